@@ -1,0 +1,25 @@
+package grid
+
+import (
+	"fmt"
+
+	"github.com/zeebo/xxh3"
+)
+
+// Digest is the hash of an image's shape, type, ladder and bytes, 32 hex
+// digits (XXH3, 128 bits). Golden values are keyed by it.
+func Digest(s Source) (string, error) {
+	h := xxh3.New()
+	if _, err := fmt.Fprintf(h, "%v %v %s\n", s.Shape(), s.Type(), s.Ladder().Key()); err != nil {
+		return "", err
+	}
+	err := EachSlab(s, func(slab []byte, _, _ int64) error {
+		_, err := h.Write(slab)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("digest: %w", err)
+	}
+	sum := h.Sum128()
+	return fmt.Sprintf("%016x%016x", sum.Hi, sum.Lo), nil
+}

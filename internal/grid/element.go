@@ -1,0 +1,116 @@
+package grid
+
+import (
+	"fmt"
+	"strings"
+	"unsafe"
+)
+
+// A Type is the type of an image's elements.
+type Type uint8
+
+// The element types, in the order they are listed to people.
+const (
+	Uint8 Type = iota + 1
+	Int16
+	Uint16
+	Float32
+)
+
+// Types lists every element type.
+func Types() []Type { return []Type{Uint8, Int16, Uint16, Float32} }
+
+// ParseType is the inverse of String.
+func ParseType(s string) (Type, error) {
+	var names []string
+	for _, t := range Types() {
+		if t.String() == s {
+			return t, nil
+		}
+		names = append(names, t.String())
+	}
+	return 0, fmt.Errorf("element type %q: want one of %s", s, strings.Join(names, ", "))
+}
+
+// String is the type's name in input strings: "uint8", "int16", "uint16", "float32".
+func (t Type) String() string {
+	switch t {
+	case Uint8:
+		return "uint8"
+	case Int16:
+		return "int16"
+	case Uint16:
+		return "uint16"
+	case Float32:
+		return "float32"
+	}
+	return fmt.Sprintf("Type(%d)", uint8(t))
+}
+
+// Size is the number of bytes of one element.
+func (t Type) Size() int64 {
+	switch t {
+	case Uint8:
+		return 1
+	case Int16, Uint16:
+		return 2
+	case Float32:
+		return 4
+	}
+	panic("grid: size of unknown element type")
+}
+
+// An Element is a Go type that a Type names.
+type Element interface {
+	uint8 | int16 | uint16 | float32
+}
+
+// TypeOf is the Type that names T.
+func TypeOf[T Element]() Type {
+	var zero T
+	switch any(zero).(type) {
+	case uint8:
+		return Uint8
+	case int16:
+		return Int16
+	case uint16:
+		return Uint16
+	}
+	return Float32
+}
+
+// Values views bytes as elements without copying. The bytes must be aligned
+// for T and a whole number of elements long; both hold for every buffer made by
+// NewBuffer and every slab within one.
+func Values[T Element](b []byte) []T {
+	if len(b) == 0 {
+		return nil
+	}
+	var zero T
+	size := int(unsafe.Sizeof(zero))
+	if len(b)%size != 0 || !aligned(b, int64(size)) {
+		panic("grid: buffer is not a whole number of aligned elements")
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/size)
+}
+
+// Bytes views elements as bytes without copying.
+func Bytes[T Element](v []T) []byte {
+	if len(v) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0])))
+}
+
+// NewBuffer makes a zeroed buffer of n bytes, aligned for every element type.
+func NewBuffer(n int64) []byte {
+	if n == 0 {
+		return []byte{}
+	}
+	words := make([]uint64, (n+7)/8)
+	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), n)
+}
+
+func aligned(b []byte, size int64) bool {
+	return uintptr(unsafe.Pointer(&b[0]))%uintptr(size) == 0
+}

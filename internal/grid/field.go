@@ -1,0 +1,153 @@
+package grid
+
+import (
+	"fmt"
+	"math"
+)
+
+// A Field is an image whole in memory. It is never modified once made, and is
+// safe for concurrent use.
+type Field struct {
+	shape  Shape
+	typ    Type
+	ladder Ladder
+	data   []byte
+}
+
+// NewField makes a Field of bytes that it takes over: row-major, host byte
+// order, Voxels·Size long. float32 values are checked and normalised in place:
+// NaN and ±Inf are refused with their count and first index, −0 becomes +0. A
+// value above the ladder's last level is refused too, because no reported
+// sublevel set would hold it.
+func NewField(shape Shape, typ Type, data []byte, ladder Ladder) (*Field, error) {
+	f, err := Trusted(shape, typ, data, ladder)
+	if err != nil {
+		return nil, err
+	}
+	if typ == Float32 {
+		if err := Normalise(Values[float32](f.data), 0, shape); err != nil {
+			return nil, err
+		}
+	}
+	if err := f.checkTop(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Trusted makes a Field of bytes that NewField has accepted before, in this
+// process or the one that shares them, without looking at them again.
+func Trusted(shape Shape, typ Type, data []byte, ladder Ladder) (*Field, error) {
+	if err := shape.Check(); err != nil {
+		return nil, err
+	}
+	if want := shape.Voxels() * typ.Size(); int64(len(data)) != want {
+		return nil, fmt.Errorf("field %v %v: %d bytes, want %d", shape, typ, len(data), want)
+	}
+	if ladder.Len() < 1 {
+		return nil, fmt.Errorf("field %v %v: the ladder has no levels", shape, typ)
+	}
+	if !aligned(data, typ.Size()) {
+		data = append(NewBuffer(int64(len(data)))[:0], data...)
+	}
+	return &Field{shape: shape, typ: typ, ladder: ladder, data: data}, nil
+}
+
+// Load makes a Field of a whole source, which must fit in memory.
+func Load(s Source) (*Field, error) {
+	if f, ok := s.(*Field); ok {
+		return f, nil
+	}
+	data := NewBuffer(TotalBytes(s))
+	if err := s.ReadSlab(data, 0, s.Shape().Slices()); err != nil {
+		return nil, err
+	}
+	return Trusted(s.Shape(), s.Type(), data, s.Ladder())
+}
+
+// Shape is the field's extent.
+func (f *Field) Shape() Shape { return f.shape }
+
+// Type is the field's element type.
+func (f *Field) Type() Type { return f.typ }
+
+// Ladder is the list of levels that answers about the field are reported on.
+func (f *Field) Ladder() Ladder { return f.ladder }
+
+// Data is the field's bytes, row-major. The caller must not modify them.
+func (f *Field) Data() []byte { return f.data }
+
+// ReadSlab copies slices lo ≤ i < hi to dst.
+func (f *Field) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := CheckSlab(f, dst, lo, hi); err != nil {
+		return err
+	}
+	size := SliceBytes(f)
+	copy(dst, f.data[lo*size:hi*size])
+	return nil
+}
+
+// Normalise turns every −0 into +0 and refuses NaN and ±Inf with their count
+// and the first index, given that values starts at row-major index base of an
+// image of the given shape.
+func Normalise(values []float32, base int64, shape Shape) error {
+	var bad, first int64
+	for i, v := range values {
+		if b := math.Float32bits(v); b&0x7f800000 == 0x7f800000 {
+			if bad == 0 {
+				first = base + int64(i)
+			}
+			bad++
+		} else if b == 1<<31 {
+			values[i] = 0
+		}
+	}
+	if bad > 0 {
+		z, y, x := shape.Coordinates(first)
+		return &NotFiniteError{Count: bad, First: first, Z: z, Y: y, X: x}
+	}
+	return nil
+}
+
+// A NotFiniteError says how many values of an image are NaN or infinite, and
+// where the first one stands: its row-major index and its coordinates.
+type NotFiniteError struct{ Count, First, Z, Y, X int64 }
+
+func (e *NotFiniteError) Error() string {
+	noun := "values are"
+	if e.Count == 1 {
+		noun = "value is"
+	}
+	return fmt.Sprintf("%d %s NaN or infinite, the first at index %d (z %d, y %d, x %d)", e.Count, noun, e.First, e.Z, e.Y, e.X)
+}
+
+func (f *Field) checkTop() error {
+	top := f.ladder.Value(f.ladder.Len() - 1)
+	var above, first int64
+	switch f.typ {
+	case Uint8:
+		above, first = countAbove(Values[uint8](f.data), top)
+	case Int16:
+		above, first = countAbove(Values[int16](f.data), top)
+	case Uint16:
+		above, first = countAbove(Values[uint16](f.data), top)
+	case Float32:
+		above, first = countAbove(Values[float32](f.data), top)
+	}
+	if above > 0 {
+		return fmt.Errorf("%d values are above the ladder's last level %v, the first at index %d", above, top, first)
+	}
+	return nil
+}
+
+func countAbove[T Element](values []T, top float32) (count, first int64) {
+	for i, v := range values {
+		if float32(v) > top {
+			if count == 0 {
+				first = int64(i)
+			}
+			count++
+		}
+	}
+	return count, first
+}

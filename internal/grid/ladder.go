@@ -1,0 +1,141 @@
+package grid
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+)
+
+// A Ladder is the ascending list of levels that an answer about an image is
+// reported on. A value stands on the lowest level that is not below it, so the
+// voxels with value ≤ Value(k) are those whose level is ≤ k. The zero Ladder has
+// no levels.
+//
+// Every level is a float32, which holds all four element types exactly.
+type Ladder struct {
+	kind     ladderKind
+	lo, step float64
+	n        int64
+	table    []float32
+}
+
+type ladderKind uint8
+
+const (
+	identity ladderKind = iota + 1
+	affine
+	table
+)
+
+// MaxLevels is the largest number of levels of a ladder: level indices fit an
+// int32 with room for one value that is above every level.
+const MaxLevels = math.MaxInt32 - 1
+
+// Identity is the ladder of all values of an 8 or 16-bit type. It panics for
+// float32, which has none.
+func Identity(t Type) Ladder {
+	switch t {
+	case Uint8:
+		return Ladder{kind: identity, step: 1, n: 1 << 8}
+	case Int16:
+		return Ladder{kind: identity, lo: math.MinInt16, step: 1, n: 1 << 16}
+	case Uint16:
+		return Ladder{kind: identity, step: 1, n: 1 << 16}
+	}
+	panic("grid: identity ladder of " + t.String())
+}
+
+// Affine is the ladder lo, lo+step, …, lo+(n−1)·step, each level rounded once to
+// float64 per operation and then to float32. It is an error when two levels
+// round to the same float32.
+func Affine(lo, step float64, n int64) (Ladder, error) {
+	l := Ladder{kind: affine, lo: lo, step: step, n: n}
+	if n < 1 || n > MaxLevels {
+		return Ladder{}, fmt.Errorf("ladder of %d levels: want 1 to %d", n, MaxLevels)
+	}
+	if !(step > 0) || math.IsInf(lo+step*float64(n), 0) || math.IsNaN(lo) {
+		return Ladder{}, fmt.Errorf("ladder %v: the step must be positive and every level finite", l)
+	}
+	for k := int64(1); k < n; k++ {
+		if !(l.Value(k-1) < l.Value(k)) {
+			return Ladder{}, fmt.Errorf("ladder %v: levels %d and %d are the same float32", l, k-1, k)
+		}
+	}
+	if math.IsInf(float64(l.Value(n-1)), 0) {
+		return Ladder{}, fmt.Errorf("ladder %v: level %d is beyond float32", l, n-1)
+	}
+	return l, nil
+}
+
+// Table is the ladder of the given values, which must be finite and strictly
+// ascending. It keeps the slice.
+func Table(values []float32) (Ladder, error) {
+	if len(values) == 0 || len(values) > MaxLevels {
+		return Ladder{}, fmt.Errorf("ladder of %d levels: want 1 to %d", len(values), MaxLevels)
+	}
+	for k, v := range values {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return Ladder{}, fmt.Errorf("ladder: level %d is %v", k, v)
+		}
+		if k > 0 && !(values[k-1] < v) {
+			return Ladder{}, fmt.Errorf("ladder: level %d (%v) is not above level %d (%v)", k, v, k-1, values[k-1])
+		}
+	}
+	return Ladder{kind: table, n: int64(len(values)), table: values}, nil
+}
+
+// Len is the number of levels.
+func (l Ladder) Len() int64 { return l.n }
+
+// Value is the level k, 0 ≤ k < Len.
+func (l Ladder) Value(k int64) float32 {
+	if l.kind == table {
+		return l.table[k]
+	}
+	// The conversion keeps the compiler from fusing the two operations into
+	// one with a single rounding, which would differ between machines.
+	return float32(l.lo + float64(float64(k)*l.step))
+}
+
+// Level is the lowest level that is not below v, or Len when v is above all.
+func (l Ladder) Level(v float32) int64 {
+	switch l.kind {
+	case table:
+		k, _ := slices.BinarySearch(l.table, v)
+		return int64(k)
+	case identity, affine:
+		guess := math.Round((float64(v) - l.lo) / l.step)
+		k := int64(max(0, min(guess, float64(l.n-1))))
+		for k > 0 && l.Value(k-1) >= v {
+			k--
+		}
+		for k < l.n && l.Value(k) < v {
+			k++
+		}
+		return k
+	}
+	return 0
+}
+
+// Key names the ladder: two ladders with the same key have the same levels.
+func (l Ladder) Key() string {
+	if l.kind == table {
+		return fmt.Sprintf("table:%d:%016x", l.n, xxh3.Hash(Bytes(l.table)))
+	}
+	return l.String()
+}
+
+// String says what the ladder is, for people.
+func (l Ladder) String() string {
+	switch l.kind {
+	case identity:
+		return fmt.Sprintf("identity:%d", l.n)
+	case affine:
+		return fmt.Sprintf("affine:%v:%v:%d", l.lo, l.step, l.n)
+	case table:
+		return fmt.Sprintf("table:%d", l.n)
+	}
+	return "none"
+}
