@@ -1,6 +1,8 @@
 package grid
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -117,6 +119,40 @@ func (l Ladder) Level(v float32) int64 {
 		return k
 	}
 	return 0
+}
+
+// TableBytes is the number of bytes that the levels of a table take, 0 for the
+// other ladders.
+func (l Ladder) TableBytes() int64 { return 4 * int64(len(l.table)) }
+
+// GobEncode writes the ladder for another process.
+func (l Ladder) GobEncode() ([]byte, error) {
+	var b bytes.Buffer
+	for _, v := range []any{l.kind, l.lo, l.step, l.n, int64(len(l.table)), l.table} {
+		if err := binary.Write(&b, binary.LittleEndian, v); err != nil {
+			return nil, err
+		}
+	}
+	return b.Bytes(), nil
+}
+
+// GobDecode is the inverse of GobEncode.
+func (l *Ladder) GobDecode(data []byte) error {
+	r := bytes.NewReader(data)
+	var levels int64
+	for _, v := range []any{&l.kind, &l.lo, &l.step, &l.n, &levels} {
+		if err := binary.Read(r, binary.LittleEndian, v); err != nil {
+			return err
+		}
+	}
+	if levels*4 != int64(r.Len()) {
+		return fmt.Errorf("ladder: %d levels in %d bytes", levels, r.Len())
+	}
+	if levels == 0 {
+		return nil
+	}
+	l.table = make([]float32, levels)
+	return binary.Read(r, binary.LittleEndian, l.table)
 }
 
 // Key names the ladder: two ladders with the same key have the same levels.

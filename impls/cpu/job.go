@@ -1,0 +1,200 @@
+package cpu
+
+import (
+	"errors"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/ecc"
+	"eccbench/internal/grid"
+)
+
+type job struct {
+	plan
+	in      grid.Source
+	convert grid.Converter
+	cores   []*core
+	total   []int64 // the changes of all cores, one for each level
+	fault   Fault
+}
+
+// A core is the state of one goroutine.
+type core struct {
+	slices  [3][]int32 // levels of the slice before, the slice and the one after, bordered
+	slab    []byte     // slices read ahead from a streamed source
+	lo, hi  int64      // which slices slab holds
+	changes []int64    // nil when the job's total is shared
+}
+
+// outside is the level of the voxels around the image: above every level, so
+// that no cell is introduced there and none inside is lost.
+const outside = math.MaxInt32
+
+func newJob(in grid.Source, p plan, fault Fault) *job {
+	if fault == SwappedAxes && !p.flat {
+		p.h, p.w = p.w, p.h
+	}
+	j := &job{plan: p, in: in, convert: grid.NewConverter(in.Type(), in.Ladder()), total: make([]int64, p.levels), fault: fault}
+	for range p.threads {
+		c := &core{slab: grid.NewBuffer(p.slab * p.h * p.w * p.size)}
+		for i := range c.slices {
+			c.slices[i] = make([]int32, p.rows()*(p.w+2))
+			for k := range c.slices[i] {
+				c.slices[i][k] = outside
+			}
+		}
+		if !p.shared {
+			c.changes = make([]int64, p.levels)
+		}
+		j.cores = append(j.cores, c)
+	}
+	return j
+}
+
+// rows is the number of rows of a bordered slice; a row of a 2D image has no
+// row before or after it within its slice.
+func (p plan) rows() int64 {
+	if p.flat {
+		return 1
+	}
+	return p.h + 2
+}
+
+func (j *job) Do(trace *bench.Trace) error {
+	if j.shared {
+		clear(j.total)
+	}
+	var next atomic.Int64
+	errs := make([]error, len(j.cores))
+	var wg sync.WaitGroup
+	for i, c := range j.cores {
+		wg.Go(func() {
+			clear(c.changes)
+			for {
+				lo := (next.Add(1) - 1) * j.chunk
+				if lo >= j.n || errs[i] != nil {
+					return
+				}
+				errs[i] = j.count(c, lo, min(lo+j.chunk, j.n), trace)
+			}
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if !j.shared {
+		defer trace.Span("reduce")()
+		j.reduce()
+	}
+	return nil
+}
+
+// reduce adds the tables of all cores.
+func (j *job) reduce() {
+	clear(j.total)
+	cores, levels := j.cores, j.total
+	switch j.fault {
+	case LostPartial:
+		cores = cores[1:]
+	case DroppedLevel:
+		levels = levels[:len(levels)-1]
+	}
+	for _, c := range cores {
+		for k := range levels {
+			levels[k] += c.changes[k]
+		}
+	}
+}
+
+// count adds the cells that the voxels of slices lo ≤ z < hi introduce.
+func (j *job) count(c *core, lo, hi int64, trace *bench.Trace) error {
+	c.lo, c.hi = 0, 0
+	before := lo - 1
+	if j.fault == HaloOffByOne {
+		before = lo
+	}
+	if err := j.load(c, 0, before, lo, hi, trace); err != nil {
+		return err
+	}
+	if err := j.load(c, 1, lo, lo, hi, trace); err != nil {
+		return err
+	}
+	earlier := int32(0)
+	if j.fault == TieRule {
+		earlier = 1
+	}
+	changes := c.changes
+	if j.shared {
+		changes = nil
+	}
+	for z := lo; z < hi; z++ {
+		if err := j.load(c, 2, z+1, lo, hi, trace); err != nil {
+			return err
+		}
+		end := trace.Span("count")
+		s := &c.slices
+		if j.flat {
+			j.row(changes, s[0], s[1], s[2], earlier)
+		} else {
+			j.plane(changes, s[0], s[1], s[2], earlier)
+		}
+		end()
+		s[0], s[1], s[2] = s[1], s[2], s[0]
+	}
+	return nil
+}
+
+// load fills one of the core's bordered slices with the levels of slice z. From
+// a streamed source it reads ahead as far as the chunk lo..hi and its halo go.
+func (j *job) load(c *core, into int, z, lo, hi int64, trace *bench.Trace) error {
+	dst, stride, first := c.slices[into], j.w+2, int64(1)
+	if j.flat {
+		first = 0
+	}
+	if z < 0 || z >= j.n {
+		for y := range j.h {
+			row := dst[(y+first)*stride+1:][:j.w]
+			for x := range row {
+				row[x] = outside
+			}
+		}
+		return nil
+	}
+	size := j.h * j.w * j.size
+	slab, at := j.resident, z
+	if slab == nil {
+		if z < c.lo || z >= c.hi {
+			end := trace.Span("read")
+			c.lo, c.hi = z, min(z+j.slab, hi+1, j.n)
+			if err := j.in.ReadSlab(c.slab[:(c.hi-c.lo)*size], c.lo, c.hi); err != nil {
+				return err
+			}
+			end()
+		}
+		slab, at = c.slab, z-c.lo
+	}
+	defer trace.Span("convert")()
+	plane := slab[at*size : (at+1)*size]
+	for y := range j.h {
+		j.convert.Convert(dst[(y+first)*stride+1:][:j.w], plane[y*j.w*j.size:(y+1)*j.w*j.size])
+	}
+	return nil
+}
+
+func (j *job) Poison() {
+	for i := range j.total {
+		j.total[i] = bench.Poison
+	}
+	for _, c := range j.cores {
+		for i := range c.changes {
+			c.changes[i] = bench.Poison
+		}
+	}
+}
+
+func (j *job) Out() (ecc.VCEC, error) { return ecc.FromDense(j.total), nil }
+
+func (j *job) Close() error { return nil }

@@ -1,0 +1,47 @@
+// Package impls is the one list of what eccbench runs.
+package impls
+
+import (
+	"eccbench/impls/cpu"
+	"eccbench/impls/memread"
+	"eccbench/impls/naive"
+	"eccbench/internal/bench"
+	"eccbench/internal/ecc"
+	"eccbench/internal/fields"
+	"eccbench/internal/grid"
+	"eccbench/internal/runner"
+)
+
+// ECC is the name of the workload: the Euler characteristic curve of an image.
+const ECC = "ecc"
+
+// Ceiling is the name of the workload whose speed bounds all others.
+const Ceiling = memread.Name
+
+// List is every implementation of the Euler characteristic curve, the reference
+// first.
+func List() []bench.Implementation[grid.Source, ecc.VCEC] {
+	return []bench.Implementation[grid.Source, ecc.VCEC]{
+		naive.Implementation{},
+		cpu.Implementation{},
+	}
+}
+
+// Workload is the question of the Euler characteristic curve, put to the given
+// implementations.
+func Workload(list []bench.Implementation[grid.Source, ecc.VCEC]) bench.Workload[grid.Source, ecc.VCEC] {
+	return bench.Workload[grid.Source, ecc.VCEC]{
+		Name:      ECC,
+		Inputs:    fields.Inputs{},
+		Impls:     list,
+		Reference: naive.Implementation{}.About().Name,
+		Policy:    ecc.Policy(),
+		Encode:    ecc.Encode,
+		Decode:    ecc.Decode,
+	}
+}
+
+// Benches is every workload, with the given implementations of the curve.
+func Benches(list []bench.Implementation[grid.Source, ecc.VCEC]) []runner.Bench {
+	return []runner.Bench{runner.Bind(Workload(list)), runner.Bind(memread.Workload())}
+}

@@ -1,0 +1,101 @@
+// Package naive is the definition as an implementation: for every level, count
+// the cells of the sublevel set from scratch (Wang et al. 2022, section 2.3). It
+// takes O(m·n) time for m levels and n voxels, on one core. It is the reference
+// for inputs it can afford, and nothing in it is meant to be clever.
+package naive
+
+import (
+	"fmt"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/ecc"
+	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
+)
+
+// nsPerVoxelLevel is what one voxel of one level costs, for the estimate in a
+// refusal: 2.5 to 3 ns on server cores of 2022 to 2025.
+const nsPerVoxelLevel = 3
+
+// Implementation is the naive implementation.
+type Implementation struct{}
+
+// About describes the method.
+func (Implementation) About() bench.About {
+	return bench.About{
+		Name:   "naive",
+		Where:  "cpu",
+		Method: "every level counted from scratch, O(m·n), one core",
+		Source: "Wang et al. 2022, section 2.3",
+		Scopes: []bench.Scope{bench.E2E, bench.File},
+	}
+}
+
+// CanDo refuses what would take longer than the conditions allow.
+func (Implementation) CanDo(in grid.Source, c bench.Conditions) error {
+	n, m := in.Shape().Voxels(), in.Ladder().Len()
+	estimate := quantity.Seconds(float64(n) * float64(m) * nsPerVoxelLevel * 1e-9)
+	if c.Time > 0 && estimate > c.Time {
+		return fmt.Errorf("needs about %s for each answer (%d voxels × %d levels × %d ns), %s is left for one",
+			quantity.Duration(estimate), n, m, nsPerVoxelLevel, quantity.Duration(c.Time.Round(time.Millisecond)))
+	}
+	if need := memory(in); c.Memory > 0 && need > c.Memory {
+		return fmt.Errorf("needs %s (4 bytes for each of %d voxels, 8 for each of %d levels), the limit is %s",
+			quantity.Bytes(need), n, m, quantity.Bytes(c.Memory))
+	}
+	return nil
+}
+
+func memory(in grid.Source) int64 {
+	return 4*in.Shape().Voxels() + 8*in.Ladder().Len() + grid.SliceBytes(in)
+}
+
+// Setup allocates one level for each voxel and one change for each level.
+func (Implementation) Setup(in grid.Source, _ bench.Conditions) (bench.Job[ecc.VCEC], error) {
+	return &job{
+		in:      in,
+		convert: grid.NewConverter(in.Type(), in.Ladder()),
+		slice:   grid.NewBuffer(grid.SliceBytes(in)),
+		levels:  make([]int32, in.Shape().Voxels()),
+		changes: make([]int64, in.Ladder().Len()),
+	}, nil
+}
+
+type job struct {
+	in      grid.Source
+	convert grid.Converter
+	slice   []byte
+	levels  []int32
+	changes []int64
+}
+
+func (j *job) Do(trace *bench.Trace) error {
+	n, h, w := ecc.Stack(j.in.Shape())
+	end := trace.Span("read")
+	for z := range n {
+		if err := j.in.ReadSlab(j.slice, z, z+1); err != nil {
+			return err
+		}
+		j.convert.Convert(j.levels[z*h*w:], j.slice)
+	}
+	end()
+	defer trace.Span("count")()
+	var before int64
+	for level := range j.changes {
+		chi := ecc.CharacteristicOfLevels(j.levels, h, w, int64(level))
+		j.changes[level] = chi - before
+		before = chi
+	}
+	return nil
+}
+
+func (j *job) Poison() {
+	for i := range j.changes {
+		j.changes[i] = bench.Poison
+	}
+}
+
+func (j *job) Out() (ecc.VCEC, error) { return ecc.FromDense(j.changes), nil }
+
+func (j *job) Close() error { return nil }

@@ -1,0 +1,117 @@
+// Package bench is the contract between the runner and what it runs: a Workload
+// is one question put to several implementations, an Implementation answers it
+// in one way, a Job is one implementation bound to one input, and a Record is
+// what is written down about it. Nothing here knows what the question is.
+package bench
+
+import (
+	"os"
+	"time"
+
+	"eccbench/internal/verify"
+)
+
+// A Workload is one question put to several implementations. The runner never
+// looks inside In or Out.
+type Workload[In, Out any] struct {
+	Name   string // in records and on the command line
+	Inputs Inputs[In]
+	Impls  []Implementation[In, Out]
+	// Reference names the implementation that answers by the definition. Where
+	// it is affordable its answers are the witness of the others.
+	Reference string
+	Policy    verify.Policy[In, Out]
+	// Encode writes an answer so that equal answers are equal bytes; Decode is
+	// its inverse.
+	Encode func(Out) []byte
+	Decode func([]byte) (Out, error)
+}
+
+// Inputs makes the inputs of a workload from their printable names.
+type Inputs[In any] interface {
+	// Open makes the input that a name describes. When the input is an
+	// io.Closer, the caller closes it.
+	Open(name string) (In, error)
+	// Variants names up to n different inputs that weigh the same; the first is
+	// the given one.
+	Variants(name string, n int) ([]string, error)
+	// Smaller names inputs that are like the given one and weigh less, the
+	// smallest first; none when there is no such thing.
+	Smaller(name string) []string
+	// Cost is what one answer has to look at.
+	Cost(In) Cost
+	// Size is the number of bytes Share writes, header included.
+	Size(In) int64
+	// Share writes the whole input to a file for Attach to map; Attach makes
+	// the input of those bytes, which stay valid and unmodified while it is
+	// used.
+	Share(In, *os.File) error
+	Attach(mapped []byte) (In, error)
+}
+
+// A Cost is the size of an input in the units that speeds are quoted in.
+type Cost struct {
+	Items int64  `json:"items"` // voxels, say
+	Unit  string `json:"unit"`  // the unit of speed is Unit/s: "vox"
+	Bytes int64  `json:"bytes"` // one read of the input
+	Group string `json:"group"` // a few words that rows of one table share
+	Size  string `json:"size"`  // the size as people write it
+}
+
+// A Scope is what a sample's clock runs over. Scopes never mix in a ratio.
+type Scope string
+
+// The scopes, from the narrowest to the widest.
+const (
+	Kernel Scope = "kernel" // device events around the launches, memsets and reductions included
+	Device Scope = "device" // wall clock around a call with the input resident and the answer back on the host
+	E2E    Scope = "e2e"    // input in host memory, answer in host memory
+	File   Scope = "file"   // reading, or generating, the input included
+)
+
+// Scopes lists every scope.
+func Scopes() []Scope { return []Scope{Kernel, Device, E2E, File} }
+
+// Conditions are what an implementation runs under.
+type Conditions struct {
+	Scope   Scope
+	Threads int           // at most this many cores
+	Time    time.Duration // for the whole cell, 0 for no limit
+	Memory  int64         // bytes of the worker's own memory, 0 for no limit
+}
+
+// About describes an implementation to people.
+type About struct {
+	Name   string  `json:"name"`
+	Where  string  `json:"where"`  // "cpu" or "gpu"
+	Method string  `json:"method"` // one line
+	Source string  `json:"source"` // the paper and section it follows
+	Scopes []Scope `json:"scopes"` // the scopes it can be timed in
+}
+
+// An Implementation answers a workload's question in one way.
+type Implementation[In, Out any] interface {
+	About() About
+	// CanDo returns nil, or why the implementation refuses the input under the
+	// conditions, with the sum that says so.
+	CanDo(In, Conditions) error
+	// Setup binds the implementation to an input and allocates all it needs.
+	Setup(In, Conditions) (Job[Out], error)
+}
+
+// A Job is one implementation bound to one input. Its methods are called from
+// one goroutine.
+type Job[Out any] interface {
+	// Do does all the work again. It is what is timed.
+	Do(*Trace) error
+	// Poison overwrites every buffer that Out reads with values no right answer
+	// has. It is never timed.
+	Poison()
+	// Out is the answer of the last Do in canonical form. It is never timed.
+	Out() (Out, error)
+	// Close frees what Setup allocated.
+	Close() error
+}
+
+// Poison is the value that jobs fill their buffers of counts with.
+const Poison = -0x5a5a5a5a5a5a5a5a

@@ -1,0 +1,106 @@
+package bench
+
+import (
+	"time"
+
+	"eccbench/internal/stats"
+	"eccbench/internal/verify"
+)
+
+// Schema is the version of the records. A reader refuses any other.
+const Schema = "eccbench/1"
+
+// The kinds of record.
+const (
+	KindRun  = "run"
+	KindCell = "cell"
+)
+
+// A RunRecord says where, when and how the cells that name it were measured.
+type RunRecord struct {
+	Schema  string    `json:"schema"`
+	Kind    string    `json:"kind"` // KindRun
+	ID      string    `json:"id"`
+	Time    time.Time `json:"time"`
+	Argv    []string  `json:"argv"`
+	Seed    uint64    `json:"seed"`
+	Binary  Binary    `json:"binary"`
+	Machine Machine   `json:"machine"`
+}
+
+// Binary identifies the program that measured.
+type Binary struct {
+	Commit string `json:"commit"` // revision of the source, "unknown" when the build did not record it
+	SHA256 string `json:"sha256"` // of the executable
+	Go     string `json:"go"`     // toolchain version
+	OS     string `json:"os"`
+	Arch   string `json:"arch"` // with its level: "amd64/v1"
+}
+
+// Machine describes the host. What could not be read is "n/a" or 0.
+type Machine struct {
+	Host        string     `json:"host"`
+	CPU         string     `json:"cpu"`
+	Cores       int        `json:"cores"` // that the process may use
+	Caches      []string   `json:"caches"`
+	Governor    string     `json:"governor"`
+	Memory      int64      `json:"memory"` // bytes
+	CgroupCPU   string     `json:"cgroup_cpu"`
+	CgroupBytes int64      `json:"cgroup_memory"` // 0 for no limit
+	Load        [3]float64 `json:"load"`
+	Kernel      string     `json:"kernel"`
+}
+
+// A CellRecord is one implementation on one input in one process. Sample i is
+// of input i mod len(Inputs).
+type CellRecord struct {
+	Schema   string `json:"schema"`
+	Kind     string `json:"kind"` // KindCell
+	Run      string `json:"run"`
+	Workload string `json:"workload"`
+	Impl     string `json:"impl"`
+	Where    string `json:"where"` // "cpu" or "gpu"
+	Input    string `json:"input"`
+	Scope    Scope  `json:"scope"`
+	Threads  int    `json:"threads"`
+	Process  int    `json:"process"` // 0, 1, … of the processes that repeat the cell
+	Cost     Cost   `json:"cost"`
+
+	verify.Verdict
+
+	Flags   []string       `json:"flags,omitempty"`   // what a reader should know beside the number
+	Inputs  []string       `json:"inputs,omitempty"`  // the inputs that rotated through the timed calls
+	Digests []string       `json:"digests,omitempty"` // of the answers to Inputs
+	Samples []float64      `json:"samples,omitempty"` // seconds of each timed call, in order
+	Seconds *stats.Summary `json:"seconds,omitempty"` // of Samples
+	// Ceiling is the rate of the ceiling row on the same input in items per
+	// second, 0 when there is none.
+	Ceiling float64            `json:"ceiling,omitempty"`
+	Spans   map[string]float64 `json:"spans,omitempty"`    // seconds of the parts of one call, summed over cores
+	Setup   float64            `json:"setup,omitempty"`    // seconds to bind the implementation to the inputs
+	Checked float64            `json:"checked,omitempty"`  // seconds that verification took
+	PeakRSS int64              `json:"peak_rss,omitempty"` // bytes of the worker, shared inputs included
+	Time    time.Time          `json:"time"`
+}
+
+// Key identifies the cell among those of a file.
+func (c CellRecord) Key() CellKey {
+	return CellKey{c.Workload, c.Impl, c.Input, c.Scope, c.Threads, c.Process}
+}
+
+// A CellKey is what makes two records the same cell measured twice.
+type CellKey struct {
+	Workload, Impl, Input string
+	Scope                 Scope
+	Threads, Process      int
+}
+
+// Rate is the median rate in items per second with its interval, and whether
+// the cell has one.
+func (c CellRecord) Rate() (median, lo, hi float64, ok bool) {
+	if c.Seconds == nil || c.Seconds.Median <= 0 {
+		return 0, 0, 0, false
+	}
+	n := float64(c.Cost.Items)
+	return n / c.Seconds.Median, n / c.Seconds.Hi, n / c.Seconds.Lo, true
+}

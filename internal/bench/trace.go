@@ -1,0 +1,49 @@
+package bench
+
+import (
+	"sync"
+	"time"
+)
+
+// A Trace collects how long the named parts of one Do took. Time belongs to the
+// runner: implementations name their parts and never read a clock. A nil Trace
+// collects nothing, and a Trace is safe for concurrent use.
+type Trace struct {
+	mu    sync.Mutex
+	spans map[string]time.Duration
+}
+
+// Span starts a part and returns the function that ends it. The parts of one
+// name add up, over goroutines too.
+func (t *Trace) Span(name string) (end func()) {
+	if t == nil {
+		return func() {}
+	}
+	start := time.Now()
+	return func() {
+		d := time.Since(start)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.spans == nil {
+			t.spans = map[string]time.Duration{}
+		}
+		t.spans[name] += d
+	}
+}
+
+// Spans is the time of each part in seconds, summed over goroutines.
+func (t *Trace) Spans() map[string]float64 {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.spans) == 0 {
+		return nil
+	}
+	s := make(map[string]float64, len(t.spans))
+	for name, d := range t.spans {
+		s[name] = d.Seconds()
+	}
+	return s
+}

@@ -1,0 +1,58 @@
+package ecc
+
+import "fmt"
+
+// Adversarial lists inputs that break implementations: the shapes, ties,
+// ladders and magnitudes that a suite of ordinary images never visits. All are
+// small enough for the reference.
+func Adversarial() []string {
+	cases := []string{
+		// the smallest images, rows, columns and needles
+		"constant/shape=1x1/type=uint8", "constant/shape=1x1x1/type=float32", "noise/shape=1x2/type=uint8/levels=2/seed=1",
+		"noise/shape=2x1/type=uint8/levels=2/seed=1", "noise/shape=37x1/type=uint8/seed=2", "noise/shape=1x37/type=int16/seed=2",
+		"noise/shape=1x1x31/type=uint8/levels=4/seed=3", "noise/shape=31x1x1/type=uint16/levels=4/seed=3", "noise/shape=1x31x2/type=uint8/levels=4/seed=3",
+		"noise/shape=2x2x2/type=uint8/levels=2/seed=4", "noise/shape=2x2x3/type=uint8/levels=3/seed=5",
+		// odd, prime and non-cubic shapes
+		"noise/shape=7x5x3/type=uint8/seed=6", "noise/shape=3x5x7/type=int16/seed=6", "noise/shape=13x17/type=float32/seed=6",
+		"noise/shape=31x17x13/type=float32/seed=7", "noise/shape=33x9x15/type=uint16/levels=300/seed=7", "noise/shape=65x33x5/type=uint8/seed=8",
+		"noise/shape=5x33x65/type=uint8/seed=8", "noise/shape=127x3x3/type=uint8/levels=7/seed=8", "noise/shape=101x67/type=uint8/seed=9",
+		"noise/shape=67x101/type=int16/levels=1000/seed=9",
+		// ties everywhere, and nowhere
+		"constant/shape=9x7x5/type=uint8", "constant/shape=40x30/type=int16", "noise/shape=16x15x14/type=uint8/levels=2/seed=10",
+		"noise/shape=16x15x14/type=float32/levels=3/seed=10", "noise/shape=64x63/type=uint8/levels=2/seed=10",
+		"distinct/shape=16x15x14/type=float32/seed=11", "distinct/shape=61x59/type=float32/seed=11", "distinct/shape=16x16/type=uint8/seed=11",
+		// closed forms
+		"point/shape=5x5x5/type=uint8", "point/shape=7x7/type=float32", "ball/shape=16x16x16/type=uint8", "ball/shape=33x33/type=uint8",
+		"shell/shape=24x24x24/type=uint8", "shell/shape=31x31/type=int16", "torus/shape=24x24x24/type=float32", "links/shape=32x32x32/type=uint8",
+		"checkerboard/shape=6x7x8/type=uint8", "checkerboard/shape=9x9/type=uint8", "dots/shape=9x8x7/type=uint16", "dots/shape=15x16/type=uint8",
+		"ramp/shape=12x11x10/type=uint8", "ramp/shape=40x40/type=float32",
+		// values 1e-7 apart, and denormals
+		"noise/shape=12x11x10/type=float32/levels=64/lo=0/step=1e-07/seed=12", "noise/shape=12x11x10/type=float32/levels=64/lo=0/step=2e-45/seed=12",
+		"noise/shape=30x20/type=float32/levels=64/lo=-0.000003/step=1e-07/seed=12",
+		// smooth fields, in which most voxels change nothing
+		"grf/shape=24x20x16/type=uint8/seed=13", "grf/shape=64x48/type=float32/seed=13", "grf/shape=20x20x20/type=int16/levels=500/seed=13",
+		// rolled inputs: what rotates in place of a seed
+		"ramp/shape=12x11x10/type=uint8/roll=3", "ball/shape=16x16x16/type=uint8/roll=5",
+	}
+	// level counts at which tables, chunks of tables and types end
+	for _, levels := range []int{257, 512, 513, 1024, 1025} {
+		cases = append(cases,
+			fmt.Sprintf("noise/shape=19x18x17/type=float32/levels=%d/seed=14", levels),
+			fmt.Sprintf("noise/shape=83x71/type=float32/levels=%d/seed=14", levels))
+	}
+	for _, typ := range []string{"int16", "uint16", "float32"} {
+		cases = append(cases,
+			fmt.Sprintf("noise/shape=11x10x9/type=%s/levels=65536/seed=15", typ),
+			fmt.Sprintf("noise/shape=31x29/type=%s/levels=65536/seed=15", typ))
+	}
+	return cases
+}
+
+// Long lists inputs that break implementations by their size: more than 2²⁴
+// components, and more than 2³¹ voxels.
+func Long() []string {
+	return []string{
+		"dots/shape=8195x8195/type=uint8",
+		"dots/shape=1301x1301x1301/type=uint8",
+	}
+}

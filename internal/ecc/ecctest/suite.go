@@ -1,0 +1,258 @@
+package ecctest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"eccbench/datasets"
+	"eccbench/internal/bench"
+	"eccbench/internal/ecc"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+)
+
+type implementation = bench.Implementation[grid.Source, ecc.VCEC]
+
+// A Case is one image of the suite.
+type Case struct {
+	Name  string
+	Field *grid.Field
+}
+
+// Cases are the adversarial inputs, and images that no name describes: tables
+// of levels for every type, levels between which values fall, and one level for
+// each voxel.
+func Cases(t testing.TB) []Case {
+	t.Helper()
+	var cases []Case
+	for _, name := range ecc.Adversarial() {
+		src, err := datasets.Open(name)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		f, err := grid.Load(src)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		cases = append(cases, Case{name, f})
+	}
+	for _, shape := range []grid.Shape{{D: 1, H: 23, W: 29}, {D: 7, H: 11, W: 6}} {
+		for _, typ := range grid.Types() {
+			cases = append(cases,
+				Case{fmt.Sprintf("table of distinct values, %v %v", shape, typ), random(t, shape, typ, distinct)},
+				Case{fmt.Sprintf("levels between values, %v %v", shape, typ), random(t, shape, typ, coarse)})
+		}
+	}
+	return cases
+}
+
+// distinct is the ladder of the values that occur.
+func distinct(values []float32) (grid.Ladder, error) {
+	v := slices.Clone(values)
+	slices.Sort(v)
+	return grid.Table(slices.Compact(v))
+}
+
+// coarse is a ladder of nine levels that few values stand on, the last at or
+// above all of them.
+func coarse(values []float32) (grid.Ladder, error) {
+	lo, hi := float64(slices.Min(values)), float64(slices.Max(values))
+	return grid.Affine(lo+(hi-lo)/16, (hi-lo)/8, 9)
+}
+
+func random(t testing.TB, shape grid.Shape, typ grid.Type, ladder func([]float32) (grid.Ladder, error)) *grid.Field {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(uint64(shape.Voxels()), uint64(typ)))
+	data := grid.NewBuffer(shape.Voxels() * typ.Size())
+	values := make([]float32, shape.Voxels())
+	for i := range values {
+		switch typ {
+		case grid.Uint8:
+			v := uint8(rng.Uint32())
+			data[i], values[i] = v, float32(v)
+		case grid.Int16:
+			v := int16(rng.Uint32())
+			grid.Values[int16](data)[i], values[i] = v, float32(v)
+		case grid.Uint16:
+			v := uint16(rng.Uint32())
+			grid.Values[uint16](data)[i], values[i] = v, float32(v)
+		case grid.Float32:
+			v := float32(rng.NormFloat64())
+			grid.Values[float32](data)[i], values[i] = v, v
+		}
+	}
+	l, err := ladder(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := grid.NewField(shape, typ, data, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// streamed hides that a field is whole in memory.
+type streamed struct{ grid.Source }
+
+// A way is how an implementation is asked.
+type way struct {
+	name    string
+	threads int
+	stream  bool
+}
+
+func ways() []way {
+	return []way{{"in memory, 1 thread", 1, false}, {"in memory, 3 threads", 3, false}, {"streamed, 2 threads", 2, true}}
+}
+
+// Run holds an implementation against the brute-force enumeration, the closed
+// forms and the laws on every case, in memory and streamed, with one thread and
+// several; checks that poison is seen, that answers repeat, and that the input
+// is left alone.
+func Run(t *testing.T, impl implementation) {
+	for _, c := range Cases(t) {
+		t.Run(c.Name, func(t *testing.T) {
+			want := BruteForce(c.Field)
+			if known, ok := ecc.Known(c.Name, c.Field); ok && !slices.Equal(known, want) {
+				t.Fatalf("closed form %v, enumeration of all cells %v", known, want)
+			}
+			before, err := grid.Digest(c.Field)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range ways() {
+				if err := conforms(impl, c, w, want); err != nil {
+					t.Errorf("%s: %v", w.name, err)
+				}
+			}
+			if after, err := grid.Digest(c.Field); err != nil || after != before {
+				t.Errorf("the input changed: digest %s, then %s (%v)", before, after, err)
+			}
+		})
+	}
+}
+
+// Failures is the names of the cases on which an implementation does not
+// conform, for tests of the suite itself.
+func Failures(t testing.TB, impl implementation) []string {
+	var failing []string
+	for _, c := range Cases(t) {
+		want := BruteForce(c.Field)
+		for _, w := range ways() {
+			if conforms(impl, c, w, want) != nil {
+				failing = append(failing, c.Name+", "+w.name)
+			}
+		}
+	}
+	return failing
+}
+
+// conforms asks an implementation about a case in one way, twice.
+func conforms(impl implementation, c Case, w way, want ecc.VCEC) error {
+	var in grid.Source = c.Field
+	conditions := bench.Conditions{Scope: bench.E2E, Threads: w.threads}
+	if w.stream {
+		in, conditions.Scope = streamed{c.Field}, bench.File
+	}
+	if !slices.Contains(impl.About().Scopes, conditions.Scope) {
+		return nil
+	}
+	if err := impl.CanDo(in, conditions); err != nil {
+		return fmt.Errorf("refuses: %w", err)
+	}
+	policy := ecc.Policy()
+	job, err := impl.Setup(in, conditions)
+	if err != nil {
+		return err
+	}
+	defer job.Close()
+	for range 2 {
+		job.Poison()
+		poisoned, err := job.Out()
+		if err == nil && policy.Agree(in, want, poisoned) == nil {
+			return fmt.Errorf("poison is not seen: the right answer comes before the question")
+		}
+		if err := job.Do(nil); err != nil {
+			return err
+		}
+		out, err := job.Out()
+		if err != nil {
+			return err
+		}
+		if d := policy.Agree(in, want, out); d != nil {
+			return fmt.Errorf("enumeration of all cells: %v\n%s", d, d.Context)
+		}
+	}
+	if w.threads > 1 {
+		return nil // the laws ask much, and have been kept with one thread
+	}
+	for _, e := range policy.Check(verify.Question[grid.Source, ecc.VCEC]{
+		Name: c.Name, In: in, Out: want, Thorough: true, Budget: 1 << 62,
+		Ask: func(in grid.Source) (ecc.VCEC, error) { return answer(impl, in, conditions) },
+	}) {
+		if e.Diff != nil {
+			return fmt.Errorf("%s: %v", e.Witness, e.Diff)
+		}
+	}
+	return nil
+}
+
+func answer(impl implementation, in grid.Source, c bench.Conditions) (ecc.VCEC, error) {
+	job, err := impl.Setup(in, c)
+	if err != nil {
+		return nil, err
+	}
+	defer job.Close()
+	job.Poison()
+	if err := job.Do(nil); err != nil {
+		return nil, err
+	}
+	return job.Out()
+}
+
+// Fuzz holds an implementation against the enumeration on small images drawn by
+// the fuzzer.
+func Fuzz(f *testing.F, impl implementation) {
+	f.Add(uint8(3), uint8(4), uint8(5), uint8(0), uint8(1), []byte{0, 1, 2, 3, 1, 0})
+	f.Add(uint8(9), uint8(1), uint8(2), uint8(3), uint8(2), []byte{7, 7, 7})
+	f.Add(uint8(6), uint8(7), uint8(1), uint8(1), uint8(3), []byte{255, 0, 128})
+	f.Fuzz(func(t *testing.T, w, h, d, typ, threads uint8, values []byte) {
+		shape := grid.Shape{D: 1 + int64(d%8), H: 1 + int64(h%12), W: 1 + int64(w%20)}
+		element := grid.Types()[int(typ)%len(grid.Types())]
+		data := grid.NewBuffer(shape.Voxels() * element.Size())
+		for i := range shape.Voxels() {
+			v := uint8(i * i)
+			if len(values) > 0 {
+				v = values[i%int64(len(values))]
+			}
+			switch element {
+			case grid.Uint8:
+				data[i] = v
+			case grid.Int16:
+				grid.Values[int16](data)[i] = int16(v) - 100
+			case grid.Uint16:
+				grid.Values[uint16](data)[i] = uint16(v)
+			case grid.Float32:
+				grid.Values[float32](data)[i] = float32(v) / 8
+			}
+		}
+		ladder, err := grid.Affine(-100, 0.125, 8*400)
+		if err != nil {
+			t.Fatal(err)
+		}
+		field, err := grid.NewField(shape, element, data, ladder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := BruteForce(field)
+		c := Case{"drawn by the fuzzer", field}
+		for _, w := range []way{{"in memory", 1 + int(threads%5), false}, {"streamed", 1 + int(threads%3), true}} {
+			if err := conforms(impl, c, w, want); err != nil {
+				t.Fatalf("%s, %v %v: %v", w.name, shape, element, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,106 @@
+// Package ecc is the question that the project asks: the Euler characteristic
+// curve of an image in the T-construction, sublevel sets, not periodic. It holds
+// the answer (VCEC and Curve), the definition it is counted by, the closed
+// forms, the laws, and the policy that says when two answers agree.
+package ecc
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// A Step is one level at which the Euler characteristic changes.
+type Step struct {
+	Level  int64 // index on the image's ladder
+	Change int64 // never 0
+}
+
+// A VCEC is the vector of changes in the Euler characteristic (Wang et al.
+// 2022, section 2.3) in canonical form: its nonzero entries, ascending by
+// level. Two answers about one image agree when their VCECs are equal.
+type VCEC []Step
+
+// FromDense takes the nonzero entries of a vector with one entry per level.
+func FromDense(changes []int64) VCEC {
+	n := 0
+	for _, c := range changes {
+		if c != 0 {
+			n++
+		}
+	}
+	v := make(VCEC, 0, n)
+	for level, c := range changes {
+		if c != 0 {
+			v = append(v, Step{int64(level), c})
+		}
+	}
+	return v
+}
+
+// A Point is the Euler characteristic of the sublevel set at one level.
+type Point struct{ Level, Chi int64 }
+
+// Curve is the Euler characteristic curve at the levels where it changes: the
+// prefix sums of the VCEC.
+func (v VCEC) Curve() []Point {
+	points := make([]Point, len(v))
+	var chi int64
+	for i, s := range v {
+		chi += s.Change
+		points[i] = Point{s.Level, chi}
+	}
+	return points
+}
+
+// At is the Euler characteristic of the sublevel set at a level.
+func (v VCEC) At(level int64) int64 {
+	var chi int64
+	for _, s := range v {
+		if s.Level > level {
+			break
+		}
+		chi += s.Change
+	}
+	return chi
+}
+
+// Encode writes the VCEC as varints, the levels as differences.
+func Encode(v VCEC) []byte {
+	b := binary.AppendUvarint(nil, uint64(len(v)))
+	var last int64
+	for _, s := range v {
+		b = binary.AppendUvarint(b, uint64(s.Level-last))
+		b = binary.AppendVarint(b, s.Change)
+		last = s.Level
+	}
+	return b
+}
+
+// Decode is the inverse of Encode.
+func Decode(b []byte) (VCEC, error) {
+	malformed := errors.New("malformed VCEC")
+	n, k := binary.Uvarint(b)
+	if k <= 0 || n > uint64(len(b)) {
+		return nil, malformed
+	}
+	b = b[k:]
+	v := make(VCEC, n)
+	var last int64
+	for i := range v {
+		d, k := binary.Uvarint(b)
+		if k <= 0 {
+			return nil, malformed
+		}
+		c, m := binary.Varint(b[k:])
+		if m <= 0 {
+			return nil, malformed
+		}
+		b = b[k+m:]
+		last += int64(d)
+		v[i] = Step{last, c}
+	}
+	if len(b) > 0 {
+		return nil, malformed
+	}
+	return v, nil
+}

@@ -1,0 +1,138 @@
+// Package fields makes the inputs of workloads on images: sources from their
+// names, and whole images shared between processes.
+package fields
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"eccbench/datasets"
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
+)
+
+// Inputs makes images from the names that package datasets reads.
+type Inputs struct{}
+
+// Open makes the source that a name describes.
+func (Inputs) Open(name string) (grid.Source, error) { return datasets.Open(name) }
+
+// Variants names up to n images of the same shape, type and ladder.
+func (Inputs) Variants(name string, n int) ([]string, error) { return datasets.Variants(name, n) }
+
+// Smaller names images with fewer slices, rows, columns or levels.
+func (Inputs) Smaller(name string) []string {
+	n, err := datasets.ParseName(name)
+	if err != nil || n.Generator == "file" {
+		return nil
+	}
+	s, err := grid.ParseShape(n.Get("shape"))
+	if err != nil {
+		return nil
+	}
+	var names []string
+	try := func(n datasets.Name) {
+		if c, err := datasets.Canonical(n.String()); err == nil && c != name {
+			names = append(names, c)
+		}
+	}
+	shapes := func(cut func(int64) int64) {
+		for _, t := range []grid.Shape{
+			{D: cut(s.D), H: cut(s.H), W: cut(s.W)}, {D: cut(s.D), H: s.H, W: s.W},
+			{D: s.D, H: cut(s.H), W: s.W}, {D: s.D, H: s.H, W: cut(s.W)},
+		} {
+			if t != s && t.Check() == nil && (t.D > 1 || s.D == 1) {
+				try(n.With("shape", t.String()))
+			}
+		}
+	}
+	shapes(func(v int64) int64 { return (v + 1) / 2 })
+	shapes(func(v int64) int64 { return max(1, v-1) })
+	if src, err := datasets.Open(name); err == nil && n.Get("levels") != "" {
+		for _, m := range []int64{2, src.Ladder().Len() / 2} {
+			if m >= 1 && m < src.Ladder().Len() {
+				try(n.With("levels", fmt.Sprint(m)))
+			}
+		}
+	}
+	return names
+}
+
+// Cost is one read of the image.
+func (Inputs) Cost(in grid.Source) bench.Cost {
+	return bench.Cost{
+		Items: in.Shape().Voxels(),
+		Unit:  "vox",
+		Bytes: grid.TotalBytes(in),
+		Group: fmt.Sprintf("%dD %v", in.Shape().Dim(), in.Type()),
+		Size:  in.Shape().String(),
+	}
+}
+
+// header is what precedes a shared image's bytes.
+type header struct {
+	Shape  grid.Shape
+	Type   grid.Type
+	Ladder grid.Ladder
+}
+
+// align is where a shared image's bytes start to be multiples of: a page.
+const align = 4096
+
+// encodeHeader is the header with its length before it, padded to a page.
+func encodeHeader(in grid.Source) ([]byte, error) {
+	var b bytes.Buffer
+	b.Write(make([]byte, 8))
+	if err := gob.NewEncoder(&b).Encode(header{in.Shape(), in.Type(), in.Ladder()}); err != nil {
+		return nil, fmt.Errorf("sharing an image: %w", err)
+	}
+	binary.LittleEndian.PutUint64(b.Bytes(), uint64(b.Len()))
+	padded := (b.Len() + align - 1) / align * align
+	return append(b.Bytes(), make([]byte, padded-b.Len())...), nil
+}
+
+// Size is the number of bytes that Share writes, or a little more.
+func (Inputs) Size(in grid.Source) int64 {
+	const gobOverhead = 4096
+	return grid.TotalBytes(in) + in.Ladder().TableBytes() + gobOverhead + align
+}
+
+// Share writes the image for Attach, header first.
+func (Inputs) Share(in grid.Source, f *os.File) error {
+	h, err := encodeHeader(in)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(h); err != nil {
+		return fmt.Errorf("sharing an image of %s: %w", quantity.Bytes(grid.TotalBytes(in)), err)
+	}
+	return grid.EachSlab(in, func(slab []byte, _, _ int64) error {
+		if _, err := f.Write(slab); err != nil {
+			return fmt.Errorf("sharing an image of %s: %w", quantity.Bytes(grid.TotalBytes(in)), err)
+		}
+		return nil
+	})
+}
+
+// Attach makes the image of bytes that Share wrote.
+func (Inputs) Attach(mapped []byte) (grid.Source, error) {
+	if len(mapped) < 8 {
+		return nil, fmt.Errorf("shared image: %w", io.ErrUnexpectedEOF)
+	}
+	size := binary.LittleEndian.Uint64(mapped)
+	if size < 8 || size > uint64(len(mapped)) {
+		return nil, errors.New("shared image: malformed header")
+	}
+	var h header
+	if err := gob.NewDecoder(bytes.NewReader(mapped[8:size])).Decode(&h); err != nil {
+		return nil, fmt.Errorf("shared image: %w", err)
+	}
+	start := (size + align - 1) / align * align
+	return grid.Trusted(h.Shape, h.Type, mapped[start:], h.Ladder)
+}

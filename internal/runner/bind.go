@@ -1,0 +1,93 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"eccbench/internal/bench"
+)
+
+// A Bench is a workload with its types hidden, so that different questions can
+// share one run.
+type Bench interface {
+	// Name is the workload's name.
+	Name() string
+	// Abouts describes its implementations in order.
+	Abouts() []bench.About
+	// Reference names the implementation that answers by the definition.
+	Reference() string
+	// Describe says what an input weighs and how many bytes it takes to share.
+	Describe(input string) (bench.Cost, int64, error)
+
+	variants(input string, n int) ([]string, error)
+	smaller(input string) []string
+	share(input string, f *os.File) error
+	work(ctx context.Context, t Task, files files, phase func(string)) (bench.CellRecord, error)
+}
+
+// Bind hides the types of a workload.
+func Bind[In, Out any](w bench.Workload[In, Out]) Bench { return &bound[In, Out]{w} }
+
+// Find is the bench with a name.
+func Find(benches []Bench, name string) (Bench, error) {
+	for _, b := range benches {
+		if b.Name() == name {
+			return b, nil
+		}
+	}
+	return nil, fmt.Errorf("no workload %q", name)
+}
+
+type bound[In, Out any] struct{ w bench.Workload[In, Out] }
+
+func (b *bound[In, Out]) Name() string      { return b.w.Name }
+func (b *bound[In, Out]) Reference() string { return b.w.Reference }
+
+func (b *bound[In, Out]) Abouts() []bench.About {
+	var abouts []bench.About
+	for _, i := range b.w.Impls {
+		abouts = append(abouts, i.About())
+	}
+	return abouts
+}
+
+func (b *bound[In, Out]) Describe(input string) (bench.Cost, int64, error) {
+	in, err := b.w.Inputs.Open(input)
+	if err != nil {
+		return bench.Cost{}, 0, err
+	}
+	defer closeInput(in)
+	return b.w.Inputs.Cost(in), b.w.Inputs.Size(in), nil
+}
+
+func (b *bound[In, Out]) variants(input string, n int) ([]string, error) {
+	return b.w.Inputs.Variants(input, n)
+}
+
+func (b *bound[In, Out]) smaller(input string) []string { return b.w.Inputs.Smaller(input) }
+
+func (b *bound[In, Out]) share(input string, f *os.File) error {
+	in, err := b.w.Inputs.Open(input)
+	if err != nil {
+		return err
+	}
+	defer closeInput(in)
+	return b.w.Inputs.Share(in, f)
+}
+
+func (b *bound[In, Out]) find(impl string) (bench.Implementation[In, Out], error) {
+	for _, i := range b.w.Impls {
+		if i.About().Name == impl {
+			return i, nil
+		}
+	}
+	return nil, fmt.Errorf("workload %s has no implementation %q", b.w.Name, impl)
+}
+
+// closeInput closes an input that holds something open, such as a file.
+func closeInput(in any) {
+	if c, ok := in.(interface{ Close() error }); ok {
+		c.Close() // only read from: nothing can be lost
+	}
+}

@@ -1,0 +1,110 @@
+package runner
+
+import (
+	"fmt"
+	"time"
+
+	"eccbench/internal/verify"
+)
+
+// check verifies every answer that the calls gave: the first input thoroughly,
+// the others until an independent witness has confirmed them.
+func (r *trial[In, Out]) check(witness []Out) error {
+	start := time.Now()
+	defer func() { r.record.Checked = time.Since(start).Seconds() }()
+	var all []verify.Evidence
+	for i, answers := range r.answers {
+		r.record.Digests = append(r.record.Digests, answers[0].digest)
+		for _, a := range answers[1:] {
+			d := r.b.w.Policy.Agree(r.inputs[i], answers[0].out, a.out)
+			if d == nil {
+				continue // written differently, but in agreement
+			}
+			d.Want, d.Got = d.Want+" (call 0)", fmt.Sprintf("%s (call %d)", d.Got, a.call)
+			all = append(all, verify.Evidence{Input: r.t.Inputs[i], Witness: "gives one answer every time", Diff: d})
+		}
+		evidence, err := r.examine(i, answers[0].out, witness, start)
+		if err != nil {
+			return err
+		}
+		all = append(all, evidence...)
+	}
+	r.record.Verdict = verify.Judge(r.t.Inputs, all)
+	if r.record.Status == verify.Verified && r.t.Sampling != nil && r.b.w.Policy.Weak != nil {
+		if why := r.b.w.Policy.Weak(r.inputs[0], r.answers[0][0].out); why != "" {
+			r.record.Status, r.record.Reason = verify.Mistrusted, why
+		}
+	}
+	return nil
+}
+
+// examine collects the evidence about the answer to one input.
+func (r *trial[In, Out]) examine(i int, out Out, witness []Out, start time.Time) ([]verify.Evidence, error) {
+	var others []verify.Witness[Out]
+	if len(witness) > 0 {
+		others = append(others, verify.Witness[Out]{By: r.t.Witness, Out: witness[i]})
+	} else {
+		w, err := r.reference(i)
+		if err != nil {
+			return nil, err
+		}
+		others = append(others, w...)
+	}
+	return r.b.w.Policy.Check(verify.Question[In, Out]{
+		Name: r.t.Inputs[i], In: r.inputs[i], Out: out, Others: others,
+		Ask:      r.ask,
+		PerCall:  r.perCall,
+		Budget:   r.t.Budget - time.Since(start),
+		Thorough: i == 0,
+	}), nil
+}
+
+// reference answers an input by the workload's reference, when that is another
+// implementation and it is affordable within a third of an input's share of the
+// budget.
+func (r *trial[In, Out]) reference(i int) ([]verify.Witness[Out], error) {
+	if r.b.w.Reference == "" || r.b.w.Reference == r.t.Impl {
+		return nil, nil
+	}
+	reference, err := r.b.find(r.b.w.Reference)
+	if err != nil {
+		return nil, err
+	}
+	c := r.t.Conditions
+	c.Time = r.t.Budget / time.Duration(3*len(r.inputs))
+	if reference.CanDo(r.inputs[i], c) != nil {
+		return nil, nil
+	}
+	job, err := reference.Setup(r.inputs[i], c)
+	if err != nil {
+		return nil, fmt.Errorf("setting up %s on %s: %w", r.b.w.Reference, r.t.Inputs[i], err)
+	}
+	defer job.Close()
+	if err := job.Do(nil); err != nil {
+		return nil, fmt.Errorf("%s on %s: %w", r.b.w.Reference, r.t.Inputs[i], err)
+	}
+	out, err := job.Out()
+	if err != nil {
+		return nil, err
+	}
+	return []verify.Witness[Out]{{By: r.b.w.Reference, Out: out}}, nil
+}
+
+// ask answers a derived input by the implementation under test.
+func (r *trial[In, Out]) ask(in In) (out Out, err error) {
+	c := r.t.Conditions
+	c.Time = 0
+	if err := r.impl.CanDo(in, c); err != nil {
+		return out, err
+	}
+	job, err := r.impl.Setup(in, c)
+	if err != nil {
+		return out, err
+	}
+	defer job.Close()
+	job.Poison()
+	if err := job.Do(nil); err != nil {
+		return out, err
+	}
+	return job.Out()
+}

@@ -1,0 +1,163 @@
+package runner
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/stats"
+	"eccbench/internal/verify"
+)
+
+// A trial is one task in progress in its worker.
+type trial[In, Out any] struct {
+	b       *bound[In, Out]
+	impl    bench.Implementation[In, Out]
+	t       Task
+	inputs  []In
+	jobs    []bench.Job[Out]
+	answers [][]answer[Out] // for each input, the different answers it was given
+	perCall time.Duration   // the median call
+	record  bench.CellRecord
+}
+
+// An answer that a call gave, kept to be checked.
+type answer[Out any] struct {
+	digest string
+	out    Out
+	call   int // the first call that gave it
+}
+
+func skipped(reason string) bench.CellRecord {
+	return bench.CellRecord{Verdict: verify.Verdict{Status: verify.Skipped, Reason: reason}}
+}
+
+// setup binds the implementation to each input.
+func (r *trial[In, Out]) setup() error {
+	start := time.Now()
+	for i, in := range r.inputs {
+		job, err := r.impl.Setup(in, r.t.Conditions)
+		if err != nil {
+			return fmt.Errorf("setting up %s on %s: %w", r.t.Impl, r.t.Inputs[i], err)
+		}
+		r.jobs = append(r.jobs, job)
+	}
+	r.answers = make([][]answer[Out], len(r.jobs))
+	r.record.Setup = time.Since(start).Seconds()
+	return nil
+}
+
+func (r *trial[In, Out]) close() {
+	for _, j := range r.jobs {
+		j.Close() // the process ends: there is nobody to tell
+	}
+}
+
+// call poisons the buffers of a job, times one Do, and keeps the answer when it
+// is one that the input has not been given before.
+func (r *trial[In, Out]) call(n int, trace *bench.Trace) (time.Duration, error) {
+	i := n % len(r.jobs)
+	job := r.jobs[i]
+	job.Poison()
+	start := time.Now()
+	err := job.Do(trace)
+	took := time.Since(start)
+	if err != nil {
+		return 0, fmt.Errorf("%s on %s: %w", r.t.Impl, r.t.Inputs[i], err)
+	}
+	out, err := job.Out()
+	if err != nil {
+		return 0, fmt.Errorf("answer of %s to %s: %w", r.t.Impl, r.t.Inputs[i], err)
+	}
+	sum := sha256.Sum256(r.b.w.Encode(out))
+	digest := hex.EncodeToString(sum[:16])
+	for _, a := range r.answers[i] {
+		if a.digest == digest {
+			return took, nil
+		}
+	}
+	if len(r.answers[i]) < maxAnswers {
+		r.answers[i] = append(r.answers[i], answer[Out]{digest, out, n})
+	}
+	return took, nil
+}
+
+// maxAnswers is how many different answers to one input are kept as evidence
+// against an implementation that does not repeat itself.
+const maxAnswers = 4
+
+// longCall is the time from which a first call is a sample: what warming up
+// would change is then small beside it, and so is what tracing costs.
+const longCall = time.Second
+
+// measure times the jobs in turn until the sampling says stop.
+func (r *trial[In, Out]) measure(ctx context.Context) error {
+	trace := &bench.Trace{}
+	first, err := r.call(0, trace)
+	if err != nil {
+		return err
+	}
+	r.perCall = first
+	if r.t.Sampling == nil {
+		for n := 1; n < len(r.jobs); n++ {
+			if _, err := r.call(n, nil); err != nil {
+				return err
+			}
+		}
+		return ctx.Err()
+	}
+	s := *r.t.Sampling
+	var samples []float64
+	if first >= longCall {
+		samples = append(samples, first.Seconds())
+	} else {
+		for warm, n := first, 1; warm < s.WarmUp; n++ {
+			took, err := r.call(n, nil)
+			if err != nil {
+				return err
+			}
+			warm += max(took, time.Microsecond)
+		}
+	}
+	var total float64
+	for !s.enough(samples, total, len(r.jobs)) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		took, err := r.call(len(samples), nil)
+		if err != nil {
+			return err
+		}
+		samples = append(samples, took.Seconds())
+		total += took.Seconds()
+	}
+	summary := stats.Summarise(samples)
+	r.perCall = time.Duration(summary.Median * 1e9)
+	r.record.Samples, r.record.Seconds = samples, &summary
+	if first < longCall {
+		trace = &bench.Trace{}
+		if err := r.jobs[0].Do(trace); err != nil {
+			return fmt.Errorf("%s on %s: %w", r.t.Impl, r.t.Inputs[0], err)
+		}
+	}
+	r.record.Spans = trace.Spans()
+	return nil
+}
+
+// enough reports whether to stop: each interval costs a sort, so the question
+// is asked at ever larger steps.
+func (s Sampling) enough(samples []float64, total float64, inputs int) bool {
+	n := len(samples)
+	switch {
+	case n < inputs:
+		return false
+	case n >= s.MaxSamples || total >= s.MaxTime.Seconds():
+		return true
+	case n < s.MinSamples || n%5 != 0:
+		return false
+	}
+	return stats.Summarise(samples).Spread() <= s.Target
+}

@@ -1,0 +1,117 @@
+package runner
+
+import (
+	"fmt"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
+)
+
+// A Plan says what to run and under which limits.
+type Plan struct {
+	// Command starts a worker: the program and its arguments.
+	Command []string
+	Benches []Bench
+	// Workload is the question and Impls who answers it, in this order except
+	// that the reference comes first.
+	Workload string
+	Impls    []string
+	Inputs   []string
+	// Ceiling names the workload whose only implementation is the ceiling of
+	// the others; "" for none.
+	Ceiling   string
+	Scope     bench.Scope // "" for e2e where the inputs fit in memory, else file
+	Threads   int
+	Processes int           // how often each cell is run, each time by a new process
+	Rotate    int           // inputs that rotate through a timed cell
+	Time      time.Duration // for each phase of a cell
+	Memory    int64         // for the inputs shared in memory, and again for each worker's own
+	Budget    time.Duration // for the verification of a cell
+	Sampling  *Sampling     // nil: verify only
+	// Done reports whether a cell has a record already.
+	Done func(bench.CellKey) bool
+	// Reproduce is the command that shows a failure on an input again.
+	Reproduce func(impl, input string) string
+}
+
+// A cell is one cell of a plan: one implementation on one input in one process.
+type cell struct {
+	bench   Bench
+	about   bench.About
+	input   string
+	process int
+}
+
+// cells lists the cells of one input: the ceiling, the reference, then the
+// others in order.
+func (p Plan) cells(input string) ([]cell, error) {
+	var cells []cell
+	add := func(b Bench, impl string) error {
+		for _, a := range b.Abouts() {
+			if a.Name == impl {
+				for process := range max(1, p.Processes) {
+					cells = append(cells, cell{b, a, input, process})
+				}
+				return nil
+			}
+		}
+		return fmt.Errorf("workload %s has no implementation %q", b.Name(), impl)
+	}
+	if p.Ceiling != "" {
+		b, err := Find(p.Benches, p.Ceiling)
+		if err != nil {
+			return nil, err
+		}
+		if err := add(b, b.Abouts()[0].Name); err != nil {
+			return nil, err
+		}
+	}
+	b, err := Find(p.Benches, p.Workload)
+	if err != nil {
+		return nil, err
+	}
+	for _, first := range []bool{true, false} {
+		for _, impl := range p.Impls {
+			if (impl == b.Reference()) != first {
+				continue
+			}
+			if err := add(b, impl); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return cells, nil
+}
+
+// Count is the number of cells of the plan.
+func (p Plan) Count() (int, error) {
+	n := 0
+	for _, input := range p.Inputs {
+		cells, err := p.cells(input)
+		if err != nil {
+			return 0, err
+		}
+		n += len(cells)
+	}
+	return n, nil
+}
+
+// scopeOf is the scope an input is run in: what was asked for, or e2e where its
+// variants fit in memory together, with the reason when they do not.
+func (p Plan) scopeOf(size int64, variants int) (bench.Scope, error) {
+	need := size * int64(variants)
+	fits := p.Memory <= 0 || need <= p.Memory
+	switch {
+	case p.Scope == bench.File:
+		return bench.File, nil
+	case fits && p.Scope == "":
+		return bench.E2E, nil
+	case p.Scope == "":
+		return bench.File, nil
+	case !fits:
+		return p.Scope, fmt.Errorf("its %d inputs take %s in memory (%s each), the limit is %s; --scope file streams them",
+			variants, quantity.Bytes(need), quantity.Bytes(size), quantity.Bytes(p.Memory))
+	}
+	return p.Scope, nil
+}

@@ -1,0 +1,221 @@
+package runner
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
+	"eccbench/internal/verify"
+)
+
+// A process is one worker being run.
+type process struct {
+	task  Task
+	files files
+	limit time.Duration // for each phase
+}
+
+// run starts a worker in its own process group, follows its events, and
+// returns its record. It always returns a record: a worker that dies, hangs or
+// uses more memory than it may is CRASHED or TIMEOUT. The error is only for what
+// is wrong on this side, and for a context that ended.
+func (p process) run(ctx context.Context, command []string) (bench.CellRecord, error) {
+	fail := func(err error) (bench.CellRecord, error) {
+		return bench.CellRecord{}, fmt.Errorf("starting a worker: %w", err)
+	}
+	events, eventsW, err := os.Pipe()
+	if err != nil {
+		return fail(err)
+	}
+	defer events.Close()
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.ExtraFiles = append([]*os.File{eventsW}, p.files.answers...)
+	cmd.ExtraFiles = append(append(cmd.ExtraFiles, p.files.inputs...), p.files.witness...)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", p.task.Conditions.Threads))
+	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
+	stderr := &tail{limit: 4096}
+	cmd.Stderr = stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		eventsW.Close()
+		return fail(err)
+	}
+	if err := cmd.Start(); err != nil {
+		eventsW.Close()
+		return fail(err)
+	}
+	eventsW.Close()
+	w := &watch{pid: cmd.Process.Pid, limit: p.limit, memory: p.task.Conditions.Memory}
+	stop := w.start(ctx)
+	// A worker that dies before it has read the task is reported by how it died.
+	json.NewEncoder(stdin).Encode(p.task)
+	result, malformed := w.follow(events)
+	if malformed != nil {
+		w.kill("")
+	}
+	stdin.Close()
+	died := cmd.Wait()
+	stop()
+	if err := ctx.Err(); err != nil {
+		return bench.CellRecord{}, err
+	}
+	record := bench.CellRecord{}
+	switch {
+	case result != nil && died == nil:
+		record = *result
+	case w.timedOut != "":
+		record.Verdict = verify.Verdict{Status: verify.Timeout, Reason: w.timedOut}
+	default:
+		why := w.killed
+		if why == "" {
+			why = death(died, malformed, stderr.String())
+		}
+		record.Verdict = verify.Verdict{Status: verify.Crashed, Reason: why}
+	}
+	record.PeakRSS = peakRSS(cmd.ProcessState)
+	return record, nil
+}
+
+// death says how a worker ended, with the last thing it said.
+func death(died, malformed error, stderr string) string {
+	why := "the worker ended without a result"
+	if died != nil {
+		why = "the worker ended with " + died.Error()
+	}
+	if malformed != nil && died == nil {
+		why = "the worker wrote a malformed event: " + malformed.Error()
+	}
+	// The first line that names the failure says more than the last of a
+	// goroutine dump.
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	said := lines[0]
+	for _, l := range lines {
+		if strings.HasPrefix(l, "panic:") || strings.HasPrefix(l, "fatal error:") {
+			said = l
+			break
+		}
+	}
+	if said != "" {
+		why += ": " + said
+	}
+	return why
+}
+
+// A watch enforces the limits of a worker and remembers why it was killed.
+type watch struct {
+	pid    int
+	limit  time.Duration
+	memory int64
+
+	mu       sync.Mutex
+	phase    string
+	since    time.Time
+	timedOut string
+	killed   string
+}
+
+// start watches until the returned function is called.
+func (w *watch) start(ctx context.Context) (stop func()) {
+	w.phase, w.since = "starting", time.Now()
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		tick := time.NewTicker(50 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-ctx.Done():
+				w.kill("")
+				return
+			case <-tick.C:
+				w.look()
+			}
+		}
+	})
+	return func() { close(done); wg.Wait() }
+}
+
+func (w *watch) look() {
+	w.mu.Lock()
+	late := w.limit > 0 && time.Since(w.since) > w.limit
+	if late && w.timedOut == "" {
+		w.timedOut = fmt.Sprintf("still %s after %s", w.phase, quantity.Duration(w.limit))
+	}
+	w.mu.Unlock()
+	if late {
+		w.kill("")
+		return
+	}
+	if used := anonymousRSS(w.pid); w.memory > 0 && used > w.memory {
+		w.kill(fmt.Sprintf("used %s of memory of its own, the limit is %s", quantity.Bytes(used), quantity.Bytes(w.memory)))
+	}
+}
+
+// kill ends the worker and all it started.
+func (w *watch) kill(why string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if why != "" && w.killed == "" {
+		w.killed = why
+	}
+	unix.Kill(-w.pid, unix.SIGKILL) // it may be gone already
+}
+
+// follow reads events until the worker closes the pipe.
+func (w *watch) follow(events io.Reader) (*bench.CellRecord, error) {
+	r := bufio.NewReader(events)
+	for {
+		line, err := r.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		var e event
+		if err := json.Unmarshal(line, &e); err != nil {
+			return nil, err
+		}
+		if e.Result != nil {
+			return e.Result, nil
+		}
+		w.mu.Lock()
+		w.phase, w.since = e.Phase, time.Now()
+		w.mu.Unlock()
+	}
+}
+
+// A tail keeps the first half and the last half of what is written to it.
+type tail struct {
+	limit      int
+	head, last []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	n := len(p)
+	if room := t.limit/2 - len(t.head); room > 0 {
+		k := min(room, len(p))
+		t.head, p = append(t.head, p[:k]...), p[k:]
+	}
+	t.last = append(t.last, p...)
+	if over := len(t.last) - t.limit/2; over > 0 {
+		t.last = t.last[over:]
+	}
+	return n, nil
+}
+
+func (t *tail) String() string { return string(t.head) + string(t.last) }

@@ -1,0 +1,239 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/stats"
+	"eccbench/internal/verify"
+)
+
+// An Observer follows a run. Its methods are called from one goroutine.
+type Observer interface {
+	// Begin says that a cell is about to run, or that its input is being made
+	// when impl is "".
+	Begin(impl, input string)
+	// End hands over a finished cell. An error ends the run.
+	End(bench.CellRecord) error
+}
+
+// Run runs the cells of a plan that are not done, input by input. It returns
+// the context's error when it was interrupted; the cells that ended before have
+// been handed over by then.
+func Run(ctx context.Context, p Plan, o Observer) error {
+	for _, input := range p.Inputs {
+		cells, err := p.cells(input)
+		if err != nil {
+			return err
+		}
+		if err := p.group(ctx, input, cells, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A group is the cells of one input with what they share.
+type group struct {
+	Plan
+	input    string
+	scope    bench.Scope
+	cost     bench.Cost
+	variants []string
+	shared   []*os.File // one for each variant, none when they are streamed
+	ceiling  float64
+	witness  string
+	answers  []*os.File // the witness's, one for each variant
+	refused  error      // why no cell of the group can run
+}
+
+func (p Plan) group(ctx context.Context, input string, cells []cell, o Observer) error {
+	b := cells[len(cells)-1].bench
+	cost, size, err := b.Describe(input)
+	if err != nil {
+		return fmt.Errorf("input %s: %w", input, err)
+	}
+	g := &group{Plan: p, input: input, cost: cost}
+	rotate := 1
+	if p.Sampling != nil {
+		rotate = max(1, p.Rotate)
+	}
+	if g.variants, err = b.variants(input, rotate); err != nil {
+		return fmt.Errorf("input %s: %w", input, err)
+	}
+	g.scope, g.refused = p.scopeOf(size, len(g.variants))
+	todo := slices.DeleteFunc(slices.Clone(cells), func(c cell) bool { return p.Done != nil && p.Done(g.key(c)) })
+	if len(todo) == 0 {
+		return nil
+	}
+	defer func() { closeAll(g.shared); closeAll(g.answers) }()
+	if g.scope != bench.File && g.refused == nil {
+		o.Begin("", input)
+		if err := g.share(ctx, b); err != nil {
+			return err
+		}
+	}
+	for _, c := range todo {
+		o.Begin(c.about.Name, input)
+		record, err := g.run(ctx, c)
+		if err != nil {
+			return err
+		}
+		if err := o.End(record); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *group) key(c cell) bench.CellKey {
+	return bench.CellKey{Workload: c.bench.Name(), Impl: c.about.Name, Input: g.input, Scope: g.scope, Threads: g.Threads, Process: c.process}
+}
+
+// share makes the inputs of the group once, for all its workers.
+func (g *group) share(ctx context.Context, b Bench) error {
+	for _, name := range g.variants {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		f, err := newFile(name)
+		if err != nil {
+			return err
+		}
+		g.shared = append(g.shared, f)
+		if err := b.share(name, f); err != nil {
+			return fmt.Errorf("input %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// run runs one cell and finishes its record.
+func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
+	record, answers, err := g.work(ctx, c)
+	if err != nil {
+		closeAll(answers)
+		return record, err
+	}
+	key := g.key(c)
+	record.Schema, record.Kind = bench.Schema, bench.KindCell
+	record.Workload, record.Impl, record.Input, record.Scope = key.Workload, key.Impl, key.Input, key.Scope
+	record.Threads, record.Process = key.Threads, key.Process
+	record.Where, record.Cost, record.Time = c.about.Where, g.cost, time.Now().UTC().Truncate(time.Millisecond)
+	if record.Status != verify.Skipped {
+		record.Inputs = g.variants
+	}
+	rate, _, _, timed := record.Rate()
+	if c.bench.Name() == g.Ceiling {
+		if timed && record.Status == verify.Verified {
+			g.ceiling = max(g.ceiling, rate)
+		}
+		record.Ceiling = g.ceiling
+		closeAll(answers)
+	} else {
+		record.Ceiling = g.ceiling
+		if record.Status == verify.Verified && g.answers == nil {
+			g.witness, g.answers = c.about.Name, answers
+		} else {
+			closeAll(answers)
+		}
+	}
+	g.finish(&record, timed, rate)
+	if record.Status == verify.Wrong && g.Reproduce != nil {
+		record.Reproduce = g.Reproduce(c.about.Name, g.shrink(ctx, c, record))
+	}
+	return record, nil
+}
+
+// noisy is the half-width of an interval from which a number is not quoted.
+const noisy = 0.10
+
+// implausible is how much faster than the ceiling a cell may seem.
+const implausible = 1.05
+
+// finish weighs the number of a verified cell, and notes what a reader should
+// know beside it.
+func (g *group) finish(r *bench.CellRecord, timed bool, rate float64) {
+	if !timed {
+		return
+	}
+	spread := r.Seconds.Spread()
+	if r.Status == verify.Verified {
+		switch {
+		case g.ceiling > 0 && r.Workload != g.Ceiling && rate > g.ceiling*implausible:
+			r.Status = verify.Implausible
+			r.Reason = fmt.Sprintf("%.3g times the rate at which the same bytes can be read", rate/g.ceiling)
+		case !math.IsInf(spread, 1) && spread > noisy:
+			r.Status, r.Reason = verify.Noisy, fmt.Sprintf("the interval of the median is ±%.0f %%", spread*100)
+		}
+	}
+	if r.Seconds.Confidence < stats.Confidence {
+		r.Flags = append(r.Flags, fmt.Sprintf("n=%d", r.Seconds.N))
+	}
+	if r.Scope == bench.File {
+		r.Flags = append(r.Flags, "streamed")
+	}
+	if len(r.Inputs) < g.Rotate {
+		r.Flags = append(r.Flags, fmt.Sprintf("inputs=%d", len(r.Inputs)))
+	}
+}
+
+// grace is how much longer than its limit a worker may take before it is killed.
+const grace = 10 * time.Second
+
+// work runs the worker of one cell, and returns the files with its answers too.
+func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File, error) {
+	if g.refused != nil {
+		return skipped(g.refused.Error()), nil, nil
+	}
+	if !slices.Contains(c.about.Scopes, g.scope) {
+		return skipped(fmt.Sprintf("%s cannot be timed in the scope %s", c.about.Name, g.scope)), nil, nil
+	}
+	var answers []*os.File
+	for range g.variants {
+		f, err := newFile("answer of " + c.about.Name)
+		if err != nil {
+			return bench.CellRecord{}, answers, err
+		}
+		answers = append(answers, f)
+	}
+	t := Task{
+		Workload: c.bench.Name(), Impl: c.about.Name, Inputs: g.variants, Shared: g.shared != nil,
+		Conditions: bench.Conditions{Scope: g.scope, Threads: g.threads(), Time: g.Time / time.Duration(len(g.variants)), Memory: g.Memory},
+		Sampling:   g.Sampling, Budget: g.Budget,
+	}
+	p := process{task: t, files: files{answers: answers, inputs: g.shared}, limit: max(g.Time, 2*g.Budget) + grace}
+	if g.Time == 0 {
+		p.limit = 0
+	}
+	if c.bench.Name() == g.Workload && g.witness != "" {
+		p.task.Witness, p.files.witness = g.witness, g.answers
+	}
+	record, err := p.run(ctx, g.Command)
+	return record, answers, err
+}
+
+func (p Plan) threads() int {
+	if p.Threads > 0 {
+		return p.Threads
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		f.Close() // nameless and in memory: nothing is lost
+	}
+}
+
+// Interrupted reports whether a run ended because its context did.
+func Interrupted(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}

@@ -1,0 +1,65 @@
+package runner
+
+import (
+	"context"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/verify"
+)
+
+// Limits of the search for a smaller input that fails too.
+const (
+	shrinkTries = 200
+	shrinkTime  = 10 * time.Second
+)
+
+// shrink looks for a smaller input on which the implementation is still wrong,
+// starting from the one that the record's evidence names.
+func (g *group) shrink(ctx context.Context, c cell, record bench.CellRecord) string {
+	failing := g.input
+	for _, e := range record.Evidence {
+		if e.Diff != nil {
+			failing = e.Input
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, shrinkTime)
+	defer cancel()
+	tries := 0
+	for {
+		smaller := ""
+		for _, candidate := range c.bench.smaller(failing) {
+			if tries++; tries > shrinkTries || ctx.Err() != nil {
+				return failing
+			}
+			if g.fails(ctx, c, candidate) {
+				smaller = candidate
+				break
+			}
+		}
+		if smaller == "" {
+			return failing
+		}
+		failing = smaller
+	}
+}
+
+func (g *group) fails(ctx context.Context, c cell, input string) bool {
+	p := g.Plan
+	p.Sampling, p.Scope, p.Reproduce = nil, "", nil
+	cost, size, err := c.bench.Describe(input)
+	if err != nil {
+		return false
+	}
+	try := &group{Plan: p, input: input, cost: cost, variants: []string{input}}
+	if try.scope, try.refused = p.scopeOf(size, 1); try.scope != bench.File && try.refused == nil {
+		if try.share(ctx, c.bench) != nil {
+			closeAll(try.shared)
+			return false
+		}
+	}
+	defer func() { closeAll(try.shared) }()
+	record, answers, err := try.work(ctx, c)
+	closeAll(answers)
+	return err == nil && record.Status == verify.Wrong
+}

@@ -1,0 +1,54 @@
+package runner
+
+import (
+	"time"
+
+	"eccbench/internal/bench"
+)
+
+// A Task is what a worker process is told to do, as JSON on its standard input.
+// The worker stops when its standard input ends. File 3 is the pipe for events;
+// then come one file for each of Inputs to write its answer to, one for each to
+// map when Shared, and one for each with the witness's answer when Witness is
+// not empty.
+type Task struct {
+	Workload   string           `json:"workload"`
+	Impl       string           `json:"impl"`
+	Inputs     []string         `json:"inputs"`
+	Conditions bench.Conditions `json:"conditions"`
+	Shared     bool             `json:"shared"`
+	Witness    string           `json:"witness"` // who gave the answers in the witness files
+	// Sampling says how long to time; nil answers once and only verifies.
+	Sampling *Sampling     `json:"sampling"`
+	Budget   time.Duration `json:"budget"` // for verification, all inputs together
+}
+
+// Sampling says when to stop timing: at the target once there are MinSamples,
+// and anyway after MaxSamples or MaxTime. Every input is timed at least once.
+type Sampling struct {
+	Target     float64       `json:"target"` // half-width of the interval of the median, as a share of it
+	MinSamples int           `json:"min_samples"`
+	MaxSamples int           `json:"max_samples"`
+	MaxTime    time.Duration `json:"max_time"`
+	WarmUp     time.Duration `json:"warm_up"` // calls before the first sample take at least this long
+}
+
+// DefaultSampling stops at ±1 % with at least 10 samples, 200 samples or 5 s.
+func DefaultSampling() Sampling {
+	return Sampling{Target: 0.01, MinSamples: 10, MaxSamples: 200, MaxTime: 5 * time.Second, WarmUp: 200 * time.Millisecond}
+}
+
+// An event is a line that a worker writes to its pipe.
+type event struct {
+	// Phase is set when a phase begins; the parent restarts its clock.
+	Phase string `json:"phase,omitempty"`
+	// Result is set once, last.
+	Result *bench.CellRecord `json:"result,omitempty"`
+}
+
+// The phases of a worker, for people.
+const (
+	phaseSetup   = "setting up"
+	phaseMeasure = "measuring"
+	phaseCheck   = "verifying"
+)

@@ -1,0 +1,176 @@
+package runner
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+
+	"eccbench/internal/bench"
+)
+
+// eventsFD is the file descriptor of a worker's event pipe.
+const eventsFD = 3
+
+// files are the open files that came with a task.
+type files struct{ answers, inputs, witness []*os.File }
+
+// Work is a worker process: it reads a task from stdin, does it, and writes
+// events to the inherited pipe. It exits the process when stdin ends before the
+// task is done, because its parent is then gone.
+func Work(benches []Bench, stdin io.Reader) error {
+	in := bufio.NewReader(stdin)
+	line, err := in.ReadBytes('\n')
+	if err != nil {
+		return fmt.Errorf("worker: reading the task (this command is started by eccbench itself): %w", err)
+	}
+	var t Task
+	if err := json.Unmarshal(line, &t); err != nil {
+		return fmt.Errorf("worker: reading the task: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		io.Copy(io.Discard, in) // until the parent closes it or dies
+		if ctx.Err() == nil {
+			os.Exit(1)
+		}
+	}()
+	b, err := Find(benches, t.Workload)
+	if err != nil {
+		return err
+	}
+	if t.Conditions.Memory > 0 {
+		debug.SetMemoryLimit(t.Conditions.Memory)
+	}
+
+	pipe := os.NewFile(eventsFD, "events")
+	defer pipe.Close()
+	events := json.NewEncoder(pipe)
+	fd := uintptr(eventsFD)
+	inherit := func(present bool) []*os.File {
+		var list []*os.File
+		for i := 0; present && i < len(t.Inputs); i++ {
+			fd++
+			list = append(list, os.NewFile(fd, fmt.Sprintf("file %d", fd)))
+		}
+		return list
+	}
+	f := files{answers: inherit(true), inputs: inherit(t.Shared), witness: inherit(t.Witness != "")}
+	var lost error
+	record, err := b.work(ctx, t, f, func(phase string) { lost = events.Encode(event{Phase: phase}) })
+	if err != nil {
+		return err
+	}
+	if lost != nil {
+		return fmt.Errorf("worker: writing events: %w", lost)
+	}
+	return events.Encode(event{Result: &record})
+}
+
+// attach makes the task's inputs: of the shared bytes, or of their names.
+func (b *bound[In, Out]) attach(t Task, shared []*os.File) ([]In, func(), error) {
+	var inputs []In
+	var undo []func()
+	detach := func() {
+		for _, f := range undo {
+			f()
+		}
+	}
+	for i, name := range t.Inputs {
+		var in In
+		var err error
+		if t.Shared {
+			var mapped []byte
+			mapped, err = mapFile(shared[i])
+			if err == nil {
+				undo = append(undo, func() { unmap(mapped) })
+				in, err = b.w.Inputs.Attach(mapped)
+			}
+		} else {
+			in, err = b.w.Inputs.Open(name)
+			if err == nil {
+				undo = append(undo, func() { closeInput(in) })
+			}
+		}
+		if err != nil {
+			detach()
+			return nil, nil, fmt.Errorf("%s: %w", name, err)
+		}
+		inputs = append(inputs, in)
+	}
+	return inputs, detach, nil
+}
+
+// witnesses reads the answers that someone else gave to each input.
+func (b *bound[In, Out]) witnesses(t Task, from []*os.File) ([]Out, error) {
+	var outs []Out
+	for i, f := range from {
+		data, err := readAll(f)
+		if err != nil {
+			return nil, fmt.Errorf("answer of %s to %s: %w", t.Witness, t.Inputs[i], err)
+		}
+		out, err := b.w.Decode(data)
+		if err != nil {
+			return nil, fmt.Errorf("answer of %s to %s: %w", t.Witness, t.Inputs[i], err)
+		}
+		outs = append(outs, out)
+	}
+	return outs, nil
+}
+
+// readAll reads a file from its start; several workers share its offset, so it
+// is left alone.
+func readAll(f *os.File) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.NewSectionReader(f, 0, info.Size()))
+}
+
+// work does a task: set up one job for each input, time them in turn or call
+// each once, and check every answer that a call gave.
+func (b *bound[In, Out]) work(ctx context.Context, t Task, f files, phase func(string)) (bench.CellRecord, error) {
+	phase(phaseSetup)
+	impl, err := b.find(t.Impl)
+	if err != nil {
+		return bench.CellRecord{}, err
+	}
+	inputs, detach, err := b.attach(t, f.inputs)
+	if err != nil {
+		return bench.CellRecord{}, err
+	}
+	defer detach()
+	witness, err := b.witnesses(t, f.witness)
+	if err != nil {
+		return bench.CellRecord{}, err
+	}
+	for _, in := range inputs {
+		if err := impl.CanDo(in, t.Conditions); err != nil {
+			return skipped(err.Error()), nil
+		}
+	}
+	r := &trial[In, Out]{b: b, impl: impl, t: t, inputs: inputs}
+	defer r.close()
+	if err := r.setup(); err != nil {
+		return bench.CellRecord{}, err
+	}
+	phase(phaseMeasure)
+	if err := r.measure(ctx); err != nil {
+		return bench.CellRecord{}, err
+	}
+	phase(phaseCheck)
+	if err := r.check(witness); err != nil {
+		return bench.CellRecord{}, err
+	}
+	for i, out := range r.answers {
+		if _, err := f.answers[i].WriteAt(b.w.Encode(out[0].out), 0); err != nil {
+			return bench.CellRecord{}, fmt.Errorf("keeping the answer to %s: %w", t.Inputs[i], err)
+		}
+	}
+	return r.record, nil
+}

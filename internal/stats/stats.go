@@ -1,0 +1,82 @@
+// Package stats summarises samples: quantiles and moments by gonum, and the
+// distribution-free interval of the median from order statistics.
+package stats
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// A Summary describes a sample of one quantity. Lo and Hi bound the median with
+// at least the confidence asked for; with too few samples for that they are the
+// extremes and Confidence says what they are worth.
+type Summary struct {
+	N          int     `json:"n"`
+	Min        float64 `json:"min"`
+	Q1         float64 `json:"q1"`
+	Median     float64 `json:"median"`
+	Q3         float64 `json:"q3"`
+	Max        float64 `json:"max"`
+	Mean       float64 `json:"mean"`
+	StdDev     float64 `json:"stddev"`
+	Lo         float64 `json:"lo"`
+	Hi         float64 `json:"hi"`
+	Confidence float64 `json:"confidence"`
+}
+
+// Confidence is the level of the intervals the project reports.
+const Confidence = 0.95
+
+// Summarise describes a sample, which may be in any order and is not modified.
+// It panics on an empty sample.
+func Summarise(samples []float64) Summary {
+	x := slices.Clone(samples)
+	slices.Sort(x)
+	s := Summary{
+		N: len(x), Min: x[0], Max: x[len(x)-1],
+		Q1:     stat.Quantile(0.25, stat.LinInterp, x, nil),
+		Q3:     stat.Quantile(0.75, stat.LinInterp, x, nil),
+		Median: median(x),
+	}
+	s.Mean = stat.Mean(x, nil)
+	if len(x) > 1 {
+		s.StdDev = stat.StdDev(x, nil)
+	}
+	lo, hi, confidence := MedianRanks(len(x), Confidence)
+	s.Lo, s.Hi, s.Confidence = x[lo], x[hi], confidence
+	return s
+}
+
+func median(sorted []float64) float64 {
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// MedianRanks gives the narrowest symmetric pair of 0-based ranks of a sorted
+// sample of n whose order statistics bound the median with at least the given
+// confidence, and the confidence reached. The number of samples below the
+// median is Binomial(n, ½), whatever the distribution (David and Nagaraja,
+// Order Statistics, section 7.1). Below six samples 95 % cannot be had: the
+// ranks are then the extremes.
+func MedianRanks(n int, confidence float64) (lo, hi int, reached float64) {
+	if n == 1 {
+		return 0, 0, 0
+	}
+	below := distuv.Binomial{N: float64(n), P: 0.5}
+	reach := func(l int) float64 { return 1 - 2*below.CDF(float64(l)) }
+	for lo = 0; lo+1 < n-1-(lo+1) && reach(lo+1) >= confidence; lo++ {
+	}
+	return lo, n - 1 - lo, reach(lo)
+}
+
+// Spread is the half-width of the interval as a share of the median, +Inf when
+// there are too few samples for an interval at the project's confidence.
+func (s Summary) Spread() float64 {
+	if s.Confidence < Confidence || s.Median == 0 {
+		return math.Inf(1)
+	}
+	return (s.Hi - s.Lo) / 2 / math.Abs(s.Median)
+}

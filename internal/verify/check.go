@@ -1,0 +1,80 @@
+package verify
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// A Question is one answer to be checked, with what may be spent on it.
+type Question[In, Out any] struct {
+	Name    string         // the input's name
+	In      In             // the input
+	Out     Out            // the answer to check
+	Others  []Witness[Out] // answers that others gave to the same input
+	Ask     Ask[In, Out]   // answers derived questions
+	PerCall time.Duration  // what one answer about In takes
+	Budget  time.Duration  // what the laws may take together
+	// Thorough tries every law that fits the budget. Without it the laws stop
+	// at the first independent witness.
+	Thorough bool
+}
+
+// A Witness is an answer that something else gave to the same input.
+type Witness[Out any] struct {
+	By  string // the implementation that gave it
+	Out Out
+}
+
+// Check tries every witness the policy has on one answer: the closed form, the
+// answers of others, then the laws in order while they fit the budget. It stops
+// at the first contradiction.
+func (p Policy[In, Out]) Check(q Question[In, Out]) []Evidence {
+	var all []Evidence
+	confirmed := false
+	add := func(witness string, independent bool, d *Diff) bool {
+		all = append(all, Evidence{Input: q.Name, Witness: witness, Independent: independent, Passed: d == nil, Diff: d})
+		confirmed = confirmed || independent && d == nil
+		return d == nil
+	}
+	if p.Known != nil {
+		if want, ok := p.Known(q.Name, q.In); ok && !add("closed form", true, p.Agree(q.In, want, q.Out)) {
+			return all
+		}
+	}
+	for _, o := range q.Others {
+		if !add("agrees with "+o.By, true, p.Agree(q.In, o.Out, q.Out)) {
+			return all
+		}
+	}
+	left := q.Budget
+	for _, law := range p.Laws {
+		if confirmed && !q.Thorough {
+			break
+		}
+		cost := time.Duration(law.Calls * float64(q.PerCall))
+		if law.Work != nil {
+			cost += law.Work(q.In)
+		}
+		note := func(format string, args ...any) {
+			all = append(all, Evidence{Input: q.Name, Witness: law.Name, Independent: law.Independent, Note: fmt.Sprintf(format, args...)})
+		}
+		if cost > left {
+			note("not tried: takes about %v and %v is left", cost.Round(time.Millisecond), left.Round(time.Millisecond))
+			continue
+		}
+		d, err := law.Check(q.In, q.Out, q.Ask)
+		if errors.Is(err, ErrNotApplicable) {
+			continue
+		}
+		if err != nil {
+			note("not tried: %v", err)
+			continue
+		}
+		left -= cost
+		if !add(law.Name, law.Independent, d) {
+			return all
+		}
+	}
+	return all
+}

@@ -1,0 +1,127 @@
+// Package verify says when an answer is right. A Policy holds the witnesses of
+// a question: closed forms, agreement with another implementation, and laws
+// that need no reference. A Verdict carries what they saw.
+package verify
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// A Status is what became of one cell of a run.
+type Status string
+
+// The statuses. Only Verified earns a plain number.
+const (
+	Verified    Status = "VERIFIED"    // an independent witness confirmed the timed answers
+	Wrong       Status = "WRONG"       // a witness contradicts an answer
+	Unverified  Status = "UNVERIFIED"  // no affordable witness
+	Mistrusted  Status = "MISTRUSTED"  // confirmed, but the data would let a wrong program pass
+	Implausible Status = "IMPLAUSIBLE" // faster than the measured ceiling
+	Noisy       Status = "NOISY"       // confirmed, but the interval is too wide to quote
+	Skipped     Status = "SKIPPED"     // not run, with the reason
+	Crashed     Status = "CRASHED"     // the worker died or failed
+	Timeout     Status = "TIMEOUT"     // the worker was stopped at the time limit
+)
+
+// Statuses lists every status.
+func Statuses() []Status {
+	return []Status{Verified, Wrong, Unverified, Mistrusted, Implausible, Noisy, Skipped, Crashed, Timeout}
+}
+
+// A Diff is the first disagreement between the answer that was expected and the
+// one that was given.
+type Diff struct {
+	Where   string `json:"where"`             // the place, such as "level 17 (value 17)"
+	Want    string `json:"want"`              // what the witness says
+	Got     string `json:"got"`               // what the implementation answered
+	Context string `json:"context,omitempty"` // the input around the place
+}
+
+// String is the diff on one line, without its context.
+func (d *Diff) String() string {
+	return fmt.Sprintf("%s: want %s, got %s", d.Where, d.Want, d.Got)
+}
+
+// Ask answers a question about an input derived from the one under test, by the
+// implementation under test.
+type Ask[In, Out any] func(In) (Out, error)
+
+// A Law is a relation that every right answer keeps.
+type Law[In, Out any] struct {
+	Name string
+	// Independent says that the law ties the answer to its input by means of
+	// its own, so that it may stand as the witness of an answer. A law that a
+	// constant would keep is not.
+	Independent bool
+	// Calls is how many answers the law asks for, in units of one answer about
+	// the input itself; Work estimates what the law computes on its own.
+	Calls float64
+	Work  func(In) time.Duration
+	// Check returns the first violation, nil when the law holds, and an error
+	// when it could not be tried: ErrNotApplicable when the input has no such
+	// relation.
+	Check func(in In, out Out, ask Ask[In, Out]) (*Diff, error)
+}
+
+// ErrNotApplicable says that a law has nothing to say about an input.
+var ErrNotApplicable = errors.New("law does not apply")
+
+// A Policy says when an answer is right.
+type Policy[In, Out any] struct {
+	// Agree returns the first disagreement between two answers, nil when they
+	// are the same.
+	Agree func(in In, want, got Out) *Diff
+	// Known gives the answer that follows from the input's name alone.
+	Known func(name string, in In) (Out, bool)
+	// Laws are tried in order.
+	Laws []Law[In, Out]
+	// Weak returns why a right answer to this input proves little, or "".
+	Weak func(in In, out Out) string
+}
+
+// Evidence is one witness's statement about one input.
+type Evidence struct {
+	Input   string `json:"input"`
+	Witness string `json:"witness"` // "closed form", "agrees with naive", or a law's name
+	Passed  bool   `json:"passed"`
+	// Independent witnesses tie the answer to the input by means of their own.
+	Independent bool   `json:"independent"`
+	Diff        *Diff  `json:"diff,omitempty"`
+	Note        string `json:"note,omitempty"` // why it was not tried, when Passed is false and Diff nil
+}
+
+// A Verdict is a status with what it rests on.
+type Verdict struct {
+	Status    Status     `json:"status"`
+	Reason    string     `json:"reason,omitempty"`
+	Evidence  []Evidence `json:"evidence,omitempty"`
+	Reproduce string     `json:"reproduce,omitempty"` // the command that shows a failure again
+}
+
+// Judge weighs the evidence about the inputs of one cell: WRONG when a witness
+// contradicts, VERIFIED when every input has an independent witness that
+// confirms, else UNVERIFIED.
+func Judge(inputs []string, evidence []Evidence) Verdict {
+	confirmed := map[string]bool{}
+	for _, e := range evidence {
+		if e.Diff != nil {
+			return Verdict{Status: Wrong, Reason: fmt.Sprintf("%s: %s: %v", e.Input, e.Witness, e.Diff), Evidence: evidence}
+		}
+		if e.Passed && e.Independent {
+			confirmed[e.Input] = true
+		}
+	}
+	var open []string
+	for _, in := range inputs {
+		if !confirmed[in] {
+			open = append(open, in)
+		}
+	}
+	if len(inputs) == 0 || len(open) > 0 {
+		return Verdict{Status: Unverified, Reason: "no affordable witness for " + strings.Join(open, ", "), Evidence: evidence}
+	}
+	return Verdict{Status: Verified, Evidence: evidence}
+}
