@@ -1,0 +1,319 @@
+package datasets
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"eccbench/internal/grid"
+)
+
+// FileOptions says what a file cannot say of itself, and how to read it.
+type FileOptions struct {
+	// Shape and Type are required for a raw file and must be zero for every
+	// other one.
+	Shape grid.Shape
+	Type  grid.Type
+	// Levels is 0 for the identity ladder of 8 and 16-bit types and the table
+	// of distinct values of float32. For float32 alone, Levels > 0 is the
+	// number of levels of an affine ladder from the least value to the greatest.
+	Levels int64
+	// Stream asks for a source that reads slabs from the file instead of
+	// holding the image in memory.
+	Stream bool
+}
+
+// OpenFile reads the image at path. The format follows from the extension, or
+// from the first bytes where the extension is unknown; with a Shape, a file of
+// unknown extension is raw.
+//
+// The source is a *grid.Field, or with o.Stream an io.Closer that holds the
+// file open until it is closed. A streamed float32 image is read once whole
+// before OpenFile returns, to refuse NaN and ±Inf and to find its levels.
+//
+// Every error is one line, "path: what is wrong; what to do".
+func OpenFile(path string, o FileOptions) (grid.Source, error) {
+	s, err := openPath(path, o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+func openPath(path string, o FileOptions) (grid.Source, error) {
+	// Stat comes first because opening a named pipe would wait for a writer.
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%w; check the path", pathCause(err))
+	case err != nil:
+		return nil, pathCause(err)
+	case info.IsDir():
+		return nil, errors.New("is a directory; name one image file")
+	case !info.Mode().IsRegular():
+		return nil, errors.New("is not a regular file; copy the image to one")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, pathCause(err)
+	}
+	s, err := openHandle(f, o)
+	if stream, ok := s.(*fileStream); ok && err == nil {
+		stream.closer = f
+		return s, nil
+	}
+	if cerr := f.Close(); err == nil && cerr != nil {
+		return nil, pathCause(cerr)
+	}
+	return s, err
+}
+
+func openHandle(f *os.File, o FileOptions) (grid.Source, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, pathCause(err)
+	}
+	return openImage(f.Name(), fileInput{f, info.Size(), o})
+}
+
+// pathCause is an error of package os without the path that it repeats.
+func pathCause(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// A fileInput is what a format's reader is given: the bytes of an image file,
+// how many they are, and what the caller said of them.
+type fileInput struct {
+	io.ReaderAt
+	size int64
+	FileOptions
+}
+
+// head reads up to n bytes from the start of the file.
+func (in fileInput) head(n int64) ([]byte, error) {
+	b := make([]byte, min(n, in.size))
+	if _, err := in.ReadAt(b, 0); err != nil && err != io.EOF {
+		return nil, fmt.Errorf("reading the header: %w", pathCause(err))
+	}
+	return b, nil
+}
+
+// A fileFormat is one kind of image file.
+type fileFormat struct {
+	name       string
+	extensions []string // lower case, with the dot
+	// matches tells the format by the first bytes of a file; nil when they
+	// say nothing.
+	matches func(head []byte) bool
+	// open reads the header and says how the file holds its voxels.
+	open func(fileInput) (*fileBody, error)
+}
+
+// fileFormats lists the formats that OpenFile reads, in the order that their
+// first bytes are tried in.
+func fileFormats() []fileFormat {
+	return []fileFormat{
+		{"raw", []string{".raw", ".bin", ".dat"}, nil, openRaw},
+		{"npy", []string{".npy"}, startsWith(npyMagic), openNpy},
+		{"NIfTI", []string{".nii", ".nii.gz"}, matchesNifti, openNifti},
+		{"NRRD", []string{".nrrd", ".nhdr"}, startsWith(nrrdMagic), openNrrd},
+		{"PNG", []string{".png"}, startsWith(pngMagic), openPng},
+		{"TIFF", []string{".tif", ".tiff"}, startsWith("II*\x00", "MM\x00*", "II+\x00", "MM\x00+"), openTiff},
+	}
+}
+
+func startsWith(magics ...string) func([]byte) bool {
+	return func(head []byte) bool {
+		for _, m := range magics {
+			if bytes.HasPrefix(head, []byte(m)) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// openImage opens an image whose file is called name.
+func openImage(name string, in fileInput) (grid.Source, error) {
+	if in.size == 0 {
+		return nil, errors.New("the file is empty; it holds no image")
+	}
+	if in.Levels < 0 || in.Levels > grid.MaxLevels {
+		return nil, fmt.Errorf("%d levels asked for; want 0 to %d", in.Levels, int64(grid.MaxLevels))
+	}
+	format, err := formatOf(name, in)
+	if err != nil {
+		return nil, err
+	}
+	if given := in.Shape != (grid.Shape{}) || in.Type != 0; given && format.name != "raw" {
+		return nil, fmt.Errorf("a %s file says its own shape and type; leave them out", format.name)
+	}
+	body, err := format.open(in)
+	if err != nil {
+		return nil, err
+	}
+	return body.source(in)
+}
+
+// formatOf picks a file's format by its name, else by its first bytes.
+func formatOf(name string, in fileInput) (fileFormat, error) {
+	formats := fileFormats()
+	name = strings.ToLower(filepath.Base(name))
+	var known []string
+	for _, f := range formats {
+		for _, ext := range f.extensions {
+			if strings.HasSuffix(name, ext) {
+				return f, nil
+			}
+		}
+		known = append(known, f.extensions...)
+	}
+	if in.Shape != (grid.Shape{}) {
+		return formats[0], nil
+	}
+	head, err := in.head(niftiHeaderSize)
+	if err != nil {
+		return fileFormat{}, err
+	}
+	for _, f := range formats {
+		if f.matches != nil && f.matches(head) {
+			return f, nil
+		}
+	}
+	return fileFormat{}, fmt.Errorf("neither the name nor the first bytes tell the format; want one of %s", strings.Join(known, " "))
+}
+
+// fileShape makes a shape of axes given slowest first. Axes of length 1 beyond
+// the third are dropped, from the slow end first.
+func fileShape(axes []int64) (grid.Shape, error) {
+	for len(axes) > 3 && axes[0] == 1 {
+		axes = axes[1:]
+	}
+	for len(axes) > 3 && axes[len(axes)-1] == 1 {
+		axes = axes[:len(axes)-1]
+	}
+	s := grid.Shape{D: 1, H: 1, W: 1}
+	switch len(axes) {
+	case 1:
+		s.W = axes[0]
+	case 2:
+		s.H, s.W = axes[0], axes[1]
+	case 3:
+		s.D, s.H, s.W = axes[0], axes[1], axes[2]
+	default:
+		return s, fmt.Errorf("%d axes; want an image of 2 or 3, so save one volume of it alone", len(axes))
+	}
+	if err := s.Check(); err != nil {
+		return s, fmt.Errorf("%w; the image is empty or its header is damaged", err)
+	}
+	return s, nil
+}
+
+// stream makes a source of a body that can be read in place.
+func (b *fileBody) stream(in fileInput) (grid.Source, error) {
+	var why string
+	switch {
+	case b.inflate != nil:
+		why = "its voxels are compressed"
+	case b.decoded != nil:
+		why = "it is decoded whole"
+	case b.fortran:
+		why = "its voxels are in Fortran order"
+	case b.scaled:
+		why = "its voxels are scaled"
+	case b.stored == storedInt8:
+		why = "its int8 voxels become int16"
+	case b.big && b.stored.size() > 1:
+		why = "its voxels are big-endian"
+	}
+	if why != "" {
+		return nil, notStreamed(why)
+	}
+	if err := b.checkPlain(in.size); err != nil {
+		return nil, err
+	}
+	s := &fileStream{shape: b.shape, typ: b.stored.native(), file: in, offset: b.offset}
+	if s.typ != grid.Float32 {
+		s.ladder = grid.Identity(s.typ)
+		return s, nil
+	}
+	var err error
+	s.ladder, err = float32Ladder(s.shape, in.Levels, func() chunkReader {
+		var buf []byte
+		return func(lo, hi int64) ([]float32, error) {
+			if n := 4 * (hi - lo); n > int64(len(buf)) {
+				buf = grid.NewBuffer(n)
+			}
+			chunk := buf[:4*(hi-lo)]
+			err := s.readAt(chunk, 4*lo)
+			return grid.Values[float32](chunk), err
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func notStreamed(why string) error {
+	return fmt.Errorf("cannot be streamed because %s; read it whole, or save it as raw little-endian", why)
+}
+
+// A fileStream is a source that reads its slabs from a file. It must be closed.
+type fileStream struct {
+	shape  grid.Shape
+	typ    grid.Type
+	ladder grid.Ladder
+	file   io.ReaderAt
+	offset int64
+	closer io.Closer
+}
+
+// Shape is the image's extent.
+func (s *fileStream) Shape() grid.Shape { return s.shape }
+
+// Type is the image's element type.
+func (s *fileStream) Type() grid.Type { return s.typ }
+
+// Ladder is the list of levels that answers about the image are reported on.
+func (s *fileStream) Ladder() grid.Ladder { return s.ladder }
+
+// ReadSlab reads slices lo ≤ i < hi from the file to dst.
+func (s *fileStream) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := grid.CheckSlab(s, dst, lo, hi); err != nil {
+		return err
+	}
+	if err := s.readAt(dst, lo*grid.SliceBytes(s)); err != nil {
+		return err
+	}
+	if s.typ == grid.Float32 {
+		return grid.Normalise(grid.Values[float32](dst), lo*s.shape.SliceVoxels(), s.shape)
+	}
+	return nil
+}
+
+// readAt fills dst with the voxels' bytes from the given one on.
+func (s *fileStream) readAt(dst []byte, from int64) error {
+	// ReadAt may say EOF when it fills dst at the end of the file.
+	if n, err := s.file.ReadAt(dst, s.offset+from); n < len(dst) {
+		return fmt.Errorf("reading voxels at byte %d: %w", s.offset+from, err)
+	}
+	return nil
+}
+
+// Close closes the file.
+func (s *fileStream) Close() error {
+	if s.closer == nil {
+		return nil
+	}
+	return s.closer.Close()
+}

@@ -1,0 +1,281 @@
+package datasets
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"eccbench/internal/grid"
+)
+
+func TestFileFixtures(t *testing.T) {
+	for _, f := range goodFixtures() {
+		t.Run(f.name, func(t *testing.T) {
+			path := filepath.Join(fixtureDir, f.name)
+			s, err := OpenFile(path, FileOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := s.(*grid.Field); !ok {
+				t.Errorf("source is a %T, want a *grid.Field", s)
+			}
+			checkFileImage(t, s, f.shape, f.typ, f.value)
+
+			s, err = OpenFile(path, FileOptions{Stream: true})
+			if err != nil {
+				if want := path + ": cannot be streamed because "; !strings.HasPrefix(err.Error(), want) {
+					t.Fatalf("streaming: %v", err)
+				}
+				return
+			}
+			checkFileImage(t, s, f.shape, f.typ, f.value)
+			if err := s.(io.Closer).Close(); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.ReadSlab(grid.NewBuffer(grid.TotalBytes(s)), 0, s.Shape().Slices()); !errors.Is(err, fs.ErrClosed) {
+				t.Errorf("reading after Close: %v", err)
+			}
+		})
+	}
+}
+
+func TestFileFixturesRefused(t *testing.T) {
+	for name, want := range map[string]string{
+		"f8_2d.npy":          `dtype "<f8"`,
+		"struct_1d.npy":      "structured",
+		"f64_3d.nii":         "data type 64 (float64)",
+		"nifti2_3d.nii":      "NIfTI-2",
+		"u8_bzip2_3d.nrrd":   `encoding "bzip2"`,
+		"rgb_2d.png":         "colour",
+		"palette_2d.png":     "palette",
+		"alpha_2d.png":       "alpha",
+		"rgb_2d.tif":         "3 samples",
+		"whiteiszero_2d.tif": "white is zero",
+		"predictor3_2d.tif":  "predictor 3",
+	} {
+		_, err := OpenFile(filepath.Join(fixtureDir, name), FileOptions{})
+		checkFileError(t, name, err, want)
+	}
+}
+
+// TestFileDamaged cuts every fixture short at every byte, lengthens it, and
+// damages each byte. No prefix of an image may pass for one, save that a TIFF
+// file is a web of offsets, and what is cut off may be padding.
+func TestFileDamaged(t *testing.T) {
+	for _, f := range goodFixtures() {
+		whole := readFixture(t, f.name)
+		tiff := strings.HasSuffix(f.name, ".tif")
+		for n := range whole {
+			s, err := openFileBytes(f.name, whole[:n], FileOptions{})
+			if err == nil && tiff {
+				checkFileImage(t, s, f.shape, f.typ, f.value)
+			} else if err == nil {
+				t.Errorf("%s: the first %d of %d bytes are accepted", f.name, n, len(whole))
+			} else if strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s: error of several lines: %q", f.name, err)
+			}
+		}
+		if !tiff {
+			if _, err := openFileBytes(f.name, append(bytes.Clone(whole), 0), FileOptions{}); err == nil {
+				t.Errorf("%s: a byte after the end is accepted", f.name)
+			}
+		}
+		for n := range whole {
+			bad := bytes.Clone(whole)
+			bad[n] ^= 0xff
+			checkAnyFile(t, f.name, bad)
+		}
+	}
+}
+
+func TestFileErrors(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("empty.npy", "")
+	write("unknown.xyz", "who knows what this is")
+	write("u8.npy", string(readFixture(t, "u1_2d.npy")))
+	write("f32.npy", string(readFixture(t, "f4_1d.npy")))
+	write("half.nhdr", "NRRD0004\ntype: uchar\ndimension: 2\nsizes: 2 2\nencoding: raw\ndata file: half.raw\n\n")
+	for _, c := range []struct {
+		name string
+		o    FileOptions
+		want string
+	}{
+		{"none.npy", FileOptions{}, "check the path"},
+		{".", FileOptions{}, "is a directory"},
+		{"empty.npy", FileOptions{}, "the file is empty"},
+		{"unknown.xyz", FileOptions{}, "neither the name nor the first bytes"},
+		{"half.nhdr", FileOptions{}, "data are in another file"},
+		{"u8.npy", FileOptions{Type: grid.Uint8}, "says its own shape and type"},
+		{"u8.npy", FileOptions{Shape: grid.Shape{D: 1, H: 3, W: 5}}, "says its own shape and type"},
+		{"u8.npy", FileOptions{Levels: 4}, "for float32 images"},
+		{"f32.npy", FileOptions{Levels: -1}, "-1 levels"},
+	} {
+		path := filepath.Join(dir, c.name)
+		_, err := OpenFile(path, c.o)
+		checkFileError(t, c.name, err, c.want)
+		if err != nil && !strings.HasPrefix(err.Error(), path+": ") {
+			t.Errorf("error does not start with the path: %v", err)
+		}
+		if err != nil && strings.Count(err.Error(), dir) > 1 {
+			t.Errorf("error says the path twice: %v", err)
+		}
+	}
+	if _, err := OpenFile(filepath.Join(dir, "none.npy"), FileOptions{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("missing file: %v does not wrap fs.ErrNotExist", err)
+	}
+}
+
+// TestFileSniffed opens the fixtures under a name that tells nothing.
+func TestFileSniffed(t *testing.T) {
+	for _, f := range goodFixtures() {
+		s, err := openFileBytes("image", readFixture(t, f.name), FileOptions{})
+		if err != nil {
+			t.Errorf("%s: %v", f.name, err)
+			continue
+		}
+		checkFileImage(t, s, f.shape, f.typ, f.value)
+	}
+}
+
+func TestFileShape(t *testing.T) {
+	for _, c := range []struct {
+		axes []int64
+		want string
+	}{
+		{[]int64{7}, "7x1"},
+		{[]int64{3, 5}, "5x3"},
+		{[]int64{2, 3, 5}, "5x3x2"},
+		{[]int64{1, 3, 5}, "5x3"},
+		{[]int64{1, 1, 2, 3, 5}, "5x3x2"},
+		{[]int64{2, 3, 5, 1}, "5x3x2"},
+		{[]int64{1, 2, 3, 5, 1}, "5x3x2"},
+		{[]int64{2, 1, 3, 5}, ""},
+		{[]int64{2, 3, 4, 5}, ""},
+		{[]int64{0, 5}, ""},
+		{[]int64{-1, 5}, ""},
+		{[]int64{1 << 40, 1 << 40}, ""},
+		{nil, ""},
+	} {
+		s, err := fileShape(c.axes)
+		if (err == nil) != (c.want != "") || err == nil && s.String() != c.want {
+			t.Errorf("fileShape(%v) = %v, %v; want %q", c.axes, s, err, c.want)
+		}
+	}
+}
+
+// TestFileStreamConcurrent reads slabs of one stream from several goroutines.
+func TestFileStreamConcurrent(t *testing.T) {
+	shape := grid.Shape{D: 16, H: 9, W: 7}
+	values := make([]float32, shape.Voxels())
+	for i := range values {
+		values[i] = float32(i%100) - 50
+	}
+	values[3] = float32(math.Copysign(0, -1))
+	path := filepath.Join(t.TempDir(), "image.dat")
+	if err := os.WriteFile(path, grid.Bytes(values), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o := FileOptions{Shape: shape, Type: grid.Float32, Stream: true}
+	s, err := OpenFile(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.(io.Closer).Close()
+	o.Stream = false
+	whole, err := OpenFile(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Ladder().Key() != whole.Ladder().Key() {
+		t.Errorf("streamed ladder %v, whole ladder %v", s.Ladder().Key(), whole.Ladder().Key())
+	}
+	want := whole.(*grid.Field).Data()
+	if bits := binary.LittleEndian.Uint32(want[12:]); bits != 0 {
+		t.Errorf("-0 became %#x", bits)
+	}
+	var wg sync.WaitGroup
+	size := grid.SliceBytes(s)
+	for lo := range shape.D {
+		wg.Go(func() {
+			for hi := lo; hi <= shape.D; hi++ {
+				buf := grid.NewBuffer((hi - lo) * size)
+				if err := s.ReadSlab(buf, lo, hi); err != nil || !bytes.Equal(buf, want[lo*size:hi*size]) {
+					t.Errorf("slab %d..%d differs: %v", lo, hi, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestFileStreamShrinks cuts a file short after it was opened.
+func TestFileStreamShrinks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "image.raw")
+	if err := os.WriteFile(path, make([]byte, 12), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s, err := OpenFile(path, FileOptions{Shape: grid.Shape{D: 1, H: 3, W: 4}, Type: grid.Uint8, Stream: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.(io.Closer).Close()
+	if err := os.Truncate(path, 6); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ReadSlab(grid.NewBuffer(12), 0, 3); !errors.Is(err, io.EOF) {
+		t.Errorf("reading a file that shrank: %v", err)
+	}
+}
+
+// TestFileStreamChanges puts a NaN into a file after it was opened.
+func TestFileStreamChanges(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "image.raw")
+	values := []float32{1, 2, 3, 4, 5, 6}
+	if err := os.WriteFile(path, grid.Bytes(values), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s, err := OpenFile(path, FileOptions{Shape: grid.Shape{D: 1, H: 3, W: 2}, Type: grid.Float32, Stream: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.(io.Closer).Close()
+	values[5] = float32(math.NaN())
+	if err := os.WriteFile(path, grid.Bytes(values), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	checkFileError(t, "slab", s.ReadSlab(grid.NewBuffer(16), 1, 3), "the first at index 5 (z 0, y 2, x 1)")
+}
+
+// TestFileClosed opens files over and over, and counts the descriptors left.
+func TestFileClosed(t *testing.T) {
+	const list = "/proc/self/fd"
+	before, err := os.ReadDir(list)
+	if err != nil {
+		t.Skipf("no list of open files: %v", err)
+	}
+	for range 50 {
+		for _, name := range []string{"u1_2d.npy", "f8_2d.npy", "u16_3d.nii.gz"} {
+			OpenFile(filepath.Join(fixtureDir, name), FileOptions{})
+		}
+	}
+	after, err := os.ReadDir(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(after) > len(before)+40 { // other tests may open some
+		t.Errorf("%d open files became %d", len(before), len(after))
+	}
+}

@@ -1,0 +1,175 @@
+package datasets
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// niftiHeaderSize is the length of a NIfTI-1 header, which is also the value
+// of its first field.
+const niftiHeaderSize = 348
+
+const gzipMagic = "\x1f\x8b"
+
+// matchesNifti knows NIfTI-1, the pairs and the NIfTI-2 that openNifti refuses
+// by name, and anything gzipped.
+func matchesNifti(head []byte) bool {
+	if bytes.HasPrefix(head, []byte(gzipMagic)) {
+		return true
+	}
+	if len(head) < niftiHeaderSize {
+		return false
+	}
+	magic := string(head[344:347])
+	return magic == "n+1" || magic == "ni1" || string(head[4:7]) == "n+2"
+}
+
+// openNifti reads the header of a single-file NIfTI-1 image (nifti1.h), plain
+// or gzipped. The first axis is the fastest. Values are raw·scl_slope +
+// scl_inter as float32, unless the slope is 0 or not finite, or the two are 1
+// and 0: then they keep their stored type.
+func openNifti(in fileInput) (*fileBody, error) {
+	start, err := in.head(2)
+	if err != nil {
+		return nil, err
+	}
+	if string(start) != gzipMagic {
+		head, err := in.head(niftiHeaderSize)
+		if err != nil {
+			return nil, err
+		}
+		return parseNifti(head)
+	}
+	if in.Stream {
+		return nil, notStreamed("it is gzipped")
+	}
+	r, err := gzip.NewReader(bufio.NewReader(io.NewSectionReader(in, 0, in.size)))
+	if err != nil {
+		return nil, fmt.Errorf("decompressing: %w; copy the file again", err)
+	}
+	head := make([]byte, niftiHeaderSize)
+	n, err := io.ReadFull(r, head)
+	switch {
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, fmt.Errorf("truncated: the compressed data end after %d bytes, inside a NIfTI header; copy the file again", n)
+	case err != nil:
+		return nil, fmt.Errorf("decompressing the header: %w; copy the file again", pathCause(err))
+	}
+	b, err := parseNifti(head)
+	if err != nil {
+		return nil, err
+	}
+	gap := b.offset - niftiHeaderSize
+	if n, err := io.CopyN(io.Discard, r, gap); err != nil {
+		return nil, fmt.Errorf("truncated: the compressed data end %d bytes after the header where the voxels start %d after it: %w", n, gap, pathCause(err))
+	}
+	b.inflate, b.packed = r, in.size
+	return b, nil
+}
+
+func parseNifti(h []byte) (*fileBody, error) {
+	if len(h) < niftiHeaderSize {
+		return nil, fmt.Errorf("truncated: %d bytes, fewer than a NIfTI header; copy the file again", len(h))
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	size := order.Uint32(h)
+	if size > 1<<16 {
+		order = binary.BigEndian
+		size = order.Uint32(h)
+	}
+	switch magic := string(h[344:348]); {
+	case size == 540:
+		return nil, errors.New("a NIfTI-2 file, which is not read; save it as NIfTI-1")
+	case size != niftiHeaderSize:
+		return nil, errors.New("not a NIfTI file: its first number is not 348; check the file")
+	case magic == "ni1\x00":
+		return nil, errors.New("half of a NIfTI pair of .hdr and .img, which is not read; save it as one .nii file")
+	case magic != "n+1\x00":
+		return nil, fmt.Errorf("not a NIfTI-1 file: its magic is %q where \"n+1\\x00\" should be; save it as NIfTI-1", magic)
+	}
+	b := &fileBody{big: order == binary.BigEndian}
+	dim := func(i int) int64 { return int64(int16(order.Uint16(h[40+2*i:]))) }
+	if dim(0) < 2 || dim(0) > 7 {
+		return nil, fmt.Errorf("%d axes; want 2 or 3", dim(0))
+	}
+	var axes []int64
+	for i := range int(dim(0)) {
+		axes = append(axes, dim(i+1))
+	}
+	slices.Reverse(axes)
+	var err error
+	if b.shape, err = fileShape(axes); err != nil {
+		return nil, err
+	}
+	code := order.Uint16(h[70:])
+	if b.stored, err = niftiType(code); err != nil {
+		return nil, err
+	}
+	field := func(at int) float64 { return float64(math.Float32frombits(order.Uint32(h[at:]))) }
+	offset := field(108)
+	if !(offset >= niftiHeaderSize && offset < 1<<40) || offset != math.Trunc(offset) {
+		return nil, fmt.Errorf("the voxels are said to start at byte %v; want a whole number of at least %d", offset, niftiHeaderSize)
+	}
+	b.offset = int64(offset)
+	slope, inter := field(112), field(116)
+	if slope == 0 || math.IsNaN(slope) || math.IsInf(slope, 0) || (slope == 1 && inter == 0) {
+		return b, nil
+	}
+	if math.IsNaN(inter) || math.IsInf(inter, 0) {
+		return nil, fmt.Errorf("scl_slope is %v but scl_inter is %v; correct the header", slope, inter)
+	}
+	b.scaled, b.slope, b.inter = true, slope, inter
+	return b, nil
+}
+
+// niftiType maps the data type codes of nifti1.h.
+func niftiType(code uint16) (storedType, error) {
+	var name string
+	switch code {
+	case 2:
+		return storedUint8, nil
+	case 256:
+		return storedInt8, nil
+	case 4:
+		return storedInt16, nil
+	case 512:
+		return storedUint16, nil
+	case 16:
+		return storedFloat32, nil
+	case 1:
+		name = "binary"
+	case 8:
+		name = "int32"
+	case 32:
+		name = "complex64"
+	case 64:
+		name = "float64"
+	case 128:
+		name = "rgb24"
+	case 768:
+		name = "uint32"
+	case 1024:
+		name = "int64"
+	case 1280:
+		name = "uint64"
+	case 1536:
+		name = "float128"
+	case 1792:
+		name = "complex128"
+	case 2048:
+		name = "complex256"
+	case 2304:
+		name = "rgba32"
+	default:
+		name = "unknown"
+	}
+	return 0, fmt.Errorf("data type %d (%s) is not one of uint8, int8, int16, uint16, float32; save it as one of them", code, name)
+}

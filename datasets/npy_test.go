@@ -1,0 +1,145 @@
+package datasets
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// writeNpy makes an npy file, version 1, of a header's text and its data.
+func writeNpy(header string, data []byte) []byte {
+	header += "\n"
+	b := append([]byte(npyMagic), 1, 0)
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(header)))
+	b = append(b, header...)
+	return append(b, data...)
+}
+
+func npyHeaderText(descr, order, shape string) string {
+	return fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", descr, order, shape)
+}
+
+func npyDescr(s storedType, big bool) string {
+	codes := map[storedType]string{storedUint8: "u1", storedInt8: "i1", storedInt16: "i2", storedUint16: "u2", storedFloat32: "f4"}
+	return map[bool]string{false: "<", true: ">"}[big] + codes[s]
+}
+
+func TestNpyTypes(t *testing.T) {
+	for _, s := range storedTypes() {
+		for big, order := range byteOrders() {
+			descr := npyDescr(s, big)
+			data := writeNpy(npyHeaderText(descr, "False", "(2, 3, 4)"), fileBytes(s, order, 24, fileSequence(s)))
+			got, err := openFileBytes("image.npy", data, FileOptions{})
+			if err != nil {
+				t.Fatalf("%s: %v", descr, err)
+			}
+			checkFileImage(t, got, "4x3x2", s.native(), fileSequence(s))
+			checkAnyFile(t, "image.npy", data)
+		}
+	}
+}
+
+// TestNpyOrders writes images of any shape in both orders.
+func TestNpyOrders(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		shape := rapid.SliceOfN(rapid.Int64Range(1, 9), 1, 3).Draw(t, "shape")
+		s := rapid.SampledFrom(storedTypes()).Draw(t, "type")
+		big := rapid.Bool().Draw(t, "big")
+		fortran := rapid.Bool().Draw(t, "fortran")
+		n := int64(1)
+		for _, d := range shape {
+			n *= d
+		}
+		value := fileSequence(s)
+		data := fileBytes(s, byteOrders()[big], n, func(k int64) float64 {
+			if !fortran {
+				return value(k)
+			}
+			// The row-major index of the element at place k, first axis fastest.
+			i, stride := int64(0), n
+			for _, d := range shape {
+				stride /= d
+				i += k % d * stride
+				k /= d
+			}
+			return value(i)
+		})
+		tuple := strings.ReplaceAll(strings.Trim(fmt.Sprint(shape), "[]"), " ", ", ") + ","
+		header := npyHeaderText(npyDescr(s, big), map[bool]string{false: "False", true: "True"}[fortran], "("+tuple+")")
+		got, err := openFileBytes("image.npy", writeNpy(header, data), FileOptions{})
+		if err != nil {
+			t.Fatalf("%s: %v", header, err)
+		}
+		checkFileImage(t, got, fileShapeText(shape), s.native(), value)
+	})
+}
+
+func TestNpyErrors(t *testing.T) {
+	six := make([]byte, 6)
+	nan := binary.LittleEndian.AppendUint32(make([]byte, 20), math.Float32bits(float32(math.NaN())))
+	inf := append(binary.LittleEndian.AppendUint32(nil, 0xff800000), nan...)
+	for _, c := range []struct {
+		what, header string
+		data         []byte
+		want         string
+	}{
+		{"float64", npyHeaderText("<f8", "False", "(6,)"), six, `dtype "<f8" is not one of`},
+		{"int32", npyHeaderText("<i4", "False", "(6,)"), six, `dtype "<i4" is not one of`},
+		{"complex", npyHeaderText("<c8", "False", "(6,)"), six, "magnitude"},
+		{"object", npyHeaderText("|O", "False", "(6,)"), six, `dtype "|O"`},
+		{"no order", npyHeaderText("|i2", "False", "(3,)"), six, "no byte order"},
+		{"empty dtype", npyHeaderText("", "False", "(3,)"), six, `dtype ""`},
+		{"structured", "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (6,), }", six, "structured"},
+		{"scalar", npyHeaderText("|u1", "False", "()"), six[:1], "single number"},
+		{"empty axis", npyHeaderText("|u1", "False", "(0, 5)"), nil, "at least 1"},
+		{"four axes", npyHeaderText("|u1", "False", "(2, 3, 1, 2)"), six, "4 axes"},
+		{"too short", npyHeaderText("|u1", "False", "(7,)"), six, "truncated: 6 bytes of voxels where the header says 7"},
+		{"too long", npyHeaderText("|u1", "False", "(5,)"), six, "trailing data: 6 bytes"},
+		{"huge", npyHeaderText("|u1", "False", "(10000, 10000, 10000)"), six, "truncated: 6 bytes of voxels where the header says 1000000000000"},
+		{"huge Fortran", npyHeaderText(">f4", "True", "(10000, 10000, 10000)"), six, "truncated"},
+		{"beyond counting", npyHeaderText("|u1", "False", "(4611686018427387904, 4)"), six, "more voxels than can be counted"},
+		{"beyond int64", npyHeaderText("|u1", "False", "(9223372036854775808,)"), six, "no whole number"},
+		{"negative", npyHeaderText("|u1", "False", "(-1, 5)"), six, "no whole number"},
+		{"not a tuple", npyHeaderText("|u1", "False", "(6)"), six, "where a tuple should be"},
+		{"no comma", npyHeaderText("|u1", "False", "(2 3)"), six, "no comma"},
+		{"no order key", "{'descr': '|u1', 'shape': (6,)}", six, "2 of the 3 keys"},
+		{"twice", "{'descr': '|u1', 'descr': '|u1', 'fortran_order': False, 'shape': (6,)}", six, "twice"},
+		{"unknown key", "{'descr': '|u1', 'fortran_order': False, 'shape': (6,), 'more': True}", six, `unknown key "more"`},
+		{"not a bool", npyHeaderText("|u1", "0", "(6,)"), six, "neither True nor False"},
+		{"code", npyHeaderText("|u1", "False", "(2*3,)"), six, "no comma"},
+		{"escape", npyHeaderText(`\x75`, "False", "(6,)"), six, "no plain string"},
+		{"more text", npyHeaderText("|u1", "False", "(6,)") + " 1", six, "more text"},
+		{"a zero byte", npyHeaderText("|u1", "False", "(6,)") + "\x00", six, "more text"},
+		{"open end", "{'descr': '|u1', 'fortran_order': False, 'shape': (6,)", six, "no comma"},
+		{"nothing", "", six, "no '{'"},
+		{"newline", "{'a\nb': 1}", six, "no plain string"},
+		{"NaN", npyHeaderText("<f4", "False", "(2, 3)"), nan, "1 value is NaN or infinite, the first at index 5 (z 0, y 1, x 2)"},
+		{"Inf", npyHeaderText("<f4", "False", "(7,)"), inf, "2 values are NaN or infinite, the first at index 0"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			data := writeNpy(c.header, c.data)
+			checkRefusedCheaply(t, "image.npy", data, FileOptions{}, c.want)
+			checkAnyFile(t, "image.npy", data)
+		})
+	}
+	good := writeNpy(npyHeaderText("|u1", "False", "(6,)"), six)
+	for what, c := range map[string]struct {
+		at   int
+		b    byte
+		want string
+	}{
+		"magic":   {0, 'x', "not an npy file"},
+		"version": {6, 9, "npy version 9.0"},
+		"length":  {9, 0x80, "truncated: a header of"},
+	} {
+		bad := append([]byte{}, good...)
+		bad[c.at] = c.b
+		checkRefusedCheaply(t, what+".npy", bad, FileOptions{}, c.want)
+	}
+}
+
+func FuzzNpy(f *testing.F) { fuzzFile(f, ".npy") }

@@ -1,0 +1,116 @@
+package datasets
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"eccbench/internal/grid"
+)
+
+func writeNrrd(header string, data []byte) []byte {
+	return append([]byte("NRRD0004\n"+header+"\n"), data...)
+}
+
+func TestNrrdImages(t *testing.T) {
+	names := map[storedType][]string{
+		storedUint8:   {"uchar", "unsigned char", "uint8", "uint8_t"},
+		storedInt8:    {"signed char", "int8", "int8_t"},
+		storedInt16:   {"short", "short int", "signed short", "signed short int", "int16", "int16_t"},
+		storedUint16:  {"ushort", "unsigned short", "unsigned short int", "uint16", "uint16_t"},
+		storedFloat32: {"float"},
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		axes := rapid.SliceOfN(rapid.Int64Range(1, 9), 2, 3).Draw(t, "axes, slowest first")
+		s := rapid.SampledFrom(storedTypes()).Draw(t, "type")
+		name := rapid.SampledFrom(names[s]).Draw(t, "name")
+		big := rapid.Bool().Draw(t, "big")
+		encoding := rapid.SampledFrom([]string{"raw", "gzip", "gz"}).Draw(t, "encoding")
+		end := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "line end")
+		n, sizes := int64(1), ""
+		for _, a := range axes {
+			n *= a
+			sizes = fmt.Sprintf(" %d", a) + sizes
+		}
+		lines := []string{
+			"NRRD0005", "# a comment", "type: " + name, fmt.Sprintf("dimension: %d", len(axes)), "space: left-posterior-superior",
+			"sizes:" + sizes, "Encoding: " + encoding, "endian: " + map[bool]string{false: "little", true: "big"}[big],
+			"type:=double", "byte skip: 0", "kinds: domain domain", "", "",
+		}
+		data := fileBytes(s, byteOrders()[big], n, fileSequence(s))
+		if encoding != "raw" {
+			data = zipped(data)
+		}
+		file := append([]byte(strings.Join(lines, end)), data...)
+		got, err := openFileBytes("image.nrrd", file, FileOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkFileImage(t, got, fileShapeText(axes), s.native(), fileSequence(s))
+		checkAnyFile(t, "image.nrrd", file)
+	})
+}
+
+func TestNrrdErrors(t *testing.T) {
+	six := []byte{1, 2, 3, 4, 5, 6}
+	const good = "type: uchar\ndimension: 2\nsizes: 3 2\nencoding: raw\n"
+	for _, c := range []struct {
+		what, old, new, want string
+	}{
+		{"type", "uchar", "double", `type "double" is not one of`},
+		{"block", "uchar", "block", `type "block"`},
+		{"no type", "type: uchar\n", "", `type ""`},
+		{"no endian", "uchar", "short", `endian is ""`},
+		{"bad endian", "uchar\n", "short\nendian: middle\n", `endian is "middle"`},
+		{"one axis", "dimension: 2", "dimension: 1", `dimension is "1"`},
+		{"no dimension", "dimension: 2\n", "", `dimension is ""`},
+		{"sizes", "3 2", "3 2 1", "dimension is 2 but sizes is"},
+		{"bad sizes", "3 2", "3 2x", `sizes has "2x"`},
+		{"zero", "3 2", "3 0", "at least 1"},
+		{"four axes", "dimension: 2\nsizes: 3 2", "dimension: 4\nsizes: 2 3 2 2", "4 axes"},
+		{"short", "3 2", "3 3", "truncated: 6 bytes of voxels where the header says 9"},
+		{"long", "3 2", "5 1", "trailing data"},
+		{"huge", "3 2", "1000000 1000000", "truncated: 6 bytes of voxels where the header says 1000000000000"},
+		{"huge gzip", "3 2\nencoding: raw", "1000000 1000000\nencoding: gzip", "no gzip data follow"},
+		{"beyond counting", "3 2", "4000000000 4000000000", "more voxels than can be counted"},
+		{"encoding", "raw", "ascii", `encoding "ascii"`},
+		{"no encoding", "encoding: raw\n", "", `encoding ""`},
+		{"twice", "type: uchar\n", "type: uchar\ntype: uchar\n", `field "type" stands twice`},
+		{"byte skip", "encoding", "byte skip: -1\nencoding", `field "byte skip" is "-1"`},
+		{"line skip", "encoding", "lineskip: 2\nencoding", `field "lineskip" is "2"`},
+		{"detached", "encoding", "data file: other.raw\nencoding", "in another file"},
+		{"no colon", "encoding", "some text\nencoding", "line 5 is neither"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			if strings.Count(good, c.old) != 1 {
+				t.Fatalf("%q does not stand once in the header", c.old)
+			}
+			file := writeNrrd(strings.Replace(good, c.old, c.new, 1), six)
+			checkRefusedCheaply(t, "image.nrrd", file, FileOptions{}, c.want)
+		})
+	}
+	huge := strings.Replace(good, "3 2\nencoding: raw", "1000000 1000000\nencoding: gzip", 1)
+	checkRefusedCheaply(t, "claim.nrrd", writeNrrd(huge, zipped(six)), FileOptions{}, "more than 30 compressed bytes can hold")
+	gz := strings.Replace(good, "raw", "gzip", 1)
+	checkRefusedCheaply(t, "short.nrrd", writeNrrd(gz, zipped(six[:5])), FileOptions{}, "truncated: the compressed voxels end after 5 of 6")
+	checkRefusedCheaply(t, "long.nrrd", writeNrrd(gz, zipped(append(six, 7))), FileOptions{}, "trailing data")
+	checkRefusedCheaply(t, "none.nrrd", writeNrrd(gz, nil), FileOptions{}, "no gzip data follow")
+	checkRefusedCheaply(t, "stream.nrrd", writeNrrd(gz, zipped(six)), FileOptions{Stream: true}, "it is gzipped")
+	checkRefusedCheaply(t, "magic.nrrd", []byte("NRRX0004\n"+good+"\n"), FileOptions{}, "does not start with NRRD000")
+	checkRefusedCheaply(t, "open.nrrd", []byte("NRRD0004\n"+good), FileOptions{}, "no blank line ends the header")
+	checkRefusedCheaply(t, "endless.nrrd", []byte("NRRD0004\n"+strings.Repeat("#", 2<<20)), FileOptions{}, "within 1048576 bytes")
+	checkFileImage(t, mustOpen(t, "image.nrrd", writeNrrd(good, six)), "3x2", grid.Uint8, linear(1, 1))
+}
+
+func mustOpen(t *testing.T, name string, data []byte) grid.Source {
+	t.Helper()
+	s, err := openFileBytes(name, data, FileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func FuzzNrrd(f *testing.F) { fuzzFile(f, ".nrrd") }

@@ -1,0 +1,172 @@
+package datasets
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	pixels "image" // the package has an image of its own
+	"image/png"
+	"io"
+
+	"github.com/klauspost/compress/zlib"
+
+	"eccbench/internal/grid"
+)
+
+const pngMagic = "\x89PNG\r\n\x1a\n"
+
+// openPng decodes a grey PNG image. Fewer than 8 bits are spread over 0…255 as
+// the format says (a 1-bit image has the values 0 and 255).
+func openPng(in fileInput) (*fileBody, error) {
+	if in.Stream {
+		return nil, notStreamed("a PNG image is decoded whole")
+	}
+	h, err := scanPng(in)
+	if err != nil {
+		return nil, err
+	}
+	b := &fileBody{stored: storedUint8, big: true}
+	if h.depth == 16 {
+		b.stored = storedUint16
+	}
+	if b.shape, err = fileShape([]int64{h.height, h.width}); err != nil {
+		return nil, err
+	}
+	if err := h.checkData(); err != nil {
+		return nil, err
+	}
+	// image/png allocates what the header says; scanPng and checkData have seen
+	// that the file holds as much.
+	img, err := png.Decode(bufio.NewReader(io.NewSectionReader(in, 0, in.size)))
+	if err != nil {
+		return nil, fmt.Errorf("decoding: %w; copy the file again", pathCause(err))
+	}
+	row := h.width * b.stored.size()
+	b.decoded = grid.NewBuffer(b.bytes())
+	for y := range h.height {
+		dst := b.decoded[y*row : (y+1)*row]
+		switch m := img.(type) {
+		case *pixels.Gray:
+			copy(dst, m.Pix[y*int64(m.Stride):])
+		case *pixels.Gray16:
+			copy(dst, m.Pix[y*int64(m.Stride):])
+		default:
+			return nil, errors.New("decoding: not a grey image; save it as 8 or 16-bit greyscale")
+		}
+	}
+	return b, nil
+}
+
+// A pngHeader is what the chunks of a PNG file say of its pixels.
+type pngHeader struct {
+	width, height int64
+	depth         int64 // bits of a pixel
+	interlaced    bool
+	data          []io.Reader // the IDAT chunks
+	packed        int64       // their bytes
+}
+
+// scanPng walks the chunks of a PNG file, and refuses what is not grey and
+// what does not end with its last chunk.
+func scanPng(in fileInput) (*pngHeader, error) {
+	head, err := in.head(33)
+	if err != nil {
+		return nil, err
+	}
+	if len(head) < 33 || string(head[:8]) != pngMagic || string(head[8:16]) != "\x00\x00\x00\x0dIHDR" {
+		return nil, errors.New("not a PNG file: it does not start with a PNG header; check the file")
+	}
+	h := &pngHeader{
+		width:      int64(binary.BigEndian.Uint32(head[16:])),
+		height:     int64(binary.BigEndian.Uint32(head[20:])),
+		depth:      int64(head[24]),
+		interlaced: head[28] != 0,
+	}
+	const advice = "save it as 8 or 16-bit greyscale without alpha"
+	switch colour := head[25]; colour {
+	case 0:
+	case 2, 6:
+		return nil, errors.New("a colour PNG image; " + advice)
+	case 3:
+		return nil, errors.New("a PNG image with a palette; " + advice)
+	case 4:
+		return nil, errors.New("a PNG image with an alpha channel; " + advice)
+	default:
+		return nil, fmt.Errorf("PNG colour type %d is unknown; %s", colour, advice)
+	}
+	switch h.depth {
+	case 1, 2, 4, 8, 16:
+	default:
+		return nil, fmt.Errorf("PNG bit depth %d; want 1, 2, 4, 8 or 16", h.depth)
+	}
+	chunk := make([]byte, 8)
+	for at := int64(33); ; {
+		if n, err := in.ReadAt(chunk, at); n < len(chunk) {
+			if err == io.EOF {
+				return nil, errors.New("truncated: the file ends before the chunk IEND; copy the file again")
+			}
+			return nil, fmt.Errorf("reading the chunks: %w", pathCause(err))
+		}
+		length, kind := int64(binary.BigEndian.Uint32(chunk)), string(chunk[4:])
+		body := at + 8
+		at = body + length + 4 // a checksum follows each chunk
+		if at > in.size {
+			return nil, fmt.Errorf("truncated: the chunk %q ends at byte %d of a file of %d; copy the file again", kind, at, in.size)
+		}
+		switch kind {
+		case "IDAT":
+			h.data = append(h.data, io.NewSectionReader(in, body, length))
+			h.packed += length
+		case "tRNS":
+			return nil, errors.New("a PNG image with a transparent grey; " + advice)
+		case "IEND":
+			if at < in.size {
+				return nil, fmt.Errorf("trailing data: %d bytes after the chunk IEND; cut them off", in.size-at)
+			}
+			return h, nil
+		}
+	}
+}
+
+// checkData decompresses the pixels without keeping them, and reports whether
+// they are as many as the header says.
+func (h *pngHeader) checkData() error {
+	want := h.dataBytes()
+	if err := checkRatio(want, h.packed, deflateRatio); err != nil {
+		return err
+	}
+	r, err := zlib.NewReader(bufio.NewReader(io.MultiReader(h.data...)))
+	if err != nil {
+		return fmt.Errorf("decompressing: %w; copy the file again", pathCause(err))
+	}
+	defer r.Close()
+	switch n, err := io.CopyN(io.Discard, r, want); {
+	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("truncated: the compressed pixels end after %d of %d bytes; copy the file again", n, want)
+	case err != nil:
+		return fmt.Errorf("decompressing: %w; copy the file again", pathCause(err))
+	}
+	return nil
+}
+
+// dataBytes is the number of bytes of the rows, each with its filter byte.
+func (h *pngHeader) dataBytes() int64 {
+	rows := func(w, h, depth int64) int64 {
+		if w == 0 || h == 0 {
+			return 0
+		}
+		return h * (1 + (w*depth+7)/8)
+	}
+	if !h.interlaced {
+		return rows(h.width, h.height, h.depth)
+	}
+	// Adam7: the offset and the step of each pass, x and y.
+	passes := [7][4]int64{{0, 8, 0, 8}, {4, 8, 0, 8}, {0, 4, 4, 8}, {2, 4, 0, 4}, {0, 2, 2, 4}, {1, 2, 0, 2}, {0, 1, 1, 2}}
+	var sum int64
+	for _, p := range passes {
+		w := (h.width - p[0] + p[1] - 1) / p[1]
+		sum += rows(max(0, w), max(0, (h.height-p[2]+p[3]-1)/p[3]), h.depth)
+	}
+	return sum
+}

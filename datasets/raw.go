@@ -1,0 +1,306 @@
+package datasets
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+
+	"eccbench/internal/grid"
+)
+
+// openRaw describes a file of nothing but little-endian voxels.
+func openRaw(in fileInput) (*fileBody, error) {
+	if in.Shape == (grid.Shape{}) || in.Type == 0 {
+		return nil, errors.New("a raw file says neither its shape nor its type; give both")
+	}
+	if err := in.Shape.Check(); err != nil {
+		return nil, err
+	}
+	b := &fileBody{shape: in.Shape}
+	for _, s := range []storedType{storedUint8, storedInt16, storedUint16, storedFloat32} {
+		if s.native() == in.Type {
+			b.stored = s
+		}
+	}
+	if b.stored == 0 {
+		return nil, fmt.Errorf("unknown element type %v; want one of %v", in.Type, grid.Types())
+	}
+	if b.bytes() != in.size {
+		return nil, fmt.Errorf("the file has %d bytes but %v %v needs %d; correct the shape or the type", in.size, b.shape, in.Type, b.bytes())
+	}
+	return b, nil
+}
+
+// A storedType is an element type as files hold it.
+type storedType uint8
+
+const (
+	storedUint8 storedType = iota + 1
+	storedInt8
+	storedInt16
+	storedUint16
+	storedFloat32
+)
+
+// native is the type that holds the stored one in memory.
+func (s storedType) native() grid.Type {
+	switch s {
+	case storedUint8:
+		return grid.Uint8
+	case storedUint16:
+		return grid.Uint16
+	case storedFloat32:
+		return grid.Float32
+	}
+	return grid.Int16
+}
+
+func (s storedType) size() int64 {
+	if s == storedInt8 {
+		return 1
+	}
+	return s.native().Size()
+}
+
+// A fileBody says how a file holds its voxels. The header's reader fills it in;
+// everything after the header is common to all formats and done here.
+type fileBody struct {
+	shape   grid.Shape
+	stored  storedType
+	big     bool // big-endian
+	fortran bool // the first axis is the fastest
+	scaled  bool // a voxel is float32(stored·slope + inter)
+	slope   float64
+	inter   float64
+
+	// One of three holds the voxels: the file as it is from offset to its end;
+	// inflate, which decompresses packed bytes of the file; or decoded, which
+	// are row-major, little-endian and owned by the body.
+	offset  int64
+	inflate io.Reader
+	packed  int64
+	decoded []byte
+}
+
+// bytes is the number of bytes of all stored voxels.
+func (b *fileBody) bytes() int64 { return b.shape.Voxels() * b.stored.size() }
+
+// source makes the source that the body describes.
+func (b *fileBody) source(in fileInput) (grid.Source, error) {
+	typ := b.stored.native()
+	if b.scaled {
+		typ = grid.Float32
+	}
+	if in.Levels > 0 && typ != grid.Float32 {
+		return nil, fmt.Errorf("a number of levels is for float32 images and this one is %v; leave it out", typ)
+	}
+	if in.Stream {
+		return b.stream(in)
+	}
+	data, err := b.read(in)
+	if err != nil {
+		return nil, err
+	}
+	data = b.convert(data)
+	if typ != grid.Float32 {
+		return grid.NewField(b.shape, typ, data, grid.Identity(typ))
+	}
+	values := grid.Values[float32](data)
+	ladder, err := float32Ladder(b.shape, in.Levels, func() chunkReader {
+		return func(lo, hi int64) ([]float32, error) { return values[lo:hi], nil }
+	})
+	if err != nil {
+		return nil, err
+	}
+	return grid.NewField(b.shape, typ, data, ladder)
+}
+
+// read returns the stored bytes of all voxels, aligned for every type. It
+// allocates only what the file is seen to hold.
+func (b *fileBody) read(in fileInput) ([]byte, error) {
+	switch {
+	case b.decoded != nil:
+		return b.decoded, nil
+	case b.inflate != nil:
+		if err := checkRatio(b.bytes(), b.packed, deflateRatio); err != nil {
+			return nil, err
+		}
+		data, err := readExactly(b.inflate, b.bytes())
+		if err != nil {
+			return nil, err
+		}
+		return data, checkEnd(b.inflate, true)
+	}
+	if err := b.checkPlain(in.size); err != nil {
+		return nil, err
+	}
+	data := grid.NewBuffer(b.bytes())
+	if _, err := io.ReadFull(io.NewSectionReader(in, b.offset, b.bytes()), data); err != nil {
+		return nil, fmt.Errorf("reading the voxels: %w", pathCause(err))
+	}
+	return data, nil
+}
+
+// checkPlain compares what the header says with the size of a file that holds
+// its voxels as they are.
+func (b *fileBody) checkPlain(size int64) error {
+	have, want := max(0, size-b.offset), b.bytes()
+	switch {
+	case have < want:
+		return fmt.Errorf("truncated: %d bytes of voxels where the header says %d (%v, %d each); copy the file again", have, want, b.shape, b.stored.size())
+	case have > want:
+		return fmt.Errorf("trailing data: %d bytes of voxels where the header says %d (%v, %d each); cut off the rest or correct the header", have, want, b.shape, b.stored.size())
+	}
+	return nil
+}
+
+// convert turns stored voxels into native ones, row-major. It takes data over.
+func (b *fileBody) convert(data []byte) []byte {
+	if b.big {
+		swapBytes(data, b.stored.size())
+	}
+	if b.stored == storedInt8 {
+		wide := grid.NewBuffer(2 * int64(len(data)))
+		values := grid.Values[int16](wide)
+		for i, v := range data {
+			values[i] = int16(int8(v))
+		}
+		data = wide
+	}
+	typ := b.stored.native()
+	if b.scaled {
+		switch typ {
+		case grid.Uint8:
+			data = rescale[uint8](data, b.slope, b.inter)
+		case grid.Int16:
+			data = rescale[int16](data, b.slope, b.inter)
+		case grid.Uint16:
+			data = rescale[uint16](data, b.slope, b.inter)
+		case grid.Float32:
+			data = rescale[float32](data, b.slope, b.inter)
+		}
+		typ = grid.Float32
+	}
+	if b.fortran {
+		switch typ {
+		case grid.Uint8:
+			data = transpose[uint8](data, b.shape)
+		case grid.Int16:
+			data = transpose[int16](data, b.shape)
+		case grid.Uint16:
+			data = transpose[uint16](data, b.shape)
+		case grid.Float32:
+			data = transpose[float32](data, b.shape)
+		}
+	}
+	return data
+}
+
+// swapBytes reverses the bytes of each element in place.
+func swapBytes(data []byte, size int64) {
+	switch size {
+	case 2:
+		for i, v := range grid.Values[uint16](data) {
+			binary.LittleEndian.PutUint16(data[2*i:], bits.ReverseBytes16(v))
+		}
+	case 4:
+		for i := 0; i+4 <= len(data); i += 4 {
+			binary.LittleEndian.PutUint32(data[i:], binary.BigEndian.Uint32(data[i:]))
+		}
+	}
+}
+
+func rescale[T grid.Element](data []byte, slope, inter float64) []byte {
+	src := grid.Values[T](data)
+	out := grid.NewBuffer(4 * int64(len(src)))
+	dst := grid.Values[float32](out)
+	for i, v := range src {
+		// The conversion keeps the compiler from fusing the two operations,
+		// which would change bits between machines.
+		dst[i] = float32(float64(float64(v)*slope) + inter)
+	}
+	return out
+}
+
+// transpose makes voxels row-major whose first axis is the fastest.
+func transpose[T grid.Element](data []byte, s grid.Shape) []byte {
+	if s.D == 1 {
+		s = grid.Shape{D: s.H, H: 1, W: s.W}
+	}
+	src := grid.Values[T](data)
+	out := grid.NewBuffer(int64(len(data)))
+	dst := grid.Values[T](out)
+	const tile = 64 // both sides of a tile stay in the cache
+	for y := range s.H {
+		for z0 := int64(0); z0 < s.D; z0 += tile {
+			for x0 := int64(0); x0 < s.W; x0 += tile {
+				for z := z0; z < min(z0+tile, s.D); z++ {
+					row := dst[(z*s.H+y)*s.W:][:s.W]
+					for x := x0; x < min(x0+tile, s.W); x++ {
+						row[x] = src[(x*s.H+y)*s.D+z]
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// deflateRatio is a little more than the most that one byte of deflate can
+// become.
+const deflateRatio = 1040
+
+// checkRatio refuses a claim that the compressed bytes cannot hold.
+func checkRatio(claim, packed, ratio int64) error {
+	if claim/ratio > packed {
+		return fmt.Errorf("the header says %d bytes of voxels, more than %d compressed bytes can hold; the header is damaged", claim, packed)
+	}
+	return nil
+}
+
+// readExactly reads n bytes to a buffer that grows as they arrive, so that its
+// size never rests on a header's word alone.
+func readExactly(r io.Reader, n int64) ([]byte, error) {
+	var buf []byte
+	for int64(len(buf)) < n {
+		have := int64(len(buf))
+		buf = extend(buf, min(n-have, max(have, 64<<10)), n)
+		got, err := io.ReadFull(r, buf[have:])
+		switch {
+		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+			return nil, fmt.Errorf("truncated: the compressed voxels end after %d of %d bytes; copy the file again", have+int64(got), n)
+		case err != nil:
+			return nil, fmt.Errorf("decompressing the voxels: %w; copy the file again", pathCause(err))
+		}
+	}
+	return buf, nil
+}
+
+// extend lengthens b by n bytes, doubling its memory up to limit when it must
+// grow.
+func extend(b []byte, n, limit int64) []byte {
+	have := int64(len(b))
+	if int64(cap(b)) >= have+n {
+		return b[:have+n]
+	}
+	grown := grid.NewBuffer(min(limit, max(2*have, have+n)))[:have+n]
+	copy(grown, b)
+	return grown
+}
+
+// checkEnd reads to the end of a decompressor, which verifies its checksum.
+// With exact, more data is an error.
+func checkEnd(r io.Reader, exact bool) error {
+	var one [1]byte
+	switch n, err := io.ReadFull(r, one[:]); {
+	case n > 0 && exact:
+		return errors.New("trailing data: the compressed voxels go on after the last one; correct the header")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("truncated: the compressed voxels have no checksum at their end; copy the file again")
+	case err != nil && err != io.EOF:
+		return fmt.Errorf("decompressing the voxels: %w; copy the file again", pathCause(err))
+	}
+	return nil
+}

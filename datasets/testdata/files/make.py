@@ -1,0 +1,74 @@
+"""Makes the fixtures of datasets' file readers; see README.md."""
+import numpy as np, nibabel as nib, nrrd, tifffile
+from PIL import Image
+out='./'
+def seq(shape,dt,a,b): 
+    n=int(np.prod(shape)); return (a+b*np.arange(n)).astype(dt).reshape(shape)
+# npy
+np.save(out+'u1_2d.npy', seq((3,5),'u1',10,7))
+np.save(out+'b1_2d.npy', (np.arange(15).reshape(3,5)%2==1))
+np.save(out+'i1_2d.npy', seq((3,5),'i1',-100,13))
+np.save(out+'i2_be_3d.npy', seq((2,3,4),'>i2',-3000,251))
+np.save(out+'u2_fortran_3d.npy', np.asfortranarray(seq((2,3,4),'<u2',40000,1001)))
+np.save(out+'f4_1d.npy', seq((6,),'<f4',-1.5,0.75))
+np.save(out+'f4_be_fortran_4d.npy', np.asfortranarray(seq((1,2,3,4),'>f4',-1.5,0.75)))
+for v in ((2,0),(3,0)):
+    with open(out+f'u2_v{v[0]}_2d.npy','wb') as f: np.lib.format.write_array(f, seq((3,5),'<u2',500,1000), version=v)
+np.save(out+'f8_2d.npy', seq((3,5),'f8',0,1))
+np.save(out+'struct_1d.npy', np.zeros(3,dtype=[('a','u1'),('b','f4')]))
+# nifti: array axes of nibabel are x,y,z; values by row-major (z,y,x) index
+def nii(name,a,slope=None,inter=None,be=False):
+    h=nib.Nifti1Header(endianness='>' if be else '<')
+    h.set_data_dtype(a.dtype); 
+    im=nib.Nifti1Image(np.transpose(a),np.eye(4),h)
+    im.set_data_dtype(a.dtype)
+    if slope is not None:
+        im.header.set_slope_inter(slope,inter)
+        # write raw values with the scale factors as they are
+        im=None
+        h.set_data_shape(a.T.shape); h.set_slope_inter(slope,inter); h['vox_offset']=352; h['magic']=b'n+1'
+        with open(out+name,'wb') as f:
+            h.write_to(f); f.write(a.astype(a.dtype.newbyteorder('>' if be else '<')).tobytes())
+        return
+    im.to_filename(out+name)
+nii('u8_3d.nii', seq((2,3,4),'u1',10,7))
+nii('i8_3d.nii', seq((2,3,4),'i1',-100,9))
+nii('i16_be_3d.nii', seq((2,3,4),'i2',-3000,251), be=True)
+nii('u16_3d.nii.gz', seq((2,3,4),'u2',40000,1001))
+nii('f32_2d.nii.gz', seq((3,5),'f4',-1.5,0.75))
+nii('u8_scaled_3d.nii', seq((2,3,4),'u1',10,7), slope=0.5, inter=-8.0)
+nii('f64_3d.nii', seq((2,3,4),'f8',0,1))
+nib.Nifti2Image(np.transpose(seq((2,3,4),'u1',10,7)),np.eye(4)).to_filename(out+'nifti2_3d.nii')
+# nrrd: index_order C writes sizes fastest first for a (z,y,x) array
+def nr(name,a,**h): nrrd.write(out+name,a,h,index_order='C')
+nr('u8_raw_3d.nrrd', seq((2,3,4),'u1',10,7), encoding='raw')
+nr('i16_be_raw_3d.nrrd', seq((2,3,4),'>i2',-3000,251), encoding='raw', endian='big')
+nr('f32_gzip_3d.nrrd', seq((2,3,4),'<f4',-1.5,0.75), encoding='gzip')
+nr('u16_gzip_2d.nrrd', seq((3,5),'<u2',500,1000), encoding='gzip')
+nr('u8_bzip2_3d.nrrd', seq((2,3,4),'u1',10,7), encoding='bzip2')
+# png
+Image.fromarray(seq((3,5),'u1',10,7)).save(out+'u8_2d.png')
+Image.fromarray(seq((3,5),'u2',500,1000)).save(out+'u16_2d.png')
+Image.fromarray((np.arange(15).reshape(3,5)%2==1)).save(out+'bit_2d.png')
+Image.fromarray(np.stack([seq((3,5),'u1',10,7)]*3,-1)).save(out+'rgb_2d.png')
+Image.fromarray(seq((3,5),'u1',0,1)).convert('P').save(out+'palette_2d.png')
+Image.fromarray(seq((3,5),'u1',10,7)).convert('LA').save(out+'alpha_2d.png')
+# tiff
+def tf(name,a,**k): tifffile.imwrite(out+name,a,photometric=k.pop('photometric','minisblack'),metadata=None,**k)
+tf('u8_2d.tif', seq((3,5),'u1',10,7))
+tf('u8_strips_3d.tif', seq((2,5,4),'u1',10,5), rowsperstrip=2)
+tf('i8_packbits_3d.tif', seq((2,3,4),'i1',-100,9), compression='packbits')
+tf('i16_be_deflate_3d.tif', seq((2,3,4),'i2',-3000,251), byteorder='>', compression='zlib', predictor=True)
+tf('u16_lzw_3d.tif', seq((2,3,4),'u2',40000,1001), compression='lzw', predictor=True)
+tf('f32_big_3d.tif', seq((2,3,4),'f4',-1.5,0.75), bigtiff=True)
+tf('f32_be_big_deflate_2d.tif', seq((3,5),'f4',-1.5,0.75), bigtiff=True, byteorder='>', compression='zlib')
+tf('u8_tiles_2d.tif', seq((20,18),'u1',0,1), tile=(16,16), compression='deflate')
+tf('u16_tiles_predictor_2d.tif', seq((20,18),'u2',0,1), tile=(16,16), compression='lzw', predictor=True)
+Image.fromarray(seq((3,5),'u1',10,7)).save(out+'pillow_lzw_2d.tif', compression='tiff_lzw')
+Image.fromarray(seq((3,5),'u2',500,1000)).save(out+'pillow_deflate_2d.tif', compression='tiff_adobe_deflate')
+tf('rgb_2d.tif', np.stack([seq((3,5),'u1',10,7)]*3,-1), photometric='rgb')
+tf('whiteiszero_2d.tif', seq((3,5),'u1',10,7), photometric='miniswhite')
+tf('predictor3_2d.tif', seq((3,5),'f4',-1.5,0.75), compression='zlib', predictor=3)
+tifffile.imwrite(out+'imagej_3d.tif', seq((4,3,5),'u1',10,3), imagej=True, metadata={'axes':'ZYX'})
+i = np.arange(60 * 40)
+tf('u8_lzw_long_2d.tif', ((i * i // 7) % 6).astype('u1').reshape(40, 60), compression='lzw')
