@@ -1,0 +1,46 @@
+package datasets
+
+import (
+	"testing"
+
+	"eccbench/internal/grid"
+)
+
+// BenchmarkReadSlab makes slabs of 32 slices of 512² voxels, one after another.
+// Compare cores with -cpu.
+func BenchmarkReadSlab(b *testing.B) {
+	for _, name := range []string{
+		"noise/shape=512x512x4096/type=uint8",
+		"noise/shape=512x512x4096/type=float32",
+		"noise/shape=512x512x4096/type=uint16",
+		"grf/shape=512x512x4096/smooth=2",
+		"grf/shape=512x512x4096/smooth=2/type=uint8",
+		"grf/shape=512x512x4096/smooth=4",
+		"grf/shape=512x512x4096/smooth=16",
+		"grf/shape=4096x65536/smooth=2",
+		"distinct/shape=512x512x64",
+		"ball/shape=512x512x512/type=uint8",
+		"torus/shape=512x512x512/type=uint8",
+		"ramp/shape=512x512x512/type=uint8",
+	} {
+		b.Run(name, func(b *testing.B) {
+			s, err := Open(name)
+			if err != nil {
+				b.Fatal(err)
+			}
+			n := min(s.Shape().Slices(), (8<<20)/s.Shape().SliceVoxels())
+			buf := grid.NewBuffer(n * grid.SliceBytes(s))
+			at := int64(0)
+			for b.Loop() {
+				if err := s.ReadSlab(buf, at, at+n); err != nil {
+					b.Fatal(err)
+				}
+				if at += n; at+n > s.Shape().Slices() {
+					at = 0
+				}
+			}
+			voxels := float64(n*s.Shape().SliceVoxels()) * float64(b.N)
+			b.ReportMetric(voxels/b.Elapsed().Seconds(), "vox/s")
+		})
+	}
+}

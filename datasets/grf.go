@@ -1,0 +1,285 @@
+package datasets
+
+import (
+	"math"
+	"math/bits"
+
+	"eccbench/internal/grid"
+)
+
+func grfGenerator() generator {
+	return generator{
+		Generator: Generator{
+			Name:    "grf",
+			Doc:     "Gaussian random field: white noise smoothed alike in all directions, stationary up to the borders",
+			Example: "grf/shape=512x512x512/levels=1024/type=float32/smooth=2.5/seed=7",
+			Params: []Param{
+				shapeParam(), levelsParam(), typeParam(),
+				{"lo", "0", "float32: the lowest level"},
+				{"step", "the power of two that keeps values below 1", "float32: the distance between levels"},
+				{"smooth", "2", "standard deviation of the smoothing kernel in voxels, 0.5 to 32; the nearest one of three box filters is taken"},
+				seedParam(),
+			},
+		},
+		seeded: true,
+		read:   readGRF,
+	}
+}
+
+// readGRF makes a window of a stationary field that extends over the infinite
+// lattice: white noise, binomial with 32 trials, under three box filters along
+// every axis of the image. All sums are whole and exact. The levels divide the
+// range of ±5 standard deviations evenly, see quantiser.
+func readGRF(r *reading) maker {
+	shape := r.shape()
+	n, s := r.scale()
+	smooth := r.real("smooth", 2, true)
+	if smooth < 0.5 || smooth > 32 {
+		r.reject("smooth=%v: want 0.5 to 32 voxels", smooth)
+		smooth = 2
+	}
+	seed := r.seed()
+	return func() (grid.Source, error) {
+		s.prepare()
+		return newGRF(shape, s, n, boxWidths(smooth), seed), nil
+	}
+}
+
+// EffectiveSmoothness is the standard deviation, in voxels, of the kernel that
+// stands for smooth: three box filters of odd widths w that differ by at most 2,
+// with the variance Σ(w²−1)/12 nearest to smooth², the larger one of two as near.
+func EffectiveSmoothness(smooth float64) float64 {
+	var twelve int64
+	for _, w := range boxWidths(smooth) {
+		twelve += w*w - 1
+	}
+	return math.Sqrt(float64(twelve) / 12)
+}
+
+func boxWidths(smooth float64) [3]int64 {
+	// The conversion keeps the product apart from the subtraction below, which
+	// would otherwise be one fused operation on some machines.
+	want := float64(12 * smooth * smooth)
+	best, off := [3]int64{1, 1, 1}, math.Inf(1)
+	for w := int64(1); ; w += 2 {
+		for _, c := range [][3]int64{{w, w, w}, {w, w, w + 2}, {w, w + 2, w + 2}} {
+			var twelve int64
+			for _, v := range c {
+				twelve += v*v - 1
+			}
+			if d := math.Abs(float64(twelve) - want); d <= off {
+				best, off = c, d
+			} else if float64(twelve) > want {
+				return best
+			}
+		}
+	}
+}
+
+// boxKernel is what three box filters do to a single 1: widths w sum to a
+// kernel of Σ(w−1)+1 whole weights, symmetric about its middle.
+func boxKernel(widths [3]int64) []int64 {
+	k := []int64{1}
+	for _, w := range widths {
+		next := make([]int64, int64(len(k))+w-1)
+		for i, v := range k {
+			for j := range w {
+				next[int64(i)+j] += v
+			}
+		}
+		k = next
+	}
+	return k
+}
+
+// A grf is the Source of a Gaussian random field.
+//
+// The image is made in tiles. Within one, planes of noise are smoothed along x
+// and y one after another and pushed through a cascade of box filters along z,
+// which holds as many planes as the widths add up to; in 2D, rows along x and a
+// cascade along y. Lines are arrays of words, each of two sums of 32 bits where
+// the largest sum fits that many, else of one: sums of words are sums of their
+// halves as long as the halves come out right in the end, whatever happened in
+// between, so that two voxels cost one addition.
+type grf struct {
+	shape  grid.Shape
+	scale  scale
+	widths [3]int64
+	halo   int64 // reach of the kernel to either side
+	lanes  int64 // sums per word, 1 or 2
+	noise  philox
+	quant  quantiser
+}
+
+func newGRF(shape grid.Shape, s scale, levels int64, widths [3]int64, seed uint64) *grf {
+	g := &grf{
+		shape: shape, scale: s, widths: widths, lanes: 1,
+		noise: newPhilox(seed, grfStream),
+		quant: newQuantiser(boxKernel(widths), shape.Dim(), levels),
+	}
+	for _, w := range widths {
+		g.halo += (w - 1) / 2
+	}
+	if g.quant.most>>32 == 0 {
+		g.lanes = 2
+	}
+	return g
+}
+
+func (g *grf) Shape() grid.Shape   { return g.shape }
+func (g *grf) Type() grid.Type     { return g.scale.typ }
+func (g *grf) Ladder() grid.Ladder { return g.scale.ladder }
+
+// ReadSlab makes slices lo ≤ i < hi and a margin of the kernel's reach around
+// them, so that slabs thicker than that cost less per voxel.
+func (g *grf) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := grid.CheckSlab(g, dst, lo, hi); err != nil {
+		return err
+	}
+	tiles := g.tiles(lo, hi)
+	share(tiles.count(), func(next func() (int64, bool)) {
+		var b *scratch
+		for i, ok := next(); ok; i, ok = next() {
+			if b == nil {
+				b = g.newScratch(tiles)
+			}
+			g.make(dst, lo, tiles.at(i), b)
+		}
+	})
+	return nil
+}
+
+// make writes one tile to its place in dst, which starts at slice lo.
+func (g *grf) make(dst []byte, lo int64, t tile, b *scratch) {
+	line := g.lineLen(t.x1 - t.x0)
+	for m := t.m0 - g.halo; m < t.m1+g.halo; m++ {
+		plane := b.plane[:(t.r1-t.r0)*line]
+		if g.shape.Dim() == 2 {
+			g.line(plane, t, m, 0, b)
+		} else {
+			g.plane(plane, t, m, b)
+		}
+		b.march.push(plane)
+		if k := m - g.halo; k >= t.m0 {
+			g.emit(dst, k-lo, plane, t, b)
+		}
+	}
+}
+
+// plane is the noise of one z, smoothed along x and y.
+func (g *grf) plane(dst []uint64, t tile, z int64, b *scratch) {
+	line := g.lineLen(t.x1 - t.x0)
+	for y := t.r0 - g.halo; y < t.r1+g.halo; y++ {
+		row := b.spare[:line]
+		if k := y - g.halo - t.r0; k >= 0 {
+			row = dst[k*line:][:line]
+		}
+		g.line(row, t, y, z, b)
+		b.rows.push(row)
+	}
+}
+
+// lineLen is the number of words that hold n voxels of a row.
+func (g *grf) lineLen(n int64) int64 { return (n + g.lanes - 1) / g.lanes }
+
+// line is the noise of one row, smoothed along x. Word i holds the sum at x0+i
+// and, in its upper half where it has one, at x0+len(dst)+i.
+func (g *grf) line(dst []uint64, t tile, y, z int64, b *scratch) {
+	start := t.x0 - g.halo
+	skip := start & 3 // how far start is above a multiple of 4
+	words := int64(len(dst)) + 2*g.halo
+	noise := b.noise[:skip+words+(g.lanes-1)*int64(len(dst))]
+	g.noise.fill(noise, start-skip, y, z)
+	wide := b.wide[:words]
+	low := noise[skip:][:words]
+	if g.lanes == 2 {
+		high := noise[skip+int64(len(dst)):][:words]
+		for i := range wide {
+			wide[i] = uint64(bits.OnesCount32(low[i])) | uint64(bits.OnesCount32(high[i]))<<32
+		}
+	} else {
+		for i := range wide {
+			wide[i] = uint64(bits.OnesCount32(low[i]))
+		}
+	}
+	for _, w := range g.widths {
+		wide = box(wide, w)
+	}
+	copy(dst, wide)
+}
+
+// box replaces every word that begins a window of w words by the window's sum,
+// and returns those.
+func box(words []uint64, w int64) []uint64 {
+	if w == 1 {
+		return words
+	}
+	var sum uint64
+	for _, v := range words[:w-1] {
+		sum += v
+	}
+	ahead := words[w-1:]
+	sums := words[:len(ahead)]
+	for i, v := range ahead {
+		sum += v
+		old := sums[i]
+		sums[i] = sum
+		sum -= old
+	}
+	return sums
+}
+
+// emit turns a plane of sums into values of the image's slice.
+func (g *grf) emit(dst []byte, slice int64, plane []uint64, t tile, b *scratch) {
+	line, size := g.lineLen(t.x1-t.x0), g.scale.typ.Size()
+	levels := b.levels[:line*g.lanes]
+	first := slice * g.shape.SliceVoxels()
+	for r := t.r0; r < t.r1; r++ {
+		words := plane[(r-t.r0)*line:][:line]
+		g.quant.levels(levels, words, g.lanes == 2)
+		at := first + r*g.shape.W
+		g.scale.put(dst[(at+t.x0)*size:(at+t.x1)*size], levels[:t.x1-t.x0])
+	}
+}
+
+// A cascade runs three box filters over a sequence of lines, word by word. One
+// sequence may follow another without more ado: each filter's sum is always that
+// of its ring, and the lines that the kernel reaches over replace every ring.
+type cascade struct {
+	widths [3]int64
+	line   int64
+	past   [3][]uint64 // the last w lines that went into each filter, a ring
+	next   [3]int64    // where the oldest line of each ring is
+	sums   [3][]uint64
+}
+
+func newCascade(widths [3]int64, line int64) *cascade {
+	c := &cascade{widths: widths, line: line}
+	for i, w := range widths {
+		c.past[i] = make([]uint64, w*line)
+		c.sums[i] = make([]uint64, line)
+	}
+	return c
+}
+
+// push replaces a line by the filters' answer, which is centred as many lines
+// back as the kernel reaches. Lines may be shorter than the cascade's.
+func (c *cascade) push(line []uint64) {
+	var old, sum [3][]uint64
+	for i, w := range c.widths {
+		old[i] = c.past[i][c.next[i]*c.line:][:len(line)]
+		sum[i] = c.sums[i][:len(line)]
+		c.next[i] = (c.next[i] + 1) % w
+	}
+	old0, old1, old2 := old[0][:len(line)], old[1][:len(line)], old[2][:len(line)]
+	sum0, sum1, sum2 := sum[0][:len(line)], sum[1][:len(line)], sum[2][:len(line)]
+	for i, v := range line {
+		a := sum0[i] + v - old0[i]
+		sum0[i], old0[i] = a, v
+		b := sum1[i] + a - old1[i]
+		sum1[i], old1[i] = b, a
+		s := sum2[i] + b - old2[i]
+		sum2[i], old2[i] = s, b
+		line[i] = s
+	}
+}

@@ -1,0 +1,81 @@
+package datasets
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"eccbench/internal/grid"
+)
+
+// An image is a generated Source whose levels are a function of the
+// coordinates, made a piece of a row at a time.
+type image struct {
+	shape grid.Shape
+	scale scale
+	// levels sets dst[i] to the level of voxel (x+i, y, z); x is a multiple of
+	// rowPiece. Calls run concurrently.
+	levels func(dst []uint32, x, y, z int64)
+	// period is the number of slices after which the image repeats itself when
+	// it is turned along its slowest axis, 0 when that is all of them.
+	period int64
+}
+
+// rowPiece is the number of voxels that are made in one go; their levels stay
+// in the first cache.
+const rowPiece = 1024
+
+func (m *image) Shape() grid.Shape   { return m.shape }
+func (m *image) Type() grid.Type     { return m.scale.typ }
+func (m *image) Ladder() grid.Ladder { return m.scale.ladder }
+
+// ReadSlab makes slices lo ≤ i < hi, on every processor when they are many.
+func (m *image) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := grid.CheckSlab(m, dst, lo, hi); err != nil {
+		return err
+	}
+	perSlice := m.shape.SliceVoxels() / m.shape.W
+	first, end := lo*perSlice, hi*perSlice
+	const batch = 1 << 16 // voxels
+	rows := max(1, batch/m.shape.W)
+	bytes := m.shape.W * m.scale.typ.Size()
+	share((end-first+rows-1)/rows, func(tasks func() (int64, bool)) {
+		buf := make([]uint32, min(rowPiece, m.shape.W))
+		for t, ok := tasks(); ok; t, ok = tasks() {
+			for row := first + t*rows; row < min(end, first+(t+1)*rows); row++ {
+				m.row(dst[(row-first)*bytes:][:bytes], row, buf)
+			}
+		}
+	})
+	return nil
+}
+
+// row makes one row of the image, counted over all slices.
+func (m *image) row(dst []byte, row int64, buf []uint32) {
+	z, y, size := row/m.shape.H, row%m.shape.H, m.scale.typ.Size()
+	for x := int64(0); x < m.shape.W; x += rowPiece {
+		n := min(rowPiece, m.shape.W-x)
+		m.levels(buf[:n], x, y, z)
+		m.scale.put(dst[x*size:][:n*size], buf[:n])
+	}
+}
+
+// share runs worker on up to GOMAXPROCS goroutines and waits for them. Each
+// asks for tasks, which are numbered from 0, until there is none left.
+func share(tasks int64, worker func(next func() (task int64, ok bool))) {
+	var taken atomic.Int64
+	next := func() (int64, bool) {
+		t := taken.Add(1) - 1
+		return t, t < tasks
+	}
+	n := min(tasks, int64(runtime.GOMAXPROCS(0)))
+	if n <= 1 {
+		worker(next)
+		return
+	}
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(func() { worker(next) })
+	}
+	wg.Wait()
+}

@@ -1,0 +1,44 @@
+package datasets
+
+import "eccbench/internal/grid"
+
+func noiseGenerator() generator {
+	return generator{
+		Generator: Generator{
+			Name:    "noise",
+			Doc:     "uniform noise: every voxel on a random level, independent of all others",
+			Example: "noise/shape=512x512x512/levels=1024/type=float32/seed=7",
+			Params: []Param{
+				shapeParam(), levelsParam(), typeParam(),
+				{"lo", "0", "float32: the lowest level"},
+				{"step", "the power of two that keeps values below 1", "float32: the distance between levels"},
+				seedParam(),
+			},
+		},
+		seeded: true,
+		read:   readNoise,
+	}
+}
+
+// readNoise makes uniform noise. The level of a voxel is ⌊u·levels/2³²⌋ for the
+// random word u at its coordinates, so it depends on them and the seed alone: a
+// smaller image is the corner of a larger one.
+func readNoise(r *reading) maker {
+	shape := r.shape()
+	n, s := r.scale()
+	p := newPhilox(r.seed(), noiseStream)
+	return func() (grid.Source, error) {
+		s.prepare()
+		m := &image{shape: shape, scale: s}
+		if n == 1 {
+			m.period = 1
+		}
+		m.levels = func(dst []uint32, x, y, z int64) {
+			p.fill(dst, x, y, z)
+			for i, u := range dst {
+				dst[i] = uint32(uint64(u) * uint64(n) >> 32)
+			}
+		}
+		return m, nil
+	}
+}

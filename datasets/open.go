@@ -1,0 +1,277 @@
+package datasets
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"eccbench/internal/grid"
+)
+
+// A Generator is what people are told of one kind of input.
+type Generator struct {
+	Name    string // the first word of the input string
+	Doc     string // one line
+	Example string // an input string
+	Params  []Param
+}
+
+// A Param is a parameter of a generator, in the order of the canonical
+// spelling. Default says in words what holds when it is left out, "" when it is
+// required.
+type Param struct{ Key, Default, Doc string }
+
+// A generator is one kind of input with the function that reads its parameters.
+type generator struct {
+	Generator
+	// seeded generators take another seed where others are turned to get
+	// another image of the same kind.
+	seeded bool
+	// read takes the parameters, in any order, and gives the function that
+	// makes the source. It is called for every mention of a name and must be
+	// cheap; the maker is used only when r.err is nil.
+	read func(r *reading) maker
+}
+
+type maker func() (grid.Source, error)
+
+// generators is the one list of inputs, in the order that they are shown in.
+func generators() []generator {
+	return []generator{
+		noiseGenerator(), grfGenerator(), distinctGenerator(), rampGenerator(),
+		constantGenerator(), pointGenerator(), dotsGenerator(), checkerboardGenerator(),
+		ballGenerator(), shellGenerator(), torusGenerator(), linksGenerator(),
+		fileGenerator(),
+	}
+}
+
+// Generators lists every generator with its parameters in canonical order.
+func Generators() []Generator {
+	var list []Generator
+	for _, g := range generators() {
+		g.Params = g.allParams()
+		list = append(list, g.Generator)
+	}
+	return list
+}
+
+// allParams adds the parameter that every generator has; a path stays last.
+func (g generator) allParams() []Param {
+	roll := Param{"roll", "0", "turn the image cyclically: slice i shows slice i+roll"}
+	at := slices.IndexFunc(g.Params, func(p Param) bool { return p.Key == "path" })
+	if at < 0 {
+		at = len(g.Params)
+	}
+	return slices.Insert(slices.Clone(g.Params), at, roll)
+}
+
+func shapeParam() Param {
+	return Param{"shape", "", "voxels along x, y and z: WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH"}
+}
+
+func levelsParam() Param {
+	return Param{"levels", "256 for uint8, 65536 for int16 and uint16, 1024 for float32", "number of levels; at most 16777216 for float32"}
+}
+
+func typeParam() Param {
+	return Param{"type", "float32", "element type: uint8, int16, uint16 or float32"}
+}
+
+func seedParam() Param { return Param{"seed", "1", "64-bit seed of the random numbers"} }
+
+// A resolved name has all its values.
+type resolved struct {
+	generator generator
+	canonical []pair
+	roll      int64
+	make      maker
+}
+
+// resolve checks a name and fills in its defaults. Errors are one line.
+func resolve(n Name) (resolved, error) {
+	all := generators()
+	at := slices.IndexFunc(all, func(g generator) bool { return g.Name == n.Generator })
+	if at < 0 {
+		var names []string
+		for _, g := range all {
+			names = append(names, g.Name)
+		}
+		return resolved{}, fmt.Errorf("unknown generator %q: want one of %s", n.Generator, strings.Join(names, ", "))
+	}
+	g := all[at]
+	var keys []string
+	for _, p := range g.allParams() {
+		keys = append(keys, p.Key)
+	}
+	for _, p := range n.given {
+		if !slices.Contains(keys, p.key) {
+			return resolved{}, fmt.Errorf("%s: unknown key %q: want one of %s", g.Name, p.key, strings.Join(keys, ", "))
+		}
+	}
+	r := &reading{given: n.given}
+	res := resolved{generator: g, make: g.read(r)}
+	res.roll = r.roll()
+	if r.err != nil {
+		return resolved{}, fmt.Errorf("%s: %w", g.Name, r.err)
+	}
+	for _, key := range keys {
+		if v := find(r.read, key); v != "" {
+			res.canonical = append(res.canonical, pair{key, v})
+		}
+	}
+	return res, nil
+}
+
+// roll reads the parameter that every generator has. It is reduced to less
+// than a whole turn where the shape is known, and not spelled out when 0.
+func (r *reading) roll() int64 {
+	v, ok := r.take("roll")
+	if !ok {
+		return 0
+	}
+	by, err := strconv.ParseInt(v, 10, 64)
+	if err != nil || by < 0 {
+		r.refuse("roll", v, "want a whole number of slices, 0 or more")
+		return 0
+	}
+	if s, err := grid.ParseShape(find(r.read, "shape")); err == nil {
+		by %= s.Slices()
+	}
+	if by != 0 {
+		r.put("roll", strconv.FormatInt(by, 10))
+	}
+	return by
+}
+
+// open makes the source.
+func (r resolved) open() (grid.Source, error) {
+	s, err := r.make()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.generator.Name, err)
+	}
+	return roll(s, r.roll), nil
+}
+
+// Open makes the Source that an input string names, the same bytes anywhere.
+// Generated sources hold no image: each slab is made when it is read. Errors
+// are one line. A source that is an io.Closer holds a file open.
+func Open(s string) (grid.Source, error) {
+	n, err := split(s)
+	if err != nil {
+		return nil, err
+	}
+	r, err := resolve(n)
+	if err != nil {
+		return nil, err
+	}
+	return r.open()
+}
+
+// Variants lists up to n names of different images with the shape, type and
+// ladder of the one that s names, which comes first. Seeded generators go on to
+// the next seeds. All others are turned along their slowest axis by
+// round(i·slices/n), or by as much of their period, so an image that looks the
+// same however it is turned has fewer variants than asked for: a constant has
+// one. Seeded images of very few voxels may still chance to be equal.
+func Variants(s string, n int) ([]string, error) {
+	name, err := split(s)
+	if err != nil {
+		return nil, err
+	}
+	r, err := resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	names := []string{name.String()}
+	if n <= 1 {
+		return names, nil
+	}
+	period, turns, err := r.period()
+	if err != nil {
+		return nil, err
+	}
+	if period == 1 {
+		return names, nil
+	}
+	if r.generator.seeded {
+		seed, err := strconv.ParseUint(find(r.canonical, "seed"), 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		for i := uint64(1); i < uint64(n); i++ {
+			names = append(names, name.With("seed", strconv.FormatUint(seed+i, 10)).String())
+		}
+		return names, nil
+	}
+	turn := int64(0)
+	for i := int64(1); i < int64(n); i++ {
+		next := (2*i*period + int64(n)) / (2 * int64(n))
+		if next == turn || next == period {
+			continue
+		}
+		turn = next
+		names = append(names, name.With("roll", strconv.FormatInt((r.roll+turn)%turns, 10)).String())
+	}
+	return names, nil
+}
+
+// period opens the image to tell after how many slices it repeats itself when it
+// is turned, and how many it has. 1 stands for an image that cannot change; a
+// seeded one changes with its seed even where it has but one slice.
+func (r resolved) period() (period, turns int64, err error) {
+	s, err := r.make()
+	if err != nil {
+		return 0, 0, fmt.Errorf("%s: %w", r.generator.Name, err)
+	}
+	if c, ok := s.(io.Closer); ok {
+		defer c.Close() // nothing was written
+	}
+	turns = s.Shape().Slices()
+	if m, ok := s.(*image); ok && m.period != 0 {
+		return m.period, turns, nil
+	}
+	if r.generator.seeded {
+		return max(2, turns), turns, nil
+	}
+	return turns, turns, nil
+}
+
+func fileGenerator() generator {
+	return generator{
+		Generator: Generator{
+			Name:    "file",
+			Doc:     "the image in a raw, npy, NIfTI, NRRD, PNG or TIFF file",
+			Example: "file/path=/data/ch2.nii.gz",
+			Params: []Param{
+				{"shape", "what the file says", "raw files: voxels along x, y and z"},
+				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32", "float32: number of evenly spaced levels instead"},
+				{"type", "what the file says", "raw files: uint8, int16, uint16 or float32"},
+				{"stream", "false", "true: read slabs from the file instead of holding the image in memory"},
+				{"path", "", "the file; comes last and may hold slashes"},
+			},
+		},
+		read: readFile,
+	}
+}
+
+func readFile(r *reading) maker {
+	var o FileOptions
+	if _, ok := r.take("shape"); ok {
+		o.Shape = r.shape()
+	}
+	if _, ok := r.take("type"); ok {
+		o.Type = r.elementType()
+	}
+	if _, ok := r.take("levels"); ok {
+		o.Levels = r.integer("levels", 0, 1, grid.MaxLevels, "")
+	}
+	o.Stream = r.flag("stream")
+	path, ok := r.take("path")
+	if !ok || path == "" {
+		r.reject("path is missing: want path=FILE as the last key")
+	}
+	r.put("path", path)
+	return func() (grid.Source, error) { return OpenFile(path, o) }
+}

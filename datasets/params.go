@@ -1,0 +1,168 @@
+package datasets
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"eccbench/internal/grid"
+)
+
+// maxAxis bounds the axes of generated images: coordinates fit the 32-bit words
+// of a Philox counter with room for the margin that smoothing reads.
+const maxAxis = 1 << 31
+
+// A reading is the work of turning a name's parameters into values: it fills in
+// defaults, spells every value canonically and keeps the first error.
+type reading struct {
+	given []pair
+	read  []pair // canonical values, in the order that they were read in
+	err   error
+}
+
+// take is the given value of a parameter, and whether there is one.
+func (r *reading) take(key string) (string, bool) {
+	for _, p := range r.given {
+		if p.key == key {
+			return p.value, true
+		}
+	}
+	return "", false
+}
+
+func (r *reading) put(key, value string) { r.read = append(r.read, pair{key, value}) }
+
+// refuse keeps the first error, which names the parameter and what it accepts.
+func (r *reading) refuse(key, value, format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%s=%s: %s", key, value, fmt.Sprintf(format, args...))
+	}
+}
+
+// reject keeps the first error of a combination of parameters.
+func (r *reading) reject(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf(format, args...)
+	}
+}
+
+// shape reads the required shape of a generated image. After an error it is
+// 1x1, so that what depends on it can go on.
+func (r *reading) shape() grid.Shape {
+	unit := grid.Shape{D: 1, H: 1, W: 1}
+	v, ok := r.take("shape")
+	if !ok {
+		r.reject("shape is missing: want shape=WIDTHxHEIGHT or shape=WIDTHxHEIGHTxDEPTH")
+		return unit
+	}
+	s, err := grid.ParseShape(v)
+	if err != nil {
+		r.reject("%w", err)
+		return unit
+	}
+	if max(s.D, s.H, s.W) > maxAxis {
+		r.refuse("shape", v, "want axes of at most %d voxels", int64(maxAxis))
+		return unit
+	}
+	r.put("shape", s.String())
+	return s
+}
+
+func (r *reading) elementType() grid.Type {
+	v, ok := r.take("type")
+	if !ok {
+		v = grid.Float32.String()
+	}
+	t, err := grid.ParseType(v)
+	if err != nil {
+		r.reject("%w", err)
+		return grid.Float32
+	}
+	r.put("type", t.String())
+	return t
+}
+
+// levels reads the number of levels of an image of type t.
+func (r *reading) levels(t grid.Type) int64 {
+	def := int64(1024)
+	if t != grid.Float32 {
+		def = maxLevels(t)
+	}
+	return r.integer("levels", def, 1, maxLevels(t), " for type "+t.String())
+}
+
+// maxLevels is the largest number of levels that a generator makes: all values
+// of an 8 or 16-bit type; for float32, as many whole numbers as it holds exactly.
+func maxLevels(t grid.Type) int64 {
+	switch t {
+	case grid.Uint8:
+		return 1 << 8
+	case grid.Int16, grid.Uint16:
+		return 1 << 16
+	}
+	return 1 << 24
+}
+
+// integer reads a whole number in lo…hi; of says when those bounds hold.
+func (r *reading) integer(key string, def, lo, hi int64, of string) int64 {
+	n := def
+	if v, ok := r.take(key); ok {
+		got, err := strconv.ParseInt(v, 10, 64)
+		if err != nil {
+			r.refuse(key, v, "want a whole number, %d to %d%s", lo, hi, of)
+			return lo
+		}
+		n = got
+	}
+	if n < lo || n > hi {
+		r.refuse(key, strconv.FormatInt(n, 10), "want %d to %d%s", lo, hi, of)
+		return lo
+	}
+	r.put(key, strconv.FormatInt(n, 10))
+	return n
+}
+
+func (r *reading) seed() uint64 {
+	seed := uint64(1)
+	if v, ok := r.take("seed"); ok {
+		got, err := strconv.ParseUint(v, 10, 64)
+		if err != nil {
+			r.refuse("seed", v, "want a whole number, 0 to %d", uint64(math.MaxUint64))
+			return 0
+		}
+		seed = got
+	}
+	r.put("seed", strconv.FormatUint(seed, 10))
+	return seed
+}
+
+// real reads a finite number. It is spelled out in the canonical name only
+// where it is not the default or always is set.
+func (r *reading) real(key string, def float64, always bool) float64 {
+	x := def
+	if v, ok := r.take(key); ok {
+		got, err := strconv.ParseFloat(v, 64)
+		if err != nil || math.IsNaN(got) || math.IsInf(got, 0) {
+			r.refuse(key, v, "want a finite number")
+			return def
+		}
+		x = got
+	}
+	if always || x != def {
+		r.put(key, strconv.FormatFloat(x, 'g', -1, 64))
+	}
+	return x
+}
+
+// flag reads an optional switch; false is not spelled out.
+func (r *reading) flag(key string) bool {
+	v, ok := r.take(key)
+	if !ok || v == "false" {
+		return false
+	}
+	if v != "true" {
+		r.refuse(key, v, "want true or false")
+	}
+	r.put(key, "true")
+	return true
+}

@@ -1,0 +1,52 @@
+package datasets
+
+import (
+	"io"
+
+	"eccbench/internal/grid"
+)
+
+// A rolled source is another one turned cyclically along its slowest axis:
+// slice i is slice (i+by) mod Slices of the other, 0 < by < Slices.
+type rolled struct {
+	grid.Source
+	by int64
+}
+
+// roll turns s; 0 and every multiple of its slices leave it as it is.
+func roll(s grid.Source, by int64) grid.Source {
+	if by %= s.Shape().Slices(); by == 0 {
+		return s
+	}
+	return &rolled{s, by}
+}
+
+// ReadSlab reads the slab in the one or two pieces that it has in the other source.
+func (r *rolled) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := grid.CheckSlab(r, dst, lo, hi); err != nil {
+		return err
+	}
+	n := r.Shape().Slices()
+	// Slices before the seam come from the end of the other source.
+	seam := n - r.by
+	if lo < seam {
+		end := min(hi, seam)
+		size := (end - lo) * grid.SliceBytes(r)
+		if err := r.Source.ReadSlab(dst[:size], lo+r.by, end+r.by); err != nil {
+			return err
+		}
+		dst, lo = dst[size:], end
+	}
+	if lo < hi {
+		return r.Source.ReadSlab(dst, lo-seam, hi-seam)
+	}
+	return nil
+}
+
+// Close closes the other source where that can be closed.
+func (r *rolled) Close() error {
+	if c, ok := r.Source.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package datasets
+
+// A tile is a box of an image that is smoothed at once: slices m0…m1−1, rows
+// r0…r1−1 of each (one in 2D, where a slice is a row) and columns x0…x1−1.
+type tile struct{ m0, m1, r0, r1, x0, x1 int64 }
+
+// A tiling cuts a slab into tiles of at most size.
+type tiling struct {
+	slab tile // m0 = lo, m1 = hi, all rows and columns
+	size [3]int64
+}
+
+// tiles chooses tiles that are large beside the margins that the kernel reads
+// around them, that leave the planes in the cascade in the second cache where
+// the kernel is small, and that take at most 48 MiB where it is large. Thick
+// slabs are cut into pieces that keep all processors busy.
+func (g *grf) tiles(lo, hi int64) tiling {
+	const (
+		cache   = 1 << 17 // words
+		most    = 6 << 20 // words
+		columns = 512
+		pieces  = 256 // more tiles than processors
+	)
+	t := tiling{slab: tile{lo, hi, 0, 1, 0, g.shape.W}}
+	x := even(g.shape.W, columns)
+	rows := int64(1)
+	if g.shape.Dim() == 3 {
+		t.slab.r1 = g.shape.H
+		perRow := (g.widths[0] + g.widths[1] + g.widths[2] + 4) * g.lineLen(x)
+		rows = even(g.shape.H, max(1, min(max(cache/perRow, 4*g.halo), most/perRow)))
+	} else {
+		x = even(g.shape.W, 8*columns)
+	}
+	t.size = [3]int64{max(hi-lo, 1), rows, x}
+	if n := t.count(); n > 0 && n < pieces {
+		cuts := (pieces + n - 1) / n
+		t.size[0] = max((hi-lo+cuts-1)/cuts, 16*g.halo, 16)
+	}
+	return t
+}
+
+// even cuts n into as few pieces of at most size as there can be, nearly alike.
+func even(n, size int64) int64 {
+	pieces := (n + size - 1) / size
+	return (n + pieces - 1) / pieces
+}
+
+// along is the number of tiles along each axis.
+func (t tiling) along() (m, r, x int64) {
+	up := func(n, d int64) int64 { return (n + d - 1) / d }
+	return up(t.slab.m1-t.slab.m0, t.size[0]), up(t.slab.r1, t.size[1]), up(t.slab.x1, t.size[2])
+}
+
+func (t tiling) count() int64 {
+	m, r, x := t.along()
+	return m * r * x
+}
+
+func (t tiling) at(i int64) tile {
+	_, nr, nx := t.along()
+	m0 := t.slab.m0 + i/(nr*nx)*t.size[0]
+	r0 := i / nx % nr * t.size[1]
+	x0 := i % nx * t.size[2]
+	return tile{
+		m0, min(m0+t.size[0], t.slab.m1),
+		r0, min(r0+t.size[1], t.slab.r1),
+		x0, min(x0+t.size[2], t.slab.x1),
+	}
+}
+
+// A scratch is the working memory of one goroutine that makes tiles.
+type scratch struct {
+	noise  []uint32
+	wide   []uint64 // a line with its margins
+	spare  []uint64 // a line of the margin of a plane
+	plane  []uint64
+	levels []uint32
+	rows   *cascade // along y within a plane, nil in 2D
+	march  *cascade // from slice to slice
+}
+
+func (g *grf) newScratch(t tiling) *scratch {
+	line := g.lineLen(t.size[2])
+	b := &scratch{
+		noise:  make([]uint32, g.lanes*line+2*g.halo+3),
+		wide:   make([]uint64, line+2*g.halo),
+		spare:  make([]uint64, line),
+		plane:  make([]uint64, t.size[1]*line),
+		levels: make([]uint32, g.lanes*line),
+		march:  newCascade(g.widths, t.size[1]*line),
+	}
+	if g.shape.Dim() == 3 {
+		b.rows = newCascade(g.widths, line)
+	}
+	return b
+}
