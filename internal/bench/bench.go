@@ -38,8 +38,8 @@ type Inputs[In any] interface {
 	// Smaller names inputs that are like the given one and weigh less, the
 	// smallest first; none when there is no such thing.
 	Smaller(name string) []string
-	// Cost is what one answer has to look at.
-	Cost(In) Cost
+	// Cost is what one answer about the named input has to look at.
+	Cost(name string, in In) Cost
 	// Size is the number of bytes Share writes, header included.
 	Size(In) int64
 	// Share writes the whole input to a file for Attach to map; Attach makes
@@ -54,7 +54,7 @@ type Cost struct {
 	Items int64  `json:"items"` // voxels, say
 	Unit  string `json:"unit"`  // the unit of speed is Unit/s: "vox"
 	Bytes int64  `json:"bytes"` // one read of the input
-	Group string `json:"group"` // a few words that rows of one table share
+	Class string `json:"class"` // key=value/key=value…: what inputs that differ in size or seed share
 	Size  string `json:"size"`  // the size as people write it
 }
 

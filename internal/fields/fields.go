@@ -10,6 +10,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"eccbench/datasets"
 	"eccbench/internal/bench"
@@ -64,15 +67,39 @@ func (Inputs) Smaller(name string) []string {
 	return names
 }
 
-// Cost is one read of the image.
-func (Inputs) Cost(in grid.Source) bench.Cost {
+// Cost is one read of the image. Its class is the name without what tells two
+// images of a kind apart: shape, seed, roll and path.
+func (Inputs) Cost(name string, in grid.Source) bench.Cost {
 	return bench.Cost{
 		Items: in.Shape().Voxels(),
 		Unit:  "vox",
 		Bytes: grid.TotalBytes(in),
-		Group: fmt.Sprintf("%dD %v", in.Shape().Dim(), in.Type()),
+		Class: class(name, in),
 		Size:  in.Shape().String(),
 	}
+}
+
+func class(name string, in grid.Source) string {
+	n, err := datasets.ParseName(name)
+	if err != nil {
+		return "gen=unknown"
+	}
+	parts := []string{"gen=" + n.Generator, fmt.Sprintf("dim=%d", in.Shape().Dim())}
+	for _, g := range datasets.Generators() {
+		if g.Name != n.Generator {
+			continue
+		}
+		for _, p := range g.Params {
+			switch v := n.Get(p.Key); {
+			case v == "" || slices.Contains([]string{"shape", "seed", "roll", "type", "stream"}, p.Key):
+			case p.Key == "path":
+				parts = append(parts, "name="+filepath.Base(v))
+			default:
+				parts = append(parts, p.Key+"="+v)
+			}
+		}
+	}
+	return strings.Join(append(parts, "type="+in.Type().String()), "/")
 }
 
 // header is what precedes a shared image's bytes.

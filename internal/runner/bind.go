@@ -58,7 +58,7 @@ func (b *bound[In, Out]) Describe(input string) (bench.Cost, int64, error) {
 		return bench.Cost{}, 0, err
 	}
 	defer closeInput(in)
-	return b.w.Inputs.Cost(in), b.w.Inputs.Size(in), nil
+	return b.w.Inputs.Cost(input, in), b.w.Inputs.Size(in), nil
 }
 
 func (b *bound[In, Out]) variants(input string, n int) ([]string, error) {

@@ -29,8 +29,8 @@ type Plan struct {
 	Memory    int64         // for the inputs shared in memory, and again for each worker's own
 	Budget    time.Duration // for the verification of a cell
 	Sampling  *Sampling     // nil: verify only
-	// Done reports whether a cell has a record already.
-	Done func(bench.CellKey) bool
+	// Done returns the record that a cell has already, if any.
+	Done func(bench.CellKey) (bench.CellRecord, bool)
 	// Reproduce is the command that shows a failure on an input again.
 	Reproduce func(impl, input string) string
 }

@@ -69,7 +69,7 @@ func (p Plan) group(ctx context.Context, input string, cells []cell, o Observer)
 		return fmt.Errorf("input %s: %w", input, err)
 	}
 	g.scope, g.refused = p.scopeOf(size, len(g.variants))
-	todo := slices.DeleteFunc(slices.Clone(cells), func(c cell) bool { return p.Done != nil && p.Done(g.key(c)) })
+	todo := slices.DeleteFunc(slices.Clone(cells), g.done)
 	if len(todo) == 0 {
 		return nil
 	}
@@ -93,8 +93,21 @@ func (p Plan) group(ctx context.Context, input string, cells []cell, o Observer)
 	return nil
 }
 
+// done reports whether a cell has a record already, and takes the ceiling from
+// that of a ceiling cell.
+func (g *group) done(c cell) bool {
+	if g.Done == nil {
+		return false
+	}
+	record, ok := g.Done(g.key(c))
+	if ok && c.bench.Name() == g.Plan.Ceiling {
+		g.ceiling = max(g.ceiling, record.Ceiling)
+	}
+	return ok
+}
+
 func (g *group) key(c cell) bench.CellKey {
-	return bench.CellKey{Workload: c.bench.Name(), Impl: c.about.Name, Input: g.input, Scope: g.scope, Threads: g.Threads, Process: c.process}
+	return bench.CellKey{Workload: c.bench.Name(), Impl: c.about.Name, Input: g.input, Scope: g.scope, Threads: g.threads(), Process: c.process}
 }
 
 // share makes the inputs of the group once, for all its workers.

@@ -68,6 +68,7 @@ func Work(benches []Bench, stdin io.Reader) error {
 	if lost != nil {
 		return fmt.Errorf("worker: writing events: %w", lost)
 	}
+	cancel() // the parent closes our input as soon as it has the result
 	return events.Encode(event{Result: &record})
 }
 

@@ -125,3 +125,16 @@ func Judge(inputs []string, evidence []Evidence) Verdict {
 	}
 	return Verdict{Status: Verified, Evidence: evidence}
 }
+
+// String is the statement on one line.
+func (e Evidence) String() string {
+	switch {
+	case e.Passed && e.Independent:
+		return "confirmed by an independent witness: " + e.Witness
+	case e.Passed:
+		return "keeps the law: " + e.Witness
+	case e.Diff != nil:
+		return "contradicted: " + e.Witness + ": " + e.Diff.String()
+	}
+	return e.Witness + ": " + e.Note
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"eccbench/impls"
+	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
+	"eccbench/internal/runner"
+	"eccbench/internal/verify"
+)
+
+func doctorCommand() subcommand {
+	return subcommand{
+		name: "doctor", brief: "show what this machine is and whether it can measure",
+		examples: []string{"eccbench doctor"},
+		run:      (*command).doctor,
+	}
+}
+
+func (c *command) doctor(args []string) error {
+	f := pflag.NewFlagSet("doctor", pflag.ContinueOnError)
+	if err := c.parse(doctorCommand(), f, args); err != nil {
+		return err
+	}
+	if f.NArg() > 0 {
+		return usagef("unexpected argument %q", f.Arg(0))
+	}
+	run, err := runner.NewRunRecord(nil, 0)
+	if err != nil {
+		return err
+	}
+	m := run.Machine
+	line := func(what, format string, args ...any) {
+		fmt.Fprintf(c.stdout, "%-14s %s\n", what, fmt.Sprintf(format, args...))
+	}
+	line("cpu", "%s, %d cores for this process", m.CPU, m.Cores)
+	line("caches", "%v", m.Caches)
+	line("governor", "%s", m.Governor)
+	line("memory", "%s, %s available", quantity.Bytes(m.Memory), quantity.Bytes(runner.AvailableMemory()))
+	line("cgroup", "cpu.max %s, memory %s", m.CgroupCPU, cgroupLimit(m.CgroupBytes))
+	line("load", "%.2f %.2f %.2f", m.Load[0], m.Load[1], m.Load[2])
+	if m.Load[0] > float64(m.Cores)/2 {
+		line("", "the machine is busy: expect wide intervals")
+	}
+	line("kernel", "%s", m.Kernel)
+	line("program", "commit %s, %s %s/%s, sha256 %.16s…", run.Binary.Commit, run.Binary.Go, run.Binary.OS, run.Binary.Arch, run.Binary.SHA256)
+	line("clock", "smallest step seen %s", quantity.Duration(clockStep()))
+	return c.tryWorker(line)
+}
+
+func cgroupLimit(n int64) string {
+	if n == 0 {
+		return "not limited"
+	}
+	return "limited to " + quantity.Bytes(n)
+}
+
+// clockStep is the smallest difference between two readings of the clock.
+func clockStep() time.Duration {
+	step := time.Hour
+	for range 1000 {
+		start := time.Now()
+		d := time.Duration(0)
+		for d == 0 {
+			d = time.Since(start)
+		}
+		step = min(step, d)
+	}
+	return step
+}
+
+// tryWorker runs one small cell as a run would: shared memory, a worker
+// process, its pipe, the ceiling and a verdict.
+func (c *command) tryWorker(line func(what, format string, args ...any)) error {
+	sampling := runner.Sampling{Target: 1, MinSamples: 10, MaxSamples: 20, MaxTime: time.Second, WarmUp: 50 * time.Millisecond}
+	p := runner.Plan{
+		Command: c.worker, Benches: c.benches(), Workload: impls.ECC, Impls: []string{"cpu"},
+		Inputs: []string{"noise/shape=256x256x256/type=float32/levels=1024/seed=1"}, Ceiling: impls.Ceiling,
+		Threads: runtime.GOMAXPROCS(0), Rotate: 3, Time: time.Minute, Budget: time.Minute, Sampling: &sampling,
+	}
+	var failed error
+	err := runner.Run(context.Background(), p, observer(func(cell bench.CellRecord) error {
+		rate, _, _, ok := cell.Rate()
+		if !ok || cell.Status == verify.Wrong {
+			failed = verdict([]bench.CellRecord{cell})
+			line(cell.Impl, "%s %s", cell.Status, cell.Reason)
+			return nil
+		}
+		line(cell.Impl, "%s, %s G%s/s, %s/s on %s", cell.Status, quantity.Giga(rate), cell.Cost.Unit,
+			quantity.Bytes(int64(rate*float64(cell.Cost.Bytes)/float64(cell.Cost.Items))), cell.Cost.Size)
+		return nil
+	}))
+	if err != nil {
+		return err
+	}
+	return failed
+}
+
+// An observer follows a run by its finished cells alone.
+type observer func(bench.CellRecord) error
+
+func (observer) Begin(string, string)           {}
+func (o observer) End(c bench.CellRecord) error { return o(c) }

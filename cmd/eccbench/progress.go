@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
+	"eccbench/internal/runner"
+	"eccbench/internal/verify"
+)
+
+// A follower shows a run's progress and keeps its records.
+type follower struct {
+	total   int
+	weights map[string]int64 // of one cell of each input, for the time left
+	stderr  io.Writer
+	quiet   bool
+	append  func(bench.CellRecord) error // to the results file
+	cells   []bench.CellRecord
+	bar     *mpb.Bar
+	bars    *mpb.Progress
+	now     atomic.Pointer[string] // read by the bar's own goroutine
+}
+
+// newFollower follows the cells of a plan: with a bar and the time left when
+// stderr is a terminal, else with a line for each cell.
+func newFollower(p runner.Plan, weights map[string]int64, stderr io.Writer, quiet bool, appendRecord func(bench.CellRecord) error) (*follower, error) {
+	cells, err := p.Count()
+	if err != nil {
+		return nil, err
+	}
+	f := &follower{total: cells, weights: weights, stderr: stderr, quiet: quiet, append: appendRecord}
+	f.now.Store(new(string))
+	if file, ok := stderr.(*os.File); ok && !quiet && term.IsTerminal(int(file.Fd())) {
+		var total int64
+		for _, input := range p.Inputs {
+			total += weights[input] * int64(cells/len(p.Inputs))
+		}
+		f.bars = mpb.New(mpb.WithOutput(stderr), mpb.WithAutoRefresh())
+		f.bar = f.bars.AddBar(total,
+			mpb.PrependDecorators(decor.Percentage()),
+			mpb.AppendDecorators(decor.Name("ETA "), decor.AverageETA(decor.ET_STYLE_GO), decor.Any(func(decor.Statistics) string { return " " + *f.now.Load() })),
+			mpb.BarRemoveOnComplete())
+	}
+	return f, nil
+}
+
+func (f *follower) Begin(impl, input string) {
+	if impl == "" {
+		impl = "making"
+	}
+	now := impl + " " + input
+	f.now.Store(&now)
+}
+
+func (f *follower) End(c bench.CellRecord) error {
+	f.cells = append(f.cells, c)
+	if err := f.append(c); err != nil {
+		return err
+	}
+	switch {
+	case f.bar != nil:
+		f.bar.IncrInt64(f.weights[c.Input])
+	case !f.quiet:
+		fmt.Fprintf(f.stderr, "[%d/%d] %s %s: %s\n", len(f.cells), f.total, c.Impl, c.Input, outcome(c))
+	}
+	return nil
+}
+
+func (f *follower) close() {
+	if f.bar != nil {
+		f.bar.Abort(true)
+		f.bars.Wait()
+	}
+}
+
+// outcome says in a few words what became of a cell.
+func outcome(c bench.CellRecord) string {
+	if rate, _, _, ok := c.Rate(); ok && c.Status == verify.Verified {
+		return fmt.Sprintf("%s %s G%s/s", c.Status, quantity.Giga(rate), c.Cost.Unit)
+	}
+	if c.Reason != "" {
+		return fmt.Sprintf("%s: %s", c.Status, c.Reason)
+	}
+	return string(c.Status)
+}

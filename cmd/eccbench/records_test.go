@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/verify"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// conforms requires every line of a results file to keep the JSON Schema:
+// conforms FILE
+func conforms(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: conforms FILE")
+	}
+	err := checkSchema([]byte(ts.ReadFile(args[0])))
+	if neg == (err == nil) {
+		ts.Fatalf("%s: schema: %v", args[0], err)
+	}
+}
+
+func checkSchema(jsonl []byte) error {
+	schema, err := jsonschema.NewCompiler().Compile(schemaFile)
+	if err != nil {
+		return err
+	}
+	for line := range bytes.Lines(jsonl) {
+		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
+		if err != nil {
+			return err
+		}
+		if err := schema.Validate(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// schemaFile is the schema's place; tests run in their package's folder, and
+// scripts elsewhere in the same process.
+var schemaFile = func() string {
+	path, err := filepath.Abs("../../internal/bench/eccbench-1.schema.json")
+	if err != nil {
+		panic(err)
+	}
+	return path
+}()
+
+// program is a command that runs this test binary as eccbench.
+func program(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "eccbench-planted")
+	if err := os.Symlink(self, link); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(link, args...)
+	cmd.Args[0] = link
+	return cmd
+}
+
+// A run that is killed and resumed has every cell, and each once.
+func TestKilledRunResumes(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "r.jsonl")
+	args := []string{"run", "--impl", "cpu,sleeper", "--sizes", "8..64", "--max-time", "10ms", "--max-samples", "10", "--out", out}
+	cmd := program(t, args...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		if data, _ := os.ReadFile(out); bytes.Count(data, []byte("\n")) >= 4 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no records after a minute")
+		}
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	before, err := readRecords(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(before.Cells) == 12 {
+		t.Fatal("the run had ended before it was killed")
+	}
+	// A torn line, as a kill in the middle of a write leaves it.
+	f, err := os.OpenFile(out, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.WriteString(`{"schema":"eccbench/1","kind":"ce`)
+	f.Close()
+	if output, err := program(t, append(args, "--resume")...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	after, err := readRecords(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[bench.CellKey]int{}
+	for _, c := range after.Cells {
+		seen[c.Key()]++
+		if c.Ceiling == 0 {
+			t.Errorf("%v has no ceiling", c.Key())
+		}
+	}
+	for key, n := range seen {
+		if n != 1 {
+			t.Errorf("%v was run %d times", key, n)
+		}
+	}
+	if len(seen) != 12 || len(after.Runs) != 2 {
+		t.Errorf("%d cells and %d runs, want 12 and 2", len(seen), len(after.Runs))
+	}
+	data, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := checkSchema(data); err != nil {
+		t.Error(err)
+	}
+}
+
+// An interrupted run leaves what has ended, and no worker behind.
+func TestInterruptedRun(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "r.jsonl")
+	cmd := program(t, "run", "--impl", "cpu,hang", "--sizes", "16", "--max-time", "10ms", "--out", out, "-q")
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		if data, _ := os.ReadFile(out); bytes.Count(data, []byte("\n")) >= 3 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no records after a minute")
+		}
+	}
+	time.Sleep(200 * time.Millisecond) // for the worker that hangs to start
+	cmd.Process.Signal(syscall.SIGINT)
+	err := cmd.Wait()
+	if cmd.ProcessState.ExitCode() != exitInconclusive {
+		t.Fatalf("%v, want exit code %d\n%s", err, exitInconclusive, stderr.String())
+	}
+	if !strings.Contains(stdout.String(), "cpu") || !strings.Contains(stderr.String(), "interrupted") {
+		t.Errorf("stdout:\n%s\nstderr:\n%s", stdout.String(), stderr.String())
+	}
+	records, err := readRecords(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(records.Cells) != 2 || records.Cells[1].Status != verify.Verified {
+		t.Errorf("cells %+v", records.Cells)
+	}
+	if left, _ := exec.Command("pgrep", "-f", cmd.Path).Output(); len(left) > 0 {
+		t.Errorf("processes left: %s", left)
+	}
+}

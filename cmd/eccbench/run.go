@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"eccbench/impls"
+	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
+	"eccbench/internal/report"
+	"eccbench/internal/runner"
+)
+
+func runCommand() subcommand {
+	return subcommand{
+		name: "run", brief: "measure implementations and print a table of verified throughputs (default)",
+		examples: []string{
+			"eccbench --sizes 64..256 --dim 3",
+			"eccbench --sizes 1024..8192 --dim 2 --gen noise,grf --type uint8,float32",
+			"eccbench --impl cpu --sizes 300x200x100 --out r.jsonl --format md",
+			"eccbench --input scan.nii.gz --impl cpu",
+			"eccbench --sizes 1024 --scope file --time-limit 10m --out r.jsonl --resume",
+		},
+		run: (*command).run,
+	}
+}
+
+// limitFlags are the limits that every command which starts workers has.
+type limitFlags struct {
+	impl    []string
+	threads int
+	time    time.Duration
+	memory  string
+	quiet   bool
+}
+
+func (l *limitFlags) add(f *pflag.FlagSet) {
+	f.StringSliceVar(&l.impl, "impl", []string{"*"}, "implementations, as patterns such as 'cpu,extrema*'")
+	f.IntVar(&l.threads, "threads", runtime.GOMAXPROCS(0), "cores that an implementation may use")
+	f.DurationVar(&l.time, "time-limit", time.Minute, "time limit of a cell")
+	f.StringVar(&l.memory, "memory-limit", "", "memory for the inputs, and again for a worker's own (default half of what is available)")
+	f.BoolVarP(&l.quiet, "quiet", "q", false, "no progress on standard error")
+}
+
+// plan is a plan with these limits for the given inputs.
+func (l *limitFlags) plan(c *command, inputs []string) (runner.Plan, error) {
+	p := runner.Plan{
+		Command: c.worker, Benches: c.benches(), Workload: impls.ECC, Inputs: inputs,
+		Threads: l.threads, Time: l.time, Budget: l.time,
+		Reproduce: func(impl, input string) string {
+			return fmt.Sprintf("eccbench verify --impl %s --input '%s'", impl, strings.ReplaceAll(input, "'", `'\''`))
+		},
+	}
+	if l.threads < 1 || l.threads > 4096 {
+		return p, usagef("--threads %d: want 1 to 4096", l.threads)
+	}
+	if l.time <= 0 {
+		return p, usagef("--time-limit %v: want more than 0", l.time)
+	}
+	var err error
+	if p.Impls, err = choose(l.impl, p.Benches[0].Abouts()); err != nil {
+		return p, err
+	}
+	if l.memory == "" {
+		p.Memory = runner.AvailableMemory() / 2
+	} else if p.Memory, err = quantity.ParseBytes(l.memory); err != nil {
+		return p, usagef("--memory-limit: %w", err)
+	}
+	return p, nil
+}
+
+func (c *command) run(args []string) error {
+	var in inputFlags
+	var limit limitFlags
+	var out, export, format, scope string
+	var resume bool
+	var processes, rotate int
+	f := pflag.NewFlagSet("run", pflag.ContinueOnError)
+	in.add(f)
+	limit.add(f)
+	sampling := runner.DefaultSampling()
+	f.StringVar(&scope, "scope", "", "what the clock runs over: e2e (input in memory) or file (reading or generating too; default e2e where the inputs fit)")
+	f.IntVar(&processes, "processes", 1, "processes that repeat each cell")
+	f.IntVar(&rotate, "rotate", 3, "different inputs that rotate through a timed cell, at least 3")
+	f.IntVar(&sampling.MaxSamples, "max-samples", sampling.MaxSamples, "samples of a cell at most")
+	f.DurationVar(&sampling.MaxTime, "max-time", sampling.MaxTime, "timed seconds of a cell at most, once every input was timed")
+	f.StringVarP(&out, "out", "o", "", "write the records to this file (JSON lines)")
+	f.BoolVar(&resume, "resume", false, "continue the file of --out: run only the cells it lacks")
+	f.StringVar(&export, "gobench", "", "write the Go benchmark format to this file too, for benchstat")
+	f.StringVar(&format, "format", "text", "table format: text, md, csv, json")
+	if err := c.parse(runCommand(), f, args); err != nil {
+		return err
+	}
+	if f.NArg() > 0 {
+		return usagef("unexpected argument %q; inputs are given with --sizes or --input", f.Arg(0))
+	}
+	names, err := in.names()
+	if err != nil {
+		return err
+	}
+	style, err := report.ParseFormat(format)
+	if err != nil {
+		return usagef("--format: %w", err)
+	}
+	p, err := limit.plan(c, names)
+	if err != nil {
+		return err
+	}
+	p.Budget = limit.time / 6 // numbers are the point: verify has the whole limit for its checks
+	p.Ceiling, p.Processes, p.Rotate, p.Sampling, p.Scope = impls.Ceiling, processes, rotate, &sampling, bench.Scope(scope)
+	switch {
+	case scope != "" && p.Scope != bench.E2E && p.Scope != bench.File:
+		return usagef("--scope %s: want e2e or file", scope)
+	case processes < 1:
+		return usagef("--processes %d: want at least 1", processes)
+	case rotate < 3:
+		return usagef("--rotate %d: want at least 3, so that no answer can be left from another input", rotate)
+	case sampling.MaxSamples < 1 || sampling.MaxTime <= 0:
+		return usagef("--max-samples and --max-time must be more than 0")
+	case resume && out == "":
+		return usagef("--resume needs the file to continue: --out FILE")
+	}
+	weights, err := weigh(p)
+	if err != nil {
+		return err
+	}
+	return c.measure(p, weights, limit.quiet, outputs{out, export, resume, style}, in.seed)
+}
+
+// outputs says where the results go.
+type outputs struct {
+	records, gobench string
+	resume           bool
+	format           report.Format
+}
+
+// weigh looks at every input before anything runs, so that a bad one costs
+// nothing, and returns the size of each in items.
+func weigh(p runner.Plan) (map[string]int64, error) {
+	weights := map[string]int64{}
+	for _, input := range p.Inputs {
+		cost, _, err := p.Benches[0].Describe(input)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		weights[input] = cost.Items
+	}
+	return weights, nil
+}
+
+// measure runs a plan, writes its records as they come, and prints the tables
+// of all records of the file.
+func (c *command) measure(p runner.Plan, weights map[string]int64, quiet bool, o outputs, seed uint64) (err error) {
+	run, err := runner.NewRunRecord(append([]string{"eccbench"}, os.Args[1:]...), seed)
+	if err != nil {
+		return err
+	}
+	all := bench.Records{}
+	record := func(any) error { return nil }
+	if o.records != "" {
+		log, before, err := openLog(o.records, o.resume)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, log.Close()) }()
+		all, record = before, log.Append
+	}
+	if o.gobench != "" {
+		if err := writable(o.gobench); err != nil {
+			return err
+		}
+	}
+	done := map[bench.CellKey]bench.CellRecord{}
+	for _, cell := range all.Cells {
+		done[cell.Key()] = cell
+	}
+	p.Done = func(k bench.CellKey) (bench.CellRecord, bool) { r, ok := done[k]; return r, ok }
+	all.Runs = append(all.Runs, run)
+	if err := record(run); err != nil {
+		return err
+	}
+	follow, err := newFollower(p, weights, c.stderr, quiet, func(cell bench.CellRecord) error {
+		cell.Run = run.ID
+		all.Cells = append(all.Cells, cell)
+		return record(cell)
+	})
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ran := runner.Run(ctx, p, follow)
+	follow.close()
+	if ran != nil && !runner.Interrupted(ran) {
+		return ran
+	}
+	if err := report.Throughput(c.stdout, o.format, report.Rows(all.Cells, impls.Ceiling)); err != nil {
+		return err
+	}
+	if o.gobench != "" {
+		if err := writeFile(o.gobench, func(w *os.File) error { return report.GoBench(w, all) }); err != nil {
+			return err
+		}
+	}
+	if ran != nil {
+		return verdictError{exitInconclusive, "interrupted: what had ended by then is above" + resumeHint(o.records)}
+	}
+	return verdict(all.Cells)
+}
+
+func resumeHint(file string) string {
+	if file == "" {
+		return ""
+	}
+	return "; the same command with --resume does the rest"
+}
+
+// openLog starts or continues a results file; a path that cannot be written is
+// the user's to mend.
+func openLog(path string, resume bool) (*bench.Log, bench.Records, error) {
+	if resume {
+		log, records, err := bench.ResumeLog(path)
+		if err != nil {
+			err = usageError{err}
+		}
+		return log, records, err
+	}
+	log, err := bench.CreateLog(path)
+	if err != nil {
+		err = usageError{err}
+	}
+	return log, bench.Records{}, err
+}

@@ -1,0 +1,225 @@
+// Package floors holds the layout of the project as a test: which package may
+// import which, and which package is the one door to each outside module.
+package floors
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "eccbench"
+
+// floor is where each package stands. A package imports only from floors below
+// its own; rooms on one floor never import each other.
+var floor = map[string]int{
+	"internal/grid":     0,
+	"internal/stats":    0,
+	"internal/quantity": 0,
+
+	"internal/verify": 1,
+	"datasets":        1,
+
+	"internal/bench": 2,
+
+	"internal/ecc":    3,
+	"internal/fields": 3,
+	"internal/runner": 3,
+	"internal/report": 3,
+
+	"internal/ecc/ecctest": 4,
+	"impls/naive":          4,
+	"impls/cpu":            4,
+	"impls/memread":        4,
+
+	"impls": 5,
+
+	"cmd/eccbench": 6,
+
+	"internal/floors": 7,
+}
+
+// general packages must not know what an Euler characteristic is, so that the
+// next workload needs nothing of them.
+var general = []string{"internal/grid", "internal/stats", "internal/quantity", "internal/verify", "internal/bench", "internal/runner", "internal/report"}
+
+// door is the only package, tests aside, that may import each outside module.
+var door = map[string]string{
+	"github.com/zeebo/xxh3":             "internal/grid",
+	"gonum.org/v1/gonum":                "internal/stats",
+	"gonum.org/v1/plot":                 "internal/report",
+	"github.com/olekukonko/tablewriter": "internal/report",
+	"golang.org/x/perf":                 "internal/report",
+	"github.com/klauspost/compress":     "datasets",
+	"golang.org/x/image":                "datasets",
+	"golang.org/x/sys":                  "internal/runner",
+	"golang.org/x/term":                 "cmd/eccbench",
+	"github.com/spf13/pflag":            "cmd/eccbench",
+	"github.com/vbauerster/mpb/v8":      "cmd/eccbench",
+}
+
+// testOnly are the outside modules that only tests may import.
+var testOnly = []string{"pgregory.net/rapid", "github.com/rogpeppe/go-internal", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/perf"}
+
+// A file is what the test looks at of a Go file.
+type file struct {
+	name, pkg string
+	test      bool
+	imports   []string
+}
+
+// violations checks the files against the tables.
+func violations(files []file) []string {
+	var bad []string
+	for _, f := range files {
+		mine, known := floor[f.pkg]
+		if !known {
+			bad = append(bad, f.name+": package "+f.pkg+" stands on no floor; give it one in the table")
+			continue
+		}
+		for _, imp := range f.imports {
+			if imp == "C" {
+				bad = append(bad, f.name+": imports C; the project builds without cgo")
+			}
+			if other, ours := strings.CutPrefix(imp, module+"/"); ours {
+				if other == f.pkg {
+					continue // an external test of its own package
+				}
+				if above, ok := floor[other]; !ok {
+					bad = append(bad, f.name+": imports "+other+", which stands on no floor")
+				} else if above >= mine && !f.test {
+					bad = append(bad, f.name+": "+f.pkg+" imports "+other+", which is not on a floor below it")
+				} else if f.test && above > max(mine, 5) {
+					bad = append(bad, f.name+": test imports "+other+" from above the implementations")
+				}
+				continue
+			}
+			if !strings.Contains(strings.SplitN(imp, "/", 2)[0], ".") {
+				continue // the standard library
+			}
+			if f.test && within(imp, testOnly) != "" {
+				continue
+			}
+			switch mod := within(imp, keys(door)); {
+			case mod == "":
+				bad = append(bad, f.name+": imports "+imp+", which has no door; give it one in the table")
+			case door[mod] != f.pkg && !f.test:
+				bad = append(bad, f.name+": imports "+imp+", whose only door is "+door[mod])
+			}
+		}
+	}
+	return bad
+}
+
+func keys(m map[string]string) []string {
+	var k []string
+	for key := range m {
+		k = append(k, key)
+	}
+	return k
+}
+
+// within is the module of the list that an import path belongs to.
+func within(imp string, modules []string) string {
+	for _, m := range modules {
+		if imp == m || strings.HasPrefix(imp, m+"/") {
+			return m
+		}
+	}
+	return ""
+}
+
+// parse reads the imports of every Go file below root.
+func parse(t *testing.T, root string) []file {
+	t.Helper()
+	var files []file
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() != "." && d.Name() != ".." && strings.HasPrefix(d.Name(), ".")) {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly|parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		f := file{name: filepath.ToSlash(rel), pkg: path.Dir(filepath.ToSlash(rel)), test: strings.HasSuffix(name, "_test.go")}
+		for _, i := range tree.Imports {
+			imp, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				return err
+			}
+			f.imports = append(f.imports, imp)
+		}
+		files = append(files, f)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestFloors(t *testing.T) {
+	files := parse(t, filepath.Join("..", ".."))
+	if len(files) < 50 {
+		t.Fatalf("found only %d Go files: the walk is broken", len(files))
+	}
+	for _, v := range violations(files) {
+		t.Error(v)
+	}
+	for _, f := range files {
+		for _, pkg := range general {
+			for _, imp := range f.imports {
+				if f.pkg == pkg && !f.test && (imp == module+"/internal/ecc" || strings.HasPrefix(imp, module+"/impls")) {
+					t.Errorf("%s: %s must not know of Euler characteristics, but imports %s", f.name, pkg, imp)
+				}
+			}
+		}
+	}
+}
+
+// A check that cannot fail is none: each rule is broken once.
+func TestFloorsCatchesViolations(t *testing.T) {
+	for want, f := range map[string]file{
+		"is not on a floor below it": {name: "a.go", pkg: "internal/grid", imports: []string{"eccbench/internal/bench"}},
+		"not on a floor below":       {name: "a.go", pkg: "impls/cpu", imports: []string{"eccbench/impls/naive"}},
+		"stands on no floor":         {name: "a.go", pkg: "internal/util"},
+		"whose only door is":         {name: "a.go", pkg: "impls/cpu", imports: []string{"github.com/zeebo/xxh3"}},
+		"has no door":                {name: "a.go", pkg: "impls/cpu", imports: []string{"example.org/left/pad"}},
+		"imports C":                  {name: "a.go", pkg: "impls/cpu", imports: []string{"C"}},
+		"above the implementations":  {name: "a_test.go", pkg: "impls/cpu", test: true, imports: []string{"eccbench/cmd/eccbench"}},
+	} {
+		bad := violations([]file{f})
+		if len(bad) == 0 || !strings.Contains(bad[0], want) {
+			t.Errorf("%+v: violations %q, want one with %q", f, bad, want)
+		}
+	}
+}
+
+// Planted faults are for tests: no other file may reach for them.
+func TestFaultsArePlantedByTestsOnly(t *testing.T) {
+	for _, f := range parse(t, filepath.Join("..", "..")) {
+		if f.test || f.pkg == "impls/cpu" {
+			continue
+		}
+		for _, imp := range f.imports {
+			if imp == module+"/impls/cpu" && f.pkg != "impls" {
+				t.Errorf("%s: imports impls/cpu, which only the list of implementations and tests do", f.name)
+			}
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"golang.org/x/perf/benchfmt"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/verify"
+)
+
+// GoBench writes the verified cells in the Go benchmark format, one line for
+// each process, for benchstat. What must be equal for two runs to be comparable
+// stands in the configuration lines: machine, scope, threads.
+func GoBench(w io.Writer, recs bench.Records) error {
+	out := benchfmt.NewWriter(w)
+	units := map[string]bool{}
+	machine := map[string]bench.RunRecord{}
+	for _, r := range recs.Runs {
+		machine[r.ID] = r
+	}
+	for _, c := range recs.Cells {
+		rate, _, _, ok := c.Rate()
+		if !ok || c.Status != verify.Verified {
+			continue
+		}
+		unit := c.Cost.Unit + "/s"
+		time := string(c.Scope) + "-ns/op"
+		for _, u := range [][2]string{{unit, "higher"}, {time, "lower"}} {
+			if units[u[0]] {
+				continue
+			}
+			units[u[0]] = true
+			if err := out.Write(&benchfmt.UnitMetadata{UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: u[0], Key: "better"}, OrigUnit: u[0], Value: u[1]}); err != nil {
+				return err
+			}
+		}
+		name := fmt.Sprintf("%s%s/impl=%s/%s/size=%s", strings.ToUpper(c.Workload[:1]), c.Workload[1:], c.Impl, c.Cost.Class, c.Cost.Size)
+		r := &benchfmt.Result{
+			Name:  benchfmt.Name(strings.Map(printable, name)),
+			Iters: len(c.Samples),
+			Values: []benchfmt.Value{
+				{Value: rate, Unit: unit},
+				{Value: c.Seconds.Median * 1e9, Unit: time},
+			},
+		}
+		run := machine[c.Run]
+		for _, kv := range [][2]string{
+			{"goos", run.Binary.OS}, {"goarch", run.Binary.Arch}, {"cpu", run.Machine.CPU},
+			{"scope", string(c.Scope)}, {"threads", fmt.Sprint(c.Threads)},
+		} {
+			r.Config = append(r.Config, benchfmt.Config{Key: kv[0], Value: []byte(kv[1]), File: true})
+		}
+		if err := out.Write(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printable replaces what would end a benchmark's name.
+func printable(r rune) rune {
+	if unicode.IsSpace(r) || !unicode.IsPrint(r) {
+		return '_'
+	}
+	return r
+}

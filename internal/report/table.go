@@ -1,0 +1,161 @@
+package report
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
+
+	"eccbench/internal/verify"
+)
+
+// A Format is a way to print a table.
+type Format string
+
+// The formats.
+const (
+	Text     Format = "text"
+	Markdown Format = "md"
+	CSV      Format = "csv"
+	JSON     Format = "json"
+)
+
+// Formats lists every format.
+func Formats() []Format { return []Format{Text, Markdown, CSV, JSON} }
+
+// ParseFormat is the format with a name.
+func ParseFormat(s string) (Format, error) {
+	var names []string
+	for _, f := range Formats() {
+		if s == string(f) {
+			return f, nil
+		}
+		names = append(names, string(f))
+	}
+	return "", fmt.Errorf("format %q: want one of %s", s, strings.Join(names, ", "))
+}
+
+// Throughput prints the rows as one table for each class of inputs, with what
+// did not run, and why, below it. CSV and JSON are one list of all rows.
+func Throughput(w io.Writer, f Format, rows []Row) error {
+	switch f {
+	case CSV:
+		return throughputCSV(w, rows)
+	case JSON:
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		if rows == nil {
+			rows = []Row{}
+		}
+		return e.Encode(rows)
+	}
+	for i, s := range sections(rows) {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		title := s.title
+		if f == Markdown {
+			title = "**" + title + "**\n"
+		}
+		if _, err := fmt.Fprintln(w, title); err != nil {
+			return err
+		}
+		var cells [][]string
+		for _, r := range s.rows {
+			if r.Status == verify.Skipped {
+				continue
+			}
+			cells = append(cells, []string{r.Impl, r.Size, string(r.Status), r.rate(), percent(r.Ceiling), times(r.Speedup), strings.Join(r.Flags, " ")})
+		}
+		if len(cells) > 0 {
+			unit := strings.TrimSuffix(s.rows[0].Unit, "/s")
+			if err := Table(w, f, []string{"implementation", "size", "status", "G" + unit + "/s", "% of ceiling", "× best CPU", "flags"}, cells); err != nil {
+				return err
+			}
+		}
+		if err := notes(w, f, s.rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notes says why rows have no plain number.
+func notes(w io.Writer, f Format, rows []Row) error {
+	bullet := ""
+	if f == Markdown {
+		bullet = "- "
+	}
+	first := true
+	for _, r := range rows {
+		if r.Status == verify.Verified {
+			continue
+		}
+		if first && f == Markdown {
+			fmt.Fprintln(w)
+		}
+		first = false
+		if _, err := fmt.Fprintf(w, "%s%s %s: %s%s: %s\n", bullet, r.Impl, r.Size, r.Status, mark(r.Status), r.Reason); err != nil {
+			return err
+		}
+		if r.Reproduce != "" {
+			fmt.Fprintf(w, "%s  reproduce: %s\n", strings.Repeat(" ", len(bullet)), r.Reproduce)
+		}
+	}
+	return nil
+}
+
+func throughputCSV(w io.Writer, rows []Row) error {
+	c := csv.NewWriter(w)
+	c.Write([]string{"workload", "impl", "input", "class", "size", "scope", "threads", "status", "rate", "lo", "hi", "unit", "of_ceiling", "speedup", "processes", "samples", "flags", "reason"})
+	number := func(v float64) string {
+		if v == 0 {
+			return ""
+		}
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	for _, r := range rows {
+		c.Write([]string{r.Workload, r.Impl, r.Input, r.Class, r.Size, string(r.Scope), strconv.Itoa(r.Threads), string(r.Status),
+			number(r.Rate), number(r.Lo), number(r.Hi), r.Unit, number(r.Ceiling), number(r.Speedup),
+			strconv.Itoa(r.Processes), strconv.Itoa(r.Samples), strings.Join(r.Flags, " "), r.Reason})
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// Table prints a header and rows of cells as text or Markdown.
+func Table(w io.Writer, f Format, header []string, cells [][]string) error {
+	options := []tablewriter.Option{
+		tablewriter.WithHeaderAutoFormat(tw.Off),
+		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
+		tablewriter.WithRowAutoWrap(tw.WrapNone),
+		tablewriter.WithHeaderAlignment(tw.AlignLeft),
+	}
+	if f == Markdown {
+		options = append(options, tablewriter.WithRenderer(renderer.NewMarkdown()))
+	} else {
+		options = append(options, tablewriter.WithRendition(tw.Rendition{
+			Borders: tw.BorderNone,
+			Symbols: tw.NewSymbols(tw.StyleLight),
+			Settings: tw.Settings{
+				Separators: tw.Separators{BetweenRows: tw.Off, BetweenColumns: tw.Off},
+				Lines:      tw.Lines{ShowHeaderLine: tw.On},
+			},
+		}))
+	}
+	t := tablewriter.NewTable(w, options...)
+	t.Header(header)
+	if err := t.Bulk(cells); err != nil {
+		return fmt.Errorf("printing a table: %w", err)
+	}
+	if err := t.Render(); err != nil {
+		return fmt.Errorf("printing a table: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+package runner
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"eccbench/internal/bench"
+)
+
+// NewRunRecord describes the run that starts now: its machine, the program and
+// its arguments.
+func NewRunRecord(argv []string, seed uint64) (bench.RunRecord, error) {
+	id := make([]byte, 8)
+	rand.Read(id)
+	binary, err := describeBinary()
+	return bench.RunRecord{
+		Schema: bench.Schema, Kind: bench.KindRun,
+		ID:   hex.EncodeToString(id),
+		Time: time.Now().UTC().Truncate(time.Millisecond),
+		Argv: argv, Seed: seed,
+		Binary:  binary,
+		Machine: DescribeMachine(),
+	}, err
+}
+
+// describeBinary identifies this program.
+func describeBinary() (bench.Binary, error) {
+	b := bench.Binary{Commit: "unknown", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		setting := map[string]string{}
+		for _, s := range info.Settings {
+			setting[s.Key] = s.Value
+		}
+		if level := setting["GO"+strings.ToUpper(runtime.GOARCH)]; level != "" {
+			b.Arch += "/" + level
+		}
+		if rev := setting["vcs.revision"]; rev != "" {
+			b.Commit = rev
+			if setting["vcs.modified"] == "true" {
+				b.Commit += "+dirty"
+			}
+		} else {
+			b.Commit = checkoutCommit(info.Main.Path)
+		}
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return b, fmt.Errorf("hashing the program: %w", err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return b, fmt.Errorf("hashing the program: %w", err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return b, fmt.Errorf("hashing the program: %w", err)
+	}
+	b.SHA256 = hex.EncodeToString(h.Sum(nil))
+	return b, nil
+}
+
+// checkoutCommit is the revision of the checkout that the program was started
+// in, when that is the program's own source, as with go run, which stamps none.
+func checkoutCommit(module string) string {
+	mod, err := os.ReadFile("go.mod")
+	if err != nil || !bytes.HasPrefix(mod, []byte("module "+module+"\n")) {
+		return "unknown"
+	}
+	rev, err := exec.Command("git", "rev-parse", "HEAD").Output()
+	if err != nil {
+		return "unknown"
+	}
+	commit := strings.TrimSpace(string(rev))
+	if status, err := exec.Command("git", "status", "--porcelain").Output(); err != nil || len(status) > 0 {
+		commit += "+dirty"
+	}
+	return commit
+}
+
+// DescribeMachine describes this host as far as it can be read.
+func DescribeMachine() bench.Machine {
+	host, _ := os.Hostname()
+	limit, err := strconv.ParseInt(first("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"), 10, 64)
+	if err != nil || limit >= 1<<60 {
+		limit = 0 // "max", or what cgroups of version 1 say for no limit
+	}
+	return bench.Machine{
+		Host:        host,
+		CPU:         orNA(procField("/proc/cpuinfo", "model name")),
+		Cores:       runtime.NumCPU(),
+		Caches:      caches(),
+		Governor:    orNA(first("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
+		Memory:      kilobytes(procField("/proc/meminfo", "MemTotal")),
+		CgroupCPU:   orNA(first("/sys/fs/cgroup/cpu.max")),
+		CgroupBytes: limit,
+		Load:        load(),
+		Kernel:      strings.TrimSpace(runtime.GOOS + " " + first("/proc/sys/kernel/osrelease")),
+	}
+}
+
+// AvailableMemory is how many bytes can be used without swapping: what the
+// kernel says, within the cgroup's limit; 0 when unknown.
+func AvailableMemory() int64 {
+	free := kilobytes(procField("/proc/meminfo", "MemAvailable"))
+	m := DescribeMachine()
+	if m.CgroupBytes > 0 {
+		used, _ := strconv.ParseInt(first("/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory/memory.usage_in_bytes"), 10, 64)
+		free = min(free, max(0, m.CgroupBytes-used))
+	}
+	return free
+}
+
+// first is the trimmed content of the first of the files that can be read.
+func first(paths ...string) string {
+	for _, p := range paths {
+		if b, err := os.ReadFile(p); err == nil {
+			return strings.TrimSpace(string(b))
+		}
+	}
+	return ""
+}
+
+func orNA(s string) string {
+	if s == "" {
+		return "n/a"
+	}
+	return s
+}
+
+// procField is the first value of a "name : value" file.
+func procField(path, name string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		key, value, ok := strings.Cut(s.Text(), ":")
+		if ok && strings.TrimSpace(key) == name {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+func kilobytes(s string) int64 {
+	kb, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(s, "kB")), 10, 64)
+	return kb << 10
+}
+
+// caches lists the caches of the first core: "L1d 48K", "L2 1024K", …
+func caches() []string {
+	list := []string{}
+	dirs, _ := filepath.Glob("/sys/devices/system/cpu/cpu0/cache/index*")
+	slices.Sort(dirs)
+	for _, d := range dirs {
+		kind := map[string]string{"Data": "d", "Instruction": "i"}[first(d+"/type")]
+		list = append(list, fmt.Sprintf("L%s%s %s", first(d+"/level"), kind, first(d+"/size")))
+	}
+	return list
+}
+
+func load() (l [3]float64) {
+	fmt.Sscan(first("/proc/loadavg"), &l[0], &l[1], &l[2])
+	return l
+}
