@@ -66,13 +66,19 @@ func program(t *testing.T, args ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	link := filepath.Join(t.TempDir(), "eccbench-planted")
-	if err := os.Symlink(self, link); err != nil {
-		t.Fatal(err)
+	// A copy, because a program finds itself by the file that it was started
+	// from, and this one's name says what it is.
+	copied := filepath.Join(t.TempDir(), "eccbench-planted")
+	if err := os.Link(self, copied); err != nil {
+		data, err := os.ReadFile(self)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(copied, data, 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
-	cmd := exec.Command(link, args...)
-	cmd.Args[0] = link
-	return cmd
+	return exec.Command(copied, args...)
 }
 
 // A run that is killed and resumed has every cell, and each once.
@@ -169,8 +175,13 @@ func TestInterruptedRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(records.Cells) != 2 || records.Cells[1].Status != verify.Verified {
-		t.Errorf("cells %+v", records.Cells)
+	if len(records.Cells) != 2 {
+		t.Errorf("%d cells, want the ceiling and cpu", len(records.Cells))
+	}
+	for _, cell := range records.Cells {
+		if cell.Status != verify.Verified && cell.Status != verify.Noisy {
+			t.Errorf("%s: %s %s", cell.Impl, cell.Status, cell.Reason)
+		}
 	}
 	if left, _ := exec.Command("pgrep", "-f", cmd.Path).Output(); len(left) > 0 {
 		t.Errorf("processes left: %s", left)

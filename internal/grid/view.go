@@ -94,8 +94,34 @@ func swapRows(dst, plane []byte, from Shape, size, lo, hi int64) {
 	}
 }
 
-// Crop shows slices lo ≤ i < hi of a source.
-func Crop(s Source, lo, hi int64) Source { return crop{s, lo, hi} }
+// Crop shows slices lo ≤ i < hi of a source. One plane of a 3D image is a 2D
+// image, whose slices are rows.
+func Crop(s Source, lo, hi int64) Source {
+	if s.Shape().D > 1 && hi-lo == 1 {
+		return plane{s, lo}
+	}
+	return crop{s, lo, hi}
+}
+
+type plane struct {
+	Source
+	z int64
+}
+
+func (p plane) Shape() Shape { return p.Source.Shape().WithSlices(1) }
+
+func (p plane) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := CheckSlab(p, dst, lo, hi); err != nil {
+		return err
+	}
+	whole := NewBuffer(SliceBytes(p.Source))
+	if err := p.Source.ReadSlab(whole, p.z, p.z+1); err != nil {
+		return err
+	}
+	row := SliceBytes(p)
+	copy(dst, whole[lo*row:hi*row])
+	return nil
+}
 
 type crop struct {
 	Source

@@ -33,6 +33,8 @@ type Plan struct {
 	Done func(bench.CellKey) (bench.CellRecord, bool)
 	// Reproduce is the command that shows a failure on an input again.
 	Reproduce func(impl, input string) string
+
+	shrunk map[string]bool // implementations whose failure has been shrunk
 }
 
 // A cell is one cell of a plan: one implementation on one input in one process.

@@ -28,6 +28,7 @@ type Observer interface {
 // the context's error when it was interrupted; the cells that ended before have
 // been handed over by then.
 func Run(ctx context.Context, p Plan, o Observer) error {
+	p.shrunk = map[string]bool{}
 	for _, input := range p.Inputs {
 		cells, err := p.cells(input)
 		if err != nil {

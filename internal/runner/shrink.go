@@ -15,7 +15,8 @@ const (
 )
 
 // shrink looks for a smaller input on which the implementation is still wrong,
-// starting from the one that the record's evidence names.
+// starting from the one that the record's evidence names. It does so for the
+// first failure of an implementation only: the others are rarely of another kind.
 func (g *group) shrink(ctx context.Context, c cell, record bench.CellRecord) string {
 	failing := g.input
 	for _, e := range record.Evidence {
@@ -23,6 +24,10 @@ func (g *group) shrink(ctx context.Context, c cell, record bench.CellRecord) str
 			failing = e.Input
 		}
 	}
+	if g.shrunk[c.about.Name] {
+		return failing
+	}
+	g.shrunk[c.about.Name] = true
 	ctx, cancel := context.WithTimeout(ctx, shrinkTime)
 	defer cancel()
 	tries := 0

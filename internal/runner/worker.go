@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,6 +19,9 @@ const eventsFD = 3
 // files are the open files that came with a task.
 type files struct{ answers, inputs, witness []*os.File }
 
+// ErrNoTask says that a worker was not started by a run.
+var ErrNoTask = errors.New("worker: no task on standard input: this command is started by eccbench itself")
+
 // Work is a worker process: it reads a task from stdin, does it, and writes
 // events to the inherited pipe. It exits the process when stdin ends before the
 // task is done, because its parent is then gone.
@@ -25,30 +29,32 @@ func Work(benches []Bench, stdin io.Reader) error {
 	in := bufio.NewReader(stdin)
 	line, err := in.ReadBytes('\n')
 	if err != nil {
-		return fmt.Errorf("worker: reading the task (this command is started by eccbench itself): %w", err)
+		return ErrNoTask
 	}
 	var t Task
 	if err := json.Unmarshal(line, &t); err != nil {
 		return fmt.Errorf("worker: reading the task: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
 	go func() {
 		io.Copy(io.Discard, in) // until the parent closes it or dies
 		if ctx.Err() == nil {
 			os.Exit(1)
 		}
 	}()
-	b, err := Find(benches, t.Workload)
-	if err != nil {
-		return err
-	}
 	if t.Conditions.Memory > 0 {
 		debug.SetMemoryLimit(t.Conditions.Memory)
 	}
 
+	b, err := Find(benches, t.Workload)
+	if err != nil {
+		cancel()
+		return err
+	}
 	pipe := os.NewFile(eventsFD, "events")
-	defer pipe.Close()
+	// Once the pipe is closed the parent closes our input, which must not end
+	// the process before its error is printed.
+	defer func() { cancel(); pipe.Close() }()
 	events := json.NewEncoder(pipe)
 	fd := uintptr(eventsFD)
 	inherit := func(present bool) []*os.File {

@@ -196,6 +196,9 @@ func conforms(impl implementation, c Case, w way, want ecc.VCEC) error {
 		if e.Diff != nil {
 			return fmt.Errorf("%s: %v", e.Witness, e.Diff)
 		}
+		if !e.Passed {
+			return fmt.Errorf("%s: %s", e.Witness, e.Note)
+		}
 	}
 	return nil
 }
