@@ -161,5 +161,8 @@ func (Inputs) Attach(mapped []byte) (grid.Source, error) {
 		return nil, fmt.Errorf("shared image: %w", err)
 	}
 	start := (size + align - 1) / align * align
+	if start > uint64(len(mapped)) {
+		return nil, fmt.Errorf("shared image: %w", io.ErrUnexpectedEOF)
+	}
 	return grid.Trusted(h.Shape, h.Type, mapped[start:], h.Ladder)
 }

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"eccbench/internal/bench"
@@ -19,10 +20,8 @@ const (
 // first failure of an implementation only: the others are rarely of another kind.
 func (g *group) shrink(ctx context.Context, c cell, record bench.CellRecord) string {
 	failing := g.input
-	for _, e := range record.Evidence {
-		if e.Diff != nil {
-			failing = e.Input
-		}
+	if i := slices.IndexFunc(record.Evidence, func(e verify.Evidence) bool { return e.Diff != nil }); i >= 0 {
+		failing = record.Evidence[i].Input
 	}
 	if g.shrunk[c.about.Name] {
 		return failing

@@ -1,0 +1,51 @@
+package memread
+
+import (
+	"testing"
+
+	"eccbench/datasets"
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+)
+
+func TestSum(t *testing.T) {
+	policy := Workload().Policy
+	for _, name := range []string{
+		"noise/shape=1x1/type=uint8", "noise/shape=7x5x3/type=uint8", "noise/shape=63x9/type=int16", "noise/shape=64x64x64/type=float32", "noise/shape=301x77x3/type=uint8",
+	} {
+		src, err := datasets.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		field, err := grid.Load(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, in := range []grid.Source{src, field} {
+			for threads := 1; threads < 4; threads++ {
+				job, err := Implementation{}.Setup(in, bench.Conditions{Threads: threads})
+				if err != nil {
+					t.Fatal(err)
+				}
+				job.Poison()
+				for wanted, do := range []func(*bench.Trace) error{func(*bench.Trace) error { return nil }, job.Do} {
+					if err := do(nil); err != nil {
+						t.Fatal(err)
+					}
+					sum, err := job.Out()
+					if err != nil {
+						t.Fatal(err)
+					}
+					evidence := policy.Check(verify.Question[grid.Source, uint64]{Name: name, In: in, Out: sum, Budget: 1 << 40})
+					if right := verify.Judge([]string{name}, evidence).Status == verify.Verified; right != (wanted == 1) {
+						t.Errorf("%s, %d threads: %v", name, threads, evidence)
+					}
+				}
+				if err := job.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}

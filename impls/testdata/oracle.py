@@ -1,0 +1,49 @@
+"""Euler characteristic curves by software that shares nothing with eccbench.
+
+oracle.py gudhi  FILE.npy...          by persistent homology of the cubical complex
+oracle.py skimage FILE.npy LEVEL...   by scikit-image's Euler number of each thresholding
+
+Prints one JSON value: for gudhi a list of curves, each a list of [value, chi]
+for every value of the volume; for skimage a list of chi.
+"""
+import json
+import sys
+
+import numpy as np
+
+
+def gudhi_curve(volume):
+    import gudhi
+
+    # Dimensions in Fortran order: the first one runs fastest in the list of cells.
+    complex_ = gudhi.CubicalComplex(
+        dimensions=list(reversed(volume.shape)),
+        top_dimensional_cells=volume.astype(float).flatten(order="C"),
+    )
+    # Pairs of length zero change nothing.
+    pairs = complex_.persistence(homology_coeff_field=2, min_persistence=0)
+    curve = []
+    for value in np.unique(volume):
+        chi = sum(
+            (-1) ** dimension
+            for dimension, (birth, death) in pairs
+            if birth <= value < death
+        )
+        curve.append([float(value), chi])
+    return curve
+
+
+def main():
+    tool, files = sys.argv[1], sys.argv[2:]
+    if tool == "gudhi":
+        print(json.dumps([gudhi_curve(np.load(f)) for f in files]))
+    elif tool == "skimage":
+        from skimage.measure import euler_number
+
+        volume = np.load(files[0])
+        print(json.dumps([int(euler_number(volume <= float(t), connectivity=volume.ndim)) for t in files[1:]]))
+    else:
+        sys.exit(f"unknown tool {tool}")
+
+
+main()

@@ -1,0 +1,180 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"eccbench/internal/stats"
+	"eccbench/internal/verify"
+)
+
+func sampleRun() RunRecord {
+	return RunRecord{
+		Schema: Schema, Kind: KindRun, ID: "0123456789abcdef", Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Argv: []string{"eccbench"}, Seed: 1,
+		Binary:  Binary{Commit: "unknown", SHA256: strings.Repeat("ab", 32), Go: "go1.26", OS: "linux", Arch: "amd64/v1"},
+		Machine: Machine{Host: "h", CPU: "c", Cores: 2, Caches: []string{"L1d 48K"}, Governor: "n/a", CgroupCPU: "n/a", Kernel: "linux 6"},
+	}
+}
+
+func sampleCell() CellRecord {
+	s := stats.Summarise([]float64{0.25, 0.5})
+	return CellRecord{
+		Schema: Schema, Kind: KindCell, Run: "0123456789abcdef", Workload: "w", Impl: "i", Where: "cpu", Input: "in", Scope: E2E, Threads: 2,
+		Cost:    Cost{Items: 8, Unit: "vox", Bytes: 32, Class: "gen=x", Size: "2x2x2"},
+		Verdict: verify.Verdict{Status: verify.Verified, Evidence: []verify.Evidence{{Input: "in", Witness: "closed form", Passed: true, Independent: true}}},
+		Inputs:  []string{"in"}, Digests: []string{strings.Repeat("0", 32)}, Samples: []float64{0.25, 0.5}, Seconds: &s, Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+	}
+}
+
+func validate(t *testing.T, record any) error {
+	t.Helper()
+	schema, err := jsonschema.NewCompiler().Compile("eccbench-1.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema.Validate(v)
+}
+
+func TestSchema(t *testing.T) {
+	if err := validate(t, sampleRun()); err != nil {
+		t.Error(err)
+	}
+	if err := validate(t, sampleCell()); err != nil {
+		t.Error(err)
+	}
+	for what, spoil := range map[string]func(*CellRecord){
+		"another schema":                 func(c *CellRecord) { c.Schema = "eccbench/2" },
+		"another kind":                   func(c *CellRecord) { c.Kind = "tale" },
+		"no verdict":                     func(c *CellRecord) { c.Status = "" },
+		"a number without evidence":      func(c *CellRecord) { c.Evidence = nil },
+		"a number without samples":       func(c *CellRecord) { c.Samples = nil },
+		"a number of a cell not run":     func(c *CellRecord) { c.Status, c.Reason = verify.Skipped, "no" },
+		"a cell not run without reason":  func(c *CellRecord) { c.Status, c.Samples, c.Seconds = verify.Crashed, nil, nil },
+		"a sample that took no time":     func(c *CellRecord) { c.Samples[0] = 0 },
+		"a scope that does not exist":    func(c *CellRecord) { c.Scope = "lap" },
+		"a digest that is not one":       func(c *CellRecord) { c.Digests[0] = "x" },
+		"no threads":                     func(c *CellRecord) { c.Threads = 0 },
+		"an input of no items":           func(c *CellRecord) { c.Cost.Items = 0 },
+		"an implementation from nowhere": func(c *CellRecord) { c.Where = "abacus" },
+	} {
+		c := sampleCell()
+		spoil(&c)
+		if validate(t, c) == nil {
+			t.Errorf("the schema accepts %s", what)
+		}
+	}
+}
+
+func TestRate(t *testing.T) {
+	rate, lo, hi, ok := sampleCell().Rate()
+	if !ok || rate != 8/0.375 || lo != 16 || hi != 32 {
+		t.Errorf("rate %v, %v to %v, %v", rate, lo, hi, ok)
+	}
+	if _, _, _, ok := (CellRecord{}).Rate(); ok {
+		t.Error("a cell without samples has a rate")
+	}
+}
+
+func TestLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.jsonl")
+	log, err := CreateLog(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(log.Append(sampleRun()), log.Append(sampleCell()), log.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := CreateLog(path); err == nil || !strings.Contains(err.Error(), "--resume") {
+		t.Errorf("overwriting: %v", err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Cut anywhere, the file continues with whole records.
+	for cut := range len(whole) + 1 {
+		if err := os.WriteFile(path, whole[:cut], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		log, before, err := ResumeLog(path)
+		if err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		if err := errors.Join(log.Append(sampleCell()), log.Close()); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := ReadRecords(f)
+		f.Close()
+		lines := bytes.Count(whole[:cut], []byte("\n"))
+		if err != nil || len(before.Runs)+len(before.Cells) != lines || len(after.Cells) != len(before.Cells)+1 {
+			t.Fatalf("cut at %d: %d lines, %d records before, %d cells after, %v", cut, lines, len(before.Runs)+len(before.Cells), len(after.Cells), err)
+		}
+	}
+}
+
+func TestReadRecordsRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"{}\n":                                  `line 1: schema "", want "eccbench/1"`,
+		"hello\n":                               "line 1: not a record",
+		`{"schema":"eccbench/2"}` + "\n":        `line 1: schema "eccbench/2"`,
+		"\n" + `{"schema":"eccbench/1"}` + "\n": `line 2: kind ""`,
+	} {
+		if _, err := ReadRecords(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("no /dev/full on this system")
+	}
+	log, err := CreateLog("/dev/full")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if err := log.Append(sampleRun()); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("error %v, want a full disk", err)
+	}
+	if _, _, err := ResumeLog("/dev/full"); err == nil {
+		t.Error("a device was resumed")
+	}
+}
+
+func TestTrace(t *testing.T) {
+	var none *Trace
+	none.Span("a")()
+	if none.Spans() != nil {
+		t.Error("a nil trace has spans")
+	}
+	trace := &Trace{}
+	end := trace.Span("a")
+	time.Sleep(time.Millisecond)
+	end()
+	trace.Span("b")()
+	if s := trace.Spans(); len(s) != 2 || s["a"] < 1e-3 || s["b"] < 0 {
+		t.Errorf("spans %v", s)
+	}
+}

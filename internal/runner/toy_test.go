@@ -1,0 +1,293 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/verify"
+)
+
+// A second question, to show that the runner knows nothing of the first: sort a
+// list of numbers. An input is named "numbers/n=N/seed=S".
+
+type numbers struct{}
+
+func (numbers) Open(name string) ([]uint32, error) {
+	var n, seed int
+	if _, err := fmt.Sscanf(name, "numbers/n=%d/seed=%d", &n, &seed); err != nil || n < 0 {
+		return nil, fmt.Errorf("numbers %q: want numbers/n=N/seed=S", name)
+	}
+	rng := rand.New(rand.NewPCG(uint64(seed), 0))
+	list := make([]uint32, n)
+	for i := range list {
+		list[i] = rng.Uint32N(1000)
+	}
+	return list, nil
+}
+
+func (numbers) Variants(name string, k int) ([]string, error) {
+	head, _, _ := strings.Cut(name, "/seed=")
+	var names []string
+	for i := range k {
+		names = append(names, fmt.Sprintf("%s/seed=%d", head, i+1))
+	}
+	return names, nil
+}
+
+func (numbers) Smaller(name string) []string {
+	var n, seed int
+	if _, err := fmt.Sscanf(name, "numbers/n=%d/seed=%d", &n, &seed); err != nil || n < 2 {
+		return nil
+	}
+	return []string{fmt.Sprintf("numbers/n=%d/seed=%d", n/2, seed), fmt.Sprintf("numbers/n=%d/seed=%d", n-1, seed)}
+}
+
+func (numbers) Cost(_ string, in []uint32) bench.Cost {
+	return bench.Cost{Items: int64(len(in)), Unit: "numbers", Bytes: 4 * int64(len(in)), Class: "gen=numbers", Size: fmt.Sprint(len(in))}
+}
+
+func (numbers) Size(in []uint32) int64 { return 4 * int64(len(in)) }
+
+func (numbers) Share(in []uint32, f *os.File) error { return binary.Write(f, binary.LittleEndian, in) }
+
+func (numbers) Attach(b []byte) ([]uint32, error) {
+	list := make([]uint32, len(b)/4)
+	return list, binary.Read(bytes.NewReader(b), binary.LittleEndian, list)
+}
+
+// sorter sorts; a fault makes it lie in one way.
+type sorter struct{ name, fault string }
+
+func (s sorter) About() bench.About {
+	return bench.About{Name: s.name, Where: "cpu", Scopes: []bench.Scope{bench.E2E, bench.File}}
+}
+
+func (s sorter) CanDo(in []uint32, _ bench.Conditions) error {
+	if s.fault == "refuse" {
+		return fmt.Errorf("%d numbers are too many", len(in))
+	}
+	return nil
+}
+
+func (s sorter) Setup(in []uint32, _ bench.Conditions) (bench.Job[[]uint32], error) {
+	return &sorting{sorter: s, in: in, out: make([]uint32, len(in))}, nil
+}
+
+type sorting struct {
+	sorter
+	in, out []uint32
+}
+
+func (s *sorting) Do(*bench.Trace) error {
+	copy(s.out, s.in)
+	slices.Sort(s.out)
+	if s.fault == "lose" && len(s.out) > 5 {
+		s.out[len(s.out)-1]++
+	}
+	return nil
+}
+
+func (s *sorting) Poison() {
+	for i := range s.out {
+		s.out[i] = 1 << 31
+	}
+}
+func (s *sorting) Out() ([]uint32, error) { return slices.Clone(s.out), nil }
+func (s *sorting) Close() error           { return nil }
+
+func toy() []Bench {
+	return []Bench{Bind(bench.Workload[[]uint32, []uint32]{
+		Name: "sort", Inputs: numbers{}, Reference: "plain",
+		Impls: []bench.Implementation[[]uint32, []uint32]{sorter{"loser", "lose"}, sorter{"shy", "refuse"}, sorter{"other", ""}, sorter{"plain", ""}},
+		Policy: verify.Policy[[]uint32, []uint32]{
+			Agree: func(_, want, got []uint32) *verify.Diff {
+				for i := range max(len(want), len(got)) {
+					if i >= len(want) || i >= len(got) || want[i] != got[i] {
+						return &verify.Diff{Where: fmt.Sprintf("place %d", i), Want: fmt.Sprint(want), Got: fmt.Sprint(got)}
+					}
+				}
+				return nil
+			},
+			Laws: []verify.Law[[]uint32, []uint32]{{Name: "ascending and the same sum", Independent: true, Check: ascending}},
+		},
+		Encode: func(v []uint32) []byte { b, _ := binary.Append(nil, binary.LittleEndian, v); return b },
+		Decode: func(b []byte) ([]uint32, error) { return numbers{}.Attach(b) },
+	})}
+}
+
+func ascending(in, out []uint32, _ verify.Ask[[]uint32, []uint32]) (*verify.Diff, error) {
+	var a, b uint64
+	for _, v := range in {
+		a += uint64(v)
+	}
+	for _, v := range out {
+		b += uint64(v)
+	}
+	if !slices.IsSorted(out) || a != b {
+		return &verify.Diff{Where: "sum", Want: fmt.Sprint(a), Got: fmt.Sprint(b)}, nil
+	}
+	return nil, nil
+}
+
+const toyWorker = "ECCBENCH_TEST_TOY_WORKER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(toyWorker) != "" {
+		if err := Work(toy(), os.Stdin); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+type collector struct{ cells []bench.CellRecord }
+
+func (c *collector) Begin(string, string) {}
+func (c *collector) End(r bench.CellRecord) error {
+	c.cells = append(c.cells, r)
+	return nil
+}
+
+func toyPlan(t *testing.T, impls ...string) Plan {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(toyWorker, "1")
+	return Plan{
+		Command: []string{self}, Benches: toy(), Workload: "sort", Impls: impls,
+		Inputs: []string{"numbers/n=1000/seed=1"}, Threads: 1, Rotate: 3, Time: time.Minute, Budget: 10 * time.Second,
+		Sampling:  &Sampling{Target: 0.5, MinSamples: 10, MaxSamples: 30, MaxTime: 100 * time.Millisecond, WarmUp: time.Millisecond},
+		Reproduce: func(impl, input string) string { return impl + " " + input },
+	}
+}
+
+func TestAnotherWorkload(t *testing.T) {
+	p := toyPlan(t, "loser", "shy", "other", "plain")
+	var got collector
+	if err := Run(context.Background(), p, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]verify.Status{"plain": verify.Verified, "loser": verify.Wrong, "shy": verify.Skipped, "other": verify.Verified}
+	if len(got.cells) != len(want) || got.cells[0].Impl != "plain" {
+		t.Fatalf("cells %+v; the reference comes first", got.cells)
+	}
+	for _, c := range got.cells {
+		if c.Status == verify.Noisy {
+			c.Status = verify.Verified // a busy machine
+		}
+		if c.Status != want[c.Impl] {
+			t.Errorf("%s: %s (%s), want %s", c.Impl, c.Status, c.Reason, want[c.Impl])
+		}
+		if c.Impl == "other" {
+			if len(c.Inputs) != 3 || len(c.Digests) != 3 || len(c.Samples) < 10 || c.Cost.Items != 1000 {
+				t.Errorf("record %+v", c)
+			}
+			if c.Evidence[0].Witness != "agrees with plain" {
+				t.Errorf("evidence %v", c.Evidence)
+			}
+		}
+		if c.Impl == "loser" && c.Reproduce != "loser numbers/n=6/seed=1" {
+			t.Errorf("shrunk to %q, want the least input that fails", c.Reproduce)
+		}
+		if c.Impl == "shy" && c.Reason != "1000 numbers are too many" {
+			t.Errorf("reason %q", c.Reason)
+		}
+	}
+}
+
+func TestStreamedInputsAreNotShared(t *testing.T) {
+	p := toyPlan(t, "plain")
+	p.Memory, p.Sampling = 100<<20, nil
+	p.Inputs = []string{"numbers/n=10/seed=1"}
+	for _, want := range []bench.Scope{bench.E2E, bench.File} {
+		var got collector
+		if want == bench.File {
+			p.Scope = bench.File
+		}
+		if err := Run(context.Background(), p, &got); err != nil {
+			t.Fatal(err)
+		}
+		if c := got.cells[0]; c.Scope != want || c.Status != verify.Verified {
+			t.Errorf("scope %s, %s %s; want %s", c.Scope, c.Status, c.Reason, want)
+		}
+	}
+}
+
+func TestRunStops(t *testing.T) {
+	p := toyPlan(t, "plain")
+	p.Inputs = []string{"words"}
+	if err := Run(context.Background(), p, &collector{}); err == nil || !strings.Contains(err.Error(), "words") {
+		t.Errorf("error %v, want one that names the input", err)
+	}
+	p = toyPlan(t, "nobody")
+	if err := Run(context.Background(), p, &collector{}); err == nil || !strings.Contains(err.Error(), "nobody") {
+		t.Errorf("error %v, want one that names the implementation", err)
+	}
+	p = toyPlan(t, "plain")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := Run(ctx, p, &collector{}); !Interrupted(err) {
+		t.Errorf("error %v, want the context's", err)
+	}
+	p.Command = []string{"/no/such/program"}
+	if err := Run(context.Background(), p, &collector{}); err == nil || !strings.Contains(err.Error(), "/no/such/program") {
+		t.Errorf("error %v, want one that names the program", err)
+	}
+}
+
+func TestWorkerWithoutATask(t *testing.T) {
+	if err := Work(toy(), io.LimitReader(nil, 0)); !errors.Is(err, ErrNoTask) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestSamplingStops(t *testing.T) {
+	s := Sampling{Target: 0.01, MinSamples: 10, MaxSamples: 20, MaxTime: time.Second}
+	same := slices.Repeat([]float64{1}, 20)
+	for _, c := range []struct {
+		n      int
+		total  float64
+		inputs int
+		want   bool
+	}{
+		{2, 10, 3, false}, // every input is timed, whatever it takes
+		{3, 10, 3, true},  // out of time
+		{9, 0, 3, false},
+		{10, 0, 3, true}, // on target
+		{20, 0, 3, true},
+	} {
+		if got := s.enough(same[:c.n], c.total, c.inputs); got != c.want {
+			t.Errorf("%+v: enough %v", c, got)
+		}
+	}
+	wide := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+	if s.enough(wide, 0, 3) {
+		t.Error("a wide interval is enough")
+	}
+}
+
+func TestDescribeMachine(t *testing.T) {
+	m := DescribeMachine()
+	if m.CPU == "" || m.Cores < 1 || m.Caches == nil || m.Governor == "" || m.CgroupCPU == "" {
+		t.Errorf("machine %+v: what cannot be read is n/a", m)
+	}
+	r, err := NewRunRecord([]string{"eccbench"}, 7)
+	if err != nil || len(r.ID) != 16 || len(r.Binary.SHA256) != 64 || r.Binary.Go == "" {
+		t.Errorf("run %+v, %v", r, err)
+	}
+}

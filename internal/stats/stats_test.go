@@ -1,0 +1,84 @@
+package stats
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// The ranks are those of the tables of order-statistic intervals for the median
+// (Conover, Practical Nonparametric Statistics, table A3, as 0-based ranks).
+func TestMedianRanks(t *testing.T) {
+	for _, c := range []struct {
+		n, lo, hi int
+		reached   float64
+	}{
+		{1, 0, 0, 0}, {2, 0, 1, 0.5}, {5, 0, 4, 0.9375}, {6, 0, 5, 0.96875}, {8, 0, 7, 0.9921875}, {9, 1, 7, 0.9609375},
+		{10, 1, 8, 0.978515625}, {20, 5, 14, 0.95860}, {25, 7, 17, 0.95671}, {100, 39, 60, 0.96480},
+	} {
+		lo, hi, reached := MedianRanks(c.n, 0.95)
+		if lo != c.lo || hi != c.hi || math.Abs(reached-c.reached) > 1e-4 {
+			t.Errorf("n=%d: ranks %d..%d reach %.5f, want %d..%d %.5f", c.n, lo, hi, reached, c.lo, c.hi, c.reached)
+		}
+	}
+}
+
+func TestSummarise(t *testing.T) {
+	x := []float64{9, 1, 8, 2, 7, 3, 6, 4, 5}
+	s := Summarise(x)
+	want := Summary{N: 9, Min: 1, Q1: 2.25, Median: 5, Q3: 6.75, Max: 9, Mean: 5, StdDev: math.Sqrt(7.5), Lo: 2, Hi: 8, Confidence: s.Confidence}
+	if s != want {
+		t.Errorf("got %+v, want %+v", s, want)
+	}
+	if x[0] != 9 {
+		t.Error("the sample was sorted in place")
+	}
+	if got := s.Spread(); got != 0.6 {
+		t.Errorf("spread %v", got)
+	}
+	if even := Summarise([]float64{1, 2, 3, 10}); even.Median != 2.5 || !math.IsInf(even.Spread(), 1) {
+		t.Errorf("four samples: %+v; they have no interval at 95 %%", even)
+	}
+}
+
+func TestSummaryLaws(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := rapid.SliceOfN(rapid.Float64Range(1e-9, 1e3), 1, 300).Draw(t, "x")
+		s := Summarise(x)
+		if !(s.Min <= s.Lo && s.Lo <= s.Median && s.Median <= s.Hi && s.Hi <= s.Max && s.Min <= s.Q1 && s.Q3 <= s.Max) {
+			t.Fatalf("out of order: %+v", s)
+		}
+		for i := range x {
+			x[i] *= 2
+		}
+		if d := Summarise(x); d.Median != 2*s.Median || d.Lo != 2*s.Lo || d.Hi != 2*s.Hi {
+			t.Fatalf("twice the sample: %+v, then %+v", s, d)
+		}
+	})
+}
+
+// The interval holds the median as often as it says, whatever the distribution.
+func TestIntervalCovers(t *testing.T) {
+	state := uint64(1)
+	exponential := func() float64 {
+		state = state*6364136223846793005 + 1442695040888963407
+		return -math.Log((float64(state>>11) + 0.5) / (1 << 53))
+	}
+	const runs, n = 4000, 15
+	inside := 0
+	for range runs {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = exponential()
+		}
+		if s := Summarise(x); s.Lo <= math.Ln2 && math.Ln2 <= s.Hi {
+			inside++
+		}
+	}
+	_, _, reached := MedianRanks(n, 0.95)
+	got := float64(inside) / runs
+	if se := math.Sqrt(reached * (1 - reached) / runs); math.Abs(got-reached) > 4*se {
+		t.Errorf("covers %.4f of the time, want %.4f ± %.4f", got, reached, 4*se)
+	}
+}
