@@ -68,7 +68,11 @@ func program(t *testing.T, args ...string) *exec.Cmd {
 	}
 	// A copy, because a program finds itself by the file that it was started
 	// from, and this one's name says what it is.
-	copied := filepath.Join(t.TempDir(), "eccbench-planted")
+	dir := t.TempDir()
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // for tests that run it as another user
+		t.Fatal(err)
+	}
+	copied := filepath.Join(dir, "eccbench-planted")
 	if err := os.Link(self, copied); err != nil {
 		data, err := os.ReadFile(self)
 		if err != nil {

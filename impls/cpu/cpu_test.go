@@ -3,8 +3,11 @@ package cpu_test
 import (
 	"testing"
 
+	"eccbench/datasets"
 	"eccbench/impls/cpu"
+	"eccbench/internal/bench"
 	"eccbench/internal/ecc/ecctest"
+	"eccbench/internal/grid"
 )
 
 func TestConformance(t *testing.T) { ecctest.Run(t, cpu.Implementation{}) }
@@ -20,6 +23,35 @@ func TestSuiteCatchesPlantedFaults(t *testing.T) {
 				t.Fatal("no case of the suite fails")
 			}
 			t.Logf("%d cases fail, such as %s", len(failing), failing[0])
+		})
+	}
+}
+
+func BenchmarkCount(b *testing.B) {
+	for _, name := range []string{
+		"noise/shape=128x128x128/levels=1024/type=float32/seed=1", "grf/shape=128x128x128/levels=1024/type=float32/seed=1",
+		"noise/shape=128x128x128/type=uint8/seed=1", "noise/shape=2048x1024/levels=1024/type=float32/seed=1",
+	} {
+		b.Run(name, func(b *testing.B) {
+			src, err := datasets.Open(name)
+			if err != nil {
+				b.Fatal(err)
+			}
+			f, err := grid.Load(src)
+			if err != nil {
+				b.Fatal(err)
+			}
+			job, err := cpu.Implementation{}.Setup(f, bench.Conditions{Scope: bench.E2E, Threads: 1})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer job.Close()
+			for b.Loop() {
+				if err := job.Do(nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(f.Shape().Voxels())*float64(b.N)/b.Elapsed().Seconds(), "vox/s")
 		})
 	}
 }

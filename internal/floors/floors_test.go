@@ -24,6 +24,7 @@ var floor = map[string]int{
 
 	"internal/verify": 1,
 	"datasets":        1,
+	"internal/device": 1,
 
 	"internal/bench": 2,
 
@@ -31,6 +32,7 @@ var floor = map[string]int{
 	"internal/fields": 3,
 	"internal/runner": 3,
 	"internal/report": 3,
+	"internal/cuda":   3,
 
 	"internal/ecc/ecctest": 4,
 	"impls/naive":          4,
@@ -61,6 +63,7 @@ var door = map[string]string{
 	"golang.org/x/sys":                  "internal/runner",
 	"golang.org/x/term":                 "cmd/eccbench",
 	"github.com/spf13/pflag":            "cmd/eccbench",
+	"github.com/ebitengine/purego":      "internal/cuda",
 	"github.com/vbauerster/mpb/v8":      "cmd/eccbench",
 }
 

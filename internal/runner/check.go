@@ -2,40 +2,53 @@ package runner
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"eccbench/internal/verify"
 )
 
-// check verifies every answer that the calls gave: the first input thoroughly,
-// the others until an independent witness has confirmed them.
+// check verifies every answer that the calls gave. The rotating inputs come
+// first, each until an independent witness has confirmed it; the first input
+// then gets what is left of the budget for every witness there is.
 func (r *trial[In, Out]) check(witness []Out) error {
 	start := time.Now()
 	defer func() { r.record.Checked = time.Since(start).Seconds() }()
-	var all []verify.Evidence
-	for i, answers := range r.answers {
-		r.record.Digests = append(r.record.Digests, answers[0].digest)
-		for _, a := range answers[1:] {
-			d := r.b.w.Policy.Agree(r.inputs[i], answers[0].out, a.out)
-			if d == nil {
-				continue // written differently, but in agreement
-			}
-			d.Want, d.Got = d.Want+" (call 0)", fmt.Sprintf("%s (call %d)", d.Got, a.call)
-			all = append(all, verify.Evidence{Input: r.t.Inputs[i], Witness: "gives one answer every time", Diff: d})
-		}
-		evidence, err := r.examine(i, answers[0].out, witness, start)
+	evidence := make([][]verify.Evidence, len(r.answers))
+	for k := range r.answers {
+		i := (k + 1) % len(r.answers)
+		evidence[i] = r.repeats(i)
+		more, err := r.examine(i, r.answers[i][0].out, witness, start)
 		if err != nil {
 			return err
 		}
-		all = append(all, evidence...)
+		evidence[i] = append(evidence[i], more...)
 	}
-	r.record.Verdict = verify.Judge(r.t.Inputs, all)
+	for _, answers := range r.answers {
+		r.record.Digests = append(r.record.Digests, answers[0].digest)
+	}
+	r.record.Verdict = verify.Judge(r.t.Inputs, slices.Concat(evidence...))
 	if r.record.Status == verify.Verified && r.t.Sampling != nil && r.b.w.Policy.Weak != nil {
 		if why := r.b.w.Policy.Weak(r.inputs[0], r.answers[0][0].out); why != "" {
 			r.record.Status, r.record.Reason = verify.Mistrusted, why
 		}
 	}
 	return nil
+}
+
+// repeats is the evidence against an implementation that gave an input
+// different answers.
+func (r *trial[In, Out]) repeats(i int) []verify.Evidence {
+	var all []verify.Evidence
+	for _, a := range r.answers[i][1:] {
+		d := r.b.w.Policy.Agree(r.inputs[i], r.answers[i][0].out, a.out)
+		if d == nil {
+			continue // written differently, but in agreement
+		}
+		d.Want, d.Got = d.Want+" (the first time)", fmt.Sprintf("%s (call %d)", d.Got, a.call)
+		all = append(all, verify.Evidence{Input: r.t.Inputs[i], Witness: "gives one answer every time", Diff: d})
+	}
+	return all
 }
 
 // examine collects the evidence about the answer to one input.
