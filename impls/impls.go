@@ -2,13 +2,17 @@
 package impls
 
 import (
+	"eccbench/impls/chunked"
 	"eccbench/impls/cpu"
+	"eccbench/impls/fullsweep"
 	"eccbench/impls/memread"
 	"eccbench/impls/naive"
+	"eccbench/impls/tiled"
 	"eccbench/internal/bench"
 	"eccbench/internal/ecc"
 	"eccbench/internal/fields"
 	"eccbench/internal/grid"
+	"eccbench/internal/resident"
 	"eccbench/internal/runner"
 )
 
@@ -19,11 +23,14 @@ const ECC = "ecc"
 const Ceiling = memread.Name
 
 // List is every implementation of the Euler characteristic curve, the reference
-// first.
-func List() []bench.Implementation[grid.Source, ecc.VCEC] {
+// first. Those on a device take it from open.
+func List(open resident.Opener) []bench.Implementation[grid.Source, ecc.VCEC] {
 	return []bench.Implementation[grid.Source, ecc.VCEC]{
 		naive.Implementation{},
 		cpu.Implementation{},
+		chunked.Implementation{Open: open},
+		tiled.Implementation{Open: open},
+		fullsweep.Implementation{Open: open},
 	}
 }
 
@@ -42,6 +49,6 @@ func Workload(list []bench.Implementation[grid.Source, ecc.VCEC]) bench.Workload
 }
 
 // Benches is every workload, with the given implementations of the curve.
-func Benches(list []bench.Implementation[grid.Source, ecc.VCEC]) []runner.Bench {
-	return []runner.Bench{runner.Bind(Workload(list)), runner.Bind(memread.Workload())}
+func Benches(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Opener) []runner.Bench {
+	return []runner.Bench{runner.Bind(Workload(list)), runner.Bind(memread.Workload(open))}
 }

@@ -13,6 +13,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
+	"eccbench/internal/resident"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
 )
@@ -30,6 +31,7 @@ const (
 // A command is one invocation of the program.
 type command struct {
 	impls          []bench.Implementation[grid.Source, ecc.VCEC]
+	open           resident.Opener
 	worker         []string // how to start a worker
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -149,7 +151,7 @@ func (c *command) parse(s subcommand, f *pflag.FlagSet, args []string) error {
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // benches is every workload with the command's implementations.
-func (c *command) benches() []runner.Bench { return impls.Benches(c.impls) }
+func (c *command) benches() []runner.Bench { return impls.Benches(c.impls, c.open) }
 
 // verdict is the error that a list of cells ends the program with.
 func verdict(cells []bench.CellRecord) error {

@@ -15,8 +15,9 @@ func main() {
 		fmt.Fprintln(os.Stderr, "eccbench: finding its own program:", err)
 		os.Exit(exitFailure)
 	}
+	open := impls.Devices()
 	c := command{
-		impls:  impls.List(),
+		impls: impls.List(open), open: open,
 		worker: []string{self, "worker"},
 		stdin:  os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 	}

@@ -44,14 +44,15 @@ func planted() {
 	if err != nil {
 		panic(err)
 	}
-	list := impls.List()
+	open := impls.Devices()
+	list := impls.List(open)
 	for i, fault := range cpu.Faults() {
 		list = append(list, renamed{cpu.Faulty(fault), "fault" + string(rune('1'+i))})
 	}
 	for _, name := range []string{"crash", "exit", "hang", "hog", "liar", "flaky", "stale", "fast", "sleeper"} {
 		list = append(list, renamed{misbehaving{kind: name}, name})
 	}
-	c := command{impls: list, worker: []string{self, "worker"}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	c := command{impls: list, open: open, worker: []string{self, "worker"}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	os.Exit(c.eccbench(os.Args[1:]))
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -40,6 +41,7 @@ type limitFlags struct {
 	threads int
 	time    time.Duration
 	memory  string
+	device  string
 	quiet   bool
 }
 
@@ -48,6 +50,7 @@ func (l *limitFlags) add(f *pflag.FlagSet) {
 	f.IntVar(&l.threads, "threads", runtime.GOMAXPROCS(0), "cores that an implementation may use")
 	f.DurationVar(&l.time, "time-limit", time.Minute, "time limit of a cell")
 	f.StringVar(&l.memory, "memory-limit", "", "memory for the inputs, and again for a worker's own (default half of what is available)")
+	f.StringVar(&l.device, "device", "", "accelerator: its number, UUID or name (default the first)")
 	f.BoolVarP(&l.quiet, "quiet", "q", false, "no progress on standard error")
 }
 
@@ -55,7 +58,7 @@ func (l *limitFlags) add(f *pflag.FlagSet) {
 func (l *limitFlags) plan(c *command, inputs []string) (runner.Plan, error) {
 	p := runner.Plan{
 		Command: c.worker, Benches: c.benches(), Workload: impls.ECC, Inputs: inputs,
-		Threads: l.threads, Time: l.time, Budget: l.time,
+		Threads: l.threads, Device: l.device, Time: l.time, Budget: l.time,
 		Reproduce: func(impl, input string) string {
 			return fmt.Sprintf("eccbench verify --impl %s --input '%s'", impl, strings.ReplaceAll(input, "'", `'\''`))
 		},
@@ -82,13 +85,14 @@ func (c *command) run(args []string) error {
 	var in inputFlags
 	var limit limitFlags
 	var out, export, format, scope string
-	var resume bool
+	var resume, hot bool
 	var processes, rotate int
 	f := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	in.add(f)
 	limit.add(f)
 	sampling := runner.DefaultSampling()
-	f.StringVar(&scope, "scope", "", "what the clock runs over: e2e (input in memory) or file (reading or generating too; default e2e where the inputs fit)")
+	f.StringVar(&scope, "scope", "", "what the clock runs over: kernel (device events), device (image resident on a device), e2e (image in host memory) or file (reading or generating too); default e2e where the inputs fit")
+	f.BoolVar(&hot, "hot", false, "leave the caches of a device as they are between calls (default cold)")
 	f.IntVar(&processes, "processes", 1, "processes that repeat each cell")
 	f.IntVar(&rotate, "rotate", 3, "different inputs that rotate through a timed cell, at least 3")
 	f.IntVar(&sampling.MaxSamples, "max-samples", sampling.MaxSamples, "samples of a cell at most")
@@ -116,10 +120,10 @@ func (c *command) run(args []string) error {
 		return err
 	}
 	p.Budget = limit.time / 6 // numbers are the point: verify has the whole limit for its checks
-	p.Ceiling, p.Processes, p.Rotate, p.Sampling, p.Scope = impls.Ceiling, processes, rotate, &sampling, bench.Scope(scope)
+	p.Ceiling, p.Processes, p.Rotate, p.Sampling, p.Scope, p.Hot = impls.Ceiling, processes, rotate, &sampling, bench.Scope(scope), hot
 	switch {
-	case scope != "" && p.Scope != bench.E2E && p.Scope != bench.File:
-		return usagef("--scope %s: want e2e or file", scope)
+	case scope != "" && !slices.Contains(bench.Scopes(), p.Scope):
+		return usagef("--scope %s: want kernel, device, e2e or file", scope)
 	case processes < 1:
 		return usagef("--processes %d: want at least 1", processes)
 	case rotate < 3:

@@ -130,8 +130,14 @@ func (c *command) printVerdicts(style report.Format, impls []string, cells []ben
 	if err := report.Table(c.stdout, style, header, table); err != nil {
 		return err
 	}
+	said := map[string]bool{}
 	for _, cell := range cells {
-		if cell.Status != verify.Verified {
+		switch reason := fmt.Sprintf("%s: %s: %s", cell.Impl, cell.Status, cell.Reason); {
+		case cell.Status == verify.Verified:
+		case cell.Status == verify.Skipped && !said[reason]: // once for all inputs
+			said[reason] = true
+			fmt.Fprintf(c.stdout, "\n%s\n", reason)
+		case cell.Status != verify.Skipped:
 			fmt.Fprintf(c.stdout, "\n%s %s: %s: %s\n", cell.Impl, cell.Input, cell.Status, cell.Reason)
 			for _, e := range cell.Evidence {
 				if e.Diff != nil && e.Diff.Context != "" {

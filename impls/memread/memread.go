@@ -1,5 +1,5 @@
-// Package memread reads an image and does nothing else: the ceiling of every
-// implementation that has to look at each byte once. It is a workload of its
+// Package memread reads an image and does nothing else, on the host or on a
+// device: the ceiling of every implementation that has to look at each byte once. It is a workload of its
 // own, whose answer is the sum of the image's bytes taken as 64-bit words.
 package memread
 
@@ -13,19 +13,19 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/fields"
 	"eccbench/internal/grid"
+	"eccbench/internal/resident"
 	"eccbench/internal/verify"
 )
 
-// Name is the name of the workload and of its only implementation.
+// Name is the name of the workload and of its implementation on the host.
 const Name = "memread"
 
 // Workload is the question: what is the sum of the image's bytes?
-func Workload() bench.Workload[grid.Source, uint64] {
+func Workload(open resident.Opener) bench.Workload[grid.Source, uint64] {
 	return bench.Workload[grid.Source, uint64]{
-		Name:      Name,
-		Inputs:    fields.Inputs{},
-		Impls:     []bench.Implementation[grid.Source, uint64]{Implementation{}},
-		Reference: "",
+		Name:   Name,
+		Inputs: fields.Inputs{},
+		Impls:  []bench.Implementation[grid.Source, uint64]{Implementation{}, OnDevice{open}},
 		Policy: verify.Policy[grid.Source, uint64]{
 			Agree: func(_ grid.Source, want, got uint64) *verify.Diff {
 				if want == got {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestSum(t *testing.T) {
-	policy := Workload().Policy
+	policy := Workload(nil).Policy
 	for _, name := range []string{
 		"noise/shape=1x1/type=uint8", "noise/shape=7x5x3/type=uint8", "noise/shape=63x9/type=int16", "noise/shape=64x64x64/type=float32", "noise/shape=301x77x3/type=uint8",
 	} {

@@ -78,6 +78,7 @@ type Conditions struct {
 	Threads int           // at most this many cores
 	Time    time.Duration // for the whole cell, 0 for no limit
 	Memory  int64         // bytes of the worker's own memory, 0 for no limit
+	Device  string        // which accelerator, "" for the first
 }
 
 // About describes an implementation to people.
@@ -111,6 +112,16 @@ type Job[Out any] interface {
 	Out() (Out, error)
 	// Close frees what Setup allocated.
 	Close() error
+}
+
+// A DeviceJob is a Job on a device with a clock and caches of its own. Neither
+// method is ever timed.
+type DeviceJob interface {
+	// Cool leaves nothing of the input in the device's caches.
+	Cool() error
+	// Elapsed is what the device's own events say the last Do took: its launches
+	// with their memsets and reductions, without copies from and to the host.
+	Elapsed() (time.Duration, error)
 }
 
 // Poison is the value that jobs fill their buffers of counts with.

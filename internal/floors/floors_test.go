@@ -24,19 +24,24 @@ var floor = map[string]int{
 
 	"internal/verify": 1,
 	"datasets":        1,
+	"kernels":         1,
 	"internal/device": 1,
 
 	"internal/bench": 2,
 
-	"internal/ecc":    3,
-	"internal/fields": 3,
-	"internal/runner": 3,
-	"internal/report": 3,
-	"internal/cuda":   3,
+	"internal/ecc":      3,
+	"internal/fields":   3,
+	"internal/runner":   3,
+	"internal/report":   3,
+	"internal/resident": 3,
+	"internal/cuda":     3,
 
 	"internal/ecc/ecctest": 4,
 	"impls/naive":          4,
 	"impls/cpu":            4,
+	"impls/chunked":        4,
+	"impls/tiled":          4,
+	"impls/fullsweep":      4,
 	"impls/memread":        4,
 
 	"impls": 5,

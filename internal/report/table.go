@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -86,26 +87,43 @@ func Throughput(w io.Writer, f Format, rows []Row) error {
 	return nil
 }
 
-// notes says why rows have no plain number.
+// notes says why rows have no plain number, once for each reason.
 func notes(w io.Writer, f Format, rows []Row) error {
-	bullet := ""
-	if f == Markdown {
-		bullet = "- "
+	type note struct {
+		impls, sizes []string
+		what         string
 	}
-	first := true
+	var list []note
 	for _, r := range rows {
 		if r.Status == verify.Verified {
 			continue
 		}
-		if first && f == Markdown {
-			fmt.Fprintln(w)
-		}
-		first = false
-		if _, err := fmt.Fprintf(w, "%s%s %s: %s%s: %s\n", bullet, r.Impl, r.Size, r.Status, mark(r.Status), r.Reason); err != nil {
-			return err
-		}
+		what := fmt.Sprintf("%s%s: %s", r.Status, mark(r.Status), r.Reason)
 		if r.Reproduce != "" {
-			fmt.Fprintf(w, "%s  reproduce: %s\n", strings.Repeat(" ", len(bullet)), r.Reproduce)
+			what += "\n  reproduce: " + r.Reproduce
+		}
+		i := slices.IndexFunc(list, func(n note) bool { return n.what == what })
+		if i < 0 {
+			list = append(list, note{what: what})
+			i = len(list) - 1
+		}
+		if !slices.Contains(list[i].impls, r.Impl) {
+			list[i].impls = append(list[i].impls, r.Impl)
+		}
+		if !slices.Contains(list[i].sizes, r.Size) {
+			list[i].sizes = append(list[i].sizes, r.Size)
+		}
+	}
+	for i, n := range list {
+		line := fmt.Sprintf("%s %s: %s\n", strings.Join(n.impls, ", "), strings.Join(n.sizes, ", "), n.what)
+		if f == Markdown {
+			line = "- " + strings.ReplaceAll(line, "\n  ", "\n    ")
+			if i == 0 {
+				line = "\n" + line
+			}
+		}
+		if _, err := io.WriteString(w, line); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"time"
 
@@ -40,6 +41,9 @@ func (r *trial[In, Out]) setup() error {
 	start := time.Now()
 	for i, in := range r.inputs {
 		job, err := r.impl.Setup(in, r.t.Conditions)
+		if exhausted(err) {
+			return errRefused{fmt.Errorf("input %d of %d does not fit the device beside the others: %w", i+1, len(r.inputs), err)}
+		}
 		if err != nil {
 			return fmt.Errorf("setting up %s on %s: %w", r.t.Impl, r.t.Inputs[i], err)
 		}
@@ -48,6 +52,16 @@ func (r *trial[In, Out]) setup() error {
 	r.answers = make([][]answer[Out], len(r.jobs))
 	r.record.Setup = time.Since(start).Seconds()
 	return nil
+}
+
+// errRefused is why a cell cannot run, found out while setting up.
+type errRefused struct{ error }
+
+// exhausted reports whether a device ran out of memory, after which it can still
+// be used.
+func exhausted(err error) bool {
+	var e interface{ OutOfMemory() bool }
+	return errors.As(err, &e) && e.OutOfMemory()
 }
 
 func (r *trial[In, Out]) close() {
@@ -62,9 +76,7 @@ func (r *trial[In, Out]) call(n int, trace *bench.Trace) (time.Duration, error) 
 	i := n % len(r.jobs)
 	job := r.jobs[i]
 	job.Poison()
-	start := time.Now()
-	err := job.Do(trace)
-	took := time.Since(start)
+	took, err := r.timed(job, trace)
 	if err != nil {
 		return 0, fmt.Errorf("%s on %s: %w", r.t.Impl, r.t.Inputs[i], err)
 	}
@@ -83,6 +95,31 @@ func (r *trial[In, Out]) call(n int, trace *bench.Trace) (time.Duration, error) 
 		r.answers[i] = append(r.answers[i], answer[Out]{digest, out, n})
 	}
 	return took, nil
+}
+
+// timed times one Do: by the wall clock, or in the kernel scope by the device's
+// events. A device's caches are emptied first, unless the task asks for them hot.
+func (r *trial[In, Out]) timed(job bench.Job[Out], trace *bench.Trace) (time.Duration, error) {
+	on, device := job.(bench.DeviceJob)
+	if device && !r.t.Hot {
+		if err := on.Cool(); err != nil {
+			return 0, fmt.Errorf("emptying the caches: %w", err)
+		}
+	}
+	start := time.Now()
+	err := job.Do(trace)
+	took := time.Since(start)
+	if err != nil || r.t.Conditions.Scope != bench.Kernel {
+		return took, err
+	}
+	if !device {
+		return 0, fmt.Errorf("it has no device events for the kernel scope")
+	}
+	elapsed, err := on.Elapsed()
+	if err == nil && elapsed > took {
+		return 0, fmt.Errorf("the device says that it took %v, the host %v", elapsed, took)
+	}
+	return elapsed, err
 }
 
 // maxAnswers is how many different answers to one input are kept as evidence

@@ -18,11 +18,13 @@ type Plan struct {
 	Workload string
 	Impls    []string
 	Inputs   []string
-	// Ceiling names the workload whose only implementation is the ceiling of
-	// the others; "" for none.
+	// Ceiling names the workload whose implementations are the ceilings of the
+	// others: the one on the device in its own scopes, else the host's; "" for none.
 	Ceiling   string
 	Scope     bench.Scope // "" for e2e where the inputs fit in memory, else file
 	Threads   int
+	Device    string        // which accelerator, "" for the first
+	Hot       bool          // leave the caches of a device as they are between calls
 	Processes int           // how often each cell is run, each time by a new process
 	Rotate    int           // inputs that rotate through a timed cell
 	Time      time.Duration // for each phase of a cell
@@ -65,8 +67,12 @@ func (p Plan) cells(input string) ([]cell, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := add(b, b.Abouts()[0].Name); err != nil {
-			return nil, err
+		for _, a := range b.Abouts() {
+			if a.Where == p.where() {
+				if err := add(b, a.Name); err != nil {
+					return nil, err
+				}
+			}
 		}
 	}
 	b, err := Find(p.Benches, p.Workload)
@@ -84,6 +90,15 @@ func (p Plan) cells(input string) ([]cell, error) {
 		}
 	}
 	return cells, nil
+}
+
+// where is where the ceiling is measured: on the device in its own scopes, else
+// in the host's memory.
+func (p Plan) where() string {
+	if p.Scope == bench.Kernel || p.Scope == bench.Device {
+		return "gpu"
+	}
+	return "cpu"
 }
 
 // Count is the number of cells of the plan.

@@ -191,6 +191,9 @@ func (g *group) finish(r *bench.CellRecord, timed bool, rate float64) {
 	if r.Seconds.Confidence < stats.Confidence {
 		r.Flags = append(r.Flags, fmt.Sprintf("n=%d", r.Seconds.N))
 	}
+	if r.Where == "gpu" && g.Hot {
+		r.Flags = append(r.Flags, "hot")
+	}
 	if r.Scope == bench.File {
 		r.Flags = append(r.Flags, "streamed")
 	}
@@ -220,7 +223,8 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 	}
 	t := Task{
 		Workload: c.bench.Name(), Impl: c.about.Name, Inputs: g.variants, Shared: g.shared != nil,
-		Conditions: bench.Conditions{Scope: g.scope, Threads: g.threads(), Time: g.Time / time.Duration(len(g.variants)), Memory: g.Memory},
+		Conditions: bench.Conditions{Scope: g.scope, Threads: g.threads(), Time: g.Time / time.Duration(len(g.variants)), Memory: g.Memory, Device: g.Device},
+		Hot:        g.Hot,
 		Sampling:   g.Sampling, Budget: g.Budget,
 	}
 	p := process{task: t, files: files{answers: answers, inputs: g.shared}, limit: max(g.Time, 2*g.Budget) + grace}

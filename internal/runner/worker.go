@@ -163,7 +163,10 @@ func (b *bound[In, Out]) work(ctx context.Context, t Task, f files, phase func(s
 	}
 	r := &trial[In, Out]{b: b, impl: impl, t: t, inputs: inputs}
 	defer r.close()
-	if err := r.setup(); err != nil {
+	var refused errRefused
+	if err := r.setup(); errors.As(err, &refused) {
+		return skipped(refused.Error()), nil
+	} else if err != nil {
 		return bench.CellRecord{}, err
 	}
 	phase(phaseMeasure)

@@ -101,11 +101,14 @@ type streamed struct{ grid.Source }
 type way struct {
 	name    string
 	threads int
-	stream  bool
+	scope   bench.Scope
 }
 
 func ways() []way {
-	return []way{{"in memory, 1 thread", 1, false}, {"in memory, 3 threads", 3, false}, {"streamed, 2 threads", 2, true}}
+	return []way{
+		{"in memory, 1 thread", 1, bench.E2E}, {"in memory, 3 threads", 3, bench.E2E},
+		{"streamed, 2 threads", 2, bench.File}, {"resident on a device", 1, bench.Device},
+	}
 }
 
 // Run holds an implementation against the brute-force enumeration, the closed
@@ -153,9 +156,9 @@ func Failures(t testing.TB, impl implementation) []string {
 // conforms asks an implementation about a case in one way, twice.
 func conforms(impl implementation, c Case, w way, want ecc.VCEC) error {
 	var in grid.Source = c.Field
-	conditions := bench.Conditions{Scope: bench.E2E, Threads: w.threads}
-	if w.stream {
-		in, conditions.Scope = streamed{c.Field}, bench.File
+	conditions := bench.Conditions{Scope: w.scope, Threads: w.threads}
+	if w.scope == bench.File {
+		in = streamed{c.Field}
 	}
 	if !slices.Contains(impl.About().Scopes, conditions.Scope) {
 		return nil
@@ -252,7 +255,7 @@ func Fuzz(f *testing.F, impl implementation) {
 		}
 		want := BruteForce(field)
 		c := Case{"drawn by the fuzzer", field}
-		for _, w := range []way{{"in memory", 1 + int(threads%5), false}, {"streamed", 1 + int(threads%3), true}} {
+		for _, w := range []way{{"in memory", 1 + int(threads%5), bench.E2E}, {"streamed", 1 + int(threads%3), bench.File}} {
 			if err := conforms(impl, c, w, want); err != nil {
 				t.Fatalf("%s, %v %v: %v", w.name, shape, element, err)
 			}

@@ -1,0 +1,42 @@
+package impls
+
+import (
+	"sync"
+
+	"eccbench/internal/cuda"
+	"eccbench/internal/device"
+	"eccbench/internal/resident"
+)
+
+// Devices opens the devices of this machine, each once: the implementations of a
+// process share it. Nothing is loaded before the first call, which only workers
+// make. A device is not closed before its process ends.
+func Devices() resident.Opener {
+	var mu sync.Mutex
+	opened := map[string]device.Device{}
+	return func(which string) (device.Device, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if d, ok := opened[which]; ok {
+			return d, nil
+		}
+		driver, err := cuda.Load()
+		if err != nil {
+			return nil, err
+		}
+		list, err := driver.Devices()
+		if err != nil {
+			return nil, err
+		}
+		info, err := device.Choose(list, which)
+		if err != nil {
+			return nil, err
+		}
+		d, err := driver.Open(info.Index)
+		if err != nil {
+			return nil, err
+		}
+		opened[which] = d
+		return d, nil
+	}
+}

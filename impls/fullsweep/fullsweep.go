@@ -1,0 +1,102 @@
+// Package fullsweep keeps the image in the device's memory and counts it in one
+// launch: coalesced loads of whole rows, histograms in shared memory that are
+// added to the curve's once a block (Saxena et al. 2025, section 3.1;
+// kernels/ecc_fullsweep.cu). Levels beyond the shared memory of a block go to the
+// curve's table in global memory directly, change by change.
+package fullsweep
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/ecc"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+	"eccbench/kernels"
+)
+
+// Implementation is the full-sweep implementation on the devices that Open
+// gives.
+type Implementation struct{ Open resident.Opener }
+
+// About describes the method.
+func (Implementation) About() bench.About {
+	return bench.About{
+		Name:   "fullsweep",
+		Where:  "gpu",
+		Method: "resident image, one launch, coalesced loads, histograms in shared memory",
+		Source: "Saxena et al. 2025, section 3.1",
+		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
+	}
+}
+
+// CanDo refuses what does not fit the device.
+func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
+	d, err := i.Open(c.Device)
+	if err != nil {
+		return err
+	}
+	if s := in.Shape(); s.W > math.MaxInt32/2 || s.H > math.MaxInt32/2 || s.D > math.MaxInt32/2 {
+		return fmt.Errorf("%v: an axis is longer than the kernels count, %d", s, math.MaxInt32/2)
+	}
+	return resident.Fits(d, grid.TotalBytes(in)+12*in.Ladder().Len(), "the resident image")
+}
+
+// Setup loads the kernel and allocates the image, and copies it there unless the
+// scope times the copy.
+func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC], error) {
+	d, err := i.Open(c.Device)
+	if err != nil {
+		return nil, err
+	}
+	ptx, err := kernels.PTX("ecc_fullsweep")
+	if err != nil {
+		return nil, err
+	}
+	counter, err := resident.Open(d, resident.Kernel{
+		Module: "ecc_fullsweep", Method: "fullsweep", PTX: ptx, Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	j := &job{Counter: counter, in: in, upload: c.Scope == bench.E2E || c.Scope == bench.File}
+	if j.image, err = resident.Put(d, counter.Stream, in); err != nil {
+		return nil, errors.Join(err, counter.Close())
+	}
+	return j, nil
+}
+
+type job struct {
+	*resident.Counter
+	in     grid.Source
+	image  device.Buffer
+	upload bool
+}
+
+func (j *job) Do(trace *bench.Trace) error {
+	if j.upload {
+		end := trace.Span("upload")
+		if err := resident.Upload(j.Stream, j.image, j.in); err != nil {
+			return err
+		}
+		end()
+	}
+	defer trace.Span("count")()
+	return j.Device.Do(func() error {
+		if err := j.Begin(); err != nil {
+			return err
+		}
+		n, h, w := ecc.Stack(j.in.Shape())
+		if err := j.Count(j.Stream, j.image, int32(w), int32(h), int32(n), int32(0), int32(n)); err != nil {
+			return err
+		}
+		return j.End()
+	})
+}
+
+func (j *job) Out() (ecc.VCEC, error) { return ecc.FromDense(j.Changes()), nil }
+
+func (j *job) Close() error { return errors.Join(j.image.Close(), j.Counter.Close()) }

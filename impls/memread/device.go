@@ -1,0 +1,162 @@
+package memread
+
+import (
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+	"eccbench/kernels"
+)
+
+// OnDevice reads an image in a device's memory (kernels/memread.cu).
+type OnDevice struct{ Open resident.Opener }
+
+// About describes the method.
+func (OnDevice) About() bench.About {
+	return bench.About{
+		Name:   "memread-gpu",
+		Where:  "gpu",
+		Method: "reads every byte of the resident image once: the ceiling of a device",
+		Source: "STREAM-like read, 16 bytes a thread, four in flight",
+		Scopes: []bench.Scope{bench.Kernel, bench.Device},
+	}
+}
+
+// CanDo refuses what does not fit the device.
+func (o OnDevice) CanDo(in grid.Source, c bench.Conditions) error {
+	d, err := o.Open(c.Device)
+	if err != nil {
+		return err
+	}
+	return resident.Fits(d, padded(in), "the resident image")
+}
+
+// padded is the size of the image with each slice filled up to whole words, as
+// the sum takes them.
+func padded(in grid.Source) int64 {
+	return (grid.SliceBytes(in) + 7) / 8 * 8 * in.Shape().Slices()
+}
+
+// Setup copies the image to the device.
+func (o OnDevice) Setup(in grid.Source, c bench.Conditions) (bench.Job[uint64], error) {
+	d, err := o.Open(c.Device)
+	if err != nil {
+		return nil, err
+	}
+	j := &deviceJob{d: d, words: padded(in) / 8}
+	if err := j.setup(in); err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return j, nil
+}
+
+type deviceJob struct {
+	d          device.Device
+	words      int64
+	stream     device.Stream
+	start, end device.Event
+	module     device.Module
+	kernel     device.Function
+	image, sum device.Buffer
+	result     device.Pinned
+	shape      device.Launch
+}
+
+func (j *deviceJob) setup(in grid.Source) (err error) {
+	ptx, err := kernels.PTX("memread")
+	if err != nil {
+		return err
+	}
+	if j.stream, err = j.d.NewStream("reading"); err != nil {
+		return err
+	}
+	if j.start, err = j.d.NewEvent("start"); err != nil {
+		return err
+	}
+	if j.end, err = j.d.NewEvent("end"); err != nil {
+		return err
+	}
+	if j.module, err = j.d.LoadModule("memread", ptx); err != nil {
+		return err
+	}
+	if j.kernel, err = j.module.Function("memread"); err != nil {
+		return err
+	}
+	if j.image, err = j.d.Alloc("image", 8*j.words); err != nil {
+		return err
+	}
+	if j.sum, err = j.d.Alloc("sum", 8); err != nil {
+		return err
+	}
+	if j.result, err = j.d.AllocPinned("sum on the host", 8); err != nil {
+		return err
+	}
+	const block = 512
+	resident, err := j.kernel.Occupancy(block, 0)
+	if err != nil {
+		return err
+	}
+	j.shape = device.Launch{Grid: device.Dim{X: int64(j.d.Info().SMs * max(1, resident))}, Block: device.Dim{X: block}}
+	return j.fill(in)
+}
+
+// fill copies the image slice by slice where slices are no whole words, else in
+// slabs.
+func (j *deviceJob) fill(in grid.Source) error {
+	size := grid.SliceBytes(in)
+	if size%8 == 0 {
+		return resident.Upload(j.stream, j.image, in)
+	}
+	whole := (size + 7) / 8 * 8
+	return grid.EachSlab(in, func(slab []byte, lo, hi int64) error {
+		spread := make([]byte, (hi-lo)*whole)
+		for i := range hi - lo {
+			copy(spread[i*whole:], slab[i*size:(i+1)*size])
+		}
+		return j.stream.Upload(j.image, lo*whole, spread)
+	})
+}
+
+func (j *deviceJob) Do(trace *bench.Trace) error {
+	defer trace.Span("read")()
+	return j.d.Do(func() error {
+		return errors.Join(
+			j.stream.Record(j.start), j.stream.Fill(j.sum, 0, 8, 0),
+			j.stream.Launch(j.kernel, j.shape, j.image, j.words, j.sum),
+			j.stream.Record(j.end), j.stream.Copy(j.result, 0, j.sum, 0, 8), j.stream.Wait())
+	})
+}
+
+func (j *deviceJob) Cool() error {
+	if err := j.d.FlushL2(j.stream); err != nil {
+		return err
+	}
+	return j.stream.Wait()
+}
+
+func (j *deviceJob) Elapsed() (time.Duration, error) { return j.end.Since(j.start) }
+
+func (j *deviceJob) Poison() { binary.LittleEndian.PutUint64(j.result.Data(), 1<<63|0x5a5a5a5a) }
+
+func (j *deviceJob) Out() (uint64, error) { return binary.LittleEndian.Uint64(j.result.Data()), nil }
+
+func (j *deviceJob) Close() error {
+	var errs []error
+	free := func(o interface{ Close() error }, made bool) {
+		if made {
+			errs = append(errs, o.Close())
+		}
+	}
+	free(j.result, j.result != nil)
+	free(j.sum, j.sum != nil)
+	free(j.image, j.image != nil)
+	free(j.module, j.module != nil)
+	free(j.end, j.end != nil)
+	free(j.start, j.start != nil)
+	free(j.stream, j.stream != nil)
+	return errors.Join(errs...)
+}

@@ -1,0 +1,141 @@
+// Package tiled keeps the image in a texture of the device: one thread for each
+// voxel of a tile, its neighbours fetched through the texture cache, a block's
+// histogram in shared memory (Wang et al. 2022, section 4.3 and algorithm 2;
+// kernels/ecc_tiled.cu). Levels beyond the shared memory of a block go to the
+// curve's table in global memory directly, change by change.
+package tiled
+
+import (
+	"errors"
+	"fmt"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/ecc"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+	"eccbench/kernels"
+)
+
+// Implementation is the tiled implementation on the devices that Open gives.
+type Implementation struct{ Open resident.Opener }
+
+// About describes the method.
+func (Implementation) About() bench.About {
+	return bench.About{
+		Name:   "tiled",
+		Where:  "gpu",
+		Method: "resident image, one thread a voxel, neighbours through a texture, histograms in shared memory",
+		Source: "Wang et al. 2022, section 4.3 and algorithm 2",
+		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
+	}
+}
+
+// CanDo refuses what does not fit the device or its largest texture.
+func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
+	d, err := i.Open(c.Device)
+	if err != nil {
+		return err
+	}
+	s, info := in.Shape(), d.Info()
+	if s.D == 1 && (s.W > info.Texture2D[0] || s.H > info.Texture2D[1]) {
+		return fmt.Errorf("%v: the largest 2D texture of %s is %dx%d", s, info.Name, info.Texture2D[0], info.Texture2D[1])
+	}
+	if s.D > 1 && (s.W > info.Texture3D[0] || s.H > info.Texture3D[1] || s.D > info.Texture3D[2]) {
+		return fmt.Errorf("%v: the largest 3D texture of %s is %dx%dx%d", s, info.Name, info.Texture3D[0], info.Texture3D[1], info.Texture3D[2])
+	}
+	return resident.Fits(d, grid.TotalBytes(in)+12*in.Ladder().Len(), "the texture")
+}
+
+// Setup loads the kernel and allocates the texture, and fills it unless the
+// scope times that.
+func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC], error) {
+	d, err := i.Open(c.Device)
+	if err != nil {
+		return nil, err
+	}
+	ptx, err := kernels.PTX("ecc_tiled")
+	if err != nil {
+		return nil, err
+	}
+	counter, err := resident.Open(d, resident.Kernel{
+		Module: "ecc_tiled", Method: "tiled", PTX: ptx, Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	j := &job{Counter: counter, in: in, upload: c.Scope == bench.E2E || c.Scope == bench.File}
+	if err := j.allocate(d); err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return j, nil
+}
+
+func (j *job) allocate(d device.Device) (err error) {
+	s := j.in.Shape()
+	layout := device.ArrayLayout{Texel: device.Texel(j.in.Type().String()), Width: s.W, Height: s.H}
+	if s.D > 1 {
+		layout.Depth = s.D
+	}
+	if j.array, err = d.AllocArray("image", layout); err != nil {
+		return err
+	}
+	if j.texture, err = j.array.NewTexture("image", device.Sampling{}); err != nil {
+		return err
+	}
+	return j.fill()
+}
+
+// fill copies the image to the array, plane by plane or all of a 2D image.
+func (j *job) fill() error {
+	if j.in.Shape().D == 1 {
+		f, err := grid.Load(j.in)
+		if err != nil {
+			return err
+		}
+		return j.Stream.UploadPlanes(j.array, 0, f.Data())
+	}
+	return grid.EachSlab(j.in, func(slab []byte, lo, _ int64) error { return j.Stream.UploadPlanes(j.array, lo, slab) })
+}
+
+type job struct {
+	*resident.Counter
+	in      grid.Source
+	array   device.Array
+	texture device.Texture
+	upload  bool
+}
+
+func (j *job) Do(trace *bench.Trace) error {
+	if j.upload {
+		end := trace.Span("upload")
+		if err := j.fill(); err != nil {
+			return err
+		}
+		end()
+	}
+	defer trace.Span("count")()
+	return j.Device.Do(func() error {
+		if err := j.Begin(); err != nil {
+			return err
+		}
+		s := j.in.Shape()
+		if err := j.Count(j.Stream, j.texture, int32(s.W), int32(s.H), int32(s.D)); err != nil {
+			return err
+		}
+		return j.End()
+	})
+}
+
+func (j *job) Out() (ecc.VCEC, error) { return ecc.FromDense(j.Changes()), nil }
+
+func (j *job) Close() error {
+	var errs []error
+	if j.texture != nil {
+		errs = append(errs, j.texture.Close())
+	}
+	if j.array != nil {
+		errs = append(errs, j.array.Close())
+	}
+	return errors.Join(append(errs, j.Counter.Close())...)
+}

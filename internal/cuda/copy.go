@@ -1,0 +1,175 @@
+package cuda
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"unsafe"
+
+	"eccbench/internal/device"
+)
+
+func (s *stream) Copy(to device.Memory, at int64, from device.Memory, off, n int64) error {
+	return s.run(func() error {
+		dst, err := s.c.memory(to, at, n)
+		if err != nil {
+			return err
+		}
+		src, err := s.c.memory(from, off, n)
+		if err != nil || n == 0 {
+			return err
+		}
+		call := cuMemcpyDtoDAsync
+		switch {
+		case dst.free == cuMemFreeHost && src.free == cuMemFreeHost:
+			return fmt.Errorf("%s: a copy from %s, neither of which is on the device", dst, src)
+		case dst.free == cuMemFreeHost:
+			call = cuMemcpyDtoHAsync
+		case src.free == cuMemFreeHost:
+			call = cuMemcpyHtoDAsync
+		}
+		return s.c.call(call, dst, dst.handle+uintptr(at), src.handle+uintptr(off), uintptr(n), s.handle)
+	})
+}
+
+func (s *stream) Upload(to device.Buffer, at int64, from []byte) error {
+	return s.whilePinned(from, func(addr uintptr) error {
+		dst, err := s.c.memory(to, at, int64(len(from)))
+		if err != nil || len(from) == 0 {
+			return err
+		}
+		return s.c.call(cuMemcpyHtoDAsync, dst, dst.handle+uintptr(at), addr, uintptr(len(from)), s.handle)
+	})
+}
+
+func (s *stream) Download(to []byte, from device.Buffer, off int64) error {
+	return s.whilePinned(to, func(addr uintptr) error {
+		src, err := s.c.memory(from, off, int64(len(to)))
+		if err != nil || len(to) == 0 {
+			return err
+		}
+		return s.c.call(cuMemcpyDtoHAsync, src, addr, src.handle+uintptr(off), uintptr(len(to)), s.handle)
+	})
+}
+
+// whilePinned adds a copy from or to Go memory and keeps the memory in its place
+// until the stream is done.
+func (s *stream) whilePinned(mem []byte, copy func(addr uintptr) error) error {
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	var addr uintptr
+	if len(mem) > 0 {
+		pin.Pin(&mem[0])
+		addr = uintptr(unsafe.Pointer(&mem[0]))
+	}
+	if err := s.run(func() error { return copy(addr) }); err != nil {
+		return err
+	}
+	return s.Wait()
+}
+
+// The driver's numbers for kinds of memory.
+const (
+	memoryHost   = 1
+	memoryDevice = 2
+	memoryArray  = 3
+)
+
+// copyPart is the half of CUDA_MEMCPY3D that says from where, or to where.
+type copyPart struct {
+	x, y, z, level uint64 // x in bytes
+	memory, _      uint32
+	host, device   uint64
+	array          uint64
+	_              uint64
+	pitch, height  uint64
+}
+
+// copyDescriptor is CUDA_MEMCPY3D.
+type copyDescriptor struct {
+	from, to             copyPart
+	width, height, depth uint64 // width in bytes
+}
+
+func (s *stream) CopyPlanes(to device.Array, z, n int64, from device.Memory, off int64) error {
+	return s.run(func() error {
+		a, err := s.planes(to, z, n)
+		if err != nil {
+			return err
+		}
+		src, err := s.c.memory(from, off, n*a.plane())
+		if err != nil || n == 0 {
+			return err
+		}
+		part := copyPart{memory: memoryDevice, device: uint64(src.handle) + uint64(off)}
+		if src.free == cuMemFreeHost {
+			part = copyPart{memory: memoryHost, host: uint64(src.handle) + uint64(off)}
+		}
+		return s.copyPlanes(a, z, n, part)
+	})
+}
+
+func (s *stream) UploadPlanes(to device.Array, z int64, from []byte) error {
+	return s.whilePinned(from, func(addr uintptr) error {
+		a, err := s.planes(to, z, 0)
+		if err != nil {
+			return err
+		}
+		n := int64(len(from)) / a.plane()
+		if n*a.plane() != int64(len(from)) {
+			return fmt.Errorf("%s: %d bytes are not whole planes of %d", a, len(from), a.plane())
+		}
+		if _, err := s.planes(to, z, n); err != nil || n == 0 {
+			return err
+		}
+		return s.copyPlanes(a, z, n, copyPart{memory: memoryHost, host: uint64(addr)})
+	})
+}
+
+// planes is the array of ours behind an interface, when it has n planes from z.
+func (s *stream) planes(to device.Array, z, n int64) (*array, error) {
+	a, _ := to.(*array)
+	if a == nil {
+		return nil, owned(s.c, "array", nil)
+	}
+	if err := owned(s.c, "array", &a.object); err != nil {
+		return nil, err
+	}
+	if z < 0 || n < 0 || z > a.planes()-n {
+		return nil, fmt.Errorf("%s: %d planes at %d are not within its %d", a, n, z, a.planes())
+	}
+	return a, nil
+}
+
+func (s *stream) copyPlanes(a *array, z, n int64, from copyPart) error {
+	from.pitch, from.height = uint64(a.pitch()), uint64(a.layout.Height)
+	desc := copyDescriptor{
+		from:  from,
+		to:    copyPart{z: uint64(z), memory: memoryArray, array: uint64(a.handle)},
+		width: uint64(a.pitch()), height: uint64(a.layout.Height), depth: uint64(n),
+	}
+	return s.c.call(cuMemcpy3DAsync, a, uintptr(unsafe.Pointer(&desc)), s.handle)
+}
+
+func (s *stream) Fill(to device.Buffer, at, n int64, value byte) error {
+	return s.run(func() error {
+		dst, err := s.c.memory(to, at, n)
+		if err != nil || n == 0 {
+			return err
+		}
+		return s.c.call(cuMemsetD8Async, dst, dst.handle+uintptr(at), uintptr(value), uintptr(n), s.handle)
+	})
+}
+
+func (s *stream) Fill32(to device.Buffer, at, n int64, value uint32) error {
+	if at%4 != 0 || n < 0 || n > math.MaxInt64/4 {
+		return fmt.Errorf("%s: filling %d words at byte %d", s.c, n, at)
+	}
+	return s.run(func() error {
+		dst, err := s.c.memory(to, at, 4*n)
+		if err != nil || n == 0 {
+			return err
+		}
+		return s.c.call(cuMemsetD32Async, dst, dst.handle+uintptr(at), uintptr(value), uintptr(n), s.handle)
+	})
+}

@@ -1,0 +1,223 @@
+package cuda
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"eccbench/internal/device"
+)
+
+// A context is a device in use: its primary context, retained, and all that was
+// made in it.
+type context struct {
+	lib     *library
+	info    device.Info
+	ordinal uintptr
+	handle  uintptr
+	thread  *thread
+	waiting sync.RWMutex // held for reading while another thread waits in the context
+	closed  atomic.Bool
+	lost    atomic.Pointer[Error] // what took the context away
+
+	// The rest is touched on the thread alone.
+	live    map[*object]int // the objects not closed yet, and when they were made
+	made    int
+	scratch *object // what FlushL2 writes
+	args    *arguments
+	pins    runtime.Pinner // of args
+}
+
+var _ device.Device = (*context)(nil)
+
+// open retains the device's primary context and makes it current on a new
+// thread.
+func open(lib *library, ordinal int32, info device.Info) (device.Device, error) {
+	c := &context{lib: lib, info: info, ordinal: uintptr(ordinal), thread: newThread(), live: map[*object]int{}, args: new(arguments)}
+	err := c.thread.run(func() error {
+		if err := c.call(cuDevicePrimaryCtxRetain, c, uintptr(unsafe.Pointer(&c.handle)), c.ordinal); err != nil {
+			return err
+		}
+		if err := c.call(cuCtxSetCurrent, c, c.handle); err != nil {
+			return errors.Join(err, c.code(cuDevicePrimaryCtxRelease, c.lib.call(cuDevicePrimaryCtxRelease, c.ordinal), c))
+		}
+		return nil
+	})
+	if err != nil {
+		c.thread.stop()
+		return nil, err
+	}
+	c.pins.Pin(c.args)
+	return c, nil
+}
+
+// String is what errors call the device.
+func (c *context) String() string { return fmt.Sprintf("device %d (%s)", c.info.Index, c.info.Name) }
+
+func (c *context) Info() device.Info { return c.info }
+
+func (c *context) Do(f func() error) error { return c.run(f) }
+
+// run runs f on the device's thread, unless the device is closed.
+func (c *context) run(f func() error) error {
+	return c.thread.run(func() error {
+		if c.closed.Load() {
+			return fmt.Errorf("%s: %w", c, errThreadEnded)
+		}
+		return f()
+	})
+}
+
+// call calls the driver about an object. The context must be current.
+//
+//go:uintptrescapes
+func (c *context) call(s symbol, object fmt.Stringer, args ...uintptr) error {
+	if first := c.lost.Load(); first != nil {
+		return &LostError{Call: c.lib.name[s], Object: object.String(), First: first}
+	}
+	if code := c.lib.call(s, args...); code != 0 {
+		return c.code(s, code, object)
+	}
+	return nil
+}
+
+// code is the error of a code that a function returned, nil for success. It
+// notes when the context is lost.
+func (c *context) code(s symbol, code int, object fmt.Stringer) error {
+	if code == 0 {
+		return nil
+	}
+	err := c.lib.newError(s, code, object.String(), "")
+	if err.Sticky() {
+		c.lost.CompareAndSwap(nil, err)
+	}
+	return err
+}
+
+// wait is call for what returns only when the device has done something.
+func (c *context) wait(s symbol, object fmt.Stringer, handle uintptr) error {
+	if c.thread.mine() {
+		return c.call(s, object, handle)
+	}
+	c.waiting.RLock()
+	defer c.waiting.RUnlock()
+	if c.closed.Load() {
+		return fmt.Errorf("%s: %w", c, errThreadEnded)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	// The caller's thread may be another device's, which needs its own context
+	// again.
+	if err := c.call(cuCtxPushCurrent, object, c.handle); err != nil {
+		return err
+	}
+	err := c.call(s, object, handle)
+	var popped uintptr
+	if code := c.lib.call(cuCtxPopCurrent, uintptr(unsafe.Pointer(&popped))); err == nil {
+		err = c.code(cuCtxPopCurrent, code, object)
+	}
+	return err
+}
+
+// query is whether what a stream or an event stands for is done.
+func (c *context) query(s symbol, o *object) (done bool, err error) {
+	err = c.run(func() error {
+		if err := o.usable(); err != nil {
+			return err
+		}
+		err := c.call(s, o, o.handle)
+		if e, ok := err.(*Error); ok && e.Code == codeNotReady {
+			return nil
+		}
+		done = err == nil
+		return err
+	})
+	return done, err
+}
+
+func (c *context) Memory() (free, total int64, err error) {
+	err = c.run(func() error {
+		return c.call(cuMemGetInfo, c, uintptr(unsafe.Pointer(&free)), uintptr(unsafe.Pointer(&total)))
+	})
+	return free, total, err
+}
+
+func (c *context) ResetPersistingL2() error {
+	if c.info.L2Persisting == 0 {
+		return nil
+	}
+	return c.run(func() error { return c.call(cuCtxResetPersistingL2Cache, c) })
+}
+
+func (c *context) FlushL2(s device.Stream) error {
+	return c.run(func() error {
+		st, err := c.stream(s)
+		if err != nil {
+			return err
+		}
+		if err := c.ResetPersistingL2(); err != nil {
+			return err
+		}
+		if c.scratch == nil {
+			size := 2 * cmp.Or(c.info.L2, 64<<20)
+			o := &object{c: c, kind: "buffer", name: "that flushes the cache", bytes: (size + 3) &^ 3, free: cuMemFree}
+			if err := c.call(cuMemAlloc, o, uintptr(unsafe.Pointer(&o.handle)), uintptr(o.bytes)); err != nil {
+				return err
+			}
+			c.scratch = o
+		}
+		return c.call(cuMemsetD32Async, c.scratch, c.scratch.handle, 0, uintptr(c.scratch.bytes/4), st.handle)
+	})
+}
+
+func (c *context) Close() error {
+	if c.thread.mine() {
+		return fmt.Errorf("%s: closed within Do", c)
+	}
+	c.waiting.Lock()
+	defer c.waiting.Unlock()
+	if c.closed.Swap(true) {
+		return nil
+	}
+	var errs []error
+	err := c.thread.run(func() error {
+		left := make([]*object, 0, len(c.live))
+		for o := range c.live {
+			left = append(left, o)
+		}
+		// What was made last may stand on what was made before.
+		slices.SortFunc(left, func(a, b *object) int { return cmp.Compare(c.live[b], c.live[a]) })
+		for _, o := range left {
+			errs = append(errs, fmt.Errorf("%s: not closed before its device", o))
+		}
+		if c.scratch != nil {
+			left = append(left, c.scratch)
+		}
+		for _, o := range left {
+			o.closed.Store(true)
+			errs = append(errs, c.unlessLost(o.free, o, o.handle))
+		}
+		return errors.Join(append(errs,
+			c.unlessLost(cuCtxSetCurrent, c, 0),
+			c.unlessLost(cuDevicePrimaryCtxRelease, c, c.ordinal))...)
+	})
+	c.thread.stop()
+	c.pins.Unpin()
+	return err
+}
+
+// unlessLost is call for the end: it tries in any case, since the last release
+// frees what a lost context holds, and has nothing to add to what is known.
+func (c *context) unlessLost(s symbol, object fmt.Stringer, arg uintptr) error {
+	lost := c.lost.Load() != nil
+	err := c.code(s, c.lib.call(s, arg), object)
+	if lost {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,102 @@
+package cuda
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+
+	"eccbench/internal/device"
+)
+
+// maxArgs is how many arguments a kernel can be given.
+const maxArgs = 64
+
+// arguments are a launch's arguments as the driver wants them: an address of
+// each. They are pinned, and written on the device's thread alone. The driver
+// has read them when the launch returns.
+type arguments struct {
+	values   [maxArgs]uint64
+	pointers [maxArgs]uintptr
+}
+
+// set writes the arguments of a kernel, whose machine is little-endian like
+// every one that the driver runs on.
+func (c *context) set(f *function, args []any) error {
+	if len(args) > maxArgs {
+		return fmt.Errorf("launching %s: %d arguments, at most %d are passed", f, len(args), maxArgs)
+	}
+	if f.params != nil && len(args) != len(f.params) {
+		return fmt.Errorf("launching %s: %d arguments, it has %d parameters", f, len(args), len(f.params))
+	}
+	for i, arg := range args {
+		value, size, err := c.value(arg)
+		if err != nil {
+			return fmt.Errorf("launching %s: argument %d: %w", f, i, err)
+		}
+		if f.params != nil && size != f.params[i] {
+			return fmt.Errorf("launching %s: argument %d is a %T of %d bytes, the parameter has %d", f, i, arg, size, f.params[i])
+		}
+		c.args.values[i] = value
+		c.args.pointers[i] = uintptr(unsafe.Pointer(&c.args.values[i]))
+	}
+	return nil
+}
+
+// value is the bits of one argument and how many bytes of them count.
+func (c *context) value(arg any) (bits uint64, size int64, err error) {
+	switch v := arg.(type) {
+	case int32:
+		return uint64(uint32(v)), 4, nil
+	case uint32:
+		return uint64(v), 4, nil
+	case float32:
+		return uint64(math.Float32bits(v)), 4, nil
+	case int64:
+		return uint64(v), 8, nil
+	case uint64:
+		return v, 8, nil
+	case float64:
+		return math.Float64bits(v), 8, nil
+	case device.Memory:
+		o, err := c.memory(v, 0, 0)
+		if err != nil {
+			return 0, 0, err
+		}
+		return o.address(), 8, nil
+	case device.Texture:
+		t, _ := v.(*texture)
+		if t == nil {
+			return 0, 0, owned(c, "texture", nil)
+		}
+		return t.address(), 8, owned(c, "texture", &t.object)
+	}
+	return 0, 0, fmt.Errorf("a %T cannot be passed", arg)
+}
+
+func (s *stream) Launch(k device.Function, shape device.Launch, args ...any) error {
+	f, _ := k.(*function)
+	if f == nil || f.m.c != s.c {
+		return fmt.Errorf("%s: a kernel of another device, or none", s.c)
+	}
+	extents := [7]int64{shape.Grid.X, shape.Grid.Y, shape.Grid.Z, shape.Block.X, shape.Block.Y, shape.Block.Z, shape.Shared}
+	var n [7]uintptr
+	for i, extent := range extents {
+		if extent < 0 || extent > math.MaxInt32 {
+			return fmt.Errorf("launching %s: %d blocks × %d threads with %d bytes of shared memory", f, shape.Grid, shape.Block, shape.Shared)
+		}
+		if n[i] = uintptr(extent); i < 6 {
+			n[i] = max(1, n[i])
+		}
+	}
+	return s.run(func() error {
+		if err := f.m.usable(); err != nil {
+			return err
+		}
+		if err := s.c.set(f, args); err != nil {
+			return err
+		}
+		s.last.Store(f)
+		return s.c.call(cuLaunchKernel, f, f.handle, n[0], n[1], n[2], n[3], n[4], n[5], n[6], s.handle,
+			uintptr(unsafe.Pointer(&s.c.args.pointers)), 0)
+	})
+}

@@ -1,0 +1,73 @@
+package cuda
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"eccbench/internal/quantity"
+)
+
+// An object is what the driver made for a caller, who closes it.
+type object struct {
+	c          *context
+	kind, name string
+	bytes      int64 // 0 when it is no memory
+	handle     uintptr
+	free       symbol
+	closed     atomic.Bool
+}
+
+// String is what errors call the object.
+func (o *object) String() string {
+	if o.bytes == 0 {
+		return fmt.Sprintf("%s %q", o.kind, o.name)
+	}
+	return fmt.Sprintf("%s %q (%s)", o.kind, o.name, quantity.Bytes(o.bytes))
+}
+
+func (o *object) Name() string { return o.name }
+
+// add makes an object by a call on the device's thread and keeps account of it.
+func (c *context) add(o *object, acquire func() error) error {
+	o.c = c
+	return c.run(func() error {
+		if err := acquire(); err != nil {
+			return err
+		}
+		c.made++
+		c.live[o] = c.made
+		return nil
+	})
+}
+
+// usable is an error when the object is closed.
+func (o *object) usable() error {
+	if o.closed.Load() {
+		return fmt.Errorf("%s: used after it was closed", o)
+	}
+	return nil
+}
+
+// Close frees the object. When the context is lost it cannot be freed alone and
+// is freed with the device.
+func (o *object) Close() error {
+	if o.closed.Swap(true) {
+		return nil
+	}
+	return o.c.run(func() error {
+		delete(o.c.live, o)
+		return o.c.call(o.free, o, o.handle)
+	})
+}
+
+// owned is the object of ours behind an interface, when it is of this device
+// and open.
+func owned(c *context, what string, o *object) error {
+	if o == nil {
+		return fmt.Errorf("%s: a %s of another driver, or none", c, what)
+	}
+	if o.c != c {
+		return fmt.Errorf("%s: of another device than %s", o, c)
+	}
+	return o.usable()
+}

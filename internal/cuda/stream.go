@@ -1,0 +1,131 @@
+package cuda
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"eccbench/internal/device"
+)
+
+type stream struct {
+	object
+	last atomic.Pointer[function] // launched
+}
+
+// String names the last kernel too: its errors come back from later calls.
+func (s *stream) String() string {
+	if f := s.last.Load(); f != nil {
+		return s.object.String() + " after " + f.String()
+	}
+	return s.object.String()
+}
+
+// nonBlocking streams do not wait for the one that has no name, nor it for them.
+const nonBlocking = 1
+
+func (c *context) NewStream(name string) (device.Stream, error) {
+	s := &stream{object: object{kind: "stream", name: name, free: cuStreamDestroy}}
+	err := c.add(&s.object, func() error {
+		return c.call(cuStreamCreate, s, uintptr(unsafe.Pointer(&s.handle)), nonBlocking)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// stream is the stream of ours behind an interface.
+func (c *context) stream(s device.Stream) (*stream, error) {
+	mine, _ := s.(*stream)
+	if mine == nil {
+		return nil, owned(c, "stream", nil)
+	}
+	return mine, owned(c, "stream", &mine.object)
+}
+
+// run runs f on the device's thread while the stream is open.
+func (s *stream) run(f func() error) error {
+	return s.c.run(func() error {
+		if err := s.usable(); err != nil {
+			return err
+		}
+		return f()
+	})
+}
+
+func (s *stream) Wait() error {
+	if err := s.usable(); err != nil {
+		return err
+	}
+	return s.c.wait(cuStreamSynchronize, s, s.handle)
+}
+
+func (s *stream) Done() (bool, error) { return s.c.query(cuStreamQuery, &s.object) }
+
+func (s *stream) Record(e device.Event) error {
+	return s.run(func() error {
+		ev, err := s.c.event(e)
+		if err != nil {
+			return err
+		}
+		return s.c.call(cuEventRecord, ev, ev.handle, s.handle)
+	})
+}
+
+func (s *stream) WaitFor(e device.Event) error {
+	return s.run(func() error {
+		ev, err := s.c.event(e)
+		if err != nil {
+			return err
+		}
+		return s.c.call(cuStreamWaitEvent, ev, s.handle, ev.handle, 0)
+	})
+}
+
+type event struct{ object }
+
+func (c *context) NewEvent(name string) (device.Event, error) {
+	e := &event{object{kind: "event", name: name, free: cuEventDestroy}}
+	err := c.add(&e.object, func() error {
+		return c.call(cuEventCreate, e, uintptr(unsafe.Pointer(&e.handle)), 0)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// event is the event of ours behind an interface.
+func (c *context) event(e device.Event) (*event, error) {
+	mine, _ := e.(*event)
+	if mine == nil {
+		return nil, owned(c, "event", nil)
+	}
+	return mine, owned(c, "event", &mine.object)
+}
+
+func (e *event) Wait() error {
+	if err := e.usable(); err != nil {
+		return err
+	}
+	return e.c.wait(cuEventSynchronize, e, e.handle)
+}
+
+func (e *event) Done() (bool, error) { return e.c.query(cuEventQuery, &e.object) }
+
+func (e *event) Since(start device.Event) (time.Duration, error) {
+	var ms float32
+	err := e.c.run(func() error {
+		if err := e.usable(); err != nil {
+			return err
+		}
+		from, err := e.c.event(start)
+		if err != nil {
+			return err
+		}
+		return e.c.call(cuEventElapsedTime, e, uintptr(unsafe.Pointer(&ms)), from.handle, e.handle)
+	})
+	return time.Duration(math.Round(float64(ms) * 1e6)), err
+}

@@ -1,0 +1,100 @@
+// Package device is what an implementation needs of an accelerator, as
+// interfaces and plain types: who drives it stands on a floor above. Every size,
+// count and offset is 64-bit and in bytes unless its name says otherwise.
+//
+// Every object has a name, which its errors repeat, and belongs to the device
+// that made it; its maker closes it. Closing an object again does nothing, and
+// using one after Close is an error. All methods may be called from several
+// goroutines at once. An object is closed when nothing uses it any more: close
+// memory after waiting for the streams that use it.
+package device
+
+// A Driver is the software that drives the devices of a machine.
+type Driver interface {
+	// Version is the newest interface that the driver supports: "12.8".
+	Version() string
+	// Devices describes every device that this process may use, in the driver's
+	// order. It is never empty.
+	Devices() ([]Info, error)
+	// Open starts to use the device of that place in Devices.
+	Open(index int) (Device, error)
+}
+
+// A Device is an accelerator in use.
+type Device interface {
+	Info() Info
+	// Memory is how many bytes of the device's memory are free, and how many it
+	// has.
+	Memory() (free, total int64, err error)
+
+	// Alloc allocates memory of the device. What it holds is undefined.
+	Alloc(name string, bytes int64) (Buffer, error)
+	// AllocPinned allocates memory of the host that the device copies from and
+	// to without the processor.
+	AllocPinned(name string, bytes int64) (Pinned, error)
+	// AllocArray allocates texels, stored as the device likes to fetch them.
+	AllocArray(name string, layout ArrayLayout) (Array, error)
+	// LoadModule loads kernels from their portable code and compiles them for
+	// the device.
+	LoadModule(name string, code []byte) (Module, error)
+	// NewStream makes an empty stream, which waits for no other stream.
+	NewStream(name string) (Stream, error)
+	// NewEvent makes an event that notes the time.
+	NewEvent(name string) (Event, error)
+
+	// Do runs f on the thread that the device's calls are made from. Calls
+	// within f follow each other without a change of threads, which costs
+	// microseconds: use it around launches that are timed. Other goroutines'
+	// calls wait until f returns, so f must not wait for them, and f must not
+	// end its goroutine, as t.Fatal does.
+	Do(f func() error) error
+	// FlushL2 adds to the stream what leaves nothing in the second-level cache
+	// that was there before: lines that persist are let go, and twice the
+	// cache's size is written. The first call allocates that much.
+	FlushL2(Stream) error
+	// ResetPersistingL2 lets go of the lines that were asked to persist in the
+	// second-level cache. Where none can, it does nothing.
+	ResetPersistingL2() error
+
+	// Close frees what is left of the device's objects, each an error that
+	// names it, and stops using the device.
+	Close() error
+}
+
+// Info describes a device. A figure that the driver does not know is 0.
+type Info struct {
+	Index  int    `json:"index"` // its place in Devices
+	Name   string `json:"name"`
+	UUID   string `json:"uuid"`   // "GPU-01234567-89ab-cdef-0123-456789abcdef"
+	PCI    string `json:"pci"`    // "0000:3b:00.0"
+	Driver string `json:"driver"` // newest interface of its driver: "12.8"
+	Major  int    `json:"major"`  // compute capability
+	Minor  int    `json:"minor"`
+
+	Memory         int64 `json:"memory"`
+	L2             int64 `json:"l2"`               // second-level cache
+	L2Persisting   int64 `json:"l2_persisting"`    // what of it can be set aside, 0 where nothing can
+	Shared         int64 `json:"shared"`           // shared memory of a block, unasked
+	SharedOptIn    int64 `json:"shared_optin"`     // and with Function.AllowShared
+	SharedPerSM    int64 `json:"shared_per_sm"`    // of a multiprocessor
+	SharedReserved int64 `json:"shared_reserved"`  // that each block costs beside its own
+	Registers      int64 `json:"registers_per_sm"` // 32-bit, of a multiprocessor
+
+	SMs             int `json:"sms"` // multiprocessors
+	Warp            int `json:"warp"`
+	ThreadsPerBlock int `json:"threads_per_block"`
+	ThreadsPerSM    int `json:"threads_per_sm"`
+	BlocksPerSM     int `json:"blocks_per_sm"`
+	CopyEngines     int `json:"copy_engines"`
+
+	Clock       int64 `json:"clock_khz"`        // highest, of the multiprocessors
+	MemoryClock int64 `json:"memory_clock_khz"` // highest
+	BusBits     int   `json:"bus_bits"`         // width of the memory bus
+
+	Texture2D [2]int64 `json:"texture_2d"` // largest width and height
+	Texture3D [3]int64 `json:"texture_3d"` // largest width, height and depth
+
+	ECC        bool `json:"ecc"`        // memory errors are corrected
+	Integrated bool `json:"integrated"` // shares its memory with the host
+	Watchdog   bool `json:"watchdog"`   // kernels that run for long are stopped
+}

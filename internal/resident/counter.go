@@ -1,0 +1,190 @@
+package resident
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/grid"
+)
+
+// A Counter is a kernel that adds the changes of an image to a table, with all
+// it needs on the device but the image. Kernels take a histogram's parameters
+// last (kernels/histogram.h) and a ladder's before them (kernels/voxel.h).
+type Counter struct {
+	Device device.Device
+	Stream device.Stream
+
+	module     device.Module
+	function   device.Function
+	shape      device.Launch
+	copies     int32 // of a block's histogram
+	ladder     *Ladder
+	total      device.Buffer // int64 for each level
+	result     device.Pinned // the same on the host
+	start, end device.Event
+}
+
+// A Kernel says which kernel counts, and how much it has to do.
+type Kernel struct {
+	Module string // kernels/<Module>.cu
+	Method string // ecc_<Method>_<2d|3d>_<type>
+	PTX    []byte
+	Shape  grid.Shape
+	Type   grid.Type
+	Ladder grid.Ladder
+}
+
+// Open loads a kernel and prepares its tables. What has been made is freed when
+// something fails.
+func Open(d device.Device, k Kernel) (c *Counter, err error) {
+	c = &Counter{Device: d}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.Close())
+		}
+	}()
+	if c.Stream, err = d.NewStream("counting"); err != nil {
+		return c, err
+	}
+	if c.start, err = d.NewEvent("start"); err != nil {
+		return c, err
+	}
+	if c.end, err = d.NewEvent("end"); err != nil {
+		return c, err
+	}
+	if c.module, err = d.LoadModule(k.Module, k.PTX); err != nil {
+		return c, err
+	}
+	if c.function, err = c.module.Function(fmt.Sprintf("ecc_%s_%dd_%v", k.Method, k.Shape.Dim(), k.Type)); err != nil {
+		return c, err
+	}
+	if c.ladder, err = putLadder(d, c.Stream, k.Type, k.Ladder); err != nil {
+		return c, err
+	}
+	levels := k.Ladder.Len()
+	if c.total, err = d.Alloc("changes", 8*levels); err != nil {
+		return c, err
+	}
+	if c.result, err = d.AllocPinned("changes on the host", 8*levels); err != nil {
+		return c, err
+	}
+	return c, c.arrange(levels, k.Shape.Voxels())
+}
+
+// Limits of a block's histogram.
+const (
+	manyCopies  = 32 << 10 // shared memory that copies may take together
+	smallBlock  = 256      // threads, while several blocks share a multiprocessor
+	largeBlock  = 1024     // threads of the only block there
+	mostVoxels  = 1 << 27  // of a block: an int32 holds 7 changes of each, with room
+	singleBlock = 96 << 10 // shared memory from which one block is alone
+)
+
+// arrange chooses the blocks: as many as run at once, each with as many copies
+// of the levels in shared memory as fit a small share of it, one where one fits,
+// and none where the levels exceed what a block may have.
+func (c *Counter) arrange(levels, voxels int64) error {
+	info := c.Device.Info()
+	bytes := 4 * levels
+	block := int64(smallBlock)
+	switch {
+	case bytes <= manyCopies:
+		c.copies = int32(min(manyCopies/bytes, smallBlock/32))
+	case bytes <= info.SharedOptIn:
+		c.copies = 1
+		if bytes > singleBlock {
+			block = largeBlock
+		}
+	}
+	c.shape = device.Launch{Block: device.Dim{X: block}, Shared: int64(c.copies) * bytes}
+	if c.shape.Shared > info.Shared {
+		if err := c.function.AllowShared(c.shape.Shared); err != nil {
+			return err
+		}
+	}
+	resident, err := c.function.Occupancy(block, c.shape.Shared)
+	if err != nil {
+		return err
+	}
+	blocks := int64(info.SMs) * int64(max(1, resident))
+	c.shape.Grid.X = max(min(blocks, (voxels+block-1)/block), (voxels+mostVoxels-1)/mostVoxels)
+	return nil
+}
+
+// Begin clears the table and notes the time; End notes it again and brings the
+// table back. The work between them is added by Count.
+func (c *Counter) Begin() error {
+	if err := c.Stream.Record(c.start); err != nil {
+		return err
+	}
+	return c.Stream.Fill32(c.total, 0, c.total.Bytes()/4, 0)
+}
+
+// Count launches the kernel on a stream, with the kernel's own parameters.
+func (c *Counter) Count(s device.Stream, image ...any) error {
+	args := append(append(image, c.ladder.args()...), c.total, c.copies)
+	return s.Launch(c.function, c.shape, args...)
+}
+
+// End waits for the table.
+func (c *Counter) End() error {
+	if err := c.Stream.Record(c.end); err != nil {
+		return err
+	}
+	if err := c.Stream.Copy(c.result, 0, c.total, 0, c.total.Bytes()); err != nil {
+		return err
+	}
+	return c.Stream.Wait()
+}
+
+// Changes are what End brought back, one for each level. They are overwritten by
+// the next End.
+func (c *Counter) Changes() []int64 { return int64s(c.result.Data()) }
+
+// Poison overwrites the tables on the device and on the host.
+func (c *Counter) Poison() {
+	changes := c.Changes()
+	for i := range changes {
+		changes[i] = bench.Poison
+	}
+	// A device that cannot be written to fails at the next call, with the reason.
+	_ = c.Stream.Fill(c.total, 0, c.total.Bytes(), 0x5a)
+	_ = c.Stream.Wait()
+}
+
+// Cool empties the device's second-level cache.
+func (c *Counter) Cool() error {
+	if err := c.Device.FlushL2(c.Stream); err != nil {
+		return err
+	}
+	return c.Stream.Wait()
+}
+
+// Elapsed is the time from Begin to End on the device.
+func (c *Counter) Elapsed() (time.Duration, error) { return c.end.Since(c.start) }
+
+// Close frees all that Open made.
+func (c *Counter) Close() error {
+	var errs []error
+	free := func(o interface{ Close() error }, made bool) {
+		if made {
+			errs = append(errs, o.Close())
+		}
+	}
+	if c.Stream != nil {
+		errs = append(errs, c.Stream.Wait())
+	}
+	free(c.result, c.result != nil)
+	free(c.total, c.total != nil)
+	if c.ladder != nil {
+		errs = append(errs, c.ladder.close())
+	}
+	free(c.module, c.module != nil)
+	free(c.end, c.end != nil)
+	free(c.start, c.start != nil)
+	free(c.Stream, c.Stream != nil)
+	return errors.Join(errs...)
+}

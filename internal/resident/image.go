@@ -1,0 +1,51 @@
+package resident
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"eccbench/internal/device"
+	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
+)
+
+// An Opener opens a device by what the user calls it, "" for the first. Where
+// there is none the error says why in one line.
+type Opener func(which string) (device.Device, error)
+
+// Fits reports whether so many bytes fit the free memory of a device, and says
+// what does not.
+func Fits(d device.Device, need int64, what string) error {
+	free, _, err := d.Memory()
+	if err != nil {
+		return err
+	}
+	if need > free {
+		return fmt.Errorf("%s needs %s of device memory, %s are free", what, quantity.Bytes(need), quantity.Bytes(free))
+	}
+	return nil
+}
+
+// Put copies an image to memory of the device, row-major and packed.
+func Put(d device.Device, s device.Stream, in grid.Source) (device.Buffer, error) {
+	b, err := d.Alloc("image", grid.TotalBytes(in))
+	if err != nil {
+		return nil, err
+	}
+	if err := Upload(s, b, in); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+// Upload copies an image to a buffer that is as large.
+func Upload(s device.Stream, to device.Buffer, in grid.Source) error {
+	return grid.EachSlab(in, func(slab []byte, lo, _ int64) error {
+		return s.Upload(to, lo*grid.SliceBytes(in), slab)
+	})
+}
+
+func int64s(b []byte) []int64 {
+	return unsafe.Slice((*int64)(unsafe.Pointer(&b[0])), len(b)/8)
+}

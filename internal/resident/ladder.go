@@ -1,0 +1,94 @@
+// Package resident puts what implementations on a device have in common into
+// its memory: images, ladders, and the table of changes that kernels add to.
+package resident
+
+import (
+	"errors"
+	"math"
+	"unsafe"
+
+	"eccbench/internal/device"
+	"eccbench/internal/grid"
+)
+
+// A Ladder is a grid.Ladder as the kernels take it (kernels/voxel.h).
+type Ladder struct {
+	levels, least, affine int32
+	lo, inverse           float32
+	lut, values           device.Buffer // nil where the kernel needs none
+}
+
+// putLadder copies what a kernel needs of a ladder to the device: nothing for an
+// identity ladder, the level of each value for 8 and 16-bit types, the levels'
+// values for float32.
+func putLadder(d device.Device, s device.Stream, t grid.Type, l grid.Ladder) (*Ladder, error) {
+	k := &Ladder{levels: int32(l.Len())}
+	var err error
+	if t == grid.Float32 {
+		k.values, err = put(d, s, "values of the levels", l.Len(), func(values []float32) {
+			for i := range values {
+				values[i] = l.Value(int64(i))
+			}
+		})
+		if lo, inverse, ok := l.Affinity(); ok {
+			k.affine, k.lo, k.inverse = 1, float32(lo), float32(inverse)
+		}
+		return k, err
+	}
+	if t == grid.Int16 {
+		k.least = math.MinInt16
+	}
+	if l.Key() == grid.Identity(t).Key() {
+		return k, nil
+	}
+	n := int64(1) << (8 * t.Size())
+	k.lut, err = put(d, s, "levels of the values", n, func(lut []int32) {
+		for i := range lut {
+			lut[i] = int32(l.Level(float32(int32(i) + k.least)))
+		}
+	})
+	return k, err
+}
+
+// put allocates n elements on the device and copies there what fill makes.
+func put[T float32 | int32](d device.Device, s device.Stream, name string, n int64, fill func([]T)) (device.Buffer, error) {
+	list := make([]T, n)
+	fill(list)
+	b, err := d.Alloc(name, 4*n)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Upload(b, 0, bits(list)); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+// bits views a list as bytes; devices and hosts are little-endian.
+func bits[T float32 | int32 | int64](list []T) []byte {
+	if len(list) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&list[0])), len(list)*int(unsafe.Sizeof(list[0])))
+}
+
+// args are the ladder's parameters of a kernel, in order.
+func (k *Ladder) args() []any {
+	pointer := func(b device.Buffer) any {
+		if b == nil {
+			return uint64(0)
+		}
+		return b
+	}
+	return []any{k.levels, k.least, k.affine, k.lo, k.inverse, pointer(k.lut), pointer(k.values)}
+}
+
+func (k *Ladder) close() error {
+	var errs []error
+	for _, b := range []device.Buffer{k.lut, k.values} {
+		if b != nil {
+			errs = append(errs, b.Close())
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,26 @@
+// for each voxel v: for each face c of v: if v introduced c: changes[level(v)] += (−1)^dim(c)
+//
+// One slab of a streamed image at a time: the slices that are counted, with a
+// collar of one slice on either side where the image goes on. Several streams
+// copy slabs and launch this kernel, so that copies and kernels overlap (Wang et
+// al. 2022, section 4.4). Within a slab it is the sweep of ecc_fullsweep.cu.
+#include "sweep.h"
+
+#define KERNEL(dim, type)                                                                              \
+  extern "C" __global__ void ecc_chunked_##dim##_##type(                                                \
+      const type *image, int width, int height, int slices, int first, int last, int levels, int least, \
+      int affine, float32 lo, float32 inverse, const int *lut, const float32 *values, int64 *total, int copies) { \
+    histogram h = histogram::start(total, levels, copies);                                             \
+    sweep_##dim(image, slab{width, height, slices, first, last},                                       \
+                ladder{levels, least, affine, lo, inverse, lut, values}, h);                           \
+    histogram::finish(h);                                                                              \
+  }
+
+KERNEL(2d, uint8)
+KERNEL(2d, int16)
+KERNEL(2d, uint16)
+KERNEL(2d, float32)
+KERNEL(3d, uint8)
+KERNEL(3d, int16)
+KERNEL(3d, uint16)
+KERNEL(3d, float32)
