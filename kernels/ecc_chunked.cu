@@ -16,11 +16,4 @@
     histogram::finish(h);                                                                              \
   }
 
-KERNEL(2d, uint8)
-KERNEL(2d, int16)
-KERNEL(2d, uint16)
-KERNEL(2d, float32)
-KERNEL(3d, uint8)
-KERNEL(3d, int16)
-KERNEL(3d, uint16)
-KERNEL(3d, float32)
+KERNELS(KERNEL)

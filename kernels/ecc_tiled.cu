@@ -1,7 +1,7 @@
 // for each voxel v: for each face c of v: if v introduced c: changes[level(v)] += (−1)^dim(c)
 //
-// One thread for each voxel of a tile, its neighbours fetched through a texture,
-// whose cache is laid out for neighbourhoods; each block adds up its changes in
+// One thread for each voxel of a tile and of its collar, rows fetched through a
+// texture, whose cache is laid out for neighbourhoods; each block adds up its changes in
 // shared memory and adds those to the curve's once, at its end. Blocks take tiles
 // in turn, so that there are as many histograms to add as the device runs blocks
 // (Wang et al. 2022, section 4.3 and algorithm 2).
@@ -29,66 +29,68 @@ FETCH(int16, "s32", "r")
 FETCH(uint16, "u32", "r")
 FETCH(float32, "f32", "f")
 
-// The tile of a block: rows of a warp, four of them in a plane of a 3D image.
-const int tile_x = 32, tile_y = 4;
+// A warp fetches a row of 32 voxels and counts the 30 inner ones: their
+// neighbours in the row are the neighbouring threads'. A block has four such rows
+// of a plane, and a quarter of its warps planes.
+const int row = 30, rows = 4;
 
-template <class T, bool inner>
-inlined int change_3d(texture t, int x, int y, int z, int width, int height, int depth, typename in_register<T>::type &v) {
-  typedef typename in_register<T>::type V;
-  V planes[3][9];
-  for (int dz = 0; dz < 3; dz++)
-    for (int dy = 0; dy < 3; dy++)
-      for (int dx = 0; dx < 3; dx++) {
-        V &u = planes[dz][3 * dy + dx];
-        int ux = x + dx - 1, uy = y + dy - 1, uz = z + dz - 1;
-        if (inner || (ux >= 0 && ux < width && uy >= 0 && uy < height && uz >= 0 && uz < depth))
-          fetch(t, ux, uy, uz, (const T *)0, u);
-        else
-          outside(u);
-      }
-  v = planes[1][4];
-  return introduced(planes[0], planes[1], planes[2]);
+inlined float32 from_bits(int v, float32) { return __builtin_bit_cast(float32, v); }
+inlined int from_bits(int v, int) { return v; }
+
+// The value of the thread before, and of the one after.
+template <class V> inlined V before(V v) {
+  return from_bits(__nvvm_shfl_sync_up_i32(-1, __builtin_bit_cast(int, v), 1, 0), v);
+}
+template <class V> inlined V after(V v) {
+  return from_bits(__nvvm_shfl_sync_down_i32(-1, __builtin_bit_cast(int, v), 1, 31), v);
+}
+
+template <class V> inlined void spread(V *out, V v) {
+  out[0] = before(v);
+  out[1] = v;
+  out[2] = after(v);
 }
 
 template <class T> inlined void tiles_3d(texture t, int width, int height, int depth, const ladder &l, const histogram &h) {
   typedef typename in_register<T>::type V;
-  int tile_z = threads() / (tile_x * tile_y);
-  int nx = (width + tile_x - 1) / tile_x, ny = (height + tile_y - 1) / tile_y, nz = (depth + tile_z - 1) / tile_z;
+  int lane = thread_x() & 31, warp = thread_x() >> 5, planes = threads() / (32 * rows);
+  int nx = (width + row - 1) / row, ny = (height + rows - 1) / rows, nz = (depth + planes - 1) / planes;
   int64 tiles = (int64)nx * ny * nz;
   for (int64 tile = block_x(); tile < tiles; tile += blocks()) {
-    int x0 = (int)(tile % nx) * tile_x, y0 = (int)(tile / nx % ny) * tile_y, z0 = (int)(tile / nx / ny) * tile_z;
-    int x = x0 + (thread_x() & 31), y = y0 + (thread_x() >> 5) % tile_y, z = z0 + (thread_x() >> 5) / tile_y;
-    bool inner = x0 > 0 && y0 > 0 && z0 > 0 && x0 + tile_x < width && y0 + tile_y < height && z0 + tile_z < depth;
-    V v;
-    if (inner) {
-      int change = change_3d<T, true>(t, x, y, z, width, height, depth, v);
-      histogram::add(h, level(l, v), change);
-    } else if (x < width && y < height && z < depth) {
-      int change = change_3d<T, false>(t, x, y, z, width, height, depth, v);
-      histogram::add(h, level(l, v), change);
-    }
+    int x = (int)(tile % nx) * row + lane - 1, y = (int)(tile / nx % ny) * rows + warp % rows, z = (int)(tile / nx / ny) * planes + warp / rows;
+    if (y >= height || z >= depth) continue; // all of the warp
+    V around[3][9];
+    for (int dz = 0; dz < 3; dz++)
+      for (int dy = 0; dy < 3; dy++) {
+        V v;
+        int uy = y + dy - 1, uz = z + dz - 1;
+        outside(v);
+        if (x >= 0 && x < width && uy >= 0 && uy < height && uz >= 0 && uz < depth) fetch(t, x, uy, uz, (const T *)0, v);
+        spread(around[dz] + 3 * dy, v);
+      }
+    if (lane > 0 && lane <= row && x < width)
+      histogram::add(h, level(l, around[1][4]), introduced(around[0], around[1], around[2]));
   }
 }
 
 template <class T> inlined void tiles_2d(texture t, int width, int height, int, const ladder &l, const histogram &h) {
   typedef typename in_register<T>::type V;
-  int rows_of_tile = threads() / tile_x;
-  int nx = (width + tile_x - 1) / tile_x, ny = (height + rows_of_tile - 1) / rows_of_tile;
+  int lane = thread_x() & 31, warps = threads() >> 5;
+  int nx = (width + row - 1) / row, ny = (height + warps - 1) / warps;
   int64 tiles = (int64)nx * ny;
   for (int64 tile = block_x(); tile < tiles; tile += blocks()) {
-    int x = (int)(tile % nx) * tile_x + (thread_x() & 31), y = (int)(tile / nx) * rows_of_tile + (thread_x() >> 5);
-    if (x >= width || y >= height) continue;
-    V rows[3][3];
-    for (int dy = 0; dy < 3; dy++)
-      for (int dx = 0; dx < 3; dx++) {
-        V &u = rows[dy][dx];
-        int ux = x + dx - 1, uy = y + dy - 1;
-        if (ux >= 0 && ux < width && uy >= 0 && uy < height)
-          fetch(t, ux, uy, (const T *)0, u);
-        else
-          outside(u);
-      }
-    histogram::add(h, level(l, rows[1][1]), introduced(rows[0], rows[1], rows[2]));
+    int x = (int)(tile % nx) * row + lane - 1, y = (int)(tile / nx) * warps + (thread_x() >> 5);
+    if (y >= height) continue; // all of the warp
+    V around[3][3];
+    for (int dy = 0; dy < 3; dy++) {
+      V v;
+      int uy = y + dy - 1;
+      outside(v);
+      if (x >= 0 && x < width && uy >= 0 && uy < height) fetch(t, x, uy, (const T *)0, v);
+      spread(around[dy], v);
+    }
+    if (lane > 0 && lane <= row && x < width)
+      histogram::add(h, level(l, around[1][1]), introduced(around[0], around[1], around[2]));
   }
 }
 

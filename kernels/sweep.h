@@ -9,6 +9,10 @@
 // on are the collar, and beyond slices there is none.
 struct slab {
   int width, height, slices, first, last;
+
+  // Where counting ends, and the slice before one.
+  inlined int end(const slab &s) { return s.last - (planted(fault::slab) ? 1 : 0); }
+  inlined int before(int z) { return planted(fault::halo) && z > 0 ? z : z - 1; }
 };
 
 const int march = 64; // slices that a warp counts before it takes other columns
@@ -40,10 +44,10 @@ template <class T> inlined void sweep_3d(const T *image, slab s, const ladder &l
     int x = (int)(tile % across) * 32 + lane;
     int64 rest = tile / across;
     int y = (int)(rest % s.height), z = s.first + (int)(rest / s.height) * march;
-    int end = z + march < s.last ? z + march : s.last;
+    int end = z + march < slab::end(s) ? z + march : slab::end(s);
     if (x >= s.width) continue;
     V before[9], at[9], after[9];
-    load_plane(before, image, s, x, y, z - 1);
+    load_plane(before, image, s, x, y, slab::before(z));
     load_plane(at, image, s, x, y, z);
     load_plane(after, image, s, x, y, z + 1);
     for (; z < end; z++) {
@@ -63,10 +67,10 @@ template <class T> inlined void sweep_2d(const T *image, slab s, const ladder &l
   int64 tiles = (int64)across * along;
   for (int64 tile = (int64)block_x() * warps + (thread_x() >> 5); tile < tiles; tile += (int64)blocks() * warps) {
     int x = (int)(tile % across) * 32 + lane, y = s.first + (int)(tile / across) * march;
-    int end = y + march < s.last ? y + march : s.last;
+    int end = y + march < slab::end(s) ? y + march : slab::end(s);
     if (x >= s.width) continue;
     V before[3], at[3], after[3];
-    load_row(before, image + (int64)(y - 1) * s.width, x, s.width, y > 0);
+    load_row(before, image + (int64)slab::before(y) * s.width, x, s.width, y > 0);
     load_row(at, image + (int64)y * s.width, x, s.width, true);
     load_row(after, image + (int64)(y + 1) * s.width, x, s.width, y + 1 < s.slices);
     for (; y < end; y++) {

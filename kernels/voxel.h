@@ -1,6 +1,7 @@
 // What one voxel contributes: its level, and the cells that it introduces.
 #pragma once
 #include "device.h"
+#include "fault.h"
 
 // A value in a register: float32 stays, the integers become int.
 template <class T> struct in_register { typedef int type; };
@@ -39,6 +40,9 @@ inlined int level(const ladder &l, float32 v) {
   return lo;
 }
 
+// Whether v comes before the voxel of a row before its own.
+template <class V> inlined bool before_row(V v, V u) { return planted(fault::tie) ? v <= u : v < u; }
+
 // The cells that voxel at[4] introduces, given the 3 × 3 voxels of the plane
 // before it, of its own and of the one after: it comes before a neighbour with a
 // lower row-major position when it is less, before one with a higher position
@@ -47,7 +51,7 @@ inlined int level(const ladder &l, float32 v) {
 template <class V> inlined int introduced(const V (&before)[9], const V (&at)[9], const V (&after)[9]) {
   V v = at[4];
   bool za = v < before[4], zb = v <= after[4];
-  bool ya = v < at[1], yb = v <= at[7];
+  bool ya = before_row(v, at[1]), yb = v <= at[7];
   bool xa = v < at[3], xb = v <= at[5];
   bool zaya = za & ya & (v < before[1]), zayb = za & yb & (v < before[7]);
   bool zbya = zb & ya & (v <= after[1]), zbyb = zb & yb & (v <= after[7]);
@@ -67,7 +71,7 @@ template <class V> inlined int introduced(const V (&before)[9], const V (&at)[9]
 // The same for a pixel of a 2D image and the rows before, of and after it.
 template <class V> inlined int introduced(const V (&before)[3], const V (&at)[3], const V (&after)[3]) {
   V v = at[1];
-  bool ya = v < before[1], yb = v <= after[1], xa = v < at[0], xb = v <= at[2];
+  bool ya = before_row(v, before[1]), yb = v <= after[1], xa = v < at[0], xb = v <= at[2];
   int vertices = (ya & xa & (v < before[0])) + (ya & xb & (v < before[2])) +
                  (yb & xa & (v <= after[0])) + (yb & xb & (v <= after[2]));
   return 1 - (ya + yb + xa + xb) + vertices;

@@ -1,37 +1,42 @@
-// Package chunked streams the image through the device in slabs: each of several
-// lanes reads a slab with its collar of one slice into pinned memory, copies it
-// to the device on a stream of its own, and counts it there, so that reading,
-// copying and counting overlap (Wang et al. 2022, section 4.4;
-// kernels/ecc_chunked.cu). Neither host nor device has to hold the image. Levels
-// beyond the shared memory of a block go to the curve's table in global memory
-// directly, change by change.
+// Package chunked streams the image through the device in slabs. One stream
+// copies the slabs, each once; another gives a slab its collar of one slice, from
+// the slabs before and after it, and counts it, while the next ones are on their
+// way (Wang et al. 2022, section 4.4; kernels/ecc_chunked.cu). Neither host nor
+// device has to hold the image: it is read, slab by slab, into pinned memory
+// ahead of the copies. An image that is whole in memory is pinned where it is when
+// the job is set up, and copied from there. Levels beyond the shared memory of a
+// block go to the curve's table in global memory directly, change by change.
 package chunked
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"sync"
-	"sync/atomic"
+	"os"
+	"unsafe"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/device"
 	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/kernels"
 )
 
-// The pipeline's size: enough lanes that some read while others copy and count,
-// slabs long enough that copies run at their full rate and short enough that the
-// first and the last, which overlap with nothing, do not count.
+// The pipeline's size: slabs long enough that copies run at their full rate and
+// short enough that the first and the last, which overlap with nothing, do not
+// count; buffers for the slab that is counted, those beside it, and the next on
+// its way.
 const (
-	maxLanes  = 8
 	slabBytes = 32 << 20
+	buffers   = 5
+	maxAhead  = 8 // slabs read ahead at the same time
 )
 
 // Implementation is the chunked implementation on the devices that Open gives.
-type Implementation struct{ Open resident.Opener }
+type Implementation struct {
+	Open resident.Opener
+	// PTX gives the kernels of a source; nil means package kernels.
+	PTX func(name string) ([]byte, error)
+}
 
 // About describes the method.
 func (Implementation) About() bench.About {
@@ -47,18 +52,27 @@ func (Implementation) About() bench.About {
 // A plan says how an image is cut.
 type plan struct {
 	n, h, w int64
-	lanes   int64
-	slices  int64 // counted in a slab
-	bytes   int64 // of a slab with its collar
+	size    int64 // bytes of a slice
+	slices  int64 // of a slab
+	slabs   int64
+	ahead   int64 // slabs of pinned memory, 0 when the image is pinned itself
 }
 
 func newPlan(in grid.Source, threads int) plan {
 	n, h, w := ecc.Stack(in.Shape())
-	size := grid.SliceBytes(in)
-	p := plan{n: n, h: h, w: w, lanes: max(2, min(maxLanes, int64(threads)))}
-	p.slices = max(1, min(slabBytes/size, (n+p.lanes-1)/p.lanes))
-	p.bytes = (p.slices + 2) * size
+	p := plan{n: n, h: h, w: w, size: grid.SliceBytes(in)}
+	p.slices = max(1, min(slabBytes/p.size, n))
+	p.slabs = (n + p.slices - 1) / p.slices
+	if f, ok := in.(*grid.Field); !ok || !pinnable(f.Data()) {
+		p.ahead = min(max(2, min(maxAhead, int64(threads))), p.slabs)
+	}
 	return p
+}
+
+// pinnable reports whether memory begins a page of its own and is worth pinning:
+// small images share pages with others, and pages are pinned once.
+func pinnable(mem []byte) bool {
+	return len(mem) >= 1<<20 && uintptr(unsafe.Pointer(&mem[0]))%uintptr(os.Getpagesize()) == 0
 }
 
 // CanDo refuses what does not fit the device slab by slab.
@@ -71,16 +85,20 @@ func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 		return fmt.Errorf("%v: an axis is longer than the kernels count, %d", s, math.MaxInt32/2)
 	}
 	p := newPlan(in, c.Threads)
-	return resident.Fits(d, p.lanes*p.bytes+12*in.Ladder().Len(), fmt.Sprintf("%d slabs of %d slices", p.lanes, p.slices+2))
+	return resident.Fits(d, buffers*(p.slices+2)*p.size+12*in.Ladder().Len(), fmt.Sprintf("%d slabs of %d slices", buffers, p.slices+2))
 }
 
-// Setup loads the kernel and allocates the lanes' buffers.
+// Setup loads the kernel, allocates the slabs and pins the image.
 func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC], error) {
 	d, err := i.Open(c.Device)
 	if err != nil {
 		return nil, err
 	}
-	ptx, err := kernels.PTX("ecc_chunked")
+	load := i.PTX
+	if load == nil {
+		load = kernels.PTX
+	}
+	ptx, err := load("ecc_chunked")
 	if err != nil {
 		return nil, err
 	}
@@ -91,113 +109,9 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 		return nil, err
 	}
 	j := &job{Counter: counter, plan: newPlan(in, c.Threads), in: in}
-	for k := range j.lanes {
-		l, err := j.newLane(d, k)
-		j.open = append(j.open, l)
-		if err != nil {
-			return nil, errors.Join(err, j.Close())
-		}
+	if err := j.allocate(d); err != nil {
+		j.Close() // the first error is the one to report
+		return nil, err
 	}
 	return j, nil
-}
-
-type job struct {
-	*resident.Counter
-	plan
-	in   grid.Source
-	open []*lane
-}
-
-// A lane is one slab on its way.
-type lane struct {
-	stream device.Stream
-	host   device.Pinned
-	slab   device.Buffer
-}
-
-func (j *job) newLane(d device.Device, k int64) (l *lane, err error) {
-	l = &lane{}
-	if l.stream, err = d.NewStream(fmt.Sprintf("lane %d", k)); err != nil {
-		return l, err
-	}
-	if l.host, err = d.AllocPinned(fmt.Sprintf("slab of lane %d on the host", k), j.bytes); err != nil {
-		return l, err
-	}
-	l.slab, err = d.Alloc(fmt.Sprintf("slab of lane %d", k), j.bytes)
-	return l, err
-}
-
-func (l *lane) close() error {
-	var errs []error
-	if l.stream != nil {
-		errs = append(errs, l.stream.Wait())
-	}
-	if l.slab != nil {
-		errs = append(errs, l.slab.Close())
-	}
-	if l.host != nil {
-		errs = append(errs, l.host.Close())
-	}
-	if l.stream != nil {
-		errs = append(errs, l.stream.Close())
-	}
-	return errors.Join(errs...)
-}
-
-func (j *job) Do(trace *bench.Trace) error {
-	if err := j.Begin(); err != nil {
-		return err
-	}
-	// The table is clear before any lane adds to it.
-	if err := j.Stream.Wait(); err != nil {
-		return err
-	}
-	var next atomic.Int64
-	errs := make([]error, len(j.open))
-	var wg sync.WaitGroup
-	for k, l := range j.open {
-		wg.Go(func() {
-			for errs[k] == nil {
-				lo := (next.Add(1) - 1) * j.slices
-				if lo >= j.n {
-					return
-				}
-				errs[k] = j.count(l, lo, min(lo+j.slices, j.n), trace)
-			}
-		})
-	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	return j.End()
-}
-
-// count reads, copies and counts slices lo ≤ z < hi.
-func (j *job) count(l *lane, lo, hi int64, trace *bench.Trace) error {
-	from, to := max(0, lo-1), min(j.n, hi+1)
-	bytes := (to - from) * grid.SliceBytes(j.in)
-	end := trace.Span("read into pinned memory")
-	if err := j.in.ReadSlab(l.host.Data()[:bytes], from, to); err != nil {
-		return err
-	}
-	end()
-	defer trace.Span("copy and count")()
-	if err := l.stream.Copy(l.slab, 0, l.host, 0, bytes); err != nil {
-		return err
-	}
-	if err := j.Count(l.stream, l.slab, int32(j.w), int32(j.h), int32(to-from), int32(lo-from), int32(hi-from)); err != nil {
-		return err
-	}
-	return l.stream.Wait()
-}
-
-func (j *job) Out() (ecc.VCEC, error) { return ecc.FromDense(j.Changes()), nil }
-
-func (j *job) Close() error {
-	var errs []error
-	for _, l := range j.open {
-		errs = append(errs, l.close())
-	}
-	return errors.Join(append(errs, j.Counter.Close())...)
 }

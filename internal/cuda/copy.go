@@ -21,11 +21,11 @@ func (s *stream) Copy(to device.Memory, at int64, from device.Memory, off, n int
 		}
 		call := cuMemcpyDtoDAsync
 		switch {
-		case dst.free == cuMemFreeHost && src.free == cuMemFreeHost:
+		case dst.onHost() && src.onHost():
 			return fmt.Errorf("%s: a copy from %s, neither of which is on the device", dst, src)
-		case dst.free == cuMemFreeHost:
+		case dst.onHost():
 			call = cuMemcpyDtoHAsync
-		case src.free == cuMemFreeHost:
+		case src.onHost():
 			call = cuMemcpyHtoDAsync
 		}
 		return s.c.call(call, dst, dst.handle+uintptr(at), src.handle+uintptr(off), uintptr(n), s.handle)
@@ -102,7 +102,7 @@ func (s *stream) CopyPlanes(to device.Array, z, n int64, from device.Memory, off
 			return err
 		}
 		part := copyPart{memory: memoryDevice, device: uint64(src.handle) + uint64(off)}
-		if src.free == cuMemFreeHost {
+		if src.onHost() {
 			part = copyPart{memory: memoryHost, host: uint64(src.handle) + uint64(off)}
 		}
 		return s.copyPlanes(a, z, n, part)

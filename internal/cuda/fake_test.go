@@ -184,6 +184,10 @@ func try(dev device.Device, ptx []byte) (err error) {
 	if !keep("AllocPinned", pin, e) {
 		return
 	}
+	reg, e := dev.Register("mapped", make([]byte, 4*n))
+	if !keep("Register", reg, e) {
+		return
+	}
 	m, e := dev.LoadModule("kernels", ptx)
 	if !keep("LoadModule", m, e) {
 		return
@@ -210,6 +214,7 @@ func try(dev device.Device, ptx []byte) (err error) {
 	do("Fill32", s.Fill32(buf, 0, n, 1))
 	do("Copy", s.Copy(pin, 0, buf, 0, 4*n))
 	do("Copy", s.Copy(buf, 0, pin, 0, 4*n))
+	do("Copy", s.Copy(buf, 0, reg, 0, 4*n))
 	do("Copy", s.Copy(buf, 0, buf, 2*n, 2*n))
 	do("CopyPlanes", s.CopyPlanes(arr, 0, 10, buf, 0))
 	do("UploadPlanes", s.UploadPlanes(arr, 0, make([]byte, 4*n)))

@@ -109,9 +109,9 @@ func TestEveryCallFails(t *testing.T) {
 			} else if text := found.Error(); text != fmt.Sprintf("%s: %s: invalid resource handle (CUDA_ERROR_INVALID_HANDLE, 400)", found.Object, call) {
 				t.Errorf("the text of %#v is %q", found, text)
 			}
-			leaked := f.get("buffers") + f.get("pinned") + f.get("arrays") + f.get("textures") + f.get("streams") + f.get("events") + f.get("modules") + f.get("contexts")
+			leaked := f.get("buffers") + f.get("pinned") + f.get("registered") + f.get("arrays") + f.get("textures") + f.get("streams") + f.get("events") + f.get("modules") + f.get("contexts")
 			// What cannot be freed stays; with its context it goes.
-			frees := strings.Contains(call, "Free") || strings.Contains(call, "Destroy") || strings.Contains(call, "Unload")
+			frees := strings.Contains(call, "Free") || strings.Contains(call, "Destroy") || strings.Contains(call, "Unload") || strings.Contains(call, "Unregister")
 			if call != "cuDevicePrimaryCtxRelease_v2" && leaked != 0 {
 				t.Errorf("%s fails the %d. time: %d objects are left", call, skip+1, leaked)
 			}

@@ -76,6 +76,25 @@ func (c *context) AllocPinned(name string, bytes int64) (device.Pinned, error) {
 	return p, nil
 }
 
+// onHost reports whether the object is memory of the host.
+func (o *object) onHost() bool { return o.free == cuMemFreeHost || o.free == cuMemHostUnregister }
+
+// Register pins memory that is there already.
+func (c *context) Register(name string, mem []byte) (device.Pinned, error) {
+	p := &pinned{object: object{kind: "registered memory", name: name, bytes: int64(len(mem)), free: cuMemHostUnregister}, data: mem}
+	if len(mem) == 0 {
+		return nil, fmt.Errorf("registered memory %q: a size of 0 bytes", name)
+	}
+	err := c.add(&p.object, func() error {
+		p.handle = uintptr(unsafe.Pointer(&mem[0]))
+		return c.call(cuMemHostRegister, p, p.handle, uintptr(len(mem)), hostPortable|hostMapped)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // memory is the object behind memory of this device, when n bytes from at are
 // within it.
 func (c *context) memory(m device.Memory, at, n int64) (*object, error) {

@@ -32,6 +32,8 @@ const (
 	cuMemFree
 	cuMemHostAlloc
 	cuMemFreeHost
+	cuMemHostRegister
+	cuMemHostUnregister
 	cuMemcpyHtoDAsync
 	cuMemcpyDtoHAsync
 	cuMemcpyDtoDAsync
@@ -93,6 +95,8 @@ var symbols = [symbolCount]struct {
 	cuMemFree:                   {names: []string{"cuMemFree_v2"}},
 	cuMemHostAlloc:              {names: []string{"cuMemHostAlloc"}},
 	cuMemFreeHost:               {names: []string{"cuMemFreeHost"}},
+	cuMemHostRegister:           {names: []string{"cuMemHostRegister_v2"}},
+	cuMemHostUnregister:         {names: []string{"cuMemHostUnregister"}},
 	cuMemcpyHtoDAsync:           {names: []string{"cuMemcpyHtoDAsync_v2"}},
 	cuMemcpyDtoHAsync:           {names: []string{"cuMemcpyDtoHAsync_v2"}},
 	cuMemcpyDtoDAsync:           {names: []string{"cuMemcpyDtoDAsync_v2"}},

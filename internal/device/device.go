@@ -32,6 +32,10 @@ type Device interface {
 	// AllocPinned allocates memory of the host that the device copies from and
 	// to without the processor.
 	AllocPinned(name string, bytes int64) (Pinned, error)
+	// Register pins memory of the host that is there already, such as a mapped
+	// file, until it is closed. It must be writable and stay where it is; closing
+	// it leaves the memory itself alone.
+	Register(name string, mem []byte) (Pinned, error)
 	// AllocArray allocates texels, stored as the device likes to fetch them.
 	AllocArray(name string, layout ArrayLayout) (Array, error)
 	// LoadModule loads kernels from their portable code and compiles them for

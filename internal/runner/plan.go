@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"eccbench/internal/bench"
@@ -19,7 +20,7 @@ type Plan struct {
 	Impls    []string
 	Inputs   []string
 	// Ceiling names the workload whose implementations are the ceilings of the
-	// others: the one on the device in its own scopes, else the host's; "" for none.
+	// others, each of those in the same place and scope; "" for none.
 	Ceiling   string
 	Scope     bench.Scope // "" for e2e where the inputs fit in memory, else file
 	Threads   int
@@ -68,7 +69,7 @@ func (p Plan) cells(input string) ([]cell, error) {
 			return nil, err
 		}
 		for _, a := range b.Abouts() {
-			if a.Where == p.where() {
+			if slices.Contains(a.Scopes, p.Scope) || p.Scope == "" && slices.Contains(a.Scopes, bench.E2E) {
 				if err := add(b, a.Name); err != nil {
 					return nil, err
 				}
@@ -90,15 +91,6 @@ func (p Plan) cells(input string) ([]cell, error) {
 		}
 	}
 	return cells, nil
-}
-
-// where is where the ceiling is measured: on the device in its own scopes, else
-// in the host's memory.
-func (p Plan) where() string {
-	if p.Scope == bench.Kernel || p.Scope == bench.Device {
-		return "gpu"
-	}
-	return "cpu"
 }
 
 // Count is the number of cells of the plan.

@@ -48,8 +48,8 @@ type group struct {
 	scope    bench.Scope
 	cost     bench.Cost
 	variants []string
-	shared   []*os.File // one for each variant, none when they are streamed
-	ceiling  float64
+	shared   []*os.File         // one for each variant, none when they are streamed
+	ceiling  map[string]float64 // by where it was measured
 	witness  string
 	answers  []*os.File // the witness's, one for each variant
 	refused  error      // why no cell of the group can run
@@ -61,7 +61,7 @@ func (p Plan) group(ctx context.Context, input string, cells []cell, o Observer)
 	if err != nil {
 		return fmt.Errorf("input %s: %w", input, err)
 	}
-	g := &group{Plan: p, input: input, cost: cost}
+	g := &group{Plan: p, input: input, cost: cost, ceiling: map[string]float64{}}
 	rotate := 1
 	if p.Sampling != nil {
 		rotate = max(1, p.Rotate)
@@ -102,7 +102,7 @@ func (g *group) done(c cell) bool {
 	}
 	record, ok := g.Done(g.key(c))
 	if ok && c.bench.Name() == g.Plan.Ceiling {
-		g.ceiling = max(g.ceiling, record.Ceiling)
+		g.ceiling[c.about.Where] = max(g.ceiling[c.about.Where], record.Ceiling)
 	}
 	return ok
 }
@@ -147,12 +147,12 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 	rate, _, _, timed := record.Rate()
 	if c.bench.Name() == g.Ceiling {
 		if timed && record.Status == verify.Verified {
-			g.ceiling = max(g.ceiling, rate)
+			g.ceiling[record.Where] = max(g.ceiling[record.Where], rate)
 		}
-		record.Ceiling = g.ceiling
+		record.Ceiling = g.ceiling[record.Where]
 		closeAll(answers)
 	} else {
-		record.Ceiling = g.ceiling
+		record.Ceiling = g.ceiling[record.Where]
 		if record.Status == verify.Verified && g.answers == nil {
 			g.witness, g.answers = c.about.Name, answers
 		} else {
@@ -181,9 +181,9 @@ func (g *group) finish(r *bench.CellRecord, timed bool, rate float64) {
 	spread := r.Seconds.Spread()
 	if r.Status == verify.Verified {
 		switch {
-		case g.ceiling > 0 && r.Workload != g.Ceiling && rate > g.ceiling*implausible:
+		case r.Ceiling > 0 && r.Workload != g.Ceiling && rate > r.Ceiling*implausible:
 			r.Status = verify.Implausible
-			r.Reason = fmt.Sprintf("%.3g times the rate at which the same bytes can be read", rate/g.ceiling)
+			r.Reason = fmt.Sprintf("%.3g times the rate at which the same bytes can be read", rate/r.Ceiling)
 		case !math.IsInf(spread, 1) && spread > noisy:
 			r.Status, r.Reason = verify.Noisy, fmt.Sprintf("the interval of the median is ±%.0f %%", spread*100)
 		}

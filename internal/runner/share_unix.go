@@ -9,13 +9,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapFile maps a whole file, read only.
-func mapFile(f *os.File) ([]byte, error) {
+// mapFile maps a whole file, read only unless a device has to pin it, which
+// drivers do with writable memory alone.
+func mapFile(f *os.File, toPin bool) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	mapped, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_SHARED)
+	protection := unix.PROT_READ
+	if toPin {
+		protection |= unix.PROT_WRITE
+	}
+	mapped, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), protection, unix.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("mapping %d bytes: %w", info.Size(), err)
 	}

@@ -79,7 +79,7 @@ func Work(benches []Bench, stdin io.Reader) error {
 }
 
 // attach makes the task's inputs: of the shared bytes, or of their names.
-func (b *bound[In, Out]) attach(t Task, shared []*os.File) ([]In, func(), error) {
+func (b *bound[In, Out]) attach(t Task, shared []*os.File, toPin bool) ([]In, func(), error) {
 	var inputs []In
 	var undo []func()
 	detach := func() {
@@ -92,7 +92,7 @@ func (b *bound[In, Out]) attach(t Task, shared []*os.File) ([]In, func(), error)
 		var err error
 		if t.Shared {
 			var mapped []byte
-			mapped, err = mapFile(shared[i])
+			mapped, err = mapFile(shared[i], toPin)
 			if err == nil {
 				undo = append(undo, func() { unmap(mapped) })
 				in, err = b.w.Inputs.Attach(mapped)
@@ -147,7 +147,7 @@ func (b *bound[In, Out]) work(ctx context.Context, t Task, f files, phase func(s
 	if err != nil {
 		return bench.CellRecord{}, err
 	}
-	inputs, detach, err := b.attach(t, f.inputs)
+	inputs, detach, err := b.attach(t, f.inputs, impl.About().Where == "gpu")
 	if err != nil {
 		return bench.CellRecord{}, err
 	}

@@ -106,11 +106,21 @@ static CUresult allocate(enum kind kind, void *out, size_t bytes) {
 	memcpy(out, &o->data, sizeof o->data);
 	return 0;
 }
-#define FREE(kind, handle) do { object *o_ = find(kind, (const void *)(handle)); CHECK(o_, kind == BUFFER || kind == PINNED ? 1 : 400); flush(); drop(o_); END(current->lost); } while (0)
+#define FREE(kind, handle) do { object *o_ = find(kind, (const void *)(handle)); CHECK(o_, kind == BUFFER || kind == PINNED ? 1 : kind == REGISTERED ? 713 : 400); flush(); drop(o_); END(current->lost); } while (0)
 
 CUresult cuMemAlloc_v2(CUdeviceptr *p, size_t bytes) { BEGIN(1); END(allocate(BUFFER, p, bytes)); }
 CUresult cuMemFree_v2(CUdeviceptr p) { BEGIN(1); FREE(BUFFER, p); }
 CUresult cuMemHostAlloc(void **p, size_t bytes, unsigned int flags) { BEGIN(1); CHECK(flags < 8, 1); END(allocate(PINNED, p, bytes)); }
+CUresult cuMemHostRegister_v2(void *p, size_t bytes, unsigned int flags) {
+	BEGIN(1);
+	CHECK(flags < 16 && p && bytes, 1);
+	CHECK(!find(REGISTERED, p), 712);
+	object *o = make(REGISTERED);
+	o->data = p;
+	o->bytes = bytes;
+	END(0);
+}
+CUresult cuMemHostUnregister(void *p) { BEGIN(1); FREE(REGISTERED, p); }
 CUresult cuMemFreeHost(void *p) { BEGIN(1); FREE(PINNED, p); }
 
 static op *add_copy(void *to, const void *from, size_t n) {

@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum kind { CONTEXT, MODULE, BUFFER, PINNED, ARRAY, TEXTURE, STREAM, EVENT, KINDS };
-static const char *kind_names[KINDS] = {"contexts", "modules", "buffers", "pinned", "arrays", "textures", "streams", "events"};
+enum kind { CONTEXT, MODULE, BUFFER, PINNED, REGISTERED, ARRAY, TEXTURE, STREAM, EVENT, KINDS };
+static const char *kind_names[KINDS] = {"contexts", "modules", "buffers", "pinned", "registered", "arrays", "textures", "streams", "events"};
 
 typedef struct object {
 	enum kind kind;
@@ -158,8 +158,8 @@ static void drop(object *o) {
 	*p = o->next;
 	counts[o->kind]--;
 	if (o->data) {
-		munmap(o->data, o->bytes);
-		if (o->kind != PINNED) used -= o->bytes;
+		if (o->kind != REGISTERED) munmap(o->data, o->bytes);
+		if (o->kind != PINNED && o->kind != REGISTERED) used -= o->bytes;
 	}
 	for (function **f = &functions; *f;)
 		if ((*f)->module == o) { function *gone = *f; *f = gone->next; free(gone); } else f = &(*f)->next;

@@ -1,0 +1,25 @@
+// Known defects, one of which tests plant in a kernel by -DFAULT=<its name>.
+// Without one the compiler leaves no trace of them.
+#pragma once
+
+#ifdef FAULT // for tests, two kernels of a source are enough
+#define KERNELS(kernel) kernel(2d, float32) kernel(3d, float32)
+#else
+#define FAULT none
+#define KERNELS(kernel)                                                                       \
+  kernel(2d, uint8) kernel(2d, int16) kernel(2d, uint16) kernel(2d, float32)                  \
+  kernel(3d, uint8) kernel(3d, int16) kernel(3d, uint16) kernel(3d, float32)
+#endif
+
+enum class fault {
+  none,
+  tie,     // a tie with an earlier row counts as won
+  halo,    // what lies across the edge of a tile is taken wrong
+  barrier, // a block's changes are added up before all are there
+  atomic,  // changes are added by a load, an addition and a store
+  slab,    // the last slices or rows are not counted
+  flush,   // only the first 512 levels are added to the curve's
+};
+
+// Whether a fault is planted.
+constexpr bool planted(fault f) { return f == fault::FAULT; }
