@@ -6,10 +6,24 @@ package kernels
 import (
 	"embed"
 	"fmt"
+	"strings"
 )
 
 //go:embed *.ptx
 var files embed.FS
+
+// Names lists the sources, without .cu.
+func Names() []string {
+	entries, err := files.ReadDir(".")
+	if err != nil {
+		return nil // an embedded folder can be read
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".ptx"))
+	}
+	return names
+}
 
 // PTX is the compiled form of the source kernels/<name>.cu.
 func PTX(name string) ([]byte, error) {

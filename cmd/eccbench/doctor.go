@@ -11,8 +11,10 @@ import (
 	"eccbench/impls"
 	"eccbench/internal/bench"
 	"eccbench/internal/quantity"
+	"eccbench/internal/resident"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
+	"eccbench/kernels"
 )
 
 func doctorCommand() subcommand {
@@ -25,6 +27,7 @@ func doctorCommand() subcommand {
 
 func (c *command) doctor(args []string) error {
 	f := pflag.NewFlagSet("doctor", pflag.ContinueOnError)
+	which := f.String("device", "", "accelerator: its number, UUID or name (default the first)")
 	if err := c.parse(doctorCommand(), f, args); err != nil {
 		return err
 	}
@@ -51,7 +54,43 @@ func (c *command) doctor(args []string) error {
 	line("kernel", "%s", m.Kernel)
 	line("program", "commit %s, %s %s/%s, sha256 %.16s…", run.Binary.Commit, run.Binary.Go, run.Binary.OS, run.Binary.Arch, run.Binary.SHA256)
 	line("clock", "smallest step seen %s", quantity.Duration(clockStep()))
+	if err := c.lookAtDevice(*which, line); err != nil {
+		return err
+	}
 	return c.tryWorker(line)
+}
+
+// lookAtDevice shows the chosen accelerator, or says in
+// one line why there is none, and times how long kernels take to load.
+func (c *command) lookAtDevice(which string, line func(what, format string, args ...any)) error {
+	d, err := c.open(which)
+	if err != nil {
+		line("device", "none: %v", err)
+		return nil
+	}
+	defer d.Close() // the process ends: there is nobody to tell
+	line("device", "%s", resident.Describe(d))
+	sensors := d.Sensors()
+	defer sensors.Close()
+	now := sensors.Read()
+	line("", "clock %v, memory %v, %v, %v; slowed by %v; other processes %v", now.Clock, now.MemoryClock, now.Temperature, now.Power, now.Throttle, now.Others)
+	for _, name := range kernels.Names() {
+		ptx, err := kernels.PTX(name)
+		if err != nil {
+			return err
+		}
+		start := time.Now()
+		m, err := d.LoadModule(name, ptx)
+		if err != nil {
+			line("", "kernels %s: %v", name, err)
+			continue
+		}
+		line("", "kernels %s: loaded in %s", name, quantity.Duration(time.Since(start)))
+		if err := m.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func cgroupLimit(n int64) string {

@@ -12,6 +12,8 @@ import (
 	"eccbench/internal/resident"
 )
 
+var _ bench.DeviceJob = (*job)(nil)
+
 type job struct {
 	*resident.Counter
 	plan
@@ -79,7 +81,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	if j.whole != nil {
 		defer trace.Span("copy and count")()
 		// All of it is added at once, from the device's own thread.
-		err := j.Device.Do(func() error {
+		err := j.On.Do(func() error {
 			for k := range j.slabs {
 				lo, hi := j.span(k)
 				if err := j.add(k, j.whole, lo*j.size, (hi-lo)*j.size); err != nil {
@@ -135,7 +137,7 @@ func (j *job) stream(trace *bench.Trace) error {
 		}
 		lo, hi := j.span(k)
 		s := j.staged[i]
-		err := j.Device.Do(func() error {
+		err := j.On.Do(func() error {
 			return errors.Join(j.add(k, s.slab, 0, (hi-lo)*j.size), j.copying.Record(s.sent))
 		})
 		if err != nil {
@@ -143,7 +145,7 @@ func (j *job) stream(trace *bench.Trace) error {
 		}
 		again[i] <- struct{}{}
 	}
-	return j.Device.Do(func() error { return j.count(j.slabs - 1) })
+	return j.On.Do(func() error { return j.count(j.slabs - 1) })
 }
 
 // add copies slab k to its slot as soon as that is free, and counts the slab

@@ -20,7 +20,11 @@ import (
 
 // Implementation is the full-sweep implementation on the devices that Open
 // gives.
-type Implementation struct{ Open resident.Opener }
+type Implementation struct {
+	Open resident.Opener
+	// PTX gives the kernels of a source; nil means package kernels.
+	PTX func(name string) ([]byte, error)
+}
 
 // About describes the method.
 func (Implementation) About() bench.About {
@@ -52,7 +56,11 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 	if err != nil {
 		return nil, err
 	}
-	ptx, err := kernels.PTX("ecc_fullsweep")
+	load := i.PTX
+	if load == nil {
+		load = kernels.PTX
+	}
+	ptx, err := load("ecc_fullsweep")
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +76,8 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 	}
 	return j, nil
 }
+
+var _ bench.DeviceJob = (*job)(nil)
 
 type job struct {
 	*resident.Counter
@@ -85,7 +95,7 @@ func (j *job) Do(trace *bench.Trace) error {
 		end()
 	}
 	defer trace.Span("count")()
-	return j.Device.Do(func() error {
+	return j.On.Do(func() error {
 		if err := j.Begin(); err != nil {
 			return err
 		}

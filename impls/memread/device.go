@@ -47,12 +47,14 @@ func (o OnDevice) Setup(in grid.Source, c bench.Conditions) (bench.Job[uint64], 
 	if err != nil {
 		return nil, err
 	}
-	j := &deviceJob{d: d, words: padded(in) / 8}
+	j := &deviceJob{d: d, words: padded(in) / 8, watch: resident.NewWatch(d)}
 	if err := j.setup(in); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
 	return j, nil
 }
+
+var _ bench.DeviceJob = (*deviceJob)(nil)
 
 type deviceJob struct {
 	d          device.Device
@@ -64,6 +66,7 @@ type deviceJob struct {
 	image, sum device.Buffer
 	result     device.Pinned
 	shape      device.Launch
+	watch      *resident.Watch
 }
 
 func (j *deviceJob) setup(in grid.Source) (err error) {
@@ -140,12 +143,16 @@ func (j *deviceJob) Cool() error {
 
 func (j *deviceJob) Elapsed() (time.Duration, error) { return j.end.Since(j.start) }
 
+func (j *deviceJob) Device() string { return resident.Describe(j.d) }
+
+func (j *deviceJob) Flags() []string { return j.watch.Flags() }
+
 func (j *deviceJob) Poison() { binary.LittleEndian.PutUint64(j.result.Data(), 1<<63|0x5a5a5a5a) }
 
 func (j *deviceJob) Out() (uint64, error) { return binary.LittleEndian.Uint64(j.result.Data()), nil }
 
 func (j *deviceJob) Close() error {
-	var errs []error
+	errs := []error{j.watch.Close()}
 	free := func(o interface{ Close() error }, made bool) {
 		if made {
 			errs = append(errs, o.Close())

@@ -18,7 +18,11 @@ import (
 )
 
 // Implementation is the tiled implementation on the devices that Open gives.
-type Implementation struct{ Open resident.Opener }
+type Implementation struct {
+	Open resident.Opener
+	// PTX gives the kernels of a source; nil means package kernels.
+	PTX func(name string) ([]byte, error)
+}
 
 // About describes the method.
 func (Implementation) About() bench.About {
@@ -54,7 +58,11 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 	if err != nil {
 		return nil, err
 	}
-	ptx, err := kernels.PTX("ecc_tiled")
+	load := i.PTX
+	if load == nil {
+		load = kernels.PTX
+	}
+	ptx, err := load("ecc_tiled")
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +106,8 @@ func (j *job) fill() error {
 	return grid.EachSlab(j.in, func(slab []byte, lo, _ int64) error { return j.Stream.UploadPlanes(j.array, lo, slab) })
 }
 
+var _ bench.DeviceJob = (*job)(nil)
+
 type job struct {
 	*resident.Counter
 	in      grid.Source
@@ -115,7 +125,7 @@ func (j *job) Do(trace *bench.Trace) error {
 		end()
 	}
 	defer trace.Span("count")()
-	return j.Device.Do(func() error {
+	return j.On.Do(func() error {
 		if err := j.Begin(); err != nil {
 			return err
 		}

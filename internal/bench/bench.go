@@ -114,9 +114,15 @@ type Job[Out any] interface {
 	Close() error
 }
 
-// A DeviceJob is a Job on a device with a clock and caches of its own. Neither
-// method is ever timed.
+// A DeviceJob is a Job on a device with a clock and caches of its own. None of
+// its methods is ever timed.
 type DeviceJob interface {
+	// Device describes the device in one line.
+	Device() string
+	// Flags are what a reader should know beside a number that was measured since
+	// the last call: that the device was slowed down, its clock moved, or others
+	// used it.
+	Flags() []string
 	// Cool leaves nothing of the input in the device's caches.
 	Cool() error
 	// Elapsed is what the device's own events say the last Do took: its launches

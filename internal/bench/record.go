@@ -49,6 +49,8 @@ type Machine struct {
 	CgroupBytes int64      `json:"cgroup_memory"` // 0 for no limit
 	Load        [3]float64 `json:"load"`
 	Kernel      string     `json:"kernel"`
+	// Devices are the accelerators, each in one line: name, driver, clocks.
+	Devices []string `json:"devices,omitempty"`
 }
 
 // A CellRecord is one implementation on one input in one process. Sample i is
@@ -68,6 +70,7 @@ type CellRecord struct {
 
 	verify.Verdict
 
+	Device  string         `json:"device,omitempty"`  // the accelerator, in one line
 	Flags   []string       `json:"flags,omitempty"`   // what a reader should know beside the number
 	Inputs  []string       `json:"inputs,omitempty"`  // the inputs that rotated through the timed calls
 	Digests []string       `json:"digests,omitempty"` // of the answers to Inputs

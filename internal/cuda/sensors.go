@@ -57,6 +57,9 @@ type sensors struct {
 
 var _ device.Sensors = (*sensors)(nil)
 
+// Sensors are those of the device's own PCI address.
+func (c *context) Sensors() device.Sensors { return NewSensors(c.Info().PCI) }
+
 // NewSensors finds the device at a PCI address (device.Info.PCI) in NVML:
 // libnvidia-ml.so.1, or the library that ECCBENCH_LIBNVML names. Where that
 // cannot be done every reading says why it is missing.

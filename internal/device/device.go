@@ -60,6 +60,9 @@ type Device interface {
 	// second-level cache. Where none can, it does nothing.
 	ResetPersistingL2() error
 
+	// Sensors reads how the device is doing. The caller closes them.
+	Sensors() Sensors
+
 	// Close frees what is left of the device's objects, each an error that
 	// names it, and stops using the device.
 	Close() error

@@ -14,7 +14,7 @@ import (
 // it needs on the device but the image. Kernels take a histogram's parameters
 // last (kernels/histogram.h) and a ladder's before them (kernels/voxel.h).
 type Counter struct {
-	Device device.Device
+	On     device.Device
 	Stream device.Stream
 
 	module     device.Module
@@ -25,6 +25,7 @@ type Counter struct {
 	total      device.Buffer // int64 for each level
 	result     device.Pinned // the same on the host
 	start, end device.Event
+	watch      *Watch
 }
 
 // A Kernel says which kernel counts, and how much it has to do.
@@ -40,7 +41,7 @@ type Kernel struct {
 // Open loads a kernel and prepares its tables. What has been made is freed when
 // something fails.
 func Open(d device.Device, k Kernel) (c *Counter, err error) {
-	c = &Counter{Device: d}
+	c = &Counter{On: d, watch: NewWatch(d)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.Close())
@@ -87,7 +88,7 @@ const (
 // of the levels in shared memory as fit a small share of it, one where one fits,
 // and none where the levels exceed what a block may have.
 func (c *Counter) arrange(levels, voxels int64) error {
-	info := c.Device.Info()
+	info := c.On.Info()
 	bytes := 4 * levels
 	block := int64(smallBlock)
 	switch {
@@ -157,7 +158,7 @@ func (c *Counter) Poison() {
 
 // Cool empties the device's second-level cache.
 func (c *Counter) Cool() error {
-	if err := c.Device.FlushL2(c.Stream); err != nil {
+	if err := c.On.FlushL2(c.Stream); err != nil {
 		return err
 	}
 	return c.Stream.Wait()
@@ -166,9 +167,15 @@ func (c *Counter) Cool() error {
 // Elapsed is the time from Begin to End on the device.
 func (c *Counter) Elapsed() (time.Duration, error) { return c.end.Since(c.start) }
 
+// Device describes the device in one line.
+func (c *Counter) Device() string { return Describe(c.On) }
+
+// Flags are what the device's sensors say.
+func (c *Counter) Flags() []string { return c.watch.Flags() }
+
 // Close frees all that Open made.
 func (c *Counter) Close() error {
-	var errs []error
+	errs := []error{c.watch.Close()}
 	free := func(o interface{ Close() error }, made bool) {
 		if made {
 			errs = append(errs, o.Close())

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"eccbench/internal/bench"
@@ -159,6 +160,7 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 			warm += max(took, time.Microsecond)
 		}
 	}
+	r.look()
 	var total float64
 	for !s.enough(samples, total, len(r.jobs)) {
 		if err := ctx.Err(); err != nil {
@@ -171,6 +173,7 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 		samples = append(samples, took.Seconds())
 		total += took.Seconds()
 	}
+	r.look()
 	summary := stats.Summarise(samples)
 	r.perCall = time.Duration(summary.Median * 1e9)
 	r.record.Samples, r.record.Seconds = samples, &summary
@@ -182,6 +185,20 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 	}
 	r.record.Spans = trace.Spans()
 	return nil
+}
+
+// look notes what the first job's device says of itself.
+func (r *trial[In, Out]) look() {
+	on, ok := r.jobs[0].(bench.DeviceJob)
+	if !ok {
+		return
+	}
+	r.record.Device = on.Device()
+	for _, f := range on.Flags() {
+		if !slices.Contains(r.record.Flags, f) {
+			r.record.Flags = append(r.record.Flags, f)
+		}
+	}
 }
 
 // enough reports whether to stop: each interval costs a sort, so the question

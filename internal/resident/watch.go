@@ -1,0 +1,50 @@
+package resident
+
+import (
+	"fmt"
+
+	"eccbench/internal/device"
+	"eccbench/internal/quantity"
+)
+
+// Describe is a device in one line.
+func Describe(d device.Device) string {
+	i := d.Info()
+	return fmt.Sprintf("%s, %s, %d multiprocessors, compute capability %d.%d, driver of CUDA %s",
+		i.Name, quantity.Bytes(i.Memory), i.SMs, i.Major, i.Minor, i.Driver)
+}
+
+// drift is the change of a clock, as a share of it, from which it is flagged.
+const drift = 0.03
+
+// A Watch reads a device's sensors from time to time.
+type Watch struct {
+	sensors device.Sensors
+	clock   int64 // MHz at the last look, 0 before the first
+}
+
+// NewWatch watches a device. Where it has no sensors nothing is flagged.
+func NewWatch(d device.Device) *Watch { return &Watch{sensors: d.Sensors()} }
+
+// Flags are what slows the device now, whether its clock moved since the last
+// look, and whether others use it.
+func (w *Watch) Flags() []string {
+	now := w.sensors.Read()
+	var flags []string
+	if now.Throttle.Slowed() {
+		flags = append(flags, fmt.Sprintf("slowed: %v", now.Throttle))
+	}
+	if n := len(now.Others.List); n > 0 {
+		flags = append(flags, fmt.Sprintf("%d other processes", n))
+	}
+	if clock := now.Clock; clock.Known() {
+		if moved := float64(clock.Value-w.clock) / float64(max(1, w.clock)); w.clock > 0 && (moved > drift || moved < -drift) {
+			flags = append(flags, fmt.Sprintf("clock %d→%d MHz", w.clock, clock.Value))
+		}
+		w.clock = clock.Value
+	}
+	return flags
+}
+
+// Close lets go of the sensors.
+func (w *Watch) Close() error { return w.sensors.Close() }
