@@ -34,6 +34,10 @@ FETCH(float32, "f32", "f")
 // of a plane, and a quarter of its warps planes.
 const int row = 30, rows = 4;
 
+// Tiles of so many rows or planes along an axis, and whether a lane fetches.
+inlined int tiles_along(int n, int of) { return planted(fault::slab) ? n / of : (n + of - 1) / of; }
+inlined bool fetches(int lane) { return !planted(fault::halo) || (lane > 0 && lane <= row); }
+
 inlined float32 from_bits(int v, float32) { return __builtin_bit_cast(float32, v); }
 inlined int from_bits(int v, int) { return v; }
 
@@ -54,7 +58,7 @@ template <class V> inlined void spread(V *out, V v) {
 template <class T> inlined void tiles_3d(texture t, int width, int height, int depth, const ladder &l, const histogram &h) {
   typedef typename in_register<T>::type V;
   int lane = thread_x() & 31, warp = thread_x() >> 5, planes = threads() / (32 * rows);
-  int nx = (width + row - 1) / row, ny = (height + rows - 1) / rows, nz = (depth + planes - 1) / planes;
+  int nx = (width + row - 1) / row, ny = (height + rows - 1) / rows, nz = tiles_along(depth, planes);
   int64 tiles = (int64)nx * ny * nz;
   for (int64 tile = block_x(); tile < tiles; tile += blocks()) {
     int x = (int)(tile % nx) * row + lane - 1, y = (int)(tile / nx % ny) * rows + warp % rows, z = (int)(tile / nx / ny) * planes + warp / rows;
@@ -65,7 +69,7 @@ template <class T> inlined void tiles_3d(texture t, int width, int height, int d
         V v;
         int uy = y + dy - 1, uz = z + dz - 1;
         outside(v);
-        if (x >= 0 && x < width && uy >= 0 && uy < height && uz >= 0 && uz < depth) fetch(t, x, uy, uz, (const T *)0, v);
+        if (fetches(lane) && x >= 0 && x < width && uy >= 0 && uy < height && uz >= 0 && uz < depth) fetch(t, x, uy, uz, (const T *)0, v);
         spread(around[dz] + 3 * dy, v);
       }
     if (lane > 0 && lane <= row && x < width)
@@ -76,7 +80,7 @@ template <class T> inlined void tiles_3d(texture t, int width, int height, int d
 template <class T> inlined void tiles_2d(texture t, int width, int height, int, const ladder &l, const histogram &h) {
   typedef typename in_register<T>::type V;
   int lane = thread_x() & 31, warps = threads() >> 5;
-  int nx = (width + row - 1) / row, ny = (height + warps - 1) / warps;
+  int nx = (width + row - 1) / row, ny = tiles_along(height, warps);
   int64 tiles = (int64)nx * ny;
   for (int64 tile = block_x(); tile < tiles; tile += blocks()) {
     int x = (int)(tile % nx) * row + lane - 1, y = (int)(tile / nx) * warps + (thread_x() >> 5);
@@ -86,7 +90,7 @@ template <class T> inlined void tiles_2d(texture t, int width, int height, int, 
       V v;
       int uy = y + dy - 1;
       outside(v);
-      if (x >= 0 && x < width && uy >= 0 && uy < height) fetch(t, x, uy, (const T *)0, v);
+      if (fetches(lane) && x >= 0 && x < width && uy >= 0 && uy < height) fetch(t, x, uy, (const T *)0, v);
       spread(around[dy], v);
     }
     if (lane > 0 && lane <= row && x < width)
@@ -103,11 +107,4 @@ template <class T> inlined void tiles_2d(texture t, int width, int height, int, 
     histogram::finish(h);                                                                               \
   }
 
-KERNEL(2d, uint8)
-KERNEL(2d, int16)
-KERNEL(2d, uint16)
-KERNEL(2d, float32)
-KERNEL(3d, uint8)
-KERNEL(3d, int16)
-KERNEL(3d, uint16)
-KERNEL(3d, float32)
+KERNELS(KERNEL)

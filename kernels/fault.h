@@ -3,6 +3,7 @@
 #pragma once
 
 #ifdef FAULT // for tests, two kernels of a source are enough
+#pragma clang diagnostic ignored "-Wunused-function"
 #define KERNELS(kernel) kernel(2d, float32) kernel(3d, float32)
 #else
 #define FAULT none

@@ -52,6 +52,7 @@ func planted() {
 	for _, name := range []string{"crash", "exit", "hang", "hog", "liar", "flaky", "stale", "fast", "sleeper"} {
 		list = append(list, renamed{misbehaving{kind: name}, name})
 	}
+	list = append(append(list, plantedKernels(open)...), failingKernels(open)...)
 	c := command{impls: list, open: open, worker: []string{self, "worker"}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	os.Exit(c.eccbench(os.Args[1:]))
 }

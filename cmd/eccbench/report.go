@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -13,21 +15,39 @@ import (
 
 func reportCommand() subcommand {
 	return subcommand{
-		name: "report", args: "FILE...", brief: "print the tables of results files again",
-		examples: []string{"eccbench report r.jsonl --format md", "eccbench report r.jsonl --format gobench > r.txt"},
-		run:      (*command).report,
+		name: "report", args: "FILE...", brief: "print the tables of results files again, with plots",
+		examples: []string{
+			"eccbench report r.jsonl --format md",
+			"eccbench report r.jsonl --format md --plots plots > r.md",
+			"eccbench report r.jsonl --machine",
+			"eccbench report r.jsonl --format gobench > r.txt",
+		},
+		run: (*command).report,
 	}
 }
 
 func (c *command) report(args []string) error {
-	var format string
+	var format, plots string
+	var machine bool
 	f := pflag.NewFlagSet("report", pflag.ContinueOnError)
 	f.StringVar(&format, "format", "text", "text, md, csv, json, or gobench for benchstat")
+	f.StringVar(&plots, "plots", "", "draw each table that has two sizes or more to an SVG file in this folder; md links to them")
+	f.BoolVar(&machine, "machine", false, "print what the runs were measured on in place of the tables")
 	if err := c.parse(reportCommand(), f, args); err != nil {
 		return err
 	}
 	if f.NArg() == 0 {
 		return usagef("report needs the results files to read")
+	}
+	style, err := report.ParseFormat(format)
+	tables := style == report.Text || style == report.Markdown
+	switch {
+	case err != nil && format != "gobench":
+		return usagef("--format: %w, or gobench", err)
+	case machine && plots != "":
+		return usagef("--machine prints no tables, so there is nothing for --plots")
+	case (machine || plots != "") && !tables:
+		return usagef("--format %s: --machine and --plots go with text or md", format)
 	}
 	var all bench.Records
 	for _, path := range f.Args() {
@@ -38,14 +58,43 @@ func (c *command) report(args []string) error {
 		all.Runs = append(all.Runs, records.Runs...)
 		all.Cells = append(all.Cells, records.Cells...)
 	}
-	if format == "gobench" {
+	rows := report.Rows(all.Cells, impls.Ceiling)
+	switch {
+	case format == "gobench":
 		return report.GoBench(c.stdout, all)
+	case machine:
+		return report.Machines(c.stdout, style, all)
+	case plots == "":
+		return report.Throughput(c.stdout, style, rows)
 	}
-	style, err := report.ParseFormat(format)
+	figures, err := report.Figures(rows, impls.Ceiling)
 	if err != nil {
-		return usagef("--format: %w, or gobench", err)
+		return err
 	}
-	return report.Throughput(c.stdout, style, report.Rows(all.Cells, impls.Ceiling))
+	if err := draw(plots, figures); err != nil {
+		return err
+	}
+	return report.Throughput(c.stdout, style, rows, figures...)
+}
+
+// draw writes the figures to a folder, made where it is missing, and links them
+// there.
+func draw(dir string, figures []report.Figure) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return usagef("--plots: %w", err)
+	}
+	for i, g := range figures {
+		path := filepath.Join(dir, g.File)
+		err := writeFile(path, func(w *os.File) error {
+			_, err := w.Write(g.SVG)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		figures[i].Link = strings.ReplaceAll(filepath.ToSlash(path), " ", "%20")
+	}
+	return nil
 }
 
 func readRecords(path string) (bench.Records, error) {

@@ -4,7 +4,10 @@ import (
 	"testing"
 
 	"eccbench/impls/chunked"
+	"eccbench/internal/bench"
+	"eccbench/internal/ecc"
 	"eccbench/internal/ecc/ecctest"
+	"eccbench/internal/grid"
 )
 
 func TestConformance(t *testing.T) {
@@ -13,4 +16,11 @@ func TestConformance(t *testing.T) {
 
 func FuzzConformance(f *testing.F) {
 	ecctest.Fuzz(f, chunked.Implementation{Open: ecctest.Device(f)})
+}
+
+func TestSuiteCatchesPlantedFaults(t *testing.T) {
+	open := ecctest.Device(t)
+	ecctest.CatchesPlanted(t, "ecc_chunked", func(ptx func(string) ([]byte, error)) bench.Implementation[grid.Source, ecc.VCEC] {
+		return chunked.Implementation{Open: open, PTX: ptx}
+	})
 }

@@ -24,12 +24,12 @@ func (ToDevice) About() bench.About {
 
 // CanDo refuses what does not fit the device.
 func (c ToDevice) CanDo(in grid.Source, conditions bench.Conditions) error {
-	return OnDevice{c.Open}.CanDo(in, conditions)
+	return OnDevice(c).CanDo(in, conditions)
 }
 
 // Setup pins the image on the host.
 func (c ToDevice) Setup(in grid.Source, conditions bench.Conditions) (bench.Job[uint64], error) {
-	reader, err := OnDevice{c.Open}.Setup(in, conditions)
+	reader, err := OnDevice(c).Setup(in, conditions)
 	if err != nil {
 		return nil, err
 	}

@@ -28,3 +28,22 @@ func TestGenerate(t *testing.T) {
 		}
 	}
 }
+
+// Images are printed relative to the top of the tree and stand relative to the
+// document.
+func TestRelink(t *testing.T) {
+	for _, c := range []struct{ doc, printed, want string }{
+		{"README.md", "![a, b](reports/plots/a.svg)\n", "![a, b](reports/plots/a.svg)\n"},
+		{"reports/card.md", "x\n![a](reports/plots/a.svg) ![b](b.svg)\n", "x\n![a](plots/a.svg) ![b](../b.svg)\n"},
+		{"doc/decisions/1.md", "![a](reports/a.svg)", "![a](../../reports/a.svg)"},
+		{"doc/x.md", "![a](https://example.org/a.svg) [a](reports/a.md)", "![a](https://example.org/a.svg) [a](reports/a.md)"},
+	} {
+		got, err := relink(c.printed, c.doc)
+		if err != nil || got != c.want {
+			t.Errorf("%s: got %q, %v, want %q", c.doc, got, err, c.want)
+		}
+	}
+	if got, err := relink("![a](x.svg)", "/tmp/doc.md"); err == nil {
+		t.Errorf("a document out of the tree: %q", got)
+	}
+}

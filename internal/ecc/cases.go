@@ -34,6 +34,11 @@ func Adversarial() []string {
 		// rolled inputs: what rotates in place of a seed
 		"ramp/shape=12x11x10/type=uint8/roll=3", "ball/shape=16x16x16/type=uint8/roll=5",
 	}
+	cases = append(cases,
+		// more slices than a kernel marches through at once, and more tiles than its blocks take at once
+		"noise/shape=7x9x131/type=float32/levels=9/seed=16", "noise/shape=3x211x5/type=float32/levels=9/seed=16",
+		// many voxels on few levels, which all threads want at once
+		"noise/shape=96x64x32/type=float32/levels=4/seed=16")
 	// level counts at which tables, chunks of tables and types end
 	for _, levels := range []int{257, 512, 513, 1024, 1025} {
 		cases = append(cases,

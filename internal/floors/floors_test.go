@@ -25,6 +25,7 @@ var floor = map[string]int{
 	"internal/verify": 1,
 	"datasets":        1,
 	"kernels":         1,
+	"kernels/faults":  1,
 	"internal/device": 1,
 
 	"internal/bench": 2,
@@ -219,13 +220,17 @@ func TestFloorsCatchesViolations(t *testing.T) {
 	}
 }
 
-// Planted faults are for tests: no other file may reach for them.
+// Planted faults are for tests: no other file may reach for them, and the suite
+// that tests share is for tests alone.
 func TestFaultsArePlantedByTestsOnly(t *testing.T) {
 	for _, f := range parse(t, filepath.Join("..", "..")) {
 		if f.test || f.pkg == "impls/cpu" {
 			continue
 		}
 		for _, imp := range f.imports {
+			if imp == module+"/kernels/faults" && f.pkg != "internal/ecc/ecctest" || imp == module+"/internal/ecc/ecctest" {
+				t.Errorf("%s: imports %s, which only tests do", f.name, imp)
+			}
 			if imp == module+"/impls/cpu" && f.pkg != "impls" {
 				t.Errorf("%s: imports impls/cpu, which only the list of implementations and tests do", f.name)
 			}

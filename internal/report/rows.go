@@ -24,6 +24,7 @@ type Row struct {
 	Input    string        `json:"input"`
 	Class    string        `json:"class"`
 	Size     string        `json:"size"`
+	Items    int64         `json:"items"`
 	Unit     string        `json:"unit"` // of the rates, with "/s"
 	Scope    bench.Scope   `json:"scope"`
 	Threads  int           `json:"threads"`
@@ -91,7 +92,7 @@ func row(cells []bench.CellRecord) Row {
 	c := cells[0]
 	r := Row{
 		Workload: c.Workload, Impl: c.Impl, Where: c.Where, Input: c.Input,
-		Class: c.Cost.Class, Size: c.Cost.Size, Unit: c.Cost.Unit + "/s",
+		Class: c.Cost.Class, Size: c.Cost.Size, Items: c.Cost.Items, Unit: c.Cost.Unit + "/s",
 		Scope: c.Scope, Threads: c.Threads, Processes: len(cells),
 	}
 	var rates, ceilings []float64

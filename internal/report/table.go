@@ -43,8 +43,9 @@ func ParseFormat(s string) (Format, error) {
 }
 
 // Throughput prints the rows as one table for each class of inputs, with what
-// did not run, and why, below it. CSV and JSON are one list of all rows.
-func Throughput(w io.Writer, f Format, rows []Row) error {
+// did not run, and why, below it. In Markdown the figure of a table, where one
+// is given, stands under it. CSV and JSON are one list of all rows.
+func Throughput(w io.Writer, f Format, rows []Row, figures ...Figure) error {
 	switch f {
 	case CSV:
 		return throughputCSV(w, rows)
@@ -80,15 +81,21 @@ func Throughput(w io.Writer, f Format, rows []Row) error {
 				return err
 			}
 		}
-		if err := notes(w, f, s.rows); err != nil {
+		if i := slices.IndexFunc(figures, func(g Figure) bool { return g.Title == s.title }); i >= 0 && f == Markdown {
+			if err := figures[i].markdown(w); err != nil {
+				return err
+			}
+		}
+		if err := notes(w, f, s.rows, len(cells) > 0); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// notes says why rows have no plain number, once for each reason.
-func notes(w io.Writer, f Format, rows []Row) error {
+// notes says why rows have no plain number, once for each reason, below a table
+// where there is one.
+func notes(w io.Writer, f Format, rows []Row, table bool) error {
 	type note struct {
 		impls, sizes []string
 		what         string
@@ -118,7 +125,7 @@ func notes(w io.Writer, f Format, rows []Row) error {
 		line := fmt.Sprintf("%s %s: %s\n", strings.Join(n.impls, ", "), strings.Join(n.sizes, ", "), n.what)
 		if f == Markdown {
 			line = "- " + strings.ReplaceAll(line, "\n  ", "\n    ")
-			if i == 0 {
+			if i == 0 && table {
 				line = "\n" + line
 			}
 		}

@@ -110,10 +110,20 @@ func (c *Counter) arrange(levels, voxels int64) error {
 	if err != nil {
 		return err
 	}
-	blocks := int64(info.SMs) * int64(max(1, resident))
+	if resident == 0 {
+		return tooLarge{fmt.Sprintf("kernel %s: no multiprocessor has room for a block of %d threads with %d registers each and %d bytes of shared memory",
+			c.function.Name(), block, c.function.Attributes().Registers, c.shape.Shared)}
+	}
+	blocks := int64(info.SMs) * int64(resident)
 	c.shape.Grid.X = max(min(blocks, (voxels+block-1)/block), (voxels+mostVoxels-1)/mostVoxels)
 	return nil
 }
+
+// tooLarge is why a kernel cannot be launched (device.IsLaunchTooLarge).
+type tooLarge struct{ why string }
+
+func (t tooLarge) Error() string      { return t.why }
+func (tooLarge) LaunchTooLarge() bool { return true }
 
 // Begin clears the table and notes the time; End notes it again and brings the
 // table back. The work between them is added by Count.

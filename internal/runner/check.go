@@ -66,7 +66,7 @@ func (r *trial[In, Out]) examine(i int, out Out, witness []Out, start time.Time)
 	return r.b.w.Policy.Check(verify.Question[In, Out]{
 		Name: r.t.Inputs[i], In: r.inputs[i], Out: out, Others: others,
 		Ask:      r.ask,
-		PerCall:  r.perCall,
+		PerCall:  r.perCall + time.Duration(r.record.Setup*1e9)/time.Duration(len(r.jobs)),
 		Budget:   r.t.Budget - time.Since(start),
 		Thorough: i == 0,
 	}), nil

@@ -4,12 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/device"
 	"eccbench/internal/stats"
 	"eccbench/internal/verify"
 )
@@ -43,7 +43,7 @@ func (r *trial[In, Out]) setup() error {
 	for i, in := range r.inputs {
 		job, err := r.impl.Setup(in, r.t.Conditions)
 		if exhausted(err) {
-			return errRefused{fmt.Errorf("input %d of %d does not fit the device beside the others: %w", i+1, len(r.inputs), err)}
+			return errRefused{fmt.Errorf("setting up input %d of %d: %w", i+1, len(r.inputs), err)}
 		}
 		if err != nil {
 			return fmt.Errorf("setting up %s on %s: %w", r.t.Impl, r.t.Inputs[i], err)
@@ -58,12 +58,9 @@ func (r *trial[In, Out]) setup() error {
 // errRefused is why a cell cannot run, found out while setting up.
 type errRefused struct{ error }
 
-// exhausted reports whether a device ran out of memory, after which it can still
-// be used.
-func exhausted(err error) bool {
-	var e interface{ OutOfMemory() bool }
-	return errors.As(err, &e) && e.OutOfMemory()
-}
+// exhausted reports whether a device has less than was asked for, of memory or of
+// what a kernel needs, after which it can still be used.
+func exhausted(err error) bool { return device.IsOutOfMemory(err) || device.IsLaunchTooLarge(err) }
 
 func (r *trial[In, Out]) close() {
 	for _, j := range r.jobs {
@@ -101,8 +98,8 @@ func (r *trial[In, Out]) call(n int, trace *bench.Trace) (time.Duration, error) 
 // timed times one Do: by the wall clock, or in the kernel scope by the device's
 // events. A device's caches are emptied first, unless the task asks for them hot.
 func (r *trial[In, Out]) timed(job bench.Job[Out], trace *bench.Trace) (time.Duration, error) {
-	on, device := job.(bench.DeviceJob)
-	if device && !r.t.Hot {
+	on, onDevice := job.(bench.DeviceJob)
+	if onDevice && !r.t.Hot {
 		if err := on.Cool(); err != nil {
 			return 0, fmt.Errorf("emptying the caches: %w", err)
 		}
@@ -113,7 +110,7 @@ func (r *trial[In, Out]) timed(job bench.Job[Out], trace *bench.Trace) (time.Dur
 	if err != nil || r.t.Conditions.Scope != bench.Kernel {
 		return took, err
 	}
-	if !device {
+	if !onDevice {
 		return 0, fmt.Errorf("it has no device events for the kernel scope")
 	}
 	elapsed, err := on.Elapsed()

@@ -68,7 +68,14 @@ func (p Plan) cells(input string) ([]cell, error) {
 		if err != nil {
 			return nil, err
 		}
+		places, err := p.places()
+		if err != nil {
+			return nil, err
+		}
 		for _, a := range b.Abouts() {
+			if !slices.Contains(places, a.Where) {
+				continue
+			}
 			if slices.Contains(a.Scopes, p.Scope) || p.Scope == "" && slices.Contains(a.Scopes, bench.E2E) {
 				if err := add(b, a.Name); err != nil {
 					return nil, err
@@ -91,6 +98,21 @@ func (p Plan) cells(input string) ([]cell, error) {
 		}
 	}
 	return cells, nil
+}
+
+// places is where the plan's implementations compute.
+func (p Plan) places() ([]string, error) {
+	b, err := Find(p.Benches, p.Workload)
+	if err != nil {
+		return nil, err
+	}
+	var places []string
+	for _, a := range b.Abouts() {
+		if slices.Contains(p.Impls, a.Name) {
+			places = append(places, a.Where)
+		}
+	}
+	return places, nil
 }
 
 // Count is the number of cells of the plan.

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/device"
 )
 
 // eventsFD is the file descriptor of a worker's event pipe.
@@ -139,6 +140,10 @@ func readAll(f *os.File) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, 0, info.Size()))
 }
 
+// lost reports whether an error took a device away, which is no refusal; that
+// there is none to begin with is one.
+func lost(err error) bool { return device.IsSticky(err) && !device.IsUnavailable(err) }
+
 // work does a task: set up one job for each input, time them in turn or call
 // each once, and check every answer that a call gave.
 func (b *bound[In, Out]) work(ctx context.Context, t Task, f files, phase func(string)) (bench.CellRecord, error) {
@@ -157,7 +162,9 @@ func (b *bound[In, Out]) work(ctx context.Context, t Task, f files, phase func(s
 		return bench.CellRecord{}, err
 	}
 	for _, in := range inputs {
-		if err := impl.CanDo(in, t.Conditions); err != nil {
+		if err := impl.CanDo(in, t.Conditions); lost(err) {
+			return bench.CellRecord{}, err
+		} else if err != nil {
 			return skipped(err.Error()), nil
 		}
 	}

@@ -63,7 +63,10 @@ func (p Policy[In, Out]) Check(q Question[In, Out]) []Evidence {
 			note("not tried: takes about %v and %v is left", cost.Round(time.Millisecond), left.Round(time.Millisecond))
 			continue
 		}
+		start := time.Now()
 		d, err := law.Check(q.In, q.Out, q.Ask)
+		// What a law took counts where that is more than its estimate.
+		left -= max(cost, time.Since(start))
 		if errors.Is(err, ErrNotApplicable) {
 			continue
 		}
@@ -71,7 +74,6 @@ func (p Policy[In, Out]) Check(q Question[In, Out]) []Evidence {
 			note("not tried: %v", err)
 			continue
 		}
-		left -= cost
 		if !add(law.Name, law.Independent, d) {
 			return all
 		}

@@ -1,6 +1,7 @@
 package ecctest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
+	"eccbench/kernels/faults"
 )
 
 type implementation = bench.Implementation[grid.Source, ecc.VCEC]
@@ -138,20 +140,41 @@ func Run(t *testing.T, impl implementation) {
 	}
 }
 
-// Failures is the names of the cases on which an implementation does not
-// conform, for tests of the suite itself.
+// Failures is the names of the cases that an implementation answers wrongly, for
+// tests of the suite itself. What it does not answer is no failure.
 func Failures(t testing.TB, impl implementation) []string {
 	var failing []string
 	for _, c := range Cases(t) {
 		want := BruteForce(c.Field)
 		for _, w := range ways() {
-			if conforms(impl, c, w, want) != nil {
+			if errors.As(conforms(impl, c, w, want), new(wrong)) {
 				failing = append(failing, c.Name+", "+w.name)
 			}
 		}
 	}
 	return failing
 }
+
+// CatchesPlanted plants each fault of the source kernels/<name>.cu in an
+// implementation, and requires that a case shows it.
+func CatchesPlanted(t *testing.T, name string, with func(ptx func(string) ([]byte, error)) bench.Implementation[grid.Source, ecc.VCEC]) {
+	planted := faults.Of(name)
+	if len(planted) == 0 {
+		t.Fatalf("no fault is planted in %s", name)
+	}
+	for _, fault := range planted {
+		t.Run(fault, func(t *testing.T) {
+			failing := Failures(t, with(faults.PTX(fault)))
+			if len(failing) == 0 {
+				t.Fatal("no case of the suite fails")
+			}
+			t.Logf("%d cases fail, such as %s", len(failing), failing[0])
+		})
+	}
+}
+
+// wrong is an answer that is not right, apart from none at all.
+type wrong struct{ error }
 
 // conforms asks an implementation about a case in one way, twice.
 func conforms(impl implementation, c Case, w way, want ecc.VCEC) error {
@@ -186,7 +209,7 @@ func conforms(impl implementation, c Case, w way, want ecc.VCEC) error {
 			return err
 		}
 		if d := policy.Agree(in, want, out); d != nil {
-			return fmt.Errorf("enumeration of all cells: %v\n%s", d, d.Context)
+			return wrong{fmt.Errorf("enumeration of all cells: %v\n%s", d, d.Context)}
 		}
 	}
 	if w.threads > 1 {
@@ -197,7 +220,7 @@ func conforms(impl implementation, c Case, w way, want ecc.VCEC) error {
 		Ask: func(in grid.Source) (ecc.VCEC, error) { return answer(impl, in, conditions) },
 	}) {
 		if e.Diff != nil {
-			return fmt.Errorf("%s: %v", e.Witness, e.Diff)
+			return wrong{fmt.Errorf("%s: %v", e.Witness, e.Diff)}
 		}
 		if !e.Passed {
 			return fmt.Errorf("%s: %s", e.Witness, e.Note)

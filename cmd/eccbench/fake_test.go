@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"testing"
+)
+
+// fakeDriver builds the stand-in for the CUDA driver that whole runs use.
+func fakeDriver(t *testing.T) string {
+	t.Helper()
+	skip := t.Skipf
+	if os.Getenv("ECCBENCH_REQUIRE_FAKE") == "1" {
+		skip = t.Fatalf
+	}
+	if runtime.GOOS != "linux" {
+		skip("the stand-in for the driver needs Linux")
+	}
+	gcc, err := exec.LookPath("gcc")
+	if err != nil {
+		skip("the stand-in for the driver needs gcc: %v", err)
+	}
+	path := filepath.Join(t.TempDir(), "libcuda.so.1")
+	source := filepath.Join("testdata", "fake", "anykernel.c")
+	out, err := exec.Command(gcc, "-O1", "-fPIC", "-shared", "-pthread", "-DWITHOUT_PARAM_INFO",
+		"-I", filepath.Join("..", "..", "internal", "cuda", "testdata"), "-o", path, source).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", source, err, out)
+	}
+	return path
+}
+
+// What a driver says costs the cell of the implementation that was told, as
+// SKIPPED where it cannot run and CRASHED where it broke, with the driver's own
+// words; the next cell goes on. The stand-in's kernels count nothing, so the
+// answers of a driver that works are WRONG.
+func TestFailingDriver(t *testing.T) {
+	driver := fakeDriver(t)
+	const crashed = `CRASHED: the worker ended with exit status 1: eccbench: `
+	for name, c := range map[string]struct {
+		impl, fake string
+		want       string // of what the cell says, after its name
+		code       int
+	}{
+		"kernels that count nothing": {fake: "", want: `WRONG: `, code: exitWrong},
+		"driver too old":             {fake: "version:11040", want: `SKIPPED: the NVIDIA driver is too old: it supports CUDA 11\.4, this needs 11\.8$`},
+		"no device":                  {fake: "devices:0", want: `SKIPPED: no usable NVIDIA device: .*CUDA_ERROR_NO_DEVICE, 100\)`},
+		"a small device":             {fake: "memory:256", want: `SKIPPED: .* of device memory, 256 B are free`},
+		"no memory for the table":    {fake: "fail:cuMemAlloc_v2:2:0", want: `SKIPPED: .*cuMemAlloc_v2: out of memory \(CUDA_ERROR_OUT_OF_MEMORY, 2\)`},
+		"no pinned memory":           {fake: "fail:cuMemHostAlloc:2:0", want: `SKIPPED: .*cuMemHostAlloc: out of memory \(CUDA_ERROR_OUT_OF_MEMORY, 2\)`},
+		"no memory for the array":    {impl: "tiled", fake: "fail:cuArray3DCreate_v2:2:0", want: `SKIPPED: .*array "image".*cuArray3DCreate_v2: out of memory \(CUDA_ERROR_OUT_OF_MEMORY, 2\)`},
+		"no memory for a slab":       {impl: "chunked", fake: "fail:cuMemAlloc_v2:2:2", want: `SKIPPED: .*cuMemAlloc_v2: out of memory \(CUDA_ERROR_OUT_OF_MEMORY, 2\)`},
+		"a launch is too large":      {impl: "greedy", want: `SKIPPED: .*kernel "ecc_greedy_3d_float32" .*cuLaunchKernel: invalid argument \(CUDA_ERROR_INVALID_VALUE, 1\)`},
+		"the code does not compile":  {fake: "fail:cuModuleLoadDataEx:218:0", want: crashed + `.*a PTX JIT compilation failed \(CUDA_ERROR_INVALID_PTX, 218\)`, code: exitCrash},
+		"a launch fails":             {fake: "fail:cuLaunchKernel:719:0", want: crashed + `.*cuLaunchKernel: unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\)`, code: exitCrash},
+		"a kernel crashes":           {fake: "kernel:crash", want: crashed + `.*unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\)`, code: exitCrash},
+		"a kernel goes astray":       {fake: "kernel:stray", want: crashed + `.*an illegal memory access was encountered \(CUDA_ERROR_ILLEGAL_ADDRESS, 700\)`, code: exitCrash},
+		"tiled goes astray":          {impl: "tiled", fake: "kernel:stray", want: crashed + `.*\(CUDA_ERROR_ILLEGAL_ADDRESS, 700\)`, code: exitCrash},
+		"chunked goes astray":        {impl: "chunked", fake: "kernel:stray", want: crashed + `.*\(CUDA_ERROR_ILLEGAL_ADDRESS, 700\)`, code: exitCrash},
+		"memory that cannot be read": {fake: "async_lost:214", want: crashed + `.*, 214\)`, code: exitCrash},
+		"the device is lost":         {fake: "fail:cuEventRecord:46:0", want: crashed + `.*cuEventRecord: .*, 46\)`, code: exitCrash},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if c.impl == "" {
+				c.impl = "fullsweep"
+			}
+			cmd := exec.Command("eccbench-planted", "verify", "--impl", c.impl+",cpu", "--input", "noise/shape=5x4x3/type=float32/levels=3/seed=1", "-q")
+			cmd.Env = append(os.Environ(), "ECCBENCH_LIBCUDA="+driver, "ECCBENCH_FAKE="+c.fake)
+			var stdout, stderr bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &stdout, &stderr
+			err := cmd.Run()
+			if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+				t.Fatal(err)
+			}
+			if got := cmd.ProcessState.ExitCode(); got != c.code {
+				t.Errorf("exit code %d, want %d: %s", got, c.code, &stderr)
+			}
+			// A cell that was skipped says so once for all its inputs.
+			for _, want := range []string{`(?m)^` + c.impl + `( noise\S+)?: ` + c.want, `(?m)^ *cpu +1 +[0-9]+ +1 +0 +0 +0 +0 +0 `} {
+				if !regexp.MustCompile(want).Match(stdout.Bytes()) {
+					t.Errorf("%q is missing in\n%s", want, &stdout)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,141 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+
+	"eccbench/internal/verify"
+)
+
+// A Figure is the plot of one table of Throughput.
+type Figure struct {
+	Title string // of the table
+	File  string // a name for the SVG, no other figure's of the same call
+	SVG   []byte
+	// Link is what Markdown links to. It begins as File: who writes the file
+	// elsewhere sets it.
+	Link string
+	// marked are the signs of the numbers that are drawn hollow.
+	marked string
+}
+
+// Figures draws the rate against the size for each table of Throughput that has
+// numbers for two sizes or more: what has no quotable number is not drawn, what
+// is not VERIFIED is drawn hollow and has its sign in the legend. ceiling names
+// the workload that bounds the others; its rows are dashed lines. Equal rows
+// give equal bytes.
+func Figures(rows []Row, ceiling string) ([]Figure, error) {
+	var list []Figure
+	names := map[string]int{}
+	for _, s := range sections(rows) {
+		curves := curves(s.rows, ceiling)
+		if sizes(curves) < 2 {
+			continue
+		}
+		f := Figure{Title: s.title}
+		var b bytes.Buffer
+		if err := throughputSVG(&b, s.title, strings.TrimSuffix(s.rows[0].Unit, "/s"), curves); err != nil {
+			return nil, fmt.Errorf("plotting %s: %w", s.title, err)
+		}
+		name := fileName(s.title)
+		if names[name]++; names[name] > 1 {
+			name = fmt.Sprintf("%s-%d", name, names[name])
+		}
+		f.File, f.SVG = name+".svg", b.Bytes()
+		f.Link = f.File
+		for _, c := range curves {
+			f.marked = union(f.marked, c.marks)
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+// markdown prints the link to the figure as a paragraph of its own.
+func (f Figure) markdown(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "\n![%s](%s)\n", f.Title, f.Link)
+	if err == nil && f.marked != "" {
+		_, err = fmt.Fprintf(w, "\nHollow points are the numbers marked %s.\n", strings.Join(strings.Split(f.marked, ""), " "))
+	}
+	return err
+}
+
+// fileName is a title as a file's name: letters and digits, with hyphens for
+// all else.
+func fileName(title string) string {
+	words := strings.FieldsFunc(title, func(r rune) bool {
+		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+	name := strings.Join(words, "-")
+	return name[:min(len(name), 150)]
+}
+
+// A curve is what one implementation is drawn as.
+type curve struct {
+	name    string
+	ceiling bool
+	points  []Row  // with a number, by size
+	marks   string // the signs of the points that are not plain
+}
+
+// curves are the implementations of a table that have numbers, in its order.
+func curves(rows []Row, ceiling string) []curve {
+	var list []curve
+	for _, r := range rows {
+		if r.Rate <= 0 || r.Items <= 0 || !quotable(r.Status) {
+			continue
+		}
+		bound := ceiling != "" && r.Workload == ceiling
+		i := slices.IndexFunc(list, func(c curve) bool { return c.name == r.Impl && c.ceiling == bound })
+		if i < 0 {
+			list = append(list, curve{name: r.Impl, ceiling: bound})
+			i = len(list) - 1
+		}
+		list[i].points = append(list[i].points, r)
+		list[i].marks = union(list[i].marks, mark(r.Status))
+	}
+	for _, c := range list {
+		slices.SortStableFunc(c.points, func(a, b Row) int { return int(min(1, max(-1, a.Items-b.Items))) })
+	}
+	return list
+}
+
+// legend is the curve's name with the signs of its hollow points.
+func (c curve) legend() string {
+	name := c.name
+	if c.ceiling {
+		name += " (ceiling)"
+	}
+	if c.marks != "" {
+		name += " " + c.marks
+	}
+	return name
+}
+
+// plain reports whether a row's number needs no sign.
+func (r Row) plain() bool { return r.Status == verify.Verified }
+
+// sizes counts the different sizes of all curves.
+func sizes(curves []curve) int {
+	seen := map[int64]bool{}
+	for _, c := range curves {
+		for _, p := range c.points {
+			seen[p.Items] = true
+		}
+	}
+	return len(seen)
+}
+
+// union is the signs of a and those of b that a lacks.
+func union(a, b string) string {
+	for _, r := range b {
+		if !strings.ContainsRune(a, r) {
+			a += string(r)
+		}
+	}
+	return a
+}

@@ -1,0 +1,183 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"gonum.org/v1/plot"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/verify"
+)
+
+// rising are the rows of a ceiling and four implementations over three sizes,
+// and of one class with a single size.
+func rising() []Row {
+	row := func(impl string, items int64, size string, status verify.Status, rate float64) Row {
+		r := Row{
+			Workload: "sort", Impl: impl, Where: "cpu", Input: "numbers/" + size, Class: "gen=numbers/kind=any", Size: size, Items: items,
+			Unit: "numbers/s", Scope: bench.Kernel, Threads: 2, Status: status, Rate: rate, Lo: rate * 0.9, Hi: rate * 1.2,
+		}
+		if !quotable(status) {
+			r.Rate, r.Lo, r.Hi = 0, 0, 0
+		}
+		if impl == "read" {
+			r.Workload = "read"
+		}
+		return r
+	}
+	var rows []Row
+	for i, size := range []string{"10x10x10", "20x20x20", "40x20x40"} {
+		items := []int64{1000, 8000, 32000}[i]
+		f := float64(i + 1)
+		rows = append(rows,
+			row("read", items, size, verify.Verified, 4e9*f),
+			row("quick", items, size, verify.Verified, 1e9*f),
+			row("loud", items, size, []verify.Status{verify.Noisy, verify.Verified, verify.Mistrusted}[i], 5e8*f),
+			row("liar", items, size, verify.Wrong, 9e9),
+			row("magic", items, size, verify.Implausible, 9e9))
+	}
+	lone := row("quick", 1000, "10x10x10", verify.Verified, 1e9)
+	lone.Class = "gen=lone"
+	return append(rows, lone)
+}
+
+// The plot of a table: what is drawn, what is not, and the same bytes each time.
+func TestFigures(t *testing.T) {
+	figures, err := Figures(rising(), "read")
+	if err != nil || len(figures) != 1 {
+		t.Fatalf("%d figures, %v, want one: a table of one size has none", len(figures), err)
+	}
+	f := figures[0]
+	if want := "gen-numbers-kind-any-scope-kernel-2-threads.svg"; f.File != want {
+		t.Errorf("file %s, want %s", f.File, want)
+	}
+	golden(t, f.File, f.SVG)
+	again, err := Figures(rising(), "read")
+	if err != nil || !bytes.Equal(again[0].SVG, f.SVG) {
+		t.Errorf("the same rows give other bytes, %v", err)
+	}
+	svg := string(f.SVG)
+	for _, want := range []string{">read (ceiling)<", ">quick<", ">loud ~?<", ">10³<", ">20³<", ">40x20x40<", ">Gnumbers/s<", "stroke-dasharray:"} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("the plot lacks %s", want)
+		}
+	}
+	for _, not := range []string{"liar", "magic"} {
+		if strings.Contains(svg, not) {
+			t.Errorf("the plot draws %s, which has no number", not)
+		}
+	}
+	for d := xml.NewDecoder(bytes.NewReader(f.SVG)); ; {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("not XML: %v", err)
+		}
+	}
+}
+
+// Markdown links each figure below its table, and text none.
+func TestThroughputWithFigures(t *testing.T) {
+	rows := rising()
+	figures, err := Figures(rows, "read")
+	if err != nil {
+		t.Fatal(err)
+	}
+	figures[0].Link = "plots/a.svg"
+	var b bytes.Buffer
+	if err := Throughput(&b, Markdown, rows, figures...); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "figures.md", b.Bytes())
+	if n := strings.Count(b.String(), "](plots/a.svg)"); n != 1 {
+		t.Errorf("%d links, want 1", n)
+	}
+	b.Reset()
+	if err := Throughput(&b, Text, rows, figures...); err != nil || strings.Contains(b.String(), "svg") {
+		t.Errorf("text: %v\n%s", err, b.String())
+	}
+}
+
+// Rows at extremes can be drawn: an interval without an end, one point at each
+// size, many implementations, two tables whose names are alike.
+func TestFiguresAtExtremes(t *testing.T) {
+	rows := rising()[:15]
+	for i := range rows {
+		rows[i].Lo, rows[i].Hi = 0, math.Inf(1)
+	}
+	for i := range 20 {
+		r := rows[1]
+		r.Impl = strings.Repeat("x", i+1)
+		rows = append(rows, r)
+	}
+	for _, r := range rows[:15] {
+		r.Class = "gen=numbers kind=any"
+		rows = append(rows, r)
+		r.Class = "gen=numbers,kind=any"
+		rows = append(rows, r)
+	}
+	figures, err := Figures(rows, "read")
+	if err != nil || len(figures) != 2 {
+		t.Fatalf("%d figures, %v", len(figures), err)
+	}
+	if figures[0].File == figures[1].File {
+		t.Errorf("two figures are called %s", figures[0].File)
+	}
+	if none, err := Figures(nil, "read"); err != nil || len(none) != 0 {
+		t.Errorf("of nothing: %v, %v", none, err)
+	}
+}
+
+// Labels that would run into each other are left out, the ticks are not.
+func TestSpaced(t *testing.T) {
+	ticks := []plot.Tick{{Value: 1000, Label: "10³"}, {Value: 8000, Label: "20³"}, {Value: 8100, Label: "20x20x21"}, {Value: 8000, Label: "again"}, {Value: 500, Label: "5x10x10"}}
+	var got []string
+	for _, k := range spaced(ticks, 400, 10000, 50) {
+		got = append(got, k.Label)
+	}
+	if s := strings.Join(got, ","); s != "5x10x10,10³,20³," {
+		t.Errorf("labels %s", s)
+	}
+}
+
+func TestShort(t *testing.T) {
+	for size, want := range map[string]string{"512x512x512": "512³", "64x64": "64²", "3x4x5": "3x4x5", "64": "64", "n": "n", "2x2x2x2": "2x2x2x2"} {
+		if got := short(size); got != want {
+			t.Errorf("%s: %s, want %s", size, got, want)
+		}
+	}
+}
+
+// The card of the machines that runs were measured on.
+func TestMachines(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	one := bench.RunRecord{
+		ID: "a", Time: at, Binary: bench.Binary{Commit: "abc", Go: "go1.26", OS: "linux", Arch: "amd64/v1"},
+		Machine: bench.Machine{CPU: "A CPU", Cores: 2, Caches: []string{"L1d 48K", "L2 1024K"}, Memory: 8 << 30, Governor: "n/a", Kernel: "linux 6"},
+	}
+	later := one
+	later.ID, later.Time = "b", at.Add(time.Hour)
+	later.Machine.Load[0] = 3
+	card := one
+	card.ID, card.Time, card.Machine.CPU = "c", at.AddDate(0, 0, 1), "Another CPU"
+	card.Machine.Devices = []string{"A card"}
+	cells := []bench.CellRecord{{Run: "c", Device: "A card"}, {Run: "c", Device: "Another card"}, {Run: "c"}, {Run: "z", Device: "No card"}}
+	for _, c := range []struct {
+		name string
+		f    Format
+		runs []bench.RunRecord
+	}{{"machine.text", Text, []bench.RunRecord{later, one}}, {"machines.md", Markdown, []bench.RunRecord{one, card, later}}} {
+		var b bytes.Buffer
+		if err := Machines(&b, c.f, bench.Records{Runs: c.runs, Cells: cells}); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, c.name, b.Bytes())
+	}
+}

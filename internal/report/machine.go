@@ -1,0 +1,124 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
+)
+
+// Machines prints what the runs were measured on and by which program, one
+// column for each machine and program that differ, as text or Markdown. The
+// devices are those that the runs or their cells name. What no record says has
+// no line.
+func Machines(w io.Writer, f Format, recs bench.Records) error {
+	type column struct {
+		values, devices []string
+		first, last     time.Time
+	}
+	var columns []column
+	var names []string
+	for _, r := range recs.Runs {
+		var values []string
+		names, values = card(r)
+		i := slices.IndexFunc(columns, func(c column) bool { return slices.Equal(c.values, values) })
+		if i < 0 {
+			columns = append(columns, column{values: values, first: r.Time, last: r.Time})
+			i = len(columns) - 1
+		}
+		c := &columns[i]
+		if r.Time.Before(c.first) {
+			c.first = r.Time
+		}
+		if r.Time.After(c.last) {
+			c.last = r.Time
+		}
+		devices := slices.Clone(r.Machine.Devices)
+		for _, cell := range recs.Cells {
+			if cell.Run == r.ID && cell.Device != "" && !slices.Contains(devices, cell.Device) {
+				devices = append(devices, cell.Device)
+			}
+		}
+		for _, d := range devices {
+			if !slices.Contains(c.devices, d) {
+				c.devices = append(c.devices, d)
+			}
+		}
+	}
+	names = append([]string{"device"}, names...)
+	for i, c := range columns {
+		columns[i].values = append([]string{strings.Join(c.devices, "; ")}, c.values...)
+	}
+	header := []string{"machine"}
+	when := []string{"measured"}
+	for i, c := range columns {
+		header = append(header, fmt.Sprint(i+1))
+		when = append(when, period(c.first, c.last))
+	}
+	if len(columns) == 1 {
+		header[1] = ""
+	}
+	var cells [][]string
+	for i, name := range names {
+		line := []string{name}
+		said := false
+		for _, c := range columns {
+			v := c.values[i]
+			said = said || v != ""
+			if v == "" {
+				v = "—"
+			}
+			line = append(line, v)
+		}
+		if said {
+			cells = append(cells, line)
+		}
+	}
+	return Table(w, f, header, append(cells, when))
+}
+
+// card is what a run says about its host and program, name by name; the
+// value is empty where it says nothing.
+func card(r bench.RunRecord) (names, values []string) {
+	add := func(name, value string) {
+		if value == "n/a" || value == "unknown" {
+			value = ""
+		}
+		names, values = append(names, name), append(values, value)
+	}
+	m := r.Machine
+	add("CPU", m.CPU)
+	add("cores", positive(int64(m.Cores), func(n int64) string { return fmt.Sprint(n) }))
+	add("caches", strings.Join(m.Caches, ", "))
+	add("memory", positive(m.Memory, quantity.Bytes))
+	add("cgroup memory", positive(m.CgroupBytes, quantity.Bytes))
+	add("governor", m.Governor)
+	add("kernel", m.Kernel)
+	add("commit", r.Binary.Commit)
+	add("program", strings.TrimSpace(fmt.Sprintf("%s %s/%s", r.Binary.Go, r.Binary.OS, r.Binary.Arch)))
+	return names, values
+}
+
+func positive(n int64, print func(int64) string) string {
+	if n <= 0 {
+		return ""
+	}
+	return print(n)
+}
+
+// period prints when runs began, from the first to the last, in UTC.
+func period(first, last time.Time) string {
+	const day, minute = "2006-01-02", "2006-01-02 15:04"
+	first, last = first.UTC(), last.UTC()
+	switch {
+	case first.Format(minute) == last.Format(minute):
+		return first.Format(minute) + " UTC"
+	case first.Format(day) == last.Format(day):
+		return first.Format(minute) + " to " + last.Format("15:04") + " UTC"
+	}
+	return first.Format(minute) + " to " + last.Format(minute) + " UTC"
+}

@@ -1,0 +1,128 @@
+#!/bin/sh
+# Records what the implementations reach on this machine and its NVIDIA device,
+# and writes OUTDIR/report.md with a plot for each table.
+#
+#   scripts/record.sh OUTDIR [--quick]
+#
+# Needs a driver of CUDA 11.8 or later; no toolkit. Builds bin/eccbench with Go,
+# or uses the one that is there. Takes at most about 20 minutes, 3 with --quick:
+# what did not fit in is run by the same command again, which repeats nothing:
+# give each machine, and each version of the program, an OUTDIR of its own.
+# Ends with the highest exit code of its runs (eccbench --help lists them).
+#
+# Variables: ECCBENCH_RECORD_SIZES_3D, ECCBENCH_RECORD_SIZES_2D (as --sizes),
+# ECCBENCH_RECORD_GENS, ECCBENCH_RECORD_TYPES (comma lists),
+# ECCBENCH_RECORD_SECONDS (for all runs), ECCBENCH (the program to use).
+set -u
+
+usage() { echo "usage: $0 OUTDIR [--quick]" >&2; exit 64; }
+
+out='' quick=''
+for arg in "$@"; do
+	case $arg in
+	--quick) quick=1 ;;
+	-*) usage ;;
+	*) [ -z "$out" ] || usage; out=$arg ;;
+	esac
+done
+[ -n "$out" ] || usage
+
+top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+mkdir -p "$out" && out=$(cd "$out" && pwd) || exit 64
+if [ -z "${ECCBENCH:-}" ]; then
+	ECCBENCH=$top/bin/eccbench
+	if command -v go >/dev/null; then
+		(cd "$top" && CGO_ENABLED=0 go build -buildvcs=auto -o bin/eccbench ./cmd/eccbench) || exit 1
+	elif [ ! -x "$ECCBENCH" ]; then
+		echo "$0: no Go to build eccbench with, and no $ECCBENCH" >&2
+		exit 1
+	fi
+fi
+
+# The kernels run on all sizes; calls and whole images on the larger ones, where
+# the time per call is not all latency.
+if [ -n "$quick" ]; then
+	sizes3=128..512,300x200x100 sizes2=1024..4096 large3=256..512 large2=4096
+	gens=noise types=float32 seconds=170 sampling='--max-time 500ms --time-limit 20s'
+else
+	sizes3=128..1024,300x200x100,719x513x401 sizes2=128..16384,719x513 large3=256..1024 large2=4096..16384
+	gens=noise,grf types=float32,uint8 seconds=1180 sampling='--max-time 1s --time-limit 45s'
+fi
+if [ -n "${ECCBENCH_RECORD_SIZES_3D:-}" ]; then sizes3=$ECCBENCH_RECORD_SIZES_3D large3=$sizes3; fi
+if [ -n "${ECCBENCH_RECORD_SIZES_2D:-}" ]; then sizes2=$ECCBENCH_RECORD_SIZES_2D large2=$sizes2; fi
+gens=${ECCBENCH_RECORD_GENS:-$gens}
+types=${ECCBENCH_RECORD_TYPES:-$types}
+seconds=${ECCBENCH_RECORD_SECONDS:-$seconds}
+
+# in_scope lists the implementations that can be timed in a scope, without the
+# one that answers by the definition and takes minutes.
+in_scope() {
+	"$ECCBENCH" list --format md | awk -F'|' -v scope="$1" '
+		/^\| input / { exit }
+		NR > 2 && index(" " $5 " ", " " scope " ") { gsub(/ /, "", $2); if ($2 != "naive") names = names "," $2 }
+		END { print substr(names, 2) }'
+}
+
+code=0 weights=100 begun=$(date +%s)
+trap 'echo "$0: interrupted; the same command does the rest" >&2; exit 13' INT TERM
+
+# record NAME WEIGHT SCOPE DIM SIZES GENS runs one results file for its share of
+# the time that is left.
+record() {
+	left=$((begun + seconds - $(date +%s)))
+	limit=$((left * $2 / weights))
+	weights=$((weights - $2))
+	impls=$(in_scope "$3")
+	if [ "$limit" -lt 1 ] || [ -z "$impls" ]; then
+		echo "== $1: not run, ${left} s left, implementations: ${impls:-none}" >&2
+		[ "$code" -ge 13 ] || code=13
+		return
+	fi
+	echo "== $1: $impls, at most $limit s" >&2
+	# shellcheck disable=SC2086 # the sampling is several words
+	timeout --foreground -k 30 -s INT "$limit" "$ECCBENCH" run --scope "$3" --dim "$4" --sizes "$5" --gen "$6" --type "$types" \
+		--impl "$impls" --rotate 3 $sampling --out "$out/$1.jsonl" --resume >/dev/null
+	got=$?
+	[ "$got" -ne 124 ] || got=13 # the time was up
+	[ "$got" -ne 64 ] || exit 64
+	[ "$got" -le "$code" ] || code=$got
+}
+
+record kernel-3d 38 kernel 3 "$sizes3" "$gens"
+record kernel-2d 22 kernel 2 "$sizes2" "$gens"
+record device-3d 10 device 3 "$large3" noise
+record device-2d 5 device 2 "$large2" noise
+record e2e-3d 18 e2e 3 "$large3" noise
+record e2e-2d 7 e2e 2 "$large2" noise
+
+# The report, with links relative to it.
+cd "$out" || exit 1
+part() { # TITLE FILE
+	[ -s "$2" ] || return 0
+	printf '\n## %s\n\n' "$1"
+	"$ECCBENCH" report "$2" --format md --plots plots ||
+		printf 'Nothing was measured before the time was up.\n'
+}
+{
+	printf '# What eccbench measured here\n\n'
+	set --
+	for f in kernel-3d kernel-2d device-3d device-2d e2e-3d e2e-2d; do
+		if grep -qs '"kind":"cell"' $f.jsonl; then set -- "$@" $f.jsonl; fi
+	done
+	[ $# -eq 0 ] || "$ECCBENCH" report "$@" --format md --machine
+	if command -v nvidia-smi >/dev/null; then
+		printf '\n```\n'
+		nvidia-smi --query-gpu=name,driver_version,clocks.max.sm,clocks.max.mem,power.limit,memory.total --format=csv
+		printf '```\n'
+	fi
+	part 'Kernels, 3D' kernel-3d.jsonl
+	part 'Kernels, 2D' kernel-2d.jsonl
+	part 'Calls on a resident image, 3D' device-3d.jsonl
+	part 'Calls on a resident image, 2D' device-2d.jsonl
+	part 'From host memory to the curve, 3D' e2e-3d.jsonl
+	part 'From host memory to the curve, 2D' e2e-2d.jsonl
+} >report.md.new || exit 1
+mv report.md.new report.md || exit 1
+echo "$out/report.md" >&2
+[ "$code" -ne 13 ] || echo "$0: not all was measured or conclusive; the same command does the rest" >&2
+exit "$code"

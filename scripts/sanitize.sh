@@ -1,0 +1,51 @@
+#!/bin/sh
+# Runs the conformance tests of the implementations on a device under each tool
+# of compute-sanitizer, prints a line for each tool and implementation, and fails
+# on any finding:
+#
+#   scripts/sanitize.sh BINDIR [IMPLEMENTATION...]
+#
+# BINDIR holds <implementation>.test, each made by
+#   CGO_ENABLED=0 go test -c -o BINDIR/<implementation>.test ./impls/<implementation>
+# so that the machine with the device needs no Go. SANITIZER names the program,
+# TOOLS the tools, CASES the subtests (go test -run), TIMEOUT the seconds of one
+# run. Without compute-sanitizer or a device it fails.
+set -u
+
+[ $# -ge 1 ] || { echo "usage: $0 BINDIR [IMPLEMENTATION...]" >&2; exit 64; }
+bindir=$1
+shift
+[ $# -ge 1 ] || set -- chunked fullsweep tiled
+
+sanitizer=${SANITIZER:-compute-sanitizer}
+tools=${TOOLS:-memcheck racecheck initcheck synccheck}
+timeout=${TIMEOUT:-300}
+# One voxel, odd shapes in 2D and 3D, ties, more slices than a march, histograms in
+# several copies and in none.
+cases=${CASES:-'noise/shape=31x17x13/type=float32/seed=7|noise/shape=65x33x5/type=uint8/seed=8|noise/shape=67x101/type=int16|constant/shape=1x1x1|noise/shape=7x9x131|noise/shape=83x71/type=float32/levels=513|noise/shape=11x10x9/type=float32/levels=65536'}
+
+command -v "$sanitizer" >/dev/null || { echo "$0: no $sanitizer on this machine" >&2; exit 1; }
+
+# Each case is below TestConformance.
+run=$(printf '%s' "$cases" | sed 's,^,TestConformance/,; s,|,|TestConformance/,g')
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+bad=0
+for tool in $tools; do
+	for impl in "$@"; do
+		ECCBENCH_REQUIRE_DEVICE=1 timeout "$timeout" "$sanitizer" --tool "$tool" --error-exitcode 1 \
+			"$bindir/$impl.test" -test.run "$run" -test.v >"$log" 2>&1
+		code=$?
+		ran=$(grep -c '^ *--- PASS: TestConformance/' "$log")
+		summary=$(grep '^========= .* SUMMARY: ' "$log" | tail -1 | sed 's/^=* //')
+		if [ $code -eq 0 ] && [ "$ran" -gt 0 ] && [ "${summary#*SUMMARY: 0 }" != "$summary" ]; then
+			verdict=ok
+		else
+			verdict=FAILED
+			bad=1
+		fi
+		printf '%-10s %-10s %-6s %s cases, exit code %s, %s\n' "$tool" "$impl" "$verdict" "$ran" "$code" "${summary:-no summary}"
+		[ $verdict = ok ] || tail -n 60 "$log"
+	done
+done
+exit $bad
