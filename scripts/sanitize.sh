@@ -32,8 +32,13 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 bad=0
 for tool in $tools; do
+	# The driver is asked for one parameter after a kernel's last, to count them:
+	# what a call answers is not a finding, what a kernel does is.
+	options=
+	[ "$tool" != memcheck ] || options='--report-api-errors no'
 	for impl in "$@"; do
-		ECCBENCH_REQUIRE_DEVICE=1 timeout "$timeout" "$sanitizer" --tool "$tool" --error-exitcode 1 \
+		# shellcheck disable=SC2086 # the options are several words
+		ECCBENCH_REQUIRE_DEVICE=1 timeout "$timeout" "$sanitizer" --tool "$tool" $options --error-exitcode 1 \
 			"$bindir/$impl.test" -test.run "$run" -test.v >"$log" 2>&1
 		code=$?
 		ran=$(grep -c '^ *--- PASS: TestConformance/' "$log")
