@@ -27,6 +27,9 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector slows the workers of the scripts to minutes; what runs beside each other is under it in the packages' own tests")
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,

@@ -120,6 +120,9 @@ func ways() []way {
 func Run(t *testing.T, impl implementation) {
 	for _, c := range Cases(t) {
 		t.Run(c.Name, func(t *testing.T) {
+			if raceDetector && c.Field.Ladder().Len() > 5000 {
+				t.Skip("under the race detector this many levels take the reference minutes, and race no more than few do")
+			}
 			want := BruteForce(c.Field)
 			if known, ok := ecc.Known(c.Name, c.Field); ok && !slices.Equal(known, want) {
 				t.Fatalf("closed form %v, enumeration of all cells %v", known, want)
