@@ -4,6 +4,7 @@ package impls
 import (
 	"eccbench/impls/chunked"
 	"eccbench/impls/cpu"
+	"eccbench/impls/extrema"
 	"eccbench/impls/fullsweep"
 	"eccbench/impls/memread"
 	"eccbench/impls/naive"
@@ -31,6 +32,7 @@ func List(open resident.Opener) []bench.Implementation[grid.Source, ecc.VCEC] {
 		chunked.Implementation{Open: open},
 		tiled.Implementation{Open: open},
 		fullsweep.Implementation{Open: open},
+		extrema.OnDevice{Open: open},
 	}
 }
 

@@ -19,6 +19,8 @@ enum class fault {
   barrier, // a block's changes are added up before all are there
   atomic,  // changes are added by a load, an addition and a store
   slab,    // the last slices or rows are not counted
+  owner,   // a minimum is handed to the voxel that it is not of
+  sign,    // what falls in one image of minima is added
   flush,   // only the first 512 levels are added to the curve's
 };
 

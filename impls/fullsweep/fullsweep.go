@@ -89,7 +89,7 @@ type job struct {
 func (j *job) Do(trace *bench.Trace) error {
 	if j.upload {
 		end := trace.Span("upload")
-		if err := resident.Upload(j.Stream, j.image, j.in); err != nil {
+		if err := resident.Upload(j.Stream, j.image, 0, j.in); err != nil {
 			return err
 		}
 		end()

@@ -112,7 +112,7 @@ func (j *deviceJob) setup(in grid.Source) (err error) {
 func (j *deviceJob) fill(in grid.Source) error {
 	size := grid.SliceBytes(in)
 	if size%8 == 0 {
-		return resident.Upload(j.stream, j.image, in)
+		return resident.Upload(j.stream, j.image, 0, in)
 	}
 	whole := (size + 7) / 8 * 8
 	return grid.EachSlab(in, func(slab []byte, lo, hi int64) error {

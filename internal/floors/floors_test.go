@@ -42,6 +42,7 @@ var floor = map[string]int{
 	"impls/cpu":            4,
 	"impls/chunked":        4,
 	"impls/tiled":          4,
+	"impls/extrema":        4,
 	"impls/fullsweep":      4,
 	"impls/memread":        4,
 

@@ -36,6 +36,9 @@ type Kernel struct {
 	Shape  grid.Shape
 	Type   grid.Type
 	Ladder grid.Ladder
+
+	Threads  int64 // of a block; 0 for as many as suit the counters
+	Counters int64 // of a block, in shared memory; 0 for one for each level, or none where they do not fit
 }
 
 // Open loads a kernel and prepares its tables. What has been made is freed when
@@ -72,7 +75,7 @@ func Open(d device.Device, k Kernel) (c *Counter, err error) {
 	if c.result, err = d.AllocPinned("changes on the host", 8*levels); err != nil {
 		return c, err
 	}
-	return c, c.arrange(levels, k.Shape.Voxels())
+	return c, c.arrange(k)
 }
 
 // Limits of a block's histogram.
@@ -87,21 +90,26 @@ const (
 // arrange chooses the blocks: as many as run at once, each with as many copies
 // of the levels in shared memory as fit a small share of it, one where one fits,
 // and none where the levels exceed what a block may have.
-func (c *Counter) arrange(levels, voxels int64) error {
+func (c *Counter) arrange(k Kernel) error {
 	info := c.On.Info()
-	bytes := 4 * levels
+	bytes, voxels := 4*k.Ladder.Len(), k.Shape.Voxels()
 	block := int64(smallBlock)
 	switch {
+	case k.Counters > 0:
+		bytes, c.copies = 4*k.Counters, 1
 	case bytes <= manyCopies:
 		c.copies = int32(min(manyCopies/bytes, smallBlock/32))
-	case bytes <= info.SharedOptIn:
+	case bytes <= info.SharedOptIn-c.function.Attributes().Shared:
 		c.copies = 1
 		if bytes > singleBlock {
 			block = largeBlock
 		}
 	}
+	if k.Threads > 0 {
+		block = k.Threads
+	}
 	c.shape = device.Launch{Block: device.Dim{X: block}, Shared: int64(c.copies) * bytes}
-	if c.shape.Shared > info.Shared {
+	if c.shape.Shared+c.function.Attributes().Shared > info.Shared {
 		if err := c.function.AllowShared(c.shape.Shared); err != nil {
 			return err
 		}
@@ -132,6 +140,20 @@ func (c *Counter) Begin() error {
 		return err
 	}
 	return c.Stream.Fill32(c.total, 0, c.total.Bytes()/4, 0)
+}
+
+// Blocks is how many blocks Count launches.
+func (c *Counter) Blocks() int64 { return c.shape.Grid.X }
+
+// Run launches another kernel of the module, in as many blocks as Count, with the
+// kernel's own parameters, the ladder's and a last one.
+func (c *Counter) Run(kernel string, last any, image ...any) error {
+	f, err := c.module.Function(kernel)
+	if err != nil {
+		return err
+	}
+	args := append(append(image, c.ladder.args()...), last)
+	return c.Stream.Launch(f, device.Launch{Grid: c.shape.Grid, Block: c.shape.Block}, args...)
 }
 
 // Count launches the kernel on a stream, with the kernel's own parameters.

@@ -33,16 +33,16 @@ func Put(d device.Device, s device.Stream, in grid.Source) (device.Buffer, error
 	if err != nil {
 		return nil, err
 	}
-	if err := Upload(s, b, in); err != nil {
+	if err := Upload(s, b, 0, in); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
 }
 
-// Upload copies an image to a buffer that is as large.
-func Upload(s device.Stream, to device.Buffer, in grid.Source) error {
+// Upload copies an image to a place in a buffer.
+func Upload(s device.Stream, to device.Buffer, at int64, in grid.Source) error {
 	return grid.EachSlab(in, func(slab []byte, lo, _ int64) error {
-		return s.Upload(to, lo*grid.SliceBytes(in), slab)
+		return s.Upload(to, at+lo*grid.SliceBytes(in), slab)
 	})
 }
 

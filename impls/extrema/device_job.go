@@ -1,0 +1,148 @@
+package extrema
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/ecc"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+)
+
+var _ bench.DeviceJob = (*deviceJob)(nil)
+
+// A deviceJob is an image bound to the kernels: those for pairs where its ladder
+// allows, and those for singles where a value of the image does not stand on it.
+type deviceJob struct {
+	d             device.Device
+	in            grid.Source
+	upload        bool
+	memory        device.Buffer // the image between two guards
+	strays        device.Buffer
+	scaling       scaling
+	pairs, single *resident.Counter // either may be nil
+	last          *resident.Counter // that of the last Do
+}
+
+func (j *deviceJob) setup(ptx []byte) (err error) {
+	if s, ok := pairs(j.in.Type(), j.in.Ladder()); ok {
+		j.scaling = s
+		if j.pairs, err = resident.Open(j.d, kernel(j.in, ptx, true)); err != nil {
+			return err
+		}
+		j.last = j.pairs
+	}
+	if j.in.Type() != grid.Uint8 {
+		if j.single, err = resident.Open(j.d, kernel(j.in, ptx, false)); err != nil {
+			return err
+		}
+		if j.last == nil {
+			j.last = j.single
+		}
+	}
+	edge, size := guard(j.in), grid.TotalBytes(j.in)
+	if j.memory, err = j.d.Alloc("image", 2*edge+size); err != nil {
+		return err
+	}
+	if j.strays, err = j.d.Alloc("strays", 8); err != nil {
+		return err
+	}
+	if err = errors.Join(j.last.Stream.Fill(j.memory, 0, edge, 0), j.last.Stream.Fill(j.memory, edge+size, edge, 0)); err != nil {
+		return err
+	}
+	if err = j.put(); err != nil {
+		return err
+	}
+	return j.choose()
+}
+
+func (j *deviceJob) put() error {
+	return resident.Upload(j.last.Stream, j.memory, guard(j.in), j.in)
+}
+
+// choose takes the kernels for pairs where every value of the image that is
+// resident stands on the ladder.
+func (j *deviceJob) choose() error {
+	if j.pairs == nil || j.single == nil {
+		return nil
+	}
+	s := j.pairs.Stream
+	var n [8]byte
+	err := errors.Join(s.Fill(j.strays, 0, 8, 0),
+		j.pairs.Run(fmt.Sprintf("ecc_extrema_strays_%v", j.in.Type()), j.strays, j.image(), j.in.Shape().Voxels()),
+		s.Download(n[:], j.strays, 0))
+	j.last = j.pairs
+	if binary.LittleEndian.Uint64(n[:]) > 0 {
+		j.last = j.single
+	}
+	return err
+}
+
+func (j *deviceJob) Do(trace *bench.Trace) error {
+	if j.upload {
+		end := trace.Span("upload")
+		if err := errors.Join(j.put(), j.choose()); err != nil {
+			return err
+		}
+		end()
+	}
+	defer trace.Span("count")()
+	c := j.last
+	return j.d.Do(func() error {
+		if err := c.Begin(); err != nil {
+			return err
+		}
+		n, h, w := ecc.Stack(j.in.Shape())
+		voxels := int64(2)
+		if c == j.single {
+			voxels = 1
+		}
+		err := c.Count(c.Stream, j.image(), int32(w), int32(h), int32(n), int32(segment(j.in.Shape(), c.Blocks(), voxels)),
+			j.scaling.scale, j.scaling.offset, j.scaling.bias)
+		if err != nil {
+			return err
+		}
+		return c.End()
+	})
+}
+
+func (j *deviceJob) Out() (ecc.VCEC, error) { return ecc.FromDense(j.last.Changes()), nil }
+
+func (j *deviceJob) counters() []*resident.Counter {
+	var list []*resident.Counter
+	for _, c := range []*resident.Counter{j.pairs, j.single} {
+		if c != nil {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func (j *deviceJob) Poison() {
+	for _, c := range j.counters() {
+		c.Poison()
+	}
+}
+
+func (j *deviceJob) Cool() error                     { return j.last.Cool() }
+func (j *deviceJob) Elapsed() (time.Duration, error) { return j.last.Elapsed() }
+func (j *deviceJob) Device() string                  { return j.last.Device() }
+func (j *deviceJob) Flags() []string                 { return j.last.Flags() }
+
+func (j *deviceJob) Close() error {
+	var errs []error
+	if j.memory != nil {
+		errs = append(errs, j.memory.Close())
+	}
+	if j.strays != nil {
+		errs = append(errs, j.strays.Close())
+	}
+	for _, c := range j.counters() {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
+}

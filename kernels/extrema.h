@@ -1,0 +1,211 @@
+// Columns of voxels as the extrema kernels hold them in registers, how they are
+// made from the image's values, and how their changes reach the histogram.
+//
+// A lane is one column's value: as a pair of halves, two voxels of rows that lie
+// apart; as a float32, one voxel. Positive halves order like their bit patterns,
+// and a level is stored as the half with pattern 4·level (uint8: the pattern of
+// the value), so the same 16 bits are compared and tell where its counter is.
+// +infinity, which stands for what lies outside, is above 7935 such levels.
+#pragma once
+#include "histogram.h"
+#include "voxel.h"
+
+// Loops over what registers hold.
+#define UNROLL _Pragma("unroll")
+
+typedef _Float16 half2 __attribute__((ext_vector_type(2)));
+
+inlined void sync_warp() { __nvvm_bar_warp_sync(-1); }
+inlined unsigned permute(unsigned a, unsigned b, unsigned selector) { return __nvvm_prmt(a, b, selector); }
+template <class A, class B> inlined A as(B b) { return __builtin_bit_cast(A, b); }
+
+// Two voxels of a column, and two small numbers.
+struct pair {
+  typedef unsigned value;
+  typedef half2 number;
+  static const int voxels = 2;
+
+  inlined unsigned outside() { return 0x7c007c00; }
+  inlined unsigned least(unsigned a, unsigned b) {
+    unsigned d;
+    asm("min.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+    return d;
+  }
+  // 1 where a > b, else 0; and where a = b.
+  inlined half2 greater(unsigned a, unsigned b) {
+    unsigned d;
+    asm("set.gt.f16x2.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+    return as<half2>(d);
+  }
+  inlined half2 equal(unsigned a, unsigned b) {
+    unsigned d;
+    asm("set.eq.f16x2.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+    return as<half2>(d);
+  }
+  inlined half2 fma(half2 a, half2 b, half2 c) { return __builtin_elementwise_fma(a, b, c); }
+  // What belongs to the row after the first voxel's last is the second voxel's first.
+  inlined half2 to_second(half2 v) { return as<half2>(permute(as<unsigned>(v), 0, 0x1044)); }
+  inlined half2 bias() { return half2{1536, 1536}; }
+  inlined half2 times(float32 v) { return half2{(_Float16)v, (_Float16)v}; }
+};
+
+// One voxel of a column by its value, whose level is looked up when it changes.
+struct single {
+  typedef float32 value;
+  typedef float32 number;
+  static const int voxels = 1;
+
+  inlined float32 outside() { return __builtin_huge_valf(); }
+  inlined float32 least(float32 a, float32 b) { return __builtin_fminf(a, b); }
+  inlined float32 greater(float32 a, float32 b) {
+    float32 d;
+    asm("set.gt.f32.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
+    return d;
+  }
+  inlined float32 equal(float32 a, float32 b) {
+    float32 d;
+    asm("set.eq.f32.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
+    return d;
+  }
+  inlined float32 fma(float32 a, float32 b, float32 c) { return __builtin_fmaf(a, b, c); }
+  inlined float32 to_second(float32) { return 0; }
+  inlined float32 bias() { return 0; }
+  inlined float32 times(float32 v) { return v; }
+};
+
+// What another thread of the warp holds.
+template <class V> inlined V from_lane(V v, int lane) { return as<V>(__nvvm_shfl_sync_idx_i32(-1, as<int>(v), lane, 31)); }
+
+// Four voxels of a row.
+template <class T> struct four { typedef T type __attribute__((ext_vector_type(4))); };
+template <class T> using four_of = typename four<T>::type;
+
+// How values that stand on their ladder become levels: 2²³ + 4·level is the integer
+// nearest to scale·value + offset of float32, and 4·level is 4·value − bias modulo
+// 2¹⁶ of 16-bit types. Those of uint8 are looked up in the end.
+struct scaling {
+  float32 scale, offset;
+  unsigned bias;
+};
+
+// Four columns as pairs: of rows a and b.
+inlined void lanes(unsigned *out, four_of<float32> a, four_of<float32> b, const scaling &s) {
+  UNROLL for (int c = 0; c < 4; c++)
+    out[c] = permute(as<unsigned>(__builtin_fmaf(a[c], s.scale, s.offset)),
+                     as<unsigned>(__builtin_fmaf(b[c], s.scale, s.offset)), 0x5410);
+}
+
+typedef unsigned words __attribute__((ext_vector_type(2)));
+inlined void lanes(unsigned *out, four_of<uint16> a, four_of<uint16> b, const scaling &s) {
+  words u = as<words>(a), v = as<words>(b);
+  UNROLL for (int c = 0; c < 4; c++) out[c] = 4 * permute(u[c / 2], v[c / 2], c & 1 ? 0x7632 : 0x5410) - s.bias;
+}
+inlined void lanes(unsigned *out, four_of<int16> a, four_of<int16> b, const scaling &s) {
+  words u = as<words>(a), v = as<words>(b);
+  UNROLL for (int c = 0; c < 4; c++)
+    out[c] = 4 * (permute(u[c / 2], v[c / 2], c & 1 ? 0x7632 : 0x5410) ^ 0x80008000) - s.bias;
+}
+inlined void lanes(unsigned *out, four_of<uint8> a, four_of<uint8> b, const scaling &) {
+  unsigned first = permute(as<unsigned>(a), as<unsigned>(b), 0x5140), last = permute(as<unsigned>(a), as<unsigned>(b), 0x7362);
+  out[0] = permute(first, 0, 0x4140);
+  out[1] = permute(first, 0, 0x4342);
+  out[2] = permute(last, 0, 0x4140);
+  out[3] = permute(last, 0, 0x4342);
+}
+
+// Four columns as singles, of row a.
+template <class F> inlined void lanes(float32 *out, F a, F, const scaling &) {
+  UNROLL for (int c = 0; c < 4; c++) out[c] = (float32)a[c];
+}
+
+// One column.
+template <class L, class T> inlined typename L::value lane(T a, T b, const scaling &s) {
+  typename L::value v[4];
+  lanes(v, four_of<T>(a), four_of<T>(b), s);
+  return v[0];
+}
+
+// A change of both voxels, which is 1536 less than biased and from −8 to 7, is
+// added to the counters of their levels; no change is added to one of the
+// thread's own, so that no warp parts. The lowest byte of the half is the change.
+template <class T> inlined void add(unsigned levels, half2 biased, unsigned nowhere, const histogram &, const ladder &) {
+  unsigned none, numbers = as<unsigned>(biased);
+  asm("set.eq.u32.f16x2 %0, %1, %2;" : "=r"(none) : "r"(numbers), "r"(0x66006600));
+  unsigned at = (levels & ~none) | (nowhere & none);
+  if (sizeof(T) == 1) at *= 4;
+  unsigned counters = shared_address(block_changes);
+  add_shared(counters + (at & 0xffff), (int)permute(numbers, 0, 0x8880));
+  add_shared(counters + (at >> 16), (int)permute(numbers, 0, 0xaaa2));
+}
+
+// Where a thread adds no change: what add takes for nowhere.
+template <class T> inlined unsigned no_level(const ladder &l) {
+  return 0x10001 * (sizeof(T) == 1 ? 256 + (thread_x() & 31) : 4 * (l.n + (thread_x() & 31)));
+}
+
+// A change of one voxel.
+template <class T> inlined void add(float32 value, float32 change, float32, const histogram &h, const ladder &l) {
+  if (change != 0) histogram::add(h, level(l, (typename in_register<T>::type)value), (int)change);
+}
+
+// Four columns' changes of the row beyond a thread's last: of the second voxel of
+// a pair, what is of the first having gone to the second (to_second).
+template <class T>
+inlined void add_last(const unsigned *v, const half2 *d, unsigned nowhere, const histogram &h, const ladder &l) {
+  UNROLL for (int c = 0; c < 4; c += 2)
+    add<T>(permute(v[c], v[c + 1], 0x7632), as<half2>(permute(as<unsigned>(d[c]), as<unsigned>(d[c + 1]), 0x7632)) + pair::bias(),
+           nowhere, h, l);
+}
+template <class T>
+inlined void add_last(const float32 *v, const float32 *d, float32 nowhere, const histogram &h, const ladder &l) {
+  UNROLL for (int c = 0; c < 4; c++) add<T>(v[c], d[c], nowhere, h, l);
+}
+
+// The counters of a block: of values of uint8, else of levels.
+template <class T> inlined histogram counters(const ladder &l, int64 *total, int copies) {
+  return histogram::start(total, sizeof(T) == 1 ? 256 : l.n, copies);
+}
+template <class T> inlined void total_up(const histogram &h, const ladder &l) {
+  if (sizeof(T) > 1 || !l.lut) return histogram::finish(h);
+  __syncthreads();
+  for (int v = thread_x(); v < 256; v += threads())
+    if (block_changes[v]) add_global(h.total + l.lut[v], block_changes[v]);
+}
+
+const int columns = 128; // of a warp, four for each thread
+
+// What a warp's last column hands to the first column beyond, by which slice.
+// Thread 0 puts it here; every 32 slices each thread counts one.
+const int slots = 64;
+const int held = 2; // rows of lanes of a thread in 3D, which reach one further
+template <class L> struct seam {
+  typename L::value v[slots][held + 2];
+  typename L::number n[slots][2 * held];
+};
+
+// What a thread needs to count.
+template <class L> struct counting {
+  typename L::number border, inner; // 0 where no column is before the first, else 1; 0 for thread 0, else 1
+  typename L::value nowhere;        // where no change is added
+  seam<L> *s;
+};
+
+// Blocks take work in turn, a block at a time, and the last to end makes the queue
+// ready for the next launch.
+__attribute__((device)) unsigned queue, ended;
+inlined int take_turn() {
+  __shared__ int turn;
+  __syncthreads();
+  if (!thread_x()) turn = (int)__nvvm_atom_inc_gen_ui(&queue, 0xffffffff);
+  __syncthreads();
+  return turn;
+}
+inlined void end_turns() {
+  if (!thread_x() && (unsigned)__nvvm_atom_inc_gen_ui(&ended, blocks() - 1) == (unsigned)blocks() - 1) queue = 0;
+}
+
+inlined unsigned mark(unsigned v, unsigned outer) {
+  unsigned mask = (outer & 0x10001) * 0xffff;
+  return (v & ~mask) | (pair::outside() & mask);
+}
+inlined float32 mark(float32 v, unsigned outer) { return outer & 1 ? single::outside() : v; }

@@ -1,0 +1,236 @@
+// for each plane z: for each set S of the axes x, y: for each cell: s = its least value over S
+//   if s(z) > s(z+1): changes[s(z)] ± 1, changes[s(z+1)] ∓ 1
+//
+// Every cell of the complex is counted at its least value, so a cell that has an
+// end at z and one between z and z+1 cancel where the value does not fall, and
+// only extrema along z of the four images (v, its minima of neighbours along x,
+// along y and along both) count (doc/extrema.md). A warp takes 128 columns of a
+// few rows and marches along z, with the four images of the last plane in
+// registers. Each cell's change is handed to the voxel that it has its value from,
+// minima of both axes to those along y, these and those along x to the voxels, so
+// that a voxel is counted once, by one addition in shared memory, or by none.
+#pragma once
+#include "extrema.h"
+
+template <class L> struct plane {
+  typename L::value v[held + 1][4], x[held][4], y[held][4], xy[held][4];
+};
+// Where each image of a plane was less than that of the plane before.
+template <class L> struct falls {
+  typename L::number v[held][4], x[held][4], y[held][4], xy[held][4];
+};
+
+// The images of a plane whose voxels are there. extra is the first column beyond
+// the warp's, one row in each thread, which is put aside for the seam.
+template <class L> inlined void take_least(plane<L> &p, typename L::value extra, seam<L> *s, int slot) {
+  int lane = thread_x() & 31;
+  typename L::value beyond[held + 1], y_beyond[held];
+  UNROLL for (int r = 0; r <= held; r++) {
+    typename L::value theirs = r ? from_lane(extra, r) : extra;
+    if (!lane) s->v[slot & (slots - 1)][r] = theirs;
+    beyond[r] = from_lane(lane ? p.v[r][0] : theirs, (lane + 1) & 31);
+  }
+  UNROLL for (int r = 0; r < held; r++) {
+    UNROLL for (int c = 0; c < 4; c++) {
+      p.x[r][c] = L::least(p.v[r][c], c < 3 ? p.v[r][c + 1] : beyond[r]);
+      p.y[r][c] = L::least(p.v[r][c], p.v[r + 1][c]);
+    }
+    y_beyond[r] = L::least(beyond[r], beyond[r + 1]);
+    UNROLL for (int c = 0; c < 4; c++) p.xy[r][c] = L::least(p.y[r][c], c < 3 ? p.y[r][c + 1] : y_beyond[r]);
+  }
+}
+
+template <class L> inlined void compare(falls<L> &f, const plane<L> &last, const plane<L> &next) {
+  UNROLL for (int r = 0; r < held; r++)
+    UNROLL for (int c = 0; c < 4; c++) {
+      f.v[r][c] = L::greater(last.v[r][c], next.v[r][c]);
+      f.x[r][c] = L::greater(last.x[r][c], next.x[r][c]);
+      f.y[r][c] = L::greater(last.y[r][c], next.y[r][c]);
+      f.xy[r][c] = L::greater(last.xy[r][c], next.xy[r][c]);
+    }
+}
+
+// A plane is counted, given where its images fall from the plane before (fell) and
+// to the plane after (falling).
+template <class L, class T>
+inlined void count(const plane<L> &p, const falls<L> &fell, const falls<L> &falling, const counting<L> &k, int slot,
+                   const histogram &h, const ladder &l) {
+  typedef typename L::number N;
+  int lane = thread_x() & 31;
+  N down[4];
+  UNROLL for (int c = 0; c < 4; c++) down[c] = L::bias();
+  UNROLL for (int r = 0; r < held; r++) {
+    N to_y[4], beyond_y[4], to_v[4], beyond_v[4];
+    UNROLL for (int c = 0; c < 4; c++) {
+      N of_v = fell.v[r][c] - falling.v[r][c], of_x = falling.x[r][c] - fell.x[r][c];
+      N of_y = falling.y[r][c] - fell.y[r][c], of_xy = fell.xy[r][c] - falling.xy[r][c];
+      if (c == 0) of_v *= k.border, of_y *= k.border;
+      N whose = L::equal(p.xy[r][c], p.y[r][c]);
+      to_y[c] = L::fma(of_xy, whose, of_y);
+      beyond_y[c] = L::fma(-of_xy, whose, of_xy);
+      whose = planted(fault::owner) ? L::times(1) : L::equal(p.x[r][c], p.v[r][c]);
+      if (planted(fault::sign)) of_x = -of_x;
+      to_v[c] = L::fma(of_x, whose, of_v);
+      beyond_v[c] = L::fma(-of_x, whose, of_x);
+    }
+    N y_in = from_lane(beyond_y[3], (lane - 1) & 31), v_in = from_lane(beyond_v[3], (lane - 1) & 31);
+    if (!lane) k.s->n[slot & (slots - 1)][r] = y_in, k.s->n[slot & (slots - 1)][held + r] = v_in;
+    UNROLL for (int c = 0; c < 4; c++) {
+      N of_y = c ? to_y[c] + beyond_y[c - 1] : L::fma(y_in, k.inner, to_y[0]);
+      N of_v = c ? to_v[c] + beyond_v[c - 1] : L::fma(v_in, k.inner, to_v[0]);
+      N mine = L::equal(p.y[r][c], p.v[r][c]);
+      of_v = L::fma(of_y, mine, of_v) + down[c];
+      down[c] = L::fma(-of_y, mine, of_y) + L::bias();
+      add<T>(p.v[r][c], of_v, k.nowhere, h, l);
+    }
+  }
+  UNROLL for (int c = 0; c < 4; c++) add<T>(p.v[held][c], down[c], k.nowhere, h, l);
+}
+
+// The seam's planes, from one on and at most 32, a plane for each thread.
+template <class L, class T>
+inlined void count_seam(const counting<L> &k, int from, int to, const histogram &h, const ladder &l) {
+  typedef typename L::number N;
+  if (planted(fault::halo)) return;
+  sync_warp();
+  int slot = from + (thread_x() & 31);
+  if (slot < to) {
+    const auto &v = k.s->v[slot & (slots - 1)];
+    const auto &n = k.s->n[slot & (slots - 1)];
+    N down = L::bias();
+    UNROLL for (int r = 0; r < held; r++) {
+      N mine = L::equal(L::least(v[r], v[r + 1]), v[r]);
+      add<T>(v[r], L::fma(n[r], mine, n[held + r] + down), k.nowhere, h, l);
+      down = L::fma(-n[r], mine, n[r]) + L::bias();
+    }
+    add<T>(v[held], down, k.nowhere, h, l);
+  }
+  sync_warp();
+}
+
+// The rows that a thread reads, and the column beyond the warp's, of which the
+// first threads read one lane each. It reads what is outside too: the image has as
+// much memory around it (impls/extrema), and what comes of it is replaced.
+template <class L, class T> struct rows {
+  static const int n = held * L::voxels + 1;
+  const T *p, *extra;
+  four_of<T> raw[n];
+  T raw_extra[L::voxels];
+};
+
+inlined int second(int r, int voxels) { return voxels == 2 ? r + held : r; }
+
+template <class L, class T>
+inlined void start(rows<L, T> &in, const T *image, int width, int height, int x, int y, int z) {
+  int lane = thread_x() & 31;
+  in.p = image + ((int64)z * height + y) * width + x;
+  in.extra = in.p - 4 * lane + columns + (int64)(lane < held ? lane : held) * width;
+}
+
+template <bool aligned, class L, class T> inlined void load(rows<L, T> &in, int width, int64 plane) {
+  UNROLL for (int r = 0; r < rows<L, T>::n; r++) {
+    const T *p = in.p + (int64)r * width;
+    if (aligned) in.raw[r] = *(const four_of<T> *)p;
+    else UNROLL for (int c = 0; c < 4; c++) in.raw[r][c] = p[c];
+  }
+  UNROLL for (int i = 0; i < L::voxels; i++) in.raw_extra[i] = in.extra[(int64)i * held * width];
+  in.p += plane;
+  in.extra += plane;
+}
+
+// Which lanes are outside: a bit for the first voxel of each, and one 16 above it
+// for the second; of a row, four columns, and the extra one.
+struct edges {
+  unsigned bits[held + 1], extra;
+  bool none; // of the warp
+};
+template <class L> inlined edges edges_at(int width, int height, int x, int y) {
+  int lane = thread_x() & 31, beyond = x - 4 * lane + columns;
+  edges e{};
+  UNROLL for (int i = 0; i < L::voxels; i++) {
+    UNROLL for (int r = 0; r <= held; r++) {
+      int row = y + r + i * held;
+      UNROLL for (int c = 0; c < 4; c++)
+        if (x + c >= width || row < 0 || row >= height) e.bits[r] |= 1u << (c + 16 * i);
+    }
+    int row = y + lane + i * held;
+    if (beyond >= width || row < 0 || row >= height) e.extra |= 1u << (16 * i);
+  }
+  unsigned any = 0;
+  UNROLL for (int r = 0; r <= held; r++) any |= e.bits[r];
+  e.none = !__nvvm_vote_any_sync(-1, any);
+  return e;
+}
+
+// Takes the plane z that is in, and lets the next one come.
+template <class L, class T, bool aligned>
+inlined void bring(rows<L, T> &in, plane<L> &p, const counting<L> &k, const edges &e, int z, int depth, bool more, int width,
+                   int64 size, const scaling &s) {
+  UNROLL for (int r = 0; r <= held; r++) lanes(p.v[r], in.raw[r], in.raw[second(r, L::voxels)], s);
+  typename L::value extra = lane<L>(in.raw_extra[0], in.raw_extra[L::voxels - 1], s);
+  if (more) load<aligned>(in, width, size);
+  if (!e.none || z == depth) {
+    unsigned all = z == depth ? 0xffffffff : 0;
+    UNROLL for (int r = 0; r <= held; r++)
+      UNROLL for (int c = 0; c < 4; c++) p.v[r][c] = mark(p.v[r][c], (e.bits[r] | all) >> c);
+    extra = mark(extra, all);
+  }
+  extra = mark(extra, e.extra);
+  take_least(p, extra, k.s, z);
+}
+
+template <class L, class T, bool aligned>
+inlined void extrema_3d(const T *image, int width, int height, int depth, int segment, const scaling &sc,
+                        const ladder &l, const histogram &h, seam<L> *seams) {
+  int lane = thread_x() & 31, warp = thread_x() >> 5, warps = threads() >> 5;
+  const int high = held * L::voxels;
+  if (planted(fault::slab)) depth--;
+  int64 size = (int64)width * height;
+  int across = (width + columns - 1) / columns, down = (height + high) / high;
+  int groups = (down + warps - 1) / warps, segments = (depth + segment - 1) / segment;
+  for (int item; (item = take_turn()) < across * groups * segments;) {
+    int tile = item % across, rest = item / across, strip = rest % groups * warps + warp;
+    if (strip >= down) continue;
+    int x = tile * columns + 4 * lane, first = rest / groups * segment;
+    int last = first + segment < depth ? first + segment : depth;
+    counting<L> k{L::times(x ? 1 : 0), L::times(lane ? 1 : 0), as<typename L::value>(no_level<T>(l)), seams + warp};
+    // Two planes in turn, so that none is copied.
+    plane<L> a, b;
+    falls<L> fa, fb;
+    rows<L, T> in;
+    edges e = edges_at<L>(width, height, x, strip * high - 1);
+    int z = first ? first - 1 : 0; // the plane that is in
+    start(in, image, width, height, x, strip * high - 1, z);
+    load<aligned>(in, width, size);
+    if (first) {
+      bring<L, T, aligned>(in, a, k, e, z, depth, true, width, size, sc);
+      z++;
+    } else {
+      UNROLL for (int c = 0; c < 4; c++) {
+        UNROLL for (int r = 0; r < held; r++) a.x[r][c] = a.y[r][c] = a.xy[r][c] = L::outside();
+        UNROLL for (int r = 0; r <= held; r++) a.v[r][c] = L::outside();
+      }
+    }
+    bring<L, T, aligned>(in, b, k, e, z, depth, z + 1 < depth, width, size, sc);
+    compare(fa, a, b);
+    int from = first;
+    for (;;) {
+      z++;
+      bring<L, T, aligned>(in, a, k, e, z, depth, z < last && z + 1 < depth, width, size, sc);
+      compare(fb, b, a);
+      count<L, T>(b, fa, fb, k, z - 1, h, l);
+      if (z == last) break;
+      z++;
+      bring<L, T, aligned>(in, b, k, e, z, depth, z < last && z + 1 < depth, width, size, sc);
+      compare(fa, a, b);
+      count<L, T>(a, fb, fa, k, z - 1, h, l);
+      if (z == last) break;
+      if (z - from == 32) {
+        count_seam<L, T>(k, from, z, h, l);
+        from = z;
+      }
+    }
+    count_seam<L, T>(k, from, z, h, l);
+  }
+  end_turns();
+}
