@@ -63,11 +63,11 @@ in_scope() {
 		END { print substr(names, 2) }'
 }
 
-code=0 weights=100 begun=$(date +%s)
+code=0 weights=110 begun=$(date +%s)
 trap 'echo "$0: interrupted; the same command does the rest" >&2; exit 13' INT TERM
 
-# record NAME WEIGHT SCOPE DIM SIZES GENS runs one results file for its share of
-# the time that is left.
+# record NAME WEIGHT SCOPE DIM SIZES GENS [FLAG] runs one results file for its share
+# of the time that is left.
 record() {
 	left=$((begun + seconds - $(date +%s)))
 	limit=$((left * $2 / weights))
@@ -81,7 +81,7 @@ record() {
 	echo "== $1: $impls, at most $limit s" >&2
 	# shellcheck disable=SC2086 # the sampling is several words
 	timeout --foreground -k 30 -s INT "$limit" "$ECCBENCH" run --scope "$3" --dim "$4" --sizes "$5" --gen "$6" --type "$types" \
-		--impl "$impls" --rotate 3 $sampling --out "$out/$1.jsonl" --resume >/dev/null
+		--impl "$impls" --rotate 3 $sampling ${7:-} --out "$out/$1.jsonl" --resume >/dev/null
 	got=$?
 	[ "$got" -ne 124 ] || got=13 # the time was up
 	[ "$got" -ne 64 ] || exit 64
@@ -90,6 +90,8 @@ record() {
 
 record kernel-3d 38 kernel 3 "$sizes3" "$gens"
 record kernel-2d 22 kernel 2 "$sizes2" "$gens"
+record hot-3d 7 kernel 3 "$sizes3" noise --hot
+record hot-2d 3 kernel 2 "$sizes2" noise --hot
 record device-3d 10 device 3 "$large3" noise
 record device-2d 5 device 2 "$large2" noise
 record e2e-3d 18 e2e 3 "$large3" noise
@@ -106,7 +108,7 @@ part() { # TITLE FILE
 {
 	printf '# What eccbench measured here\n\n'
 	set --
-	for f in kernel-3d kernel-2d device-3d device-2d e2e-3d e2e-2d; do
+	for f in kernel-3d kernel-2d hot-3d hot-2d device-3d device-2d e2e-3d e2e-2d; do
 		if grep -qs '"kind":"cell"' $f.jsonl; then set -- "$@" $f.jsonl; fi
 	done
 	[ $# -eq 0 ] || "$ECCBENCH" report "$@" --format md --machine
@@ -117,10 +119,16 @@ part() { # TITLE FILE
 	fi
 	part 'Kernels, 3D' kernel-3d.jsonl
 	part 'Kernels, 2D' kernel-2d.jsonl
+	part 'Kernels, 3D, the caches left as they are' hot-3d.jsonl
+	part 'Kernels, 2D, the caches left as they are' hot-2d.jsonl
 	part 'Calls on a resident image, 3D' device-3d.jsonl
 	part 'Calls on a resident image, 2D' device-2d.jsonl
 	part 'From host memory to the curve, 3D' e2e-3d.jsonl
 	part 'From host memory to the curve, 2D' e2e-2d.jsonl
+	if [ -s e2e-3d.jsonl ]; then
+		printf '\n## The parts of a call, 3D\n\n'
+		"$ECCBENCH" report e2e-3d.jsonl --format md --spans || printf 'No part was named.\n'
+	fi
 } >report.md.new || exit 1
 mv report.md.new report.md || exit 1
 echo "$out/report.md" >&2

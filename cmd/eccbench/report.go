@@ -20,6 +20,7 @@ func reportCommand() subcommand {
 			"eccbench report r.jsonl --format md",
 			"eccbench report r.jsonl --format md --plots plots > r.md",
 			"eccbench report r.jsonl --machine",
+			"eccbench report r.jsonl --spans",
 			"eccbench report r.jsonl --format gobench > r.txt",
 		},
 		run: (*command).report,
@@ -28,11 +29,12 @@ func reportCommand() subcommand {
 
 func (c *command) report(args []string) error {
 	var format, plots string
-	var machine bool
+	var machine, spans bool
 	f := pflag.NewFlagSet("report", pflag.ContinueOnError)
 	f.StringVar(&format, "format", "text", "text, md, csv, json, or gobench for benchstat")
 	f.StringVar(&plots, "plots", "", "draw each table that has two sizes or more to an SVG file in this folder; md links to them")
 	f.BoolVar(&machine, "machine", false, "print what the runs were measured on in place of the tables")
+	f.BoolVar(&spans, "spans", false, "print the parts of a call, and which of them a device did at the same time, in place of the tables")
 	if err := c.parse(reportCommand(), f, args); err != nil {
 		return err
 	}
@@ -44,10 +46,12 @@ func (c *command) report(args []string) error {
 	switch {
 	case err != nil && format != "gobench":
 		return usagef("--format: %w, or gobench", err)
-	case machine && plots != "":
-		return usagef("--machine prints no tables, so there is nothing for --plots")
-	case (machine || plots != "") && !tables:
-		return usagef("--format %s: --machine and --plots go with text or md", format)
+	case machine && spans:
+		return usagef("--machine and --spans print one thing in place of another: give one of them")
+	case (machine || spans) && plots != "":
+		return usagef("--machine and --spans print no tables, so there is nothing for --plots")
+	case (machine || spans || plots != "") && !tables:
+		return usagef("--format %s: --machine, --spans and --plots go with text or md", format)
 	}
 	var all bench.Records
 	for _, path := range f.Args() {
@@ -60,6 +64,8 @@ func (c *command) report(args []string) error {
 	}
 	rows := report.Rows(all.Cells, impls.Ceiling)
 	switch {
+	case spans:
+		return report.Spans(c.stdout, style, all.Cells)
 	case format == "gobench":
 		return report.GoBench(c.stdout, all)
 	case machine:

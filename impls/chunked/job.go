@@ -22,6 +22,8 @@ type job struct {
 	whole   device.Pinned // the image, when it is pinned where it is
 	staged  []*stage      // else what is read ahead of the copies
 	slots   []*slot
+	marks   []mark // of the Do that is traced
+	traced  bool
 }
 
 // A slot holds a slab on the device, with room for a slice before and after.
@@ -74,7 +76,10 @@ func (j *job) allocate(d device.Device) (err error) {
 // span is the slices of slab k.
 func (j *job) span(k int64) (lo, hi int64) { return k * j.slices, min((k+1)*j.slices, j.n) }
 
-func (j *job) Do(trace *bench.Trace) error {
+func (j *job) Do(trace *bench.Trace) (err error) {
+	if j.traced = trace != nil; j.traced {
+		defer func() { err = errors.Join(err, j.timeline(trace, err == nil)) }()
+	}
 	if err := j.Begin(); err != nil {
 		return err
 	}
@@ -157,7 +162,10 @@ func (j *job) add(k int64, from device.Memory, off, bytes int64) error {
 			return err
 		}
 	}
-	if err := j.copying.Copy(s.slab, j.before(k)*j.size, from, off, bytes); err != nil {
+	err := j.marked("copy", j.copying, func() error {
+		return j.copying.Copy(s.slab, j.before(k)*j.size, from, off, bytes)
+	})
+	if err != nil {
 		return err
 	}
 	if err := j.copying.Record(s.copied); err != nil {
@@ -205,7 +213,9 @@ func (j *job) count(k int64) error {
 		}
 		slices++
 	}
-	return j.Count(j.Stream, s.slab, int32(j.w), int32(j.h), int32(slices), int32(first), int32(last))
+	return j.marked("count", j.Stream, func() error {
+		return j.Count(j.Stream, s.slab, int32(j.w), int32(j.h), int32(slices), int32(first), int32(last))
+	})
 }
 
 func (j *job) Out() (ecc.VCEC, error) { return ecc.FromDense(j.Changes()), nil }

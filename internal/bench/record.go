@@ -79,11 +79,13 @@ type CellRecord struct {
 	// Ceiling is the rate of the ceiling row on the same input in items per
 	// second, 0 when there is none.
 	Ceiling float64            `json:"ceiling,omitempty"`
-	Spans   map[string]float64 `json:"spans,omitempty"`    // seconds of the parts of one call, summed over cores
-	Setup   float64            `json:"setup,omitempty"`    // seconds to bind the implementation to the inputs
-	Checked float64            `json:"checked,omitempty"`  // seconds that verification took
-	PeakRSS int64              `json:"peak_rss,omitempty"` // bytes of the worker, shared inputs included
-	Time    time.Time          `json:"time"`
+	Spans   map[string]float64 `json:"spans,omitempty"` // seconds of the parts of one call, summed over cores
+	// Timeline is when a device did the parts of one call, beside each other.
+	Timeline []Interval `json:"timeline,omitempty"`
+	Setup    float64    `json:"setup,omitempty"`    // seconds to bind the implementation to the inputs
+	Checked  float64    `json:"checked,omitempty"`  // seconds that verification took
+	PeakRSS  int64      `json:"peak_rss,omitempty"` // bytes of the worker, shared inputs included
+	Time     time.Time  `json:"time"`
 }
 
 // Key identifies the cell among those of a file.

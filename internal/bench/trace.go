@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -9,8 +10,35 @@ import (
 // runner: implementations name their parts and never read a clock. A nil Trace
 // collects nothing, and a Trace is safe for concurrent use.
 type Trace struct {
-	mu    sync.Mutex
-	spans map[string]time.Duration
+	mu       sync.Mutex
+	spans    map[string]time.Duration
+	timeline []Interval
+}
+
+// An Interval is one time that a part of a Do took, in seconds from its start. The
+// parts of one name do not overlap each other.
+type Interval struct {
+	Name string  `json:"name"`
+	From float64 `json:"from"`
+	To   float64 `json:"to"`
+}
+
+// Interval notes a part of the Do that another clock than the host's has measured,
+// such as a device's.
+func (t *Trace) Interval(name string, from, to time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.timeline = append(t.timeline, Interval{name, from.Seconds(), to.Seconds()})
+}
+
+// Timeline is the intervals that were noted, in order.
+func (t *Trace) Timeline() []Interval {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.timeline)
 }
 
 // Span starts a part and returns the function that ends it. The parts of one

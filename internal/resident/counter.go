@@ -196,6 +196,9 @@ func (c *Counter) Cool() error {
 	return c.Stream.Wait()
 }
 
+// At is when the device reached an event, from Begin on.
+func (c *Counter) At(e device.Event) (time.Duration, error) { return e.Since(c.start) }
+
 // Elapsed is the time from Begin to End on the device.
 func (c *Counter) Elapsed() (time.Duration, error) { return c.end.Since(c.start) }
 

@@ -180,7 +180,7 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 			return fmt.Errorf("%s on %s: %w", r.t.Impl, r.t.Inputs[0], err)
 		}
 	}
-	r.record.Spans = trace.Spans()
+	r.record.Spans, r.record.Timeline = trace.Spans(), trace.Timeline()
 	return nil
 }
 

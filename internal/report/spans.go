@@ -1,0 +1,108 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
+)
+
+// Spans writes the parts of one call of each cell that has named them: how often
+// and how long each was at work, and for parts that a device did beside each other
+// how much of that time another was at work too, as text or Markdown.
+func Spans(w io.Writer, style Format, cells []bench.CellRecord) error {
+	header := []string{"implementation", "input", "scope", "part", "times", "at work", "of the call", "beside others"}
+	var lines [][]string
+	for _, c := range cells {
+		name := []string{c.Impl, c.Input, string(c.Scope)}
+		whole := 0.0
+		if c.Seconds != nil {
+			whole = c.Seconds.Median
+		}
+		share := func(s, of float64) string {
+			if of <= 0 {
+				return "—"
+			}
+			return quantity.Significant(100*s/of, 3) + " %"
+		}
+		for _, part := range sortedNames(c.Spans) {
+			s := c.Spans[part]
+			lines = append(lines, append(slices.Clone(name), part, "", milliseconds(s), share(s, whole), ""))
+		}
+		for _, p := range partsOf(c.Timeline) {
+			lines = append(lines, append(slices.Clone(name), p.name+" on the device", fmt.Sprint(p.times),
+				milliseconds(p.seconds), share(p.seconds, whole), share(p.beside, p.seconds)))
+		}
+	}
+	if len(lines) == 0 {
+		return fmt.Errorf("no cell names the parts of its calls")
+	}
+	return Table(w, style, header, lines)
+}
+
+func milliseconds(s float64) string { return quantity.Significant(1e3*s, 4) + " ms" }
+
+func sortedNames(m map[string]float64) []string {
+	var names []string
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// A part is what the intervals of one name add up to.
+type part struct {
+	name            string
+	times           int
+	seconds, beside float64
+}
+
+// partsOf sums a timeline up, in order of names. Where intervals of one name
+// overlap, the time is counted once.
+func partsOf(timeline []bench.Interval) []part {
+	var parts []part
+	for _, i := range timeline {
+		k := slices.IndexFunc(parts, func(p part) bool { return p.name == i.Name })
+		if k < 0 {
+			k = len(parts)
+			parts = append(parts, part{name: i.Name})
+		}
+		parts[k].times++
+	}
+	for k := range parts {
+		own := covered(timeline, func(i bench.Interval) bool { return i.Name == parts[k].name })
+		others := covered(timeline, func(i bench.Interval) bool { return i.Name != parts[k].name })
+		for _, i := range own {
+			parts[k].seconds += i.To - i.From
+			for _, o := range others {
+				parts[k].beside += max(0, min(i.To, o.To)-max(i.From, o.From))
+			}
+		}
+	}
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.name, b.name) })
+	return parts
+}
+
+// covered is the time that the chosen intervals cover, as intervals apart from each
+// other.
+func covered(timeline []bench.Interval, chosen func(bench.Interval) bool) []bench.Interval {
+	var list, out []bench.Interval
+	for _, i := range timeline {
+		if chosen(i) {
+			list = append(list, i)
+		}
+	}
+	slices.SortFunc(list, func(a, b bench.Interval) int { return cmp.Compare(a.From, b.From) })
+	for _, i := range list {
+		if n := len(out); n > 0 && i.From <= out[n-1].To {
+			out[n-1].To = max(out[n-1].To, i.To)
+		} else {
+			out = append(out, i)
+		}
+	}
+	return out
+}

@@ -1,0 +1,44 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/stats"
+)
+
+// Two copies that follow each other, and counting that lies half beside them,
+// once where copies touch.
+func TestSpansSayWhatWasDoneAtTheSameTime(t *testing.T) {
+	cell := bench.CellRecord{
+		Impl: "streamed", Input: "x", Scope: bench.E2E, Seconds: &stats.Summary{Median: 0.010},
+		Spans: map[string]float64{"copy and count": 0.009},
+		Timeline: []bench.Interval{
+			{Name: "count", From: 0.003, To: 0.005}, {Name: "copy", From: 0, To: 0.004}, {Name: "copy", From: 0.004, To: 0.008},
+			{Name: "count", From: 0.007, To: 0.009},
+		},
+	}
+	var b strings.Builder
+	if err := Spans(&b, Markdown, []bench.CellRecord{cell, {Impl: "whole"}}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"streamed x e2e copy and count 9.000 ms 90.0 %",
+		"streamed x e2e copy on the device 2 8.000 ms 80.0 % 37.5 %",
+		"streamed x e2e count on the device 2 4.000 ms 40.0 % 75.0 %",
+	}
+	for _, line := range strings.Split(strings.TrimSpace(b.String()), "\n")[2:] {
+		if got := strings.Join(strings.Fields(strings.ReplaceAll(line, "|", " ")), " "); len(want) == 0 || got != want[0] {
+			t.Errorf("got %q, want %q", got, want)
+		} else {
+			want = want[1:]
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("missing %q", want)
+	}
+	if err := Spans(&b, Markdown, nil); err == nil {
+		t.Error("cells without parts were printed")
+	}
+}
