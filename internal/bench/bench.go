@@ -79,6 +79,7 @@ type Conditions struct {
 	Time    time.Duration // for the whole cell, 0 for no limit
 	Memory  int64         // bytes of the worker's own memory, 0 for no limit
 	Device  string        // which accelerator, "" for the first
+	ISA     string        // which instruction set, "" for the best there is; for implementations that have several
 }
 
 // About describes an implementation to people.
@@ -114,15 +115,21 @@ type Job[Out any] interface {
 	Close() error
 }
 
+// A Flagged job says what a reader should know beside its numbers, such as which
+// of several instruction sets was taken. It is never timed.
+type Flagged interface {
+	Flags() []string
+}
+
 // A DeviceJob is a Job on a device with a clock and caches of its own. None of
 // its methods is ever timed.
 type DeviceJob interface {
 	// Device describes the device in one line.
 	Device() string
-	// Flags are what a reader should know beside a number that was measured since
-	// the last call: that the device was slowed down, its clock moved, or others
-	// used it.
-	Flags() []string
+	// Flagged gives, beside what holds for the job, what a reader should know of
+	// what was measured since the last call: that the device was slowed down, its
+	// clock moved, or others used it.
+	Flagged
 	// Cool leaves nothing of the input in the device's caches.
 	Cool() error
 	// Elapsed is what the device's own events say the last Do took: its launches

@@ -184,14 +184,16 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 	return nil
 }
 
-// look notes what the first job's device says of itself.
+// look notes what the first job and its device say of themselves.
 func (r *trial[In, Out]) look() {
-	on, ok := r.jobs[0].(bench.DeviceJob)
+	if on, ok := r.jobs[0].(bench.DeviceJob); ok {
+		r.record.Device = on.Device()
+	}
+	flagged, ok := r.jobs[0].(bench.Flagged)
 	if !ok {
 		return
 	}
-	r.record.Device = on.Device()
-	for _, f := range on.Flags() {
+	for _, f := range flagged.Flags() {
 		if !slices.Contains(r.record.Flags, f) {
 			r.record.Flags = append(r.record.Flags, f)
 		}
