@@ -32,6 +32,7 @@ func List(open resident.Opener) []bench.Implementation[grid.Source, ecc.VCEC] {
 		chunked.Implementation{Open: open},
 		tiled.Implementation{Open: open},
 		fullsweep.Implementation{Open: open},
+		extrema.Implementation{},
 		extrema.OnDevice{Open: open},
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
-	"eccbench/kernels"
+	cuda "eccbench/kernels"
 )
 
 // OnDevice counts extrema of a resident image (kernels/extrema_3d.h). Up to
@@ -110,7 +110,7 @@ func (o OnDevice) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC]
 	}
 	load := o.PTX
 	if load == nil {
-		load = kernels.PTX
+		load = cuda.PTX
 	}
 	ptx, err := load(module(in))
 	if err != nil {

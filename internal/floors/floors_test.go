@@ -44,6 +44,7 @@ var floor = map[string]int{
 	"impls/tiled":          4,
 	"impls/extrema":        4,
 	"impls/fullsweep":      4,
+	"impls/extrema":        4,
 	"impls/memread":        4,
 
 	"impls": 5,
@@ -67,7 +68,8 @@ var door = map[string]string{
 	"golang.org/x/perf":                 "internal/report",
 	"github.com/klauspost/compress":     "datasets",
 	"golang.org/x/image":                "datasets",
-	"golang.org/x/sys":                  "internal/runner",
+	"golang.org/x/sys/unix":             "internal/runner",
+	"golang.org/x/sys/cpu":              "impls/extrema",
 	"golang.org/x/term":                 "cmd/eccbench",
 	"github.com/spf13/pflag":            "cmd/eccbench",
 	"github.com/ebitengine/purego":      "internal/cuda",

@@ -1,0 +1,231 @@
+// Package extrema counts only the local extrema of min-filtered rows (the
+// identity and its proof are in doc/extrema.md): for each set S of the axes
+// other than x, the image after the minimum over each voxel and its successor
+// along every axis of S changes the curve by one at each local maximum of a row
+// and by minus one at each local minimum, with the sign (−1)^(d−|S|).
+//
+// The changes of a filtered row are handed down to the voxels that gave the
+// minima, so that each voxel ends with one small number, most of them 0.
+package extrema
+
+import (
+	"fmt"
+	"math"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/ecc"
+	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
+)
+
+// nsPerVoxel is what one voxel costs one core without vector instructions, for
+// the estimate in a refusal: twice what a server core of 2025 takes.
+const nsPerVoxel = 12
+
+// Implementation is the implementation on the host's cores. Its zero value is
+// ready.
+type Implementation struct {
+	fault Fault
+	rows  int64 // of a strip; 0 for as many as the cache holds
+}
+
+// About describes the method.
+func (i Implementation) About() bench.About {
+	a := bench.About{
+		Name:   "extrema",
+		Where:  "cpu",
+		Method: "local extrema of min-filtered rows, in vector lanes, all cores",
+		Source: "doc/extrema.md",
+		Scopes: []bench.Scope{bench.E2E, bench.File},
+	}
+	if i.fault != "" {
+		a.Method += "; planted fault: " + string(i.fault)
+	}
+	return a
+}
+
+// CanDo refuses an instruction set that the machine does not have, and what
+// would need more memory or time than the conditions allow.
+func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
+	if _, err := choose(c.ISA); err != nil {
+		return err
+	}
+	l := i.layout(in, c.Threads)
+	n := in.Shape().Voxels()
+	estimate := quantity.Seconds(float64(n) * nsPerVoxel * 1e-9 / float64(l.threads))
+	if c.Time > 0 && estimate > c.Time {
+		return fmt.Errorf("needs about %s for each answer (%d voxels × %d ns on %d cores), %s is left for one",
+			quantity.Duration(estimate), n, nsPerVoxel, l.threads, quantity.Duration(c.Time))
+	}
+	if c.Memory > 0 && l.memory() > c.Memory {
+		return fmt.Errorf("needs %s (%d cores × %s, %d levels), the limit is %s",
+			quantity.Bytes(l.memory()), l.threads, quantity.Bytes(l.core()), l.levels, quantity.Bytes(c.Memory))
+	}
+	return nil
+}
+
+// Setup allocates what each core needs.
+func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC], error) {
+	isa, err := choose(c.ISA)
+	if err != nil {
+		return nil, err
+	}
+	l := i.layout(in, c.Threads)
+	switch l.size {
+	case 1:
+		return newHostJob(in, l, isa, kernels8(isa), i.fault), nil
+	case 2:
+		return newHostJob(in, l, isa, kernels16(isa), i.fault), nil
+	}
+	return newHostJob(in, l, isa, kernels32(isa), i.fault), nil
+}
+
+// A layout says how an image is shared out among the cores, and how a core goes
+// through its share. A 2D image is one plane, whose rows are its slices.
+type layout struct {
+	n, h, w  int64 // planes, rows, columns
+	flat     bool
+	element  int64  // bytes of a value
+	resident []byte // the whole image when it is in memory
+	levels   int64
+
+	size    int64 // bytes of a lane: of a level, and of a change
+	pad     int64 // the level of what is outside, above every level or equal to the last
+	stride  int64 // lanes from one row to the next
+	threads int
+	chunk   int64 // slices that a core takes at a time
+	slab    int64 // slices that it reads at a time; 0 when the image is in memory
+	strip   int64 // rows that it marches through at a time
+	tables  int   // of changes, for each core; 0 for one table of all cores
+}
+
+const (
+	// slabBytes is the size of the slabs that each core asks a streamed source for.
+	slabBytes = 32 << 20
+	// stripBytes is what a strip may take of a core's cache.
+	stripBytes = 256 << 10
+	// lead is the number of bytes before the first voxel of a row: a vector.
+	lead = 64
+	// sharedLevels is the number of levels from which the cores add to one
+	// table of changes instead of each to its own.
+	sharedLevels = 1 << 20
+	// tableBytes is what a core's tables may take where it has several, so
+	// that additions to one level need not wait for each other.
+	tableBytes = 32 << 10
+)
+
+func (i Implementation) layout(in grid.Source, threads int) layout {
+	s := in.Shape()
+	l := layout{n: s.D, h: s.H, w: s.W, flat: s.D == 1, element: in.Type().Size(), levels: in.Ladder().Len()}
+	l.size, l.pad = lanes(in.Type(), in.Ladder())
+	row := lead + (l.w*l.size+lead-1)/lead*lead
+	if row%4096 == 0 {
+		row += lead // or all rows of a column would compete for a few lines of the cache
+	}
+	l.stride = row / l.size
+
+	slices := s.Slices()
+	l.threads = int(max(1, min(int64(threads), slices)))
+	l.chunk = slices
+	if l.threads > 1 {
+		// Four chunks a core even out their speeds; a chunk costs one or two
+		// slices more than it has, so it must not be too short.
+		share := (slices + int64(l.threads) - 1) / int64(l.threads)
+		l.chunk = max((share+3)/4, min(32, share))
+	}
+	rows, planes := l.h, int64(3)
+	if l.flat {
+		rows, planes = l.chunk, 1
+	}
+	l.strip = i.rows
+	if l.strip == 0 {
+		l.strip = max(8, stripBytes/(planes*row))
+	}
+	l.strip = max(1, min(l.strip, rows))
+	strips := (rows + l.strip - 1) / l.strip
+	l.strip = (rows + strips - 1) / strips
+
+	if f, ok := in.(*grid.Field); ok {
+		l.resident = f.Data()
+	} else {
+		l.slab = max(2, min(l.chunk+2, slabBytes/grid.SliceBytes(in)))
+		if l.flat {
+			l.strip = min(l.strip, l.slab)
+			l.slab = l.strip + 2
+		}
+	}
+	if l.levels <= sharedLevels {
+		l.tables = 1
+		if l.table()*4*4 <= tableBytes {
+			l.tables = 4
+		}
+	}
+	return l
+}
+
+// table is the number of entries of a table: one for each level and one for what
+// is outside, with a tail that keeps tables off each other's cache lines.
+func (l layout) table() int64 { return (l.levels+16)/16*16 + 16 }
+
+// lanes is the number of bytes in which the levels of a type on a ladder fit,
+// and the level of what is outside. Where the levels take all values of a lane,
+// that is the last level; the kernels then tell the two apart by place.
+func lanes(t grid.Type, ladder grid.Ladder) (size, pad int64) {
+	n := ladder.Len()
+	top := n // the highest level of any value: n stands for above all
+	if bits := 8 * t.Size(); bits <= 16 && n == 1<<bits && ladder.Level(highest(t)) < n {
+		top = n - 1
+	}
+	switch {
+	case top <= math.MaxUint8:
+		return 1, top
+	case top <= math.MaxUint16:
+		return 2, top
+	}
+	return 4, top
+}
+
+// highest is the highest value of an 8 or 16-bit type.
+func highest(t grid.Type) float32 {
+	switch t {
+	case grid.Uint8:
+		return math.MaxUint8
+	case grid.Int16:
+		return math.MaxInt16
+	}
+	return math.MaxUint16
+}
+
+// core is the number of bytes that a core of the layout allocates.
+func (l layout) core() int64 {
+	planes := 2 * (l.strip + 2) * l.stride * l.size
+	n := planes + l.owed()*l.stride*l.size + l.slab*l.slice()*l.element + 2*l.buffer()*l.size + 4*l.w
+	return n + int64(l.tables)*l.table()*4 + 8*min(l.levels, int64(l.tables)*l.levels)
+}
+
+// memory is the number of bytes that a job of the layout allocates.
+func (l layout) memory() int64 { return int64(l.threads)*l.core() + 8*l.levels }
+
+// slice is the number of voxels of a slice.
+func (l layout) slice() int64 {
+	if l.flat {
+		return l.w
+	}
+	return l.h * l.w
+}
+
+// owed is the number of rows of changes that are kept from plane to plane: those
+// of a strip, or of a whole plane where strips take turns with slabs.
+func (l layout) owed() int64 {
+	switch {
+	case l.flat:
+		return 0
+	case l.slab > 0:
+		return l.h
+	}
+	return l.strip
+}
+
+// buffer is the number of changes that a kernel can find before it adds them to
+// the tables: those of a row, or of a column of vectors as high as a strip.
+func (l layout) buffer() int64 { return max(l.stride, (l.strip+2)*lead/l.size) + 2*lead }

@@ -1,0 +1,267 @@
+package extrema
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/ecc"
+	"eccbench/internal/grid"
+)
+
+// A hostJob is the implementation bound to an image, in lanes of one width.
+type hostJob[L lane, C change] struct {
+	layout
+	in      grid.Source
+	isa     string
+	kernels kernels[L, C]
+	levels  *levels[L]
+	cores   []*core[L, C]
+	total   []int64 // the changes of all cores, one for each level
+	fault   Fault
+}
+
+// A core is the state of one goroutine.
+type core[L lane, C change] struct {
+	planes  [2][]L // a strip of a plane and of the next one, or of a 2D image
+	owed    []C
+	slab    []byte // slices of a streamed source
+	lo, hi  int64  // which slices slab holds
+	sink    sink[L, C]
+	convert func(dst []L, src []byte)
+	voxels  int64   // counted since the tables were flushed
+	sums    []int64 // nil when the job's total is shared
+}
+
+// flushAfter is a number of voxels whose changes an int32 cannot overflow: none
+// is beyond ±9.
+const flushAfter = 1 << 27
+
+func newHostJob[L lane, C change](in grid.Source, l layout, isa string, k kernels[L, C], fault Fault) *hostJob[L, C] {
+	j := &hostJob[L, C]{layout: l, in: in, isa: isa, kernels: k, levels: newLevels[L](in.Type(), in.Ladder()), total: make([]int64, l.levels), fault: fault}
+	for range l.threads {
+		c := &core[L, C]{
+			owed: make([]C, l.owed()*l.stride+lead),
+			slab: grid.NewBuffer(l.slab * l.slice() * l.element),
+			sink: sink[L, C]{
+				values: make([]L, l.buffer()), changes: make([]C, l.buffer()),
+				handed:  [2][]int32{make([]int32, l.w), make([]int32, l.w)},
+				scatter: k.scatter, entries: int(l.table()),
+			},
+		}
+		c.planes[0] = slices.Repeat([]L{L(l.pad)}, int((l.strip+2)*l.stride+lead))
+		if !l.flat {
+			c.planes[1] = slices.Clone(c.planes[0])
+		}
+		if l.tables > 0 {
+			c.sink.tables = make([]int32, int64(l.tables)*l.table())
+			c.sums = make([]int64, l.levels)
+		} else {
+			c.sink.shared = j.total
+		}
+		if k.rows != nil {
+			c.convert = k.rows(j.levels)
+		}
+		if c.convert == nil {
+			scratch := make([]int32, l.w)
+			c.convert = func(dst []L, src []byte) { j.levels.rows(dst, src, scratch) }
+		}
+		j.cores = append(j.cores, c)
+	}
+	return j
+}
+
+func (j *hostJob[L, C]) Do(trace *bench.Trace) error {
+	if j.tables == 0 {
+		clear(j.total)
+	}
+	var next atomic.Int64
+	errs := make([]error, len(j.cores))
+	var wg sync.WaitGroup
+	slices := j.in.Shape().Slices()
+	for i, c := range j.cores {
+		wg.Go(func() {
+			clear(c.sink.tables)
+			clear(c.sums)
+			c.voxels = 0
+			for errs[i] == nil {
+				lo := (next.Add(1) - 1) * j.chunk
+				if lo >= slices {
+					break
+				}
+				c.lo, c.hi = 0, 0
+				if j.flat {
+					errs[i] = j.countRows(c, lo, min(lo+j.chunk, slices), trace)
+				} else {
+					errs[i] = j.countPlanes(c, lo, min(lo+j.chunk, slices), trace)
+				}
+			}
+			c.sink.flush(c.sums)
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil || j.tables == 0 {
+		return err
+	}
+	defer trace.Span("reduce")()
+	clear(j.total)
+	for _, c := range j.cores {
+		for k, v := range c.sums {
+			j.total[k] += v
+		}
+	}
+	return nil
+}
+
+// countPlanes counts the voxels of planes lo ≤ z < hi. A step is a plane and the
+// next one; the first is that of the plane before lo, which hands changes up.
+// The steps of a slab are done strip after strip, so that what goes from plane
+// to plane stays in the cache.
+func (j *hostJob[L, C]) countPlanes(c *core[L, C], lo, hi int64, trace *bench.Trace) error {
+	clear(c.owed)
+	first := lo - 1
+	if j.fault == LostHalo && lo > 0 {
+		first = lo
+	}
+	steps := hi - first
+	if j.slab > 0 {
+		steps = j.slab - 1
+	}
+	for from := first; from < hi; from += steps {
+		to := min(from+steps, hi)
+		slab, err := j.read(c, max(from, 0), min(to+1, j.n), trace)
+		if err != nil {
+			return err
+		}
+		for y := int64(0); y < j.h; y += j.strip {
+			j.march(c, slab, y, min(y+j.strip, j.h), from, to, lo, trace)
+		}
+	}
+	return nil
+}
+
+// march does steps from ≤ z < to of rows y0 ≤ y < y1, and discards those before
+// plane lo. The slab begins with plane max(from, 0).
+func (j *hostJob[L, C]) march(c *core[L, C], slab []byte, y0, y1, from, to, lo int64, trace *bench.Trace) {
+	t := tile[L, C]{owed: c.owed, rows: int(y1 - y0), width: int(j.w), stride: int(j.stride), first: y0 == 0}
+	if j.slab > 0 {
+		t.owed = c.owed[y0*j.stride:]
+	} else {
+		clear(t.owed)
+	}
+	if j.fault == LastRow && y1 == j.h {
+		t.rows--
+	}
+	plane := func(into []L, z int64) {
+		defer trace.Span("convert")()
+		var rows []byte
+		if z >= 0 && z < j.n {
+			size := j.slice() * j.element
+			rows = slab[(z-max(from, 0))*size:][:size]
+		}
+		j.fill(c, into, rows, 0, j.h, y0, y1)
+	}
+	plane(c.planes[0], from)
+	for z := from; z < to; z++ {
+		plane(c.planes[1], z+1)
+		end := trace.Span("count")
+		t.below, t.above, t.outside = c.planes[0], c.planes[1], z < 0 || j.fault == WrongOwner
+		c.sink.discard = z < lo
+		j.kernels.volume(&t, &c.sink)
+		if j.fault == WrongSign {
+			for i := range t.owed {
+				t.owed[i] = -t.owed[i]
+			}
+		}
+		c.counted(int64(t.rows) * j.w)
+		end()
+		c.planes[0], c.planes[1] = c.planes[1], c.planes[0]
+	}
+}
+
+// countRows counts the pixels of rows lo ≤ y < hi of a 2D image.
+func (j *hostJob[L, C]) countRows(c *core[L, C], lo, hi int64, trace *bench.Trace) error {
+	for y0 := lo; y0 < hi; y0 += j.strip {
+		y1 := min(y0+j.strip, hi)
+		top := max(y0-1, 0)
+		slab, err := j.read(c, top, min(y1+1, j.h), trace)
+		if err != nil {
+			return err
+		}
+		end := trace.Span("convert")
+		j.fill(c, c.planes[0], slab, top, min(y1+1, j.h), y0, y1)
+		end()
+		end = trace.Span("count")
+		t := tile[L, C]{below: c.planes[0], rows: int(y1 - y0), width: int(j.w), stride: int(j.stride), first: y0 == 0 || j.fault == WrongOwner}
+		if j.fault == LastRow && y1 == j.h {
+			t.rows--
+		}
+		j.kernels.area(&t, &c.sink)
+		c.counted(int64(t.rows) * j.w)
+		end()
+	}
+	return nil
+}
+
+// counted notes that so many voxels were added to the tables.
+func (c *core[L, C]) counted(n int64) {
+	if c.voxels += n; c.voxels >= flushAfter {
+		c.sink.flush(c.sums)
+		c.voxels = 0
+	}
+}
+
+// fill turns rows y0−1 ≤ y ≤ y1 of a plane into levels; rows are those top ≤ y <
+// bottom, and the others, or all where rows is nil, are outside the image.
+func (j *hostJob[L, C]) fill(c *core[L, C], into []L, rows []byte, top, bottom, y0, y1 int64) {
+	size := j.w * j.element
+	first := lead / j.size
+	for y := y0 - 1; y <= y1; y++ {
+		dst := into[(y-y0+1)*j.stride+first:][:j.w]
+		if rows == nil || y < top || y >= bottom {
+			for x := range dst {
+				dst[x] = L(j.pad)
+			}
+			continue
+		}
+		c.convert(dst, rows[(y-top)*size:][:size])
+	}
+}
+
+// read gives the slices from ≤ s < to. Of a streamed source it keeps what it has
+// read of them.
+func (j *hostJob[L, C]) read(c *core[L, C], from, to int64, trace *bench.Trace) ([]byte, error) {
+	size := j.slice() * j.element
+	if j.slab == 0 {
+		return j.resident[from*size : to*size], nil
+	}
+	defer trace.Span("read")()
+	have := int64(0)
+	if from >= c.lo && from < c.hi {
+		have = min(c.hi, to) - from
+		copy(c.slab, c.slab[(from-c.lo)*size:(from-c.lo+have)*size])
+	}
+	slab := c.slab[:(to-from)*size]
+	c.lo, c.hi = from, to
+	return slab, j.in.ReadSlab(slab[have*size:], from+have, to)
+}
+
+// Flags names the instruction set.
+func (j *hostJob[L, C]) Flags() []string { return []string{j.isa} }
+
+func (j *hostJob[L, C]) Poison() {
+	for i := range j.total {
+		j.total[i] = bench.Poison
+	}
+	for _, c := range j.cores {
+		for i := range c.sums {
+			c.sums[i] = bench.Poison
+		}
+	}
+}
+
+func (j *hostJob[L, C]) Out() (ecc.VCEC, error) { return ecc.FromDense(j.total), nil }
+
+func (j *hostJob[L, C]) Close() error { return nil }

@@ -1,0 +1,106 @@
+package extrema
+
+import (
+	"math"
+	"slices"
+
+	"eccbench/internal/grid"
+)
+
+// levels turns rows of values into levels of L.
+type levels[L lane] struct {
+	typ     grid.Type
+	ladder  grid.Ladder
+	lut     []L            // 8 and 16-bit types: level of each bit pattern
+	convert grid.Converter // float32
+	shift   *shift         // where the look-up table is this
+}
+
+// A shift is a look-up table that arithmetic gives: the level of the bit pattern
+// b is min(max(b^flip − lo, 0), top), without sign.
+type shift struct{ flip, lo, top uint16 }
+
+func newLevels[L lane](t grid.Type, ladder grid.Ladder) *levels[L] {
+	v := &levels[L]{typ: t, ladder: ladder}
+	switch t {
+	case grid.Uint8:
+		l := grid.NewLevels[uint8](ladder)
+		v.lut = table[L](l, 1<<8, func(i int) uint8 { return uint8(i) })
+	case grid.Int16:
+		l := grid.NewLevels[int16](ladder)
+		v.lut = table[L](l, 1<<16, func(i int) int16 { return int16(i) })
+	case grid.Uint16:
+		l := grid.NewLevels[uint16](ladder)
+		v.lut = table[L](l, 1<<16, func(i int) uint16 { return uint16(i) })
+	case grid.Float32:
+		v.convert = grid.NewConverter(t, ladder)
+	}
+	v.shift = shifted(t, v.lut)
+	return v
+}
+
+// table asks for the level of every value.
+func table[L lane, T grid.Element](l *grid.Levels[T], n int, value func(int) T) []L {
+	values, found := make([]T, n), make([]int32, n)
+	for i := range values {
+		values[i] = value(i)
+	}
+	l.Convert(found, values)
+	lut := make([]L, n)
+	for i, k := range found {
+		lut[i] = L(k)
+	}
+	return lut
+}
+
+// shifted is the shift that gives a look-up table, or nil.
+func shifted[L lane](t grid.Type, lut []L) *shift {
+	if lut == nil {
+		return nil
+	}
+	top := int(slices.Max(lut))
+	if top > math.MaxUint16 {
+		return nil
+	}
+	s := shift{top: uint16(top)}
+	if t == grid.Int16 {
+		s.flip = 1 << 15
+	}
+	for b := range len(lut) { // in ascending order of values
+		if lut[b^int(s.flip)] > 0 {
+			s.lo = uint16(b - 1)
+			break
+		}
+	}
+	for b, k := range lut {
+		if min(max(b^int(s.flip)-int(s.lo), 0), top) != int(k) {
+			return nil
+		}
+	}
+	return &s
+}
+
+// rows is the portable way: values of src to levels of dst, with scratch for as
+// many values.
+func (v *levels[L]) rows(dst []L, src []byte, scratch []int32) {
+	switch v.typ {
+	case grid.Uint8:
+		lut := v.lut[:1<<8]
+		for i, x := range src {
+			dst[i] = lut[x]
+		}
+	case grid.Int16, grid.Uint16:
+		lut := v.lut[:1<<16]
+		values := grid.Values[uint16](src)
+		dst = dst[:len(values)]
+		for i, x := range values {
+			dst[i] = lut[x]
+		}
+	case grid.Float32:
+		v.convert.Convert(scratch, src)
+		dst = dst[:len(src)/4]
+		for i, k := range scratch[:len(dst)] {
+			dst[i] = L(k)
+		}
+	}
+}
