@@ -33,7 +33,7 @@ type kernels[L lane, C change] struct {
 	// scatter adds changes[i] to the entry values[i] of a table; successive
 	// additions go to different tables of so many entries.
 	scatter func(tables []int32, entries int, values []L, changes []C)
-	// rows is what turns values into levels, or nil for the portable way.
+	// rows gives what turns values into levels, or nil for the portable way.
 	rows func(*levels[L]) func(dst []L, src []byte)
 }
 

@@ -121,10 +121,10 @@ func (l Ladder) Level(v float32) int64 {
 	return 0
 }
 
-// Affinity is the first level and the inverse of the step of a ladder whose
-// levels are evenly spaced, and whether it is one.
-func (l Ladder) Affinity() (lo, inverse float64, ok bool) {
-	return l.lo, 1 / l.step, l.kind == identity || l.kind == affine
+// Affinity is the first level and the step of a ladder whose levels are evenly
+// spaced, and whether it is one.
+func (l Ladder) Affinity() (lo, step float64, ok bool) {
+	return l.lo, l.step, l.kind == identity || l.kind == affine
 }
 
 // TableBytes is the number of bytes that the levels of a table take, 0 for the

@@ -30,8 +30,8 @@ func putLadder(d device.Device, s device.Stream, t grid.Type, l grid.Ladder) (*L
 				values[i] = l.Value(int64(i))
 			}
 		})
-		if lo, inverse, ok := l.Affinity(); ok {
-			k.affine, k.lo, k.inverse = 1, float32(lo), float32(inverse)
+		if lo, step, ok := l.Affinity(); ok {
+			k.affine, k.lo, k.inverse = 1, float32(lo), float32(1/step)
 		}
 		return k, err
 	}

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// A width512 is the instructions for lanes of size bytes.
+type width512 struct {
+	size           int
+	load           func(...Op)
+	least          func(...Op)
+	add, sub       func(...Op)
+	compare        func(...Op)
+	expand         func(Op, Op) // a mask to lanes of −1 and 0
+	test           func(...Op)
+	compress, keep func(Op, Op, Op) // under a mask, zeroing
+}
+
+func widths512() []width512 {
+	return []width512{
+		{1, VMOVDQU8, VPMINUB, VPADDB, VPSUBB, VPCMPUB, VPMOVM2B, VPTESTMB, VPCOMPRESSB_Z, VMOVDQU8_Z},
+		{2, VMOVDQU16, VPMINUW, VPADDW, VPSUBW, VPCMPUW, VPMOVM2W, VPTESTMW, VPCOMPRESSW_Z, VMOVDQU16_Z},
+		{4, VMOVDQU32, VPMINUD, VPADDD, VPSUBD, VPCMPUD, VPMOVM2D, VPTESTMD, VPCOMPRESSD_Z, VMOVDQU32_Z},
+	}
+}
+
+// The predicates of comparisons without sign, as the second operand of Intel's
+// order stands to the third.
+var equal, atMost, greater = U8(0), U8(2), U8(6)
+
+// A triple is a vector at the lane before, at the lane, and at the lane after.
+type triple [3]VecVirtual
+
+func triple512() triple { return triple{ZMM(), ZMM(), ZMM()} }
+
+// at is the memory of the three vectors.
+func (w width512) at(base Register, i int) Mem { return Mem{Base: base, Disp: (i - 1) * w.size} }
+
+func (w width512) loaded(base Register) triple {
+	t := triple512()
+	for i := range t {
+		w.load(w.at(base, i), t[i])
+	}
+	return t
+}
+
+// leastOf is the minimum of a and b; leastAt of a and memory.
+func (w width512) leastOf(a, b triple) triple {
+	t := triple512()
+	for i := range t {
+		w.least(a[i], b[i], t[i])
+	}
+	return t
+}
+
+func (w width512) leastAt(a triple, base Register) triple {
+	t := triple512()
+	for i := range t {
+		w.least(w.at(base, i), a[i], t[i])
+	}
+	return t
+}
+
+// falls are the masks of the lanes that are above the lane after, and below the
+// lane before or at the edge.
+func (w width512) falls(s triple, edge Register) (after, before Register) {
+	after, before = K(), K()
+	w.compare(greater, s[2], s[1], after)
+	w.compare(greater, s[1], s[0], before)
+	KORQ(edge, before, before)
+	return after, before
+}
+
+// extrema is 1 where a row falls to both sides, −1 where it rises, 0 elsewhere.
+func (w width512) extrema(s triple, edge, minusOne Register) VecVirtual {
+	after, before := w.falls(s, edge)
+	d := ZMM()
+	w.expand(before, d)
+	w.sub(minusOne, d, after, d)
+	return d
+}
+
+// owner is the mask of the lanes where a ≤ b.
+func (w width512) owner(a, b VecVirtual) Register {
+	k := K()
+	w.compare(atMost, b, a, k)
+	return k
+}
+
+func assign(to, from triple) {
+	for i := range to {
+		VMOVDQA64(from[i], to[i])
+	}
+}
+
+func zero(v VecVirtual) { VPXORD(v, v, v) }
+
+// arguments loads the parameters that volume and area share.
+type arguments struct {
+	below, values, changes, stride, rows, n Register
+	edge, keepY                             Register // masks
+	minusOne                                VecVirtual
+}
+
+func mask(name string) Register {
+	k := K()
+	KMOVQ(Load(Param(name), GP64()), k)
+	return k
+}
+
+func arguments512() arguments {
+	a := arguments{
+		below: Load(Param("below"), GP64()), values: Load(Param("values"), GP64()), changes: Load(Param("changes"), GP64()),
+		stride: Load(Param("stride"), GP64()), rows: Load(Param("rows"), GP64()), n: GP64(),
+		edge: mask("edge"), keepY: mask("keepY"), minusOne: ZMM(),
+	}
+	XORQ(a.n, a.n)
+	VPTERNLOGD(U8(0xff), a.minusOne, a.minusOne, a.minusOne)
+	return a
+}
+
+// emit appends the lanes whose change is not 0, and their levels.
+func (w width512) emit(a arguments, level, change VecVirtual) {
+	k, found, levels, changes := K(), GP64(), ZMM(), ZMM()
+	w.test(change, change, k)
+	w.compress(level, k, levels)
+	w.compress(change, k, changes)
+	w.load(levels, Mem{Base: a.values, Index: a.n, Scale: uint8(w.size)})
+	w.load(changes, Mem{Base: a.changes, Index: a.n, Scale: uint8(w.size)})
+	KMOVQ(k, found)
+	POPCNTQ(found, found)
+	ADDQ(found, a.n)
+}
+
+// volume goes down a column of vectors of two planes: see the portable kernel.
+func (w width512) volume() {
+	TEXT(fmt.Sprintf("volume%davx512", 8*w.size), NOSPLIT, "func(below, above, owed, values, changes *byte, stride, rows int, edge, keepY, keepZ uint64) int")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("volume%davx512 appends the changes of a column of rows of two planes, and returns how many.", 8*w.size))
+	a := arguments512()
+	above, owed, keepZ := Load(Param("above"), GP64()), Load(Param("owed"), GP64()), mask("keepZ")
+	toV, toZ := ZMM(), ZMM()
+	v := w.loaded(a.below)
+	z := w.leastAt(v, above)
+
+	// pair takes the next row, and gives the row's changes of the minima over y
+	// and over both, with their owners.
+	pair := func() (u, zu triple, dy, dyz VecVirtual, ownY, ownYZ Register) {
+		ADDQ(a.stride, a.below)
+		ADDQ(a.stride, above)
+		u = w.loaded(a.below)
+		zu = w.leastAt(u, above)
+		ownY, ownYZ = w.owner(v[1], u[1]), w.owner(z[1], zu[1])
+		dy = w.extrema(w.leastOf(v, u), a.edge, a.minusOne)
+		dyz = w.extrema(w.leastOf(z, zu), a.edge, a.minusOne)
+		return
+	}
+	u, zu, dy, dyz, ownY, ownYZ := pair() // the row before the strip
+	KANDQ(a.keepY, ownY, ownY)
+	KANDQ(a.keepY, ownYZ, ownYZ)
+	w.keep(dy, ownY, toV)
+	w.sub(toV, dy, toV)
+	w.keep(dyz, ownYZ, toZ)
+	w.sub(dyz, toZ, toZ)
+	assign(v, u)
+	assign(z, zu)
+
+	Label("row")
+	u, zu, dy, dyz, ownY, ownYZ = pair()
+	// The change of z: its own extrema, what the row before has handed, and
+	// minus that of yz where it is the owner.
+	kept, dz := ZMM(), ZMM()
+	w.keep(dyz, ownYZ, kept)
+	w.sub(kept, toZ, dz)
+	w.sub(dyz, kept, toZ)
+	after, before := w.falls(z, a.edge)
+	w.sub(a.minusOne, dz, after, dz)
+	w.add(a.minusOne, dz, before, dz)
+	// The change of v: minus its own extrema, what was handed by the row before
+	// and the plane before, and those of y and z where it is the owner.
+	dv, keptY, keptZ := ZMM(), ZMM(), ZMM()
+	w.keep(dy, ownY, keptY)
+	w.add(keptY, toV, dv)
+	w.sub(keptY, dy, toV)
+	after, before = w.falls(v, a.edge)
+	w.add(a.minusOne, dv, after, dv)
+	w.sub(a.minusOne, dv, before, dv)
+	ownZ := K()
+	w.compare(equal, z[1], v[1], keepZ, ownZ)
+	w.keep(dz, ownZ, keptZ)
+	w.add(keptZ, dv, dv)
+	w.add(Mem{Base: owed}, dv, dv)
+	w.sub(keptZ, dz, dz)
+	w.load(dz, Mem{Base: owed})
+	ADDQ(a.stride, owed)
+	w.emit(a, v[1], dv)
+	assign(v, u)
+	assign(z, zu)
+	DECQ(a.rows)
+	JNZ(LabelRef("row"))
+	w.done(a)
+}
+
+func (w width512) done(a arguments) {
+	VZEROUPPER()
+	Store(a.n, ReturnIndex(0))
+	RET()
+}
+
+// area goes down a column of vectors of a 2D image.
+func (w width512) area() {
+	TEXT(fmt.Sprintf("area%davx512", 8*w.size), NOSPLIT, "func(below, values, changes *byte, stride, rows int, edge, keepY uint64) int")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("area%davx512 appends the changes of a column of rows of a 2D image, and returns how many.", 8*w.size))
+	a := arguments512()
+	toV := ZMM()
+	v := w.loaded(a.below)
+	pair := func() (u triple, dy VecVirtual, own Register) {
+		ADDQ(a.stride, a.below)
+		u = w.loaded(a.below)
+		return u, w.extrema(w.leastOf(v, u), a.edge, a.minusOne), w.owner(v[1], u[1])
+	}
+	u, dy, own := pair()
+	KANDQ(a.keepY, own, own)
+	w.keep(dy, own, toV)
+	w.sub(dy, toV, toV)
+	assign(v, u)
+
+	Label("row")
+	u, dy, own = pair()
+	kept, dv := ZMM(), ZMM()
+	w.keep(dy, own, kept)
+	w.sub(kept, toV, dv)
+	w.sub(dy, kept, toV)
+	after, before := w.falls(v, a.edge)
+	w.sub(a.minusOne, dv, after, dv)
+	w.add(a.minusOne, dv, before, dv)
+	w.emit(a, v[1], dv)
+	assign(v, u)
+	DECQ(a.rows)
+	JNZ(LabelRef("row"))
+	w.done(a)
+}
