@@ -11,7 +11,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 CLANG   ?= clang-19
 
-.PHONY: kernels kernels-faults check-kernels sanitize build test race lint generate reports check-generate portability oracle smoke fuzz setup-debian ci
+.PHONY: assembly kernels kernels-faults check-kernels sanitize build test race lint generate reports check-generate portability oracle smoke fuzz setup-debian ci
 
 build:
 	CGO_ENABLED=0 $(GO) build -buildvcs=auto -o $(BIN)/eccbench ./cmd/eccbench
@@ -38,8 +38,14 @@ generate: build
 reports: build
 	$(GO) run ./internal/docgen $(BIN)/eccbench $(wildcard reports/*.md)
 
-check-generate: generate
-	git diff --exit-code -- $(DOCS) $(PLOTS)
+# The vector instructions of impls/extrema, by a module of its own.
+ASM_ISAS := avx512 avx2
+assembly:
+	@cd impls/extrema/asm && for i in $(ASM_ISAS); do \
+	$(GO) run . -isa $$i -out ../kernel_$${i}_amd64.s -stubs ../kernel_$${i}_amd64.go -pkg extrema || exit 1; done
+
+check-generate: generate assembly
+	git diff --exit-code -- $(DOCS) $(PLOTS) impls/extrema
 	@new=$$(git ls-files --others --exclude-standard -- $(PLOTS)); [ -z "$$new" ] || { echo "not in git: $$new"; exit 1; }
 
 # The PTX beside each kernel's source, stamped with the hash of what it is of. The

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/impls"
+	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
@@ -42,6 +43,7 @@ type limitFlags struct {
 	time    time.Duration
 	memory  string
 	device  string
+	isa     string
 	quiet   bool
 }
 
@@ -51,6 +53,7 @@ func (l *limitFlags) add(f *pflag.FlagSet) {
 	f.DurationVar(&l.time, "time-limit", time.Minute, "time limit of a cell")
 	f.StringVar(&l.memory, "memory-limit", "", "memory for the inputs, and again for a worker's own (default half of what is available)")
 	f.StringVar(&l.device, "device", "", "accelerator: its number, UUID or name (default the first)")
+	f.StringVar(&l.isa, "isa", "", "instruction set of implementations that have several: "+strings.Join(extrema.ISAs(), ", ")+" (default the fastest of this machine)")
 	f.BoolVarP(&l.quiet, "quiet", "q", false, "no progress on standard error")
 }
 
@@ -58,7 +61,7 @@ func (l *limitFlags) add(f *pflag.FlagSet) {
 func (l *limitFlags) plan(c *command, inputs []string) (runner.Plan, error) {
 	p := runner.Plan{
 		Command: c.worker, Benches: c.benches(), Workload: impls.ECC, Inputs: inputs,
-		Threads: l.threads, Device: l.device, Time: l.time, Budget: l.time,
+		Threads: l.threads, Device: l.device, ISA: l.isa, Time: l.time, Budget: l.time,
 		Reproduce: func(impl, input string) string {
 			return fmt.Sprintf("eccbench verify --impl %s --input '%s'", impl, strings.ReplaceAll(input, "'", `'\''`))
 		},
@@ -68,6 +71,9 @@ func (l *limitFlags) plan(c *command, inputs []string) (runner.Plan, error) {
 	}
 	if l.time <= 0 {
 		return p, usagef("--time-limit %v: want more than 0", l.time)
+	}
+	if l.isa != "" && !slices.Contains(extrema.ISAs(), l.isa) {
+		return p, usagef("--isa %s: want one of %s", l.isa, strings.Join(extrema.ISAs(), ", "))
 	}
 	var err error
 	if p.Impls, err = choose(l.impl, p.Benches[0].Abouts()); err != nil {

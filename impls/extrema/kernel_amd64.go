@@ -8,13 +8,15 @@ import (
 	"eccbench/internal/grid"
 )
 
-//go:generate make -C ../.. assembly
-
 // assembled says that this program has vector instructions.
 const assembled = true
 
 func kernels8(isa string) kernels[uint8, int8] {
 	switch isa {
+	case AVX2:
+		k := assembly[uint8, int8](32, volume8avx2, area8avx2, scatter8avx2)
+		k.rows = rows[uint8](map[int64]shiftFunc{1: shift8to8avx2}, singleto8avx2, doubleto8avx2)
+		return k
 	case AVX512:
 		k := assembly[uint8, int8](64, volume8avx512, area8avx512, scatter8avx512)
 		k.rows = rows[uint8](map[int64]shiftFunc{1: shift8to8avx512, 2: shift16to8avx512}, singleto8avx512, doubleto8avx512)
@@ -25,6 +27,10 @@ func kernels8(isa string) kernels[uint8, int8] {
 
 func kernels16(isa string) kernels[uint16, int16] {
 	switch isa {
+	case AVX2:
+		k := assembly[uint16, int16](32, volume16avx2, area16avx2, scatter16avx2)
+		k.rows = rows[uint16](map[int64]shiftFunc{2: shift16to16avx2}, singleto16avx2, doubleto16avx2)
+		return k
 	case AVX512:
 		k := assembly[uint16, int16](64, volume16avx512, area16avx512, scatter16avx512)
 		k.rows = rows[uint16](map[int64]shiftFunc{2: shift16to16avx512}, singleto16avx512, doubleto16avx512)
@@ -35,6 +41,10 @@ func kernels16(isa string) kernels[uint16, int16] {
 
 func kernels32(isa string) kernels[uint32, int32] {
 	switch isa {
+	case AVX2:
+		k := assembly[uint32, int32](32, volume32avx2, area32avx2, scatter32avx2)
+		k.rows = rows[uint32](nil, singleto32avx2, doubleto32avx2)
+		return k
 	case AVX512:
 		k := assembly[uint32, int32](64, volume32avx512, area32avx512, scatter32avx512)
 		k.rows = rows[uint32](nil, singleto32avx512, doubleto32avx512)
@@ -44,10 +54,10 @@ func kernels32(isa string) kernels[uint32, int32] {
 }
 
 type (
-	volumeFunc  func(below, above, owed, values, changes *byte, stride, rows int, edge, keepY, keepZ uint64) int
-	areaFunc    func(below, values, changes *byte, stride, rows int, edge, keepY uint64) int
+	volumeFunc  func(below, above, owed, values, changes, order *byte, stride, rows int, edge, keepY, keepZ uint64) int
+	areaFunc    func(below, values, changes, order *byte, stride, rows int, edge, keepY uint64) int
 	scatterFunc func(table *int32, bytes int, values, changes *byte, n int)
-	shiftFunc   func(dst, src *byte, n int, flip, lo, top uint64)
+	shiftFunc   func(dst, src *byte, n int, flip, lo, top uint64) int
 	singleFunc  func(dst, src *byte, n int, lo, inverse, step float32, last uint64) int
 	doubleFunc  func(dst, src *byte, n int, lo, inverse, step float64, last uint64) int
 )
@@ -56,6 +66,7 @@ type (
 func assembly[L lane, C change](vector int, volume volumeFunc, area areaFunc, scatter scatterFunc) kernels[L, C] {
 	var zero L
 	size := int(unsafe.Sizeof(zero))
+	order := packing(size)
 	return kernels[L, C]{
 		volume: func(t *tile[L, C], s *sink[L, C]) {
 			t.columns(vector/size, func(x int, edge, keepY uint64) {
@@ -63,13 +74,13 @@ func assembly[L lane, C change](vector int, volume volumeFunc, area areaFunc, sc
 				if t.outside {
 					keepZ = 0
 				}
-				s.add(volume(pointer(t.below, x), pointer(t.above, x), pointer(t.owed, x), pointer(s.values, 0), pointer(s.changes, 0),
+				s.add(volume(pointer(t.below, x), pointer(t.above, x), pointer(t.owed, x), pointer(s.values, 0), pointer(s.changes, 0), pointer(order, 0),
 					t.stride*size, t.rows, edge, keepY, keepZ))
 			})
 		},
 		area: func(t *tile[L, C], s *sink[L, C]) {
 			t.columns(vector/size, func(x int, edge, keepY uint64) {
-				s.add(area(pointer(t.below, x), pointer(s.values, 0), pointer(s.changes, 0), t.stride*size, t.rows, edge, keepY))
+				s.add(area(pointer(t.below, x), pointer(s.values, 0), pointer(s.changes, 0), pointer(order, 0), t.stride*size, t.rows, edge, keepY))
 			})
 		},
 		scatter: func(tables []int32, entries int, values []L, changes []C) {
@@ -133,7 +144,10 @@ func rows[L lane](shifts map[int64]shiftFunc, single singleFunc, double doubleFu
 			return nil
 		}
 		flip, lo, top := uint64(v.shift.flip), uint64(v.shift.lo), uint64(v.shift.top)
-		return func(dst []L, src []byte) { f(pointer(dst, 0), &src[0], len(src)/int(size), flip, lo, top) }
+		return func(dst []L, src []byte) {
+			n := f(pointer(dst, 0), &src[0], len(src)/int(size), flip, lo, top)
+			v.rows(dst[n:], src[n*int(size):], nil)
+		}
 	}
 }
 
@@ -162,4 +176,27 @@ func (v *levels[L]) piecewise(f func(dst, src *byte, n int) int) func([]L, []byt
 			dst, src = dst[n:], src[4*n:]
 		}
 	}
+}
+
+// packing is, for each set of eight lanes, the shuffle that moves its lanes to
+// the front in order: eight indices of bytes, or of pairs of bytes for lanes of
+// two.
+func packing(size int) []byte {
+	width := 1
+	if size == 2 {
+		width = 2
+	}
+	order := make([]byte, 0, 256*8*width)
+	for set := range 256 {
+		var lanes []byte
+		for lane := range 8 {
+			if set>>lane&1 == 1 {
+				for b := range width {
+					lanes = append(lanes, byte(lane*width+b))
+				}
+			}
+		}
+		order = append(append(order, lanes...), make([]byte, 8*width-len(lanes))...)
+	}
+	return order
 }

@@ -7,12 +7,12 @@ package extrema
 // volume8avx512 appends the changes of a column of rows of two planes, and returns how many.
 //
 //go:noescape
-func volume8avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+func volume8avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 
 // area8avx512 appends the changes of a column of rows of a 2D image, and returns how many.
 //
 //go:noescape
-func area8avx512(below *byte, values *byte, changes *byte, stride int, rows int, edge uint64, keepY uint64) int
+func area8avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
 
 // scatter8avx512 adds n changes to the entries of four tables that lie so many bytes apart.
 //
@@ -32,12 +32,12 @@ func doubleto8avx512(dst *byte, src *byte, n int, lo float64, inverse float64, s
 // volume16avx512 appends the changes of a column of rows of two planes, and returns how many.
 //
 //go:noescape
-func volume16avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+func volume16avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 
 // area16avx512 appends the changes of a column of rows of a 2D image, and returns how many.
 //
 //go:noescape
-func area16avx512(below *byte, values *byte, changes *byte, stride int, rows int, edge uint64, keepY uint64) int
+func area16avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
 
 // scatter16avx512 adds n changes to the entries of four tables that lie so many bytes apart.
 //
@@ -57,12 +57,12 @@ func doubleto16avx512(dst *byte, src *byte, n int, lo float64, inverse float64, 
 // volume32avx512 appends the changes of a column of rows of two planes, and returns how many.
 //
 //go:noescape
-func volume32avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+func volume32avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 
 // area32avx512 appends the changes of a column of rows of a 2D image, and returns how many.
 //
 //go:noescape
-func area32avx512(below *byte, values *byte, changes *byte, stride int, rows int, edge uint64, keepY uint64) int
+func area32avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
 
 // scatter32avx512 adds n changes to the entries of four tables that lie so many bytes apart.
 //
@@ -79,17 +79,17 @@ func singleto32avx512(dst *byte, src *byte, n int, lo float32, inverse float32, 
 //go:noescape
 func doubleto32avx512(dst *byte, src *byte, n int, lo float64, inverse float64, step float64, last uint64) int
 
-// shift8to8avx512 writes min(max(src^flip − lo, 0), top) of n values.
+// shift8to8avx512 writes min(max(src^flip − lo, 0), top) of n values, and returns n.
 //
 //go:noescape
-func shift8to8avx512(dst *byte, src *byte, n int, flip uint64, lo uint64, top uint64)
+func shift8to8avx512(dst *byte, src *byte, n int, flip uint64, lo uint64, top uint64) int
 
-// shift16to8avx512 writes min(max(src^flip − lo, 0), top) of n values.
+// shift16to8avx512 writes min(max(src^flip − lo, 0), top) of n values, and returns n.
 //
 //go:noescape
-func shift16to8avx512(dst *byte, src *byte, n int, flip uint64, lo uint64, top uint64)
+func shift16to8avx512(dst *byte, src *byte, n int, flip uint64, lo uint64, top uint64) int
 
-// shift16to16avx512 writes min(max(src^flip − lo, 0), top) of n values.
+// shift16to16avx512 writes min(max(src^flip − lo, 0), top) of n values, and returns n.
 //
 //go:noescape
-func shift16to16avx512(dst *byte, src *byte, n int, flip uint64, lo uint64, top uint64)
+func shift16to16avx512(dst *byte, src *byte, n int, flip uint64, lo uint64, top uint64) int

@@ -4,23 +4,23 @@
 
 #include "textflag.h"
 
-// func volume8avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+// func volume8avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, POPCNT
-TEXT ·volume8avx512(SB), NOSPLIT, $0-88
+TEXT ·volume8avx512(SB), NOSPLIT, $0-96
 	MOVQ       below+0(FP), AX
 	MOVQ       values+24(FP), CX
 	MOVQ       changes+32(FP), DX
-	MOVQ       stride+40(FP), BX
-	MOVQ       rows+48(FP), SI
-	MOVQ       edge+56(FP), DI
+	MOVQ       stride+48(FP), BX
+	MOVQ       rows+56(FP), SI
+	MOVQ       edge+64(FP), DI
 	KMOVQ      DI, K1
-	MOVQ       keepY+64(FP), DI
+	MOVQ       keepY+72(FP), DI
 	KMOVQ      DI, K2
 	XORQ       DI, DI
 	VPTERNLOGD $0xff, Z0, Z0, Z0
 	MOVQ       above+8(FP), R8
 	MOVQ       owed+16(FP), R9
-	MOVQ       keepZ+72(FP), R10
+	MOVQ       keepZ+80(FP), R10
 	KMOVQ      R10, K3
 	VMOVDQU8   -1(AX), Z3
 	VMOVDQU8   (AX), Z4
@@ -134,20 +134,20 @@ row:
 	DECQ          SI
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+80(FP)
+	MOVQ          DI, ret+88(FP)
 	RET
 
-// func area8avx512(below *byte, values *byte, changes *byte, stride int, rows int, edge uint64, keepY uint64) int
+// func area8avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, POPCNT
-TEXT ·area8avx512(SB), NOSPLIT, $0-64
+TEXT ·area8avx512(SB), NOSPLIT, $0-72
 	MOVQ       below+0(FP), AX
 	MOVQ       values+8(FP), CX
 	MOVQ       changes+16(FP), DX
-	MOVQ       stride+24(FP), BX
-	MOVQ       rows+32(FP), SI
-	MOVQ       edge+40(FP), DI
+	MOVQ       stride+32(FP), BX
+	MOVQ       rows+40(FP), SI
+	MOVQ       edge+48(FP), DI
 	KMOVQ      DI, K1
-	MOVQ       keepY+48(FP), DI
+	MOVQ       keepY+56(FP), DI
 	KMOVQ      DI, K2
 	XORQ       DI, DI
 	VPTERNLOGD $0xff, Z0, Z0, Z0
@@ -210,7 +210,7 @@ row:
 	DECQ          SI
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+56(FP)
+	MOVQ          DI, ret+64(FP)
 	RET
 
 // func scatter8avx512(table *int32, bytes int, values *byte, changes *byte, n int)
@@ -272,7 +272,7 @@ afterone:
 	RET
 
 // func singleto8avx512(dst *byte, src *byte, n int, lo float32, inverse float32, step float32, last uint64) int
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, SSE
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, SSE
 TEXT ·singleto8avx512(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -287,29 +287,47 @@ TEXT ·singleto8avx512(SB), NOSPLIT, $0-56
 	VPBROADCASTD BX, Z3
 	XORQ         BX, BX
 
-vector:
-	MOVQ      $0x00000010, SI
-	CMPQ      DX, SI
-	CMOVQLT   DX, SI
-	MOVQ      $-1, DI
-	BZHIQ     SI, DI, DI
-	KMOVQ     DI, K1
-	VMOVUPS.Z (CX)(BX*4), K1, Z4
+whole:
+	CMPQ      DX, $0x10
+	JL        rest
+	VMOVUPS   (CX)(BX*4), Z4
 	VSUBPS    Z0, Z4, Z5
 	VMULPS    Z1, Z5, Z5
 	VCVTPS2DQ Z5, Z5
 	VCVTDQ2PS Z5, Z6
 	VMULPS    Z2, Z6, Z6
 	VADDPS    Z0, Z6, Z6
-	VCMPPS    $0x00, Z6, Z4, K1, K2
+	VCMPPS    $0x00, Z6, Z4, K1
+	VPCMPUD   $0x02, Z3, Z5, K1, K1
+	KORTESTW  K1, K1
+	JCC       end
+	VPMOVDB   Z5, X5
+	VMOVDQU8  X5, (AX)(BX*1)
+	ADDQ      $0x10, BX
+	SUBQ      $0x10, DX
+	JMP       whole
+
+rest:
+	TESTQ     DX, DX
+	JZ        end
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z4
+	VSUBPS    Z0, Z4, Z5
+	VMULPS    Z1, Z5, Z5
+	VCVTPS2DQ Z5, Z5
+	VCVTDQ2PS Z5, Z1
+	VMULPS    Z2, Z1, Z1
+	VADDPS    Z0, Z1, Z1
+	VCMPPS    $0x00, Z1, Z4, K1, K2
 	VPCMPUD   $0x02, Z3, Z5, K2, K2
 	KXORW     K1, K2, K2
 	KTESTW    K2, K2
 	JNZ       end
-	VPMOVDB   Z5, K1, (AX)(BX*1)
-	ADDQ      SI, BX
-	SUBQ      SI, DX
-	JNZ       vector
+	VPMOVDB   Z5, X5
+	VMOVDQU8  X5, K1, (AX)(BX*1)
+	ADDQ      DX, BX
 
 end:
 	VZEROUPPER
@@ -317,7 +335,7 @@ end:
 	RET
 
 // func doubleto8avx512(dst *byte, src *byte, n int, lo float64, inverse float64, step float64, last uint64) int
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, SSE2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, SSE2
 TEXT ·doubleto8avx512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -332,14 +350,10 @@ TEXT ·doubleto8avx512(SB), NOSPLIT, $0-64
 	VPBROADCASTD BX, Z3
 	XORQ         BX, BX
 
-vector:
-	MOVQ          $0x00000010, SI
-	CMPQ          DX, SI
-	CMOVQLT       DX, SI
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVQ         DI, K1
-	VMOVUPS.Z     (CX)(BX*4), K1, Z4
+whole:
+	CMPQ          DX, $0x10
+	JL            rest
+	VMOVUPS       (CX)(BX*4), Z4
 	VCVTPS2PD     Y4, Z5
 	VSUBPD        Z0, Z5, Z5
 	VMULPD        Z1, Z5, Z5
@@ -359,38 +373,73 @@ vector:
 	VCVTPD2PS     Z6, Y6
 	VINSERTI64X4  $0x01, Y5, Z7, Z5
 	VINSERTF64X4  $0x01, Y6, Z8, Z6
-	VCMPPS        $0x00, Z6, Z4, K1, K2
-	VPCMPUD       $0x02, Z3, Z5, K2, K2
+	VCMPPS        $0x00, Z6, Z4, K1
+	VPCMPUD       $0x02, Z3, Z5, K1, K1
+	KORTESTW      K1, K1
+	JCC           end
+	VPMOVDB       Z5, X5
+	VMOVDQU8      X5, (AX)(BX*1)
+	ADDQ          $0x10, BX
+	SUBQ          $0x10, DX
+	JMP           whole
+
+rest:
+	TESTQ         DX, DX
+	JZ            end
+	MOVQ          $-1, SI
+	BZHIQ         DX, SI, SI
+	KMOVQ         SI, K1
+	VMOVUPS.Z     (CX)(BX*4), K1, Z4
+	VCVTPS2PD     Y4, Z5
+	VSUBPD        Z0, Z5, Z5
+	VMULPD        Z1, Z5, Z5
+	VCVTPD2DQ     Z5, Y7
+	VCVTDQ2PD     Y7, Z5
+	VMULPD        Z2, Z5, Z5
+	VADDPD        Z0, Z5, Z5
+	VCVTPD2PS     Z5, Y8
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VCVTPS2PD     Y5, Z5
+	VSUBPD        Z0, Z5, Z5
+	VMULPD        Z1, Z5, Z5
+	VCVTPD2DQ     Z5, Y1
+	VCVTDQ2PD     Y1, Z5
+	VMULPD        Z2, Z5, Z5
+	VADDPD        Z0, Z5, Z5
+	VCVTPD2PS     Z5, Y0
+	VINSERTI64X4  $0x01, Y1, Z7, Z1
+	VINSERTF64X4  $0x01, Y0, Z8, Z0
+	VCMPPS        $0x00, Z0, Z4, K1, K2
+	VPCMPUD       $0x02, Z3, Z1, K2, K2
 	KXORW         K1, K2, K2
 	KTESTW        K2, K2
 	JNZ           end
-	VPMOVDB       Z5, K1, (AX)(BX*1)
-	ADDQ          SI, BX
-	SUBQ          SI, DX
-	JNZ           vector
+	VPMOVDB       Z1, X1
+	VMOVDQU8      X1, K1, (AX)(BX*1)
+	ADDQ          DX, BX
 
 end:
 	VZEROUPPER
 	MOVQ BX, ret+56(FP)
 	RET
 
-// func volume16avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+// func volume16avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, POPCNT
-TEXT ·volume16avx512(SB), NOSPLIT, $0-88
+TEXT ·volume16avx512(SB), NOSPLIT, $0-96
 	MOVQ        below+0(FP), AX
 	MOVQ        values+24(FP), CX
 	MOVQ        changes+32(FP), DX
-	MOVQ        stride+40(FP), BX
-	MOVQ        rows+48(FP), SI
-	MOVQ        edge+56(FP), DI
+	MOVQ        stride+48(FP), BX
+	MOVQ        rows+56(FP), SI
+	MOVQ        edge+64(FP), DI
 	KMOVQ       DI, K1
-	MOVQ        keepY+64(FP), DI
+	MOVQ        keepY+72(FP), DI
 	KMOVQ       DI, K2
 	XORQ        DI, DI
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
 	MOVQ        above+8(FP), R8
 	MOVQ        owed+16(FP), R9
-	MOVQ        keepZ+72(FP), R10
+	MOVQ        keepZ+80(FP), R10
 	KMOVQ       R10, K3
 	VMOVDQU16   -2(AX), Z3
 	VMOVDQU16   (AX), Z4
@@ -504,20 +553,20 @@ row:
 	DECQ          SI
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+80(FP)
+	MOVQ          DI, ret+88(FP)
 	RET
 
-// func area16avx512(below *byte, values *byte, changes *byte, stride int, rows int, edge uint64, keepY uint64) int
+// func area16avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, POPCNT
-TEXT ·area16avx512(SB), NOSPLIT, $0-64
+TEXT ·area16avx512(SB), NOSPLIT, $0-72
 	MOVQ        below+0(FP), AX
 	MOVQ        values+8(FP), CX
 	MOVQ        changes+16(FP), DX
-	MOVQ        stride+24(FP), BX
-	MOVQ        rows+32(FP), SI
-	MOVQ        edge+40(FP), DI
+	MOVQ        stride+32(FP), BX
+	MOVQ        rows+40(FP), SI
+	MOVQ        edge+48(FP), DI
 	KMOVQ       DI, K1
-	MOVQ        keepY+48(FP), DI
+	MOVQ        keepY+56(FP), DI
 	KMOVQ       DI, K2
 	XORQ        DI, DI
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
@@ -580,7 +629,7 @@ row:
 	DECQ          SI
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+56(FP)
+	MOVQ          DI, ret+64(FP)
 	RET
 
 // func scatter16avx512(table *int32, bytes int, values *byte, changes *byte, n int)
@@ -642,7 +691,7 @@ afterone:
 	RET
 
 // func singleto16avx512(dst *byte, src *byte, n int, lo float32, inverse float32, step float32, last uint64) int
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, SSE
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, SSE
 TEXT ·singleto16avx512(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -657,29 +706,47 @@ TEXT ·singleto16avx512(SB), NOSPLIT, $0-56
 	VPBROADCASTD BX, Z3
 	XORQ         BX, BX
 
-vector:
-	MOVQ      $0x00000010, SI
-	CMPQ      DX, SI
-	CMOVQLT   DX, SI
-	MOVQ      $-1, DI
-	BZHIQ     SI, DI, DI
-	KMOVQ     DI, K1
-	VMOVUPS.Z (CX)(BX*4), K1, Z4
+whole:
+	CMPQ      DX, $0x10
+	JL        rest
+	VMOVUPS   (CX)(BX*4), Z4
 	VSUBPS    Z0, Z4, Z5
 	VMULPS    Z1, Z5, Z5
 	VCVTPS2DQ Z5, Z5
 	VCVTDQ2PS Z5, Z6
 	VMULPS    Z2, Z6, Z6
 	VADDPS    Z0, Z6, Z6
-	VCMPPS    $0x00, Z6, Z4, K1, K2
+	VCMPPS    $0x00, Z6, Z4, K1
+	VPCMPUD   $0x02, Z3, Z5, K1, K1
+	KORTESTW  K1, K1
+	JCC       end
+	VPMOVDW   Z5, Y5
+	VMOVDQU16 Y5, (AX)(BX*2)
+	ADDQ      $0x10, BX
+	SUBQ      $0x10, DX
+	JMP       whole
+
+rest:
+	TESTQ     DX, DX
+	JZ        end
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z4
+	VSUBPS    Z0, Z4, Z5
+	VMULPS    Z1, Z5, Z5
+	VCVTPS2DQ Z5, Z5
+	VCVTDQ2PS Z5, Z1
+	VMULPS    Z2, Z1, Z1
+	VADDPS    Z0, Z1, Z1
+	VCMPPS    $0x00, Z1, Z4, K1, K2
 	VPCMPUD   $0x02, Z3, Z5, K2, K2
 	KXORW     K1, K2, K2
 	KTESTW    K2, K2
 	JNZ       end
-	VPMOVDW   Z5, K1, (AX)(BX*2)
-	ADDQ      SI, BX
-	SUBQ      SI, DX
-	JNZ       vector
+	VPMOVDW   Z5, Y5
+	VMOVDQU16 Y5, K1, (AX)(BX*2)
+	ADDQ      DX, BX
 
 end:
 	VZEROUPPER
@@ -687,7 +754,7 @@ end:
 	RET
 
 // func doubleto16avx512(dst *byte, src *byte, n int, lo float64, inverse float64, step float64, last uint64) int
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, SSE2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, SSE2
 TEXT ·doubleto16avx512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -702,14 +769,10 @@ TEXT ·doubleto16avx512(SB), NOSPLIT, $0-64
 	VPBROADCASTD BX, Z3
 	XORQ         BX, BX
 
-vector:
-	MOVQ          $0x00000010, SI
-	CMPQ          DX, SI
-	CMOVQLT       DX, SI
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVQ         DI, K1
-	VMOVUPS.Z     (CX)(BX*4), K1, Z4
+whole:
+	CMPQ          DX, $0x10
+	JL            rest
+	VMOVUPS       (CX)(BX*4), Z4
 	VCVTPS2PD     Y4, Z5
 	VSUBPD        Z0, Z5, Z5
 	VMULPD        Z1, Z5, Z5
@@ -729,38 +792,73 @@ vector:
 	VCVTPD2PS     Z6, Y6
 	VINSERTI64X4  $0x01, Y5, Z7, Z5
 	VINSERTF64X4  $0x01, Y6, Z8, Z6
-	VCMPPS        $0x00, Z6, Z4, K1, K2
-	VPCMPUD       $0x02, Z3, Z5, K2, K2
+	VCMPPS        $0x00, Z6, Z4, K1
+	VPCMPUD       $0x02, Z3, Z5, K1, K1
+	KORTESTW      K1, K1
+	JCC           end
+	VPMOVDW       Z5, Y5
+	VMOVDQU16     Y5, (AX)(BX*2)
+	ADDQ          $0x10, BX
+	SUBQ          $0x10, DX
+	JMP           whole
+
+rest:
+	TESTQ         DX, DX
+	JZ            end
+	MOVQ          $-1, SI
+	BZHIQ         DX, SI, SI
+	KMOVQ         SI, K1
+	VMOVUPS.Z     (CX)(BX*4), K1, Z4
+	VCVTPS2PD     Y4, Z5
+	VSUBPD        Z0, Z5, Z5
+	VMULPD        Z1, Z5, Z5
+	VCVTPD2DQ     Z5, Y7
+	VCVTDQ2PD     Y7, Z5
+	VMULPD        Z2, Z5, Z5
+	VADDPD        Z0, Z5, Z5
+	VCVTPD2PS     Z5, Y8
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VCVTPS2PD     Y5, Z5
+	VSUBPD        Z0, Z5, Z5
+	VMULPD        Z1, Z5, Z5
+	VCVTPD2DQ     Z5, Y1
+	VCVTDQ2PD     Y1, Z5
+	VMULPD        Z2, Z5, Z5
+	VADDPD        Z0, Z5, Z5
+	VCVTPD2PS     Z5, Y0
+	VINSERTI64X4  $0x01, Y1, Z7, Z1
+	VINSERTF64X4  $0x01, Y0, Z8, Z0
+	VCMPPS        $0x00, Z0, Z4, K1, K2
+	VPCMPUD       $0x02, Z3, Z1, K2, K2
 	KXORW         K1, K2, K2
 	KTESTW        K2, K2
 	JNZ           end
-	VPMOVDW       Z5, K1, (AX)(BX*2)
-	ADDQ          SI, BX
-	SUBQ          SI, DX
-	JNZ           vector
+	VPMOVDW       Z1, Y1
+	VMOVDQU16     Y1, K1, (AX)(BX*2)
+	ADDQ          DX, BX
 
 end:
 	VZEROUPPER
 	MOVQ BX, ret+56(FP)
 	RET
 
-// func volume32avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+// func volume32avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, POPCNT
-TEXT ·volume32avx512(SB), NOSPLIT, $0-88
+TEXT ·volume32avx512(SB), NOSPLIT, $0-96
 	MOVQ        below+0(FP), AX
 	MOVQ        values+24(FP), CX
 	MOVQ        changes+32(FP), DX
-	MOVQ        stride+40(FP), BX
-	MOVQ        rows+48(FP), SI
-	MOVQ        edge+56(FP), DI
+	MOVQ        stride+48(FP), BX
+	MOVQ        rows+56(FP), SI
+	MOVQ        edge+64(FP), DI
 	KMOVQ       DI, K1
-	MOVQ        keepY+64(FP), DI
+	MOVQ        keepY+72(FP), DI
 	KMOVQ       DI, K2
 	XORQ        DI, DI
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
 	MOVQ        above+8(FP), R8
 	MOVQ        owed+16(FP), R9
-	MOVQ        keepZ+72(FP), R10
+	MOVQ        keepZ+80(FP), R10
 	KMOVQ       R10, K3
 	VMOVDQU32   -4(AX), Z3
 	VMOVDQU32   (AX), Z4
@@ -874,20 +972,20 @@ row:
 	DECQ          SI
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+80(FP)
+	MOVQ          DI, ret+88(FP)
 	RET
 
-// func area32avx512(below *byte, values *byte, changes *byte, stride int, rows int, edge uint64, keepY uint64) int
+// func area32avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, POPCNT
-TEXT ·area32avx512(SB), NOSPLIT, $0-64
+TEXT ·area32avx512(SB), NOSPLIT, $0-72
 	MOVQ        below+0(FP), AX
 	MOVQ        values+8(FP), CX
 	MOVQ        changes+16(FP), DX
-	MOVQ        stride+24(FP), BX
-	MOVQ        rows+32(FP), SI
-	MOVQ        edge+40(FP), DI
+	MOVQ        stride+32(FP), BX
+	MOVQ        rows+40(FP), SI
+	MOVQ        edge+48(FP), DI
 	KMOVQ       DI, K1
-	MOVQ        keepY+48(FP), DI
+	MOVQ        keepY+56(FP), DI
 	KMOVQ       DI, K2
 	XORQ        DI, DI
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
@@ -950,7 +1048,7 @@ row:
 	DECQ          SI
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+56(FP)
+	MOVQ          DI, ret+64(FP)
 	RET
 
 // func scatter32avx512(table *int32, bytes int, values *byte, changes *byte, n int)
@@ -1012,7 +1110,7 @@ afterone:
 	RET
 
 // func singleto32avx512(dst *byte, src *byte, n int, lo float32, inverse float32, step float32, last uint64) int
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, SSE
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, SSE
 TEXT ·singleto32avx512(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -1027,29 +1125,45 @@ TEXT ·singleto32avx512(SB), NOSPLIT, $0-56
 	VPBROADCASTD BX, Z3
 	XORQ         BX, BX
 
-vector:
-	MOVQ      $0x00000010, SI
-	CMPQ      DX, SI
-	CMOVQLT   DX, SI
-	MOVQ      $-1, DI
-	BZHIQ     SI, DI, DI
-	KMOVQ     DI, K1
-	VMOVUPS.Z (CX)(BX*4), K1, Z4
+whole:
+	CMPQ      DX, $0x10
+	JL        rest
+	VMOVUPS   (CX)(BX*4), Z4
 	VSUBPS    Z0, Z4, Z5
 	VMULPS    Z1, Z5, Z5
 	VCVTPS2DQ Z5, Z5
 	VCVTDQ2PS Z5, Z6
 	VMULPS    Z2, Z6, Z6
 	VADDPS    Z0, Z6, Z6
-	VCMPPS    $0x00, Z6, Z4, K1, K2
+	VCMPPS    $0x00, Z6, Z4, K1
+	VPCMPUD   $0x02, Z3, Z5, K1, K1
+	KORTESTW  K1, K1
+	JCC       end
+	VMOVDQU32 Z5, (AX)(BX*4)
+	ADDQ      $0x10, BX
+	SUBQ      $0x10, DX
+	JMP       whole
+
+rest:
+	TESTQ     DX, DX
+	JZ        end
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z4
+	VSUBPS    Z0, Z4, Z5
+	VMULPS    Z1, Z5, Z5
+	VCVTPS2DQ Z5, Z5
+	VCVTDQ2PS Z5, Z1
+	VMULPS    Z2, Z1, Z1
+	VADDPS    Z0, Z1, Z1
+	VCMPPS    $0x00, Z1, Z4, K1, K2
 	VPCMPUD   $0x02, Z3, Z5, K2, K2
 	KXORW     K1, K2, K2
 	KTESTW    K2, K2
 	JNZ       end
 	VMOVDQU32 Z5, K1, (AX)(BX*4)
-	ADDQ      SI, BX
-	SUBQ      SI, DX
-	JNZ       vector
+	ADDQ      DX, BX
 
 end:
 	VZEROUPPER
@@ -1057,7 +1171,7 @@ end:
 	RET
 
 // func doubleto32avx512(dst *byte, src *byte, n int, lo float64, inverse float64, step float64, last uint64) int
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, SSE2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, SSE2
 TEXT ·doubleto32avx512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -1072,14 +1186,10 @@ TEXT ·doubleto32avx512(SB), NOSPLIT, $0-64
 	VPBROADCASTD BX, Z3
 	XORQ         BX, BX
 
-vector:
-	MOVQ          $0x00000010, SI
-	CMPQ          DX, SI
-	CMOVQLT       DX, SI
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVQ         DI, K1
-	VMOVUPS.Z     (CX)(BX*4), K1, Z4
+whole:
+	CMPQ          DX, $0x10
+	JL            rest
+	VMOVUPS       (CX)(BX*4), Z4
 	VCVTPS2PD     Y4, Z5
 	VSUBPD        Z0, Z5, Z5
 	VMULPD        Z1, Z5, Z5
@@ -1099,24 +1209,57 @@ vector:
 	VCVTPD2PS     Z6, Y6
 	VINSERTI64X4  $0x01, Y5, Z7, Z5
 	VINSERTF64X4  $0x01, Y6, Z8, Z6
-	VCMPPS        $0x00, Z6, Z4, K1, K2
-	VPCMPUD       $0x02, Z3, Z5, K2, K2
+	VCMPPS        $0x00, Z6, Z4, K1
+	VPCMPUD       $0x02, Z3, Z5, K1, K1
+	KORTESTW      K1, K1
+	JCC           end
+	VMOVDQU32     Z5, (AX)(BX*4)
+	ADDQ          $0x10, BX
+	SUBQ          $0x10, DX
+	JMP           whole
+
+rest:
+	TESTQ         DX, DX
+	JZ            end
+	MOVQ          $-1, SI
+	BZHIQ         DX, SI, SI
+	KMOVQ         SI, K1
+	VMOVUPS.Z     (CX)(BX*4), K1, Z4
+	VCVTPS2PD     Y4, Z5
+	VSUBPD        Z0, Z5, Z5
+	VMULPD        Z1, Z5, Z5
+	VCVTPD2DQ     Z5, Y7
+	VCVTDQ2PD     Y7, Z5
+	VMULPD        Z2, Z5, Z5
+	VADDPD        Z0, Z5, Z5
+	VCVTPD2PS     Z5, Y8
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VCVTPS2PD     Y5, Z5
+	VSUBPD        Z0, Z5, Z5
+	VMULPD        Z1, Z5, Z5
+	VCVTPD2DQ     Z5, Y1
+	VCVTDQ2PD     Y1, Z5
+	VMULPD        Z2, Z5, Z5
+	VADDPD        Z0, Z5, Z5
+	VCVTPD2PS     Z5, Y0
+	VINSERTI64X4  $0x01, Y1, Z7, Z1
+	VINSERTF64X4  $0x01, Y0, Z8, Z0
+	VCMPPS        $0x00, Z0, Z4, K1, K2
+	VPCMPUD       $0x02, Z3, Z1, K2, K2
 	KXORW         K1, K2, K2
 	KTESTW        K2, K2
 	JNZ           end
-	VMOVDQU32     Z5, K1, (AX)(BX*4)
-	ADDQ          SI, BX
-	SUBQ          SI, DX
-	JNZ           vector
+	VMOVDQU32     Z1, K1, (AX)(BX*4)
+	ADDQ          DX, BX
 
 end:
 	VZEROUPPER
 	MOVQ BX, ret+56(FP)
 	RET
 
-// func shift8to8avx512(dst *byte, src *byte, n int, flip uint64, lo uint64, top uint64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·shift8to8avx512(SB), NOSPLIT, $0-48
+// func shift8to8avx512(dst *byte, src *byte, n int, flip uint64, lo uint64, top uint64) int
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·shift8to8avx512(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -1127,13 +1270,25 @@ TEXT ·shift8to8avx512(SB), NOSPLIT, $0-48
 	MOVQ         top+40(FP), BX
 	VPBROADCASTB BX, Z2
 
-vector:
-	MOVQ       $0x00000040, BX
-	CMPQ       DX, BX
-	CMOVQLT    DX, BX
-	MOVQ       $-1, SI
-	BZHIQ      BX, SI, SI
-	KMOVQ      SI, K1
+whole:
+	CMPQ     DX, $0x40
+	JL       rest
+	VMOVDQU8 (CX), Z3
+	VPXORD   Z0, Z3, Z3
+	VPSUBUSB Z1, Z3, Z3
+	VPMINUB  Z2, Z3, Z3
+	VMOVDQU8 Z3, (AX)
+	ADDQ     $0x40, CX
+	ADDQ     $0x40, AX
+	SUBQ     $0x40, DX
+	JMP      whole
+
+rest:
+	TESTQ      DX, DX
+	JZ         end
+	MOVQ       $-1, BX
+	BZHIQ      DX, BX, BX
+	KMOVQ      BX, K1
 	VMOVDQU8.Z (CX), K1, Z3
 	VPXORD     Z0, Z3, Z3
 	VPSUBUSB   Z1, Z3, Z3
@@ -1141,14 +1296,16 @@ vector:
 	VMOVDQU8   Z3, K1, (AX)
 	ADDQ       $0x40, CX
 	ADDQ       $0x40, AX
-	SUBQ       BX, DX
-	JNZ        vector
+
+end:
 	VZEROUPPER
+	MOVQ n+16(FP), DX
+	MOVQ DX, ret+48(FP)
 	RET
 
-// func shift16to8avx512(dst *byte, src *byte, n int, flip uint64, lo uint64, top uint64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·shift16to8avx512(SB), NOSPLIT, $0-48
+// func shift16to8avx512(dst *byte, src *byte, n int, flip uint64, lo uint64, top uint64) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·shift16to8avx512(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -1159,28 +1316,44 @@ TEXT ·shift16to8avx512(SB), NOSPLIT, $0-48
 	MOVQ         top+40(FP), BX
 	VPBROADCASTW BX, Z2
 
-vector:
-	MOVQ        $0x00000020, BX
-	CMPQ        DX, BX
-	CMOVQLT     DX, BX
-	MOVQ        $-1, SI
-	BZHIQ       BX, SI, SI
-	KMOVQ       SI, K1
+whole:
+	CMPQ      DX, $0x20
+	JL        rest
+	VMOVDQU16 (CX), Z3
+	VPXORD    Z0, Z3, Z3
+	VPSUBUSW  Z1, Z3, Z3
+	VPMINUW   Z2, Z3, Z3
+	VPMOVWB   Z3, Y3
+	VMOVDQU8  Y3, (AX)
+	ADDQ      $0x40, CX
+	ADDQ      $0x20, AX
+	SUBQ      $0x20, DX
+	JMP       whole
+
+rest:
+	TESTQ       DX, DX
+	JZ          end
+	MOVQ        $-1, BX
+	BZHIQ       DX, BX, BX
+	KMOVQ       BX, K1
 	VMOVDQU16.Z (CX), K1, Z3
 	VPXORD      Z0, Z3, Z3
 	VPSUBUSW    Z1, Z3, Z3
 	VPMINUW     Z2, Z3, Z3
-	VPMOVWB     Z3, K1, (AX)
+	VPMOVWB     Z3, Y3
+	VMOVDQU8    Y3, K1, (AX)
 	ADDQ        $0x40, CX
 	ADDQ        $0x20, AX
-	SUBQ        BX, DX
-	JNZ         vector
+
+end:
 	VZEROUPPER
+	MOVQ n+16(FP), DX
+	MOVQ DX, ret+48(FP)
 	RET
 
-// func shift16to16avx512(dst *byte, src *byte, n int, flip uint64, lo uint64, top uint64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·shift16to16avx512(SB), NOSPLIT, $0-48
+// func shift16to16avx512(dst *byte, src *byte, n int, flip uint64, lo uint64, top uint64) int
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·shift16to16avx512(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -1191,13 +1364,25 @@ TEXT ·shift16to16avx512(SB), NOSPLIT, $0-48
 	MOVQ         top+40(FP), BX
 	VPBROADCASTW BX, Z2
 
-vector:
-	MOVQ        $0x00000020, BX
-	CMPQ        DX, BX
-	CMOVQLT     DX, BX
-	MOVQ        $-1, SI
-	BZHIQ       BX, SI, SI
-	KMOVQ       SI, K1
+whole:
+	CMPQ      DX, $0x20
+	JL        rest
+	VMOVDQU16 (CX), Z3
+	VPXORD    Z0, Z3, Z3
+	VPSUBUSW  Z1, Z3, Z3
+	VPMINUW   Z2, Z3, Z3
+	VMOVDQU16 Z3, (AX)
+	ADDQ      $0x40, CX
+	ADDQ      $0x40, AX
+	SUBQ      $0x20, DX
+	JMP       whole
+
+rest:
+	TESTQ       DX, DX
+	JZ          end
+	MOVQ        $-1, BX
+	BZHIQ       DX, BX, BX
+	KMOVQ       BX, K1
 	VMOVDQU16.Z (CX), K1, Z3
 	VPXORD      Z0, Z3, Z3
 	VPSUBUSW    Z1, Z3, Z3
@@ -1205,7 +1390,9 @@ vector:
 	VMOVDQU16   Z3, K1, (AX)
 	ADDQ        $0x40, CX
 	ADDQ        $0x40, AX
-	SUBQ        BX, DX
-	JNZ         vector
+
+end:
 	VZEROUPPER
+	MOVQ n+16(FP), DX
+	MOVQ DX, ret+48(FP)
 	RET

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"strconv"
@@ -157,6 +158,11 @@ func parse(t *testing.T, root string) []file {
 		}
 		if d.IsDir() && (d.Name() == "testdata" || d.Name() != "." && d.Name() != ".." && strings.HasPrefix(d.Name(), ".")) {
 			return filepath.SkipDir
+		}
+		if d.IsDir() && name != root {
+			if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil {
+				return filepath.SkipDir // a module of its own, which the program does not contain
+			}
 		}
 		if d.IsDir() || !strings.HasSuffix(name, ".go") {
 			return nil

@@ -223,7 +223,7 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 	}
 	t := Task{
 		Workload: c.bench.Name(), Impl: c.about.Name, Inputs: g.variants, Shared: g.shared != nil,
-		Conditions: bench.Conditions{Scope: g.scope, Threads: g.threads(), Time: g.Time / time.Duration(len(g.variants)), Memory: g.Memory, Device: g.Device},
+		Conditions: bench.Conditions{Scope: g.scope, Threads: g.threads(), Time: g.Time / time.Duration(len(g.variants)), Memory: g.Memory, Device: g.Device, ISA: g.ISA},
 		Hot:        g.Hot,
 		Sampling:   g.Sampling, Budget: g.Budget,
 	}

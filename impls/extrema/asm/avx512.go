@@ -138,7 +138,7 @@ func (w width512) emit(a arguments, level, change VecVirtual) {
 
 // volume goes down a column of vectors of two planes: see the portable kernel.
 func (w width512) volume() {
-	TEXT(fmt.Sprintf("volume%davx512", 8*w.size), NOSPLIT, "func(below, above, owed, values, changes *byte, stride, rows int, edge, keepY, keepZ uint64) int")
+	TEXT(fmt.Sprintf("volume%davx512", 8*w.size), NOSPLIT, volumeSignature)
 	Pragma("noescape")
 	Doc(fmt.Sprintf("volume%davx512 appends the changes of a column of rows of two planes, and returns how many.", 8*w.size))
 	a := arguments512()
@@ -213,7 +213,7 @@ func (w width512) done(a arguments) {
 
 // area goes down a column of vectors of a 2D image.
 func (w width512) area() {
-	TEXT(fmt.Sprintf("area%davx512", 8*w.size), NOSPLIT, "func(below, values, changes *byte, stride, rows int, edge, keepY uint64) int")
+	TEXT(fmt.Sprintf("area%davx512", 8*w.size), NOSPLIT, areaSignature)
 	Pragma("noescape")
 	Doc(fmt.Sprintf("area%davx512 appends the changes of a column of rows of a 2D image, and returns how many.", 8*w.size))
 	a := arguments512()

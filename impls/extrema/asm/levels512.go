@@ -8,24 +8,41 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// rest is the mask of the lanes that are left of n, of so many to a vector.
-func rest(n, least Register, lanes int) Register {
+// eachVector512 takes n elements, so many to a vector: whole vectors, then what
+// is left under a mask, which is nil for whole vectors. Every take advances.
+func eachVector512(n Register, lanes int, take func(k Register, taken Op)) {
+	Label("whole")
+	CMPQ(n, U8(lanes))
+	JL(LabelRef("rest"))
+	take(nil, U8(lanes))
+	SUBQ(U8(lanes), n)
+	JMP(LabelRef("whole"))
+	Label("rest")
+	TESTQ(n, n)
+	JZ(LabelRef("end"))
 	all, k := GP64(), K()
-	MOVQ(U32(lanes), least)
-	CMPQ(n, least)
-	CMOVQLT(n, least)
 	MOVQ(I32(-1), all)
-	BZHIQ(least, all, all)
+	BZHIQ(n, all, all)
 	KMOVQ(all, k)
-	return k
+	take(k, n)
+	Label("end")
+}
+
+// under stores or loads under a mask where there is one.
+func under(k Register, move func(...Op), from, to Op) {
+	if k == nil {
+		move(from, to)
+	} else {
+		move(from, k, to)
+	}
 }
 
 // shift512 turns n 8 or 16-bit values into levels of as many or fewer bytes.
 func shift512(from, to int) {
 	name := fmt.Sprintf("shift%dto%davx512", 8*from, 8*to)
-	TEXT(name, NOSPLIT, "func(dst, src *byte, n int, flip, lo, top uint64)")
+	TEXT(name, NOSPLIT, shiftSignature)
 	Pragma("noescape")
-	Doc(name + " writes min(max(src^flip − lo, 0), top) of n values.")
+	Doc(name + " writes min(max(src^flip − lo, 0), top) of n values, and returns n.")
 	dst, src, n := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
 	all := func(name string) VecVirtual {
 		x, v := Load(Param(name), GP64()), ZMM()
@@ -38,33 +55,42 @@ func shift512(from, to int) {
 	}
 	flip, lo, top := all("flip"), all("lo"), all("top")
 	lanes := 64 / from
-	taken := GP64()
-	Label("vector")
-	k := rest(n, taken, lanes)
-	v := ZMM()
-	if from == 1 {
-		VMOVDQU8_Z(Mem{Base: src}, k, v)
-		VPXORD(flip, v, v)
-		VPSUBUSB(lo, v, v)
-		VPMINUB(top, v, v)
-		VMOVDQU8(v, k, Mem{Base: dst})
-	} else {
-		VMOVDQU16_Z(Mem{Base: src}, k, v)
-		VPXORD(flip, v, v)
-		VPSUBUSW(lo, v, v)
-		VPMINUW(top, v, v)
-		if to == 1 {
-			VPMOVWB(v, k, Mem{Base: dst})
+	eachVector512(n, lanes, func(k Register, _ Op) {
+		v := ZMM()
+		if from == 1 {
+			load512(k, VMOVDQU8, VMOVDQU8_Z, Mem{Base: src}, v)
+			VPXORD(flip, v, v)
+			VPSUBUSB(lo, v, v)
+			VPMINUB(top, v, v)
+			under(k, VMOVDQU8, v, Mem{Base: dst})
 		} else {
-			VMOVDQU16(v, k, Mem{Base: dst})
+			load512(k, VMOVDQU16, VMOVDQU16_Z, Mem{Base: src}, v)
+			VPXORD(flip, v, v)
+			VPSUBUSW(lo, v, v)
+			VPMINUW(top, v, v)
+			if to == 1 {
+				VPMOVWB(v, v.AsY())
+				under(k, VMOVDQU8, v.AsY(), Mem{Base: dst})
+			} else {
+				under(k, VMOVDQU16, v, Mem{Base: dst})
+			}
 		}
-	}
-	ADDQ(U8(64), src)
-	ADDQ(U8(lanes*to), dst)
-	SUBQ(taken, n)
-	JNZ(LabelRef("vector"))
+		ADDQ(U8(64), src)
+		ADDQ(U8(lanes*to), dst)
+	})
 	VZEROUPPER()
+	Load(Param("n"), n)
+	Store(n, ReturnIndex(0))
 	RET()
+}
+
+// load512 loads all lanes, or those of a mask and zeros.
+func load512(k Register, all func(...Op), some func(Op, Op, Op), from Mem, to Op) {
+	if k == nil {
+		all(from, to)
+	} else {
+		some(from, k, to)
+	}
 }
 
 // affine512 turns float32 values that stand on the levels of an affine ladder
@@ -76,7 +102,7 @@ func affine512(to int, double bool) {
 		kind, float = "double", "float64"
 	}
 	name := fmt.Sprintf("%sto%davx512", kind, 8*to)
-	TEXT(name, NOSPLIT, fmt.Sprintf("func(dst, src *byte, n int, lo, inverse, step %s, last uint64) int", float))
+	TEXT(name, NOSPLIT, affineSignature(float))
 	Pragma("noescape")
 	Doc(name + " writes the levels of up to n values, and returns how many: all, or those before a vector in which one stands on no level.")
 	dst, src, n := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
@@ -92,61 +118,75 @@ func affine512(to int, double bool) {
 	}
 	lo, inverse, step, last := all("lo"), all("inverse"), all("step"), ZMM()
 	VPBROADCASTD(Load(Param("last"), GP64()).(GPVirtual).As32(), last)
-	done, taken := GP64(), GP64()
+	done := GP64()
 	XORQ(done, done)
-	Label("vector")
-	k := rest(n, taken, 16)
-	x, level, value := ZMM(), ZMM(), ZMM()
-	VMOVUPS_Z(Mem{Base: src, Index: done, Scale: 4}, k, x)
-	if double {
-		var levels, values [2]VecVirtual
-		half := YMM()
-		for i := range 2 {
-			q := ZMM()
-			if i == 0 {
-				VCVTPS2PD(x.AsY(), q)
-			} else {
-				VEXTRACTF64X4(U8(1), x, half)
-				VCVTPS2PD(half, q)
-			}
-			VSUBPD(lo, q, q)
-			VMULPD(inverse, q, q)
-			levels[i], values[i] = YMM(), YMM()
-			VCVTPD2DQ(q, levels[i])
-			VCVTDQ2PD(levels[i], q)
-			VMULPD(step, q, q)
-			VADDPD(lo, q, q)
-			VCVTPD2PS(q, values[i])
+	eachVector512(n, 16, func(k Register, taken Op) {
+		x, level, value := ZMM(), ZMM(), ZMM()
+		load512(k, VMOVUPS, VMOVUPS_Z, Mem{Base: src, Index: done, Scale: 4}, x)
+		if double {
+			ladder64(x, level, value, lo, inverse, step)
+		} else {
+			VSUBPS(lo, x, level)
+			VMULPS(inverse, level, level)
+			VCVTPS2DQ(level, level)
+			VCVTDQ2PS(level, value)
+			VMULPS(step, value, value)
+			VADDPS(lo, value, value)
 		}
-		VINSERTI64X4(U8(1), levels[1], levels[0].(interface{ AsZ() Register }).AsZ(), level)
-		VINSERTF64X4(U8(1), values[1], values[0].(interface{ AsZ() Register }).AsZ(), value)
-	} else {
-		VSUBPS(lo, x, level)
-		VMULPS(inverse, level, level)
-		VCVTPS2DQ(level, level)
-		VCVTDQ2PS(level, value)
-		VMULPS(step, value, value)
-		VADDPS(lo, value, value)
-	}
-	on := K()
-	VCMPPS(U8(0), value, x, k, on)
-	VPCMPUD(atMost, last, level, on, on)
-	KXORW(k, on, on)
-	KTESTW(on, on)
-	JNZ(LabelRef("end"))
-	switch to {
-	case 1:
-		VPMOVDB(level, k, Mem{Base: dst, Index: done, Scale: 1})
-	case 2:
-		VPMOVDW(level, k, Mem{Base: dst, Index: done, Scale: 2})
-	case 4:
-		VMOVDQU32(level, k, Mem{Base: dst, Index: done, Scale: 4})
-	}
-	ADDQ(taken, done)
-	SUBQ(taken, n)
-	JNZ(LabelRef("vector"))
-	Label("end")
+		on := K()
+		if k == nil {
+			VCMPPS(U8(0), value, x, on)
+		} else {
+			VCMPPS(U8(0), value, x, k, on)
+		}
+		VPCMPUD(atMost, last, level, on, on)
+		if k == nil {
+			KORTESTW(on, on)
+			JCC(LabelRef("end")) // not all set
+		} else {
+			KXORW(k, on, on)
+			KTESTW(on, on)
+			JNZ(LabelRef("end"))
+		}
+		to := Mem{Base: dst, Index: done, Scale: uint8(to)}
+		switch to.Scale {
+		case 1:
+			VPMOVDB(level, level.AsX())
+			under(k, VMOVDQU8, level.AsX(), to)
+		case 2:
+			VPMOVDW(level, level.AsY())
+			under(k, VMOVDQU16, level.AsY(), to)
+		case 4:
+			under(k, VMOVDQU32, level, to)
+		}
+		ADDQ(taken, done)
+	})
 	VZEROUPPER()
 	Store(done, ReturnIndex(0))
 	RET()
+}
+
+// ladder64 is the ladder's arithmetic in float64: the nearest level of each of
+// sixteen values x, and the value of that level.
+func ladder64(x, level, value, lo, inverse, step VecVirtual) {
+	var levels, values [2]VecVirtual
+	for i := range 2 {
+		half, q := YMM(), ZMM()
+		if i == 0 {
+			VCVTPS2PD(x.AsY(), q)
+		} else {
+			VEXTRACTF64X4(U8(1), x, half)
+			VCVTPS2PD(half, q)
+		}
+		VSUBPD(lo, q, q)
+		VMULPD(inverse, q, q)
+		levels[i], values[i] = ZMM(), ZMM()
+		VCVTPD2DQ(q, levels[i].AsY())
+		VCVTDQ2PD(levels[i].AsY(), q)
+		VMULPD(step, q, q)
+		VADDPD(lo, q, q)
+		VCVTPD2PS(q, values[i].AsY())
+	}
+	VINSERTI64X4(U8(1), levels[1].AsY(), levels[0], level)
+	VINSERTF64X4(U8(1), values[1].AsY(), values[0], value)
 }

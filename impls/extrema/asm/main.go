@@ -16,6 +16,18 @@ import (
 // instruction set.
 const lead = 64
 
+// What every instruction set offers. The masks edge, keepY and keepZ are those
+// of package extrema's columns; order is its table for packing lanes.
+const (
+	volumeSignature = "func(below, above, owed, values, changes, order *byte, stride, rows int, edge, keepY, keepZ uint64) int"
+	areaSignature   = "func(below, values, changes, order *byte, stride, rows int, edge, keepY uint64) int"
+	shiftSignature  = "func(dst, src *byte, n int, flip, lo, top uint64) int"
+)
+
+func affineSignature(float string) string {
+	return "func(dst, src *byte, n int, lo, inverse, step " + float + ", last uint64) int"
+}
+
 func main() {
 	isa := flag.String("isa", "avx512", "avx512 or avx2")
 	flag.Parse()
@@ -32,6 +44,16 @@ func main() {
 		shift512(1, 1)
 		shift512(2, 1)
 		shift512(2, 2)
+	case "avx2":
+		for _, w := range widths256() {
+			w.volume()
+			w.area()
+			scatter(w.size, "avx2")
+			affine256(w.size, false)
+			affine256(w.size, true)
+		}
+		shift256(1)
+		shift256(2)
 	default:
 		fmt.Fprintf(os.Stderr, "asm: -isa %s: want avx512 or avx2\n", *isa)
 		os.Exit(64)
