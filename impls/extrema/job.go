@@ -18,6 +18,7 @@ type hostJob[L lane, C change] struct {
 	isa     string
 	kernels kernels[L, C]
 	levels  *levels[L]
+	convert rowsFunc[L]
 	cores   []*core[L, C]
 	total   []int64 // the changes of all cores, one for each level
 	fault   Fault
@@ -30,7 +31,7 @@ type core[L lane, C change] struct {
 	slab    []byte // slices of a streamed source
 	lo, hi  int64  // which slices slab holds
 	sink    sink[L, C]
-	convert func(dst []L, src []byte)
+	scratch []int32 // of the conversion
 	voxels  int64   // counted since the tables were flushed
 	sums    []int64 // nil when the job's total is shared
 }
@@ -41,10 +42,17 @@ const flushAfter = 1 << 27
 
 func newHostJob[L lane, C change](in grid.Source, l layout, isa string, k kernels[L, C], fault Fault) *hostJob[L, C] {
 	j := &hostJob[L, C]{layout: l, in: in, isa: isa, kernels: k, levels: newLevels[L](in.Type(), in.Ladder()), total: make([]int64, l.levels), fault: fault}
+	if k.rows != nil {
+		j.convert = k.rows(j.levels)
+	}
+	if j.convert == nil {
+		j.convert = j.levels.rows
+	}
 	for range l.threads {
 		c := &core[L, C]{
-			owed: make([]C, l.owed()*l.stride+lead),
-			slab: grid.NewBuffer(l.slab * l.slice() * l.element),
+			owed:    make([]C, l.owed()*l.stride+lead),
+			scratch: make([]int32, l.w),
+			slab:    grid.NewBuffer(l.slab * l.slice() * l.element),
 			sink: sink[L, C]{
 				values: make([]L, l.buffer()), changes: make([]C, l.buffer()),
 				handed:  [2][]int32{make([]int32, l.w), make([]int32, l.w)},
@@ -60,13 +68,6 @@ func newHostJob[L lane, C change](in grid.Source, l layout, isa string, k kernel
 			c.sums = make([]int64, l.levels)
 		} else {
 			c.sink.shared = j.total
-		}
-		if k.rows != nil {
-			c.convert = k.rows(j.levels)
-		}
-		if c.convert == nil {
-			scratch := make([]int32, l.w)
-			c.convert = func(dst []L, src []byte) { j.levels.rows(dst, src, scratch) }
 		}
 		j.cores = append(j.cores, c)
 	}
@@ -216,17 +217,26 @@ func (c *core[L, C]) counted(n int64) {
 // fill turns rows y0−1 ≤ y ≤ y1 of a plane into levels; rows are those top ≤ y <
 // bottom, and the others, or all where rows is nil, are outside the image.
 func (j *hostJob[L, C]) fill(c *core[L, C], into []L, rows []byte, top, bottom, y0, y1 int64) {
-	size := j.w * j.element
 	first := lead / j.size
+	from, to := max(y0-1, top), min(y1+1, bottom)
+	if rows == nil {
+		from, to = y1+1, y1+1
+	}
 	for y := y0 - 1; y <= y1; y++ {
-		dst := into[(y-y0+1)*j.stride+first:][:j.w]
-		if rows == nil || y < top || y >= bottom {
-			for x := range dst {
-				dst[x] = L(j.pad)
+		if y == from {
+			y = to
+			if y > y1 {
+				break
 			}
-			continue
 		}
-		c.convert(dst, rows[(y-top)*size:][:size])
+		dst := into[(y-y0+1)*j.stride+first:][:j.w]
+		for x := range dst {
+			dst[x] = L(j.pad)
+		}
+	}
+	if from < to {
+		size := j.w * j.element
+		j.convert(into[(from-y0+1)*j.stride+first:], rows[(from-top)*size:(to-top)*size], int(j.w), int(to-from), int(j.stride), c.scratch)
 	}
 }
 

@@ -34,8 +34,12 @@ type kernels[L lane, C change] struct {
 	// additions go to different tables of so many entries.
 	scatter func(tables []int32, entries int, values []L, changes []C)
 	// rows gives what turns values into levels, or nil for the portable way.
-	rows func(*levels[L]) func(dst []L, src []byte)
+	rows func(*levels[L]) rowsFunc[L]
 }
+
+// A rowsFunc turns rows of n values that follow each other in src into levels,
+// stride lanes from row to row of dst, with scratch for n levels.
+type rowsFunc[L lane] func(dst []L, src []byte, n, rows, stride int, scratch []int32)
 
 // A sink adds changes to tables, or to the one of all cores.
 type sink[L lane, C change] struct {

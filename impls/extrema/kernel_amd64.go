@@ -15,11 +15,11 @@ func kernels8(isa string) kernels[uint8, int8] {
 	switch isa {
 	case AVX2:
 		k := assembly[uint8, int8](32, volume8avx2, area8avx2, scatter8avx2)
-		k.rows = rows[uint8](map[int64]shiftFunc{1: shift8to8avx2}, singleto8avx2, doubleto8avx2)
+		k.rows = rows[uint8](32, map[int64]shiftFunc{1: shift8to8avx2}, singleto8avx2, doubleto8avx2)
 		return k
 	case AVX512:
 		k := assembly[uint8, int8](64, volume8avx512, area8avx512, scatter8avx512)
-		k.rows = rows[uint8](map[int64]shiftFunc{1: shift8to8avx512, 2: shift16to8avx512}, singleto8avx512, doubleto8avx512)
+		k.rows = rows[uint8](1, map[int64]shiftFunc{1: shift8to8avx512, 2: shift16to8avx512}, singleto8avx512, doubleto8avx512)
 		return k
 	}
 	return portable[uint8, int8]()
@@ -29,11 +29,11 @@ func kernels16(isa string) kernels[uint16, int16] {
 	switch isa {
 	case AVX2:
 		k := assembly[uint16, int16](32, volume16avx2, area16avx2, scatter16avx2)
-		k.rows = rows[uint16](map[int64]shiftFunc{2: shift16to16avx2}, singleto16avx2, doubleto16avx2)
+		k.rows = rows[uint16](16, map[int64]shiftFunc{2: shift16to16avx2}, singleto16avx2, doubleto16avx2)
 		return k
 	case AVX512:
 		k := assembly[uint16, int16](64, volume16avx512, area16avx512, scatter16avx512)
-		k.rows = rows[uint16](map[int64]shiftFunc{2: shift16to16avx512}, singleto16avx512, doubleto16avx512)
+		k.rows = rows[uint16](1, map[int64]shiftFunc{2: shift16to16avx512}, singleto16avx512, doubleto16avx512)
 		return k
 	}
 	return portable[uint16, int16]()
@@ -43,11 +43,11 @@ func kernels32(isa string) kernels[uint32, int32] {
 	switch isa {
 	case AVX2:
 		k := assembly[uint32, int32](32, volume32avx2, area32avx2, scatter32avx2)
-		k.rows = rows[uint32](nil, singleto32avx2, doubleto32avx2)
+		k.rows = rows[uint32](8, nil, singleto32avx2, doubleto32avx2)
 		return k
 	case AVX512:
 		k := assembly[uint32, int32](64, volume32avx512, area32avx512, scatter32avx512)
-		k.rows = rows[uint32](nil, singleto32avx512, doubleto32avx512)
+		k.rows = rows[uint32](1, nil, singleto32avx512, doubleto32avx512)
 		return k
 	}
 	return portable[uint32, int32]()
@@ -57,9 +57,9 @@ type (
 	volumeFunc  func(below, above, owed, values, changes, order *byte, stride, rows int, edge, keepY, keepZ uint64) int
 	areaFunc    func(below, values, changes, order *byte, stride, rows int, edge, keepY uint64) int
 	scatterFunc func(table *int32, bytes int, values, changes *byte, n int)
-	shiftFunc   func(dst, src *byte, n int, flip, lo, top uint64) int
-	singleFunc  func(dst, src *byte, n int, lo, inverse, step float32, last uint64) int
-	doubleFunc  func(dst, src *byte, n int, lo, inverse, step float64, last uint64) int
+	shiftFunc   func(dst, src *byte, n, rows, stride int, flip, lo, top uint64) int
+	singleFunc  func(dst, src *byte, n, rows, stride int, lo, inverse, step float32, last uint64) int
+	doubleFunc  func(dst, src *byte, n, rows, stride int, lo, inverse, step float64, last uint64) int
 )
 
 // assembly are kernels that go down columns of vectors of so many bytes.
@@ -119,35 +119,32 @@ func (t *tile[L, C]) columns(lanes int, f func(x int, edge, keepY uint64)) {
 // tile.
 func pointer[T any](s []T, i int) *byte { return (*byte)(unsafe.Pointer(&s[i])) }
 
-// rows makes what turns rows into levels: a copy or a shift by the size of a
-// value, the arithmetic of an affine ladder in float32 where that gives every
-// level exactly, and in float64 where it does not. What none of them answers,
-// the portable way does.
-func rows[L lane](shifts map[int64]shiftFunc, single singleFunc, double doubleFunc) func(*levels[L]) func([]L, []byte) {
-	return func(v *levels[L]) func([]L, []byte) {
-		size := v.typ.Size()
-		if v.typ == grid.Float32 {
-			lo, step, affine := v.ladder.Affinity()
-			if !affine {
-				return nil
-			}
-			last := uint64(v.ladder.Len() - 1)
-			if exact(v.ladder) {
-				return v.piecewise(func(dst, src *byte, n int) int {
-					return single(dst, src, n, float32(lo), float32(1/step), float32(step), last)
-				})
-			}
-			return v.piecewise(func(dst, src *byte, n int) int { return double(dst, src, n, lo, 1/step, step, last) })
-		}
-		f := shifts[size]
-		if f == nil || v.shift == nil {
+// rows gives what turns values into levels, for rows of at least so many values:
+// a shift by the size of a value, the arithmetic of an affine ladder in float32
+// where that gives every level exactly, and in float64 where it does not. What
+// none of them answers, the portable way does.
+func rows[L lane](least int, shifts map[int64]shiftFunc, single singleFunc, double doubleFunc) func(*levels[L]) rowsFunc[L] {
+	return func(v *levels[L]) rowsFunc[L] {
+		var zero L
+		bytes := int(unsafe.Sizeof(zero))
+		lo, step, affine := v.ladder.Affinity()
+		last := uint64(v.ladder.Len() - 1)
+		switch f := shifts[v.typ.Size()]; {
+		case v.shift != nil && f != nil:
+			flip, lo, top := uint64(v.shift.flip), uint64(v.shift.lo), uint64(v.shift.top)
+			return v.stepwise(least, func(dst, src *byte, n, rows, stride int) int {
+				return f(dst, src, n, rows, stride*bytes, flip, lo, top)
+			})
+		case v.typ != grid.Float32 || !affine:
 			return nil
+		case exact(v.ladder):
+			return v.stepwise(least, func(dst, src *byte, n, rows, stride int) int {
+				return single(dst, src, n, rows, stride*bytes, float32(lo), float32(1/step), float32(step), last)
+			})
 		}
-		flip, lo, top := uint64(v.shift.flip), uint64(v.shift.lo), uint64(v.shift.top)
-		return func(dst []L, src []byte) {
-			n := f(pointer(dst, 0), &src[0], len(src)/int(size), flip, lo, top)
-			v.rows(dst[n:], src[n*int(size):], nil)
-		}
+		return v.stepwise(least, func(dst, src *byte, n, rows, stride int) int {
+			return double(dst, src, n, rows, stride*bytes, lo, 1/step, step, last)
+		})
 	}
 }
 
@@ -162,18 +159,34 @@ func exact(l grid.Ladder) bool {
 	return true
 }
 
-// piecewise turns float32 values into levels by a function that stops at a
-// vector it has no answer for, which the portable way then gives.
-func (v *levels[L]) piecewise(f func(dst, src *byte, n int) int) func([]L, []byte) {
-	const vector = 16
-	var scratch [vector]int32
-	return func(dst []L, src []byte) {
-		for len(src) > 0 {
-			n := f(pointer(dst, 0), &src[0], len(src)/4)
-			dst, src = dst[n:], src[4*n:]
-			n = min(vector, len(src)/4)
-			v.rows(dst[:n], src[:4*n], scratch[:])
-			dst, src = dst[n:], src[4*n:]
+// stepwise turns values into levels by a function that may stop early, for rows
+// of at least so many values. Then sixteen values go the portable way, and so do
+// shorter rows.
+func (v *levels[L]) stepwise(least int, f func(dst, src *byte, n, rows, stride int) int) rowsFunc[L] {
+	const few = 16
+	size := int(v.typ.Size())
+	return func(dst []L, src []byte, n, rows, stride int, scratch []int32) {
+		for rows > 0 {
+			done := 0
+			if n >= least {
+				done = f(pointer(dst, 0), &src[0], n, rows, stride)
+			}
+			skip := min(done/n, rows-1) // whole rows; the one after is finished here
+			dst, src, rows, done = dst[skip*stride:], src[skip*n*size:], rows-skip, done-skip*n
+			for done < n {
+				m := min(few, n-done)
+				if n < least {
+					m = n
+				}
+				v.row(dst[done:][:m], src[done*size:][:m*size], scratch)
+				if done += m; n-done >= least {
+					done += f(pointer(dst, done), &src[done*size], n-done, 1, stride)
+				}
+			}
+			rows--
+			if rows > 0 {
+				dst, src = dst[stride:], src[n*size:]
+			}
 		}
 	}
 }

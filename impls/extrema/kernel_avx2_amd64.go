@@ -19,15 +19,15 @@ func area8avx2(below *byte, values *byte, changes *byte, order *byte, stride int
 //go:noescape
 func scatter8avx2(table *int32, bytes int, values *byte, changes *byte, n int)
 
-// singleto8avx2 writes the levels of whole vectors of n values, and returns how many: those before a vector in which one stands on no level.
+// singleto8avx2 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one stands on no level.
 //
 //go:noescape
-func singleto8avx2(dst *byte, src *byte, n int, lo float32, inverse float32, step float32, last uint64) int
+func singleto8avx2(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
 
-// doubleto8avx2 writes the levels of whole vectors of n values, and returns how many: those before a vector in which one stands on no level.
+// doubleto8avx2 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one stands on no level.
 //
 //go:noescape
-func doubleto8avx2(dst *byte, src *byte, n int, lo float64, inverse float64, step float64, last uint64) int
+func doubleto8avx2(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
 
 // volume16avx2 appends the changes of a column of rows of two planes, and returns how many.
 //
@@ -44,15 +44,15 @@ func area16avx2(below *byte, values *byte, changes *byte, order *byte, stride in
 //go:noescape
 func scatter16avx2(table *int32, bytes int, values *byte, changes *byte, n int)
 
-// singleto16avx2 writes the levels of whole vectors of n values, and returns how many: those before a vector in which one stands on no level.
+// singleto16avx2 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one stands on no level.
 //
 //go:noescape
-func singleto16avx2(dst *byte, src *byte, n int, lo float32, inverse float32, step float32, last uint64) int
+func singleto16avx2(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
 
-// doubleto16avx2 writes the levels of whole vectors of n values, and returns how many: those before a vector in which one stands on no level.
+// doubleto16avx2 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one stands on no level.
 //
 //go:noescape
-func doubleto16avx2(dst *byte, src *byte, n int, lo float64, inverse float64, step float64, last uint64) int
+func doubleto16avx2(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
 
 // volume32avx2 appends the changes of a column of rows of two planes, and returns how many.
 //
@@ -69,22 +69,22 @@ func area32avx2(below *byte, values *byte, changes *byte, order *byte, stride in
 //go:noescape
 func scatter32avx2(table *int32, bytes int, values *byte, changes *byte, n int)
 
-// singleto32avx2 writes the levels of whole vectors of n values, and returns how many: those before a vector in which one stands on no level.
+// singleto32avx2 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one stands on no level.
 //
 //go:noescape
-func singleto32avx2(dst *byte, src *byte, n int, lo float32, inverse float32, step float32, last uint64) int
+func singleto32avx2(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
 
-// doubleto32avx2 writes the levels of whole vectors of n values, and returns how many: those before a vector in which one stands on no level.
+// doubleto32avx2 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one stands on no level.
 //
 //go:noescape
-func doubleto32avx2(dst *byte, src *byte, n int, lo float64, inverse float64, step float64, last uint64) int
+func doubleto32avx2(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
 
-// shift8to8avx2 writes min(max(src^flip − lo, 0), top) of whole vectors of n values, and returns how many.
+// shift8to8avx2 writes min(max(src^flip − lo, 0), top) of rows of n values, and returns how many values.
 //
 //go:noescape
-func shift8to8avx2(dst *byte, src *byte, n int, flip uint64, lo uint64, top uint64) int
+func shift8to8avx2(dst *byte, src *byte, n int, rows int, stride int, flip uint64, lo uint64, top uint64) int
 
-// shift16to16avx2 writes min(max(src^flip − lo, 0), top) of whole vectors of n values, and returns how many.
+// shift16to16avx2 writes min(max(src^flip − lo, 0), top) of rows of n values, and returns how many values.
 //
 //go:noescape
-func shift16to16avx2(dst *byte, src *byte, n int, flip uint64, lo uint64, top uint64) int
+func shift16to16avx2(dst *byte, src *byte, n int, rows int, stride int, flip uint64, lo uint64, top uint64) int

@@ -362,28 +362,35 @@ one:
 afterone:
 	RET
 
-// func singleto8avx2(dst *byte, src *byte, n int, lo float32, inverse float32, step float32, last uint64) int
+// func singleto8avx2(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
 // Requires: AVX, AVX2, SSE
-TEXT ·singleto8avx2(SB), NOSPLIT, $0-56
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVSS        lo+24(FP), X0
+TEXT ·singleto8avx2(SB), NOSPLIT, $0-72
+	MOVSS        lo+40(FP), X0
 	VBROADCASTSS X0, Y0
-	MOVSS        inverse+28(FP), X1
+	MOVSS        inverse+44(FP), X1
 	VBROADCASTSS X1, Y1
-	MOVSS        step+32(FP), X2
+	MOVSS        step+48(FP), X2
 	VBROADCASTSS X2, Y2
-	MOVQ         last+40(FP), BX
-	VMOVQ        BX, X3
+	MOVQ         last+56(FP), AX
+	VMOVQ        AX, X3
 	VPBROADCASTD X3, Y3
-	XORQ         BX, BX
-	SUBQ         $0x08, DX
+	MOVQ         n+16(FP), BX
+	MOVQ         dst+0(FP), SI
+	MOVQ         rows+24(FP), DI
+	MOVQ         stride+32(FP), R8
+	MOVQ         src+8(FP), DX
+	XORQ         R9, R9
+	TESTQ        DI, DI
+	JZ           stop
+
+row:
+	MOVQ SI, AX
+	XORQ CX, CX
+	MOVQ BX, R10
+	SUBQ $0x08, R10
 
 whole:
-	CMPQ         BX, DX
-	JG           end
-	VMOVUPS      (CX)(BX*4), Y4
+	VMOVUPS      (DX)(CX*4), Y4
 	VSUBPS       Y0, Y4, Y5
 	VMULPS       Y1, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
@@ -394,43 +401,77 @@ whole:
 	VPMINUD      Y3, Y5, Y6
 	VPCMPEQD     Y5, Y6, Y6
 	VPAND        Y6, Y4, Y4
-	VMOVMSKPS    Y4, SI
-	CMPL         SI, $0x000000ff
-	JNE          end
+	VMOVMSKPS    Y4, R11
+	CMPL         R11, $0x000000ff
+	JNE          stop
 	VEXTRACTI128 $0x01, Y5, X4
 	VPACKUSDW    X4, X5, X4
 	VPACKUSWB    X4, X4, X4
-	VMOVQ        X4, (AX)(BX*1)
-	ADDQ         $0x08, BX
-	JMP          whole
+	VMOVQ        X4, (AX)(CX*1)
+	ADDQ         $0x08, CX
+	CMPQ         CX, R10
+	JL           whole
+	MOVQ         R10, CX
+	VMOVUPS      (DX)(CX*4), Y4
+	VSUBPS       Y0, Y4, Y5
+	VMULPS       Y1, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VCVTDQ2PS    Y5, Y6
+	VMULPS       Y2, Y6, Y6
+	VADDPS       Y0, Y6, Y6
+	VCMPPS       $0x00, Y6, Y4, Y4
+	VPMINUD      Y3, Y5, Y6
+	VPCMPEQD     Y5, Y6, Y6
+	VPAND        Y6, Y4, Y4
+	VMOVMSKPS    Y4, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	VEXTRACTI128 $0x01, Y5, X4
+	VPACKUSDW    X4, X5, X4
+	VPACKUSWB    X4, X4, X4
+	VMOVQ        X4, (AX)(CX*1)
+	ADDQ         BX, R9
+	LEAQ         (DX)(BX*4), DX
+	ADDQ         R8, SI
+	DECQ         DI
+	JNZ          row
+	XORQ         CX, CX
 
-end:
+stop:
 	VZEROUPPER
-	MOVQ BX, ret+48(FP)
+	ADDQ CX, R9
+	MOVQ R9, ret+64(FP)
 	RET
 
-// func doubleto8avx2(dst *byte, src *byte, n int, lo float64, inverse float64, step float64, last uint64) int
+// func doubleto8avx2(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
 // Requires: AVX, AVX2, SSE2
-TEXT ·doubleto8avx2(SB), NOSPLIT, $0-64
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVSD        lo+24(FP), X0
+TEXT ·doubleto8avx2(SB), NOSPLIT, $0-80
+	MOVSD        lo+40(FP), X0
 	VBROADCASTSD X0, Y0
-	MOVSD        inverse+32(FP), X1
+	MOVSD        inverse+48(FP), X1
 	VBROADCASTSD X1, Y1
-	MOVSD        step+40(FP), X2
+	MOVSD        step+56(FP), X2
 	VBROADCASTSD X2, Y2
-	MOVQ         last+48(FP), BX
-	VMOVQ        BX, X3
+	MOVQ         last+64(FP), AX
+	VMOVQ        AX, X3
 	VPBROADCASTD X3, Y3
-	XORQ         BX, BX
-	SUBQ         $0x08, DX
+	MOVQ         n+16(FP), BX
+	MOVQ         dst+0(FP), SI
+	MOVQ         rows+24(FP), DI
+	MOVQ         stride+32(FP), R8
+	MOVQ         src+8(FP), DX
+	XORQ         R9, R9
+	TESTQ        DI, DI
+	JZ           stop
+
+row:
+	MOVQ SI, AX
+	XORQ CX, CX
+	MOVQ BX, R10
+	SUBQ $0x08, R10
 
 whole:
-	CMPQ         BX, DX
-	JG           end
-	VMOVUPS      (CX)(BX*4), Y4
+	VMOVUPS      (DX)(CX*4), Y4
 	VCVTPS2PD    X4, Y5
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
@@ -454,19 +495,59 @@ whole:
 	VPMINUD      Y3, Y5, Y6
 	VPCMPEQD     Y5, Y6, Y6
 	VPAND        Y6, Y4, Y4
-	VMOVMSKPS    Y4, SI
-	CMPL         SI, $0x000000ff
-	JNE          end
+	VMOVMSKPS    Y4, R11
+	CMPL         R11, $0x000000ff
+	JNE          stop
 	VEXTRACTI128 $0x01, Y5, X4
 	VPACKUSDW    X4, X5, X4
 	VPACKUSWB    X4, X4, X4
-	VMOVQ        X4, (AX)(BX*1)
-	ADDQ         $0x08, BX
-	JMP          whole
+	VMOVQ        X4, (AX)(CX*1)
+	ADDQ         $0x08, CX
+	CMPQ         CX, R10
+	JL           whole
+	MOVQ         R10, CX
+	VMOVUPS      (DX)(CX*4), Y4
+	VCVTPS2PD    X4, Y5
+	VSUBPD       Y0, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VCVTPD2DQY   Y5, X7
+	VCVTDQ2PD    X7, Y5
+	VMULPD       Y2, Y5, Y5
+	VADDPD       Y0, Y5, Y5
+	VCVTPD2PSY   Y5, X8
+	VEXTRACTF128 $0x01, Y4, X5
+	VCVTPS2PD    X5, Y6
+	VSUBPD       Y0, Y6, Y6
+	VMULPD       Y1, Y6, Y6
+	VCVTPD2DQY   Y6, X5
+	VCVTDQ2PD    X5, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X6
+	VINSERTI128  $0x01, X5, Y7, Y5
+	VINSERTF128  $0x01, X6, Y8, Y6
+	VCMPPS       $0x00, Y6, Y4, Y4
+	VPMINUD      Y3, Y5, Y6
+	VPCMPEQD     Y5, Y6, Y6
+	VPAND        Y6, Y4, Y4
+	VMOVMSKPS    Y4, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	VEXTRACTI128 $0x01, Y5, X4
+	VPACKUSDW    X4, X5, X4
+	VPACKUSWB    X4, X4, X4
+	VMOVQ        X4, (AX)(CX*1)
+	ADDQ         BX, R9
+	LEAQ         (DX)(BX*4), DX
+	ADDQ         R8, SI
+	DECQ         DI
+	JNZ          row
+	XORQ         CX, CX
 
-end:
+stop:
 	VZEROUPPER
-	MOVQ BX, ret+56(FP)
+	ADDQ CX, R9
+	MOVQ R9, ret+72(FP)
 	RET
 
 // func volume16avx2(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
@@ -791,28 +872,35 @@ one:
 afterone:
 	RET
 
-// func singleto16avx2(dst *byte, src *byte, n int, lo float32, inverse float32, step float32, last uint64) int
+// func singleto16avx2(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
 // Requires: AVX, AVX2, SSE
-TEXT ·singleto16avx2(SB), NOSPLIT, $0-56
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVSS        lo+24(FP), X0
+TEXT ·singleto16avx2(SB), NOSPLIT, $0-72
+	MOVSS        lo+40(FP), X0
 	VBROADCASTSS X0, Y0
-	MOVSS        inverse+28(FP), X1
+	MOVSS        inverse+44(FP), X1
 	VBROADCASTSS X1, Y1
-	MOVSS        step+32(FP), X2
+	MOVSS        step+48(FP), X2
 	VBROADCASTSS X2, Y2
-	MOVQ         last+40(FP), BX
-	VMOVQ        BX, X3
+	MOVQ         last+56(FP), AX
+	VMOVQ        AX, X3
 	VPBROADCASTD X3, Y3
-	XORQ         BX, BX
-	SUBQ         $0x08, DX
+	MOVQ         n+16(FP), BX
+	MOVQ         dst+0(FP), SI
+	MOVQ         rows+24(FP), DI
+	MOVQ         stride+32(FP), R8
+	MOVQ         src+8(FP), DX
+	XORQ         R9, R9
+	TESTQ        DI, DI
+	JZ           stop
+
+row:
+	MOVQ SI, AX
+	XORQ CX, CX
+	MOVQ BX, R10
+	SUBQ $0x08, R10
 
 whole:
-	CMPQ         BX, DX
-	JG           end
-	VMOVUPS      (CX)(BX*4), Y4
+	VMOVUPS      (DX)(CX*4), Y4
 	VSUBPS       Y0, Y4, Y5
 	VMULPS       Y1, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
@@ -823,42 +911,75 @@ whole:
 	VPMINUD      Y3, Y5, Y6
 	VPCMPEQD     Y5, Y6, Y6
 	VPAND        Y6, Y4, Y4
-	VMOVMSKPS    Y4, SI
-	CMPL         SI, $0x000000ff
-	JNE          end
+	VMOVMSKPS    Y4, R11
+	CMPL         R11, $0x000000ff
+	JNE          stop
 	VEXTRACTI128 $0x01, Y5, X4
 	VPACKUSDW    X4, X5, X4
-	VMOVDQU      X4, (AX)(BX*2)
-	ADDQ         $0x08, BX
-	JMP          whole
+	VMOVDQU      X4, (AX)(CX*2)
+	ADDQ         $0x08, CX
+	CMPQ         CX, R10
+	JL           whole
+	MOVQ         R10, CX
+	VMOVUPS      (DX)(CX*4), Y4
+	VSUBPS       Y0, Y4, Y5
+	VMULPS       Y1, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VCVTDQ2PS    Y5, Y6
+	VMULPS       Y2, Y6, Y6
+	VADDPS       Y0, Y6, Y6
+	VCMPPS       $0x00, Y6, Y4, Y4
+	VPMINUD      Y3, Y5, Y6
+	VPCMPEQD     Y5, Y6, Y6
+	VPAND        Y6, Y4, Y4
+	VMOVMSKPS    Y4, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	VEXTRACTI128 $0x01, Y5, X4
+	VPACKUSDW    X4, X5, X4
+	VMOVDQU      X4, (AX)(CX*2)
+	ADDQ         BX, R9
+	LEAQ         (DX)(BX*4), DX
+	ADDQ         R8, SI
+	DECQ         DI
+	JNZ          row
+	XORQ         CX, CX
 
-end:
+stop:
 	VZEROUPPER
-	MOVQ BX, ret+48(FP)
+	ADDQ CX, R9
+	MOVQ R9, ret+64(FP)
 	RET
 
-// func doubleto16avx2(dst *byte, src *byte, n int, lo float64, inverse float64, step float64, last uint64) int
+// func doubleto16avx2(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
 // Requires: AVX, AVX2, SSE2
-TEXT ·doubleto16avx2(SB), NOSPLIT, $0-64
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVSD        lo+24(FP), X0
+TEXT ·doubleto16avx2(SB), NOSPLIT, $0-80
+	MOVSD        lo+40(FP), X0
 	VBROADCASTSD X0, Y0
-	MOVSD        inverse+32(FP), X1
+	MOVSD        inverse+48(FP), X1
 	VBROADCASTSD X1, Y1
-	MOVSD        step+40(FP), X2
+	MOVSD        step+56(FP), X2
 	VBROADCASTSD X2, Y2
-	MOVQ         last+48(FP), BX
-	VMOVQ        BX, X3
+	MOVQ         last+64(FP), AX
+	VMOVQ        AX, X3
 	VPBROADCASTD X3, Y3
-	XORQ         BX, BX
-	SUBQ         $0x08, DX
+	MOVQ         n+16(FP), BX
+	MOVQ         dst+0(FP), SI
+	MOVQ         rows+24(FP), DI
+	MOVQ         stride+32(FP), R8
+	MOVQ         src+8(FP), DX
+	XORQ         R9, R9
+	TESTQ        DI, DI
+	JZ           stop
+
+row:
+	MOVQ SI, AX
+	XORQ CX, CX
+	MOVQ BX, R10
+	SUBQ $0x08, R10
 
 whole:
-	CMPQ         BX, DX
-	JG           end
-	VMOVUPS      (CX)(BX*4), Y4
+	VMOVUPS      (DX)(CX*4), Y4
 	VCVTPS2PD    X4, Y5
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
@@ -882,18 +1003,57 @@ whole:
 	VPMINUD      Y3, Y5, Y6
 	VPCMPEQD     Y5, Y6, Y6
 	VPAND        Y6, Y4, Y4
-	VMOVMSKPS    Y4, SI
-	CMPL         SI, $0x000000ff
-	JNE          end
+	VMOVMSKPS    Y4, R11
+	CMPL         R11, $0x000000ff
+	JNE          stop
 	VEXTRACTI128 $0x01, Y5, X4
 	VPACKUSDW    X4, X5, X4
-	VMOVDQU      X4, (AX)(BX*2)
-	ADDQ         $0x08, BX
-	JMP          whole
+	VMOVDQU      X4, (AX)(CX*2)
+	ADDQ         $0x08, CX
+	CMPQ         CX, R10
+	JL           whole
+	MOVQ         R10, CX
+	VMOVUPS      (DX)(CX*4), Y4
+	VCVTPS2PD    X4, Y5
+	VSUBPD       Y0, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VCVTPD2DQY   Y5, X7
+	VCVTDQ2PD    X7, Y5
+	VMULPD       Y2, Y5, Y5
+	VADDPD       Y0, Y5, Y5
+	VCVTPD2PSY   Y5, X8
+	VEXTRACTF128 $0x01, Y4, X5
+	VCVTPS2PD    X5, Y6
+	VSUBPD       Y0, Y6, Y6
+	VMULPD       Y1, Y6, Y6
+	VCVTPD2DQY   Y6, X5
+	VCVTDQ2PD    X5, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X6
+	VINSERTI128  $0x01, X5, Y7, Y5
+	VINSERTF128  $0x01, X6, Y8, Y6
+	VCMPPS       $0x00, Y6, Y4, Y4
+	VPMINUD      Y3, Y5, Y6
+	VPCMPEQD     Y5, Y6, Y6
+	VPAND        Y6, Y4, Y4
+	VMOVMSKPS    Y4, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	VEXTRACTI128 $0x01, Y5, X4
+	VPACKUSDW    X4, X5, X4
+	VMOVDQU      X4, (AX)(CX*2)
+	ADDQ         BX, R9
+	LEAQ         (DX)(BX*4), DX
+	ADDQ         R8, SI
+	DECQ         DI
+	JNZ          row
+	XORQ         CX, CX
 
-end:
+stop:
 	VZEROUPPER
-	MOVQ BX, ret+56(FP)
+	ADDQ CX, R9
+	MOVQ R9, ret+72(FP)
 	RET
 
 // func volume32avx2(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
@@ -1186,28 +1346,35 @@ one:
 afterone:
 	RET
 
-// func singleto32avx2(dst *byte, src *byte, n int, lo float32, inverse float32, step float32, last uint64) int
+// func singleto32avx2(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
 // Requires: AVX, AVX2, SSE
-TEXT ·singleto32avx2(SB), NOSPLIT, $0-56
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVSS        lo+24(FP), X0
+TEXT ·singleto32avx2(SB), NOSPLIT, $0-72
+	MOVSS        lo+40(FP), X0
 	VBROADCASTSS X0, Y0
-	MOVSS        inverse+28(FP), X1
+	MOVSS        inverse+44(FP), X1
 	VBROADCASTSS X1, Y1
-	MOVSS        step+32(FP), X2
+	MOVSS        step+48(FP), X2
 	VBROADCASTSS X2, Y2
-	MOVQ         last+40(FP), BX
-	VMOVQ        BX, X3
+	MOVQ         last+56(FP), AX
+	VMOVQ        AX, X3
 	VPBROADCASTD X3, Y3
-	XORQ         BX, BX
-	SUBQ         $0x08, DX
+	MOVQ         n+16(FP), BX
+	MOVQ         dst+0(FP), SI
+	MOVQ         rows+24(FP), DI
+	MOVQ         stride+32(FP), R8
+	MOVQ         src+8(FP), DX
+	XORQ         R9, R9
+	TESTQ        DI, DI
+	JZ           stop
+
+row:
+	MOVQ SI, AX
+	XORQ CX, CX
+	MOVQ BX, R10
+	SUBQ $0x08, R10
 
 whole:
-	CMPQ      BX, DX
-	JG        end
-	VMOVUPS   (CX)(BX*4), Y4
+	VMOVUPS   (DX)(CX*4), Y4
 	VSUBPS    Y0, Y4, Y5
 	VMULPS    Y1, Y5, Y5
 	VCVTPS2DQ Y5, Y5
@@ -1218,40 +1385,71 @@ whole:
 	VPMINUD   Y3, Y5, Y6
 	VPCMPEQD  Y5, Y6, Y6
 	VPAND     Y6, Y4, Y4
-	VMOVMSKPS Y4, SI
-	CMPL      SI, $0x000000ff
-	JNE       end
-	VMOVDQU   Y5, (AX)(BX*4)
-	ADDQ      $0x08, BX
-	JMP       whole
+	VMOVMSKPS Y4, R11
+	CMPL      R11, $0x000000ff
+	JNE       stop
+	VMOVDQU   Y5, (AX)(CX*4)
+	ADDQ      $0x08, CX
+	CMPQ      CX, R10
+	JL        whole
+	MOVQ      R10, CX
+	VMOVUPS   (DX)(CX*4), Y4
+	VSUBPS    Y0, Y4, Y5
+	VMULPS    Y1, Y5, Y5
+	VCVTPS2DQ Y5, Y5
+	VCVTDQ2PS Y5, Y6
+	VMULPS    Y2, Y6, Y6
+	VADDPS    Y0, Y6, Y6
+	VCMPPS    $0x00, Y6, Y4, Y4
+	VPMINUD   Y3, Y5, Y6
+	VPCMPEQD  Y5, Y6, Y6
+	VPAND     Y6, Y4, Y4
+	VMOVMSKPS Y4, R10
+	CMPL      R10, $0x000000ff
+	JNE       stop
+	VMOVDQU   Y5, (AX)(CX*4)
+	ADDQ      BX, R9
+	LEAQ      (DX)(BX*4), DX
+	ADDQ      R8, SI
+	DECQ      DI
+	JNZ       row
+	XORQ      CX, CX
 
-end:
+stop:
 	VZEROUPPER
-	MOVQ BX, ret+48(FP)
+	ADDQ CX, R9
+	MOVQ R9, ret+64(FP)
 	RET
 
-// func doubleto32avx2(dst *byte, src *byte, n int, lo float64, inverse float64, step float64, last uint64) int
+// func doubleto32avx2(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
 // Requires: AVX, AVX2, SSE2
-TEXT ·doubleto32avx2(SB), NOSPLIT, $0-64
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVSD        lo+24(FP), X0
+TEXT ·doubleto32avx2(SB), NOSPLIT, $0-80
+	MOVSD        lo+40(FP), X0
 	VBROADCASTSD X0, Y0
-	MOVSD        inverse+32(FP), X1
+	MOVSD        inverse+48(FP), X1
 	VBROADCASTSD X1, Y1
-	MOVSD        step+40(FP), X2
+	MOVSD        step+56(FP), X2
 	VBROADCASTSD X2, Y2
-	MOVQ         last+48(FP), BX
-	VMOVQ        BX, X3
+	MOVQ         last+64(FP), AX
+	VMOVQ        AX, X3
 	VPBROADCASTD X3, Y3
-	XORQ         BX, BX
-	SUBQ         $0x08, DX
+	MOVQ         n+16(FP), BX
+	MOVQ         dst+0(FP), SI
+	MOVQ         rows+24(FP), DI
+	MOVQ         stride+32(FP), R8
+	MOVQ         src+8(FP), DX
+	XORQ         R9, R9
+	TESTQ        DI, DI
+	JZ           stop
+
+row:
+	MOVQ SI, AX
+	XORQ CX, CX
+	MOVQ BX, R10
+	SUBQ $0x08, R10
 
 whole:
-	CMPQ         BX, DX
-	JG           end
-	VMOVUPS      (CX)(BX*4), Y4
+	VMOVUPS      (DX)(CX*4), Y4
 	VCVTPS2PD    X4, Y5
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
@@ -1275,80 +1473,157 @@ whole:
 	VPMINUD      Y3, Y5, Y6
 	VPCMPEQD     Y5, Y6, Y6
 	VPAND        Y6, Y4, Y4
-	VMOVMSKPS    Y4, SI
-	CMPL         SI, $0x000000ff
-	JNE          end
-	VMOVDQU      Y5, (AX)(BX*4)
-	ADDQ         $0x08, BX
-	JMP          whole
+	VMOVMSKPS    Y4, R11
+	CMPL         R11, $0x000000ff
+	JNE          stop
+	VMOVDQU      Y5, (AX)(CX*4)
+	ADDQ         $0x08, CX
+	CMPQ         CX, R10
+	JL           whole
+	MOVQ         R10, CX
+	VMOVUPS      (DX)(CX*4), Y4
+	VCVTPS2PD    X4, Y5
+	VSUBPD       Y0, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VCVTPD2DQY   Y5, X7
+	VCVTDQ2PD    X7, Y5
+	VMULPD       Y2, Y5, Y5
+	VADDPD       Y0, Y5, Y5
+	VCVTPD2PSY   Y5, X8
+	VEXTRACTF128 $0x01, Y4, X5
+	VCVTPS2PD    X5, Y6
+	VSUBPD       Y0, Y6, Y6
+	VMULPD       Y1, Y6, Y6
+	VCVTPD2DQY   Y6, X5
+	VCVTDQ2PD    X5, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X6
+	VINSERTI128  $0x01, X5, Y7, Y5
+	VINSERTF128  $0x01, X6, Y8, Y6
+	VCMPPS       $0x00, Y6, Y4, Y4
+	VPMINUD      Y3, Y5, Y6
+	VPCMPEQD     Y5, Y6, Y6
+	VPAND        Y6, Y4, Y4
+	VMOVMSKPS    Y4, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	VMOVDQU      Y5, (AX)(CX*4)
+	ADDQ         BX, R9
+	LEAQ         (DX)(BX*4), DX
+	ADDQ         R8, SI
+	DECQ         DI
+	JNZ          row
+	XORQ         CX, CX
 
-end:
+stop:
 	VZEROUPPER
-	MOVQ BX, ret+56(FP)
+	ADDQ CX, R9
+	MOVQ R9, ret+72(FP)
 	RET
 
-// func shift8to8avx2(dst *byte, src *byte, n int, flip uint64, lo uint64, top uint64) int
+// func shift8to8avx2(dst *byte, src *byte, n int, rows int, stride int, flip uint64, lo uint64, top uint64) int
 // Requires: AVX, AVX2
-TEXT ·shift8to8avx2(SB), NOSPLIT, $0-56
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVQ         flip+24(FP), BX
-	VMOVQ        BX, X0
+TEXT ·shift8to8avx2(SB), NOSPLIT, $0-72
+	MOVQ         flip+40(FP), AX
+	VMOVQ        AX, X0
 	VPBROADCASTB X0, Y0
-	MOVQ         lo+32(FP), BX
-	VMOVQ        BX, X1
+	MOVQ         lo+48(FP), AX
+	VMOVQ        AX, X1
 	VPBROADCASTB X1, Y1
-	MOVQ         top+40(FP), BX
-	VMOVQ        BX, X2
+	MOVQ         top+56(FP), AX
+	VMOVQ        AX, X2
 	VPBROADCASTB X2, Y2
-	XORQ         BX, BX
-	SUBQ         $0x20, DX
+	MOVQ         n+16(FP), BX
+	MOVQ         dst+0(FP), SI
+	MOVQ         rows+24(FP), DI
+	MOVQ         stride+32(FP), R8
+	MOVQ         src+8(FP), DX
+	XORQ         R9, R9
+	TESTQ        DI, DI
+	JZ           stop
+
+row:
+	MOVQ SI, AX
+	XORQ CX, CX
+	MOVQ BX, R10
+	SUBQ $0x20, R10
 
 whole:
-	CMPQ     BX, DX
-	JG       end
-	VPXOR    (CX)(BX*1), Y0, Y3
+	VPXOR    (DX)(CX*1), Y0, Y3
 	VPSUBUSB Y1, Y3, Y3
 	VPMINUB  Y2, Y3, Y3
-	VMOVDQU  Y3, (AX)(BX*1)
-	ADDQ     $0x20, BX
-	JMP      whole
+	VMOVDQU  Y3, (AX)(CX*1)
+	ADDQ     $0x20, CX
+	CMPQ     CX, R10
+	JL       whole
+	MOVQ     R10, CX
+	VPXOR    (DX)(CX*1), Y0, Y3
+	VPSUBUSB Y1, Y3, Y3
+	VPMINUB  Y2, Y3, Y3
+	VMOVDQU  Y3, (AX)(CX*1)
+	ADDQ     BX, R9
+	LEAQ     (DX)(BX*1), DX
+	ADDQ     R8, SI
+	DECQ     DI
+	JNZ      row
+	XORQ     CX, CX
 
-end:
+stop:
 	VZEROUPPER
-	MOVQ BX, ret+48(FP)
+	ADDQ CX, R9
+	MOVQ R9, ret+64(FP)
 	RET
 
-// func shift16to16avx2(dst *byte, src *byte, n int, flip uint64, lo uint64, top uint64) int
+// func shift16to16avx2(dst *byte, src *byte, n int, rows int, stride int, flip uint64, lo uint64, top uint64) int
 // Requires: AVX, AVX2
-TEXT ·shift16to16avx2(SB), NOSPLIT, $0-56
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVQ         flip+24(FP), BX
-	VMOVQ        BX, X0
+TEXT ·shift16to16avx2(SB), NOSPLIT, $0-72
+	MOVQ         flip+40(FP), AX
+	VMOVQ        AX, X0
 	VPBROADCASTW X0, Y0
-	MOVQ         lo+32(FP), BX
-	VMOVQ        BX, X1
+	MOVQ         lo+48(FP), AX
+	VMOVQ        AX, X1
 	VPBROADCASTW X1, Y1
-	MOVQ         top+40(FP), BX
-	VMOVQ        BX, X2
+	MOVQ         top+56(FP), AX
+	VMOVQ        AX, X2
 	VPBROADCASTW X2, Y2
-	XORQ         BX, BX
-	SUBQ         $0x10, DX
+	MOVQ         n+16(FP), BX
+	MOVQ         dst+0(FP), SI
+	MOVQ         rows+24(FP), DI
+	MOVQ         stride+32(FP), R8
+	MOVQ         src+8(FP), DX
+	XORQ         R9, R9
+	TESTQ        DI, DI
+	JZ           stop
+
+row:
+	MOVQ SI, AX
+	XORQ CX, CX
+	MOVQ BX, R10
+	SUBQ $0x10, R10
 
 whole:
-	CMPQ     BX, DX
-	JG       end
-	VPXOR    (CX)(BX*2), Y0, Y3
+	VPXOR    (DX)(CX*2), Y0, Y3
 	VPSUBUSW Y1, Y3, Y3
 	VPMINUW  Y2, Y3, Y3
-	VMOVDQU  Y3, (AX)(BX*2)
-	ADDQ     $0x10, BX
-	JMP      whole
+	VMOVDQU  Y3, (AX)(CX*2)
+	ADDQ     $0x10, CX
+	CMPQ     CX, R10
+	JL       whole
+	MOVQ     R10, CX
+	VPXOR    (DX)(CX*2), Y0, Y3
+	VPSUBUSW Y1, Y3, Y3
+	VPMINUW  Y2, Y3, Y3
+	VMOVDQU  Y3, (AX)(CX*2)
+	ADDQ     BX, R9
+	LEAQ     (DX)(BX*2), DX
+	ADDQ     R8, SI
+	DECQ     DI
+	JNZ      row
+	XORQ     CX, CX
 
-end:
+stop:
 	VZEROUPPER
-	MOVQ BX, ret+48(FP)
+	ADDQ CX, R9
+	MOVQ R9, ret+64(FP)
 	RET

@@ -19,15 +19,15 @@ func area8avx512(below *byte, values *byte, changes *byte, order *byte, stride i
 //go:noescape
 func scatter8avx512(table *int32, bytes int, values *byte, changes *byte, n int)
 
-// singleto8avx512 writes the levels of up to n values, and returns how many: all, or those before a vector in which one stands on no level.
+// singleto8avx512 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one stands on no level.
 //
 //go:noescape
-func singleto8avx512(dst *byte, src *byte, n int, lo float32, inverse float32, step float32, last uint64) int
+func singleto8avx512(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
 
-// doubleto8avx512 writes the levels of up to n values, and returns how many: all, or those before a vector in which one stands on no level.
+// doubleto8avx512 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one stands on no level.
 //
 //go:noescape
-func doubleto8avx512(dst *byte, src *byte, n int, lo float64, inverse float64, step float64, last uint64) int
+func doubleto8avx512(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
 
 // volume16avx512 appends the changes of a column of rows of two planes, and returns how many.
 //
@@ -44,15 +44,15 @@ func area16avx512(below *byte, values *byte, changes *byte, order *byte, stride 
 //go:noescape
 func scatter16avx512(table *int32, bytes int, values *byte, changes *byte, n int)
 
-// singleto16avx512 writes the levels of up to n values, and returns how many: all, or those before a vector in which one stands on no level.
+// singleto16avx512 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one stands on no level.
 //
 //go:noescape
-func singleto16avx512(dst *byte, src *byte, n int, lo float32, inverse float32, step float32, last uint64) int
+func singleto16avx512(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
 
-// doubleto16avx512 writes the levels of up to n values, and returns how many: all, or those before a vector in which one stands on no level.
+// doubleto16avx512 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one stands on no level.
 //
 //go:noescape
-func doubleto16avx512(dst *byte, src *byte, n int, lo float64, inverse float64, step float64, last uint64) int
+func doubleto16avx512(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
 
 // volume32avx512 appends the changes of a column of rows of two planes, and returns how many.
 //
@@ -69,27 +69,27 @@ func area32avx512(below *byte, values *byte, changes *byte, order *byte, stride 
 //go:noescape
 func scatter32avx512(table *int32, bytes int, values *byte, changes *byte, n int)
 
-// singleto32avx512 writes the levels of up to n values, and returns how many: all, or those before a vector in which one stands on no level.
+// singleto32avx512 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one stands on no level.
 //
 //go:noescape
-func singleto32avx512(dst *byte, src *byte, n int, lo float32, inverse float32, step float32, last uint64) int
+func singleto32avx512(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
 
-// doubleto32avx512 writes the levels of up to n values, and returns how many: all, or those before a vector in which one stands on no level.
+// doubleto32avx512 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one stands on no level.
 //
 //go:noescape
-func doubleto32avx512(dst *byte, src *byte, n int, lo float64, inverse float64, step float64, last uint64) int
+func doubleto32avx512(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
 
-// shift8to8avx512 writes min(max(src^flip − lo, 0), top) of n values, and returns n.
+// shift8to8avx512 writes min(max(src^flip − lo, 0), top) of rows of n values, and returns how many values.
 //
 //go:noescape
-func shift8to8avx512(dst *byte, src *byte, n int, flip uint64, lo uint64, top uint64) int
+func shift8to8avx512(dst *byte, src *byte, n int, rows int, stride int, flip uint64, lo uint64, top uint64) int
 
-// shift16to8avx512 writes min(max(src^flip − lo, 0), top) of n values, and returns n.
+// shift16to8avx512 writes min(max(src^flip − lo, 0), top) of rows of n values, and returns how many values.
 //
 //go:noescape
-func shift16to8avx512(dst *byte, src *byte, n int, flip uint64, lo uint64, top uint64) int
+func shift16to8avx512(dst *byte, src *byte, n int, rows int, stride int, flip uint64, lo uint64, top uint64) int
 
-// shift16to16avx512 writes min(max(src^flip − lo, 0), top) of n values, and returns n.
+// shift16to16avx512 writes min(max(src^flip − lo, 0), top) of rows of n values, and returns how many values.
 //
 //go:noescape
-func shift16to16avx512(dst *byte, src *byte, n int, flip uint64, lo uint64, top uint64) int
+func shift16to16avx512(dst *byte, src *byte, n int, rows int, stride int, flip uint64, lo uint64, top uint64) int

@@ -271,26 +271,35 @@ one:
 afterone:
 	RET
 
-// func singleto8avx512(dst *byte, src *byte, n int, lo float32, inverse float32, step float32, last uint64) int
+// func singleto8avx512(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, SSE
-TEXT ·singleto8avx512(SB), NOSPLIT, $0-56
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVSS        lo+24(FP), X0
+TEXT ·singleto8avx512(SB), NOSPLIT, $0-72
+	MOVSS        lo+40(FP), X0
 	VBROADCASTSS X0, Z0
-	MOVSS        inverse+28(FP), X1
+	MOVSS        inverse+44(FP), X1
 	VBROADCASTSS X1, Z1
-	MOVSS        step+32(FP), X2
+	MOVSS        step+48(FP), X2
 	VBROADCASTSS X2, Z2
-	MOVQ         last+40(FP), BX
-	VPBROADCASTD BX, Z3
-	XORQ         BX, BX
+	MOVQ         last+56(FP), AX
+	VPBROADCASTD AX, Z3
+	MOVQ         n+16(FP), BX
+	MOVQ         dst+0(FP), SI
+	MOVQ         rows+24(FP), DI
+	MOVQ         stride+32(FP), R8
+	MOVQ         src+8(FP), DX
+	XORQ         R9, R9
+	TESTQ        DI, DI
+	JZ           stop
+
+row:
+	MOVQ SI, AX
+	XORQ CX, CX
+	MOVQ BX, R10
 
 whole:
-	CMPQ      DX, $0x10
+	CMPQ      R10, $0x10
 	JL        rest
-	VMOVUPS   (CX)(BX*4), Z4
+	VMOVUPS   (DX)(CX*4), Z4
 	VSUBPS    Z0, Z4, Z5
 	VMULPS    Z1, Z5, Z5
 	VCVTPS2DQ Z5, Z5
@@ -300,60 +309,77 @@ whole:
 	VCMPPS    $0x00, Z6, Z4, K1
 	VPCMPUD   $0x02, Z3, Z5, K1, K1
 	KORTESTW  K1, K1
-	JCC       end
+	JCC       stop
 	VPMOVDB   Z5, X5
-	VMOVDQU8  X5, (AX)(BX*1)
-	ADDQ      $0x10, BX
-	SUBQ      $0x10, DX
+	VMOVDQU8  X5, (AX)(CX*1)
+	ADDQ      $0x10, CX
+	SUBQ      $0x10, R10
 	JMP       whole
 
 rest:
-	TESTQ     DX, DX
-	JZ        end
-	MOVQ      $-1, SI
-	BZHIQ     DX, SI, SI
-	KMOVQ     SI, K1
-	VMOVUPS.Z (CX)(BX*4), K1, Z4
+	TESTQ     R10, R10
+	JZ        next
+	MOVQ      $-1, R11
+	BZHIQ     R10, R11, R11
+	KMOVQ     R11, K1
+	VMOVUPS.Z (DX)(CX*4), K1, Z4
 	VSUBPS    Z0, Z4, Z5
 	VMULPS    Z1, Z5, Z5
 	VCVTPS2DQ Z5, Z5
-	VCVTDQ2PS Z5, Z1
-	VMULPS    Z2, Z1, Z1
-	VADDPS    Z0, Z1, Z1
-	VCMPPS    $0x00, Z1, Z4, K1, K2
+	VCVTDQ2PS Z5, Z6
+	VMULPS    Z2, Z6, Z6
+	VADDPS    Z0, Z6, Z6
+	VCMPPS    $0x00, Z6, Z4, K1, K2
 	VPCMPUD   $0x02, Z3, Z5, K2, K2
 	KXORW     K1, K2, K2
 	KTESTW    K2, K2
-	JNZ       end
+	JNZ       stop
 	VPMOVDB   Z5, X5
-	VMOVDQU8  X5, K1, (AX)(BX*1)
-	ADDQ      DX, BX
+	VMOVDQU8  X5, K1, (AX)(CX*1)
 
-end:
+next:
+	ADDQ BX, R9
+	LEAQ (DX)(BX*4), DX
+	ADDQ R8, SI
+	DECQ DI
+	JNZ  row
+	XORQ CX, CX
+
+stop:
 	VZEROUPPER
-	MOVQ BX, ret+48(FP)
+	ADDQ CX, R9
+	MOVQ R9, ret+64(FP)
 	RET
 
-// func doubleto8avx512(dst *byte, src *byte, n int, lo float64, inverse float64, step float64, last uint64) int
+// func doubleto8avx512(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, SSE2
-TEXT ·doubleto8avx512(SB), NOSPLIT, $0-64
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVSD        lo+24(FP), X0
+TEXT ·doubleto8avx512(SB), NOSPLIT, $0-80
+	MOVSD        lo+40(FP), X0
 	VBROADCASTSD X0, Z0
-	MOVSD        inverse+32(FP), X1
+	MOVSD        inverse+48(FP), X1
 	VBROADCASTSD X1, Z1
-	MOVSD        step+40(FP), X2
+	MOVSD        step+56(FP), X2
 	VBROADCASTSD X2, Z2
-	MOVQ         last+48(FP), BX
-	VPBROADCASTD BX, Z3
-	XORQ         BX, BX
+	MOVQ         last+64(FP), AX
+	VPBROADCASTD AX, Z3
+	MOVQ         n+16(FP), BX
+	MOVQ         dst+0(FP), SI
+	MOVQ         rows+24(FP), DI
+	MOVQ         stride+32(FP), R8
+	MOVQ         src+8(FP), DX
+	XORQ         R9, R9
+	TESTQ        DI, DI
+	JZ           stop
+
+row:
+	MOVQ SI, AX
+	XORQ CX, CX
+	MOVQ BX, R10
 
 whole:
-	CMPQ          DX, $0x10
+	CMPQ          R10, $0x10
 	JL            rest
-	VMOVUPS       (CX)(BX*4), Z4
+	VMOVUPS       (DX)(CX*4), Z4
 	VCVTPS2PD     Y4, Z5
 	VSUBPD        Z0, Z5, Z5
 	VMULPD        Z1, Z5, Z5
@@ -376,20 +402,20 @@ whole:
 	VCMPPS        $0x00, Z6, Z4, K1
 	VPCMPUD       $0x02, Z3, Z5, K1, K1
 	KORTESTW      K1, K1
-	JCC           end
+	JCC           stop
 	VPMOVDB       Z5, X5
-	VMOVDQU8      X5, (AX)(BX*1)
-	ADDQ          $0x10, BX
-	SUBQ          $0x10, DX
+	VMOVDQU8      X5, (AX)(CX*1)
+	ADDQ          $0x10, CX
+	SUBQ          $0x10, R10
 	JMP           whole
 
 rest:
-	TESTQ         DX, DX
-	JZ            end
-	MOVQ          $-1, SI
-	BZHIQ         DX, SI, SI
-	KMOVQ         SI, K1
-	VMOVUPS.Z     (CX)(BX*4), K1, Z4
+	TESTQ         R10, R10
+	JZ            next
+	MOVQ          $-1, R11
+	BZHIQ         R10, R11, R11
+	KMOVQ         R11, K1
+	VMOVUPS.Z     (DX)(CX*4), K1, Z4
 	VCVTPS2PD     Y4, Z5
 	VSUBPD        Z0, Z5, Z5
 	VMULPD        Z1, Z5, Z5
@@ -399,28 +425,36 @@ rest:
 	VADDPD        Z0, Z5, Z5
 	VCVTPD2PS     Z5, Y8
 	VEXTRACTF64X4 $0x01, Z4, Y5
-	VCVTPS2PD     Y5, Z5
-	VSUBPD        Z0, Z5, Z5
-	VMULPD        Z1, Z5, Z5
-	VCVTPD2DQ     Z5, Y1
-	VCVTDQ2PD     Y1, Z5
-	VMULPD        Z2, Z5, Z5
-	VADDPD        Z0, Z5, Z5
-	VCVTPD2PS     Z5, Y0
-	VINSERTI64X4  $0x01, Y1, Z7, Z1
-	VINSERTF64X4  $0x01, Y0, Z8, Z0
-	VCMPPS        $0x00, Z0, Z4, K1, K2
-	VPCMPUD       $0x02, Z3, Z1, K2, K2
+	VCVTPS2PD     Y5, Z6
+	VSUBPD        Z0, Z6, Z6
+	VMULPD        Z1, Z6, Z6
+	VCVTPD2DQ     Z6, Y5
+	VCVTDQ2PD     Y5, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y6
+	VINSERTI64X4  $0x01, Y5, Z7, Z5
+	VINSERTF64X4  $0x01, Y6, Z8, Z6
+	VCMPPS        $0x00, Z6, Z4, K1, K2
+	VPCMPUD       $0x02, Z3, Z5, K2, K2
 	KXORW         K1, K2, K2
 	KTESTW        K2, K2
-	JNZ           end
-	VPMOVDB       Z1, X1
-	VMOVDQU8      X1, K1, (AX)(BX*1)
-	ADDQ          DX, BX
+	JNZ           stop
+	VPMOVDB       Z5, X5
+	VMOVDQU8      X5, K1, (AX)(CX*1)
 
-end:
+next:
+	ADDQ BX, R9
+	LEAQ (DX)(BX*4), DX
+	ADDQ R8, SI
+	DECQ DI
+	JNZ  row
+	XORQ CX, CX
+
+stop:
 	VZEROUPPER
-	MOVQ BX, ret+56(FP)
+	ADDQ CX, R9
+	MOVQ R9, ret+72(FP)
 	RET
 
 // func volume16avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
@@ -690,26 +724,35 @@ one:
 afterone:
 	RET
 
-// func singleto16avx512(dst *byte, src *byte, n int, lo float32, inverse float32, step float32, last uint64) int
+// func singleto16avx512(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, SSE
-TEXT ·singleto16avx512(SB), NOSPLIT, $0-56
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVSS        lo+24(FP), X0
+TEXT ·singleto16avx512(SB), NOSPLIT, $0-72
+	MOVSS        lo+40(FP), X0
 	VBROADCASTSS X0, Z0
-	MOVSS        inverse+28(FP), X1
+	MOVSS        inverse+44(FP), X1
 	VBROADCASTSS X1, Z1
-	MOVSS        step+32(FP), X2
+	MOVSS        step+48(FP), X2
 	VBROADCASTSS X2, Z2
-	MOVQ         last+40(FP), BX
-	VPBROADCASTD BX, Z3
-	XORQ         BX, BX
+	MOVQ         last+56(FP), AX
+	VPBROADCASTD AX, Z3
+	MOVQ         n+16(FP), BX
+	MOVQ         dst+0(FP), SI
+	MOVQ         rows+24(FP), DI
+	MOVQ         stride+32(FP), R8
+	MOVQ         src+8(FP), DX
+	XORQ         R9, R9
+	TESTQ        DI, DI
+	JZ           stop
+
+row:
+	MOVQ SI, AX
+	XORQ CX, CX
+	MOVQ BX, R10
 
 whole:
-	CMPQ      DX, $0x10
+	CMPQ      R10, $0x10
 	JL        rest
-	VMOVUPS   (CX)(BX*4), Z4
+	VMOVUPS   (DX)(CX*4), Z4
 	VSUBPS    Z0, Z4, Z5
 	VMULPS    Z1, Z5, Z5
 	VCVTPS2DQ Z5, Z5
@@ -719,60 +762,77 @@ whole:
 	VCMPPS    $0x00, Z6, Z4, K1
 	VPCMPUD   $0x02, Z3, Z5, K1, K1
 	KORTESTW  K1, K1
-	JCC       end
+	JCC       stop
 	VPMOVDW   Z5, Y5
-	VMOVDQU16 Y5, (AX)(BX*2)
-	ADDQ      $0x10, BX
-	SUBQ      $0x10, DX
+	VMOVDQU16 Y5, (AX)(CX*2)
+	ADDQ      $0x10, CX
+	SUBQ      $0x10, R10
 	JMP       whole
 
 rest:
-	TESTQ     DX, DX
-	JZ        end
-	MOVQ      $-1, SI
-	BZHIQ     DX, SI, SI
-	KMOVQ     SI, K1
-	VMOVUPS.Z (CX)(BX*4), K1, Z4
+	TESTQ     R10, R10
+	JZ        next
+	MOVQ      $-1, R11
+	BZHIQ     R10, R11, R11
+	KMOVQ     R11, K1
+	VMOVUPS.Z (DX)(CX*4), K1, Z4
 	VSUBPS    Z0, Z4, Z5
 	VMULPS    Z1, Z5, Z5
 	VCVTPS2DQ Z5, Z5
-	VCVTDQ2PS Z5, Z1
-	VMULPS    Z2, Z1, Z1
-	VADDPS    Z0, Z1, Z1
-	VCMPPS    $0x00, Z1, Z4, K1, K2
+	VCVTDQ2PS Z5, Z6
+	VMULPS    Z2, Z6, Z6
+	VADDPS    Z0, Z6, Z6
+	VCMPPS    $0x00, Z6, Z4, K1, K2
 	VPCMPUD   $0x02, Z3, Z5, K2, K2
 	KXORW     K1, K2, K2
 	KTESTW    K2, K2
-	JNZ       end
+	JNZ       stop
 	VPMOVDW   Z5, Y5
-	VMOVDQU16 Y5, K1, (AX)(BX*2)
-	ADDQ      DX, BX
+	VMOVDQU16 Y5, K1, (AX)(CX*2)
 
-end:
+next:
+	ADDQ BX, R9
+	LEAQ (DX)(BX*4), DX
+	ADDQ R8, SI
+	DECQ DI
+	JNZ  row
+	XORQ CX, CX
+
+stop:
 	VZEROUPPER
-	MOVQ BX, ret+48(FP)
+	ADDQ CX, R9
+	MOVQ R9, ret+64(FP)
 	RET
 
-// func doubleto16avx512(dst *byte, src *byte, n int, lo float64, inverse float64, step float64, last uint64) int
+// func doubleto16avx512(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, SSE2
-TEXT ·doubleto16avx512(SB), NOSPLIT, $0-64
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVSD        lo+24(FP), X0
+TEXT ·doubleto16avx512(SB), NOSPLIT, $0-80
+	MOVSD        lo+40(FP), X0
 	VBROADCASTSD X0, Z0
-	MOVSD        inverse+32(FP), X1
+	MOVSD        inverse+48(FP), X1
 	VBROADCASTSD X1, Z1
-	MOVSD        step+40(FP), X2
+	MOVSD        step+56(FP), X2
 	VBROADCASTSD X2, Z2
-	MOVQ         last+48(FP), BX
-	VPBROADCASTD BX, Z3
-	XORQ         BX, BX
+	MOVQ         last+64(FP), AX
+	VPBROADCASTD AX, Z3
+	MOVQ         n+16(FP), BX
+	MOVQ         dst+0(FP), SI
+	MOVQ         rows+24(FP), DI
+	MOVQ         stride+32(FP), R8
+	MOVQ         src+8(FP), DX
+	XORQ         R9, R9
+	TESTQ        DI, DI
+	JZ           stop
+
+row:
+	MOVQ SI, AX
+	XORQ CX, CX
+	MOVQ BX, R10
 
 whole:
-	CMPQ          DX, $0x10
+	CMPQ          R10, $0x10
 	JL            rest
-	VMOVUPS       (CX)(BX*4), Z4
+	VMOVUPS       (DX)(CX*4), Z4
 	VCVTPS2PD     Y4, Z5
 	VSUBPD        Z0, Z5, Z5
 	VMULPD        Z1, Z5, Z5
@@ -795,20 +855,20 @@ whole:
 	VCMPPS        $0x00, Z6, Z4, K1
 	VPCMPUD       $0x02, Z3, Z5, K1, K1
 	KORTESTW      K1, K1
-	JCC           end
+	JCC           stop
 	VPMOVDW       Z5, Y5
-	VMOVDQU16     Y5, (AX)(BX*2)
-	ADDQ          $0x10, BX
-	SUBQ          $0x10, DX
+	VMOVDQU16     Y5, (AX)(CX*2)
+	ADDQ          $0x10, CX
+	SUBQ          $0x10, R10
 	JMP           whole
 
 rest:
-	TESTQ         DX, DX
-	JZ            end
-	MOVQ          $-1, SI
-	BZHIQ         DX, SI, SI
-	KMOVQ         SI, K1
-	VMOVUPS.Z     (CX)(BX*4), K1, Z4
+	TESTQ         R10, R10
+	JZ            next
+	MOVQ          $-1, R11
+	BZHIQ         R10, R11, R11
+	KMOVQ         R11, K1
+	VMOVUPS.Z     (DX)(CX*4), K1, Z4
 	VCVTPS2PD     Y4, Z5
 	VSUBPD        Z0, Z5, Z5
 	VMULPD        Z1, Z5, Z5
@@ -818,28 +878,36 @@ rest:
 	VADDPD        Z0, Z5, Z5
 	VCVTPD2PS     Z5, Y8
 	VEXTRACTF64X4 $0x01, Z4, Y5
-	VCVTPS2PD     Y5, Z5
-	VSUBPD        Z0, Z5, Z5
-	VMULPD        Z1, Z5, Z5
-	VCVTPD2DQ     Z5, Y1
-	VCVTDQ2PD     Y1, Z5
-	VMULPD        Z2, Z5, Z5
-	VADDPD        Z0, Z5, Z5
-	VCVTPD2PS     Z5, Y0
-	VINSERTI64X4  $0x01, Y1, Z7, Z1
-	VINSERTF64X4  $0x01, Y0, Z8, Z0
-	VCMPPS        $0x00, Z0, Z4, K1, K2
-	VPCMPUD       $0x02, Z3, Z1, K2, K2
+	VCVTPS2PD     Y5, Z6
+	VSUBPD        Z0, Z6, Z6
+	VMULPD        Z1, Z6, Z6
+	VCVTPD2DQ     Z6, Y5
+	VCVTDQ2PD     Y5, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y6
+	VINSERTI64X4  $0x01, Y5, Z7, Z5
+	VINSERTF64X4  $0x01, Y6, Z8, Z6
+	VCMPPS        $0x00, Z6, Z4, K1, K2
+	VPCMPUD       $0x02, Z3, Z5, K2, K2
 	KXORW         K1, K2, K2
 	KTESTW        K2, K2
-	JNZ           end
-	VPMOVDW       Z1, Y1
-	VMOVDQU16     Y1, K1, (AX)(BX*2)
-	ADDQ          DX, BX
+	JNZ           stop
+	VPMOVDW       Z5, Y5
+	VMOVDQU16     Y5, K1, (AX)(CX*2)
 
-end:
+next:
+	ADDQ BX, R9
+	LEAQ (DX)(BX*4), DX
+	ADDQ R8, SI
+	DECQ DI
+	JNZ  row
+	XORQ CX, CX
+
+stop:
 	VZEROUPPER
-	MOVQ BX, ret+56(FP)
+	ADDQ CX, R9
+	MOVQ R9, ret+72(FP)
 	RET
 
 // func volume32avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
@@ -1109,26 +1177,35 @@ one:
 afterone:
 	RET
 
-// func singleto32avx512(dst *byte, src *byte, n int, lo float32, inverse float32, step float32, last uint64) int
+// func singleto32avx512(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, SSE
-TEXT ·singleto32avx512(SB), NOSPLIT, $0-56
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVSS        lo+24(FP), X0
+TEXT ·singleto32avx512(SB), NOSPLIT, $0-72
+	MOVSS        lo+40(FP), X0
 	VBROADCASTSS X0, Z0
-	MOVSS        inverse+28(FP), X1
+	MOVSS        inverse+44(FP), X1
 	VBROADCASTSS X1, Z1
-	MOVSS        step+32(FP), X2
+	MOVSS        step+48(FP), X2
 	VBROADCASTSS X2, Z2
-	MOVQ         last+40(FP), BX
-	VPBROADCASTD BX, Z3
-	XORQ         BX, BX
+	MOVQ         last+56(FP), AX
+	VPBROADCASTD AX, Z3
+	MOVQ         n+16(FP), BX
+	MOVQ         dst+0(FP), SI
+	MOVQ         rows+24(FP), DI
+	MOVQ         stride+32(FP), R8
+	MOVQ         src+8(FP), DX
+	XORQ         R9, R9
+	TESTQ        DI, DI
+	JZ           stop
+
+row:
+	MOVQ SI, AX
+	XORQ CX, CX
+	MOVQ BX, R10
 
 whole:
-	CMPQ      DX, $0x10
+	CMPQ      R10, $0x10
 	JL        rest
-	VMOVUPS   (CX)(BX*4), Z4
+	VMOVUPS   (DX)(CX*4), Z4
 	VSUBPS    Z0, Z4, Z5
 	VMULPS    Z1, Z5, Z5
 	VCVTPS2DQ Z5, Z5
@@ -1138,58 +1215,75 @@ whole:
 	VCMPPS    $0x00, Z6, Z4, K1
 	VPCMPUD   $0x02, Z3, Z5, K1, K1
 	KORTESTW  K1, K1
-	JCC       end
-	VMOVDQU32 Z5, (AX)(BX*4)
-	ADDQ      $0x10, BX
-	SUBQ      $0x10, DX
+	JCC       stop
+	VMOVDQU32 Z5, (AX)(CX*4)
+	ADDQ      $0x10, CX
+	SUBQ      $0x10, R10
 	JMP       whole
 
 rest:
-	TESTQ     DX, DX
-	JZ        end
-	MOVQ      $-1, SI
-	BZHIQ     DX, SI, SI
-	KMOVQ     SI, K1
-	VMOVUPS.Z (CX)(BX*4), K1, Z4
+	TESTQ     R10, R10
+	JZ        next
+	MOVQ      $-1, R11
+	BZHIQ     R10, R11, R11
+	KMOVQ     R11, K1
+	VMOVUPS.Z (DX)(CX*4), K1, Z4
 	VSUBPS    Z0, Z4, Z5
 	VMULPS    Z1, Z5, Z5
 	VCVTPS2DQ Z5, Z5
-	VCVTDQ2PS Z5, Z1
-	VMULPS    Z2, Z1, Z1
-	VADDPS    Z0, Z1, Z1
-	VCMPPS    $0x00, Z1, Z4, K1, K2
+	VCVTDQ2PS Z5, Z6
+	VMULPS    Z2, Z6, Z6
+	VADDPS    Z0, Z6, Z6
+	VCMPPS    $0x00, Z6, Z4, K1, K2
 	VPCMPUD   $0x02, Z3, Z5, K2, K2
 	KXORW     K1, K2, K2
 	KTESTW    K2, K2
-	JNZ       end
-	VMOVDQU32 Z5, K1, (AX)(BX*4)
-	ADDQ      DX, BX
+	JNZ       stop
+	VMOVDQU32 Z5, K1, (AX)(CX*4)
 
-end:
+next:
+	ADDQ BX, R9
+	LEAQ (DX)(BX*4), DX
+	ADDQ R8, SI
+	DECQ DI
+	JNZ  row
+	XORQ CX, CX
+
+stop:
 	VZEROUPPER
-	MOVQ BX, ret+48(FP)
+	ADDQ CX, R9
+	MOVQ R9, ret+64(FP)
 	RET
 
-// func doubleto32avx512(dst *byte, src *byte, n int, lo float64, inverse float64, step float64, last uint64) int
+// func doubleto32avx512(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, SSE2
-TEXT ·doubleto32avx512(SB), NOSPLIT, $0-64
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVSD        lo+24(FP), X0
+TEXT ·doubleto32avx512(SB), NOSPLIT, $0-80
+	MOVSD        lo+40(FP), X0
 	VBROADCASTSD X0, Z0
-	MOVSD        inverse+32(FP), X1
+	MOVSD        inverse+48(FP), X1
 	VBROADCASTSD X1, Z1
-	MOVSD        step+40(FP), X2
+	MOVSD        step+56(FP), X2
 	VBROADCASTSD X2, Z2
-	MOVQ         last+48(FP), BX
-	VPBROADCASTD BX, Z3
-	XORQ         BX, BX
+	MOVQ         last+64(FP), AX
+	VPBROADCASTD AX, Z3
+	MOVQ         n+16(FP), BX
+	MOVQ         dst+0(FP), SI
+	MOVQ         rows+24(FP), DI
+	MOVQ         stride+32(FP), R8
+	MOVQ         src+8(FP), DX
+	XORQ         R9, R9
+	TESTQ        DI, DI
+	JZ           stop
+
+row:
+	MOVQ SI, AX
+	XORQ CX, CX
+	MOVQ BX, R10
 
 whole:
-	CMPQ          DX, $0x10
+	CMPQ          R10, $0x10
 	JL            rest
-	VMOVUPS       (CX)(BX*4), Z4
+	VMOVUPS       (DX)(CX*4), Z4
 	VCVTPS2PD     Y4, Z5
 	VSUBPD        Z0, Z5, Z5
 	VMULPD        Z1, Z5, Z5
@@ -1212,19 +1306,19 @@ whole:
 	VCMPPS        $0x00, Z6, Z4, K1
 	VPCMPUD       $0x02, Z3, Z5, K1, K1
 	KORTESTW      K1, K1
-	JCC           end
-	VMOVDQU32     Z5, (AX)(BX*4)
-	ADDQ          $0x10, BX
-	SUBQ          $0x10, DX
+	JCC           stop
+	VMOVDQU32     Z5, (AX)(CX*4)
+	ADDQ          $0x10, CX
+	SUBQ          $0x10, R10
 	JMP           whole
 
 rest:
-	TESTQ         DX, DX
-	JZ            end
-	MOVQ          $-1, SI
-	BZHIQ         DX, SI, SI
-	KMOVQ         SI, K1
-	VMOVUPS.Z     (CX)(BX*4), K1, Z4
+	TESTQ         R10, R10
+	JZ            next
+	MOVQ          $-1, R11
+	BZHIQ         R10, R11, R11
+	KMOVQ         R11, K1
+	VMOVUPS.Z     (DX)(CX*4), K1, Z4
 	VCVTPS2PD     Y4, Z5
 	VSUBPD        Z0, Z5, Z5
 	VMULPD        Z1, Z5, Z5
@@ -1234,165 +1328,218 @@ rest:
 	VADDPD        Z0, Z5, Z5
 	VCVTPD2PS     Z5, Y8
 	VEXTRACTF64X4 $0x01, Z4, Y5
-	VCVTPS2PD     Y5, Z5
-	VSUBPD        Z0, Z5, Z5
-	VMULPD        Z1, Z5, Z5
-	VCVTPD2DQ     Z5, Y1
-	VCVTDQ2PD     Y1, Z5
-	VMULPD        Z2, Z5, Z5
-	VADDPD        Z0, Z5, Z5
-	VCVTPD2PS     Z5, Y0
-	VINSERTI64X4  $0x01, Y1, Z7, Z1
-	VINSERTF64X4  $0x01, Y0, Z8, Z0
-	VCMPPS        $0x00, Z0, Z4, K1, K2
-	VPCMPUD       $0x02, Z3, Z1, K2, K2
+	VCVTPS2PD     Y5, Z6
+	VSUBPD        Z0, Z6, Z6
+	VMULPD        Z1, Z6, Z6
+	VCVTPD2DQ     Z6, Y5
+	VCVTDQ2PD     Y5, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y6
+	VINSERTI64X4  $0x01, Y5, Z7, Z5
+	VINSERTF64X4  $0x01, Y6, Z8, Z6
+	VCMPPS        $0x00, Z6, Z4, K1, K2
+	VPCMPUD       $0x02, Z3, Z5, K2, K2
 	KXORW         K1, K2, K2
 	KTESTW        K2, K2
-	JNZ           end
-	VMOVDQU32     Z1, K1, (AX)(BX*4)
-	ADDQ          DX, BX
+	JNZ           stop
+	VMOVDQU32     Z5, K1, (AX)(CX*4)
 
-end:
+next:
+	ADDQ BX, R9
+	LEAQ (DX)(BX*4), DX
+	ADDQ R8, SI
+	DECQ DI
+	JNZ  row
+	XORQ CX, CX
+
+stop:
 	VZEROUPPER
-	MOVQ BX, ret+56(FP)
+	ADDQ CX, R9
+	MOVQ R9, ret+72(FP)
 	RET
 
-// func shift8to8avx512(dst *byte, src *byte, n int, flip uint64, lo uint64, top uint64) int
+// func shift8to8avx512(dst *byte, src *byte, n int, rows int, stride int, flip uint64, lo uint64, top uint64) int
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·shift8to8avx512(SB), NOSPLIT, $0-56
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVQ         flip+24(FP), BX
-	VPBROADCASTB BX, Z0
-	MOVQ         lo+32(FP), BX
-	VPBROADCASTB BX, Z1
-	MOVQ         top+40(FP), BX
-	VPBROADCASTB BX, Z2
+TEXT ·shift8to8avx512(SB), NOSPLIT, $0-72
+	MOVQ         flip+40(FP), AX
+	VPBROADCASTB AX, Z0
+	MOVQ         lo+48(FP), AX
+	VPBROADCASTB AX, Z1
+	MOVQ         top+56(FP), AX
+	VPBROADCASTB AX, Z2
+	MOVQ         n+16(FP), BX
+	MOVQ         dst+0(FP), SI
+	MOVQ         rows+24(FP), DI
+	MOVQ         stride+32(FP), R8
+	MOVQ         src+8(FP), DX
+	XORQ         R9, R9
+	TESTQ        DI, DI
+	JZ           stop
+
+row:
+	MOVQ SI, AX
+	XORQ CX, CX
+	MOVQ BX, R10
 
 whole:
-	CMPQ     DX, $0x40
+	CMPQ     R10, $0x40
 	JL       rest
-	VMOVDQU8 (CX), Z3
+	VMOVDQU8 (DX)(CX*1), Z3
 	VPXORD   Z0, Z3, Z3
 	VPSUBUSB Z1, Z3, Z3
 	VPMINUB  Z2, Z3, Z3
-	VMOVDQU8 Z3, (AX)
+	VMOVDQU8 Z3, (AX)(CX*1)
 	ADDQ     $0x40, CX
-	ADDQ     $0x40, AX
-	SUBQ     $0x40, DX
+	SUBQ     $0x40, R10
 	JMP      whole
 
 rest:
-	TESTQ      DX, DX
-	JZ         end
-	MOVQ       $-1, BX
-	BZHIQ      DX, BX, BX
-	KMOVQ      BX, K1
-	VMOVDQU8.Z (CX), K1, Z3
+	TESTQ      R10, R10
+	JZ         next
+	MOVQ       $-1, R11
+	BZHIQ      R10, R11, R11
+	KMOVQ      R11, K1
+	VMOVDQU8.Z (DX)(CX*1), K1, Z3
 	VPXORD     Z0, Z3, Z3
 	VPSUBUSB   Z1, Z3, Z3
 	VPMINUB    Z2, Z3, Z3
-	VMOVDQU8   Z3, K1, (AX)
-	ADDQ       $0x40, CX
-	ADDQ       $0x40, AX
+	VMOVDQU8   Z3, K1, (AX)(CX*1)
 
-end:
+next:
+	ADDQ BX, R9
+	LEAQ (DX)(BX*1), DX
+	ADDQ R8, SI
+	DECQ DI
+	JNZ  row
+	XORQ CX, CX
+
+stop:
 	VZEROUPPER
-	MOVQ n+16(FP), DX
-	MOVQ DX, ret+48(FP)
+	ADDQ CX, R9
+	MOVQ R9, ret+64(FP)
 	RET
 
-// func shift16to8avx512(dst *byte, src *byte, n int, flip uint64, lo uint64, top uint64) int
+// func shift16to8avx512(dst *byte, src *byte, n int, rows int, stride int, flip uint64, lo uint64, top uint64) int
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·shift16to8avx512(SB), NOSPLIT, $0-56
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVQ         flip+24(FP), BX
-	VPBROADCASTW BX, Z0
-	MOVQ         lo+32(FP), BX
-	VPBROADCASTW BX, Z1
-	MOVQ         top+40(FP), BX
-	VPBROADCASTW BX, Z2
+TEXT ·shift16to8avx512(SB), NOSPLIT, $0-72
+	MOVQ         flip+40(FP), AX
+	VPBROADCASTW AX, Z0
+	MOVQ         lo+48(FP), AX
+	VPBROADCASTW AX, Z1
+	MOVQ         top+56(FP), AX
+	VPBROADCASTW AX, Z2
+	MOVQ         n+16(FP), BX
+	MOVQ         dst+0(FP), SI
+	MOVQ         rows+24(FP), DI
+	MOVQ         stride+32(FP), R8
+	MOVQ         src+8(FP), DX
+	XORQ         R9, R9
+	TESTQ        DI, DI
+	JZ           stop
+
+row:
+	MOVQ SI, AX
+	XORQ CX, CX
+	MOVQ BX, R10
 
 whole:
-	CMPQ      DX, $0x20
+	CMPQ      R10, $0x20
 	JL        rest
-	VMOVDQU16 (CX), Z3
+	VMOVDQU16 (DX)(CX*2), Z3
 	VPXORD    Z0, Z3, Z3
 	VPSUBUSW  Z1, Z3, Z3
 	VPMINUW   Z2, Z3, Z3
 	VPMOVWB   Z3, Y3
-	VMOVDQU8  Y3, (AX)
-	ADDQ      $0x40, CX
-	ADDQ      $0x20, AX
-	SUBQ      $0x20, DX
+	VMOVDQU8  Y3, (AX)(CX*1)
+	ADDQ      $0x20, CX
+	SUBQ      $0x20, R10
 	JMP       whole
 
 rest:
-	TESTQ       DX, DX
-	JZ          end
-	MOVQ        $-1, BX
-	BZHIQ       DX, BX, BX
-	KMOVQ       BX, K1
-	VMOVDQU16.Z (CX), K1, Z3
+	TESTQ       R10, R10
+	JZ          next
+	MOVQ        $-1, R11
+	BZHIQ       R10, R11, R11
+	KMOVQ       R11, K1
+	VMOVDQU16.Z (DX)(CX*2), K1, Z3
 	VPXORD      Z0, Z3, Z3
 	VPSUBUSW    Z1, Z3, Z3
 	VPMINUW     Z2, Z3, Z3
 	VPMOVWB     Z3, Y3
-	VMOVDQU8    Y3, K1, (AX)
-	ADDQ        $0x40, CX
-	ADDQ        $0x20, AX
+	VMOVDQU8    Y3, K1, (AX)(CX*1)
 
-end:
+next:
+	ADDQ BX, R9
+	LEAQ (DX)(BX*2), DX
+	ADDQ R8, SI
+	DECQ DI
+	JNZ  row
+	XORQ CX, CX
+
+stop:
 	VZEROUPPER
-	MOVQ n+16(FP), DX
-	MOVQ DX, ret+48(FP)
+	ADDQ CX, R9
+	MOVQ R9, ret+64(FP)
 	RET
 
-// func shift16to16avx512(dst *byte, src *byte, n int, flip uint64, lo uint64, top uint64) int
+// func shift16to16avx512(dst *byte, src *byte, n int, rows int, stride int, flip uint64, lo uint64, top uint64) int
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·shift16to16avx512(SB), NOSPLIT, $0-56
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVQ         flip+24(FP), BX
-	VPBROADCASTW BX, Z0
-	MOVQ         lo+32(FP), BX
-	VPBROADCASTW BX, Z1
-	MOVQ         top+40(FP), BX
-	VPBROADCASTW BX, Z2
+TEXT ·shift16to16avx512(SB), NOSPLIT, $0-72
+	MOVQ         flip+40(FP), AX
+	VPBROADCASTW AX, Z0
+	MOVQ         lo+48(FP), AX
+	VPBROADCASTW AX, Z1
+	MOVQ         top+56(FP), AX
+	VPBROADCASTW AX, Z2
+	MOVQ         n+16(FP), BX
+	MOVQ         dst+0(FP), SI
+	MOVQ         rows+24(FP), DI
+	MOVQ         stride+32(FP), R8
+	MOVQ         src+8(FP), DX
+	XORQ         R9, R9
+	TESTQ        DI, DI
+	JZ           stop
+
+row:
+	MOVQ SI, AX
+	XORQ CX, CX
+	MOVQ BX, R10
 
 whole:
-	CMPQ      DX, $0x20
+	CMPQ      R10, $0x20
 	JL        rest
-	VMOVDQU16 (CX), Z3
+	VMOVDQU16 (DX)(CX*2), Z3
 	VPXORD    Z0, Z3, Z3
 	VPSUBUSW  Z1, Z3, Z3
 	VPMINUW   Z2, Z3, Z3
-	VMOVDQU16 Z3, (AX)
-	ADDQ      $0x40, CX
-	ADDQ      $0x40, AX
-	SUBQ      $0x20, DX
+	VMOVDQU16 Z3, (AX)(CX*2)
+	ADDQ      $0x20, CX
+	SUBQ      $0x20, R10
 	JMP       whole
 
 rest:
-	TESTQ       DX, DX
-	JZ          end
-	MOVQ        $-1, BX
-	BZHIQ       DX, BX, BX
-	KMOVQ       BX, K1
-	VMOVDQU16.Z (CX), K1, Z3
+	TESTQ       R10, R10
+	JZ          next
+	MOVQ        $-1, R11
+	BZHIQ       R10, R11, R11
+	KMOVQ       R11, K1
+	VMOVDQU16.Z (DX)(CX*2), K1, Z3
 	VPXORD      Z0, Z3, Z3
 	VPSUBUSW    Z1, Z3, Z3
 	VPMINUW     Z2, Z3, Z3
-	VMOVDQU16   Z3, K1, (AX)
-	ADDQ        $0x40, CX
-	ADDQ        $0x40, AX
+	VMOVDQU16   Z3, K1, (AX)(CX*2)
 
-end:
+next:
+	ADDQ BX, R9
+	LEAQ (DX)(BX*2), DX
+	ADDQ R8, SI
+	DECQ DI
+	JNZ  row
+	XORQ CX, CX
+
+stop:
 	VZEROUPPER
-	MOVQ n+16(FP), DX
-	MOVQ DX, ret+48(FP)
+	ADDQ CX, R9
+	MOVQ R9, ret+64(FP)
 	RET

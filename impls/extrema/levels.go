@@ -80,9 +80,16 @@ func shifted[L lane](t grid.Type, lut []L) *shift {
 	return &s
 }
 
-// rows is the portable way: values of src to levels of dst, with scratch for as
-// many values.
-func (v *levels[L]) rows(dst []L, src []byte, scratch []int32) {
+// rows is the portable way.
+func (v *levels[L]) rows(dst []L, src []byte, n, rows, stride int, scratch []int32) {
+	size := n * int(v.typ.Size())
+	for r := range rows {
+		v.row(dst[r*stride:][:n], src[r*size:][:size], scratch)
+	}
+}
+
+// row turns the values of src into levels, with scratch for as many.
+func (v *levels[L]) row(dst []L, src []byte, scratch []int32) {
 	switch v.typ {
 	case grid.Uint8:
 		lut := v.lut[:1<<8]

@@ -8,21 +8,21 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// eachVector256 takes whole vectors of n elements; done is how many were taken.
-func eachVector256(n Register, lanes int, take func(done Register)) {
-	done := GP64()
-	XORQ(done, done)
-	SUBQ(U8(lanes), n)
-	Label("whole")
-	CMPQ(done, n)
-	JG(LabelRef("end"))
-	take(done)
-	ADDQ(U8(lanes), done)
-	JMP(LabelRef("whole"))
-	Label("end")
-	VZEROUPPER()
-	Store(done, ReturnIndex(0))
-	RET()
+// rows256 takes the values of each row, so many to a vector; the last vector of a
+// row ends with it, and n is at least one vector.
+func rows256(from, lanes int, take func(c conversion, done Register)) {
+	eachRow(from, func(c conversion, done Register) {
+		last := GP64()
+		MOVQ(c.n, last)
+		SUBQ(U8(lanes), last)
+		Label("whole")
+		take(c, done)
+		ADDQ(U8(lanes), done)
+		CMPQ(done, last)
+		JL(LabelRef("whole"))
+		MOVQ(last, done)
+		take(c, done)
+	})
 }
 
 // shift256 turns 8 or 16-bit values into levels of as many bytes.
@@ -30,8 +30,7 @@ func shift256(size int) {
 	name := fmt.Sprintf("shift%dto%davx2", 8*size, 8*size)
 	TEXT(name, NOSPLIT, shiftSignature)
 	Pragma("noescape")
-	Doc(name + " writes min(max(src^flip − lo, 0), top) of whole vectors of n values, and returns how many.")
-	dst, src, n := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
+	Doc(name + " writes min(max(src^flip − lo, 0), top) of rows of n values, and returns how many values.")
 	all := func(name string) VecVirtual {
 		x, v := XMM(), YMM()
 		VMOVQ(Load(Param(name), GP64()), x)
@@ -43,9 +42,9 @@ func shift256(size int) {
 		return v
 	}
 	flip, lo, top := all("flip"), all("lo"), all("top")
-	eachVector256(n, 32/size, func(done Register) {
+	rows256(size, 32/size, func(c conversion, done Register) {
 		v := YMM()
-		VPXOR(Mem{Base: src, Index: done, Scale: uint8(size)}, flip, v)
+		VPXOR(at(c.src, done, size), flip, v)
 		if size == 1 {
 			VPSUBUSB(lo, v, v)
 			VPMINUB(top, v, v)
@@ -53,7 +52,7 @@ func shift256(size int) {
 			VPSUBUSW(lo, v, v)
 			VPMINUW(top, v, v)
 		}
-		VMOVDQU(v, Mem{Base: dst, Index: done, Scale: uint8(size)})
+		VMOVDQU(v, at(c.dst, done, size))
 	})
 }
 
@@ -67,8 +66,7 @@ func affine256(to int, double bool) {
 	name := fmt.Sprintf("%sto%davx2", kind, 8*to)
 	TEXT(name, NOSPLIT, affineSignature(float))
 	Pragma("noescape")
-	Doc(name + " writes the levels of whole vectors of n values, and returns how many: those before a vector in which one stands on no level.")
-	dst, src, n := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
+	Doc(name + " writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one stands on no level.")
 	all := func(name string) VecVirtual {
 		v := YMM()
 		x := Load(Param(name), XMM())
@@ -83,9 +81,9 @@ func affine256(to int, double bool) {
 	x := XMM()
 	VMOVQ(Load(Param("last"), GP64()), x)
 	VPBROADCASTD(x, last)
-	eachVector256(n, 8, func(done Register) {
+	rows256(4, 8, func(c conversion, done Register) {
 		x, level, value, on := YMM(), YMM(), YMM(), YMM()
-		VMOVUPS(Mem{Base: src, Index: done, Scale: 4}, x)
+		VMOVUPS(at(c.src, done, 4), x)
 		if double {
 			var levels, values [2]VecVirtual
 			for i := range 2 {
@@ -123,20 +121,20 @@ func affine256(to int, double bool) {
 		VPAND(range_, on, on)
 		VMOVMSKPS(on, all)
 		CMPL(all, U32(0xff))
-		JNE(LabelRef("end"))
-		at := Mem{Base: dst, Index: done, Scale: uint8(to)}
+		JNE(LabelRef("stop"))
+		dst := at(c.dst, done, to)
 		high := XMM()
 		switch to {
 		case 4:
-			VMOVDQU(level, at)
+			VMOVDQU(level, dst)
 		default:
 			VEXTRACTI128(U8(1), level, high)
 			VPACKUSDW(high, level.AsX(), high)
 			if to == 2 {
-				VMOVDQU(high, at)
+				VMOVDQU(high, dst)
 			} else {
 				VPACKUSWB(high, high, high)
-				VMOVQ(high, at)
+				VMOVQ(high, dst)
 			}
 		}
 	})

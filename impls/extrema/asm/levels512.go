@@ -8,27 +8,32 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// eachVector512 takes n elements, so many to a vector: whole vectors, then what
-// is left under a mask, which is nil for whole vectors. Every take advances.
-func eachVector512(n Register, lanes int, take func(k Register, taken Op)) {
-	Label("whole")
-	CMPQ(n, U8(lanes))
-	JL(LabelRef("rest"))
-	take(nil, U8(lanes))
-	SUBQ(U8(lanes), n)
-	JMP(LabelRef("whole"))
-	Label("rest")
-	TESTQ(n, n)
-	JZ(LabelRef("end"))
-	all, k := GP64(), K()
-	MOVQ(I32(-1), all)
-	BZHIQ(n, all, all)
-	KMOVQ(all, k)
-	take(k, n)
-	Label("end")
+// rows512 takes the values of each row, so many to a vector: whole vectors, then
+// what is left under a mask, which is nil for whole vectors.
+func rows512(from, lanes int, take func(c conversion, done, k Register)) {
+	eachRow(from, func(c conversion, done Register) {
+		left := GP64()
+		MOVQ(c.n, left)
+		Label("whole")
+		CMPQ(left, U8(lanes))
+		JL(LabelRef("rest"))
+		take(c, done, nil)
+		ADDQ(U8(lanes), done)
+		SUBQ(U8(lanes), left)
+		JMP(LabelRef("whole"))
+		Label("rest")
+		TESTQ(left, left)
+		JZ(LabelRef("next"))
+		all, k := GP64(), K()
+		MOVQ(I32(-1), all)
+		BZHIQ(left, all, all)
+		KMOVQ(all, k)
+		take(c, done, k)
+		Label("next")
+	})
 }
 
-// under stores or loads under a mask where there is one.
+// under moves all lanes, or those of a mask.
 func under(k Register, move func(...Op), from, to Op) {
 	if k == nil {
 		move(from, to)
@@ -37,13 +42,24 @@ func under(k Register, move func(...Op), from, to Op) {
 	}
 }
 
-// shift512 turns n 8 or 16-bit values into levels of as many or fewer bytes.
+// load512 loads all lanes, or those of a mask and zeros.
+func load512(k Register, all func(...Op), some func(Op, Op, Op), from Mem, to Op) {
+	if k == nil {
+		all(from, to)
+	} else {
+		some(from, k, to)
+	}
+}
+
+// at is the element with an index of an array of elements of so many bytes.
+func at(base, index Register, size int) Mem { return Mem{Base: base, Index: index, Scale: uint8(size)} }
+
+// shift512 turns 8 or 16-bit values into levels of as many or fewer bytes.
 func shift512(from, to int) {
 	name := fmt.Sprintf("shift%dto%davx512", 8*from, 8*to)
 	TEXT(name, NOSPLIT, shiftSignature)
 	Pragma("noescape")
-	Doc(name + " writes min(max(src^flip − lo, 0), top) of n values, and returns n.")
-	dst, src, n := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
+	Doc(name + " writes min(max(src^flip − lo, 0), top) of rows of n values, and returns how many values.")
 	all := func(name string) VecVirtual {
 		x, v := Load(Param(name), GP64()), ZMM()
 		if from == 1 {
@@ -54,43 +70,27 @@ func shift512(from, to int) {
 		return v
 	}
 	flip, lo, top := all("flip"), all("lo"), all("top")
-	lanes := 64 / from
-	eachVector512(n, lanes, func(k Register, _ Op) {
-		v := ZMM()
+	rows512(from, 64/from, func(c conversion, done, k Register) {
+		v, src, dst := ZMM(), at(c.src, done, from), at(c.dst, done, to)
 		if from == 1 {
-			load512(k, VMOVDQU8, VMOVDQU8_Z, Mem{Base: src}, v)
+			load512(k, VMOVDQU8, VMOVDQU8_Z, src, v)
 			VPXORD(flip, v, v)
 			VPSUBUSB(lo, v, v)
 			VPMINUB(top, v, v)
-			under(k, VMOVDQU8, v, Mem{Base: dst})
-		} else {
-			load512(k, VMOVDQU16, VMOVDQU16_Z, Mem{Base: src}, v)
-			VPXORD(flip, v, v)
-			VPSUBUSW(lo, v, v)
-			VPMINUW(top, v, v)
-			if to == 1 {
-				VPMOVWB(v, v.AsY())
-				under(k, VMOVDQU8, v.AsY(), Mem{Base: dst})
-			} else {
-				under(k, VMOVDQU16, v, Mem{Base: dst})
-			}
+			under(k, VMOVDQU8, v, dst)
+			return
 		}
-		ADDQ(U8(64), src)
-		ADDQ(U8(lanes*to), dst)
+		load512(k, VMOVDQU16, VMOVDQU16_Z, src, v)
+		VPXORD(flip, v, v)
+		VPSUBUSW(lo, v, v)
+		VPMINUW(top, v, v)
+		if to == 1 { // in a register: a store that narrows is slow
+			VPMOVWB(v, v.AsY())
+			under(k, VMOVDQU8, v.AsY(), dst)
+		} else {
+			under(k, VMOVDQU16, v, dst)
+		}
 	})
-	VZEROUPPER()
-	Load(Param("n"), n)
-	Store(n, ReturnIndex(0))
-	RET()
-}
-
-// load512 loads all lanes, or those of a mask and zeros.
-func load512(k Register, all func(...Op), some func(Op, Op, Op), from Mem, to Op) {
-	if k == nil {
-		all(from, to)
-	} else {
-		some(from, k, to)
-	}
 }
 
 // affine512 turns float32 values that stand on the levels of an affine ladder
@@ -104,8 +104,7 @@ func affine512(to int, double bool) {
 	name := fmt.Sprintf("%sto%davx512", kind, 8*to)
 	TEXT(name, NOSPLIT, affineSignature(float))
 	Pragma("noescape")
-	Doc(name + " writes the levels of up to n values, and returns how many: all, or those before a vector in which one stands on no level.")
-	dst, src, n := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
+	Doc(name + " writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one stands on no level.")
 	all := func(name string) VecVirtual {
 		v := ZMM()
 		x := Load(Param(name), XMM())
@@ -118,11 +117,9 @@ func affine512(to int, double bool) {
 	}
 	lo, inverse, step, last := all("lo"), all("inverse"), all("step"), ZMM()
 	VPBROADCASTD(Load(Param("last"), GP64()).(GPVirtual).As32(), last)
-	done := GP64()
-	XORQ(done, done)
-	eachVector512(n, 16, func(k Register, taken Op) {
+	rows512(4, 16, func(c conversion, done, k Register) {
 		x, level, value := ZMM(), ZMM(), ZMM()
-		load512(k, VMOVUPS, VMOVUPS_Z, Mem{Base: src, Index: done, Scale: 4}, x)
+		load512(k, VMOVUPS, VMOVUPS_Z, at(c.src, done, 4), x)
 		if double {
 			ladder64(x, level, value, lo, inverse, step)
 		} else {
@@ -142,28 +139,24 @@ func affine512(to int, double bool) {
 		VPCMPUD(atMost, last, level, on, on)
 		if k == nil {
 			KORTESTW(on, on)
-			JCC(LabelRef("end")) // not all set
+			JCC(LabelRef("stop")) // not all set
 		} else {
 			KXORW(k, on, on)
 			KTESTW(on, on)
-			JNZ(LabelRef("end"))
+			JNZ(LabelRef("stop"))
 		}
-		to := Mem{Base: dst, Index: done, Scale: uint8(to)}
-		switch to.Scale {
+		dst := at(c.dst, done, to)
+		switch to {
 		case 1:
 			VPMOVDB(level, level.AsX())
-			under(k, VMOVDQU8, level.AsX(), to)
+			under(k, VMOVDQU8, level.AsX(), dst)
 		case 2:
 			VPMOVDW(level, level.AsY())
-			under(k, VMOVDQU16, level.AsY(), to)
+			under(k, VMOVDQU16, level.AsY(), dst)
 		case 4:
-			under(k, VMOVDQU32, level, to)
+			under(k, VMOVDQU32, level, dst)
 		}
-		ADDQ(taken, done)
 	})
-	VZEROUPPER()
-	Store(done, ReturnIndex(0))
-	RET()
 }
 
 // ladder64 is the ladder's arithmetic in float64: the nearest level of each of

@@ -21,11 +21,11 @@ const lead = 64
 const (
 	volumeSignature = "func(below, above, owed, values, changes, order *byte, stride, rows int, edge, keepY, keepZ uint64) int"
 	areaSignature   = "func(below, values, changes, order *byte, stride, rows int, edge, keepY uint64) int"
-	shiftSignature  = "func(dst, src *byte, n int, flip, lo, top uint64) int"
+	shiftSignature  = "func(dst, src *byte, n, rows, stride int, flip, lo, top uint64) int"
 )
 
 func affineSignature(float string) string {
-	return "func(dst, src *byte, n int, lo, inverse, step " + float + ", last uint64) int"
+	return "func(dst, src *byte, n, rows, stride int, lo, inverse, step " + float + ", last uint64) int"
 }
 
 func main() {

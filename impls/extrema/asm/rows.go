@@ -1,0 +1,38 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// A conversion goes through rows of n values that follow each other at src, and
+// writes them stride bytes apart at dst.
+type conversion struct{ dst, src, n, line, rows Register }
+
+// eachRow loads the parameters of a conversion, and takes its rows: take does
+// the n values from src on, and moves neither pointer. At the label "stop", done
+// is how many values of the row were done before.
+func eachRow(from int, take func(c conversion, done Register)) {
+	c := conversion{dst: GP64(), src: GP64(), n: Load(Param("n"), GP64()), line: Load(Param("dst"), GP64()), rows: Load(Param("rows"), GP64())}
+	stride, done, total := Load(Param("stride"), GP64()), GP64(), GP64()
+	Load(Param("src"), c.src)
+	XORQ(total, total)
+	TESTQ(c.rows, c.rows)
+	JZ(LabelRef("stop"))
+	Label("row")
+	MOVQ(c.line, c.dst)
+	XORQ(done, done)
+	take(c, done)
+	ADDQ(c.n, total)
+	LEAQ(Mem{Base: c.src, Index: c.n, Scale: uint8(from)}, c.src)
+	ADDQ(stride, c.line)
+	DECQ(c.rows)
+	JNZ(LabelRef("row"))
+	XORQ(done, done)
+	Label("stop")
+	VZEROUPPER()
+	ADDQ(done, total)
+	Store(total, ReturnIndex(0))
+	RET()
+}
