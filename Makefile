@@ -103,7 +103,7 @@ smoke: build
 
 FUZZTIME ?= 30s
 fuzz:
-	for pkg in ./datasets ./impls/cpu; do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep ^Fuzz); do \
+	for pkg in ./datasets ./impls/cpu ./impls/extrema; do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep ^Fuzz); do \
 		$(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; done; done
 
 setup-debian:

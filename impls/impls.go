@@ -37,6 +37,9 @@ func List(open resident.Opener) []bench.Implementation[grid.Source, ecc.VCEC] {
 	}
 }
 
+// ISAs names the instruction sets of the implementations that have several.
+func ISAs() []string { return extrema.ISAs() }
+
 // Workload is the question of the Euler characteristic curve, put to the given
 // implementations.
 func Workload(list []bench.Implementation[grid.Source, ecc.VCEC]) bench.Workload[grid.Source, ecc.VCEC] {

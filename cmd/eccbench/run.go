@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/impls"
-	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
@@ -53,7 +52,7 @@ func (l *limitFlags) add(f *pflag.FlagSet) {
 	f.DurationVar(&l.time, "time-limit", time.Minute, "time limit of a cell")
 	f.StringVar(&l.memory, "memory-limit", "", "memory for the inputs, and again for a worker's own (default half of what is available)")
 	f.StringVar(&l.device, "device", "", "accelerator: its number, UUID or name (default the first)")
-	f.StringVar(&l.isa, "isa", "", "instruction set of implementations that have several: "+strings.Join(extrema.ISAs(), ", ")+" (default the fastest of this machine)")
+	f.StringVar(&l.isa, "isa", "", "instruction set of implementations that have several: "+strings.Join(impls.ISAs(), ", ")+" (default the fastest of this machine)")
 	f.BoolVarP(&l.quiet, "quiet", "q", false, "no progress on standard error")
 }
 
@@ -63,7 +62,11 @@ func (l *limitFlags) plan(c *command, inputs []string) (runner.Plan, error) {
 		Command: c.worker, Benches: c.benches(), Workload: impls.ECC, Inputs: inputs,
 		Threads: l.threads, Device: l.device, ISA: l.isa, Time: l.time, Budget: l.time,
 		Reproduce: func(impl, input string) string {
-			return fmt.Sprintf("eccbench verify --impl %s --input '%s'", impl, strings.ReplaceAll(input, "'", `'\''`))
+			isa := ""
+			if l.isa != "" {
+				isa = " --isa " + l.isa
+			}
+			return fmt.Sprintf("eccbench verify --impl %s%s --input '%s'", impl, isa, strings.ReplaceAll(input, "'", `'\''`))
 		},
 	}
 	if l.threads < 1 || l.threads > 4096 {
@@ -72,8 +75,8 @@ func (l *limitFlags) plan(c *command, inputs []string) (runner.Plan, error) {
 	if l.time <= 0 {
 		return p, usagef("--time-limit %v: want more than 0", l.time)
 	}
-	if l.isa != "" && !slices.Contains(extrema.ISAs(), l.isa) {
-		return p, usagef("--isa %s: want one of %s", l.isa, strings.Join(extrema.ISAs(), ", "))
+	if l.isa != "" && !slices.Contains(impls.ISAs(), l.isa) {
+		return p, usagef("--isa %s: want one of %s", l.isa, strings.Join(impls.ISAs(), ", "))
 	}
 	var err error
 	if p.Impls, err = choose(l.impl, p.Benches[0].Abouts()); err != nil {

@@ -2,6 +2,8 @@ package extrema_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"eccbench/datasets"
@@ -66,6 +68,75 @@ func TestConformanceInStrips(t *testing.T) {
 }
 
 func FuzzConformance(f *testing.F) { ecctest.Fuzz(f, extrema.Implementation{}) }
+
+// FuzzInstructionSets holds every instruction set of this machine against the
+// way without any, on images of many vectors and what is left of one, on levels
+// that the values stand on and that they do not.
+func FuzzInstructionSets(f *testing.F) {
+	f.Add(uint16(130), uint8(5), uint8(3), uint8(0), uint16(256), uint64(1))
+	f.Add(uint16(64), uint8(9), uint8(1), uint8(3), uint16(255), uint64(2))
+	f.Add(uint16(257), uint8(3), uint8(4), uint8(1), uint16(1000), uint64(3))
+	f.Add(uint16(95), uint8(4), uint8(2), uint8(2), uint16(65535), uint64(4))
+	f.Add(uint16(33), uint8(4), uint8(2), uint8(3), uint16(65535), uint64(5))
+	f.Fuzz(func(t *testing.T, w uint16, h, d, typ uint8, levels uint16, seed uint64) {
+		shape := grid.Shape{D: 1 + int64(d%6), H: 1 + int64(h%24), W: 1 + int64(w%400)}
+		element := grid.Types()[int(typ)%len(grid.Types())]
+		top := float64(levels) + 1
+		if element == grid.Uint8 {
+			top = min(top, 256)
+		}
+		rng := rand.New(rand.NewPCG(seed, uint64(levels)))
+		data := grid.NewBuffer(shape.Voxels() * element.Size())
+		for i := range shape.Voxels() {
+			v := rng.Float64() * top
+			switch element {
+			case grid.Uint8:
+				data[i] = uint8(v)
+			case grid.Int16:
+				grid.Values[int16](data)[i] = int16(int(v) - 32768)
+			case grid.Uint16:
+				grid.Values[uint16](data)[i] = uint16(v)
+			case grid.Float32:
+				grid.Values[float32](data)[i] = float32(int(v)) / 3
+			}
+		}
+		lo, step := 0.0, 1+float64(seed%3)/2 // at 1 every value stands on a level
+		if element == grid.Int16 {
+			lo = -32768
+		} else if element == grid.Float32 {
+			step /= 3
+		}
+		ladder, err := grid.Affine(lo, step, int64(levels)+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		field, err := grid.NewField(shape, element, data, ladder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want ecc.VCEC
+		isas := extrema.Available()
+		for i := range isas {
+			isa := isas[len(isas)-1-i] // Go alone first
+			job, err := on{extrema.InStrips(int64(seed%7) + 1), isa}.Setup(field, bench.Conditions{Threads: 1 + int(seed%3)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := job.Do(nil); err != nil {
+				t.Fatal(err)
+			}
+			got, err := job.Out()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i == 0 {
+				want = got
+			} else if !slices.Equal(want, got) {
+				t.Fatalf("%v %v %v: %s gives %v, without vector instructions it is %v", shape, element, ladder, isa, got, want)
+			}
+		}
+	})
+}
 
 func TestSuiteCatchesPlantedFaults(t *testing.T) {
 	each(t, func(t *testing.T, isa string) {
