@@ -14,11 +14,11 @@ const assembled = true
 func kernels8(isa string) kernels[uint8, int8] {
 	switch isa {
 	case AVX2:
-		k := assembly[uint8, int8](32, volume8avx2, area8avx2, scatter8avx2)
+		k := assembly[uint8, int8](32, [2]volumeFunc{volume8avx2, volume8avx2}, [2]areaFunc{area8avx2, area8avx2}, scatter8avx2)
 		k.rows = rows[uint8](32, map[int64]shiftFunc{1: shift8to8avx2}, singleto8avx2, doubleto8avx2)
 		return k
 	case AVX512:
-		k := assembly[uint8, int8](64, volume8avx512, area8avx512, scatter8avx512)
+		k := assembly[uint8, int8](64, [2]volumeFunc{volume8avx512, volumeEdge8avx512}, [2]areaFunc{area8avx512, areaEdge8avx512}, scatter8avx512)
 		k.rows = rows[uint8](1, map[int64]shiftFunc{1: shift8to8avx512, 2: shift16to8avx512}, singleto8avx512, doubleto8avx512)
 		return k
 	}
@@ -28,11 +28,11 @@ func kernels8(isa string) kernels[uint8, int8] {
 func kernels16(isa string) kernels[uint16, int16] {
 	switch isa {
 	case AVX2:
-		k := assembly[uint16, int16](32, volume16avx2, area16avx2, scatter16avx2)
+		k := assembly[uint16, int16](32, [2]volumeFunc{volume16avx2, volume16avx2}, [2]areaFunc{area16avx2, area16avx2}, scatter16avx2)
 		k.rows = rows[uint16](16, map[int64]shiftFunc{2: shift16to16avx2}, singleto16avx2, doubleto16avx2)
 		return k
 	case AVX512:
-		k := assembly[uint16, int16](64, volume16avx512, area16avx512, scatter16avx512)
+		k := assembly[uint16, int16](64, [2]volumeFunc{volume16avx512, volumeEdge16avx512}, [2]areaFunc{area16avx512, areaEdge16avx512}, scatter16avx512)
 		k.rows = rows[uint16](1, map[int64]shiftFunc{2: shift16to16avx512}, singleto16avx512, doubleto16avx512)
 		return k
 	}
@@ -42,11 +42,11 @@ func kernels16(isa string) kernels[uint16, int16] {
 func kernels32(isa string) kernels[uint32, int32] {
 	switch isa {
 	case AVX2:
-		k := assembly[uint32, int32](32, volume32avx2, area32avx2, scatter32avx2)
+		k := assembly[uint32, int32](32, [2]volumeFunc{volume32avx2, volume32avx2}, [2]areaFunc{area32avx2, area32avx2}, scatter32avx2)
 		k.rows = rows[uint32](8, nil, singleto32avx2, doubleto32avx2)
 		return k
 	case AVX512:
-		k := assembly[uint32, int32](64, volume32avx512, area32avx512, scatter32avx512)
+		k := assembly[uint32, int32](64, [2]volumeFunc{volume32avx512, volumeEdge32avx512}, [2]areaFunc{area32avx512, areaEdge32avx512}, scatter32avx512)
 		k.rows = rows[uint32](1, nil, singleto32avx512, doubleto32avx512)
 		return k
 	}
@@ -62,8 +62,9 @@ type (
 	doubleFunc  func(dst, src *byte, n, rows, stride int, lo, inverse, step float64, last uint64) int
 )
 
-// assembly are kernels that go down columns of vectors of so many bytes.
-func assembly[L lane, C change](vector int, volume volumeFunc, area areaFunc, scatter scatterFunc) kernels[L, C] {
+// assembly are kernels that go down columns of vectors of so many bytes: the
+// second of two goes down the first column, before which the image ends.
+func assembly[L lane, C change](vector int, volume [2]volumeFunc, area [2]areaFunc, scatter scatterFunc) kernels[L, C] {
 	var zero L
 	size := int(unsafe.Sizeof(zero))
 	order := packing(size)
@@ -74,13 +75,13 @@ func assembly[L lane, C change](vector int, volume volumeFunc, area areaFunc, sc
 				if t.outside {
 					keepZ = 0
 				}
-				s.add(volume(pointer(t.below, x), pointer(t.above, x), pointer(t.owed, x), pointer(s.values, 0), pointer(s.changes, 0), pointer(order, 0),
+				s.add(volume[edge](pointer(t.below, x), pointer(t.above, x), pointer(t.owed, x), pointer(s.values, 0), pointer(s.changes, 0), pointer(order, 0),
 					t.stride*size, t.rows, edge, keepY, keepZ))
 			})
 		},
 		area: func(t *tile[L, C], s *sink[L, C]) {
 			t.columns(vector/size, func(x int, edge, keepY uint64) {
-				s.add(area(pointer(t.below, x), pointer(s.values, 0), pointer(s.changes, 0), pointer(order, 0), t.stride*size, t.rows, edge, keepY))
+				s.add(area[edge](pointer(t.below, x), pointer(s.values, 0), pointer(s.changes, 0), pointer(order, 0), t.stride*size, t.rows, edge, keepY))
 			})
 		},
 		scatter: func(tables []int32, entries int, values []L, changes []C) {

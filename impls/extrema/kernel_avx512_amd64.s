@@ -12,9 +12,205 @@ TEXT ·volume8avx512(SB), NOSPLIT, $0-96
 	MOVQ       changes+32(FP), DX
 	MOVQ       stride+48(FP), BX
 	MOVQ       rows+56(FP), SI
-	MOVQ       edge+64(FP), DI
-	KMOVQ      DI, K1
 	MOVQ       keepY+72(FP), DI
+	KMOVQ      DI, K1
+	XORQ       DI, DI
+	VPTERNLOGD $0xff, Z0, Z0, Z0
+	MOVQ       above+8(FP), R8
+	MOVQ       owed+16(FP), R9
+	MOVQ       keepZ+80(FP), R10
+	KMOVQ      R10, K2
+	VMOVDQU8   -1(AX), Z3
+	VMOVDQU8   (AX), Z4
+	VMOVDQU8   1(AX), Z5
+	VPMINUB    -1(R8), Z3, Z6
+	VPMINUB    (R8), Z4, Z7
+	VPMINUB    1(R8), Z5, Z8
+	ADDQ       BX, AX
+	ADDQ       BX, R8
+	VMOVDQU8   -1(AX), Z9
+	VMOVDQU8   (AX), Z10
+	VMOVDQU8   1(AX), Z11
+	VPMINUB    -1(R8), Z9, Z12
+	VPMINUB    (R8), Z10, Z13
+	VPMINUB    1(R8), Z11, Z14
+	VPCMPUB    $0x02, Z10, Z4, K3
+	VPCMPUB    $0x02, Z13, Z7, K4
+	VPMINUB    Z3, Z9, Z1
+	VPMINUB    Z4, Z10, Z2
+	VPMINUB    Z5, Z11, Z3
+	VPCMPUB    $0x06, Z3, Z2, K5
+	VPCMPUB    $0x06, Z2, Z1, K6
+	VPMOVM2B   K6, Z2
+	VPSUBB     Z0, Z2, K5, Z2
+	VPMINUB    Z6, Z12, Z1
+	VPMINUB    Z7, Z13, Z3
+	VPMINUB    Z8, Z14, Z4
+	VPCMPUB    $0x06, Z4, Z3, K5
+	VPCMPUB    $0x06, Z3, Z1, K6
+	VPMOVM2B   K6, Z3
+	VPSUBB     Z0, Z3, K5, Z3
+	KANDQ      K1, K3, K3
+	KANDQ      K1, K4, K4
+	VMOVDQU8.Z Z2, K3, Z1
+	VPSUBB     Z1, Z2, Z1
+	VMOVDQU8.Z Z3, K4, Z2
+	VPSUBB     Z3, Z2, Z2
+	VMOVDQA64  Z9, Z3
+	VMOVDQA64  Z10, Z4
+	VMOVDQA64  Z11, Z5
+	VMOVDQA64  Z12, Z6
+	VMOVDQA64  Z13, Z7
+	VMOVDQA64  Z14, Z8
+
+row:
+	ADDQ          BX, AX
+	ADDQ          BX, R8
+	VMOVDQU8      -1(AX), Z9
+	VMOVDQU8      (AX), Z10
+	VMOVDQU8      1(AX), Z11
+	VPMINUB       -1(R8), Z9, Z12
+	VPMINUB       (R8), Z10, Z13
+	VPMINUB       1(R8), Z11, Z14
+	VPCMPUB       $0x02, Z10, Z4, K1
+	VPCMPUB       $0x02, Z13, Z7, K3
+	VPMINUB       Z3, Z9, Z15
+	VPMINUB       Z4, Z10, Z16
+	VPMINUB       Z5, Z11, Z17
+	VPCMPUB       $0x06, Z17, Z16, K4
+	VPCMPUB       $0x06, Z16, Z15, K5
+	VPMOVM2B      K5, Z15
+	VPSUBB        Z0, Z15, K4, Z15
+	VPMINUB       Z6, Z12, Z16
+	VPMINUB       Z7, Z13, Z17
+	VPMINUB       Z8, Z14, Z18
+	VPCMPUB       $0x06, Z18, Z17, K4
+	VPCMPUB       $0x06, Z17, Z16, K5
+	VPMOVM2B      K5, Z16
+	VPSUBB        Z0, Z16, K4, Z16
+	VMOVDQU8.Z    Z16, K3, Z17
+	VPSUBB        Z17, Z2, Z18
+	VPSUBB        Z16, Z17, Z2
+	VPCMPUB       $0x06, Z8, Z7, K3
+	VPCMPUB       $0x06, Z7, Z6, K4
+	VPSUBB        Z0, Z18, K3, Z18
+	VPADDB        Z0, Z18, K4, Z18
+	VMOVDQU8.Z    Z15, K1, Z8
+	VPADDB        Z8, Z1, Z6
+	VPSUBB        Z8, Z15, Z1
+	VPCMPUB       $0x06, Z5, Z4, K1
+	VPCMPUB       $0x06, Z4, Z3, K3
+	VPADDB        Z0, Z6, K1, Z6
+	VPSUBB        Z0, Z6, K3, Z6
+	VPCMPUB       $0x00, Z7, Z4, K2, K1
+	VMOVDQU8.Z    Z18, K1, Z3
+	VPADDB        Z3, Z6, Z6
+	VPADDB        (R9), Z6, Z6
+	VPSUBB        Z3, Z18, Z18
+	VMOVDQU8      Z18, (R9)
+	ADDQ          BX, R9
+	VPTESTMB      Z6, Z6, K1
+	VPCOMPRESSB.Z Z4, K1, Z3
+	VPCOMPRESSB.Z Z6, K1, Z4
+	VMOVDQU8      Z3, (CX)(DI*1)
+	VMOVDQU8      Z4, (DX)(DI*1)
+	KMOVQ         K1, R10
+	POPCNTQ       R10, R10
+	ADDQ          R10, DI
+	VMOVDQA64     Z9, Z3
+	VMOVDQA64     Z10, Z4
+	VMOVDQA64     Z11, Z5
+	VMOVDQA64     Z12, Z6
+	VMOVDQA64     Z13, Z7
+	VMOVDQA64     Z14, Z8
+	DECQ          SI
+	JNZ           row
+	VZEROUPPER
+	MOVQ          DI, ret+88(FP)
+	RET
+
+// func area8avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, POPCNT
+TEXT ·area8avx512(SB), NOSPLIT, $0-72
+	MOVQ       below+0(FP), AX
+	MOVQ       values+8(FP), CX
+	MOVQ       changes+16(FP), DX
+	MOVQ       stride+32(FP), BX
+	MOVQ       rows+40(FP), SI
+	MOVQ       keepY+56(FP), DI
+	KMOVQ      DI, K1
+	XORQ       DI, DI
+	VPTERNLOGD $0xff, Z0, Z0, Z0
+	VMOVDQU8   -1(AX), Z2
+	VMOVDQU8   (AX), Z3
+	VMOVDQU8   1(AX), Z4
+	ADDQ       BX, AX
+	VMOVDQU8   -1(AX), Z5
+	VMOVDQU8   (AX), Z6
+	VMOVDQU8   1(AX), Z7
+	VPMINUB    Z2, Z5, Z1
+	VPMINUB    Z3, Z6, Z2
+	VPMINUB    Z4, Z7, Z4
+	VPCMPUB    $0x06, Z4, Z2, K2
+	VPCMPUB    $0x06, Z2, Z1, K3
+	VPMOVM2B   K3, Z2
+	VPSUBB     Z0, Z2, K2, Z2
+	VPCMPUB    $0x02, Z6, Z3, K2
+	KANDQ      K1, K2, K2
+	VMOVDQU8.Z Z2, K2, Z1
+	VPSUBB     Z2, Z1, Z1
+	VMOVDQA64  Z5, Z2
+	VMOVDQA64  Z6, Z3
+	VMOVDQA64  Z7, Z4
+
+row:
+	ADDQ          BX, AX
+	VMOVDQU8      -1(AX), Z5
+	VMOVDQU8      (AX), Z6
+	VMOVDQU8      1(AX), Z7
+	VPMINUB       Z2, Z5, Z8
+	VPMINUB       Z3, Z6, Z9
+	VPMINUB       Z4, Z7, Z10
+	VPCMPUB       $0x06, Z10, Z9, K1
+	VPCMPUB       $0x06, Z9, Z8, K2
+	VPMOVM2B      K2, Z8
+	VPSUBB        Z0, Z8, K1, Z8
+	VPCMPUB       $0x02, Z6, Z3, K1
+	VMOVDQU8.Z    Z8, K1, Z9
+	VPSUBB        Z9, Z1, Z10
+	VPSUBB        Z8, Z9, Z1
+	VPCMPUB       $0x06, Z4, Z3, K1
+	VPCMPUB       $0x06, Z3, Z2, K2
+	VPSUBB        Z0, Z10, K1, Z10
+	VPADDB        Z0, Z10, K2, Z10
+	VPTESTMB      Z10, Z10, K1
+	VPCOMPRESSB.Z Z3, K1, Z2
+	VPCOMPRESSB.Z Z10, K1, Z3
+	VMOVDQU8      Z2, (CX)(DI*1)
+	VMOVDQU8      Z3, (DX)(DI*1)
+	KMOVQ         K1, R8
+	POPCNTQ       R8, R8
+	ADDQ          R8, DI
+	VMOVDQA64     Z5, Z2
+	VMOVDQA64     Z6, Z3
+	VMOVDQA64     Z7, Z4
+	DECQ          SI
+	JNZ           row
+	VZEROUPPER
+	MOVQ          DI, ret+64(FP)
+	RET
+
+// func volumeEdge8avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, POPCNT
+TEXT ·volumeEdge8avx512(SB), NOSPLIT, $0-96
+	MOVQ       below+0(FP), AX
+	MOVQ       values+24(FP), CX
+	MOVQ       changes+32(FP), DX
+	MOVQ       stride+48(FP), BX
+	MOVQ       rows+56(FP), SI
+	MOVQ       keepY+72(FP), DI
+	KMOVQ      DI, K1
+	MOVQ       edge+64(FP), DI
 	KMOVQ      DI, K2
 	XORQ       DI, DI
 	VPTERNLOGD $0xff, Z0, Z0, Z0
@@ -43,7 +239,7 @@ TEXT ·volume8avx512(SB), NOSPLIT, $0-96
 	VPMINUB    Z5, Z11, Z3
 	VPCMPUB    $0x06, Z3, Z2, K6
 	VPCMPUB    $0x06, Z2, Z1, K7
-	KORQ       K1, K7, K7
+	KORQ       K2, K7, K7
 	VPMOVM2B   K7, Z2
 	VPSUBB     Z0, Z2, K6, Z2
 	VPMINUB    Z6, Z12, Z1
@@ -51,11 +247,11 @@ TEXT ·volume8avx512(SB), NOSPLIT, $0-96
 	VPMINUB    Z8, Z14, Z4
 	VPCMPUB    $0x06, Z4, Z3, K6
 	VPCMPUB    $0x06, Z3, Z1, K7
-	KORQ       K1, K7, K7
+	KORQ       K2, K7, K7
 	VPMOVM2B   K7, Z3
 	VPSUBB     Z0, Z3, K6, Z3
-	KANDQ      K2, K4, K4
-	KANDQ      K2, K5, K5
+	KANDQ      K1, K4, K4
+	KANDQ      K1, K5, K5
 	VMOVDQU8.Z Z2, K4, Z1
 	VPSUBB     Z1, Z2, Z1
 	VMOVDQU8.Z Z3, K5, Z2
@@ -76,14 +272,14 @@ row:
 	VPMINUB       -1(R8), Z9, Z12
 	VPMINUB       (R8), Z10, Z13
 	VPMINUB       1(R8), Z11, Z14
-	VPCMPUB       $0x02, Z10, Z4, K2
+	VPCMPUB       $0x02, Z10, Z4, K1
 	VPCMPUB       $0x02, Z13, Z7, K4
 	VPMINUB       Z3, Z9, Z15
 	VPMINUB       Z4, Z10, Z16
 	VPMINUB       Z5, Z11, Z17
 	VPCMPUB       $0x06, Z17, Z16, K5
 	VPCMPUB       $0x06, Z16, Z15, K6
-	KORQ          K1, K6, K6
+	KORQ          K2, K6, K6
 	VPMOVM2B      K6, Z15
 	VPSUBB        Z0, Z15, K5, Z15
 	VPMINUB       Z6, Z12, Z16
@@ -91,7 +287,7 @@ row:
 	VPMINUB       Z8, Z14, Z18
 	VPCMPUB       $0x06, Z18, Z17, K5
 	VPCMPUB       $0x06, Z17, Z16, K6
-	KORQ          K1, K6, K6
+	KORQ          K2, K6, K6
 	VPMOVM2B      K6, Z16
 	VPSUBB        Z0, Z16, K5, Z16
 	VMOVDQU8.Z    Z16, K4, Z17
@@ -99,30 +295,30 @@ row:
 	VPSUBB        Z16, Z17, Z2
 	VPCMPUB       $0x06, Z8, Z7, K4
 	VPCMPUB       $0x06, Z7, Z6, K5
-	KORQ          K1, K5, K5
+	KORQ          K2, K5, K5
 	VPSUBB        Z0, Z18, K4, Z18
 	VPADDB        Z0, Z18, K5, Z18
-	VMOVDQU8.Z    Z15, K2, Z8
+	VMOVDQU8.Z    Z15, K1, Z8
 	VPADDB        Z8, Z1, Z6
 	VPSUBB        Z8, Z15, Z1
-	VPCMPUB       $0x06, Z5, Z4, K2
+	VPCMPUB       $0x06, Z5, Z4, K1
 	VPCMPUB       $0x06, Z4, Z3, K4
-	KORQ          K1, K4, K4
-	VPADDB        Z0, Z6, K2, Z6
+	KORQ          K2, K4, K4
+	VPADDB        Z0, Z6, K1, Z6
 	VPSUBB        Z0, Z6, K4, Z6
-	VPCMPUB       $0x00, Z7, Z4, K3, K2
-	VMOVDQU8.Z    Z18, K2, Z3
+	VPCMPUB       $0x00, Z7, Z4, K3, K1
+	VMOVDQU8.Z    Z18, K1, Z3
 	VPADDB        Z3, Z6, Z6
 	VPADDB        (R9), Z6, Z6
 	VPSUBB        Z3, Z18, Z18
 	VMOVDQU8      Z18, (R9)
 	ADDQ          BX, R9
-	VPTESTMB      Z6, Z6, K2
-	VPCOMPRESSB.Z Z4, K2, Z3
-	VPCOMPRESSB.Z Z6, K2, Z4
+	VPTESTMB      Z6, Z6, K1
+	VPCOMPRESSB.Z Z4, K1, Z3
+	VPCOMPRESSB.Z Z6, K1, Z4
 	VMOVDQU8      Z3, (CX)(DI*1)
 	VMOVDQU8      Z4, (DX)(DI*1)
-	KMOVQ         K2, R10
+	KMOVQ         K1, R10
 	POPCNTQ       R10, R10
 	ADDQ          R10, DI
 	VMOVDQA64     Z9, Z3
@@ -137,17 +333,17 @@ row:
 	MOVQ          DI, ret+88(FP)
 	RET
 
-// func area8avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
+// func areaEdge8avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, POPCNT
-TEXT ·area8avx512(SB), NOSPLIT, $0-72
+TEXT ·areaEdge8avx512(SB), NOSPLIT, $0-72
 	MOVQ       below+0(FP), AX
 	MOVQ       values+8(FP), CX
 	MOVQ       changes+16(FP), DX
 	MOVQ       stride+32(FP), BX
 	MOVQ       rows+40(FP), SI
-	MOVQ       edge+48(FP), DI
-	KMOVQ      DI, K1
 	MOVQ       keepY+56(FP), DI
+	KMOVQ      DI, K1
+	MOVQ       edge+48(FP), DI
 	KMOVQ      DI, K2
 	XORQ       DI, DI
 	VPTERNLOGD $0xff, Z0, Z0, Z0
@@ -163,11 +359,11 @@ TEXT ·area8avx512(SB), NOSPLIT, $0-72
 	VPMINUB    Z4, Z7, Z4
 	VPCMPUB    $0x06, Z4, Z2, K3
 	VPCMPUB    $0x06, Z2, Z1, K4
-	KORQ       K1, K4, K4
+	KORQ       K2, K4, K4
 	VPMOVM2B   K4, Z2
 	VPSUBB     Z0, Z2, K3, Z2
 	VPCMPUB    $0x02, Z6, Z3, K3
-	KANDQ      K2, K3, K3
+	KANDQ      K1, K3, K3
 	VMOVDQU8.Z Z2, K3, Z1
 	VPSUBB     Z2, Z1, Z1
 	VMOVDQA64  Z5, Z2
@@ -182,26 +378,26 @@ row:
 	VPMINUB       Z2, Z5, Z8
 	VPMINUB       Z3, Z6, Z9
 	VPMINUB       Z4, Z7, Z10
-	VPCMPUB       $0x06, Z10, Z9, K2
+	VPCMPUB       $0x06, Z10, Z9, K1
 	VPCMPUB       $0x06, Z9, Z8, K3
-	KORQ          K1, K3, K3
+	KORQ          K2, K3, K3
 	VPMOVM2B      K3, Z8
-	VPSUBB        Z0, Z8, K2, Z8
-	VPCMPUB       $0x02, Z6, Z3, K2
-	VMOVDQU8.Z    Z8, K2, Z9
+	VPSUBB        Z0, Z8, K1, Z8
+	VPCMPUB       $0x02, Z6, Z3, K1
+	VMOVDQU8.Z    Z8, K1, Z9
 	VPSUBB        Z9, Z1, Z10
 	VPSUBB        Z8, Z9, Z1
-	VPCMPUB       $0x06, Z4, Z3, K2
+	VPCMPUB       $0x06, Z4, Z3, K1
 	VPCMPUB       $0x06, Z3, Z2, K3
-	KORQ          K1, K3, K3
-	VPSUBB        Z0, Z10, K2, Z10
+	KORQ          K2, K3, K3
+	VPSUBB        Z0, Z10, K1, Z10
 	VPADDB        Z0, Z10, K3, Z10
-	VPTESTMB      Z10, Z10, K2
-	VPCOMPRESSB.Z Z3, K2, Z2
-	VPCOMPRESSB.Z Z10, K2, Z3
+	VPTESTMB      Z10, Z10, K1
+	VPCOMPRESSB.Z Z3, K1, Z2
+	VPCOMPRESSB.Z Z10, K1, Z3
 	VMOVDQU8      Z2, (CX)(DI*1)
 	VMOVDQU8      Z3, (DX)(DI*1)
-	KMOVQ         K2, R8
+	KMOVQ         K1, R8
 	POPCNTQ       R8, R8
 	ADDQ          R8, DI
 	VMOVDQA64     Z5, Z2
@@ -465,9 +661,205 @@ TEXT ·volume16avx512(SB), NOSPLIT, $0-96
 	MOVQ        changes+32(FP), DX
 	MOVQ        stride+48(FP), BX
 	MOVQ        rows+56(FP), SI
-	MOVQ        edge+64(FP), DI
-	KMOVQ       DI, K1
 	MOVQ        keepY+72(FP), DI
+	KMOVQ       DI, K1
+	XORQ        DI, DI
+	VPTERNLOGD  $0xff, Z0, Z0, Z0
+	MOVQ        above+8(FP), R8
+	MOVQ        owed+16(FP), R9
+	MOVQ        keepZ+80(FP), R10
+	KMOVQ       R10, K2
+	VMOVDQU16   -2(AX), Z3
+	VMOVDQU16   (AX), Z4
+	VMOVDQU16   2(AX), Z5
+	VPMINUW     -2(R8), Z3, Z6
+	VPMINUW     (R8), Z4, Z7
+	VPMINUW     2(R8), Z5, Z8
+	ADDQ        BX, AX
+	ADDQ        BX, R8
+	VMOVDQU16   -2(AX), Z9
+	VMOVDQU16   (AX), Z10
+	VMOVDQU16   2(AX), Z11
+	VPMINUW     -2(R8), Z9, Z12
+	VPMINUW     (R8), Z10, Z13
+	VPMINUW     2(R8), Z11, Z14
+	VPCMPUW     $0x02, Z10, Z4, K3
+	VPCMPUW     $0x02, Z13, Z7, K4
+	VPMINUW     Z3, Z9, Z1
+	VPMINUW     Z4, Z10, Z2
+	VPMINUW     Z5, Z11, Z3
+	VPCMPUW     $0x06, Z3, Z2, K5
+	VPCMPUW     $0x06, Z2, Z1, K6
+	VPMOVM2W    K6, Z2
+	VPSUBW      Z0, Z2, K5, Z2
+	VPMINUW     Z6, Z12, Z1
+	VPMINUW     Z7, Z13, Z3
+	VPMINUW     Z8, Z14, Z4
+	VPCMPUW     $0x06, Z4, Z3, K5
+	VPCMPUW     $0x06, Z3, Z1, K6
+	VPMOVM2W    K6, Z3
+	VPSUBW      Z0, Z3, K5, Z3
+	KANDQ       K1, K3, K3
+	KANDQ       K1, K4, K4
+	VMOVDQU16.Z Z2, K3, Z1
+	VPSUBW      Z1, Z2, Z1
+	VMOVDQU16.Z Z3, K4, Z2
+	VPSUBW      Z3, Z2, Z2
+	VMOVDQA64   Z9, Z3
+	VMOVDQA64   Z10, Z4
+	VMOVDQA64   Z11, Z5
+	VMOVDQA64   Z12, Z6
+	VMOVDQA64   Z13, Z7
+	VMOVDQA64   Z14, Z8
+
+row:
+	ADDQ          BX, AX
+	ADDQ          BX, R8
+	VMOVDQU16     -2(AX), Z9
+	VMOVDQU16     (AX), Z10
+	VMOVDQU16     2(AX), Z11
+	VPMINUW       -2(R8), Z9, Z12
+	VPMINUW       (R8), Z10, Z13
+	VPMINUW       2(R8), Z11, Z14
+	VPCMPUW       $0x02, Z10, Z4, K1
+	VPCMPUW       $0x02, Z13, Z7, K3
+	VPMINUW       Z3, Z9, Z15
+	VPMINUW       Z4, Z10, Z16
+	VPMINUW       Z5, Z11, Z17
+	VPCMPUW       $0x06, Z17, Z16, K4
+	VPCMPUW       $0x06, Z16, Z15, K5
+	VPMOVM2W      K5, Z15
+	VPSUBW        Z0, Z15, K4, Z15
+	VPMINUW       Z6, Z12, Z16
+	VPMINUW       Z7, Z13, Z17
+	VPMINUW       Z8, Z14, Z18
+	VPCMPUW       $0x06, Z18, Z17, K4
+	VPCMPUW       $0x06, Z17, Z16, K5
+	VPMOVM2W      K5, Z16
+	VPSUBW        Z0, Z16, K4, Z16
+	VMOVDQU16.Z   Z16, K3, Z17
+	VPSUBW        Z17, Z2, Z18
+	VPSUBW        Z16, Z17, Z2
+	VPCMPUW       $0x06, Z8, Z7, K3
+	VPCMPUW       $0x06, Z7, Z6, K4
+	VPSUBW        Z0, Z18, K3, Z18
+	VPADDW        Z0, Z18, K4, Z18
+	VMOVDQU16.Z   Z15, K1, Z8
+	VPADDW        Z8, Z1, Z6
+	VPSUBW        Z8, Z15, Z1
+	VPCMPUW       $0x06, Z5, Z4, K1
+	VPCMPUW       $0x06, Z4, Z3, K3
+	VPADDW        Z0, Z6, K1, Z6
+	VPSUBW        Z0, Z6, K3, Z6
+	VPCMPUW       $0x00, Z7, Z4, K2, K1
+	VMOVDQU16.Z   Z18, K1, Z3
+	VPADDW        Z3, Z6, Z6
+	VPADDW        (R9), Z6, Z6
+	VPSUBW        Z3, Z18, Z18
+	VMOVDQU16     Z18, (R9)
+	ADDQ          BX, R9
+	VPTESTMW      Z6, Z6, K1
+	VPCOMPRESSW.Z Z4, K1, Z3
+	VPCOMPRESSW.Z Z6, K1, Z4
+	VMOVDQU16     Z3, (CX)(DI*2)
+	VMOVDQU16     Z4, (DX)(DI*2)
+	KMOVQ         K1, R10
+	POPCNTQ       R10, R10
+	ADDQ          R10, DI
+	VMOVDQA64     Z9, Z3
+	VMOVDQA64     Z10, Z4
+	VMOVDQA64     Z11, Z5
+	VMOVDQA64     Z12, Z6
+	VMOVDQA64     Z13, Z7
+	VMOVDQA64     Z14, Z8
+	DECQ          SI
+	JNZ           row
+	VZEROUPPER
+	MOVQ          DI, ret+88(FP)
+	RET
+
+// func area16avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, POPCNT
+TEXT ·area16avx512(SB), NOSPLIT, $0-72
+	MOVQ        below+0(FP), AX
+	MOVQ        values+8(FP), CX
+	MOVQ        changes+16(FP), DX
+	MOVQ        stride+32(FP), BX
+	MOVQ        rows+40(FP), SI
+	MOVQ        keepY+56(FP), DI
+	KMOVQ       DI, K1
+	XORQ        DI, DI
+	VPTERNLOGD  $0xff, Z0, Z0, Z0
+	VMOVDQU16   -2(AX), Z2
+	VMOVDQU16   (AX), Z3
+	VMOVDQU16   2(AX), Z4
+	ADDQ        BX, AX
+	VMOVDQU16   -2(AX), Z5
+	VMOVDQU16   (AX), Z6
+	VMOVDQU16   2(AX), Z7
+	VPMINUW     Z2, Z5, Z1
+	VPMINUW     Z3, Z6, Z2
+	VPMINUW     Z4, Z7, Z4
+	VPCMPUW     $0x06, Z4, Z2, K2
+	VPCMPUW     $0x06, Z2, Z1, K3
+	VPMOVM2W    K3, Z2
+	VPSUBW      Z0, Z2, K2, Z2
+	VPCMPUW     $0x02, Z6, Z3, K2
+	KANDQ       K1, K2, K2
+	VMOVDQU16.Z Z2, K2, Z1
+	VPSUBW      Z2, Z1, Z1
+	VMOVDQA64   Z5, Z2
+	VMOVDQA64   Z6, Z3
+	VMOVDQA64   Z7, Z4
+
+row:
+	ADDQ          BX, AX
+	VMOVDQU16     -2(AX), Z5
+	VMOVDQU16     (AX), Z6
+	VMOVDQU16     2(AX), Z7
+	VPMINUW       Z2, Z5, Z8
+	VPMINUW       Z3, Z6, Z9
+	VPMINUW       Z4, Z7, Z10
+	VPCMPUW       $0x06, Z10, Z9, K1
+	VPCMPUW       $0x06, Z9, Z8, K2
+	VPMOVM2W      K2, Z8
+	VPSUBW        Z0, Z8, K1, Z8
+	VPCMPUW       $0x02, Z6, Z3, K1
+	VMOVDQU16.Z   Z8, K1, Z9
+	VPSUBW        Z9, Z1, Z10
+	VPSUBW        Z8, Z9, Z1
+	VPCMPUW       $0x06, Z4, Z3, K1
+	VPCMPUW       $0x06, Z3, Z2, K2
+	VPSUBW        Z0, Z10, K1, Z10
+	VPADDW        Z0, Z10, K2, Z10
+	VPTESTMW      Z10, Z10, K1
+	VPCOMPRESSW.Z Z3, K1, Z2
+	VPCOMPRESSW.Z Z10, K1, Z3
+	VMOVDQU16     Z2, (CX)(DI*2)
+	VMOVDQU16     Z3, (DX)(DI*2)
+	KMOVQ         K1, R8
+	POPCNTQ       R8, R8
+	ADDQ          R8, DI
+	VMOVDQA64     Z5, Z2
+	VMOVDQA64     Z6, Z3
+	VMOVDQA64     Z7, Z4
+	DECQ          SI
+	JNZ           row
+	VZEROUPPER
+	MOVQ          DI, ret+64(FP)
+	RET
+
+// func volumeEdge16avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, POPCNT
+TEXT ·volumeEdge16avx512(SB), NOSPLIT, $0-96
+	MOVQ        below+0(FP), AX
+	MOVQ        values+24(FP), CX
+	MOVQ        changes+32(FP), DX
+	MOVQ        stride+48(FP), BX
+	MOVQ        rows+56(FP), SI
+	MOVQ        keepY+72(FP), DI
+	KMOVQ       DI, K1
+	MOVQ        edge+64(FP), DI
 	KMOVQ       DI, K2
 	XORQ        DI, DI
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
@@ -496,7 +888,7 @@ TEXT ·volume16avx512(SB), NOSPLIT, $0-96
 	VPMINUW     Z5, Z11, Z3
 	VPCMPUW     $0x06, Z3, Z2, K6
 	VPCMPUW     $0x06, Z2, Z1, K7
-	KORQ        K1, K7, K7
+	KORQ        K2, K7, K7
 	VPMOVM2W    K7, Z2
 	VPSUBW      Z0, Z2, K6, Z2
 	VPMINUW     Z6, Z12, Z1
@@ -504,11 +896,11 @@ TEXT ·volume16avx512(SB), NOSPLIT, $0-96
 	VPMINUW     Z8, Z14, Z4
 	VPCMPUW     $0x06, Z4, Z3, K6
 	VPCMPUW     $0x06, Z3, Z1, K7
-	KORQ        K1, K7, K7
+	KORQ        K2, K7, K7
 	VPMOVM2W    K7, Z3
 	VPSUBW      Z0, Z3, K6, Z3
-	KANDQ       K2, K4, K4
-	KANDQ       K2, K5, K5
+	KANDQ       K1, K4, K4
+	KANDQ       K1, K5, K5
 	VMOVDQU16.Z Z2, K4, Z1
 	VPSUBW      Z1, Z2, Z1
 	VMOVDQU16.Z Z3, K5, Z2
@@ -529,14 +921,14 @@ row:
 	VPMINUW       -2(R8), Z9, Z12
 	VPMINUW       (R8), Z10, Z13
 	VPMINUW       2(R8), Z11, Z14
-	VPCMPUW       $0x02, Z10, Z4, K2
+	VPCMPUW       $0x02, Z10, Z4, K1
 	VPCMPUW       $0x02, Z13, Z7, K4
 	VPMINUW       Z3, Z9, Z15
 	VPMINUW       Z4, Z10, Z16
 	VPMINUW       Z5, Z11, Z17
 	VPCMPUW       $0x06, Z17, Z16, K5
 	VPCMPUW       $0x06, Z16, Z15, K6
-	KORQ          K1, K6, K6
+	KORQ          K2, K6, K6
 	VPMOVM2W      K6, Z15
 	VPSUBW        Z0, Z15, K5, Z15
 	VPMINUW       Z6, Z12, Z16
@@ -544,7 +936,7 @@ row:
 	VPMINUW       Z8, Z14, Z18
 	VPCMPUW       $0x06, Z18, Z17, K5
 	VPCMPUW       $0x06, Z17, Z16, K6
-	KORQ          K1, K6, K6
+	KORQ          K2, K6, K6
 	VPMOVM2W      K6, Z16
 	VPSUBW        Z0, Z16, K5, Z16
 	VMOVDQU16.Z   Z16, K4, Z17
@@ -552,30 +944,30 @@ row:
 	VPSUBW        Z16, Z17, Z2
 	VPCMPUW       $0x06, Z8, Z7, K4
 	VPCMPUW       $0x06, Z7, Z6, K5
-	KORQ          K1, K5, K5
+	KORQ          K2, K5, K5
 	VPSUBW        Z0, Z18, K4, Z18
 	VPADDW        Z0, Z18, K5, Z18
-	VMOVDQU16.Z   Z15, K2, Z8
+	VMOVDQU16.Z   Z15, K1, Z8
 	VPADDW        Z8, Z1, Z6
 	VPSUBW        Z8, Z15, Z1
-	VPCMPUW       $0x06, Z5, Z4, K2
+	VPCMPUW       $0x06, Z5, Z4, K1
 	VPCMPUW       $0x06, Z4, Z3, K4
-	KORQ          K1, K4, K4
-	VPADDW        Z0, Z6, K2, Z6
+	KORQ          K2, K4, K4
+	VPADDW        Z0, Z6, K1, Z6
 	VPSUBW        Z0, Z6, K4, Z6
-	VPCMPUW       $0x00, Z7, Z4, K3, K2
-	VMOVDQU16.Z   Z18, K2, Z3
+	VPCMPUW       $0x00, Z7, Z4, K3, K1
+	VMOVDQU16.Z   Z18, K1, Z3
 	VPADDW        Z3, Z6, Z6
 	VPADDW        (R9), Z6, Z6
 	VPSUBW        Z3, Z18, Z18
 	VMOVDQU16     Z18, (R9)
 	ADDQ          BX, R9
-	VPTESTMW      Z6, Z6, K2
-	VPCOMPRESSW.Z Z4, K2, Z3
-	VPCOMPRESSW.Z Z6, K2, Z4
+	VPTESTMW      Z6, Z6, K1
+	VPCOMPRESSW.Z Z4, K1, Z3
+	VPCOMPRESSW.Z Z6, K1, Z4
 	VMOVDQU16     Z3, (CX)(DI*2)
 	VMOVDQU16     Z4, (DX)(DI*2)
-	KMOVQ         K2, R10
+	KMOVQ         K1, R10
 	POPCNTQ       R10, R10
 	ADDQ          R10, DI
 	VMOVDQA64     Z9, Z3
@@ -590,17 +982,17 @@ row:
 	MOVQ          DI, ret+88(FP)
 	RET
 
-// func area16avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
+// func areaEdge16avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, POPCNT
-TEXT ·area16avx512(SB), NOSPLIT, $0-72
+TEXT ·areaEdge16avx512(SB), NOSPLIT, $0-72
 	MOVQ        below+0(FP), AX
 	MOVQ        values+8(FP), CX
 	MOVQ        changes+16(FP), DX
 	MOVQ        stride+32(FP), BX
 	MOVQ        rows+40(FP), SI
-	MOVQ        edge+48(FP), DI
-	KMOVQ       DI, K1
 	MOVQ        keepY+56(FP), DI
+	KMOVQ       DI, K1
+	MOVQ        edge+48(FP), DI
 	KMOVQ       DI, K2
 	XORQ        DI, DI
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
@@ -616,11 +1008,11 @@ TEXT ·area16avx512(SB), NOSPLIT, $0-72
 	VPMINUW     Z4, Z7, Z4
 	VPCMPUW     $0x06, Z4, Z2, K3
 	VPCMPUW     $0x06, Z2, Z1, K4
-	KORQ        K1, K4, K4
+	KORQ        K2, K4, K4
 	VPMOVM2W    K4, Z2
 	VPSUBW      Z0, Z2, K3, Z2
 	VPCMPUW     $0x02, Z6, Z3, K3
-	KANDQ       K2, K3, K3
+	KANDQ       K1, K3, K3
 	VMOVDQU16.Z Z2, K3, Z1
 	VPSUBW      Z2, Z1, Z1
 	VMOVDQA64   Z5, Z2
@@ -635,26 +1027,26 @@ row:
 	VPMINUW       Z2, Z5, Z8
 	VPMINUW       Z3, Z6, Z9
 	VPMINUW       Z4, Z7, Z10
-	VPCMPUW       $0x06, Z10, Z9, K2
+	VPCMPUW       $0x06, Z10, Z9, K1
 	VPCMPUW       $0x06, Z9, Z8, K3
-	KORQ          K1, K3, K3
+	KORQ          K2, K3, K3
 	VPMOVM2W      K3, Z8
-	VPSUBW        Z0, Z8, K2, Z8
-	VPCMPUW       $0x02, Z6, Z3, K2
-	VMOVDQU16.Z   Z8, K2, Z9
+	VPSUBW        Z0, Z8, K1, Z8
+	VPCMPUW       $0x02, Z6, Z3, K1
+	VMOVDQU16.Z   Z8, K1, Z9
 	VPSUBW        Z9, Z1, Z10
 	VPSUBW        Z8, Z9, Z1
-	VPCMPUW       $0x06, Z4, Z3, K2
+	VPCMPUW       $0x06, Z4, Z3, K1
 	VPCMPUW       $0x06, Z3, Z2, K3
-	KORQ          K1, K3, K3
-	VPSUBW        Z0, Z10, K2, Z10
+	KORQ          K2, K3, K3
+	VPSUBW        Z0, Z10, K1, Z10
 	VPADDW        Z0, Z10, K3, Z10
-	VPTESTMW      Z10, Z10, K2
-	VPCOMPRESSW.Z Z3, K2, Z2
-	VPCOMPRESSW.Z Z10, K2, Z3
+	VPTESTMW      Z10, Z10, K1
+	VPCOMPRESSW.Z Z3, K1, Z2
+	VPCOMPRESSW.Z Z10, K1, Z3
 	VMOVDQU16     Z2, (CX)(DI*2)
 	VMOVDQU16     Z3, (DX)(DI*2)
-	KMOVQ         K2, R8
+	KMOVQ         K1, R8
 	POPCNTQ       R8, R8
 	ADDQ          R8, DI
 	VMOVDQA64     Z5, Z2
@@ -918,9 +1310,205 @@ TEXT ·volume32avx512(SB), NOSPLIT, $0-96
 	MOVQ        changes+32(FP), DX
 	MOVQ        stride+48(FP), BX
 	MOVQ        rows+56(FP), SI
-	MOVQ        edge+64(FP), DI
-	KMOVQ       DI, K1
 	MOVQ        keepY+72(FP), DI
+	KMOVQ       DI, K1
+	XORQ        DI, DI
+	VPTERNLOGD  $0xff, Z0, Z0, Z0
+	MOVQ        above+8(FP), R8
+	MOVQ        owed+16(FP), R9
+	MOVQ        keepZ+80(FP), R10
+	KMOVQ       R10, K2
+	VMOVDQU32   -4(AX), Z3
+	VMOVDQU32   (AX), Z4
+	VMOVDQU32   4(AX), Z5
+	VPMINUD     -4(R8), Z3, Z6
+	VPMINUD     (R8), Z4, Z7
+	VPMINUD     4(R8), Z5, Z8
+	ADDQ        BX, AX
+	ADDQ        BX, R8
+	VMOVDQU32   -4(AX), Z9
+	VMOVDQU32   (AX), Z10
+	VMOVDQU32   4(AX), Z11
+	VPMINUD     -4(R8), Z9, Z12
+	VPMINUD     (R8), Z10, Z13
+	VPMINUD     4(R8), Z11, Z14
+	VPCMPUD     $0x02, Z10, Z4, K3
+	VPCMPUD     $0x02, Z13, Z7, K4
+	VPMINUD     Z3, Z9, Z1
+	VPMINUD     Z4, Z10, Z2
+	VPMINUD     Z5, Z11, Z3
+	VPCMPUD     $0x06, Z3, Z2, K5
+	VPCMPUD     $0x06, Z2, Z1, K6
+	VPMOVM2D    K6, Z2
+	VPSUBD      Z0, Z2, K5, Z2
+	VPMINUD     Z6, Z12, Z1
+	VPMINUD     Z7, Z13, Z3
+	VPMINUD     Z8, Z14, Z4
+	VPCMPUD     $0x06, Z4, Z3, K5
+	VPCMPUD     $0x06, Z3, Z1, K6
+	VPMOVM2D    K6, Z3
+	VPSUBD      Z0, Z3, K5, Z3
+	KANDQ       K1, K3, K3
+	KANDQ       K1, K4, K4
+	VMOVDQU32.Z Z2, K3, Z1
+	VPSUBD      Z1, Z2, Z1
+	VMOVDQU32.Z Z3, K4, Z2
+	VPSUBD      Z3, Z2, Z2
+	VMOVDQA64   Z9, Z3
+	VMOVDQA64   Z10, Z4
+	VMOVDQA64   Z11, Z5
+	VMOVDQA64   Z12, Z6
+	VMOVDQA64   Z13, Z7
+	VMOVDQA64   Z14, Z8
+
+row:
+	ADDQ          BX, AX
+	ADDQ          BX, R8
+	VMOVDQU32     -4(AX), Z9
+	VMOVDQU32     (AX), Z10
+	VMOVDQU32     4(AX), Z11
+	VPMINUD       -4(R8), Z9, Z12
+	VPMINUD       (R8), Z10, Z13
+	VPMINUD       4(R8), Z11, Z14
+	VPCMPUD       $0x02, Z10, Z4, K1
+	VPCMPUD       $0x02, Z13, Z7, K3
+	VPMINUD       Z3, Z9, Z15
+	VPMINUD       Z4, Z10, Z16
+	VPMINUD       Z5, Z11, Z17
+	VPCMPUD       $0x06, Z17, Z16, K4
+	VPCMPUD       $0x06, Z16, Z15, K5
+	VPMOVM2D      K5, Z15
+	VPSUBD        Z0, Z15, K4, Z15
+	VPMINUD       Z6, Z12, Z16
+	VPMINUD       Z7, Z13, Z17
+	VPMINUD       Z8, Z14, Z18
+	VPCMPUD       $0x06, Z18, Z17, K4
+	VPCMPUD       $0x06, Z17, Z16, K5
+	VPMOVM2D      K5, Z16
+	VPSUBD        Z0, Z16, K4, Z16
+	VMOVDQU32.Z   Z16, K3, Z17
+	VPSUBD        Z17, Z2, Z18
+	VPSUBD        Z16, Z17, Z2
+	VPCMPUD       $0x06, Z8, Z7, K3
+	VPCMPUD       $0x06, Z7, Z6, K4
+	VPSUBD        Z0, Z18, K3, Z18
+	VPADDD        Z0, Z18, K4, Z18
+	VMOVDQU32.Z   Z15, K1, Z8
+	VPADDD        Z8, Z1, Z6
+	VPSUBD        Z8, Z15, Z1
+	VPCMPUD       $0x06, Z5, Z4, K1
+	VPCMPUD       $0x06, Z4, Z3, K3
+	VPADDD        Z0, Z6, K1, Z6
+	VPSUBD        Z0, Z6, K3, Z6
+	VPCMPUD       $0x00, Z7, Z4, K2, K1
+	VMOVDQU32.Z   Z18, K1, Z3
+	VPADDD        Z3, Z6, Z6
+	VPADDD        (R9), Z6, Z6
+	VPSUBD        Z3, Z18, Z18
+	VMOVDQU32     Z18, (R9)
+	ADDQ          BX, R9
+	VPTESTMD      Z6, Z6, K1
+	VPCOMPRESSD.Z Z4, K1, Z3
+	VPCOMPRESSD.Z Z6, K1, Z4
+	VMOVDQU32     Z3, (CX)(DI*4)
+	VMOVDQU32     Z4, (DX)(DI*4)
+	KMOVQ         K1, R10
+	POPCNTQ       R10, R10
+	ADDQ          R10, DI
+	VMOVDQA64     Z9, Z3
+	VMOVDQA64     Z10, Z4
+	VMOVDQA64     Z11, Z5
+	VMOVDQA64     Z12, Z6
+	VMOVDQA64     Z13, Z7
+	VMOVDQA64     Z14, Z8
+	DECQ          SI
+	JNZ           row
+	VZEROUPPER
+	MOVQ          DI, ret+88(FP)
+	RET
+
+// func area32avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, POPCNT
+TEXT ·area32avx512(SB), NOSPLIT, $0-72
+	MOVQ        below+0(FP), AX
+	MOVQ        values+8(FP), CX
+	MOVQ        changes+16(FP), DX
+	MOVQ        stride+32(FP), BX
+	MOVQ        rows+40(FP), SI
+	MOVQ        keepY+56(FP), DI
+	KMOVQ       DI, K1
+	XORQ        DI, DI
+	VPTERNLOGD  $0xff, Z0, Z0, Z0
+	VMOVDQU32   -4(AX), Z2
+	VMOVDQU32   (AX), Z3
+	VMOVDQU32   4(AX), Z4
+	ADDQ        BX, AX
+	VMOVDQU32   -4(AX), Z5
+	VMOVDQU32   (AX), Z6
+	VMOVDQU32   4(AX), Z7
+	VPMINUD     Z2, Z5, Z1
+	VPMINUD     Z3, Z6, Z2
+	VPMINUD     Z4, Z7, Z4
+	VPCMPUD     $0x06, Z4, Z2, K2
+	VPCMPUD     $0x06, Z2, Z1, K3
+	VPMOVM2D    K3, Z2
+	VPSUBD      Z0, Z2, K2, Z2
+	VPCMPUD     $0x02, Z6, Z3, K2
+	KANDQ       K1, K2, K2
+	VMOVDQU32.Z Z2, K2, Z1
+	VPSUBD      Z2, Z1, Z1
+	VMOVDQA64   Z5, Z2
+	VMOVDQA64   Z6, Z3
+	VMOVDQA64   Z7, Z4
+
+row:
+	ADDQ          BX, AX
+	VMOVDQU32     -4(AX), Z5
+	VMOVDQU32     (AX), Z6
+	VMOVDQU32     4(AX), Z7
+	VPMINUD       Z2, Z5, Z8
+	VPMINUD       Z3, Z6, Z9
+	VPMINUD       Z4, Z7, Z10
+	VPCMPUD       $0x06, Z10, Z9, K1
+	VPCMPUD       $0x06, Z9, Z8, K2
+	VPMOVM2D      K2, Z8
+	VPSUBD        Z0, Z8, K1, Z8
+	VPCMPUD       $0x02, Z6, Z3, K1
+	VMOVDQU32.Z   Z8, K1, Z9
+	VPSUBD        Z9, Z1, Z10
+	VPSUBD        Z8, Z9, Z1
+	VPCMPUD       $0x06, Z4, Z3, K1
+	VPCMPUD       $0x06, Z3, Z2, K2
+	VPSUBD        Z0, Z10, K1, Z10
+	VPADDD        Z0, Z10, K2, Z10
+	VPTESTMD      Z10, Z10, K1
+	VPCOMPRESSD.Z Z3, K1, Z2
+	VPCOMPRESSD.Z Z10, K1, Z3
+	VMOVDQU32     Z2, (CX)(DI*4)
+	VMOVDQU32     Z3, (DX)(DI*4)
+	KMOVQ         K1, R8
+	POPCNTQ       R8, R8
+	ADDQ          R8, DI
+	VMOVDQA64     Z5, Z2
+	VMOVDQA64     Z6, Z3
+	VMOVDQA64     Z7, Z4
+	DECQ          SI
+	JNZ           row
+	VZEROUPPER
+	MOVQ          DI, ret+64(FP)
+	RET
+
+// func volumeEdge32avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, POPCNT
+TEXT ·volumeEdge32avx512(SB), NOSPLIT, $0-96
+	MOVQ        below+0(FP), AX
+	MOVQ        values+24(FP), CX
+	MOVQ        changes+32(FP), DX
+	MOVQ        stride+48(FP), BX
+	MOVQ        rows+56(FP), SI
+	MOVQ        keepY+72(FP), DI
+	KMOVQ       DI, K1
+	MOVQ        edge+64(FP), DI
 	KMOVQ       DI, K2
 	XORQ        DI, DI
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
@@ -949,7 +1537,7 @@ TEXT ·volume32avx512(SB), NOSPLIT, $0-96
 	VPMINUD     Z5, Z11, Z3
 	VPCMPUD     $0x06, Z3, Z2, K6
 	VPCMPUD     $0x06, Z2, Z1, K7
-	KORQ        K1, K7, K7
+	KORQ        K2, K7, K7
 	VPMOVM2D    K7, Z2
 	VPSUBD      Z0, Z2, K6, Z2
 	VPMINUD     Z6, Z12, Z1
@@ -957,11 +1545,11 @@ TEXT ·volume32avx512(SB), NOSPLIT, $0-96
 	VPMINUD     Z8, Z14, Z4
 	VPCMPUD     $0x06, Z4, Z3, K6
 	VPCMPUD     $0x06, Z3, Z1, K7
-	KORQ        K1, K7, K7
+	KORQ        K2, K7, K7
 	VPMOVM2D    K7, Z3
 	VPSUBD      Z0, Z3, K6, Z3
-	KANDQ       K2, K4, K4
-	KANDQ       K2, K5, K5
+	KANDQ       K1, K4, K4
+	KANDQ       K1, K5, K5
 	VMOVDQU32.Z Z2, K4, Z1
 	VPSUBD      Z1, Z2, Z1
 	VMOVDQU32.Z Z3, K5, Z2
@@ -982,14 +1570,14 @@ row:
 	VPMINUD       -4(R8), Z9, Z12
 	VPMINUD       (R8), Z10, Z13
 	VPMINUD       4(R8), Z11, Z14
-	VPCMPUD       $0x02, Z10, Z4, K2
+	VPCMPUD       $0x02, Z10, Z4, K1
 	VPCMPUD       $0x02, Z13, Z7, K4
 	VPMINUD       Z3, Z9, Z15
 	VPMINUD       Z4, Z10, Z16
 	VPMINUD       Z5, Z11, Z17
 	VPCMPUD       $0x06, Z17, Z16, K5
 	VPCMPUD       $0x06, Z16, Z15, K6
-	KORQ          K1, K6, K6
+	KORQ          K2, K6, K6
 	VPMOVM2D      K6, Z15
 	VPSUBD        Z0, Z15, K5, Z15
 	VPMINUD       Z6, Z12, Z16
@@ -997,7 +1585,7 @@ row:
 	VPMINUD       Z8, Z14, Z18
 	VPCMPUD       $0x06, Z18, Z17, K5
 	VPCMPUD       $0x06, Z17, Z16, K6
-	KORQ          K1, K6, K6
+	KORQ          K2, K6, K6
 	VPMOVM2D      K6, Z16
 	VPSUBD        Z0, Z16, K5, Z16
 	VMOVDQU32.Z   Z16, K4, Z17
@@ -1005,30 +1593,30 @@ row:
 	VPSUBD        Z16, Z17, Z2
 	VPCMPUD       $0x06, Z8, Z7, K4
 	VPCMPUD       $0x06, Z7, Z6, K5
-	KORQ          K1, K5, K5
+	KORQ          K2, K5, K5
 	VPSUBD        Z0, Z18, K4, Z18
 	VPADDD        Z0, Z18, K5, Z18
-	VMOVDQU32.Z   Z15, K2, Z8
+	VMOVDQU32.Z   Z15, K1, Z8
 	VPADDD        Z8, Z1, Z6
 	VPSUBD        Z8, Z15, Z1
-	VPCMPUD       $0x06, Z5, Z4, K2
+	VPCMPUD       $0x06, Z5, Z4, K1
 	VPCMPUD       $0x06, Z4, Z3, K4
-	KORQ          K1, K4, K4
-	VPADDD        Z0, Z6, K2, Z6
+	KORQ          K2, K4, K4
+	VPADDD        Z0, Z6, K1, Z6
 	VPSUBD        Z0, Z6, K4, Z6
-	VPCMPUD       $0x00, Z7, Z4, K3, K2
-	VMOVDQU32.Z   Z18, K2, Z3
+	VPCMPUD       $0x00, Z7, Z4, K3, K1
+	VMOVDQU32.Z   Z18, K1, Z3
 	VPADDD        Z3, Z6, Z6
 	VPADDD        (R9), Z6, Z6
 	VPSUBD        Z3, Z18, Z18
 	VMOVDQU32     Z18, (R9)
 	ADDQ          BX, R9
-	VPTESTMD      Z6, Z6, K2
-	VPCOMPRESSD.Z Z4, K2, Z3
-	VPCOMPRESSD.Z Z6, K2, Z4
+	VPTESTMD      Z6, Z6, K1
+	VPCOMPRESSD.Z Z4, K1, Z3
+	VPCOMPRESSD.Z Z6, K1, Z4
 	VMOVDQU32     Z3, (CX)(DI*4)
 	VMOVDQU32     Z4, (DX)(DI*4)
-	KMOVQ         K2, R10
+	KMOVQ         K1, R10
 	POPCNTQ       R10, R10
 	ADDQ          R10, DI
 	VMOVDQA64     Z9, Z3
@@ -1043,17 +1631,17 @@ row:
 	MOVQ          DI, ret+88(FP)
 	RET
 
-// func area32avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
+// func areaEdge32avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, POPCNT
-TEXT ·area32avx512(SB), NOSPLIT, $0-72
+TEXT ·areaEdge32avx512(SB), NOSPLIT, $0-72
 	MOVQ        below+0(FP), AX
 	MOVQ        values+8(FP), CX
 	MOVQ        changes+16(FP), DX
 	MOVQ        stride+32(FP), BX
 	MOVQ        rows+40(FP), SI
-	MOVQ        edge+48(FP), DI
-	KMOVQ       DI, K1
 	MOVQ        keepY+56(FP), DI
+	KMOVQ       DI, K1
+	MOVQ        edge+48(FP), DI
 	KMOVQ       DI, K2
 	XORQ        DI, DI
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
@@ -1069,11 +1657,11 @@ TEXT ·area32avx512(SB), NOSPLIT, $0-72
 	VPMINUD     Z4, Z7, Z4
 	VPCMPUD     $0x06, Z4, Z2, K3
 	VPCMPUD     $0x06, Z2, Z1, K4
-	KORQ        K1, K4, K4
+	KORQ        K2, K4, K4
 	VPMOVM2D    K4, Z2
 	VPSUBD      Z0, Z2, K3, Z2
 	VPCMPUD     $0x02, Z6, Z3, K3
-	KANDQ       K2, K3, K3
+	KANDQ       K1, K3, K3
 	VMOVDQU32.Z Z2, K3, Z1
 	VPSUBD      Z2, Z1, Z1
 	VMOVDQA64   Z5, Z2
@@ -1088,26 +1676,26 @@ row:
 	VPMINUD       Z2, Z5, Z8
 	VPMINUD       Z3, Z6, Z9
 	VPMINUD       Z4, Z7, Z10
-	VPCMPUD       $0x06, Z10, Z9, K2
+	VPCMPUD       $0x06, Z10, Z9, K1
 	VPCMPUD       $0x06, Z9, Z8, K3
-	KORQ          K1, K3, K3
+	KORQ          K2, K3, K3
 	VPMOVM2D      K3, Z8
-	VPSUBD        Z0, Z8, K2, Z8
-	VPCMPUD       $0x02, Z6, Z3, K2
-	VMOVDQU32.Z   Z8, K2, Z9
+	VPSUBD        Z0, Z8, K1, Z8
+	VPCMPUD       $0x02, Z6, Z3, K1
+	VMOVDQU32.Z   Z8, K1, Z9
 	VPSUBD        Z9, Z1, Z10
 	VPSUBD        Z8, Z9, Z1
-	VPCMPUD       $0x06, Z4, Z3, K2
+	VPCMPUD       $0x06, Z4, Z3, K1
 	VPCMPUD       $0x06, Z3, Z2, K3
-	KORQ          K1, K3, K3
-	VPSUBD        Z0, Z10, K2, Z10
+	KORQ          K2, K3, K3
+	VPSUBD        Z0, Z10, K1, Z10
 	VPADDD        Z0, Z10, K3, Z10
-	VPTESTMD      Z10, Z10, K2
-	VPCOMPRESSD.Z Z3, K2, Z2
-	VPCOMPRESSD.Z Z10, K2, Z3
+	VPTESTMD      Z10, Z10, K1
+	VPCOMPRESSD.Z Z3, K1, Z2
+	VPCOMPRESSD.Z Z10, K1, Z3
 	VMOVDQU32     Z2, (CX)(DI*4)
 	VMOVDQU32     Z3, (DX)(DI*4)
-	KMOVQ         K2, R8
+	KMOVQ         K1, R8
 	POPCNTQ       R8, R8
 	ADDQ          R8, DI
 	VMOVDQA64     Z5, Z2

@@ -71,7 +71,9 @@ func (w width512) falls(s triple, edge Register) (after, before Register) {
 	after, before = K(), K()
 	w.compare(greater, s[2], s[1], after)
 	w.compare(greater, s[1], s[0], before)
-	KORQ(edge, before, before)
+	if edge != nil {
+		KORQ(edge, before, before)
+	}
 	return after, before
 }
 
@@ -102,7 +104,7 @@ func zero(v VecVirtual) { VPXORD(v, v, v) }
 // arguments loads the parameters that volume and area share.
 type arguments struct {
 	below, values, changes, stride, rows, n Register
-	edge, keepY                             Register // masks
+	edge, keepY                             Register // masks; a nil edge is none
 	minusOne                                VecVirtual
 }
 
@@ -112,11 +114,14 @@ func mask(name string) Register {
 	return k
 }
 
-func arguments512() arguments {
+func arguments512(edge bool) arguments {
 	a := arguments{
 		below: Load(Param("below"), GP64()), values: Load(Param("values"), GP64()), changes: Load(Param("changes"), GP64()),
 		stride: Load(Param("stride"), GP64()), rows: Load(Param("rows"), GP64()), n: GP64(),
-		edge: mask("edge"), keepY: mask("keepY"), minusOne: ZMM(),
+		keepY: mask("keepY"), minusOne: ZMM(),
+	}
+	if edge {
+		a.edge = mask("edge")
 	}
 	XORQ(a.n, a.n)
 	VPTERNLOGD(U8(0xff), a.minusOne, a.minusOne, a.minusOne)
@@ -136,12 +141,23 @@ func (w width512) emit(a arguments, level, change VecVirtual) {
 	ADDQ(found, a.n)
 }
 
+// named is the name of a kernel for the column at the edge of an image in which
+// the last level is all that a lane holds, or for the others, where what is
+// before the row is above every voxel.
+func named(kernel string, edge bool) string {
+	if edge {
+		return kernel + "Edge"
+	}
+	return kernel
+}
+
 // volume goes down a column of vectors of two planes: see the portable kernel.
-func (w width512) volume() {
-	TEXT(fmt.Sprintf("volume%davx512", 8*w.size), NOSPLIT, volumeSignature)
+func (w width512) volume(edge bool) {
+	name := fmt.Sprintf("%s%davx512", named("volume", edge), 8*w.size)
+	TEXT(name, NOSPLIT, volumeSignature)
 	Pragma("noescape")
-	Doc(fmt.Sprintf("volume%davx512 appends the changes of a column of rows of two planes, and returns how many.", 8*w.size))
-	a := arguments512()
+	Doc(name + " appends the changes of a column of rows of two planes, and returns how many.")
+	a := arguments512(edge)
 	above, owed, keepZ := Load(Param("above"), GP64()), Load(Param("owed"), GP64()), mask("keepZ")
 	toV, toZ := ZMM(), ZMM()
 	v := w.loaded(a.below)
@@ -212,11 +228,12 @@ func (w width512) done(a arguments) {
 }
 
 // area goes down a column of vectors of a 2D image.
-func (w width512) area() {
-	TEXT(fmt.Sprintf("area%davx512", 8*w.size), NOSPLIT, areaSignature)
+func (w width512) area(edge bool) {
+	name := fmt.Sprintf("%s%davx512", named("area", edge), 8*w.size)
+	TEXT(name, NOSPLIT, areaSignature)
 	Pragma("noescape")
-	Doc(fmt.Sprintf("area%davx512 appends the changes of a column of rows of a 2D image, and returns how many.", 8*w.size))
-	a := arguments512()
+	Doc(name + " appends the changes of a column of rows of a 2D image, and returns how many.")
+	a := arguments512(edge)
 	toV := ZMM()
 	v := w.loaded(a.below)
 	pair := func() (u triple, dy VecVirtual, own Register) {

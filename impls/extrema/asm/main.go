@@ -35,8 +35,10 @@ func main() {
 	switch *isa {
 	case "avx512":
 		for _, w := range widths512() {
-			w.volume()
-			w.area()
+			for _, edge := range []bool{false, true} {
+				w.volume(edge)
+				w.area(edge)
+			}
 			scatter(w.size, "avx512")
 			affine512(w.size, false)
 			affine512(w.size, true)
