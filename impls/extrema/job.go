@@ -163,6 +163,11 @@ func (j *hostJob[L, C]) march(c *core[L, C], slab []byte, y0, y1, from, to, lo i
 			rows = slab[(z-max(from, 0))*size:][:size]
 		}
 		j.fill(c, into, rows, 0, j.h, y0, y1)
+		t.ahead = nil
+		if z+1 >= 0 && z+1 < min(j.n, to+1) {
+			size := j.w * j.element
+			t.ahead = slab[(z+1-max(from, 0))*j.h*size:][max(y0-1, 0)*size : min(y1+1, j.h)*size]
+		}
 	}
 	plane(c.planes[0], from)
 	for z := from; z < to; z++ {
@@ -198,6 +203,9 @@ func (j *hostJob[L, C]) countRows(c *core[L, C], lo, hi int64, trace *bench.Trac
 		t := tile[L, C]{below: c.planes[0], rows: int(y1 - y0), width: int(j.w), stride: int(j.stride), first: y0 == 0 || j.fault == WrongOwner}
 		if j.fault == LastRow && y1 == j.h {
 			t.rows--
+		}
+		if j.slab == 0 && y1+1 < j.h {
+			t.ahead = j.resident[(y1+1)*j.w*j.element : min(y1+1+j.strip, j.h)*j.w*j.element]
 		}
 		j.kernels.area(&t, &c.sink)
 		c.counted(int64(t.rows) * j.w)

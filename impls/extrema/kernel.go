@@ -21,8 +21,9 @@ type tile[L lane, C change] struct {
 	owed          []C
 	rows          int
 	width, stride int
-	first         bool // the row before the strip is outside the image
-	outside       bool // the plane below is
+	first         bool   // the row before the strip is outside the image
+	outside       bool   // the plane below is
+	ahead         []byte // values that will be read soon, to be fetched meanwhile
 }
 
 // Kernels are the functions that an instruction set has for one width of lanes.

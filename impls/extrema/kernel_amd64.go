@@ -54,8 +54,8 @@ func kernels32(isa string) kernels[uint32, int32] {
 }
 
 type (
-	volumeFunc  func(below, above, owed, values, changes, order *byte, stride, rows int, edge, keepY, keepZ uint64) int
-	areaFunc    func(below, values, changes, order *byte, stride, rows int, edge, keepY uint64) int
+	volumeFunc  func(below, above, owed, values, changes, order, ahead *byte, step, stride, rows int, edge, keepY, keepZ uint64) int
+	areaFunc    func(below, values, changes, order, ahead *byte, step, stride, rows int, edge, keepY uint64) int
 	scatterFunc func(table *int32, bytes int, values, changes *byte, n int)
 	shiftFunc   func(dst, src *byte, n, rows, stride int, flip, lo, top uint64) int
 	singleFunc  func(dst, src *byte, n, rows, stride int, lo, inverse, step float32, last uint64) int
@@ -70,18 +70,19 @@ func assembly[L lane, C change](vector int, volume [2]volumeFunc, area [2]areaFu
 	order := packing(size)
 	return kernels[L, C]{
 		volume: func(t *tile[L, C], s *sink[L, C]) {
-			t.columns(vector/size, func(x int, edge, keepY uint64) {
+			t.columns(vector/size, func(x int, edge, keepY uint64, ahead *byte, step int) {
 				keepZ := ^uint64(0)
 				if t.outside {
 					keepZ = 0
 				}
 				s.add(volume[edge](pointer(t.below, x), pointer(t.above, x), pointer(t.owed, x), pointer(s.values, 0), pointer(s.changes, 0), pointer(order, 0),
-					t.stride*size, t.rows, edge, keepY, keepZ))
+					ahead, step, t.stride*size, t.rows, edge, keepY, keepZ))
 			})
 		},
 		area: func(t *tile[L, C], s *sink[L, C]) {
-			t.columns(vector/size, func(x int, edge, keepY uint64) {
-				s.add(area[edge](pointer(t.below, x), pointer(s.values, 0), pointer(s.changes, 0), pointer(order, 0), t.stride*size, t.rows, edge, keepY))
+			t.columns(vector/size, func(x int, edge, keepY uint64, ahead *byte, step int) {
+				s.add(area[edge](pointer(t.below, x), pointer(s.values, 0), pointer(s.changes, 0), pointer(order, 0),
+					ahead, step, t.stride*size, t.rows, edge, keepY))
 			})
 		},
 		scatter: func(tables []int32, entries int, values []L, changes []C) {
@@ -97,9 +98,10 @@ func assembly[L lane, C change](vector int, volume [2]volumeFunc, area [2]areaFu
 }
 
 // columns calls f with the lane of the first row where each column of vectors
-// begins, with the lanes before which the image ends, and with those whose
-// minima over y may belong to the row before the strip.
-func (t *tile[L, C]) columns(lanes int, f func(x int, edge, keepY uint64)) {
+// begins, with the lanes before which the image ends, with those whose minima
+// over y may belong to the row before the strip, and with its part of what is to
+// be fetched.
+func (t *tile[L, C]) columns(lanes int, f func(x int, edge, keepY uint64, ahead *byte, step int)) {
 	if t.rows == 0 {
 		return
 	}
@@ -110,8 +112,13 @@ func (t *tile[L, C]) columns(lanes int, f func(x int, edge, keepY uint64)) {
 		keepY = 0
 	}
 	edge := uint64(1)
+	share := len(t.ahead) / ((t.width + lanes - 1) / lanes) // of a column
 	for x := 0; x < t.width; x += lanes {
-		f(first+x, edge, keepY)
+		ahead, step := pointer(t.below, 0), 0
+		if share > 0 {
+			ahead, step = &t.ahead[x/lanes*share], share/t.rows
+		}
+		f(first+x, edge, keepY, ahead, step)
 		edge = 0
 	}
 }

@@ -7,12 +7,12 @@ package extrema
 // volume8avx2 appends the changes of a column of rows of two planes, and returns how many.
 //
 //go:noescape
-func volume8avx2(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+func volume8avx2(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 
 // area8avx2 appends the changes of a column of rows of a 2D image, and returns how many.
 //
 //go:noescape
-func area8avx2(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
+func area8avx2(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 
 // scatter8avx2 adds n changes to the entries of four tables that lie so many bytes apart.
 //
@@ -32,12 +32,12 @@ func doubleto8avx2(dst *byte, src *byte, n int, rows int, stride int, lo float64
 // volume16avx2 appends the changes of a column of rows of two planes, and returns how many.
 //
 //go:noescape
-func volume16avx2(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+func volume16avx2(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 
 // area16avx2 appends the changes of a column of rows of a 2D image, and returns how many.
 //
 //go:noescape
-func area16avx2(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
+func area16avx2(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 
 // scatter16avx2 adds n changes to the entries of four tables that lie so many bytes apart.
 //
@@ -57,12 +57,12 @@ func doubleto16avx2(dst *byte, src *byte, n int, rows int, stride int, lo float6
 // volume32avx2 appends the changes of a column of rows of two planes, and returns how many.
 //
 //go:noescape
-func volume32avx2(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+func volume32avx2(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 
 // area32avx2 appends the changes of a column of rows of a 2D image, and returns how many.
 //
 //go:noescape
-func area32avx2(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
+func area32avx2(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 
 // scatter32avx2 adds n changes to the entries of four tables that lie so many bytes apart.
 //

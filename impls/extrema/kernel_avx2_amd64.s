@@ -4,21 +4,21 @@
 
 #include "textflag.h"
 
-// func volume8avx2(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
-// Requires: AVX, AVX2, POPCNT
-TEXT ·volume8avx2(SB), NOSPLIT, $96-96
+// func volume8avx2(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+// Requires: AVX, AVX2, MMX+, POPCNT
+TEXT ·volume8avx2(SB), NOSPLIT, $96-112
 	MOVQ         below+0(FP), AX
-	MOVQ         stride+48(FP), CX
+	MOVQ         stride+64(FP), CX
 	MOVQ         values+24(FP), DX
 	MOVQ         changes+32(FP), BX
 	MOVQ         order+40(FP), SI
-	MOVQ         rows+56(FP), DI
-	MOVQ         keepY+72(FP), R8
+	MOVQ         rows+72(FP), DI
+	MOVQ         keepY+88(FP), R8
 	VMOVQ        R8, X0
 	VPBROADCASTQ X0, Y0
 	VMOVDQU      Y0, (SP)
 	XORQ         R8, R8
-	MOVQ         edge+64(FP), R9
+	MOVQ         edge+80(FP), R9
 	VPCMPEQD     Y0, Y0, Y0
 	VMOVDQU      Y0, 32(SP)
 	MOVQ         $-1, R10
@@ -28,10 +28,12 @@ TEXT ·volume8avx2(SB), NOSPLIT, $96-96
 	MOVQ         R10, 32(SP)
 
 inside:
-	MOVQ         above+8(FP), R9
-	MOVQ         owed+16(FP), R10
-	MOVQ         keepZ+80(FP), R11
-	VMOVQ        R11, X0
+	MOVQ         ahead+48(FP), R9
+	MOVQ         step+56(FP), R10
+	MOVQ         above+8(FP), R11
+	MOVQ         owed+16(FP), R12
+	MOVQ         keepZ+96(FP), R13
+	VMOVQ        R13, X0
 	VPBROADCASTQ X0, Y0
 	VMOVDQU      Y0, 64(SP)
 	VMOVDQU      -1(AX), Y1
@@ -47,15 +49,15 @@ inside:
 	VPCMPEQB     Y6, Y8, Y8
 	VPAND        32(SP), Y8, Y8
 	VPSUBB       Y8, Y3, Y3
-	VPMINUB      -1(R9), Y1, Y1
-	VPMINUB      (R9), Y7, Y1
-	VPMINUB      1(R9), Y4, Y4
-	VPMINUB      -1(R9), Y6, Y4
-	VPMINUB      (R9), Y5, Y5
-	VPMINUB      1(R9), Y2, Y2
-	VPMINUB      -1(R9)(CX*1), Y4, Y4
-	VPMINUB      (R9)(CX*1), Y5, Y5
-	VPMINUB      1(R9)(CX*1), Y2, Y2
+	VPMINUB      -1(R11), Y1, Y1
+	VPMINUB      (R11), Y7, Y1
+	VPMINUB      1(R11), Y4, Y4
+	VPMINUB      -1(R11), Y6, Y4
+	VPMINUB      (R11), Y5, Y5
+	VPMINUB      1(R11), Y2, Y2
+	VPMINUB      -1(R11)(CX*1), Y4, Y4
+	VPMINUB      (R11)(CX*1), Y5, Y5
+	VPMINUB      1(R11)(CX*1), Y2, Y2
 	VPCMPEQB     Y1, Y5, Y1
 	VPMINUB      Y5, Y2, Y2
 	VPCMPEQB     Y5, Y2, Y2
@@ -73,8 +75,11 @@ inside:
 	VPSUBB       Y2, Y1, Y1
 
 row:
+	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
+	ADDQ         R10, R9
 	ADDQ         CX, AX
-	ADDQ         CX, R9
+	ADDQ         CX, R11
 	VMOVDQU      -1(AX), Y2
 	VMOVDQU      (AX), Y3
 	VMOVDQU      1(AX), Y4
@@ -88,15 +93,15 @@ row:
 	VPCMPEQB     Y5, Y10, Y10
 	VPAND        32(SP), Y10, Y10
 	VPSUBB       Y10, Y9, Y9
-	VPMINUB      -1(R9), Y2, Y10
-	VPMINUB      (R9), Y3, Y11
-	VPMINUB      1(R9), Y4, Y12
-	VPMINUB      -1(R9), Y5, Y5
-	VPMINUB      (R9), Y6, Y6
-	VPMINUB      1(R9), Y7, Y7
-	VPMINUB      -1(R9)(CX*1), Y5, Y5
-	VPMINUB      (R9)(CX*1), Y6, Y6
-	VPMINUB      1(R9)(CX*1), Y7, Y7
+	VPMINUB      -1(R11), Y2, Y10
+	VPMINUB      (R11), Y3, Y11
+	VPMINUB      1(R11), Y4, Y12
+	VPMINUB      -1(R11), Y5, Y5
+	VPMINUB      (R11), Y6, Y6
+	VPMINUB      1(R11), Y7, Y7
+	VPMINUB      -1(R11)(CX*1), Y5, Y5
+	VPMINUB      (R11)(CX*1), Y6, Y6
+	VPMINUB      1(R11)(CX*1), Y7, Y7
 	VPCMPEQB     Y11, Y6, Y13
 	VPMINUB      Y6, Y7, Y7
 	VPCMPEQB     Y6, Y7, Y7
@@ -131,75 +136,75 @@ row:
 	VPAND        Y4, Y5, Y4
 	VPSUBB       Y4, Y5, Y5
 	VPADDB       Y4, Y2, Y2
-	VPADDB       (R10), Y2, Y2
-	VMOVDQU      Y5, (R10)
-	ADDQ         CX, R10
+	VPADDB       (R12), Y2, Y2
+	VMOVDQU      Y5, (R12)
+	ADDQ         CX, R12
 	VPXOR        Y4, Y4, Y4
 	VPCMPEQB     Y2, Y4, Y4
-	VPMOVMSKB    Y4, R11
-	NOTL         R11
+	VPMOVMSKB    Y4, R13
+	NOTL         R13
 	VEXTRACTI128 $0x01, Y3, X4
 	VEXTRACTI128 $0x01, Y2, X5
-	MOVBLZX      R11, R12
-	VMOVQ        (SI)(R12*8), X6
+	MOVBLZX      R13, R14
+	VMOVQ        (SI)(R14*8), X6
 	VPSHUFB      X6, X3, X7
 	VMOVQ        X7, (DX)(R8*1)
 	VPSRLDQ      $0x08, X3, X3
 	VPSHUFB      X6, X2, X7
 	VMOVQ        X7, (BX)(R8*1)
 	VPSRLDQ      $0x08, X2, X2
-	POPCNTL      R12, R12
-	ADDQ         R12, R8
-	SHRL         $0x08, R11
-	MOVBLZX      R11, R12
-	VMOVQ        (SI)(R12*8), X6
+	POPCNTL      R14, R14
+	ADDQ         R14, R8
+	SHRL         $0x08, R13
+	MOVBLZX      R13, R14
+	VMOVQ        (SI)(R14*8), X6
 	VPSHUFB      X6, X3, X3
 	VMOVQ        X3, (DX)(R8*1)
 	VPSHUFB      X6, X2, X3
 	VMOVQ        X3, (BX)(R8*1)
-	POPCNTL      R12, R12
-	ADDQ         R12, R8
-	SHRL         $0x08, R11
-	MOVBLZX      R11, R12
-	VMOVQ        (SI)(R12*8), X2
+	POPCNTL      R14, R14
+	ADDQ         R14, R8
+	SHRL         $0x08, R13
+	MOVBLZX      R13, R14
+	VMOVQ        (SI)(R14*8), X2
 	VPSHUFB      X2, X4, X3
 	VMOVQ        X3, (DX)(R8*1)
 	VPSRLDQ      $0x08, X4, X4
 	VPSHUFB      X2, X5, X3
 	VMOVQ        X3, (BX)(R8*1)
 	VPSRLDQ      $0x08, X5, X5
-	POPCNTL      R12, R12
-	ADDQ         R12, R8
-	SHRL         $0x08, R11
-	MOVBLZX      R11, R11
-	VMOVQ        (SI)(R11*8), X2
+	POPCNTL      R14, R14
+	ADDQ         R14, R8
+	SHRL         $0x08, R13
+	MOVBLZX      R13, R13
+	VMOVQ        (SI)(R13*8), X2
 	VPSHUFB      X2, X4, X3
 	VMOVQ        X3, (DX)(R8*1)
 	VPSHUFB      X2, X5, X3
 	VMOVQ        X3, (BX)(R8*1)
-	POPCNTL      R11, R11
-	ADDQ         R11, R8
+	POPCNTL      R13, R13
+	ADDQ         R13, R8
 	DECQ         DI
 	JNZ          row
 	VZEROUPPER
-	MOVQ         R8, ret+88(FP)
+	MOVQ         R8, ret+104(FP)
 	RET
 
-// func area8avx2(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
-// Requires: AVX, AVX2, POPCNT
-TEXT ·area8avx2(SB), NOSPLIT, $64-72
+// func area8avx2(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
+// Requires: AVX, AVX2, MMX+, POPCNT
+TEXT ·area8avx2(SB), NOSPLIT, $64-88
 	MOVQ         below+0(FP), AX
-	MOVQ         stride+32(FP), CX
+	MOVQ         stride+48(FP), CX
 	MOVQ         values+8(FP), DX
 	MOVQ         changes+16(FP), BX
 	MOVQ         order+24(FP), SI
-	MOVQ         rows+40(FP), DI
-	MOVQ         keepY+56(FP), R8
+	MOVQ         rows+56(FP), DI
+	MOVQ         keepY+72(FP), R8
 	VMOVQ        R8, X0
 	VPBROADCASTQ X0, Y0
 	VMOVDQU      Y0, (SP)
 	XORQ         R8, R8
-	MOVQ         edge+48(FP), R9
+	MOVQ         edge+64(FP), R9
 	VPCMPEQD     Y0, Y0, Y0
 	VMOVDQU      Y0, 32(SP)
 	MOVQ         $-1, R10
@@ -209,6 +214,8 @@ TEXT ·area8avx2(SB), NOSPLIT, $64-72
 	MOVQ         R10, 32(SP)
 
 inside:
+	MOVQ     ahead+32(FP), R9
+	MOVQ     step+40(FP), R10
 	VMOVDQU  -1(AX), Y0
 	VMOVDQU  (AX), Y1
 	VMOVDQU  1(AX), Y2
@@ -228,6 +235,9 @@ inside:
 	VPSUBB   Y2, Y0, Y0
 
 row:
+	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
+	ADDQ         R10, R9
 	ADDQ         CX, AX
 	VMOVDQU      -1(AX), Y1
 	VMOVDQU      (AX), Y2
@@ -255,53 +265,53 @@ row:
 	VPSUBB       Y6, Y0, Y0
 	VPXOR        Y1, Y1, Y1
 	VPCMPEQB     Y3, Y1, Y1
-	VPMOVMSKB    Y1, R9
-	NOTL         R9
+	VPMOVMSKB    Y1, R11
+	NOTL         R11
 	VEXTRACTI128 $0x01, Y2, X1
 	VEXTRACTI128 $0x01, Y3, X4
-	MOVBLZX      R9, R10
-	VMOVQ        (SI)(R10*8), X5
+	MOVBLZX      R11, R12
+	VMOVQ        (SI)(R12*8), X5
 	VPSHUFB      X5, X2, X6
 	VMOVQ        X6, (DX)(R8*1)
 	VPSRLDQ      $0x08, X2, X2
 	VPSHUFB      X5, X3, X6
 	VMOVQ        X6, (BX)(R8*1)
 	VPSRLDQ      $0x08, X3, X3
-	POPCNTL      R10, R10
-	ADDQ         R10, R8
-	SHRL         $0x08, R9
-	MOVBLZX      R9, R10
-	VMOVQ        (SI)(R10*8), X5
+	POPCNTL      R12, R12
+	ADDQ         R12, R8
+	SHRL         $0x08, R11
+	MOVBLZX      R11, R12
+	VMOVQ        (SI)(R12*8), X5
 	VPSHUFB      X5, X2, X2
 	VMOVQ        X2, (DX)(R8*1)
 	VPSHUFB      X5, X3, X2
 	VMOVQ        X2, (BX)(R8*1)
-	POPCNTL      R10, R10
-	ADDQ         R10, R8
-	SHRL         $0x08, R9
-	MOVBLZX      R9, R10
-	VMOVQ        (SI)(R10*8), X2
+	POPCNTL      R12, R12
+	ADDQ         R12, R8
+	SHRL         $0x08, R11
+	MOVBLZX      R11, R12
+	VMOVQ        (SI)(R12*8), X2
 	VPSHUFB      X2, X1, X3
 	VMOVQ        X3, (DX)(R8*1)
 	VPSRLDQ      $0x08, X1, X1
 	VPSHUFB      X2, X4, X3
 	VMOVQ        X3, (BX)(R8*1)
 	VPSRLDQ      $0x08, X4, X4
-	POPCNTL      R10, R10
-	ADDQ         R10, R8
-	SHRL         $0x08, R9
-	MOVBLZX      R9, R9
-	VMOVQ        (SI)(R9*8), X2
+	POPCNTL      R12, R12
+	ADDQ         R12, R8
+	SHRL         $0x08, R11
+	MOVBLZX      R11, R11
+	VMOVQ        (SI)(R11*8), X2
 	VPSHUFB      X2, X1, X1
 	VMOVQ        X1, (DX)(R8*1)
 	VPSHUFB      X2, X4, X1
 	VMOVQ        X1, (BX)(R8*1)
-	POPCNTL      R9, R9
-	ADDQ         R9, R8
+	POPCNTL      R11, R11
+	ADDQ         R11, R8
 	DECQ         DI
 	JNZ          row
 	VZEROUPPER
-	MOVQ         R8, ret+64(FP)
+	MOVQ         R8, ret+80(FP)
 	RET
 
 // func scatter8avx2(table *int32, bytes int, values *byte, changes *byte, n int)
@@ -550,21 +560,21 @@ stop:
 	MOVQ R9, ret+72(FP)
 	RET
 
-// func volume16avx2(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
-// Requires: AVX, AVX2, BMI2, POPCNT
-TEXT ·volume16avx2(SB), NOSPLIT, $96-96
+// func volume16avx2(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+// Requires: AVX, AVX2, BMI2, MMX+, POPCNT
+TEXT ·volume16avx2(SB), NOSPLIT, $96-112
 	MOVQ         below+0(FP), AX
-	MOVQ         stride+48(FP), CX
+	MOVQ         stride+64(FP), CX
 	MOVQ         values+24(FP), DX
 	MOVQ         changes+32(FP), BX
 	MOVQ         order+40(FP), SI
-	MOVQ         rows+56(FP), DI
-	MOVQ         keepY+72(FP), R8
+	MOVQ         rows+72(FP), DI
+	MOVQ         keepY+88(FP), R8
 	VMOVQ        R8, X0
 	VPBROADCASTQ X0, Y0
 	VMOVDQU      Y0, (SP)
 	XORQ         R8, R8
-	MOVQ         edge+64(FP), R9
+	MOVQ         edge+80(FP), R9
 	VPCMPEQD     Y0, Y0, Y0
 	VMOVDQU      Y0, 32(SP)
 	MOVQ         $-1, R10
@@ -574,10 +584,12 @@ TEXT ·volume16avx2(SB), NOSPLIT, $96-96
 	MOVQ         R10, 32(SP)
 
 inside:
-	MOVQ         above+8(FP), R9
-	MOVQ         owed+16(FP), R10
-	MOVQ         keepZ+80(FP), R11
-	VMOVQ        R11, X0
+	MOVQ         ahead+48(FP), R9
+	MOVQ         step+56(FP), R10
+	MOVQ         above+8(FP), R11
+	MOVQ         owed+16(FP), R12
+	MOVQ         keepZ+96(FP), R13
+	VMOVQ        R13, X0
 	VPBROADCASTQ X0, Y0
 	VMOVDQU      Y0, 64(SP)
 	VMOVDQU      -2(AX), Y1
@@ -593,15 +605,15 @@ inside:
 	VPCMPEQW     Y6, Y8, Y8
 	VPAND        32(SP), Y8, Y8
 	VPSUBW       Y8, Y3, Y3
-	VPMINUW      -2(R9), Y1, Y1
-	VPMINUW      (R9), Y7, Y1
-	VPMINUW      2(R9), Y4, Y4
-	VPMINUW      -2(R9), Y6, Y4
-	VPMINUW      (R9), Y5, Y5
-	VPMINUW      2(R9), Y2, Y2
-	VPMINUW      -2(R9)(CX*1), Y4, Y4
-	VPMINUW      (R9)(CX*1), Y5, Y5
-	VPMINUW      2(R9)(CX*1), Y2, Y2
+	VPMINUW      -2(R11), Y1, Y1
+	VPMINUW      (R11), Y7, Y1
+	VPMINUW      2(R11), Y4, Y4
+	VPMINUW      -2(R11), Y6, Y4
+	VPMINUW      (R11), Y5, Y5
+	VPMINUW      2(R11), Y2, Y2
+	VPMINUW      -2(R11)(CX*1), Y4, Y4
+	VPMINUW      (R11)(CX*1), Y5, Y5
+	VPMINUW      2(R11)(CX*1), Y2, Y2
 	VPCMPEQW     Y1, Y5, Y1
 	VPMINUW      Y5, Y2, Y2
 	VPCMPEQW     Y5, Y2, Y2
@@ -619,8 +631,11 @@ inside:
 	VPSUBW       Y2, Y1, Y1
 
 row:
+	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
+	ADDQ         R10, R9
 	ADDQ         CX, AX
-	ADDQ         CX, R9
+	ADDQ         CX, R11
 	VMOVDQU      -2(AX), Y2
 	VMOVDQU      (AX), Y3
 	VMOVDQU      2(AX), Y4
@@ -634,15 +649,15 @@ row:
 	VPCMPEQW     Y5, Y10, Y10
 	VPAND        32(SP), Y10, Y10
 	VPSUBW       Y10, Y9, Y9
-	VPMINUW      -2(R9), Y2, Y10
-	VPMINUW      (R9), Y3, Y11
-	VPMINUW      2(R9), Y4, Y12
-	VPMINUW      -2(R9), Y5, Y5
-	VPMINUW      (R9), Y6, Y6
-	VPMINUW      2(R9), Y7, Y7
-	VPMINUW      -2(R9)(CX*1), Y5, Y5
-	VPMINUW      (R9)(CX*1), Y6, Y6
-	VPMINUW      2(R9)(CX*1), Y7, Y7
+	VPMINUW      -2(R11), Y2, Y10
+	VPMINUW      (R11), Y3, Y11
+	VPMINUW      2(R11), Y4, Y12
+	VPMINUW      -2(R11), Y5, Y5
+	VPMINUW      (R11), Y6, Y6
+	VPMINUW      2(R11), Y7, Y7
+	VPMINUW      -2(R11)(CX*1), Y5, Y5
+	VPMINUW      (R11)(CX*1), Y6, Y6
+	VPMINUW      2(R11)(CX*1), Y7, Y7
 	VPCMPEQW     Y11, Y6, Y13
 	VPMINUW      Y6, Y7, Y7
 	VPCMPEQW     Y6, Y7, Y7
@@ -677,57 +692,57 @@ row:
 	VPAND        Y4, Y5, Y4
 	VPSUBW       Y4, Y5, Y5
 	VPADDW       Y4, Y2, Y2
-	VPADDW       (R10), Y2, Y2
-	VMOVDQU      Y5, (R10)
-	ADDQ         CX, R10
+	VPADDW       (R12), Y2, Y2
+	VMOVDQU      Y5, (R12)
+	ADDQ         CX, R12
 	VPXOR        Y4, Y4, Y4
 	VPCMPEQW     Y2, Y4, Y4
-	VPMOVMSKB    Y4, R11
-	NOTL         R11
-	MOVL         $0x55555555, R12
-	PEXTL        R12, R11, R11
+	VPMOVMSKB    Y4, R13
+	NOTL         R13
+	MOVL         $0x55555555, R14
+	PEXTL        R14, R13, R13
 	VEXTRACTI128 $0x01, Y3, X4
 	VEXTRACTI128 $0x01, Y2, X5
-	MOVBLZX      R11, R12
-	SHLL         $0x01, R12
-	VMOVDQU      (SI)(R12*8), X6
+	MOVBLZX      R13, R14
+	SHLL         $0x01, R14
+	VMOVDQU      (SI)(R14*8), X6
 	VPSHUFB      X6, X3, X3
 	VMOVDQU      X3, (DX)(R8*2)
 	VPSHUFB      X6, X2, X3
 	VMOVDQU      X3, (BX)(R8*2)
-	POPCNTL      R12, R12
-	ADDQ         R12, R8
-	SHRL         $0x08, R11
-	MOVBLZX      R11, R11
-	SHLL         $0x01, R11
-	VMOVDQU      (SI)(R11*8), X2
+	POPCNTL      R14, R14
+	ADDQ         R14, R8
+	SHRL         $0x08, R13
+	MOVBLZX      R13, R13
+	SHLL         $0x01, R13
+	VMOVDQU      (SI)(R13*8), X2
 	VPSHUFB      X2, X4, X3
 	VMOVDQU      X3, (DX)(R8*2)
 	VPSHUFB      X2, X5, X3
 	VMOVDQU      X3, (BX)(R8*2)
-	POPCNTL      R11, R11
-	ADDQ         R11, R8
+	POPCNTL      R13, R13
+	ADDQ         R13, R8
 	DECQ         DI
 	JNZ          row
 	VZEROUPPER
-	MOVQ         R8, ret+88(FP)
+	MOVQ         R8, ret+104(FP)
 	RET
 
-// func area16avx2(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
-// Requires: AVX, AVX2, BMI2, POPCNT
-TEXT ·area16avx2(SB), NOSPLIT, $64-72
+// func area16avx2(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
+// Requires: AVX, AVX2, BMI2, MMX+, POPCNT
+TEXT ·area16avx2(SB), NOSPLIT, $64-88
 	MOVQ         below+0(FP), AX
-	MOVQ         stride+32(FP), CX
+	MOVQ         stride+48(FP), CX
 	MOVQ         values+8(FP), DX
 	MOVQ         changes+16(FP), BX
 	MOVQ         order+24(FP), SI
-	MOVQ         rows+40(FP), DI
-	MOVQ         keepY+56(FP), R8
+	MOVQ         rows+56(FP), DI
+	MOVQ         keepY+72(FP), R8
 	VMOVQ        R8, X0
 	VPBROADCASTQ X0, Y0
 	VMOVDQU      Y0, (SP)
 	XORQ         R8, R8
-	MOVQ         edge+48(FP), R9
+	MOVQ         edge+64(FP), R9
 	VPCMPEQD     Y0, Y0, Y0
 	VMOVDQU      Y0, 32(SP)
 	MOVQ         $-1, R10
@@ -737,6 +752,8 @@ TEXT ·area16avx2(SB), NOSPLIT, $64-72
 	MOVQ         R10, 32(SP)
 
 inside:
+	MOVQ     ahead+32(FP), R9
+	MOVQ     step+40(FP), R10
 	VMOVDQU  -2(AX), Y0
 	VMOVDQU  (AX), Y1
 	VMOVDQU  2(AX), Y2
@@ -756,6 +773,9 @@ inside:
 	VPSUBW   Y2, Y0, Y0
 
 row:
+	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
+	ADDQ         R10, R9
 	ADDQ         CX, AX
 	VMOVDQU      -2(AX), Y1
 	VMOVDQU      (AX), Y2
@@ -783,35 +803,35 @@ row:
 	VPSUBW       Y6, Y0, Y0
 	VPXOR        Y1, Y1, Y1
 	VPCMPEQW     Y3, Y1, Y1
-	VPMOVMSKB    Y1, R9
-	NOTL         R9
-	MOVL         $0x55555555, R10
-	PEXTL        R10, R9, R9
+	VPMOVMSKB    Y1, R11
+	NOTL         R11
+	MOVL         $0x55555555, R12
+	PEXTL        R12, R11, R11
 	VEXTRACTI128 $0x01, Y2, X1
 	VEXTRACTI128 $0x01, Y3, X4
-	MOVBLZX      R9, R10
-	SHLL         $0x01, R10
-	VMOVDQU      (SI)(R10*8), X5
+	MOVBLZX      R11, R12
+	SHLL         $0x01, R12
+	VMOVDQU      (SI)(R12*8), X5
 	VPSHUFB      X5, X2, X2
 	VMOVDQU      X2, (DX)(R8*2)
 	VPSHUFB      X5, X3, X2
 	VMOVDQU      X2, (BX)(R8*2)
-	POPCNTL      R10, R10
-	ADDQ         R10, R8
-	SHRL         $0x08, R9
-	MOVBLZX      R9, R9
-	SHLL         $0x01, R9
-	VMOVDQU      (SI)(R9*8), X2
+	POPCNTL      R12, R12
+	ADDQ         R12, R8
+	SHRL         $0x08, R11
+	MOVBLZX      R11, R11
+	SHLL         $0x01, R11
+	VMOVDQU      (SI)(R11*8), X2
 	VPSHUFB      X2, X1, X1
 	VMOVDQU      X1, (DX)(R8*2)
 	VPSHUFB      X2, X4, X1
 	VMOVDQU      X1, (BX)(R8*2)
-	POPCNTL      R9, R9
-	ADDQ         R9, R8
+	POPCNTL      R11, R11
+	ADDQ         R11, R8
 	DECQ         DI
 	JNZ          row
 	VZEROUPPER
-	MOVQ         R8, ret+64(FP)
+	MOVQ         R8, ret+80(FP)
 	RET
 
 // func scatter16avx2(table *int32, bytes int, values *byte, changes *byte, n int)
@@ -1056,21 +1076,21 @@ stop:
 	MOVQ R9, ret+72(FP)
 	RET
 
-// func volume32avx2(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
-// Requires: AVX, AVX2, POPCNT
-TEXT ·volume32avx2(SB), NOSPLIT, $96-96
+// func volume32avx2(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+// Requires: AVX, AVX2, MMX+, POPCNT
+TEXT ·volume32avx2(SB), NOSPLIT, $96-112
 	MOVQ         below+0(FP), AX
-	MOVQ         stride+48(FP), CX
+	MOVQ         stride+64(FP), CX
 	MOVQ         values+24(FP), DX
 	MOVQ         changes+32(FP), BX
 	MOVQ         order+40(FP), SI
-	MOVQ         rows+56(FP), DI
-	MOVQ         keepY+72(FP), R8
+	MOVQ         rows+72(FP), DI
+	MOVQ         keepY+88(FP), R8
 	VMOVQ        R8, X0
 	VPBROADCASTQ X0, Y0
 	VMOVDQU      Y0, (SP)
 	XORQ         R8, R8
-	MOVQ         edge+64(FP), R9
+	MOVQ         edge+80(FP), R9
 	VPCMPEQD     Y0, Y0, Y0
 	VMOVDQU      Y0, 32(SP)
 	MOVQ         $-1, R10
@@ -1080,10 +1100,12 @@ TEXT ·volume32avx2(SB), NOSPLIT, $96-96
 	MOVQ         R10, 32(SP)
 
 inside:
-	MOVQ         above+8(FP), R9
-	MOVQ         owed+16(FP), R10
-	MOVQ         keepZ+80(FP), R11
-	VMOVQ        R11, X0
+	MOVQ         ahead+48(FP), R9
+	MOVQ         step+56(FP), R10
+	MOVQ         above+8(FP), R11
+	MOVQ         owed+16(FP), R12
+	MOVQ         keepZ+96(FP), R13
+	VMOVQ        R13, X0
 	VPBROADCASTQ X0, Y0
 	VMOVDQU      Y0, 64(SP)
 	VMOVDQU      -4(AX), Y1
@@ -1099,15 +1121,15 @@ inside:
 	VPCMPEQD     Y6, Y8, Y8
 	VPAND        32(SP), Y8, Y8
 	VPSUBD       Y8, Y3, Y3
-	VPMINUD      -4(R9), Y1, Y1
-	VPMINUD      (R9), Y7, Y1
-	VPMINUD      4(R9), Y4, Y4
-	VPMINUD      -4(R9), Y6, Y4
-	VPMINUD      (R9), Y5, Y5
-	VPMINUD      4(R9), Y2, Y2
-	VPMINUD      -4(R9)(CX*1), Y4, Y4
-	VPMINUD      (R9)(CX*1), Y5, Y5
-	VPMINUD      4(R9)(CX*1), Y2, Y2
+	VPMINUD      -4(R11), Y1, Y1
+	VPMINUD      (R11), Y7, Y1
+	VPMINUD      4(R11), Y4, Y4
+	VPMINUD      -4(R11), Y6, Y4
+	VPMINUD      (R11), Y5, Y5
+	VPMINUD      4(R11), Y2, Y2
+	VPMINUD      -4(R11)(CX*1), Y4, Y4
+	VPMINUD      (R11)(CX*1), Y5, Y5
+	VPMINUD      4(R11)(CX*1), Y2, Y2
 	VPCMPEQD     Y1, Y5, Y1
 	VPMINUD      Y5, Y2, Y2
 	VPCMPEQD     Y5, Y2, Y2
@@ -1125,99 +1147,102 @@ inside:
 	VPSUBD       Y2, Y1, Y1
 
 row:
-	ADDQ      CX, AX
-	ADDQ      CX, R9
-	VMOVDQU   -4(AX), Y2
-	VMOVDQU   (AX), Y3
-	VMOVDQU   4(AX), Y4
-	VPMINUD   -4(AX)(CX*1), Y2, Y5
-	VPMINUD   (AX)(CX*1), Y3, Y6
-	VPMINUD   4(AX)(CX*1), Y4, Y7
-	VPCMPEQD  Y3, Y6, Y8
-	VPMINUD   Y6, Y7, Y9
-	VPCMPEQD  Y6, Y9, Y9
-	VPMINUD   Y5, Y6, Y10
-	VPCMPEQD  Y5, Y10, Y10
-	VPAND     32(SP), Y10, Y10
-	VPSUBD    Y10, Y9, Y9
-	VPMINUD   -4(R9), Y2, Y10
-	VPMINUD   (R9), Y3, Y11
-	VPMINUD   4(R9), Y4, Y12
-	VPMINUD   -4(R9), Y5, Y5
-	VPMINUD   (R9), Y6, Y6
-	VPMINUD   4(R9), Y7, Y7
-	VPMINUD   -4(R9)(CX*1), Y5, Y5
-	VPMINUD   (R9)(CX*1), Y6, Y6
-	VPMINUD   4(R9)(CX*1), Y7, Y7
-	VPCMPEQD  Y11, Y6, Y13
-	VPMINUD   Y6, Y7, Y7
-	VPCMPEQD  Y6, Y7, Y7
-	VPMINUD   Y5, Y6, Y6
-	VPCMPEQD  Y5, Y6, Y6
-	VPAND     32(SP), Y6, Y6
-	VPSUBD    Y6, Y7, Y7
-	VPMINUD   Y11, Y12, Y5
-	VPCMPEQD  Y11, Y5, Y5
-	VPMINUD   Y10, Y11, Y6
-	VPCMPEQD  Y10, Y6, Y6
-	VPAND     32(SP), Y6, Y6
-	VPSUBD    Y6, Y5, Y5
-	VPADDD    Y1, Y5, Y5
-	VPAND     Y13, Y7, Y1
-	VPSUBD    Y1, Y7, Y6
-	VPSUBD    Y1, Y5, Y5
-	VPSUBD    Y7, Y1, Y1
-	VPMINUD   Y3, Y4, Y4
-	VPCMPEQD  Y3, Y4, Y4
-	VPMINUD   Y2, Y3, Y6
-	VPCMPEQD  Y2, Y6, Y6
-	VPAND     32(SP), Y6, Y6
-	VPSUBD    Y6, Y4, Y4
-	VPAND     Y8, Y9, Y2
-	VPSUBD    Y2, Y9, Y6
-	VPADDD    Y2, Y0, Y2
-	VPSUBD    Y4, Y2, Y2
-	VMOVDQA   Y6, Y0
-	VPCMPEQD  Y3, Y11, Y4
-	VPAND     64(SP), Y4, Y4
-	VPAND     Y4, Y5, Y4
-	VPSUBD    Y4, Y5, Y5
-	VPADDD    Y4, Y2, Y2
-	VPADDD    (R10), Y2, Y2
-	VMOVDQU   Y5, (R10)
-	ADDQ      CX, R10
-	VPXOR     Y4, Y4, Y4
-	VPCMPEQD  Y2, Y4, Y4
-	VMOVMSKPS Y4, R11
-	XORL      $0xff, R11
-	VPMOVZXBD (SI)(R11*8), Y4
-	VPERMD    Y3, Y4, Y3
-	VMOVDQU   Y3, (DX)(R8*4)
-	VPERMD    Y2, Y4, Y3
-	VMOVDQU   Y3, (BX)(R8*4)
-	POPCNTL   R11, R11
-	ADDQ      R11, R8
-	DECQ      DI
-	JNZ       row
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
+	ADDQ       R10, R9
+	ADDQ       CX, AX
+	ADDQ       CX, R11
+	VMOVDQU    -4(AX), Y2
+	VMOVDQU    (AX), Y3
+	VMOVDQU    4(AX), Y4
+	VPMINUD    -4(AX)(CX*1), Y2, Y5
+	VPMINUD    (AX)(CX*1), Y3, Y6
+	VPMINUD    4(AX)(CX*1), Y4, Y7
+	VPCMPEQD   Y3, Y6, Y8
+	VPMINUD    Y6, Y7, Y9
+	VPCMPEQD   Y6, Y9, Y9
+	VPMINUD    Y5, Y6, Y10
+	VPCMPEQD   Y5, Y10, Y10
+	VPAND      32(SP), Y10, Y10
+	VPSUBD     Y10, Y9, Y9
+	VPMINUD    -4(R11), Y2, Y10
+	VPMINUD    (R11), Y3, Y11
+	VPMINUD    4(R11), Y4, Y12
+	VPMINUD    -4(R11), Y5, Y5
+	VPMINUD    (R11), Y6, Y6
+	VPMINUD    4(R11), Y7, Y7
+	VPMINUD    -4(R11)(CX*1), Y5, Y5
+	VPMINUD    (R11)(CX*1), Y6, Y6
+	VPMINUD    4(R11)(CX*1), Y7, Y7
+	VPCMPEQD   Y11, Y6, Y13
+	VPMINUD    Y6, Y7, Y7
+	VPCMPEQD   Y6, Y7, Y7
+	VPMINUD    Y5, Y6, Y6
+	VPCMPEQD   Y5, Y6, Y6
+	VPAND      32(SP), Y6, Y6
+	VPSUBD     Y6, Y7, Y7
+	VPMINUD    Y11, Y12, Y5
+	VPCMPEQD   Y11, Y5, Y5
+	VPMINUD    Y10, Y11, Y6
+	VPCMPEQD   Y10, Y6, Y6
+	VPAND      32(SP), Y6, Y6
+	VPSUBD     Y6, Y5, Y5
+	VPADDD     Y1, Y5, Y5
+	VPAND      Y13, Y7, Y1
+	VPSUBD     Y1, Y7, Y6
+	VPSUBD     Y1, Y5, Y5
+	VPSUBD     Y7, Y1, Y1
+	VPMINUD    Y3, Y4, Y4
+	VPCMPEQD   Y3, Y4, Y4
+	VPMINUD    Y2, Y3, Y6
+	VPCMPEQD   Y2, Y6, Y6
+	VPAND      32(SP), Y6, Y6
+	VPSUBD     Y6, Y4, Y4
+	VPAND      Y8, Y9, Y2
+	VPSUBD     Y2, Y9, Y6
+	VPADDD     Y2, Y0, Y2
+	VPSUBD     Y4, Y2, Y2
+	VMOVDQA    Y6, Y0
+	VPCMPEQD   Y3, Y11, Y4
+	VPAND      64(SP), Y4, Y4
+	VPAND      Y4, Y5, Y4
+	VPSUBD     Y4, Y5, Y5
+	VPADDD     Y4, Y2, Y2
+	VPADDD     (R12), Y2, Y2
+	VMOVDQU    Y5, (R12)
+	ADDQ       CX, R12
+	VPXOR      Y4, Y4, Y4
+	VPCMPEQD   Y2, Y4, Y4
+	VMOVMSKPS  Y4, R13
+	XORL       $0xff, R13
+	VPMOVZXBD  (SI)(R13*8), Y4
+	VPERMD     Y3, Y4, Y3
+	VMOVDQU    Y3, (DX)(R8*4)
+	VPERMD     Y2, Y4, Y3
+	VMOVDQU    Y3, (BX)(R8*4)
+	POPCNTL    R13, R13
+	ADDQ       R13, R8
+	DECQ       DI
+	JNZ        row
 	VZEROUPPER
-	MOVQ      R8, ret+88(FP)
+	MOVQ       R8, ret+104(FP)
 	RET
 
-// func area32avx2(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
-// Requires: AVX, AVX2, POPCNT
-TEXT ·area32avx2(SB), NOSPLIT, $64-72
+// func area32avx2(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
+// Requires: AVX, AVX2, MMX+, POPCNT
+TEXT ·area32avx2(SB), NOSPLIT, $64-88
 	MOVQ         below+0(FP), AX
-	MOVQ         stride+32(FP), CX
+	MOVQ         stride+48(FP), CX
 	MOVQ         values+8(FP), DX
 	MOVQ         changes+16(FP), BX
 	MOVQ         order+24(FP), SI
-	MOVQ         rows+40(FP), DI
-	MOVQ         keepY+56(FP), R8
+	MOVQ         rows+56(FP), DI
+	MOVQ         keepY+72(FP), R8
 	VMOVQ        R8, X0
 	VPBROADCASTQ X0, Y0
 	VMOVDQU      Y0, (SP)
 	XORQ         R8, R8
-	MOVQ         edge+48(FP), R9
+	MOVQ         edge+64(FP), R9
 	VPCMPEQD     Y0, Y0, Y0
 	VMOVDQU      Y0, 32(SP)
 	MOVQ         $-1, R10
@@ -1227,6 +1252,8 @@ TEXT ·area32avx2(SB), NOSPLIT, $64-72
 	MOVQ         R10, 32(SP)
 
 inside:
+	MOVQ     ahead+32(FP), R9
+	MOVQ     step+40(FP), R10
 	VMOVDQU  -4(AX), Y0
 	VMOVDQU  (AX), Y1
 	VMOVDQU  4(AX), Y2
@@ -1246,46 +1273,49 @@ inside:
 	VPSUBD   Y2, Y0, Y0
 
 row:
-	ADDQ      CX, AX
-	VMOVDQU   -4(AX), Y1
-	VMOVDQU   (AX), Y2
-	VMOVDQU   4(AX), Y3
-	VPMINUD   -4(AX)(CX*1), Y1, Y4
-	VPMINUD   (AX)(CX*1), Y2, Y5
-	VPMINUD   4(AX)(CX*1), Y3, Y6
-	VPMINUD   Y5, Y6, Y6
-	VPCMPEQD  Y5, Y6, Y6
-	VPMINUD   Y4, Y5, Y7
-	VPCMPEQD  Y4, Y7, Y7
-	VPAND     32(SP), Y7, Y7
-	VPSUBD    Y7, Y6, Y6
-	VPCMPEQD  Y2, Y5, Y4
-	VPMINUD   Y2, Y3, Y3
-	VPCMPEQD  Y2, Y3, Y3
-	VPMINUD   Y1, Y2, Y5
-	VPCMPEQD  Y1, Y5, Y5
-	VPAND     32(SP), Y5, Y5
-	VPSUBD    Y5, Y3, Y3
-	VPADDD    Y0, Y3, Y3
-	VPAND     Y4, Y6, Y0
-	VPSUBD    Y0, Y6, Y1
-	VPSUBD    Y0, Y3, Y3
-	VPSUBD    Y6, Y0, Y0
-	VPXOR     Y1, Y1, Y1
-	VPCMPEQD  Y3, Y1, Y1
-	VMOVMSKPS Y1, R9
-	XORL      $0xff, R9
-	VPMOVZXBD (SI)(R9*8), Y1
-	VPERMD    Y2, Y1, Y2
-	VMOVDQU   Y2, (DX)(R8*4)
-	VPERMD    Y3, Y1, Y2
-	VMOVDQU   Y2, (BX)(R8*4)
-	POPCNTL   R9, R9
-	ADDQ      R9, R8
-	DECQ      DI
-	JNZ       row
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
+	ADDQ       R10, R9
+	ADDQ       CX, AX
+	VMOVDQU    -4(AX), Y1
+	VMOVDQU    (AX), Y2
+	VMOVDQU    4(AX), Y3
+	VPMINUD    -4(AX)(CX*1), Y1, Y4
+	VPMINUD    (AX)(CX*1), Y2, Y5
+	VPMINUD    4(AX)(CX*1), Y3, Y6
+	VPMINUD    Y5, Y6, Y6
+	VPCMPEQD   Y5, Y6, Y6
+	VPMINUD    Y4, Y5, Y7
+	VPCMPEQD   Y4, Y7, Y7
+	VPAND      32(SP), Y7, Y7
+	VPSUBD     Y7, Y6, Y6
+	VPCMPEQD   Y2, Y5, Y4
+	VPMINUD    Y2, Y3, Y3
+	VPCMPEQD   Y2, Y3, Y3
+	VPMINUD    Y1, Y2, Y5
+	VPCMPEQD   Y1, Y5, Y5
+	VPAND      32(SP), Y5, Y5
+	VPSUBD     Y5, Y3, Y3
+	VPADDD     Y0, Y3, Y3
+	VPAND      Y4, Y6, Y0
+	VPSUBD     Y0, Y6, Y1
+	VPSUBD     Y0, Y3, Y3
+	VPSUBD     Y6, Y0, Y0
+	VPXOR      Y1, Y1, Y1
+	VPCMPEQD   Y3, Y1, Y1
+	VMOVMSKPS  Y1, R11
+	XORL       $0xff, R11
+	VPMOVZXBD  (SI)(R11*8), Y1
+	VPERMD     Y2, Y1, Y2
+	VMOVDQU    Y2, (DX)(R8*4)
+	VPERMD     Y3, Y1, Y2
+	VMOVDQU    Y2, (BX)(R8*4)
+	POPCNTL    R11, R11
+	ADDQ       R11, R8
+	DECQ       DI
+	JNZ        row
 	VZEROUPPER
-	MOVQ      R8, ret+64(FP)
+	MOVQ       R8, ret+80(FP)
 	RET
 
 // func scatter32avx2(table *int32, bytes int, values *byte, changes *byte, n int)

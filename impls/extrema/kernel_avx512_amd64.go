@@ -7,22 +7,22 @@ package extrema
 // volume8avx512 appends the changes of a column of rows of two planes, and returns how many.
 //
 //go:noescape
-func volume8avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+func volume8avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 
 // area8avx512 appends the changes of a column of rows of a 2D image, and returns how many.
 //
 //go:noescape
-func area8avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
+func area8avx512(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 
 // volumeEdge8avx512 appends the changes of a column of rows of two planes, and returns how many.
 //
 //go:noescape
-func volumeEdge8avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+func volumeEdge8avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 
 // areaEdge8avx512 appends the changes of a column of rows of a 2D image, and returns how many.
 //
 //go:noescape
-func areaEdge8avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
+func areaEdge8avx512(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 
 // scatter8avx512 adds n changes to the entries of four tables that lie so many bytes apart.
 //
@@ -42,22 +42,22 @@ func doubleto8avx512(dst *byte, src *byte, n int, rows int, stride int, lo float
 // volume16avx512 appends the changes of a column of rows of two planes, and returns how many.
 //
 //go:noescape
-func volume16avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+func volume16avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 
 // area16avx512 appends the changes of a column of rows of a 2D image, and returns how many.
 //
 //go:noescape
-func area16avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
+func area16avx512(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 
 // volumeEdge16avx512 appends the changes of a column of rows of two planes, and returns how many.
 //
 //go:noescape
-func volumeEdge16avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+func volumeEdge16avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 
 // areaEdge16avx512 appends the changes of a column of rows of a 2D image, and returns how many.
 //
 //go:noescape
-func areaEdge16avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
+func areaEdge16avx512(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 
 // scatter16avx512 adds n changes to the entries of four tables that lie so many bytes apart.
 //
@@ -77,22 +77,22 @@ func doubleto16avx512(dst *byte, src *byte, n int, rows int, stride int, lo floa
 // volume32avx512 appends the changes of a column of rows of two planes, and returns how many.
 //
 //go:noescape
-func volume32avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+func volume32avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 
 // area32avx512 appends the changes of a column of rows of a 2D image, and returns how many.
 //
 //go:noescape
-func area32avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
+func area32avx512(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 
 // volumeEdge32avx512 appends the changes of a column of rows of two planes, and returns how many.
 //
 //go:noescape
-func volumeEdge32avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+func volumeEdge32avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 
 // areaEdge32avx512 appends the changes of a column of rows of a 2D image, and returns how many.
 //
 //go:noescape
-func areaEdge32avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
+func areaEdge32avx512(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 
 // scatter32avx512 adds n changes to the entries of four tables that lie so many bytes apart.
 //

@@ -4,36 +4,38 @@
 
 #include "textflag.h"
 
-// func volume8avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
-// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, POPCNT
-TEXT ·volume8avx512(SB), NOSPLIT, $0-96
+// func volume8avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
+TEXT ·volume8avx512(SB), NOSPLIT, $0-112
 	MOVQ       below+0(FP), AX
 	MOVQ       values+24(FP), CX
 	MOVQ       changes+32(FP), DX
-	MOVQ       stride+48(FP), BX
-	MOVQ       rows+56(FP), SI
-	MOVQ       keepY+72(FP), DI
+	MOVQ       stride+64(FP), BX
+	MOVQ       rows+72(FP), SI
+	MOVQ       keepY+88(FP), DI
 	KMOVQ      DI, K1
 	XORQ       DI, DI
 	VPTERNLOGD $0xff, Z0, Z0, Z0
-	MOVQ       above+8(FP), R8
-	MOVQ       owed+16(FP), R9
-	MOVQ       keepZ+80(FP), R10
-	KMOVQ      R10, K2
+	MOVQ       ahead+48(FP), R8
+	MOVQ       step+56(FP), R9
+	MOVQ       above+8(FP), R10
+	MOVQ       owed+16(FP), R11
+	MOVQ       keepZ+96(FP), R12
+	KMOVQ      R12, K2
 	VMOVDQU8   -1(AX), Z3
 	VMOVDQU8   (AX), Z4
 	VMOVDQU8   1(AX), Z5
-	VPMINUB    -1(R8), Z3, Z6
-	VPMINUB    (R8), Z4, Z7
-	VPMINUB    1(R8), Z5, Z8
+	VPMINUB    -1(R10), Z3, Z6
+	VPMINUB    (R10), Z4, Z7
+	VPMINUB    1(R10), Z5, Z8
 	ADDQ       BX, AX
-	ADDQ       BX, R8
+	ADDQ       BX, R10
 	VMOVDQU8   -1(AX), Z9
 	VMOVDQU8   (AX), Z10
 	VMOVDQU8   1(AX), Z11
-	VPMINUB    -1(R8), Z9, Z12
-	VPMINUB    (R8), Z10, Z13
-	VPMINUB    1(R8), Z11, Z14
+	VPMINUB    -1(R10), Z9, Z12
+	VPMINUB    (R10), Z10, Z13
+	VPMINUB    1(R10), Z11, Z14
 	VPCMPUB    $0x02, Z10, Z4, K3
 	VPCMPUB    $0x02, Z13, Z7, K4
 	VPMINUB    Z3, Z9, Z1
@@ -64,14 +66,17 @@ TEXT ·volume8avx512(SB), NOSPLIT, $0-96
 	VMOVDQA64  Z14, Z8
 
 row:
+	PREFETCHT1    (R8)
+	PREFETCHT1    64(R8)
+	ADDQ          R9, R8
 	ADDQ          BX, AX
-	ADDQ          BX, R8
+	ADDQ          BX, R10
 	VMOVDQU8      -1(AX), Z9
 	VMOVDQU8      (AX), Z10
 	VMOVDQU8      1(AX), Z11
-	VPMINUB       -1(R8), Z9, Z12
-	VPMINUB       (R8), Z10, Z13
-	VPMINUB       1(R8), Z11, Z14
+	VPMINUB       -1(R10), Z9, Z12
+	VPMINUB       (R10), Z10, Z13
+	VPMINUB       1(R10), Z11, Z14
 	VPCMPUB       $0x02, Z10, Z4, K1
 	VPCMPUB       $0x02, Z13, Z7, K3
 	VPMINUB       Z3, Z9, Z15
@@ -105,18 +110,18 @@ row:
 	VPCMPUB       $0x00, Z7, Z4, K2, K1
 	VMOVDQU8.Z    Z18, K1, Z3
 	VPADDB        Z3, Z6, Z6
-	VPADDB        (R9), Z6, Z6
+	VPADDB        (R11), Z6, Z6
 	VPSUBB        Z3, Z18, Z18
-	VMOVDQU8      Z18, (R9)
-	ADDQ          BX, R9
+	VMOVDQU8      Z18, (R11)
+	ADDQ          BX, R11
 	VPTESTMB      Z6, Z6, K1
 	VPCOMPRESSB.Z Z4, K1, Z3
 	VPCOMPRESSB.Z Z6, K1, Z4
 	VMOVDQU8      Z3, (CX)(DI*1)
 	VMOVDQU8      Z4, (DX)(DI*1)
-	KMOVQ         K1, R10
-	POPCNTQ       R10, R10
-	ADDQ          R10, DI
+	KMOVQ         K1, R12
+	POPCNTQ       R12, R12
+	ADDQ          R12, DI
 	VMOVDQA64     Z9, Z3
 	VMOVDQA64     Z10, Z4
 	VMOVDQA64     Z11, Z5
@@ -126,21 +131,23 @@ row:
 	DECQ          SI
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+88(FP)
+	MOVQ          DI, ret+104(FP)
 	RET
 
-// func area8avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
-// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, POPCNT
-TEXT ·area8avx512(SB), NOSPLIT, $0-72
+// func area8avx512(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
+TEXT ·area8avx512(SB), NOSPLIT, $0-88
 	MOVQ       below+0(FP), AX
 	MOVQ       values+8(FP), CX
 	MOVQ       changes+16(FP), DX
-	MOVQ       stride+32(FP), BX
-	MOVQ       rows+40(FP), SI
-	MOVQ       keepY+56(FP), DI
+	MOVQ       stride+48(FP), BX
+	MOVQ       rows+56(FP), SI
+	MOVQ       keepY+72(FP), DI
 	KMOVQ      DI, K1
 	XORQ       DI, DI
 	VPTERNLOGD $0xff, Z0, Z0, Z0
+	MOVQ       ahead+32(FP), R8
+	MOVQ       step+40(FP), R9
 	VMOVDQU8   -1(AX), Z2
 	VMOVDQU8   (AX), Z3
 	VMOVDQU8   1(AX), Z4
@@ -164,6 +171,9 @@ TEXT ·area8avx512(SB), NOSPLIT, $0-72
 	VMOVDQA64  Z7, Z4
 
 row:
+	PREFETCHT1    (R8)
+	PREFETCHT1    64(R8)
+	ADDQ          R9, R8
 	ADDQ          BX, AX
 	VMOVDQU8      -1(AX), Z5
 	VMOVDQU8      (AX), Z6
@@ -188,50 +198,52 @@ row:
 	VPCOMPRESSB.Z Z10, K1, Z3
 	VMOVDQU8      Z2, (CX)(DI*1)
 	VMOVDQU8      Z3, (DX)(DI*1)
-	KMOVQ         K1, R8
-	POPCNTQ       R8, R8
-	ADDQ          R8, DI
+	KMOVQ         K1, R10
+	POPCNTQ       R10, R10
+	ADDQ          R10, DI
 	VMOVDQA64     Z5, Z2
 	VMOVDQA64     Z6, Z3
 	VMOVDQA64     Z7, Z4
 	DECQ          SI
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+64(FP)
+	MOVQ          DI, ret+80(FP)
 	RET
 
-// func volumeEdge8avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
-// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, POPCNT
-TEXT ·volumeEdge8avx512(SB), NOSPLIT, $0-96
+// func volumeEdge8avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
+TEXT ·volumeEdge8avx512(SB), NOSPLIT, $0-112
 	MOVQ       below+0(FP), AX
 	MOVQ       values+24(FP), CX
 	MOVQ       changes+32(FP), DX
-	MOVQ       stride+48(FP), BX
-	MOVQ       rows+56(FP), SI
-	MOVQ       keepY+72(FP), DI
+	MOVQ       stride+64(FP), BX
+	MOVQ       rows+72(FP), SI
+	MOVQ       keepY+88(FP), DI
 	KMOVQ      DI, K1
-	MOVQ       edge+64(FP), DI
+	MOVQ       edge+80(FP), DI
 	KMOVQ      DI, K2
 	XORQ       DI, DI
 	VPTERNLOGD $0xff, Z0, Z0, Z0
-	MOVQ       above+8(FP), R8
-	MOVQ       owed+16(FP), R9
-	MOVQ       keepZ+80(FP), R10
-	KMOVQ      R10, K3
+	MOVQ       ahead+48(FP), R8
+	MOVQ       step+56(FP), R9
+	MOVQ       above+8(FP), R10
+	MOVQ       owed+16(FP), R11
+	MOVQ       keepZ+96(FP), R12
+	KMOVQ      R12, K3
 	VMOVDQU8   -1(AX), Z3
 	VMOVDQU8   (AX), Z4
 	VMOVDQU8   1(AX), Z5
-	VPMINUB    -1(R8), Z3, Z6
-	VPMINUB    (R8), Z4, Z7
-	VPMINUB    1(R8), Z5, Z8
+	VPMINUB    -1(R10), Z3, Z6
+	VPMINUB    (R10), Z4, Z7
+	VPMINUB    1(R10), Z5, Z8
 	ADDQ       BX, AX
-	ADDQ       BX, R8
+	ADDQ       BX, R10
 	VMOVDQU8   -1(AX), Z9
 	VMOVDQU8   (AX), Z10
 	VMOVDQU8   1(AX), Z11
-	VPMINUB    -1(R8), Z9, Z12
-	VPMINUB    (R8), Z10, Z13
-	VPMINUB    1(R8), Z11, Z14
+	VPMINUB    -1(R10), Z9, Z12
+	VPMINUB    (R10), Z10, Z13
+	VPMINUB    1(R10), Z11, Z14
 	VPCMPUB    $0x02, Z10, Z4, K4
 	VPCMPUB    $0x02, Z13, Z7, K5
 	VPMINUB    Z3, Z9, Z1
@@ -264,14 +276,17 @@ TEXT ·volumeEdge8avx512(SB), NOSPLIT, $0-96
 	VMOVDQA64  Z14, Z8
 
 row:
+	PREFETCHT1    (R8)
+	PREFETCHT1    64(R8)
+	ADDQ          R9, R8
 	ADDQ          BX, AX
-	ADDQ          BX, R8
+	ADDQ          BX, R10
 	VMOVDQU8      -1(AX), Z9
 	VMOVDQU8      (AX), Z10
 	VMOVDQU8      1(AX), Z11
-	VPMINUB       -1(R8), Z9, Z12
-	VPMINUB       (R8), Z10, Z13
-	VPMINUB       1(R8), Z11, Z14
+	VPMINUB       -1(R10), Z9, Z12
+	VPMINUB       (R10), Z10, Z13
+	VPMINUB       1(R10), Z11, Z14
 	VPCMPUB       $0x02, Z10, Z4, K1
 	VPCMPUB       $0x02, Z13, Z7, K4
 	VPMINUB       Z3, Z9, Z15
@@ -309,18 +324,18 @@ row:
 	VPCMPUB       $0x00, Z7, Z4, K3, K1
 	VMOVDQU8.Z    Z18, K1, Z3
 	VPADDB        Z3, Z6, Z6
-	VPADDB        (R9), Z6, Z6
+	VPADDB        (R11), Z6, Z6
 	VPSUBB        Z3, Z18, Z18
-	VMOVDQU8      Z18, (R9)
-	ADDQ          BX, R9
+	VMOVDQU8      Z18, (R11)
+	ADDQ          BX, R11
 	VPTESTMB      Z6, Z6, K1
 	VPCOMPRESSB.Z Z4, K1, Z3
 	VPCOMPRESSB.Z Z6, K1, Z4
 	VMOVDQU8      Z3, (CX)(DI*1)
 	VMOVDQU8      Z4, (DX)(DI*1)
-	KMOVQ         K1, R10
-	POPCNTQ       R10, R10
-	ADDQ          R10, DI
+	KMOVQ         K1, R12
+	POPCNTQ       R12, R12
+	ADDQ          R12, DI
 	VMOVDQA64     Z9, Z3
 	VMOVDQA64     Z10, Z4
 	VMOVDQA64     Z11, Z5
@@ -330,23 +345,25 @@ row:
 	DECQ          SI
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+88(FP)
+	MOVQ          DI, ret+104(FP)
 	RET
 
-// func areaEdge8avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
-// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, POPCNT
-TEXT ·areaEdge8avx512(SB), NOSPLIT, $0-72
+// func areaEdge8avx512(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
+TEXT ·areaEdge8avx512(SB), NOSPLIT, $0-88
 	MOVQ       below+0(FP), AX
 	MOVQ       values+8(FP), CX
 	MOVQ       changes+16(FP), DX
-	MOVQ       stride+32(FP), BX
-	MOVQ       rows+40(FP), SI
-	MOVQ       keepY+56(FP), DI
+	MOVQ       stride+48(FP), BX
+	MOVQ       rows+56(FP), SI
+	MOVQ       keepY+72(FP), DI
 	KMOVQ      DI, K1
-	MOVQ       edge+48(FP), DI
+	MOVQ       edge+64(FP), DI
 	KMOVQ      DI, K2
 	XORQ       DI, DI
 	VPTERNLOGD $0xff, Z0, Z0, Z0
+	MOVQ       ahead+32(FP), R8
+	MOVQ       step+40(FP), R9
 	VMOVDQU8   -1(AX), Z2
 	VMOVDQU8   (AX), Z3
 	VMOVDQU8   1(AX), Z4
@@ -371,6 +388,9 @@ TEXT ·areaEdge8avx512(SB), NOSPLIT, $0-72
 	VMOVDQA64  Z7, Z4
 
 row:
+	PREFETCHT1    (R8)
+	PREFETCHT1    64(R8)
+	ADDQ          R9, R8
 	ADDQ          BX, AX
 	VMOVDQU8      -1(AX), Z5
 	VMOVDQU8      (AX), Z6
@@ -397,16 +417,16 @@ row:
 	VPCOMPRESSB.Z Z10, K1, Z3
 	VMOVDQU8      Z2, (CX)(DI*1)
 	VMOVDQU8      Z3, (DX)(DI*1)
-	KMOVQ         K1, R8
-	POPCNTQ       R8, R8
-	ADDQ          R8, DI
+	KMOVQ         K1, R10
+	POPCNTQ       R10, R10
+	ADDQ          R10, DI
 	VMOVDQA64     Z5, Z2
 	VMOVDQA64     Z6, Z3
 	VMOVDQA64     Z7, Z4
 	DECQ          SI
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+64(FP)
+	MOVQ          DI, ret+80(FP)
 	RET
 
 // func scatter8avx512(table *int32, bytes int, values *byte, changes *byte, n int)
@@ -653,36 +673,38 @@ stop:
 	MOVQ R9, ret+72(FP)
 	RET
 
-// func volume16avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
-// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, POPCNT
-TEXT ·volume16avx512(SB), NOSPLIT, $0-96
+// func volume16avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
+TEXT ·volume16avx512(SB), NOSPLIT, $0-112
 	MOVQ        below+0(FP), AX
 	MOVQ        values+24(FP), CX
 	MOVQ        changes+32(FP), DX
-	MOVQ        stride+48(FP), BX
-	MOVQ        rows+56(FP), SI
-	MOVQ        keepY+72(FP), DI
+	MOVQ        stride+64(FP), BX
+	MOVQ        rows+72(FP), SI
+	MOVQ        keepY+88(FP), DI
 	KMOVQ       DI, K1
 	XORQ        DI, DI
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
-	MOVQ        above+8(FP), R8
-	MOVQ        owed+16(FP), R9
-	MOVQ        keepZ+80(FP), R10
-	KMOVQ       R10, K2
+	MOVQ        ahead+48(FP), R8
+	MOVQ        step+56(FP), R9
+	MOVQ        above+8(FP), R10
+	MOVQ        owed+16(FP), R11
+	MOVQ        keepZ+96(FP), R12
+	KMOVQ       R12, K2
 	VMOVDQU16   -2(AX), Z3
 	VMOVDQU16   (AX), Z4
 	VMOVDQU16   2(AX), Z5
-	VPMINUW     -2(R8), Z3, Z6
-	VPMINUW     (R8), Z4, Z7
-	VPMINUW     2(R8), Z5, Z8
+	VPMINUW     -2(R10), Z3, Z6
+	VPMINUW     (R10), Z4, Z7
+	VPMINUW     2(R10), Z5, Z8
 	ADDQ        BX, AX
-	ADDQ        BX, R8
+	ADDQ        BX, R10
 	VMOVDQU16   -2(AX), Z9
 	VMOVDQU16   (AX), Z10
 	VMOVDQU16   2(AX), Z11
-	VPMINUW     -2(R8), Z9, Z12
-	VPMINUW     (R8), Z10, Z13
-	VPMINUW     2(R8), Z11, Z14
+	VPMINUW     -2(R10), Z9, Z12
+	VPMINUW     (R10), Z10, Z13
+	VPMINUW     2(R10), Z11, Z14
 	VPCMPUW     $0x02, Z10, Z4, K3
 	VPCMPUW     $0x02, Z13, Z7, K4
 	VPMINUW     Z3, Z9, Z1
@@ -713,14 +735,17 @@ TEXT ·volume16avx512(SB), NOSPLIT, $0-96
 	VMOVDQA64   Z14, Z8
 
 row:
+	PREFETCHT1    (R8)
+	PREFETCHT1    64(R8)
+	ADDQ          R9, R8
 	ADDQ          BX, AX
-	ADDQ          BX, R8
+	ADDQ          BX, R10
 	VMOVDQU16     -2(AX), Z9
 	VMOVDQU16     (AX), Z10
 	VMOVDQU16     2(AX), Z11
-	VPMINUW       -2(R8), Z9, Z12
-	VPMINUW       (R8), Z10, Z13
-	VPMINUW       2(R8), Z11, Z14
+	VPMINUW       -2(R10), Z9, Z12
+	VPMINUW       (R10), Z10, Z13
+	VPMINUW       2(R10), Z11, Z14
 	VPCMPUW       $0x02, Z10, Z4, K1
 	VPCMPUW       $0x02, Z13, Z7, K3
 	VPMINUW       Z3, Z9, Z15
@@ -754,18 +779,18 @@ row:
 	VPCMPUW       $0x00, Z7, Z4, K2, K1
 	VMOVDQU16.Z   Z18, K1, Z3
 	VPADDW        Z3, Z6, Z6
-	VPADDW        (R9), Z6, Z6
+	VPADDW        (R11), Z6, Z6
 	VPSUBW        Z3, Z18, Z18
-	VMOVDQU16     Z18, (R9)
-	ADDQ          BX, R9
+	VMOVDQU16     Z18, (R11)
+	ADDQ          BX, R11
 	VPTESTMW      Z6, Z6, K1
 	VPCOMPRESSW.Z Z4, K1, Z3
 	VPCOMPRESSW.Z Z6, K1, Z4
 	VMOVDQU16     Z3, (CX)(DI*2)
 	VMOVDQU16     Z4, (DX)(DI*2)
-	KMOVQ         K1, R10
-	POPCNTQ       R10, R10
-	ADDQ          R10, DI
+	KMOVQ         K1, R12
+	POPCNTQ       R12, R12
+	ADDQ          R12, DI
 	VMOVDQA64     Z9, Z3
 	VMOVDQA64     Z10, Z4
 	VMOVDQA64     Z11, Z5
@@ -775,21 +800,23 @@ row:
 	DECQ          SI
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+88(FP)
+	MOVQ          DI, ret+104(FP)
 	RET
 
-// func area16avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
-// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, POPCNT
-TEXT ·area16avx512(SB), NOSPLIT, $0-72
+// func area16avx512(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
+TEXT ·area16avx512(SB), NOSPLIT, $0-88
 	MOVQ        below+0(FP), AX
 	MOVQ        values+8(FP), CX
 	MOVQ        changes+16(FP), DX
-	MOVQ        stride+32(FP), BX
-	MOVQ        rows+40(FP), SI
-	MOVQ        keepY+56(FP), DI
+	MOVQ        stride+48(FP), BX
+	MOVQ        rows+56(FP), SI
+	MOVQ        keepY+72(FP), DI
 	KMOVQ       DI, K1
 	XORQ        DI, DI
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
+	MOVQ        ahead+32(FP), R8
+	MOVQ        step+40(FP), R9
 	VMOVDQU16   -2(AX), Z2
 	VMOVDQU16   (AX), Z3
 	VMOVDQU16   2(AX), Z4
@@ -813,6 +840,9 @@ TEXT ·area16avx512(SB), NOSPLIT, $0-72
 	VMOVDQA64   Z7, Z4
 
 row:
+	PREFETCHT1    (R8)
+	PREFETCHT1    64(R8)
+	ADDQ          R9, R8
 	ADDQ          BX, AX
 	VMOVDQU16     -2(AX), Z5
 	VMOVDQU16     (AX), Z6
@@ -837,50 +867,52 @@ row:
 	VPCOMPRESSW.Z Z10, K1, Z3
 	VMOVDQU16     Z2, (CX)(DI*2)
 	VMOVDQU16     Z3, (DX)(DI*2)
-	KMOVQ         K1, R8
-	POPCNTQ       R8, R8
-	ADDQ          R8, DI
+	KMOVQ         K1, R10
+	POPCNTQ       R10, R10
+	ADDQ          R10, DI
 	VMOVDQA64     Z5, Z2
 	VMOVDQA64     Z6, Z3
 	VMOVDQA64     Z7, Z4
 	DECQ          SI
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+64(FP)
+	MOVQ          DI, ret+80(FP)
 	RET
 
-// func volumeEdge16avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
-// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, POPCNT
-TEXT ·volumeEdge16avx512(SB), NOSPLIT, $0-96
+// func volumeEdge16avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
+TEXT ·volumeEdge16avx512(SB), NOSPLIT, $0-112
 	MOVQ        below+0(FP), AX
 	MOVQ        values+24(FP), CX
 	MOVQ        changes+32(FP), DX
-	MOVQ        stride+48(FP), BX
-	MOVQ        rows+56(FP), SI
-	MOVQ        keepY+72(FP), DI
+	MOVQ        stride+64(FP), BX
+	MOVQ        rows+72(FP), SI
+	MOVQ        keepY+88(FP), DI
 	KMOVQ       DI, K1
-	MOVQ        edge+64(FP), DI
+	MOVQ        edge+80(FP), DI
 	KMOVQ       DI, K2
 	XORQ        DI, DI
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
-	MOVQ        above+8(FP), R8
-	MOVQ        owed+16(FP), R9
-	MOVQ        keepZ+80(FP), R10
-	KMOVQ       R10, K3
+	MOVQ        ahead+48(FP), R8
+	MOVQ        step+56(FP), R9
+	MOVQ        above+8(FP), R10
+	MOVQ        owed+16(FP), R11
+	MOVQ        keepZ+96(FP), R12
+	KMOVQ       R12, K3
 	VMOVDQU16   -2(AX), Z3
 	VMOVDQU16   (AX), Z4
 	VMOVDQU16   2(AX), Z5
-	VPMINUW     -2(R8), Z3, Z6
-	VPMINUW     (R8), Z4, Z7
-	VPMINUW     2(R8), Z5, Z8
+	VPMINUW     -2(R10), Z3, Z6
+	VPMINUW     (R10), Z4, Z7
+	VPMINUW     2(R10), Z5, Z8
 	ADDQ        BX, AX
-	ADDQ        BX, R8
+	ADDQ        BX, R10
 	VMOVDQU16   -2(AX), Z9
 	VMOVDQU16   (AX), Z10
 	VMOVDQU16   2(AX), Z11
-	VPMINUW     -2(R8), Z9, Z12
-	VPMINUW     (R8), Z10, Z13
-	VPMINUW     2(R8), Z11, Z14
+	VPMINUW     -2(R10), Z9, Z12
+	VPMINUW     (R10), Z10, Z13
+	VPMINUW     2(R10), Z11, Z14
 	VPCMPUW     $0x02, Z10, Z4, K4
 	VPCMPUW     $0x02, Z13, Z7, K5
 	VPMINUW     Z3, Z9, Z1
@@ -913,14 +945,17 @@ TEXT ·volumeEdge16avx512(SB), NOSPLIT, $0-96
 	VMOVDQA64   Z14, Z8
 
 row:
+	PREFETCHT1    (R8)
+	PREFETCHT1    64(R8)
+	ADDQ          R9, R8
 	ADDQ          BX, AX
-	ADDQ          BX, R8
+	ADDQ          BX, R10
 	VMOVDQU16     -2(AX), Z9
 	VMOVDQU16     (AX), Z10
 	VMOVDQU16     2(AX), Z11
-	VPMINUW       -2(R8), Z9, Z12
-	VPMINUW       (R8), Z10, Z13
-	VPMINUW       2(R8), Z11, Z14
+	VPMINUW       -2(R10), Z9, Z12
+	VPMINUW       (R10), Z10, Z13
+	VPMINUW       2(R10), Z11, Z14
 	VPCMPUW       $0x02, Z10, Z4, K1
 	VPCMPUW       $0x02, Z13, Z7, K4
 	VPMINUW       Z3, Z9, Z15
@@ -958,18 +993,18 @@ row:
 	VPCMPUW       $0x00, Z7, Z4, K3, K1
 	VMOVDQU16.Z   Z18, K1, Z3
 	VPADDW        Z3, Z6, Z6
-	VPADDW        (R9), Z6, Z6
+	VPADDW        (R11), Z6, Z6
 	VPSUBW        Z3, Z18, Z18
-	VMOVDQU16     Z18, (R9)
-	ADDQ          BX, R9
+	VMOVDQU16     Z18, (R11)
+	ADDQ          BX, R11
 	VPTESTMW      Z6, Z6, K1
 	VPCOMPRESSW.Z Z4, K1, Z3
 	VPCOMPRESSW.Z Z6, K1, Z4
 	VMOVDQU16     Z3, (CX)(DI*2)
 	VMOVDQU16     Z4, (DX)(DI*2)
-	KMOVQ         K1, R10
-	POPCNTQ       R10, R10
-	ADDQ          R10, DI
+	KMOVQ         K1, R12
+	POPCNTQ       R12, R12
+	ADDQ          R12, DI
 	VMOVDQA64     Z9, Z3
 	VMOVDQA64     Z10, Z4
 	VMOVDQA64     Z11, Z5
@@ -979,23 +1014,25 @@ row:
 	DECQ          SI
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+88(FP)
+	MOVQ          DI, ret+104(FP)
 	RET
 
-// func areaEdge16avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
-// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, POPCNT
-TEXT ·areaEdge16avx512(SB), NOSPLIT, $0-72
+// func areaEdge16avx512(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
+TEXT ·areaEdge16avx512(SB), NOSPLIT, $0-88
 	MOVQ        below+0(FP), AX
 	MOVQ        values+8(FP), CX
 	MOVQ        changes+16(FP), DX
-	MOVQ        stride+32(FP), BX
-	MOVQ        rows+40(FP), SI
-	MOVQ        keepY+56(FP), DI
+	MOVQ        stride+48(FP), BX
+	MOVQ        rows+56(FP), SI
+	MOVQ        keepY+72(FP), DI
 	KMOVQ       DI, K1
-	MOVQ        edge+48(FP), DI
+	MOVQ        edge+64(FP), DI
 	KMOVQ       DI, K2
 	XORQ        DI, DI
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
+	MOVQ        ahead+32(FP), R8
+	MOVQ        step+40(FP), R9
 	VMOVDQU16   -2(AX), Z2
 	VMOVDQU16   (AX), Z3
 	VMOVDQU16   2(AX), Z4
@@ -1020,6 +1057,9 @@ TEXT ·areaEdge16avx512(SB), NOSPLIT, $0-72
 	VMOVDQA64   Z7, Z4
 
 row:
+	PREFETCHT1    (R8)
+	PREFETCHT1    64(R8)
+	ADDQ          R9, R8
 	ADDQ          BX, AX
 	VMOVDQU16     -2(AX), Z5
 	VMOVDQU16     (AX), Z6
@@ -1046,16 +1086,16 @@ row:
 	VPCOMPRESSW.Z Z10, K1, Z3
 	VMOVDQU16     Z2, (CX)(DI*2)
 	VMOVDQU16     Z3, (DX)(DI*2)
-	KMOVQ         K1, R8
-	POPCNTQ       R8, R8
-	ADDQ          R8, DI
+	KMOVQ         K1, R10
+	POPCNTQ       R10, R10
+	ADDQ          R10, DI
 	VMOVDQA64     Z5, Z2
 	VMOVDQA64     Z6, Z3
 	VMOVDQA64     Z7, Z4
 	DECQ          SI
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+64(FP)
+	MOVQ          DI, ret+80(FP)
 	RET
 
 // func scatter16avx512(table *int32, bytes int, values *byte, changes *byte, n int)
@@ -1302,36 +1342,38 @@ stop:
 	MOVQ R9, ret+72(FP)
 	RET
 
-// func volume32avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, POPCNT
-TEXT ·volume32avx512(SB), NOSPLIT, $0-96
+// func volume32avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+, POPCNT
+TEXT ·volume32avx512(SB), NOSPLIT, $0-112
 	MOVQ        below+0(FP), AX
 	MOVQ        values+24(FP), CX
 	MOVQ        changes+32(FP), DX
-	MOVQ        stride+48(FP), BX
-	MOVQ        rows+56(FP), SI
-	MOVQ        keepY+72(FP), DI
+	MOVQ        stride+64(FP), BX
+	MOVQ        rows+72(FP), SI
+	MOVQ        keepY+88(FP), DI
 	KMOVQ       DI, K1
 	XORQ        DI, DI
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
-	MOVQ        above+8(FP), R8
-	MOVQ        owed+16(FP), R9
-	MOVQ        keepZ+80(FP), R10
-	KMOVQ       R10, K2
+	MOVQ        ahead+48(FP), R8
+	MOVQ        step+56(FP), R9
+	MOVQ        above+8(FP), R10
+	MOVQ        owed+16(FP), R11
+	MOVQ        keepZ+96(FP), R12
+	KMOVQ       R12, K2
 	VMOVDQU32   -4(AX), Z3
 	VMOVDQU32   (AX), Z4
 	VMOVDQU32   4(AX), Z5
-	VPMINUD     -4(R8), Z3, Z6
-	VPMINUD     (R8), Z4, Z7
-	VPMINUD     4(R8), Z5, Z8
+	VPMINUD     -4(R10), Z3, Z6
+	VPMINUD     (R10), Z4, Z7
+	VPMINUD     4(R10), Z5, Z8
 	ADDQ        BX, AX
-	ADDQ        BX, R8
+	ADDQ        BX, R10
 	VMOVDQU32   -4(AX), Z9
 	VMOVDQU32   (AX), Z10
 	VMOVDQU32   4(AX), Z11
-	VPMINUD     -4(R8), Z9, Z12
-	VPMINUD     (R8), Z10, Z13
-	VPMINUD     4(R8), Z11, Z14
+	VPMINUD     -4(R10), Z9, Z12
+	VPMINUD     (R10), Z10, Z13
+	VPMINUD     4(R10), Z11, Z14
 	VPCMPUD     $0x02, Z10, Z4, K3
 	VPCMPUD     $0x02, Z13, Z7, K4
 	VPMINUD     Z3, Z9, Z1
@@ -1362,14 +1404,17 @@ TEXT ·volume32avx512(SB), NOSPLIT, $0-96
 	VMOVDQA64   Z14, Z8
 
 row:
+	PREFETCHT1    (R8)
+	PREFETCHT1    64(R8)
+	ADDQ          R9, R8
 	ADDQ          BX, AX
-	ADDQ          BX, R8
+	ADDQ          BX, R10
 	VMOVDQU32     -4(AX), Z9
 	VMOVDQU32     (AX), Z10
 	VMOVDQU32     4(AX), Z11
-	VPMINUD       -4(R8), Z9, Z12
-	VPMINUD       (R8), Z10, Z13
-	VPMINUD       4(R8), Z11, Z14
+	VPMINUD       -4(R10), Z9, Z12
+	VPMINUD       (R10), Z10, Z13
+	VPMINUD       4(R10), Z11, Z14
 	VPCMPUD       $0x02, Z10, Z4, K1
 	VPCMPUD       $0x02, Z13, Z7, K3
 	VPMINUD       Z3, Z9, Z15
@@ -1403,18 +1448,18 @@ row:
 	VPCMPUD       $0x00, Z7, Z4, K2, K1
 	VMOVDQU32.Z   Z18, K1, Z3
 	VPADDD        Z3, Z6, Z6
-	VPADDD        (R9), Z6, Z6
+	VPADDD        (R11), Z6, Z6
 	VPSUBD        Z3, Z18, Z18
-	VMOVDQU32     Z18, (R9)
-	ADDQ          BX, R9
+	VMOVDQU32     Z18, (R11)
+	ADDQ          BX, R11
 	VPTESTMD      Z6, Z6, K1
 	VPCOMPRESSD.Z Z4, K1, Z3
 	VPCOMPRESSD.Z Z6, K1, Z4
 	VMOVDQU32     Z3, (CX)(DI*4)
 	VMOVDQU32     Z4, (DX)(DI*4)
-	KMOVQ         K1, R10
-	POPCNTQ       R10, R10
-	ADDQ          R10, DI
+	KMOVQ         K1, R12
+	POPCNTQ       R12, R12
+	ADDQ          R12, DI
 	VMOVDQA64     Z9, Z3
 	VMOVDQA64     Z10, Z4
 	VMOVDQA64     Z11, Z5
@@ -1424,21 +1469,23 @@ row:
 	DECQ          SI
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+88(FP)
+	MOVQ          DI, ret+104(FP)
 	RET
 
-// func area32avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, POPCNT
-TEXT ·area32avx512(SB), NOSPLIT, $0-72
+// func area32avx512(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+, POPCNT
+TEXT ·area32avx512(SB), NOSPLIT, $0-88
 	MOVQ        below+0(FP), AX
 	MOVQ        values+8(FP), CX
 	MOVQ        changes+16(FP), DX
-	MOVQ        stride+32(FP), BX
-	MOVQ        rows+40(FP), SI
-	MOVQ        keepY+56(FP), DI
+	MOVQ        stride+48(FP), BX
+	MOVQ        rows+56(FP), SI
+	MOVQ        keepY+72(FP), DI
 	KMOVQ       DI, K1
 	XORQ        DI, DI
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
+	MOVQ        ahead+32(FP), R8
+	MOVQ        step+40(FP), R9
 	VMOVDQU32   -4(AX), Z2
 	VMOVDQU32   (AX), Z3
 	VMOVDQU32   4(AX), Z4
@@ -1462,6 +1509,9 @@ TEXT ·area32avx512(SB), NOSPLIT, $0-72
 	VMOVDQA64   Z7, Z4
 
 row:
+	PREFETCHT1    (R8)
+	PREFETCHT1    64(R8)
+	ADDQ          R9, R8
 	ADDQ          BX, AX
 	VMOVDQU32     -4(AX), Z5
 	VMOVDQU32     (AX), Z6
@@ -1486,50 +1536,52 @@ row:
 	VPCOMPRESSD.Z Z10, K1, Z3
 	VMOVDQU32     Z2, (CX)(DI*4)
 	VMOVDQU32     Z3, (DX)(DI*4)
-	KMOVQ         K1, R8
-	POPCNTQ       R8, R8
-	ADDQ          R8, DI
+	KMOVQ         K1, R10
+	POPCNTQ       R10, R10
+	ADDQ          R10, DI
 	VMOVDQA64     Z5, Z2
 	VMOVDQA64     Z6, Z3
 	VMOVDQA64     Z7, Z4
 	DECQ          SI
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+64(FP)
+	MOVQ          DI, ret+80(FP)
 	RET
 
-// func volumeEdge32avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, POPCNT
-TEXT ·volumeEdge32avx512(SB), NOSPLIT, $0-96
+// func volumeEdge32avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+, POPCNT
+TEXT ·volumeEdge32avx512(SB), NOSPLIT, $0-112
 	MOVQ        below+0(FP), AX
 	MOVQ        values+24(FP), CX
 	MOVQ        changes+32(FP), DX
-	MOVQ        stride+48(FP), BX
-	MOVQ        rows+56(FP), SI
-	MOVQ        keepY+72(FP), DI
+	MOVQ        stride+64(FP), BX
+	MOVQ        rows+72(FP), SI
+	MOVQ        keepY+88(FP), DI
 	KMOVQ       DI, K1
-	MOVQ        edge+64(FP), DI
+	MOVQ        edge+80(FP), DI
 	KMOVQ       DI, K2
 	XORQ        DI, DI
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
-	MOVQ        above+8(FP), R8
-	MOVQ        owed+16(FP), R9
-	MOVQ        keepZ+80(FP), R10
-	KMOVQ       R10, K3
+	MOVQ        ahead+48(FP), R8
+	MOVQ        step+56(FP), R9
+	MOVQ        above+8(FP), R10
+	MOVQ        owed+16(FP), R11
+	MOVQ        keepZ+96(FP), R12
+	KMOVQ       R12, K3
 	VMOVDQU32   -4(AX), Z3
 	VMOVDQU32   (AX), Z4
 	VMOVDQU32   4(AX), Z5
-	VPMINUD     -4(R8), Z3, Z6
-	VPMINUD     (R8), Z4, Z7
-	VPMINUD     4(R8), Z5, Z8
+	VPMINUD     -4(R10), Z3, Z6
+	VPMINUD     (R10), Z4, Z7
+	VPMINUD     4(R10), Z5, Z8
 	ADDQ        BX, AX
-	ADDQ        BX, R8
+	ADDQ        BX, R10
 	VMOVDQU32   -4(AX), Z9
 	VMOVDQU32   (AX), Z10
 	VMOVDQU32   4(AX), Z11
-	VPMINUD     -4(R8), Z9, Z12
-	VPMINUD     (R8), Z10, Z13
-	VPMINUD     4(R8), Z11, Z14
+	VPMINUD     -4(R10), Z9, Z12
+	VPMINUD     (R10), Z10, Z13
+	VPMINUD     4(R10), Z11, Z14
 	VPCMPUD     $0x02, Z10, Z4, K4
 	VPCMPUD     $0x02, Z13, Z7, K5
 	VPMINUD     Z3, Z9, Z1
@@ -1562,14 +1614,17 @@ TEXT ·volumeEdge32avx512(SB), NOSPLIT, $0-96
 	VMOVDQA64   Z14, Z8
 
 row:
+	PREFETCHT1    (R8)
+	PREFETCHT1    64(R8)
+	ADDQ          R9, R8
 	ADDQ          BX, AX
-	ADDQ          BX, R8
+	ADDQ          BX, R10
 	VMOVDQU32     -4(AX), Z9
 	VMOVDQU32     (AX), Z10
 	VMOVDQU32     4(AX), Z11
-	VPMINUD       -4(R8), Z9, Z12
-	VPMINUD       (R8), Z10, Z13
-	VPMINUD       4(R8), Z11, Z14
+	VPMINUD       -4(R10), Z9, Z12
+	VPMINUD       (R10), Z10, Z13
+	VPMINUD       4(R10), Z11, Z14
 	VPCMPUD       $0x02, Z10, Z4, K1
 	VPCMPUD       $0x02, Z13, Z7, K4
 	VPMINUD       Z3, Z9, Z15
@@ -1607,18 +1662,18 @@ row:
 	VPCMPUD       $0x00, Z7, Z4, K3, K1
 	VMOVDQU32.Z   Z18, K1, Z3
 	VPADDD        Z3, Z6, Z6
-	VPADDD        (R9), Z6, Z6
+	VPADDD        (R11), Z6, Z6
 	VPSUBD        Z3, Z18, Z18
-	VMOVDQU32     Z18, (R9)
-	ADDQ          BX, R9
+	VMOVDQU32     Z18, (R11)
+	ADDQ          BX, R11
 	VPTESTMD      Z6, Z6, K1
 	VPCOMPRESSD.Z Z4, K1, Z3
 	VPCOMPRESSD.Z Z6, K1, Z4
 	VMOVDQU32     Z3, (CX)(DI*4)
 	VMOVDQU32     Z4, (DX)(DI*4)
-	KMOVQ         K1, R10
-	POPCNTQ       R10, R10
-	ADDQ          R10, DI
+	KMOVQ         K1, R12
+	POPCNTQ       R12, R12
+	ADDQ          R12, DI
 	VMOVDQA64     Z9, Z3
 	VMOVDQA64     Z10, Z4
 	VMOVDQA64     Z11, Z5
@@ -1628,23 +1683,25 @@ row:
 	DECQ          SI
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+88(FP)
+	MOVQ          DI, ret+104(FP)
 	RET
 
-// func areaEdge32avx512(below *byte, values *byte, changes *byte, order *byte, stride int, rows int, edge uint64, keepY uint64) int
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, POPCNT
-TEXT ·areaEdge32avx512(SB), NOSPLIT, $0-72
+// func areaEdge32avx512(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+, POPCNT
+TEXT ·areaEdge32avx512(SB), NOSPLIT, $0-88
 	MOVQ        below+0(FP), AX
 	MOVQ        values+8(FP), CX
 	MOVQ        changes+16(FP), DX
-	MOVQ        stride+32(FP), BX
-	MOVQ        rows+40(FP), SI
-	MOVQ        keepY+56(FP), DI
+	MOVQ        stride+48(FP), BX
+	MOVQ        rows+56(FP), SI
+	MOVQ        keepY+72(FP), DI
 	KMOVQ       DI, K1
-	MOVQ        edge+48(FP), DI
+	MOVQ        edge+64(FP), DI
 	KMOVQ       DI, K2
 	XORQ        DI, DI
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
+	MOVQ        ahead+32(FP), R8
+	MOVQ        step+40(FP), R9
 	VMOVDQU32   -4(AX), Z2
 	VMOVDQU32   (AX), Z3
 	VMOVDQU32   4(AX), Z4
@@ -1669,6 +1726,9 @@ TEXT ·areaEdge32avx512(SB), NOSPLIT, $0-72
 	VMOVDQA64   Z7, Z4
 
 row:
+	PREFETCHT1    (R8)
+	PREFETCHT1    64(R8)
+	ADDQ          R9, R8
 	ADDQ          BX, AX
 	VMOVDQU32     -4(AX), Z5
 	VMOVDQU32     (AX), Z6
@@ -1695,16 +1755,16 @@ row:
 	VPCOMPRESSD.Z Z10, K1, Z3
 	VMOVDQU32     Z2, (CX)(DI*4)
 	VMOVDQU32     Z3, (DX)(DI*4)
-	KMOVQ         K1, R8
-	POPCNTQ       R8, R8
-	ADDQ          R8, DI
+	KMOVQ         K1, R10
+	POPCNTQ       R10, R10
+	ADDQ          R10, DI
 	VMOVDQA64     Z5, Z2
 	VMOVDQA64     Z6, Z3
 	VMOVDQA64     Z7, Z4
 	DECQ          SI
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+64(FP)
+	MOVQ          DI, ret+80(FP)
 	RET
 
 // func scatter32avx512(table *int32, bytes int, values *byte, changes *byte, n int)

@@ -189,6 +189,7 @@ func (w width256) volume() {
 	Pragma("noescape")
 	Doc(name + " appends the changes of a column of rows of two planes, and returns how many.")
 	f := w.frame()
+	fetchLines := fetch()
 	above := column{Load(Param("above"), GP64()), f.below.stride}
 	owed, keepZ := Load(Param("owed"), GP64()), spread("keepZ")
 	toV, toZ := YMM(), YMM()
@@ -219,6 +220,7 @@ func (w width256) volume() {
 	w.sub(dyz, kept, toZ)
 
 	Label("row")
+	fetchLines()
 	ADDQ(f.below.stride, f.below.base)
 	ADDQ(f.below.stride, above.base)
 	v, z, dy, dyz, ownY, ownYZ := pairs()
@@ -260,6 +262,7 @@ func (w width256) area() {
 	Pragma("noescape")
 	Doc(name + " appends the changes of a column of rows of a 2D image, and returns how many.")
 	f := w.frame()
+	fetchLines := fetch()
 	toV := YMM()
 	pairs := func() (v triple, dy, own VecVirtual) {
 		v = triple256()
@@ -275,6 +278,7 @@ func (w width256) area() {
 	w.sub(dy, kept, toV)
 
 	Label("row")
+	fetchLines()
 	ADDQ(f.below.stride, f.below.base)
 	v, dy, own := pairs()
 	dv := w.extrema(v, f.edge)

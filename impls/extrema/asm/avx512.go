@@ -158,6 +158,7 @@ func (w width512) volume(edge bool) {
 	Pragma("noescape")
 	Doc(name + " appends the changes of a column of rows of two planes, and returns how many.")
 	a := arguments512(edge)
+	fetchLines := fetch()
 	above, owed, keepZ := Load(Param("above"), GP64()), Load(Param("owed"), GP64()), mask("keepZ")
 	toV, toZ := ZMM(), ZMM()
 	v := w.loaded(a.below)
@@ -186,6 +187,7 @@ func (w width512) volume(edge bool) {
 	assign(z, zu)
 
 	Label("row")
+	fetchLines()
 	u, zu, dy, dyz, ownY, ownYZ = pair()
 	// The change of z: its own extrema, what the row before has handed, and
 	// minus that of yz where it is the owner.
@@ -234,6 +236,7 @@ func (w width512) area(edge bool) {
 	Pragma("noescape")
 	Doc(name + " appends the changes of a column of rows of a 2D image, and returns how many.")
 	a := arguments512(edge)
+	fetchLines := fetch()
 	toV := ZMM()
 	v := w.loaded(a.below)
 	pair := func() (u triple, dy VecVirtual, own Register) {
@@ -248,6 +251,7 @@ func (w width512) area(edge bool) {
 	assign(v, u)
 
 	Label("row")
+	fetchLines()
 	u, dy, own = pair()
 	kept, dv := ZMM(), ZMM()
 	w.keep(dy, own, kept)

@@ -17,10 +17,11 @@ import (
 const lead = 64
 
 // What every instruction set offers. The masks edge, keepY and keepZ are those
-// of package extrema's columns; order is its table for packing lanes.
+// of package extrema's columns; order is its table for packing lanes; each row
+// fetches two lines of memory at ahead into the cache, and moves on by step.
 const (
-	volumeSignature = "func(below, above, owed, values, changes, order *byte, stride, rows int, edge, keepY, keepZ uint64) int"
-	areaSignature   = "func(below, values, changes, order *byte, stride, rows int, edge, keepY uint64) int"
+	volumeSignature = "func(below, above, owed, values, changes, order, ahead *byte, step, stride, rows int, edge, keepY, keepZ uint64) int"
+	areaSignature   = "func(below, values, changes, order, ahead *byte, step, stride, rows int, edge, keepY uint64) int"
 	shiftSignature  = "func(dst, src *byte, n, rows, stride int, flip, lo, top uint64) int"
 )
 

@@ -36,3 +36,14 @@ func eachRow(from int, take func(c conversion, done Register)) {
 	Store(total, ReturnIndex(0))
 	RET()
 }
+
+// fetch loads the parameters ahead and step, and gives what fetches the lines of
+// one row.
+func fetch() func() {
+	ahead, step := Load(Param("ahead"), GP64()), Load(Param("step"), GP64())
+	return func() {
+		PREFETCHT1(Mem{Base: ahead})
+		PREFETCHT1(Mem{Base: ahead, Disp: 64})
+		ADDQ(step, ahead)
+	}
+}
