@@ -58,7 +58,7 @@ func (w width256) extrema(s triple, edge Op) VecVirtual {
 	return after
 }
 
-// family gives the part of an extremum that its owner, the first of a minimum,
+// split gives the part of an extremum that its owner, the first of a minimum,
 // keeps, and what is left for the other.
 func (w width256) split(d, own VecVirtual) (kept, left VecVirtual) {
 	kept, left = YMM(), YMM()
@@ -79,7 +79,7 @@ func zero256() VecVirtual {
 	return v
 }
 
-// frame256 loads the parameters that volume and area share. The masks edge and
+// A frame256 is the parameters that volume and area share. The masks edge and
 // keep go to the stack, because registers are few.
 type frame256 struct {
 	below                           column
@@ -105,7 +105,7 @@ func (w width256) frame() frame256 {
 	}
 	XORQ(f.n, f.n)
 	// All ones but in the first lane, where that is at the edge.
-	ones, v, edge := YMM(), YMM(), Load(Param("edge"), GP64())
+	ones, edge := YMM(), Load(Param("edge"), GP64())
 	VPCMPEQD(ones, ones, ones)
 	VMOVDQU(ones, f.edge)
 	one := GP64()
@@ -115,7 +115,6 @@ func (w width256) frame() frame256 {
 	JZ(LabelRef("inside"))
 	MOVQ(one, f.edge)
 	Label("inside")
-	_ = v
 	return f
 }
 

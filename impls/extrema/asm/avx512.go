@@ -99,9 +99,7 @@ func assign(to, from triple) {
 	}
 }
 
-func zero(v VecVirtual) { VPXORD(v, v, v) }
-
-// arguments loads the parameters that volume and area share.
+// arguments are the parameters that volume and area share.
 type arguments struct {
 	below, values, changes, stride, rows, n Register
 	edge, keepY                             Register // masks; a nil edge is none
