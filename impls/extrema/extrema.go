@@ -18,9 +18,16 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// nsPerVoxel is what one voxel costs one core without vector instructions, for
-// the estimate in a refusal: twice what a server core of 2025 takes.
-const nsPerVoxel = 12
+// nsPerVoxel is what one voxel costs one core, for the estimate in a refusal: at
+// least twice what a server core of 2025 takes, and more where all cores add to
+// one table.
+func (l layout) nsPerVoxel(isa string) int64 {
+	ns := map[string]int64{AVX512: 1, AVX2: 2, Portable: 12}[isa]
+	if l.tables == 0 {
+		ns += 20
+	}
+	return ns
+}
 
 // Implementation is the implementation on the host's cores. Its zero value is
 // ready.
@@ -47,12 +54,13 @@ func (i Implementation) About() bench.About {
 // CanDo refuses an instruction set that the machine does not have, and what
 // would need more memory or time than the conditions allow.
 func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
-	if _, err := choose(c.ISA); err != nil {
+	isa, err := choose(c.ISA)
+	if err != nil {
 		return err
 	}
 	l := i.layout(in, c.Threads)
-	n := in.Shape().Voxels()
-	estimate := quantity.Seconds(float64(n) * nsPerVoxel * 1e-9 / float64(l.threads))
+	n, nsPerVoxel := in.Shape().Voxels(), l.nsPerVoxel(isa)
+	estimate := quantity.Seconds(float64(n*nsPerVoxel) * 1e-9 / float64(l.threads))
 	if c.Time > 0 && estimate > c.Time {
 		return fmt.Errorf("needs about %s for each answer (%d voxels × %d ns on %d cores), %s is left for one",
 			quantity.Duration(estimate), n, nsPerVoxel, l.threads, quantity.Duration(c.Time))
