@@ -5,7 +5,7 @@
 #   scripts/record.sh OUTDIR [--quick]
 #
 # Needs a driver of CUDA 11.8 or later; no toolkit. Builds bin/eccbench with Go,
-# or uses the one that is there. Takes at most about 20 minutes, 3 with --quick:
+# or uses the one that is there. Takes at most about 30 minutes, 3 with --quick:
 # what did not fit in is run by the same command again, which repeats nothing:
 # give each machine, and each version of the program, an OUTDIR of its own.
 # Ends with the highest exit code of its runs (eccbench --help lists them).
@@ -45,8 +45,8 @@ if [ -n "$quick" ]; then
 	sizes3=128..512,300x200x100 sizes2=1024..4096 large3=256..512 large2=4096
 	gens=noise types=float32 seconds=170 sampling='--max-time 500ms --time-limit 20s'
 else
-	sizes3=128..1024,300x200x100,719x513x401 sizes2=128..16384,719x513 large3=256..1024 large2=4096..16384
-	gens=noise,grf types=float32,uint8 seconds=1180 sampling='--max-time 1s --time-limit 45s'
+	sizes3=128..1024,300x200x100,719x513x401 sizes2=128..16384,719x513
+	large3=$sizes3 large2=$sizes2 gens=noise,grf types=float32,uint8 seconds=1780 sampling='--max-time 1s --time-limit 45s'
 fi
 if [ -n "${ECCBENCH_RECORD_SIZES_3D:-}" ]; then sizes3=$ECCBENCH_RECORD_SIZES_3D large3=$sizes3; fi
 if [ -n "${ECCBENCH_RECORD_SIZES_2D:-}" ]; then sizes2=$ECCBENCH_RECORD_SIZES_2D large2=$sizes2; fi

@@ -45,7 +45,6 @@ var floor = map[string]int{
 	"impls/tiled":          4,
 	"impls/extrema":        4,
 	"impls/fullsweep":      4,
-	"impls/extrema":        4,
 	"impls/memread":        4,
 
 	"impls": 5,
