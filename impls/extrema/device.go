@@ -162,7 +162,7 @@ func segment(s grid.Shape, blocks int64, voxels int64) int64 {
 		groups, rows, tail = (across+2*warps-1)/(2*warps), voxels, 0.05
 	}
 	best, least := int64(1), math.Inf(1)
-	for parts := int64(1); parts <= max(1, n/8); parts++ {
+	for parts := int64(1); parts <= max(1, n/2); parts++ {
 		length := ((n+parts-1)/parts + rows - 1) / rows
 		items := groups * ((n + rows*length - 1) / (rows * length))
 		turns := float64(items / blocks)
