@@ -47,7 +47,8 @@ var floor = map[string]int{
 	"impls/fullsweep":      4,
 	"impls/memread":        4,
 
-	"impls": 5,
+	"impls":         5,
+	"reports/paper": 5,
 
 	"cmd/eccbench": 6,
 

@@ -1,0 +1,163 @@
+// Package paper holds the tables that papers published about the Euler
+// characteristic curve, as data: every number as it is printed, with what it is
+// of. It finds the printed numbers that do not agree with each other, and sets
+// records beside the others.
+package paper
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+)
+
+//go:embed *.json
+var files embed.FS
+
+// A Paper is one publication with its tables.
+type Paper struct {
+	ID      string  `json:"id"`
+	Title   string  `json:"title"`
+	Authors string  `json:"authors"`
+	Venue   string  `json:"venue"`
+	DOI     string  `json:"doi"`
+	Machine Machine `json:"machine"` // all tables of a paper are of one machine
+	Tables  []Table `json:"tables"`
+}
+
+// A Machine is what a paper measured on, in its words.
+type Machine struct {
+	CPU             string  `json:"cpu"`
+	GPU             string  `json:"gpu"`
+	Bandwidth       float64 `json:"bandwidth"` // of the GPU's memory, bytes a second
+	BandwidthSource string  `json:"bandwidth_source"`
+	Memory          string  `json:"memory"`
+	Disk            string  `json:"disk"`
+}
+
+// A Table is one table of a paper.
+type Table struct {
+	N       int      `json:"table"`
+	Page    string   `json:"page"` // or section, where the pages are not known
+	About   string   `json:"about"`
+	Notes   []string `json:"notes"`
+	Columns []Column `json:"columns"`
+	Rows    []Row    `json:"rows"`
+}
+
+// A Column is one kind of number.
+type Column struct {
+	Key  string `json:"key"`
+	Unit string `json:"unit"` // "B", "time" (each number has its own unit), "ms", "x", "Gvox/s"
+	// Scope is what the paper's clock ran over: one of bench's scopes, "unknown"
+	// where the paper does not say, "" for a part of another column.
+	Scope bench.Scope `json:"scope"`
+	What  string      `json:"what"`
+	// Derived are the two columns whose quotient the column is; "voxels" and
+	// "count" stand for those of the row.
+	Derived []string `json:"derived"`
+}
+
+// A Row is one input.
+type Row struct {
+	Data    string   `json:"data"`
+	Label   string   `json:"label"` // as printed
+	Shape   string   `json:"shape"`
+	Type    string   `json:"type"`
+	Levels  int64    `json:"levels"` // distinct values of an image, at most
+	Count   int64    `json:"count"`  // files or iterations, 0 for one
+	Printed []string `json:"printed"`
+	// PrintedCount is the count that the paper prints where it is not Count.
+	PrintedCount int64 `json:"printed_count"`
+}
+
+// List is every paper.
+func List() ([]Paper, error) {
+	entries, err := files.ReadDir(".")
+	if err != nil {
+		return nil, fmt.Errorf("published tables: %w", err)
+	}
+	var list []Paper
+	for _, e := range entries {
+		data, err := files.ReadFile(e.Name())
+		if err != nil {
+			return nil, fmt.Errorf("published tables: %w", err)
+		}
+		var p Paper
+		d := json.NewDecoder(bytes.NewReader(data))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&p); err != nil {
+			return nil, fmt.Errorf("published tables %s: %w", e.Name(), err)
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// Find is the paper with an ID.
+func Find(id string) (Paper, error) {
+	list, err := List()
+	if err != nil {
+		return Paper{}, err
+	}
+	var ids []string
+	for _, p := range list {
+		if p.ID == id {
+			return p, nil
+		}
+		ids = append(ids, p.ID)
+	}
+	return Paper{}, fmt.Errorf("no paper %q: want one of %s", id, strings.Join(ids, ", "))
+}
+
+// Table is the table with a number.
+func (p Paper) Table(n int) (Table, error) {
+	for _, t := range p.Tables {
+		if t.N == n {
+			return t, nil
+		}
+	}
+	return Table{}, fmt.Errorf("%s has no table %d: want 1 to %d", p.ID, n, len(p.Tables))
+}
+
+// Voxels is the number of voxels of one image of the row.
+func (r Row) Voxels() int64 { return r.shape().Voxels() }
+
+// Bytes is the size of one image of the row.
+func (r Row) Bytes() int64 {
+	t, err := grid.ParseType(r.Type)
+	if err != nil {
+		return 0 // the tests hold every row to a type
+	}
+	return r.Voxels() * t.Size()
+}
+
+// Times is the number of files or iterations of the row, at least 1.
+func (r Row) Times() int64 { return max(1, r.Count) }
+
+func (r Row) shape() grid.Shape {
+	s, err := grid.ParseShape(r.Shape)
+	if err != nil {
+		return grid.Shape{} // the tests hold every row to a shape
+	}
+	return s
+}
+
+// Dim is 2 or 3.
+func (r Row) Dim() int { return r.shape().Dim() }
+
+// Value is a row's number in the column with a key, and whether it has one.
+func (t Table) Value(r Row, key string) (Value, bool) {
+	for i, c := range t.Columns {
+		if c.Key != key || i >= len(r.Printed) {
+			continue
+		}
+		v, err := parse(r.Printed[i], c.Unit)
+		return v, err == nil
+	}
+	return Value{}, false
+}
