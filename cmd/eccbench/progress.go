@@ -29,20 +29,23 @@ type follower struct {
 	now     atomic.Pointer[string] // read by the bar's own goroutine
 }
 
-// newFollower follows the cells of a plan: with a bar and the time left when
+// newFollower follows the cells of plans: with a bar and the time left when
 // stderr is a terminal, else with a line for each cell.
-func newFollower(p runner.Plan, weights map[string]int64, stderr io.Writer, quiet bool, appendRecord func(bench.CellRecord) error) (*follower, error) {
-	cells, err := p.Count()
-	if err != nil {
-		return nil, err
+func newFollower(plans []runner.Plan, weights map[string]int64, stderr io.Writer, quiet bool, appendRecord func(bench.CellRecord) error) (*follower, error) {
+	f := &follower{weights: weights, stderr: stderr, quiet: quiet, append: appendRecord}
+	var total int64
+	for _, p := range plans {
+		cells, err := p.Cells()
+		if err != nil {
+			return nil, err
+		}
+		f.total += len(cells)
+		for _, cell := range cells {
+			total += weights[cell.Input]
+		}
 	}
-	f := &follower{total: cells, weights: weights, stderr: stderr, quiet: quiet, append: appendRecord}
 	f.now.Store(new(string))
 	if file, ok := stderr.(*os.File); ok && !quiet && term.IsTerminal(int(file.Fd())) {
-		var total int64
-		for _, input := range p.Inputs {
-			total += weights[input] * int64(cells/len(p.Inputs))
-		}
 		f.bars = mpb.New(mpb.WithOutput(stderr), mpb.WithAutoRefresh())
 		f.bar = f.bars.AddBar(total,
 			mpb.PrependDecorators(decor.Percentage()),

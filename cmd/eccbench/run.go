@@ -1,15 +1,12 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -93,8 +90,9 @@ func (l *limitFlags) plan(c *command, inputs []string) (runner.Plan, error) {
 func (c *command) run(args []string) error {
 	var in inputFlags
 	var limit limitFlags
-	var out, export, format, scope string
-	var resume, hot bool
+	var records recordFlags
+	var export, format, scope string
+	var hot bool
 	var processes, rotate int
 	f := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	in.add(f)
@@ -106,8 +104,7 @@ func (c *command) run(args []string) error {
 	f.IntVar(&rotate, "rotate", 3, "different inputs that rotate through a timed cell, at least 3")
 	f.IntVar(&sampling.MaxSamples, "max-samples", sampling.MaxSamples, "samples of a cell at most")
 	f.DurationVar(&sampling.MaxTime, "max-time", sampling.MaxTime, "timed seconds of a cell at most, once every input was timed")
-	f.StringVarP(&out, "out", "o", "", "write the records to this file (JSON lines)")
-	f.BoolVar(&resume, "resume", false, "continue the file of --out: run only the cells it lacks")
+	records.add(f)
 	f.StringVar(&export, "gobench", "", "write the Go benchmark format to this file too, for benchstat")
 	f.StringVar(&format, "format", "text", "table format: text, md, csv, json")
 	if err := c.parse(runCommand(), f, args); err != nil {
@@ -139,117 +136,52 @@ func (c *command) run(args []string) error {
 		return usagef("--rotate %d: want at least 3, so that no answer can be left from another input", rotate)
 	case sampling.MaxSamples < 1 || sampling.MaxTime <= 0:
 		return usagef("--max-samples and --max-time must be more than 0")
-	case resume && out == "":
-		return usagef("--resume needs the file to continue: --out FILE")
+	}
+	if err := records.check(); err != nil {
+		return err
 	}
 	weights, err := weigh(p)
 	if err != nil {
 		return err
 	}
-	return c.measure(p, weights, limit.quiet, outputs{out, export, resume, style}, in.seed)
+	return c.measure(p, weights, limit.quiet, outputs{records, export, style}, in.seed)
 }
 
 // outputs says where the results go.
 type outputs struct {
-	records, gobench string
-	resume           bool
-	format           report.Format
-}
-
-// weigh looks at every input before anything runs, so that a bad one costs
-// nothing, and returns the size of each in items.
-func weigh(p runner.Plan) (map[string]int64, error) {
-	weights := map[string]int64{}
-	for _, input := range p.Inputs {
-		cost, _, err := p.Benches[0].Describe(input)
-		if err != nil {
-			return nil, usageError{err}
-		}
-		weights[input] = cost.Items
-	}
-	return weights, nil
+	recordFlags
+	gobench string
+	format  report.Format
 }
 
 // measure runs a plan, writes its records as they come, and prints the tables
 // of all records of the file.
 func (c *command) measure(p runner.Plan, weights map[string]int64, quiet bool, o outputs, seed uint64) (err error) {
-	run, err := runner.NewRunRecord(append([]string{"eccbench"}, os.Args[1:]...), seed)
+	rec, err := o.record(seed)
 	if err != nil {
 		return err
 	}
-	all := bench.Records{}
-	record := func(any) error { return nil }
-	if o.records != "" {
-		log, before, err := openLog(o.records, o.resume)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, log.Close()) }()
-		all, record = before, log.Append
-	}
+	defer func() { err = errors.Join(err, rec.close()) }()
 	if o.gobench != "" {
 		if err := writable(o.gobench); err != nil {
 			return err
 		}
 	}
-	done := map[bench.CellKey]bench.CellRecord{}
-	for _, cell := range all.Cells {
-		done[cell.Key()] = cell
-	}
-	p.Done = func(k bench.CellKey) (bench.CellRecord, bool) { r, ok := done[k]; return r, ok }
-	all.Runs = append(all.Runs, run)
-	if err := record(run); err != nil {
-		return err
-	}
-	follow, err := newFollower(p, weights, c.stderr, quiet, func(cell bench.CellRecord) error {
-		cell.Run = run.ID
-		all.Cells = append(all.Cells, cell)
-		return record(cell)
-	})
+	p.Done = rec.was
+	interrupted, err := c.conduct(weights, quiet, rec.keep, p)
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	ran := runner.Run(ctx, p, follow)
-	follow.close()
-	if ran != nil && !runner.Interrupted(ran) {
-		return ran
-	}
-	if err := report.Throughput(c.stdout, o.format, report.Rows(all.Cells, impls.Ceiling)); err != nil {
+	if err := report.Throughput(c.stdout, o.format, report.Rows(rec.all.Cells, impls.Ceiling)); err != nil {
 		return err
 	}
 	if o.gobench != "" {
-		if err := writeFile(o.gobench, func(w *os.File) error { return report.GoBench(w, all) }); err != nil {
+		if err := writeFile(o.gobench, func(w *os.File) error { return report.GoBench(w, rec.all) }); err != nil {
 			return err
 		}
 	}
-	if ran != nil {
-		return verdictError{exitInconclusive, "interrupted: what had ended by then is above" + resumeHint(o.records)}
+	if interrupted {
+		return verdictError{exitInconclusive, "interrupted: what had ended by then is above" + resumeHint(o.out)}
 	}
-	return verdict(all.Cells)
-}
-
-func resumeHint(file string) string {
-	if file == "" {
-		return ""
-	}
-	return "; the same command with --resume does the rest"
-}
-
-// openLog starts or continues a results file; a path that cannot be written is
-// the user's to mend.
-func openLog(path string, resume bool) (*bench.Log, bench.Records, error) {
-	if resume {
-		log, records, err := bench.ResumeLog(path)
-		if err != nil {
-			err = usageError{err}
-		}
-		return log, records, err
-	}
-	log, err := bench.CreateLog(path)
-	if err != nil {
-		err = usageError{err}
-	}
-	return log, bench.Records{}, err
+	return verdict(rec.all.Cells)
 }

@@ -1,19 +1,14 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/pflag"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/ecc"
 	"eccbench/internal/report"
-	"eccbench/internal/runner"
 	"eccbench/internal/verify"
 )
 
@@ -74,24 +69,17 @@ func (c *command) verify(args []string) error {
 		return err
 	}
 	var cells []bench.CellRecord
-	follow, err := newFollower(p, weights, c.stderr, limit.quiet, func(cell bench.CellRecord) error {
+	interrupted, err := c.conduct(weights, limit.quiet, func(cell bench.CellRecord) error {
 		cells = append(cells, cell)
 		return nil
-	})
+	}, p)
 	if err != nil {
 		return err
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	ran := runner.Run(ctx, p, follow)
-	follow.close()
-	if ran != nil && !runner.Interrupted(ran) {
-		return ran
 	}
 	if err := c.printVerdicts(style, p.Impls, cells, evidence); err != nil {
 		return err
 	}
-	if ran != nil {
+	if interrupted {
 		return verdictError{exitInconclusive, "interrupted: what had ended by then is above"}
 	}
 	return verdict(cells)

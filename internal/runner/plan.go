@@ -116,17 +116,25 @@ func (p Plan) places() ([]string, error) {
 	return places, nil
 }
 
-// Count is the number of cells of the plan.
-func (p Plan) Count() (int, error) {
-	n := 0
+// A Cell is what a plan runs: one implementation on one input in one process.
+type Cell struct {
+	Workload, Impl, Where, Input string
+	Process                      int
+}
+
+// Cells lists what the plan runs, in order.
+func (p Plan) Cells() ([]Cell, error) {
+	var list []Cell
 	for _, input := range p.Inputs {
 		cells, err := p.cells(input)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		n += len(cells)
+		for _, c := range cells {
+			list = append(list, Cell{c.bench.Name(), c.about.Name, c.about.Where, input, c.process})
+		}
 	}
-	return n, nil
+	return list, nil
 }
 
 // scopeOf is the scope an input is run in: what was asked for, or e2e where its
