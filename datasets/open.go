@@ -42,7 +42,7 @@ func generators() []generator {
 	return []generator{
 		noiseGenerator(), grfGenerator(), distinctGenerator(), rampGenerator(),
 		constantGenerator(), pointGenerator(), dotsGenerator(), checkerboardGenerator(),
-		ballGenerator(), shellGenerator(), torusGenerator(), linksGenerator(),
+		phantomGenerator(), ballGenerator(), shellGenerator(), torusGenerator(), linksGenerator(),
 		fileGenerator(),
 	}
 }
@@ -57,14 +57,18 @@ func Generators() []Generator {
 	return list
 }
 
-// allParams adds the parameter that every generator has; a path stays last.
+// allParams adds the parameters that every generator has; a path stays last.
 func (g generator) allParams() []Param {
 	roll := Param{"roll", "0", "turn the image cyclically: slice i shows slice i+roll"}
-	at := slices.IndexFunc(g.Params, func(p Param) bool { return p.Key == "path" })
-	if at < 0 {
-		at = len(g.Params)
+	if g.hasPath() {
+		return slices.Insert(slices.Clone(g.Params), len(g.Params)-1, roll)
 	}
-	return slices.Insert(slices.Clone(g.Params), at, roll)
+	return append(slices.Clone(g.Params), roll, storeParam())
+}
+
+// hasPath reports whether the generator's own last parameter is a path.
+func (g generator) hasPath() bool {
+	return len(g.Params) > 0 && g.Params[len(g.Params)-1].Key == "path"
 }
 
 func shapeParam() Param {
@@ -86,6 +90,7 @@ type resolved struct {
 	generator generator
 	canonical []pair
 	roll      int64
+	store     string // the folder that the image is read from, "" when it is made
 	make      maker
 }
 
@@ -113,6 +118,13 @@ func resolve(n Name) (resolved, error) {
 	r := &reading{given: n.given}
 	res := resolved{generator: g, make: g.read(r)}
 	res.roll = r.roll()
+	if v, ok := r.take("path"); ok && !g.hasPath() {
+		res.store = v
+		r.put("path", v)
+		if v == "" {
+			r.refuse("path", v, "want the folder that holds the image")
+		}
+	}
 	if r.err != nil {
 		return resolved{}, fmt.Errorf("%s: %w", g.Name, r.err)
 	}
@@ -145,8 +157,17 @@ func (r *reading) roll() int64 {
 	return by
 }
 
-// open makes the source.
+// open makes the source, or opens the file that it is stored in.
 func (r resolved) open() (grid.Source, error) {
+	s, err := r.generate()
+	if err != nil || r.store == "" {
+		return s, err
+	}
+	return openStored(r.storeFile(), s)
+}
+
+// generate makes the source.
+func (r resolved) generate() (grid.Source, error) {
 	s, err := r.make()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.generator.Name, err)

@@ -29,12 +29,14 @@ func (Inputs) Open(name string) (grid.Source, error) { return datasets.Open(name
 // Variants names up to n images of the same shape, type and ladder.
 func (Inputs) Variants(name string, n int) ([]string, error) { return datasets.Variants(name, n) }
 
-// Smaller names images with fewer slices, rows, columns or levels.
+// Smaller names images with fewer slices, rows, columns or levels, which are made
+// even where the given one is read from a disk.
 func (Inputs) Smaller(name string) []string {
 	n, err := datasets.ParseName(name)
 	if err != nil || n.Generator == "file" {
 		return nil
 	}
+	n = n.With("path", "")
 	s, err := grid.ParseShape(n.Get("shape"))
 	if err != nil {
 		return nil
@@ -92,8 +94,10 @@ func class(name string, in grid.Source) string {
 		for _, p := range g.Params {
 			switch v := n.Get(p.Key); {
 			case v == "" || slices.Contains([]string{"shape", "seed", "roll", "type", "stream"}, p.Key):
-			case p.Key == "path":
+			case p.Key == "path" && n.Generator == "file":
 				parts = append(parts, "name="+filepath.Base(v))
+			case p.Key == "path":
+				parts = append(parts, "from=disk")
 			default:
 				parts = append(parts, p.Key+"="+v)
 			}

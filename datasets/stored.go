@@ -1,0 +1,151 @@
+package datasets
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"eccbench/internal/grid"
+)
+
+// storeParam is the parameter by which a generated image is read from a disk.
+func storeParam() Param {
+	return Param{"path", "", "folder of the file that Store wrote: the voxels are read from it; comes last and may hold slashes"}
+}
+
+// storeFile is the file of a generated image in its folder: the name without the
+// folder, with commas for slashes.
+func (r resolved) storeFile() string {
+	n := Name{Generator: r.generator.Name}
+	for _, p := range r.canonical {
+		if p.key != "path" {
+			n.given = append(n.given, p)
+		}
+	}
+	return filepath.Join(r.store, strings.ReplaceAll(n.String(), "/", ",")+".raw")
+}
+
+// Store writes the generated image that a name with path=FOLDER describes to its
+// file there, raw in the host's byte order, and returns how many bytes it wrote:
+// none when a file of the right size is there already. What is there of a file
+// when an error or a signal ends it has another name.
+func Store(name string) (written int64, err error) {
+	n, err := split(name)
+	if err != nil {
+		return 0, err
+	}
+	r, err := resolve(n)
+	if err != nil {
+		return 0, err
+	}
+	if r.store == "" {
+		return 0, fmt.Errorf("%s: names no folder to store it in: want path=FOLDER as the last key", name)
+	}
+	path := r.storeFile()
+	s, err := r.generate()
+	if err != nil {
+		return 0, err
+	}
+	if info, err := os.Stat(path); err == nil && info.Size() == grid.TotalBytes(s) {
+		return 0, nil
+	}
+	f, err := os.CreateTemp(r.store, "."+r.generator.Name+".*")
+	if err != nil {
+		return 0, fmt.Errorf("storing an image in %s: %w", r.store, pathCause(err))
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name()) // the first error is the one to report
+			err = fmt.Errorf("storing an image in %s: %w", r.store, pathCause(err))
+		}
+	}()
+	err = grid.EachSlab(s, func(slab []byte, _, _ int64) error {
+		k, err := f.Write(slab)
+		written += int64(k)
+		return err
+	})
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if err == nil {
+		err = f.Sync() // dirty pages cannot be put out of the page cache
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	return written, err
+}
+
+// A stored source is a generated image whose voxels are read from a file.
+type stored struct {
+	grid.Source // shape, type and ladder
+	file        *os.File
+}
+
+// openStored opens the file of an image, and compares its first, middle and last
+// slices with those that are generated.
+func openStored(path string, made grid.Source) (grid.Source, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: no such file; want %d bytes, which eccbench paper --store writes", path, grid.TotalBytes(made))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, pathCause(err))
+	}
+	s := &stored{made, f}
+	if err := s.check(); err != nil {
+		f.Close() // only read from
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+func (s *stored) check() error {
+	info, err := s.file.Stat()
+	if err != nil {
+		return pathCause(err)
+	}
+	if want := grid.TotalBytes(s.Source); info.Size() != want {
+		return fmt.Errorf("has %d bytes, want %d for %v of %v; delete it and store it again", info.Size(), want, s.Shape(), s.Type())
+	}
+	n := s.Shape().Slices()
+	want, got := grid.NewBuffer(grid.SliceBytes(s)), grid.NewBuffer(grid.SliceBytes(s))
+	for _, i := range []int64{0, n / 2, n - 1} {
+		if err := s.Source.ReadSlab(want, i, i+1); err != nil {
+			return err
+		}
+		if err := s.ReadSlab(got, i, i+1); err != nil {
+			return err
+		}
+		if !bytes.Equal(want, got) {
+			return fmt.Errorf("slice %d is not that of the image it is named for; delete it and store it again", i)
+		}
+	}
+	return nil
+}
+
+// ReadSlab reads slices lo ≤ i < hi from the file to dst.
+func (s *stored) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := grid.CheckSlab(s, dst, lo, hi); err != nil {
+		return err
+	}
+	// ReadAt may say EOF when it fills dst at the end of the file.
+	if n, err := s.file.ReadAt(dst, lo*grid.SliceBytes(s)); n < len(dst) {
+		return fmt.Errorf("%s: reading slices %d to %d: %w", s.file.Name(), lo, hi, pathCause(err))
+	}
+	return nil
+}
+
+// Cool puts the file out of the host's page cache, and reports whether it is.
+func (s *stored) Cool() (cold bool, err error) { return dropPages(s.file) }
+
+// Close closes the file.
+func (s *stored) Close() error { return s.file.Close() }
