@@ -49,6 +49,13 @@ type Inputs[In any] interface {
 	Attach(mapped []byte) (In, error)
 }
 
+// A Cooler is an input that is read from where it is stored. Cool is never timed.
+type Cooler interface {
+	// Cool leaves nothing of the input in the host's caches, and reports whether
+	// that can be done where it is stored.
+	Cool() (cold bool, err error)
+}
+
 // A Cost is the size of an input in the units that speeds are quoted in.
 type Cost struct {
 	Items int64  `json:"items"` // voxels, say

@@ -83,6 +83,7 @@ type CellRecord struct {
 	// Timeline is when a device did the parts of one call, beside each other.
 	Timeline []Interval `json:"timeline,omitempty"`
 	Setup    float64    `json:"setup,omitempty"`    // seconds to bind the implementation to the inputs
+	Startup  float64    `json:"startup,omitempty"`  // seconds to open a device and bind the implementation to the first input
 	Checked  float64    `json:"checked,omitempty"`  // seconds that verification took
 	PeakRSS  int64      `json:"peak_rss,omitempty"` // bytes of the worker, shared inputs included
 	Time     time.Time  `json:"time"`

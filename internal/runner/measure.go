@@ -37,8 +37,9 @@ func skipped(reason string) bench.CellRecord {
 	return bench.CellRecord{Verdict: verify.Verdict{Status: verify.Skipped, Reason: reason}}
 }
 
-// setup binds the implementation to each input.
-func (r *trial[In, Out]) setup() error {
+// setup binds the implementation to each input. began is when it was first asked
+// about one, which is when it opens its device.
+func (r *trial[In, Out]) setup(began time.Time) error {
 	start := time.Now()
 	for i, in := range r.inputs {
 		job, err := r.impl.Setup(in, r.t.Conditions)
@@ -49,6 +50,9 @@ func (r *trial[In, Out]) setup() error {
 			return fmt.Errorf("setting up %s on %s: %w", r.t.Impl, r.t.Inputs[i], err)
 		}
 		r.jobs = append(r.jobs, job)
+		if i == 0 {
+			r.record.Startup = time.Since(began).Seconds()
+		}
 	}
 	r.answers = make([][]answer[Out], len(r.jobs))
 	r.record.Setup = time.Since(start).Seconds()
@@ -74,6 +78,9 @@ func (r *trial[In, Out]) call(n int, trace *bench.Trace) (time.Duration, error) 
 	i := n % len(r.jobs)
 	job := r.jobs[i]
 	job.Poison()
+	if err := r.cool(i); err != nil {
+		return 0, err
+	}
 	took, err := r.timed(job, trace)
 	if err != nil {
 		return 0, fmt.Errorf("%s on %s: %w", r.t.Impl, r.t.Inputs[i], err)
@@ -93,6 +100,30 @@ func (r *trial[In, Out]) call(n int, trace *bench.Trace) (time.Duration, error) 
 		r.answers[i] = append(r.answers[i], answer[Out]{digest, out, n})
 	}
 	return took, nil
+}
+
+// cool puts an input that Do reads out of the host's caches, unless the task asks
+// for them hot.
+func (r *trial[In, Out]) cool(i int) error {
+	in, ok := any(r.inputs[i]).(bench.Cooler)
+	if !ok || r.t.Hot || r.t.Conditions.Scope != bench.File {
+		return nil
+	}
+	cold, err := in.Cool()
+	if err != nil {
+		return fmt.Errorf("emptying the host's caches: %w", err)
+	}
+	if !cold {
+		r.flag("cached")
+	}
+	return nil
+}
+
+// flag adds a flag to the record, once.
+func (r *trial[In, Out]) flag(f string) {
+	if !slices.Contains(r.record.Flags, f) {
+		r.record.Flags = append(r.record.Flags, f)
+	}
 }
 
 // timed times one Do: by the wall clock, or in the kernel scope by the device's
@@ -176,6 +207,9 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 	r.record.Samples, r.record.Seconds = samples, &summary
 	if first < longCall {
 		trace = &bench.Trace{}
+		if err := r.cool(0); err != nil {
+			return err
+		}
 		if err := r.jobs[0].Do(trace); err != nil {
 			return fmt.Errorf("%s on %s: %w", r.t.Impl, r.t.Inputs[0], err)
 		}
@@ -194,9 +228,7 @@ func (r *trial[In, Out]) look() {
 		return
 	}
 	for _, f := range flagged.Flags() {
-		if !slices.Contains(r.record.Flags, f) {
-			r.record.Flags = append(r.record.Flags, f)
-		}
+		r.flag(f)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"time"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
@@ -161,6 +162,7 @@ func (b *bound[In, Out]) work(ctx context.Context, t Task, f files, phase func(s
 	if err != nil {
 		return bench.CellRecord{}, err
 	}
+	began := time.Now()
 	for _, in := range inputs {
 		if err := impl.CanDo(in, t.Conditions); lost(err) {
 			return bench.CellRecord{}, err
@@ -171,7 +173,7 @@ func (b *bound[In, Out]) work(ctx context.Context, t Task, f files, phase func(s
 	r := &trial[In, Out]{b: b, impl: impl, t: t, inputs: inputs}
 	defer r.close()
 	var refused errRefused
-	if err := r.setup(); errors.As(err, &refused) {
+	if err := r.setup(began); errors.As(err, &refused) {
 		return skipped(refused.Error()), nil
 	} else if err != nil {
 		return bench.CellRecord{}, err
