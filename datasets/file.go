@@ -310,6 +310,14 @@ func (s *fileStream) readAt(dst []byte, from int64) error {
 	return nil
 }
 
+// Cool puts the file out of the host's page cache, and reports whether it is.
+func (s *fileStream) Cool() (cold bool, err error) {
+	if f, ok := s.closer.(*os.File); ok {
+		return dropPages(f)
+	}
+	return false, nil
+}
+
 // Close closes the file.
 func (s *fileStream) Close() error {
 	if s.closer == nil {

@@ -43,6 +43,14 @@ func (r *rolled) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
+// Cool puts the other source out of the host's caches where that can be done.
+func (r *rolled) Cool() (cold bool, err error) {
+	if c, ok := r.Source.(interface{ Cool() (bool, error) }); ok {
+		return c.Cool()
+	}
+	return true, nil // it is made, not read
+}
+
 // Close closes the other source where that can be closed.
 func (r *rolled) Close() error {
 	if c, ok := r.Source.(io.Closer); ok {

@@ -96,7 +96,7 @@ func curves(rows []Row, ceiling string) []curve {
 			i = len(list) - 1
 		}
 		list[i].points = append(list[i].points, r)
-		list[i].marks = union(list[i].marks, mark(r.Status))
+		list[i].marks = union(list[i].marks, Mark(r.Status))
 	}
 	for _, c := range list {
 		slices.SortStableFunc(c.points, func(a, b Row) int { return int(min(1, max(-1, a.Items-b.Items))) })

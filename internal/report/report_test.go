@@ -113,11 +113,11 @@ func TestNoNumberWithoutAVerdict(t *testing.T) {
 		has := r.Rate != 0 || r.Lo != 0 || r.Hi != 0 || r.Ceiling != 0 || r.Speedup != 0
 		switch r.Status {
 		case verify.Verified:
-			if !has || mark(r.Status) != "" {
+			if !has || Mark(r.Status) != "" {
 				t.Errorf("%s has no plain number", r.Impl)
 			}
 		case verify.Unverified, verify.Mistrusted, verify.Noisy:
-			if mark(r.Status) == "" {
+			if Mark(r.Status) == "" {
 				t.Errorf("%s has an unmarked number", r.Impl)
 			}
 		default:

@@ -138,8 +138,8 @@ func quotable(s verify.Status) bool {
 	return false
 }
 
-// mark is what a number that is not plain carries.
-func mark(s verify.Status) string {
+// Mark is what a number that is not plain carries.
+func Mark(s verify.Status) string {
 	return map[verify.Status]string{verify.Unverified: "†", verify.Mistrusted: "?", verify.Noisy: "~"}[s]
 }
 
@@ -148,7 +148,7 @@ func (r Row) rate() string {
 	if r.Rate == 0 {
 		return "—"
 	}
-	s := quantity.Giga(r.Rate) + mark(r.Status)
+	s := quantity.Giga(r.Rate) + Mark(r.Status)
 	if r.Lo == r.Hi {
 		return s
 	}

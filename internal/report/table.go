@@ -105,7 +105,7 @@ func notes(w io.Writer, f Format, rows []Row, table bool) error {
 		if r.Status == verify.Verified {
 			continue
 		}
-		what := fmt.Sprintf("%s%s: %s", r.Status, mark(r.Status), r.Reason)
+		what := fmt.Sprintf("%s%s: %s", r.Status, Mark(r.Status), r.Reason)
 		if r.Reproduce != "" {
 			what += "\n  reproduce: " + r.Reproduce
 		}

@@ -169,6 +169,9 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 // noisy is the half-width of an interval from which a number is not quoted.
 const noisy = 0.10
 
+// fewInputs is how many inputs must rotate at least for a row without a flag.
+const fewInputs = 3
+
 // implausible is how much faster than the ceiling a cell may seem.
 const implausible = 1.05
 
@@ -197,7 +200,7 @@ func (g *group) finish(r *bench.CellRecord, timed bool, rate float64) {
 	if r.Scope == bench.File {
 		r.Flags = append(r.Flags, "streamed")
 	}
-	if len(r.Inputs) < g.Rotate {
+	if len(r.Inputs) < max(g.Rotate, fewInputs) {
 		r.Flags = append(r.Flags, fmt.Sprintf("inputs=%d", len(r.Inputs)))
 	}
 }

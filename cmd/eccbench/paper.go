@@ -1,0 +1,280 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"eccbench/impls"
+	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
+	"eccbench/internal/report"
+	"eccbench/internal/runner"
+	"eccbench/internal/verify"
+	"eccbench/reports/paper"
+)
+
+func paperCommand() subcommand {
+	return subcommand{
+		name: "paper", args: "ID|list", brief: "run what a paper's tables are of, and print its numbers beside those of this machine",
+		examples: []string{
+			"eccbench paper list",
+			"eccbench paper wang2022 --table 1 --dry-run",
+			"eccbench paper wang2022 --table 1 --store /scratch --out r.jsonl",
+			"eccbench paper wang2022 --table 1 --from r.jsonl --format md",
+			"eccbench paper saxena2025 --max-time 1s --time-limit 20s",
+		},
+		run: (*command).paper,
+	}
+}
+
+// paperFlags are what the command was asked for.
+type paperFlags struct {
+	limit    limitFlags
+	records  recordFlags
+	at       paper.Place
+	tables   []int
+	from     []string
+	dryRun   bool
+	hot      bool
+	rotate   int
+	sampling runner.Sampling
+	style    report.Format
+	most     int64 // bytes of a row's images, 0 for no limit
+}
+
+func (c *command) paper(args []string) error {
+	var o paperFlags
+	var format, most string
+	f := pflag.NewFlagSet("paper", pflag.ContinueOnError)
+	f.IntSliceVar(&o.tables, "table", nil, "tables of the paper (default all)")
+	f.BoolVar(&o.dryRun, "dry-run", false, "list the cells with their bytes and time, and run nothing")
+	f.StringVar(&o.at.Store, "store", "", "write the generated images to this folder, and read them from there in the scope file (default generated as they are read)")
+	f.StringVar(&o.at.Data, "data", "", "folder with the papers' real images, see eccbench paper list (default stand-ins)")
+	f.StringSliceVar(&o.from, "from", nil, "print the tables of these results files, and run nothing")
+	o.records.add(f)
+	o.limit.add(f)
+	o.sampling = runner.DefaultSampling()
+	f.IntVar(&o.sampling.MaxSamples, "max-samples", o.sampling.MaxSamples, "samples of a cell at most")
+	f.DurationVar(&o.sampling.MaxTime, "max-time", o.sampling.MaxTime, "timed seconds of a cell at most, once every input was timed")
+	f.IntVar(&o.rotate, "rotate", 3, "different inputs that rotate through a timed cell; one where they are 16 GiB or more together")
+	f.StringVar(&most, "max-bytes", "", "run only the rows whose images take at most so much, such as 64MiB")
+	f.BoolVar(&o.hot, "hot", false, "leave the caches of a device and of the host as they are between calls (default cold)")
+	f.StringVar(&format, "format", "text", "table format: text, md")
+	if err := c.parse(paperCommand(), f, args); err != nil {
+		return err
+	}
+	var err error
+	if o.style, err = report.ParseFormat(format); err != nil || o.style != report.Text && o.style != report.Markdown {
+		return usagef("--format %s: want text or md", format)
+	}
+	if f.NArg() != 1 {
+		return usagef("paper wants one paper, or list, not %d arguments", f.NArg())
+	}
+	if f.Arg(0) == "list" {
+		return c.papers(o.style)
+	}
+	p, err := paper.Find(f.Arg(0))
+	if err != nil {
+		return usageError{err}
+	}
+	switch {
+	case o.rotate < 1:
+		return usagef("--rotate %d: want at least 1", o.rotate)
+	case o.sampling.MaxSamples < 1 || o.sampling.MaxTime <= 0:
+		return usagef("--max-samples and --max-time must be more than 0")
+	case len(o.from) > 0 && (o.dryRun || o.records.out != ""):
+		return usagef("--from runs nothing, so there is nothing for --dry-run and --out")
+	}
+	if err := o.records.check(); err != nil {
+		return err
+	}
+	if most != "" {
+		if o.most, err = quantity.ParseBytes(most); err != nil {
+			return usagef("--max-bytes: %w", err)
+		}
+	}
+	var tables []paper.Table
+	if len(o.tables) == 0 {
+		tables = p.Tables
+	}
+	for _, n := range o.tables {
+		t, err := p.Table(n)
+		if err != nil {
+			return usagef("--table: %w", err)
+		}
+		tables = append(tables, t)
+	}
+	if len(o.from) > 0 {
+		return c.paperFrom(p, tables, o)
+	}
+	return c.reproduce(p, tables, o)
+}
+
+// papers lists the papers, their tables, the files that --data looks for, and the
+// printed numbers that contradict themselves.
+func (c *command) papers(style report.Format) error {
+	list, err := paper.List()
+	if err != nil {
+		return err
+	}
+	var rows, wanted, findings [][]string
+	for _, p := range list {
+		for _, t := range p.Tables {
+			rows = append(rows, []string{p.ID, fmt.Sprint(t.N), t.About, t.Page, fmt.Sprint(len(t.Rows)), p.Venue})
+			for _, r := range t.Rows {
+				if file, ok := r.File(); ok {
+					generated, err := r.Generated()
+					if err != nil {
+						return err
+					}
+					wanted = append(wanted, []string{p.ID, fmt.Sprint(t.N), r.Data + " " + r.Label, file, fmt.Sprintf("%d bytes: %s of %s, at most %d values", r.Bytes(), r.Shape, r.Type, r.Levels), generated})
+				}
+			}
+		}
+		for _, f := range p.Findings() {
+			findings = append(findings, []string{p.ID, fmt.Sprint(f.Table), f.Row.Data + " " + f.Row.Label, f.Column.What, f.Say})
+		}
+	}
+	for i, t := range []struct {
+		title  string
+		header []string
+		rows   [][]string
+	}{
+		{"", []string{"paper", "table", "about", "page", "rows", "venue"}, rows},
+		{"Files that --data looks for, raw in the host's byte order, and what stands in for them:", []string{"paper", "table", "row", "file", "with", "stand-in"}, wanted},
+		{"Printed numbers that those beside them contradict, however they were rounded:", []string{"paper", "table", "row", "number", "contradiction"}, findings},
+	} {
+		if i > 0 {
+			fmt.Fprintf(c.stdout, "\n%s\n\n", t.title)
+		}
+		if err := report.Table(c.stdout, style, t.header, t.rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// has reports whether a workload of the program has an implementation.
+func (c *command) has(workload, impl string) bool {
+	_, ok := c.about(workload, impl)
+	return ok
+}
+
+func (c *command) about(workload, impl string) (bench.About, bool) {
+	b, err := runner.Find(c.benches(), workload)
+	if err != nil {
+		return bench.About{}, false
+	}
+	abouts := b.Abouts()
+	i := slices.IndexFunc(abouts, func(a bench.About) bool { return a.Name == impl })
+	if i < 0 {
+		return bench.About{}, false
+	}
+	return abouts[i], true
+}
+
+// paperFrom prints the tables of recorded runs.
+func (c *command) paperFrom(p paper.Paper, tables []paper.Table, o paperFlags) error {
+	var all bench.Records
+	for _, path := range o.from {
+		records, err := readRecords(path)
+		if err != nil {
+			return usageError{err}
+		}
+		all.Runs = append(all.Runs, records.Runs...)
+		all.Cells = append(all.Cells, records.Cells...)
+	}
+	return c.printPaper(p, tables, o.style, all, "", func(paper.Series, paper.Row) string { return "not run" })
+}
+
+func (c *command) printPaper(p paper.Paper, tables []paper.Table, style report.Format, all bench.Records, device string, absent paper.Absent) error {
+	for i, t := range tables {
+		if i > 0 {
+			fmt.Fprintln(c.stdout)
+		}
+		if err := p.Print(c.stdout, style, t, p.Lines(t, all.Cells, impls.Ceiling, c.has, absent), all, device); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reproduce runs the cells of tables that this machine can run, and prints them.
+func (c *command) reproduce(p paper.Paper, tables []paper.Table, o paperFlags) (err error) {
+	r, err := c.newReproduction(o)
+	if err != nil {
+		return err
+	}
+	for _, t := range tables {
+		if err := r.add(p.Series(t.N), t.Rows); err != nil {
+			return err
+		}
+	}
+	if o.dryRun {
+		return r.list()
+	}
+	if err := r.store(); err != nil {
+		return err
+	}
+	plans := r.plans()
+	weights, err := weigh(plans...)
+	if err != nil {
+		return err
+	}
+	rec, err := o.records.record(1)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rec.close()) }()
+	for i := range plans {
+		plans[i].Done = rec.was
+	}
+	interrupted, err := c.conduct(weights, o.limit.quiet, rec.keep, plans...)
+	if err != nil {
+		return err
+	}
+	if err := c.printPaper(p, tables, o.style, rec.all, r.noDevice, r.absent); err != nil {
+		return err
+	}
+	if interrupted {
+		return verdictError{exitInconclusive, "interrupted: what had ended by then is above" + resumeHint(o.records.out)}
+	}
+	return verdict(rec.all.Cells)
+}
+
+// probe says why there is no device, "" when there is one. A worker looks, so
+// that this process never opens a driver.
+func (c *command) probe(p runner.Plan) (why string, err error) {
+	b, err := runner.Find(p.Benches, impls.Ceiling)
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(b.Abouts(), func(a bench.About) bool { return a.Where == "gpu" && slices.Contains(a.Scopes, bench.Kernel) })
+	if i < 0 {
+		return "this program has no implementation for one", nil
+	}
+	p.Workload, p.Impls, p.Scope, p.Threads = impls.Ceiling, []string{b.Abouts()[i].Name}, bench.Kernel, 1
+	p.Inputs = []string{"noise/shape=64x64/levels=256/type=uint8/seed=1"}
+	err = c.quietly(p, func(cell bench.CellRecord) {
+		if cell.Status != verify.Verified {
+			why = cell.Reason
+		}
+	})
+	return why, err
+}
+
+// quietly runs a plan whose cells are no results.
+func (c *command) quietly(p runner.Plan, end func(bench.CellRecord)) error {
+	weights, err := weigh(p)
+	if err != nil {
+		return err
+	}
+	interrupted, err := c.conduct(weights, true, func(cell bench.CellRecord) error { end(cell); return nil }, p)
+	if interrupted {
+		return verdictError{exitInconclusive, "interrupted"}
+	}
+	return err
+}

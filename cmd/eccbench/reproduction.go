@@ -1,0 +1,320 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"eccbench/datasets"
+	"eccbench/impls"
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
+	"eccbench/internal/report"
+	"eccbench/internal/runner"
+	"eccbench/reports/paper"
+)
+
+// A reproduction is the cells of a paper's tables on this machine.
+type reproduction struct {
+	c        *command
+	o        paperFlags
+	base     runner.Plan
+	noDevice string            // why there is no device, "" when there is one
+	missing  map[string]string // why the cells of an input cannot run
+	told     map[string]bool   // what has been said of the real images
+	jobs     []paperJob
+}
+
+// A paperJob is a plan's cells of one input.
+type paperJob struct {
+	series paper.Series
+	row    paper.Row
+	input  string
+	impls  []string
+}
+
+func (c *command) newReproduction(o paperFlags) (*reproduction, error) {
+	r := &reproduction{c: c, o: o, missing: map[string]string{}, told: map[string]bool{}}
+	everything := o.limit
+	everything.impl = []string{"*"}
+	var err error
+	if r.base, err = everything.plan(c, nil); err != nil {
+		return nil, err
+	}
+	r.base.Budget = o.limit.time / 2 // of a stand-in, verification is all that a number has
+	if r.noDevice, err = c.probe(r.base); err != nil {
+		return nil, err
+	}
+	r.base.Sampling, r.base.Hot = &o.sampling, o.hot
+	for what, dir := range map[string]string{"--store": o.at.Store, "--data": o.at.Data} {
+		if dir == "" {
+			continue
+		}
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return nil, usagef("%s %s: want a folder that is there", what, dir)
+		}
+	}
+	// Names of inputs hold the folders, and must mean the same in every process.
+	for _, dir := range []*string{&r.o.at.Store, &r.o.at.Data} {
+		if *dir != "" {
+			if *dir, err = filepath.Abs(*dir); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return r, nil
+}
+
+// add adds the cells of series that this program and machine have. A real image
+// that is not there costs its own cells, and is told of once.
+func (r *reproduction) add(list []paper.Series, rows []paper.Row) error {
+	for _, s := range list {
+		for _, row := range rows {
+			input, err := row.Input(s.Workload, s.Scope, r.o.at)
+			if err != nil {
+				return err
+			}
+			if r.o.most > 0 && row.Bytes()*row.Times() > r.o.most {
+				r.missing[input] = "larger than --max-bytes"
+				continue
+			}
+			if why := r.lacks(row); why != "" {
+				if !r.told[why] {
+					fmt.Fprintln(r.c.stderr, "eccbench: --data:", why)
+				}
+				r.told[why], r.missing[input] = true, why
+				continue
+			}
+			var names []string
+			for _, impl := range s.Impls {
+				if a, ok := r.c.about(s.Workload, impl); ok && (a.Where != "gpu" || r.noDevice == "") && r.chosen(impl) {
+					names = append(names, impl)
+				}
+			}
+			if len(names) > 0 {
+				r.jobs = append(r.jobs, paperJob{s, row, input, names})
+			}
+		}
+	}
+	return nil
+}
+
+// chosen reports whether --impl names an implementation.
+func (r *reproduction) chosen(impl string) bool {
+	_, err := choose(r.o.limit.impl, []bench.About{{Name: impl}})
+	return err == nil
+}
+
+// lacks says what is wrong with a row's real image, "" for nothing.
+func (r *reproduction) lacks(row paper.Row) string {
+	file, ok := row.File()
+	if !ok || r.o.at.Data == "" {
+		return ""
+	}
+	path := filepath.Join(r.o.at.Data, file)
+	want := fmt.Sprintf("want %d bytes, %s of %s with at most %d values, row-major", row.Bytes(), row.Shape, row.Type, row.Levels)
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("%s: no such file; %s", path, want)
+	case info.Size() != row.Bytes():
+		return fmt.Sprintf("%s: has %d bytes; %s", path, info.Size(), want)
+	}
+	input, err := row.Input(paper.ECC, bench.E2E, r.o.at)
+	if err != nil {
+		return err.Error()
+	}
+	s, err := datasets.Open(input)
+	if err != nil {
+		return fmt.Sprintf("%v; %s", err, want)
+	}
+	if row.Type == grid.Float32.String() && s.Ladder().Len() > row.Levels {
+		return fmt.Sprintf("%s: has %d values; %s", path, s.Ladder().Len(), want)
+	}
+	return ""
+}
+
+// absent says why a cell has no record.
+func (r *reproduction) absent(s paper.Series, row paper.Row) string {
+	input, err := row.Input(s.Workload, s.Scope, r.o.at)
+	switch {
+	case err == nil && r.missing[input] != "":
+		return r.missing[input]
+	case s.Where == "gpu" && r.noDevice != "":
+		return "no device"
+	}
+	return "not run"
+}
+
+// largeImages is the size from which one image has to do where others rotate.
+const largeImages = 16 << 30
+
+// rotate is how many images rotate through the cells of a job.
+func (r *reproduction) rotate(j paperJob) int {
+	if j.row.Bytes()*j.row.Times()*int64(r.o.rotate) >= largeImages || j.series.Workload != paper.ECC && j.row.Times() > 100 {
+		return 1
+	}
+	return r.o.rotate
+}
+
+// plans groups the jobs: one plan for each workload, scope and way to run it.
+// Ceilings are measured only where reading the images fits the time limit.
+func (r *reproduction) plans() []runner.Plan {
+	var plans []runner.Plan
+	for _, j := range r.jobs {
+		if r.missing[j.input] != "" {
+			continue
+		}
+		p := r.base
+		p.Impls = nil
+		p.Workload, p.Scope, p.Rotate, p.Inputs = j.series.Workload, j.series.Scope, r.rotate(j), []string{j.input}
+		if j.series.Workload == paper.ECC && r.reading(j) < r.o.limit.time {
+			p.Ceiling = impls.Ceiling
+		}
+		i := slices.IndexFunc(plans, func(q runner.Plan) bool {
+			return q.Workload == p.Workload && q.Scope == p.Scope && q.Inputs[0] == j.input
+		})
+		if i < 0 {
+			plans, i = append(plans, p), len(plans)
+		}
+		for _, impl := range j.impls {
+			if !slices.Contains(plans[i].Impls, impl) {
+				plans[i].Impls = append(plans[i].Impls, impl)
+			}
+		}
+	}
+	return plans
+}
+
+// reading estimates how long the images of a job take to read, or to make: 0.5
+// GB/s from a disk, 0.1 Gvox/s a core.
+func (r *reproduction) reading(j paperJob) time.Duration {
+	n := float64(r.rotate(j))
+	if r.o.at.Store != "" || j.series.Scope != bench.File {
+		return quantity.Seconds(n * float64(j.row.Bytes()) / 0.5e9)
+	}
+	return quantity.Seconds(n * float64(j.row.Voxels()) / (0.1e9 * float64(r.o.limit.threads)))
+}
+
+// images are the names of the generated images that a job reads from the store.
+func (r *reproduction) images(j paperJob) ([]string, error) {
+	if r.o.at.Store == "" || j.series.Scope != bench.File {
+		return nil, nil
+	}
+	if _, real := j.row.File(); real && r.o.at.Data != "" {
+		return nil, nil
+	}
+	first, err := j.row.Input(paper.ECC, bench.File, r.o.at)
+	if err != nil {
+		return nil, err
+	}
+	return datasets.Variants(first, r.rotate(j)*int(j.row.Times()))
+}
+
+// store writes the images that are read from a disk, where it has room for them.
+func (r *reproduction) store() error {
+	for _, j := range r.jobs {
+		names, err := r.images(j)
+		if err != nil || len(names) == 0 || r.missing[j.input] != "" {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		const margin = 1 << 30
+		var need int64
+		for _, name := range names {
+			if s, err := datasets.Open(name); err != nil {
+				need += j.row.Bytes()
+			} else if f, ok := s.(interface{ Close() error }); ok {
+				f.Close() // only looked at
+			}
+		}
+		free, err := freeDisk(r.o.at.Store)
+		if err != nil {
+			return usagef("--store %s: %w", r.o.at.Store, err)
+		}
+		if need > 0 && need+margin > free {
+			r.missing[j.input] = fmt.Sprintf("%d images take %s more in %s, which has %s free", len(names), quantity.Bytes(need), r.o.at.Store, quantity.Bytes(free))
+			continue
+		}
+		if need > 0 && !r.o.limit.quiet {
+			fmt.Fprintf(r.c.stderr, "storing %d × %s %s: %s\n", len(names), j.row.Data, j.row.Label, quantity.Bytes(need))
+		}
+		for _, name := range names {
+			if _, err := datasets.Store(name); err != nil {
+				return usageError{err}
+			}
+		}
+	}
+	return nil
+}
+
+// list prints the cells with what they weigh, and runs nothing.
+func (r *reproduction) list() error {
+	var cells [][]string
+	var total time.Duration
+	var bytes int64
+	for _, j := range r.jobs {
+		n := j.row.Bytes() * j.row.Times() * int64(r.rotate(j))
+		for _, impl := range j.impls {
+			about, _ := r.c.about(j.series.Workload, impl)
+			took := r.estimate(j, about)
+			what := "about " + quantity.Duration(took)
+			if why := r.refuses(j, impl); why != "" {
+				what, took = "SKIPPED: "+why, 0
+			}
+			cells = append(cells, []string{string(j.series.Scope), j.series.Workload, impl, j.row.Data, j.row.Label, fmt.Sprintf("%d × %s", r.rotate(j)*int(j.row.Times()), quantity.Bytes(j.row.Bytes())), what})
+			total, bytes = total+took, max(bytes, n)
+		}
+	}
+	if err := report.Table(r.c.stdout, r.o.style, []string{"scope", "workload", "implementation", "data", "size", "images", "time"}, cells); err != nil {
+		return err
+	}
+	fmt.Fprintf(r.c.stdout, "\n%d cells, about %s: each call at 0.08 Gvox/s a core or 2 Gvox/s on a device, %s of samples, and as much again to make and verify; largest images together %s.\n",
+		len(cells), quantity.Duration(total), quantity.Duration(r.o.sampling.MaxTime), quantity.Bytes(bytes))
+	if r.noDevice != "" {
+		fmt.Fprintf(r.c.stdout, "No cells on a device: %s.\n", r.noDevice)
+	}
+	return nil
+}
+
+// estimate is about how long a cell takes.
+func (r *reproduction) estimate(j paperJob, a bench.About) time.Duration {
+	rate := 0.08e9 * float64(r.o.limit.threads)
+	if a.Where == "gpu" {
+		rate = 2e9
+	}
+	call := float64(j.row.Voxels()*j.row.Times()) / rate
+	calls := call * float64(r.rotate(j))
+	timed := max(calls, min(r.o.sampling.MaxTime.Seconds(), call*float64(r.o.sampling.MaxSamples)))
+	return min(quantity.Seconds(timed+2*calls), 3*r.o.limit.time)
+}
+
+// refuses is why an implementation on the host refuses a job, "" when it does not
+// or cannot be asked without a device.
+func (r *reproduction) refuses(j paperJob, impl string) string {
+	if j.series.Workload != paper.ECC || j.series.Where == "gpu" {
+		return ""
+	}
+	name, err := j.row.Generated()
+	if err != nil {
+		return err.Error()
+	}
+	s, err := datasets.Open(name)
+	if err != nil {
+		return err.Error()
+	}
+	conditions := bench.Conditions{Scope: j.series.Scope, Threads: r.o.limit.threads, Time: r.o.limit.time / time.Duration(r.rotate(j)), Memory: r.base.Memory}
+	for _, i := range r.c.impls {
+		if i.About().Name == impl {
+			if err := i.CanDo(s, conditions); err != nil {
+				return err.Error()
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,199 @@
+package paper
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
+	"eccbench/internal/report"
+	"eccbench/internal/verify"
+)
+
+// A Line is one implementation on one row beside the published number.
+type Line struct {
+	Series    Series
+	Row       Row
+	Impl      string
+	Published Value // zero where there is none
+	Measured  float64
+	Mark      string // of a number that is not plain, as in report's tables
+	// Ratio is how many times as fast as published this is, 0 when that cannot
+	// be said; Why says why.
+	Ratio float64
+	Why   string
+	// PublishedShare and Share are of the bandwidth of the GPU's memory, or of
+	// the disk, that reading the image once takes.
+	PublishedShare, Share float64
+	Source                string             // of the bytes: "generated", "stored", "real"
+	Parts                 map[string]float64 // seconds of a call's parts
+	Startup               float64
+	Status                verify.Status // "" for not run
+	Note                  string        // why it was not run, or has no plain number
+	Flags                 []string
+}
+
+// Absent says why there is no record of a cell.
+type Absent func(s Series, r Row) string
+
+// Lines sets records beside the published numbers of a table. has reports
+// whether the program has an implementation; those that have neither a record
+// nor an implementation have no line.
+func (p Paper) Lines(t Table, cells []bench.CellRecord, ceiling string, has func(workload, impl string) bool, absent Absent) []Line {
+	var lines []Line
+	for _, s := range p.Series(t.N) {
+		for _, r := range t.Rows {
+			for _, impl := range s.Impls {
+				l := Line{Series: s, Row: r, Impl: impl}
+				l.Published, _ = t.Value(r, s.Column)
+				cell, ok := find(cells, s, r, impl)
+				switch {
+				case ok:
+					l.take(cell, cells, ceiling)
+				case !has(s.Workload, impl):
+					continue
+				default:
+					l.Note = absent(s, r)
+				}
+				l.compare(p, t)
+				lines = append(lines, l)
+			}
+		}
+	}
+	return lines
+}
+
+// find is the last record of a cell.
+func find(cells []bench.CellRecord, s Series, r Row, impl string) (bench.CellRecord, bool) {
+	for _, c := range slices.Backward(cells) {
+		if c.Workload == s.Workload && c.Impl == impl && c.Scope == s.Scope && r.of(c.Input, s.Workload) {
+			return c, true
+		}
+	}
+	return bench.CellRecord{}, false
+}
+
+// take reads the number, its parts and its verdict of a record.
+func (l *Line) take(c bench.CellRecord, all []bench.CellRecord, ceiling string) {
+	row := report.Rows([]bench.CellRecord{c}, ceiling)[0]
+	l.Status, l.Flags, l.Source, l.Note = c.Status, c.Flags, source(c.Input), c.Reason
+	if c.Status == verify.Verified {
+		l.Note = ""
+	}
+	if row.Rate == 0 {
+		return // no number is quoted without a verdict
+	}
+	l.Mark = report.Mark(c.Status)
+	l.Parts, l.Startup = c.Spans, c.Startup
+	each := 1 / float64(l.Row.Times())
+	switch part, isPart := strings.CutPrefix(string(l.Series.Quantity), string(Part)); {
+	case isPart:
+		l.Measured = c.Spans[part] * each
+	case l.Series.Quantity == Rate:
+		l.Measured = row.Rate
+	case l.Series.Quantity == Overall:
+		l.Measured = (c.Seconds.Median + c.Startup) * each
+	default:
+		l.Measured = c.Seconds.Median * each
+	}
+	l.Share = row.Ceiling
+	if c.Scope == bench.File {
+		l.Share = 0
+		for _, m := range slices.Backward(all) { // the disk's own rate, on whatever reads it
+			if m.Workload == ceiling && m.Input == c.Input && m.Scope == bench.File && l.Source != "generated" {
+				if rate, _, _, ok := m.Rate(); ok && m.Status == verify.Verified {
+					l.Share = row.Rate / rate
+				}
+				break
+			}
+		}
+	}
+}
+
+// compare divides what can be divided.
+func (l *Line) compare(p Paper, t Table) {
+	published := l.Published.V > 0
+	switch column := t.column(l.Series.Column); {
+	case !published:
+	case column.Scope == bench.File:
+		if disk, ok := t.Value(l.Row, strings.Replace(l.Series.Column, "overall", "disk", 1)); ok && disk.V < l.Published.V {
+			l.PublishedShare = disk.V / l.Published.V
+		}
+	case l.Series.Scope == bench.Kernel:
+		rate := l.Published.V
+		if l.Series.Quantity != Rate {
+			rate = float64(l.Row.Voxels()) / l.Published.V
+		}
+		l.PublishedShare = rate * float64(l.Row.Bytes()/l.Row.Voxels()) / p.Machine.Bandwidth
+	}
+	switch {
+	case l.Series.Incomparable != "":
+		l.Why = l.Series.Incomparable
+	case l.Measured == 0 || !published:
+	case l.Series.Scope == bench.File && l.Source == "generated":
+		l.Why = "the image is made, not read from a disk (--store DIR)"
+	case l.Series.Scope == bench.File && slices.Contains(l.Flags, "cached"):
+		l.Why = "the file comes from memory: its file system keeps it there"
+	case l.Series.Quantity == Rate:
+		l.Ratio = l.Measured / l.Published.V
+	default:
+		l.Ratio = l.Published.V / l.Measured
+	}
+}
+
+func (t Table) column(key string) Column {
+	for _, c := range t.Columns {
+		if c.Key == key {
+			return c
+		}
+	}
+	return Column{}
+}
+
+// number prints a measured quantity.
+func (l Line) number(v float64) string {
+	if l.Series.Quantity == Rate {
+		return quantity.Giga(v) + " Gvox/s"
+	}
+	return quantity.Duration(quantity.Seconds(v))
+}
+
+// parts prints where the time went: the start, then the parts of a call.
+func (l Line) parts() string {
+	var list []string
+	add := func(name string, seconds float64) {
+		if seconds > 0 {
+			list = append(list, name+" "+quantity.Duration(quantity.Seconds(seconds)))
+		}
+	}
+	if l.Series.Quantity == Overall {
+		add("start", l.Startup)
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Parts)) {
+		add(name, l.Parts[name])
+	}
+	return strings.Join(list, ", ")
+}
+
+// data names the row's data, and says when other data stand for it.
+func (l Line) data() string {
+	if _, real := l.Row.File(); real && l.Source != "real" {
+		return l.Row.Data + " (stand-in)"
+	}
+	return l.Row.Data
+}
+
+// state says what became of a line that has no number.
+func (l Line) state() string {
+	switch {
+	case l.Status != "":
+		return string(l.Status)
+	case l.short():
+		return l.Note
+	}
+	return "not run"
+}
+
+// short reports whether why a line was not run fits where its number would be.
+func (l Line) short() bool { return l.Status == "" && len(l.Note) < 30 }
