@@ -84,6 +84,30 @@ func Store(name string) (written int64, err error) {
 	return written, err
 }
 
+// StoredFile is the file of a generated image that is read from a disk, "" for
+// any other input.
+func StoredFile(name string) string {
+	n, err := split(name)
+	if err != nil {
+		return ""
+	}
+	r, err := resolve(n)
+	if err != nil || r.store == "" {
+		return ""
+	}
+	return r.storeFile()
+}
+
+// CoolFile puts a file out of the host's page cache, and reports whether it is.
+func CoolFile(path string) (cold bool, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close() // only looked at
+	return dropPages(f)
+}
+
 // A stored source is a generated image whose voxels are read from a file.
 type stored struct {
 	grid.Source // shape, type and ladder

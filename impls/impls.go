@@ -2,6 +2,7 @@
 package impls
 
 import (
+	"eccbench/impls/batch"
 	"eccbench/impls/chunked"
 	"eccbench/impls/cpu"
 	"eccbench/impls/extrema"
@@ -56,5 +57,8 @@ func Workload(list []bench.Implementation[grid.Source, ecc.VCEC]) bench.Workload
 
 // Benches is every workload, with the given implementations of the curve.
 func Benches(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Opener) []runner.Bench {
-	return []runner.Bench{runner.Bind(Workload(list)), runner.Bind(memread.Workload(open))}
+	return []runner.Bench{
+		runner.Bind(Workload(list)), runner.Bind(memread.Workload(open)),
+		runner.Bind(batch.Workload(list)),
+	}
 }

@@ -46,6 +46,8 @@ var floor = map[string]int{
 	"impls/extrema":        4,
 	"impls/fullsweep":      4,
 	"impls/memread":        4,
+	"impls/batch":          4,
+	"impls/smooth":         4,
 
 	"impls":         5,
 	"reports/paper": 5,

@@ -117,7 +117,8 @@ func (l *Line) compare(p Paper, t Table) {
 	switch column := t.column(l.Series.Column); {
 	case !published:
 	case column.Scope == bench.File:
-		if disk, ok := t.Value(l.Row, strings.Replace(l.Series.Column, "overall", "disk", 1)); ok && disk.V < l.Published.V {
+		reading := map[string]string{"cpu_overall": "cpu_disk", "gpu_overall": "gpu_disk", "average": "disk"}[l.Series.Column]
+		if disk, ok := t.Value(l.Row, reading); ok {
 			l.PublishedShare = disk.V / l.Published.V
 		}
 	case l.Series.Scope == bench.Kernel:

@@ -1,0 +1,217 @@
+// Package batch is the question of many small images: the Euler characteristic
+// curve of each of them, read from their files one after the other (Wang et al.
+// 2022, section 5.2). It is a workload of its own, which any implementation of
+// the curve answers: while some images are counted, others are read.
+package batch
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"eccbench/datasets"
+	"eccbench/internal/bench"
+	"eccbench/internal/ecc"
+	"eccbench/internal/grid"
+)
+
+// Name is the name of the workload.
+const Name = "ecc-batch"
+
+// most is the largest number of images of a batch.
+const most = 1 << 20
+
+// A Batch is images of one shape, type and ladder, which are read anew each time.
+type Batch struct {
+	like   grid.Source // the first image: shape, type and ladder
+	images []image
+}
+
+// An image is one of a batch: its file, or what makes it where there is none.
+type image struct {
+	name, file string
+	made       grid.Source
+}
+
+// Len is the number of images.
+func (b *Batch) Len() int { return len(b.images) }
+
+// Source opens image i. A source that is an io.Closer is to be closed.
+func (b *Batch) Source(i int) (grid.Source, error) { return datasets.Open(b.images[i].name) }
+
+// read reads the whole of image i: opens, reads and closes its file.
+func (b *Batch) read(i int64, dst []byte) error {
+	m := b.images[i]
+	if m.file == "" {
+		return m.made.ReadSlab(dst, 0, m.made.Shape().Slices())
+	}
+	f, err := os.Open(m.file)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // only read from
+	if _, err := io.ReadFull(f, dst); err != nil {
+		return fmt.Errorf("%s: %w", m.file, err)
+	}
+	return nil
+}
+
+// Cool puts the files out of the host's page cache.
+func (b *Batch) Cool() (cold bool, err error) {
+	cold = true
+	for _, m := range b.images {
+		if m.file == "" {
+			continue
+		}
+		c, err := datasets.CoolFile(m.file)
+		if err != nil {
+			return false, err
+		}
+		cold = cold && c
+	}
+	return cold, nil
+}
+
+// Inputs makes batches from names batch/count=N/of=IMAGE: the image and those
+// with the seeds that follow its own.
+type Inputs struct{}
+
+// parse splits a name.
+func parse(name string) (count int, image string, err error) {
+	rest, ok := strings.CutPrefix(name, "batch/count=")
+	number, image, ok2 := strings.Cut(rest, "/of=")
+	count, err = strconv.Atoi(number)
+	if !ok || !ok2 || err != nil || count < 1 || count > most {
+		return 0, "", fmt.Errorf("batch %q: want batch/count=N/of=IMAGE with N from 1 to %d", name, most)
+	}
+	return count, image, nil
+}
+
+func spell(count int, image string) string { return fmt.Sprintf("batch/count=%d/of=%s", count, image) }
+
+// Open makes the batch that a name describes. Each file is compared with its
+// name.
+func (Inputs) Open(name string) (*Batch, error) {
+	count, first, err := parse(name)
+	if err != nil {
+		return nil, err
+	}
+	names, err := datasets.Variants(first, count)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) < count {
+		return nil, fmt.Errorf("batch %q: only %d different images are of this kind", name, len(names))
+	}
+	b := &Batch{}
+	for _, n := range names {
+		s, err := datasets.Open(n)
+		if err != nil {
+			return nil, err
+		}
+		m := image{name: n, file: datasets.StoredFile(n)}
+		if m.file == "" {
+			m.made = s
+		}
+		if c, ok := s.(io.Closer); ok {
+			if m.file == "" {
+				return nil, errors.Join(fmt.Errorf("batch %q: want generated images", name), c.Close())
+			}
+			c.Close() // only looked at
+		}
+		b.like = s
+		b.images = append(b.images, m)
+	}
+	return b, nil
+}
+
+// Variants names batches of images that no other has.
+func (Inputs) Variants(name string, n int) ([]string, error) {
+	count, first, err := parse(name)
+	if err != nil {
+		return nil, err
+	}
+	all, err := datasets.Variants(first, count*n)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for i := 0; i+count <= len(all); i += count {
+		names = append(names, spell(count, all[i]))
+	}
+	return names, nil
+}
+
+// Smaller names batches of fewer images.
+func (Inputs) Smaller(name string) []string {
+	count, first, err := parse(name)
+	if err != nil || count == 1 {
+		return nil
+	}
+	return []string{spell((count+1)/2, first), spell(count-1, first)}
+}
+
+// Cost is one read of all images.
+func (Inputs) Cost(name string, b *Batch) bench.Cost {
+	from := "none"
+	if b.images[0].file != "" {
+		from = "disk"
+	}
+	n := int64(b.Len())
+	return bench.Cost{
+		Items: n * b.like.Shape().Voxels(), Unit: "vox", Bytes: n * grid.TotalBytes(b.like),
+		Class: fmt.Sprintf("gen=batch/dim=%d/type=%v/from=%s", b.like.Shape().Dim(), b.like.Type(), from),
+		Size:  fmt.Sprintf("%vx%d", b.like.Shape(), n),
+	}
+}
+
+// Size is 0: a batch is not shared.
+func (Inputs) Size(*Batch) int64 { return 0 }
+
+var errNotShared = errors.New("batches are read from their files: want the scope file")
+
+// Share refuses: a batch is read from its files.
+func (Inputs) Share(*Batch, *os.File) error { return errNotShared }
+
+// Attach refuses as Share does.
+func (Inputs) Attach([]byte) (*Batch, error) { return nil, errNotShared }
+
+// Encode writes the curves' changes one after the other.
+func Encode(list []ecc.VCEC) []byte {
+	b := binary.AppendUvarint(nil, uint64(len(list)))
+	for _, v := range list {
+		one := ecc.Encode(v)
+		b = append(binary.AppendUvarint(b, uint64(len(one))), one...)
+	}
+	return b
+}
+
+// Decode is the inverse of Encode.
+func Decode(b []byte) ([]ecc.VCEC, error) {
+	malformed := errors.New("malformed batch of VCECs")
+	n, k := binary.Uvarint(b)
+	if k <= 0 || n > most {
+		return nil, malformed
+	}
+	b = b[k:]
+	list := make([]ecc.VCEC, n)
+	for i := range list {
+		size, k := binary.Uvarint(b)
+		if k <= 0 || size > uint64(len(b)-k) {
+			return nil, malformed
+		}
+		v, err := ecc.Decode(b[k : k+int(size)])
+		if err != nil {
+			return nil, err
+		}
+		list[i], b = v, b[k+int(size):]
+	}
+	if len(b) > 0 {
+		return nil, malformed
+	}
+	return list, nil
+}

@@ -1,0 +1,124 @@
+package batch
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"eccbench/datasets"
+	"eccbench/impls/cpu"
+	"eccbench/internal/bench"
+	"eccbench/internal/ecc"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+)
+
+type implementation = bench.Implementation[grid.Source, ecc.VCEC]
+
+func answer(t *testing.T, i implementation, b *Batch, threads int) []ecc.VCEC {
+	t.Helper()
+	c := bench.Conditions{Scope: bench.File, Threads: threads}
+	if err := (Implementation{i}).CanDo(b, c); err != nil {
+		t.Fatal(err)
+	}
+	j, err := Implementation{i}.Setup(b, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	j.Poison()
+	if err := j.Do(nil); err != nil {
+		t.Fatal(err)
+	}
+	out, err := j.Out()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func open(t *testing.T, name string) *Batch {
+	t.Helper()
+	b, err := Inputs{}.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func check(b *Batch, out []ecc.VCEC) verify.Verdict {
+	w := Workload(nil)
+	return verify.Judge([]string{"b"}, w.Policy.Check(verify.Question[*Batch, []ecc.VCEC]{Name: "b", In: b, Out: out, Budget: 1 << 40, Thorough: true}))
+}
+
+// Every image of a batch gets the curve that it has alone, made or from files.
+func TestBatch(t *testing.T) {
+	dir := t.TempDir()
+	image := "noise/shape=70x60/levels=256/type=float32/seed=5"
+	names, err := datasets.Variants(image+"/path="+dir, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range names {
+		if _, err := datasets.Store(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made, read := open(t, "batch/count=9/of="+image), open(t, "batch/count=9/of="+image+"/path="+dir)
+	if _, err := read.Cool(); err != nil {
+		t.Error(err)
+	}
+	want := answer(t, cpu.Implementation{}, made, 1)
+	for i := range want {
+		one := open(t, "batch/count=1/of="+made.images[i].name)
+		if !slices.Equal(answer(t, cpu.Implementation{}, one, 2)[0], want[i]) {
+			t.Errorf("image %d has another curve alone", i)
+		}
+	}
+	for threads := 1; threads <= 4; threads++ {
+		if d := agree(read, want, answer(t, cpu.Implementation{}, read, threads)); d != nil {
+			t.Errorf("from files with %d threads: %v", threads, d)
+		}
+	}
+	if v := check(read, want); v.Status != verify.Verified {
+		t.Errorf("%s: %s", v.Status, v.Reason)
+	}
+	if got, err := Decode(Encode(want)); err != nil || agree(nil, want, got) != nil {
+		t.Errorf("decoded %v, %v", got, err)
+	}
+}
+
+// Each law finds what it is there for.
+func TestPolicyCatches(t *testing.T) {
+	b := open(t, "batch/count=5/of=noise/shape=70x60/levels=256/type=float32/seed=5")
+	right := answer(t, cpu.Implementation{}, b, 2)
+	for want, spoil := range map[string]func([]ecc.VCEC) []ecc.VCEC{
+		"sum of all changes": func(o []ecc.VCEC) []ecc.VCEC { o[2][7].Change++; return o },
+		"images 0 and 3":     func(o []ecc.VCEC) []ecc.VCEC { o[3] = slices.Clone(o[0]); return o },
+		"image 1, level":     func(o []ecc.VCEC) []ecc.VCEC { o[1], o[2] = o[2], o[1]; return o },
+		"answers":            func(o []ecc.VCEC) []ecc.VCEC { return o[:4] },
+	} {
+		var out []ecc.VCEC
+		for _, v := range right {
+			out = append(out, slices.Clone(v))
+		}
+		if v := check(b, spoil(out)); v.Status != verify.Wrong || !strings.Contains(v.Reason, want) {
+			t.Errorf("%s: %s %s", want, v.Status, v.Reason)
+		}
+	}
+	if out := answer(t, cpu.Faulty(cpu.TieRule), b, 2); check(b, out).Status != verify.Wrong {
+		t.Error("a planted fault passed")
+	}
+}
+
+func TestNames(t *testing.T) {
+	names, err := Inputs{}.Variants("batch/count=3/of=noise/shape=8x8/levels=4/type=uint8/seed=1", 2)
+	if err != nil || len(names) != 2 || names[1] != "batch/count=3/of=noise/shape=8x8/levels=4/type=uint8/seed=4" {
+		t.Error(names, err)
+	}
+	for _, bad := range []string{"batch/count=0/of=noise/shape=8x8", "batch/of=noise/shape=8x8", "batch/count=2/of=constant/shape=4x4", "batch/count=2", "noise/shape=8x8"} {
+		if _, err := (Inputs{}).Open(bad); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package batch
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/ecc"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+)
+
+// Workload is the question, put to implementations of the curve.
+func Workload(list []bench.Implementation[grid.Source, ecc.VCEC]) bench.Workload[*Batch, []ecc.VCEC] {
+	w := bench.Workload[*Batch, []ecc.VCEC]{
+		Name: Name, Inputs: Inputs{}, Encode: Encode, Decode: Decode,
+		Policy: verify.Policy[*Batch, []ecc.VCEC]{
+			Agree: agree,
+			Laws: []verify.Law[*Batch, []ecc.VCEC]{
+				{Name: "changes of each image sum to 1", Check: each},
+				{Name: "no two images have one answer", Check: different},
+				{Name: "definition at one level of sampled images", Independent: true, Work: counting, Check: definition},
+			},
+		},
+	}
+	for _, i := range list {
+		w.Impls = append(w.Impls, Implementation{i})
+	}
+	return w
+}
+
+func agree(_ *Batch, want, got []ecc.VCEC) *verify.Diff {
+	if len(want) != len(got) {
+		return &verify.Diff{Where: "images", Want: fmt.Sprint(len(want)), Got: fmt.Sprint(len(got))}
+	}
+	for i := range want {
+		if !slices.Equal(want[i], got[i]) {
+			return &verify.Diff{Where: fmt.Sprintf("image %d", i), Want: summary(want[i]), Got: summary(got[i])}
+		}
+	}
+	return nil
+}
+
+func summary(v ecc.VCEC) string {
+	if len(v) == 0 {
+		return "no changes"
+	}
+	return fmt.Sprintf("%d changes, %+d at level %d first", len(v), v[0].Change, v[0].Level)
+}
+
+func each(b *Batch, out []ecc.VCEC, _ verify.Ask[*Batch, []ecc.VCEC]) (*verify.Diff, error) {
+	if len(out) != b.Len() {
+		return &verify.Diff{Where: "answers", Want: fmt.Sprint(b.Len()), Got: fmt.Sprint(len(out))}, nil
+	}
+	for i, v := range out {
+		if sum := v.At(grid.MaxLevels); sum != 1 {
+			return &verify.Diff{Where: fmt.Sprintf("image %d, sum of all changes", i), Want: "1", Got: fmt.Sprint(sum)}, nil
+		}
+	}
+	return nil, nil
+}
+
+// different finds an answer that is another image's, as one that was left in a
+// buffer is. Images of a few voxels may well have equal curves.
+func different(b *Batch, out []ecc.VCEC, _ verify.Ask[*Batch, []ecc.VCEC]) (*verify.Diff, error) {
+	if b.like.Shape().Voxels() < 1<<12 || b.like.Ladder().Len() < 64 {
+		return nil, verify.ErrNotApplicable
+	}
+	seen := map[string]int{}
+	for i, v := range out {
+		key := string(ecc.Encode(v))
+		if j, ok := seen[key]; ok {
+			return &verify.Diff{Where: fmt.Sprintf("images %d and %d", j, i), Want: "two curves", Got: "one"}, nil
+		}
+		seen[key] = i
+	}
+	return nil, nil
+}
+
+// samples is how many images of a batch are counted by the definition.
+const samples = 16
+
+// sampled spreads the samples evenly, the first and the last image among them.
+func sampled(n int) []int {
+	k := min(samples, n)
+	list := make([]int, k)
+	for i := range list {
+		list[i] = i * (n - 1) / max(1, k-1)
+	}
+	return list
+}
+
+func counting(b *Batch) time.Duration {
+	return time.Duration(int64(min(samples, b.Len()))*b.like.Shape().Voxels()*6/int64(runtime.GOMAXPROCS(0))) * time.Nanosecond
+}
+
+// definition counts one sublevel set of each sampled image from scratch, at
+// levels at which the answer changes.
+func definition(b *Batch, out []ecc.VCEC, _ verify.Ask[*Batch, []ecc.VCEC]) (*verify.Diff, error) {
+	for k, i := range sampled(len(out)) {
+		s, err := b.Source(i)
+		if err != nil {
+			return nil, err
+		}
+		level := b.like.Ladder().Len() / 2
+		if n := len(out[i]); n > 0 {
+			level = out[i][(k*7919+n/3)%n].Level
+		}
+		want, err := ecc.Characteristic(s, level)
+		if c, ok := s.(io.Closer); ok {
+			c.Close() // only read from
+		}
+		if err != nil {
+			return nil, err
+		}
+		if got := out[i].At(level); got != want {
+			return &verify.Diff{Where: fmt.Sprintf("image %d, level %d", i, level), Want: fmt.Sprintf("χ = %d", want), Got: fmt.Sprintf("χ = %d", got)}, nil
+		}
+	}
+	return nil, nil
+}
