@@ -9,6 +9,7 @@ import (
 	"eccbench/impls/fullsweep"
 	"eccbench/impls/memread"
 	"eccbench/impls/naive"
+	"eccbench/impls/smooth"
 	"eccbench/impls/tiled"
 	"eccbench/internal/bench"
 	"eccbench/internal/ecc"
@@ -59,6 +60,6 @@ func Workload(list []bench.Implementation[grid.Source, ecc.VCEC]) bench.Workload
 func Benches(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Opener) []runner.Bench {
 	return []runner.Bench{
 		runner.Bind(Workload(list)), runner.Bind(memread.Workload(open)),
-		runner.Bind(batch.Workload(list)),
+		runner.Bind(batch.Workload(list)), runner.Bind(smooth.Workload(cpu.Implementation{}, open)),
 	}
 }

@@ -174,7 +174,10 @@ func TestTrace(t *testing.T) {
 	time.Sleep(time.Millisecond)
 	end()
 	trace.Span("b")()
-	if s := trace.Spans(); len(s) != 2 || s["a"] < 1e-3 || s["b"] < 0 {
+	trace.Add("c", time.Second)
+	trace.Add("c", -time.Second/4)
+	none.Add("c", time.Second)
+	if s := trace.Spans(); len(s) != 3 || s["c"] != 0.75 || s["a"] < 1e-3 || s["b"] < 0 {
 		t.Errorf("spans %v", s)
 	}
 }

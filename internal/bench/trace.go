@@ -49,14 +49,22 @@ func (t *Trace) Span(name string) (end func()) {
 	}
 	start := time.Now()
 	return func() {
-		d := time.Since(start)
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if t.spans == nil {
-			t.spans = map[string]time.Duration{}
-		}
-		t.spans[name] += d
+		t.Add(name, time.Since(start))
 	}
+}
+
+// Add adds to a part what a device's own events say that it took, or takes it off
+// when it is negative.
+func (t *Trace) Add(name string, d time.Duration) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.spans == nil {
+		t.spans = map[string]time.Duration{}
+	}
+	t.spans[name] += d
 }
 
 // Spans is the time of each part in seconds, summed over goroutines.

@@ -121,7 +121,7 @@ func (l *Line) compare(p Paper, t Table) {
 		if disk, ok := t.Value(l.Row, reading); ok {
 			l.PublishedShare = disk.V / l.Published.V
 		}
-	case l.Series.Scope == bench.Kernel:
+	case column.Scope == bench.Kernel:
 		rate := l.Published.V
 		if l.Series.Quantity != Rate {
 			rate = float64(l.Row.Voxels()) / l.Published.V

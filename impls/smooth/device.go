@@ -1,0 +1,238 @@
+package smooth
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/ecc"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+	"eccbench/kernels"
+)
+
+// OnDevice keeps the image in a device's memory: it counts there by the sweep of
+// kernels/ecc_fullsweep.cu, and smooths by kernels/smooth.cu.
+type OnDevice struct{ Open resident.Opener }
+
+// About describes the method.
+func (OnDevice) About() bench.About {
+	return bench.About{
+		Name: "smooth-gpu", Where: "gpu",
+		Method: "resident image, counted by the kernel of fullsweep, smoothed along rows in shared memory and across them in registers",
+		Source: "Wang et al. 2022, section 5.3",
+		Scopes: []bench.Scope{bench.Device},
+	}
+}
+
+// CanDo refuses what it cannot smooth and what does not fit the device.
+func (o OnDevice) CanDo(p *Pipeline, c bench.Conditions) error {
+	d, err := o.Open(c.Device)
+	if err != nil {
+		return err
+	}
+	if err := accepts(p); err != nil {
+		return err
+	}
+	if s := p.Shape(); s.W > math.MaxInt32/2 || s.H > math.MaxInt32/2 {
+		return fmt.Errorf("%v: an axis is longer than the kernels count, %d", s, math.MaxInt32/2)
+	}
+	return resident.Fits(d, 4*grid.TotalBytes(p)+12*p.Ladder().Len(), "the image, twice smoothed and once between")
+}
+
+// Setup loads the kernels and copies the image to the device.
+func (o OnDevice) Setup(p *Pipeline, c bench.Conditions) (bench.Job[Answer], error) {
+	d, err := o.Open(c.Device)
+	if err != nil {
+		return nil, err
+	}
+	ptx, err := kernels.PTX("ecc_fullsweep")
+	if err != nil {
+		return nil, err
+	}
+	counter, err := resident.Open(d, resident.Kernel{
+		Module: "ecc_fullsweep", Method: "fullsweep", PTX: ptx, Shape: p.Shape(), Type: p.Type(), Ladder: p.Ladder(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	j := &deviceJob{Counter: counter, p: p}
+	if err := j.allocate(d); err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return j, nil
+}
+
+var _ bench.DeviceJob = (*deviceJob)(nil)
+
+type deviceJob struct {
+	*resident.Counter
+	p             *Pipeline
+	image         device.Buffer    // as it was given
+	now           [2]device.Buffer // as smoothed so far, and as smoothed next
+	between       device.Buffer    // along x only
+	module        device.Module
+	rows, columns pass
+	began, ended  device.Event // of the last smoothing
+	answer        Answer
+}
+
+// A pass is one kernel of the smoothing with its threads.
+type pass struct {
+	function device.Function
+	shape    device.Launch
+}
+
+func (j *deviceJob) allocate(d device.Device) (err error) {
+	if j.image, err = resident.Put(d, j.Stream, j.p); err != nil {
+		return err
+	}
+	for i := range j.now {
+		if j.now[i], err = d.Alloc(fmt.Sprintf("image smoothed %d", i), j.image.Bytes()); err != nil {
+			return err
+		}
+	}
+	if j.between, err = d.Alloc("image between the passes", j.image.Bytes()); err != nil {
+		return err
+	}
+	if j.began, err = d.NewEvent("smoothing began"); err != nil {
+		return err
+	}
+	if j.ended, err = d.NewEvent("smoothing ended"); err != nil {
+		return err
+	}
+	ptx, err := kernels.PTX("smooth")
+	if err != nil {
+		return err
+	}
+	if j.module, err = d.LoadModule("smooth", ptx); err != nil {
+		return err
+	}
+	if j.rows, err = j.pass("smooth_rows"); err != nil {
+		return err
+	}
+	j.columns, err = j.pass("smooth_columns")
+	return err
+}
+
+// pass arranges a kernel's blocks: as many as run at once.
+func (j *deviceJob) pass(name string) (p pass, err error) {
+	const block = 256
+	if p.function, err = j.module.Function(name); err != nil {
+		return p, err
+	}
+	resident, err := p.function.Occupancy(block, 0)
+	p.shape = device.Launch{Grid: device.Dim{X: int64(j.On.Info().SMs) * int64(max(1, resident))}, Block: device.Dim{X: block}}
+	return p, err
+}
+
+func (j *deviceJob) Do(trace *bench.Trace) error {
+	j.answer = Answer{}
+	return j.On.Do(func() error {
+		if err := j.Stream.Copy(j.now[0], 0, j.image, 0, j.image.Bytes()); err != nil {
+			return err
+		}
+		for i := int64(1); i <= j.p.Iterations; i++ {
+			if err := j.count(i, trace); err != nil {
+				return err
+			}
+			if err := j.smooth(); err != nil {
+				return err
+			}
+			if trace != nil {
+				if err := j.part(trace); err != nil {
+					return err
+				}
+			}
+			j.now[0], j.now[1] = j.now[1], j.now[0]
+		}
+		return j.Stream.Wait()
+	})
+}
+
+// count counts the image as it is now, and sums its changes on the host.
+func (j *deviceJob) count(i int64, trace *bench.Trace) error {
+	// With a trace nothing of the last smoothing is left to wait for here.
+	end := trace.Span("vcec") // and what the kernel takes is taken off it
+	defer end()
+	if err := j.Begin(); err != nil {
+		return err
+	}
+	n, h, w := ecc.Stack(j.p.Shape())
+	if err := j.Count(j.Stream, j.now[0], int32(w), int32(h), int32(n), int32(0), int32(n)); err != nil {
+		return err
+	}
+	if err := j.End(); err != nil {
+		return err
+	}
+	j.answer.add(i, j.p.Iterations, ecc.FromDense(j.Changes()))
+	if trace == nil {
+		return nil
+	}
+	took, err := j.Elapsed()
+	trace.Add("ecc", took)
+	trace.Add("vcec", -took)
+	return err
+}
+
+// smooth adds the two passes to the stream.
+func (j *deviceJob) smooth() error {
+	w := Weights()
+	width, height := int32(j.p.Shape().W), int32(j.p.Shape().H)
+	return errors.Join(
+		j.Stream.Record(j.began),
+		j.Stream.Launch(j.rows.function, j.rows.shape, j.now[0], j.between, width, height, w[0], w[1], w[2], w[3], w[4], w[5], w[6]),
+		j.Stream.Launch(j.columns.function, j.columns.shape, j.between, j.now[1], width, height, top(j.p), w[0], w[1], w[2], w[3], w[4], w[5], w[6]),
+		j.Stream.Record(j.ended))
+}
+
+// part notes what the smoothing took on the device.
+func (j *deviceJob) part(trace *bench.Trace) error {
+	if err := j.Stream.Wait(); err != nil {
+		return err
+	}
+	took, err := j.ended.Since(j.began)
+	trace.Add("gaussian", took)
+	return err
+}
+
+// Elapsed is what the last count took on the device.
+func (j *deviceJob) Elapsed() (time.Duration, error) { return j.Counter.Elapsed() }
+
+// Poison overwrites the answer, the changes and the smoothed images.
+func (j *deviceJob) Poison() {
+	j.answer = Answer{Sum: bench.Poison}
+	for _, b := range []device.Buffer{j.now[0], j.now[1], j.between} {
+		// A device that cannot be written to fails at the next call, with the reason.
+		_ = j.Stream.Fill(b, 0, b.Bytes(), 0x5a)
+	}
+	j.Counter.Poison()
+}
+
+// Out is the last answer. It is new: the next Do overwrites none of it.
+func (j *deviceJob) Out() (Answer, error) {
+	if j.answer.Sum == bench.Poison {
+		return j.answer, errors.New("no answer was given")
+	}
+	return j.answer, nil
+}
+
+func (j *deviceJob) Close() error {
+	errs := []error{j.Stream.Wait()}
+	free := func(o interface{ Close() error }, made bool) {
+		if made {
+			errs = append(errs, o.Close())
+		}
+	}
+	free(j.module, j.module != nil)
+	free(j.ended, j.ended != nil)
+	free(j.began, j.began != nil)
+	free(j.between, j.between != nil)
+	free(j.now[1], j.now[1] != nil)
+	free(j.now[0], j.now[0] != nil)
+	free(j.image, j.image != nil)
+	return errors.Join(append(errs, j.Counter.Close())...)
+}

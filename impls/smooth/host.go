@@ -1,0 +1,131 @@
+package smooth
+
+import (
+	"errors"
+	"fmt"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/ecc"
+	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
+)
+
+// OnHost smooths on the cores of the host, and counts by an implementation there.
+type OnHost struct {
+	Counter bench.Implementation[grid.Source, ecc.VCEC]
+}
+
+// About describes the method.
+func (h OnHost) About() bench.About {
+	return bench.About{
+		Name: "smooth", Where: "cpu",
+		Method: "counts by " + h.Counter.About().Name + ", smooths along rows and across them, all cores",
+		Source: "Wang et al. 2022, section 5.3",
+		Scopes: []bench.Scope{bench.E2E},
+	}
+}
+
+// iterationNS is what one pixel of one iteration costs a core, for the estimate in
+// a refusal: twice what a server core of 2025 takes. Smoothed values lie between
+// the levels, which makes counting them slower than counting an image.
+const iterationNS = 150
+
+// CanDo refuses what it cannot smooth and what would take too long.
+func (h OnHost) CanDo(p *Pipeline, c bench.Conditions) error {
+	if err := accepts(p); err != nil {
+		return err
+	}
+	threads := int64(max(1, c.Threads))
+	estimate := quantity.Seconds(float64(p.Shape().Voxels()*p.Iterations) * iterationNS * 1e-9 / float64(threads))
+	if c.Time > 0 && estimate > c.Time {
+		return fmt.Errorf("needs about %s for each answer (%d iterations × %d pixels × %d ns on %d cores), %s is left for one",
+			quantity.Duration(estimate), p.Iterations, p.Shape().Voxels(), iterationNS, threads, quantity.Duration(c.Time))
+	}
+	c.Time = 0
+	if err := h.Counter.CanDo(newSurface(p.Source), c); err != nil {
+		return fmt.Errorf("one of %d iterations: %w", p.Iterations, err)
+	}
+	return nil
+}
+
+// Setup allocates the image twice and once between the passes.
+func (h OnHost) Setup(p *Pipeline, c bench.Conditions) (bench.Job[Answer], error) {
+	j := &hostJob{p: p, now: newSurface(p.Source), first: grid.NewBuffer(grid.TotalBytes(p)), next: grid.NewBuffer(grid.TotalBytes(p))}
+	if err := p.ReadSlab(j.first, 0, p.Shape().Slices()); err != nil {
+		return nil, err
+	}
+	j.smoother = newSmoother(p.Shape().W, p.Shape().H, top(p), max(1, c.Threads))
+	c.Scope = bench.File // its bytes change between answers, so it has to read them
+	var err error
+	j.counter, err = h.Counter.Setup(j.now, c)
+	return j, err
+}
+
+// A surface is the image as smoothed so far: a Source whose bytes change between
+// answers.
+type surface struct {
+	grid.Source
+	data []byte
+}
+
+func newSurface(like grid.Source) *surface {
+	return &surface{like, grid.NewBuffer(grid.TotalBytes(like))}
+}
+
+// ReadSlab copies slices lo ≤ i < hi to dst.
+func (s *surface) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := grid.CheckSlab(s, dst, lo, hi); err != nil {
+		return err
+	}
+	size := grid.SliceBytes(s)
+	copy(dst, s.data[lo*size:hi*size])
+	return nil
+}
+
+type hostJob struct {
+	p           *Pipeline
+	first, next []byte
+	now         *surface
+	smoother    *smoother
+	counter     bench.Job[ecc.VCEC]
+	answer      Answer
+}
+
+func (j *hostJob) Do(trace *bench.Trace) error {
+	j.answer = Answer{}
+	copy(j.now.data, j.first)
+	for i := int64(1); i <= j.p.Iterations; i++ {
+		end := trace.Span("ecc")
+		if err := j.counter.Do(nil); err != nil {
+			return err
+		}
+		end()
+		end = trace.Span("vcec")
+		v, err := j.counter.Out()
+		if err != nil {
+			return err
+		}
+		j.answer.add(i, j.p.Iterations, v)
+		end()
+		end = trace.Span("gaussian")
+		j.smoother.smooth(grid.Values[float32](j.next), grid.Values[float32](j.now.data))
+		j.now.data, j.next = j.next, j.now.data
+		end()
+	}
+	return nil
+}
+
+func (j *hostJob) Poison() {
+	j.answer = Answer{Sum: bench.Poison}
+	j.counter.Poison()
+}
+
+// Out is the last answer. It is new: the next Do overwrites none of it.
+func (j *hostJob) Out() (Answer, error) {
+	if j.answer.Sum == bench.Poison {
+		return j.answer, errors.New("no answer was given")
+	}
+	return j.answer, nil
+}
+
+func (j *hostJob) Close() error { return j.counter.Close() }

@@ -1,0 +1,119 @@
+package smooth
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"eccbench/internal/ecc"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+)
+
+type ask = verify.Ask[*Pipeline, Answer]
+
+// plainNS is what one pixel of one plain smoothing costs a core, twice what a
+// server core of 2025 takes.
+const plainNS = 120
+
+func policy() verify.Policy[*Pipeline, Answer] {
+	return verify.Policy[*Pipeline, Answer]{
+		Agree: agree,
+		Laws: []verify.Law[*Pipeline, Answer]{
+			{Name: "changes of each iteration sum to 1", Check: sums},
+			{Name: "first curve by the definition at one level", Work: func(p *Pipeline) time.Duration { return cores(p, 6) }, Check: first},
+			{Name: "kept curves by the definition after plain smoothing", Independent: true,
+				Work: func(p *Pipeline) time.Duration { return cores(p, plainNS*p.Iterations+6*(2+p.Iterations/checkpoint)) }, Check: definition},
+		},
+	}
+}
+
+// cores is what so many nanoseconds a pixel come to on all cores.
+func cores(p *Pipeline, ns int64) time.Duration {
+	return time.Duration(p.Shape().Voxels() * ns / int64(runtime.GOMAXPROCS(0)))
+}
+
+func agree(_ *Pipeline, want, got Answer) *verify.Diff {
+	for i, w := range want.Checkpoints {
+		if i >= len(got.Checkpoints) || got.Checkpoints[i].Iteration != w.Iteration {
+			return &verify.Diff{Where: fmt.Sprintf("iteration %d", w.Iteration), Want: "a curve", Got: "none"}
+		}
+		if g := got.Checkpoints[i].VCEC; !slices.Equal(g, w.VCEC) {
+			return &verify.Diff{Where: fmt.Sprintf("iteration %d", w.Iteration), Want: fmt.Sprintf("%d changes", len(w.VCEC)), Got: fmt.Sprintf("%d changes, not the same", len(g))}
+		}
+	}
+	switch {
+	case len(want.Checkpoints) != len(got.Checkpoints):
+		return &verify.Diff{Where: "curves", Want: fmt.Sprint(len(want.Checkpoints)), Got: fmt.Sprint(len(got.Checkpoints))}
+	case want.Sum != got.Sum:
+		return &verify.Diff{Where: "sum of all changes", Want: fmt.Sprint(want.Sum), Got: fmt.Sprint(got.Sum)}
+	case want.Trail != got.Trail:
+		return &verify.Diff{Where: "steps of all curves, folded", Want: fmt.Sprintf("%016x", want.Trail), Got: fmt.Sprintf("%016x", got.Trail)}
+	}
+	return nil
+}
+
+func sums(p *Pipeline, out Answer, _ ask) (*verify.Diff, error) {
+	if out.Sum == p.Iterations {
+		return nil, nil
+	}
+	return &verify.Diff{Where: "sum of all changes", Want: fmt.Sprint(p.Iterations), Got: fmt.Sprint(out.Sum)}, nil
+}
+
+// at compares one curve with the definition at a level at which it changes.
+func at(s grid.Source, c Checkpoint) (*verify.Diff, error) {
+	level := s.Ladder().Len() / 2
+	if n := int64(len(c.VCEC)); n > 0 {
+		level = c.VCEC[(c.Iteration*7919+n/2)%n].Level
+	}
+	want, err := ecc.Characteristic(s, level)
+	if err != nil {
+		return nil, err
+	}
+	if got := c.VCEC.At(level); got != want {
+		return &verify.Diff{Where: fmt.Sprintf("iteration %d, level %d", c.Iteration, level), Want: fmt.Sprintf("χ = %d", want), Got: fmt.Sprintf("χ = %d", got)}, nil
+	}
+	return nil, nil
+}
+
+func first(p *Pipeline, out Answer, _ ask) (*verify.Diff, error) {
+	if len(out.Checkpoints) == 0 || out.Checkpoints[0].Iteration != 1 {
+		return &verify.Diff{Where: "iteration 1", Want: "a curve", Got: "none"}, nil
+	}
+	return at(p.Source, out.Checkpoints[0])
+}
+
+// definition smooths anew, plainly, and counts every kept curve from scratch.
+func definition(p *Pipeline, out Answer, _ ask) (*verify.Diff, error) {
+	if err := accepts(p); err != nil {
+		return nil, verify.ErrNotApplicable
+	}
+	now := grid.NewBuffer(grid.TotalBytes(p))
+	if err := p.ReadSlab(now, 0, p.Shape().Slices()); err != nil {
+		return nil, err
+	}
+	next, between := grid.NewBuffer(int64(len(now))), make([]float32, p.Shape().Voxels())
+	k := 0
+	for i := int64(1); i <= p.Iterations; i++ {
+		if kept(i, p.Iterations) {
+			if k >= len(out.Checkpoints) || out.Checkpoints[k].Iteration != i {
+				return &verify.Diff{Where: fmt.Sprintf("iteration %d", i), Want: "a curve", Got: "none"}, nil
+			}
+			f, err := grid.Trusted(p.Shape(), p.Type(), now, p.Ladder())
+			if err != nil {
+				return nil, err
+			}
+			if d, err := at(f, out.Checkpoints[k]); d != nil || err != nil {
+				return d, err
+			}
+			k++
+		}
+		plain(grid.Values[float32](next), grid.Values[float32](now), between, p.Shape().W, p.Shape().H, top(p), runtime.GOMAXPROCS(0))
+		now, next = next, now
+	}
+	return nil, nil
+}
+
+// top is the highest level of a pipeline's ladder.
+func top(p *Pipeline) float32 { return p.Ladder().Value(p.Ladder().Len() - 1) }

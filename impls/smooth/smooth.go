@@ -1,0 +1,239 @@
+// Package smooth is the question of a pipeline that stays where the image is: the
+// Euler characteristic curve of an image, and of the image smoothed by a Gaussian
+// once, twice and so on (Wang et al. 2022, section 5.3). Every curve is brought to
+// the host and summed. It is a workload of its own.
+//
+// The smoothing is defined to the last bit (gauss.go), so that the curves of a
+// processor and of a device are equal.
+package smooth
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/ecc"
+	"eccbench/internal/fields"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+)
+
+// Name is the name of the workload.
+const Name = "ecc-smooth"
+
+// most is the largest number of iterations.
+const most = 1 << 20
+
+// checkpoint is how many iterations lie between curves that are kept.
+const checkpoint = 1000
+
+// Workload is the question; counter answers for one image on the host, and open
+// gives devices.
+func Workload(counter bench.Implementation[grid.Source, ecc.VCEC], open resident.Opener) bench.Workload[*Pipeline, Answer] {
+	return bench.Workload[*Pipeline, Answer]{
+		Name: Name, Inputs: Inputs{}, Policy: policy(), Encode: Encode, Decode: Decode,
+		Impls: []bench.Implementation[*Pipeline, Answer]{OnHost{counter}, OnDevice{Open: open}},
+	}
+}
+
+// A Pipeline is an image of float32 in 2D with a number of iterations, each of
+// which counts the image and then smooths it.
+type Pipeline struct {
+	grid.Source
+	Iterations int64
+}
+
+// A Checkpoint is the curve that an iteration counted; the first is 1.
+type Checkpoint struct {
+	Iteration int64
+	VCEC      ecc.VCEC
+}
+
+// An Answer is the curves of the first, every 1000th and the last iteration, and
+// what all of them together come to.
+type Answer struct {
+	Checkpoints []Checkpoint
+	Sum         int64  // of all changes of all iterations
+	Trail       uint64 // folds the steps of all curves in order
+}
+
+// add sums up the curve of an iteration of so many.
+func (a *Answer) add(i, of int64, v ecc.VCEC) {
+	const prime = 1099511628211 // of FNV-1a
+	var chi int64
+	for _, s := range v {
+		chi += s.Change
+		a.Trail = (a.Trail ^ uint64(s.Level)) * prime
+		a.Trail = (a.Trail ^ uint64(chi)) * prime
+	}
+	a.Sum += chi
+	if kept(i, of) {
+		a.Checkpoints = append(a.Checkpoints, Checkpoint{i, v})
+	}
+}
+
+func kept(i, of int64) bool { return i == 1 || i == of || i%checkpoint == 0 }
+
+// Inputs makes pipelines from names smooth/iterations=N/of=IMAGE.
+type Inputs struct{}
+
+func parse(name string) (iterations int64, image string, err error) {
+	rest, ok := strings.CutPrefix(name, "smooth/iterations=")
+	number, image, ok2 := strings.Cut(rest, "/of=")
+	iterations, err = strconv.ParseInt(number, 10, 64)
+	if !ok || !ok2 || err != nil || iterations < 1 || iterations > most {
+		return 0, "", fmt.Errorf("pipeline %q: want smooth/iterations=N/of=IMAGE with N from 1 to %d", name, most)
+	}
+	return iterations, image, nil
+}
+
+func spell(iterations int64, image string) string {
+	return fmt.Sprintf("smooth/iterations=%d/of=%s", iterations, image)
+}
+
+// Open makes the pipeline that a name describes.
+func (Inputs) Open(name string) (*Pipeline, error) {
+	n, image, err := parse(name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := fields.Inputs{}.Open(image)
+	if err != nil {
+		return nil, err
+	}
+	return &Pipeline{s, n}, nil
+}
+
+// Close closes the image.
+func (p *Pipeline) Close() error {
+	if c, ok := p.Source.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// Variants names pipelines of other images.
+func (Inputs) Variants(name string, n int) ([]string, error) {
+	iterations, image, err := parse(name)
+	if err != nil {
+		return nil, err
+	}
+	images, err := fields.Inputs{}.Variants(image, n)
+	for i := range images {
+		images[i] = spell(iterations, images[i])
+	}
+	return images, err
+}
+
+// Smaller names pipelines of fewer iterations, and of smaller images.
+func (Inputs) Smaller(name string) []string {
+	iterations, image, err := parse(name)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	if iterations > 1 {
+		names = append(names, spell((iterations+1)/2, image), spell(iterations-1, image))
+	}
+	for _, smaller := range (fields.Inputs{}).Smaller(image) {
+		names = append(names, spell(iterations, smaller))
+	}
+	return names
+}
+
+// Cost is one read of the image for each iteration.
+func (Inputs) Cost(name string, p *Pipeline) bench.Cost {
+	_, image, _ := parse(name) // it was opened by this name
+	cost := fields.Inputs{}.Cost(image, p.Source)
+	cost.Items, cost.Bytes = cost.Items*p.Iterations, cost.Bytes*p.Iterations
+	cost.Class, cost.Size = "smoothed/"+cost.Class, fmt.Sprintf("%sx%d", cost.Size, p.Iterations)
+	return cost
+}
+
+// Size is that of the image, and the number of iterations after it.
+func (Inputs) Size(p *Pipeline) int64 { return fields.Inputs{}.Size(p.Source) + 8 }
+
+// Share writes the image and the number of iterations.
+func (Inputs) Share(p *Pipeline, f *os.File) error {
+	if err := (fields.Inputs{}).Share(p.Source, f); err != nil {
+		return err
+	}
+	_, err := f.Write(binary.LittleEndian.AppendUint64(nil, uint64(p.Iterations)))
+	return err
+}
+
+// Attach makes the pipeline of bytes that Share wrote.
+func (Inputs) Attach(mapped []byte) (*Pipeline, error) {
+	if len(mapped) < 8 {
+		return nil, errors.New("shared pipeline: too short")
+	}
+	end := len(mapped) - 8
+	s, err := fields.Inputs{}.Attach(mapped[:end:end])
+	return &Pipeline{s, int64(binary.LittleEndian.Uint64(mapped[end:]))}, err
+}
+
+// Encode writes the answer with its curves as package ecc does.
+func Encode(a Answer) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, a.Trail)
+	b = binary.AppendVarint(b, a.Sum)
+	b = binary.AppendUvarint(b, uint64(len(a.Checkpoints)))
+	for _, c := range a.Checkpoints {
+		one := ecc.Encode(c.VCEC)
+		b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(c.Iteration)), uint64(len(one)))
+		b = append(b, one...)
+	}
+	return b
+}
+
+// Decode is the inverse of Encode.
+func Decode(b []byte) (a Answer, err error) {
+	malformed := errors.New("malformed answer")
+	if len(b) < 8 {
+		return a, malformed
+	}
+	a.Trail, b = binary.LittleEndian.Uint64(b), b[8:]
+	sum, k := binary.Varint(b)
+	if k <= 0 {
+		return a, malformed
+	}
+	a.Sum, b = sum, b[k:]
+	next := func() (v uint64, ok bool) {
+		v, k := binary.Uvarint(b)
+		if k <= 0 {
+			return 0, false
+		}
+		b = b[k:]
+		return v, true
+	}
+	n, ok := next()
+	for range n {
+		i, ok1 := next()
+		size, ok2 := next()
+		if !ok1 || !ok2 || size > uint64(len(b)) {
+			return a, malformed
+		}
+		v, err := ecc.Decode(b[:size])
+		if err != nil {
+			return a, err
+		}
+		a.Checkpoints = append(a.Checkpoints, Checkpoint{int64(i), v})
+		b = b[size:]
+	}
+	if !ok || len(b) > 0 {
+		return a, malformed
+	}
+	return a, nil
+}
+
+// accepts refuses what neither implementation smooths.
+func accepts(p *Pipeline) error {
+	if p.Shape().Dim() != 2 || p.Type() != grid.Float32 {
+		return fmt.Errorf("%v of %v: smooths 2D images of float32 only", p.Shape(), p.Type())
+	}
+	return nil
+}
