@@ -154,5 +154,5 @@ func plotCurve(w io.Writer, name string, src grid.Source, v ecc.VCEC) error {
 	if _, path, ok := strings.Cut(name, "path="); ok {
 		title = path
 	}
-	return report.Steps(w, title, "level t", "χ of the sublevel set", x, y)
+	return report.Steps(w, title, "level t", "χ of the sublevel set", report.Step{X: x, Y: y})
 }

@@ -3,12 +3,17 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"eccbench/impls"
 	"eccbench/internal/bench"
+	"eccbench/internal/ecc"
+	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
@@ -43,6 +48,7 @@ type paperFlags struct {
 	sampling runner.Sampling
 	style    report.Format
 	most     int64 // bytes of a row's images, 0 for no limit
+	figures  string
 }
 
 func (c *command) paper(args []string) error {
@@ -50,6 +56,7 @@ func (c *command) paper(args []string) error {
 	var format, most string
 	f := pflag.NewFlagSet("paper", pflag.ContinueOnError)
 	f.IntSliceVar(&o.tables, "table", nil, "tables of the paper (default all)")
+	f.StringVar(&o.figures, "figures", "", "draw the paper's figures of our own images to this folder, and run nothing")
 	f.BoolVar(&o.dryRun, "dry-run", false, "list the cells with their bytes and time, and run nothing")
 	f.StringVar(&o.at.Store, "store", "", "write the generated images to this folder, and read them from there in the scope file (default generated as they are read)")
 	f.StringVar(&o.at.Data, "data", "", "folder with the papers' real images, see eccbench paper list (default stand-ins)")
@@ -85,6 +92,8 @@ func (c *command) paper(args []string) error {
 		return usagef("--rotate %d: want at least 1", o.rotate)
 	case o.sampling.MaxSamples < 1 || o.sampling.MaxTime <= 0:
 		return usagef("--max-samples and --max-time must be more than 0")
+	case o.figures != "" && p.ID != "wang2022":
+		return usagef("--figures: %s has none that can be drawn", p.ID)
 	case len(o.from) > 0 && (o.dryRun || o.records.out != ""):
 		return usagef("--from runs nothing, so there is nothing for --dry-run and --out")
 	}
@@ -95,6 +104,9 @@ func (c *command) paper(args []string) error {
 		if o.most, err = quantity.ParseBytes(most); err != nil {
 			return usagef("--max-bytes: %w", err)
 		}
+	}
+	if o.figures != "" {
+		return c.paperFigures(o.figures, o.limit.threads)
 	}
 	var tables []paper.Table
 	if len(o.tables) == 0 {
@@ -243,6 +255,31 @@ func (c *command) reproduce(p paper.Paper, tables []paper.Table, o paperFlags) (
 		return verdictError{exitInconclusive, "interrupted: what had ended by then is above" + resumeHint(o.records.out)}
 	}
 	return verdict(rec.all.Cells)
+}
+
+// paperFigures draws the figures to a folder, made where it is missing.
+func (c *command) paperFigures(dir string, threads int) error {
+	figures, err := paper.Figures(func(s grid.Source) (ecc.VCEC, error) {
+		return c.answer("cpu", "the image", s, threads, time.Minute)
+	})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return usagef("--figures: %w", err)
+	}
+	for _, g := range figures {
+		path := filepath.Join(dir, g.Name)
+		err := writeFile(path, func(w *os.File) error {
+			_, err := w.Write(g.Data)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.stdout, "%s: %s\n", path, g.About)
+	}
+	return nil
 }
 
 // probe says why there is no device, "" when there is one. A worker looks, so

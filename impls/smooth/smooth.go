@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -236,4 +238,28 @@ func accepts(p *Pipeline) error {
 		return fmt.Errorf("%v of %v: smooths 2D images of float32 only", p.Shape(), p.Type())
 	}
 	return nil
+}
+
+// Images are the pixels of a pipeline's image after each of the given numbers of
+// smoothings, which ascend.
+func (p *Pipeline) Images(after []int64) ([][]float32, error) {
+	if err := accepts(p); err != nil {
+		return nil, err
+	}
+	data := grid.NewBuffer(grid.TotalBytes(p))
+	if err := p.ReadSlab(data, 0, p.Shape().Slices()); err != nil {
+		return nil, err
+	}
+	now, next := grid.Values[float32](data), make([]float32, p.Shape().Voxels())
+	s := newSmoother(p.Shape().W, p.Shape().H, top(p), runtime.GOMAXPROCS(0))
+	var list [][]float32
+	done := int64(0)
+	for _, n := range after {
+		for ; done < n; done++ {
+			s.smooth(next, now)
+			now, next = next, now
+		}
+		list = append(list, slices.Clone(now))
+	}
+	return list, nil
 }

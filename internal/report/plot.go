@@ -17,23 +17,38 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// Steps draws a step function as SVG: its value is y[i] from x[i] on.
-func Steps(w io.Writer, title, xLabel, yLabel string, x, y []float64) error {
+// A Step is a step function: its value is Y[i] from X[i] on. Its name is in the
+// legend where there is more than one.
+type Step struct {
+	Name string
+	X, Y []float64
+}
+
+// Steps draws step functions as SVG.
+func Steps(w io.Writer, title, xLabel, yLabel string, steps ...Step) error {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, xLabel, yLabel
-	points := make(plotter.XYs, len(x))
-	for i := range x {
-		points[i] = plotter.XY{X: x[i], Y: y[i]}
+	p.Add(plotter.NewGrid())
+	for i, s := range steps {
+		points := make(plotter.XYs, len(s.X))
+		for k := range s.X {
+			points[k] = plotter.XY{X: s.X[k], Y: s.Y[k]}
+		}
+		line, err := plotter.NewLine(points)
+		if err != nil {
+			return fmt.Errorf("plotting: %w", err)
+		}
+		line.StepStyle = plotter.PostStep
+		p.Add(line)
+		if len(steps) > 1 {
+			line.Color, line.Width = palette[i%len(palette)], vg.Points(1.25)
+			p.Legend.Add(s.Name, line)
+		}
 	}
-	line, err := plotter.NewLine(points)
-	if err != nil {
-		return fmt.Errorf("plotting: %w", err)
-	}
-	line.StepStyle = plotter.PostStep
-	p.Add(plotter.NewGrid(), line)
+	p.Legend.Top = true
 	canvas := vgsvg.New(18*vg.Centimeter, 11*vg.Centimeter)
 	p.Draw(draw.New(canvas))
-	_, err = canvas.WriteTo(w)
+	_, err := canvas.WriteTo(w)
 	return err
 }
 

@@ -204,7 +204,7 @@ func TestBenchstat(t *testing.T) {
 
 func TestSteps(t *testing.T) {
 	var b bytes.Buffer
-	if err := Steps(&b, "a title", "x", "y", []float64{0, 1, 2}, []float64{3, -1, 1}); err != nil {
+	if err := Steps(&b, "a title", "x", "y", Step{X: []float64{0, 1, 2}, Y: []float64{3, -1, 1}}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(b.String(), "<svg") || !strings.Contains(b.String(), "a title") {
