@@ -49,6 +49,7 @@ type paperFlags struct {
 	style    report.Format
 	most     int64 // bytes of a row's images, 0 for no limit
 	figures  string
+	claims   bool // print what the paper says, as checks
 }
 
 func (c *command) paper(args []string) error {
@@ -56,6 +57,7 @@ func (c *command) paper(args []string) error {
 	var format, most string
 	f := pflag.NewFlagSet("paper", pflag.ContinueOnError)
 	f.IntSliceVar(&o.tables, "table", nil, "tables of the paper (default all)")
+	f.BoolVar(&o.claims, "claims", false, "print what the paper says of its implementation, as checks on its numbers and on those here; always without --table")
 	f.StringVar(&o.figures, "figures", "", "draw the paper's figures of our own images to this folder, and run nothing")
 	f.BoolVar(&o.dryRun, "dry-run", false, "list the cells with their bytes and time, and run nothing")
 	f.StringVar(&o.at.Store, "store", "", "write the generated images to this folder, and read them from there in the scope file (default generated as they are read)")
@@ -110,7 +112,7 @@ func (c *command) paper(args []string) error {
 	}
 	var tables []paper.Table
 	if len(o.tables) == 0 {
-		tables = p.Tables
+		tables, o.claims = p.Tables, true
 	}
 	for _, n := range o.tables {
 		t, err := p.Table(n)
@@ -199,19 +201,25 @@ func (c *command) paperFrom(p paper.Paper, tables []paper.Table, o paperFlags) e
 		all.Runs = append(all.Runs, records.Runs...)
 		all.Cells = append(all.Cells, records.Cells...)
 	}
-	return c.printPaper(p, tables, o.style, all, "", func(paper.Series, paper.Row) string { return "not run" })
+	return c.printPaper(p, tables, o, all, "", func(paper.Series, paper.Row) string { return "not run" })
 }
 
-func (c *command) printPaper(p paper.Paper, tables []paper.Table, style report.Format, all bench.Records, device string, absent paper.Absent) error {
+func (c *command) printPaper(p paper.Paper, tables []paper.Table, o paperFlags, all bench.Records, device string, absent paper.Absent) error {
+	lines := map[int][]paper.Line{}
 	for i, t := range tables {
 		if i > 0 {
 			fmt.Fprintln(c.stdout)
 		}
-		if err := p.Print(c.stdout, style, t, p.Lines(t, all.Cells, impls.Ceiling, c.has, absent), all, device); err != nil {
+		lines[t.N] = p.Lines(t, all.Cells, impls.Ceiling, c.has, absent)
+		if err := p.Print(c.stdout, o.style, t, lines[t.N], all, device); err != nil {
 			return err
 		}
 	}
-	return nil
+	if !o.claims {
+		return nil
+	}
+	fmt.Fprintln(c.stdout)
+	return p.PrintClaims(c.stdout, o.style, lines)
 }
 
 // reproduce runs the cells of tables that this machine can run, and prints them.
@@ -248,7 +256,7 @@ func (c *command) reproduce(p paper.Paper, tables []paper.Table, o paperFlags) (
 	if err != nil {
 		return err
 	}
-	if err := c.printPaper(p, tables, o.style, rec.all, r.noDevice, r.absent); err != nil {
+	if err := c.printPaper(p, tables, o, rec.all, r.noDevice, r.absent); err != nil {
 		return err
 	}
 	if interrupted {

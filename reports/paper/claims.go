@@ -1,0 +1,256 @@
+package paper
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"eccbench/internal/quantity"
+	"eccbench/internal/report"
+)
+
+// A Claim is what a paper says of its implementation, as a check on numbers: on
+// the published ones, and on those of each implementation that was measured.
+type Claim struct {
+	Section, Says string
+	Test          string // the check in words
+	// check returns whether the numbers hold, what they are, and whether there
+	// are enough of them.
+	check func(numbers) (holds bool, say string, ok bool)
+	impls []string // whose numbers are put to the check
+}
+
+// numbers are those of one side: published, or an implementation's.
+type numbers struct {
+	p    Paper
+	of   map[int][]Line // by table
+	impl string         // "" for the published ones
+}
+
+// value is the number of a row in a column.
+func (n numbers) value(table int, r Row, column string) (float64, bool) {
+	if n.impl == "" {
+		v, ok := n.p.Tables[table-1].Value(r, column)
+		return v.V, ok
+	}
+	for _, l := range n.of[table] {
+		if l.Impl == n.impl && l.Series.Column == column && l.Row.Data == r.Data && l.Row.Label == r.Label && l.Measured > 0 {
+			return l.Measured, true
+		}
+	}
+	return 0, false
+}
+
+// best is the least time of a row in a column over implementations on the host.
+func (n numbers) best(table int, r Row, column string) (float64, bool) {
+	if n.impl == "" {
+		return n.value(table, r, column)
+	}
+	least := 0.0
+	for _, l := range n.of[table] {
+		if l.Series.Column == column && l.Row.Data == r.Data && l.Row.Label == r.Label && l.Measured > 0 && l.Mark == "" && (least == 0 || l.Measured < least) {
+			least = l.Measured
+		}
+	}
+	return least, least > 0
+}
+
+// A span is the least and the greatest of some numbers.
+type span struct {
+	lo, hi float64
+	n      int
+}
+
+func (s *span) add(v float64) {
+	if s.n == 0 || v < s.lo {
+		s.lo = v
+	}
+	s.hi = max(s.hi, v)
+	s.n++
+}
+
+func (s span) String() string {
+	lo, hi := quantity.Significant(s.lo, 3), quantity.Significant(s.hi, 3)
+	if lo == hi {
+		return lo
+	}
+	return lo + " to " + hi
+}
+
+// Claims are what Wang et al. 2022 say, section by section.
+func (p Paper) Claims() []Claim {
+	if p.ID != "wang2022" {
+		return nil
+	}
+	kernels, streams := []string{"tiled", "extrema-gpu"}, []string{"chunked", "extrema-gpu"}
+	const large = 512 << 20
+	rows := func(table int, want func(Row) bool, f func(Row)) {
+		for _, r := range p.Tables[table-1].Rows {
+			if want(r) {
+				f(r)
+			}
+		}
+	}
+	speedup := func(n numbers, want func(Row) bool) (s span) {
+		rows(1, want, func(r Row) {
+			cpu, ok := n.best(1, r, "cpu_overall")
+			gpu, ok2 := n.value(1, r, "gpu_overall")
+			if ok && ok2 {
+				s.add(cpu / gpu)
+			}
+		})
+		return s
+	}
+	return []Claim{
+		{"5.1", "the GPU is faster than the CPU from the disk on, 4 to 6 times above 0.5 GB", "CPU over GPU at least 4 wherever the file has 512 MiB or more", func(n numbers) (bool, string, bool) {
+			s := speedup(n, func(r Row) bool { return r.Bytes() >= large })
+			return s.lo >= 4, s.String() + " times", s.n > 0
+		}, streams},
+		{"5.1", "the CPU is faster for files below about 16 MB", "CPU over GPU below 1 wherever the file has 16 MiB or less", func(n numbers) (bool, string, bool) {
+			s := speedup(n, func(r Row) bool { return r.Bytes() <= 16<<20 })
+			return s.hi < 1, s.String() + " times", s.n > 0
+		}, streams},
+		{"5.1", "the GPU waits for the disk, 75 % of its time and more above 0.5 GB", "reading takes 75 % or more wherever the file has 512 MiB or more", func(n numbers) (bool, string, bool) {
+			var s span
+			rows(1, func(r Row) bool { return r.Bytes() >= large }, func(r Row) {
+				if n.impl == "" {
+					disk, ok := n.value(1, r, "gpu_disk")
+					if all, ok2 := n.value(1, r, "gpu_overall"); ok && ok2 {
+						s.add(100 * disk / all)
+					}
+					return
+				}
+				for _, l := range n.of[1] {
+					if l.Impl == n.impl && l.Series.Column == "gpu_overall" && l.Row.Label == r.Label && l.Row.Data == r.Data && l.Share > 0 {
+						s.add(100 * l.Share)
+					}
+				}
+			})
+			return s.lo >= 75, s.String() + " %", s.n > 0
+		}, streams},
+		{"5.2", "in a batch the start of the GPU costs nothing", "of a file's time in the largest batch, what one file alone takes more is 5 % or less when the batch shares it", func(n numbers) (bool, string, bool) {
+			var s span
+			for _, data := range []string{"uniform noise", "Gaussian random field"} {
+				var one, many float64
+				var count int64
+				rows(3, func(r Row) bool { return r.Data == data }, func(r Row) {
+					v, ok := n.value(3, r, "average")
+					switch {
+					case !ok:
+					case r.Times() == 1:
+						one = v
+					case r.Times() > count:
+						many, count = v, r.Times()
+					}
+				})
+				if one > 0 && many > 0 {
+					s.add(100 * max(0, one-many) / float64(count) / many)
+				}
+			}
+			return s.hi <= 5, s.String() + " %", s.n > 0
+		}, streams},
+		{"5.3", "counting is no bottleneck beside smoothing: of the same order, 2.5 times slower at most", "ECC over Gaussian below 10 in the longest run", func(n numbers) (bool, string, bool) {
+			var ratio float64
+			rows(2, func(Row) bool { return true }, func(r Row) {
+				e, ok := n.value(2, r, "ecc")
+				if g, ok2 := n.value(2, r, "gaussian"); ok && ok2 && g > 0 {
+					ratio = e / g
+				}
+			})
+			return ratio < 10, quantity.Significant(ratio, 3) + " times the Gaussian's time", ratio > 0
+		}, []string{"smooth-gpu", "smooth"}},
+		{"5.3", "512³ voxels 30 times a second, 8K images 120 times", "the kernel's least rate in 3D makes 30 Hz, in 2D 120 Hz at 7680×4320", func(n numbers) (bool, string, bool) {
+			two, three := rates(n, rows)
+			a, b := three.lo/(512*512*512), two.lo/(7680*4320)
+			return a >= 30 && b >= 120, fmt.Sprintf("%s Hz and %s Hz", quantity.Significant(a, 3), quantity.Significant(b, 3)), two.n > 0 && three.n > 0
+		}, kernels},
+		{"5.4", "the kernel's throughput does not depend on the dimension", "least and greatest rate of the Gaussian random fields in 2D within 25 % of those in 3D", func(n numbers) (bool, string, bool) {
+			grf := func(table int, want func(Row) bool, f func(Row)) {
+				rows(table, func(r Row) bool { return r.Data == "Gaussian random field" && want(r) }, f)
+			}
+			two, three := rates(n, grf)
+			least, greatest := two.lo/three.lo, two.hi/three.hi
+			holds := min(least, greatest) >= 0.8 && max(least, greatest) <= 1.25
+			return holds, fmt.Sprintf("2D %s to %s Gvox/s, 3D %s to %s, %s and %s times",
+				quantity.Giga(two.lo), quantity.Giga(two.hi), quantity.Giga(three.lo), quantity.Giga(three.hi), quantity.Significant(least, 3), quantity.Significant(greatest, 3)), two.n > 0 && three.n > 0
+		}, kernels},
+	}
+}
+
+// rates are the kernel's in 2D and in 3D.
+func rates(n numbers, rows func(int, func(Row) bool, func(Row))) (two, three span) {
+	rows(1, func(Row) bool { return true }, func(r Row) {
+		v, ok := n.value(1, r, "kernel_rate")
+		switch {
+		case !ok:
+		case r.Dim() == 2:
+			two.add(v)
+		default:
+			three.add(v)
+		}
+	})
+	return two, three
+}
+
+// PrintClaims prints each claim with what the published numbers say of it and
+// what those of each implementation that was measured do; lines are those of each
+// table.
+func (p Paper) PrintClaims(w io.Writer, f report.Format, lines map[int][]Line) error {
+	verdict := func(holds bool) string {
+		if holds {
+			return "holds"
+		}
+		return "does not hold"
+	}
+	var cells [][]string
+	for _, c := range p.Claims() {
+		published := numbers{p: p}
+		row := func(whose string, n numbers) bool {
+			holds, say, ok := c.check(n)
+			if ok {
+				cells = append(cells, []string{c.Section, c.Says, c.Test, whose, verdict(holds), say})
+			}
+			return ok
+		}
+		row("published", published)
+		measured := false
+		for _, impl := range c.impls {
+			n := numbers{p: p, of: lines, impl: impl}
+			if impl == "smooth" { // on the host, of no published column
+				n.of = hostPipeline(lines)
+			}
+			measured = row(impl+" here", n) || measured
+		}
+		if !measured {
+			cells = append(cells, []string{c.Section, c.Says, c.Test, "here", "not measured", "—"})
+		}
+	}
+	if len(cells) == 0 {
+		return nil
+	}
+	title := "What " + p.ID + " says of its implementation, as checks"
+	if f == report.Markdown {
+		title = "**" + title + "**"
+	}
+	if _, err := fmt.Fprintf(w, "%s\n\n", title); err != nil {
+		return err
+	}
+	return report.Table(w, f, []string{"section", "claim", "check", "whose", "verdict", "numbers"}, cells)
+}
+
+// hostPipeline are the lines of the pipeline on the host with its parts as those
+// of the published columns.
+func hostPipeline(lines map[int][]Line) map[int][]Line {
+	var list []Line
+	for _, l := range lines[2] {
+		if l.Impl != "smooth" || l.Parts == nil {
+			continue
+		}
+		for _, part := range []string{"ecc", "gaussian"} {
+			as := l
+			as.Series.Column, as.Measured = part, l.Parts[part]/float64(l.Row.Times())
+			list = append(list, as)
+		}
+	}
+	return map[int][]Line{2: slices.Clip(list)}
+}
