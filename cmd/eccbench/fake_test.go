@@ -90,3 +90,30 @@ func TestFailingDriver(t *testing.T) {
 		})
 	}
 }
+
+// With a device the cells of a paper's tables that are on one are run too, the
+// batch's and the pipeline's among them; the stand-in's kernels count nothing.
+func TestPaperOnADevice(t *testing.T) {
+	driver := fakeDriver(t)
+	for table, impl := range map[string]string{"2": "smooth-gpu", "3": "chunked"} {
+		t.Run(impl, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.Command("eccbench", "paper", "wang2022", "--table", table, "--impl", impl, "--max-bytes", "4MiB", "--max-samples", "1", "-q")
+			cmd.Env = append(os.Environ(), "ECCBENCH_LIBCUDA="+driver)
+			var stdout, stderr bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &stdout, &stderr
+			err := cmd.Run()
+			if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+				t.Fatal(err)
+			}
+			if got := cmd.ProcessState.ExitCode(); got != exitWrong {
+				t.Errorf("exit code %d, want %d: %s", got, exitWrong, &stderr)
+			}
+			for _, want := range []string{`×1 +` + impl + ` +[0-9.]+ [µm]?s +WRONG `, impl + ` .*: WRONG: .*sum to 1`, `reproduce: eccbench paper wang2022 --table ` + table, `measured on: .*; .*compute capability`} {
+				if !regexp.MustCompile(want).Match(stdout.Bytes()) {
+					t.Errorf("%q is missing in\n%s", want, &stdout)
+				}
+			}
+		})
+	}
+}

@@ -30,6 +30,7 @@ type reproduction struct {
 
 // A paperJob is a plan's cells of one input.
 type paperJob struct {
+	table  string // the command's arguments for it
 	series paper.Series
 	row    paper.Row
 	input  string
@@ -68,16 +69,16 @@ func (c *command) newReproduction(o paperFlags) (*reproduction, error) {
 	return r, nil
 }
 
-// add adds the cells of series that this program and machine have. A real image
+// add adds the cells of a table that this program and machine have. A real image
 // that is not there costs its own cells, and is told of once.
-func (r *reproduction) add(list []paper.Series, rows []paper.Row) error {
-	for _, s := range list {
-		for _, row := range rows {
+func (r *reproduction) add(p paper.Paper, t paper.Table) error {
+	for _, s := range p.Series(t.N) {
+		for _, row := range t.Rows {
 			input, err := row.Input(s.Workload, s.Scope, r.o.at)
 			if err != nil {
 				return err
 			}
-			if r.o.most > 0 && row.Bytes()*row.Times() > r.o.most {
+			if r.o.most > 0 && row.Bytes()*s.Files(row) > r.o.most {
 				r.missing[input] = "larger than --max-bytes"
 				continue
 			}
@@ -95,7 +96,7 @@ func (r *reproduction) add(list []paper.Series, rows []paper.Row) error {
 				}
 			}
 			if len(names) > 0 {
-				r.jobs = append(r.jobs, paperJob{s, row, input, names})
+				r.jobs = append(r.jobs, paperJob{fmt.Sprintf("%s --table %d", p.ID, t.N), s, row, input, names})
 			}
 		}
 	}
@@ -154,7 +155,7 @@ const largeImages = 16 << 30
 
 // rotate is how many images rotate through the cells of a job.
 func (r *reproduction) rotate(j paperJob) int {
-	if j.row.Bytes()*j.row.Times()*int64(r.o.rotate) >= largeImages || j.series.Workload != paper.ECC && j.row.Times() > 100 {
+	if j.row.Bytes()*j.series.Files(j.row)*int64(r.o.rotate) >= largeImages || j.series.Workload != paper.ECC && j.row.Times() > 100 {
 		return 1
 	}
 	return r.o.rotate
@@ -171,6 +172,11 @@ func (r *reproduction) plans() []runner.Plan {
 		p := r.base
 		p.Impls = nil
 		p.Workload, p.Scope, p.Rotate, p.Inputs = j.series.Workload, j.series.Scope, r.rotate(j), []string{j.input}
+		if j.series.Workload != paper.ECC { // verify asks for the curves of single images
+			p.Reproduce = func(impl, input string) string {
+				return fmt.Sprintf("eccbench paper %s --impl %s (%s fails, too)", j.table, impl, input)
+			}
+		}
 		if j.series.Workload == paper.ECC && r.reading(j) < r.o.limit.time {
 			p.Ceiling = impls.Ceiling
 		}
@@ -211,7 +217,7 @@ func (r *reproduction) images(j paperJob) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return datasets.Variants(first, r.rotate(j)*int(j.row.Times()))
+	return datasets.Variants(first, r.rotate(j)*int(j.series.Files(j.row)))
 }
 
 // store writes the images that are read from a disk, where it has room for them.
@@ -259,7 +265,7 @@ func (r *reproduction) list() error {
 	var total time.Duration
 	var bytes int64
 	for _, j := range r.jobs {
-		n := j.row.Bytes() * j.row.Times() * int64(r.rotate(j))
+		n := j.row.Bytes() * j.series.Files(j.row) * int64(r.rotate(j))
 		for _, impl := range j.impls {
 			about, _ := r.c.about(j.series.Workload, impl)
 			took := r.estimate(j, about)
@@ -267,7 +273,7 @@ func (r *reproduction) list() error {
 			if why := r.refuses(j, impl); why != "" {
 				what, took = "SKIPPED: "+why, 0
 			}
-			cells = append(cells, []string{string(j.series.Scope), j.series.Workload, impl, j.row.Data, j.row.Label, fmt.Sprintf("%d × %s", r.rotate(j)*int(j.row.Times()), quantity.Bytes(j.row.Bytes())), what})
+			cells = append(cells, []string{string(j.series.Scope), j.series.Workload, impl, j.row.Data, j.row.Label, fmt.Sprintf("%d × %s", r.rotate(j)*int(j.series.Files(j.row)), quantity.Bytes(j.row.Bytes())), what})
 			total, bytes = total+took, max(bytes, n)
 		}
 	}

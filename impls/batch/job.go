@@ -67,7 +67,16 @@ func (i Implementation) Setup(b *Batch, c bench.Conditions) (bench.Job[[]ecc.VCE
 		}
 		j.lanes = append(j.lanes, lane{s, one})
 	}
+	if on, ok := j.lanes[0].job.(bench.DeviceJob); ok {
+		return onADevice{j, on}, nil
+	}
 	return j, nil
+}
+
+// onADevice is a job whose lanes share a device, of which the first one tells.
+type onADevice struct {
+	*job
+	bench.DeviceJob
 }
 
 // A slot is the Source of the image that is in work: its bytes are replaced

@@ -31,6 +31,7 @@ type Line struct {
 	Startup               float64
 	Status                verify.Status // "" for not run
 	Note                  string        // why it was not run, or has no plain number
+	Reproduce             string        // the command that shows a failure again
 	Flags                 []string
 }
 
@@ -77,7 +78,7 @@ func find(cells []bench.CellRecord, s Series, r Row, impl string) (bench.CellRec
 // take reads the number, its parts and its verdict of a record.
 func (l *Line) take(c bench.CellRecord, all []bench.CellRecord, ceiling string) {
 	row := report.Rows([]bench.CellRecord{c}, ceiling)[0]
-	l.Status, l.Flags, l.Source, l.Note = c.Status, c.Flags, source(c.Input), c.Reason
+	l.Status, l.Flags, l.Source, l.Note, l.Reproduce = c.Status, c.Flags, source(c.Input), c.Reason, c.Reproduce
 	if c.Status == verify.Verified {
 		l.Note = ""
 	}

@@ -38,6 +38,7 @@ func (p Paper) Print(w io.Writer, f report.Format, t Table, lines []Line, recs b
 	for _, n := range t.Notes {
 		item("note", n)
 	}
+	said := map[string]bool{} // a record may stand in several sections
 	for i, l := range lines {
 		if i > 0 && lines[i-1].Series.Title == l.Series.Title {
 			continue
@@ -46,7 +47,7 @@ func (p Paper) Print(w io.Writer, f report.Format, t Table, lines []Line, recs b
 		for end < len(lines) && lines[end].Series.Title == l.Series.Title {
 			end++
 		}
-		if err := p.section(w, f, bold, t, lines[i:end]); err != nil {
+		if err := p.section(w, f, bold, t, lines[i:end], said); err != nil {
 			return err
 		}
 	}
@@ -92,7 +93,7 @@ func machines(recs bench.Records, device string) []string {
 }
 
 // section prints the lines of one series.
-func (p Paper) section(w io.Writer, f report.Format, bold func(string) string, t Table, lines []Line) error {
+func (p Paper) section(w io.Writer, f report.Format, bold func(string) string, t Table, lines []Line, said map[string]bool) error {
 	s := lines[0].Series
 	title := fmt.Sprintf("%s, scope %s", s.Title, s.Scope)
 	if c := t.column(s.Column); c.What != "" {
@@ -106,6 +107,11 @@ func (p Paper) section(w io.Writer, f report.Format, bold func(string) string, t
 	header := []string{"data", "size", "implementation", "published", "here", "× published", share + ", published", "here", "flags", "parts"}
 	var cells [][]string
 	var notes, whys []string
+	note := func(format string, args ...any) {
+		if n := fmt.Sprintf(format, args...); !said[n] {
+			said[n], notes = true, append(notes, n)
+		}
+	}
 	for _, l := range lines {
 		published, here, ratio := "—", "—", "—"
 		if l.Published.V > 0 {
@@ -127,11 +133,12 @@ func (p Paper) section(w io.Writer, f report.Format, bold func(string) string, t
 		switch {
 		case l.Note == "" || l.short():
 		case l.Status == "":
-			if n := fmt.Sprintf("%s %s: not run: %s", l.data(), l.Row.Label, l.Note); !slices.Contains(notes, n) {
-				notes = append(notes, n)
-			}
+			note("%s %s: not run: %s", l.data(), l.Row.Label, l.Note)
 		default:
-			notes = append(notes, fmt.Sprintf("%s %s %s: %s%s: %s", l.Impl, l.data(), l.Row.Label, l.Status, l.Mark, l.Note))
+			note("%s %s %s: %s%s: %s", l.Impl, l.data(), l.Row.Label, l.Status, l.Mark, l.Note)
+			if l.Reproduce != "" {
+				note("  reproduce: %s", l.Reproduce)
+			}
 		}
 		cells = append(cells, []string{l.data(), l.Row.Label, l.Impl, published, here, ratio, percent(l.PublishedShare), percent(l.Share), strings.Join(l.Flags, " "), l.parts()})
 	}

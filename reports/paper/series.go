@@ -24,6 +24,15 @@ type Series struct {
 	Incomparable string
 }
 
+// Files is how many images a row has in the series: a row's count is of files in a
+// batch, and of iterations on one image in a pipeline.
+func (s Series) Files(r Row) int64 {
+	if s.Workload == Batch {
+		return r.Times()
+	}
+	return 1
+}
+
 // A Quantity is what is taken of a cell's record.
 type Quantity string
 
