@@ -99,7 +99,7 @@ func (c *command) run(args []string) error {
 	limit.add(f)
 	sampling := runner.DefaultSampling()
 	f.StringVar(&scope, "scope", "", "what the clock runs over: kernel (device events), device (image resident on a device), e2e (image in host memory) or file (reading or generating too); default e2e where the inputs fit")
-	f.BoolVar(&hot, "hot", false, "leave the caches of a device as they are between calls (default cold)")
+	f.BoolVar(&hot, "hot", false, "leave the caches of a device, and of the host for files, as they are between calls (default cold)")
 	f.IntVar(&processes, "processes", 1, "processes that repeat each cell")
 	f.IntVar(&rotate, "rotate", 3, "different inputs that rotate through a timed cell, at least 3")
 	f.IntVar(&sampling.MaxSamples, "max-samples", sampling.MaxSamples, "samples of a cell at most")

@@ -194,7 +194,7 @@ func (g *group) finish(r *bench.CellRecord, timed bool, rate float64) {
 	if r.Seconds.Confidence < stats.Confidence {
 		r.Flags = append(r.Flags, fmt.Sprintf("n=%d", r.Seconds.N))
 	}
-	if r.Where == "gpu" && g.Hot {
+	if g.Hot && (r.Where == "gpu" || r.Scope == bench.File) {
 		r.Flags = append(r.Flags, "hot")
 	}
 	if r.Scope == bench.File {
