@@ -98,7 +98,7 @@ func TestPaperOnADevice(t *testing.T) {
 	for table, impl := range map[string]string{"2": "smooth-gpu", "3": "chunked"} {
 		t.Run(impl, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.Command("eccbench", "paper", "wang2022", "--table", table, "--impl", impl, "--max-bytes", "4MiB", "--max-samples", "1", "-q")
+			cmd := exec.Command("eccbench", "paper", "wang2022", "--table", table, "--impl", impl, "--max-bytes", "4MiB", "--max-samples", "1", "--time-limit", "9s", "-q")
 			cmd.Env = append(os.Environ(), "ECCBENCH_LIBCUDA="+driver)
 			var stdout, stderr bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &stdout, &stderr

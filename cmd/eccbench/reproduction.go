@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"eccbench/datasets"
@@ -24,6 +25,7 @@ type reproduction struct {
 	base     runner.Plan
 	noDevice string            // why there is no device, "" when there is one
 	missing  map[string]string // why the cells of an input cannot run
+	slow     map[string]string // why those in one place cannot, by place and input
 	told     map[string]bool   // what has been said of the real images
 	jobs     []paperJob
 }
@@ -38,7 +40,7 @@ type paperJob struct {
 }
 
 func (c *command) newReproduction(o paperFlags) (*reproduction, error) {
-	r := &reproduction{c: c, o: o, missing: map[string]string{}, told: map[string]bool{}}
+	r := &reproduction{c: c, o: o, missing: map[string]string{}, slow: map[string]string{}, told: map[string]bool{}}
 	everything := o.limit
 	everything.impl = []string{"*"}
 	var err error
@@ -95,8 +97,12 @@ func (r *reproduction) add(p paper.Paper, t paper.Table) error {
 					names = append(names, impl)
 				}
 			}
+			j := paperJob{fmt.Sprintf("%s --table %d", p.ID, t.N), s, row, input, names}
+			if why := r.tooLong(j); why != "" {
+				r.slow[s.Where+input] = why
+			}
 			if len(names) > 0 {
-				r.jobs = append(r.jobs, paperJob{fmt.Sprintf("%s --table %d", p.ID, t.N), s, row, input, names})
+				r.jobs = append(r.jobs, j)
 			}
 		}
 	}
@@ -146,12 +152,58 @@ func (r *reproduction) absent(s paper.Series, row paper.Row) string {
 		return r.missing[input]
 	case s.Where == "gpu" && r.noDevice != "":
 		return "no device"
+	case err == nil && r.slow[s.Where+input] != "":
+		return r.slow[s.Where+input]
 	}
 	return "not run"
 }
 
 // largeImages is the size from which one image has to do where others rotate.
 const largeImages = 16 << 30
+
+// scope is what a job's clock runs over. An image that would be made as it is read
+// is made before, where all that rotate fit in memory: no disk is in it either way.
+func (r *reproduction) scope(j paperJob) bench.Scope {
+	if j.series.Workload == paper.ECC && r.made(j) && j.row.Bytes()*int64(r.rotate(j)) <= r.base.Memory {
+		return bench.E2E
+	}
+	return j.series.Scope
+}
+
+// made reports whether a job's images are made as they are read.
+func (r *reproduction) made(j paperJob) bool {
+	_, real := j.row.File()
+	return j.series.Scope == bench.File && r.o.at.Store == "" && (!real || r.o.at.Data == "")
+}
+
+// What a voxel of a generated image takes to make and to count, on one core.
+const (
+	noiseNS = 5
+	fieldNS = 40 // of a Gaussian random field
+	countNS = 25
+)
+
+// tooLong says why the images that a job makes as it reads them take too long, ""
+// when they do not.
+func (r *reproduction) tooLong(j paperJob) string {
+	if !r.made(j) || r.scope(j) != bench.File {
+		return ""
+	}
+	ns := int64(noiseNS)
+	if j.row.Data != "uniform noise" {
+		ns = fieldNS
+	}
+	if j.series.Where == "cpu" {
+		ns += countNS
+	}
+	n := j.row.Voxels() * j.series.Files(j.row) * int64(r.rotate(j))
+	took := quantity.Seconds(float64(n*ns) * 1e-9 / float64(r.o.limit.threads))
+	if took <= r.o.limit.time {
+		return ""
+	}
+	return fmt.Sprintf("SKIPPED: needs about %s to make and count (%d voxels × %d ns on %d cores), the limit is %s; --store reads them",
+		quantity.Duration(took), n, ns, r.o.limit.threads, quantity.Duration(r.o.limit.time))
+}
 
 // rotate is how many images rotate through the cells of a job.
 func (r *reproduction) rotate(j paperJob) int {
@@ -166,12 +218,12 @@ func (r *reproduction) rotate(j paperJob) int {
 func (r *reproduction) plans() []runner.Plan {
 	var plans []runner.Plan
 	for _, j := range r.jobs {
-		if r.missing[j.input] != "" {
+		if r.missing[j.input] != "" || r.slow[j.series.Where+j.input] != "" {
 			continue
 		}
 		p := r.base
 		p.Impls = nil
-		p.Workload, p.Scope, p.Rotate, p.Inputs = j.series.Workload, j.series.Scope, r.rotate(j), []string{j.input}
+		p.Workload, p.Scope, p.Rotate, p.Inputs = j.series.Workload, r.scope(j), r.rotate(j), []string{j.input}
 		if j.series.Workload != paper.ECC { // verify asks for the curves of single images
 			p.Reproduce = func(impl, input string) string {
 				return fmt.Sprintf("eccbench paper %s --impl %s (%s fails, too)", j.table, impl, input)
@@ -199,7 +251,7 @@ func (r *reproduction) plans() []runner.Plan {
 // GB/s from a disk, 0.1 Gvox/s a core.
 func (r *reproduction) reading(j paperJob) time.Duration {
 	n := float64(r.rotate(j))
-	if r.o.at.Store != "" || j.series.Scope != bench.File {
+	if !r.made(j) || r.scope(j) != bench.File {
 		return quantity.Seconds(n * float64(j.row.Bytes()) / 0.5e9)
 	}
 	return quantity.Seconds(n * float64(j.row.Voxels()) / (0.1e9 * float64(r.o.limit.threads)))
@@ -273,7 +325,7 @@ func (r *reproduction) list() error {
 			if why := r.refuses(j, impl); why != "" {
 				what, took = "SKIPPED: "+why, 0
 			}
-			cells = append(cells, []string{string(j.series.Scope), j.series.Workload, impl, j.row.Data, j.row.Label, fmt.Sprintf("%d × %s", r.rotate(j)*int(j.series.Files(j.row)), quantity.Bytes(j.row.Bytes())), what})
+			cells = append(cells, []string{string(r.scope(j)), j.series.Workload, impl, j.row.Data, j.row.Label, fmt.Sprintf("%d × %s", r.rotate(j)*int(j.series.Files(j.row)), quantity.Bytes(j.row.Bytes())), what})
 			total, bytes = total+took, max(bytes, n)
 		}
 	}
@@ -303,6 +355,9 @@ func (r *reproduction) estimate(j paperJob, a bench.About) time.Duration {
 // refuses is why an implementation on the host refuses a job, "" when it does not
 // or cannot be asked without a device.
 func (r *reproduction) refuses(j paperJob, impl string) string {
+	if why := r.slow[j.series.Where+j.input]; why != "" {
+		return strings.TrimPrefix(why, "SKIPPED: ")
+	}
 	if j.series.Workload != paper.ECC || j.series.Where == "gpu" {
 		return ""
 	}

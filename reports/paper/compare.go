@@ -16,7 +16,8 @@ type Line struct {
 	Series    Series
 	Row       Row
 	Impl      string
-	Published Value // zero where there is none
+	Scope     bench.Scope // of the record, "" for none
+	Published Value       // zero where there is none
 	Measured  float64
 	Mark      string // of a number that is not plain, as in report's tables
 	// Ratio is how many times as fast as published this is, 0 when that cannot
@@ -65,11 +66,18 @@ func (p Paper) Lines(t Table, cells []bench.CellRecord, ceiling string, has func
 	return lines
 }
 
-// find is the last record of a cell.
+// find is the last record of a cell. Where there is none of an image read from a
+// file, it is that of the image in memory.
 func find(cells []bench.CellRecord, s Series, r Row, impl string) (bench.CellRecord, bool) {
-	for _, c := range slices.Backward(cells) {
-		if c.Workload == s.Workload && c.Impl == impl && c.Scope == s.Scope && r.of(c.Input, s.Workload) {
-			return c, true
+	scopes := []bench.Scope{s.Scope}
+	if s.Scope == bench.File {
+		scopes = append(scopes, bench.E2E)
+	}
+	for _, scope := range scopes {
+		for _, c := range slices.Backward(cells) {
+			if c.Workload == s.Workload && c.Impl == impl && c.Scope == scope && r.of(c.Input, s.Workload) {
+				return c, true
+			}
 		}
 	}
 	return bench.CellRecord{}, false
@@ -78,6 +86,7 @@ func find(cells []bench.CellRecord, s Series, r Row, impl string) (bench.CellRec
 // take reads the number, its parts and its verdict of a record.
 func (l *Line) take(c bench.CellRecord, all []bench.CellRecord, ceiling string) {
 	row := report.Rows([]bench.CellRecord{c}, ceiling)[0]
+	l.Scope = c.Scope
 	l.Status, l.Flags, l.Source, l.Note, l.Reproduce = c.Status, c.Flags, source(c.Input), c.Reason, c.Reproduce
 	if c.Status == verify.Verified {
 		l.Note = ""
@@ -99,10 +108,10 @@ func (l *Line) take(c bench.CellRecord, all []bench.CellRecord, ceiling string) 
 		l.Measured = c.Seconds.Median * each
 	}
 	l.Share = row.Ceiling
-	if c.Scope == bench.File {
+	if l.Series.Scope == bench.File {
 		l.Share = 0
 		for _, m := range slices.Backward(all) { // the disk's own rate, on whatever reads it
-			if m.Workload == ceiling && m.Input == c.Input && m.Scope == bench.File && l.Source != "generated" {
+			if m.Workload == ceiling && m.Input == c.Input && m.Scope == c.Scope && c.Scope == bench.File && l.Source != "generated" {
 				if rate, _, _, ok := m.Rate(); ok && m.Status == verify.Verified {
 					l.Share = row.Rate / rate
 				}
@@ -133,6 +142,8 @@ func (l *Line) compare(p Paper, t Table) {
 	case l.Series.Incomparable != "":
 		l.Why = l.Series.Incomparable
 	case l.Measured == 0 || !published:
+	case l.Scope == bench.E2E && l.Series.Scope == bench.File:
+		l.Why = "from host memory, not from a disk (--store DIR)"
 	case l.Series.Scope == bench.File && l.Source == "generated":
 		l.Why = "the image is made, not read from a disk (--store DIR)"
 	case l.Series.Scope == bench.File && slices.Contains(l.Flags, "cached"):
@@ -193,6 +204,8 @@ func (l Line) state() string {
 		return string(l.Status)
 	case l.short():
 		return l.Note
+	case strings.HasPrefix(l.Note, string(verify.Skipped)):
+		return string(verify.Skipped)
 	}
 	return "not run"
 }

@@ -132,6 +132,8 @@ func (p Paper) section(w io.Writer, f report.Format, bold func(string) string, t
 		}
 		switch {
 		case l.Note == "" || l.short():
+		case strings.HasPrefix(l.Note, l.state()):
+			note("%s %s: %s", l.data(), l.Row.Label, l.Note)
 		case l.Status == "":
 			note("%s %s: not run: %s", l.data(), l.Row.Label, l.Note)
 		default:
