@@ -86,7 +86,7 @@ func (r *reproduction) add(p paper.Paper, t paper.Table) error {
 			}
 			if why := r.lacks(row); why != "" {
 				if !r.told[why] {
-					fmt.Fprintln(r.c.stderr, "eccbench: --data:", why)
+					fmt.Fprintln(r.c.stderr, "eccbench:", why)
 				}
 				r.told[why], r.missing[input] = true, why
 				continue
@@ -117,6 +117,12 @@ func (r *reproduction) chosen(impl string) bool {
 
 // lacks says what is wrong with a row's real image, "" for nothing.
 func (r *reproduction) lacks(row paper.Row) string {
+	if row.Path != "" {
+		if _, err := os.Stat(row.Path); err != nil {
+			return fmt.Sprintf("%s: no such file; install the package %s", row.Path, row.Data)
+		}
+		return ""
+	}
 	file, ok := row.File()
 	if !ok || r.o.at.Data == "" {
 		return ""
@@ -361,7 +367,7 @@ func (r *reproduction) refuses(j paperJob, impl string) string {
 	if j.series.Workload != paper.ECC || j.series.Where == "gpu" {
 		return ""
 	}
-	name, err := j.row.Generated()
+	name, err := j.row.Input(j.series.Workload, bench.E2E, paper.Place{})
 	if err != nil {
 		return err.Error()
 	}

@@ -29,6 +29,10 @@ type Paper struct {
 	Tables  []Table `json:"tables"`
 }
 
+// Published reports whether there are numbers to compare with: a list of our own
+// has none.
+func (p Paper) Published() bool { return p.Machine.GPU != "" }
+
 // A Machine is what a paper measured on, in its words.
 type Machine struct {
 	CPU             string  `json:"cpu"`
@@ -66,6 +70,7 @@ type Column struct {
 type Row struct {
 	Data    string   `json:"data"`
 	Label   string   `json:"label"` // as printed
+	Path    string   `json:"path"`  // of the file of the package Data, "" for an image that can be generated
 	Shape   string   `json:"shape"`
 	Type    string   `json:"type"`
 	Levels  int64    `json:"levels"` // distinct values of an image, at most

@@ -22,7 +22,7 @@ func (p Paper) Print(w io.Writer, f report.Format, t Table, lines []Line, recs b
 		}
 		return s
 	}
-	fmt.Fprintf(w, "%s\n\n", bold(fmt.Sprintf("%s, table %d (%s): %s", p.ID, t.N, page(t.Page), t.About)))
+	fmt.Fprintf(w, "%s\n\n", bold(fmt.Sprintf("%s, table %d%s: %s", p.ID, t.N, page(t.Page), t.About)))
 	item := func(what, text string) {
 		bullet := ""
 		if f == report.Markdown {
@@ -30,8 +30,10 @@ func (p Paper) Print(w io.Writer, f report.Format, t Table, lines []Line, recs b
 		}
 		fmt.Fprintf(w, "%s%s: %s\n", bullet, what, text)
 	}
-	item("paper", fmt.Sprintf("%s, %s, doi %s", p.Title, p.Venue, p.DOI))
-	item("published on", fmt.Sprintf("%s; %s, %s/s (%s); memory %s; disk %s", p.Machine.CPU, p.Machine.GPU, gigabytes(p.Machine.Bandwidth), p.Machine.BandwidthSource, p.Machine.Memory, p.Machine.Disk))
+	if p.Published() {
+		item("paper", fmt.Sprintf("%s, %s, doi %s", p.Title, p.Venue, p.DOI))
+		item("published on", fmt.Sprintf("%s; %s, %s/s (%s); memory %s; disk %s", p.Machine.CPU, p.Machine.GPU, gigabytes(p.Machine.Bandwidth), p.Machine.BandwidthSource, p.Machine.Memory, p.Machine.Disk))
+	}
 	for _, m := range machines(recs, device) {
 		item("measured on", m)
 	}
@@ -54,11 +56,15 @@ func (p Paper) Print(w io.Writer, f report.Format, t Table, lines []Line, recs b
 	return nil
 }
 
+// page says where in a paper a table is, "" for nowhere.
 func page(p string) string {
-	if strings.Contains(p, "section") {
-		return p
+	switch {
+	case p == "":
+		return ""
+	case strings.Contains(p, "section"):
+		return " (" + p + ")"
 	}
-	return "page " + p
+	return " (page " + p + ")"
 }
 
 func gigabytes(v float64) string { return quantity.Significant(v/1e9, 3) + " GB" }

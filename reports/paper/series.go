@@ -78,6 +78,13 @@ func (p Paper) Series(n int) []Series {
 			{Title: "from the disk to the curves, for each file, CPU", Workload: Batch, Scope: bench.File, Where: "cpu", Impls: []string{"cpu", "extrema"}, Quantity: Overall,
 				Incomparable: "the paper has no CPU here"},
 		}
+	case !p.Published():
+		const why = "nothing is published of it"
+		return []Series{
+			{Title: "from host memory to the curve, CPU", Workload: ECC, Scope: bench.E2E, Where: "cpu", Impls: []string{"cpu", "extrema"}, Quantity: Rate, Incomparable: why},
+			{Title: "from host memory to the curve, GPU", Workload: ECC, Scope: bench.E2E, Where: "gpu", Impls: []string{"chunked", "extrema-gpu"}, Quantity: Rate, Incomparable: why},
+			{Title: "kernel", Workload: ECC, Scope: bench.Kernel, Where: "gpu", Impls: []string{"tiled", "fullsweep", "extrema-gpu"}, Quantity: Rate, Incomparable: why},
+		}
 	case p.ID == "saxena2025":
 		return []Series{
 			{Title: "full sweep", Column: "new", Workload: ECC, Scope: bench.Kernel, Where: "gpu", Impls: []string{"fullsweep", "extrema-gpu"}, Quantity: Time},
@@ -123,6 +130,9 @@ func (r Row) File() (name string, ok bool) {
 
 // Input is the input that is run for a row in a workload and scope.
 func (r Row) Input(workload string, scope bench.Scope, at Place) (string, error) {
+	if r.Path != "" {
+		return datasets.Canonical("file/path=" + r.Path)
+	}
 	if file, ok := r.File(); ok && at.Data != "" {
 		stream := ""
 		if scope == bench.File {
@@ -155,6 +165,9 @@ func (r Row) of(input, workload string) bool {
 	n, err := datasets.ParseName(image)
 	if err != nil {
 		return false
+	}
+	if r.Path != "" {
+		return n.Generator == "file" && n.Get("path") == r.Path
 	}
 	if file, ok := r.File(); ok && n.Generator == "file" {
 		return path.Base(n.Get("path")) == file
