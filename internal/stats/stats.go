@@ -1,5 +1,6 @@
-// Package stats summarises samples: quantiles and moments by gonum, and the
-// distribution-free interval of the median from order statistics.
+// Package stats summarises samples: quantiles and moments by gonum, the
+// distribution-free interval of the median from order statistics, and exact
+// signed-rank tests of paired differences.
 package stats
 
 import (
