@@ -144,5 +144,8 @@ type DeviceJob interface {
 	Elapsed() (time.Duration, error)
 }
 
+// A Launcher is a Job that counts the kernels that it has launched.
+type Launcher interface{ Launches() int64 }
+
 // Poison is the value that jobs fill their buffers of counts with.
 const Poison = -0x5a5a5a5a5a5a5a5a

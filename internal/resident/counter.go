@@ -26,6 +26,7 @@ type Counter struct {
 	result     device.Pinned // the same on the host
 	start, end device.Event
 	watch      *Watch
+	launches   int64
 }
 
 // A Kernel says which kernel counts, and how much it has to do.
@@ -158,9 +159,13 @@ func (c *Counter) Run(kernel string, last any, image ...any) error {
 
 // Count launches the kernel on a stream, with the kernel's own parameters.
 func (c *Counter) Count(s device.Stream, image ...any) error {
+	c.launches++
 	args := append(append(image, c.ladder.args()...), c.total, c.copies)
 	return s.Launch(c.function, c.shape, args...)
 }
+
+// Launches is how many kernels Count has launched so far.
+func (c *Counter) Launches() int64 { return c.launches }
 
 // End waits for the table.
 func (c *Counter) End() error {

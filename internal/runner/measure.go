@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -215,6 +216,39 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 		}
 	}
 	r.record.Spans, r.record.Timeline = trace.Spans(), trace.Timeline()
+	if first < longCall {
+		return r.count()
+	}
+	return nil
+}
+
+// count notes what one call allocates on the heap and how many kernels it
+// launches: the least of a few calls that are not samples, because the runtime
+// allocates for itself now and then.
+func (r *trial[In, Out]) count() error {
+	const calls = 5
+	job := r.jobs[0]
+	launcher, launches := job.(bench.Launcher)
+	var before, after runtime.MemStats
+	for n := range calls {
+		launched := int64(0)
+		if launches {
+			launched = launcher.Launches()
+		}
+		runtime.ReadMemStats(&before)
+		if err := job.Do(nil); err != nil {
+			return fmt.Errorf("%s on %s: %w", r.t.Impl, r.t.Inputs[0], err)
+		}
+		runtime.ReadMemStats(&after)
+		allocated := int64(after.TotalAlloc - before.TotalAlloc)
+		if n == 0 || allocated < *r.record.Allocated {
+			r.record.Allocated = &allocated
+		}
+		if launches {
+			launched = launcher.Launches() - launched
+			r.record.Launches = &launched
+		}
+	}
 	return nil
 }
 

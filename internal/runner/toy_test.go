@@ -86,7 +86,9 @@ func (s sorter) Setup(in []uint32, _ bench.Conditions) (bench.Job[[]uint32], err
 
 type sorting struct {
 	sorter
-	in, out []uint32
+	in, out  []uint32
+	launches int64
+	waste    []byte
 }
 
 func (s *sorting) Do(*bench.Trace) error {
@@ -95,8 +97,14 @@ func (s *sorting) Do(*bench.Trace) error {
 	if s.fault == "lose" && len(s.out) > 5 {
 		s.out[len(s.out)-1]++
 	}
+	if s.fault == "waste" {
+		s.waste = make([]byte, 1<<16)
+		s.launches += 2
+	}
 	return nil
 }
+
+func (s *sorting) Launches() int64 { return s.launches }
 
 func (s *sorting) Poison() {
 	for i := range s.out {
@@ -109,7 +117,7 @@ func (s *sorting) Close() error           { return nil }
 func toy() []Bench {
 	return []Bench{Bind(bench.Workload[[]uint32, []uint32]{
 		Name: "sort", Inputs: numbers{}, Reference: "plain",
-		Impls: []bench.Implementation[[]uint32, []uint32]{sorter{"loser", "lose"}, sorter{"shy", "refuse"}, sorter{"other", ""}, sorter{"plain", ""}},
+		Impls: []bench.Implementation[[]uint32, []uint32]{sorter{"loser", "lose"}, sorter{"shy", "refuse"}, sorter{"other", "waste"}, sorter{"plain", ""}},
 		Policy: verify.Policy[[]uint32, []uint32]{
 			Agree: func(_, want, got []uint32) *verify.Diff {
 				for i := range max(len(want), len(got)) {
@@ -196,6 +204,9 @@ func TestAnotherWorkload(t *testing.T) {
 		if c.Impl == "other" {
 			if len(c.Inputs) != 3 || len(c.Digests) != 3 || len(c.Samples) < 10 || c.Cost.Items != 1000 {
 				t.Errorf("record %+v", c)
+			}
+			if c.Allocated == nil || *c.Allocated < 1<<16 || *c.Allocated > 1<<16+4096 || c.Launches == nil || *c.Launches != 2 {
+				t.Errorf("one call allocates %v bytes and launches %v kernels, want 65536 and 2", c.Allocated, c.Launches)
 			}
 			if c.Evidence[0].Witness != "agrees with plain" {
 				t.Errorf("evidence %v", c.Evidence)
