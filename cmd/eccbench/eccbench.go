@@ -46,7 +46,7 @@ type subcommand struct {
 }
 
 func subcommands() []subcommand {
-	return []subcommand{runCommand(), verifyCommand(), curveCommand(), listCommand(), doctorCommand(), reportCommand(), paperCommand(), workerCommand()}
+	return []subcommand{runCommand(), verifyCommand(), curveCommand(), listCommand(), doctorCommand(), reportCommand(), paperCommand(), compareCommand(), workerCommand()}
 }
 
 // A usageError is what was wrong with the arguments or the input.

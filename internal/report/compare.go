@@ -1,0 +1,167 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"eccbench/internal/bench"
+)
+
+// A Comparison is one implementation on one input in two results files, A and B.
+type Comparison struct {
+	Workload string      `json:"workload"`
+	Impl     string      `json:"impl"`
+	Input    string      `json:"input"`
+	Size     string      `json:"size"`
+	Scope    bench.Scope `json:"scope"`
+	Threads  int         `json:"threads"`
+	A        *Row        `json:"a,omitempty"` // nil where the file has no such cell
+	B        *Row        `json:"b,omitempty"`
+	// Ratio is the rate of B over that of A, above 1 where B is faster, 0 where
+	// there is none. Lo and Hi are the ends of the interval of B's median over
+	// the opposite ends of A's; of fewer than six values the ends are the extremes.
+	Ratio float64 `json:"ratio,omitempty"`
+	Lo    float64 `json:"lo,omitempty"`
+	Hi    float64 `json:"hi,omitempty"`
+	// Note says why there is no ratio, or what to know beside it.
+	Note string `json:"note,omitempty"`
+}
+
+// A side is a row of one of the files, with where it was measured.
+type side struct {
+	Row
+	machines []bench.Machine
+	digests  map[string]string // of the answers, by input
+	paired   bool
+}
+
+// Compare pairs the cells of two files. It divides only what was measured in
+// one scope, with as many threads, on machines with one fingerprint, gave the
+// same answers, and has quotable numbers on both sides; where it does not, the
+// note says why.
+func Compare(a, b bench.Records) []Comparison {
+	as, bs := sides(a), sides(b)
+	var list []Comparison
+	pair := func(x, y *side) {
+		x.paired, y.paired = true, true
+		list = append(list, compare(x, y))
+	}
+	// Cells that differ in nothing go together first, so that of several scopes
+	// each finds its own.
+	match := func(same func(x, y Row) bool) {
+		for _, x := range as {
+			for _, y := range bs {
+				if !x.paired && !y.paired && x.Workload == y.Workload && x.Impl == y.Impl && x.Input == y.Input && same(x.Row, y.Row) {
+					pair(x, y)
+				}
+			}
+		}
+	}
+	match(func(x, y Row) bool { return x.Scope == y.Scope && x.Threads == y.Threads })
+	match(func(x, y Row) bool { return x.Scope == y.Scope })
+	match(func(x, y Row) bool { return true })
+	for _, x := range as {
+		if !x.paired {
+			c := named(x.Row)
+			c.A, c.Note = &x.Row, "only in A"
+			list = append(list, c)
+		}
+	}
+	for _, y := range bs {
+		if !y.paired {
+			c := named(y.Row)
+			c.B, c.Note = &y.Row, "only in B"
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// sides are the rows of a file with what a Row does not say.
+func sides(r bench.Records) []*side {
+	var list []*side
+	for _, row := range Rows(r.Cells, "") {
+		s := &side{Row: row, digests: map[string]string{}}
+		for _, c := range r.Cells {
+			if c.Workload != row.Workload || c.Impl != row.Impl || c.Input != row.Input || c.Scope != row.Scope || c.Threads != row.Threads {
+				continue
+			}
+			m, _ := r.Machine(c.Run)
+			if !slices.ContainsFunc(s.machines, func(o bench.Machine) bool { return len(o.Differs(m)) == 0 }) {
+				s.machines = append(s.machines, m)
+			}
+			for i, d := range c.Digests {
+				if i < len(c.Inputs) {
+					s.digests[c.Inputs[i]] = d
+				}
+			}
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+func named(r Row) Comparison {
+	return Comparison{Workload: r.Workload, Impl: r.Impl, Input: r.Input, Size: r.Size, Scope: r.Scope, Threads: r.Threads}
+}
+
+func compare(x, y *side) Comparison {
+	c := named(x.Row)
+	c.A, c.B = &x.Row, &y.Row
+	if why := incomparable(x, y); why != "" {
+		c.Note = "not comparable: " + why
+		return c
+	}
+	if x.Rate <= 0 || y.Rate <= 0 {
+		var notes []string
+		for i, s := range []*side{x, y} {
+			if s.Rate <= 0 {
+				notes = append(notes, fmt.Sprintf("%s in %c", s.Status, 'A'+i))
+			}
+		}
+		c.Note = strings.Join(notes, ", ")
+		return c
+	}
+	c.Ratio = y.Rate / x.Rate
+	if x.Hi > 0 && y.Hi > 0 && x.Lo > 0 {
+		c.Lo, c.Hi = y.Lo/x.Hi, y.Hi/x.Lo
+	}
+	var notes []string
+	for i, s := range []*side{x, y} {
+		if !s.plain() {
+			notes = append(notes, fmt.Sprintf("%s in %c", s.Status, 'A'+i))
+		}
+		if s.Processes == 1 {
+			notes = append(notes, fmt.Sprintf("one process in %c", 'A'+i))
+		}
+	}
+	if x.Processes == 1 && y.Processes == 1 {
+		notes = append(slices.DeleteFunc(notes, func(n string) bool { return strings.HasPrefix(n, "one process in") }), "one process each")
+	}
+	c.Note = strings.Join(notes, ", ")
+	return c
+}
+
+// incomparable is why two sides may not be divided by each other, "" when they
+// may.
+func incomparable(x, y *side) string {
+	switch {
+	case x.Scope != y.Scope:
+		return fmt.Sprintf("scope %s against %s", x.Scope, y.Scope)
+	case x.Threads != y.Threads:
+		return fmt.Sprintf("%d threads against %d", x.Threads, y.Threads)
+	case len(x.machines) > 1 || len(y.machines) > 1:
+		return "measured on several machines"
+	}
+	if d := x.machines[0].Differs(y.machines[0]); len(d) > 0 {
+		return "another machine: " + strings.Join(d, ", ")
+	}
+	for _, input := range slices.Sorted(maps.Keys(x.digests)) {
+		if other, ok := y.digests[input]; ok && other != x.digests[input] {
+			return "the answers to " + input + " differ"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,122 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/stats"
+	"eccbench/internal/verify"
+)
+
+// faster is the sorting run with every time divided.
+func faster(by float64) bench.Records {
+	r := sorting()
+	for i, c := range r.Cells {
+		if c.Seconds == nil {
+			continue
+		}
+		var samples []float64
+		for _, s := range c.Samples {
+			samples = append(samples, s/by)
+		}
+		s := stats.Summarise(samples)
+		r.Cells[i].Samples, r.Cells[i].Seconds = samples, &s
+	}
+	return r
+}
+
+func find(t *testing.T, list []Comparison, impl string) Comparison {
+	t.Helper()
+	for _, c := range list {
+		if c.Impl == impl {
+			return c
+		}
+	}
+	t.Fatalf("no comparison of %s", impl)
+	return Comparison{}
+}
+
+func TestCompare(t *testing.T) {
+	a, b := sorting(), faster(1.25)
+	b.Cells[3].Scope, b.Cells[4].Scope = bench.File, bench.File // "twice"
+	list := Compare(a, b)
+	for _, c := range list {
+		quoted := c.A != nil && c.B != nil && c.A.Rate > 0 && c.B.Rate > 0 && c.Impl != "twice"
+		if quoted != (c.Ratio > 0) || quoted && (c.Ratio < 1.2499 || c.Ratio > 1.2501 || !(c.Lo <= c.Ratio && c.Ratio <= c.Hi)) {
+			t.Errorf("%s: ratio %v [%v, %v], want 1.25", c.Impl, c.Ratio, c.Lo, c.Hi)
+		}
+		if !quoted && c.Note == "" {
+			t.Errorf("%s has no ratio and no reason", c.Impl)
+		}
+	}
+	if n := find(t, list, "liar").Note; n != "WRONG in A, WRONG in B" {
+		t.Errorf("liar: %q", n)
+	}
+	if n := find(t, list, "loud").Note; n != "NOISY in A, NOISY in B, one process each" {
+		t.Errorf("loud: %q", n)
+	}
+	if n := find(t, Compare(a, faster(1.25)), "twice").Note; n != "" {
+		t.Errorf("twice ran in two processes on both sides: %q", n)
+	}
+	for _, f := range []Format{Text, Markdown} {
+		var b bytes.Buffer
+		if err := Comparisons(&b, f, "a.jsonl", "b.jsonl", list); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, "compare."+string(f), b.Bytes())
+	}
+	var out bytes.Buffer
+	var back []Comparison
+	if err := Comparisons(&out, JSON, "a", "b", list); err != nil || json.Unmarshal(out.Bytes(), &back) != nil || len(back) != len(list) {
+		t.Errorf("%v, %d of %d comparisons as JSON", err, len(back), len(list))
+	}
+}
+
+// Nothing is divided across scopes, threads, machines or answers.
+func TestCompareRefuses(t *testing.T) {
+	for want, change := range map[string]func(*bench.Records){
+		"scope e2e against kernel":                                func(r *bench.Records) { r.Cells[2].Scope = bench.Kernel },
+		"2 threads against 1":                                     func(r *bench.Records) { r.Cells[2].Threads = 1 },
+		"another machine: CPU A CPU against B, cores 0 against 3": func(r *bench.Records) { r.Runs[0].Machine.CPU, r.Runs[0].Machine.Cores = "B", 3 },
+		"another machine: device none against a card":             func(r *bench.Records) { r.Cells[2].Device = "a card" },
+		"the answers to in differ":                                func(r *bench.Records) { r.Cells[2].Inputs, r.Cells[2].Digests = []string{"in"}, []string{"2"} },
+		"measured on several machines": func(r *bench.Records) {
+			r.Runs = append(r.Runs, bench.RunRecord{ID: "s", Machine: bench.Machine{CPU: "another"}})
+			again := r.Cells[2]
+			again.Run, again.Process = "s", 1
+			r.Cells = append(r.Cells, again)
+		},
+	} {
+		a, b := sorting(), sorting()
+		a.Cells[2].Inputs, a.Cells[2].Digests = []string{"in"}, []string{"1"}
+		change(&b)
+		c := find(t, Compare(a, b), "quick")
+		if c.Ratio != 0 || c.Lo != 0 || c.Hi != 0 || !strings.HasSuffix(c.Note, "not comparable: "+want) {
+			t.Errorf("ratio %v, note %q, want none and %q", c.Ratio, c.Note, want)
+		}
+	}
+}
+
+// A cell finds the one of its own scope, wherever that stands.
+func TestComparePairsAlike(t *testing.T) {
+	a, b := sorting(), sorting()
+	kernel := b.Cells[2]
+	kernel.Scope = bench.Kernel
+	b.Cells = append([]bench.CellRecord{kernel}, b.Cells...)
+	list := Compare(a, b)
+	if c := find(t, list, "quick"); c.Ratio != 1 {
+		t.Errorf("e2e has the ratio %v: %q", c.Ratio, c.Note)
+	}
+	if last := list[len(list)-1]; last.Scope != bench.Kernel || last.Note != "only in B" {
+		t.Errorf("the kernel scope: %+v", last)
+	}
+	if list = Compare(bench.Records{Runs: a.Runs, Cells: a.Cells[:1]}, bench.Records{Runs: a.Runs, Cells: a.Cells[1:2]}); len(list) != 2 || list[0].Note != "only in A" || list[1].Note != "only in B" {
+		t.Errorf("nothing in common: %+v", list)
+	}
+	if a.Cells[0].Status != verify.Verified {
+		t.Error("the records were changed")
+	}
+}

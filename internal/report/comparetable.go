@@ -1,0 +1,99 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"eccbench/internal/quantity"
+	"eccbench/internal/verify"
+)
+
+// Comparisons prints comparisons as one table for each scope, with the reasons
+// of what is not divided below it, or as a JSON list. nameA and nameB say what A
+// and B are.
+func Comparisons(w io.Writer, f Format, nameA, nameB string, list []Comparison) error {
+	switch f {
+	case JSON:
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		if list == nil {
+			list = []Comparison{}
+		}
+		return e.Encode(list)
+	case CSV:
+		return fmt.Errorf("comparisons are printed as text, md or json, not as csv")
+	}
+	line := "A is %s, B is %s. B/A above 1: B is faster.\n"
+	if f == Markdown {
+		line = "A is `%s`, B is `%s`. B/A above 1: B is faster.\n"
+	}
+	if _, err := fmt.Fprintf(w, line, nameA, nameB); err != nil {
+		return err
+	}
+	var cells [][]string
+	type note struct {
+		what  string
+		cells []string
+	}
+	var notes []note
+	for _, c := range list {
+		// What ran on neither side has nothing to compare.
+		if c.A != nil && c.B != nil && c.A.Status == verify.Skipped && c.B.Status == verify.Skipped {
+			continue
+		}
+		rate := func(r *Row) string {
+			if r == nil {
+				return "—"
+			}
+			return r.rate()
+		}
+		remark, why, long := strings.Cut(c.Note, ": ")
+		if long {
+			i := slices.IndexFunc(notes, func(n note) bool { return n.what == why })
+			if i < 0 {
+				notes = append(notes, note{what: why})
+				i = len(notes) - 1
+			}
+			notes[i].cells = append(notes[i].cells, c.Impl+" "+c.Input)
+		}
+		cells = append(cells, []string{c.Impl, c.Input, string(c.Scope), rate(c.A), rate(c.B), c.ratio(), remark})
+	}
+	if len(cells) == 0 {
+		_, err := fmt.Fprintln(w, "\nNothing ran in either file.")
+		return err
+	}
+	if f == Markdown {
+		fmt.Fprintln(w)
+	}
+	if err := Table(w, f, []string{"implementation", "input", "scope", "A, G/s", "B, G/s", "B/A", "note"}, cells); err != nil {
+		return err
+	}
+	for i, n := range notes {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		bullet := ""
+		if f == Markdown {
+			bullet = "- "
+		}
+		if _, err := fmt.Fprintf(w, "%s%s: not comparable: %s\n", bullet, strings.Join(n.cells, ", "), n.what); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ratio prints the ratio with its interval: "1.050× [1.020, 1.080]".
+func (c Comparison) ratio() string {
+	if c.Ratio == 0 {
+		return "—"
+	}
+	s := quantity.Significant(c.Ratio, 4) + "×"
+	if c.Lo > 0 && c.Hi > 0 {
+		s += fmt.Sprintf(" [%s, %s]", quantity.Significant(c.Lo, 4), quantity.Significant(c.Hi, 4))
+	}
+	return s
+}
