@@ -35,6 +35,7 @@ var floor = map[string]int{
 	"internal/fields":   3,
 	"internal/runner":   3,
 	"internal/report":   3,
+	"internal/gate":     3,
 	"internal/resident": 3,
 	"internal/cuda":     3,
 
@@ -60,7 +61,7 @@ var floor = map[string]int{
 
 // general packages must not know what an Euler characteristic is, so that the
 // next workload needs nothing of them.
-var general = []string{"internal/grid", "internal/stats", "internal/quantity", "internal/verify", "internal/bench", "internal/runner", "internal/report"}
+var general = []string{"internal/grid", "internal/stats", "internal/quantity", "internal/verify", "internal/bench", "internal/runner", "internal/report", "internal/gate"}
 
 // door is the only package, tests aside, that may import each outside module.
 var door = map[string]string{

@@ -1,0 +1,89 @@
+package gate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+func logRatio(a, b float64) float64 { return math.Log(a / b) }
+
+// conclude sums up the cells. What is exact counts on any machine; what is
+// statistics counts only where the base does not differ from itself by more than
+// the effect. Nothing passes of which a cell could not be judged.
+func (g *Gate) conclude(r *Result) {
+	count := map[Decision]int{}
+	exactly := 0
+	for _, c := range r.Cells {
+		count[c.Decision]++
+		if c.Decision == Regression && c.Reason != "" {
+			exactly++
+		}
+	}
+	noisy := r.tooNoisy()
+	say := func(v Verdict, format string, args ...any) { r.Verdict, r.Reason = v, fmt.Sprintf(format, args...) }
+	n := len(r.Cells)
+	switch {
+	case g.Alone:
+		if bad := count[Inconclusive] + count[NotRun]; bad > 0 {
+			say(IsInconclusive, "%s cannot be a baseline", cellsAre(bad, n))
+		} else if len(noisy) > 0 {
+			say(IsInconclusive, "the machine is too noisy for a baseline: %s", strings.Join(noisy, "; "))
+		} else {
+			say(Stored, "%s measured", cellsAre(n, n))
+		}
+	case count[Wrong]+count[Changed] > 0:
+		say(IsWrong, "%s wrong or changed in answer", cellsAre(count[Wrong]+count[Changed], n))
+	case count[Failed] > 0:
+		say(IsFailed, "%s without a result of the candidate", cellsAre(count[Failed], n))
+	case exactly > 0:
+		say(IsRegression, "%s with more bytes allocated or more kernels launched", cellsAre(exactly, n))
+	case len(noisy) > 0:
+		say(IsInconclusive, "the machine is too noisy: %s", strings.Join(noisy, "; "))
+	case count[Regression] > 0:
+		say(IsRegression, "%s slower by more than the effect, twice", cellsAre(count[Regression], n))
+	case count[Inconclusive]+count[NotRun] > 0:
+		say(IsInconclusive, "%s not settled", cellsAre(count[Inconclusive]+count[NotRun], n))
+	default:
+		say(Pass, "%s no slower than the effect allows", cellsAre(n, n))
+	}
+	r.Exit = r.Verdict.Exit()
+	if r.Interrupted {
+		r.Verdict, r.Exit = IsInconclusive, IsInconclusive.Exit()
+		r.Reason = "interrupted; so far: " + r.Reason
+	}
+	if n == 0 {
+		say(IsInconclusive, "no cells")
+		r.Exit = r.Verdict.Exit()
+	}
+}
+
+func cellsAre(k, n int) string {
+	switch {
+	case n == 1:
+		return "the only cell is"
+	case k == n:
+		return fmt.Sprintf("all %d cells are", n)
+	case k == 1:
+		return fmt.Sprintf("1 of %d cells is", n)
+	}
+	return fmt.Sprintf("%d of %d cells are", k, n)
+}
+
+// tooNoisy names the cells in which the base differs from itself by more than
+// the effect: what the machine does to no change at all it may do to any.
+func (r *Result) tooNoisy() []string {
+	var list []string
+	for _, c := range r.Cells {
+		if slices.Contains([]Decision{Wrong, Changed, Failed, NotRun}, c.Decision) {
+			continue
+		}
+		if c.Noise != nil && math.Abs(math.Log1p(c.Noise.Change)) >= math.Log1p(c.Effect) {
+			list = append(list, fmt.Sprintf("the base over itself is %+.1f %% in %s %s", c.Noise.Change*100, c.Impl, c.Input))
+		} else if r.Stored != nil && c.Between > c.Effect {
+			list = append(list, fmt.Sprintf("processes of one program are %.1f %% apart in %s %s", c.Between*100, c.Impl, c.Input))
+		}
+	}
+	return list
+}

@@ -1,0 +1,100 @@
+package gate
+
+import (
+	"math"
+
+	"eccbench/internal/stats"
+)
+
+// level is that of every test and bound.
+const level = 0.05
+
+// estimate is what the log ratios of the blocks say about a change, against an
+// effect as a share. The p-values are not adjusted yet. It is nil without blocks.
+func estimate(logs []float64, effect float64) *Estimate {
+	if len(logs) == 0 {
+		return nil
+	}
+	e := &Estimate{Blocks: len(logs), Change: math.Expm1(stats.HodgesLehmann(logs)), Logs: logs}
+	if lo, hi := stats.SignedRankBounds(logs, 1-level); !math.IsInf(lo, 0) {
+		lo, hi = math.Expm1(lo), math.Expm1(hi)
+		e.Lo, e.Hi = &lo, &hi
+	}
+	margin := math.Log1p(effect)
+	slower, faster := make([]float64, len(logs)), make([]float64, len(logs))
+	for i, d := range logs {
+		slower[i], faster[i] = d-margin, -d-margin
+	}
+	e.Slower, e.Faster = stats.SignedRank(slower), stats.SignedRank(faster)
+	return e
+}
+
+// adjust makes the p-values of several cells hold together (Holm).
+func adjust(list []*Estimate) {
+	slower, faster := make([]float64, len(list)), make([]float64, len(list))
+	for i, e := range list {
+		slower[i], faster[i] = e.Slower, e.Faster
+	}
+	slower, faster = stats.Holm(slower), stats.Holm(faster)
+	for i, e := range list {
+		e.Slower, e.Faster = slower[i], faster[i]
+	}
+}
+
+// decide is what an estimate comes to: its lower bound lies beyond the effect,
+// its upper bound does, or both lie within; else nothing can be said.
+func (e *Estimate) decide(effect float64) Decision {
+	switch {
+	case e == nil:
+		return Inconclusive
+	case e.Slower <= level:
+		return Regression
+	case e.Faster <= level:
+		return Improved
+	case e.Lo != nil && *e.Lo > lower(effect) && *e.Hi < effect:
+		return Same
+	}
+	return Inconclusive
+}
+
+// lower is the effect in the other direction: as much faster as it is slower.
+func lower(effect float64) float64 { return 1/(1+effect) - 1 }
+
+// settle is about how many blocks would let the change that was seen be told
+// from the effect with a chance of 80 %, given the blocks' own scatter; 0 when
+// it cannot be said or is above 1000. The signed-rank test has 3/π of the
+// efficiency of a test of means of normal values.
+func (e *Estimate) settle(effect float64) int {
+	if e == nil || len(e.Logs) < 3 {
+		return 0
+	}
+	mean, sum := 0.0, 0.0
+	for _, d := range e.Logs {
+		mean += d / float64(len(e.Logs))
+	}
+	for _, d := range e.Logs {
+		sum += (d - mean) * (d - mean)
+	}
+	deviation := math.Sqrt(sum / float64(len(e.Logs)-1))
+	away := math.Abs(math.Abs(math.Log1p(e.Change)) - math.Log1p(effect))
+	const z = 1.645 + 0.842 // one-sided 5 %, and 80 %
+	n := math.Ceil(math.Pow(z*deviation/away, 2) * math.Pi / 3)
+	if math.IsNaN(n) || n > 1000 {
+		return 0
+	}
+	return max(int(n), len(e.Logs)+1)
+}
+
+// between is the standard deviation between two processes of one side in one
+// block, as a share of their time.
+func between(pairs [][2]float64) float64 {
+	if len(pairs) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, p := range pairs {
+		d := math.Log(p[0] / p[1])
+		sum += d * d / 2
+	}
+	return math.Sqrt(sum / float64(len(pairs)))
+}

@@ -1,0 +1,198 @@
+package gate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/stats"
+	"eccbench/internal/verify"
+)
+
+// observe is what a process recorded about its cell. One that recorded nothing
+// of it has crashed.
+func observe(records bench.Records, failed error, c Cell) (Process, bench.CellRecord) {
+	crashed := func(format string, args ...any) (Process, bench.CellRecord) {
+		return Process{Status: verify.Crashed, Reason: fmt.Sprintf(format, args...)}, bench.CellRecord{}
+	}
+	if failed != nil {
+		return crashed("%v", failed)
+	}
+	i := slices.IndexFunc(records.Cells, func(r bench.CellRecord) bool {
+		return r.Workload == c.Workload && r.Impl == c.Impl && r.Input == c.Input
+	})
+	if i < 0 {
+		return crashed("no row of %s on %s in its results", c.Impl, c.Input)
+	}
+	r := records.Cells[i]
+	if r.Scope != c.Scope && r.Status != verify.Skipped {
+		return crashed("its row is in the scope %s, not %s", r.Scope, c.Scope)
+	}
+	p := Process{
+		Status: r.Status, Reason: r.Reason, Samples: len(r.Samples), Allocated: r.Allocated, Launches: r.Launches, Flags: r.Flags,
+		digests: map[string]string{}, reproduce: r.Reproduce,
+	}
+	if len(r.Samples) > 0 {
+		p.Seconds = stats.Median(r.Samples)
+	}
+	for k, d := range r.Digests {
+		if k < len(r.Inputs) {
+			p.digests[r.Inputs[k]] = d
+		}
+	}
+	if p.usable() && len(p.digests) == 0 {
+		return crashed("its row is %s without an answer", r.Status)
+	}
+	return p, r
+}
+
+// usable reports whether a process has a time of verified answers. The interval
+// of one process may be wide: the block counts, not the sample.
+func (p Process) usable() bool {
+	return (p.Status == verify.Verified || p.Status == verify.Noisy) && p.Seconds > 0
+}
+
+// A view is the processes of one cell in one round, by block and side.
+type view map[int]map[Side][]Process
+
+func viewOf(processes []Process, round, cell int) view {
+	v := view{}
+	for _, p := range processes {
+		if p.Round != round || p.Cell != cell {
+			continue
+		}
+		if v[p.Block] == nil {
+			v[p.Block] = map[Side][]Process{}
+		}
+		v[p.Block][p.Side] = append(v[p.Block][p.Side], p)
+	}
+	return v
+}
+
+// seconds is a side's median of a block, and whether the block is whole.
+func (v view) seconds(block int, s Side) (float64, bool) {
+	list := v[block][s]
+	if len(list) != 2 || !list[0].usable() || !list[1].usable() {
+		return 0, false
+	}
+	return stats.Median([]float64{list[0].Seconds, list[1].Seconds}), true
+}
+
+// all are the processes of a side, block by block.
+func (v view) all(sides ...Side) []Process {
+	var list []Process
+	for _, block := range slices.Sorted(maps.Keys(v)) {
+		for _, s := range sides {
+			list = append(list, v[block][s]...)
+		}
+	}
+	return list
+}
+
+// pairs are the times of two processes of one side in one block.
+func (v view) pairs() [][2]float64 {
+	var list [][2]float64
+	for _, block := range slices.Sorted(maps.Keys(v)) {
+		for _, s := range []Side{Base, Candidate, Again} {
+			if _, whole := v.seconds(block, s); whole {
+				list = append(list, [2]float64{v[block][s][0].Seconds, v[block][s][1].Seconds})
+			}
+		}
+	}
+	return list
+}
+
+// exact is what needs no statistics: how the processes of a cell ended, whether
+// they answered alike, and what their calls allocate and launch. decision is ""
+// when nothing is wrong.
+func exact(base, candidate []Process) (decision Decision, reason, reproduce string, notes []string) {
+	for _, p := range candidate {
+		if p.Status == verify.Wrong {
+			return Wrong, p.Reason, p.reproduce, nil
+		}
+	}
+	refused := func(list []Process) int {
+		return slices.IndexFunc(list, func(p Process) bool { return p.Status == verify.Skipped })
+	}
+	if b, c := refused(base), refused(candidate); b >= 0 && c >= 0 {
+		return NotRun, candidate[c].Reason, "", nil
+	}
+	for _, p := range candidate {
+		switch p.Status {
+		case verify.Crashed, verify.Timeout, verify.Skipped:
+			return Failed, fmt.Sprintf("the candidate is %s: %s", p.Status, p.Reason), p.reproduce, nil
+		}
+	}
+	var answers map[string]string
+	for _, p := range base {
+		if !p.usable() {
+			return Inconclusive, fmt.Sprintf("the base is %s: %s", p.Status, p.Reason), "", nil
+		}
+		if answers == nil {
+			answers = p.digests
+		} else if input, _ := disagree(answers, p.digests); input != "" {
+			return Inconclusive, "the base answers " + input + " in different ways", "", nil
+		}
+	}
+	for _, p := range candidate {
+		if !p.usable() {
+			return Inconclusive, fmt.Sprintf("the candidate is %s: %s", p.Status, p.Reason), "", nil
+		}
+		if answers == nil {
+			continue
+		}
+		input, common := disagree(answers, p.digests)
+		if input != "" {
+			return Changed, "it answers " + input + " otherwise than the base", "", nil
+		}
+		if common == 0 {
+			return Inconclusive, "the two programs rotate through different inputs, so their answers cannot be compared", "", nil
+		}
+	}
+	for _, e := range []struct {
+		what  string
+		count func(Process) *int64
+	}{
+		{"a call allocates %d bytes, the base's %d", func(p Process) *int64 { return p.Allocated }},
+		{"a call launches %d kernels, the base's %d", func(p Process) *int64 { return p.Launches }},
+	} {
+		b, c := least(base, e.count), least(candidate, e.count)
+		switch {
+		case b == nil && c == nil || len(base) == 0 || len(candidate) == 0:
+		case b == nil || c == nil:
+			notes = append(notes, "only one of the programs counts what its calls allocate and launch")
+		case *c > *b:
+			return Regression, fmt.Sprintf(e.what, *c, *b), "", notes
+		case *c < *b:
+			notes = append(notes, fmt.Sprintf(e.what, *c, *b))
+		}
+	}
+	return "", "", "", slices.Compact(notes)
+}
+
+// disagree is the first input that two processes answered differently, and how
+// many both answered.
+func disagree(a, b map[string]string) (input string, common int) {
+	for _, in := range slices.Sorted(maps.Keys(a)) {
+		if d, ok := b[in]; ok {
+			common++
+			if d != a[in] && input == "" {
+				input = in
+			}
+		}
+	}
+	return input, common
+}
+
+// least is the smallest count of any process, because the runtime allocates for
+// itself now and then; nil when none counted.
+func least(list []Process, count func(Process) *int64) *int64 {
+	var smallest *int64
+	for _, p := range list {
+		if n := count(p); n != nil && (smallest == nil || *n < *smallest) {
+			smallest = n
+		}
+	}
+	return smallest
+}

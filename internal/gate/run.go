@@ -1,0 +1,216 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Run measures the cells and judges them. What the fresh run of a second round
+// does not show again does not count. When the context ends, the result is of
+// what had ended by then, and says so; an error means that nothing was judged.
+func (g *Gate) Run(ctx context.Context) (*Result, error) {
+	start := time.Now()
+	r := &Result{Schema: Schema, Time: start.UTC().Truncate(time.Millisecond), Seed: g.Seed, Protocol: g.Protocol}
+	cells := make([]int, len(g.Cells))
+	for i, c := range g.Cells {
+		cells[i] = i
+		r.Cells = append(r.Cells, CellResult{Cell: c})
+	}
+	if g.Baseline != nil {
+		r.Base, r.Stored, r.Processes = g.Baseline.Program, &g.Baseline.Time, g.Baseline.processes()
+	}
+	err := g.round(ctx, r, 1, cells)
+	g.judge(r, 1, cells)
+	if flagged := r.flagged(); err == nil && len(flagged) > 0 && !g.Alone {
+		err = g.round(ctx, r, 2, flagged)
+		g.judge(r, 2, flagged)
+	}
+	if err != nil && ctx.Err() == nil {
+		return nil, err
+	}
+	if r.Interrupted = err != nil; r.Interrupted {
+		for _, i := range r.flagged() {
+			if c := &r.Cells[i]; c.Second == nil {
+				c.Reason, c.Decision = fmt.Sprintf("%s at first, interrupted before a fresh run", c.Decision), Inconclusive
+			}
+		}
+	}
+	r.Elapsed = time.Since(start).Seconds()
+	r.Fingerprint = r.Machine.Fingerprint()
+	g.conclude(r)
+	return r, nil
+}
+
+// sides are the programs that run beside each other.
+func (g *Gate) sides() []Side {
+	switch {
+	case g.Alone:
+		return []Side{Base, Again}
+	case g.Baseline != nil:
+		return []Side{Candidate}
+	}
+	return []Side{Base, Candidate, Again}
+}
+
+// round runs every cell of a list in every block. A cell of which a process has
+// no usable result is not run any further, once each side has been seen.
+func (g *Gate) round(ctx context.Context, r *Result, round int, cells []int) error {
+	steps := order(g.Seed, round, g.Protocol.Blocks, cells, g.sides())
+	before := 0 // the stored ones did not run now
+	if g.Baseline != nil {
+		before = len(g.Baseline.processes())
+	}
+	total := len(r.Processes) - before
+	for _, s := range steps {
+		total += len(s.sides)
+	}
+	ended := map[int]bool{}
+	for _, s := range steps {
+		for k, side := range s.sides {
+			if ended[s.cell] && (s.block > 0 || k >= len(s.sides)/2) {
+				total--
+				continue
+			}
+			if g.Progress != nil {
+				g.Progress(len(r.Processes)-before, total, side, g.Cells[s.cell])
+			}
+			p, err := g.process(ctx, r, side, s.cell)
+			if err != nil {
+				return err
+			}
+			p.Round, p.Block = round, s.block
+			r.Processes = append(r.Processes, p)
+			if !p.usable() {
+				ended[s.cell] = true
+			}
+		}
+	}
+	return nil
+}
+
+// process runs one process and notes by which program and on what. The error is
+// the context's, or that of a baseline of another machine.
+func (g *Gate) process(ctx context.Context, r *Result, side Side, cell int) (Process, error) {
+	if err := ctx.Err(); err != nil {
+		return Process{}, err
+	}
+	records, failed := g.Measure(ctx, side, g.Cells[cell])
+	if err := ctx.Err(); err != nil {
+		return Process{}, err // what was cut short is no crash
+	}
+	p, record := observe(records, failed, g.Cells[cell])
+	p.Side, p.Cell = side, cell
+	if record.Device != "" {
+		r.Cells[cell].Device = record.Device
+		if !slices.Contains(r.Machine.Devices, record.Device) {
+			r.Machine.Devices = append(r.Machine.Devices, record.Device)
+		}
+	}
+	if len(records.Runs) > 0 {
+		run := records.Runs[len(records.Runs)-1]
+		of := &r.Base
+		if side == Candidate {
+			of = &r.Candidate
+		}
+		if of.SHA256 == "" {
+			*of = Program{of.Name, run.Binary.Commit, run.Binary.SHA256, run.Binary.Go}
+		}
+		devices := r.Machine.Devices
+		if r.Machine.CPU == "" {
+			r.Machine = run.Machine
+			r.Machine.Devices = devices
+		}
+	}
+	if g.Baseline != nil && p.usable() {
+		if err := g.Baseline.madeOn(r.Machine, record.Device); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// flagged are the cells whose decision must be seen again before it counts:
+// those that statistics decided, not those that are exact.
+func (r *Result) flagged() []int {
+	var list []int
+	for i, c := range r.Cells {
+		if c.Change != nil && c.Reason == "" && (c.Decision == Regression || c.Decision == Improved) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// judge decides the cells of a round. In the second only the flags can fall.
+func (g *Gate) judge(r *Result, round int, cells []int) {
+	var estimates []*Estimate
+	of := map[int]*Estimate{}
+	for _, i := range cells {
+		c := &r.Cells[i]
+		v := viewOf(r.Processes, round, i)
+		beside := v
+		if g.Baseline != nil {
+			beside = viewOf(r.Processes, 1, i) // the stored base's
+		}
+		base, candidate := beside.all(Base, Again), v.all(Candidate)
+		decision, reason, reproduce, notes := exact(base, candidate)
+		change := estimate(logs(beside, Base, v, Candidate, g.Protocol.Blocks), c.Effect)
+		if round == 1 {
+			c.Noise = estimate(logs(beside, Base, beside, Again, g.Protocol.Blocks), c.Effect)
+			c.Between = between(v.pairs())
+			c.Change = change
+		} else {
+			c.Second = change
+		}
+		c.Notes = append(c.Notes, notes...)
+		slices.Sort(c.Notes)
+		c.Notes = slices.Compact(c.Notes)
+		if decision != "" {
+			c.Decision, c.Reason, c.Reproduce = decision, reason, reproduce
+			continue
+		}
+		if g.Alone {
+			c.Decision = Measured
+			continue
+		}
+		if change != nil {
+			estimates, of[i] = append(estimates, change), change
+		} else {
+			c.Decision, c.Reason = Inconclusive, "no block of it has ended"
+		}
+	}
+	adjust(estimates)
+	for _, i := range cells {
+		c, e := &r.Cells[i], of[i]
+		if e == nil {
+			continue
+		}
+		seen := e.decide(c.Effect)
+		switch {
+		case round == 1:
+			c.Decision = seen
+		case seen != c.Decision:
+			c.Reason = fmt.Sprintf("%s at first, not confirmed by a fresh run (%s)", c.Decision, seen)
+			c.Decision = Inconclusive
+		}
+		if c.Decision == Inconclusive {
+			c.Settle = e.settle(c.Effect)
+		}
+	}
+}
+
+// logs are the log ratios of the times of two sides, one for each block that is
+// whole on both.
+func logs(below view, den Side, above view, num Side, blocks int) []float64 {
+	var list []float64
+	for block := range blocks {
+		b, ok := below.seconds(block, den)
+		a, ok2 := above.seconds(block, num)
+		if ok && ok2 {
+			list = append(list, logRatio(a, b))
+		}
+	}
+	return list
+}
