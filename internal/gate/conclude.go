@@ -9,10 +9,11 @@ import (
 
 func logRatio(a, b float64) float64 { return math.Log(a / b) }
 
-// conclude sums up the cells. What is exact counts on any machine; what is
-// statistics counts only where the base does not differ from itself by more than
-// the effect. Nothing passes of which a cell could not be judged.
-func (g *Gate) conclude(r *Result) {
+// conclude sums up the cells. What is exact counts on any machine. Where the base
+// differs from itself by more than the effect nothing else does, but a slowdown
+// that the machine cannot explain either. Nothing passes of which a cell could
+// not be judged.
+func (r *Result) conclude(alone bool) {
 	count := map[Decision]int{}
 	exactly := 0
 	for _, c := range r.Cells {
@@ -25,7 +26,7 @@ func (g *Gate) conclude(r *Result) {
 	say := func(v Verdict, format string, args ...any) { r.Verdict, r.Reason = v, fmt.Sprintf(format, args...) }
 	n := len(r.Cells)
 	switch {
-	case g.Alone:
+	case alone:
 		if bad := count[Inconclusive] + count[NotRun]; bad > 0 {
 			say(IsInconclusive, "%s cannot be a baseline", cellsAre(bad, n))
 		} else if len(noisy) > 0 {
@@ -38,9 +39,11 @@ func (g *Gate) conclude(r *Result) {
 	case count[Failed] > 0:
 		say(IsFailed, "%s without a result of the candidate", cellsAre(count[Failed], n))
 	case exactly > 0:
-		say(IsRegression, "%s with more bytes allocated or more kernels launched", cellsAre(exactly, n))
-	case len(noisy) > 0:
+		say(IsRegression, "%s allocating more bytes or launching more kernels", cellsAre(exactly, n))
+	case len(noisy) > 0 && r.unexplained() == 0:
 		say(IsInconclusive, "the machine is too noisy: %s", strings.Join(noisy, "; "))
+	case len(noisy) > 0:
+		say(IsRegression, "%s slower by more than the effect and this machine's noise, twice", cellsAre(r.unexplained(), n))
 	case count[Regression] > 0:
 		say(IsRegression, "%s slower by more than the effect, twice", cellsAre(count[Regression], n))
 	case count[Inconclusive]+count[NotRun] > 0:
@@ -86,4 +89,26 @@ func (r *Result) tooNoisy() []string {
 		}
 	}
 	return list
+}
+
+// unexplained counts the cells that are slower, both times, by more than the
+// effect and the largest difference of the base from itself together.
+func (r *Result) unexplained() int {
+	most := 0.0
+	for _, c := range r.Cells {
+		if c.Noise != nil {
+			most = max(most, math.Abs(math.Log1p(c.Noise.Change)))
+		}
+		most = max(most, c.Between)
+	}
+	n := 0
+	for _, c := range r.Cells {
+		beyond := func(e *Estimate) bool {
+			return e != nil && e.Lo != nil && math.Log1p(*e.Lo) > most+math.Log1p(c.Effect)
+		}
+		if c.Decision == Regression && beyond(c.Change) && beyond(c.Second) {
+			n++
+		}
+	}
+	return n
 }

@@ -13,7 +13,7 @@ type step struct {
 
 // order is the steps of a round: in every block each of the cells once, in a
 // random order, each with its sides in a random order that is then mirrored
-// (ABBA), so that what drifts linearly cancels between any two of them.
+// (ABBA), so that what drifts favours none of them.
 func order(seed uint64, round, blocks int, cells []int, sides []Side) []step {
 	rng := rand.New(rand.NewPCG(seed, uint64(round)))
 	var steps []step

@@ -39,7 +39,7 @@ func (g *Gate) Run(ctx context.Context) (*Result, error) {
 	}
 	r.Elapsed = time.Since(start).Seconds()
 	r.Fingerprint = r.Machine.Fingerprint()
-	g.conclude(r)
+	r.conclude(g.Alone)
 	return r, nil
 }
 
