@@ -26,6 +26,7 @@ type core struct {
 	slab    []byte     // slices read ahead from a streamed source
 	lo, hi  int64      // which slices slab holds
 	changes []int64    // nil when the job's total is shared
+	waste              // of a planted slowdown
 }
 
 // outside is the level of the voxels around the image: above every level, so
@@ -141,6 +142,7 @@ func (j *job) count(c *core, lo, hi int64, trace *bench.Trace) error {
 		} else {
 			j.plane(changes, s[0], s[1], s[2], earlier)
 		}
+		j.again(c, z)
 		end()
 		s[0], s[1], s[2] = s[1], s[2], s[0]
 	}
