@@ -25,6 +25,7 @@ const (
 	exitWrong        = 11 // an implementation answered wrongly
 	exitCrash        = 12 // a worker crashed or ran out of time
 	exitInconclusive = 13 // interrupted, or numbers that cannot be
+	exitBaseline     = 14 // a stored baseline that is missing or of something else
 	exitUsage        = 64 // impossible arguments or input
 )
 
@@ -46,7 +47,7 @@ type subcommand struct {
 }
 
 func subcommands() []subcommand {
-	return []subcommand{runCommand(), verifyCommand(), curveCommand(), listCommand(), doctorCommand(), reportCommand(), paperCommand(), compareCommand(), workerCommand()}
+	return []subcommand{runCommand(), verifyCommand(), curveCommand(), listCommand(), doctorCommand(), reportCommand(), paperCommand(), compareCommand(), gateCommand(), workerCommand()}
 }
 
 // A usageError is what was wrong with the arguments or the input.
@@ -118,8 +119,9 @@ Commands:
 		}
 	}
 	fmt.Fprint(c.stdout, `
-Exit codes: 0 ok, 1 this machine failed, 11 wrong result, 12 crash or timeout,
-13 inconclusive or interrupted, 64 impossible arguments or input.
+Exit codes: 0 ok, 1 this machine failed, 10 regression, 11 wrong result, 12 crash
+or timeout, 13 inconclusive or interrupted, 14 baseline missing or incompatible,
+64 impossible arguments or input.
 
 Examples:
   eccbench --sizes 64..256 --dim 3

@@ -16,14 +16,36 @@ import (
 	"eccbench/internal/grid"
 )
 
-// The test binary is also eccbench itself, and eccbench-planted, which has
-// implementations that fail in every way, among them the one that the variable
-// PLANTED names. Both start their workers as themselves.
+// The test binary is also eccbench itself, eccbench-planted, which has
+// implementations that fail in every way, and eccbench-<defect>, whose cpu has
+// that one. They start their workers as themselves.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	programs := map[string]func(){
 		"eccbench":         main,
 		"eccbench-planted": planted,
-	})
+		"eccbench-silent":  func() {}, // succeeds, and writes nothing
+	}
+	for _, kind := range []string{"crash", "hang", "liar", "fast", "slower", "hoarder"} {
+		programs["eccbench-"+kind] = func() { defective(kind) }
+	}
+	testscript.Main(m, programs)
+}
+
+// defective is eccbench with a defect of a kind in cpu.
+func defective(kind string) {
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	open := impls.Devices()
+	list := impls.List(open)
+	for i, impl := range list {
+		if impl.About().Name == "cpu" {
+			list[i] = misbehaving{kind: kind}
+		}
+	}
+	c := command{impls: list, open: open, worker: []string{self, "worker"}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	os.Exit(c.eccbench(os.Args[1:]))
 }
 
 func TestScripts(t *testing.T) {
@@ -37,6 +59,8 @@ func TestScripts(t *testing.T) {
 			"exits":    exits,
 			"lines":    lines,
 			"conforms": conforms,
+			"gated":    gated,
+			"locate":   locate,
 		},
 	})
 }
@@ -120,6 +144,10 @@ func (j *misbehavingJob) Do(t *bench.Trace) error {
 		}
 	case "sleeper":
 		time.Sleep(300 * time.Millisecond)
+	case "slower":
+		time.Sleep(2 * time.Millisecond)
+	case "hoarder":
+		j.hog = append(j.hog, make([]byte, 1000))
 	}
 	return j.Job.Do(t)
 }

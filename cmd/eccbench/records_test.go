@@ -32,8 +32,11 @@ func conforms(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func checkSchema(jsonl []byte) error {
-	schema, err := jsonschema.NewCompiler().Compile(schemaFile)
+func checkSchema(jsonl []byte) error { return validate(jsonl, "bench/eccbench-1.schema.json") }
+
+// validate holds every line of a file to one of the project's JSON Schemas.
+func validate(jsonl []byte, name string) error {
+	schema, err := jsonschema.NewCompiler().Compile(filepath.Join(internal, name))
 	if err != nil {
 		return err
 	}
@@ -49,10 +52,10 @@ func checkSchema(jsonl []byte) error {
 	return nil
 }
 
-// schemaFile is the schema's place; tests run in their package's folder, and
-// scripts elsewhere in the same process.
-var schemaFile = func() string {
-	path, err := filepath.Abs("../../internal/bench/eccbench-1.schema.json")
+// internal is the place of the schemas' packages; tests run in their package's
+// folder, and scripts elsewhere in the same process.
+var internal = func() string {
+	path, err := filepath.Abs("../../internal")
 	if err != nil {
 		panic(err)
 	}

@@ -1,0 +1,347 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"eccbench/impls"
+	"eccbench/internal/bench"
+	"eccbench/internal/gate"
+	"eccbench/internal/report"
+	"eccbench/internal/runner"
+)
+
+func gateCommand() subcommand {
+	return subcommand{
+		name: "gate", brief: "judge a candidate program against a base, by fresh processes of both",
+		examples: []string{
+			"eccbench gate --base main --cand .",
+			"eccbench gate --base old/eccbench --cand new/eccbench --effect 3%",
+			"eccbench gate --base main --cand HEAD --impl fullsweep --scope kernel --sizes 256..512 --effect 'grf/=5%'",
+			"eccbench gate --base main --save-baseline base.json",
+			"eccbench gate --baseline base.json --cand HEAD",
+			"eccbench gate --confirm gate.json --base old/eccbench --cand new/eccbench",
+			"eccbench gate --self-test",
+		},
+		run: (*command).gate,
+	}
+}
+
+// gateFlags are what the gate is asked for.
+type gateFlags struct {
+	base, candidate         string
+	baseline, save, confirm string
+	selfTest, hot, quiet    bool
+	impl, effect            []string
+	scope, device           string
+	blocks, threads         int
+	samples                 int
+	maxTime, limit          time.Duration
+	seed                    uint64
+	out, format             string
+	in                      inputFlags
+}
+
+func (g *gateFlags) add(f *pflag.FlagSet) {
+	f.StringVar(&g.base, "base", "", "the program to compare with: an eccbench, a revision of this repository, or a folder with its source")
+	f.StringVar(&g.candidate, "cand", "", "the program to judge, given alike")
+	f.StringVar(&g.baseline, "baseline", "", "compare with the base stored in this file instead")
+	f.StringVar(&g.save, "save-baseline", "", "measure --base alone and store it in this file")
+	f.StringVar(&g.confirm, "confirm", "", "measure only what this gate.json, of another machine, flagged, in its way")
+	f.BoolVar(&g.selfTest, "self-test", false, "show on this machine that the gate passes no change, and fails a slowdown, a corrupted answer and an empty file")
+	f.IntVar(&g.blocks, "blocks", 10, "blocks, each of two processes of every program for every cell")
+	f.StringArrayVar(&g.effect, "effect", nil, "the least change in time that matters: 5%, or REGEXP=5% for the cells whose 'implementation input scope' matches; repeatable (default 3% in the scope kernel, else 5%)")
+	f.StringSliceVar(&g.impl, "impl", []string{"cpu"}, "implementations, as patterns such as 'cpu,extrema*'")
+	f.StringVar(&g.scope, "scope", string(bench.E2E), "what the clock runs over: kernel, device, e2e or file")
+	// With all of them, whatever else wants a core halves or doubles the times.
+	f.IntVar(&g.threads, "threads", max(1, runtime.GOMAXPROCS(0)/2), "cores that an implementation may use (default half of them)")
+	f.StringVar(&g.device, "device", "", "accelerator: its number, UUID or name (default the first)")
+	f.BoolVar(&g.hot, "hot", false, "leave the caches of a device as they are between calls (default cold)")
+	f.DurationVar(&g.maxTime, "max-time", 150*time.Millisecond, "timed seconds of a process at most, once every input was timed")
+	f.IntVar(&g.samples, "max-samples", 200, "samples of a process at most")
+	f.DurationVar(&g.limit, "time-limit", 10*time.Second, "time limit of each phase of a process")
+	f.Uint64Var(&g.seed, "order-seed", 0, "seed of the order of the processes (default a random one, which is recorded)")
+	f.StringVarP(&g.out, "out", "o", "gate.json", "write the result to this file")
+	f.StringVar(&g.format, "format", "text", "what is printed: text, md, json")
+	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress on standard error")
+	g.in.add(f)
+	for name, usage := range map[string]string{"sizes": "sizes, as those of run (default six small inputs)"} {
+		f.Lookup(name).Usage, f.Lookup(name).DefValue = usage, ""
+	}
+}
+
+// defaultGateInputs are small, 2D and 3D, of one byte and of four, noise and
+// smooth: with one implementation a gate of ten blocks takes a few minutes.
+var defaultGateInputs = []string{
+	"noise/shape=64x64x64/levels=1024/type=float32/seed=1",
+	"noise/shape=64x64x64/levels=256/type=uint8/seed=1",
+	"grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1",
+	"grf/shape=61x67x71/levels=1024/type=uint16/smooth=2/seed=1",
+	"noise/shape=512x512/levels=1024/type=float32/seed=1",
+	"grf/shape=512x512/levels=256/type=uint8/smooth=2/seed=1",
+}
+
+func (c *command) gate(args []string) error {
+	var g gateFlags
+	f := pflag.NewFlagSet("gate", pflag.ContinueOnError)
+	g.add(f)
+	if err := c.parse(gateCommand(), f, args); err != nil {
+		return err
+	}
+	style, err := report.ParseFormat(g.format)
+	if err != nil || style == report.CSV {
+		return usagef("--format %s: want text, md or json", g.format)
+	}
+	if err := g.check(f); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if g.selfTest {
+		return c.gateSelfTest(ctx, g)
+	}
+	if err := writable(g.out); err != nil {
+		return err
+	}
+	var before *gate.Result
+	run := gate.Gate{Seed: g.seed, Alone: g.save != ""}
+	if g.confirm != "" {
+		if before, err = readGate(g.confirm); err != nil {
+			return err
+		}
+		run.Cells, run.Protocol = before.Flagged(), before.Protocol
+		if len(run.Cells) == 0 {
+			return usagef("--confirm %s: it flagged nothing that another machine could confirm", g.confirm)
+		}
+	} else if run.Cells, err = g.cells(c); err != nil {
+		return err
+	} else {
+		run.Protocol = g.protocol()
+	}
+	if g.baseline != "" {
+		if run.Baseline, err = readBaseline(g.baseline, run.Protocol, run.Cells); err != nil {
+			return err
+		}
+	}
+	programs, err := c.findPrograms(ctx, g.base, g.candidate, run.Protocol.TimeLimit)
+	if err != nil {
+		return err
+	}
+	defer programs.close()
+	if before != nil {
+		if err := programs.same(before); err != nil {
+			return usagef("--confirm %s: %w", g.confirm, err)
+		}
+	}
+	run.Measure = programs.measure(run.Protocol)
+	progress := newGateProgress(c.stderr, g.quiet)
+	run.Progress = progress.show
+	result, err := run.Run(ctx)
+	progress.close()
+	if err != nil {
+		if errors.As(err, &gate.ErrIncompatible{}) {
+			return verdictError{exitBaseline, fmt.Sprintf("baseline %s: %v", g.baseline, err)}
+		}
+		return err
+	}
+	if before != nil {
+		result.Confirm(before)
+	}
+	result.Argv = append([]string{"eccbench"}, os.Args[1:]...)
+	programs.describe(result)
+	if err := c.finishGate(result, g, style); err != nil {
+		return err
+	}
+	if result.Exit != 0 {
+		return verdictError{result.Exit, fmt.Sprintf("gate: %s: %s", result.Verdict, result.Reason)}
+	}
+	return nil
+}
+
+// finishGate writes a result and prints it.
+func (c *command) finishGate(result *gate.Result, g gateFlags, style report.Format) error {
+	asJSON := func(v any) func(*os.File) error {
+		return func(w *os.File) error { return indented(w, v) }
+	}
+	if err := writeFile(g.out, asJSON(result)); err != nil {
+		return err
+	}
+	if g.save != "" && result.Verdict == gate.Stored {
+		if err := writeFile(g.save, asJSON(result.Baseline())); err != nil {
+			return err
+		}
+	}
+	if style == report.JSON {
+		return indented(c.stdout, result)
+	}
+	return printGate(c.stdout, style, result)
+}
+
+func indented(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	return e.Encode(v)
+}
+
+// check refuses what does not go together.
+func (g *gateFlags) check(f *pflag.FlagSet) error {
+	alone := g.save != ""
+	switch {
+	case f.NArg() > 0:
+		return usagef("unexpected argument %q; programs are given with --base and --cand", f.Arg(0))
+	case g.selfTest && (g.base+g.candidate+g.baseline+g.save+g.confirm != ""):
+		return usagef("--self-test judges this program itself: give it no other")
+	case g.selfTest:
+	case alone && (g.candidate != "" || g.baseline != "" || g.confirm != ""):
+		return usagef("--save-baseline measures --base alone")
+	case g.baseline != "" && (g.base != "" || g.confirm != ""):
+		return usagef("--baseline takes the place of --base, and has nothing to confirm")
+	case g.baseline == "" && g.base == "":
+		return usagef("gate needs the program to compare with: --base, or --baseline FILE")
+	case !alone && g.candidate == "":
+		return usagef("gate needs the program to judge: --cand")
+	case g.confirm != "" && slices.ContainsFunc([]string{"blocks", "effect", "impl", "scope", "threads", "device", "hot", "max-time", "max-samples", "time-limit", "sizes", "input", "gen", "type", "levels", "dim", "seed"}, f.Changed):
+		return usagef("--confirm measures in the way of the file: give neither cells nor limits")
+	}
+	switch {
+	case g.blocks < 1 || g.blocks > 1000:
+		return usagef("--blocks %d: want 1 to 1000", g.blocks)
+	case g.threads < 1 || g.threads > 4096:
+		return usagef("--threads %d: want 1 to 4096", g.threads)
+	case !slices.Contains(bench.Scopes(), bench.Scope(g.scope)):
+		return usagef("--scope %s: want kernel, device, e2e or file", g.scope)
+	case g.samples < 1 || g.maxTime <= 0 || g.limit <= 0:
+		return usagef("--max-samples, --max-time and --time-limit must be more than 0")
+	}
+	if g.seed == 0 {
+		g.seed = rand.Uint64()
+	}
+	return nil
+}
+
+func (g *gateFlags) protocol() gate.Protocol {
+	return gate.Protocol{
+		Blocks: g.blocks, Threads: g.threads, Device: g.device, Hot: g.hot, MaxTime: g.maxTime, MaxSamples: g.samples, TimeLimit: g.limit,
+	}
+}
+
+// cells are the implementations on the inputs, with the effect of each.
+func (g *gateFlags) cells(c *command) ([]gate.Cell, error) {
+	inputs := defaultGateInputs
+	if slices.ContainsFunc([]string{"sizes", "dim", "gen", "type", "levels", "input", "shape"}, g.in.set.Changed) {
+		var err error
+		if inputs, err = g.in.names(); err != nil {
+			return nil, err
+		}
+	}
+	b := c.benches()[0]
+	chosen, err := choose(g.impl, b.Abouts())
+	if err != nil {
+		return nil, err
+	}
+	var cells []gate.Cell
+	for _, impl := range chosen {
+		for _, input := range inputs {
+			if input, err = absolute(input); err != nil {
+				return nil, err
+			}
+			if _, _, err := b.Describe(input); err != nil {
+				return nil, usageError{err}
+			}
+			cell := gate.Cell{Workload: impls.ECC, Impl: impl, Input: input, Scope: bench.Scope(g.scope), Effect: 0.05}
+			if cell.Scope == bench.Kernel {
+				cell.Effect = 0.03
+			}
+			if err := setEffect(&cell, g.effect); err != nil {
+				return nil, err
+			}
+			cells = append(cells, cell)
+		}
+	}
+	return cells, nil
+}
+
+// absolute makes the path of an image file absolute, because the programs run
+// in a folder of their own.
+func absolute(input string) (string, error) {
+	head, path, ok := strings.Cut(input, "/path=")
+	if !ok {
+		return input, nil
+	}
+	path, err := filepath.Abs(path)
+	return head + "/path=" + path, err
+}
+
+// setEffect applies the last of the --effect values that is about a cell.
+func setEffect(cell *gate.Cell, values []string) error {
+	for _, v := range values {
+		pattern, share := "", v
+		if i := strings.LastIndex(v, "="); i >= 0 {
+			pattern, share = v[:i], v[i+1:]
+		}
+		about, err := regexp.Compile(pattern)
+		if err != nil {
+			return usagef("--effect %s: %w", v, err)
+		}
+		number, isPercent := strings.CutSuffix(strings.TrimSpace(share), "%")
+		effect, err := strconv.ParseFloat(number, 64)
+		if isPercent {
+			effect /= 100
+		}
+		if err != nil || !(effect > 0 && effect <= 10) {
+			return usagef("--effect %s: want a share such as 5%% or 0.05, or REGEXP=5%%", v)
+		}
+		if about.MatchString(fmt.Sprintf("%s %s %s", cell.Impl, cell.Input, cell.Scope)) {
+			cell.Effect = effect
+		}
+	}
+	return nil
+}
+
+func readGate(path string) (*gate.Result, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, usagef("gate's result %w", err)
+	}
+	defer file.Close()
+	r, err := gate.ReadResult(file)
+	if err != nil {
+		return nil, usagef("%s: %w", path, err)
+	}
+	return r, nil
+}
+
+// readBaseline reads a baseline and requires that it fits; all that is wrong
+// with it has an exit code of its own.
+func readBaseline(path string, p gate.Protocol, cells []gate.Cell) (*gate.Baseline, error) {
+	unfit := func(err error) error { return verdictError{exitBaseline, fmt.Sprintf("baseline %s: %v", path, err)} }
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, unfit(errors.Unwrap(err))
+	}
+	defer file.Close()
+	b, err := gate.ReadBaseline(file)
+	if err == nil {
+		err = b.Fits(runner.DescribeMachine(), p, cells)
+	}
+	if err != nil {
+		return nil, unfit(err)
+	}
+	return b, nil
+}

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/gate"
+	"eccbench/internal/quantity"
+)
+
+// programs are the two that a gate compares, and the folder that they run in.
+type programs struct {
+	dir  string
+	side map[gate.Side]executable
+	runs int // results files so far
+	// limit is for a program that is stuck: its own limits come first.
+	limit time.Duration
+}
+
+// An executable is an eccbench that is there or was built.
+type executable struct {
+	given, path string
+	commit      string // "" when it is not known
+}
+
+// findPrograms finds or builds the two programs; "" is none. Each of their
+// processes runs two cells of three phases, which end by themselves within the
+// time limit and some grace.
+func (c *command) findPrograms(ctx context.Context, base, candidate string, timeLimit time.Duration) (*programs, error) {
+	dir, err := os.MkdirTemp("", "eccbench-gate-*")
+	if err != nil {
+		return nil, fmt.Errorf("gate: %w", err)
+	}
+	p := &programs{dir: dir, side: map[gate.Side]executable{}, limit: 6 * (timeLimit + 10*time.Second)}
+	for _, side := range []gate.Side{gate.Base, gate.Candidate} {
+		given := base
+		if side == gate.Candidate {
+			given = candidate
+		}
+		if given == "" {
+			continue
+		}
+		found, err := p.find(ctx, side, given, c.stderr)
+		if err != nil {
+			p.close()
+			return nil, err
+		}
+		p.side[side] = found
+	}
+	p.side[gate.Again] = p.side[gate.Base]
+	return p, nil
+}
+
+// find is the program that an argument names: a file that can be run, a folder
+// with source, or a revision of the repository around the working directory.
+func (p *programs) find(ctx context.Context, side gate.Side, given string, log io.Writer) (executable, error) {
+	info, err := os.Stat(given)
+	switch {
+	case err == nil && info.Mode().IsRegular():
+		if info.Mode()&0o111 == 0 {
+			return executable{}, usagef("%s: not a program that can be run", given)
+		}
+		path, err := filepath.Abs(given)
+		return executable{given: given, path: path}, err
+	case err == nil && info.IsDir():
+		if _, err := os.Stat(filepath.Join(given, "go.mod")); err != nil {
+			return executable{}, usagef("%s: a folder without a go.mod, so not the source of a program", given)
+		}
+		commit, err := git(ctx, given, "rev-parse", "HEAD")
+		if status, e := git(ctx, given, "status", "--porcelain"); err == nil && (e != nil || status != "") {
+			commit += "+dirty"
+		}
+		path, err := p.build(ctx, side, given, given, log)
+		return executable{given, path, commit}, err
+	}
+	commit, err := git(ctx, ".", "rev-parse", "--verify", "--quiet", given+"^{commit}")
+	if err != nil {
+		return executable{}, usagef("%s: neither a program, nor a folder with its source, nor a revision of the repository here", given)
+	}
+	tree := filepath.Join(p.dir, string(side)+"-source")
+	if _, err := git(ctx, ".", "worktree", "add", "--detach", "--force", tree, commit); err != nil {
+		return executable{}, fmt.Errorf("checking out %s: %w", given, err)
+	}
+	path, err := p.build(ctx, side, tree, given, log)
+	// A context that has ended must not leave the repository with the worktree.
+	if _, e := git(context.WithoutCancel(ctx), ".", "worktree", "remove", "--force", tree); err == nil && e != nil {
+		err = fmt.Errorf("removing the worktree of %s: %w", given, e)
+	}
+	return executable{given, path, commit}, err
+}
+
+func (p *programs) build(ctx context.Context, side gate.Side, source, given string, log io.Writer) (string, error) {
+	fmt.Fprintf(log, "building %s\n", given)
+	out := filepath.Join(p.dir, "eccbench-"+string(side))
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", out, "./cmd/eccbench")
+	cmd.Dir, cmd.Env = source, append(os.Environ(), "CGO_ENABLED=0")
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building %s: %w: %s", given, err, firstLines(output))
+	}
+	return out, nil
+}
+
+func git(ctx context.Context, dir string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, firstLines(stderr.Bytes()))
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// firstLines are the first lines of what a program printed, on one line.
+func firstLines(out []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	return strings.Join(lines[:min(len(lines), 5)], "; ")
+}
+
+func (p *programs) close() { os.RemoveAll(p.dir) }
+
+// measure runs one cell by a fresh process with eccbench run, as any version of
+// the program has it, and reads what it wrote.
+func (p *programs) measure(how gate.Protocol) gate.Measure {
+	return func(ctx context.Context, side gate.Side, cell gate.Cell) (bench.Records, error) {
+		p.runs++
+		out := filepath.Join(p.dir, fmt.Sprintf("%d.jsonl", p.runs))
+		defer os.Remove(out)
+		args := []string{
+			"run", "--impl", cell.Impl, "--input", cell.Input, "--scope", string(cell.Scope),
+			"--threads", strconv.Itoa(how.Threads), "--max-time", how.MaxTime.String(), "--max-samples", strconv.Itoa(how.MaxSamples),
+			"--time-limit", how.TimeLimit.String(), "--out", out, "--quiet",
+		}
+		if how.Device != "" {
+			args = append(args, "--device", how.Device)
+		}
+		if how.Hot {
+			args = append(args, "--hot")
+		}
+		limited, cancel := context.WithTimeout(ctx, p.limit)
+		defer cancel()
+		cmd := exec.CommandContext(limited, p.side[side].path, args...)
+		cmd.Dir = p.dir
+		// A group of its own: an interrupt from the terminal is this program's to
+		// handle. Its workers end when it does.
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+		cmd.WaitDelay = 5 * time.Second
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		died := cmd.Run()
+		if limited.Err() != nil {
+			return bench.Records{}, fmt.Errorf("still running after %s", quantity.Duration(p.limit))
+		}
+		file, err := os.Open(out)
+		if err != nil {
+			return bench.Records{}, fmt.Errorf("it wrote no results (%v): %s", ended(died), firstLines(stderr.Bytes()))
+		}
+		defer file.Close()
+		records, err := bench.ReadRecords(file)
+		if err == nil && len(records.Cells) == 0 {
+			err = fmt.Errorf("no rows (%v): %s", ended(died), firstLines(stderr.Bytes()))
+		}
+		if err != nil {
+			return bench.Records{}, fmt.Errorf("its results: %w", err)
+		}
+		return records, nil
+	}
+}
+
+func ended(died error) string {
+	if died == nil {
+		return "exit status 0"
+	}
+	return died.Error()
+}
+
+// describe completes what the records say of the programs by what was given.
+func (p *programs) describe(r *gate.Result) {
+	for of, side := range map[*gate.Program]gate.Side{&r.Base: gate.Base, &r.Candidate: gate.Candidate} {
+		given, ok := p.side[side]
+		if !ok {
+			continue
+		}
+		of.Name = given.given
+		if given.commit != "" {
+			of.Commit = given.commit
+		}
+		if sum, err := hashFile(given.path); of.SHA256 == "" && err == nil {
+			of.SHA256 = sum // of a program that recorded nothing
+		}
+	}
+}
+
+// same requires the programs to be those of another gate: of equal bytes, or
+// built from one commit.
+func (p *programs) same(before *gate.Result) error {
+	for side, old := range map[gate.Side]gate.Program{gate.Base: before.Base, gate.Candidate: before.Candidate} {
+		sum, err := hashFile(p.side[side].path)
+		if err != nil {
+			return err
+		}
+		commit := p.side[side].commit
+		if sum != old.SHA256 && (commit == "" || commit != old.Commit) {
+			return fmt.Errorf("its %s was %s (commit %s, sha256 %.16s…), not %s", side, old.Name, old.Commit, old.SHA256, p.side[side].given)
+		}
+	}
+	return nil
+}
+
+func hashFile(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, file); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

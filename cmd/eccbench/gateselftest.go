@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"eccbench/impls"
+	"eccbench/internal/bench"
+	"eccbench/internal/gate"
+	"eccbench/internal/verify"
+)
+
+// selfTestTries is how often the self-test measures before it gives up on a
+// machine where nothing can be said.
+const selfTestTries = 3
+
+// A selfTest shows that the gate on this machine tells right from wrong.
+type selfTest struct {
+	*command
+	ctx      context.Context
+	quiet    bool
+	cell     gate.Cell
+	protocol gate.Protocol
+	tape     []bench.Records // of the same program on all sides
+}
+
+// gateSelfTest measures this program against itself by real processes, which
+// must pass. It then judges the same records again, altered on the candidate's
+// side, which must fail: slower, an answer corrupted, a verdict of WRONG, a
+// process that died, more bytes allocated. Last come files that are no results.
+func (c *command) gateSelfTest(ctx context.Context, g gateFlags) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding its own program: %w", err)
+	}
+	programs, err := c.findPrograms(ctx, self, self, g.limit)
+	if err != nil {
+		return err
+	}
+	defer programs.close()
+	t := &selfTest{
+		command: c, ctx: ctx, quiet: g.quiet,
+		// The effect is above the noise of any machine that can judge at all.
+		cell:     gate.Cell{Workload: impls.ECC, Impl: "cpu", Input: "noise/shape=48x48x48/levels=256/type=uint8/seed=1", Scope: bench.E2E, Effect: 0.5},
+		protocol: gate.Protocol{Blocks: 6, Threads: 1, MaxTime: 50 * time.Millisecond, MaxSamples: 200, TimeLimit: g.limit},
+	}
+	if err := t.same(programs.measure(t.protocol)); err != nil {
+		return err
+	}
+	if err := t.altered(); err != nil {
+		return err
+	}
+	return t.emptyFiles(programs.dir)
+}
+
+// same is the same program on both sides. A machine may be too noisy for a
+// while, but the verdict must never be anything else.
+func (t *selfTest) same(measured gate.Measure) error {
+	for try := 1; ; try++ {
+		t.tape = nil
+		r, err := t.judge(func(ctx context.Context, s gate.Side, cell gate.Cell) (bench.Records, error) {
+			r, err := measured(ctx, s, cell)
+			t.tape = append(t.tape, r)
+			return r, err
+		}, t.quiet)
+		if err != nil {
+			return err
+		}
+		if r.Verdict == gate.IsInconclusive && try == selfTestTries {
+			return verdictError{exitInconclusive, fmt.Sprintf("gate self-test: after %d tries: %s", try, r.Reason)}
+		}
+		if r.Verdict != gate.IsInconclusive {
+			return t.want("the same program", gate.Pass, r)
+		}
+	}
+}
+
+func (t *selfTest) judge(measure gate.Measure, quiet bool) (*gate.Result, error) {
+	progress := newGateProgress(t.stderr, quiet)
+	run := gate.Gate{Protocol: t.protocol, Cells: []gate.Cell{t.cell}, Seed: 1, Measure: measure, Progress: progress.show}
+	r, err := run.Run(t.ctx)
+	progress.close()
+	if err == nil && r.Interrupted {
+		err = verdictError{exitInconclusive, "gate self-test: interrupted"}
+	}
+	return r, err
+}
+
+// want prints a verdict and requires it.
+func (t *selfTest) want(name string, want gate.Verdict, r *gate.Result) error {
+	fmt.Fprintf(t.stdout, "%-22s %-12s %s\n", name, r.Verdict, r.Reason)
+	if r.Verdict != want {
+		return verdictError{exitFailure, fmt.Sprintf("gate self-test: %s is %s, want %s: %s", name, r.Verdict, want, r.Reason)}
+	}
+	return nil
+}
+
+// altered judges the records of the same program again, altered on one side.
+func (t *selfTest) altered() error {
+	for _, a := range []struct {
+		name  string
+		want  gate.Verdict
+		alter func(*bench.CellRecord)
+	}{
+		{"three times as slow", gate.IsRegression, func(r *bench.CellRecord) {
+			r.Samples = slices.Clone(r.Samples)
+			for i := range r.Samples {
+				r.Samples[i] *= 3
+			}
+		}},
+		{"a corrupted answer", gate.IsWrong, func(r *bench.CellRecord) {
+			r.Digests = slices.Clone(r.Digests)
+			for i, d := range r.Digests {
+				r.Digests[i] = d[1:] + d[:1]
+			}
+		}},
+		{"a wrong answer", gate.IsWrong, func(r *bench.CellRecord) {
+			r.Verdict = verify.Verdict{Status: verify.Wrong, Reason: "planted by the self-test"}
+		}},
+		{"a process that died", gate.IsFailed, func(r *bench.CellRecord) {
+			*r = bench.CellRecord{Workload: r.Workload, Impl: r.Impl, Input: r.Input, Verdict: verify.Verdict{Status: verify.Crashed, Reason: "planted by the self-test"}}
+		}},
+		{"a result without rows", gate.IsFailed, func(r *bench.CellRecord) { *r = bench.CellRecord{} }},
+		{"more bytes in a call", gate.IsRegression, func(r *bench.CellRecord) {
+			more := int64(math.MaxInt32)
+			r.Allocated = &more
+		}},
+	} {
+		n := 0 // one seed, one order: the records come back to where they were measured
+		r, err := t.judge(func(_ context.Context, s gate.Side, _ gate.Cell) (bench.Records, error) {
+			r := t.tape[n%len(t.tape)]
+			n++
+			r.Cells = slices.Clone(r.Cells)
+			for i := range r.Cells {
+				if s == gate.Candidate {
+					a.alter(&r.Cells[i])
+				}
+			}
+			return r, nil
+		}, true)
+		if err != nil {
+			return err
+		}
+		if err := t.want(a.name, a.want, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// emptyFiles are no baseline and no results.
+func (t *selfTest) emptyFiles(dir string) error {
+	empty := filepath.Join(dir, "empty")
+	if err := os.WriteFile(empty, nil, 0o666); err != nil {
+		return fmt.Errorf("gate self-test: %w", err)
+	}
+	var unfit verdictError
+	if _, err := readBaseline(empty, t.protocol, []gate.Cell{t.cell}); !errors.As(err, &unfit) || unfit.code != exitBaseline {
+		return verdictError{exitFailure, fmt.Sprintf("gate self-test: an empty baseline gives %v", err)}
+	}
+	if _, err := readRecords(empty); err == nil {
+		return verdictError{exitFailure, "gate self-test: an empty results file is no error"}
+	}
+	fmt.Fprintf(t.stdout, "%-22s %-12s exit codes %d and %d\n", "empty files", "errors", exitBaseline, exitUsage)
+	return nil
+}
