@@ -19,6 +19,8 @@ func reportCommand() subcommand {
 		examples: []string{
 			"eccbench report r.jsonl --format md",
 			"eccbench report r.jsonl --format md --plots plots > r.md",
+			"eccbench report r.jsonl --html r.html",
+			"eccbench report --gate gate.json --html gate.html",
 			"eccbench report r.jsonl --machine",
 			"eccbench report r.jsonl --spans",
 			"eccbench report r.jsonl --format gobench > r.txt",
@@ -28,15 +30,26 @@ func reportCommand() subcommand {
 }
 
 func (c *command) report(args []string) error {
-	var format, plots string
+	var format, plots, page, gated string
 	var machine, spans bool
 	f := pflag.NewFlagSet("report", pflag.ContinueOnError)
 	f.StringVar(&format, "format", "text", "text, md, csv, json, or gobench for benchstat")
 	f.StringVar(&plots, "plots", "", "draw each table that has two sizes or more to an SVG file in this folder; md links to them")
+	f.StringVar(&page, "html", "", "write one self-contained page to this file in place of the tables; of two files that share cells it shows the ratios")
+	f.StringVar(&gated, "gate", "", "show this gate.json on the page of --html too")
 	f.BoolVar(&machine, "machine", false, "print what the runs were measured on in place of the tables")
 	f.BoolVar(&spans, "spans", false, "print the parts of a call, and which of them a device did at the same time, in place of the tables")
 	if err := c.parse(reportCommand(), f, args); err != nil {
 		return err
+	}
+	if page != "" {
+		if f.Changed("format") || plots != "" || machine {
+			return usagef("--html is a format of its own: it goes with --gate alone")
+		}
+		return c.page(page, gated, f.Args())
+	}
+	if gated != "" {
+		return usagef("--gate goes with --html; gate prints its result itself")
 	}
 	if f.NArg() == 0 {
 		return usagef("report needs the results files to read")

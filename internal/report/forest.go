@@ -1,0 +1,112 @@
+package report
+
+import (
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"math"
+
+	"eccbench/internal/quantity"
+)
+
+// A forest is ratios with their intervals, one to a line, on one logarithmic
+// axis around no change.
+type forest struct {
+	Title, Header, Low, High string // Low and High say what the two sides mean
+	Rows                     []forestRow
+	Notes                    []string
+}
+
+type forestRow struct {
+	Name, Input, Scope, Decision, Text string
+	Drawing                            template.HTML
+	value, lo, hi, band                float64 // ratios, 1 for none; 0 where there is none
+}
+
+// The size of the drawing of one line, in pixels.
+const (
+	forestWidth  = 260.0
+	forestHeight = 22.0
+)
+
+// draw makes the drawings, all on one axis.
+func (f *forest) draw() {
+	reach := math.Log(1.1)
+	for _, r := range f.Rows {
+		for _, v := range []float64{r.value, r.lo, r.hi, r.band} {
+			if v > 0 && !math.IsInf(v, 0) {
+				reach = max(reach, math.Abs(math.Log(v)))
+			}
+		}
+	}
+	at := func(v float64) float64 {
+		return forestWidth/2 + (forestWidth/2-8)*min(1, max(-1, math.Log(v)/reach))
+	}
+	for i, r := range f.Rows {
+		s := fmt.Sprintf(`<svg class="forest" aria-hidden="true" width="%.0f" height="%.0f" viewBox="0 0 %[1]g %[2]g">`, forestWidth, forestHeight)
+		if r.band > 0 {
+			s += fmt.Sprintf(`<rect class="band" x="%.1f" y="0" width="%.1f" height="%g"/>`, at(1/r.band), at(r.band)-at(1/r.band), forestHeight)
+		}
+		s += fmt.Sprintf(`<line class="none" x1="%.1f" x2="%[1]g" y1="0" y2="%g"/>`, at(1), forestHeight)
+		if r.lo > 0 && r.hi > 0 {
+			s += fmt.Sprintf(`<line class="interval" x1="%.1f" x2="%.1f" y1="%g" y2="%[3]g"/>`, at(r.lo), at(r.hi), forestHeight/2)
+		}
+		if r.value > 0 {
+			s += fmt.Sprintf(`<circle class="value" cx="%.1f" cy="%g" r="4"/>`, at(r.value), forestHeight/2)
+		}
+		f.Rows[i].Drawing = template.HTML(s + "</svg>")
+	}
+}
+
+// gateForest is a gate's changes in time.
+func gateForest(j Judgement) forest {
+	f := forest{Title: "Gate: change in time of the candidate over the base", Header: "change in time, 90 % interval", Low: "faster", High: "slower"}
+	for _, c := range j.Changes {
+		r := forestRow{Name: c.Impl, Input: c.Input, Scope: c.Scope, Decision: c.Decision, Text: "—", band: 1 + c.Effect}
+		if c.Change != nil {
+			r.value, r.Text = 1+*c.Change, fmt.Sprintf("%+.1f %%", *c.Change*100)
+		}
+		if c.Lo != nil && c.Hi != nil {
+			r.lo, r.hi = 1+*c.Lo, 1+*c.Hi
+			r.Text += fmt.Sprintf(" [%.1f, %.1f]", *c.Lo*100, *c.Hi*100)
+		}
+		for _, n := range []string{c.Reason, c.Reproduce} {
+			if n != "" {
+				f.Notes = append(f.Notes, fmt.Sprintf("%s %s: %s: %s", c.Impl, c.Input, c.Decision, n))
+			}
+		}
+		f.Rows = append(f.Rows, r)
+	}
+	f.draw()
+	return f
+}
+
+// compareForest is the ratios of the rates of two files.
+func compareForest(a, b PageFile) forest {
+	f := forest{
+		Title: fmt.Sprintf("Comparison: rate of %s over that of %s", b.Name, a.Name), Header: "ratio of rates, interval", Low: "slower", High: "faster",
+	}
+	ratios := 0
+	for _, c := range Compare(a.Records, b.Records) {
+		if c.A == nil || c.B == nil {
+			continue
+		}
+		r := forestRow{Name: c.Impl, Input: c.Input, Scope: string(c.Scope), Decision: c.Note, Text: c.ratio(), value: c.Ratio, lo: c.Lo, hi: c.Hi}
+		if c.Ratio > 0 {
+			ratios++
+		}
+		f.Rows = append(f.Rows, r)
+	}
+	if ratios == 0 {
+		return forest{}
+	}
+	f.draw()
+	return f
+}
+
+func newDownload(name, media string, data []byte) download {
+	return download{
+		Name: name, Size: quantity.Bytes(int64(len(data))),
+		Href: template.URL("data:" + media + ";base64," + base64.StdEncoding.EncodeToString(data)),
+	}
+}

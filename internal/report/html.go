@@ -1,0 +1,252 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
+	"eccbench/internal/verify"
+)
+
+//go:embed page.html
+var pageTemplate string
+
+// A Page is what one self-contained HTML page shows. It needs nothing of any
+// network, and no script to be read.
+type Page struct {
+	Title   string
+	Ceiling string // the workload that bounds the others
+	Files   []PageFile
+	Gate    *Judgement // nil for none
+}
+
+// A PageFile is a results file, which can be downloaded from the page.
+type PageFile struct {
+	Name    string
+	Raw     []byte
+	Records bench.Records
+}
+
+// A Judgement is what a gate decided, to be drawn.
+type Judgement struct {
+	Verdict, Reason, Noise string
+	Changes                []Change
+	Raw                    []byte // what can be downloaded as gate.json
+}
+
+// A Change is of one cell's time, as shares: 0.05 takes 5 % longer. Without an
+// interval Lo and Hi are nil.
+type Change struct {
+	Impl, Input, Scope, Decision, Reason, Reproduce string
+	Change                                          *float64
+	Lo, Hi                                          *float64
+	Effect                                          float64 // the least change that matters
+}
+
+// HTML writes the page.
+func HTML(w io.Writer, p Page) error {
+	view, err := viewPage(p)
+	if err != nil {
+		return err
+	}
+	t, err := template.New("page").Parse(pageTemplate)
+	if err != nil {
+		return fmt.Errorf("page: %w", err)
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, view); err != nil {
+		return fmt.Errorf("page: %w", err)
+	}
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
+// The view is what the template prints.
+type pageView struct {
+	Title      string
+	Gate       *Judgement
+	Statuses   []string // "12 VERIFIED"
+	Noise      string
+	Machines   []template.HTML
+	Impls      []string
+	Tables     []pageTable
+	Forests    []forest
+	Unmeasured []Row
+	Downloads  []download
+}
+
+type pageTable struct {
+	Title, Unit string
+	Rows        []pageRow
+	Figure      template.HTML
+}
+
+type pageRow struct {
+	Row
+	Shown                              string // the rate as the text tables print it
+	OfCeiling, Over, Joined            string
+	SortRate, SortCeiling, SortSpeedup float64
+}
+
+type download struct {
+	Name string
+	Href template.URL
+	Size string
+}
+
+func viewPage(p Page) (*pageView, error) {
+	v := &pageView{Title: p.Title, Gate: p.Gate}
+	var all bench.Records
+	for _, f := range p.Files {
+		all.Runs, all.Cells = append(all.Runs, f.Records.Runs...), append(all.Cells, f.Records.Cells...)
+		v.Downloads = append(v.Downloads, newDownload(f.Name, "application/jsonl", f.Raw))
+	}
+	var rows []Row
+	for _, f := range p.Files {
+		of := Rows(f.Records.Cells, p.Ceiling) // two files are two programs, not more processes of one
+		rows = append(rows, of...)
+		if err := v.addTables(f.Name, len(p.Files) > 1, of, p.Ceiling); err != nil {
+			return nil, err
+		}
+	}
+	v.Statuses, v.Noise = statuses(rows), noiseFloor(rows)
+	if len(all.Runs) > 0 {
+		var b strings.Builder
+		if err := machineHTML(&b, all); err != nil {
+			return nil, err
+		}
+		v.Machines = append(v.Machines, template.HTML(b.String()))
+	}
+	if p.Gate != nil {
+		v.Forests = append(v.Forests, gateForest(*p.Gate))
+		v.Downloads = append(v.Downloads, newDownload("gate.json", "application/json", p.Gate.Raw))
+	}
+	if len(p.Files) == 2 {
+		if f := compareForest(p.Files[0], p.Files[1]); len(f.Rows) > 0 {
+			v.Forests = append(v.Forests, f)
+		}
+	}
+	if len(rows) > 0 {
+		var b bytes.Buffer
+		if err := throughputCSV(&b, rows); err != nil {
+			return nil, err
+		}
+		v.Downloads = append(v.Downloads, newDownload("rows.csv", "text/csv", b.Bytes()))
+	}
+	return v, nil
+}
+
+// addTables adds the tables of one file, named after it where there are several.
+func (v *pageView) addTables(file string, several bool, rows []Row, ceiling string) error {
+	figures, err := Figures(rows, ceiling)
+	if err != nil {
+		return err
+	}
+	for _, s := range sections(rows) {
+		t := pageTable{Title: s.title, Unit: "G" + s.rows[0].Unit}
+		if several {
+			t.Title = file + ": " + s.title
+		}
+		for _, r := range s.rows {
+			if !slices.Contains(v.Impls, r.Impl) {
+				v.Impls = append(v.Impls, r.Impl)
+			}
+			if r.Status != verify.Verified {
+				v.Unmeasured = append(v.Unmeasured, r)
+			}
+			if r.Status == verify.Skipped {
+				continue
+			}
+			t.Rows = append(t.Rows, pageRow{
+				Row: r, Shown: r.rate(), OfCeiling: percent(r.Ceiling), Over: times(r.Speedup), Joined: strings.Join(r.Flags, ", "),
+				SortRate: r.Rate, SortCeiling: r.Ceiling, SortSpeedup: r.Speedup,
+			})
+		}
+		if i := slices.IndexFunc(figures, func(f Figure) bool { return f.Title == s.title }); i >= 0 {
+			t.Figure = inlineSVG(figures[i].SVG)
+		}
+		v.Tables = append(v.Tables, t)
+	}
+	return nil
+}
+
+// statuses counts the rows by status, the most important first.
+func statuses(rows []Row) []string {
+	var list []string
+	for _, s := range verify.Statuses() {
+		n := 0
+		for _, r := range rows {
+			if r.Status == s {
+				n++
+			}
+		}
+		if n > 0 {
+			list = append(list, fmt.Sprintf("%d %s", n, s))
+		}
+	}
+	return list
+}
+
+// noiseFloor says how wide the intervals of the numbers are.
+func noiseFloor(rows []Row) string {
+	var halves []float64
+	for _, r := range rows {
+		if half := max(r.Hi-r.Rate, r.Rate-r.Lo) / r.Rate; r.Rate > 0 && r.Hi > r.Lo && !math.IsInf(half, 0) {
+			halves = append(halves, half)
+		}
+	}
+	if len(halves) == 0 {
+		return ""
+	}
+	slices.Sort(halves)
+	return fmt.Sprintf("half of the numbers are known to ±%s %% or better, the worst to ±%s %%. A difference within that is none.",
+		quantity.Significant(halves[len(halves)/2]*100, 2), quantity.Significant(halves[len(halves)-1]*100, 2))
+}
+
+// machineHTML prints the machines as rows of a table.
+func machineHTML(b *strings.Builder, all bench.Records) error {
+	var text strings.Builder
+	if err := Machines(&text, Markdown, all); err != nil {
+		return err
+	}
+	b.WriteString("<table>")
+	for i, line := range strings.Split(strings.TrimSpace(text.String()), "\n") {
+		if i == 1 {
+			continue // the rule below the header
+		}
+		cells := strings.Split(strings.Trim(line, "|"), "|")
+		b.WriteString("<tr>")
+		for k, cell := range cells {
+			tag := "td"
+			if i == 0 || k == 0 {
+				tag = "th"
+			}
+			scope := map[bool]string{true: "col", false: "row"}[i == 0]
+			if tag == "th" {
+				fmt.Fprintf(b, `<th scope="%s">%s</th>`, scope, template.HTMLEscapeString(strings.TrimSpace(cell)))
+			} else {
+				fmt.Fprintf(b, "<td>%s</td>", template.HTMLEscapeString(strings.TrimSpace(cell)))
+			}
+		}
+		b.WriteString("</tr>")
+	}
+	b.WriteString("</table>")
+	return nil
+}
+
+// inlineSVG is a drawing as part of a page: without the XML header, and hidden
+// from screen readers, which have the table.
+func inlineSVG(svg []byte) template.HTML {
+	s := string(svg)
+	if i := strings.Index(s, "<svg"); i >= 0 {
+		s = s[i:]
+	}
+	return template.HTML(strings.Replace(s, "<svg", `<svg aria-hidden="true" focusable="false"`, 1))
+}

@@ -1,0 +1,197 @@
+package report
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"html"
+	"image"
+	_ "image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"eccbench/internal/bench"
+)
+
+// testPage has two files that share cells, every status, a gate, and names that
+// would be markup.
+func testPage(t *testing.T) (Page, string) {
+	t.Helper()
+	a, b := sorting(), faster(1.25)
+	for i := range 3 { // sizes for a plot
+		for _, c := range slices.Clone(a.Cells[:6]) {
+			c.Input, c.Cost.Items, c.Cost.Size = c.Input+strings.Repeat("1", i+1), c.Cost.Items<<(i+1), strings.Repeat("n", i+2)
+			a.Cells = append(a.Cells, c)
+		}
+	}
+	a.Cells[11].Reason = `too many <script>alert("numbers")</script> & more`
+	point, lo, hi := 0.051, 0.04, 0.06
+	p := Page{
+		Title: "sorting", Ceiling: "read",
+		Files: []PageFile{{"a.jsonl", []byte("raw a\n"), a}, {"b.jsonl", []byte("raw b\n"), b}},
+		Gate: &Judgement{Verdict: "REGRESSION", Reason: "1 of 2 cells", Noise: "noise of the gate", Raw: []byte("{}"), Changes: []Change{
+			{Impl: "quick", Input: "in", Scope: "e2e", Decision: "REGRESSION", Effect: 0.03, Change: &point, Lo: &lo, Hi: &hi},
+			{Impl: "liar", Input: "in", Scope: "e2e", Decision: "WRONG", Reason: "place 3", Reproduce: "again", Effect: 0.03},
+		}},
+	}
+	var out bytes.Buffer
+	if err := HTML(&out, p); err != nil {
+		t.Fatal(err)
+	}
+	return p, out.String()
+}
+
+func TestHTML(t *testing.T) {
+	p, page := testPage(t)
+	for _, want := range []string{
+		"<strong>Gate: REGRESSION</strong>: 1 of 2 cells", "noise of the gate", "Noise floor: half of the numbers",
+		" VERIFIED, 2 WRONG", "<th scope=\"row\">CPU</th><td>A CPU</td>",
+		"+5.1 % [4.0, 6.0]", "liar in: WRONG: place 3", "liar in: WRONG: again", "Comparison: rate of b.jsonl over that of a.jsonl", "1.250× [",
+		"reproduce: <code>sorter verify --impl liar</code>", "the worker ended with signal: killed", "(ceiling)",
+	} {
+		if !strings.Contains(html.UnescapeString(page), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(page, `<script>alert`) || !strings.Contains(page, `&lt;script&gt;alert`) {
+		t.Error("a reason is markup")
+	}
+	// Nothing is fetched: every address is the page's own, or a namespace's name.
+	for _, m := range regexp.MustCompile(`(?:href|src|url)\s*[=(]\s*"?([^"\s)>]+)`).FindAllStringSubmatch(page, -1) {
+		if !strings.HasPrefix(m[1], "#") && !strings.HasPrefix(m[1], "data:") {
+			t.Errorf("the page refers to %s", m[1])
+		}
+	}
+	for _, f := range p.Files {
+		data := regexp.MustCompile(`download="` + f.Name + `" href="data:application/jsonl;base64,([^"]+)"`).FindStringSubmatch(page)
+		if data == nil {
+			t.Errorf("%s cannot be downloaded", f.Name)
+			continue
+		}
+		if raw, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(data[1], "&#43;", "+")); err != nil || !bytes.Equal(raw, f.Raw) {
+			t.Errorf("%s is downloaded as %q, %v", f.Name, raw, err)
+		}
+	}
+	var empty bytes.Buffer
+	if err := HTML(&empty, Page{Title: "none", Files: []PageFile{{Records: bench.Records{}}}}); err != nil || strings.Contains(empty.String(), "Throughput") {
+		t.Errorf("a page of nothing: %v", err)
+	}
+}
+
+// probe is what the browser tries, and reports in the document.
+const probe = `<script>
+const out = {};
+const table = document.querySelector("table.sortable");
+const names = () => [...table.tBodies[0].rows].map(r => r.cells[3].dataset.value);
+const rate = table.tHead.rows[0].cells[3].querySelector("button");
+rate.focus(); out.focus = document.activeElement === rate;
+rate.click(); out.up = names(); out.sort = table.tHead.rows[0].cells[3].getAttribute("aria-sort");
+rate.click(); out.down = names();
+const shown = n => [...document.querySelectorAll('[data-impl="' + n + '"]')].filter(r => r.getClientRects().length > 0).length;
+out.before = shown("quick"); out.others = shown("twice");
+document.querySelector('#filter input[value="quick"]').click();
+out.after = shown("quick"); out.left = shown("twice");
+out.said = document.getElementById("said").textContent;
+out.labels = [...document.querySelectorAll("button, input, a")].every(e => (e.textContent || e.labels[0].textContent).trim() !== "");
+const pre = document.createElement("pre"); pre.id = "probe"; pre.textContent = JSON.stringify(out); document.body.append(pre);
+</script></body>`
+
+// The page works in a browser, in the light and in the dark.
+func TestHTMLInChromium(t *testing.T) {
+	chromium, err := exec.LookPath("chromium")
+	if err != nil {
+		if os.Getenv("ECCBENCH_REQUIRE_CHROMIUM") == "1" {
+			t.Fatal(err)
+		}
+		t.Skipf("the page is tried in Chromium: %v", err)
+	}
+	_, page := testPage(t)
+	dir := t.TempDir()
+	show := func(name, text string, args ...string) (stdout, stderr string) {
+		t.Helper()
+		path := filepath.Join(dir, name+".html")
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(chromium, append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--user-data-dir=" + filepath.Join(dir, "profile"),
+			"--enable-logging=stderr", "--window-size=1200,900"}, append(args, "file://"+path)...)...)
+		var out, log bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &log
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("%v\n%s", err, &log)
+		}
+		return out.String(), log.String()
+	}
+	console := func(log string) []string { return regexp.MustCompile(`(?m)^.*CONSOLE.*$`).FindAllString(log, -1) }
+
+	dom, log := show("probe", strings.Replace(page, "</body>", probe, 1), "--dump-dom")
+	if c := console(log); len(c) > 0 {
+		t.Errorf("the console says %q", c)
+	}
+	var got struct {
+		Focus, Labels               bool
+		Up, Down                    []string
+		Sort, Said                  string
+		Before, After, Others, Left int
+	}
+	found := regexp.MustCompile(`<pre id="probe">(.*?)</pre>`).FindStringSubmatch(dom)
+	if found == nil {
+		t.Fatalf("the script did not end:\n%s", log)
+	}
+	if err := json.Unmarshal([]byte(found[1]), &got); err != nil {
+		t.Fatal(err)
+	}
+	if !got.Focus || !got.Labels {
+		t.Errorf("by keyboard and screen reader: %+v", got)
+	}
+	up := slices.Clone(got.Up)
+	slices.Reverse(up)
+	if got.Sort != "ascending" || len(got.Up) < 5 || got.Up[0] != "0" || got.Up[0] == got.Down[0] || up[0] != got.Down[0] {
+		t.Errorf("sorted: %s, up %v, down %v", got.Sort, got.Up, got.Down)
+	}
+	if got.Before == 0 || got.After != 0 || got.Others == 0 || got.Left != got.Others || strings.Contains(got.Said, "quick") {
+		t.Errorf("filtered: %+v", got)
+	}
+	// What is wrong shows in the console, or this test sees nothing.
+	if _, log := show("broken", strings.Replace(page, "</body>", "<script>nobody()</script><img src='https://example.org/x.png'></body>", 1), "--dump-dom"); len(console(log)) < 2 {
+		t.Errorf("a broken page leaves the console silent:\n%s", log)
+	}
+	brightness := map[string]int{}
+	for name, scheme := range map[string]string{"light": "1", "dark": "0"} {
+		shot := filepath.Join(dir, name+".png")
+		show(name, page, "--screenshot="+shot, "--blink-settings=preferredColorScheme="+scheme)
+		f, err := os.Open(shot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		img, _, err := image.Decode(f)
+		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		colours := map[[3]uint32]bool{}
+		ink := 0
+		corner, _, _, _ := img.At(2, 2).RGBA()
+		for y := img.Bounds().Min.Y; y < img.Bounds().Max.Y; y++ {
+			for x := img.Bounds().Min.X; x < img.Bounds().Max.X; x++ {
+				r, g, b, _ := img.At(x, y).RGBA()
+				colours[[3]uint32{r, g, b}] = true
+				if max(r, corner)-min(r, corner) > 0x4000 {
+					ink++
+				}
+			}
+		}
+		brightness[name] = int(corner >> 8)
+		if total := img.Bounds().Dx() * img.Bounds().Dy(); len(colours) < 50 || ink < total/100 || ink > total/2 {
+			t.Errorf("%s: %d colours, %d of %d points are ink", name, len(colours), ink, total)
+		}
+	}
+	if brightness["light"] < 240 || brightness["dark"] > 40 {
+		t.Errorf("the paper is %v", brightness)
+	}
+}
