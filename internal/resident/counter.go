@@ -27,6 +27,7 @@ type Counter struct {
 	start, end device.Event
 	watch      *Watch
 	launches   int64
+	slowdown
 }
 
 // A Kernel says which kernel counts, and how much it has to do.
@@ -161,7 +162,7 @@ func (c *Counter) Run(kernel string, last any, image ...any) error {
 func (c *Counter) Count(s device.Stream, image ...any) error {
 	c.launches++
 	args := append(append(image, c.ladder.args()...), c.total, c.copies)
-	return s.Launch(c.function, c.shape, args...)
+	return c.launch(s, args...)
 }
 
 // Launches is how many kernels Count has launched so far.
@@ -224,6 +225,7 @@ func (c *Counter) Close() error {
 	if c.Stream != nil {
 		errs = append(errs, c.Stream.Wait())
 	}
+	errs = append(errs, c.slowdown.close())
 	free(c.result, c.result != nil)
 	free(c.total, c.total != nil)
 	if c.ladder != nil {
