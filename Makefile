@@ -92,7 +92,7 @@ portability:
 oracle:
 	ECCBENCH_ORACLE_PYTHON=$(PYTHON) $(GO) test -count=1 -v -run 'Against' ./impls
 
-# One small real run: verified rows, and the curve of a brain scan.
+# One small real run: verified rows, the curve of a brain scan, and the gate.
 smoke: build
 	$(BIN)/eccbench --sizes 64..128 --dim 3 --max-time 1s --levels 256
 	$(BIN)/eccbench verify --quiet
@@ -101,6 +101,7 @@ smoke: build
 	grep -q '^40,[-0-9]*,-541$$' $(BIN)/ch2.csv
 	grep -q '^100,[-0-9]*,-615$$' $(BIN)/ch2.csv
 	tail -1 $(BIN)/ch2.csv | grep -q ',1$$'
+	$(BIN)/eccbench gate --self-test --quiet
 
 FUZZTIME ?= 30s
 fuzz:
