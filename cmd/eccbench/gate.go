@@ -70,7 +70,7 @@ func (g *gateFlags) add(f *pflag.FlagSet) {
 	f.StringSliceVar(&g.impl, "impl", []string{"cpu"}, "implementations, as patterns such as 'cpu,extrema*'")
 	f.StringVar(&g.scope, "scope", string(bench.E2E), "what the clock runs over: kernel, device, e2e or file")
 	// With all of them, whatever else wants a core halves or doubles the times.
-	f.IntVar(&g.threads, "threads", max(1, runtime.GOMAXPROCS(0)/2), "cores that an implementation may use (default half of them)")
+	f.IntVar(&g.threads, "threads", max(1, runtime.GOMAXPROCS(0)/2), "cores that an implementation may use")
 	f.StringVar(&g.device, "device", "", "accelerator: its number, UUID or name (default the first)")
 	f.BoolVar(&g.hot, "hot", false, "leave the caches of a device as they are between calls (default cold)")
 	f.DurationVar(&g.maxTime, "max-time", 150*time.Millisecond, "timed seconds of a process at most, once every input was timed")
@@ -81,9 +81,8 @@ func (g *gateFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&g.format, "format", "text", "what is printed: text, md, json")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress on standard error")
 	g.in.add(f)
-	for name, usage := range map[string]string{"sizes": "sizes, as those of run (default six small inputs)"} {
-		f.Lookup(name).Usage, f.Lookup(name).DefValue = usage, ""
-	}
+	f.Lookup("sizes").Usage, f.Lookup("sizes").DefValue = "sizes, as those of run (default six small inputs)", ""
+	f.Lookup("threads").DefValue = "half of them"
 }
 
 // defaultGateInputs are small, 2D and 3D, of one byte and of four, noise and

@@ -142,7 +142,7 @@ func (j *job) count(c *core, lo, hi int64, trace *bench.Trace) error {
 		} else {
 			j.plane(changes, s[0], s[1], s[2], earlier)
 		}
-		j.again(c, z)
+		c.again(j, c, z)
 		end()
 		s[0], s[1], s[2] = s[1], s[2], s[0]
 	}
