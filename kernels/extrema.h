@@ -80,7 +80,7 @@ template <class V> inlined V from_lane(V v, int lane) { return as<V>(__nvvm_shfl
 template <class T> struct four { typedef T type __attribute__((ext_vector_type(4))); };
 template <class T> using four_of = typename four<T>::type;
 
-// How values that stand on their ladder become levels: 2²³ + 4·level is the integer
+// How values that stand on their ladder become levels: 2²³ + 2¹⁶ + 4·level is the integer
 // nearest to scale·value + offset of float32, and 4·level is 4·value − bias modulo
 // 2¹⁶ of 16-bit types. Those of uint8 are looked up in the end.
 struct scaling {

@@ -78,7 +78,7 @@ func pairs(t grid.Type, l grid.Ladder) (s scaling, ok bool) {
 	if t == grid.Uint8 {
 		return s, true
 	}
-	lo, inverse, even := l.Affinity()
+	lo, step, even := l.Affinity()
 	if !even || l.Len() > pairLevels {
 		return s, false
 	}
@@ -88,10 +88,10 @@ func pairs(t grid.Type, l grid.Ladder) (s scaling, ok bool) {
 			least -= math.MinInt16
 		}
 		s.bias = uint32(4 * least * 0x10001)
-		return s, inverse == 1 && float64(int64(lo)) == lo
+		return s, step == 1 && float64(int64(lo)) == lo
 	}
-	const integers = 1 << 23 // from here on float32 are integers
-	s.scale, s.offset = float32(4*inverse), float32(integers-4*lo*inverse)
+	const integers = 1<<23 + 1<<16 // around it float32 are the integers
+	s.scale, s.offset = float32(4/step), float32(integers-4*lo/step)
 	for k := range l.Len() {
 		at := math.FMA(float64(s.scale), float64(l.Value(k)), float64(s.offset))
 		if at = math.Abs(at - integers - float64(4*k)); !(at < 0.4) {
