@@ -293,15 +293,11 @@ func (c *command) paperFigures(dir string, threads int) error {
 // probe says why there is no device, "" when there is one. A worker looks, so
 // that this process never opens a driver.
 func (c *command) probe(p runner.Plan) (why string, err error) {
-	b, err := runner.Find(p.Benches, impls.Ceiling)
-	if err != nil {
-		return "", err
-	}
-	i := slices.IndexFunc(b.Abouts(), func(a bench.About) bool { return a.Where == "gpu" && slices.Contains(a.Scopes, bench.Kernel) })
-	if i < 0 {
+	impl, ok := ceilingOnDevice(p.Benches)
+	if !ok {
 		return "this program has no implementation for one", nil
 	}
-	p.Workload, p.Impls, p.Scope, p.Threads = impls.Ceiling, []string{b.Abouts()[i].Name}, bench.Kernel, 1
+	p.Workload, p.Impls, p.Scope, p.Threads = impls.Ceiling, []string{impl}, bench.Kernel, 1
 	p.Inputs = []string{"noise/shape=64x64/levels=256/type=uint8/seed=1"}
 	err = c.quietly(p, func(cell bench.CellRecord) {
 		if cell.Status == verify.Skipped { // what fails otherwise has to show it in cells
@@ -309,6 +305,20 @@ func (c *command) probe(p runner.Plan) (why string, err error) {
 		}
 	})
 	return why, err
+}
+
+// ceilingOnDevice names what reads a device's memory and does nothing else.
+func ceilingOnDevice(benches []runner.Bench) (impl string, ok bool) {
+	b, err := runner.Find(benches, impls.Ceiling)
+	if err != nil {
+		return "", false
+	}
+	for _, a := range b.Abouts() {
+		if a.Where == "gpu" && slices.Contains(a.Scopes, bench.Kernel) {
+			return a.Name, true
+		}
+	}
+	return "", false
 }
 
 // quietly runs a plan whose cells are no results.

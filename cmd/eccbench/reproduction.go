@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"eccbench/datasets"
@@ -13,7 +12,6 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
-	"eccbench/internal/report"
 	"eccbench/internal/runner"
 	"eccbench/reports/paper"
 )
@@ -250,6 +248,24 @@ func (r *reproduction) plans() []runner.Plan {
 			}
 		}
 	}
+	return append(r.bandwidths(), plans...)
+}
+
+// bandwidths read the images of pipelines on a device, which have no ceiling among
+// their own implementations.
+func (r *reproduction) bandwidths() []runner.Plan {
+	impl, ok := ceilingOnDevice(r.base.Benches)
+	var plans []runner.Plan
+	for _, j := range r.jobs {
+		name, err := j.row.Generated()
+		if j.series.Workload != paper.Smooth || j.series.Where != "gpu" || err != nil || !ok ||
+			slices.ContainsFunc(plans, func(q runner.Plan) bool { return q.Inputs[0] == name }) {
+			continue
+		}
+		p := r.base
+		p.Workload, p.Impls, p.Inputs, p.Scope, p.Rotate = impls.Ceiling, []string{impl}, []string{name}, bench.Kernel, r.o.rotate
+		plans = append(plans, p)
+	}
 	return plans
 }
 
@@ -261,127 +277,4 @@ func (r *reproduction) reading(j paperJob) time.Duration {
 		return quantity.Seconds(n * float64(j.row.Bytes()) / 0.5e9)
 	}
 	return quantity.Seconds(n * float64(j.row.Voxels()) / (0.1e9 * float64(r.o.limit.threads)))
-}
-
-// images are the names of the generated images that a job reads from the store.
-func (r *reproduction) images(j paperJob) ([]string, error) {
-	if r.o.at.Store == "" || j.series.Scope != bench.File {
-		return nil, nil
-	}
-	if _, real := j.row.File(); real && r.o.at.Data != "" {
-		return nil, nil
-	}
-	first, err := j.row.Input(paper.ECC, bench.File, r.o.at)
-	if err != nil {
-		return nil, err
-	}
-	return datasets.Variants(first, r.rotate(j)*int(j.series.Files(j.row)))
-}
-
-// store writes the images that are read from a disk, where it has room for them.
-func (r *reproduction) store() error {
-	for _, j := range r.jobs {
-		names, err := r.images(j)
-		if err != nil || len(names) == 0 || r.missing[j.input] != "" {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		const margin = 1 << 30
-		var need int64
-		for _, name := range names {
-			if s, err := datasets.Open(name); err != nil {
-				need += j.row.Bytes()
-			} else if f, ok := s.(interface{ Close() error }); ok {
-				f.Close() // only looked at
-			}
-		}
-		free, err := freeDisk(r.o.at.Store)
-		if err != nil {
-			return usagef("--store %s: %w", r.o.at.Store, err)
-		}
-		if need > 0 && need+margin > free {
-			r.missing[j.input] = fmt.Sprintf("%d images take %s more in %s, which has %s free", len(names), quantity.Bytes(need), r.o.at.Store, quantity.Bytes(free))
-			continue
-		}
-		if need > 0 && !r.o.limit.quiet {
-			fmt.Fprintf(r.c.stderr, "storing %d × %s %s: %s\n", len(names), j.row.Data, j.row.Label, quantity.Bytes(need))
-		}
-		for _, name := range names {
-			if _, err := datasets.Store(name); err != nil {
-				return usageError{err}
-			}
-		}
-	}
-	return nil
-}
-
-// list prints the cells with what they weigh, and runs nothing.
-func (r *reproduction) list() error {
-	var cells [][]string
-	var total time.Duration
-	var bytes int64
-	for _, j := range r.jobs {
-		n := j.row.Bytes() * j.series.Files(j.row) * int64(r.rotate(j))
-		for _, impl := range j.impls {
-			about, _ := r.c.about(j.series.Workload, impl)
-			took := r.estimate(j, about)
-			what := "about " + quantity.Duration(took)
-			if why := r.refuses(j, impl); why != "" {
-				what, took = "SKIPPED: "+why, 0
-			}
-			cells = append(cells, []string{string(r.scope(j)), j.series.Workload, impl, j.row.Data, j.row.Label, fmt.Sprintf("%d × %s", r.rotate(j)*int(j.series.Files(j.row)), quantity.Bytes(j.row.Bytes())), what})
-			total, bytes = total+took, max(bytes, n)
-		}
-	}
-	if err := report.Table(r.c.stdout, r.o.style, []string{"scope", "workload", "implementation", "data", "size", "images", "time"}, cells); err != nil {
-		return err
-	}
-	fmt.Fprintf(r.c.stdout, "\n%d cells, about %s: each call at 0.08 Gvox/s a core or 2 Gvox/s on a device, %s of samples, and as much again to make and verify; largest images together %s.\n",
-		len(cells), quantity.Duration(total), quantity.Duration(r.o.sampling.MaxTime), quantity.Bytes(bytes))
-	if r.noDevice != "" {
-		fmt.Fprintf(r.c.stdout, "No cells on a device: %s.\n", r.noDevice)
-	}
-	return nil
-}
-
-// estimate is about how long a cell takes.
-func (r *reproduction) estimate(j paperJob, a bench.About) time.Duration {
-	rate := 0.08e9 * float64(r.o.limit.threads)
-	if a.Where == "gpu" {
-		rate = 2e9
-	}
-	call := float64(j.row.Voxels()*j.row.Times()) / rate
-	calls := call * float64(r.rotate(j))
-	timed := max(calls, min(r.o.sampling.MaxTime.Seconds(), call*float64(r.o.sampling.MaxSamples)))
-	return min(quantity.Seconds(timed+2*calls), 3*r.o.limit.time)
-}
-
-// refuses is why an implementation on the host refuses a job, "" when it does not
-// or cannot be asked without a device.
-func (r *reproduction) refuses(j paperJob, impl string) string {
-	if why := r.slow[j.series.Where+j.input]; why != "" {
-		return strings.TrimPrefix(why, "SKIPPED: ")
-	}
-	if j.series.Workload != paper.ECC || j.series.Where == "gpu" {
-		return ""
-	}
-	name, err := j.row.Input(j.series.Workload, bench.E2E, paper.Place{})
-	if err != nil {
-		return err.Error()
-	}
-	s, err := datasets.Open(name)
-	if err != nil {
-		return err.Error()
-	}
-	conditions := bench.Conditions{Scope: j.series.Scope, Threads: r.o.limit.threads, Time: r.o.limit.time / time.Duration(r.rotate(j)), Memory: r.base.Memory}
-	for _, i := range r.c.impls {
-		if i.About().Name == impl {
-			if err := i.CanDo(s, conditions); err != nil {
-				return err.Error()
-			}
-		}
-	}
-	return ""
 }

@@ -34,11 +34,17 @@ func (n numbers) value(table int, r Row, column string) (float64, bool) {
 		return v.V, ok
 	}
 	for _, l := range n.of[table] {
-		if l.Impl == n.impl && l.Series.Column == column && l.Row.Data == r.Data && l.Row.Label == r.Label && l.Measured > 0 {
+		if l.Impl == n.impl && l.Series.Column == column && l.is(r) {
 			return l.Measured, true
 		}
 	}
 	return 0, false
+}
+
+// is reports whether a line has a row's number, verified and over what the
+// published one is.
+func (l Line) is(r Row) bool {
+	return l.Row.Data == r.Data && l.Row.Label == r.Label && l.Measured > 0 && l.Mark == "" && l.Why == ""
 }
 
 // best is the least time of a row in a column over implementations on the host.
@@ -48,7 +54,7 @@ func (n numbers) best(table int, r Row, column string) (float64, bool) {
 	}
 	least := 0.0
 	for _, l := range n.of[table] {
-		if l.Series.Column == column && l.Row.Data == r.Data && l.Row.Label == r.Label && l.Measured > 0 && l.Mark == "" && (least == 0 || l.Measured < least) {
+		if l.Series.Column == column && l.is(r) && (least == 0 || l.Measured < least) {
 			least = l.Measured
 		}
 	}
@@ -121,7 +127,7 @@ func (p Paper) Claims() []Claim {
 					return
 				}
 				for _, l := range n.of[1] {
-					if l.Impl == n.impl && l.Series.Column == "gpu_overall" && l.Row.Label == r.Label && l.Row.Data == r.Data && l.Share > 0 {
+					if l.Impl == n.impl && l.Series.Column == "gpu_overall" && l.is(r) && l.Share > 0 {
 						s.add(100 * l.Share)
 					}
 				}
@@ -248,7 +254,7 @@ func hostPipeline(lines map[int][]Line) map[int][]Line {
 		}
 		for _, part := range []string{"ecc", "gaussian"} {
 			as := l
-			as.Series.Column, as.Measured = part, l.Parts[part]/float64(l.Row.Times())
+			as.Series.Column, as.Measured, as.Why = part, l.Parts[part]/float64(l.Row.Times()), ""
 			list = append(list, as)
 		}
 	}

@@ -2,6 +2,7 @@ package paper
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -108,6 +109,9 @@ func (l *Line) take(c bench.CellRecord, all []bench.CellRecord, ceiling string) 
 		l.Measured = c.Seconds.Median * each
 	}
 	l.Share = row.Ceiling
+	if l.Series.Workload == Smooth && l.Measured > 0 {
+		l.Share = float64(l.Row.Voxels()) / l.Measured / bandwidth(all, ceiling, l.Row)
+	}
 	if l.Series.Scope == bench.File {
 		l.Share = 0
 		for _, m := range slices.Backward(all) { // the disk's own rate, on whatever reads it
@@ -119,6 +123,19 @@ func (l *Line) take(c bench.CellRecord, all []bench.CellRecord, ceiling string) 
 			}
 		}
 	}
+}
+
+// bandwidth is the rate at which a device reads a row's image once, +Inf when it
+// was not measured.
+func bandwidth(all []bench.CellRecord, ceiling string, r Row) float64 {
+	for _, m := range slices.Backward(all) {
+		if m.Workload == ceiling && m.Where == "gpu" && m.Scope == bench.Kernel && m.Status == verify.Verified && r.of(m.Input, ECC) {
+			if rate, _, _, ok := m.Rate(); ok {
+				return rate
+			}
+		}
+	}
+	return math.Inf(1)
 }
 
 // compare divides what can be divided.
@@ -187,6 +204,14 @@ func (l Line) parts() string {
 		add(name, l.Parts[name])
 	}
 	return strings.Join(list, ", ")
+}
+
+// flags are the record's, and its scope where it is not the series'.
+func (l Line) flags() []string {
+	if l.Scope != "" && l.Scope != l.Series.Scope {
+		return append([]string{"scope=" + string(l.Scope)}, l.Flags...)
+	}
+	return l.Flags
 }
 
 // data names the row's data, and says when other data stand for it.

@@ -148,7 +148,7 @@ func (p Paper) section(w io.Writer, f report.Format, bold func(string) string, t
 				note("  reproduce: %s", l.Reproduce)
 			}
 		}
-		cells = append(cells, []string{l.data(), l.Row.Label, l.Impl, published, here, ratio, percent(l.PublishedShare), percent(l.Share), strings.Join(l.Flags, " "), l.parts()})
+		cells = append(cells, []string{l.data(), l.Row.Label, l.Impl, published, here, ratio, percent(l.PublishedShare), percent(l.Share), strings.Join(l.flags(), " "), l.parts()})
 	}
 	if err := report.Table(w, f, header, cells); err != nil {
 		return err

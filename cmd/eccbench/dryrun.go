@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"eccbench/datasets"
+	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
+	"eccbench/internal/report"
+	"eccbench/reports/paper"
+)
+
+// list prints the cells with what they weigh, and runs nothing.
+func (r *reproduction) list() error {
+	var cells [][]string
+	var total time.Duration
+	var bytes int64
+	for _, j := range r.jobs {
+		n := j.row.Bytes() * j.series.Files(j.row) * int64(r.rotate(j))
+		for _, impl := range j.impls {
+			about, _ := r.c.about(j.series.Workload, impl)
+			took := r.estimate(j, about)
+			what := "about " + quantity.Duration(took)
+			if why := r.refuses(j, impl); why != "" {
+				what, took = "SKIPPED: "+why, 0
+			}
+			cells = append(cells, []string{string(r.scope(j)), j.series.Workload, impl, j.row.Data, j.row.Label, fmt.Sprintf("%d × %s", r.rotate(j)*int(j.series.Files(j.row)), quantity.Bytes(j.row.Bytes())), what})
+			total, bytes = total+took, max(bytes, n)
+		}
+	}
+	if err := report.Table(r.c.stdout, r.o.style, []string{"scope", "workload", "implementation", "data", "size", "images", "time"}, cells); err != nil {
+		return err
+	}
+	fmt.Fprintf(r.c.stdout, "\n%d cells, about %s: each call at 0.08 Gvox/s a core or 2 Gvox/s on a device, %s of samples, and as much again to make and verify; largest images together %s.\n",
+		len(cells), quantity.Duration(total), quantity.Duration(r.o.sampling.MaxTime), quantity.Bytes(bytes))
+	if r.noDevice != "" {
+		fmt.Fprintf(r.c.stdout, "No cells on a device: %s.\n", r.noDevice)
+	}
+	return nil
+}
+
+// estimate is about how long a cell takes.
+func (r *reproduction) estimate(j paperJob, a bench.About) time.Duration {
+	rate := 0.08e9 * float64(r.o.limit.threads)
+	if a.Where == "gpu" {
+		rate = 2e9
+	}
+	call := float64(j.row.Voxels()*j.row.Times()) / rate
+	calls := call * float64(r.rotate(j))
+	timed := max(calls, min(r.o.sampling.MaxTime.Seconds(), call*float64(r.o.sampling.MaxSamples)))
+	return min(quantity.Seconds(timed+2*calls), 3*r.o.limit.time)
+}
+
+// refuses is why an implementation on the host refuses a job, "" when it does not
+// or cannot be asked without a device.
+func (r *reproduction) refuses(j paperJob, impl string) string {
+	if why := r.slow[j.series.Where+j.input]; why != "" {
+		return strings.TrimPrefix(why, "SKIPPED: ")
+	}
+	if j.series.Workload != paper.ECC || j.series.Where == "gpu" {
+		return ""
+	}
+	name, err := j.row.Input(j.series.Workload, bench.E2E, paper.Place{})
+	if err != nil {
+		return err.Error()
+	}
+	s, err := datasets.Open(name)
+	if err != nil {
+		return err.Error()
+	}
+	conditions := bench.Conditions{Scope: j.series.Scope, Threads: r.o.limit.threads, Time: r.o.limit.time / time.Duration(r.rotate(j)), Memory: r.base.Memory}
+	for _, i := range r.c.impls {
+		if i.About().Name == impl {
+			if err := i.CanDo(s, conditions); err != nil {
+				return err.Error()
+			}
+		}
+	}
+	return ""
+}

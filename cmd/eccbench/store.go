@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+
+	"eccbench/datasets"
+	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
+	"eccbench/reports/paper"
+)
+
+// images are the names of the generated images that a job reads from the store.
+func (r *reproduction) images(j paperJob) ([]string, error) {
+	if r.o.at.Store == "" || j.series.Scope != bench.File {
+		return nil, nil
+	}
+	if _, real := j.row.File(); real && r.o.at.Data != "" {
+		return nil, nil
+	}
+	first, err := j.row.Input(paper.ECC, bench.File, r.o.at)
+	if err != nil {
+		return nil, err
+	}
+	return datasets.Variants(first, r.rotate(j)*int(j.series.Files(j.row)))
+}
+
+// store writes the images that are read from a disk, where it has room for them.
+func (r *reproduction) store() error {
+	for _, j := range r.jobs {
+		names, err := r.images(j)
+		if err != nil || len(names) == 0 || r.missing[j.input] != "" {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		const margin = 1 << 30
+		var need int64
+		for _, name := range names {
+			if s, err := datasets.Open(name); err != nil {
+				need += j.row.Bytes()
+			} else if f, ok := s.(interface{ Close() error }); ok {
+				f.Close() // only looked at
+			}
+		}
+		free, err := freeDisk(r.o.at.Store)
+		if err != nil {
+			return usagef("--store %s: %w", r.o.at.Store, err)
+		}
+		if need > 0 && need+margin > free {
+			r.missing[j.input] = fmt.Sprintf("%d images take %s more in %s, which has %s free", len(names), quantity.Bytes(need), r.o.at.Store, quantity.Bytes(free))
+			continue
+		}
+		if need > 0 && !r.o.limit.quiet {
+			fmt.Fprintf(r.c.stderr, "storing %d × %s %s: %s\n", len(names), j.row.Data, j.row.Label, quantity.Bytes(need))
+		}
+		for _, name := range names {
+			if _, err := datasets.Store(name); err != nil {
+				return usageError{err}
+			}
+		}
+	}
+	return nil
+}
