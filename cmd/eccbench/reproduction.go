@@ -96,9 +96,7 @@ func (r *reproduction) add(p paper.Paper, t paper.Table) error {
 				}
 			}
 			j := paperJob{fmt.Sprintf("%s --table %d", p.ID, t.N), s, row, input, names}
-			if why := r.tooLong(j); why != "" {
-				r.slow[s.Where+input] = why
-			}
+			r.weighTime(j, input)
 			if len(names) > 0 {
 				r.jobs = append(r.jobs, j)
 			}
@@ -176,8 +174,7 @@ func (r *reproduction) scope(j paperJob) bench.Scope {
 
 // made reports whether a job's images are made as they are read.
 func (r *reproduction) made(j paperJob) bool {
-	_, real := j.row.File()
-	return j.series.Scope == bench.File && r.o.at.Store == "" && (!real || r.o.at.Data == "")
+	return j.series.Scope == bench.File && paper.Source(j.input) == "generated"
 }
 
 // What a voxel of a generated image takes to make and to count, on one core.
@@ -209,6 +206,13 @@ func (r *reproduction) tooLong(j paperJob) string {
 		quantity.Duration(took), n, ns, r.o.limit.threads, quantity.Duration(r.o.limit.time))
 }
 
+// weighTime notes why a job that is asked for by an input takes too long.
+func (r *reproduction) weighTime(j paperJob, input string) {
+	if why := r.tooLong(j); why != "" {
+		r.slow[j.series.Where+j.input], r.slow[j.series.Where+input] = why, why
+	}
+}
+
 // rotate is how many images rotate through the cells of a job.
 func (r *reproduction) rotate(j paperJob) int {
 	if j.row.Bytes()*j.series.Files(j.row)*int64(r.o.rotate) >= largeImages || j.series.Workload != paper.ECC && j.row.Times() > 100 {
@@ -233,7 +237,8 @@ func (r *reproduction) plans() []runner.Plan {
 				return fmt.Sprintf("eccbench paper %s --impl %s (%s fails, too)", j.table, impl, input)
 			}
 		}
-		if j.series.Workload == paper.ECC && r.reading(j) < r.o.limit.time {
+		streamed := r.made(j) && p.Scope == bench.File // whose rate is its generator's
+		if j.series.Workload == paper.ECC && !streamed && r.reading(j) < r.o.limit.time {
 			p.Ceiling = impls.Ceiling
 		}
 		i := slices.IndexFunc(plans, func(q runner.Plan) bool {
@@ -269,12 +274,7 @@ func (r *reproduction) bandwidths() []runner.Plan {
 	return plans
 }
 
-// reading estimates how long the images of a job take to read, or to make: 0.5
-// GB/s from a disk, 0.1 Gvox/s a core.
+// reading estimates how long the images of a job take to read, at 0.5 GB/s.
 func (r *reproduction) reading(j paperJob) time.Duration {
-	n := float64(r.rotate(j))
-	if !r.made(j) || r.scope(j) != bench.File {
-		return quantity.Seconds(n * float64(j.row.Bytes()) / 0.5e9)
-	}
-	return quantity.Seconds(n * float64(j.row.Voxels()) / (0.1e9 * float64(r.o.limit.threads)))
+	return quantity.Seconds(float64(int64(r.rotate(j))*j.row.Bytes()) / 0.5e9)
 }

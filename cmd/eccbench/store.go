@@ -24,9 +24,10 @@ func (r *reproduction) images(j paperJob) ([]string, error) {
 	return datasets.Variants(first, r.rotate(j)*int(j.series.Files(j.row)))
 }
 
-// store writes the images that are read from a disk, where it has room for them.
+// store writes the images that are read from a disk. Those that it has no room
+// for are made as they are read.
 func (r *reproduction) store() error {
-	for _, j := range r.jobs {
+	for i, j := range r.jobs {
 		names, err := r.images(j)
 		if err != nil || len(names) == 0 || r.missing[j.input] != "" {
 			if err != nil {
@@ -48,7 +49,16 @@ func (r *reproduction) store() error {
 			return usagef("--store %s: %w", r.o.at.Store, err)
 		}
 		if need > 0 && need+margin > free {
-			r.missing[j.input] = fmt.Sprintf("%d images take %s more in %s, which has %s free", len(names), quantity.Bytes(need), r.o.at.Store, quantity.Bytes(free))
+			why := fmt.Sprintf("%d images of %s %s take %s more in %s, which has %s free: they are made as they are read",
+				len(names), j.row.Data, j.row.Label, quantity.Bytes(need), r.o.at.Store, quantity.Bytes(free))
+			if !r.told[why] {
+				fmt.Fprintln(r.c.stderr, "eccbench:", why)
+			}
+			r.told[why] = true
+			if r.jobs[i].input, err = j.row.Input(j.series.Workload, j.series.Scope, paper.Place{Data: r.o.at.Data}); err != nil {
+				return err
+			}
+			r.weighTime(r.jobs[i], j.input)
 			continue
 		}
 		if need > 0 && !r.o.limit.quiet {

@@ -88,7 +88,7 @@ func find(cells []bench.CellRecord, s Series, r Row, impl string) (bench.CellRec
 func (l *Line) take(c bench.CellRecord, all []bench.CellRecord, ceiling string) {
 	row := report.Rows([]bench.CellRecord{c}, ceiling)[0]
 	l.Scope = c.Scope
-	l.Status, l.Flags, l.Source, l.Note, l.Reproduce = c.Status, c.Flags, source(c.Input), c.Reason, c.Reproduce
+	l.Status, l.Flags, l.Source, l.Note, l.Reproduce = c.Status, c.Flags, Source(c.Input), c.Reason, c.Reproduce
 	if c.Status == verify.Verified {
 		l.Note = ""
 	}
@@ -212,6 +212,23 @@ func (l Line) flags() []string {
 		return append([]string{"scope=" + string(l.Scope)}, l.Flags...)
 	}
 	return l.Flags
+}
+
+// publishedParts prints the parts of a published time that the paper prints, too.
+func (l Line) publishedParts(t Table) string {
+	columns := map[string][]string{"cpu_overall": {"cpu_disk"}, "gpu_overall": {"overhead", "gpu_disk", "kernel"}, "average": {"disk"}}[l.Series.Column]
+	names := map[string]string{"cpu_disk": "disk", "gpu_disk": "disk", "overhead": "start and end"}
+	var list []string
+	for _, key := range columns {
+		name := names[key]
+		if name == "" {
+			name = key
+		}
+		if v, ok := t.Value(l.Row, key); ok {
+			list = append(list, name+" "+quantity.Duration(quantity.Seconds(v.V)))
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // data names the row's data, and says when other data stand for it.

@@ -110,7 +110,7 @@ func (p Paper) section(w io.Writer, f report.Format, bold func(string) string, t
 	if s.Scope == bench.File {
 		share = "% at the disk's rate"
 	}
-	header := []string{"data", "size", "implementation", "published", "here", "× published", share + ", published", "here", "flags", "parts"}
+	header := []string{"data", "size", "implementation", "published", "here", "× published", share + ", published", "here", "flags", "parts, published", "parts, here"}
 	var cells [][]string
 	var notes, whys []string
 	note := func(format string, args ...any) {
@@ -148,7 +148,7 @@ func (p Paper) section(w io.Writer, f report.Format, bold func(string) string, t
 				note("  reproduce: %s", l.Reproduce)
 			}
 		}
-		cells = append(cells, []string{l.data(), l.Row.Label, l.Impl, published, here, ratio, percent(l.PublishedShare), percent(l.Share), strings.Join(l.flags(), " "), l.parts()})
+		cells = append(cells, []string{l.data(), l.Row.Label, l.Impl, published, here, ratio, percent(l.PublishedShare), percent(l.Share), strings.Join(l.flags(), " "), l.publishedParts(t), l.parts()})
 	}
 	if err := report.Table(w, f, header, cells); err != nil {
 		return err

@@ -176,8 +176,8 @@ func (r Row) of(input, workload string) bool {
 	return err == nil && n.With("path", "").String() == name
 }
 
-// source says where an input's bytes came from: "generated", "stored" or "real".
-func source(input string) string {
+// Source says where an input's bytes come from: "generated", "stored" or "real".
+func Source(input string) string {
 	if _, image, ok := strings.Cut(input, "/of="); ok {
 		input = image
 	}
