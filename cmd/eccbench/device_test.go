@@ -121,7 +121,7 @@ func (f failing) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC],
 		return nil, err
 	}
 	counter, err := resident.Open(d, resident.Kernel{
-		Module: "misbehave", Method: f.kind, PTX: faults.Misbehaving(), Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder(),
+		Module: "misbehave", Method: f.kind, PTX: func(string) ([]byte, error) { return faults.Misbehaving(), nil }, Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder(),
 	})
 	if err != nil {
 		return nil, err

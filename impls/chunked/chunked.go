@@ -18,7 +18,6 @@ import (
 	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
-	"eccbench/kernels"
 )
 
 // The pipeline's size: slabs long enough that copies run at their full rate and
@@ -94,16 +93,8 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 	if err != nil {
 		return nil, err
 	}
-	load := i.PTX
-	if load == nil {
-		load = kernels.PTX
-	}
-	ptx, err := load("ecc_chunked")
-	if err != nil {
-		return nil, err
-	}
 	counter, err := resident.Open(d, resident.Kernel{
-		Module: "ecc_chunked", Method: "chunked", PTX: ptx, Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder(),
+		Module: "ecc_chunked", Method: "chunked", PTX: i.PTX, Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder(),
 	})
 	if err != nil {
 		return nil, err

@@ -222,25 +222,15 @@ func (j *job) Out() (ecc.VCEC, error) { return ecc.FromDense(j.Changes()), nil }
 
 func (j *job) Close() error {
 	var errs []error
-	free := func(o interface{ Close() error }, made bool) {
-		if made {
-			errs = append(errs, o.Close())
-		}
-	}
 	if j.copying != nil {
 		errs = append(errs, j.copying.Wait())
 	}
 	errs = append(errs, j.Stream.Wait())
 	for _, s := range j.slots {
-		free(s.slab, s.slab != nil)
-		free(s.copied, s.copied != nil)
-		free(s.free, s.free != nil)
+		errs = append(errs, resident.CloseAll(s.slab, s.copied, s.free))
 	}
 	for _, s := range j.staged {
-		free(s.slab, s.slab != nil)
-		free(s.sent, s.sent != nil)
+		errs = append(errs, resident.CloseAll(s.slab, s.sent))
 	}
-	free(j.whole, j.whole != nil)
-	free(j.copying, j.copying != nil)
-	return errors.Join(append(errs, j.Counter.Close())...)
+	return errors.Join(append(errs, resident.CloseAll(j.whole, j.copying), j.Counter.Close())...)
 }

@@ -5,6 +5,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
+	"eccbench/internal/resident"
 )
 
 // A mark is when the device did a part of the work.
@@ -29,14 +30,7 @@ func (j *job) marked(name string, s device.Stream, add func() error) (err error)
 	return errors.Join(s.Record(m.from), add(), s.Record(m.to))
 }
 
-func (m mark) close() (err error) {
-	for _, e := range []device.Event{m.from, m.to} {
-		if e != nil {
-			err = errors.Join(err, e.Close())
-		}
-	}
-	return err
-}
+func (m mark) close() error { return resident.CloseAll(m.from, m.to) }
 
 // timeline notes in the trace what was marked, if it was all done, and forgets it.
 func (j *job) timeline(trace *bench.Trace, done bool) (err error) {

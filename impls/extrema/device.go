@@ -9,7 +9,6 @@ import (
 	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
-	cuda "eccbench/kernels"
 )
 
 // OnDevice counts extrema of a resident image (kernels/extrema_3d.h). Up to
@@ -108,16 +107,8 @@ func (o OnDevice) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC]
 	if err != nil {
 		return nil, err
 	}
-	load := o.PTX
-	if load == nil {
-		load = cuda.PTX
-	}
-	ptx, err := load(module(in))
-	if err != nil {
-		return nil, err
-	}
 	j := &deviceJob{d: d, in: in, upload: c.Scope == bench.E2E || c.Scope == bench.File}
-	if err := j.setup(ptx); err != nil {
+	if err := j.setup(o.PTX); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
 	return j, nil
@@ -128,7 +119,7 @@ func (o OnDevice) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC]
 func module(in grid.Source) string { return fmt.Sprintf("ecc_extrema_%v", in.Type()) }
 
 // kernel is the kernel for an image, in pairs or not.
-func kernel(in grid.Source, ptx []byte, pairs bool) resident.Kernel {
+func kernel(in grid.Source, ptx func(string) ([]byte, error), pairs bool) resident.Kernel {
 	k := resident.Kernel{
 		Module: module(in), Method: "extrema", PTX: ptx, Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder(), Threads: threads,
 	}

@@ -28,7 +28,7 @@ type deviceJob struct {
 	last          *resident.Counter // that of the last Do
 }
 
-func (j *deviceJob) setup(ptx []byte) (err error) {
+func (j *deviceJob) setup(ptx func(string) ([]byte, error)) (err error) {
 	if s, ok := pairs(j.in.Type(), j.in.Ladder()); ok {
 		j.scaling = s
 		if j.pairs, err = resident.Open(j.d, kernel(j.in, ptx, true)); err != nil {
@@ -134,13 +134,7 @@ func (j *deviceJob) Device() string                  { return j.last.Device() }
 func (j *deviceJob) Flags() []string                 { return j.last.Flags() }
 
 func (j *deviceJob) Close() error {
-	var errs []error
-	if j.memory != nil {
-		errs = append(errs, j.memory.Close())
-	}
-	if j.strays != nil {
-		errs = append(errs, j.strays.Close())
-	}
+	errs := []error{resident.CloseAll(j.memory, j.strays)}
 	for _, c := range j.counters() {
 		errs = append(errs, c.Close())
 	}

@@ -152,18 +152,6 @@ func (j *deviceJob) Poison() { binary.LittleEndian.PutUint64(j.result.Data(), 1<
 func (j *deviceJob) Out() (uint64, error) { return binary.LittleEndian.Uint64(j.result.Data()), nil }
 
 func (j *deviceJob) Close() error {
-	errs := []error{j.watch.Close()}
-	free := func(o interface{ Close() error }, made bool) {
-		if made {
-			errs = append(errs, o.Close())
-		}
-	}
-	free(j.result, j.result != nil)
-	free(j.sum, j.sum != nil)
-	free(j.image, j.image != nil)
-	free(j.module, j.module != nil)
-	free(j.end, j.end != nil)
-	free(j.start, j.start != nil)
-	free(j.stream, j.stream != nil)
-	return errors.Join(errs...)
+	return errors.Join(j.watch.Close(),
+		resident.CloseAll(j.result, j.sum, j.image, j.module, j.end, j.start, j.stream))
 }

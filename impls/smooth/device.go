@@ -49,12 +49,8 @@ func (o OnDevice) Setup(p *Pipeline, c bench.Conditions) (bench.Job[Answer], err
 	if err != nil {
 		return nil, err
 	}
-	ptx, err := kernels.PTX("ecc_fullsweep")
-	if err != nil {
-		return nil, err
-	}
 	counter, err := resident.Open(d, resident.Kernel{
-		Module: "ecc_fullsweep", Method: "fullsweep", PTX: ptx, Shape: p.Shape(), Type: p.Type(), Ladder: p.Ladder(),
+		Module: "ecc_fullsweep", Method: "fullsweep", Shape: p.Shape(), Type: p.Type(), Ladder: p.Ladder(),
 	})
 	if err != nil {
 		return nil, err
@@ -221,18 +217,6 @@ func (j *deviceJob) Out() (Answer, error) {
 }
 
 func (j *deviceJob) Close() error {
-	errs := []error{j.Stream.Wait()}
-	free := func(o interface{ Close() error }, made bool) {
-		if made {
-			errs = append(errs, o.Close())
-		}
-	}
-	free(j.module, j.module != nil)
-	free(j.ended, j.ended != nil)
-	free(j.began, j.began != nil)
-	free(j.between, j.between != nil)
-	free(j.now[1], j.now[1] != nil)
-	free(j.now[0], j.now[0] != nil)
-	free(j.image, j.image != nil)
-	return errors.Join(append(errs, j.Counter.Close())...)
+	return errors.Join(j.Stream.Wait(),
+		resident.CloseAll(j.module, j.ended, j.began, j.between, j.now[1], j.now[0], j.image), j.Counter.Close())
 }

@@ -14,7 +14,6 @@ import (
 	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
-	"eccbench/kernels"
 )
 
 // Implementation is the tiled implementation on the devices that Open gives.
@@ -58,16 +57,8 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 	if err != nil {
 		return nil, err
 	}
-	load := i.PTX
-	if load == nil {
-		load = kernels.PTX
-	}
-	ptx, err := load("ecc_tiled")
-	if err != nil {
-		return nil, err
-	}
 	counter, err := resident.Open(d, resident.Kernel{
-		Module: "ecc_tiled", Method: "tiled", PTX: ptx, Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder(),
+		Module: "ecc_tiled", Method: "tiled", PTX: i.PTX, Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder(),
 	})
 	if err != nil {
 		return nil, err

@@ -3,11 +3,13 @@ package resident
 import (
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
+	"eccbench/kernels"
 )
 
 // A Counter is a kernel that adds the changes of an image to a table, with all
@@ -32,9 +34,9 @@ type Counter struct {
 
 // A Kernel says which kernel counts, and how much it has to do.
 type Kernel struct {
-	Module string // kernels/<Module>.cu
-	Method string // ecc_<Method>_<2d|3d>_<type>
-	PTX    []byte
+	Module string                            // kernels/<Module>.cu
+	Method string                            // ecc_<Method>_<2d|3d>_<type>
+	PTX    func(name string) ([]byte, error) // of a source; nil means package kernels
 	Shape  grid.Shape
 	Type   grid.Type
 	Ladder grid.Ladder
@@ -61,7 +63,15 @@ func Open(d device.Device, k Kernel) (c *Counter, err error) {
 	if c.end, err = d.NewEvent("end"); err != nil {
 		return c, err
 	}
-	if c.module, err = d.LoadModule(k.Module, k.PTX); err != nil {
+	load := k.PTX
+	if load == nil {
+		load = kernels.PTX
+	}
+	ptx, err := load(k.Module)
+	if err != nil {
+		return c, err
+	}
+	if c.module, err = d.LoadModule(k.Module, ptx); err != nil {
 		return c, err
 	}
 	if c.function, err = c.module.Function(fmt.Sprintf("ecc_%s_%dd_%v", k.Method, k.Shape.Dim(), k.Type)); err != nil {
@@ -217,23 +227,24 @@ func (c *Counter) Flags() []string { return c.watch.Flags() }
 // Close frees all that Open made.
 func (c *Counter) Close() error {
 	errs := []error{c.watch.Close()}
-	free := func(o interface{ Close() error }, made bool) {
-		if made {
-			errs = append(errs, o.Close())
-		}
-	}
 	if c.Stream != nil {
 		errs = append(errs, c.Stream.Wait())
 	}
-	errs = append(errs, c.slowdown.close())
-	free(c.result, c.result != nil)
-	free(c.total, c.total != nil)
+	errs = append(errs, c.slowdown.close(), CloseAll(c.result, c.total))
 	if c.ladder != nil {
 		errs = append(errs, c.ladder.close())
 	}
-	free(c.module, c.module != nil)
-	free(c.end, c.end != nil)
-	free(c.start, c.start != nil)
-	free(c.Stream, c.Stream != nil)
+	return errors.Join(append(errs, CloseAll(c.module, c.end, c.start, c.Stream))...)
+}
+
+// CloseAll closes what there is of a device's objects, in order. What is nil was
+// never made.
+func CloseAll(objects ...io.Closer) error {
+	var errs []error
+	for _, o := range objects {
+		if o != nil {
+			errs = append(errs, o.Close())
+		}
+	}
 	return errors.Join(errs...)
 }
