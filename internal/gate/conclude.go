@@ -43,9 +43,9 @@ func (r *Result) conclude(alone bool) {
 	case len(noisy) > 0 && r.unexplained() == 0:
 		say(IsInconclusive, "the machine is too noisy: %s", strings.Join(noisy, "; "))
 	case len(noisy) > 0:
-		say(IsRegression, "%s slower by more than the effect and this machine's noise, twice", cellsAre(r.unexplained(), n))
+		say(IsRegression, "%s slower by more than the effect and this machine's noise, confirmed by a fresh run", cellsAre(r.unexplained(), n))
 	case count[Regression] > 0:
-		say(IsRegression, "%s slower by more than the effect, twice", cellsAre(count[Regression], n))
+		say(IsRegression, "%s slower by more than the effect, confirmed by a fresh run", cellsAre(count[Regression], n))
 	case count[Inconclusive]+count[NotRun] > 0:
 		say(IsInconclusive, "%s not settled", cellsAre(count[Inconclusive]+count[NotRun], n))
 	default:
@@ -91,8 +91,8 @@ func (r *Result) tooNoisy() []string {
 	return list
 }
 
-// unexplained counts the cells that are slower, both times, by more than the
-// effect and the largest difference of the base from itself together.
+// unexplained counts the cells that are slower, both runs together, by more than
+// the effect and the largest difference of the base from itself.
 func (r *Result) unexplained() int {
 	most := 0.0
 	for _, c := range r.Cells {
@@ -106,7 +106,7 @@ func (r *Result) unexplained() int {
 		beyond := func(e *Estimate) bool {
 			return e != nil && e.Lo != nil && math.Log1p(*e.Lo) > most+math.Log1p(c.Effect)
 		}
-		if c.Decision == Regression && beyond(c.Change) && beyond(c.Second) {
+		if c.Decision == Regression && beyond(c.Both) {
 			n++
 		}
 	}

@@ -127,8 +127,10 @@ type CellResult struct {
 	// over itself seems to change: what can be due to the machine alone.
 	Change *Estimate `json:"change,omitempty"`
 	Noise  *Estimate `json:"noise,omitempty"`
-	// Second is of the fresh run that measured a flagged cell once more.
+	// Second is of the fresh run that measured a flagged cell once more, and Both
+	// of the two runs together.
 	Second *Estimate `json:"second,omitempty"`
+	Both   *Estimate `json:"both,omitempty"`
 	// Between is the standard deviation between processes of one program that ran
 	// in one block, as a share of their time.
 	Between float64 `json:"between_processes,omitempty"`

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"fmt"
 	"math"
 
 	"eccbench/internal/stats"
@@ -55,6 +56,22 @@ func (e *Estimate) decide(effect float64) Decision {
 		return Same
 	}
 	return Inconclusive
+}
+
+// repeats reports whether a fresh run shows a change in the direction of a flag.
+func (e *Estimate) repeats(d Decision) bool {
+	if e.Lo == nil {
+		return false
+	}
+	return d == Regression && *e.Lo > 0 || d == Improved && *e.Hi < 0
+}
+
+// in prints the change with its interval.
+func (e *Estimate) in() string {
+	if e.Lo == nil {
+		return fmt.Sprintf("%+.1f %%", e.Change*100)
+	}
+	return fmt.Sprintf("%+.1f %%, 90 %% interval %.1f to %.1f", e.Change*100, *e.Lo*100, *e.Hi*100)
 }
 
 // lower is the effect in the other direction: as much faster as it is slower.

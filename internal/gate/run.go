@@ -143,7 +143,9 @@ func (r *Result) flagged() []int {
 	return list
 }
 
-// judge decides the cells of a round. In the second only the flags can fall.
+// judge decides the cells of a round. In the second only the flags can fall: one
+// counts when the fresh run shows a change in its direction too, and both runs
+// together one beyond the effect.
 func (g *Gate) judge(r *Result, round int, cells []int) {
 	var estimates []*Estimate
 	of := map[int]*Estimate{}
@@ -161,8 +163,9 @@ func (g *Gate) judge(r *Result, round int, cells []int) {
 			c.Noise = estimate(logs(beside, Base, beside, Again, g.Protocol.Blocks), c.Effect)
 			c.Between = between(v.pairs())
 			c.Change = change
-		} else {
-			c.Second = change
+		} else if c.Second = change; change != nil {
+			change = estimate(slices.Concat(c.Change.Logs, change.Logs), c.Effect)
+			c.Both = change
 		}
 		c.Notes = append(c.Notes, notes...)
 		slices.Sort(c.Notes)
@@ -191,8 +194,8 @@ func (g *Gate) judge(r *Result, round int, cells []int) {
 		switch {
 		case round == 1:
 			c.Decision = seen
-		case seen != c.Decision:
-			c.Reason = fmt.Sprintf("%s at first, not confirmed by a fresh run (%s)", c.Decision, seen)
+		case seen != c.Decision || !c.Second.repeats(seen):
+			c.Reason = fmt.Sprintf("%s at first, not confirmed by a fresh run (%s)", c.Decision, c.Second.in())
 			c.Decision = Inconclusive
 		}
 		if c.Decision == Inconclusive {
