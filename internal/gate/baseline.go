@@ -43,7 +43,7 @@ func (r *Result) Baseline() Baseline {
 	for i, c := range r.Cells {
 		s := Stretch{Cell: c.Cell, Device: c.Device}
 		for _, p := range r.Processes {
-			if p.Cell == i && p.Round == 1 && p.Side != Candidate {
+			if p.Cell == i && p.Round == 1 && p.Side != Candidate && !p.Repeated {
 				s.Digests = p.digests
 				s.Processes = append(s.Processes, p)
 			}

@@ -83,6 +83,10 @@ type Process struct {
 	Allocated *int64        `json:"allocated,omitempty"`
 	Launches  *int64        `json:"launches,omitempty"`
 	Flags     []string      `json:"flags,omitempty"`
+	// Repeated says that the process does not count, because it was IMPLAUSIBLE
+	// and another was run in its place: a ceiling that something else slowed down
+	// makes any program look too fast. A second in a row counts.
+	Repeated bool `json:"repeated,omitempty"`
 
 	digests   map[string]string // of its answers, by input
 	reproduce string

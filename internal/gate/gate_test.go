@@ -291,6 +291,15 @@ func TestFailingCandidates(t *testing.T) {
 	if r := run(t, w, 3, cells(1, 0.05), nil); r.Verdict != Pass {
 		t.Errorf("some bytes in one process: %s, %s", r.Verdict, r.Reason)
 	}
+	// Nor is a ceiling that was measured too low in one process.
+	w.n, w.alter = 0, func(_ Side, c *bench.CellRecord) {
+		if w.n == 20 || w.n == 30 {
+			status(verify.Implausible)(c)
+		}
+	}
+	if r := run(t, w, 3, cells(1, 0.05), nil); r.Verdict != Pass || len(r.Processes) != 62 {
+		t.Errorf("implausible once: %s, %s, %d processes", r.Verdict, r.Reason, len(r.Processes))
+	}
 	w.n, w.alter = 0, func(s Side, c *bench.CellRecord) {
 		if s == Candidate && w.n > 50 {
 			c.Digests = []string{"9"}

@@ -59,7 +59,7 @@ type view map[int]map[Side][]Process
 func viewOf(processes []Process, round, cell int) view {
 	v := view{}
 	for _, p := range processes {
-		if p.Round != round || p.Cell != cell {
+		if p.Round != round || p.Cell != cell || p.Repeated {
 			continue
 		}
 		if v[p.Block] == nil {

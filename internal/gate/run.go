@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"eccbench/internal/verify"
 )
 
 // Run measures the cells and judges them. What the fresh run of a second round
@@ -81,6 +83,14 @@ func (g *Gate) round(ctx context.Context, r *Result, round int, cells []int) err
 				return err
 			}
 			p.Round, p.Block = round, s.block
+			if p.Status == verify.Implausible {
+				p.Repeated = true
+				r.Processes, total = append(r.Processes, p), total+1
+				if p, err = g.process(ctx, r, side, s.cell); err != nil {
+					return err
+				}
+				p.Round, p.Block = round, s.block
+			}
 			r.Processes = append(r.Processes, p)
 			if !p.usable() {
 				ended[s.cell] = true
