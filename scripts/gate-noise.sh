@@ -6,8 +6,13 @@
 #
 #   scripts/gate-noise.sh OUTDIR [N]
 #
-# Needs Go. What is in OUTDIR already is not run again. The effect is 3 % beside
-# no change and beside 5 %, and the default of 5 % beside 20 %.
+# What is in OUTDIR already is not run again. The effect is 3 % beside no change
+# and beside 5 %, and 5 % beside 20 %. Needs Go, unless OUTDIR holds the programs
+# already: eccbench-none, eccbench-slow5 and eccbench-slow20, each built with
+#   CGO_ENABLED=0 go build -tags slow5 -o OUTDIR/eccbench-slow5 ./cmd/eccbench
+#
+# ECCBENCH_GATE: flags of gate in place of cpu on one of six inputs, such as
+# '--impl fullsweep --scope kernel --sizes 256 --blocks 6'.
 set -u
 [ $# -ge 1 ] || { echo "usage: $0 OUTDIR [N]" >&2; exit 64; }
 n=${2:-10}
@@ -27,8 +32,9 @@ gate() { # KIND I CANDIDATE EFFECT
 	4) input=noise/shape=512x512/levels=1024/type=float32/seed=1 ;;
 	5) input=grf/shape=512x512/levels=256/type=uint8/smooth=2/seed=1 ;;
 	esac
-	"$out/eccbench-none" gate --base "$out/eccbench-none" --cand "$out/eccbench-$3" --impl cpu --threads 1 \
-		--input "$input" --effect "$4" --order-seed "$2" --out "$out/$1-$2.json" --quiet >"$out/$1-$2.txt" 2>&1
+	# shellcheck disable=SC2086 # the flags are several words
+	"$out/eccbench-none" gate --base "$out/eccbench-none" --cand "$out/eccbench-$3" \
+		${ECCBENCH_GATE:---impl cpu --threads 1 --input "$input"} --effect "$4" --order-seed "$2" --out "$out/$1-$2.json" --quiet >"$out/$1-$2.txt" 2>&1
 	echo "$1 $2: exit code $?: $(head -1 "$out/$1-$2.txt")"
 }
 
