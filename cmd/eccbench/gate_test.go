@@ -83,8 +83,15 @@ func TestInterruptedGate(t *testing.T) {
 	if !strings.Contains(stdout.String(), "INCONCLUSIVE: interrupted") {
 		t.Errorf("stdout:\n%s", stdout.String())
 	}
-	if left, _ := exec.Command("pgrep", "-f", cmd.Path).Output(); len(left) > 0 {
-		t.Errorf("processes left: %s", left)
+	// A worker ends when it sees that its parent has gone.
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		left, _ := exec.Command("pgrep", "-f", cmd.Path).Output()
+		if len(left) == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("processes left: %s", left)
+		}
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "eccbench-gate-*")); len(left) > 0 {
 		t.Errorf("left: %s", left)
