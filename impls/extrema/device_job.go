@@ -26,6 +26,8 @@ type deviceJob struct {
 	scaling       scaling
 	pairs, single *resident.Counter // either may be nil
 	last          *resident.Counter // that of the last Do
+
+	pairLength, singleLength int32 // of a segment; see segment
 }
 
 func (j *deviceJob) setup(ptx func(string) ([]byte, error)) (err error) {
@@ -34,12 +36,13 @@ func (j *deviceJob) setup(ptx func(string) ([]byte, error)) (err error) {
 		if j.pairs, err = resident.Open(j.d, kernel(j.in, ptx, true)); err != nil {
 			return err
 		}
-		j.last = j.pairs
+		j.last, j.pairLength = j.pairs, int32(segment(j.in.Shape(), j.pairs.Blocks(), 2))
 	}
 	if j.in.Type() != grid.Uint8 {
 		if j.single, err = resident.Open(j.d, kernel(j.in, ptx, false)); err != nil {
 			return err
 		}
+		j.singleLength = int32(segment(j.in.Shape(), j.single.Blocks(), 1))
 		if j.last == nil {
 			j.last = j.single
 		}
@@ -97,12 +100,11 @@ func (j *deviceJob) Do(trace *bench.Trace) error {
 			return err
 		}
 		n, h, w := ecc.Stack(j.in.Shape())
-		voxels := int64(2)
+		length := j.pairLength
 		if c == j.single {
-			voxels = 1
+			length = j.singleLength
 		}
-		err := c.Count(c.Stream, j.image(), int32(w), int32(h), int32(n), int32(segment(j.in.Shape(), c.Blocks(), voxels)),
-			j.scaling.scale, j.scaling.offset, j.scaling.bias)
+		err := c.Count(c.Stream, j.image(), int32(w), int32(h), int32(n), length, j.scaling.scale, j.scaling.offset, j.scaling.bias)
 		if err != nil {
 			return err
 		}
