@@ -48,9 +48,8 @@ func (Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	threads := int64(max(1, c.Threads))
 	n := in.Shape().Voxels()
 	estimate := quantity.Seconds(float64(n) * nsPerVoxel * 1e-9 / float64(threads))
-	if c.Time > 0 && estimate > c.Time {
-		return fmt.Errorf("needs about %s for each answer (%d voxels × %d ns on %d cores), %s is left for one",
-			quantity.Duration(estimate), n, nsPerVoxel, threads, quantity.Duration(c.Time))
+	if err := c.Allow(estimate, "%d voxels × %d ns on %d cores", n, nsPerVoxel, threads); err != nil {
+		return err
 	}
 	p := newPlan(in, c.Threads)
 	if c.Memory > 0 && p.memory() > c.Memory {

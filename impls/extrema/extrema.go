@@ -61,9 +61,8 @@ func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	l := i.layout(in, c.Threads)
 	n, nsPerVoxel := in.Shape().Voxels(), l.nsPerVoxel(isa)
 	estimate := quantity.Seconds(float64(n*nsPerVoxel) * 1e-9 / float64(l.threads))
-	if c.Time > 0 && estimate > c.Time {
-		return fmt.Errorf("needs about %s for each answer (%d voxels × %d ns on %d cores), %s is left for one",
-			quantity.Duration(estimate), n, nsPerVoxel, l.threads, quantity.Duration(c.Time))
+	if err := c.Allow(estimate, "%d voxels × %d ns on %d cores", n, nsPerVoxel, l.threads); err != nil {
+		return err
 	}
 	if c.Memory > 0 && l.memory() > c.Memory {
 		return fmt.Errorf("needs %s (%d cores × %s, %d levels), the limit is %s",

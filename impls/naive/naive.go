@@ -6,7 +6,6 @@ package naive
 
 import (
 	"fmt"
-	"time"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/ecc"
@@ -36,9 +35,8 @@ func (Implementation) About() bench.About {
 func (Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	n, m := in.Shape().Voxels(), in.Ladder().Len()
 	estimate := quantity.Seconds(float64(n) * float64(m) * nsPerVoxelLevel * 1e-9)
-	if c.Time > 0 && estimate > c.Time {
-		return fmt.Errorf("needs about %s for each answer (%d voxels × %d levels × %d ns), %s is left for one",
-			quantity.Duration(estimate), n, m, nsPerVoxelLevel, quantity.Duration(c.Time.Round(time.Millisecond)))
+	if err := c.Allow(estimate, "%d voxels × %d levels × %d ns", n, m, nsPerVoxelLevel); err != nil {
+		return err
 	}
 	if need := memory(in); c.Memory > 0 && need > c.Memory {
 		return fmt.Errorf("needs %s (4 bytes for each of %d voxels, 8 for each of %d levels), the limit is %s",

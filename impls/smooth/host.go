@@ -37,9 +37,9 @@ func (h OnHost) CanDo(p *Pipeline, c bench.Conditions) error {
 	}
 	threads := int64(max(1, c.Threads))
 	estimate := quantity.Seconds(float64(p.Shape().Voxels()*p.Iterations) * iterationNS * 1e-9 / float64(threads))
-	if c.Time > 0 && estimate > c.Time {
-		return fmt.Errorf("needs about %s for each answer (%d iterations × %d pixels × %d ns on %d cores), %s is left for one",
-			quantity.Duration(estimate), p.Iterations, p.Shape().Voxels(), iterationNS, threads, quantity.Duration(c.Time))
+	err := c.Allow(estimate, "%d iterations × %d pixels × %d ns on %d cores", p.Iterations, p.Shape().Voxels(), iterationNS, threads)
+	if err != nil {
+		return err
 	}
 	c.Time = 0
 	if err := h.Counter.CanDo(newSurface(p.Source), c); err != nil {

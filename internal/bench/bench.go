@@ -5,9 +5,11 @@
 package bench
 
 import (
+	"fmt"
 	"os"
 	"time"
 
+	"eccbench/internal/quantity"
 	"eccbench/internal/verify"
 )
 
@@ -87,6 +89,16 @@ type Conditions struct {
 	Memory  int64         // bytes of the worker's own memory, 0 for no limit
 	Device  string        // which accelerator, "" for the first
 	ISA     string        // which instruction set, "" for the best there is; for implementations that have several
+}
+
+// Allow refuses what takes longer for each answer than is left for one. The sum
+// says how the estimate came about.
+func (c Conditions) Allow(estimate time.Duration, sum string, args ...any) error {
+	if c.Time == 0 || estimate <= c.Time {
+		return nil
+	}
+	return fmt.Errorf("needs about %s for each answer (%s), %s is left for one",
+		quantity.Duration(estimate), fmt.Sprintf(sum, args...), quantity.Duration(c.Time))
 }
 
 // About describes an implementation to people.
