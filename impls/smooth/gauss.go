@@ -1,6 +1,9 @@
 package smooth
 
-import "sync"
+import (
+	"math"
+	"sync"
+)
 
 // Radius is how far the kernel reaches: it is 13 pixels wide (Wang et al. 2022,
 // section 5.3, who do not say its standard deviation; 2 puts its end at three).
@@ -90,28 +93,19 @@ func (s *smoother) along(dst, src, row []float32) {
 		row[i], row[Radius+len(src)+i] = src[0], src[len(src)-1]
 	}
 	copy(row[Radius:], src)
-	w := Weights()
-	n := len(dst)
-	v := func(k int) []float32 { return row[Radius+k:][:n] }
-	a1, b1, a2, b2, a3, b3 := v(-1), v(1), v(-2), v(2), v(-3), v(3)
-	a4, b4, a5, b5, a6, b6 := v(-4), v(4), v(-5), v(5), v(-6), v(6)
-	for x, mid := range v(0) {
-		sum := float32(w[0] * mid)
-		sum += float32(w[1] * (a1[x] + b1[x]))
-		sum += float32(w[2] * (a2[x] + b2[x]))
-		sum += float32(w[3] * (a3[x] + b3[x]))
-		sum += float32(w[4] * (a4[x] + b4[x]))
-		sum += float32(w[5] * (a5[x] + b5[x]))
-		sum += float32(w[6] * (a6[x] + b6[x]))
-		dst[x] = sum
-	}
+	weigh(dst, func(k int64) []float32 { return row[Radius+k:][:len(dst)] }, float32(math.Inf(1)))
 }
 
 func (s *smoother) across(dst []float32, y int64) {
-	w := Weights()
-	v := func(k int64) []float32 {
+	weigh(dst, func(k int64) []float32 {
 		return s.between[min(max(y+k, 0), s.height-1)*s.width:][:len(dst)]
-	}
+	}, s.top)
+}
+
+// weigh sets dst to the weighted sum of the rows v(k), |k| ≤ Radius, but at most
+// to top.
+func weigh(dst []float32, v func(k int64) []float32, top float32) {
+	w := Weights()
 	a1, b1, a2, b2, a3, b3 := v(-1), v(1), v(-2), v(2), v(-3), v(3)
 	a4, b4, a5, b5, a6, b6 := v(-4), v(4), v(-5), v(5), v(-6), v(6)
 	for x, mid := range v(0) {
@@ -122,7 +116,7 @@ func (s *smoother) across(dst []float32, y int64) {
 		sum += float32(w[4] * (a4[x] + b4[x]))
 		sum += float32(w[5] * (a5[x] + b5[x]))
 		sum += float32(w[6] * (a6[x] + b6[x]))
-		dst[x] = min(sum, s.top)
+		dst[x] = min(sum, top)
 	}
 }
 
