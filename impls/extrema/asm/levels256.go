@@ -59,24 +59,7 @@ func shift256(size int) {
 // affine256 is affine512 for eight values at a time, without what is left of a
 // vector.
 func affine256(to int, double bool) {
-	kind, float := "single", "float32"
-	if double {
-		kind, float = "double", "float64"
-	}
-	name := fmt.Sprintf("%sto%davx2", kind, 8*to)
-	TEXT(name, NOSPLIT, affineSignature(float))
-	Pragma("noescape")
-	Doc(name + " writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one stands on no level.")
-	all := func(name string) VecVirtual {
-		v := YMM()
-		x := Load(Param(name), XMM())
-		if double {
-			VBROADCASTSD(x, v)
-		} else {
-			VBROADCASTSS(x, v)
-		}
-		return v
-	}
+	all := affine("avx2", to, double, YMM)
 	lo, inverse, step, last := all("lo"), all("inverse"), all("step"), YMM()
 	x := XMM()
 	VMOVQ(Load(Param("last"), GP64()), x)

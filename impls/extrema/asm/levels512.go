@@ -93,20 +93,19 @@ func shift512(from, to int) {
 	})
 }
 
-// affine512 turns float32 values that stand on the levels of an affine ladder
-// into levels of so many bytes, with the ladder's arithmetic in float32 or, as
-// the ladder itself does, in float64.
-func affine512(to int, double bool) {
+// affine begins a function that turns float32 values into levels of so many bytes,
+// and gives what puts a parameter into all lanes of a vector.
+func affine(isa string, to int, double bool, vector func() VecVirtual) (all func(name string) VecVirtual) {
 	kind, float := "single", "float32"
 	if double {
 		kind, float = "double", "float64"
 	}
-	name := fmt.Sprintf("%sto%davx512", kind, 8*to)
+	name := fmt.Sprintf("%sto%d%s", kind, 8*to, isa)
 	TEXT(name, NOSPLIT, affineSignature(float))
 	Pragma("noescape")
 	Doc(name + " writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one stands on no level.")
-	all := func(name string) VecVirtual {
-		v := ZMM()
+	return func(name string) VecVirtual {
+		v := vector()
 		x := Load(Param(name), XMM())
 		if double {
 			VBROADCASTSD(x, v)
@@ -115,6 +114,13 @@ func affine512(to int, double bool) {
 		}
 		return v
 	}
+}
+
+// affine512 turns float32 values that stand on the levels of an affine ladder
+// into levels of so many bytes, with the ladder's arithmetic in float32 or, as
+// the ladder itself does, in float64.
+func affine512(to int, double bool) {
+	all := affine("avx512", to, double, ZMM)
 	lo, inverse, step, last := all("lo"), all("inverse"), all("step"), ZMM()
 	VPBROADCASTD(Load(Param("last"), GP64()).(GPVirtual).As32(), last)
 	rows512(4, 16, func(c conversion, done, k Register) {
