@@ -24,27 +24,36 @@ type deviceJob struct {
 	memory        device.Buffer // the image between two guards
 	strays        device.Buffer
 	scaling       scaling
-	pairs, single *resident.Counter // either may be nil
-	last          *resident.Counter // that of the last Do
+	pairs, single *march // either may be nil
+	last          *march // that of the last Do
+}
 
-	pairLength, singleLength int32 // of a segment; see segment
+// A march is kernels with the length of their segments.
+type march struct {
+	*resident.Counter
+	length int32
+}
+
+func (j *deviceJob) open(ptx func(string) ([]byte, error), pairs bool, voxels int64) (*march, error) {
+	c, err := resident.Open(j.d, kernel(j.in, ptx, pairs))
+	if err != nil {
+		return nil, err
+	}
+	m := &march{c, int32(segment(j.in.Shape(), c.Blocks(), voxels))}
+	j.last = m
+	return m, nil
 }
 
 func (j *deviceJob) setup(ptx func(string) ([]byte, error)) (err error) {
+	if j.in.Type() != grid.Uint8 {
+		if j.single, err = j.open(ptx, false, 1); err != nil {
+			return err
+		}
+	}
 	if s, ok := pairs(j.in.Type(), j.in.Ladder()); ok {
 		j.scaling = s
-		if j.pairs, err = resident.Open(j.d, kernel(j.in, ptx, true)); err != nil {
+		if j.pairs, err = j.open(ptx, true, 2); err != nil {
 			return err
-		}
-		j.last, j.pairLength = j.pairs, int32(segment(j.in.Shape(), j.pairs.Blocks(), 2))
-	}
-	if j.in.Type() != grid.Uint8 {
-		if j.single, err = resident.Open(j.d, kernel(j.in, ptx, false)); err != nil {
-			return err
-		}
-		j.singleLength = int32(segment(j.in.Shape(), j.single.Blocks(), 1))
-		if j.last == nil {
-			j.last = j.single
 		}
 	}
 	edge, size := guard(j.in), grid.TotalBytes(j.in)
@@ -57,19 +66,18 @@ func (j *deviceJob) setup(ptx func(string) ([]byte, error)) (err error) {
 	if err = errors.Join(j.last.Stream.Fill(j.memory, 0, edge, 0), j.last.Stream.Fill(j.memory, edge+size, edge, 0)); err != nil {
 		return err
 	}
-	if err = j.put(); err != nil {
+	if j.upload {
+		return nil // each Do does it
+	}
+	return j.put()
+}
+
+// put copies the image to the device, and takes the kernels for pairs where every
+// value of it stands on the ladder.
+func (j *deviceJob) put() error {
+	if err := resident.Upload(j.last.Stream, j.memory, guard(j.in), j.in); err != nil {
 		return err
 	}
-	return j.choose()
-}
-
-func (j *deviceJob) put() error {
-	return resident.Upload(j.last.Stream, j.memory, guard(j.in), j.in)
-}
-
-// choose takes the kernels for pairs where every value of the image that is
-// resident stands on the ladder.
-func (j *deviceJob) choose() error {
 	if j.pairs == nil || j.single == nil {
 		return nil
 	}
@@ -88,7 +96,7 @@ func (j *deviceJob) choose() error {
 func (j *deviceJob) Do(trace *bench.Trace) error {
 	if j.upload {
 		end := trace.Span("upload")
-		if err := errors.Join(j.put(), j.choose()); err != nil {
+		if err := j.put(); err != nil {
 			return err
 		}
 		end()
@@ -100,11 +108,7 @@ func (j *deviceJob) Do(trace *bench.Trace) error {
 			return err
 		}
 		n, h, w := ecc.Stack(j.in.Shape())
-		length := j.pairLength
-		if c == j.single {
-			length = j.singleLength
-		}
-		err := c.Count(c.Stream, j.image(), int32(w), int32(h), int32(n), length, j.scaling.scale, j.scaling.offset, j.scaling.bias)
+		err := c.Count(c.Stream, j.image(), int32(w), int32(h), int32(n), c.length, j.scaling.scale, j.scaling.offset, j.scaling.bias)
 		if err != nil {
 			return err
 		}
@@ -114,18 +118,18 @@ func (j *deviceJob) Do(trace *bench.Trace) error {
 
 func (j *deviceJob) Out() (ecc.VCEC, error) { return ecc.FromDense(j.last.Changes()), nil }
 
-func (j *deviceJob) counters() []*resident.Counter {
-	var list []*resident.Counter
-	for _, c := range []*resident.Counter{j.pairs, j.single} {
-		if c != nil {
-			list = append(list, c)
+func (j *deviceJob) marches() []*march {
+	var list []*march
+	for _, m := range []*march{j.pairs, j.single} {
+		if m != nil {
+			list = append(list, m)
 		}
 	}
 	return list
 }
 
 func (j *deviceJob) Poison() {
-	for _, c := range j.counters() {
+	for _, c := range j.marches() {
 		c.Poison()
 	}
 }
@@ -137,7 +141,7 @@ func (j *deviceJob) Flags() []string                 { return j.last.Flags() }
 
 func (j *deviceJob) Close() error {
 	errs := []error{resident.CloseAll(j.memory, j.strays)}
-	for _, c := range j.counters() {
+	for _, c := range j.marches() {
 		errs = append(errs, c.Close())
 	}
 	return errors.Join(errs...)
