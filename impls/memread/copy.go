@@ -1,6 +1,8 @@
 package memread
 
 import (
+	"errors"
+
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
@@ -84,10 +86,5 @@ func (j *copyJob) Poison() {
 }
 
 func (j *copyJob) Close() error {
-	if j.host != nil {
-		if err := j.host.Close(); err != nil {
-			return err
-		}
-	}
-	return j.deviceJob.Close()
+	return errors.Join(resident.CloseAll(j.host), j.deviceJob.Close())
 }
