@@ -39,20 +39,22 @@ if [ -z "${ECCBENCH:-}" ]; then
 	fi
 fi
 
-# The kernels run on all sizes; calls and whole images on the larger ones, where
-# the time per call is not all latency.
+# The kernels run on all sizes, generators and types; what a call adds to them is
+# shown on fewer.
 if [ -n "$quick" ]; then
-	sizes3=128..512,300x200x100 sizes2=1024..4096 large3=256..512 large2=4096
+	sizes3=128..512,300x200x100 sizes2=1024..4096 few3=256..512 few2=4096
 	gens=noise types=float32 seconds=170 sampling='--max-time 500ms --time-limit 20s'
 else
 	sizes3=128..1024,300x200x100,719x513x401 sizes2=128..16384,719x513
-	large3=$sizes3 large2=$sizes2 gens=noise,grf types=float32,uint8 seconds=1780 sampling='--max-time 1s --time-limit 45s'
+	few3=128..1024 few2=1024..8192 gens=noise,grf types=float32,uint8
+	seconds=1780 sampling='--max-time 700ms --time-limit 45s'
 fi
-if [ -n "${ECCBENCH_RECORD_SIZES_3D:-}" ]; then sizes3=$ECCBENCH_RECORD_SIZES_3D large3=$sizes3; fi
-if [ -n "${ECCBENCH_RECORD_SIZES_2D:-}" ]; then sizes2=$ECCBENCH_RECORD_SIZES_2D large2=$sizes2; fi
+if [ -n "${ECCBENCH_RECORD_SIZES_3D:-}" ]; then sizes3=$ECCBENCH_RECORD_SIZES_3D few3=$sizes3; fi
+if [ -n "${ECCBENCH_RECORD_SIZES_2D:-}" ]; then sizes2=$ECCBENCH_RECORD_SIZES_2D few2=$sizes2; fi
 gens=${ECCBENCH_RECORD_GENS:-$gens}
 types=${ECCBENCH_RECORD_TYPES:-$types}
 seconds=${ECCBENCH_RECORD_SECONDS:-$seconds}
+gen=${gens%%,*} type=${types%%,*}
 
 # in_scope lists the implementations that can be timed in a scope, without the
 # one that answers by the definition and takes minutes.
@@ -66,8 +68,8 @@ in_scope() {
 code=0 weights=110 begun=$(date +%s)
 trap 'echo "$0: interrupted; the same command does the rest" >&2; exit 13' INT TERM
 
-# record NAME WEIGHT SCOPE DIM SIZES GENS [FLAG] runs one results file for its share
-# of the time that is left.
+# record NAME WEIGHT SCOPE DIM SIZES GENS TYPES [FLAG] runs one results file for its
+# share of the time that is left.
 record() {
 	left=$((begun + seconds - $(date +%s)))
 	limit=$((left * $2 / weights))
@@ -80,22 +82,22 @@ record() {
 	fi
 	echo "== $1: $impls, at most $limit s" >&2
 	# shellcheck disable=SC2086 # the sampling is several words
-	timeout --foreground -k 30 -s INT "$limit" "$ECCBENCH" run --scope "$3" --dim "$4" --sizes "$5" --gen "$6" --type "$types" \
-		--impl "$impls" --rotate 3 $sampling ${7:-} --out "$out/$1.jsonl" --resume >/dev/null
+	timeout --foreground -k 30 -s INT "$limit" "$ECCBENCH" run --scope "$3" --dim "$4" --sizes "$5" --gen "$6" --type "$7" \
+		--impl "$impls" --rotate 3 $sampling ${8:-} --out "$out/$1.jsonl" --resume >/dev/null
 	got=$?
 	[ "$got" -ne 124 ] || got=13 # the time was up
 	[ "$got" -ne 64 ] || exit 64
 	[ "$got" -le "$code" ] || code=$got
 }
 
-record kernel-3d 38 kernel 3 "$sizes3" "$gens"
-record kernel-2d 22 kernel 2 "$sizes2" "$gens"
-record hot-3d 7 kernel 3 "$sizes3" noise --hot
-record hot-2d 3 kernel 2 "$sizes2" noise --hot
-record device-3d 10 device 3 "$large3" noise
-record device-2d 5 device 2 "$large2" noise
-record e2e-3d 18 e2e 3 "$large3" noise
-record e2e-2d 7 e2e 2 "$large2" noise
+record kernel-3d 38 kernel 3 "$sizes3" "$gens" "$types"
+record kernel-2d 22 kernel 2 "$sizes2" "$gens" "$types"
+record device-3d 5 device 3 "$few3" "$gen" "$type"
+record device-2d 3 device 2 "$few2" "$gen" "$type"
+record hot-3d 4 kernel 3 "$few3" "$gen" "$type" --hot
+record hot-2d 3 kernel 2 "$few2" "$gen" "$type" --hot
+record e2e-3d 24 e2e 3 "$sizes3" "$gens" "$types"
+record e2e-2d 11 e2e 2 "$sizes2" "$gens" "$types"
 
 # The report, with links relative to it.
 cd "$out" || exit 1
