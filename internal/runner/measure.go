@@ -178,8 +178,9 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 	}
 	s := *r.t.Sampling
 	var samples []float64
+	var total float64
 	if first >= longCall {
-		samples = append(samples, first.Seconds())
+		samples, total = append(samples, first.Seconds()), first.Seconds()
 	} else {
 		for warm, n := first, 1; warm < s.WarmUp; n++ {
 			took, err := r.call(n, nil)
@@ -190,7 +191,6 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 		}
 	}
 	r.look()
-	var total float64
 	for !s.enough(samples, total, len(r.jobs)) {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"eccbench/internal/bench"
 )
@@ -61,5 +62,29 @@ func TestInputsAreReadCold(t *testing.T) {
 		if cooled != c.cooled || !slices.Equal(r.record.Flags, c.flags) {
 			t.Errorf("%+v: cooled %d times, flags %q", c, cooled, r.record.Flags)
 		}
+	}
+}
+
+// A sleeper takes as long as a call that is a sample from the first on.
+type sleeper struct{ calls *int }
+
+func (s sleeper) Do(*bench.Trace) error { *s.calls++; time.Sleep(longCall); return nil }
+func (sleeper) Poison()                 {}
+func (sleeper) Out() (int, error)       { return 7, nil }
+func (sleeper) Close() error            { return nil }
+
+// A first call that is a sample counts towards the time that is sampled.
+func TestLongFirstCallIsEnough(t *testing.T) {
+	calls := 0
+	r := &trial[int, int]{
+		b: &bound[int, int]{bench.Workload[int, int]{Encode: func(int) []byte { return nil }}},
+		t: Task{Inputs: []string{"x"}, Sampling: &Sampling{Target: 0.01, MinSamples: 10, MaxSamples: 9, MaxTime: longCall}},
+	}
+	r.inputs, r.jobs, r.answers = []int{0}, []bench.Job[int]{sleeper{&calls}}, make([][]answer[int], 1)
+	if err := r.measure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if calls != 1 || len(r.record.Samples) != 1 {
+		t.Errorf("%d calls, samples %v", calls, r.record.Samples)
 	}
 }
