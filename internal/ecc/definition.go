@@ -1,11 +1,6 @@
 package ecc
 
-import (
-	"runtime"
-	"sync"
-
-	"eccbench/internal/grid"
-)
+import "eccbench/internal/grid"
 
 // Stack is the image that every count here looks at: the slices of a source as
 // planes of H × W voxels. A 2D image is a stack of rows (H = 1), which is the
@@ -17,37 +12,8 @@ func Stack(s grid.Shape) (n, h, w int64) {
 	return s.D, s.H, s.W
 }
 
-// Characteristic is the Euler characteristic of the sublevel set at a level by
-// its definition: the cells of the cubical complex whose top cells are the
-// voxels at or below the level, each counted once with the sign of its
-// dimension (Wang et al. 2022, section 2.2, equation 1).
-func Characteristic(s grid.Source, level int64) (int64, error) {
-	n, h, w := Stack(s.Shape())
-	convert := grid.NewConverter(s.Type(), s.Ladder())
-	layers := n + 1 // of vertices: below, between and above the planes
-	parts := min(layers, int64(runtime.GOMAXPROCS(0)))
-	sums := make([]int64, parts)
-	errs := make([]error, parts)
-	var wg sync.WaitGroup
-	for p := range parts {
-		wg.Go(func() {
-			c := newCounter(h, w)
-			sums[p], errs[p] = c.layers(s, convert, level, n, layers*p/parts, layers*(p+1)/parts)
-		})
-	}
-	wg.Wait()
-	var chi int64
-	for p := range parts {
-		if errs[p] != nil {
-			return 0, errs[p]
-		}
-		chi += sums[p]
-	}
-	return chi, nil
-}
-
 // CharacteristicOfLevels is Characteristic on an image of h × w planes whose
-// voxels have been turned into levels, by one goroutine.
+// voxels have been turned into levels, by one goroutine and cell by cell.
 func CharacteristicOfLevels(levels []int32, h, w, level int64) int64 {
 	c := newCounter(h, w)
 	n := int64(len(levels)) / (h * w)
@@ -73,36 +39,6 @@ type counter struct {
 
 func newCounter(h, w int64) *counter {
 	return &counter{h: h, w: w, below: make([]uint8, (h+2)*(w+2)), above: make([]uint8, (h+2)*(w+2))}
-}
-
-// layers counts the cells that start in vertex layers lo ≤ z < hi.
-func (c *counter) layers(s grid.Source, convert grid.Converter, level, n, lo, hi int64) (int64, error) {
-	slab := grid.NewBuffer(grid.SliceBytes(s))
-	levels := make([]int32, c.h*c.w)
-	read := func(z int64) error {
-		if z < 0 || z >= n {
-			clear(c.above)
-			return nil
-		}
-		if err := s.ReadSlab(slab, z, z+1); err != nil {
-			return err
-		}
-		convert.Convert(levels, slab)
-		c.mark(levels, level)
-		return nil
-	}
-	if err := read(lo - 1); err != nil {
-		return 0, err
-	}
-	var chi int64
-	for z := lo; z < hi; z++ {
-		c.above, c.below = c.below, c.above
-		if err := read(z); err != nil {
-			return 0, err
-		}
-		chi += c.layer()
-	}
-	return chi, nil
 }
 
 // mark sets the upper plane to the voxels at or below the level.
