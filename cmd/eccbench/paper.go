@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"time"
@@ -47,7 +48,9 @@ type paperFlags struct {
 	rotate   int
 	sampling runner.Sampling
 	style    report.Format
-	most     int64 // bytes of a row's images, 0 for no limit
+	most     int64    // bytes of a row's images, 0 for no limit
+	rows     []string // patterns of rows, none for all
+	check    time.Duration
 	figures  string
 	claims   bool // print what the paper says, as checks
 }
@@ -70,6 +73,8 @@ func (c *command) paper(args []string) error {
 	f.DurationVar(&o.sampling.MaxTime, "max-time", o.sampling.MaxTime, "timed seconds of a cell at most, once every input was timed")
 	f.IntVar(&o.rotate, "rotate", 3, "different inputs that rotate through a timed cell; one where they are 16 GiB or more together")
 	f.StringVar(&most, "max-bytes", "", "run only the rows whose images take at most so much, such as 64MiB")
+	f.StringSliceVar(&o.rows, "row", nil, "run only the rows of these sizes as printed, or patterns of them, such as '1024³,128²×*' (default all)")
+	f.DurationVar(&o.check, "check-time", 0, "time for the verification of a cell (default half of --time-limit)")
 	f.BoolVar(&o.hot, "hot", false, "leave the caches of a device and of the host as they are between calls (default cold)")
 	f.StringVar(&format, "format", "text", "table format: text, md")
 	if err := c.parse(paperCommand(), f, args); err != nil {
@@ -94,6 +99,8 @@ func (c *command) paper(args []string) error {
 		return usagef("--rotate %d: want at least 1", o.rotate)
 	case o.sampling.MaxSamples < 1 || o.sampling.MaxTime <= 0:
 		return usagef("--max-samples and --max-time must be more than 0")
+	case o.check < 0:
+		return usagef("--check-time %v: want more than 0", o.check)
 	case o.figures != "" && p.ID != "wang2022":
 		return usagef("--figures: %s has none that can be drawn", p.ID)
 	case len(o.from) > 0 && (o.dryRun || o.records.out != ""):
@@ -121,10 +128,33 @@ func (c *command) paper(args []string) error {
 		}
 		tables = append(tables, t)
 	}
+	if err := rowsOf(tables, o.rows); err != nil {
+		return err
+	}
 	if len(o.from) > 0 {
 		return c.paperFrom(p, tables, o)
 	}
 	return c.reproduce(p, tables, o)
+}
+
+// rowsOf refuses patterns that no row of the tables matches.
+func rowsOf(tables []paper.Table, patterns []string) error {
+	for _, pattern := range patterns {
+		found := false
+		for _, t := range tables {
+			for _, r := range t.Rows {
+				ok, err := path.Match(pattern, r.Label)
+				if err != nil {
+					return usagef("--row %s: %w", pattern, err)
+				}
+				found = found || ok
+			}
+		}
+		if !found {
+			return usagef("--row %s: no row of these tables has such a size; without --row the tables name theirs", pattern)
+		}
+	}
+	return nil
 }
 
 // papers lists the papers, their tables, the files that --data looks for, and the
@@ -193,8 +223,8 @@ func (c *command) about(workload, impl string) (bench.About, bool) {
 // paperFrom prints the tables of recorded runs.
 func (c *command) paperFrom(p paper.Paper, tables []paper.Table, o paperFlags) error {
 	var all bench.Records
-	for _, path := range o.from {
-		records, err := readRecords(path)
+	for _, file := range o.from {
+		records, err := readRecords(file)
 		if err != nil {
 			return usageError{err}
 		}
@@ -277,15 +307,15 @@ func (c *command) paperFigures(dir string, threads int) error {
 		return usagef("--figures: %w", err)
 	}
 	for _, g := range figures {
-		path := filepath.Join(dir, g.Name)
-		err := writeFile(path, func(w *os.File) error {
+		file := filepath.Join(dir, g.Name)
+		err := writeFile(file, func(w *os.File) error {
 			_, err := w.Write(g.Data)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.stdout, "%s: %s\n", path, g.About)
+		fmt.Fprintf(c.stdout, "%s: %s\n", file, g.About)
 	}
 	return nil
 }

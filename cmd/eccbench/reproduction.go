@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"time"
@@ -41,11 +42,20 @@ func (c *command) newReproduction(o paperFlags) (*reproduction, error) {
 	r := &reproduction{c: c, o: o, missing: map[string]string{}, slow: map[string]string{}, told: map[string]bool{}}
 	everything := o.limit
 	everything.impl = []string{"*"}
+	var all []bench.About
+	for _, b := range c.benches() {
+		all = append(all, b.Abouts()...)
+	}
+	if _, err := choose(o.limit.impl, all); err != nil {
+		return nil, err
+	}
 	var err error
 	if r.base, err = everything.plan(c, nil); err != nil {
 		return nil, err
 	}
-	r.base.Budget = o.limit.time / 2 // of a stand-in, verification is all that a number has
+	if r.base.Budget = o.check; o.check == 0 {
+		r.base.Budget = o.limit.time / 2 // of a stand-in, verification is all that a number has
+	}
 	if r.noDevice, err = c.probe(r.base); err != nil {
 		return nil, err
 	}
@@ -78,6 +88,10 @@ func (r *reproduction) add(p paper.Paper, t paper.Table) error {
 			if err != nil {
 				return err
 			}
+			if !r.wanted(row) {
+				r.missing[input] = "left out by --row"
+				continue
+			}
 			if r.o.most > 0 && row.Bytes()*s.Files(row) > r.o.most {
 				r.missing[input] = "larger than --max-bytes"
 				continue
@@ -105,10 +119,21 @@ func (r *reproduction) add(p paper.Paper, t paper.Table) error {
 	return nil
 }
 
+// wanted reports whether --row names a row.
+func (r *reproduction) wanted(row paper.Row) bool {
+	return len(r.o.rows) == 0 || matchesAny(r.o.rows, row.Label)
+}
+
 // chosen reports whether --impl names an implementation.
-func (r *reproduction) chosen(impl string) bool {
-	_, err := choose(r.o.limit.impl, []bench.About{{Name: impl}})
-	return err == nil
+func (r *reproduction) chosen(impl string) bool { return matchesAny(r.o.limit.impl, impl) }
+
+// matchesAny reports whether a name matches one of some patterns, whose form was
+// looked at before.
+func matchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		ok, err := path.Match(pattern, name)
+		return ok && err == nil
+	})
 }
 
 // lacks says what is wrong with a row's real image, "" for nothing.
@@ -123,14 +148,14 @@ func (r *reproduction) lacks(row paper.Row) string {
 	if !ok || r.o.at.Data == "" {
 		return ""
 	}
-	path := filepath.Join(r.o.at.Data, file)
+	real := filepath.Join(r.o.at.Data, file)
 	want := fmt.Sprintf("want %d bytes, %s of %s with at most %d values, row-major", row.Bytes(), row.Shape, row.Type, row.Levels)
-	info, err := os.Stat(path)
+	info, err := os.Stat(real)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("%s: no such file; %s", path, want)
+		return fmt.Sprintf("%s: no such file; %s", real, want)
 	case info.Size() != row.Bytes():
-		return fmt.Sprintf("%s: has %d bytes; %s", path, info.Size(), want)
+		return fmt.Sprintf("%s: has %d bytes; %s", real, info.Size(), want)
 	}
 	input, err := row.Input(paper.ECC, bench.E2E, r.o.at)
 	if err != nil {
@@ -141,7 +166,7 @@ func (r *reproduction) lacks(row paper.Row) string {
 		return fmt.Sprintf("%v; %s", err, want)
 	}
 	if row.Type == grid.Float32.String() && s.Ladder().Len() > row.Levels {
-		return fmt.Sprintf("%s: has %d values; %s", path, s.Ladder().Len(), want)
+		return fmt.Sprintf("%s: has %d values; %s", real, s.Ladder().Len(), want)
 	}
 	return ""
 }

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 
 	"eccbench/datasets"
 	"eccbench/internal/bench"
@@ -64,11 +67,31 @@ func (r *reproduction) store() error {
 		if need > 0 && !r.o.limit.quiet {
 			fmt.Fprintf(r.c.stderr, "storing %d × %s %s: %s\n", len(names), j.row.Data, j.row.Label, quantity.Bytes(need))
 		}
-		for _, name := range names {
-			if _, err := datasets.Store(name); err != nil {
-				return usageError{err}
-			}
+		if err := storeAll(names); err != nil {
+			return usageError{err}
 		}
 	}
 	return nil
+}
+
+// storeAll writes images to their files, several at a time: each is made on all
+// cores, but small ones wait for the disk most of the time.
+func storeAll(names []string) error {
+	const writers = 16
+	errs := make([]error, min(writers, len(names)))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for w := range errs {
+		wg.Go(func() {
+			for errs[w] == nil {
+				i := next.Add(1) - 1
+				if i >= int64(len(names)) {
+					return
+				}
+				_, errs[w] = datasets.Store(names[i])
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }
