@@ -303,8 +303,7 @@ func (s *fileStream) ReadSlab(dst []byte, lo, hi int64) error {
 
 // readAt fills dst with the voxels' bytes from the given one on.
 func (s *fileStream) readAt(dst []byte, from int64) error {
-	// ReadAt may say EOF when it fills dst at the end of the file.
-	if n, err := s.file.ReadAt(dst, s.offset+from); n < len(dst) {
+	if err := readAt(s.file, dst, s.offset+from); err != nil {
 		return fmt.Errorf("reading voxels at byte %d: %w", s.offset+from, err)
 	}
 	return nil

@@ -161,8 +161,7 @@ func (s *stored) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := grid.CheckSlab(s, dst, lo, hi); err != nil {
 		return err
 	}
-	// ReadAt may say EOF when it fills dst at the end of the file.
-	if n, err := s.file.ReadAt(dst, lo*grid.SliceBytes(s)); n < len(dst) {
+	if err := readAt(s.file, dst, lo*grid.SliceBytes(s)); err != nil {
 		return fmt.Errorf("%s: reading slices %d to %d: %w", s.file.Name(), lo, hi, pathCause(err))
 	}
 	return nil

@@ -33,8 +33,8 @@ func CheckSlab(s Source, dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// EachSlab reads the source in order, in slabs of about 64 MiB that share
-// one buffer, and calls f with each.
+// EachSlab reads the source in order, in slabs of about 64 MiB, and calls f with
+// each; the next one is read meanwhile. A slab is overwritten after f returns.
 func EachSlab(s Source, f func(slab []byte, lo, hi int64) error) error {
 	n := s.Shape().Slices()
 	if whole, ok := s.(*Field); ok {
@@ -42,14 +42,31 @@ func EachSlab(s Source, f func(slab []byte, lo, hi int64) error) error {
 	}
 	size := SliceBytes(s)
 	step := min(n, max(1, (64<<20)/size))
-	buf := NewBuffer(step * size)
+	var buffers [2][]byte
+	var slab []byte
+	read := make(chan error, 1)
+	start := func(lo int64) {
+		i := lo / step % 2
+		if buffers[i] == nil {
+			buffers[i] = NewBuffer(step * size)
+		}
+		slab = buffers[i][:(min(lo+step, n)-lo)*size]
+		go func(dst []byte) { read <- s.ReadSlab(dst, lo, min(lo+step, n)) }(slab)
+	}
+	start(0)
 	for lo := int64(0); lo < n; lo += step {
-		hi := min(lo+step, n)
-		slab := buf[:(hi-lo)*size]
-		if err := s.ReadSlab(slab, lo, hi); err != nil {
+		if err := <-read; err != nil {
 			return err
 		}
-		if err := f(slab, lo, hi); err != nil {
+		now := slab
+		more := lo+step < n
+		if more {
+			start(lo + step)
+		}
+		if err := f(now, lo, min(lo+step, n)); err != nil {
+			if more {
+				<-read // into a buffer that nobody looks at any more
+			}
 			return err
 		}
 	}

@@ -1,0 +1,61 @@
+package grid
+
+import (
+	"errors"
+	"slices"
+	"testing"
+)
+
+// A counting source holds the number of each slice, fails from one slice on, and
+// is large enough for several slabs.
+type counting struct {
+	slices, fails int64
+}
+
+var errBroken = errors.New("broken")
+
+func (c counting) Shape() Shape { return Shape{D: c.slices, H: 1 << 10, W: 1 << 12} }
+func (counting) Type() Type     { return Float32 }
+func (counting) Ladder() Ladder { return Ladder{} }
+func (c counting) ReadSlab(dst []byte, lo, hi int64) error {
+	if hi > c.fails {
+		return errBroken
+	}
+	for i, slice := lo, Values[float32](dst); i < hi; i++ {
+		slice[(i-lo)<<22] = float32(i)
+	}
+	return CheckSlab(c, dst, lo, hi)
+}
+
+// Slabs come in order while the next one is read, and an error of either side ends
+// it.
+func TestEachSlab(t *testing.T) {
+	stop := errors.New("stop")
+	for _, c := range []struct {
+		source counting
+		stop   int64 // the slice that f stops at
+		want   error
+		seen   int
+	}{
+		{counting{2, 2}, -1, nil, 2}, {counting{4, 4}, -1, nil, 4}, {counting{11, 11}, -1, nil, 11}, {counting{12, 12}, -1, nil, 12},
+		{counting{11, 9}, -1, errBroken, 8}, {counting{11, 11}, 4, stop, 4}, {counting{11, 11}, 8, stop, 8}, {counting{11, 5}, 0, stop, 0},
+	} {
+		var seen []float32
+		err := EachSlab(c.source, func(slab []byte, lo, hi int64) error {
+			if lo <= c.stop && c.stop < hi {
+				return stop
+			}
+			for i := range hi - lo {
+				seen = append(seen, Values[float32](slab)[i<<22])
+			}
+			return nil
+		})
+		want := make([]float32, c.seen)
+		for i := range want {
+			want[i] = float32(i)
+		}
+		if !errors.Is(err, c.want) || !slices.Equal(seen, want) {
+			t.Errorf("%+v: %v, slices %v", c, err, seen)
+		}
+	}
+}
