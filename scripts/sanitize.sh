@@ -15,7 +15,7 @@ set -u
 [ $# -ge 1 ] || { echo "usage: $0 BINDIR [IMPLEMENTATION...]" >&2; exit 64; }
 bindir=$1
 shift
-[ $# -ge 1 ] || set -- chunked extrema fullsweep tiled
+[ $# -ge 1 ] || set -- chunked extrema fullsweep smooth tiled
 
 sanitizer=${SANITIZER:-compute-sanitizer}
 tools=${TOOLS:-memcheck racecheck initcheck synccheck}
@@ -26,8 +26,9 @@ cases=${CASES:-'noise/shape=31x17x13/type=float32/seed=7|noise/shape=65x33x5/typ
 
 command -v "$sanitizer" >/dev/null || { echo "$0: no $sanitizer on this machine" >&2; exit 1; }
 
-# Each case is below TestConformance.
+# Each case is below TestConformance, those of the smoothing below TestDeviceIsHost.
 run=$(printf '%s' "$cases" | sed 's,^,TestConformance/,; s,|,|TestConformance/,g')
+run="$run|TestDeviceIsHost/smooth/iterations=3"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 bad=0
@@ -41,7 +42,7 @@ for tool in $tools; do
 		ECCBENCH_REQUIRE_DEVICE=1 timeout "$timeout" "$sanitizer" --tool "$tool" $options --error-exitcode 1 \
 			"$bindir/$impl.test" -test.run "$run" -test.v >"$log" 2>&1
 		code=$?
-		ran=$(grep -c '^ *--- PASS: TestConformance[A-Za-z]*/' "$log")
+		ran=$(grep -Ec '^ *--- PASS: Test(Conformance[A-Za-z]*|DeviceIsHost)/' "$log")
 		summary=$(grep '^========= .* SUMMARY: ' "$log" | tail -1 | sed 's/^=* //')
 		if [ $code -eq 0 ] && [ "$ran" -gt 0 ] && [ "${summary#*SUMMARY: 0 }" != "$summary" ]; then
 			verdict=ok
