@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/stats"
+	"eccbench/internal/verify"
 )
 
 type deviceError struct{ memory, launch bool }
@@ -86,5 +88,30 @@ func TestLongFirstCallIsEnough(t *testing.T) {
 	}
 	if calls != 1 || len(r.record.Samples) != 1 {
 		t.Errorf("%d calls, samples %v", calls, r.record.Samples)
+	}
+}
+
+// What is faster than its ceiling is implausible: than the ceiling's median in
+// memory, than its fastest call on a disk.
+func TestImplausible(t *testing.T) {
+	ceiling := bench.CellRecord{Where: "cpu", Samples: []float64{2, 1, 2, 2, 2, 2}, Cost: bench.Cost{Items: 100}}
+	ceiling.Status = verify.Verified
+	for _, c := range []struct {
+		scope   bench.Scope
+		seconds float64
+		want    verify.Status
+	}{
+		{bench.E2E, 1.95, verify.Verified}, {bench.E2E, 1.2, verify.Implausible},
+		{bench.File, 1.2, verify.Verified}, {bench.File, 0.97, verify.Verified}, {bench.File, 0.9, verify.Implausible},
+	} {
+		g := &group{ceiling: map[string]float64{"cpu": 50}, quickest: map[string]float64{}}
+		g.quicken(ceiling)
+		summary := stats.Summarise(slices.Repeat([]float64{c.seconds}, 10))
+		r := bench.CellRecord{Workload: "x", Where: "cpu", Scope: c.scope, Ceiling: 50, Cost: bench.Cost{Items: 100}, Seconds: &summary}
+		r.Status = verify.Verified
+		g.finish(&r, true, 100/c.seconds)
+		if r.Status != c.want {
+			t.Errorf("%+v: %s (%s)", c, r.Status, r.Reason)
+		}
 	}
 }
