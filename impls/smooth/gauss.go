@@ -28,26 +28,36 @@ func Weights() [Radius + 1]float32 {
 // held to. It uses all cores, a strip of rows each.
 func plain(dst, src, between []float32, width, height int64, top float32, cores int) {
 	w := Weights()
-	pass := func(dst, src []float32, stride, n int64, along func(y, x int64) (at, start int64)) {
-		share(cores, height, func(lo, hi int64) {
-			for y := lo; y < hi; y++ {
-				for x := range width {
-					at, start := along(y, x)
-					v := func(k int64) float32 { return src[start+min(max(at+k, 0), n-1)*stride] }
-					sum := float32(w[0] * v(0))
-					for k := int64(1); k <= Radius; k++ {
-						sum += float32(w[k] * (v(-k) + v(k)))
-					}
-					dst[y*width+x] = sum
-				}
+	share(cores, height, func(lo, hi int64) {
+		for y := lo; y < hi; y++ {
+			row := src[y*width:][:width]
+			for x := range width {
+				between[y*width+x] = pixel(row, 1, x, width, &w)
 			}
-		})
+		}
+	})
+	share(cores, height, func(lo, hi int64) {
+		for y := lo; y < hi; y++ {
+			for x := range width {
+				dst[y*width+x] = min(pixel(between[x:], width, y, height, &w), top)
+			}
+		}
+	})
+}
+
+// pixel is pixel at of a line of n, which are so many places from each other.
+func pixel(line []float32, stride, at, n int64, w *[Radius + 1]float32) float32 {
+	sum := float32(w[0] * line[at*stride])
+	if at >= Radius && at < n-Radius {
+		for k := int64(1); k <= Radius; k++ {
+			sum += float32(w[k] * (line[(at-k)*stride] + line[(at+k)*stride]))
+		}
+		return sum
 	}
-	pass(between, src, 1, width, func(y, x int64) (int64, int64) { return x, y * width })
-	pass(dst, between, width, height, func(y, x int64) (int64, int64) { return y, x })
-	for i, v := range dst {
-		dst[i] = min(v, top)
+	for k := int64(1); k <= Radius; k++ {
+		sum += float32(w[k] * (line[max(at-k, 0)*stride] + line[min(at+k, n-1)*stride]))
 	}
+	return sum
 }
 
 // A smoother smooths by rows: along x in a row that is extended at both ends,
