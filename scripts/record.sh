@@ -42,14 +42,14 @@ fi
 # The kernels run on all sizes, generators and types; what a call adds to them is
 # shown on fewer.
 if [ -n "$quick" ]; then
-	sizes3=128..512,300x200x100 sizes2=1024..4096 few3=256..512 few2=4096
+	sizes3=128..512,300x200x100 sizes2=1024..4096 few3=256..512 few2=4096 linear=64..512
 	gens=noise types=float32 seconds=170 sampling='--max-time 500ms --time-limit 20s'
 else
 	sizes3=128..1024,300x200x100,719x513x401 sizes2=128..16384,719x513
-	few3=128..1024 few2=1024..8192 gens=noise,grf types=float32,uint8
+	few3=128..1024 few2=1024..8192 linear=64..2048 gens=noise,grf types=float32,uint8
 	seconds=1780 sampling='--max-time 700ms --time-limit 45s'
 fi
-if [ -n "${ECCBENCH_RECORD_SIZES_3D:-}" ]; then sizes3=$ECCBENCH_RECORD_SIZES_3D few3=$sizes3; fi
+if [ -n "${ECCBENCH_RECORD_SIZES_3D:-}" ]; then sizes3=$ECCBENCH_RECORD_SIZES_3D few3=$sizes3 linear=$sizes3; fi
 if [ -n "${ECCBENCH_RECORD_SIZES_2D:-}" ]; then sizes2=$ECCBENCH_RECORD_SIZES_2D few2=$sizes2; fi
 gens=${ECCBENCH_RECORD_GENS:-$gens}
 types=${ECCBENCH_RECORD_TYPES:-$types}
@@ -65,16 +65,16 @@ in_scope() {
 		END { print substr(names, 2) }'
 }
 
-code=0 weights=110 begun=$(date +%s)
+code=0 weights=126 only='' begun=$(date +%s)
 trap 'echo "$0: interrupted; the same command does the rest" >&2; exit 13' INT TERM
 
 # record NAME WEIGHT SCOPE DIM SIZES GENS TYPES [FLAG] runs one results file for its
-# share of the time that is left.
+# share of the time that is left: of all implementations, or the patterns in $only.
 record() {
 	left=$((begun + seconds - $(date +%s)))
 	limit=$((left * $2 / weights))
 	weights=$((weights - $2))
-	impls=$(in_scope "$3")
+	impls=${only:-$(in_scope "$3")}
 	if [ "$limit" -lt 1 ] || [ -z "$impls" ]; then
 		echo "== $1: not run, ${left} s left, implementations: ${impls:-none}" >&2
 		[ "$code" -ge 13 ] || code=13
@@ -98,6 +98,9 @@ record hot-3d 4 kernel 3 "$few3" "$gen" "$type" --hot
 record hot-2d 3 kernel 2 "$few2" "$gen" "$type" --hot
 record e2e-3d 24 e2e 3 "$sizes3" "$gens" "$types"
 record e2e-2d 11 e2e 2 "$sizes2" "$gens" "$types"
+only='extrema*'
+record linear-gpu 8 kernel 3 "$linear" "$gen" uint8
+record linear-cpu 8 e2e 3 "$linear" "$gen" uint8
 
 # The report, with links relative to it.
 cd "$out" || exit 1
@@ -110,7 +113,7 @@ part() { # TITLE FILE
 {
 	printf '# What eccbench measured here\n\n'
 	set --
-	for f in kernel-3d kernel-2d hot-3d hot-2d device-3d device-2d e2e-3d e2e-2d; do
+	for f in kernel-3d kernel-2d hot-3d hot-2d device-3d device-2d e2e-3d e2e-2d linear-gpu linear-cpu; do
 		if grep -qs '"kind":"cell"' $f.jsonl; then set -- "$@" $f.jsonl; fi
 	done
 	[ $# -eq 0 ] || "$ECCBENCH" report "$@" --format md --machine
@@ -127,6 +130,8 @@ part() { # TITLE FILE
 	part 'Calls on a resident image, 2D' device-2d.jsonl
 	part 'From host memory to the curve, 3D' e2e-3d.jsonl
 	part 'From host memory to the curve, 2D' e2e-2d.jsonl
+	part 'The cost of a voxel over sizes, kernels' linear-gpu.jsonl
+	part 'The cost of a voxel over sizes, the cores of the host' linear-cpu.jsonl
 	if [ -s e2e-3d.jsonl ]; then
 		printf '\n## The parts of a call, 3D\n\n'
 		"$ECCBENCH" report e2e-3d.jsonl --format md --spans || printf 'No part was named.\n'
