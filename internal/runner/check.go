@@ -55,7 +55,7 @@ func (r *trial[In, Out]) repeats(i int) []verify.Evidence {
 func (r *trial[In, Out]) examine(i int, out Out, witness []Out, start time.Time) ([]verify.Evidence, error) {
 	var others []verify.Witness[Out]
 	if len(witness) > 0 {
-		others = append(others, verify.Witness[Out]{By: r.t.Witness, Out: witness[i]})
+		others = append(others, verify.Witness[Out]{By: r.t.Witness, Out: witness[i], Checked: true})
 	} else {
 		w, err := r.reference(i)
 		if err != nil {

@@ -24,11 +24,14 @@ type Question[In, Out any] struct {
 type Witness[Out any] struct {
 	By  string // the implementation that gave it
 	Out Out
+	// Checked says that the answer was put to the laws before.
+	Checked bool
 }
 
 // Check tries every witness the policy has on one answer: the closed form, the
 // answers of others, then the laws in order while they fit the budget. It stops
-// at the first contradiction.
+// at the first contradiction. A law that works on the answer alone says of an
+// answer that was checked before, as another's, what it said then.
 func (p Policy[In, Out]) Check(q Question[In, Out]) []Evidence {
 	var all []Evidence
 	confirmed := false
@@ -42,9 +45,13 @@ func (p Policy[In, Out]) Check(q Question[In, Out]) []Evidence {
 			return all
 		}
 	}
+	agreed := ""
 	for _, o := range q.Others {
 		if !add("agrees with "+o.By, true, p.Agree(q.In, o.Out, q.Out)) {
 			return all
+		}
+		if o.Checked {
+			agreed = o.By
 		}
 	}
 	left := q.Budget
@@ -58,6 +65,10 @@ func (p Policy[In, Out]) Check(q Question[In, Out]) []Evidence {
 		}
 		note := func(format string, args ...any) {
 			all = append(all, Evidence{Input: q.Name, Witness: law.Name, Independent: law.Independent, Note: fmt.Sprintf(format, args...)})
+		}
+		if agreed != "" && law.Work != nil && law.Calls == 0 {
+			note("not tried again: it looks at the answer alone, which is that of %s", agreed)
+			continue
 		}
 		if cost > left {
 			note("not tried: takes about %v and %v is left", cost.Round(time.Millisecond), left.Round(time.Millisecond))

@@ -41,6 +41,7 @@ func TestCheckAndJudge(t *testing.T) {
 		}
 		return &Diff{Where: "next"}, nil
 	}}
+	wrong := Law[int, int]{Name: "wrong", Work: func(int) time.Duration { return 0 }, Check: func(int, int, Ask[int, int]) (*Diff, error) { return &Diff{Where: "always"}, nil }}
 	silent := Law[int, int]{Name: "silent", Check: func(int, int, Ask[int, int]) (*Diff, error) { return nil, ErrNotApplicable }}
 	broken := Law[int, int]{Name: "broken", Check: func(int, int, Ask[int, int]) (*Diff, error) { return nil, errors.New("no") }}
 	ask := func(in int) (int, error) { return 2 * in, nil }
@@ -54,8 +55,8 @@ func TestCheckAndJudge(t *testing.T) {
 	}{
 		{"a closed form confirms", twice(), Question[int, int]{Name: "zero", Out: 0}, Verified, 1},
 		{"a closed form contradicts", twice(even), Question[int, int]{Name: "zero", Out: 2}, Wrong, 1},
-		{"another's answer confirms", twice(), Question[int, int]{Name: "x", Out: 4, Others: []Witness[int]{{"other", 4}}}, Verified, 1},
-		{"another's answer contradicts", twice(), Question[int, int]{Name: "x", Out: 4, Others: []Witness[int]{{"other", 5}}}, Wrong, 1},
+		{"another's answer confirms", twice(), Question[int, int]{Name: "x", Out: 4, Others: []Witness[int]{{By: "other", Out: 4}}}, Verified, 1},
+		{"another's answer contradicts", twice(), Question[int, int]{Name: "x", Out: 4, Others: []Witness[int]{{By: "other", Out: 5}}}, Wrong, 1},
 		{"a law that a constant keeps confirms nothing", twice(even), Question[int, int]{Name: "x", In: 3, Out: 4, Budget: time.Hour}, Unverified, 1},
 		{"but it contradicts", twice(even), Question[int, int]{Name: "x", In: 3, Out: 5, Budget: time.Hour}, Wrong, 1},
 		{"an independent law confirms", twice(even, doubled), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour}, Verified, 2},
@@ -63,6 +64,9 @@ func TestCheckAndJudge(t *testing.T) {
 		{"what is not affordable is not tried, and said", twice(even, doubled), Question[int, int]{Name: "x", In: 3, Out: 8, Budget: time.Millisecond}, Unverified, 2},
 		{"laws ask", twice(doubled, odd), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour, Thorough: true, PerCall: time.Second}, Verified, 2},
 		{"and stop when confirmed", twice(doubled, odd), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour}, Verified, 1},
+		{"what looks at the answer alone is not tried again on another's", twice(even, doubled, odd), Question[int, int]{Name: "x", In: 3, Out: 6, Others: []Witness[int]{{By: "other", Out: 6, Checked: true}}, Budget: time.Hour, Thorough: true}, Verified, 4},
+		{"but on the reference's", twice(even, doubled, wrong), Question[int, int]{Name: "x", In: 3, Out: 6, Others: []Witness[int]{{By: "other", Out: 6}}, Budget: time.Hour, Thorough: true}, Wrong, 4},
+		{"and on one that others disagree with", twice(wrong), Question[int, int]{Name: "x", In: 3, Out: 6, Others: []Witness[int]{{By: "other", Out: 7, Checked: true}}, Budget: time.Hour}, Wrong, 1},
 		{"what does not apply says nothing", twice(silent), Question[int, int]{Name: "x", Budget: time.Hour}, Unverified, 0},
 		{"what cannot be tried is said", twice(broken), Question[int, int]{Name: "x", Budget: time.Hour}, Unverified, 1},
 	} {
