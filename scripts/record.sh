@@ -29,15 +29,8 @@ done
 
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 mkdir -p "$out" && out=$(cd "$out" && pwd) || exit 64
-if [ -z "${ECCBENCH:-}" ]; then
-	ECCBENCH=$top/bin/eccbench
-	if command -v go >/dev/null; then
-		(cd "$top" && CGO_ENABLED=0 go build -buildvcs=auto -o bin/eccbench ./cmd/eccbench) || exit 1
-	elif [ ! -x "$ECCBENCH" ]; then
-		echo "$0: no Go to build eccbench with, and no $ECCBENCH" >&2
-		exit 1
-	fi
-fi
+. "$top/scripts/recording.sh"
+recording_program "$top"
 
 # The kernels run on all sizes, generators and types; what a call adds to them is
 # shown on fewer.
@@ -65,29 +58,23 @@ in_scope() {
 		END { print substr(names, 2) }'
 }
 
-code=0 weights=126 only='' begun=$(date +%s)
+weights=126 only='' begun=$(date +%s)
 trap 'echo "$0: interrupted; the same command does the rest" >&2; exit 13' INT TERM
 
 # record NAME WEIGHT SCOPE DIM SIZES GENS TYPES [FLAG] runs one results file for its
 # share of the time that is left: of all implementations, or the patterns in $only.
 record() {
-	left=$((begun + seconds - $(date +%s)))
-	limit=$((left * $2 / weights))
+	limit=$(($(seconds_left) * $2 / weights))
 	weights=$((weights - $2))
 	impls=${only:-$(in_scope "$3")}
 	if [ "$limit" -lt 1 ] || [ -z "$impls" ]; then
-		echo "== $1: not run, ${left} s left, implementations: ${impls:-none}" >&2
-		[ "$code" -ge 13 ] || code=13
+		lacks_time "$1, implementations ${impls:-none}"
 		return
 	fi
 	echo "== $1: $impls, at most $limit s" >&2
 	# shellcheck disable=SC2086 # the sampling is several words
-	timeout --foreground -k 30 -s INT "$limit" "$ECCBENCH" run --scope "$3" --dim "$4" --sizes "$5" --gen "$6" --type "$7" \
+	within "$limit" "$ECCBENCH" run --scope "$3" --dim "$4" --sizes "$5" --gen "$6" --type "$7" \
 		--impl "$impls" --rotate 3 $sampling ${8:-} --out "$out/$1.jsonl" --resume >/dev/null
-	got=$?
-	[ "$got" -ne 124 ] || got=13 # the time was up
-	[ "$got" -ne 64 ] || exit 64
-	[ "$got" -le "$code" ] || code=$got
 }
 
 record kernel-3d 38 kernel 3 "$sizes3" "$gens" "$types"
@@ -117,11 +104,7 @@ part() { # TITLE FILE
 		if grep -qs '"kind":"cell"' $f.jsonl; then set -- "$@" $f.jsonl; fi
 	done
 	[ $# -eq 0 ] || "$ECCBENCH" report "$@" --format md --machine
-	if command -v nvidia-smi >/dev/null; then
-		printf '\n```\n'
-		nvidia-smi --query-gpu=name,driver_version,clocks.max.sm,clocks.max.mem,power.limit,memory.total --format=csv
-		printf '```\n'
-	fi
+	device_of_this_machine
 	part 'Kernels, 3D' kernel-3d.jsonl
 	part 'Kernels, 2D' kernel-2d.jsonl
 	part 'Kernels, 3D, the caches left as they are' hot-3d.jsonl
@@ -139,5 +122,4 @@ part() { # TITLE FILE
 } >report.md.new || exit 1
 mv report.md.new report.md || exit 1
 echo "$out/report.md" >&2
-[ "$code" -ne 13 ] || echo "$0: not all was measured or conclusive; the same command does the rest" >&2
-exit "$code"
+recording_ends

@@ -1,0 +1,83 @@
+#!/bin/sh
+# Records the tables of the papers on this machine and its NVIDIA device, and
+# writes OUTDIR/wang2022.md and OUTDIR/saxena2025.md from the records.
+#
+#   scripts/paper.sh OUTDIR [--store DIR] [--seconds N]
+#
+# Needs a driver of CUDA 11.8 or later; no toolkit. Builds bin/eccbench with Go,
+# or uses the one that is there. DIR is a folder on the disk that images are read
+# from, with room for 64 GiB (default eccbench-store in TMPDIR or /tmp, which
+# stays there); what it has no room for is made as it is read. Takes at most N
+# seconds (default 540), the most telling rows first: what did not fit in is run by
+# the same command again, which repeats nothing. Give each machine, and each
+# version of the program, an OUTDIR of its own. Ends with the highest exit code of
+# its runs (eccbench --help lists them).
+#
+# Variables: ECCBENCH (the program to use), ECCBENCH_PAPER_BYTES (only rows whose
+# images take at most so much, such as 64MiB).
+set -u
+
+usage() { echo "usage: $0 OUTDIR [--store DIR] [--seconds N]" >&2; exit 64; }
+
+out='' store=${TMPDIR:-/tmp}/eccbench-store seconds=540
+while [ $# -gt 0 ]; do
+	case $1 in
+	--store) [ $# -ge 2 ] || usage; store=$2; shift ;;
+	--seconds) [ $# -ge 2 ] || usage; seconds=$2; shift ;;
+	-*) usage ;;
+	*) [ -z "$out" ] || usage; out=$1 ;;
+	esac
+	shift
+done
+[ -n "$out" ] && [ "$seconds" -gt 0 ] || usage
+
+top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+mkdir -p "$out" "$store" && out=$(cd "$out" && pwd) && store=$(cd "$store" && pwd) || exit 64
+. "$top/scripts/recording.sh"
+recording_program "$top"
+
+begun=$(date +%s)
+trap 'echo "$0: interrupted; the same command does the rest" >&2; exit 13' INT TERM
+
+# record SECONDS PAPER FLAG... runs cells of a paper for at most so long.
+record() {
+	limit=$(seconds_left) most=$1 id=$2
+	[ "$limit" -le "$most" ] || limit=$most
+	shift 2
+	if [ "$limit" -lt 2 ]; then
+		lacks_time "$id $*"
+		return
+	fi
+	echo "== $id $*: at most $limit s" >&2
+	within "$limit" "$ECCBENCH" paper "$id" "$@" ${ECCBENCH_PAPER_BYTES:+--max-bytes "$ECCBENCH_PAPER_BYTES"} \
+		--store "$store" --out "$out/paper-$id.jsonl" --resume >/dev/null
+}
+
+# The filters leave out what a later line runs on its own: large rows need more time
+# to be verified in, and read one image only.
+record 170 wang2022 --table 1 --max-bytes 512MiB --max-time 1s --check-time 1s
+record 60 wang2022 --table 2 --row '*×1,*×10,*×100,*×1000' --max-time 500ms --check-time 10s
+record 130 saxena2025 --max-bytes 512MiB --max-time 300ms --check-time 500ms
+record 90 wang2022 --table 3 --row '128²*,128³×1,128³×10,128³×100' --max-time 300ms --check-time 1s
+record 170 wang2022 --table 1 --row '4096³' --impl 'extrema*,chunked,tiled' --max-time 1s --check-time 40s --time-limit 3m
+record 80 wang2022 --table 2 --row '*×10000' --impl smooth-gpu --max-time 500ms --check-time 60s --time-limit 2m
+record 80 wang2022 --table 1 --row '1024³' --rotate 1 --max-time 1s --check-time 2s
+record 80 saxena2025 --row '1024³' --max-time 300ms --check-time 2s
+record 240 wang2022 --table 1 --row '2048³' --impl 'extrema*,chunked,tiled' --max-time 1s --check-time 8s --time-limit 3m
+record 120 wang2022 --table 3 --row '128³×1000' --max-time 300ms --check-time 1s --time-limit 2m
+record 900 wang2022 --table 1 --row '2048³,4096³' --impl cpu --max-time 1s --check-time 40s --time-limit 4m
+record 300 wang2022 --table 2 --row '*×10000' --impl smooth --max-time 500ms --check-time 60s --time-limit 4m
+
+# The reports.
+for id in wang2022 saxena2025; do
+	[ -s "$out/paper-$id.jsonl" ] || continue
+	{
+		printf '# The tables of %s here\n\n' "$id"
+		"$ECCBENCH" paper "$id" --from "$out/paper-$id.jsonl" --format md
+		device_of_this_machine
+	} >"$out/$id.md.new" || exit 1
+	mv "$out/$id.md.new" "$out/$id.md" || exit 1
+	echo "$out/$id.md" >&2
+done
+echo "$store holds the images that were read" >&2
+recording_ends
