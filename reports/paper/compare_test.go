@@ -2,6 +2,7 @@ package paper
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -122,5 +123,12 @@ func TestPrint(t *testing.T) {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, b.String())
 		}
+	}
+}
+
+func TestEmptyColumnsAreLeftOut(t *testing.T) {
+	header, cells := without([]string{"size", "flags", "here", "parts"}, [][]string{{"1", "", "", ""}, {"2", "", "", "read"}}, "flags", "parts")
+	if got := fmt.Sprint(header, cells); got != "[size here parts] [[1  ] [2  read]]" {
+		t.Error(got)
 	}
 }

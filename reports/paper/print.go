@@ -110,7 +110,7 @@ func (p Paper) section(w io.Writer, f report.Format, bold func(string) string, t
 	if s.Scope == bench.File {
 		share = "% at the disk's rate"
 	}
-	header := []string{"data", "size", "implementation", "published", "here", "× published", share + ", published", "here", "flags", "parts, published", "parts, here"}
+	header := []string{"data", "size", "implementation", "published", "here", "× published", share + ", published", share + ", here", "flags", "parts, published", "parts, here"}
 	var cells [][]string
 	var notes, whys []string
 	note := func(format string, args ...any) {
@@ -150,6 +150,7 @@ func (p Paper) section(w io.Writer, f report.Format, bold func(string) string, t
 		}
 		cells = append(cells, []string{l.data(), l.Row.Label, l.Impl, published, here, ratio, percent(l.PublishedShare), percent(l.Share), strings.Join(l.flags(), " "), l.publishedParts(t), l.parts()})
 	}
+	header, cells = without(header, cells, "flags", "parts, published", "parts, here")
 	if err := report.Table(w, f, header, cells); err != nil {
 		return err
 	}
@@ -165,6 +166,19 @@ func (p Paper) section(w io.Writer, f report.Format, bold func(string) string, t
 		}
 	}
 	return nil
+}
+
+// without leaves out those of the named columns that are empty.
+func without(header []string, cells [][]string, names ...string) ([]string, [][]string) {
+	for i := len(header) - 1; i >= 0; i-- {
+		if slices.Contains(names, header[i]) && !slices.ContainsFunc(cells, func(row []string) bool { return row[i] != "" }) {
+			header = slices.Delete(header, i, i+1)
+			for k, row := range cells {
+				cells[k] = slices.Delete(row, i, i+1)
+			}
+		}
+	}
+	return header, cells
 }
 
 func percent(share float64) string {
