@@ -25,6 +25,9 @@ const ECC = "ecc"
 // Ceiling is the name of the workload whose speed bounds all others.
 const Ceiling = memread.Name
 
+// BatchCeiling is that of batches of images.
+const BatchCeiling = batch.Reading
+
 // List is every implementation of the Euler characteristic curve, the reference
 // first. Those on a device take it from open.
 func List(open resident.Opener) []bench.Implementation[grid.Source, ecc.VCEC] {
@@ -60,6 +63,6 @@ func Workload(list []bench.Implementation[grid.Source, ecc.VCEC]) bench.Workload
 func Benches(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Opener) []runner.Bench {
 	return []runner.Bench{
 		runner.Bind(Workload(list)), runner.Bind(memread.Workload(open)),
-		runner.Bind(batch.Workload(list)), runner.Bind(smooth.Workload(cpu.Implementation{}, open)),
+		runner.Bind(batch.Workload(list)), runner.Bind(batch.ReadingWorkload()), runner.Bind(smooth.Workload(cpu.Implementation{}, open)),
 	}
 }

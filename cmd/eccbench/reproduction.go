@@ -266,6 +266,9 @@ func (r *reproduction) plans() []runner.Plan {
 		if j.series.Workload == paper.ECC && !streamed && r.reading(j) < r.o.limit.time {
 			p.Ceiling = impls.Ceiling
 		}
+		if j.series.Workload == paper.Batch && paper.Source(j.input) == "stored" {
+			p.Ceiling = impls.BatchCeiling
+		}
 		i := slices.IndexFunc(plans, func(q runner.Plan) bool {
 			return q.Workload == p.Workload && q.Scope == p.Scope && q.Inputs[0] == j.input
 		})

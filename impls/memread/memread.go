@@ -141,38 +141,14 @@ func (j *job) read(t, lo, hi int64) error {
 	}
 	var total uint64
 	if j.size%8 == 0 {
-		total = sum(slab)
+		total = grid.Sum64(slab)
 	} else {
 		for ; len(slab) > 0; slab = slab[j.size:] {
-			total += sum(slab[:j.size])
+			total += grid.Sum64(slab[:j.size])
 		}
 	}
 	j.sum.Add(total)
 	return nil
-}
-
-// sum adds the 64-bit words of b, the last one filled up with zeros.
-func sum(b []byte) uint64 {
-	var s0, s1, s2, s3, s4, s5, s6, s7 uint64
-	for len(b) >= 64 {
-		w := b[:64]
-		s0 += binary.LittleEndian.Uint64(w)
-		s1 += binary.LittleEndian.Uint64(w[8:])
-		s2 += binary.LittleEndian.Uint64(w[16:])
-		s3 += binary.LittleEndian.Uint64(w[24:])
-		s4 += binary.LittleEndian.Uint64(w[32:])
-		s5 += binary.LittleEndian.Uint64(w[40:])
-		s6 += binary.LittleEndian.Uint64(w[48:])
-		s7 += binary.LittleEndian.Uint64(w[56:])
-		b = b[64:]
-	}
-	total := s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7
-	for len(b) > 0 {
-		var word [8]byte
-		b = b[copy(word[:], b):]
-		total += binary.LittleEndian.Uint64(word[:])
-	}
-	return total
 }
 
 func (j *job) Poison() { j.sum.Store(1<<63 | 0x5a5a5a5a) }

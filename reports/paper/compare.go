@@ -115,7 +115,7 @@ func (l *Line) take(c bench.CellRecord, all []bench.CellRecord, ceiling string) 
 	if l.Series.Scope == bench.File {
 		l.Share = 0
 		for _, m := range slices.Backward(all) { // the disk's own rate, on whatever reads it
-			if m.Workload == ceiling && m.Input == c.Input && m.Scope == c.Scope && c.Scope == bench.File && l.Source != "generated" {
+			if (m.Workload == ceiling || m.Workload == BatchCeiling) && m.Input == c.Input && m.Scope == c.Scope && c.Scope == bench.File && l.Source != "generated" {
 				if rate, _, _, ok := m.Rate(); ok && m.Status == verify.Verified {
 					l.Share = row.Rate / rate
 				}

@@ -51,6 +51,10 @@ const (
 	Smooth = "ecc-smooth"
 )
 
+// BatchCeiling is the name of the workload that reads a batch and does nothing
+// else.
+const BatchCeiling = "memread-batch"
+
 // Series are what is run for a table of a paper.
 func (p Paper) Series(n int) []Series {
 	switch {
