@@ -109,7 +109,11 @@ func (l *Line) take(c bench.CellRecord, all []bench.CellRecord, ceiling string) 
 		l.Measured = c.Seconds.Median * each
 	}
 	l.Share = row.Ceiling
-	if l.Series.Workload == Smooth && l.Measured > 0 {
+	// Of a pipeline, what reads the image: its other parts wait for something else.
+	if l.Series.Workload == Smooth {
+		l.Share = 0
+	}
+	if q := l.Series.Quantity; (q == Part+"ecc" || q == Part+"gaussian") && l.Measured > 0 {
 		l.Share = float64(l.Row.Voxels()) / l.Measured / bandwidth(all, ceiling, l.Row)
 	}
 	if l.Series.Scope == bench.File {

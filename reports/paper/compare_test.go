@@ -132,3 +132,45 @@ func TestEmptyColumnsAreLeftOut(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Only the parts of a pipeline that read the image have a share of the rate at
+// which a device reads it.
+func TestPipelineShares(t *testing.T) {
+	p, err := Find("wang2022")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := p.Table(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := table.Rows[1] // ten iterations
+	image, err := r.Generated()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seconds := stats.Summarise([]float64{10e-3})
+	record := func(workload, impl, input string, scope bench.Scope, items int64) bench.CellRecord {
+		c := bench.CellRecord{Workload: workload, Impl: impl, Where: "gpu", Scope: scope, Input: input, Seconds: &seconds, Samples: []float64{10e-3},
+			Cost: bench.Cost{Items: items}, Spans: map[string]float64{"ecc": 4e-3, "gaussian": 2e-3, "vcec": 1e-3}}
+		c.Status = verify.Verified
+		return c
+	}
+	cells := []bench.CellRecord{
+		record(Smooth, "smooth-gpu", "smooth/iterations=10/of="+image, bench.Device, 10*r.Voxels()),
+		record("memread", "memread-gpu", image, bench.Kernel, 100*r.Voxels()), // 0.1 ms for one image
+	}
+	want := map[string]float64{"ecc": 0.25, "gaussian": 0.5, "ecc_memory": 0, "average": 0}
+	for _, l := range p.Lines(table, cells, "memread", func(string, string) bool { return true }, func(Series, Row) string { return "" }) {
+		if l.Row.Label != r.Label || l.Measured == 0 {
+			continue
+		}
+		if w, ok := want[l.Series.Column]; ok && math.Abs(l.Share-w) > 1e-9 {
+			t.Errorf("%s: %v, want %v", l.Series.Column, l.Share, w)
+		}
+		delete(want, l.Series.Column)
+	}
+	if len(want) > 0 {
+		t.Errorf("no lines of %v", want)
+	}
+}
