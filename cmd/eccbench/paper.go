@@ -115,7 +115,7 @@ func (c *command) paper(args []string) error {
 		}
 	}
 	if o.figures != "" {
-		return c.paperFigures(o.figures, o.limit.threads)
+		return c.paperFigures(o.figures, o.style, o.limit.threads)
 	}
 	var tables []paper.Table
 	if len(o.tables) == 0 {
@@ -296,7 +296,7 @@ func (c *command) reproduce(p paper.Paper, tables []paper.Table, o paperFlags) (
 }
 
 // paperFigures draws the figures to a folder, made where it is missing.
-func (c *command) paperFigures(dir string, threads int) error {
+func (c *command) paperFigures(dir string, style report.Format, threads int) error {
 	figures, err := paper.Figures(func(s grid.Source) (ecc.VCEC, error) {
 		return c.answer("cpu", "the image", s, threads, time.Minute)
 	})
@@ -306,7 +306,7 @@ func (c *command) paperFigures(dir string, threads int) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return usagef("--figures: %w", err)
 	}
-	for _, g := range figures {
+	for i, g := range figures {
 		file := filepath.Join(dir, g.Name)
 		err := writeFile(file, func(w *os.File) error {
 			_, err := w.Write(g.Data)
@@ -315,7 +315,14 @@ func (c *command) paperFigures(dir string, threads int) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.stdout, "%s: %s\n", file, g.About)
+		if style == report.Markdown {
+			if i > 0 {
+				fmt.Fprintln(c.stdout)
+			}
+			fmt.Fprintf(c.stdout, "![%s](%s)\n%[1]s\n", g.About, filepath.ToSlash(file))
+		} else {
+			fmt.Fprintf(c.stdout, "%s: %s\n", file, g.About)
+		}
 	}
 	return nil
 }
