@@ -44,6 +44,7 @@ func (i Implementation) About() bench.About {
 		Method: "local extrema of min-filtered rows, in vector lanes, all cores",
 		Source: "doc/extrema.md",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
+		ISAs:   available(),
 	}
 	if i.fault != "" {
 		a.Method += "; planted fault: " + string(i.fault)
@@ -80,11 +81,11 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 	l := i.layout(in, c.Threads)
 	switch l.size {
 	case 1:
-		return newHostJob(in, l, isa, kernels8(isa), i.fault), nil
+		return newHostJob(in, l, kernels8(isa), i.fault), nil
 	case 2:
-		return newHostJob(in, l, isa, kernels16(isa), i.fault), nil
+		return newHostJob(in, l, kernels16(isa), i.fault), nil
 	}
-	return newHostJob(in, l, isa, kernels32(isa), i.fault), nil
+	return newHostJob(in, l, kernels32(isa), i.fault), nil
 }
 
 // A layout says how an image is shared out among the cores, and how a core goes

@@ -15,7 +15,6 @@ import (
 type hostJob[L lane, C change] struct {
 	layout
 	in      grid.Source
-	isa     string
 	kernels kernels[L, C]
 	levels  *levels[L]
 	convert rowsFunc[L]
@@ -40,8 +39,8 @@ type core[L lane, C change] struct {
 // is beyond ±9.
 const flushAfter = 1 << 27
 
-func newHostJob[L lane, C change](in grid.Source, l layout, isa string, k kernels[L, C], fault Fault) *hostJob[L, C] {
-	j := &hostJob[L, C]{layout: l, in: in, isa: isa, kernels: k, levels: newLevels[L](in.Type(), in.Ladder()), total: make([]int64, l.levels), fault: fault}
+func newHostJob[L lane, C change](in grid.Source, l layout, k kernels[L, C], fault Fault) *hostJob[L, C] {
+	j := &hostJob[L, C]{layout: l, in: in, kernels: k, levels: newLevels[L](in.Type(), in.Ladder()), total: make([]int64, l.levels), fault: fault}
 	if k.rows != nil {
 		j.convert = k.rows(j.levels)
 	}
@@ -265,9 +264,6 @@ func (j *hostJob[L, C]) read(c *core[L, C], from, to int64, trace *bench.Trace) 
 	c.lo, c.hi = from, to
 	return slab, j.in.ReadSlab(slab[have*size:], from+have, to)
 }
-
-// Flags names the instruction set.
-func (j *hostJob[L, C]) Flags() []string { return []string{j.isa} }
 
 func (j *hostJob[L, C]) Poison() {
 	for i := range j.total {

@@ -108,6 +108,9 @@ type About struct {
 	Method string  `json:"method"` // one line
 	Source string  `json:"source"` // the paper and section it follows
 	Scopes []Scope `json:"scopes"` // the scopes it can be timed in
+	// ISAs are the instruction sets that it can take on this machine, the fastest,
+	// which it takes unless told otherwise, first; none where it has no choice.
+	ISAs []string `json:"isas,omitempty"`
 }
 
 // An Implementation answers a workload's question in one way.
@@ -134,8 +137,8 @@ type Job[Out any] interface {
 	Close() error
 }
 
-// A Flagged job says what a reader should know beside its numbers, such as which
-// of several instruction sets was taken. It is never timed.
+// A Flagged job says what a reader should know beside its numbers. It is never
+// timed.
 type Flagged interface {
 	Flags() []string
 }

@@ -182,3 +182,26 @@ func TestTrace(t *testing.T) {
 		t.Errorf("spans %v", s)
 	}
 }
+
+// Records that were written before there was a field for it name the instruction
+// set among the flags.
+func TestOldRecordsNameTheirInstructionSet(t *testing.T) {
+	old, other := sampleCell(), sampleCell()
+	old.Flags = []string{"avx2", "n=2"}
+	var file bytes.Buffer
+	for _, c := range []CellRecord{old, other} {
+		if err := json.NewEncoder(&file).Encode(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	recs, err := ReadRecords(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := recs.Cells[0]; c.ISA != "avx2" || len(c.Flags) != 1 || c.Flags[0] != "n=2" || c.Key() == recs.Cells[1].Key() {
+		t.Errorf("read as %q with flags %v", c.ISA, c.Flags)
+	}
+	if c := recs.Cells[1]; c.ISA != "" {
+		t.Errorf("a cell without an instruction set has %q", c.ISA)
+	}
+}

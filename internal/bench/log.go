@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 )
 
 // Records is what a results file holds: the runs, and the cells in the order
@@ -66,11 +67,25 @@ func (r *Records) add(line []byte) error {
 		if err := json.Unmarshal(line, &cell); err != nil {
 			return err
 		}
+		cell.nameISA()
 		r.Cells = append(r.Cells, cell)
 	default:
 		return fmt.Errorf("kind %q, want %q or %q", kind.Kind, KindRun, KindCell)
 	}
 	return nil
+}
+
+// nameISA takes the instruction set of a record that was written before records
+// had a field for it from among the flags, where it stood then.
+func (c *CellRecord) nameISA() {
+	if c.ISA != "" {
+		return
+	}
+	i := slices.IndexFunc(c.Flags, func(f string) bool { return f == "avx512" || f == "avx2" || f == "portable" })
+	if i >= 0 {
+		c.ISA = c.Flags[i]
+		c.Flags = slices.Delete(c.Flags, i, i+1)
+	}
 }
 
 // A Log is a results file that is being appended to. Each record is one write

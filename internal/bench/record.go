@@ -65,7 +65,8 @@ type CellRecord struct {
 	Input    string `json:"input"`
 	Scope    Scope  `json:"scope"`
 	Threads  int    `json:"threads"`
-	Process  int    `json:"process"` // 0, 1, … of the processes that repeat the cell
+	ISA      string `json:"isa,omitempty"` // the instruction set taken, "" where there is no choice
+	Process  int    `json:"process"`       // 0, 1, … of the processes that repeat the cell
 	Cost     Cost   `json:"cost"`
 
 	verify.Verdict
@@ -95,14 +96,16 @@ type CellRecord struct {
 
 // Key identifies the cell among those of a file.
 func (c CellRecord) Key() CellKey {
-	return CellKey{c.Workload, c.Impl, c.Input, c.Scope, c.Threads, c.Process}
+	return CellKey{c.Workload, c.Impl, c.Input, c.Scope, c.Threads, c.ISA, c.Process}
 }
 
 // A CellKey is what makes two records the same cell measured twice.
 type CellKey struct {
 	Workload, Impl, Input string
 	Scope                 Scope
-	Threads, Process      int
+	Threads               int
+	ISA                   string
+	Process               int
 }
 
 // Rate is the median rate in items per second with its interval, and whether

@@ -17,6 +17,7 @@ type Comparison struct {
 	Size     string      `json:"size"`
 	Scope    bench.Scope `json:"scope"`
 	Threads  int         `json:"threads"`
+	ISA      string      `json:"isa,omitempty"`
 	A        *Row        `json:"a,omitempty"` // nil where the file has no such cell
 	B        *Row        `json:"b,omitempty"`
 	// Ratio is the rate of B over that of A, above 1 where B is faster, 0 where
@@ -38,7 +39,7 @@ type side struct {
 }
 
 // Compare pairs the cells of two files. It divides only what was measured in
-// one scope, with as many threads, on machines with one fingerprint, gave the
+// one scope, with as many threads and one instruction set, on machines with one fingerprint, gave the
 // same answers, and has quotable numbers on both sides; where it does not, the
 // note says why.
 func Compare(a, b bench.Records) []Comparison {
@@ -59,6 +60,7 @@ func Compare(a, b bench.Records) []Comparison {
 			}
 		}
 	}
+	match(func(x, y Row) bool { return x.Scope == y.Scope && x.Threads == y.Threads && x.ISA == y.ISA })
 	match(func(x, y Row) bool { return x.Scope == y.Scope && x.Threads == y.Threads })
 	match(func(x, y Row) bool { return x.Scope == y.Scope })
 	match(func(x, y Row) bool { return true })
@@ -85,7 +87,9 @@ func sides(r bench.Records) []*side {
 	for _, row := range Rows(r.Cells, "") {
 		s := &side{Row: row, digests: map[string]string{}}
 		for _, c := range r.Cells {
-			if c.Workload != row.Workload || c.Impl != row.Impl || c.Input != row.Input || c.Scope != row.Scope || c.Threads != row.Threads {
+			key := c.Key()
+			key.Process = 0
+			if key != row.key() {
 				continue
 			}
 			m, _ := r.Machine(c.Run)
@@ -103,8 +107,15 @@ func sides(r bench.Records) []*side {
 	return list
 }
 
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
 func named(r Row) Comparison {
-	return Comparison{Workload: r.Workload, Impl: r.Impl, Input: r.Input, Size: r.Size, Scope: r.Scope, Threads: r.Threads}
+	return Comparison{Workload: r.Workload, Impl: r.Impl, Input: r.Input, Size: r.Size, Scope: r.Scope, Threads: r.Threads, ISA: r.ISA}
 }
 
 func compare(x, y *side) Comparison {
@@ -152,6 +163,8 @@ func incomparable(x, y *side) string {
 		return fmt.Sprintf("scope %s against %s", x.Scope, y.Scope)
 	case x.Threads != y.Threads:
 		return fmt.Sprintf("%d threads against %d", x.Threads, y.Threads)
+	case x.ISA != y.ISA:
+		return fmt.Sprintf("instruction set %s against %s", orNone(x.ISA), orNone(y.ISA))
 	case len(x.machines) > 1 || len(y.machines) > 1:
 		return "measured on several machines"
 	}

@@ -80,6 +80,7 @@ func TestCompareRefuses(t *testing.T) {
 	for want, change := range map[string]func(*bench.Records){
 		"scope e2e against kernel":                                func(r *bench.Records) { r.Cells[2].Scope = bench.Kernel },
 		"2 threads against 1":                                     func(r *bench.Records) { r.Cells[2].Threads = 1 },
+		"instruction set none against avx2":                       func(r *bench.Records) { r.Cells[2].ISA = "avx2" },
 		"another machine: CPU A CPU against B, cores 0 against 3": func(r *bench.Records) { r.Runs[0].Machine.CPU, r.Runs[0].Machine.Cores = "B", 3 },
 		"another machine: device none against a card":             func(r *bench.Records) { r.Cells[2].Device = "a card" },
 		"the answers to in differ":                                func(r *bench.Records) { r.Cells[2].Inputs, r.Cells[2].Digests = []string{"in"}, []string{"2"} },
@@ -118,5 +119,29 @@ func TestComparePairsAlike(t *testing.T) {
 	}
 	if a.Cells[0].Status != verify.Verified {
 		t.Error("the records were changed")
+	}
+}
+
+// Rows of two instruction sets are two rows, two curves, and pair each with its like.
+func TestInstructionSetsStandApart(t *testing.T) {
+	a := sorting()
+	wide, narrow := a.Cells[2], a.Cells[2]
+	wide.ISA, narrow.ISA = "avx512", "avx2"
+	narrow.Seconds = a.Cells[3].Seconds
+	larger := wide
+	larger.Input, larger.Cost.Items = larger.Input+"1", 2*larger.Cost.Items
+	a.Cells = []bench.CellRecord{wide, narrow, larger}
+	rows := Rows(a.Cells, "")
+	if len(rows) != 3 || rows[0].Rate == rows[1].Rate || rows[0].Processes != 1 || rows[1].Flags[0] != "avx2" {
+		t.Fatalf("rows: %+v", rows)
+	}
+	if c := curves(rows, ""); len(c) != 2 || c[0].name != "quick avx512" || c[1].name != "quick avx2" || len(c[0].points) != 2 {
+		t.Errorf("curves: %+v", c)
+	}
+	b := bench.Records{Runs: a.Runs, Cells: []bench.CellRecord{narrow, wide}}
+	for _, c := range Compare(a, b) {
+		if c.B != nil && c.Ratio != 1 {
+			t.Errorf("%s %s: ratio %v, %q", c.Impl, c.ISA, c.Ratio, c.Note)
+		}
 	}
 }

@@ -74,7 +74,7 @@ func fileName(title string) string {
 	return name[:min(len(name), 150)]
 }
 
-// A curve is what one implementation is drawn as.
+// A curve is what one implementation, with one instruction set, is drawn as.
 type curve struct {
 	name    string
 	ceiling bool
@@ -90,9 +90,13 @@ func curves(rows []Row, ceiling string) []curve {
 			continue
 		}
 		bound := ceiling != "" && r.Workload == ceiling
-		i := slices.IndexFunc(list, func(c curve) bool { return c.name == r.Impl && c.ceiling == bound })
+		name := r.Impl
+		if slices.ContainsFunc(rows, func(o Row) bool { return o.Impl == r.Impl && o.ISA != r.ISA }) {
+			name = strings.TrimSpace(name + " " + r.ISA)
+		}
+		i := slices.IndexFunc(list, func(c curve) bool { return c.name == name && c.ceiling == bound })
 		if i < 0 {
-			list = append(list, curve{name: r.Impl, ceiling: bound})
+			list = append(list, curve{name: name, ceiling: bound})
 			i = len(list) - 1
 		}
 		list[i].points = append(list[i].points, r)

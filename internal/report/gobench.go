@@ -14,7 +14,7 @@ import (
 
 // GoBench writes the verified cells in the Go benchmark format, one line for
 // each process, for benchstat. What must be equal for two runs to be comparable
-// stands in the configuration lines: machine, scope, threads.
+// stands in the configuration lines: machine, scope, threads, instruction set.
 func GoBench(w io.Writer, recs bench.Records) error {
 	out := benchfmt.NewWriter(w)
 	units := map[string]bool{}
@@ -50,8 +50,11 @@ func GoBench(w io.Writer, recs bench.Records) error {
 		run := machine[c.Run]
 		for _, kv := range [][2]string{
 			{"goos", run.Binary.OS}, {"goarch", run.Binary.Arch}, {"cpu", run.Machine.CPU},
-			{"scope", string(c.Scope)}, {"threads", fmt.Sprint(c.Threads)},
+			{"scope", string(c.Scope)}, {"threads", fmt.Sprint(c.Threads)}, {"isa", c.ISA},
 		} {
+			if kv[0] == "isa" && kv[1] == "" {
+				continue
+			}
 			r.Config = append(r.Config, benchfmt.Config{Key: kv[0], Value: []byte(kv[1]), File: true})
 		}
 		if err := out.Write(r); err != nil {

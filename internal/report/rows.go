@@ -28,6 +28,7 @@ type Row struct {
 	Unit     string        `json:"unit"` // of the rates, with "/s"
 	Scope    bench.Scope   `json:"scope"`
 	Threads  int           `json:"threads"`
+	ISA      string        `json:"isa,omitempty"`
 	Status   verify.Status `json:"status"`
 	Reason   string        `json:"reason,omitempty"`
 	Rate     float64       `json:"rate,omitempty"`
@@ -75,6 +76,11 @@ func Rows(cells []bench.CellRecord, ceiling string) []Row {
 	return rows
 }
 
+// key is that of the row's cells, whose processes it takes together.
+func (r Row) key() bench.CellKey {
+	return bench.CellKey{Workload: r.Workload, Impl: r.Impl, Input: r.Input, Scope: r.Scope, Threads: r.Threads, ISA: r.ISA}
+}
+
 // peers is what rows that may be divided by each other have in common.
 func (r Row) peers() bench.CellKey {
 	return bench.CellKey{Workload: r.Workload, Input: r.Input, Scope: r.Scope, Threads: r.Threads}
@@ -93,7 +99,10 @@ func row(cells []bench.CellRecord) Row {
 	r := Row{
 		Workload: c.Workload, Impl: c.Impl, Where: c.Where, Input: c.Input,
 		Class: c.Cost.Class, Size: c.Cost.Size, Items: c.Cost.Items, Unit: c.Cost.Unit + "/s",
-		Scope: c.Scope, Threads: c.Threads, Processes: len(cells),
+		Scope: c.Scope, Threads: c.Threads, ISA: c.ISA, Processes: len(cells),
+	}
+	if c.ISA != "" {
+		r.Flags = append(r.Flags, c.ISA)
 	}
 	var rates, ceilings []float64
 	for _, c := range cells {

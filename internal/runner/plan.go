@@ -25,7 +25,7 @@ type Plan struct {
 	Scope     bench.Scope // "" for e2e where the inputs fit in memory, else file
 	Threads   int
 	Device    string        // which accelerator, "" for the first
-	ISA       string        // which instruction set, "" for the best there is
+	ISA       string        // which instruction set, of implementations that have several; "" for the fastest
 	Hot       bool          // leave the caches of a device as they are between calls
 	Processes int           // how often each cell is run, each time by a new process
 	Rotate    int           // inputs that rotate through a timed cell

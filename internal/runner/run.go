@@ -117,7 +117,7 @@ func (g *group) quicken(r bench.CellRecord) {
 }
 
 func (g *group) key(c cell) bench.CellKey {
-	return bench.CellKey{Workload: c.bench.Name(), Impl: c.about.Name, Input: g.input, Scope: g.scope, Threads: g.threads(), Process: c.process}
+	return bench.CellKey{Workload: c.bench.Name(), Impl: c.about.Name, Input: g.input, Scope: g.scope, Threads: g.threads(), ISA: g.isa(c.about), Process: c.process}
 }
 
 // share makes the inputs of the group once, for all its workers.
@@ -148,7 +148,7 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 	key := g.key(c)
 	record.Schema, record.Kind = bench.Schema, bench.KindCell
 	record.Workload, record.Impl, record.Input, record.Scope = key.Workload, key.Impl, key.Input, key.Scope
-	record.Threads, record.Process = key.Threads, key.Process
+	record.Threads, record.ISA, record.Process = key.Threads, key.ISA, key.Process
 	record.Where, record.Cost, record.Time = c.about.Where, g.cost, time.Now().UTC().Truncate(time.Millisecond)
 	if record.Status != verify.Skipped {
 		record.Inputs = g.variants
@@ -245,7 +245,7 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 	}
 	t := Task{
 		Workload: c.bench.Name(), Impl: c.about.Name, Inputs: g.variants, Shared: g.shared != nil,
-		Conditions: bench.Conditions{Scope: g.scope, Threads: g.threads(), Time: g.Time / time.Duration(len(g.variants)), Memory: g.Memory, Device: g.Device, ISA: g.ISA},
+		Conditions: bench.Conditions{Scope: g.scope, Threads: g.threads(), Time: g.Time / time.Duration(len(g.variants)), Memory: g.Memory, Device: g.Device, ISA: g.isa(c.about)},
 		Hot:        g.Hot,
 		Sampling:   g.Sampling, Budget: g.Budget,
 	}
@@ -265,6 +265,18 @@ func (p Plan) threads() int {
 		return p.Threads
 	}
 	return runtime.GOMAXPROCS(0)
+}
+
+// isa is the instruction set that an implementation takes: what was asked for, or
+// its fastest; "" where it has no choice.
+func (p Plan) isa(a bench.About) string {
+	switch {
+	case len(a.ISAs) == 0:
+		return ""
+	case p.ISA != "":
+		return p.ISA
+	}
+	return a.ISAs[0]
 }
 
 func closeAll(files []*os.File) {

@@ -88,7 +88,7 @@ func find(cells []bench.CellRecord, s Series, r Row, impl string) (bench.CellRec
 func (l *Line) take(c bench.CellRecord, all []bench.CellRecord, ceiling string) {
 	row := report.Rows([]bench.CellRecord{c}, ceiling)[0]
 	l.Scope = c.Scope
-	l.Status, l.Flags, l.Source, l.Note, l.Reproduce = c.Status, c.Flags, Source(c.Input), c.Reason, c.Reproduce
+	l.Status, l.Flags, l.Source, l.Note, l.Reproduce = c.Status, row.Flags, Source(c.Input), c.Reason, c.Reproduce
 	if c.Status == verify.Verified {
 		l.Note = ""
 	}
