@@ -12,7 +12,7 @@ import (
 )
 
 // BaselineSchema is the version of a stored baseline.
-const BaselineSchema = "eccbench/gate-baseline/1"
+const BaselineSchema = "eccbench/gate-baseline/2"
 
 // A Baseline is a base that was measured before, on one machine under one
 // protocol. Between two sessions a machine may drift by more than any interval

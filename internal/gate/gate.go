@@ -2,7 +2,7 @@
 // whether it still answers alike. The unit of replication is the process: in
 // each block every cell is run by fresh processes of both programs in an order
 // that mirrors itself, so that what drifts slowly cancels, and the block counts
-// as one observation, the logarithm of the ratio of their medians. A third arm
+// as one observation, the logarithm of the ratio of their quick calls. A third arm
 // runs the base against itself and shows what the machine makes of no change at
 // all. The package sees records only: who starts the processes is its caller.
 package gate
@@ -72,17 +72,21 @@ type Gate struct {
 
 // A Process is what became of one process, in the order in which they ran.
 type Process struct {
-	Round     int           `json:"round"` // 1, or 2 when a flag is measured once more
-	Block     int           `json:"block"`
-	Cell      int           `json:"cell"` // index into the result's cells
-	Side      Side          `json:"side"`
-	Status    verify.Status `json:"status"`
-	Reason    string        `json:"reason,omitempty"`
-	Seconds   float64       `json:"seconds,omitempty"` // median of its samples
-	Samples   int           `json:"samples,omitempty"`
-	Allocated *int64        `json:"allocated,omitempty"`
-	Launches  *int64        `json:"launches,omitempty"`
-	Flags     []string      `json:"flags,omitempty"`
+	Round   int           `json:"round"` // 1, or 2 when a flag is measured once more
+	Block   int           `json:"block"`
+	Cell    int           `json:"cell"` // index into the result's cells
+	Side    Side          `json:"side"`
+	Status  verify.Status `json:"status"`
+	Reason  string        `json:"reason,omitempty"`
+	Seconds float64       `json:"seconds,omitempty"` // median of its samples
+	// Quick is the lower decile of its samples: the time of a call that nothing
+	// else disturbed. What else runs on a machine only adds to a call, and on a
+	// shared one it hits so many that it moves the median.
+	Quick     float64  `json:"quick,omitempty"`
+	Samples   int      `json:"samples,omitempty"`
+	Allocated *int64   `json:"allocated,omitempty"`
+	Launches  *int64   `json:"launches,omitempty"`
+	Flags     []string `json:"flags,omitempty"`
 	// Repeated says that the process does not count, because it was IMPLAUSIBLE
 	// and another was run in its place: a ceiling that something else slowed down
 	// makes any program look too fast. A second in a row counts.
@@ -131,6 +135,10 @@ type CellResult struct {
 	// over itself seems to change: what can be due to the machine alone.
 	Change *Estimate `json:"change,omitempty"`
 	Noise  *Estimate `json:"noise,omitempty"`
+	// Medians is the change in the processes' median calls. It flags nothing, but
+	// where it is a slowdown beyond the effect nothing passes: a slowdown of most
+	// calls that leaves the quickest tenth alone shows here alone.
+	Medians *Estimate `json:"medians,omitempty"`
 	// Second is of the fresh run that measured a flagged cell once more, and Both
 	// of the two runs together.
 	Second *Estimate `json:"second,omitempty"`

@@ -34,7 +34,7 @@ func observe(records bench.Records, failed error, c Cell) (Process, bench.CellRe
 		digests: map[string]string{}, reproduce: r.Reproduce,
 	}
 	if len(r.Samples) > 0 {
-		p.Seconds = stats.Median(r.Samples)
+		p.Seconds, p.Quick = stats.Median(r.Samples), stats.LowerDecile(r.Samples)
 	}
 	for k, d := range r.Digests {
 		if k < len(r.Inputs) {
@@ -50,7 +50,7 @@ func observe(records bench.Records, failed error, c Cell) (Process, bench.CellRe
 // usable reports whether a process has a time of verified answers. The interval
 // of one process may be wide: the block counts, not the sample.
 func (p Process) usable() bool {
-	return (p.Status == verify.Verified || p.Status == verify.Noisy) && p.Seconds > 0
+	return (p.Status == verify.Verified || p.Status == verify.Noisy) && p.Quick > 0
 }
 
 // A view is the processes of one cell in one round, by block and side.
@@ -70,16 +70,22 @@ func viewOf(processes []Process, round, cell int) view {
 	return v
 }
 
-// seconds is a side's time in a block, the lower median of its two processes',
-// which is the faster one's, and whether the block is whole. What else runs on a
-// machine only adds time, and for seconds on end: a block's processes are seldom
-// all hit. Both sides gain alike, so that no change stays none.
-func (v view) seconds(block int, s Side) (float64, bool) {
+// A clock is one of the times of a process.
+type clock func(Process) float64
+
+func quick(p Process) float64  { return p.Quick }
+func middle(p Process) float64 { return p.Seconds }
+
+// seconds is a side's time in a block, the faster one of its two processes', and
+// whether the block is whole. What else runs on a machine only adds time, and for
+// seconds on end: a block's processes are seldom all hit. Both sides gain alike,
+// so that no change stays none.
+func (v view) seconds(block int, s Side, of clock) (float64, bool) {
 	list := v[block][s]
 	if len(list) != 2 || !list[0].usable() || !list[1].usable() {
 		return 0, false
 	}
-	return min(list[0].Seconds, list[1].Seconds), true
+	return min(of(list[0]), of(list[1])), true
 }
 
 // all are the processes of a side, block by block.
@@ -93,13 +99,13 @@ func (v view) all(sides ...Side) []Process {
 	return list
 }
 
-// pairs are the times of two processes of one side in one block.
+// pairs are the quick calls of two processes of one side in one block.
 func (v view) pairs() [][2]float64 {
 	var list [][2]float64
 	for _, block := range slices.Sorted(maps.Keys(v)) {
 		for _, s := range []Side{Base, Candidate, Again} {
-			if _, whole := v.seconds(block, s); whole {
-				list = append(list, [2]float64{v[block][s][0].Seconds, v[block][s][1].Seconds})
+			if _, whole := v.seconds(block, s, quick); whole {
+				list = append(list, [2]float64{v[block][s][0].Quick, v[block][s][1].Quick})
 			}
 		}
 	}

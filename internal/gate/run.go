@@ -168,9 +168,10 @@ func (g *Gate) judge(r *Result, round int, cells []int) {
 		}
 		base, candidate := beside.all(Base, Again), v.all(Candidate)
 		decision, reason, reproduce, notes := exact(base, candidate)
-		change := estimate(logs(beside, Base, v, Candidate, g.Protocol.Blocks), c.Effect)
+		change := estimate(logs(beside, Base, v, Candidate, g.Protocol.Blocks, quick), c.Effect)
 		if round == 1 {
-			c.Noise = estimate(logs(beside, Base, beside, Again, g.Protocol.Blocks), c.Effect)
+			c.Noise = estimate(logs(beside, Base, beside, Again, g.Protocol.Blocks, quick), c.Effect)
+			c.Medians = estimate(logs(beside, Base, v, Candidate, g.Protocol.Blocks, middle), c.Effect)
 			c.Between = between(v.pairs())
 			c.Change = change
 		} else if c.Second = change; change != nil {
@@ -211,16 +212,20 @@ func (g *Gate) judge(r *Result, round int, cells []int) {
 		if c.Decision == Inconclusive {
 			c.Settle = e.settle(c.Effect)
 		}
+		if (c.Decision == Same || c.Decision == Improved) && c.Medians.decide(c.Effect) == Regression {
+			c.Reason = fmt.Sprintf("%s by the quickest tenth of the calls, but the median call is slower (%s)", c.Decision, c.Medians.in())
+			c.Decision = Inconclusive
+		}
 	}
 }
 
-// logs are the log ratios of the times of two sides, one for each block that is
-// whole on both.
-func logs(below view, den Side, above view, num Side, blocks int) []float64 {
+// logs are the log ratios of the times of two sides by one clock, one for each
+// block that is whole on both.
+func logs(below view, den Side, above view, num Side, blocks int, of clock) []float64 {
 	var list []float64
 	for block := range blocks {
-		b, ok := below.seconds(block, den)
-		a, ok2 := above.seconds(block, num)
+		b, ok := below.seconds(block, den, of)
+		a, ok2 := above.seconds(block, num, of)
 		if ok && ok2 {
 			list = append(list, logRatio(a, b))
 		}

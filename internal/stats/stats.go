@@ -81,3 +81,12 @@ func (s Summary) Spread() float64 {
 	}
 	return (s.Hi - s.Lo) / 2 / math.Abs(s.Median)
 }
+
+// LowerDecile is the value below which a tenth of the values lie, in any order,
+// which are not modified; of ten or fewer it is the least. It panics without
+// values.
+func LowerDecile(x []float64) float64 {
+	sorted := slices.Clone(x)
+	slices.Sort(sorted)
+	return stat.Quantile(0.1, stat.LinInterp, sorted, nil)
+}

@@ -82,3 +82,20 @@ func TestIntervalCovers(t *testing.T) {
 		t.Errorf("covers %.4f of the time, want %.4f ± %.4f", got, reached, 4*se)
 	}
 }
+
+func TestLowerDecile(t *testing.T) {
+	var x []float64
+	for i := range 40 {
+		x = append(x, float64(40-i))
+		want := 1 + float64(40-len(x)) // the least so far
+		if n := len(x); n > 10 {
+			want += float64(n)/10 - 1
+		}
+		if got := LowerDecile(x); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%d values: %v, want %v", len(x), got, want)
+		}
+	}
+	if x[0] != 40 {
+		t.Error("the values were sorted in place")
+	}
+}

@@ -1,0 +1,55 @@
+package gate
+
+import (
+	"strings"
+	"testing"
+
+	"eccbench/internal/bench"
+)
+
+// A machine that is shared hits most calls of most processes: the quickest ones
+// still tell a change from none.
+func TestDisturbedCalls(t *testing.T) {
+	for slow, want := range map[float64]Verdict{0: Pass, 0.05: IsRegression} {
+		count := map[Verdict]int{}
+		for seed := range uint64(50) {
+			w := &world{noise: 0.01, slow: map[Side]float64{Candidate: slow}}
+			w.alter = func(_ Side, c *bench.CellRecord) {
+				s := c.Samples[0]
+				c.Samples = nil
+				hit := 0.3 + 0.5*w.rng.Float64() // of the calls of this process
+				for range 40 {
+					call := s * (1 + 0.01*w.rng.ExpFloat64())
+					if w.rng.Float64() < hit {
+						call += s * w.rng.ExpFloat64()
+					}
+					c.Samples = append(c.Samples, call)
+				}
+			}
+			count[run(t, w, seed, cells(1, 0.03), nil).Verdict]++
+		}
+		if count[want] < 45 {
+			t.Errorf("slower by %g: %v", slow, count)
+		}
+	}
+}
+
+// A slowdown that leaves a fifth of the calls as they were does not pass.
+func TestSlowMedians(t *testing.T) {
+	w := &world{noise: 0.005}
+	w.alter = func(s Side, c *bench.CellRecord) {
+		base := c.Samples[0]
+		c.Samples = nil
+		for i := range 40 {
+			call := base
+			if s == Candidate && i%5 != 0 {
+				call *= 1.2
+			}
+			c.Samples = append(c.Samples, call)
+		}
+	}
+	r := run(t, w, 1, cells(2, 0.05), nil)
+	if c := r.Cells[0]; r.Verdict != IsInconclusive || c.Decision != Inconclusive || !strings.Contains(c.Reason, "the median call is slower (+2") && !strings.Contains(c.Reason, "the median call is slower (+19") {
+		t.Errorf("%s, %s: %s", r.Verdict, c.Decision, c.Reason)
+	}
+}
