@@ -77,6 +77,9 @@ type CellRecord struct {
 	Digests []string       `json:"digests,omitempty"` // of the answers to Inputs
 	Samples []float64      `json:"samples,omitempty"` // seconds of each timed call, in order
 	Seconds *stats.Summary `json:"seconds,omitempty"` // of Samples
+	// Wall is the median of what the host's clock says of the same calls, copies and
+	// waiting included, where Samples are by a device's events; else 0.
+	Wall float64 `json:"wall,omitempty"`
 	// Ceiling is the rate of the ceiling row on the same input in items per
 	// second, 0 when there is none.
 	Ceiling float64            `json:"ceiling,omitempty"`

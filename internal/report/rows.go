@@ -36,8 +36,11 @@ type Row struct {
 	Hi       float64       `json:"hi,omitempty"`
 	// Ceiling is the rate as a share of the ceiling's on the same input, and
 	// Speedup over the best verified CPU row of the same input and scope.
-	Ceiling   float64  `json:"of_ceiling,omitempty"`
-	Speedup   float64  `json:"speedup,omitempty"`
+	Ceiling float64 `json:"of_ceiling,omitempty"`
+	Speedup float64 `json:"speedup,omitempty"`
+	// Wall is the median seconds of a call by the host's clock, where the rate is by
+	// a device's events, which must be shorter.
+	Wall      float64  `json:"wall,omitempty"`
 	Processes int      `json:"processes"`
 	Samples   int      `json:"samples"`
 	Flags     []string `json:"flags,omitempty"`
@@ -104,7 +107,7 @@ func row(cells []bench.CellRecord) Row {
 	if c.ISA != "" {
 		r.Flags = append(r.Flags, c.ISA)
 	}
-	var rates, ceilings []float64
+	var rates, ceilings, walls []float64
 	for _, c := range cells {
 		if r.Status == "" || severity(c.Status) > severity(r.Status) {
 			r.Status, r.Reason, r.Reproduce = c.Status, c.Reason, c.Reproduce
@@ -119,6 +122,9 @@ func row(cells []bench.CellRecord) Row {
 			rates = append(rates, rate)
 			r.Rate, r.Lo, r.Hi = rate, lo, hi
 		}
+		if c.Wall > 0 {
+			walls = append(walls, c.Wall)
+		}
 		if c.Ceiling > 0 {
 			ceilings = append(ceilings, c.Ceiling)
 		}
@@ -128,11 +134,14 @@ func row(cells []bench.CellRecord) Row {
 		r.Rate, r.Lo, r.Hi = s.Median, s.Lo, s.Hi
 		r.Flags = append(r.Flags, fmt.Sprintf("p=%d", len(rates)))
 	}
+	if len(walls) > 0 {
+		r.Wall = stats.Median(walls)
+	}
 	if len(ceilings) > 0 && r.Rate > 0 {
 		r.Ceiling = r.Rate / stats.Summarise(ceilings).Median
 	}
 	if !quotable(r.Status) {
-		r.Rate, r.Lo, r.Hi, r.Ceiling = 0, 0, 0, 0
+		r.Rate, r.Lo, r.Hi, r.Ceiling, r.Wall = 0, 0, 0, 0, 0
 	}
 	return r
 }

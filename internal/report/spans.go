@@ -13,6 +13,8 @@ import (
 // Spans writes the parts of one call of each cell that has named them: how often
 // and how long each was at work, and for parts that a device did beside each other
 // how much of that time another was at work too, as text or Markdown.
+// Where a device's events time the call, what the host's clock says of it stands
+// below.
 func Spans(w io.Writer, style Format, cells []bench.CellRecord) error {
 	header := []string{"implementation", "input", "scope", "part", "times", "at work", "of the call", "beside others"}
 	var lines [][]string
@@ -35,6 +37,9 @@ func Spans(w io.Writer, style Format, cells []bench.CellRecord) error {
 		for _, p := range partsOf(c.Timeline) {
 			lines = append(lines, append(slices.Clone(name), p.name+" on the device", fmt.Sprint(p.times),
 				milliseconds(p.seconds), share(p.seconds, whole), share(p.beside, p.seconds)))
+		}
+		if c.Wall > 0 {
+			lines = append(lines, append(slices.Clone(name), "the call by the host's clock", "", milliseconds(c.Wall), share(c.Wall, whole), ""))
 		}
 	}
 	if len(lines) == 0 {

@@ -20,13 +20,14 @@ func TestSpansSayWhatWasDoneAtTheSameTime(t *testing.T) {
 		},
 	}
 	var b strings.Builder
-	if err := Spans(&b, Markdown, []bench.CellRecord{cell, {Impl: "whole"}}); err != nil {
+	if err := Spans(&b, Markdown, []bench.CellRecord{cell, {Impl: "whole"}, {Impl: "launched", Input: "x", Scope: bench.Kernel, Seconds: &stats.Summary{Median: 0.008}, Wall: 0.010}}); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
 		"streamed x e2e copy and count 9.000 ms 90.0 %",
 		"streamed x e2e copy on the device 2 8.000 ms 80.0 % 37.5 %",
 		"streamed x e2e count on the device 2 4.000 ms 40.0 % 75.0 %",
+		"launched x kernel the call by the host's clock 10.00 ms 125 %",
 	}
 	for _, line := range strings.Split(strings.TrimSpace(b.String()), "\n")[2:] {
 		if got := strings.Join(strings.Fields(strings.ReplaceAll(line, "|", " ")), " "); len(want) == 0 || got != want[0] {

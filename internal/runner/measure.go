@@ -24,6 +24,8 @@ type trial[In, Out any] struct {
 	jobs    []bench.Job[Out]
 	answers [][]answer[Out] // for each input, the different answers it was given
 	perCall time.Duration   // the median call
+	walls   []float64       // seconds by the host's clock of each sample that is a device's
+	wall    time.Duration   // of the last call
 	record  bench.CellRecord
 }
 
@@ -139,6 +141,7 @@ func (r *trial[In, Out]) timed(job bench.Job[Out], trace *bench.Trace) (time.Dur
 	start := time.Now()
 	err := job.Do(trace)
 	took := time.Since(start)
+	r.wall = took
 	if err != nil || r.t.Conditions.Scope != bench.Kernel {
 		return took, err
 	}
@@ -180,7 +183,8 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 	var samples []float64
 	var total float64
 	if first >= longCall {
-		samples, total = append(samples, first.Seconds()), first.Seconds()
+		samples = r.sample(samples, first)
+		total = first.Seconds()
 	} else {
 		for warm, n := first, 1; warm < s.WarmUp; n++ {
 			took, err := r.call(n, nil)
@@ -199,13 +203,16 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		samples = append(samples, took.Seconds())
+		samples = r.sample(samples, took)
 		total += took.Seconds()
 	}
 	r.look()
 	summary := stats.Summarise(samples)
 	r.perCall = time.Duration(summary.Median * 1e9)
 	r.record.Samples, r.record.Seconds = samples, &summary
+	if len(r.walls) > 0 {
+		r.record.Wall = stats.Median(r.walls)
+	}
 	if first < longCall {
 		trace = &bench.Trace{}
 		if err := r.cool(0); err != nil {
@@ -220,6 +227,15 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 		return r.count()
 	}
 	return nil
+}
+
+// sample adds the last call to the samples. By a device's events, the host's clock
+// is kept beside them.
+func (r *trial[In, Out]) sample(samples []float64, took time.Duration) []float64 {
+	if r.t.Conditions.Scope == bench.Kernel {
+		r.walls = append(r.walls, r.wall.Seconds())
+	}
+	return append(samples, took.Seconds())
 }
 
 // count notes what one call allocates on the heap and how many kernels it

@@ -1,9 +1,11 @@
 package runner
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,5 +115,42 @@ func TestImplausible(t *testing.T) {
 		if r.Status != c.want {
 			t.Errorf("%+v: %s (%s)", c, r.Status, r.Reason)
 		}
+	}
+}
+
+// A launch is a job whose device says that it took so long.
+type launch struct{ took, elapsed time.Duration }
+
+func (l launch) Do(*bench.Trace) error           { time.Sleep(l.took); return nil }
+func (launch) Poison()                           {}
+func (launch) Out() (int, error)                 { return 1, nil }
+func (launch) Close() error                      { return nil }
+func (launch) Device() string                    { return "a card" }
+func (launch) Flags() []string                   { return nil }
+func (launch) Cool() error                       { return nil }
+func (l launch) Elapsed() (time.Duration, error) { return l.elapsed, nil }
+
+// What a device's events say is kept beside what the host's clock says of the same
+// calls, and refused where it is more.
+func TestEventsAgainstTheWall(t *testing.T) {
+	measure := func(l launch, scope bench.Scope) (bench.CellRecord, error) {
+		r := &trial[int, int]{
+			b: &bound[int, int]{bench.Workload[int, int]{Encode: func(int) []byte { return nil }}}, inputs: []int{1}, jobs: []bench.Job[int]{l},
+			t:       Task{Inputs: []string{"in"}, Conditions: bench.Conditions{Scope: scope}, Sampling: &Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Second}},
+			answers: make([][]answer[int], 1),
+		}
+		err := r.measure(context.Background())
+		return r.record, err
+	}
+	l := launch{took: 2 * time.Millisecond, elapsed: time.Millisecond}
+	if c, err := measure(l, bench.Kernel); err != nil || c.Seconds.Median != 0.001 || c.Wall < 0.002 || c.Wall > 0.1 {
+		t.Errorf("by events: %v, %+v, wall %v", err, c.Seconds, c.Wall)
+	}
+	if c, err := measure(l, bench.Device); err != nil || c.Seconds.Median < 0.002 || c.Wall != 0 {
+		t.Errorf("by the wall: %v, %+v, wall %v", err, c.Seconds, c.Wall)
+	}
+	l.elapsed = time.Second
+	if _, err := measure(l, bench.Kernel); err == nil || !strings.Contains(err.Error(), "the device says that it took 1s, the host") {
+		t.Errorf("a device whose clock is wrong: %v", err)
 	}
 }
