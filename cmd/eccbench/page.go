@@ -1,12 +1,16 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"eccbench/impls"
+	"eccbench/internal/bench"
 	"eccbench/internal/gate"
 	"eccbench/internal/report"
+	"eccbench/reports/paper"
 )
 
 // page writes results files, and a gate's result where one is named, as one
@@ -28,6 +32,10 @@ func (c *command) page(path, gated string, files []string) error {
 		p.Title += " " + filepath.Base(name)
 		p.Files = append(p.Files, report.PageFile{Name: filepath.Base(name), Raw: raw, Records: records})
 	}
+	var err error
+	if p.Quotes, err = c.quotes(p.Files); err != nil {
+		return err
+	}
 	if gated != "" {
 		r, err := readGate(gated)
 		if err != nil {
@@ -42,6 +50,46 @@ func (c *command) page(path, gated string, files []string) error {
 		return err
 	}
 	return writeFile(path, func(w *os.File) error { return report.HTML(w, p) })
+}
+
+// quotes are the published tables of which eccbench paper recorded a cell.
+func (c *command) quotes(files []report.PageFile) ([]report.Quote, error) {
+	papers, err := paper.List()
+	if err != nil {
+		return nil, err
+	}
+	var list []report.Quote
+	for _, f := range files {
+		for _, p := range papers {
+			if !slices.ContainsFunc(f.Records.Runs, func(r bench.RunRecord) bool {
+				return slices.Contains(r.Argv, "paper") && slices.Contains(r.Argv, p.ID)
+			}) {
+				continue
+			}
+			for _, t := range p.Tables {
+				lines := p.Lines(t, f.Records.Cells, impls.Ceiling, c.has, func(paper.Series, paper.Row) string { return "not run" })
+				ran := map[string]bool{} // the images of which there is a record
+				for _, l := range lines {
+					if l.Status != "" {
+						ran[l.Row.Data+l.Row.Label] = true
+					}
+				}
+				lines = slices.DeleteFunc(lines, func(l paper.Line) bool { return !ran[l.Row.Data+l.Row.Label] })
+				if len(lines) == 0 {
+					continue
+				}
+				q := p.Quote(t, lines)
+				if n := len(t.Rows); len(ran) < n {
+					q.About = append(q.About, fmt.Sprintf("%d of the table's %d images: the others were not run", len(ran), n))
+				}
+				if len(files) > 1 {
+					q.Title = f.Name + ": " + q.Title
+				}
+				list = append(list, q)
+			}
+		}
+	}
+	return list, nil
 }
 
 // judgement is a gate's result as the page shows it.

@@ -24,7 +24,51 @@ type Page struct {
 	Title   string
 	Ceiling string // the workload that bounds the others
 	Files   []PageFile
+	Quotes  []Quote
 	Gate    *Judgement // nil for none
+}
+
+// A Quote is a published table beside what was measured.
+type Quote struct {
+	Title    string
+	About    []string // the publication, its hardware, notes
+	Sections []QuoteSection
+}
+
+// A QuoteSection is one quantity of a published table.
+type QuoteSection struct {
+	Title  string
+	Header []string
+	Rows   []QuoteRow
+	Notes  []string
+}
+
+// A QuoteRow is one implementation on one input. Why says why the number that was
+// measured is not divided by the published one, "" when it is or there is none.
+type QuoteRow struct {
+	Impl  string
+	Cells []QuoteCell
+	Why   string
+}
+
+// A QuoteCell is a text, or a number to sort by as it is printed.
+type QuoteCell struct {
+	Text  string
+	Value *float64
+}
+
+// NotComparable stands where a ratio cannot.
+const NotComparable = "not comparable"
+
+// Explains reports whether a cell is the one that Why is about.
+func (r QuoteRow) Explains(c QuoteCell) bool { return r.Why != "" && c.Text == NotComparable }
+
+// Shown is the cell's text on a page, where there is room for why.
+func (r QuoteRow) Shown(c QuoteCell) string {
+	if r.Explains(c) {
+		return c.Text + ": " + r.Why
+	}
+	return c.Text
 }
 
 // A PageFile is a results file, which can be downloaded from the page.
@@ -77,6 +121,7 @@ type pageView struct {
 	Machines   []template.HTML
 	Impls      []string
 	Tables     []pageTable
+	Quotes     []Quote
 	Forests    []forest
 	Unmeasured []Row
 	Downloads  []download
@@ -102,7 +147,7 @@ type download struct {
 }
 
 func viewPage(p Page) (*pageView, error) {
-	v := &pageView{Title: p.Title, Gate: p.Gate}
+	v := &pageView{Title: p.Title, Gate: p.Gate, Quotes: p.Quotes}
 	var all bench.Records
 	for _, f := range p.Files {
 		all.Runs, all.Cells = append(all.Runs, f.Records.Runs...), append(all.Cells, f.Records.Cells...)

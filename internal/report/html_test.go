@@ -31,9 +31,19 @@ func testPage(t *testing.T) (Page, string) {
 	}
 	a.Cells[11].Reason = `too many <script>alert("numbers")</script> & more`
 	point, lo, hi := 0.051, 0.04, 0.06
+	number := func(text string, v float64) QuoteCell { return QuoteCell{text, &v} }
 	p := Page{
 		Title: "sorting", Ceiling: "read",
 		Files: []PageFile{{"a.jsonl", []byte("raw a\n"), a}, {"b.jsonl", []byte("raw b\n"), b}},
+		Quotes: []Quote{{Title: "Hoare, table 1", About: []string{"on a 405"}, Sections: []QuoteSection{{
+			Title: "from drums", Header: []string{"implementation", "published", "here", "× published"},
+			Rows: []QuoteRow{
+				{"quick", []QuoteCell{{Text: "quick"}, number("30.0 ms", 0.03), number("4.0 ms", 0.004), number("7.50", 7.5)}, ""},
+				{"twice", []QuoteCell{{Text: "twice"}, number("9.0 s", 9), number("1.0 s", 1), number(NotComparable, 0)}, "no drum"},
+				{"nobody", []QuoteCell{{Text: "nobody"}, number("1.0 s", 1), number("not run", 0), number("—", 0)}, ""},
+			},
+			Notes: []string{"two drums"},
+		}}}},
 		Gate: &Judgement{Verdict: "REGRESSION", Reason: "1 of 2 cells", Noise: "noise of the gate", Raw: []byte("{}"), Changes: []Change{
 			{Impl: "quick", Input: "in", Scope: "e2e", Decision: "REGRESSION", Effect: 0.03, Change: &point, Lo: &lo, Hi: &hi},
 			{Impl: "liar", Input: "in", Scope: "e2e", Decision: "WRONG", Reason: "place 3", Reproduce: "again", Effect: 0.03},
@@ -53,6 +63,9 @@ func TestHTML(t *testing.T) {
 		" VERIFIED, 2 WRONG", "<th scope=\"row\">CPU</th><td>A CPU</td>",
 		"+5.1 % [4.0, 6.0]", "liar in: WRONG: place 3", "liar in: WRONG: again", "Comparison: rate of b.jsonl over that of a.jsonl", "1.250× [",
 		"reproduce: <code>sorter verify --impl liar</code>", "the worker ended with signal: killed", "(ceiling)",
+		"<h2>Hoare, table 1</h2>", "<li>on a 405</li>", "<caption>from drums</caption>", "<li>two drums</li>",
+		`<tr data-impl="quick"><td>quick</td><td class="number" data-value="0.03">30.0 ms</td><td class="number" data-value="0.004">4.0 ms</td><td class="number" data-value="7.5">7.50</td></tr>`,
+		`<td class="why" data-value="0">not comparable: no drum</td>`,
 	} {
 		if !strings.Contains(html.UnescapeString(page), want) {
 			t.Errorf("the page lacks %q", want)
@@ -95,7 +108,12 @@ rate.click(); out.down = names();
 const shown = n => [...document.querySelectorAll('[data-impl="' + n + '"]')].filter(r => r.getClientRects().length > 0).length;
 out.before = shown("quick"); out.others = shown("twice");
 document.querySelector('#filter input[value="quick"]').click();
-out.after = shown("quick"); out.left = shown("twice");
+out.after = shown("quick"); out.left = shown("twice"); out.nobody = shown("nobody");
+const quote = document.querySelector("table.quote");
+quote.tHead.rows[0].cells[1].querySelector("button").click();
+out.quoted = [...quote.tBodies[0].rows].map(r => r.cells[1].textContent);
+const stops = [...document.querySelectorAll("a, button, input, [tabindex]")];
+out.order = stops.every(e => e.tabIndex === 0) && stops[0].className === "skip" && stops[0].getAttribute("href") === "#tables";
 out.said = document.getElementById("said").textContent;
 out.labels = [...document.querySelectorAll("button, input, a")].every(e => (e.textContent || e.labels[0].textContent).trim() !== "");
 const pre = document.createElement("pre"); pre.id = "probe"; pre.textContent = JSON.stringify(out); document.body.append(pre);
@@ -138,6 +156,9 @@ func TestHTMLInChromium(t *testing.T) {
 		Up, Down                    []string
 		Sort, Said                  string
 		Before, After, Others, Left int
+		Nobody                      int
+		Order                       bool
+		Quoted                      []string
 	}
 	found := regexp.MustCompile(`<pre id="probe">(.*?)</pre>`).FindStringSubmatch(dom)
 	if found == nil {
@@ -146,7 +167,7 @@ func TestHTMLInChromium(t *testing.T) {
 	if err := json.Unmarshal([]byte(found[1]), &got); err != nil {
 		t.Fatal(err)
 	}
-	if !got.Focus || !got.Labels {
+	if !got.Focus || !got.Labels || !got.Order {
 		t.Errorf("by keyboard and screen reader: %+v", got)
 	}
 	up := slices.Clone(got.Up)
@@ -156,6 +177,19 @@ func TestHTMLInChromium(t *testing.T) {
 	}
 	if got.Before == 0 || got.After != 0 || got.Others == 0 || got.Left != got.Others || strings.Contains(got.Said, "quick") {
 		t.Errorf("filtered: %+v", got)
+	}
+	// A row of an implementation that has no box is no box's to hide.
+	if got.Nobody != 1 || !slices.Equal(got.Quoted, []string{"30.0 ms", "1.0 s", "9.0 s"}) {
+		t.Errorf("the quoted table: %d rows of nobody, sorted %v", got.Nobody, got.Quoted)
+	}
+	// On paper there is nothing to press, and nothing to scroll.
+	dom, _ = show("print", strings.Replace(strings.Replace(page, "@media print", "@media all", 1), "</body>", `<script>
+const pre = document.createElement("pre"); pre.id = "probe";
+pre.textContent = getComputedStyle(document.getElementById("filter")).display + " " + getComputedStyle(document.querySelector(".scroll")).overflow
+  + " " + getComputedStyle(document.querySelector("th button"), "::after").display + " " + getComputedStyle(document.querySelector("table")).breakInside;
+document.body.append(pre);</script></body>`, 1), "--dump-dom")
+	if !strings.Contains(dom, `<pre id="probe">none visible none avoid</pre>`) {
+		t.Errorf("printed: %s", regexp.MustCompile(`<pre id="probe">.*?</pre>`).FindString(dom))
 	}
 	// What is wrong shows in the console, or this test sees nothing.
 	if _, log := show("broken", strings.Replace(page, "</body>", "<script>nobody()</script><img src='https://example.org/x.png'></body>", 1), "--dump-dom"); len(console(log)) < 2 {

@@ -127,8 +127,15 @@ func TestPrint(t *testing.T) {
 }
 
 func TestEmptyColumnsAreLeftOut(t *testing.T) {
-	header, cells := without([]string{"size", "flags", "here", "parts"}, [][]string{{"1", "", "", ""}, {"2", "", "", "read"}}, "flags", "parts")
-	if got := fmt.Sprint(header, cells); got != "[size here parts] [[1  ] [2  read]]" {
+	row := func(texts ...string) (r report.QuoteRow) {
+		for _, t := range texts {
+			r.Cells = append(r.Cells, report.QuoteCell{Text: t})
+		}
+		return r
+	}
+	s := report.QuoteSection{Header: []string{"size", "flags", "here", "parts"}, Rows: []report.QuoteRow{row("1", "", "", ""), row("2", "", "", "read")}}
+	leaveOut(&s, "flags", "parts")
+	if got := fmt.Sprint(s.Header, s.Rows); got != "[size here parts] [{ [{1 <nil>} { <nil>} { <nil>}] } { [{2 <nil>} { <nil>} {read <nil>}] }]" {
 		t.Error(got)
 	}
 }

@@ -22,23 +22,40 @@ func (p Paper) Print(w io.Writer, f report.Format, t Table, lines []Line, recs b
 		}
 		return s
 	}
-	fmt.Fprintf(w, "%s\n\n", bold(fmt.Sprintf("%s, table %d%s: %s", p.ID, t.N, page(t.Page), t.About)))
-	item := func(what, text string) {
-		bullet := ""
-		if f == report.Markdown {
-			bullet = "- "
-		}
-		fmt.Fprintf(w, "%s%s: %s\n", bullet, what, text)
+	quote := p.Quote(t, lines)
+	fmt.Fprintf(w, "%s\n\n", bold(quote.Title))
+	bullet := ""
+	if f == report.Markdown {
+		bullet = "- "
 	}
-	if p.Published() {
-		item("paper", fmt.Sprintf("%s, %s, doi %s", p.Title, p.Venue, p.DOI))
-		item("published on", fmt.Sprintf("%s; %s, %s/s (%s); memory %s; disk %s", p.Machine.CPU, p.Machine.GPU, gigabytes(p.Machine.Bandwidth), p.Machine.BandwidthSource, p.Machine.Memory, p.Machine.Disk))
+	for _, a := range quote.About[:len(quote.About)-len(t.Notes)] {
+		fmt.Fprintf(w, "%s%s\n", bullet, a)
 	}
 	for _, m := range machines(recs, device) {
-		item("measured on", m)
+		fmt.Fprintf(w, "%smeasured on: %s\n", bullet, m)
+	}
+	for _, a := range quote.About[len(quote.About)-len(t.Notes):] {
+		fmt.Fprintf(w, "%s%s\n", bullet, a)
+	}
+	for _, s := range quote.Sections {
+		if err := printSection(w, f, bold, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Quote is a table's published numbers beside the measured ones: what the table is
+// of, the hardware that the paper names, and a section for each series.
+func (p Paper) Quote(t Table, lines []Line) report.Quote {
+	q := report.Quote{Title: fmt.Sprintf("%s, table %d%s: %s", p.ID, t.N, page(t.Page), t.About)}
+	if p.Published() {
+		q.About = append(q.About,
+			fmt.Sprintf("paper: %s, %s, doi %s", p.Title, p.Venue, p.DOI),
+			fmt.Sprintf("published on: %s; %s, %s/s (%s); memory %s; disk %s", p.Machine.CPU, p.Machine.GPU, gigabytes(p.Machine.Bandwidth), p.Machine.BandwidthSource, p.Machine.Memory, p.Machine.Disk))
 	}
 	for _, n := range t.Notes {
-		item("note", n)
+		q.About = append(q.About, "note: "+n)
 	}
 	said := map[string]bool{} // a record may stand in several sections
 	for i, l := range lines {
@@ -49,11 +66,9 @@ func (p Paper) Print(w io.Writer, f report.Format, t Table, lines []Line, recs b
 		for end < len(lines) && lines[end].Series.Title == l.Series.Title {
 			end++
 		}
-		if err := p.section(w, f, bold, t, lines[i:end], said); err != nil {
-			return err
-		}
+		q.Sections = append(q.Sections, section(t, lines[i:end], said))
 	}
-	return nil
+	return q
 }
 
 // page says where in a paper a table is, "" for nowhere.
@@ -98,24 +113,21 @@ func machines(recs bench.Records, device string) []string {
 	return list
 }
 
-// section prints the lines of one series.
-func (p Paper) section(w io.Writer, f report.Format, bold func(string) string, t Table, lines []Line, said map[string]bool) error {
-	s := lines[0].Series
-	title := fmt.Sprintf("%s, scope %s", s.Title, s.Scope)
-	if c := t.column(s.Column); c.What != "" {
-		title += ", beside " + c.What
+// section is the lines of one series.
+func section(t Table, lines []Line, said map[string]bool) report.QuoteSection {
+	series := lines[0].Series
+	s := report.QuoteSection{Title: fmt.Sprintf("%s, scope %s", series.Title, series.Scope)}
+	if c := t.column(series.Column); c.What != "" {
+		s.Title += ", beside " + c.What
 	}
-	fmt.Fprintf(w, "\n%s\n\n", bold(title))
 	share := "% of bandwidth"
-	if s.Scope == bench.File {
+	if series.Scope == bench.File {
 		share = "% at the disk's rate"
 	}
-	header := []string{"data", "size", "implementation", "published", "here", "× published", share + ", published", share + ", here", "flags", "parts, published", "parts, here"}
-	var cells [][]string
-	var notes, whys []string
+	s.Header = []string{"data", "size", "implementation", "published", "here", "× published", share + ", published", share + ", here", "flags", "parts, published", "parts, here"}
 	note := func(format string, args ...any) {
 		if n := fmt.Sprintf(format, args...); !said[n] {
-			said[n], notes = true, append(notes, n)
+			said[n], s.Notes = true, append(s.Notes, n)
 		}
 	}
 	for _, l := range lines {
@@ -128,13 +140,11 @@ func (p Paper) section(w io.Writer, f report.Format, bold func(string) string, t
 		} else if state := l.state(); state != "" {
 			here = state
 		}
+		row := report.QuoteRow{Impl: l.Impl}
 		if l.Ratio > 0 {
 			ratio = quantity.Significant(l.Ratio, 3)
 		} else if l.Why != "" && l.Measured > 0 {
-			ratio = "not comparable"
-			if why := "not comparable: " + l.Why; !slices.Contains(whys, why) {
-				whys = append(whys, why)
-			}
+			ratio, row.Why = report.NotComparable, l.Why
 		}
 		switch {
 		case l.Note == "" || l.short():
@@ -148,13 +158,40 @@ func (p Paper) section(w io.Writer, f report.Format, bold func(string) string, t
 				note("  reproduce: %s", l.Reproduce)
 			}
 		}
-		cells = append(cells, []string{l.data(), l.Row.Label, l.Impl, published, here, ratio, percent(l.PublishedShare), percent(l.Share), strings.Join(l.flags(), " "), l.publishedParts(t), l.parts()})
+		text := func(s string) report.QuoteCell { return report.QuoteCell{Text: s} }
+		number := func(s string, v float64) report.QuoteCell { return report.QuoteCell{Text: s, Value: &v} }
+		row.Cells = []report.QuoteCell{
+			text(l.data()), number(l.Row.Label, float64(l.Row.Voxels())), text(l.Impl),
+			number(published, l.Published.V), number(here, l.Measured), number(ratio, l.Ratio),
+			number(percent(l.PublishedShare), l.PublishedShare), number(percent(l.Share), l.Share),
+			text(strings.Join(l.flags(), " ")), text(l.publishedParts(t)), text(l.parts()),
+		}
+		s.Rows = append(s.Rows, row)
 	}
-	header, cells = without(header, cells, "flags", "parts, published", "parts, here")
-	if err := report.Table(w, f, header, cells); err != nil {
+	leaveOut(&s, "flags", "parts, published", "parts, here")
+	return s
+}
+
+// printSection prints a section with why its numbers are not comparable, and why
+// there is none, below it.
+func printSection(w io.Writer, f report.Format, bold func(string) string, s report.QuoteSection) error {
+	fmt.Fprintf(w, "\n%s\n\n", bold(s.Title))
+	var cells [][]string
+	var whys []string
+	for _, r := range s.Rows {
+		var line []string
+		for _, c := range r.Cells {
+			line = append(line, c.Text)
+		}
+		cells = append(cells, line)
+		if why := report.NotComparable + ": " + r.Why; r.Why != "" && !slices.Contains(whys, why) {
+			whys = append(whys, why)
+		}
+	}
+	if err := report.Table(w, f, s.Header, cells); err != nil {
 		return err
 	}
-	for i, n := range append(whys, notes...) {
+	for i, n := range append(whys, s.Notes...) {
 		if f == report.Markdown {
 			if i == 0 {
 				fmt.Fprintln(w)
@@ -168,17 +205,16 @@ func (p Paper) section(w io.Writer, f report.Format, bold func(string) string, t
 	return nil
 }
 
-// without leaves out those of the named columns that are empty.
-func without(header []string, cells [][]string, names ...string) ([]string, [][]string) {
-	for i := len(header) - 1; i >= 0; i-- {
-		if slices.Contains(names, header[i]) && !slices.ContainsFunc(cells, func(row []string) bool { return row[i] != "" }) {
-			header = slices.Delete(header, i, i+1)
-			for k, row := range cells {
-				cells[k] = slices.Delete(row, i, i+1)
+// leaveOut leaves out those of the named columns that are empty.
+func leaveOut(s *report.QuoteSection, names ...string) {
+	for i := len(s.Header) - 1; i >= 0; i-- {
+		if slices.Contains(names, s.Header[i]) && !slices.ContainsFunc(s.Rows, func(r report.QuoteRow) bool { return r.Cells[i].Text != "" }) {
+			s.Header = slices.Delete(s.Header, i, i+1)
+			for k := range s.Rows {
+				s.Rows[k].Cells = slices.Delete(s.Rows[k].Cells, i, i+1)
 			}
 		}
 	}
-	return header, cells
 }
 
 func percent(share float64) string {
