@@ -63,13 +63,17 @@ func (m *image) row(dst []byte, row int64, buf []uint32) {
 // share runs worker on up to GOMAXPROCS goroutines and waits for them. Each
 // asks for tasks, which are numbered from 0, until there is none left.
 func share(tasks int64, worker func(next func() (task int64, ok bool))) {
+	shareAmong(int64(runtime.GOMAXPROCS(0)), tasks, worker)
+}
+
+// shareAmong is share on up to n goroutines.
+func shareAmong(n, tasks int64, worker func(next func() (task int64, ok bool))) {
 	var taken atomic.Int64
 	next := func() (int64, bool) {
 		t := taken.Add(1) - 1
 		return t, t < tasks
 	}
-	n := min(tasks, int64(runtime.GOMAXPROCS(0)))
-	if n <= 1 {
+	if n = min(tasks, n); n <= 1 {
 		worker(next)
 		return
 	}

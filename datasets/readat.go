@@ -6,15 +6,15 @@ import (
 )
 
 // readAt fills dst with what stands at a place in a file. Large reads are made in
-// pieces at the same time: one reader alone leaves a fast disk idle between its
-// requests.
+// pieces, a few at the same time: one reader alone leaves a fast disk idle between
+// its requests, and the kernel reads ahead best of small ones.
 func readAt(file io.ReaderAt, dst []byte, at int64) error {
-	const piece = 8 << 20
+	const piece, readers = 1 << 20, 4
 	n := (int64(len(dst)) + piece - 1) / piece
 	var mu sync.Mutex
 	var failed error
 	first := n // the first piece that failed
-	share(n, func(next func() (int64, bool)) {
+	shareAmong(readers, n, func(next func() (int64, bool)) {
 		for i, ok := next(); ok; i, ok = next() {
 			part := dst[i*piece : min((i+1)*piece, int64(len(dst)))]
 			// ReadAt may say EOF when it fills a part at the end of the file.

@@ -33,41 +33,49 @@ func CheckSlab(s Source, dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// EachSlab reads the source in order, in slabs of about 64 MiB, and calls f with
-// each; the next one is read meanwhile. A slab is overwritten after f returns.
+// Slabs of EachSlab: of about slabBytes, and so many of them read ahead that they
+// take aheadBytes together, but at least two.
+const (
+	slabBytes  = 16 << 20
+	aheadBytes = 128 << 20
+)
+
+// EachSlab reads the source in order, in slabs of about 16 MiB, and calls f with
+// each; the next ones are read meanwhile. A slab is overwritten after f returns.
 func EachSlab(s Source, f func(slab []byte, lo, hi int64) error) error {
 	n := s.Shape().Slices()
 	if whole, ok := s.(*Field); ok {
 		return f(whole.data, 0, n)
 	}
 	size := SliceBytes(s)
-	step := min(n, max(1, (64<<20)/size))
-	var buffers [2][]byte
-	var slab []byte
-	read := make(chan error, 1)
-	start := func(lo int64) {
-		i := lo / step % 2
-		if buffers[i] == nil {
-			buffers[i] = NewBuffer(step * size)
-		}
-		slab = buffers[i][:(min(lo+step, n)-lo)*size]
-		go func(dst []byte) { read <- s.ReadSlab(dst, lo, min(lo+step, n)) }(slab)
+	step := min(n, max(1, slabBytes/size))
+	slabs := (n + step - 1) / step
+	span := func(k int64) (lo, hi int64) { return k * step, min((k+1)*step, n) }
+	ahead := min(slabs, max(2, aheadBytes/(step*size)))
+	buffers, read := make([][]byte, ahead), make([]chan error, ahead)
+	start := func(k int64) {
+		lo, hi := span(k)
+		dst, done := buffers[k%ahead][:(hi-lo)*size], read[k%ahead]
+		go func() { done <- s.ReadSlab(dst, lo, hi) }()
 	}
-	start(0)
-	for lo := int64(0); lo < n; lo += step {
-		if err := <-read; err != nil {
-			return err
+	for k := range ahead {
+		buffers[k], read[k] = NewBuffer(step*size), make(chan error, 1)
+		start(k)
+	}
+	for k := range slabs {
+		lo, hi := span(k)
+		err := <-read[k%ahead]
+		if err == nil {
+			err = f(buffers[k%ahead][:(hi-lo)*size], lo, hi)
 		}
-		now := slab
-		more := lo+step < n
-		if more {
-			start(lo + step)
-		}
-		if err := f(now, lo, min(lo+step, n)); err != nil {
-			if more {
-				<-read // into a buffer that nobody looks at any more
+		if err != nil {
+			for later := k + 1; later < min(k+ahead, slabs); later++ {
+				<-read[later%ahead] // nobody looks at it any more
 			}
 			return err
+		}
+		if k+ahead < slabs {
+			start(k + ahead)
 		}
 	}
 	return nil

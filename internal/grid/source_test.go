@@ -37,8 +37,9 @@ func TestEachSlab(t *testing.T) {
 		want   error
 		seen   int
 	}{
-		{counting{2, 2}, -1, nil, 2}, {counting{4, 4}, -1, nil, 4}, {counting{11, 11}, -1, nil, 11}, {counting{12, 12}, -1, nil, 12},
-		{counting{11, 9}, -1, errBroken, 8}, {counting{11, 11}, 4, stop, 4}, {counting{11, 11}, 8, stop, 8}, {counting{11, 5}, 0, stop, 0},
+		{counting{2, 2}, -1, nil, 2}, {counting{7, 7}, -1, nil, 7}, {counting{8, 8}, -1, nil, 8}, {counting{25, 25}, -1, nil, 25},
+		{counting{25, 9}, -1, errBroken, 9}, {counting{25, 1}, -1, errBroken, 1}, {counting{25, 25}, 4, stop, 4}, {counting{25, 25}, 24, stop, 24},
+		{counting{25, 5}, 0, stop, 0}, {counting{25, 0}, -1, errBroken, 0},
 	} {
 		var seen []float32
 		err := EachSlab(c.source, func(slab []byte, lo, hi int64) error {
