@@ -64,6 +64,17 @@ func (p Paper) Lines(t Table, cells []bench.CellRecord, ceiling string, has func
 			}
 		}
 	}
+	sources := map[string]string{} // by row
+	for _, l := range lines {
+		if l.Source != "" {
+			sources[l.Row.Data+l.Row.Label] = l.Source
+		}
+	}
+	for i, l := range lines {
+		if l.Source == "" { // not run, on what the others ran on
+			lines[i].Source = sources[l.Row.Data+l.Row.Label]
+		}
+	}
 	return lines
 }
 

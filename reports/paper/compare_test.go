@@ -181,3 +181,26 @@ func TestPipelineShares(t *testing.T) {
 		t.Errorf("no lines of %v", want)
 	}
 }
+
+// What was not run stands for the image that the others of its row ran on.
+func TestStandInsAreNamed(t *testing.T) {
+	p, err := Find("wang2022")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab := p.Tables[0]
+	r := tab.Rows[10] // VICTRE
+	cells := []bench.CellRecord{cell(r, "cpu", "cpu", bench.File, Place{Data: "/data"}, verify.Verified, 2)}
+	for _, l := range p.Lines(tab, cells, "memread", func(string, string) bool { return true }, func(Series, Row) string { return "not run" }) {
+		if _, real := l.Row.File(); !real {
+			continue
+		}
+		want := l.Row.Data + " (stand-in)"
+		if l.Row.Label == r.Label {
+			want = l.Row.Data
+		}
+		if l.data() != want {
+			t.Errorf("%s %s: %s, want %s", l.Impl, l.Row.Label, l.data(), want)
+		}
+	}
+}
