@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -107,24 +108,29 @@ func (Inputs) Open(name string) (*Batch, error) {
 	if len(names) < count {
 		return nil, fmt.Errorf("batch %q: only %d different images are of this kind", name, len(names))
 	}
-	b := &Batch{}
-	for _, n := range names {
-		s, err := datasets.Open(n)
+	b := &Batch{images: make([]image, count)}
+	err = spread(count, runtime.GOMAXPROCS(0), func(_, i int) error {
+		s, err := datasets.Open(names[i])
 		if err != nil {
-			return nil, err
+			return err
 		}
-		m := image{name: n, file: datasets.StoredFile(n)}
+		m := image{name: names[i], file: datasets.StoredFile(names[i])}
 		if m.file == "" {
 			m.made = s
 		}
 		if c, ok := s.(io.Closer); ok {
 			if m.file == "" {
-				return nil, errors.Join(fmt.Errorf("batch %q: want generated images", name), c.Close())
+				return errors.Join(fmt.Errorf("batch %q: want generated images", name), c.Close())
 			}
 			c.Close() // only looked at
 		}
-		b.like = s
-		b.images = append(b.images, m)
+		if b.images[i] = m; i == 0 {
+			b.like = s
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return b, nil
 }

@@ -87,24 +87,32 @@ func (j *readJob) Do(trace *bench.Trace) error {
 }
 
 // spread calls do for each of n images, from so many goroutines, which are
-// numbered.
+// numbered. It ends at an error, and returns one.
 func spread(n, workers int, do func(worker, i int) error) error {
 	errs := make([]error, workers)
 	var next atomic.Int64
+	var failed atomic.Bool
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
-			for errs[w] == nil {
+			for !failed.Load() {
 				i := int(next.Add(1) - 1)
 				if i >= n {
 					return
 				}
-				errs[w] = do(w, i)
+				if errs[w] = do(w, i); errs[w] != nil {
+					failed.Store(true)
+				}
 			}
 		})
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // summing is what inOrder takes: the images are in the page cache by then.
