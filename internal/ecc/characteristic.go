@@ -17,14 +17,40 @@ import (
 // shares no code with what it is the witness of.
 func Characteristic(s grid.Source, level int64) (int64, error) {
 	n, h, w := Stack(s.Shape())
-	layers := n + 1 // of vertices: below, between and above the planes
-	parts := min(layers, int64(runtime.GOMAXPROCS(0)))
+	t := threshold(s.Ladder(), level)
+	return layers(s, n+1, h, w, func(into *set, z int64, read func() ([]byte, error)) error { // below, between and above the planes
+		if z < 0 || z >= n {
+			clear(into.rows)
+			return nil
+		}
+		plane, err := read()
+		into.fill(s.Type(), plane, t)
+		return err
+	}, cellsBetween)
+}
+
+// layers adds up what count says of plane z−1 and plane z of an image, for each of
+// n layers z from 0 on, on all cores. Planes of h × w are put by put, which may read
+// slice z of the image.
+func layers(s grid.Source, n, h, w int64, put func(into *set, z int64, read func() ([]byte, error)) error, count func(below, above *set) int64) (int64, error) {
+	parts := min(n, int64(runtime.GOMAXPROCS(0)))
 	sums := make([]int64, parts)
 	errs := make([]error, parts)
 	var wg sync.WaitGroup
 	for p := range parts {
 		wg.Go(func() {
-			sums[p], errs[p] = characteristicOfLayers(s, level, n, h, w, layers*p/parts, layers*(p+1)/parts)
+			slab := grid.NewBuffer(grid.SliceBytes(s))
+			below, above := newSet(h, w), newSet(h, w)
+			next := func(z int64) error {
+				below, above = above, below
+				return put(above, z, func() ([]byte, error) { return slab, s.ReadSlab(slab, z, z+1) })
+			}
+			lo, hi := n*p/parts, n*(p+1)/parts
+			for z := lo - 1; z < hi && errs[p] == nil; z++ {
+				if errs[p] = next(z); z >= lo && errs[p] == nil {
+					sums[p] += count(below, above)
+				}
+			}
 		})
 	}
 	wg.Wait()
@@ -47,36 +73,6 @@ func threshold(l grid.Ladder, level int64) float32 {
 		return float32(math.Inf(1))
 	}
 	return l.Value(level)
-}
-
-// characteristicOfLayers counts the cells that start in vertex layers lo ≤ z < hi.
-func characteristicOfLayers(s grid.Source, level, n, h, w, lo, hi int64) (int64, error) {
-	t := threshold(s.Ladder(), level)
-	below, above := newSet(h, w), newSet(h, w)
-	slab := grid.NewBuffer(grid.SliceBytes(s))
-	read := func(z int64) error {
-		if z < 0 || z >= n {
-			clear(above.rows)
-			return nil
-		}
-		if err := s.ReadSlab(slab, z, z+1); err != nil {
-			return err
-		}
-		above.fill(s.Type(), slab, t)
-		return nil
-	}
-	if err := read(lo - 1); err != nil {
-		return 0, err
-	}
-	var chi int64
-	for z := lo; z < hi; z++ {
-		below, above = above, below
-		if err := read(z); err != nil {
-			return 0, err
-		}
-		chi += cellsBetween(below, above)
-	}
-	return chi, nil
 }
 
 // A set is the voxels of a plane that are in a sublevel set: a bit for each, rows

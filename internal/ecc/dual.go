@@ -1,6 +1,10 @@
 package ecc
 
-import "eccbench/internal/grid"
+import (
+	"math/bits"
+
+	"eccbench/internal/grid"
+)
 
 // DualCharacteristic counts the complement of the sublevel set at a level the
 // other way round: its voxels are vertices, 6-connected, in the image padded by
@@ -8,72 +12,66 @@ import "eccbench/internal/grid"
 // V-construction). By Alexander duality it is 1 + Characteristic.
 func DualCharacteristic(s grid.Source, level int64) (int64, error) {
 	n, h, w := Stack(s.Shape())
-	convert := grid.NewConverter(s.Type(), s.Ladder())
-	slab := grid.NewBuffer(grid.SliceBytes(s))
-	levels := make([]int32, h*w)
-	below, above := newOutside(h, w), newOutside(h, w)
-	var chi int64
-	for z := range n {
-		if err := s.ReadSlab(slab, z, z+1); err != nil {
-			return 0, err
-		}
-		convert.Convert(levels, slab)
-		above.mark(levels, level)
-		chi += dualLayer(below, above)
-		below, above = above, below
-	}
-	above = newOutside(h, w)
-	chi += dualLayer(below, above)
-	return chi + 1, nil // the last plane of padding alone is a full rectangle
-}
-
-// outside is one plane of the padded complement: 1 where a voxel is in it. One
-// more row and column of zeros end the cells that would leave the padding.
-type outside struct {
-	h, w int64 // of the image
-	in   []uint8
-}
-
-func newOutside(h, w int64) outside {
-	o := outside{h, w, make([]uint8, (h+3)*(w+3))}
-	for y := range h + 2 {
-		row := o.in[y*(w+3):][:w+2]
-		for x := range row {
-			row[x] = 1
-		}
-	}
-	return o
-}
-
-func (o outside) mark(levels []int32, level int64) {
-	for y := range o.h {
-		row := o.in[(y+1)*(o.w+3)+1:][:o.w]
-		for x, k := range levels[y*o.w : (y+1)*o.w] {
-			row[x] = 0
-			if int64(k) > level {
-				row[x] = 1
+	t := threshold(s.Ladder(), level)
+	return layers(s, n+2, h+2, w+2, func(into *set, z int64, read func() ([]byte, error)) error { // z is that of the padded image less one
+		switch {
+		case z == n+1:
+			clear(into.rows) // nothing is above the padding
+			return nil
+		case z < 0 || z == n:
+			for y := range h + 2 {
+				into.complement(y, nil)
 			}
+			return nil
+		}
+		plane, err := read()
+		if err != nil {
+			return err
+		}
+		inside := newSet(h, w)
+		inside.fill(s.Type(), plane, t)
+		for y := range h + 2 {
+			into.complement(y, inside.row(y-1))
+		}
+		return nil
+	}, dualCellsBetween)
+}
+
+// complement sets a row to the voxels that are not in a row of the image, which
+// begins at bit 1, with one on either side; nil stands for a row of padding.
+func (s *set) complement(y int64, inside []uint64) {
+	row := s.row(y)
+	var last uint64
+	for i := range row {
+		var word uint64
+		if i < len(inside) {
+			word = inside[i]
+		}
+		row[i] = ^(word<<1 | last>>63)
+		last = word
+		if over := 64*int64(i+1) - s.w; over > 0 {
+			row[i] &= ^uint64(0) >> min(over, 64)
 		}
 	}
 }
 
-// dualLayer counts the cells that start at the vertices of the lower plane.
-func dualLayer(below, above outside) int64 {
-	var chi int64
-	stride := below.w + 3
-	for y := range below.h + 2 {
-		b0, b1 := below.in[y*stride:][:stride], below.in[(y+1)*stride:][:stride]
-		a0, a1 := above.in[y*stride:][:stride], above.in[(y+1)*stride:][:stride]
-		for x := range below.w + 2 {
-			v := b0[x]
-			edgeX, edgeY, edgeZ := v&b0[x+1], v&b1[x], v&a0[x]
-			squareXY := edgeX & b1[x] & b1[x+1]
-			squareXZ := edgeX & a0[x] & a0[x+1]
-			squareYZ := edgeY & a0[x] & a1[x]
-			cube := squareXY & squareXZ & a1[x] & a1[x+1]
-			chi += int64(v) - int64(edgeX) - int64(edgeY) - int64(edgeZ) +
-				int64(squareXY) + int64(squareXZ) + int64(squareYZ) - int64(cube)
+// dualCellsBetween counts the cells that start at the vertices of the lower of two
+// planes, with the signs of their dimensions.
+func dualCellsBetween(below, above *set) int64 {
+	chi := 0
+	for y := range below.h {
+		b0, b1, a0, a1 := below.row(y), below.row(y+1), above.row(y), above.row(y+1)
+		b1, a0, a1 = b1[:len(b0)], a0[:len(b0)], a1[:len(b0)]
+		var x, xy, xz, xyz uint64 // the words after: of the vertices and what spans y and z from them
+		for i := len(b0) - 1; i >= 0; i-- {
+			vertex := b0[i]
+			edgeY, edgeZ, squareYZ := b0[i]&b1[i], b0[i]&a0[i], b0[i]&b1[i]&a0[i]&a1[i]
+			// A cell that spans x, too, needs the vertices of the next bit.
+			edgeX, squareXY, squareXZ, cube := vertex&(vertex>>1|x<<63), edgeY&(edgeY>>1|xy<<63), edgeZ&(edgeZ>>1|xz<<63), squareYZ&(squareYZ>>1|xyz<<63)
+			chi += bits.OnesCount64(vertex) - bits.OnesCount64(edgeX) - bits.OnesCount64(edgeY) - bits.OnesCount64(edgeZ) +
+				bits.OnesCount64(squareXY) + bits.OnesCount64(squareXZ) + bits.OnesCount64(squareYZ) - bits.OnesCount64(cube)
+			x, xy, xz, xyz = vertex, edgeY, edgeZ, squareYZ
 		}
 	}
-	return chi
+	return int64(chi)
 }
