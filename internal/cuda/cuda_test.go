@@ -59,7 +59,7 @@ func TestDevices(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := device.Info{
-		Index: 1, Name: "Fake GPU B", UUID: "GPU-01122334-4556-6778-899a-abbccddeef00", PCI: "0000:3c:00.0", Driver: "12.8", Major: 9,
+		Index: 1, Count: 2, Name: "Fake GPU B", UUID: "GPU-01122334-4556-6778-899a-abbccddeef00", PCI: "0000:3c:00.0", Driver: "12.8", Major: 9,
 		Memory: 1 << 36, L2: 1 << 20, L2Persisting: 4 << 20, Shared: 48 << 10, SharedOptIn: 227 << 10, SharedPerSM: 228 << 10, SharedReserved: 1024,
 		Registers: 65536, SMs: 132, Warp: 32, ThreadsPerBlock: 1024, ThreadsPerSM: 2048, BlocksPerSM: 32, CopyEngines: 3,
 		Clock: 1980000, MemoryClock: 3201000, BusBits: 6144, Texture2D: [2]int64{131072, 65536}, Texture3D: [3]int64{16384, 16384, 16384}, ECC: true,

@@ -321,6 +321,9 @@ func TestMisuse(t *testing.T) {
 	closeAtEnd(t, host)
 	closed := must(dev.Alloc("closed", 64))(t)
 	check(t, closed.Close())
+	mine, ended := must(dev.NewEvent("mine"))(t), must(dev.NewEvent("ended"))(t)
+	closeAtEnd(t, mine)
+	check(t, ended.Close())
 	fill := kernel(t, dev, "fill")
 	arr := must(dev.AllocArray("texels", device.ArrayLayout{Texel: device.Float32, Width: 4, Height: 4, Depth: 2}))(t)
 	closeAtEnd(t, arr)
@@ -354,6 +357,9 @@ func TestMisuse(t *testing.T) {
 		`device 0 (Fake GPU A): a stream of another driver, or none`:                                                dev.FlushL2(nil),
 		`stream "closed": used after it was closed`:                                                                 closedStream.Wait(),
 		`device 0 (Fake GPU A): a event of another driver, or none`:                                                 s.Record(nil),
+		`device 1 (Fake GPU B): a event of another driver, or none`:                                                 foreign.WaitFor(nil),
+		`event "mine": of another device than device 1 (Fake GPU B)`:                                                foreign.Record(mine),
+		`event "ended": used after it was closed`:                                                                   foreign.WaitFor(ended),
 		`array "texels" (128 B): 2 planes at 1 are not within its 2`:                                                s.UploadPlanes(arr, 1, make([]byte, 128)),
 		`array "texels" (128 B): 63 bytes are not whole planes of 64`:                                               s.UploadPlanes(arr, 0, make([]byte, 63)),
 		`buffer "words" (64 B): 128 bytes at 0 are not within its 64`:                                               s.CopyPlanes(arr, 0, 2, b, 0),

@@ -52,7 +52,7 @@ func (d *Driver) describe(index int) (ordinal int32, info device.Info, err error
 	if index < 0 || index >= n {
 		return 0, info, fmt.Errorf("device %d: the driver shows %d to this process%s", index, n, visible())
 	}
-	info = device.Info{Index: index, Driver: d.Version()}
+	info = device.Info{Index: index, Count: n, Driver: d.Version()}
 	about := fmt.Sprintf("device %d", index)
 	if err := d.call(about, cuDeviceGet, uintptr(unsafe.Pointer(&ordinal)), uintptr(index)); err != nil {
 		return 0, info, err

@@ -267,3 +267,45 @@ func testOutOfMemory(t *testing.T, dev device.Device) {
 	}
 	check(t, try(dev, kernels(t)))
 }
+
+// Streams of two devices wait for each other's events, and each device is called
+// with its own context current.
+func TestEventsAcrossDevices(t *testing.T) {
+	f := newFake(t)
+	f.set("devices", 2)
+	drv := must(Load())(t)
+	var devices []device.Device
+	for i := range 2 {
+		dev := must(drv.Open(i))(t)
+		closeAtEnd(t, dev)
+		devices = append(devices, dev)
+	}
+	testAcross(t, devices)
+}
+
+func testAcross(t *testing.T, devices []device.Device) {
+	const n = 1 << 10
+	lead := newStream(t, devices[0], "lead")
+	start, end := must(devices[0].NewEvent("start"))(t), must(devices[0].NewEvent("end"))(t)
+	closeAtEnd(t, start)
+	closeAtEnd(t, end)
+	check(t, lead.Record(start))
+	var hosts []device.Pinned
+	for i, dev := range devices {
+		s, done := newStream(t, dev, "part"), must(dev.NewEvent("done"))(t)
+		closeAtEnd(t, done)
+		b, host := newBuffer(t, dev, "words", n), must(dev.AllocPinned("host", n))(t)
+		closeAtEnd(t, host)
+		hosts = append(hosts, host)
+		check(t, s.WaitFor(start), s.Fill(b, 0, n, byte(i+1)), s.Copy(host, 0, b, 0, n), s.Record(done), lead.WaitFor(done))
+	}
+	check(t, lead.Record(end), lead.Wait())
+	for i, host := range hosts {
+		if host.Data()[0] != byte(i+1) || host.Data()[n-1] != byte(i+1) {
+			t.Errorf("device %d: %d … %d came back, want %d", i, host.Data()[0], host.Data()[n-1], i+1)
+		}
+	}
+	if took, err := end.Since(start); err != nil || took <= 0 {
+		t.Errorf("all took %v, %v", took, err)
+	}
+}

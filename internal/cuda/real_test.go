@@ -56,6 +56,19 @@ func TestRealDevices(t *testing.T) {
 	}
 }
 
+// All devices of the machine at the same time.
+func TestRealEventsAcrossDevices(t *testing.T) {
+	drv := realDriver(t)
+	var devices []device.Device
+	for i := range must(drv.Devices())(t) {
+		dev := must(drv.Open(i))(t)
+		closeAtEnd(t, dev)
+		devices = append(devices, dev)
+	}
+	testAcross(t, devices)
+	t.Logf("%d devices", len(devices))
+}
+
 func TestRealParts(t *testing.T) { testParts(t, realDevice(t)) }
 
 func TestRealFlushL2(t *testing.T) {

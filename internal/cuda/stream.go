@@ -75,9 +75,13 @@ func (s *stream) Record(e device.Event) error {
 }
 
 func (s *stream) WaitFor(e device.Event) error {
+	ev, _ := e.(*event)
+	if ev == nil {
+		return owned(s.c, "event", nil)
+	}
 	return s.run(func() error {
-		ev, err := s.c.event(e)
-		if err != nil {
+		// Events order the streams of all devices.
+		if err := ev.usable(); err != nil {
 			return err
 		}
 		return s.c.call(cuStreamWaitEvent, ev, s.handle, ev.handle, 0)

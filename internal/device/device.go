@@ -71,6 +71,7 @@ type Device interface {
 // Info describes a device. A figure that the driver does not know is 0.
 type Info struct {
 	Index  int    `json:"index"` // its place in Devices
+	Count  int    `json:"count"` // how many there are in Devices
 	Name   string `json:"name"`
 	UUID   string `json:"uuid"`   // "GPU-01234567-89ab-cdef-0123-456789abcdef"
 	PCI    string `json:"pci"`    // "0000:3b:00.0"

@@ -34,7 +34,7 @@ type Stream interface {
 	// Record adds a note of the time in the event, which forgets the last one.
 	Record(Event) error
 	// WaitFor holds the work that is added from now on until the event's last
-	// Record was reached.
+	// Record was reached. The event may be of another device of the driver.
 	WaitFor(Event) error
 	// Wait returns when all work is done. It stops no other goroutine's calls.
 	Wait() error

@@ -130,7 +130,9 @@ static op *add_copy(void *to, const void *from, size_t n) {
 	o->n = n;
 	return o;
 }
-#define STREAM_OK(s) CHECK(find(STREAM, s), 400)
+/* What belongs to another device's context cannot be used in the current one. */
+#define MINE(o) ((o) && (o)->device == current->device)
+#define STREAM_OK(s) CHECK(MINE(find(STREAM, s)), 400)
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t n, CUstream s) {
 	BEGIN(1); STREAM_OK(s); CHECK(on_device(to, n), 1); add_copy((void *)to, from, n); END(0);
 }
@@ -290,7 +292,7 @@ CUresult cuEventDestroy_v2(CUevent e) { BEGIN(1); FREE(EVENT, e); }
 CUresult cuEventRecord(CUevent e, CUstream s) {
 	BEGIN(1); STREAM_OK(s);
 	object *o = find(EVENT, e);
-	CHECK(o, 400);
+	CHECK(MINE(o), 400);
 	o->recorded = 1;
 	o->reached = 0;
 	add()->event = o;
@@ -311,7 +313,7 @@ CUresult cuEventElapsedTime_v2(float *ms, CUevent from, CUevent to)
 {
 	BEGIN(1);
 	object *a = find(EVENT, from), *b = find(EVENT, to);
-	CHECK(a && b && a->recorded && b->recorded, 400);
+	CHECK(MINE(a) && MINE(b) && a->recorded && b->recorded, 400);
 	CHECK(a->reached && b->reached, 600);
 	*ms = (float)(b->time - a->time) / 1000;
 	END(0);

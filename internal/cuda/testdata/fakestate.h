@@ -169,7 +169,7 @@ static void drop(object *o) {
 
 static int on_device(uint64_t at, size_t n) {
 	for (object *o = live; o; o = o->next)
-		if ((o->kind == BUFFER || o->kind == PINNED) && at >= (uintptr_t)o->data && n <= o->bytes && at - (uintptr_t)o->data <= o->bytes - n) return 1;
+		if (((o->kind == BUFFER && o->device == current->device) || o->kind == PINNED) && at >= (uintptr_t)o->data && n <= o->bytes && at - (uintptr_t)o->data <= o->bytes - n) return 1;
 	return 0;
 }
 
