@@ -143,12 +143,10 @@ func (Inputs) Share(in grid.Source, f *os.File) error {
 	if _, err := f.Write(h); err != nil {
 		return fmt.Errorf("sharing an image of %s: %w", quantity.Bytes(grid.TotalBytes(in)), err)
 	}
-	return grid.EachSlab(in, func(slab []byte, _, _ int64) error {
-		if _, err := f.Write(slab); err != nil {
-			return fmt.Errorf("sharing an image of %s: %w", quantity.Bytes(grid.TotalBytes(in)), err)
-		}
-		return nil
-	})
+	if err := write(in, f, int64(len(h))); err != nil {
+		return fmt.Errorf("sharing an image of %s: %w", quantity.Bytes(grid.TotalBytes(in)), err)
+	}
+	return nil
 }
 
 // Attach makes the image of bytes that Share wrote.
