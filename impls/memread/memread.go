@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -45,24 +46,40 @@ func Workload(open resident.Opener) bench.Workload[grid.Source, uint64] {
 	}
 }
 
-// inOrder adds the words of each slice one after the other.
+// inOrder adds the words of each slice one after the other, on all cores.
 func inOrder(in grid.Source, out uint64, _ verify.Ask[grid.Source, uint64]) (*verify.Diff, error) {
-	var sum uint64
+	var total atomic.Uint64
 	size := grid.SliceBytes(in)
-	err := grid.EachSlab(in, func(slab []byte, _, _ int64) error {
-		for ; len(slab) > 0; slab = slab[size:] {
-			for at := int64(0); at < size; at += 8 {
-				var word [8]byte
-				copy(word[:], slab[at:size])
-				sum += binary.LittleEndian.Uint64(word[:])
-			}
+	err := grid.EachSlab(in, func(slab []byte, lo, hi int64) error {
+		cores := min(int64(runtime.GOMAXPROCS(0)), hi-lo)
+		var wg sync.WaitGroup
+		for c := range cores {
+			wg.Go(func() {
+				var sum uint64
+				for i := (hi - lo) * c / cores; i < (hi-lo)*(c+1)/cores; i++ {
+					sum += addWords(slab[i*size : (i+1)*size])
+				}
+				total.Add(sum)
+			})
 		}
+		wg.Wait()
 		return nil
 	})
+	sum := total.Load()
 	if err != nil || sum == out {
 		return nil, err
 	}
 	return &verify.Diff{Where: "sum", Want: fmt.Sprint(sum), Got: fmt.Sprint(out)}, nil
+}
+
+// addWords is the sum of the 64-bit words of b, the last one filled up with zeros.
+func addWords(b []byte) (sum uint64) {
+	for ; len(b) >= 8; b = b[8:] {
+		sum += binary.LittleEndian.Uint64(b)
+	}
+	var word [8]byte
+	copy(word[:], b)
+	return sum + binary.LittleEndian.Uint64(word[:])
 }
 
 // Implementation reads with all cores.
