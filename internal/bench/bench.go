@@ -88,6 +88,7 @@ type Conditions struct {
 	Time    time.Duration // for the whole cell, 0 for no limit
 	Memory  int64         // bytes of the worker's own memory, 0 for no limit
 	Device  string        // which accelerator, "" for the first
+	Devices string        // which accelerators, for what runs on several: "all" or a comma list, "" for none
 	ISA     string        // which instruction set, "" for the best there is; for implementations that have several
 }
 
@@ -104,7 +105,7 @@ func (c Conditions) Allow(estimate time.Duration, sum string, args ...any) error
 // About describes an implementation to people.
 type About struct {
 	Name   string  `json:"name"`
-	Where  string  `json:"where"`  // "cpu" or "gpu"
+	Where  string  `json:"where"`  // "cpu", "gpu", or "gpus" for several at once
 	Method string  `json:"method"` // one line
 	Source string  `json:"source"` // the paper and section it follows
 	Scopes []Scope `json:"scopes"` // the scopes it can be timed in
@@ -155,9 +156,14 @@ type DeviceJob interface {
 	// Cool leaves nothing of the input in the device's caches.
 	Cool() error
 	// Elapsed is what the device's own events say the last Do took: its launches
-	// with their memsets and reductions, without copies from and to the host.
+	// with their memsets and reductions, without copies from and to the host. On
+	// several devices it is from before the first launch to after the last, by the
+	// clock of one of them.
 	Elapsed() (time.Duration, error)
 }
+
+// A Located job names the accelerators that it runs on by their UUIDs, in order.
+type Located interface{ UUIDs() []string }
 
 // A Launcher is a Job that counts the kernels that it has launched.
 type Launcher interface{ Launches() int64 }

@@ -61,17 +61,19 @@ type CellRecord struct {
 	Run      string `json:"run"`
 	Workload string `json:"workload"`
 	Impl     string `json:"impl"`
-	Where    string `json:"where"` // "cpu" or "gpu"
+	Where    string `json:"where"` // as in About
 	Input    string `json:"input"`
 	Scope    Scope  `json:"scope"`
 	Threads  int    `json:"threads"`
-	ISA      string `json:"isa,omitempty"` // the instruction set taken, "" where there is no choice
-	Process  int    `json:"process"`       // 0, 1, … of the processes that repeat the cell
+	Devices  string `json:"devices,omitempty"` // the accelerators that the run's user listed, "" for no list
+	ISA      string `json:"isa,omitempty"`     // the instruction set taken, "" where there is no choice
+	Process  int    `json:"process"`           // 0, 1, … of the processes that repeat the cell
 	Cost     Cost   `json:"cost"`
 
 	verify.Verdict
 
-	Device  string         `json:"device,omitempty"`  // the accelerator, in one line
+	Device  string         `json:"device,omitempty"`  // the accelerator, or the kinds of several, in one line
+	UUIDs   []string       `json:"uuids,omitempty"`   // of the accelerators that the cell ran on
 	Flags   []string       `json:"flags,omitempty"`   // what a reader should know beside the number
 	Inputs  []string       `json:"inputs,omitempty"`  // the inputs that rotated through the timed calls
 	Digests []string       `json:"digests,omitempty"` // of the answers to Inputs
@@ -99,7 +101,7 @@ type CellRecord struct {
 
 // Key identifies the cell among those of a file.
 func (c CellRecord) Key() CellKey {
-	return CellKey{c.Workload, c.Impl, c.Input, c.Scope, c.Threads, c.ISA, c.Process}
+	return CellKey{c.Workload, c.Impl, c.Input, c.Scope, c.Threads, c.Devices, c.ISA, c.Process}
 }
 
 // A CellKey is what makes two records the same cell measured twice.
@@ -107,7 +109,7 @@ type CellKey struct {
 	Workload, Impl, Input string
 	Scope                 Scope
 	Threads               int
-	ISA                   string
+	Devices, ISA          string
 	Process               int
 }
 

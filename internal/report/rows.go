@@ -28,6 +28,7 @@ type Row struct {
 	Unit     string        `json:"unit"` // of the rates, with "/s"
 	Scope    bench.Scope   `json:"scope"`
 	Threads  int           `json:"threads"`
+	Devices  string        `json:"devices,omitempty"`
 	ISA      string        `json:"isa,omitempty"`
 	Status   verify.Status `json:"status"`
 	Reason   string        `json:"reason,omitempty"`
@@ -81,12 +82,12 @@ func Rows(cells []bench.CellRecord, ceiling string) []Row {
 
 // key is that of the row's cells, whose processes it takes together.
 func (r Row) key() bench.CellKey {
-	return bench.CellKey{Workload: r.Workload, Impl: r.Impl, Input: r.Input, Scope: r.Scope, Threads: r.Threads, ISA: r.ISA}
+	return bench.CellKey{Workload: r.Workload, Impl: r.Impl, Input: r.Input, Scope: r.Scope, Threads: r.Threads, Devices: r.Devices, ISA: r.ISA}
 }
 
 // peers is what rows that may be divided by each other have in common.
 func (r Row) peers() bench.CellKey {
-	return bench.CellKey{Workload: r.Workload, Input: r.Input, Scope: r.Scope, Threads: r.Threads}
+	return bench.CellKey{Workload: r.Workload, Input: r.Input, Scope: r.Scope, Threads: r.Threads, Devices: r.Devices}
 }
 
 // severity orders the statuses for a row of several cells: the worst speaks.
@@ -102,7 +103,7 @@ func row(cells []bench.CellRecord) Row {
 	r := Row{
 		Workload: c.Workload, Impl: c.Impl, Where: c.Where, Input: c.Input,
 		Class: c.Cost.Class, Size: c.Cost.Size, Items: c.Cost.Items, Unit: c.Cost.Unit + "/s",
-		Scope: c.Scope, Threads: c.Threads, ISA: c.ISA, Processes: len(cells),
+		Scope: c.Scope, Threads: c.Threads, Devices: c.Devices, ISA: c.ISA, Processes: len(cells),
 	}
 	if c.ISA != "" {
 		r.Flags = append(r.Flags, c.ISA)
@@ -202,6 +203,9 @@ func sections(rows []Row) []section {
 	var list []section
 	for _, r := range rows {
 		title := fmt.Sprintf("%s, scope %s, %d threads", strings.ReplaceAll(r.Class, "/", " "), r.Scope, r.Threads)
+		if r.Devices != "" {
+			title += ", devices " + r.Devices
+		}
 		i := slices.IndexFunc(list, func(s section) bool { return s.title == title })
 		if i < 0 {
 			list = append(list, section{title: title})

@@ -221,6 +221,9 @@ func (c *Counter) Elapsed() (time.Duration, error) { return c.end.Since(c.start)
 // Device describes the device in one line.
 func (c *Counter) Device() string { return Describe(c.On) }
 
+// UUIDs are those of the device.
+func (c *Counter) UUIDs() []string { return []string{c.On.Info().UUID} }
+
 // Flags are what the device's sensors say.
 func (c *Counter) Flags() []string { return c.watch.Flags() }
 

@@ -274,6 +274,9 @@ func (r *trial[In, Out]) look() {
 	if on, ok := r.jobs[0].(bench.DeviceJob); ok {
 		r.record.Device = on.Device()
 	}
+	if located, ok := r.jobs[0].(bench.Located); ok {
+		r.record.UUIDs = located.UUIDs()
+	}
 	flagged, ok := r.jobs[0].(bench.Flagged)
 	if !ok {
 		return

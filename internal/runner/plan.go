@@ -25,6 +25,7 @@ type Plan struct {
 	Scope     bench.Scope // "" for e2e where the inputs fit in memory, else file
 	Threads   int
 	Device    string        // which accelerator, "" for the first
+	Devices   string        // which accelerators for what runs on several, "" for none
 	ISA       string        // which instruction set, of implementations that have several; "" for the fastest
 	Hot       bool          // leave the caches of a device as they are between calls
 	Processes int           // how often each cell is run, each time by a new process

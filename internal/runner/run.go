@@ -117,7 +117,7 @@ func (g *group) quicken(r bench.CellRecord) {
 }
 
 func (g *group) key(c cell) bench.CellKey {
-	return bench.CellKey{Workload: c.bench.Name(), Impl: c.about.Name, Input: g.input, Scope: g.scope, Threads: g.threads(), ISA: g.isa(c.about), Process: c.process}
+	return bench.CellKey{Workload: c.bench.Name(), Impl: c.about.Name, Input: g.input, Scope: g.scope, Threads: g.threads(), Devices: g.Devices, ISA: g.isa(c.about), Process: c.process}
 }
 
 // share makes the inputs of the group once, for all its workers.
@@ -148,7 +148,7 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 	key := g.key(c)
 	record.Schema, record.Kind = bench.Schema, bench.KindCell
 	record.Workload, record.Impl, record.Input, record.Scope = key.Workload, key.Impl, key.Input, key.Scope
-	record.Threads, record.ISA, record.Process = key.Threads, key.ISA, key.Process
+	record.Threads, record.Devices, record.ISA, record.Process = key.Threads, key.Devices, key.ISA, key.Process
 	record.Where, record.Cost, record.Time = c.about.Where, g.cost, time.Now().UTC().Truncate(time.Millisecond)
 	if record.Status != verify.Skipped {
 		record.Inputs = g.variants
@@ -213,7 +213,7 @@ func (g *group) finish(r *bench.CellRecord, timed bool, rate float64) {
 	if r.Seconds.Confidence < stats.Confidence {
 		r.Flags = append(r.Flags, fmt.Sprintf("n=%d", r.Seconds.N))
 	}
-	if g.Hot && (r.Where == "gpu" || r.Scope == bench.File) {
+	if g.Hot && (r.Where != "cpu" || r.Scope == bench.File) {
 		r.Flags = append(r.Flags, "hot")
 	}
 	if r.Scope == bench.File {
@@ -245,7 +245,7 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 	}
 	t := Task{
 		Workload: c.bench.Name(), Impl: c.about.Name, Inputs: g.variants, Shared: g.shared != nil,
-		Conditions: bench.Conditions{Scope: g.scope, Threads: g.threads(), Time: g.Time / time.Duration(len(g.variants)), Memory: g.Memory, Device: g.Device, ISA: g.isa(c.about)},
+		Conditions: bench.Conditions{Scope: g.scope, Threads: g.threads(), Time: g.Time / time.Duration(len(g.variants)), Memory: g.Memory, Device: g.Device, Devices: g.Devices, ISA: g.isa(c.about)},
 		Hot:        g.Hot,
 		Sampling:   g.Sampling, Budget: g.Budget,
 	}

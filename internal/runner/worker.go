@@ -153,7 +153,7 @@ func (b *bound[In, Out]) work(ctx context.Context, t Task, f files, phase func(s
 	if err != nil {
 		return bench.CellRecord{}, err
 	}
-	inputs, detach, err := b.attach(t, f.inputs, impl.About().Where == "gpu")
+	inputs, detach, err := b.attach(t, f.inputs, impl.About().Where != "cpu")
 	if err != nil {
 		return bench.CellRecord{}, err
 	}
