@@ -183,10 +183,15 @@ func (c *Counter) End() error {
 	if err := c.Stream.Record(c.end); err != nil {
 		return err
 	}
-	if err := c.Stream.Copy(c.result, 0, c.total, 0, c.total.Bytes()); err != nil {
+	if err := c.Bring(); err != nil {
 		return err
 	}
 	return c.Stream.Wait()
+}
+
+// Bring adds the copy of the table to the host.
+func (c *Counter) Bring() error {
+	return c.Stream.Copy(c.result, 0, c.total, 0, c.total.Bytes())
 }
 
 // Changes are what End brought back, one for each level. They are overwritten by
