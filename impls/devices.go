@@ -13,13 +13,10 @@ import (
 // make. A device is not closed before its process ends.
 func Devices() resident.Opener {
 	var mu sync.Mutex
-	opened := map[string]device.Device{}
+	opened := map[int]device.Device{}
 	return func(which string) (device.Device, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if d, ok := opened[which]; ok {
-			return d, nil
-		}
 		driver, err := cuda.Load()
 		if err != nil {
 			return nil, err
@@ -32,11 +29,14 @@ func Devices() resident.Opener {
 		if err != nil {
 			return nil, err
 		}
+		if d, ok := opened[info.Index]; ok {
+			return d, nil
+		}
 		d, err := driver.Open(info.Index)
 		if err != nil {
 			return nil, err
 		}
-		opened[which] = d
+		opened[info.Index] = d
 		return d, nil
 	}
 }

@@ -39,6 +39,7 @@ func List(open resident.Opener) []bench.Implementation[grid.Source, ecc.VCEC] {
 		fullsweep.Implementation{Open: open},
 		extrema.Implementation{},
 		extrema.OnDevice{Open: open},
+		extrema.OnDevices{Open: open},
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
+	"eccbench/internal/resident"
 	"eccbench/internal/runner"
 )
 
@@ -39,6 +40,7 @@ type limitFlags struct {
 	time    time.Duration
 	memory  string
 	device  string
+	devices string
 	isa     string
 	quiet   bool
 }
@@ -48,7 +50,8 @@ func (l *limitFlags) add(f *pflag.FlagSet) {
 	f.IntVar(&l.threads, "threads", runtime.GOMAXPROCS(0), "cores that an implementation may use")
 	f.DurationVar(&l.time, "time-limit", time.Minute, "time limit of a cell")
 	f.StringVar(&l.memory, "memory-limit", "", "memory for the inputs, and again for a worker's own (default half of what is available)")
-	f.StringVar(&l.device, "device", "", "accelerator: its number, UUID or name (default the first)")
+	f.StringVar(&l.device, "device", "", "accelerator: its number, UUID or name (default the first, of --devices where that is a list)")
+	f.StringVar(&l.devices, "devices", "", "accelerators for implementations on several: all, or a comma list such as 0,1,3")
 	f.StringVar(&l.isa, "isa", "", "instruction set of implementations that have several: "+strings.Join(impls.ISAs(), ", ")+" (default the fastest of this machine)")
 	f.BoolVarP(&l.quiet, "quiet", "q", false, "no progress on standard error")
 }
@@ -57,13 +60,16 @@ func (l *limitFlags) add(f *pflag.FlagSet) {
 func (l *limitFlags) plan(c *command, inputs []string) (runner.Plan, error) {
 	p := runner.Plan{
 		Command: c.worker, Benches: c.benches(), Workload: impls.ECC, Inputs: inputs,
-		Threads: l.threads, Device: l.device, ISA: l.isa, Time: l.time, Budget: l.time,
+		Threads: l.threads, Device: l.device, Devices: l.devices, ISA: l.isa, Time: l.time, Budget: l.time,
 		Reproduce: func(impl, input string) string {
-			isa := ""
-			if l.isa != "" {
-				isa = " --isa " + l.isa
+			options := ""
+			if l.devices != "" {
+				options += " --devices " + l.devices
 			}
-			return fmt.Sprintf("eccbench verify --impl %s%s --input '%s'", impl, isa, strings.ReplaceAll(input, "'", `'\''`))
+			if l.isa != "" {
+				options += " --isa " + l.isa
+			}
+			return fmt.Sprintf("eccbench verify --impl %s%s --input '%s'", impl, options, strings.ReplaceAll(input, "'", `'\''`))
 		},
 	}
 	if l.threads < 1 || l.threads > 4096 {
@@ -75,9 +81,19 @@ func (l *limitFlags) plan(c *command, inputs []string) (runner.Plan, error) {
 	if l.isa != "" && !slices.Contains(impls.ISAs(), l.isa) {
 		return p, usagef("--isa %s: want one of %s", l.isa, strings.Join(impls.ISAs(), ", "))
 	}
+	if l.devices != "" && l.devices != resident.All && l.device == "" {
+		p.Device, _, _ = strings.Cut(l.devices, ",")
+	}
 	var err error
 	if p.Impls, err = choose(l.impl, p.Benches[0].Abouts()); err != nil {
 		return p, err
+	}
+	if l.devices == "" { // no pattern means what needs a list of devices
+		p.Impls = slices.DeleteFunc(p.Impls, func(impl string) bool {
+			a := p.Benches[0].Abouts()
+			i := slices.IndexFunc(a, func(a bench.About) bool { return a.Name == impl })
+			return a[i].Where == "gpus" && !slices.Contains(l.impl, impl)
+		})
 	}
 	if l.memory == "" {
 		p.Memory = runner.AvailableMemory() / 2

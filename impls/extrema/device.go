@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/device"
 	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
@@ -47,14 +48,23 @@ func (o OnDevice) CanDo(in grid.Source, c bench.Conditions) error {
 	if err != nil {
 		return err
 	}
+	return able(d, in)
+}
+
+// able refuses images that do not fit a device together, or the kernels' integers.
+func able(d device.Device, images ...grid.Source) error {
 	if i := d.Info(); i.Major < 8 {
 		return fmt.Errorf("%s has compute capability %d.%d, the kernels need 8.0 for the minimum of two halves", i.Name, i.Major, i.Minor)
 	}
-	s := in.Shape()
-	if n, h, w := ecc.Stack(s); max(w, h, n) > math.MaxInt32/8 || n > math.MaxInt32/4 || w*h > math.MaxInt32 {
-		return fmt.Errorf("%v: a slice has more voxels than the kernels count, %d", s, math.MaxInt32)
+	var need int64
+	for _, in := range images {
+		s := in.Shape()
+		if n, h, w := ecc.Stack(s); max(w, h, n) > math.MaxInt32/8 || n > math.MaxInt32/4 || w*h > math.MaxInt32 {
+			return fmt.Errorf("%v: a slice has more voxels than the kernels count, %d", s, math.MaxInt32)
+		}
+		need += 2*guard(in) + grid.TotalBytes(in) + 12*in.Ladder().Len()
 	}
-	return resident.Fits(d, 2*guard(in)+grid.TotalBytes(in)+12*in.Ladder().Len(), "the resident image")
+	return resident.Fits(d, need, "the resident image")
 }
 
 // guard is the number of bytes before and after the image that warps read
@@ -107,8 +117,17 @@ func (o OnDevice) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC]
 	if err != nil {
 		return nil, err
 	}
+	j, err := bind(d, in, c, o.PTX)
+	if err != nil {
+		return nil, err // and no job in the interface
+	}
+	return j, nil
+}
+
+// bind is the job of an image on a device.
+func bind(d device.Device, in grid.Source, c bench.Conditions, ptx func(string) ([]byte, error)) (*deviceJob, error) {
 	j := &deviceJob{d: d, in: in, upload: c.Scope == bench.E2E || c.Scope == bench.File}
-	if err := j.setup(o.PTX); err != nil {
+	if err := j.setup(ptx); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
 	return j, nil

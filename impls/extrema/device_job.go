@@ -75,7 +75,13 @@ func (j *deviceJob) setup(ptx func(string) ([]byte, error)) (err error) {
 // put copies the image to the device, and takes the kernels for pairs where every
 // value of it stands on the ladder.
 func (j *deviceJob) put() error {
-	if err := resident.Upload(j.last.Stream, j.memory, guard(j.in), j.in); err != nil {
+	var err error
+	if j.upload {
+		err = resident.Upload(j.last.Stream, j.memory, guard(j.in), j.in)
+	} else {
+		err = resident.Stage(j.d, j.last.Stream, j.memory, guard(j.in), j.in)
+	}
+	if err != nil {
 		return err
 	}
 	if j.pairs == nil || j.single == nil {
@@ -83,7 +89,7 @@ func (j *deviceJob) put() error {
 	}
 	s := j.pairs.Stream
 	var n [8]byte
-	err := errors.Join(s.Fill(j.strays, 0, 8, 0),
+	err = errors.Join(s.Fill(j.strays, 0, 8, 0),
 		j.pairs.Run(fmt.Sprintf("ecc_extrema_strays_%v", j.in.Type()), j.strays, j.image(), j.in.Shape().Voxels()),
 		s.Download(n[:], j.strays, 0))
 	j.last = j.pairs
@@ -102,18 +108,22 @@ func (j *deviceJob) Do(trace *bench.Trace) error {
 		end()
 	}
 	defer trace.Span("count")()
-	c := j.last
 	return j.d.Do(func() error {
-		if err := c.Begin(); err != nil {
+		if err := j.Enqueue(); err != nil {
 			return err
 		}
-		n, h, w := ecc.Stack(j.in.Shape())
-		err := c.Count(c.Stream, j.image(), int32(w), int32(h), int32(n), c.length, j.scaling.scale, j.scaling.offset, j.scaling.bias)
-		if err != nil {
-			return err
-		}
-		return c.End()
+		return j.last.End()
 	})
+}
+
+// Enqueue adds the count to the stream.
+func (j *deviceJob) Enqueue() error {
+	c := j.last
+	if err := c.Begin(); err != nil {
+		return err
+	}
+	n, h, w := ecc.Stack(j.in.Shape())
+	return c.Count(c.Stream, j.image(), int32(w), int32(h), int32(n), c.length, j.scaling.scale, j.scaling.offset, j.scaling.bias)
 }
 
 func (j *deviceJob) Out() (ecc.VCEC, error) { return ecc.FromDense(j.last.Changes()), nil }
@@ -137,6 +147,7 @@ func (j *deviceJob) Poison() {
 func (j *deviceJob) Cool() error                     { return j.last.Cool() }
 func (j *deviceJob) Elapsed() (time.Duration, error) { return j.last.Elapsed() }
 func (j *deviceJob) Device() string                  { return j.last.Device() }
+func (j *deviceJob) UUIDs() []string                 { return j.last.UUIDs() }
 func (j *deviceJob) Flags() []string                 { return j.last.Flags() }
 
 func (j *deviceJob) Close() error {

@@ -3,5 +3,12 @@ package extrema
 // InStrips is the implementation that marches through so many rows at a time.
 func InStrips(rows int64) Implementation { return Implementation{rows: rows} }
 
+// CountingTwice is the implementation on several devices that counts the slices that
+// slabs share with both of them.
+func CountingTwice(o OnDevices) OnDevices {
+	o.twice = true
+	return o
+}
+
 // Available lists the instruction sets of this program on this machine.
 func Available() []string { return available() }

@@ -47,6 +47,15 @@ func (o OnDevice) Setup(in grid.Source, c bench.Conditions) (bench.Job[uint64], 
 	if err != nil {
 		return nil, err
 	}
+	j, err := bind(d, in)
+	if err != nil {
+		return nil, err // and no job in the interface
+	}
+	return j, nil
+}
+
+// bind is the job of an image on a device.
+func bind(d device.Device, in grid.Source) (*deviceJob, error) {
 	j := &deviceJob{d: d, words: padded(in) / 8, watch: resident.NewWatch(d)}
 	if err := j.setup(in); err != nil {
 		return nil, errors.Join(err, j.Close())
@@ -112,7 +121,7 @@ func (j *deviceJob) setup(in grid.Source) (err error) {
 func (j *deviceJob) fill(in grid.Source) error {
 	size := grid.SliceBytes(in)
 	if size%8 == 0 {
-		return resident.Upload(j.stream, j.image, 0, in)
+		return resident.Stage(j.d, j.stream, j.image, 0, in)
 	}
 	whole := (size + 7) / 8 * 8
 	return grid.EachSlab(in, func(slab []byte, lo, hi int64) error {
@@ -127,12 +136,20 @@ func (j *deviceJob) fill(in grid.Source) error {
 func (j *deviceJob) Do(trace *bench.Trace) error {
 	defer trace.Span("read")()
 	return j.d.Do(func() error {
-		return errors.Join(
-			j.stream.Record(j.start), j.stream.Fill(j.sum, 0, 8, 0),
-			j.stream.Launch(j.kernel, j.shape, j.image, j.words, j.sum),
-			j.stream.Record(j.end), j.stream.Copy(j.result, 0, j.sum, 0, 8), j.stream.Wait())
+		return errors.Join(j.stream.Record(j.start), j.Enqueue(), j.stream.Record(j.end), j.Bring(), j.stream.Wait())
 	})
 }
+
+// Enqueue adds the read to the stream.
+func (j *deviceJob) Enqueue() error {
+	return errors.Join(j.stream.Fill(j.sum, 0, 8, 0), j.stream.Launch(j.kernel, j.shape, j.image, j.words, j.sum))
+}
+
+// Bring adds the copy of the sum to the host.
+func (j *deviceJob) Bring() error { return j.stream.Copy(j.result, 0, j.sum, 0, 8) }
+
+func (j *deviceJob) On() device.Device     { return j.d }
+func (j *deviceJob) Stream() device.Stream { return j.stream }
 
 func (j *deviceJob) Cool() error {
 	if err := j.d.FlushL2(j.stream); err != nil {
@@ -144,6 +161,8 @@ func (j *deviceJob) Cool() error {
 func (j *deviceJob) Elapsed() (time.Duration, error) { return j.end.Since(j.start) }
 
 func (j *deviceJob) Device() string { return resident.Describe(j.d) }
+
+func (j *deviceJob) UUIDs() []string { return []string{j.d.Info().UUID} }
 
 func (j *deviceJob) Flags() []string { return j.watch.Flags() }
 

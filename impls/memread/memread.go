@@ -26,7 +26,7 @@ func Workload(open resident.Opener) bench.Workload[grid.Source, uint64] {
 	return bench.Workload[grid.Source, uint64]{
 		Name:   Name,
 		Inputs: fields.Inputs{},
-		Impls:  []bench.Implementation[grid.Source, uint64]{Implementation{}, OnDevice{open}, ToDevice{open}},
+		Impls:  []bench.Implementation[grid.Source, uint64]{Implementation{}, OnDevice{open}, OnDevices{open}, ToDevice{open}},
 		Policy: verify.Policy[grid.Source, uint64]{
 			Agree: func(_ grid.Source, want, got uint64) *verify.Diff {
 				if want == got {

@@ -1,0 +1,194 @@
+package extrema
+
+import (
+	"errors"
+	"fmt"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/ecc"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+)
+
+// OnDevices counts an image whose slabs are resident on several devices of one host.
+// Neighbouring slabs share a slice: each device counts its slab with the slice that
+// it shares with the next, and that slice alone, a two-dimensional image, whose
+// changes the sum takes off again (the law of cutting: χ(A) + χ(B) − χ(A∩B) = χ).
+// A two-dimensional image is cut along its rows.
+type OnDevices struct {
+	Open resident.Opener
+	// PTX gives the kernels of a source; nil means package kernels.
+	PTX func(name string) ([]byte, error)
+
+	twice bool // a fault for tests: shared slices are counted twice
+}
+
+// About describes the method.
+func (OnDevices) About() bench.About {
+	return bench.About{
+		Name:   "extrema-gpus",
+		Where:  "gpus",
+		Method: "extrema-gpu on several devices of one host, a slab each, neighbours share a slice",
+		Source: "doc/extrema.md",
+		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
+	}
+}
+
+// A slab is what one device holds: slices from lo to below hi, the last of which is
+// the next slab's first.
+type slab struct {
+	lo, hi int64
+	last   bool // there is no next slab
+}
+
+// cut shares n slices out among at most so many devices: slabs of two slices or
+// more, but for an image of one.
+func cut(n int64, devices int) []slab {
+	parts := max(1, min(int64(devices), n-1))
+	var list []slab
+	for k := range parts {
+		list = append(list, slab{k * (n - 1) / parts, (k+1)*(n-1)/parts + 1, k == parts-1})
+	}
+	return list
+}
+
+// images are what a device counts of a slab: all of it, and the slice that it shares.
+func (s slab) images(in grid.Source) []grid.Source {
+	list := []grid.Source{grid.Crop(in, s.lo, s.hi)}
+	if s.lo == 0 && s.last {
+		list[0] = in
+	}
+	if !s.last {
+		list = append(list, grid.Crop(in, s.hi-1, s.hi))
+	}
+	return list
+}
+
+// CanDo refuses what one of the devices refuses of its slab.
+func (o OnDevices) CanDo(in grid.Source, c bench.Conditions) error {
+	devices, err := o.Open.Several(c.Devices)
+	if err != nil {
+		return err
+	}
+	for k, s := range cut(in.Shape().Slices(), len(devices)) {
+		if err := able(devices[k], s.images(in)...); err != nil {
+			return fmt.Errorf("slices %d to %d on device %d: %w", s.lo, s.hi-1, devices[k].Info().Index, err)
+		}
+	}
+	return nil
+}
+
+// Setup puts the slabs on their devices, all at the same time, unless the scope times
+// that.
+func (o OnDevices) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC], error) {
+	devices, err := o.Open.Several(c.Devices)
+	if err != nil {
+		return nil, err
+	}
+	slabs := cut(in.Shape().Slices(), len(devices))
+	bound := make([][]*part, len(slabs))
+	err = resident.Each(len(slabs), func(k int) error {
+		for i, image := range slabs[k].images(in) {
+			b, err := bind(devices[k], image, c, o.PTX)
+			if err != nil {
+				return fmt.Errorf("slices %d to %d on device %d: %w", slabs[k].lo, slabs[k].hi-1, devices[k].Info().Index, err)
+			}
+			p := &part{deviceJob: b, sign: 1}
+			if i > 0 && !o.twice {
+				p.sign = -1
+			}
+			bound[k] = append(bound[k], p)
+		}
+		return nil
+	})
+	j := &devicesJob{changes: make([]int64, in.Ladder().Len())}
+	var members []resident.Member
+	for _, parts := range bound {
+		for _, p := range parts {
+			j.parts, members = append(j.parts, p), append(members, p)
+		}
+	}
+	if err == nil {
+		j.Team, err = resident.NewTeam(members)
+	}
+	if err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return j, nil
+}
+
+// A part is what one device counts, and how often it counts in the sum.
+type part struct {
+	*deviceJob
+	sign int64
+}
+
+func (p *part) On() device.Device     { return p.d }
+func (p *part) Stream() device.Stream { return p.last.Stream }
+func (p *part) Bring() error          { return p.last.Bring() }
+
+var _ bench.DeviceJob = (*devicesJob)(nil)
+
+type devicesJob struct {
+	*resident.Team
+	parts   []*part
+	changes []int64 // of all parts together
+}
+
+// Do counts all parts and adds them up.
+func (j *devicesJob) Do(trace *bench.Trace) error {
+	if j.parts[0].upload {
+		uploaded := trace.Span("upload")
+		if err := resident.Each(len(j.parts), func(i int) error { return j.parts[i].put() }); err != nil {
+			return err
+		}
+		uploaded()
+	}
+	counted := trace.Span("count")
+	if err := j.Team.Do(); err != nil {
+		return err
+	}
+	counted()
+	defer trace.Span("add up")()
+	clear(j.changes)
+	for _, p := range j.parts {
+		for level, change := range p.last.Changes() {
+			j.changes[level] += p.sign * change
+		}
+	}
+	return nil
+}
+
+func (j *devicesJob) Out() (ecc.VCEC, error) { return ecc.FromDense(j.changes), nil }
+
+func (j *devicesJob) Poison() {
+	for i := range j.changes {
+		j.changes[i] = bench.Poison
+	}
+	for _, p := range j.parts {
+		p.Poison()
+	}
+}
+
+// Launches is how many kernels all devices have launched so far.
+func (j *devicesJob) Launches() int64 {
+	var n int64
+	for _, p := range j.parts {
+		for _, m := range p.marches() {
+			n += m.Launches()
+		}
+	}
+	return n
+}
+
+func (j *devicesJob) Close() error {
+	var errs []error
+	if j.Team != nil {
+		errs = append(errs, j.Team.Close())
+	}
+	for _, p := range j.parts {
+		errs = append(errs, p.Close())
+	}
+	return errors.Join(errs...)
+}

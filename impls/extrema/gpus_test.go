@@ -1,0 +1,76 @@
+package extrema_test
+
+import (
+	"strconv"
+	"testing"
+
+	"eccbench/impls/extrema"
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/ecc"
+	"eccbench/internal/ecc/ecctest"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+)
+
+// onAll is the implementation on all devices that its opener has.
+type onAll struct{ extrema.OnDevices }
+
+func (o onAll) CanDo(in grid.Source, c bench.Conditions) error {
+	c.Devices = resident.All
+	return o.OnDevices.CanDo(in, c)
+}
+
+func (o onAll) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC], error) {
+	c.Devices = resident.All
+	return o.OnDevices.Setup(in, c)
+}
+
+// A twin is a device under the number of another.
+type twin struct {
+	device.Device
+	index, count int
+}
+
+func (t twin) Info() device.Info {
+	i := t.Device.Info()
+	i.Index, i.Count = t.index, t.count
+	return i
+}
+
+// as presents the first device as so many, which cut an image like as many cards.
+func as(open resident.Opener, count int) resident.Opener {
+	return func(which string) (device.Device, error) {
+		d, err := open("")
+		if err != nil {
+			return nil, err
+		}
+		index, err := strconv.Atoi(which)
+		return twin{d, index, count}, err
+	}
+}
+
+func TestConformanceOnOneDeviceAsThree(t *testing.T) {
+	ecctest.Run(t, onAll{extrema.OnDevices{Open: as(ecctest.Device(t), 3)}})
+}
+
+func TestConformanceOnAllDevices(t *testing.T) {
+	open := ecctest.Device(t)
+	devices, err := open.Several(resident.All)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(devices) < 2 {
+		t.Skip("the machine has one device")
+	}
+	t.Logf("%d devices", len(devices))
+	ecctest.Run(t, onAll{extrema.OnDevices{Open: open}})
+}
+
+func TestSuiteCatchesSharedSlicesCountedTwice(t *testing.T) {
+	failing := ecctest.Failures(t, onAll{extrema.CountingTwice(extrema.OnDevices{Open: as(ecctest.Device(t), 3)})})
+	if len(failing) == 0 {
+		t.Fatal("no case of the suite fails")
+	}
+	t.Logf("%d cases fail, such as %s", len(failing), failing[0])
+}
