@@ -29,7 +29,8 @@ var floor = map[string]int{
 	"kernels/faults":  1,
 	"internal/device": 1,
 
-	"internal/bench": 2,
+	"internal/bench":             2,
+	"internal/device/devicetest": 2,
 
 	"internal/ecc":      3,
 	"internal/fields":   3,

@@ -25,8 +25,13 @@ func Stage(d device.Device, s device.Stream, to device.Buffer, at int64, in grid
 	if grid.TotalBytes(in) < leastStaged {
 		return Upload(s, to, at, in)
 	}
+	return inPieces(d, to, at, in, stageBytes)
+}
+
+// inPieces is Stage with pieces of about so many bytes.
+func inPieces(d device.Device, to device.Buffer, at int64, in grid.Source, bytes int64) error {
 	size, n := grid.SliceBytes(in), in.Shape().Slices()
-	piece := max(1, stageBytes/size) // slices
+	piece := max(1, bytes/size) // slices
 	pieces := (n + piece - 1) / piece
 	stages := int(min(mostStages, int64(runtime.GOMAXPROCS(0)), pieces))
 	var next atomic.Int64

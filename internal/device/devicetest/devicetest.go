@@ -1,0 +1,241 @@
+// Package devicetest is a stand-in for accelerators: their memory is the host's, and
+// their kernels are functions of Go, so that what drives them can be tested without
+// one.
+//
+// Work in streams is done late, when somebody waits for that stream: whoever forgets
+// to wait, or to let one stream wait for another, sees what was there before. Each
+// stream has a clock, on which a launch takes a millisecond for each block.
+package devicetest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+	"unsafe"
+
+	"eccbench/internal/device"
+)
+
+// A Kernel does what a launch does, with the arguments as they were passed. At is the
+// memory of its device from an address to the end of what was allocated there.
+type Kernel func(at func(address uint64) ([]byte, error), args []any) error
+
+// New is a driver of so many devices, whose kernels find gives by name; nil where
+// there is none.
+func New(devices int, find func(name string) Kernel) *Driver {
+	return &Driver{devices: devices, find: find}
+}
+
+// A Driver drives stand-ins. All they do is one after the other.
+type Driver struct {
+	devices int
+	find    func(name string) Kernel
+	mu      sync.Mutex
+}
+
+var _ device.Driver = (*Driver)(nil)
+
+// Version is made up.
+func (*Driver) Version() string { return "12.8" }
+
+// Devices describes the stand-ins, which are alike.
+func (d *Driver) Devices() ([]device.Info, error) {
+	list := make([]device.Info, d.devices)
+	for i := range list {
+		list[i] = device.Info{
+			Index: i, Count: d.devices, Name: "Stand-in", UUID: fmt.Sprintf("GPU-%d", i), PCI: fmt.Sprintf("0000:%02x:00.0", i), Driver: d.Version(),
+			Major: 9, Memory: 1 << 34, L2: 1 << 10, Shared: 48 << 10, SharedOptIn: 227 << 10, SharedPerSM: 228 << 10, Registers: 1 << 16,
+			SMs: 2, Warp: 32, ThreadsPerBlock: 1024, ThreadsPerSM: 2048, BlocksPerSM: 32,
+		}
+	}
+	return list, nil
+}
+
+// Open makes a stand-in.
+func (d *Driver) Open(index int) (device.Device, error) {
+	list, err := d.Devices()
+	if err != nil || index < 0 || index >= len(list) {
+		return nil, fmt.Errorf("device %d: there are %d", index, len(list))
+	}
+	return &standin{driver: d, info: list[index], live: map[any]string{}}, nil
+}
+
+type standin struct {
+	driver *Driver
+	info   device.Info
+	live   map[any]string // what is not closed, by name
+	closed bool
+}
+
+func (s *standin) Info() device.Info        { return s.info }
+func (s *standin) Do(f func() error) error  { return f() }
+func (s *standin) ResetPersistingL2() error { return nil }
+func (s *standin) Sensors() device.Sensors  { return sensors{} }
+
+func (s *standin) Memory() (free, total int64, err error) {
+	s.driver.mu.Lock()
+	defer s.driver.mu.Unlock()
+	free = s.info.Memory
+	for o := range s.live {
+		if m, ok := o.(*memory); ok && !m.host {
+			free -= m.Bytes()
+		}
+	}
+	return free, s.info.Memory, nil
+}
+
+func (s *standin) FlushL2(st device.Stream) error {
+	return s.own(st).add(func(*stream) error { return nil })
+}
+
+func (s *standin) Close() error {
+	s.closed = true
+	var errs []error
+	for _, name := range s.live {
+		errs = append(errs, fmt.Errorf("%s: not closed before its device", name))
+	}
+	return errors.Join(errs...)
+}
+
+// keep notes what was made.
+func (s *standin) keep(o any, name string) error {
+	s.driver.mu.Lock()
+	defer s.driver.mu.Unlock()
+	if s.closed {
+		return errors.New("the device is closed")
+	}
+	s.live[o] = name
+	return nil
+}
+
+func (s *standin) drop(o any) {
+	s.driver.mu.Lock()
+	defer s.driver.mu.Unlock()
+	delete(s.live, o)
+}
+
+func (s *standin) owns(o any) bool {
+	_, ok := s.live[o]
+	return ok
+}
+
+// memory is a buffer of the device, or pinned memory of the host.
+type memory struct {
+	on   *standin
+	name string
+	data []byte
+	host bool
+}
+
+func (m *memory) Name() string    { return m.name }
+func (m *memory) Bytes() int64    { return int64(len(m.data)) }
+func (m *memory) Data() []byte    { return m.data }
+func (m *memory) Address() uint64 { return uint64(uintptr(unsafe.Pointer(&m.data[0]))) }
+
+func (m *memory) Close() error {
+	m.on.drop(m)
+	return nil
+}
+
+func (s *standin) alloc(name string, bytes int64, host bool) (*memory, error) {
+	if bytes <= 0 {
+		return nil, fmt.Errorf("%s: a size of %d bytes", name, bytes)
+	}
+	m := &memory{s, name, make([]byte, bytes), host}
+	for i := range m.data {
+		m.data[i] = 0xa5
+	}
+	return m, s.keep(m, name)
+}
+
+func (s *standin) Alloc(name string, bytes int64) (device.Buffer, error) {
+	return s.alloc(name, bytes, false)
+}
+
+func (s *standin) AllocPinned(name string, bytes int64) (device.Pinned, error) {
+	return s.alloc(name, bytes, true)
+}
+
+func (s *standin) Register(name string, mem []byte) (device.Pinned, error) {
+	m := &memory{s, name, mem, true}
+	return m, s.keep(m, name)
+}
+
+func (s *standin) AllocArray(name string, _ device.ArrayLayout) (device.Array, error) {
+	return nil, fmt.Errorf("%s: the stand-in has no arrays", name)
+}
+
+// part is n bytes of memory that this device can use.
+func (s *standin) part(m device.Memory, at, n int64) ([]byte, error) {
+	mine, ok := m.(*memory)
+	if !ok || !mine.host && mine.on != s || !mine.on.owns(mine) {
+		return nil, fmt.Errorf("memory of another device than %d, or closed", s.info.Index)
+	}
+	if at < 0 || n < 0 || at+n > int64(len(mine.data)) {
+		return nil, fmt.Errorf("%s: %d bytes at %d of %d", mine.name, n, at, len(mine.data))
+	}
+	return mine.data[at : at+n], nil
+}
+
+// at is the memory of the device from an address on.
+func (s *standin) at(address uint64) ([]byte, error) {
+	for o := range s.live {
+		if m, ok := o.(*memory); ok && !m.host && address >= m.Address() && address < m.Address()+uint64(len(m.data)) {
+			return m.data[address-m.Address():], nil
+		}
+	}
+	return nil, fmt.Errorf("device %d has no memory at %#x", s.info.Index, address)
+}
+
+type module struct {
+	on   *standin
+	name string
+}
+
+func (m *module) Name() string { return m.name }
+func (m *module) Log() string  { return "" }
+
+func (m *module) Close() error {
+	m.on.drop(m)
+	return nil
+}
+
+func (s *standin) LoadModule(name string, _ []byte) (device.Module, error) {
+	m := &module{s, name}
+	return m, s.keep(m, name)
+}
+
+type function struct {
+	m    *module
+	name string
+	run  Kernel
+}
+
+func (m *module) Function(name string) (device.Function, error) {
+	if k := m.on.driver.find(name); k != nil {
+		return &function{m, name, k}, nil
+	}
+	return nil, fmt.Errorf("no kernel %q in module %q", name, m.name)
+}
+
+func (f *function) Name() string                      { return f.name }
+func (f *function) Attributes() device.Attributes     { return device.Attributes{MaxThreads: 1024} }
+func (f *function) AllowShared(int64) error           { return nil }
+func (f *function) Occupancy(_, _ int64) (int, error) { return 1, nil }
+
+type sensors struct{}
+
+func (sensors) Read() device.Readings {
+	none := device.Reading{Missing: "a stand-in"}
+	return device.Readings{
+		Clock: none, MemoryClock: none, Temperature: none, Power: none, PowerLimit: none,
+		Throttle: device.Reasons{Missing: "a stand-in"}, Others: device.Processes{Missing: "a stand-in"},
+	}
+}
+func (sensors) Close() error { return nil }
+
+const (
+	launchTime = time.Millisecond // for each block
+	otherTime  = time.Microsecond
+)

@@ -1,0 +1,236 @@
+package resident
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"eccbench/datasets"
+	"eccbench/internal/device"
+	"eccbench/internal/device/devicetest"
+	"eccbench/internal/grid"
+)
+
+// standIns opens so many stand-ins by their numbers, each once, with a kernel that
+// does nothing, and one that fails.
+func standIns(t *testing.T, n int) Opener {
+	t.Helper()
+	driver := devicetest.New(n, func(name string) devicetest.Kernel {
+		return func(func(uint64) ([]byte, error), []any) error {
+			if name == "fails" {
+				return errors.New("the kernel failed")
+			}
+			return nil
+		}
+	})
+	opened := map[string]device.Device{}
+	return func(which string) (device.Device, error) {
+		if d, ok := opened[which]; ok {
+			return d, nil
+		}
+		index, err := strconv.Atoi(which)
+		if err != nil {
+			return nil, err
+		}
+		d, err := driver.Open(index)
+		if err != nil {
+			return nil, err
+		}
+		opened[which] = d
+		t.Cleanup(func() {
+			if err := d.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return d, nil
+	}
+}
+
+func TestSeveral(t *testing.T) {
+	open := standIns(t, 3)
+	for list, want := range map[string]string{
+		"all": "[0 1 2]", "0": "[0]", "2,0": "[2 0]", "0, 1": "[0 1]",
+		"":      "no devices are listed",
+		"1,0,1": `devices 1,0,1: "1" and "1" are the same one`,
+		"0,3":   "device 3: there are 3",
+		"0,":    `parsing ""`,
+	} {
+		devices, err := open.Several(list)
+		var indices []int
+		for _, d := range devices {
+			indices = append(indices, d.Info().Index)
+		}
+		got := fmt.Sprint(indices)
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("devices %q: %s, want %s", list, got, want)
+		}
+	}
+}
+
+// work is a member that launches so many blocks and brings its number.
+type work struct {
+	d      device.Device
+	s      device.Stream
+	f      device.Function
+	blocks int64
+	mark   byte
+	there  device.Buffer
+	here   device.Pinned
+}
+
+func (w *work) On() device.Device     { return w.d }
+func (w *work) Stream() device.Stream { return w.s }
+func (w *work) Enqueue() error {
+	return errors.Join(w.s.Launch(w.f, device.Launch{Grid: device.Dim{X: w.blocks}}), w.s.Fill(w.there, 0, 1, w.mark))
+}
+func (w *work) Bring() error { return w.s.Copy(w.here, 0, w.there, 0, 1) }
+
+func newWork(t *testing.T, d device.Device, kernel string, blocks int64, mark byte) *work {
+	t.Helper()
+	w := &work{d: d, blocks: blocks, mark: mark}
+	keep := func(o interface{ Close() error }, err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { o.Close() })
+	}
+	var err error
+	w.s, err = d.NewStream("work")
+	keep(w.s, err)
+	w.there, err = d.Alloc("there", 1)
+	keep(w.there, err)
+	w.here, err = d.AllocPinned("here", 1)
+	keep(w.here, err)
+	m, err := d.LoadModule("m", nil)
+	keep(m, err)
+	if w.f, err = m.Function(kernel); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// The time of a team is that of its slowest device, whichever it is, with all members
+// of one device after each other or beside each other; every answer is there.
+func TestTeam(t *testing.T) {
+	open := standIns(t, 3)
+	devices, err := open.Several(All)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, blocks := range [][]int64{{9, 1, 1, 1}, {1, 9, 1, 1}, {1, 1, 1, 9}, {3, 9, 4, 1}} {
+		var members []Member
+		var works []*work
+		for i, n := range blocks {
+			w := newWork(t, devices[i*len(devices)/len(blocks)], "waits", n, byte(i+1))
+			works, members = append(works, w), append(members, w)
+		}
+		team, err := NewTeam(members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			slices.Reverse(blocks) // so that clocks which do not wait stand elsewhere
+			for i, w := range works {
+				w.blocks, w.here.Data()[0] = blocks[i], 0
+			}
+			if err := errors.Join(team.Cool(), team.Do()); err != nil {
+				t.Fatal(err)
+			}
+			for i, w := range works {
+				if w.here.Data()[0] != byte(i+1) {
+					t.Errorf("blocks %v: member %d brought %d", blocks, i, w.here.Data()[0])
+				}
+			}
+			took, err := team.Elapsed()
+			longest := time.Duration(slices.Max(blocks)) * time.Millisecond
+			if err != nil || took < longest || took > longest+time.Millisecond/2 {
+				t.Errorf("blocks %v: took %v, %v; the longest takes %v", blocks, took, err, longest)
+			}
+		}
+		if got := fmt.Sprint(team.UUIDs(), team.Flags()); got != "[GPU-0 GPU-1 GPU-2] [devices=3]" {
+			t.Errorf("UUIDs and flags are %s", got)
+		}
+		if got := team.Device(); !strings.HasPrefix(got, "3 × Stand-in, 16.0 GiB") {
+			t.Errorf("the devices are %q", got)
+		}
+		if err := team.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestTeamFails(t *testing.T) {
+	open := standIns(t, 2)
+	devices, err := open.Several(All)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for broken := range 2 {
+		var members []Member
+		for i, d := range devices {
+			kernel := "waits"
+			if i == broken {
+				kernel = "fails"
+			}
+			members = append(members, newWork(t, d, kernel, 1, 1))
+		}
+		team, err := NewTeam(members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := team.Do(); err == nil || !strings.Contains(err.Error(), "the kernel failed") {
+			t.Errorf("member %d fails: %v", broken, err)
+		}
+		if err := team.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestStage(t *testing.T) {
+	open := standIns(t, 1)
+	d, err := open("0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, piece := range map[string]int64{
+		"noise/shape=7x9x131/type=float32/seed=1": 1000,
+		"noise/shape=7x9x131/type=uint8/seed=1":   1 << 20,
+		"noise/shape=37x129/type=uint16/seed=1":   1,
+	} {
+		in, err := datasets.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := grid.NewBuffer(grid.TotalBytes(in))
+		if err := in.ReadSlab(want, 0, in.Shape().Slices()); err != nil {
+			t.Fatal(err)
+		}
+		const edge = 13
+		b, err := d.Alloc("image", int64(len(want))+2*edge)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := d.NewStream("checking")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]byte, b.Bytes())
+		err = errors.Join(s.Fill(b, 0, b.Bytes(), 0x11), s.Wait(), inPieces(d, b, edge, in, piece), s.Download(got, b, 0))
+		around := bytes.Repeat([]byte{0x11}, edge)
+		if err != nil || !bytes.Equal(got, slices.Concat(around, want, around)) {
+			t.Errorf("%s in pieces of %d bytes is not what came (%v)", name, piece, err)
+		}
+		if err := errors.Join(s.Close(), b.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
