@@ -60,3 +60,25 @@ func TestScalingsOfPairs(t *testing.T) {
 		}
 	}
 }
+
+// Slabs cover all slices, share one with the next, and differ by one slice at most.
+func TestCut(t *testing.T) {
+	for n := int64(1); n < 40; n++ {
+		for devices := 1; devices < 10; devices++ {
+			slabs := cut(n, devices)
+			if len(slabs) > devices || len(slabs) > 1 && int64(len(slabs)) > n-1 {
+				t.Errorf("%d slices on %d devices: %d slabs", n, devices, len(slabs))
+			}
+			least, most := n, int64(0)
+			for k, s := range slabs {
+				least, most = min(least, s.hi-s.lo), max(most, s.hi-s.lo)
+				if k == 0 && s.lo != 0 || k > 0 && s.lo != slabs[k-1].hi-1 || s.last != (k == len(slabs)-1) || s.last != (s.hi == n) {
+					t.Fatalf("%d slices on %d devices: slabs %v", n, devices, slabs)
+				}
+			}
+			if most-least > 1 {
+				t.Errorf("%d slices on %d devices: from %d to %d slices", n, devices, least, most)
+			}
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package extrema_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"regexp"
+	"sort"
+	"strconv"
+	"testing"
+
+	"eccbench/impls/extrema"
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/device/devicetest"
+	"eccbench/internal/ecc/ecctest"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+)
+
+// The kernels' names: what they do, dimension and type.
+var kernelName = regexp.MustCompile(`^ecc_extrema_(?:(strays)|(?:(?:single|unaligned)_)?([23])d)_(\w+)$`)
+
+// standInKernel does on the host what a kernel does, by the implementation on the
+// host: it sees what the kernel is passed, and nothing else.
+func standInKernel(name string) devicetest.Kernel {
+	match := kernelName.FindStringSubmatch(name)
+	if match == nil {
+		return nil
+	}
+	typ, err := grid.ParseType(match[3])
+	if err != nil {
+		return nil
+	}
+	if match[1] != "" {
+		return func(at func(uint64) ([]byte, error), args []any) error { return countStrays(at, args, typ) }
+	}
+	return func(at func(uint64) ([]byte, error), args []any) error {
+		return countChanges(at, args, typ, match[2] == "2")
+	}
+}
+
+// levelsOf are the levels of the voxels at an address, by the ladder's parameters of
+// a kernel, and whether each stands on its level.
+func levelsOf(at func(uint64) ([]byte, error), image uint64, voxels int64, typ grid.Type, ladder []any) (levels []float32, stands []bool, err error) {
+	data, err := at(image)
+	if err != nil {
+		return nil, nil, err
+	}
+	if int64(len(data)) < voxels*typ.Size() {
+		return nil, nil, fmt.Errorf("%d bytes at the image, it has %d", len(data), voxels*typ.Size())
+	}
+	table := func(arg any) []byte {
+		if b, ok := arg.(device.Buffer); ok && err == nil {
+			data, err = at(b.Address())
+			return data
+		}
+		return nil
+	}
+	n, least := int(ladder[0].(int32)), ladder[1].(int32)
+	raw := data
+	lut, values := table(ladder[5]), table(ladder[6])
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range voxels {
+		var v int32
+		switch typ {
+		case grid.Float32:
+			x := grid.Values[float32](raw)[i]
+			list := grid.Values[float32](values)[:n]
+			k := sort.Search(n, func(k int) bool { return list[k] >= x })
+			levels, stands = append(levels, float32(k)), append(stands, k < n && list[k] == x)
+			continue
+		case grid.Uint8:
+			v = int32(raw[i])
+		case grid.Uint16:
+			v = int32(grid.Values[uint16](raw)[i])
+		case grid.Int16:
+			v = int32(grid.Values[int16](raw)[i])
+		}
+		v -= least
+		if lut != nil {
+			v = int32(binary.LittleEndian.Uint32(lut[4*v:]))
+		}
+		levels, stands = append(levels, float32(v)), append(stands, lut == nil)
+	}
+	return levels, stands, nil
+}
+
+// countStrays adds the voxels that stand on no level; of types with a look-up table
+// it takes every voxel for one, so that they are counted by value.
+func countStrays(at func(uint64) ([]byte, error), args []any, typ grid.Type) error {
+	_, stands, err := levelsOf(at, args[0].(uint64), args[1].(int64), typ, args[2:9])
+	if err != nil {
+		return err
+	}
+	to, err := at(args[9].(device.Buffer).Address())
+	if err != nil {
+		return err
+	}
+	n := binary.LittleEndian.Uint64(to)
+	for _, ok := range stands {
+		if !ok {
+			n++
+		}
+	}
+	binary.LittleEndian.PutUint64(to, n)
+	return nil
+}
+
+func countChanges(at func(uint64) ([]byte, error), args []any, typ grid.Type, flat bool) error {
+	w, h, n := int64(args[1].(int32)), int64(args[2].(int32)), int64(args[3].(int32))
+	shape := grid.Shape{D: n, H: h, W: w}
+	if flat {
+		shape = grid.Shape{D: 1, H: n, W: w}
+	}
+	levels, _, err := levelsOf(at, args[0].(uint64), shape.Voxels(), typ, args[8:15])
+	if err != nil {
+		return err
+	}
+	ladder, err := grid.Affine(0, 1, int64(args[8].(int32)))
+	if err != nil {
+		return err
+	}
+	data := grid.NewBuffer(4 * shape.Voxels())
+	copy(grid.Values[float32](data), levels)
+	field, err := grid.NewField(shape, grid.Float32, data, ladder)
+	if err != nil {
+		return err
+	}
+	job, err := extrema.Implementation{}.Setup(field, bench.Conditions{Scope: bench.E2E, Threads: 1})
+	if err != nil {
+		return err
+	}
+	defer job.Close()
+	if err := job.Do(nil); err != nil {
+		return err
+	}
+	curve, err := job.Out()
+	if err != nil {
+		return err
+	}
+	total, err := at(args[15].(device.Buffer).Address())
+	if err != nil {
+		return err
+	}
+	for _, step := range curve {
+		to := total[8*step.Level:]
+		binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(to)+uint64(step.Change))
+	}
+	return nil
+}
+
+// standIns are so many stand-ins for devices, closed at the end of the test.
+func standIns(t testing.TB, n int) resident.Opener {
+	t.Helper()
+	driver := devicetest.New(n, standInKernel)
+	opened := map[string]device.Device{}
+	return func(which string) (device.Device, error) {
+		if d, ok := opened[which]; ok {
+			return d, nil
+		}
+		index := 0
+		if which != "" {
+			var err error
+			if index, err = strconv.Atoi(which); err != nil {
+				return nil, err
+			}
+		}
+		d, err := driver.Open(index)
+		if err != nil {
+			return nil, err
+		}
+		opened[which] = d
+		t.Cleanup(func() {
+			if err := d.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return d, nil
+	}
+}
+
+func TestConformanceOnStandIns(t *testing.T) {
+	t.Run("one", func(t *testing.T) { ecctest.Run(t, extrema.OnDevice{Open: standIns(t, 1)}) })
+	t.Run("three", func(t *testing.T) { ecctest.Run(t, onAll{extrema.OnDevices{Open: standIns(t, 3)}}) })
+}
+
+func TestSuiteCatchesSharedSlicesCountedTwiceOnStandIns(t *testing.T) {
+	failing := ecctest.Failures(t, onAll{extrema.CountingTwice(extrema.OnDevices{Open: standIns(t, 2)})})
+	if len(failing) == 0 {
+		t.Fatal("no case of the suite fails")
+	}
+	t.Logf("%d cases fail, such as %s", len(failing), failing[0])
+}

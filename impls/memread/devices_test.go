@@ -1,0 +1,119 @@
+package memread
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"testing"
+
+	"eccbench/datasets"
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/device/devicetest"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+)
+
+// addUp is what the kernel does.
+func addUp(string) devicetest.Kernel {
+	return func(at func(uint64) ([]byte, error), args []any) error {
+		image, err := at(args[0].(device.Buffer).Address())
+		if err != nil {
+			return err
+		}
+		to, err := at(args[2].(device.Buffer).Address())
+		if err != nil {
+			return err
+		}
+		binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(to)+grid.Sum64(image[:8*args[1].(int64)]))
+		return nil
+	}
+}
+
+// On one device and on several, images of few slices and of slices that are no whole
+// words have the sum that the law says; what was poisoned has not.
+func TestSumOnStandIns(t *testing.T) {
+	for _, devices := range []int{1, 2, 3} {
+		driver := devicetest.New(devices, addUp)
+		opened := map[string]device.Device{}
+		open := func(which string) (device.Device, error) {
+			if d, ok := opened[which]; ok {
+				return d, nil
+			}
+			index, err := strconv.Atoi("0" + which)
+			if err != nil {
+				return nil, err
+			}
+			opened[which], err = driver.Open(index)
+			return opened[which], err
+		}
+		policy := Workload(open).Policy
+		for _, name := range []string{
+			"noise/shape=1x1/type=uint8", "noise/shape=37x1/type=int16", "noise/shape=1x37/type=uint8", "noise/shape=5x5x2/type=uint8",
+			"noise/shape=7x5x3/type=uint8", "noise/shape=3x3x5/type=int16", "noise/shape=32x16x17/type=float32",
+		} {
+			src, err := datasets.Open(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, impl := range []bench.Implementation[grid.Source, uint64]{OnDevice{open}, OnDevices{open}} {
+				what := fmt.Sprintf("%s on %s, %d devices", impl.About().Name, name, devices)
+				c := bench.Conditions{Scope: bench.Device, Devices: "all"}
+				if err := impl.CanDo(src, c); err != nil {
+					t.Fatalf("%s: %v", what, err)
+				}
+				job, err := impl.Setup(src, c)
+				if err != nil {
+					t.Fatalf("%s: %v", what, err)
+				}
+				job.Poison()
+				for _, done := range []bool{false, true, true} {
+					if done {
+						if err := job.Do(nil); err != nil {
+							t.Fatalf("%s: %v", what, err)
+						}
+					}
+					got, err := job.Out()
+					if err != nil {
+						t.Fatal(err)
+					}
+					evidence := policy.Check(verify.Question[grid.Source, uint64]{Name: name, In: src, Out: got, Budget: 1 << 40})
+					if right := verify.Judge([]string{name}, evidence).Status == verify.Verified; right != done {
+						t.Errorf("%s: done %v, %v", what, done, evidence)
+					}
+				}
+				if err := job.Close(); err != nil {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+		}
+		for _, d := range opened {
+			if err := d.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// Every slice is in one part, and no part of a 3D image has one slice but a whole
+// image of one.
+func TestParts(t *testing.T) {
+	for _, shape := range []grid.Shape{{D: 1, H: 1, W: 5}, {D: 1, H: 7, W: 3}, {D: 2, H: 3, W: 3}, {D: 3, H: 3, W: 3}, {D: 7, H: 3, W: 3}, {D: 64, H: 2, W: 2}} {
+		src, err := datasets.Open(fmt.Sprintf("constant/shape=%v/type=uint8", shape))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for devices := 1; devices < 9; devices++ {
+			var slices int64
+			for _, p := range parts(src, devices) {
+				if p.Shape().Dim() != shape.Dim() {
+					t.Errorf("%v on %d devices: a part of %v", shape, devices, p.Shape())
+				}
+				slices += p.Shape().Slices()
+			}
+			if slices != shape.Slices() {
+				t.Errorf("%v on %d devices: %d slices", shape, devices, slices)
+			}
+		}
+	}
+}
