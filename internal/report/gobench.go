@@ -50,9 +50,9 @@ func GoBench(w io.Writer, recs bench.Records) error {
 		run := machine[c.Run]
 		for _, kv := range [][2]string{
 			{"goos", run.Binary.OS}, {"goarch", run.Binary.Arch}, {"cpu", run.Machine.CPU},
-			{"scope", string(c.Scope)}, {"threads", fmt.Sprint(c.Threads)}, {"isa", c.ISA},
+			{"scope", string(c.Scope)}, {"threads", fmt.Sprint(c.Threads)}, {"devices", c.Devices}, {"isa", c.ISA},
 		} {
-			if kv[0] == "isa" && kv[1] == "" {
+			if (kv[0] == "devices" || kv[0] == "isa") && kv[1] == "" {
 				continue
 			}
 			r.Config = append(r.Config, benchfmt.Config{Key: kv[0], Value: []byte(kv[1]), File: true})

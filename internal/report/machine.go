@@ -18,6 +18,7 @@ import (
 func Machines(w io.Writer, f Format, recs bench.Records) error {
 	type column struct {
 		values, devices []string
+		uuids           []string
 		first, last     time.Time
 	}
 	var columns []column
@@ -48,10 +49,17 @@ func Machines(w io.Writer, f Format, recs bench.Records) error {
 				c.devices = append(c.devices, d)
 			}
 		}
+		for _, cell := range recs.Cells {
+			for _, id := range cell.UUIDs {
+				if cell.Run == r.ID && !slices.Contains(c.uuids, id) {
+					c.uuids = append(c.uuids, id)
+				}
+			}
+		}
 	}
-	names = append([]string{"device"}, names...)
+	names = append([]string{"device", "UUID"}, names...)
 	for i, c := range columns {
-		columns[i].values = append([]string{strings.Join(c.devices, "; ")}, c.values...)
+		columns[i].values = append([]string{strings.Join(c.devices, "; "), strings.Join(c.uuids, ", ")}, c.values...)
 	}
 	header := []string{"machine"}
 	when := []string{"measured"}
