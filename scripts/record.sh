@@ -54,11 +54,13 @@ gen=${gens%%,*} type=${types%%,*}
 in_scope() {
 	"$ECCBENCH" list --format md | awk -F'|' -v scope="$1" '
 		/^\| input / { exit }
-		NR > 2 && index(" " $5 " ", " " scope " ") { gsub(/ /, "", $2); if ($2 != "naive") names = names "," $2 }
+		NR > 2 && $3 !~ /gpus/ && index(" " $5 " ", " " scope " ") { gsub(/ /, "", $2); if ($2 != "naive") names = names "," $2 }
 		END { print substr(names, 2) }'
 }
 
-weights=126 only='' begun=$(date +%s)
+several=0
+[ "$(nvidia-smi -L 2>/dev/null | wc -l)" -lt 2 ] || several=12 # the weight of what runs on several devices
+weights=$((126 + several)) only='' begun=$(date +%s)
 trap 'echo "$0: interrupted; the same command does the rest" >&2; exit 13' INT TERM
 
 # record NAME WEIGHT SCOPE DIM SIZES GENS TYPES [FLAG] runs one results file for its
@@ -85,6 +87,11 @@ record hot-3d 4 kernel 3 "$few3" "$gen" "$type" --hot
 record hot-2d 3 kernel 2 "$few2" "$gen" "$type" --hot
 record e2e-3d 24 e2e 3 "$sizes3" "$gens" "$types"
 record e2e-2d 11 e2e 2 "$sizes2" "$gens" "$types"
+if [ "$several" -gt 0 ]; then
+	only='extrema-gpu,extrema-gpus'
+	record devices-kernel 6 kernel 3 "$few3" "$gen" "$type" '--devices all'
+	record devices-device 6 device 3 "$few3" "$gen" "$type" '--devices all'
+fi
 only='extrema*'
 record linear-gpu 8 kernel 3 "$linear" "$gen" uint8
 record linear-cpu 8 e2e 3 "$linear" "$gen" uint8
@@ -100,7 +107,7 @@ part() { # TITLE FILE
 {
 	printf '# What eccbench measured here\n\n'
 	set --
-	for f in kernel-3d kernel-2d hot-3d hot-2d device-3d device-2d e2e-3d e2e-2d linear-gpu linear-cpu; do
+	for f in kernel-3d kernel-2d hot-3d hot-2d device-3d device-2d devices-kernel devices-device e2e-3d e2e-2d linear-gpu linear-cpu; do
 		if grep -qs '"kind":"cell"' $f.jsonl; then set -- "$@" $f.jsonl; fi
 	done
 	[ $# -eq 0 ] || "$ECCBENCH" report "$@" --format md --machine
@@ -111,6 +118,8 @@ part() { # TITLE FILE
 	part 'Kernels, 2D, the caches left as they are' hot-2d.jsonl
 	part 'Calls on a resident image, 3D' device-3d.jsonl
 	part 'Calls on a resident image, 2D' device-2d.jsonl
+	part 'Kernels on one device and on several' devices-kernel.jsonl
+	part 'Calls on images resident on one device and on several' devices-device.jsonl
 	part 'From host memory to the curve, 3D' e2e-3d.jsonl
 	part 'From host memory to the curve, 2D' e2e-2d.jsonl
 	part 'The cost of a voxel over sizes, kernels' linear-gpu.jsonl
