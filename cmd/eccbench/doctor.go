@@ -10,6 +10,7 @@ import (
 
 	"eccbench/impls"
 	"eccbench/internal/bench"
+	"eccbench/internal/device"
 	"eccbench/internal/quantity"
 	"eccbench/internal/resident"
 	"eccbench/internal/runner"
@@ -28,6 +29,7 @@ func doctorCommand() subcommand {
 func (c *command) doctor(args []string) error {
 	f := pflag.NewFlagSet("doctor", pflag.ContinueOnError)
 	which := f.String("device", "", "accelerator: its number, UUID or name (default the first)")
+	list := f.String("devices", "", "accelerators in place of one: all, or a comma list such as 0,1,3")
 	if err := c.parse(doctorCommand(), f, args); err != nil {
 		return err
 	}
@@ -54,22 +56,40 @@ func (c *command) doctor(args []string) error {
 	line("kernel", "%s", m.Kernel)
 	line("program", "commit %s, %s %s/%s, sha256 %.16s…", run.Binary.Commit, run.Binary.Go, run.Binary.OS, run.Binary.Arch, run.Binary.SHA256)
 	line("clock", "smallest step seen %s", quantity.Duration(clockStep()))
-	if err := c.lookAtDevice(*which, line); err != nil {
+	if err := c.lookAtDevices(*which, *list, line); err != nil {
 		return err
 	}
 	return c.tryWorker(line)
 }
 
-// lookAtDevice shows the chosen accelerator, or says in
-// one line why there is none, and times how long kernels take to load.
-func (c *command) lookAtDevice(which string, line func(what, format string, args ...any)) error {
+// lookAtDevices shows the chosen accelerators, or says in one line why there are
+// none.
+func (c *command) lookAtDevices(which, list string, line func(what, format string, args ...any)) error {
+	var devices []device.Device
 	d, err := c.open(which)
+	if err == nil {
+		devices = append(devices, d)
+	}
+	if list != "" {
+		devices, err = c.open.Several(list)
+	}
 	if err != nil {
 		line("device", "none: %v", err)
 		return nil
 	}
+	for _, d := range devices {
+		if err := lookAtDevice(d, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookAtDevice shows an accelerator, and times how long kernels take to load.
+func lookAtDevice(d device.Device, line func(what, format string, args ...any)) error {
 	defer d.Close() // the process ends: there is nobody to tell
 	line("device", "%s", resident.Describe(d))
+	line("", "number %d of %d, %s", d.Info().Index, d.Info().Count, d.Info().UUID)
 	sensors := d.Sensors()
 	defer sensors.Close()
 	now := sensors.Read()

@@ -44,6 +44,7 @@ func TestFailingDriver(t *testing.T) {
 	const crashed = `CRASHED: the worker ended with exit status 1: eccbench: `
 	for name, c := range map[string]struct {
 		impl, fake string
+		devices    string
 		want       string // of what the cell says, after its name
 		code       int
 	}{
@@ -64,13 +65,21 @@ func TestFailingDriver(t *testing.T) {
 		"chunked goes astray":        {impl: "chunked", fake: "kernel:stray", want: crashed + `.*\(CUDA_ERROR_ILLEGAL_ADDRESS, 700\)`, code: exitCrash},
 		"memory that cannot be read": {fake: "async_lost:214", want: crashed + `.*, 214\)`, code: exitCrash},
 		"the device is lost":         {fake: "fail:cuEventRecord:46:0", want: crashed + `.*cuEventRecord: .*, 46\)`, code: exitCrash},
+		"several devices":            {impl: "extrema-gpus", devices: "all", fake: "devices:3", want: `WRONG: `, code: exitWrong},
+		"no list of devices":         {impl: "extrema-gpus", fake: "devices:2", want: `SKIPPED: no devices are listed; --devices all takes all there are`},
+		"a device too many":          {impl: "extrema-gpus", devices: "1,2", fake: "devices:2", want: `SKIPPED: device 2: there are 2: 0 Fake GPU A `},
+		"a device twice":             {impl: "extrema-gpus", devices: "1,B", fake: "devices:2", want: `SKIPPED: devices 1,B: "1" and "B" are the same one`},
+		"several small devices":      {impl: "extrema-gpus", devices: "all", fake: "devices:2 memory:4096", want: `SKIPPED: slices 0 to 1 on device 0: .* of device memory, 4.00 KiB are free`},
+		"no memory on one of them":   {impl: "extrema-gpus", devices: "all", fake: "devices:2 fail:cuMemAlloc_v2:2:5", want: `SKIPPED: .*cuMemAlloc_v2: out of memory \(CUDA_ERROR_OUT_OF_MEMORY, 2\)`},
+		"a launch on one of them":    {impl: "extrema-gpus", devices: "all", fake: "devices:2 fail:cuLaunchKernel:719:5", want: crashed + `.*cuLaunchKernel: unspecified launch failure`, code: exitCrash},
+		"kernels crash on several":   {impl: "extrema-gpus", devices: "all", fake: "devices:2 kernel:crash", want: crashed + `.*unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\)`, code: exitCrash},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if c.impl == "" {
 				c.impl = "fullsweep"
 			}
-			cmd := exec.Command("eccbench-planted", "verify", "--impl", c.impl+",cpu", "--input", "noise/shape=5x4x3/type=float32/levels=3/seed=1", "-q")
+			cmd := exec.Command("eccbench-planted", "verify", "--impl", c.impl+",cpu", "--input", "noise/shape=5x4x3/type=float32/levels=3/seed=1", "-q", "--devices", c.devices)
 			cmd.Env = append(os.Environ(), "ECCBENCH_LIBCUDA="+driver, "ECCBENCH_FAKE="+c.fake)
 			var stdout, stderr bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -112,6 +121,40 @@ func TestPaperOnADevice(t *testing.T) {
 			for _, want := range []string{`×1 +` + impl + ` +[0-9.]+ [µm]?s +WRONG `, impl + ` .*: WRONG: .*sum to 1`, `reproduce: eccbench paper wang2022 --table ` + table, `measured on: .*; .*compute capability`} {
 				if !regexp.MustCompile(want).Match(stdout.Bytes()) {
 					t.Errorf("%q is missing in\n%s", want, &stdout)
+				}
+			}
+		})
+	}
+}
+
+// A run on a list of devices says so in its heading and its records, with the UUIDs of
+// the devices of each cell; what is on one takes the list's first.
+func TestListOfDevices(t *testing.T) {
+	driver := fakeDriver(t)
+	for list, want := range map[string]struct{ one, all string }{
+		"all": {`"GPU-0011[^"]*"`, `"GPU-0011[^"]*","GPU-0112[^"]*","GPU-0213[^"]*"`},
+		"2,0": {`"GPU-0213[^"]*"`, `"GPU-0213[^"]*","GPU-0011[^"]*"`},
+	} {
+		t.Run(list, func(t *testing.T) {
+			t.Parallel()
+			out := filepath.Join(t.TempDir(), "r.jsonl")
+			cmd := exec.Command("eccbench", "--scope", "device", "--devices", list, "--impl", "extrema-gpu*", "--sizes", "5x4x7", "--max-samples", "3", "-q", "--out", out)
+			cmd.Env = append(os.Environ(), "ECCBENCH_LIBCUDA="+driver, "ECCBENCH_FAKE=devices:3")
+			var stdout, stderr bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &stdout, &stderr
+			if err := cmd.Run(); cmd.ProcessState.ExitCode() != exitWrong {
+				t.Errorf("%v, want exit code %d: %s", err, exitWrong, &stderr)
+			}
+			if heading := "scope device, "; !regexp.MustCompile(heading + `\d+ threads, devices ` + list).Match(stdout.Bytes()) {
+				t.Errorf("the heading names no devices:\n%s", &stdout)
+			}
+			records, err := os.ReadFile(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for impl, uuids := range map[string]string{"memread-gpu": want.one, "extrema-gpu": want.one, "memread-gpus": want.all, "extrema-gpus": want.all} {
+				if !regexp.MustCompile(`"impl":"` + impl + `".*"devices":"` + list + `".*"uuids":\[` + uuids + `\]`).Match(records) {
+					t.Errorf("%s: no record with devices %s and UUIDs %s in\n%s", impl, list, uuids, records)
 				}
 			}
 		})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -81,8 +82,14 @@ func (l *limitFlags) plan(c *command, inputs []string) (runner.Plan, error) {
 	if l.isa != "" && !slices.Contains(impls.ISAs(), l.isa) {
 		return p, usagef("--isa %s: want one of %s", l.isa, strings.Join(impls.ISAs(), ", "))
 	}
-	if l.devices != "" && l.devices != resident.All && l.device == "" {
-		p.Device, _, _ = strings.Cut(l.devices, ",")
+	if l.devices != "" && l.devices != resident.All {
+		names := strings.Split(l.devices, ",")
+		for i, name := range names {
+			if strings.TrimSpace(name) == "" || slices.Contains(names[:i], name) {
+				return p, usagef("--devices %s: want all, or a comma list of different devices", l.devices)
+			}
+		}
+		p.Device = cmp.Or(l.device, names[0])
 	}
 	var err error
 	if p.Impls, err = choose(l.impl, p.Benches[0].Abouts()); err != nil {
