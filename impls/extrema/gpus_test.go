@@ -32,6 +32,9 @@ type twin struct {
 	index, count int
 }
 
+// Do lets the twins of a device, which has one thread, wait for each other.
+func (t twin) Do(f func() error) error { return f() }
+
 func (t twin) Info() device.Info {
 	i := t.Device.Info()
 	i.Index, i.Count = t.index, t.count

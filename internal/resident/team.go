@@ -3,9 +3,11 @@ package resident
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"eccbench/internal/device"
@@ -21,14 +23,15 @@ type Member interface {
 	Bring() error
 }
 
-// A Team is work on several devices that starts together and is timed by one
-// clock. The first member's device notes the time before any of it; the others
-// wait for that, and it notes the time again when it has waited for all of them.
+// A Team is work on several devices that starts together and is timed by one clock.
+// A stream of the first member's device notes the time before any of it, for which
+// all members wait, and again when it has waited for all of them.
 type Team struct {
 	members    []Member
 	teams      [][]int // the members of each device, the first member's device first
+	clock      device.Stream
 	start, end device.Event
-	done       []device.Event // for each member; the first has none
+	done       []device.Event // for each member
 	watches    []*Watch       // for each device
 }
 
@@ -49,76 +52,91 @@ func NewTeam(members []Member) (t *Team, err error) {
 			t.teams, t.watches = append(t.teams, nil), append(t.watches, NewWatch(m.On()))
 		}
 		t.teams[k] = append(t.teams[k], i)
-		if i == 0 {
-			continue
-		}
 		if t.done[i], err = m.On().NewEvent("end of a part"); err != nil {
 			return t, err
 		}
 	}
-	if t.start, err = members[0].On().NewEvent("start of all parts"); err != nil {
+	first := members[0].On()
+	if t.clock, err = first.NewStream("clock of all parts"); err != nil {
 		return t, err
 	}
-	t.end, err = members[0].On().NewEvent("end of all parts")
+	if t.start, err = first.NewEvent("start of all parts"); err != nil {
+		return t, err
+	}
+	t.end, err = first.NewEvent("end of all parts")
 	return t, err
 }
 
 // Do does the work of all members, and returns when their answers are on the host.
-// All is enqueued before any of it is waited for, by one goroutine for each device.
+// All is enqueued before any of it is waited for, on all devices at the same time.
 func (t *Team) Do() error {
-	lead := t.members[0]
-	began, ready := false, make(chan struct{})
-	release := sync.OnceFunc(func() { close(ready) })
-	errs := make([]error, len(t.teams))
-	var wg sync.WaitGroup
-	for k, team := range t.teams[1:] {
-		wg.Go(func() {
-			<-ready
-			if began {
-				errs[k+1] = t.members[team[0]].On().Do(func() error { return t.enqueue(team) })
+	var s starting
+	s.missing.Store(int32(len(t.teams)))
+	err := Each(len(t.teams), func(k int) error {
+		defer s.leave()
+		return t.members[t.teams[k][0]].On().Do(func() error {
+			if s.arrive(); k == 0 && s.all() {
+				if err := t.clock.Record(t.start); err != nil {
+					return err
+				}
+				s.begun.Store(true)
 			}
+			if !s.begins() {
+				return nil // another device's error says why
+			}
+			return t.enqueue(t.teams[k])
 		})
-	}
-	errs[0] = lead.On().Do(func() error {
-		if err := lead.Stream().Record(t.start); err != nil {
-			return err
-		}
-		began = true
-		release()
-		return t.enqueue(t.teams[0])
 	})
-	release()
-	wg.Wait()
-	err := errors.Join(errs...)
 	if err == nil {
-		err = lead.On().Do(func() error {
-			for _, done := range t.done[1:] {
-				if err := lead.Stream().WaitFor(done); err != nil {
+		err = t.members[0].On().Do(func() error {
+			for _, done := range t.done {
+				if err := t.clock.WaitFor(done); err != nil {
 					return err
 				}
 			}
-			if err := lead.Stream().Record(t.end); err != nil {
-				return err
-			}
-			return lead.Bring()
+			return t.clock.Record(t.end)
 		})
 	}
 	for _, m := range t.members {
 		err = errors.Join(err, m.Stream().Wait())
 	}
-	return err
+	return errors.Join(err, t.clock.Wait())
+}
+
+// starting is where the threads of all devices meet, so that none has to be woken up
+// after the clock has started. They wait for each other without sleeping.
+type starting struct {
+	missing      atomic.Int32
+	begun, ended atomic.Bool
+}
+
+func (s *starting) arrive() { s.missing.Add(-1) }
+
+// leave ends the waiting of the others, whom one that failed would keep waiting.
+func (s *starting) leave() { s.ended.Store(true) }
+
+// all returns when all have arrived, and whether they have.
+func (s *starting) all() bool { return s.until(func() bool { return s.missing.Load() == 0 }) }
+
+// begins returns when the clock has started, and whether it has.
+func (s *starting) begins() bool { return s.until(s.begun.Load) }
+
+func (s *starting) until(what func() bool) bool {
+	for n := 1; !what(); n++ {
+		if s.ended.Load() {
+			return what()
+		}
+		if n%1000 == 0 {
+			runtime.Gosched() // there may be more threads than processors
+		}
+	}
+	return true
 }
 
 // enqueue adds the work of members of one device, on its thread.
 func (t *Team) enqueue(members []int) error {
 	for _, i := range members {
 		m := t.members[i]
-		if i == 0 {
-			if err := m.Enqueue(); err != nil {
-				return err
-			}
-			continue
-		}
 		if err := m.Stream().WaitFor(t.start); err != nil {
 			return err
 		}
@@ -156,7 +174,7 @@ func (t *Team) Cool() error {
 	return errors.Join(errs...)
 }
 
-// Elapsed is the time of the last Do on the first member's device.
+// Elapsed is the time of the last Do by the first member's device.
 func (t *Team) Elapsed() (time.Duration, error) { return t.end.Since(t.start) }
 
 // Device describes the devices in one line: equal ones once, with their number.
@@ -201,12 +219,10 @@ func (t *Team) Close() error {
 	for _, w := range t.watches {
 		errs = append(errs, w.Close())
 	}
-	for _, e := range append(t.done, t.start, t.end) {
-		if e != nil {
-			errs = append(errs, e.Close())
-		}
+	for _, e := range t.done {
+		errs = append(errs, CloseAll(e))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, CloseAll(t.end, t.start, t.clock))...)
 }
 
 // Each calls f with 0 to n − 1 at the same time, and joins the errors.

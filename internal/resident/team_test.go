@@ -189,11 +189,44 @@ func TestTeamFails(t *testing.T) {
 		if err := team.Do(); err == nil || !strings.Contains(err.Error(), "the kernel failed") {
 			t.Errorf("member %d fails: %v", broken, err)
 		}
+		team.Close() // the stream that failed says so again
+	}
+}
+
+// A device that does nothing, because it was closed, keeps no other waiting.
+func TestTeamOfAClosedDevice(t *testing.T) {
+	for broken := range 3 {
+		open := standIns(t, 3)
+		devices, err := open.Several(All)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var members []Member
+		for i, d := range devices {
+			w := newWork(t, d, "waits", 1, 1)
+			if i == broken {
+				w.d = shut{d}
+			}
+			members = append(members, w)
+		}
+		team, err := NewTeam(members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := team.Do(); !errors.Is(err, errShut) {
+			t.Errorf("device %d is closed: %v", broken, err)
+		}
 		if err := team.Close(); err != nil {
 			t.Error(err)
 		}
 	}
 }
+
+var errShut = errors.New("the device is closed")
+
+type shut struct{ device.Device }
+
+func (shut) Do(func() error) error { return errShut }
 
 func TestStage(t *testing.T) {
 	open := standIns(t, 1)
