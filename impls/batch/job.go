@@ -34,7 +34,7 @@ func (i Implementation) About() bench.About {
 // there are.
 func (i Implementation) inner(b *Batch, c bench.Conditions) (bench.Conditions, int) {
 	lanes := max(1, c.Threads)
-	if i.About().Where == "gpu" {
+	if i.About().Where != "cpu" {
 		lanes = onDevice
 	}
 	lanes = min(lanes, b.Len())

@@ -147,8 +147,10 @@ type Flagged interface {
 // A DeviceJob is a Job on a device with a clock and caches of its own. None of
 // its methods is ever timed.
 type DeviceJob interface {
-	// Device describes the device in one line.
+	// Device describes the device, or the kinds of several, in one line, and UUIDs
+	// tells which cards they are, in order.
 	Device() string
+	UUIDs() []string
 	// Flagged gives, beside what holds for the job, what a reader should know of
 	// what was measured since the last call: that the device was slowed down, its
 	// clock moved, or others used it.
@@ -161,9 +163,6 @@ type DeviceJob interface {
 	// clock of one of them.
 	Elapsed() (time.Duration, error)
 }
-
-// A Located job names the accelerators that it runs on by their UUIDs, in order.
-type Located interface{ UUIDs() []string }
 
 // A Launcher is a Job that counts the kernels that it has launched.
 type Launcher interface{ Launches() int64 }

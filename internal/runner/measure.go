@@ -272,10 +272,7 @@ func (r *trial[In, Out]) count() error {
 // look notes what the first job and its device say of themselves.
 func (r *trial[In, Out]) look() {
 	if on, ok := r.jobs[0].(bench.DeviceJob); ok {
-		r.record.Device = on.Device()
-	}
-	if located, ok := r.jobs[0].(bench.Located); ok {
-		r.record.UUIDs = located.UUIDs()
+		r.record.Device, r.record.UUIDs = on.Device(), on.UUIDs()
 	}
 	flagged, ok := r.jobs[0].(bench.Flagged)
 	if !ok {

@@ -126,6 +126,7 @@ func (launch) Poison()                           {}
 func (launch) Out() (int, error)                 { return 1, nil }
 func (launch) Close() error                      { return nil }
 func (launch) Device() string                    { return "a card" }
+func (launch) UUIDs() []string                   { return []string{"GPU-0"} }
 func (launch) Flags() []string                   { return nil }
 func (launch) Cool() error                       { return nil }
 func (l launch) Elapsed() (time.Duration, error) { return l.elapsed, nil }
