@@ -53,3 +53,22 @@ func TestSlowMedians(t *testing.T) {
 		t.Errorf("%s, %s: %s", r.Verdict, c.Decision, c.Reason)
 	}
 }
+
+// Quick calls are held to the ceiling as median ones are: what answers some calls
+// from memory is not faster.
+func TestSomeAnswersFromMemory(t *testing.T) {
+	for quick, want := range map[float64]Verdict{0.4: IsInconclusive, 0.6: Pass} {
+		w := &world{noise: 0.001}
+		w.alter = func(s Side, c *bench.CellRecord) {
+			c.Cost.Items, c.Ceiling = 1000, 1000 // a second for what takes a second
+			c.Samples = []float64{1, 1, 1}
+			if s == Candidate {
+				c.Samples[1] = quick
+			}
+		}
+		r := run(t, w, 1, cells(1, 0.05), nil)
+		if c := r.Cells[0]; r.Verdict != want || want == IsInconclusive && !strings.Contains(c.Reason, "a tenth of its calls are 2.5 times as fast") {
+			t.Errorf("%v: %s, %s: %s", quick, r.Verdict, c.Decision, c.Reason)
+		}
+	}
+}

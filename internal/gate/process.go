@@ -36,6 +36,9 @@ func observe(records bench.Records, failed error, c Cell) (Process, bench.CellRe
 	if len(r.Samples) > 0 {
 		p.Seconds, p.Quick = stats.Median(r.Samples), stats.LowerDecile(r.Samples)
 	}
+	if rate := float64(r.Cost.Items) / p.Quick; p.usable() && r.Ceiling > 0 && rate > tooQuick*r.Ceiling {
+		p.Status, p.Reason = verify.Implausible, fmt.Sprintf("a tenth of its calls are %.3g times as fast as the same bytes can be read", rate/r.Ceiling)
+	}
 	for k, d := range r.Digests {
 		if k < len(r.Inputs) {
 			p.digests[r.Inputs[k]] = d
@@ -46,6 +49,11 @@ func observe(records bench.Records, failed error, c Cell) (Process, bench.CellRe
 	}
 	return p, r
 }
+
+// tooQuick is how many times as fast as the ceiling's median call the quickest
+// tenth of the calls may be: a program that answers some from memory is faster. The
+// median itself was held to the ceiling when it was recorded.
+const tooQuick = 2
 
 // usable reports whether a process has a time of verified answers. The interval
 // of one process may be wide: the block counts, not the sample.

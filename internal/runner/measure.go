@@ -186,7 +186,7 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 		samples = r.sample(samples, first)
 		total = first.Seconds()
 	} else {
-		for warm, n := first, 1; warm < s.WarmUp; n++ {
+		for warm, n := first, 1; warm < s.WarmUp || n < len(r.jobs); n++ {
 			took, err := r.call(n, nil)
 			if err != nil {
 				return err
