@@ -148,8 +148,9 @@ func (c *command) run(args []string) error {
 	if err != nil {
 		return err
 	}
-	// What is sampled briefly is not warmed up for longer.
-	sampling.WarmUp = min(sampling.WarmUp, sampling.MaxTime)
+	if sampling.MaxTime < sampling.WarmUp { // what is sampled briefly is not warmed up for long
+		sampling.WarmUp /= 2
+	}
 	p.Budget = limit.time / 6 // numbers are the point: verify has the whole limit for its checks
 	p.Ceiling, p.Processes, p.Rotate, p.Sampling, p.Scope, p.Hot = impls.Ceiling, processes, rotate, &sampling, bench.Scope(scope), hot
 	switch {
