@@ -53,21 +53,26 @@ record() {
 		--store "$store" --out "$out/paper-$id.jsonl" --resume >/dev/null
 }
 
-# Large rows have lines of their own: they need more time to be verified in, and the
-# largest read one image only. A line runs what the lines before it did not.
+# The quick and telling rows first. Large ones have lines of their own: they need more
+# time to be verified in, and the largest read one image only. A line runs what the
+# lines before it did not.
+gpu='chunked,tiled,fullsweep,extrema*,smooth-gpu'
 record 170 wang2022 --table 1 --max-bytes 512MiB --max-time 700ms --check-time 700ms
-record 50 wang2022 --table 2 --row '*×1,*×10,*×100,*×1000' --max-time 300ms --check-time 10s
-record 70 wang2022 --table 3 --row '128²*,128³×1,128³×10,128³×100' --max-time 300ms --check-time 1s
-record 90 saxena2025 --max-bytes 64MiB --max-time 300ms --check-time 500ms
-record 150 wang2022 --table 1 --row '4096³' --impl 'extrema*,chunked,tiled' --max-time 1s --check-time 40s --time-limit 3m
-record 70 wang2022 --table 2 --row '*×10000' --impl smooth-gpu --max-time 300ms --check-time 60s --time-limit 2m
-record 80 wang2022 --table 1 --row '1024³' --rotate 1 --max-time 1s --check-time 2s
-record 120 saxena2025 --max-time 300ms --check-time 2s
-record 200 wang2022 --table 1 --row '2048³' --impl 'extrema*,chunked' --max-time 1s --check-time 8s --time-limit 3m
-record 90 wang2022 --table 3 --row '128³×1000' --max-time 300ms --check-time 2s --time-limit 2m
-record 80 wang2022 --table 1 --row '2048³' --impl tiled --max-time 1s --check-time 8s --time-limit 3m
-record 900 wang2022 --table 1 --row '2048³,4096³' --impl cpu --max-time 1s --check-time 40s --time-limit 4m
-record 300 wang2022 --table 2 --row '*×10000' --impl smooth --max-time 300ms --check-time 60s --time-limit 4m
+record 40 wang2022 --table 2 --row '*×1,*×10,*×100' --max-time 300ms --check-time 5s
+record 30 wang2022 --table 2 --row '*×1000' --impl smooth-gpu --max-time 300ms --check-time 10s
+record 60 wang2022 --table 3 --row '128²*,128³×1,128³×10,128³×100' --impl "$gpu" --max-time 300ms --check-time 1s
+record 80 saxena2025 --max-bytes 64MiB --impl "$gpu" --max-time 300ms --check-time 500ms
+record 140 wang2022 --table 1 --row '4096³' --impl "$gpu" --max-time 1s --check-time 22s --time-limit 3m
+record 60 wang2022 --table 2 --row '*×10000' --impl smooth-gpu --max-time 300ms --check-time 60s --time-limit 2m
+record 70 wang2022 --table 1 --row '1024³' --rotate 1 --max-time 1s --check-time 2s
+record 100 saxena2025 --impl "$gpu" --max-time 300ms --check-time 1s
+record 200 wang2022 --table 1 --row '2048³' --impl 'extrema*,chunked' --max-time 1s --check-time 4s --time-limit 3m
+record 90 wang2022 --table 3 --row '128³×1000' --impl "$gpu" --max-time 300ms --check-time 2s --time-limit 2m
+record 80 wang2022 --table 1 --row '2048³' --impl tiled --max-time 1s --check-time 4s --time-limit 3m
+record 60 saxena2025 --impl cpu --max-time 300ms --check-time 1s
+record 90 wang2022 --table 3 --impl cpu --max-time 300ms --check-time 1s --time-limit 2m
+record 400 wang2022 --table 1 --row '2048³,4096³' --impl cpu --max-time 1s --check-time 22s --time-limit 4m
+record 200 wang2022 --table 2 --impl smooth --max-time 300ms --check-time 60s --time-limit 4m
 
 # The reports.
 for id in wang2022 saxena2025; do

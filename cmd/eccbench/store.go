@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"eccbench/datasets"
 	"eccbench/internal/bench"
@@ -28,9 +29,19 @@ func (r *reproduction) images(j paperJob) ([]string, error) {
 	return datasets.Variants(first, r.rotate(j)*int(j.series.Files(j.row)))
 }
 
+// settling is how long a disk is left alone after it was written to: it goes on for a
+// moment when the files are there, and reads at two thirds of its rate meanwhile.
+const settling = 3 * time.Second
+
 // store writes the images that are read from a disk. Those that it has no room
 // for are made as they are read.
 func (r *reproduction) store() error {
+	var written int64
+	defer func() {
+		if written >= 1<<30 {
+			time.Sleep(settling)
+		}
+	}()
 	for i, j := range r.jobs {
 		names, err := r.images(j)
 		if err != nil || len(names) == 0 || r.missing[j.input] != "" {
@@ -69,6 +80,7 @@ func (r *reproduction) store() error {
 		if err := storeAll(names); err != nil {
 			return usageError{err}
 		}
+		written += need
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func CheckSlab(s Source, dst []byte, lo, hi int64) error {
 // take aheadBytes together, but at least two.
 const (
 	slabBytes  = 16 << 20
-	aheadBytes = 128 << 20
+	aheadBytes = 64 << 20
 )
 
 // EachSlab reads the source in order, in slabs of about 16 MiB, and calls f with

@@ -107,7 +107,13 @@ func (l *Line) take(c bench.CellRecord, all []bench.CellRecord, ceiling string) 
 		return // no number is quoted without a verdict
 	}
 	l.Mark = report.Mark(c.Status)
-	l.Parts, l.Startup = c.Spans, c.Startup
+	l.Parts, l.Startup = maps.Clone(c.Spans), c.Startup
+	for _, i := range c.Timeline { // what a device did at the same time
+		if l.Parts == nil {
+			l.Parts = map[string]float64{}
+		}
+		l.Parts[i.Name] += i.To - i.From
+	}
 	each := 1 / float64(l.Row.Times())
 	switch part, isPart := strings.CutPrefix(string(l.Series.Quantity), string(Part)); {
 	case isPart:

@@ -204,3 +204,25 @@ func TestStandInsAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// The parts of a call are those of the host and what its device did meanwhile.
+func TestPartsOfACall(t *testing.T) {
+	p, err := Find("wang2022")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := p.Tables[0].Rows[3]
+	c := cell(r, "chunked", "gpu", bench.File, Place{Store: "/store"}, verify.Verified, 0.3)
+	c.Spans = map[string]float64{"read": 0.2}
+	c.Timeline = []bench.Interval{{Name: "copy", To: 0.01}, {Name: "count", From: 0.01, To: 0.0115}, {Name: "copy", From: 0.01, To: 0.02}}
+	for _, l := range p.Lines(p.Tables[0], []bench.CellRecord{c}, "memread", func(string, string) bool { return true }, func(Series, Row) string { return "" }) {
+		if l.Impl != "chunked" || !l.is(r) {
+			continue
+		}
+		if got := l.parts(); got != "start 500 ms, copy 20.0 ms, count 1.50 ms, read 200 ms" {
+			t.Error(got)
+		}
+		return
+	}
+	t.Error("no such line")
+}
