@@ -29,3 +29,15 @@ inlined void add_shared(unsigned address, int v) {
 inlined void add_global(int64 *p, int64 v) {
   asm volatile("red.global.add.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
 }
+
+// Atomic operations that give what was there before.
+inlined unsigned fetch_add_shared(unsigned address, int v) {
+  unsigned old;
+  asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(old) : "r"(address), "r"(v) : "memory");
+  return old;
+}
+inlined unsigned exchange_shared(unsigned address, unsigned v) {
+  unsigned old;
+  asm volatile("atom.shared.exch.b32 %0, [%1], %2;" : "=r"(old) : "r"(address), "r"(v) : "memory");
+  return old;
+}

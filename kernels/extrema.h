@@ -139,7 +139,7 @@ template <class T> inlined void add(unsigned levels, half2 biased, unsigned nowh
 }
 
 // Where a thread adds no change: what add takes for nowhere.
-template <class T> inlined unsigned no_level(const ladder &l) {
+template <class T> inlined unsigned no_level(const ladder &l, pair) {
   return 0x10001 * (sizeof(T) == 1 ? 256 + (thread_x() & 31) : 4 * (l.n + (thread_x() & 31)));
 }
 
@@ -147,6 +147,12 @@ template <class T> inlined unsigned no_level(const ladder &l) {
 template <class T> inlined void add(float32 value, float32 change, float32, const histogram &h, const ladder &l) {
   if (change != 0) histogram::add(h, level(l, (typename in_register<T>::type)value), (int)change);
 }
+
+template <class T> inlined float32 no_level(const ladder &, single) { return 0; }
+
+// What is due after a thread's changes of a plane or a row: with counters that hold
+// any number of changes, nothing.
+template <class T, class V> inlined void settle(const histogram &, const V &) {}
 
 // Four columns' changes of the row beyond a thread's last: of the second voxel of
 // a pair, what is of the first having gone to the second (to_second).

@@ -63,9 +63,9 @@ template <class L> inlined void compare(row_falls<L> &f, const row<L> &last, con
   }
 }
 
-template <class L, class T>
+template <class L, class T, class H>
 inlined void count(const row<L> &p, const row_falls<L> &fell, const row_falls<L> &falling, const counting<L> &k, int slot,
-                   const histogram &h, const ladder &l) {
+                   const H &h, const ladder &l) {
   typedef typename L::number N;
   int thread = thread_x() & 31;
   N to_v[tiles][4], beyond_v[tiles][4];
@@ -84,21 +84,24 @@ inlined void count(const row<L> &p, const row_falls<L> &fell, const row_falls<L>
       add<T>(p.v[t][c], c ? to_v[t][c] + beyond_v[t][c - 1] : t ? to_v[t][0] + v_in : L::fma(v_in, k.inner, to_v[0][0]),
              k.nowhere, h, l);
   }
+  settle<T>(h, p.v);
 }
 
-template <class L, class T>
-inlined void count_row_seam(const counting<L> &k, int from, int to, const histogram &h, const ladder &l) {
+template <class L, class T, class H>
+inlined void count_row_seam(const counting<L> &k, int from, int to, const H &h, const ladder &l) {
   if (planted(fault::halo)) return;
   sync_warp();
   int slot = from + (thread_x() & 31);
-  if (slot < to)
+  if (slot < to) {
     add<T>(k.s->v[slot & (slots - 1)][0], k.s->n[slot & (slots - 1)][0] + L::bias(), k.nowhere, h, l);
+    settle<T>(h, k.s->v[slot & (slots - 1)]);
+  }
   sync_warp();
 }
 
-template <class L, class T, bool aligned>
+template <class L, class T, bool aligned, class H>
 inlined void extrema_2d(const T *image, int width, int, int height, int segment, const scaling &s, const ladder &l,
-                        const histogram &h, seam<L> *seams) {
+                        const H &h, seam<L> *seams) {
   if (planted(fault::slab)) height--;
   int thread = thread_x() & 31, warp = thread_x() >> 5, warps = threads() >> 5;
   int across = (width + tiles * columns - 1) / (tiles * columns);
@@ -108,7 +111,7 @@ inlined void extrema_2d(const T *image, int width, int, int height, int segment,
     if (tile >= across) continue;
     int x = tile * tiles * columns + 4 * thread, first = item / groups * L::voxels * segment;
     int last = first + segment, left = width - x; // last: and those of the other segments
-    counting<L> k{L::times(x ? 1 : 0), L::times(thread ? 1 : 0), as<typename L::value>(no_level<T>(l)), seams + warp};
+    counting<L> k{L::times(x ? 1 : 0), L::times(thread ? 1 : 0), no_level<T>(l, L()), seams + warp};
     row<L> a, b;
     row_falls<L> fa, fb;
     segments<L, T> in, then;

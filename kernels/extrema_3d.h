@@ -52,9 +52,9 @@ template <class L> inlined void compare(falls<L> &f, const plane<L> &last, const
 
 // A plane is counted, given where its images fall from the plane before (fell) and
 // to the plane after (falling).
-template <class L, class T>
+template <class L, class T, class H>
 inlined void count(const plane<L> &p, const falls<L> &fell, const falls<L> &falling, const counting<L> &k, int slot,
-                   const histogram &h, const ladder &l) {
+                   const H &h, const ladder &l) {
   typedef typename L::number N;
   int lane = thread_x() & 31;
   N down[4];
@@ -85,11 +85,12 @@ inlined void count(const plane<L> &p, const falls<L> &fell, const falls<L> &fall
     }
   }
   UNROLL for (int c = 0; c < 4; c++) add<T>(p.v[held][c], down[c], k.nowhere, h, l);
+  settle<T>(h, p.v);
 }
 
 // The seam's planes, from one on and at most 32, a plane for each thread.
-template <class L, class T>
-inlined void count_seam(const counting<L> &k, int from, int to, const histogram &h, const ladder &l) {
+template <class L, class T, class H>
+inlined void count_seam(const counting<L> &k, int from, int to, const H &h, const ladder &l) {
   typedef typename L::number N;
   if (planted(fault::halo)) return;
   sync_warp();
@@ -104,6 +105,7 @@ inlined void count_seam(const counting<L> &k, int from, int to, const histogram 
       down = L::fma(-n[r], mine, n[r]) + L::bias();
     }
     add<T>(v[held], down, k.nowhere, h, l);
+    settle<T>(h, v);
   }
   sync_warp();
 }
@@ -179,9 +181,9 @@ inlined void bring(rows<L, T> &in, plane<L> &p, const counting<L> &k, const edge
   take_least(p, extra, k.s, z);
 }
 
-template <class L, class T, bool aligned>
+template <class L, class T, bool aligned, class H>
 inlined void extrema_3d(const T *image, int width, int height, int depth, int segment, const scaling &sc,
-                        const ladder &l, const histogram &h, seam<L> *seams) {
+                        const ladder &l, const H &h, seam<L> *seams) {
   int lane = thread_x() & 31, warp = thread_x() >> 5, warps = threads() >> 5;
   const int high = held * L::voxels;
   if (planted(fault::slab)) depth--;
@@ -193,7 +195,7 @@ inlined void extrema_3d(const T *image, int width, int height, int depth, int se
     if (strip >= down) continue;
     int x = tile * columns + 4 * lane, first = rest / groups * segment;
     int last = first + segment < depth ? first + segment : depth;
-    counting<L> k{L::times(x ? 1 : 0), L::times(lane ? 1 : 0), as<typename L::value>(no_level<T>(l)), seams + warp};
+    counting<L> k{L::times(x ? 1 : 0), L::times(lane ? 1 : 0), no_level<T>(l, L()), seams + warp};
     // Two planes in turn, so that none is copied.
     plane<L> a, b;
     falls<L> fa, fb;

@@ -22,6 +22,8 @@ enum class fault {
   owner,   // a minimum is handed to the voxel that it is not of
   sign,    // what falls in one image of minima is added
   flush,   // only the first 512 levels are added to the curve's
+  overflow, // counters of 16 bits are not emptied in time
+  twice,    // what they hold is added twice when they are
 };
 
 // Whether a fault is planted.

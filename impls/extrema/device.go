@@ -12,10 +12,11 @@ import (
 	"eccbench/internal/resident"
 )
 
-// OnDevice counts extrema of a resident image (kernels/extrema_3d.h). Up to
-// 7900 levels are compared two at a time, as pairs of halves, where the image's
-// values stand on them: those of float32 on evenly spaced levels, of 16-bit types
-// on successive ones, of uint8 on any. Other images are compared a float32 at a
+// OnDevice counts extrema of a resident image (kernels/extrema_3d.h). Where the
+// image's values stand on evenly spaced levels, those of 16-bit types on
+// successive ones, their levels are compared: to 31,744 two at a time, as pairs of
+// halves, and to as many as a block has counters of 16 bits for one at a time.
+// Those of uint8 are pairs on any levels. Other images are compared a float32 at a
 // time, and a level is looked up where the curve changes.
 type OnDevice struct {
 	Open resident.Opener
@@ -36,11 +37,43 @@ func (OnDevice) About() bench.About {
 
 // The shape of the kernels' work.
 const (
-	threads    = 128
-	columns    = 128 // of a warp in 3D, half of those in 2D
-	pairLevels = 7900
-	spare      = 32 // counters of no level
+	columns = 128 // of a warp in 3D, half of those in 2D
+	spare   = 32  // counters of no level
 )
+
+// A kind of kernels is what they compare.
+type kind struct {
+	name    string // in the kernels' and their sources' names
+	threads int64  // of a block
+	voxels  int64  // of a lane
+	unit    int64  // what the pattern of a level grows by to the next
+	levels  int64  // that the patterns can tell apart
+	shares  int64  // levels to a counter of 32 bits
+}
+
+// kinds are the kinds that compare levels, the fastest first, and single the one
+// that compares values.
+func kinds() []kind {
+	return []kind{
+		{name: "", threads: 128, voxels: 2, unit: 4, levels: 7900, shares: 1},
+		{name: "wide", threads: 384, voxels: 2, unit: 1, levels: 31744, shares: 1},
+		{name: "ranked", threads: 384, voxels: 1, unit: 16, levels: 1 << 18, shares: 2},
+	}
+}
+
+func single() kind { return kind{name: "single", threads: 128, voxels: 1} }
+
+// counters is how many of 32 bits a block has in shared memory.
+func (k kind) counters(t grid.Type, l grid.Ladder) int64 {
+	levels := l.Len()
+	if t == grid.Uint8 {
+		levels = 1 << 8 // of values
+	}
+	return (levels+k.shares-1)/k.shares + spare
+}
+
+// seams is the shared memory that a block has beside its counters, at most.
+func (k kind) seams() int64 { return 4<<10 + k.threads*64 }
 
 // CanDo refuses what does not fit the device, or the kernels' integers.
 func (o OnDevice) CanDo(in grid.Source, c bench.Conditions) error {
@@ -75,39 +108,57 @@ func guard(in grid.Source) int64 {
 	return (bytes + align - 1) / align * align
 }
 
-// A scaling turns values that stand on levels into 4 times the level
-// (kernels/extrema.h).
+// A scaling turns values that stand on levels into the patterns of a kind
+// (kernels/extrema.h, extrema_wide.h and extrema_ranked.h).
 type scaling struct {
 	scale, offset float32
 	bias          uint32
 }
 
-// pairs is the scaling of a type and ladder, and whether pairs hold its levels.
-func pairs(t grid.Type, l grid.Ladder) (s scaling, ok bool) {
+// scaling is that of a type and ladder, and whether the kind's patterns tell the
+// levels apart.
+func (k kind) scaling(t grid.Type, l grid.Ladder) (s scaling, ok bool) {
 	if t == grid.Uint8 {
-		return s, true
+		return s, k.name == ""
 	}
 	lo, step, even := l.Affinity()
-	if !even || l.Len() > pairLevels {
+	if !even || l.Len() > k.levels {
 		return s, false
 	}
+	const integers = 1<<23 + 1<<16 // around it float32 are the integers
 	if t != grid.Float32 {
 		least := int64(lo)
+		whole := float64(least) == lo
+		if k.voxels == 1 {
+			s.bias = uint32(k.unit*least) - math.Float32bits(integers)
+			return s, step == 1 && whole
+		}
 		if t == grid.Int16 {
 			least -= math.MinInt16
 		}
-		s.bias = uint32(4 * least * 0x10001)
-		return s, step == 1 && float64(int64(lo)) == lo
+		s.bias = uint32(k.unit*least) * 0x10001
+		return s, step == 1 && whole
 	}
-	const integers = 1<<23 + 1<<16 // around it float32 are the integers
-	s.scale, s.offset = float32(4/step), float32(integers-4*lo/step)
-	for k := range l.Len() {
-		at := math.FMA(float64(s.scale), float64(l.Value(k)), float64(s.offset))
-		if at = math.Abs(at - integers - float64(4*k)); !(at < 0.4) {
+	unit := float64(k.unit)
+	s.scale, s.offset = float32(unit/step), float32(integers-unit*lo/step)
+	for n := range l.Len() {
+		at := math.FMA(float64(s.scale), float64(l.Value(n)), float64(s.offset))
+		if at = math.Abs(at - integers - float64(k.unit*n)); !(at < 0.4) {
 			return s, false
 		}
 	}
 	return s, true
+}
+
+// fastest is the first kind that compares an image's levels on a device, if any
+// does.
+func fastest(in grid.Source, shared int64) (k kind, s scaling, ok bool) {
+	for _, k := range kinds() {
+		if s, ok := k.scaling(in.Type(), in.Ladder()); ok && 4*k.counters(in.Type(), in.Ladder())+k.seams() <= shared {
+			return k, s, true
+		}
+	}
+	return kind{}, scaling{}, false
 }
 
 // Setup loads the kernels and allocates the image, and copies it there unless the
@@ -133,28 +184,27 @@ func bind(d device.Device, in grid.Source, c bench.Conditions, ptx func(string) 
 	return j, nil
 }
 
-// module is the source of the kernels for an image: one for each type, so that the
-// driver compiles no others.
-func module(in grid.Source) string { return fmt.Sprintf("ecc_extrema_%v", in.Type()) }
-
-// kernel is the kernel for an image, in pairs or not.
-func kernel(in grid.Source, ptx func(string) ([]byte, error), pairs bool) resident.Kernel {
-	k := resident.Kernel{
-		Module: module(in), Method: "extrema", PTX: ptx, Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder(), Threads: threads,
+// kernel is the kernel of a kind for an image. There is a source for each type, and
+// for each kind of many levels, so that the driver compiles no others.
+func (k kind) kernel(in grid.Source, ptx func(string) ([]byte, error)) resident.Kernel {
+	kernel := resident.Kernel{
+		Module: fmt.Sprintf("ecc_extrema_%v", in.Type()), Method: "extrema",
+		PTX: ptx, Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder(), Threads: k.threads,
 	}
-	switch {
-	case !pairs:
-		k.Method = "extrema_single"
-	case in.Shape().W%4 != 0:
-		k.Method = "extrema_unaligned"
+	if k.name != "" {
+		kernel.Method += "_" + k.name
 	}
-	if pairs {
-		k.Counters = in.Ladder().Len() + spare
-		if in.Type() == grid.Uint8 {
-			k.Counters = 1<<8 + spare
-		}
+	if k.shares == 0 {
+		return kernel
 	}
-	return k
+	if k.name != "" {
+		kernel.Module = fmt.Sprintf("ecc_extrema_%s_%v", k.name, in.Type())
+	}
+	if in.Shape().W%4 != 0 {
+		kernel.Method += "_unaligned"
+	}
+	kernel.Counters = k.counters(in.Type(), in.Ladder())
+	return kernel
 }
 
 func (j *deviceJob) image() uint64 { return j.memory.Address() + uint64(guard(j.in)) }
@@ -163,8 +213,8 @@ func (j *deviceJob) image() uint64 { return j.memory.Address() + uint64(guard(j.
 // so few long segments are cheap, but blocks take them in turn, and in the last turn
 // few may have one: those take more than half the time that all together take.
 // Measured on an H200, as the tails are.
-func segment(s grid.Shape, blocks int64, voxels int64) int64 {
-	const warps = threads / 32
+func (k kind) segment(s grid.Shape, blocks int64) int64 {
+	warps, voxels := k.threads/32, k.voxels
 	n, h, w := ecc.Stack(s)
 	across := (w + columns - 1) / columns
 	groups, rows, tail := across*(((h+2*voxels)/(2*voxels)+warps-1)/warps), int64(1), 0.3

@@ -1,14 +1,15 @@
 package extrema
 
 import (
+	"math"
 	"testing"
 
 	"eccbench/internal/grid"
 )
 
-// What the kernels do with a value that stands on a level gives four times the
-// level, for each level of the ladders that pairs are said to hold.
-func TestScalingsOfPairs(t *testing.T) {
+// What the kernels do with a value that stands on a level gives the level's pattern,
+// for each level of the ladders that a kind is said to hold.
+func TestScalings(t *testing.T) {
 	affine := func(lo, step float64, n int64) grid.Ladder {
 		l, err := grid.Affine(lo, step, n)
 		if err != nil {
@@ -20,42 +21,71 @@ func TestScalingsOfPairs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const (
+		pair = iota
+		wide
+		ranked
+		none
+	)
 	for _, c := range []struct {
 		typ    grid.Type
 		ladder grid.Ladder
-		want   bool
+		want   int // the first of kinds that holds it
 	}{
-		{grid.Float32, affine(0, 1.0/1024, 1024), true},
-		{grid.Float32, affine(-3.7, 0.0123, 4096), true},
-		{grid.Float32, affine(0, 1, pairLevels), true},
-		{grid.Float32, affine(0, 1, pairLevels+1), false},
-		{grid.Float32, affine(4096, 0.001, 1000), false}, // the values are rounded by more than a quarter of a step
-		{grid.Float32, table, false},
-		{grid.Uint16, affine(1000, 1, 1024), true},
-		{grid.Uint16, affine(0, 2, 1024), false},
-		{grid.Uint16, grid.Identity(grid.Uint16), false},
-		{grid.Int16, affine(-512, 1, 1024), true},
+		{grid.Float32, affine(0, 1.0/1024, 1024), pair},
+		{grid.Float32, affine(-3.7, 0.0123, 4096), pair},
+		{grid.Float32, affine(0, 1, 7900), pair},
+		{grid.Float32, affine(0, 1, 7901), wide},
+		{grid.Float32, affine(-3.7, 0.0123, 31744), wide},
+		{grid.Float32, affine(0, 1.0/31745, 31745), ranked},
+		{grid.Float32, affine(-3.7, 0.0123, 65536), ranked},
+		{grid.Float32, affine(0, 1, 1<<18), ranked},
+		{grid.Float32, affine(0, 1, 1<<18+1), none},
+		{grid.Float32, affine(4096, 0.001, 1000), wide}, // the values are rounded by more than a quarter of a step, but by less than a half
+		{grid.Float32, affine(9000, 0.001, 1000), none},
+		{grid.Float32, table, none},
+		{grid.Uint16, affine(1000, 1, 1024), pair},
+		{grid.Uint16, affine(1000, 1, 20000), wide},
+		{grid.Uint16, affine(1000, 1, 40000), ranked},
+		{grid.Uint16, affine(0, 2, 1024), none},
+		{grid.Uint16, affine(0, 0.5, 1<<17), none},
+		{grid.Uint16, grid.Identity(grid.Uint16), ranked},
+		{grid.Int16, affine(-512, 1, 1024), pair},
+		{grid.Int16, affine(-512, 1, 31744), wide},
+		{grid.Int16, grid.Identity(grid.Int16), ranked},
 	} {
-		s, ok := pairs(c.typ, c.ladder)
-		if ok != c.want {
-			t.Errorf("%v on %v: pairs %v, want %v", c.typ, c.ladder, ok, c.want)
+		list, got := kinds(), none
+		var s scaling
+		for i := len(list) - 1; i >= 0; i-- {
+			if of, ok := list[i].scaling(c.typ, c.ladder); ok {
+				got, s = i, of
+			}
+		}
+		if got != c.want {
+			t.Errorf("%v on %v: kind %v, want %v", c.typ, c.ladder, got, c.want)
 			continue
 		}
+		if got == none {
+			continue
+		}
+		unit, mask := uint32(list[got].unit), uint32(0xffff)
+		if got == ranked {
+			mask = 1<<32 - 1
+		}
 		for k := range c.ladder.Len() {
-			if !ok {
-				break
-			}
 			v, got := c.ladder.Value(k), uint32(0)
-			switch c.typ {
-			case grid.Float32:
+			switch {
+			case c.typ == grid.Float32:
 				got = uint32(int64(float32(float64(s.scale)*float64(v)+float64(s.offset))) - (1<<23 + 1<<16))
-			case grid.Uint16:
-				got = 4*uint32(v)*0x10001 - s.bias
-			case grid.Int16:
-				got = 4*(uint32(uint16(int16(v)))*0x10001^0x80008000) - s.bias
+			case mask != 0xffff:
+				got = unit*uint32(int32(v)) - s.bias - math.Float32bits(1<<23+1<<16)
+			case c.typ == grid.Uint16:
+				got = unit*uint32(v)*0x10001 - s.bias
+			case c.typ == grid.Int16:
+				got = unit*(uint32(uint16(int16(v)))*0x10001^0x80008000) - s.bias
 			}
-			if got&0xffff != uint32(4*k) {
-				t.Fatalf("%v on %v: level %d is taken for %v/4", c.typ, c.ladder, k, got&0xffff)
+			if got&mask != unit*uint32(k) {
+				t.Fatalf("%v on %v: level %d is taken for %v/%v", c.typ, c.ladder, k, got&mask, unit)
 			}
 		}
 	}

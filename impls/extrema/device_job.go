@@ -15,17 +15,18 @@ import (
 
 var _ bench.DeviceJob = (*deviceJob)(nil)
 
-// A deviceJob is an image bound to the kernels: those for pairs where its ladder
-// allows, and those for singles where a value of the image does not stand on it.
+// A deviceJob is an image bound to the kernels: those that compare levels where its
+// ladder allows, and those for singles where a value of the image does not stand on
+// it.
 type deviceJob struct {
-	d             device.Device
-	in            grid.Source
-	upload        bool
-	memory        device.Buffer // the image between two guards
-	strays        device.Buffer
-	scaling       scaling
-	pairs, single *march // either may be nil
-	last          *march // that of the last Do
+	d              device.Device
+	in             grid.Source
+	upload         bool
+	memory         device.Buffer // the image between two guards
+	strays         device.Buffer
+	scaling        scaling
+	levels, single *march // either may be nil
+	last           *march // that of the last Do
 }
 
 // A march is kernels with the length of their segments.
@@ -34,25 +35,25 @@ type march struct {
 	length int32
 }
 
-func (j *deviceJob) open(ptx func(string) ([]byte, error), pairs bool, voxels int64) (*march, error) {
-	c, err := resident.Open(j.d, kernel(j.in, ptx, pairs))
+func (j *deviceJob) open(ptx func(string) ([]byte, error), k kind) (*march, error) {
+	c, err := resident.Open(j.d, k.kernel(j.in, ptx))
 	if err != nil {
 		return nil, err
 	}
-	m := &march{c, int32(segment(j.in.Shape(), c.Blocks(), voxels))}
+	m := &march{c, int32(k.segment(j.in.Shape(), c.Blocks()))}
 	j.last = m
 	return m, nil
 }
 
 func (j *deviceJob) setup(ptx func(string) ([]byte, error)) (err error) {
 	if j.in.Type() != grid.Uint8 {
-		if j.single, err = j.open(ptx, false, 1); err != nil {
+		if j.single, err = j.open(ptx, single()); err != nil {
 			return err
 		}
 	}
-	if s, ok := pairs(j.in.Type(), j.in.Ladder()); ok {
+	if k, s, ok := fastest(j.in, j.d.Info().SharedOptIn); ok {
 		j.scaling = s
-		if j.pairs, err = j.open(ptx, true, 2); err != nil {
+		if j.levels, err = j.open(ptx, k); err != nil {
 			return err
 		}
 	}
@@ -72,8 +73,8 @@ func (j *deviceJob) setup(ptx func(string) ([]byte, error)) (err error) {
 	return j.put()
 }
 
-// put copies the image to the device, and takes the kernels for pairs where every
-// value of it stands on the ladder.
+// put copies the image to the device, and takes the kernels that compare levels
+// where every value of it stands on the ladder.
 func (j *deviceJob) put() error {
 	var err error
 	if j.upload {
@@ -84,15 +85,15 @@ func (j *deviceJob) put() error {
 	if err != nil {
 		return err
 	}
-	if j.pairs == nil || j.single == nil {
+	if j.levels == nil || j.single == nil {
 		return nil
 	}
-	s := j.pairs.Stream
+	s := j.single.Stream
 	var n [8]byte
 	err = errors.Join(s.Fill(j.strays, 0, 8, 0),
-		j.pairs.Run(fmt.Sprintf("ecc_extrema_strays_%v", j.in.Type()), j.strays, j.image(), j.in.Shape().Voxels()),
+		j.single.Run(fmt.Sprintf("ecc_extrema_strays_%v", j.in.Type()), j.strays, j.image(), j.in.Shape().Voxels()),
 		s.Download(n[:], j.strays, 0))
-	j.last = j.pairs
+	j.last = j.levels
 	if binary.LittleEndian.Uint64(n[:]) > 0 {
 		j.last = j.single
 	}
@@ -130,7 +131,7 @@ func (j *deviceJob) Out() (ecc.VCEC, error) { return ecc.FromDense(j.last.Change
 
 func (j *deviceJob) marches() []*march {
 	var list []*march
-	for _, m := range []*march{j.pairs, j.single} {
+	for _, m := range []*march{j.levels, j.single} {
 		if m != nil {
 			list = append(list, m)
 		}

@@ -13,10 +13,11 @@ import (
 
 // planted is which faults each source has.
 var planted = map[string][]string{
-	"ecc_chunked":         {"atomic", "barrier", "flush", "halo", "slab", "tie"},
-	"ecc_extrema_float32": {"flush", "halo", "owner", "sign", "slab"},
-	"ecc_fullsweep":       {"atomic", "barrier", "flush", "halo", "slab", "tie"},
-	"ecc_tiled":           {"atomic", "barrier", "flush", "halo", "slab", "tie"},
+	"ecc_chunked":                {"atomic", "barrier", "flush", "halo", "slab", "tie"},
+	"ecc_extrema_float32":        {"flush", "halo", "owner", "sign", "slab"},
+	"ecc_extrema_ranked_float32": {"overflow", "twice"},
+	"ecc_fullsweep":              {"atomic", "barrier", "flush", "halo", "slab", "tie"},
+	"ecc_tiled":                  {"atomic", "barrier", "flush", "halo", "slab", "tie"},
 }
 
 // Every fault is compiled from the sources as they are, each to code of its own.

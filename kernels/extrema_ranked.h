@@ -1,0 +1,64 @@
+// More levels than pairs of halves can tell apart, in twice as many counters as a
+// block has words of shared memory for.
+#pragma once
+#include "extrema_wide.h"
+#include "packed.h"
+
+// One voxel of a column by its level: the float32 2²³ + 2¹⁶ + 16 · level, around
+// which they are the integers, so that patterns grow as the numbers do.
+const unsigned first_level = 0x4b010000; // the pattern of level 0
+struct ranked {
+  struct value { unsigned pattern; };
+  typedef float32 number;
+  static const int voxels = 1;
+
+  inlined value outside() { return {0x7f800000}; }
+  inlined value least(value a, value b) { return as<value>(single::least(as<float32>(a), as<float32>(b))); }
+  inlined float32 greater(value a, value b) { return single::greater(as<float32>(a), as<float32>(b)); }
+  inlined float32 equal(value a, value b) { return single::equal(as<float32>(a), as<float32>(b)); }
+  inlined float32 fma(float32 a, float32 b, float32 c) { return single::fma(a, b, c); }
+  inlined float32 bias() { return 0; }
+  inlined float32 times(float32 v) { return v; }
+};
+
+inlined void lanes(ranked::value *out, four_of<float32> a, four_of<float32>, const scaling &s) {
+  UNROLL for (int c = 0; c < 4; c++) out[c] = as<ranked::value>(__builtin_fmaf(a[c], s.scale, s.offset));
+}
+// The patterns of integers without converting these, which a few lanes do in a cycle.
+inlined void lanes(ranked::value *out, four_of<uint16> a, four_of<uint16>, const scaling &s) {
+  words u = as<words>(a);
+  UNROLL for (int c = 0; c < 4; c++) out[c] = {16 * permute(u[c / 2], 0, c & 1 ? 0x4432 : 0x4410) - s.bias};
+}
+inlined void lanes(ranked::value *out, four_of<int16> a, four_of<int16>, const scaling &s) {
+  words u = as<words>(a); // with the sign
+  UNROLL for (int c = 0; c < 4; c++) out[c] = {16 * permute(u[c / 2], 0, c & 1 ? 0xbb32 : 0x9910) - s.bias};
+}
+inlined ranked::value mark(ranked::value v, unsigned outer) { return outer & 1 ? ranked::outside() : v; }
+
+// Every cell's change is 1 at most for each of the 4 images (2D: 2) and goes to one
+// voxel, so in a plane or a row a thread adds at most 36 in sum, for 8 voxels of each
+// image and what the threads beside it hand over, up to 4.
+static_assert(packed::holds(36, alone), "a counter of 16 bits may wrap");
+
+const int spare = 32; // words for changes of 0, so that no warp parts
+
+template <class T> inlined ranked::value no_level(const ladder &l, ranked) {
+  return {first_level + 32 * (unsigned)(packed::words(l.n) + (thread_x() & (spare - 1)))};
+}
+template <class T> inlined void add(ranked::value v, float32 change, ranked::value nowhere, const packed &h, const ladder &) {
+  unsigned at = (change != 0 ? v : nowhere).pattern;
+  packed::add(h, (at >> 5) - first_level / 32, at, (int)change);
+}
+
+template <class T, int n> inlined void relieve(const packed &h, const ranked::value (&v)[n]) {
+  UNROLL for (int c = 0; c < n; c++) packed::relieve(h, (v[c].pattern - first_level) >> 5);
+}
+template <class T, int n, int m> inlined void relieve(const packed &h, const ranked::value (&v)[n][m]) {
+  UNROLL for (int r = 0; r < n; r++) relieve<T>(h, v[r]);
+}
+template <class T, class V> inlined void settle(const packed &h, const V &v) {
+  if (packed::due(h)) relieve<T>(h, v);
+  h.seen = 0;
+}
+
+#define RANKED(T) ALIGNMENTS(_ranked, ranked, T, packed::start(total, levels, spare), packed::finish(h))
