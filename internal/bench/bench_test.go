@@ -29,7 +29,7 @@ func sampleCell() CellRecord {
 	s := stats.Summarise([]float64{0.25, 0.5})
 	bytes, kernels := int64(0), int64(3)
 	return CellRecord{
-		Schema: Schema, Kind: KindCell, Run: "0123456789abcdef", Workload: "w", Impl: "i", Where: "cpu", Input: "in", Scope: E2E, Threads: 2, Devices: "0,2", Device: "2 × d", UUIDs: []string{"GPU-0", "GPU-2"},
+		Schema: Schema, Kind: KindCell, Run: "0123456789abcdef", Workload: "w", Impl: "i", Where: "cpu", Input: "in", Scope: E2E, Threads: 2, ISA: "avx2", Wall: 0.5, Devices: "0,2", Device: "2 × d", UUIDs: []string{"GPU-0", "GPU-2"},
 		Cost:    Cost{Items: 8, Unit: "vox", Bytes: 32, Class: "gen=x", Size: "2x2x2"},
 		Verdict: verify.Verdict{Status: verify.Verified, Evidence: []verify.Evidence{{Input: "in", Witness: "closed form", Passed: true, Independent: true}}},
 		Inputs:  []string{"in"}, Digests: []string{strings.Repeat("0", 32)}, Samples: []float64{0.25, 0.5}, Seconds: &s, Allocated: &bytes, Launches: &kernels, Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
@@ -187,7 +187,7 @@ func TestTrace(t *testing.T) {
 // set among the flags.
 func TestOldRecordsNameTheirInstructionSet(t *testing.T) {
 	old, other := sampleCell(), sampleCell()
-	old.Flags = []string{"avx2", "n=2"}
+	old.Flags, old.ISA, other.ISA = []string{"avx2", "n=2"}, "", ""
 	var file bytes.Buffer
 	for _, c := range []CellRecord{old, other} {
 		if err := json.NewEncoder(&file).Encode(c); err != nil {
