@@ -85,8 +85,6 @@ record device-3d 5 device 3 "$few3" "$gen" "$type"
 record device-2d 3 device 2 "$few2" "$gen" "$type"
 record hot-3d 4 kernel 3 "$few3" "$gen" "$type" --hot
 record hot-2d 3 kernel 2 "$few2" "$gen" "$type" --hot
-record e2e-3d 24 e2e 3 "$sizes3" "$gens" "$types"
-record e2e-2d 11 e2e 2 "$sizes2" "$gens" "$types"
 if [ "$several" -gt 0 ]; then
 	only='extrema-gpu,extrema-gpus'
 	record devices-kernel 6 kernel 3 "$few3" "$gen" "$type" '--devices all'
@@ -95,6 +93,9 @@ fi
 only='extrema*'
 record linear-gpu 8 kernel 3 "$linear" "$gen" uint8
 record linear-cpu 8 e2e 3 "$linear" "$gen" uint8
+only=''
+record e2e-3d 24 e2e 3 "$sizes3" "$gen" "$types"
+record e2e-2d 11 e2e 2 "$sizes2" "$gen" "$types"
 
 # The report, with links relative to it.
 cd "$out" || exit 1
