@@ -70,15 +70,15 @@ func (j *deviceJob) setup(ptx func(string) ([]byte, error)) (err error) {
 	if j.upload {
 		return nil // each Do does it
 	}
-	return j.put()
+	return j.put(nil)
 }
 
 // put copies the image to the device, and takes the kernels that compare levels
 // where every value of it stands on the ladder.
-func (j *deviceJob) put() error {
+func (j *deviceJob) put(trace *bench.Trace) error {
 	var err error
 	if j.upload {
-		err = resident.Upload(j.last.Stream, j.memory, guard(j.in), j.in)
+		err = resident.UploadTraced(j.last.Stream, j.memory, guard(j.in), j.in, trace)
 	} else {
 		err = resident.Stage(j.d, j.last.Stream, j.memory, guard(j.in), j.in)
 	}
@@ -102,11 +102,9 @@ func (j *deviceJob) put() error {
 
 func (j *deviceJob) Do(trace *bench.Trace) error {
 	if j.upload {
-		end := trace.Span("upload")
-		if err := j.put(); err != nil {
+		if err := j.put(trace); err != nil {
 			return err
 		}
-		end()
 	}
 	defer trace.Span("count")()
 	return j.d.Do(func() error {

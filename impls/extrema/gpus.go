@@ -140,7 +140,7 @@ type devicesJob struct {
 func (j *devicesJob) Do(trace *bench.Trace) error {
 	if j.parts[0].upload {
 		uploaded := trace.Span("upload")
-		if err := resident.Each(len(j.parts), func(i int) error { return j.parts[i].put() }); err != nil {
+		if err := resident.Each(len(j.parts), func(i int) error { return j.parts[i].put(nil) }); err != nil {
 			return err
 		}
 		uploaded()
