@@ -73,7 +73,7 @@ func (c *command) paper(args []string) error {
 	f.DurationVar(&o.sampling.MaxTime, "max-time", o.sampling.MaxTime, "timed seconds of a cell at most, once every input was timed")
 	f.IntVar(&o.rotate, "rotate", 3, "different inputs that rotate through a timed cell; one where they are 16 GiB or more together")
 	f.StringVar(&most, "max-bytes", "", "run only the rows whose images take at most so much, such as 64MiB")
-	f.StringSliceVar(&o.rows, "row", nil, "run only the rows of these sizes as printed, or patterns of them, such as '1024³,128²×*' (default all)")
+	f.StringSliceVar(&o.rows, "row", nil, "run and print only the rows of these sizes as printed, or patterns of them, such as '1024³,128²×*' (default all)")
 	f.DurationVar(&o.check, "check-time", 0, "time for the verification of a cell (default half of --time-limit)")
 	f.BoolVar(&o.hot, "hot", false, "leave the caches of a device and of the host as they are between calls (default cold)")
 	f.StringVar(&format, "format", "text", "table format: text, md")
@@ -119,7 +119,7 @@ func (c *command) paper(args []string) error {
 	}
 	var tables []paper.Table
 	if len(o.tables) == 0 {
-		tables, o.claims = p.Tables, true
+		tables, o.claims = slices.Clone(p.Tables), true
 	}
 	for _, n := range o.tables {
 		t, err := p.Table(n)
@@ -128,7 +128,7 @@ func (c *command) paper(args []string) error {
 		}
 		tables = append(tables, t)
 	}
-	if err := rowsOf(tables, o.rows); err != nil {
+	if tables, err = keepRows(tables, o.rows); err != nil {
 		return err
 	}
 	if len(o.from) > 0 {
@@ -137,24 +137,35 @@ func (c *command) paper(args []string) error {
 	return c.reproduce(p, tables, o)
 }
 
-// rowsOf refuses patterns that no row of the tables matches.
-func rowsOf(tables []paper.Table, patterns []string) error {
-	for _, pattern := range patterns {
-		found := false
-		for _, t := range tables {
-			for _, r := range t.Rows {
+// keepRows is the tables with those of their rows whose sizes match a pattern, all
+// where there is no pattern.
+func keepRows(tables []paper.Table, patterns []string) ([]paper.Table, error) {
+	if len(patterns) == 0 {
+		return tables, nil
+	}
+	found := map[string]bool{}
+	for i, t := range tables {
+		tables[i].Rows = nil
+		for _, r := range t.Rows {
+			kept := false
+			for _, pattern := range patterns {
 				ok, err := path.Match(pattern, r.Label)
 				if err != nil {
-					return usagef("--row %s: %w", pattern, err)
+					return nil, usagef("--row %s: %w", pattern, err)
 				}
-				found = found || ok
+				kept, found[pattern] = kept || ok, found[pattern] || ok
+			}
+			if kept {
+				tables[i].Rows = append(tables[i].Rows, r)
 			}
 		}
-		if !found {
-			return usagef("--row %s: no row of these tables has such a size; without --row the tables name theirs", pattern)
+	}
+	for _, pattern := range patterns {
+		if !found[pattern] {
+			return nil, usagef("--row %s: no row of these tables has such a size; without --row the tables name theirs", pattern)
 		}
 	}
-	return nil
+	return slices.DeleteFunc(tables, func(t paper.Table) bool { return len(t.Rows) == 0 }), nil
 }
 
 // papers lists the papers, their tables, the files that --data looks for, and the

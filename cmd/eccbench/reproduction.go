@@ -88,10 +88,6 @@ func (r *reproduction) add(p paper.Paper, t paper.Table) error {
 			if err != nil {
 				return err
 			}
-			if !r.wanted(row) {
-				r.missing[input] = "left out by --row"
-				continue
-			}
 			if r.o.most > 0 && row.Bytes()*s.Files(row) > r.o.most {
 				r.missing[input] = "larger than --max-bytes"
 				continue
@@ -119,19 +115,11 @@ func (r *reproduction) add(p paper.Paper, t paper.Table) error {
 	return nil
 }
 
-// wanted reports whether --row names a row.
-func (r *reproduction) wanted(row paper.Row) bool {
-	return len(r.o.rows) == 0 || matchesAny(r.o.rows, row.Label)
-}
-
-// chosen reports whether --impl names an implementation.
-func (r *reproduction) chosen(impl string) bool { return matchesAny(r.o.limit.impl, impl) }
-
-// matchesAny reports whether a name matches one of some patterns, whose form was
+// chosen reports whether --impl names an implementation: a pattern whose form was
 // looked at before.
-func matchesAny(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		ok, err := path.Match(pattern, name)
+func (r *reproduction) chosen(impl string) bool {
+	return slices.ContainsFunc(r.o.limit.impl, func(pattern string) bool {
+		ok, err := path.Match(pattern, impl)
 		return ok && err == nil
 	})
 }
