@@ -18,7 +18,7 @@ import (
 )
 
 // The kernels' names: what they do, dimension and type.
-var kernelName = regexp.MustCompile(`^ecc_extrema_(?:(strays)|(?:(?:single|unaligned)_)?([23])d)_(\w+)$`)
+var kernelName = regexp.MustCompile(`^ecc_extrema_(?:(strays)|(?:single_|(?:(?:wide|ranked)_)?(?:unaligned_)?)([23])d)_(\w+)$`)
 
 // standInKernel does on the host what a kernel does, by the implementation on the
 // host: it sees what the kernel is passed, and nothing else.
