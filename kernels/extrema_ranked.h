@@ -4,9 +4,8 @@
 #include "extrema_wide.h"
 #include "packed.h"
 
-// One voxel of a column by its level: the float32 2²³ + 2¹⁶ + 16 · level, around
-// which they are the integers, so that patterns grow as the numbers do.
-const unsigned first_level = 0x4b010000; // the pattern of level 0
+// One voxel of a column by its level: the pattern of the first level and 16 · level,
+// as a float32. Positive ones order like their patterns, subnormal ones too.
 struct ranked {
   struct value { unsigned pattern; };
   typedef float32 number;
@@ -21,10 +20,14 @@ struct ranked {
   inlined float32 times(float32 v) { return v; }
 };
 
+// The pattern of the first level: of float32 that of 2²³ + 2¹⁶, around which they are
+// the integers, else 0. Integers are not converted, which few lanes do in a cycle.
+template <class T> inlined unsigned first_level() { return 0; }
+template <> __device__ inline __attribute__((always_inline)) unsigned first_level<float32>() { return 0x4b010000; }
+
 inlined void lanes(ranked::value *out, four_of<float32> a, four_of<float32>, const scaling &s) {
   UNROLL for (int c = 0; c < 4; c++) out[c] = as<ranked::value>(__builtin_fmaf(a[c], s.scale, s.offset));
 }
-// The patterns of integers without converting these, which a few lanes do in a cycle.
 inlined void lanes(ranked::value *out, four_of<uint16> a, four_of<uint16>, const scaling &s) {
   words u = as<words>(a);
   UNROLL for (int c = 0; c < 4; c++) out[c] = {16 * permute(u[c / 2], 0, c & 1 ? 0x4432 : 0x4410) - s.bias};
@@ -43,15 +46,15 @@ static_assert(packed::holds(36, alone), "a counter of 16 bits may wrap");
 const int spare = 32; // words for changes of 0, so that no warp parts
 
 template <class T> inlined ranked::value no_level(const ladder &l, ranked) {
-  return {first_level + 32 * (unsigned)(packed::words(l.n) + (thread_x() & (spare - 1)))};
+  return {first_level<T>() + 32 * (unsigned)(packed::words(l.n) + (thread_x() & (spare - 1)))};
 }
 template <class T> inlined void add(ranked::value v, float32 change, ranked::value nowhere, const packed &h, const ladder &) {
   unsigned at = (change != 0 ? v : nowhere).pattern;
-  packed::add(h, (at >> 5) - first_level / 32, at, (int)change);
+  packed::add(h, (at >> 5) - first_level<T>() / 32, at, (int)change);
 }
 
 template <class T, int n> inlined void relieve(const packed &h, const ranked::value (&v)[n]) {
-  UNROLL for (int c = 0; c < n; c++) packed::relieve(h, (v[c].pattern - first_level) >> 5);
+  UNROLL for (int c = 0; c < n; c++) packed::relieve(h, (v[c].pattern - first_level<T>()) >> 5);
 }
 template <class T, int n, int m> inlined void relieve(const packed &h, const ranked::value (&v)[n][m]) {
   UNROLL for (int r = 0; r < n; r++) relieve<T>(h, v[r]);

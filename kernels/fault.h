@@ -14,14 +14,14 @@
 
 enum class fault {
   none,
-  tie,     // a tie with an earlier row counts as won
-  halo,    // what lies across the edge of a tile is taken wrong
-  barrier, // a block's changes are added up before all are there
-  atomic,  // changes are added by a load, an addition and a store
-  slab,    // the last slices or rows are not counted
-  owner,   // a minimum is handed to the voxel that it is not of
-  sign,    // what falls in one image of minima is added
-  flush,   // only the first 512 levels are added to the curve's
+  tie,      // a tie with an earlier row counts as won
+  halo,     // what lies across the edge of a tile is taken wrong
+  barrier,  // a block's changes are added up before all are there
+  atomic,   // changes are added by a load, an addition and a store
+  slab,     // the last slices or rows are not counted
+  owner,    // a minimum is handed to the voxel that it is not of
+  sign,     // what falls in one image of minima is added
+  flush,    // only the first 512 levels are added to the curve's
   overflow, // counters of 16 bits are not emptied in time
   twice,    // what they hold is added twice when they are
 };

@@ -130,7 +130,7 @@ func (k kind) scaling(t grid.Type, l grid.Ladder) (s scaling, ok bool) {
 		least := int64(lo)
 		whole := float64(least) == lo
 		if k.voxels == 1 {
-			s.bias = uint32(k.unit*least) - math.Float32bits(integers)
+			s.bias = uint32(k.unit * least)
 			return s, step == 1 && whole
 		}
 		if t == grid.Int16 {
