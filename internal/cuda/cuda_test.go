@@ -229,7 +229,9 @@ func TestWaitingStopsNobody(t *testing.T) {
 func TestDo(t *testing.T) {
 	newFake(t)
 	dev := startClosed(t)
-	var ids [3]int
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	ids := [4]int{3: threadID()}
 	check(t, dev.Do(func() error {
 		ids[0] = threadID()
 		return dev.Do(func() error {
@@ -239,8 +241,8 @@ func TestDo(t *testing.T) {
 		})
 	}))
 	check(t, dev.Do(func() error { ids[2] = threadID(); return nil }))
-	if ids[0] != ids[1] || ids[0] != ids[2] {
-		t.Errorf("functions ran on the threads %v, want one", ids)
+	if ids[0] != ids[1] || ids[0] != ids[2] || ids[0] != ids[3] {
+		t.Errorf("functions ran on the threads %v, want the caller's, the last", ids)
 	}
 	want := errors.New("mine")
 	if err := dev.Do(func() error { return want }); err != want {
@@ -256,6 +258,15 @@ func TestDo(t *testing.T) {
 			}
 		}()
 		dev.Do(func() error { panic("on purpose") })
+	}()
+	check(t, dev.Do(func() error { return nil }))
+	func() {
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			dev.Do(func() error { runtime.Goexit(); return nil })
+		}()
+		<-ended
 	}()
 	check(t, dev.Do(func() error { return nil }))
 }

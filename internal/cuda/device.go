@@ -61,7 +61,36 @@ func (c *context) String() string { return fmt.Sprintf("device %d (%s)", c.info.
 
 func (c *context) Info() device.Info { return c.info }
 
-func (c *context) Do(f func() error) error { return c.run(f) }
+func (c *context) Do(f func() error) error {
+	if c.thread.mine() {
+		return c.run(f)
+	}
+	return c.thread.here(func() error {
+		if c.closed.Load() {
+			return fmt.Errorf("%s: %w", c, errThreadEnded)
+		}
+		// Of a lost context f's calls say more than this one does.
+		if c.lost.Load() != nil {
+			return f()
+		}
+		return c.pushed(c, f)
+	})
+}
+
+// pushed runs f with the context current on the caller's thread, which may be
+// another device's and needs its own context again.
+func (c *context) pushed(object fmt.Stringer, f func() error) (err error) {
+	if err := c.call(cuCtxPushCurrent, object, c.handle); err != nil {
+		return err
+	}
+	defer func() {
+		var popped uintptr
+		if code := c.lib.call(cuCtxPopCurrent, uintptr(unsafe.Pointer(&popped))); err == nil {
+			err = c.code(cuCtxPopCurrent, code, object)
+		}
+	}()
+	return f()
+}
 
 // run runs f on the device's thread, unless the device is closed.
 func (c *context) run(f func() error) error {
@@ -111,17 +140,7 @@ func (c *context) wait(s symbol, object fmt.Stringer, handle uintptr) error {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	// The caller's thread may be another device's, which needs its own context
-	// again.
-	if err := c.call(cuCtxPushCurrent, object, c.handle); err != nil {
-		return err
-	}
-	err := c.call(s, object, handle)
-	var popped uintptr
-	if code := c.lib.call(cuCtxPopCurrent, uintptr(unsafe.Pointer(&popped))); err == nil {
-		err = c.code(cuCtxPopCurrent, code, object)
-	}
-	return err
+	return c.pushed(object, func() error { return c.call(s, object, handle) })
 }
 
 // query is whether what a stream or an event stands for is done.

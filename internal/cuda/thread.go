@@ -5,24 +5,30 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 )
 
 // A thread is a goroutine locked to one thread of the system, which runs
 // functions one after the other. A function that asks it to run another, which
-// it notices by the thread they run on, has it run at once.
+// it notices by the thread they run on, has it run at once. It stands still while
+// a function that must not change threads runs elsewhere in its place.
 type thread struct {
 	id    int
+	turn  sync.Mutex   // of the function that runs
+	at    atomic.Int64 // the thread that it runs on, −1 for none
 	calls chan func()
 	stops chan struct{} // closed when it shall end
 	ended chan struct{} // closed when it has
-	busy  atomic.Bool   // a function is running
 }
+
+const nowhere = -1
 
 var errThreadEnded = errors.New("the device is closed")
 
 func newThread() *thread {
 	t := &thread{calls: make(chan func()), stops: make(chan struct{}), ended: make(chan struct{})}
+	t.at.Store(nowhere)
 	ready := make(chan struct{})
 	go func() {
 		defer close(t.ended)
@@ -43,9 +49,24 @@ func newThread() *thread {
 	return t
 }
 
-// mine reports whether the caller runs on the thread. Only what the thread runs
-// can: no other goroutine ever does.
-func (t *thread) mine() bool { return t.busy.Load() && threadID() == t.id }
+// mine reports whether the caller is the function that runs, or called by it: no
+// other goroutine runs on its thread meanwhile.
+func (t *thread) mine() bool {
+	at := t.at.Load()
+	return at != nowhere && int64(threadID()) == at
+}
+
+// here runs f on the caller's own thread, in place of the thread: a change of
+// threads and back takes as long as several launches.
+func (t *thread) here(f func() error) error {
+	t.turn.Lock()
+	defer t.turn.Unlock()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	t.at.Store(int64(threadID()))
+	defer t.at.Store(nowhere)
+	return f()
+}
 
 // run runs f on the thread and returns its error. A panic of f goes on in the
 // caller's goroutine.
@@ -53,19 +74,21 @@ func (t *thread) run(f func() error) error {
 	if t.mine() {
 		return f()
 	}
+	t.turn.Lock()
+	defer t.turn.Unlock()
 	var err error
 	var panicked any
 	done := make(chan struct{})
 	call := func() {
 		err = errors.New("the function ended the goroutine of the device's thread")
 		defer close(done)
-		defer t.busy.Store(false)
+		defer t.at.Store(nowhere)
 		defer func() {
 			if r := recover(); r != nil {
 				panicked = fmt.Sprintf("%v\n\non the device's thread:\n%s", r, debug.Stack())
 			}
 		}()
-		t.busy.Store(true)
+		t.at.Store(int64(t.id))
 		err = f()
 	}
 	select {
