@@ -3,6 +3,8 @@
 //
 // Only extrema count (extrema_3d.h, doc/extrema.md). The kernels of float32 images.
 #include "extrema_kernels.h"
+#include "extrema_small.h"
 
 PAIRS(float32)
 SINGLES(float32)
+SMALLS(float32)

@@ -3,6 +3,8 @@
 //
 // Only extrema count (extrema_3d.h, doc/extrema.md). The kernels of int16 images.
 #include "extrema_kernels.h"
+#include "extrema_small.h"
 
 PAIRS(int16)
 SINGLES(int16)
+SMALLS(int16)

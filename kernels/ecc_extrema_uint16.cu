@@ -3,6 +3,8 @@
 //
 // Only extrema count (extrema_3d.h, doc/extrema.md). The kernels of uint16 images.
 #include "extrema_kernels.h"
+#include "extrema_small.h"
 
 PAIRS(uint16)
 SINGLES(uint16)
+SMALLS(uint16)

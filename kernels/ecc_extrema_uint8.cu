@@ -3,5 +3,7 @@
 //
 // Only extrema count (extrema_3d.h, doc/extrema.md). The kernels of uint8 images.
 #include "extrema_kernels.h"
+#include "extrema_small.h"
 
 PAIRS(uint8)
+SMALLS(uint8)

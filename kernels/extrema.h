@@ -199,16 +199,30 @@ template <class L> struct counting {
 // Blocks take work in turn, a block at a time, and the last to end makes the queue
 // ready for the next launch.
 __attribute__((device)) unsigned queue, ended;
-inlined int take_turn() {
-  __shared__ int turn;
-  __syncthreads();
-  if (!thread_x()) turn = (int)__nvvm_atom_inc_gen_ui(&queue, 0xffffffff);
-  __syncthreads();
-  return turn;
-}
-inlined void end_turns() {
-  if (!thread_x() && (unsigned)__nvvm_atom_inc_gen_ui(&ended, blocks() - 1) == (unsigned)blocks() - 1) queue = 0;
-}
+struct queue_turns {
+  inlined int warp() { return thread_x() >> 5; }
+  inlined int warps() { return threads() >> 5; }
+  inlined int take(int) {
+    __shared__ int turn;
+    __syncthreads();
+    if (!thread_x()) turn = (int)__nvvm_atom_inc_gen_ui(&queue, 0xffffffff);
+    __syncthreads();
+    return turn;
+  }
+  inlined void end() {
+    if (!thread_x() && (unsigned)__nvvm_atom_inc_gen_ui(&ended, blocks() - 1) == (unsigned)blocks() - 1) queue = 0;
+  }
+};
+
+// The same, but as many items as there are blocks need no queue.
+struct block_turns : queue_turns {
+  bool begun;
+  __device__ __attribute__((always_inline)) int take(int items) {
+    bool first = !begun;
+    begun = true;
+    return first ? block_x() : items <= blocks() ? items : blocks() + queue_turns::take(items);
+  }
+};
 
 inlined unsigned mark(unsigned v, unsigned outer) {
   unsigned mask = (outer & 0x10001) * 0xffff;

@@ -99,14 +99,14 @@ inlined void count_row_seam(const counting<L> &k, int from, int to, const H &h, 
   sync_warp();
 }
 
-template <class L, class T, bool aligned, class H>
+template <class L, class T, bool aligned, class H, class Turns>
 inlined void extrema_2d(const T *image, int width, int, int height, int segment, const scaling &s, const ladder &l,
-                        const H &h, seam<L> *seams) {
+                        const H &h, seam<L> *seams, Turns turns) {
   if (planted(fault::slab)) height--;
-  int thread = thread_x() & 31, warp = thread_x() >> 5, warps = threads() >> 5;
+  int thread = thread_x() & 31, warp = turns.warp(), warps = turns.warps();
   int across = (width + tiles * columns - 1) / (tiles * columns);
   int groups = (across + warps - 1) / warps, down = (height + L::voxels * segment - 1) / (L::voxels * segment);
-  for (int item; (item = take_turn()) < groups * down;) {
+  for (int item; (item = turns.take(groups * down)) < groups * down;) {
     int tile = item % groups * warps + warp;
     if (tile >= across) continue;
     int x = tile * tiles * columns + 4 * thread, first = item / groups * L::voxels * segment;
@@ -141,5 +141,5 @@ inlined void extrema_2d(const T *image, int width, int, int height, int segment,
     }
     count_row_seam<L, T>(k, from, y, h, l);
   }
-  end_turns();
+  turns.end();
 }

@@ -181,16 +181,17 @@ inlined void bring(rows<L, T> &in, plane<L> &p, const counting<L> &k, const edge
   take_least(p, extra, k.s, z);
 }
 
-template <class L, class T, bool aligned, class H>
+template <class L, class T, bool aligned, class H, class Turns>
 inlined void extrema_3d(const T *image, int width, int height, int depth, int segment, const scaling &sc,
-                        const ladder &l, const H &h, seam<L> *seams) {
-  int lane = thread_x() & 31, warp = thread_x() >> 5, warps = threads() >> 5;
+                        const ladder &l, const H &h, seam<L> *seams, Turns turns) {
+  int lane = thread_x() & 31, warp = turns.warp(), warps = turns.warps();
   const int high = held * L::voxels;
   if (planted(fault::slab)) depth--;
   int64 size = (int64)width * height;
   int across = (width + columns - 1) / columns, down = (height + high) / high;
   int groups = (down + warps - 1) / warps, segments = (depth + segment - 1) / segment;
-  for (int item; (item = take_turn()) < across * groups * segments;) {
+  int items = across * groups * segments;
+  for (int item; (item = turns.take(items)) < items;) {
     int tile = item % across, rest = item / across, strip = rest % groups * warps + warp;
     if (strip >= down) continue;
     int x = tile * columns + 4 * lane, first = rest / groups * segment;
@@ -234,5 +235,5 @@ inlined void extrema_3d(const T *image, int width, int height, int depth, int se
     }
     count_seam<L, T>(k, from, z, h, l);
   }
-  end_turns();
+  turns.end();
 }

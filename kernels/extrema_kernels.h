@@ -3,19 +3,22 @@
 #pragma once
 #include "extrema_2d.h"
 #include "extrema_3d.h"
+#include "handover.h"
 
 enum { blocks_2d = 3, blocks_3d = 3 }; // that a multiprocessor has registers for
 
 #define KERNEL(name, dim, L, T, aligned)                                                                            \
   extern "C" __global__ __attribute__((launch_bounds(128, blocks_##dim))) void ecc_extrema##name##_##dim##_##T(      \
       const T *image, int width, int height, int slices, int segment, float32 scale, float32 offset, unsigned bias, \
-      int levels, int least, int affine, float32 lo, float32 inverse, const int *lut, const float32 *values,        \
-      int64 *total, int copies) {                                                                                   \
+      int64 *copy, unsigned *done, int levels, int least, int affine, float32 lo, float32 inverse, const int *lut,  \
+      const float32 *values, int64 *total, int copies) {                                                            \
     __shared__ seam<L> seams[4];                                                                                    \
     ladder l{levels, least, affine, lo, inverse, lut, values};                                                      \
     histogram h = counters<T>(l, total, copies);                                                                    \
-    extrema_##dim<L, T, aligned>(image, width, height, slices, segment, scaling{scale, offset, bias}, l, h, seams); \
+    extrema_##dim<L, T, aligned>(image, width, height, slices, segment, scaling{scale, offset, bias}, l, h, seams, \
+                                 block_turns{});                                                                    \
     total_up<T>(h, l);                                                                                              \
+    hand_over(total, levels, copy, done);                                                                           \
   }
 #define PAIRS(T)                                                                     \
   KERNEL(, 2d, pair, T, true) KERNEL(_unaligned, 2d, pair, T, false)                 \

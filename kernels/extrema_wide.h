@@ -56,7 +56,8 @@ template <class T> inlined void add(wide::value v, half2 biased, wide::value now
     __shared__ seam<L> seams[alone / 32];                                                                           \
     ladder l{levels, least, affine, lo, inverse, lut, values};                                                      \
     auto h = start;                                                                                                 \
-    extrema_##dim<L, T, aligned>(image, width, height, slices, segment, scaling{scale, offset, bias}, l, h, seams); \
+    extrema_##dim<L, T, aligned>(image, width, height, slices, segment, scaling{scale, offset, bias}, l, h, seams, \
+                                 queue_turns{});                                                                    \
     finish;                                                                                                         \
   }
 #define ALIGNMENTS(name, L, T, start, finish)                                                                        \

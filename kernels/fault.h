@@ -5,6 +5,7 @@
 #ifdef FAULT // for tests, two kernels of a source are enough
 #pragma clang diagnostic ignored "-Wunused-function"
 #define KERNELS(kernel) kernel(2d, float32) kernel(3d, float32)
+#define NARROW_ONLY // batches of others are counted by code that has faults of its own
 #else
 #define FAULT none
 #define KERNELS(kernel)                                                                       \
@@ -22,6 +23,7 @@ enum class fault {
   owner,    // a minimum is handed to the voxel that it is not of
   sign,     // what falls in one image of minima is added
   flush,    // only the first 512 levels are added to the curve's
+  image,    // the last counts of an image go to the next one
   overflow, // counters of 16 bits are not emptied in time
   twice,    // what they hold is added twice when they are
 };

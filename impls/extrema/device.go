@@ -39,6 +39,8 @@ func (OnDevice) About() bench.About {
 const (
 	columns = 128 // of a warp in 3D, half of those in 2D
 	spare   = 32  // counters of no level
+	// Of more levels one block brings the curve to the host more slowly than a copy.
+	mostHandedOver = 8192
 )
 
 // A kind of kernels is what they compare.
@@ -49,19 +51,20 @@ type kind struct {
 	unit    int64  // what the pattern of a level grows by to the next
 	levels  int64  // that the patterns can tell apart
 	shares  int64  // levels to a counter of 32 bits
+	hands   bool   // the curve over to the host, if asked to (kernels/handover.h)
 }
 
 // kinds are the kinds that compare levels, the fastest first, and single the one
 // that compares values.
 func kinds() []kind {
 	return []kind{
-		{name: "", threads: 128, voxels: 2, unit: 4, levels: 7900, shares: 1},
+		{name: "", threads: 128, voxels: 2, unit: 4, levels: 7900, shares: 1, hands: true},
 		{name: "wide", threads: 384, voxels: 2, unit: 1, levels: 31744, shares: 1},
 		{name: "ranked", threads: 384, voxels: 1, unit: 16, levels: 1 << 18, shares: 2},
 	}
 }
 
-func single() kind { return kind{name: "single", threads: 128, voxels: 1} }
+func single() kind { return kind{name: "single", threads: 128, voxels: 1, hands: true} }
 
 // counters is how many of 32 bits a block has in shared memory.
 func (k kind) counters(t grid.Type, l grid.Ladder) int64 {
@@ -168,28 +171,33 @@ func (o OnDevice) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC]
 	if err != nil {
 		return nil, err
 	}
-	j, err := bind(d, in, c, o.PTX)
+	j, err := bind(d, in, in.Shape(), c, o.PTX, true)
 	if err != nil {
 		return nil, err // and no job in the interface
 	}
 	return j, nil
 }
 
-// bind is the job of an image on a device.
-func bind(d device.Device, in grid.Source, c bench.Conditions, ptx func(string) ([]byte, error)) (*deviceJob, error) {
-	j := &deviceJob{d: d, in: in, upload: c.Scope == bench.E2E || c.Scope == bench.File}
+// bind is the job of images of a shape on a device, which counts one of them at a
+// time. Where its kernels can, they bring the curve to the host themselves, if that is
+// wanted.
+func bind(d device.Device, in grid.Source, s grid.Shape, c bench.Conditions, ptx func(string) ([]byte, error), handsOver bool) (*deviceJob, error) {
+	j := &deviceJob{
+		d: d, in: in, shape: s, upload: c.Scope == bench.E2E || c.Scope == bench.File, timed: c.Scope == bench.Kernel,
+		handsOver: handsOver && in.Ladder().Len() <= mostHandedOver,
+	}
 	if err := j.setup(ptx); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
 	return j, nil
 }
 
-// kernel is the kernel of a kind for an image. There is a source for each type, and
+// kernel is the kernel of a kind for images of a shape. There is a source for each type, and
 // for each kind of many levels, so that the driver compiles no others.
-func (k kind) kernel(in grid.Source, ptx func(string) ([]byte, error)) resident.Kernel {
+func (k kind) kernel(in grid.Source, s grid.Shape, ptx func(string) ([]byte, error)) resident.Kernel {
 	kernel := resident.Kernel{
 		Module: fmt.Sprintf("ecc_extrema_%v", in.Type()), Method: "extrema",
-		PTX: ptx, Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder(), Threads: k.threads,
+		PTX: ptx, Shape: s, Type: in.Type(), Ladder: in.Ladder(), Threads: k.threads,
 	}
 	if k.name != "" {
 		kernel.Method += "_" + k.name
@@ -200,14 +208,12 @@ func (k kind) kernel(in grid.Source, ptx func(string) ([]byte, error)) resident.
 	if k.name != "" {
 		kernel.Module = fmt.Sprintf("ecc_extrema_%s_%v", k.name, in.Type())
 	}
-	if in.Shape().W%4 != 0 {
+	if s.W%4 != 0 {
 		kernel.Method += "_unaligned"
 	}
 	kernel.Counters = k.counters(in.Type(), in.Ladder())
 	return kernel
 }
-
-func (j *deviceJob) image() uint64 { return j.memory.Address() + uint64(guard(j.in)) }
 
 // segment is the number of slices that a warp marches through. It reads two more,
 // so few long segments are cheap, but blocks take them in turn, and in the last turn

@@ -21,7 +21,11 @@ var _ bench.DeviceJob = (*deviceJob)(nil)
 type deviceJob struct {
 	d              device.Device
 	in             grid.Source
+	shape          grid.Shape // of the image that is counted
+	at             uint64     // where it is
 	upload         bool
+	timed          bool          // by events around the launch
+	handsOver      bool          // kernels that can bring the curve to the host do
 	memory         device.Buffer // the image between two guards
 	strays         device.Buffer
 	scaling        scaling
@@ -33,14 +37,26 @@ type deviceJob struct {
 type march struct {
 	*resident.Counter
 	length int32
+	hands  bool   // the kernels take where to hand over
+	ready  uint64 // the image that the launch is prepared for
 }
 
 func (j *deviceJob) open(ptx func(string) ([]byte, error), k kind) (*march, error) {
-	c, err := resident.Open(j.d, k.kernel(j.in, ptx))
-	if err != nil {
+	kernel := k.kernel(j.in, j.shape, ptx)
+	kernel.HandsOver, kernel.Timed = j.handsOver && k.hands, j.timed
+	m := &march{hands: k.hands}
+	if kernel.HandsOver && k.name == "" && small(j.shape) && j.shape.W%4 == 0 {
+		var share smallShare
+		share, kernel.Method = shareSmall(j.shape, int64(j.d.Info().SMs))
+		m.length, kernel.Blocks, kernel.Threads = int32(share.segment), share.blocks, 32*share.warps
+	}
+	var err error
+	if m.Counter, err = resident.Open(j.d, kernel); err != nil {
 		return nil, err
 	}
-	m := &march{c, int32(k.segment(j.in.Shape(), c.Blocks()))}
+	if m.length == 0 {
+		m.length = int32(k.segment(j.shape, m.Blocks()))
+	}
 	j.last = m
 	return m, nil
 }
@@ -61,6 +77,7 @@ func (j *deviceJob) setup(ptx func(string) ([]byte, error)) (err error) {
 	if j.memory, err = j.d.Alloc("image", 2*edge+size); err != nil {
 		return err
 	}
+	j.at = j.memory.Address() + uint64(edge)
 	if j.strays, err = j.d.Alloc("strays", 8); err != nil {
 		return err
 	}
@@ -88,16 +105,21 @@ func (j *deviceJob) put(trace *bench.Trace) error {
 	if j.levels == nil || j.single == nil {
 		return nil
 	}
-	s := j.single.Stream
-	var n [8]byte
-	err = errors.Join(s.Fill(j.strays, 0, 8, 0),
-		j.single.Run(fmt.Sprintf("ecc_extrema_strays_%v", j.in.Type()), j.strays, j.image(), j.in.Shape().Voxels()),
-		s.Download(n[:], j.strays, 0))
+	n, err := straying(j.single.Counter, j.strays, j.at, j.in)
 	j.last = j.levels
-	if binary.LittleEndian.Uint64(n[:]) > 0 {
+	if n > 0 {
 		j.last = j.single
 	}
 	return err
+}
+
+// straying counts the values of resident images that do not stand on their ladder.
+func straying(c *resident.Counter, count device.Buffer, images uint64, in grid.Source) (int64, error) {
+	var n [8]byte
+	err := errors.Join(c.Stream.Fill(count, 0, 8, 0),
+		c.Run(fmt.Sprintf("ecc_extrema_strays_%v", in.Type()), count, images, in.Shape().Voxels()),
+		c.Stream.Download(n[:], count, 0))
+	return int64(binary.LittleEndian.Uint64(n[:])), err
 }
 
 func (j *deviceJob) Do(trace *bench.Trace) error {
@@ -107,22 +129,42 @@ func (j *deviceJob) Do(trace *bench.Trace) error {
 		}
 	}
 	defer trace.Span("count")()
-	return j.d.Do(func() error {
+	return j.d.Do(j.count)
+}
+
+// count counts the image, and returns when its curve is on the host.
+func (j *deviceJob) count() error {
+	m := j.last
+	if !m.HandsOver() {
 		if err := j.Enqueue(); err != nil {
 			return err
 		}
-		return j.last.End()
-	})
+		return m.End()
+	}
+	if m.ready != j.at {
+		m.Prepare(j.parameters()...)
+		m.ready = j.at
+	}
+	return m.HandOver()
+}
+
+// parameters are the kernels' own, without where to hand over.
+func (j *deviceJob) parameters() []any {
+	n, h, w := ecc.Stack(j.shape)
+	return []any{j.at, int32(w), int32(h), int32(n), j.last.length, j.scaling.scale, j.scaling.offset, j.scaling.bias}
 }
 
 // Enqueue adds the count to the stream.
 func (j *deviceJob) Enqueue() error {
-	c := j.last
-	if err := c.Begin(); err != nil {
+	m := j.last
+	if err := m.Begin(); err != nil {
 		return err
 	}
-	n, h, w := ecc.Stack(j.in.Shape())
-	return c.Count(c.Stream, j.image(), int32(w), int32(h), int32(n), c.length, j.scaling.scale, j.scaling.offset, j.scaling.bias)
+	image := j.parameters()
+	if m.hands {
+		image = append(image, uint64(0), uint64(0)) // nowhere
+	}
+	return m.Count(m.Stream, image...)
 }
 
 func (j *deviceJob) Out() (ecc.VCEC, error) { return ecc.FromDense(j.last.Changes()), nil }

@@ -6,19 +6,21 @@ import (
 	"regexp"
 	"sort"
 	"strconv"
+	"strings"
 	"testing"
 
 	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
 	"eccbench/internal/device/devicetest"
+	"eccbench/internal/ecc"
 	"eccbench/internal/ecc/ecctest"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 )
 
 // The kernels' names: what they do, dimension and type.
-var kernelName = regexp.MustCompile(`^ecc_extrema_(?:(strays)|(?:single_|(?:(?:wide|ranked)_)?(?:unaligned_)?)([23])d)_(\w+)$`)
+var kernelName = regexp.MustCompile(`^ecc_extrema_(?:(strays)|(?:(?:single|small|small_narrow|batch(?:_(?:narrow|unaligned|single))?)_|(?:(?:wide|ranked)_)?(?:unaligned_)?)([23])d)_(\w+)$`)
 
 // standInKernel does on the host what a kernel does, by the implementation on the
 // host: it sees what the kernel is passed, and nothing else.
@@ -33,6 +35,11 @@ func standInKernel(name string) devicetest.Kernel {
 	}
 	if match[1] != "" {
 		return func(at func(uint64) ([]byte, error), args []any) error { return countStrays(at, args, typ) }
+	}
+	if strings.HasPrefix(name, "ecc_extrema_batch") {
+		return func(at func(uint64) ([]byte, error), args []any) error {
+			return countBatch(at, args, typ, match[2] == "2")
+		}
 	}
 	return func(at func(uint64) ([]byte, error), args []any) error {
 		return countChanges(at, args, typ, match[2] == "2")
@@ -108,47 +115,106 @@ func countStrays(at func(uint64) ([]byte, error), args []any, typ grid.Type) err
 	return nil
 }
 
-func countChanges(at func(uint64) ([]byte, error), args []any, typ grid.Type, flat bool) error {
-	w, h, n := int64(args[1].(int32)), int64(args[2].(int32)), int64(args[3].(int32))
-	shape := grid.Shape{D: n, H: h, W: w}
+func shapeOf(args []any, flat bool) grid.Shape {
+	w, h, n := int64(args[0].(int32)), int64(args[1].(int32)), int64(args[2].(int32))
 	if flat {
-		shape = grid.Shape{D: 1, H: n, W: w}
+		return grid.Shape{D: 1, H: n, W: w}
 	}
-	levels, _, err := levelsOf(at, args[0].(uint64), shape.Voxels(), typ, args[8:15])
+	return grid.Shape{D: n, H: h, W: w}
+}
+
+// curveOf is the curve of an image at an address, by the implementation on the host.
+func curveOf(at func(uint64) ([]byte, error), image uint64, shape grid.Shape, typ grid.Type, args []any) (ecc.VCEC, error) {
+	levels, _, err := levelsOf(at, image, shape.Voxels(), typ, args)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	ladder, err := grid.Affine(0, 1, int64(args[8].(int32)))
+	ladder, err := grid.Affine(0, 1, int64(args[0].(int32)))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	data := grid.NewBuffer(4 * shape.Voxels())
 	copy(grid.Values[float32](data), levels)
 	field, err := grid.NewField(shape, grid.Float32, data, ladder)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	job, err := extrema.Implementation{}.Setup(field, bench.Conditions{Scope: bench.E2E, Threads: 1})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer job.Close()
 	if err := job.Do(nil); err != nil {
-		return err
+		return nil, err
 	}
-	curve, err := job.Out()
+	return job.Out()
+}
+
+// countBatch counts each image of a batch into its own table, which it stores or adds
+// to.
+func countBatch(at func(uint64) ([]byte, error), args []any, typ grid.Type, flat bool) error {
+	const first = 11
+	shape, levels := shapeOf(args[3:6], flat), int64(args[first].(int32))
+	if voxels := args[1].(int64); voxels != shape.Voxels() {
+		return fmt.Errorf("images of %v are said to have %d voxels", shape, voxels)
+	}
+	tables, err := at(args[first+7].(device.Buffer).Address())
 	if err != nil {
 		return err
 	}
-	total, err := at(args[15].(device.Buffer).Address())
+	for i := range int64(args[2].(int32)) {
+		curve, err := curveOf(at, args[0].(uint64)+uint64(i*shape.Voxels()*typ.Size()), shape, typ, args[first:first+7])
+		if err != nil {
+			return err
+		}
+		table := tables[4*i*levels : 4*(i+1)*levels]
+		if args[7].(int32) == 1 {
+			clear(table)
+		}
+		for _, step := range curve {
+			to := table[4*step.Level:]
+			binary.LittleEndian.PutUint32(to, binary.LittleEndian.Uint32(to)+uint32(step.Change))
+		}
+	}
+	return nil
+}
+
+func countChanges(at func(uint64) ([]byte, error), args []any, typ grid.Type, flat bool) error {
+	first := len(args) - 9 // of the ladder's parameters, which come before the table and the copies
+	shape := shapeOf(args[1:4], flat)
+	curve, err := curveOf(at, args[0].(uint64), shape, typ, args[first:first+7])
 	if err != nil {
 		return err
+	}
+	total, err := at(args[first+7].(device.Buffer).Address())
+	if err != nil {
+		return err
+	}
+	if copyTo := handsTo(args[8:first]); copyTo != 0 { // it is handed over, and total left cleared
+		word, err := at(args[9].(uint64))
+		if err != nil {
+			return err
+		}
+		if total, err = at(copyTo); err != nil {
+			return err
+		}
+		clear(total[:8*args[first].(int32)])
+		binary.LittleEndian.PutUint32(word, 1)
 	}
 	for _, step := range curve {
 		to := total[8*step.Level:]
 		binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(to)+uint64(step.Change))
 	}
 	return nil
+}
+
+// handsTo is where a kernel hands its table over, by those of its own parameters that
+// not all kernels have, 0 for nowhere.
+func handsTo(args []any) uint64 {
+	if len(args) == 0 {
+		return 0
+	}
+	return args[0].(uint64)
 }
 
 // standIns are so many stand-ins for devices, closed at the end of the test.

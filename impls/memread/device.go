@@ -47,17 +47,18 @@ func (o OnDevice) Setup(in grid.Source, c bench.Conditions) (bench.Job[uint64], 
 	if err != nil {
 		return nil, err
 	}
-	j, err := bind(d, in)
+	j, err := bind(d, in, true, c.Scope == bench.Kernel)
 	if err != nil {
 		return nil, err // and no job in the interface
 	}
 	return j, nil
 }
 
-// bind is the job of an image on a device.
-func bind(d device.Device, in grid.Source) (*deviceJob, error) {
+// bind is the job of an image on a device, whose kernel hands the sum over, between two
+// events where it is timed, or else leaves it for Bring.
+func bind(d device.Device, in grid.Source, handsOver, timed bool) (*deviceJob, error) {
 	j := &deviceJob{d: d, words: padded(in) / 8, watch: resident.NewWatch(d)}
-	if err := j.setup(in); err != nil {
+	if err := j.setup(in, handsOver, timed); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
 	return j, nil
@@ -69,27 +70,22 @@ type deviceJob struct {
 	d          device.Device
 	words      int64
 	stream     device.Stream
-	start, end device.Event
 	module     device.Module
 	kernel     device.Function
 	image, sum device.Buffer
 	result     device.Pinned
+	over       *resident.Handover // in place of sum and result, or nil
+	prepared   []any              // the parameters of the kernel
 	shape      device.Launch
 	watch      *resident.Watch
 }
 
-func (j *deviceJob) setup(in grid.Source) (err error) {
+func (j *deviceJob) setup(in grid.Source, handsOver, timed bool) (err error) {
 	ptx, err := kernels.PTX("memread")
 	if err != nil {
 		return err
 	}
 	if j.stream, err = j.d.NewStream("reading"); err != nil {
-		return err
-	}
-	if j.start, err = j.d.NewEvent("start"); err != nil {
-		return err
-	}
-	if j.end, err = j.d.NewEvent("end"); err != nil {
 		return err
 	}
 	if j.module, err = j.d.LoadModule("memread", ptx); err != nil {
@@ -101,10 +97,7 @@ func (j *deviceJob) setup(in grid.Source) (err error) {
 	if j.image, err = j.d.Alloc("image", 8*j.words); err != nil {
 		return err
 	}
-	if j.sum, err = j.d.Alloc("sum", 8); err != nil {
-		return err
-	}
-	if j.result, err = j.d.AllocPinned("sum on the host", 8); err != nil {
+	if err := j.tables(handsOver, timed); err != nil {
 		return err
 	}
 	const block = 512
@@ -112,9 +105,32 @@ func (j *deviceJob) setup(in grid.Source) (err error) {
 	if err != nil {
 		return err
 	}
-	j.shape = device.Launch{Grid: device.Dim{X: int64(j.d.Info().SMs * max(1, resident))}, Block: device.Dim{X: block}}
+	blocks := min(int64(j.d.Info().SMs*max(1, resident)), (j.words/2+block-1)/block)
+	j.shape = device.Launch{Grid: device.Dim{X: max(1, blocks)}, Block: device.Dim{X: block}}
 	return j.fill(in)
 }
+
+// tables allocates where the sum goes.
+func (j *deviceJob) tables(handsOver, timed bool) (err error) {
+	if handsOver {
+		if j.over, err = resident.NewHandover(j.d, j.stream, 8, timed); err != nil {
+			return err
+		}
+		table, word := j.over.Parameters()
+		j.prepared = []any{j.image, j.words, table, word, j.over.Total()}
+		return nil
+	}
+	if j.sum, err = j.d.Alloc("sum", 8); err != nil {
+		return err
+	}
+	if j.result, err = j.d.AllocPinned("sum on the host", 8); err != nil {
+		return err
+	}
+	j.prepared = []any{j.image, j.words, uint64(0), uint64(0), j.sum}
+	return nil
+}
+
+func (j *deviceJob) launch() error { return j.stream.Launch(j.kernel, j.shape, j.prepared...) }
 
 // fill copies the image slice by slice where slices are no whole words, else in
 // slabs.
@@ -135,15 +151,11 @@ func (j *deviceJob) fill(in grid.Source) error {
 
 func (j *deviceJob) Do(trace *bench.Trace) error {
 	defer trace.Span("read")()
-	return j.d.Do(func() error {
-		return errors.Join(j.stream.Record(j.start), j.Enqueue(), j.stream.Record(j.end), j.Bring(), j.stream.Wait())
-	})
+	return j.d.Do(func() error { return j.over.Run(j.launch) })
 }
 
 // Enqueue adds the read to the stream.
-func (j *deviceJob) Enqueue() error {
-	return errors.Join(j.stream.Fill(j.sum, 0, 8, 0), j.stream.Launch(j.kernel, j.shape, j.image, j.words, j.sum))
-}
+func (j *deviceJob) Enqueue() error { return errors.Join(j.stream.Fill(j.sum, 0, 8, 0), j.launch()) }
 
 // Bring adds the copy of the sum to the host.
 func (j *deviceJob) Bring() error { return j.stream.Copy(j.result, 0, j.sum, 0, 8) }
@@ -158,7 +170,7 @@ func (j *deviceJob) Cool() error {
 	return j.stream.Wait()
 }
 
-func (j *deviceJob) Elapsed() (time.Duration, error) { return j.end.Since(j.start) }
+func (j *deviceJob) Elapsed() (time.Duration, error) { return j.over.Elapsed() }
 
 func (j *deviceJob) Device() string { return resident.Describe(j.d) }
 
@@ -166,11 +178,31 @@ func (j *deviceJob) UUIDs() []string { return []string{j.d.Info().UUID} }
 
 func (j *deviceJob) Flags() []string { return j.watch.Flags() }
 
-func (j *deviceJob) Poison() { binary.LittleEndian.PutUint64(j.result.Data(), 1<<63|0x5a5a5a5a) }
+// value is where the sum is on the host.
+func (j *deviceJob) value() []byte {
+	if j.over != nil {
+		return j.over.Data()
+	}
+	return j.result.Data()
+}
 
-func (j *deviceJob) Out() (uint64, error) { return binary.LittleEndian.Uint64(j.result.Data()), nil }
+func (j *deviceJob) Poison() {
+	if j.over != nil {
+		j.over.Poison(0xa5)
+		return
+	}
+	binary.LittleEndian.PutUint64(j.result.Data(), 1<<63|0x5a5a5a5a)
+}
+
+func (j *deviceJob) Out() (uint64, error) { return binary.LittleEndian.Uint64(j.value()), nil }
 
 func (j *deviceJob) Close() error {
-	return errors.Join(j.watch.Close(),
-		resident.CloseAll(j.result, j.sum, j.image, j.module, j.end, j.start, j.stream))
+	errs := []error{j.watch.Close()}
+	if j.stream != nil {
+		errs = append(errs, j.stream.Wait())
+	}
+	if j.over != nil {
+		errs = append(errs, j.over.Close())
+	}
+	return errors.Join(append(errs, resident.CloseAll(j.result, j.sum, j.image, j.module, j.stream))...)
 }

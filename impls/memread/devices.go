@@ -66,7 +66,7 @@ func (o OnDevices) Setup(in grid.Source, c bench.Conditions) (bench.Job[uint64],
 	images := parts(in, len(devices))
 	bound := make([]*deviceJob, len(images))
 	err = resident.Each(len(images), func(k int) (err error) {
-		bound[k], err = bind(devices[k], images[k])
+		bound[k], err = bind(devices[k], images[k], false, false)
 		return err
 	})
 	j := &devicesJob{}
@@ -104,7 +104,7 @@ func (j *devicesJob) Do(trace *bench.Trace) error {
 	}
 	j.sum = 0
 	for _, p := range j.parts {
-		j.sum += binary.LittleEndian.Uint64(p.result.Data())
+		j.sum += binary.LittleEndian.Uint64(p.value())
 	}
 	return nil
 }

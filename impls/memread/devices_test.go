@@ -21,11 +21,26 @@ func addUp(string) devicetest.Kernel {
 		if err != nil {
 			return err
 		}
-		to, err := at(args[2].(device.Buffer).Address())
+		to, err := at(args[4].(device.Buffer).Address())
 		if err != nil {
 			return err
 		}
-		binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(to)+grid.Sum64(image[:8*args[1].(int64)]))
+		sum := binary.LittleEndian.Uint64(to) + grid.Sum64(image[:8*args[1].(int64)])
+		if args[2].(uint64) == 0 {
+			binary.LittleEndian.PutUint64(to, sum)
+			return nil
+		}
+		binary.LittleEndian.PutUint64(to, 0) // it is handed over
+		table, err := at(args[2].(uint64))
+		if err != nil {
+			return err
+		}
+		word, err := at(args[3].(uint64))
+		if err != nil {
+			return err
+		}
+		binary.LittleEndian.PutUint64(table, sum)
+		binary.LittleEndian.PutUint32(word, 1)
 		return nil
 	}
 }

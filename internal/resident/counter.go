@@ -6,7 +6,6 @@ import (
 	"io"
 	"time"
 
-	"eccbench/internal/bench"
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
 	"eccbench/kernels"
@@ -24,8 +23,10 @@ type Counter struct {
 	shape      device.Launch
 	copies     int32 // of a block's histogram
 	ladder     *Ladder
-	total      device.Buffer // int64 for each level
+	total      device.Buffer // int64 for each level; of a batch int32 for each level of each image
 	result     device.Pinned // the same on the host
+	over       *Handover     // in place of both, where the kernel hands over
+	prepared   []any         // the parameters of a kernel that hands over
 	start, end device.Event
 	watch      *Watch
 	launches   int64
@@ -40,8 +41,15 @@ type Kernel struct {
 	Shape  grid.Shape
 	Type   grid.Type
 	Ladder grid.Ladder
+	Images int64 // of a batch, each with a table of int32; 0 for one image, with a table of int64
+
+	// HandsOver says that the kernel can hand its table over, and HandOver is called
+	// after Prepare, not Begin, Count and End; Timed, that Elapsed is asked for
+	// after it.
+	HandsOver, Timed bool
 
 	Threads  int64 // of a block; 0 for as many as suit the counters
+	Blocks   int64 // 0 for as many as run at once
 	Counters int64 // of a block, in shared memory; 0 for one for each level, or none where they do not fit
 }
 
@@ -80,14 +88,27 @@ func Open(d device.Device, k Kernel) (c *Counter, err error) {
 	if c.ladder, err = putLadder(d, c.Stream, k.Type, k.Ladder); err != nil {
 		return c, err
 	}
-	levels := k.Ladder.Len()
-	if c.total, err = d.Alloc("changes", 8*levels); err != nil {
+	if k.HandsOver {
+		if c.over, err = NewHandover(d, c.Stream, k.tables(), k.Timed); err != nil {
+			return c, err
+		}
+		return c, c.arrange(k)
+	}
+	if c.total, err = d.Alloc("changes", k.tables()); err != nil {
 		return c, err
 	}
-	if c.result, err = d.AllocPinned("changes on the host", 8*levels); err != nil {
+	if c.result, err = d.AllocPinned("changes on the host", k.tables()); err != nil {
 		return c, err
 	}
 	return c, c.arrange(k)
+}
+
+// tables is the number of bytes of the changes.
+func (k Kernel) tables() int64 {
+	if k.Images > 0 {
+		return 4 * k.Ladder.Len() * k.Images
+	}
+	return 8 * k.Ladder.Len()
 }
 
 // Limits of a block's histogram.
@@ -104,7 +125,7 @@ const (
 // and none where the levels exceed what a block may have.
 func (c *Counter) arrange(k Kernel) error {
 	info := c.On.Info()
-	bytes, voxels := 4*k.Ladder.Len(), k.Shape.Voxels()
+	bytes, voxels := 4*k.Ladder.Len(), k.Shape.Voxels()*max(1, k.Images)
 	block := int64(smallBlock)
 	switch {
 	case k.Counters > 0:
@@ -136,6 +157,9 @@ func (c *Counter) arrange(k Kernel) error {
 	}
 	blocks := int64(info.SMs) * int64(resident)
 	c.shape.Grid.X = max(min(blocks, (voxels+block-1)/block), (voxels+mostVoxels-1)/mostVoxels)
+	if k.Blocks > 0 {
+		c.shape.Grid.X = k.Blocks
+	}
 	return nil
 }
 
@@ -145,10 +169,13 @@ type tooLarge struct{ why string }
 func (t tooLarge) Error() string      { return t.why }
 func (tooLarge) LaunchTooLarge() bool { return true }
 
-// Begin clears the table and notes the time; End notes it again and brings the
-// table back. The work between them is added by Count.
+// Start notes the time; Begin clears the table, too. End notes the time again and
+// brings the table back. The work between them is added by Count.
+func (c *Counter) Start() error { return c.Stream.Record(c.start) }
+
+// Begin is Start for kernels that add to the table.
 func (c *Counter) Begin() error {
-	if err := c.Stream.Record(c.start); err != nil {
+	if err := c.Start(); err != nil {
 		return err
 	}
 	return c.Stream.Fill32(c.total, 0, c.total.Bytes()/4, 0)
@@ -171,8 +198,16 @@ func (c *Counter) Run(kernel string, last any, image ...any) error {
 // Count launches the kernel on a stream, with the kernel's own parameters.
 func (c *Counter) Count(s device.Stream, image ...any) error {
 	c.launches++
-	args := append(append(image, c.ladder.args()...), c.total, c.copies)
-	return c.launch(s, args...)
+	return c.launch(s, c.args(image)...)
+}
+
+// args are all parameters of the kernel, given its own.
+func (c *Counter) args(image []any) []any {
+	total := c.total
+	if c.over != nil {
+		total = c.over.Total()
+	}
+	return append(append(image, c.ladder.args()...), total, c.copies)
 }
 
 // Launches is how many kernels Count has launched so far.
@@ -189,6 +224,29 @@ func (c *Counter) End() error {
 	return c.Stream.Wait()
 }
 
+// Prepare sets the kernel's own parameters for HandOver.
+func (c *Counter) Prepare(image ...any) {
+	table, word := c.over.Parameters()
+	c.prepared = c.args(append(image, table, word))
+}
+
+// HandsOver reports whether HandOver is to be called.
+func (c *Counter) HandsOver() bool { return c.over != nil }
+
+// HandOver is Begin, Count and End by one launch.
+func (c *Counter) HandOver() error {
+	c.launches++
+	return c.over.Run(func() error { return c.launch(c.Stream, c.prepared...) })
+}
+
+// data is the table on the host.
+func (c *Counter) data() []byte {
+	if c.over != nil {
+		return c.over.Data()
+	}
+	return c.result.Data()
+}
+
 // Bring adds the copy of the table to the host.
 func (c *Counter) Bring() error {
 	return c.Stream.Copy(c.result, 0, c.total, 0, c.total.Bytes())
@@ -196,16 +254,25 @@ func (c *Counter) Bring() error {
 
 // Changes are what End brought back, one for each level. They are overwritten by
 // the next End.
-func (c *Counter) Changes() []int64 { return int64s(c.result.Data()) }
+func (c *Counter) Changes() []int64 { return view[int64](c.data()) }
+
+// Tables are what End brought back of a batch: one change for each level of each
+// image. They are overwritten by the next End.
+func (c *Counter) Tables() []int32 { return view[int32](c.data()) }
 
 // Poison overwrites the tables on the device and on the host.
 func (c *Counter) Poison() {
-	changes := c.Changes()
-	for i := range changes {
-		changes[i] = bench.Poison
+	const poison = 0x5a
+	if c.over != nil {
+		c.over.Poison(poison)
+		return
+	}
+	tables := c.result.Data()
+	for i := range tables {
+		tables[i] = poison
 	}
 	// A device that cannot be written to fails at the next call, with the reason.
-	_ = c.Stream.Fill(c.total, 0, c.total.Bytes(), 0x5a)
+	_ = c.Stream.Fill(c.total, 0, c.total.Bytes(), poison)
 	_ = c.Stream.Wait()
 }
 
@@ -220,8 +287,13 @@ func (c *Counter) Cool() error {
 // At is when the device reached an event, from Begin on.
 func (c *Counter) At(e device.Event) (time.Duration, error) { return e.Since(c.start) }
 
-// Elapsed is the time from Begin to End on the device.
-func (c *Counter) Elapsed() (time.Duration, error) { return c.end.Since(c.start) }
+// Elapsed is the time from Begin to End on the device, or of a HandOver's launch.
+func (c *Counter) Elapsed() (time.Duration, error) {
+	if c.over != nil {
+		return c.over.Elapsed()
+	}
+	return c.end.Since(c.start)
+}
 
 // Device describes the device in one line.
 func (c *Counter) Device() string { return Describe(c.On) }
@@ -237,6 +309,9 @@ func (c *Counter) Close() error {
 	errs := []error{c.watch.Close()}
 	if c.Stream != nil {
 		errs = append(errs, c.Stream.Wait())
+	}
+	if c.over != nil {
+		errs = append(errs, c.over.Close())
 	}
 	errs = append(errs, c.slowdown.close(), CloseAll(c.result, c.total))
 	if c.ladder != nil {

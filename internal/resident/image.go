@@ -68,6 +68,7 @@ func (t timed) ReadSlab(dst []byte, lo, hi int64) error {
 	return t.Source.ReadSlab(dst, lo, hi)
 }
 
-func int64s(b []byte) []int64 {
-	return unsafe.Slice((*int64)(unsafe.Pointer(&b[0])), len(b)/8)
+// view is bytes of the host's as what a device wrote there; both are little-endian.
+func view[T int32 | int64](b []byte) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/int(unsafe.Sizeof(T(0))))
 }

@@ -14,6 +14,7 @@ import (
 // planted is which faults each source has.
 var planted = map[string][]string{
 	"ecc_chunked":                {"atomic", "barrier", "flush", "halo", "slab", "tie"},
+	"ecc_extrema_batch_float32":  {"image", "owner", "sign", "slab"},
 	"ecc_extrema_float32":        {"flush", "halo", "owner", "sign", "slab"},
 	"ecc_extrema_ranked_float32": {"overflow", "twice"},
 	"ecc_fullsweep":              {"atomic", "barrier", "flush", "halo", "slab", "tie"},

@@ -178,10 +178,10 @@ func (s *standin) part(m device.Memory, at, n int64) ([]byte, error) {
 	return mine.data[at : at+n], nil
 }
 
-// at is the memory of the device from an address on.
+// at is memory that kernels reach, of the device or pinned, from an address on.
 func (s *standin) at(address uint64) ([]byte, error) {
 	for o := range s.live {
-		if m, ok := o.(*memory); ok && !m.host && address >= m.Address() && address < m.Address()+uint64(len(m.data)) {
+		if m, ok := o.(*memory); ok && address >= m.Address() && address < m.Address()+uint64(len(m.data)) {
 			return m.data[address-m.Address():], nil
 		}
 	}

@@ -1,0 +1,288 @@
+package extrema
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/ecc"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+)
+
+// BatchOnDevice counts a resident batch of images by one launch of kernels
+// (kernels/extrema_batch.h), each image with a table of its own.
+type BatchOnDevice struct {
+	Open resident.Opener
+	// PTX gives the kernels of a source; nil means package kernels.
+	PTX func(name string) ([]byte, error)
+}
+
+// About describes the method.
+func (BatchOnDevice) About() bench.About {
+	return bench.About{
+		Name:   "extrema-gpu-batch",
+		Where:  "gpu",
+		Method: "with --batch: all resident images in one launch, each counted as by extrema-gpu",
+		Source: "doc/extrema.md",
+		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
+	}
+}
+
+// CanDo refuses what does not fit the device, or a warp's counters.
+func (o BatchOnDevice) CanDo(in grid.Batch, c bench.Conditions) error {
+	if err := (OnDevice{Open: o.Open}).CanDo(in, c); err != nil {
+		return err
+	}
+	d, err := o.Open(c.Device)
+	if err != nil {
+		return err
+	}
+	if most := parts(in.Image(), max(in.Image().D, in.Image().H), 1, false); in.Images > math.MaxInt32/most {
+		return fmt.Errorf("%d images of %v: more than %d parts", in.Images, in.Image(), math.MaxInt32)
+	}
+	levels := in.Ladder().Len()
+	if most := (d.Info().SharedOptIn-warpShared)/4 - spare; in.Type() != grid.Uint8 && levels > most {
+		return fmt.Errorf("%d levels: a warp of %s has room for %d counters of its own", levels, d.Info().Name, most)
+	}
+	return resident.Fits(d, 2*guard(in)+grid.TotalBytes(in)+12*levels+4*levels*in.Images, "the resident batch")
+}
+
+// warpShared is the shared memory of a warp beside its counters.
+const warpShared = 2 << 10
+
+// A division is the work of a batch as its kernel shares it out.
+type division struct {
+	segment int64 // slices that a warp marches through
+	parts   int64 // of an image
+}
+
+// divide divides images so that the warps, which take parts in turn, end at about
+// the same time, though long segments read fewer slices twice. A narrow image is no
+// wider than a warp.
+func divide(s grid.Shape, images, blocks, voxels int64, narrow bool) division {
+	n, _, _ := ecc.Stack(s)
+	best, least := division{n, parts(s, n, voxels, narrow)}, math.Inf(1)
+	for length := n; length >= 1; length-- {
+		each := parts(s, length, voxels, narrow)
+		if images*each > math.MaxInt32 { // which the kernels count
+			break
+		}
+		turns, rest := images*each/blocks, images*each%blocks
+		cost := float64(turns)
+		if rest > 0 {
+			cost += 0.5 + 0.5*float64(rest)/float64(blocks)
+		}
+		if cost *= float64(length + 2); cost < least {
+			best, least = division{length, each}, cost
+		}
+	}
+	return best
+}
+
+// parts is the number of parts of an image whose segments are so many slices, as the
+// kernels for narrow images, which are no wider than a warp, and others share it out.
+func parts(s grid.Shape, segment, voxels int64, narrow bool) int64 {
+	n, h, w := ecc.Stack(s)
+	up := func(a, b int64) int64 { return (a + b - 1) / b }
+	switch {
+	case s.D == 1 && narrow:
+		return up(n, 2*voxels*segment)
+	case s.D == 1:
+		return up(w, 2*columns) * up(n, voxels*segment)
+	case narrow:
+		return up(h, 2*voxels) * up(n, segment)
+	}
+	return up(w, columns) * up(h+1, 2*voxels) * up(n, segment)
+}
+
+var _ bench.DeviceJob = (*batchJob)(nil)
+
+// A batchJob is a batch bound to the kernels: those for pairs where its ladder
+// allows, and those for singles where a value of an image does not stand on it.
+type batchJob struct {
+	d             device.Device
+	in            grid.Batch
+	upload        bool
+	memory        device.Buffer // the images between two guards
+	strays        device.Buffer
+	scaling       scaling
+	pairs, single *batchMarch // either may be nil
+	last          *batchMarch // that of the last Do
+}
+
+type batchMarch struct {
+	*resident.Counter
+	division
+}
+
+// Setup loads the kernels and allocates the images, and copies them there unless
+// the scope times the copy.
+func (o BatchOnDevice) Setup(in grid.Batch, c bench.Conditions) (bench.Job[[]ecc.VCEC], error) {
+	d, err := o.Open(c.Device)
+	if err != nil {
+		return nil, err
+	}
+	j := &batchJob{d: d, in: in, upload: c.Scope == bench.E2E}
+	if err := j.setup(o.PTX); err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return j, nil
+}
+
+func (j *batchJob) open(ptx func(string) ([]byte, error), of kind) (*batchMarch, error) {
+	s := j.in.Image()
+	k := of.kernel(j.in, s, ptx)
+	k.Module, k.Images, k.Threads = fmt.Sprintf("ecc_extrema_batch_%v", j.in.Type()), j.in.Images, 32
+	narrow := false
+	switch {
+	case of.shares == 0:
+		k.Method, k.Counters = "extrema_batch_single", j.in.Ladder().Len()
+	case s.W%4 != 0:
+		k.Method = "extrema_batch_unaligned"
+	case s.W <= columns:
+		k.Method, narrow = "extrema_batch_narrow", true
+	default:
+		k.Method = "extrema_batch"
+	}
+	c, err := resident.Open(j.d, k)
+	if err != nil {
+		return nil, err
+	}
+	m := &batchMarch{c, divide(s, j.in.Images, c.Blocks(), of.voxels, narrow)}
+	j.last = m
+	return m, nil
+}
+
+func (j *batchJob) setup(ptx func(string) ([]byte, error)) (err error) {
+	if j.in.Type() != grid.Uint8 {
+		if j.single, err = j.open(ptx, single()); err != nil {
+			return err
+		}
+	}
+	pairs := kinds()[0]
+	if s, ok := pairs.scaling(j.in.Type(), j.in.Ladder()); ok {
+		j.scaling = s
+		if j.pairs, err = j.open(ptx, pairs); err != nil {
+			return err
+		}
+	}
+	edge, size := guard(j.in), grid.TotalBytes(j.in)
+	if j.memory, err = j.d.Alloc("images", 2*edge+size); err != nil {
+		return err
+	}
+	if j.strays, err = j.d.Alloc("strays", 8); err != nil {
+		return err
+	}
+	if err = errors.Join(j.last.Stream.Fill(j.memory, 0, edge, 0), j.last.Stream.Fill(j.memory, edge+size, edge, 0)); err != nil {
+		return err
+	}
+	if j.upload {
+		return nil // each Do does it
+	}
+	return j.put()
+}
+
+// put copies the images to the device, and takes the kernels for pairs where every
+// value of them stands on the ladder.
+func (j *batchJob) put() error {
+	var err error
+	if j.upload {
+		err = resident.Upload(j.last.Stream, j.memory, guard(j.in), j.in)
+	} else {
+		err = resident.Stage(j.d, j.last.Stream, j.memory, guard(j.in), j.in)
+	}
+	if err != nil {
+		return err
+	}
+	if j.pairs == nil || j.single == nil {
+		return nil
+	}
+	n, err := straying(j.pairs.Counter, j.strays, j.images(), j.in)
+	j.last = j.pairs
+	if n > 0 {
+		j.last = j.single
+	}
+	return err
+}
+
+func (j *batchJob) images() uint64 { return j.memory.Address() + uint64(guard(j.in)) }
+
+func (j *batchJob) Do(trace *bench.Trace) error {
+	if j.upload {
+		end := trace.Span("upload")
+		if err := j.put(); err != nil {
+			return err
+		}
+		end()
+	}
+	defer trace.Span("count")()
+	m, s := j.last, j.in.Image()
+	return j.d.Do(func() error {
+		// An image in one part stores its whole table, unless several values of
+		// uint8 may stand on one level.
+		stored, begin := int32(0), m.Begin
+		if m.parts == 1 && j.in.Type() != grid.Uint8 {
+			stored, begin = 1, m.Start
+		}
+		if err := begin(); err != nil {
+			return err
+		}
+		n, h, w := ecc.Stack(s)
+		err := m.Count(m.Stream, j.images(), s.Voxels(), int32(j.in.Images), int32(w), int32(h), int32(n), int32(m.segment), stored,
+			j.scaling.scale, j.scaling.offset, j.scaling.bias)
+		if err != nil {
+			return err
+		}
+		return m.End()
+	})
+}
+
+// Out is a curve for each image.
+func (j *batchJob) Out() ([]ecc.VCEC, error) {
+	levels := j.in.Ladder().Len()
+	tables := j.last.Tables()
+	out := make([]ecc.VCEC, j.in.Images)
+	dense := make([]int64, levels)
+	for i := range out {
+		for k, v := range tables[int64(i)*levels : int64(i+1)*levels] {
+			dense[k] = int64(v)
+		}
+		out[i] = ecc.FromDense(dense)
+	}
+	return out, nil
+}
+
+func (j *batchJob) marches() []*batchMarch {
+	var list []*batchMarch
+	for _, m := range []*batchMarch{j.pairs, j.single} {
+		if m != nil {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+func (j *batchJob) Poison() {
+	for _, m := range j.marches() {
+		m.Poison()
+	}
+}
+
+func (j *batchJob) Cool() error                     { return j.last.Cool() }
+func (j *batchJob) Elapsed() (time.Duration, error) { return j.last.Elapsed() }
+func (j *batchJob) Device() string                  { return j.last.Device() }
+func (j *batchJob) UUIDs() []string                 { return []string{j.d.Info().UUID} }
+func (j *batchJob) Flags() []string                 { return j.last.Flags() }
+func (j *batchJob) Launches() int64                 { return j.last.Launches() }
+
+func (j *batchJob) Close() error {
+	errs := []error{resident.CloseAll(j.memory, j.strays)}
+	for _, m := range j.marches() {
+		errs = append(errs, m.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,259 @@
+package extrema_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"eccbench/datasets"
+	"eccbench/impls/extrema"
+	"eccbench/internal/bench"
+	"eccbench/internal/ecc"
+	"eccbench/internal/ecc/ecctest"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+	"eccbench/kernels/faults"
+)
+
+// stacked is a batch of an image and those with the seeds after its own.
+func stacked(t *testing.T, name string, n int) (grid.Batch, []*grid.Field) {
+	t.Helper()
+	names, err := datasets.Variants(name, n)
+	if err != nil || len(names) != n {
+		t.Fatal(names, err)
+	}
+	var images []*grid.Field
+	for _, name := range names {
+		s, err := datasets.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := grid.Load(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		images = append(images, f)
+	}
+	return join(t, images), images
+}
+
+func join(t *testing.T, images []*grid.Field) grid.Batch {
+	t.Helper()
+	var data []byte
+	for _, f := range images {
+		data = append(data, f.Data()...)
+	}
+	like := images[0]
+	s := like.Shape()
+	s.D *= int64(len(images))
+	all, err := grid.NewField(s, like.Type(), data, like.Ladder())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return grid.Batch{Source: all, Images: int64(len(images))}
+}
+
+// alone is the curve of each image by the host.
+func alone(t *testing.T, images []*grid.Field) []ecc.VCEC {
+	t.Helper()
+	var list []ecc.VCEC
+	for _, f := range images {
+		j, err := extrema.Implementation{}.Setup(f, bench.Conditions{Scope: bench.E2E, Threads: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Do(nil); err != nil {
+			t.Fatal(err)
+		}
+		v, err := j.Out()
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, v)
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return list
+}
+
+// together is the answer of three calls to a batch; they must be one.
+func together(o extrema.BatchOnDevice, in grid.Batch, scope bench.Scope) ([]ecc.VCEC, error) {
+	c := bench.Conditions{Scope: scope, Threads: 1}
+	if err := o.CanDo(in, c); err != nil {
+		return nil, err
+	}
+	j, err := o.Setup(in, c)
+	if err != nil {
+		return nil, err
+	}
+	defer j.Close()
+	var first []ecc.VCEC
+	for call := range 3 {
+		j.Poison()
+		if err := j.Do(nil); err != nil {
+			return nil, err
+		}
+		out, err := j.Out()
+		if err != nil {
+			return nil, err
+		}
+		if call == 0 {
+			first = out
+		} else if wrong(first, out) != "" {
+			return out, fmt.Errorf("call %d: %s", call, wrong(first, out))
+		}
+	}
+	return first, nil
+}
+
+// oneByOne is the answer of an implementation that goes from image to image.
+func oneByOne(o extrema.OnDevice, in grid.Batch) ([]ecc.VCEC, error) {
+	j, err := o.SetupEach(in, bench.Conditions{Scope: bench.Device, Threads: 1})
+	if err != nil {
+		return nil, err
+	}
+	defer j.Close()
+	j.Poison()
+	if err := j.Do(nil); err != nil {
+		return nil, err
+	}
+	return j.Out()
+}
+
+// wrong says which image of a batch has not the curve it has alone.
+func wrong(want, got []ecc.VCEC) string {
+	if len(want) != len(got) {
+		return fmt.Sprintf("%d curves of %d images", len(got), len(want))
+	}
+	for i := range want {
+		if !slices.Equal(want[i], got[i]) {
+			return fmt.Sprintf("image %d of %d: %d changes, want %d", i, len(want), len(got[i]), len(want[i]))
+		}
+	}
+	return ""
+}
+
+// Sizes around those of a warp's columns, rows and segments, in every type, on
+// ladders for pairs and for singles.
+var batches = []struct {
+	name string
+	n    int
+}{
+	{"noise/shape=128x128/levels=1024/type=float32/seed=1", 300},
+	{"noise/shape=128x128x128/levels=1024/type=float32/seed=2", 5},
+	{"noise/shape=128x127/levels=256/type=uint8/seed=3", 40},
+	{"noise/shape=64x64x64/levels=256/type=uint8/seed=4", 20},
+	{"noise/shape=124x33x9/levels=512/type=uint16/seed=5", 33},
+	{"noise/shape=20x7x5/levels=100/type=int16/seed=6", 1000},
+	{"noise/shape=4x3/levels=4/type=uint8/seed=7", 200},
+	{"noise/shape=70x61/levels=300/type=float32/seed=8", 50},
+	{"noise/shape=31x17x13/levels=1025/type=float32/seed=9", 60},
+	{"noise/shape=132x40/levels=1024/type=float32/seed=10", 20},
+	{"noise/shape=512x65/levels=1024/type=uint16/seed=11", 9},
+	{"noise/shape=260x9x11/levels=77/type=float32/seed=12", 7},
+	{"noise/shape=301x5x4/levels=77/type=int16/seed=13", 7},
+	{"noise/shape=128x64/levels=10000/type=float32/seed=14", 12},
+	{"noise/shape=40x30x20/levels=9000/type=uint16/seed=15", 12},
+	{"grf/shape=128x96/levels=1024/type=float32/smooth=2/seed=16", 30},
+	{"grf/shape=100x40x30/levels=64/type=uint8/smooth=2/seed=17", 10},
+	{"noise/shape=1x1/levels=2/type=uint8/seed=18", 2},
+	{"noise/shape=1x9x2/levels=16/type=float32/seed=19", 30},
+	{"noise/shape=128x4096/levels=1024/type=float32/seed=20", 1},
+	{"noise/shape=96x80x600/levels=1024/type=float32/seed=21", 1},
+}
+
+// Every image of a batch has the curve that it has alone.
+func TestBatchOnDevice(t *testing.T) { tryBatches(t, ecctest.Device(t), 1000) }
+
+func TestBatchOnStandIn(t *testing.T) { tryBatches(t, standIns(t, 1), 3) }
+
+// tryBatches tries the batches, of so many images at most.
+func tryBatches(t *testing.T, open resident.Opener, most int) {
+	for _, b := range batches {
+		t.Run(b.name, func(t *testing.T) {
+			in, images := stacked(t, b.name, min(b.n, most))
+			want := alone(t, images)
+			for _, scope := range []bench.Scope{bench.Kernel, bench.E2E} {
+				got, err := together(extrema.BatchOnDevice{Open: open}, in, scope)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if w := wrong(want, got); w != "" {
+					t.Errorf("%s: %s", scope, w)
+				}
+			}
+			got, err := oneByOne(extrema.OnDevice{Open: open}, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if w := wrong(want, got); w != "" {
+				t.Errorf("one by one: %s", w)
+			}
+		})
+	}
+}
+
+// One value between two levels takes a batch to the kernels for singles.
+func TestBatchWithStrays(t *testing.T) { tryStrays(t, ecctest.Device(t)) }
+
+func TestBatchWithStraysOnStandIn(t *testing.T) { tryStrays(t, standIns(t, 1)) }
+
+func tryStrays(t *testing.T, open resident.Opener) {
+	_, images := stacked(t, "noise/shape=36x20x6/levels=64/type=float32/seed=3", 9)
+	data := slices.Clone(images[7].Data())
+	values := grid.Values[float32](data)
+	values[1234] += (images[7].Ladder().Value(1) - images[7].Ladder().Value(0)) / 3
+	values[1234] = min(values[1234], images[7].Ladder().Value(62))
+	values[99] = (images[7].Ladder().Value(3) + images[7].Ladder().Value(4)) / 2
+	f, err := grid.NewField(images[7].Shape(), images[7].Type(), data, images[7].Ladder())
+	if err != nil {
+		t.Fatal(err)
+	}
+	images[7] = f
+	got, err := together(extrema.BatchOnDevice{Open: open}, join(t, images), bench.Device)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := wrong(alone(t, images), got); w != "" {
+		t.Error(w)
+	}
+}
+
+// A level count beyond a warp's counters is refused with the sum that says so.
+func TestBatchOfManyLevels(t *testing.T) {
+	open := ecctest.Device(t)
+	in, _ := stacked(t, "noise/shape=8x8/levels=65536/type=uint16/seed=3", 2)
+	if err := (extrema.BatchOnDevice{Open: open}).CanDo(in, bench.Conditions{}); err == nil || !strings.Contains(err.Error(), "65536 levels") {
+		t.Errorf("65536 levels: %v", err)
+	}
+}
+
+// What is planted in the kernels of batches, those for narrow images, is found by
+// the images' own curves.
+func TestBatchCatchesFaultsPlantedInKernels(t *testing.T) {
+	open := ecctest.Device(t)
+	for _, fault := range plantedInBatches(t) {
+		for _, name := range []string{
+			"noise/shape=128x128/levels=1024/type=float32/seed=1", "noise/shape=36x20x6/levels=64/type=float32/seed=3",
+		} {
+			in, images := stacked(t, name, 20)
+			got, err := together(extrema.BatchOnDevice{Open: open, PTX: faults.PTX(fault)}, in, bench.Kernel)
+			if err != nil && !strings.HasPrefix(err.Error(), "call ") {
+				t.Errorf("%s on %s: %v", fault, name, err)
+			}
+			if err == nil && wrong(alone(t, images), got) == "" {
+				t.Errorf("%s is not found on %s", fault, name)
+			}
+		}
+	}
+}
+
+func plantedInBatches(t *testing.T) []string {
+	list := faults.Of("ecc_extrema_batch_float32")
+	if !slices.Contains(list, "image") || !slices.Contains(list, "slab") {
+		t.Fatalf("only the faults %v are planted", list)
+	}
+	return list
+}

@@ -1,0 +1,79 @@
+package extrema
+
+import (
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/ecc"
+	"eccbench/internal/grid"
+)
+
+// SetupEach binds the kernels to a resident batch whose images are counted one after
+// the other, each by a launch of its own.
+func (o OnDevice) SetupEach(in grid.Batch, c bench.Conditions) (bench.Job[[]ecc.VCEC], error) {
+	d, err := o.Open(c.Device)
+	if err != nil {
+		return nil, err
+	}
+	one, err := bind(d, in, in.Image(), c, o.PTX, true)
+	if err != nil {
+		return nil, err
+	}
+	return &eachJob{deviceJob: one, images: in.Images, first: one.at, changes: make([]int64, in.Ladder().Len()*in.Images)}, nil
+}
+
+// An eachJob is a deviceJob that goes from image to image.
+type eachJob struct {
+	*deviceJob
+	images  int64
+	first   uint64
+	changes []int64 // of all images
+	elapsed time.Duration
+}
+
+func (j *eachJob) Do(trace *bench.Trace) error {
+	defer trace.Span("count")()
+	j.elapsed = 0
+	levels, size := j.in.Ladder().Len(), uint64(grid.TotalBytes(j.in)/j.images)
+	return j.d.Do(func() error {
+		for i := range j.images {
+			j.at = j.first + uint64(i)*size
+			if err := j.count(); err != nil {
+				return err
+			}
+			copy(j.changes[i*levels:], j.last.Changes())
+			if !j.timed {
+				continue
+			}
+			took, err := j.last.Elapsed()
+			if err != nil {
+				return err
+			}
+			j.elapsed += took
+		}
+		return nil
+	})
+}
+
+// Elapsed is the time of all launches with what belongs to them, without the time
+// between them.
+func (j *eachJob) Elapsed() (time.Duration, error) { return j.elapsed, nil }
+
+// Out is a curve for each image.
+func (j *eachJob) Out() ([]ecc.VCEC, error) {
+	levels := j.in.Ladder().Len()
+	out := make([]ecc.VCEC, j.images)
+	for i := range out {
+		out[i] = ecc.FromDense(j.changes[int64(i)*levels : int64(i+1)*levels])
+	}
+	return out, nil
+}
+
+func (j *eachJob) Poison() {
+	j.deviceJob.Poison()
+	for i := range j.changes {
+		j.changes[i] = bench.Poison
+	}
+}
+
+func (j *eachJob) Launches() int64 { return j.last.Launches() }

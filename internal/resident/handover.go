@@ -1,0 +1,145 @@
+package resident
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"eccbench/internal/device"
+)
+
+// A Handover is a table that a kernel adds to, and that the kernel's last block
+// brings to the host and clears for the next launch (kernels/handover.h), so that
+// nothing is added to the stream beside the launch.
+type Handover struct {
+	stream     device.Stream
+	bytes      int64         // of the table, and of what is brought to the host
+	total      device.Buffer // what is added to
+	result     device.Pinned // the table on the host, and the word that says it is there
+	copy       device.Buffer // what a timed kernel writes in place of result, else nil
+	start, end device.Event  // around a timed launch
+	dirty      bool          // total may not be clear
+}
+
+// wordAlign is a multiple of what kernels hand over at once, and where the word lies
+// behind it.
+const wordAlign = 64
+
+// NewHandover allocates a table. Where timed, the launches are between two events, and
+// the copy to the host is after the second.
+func NewHandover(d device.Device, s device.Stream, bytes int64, timed bool) (h *Handover, err error) {
+	h = &Handover{stream: s, bytes: bytes, dirty: true}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.Close())
+		}
+	}()
+	room := (bytes + wordAlign - 1) / wordAlign * wordAlign
+	if h.total, err = d.Alloc("changes", room); err != nil {
+		return h, err
+	}
+	if h.result, err = d.AllocPinned("changes on the host", room+wordAlign); err != nil || !timed {
+		return h, err
+	}
+	if h.copy, err = d.Alloc("changes that are handed over", room+wordAlign); err != nil {
+		return h, err
+	}
+	if h.start, err = d.NewEvent("start"); err != nil {
+		return h, err
+	}
+	h.end, err = d.NewEvent("end")
+	return h, err
+}
+
+// Parameters are the kernel's: where it writes the table to, and the word.
+func (h *Handover) Parameters() (table, word uint64) {
+	to := device.Memory(h.result)
+	if h.copy != nil {
+		to = h.copy
+	}
+	return to.Address(), to.Address() + uint64(to.Bytes()-wordAlign)
+}
+
+// Total is what the kernel adds to.
+func (h *Handover) Total() device.Buffer { return h.total }
+
+// Data is the table that the last Run brought to the host.
+func (h *Handover) Data() []byte { return h.result.Data()[:h.bytes] }
+
+// word is what the kernel sets to 1 when the table is there.
+func (h *Handover) word() *uint32 {
+	return (*uint32)(unsafe.Pointer(&h.result.Data()[h.result.Bytes()-wordAlign]))
+}
+
+// spins is how often the word is looked at before the host waits for the stream,
+// which takes microseconds more: tens of µs.
+const spins = 100_000
+
+// Run launches a kernel and returns when its table is on the host. A table that an
+// earlier launch may have left as it was is cleared first.
+func (h *Handover) Run(launch func() error) error {
+	timed := h.copy != nil
+	if h.dirty {
+		if err := h.stream.Fill(h.total, 0, h.total.Bytes(), 0); err != nil {
+			return err
+		}
+	}
+	h.dirty = true
+	atomic.StoreUint32(h.word(), 0)
+	if timed {
+		if err := h.stream.Record(h.start); err != nil {
+			return err
+		}
+	}
+	if err := launch(); err != nil {
+		return err
+	}
+	if timed {
+		if err := h.stream.Record(h.end); err != nil {
+			return err
+		}
+		if err := h.stream.Copy(h.result, 0, h.copy, 0, h.copy.Bytes()); err != nil {
+			return err
+		}
+	} else {
+		for range spins {
+			if atomic.LoadUint32(h.word()) == 1 {
+				h.dirty = false
+				return nil
+			}
+		}
+	}
+	if err := h.stream.Wait(); err != nil {
+		return err
+	}
+	if atomic.LoadUint32(h.word()) != 1 {
+		return fmt.Errorf("%s: the kernel ended without handing its table over", h.stream.Name())
+	}
+	h.dirty = false
+	return nil
+}
+
+// Elapsed is the time of the last launch on the device, where it was timed.
+func (h *Handover) Elapsed() (time.Duration, error) { return h.end.Since(h.start) }
+
+// Poison overwrites what the kernel writes. The table that it adds to is its own: it
+// left it cleared.
+func (h *Handover) Poison(value byte) {
+	data := h.Data()
+	for i := range data {
+		data[i] = value
+	}
+	if h.copy == nil {
+		return
+	}
+	// A device that cannot be written to fails at the next call, with the reason.
+	_ = h.stream.Fill(h.copy, 0, h.copy.Bytes(), value)
+	_ = h.stream.Wait()
+}
+
+// Close frees the table. Nothing may run that uses it.
+func (h *Handover) Close() error {
+	return CloseAll(h.end, h.start, h.copy, h.result, h.total)
+}

@@ -1,0 +1,8 @@
+// for each image: for each set S of all axes but one: for each cell: s = its least value over S
+//   if s(z) > s(z+1): changes[image][s(z)] ± 1, changes[image][s(z+1)] ∓ 1
+//
+// Many small images in one launch (extrema_batch.h, doc/extrema.md): those of uint8.
+#include "extrema_batch.h"
+
+BATCHES(2d, uint8)
+BATCHES(3d, uint8)

@@ -1,0 +1,363 @@
+// Many images of one shape, which lie one after the other, are counted by one
+// launch. A block is one warp, with counters of its own, so that nothing waits for
+// another warp. It takes parts of images in turn, strips of rows in 3D; when the
+// image changes it adds its counters to that image's own table, or stores them
+// there where an image is one part.
+//
+// Images of at most 128 columns (narrow) have no column beyond a warp's: what the
+// last one could hand on is always 0, as its minimum with what is outside is its
+// own. So they need no seam, and in 2D a warp's two tiles are two more segments of
+// rows.
+#pragma once
+#include "extrema_2d.h"
+#include "extrema_3d.h"
+
+// One part of an image, of those that the kernels for one image take in turn.
+struct one_turn {
+  int part;
+  inlined int warp() { return 0; }
+  inlined int warps() { return 1; }
+  __device__ __attribute__((always_inline)) int take(int) {
+    int taken = part;
+    part = 0x7fffffff;
+    return taken;
+  }
+  inlined void end() {}
+};
+
+// Where the counters of an image go: its table, one int32 for each level.
+struct tables {
+  int *first;
+  int images, levels, stored; // stored: nothing else is added to a table
+};
+
+inlined void add_global(int *p, int v) { asm volatile("red.global.add.s32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
+
+inlined void clear(int counters) {
+  for (int k = thread_x(); k < counters; k += 32) block_changes[k] = 0;
+  sync_warp();
+}
+
+// Hands a warp's counters to the table of an image, and clears them.
+template <class T> inlined void deliver(const tables &to, int image, const ladder &l) {
+  const int counters = sizeof(T) == 1 ? 256 : l.n;
+  sync_warp();
+  for (int k = thread_x(); k < counters; k += 32) {
+    int sum = block_changes[k], whose = image;
+    block_changes[k] = 0;
+    if (planted(fault::image) && k >= counters - 32 && image + 1 < to.images) whose++;
+    int *p = to.first + (int64)whose * to.levels + (sizeof(T) == 1 && l.lut ? l.lut[k] : k);
+    if (to.stored && !planted(fault::image)) *p = sum;
+    else if (sum) add_global(p, sum);
+  }
+  sync_warp();
+}
+
+// Parts of images in turn; the next one is asked for a part ahead, but none after
+// the last: every answer is waited for before the block ends.
+struct part_turns {
+  int ahead;
+  inlined part_turns start() {
+    part_turns t{0};
+    if (!thread_x()) t.ahead = (int)__nvvm_atom_inc_gen_ui(&queue, 0xffffffff);
+    return t;
+  }
+  inlined int take(part_turns &t, int turns) {
+    int turn = from_lane(t.ahead, 0);
+    if (!thread_x() && turn < turns) t.ahead = (int)__nvvm_atom_inc_gen_ui(&queue, 0xffffffff);
+    return turn;
+  }
+};
+
+template <class L> inlined typename L::value column_after(typename L::value first) {
+  int lane = thread_x() & 31;
+  typename L::value next = from_lane(first, (lane + 1) & 31);
+  return lane == 31 ? L::outside() : next;
+}
+
+// The images of a plane that ends with the warp's last column.
+template <class L> inlined void take_least(plane<L> &p) {
+  typename L::value beyond[held + 1];
+  UNROLL for (int r = 0; r <= held; r++) beyond[r] = column_after<L>(p.v[r][0]);
+  UNROLL for (int r = 0; r < held; r++) {
+    UNROLL for (int c = 0; c < 4; c++) {
+      p.x[r][c] = L::least(p.v[r][c], c < 3 ? p.v[r][c + 1] : beyond[r]);
+      p.y[r][c] = L::least(p.v[r][c], p.v[r + 1][c]);
+    }
+    typename L::value y_beyond = L::least(beyond[r], beyond[r + 1]);
+    UNROLL for (int c = 0; c < 4; c++) p.xy[r][c] = L::least(p.y[r][c], c < 3 ? p.y[r][c + 1] : y_beyond);
+  }
+}
+
+// What a thread of a narrow image needs to count.
+template <class L> struct narrow {
+  typename L::number left, top; // 0 where no column is before the first, no row before the first row, else 1
+  typename L::value nowhere;
+};
+
+// Whether a row is before the first of each voxel's, given the strip.
+template <class L> inlined typename L::number rows_before(int strip) {
+  if constexpr (L::voxels == 2) return half2{(_Float16)(strip ? 1 : 0), 1};
+  else return L::times(strip ? 1 : 0);
+}
+
+// A plane is counted as in 3D. Before the first row the minima along y are those of
+// that row alone, so they cancel the images v and x there, as those along x before
+// the first column cancel v and y.
+template <class L, class T>
+inlined void count(const plane<L> &p, const falls<L> &fell, const falls<L> &falling, const narrow<L> &k, const histogram &h,
+                   const ladder &l) {
+  typedef typename L::number N;
+  int before = (thread_x() - 1) & 31;
+  N down[4];
+  UNROLL for (int c = 0; c < 4; c++) down[c] = L::bias();
+  UNROLL for (int r = 0; r < held; r++) {
+    N to_y[4], beyond_y[4], to_v[4], beyond_v[4];
+    UNROLL for (int c = 0; c < 4; c++) {
+      N of_v = fell.v[r][c] - falling.v[r][c], of_x = falling.x[r][c] - fell.x[r][c];
+      N of_y = falling.y[r][c] - fell.y[r][c], of_xy = fell.xy[r][c] - falling.xy[r][c];
+      if (c == 0) of_v *= k.left, of_y *= k.left;
+      if (r == 0) of_v *= k.top, of_x *= k.top;
+      N whose = L::equal(p.xy[r][c], p.y[r][c]);
+      to_y[c] = L::fma(of_xy, whose, of_y);
+      beyond_y[c] = L::fma(-of_xy, whose, of_xy);
+      whose = planted(fault::owner) ? L::times(1) : L::equal(p.x[r][c], p.v[r][c]);
+      if (planted(fault::sign)) of_x = -of_x;
+      to_v[c] = L::fma(of_x, whose, of_v);
+      beyond_v[c] = L::fma(-of_x, whose, of_x);
+    }
+    N y_in = from_lane(beyond_y[3], before), v_in = from_lane(beyond_v[3], before);
+    UNROLL for (int c = 0; c < 4; c++) {
+      N of_y = to_y[c] + (c ? beyond_y[c - 1] : y_in), of_v = to_v[c] + (c ? beyond_v[c - 1] : v_in);
+      N mine = L::equal(p.y[r][c], p.v[r][c]);
+      of_v = L::fma(of_y, mine, of_v) + down[c];
+      down[c] = L::fma(-of_y, mine, of_y) + L::bias();
+      add<T>(p.v[r][c], of_v, k.nowhere, h, l);
+    }
+  }
+  UNROLL for (int c = 0; c < 4; c++) add<T>(p.v[held][c], down[c], k.nowhere, h, l);
+}
+
+// Rows of a thread, without a column beyond.
+template <bool aligned, class L, class T> inlined void load_rows(rows<L, T> &in, int width, int64 plane) {
+  UNROLL for (int r = 0; r < rows<L, T>::n; r++) {
+    const T *p = in.p + (int64)r * width;
+    if (aligned) in.raw[r] = *(const four_of<T> *)p;
+    else UNROLL for (int c = 0; c < 4; c++) in.raw[r][c] = p[c];
+  }
+  in.p += plane;
+}
+
+template <class L, class T, bool aligned>
+inlined void bring(rows<L, T> &in, plane<L> &p, const edges &e, int z, int depth, bool more, int width, int64 size,
+                   const scaling &s) {
+  UNROLL for (int r = 0; r <= held; r++) lanes(p.v[r], in.raw[r], in.raw[second(r, L::voxels)], s);
+  if (more) load_rows<aligned>(in, width, size);
+  if (!e.none || z == depth) {
+    unsigned all = z == depth ? 0xffffffff : 0;
+    UNROLL for (int r = 0; r <= held; r++)
+      UNROLL for (int c = 0; c < 4; c++) p.v[r][c] = mark(p.v[r][c], (e.bits[r] | all) >> c);
+  }
+  take_least(p);
+}
+
+// How the kernels of batches see an image: narrow ones in strips of whole rows, others
+// as the kernels for one image do.
+template <class L, class T, bool aligned> struct narrow_3d {
+  static const int high = held * L::voxels;
+  inlined int parts(int, int height, int depth, int segment) {
+    return ((height + high - 1) / high) * ((depth + segment - 1) / segment);
+  }
+  inlined void count_part(int part, const T *image, int width, int height, int depth, int segment, const scaling &sc,
+                          const ladder &l, const histogram &h, seam<L> *) {
+    int down = (height + high - 1) / high, strip = part % down, x = 4 * (thread_x() & 31), first = part / down * segment;
+    if (planted(fault::slab)) depth--;
+    int last = first + segment < depth ? first + segment : depth;
+    if (first >= last) return;
+    int64 size = (int64)width * height;
+    narrow<L> k{L::times(x ? 1 : 0), rows_before<L>(strip), no_level<T>(l, L())};
+    plane<L> a, b;
+    falls<L> fa, fb;
+    rows<L, T> in;
+    edges e = edges_at<L>(width, height, x, strip * high);
+    int z = first ? first - 1 : 0;
+    in.p = image + ((int64)z * height + strip * high) * width + x;
+    load_rows<aligned>(in, width, size);
+    if (first) {
+      bring<L, T, aligned>(in, a, e, z, depth, true, width, size, sc);
+      z++;
+    } else {
+      UNROLL for (int c = 0; c < 4; c++) {
+        UNROLL for (int r = 0; r < held; r++) a.x[r][c] = a.y[r][c] = a.xy[r][c] = L::outside();
+        UNROLL for (int r = 0; r <= held; r++) a.v[r][c] = L::outside();
+      }
+    }
+    bring<L, T, aligned>(in, b, e, z, depth, z + 1 < depth, width, size, sc);
+    compare(fa, a, b);
+    for (;;) {
+      z++;
+      bring<L, T, aligned>(in, a, e, z, depth, z < last && z + 1 < depth, width, size, sc);
+      compare(fb, b, a);
+      count<L, T>(b, fa, fb, k, h, l);
+      if (z == last) break;
+      z++;
+      bring<L, T, aligned>(in, b, e, z, depth, z < last && z + 1 < depth, width, size, sc);
+      compare(fa, a, b);
+      count<L, T>(a, fb, fa, k, h, l);
+      if (z == last) break;
+    }
+  }
+};
+
+// Rows of a narrow 2D image: of a segment for each voxel of a pair in each tile.
+template <class L, class T> struct narrow_rows {
+  four_of<T> raw[tiles][L::voxels];
+  unsigned outer[tiles];
+};
+
+template <bool aligned, class L, class T>
+inlined void load_rows(narrow_rows<L, T> &in, const T *image, int width, int height, int y, int segment) {
+  UNROLL for (int t = 0; t < tiles; t++) {
+    in.outer[t] = 0;
+    UNROLL for (int i = 0; i < L::voxels; i++) {
+      int at = y + (t * L::voxels + i) * segment;
+      bool inside = at >= 0 && at < height;
+      if (!inside) in.outer[t] |= 1u << (16 * i);
+      const T *p = image + (int64)(inside ? at : 0) * width;
+      if (aligned) in.raw[t][i] = *(const four_of<T> *)p;
+      else UNROLL for (int c = 0; c < 4; c++) in.raw[t][i][c] = p[c];
+    }
+  }
+}
+
+template <class L, class T, bool aligned>
+inlined void bring(narrow_rows<L, T> &in, row<L> &p, int left, const T *image, int width, int height, int y, int segment,
+                   const scaling &s) {
+  UNROLL for (int t = 0; t < tiles; t++) lanes(p.v[t], in.raw[t][0], in.raw[t][L::voxels - 1], s);
+  unsigned outer[tiles], any = 0;
+  UNROLL for (int t = 0; t < tiles; t++) any |= outer[t] = in.outer[t];
+  load_rows<aligned>(in, image, width, height, y + 2, segment);
+  if (left < 4 || any)
+    UNROLL for (int t = 0; t < tiles; t++) UNROLL for (int c = 0; c < 4; c++)
+      p.v[t][c] = mark(p.v[t][c], c < left ? outer[t] : 0x10001);
+  UNROLL for (int t = 0; t < tiles; t++) {
+    typename L::value beyond = column_after<L>(p.v[t][0]);
+    UNROLL for (int c = 0; c < 4; c++) p.x[t][c] = L::least(p.v[t][c], c < 3 ? p.v[t][c + 1] : beyond);
+  }
+}
+
+template <class L, class T>
+inlined void count(const row<L> &p, const row_falls<L> &fell, const row_falls<L> &falling, const narrow<L> &k,
+                   const histogram &h, const ladder &l) {
+  typedef typename L::number N;
+  UNROLL for (int t = 0; t < tiles; t++) {
+    N to_v[4], beyond_v[4];
+    UNROLL for (int c = 0; c < 4; c++) {
+      N of_v = falling.v[t][c] - fell.v[t][c], of_x = fell.x[t][c] - falling.x[t][c];
+      N whose = planted(fault::owner) ? L::times(1) : L::equal(p.x[t][c], p.v[t][c]);
+      if (planted(fault::sign)) of_x = -of_x;
+      if (c == 0) of_v *= k.left;
+      to_v[c] = L::fma(of_x, whose, of_v) + L::bias();
+      beyond_v[c] = L::fma(-of_x, whose, of_x);
+    }
+    N v_in = from_lane(beyond_v[3], (thread_x() - 1) & 31);
+    UNROLL for (int c = 0; c < 4; c++) add<T>(p.v[t][c], to_v[c] + (c ? beyond_v[c - 1] : v_in), k.nowhere, h, l);
+  }
+}
+
+template <class L, class T, bool aligned> struct narrow_2d {
+  inlined int parts(int, int, int height, int segment) {
+    return (height + tiles * L::voxels * segment - 1) / (tiles * L::voxels * segment);
+  }
+  inlined void count_part(int part, const T *image, int width, int, int height, int segment, const scaling &s,
+                          const ladder &l, const histogram &h, seam<L> *) {
+    if (planted(fault::slab)) height--;
+    int x = 4 * (thread_x() & 31), first = part * tiles * L::voxels * segment, last = first + segment, left = width - x;
+    narrow<L> k{L::times(x ? 1 : 0), L::times(1), no_level<T>(l, L())};
+    image += x;
+    row<L> a, b;
+    row_falls<L> fa, fb;
+    narrow_rows<L, T> in, then;
+    int y = first - 1;
+    load_rows<aligned>(in, image, width, height, y, segment);
+    load_rows<aligned>(then, image, width, height, y + 1, segment);
+    bring<L, T, aligned>(in, a, left, image, width, height, y, segment, s);
+    y++;
+    bring<L, T, aligned>(then, b, left, image, width, height, y, segment, s);
+    compare(fa, a, b);
+    for (;;) {
+      y++;
+      bring<L, T, aligned>(in, a, left, image, width, height, y, segment, s);
+      compare(fb, b, a);
+      count<L, T>(b, fa, fb, k, h, l);
+      if (y == last) break;
+      y++;
+      bring<L, T, aligned>(then, b, left, image, width, height, y, segment, s);
+      compare(fa, a, b);
+      count<L, T>(a, fb, fa, k, h, l);
+      if (y == last) break;
+    }
+  }
+};
+
+template <class L, class T, bool aligned> struct wide_3d {
+  inlined int parts(int width, int height, int depth, int segment) {
+    const int high = held * L::voxels;
+    return ((width + columns - 1) / columns) * ((height + high) / high) * ((depth + segment - 1) / segment);
+  }
+  inlined void count_part(int part, const T *image, int width, int height, int depth, int segment, const scaling &s,
+                          const ladder &l, const histogram &h, seam<L> *seams) {
+    extrema_3d<L, T, aligned>(image, width, height, depth, segment, s, l, h, seams, one_turn{part});
+  }
+};
+template <class L, class T, bool aligned> struct wide_2d {
+  inlined int parts(int width, int, int height, int segment) {
+    return ((width + tiles * columns - 1) / (tiles * columns)) * ((height + L::voxels * segment - 1) / (L::voxels * segment));
+  }
+  inlined void count_part(int part, const T *image, int width, int one, int height, int segment, const scaling &s,
+                          const ladder &l, const histogram &h, seam<L> *seams) {
+    extrema_2d<L, T, aligned>(image, width, one, height, segment, s, l, h, seams, one_turn{part});
+  }
+};
+
+template <class View, class L, class T>
+inlined void extrema_batch(const T *batch, int64 voxels, int width, int height, int slices, int segment, const scaling &s,
+                           const ladder &l, const tables &to, seam<L> *seams) {
+  const int counters = sizeof(T) == 1 ? 256 : l.n;
+  clear(counters);
+  histogram h{0, shared_address(block_changes), counters, 1};
+  int parts = View::parts(width, height, slices, segment), image = -1;
+  part_turns turns = part_turns::start();
+  for (int turn; (turn = part_turns::take(turns, to.images * parts)) < to.images * parts;) {
+    int next = turn / parts;
+    if (next != image && image >= 0) deliver<T>(to, image, l);
+    image = next;
+    View::count_part(turn - next * parts, batch + next * voxels, width, height, slices, segment, s, l, h, seams);
+  }
+  if (image >= 0) deliver<T>(to, image, l);
+  block_turns::end();
+}
+
+// Of one warp each, that a multiprocessor has registers for.
+enum { narrow_2d_blocks = 16, narrow_3d_blocks = 12, wide_2d_blocks = 12, wide_3d_blocks = 12 };
+
+#define BATCH(name, dim, view, L, T, aligned)                                                                          \
+  extern "C" __global__ __attribute__((launch_bounds(32, view##_##dim##_blocks)))                                      \
+  void ecc_extrema_batch##name##_##dim##_##T(                                                                          \
+      const T *batch, int64 voxels, int images, int width, int height, int slices, int segment, int stored,            \
+      float32 scale, float32 offset, unsigned bias, int levels, int least, int affine, float32 lo, float32 inverse,    \
+      const int *lut, const float32 *values, int *first, int) {                                                        \
+    __shared__ seam<L> seams[1];                                                                                       \
+    ladder l{levels, least, affine, lo, inverse, lut, values};                                                         \
+    extrema_batch<view##_##dim<L, T, aligned>, L, T>(batch, voxels, width, height, slices, segment,                    \
+                                                     scaling{scale, offset, bias}, l,                                  \
+                                                     tables{first, images, levels, stored}, seams);                    \
+  }
+#ifdef NARROW_ONLY
+#define BATCHES(dim, T) BATCH(_narrow, dim, narrow, pair, T, true)
+#else
+#define BATCHES(dim, T)                                                                  \
+  BATCH(_narrow, dim, narrow, pair, T, true) BATCH(, dim, wide, pair, T, true) BATCH(_unaligned, dim, wide, pair, T, false)
+#endif
+#define BATCHES_OF_SINGLES(T) \
+  BATCH(_single, 2d, wide, single, T, false) BATCH(_single, 3d, wide, single, T, false) STRAYS(T)
