@@ -64,6 +64,7 @@ func Workload(list []bench.Implementation[grid.Source, ecc.VCEC]) bench.Workload
 func Benches(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Opener) []runner.Bench {
 	return []runner.Bench{
 		runner.Bind(Workload(list)), runner.Bind(memread.Workload(open)),
-		runner.Bind(batch.Workload(list)), runner.Bind(batch.ReadingWorkload()), runner.Bind(smooth.Workload(cpu.Implementation{}, open)),
+		runner.Bind(batch.Workload(list, extrema.BatchOnDevice{Open: open})), runner.Bind(batch.ReadingWorkload()),
+		runner.Bind(smooth.Workload(cpu.Implementation{}, open)),
 	}
 }

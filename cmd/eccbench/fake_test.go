@@ -100,6 +100,33 @@ func TestFailingDriver(t *testing.T) {
 	}
 }
 
+// A batch is put to what counts it in one launch and to what goes from image to
+// image, beside the ceiling. The stand-in's kernels count nothing, and bring no
+// curve to the host.
+func TestBatchOnADevice(t *testing.T) {
+	driver := fakeDriver(t)
+	cmd := exec.Command("eccbench", "--batch", "3", "--sizes", "64", "--dim", "2", "--impl", "extrema-gpu*", "--scope", "device", "--max-samples", "3", "--time-limit", "9s", "-q")
+	cmd.Env = append(os.Environ(), "ECCBENCH_LIBCUDA="+driver)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if got := cmd.ProcessState.ExitCode(); got != exitWrong {
+		t.Errorf("exit code %d, want %d: %s", got, exitWrong, &stderr)
+	}
+	for _, want := range []string{
+		`gen=batch of=noise dim=2 levels=1024 type=float32, scope device`, `memread-gpu 64x64x3: CRASHED: .*ended without handing its table over`,
+		`extrema-gpu-batch 64x64x3: WRONG: .*image 0, sum of all changes: want 1, got 0\n +reproduce: eccbench --batch 3 --impl extrema-gpu-batch --scope device --input 'noise/shape=64x64/`,
+		`extrema-gpu 64x64x3: CRASHED: .*ended without handing its table over`,
+	} {
+		if !regexp.MustCompile(want).Match(stdout.Bytes()) {
+			t.Errorf("%q is missing in\n%s", want, &stdout)
+		}
+	}
+}
+
 // With a device the cells of a paper's tables that are on one are run too, the
 // batch's and the pipeline's among them; the stand-in's kernels count nothing.
 func TestPaperOnADevice(t *testing.T) {

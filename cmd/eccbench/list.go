@@ -3,13 +3,16 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"eccbench/datasets"
+	"eccbench/impls/batch"
 	"eccbench/internal/bench"
 	"eccbench/internal/report"
+	"eccbench/internal/runner"
 )
 
 func listCommand() subcommand {
@@ -31,7 +34,15 @@ func (c *command) list(args []string) error {
 	if err != nil || style == report.CSV {
 		return usagef("--format %s: want text, md or json", format)
 	}
-	abouts := c.benches()[0].Abouts()
+	benches := c.benches()
+	abouts := benches[0].Abouts()
+	if batches, err := runner.Find(benches, batch.Name); err == nil { // those of batches alone
+		for _, a := range batches.Abouts() {
+			if !slices.ContainsFunc(abouts, func(b bench.About) bool { return a.Name == b.Name }) {
+				abouts = append(abouts, a)
+			}
+		}
+	}
 	if style == report.JSON {
 		e := json.NewEncoder(c.stdout)
 		e.SetIndent("", "  ")

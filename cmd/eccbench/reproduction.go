@@ -50,7 +50,7 @@ func (c *command) newReproduction(o paperFlags) (*reproduction, error) {
 		return nil, err
 	}
 	var err error
-	if r.base, err = everything.plan(c, nil); err != nil {
+	if r.base, err = everything.plan(c, impls.ECC, nil); err != nil {
 		return nil, err
 	}
 	if r.base.Budget = o.check; o.check == 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/impls"
+	"eccbench/impls/batch"
 	"eccbench/internal/bench"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
@@ -28,6 +29,7 @@ func runCommand() subcommand {
 			"eccbench --sizes 1024..8192 --dim 2 --gen noise,grf --type uint8,float32",
 			"eccbench --impl cpu --sizes 300x200x100 --out r.jsonl --format md",
 			"eccbench --input scan.nii.gz --impl cpu",
+			"eccbench --batch 10000 --sizes 128 --dim 2 --impl extrema-gpu-batch --scope kernel",
 			"eccbench --sizes 1024 --scope file --time-limit 10m --out r.jsonl --resume",
 		},
 		run: (*command).run,
@@ -57,10 +59,10 @@ func (l *limitFlags) add(f *pflag.FlagSet) {
 	f.BoolVarP(&l.quiet, "quiet", "q", false, "no progress on standard error")
 }
 
-// plan is a plan with these limits for the given inputs.
-func (l *limitFlags) plan(c *command, inputs []string) (runner.Plan, error) {
+// plan is a plan with these limits for the given inputs of a workload.
+func (l *limitFlags) plan(c *command, workload string, inputs []string) (runner.Plan, error) {
 	p := runner.Plan{
-		Command: c.worker, Benches: c.benches(), Workload: impls.ECC, Inputs: inputs,
+		Command: c.worker, Benches: c.benches(), Workload: workload, Inputs: inputs,
 		Threads: l.threads, Device: l.device, Devices: l.devices, ISA: l.isa, Time: l.time, Budget: l.time,
 		Reproduce: func(impl, input string) string {
 			options := ""
@@ -91,13 +93,16 @@ func (l *limitFlags) plan(c *command, inputs []string) (runner.Plan, error) {
 		}
 		p.Device = cmp.Or(l.device, names[0])
 	}
-	var err error
-	if p.Impls, err = choose(l.impl, p.Benches[0].Abouts()); err != nil {
+	b, err := runner.Find(p.Benches, workload)
+	if err != nil {
+		return p, err
+	}
+	if p.Impls, err = choose(l.impl, b.Abouts()); err != nil {
 		return p, err
 	}
 	if l.devices == "" { // no pattern means what needs a list of devices
 		p.Impls = slices.DeleteFunc(p.Impls, func(impl string) bool {
-			a := p.Benches[0].Abouts()
+			a := b.Abouts()
 			i := slices.IndexFunc(a, func(a bench.About) bool { return a.Name == impl })
 			return a[i].Where == "gpus" && !slices.Contains(l.impl, impl)
 		})
@@ -116,13 +121,14 @@ func (c *command) run(args []string) error {
 	var records recordFlags
 	var export, format, scope string
 	var hot bool
-	var processes, rotate int
+	var processes, rotate, count int
 	f := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	in.add(f)
 	limit.add(f)
 	sampling := runner.DefaultSampling()
 	f.StringVar(&scope, "scope", "", "what the clock runs over: kernel (device events), device (image resident on a device), e2e (image in host memory) or file (reading or generating too); default e2e where the inputs fit")
 	f.BoolVar(&hot, "hot", false, "leave the caches of a device, and of the host for files, as they are between calls (default cold)")
+	f.IntVar(&count, "batch", 0, "images of each size in one question: that one and those with the seeds after its own; 0 for single images")
 	f.IntVar(&processes, "processes", 1, "processes that repeat each cell")
 	f.IntVar(&rotate, "rotate", 3, "different inputs that rotate through a timed cell, at least 3")
 	f.IntVar(&sampling.MaxSamples, "max-samples", sampling.MaxSamples, "samples of a cell at most")
@@ -144,7 +150,13 @@ func (c *command) run(args []string) error {
 	if err != nil {
 		return usagef("--format: %w", err)
 	}
-	p, err := limit.plan(c, names)
+	workload := impls.ECC
+	if count != 0 {
+		if workload, err = batch.Name, batched(names, count); err != nil {
+			return err
+		}
+	}
+	p, err := limit.plan(c, workload, names)
 	if err != nil {
 		return err
 	}
@@ -162,6 +174,9 @@ func (c *command) run(args []string) error {
 		return usagef("--rotate %d: want at least 3, so that no answer can be left from another input", rotate)
 	case sampling.MaxSamples < 1 || sampling.MaxTime <= 0:
 		return usagef("--max-samples and --max-time must be more than 0")
+	}
+	if count != 0 {
+		batchPlan(&p, count)
 	}
 	if err := records.check(); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"eccbench/impls"
 	"eccbench/internal/bench"
 	"eccbench/internal/ecc"
 	"eccbench/internal/report"
@@ -60,7 +61,7 @@ func (c *command) verify(args []string) error {
 	if long {
 		names = append(names, ecc.Long()...)
 	}
-	p, err := limit.plan(c, names)
+	p, err := limit.plan(c, impls.ECC, names)
 	if err != nil {
 		return err
 	}

@@ -13,10 +13,13 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"eccbench/datasets"
 	"eccbench/internal/bench"
 	"eccbench/internal/ecc"
+	"eccbench/internal/fields"
 	"eccbench/internal/grid"
 )
 
@@ -26,10 +29,12 @@ const Name = "ecc-batch"
 // most is the largest number of images of a batch.
 const most = 1 << 20
 
-// A Batch is images of one shape, type and ladder, which are read anew each time.
+// A Batch is images of one shape, type and ladder, which are read anew each time,
+// or are in memory together.
 type Batch struct {
 	like   grid.Source // the first image: shape, type and ladder
-	images []image
+	images []image     // none of those that are in memory
+	whole  grid.Batch  // all slices one after the other
 }
 
 // An image is one of a batch: its file, or what makes it where there is none.
@@ -39,10 +44,15 @@ type image struct {
 }
 
 // Len is the number of images.
-func (b *Batch) Len() int { return len(b.images) }
+func (b *Batch) Len() int { return int(b.whole.Images) }
 
 // Source opens image i. A source that is an io.Closer is to be closed.
-func (b *Batch) Source(i int) (grid.Source, error) { return datasets.Open(b.images[i].name) }
+func (b *Batch) Source(i int) (grid.Source, error) {
+	if f, ok := b.whole.At(int64(i)); ok {
+		return f, nil
+	}
+	return datasets.Open(b.images[i].name)
+}
 
 // read reads the whole of image i: opens, reads and closes its file.
 func (b *Batch) read(i int64, dst []byte) error {
@@ -92,7 +102,8 @@ func parse(name string) (count int, image string, err error) {
 	return count, image, nil
 }
 
-func spell(count int, image string) string { return fmt.Sprintf("batch/count=%d/of=%s", count, image) }
+// Spell is the name of a batch of images from one on.
+func Spell(count int, image string) string { return fmt.Sprintf("batch/count=%d/of=%s", count, image) }
 
 // Open makes the batch that a name describes. Each file is compared with its
 // name.
@@ -132,7 +143,64 @@ func (Inputs) Open(name string) (*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.whole = grid.Batch{Source: stack{b}, Images: int64(count)}
 	return b, nil
+}
+
+// A stack is the images of a batch as one: their slices, one after the other.
+type stack struct{ *Batch }
+
+func (s stack) Shape() grid.Shape {
+	shape := s.like.Shape()
+	shape.D *= int64(len(s.images))
+	return shape
+}
+func (s stack) Type() grid.Type     { return s.like.Type() }
+func (s stack) Ladder() grid.Ladder { return s.like.Ladder() }
+
+// ReadSlab reads images, and parts of the first and the last one, on all cores.
+func (s stack) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := grid.CheckSlab(s, dst, lo, hi); err != nil {
+		return err
+	}
+	if len(s.images) == 1 {
+		return s.part(0, dst, lo, hi)
+	}
+	each, size := s.like.Shape().D, grid.SliceBytes(s)
+	var next atomic.Int64
+	next.Store(lo / each)
+	errs := make([]error, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for k := range errs {
+		wg.Go(func() {
+			for errs[k] == nil {
+				i := next.Add(1) - 1
+				if i*each >= hi {
+					return
+				}
+				from, to := max(lo, i*each), min(hi, (i+1)*each)
+				slab := dst[(from-lo)*size : (to-lo)*size]
+				if from, to = from-i*each, to-i*each; each == 1 { // a slice of a 2D image is a row
+					to = s.like.Shape().H
+				}
+				errs[k] = s.part(i, slab, from, to)
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// part reads slices of image i.
+func (s stack) part(i int64, dst []byte, lo, hi int64) error {
+	source, err := s.Source(int(i))
+	if err != nil {
+		return err
+	}
+	if c, ok := source.(io.Closer); ok {
+		defer c.Close() // only read from
+	}
+	return source.ReadSlab(dst, lo, hi)
 }
 
 // Variants names batches of images that no other has.
@@ -147,7 +215,7 @@ func (Inputs) Variants(name string, n int) ([]string, error) {
 	}
 	var names []string
 	for i := 0; i+count <= len(all); i += count {
-		names = append(names, spell(count, all[i]))
+		names = append(names, Spell(count, all[i]))
 	}
 	return names, nil
 }
@@ -158,33 +226,38 @@ func (Inputs) Smaller(name string) []string {
 	if err != nil || count == 1 {
 		return nil
 	}
-	return []string{spell((count+1)/2, first), spell(count-1, first)}
+	return []string{Spell((count+1)/2, first), Spell(count-1, first)}
 }
 
 // Cost is one read of all images.
 func (Inputs) Cost(name string, b *Batch) bench.Cost {
-	from := "none"
-	if b.images[0].file != "" {
-		from = "disk"
+	class := "gen=batch"
+	if _, image, err := parse(name); err == nil {
+		class += "/of=" + strings.TrimPrefix(fields.Inputs{}.Cost(image, b.like).Class, "gen=")
 	}
 	n := int64(b.Len())
 	return bench.Cost{
 		Items: n * b.like.Shape().Voxels(), Unit: "vox", Bytes: n * grid.TotalBytes(b.like),
-		Class: fmt.Sprintf("gen=batch/dim=%d/type=%v/from=%s", b.like.Shape().Dim(), b.like.Type(), from),
+		Class: class,
 		Size:  fmt.Sprintf("%vx%d", b.like.Shape(), n),
 	}
 }
 
-// Size is 0: a batch is not shared.
-func (Inputs) Size(*Batch) int64 { return 0 }
+// Size is the number of bytes that Share writes.
+func (Inputs) Size(b *Batch) int64 { return fields.Inputs{}.Size(b.whole) }
 
-var errNotShared = errors.New("batches are read from their files: want the scope file")
+// Share writes all images one after the other.
+func (Inputs) Share(b *Batch, f *os.File) error { return fields.Inputs{}.Share(b.whole, f) }
 
-// Share refuses: a batch is read from its files.
-func (Inputs) Share(*Batch, *os.File) error { return errNotShared }
-
-// Attach refuses as Share does.
-func (Inputs) Attach([]byte) (*Batch, error) { return nil, errNotShared }
+// Attach makes the batch of bytes that Share wrote.
+func (Inputs) Attach(mapped []byte) (*Batch, error) {
+	whole, err := fields.AttachBatch(mapped)
+	if err != nil {
+		return nil, err
+	}
+	first, _ := whole.At(0) // what is attached is in memory
+	return &Batch{like: first, whole: whole}, nil
+}
 
 // Encode writes the curves' changes one after the other.
 func Encode(list []ecc.VCEC) []byte {

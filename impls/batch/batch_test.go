@@ -1,6 +1,8 @@
 package batch
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"eccbench/impls/cpu"
 	"eccbench/internal/bench"
 	"eccbench/internal/ecc"
+	"eccbench/internal/fields"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 )
@@ -106,8 +109,102 @@ func TestPolicyCatches(t *testing.T) {
 			t.Errorf("%s: %s %s", want, v.Status, v.Reason)
 		}
 	}
+	// The last levels' changes of an image go to the next one, as in kernels/fault.h.
+	moved := slices.Clone(right)
+	last := len(right[1]) - 32
+	moved[1], moved[2] = right[1][:last], ecc.FromDense(sum(right[2], right[1][last:], 256))
+	if v := check(b, moved); v.Status != verify.Wrong || !strings.Contains(v.Reason, "image 1, sum of all changes") {
+		t.Errorf("moved changes: %s %s", v.Status, v.Reason)
+	}
 	if out := answer(t, cpu.Faulty(cpu.TieRule), b, 2); check(b, out).Status != verify.Wrong {
 		t.Error("a planted fault passed")
+	}
+}
+
+func sum(a, b ecc.VCEC, levels int64) []int64 {
+	dense := make([]int64, levels)
+	for _, step := range append(slices.Clone(a), b...) {
+		dense[step.Level] += step.Change
+	}
+	return dense
+}
+
+// A batch is the same images in memory that were shared, and its slabs are those of
+// its images wherever they begin and end.
+func TestShareAndAttach(t *testing.T) {
+	for _, name := range []string{
+		"batch/count=7/of=noise/shape=9x8/levels=256/type=uint8/seed=5", "batch/count=4/of=noise/shape=5x4x3/levels=16/type=float32/seed=5",
+		"batch/count=1/of=noise/shape=9x8/levels=256/type=int16/seed=5", "batch/count=1/of=noise/shape=3x3x3/levels=256/type=uint16/seed=5",
+	} {
+		b := open(t, name)
+		f, err := os.Create(filepath.Join(t.TempDir(), "shared"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if err := (Inputs{}).Share(b, f); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(f.Name())
+		if err != nil || int64(len(data)) > (Inputs{}).Size(b) {
+			t.Fatalf("%s: %d bytes shared, %d announced, %v", name, len(data), (Inputs{}).Size(b), err)
+		}
+		back, err := Inputs{}.Attach(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back.Len() != b.Len() || back.whole.Image() != b.like.Shape() {
+			t.Fatalf("%s: attached as %d of %v", name, back.Len(), back.whole.Image())
+		}
+		var all []byte
+		for i := range b.Len() {
+			var digests [2]string
+			for k, from := range []*Batch{b, back} {
+				s, err := from.Source(i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if digests[k], err = grid.Digest(s); err != nil {
+					t.Fatal(err)
+				}
+				if k == 1 {
+					all = append(all, s.(*grid.Field).Data()...)
+				}
+			}
+			if digests[0] != digests[1] {
+				t.Errorf("%s: image %d is another one", name, i)
+			}
+		}
+		n, size := b.whole.Shape().Slices(), grid.SliceBytes(b.whole)
+		for lo := range n {
+			for hi := lo; hi <= n; hi++ {
+				slab := make([]byte, (hi-lo)*size)
+				if err := b.whole.ReadSlab(slab, lo, hi); err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(slab, all[lo*size:hi*size]) {
+					t.Errorf("%s: slices %d to %d are others", name, lo, hi)
+				}
+			}
+		}
+		if a, c := answer(t, cpu.Implementation{}, b, 2), answer(t, cpu.Implementation{}, back, 2); agree(b, a, c) != nil {
+			t.Errorf("%s: other answers where it is in memory", name)
+		}
+	}
+	single, err := os.Create(filepath.Join(t.TempDir(), "image"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer single.Close()
+	if err := (fields.Inputs{}).Share(open(t, "batch/count=1/of=noise/shape=9x8/seed=5").like, single); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(single.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (Inputs{}).Attach(data); err == nil {
+		t.Error("an image was attached as a batch")
 	}
 }
 

@@ -26,8 +26,36 @@ type Implementation struct {
 func (i Implementation) About() bench.About {
 	a := i.Of.About()
 	a.Method = "image by image, others being read meanwhile: " + a.Method
-	a.Scopes = []bench.Scope{bench.File}
+	a.Scopes = []bench.Scope{bench.E2E, bench.File}
+	if _, ok := i.Of.(Resident); ok {
+		a.Scopes = append([]bench.Scope{bench.Kernel, bench.Device}, a.Scopes...)
+	}
 	return a
+}
+
+// Resident is an implementation on a device that goes from image to image of those
+// that are there already.
+type Resident interface {
+	SetupEach(grid.Batch, bench.Conditions) (bench.Job[[]ecc.VCEC], error)
+}
+
+// resident reports whether the images are on a device before Do.
+func resident(c bench.Conditions) bool { return c.Scope == bench.Kernel || c.Scope == bench.Device }
+
+// Together answers all images of a batch at once.
+type Together struct {
+	Of bench.Implementation[grid.Batch, []ecc.VCEC]
+}
+
+// About describes the method.
+func (t Together) About() bench.About { return t.Of.About() }
+
+// CanDo asks the implementation.
+func (t Together) CanDo(b *Batch, c bench.Conditions) error { return t.Of.CanDo(b.whole, c) }
+
+// Setup binds the implementation to the images.
+func (t Together) Setup(b *Batch, c bench.Conditions) (bench.Job[[]ecc.VCEC], error) {
+	return t.Of.Setup(b.whole, c)
 }
 
 // inner is what each of the goroutines is given of the conditions, and how many
@@ -40,13 +68,15 @@ func (i Implementation) inner(b *Batch, c bench.Conditions) (bench.Conditions, i
 	lanes = min(lanes, b.Len())
 	c.Threads = max(1, c.Threads/lanes)
 	c.Memory /= int64(lanes)
-	c.Scope = bench.File
 	return c, lanes
 }
 
 // CanDo refuses what one image is refused for, and what all of them would take
 // too long for.
 func (i Implementation) CanDo(b *Batch, c bench.Conditions) error {
+	if resident(c) {
+		return i.Of.CanDo(b.whole, c)
+	}
 	inner, lanes := i.inner(b, c)
 	inner.Time = c.Time * time.Duration(lanes) / time.Duration(b.Len())
 	if err := i.Of.CanDo(newSlot(b.like), inner); err != nil {
@@ -57,6 +87,9 @@ func (i Implementation) CanDo(b *Batch, c bench.Conditions) error {
 
 // Setup binds the implementation to as many images as are in work at once.
 func (i Implementation) Setup(b *Batch, c bench.Conditions) (bench.Job[[]ecc.VCEC], error) {
+	if r, ok := i.Of.(Resident); ok && resident(c) {
+		return r.SetupEach(b.whole, c)
+	}
 	inner, lanes := i.inner(b, c)
 	j := &job{batch: b, out: make([]ecc.VCEC, b.Len())}
 	for range lanes {
@@ -138,11 +171,15 @@ func (j *job) Do(trace *bench.Trace) error {
 
 // one reads and counts image i.
 func (j *job) one(l lane, i int64, trace *bench.Trace) error {
-	end := trace.Span("file")
-	if err := j.batch.read(i, l.slot.data); err != nil {
-		return err
+	if f, ok := j.batch.whole.At(i); ok {
+		l.slot.data = f.Data()
+	} else {
+		end := trace.Span("file")
+		if err := j.batch.read(i, l.slot.data); err != nil {
+			return err
+		}
+		end()
 	}
-	end()
 	if err := l.job.Do(trace); err != nil {
 		return err
 	}

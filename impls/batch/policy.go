@@ -13,8 +13,9 @@ import (
 	"eccbench/internal/verify"
 )
 
-// Workload is the question, put to implementations of the curve.
-func Workload(list []bench.Implementation[grid.Source, ecc.VCEC]) bench.Workload[*Batch, []ecc.VCEC] {
+// Workload is the question, put to implementations of the curve, which answer image
+// by image, and to those that answer all images together.
+func Workload(list []bench.Implementation[grid.Source, ecc.VCEC], together ...bench.Implementation[grid.Batch, []ecc.VCEC]) bench.Workload[*Batch, []ecc.VCEC] {
 	w := bench.Workload[*Batch, []ecc.VCEC]{
 		Name: Name, Inputs: Inputs{}, Encode: Encode, Decode: Decode,
 		Policy: verify.Policy[*Batch, []ecc.VCEC]{
@@ -28,6 +29,9 @@ func Workload(list []bench.Implementation[grid.Source, ecc.VCEC]) bench.Workload
 	}
 	for _, i := range list {
 		w.Impls = append(w.Impls, Implementation{i})
+	}
+	for _, i := range together {
+		w.Impls = append(w.Impls, Together{i})
 	}
 	return w
 }

@@ -111,6 +111,7 @@ type header struct {
 	Shape  grid.Shape
 	Type   grid.Type
 	Ladder grid.Ladder
+	Images int64 // of a batch, whose slices the shape counts together; 0 for one image
 }
 
 // align is where a shared image's bytes start to be multiples of: a page.
@@ -120,7 +121,11 @@ const align = 4096
 func encodeHeader(in grid.Source) ([]byte, error) {
 	var b bytes.Buffer
 	b.Write(make([]byte, 8))
-	if err := gob.NewEncoder(&b).Encode(header{in.Shape(), in.Type(), in.Ladder()}); err != nil {
+	h := header{Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder()}
+	if batch, ok := in.(grid.Batch); ok {
+		h.Images = batch.Images
+	}
+	if err := gob.NewEncoder(&b).Encode(h); err != nil {
 		return nil, fmt.Errorf("sharing an image: %w", err)
 	}
 	binary.LittleEndian.PutUint64(b.Bytes(), uint64(b.Len()))
@@ -149,22 +154,44 @@ func (Inputs) Share(in grid.Source, f *os.File) error {
 	return nil
 }
 
-// Attach makes the image of bytes that Share wrote.
+// Attach makes the image of bytes that Share wrote: of a batch, that of all its
+// images' slices.
 func (Inputs) Attach(mapped []byte) (grid.Source, error) {
+	f, _, err := attach(mapped)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// AttachBatch makes the batch of bytes that Share wrote.
+func AttachBatch(mapped []byte) (grid.Batch, error) {
+	f, images, err := attach(mapped)
+	if err != nil {
+		return grid.Batch{}, err
+	}
+	if images < 1 || f.Shape().D%images != 0 {
+		return grid.Batch{}, fmt.Errorf("shared batch: %d images of %v together", images, f.Shape())
+	}
+	return grid.Batch{Source: f, Images: images}, nil
+}
+
+func attach(mapped []byte) (f *grid.Field, images int64, err error) {
 	if len(mapped) < 8 {
-		return nil, fmt.Errorf("shared image: %w", io.ErrUnexpectedEOF)
+		return nil, 0, fmt.Errorf("shared image: %w", io.ErrUnexpectedEOF)
 	}
 	size := binary.LittleEndian.Uint64(mapped)
 	if size < 8 || size > uint64(len(mapped)) {
-		return nil, errors.New("shared image: malformed header")
+		return nil, 0, errors.New("shared image: malformed header")
 	}
 	var h header
 	if err := gob.NewDecoder(bytes.NewReader(mapped[8:size])).Decode(&h); err != nil {
-		return nil, fmt.Errorf("shared image: %w", err)
+		return nil, 0, fmt.Errorf("shared image: %w", err)
 	}
 	start := (size + align - 1) / align * align
 	if start > uint64(len(mapped)) {
-		return nil, fmt.Errorf("shared image: %w", io.ErrUnexpectedEOF)
+		return nil, 0, fmt.Errorf("shared image: %w", io.ErrUnexpectedEOF)
 	}
-	return grid.Trusted(h.Shape, h.Type, mapped[start:], h.Ladder)
+	f, err = grid.Trusted(h.Shape, h.Type, mapped[start:], h.Ladder)
+	return f, h.Images, err
 }
