@@ -93,6 +93,42 @@ func TestLongFirstCallIsEnough(t *testing.T) {
 	}
 }
 
+// A talker takes longer to say its answer than to find it.
+type talker struct{}
+
+func (talker) Do(*bench.Trace) error { return nil }
+func (talker) Poison()               {}
+func (talker) Out() (int, error)     { time.Sleep(20 * time.Millisecond); return 7, nil }
+func (talker) Close() error          { return nil }
+
+// What is done between the calls counts towards the time limit, once every input
+// was timed.
+func TestTimeBetweenCallsCounts(t *testing.T) {
+	sample := func(limit time.Duration) int {
+		r := &trial[int, int]{
+			b: &bound[int, int]{bench.Workload[int, int]{Encode: func(int) []byte { return nil }}},
+			t: Task{
+				Inputs: []string{"x"}, Conditions: bench.Conditions{Time: limit},
+				Sampling: &Sampling{MinSamples: 50, MaxSamples: 50, MaxTime: time.Hour},
+			},
+		}
+		r.inputs, r.jobs, r.answers = []int{0, 0}, []bench.Job[int]{talker{}, talker{}}, make([][]answer[int], 2)
+		if err := r.measure(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return len(r.record.Samples)
+	}
+	if n := sample(60 * time.Millisecond); n < 2 || n > 10 {
+		t.Errorf("%d samples in three times what an answer takes", n)
+	}
+	if n := sample(time.Nanosecond); n != 2 {
+		t.Errorf("%d samples of two inputs without any time", n)
+	}
+	if n := sample(0); n != 50 {
+		t.Errorf("%d samples without a limit, want all 50", n)
+	}
+}
+
 // What is faster than its ceiling is implausible: than the ceiling's median in
 // memory, than its fastest call and half as much again on a disk.
 func TestImplausible(t *testing.T) {
