@@ -49,18 +49,18 @@ types=${ECCBENCH_RECORD_TYPES:-$types}
 seconds=${ECCBENCH_RECORD_SECONDS:-$seconds}
 gen=${gens%%,*} type=${types%%,*}
 
-# in_scope lists the implementations that can be timed in a scope, without the
-# one that answers by the definition and takes minutes.
+# in_scope lists the implementations that count one image on at most one device and
+# can be timed in a scope, without the one that takes minutes by the definition.
 in_scope() {
 	"$ECCBENCH" list --format md | awk -F'|' -v scope="$1" '
 		/^\| input / { exit }
-		NR > 2 && $3 !~ /gpus/ && index(" " $5 " ", " " scope " ") { gsub(/ /, "", $2); if ($2 != "naive") names = names "," $2 }
+		NR > 2 && $3 !~ /gpus/ && $2 !~ /-batch/ && index(" " $5 " ", " " scope " ") { gsub(/ /, "", $2); if ($2 != "naive") names = names "," $2 }
 		END { print substr(names, 2) }'
 }
 
 several=0
 [ "$(nvidia-smi -L 2>/dev/null | wc -l)" -lt 2 ] || several=12 # the weight of what runs on several devices
-weights=$((126 + several)) only='' begun=$(date +%s)
+weights=$((132 + several)) only='' begun=$(date +%s)
 trap 'echo "$0: interrupted; the same command does the rest" >&2; exit 13' INT TERM
 
 # record NAME WEIGHT SCOPE DIM SIZES GENS TYPES [FLAG] runs one results file for its
@@ -93,6 +93,9 @@ fi
 only='extrema*'
 record linear-gpu 8 kernel 3 "$linear" "$gen" uint8
 record linear-cpu 8 e2e 3 "$linear" "$gen" uint8
+only=extrema-gpu-batch
+record batch-3d 3 kernel 3 128 "$gen" "$type" '--batch 1000'
+record batch-2d 3 kernel 2 128 "$gen" "$type" '--batch 10000'
 only=''
 record e2e-3d 24 e2e 3 "$sizes3" "$gen" "$types"
 record e2e-2d 11 e2e 2 "$sizes2" "$gen" "$types"
@@ -108,7 +111,7 @@ part() { # TITLE FILE
 {
 	printf '# What eccbench measured here\n\n'
 	set --
-	for f in kernel-3d kernel-2d hot-3d hot-2d device-3d device-2d devices-kernel devices-device e2e-3d e2e-2d linear-gpu linear-cpu; do
+	for f in kernel-3d kernel-2d hot-3d hot-2d device-3d device-2d devices-kernel devices-device batch-3d batch-2d e2e-3d e2e-2d linear-gpu linear-cpu; do
 		if grep -qs '"kind":"cell"' $f.jsonl; then set -- "$@" $f.jsonl; fi
 	done
 	[ $# -eq 0 ] || "$ECCBENCH" report "$@" --format md --machine
@@ -121,6 +124,8 @@ part() { # TITLE FILE
 	part 'Calls on a resident image, 2D' device-2d.jsonl
 	part 'Kernels on one device and on several' devices-kernel.jsonl
 	part 'Calls on images resident on one device and on several' devices-device.jsonl
+	part 'Many images in one launch, 3D' batch-3d.jsonl
+	part 'Many images in one launch, 2D' batch-2d.jsonl
 	part 'From host memory to the curve, 3D' e2e-3d.jsonl
 	part 'From host memory to the curve, 2D' e2e-2d.jsonl
 	part 'The cost of a voxel over sizes, kernels' linear-gpu.jsonl
