@@ -165,7 +165,7 @@ func TestListOfDevices(t *testing.T) {
 		t.Run(list, func(t *testing.T) {
 			t.Parallel()
 			out := filepath.Join(t.TempDir(), "r.jsonl")
-			cmd := exec.Command("eccbench", "--scope", "device", "--devices", list, "--impl", "extrema-gpu*", "--sizes", "5x4x7", "--max-samples", "3", "-q", "--out", out)
+			cmd := exec.Command("eccbench", "--scope", "device", "--devices", list, "--impl", "fullsweep,extrema-gpus", "--sizes", "5x4x7", "--max-samples", "3", "-q", "--out", out)
 			cmd.Env = append(os.Environ(), "ECCBENCH_LIBCUDA="+driver, "ECCBENCH_FAKE=devices:3")
 			var stdout, stderr bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -179,7 +179,7 @@ func TestListOfDevices(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for impl, uuids := range map[string]string{"memread-gpu": want.one, "extrema-gpu": want.one, "memread-gpus": want.all, "extrema-gpus": want.all} {
+			for impl, uuids := range map[string]string{"fullsweep": want.one, "memread-gpus": want.all, "extrema-gpus": want.all} {
 				if !regexp.MustCompile(`"impl":"` + impl + `".*"devices":"` + list + `".*"uuids":\[` + uuids + `\]`).Match(records) {
 					t.Errorf("%s: no record with devices %s and UUIDs %s in\n%s", impl, list, uuids, records)
 				}
