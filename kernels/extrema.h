@@ -43,8 +43,6 @@ struct pair {
     return as<half2>(d);
   }
   inlined half2 fma(half2 a, half2 b, half2 c) { return __builtin_elementwise_fma(a, b, c); }
-  // What belongs to the row after the first voxel's last is the second voxel's first.
-  inlined half2 to_second(half2 v) { return as<half2>(permute(as<unsigned>(v), 0, 0x1044)); }
   inlined half2 bias() { return half2{1536, 1536}; }
   inlined half2 times(float32 v) { return half2{(_Float16)v, (_Float16)v}; }
 };
@@ -68,7 +66,6 @@ struct single {
     return d;
   }
   inlined float32 fma(float32 a, float32 b, float32 c) { return __builtin_fmaf(a, b, c); }
-  inlined float32 to_second(float32) { return 0; }
   inlined float32 bias() { return 0; }
   inlined float32 times(float32 v) { return v; }
 };
@@ -153,19 +150,6 @@ template <class T> inlined float32 no_level(const ladder &, single) { return 0; 
 // What is due after a thread's changes of a plane or a row: with counters that hold
 // any number of changes, nothing.
 template <class T, class V> inlined void settle(const histogram &, const V &) {}
-
-// Four columns' changes of the row beyond a thread's last: of the second voxel of
-// a pair, what is of the first having gone to the second (to_second).
-template <class T>
-inlined void add_last(const unsigned *v, const half2 *d, unsigned nowhere, const histogram &h, const ladder &l) {
-  UNROLL for (int c = 0; c < 4; c += 2)
-    add<T>(permute(v[c], v[c + 1], 0x7632), as<half2>(permute(as<unsigned>(d[c]), as<unsigned>(d[c + 1]), 0x7632)) + pair::bias(),
-           nowhere, h, l);
-}
-template <class T>
-inlined void add_last(const float32 *v, const float32 *d, float32 nowhere, const histogram &h, const ladder &l) {
-  UNROLL for (int c = 0; c < 4; c++) add<T>(v[c], d[c], nowhere, h, l);
-}
 
 // The counters of a block: of values of uint8, else of levels.
 template <class T> inlined histogram counters(const ladder &l, int64 *total, int copies) {
