@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"sort"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -221,30 +220,7 @@ func handsTo(args []any) uint64 {
 func standIns(t testing.TB, n int) resident.Opener {
 	t.Helper()
 	driver := devicetest.New(n, standInKernel)
-	opened := map[string]device.Device{}
-	return func(which string) (device.Device, error) {
-		if d, ok := opened[which]; ok {
-			return d, nil
-		}
-		index := 0
-		if which != "" {
-			var err error
-			if index, err = strconv.Atoi(which); err != nil {
-				return nil, err
-			}
-		}
-		d, err := driver.Open(index)
-		if err != nil {
-			return nil, err
-		}
-		opened[which] = d
-		t.Cleanup(func() {
-			if err := d.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		return d, nil
-	}
+	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
 }
 
 func TestConformanceOnStandIns(t *testing.T) {

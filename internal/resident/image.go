@@ -3,6 +3,7 @@ package resident
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"unsafe"
 
 	"eccbench/internal/bench"
@@ -14,6 +15,38 @@ import (
 // An Opener opens a device by what the user calls it, "" for the first. Where
 // there is none the error says why in one line.
 type Opener func(which string) (device.Device, error)
+
+// Once opens the devices of a driver, each once. Nothing is loaded before the first
+// call.
+func Once(load func() (device.Driver, error)) Opener {
+	var mu sync.Mutex
+	opened := map[int]device.Device{}
+	return func(which string) (device.Device, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		driver, err := load()
+		if err != nil {
+			return nil, err
+		}
+		list, err := driver.Devices()
+		if err != nil {
+			return nil, err
+		}
+		info, err := device.Choose(list, which)
+		if err != nil {
+			return nil, err
+		}
+		if d, ok := opened[info.Index]; ok {
+			return d, nil
+		}
+		d, err := driver.Open(info.Index)
+		if err != nil {
+			return nil, err
+		}
+		opened[info.Index] = d
+		return d, nil
+	}
+}
 
 // Fits reports whether so many bytes fit the free memory of a device, and says
 // what does not.

@@ -17,35 +17,7 @@ const RequireDevice = "ECCBENCH_REQUIRE_DEVICE"
 // RequireDevice is 1. Objects that the test leaves open are failures.
 func Device(t testing.TB) resident.Opener {
 	t.Helper()
-	opened := map[int]device.Device{}
-	open := func(which string) (device.Device, error) {
-		driver, err := cuda.Load()
-		if err != nil {
-			return nil, err
-		}
-		list, err := driver.Devices()
-		if err != nil {
-			return nil, err
-		}
-		info, err := device.Choose(list, which)
-		if err != nil {
-			return nil, err
-		}
-		if d, ok := opened[info.Index]; ok {
-			return d, nil
-		}
-		d, err := driver.Open(info.Index)
-		if err != nil {
-			return nil, err
-		}
-		opened[info.Index] = d
-		t.Cleanup(func() {
-			if err := d.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		return d, nil
-	}
+	open := Closing(t, resident.Once(func() (device.Driver, error) { return cuda.Load() }))
 	if _, err := open(""); err != nil {
 		if os.Getenv(RequireDevice) == "1" {
 			t.Fatalf("%s=1: %v", RequireDevice, err)
@@ -53,4 +25,22 @@ func Device(t testing.TB) resident.Opener {
 		t.Skip(err)
 	}
 	return open
+}
+
+// Closing closes the devices that are opened, each once, at the end of the test.
+func Closing(t testing.TB, open resident.Opener) resident.Opener {
+	opened := map[device.Device]bool{}
+	return func(which string) (device.Device, error) {
+		d, err := open(which)
+		if err != nil || opened[d] {
+			return d, err
+		}
+		opened[d] = true
+		t.Cleanup(func() {
+			if err := d.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return d, nil
+	}
 }
