@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/device"
 	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
@@ -101,22 +99,10 @@ func parts(s grid.Shape, segment, voxels int64, narrow bool) int64 {
 
 var _ bench.DeviceJob = (*batchJob)(nil)
 
-// A batchJob is a batch bound to the kernels: those for pairs where its ladder
-// allows, and those for singles where a value of an image does not stand on it.
+// A batchJob is a batch bound to the kernels.
 type batchJob struct {
-	d             device.Device
-	in            grid.Batch
-	upload        bool
-	memory        device.Buffer // the images between two guards
-	strays        device.Buffer
-	scaling       scaling
-	pairs, single *batchMarch // either may be nil
-	last          *batchMarch // that of the last Do
-}
-
-type batchMarch struct {
-	*resident.Counter
-	division
+	placed
+	batch grid.Batch
 }
 
 // Setup loads the kernels and allocates the images, and copies them there unless
@@ -126,17 +112,17 @@ func (o BatchOnDevice) Setup(in grid.Batch, c bench.Conditions) (bench.Job[[]ecc
 	if err != nil {
 		return nil, err
 	}
-	j := &batchJob{d: d, in: in, upload: c.Scope == bench.E2E}
+	j := &batchJob{placed{d: d, in: in, upload: c.Scope == bench.E2E}, in}
 	if err := j.setup(o.PTX); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
 	return j, nil
 }
 
-func (j *batchJob) open(ptx func(string) ([]byte, error), of kind) (*batchMarch, error) {
-	s := j.in.Image()
+func (j *batchJob) open(ptx func(string) ([]byte, error), of kind) (*march, error) {
+	s := j.batch.Image()
 	k := of.kernel(j.in, s, ptx)
-	k.Module, k.Images, k.Threads = fmt.Sprintf("ecc_extrema_batch_%v", j.in.Type()), j.in.Images, 32
+	k.Module, k.Images, k.Threads = fmt.Sprintf("ecc_extrema_batch_%v", j.in.Type()), j.batch.Images, 32
 	narrow := false
 	switch {
 	case of.shares == 0:
@@ -152,9 +138,9 @@ func (j *batchJob) open(ptx func(string) ([]byte, error), of kind) (*batchMarch,
 	if err != nil {
 		return nil, err
 	}
-	m := &batchMarch{c, divide(s, j.in.Images, c.Blocks(), of.voxels, narrow)}
-	j.last = m
-	return m, nil
+	by := divide(s, j.batch.Images, c.Blocks(), of.voxels, narrow)
+	j.last = &march{Counter: c, length: int32(by.segment), parts: by.parts}
+	return j.last, nil
 }
 
 func (j *batchJob) setup(ptx func(string) ([]byte, error)) (err error) {
@@ -166,61 +152,23 @@ func (j *batchJob) setup(ptx func(string) ([]byte, error)) (err error) {
 	pairs := kinds()[0]
 	if s, ok := pairs.scaling(j.in.Type(), j.in.Ladder()); ok {
 		j.scaling = s
-		if j.pairs, err = j.open(ptx, pairs); err != nil {
+		if j.levels, err = j.open(ptx, pairs); err != nil {
 			return err
 		}
 	}
-	edge, size := guard(j.in), grid.TotalBytes(j.in)
-	if j.memory, err = j.d.Alloc("images", 2*edge+size); err != nil {
-		return err
-	}
-	if j.strays, err = j.d.Alloc("strays", 8); err != nil {
-		return err
-	}
-	if err = errors.Join(j.last.Stream.Fill(j.memory, 0, edge, 0), j.last.Stream.Fill(j.memory, edge+size, edge, 0)); err != nil {
-		return err
-	}
-	if j.upload {
-		return nil // each Do does it
-	}
-	return j.put()
+	return j.place("images")
 }
-
-// put copies the images to the device, and takes the kernels for pairs where every
-// value of them stands on the ladder.
-func (j *batchJob) put() error {
-	var err error
-	if j.upload {
-		err = resident.Upload(j.last.Stream, j.memory, guard(j.in), j.in)
-	} else {
-		err = resident.Stage(j.d, j.last.Stream, j.memory, guard(j.in), j.in)
-	}
-	if err != nil {
-		return err
-	}
-	if j.pairs == nil || j.single == nil {
-		return nil
-	}
-	n, err := straying(j.pairs.Counter, j.strays, j.images(), j.in)
-	j.last = j.pairs
-	if n > 0 {
-		j.last = j.single
-	}
-	return err
-}
-
-func (j *batchJob) images() uint64 { return j.memory.Address() + uint64(guard(j.in)) }
 
 func (j *batchJob) Do(trace *bench.Trace) error {
 	if j.upload {
 		end := trace.Span("upload")
-		if err := j.put(); err != nil {
+		if err := j.put(nil); err != nil {
 			return err
 		}
 		end()
 	}
 	defer trace.Span("count")()
-	m, s := j.last, j.in.Image()
+	m, s := j.last, j.batch.Image()
 	return j.d.Do(func() error {
 		// An image in one part stores its whole table, unless several values of
 		// uint8 may stand on one level.
@@ -232,7 +180,7 @@ func (j *batchJob) Do(trace *bench.Trace) error {
 			return err
 		}
 		n, h, w := ecc.Stack(s)
-		err := m.Count(m.Stream, j.images(), s.Voxels(), int32(j.in.Images), int32(w), int32(h), int32(n), int32(m.segment), stored,
+		err := m.Count(m.Stream, j.at, s.Voxels(), int32(j.batch.Images), int32(w), int32(h), int32(n), m.length, stored,
 			j.scaling.scale, j.scaling.offset, j.scaling.bias)
 		if err != nil {
 			return err
@@ -245,7 +193,7 @@ func (j *batchJob) Do(trace *bench.Trace) error {
 func (j *batchJob) Out() ([]ecc.VCEC, error) {
 	levels := j.in.Ladder().Len()
 	tables := j.last.Tables()
-	out := make([]ecc.VCEC, j.in.Images)
+	out := make([]ecc.VCEC, j.batch.Images)
 	dense := make([]int64, levels)
 	for i := range out {
 		for k, v := range tables[int64(i)*levels : int64(i+1)*levels] {
@@ -256,33 +204,4 @@ func (j *batchJob) Out() ([]ecc.VCEC, error) {
 	return out, nil
 }
 
-func (j *batchJob) marches() []*batchMarch {
-	var list []*batchMarch
-	for _, m := range []*batchMarch{j.pairs, j.single} {
-		if m != nil {
-			list = append(list, m)
-		}
-	}
-	return list
-}
-
-func (j *batchJob) Poison() {
-	for _, m := range j.marches() {
-		m.Poison()
-	}
-}
-
-func (j *batchJob) Cool() error                     { return j.last.Cool() }
-func (j *batchJob) Elapsed() (time.Duration, error) { return j.last.Elapsed() }
-func (j *batchJob) Device() string                  { return j.last.Device() }
-func (j *batchJob) UUIDs() []string                 { return []string{j.d.Info().UUID} }
-func (j *batchJob) Flags() []string                 { return j.last.Flags() }
-func (j *batchJob) Launches() int64                 { return j.last.Launches() }
-
-func (j *batchJob) Close() error {
-	errs := []error{resident.CloseAll(j.memory, j.strays)}
-	for _, m := range j.marches() {
-		errs = append(errs, m.Close())
-	}
-	return errors.Join(errs...)
-}
+func (j *batchJob) Launches() int64 { return j.last.Launches() }

@@ -1,13 +1,7 @@
 package extrema
 
 import (
-	"encoding/binary"
-	"errors"
-	"fmt"
-	"time"
-
 	"eccbench/internal/bench"
-	"eccbench/internal/device"
 	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
@@ -15,28 +9,19 @@ import (
 
 var _ bench.DeviceJob = (*deviceJob)(nil)
 
-// A deviceJob is an image bound to the kernels: those that compare levels where its
-// ladder allows, and those for singles where a value of the image does not stand on
-// it.
+// A deviceJob is an image bound to the kernels.
 type deviceJob struct {
-	d              device.Device
-	in             grid.Source
-	shape          grid.Shape // of the image that is counted
-	at             uint64     // where it is
-	upload         bool
-	timed          bool          // by events around the launch
-	handsOver      bool          // kernels that can bring the curve to the host do
-	memory         device.Buffer // the image between two guards
-	strays         device.Buffer
-	scaling        scaling
-	levels, single *march // either may be nil
-	last           *march // that of the last Do
+	placed
+	shape     grid.Shape // of the image that is counted
+	timed     bool       // by events around the launch
+	handsOver bool       // kernels that can bring the curve to the host do
 }
 
 // A march is kernels with the length of their segments.
 type march struct {
 	*resident.Counter
 	length int32
+	parts  int64  // of an image of a batch
 	hands  bool   // the kernels take where to hand over
 	ready  uint64 // the image that the launch is prepared for
 }
@@ -73,53 +58,7 @@ func (j *deviceJob) setup(ptx func(string) ([]byte, error)) (err error) {
 			return err
 		}
 	}
-	edge, size := guard(j.in), grid.TotalBytes(j.in)
-	if j.memory, err = j.d.Alloc("image", 2*edge+size); err != nil {
-		return err
-	}
-	j.at = j.memory.Address() + uint64(edge)
-	if j.strays, err = j.d.Alloc("strays", 8); err != nil {
-		return err
-	}
-	if err = errors.Join(j.last.Stream.Fill(j.memory, 0, edge, 0), j.last.Stream.Fill(j.memory, edge+size, edge, 0)); err != nil {
-		return err
-	}
-	if j.upload {
-		return nil // each Do does it
-	}
-	return j.put(nil)
-}
-
-// put copies the image to the device, and takes the kernels that compare levels
-// where every value of it stands on the ladder.
-func (j *deviceJob) put(trace *bench.Trace) error {
-	var err error
-	if j.upload {
-		err = resident.UploadTraced(j.last.Stream, j.memory, guard(j.in), j.in, trace)
-	} else {
-		err = resident.Stage(j.d, j.last.Stream, j.memory, guard(j.in), j.in)
-	}
-	if err != nil {
-		return err
-	}
-	if j.levels == nil || j.single == nil {
-		return nil
-	}
-	n, err := straying(j.single.Counter, j.strays, j.at, j.in)
-	j.last = j.levels
-	if n > 0 {
-		j.last = j.single
-	}
-	return err
-}
-
-// straying counts the values of resident images that do not stand on their ladder.
-func straying(c *resident.Counter, count device.Buffer, images uint64, in grid.Source) (int64, error) {
-	var n [8]byte
-	err := errors.Join(c.Stream.Fill(count, 0, 8, 0),
-		c.Run(fmt.Sprintf("ecc_extrema_strays_%v", in.Type()), count, images, in.Shape().Voxels()),
-		c.Stream.Download(n[:], count, 0))
-	return int64(binary.LittleEndian.Uint64(n[:])), err
+	return j.place("image")
 }
 
 func (j *deviceJob) Do(trace *bench.Trace) error {
@@ -168,33 +107,3 @@ func (j *deviceJob) Enqueue() error {
 }
 
 func (j *deviceJob) Out() (ecc.VCEC, error) { return ecc.FromDense(j.last.Changes()), nil }
-
-func (j *deviceJob) marches() []*march {
-	var list []*march
-	for _, m := range []*march{j.levels, j.single} {
-		if m != nil {
-			list = append(list, m)
-		}
-	}
-	return list
-}
-
-func (j *deviceJob) Poison() {
-	for _, c := range j.marches() {
-		c.Poison()
-	}
-}
-
-func (j *deviceJob) Cool() error                     { return j.last.Cool() }
-func (j *deviceJob) Elapsed() (time.Duration, error) { return j.last.Elapsed() }
-func (j *deviceJob) Device() string                  { return j.last.Device() }
-func (j *deviceJob) UUIDs() []string                 { return j.last.UUIDs() }
-func (j *deviceJob) Flags() []string                 { return j.last.Flags() }
-
-func (j *deviceJob) Close() error {
-	errs := []error{resident.CloseAll(j.memory, j.strays)}
-	for _, c := range j.marches() {
-		errs = append(errs, c.Close())
-	}
-	return errors.Join(errs...)
-}

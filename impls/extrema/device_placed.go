@@ -1,0 +1,111 @@
+package extrema
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+)
+
+// A placed is what an image, or a batch, has on a device: its memory, and the
+// kernels that it is bound to. Those are the ones that compare levels where its
+// ladder allows, and those for singles where a value does not stand on it.
+type placed struct {
+	d              device.Device
+	in             grid.Source
+	upload         bool          // by each Do
+	memory         device.Buffer // between two guards
+	at             uint64        // where the image is that is counted
+	strays         device.Buffer
+	scaling        scaling
+	levels, single *march // either may be nil
+	last           *march // that of the last Do
+}
+
+// place allocates the memory once the kernels are there, and copies the image unless
+// each Do does it.
+func (p *placed) place(what string) (err error) {
+	edge, size := guard(p.in), grid.TotalBytes(p.in)
+	if p.memory, err = p.d.Alloc(what, 2*edge+size); err != nil {
+		return err
+	}
+	p.at = p.memory.Address() + uint64(edge)
+	if p.strays, err = p.d.Alloc("strays", 8); err != nil {
+		return err
+	}
+	if err = errors.Join(p.last.Stream.Fill(p.memory, 0, edge, 0), p.last.Stream.Fill(p.memory, edge+size, edge, 0)); err != nil {
+		return err
+	}
+	if p.upload {
+		return nil
+	}
+	return p.put(nil)
+}
+
+// put copies the image to the device, and takes the kernels that compare levels
+// where every value of it stands on the ladder.
+func (p *placed) put(trace *bench.Trace) error {
+	var err error
+	if p.upload {
+		err = resident.UploadTraced(p.last.Stream, p.memory, guard(p.in), p.in, trace)
+	} else {
+		err = resident.Stage(p.d, p.last.Stream, p.memory, guard(p.in), p.in)
+	}
+	if err != nil {
+		return err
+	}
+	if p.levels == nil || p.single == nil {
+		return nil
+	}
+	n, err := p.straying()
+	p.last = p.levels
+	if n > 0 {
+		p.last = p.single
+	}
+	return err
+}
+
+// straying counts the values that do not stand on their ladder.
+func (p *placed) straying() (int64, error) {
+	var n [8]byte
+	s := p.single.Stream
+	err := errors.Join(s.Fill(p.strays, 0, 8, 0),
+		p.single.Run(fmt.Sprintf("ecc_extrema_strays_%v", p.in.Type()), p.strays, p.at, p.in.Shape().Voxels()),
+		s.Download(n[:], p.strays, 0))
+	return int64(binary.LittleEndian.Uint64(n[:])), err
+}
+
+func (p *placed) marches() []*march {
+	var list []*march
+	for _, m := range []*march{p.levels, p.single} {
+		if m != nil {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+func (p *placed) Poison() {
+	for _, m := range p.marches() {
+		m.Poison()
+	}
+}
+
+func (p *placed) Cool() error                     { return p.last.Cool() }
+func (p *placed) Elapsed() (time.Duration, error) { return p.last.Elapsed() }
+func (p *placed) Device() string                  { return p.last.Device() }
+func (p *placed) UUIDs() []string                 { return p.last.UUIDs() }
+func (p *placed) Flags() []string                 { return p.last.Flags() }
+
+func (p *placed) Close() error {
+	errs := []error{resident.CloseAll(p.memory, p.strays)}
+	for _, m := range p.marches() {
+		errs = append(errs, m.Close())
+	}
+	return errors.Join(errs...)
+}
