@@ -10,51 +10,54 @@ import (
 )
 
 func (s *stream) Copy(to device.Memory, at int64, from device.Memory, off, n int64) error {
-	return s.run(func() error {
-		dst, err := s.c.memory(to, at, n)
-		if err != nil {
-			return err
-		}
-		src, err := s.c.memory(from, off, n)
-		if err != nil || n == 0 {
-			return err
-		}
-		call := cuMemcpyDtoDAsync
-		switch {
-		case dst.onHost() && src.onHost():
-			return fmt.Errorf("%s: a copy from %s, neither of which is on the device", dst, src)
-		case dst.onHost():
-			call = cuMemcpyDtoHAsync
-		case src.onHost():
-			call = cuMemcpyHtoDAsync
-		}
-		return s.c.call(call, dst, dst.handle+uintptr(at), src.handle+uintptr(off), uintptr(n), s.handle)
-	})
+	in, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer in.leave()
+	dst, err := s.c.memory(to, at, n)
+	if err != nil {
+		return err
+	}
+	src, err := s.c.memory(from, off, n)
+	if err != nil || n == 0 {
+		return err
+	}
+	call := cuMemcpyDtoDAsync
+	switch {
+	case dst.onHost() && src.onHost():
+		return fmt.Errorf("%s: a copy from %s, neither of which is on the device", dst, src)
+	case dst.onHost():
+		call = cuMemcpyDtoHAsync
+	case src.onHost():
+		call = cuMemcpyHtoDAsync
+	}
+	return in.call(call, dst, dst.handle+uintptr(at), src.handle+uintptr(off), uintptr(n), s.handle)
 }
 
 func (s *stream) Upload(to device.Buffer, at int64, from []byte) error {
-	return s.whilePinned(from, func(addr uintptr) error {
+	return s.whilePinned(from, func(in visit, addr uintptr) error {
 		dst, err := s.c.memory(to, at, int64(len(from)))
 		if err != nil || len(from) == 0 {
 			return err
 		}
-		return s.c.call(cuMemcpyHtoDAsync, dst, dst.handle+uintptr(at), addr, uintptr(len(from)), s.handle)
+		return in.call(cuMemcpyHtoDAsync, dst, dst.handle+uintptr(at), addr, uintptr(len(from)), s.handle)
 	})
 }
 
 func (s *stream) Download(to []byte, from device.Buffer, off int64) error {
-	return s.whilePinned(to, func(addr uintptr) error {
+	return s.whilePinned(to, func(in visit, addr uintptr) error {
 		src, err := s.c.memory(from, off, int64(len(to)))
 		if err != nil || len(to) == 0 {
 			return err
 		}
-		return s.c.call(cuMemcpyDtoHAsync, src, addr, src.handle+uintptr(off), uintptr(len(to)), s.handle)
+		return in.call(cuMemcpyDtoHAsync, src, addr, src.handle+uintptr(off), uintptr(len(to)), s.handle)
 	})
 }
 
 // whilePinned adds a copy from or to Go memory and keeps the memory in its place
 // until the stream is done.
-func (s *stream) whilePinned(mem []byte, copy func(addr uintptr) error) error {
+func (s *stream) whilePinned(mem []byte, copy func(in visit, addr uintptr) error) error {
 	var pin runtime.Pinner
 	defer pin.Unpin()
 	var addr uintptr
@@ -62,7 +65,15 @@ func (s *stream) whilePinned(mem []byte, copy func(addr uintptr) error) error {
 		pin.Pin(&mem[0])
 		addr = uintptr(unsafe.Pointer(&mem[0]))
 	}
-	if err := s.run(func() error { return copy(addr) }); err != nil {
+	add := func() error {
+		in, err := s.enter()
+		if err != nil {
+			return err
+		}
+		defer in.leave()
+		return copy(in, addr)
+	}
+	if err := add(); err != nil {
 		return err
 	}
 	return s.Wait()
@@ -92,25 +103,28 @@ type copyDescriptor struct {
 }
 
 func (s *stream) CopyPlanes(to device.Array, z, n int64, from device.Memory, off int64) error {
-	return s.run(func() error {
-		a, err := s.planes(to, z, n)
-		if err != nil {
-			return err
-		}
-		src, err := s.c.memory(from, off, n*a.plane())
-		if err != nil || n == 0 {
-			return err
-		}
-		part := copyPart{memory: memoryDevice, device: uint64(src.handle) + uint64(off)}
-		if src.onHost() {
-			part = copyPart{memory: memoryHost, host: uint64(src.handle) + uint64(off)}
-		}
-		return s.copyPlanes(a, z, n, part)
-	})
+	in, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer in.leave()
+	a, err := s.planes(to, z, n)
+	if err != nil {
+		return err
+	}
+	src, err := s.c.memory(from, off, n*a.plane())
+	if err != nil || n == 0 {
+		return err
+	}
+	part := copyPart{memory: memoryDevice, device: uint64(src.handle) + uint64(off)}
+	if src.onHost() {
+		part = copyPart{memory: memoryHost, host: uint64(src.handle) + uint64(off)}
+	}
+	return s.copyPlanes(in, a, z, n, part)
 }
 
 func (s *stream) UploadPlanes(to device.Array, z int64, from []byte) error {
-	return s.whilePinned(from, func(addr uintptr) error {
+	return s.whilePinned(from, func(in visit, addr uintptr) error {
 		a, err := s.planes(to, z, 0)
 		if err != nil {
 			return err
@@ -122,7 +136,7 @@ func (s *stream) UploadPlanes(to device.Array, z int64, from []byte) error {
 		if _, err := s.planes(to, z, n); err != nil || n == 0 {
 			return err
 		}
-		return s.copyPlanes(a, z, n, copyPart{memory: memoryHost, host: uint64(addr)})
+		return s.copyPlanes(in, a, z, n, copyPart{memory: memoryHost, host: uint64(addr)})
 	})
 }
 
@@ -141,35 +155,42 @@ func (s *stream) planes(to device.Array, z, n int64) (*array, error) {
 	return a, nil
 }
 
-func (s *stream) copyPlanes(a *array, z, n int64, from copyPart) error {
+func (s *stream) copyPlanes(in visit, a *array, z, n int64, from copyPart) error {
 	from.pitch, from.height = uint64(a.pitch()), uint64(a.layout.Height)
-	desc := copyDescriptor{
+	desc := &s.c.args.copy
+	*desc = copyDescriptor{
 		from:  from,
 		to:    copyPart{z: uint64(z), memory: memoryArray, array: uint64(a.handle)},
 		width: uint64(a.pitch()), height: uint64(a.layout.Height), depth: uint64(n),
 	}
-	return s.c.call(cuMemcpy3DAsync, a, uintptr(unsafe.Pointer(&desc)), s.handle)
+	return in.call(cuMemcpy3DAsync, a, uintptr(unsafe.Pointer(desc)), s.handle)
 }
 
 func (s *stream) Fill(to device.Buffer, at, n int64, value byte) error {
-	return s.run(func() error {
-		dst, err := s.c.memory(to, at, n)
-		if err != nil || n == 0 {
-			return err
-		}
-		return s.c.call(cuMemsetD8Async, dst, dst.handle+uintptr(at), uintptr(value), uintptr(n), s.handle)
-	})
+	in, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer in.leave()
+	dst, err := s.c.memory(to, at, n)
+	if err != nil || n == 0 {
+		return err
+	}
+	return in.call(cuMemsetD8Async, dst, dst.handle+uintptr(at), uintptr(value), uintptr(n), s.handle)
 }
 
 func (s *stream) Fill32(to device.Buffer, at, n int64, value uint32) error {
 	if at%4 != 0 || n < 0 || n > math.MaxInt64/4 {
 		return fmt.Errorf("%s: filling %d words at byte %d", s.c, n, at)
 	}
-	return s.run(func() error {
-		dst, err := s.c.memory(to, at, 4*n)
-		if err != nil || n == 0 {
-			return err
-		}
-		return s.c.call(cuMemsetD32Async, dst, dst.handle+uintptr(at), uintptr(value), uintptr(n), s.handle)
-	})
+	in, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer in.leave()
+	dst, err := s.c.memory(to, at, 4*n)
+	if err != nil || n == 0 {
+		return err
+	}
+	return in.call(cuMemsetD32Async, dst, dst.handle+uintptr(at), uintptr(value), uintptr(n), s.handle)
 }

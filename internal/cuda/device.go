@@ -25,7 +25,7 @@ type context struct {
 	closed  atomic.Bool
 	lost    atomic.Pointer[Error] // what took the context away
 
-	// The rest is touched on the thread alone.
+	// The rest is touched by whose turn it is on the thread alone.
 	live    map[*object]int // the objects not closed yet, and when they were made
 	made    int
 	scratch *object // what FlushL2 writes
@@ -38,7 +38,8 @@ var _ device.Device = (*context)(nil)
 // open retains the device's primary context and makes it current on a new
 // thread.
 func open(lib *library, ordinal int32, info device.Info) (device.Device, error) {
-	c := &context{lib: lib, info: info, ordinal: uintptr(ordinal), thread: newThread(), live: map[*object]int{}, args: new(arguments)}
+	c := &context{lib: lib, info: info, ordinal: uintptr(ordinal), thread: newThread(), live: map[*object]int{}, args: newArguments()}
+	c.pins.Pin(c.args)
 	err := c.thread.run(func() error {
 		if err := c.call(cuDevicePrimaryCtxRetain, c, uintptr(unsafe.Pointer(&c.handle)), c.ordinal); err != nil {
 			return err
@@ -50,9 +51,9 @@ func open(lib *library, ordinal int32, info device.Info) (device.Device, error) 
 	})
 	if err != nil {
 		c.thread.stop()
+		c.pins.Unpin()
 		return nil, err
 	}
-	c.pins.Pin(c.args)
 	return c, nil
 }
 
@@ -61,35 +62,80 @@ func (c *context) String() string { return fmt.Sprintf("device %d (%s)", c.info.
 
 func (c *context) Info() device.Info { return c.info }
 
-func (c *context) Do(f func() error) error {
-	if c.thread.mine() {
-		return c.run(f)
-	}
-	return c.thread.here(func() error {
-		if c.closed.Load() {
-			return fmt.Errorf("%s: %w", c, errThreadEnded)
-		}
-		// Of a lost context f's calls say more than this one does.
-		if c.lost.Load() != nil {
-			return f()
-		}
-		return c.pushed(c, f)
-	})
-}
-
-// pushed runs f with the context current on the caller's thread, which may be
-// another device's and needs its own context again.
-func (c *context) pushed(object fmt.Stringer, f func() error) (err error) {
-	if err := c.call(cuCtxPushCurrent, object, c.handle); err != nil {
+func (c *context) Do(f func() error) (err error) {
+	in, err := c.enter()
+	if err != nil {
 		return err
 	}
-	defer func() {
-		var popped uintptr
-		if code := c.lib.call(cuCtxPopCurrent, uintptr(unsafe.Pointer(&popped))); err == nil {
-			err = c.code(cuCtxPopCurrent, code, object)
-		}
-	}()
+	defer in.leave()
+	if in.within {
+		return f()
+	}
+	c.thread.at.Store(int64(threadID()))
+	defer c.thread.at.Store(nowhere)
+	// Of a lost context f's calls say more than this one does.
+	if c.lost.Load() != nil {
+		return f()
+	}
+	if err := c.push(c); err != nil {
+		return err
+	}
+	defer c.pop(c, &err)
 	return f()
+}
+
+// A visit is what a caller does on its own thread in place of the device's: a change
+// of threads and back takes as long as several launches.
+type visit struct {
+	c      *context
+	within bool // a function that Do runs
+}
+
+// enter waits for the caller's turn, which lasts until leave.
+func (c *context) enter() (in visit, err error) {
+	in = visit{c, c.thread.mine()}
+	if !in.within {
+		c.thread.turn.Lock()
+		runtime.LockOSThread()
+	}
+	if c.closed.Load() {
+		in.leave()
+		return in, fmt.Errorf("%s: %w", c, errThreadEnded)
+	}
+	return in, nil
+}
+
+func (in visit) leave() {
+	if !in.within {
+		runtime.UnlockOSThread()
+		in.c.thread.turn.Unlock()
+	}
+}
+
+// call calls the driver about an object, and allocates nothing. Memory of Go whose
+// address it is given is pinned.
+func (in visit) call(s symbol, object fmt.Stringer, args ...uintptr) (err error) {
+	c := in.c
+	n := copy(c.args.call[:], args)
+	if !in.within && c.lost.Load() == nil {
+		if err := c.push(object); err != nil {
+			return err
+		}
+		defer c.pop(object, &err)
+	}
+	return c.call(s, object, c.args.call[:n]...)
+}
+
+// push makes the context current on the caller's thread, which may be another
+// device's and needs its own context again, and pop does that.
+func (c *context) push(object fmt.Stringer) error {
+	return c.call(cuCtxPushCurrent, object, unsafe.Slice(&c.handle, 1)...)
+}
+
+func (c *context) pop(object fmt.Stringer, err *error) {
+	if code := c.lib.call(cuCtxPopCurrent, c.args.pop[:]...); code != 0 {
+		*err = errors.Join(*err, c.code(cuCtxPopCurrent, code, object))
+	}
 }
 
 // run runs f on the device's thread, unless the device is closed.
@@ -129,9 +175,10 @@ func (c *context) code(s symbol, code int, object fmt.Stringer) error {
 }
 
 // wait is call for what returns only when the device has done something.
-func (c *context) wait(s symbol, object fmt.Stringer, handle uintptr) error {
+func (c *context) wait(s symbol, object fmt.Stringer, o *object) (err error) {
+	handle := unsafe.Slice(&o.handle, 1)
 	if c.thread.mine() {
-		return c.call(s, object, handle)
+		return c.call(s, object, handle...)
 	}
 	c.waiting.RLock()
 	defer c.waiting.RUnlock()
@@ -140,23 +187,28 @@ func (c *context) wait(s symbol, object fmt.Stringer, handle uintptr) error {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	return c.pushed(object, func() error { return c.call(s, object, handle) })
+	if err := c.push(object); err != nil {
+		return err
+	}
+	defer c.pop(object, &err)
+	return c.call(s, object, handle...)
 }
 
 // query is whether what a stream or an event stands for is done.
 func (c *context) query(s symbol, o *object) (done bool, err error) {
-	err = c.run(func() error {
-		if err := o.usable(); err != nil {
-			return err
-		}
-		err := c.call(s, o, o.handle)
-		if e, ok := err.(*Error); ok && e.Code == codeNotReady {
-			return nil
-		}
-		done = err == nil
-		return err
-	})
-	return done, err
+	in, err := c.enter()
+	if err != nil {
+		return false, err
+	}
+	defer in.leave()
+	if err := o.usable(); err != nil {
+		return false, err
+	}
+	err = in.call(s, o, o.handle)
+	if e, ok := err.(*Error); ok && e.Code == codeNotReady {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func (c *context) Memory() (free, total int64, err error) {

@@ -5,12 +5,14 @@
 //
 // A context is current to a thread, and Go moves goroutines between threads. So
 // every open device has a goroutine of its own, locked to one thread that has
-// the device's context, and every call is run there (see thread). Two kinds of
-// call are not, and run on the caller's thread, with the context pushed for as long:
-// what waits for the device, which would stop everybody else's calls; and what is
-// called within Device.Do, which others' calls wait for.
+// the device's context, and what makes, frees and describes objects is run there
+// (see thread). What is done again and again runs on the caller's thread, with the
+// context pushed for as long, in place of that thread and in turn with it: what adds
+// to streams, asks or times them, and all that is called within Device.Do (see
+// visit). What waits for the device runs there too, but stops nobody else's calls.
 //
 // Go memory whose address a call takes is on the heap, which does not move, and
 // is kept alive until the call returns (go:uintptrescapes). What the driver
-// reads after that, or finds through another pointer, is pinned.
+// reads after that, or finds through another pointer, is pinned, and so are the
+// arguments of what is done again and again, which allocates nothing.
 package cuda

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"unsafe"
 
 	"eccbench/internal/device"
 )
@@ -69,6 +71,8 @@ func wantUnavailable(t *testing.T, err error, want string) {
 // Each call of everything fails once, at each place where it is made: the error
 // says all there is to say, nothing is left, and the next try works.
 func TestEveryCallFails(t *testing.T) {
+	runtime.LockOSThread() // whose context stays when it cannot be popped
+	defer runtime.UnlockOSThread()
 	f := newFake(t)
 	ptx := kernels(t)
 	whole := func() error {
@@ -126,6 +130,10 @@ func TestEveryCallFails(t *testing.T) {
 				invoke(lookup(f.library, call), 0)
 			}
 			f.fail("", 0, 0)
+			if call == "cuCtxPopCurrent_v2" {
+				var popped uintptr
+				invoke(lookup(f.library, call), uintptr(unsafe.Pointer(&popped)))
+			}
 			if err := whole(); err != nil {
 				t.Fatalf("after %s failed: %v", call, err)
 			}

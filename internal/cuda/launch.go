@@ -11,12 +11,28 @@ import (
 // maxArgs is how many arguments a kernel can be given.
 const maxArgs = 64
 
-// arguments are a launch's arguments as the driver wants them: an address of
-// each. They are pinned, and written on the device's thread alone. The driver
-// has read them when the launch returns.
+// maxCall is how many arguments a function of the driver takes.
+const maxCall = 11
+
+// arguments are what the driver is given, where it need not be allocated for each
+// call. They are pinned, and but for pop written by whose turn it is alone.
 type arguments struct {
-	values   [maxArgs]uint64
-	pointers [maxArgs]uintptr
+	values   [maxArgs]uint64  // of a launch; the driver has read them when it returns
+	pointers [maxArgs]uintptr // to each of them
+	call     [maxCall]uintptr // of a function
+	copy     copyDescriptor
+	elapsed  float32    // what it answers
+	popped   uintptr    // the context that was popped, which is this one for every thread
+	pop      [1]uintptr // where that is
+}
+
+func newArguments() *arguments {
+	a := new(arguments)
+	for i := range a.values {
+		a.pointers[i] = uintptr(unsafe.Pointer(&a.values[i]))
+	}
+	a.pop[0] = uintptr(unsafe.Pointer(&a.popped))
+	return a
 }
 
 // set writes the arguments of a kernel, whose machine is little-endian like
@@ -37,7 +53,6 @@ func (c *context) set(f *function, args []any) error {
 			return fmt.Errorf("launching %s: argument %d is a %T of %d bytes, the parameter has %d", f, i, arg, size, f.params[i])
 		}
 		c.args.values[i] = value
-		c.args.pointers[i] = uintptr(unsafe.Pointer(&c.args.values[i]))
 	}
 	return nil
 }
@@ -88,15 +103,18 @@ func (s *stream) Launch(k device.Function, shape device.Launch, args ...any) err
 			n[i] = max(1, n[i])
 		}
 	}
-	return s.run(func() error {
-		if err := f.m.usable(); err != nil {
-			return err
-		}
-		if err := s.c.set(f, args); err != nil {
-			return err
-		}
-		s.last.Store(f)
-		return s.c.call(cuLaunchKernel, f, f.handle, n[0], n[1], n[2], n[3], n[4], n[5], n[6], s.handle,
-			uintptr(unsafe.Pointer(&s.c.args.pointers)), 0)
-	})
+	in, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer in.leave()
+	if err := f.m.usable(); err != nil {
+		return err
+	}
+	if err := s.c.set(f, args); err != nil {
+		return err
+	}
+	s.last.Store(f)
+	return in.call(cuLaunchKernel, f, f.handle, n[0], n[1], n[2], n[3], n[4], n[5], n[6], s.handle,
+		uintptr(unsafe.Pointer(&s.c.args.pointers)), 0)
 }

@@ -45,33 +45,37 @@ func (c *context) stream(s device.Stream) (*stream, error) {
 	return mine, owned(c, "stream", &mine.object)
 }
 
-// run runs f on the device's thread while the stream is open.
-func (s *stream) run(f func() error) error {
-	return s.c.run(func() error {
-		if err := s.usable(); err != nil {
-			return err
-		}
-		return f()
-	})
+// enter is the context's, while the stream is open.
+func (s *stream) enter() (in visit, err error) {
+	if in, err = s.c.enter(); err != nil {
+		return in, err
+	}
+	if err = s.usable(); err != nil {
+		in.leave()
+	}
+	return in, err
 }
 
 func (s *stream) Wait() error {
 	if err := s.usable(); err != nil {
 		return err
 	}
-	return s.c.wait(cuStreamSynchronize, s, s.handle)
+	return s.c.wait(cuStreamSynchronize, s, &s.object)
 }
 
 func (s *stream) Done() (bool, error) { return s.c.query(cuStreamQuery, &s.object) }
 
 func (s *stream) Record(e device.Event) error {
-	return s.run(func() error {
-		ev, err := s.c.event(e)
-		if err != nil {
-			return err
-		}
-		return s.c.call(cuEventRecord, ev, ev.handle, s.handle)
-	})
+	in, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer in.leave()
+	ev, err := s.c.event(e)
+	if err != nil {
+		return err
+	}
+	return in.call(cuEventRecord, ev, ev.handle, s.handle)
 }
 
 func (s *stream) WaitFor(e device.Event) error {
@@ -79,13 +83,16 @@ func (s *stream) WaitFor(e device.Event) error {
 	if ev == nil {
 		return owned(s.c, "event", nil)
 	}
-	return s.run(func() error {
-		// Events order the streams of all devices.
-		if err := ev.usable(); err != nil {
-			return err
-		}
-		return s.c.call(cuStreamWaitEvent, ev, s.handle, ev.handle, 0)
-	})
+	in, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer in.leave()
+	// Events order the streams of all devices.
+	if err := ev.usable(); err != nil {
+		return err
+	}
+	return in.call(cuStreamWaitEvent, ev, s.handle, ev.handle, 0)
 }
 
 type event struct{ object }
@@ -114,22 +121,27 @@ func (e *event) Wait() error {
 	if err := e.usable(); err != nil {
 		return err
 	}
-	return e.c.wait(cuEventSynchronize, e, e.handle)
+	return e.c.wait(cuEventSynchronize, e, &e.object)
 }
 
 func (e *event) Done() (bool, error) { return e.c.query(cuEventQuery, &e.object) }
 
 func (e *event) Since(start device.Event) (time.Duration, error) {
-	var ms float32
-	err := e.c.run(func() error {
-		if err := e.usable(); err != nil {
-			return err
-		}
-		from, err := e.c.event(start)
-		if err != nil {
-			return err
-		}
-		return e.c.call(cuEventElapsedTime, e, uintptr(unsafe.Pointer(&ms)), from.handle, e.handle)
-	})
-	return time.Duration(math.Round(float64(ms) * 1e6)), err
+	in, err := e.c.enter()
+	if err != nil {
+		return 0, err
+	}
+	defer in.leave()
+	if err := e.usable(); err != nil {
+		return 0, err
+	}
+	from, err := e.c.event(start)
+	if err != nil {
+		return 0, err
+	}
+	ms := &e.c.args.elapsed
+	if err := in.call(cuEventElapsedTime, e, uintptr(unsafe.Pointer(ms)), from.handle, e.handle); err != nil {
+		return 0, err
+	}
+	return time.Duration(math.Round(float64(*ms) * 1e6)), nil
 }

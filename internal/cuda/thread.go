@@ -56,18 +56,6 @@ func (t *thread) mine() bool {
 	return at != nowhere && int64(threadID()) == at
 }
 
-// here runs f on the caller's own thread, in place of the thread: a change of
-// threads and back takes as long as several launches.
-func (t *thread) here(f func() error) error {
-	t.turn.Lock()
-	defer t.turn.Unlock()
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	t.at.Store(int64(threadID()))
-	defer t.at.Store(nowhere)
-	return f()
-}
-
 // run runs f on the thread and returns its error. A panic of f goes on in the
 // caller's goroutine.
 func (t *thread) run(f func() error) error {

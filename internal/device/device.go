@@ -47,10 +47,10 @@ type Device interface {
 	NewEvent(name string) (Event, error)
 
 	// Do runs f on the caller's thread, where calls of the device within f follow
-	// each other without a change of threads, which costs microseconds: use it
-	// around launches that are timed. Other goroutines' calls wait until f returns,
-	// so f must not wait for them, and f must not end its goroutine, as t.Fatal
-	// does.
+	// each other without making ready for each and without a change of threads, which
+	// costs microseconds: use it around launches that are timed. Other goroutines'
+	// calls wait until f returns, so f must not wait for them, and f must not end its
+	// goroutine, as t.Fatal does.
 	Do(f func() error) error
 	// FlushL2 adds to the stream what leaves nothing in the second-level cache
 	// that was there before: lines that persist are let go, and twice the

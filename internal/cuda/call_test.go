@@ -1,0 +1,35 @@
+package cuda
+
+import (
+	"testing"
+
+	"eccbench/internal/device"
+)
+
+// BenchmarkCall is what this package adds to a call of a job: one launch of many
+// arguments within Do. The stand-in does nothing but take notes.
+func BenchmarkCall(b *testing.B) {
+	newFake(b, "-DWITHOUT_PARAM_INFO")
+	dev := start(b)
+	defer dev.Close()
+	s := must(dev.NewStream("main"))(b)
+	defer s.Close()
+	buf := must(dev.Alloc("words", 4))(b)
+	defer buf.Close()
+	m := must(dev.LoadModule("kernels", kernels(b)))(b)
+	defer m.Close()
+	spin := must(m.Function("spin"))(b)
+	args := []any{
+		buf.Address(), int32(1), int32(2), int32(3), int32(4), float32(5), float32(6), uint32(7), uint64(8), uint64(9),
+		int32(10), int32(11), int32(12), float32(13), float32(14), uint64(0), buf, buf, int32(15),
+	}
+	shape := device.Launch{Grid: device.Dim{X: 132}, Block: device.Dim{X: 384}, Shared: 4 << 10}
+	launch := func() error { return s.Launch(spin, shape, args...) }
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		check(b, dev.Do(launch))
+		if i%1024 == 0 {
+			check(b, s.Wait()) // what is to be done takes memory
+		}
+	}
+}
