@@ -68,17 +68,19 @@ func (j *deviceJob) Do(trace *bench.Trace) error {
 		}
 	}
 	defer trace.Span("count")()
-	return j.d.Do(j.count)
+	return j.count()
 }
 
 // count counts the image, and returns when its curve is on the host.
 func (j *deviceJob) count() error {
 	m := j.last
 	if !m.HandsOver() {
-		if err := j.Enqueue(); err != nil {
-			return err
-		}
-		return m.End()
+		return j.d.Do(func() error {
+			if err := j.Enqueue(); err != nil {
+				return err
+			}
+			return m.End()
+		})
 	}
 	if m.ready != j.at {
 		m.Prepare(j.parameters()...)

@@ -151,7 +151,7 @@ func (j *deviceJob) fill(in grid.Source) error {
 
 func (j *deviceJob) Do(trace *bench.Trace) error {
 	defer trace.Span("read")()
-	return j.d.Do(func() error { return j.over.Run(j.launch) })
+	return j.over.Run(j.launch)
 }
 
 // Enqueue adds the read to the stream.

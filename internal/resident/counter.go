@@ -26,7 +26,7 @@ type Counter struct {
 	total      device.Buffer // int64 for each level; of a batch int32 for each level of each image
 	result     device.Pinned // the same on the host
 	over       *Handover     // in place of both, where the kernel hands over
-	prepared   []any         // the parameters of a kernel that hands over
+	prepared   func() error  // the launch of a kernel that hands over, with its parameters
 	start, end device.Event
 	watch      *Watch
 	launches   int64
@@ -227,7 +227,8 @@ func (c *Counter) End() error {
 // Prepare sets the kernel's own parameters for HandOver.
 func (c *Counter) Prepare(image ...any) {
 	table, word := c.over.Parameters()
-	c.prepared = c.args(append(image, table, word))
+	args := c.args(append(image, table, word))
+	c.prepared = func() error { return c.launch(c.Stream, args...) }
 }
 
 // HandsOver reports whether HandOver is to be called.
@@ -236,7 +237,7 @@ func (c *Counter) HandsOver() bool { return c.over != nil }
 // HandOver is Begin, Count and End by one launch.
 func (c *Counter) HandOver() error {
 	c.launches++
-	return c.over.Run(func() error { return c.launch(c.Stream, c.prepared...) })
+	return c.over.Run(c.prepared)
 }
 
 // data is the table on the host.

@@ -14,6 +14,7 @@ import (
 // brings to the host and clears for the next launch (kernels/handover.h), so that
 // nothing is added to the stream beside the launch.
 type Handover struct {
+	d          device.Device
 	stream     device.Stream
 	bytes      int64         // of the table, and of what is brought to the host
 	total      device.Buffer // what is added to
@@ -30,7 +31,7 @@ const wordAlign = 64
 // NewHandover allocates a table. Where timed, the launches are between two events, and
 // the copy to the host is after the second.
 func NewHandover(d device.Device, s device.Stream, bytes int64, timed bool) (h *Handover, err error) {
-	h = &Handover{stream: s, bytes: bytes, dirty: true}
+	h = &Handover{d: d, stream: s, bytes: bytes, dirty: true}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, h.Close())
@@ -80,7 +81,6 @@ const spins = 100_000
 // Run launches a kernel and returns when its table is on the host. A table that an
 // earlier launch may have left as it was is cleared first.
 func (h *Handover) Run(launch func() error) error {
-	timed := h.copy != nil
 	if h.dirty {
 		if err := h.stream.Fill(h.total, 0, h.total.Bytes(), 0); err != nil {
 			return err
@@ -88,22 +88,15 @@ func (h *Handover) Run(launch func() error) error {
 	}
 	h.dirty = true
 	atomic.StoreUint32(h.word(), 0)
-	if timed {
-		if err := h.stream.Record(h.start); err != nil {
-			return err
-		}
-	}
-	if err := launch(); err != nil {
-		return err
-	}
-	if timed {
-		if err := h.stream.Record(h.end); err != nil {
-			return err
-		}
-		if err := h.stream.Copy(h.result, 0, h.copy, 0, h.copy.Bytes()); err != nil {
+	if h.copy != nil {
+		if err := h.d.Do(func() error { return h.timed(launch) }); err != nil {
 			return err
 		}
 	} else {
+		// One call, without Do: the device is let go of while the kernel runs.
+		if err := launch(); err != nil {
+			return err
+		}
 		for range spins {
 			if atomic.LoadUint32(h.word()) == 1 {
 				h.dirty = false
@@ -119,6 +112,20 @@ func (h *Handover) Run(launch func() error) error {
 	}
 	h.dirty = false
 	return nil
+}
+
+// timed launches between the events, and copies the table.
+func (h *Handover) timed(launch func() error) error {
+	if err := h.stream.Record(h.start); err != nil {
+		return err
+	}
+	if err := launch(); err != nil {
+		return err
+	}
+	if err := h.stream.Record(h.end); err != nil {
+		return err
+	}
+	return h.stream.Copy(h.result, 0, h.copy, 0, h.copy.Bytes())
 }
 
 // Elapsed is the time of the last launch on the device, where it was timed.
