@@ -35,6 +35,34 @@ func fakeDriver(t *testing.T) string {
 	return path
 }
 
+// runFake runs a program with the stand-in for the driver, which ECCBENCH_FAKE tells
+// what goes wrong, and wants the exit code.
+func runFake(t *testing.T, driver, fake string, code int, program string, args ...string) (stdout []byte) {
+	t.Helper()
+	cmd := exec.Command(program, args...)
+	cmd.Env = append(os.Environ(), "ECCBENCH_LIBCUDA="+driver, "ECCBENCH_FAKE="+fake)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	stdout, err := cmd.Output()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if got := cmd.ProcessState.ExitCode(); got != code {
+		t.Errorf("exit code %d, want %d: %s", got, code, &stderr)
+	}
+	return stdout
+}
+
+// wantAll wants each of the patterns in what a program wrote.
+func wantAll(t *testing.T, output []byte, patterns ...string) {
+	t.Helper()
+	for _, want := range patterns {
+		if !regexp.MustCompile(want).Match(output) {
+			t.Errorf("%q is missing in\n%s", want, output)
+		}
+	}
+}
+
 // What a driver says costs the cell of the implementation that was told, as
 // SKIPPED where it cannot run and CRASHED where it broke, with the driver's own
 // words; the next cell goes on. The stand-in's kernels count nothing, so the
@@ -79,23 +107,9 @@ func TestFailingDriver(t *testing.T) {
 			if c.impl == "" {
 				c.impl = "fullsweep"
 			}
-			cmd := exec.Command("eccbench-planted", "verify", "--impl", c.impl+",cpu", "--input", "noise/shape=5x4x3/type=float32/levels=3/seed=1", "-q", "--devices", c.devices)
-			cmd.Env = append(os.Environ(), "ECCBENCH_LIBCUDA="+driver, "ECCBENCH_FAKE="+c.fake)
-			var stdout, stderr bytes.Buffer
-			cmd.Stdout, cmd.Stderr = &stdout, &stderr
-			err := cmd.Run()
-			if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-				t.Fatal(err)
-			}
-			if got := cmd.ProcessState.ExitCode(); got != c.code {
-				t.Errorf("exit code %d, want %d: %s", got, c.code, &stderr)
-			}
+			stdout := runFake(t, driver, c.fake, c.code, "eccbench-planted", "verify", "--impl", c.impl+",cpu", "--input", "noise/shape=5x4x3/type=float32/levels=3/seed=1", "-q", "--devices", c.devices)
 			// A cell that was skipped says so once for all its inputs.
-			for _, want := range []string{`(?m)^` + c.impl + `( noise\S+)?: ` + c.want, `(?m)^ *cpu +1 +[0-9]+ +1 +0 +0 +0 +0 +0 `} {
-				if !regexp.MustCompile(want).Match(stdout.Bytes()) {
-					t.Errorf("%q is missing in\n%s", want, &stdout)
-				}
-			}
+			wantAll(t, stdout, `(?m)^`+c.impl+`( noise\S+)?: `+c.want, `(?m)^ *cpu +1 +[0-9]+ +1 +0 +0 +0 +0 +0 `)
 		})
 	}
 }
@@ -105,26 +119,12 @@ func TestFailingDriver(t *testing.T) {
 // curve to the host.
 func TestBatchOnADevice(t *testing.T) {
 	driver := fakeDriver(t)
-	cmd := exec.Command("eccbench", "--batch", "3", "--sizes", "64", "--dim", "2", "--impl", "extrema-gpu*", "--scope", "device", "--max-samples", "3", "--time-limit", "9s", "-q")
-	cmd.Env = append(os.Environ(), "ECCBENCH_LIBCUDA="+driver)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	if got := cmd.ProcessState.ExitCode(); got != exitWrong {
-		t.Errorf("exit code %d, want %d: %s", got, exitWrong, &stderr)
-	}
-	for _, want := range []string{
+	stdout := runFake(t, driver, "", exitWrong, "eccbench", "--batch", "3", "--sizes", "64", "--dim", "2", "--impl", "extrema-gpu*", "--scope", "device", "--max-samples", "3", "--time-limit", "9s", "-q")
+	wantAll(t, stdout,
 		`gen=batch of=noise dim=2 levels=1024 type=float32, scope device`, `memread-gpu 64x64x3: CRASHED: .*ended without handing its table over`,
 		`extrema-gpu-batch 64x64x3: WRONG: .*image 0, sum of all changes: want 1, got 0\n +reproduce: eccbench --batch 3 --impl extrema-gpu-batch --scope device --input 'noise/shape=64x64/`,
 		`extrema-gpu 64x64x3: CRASHED: .*ended without handing its table over`,
-	} {
-		if !regexp.MustCompile(want).Match(stdout.Bytes()) {
-			t.Errorf("%q is missing in\n%s", want, &stdout)
-		}
-	}
+	)
 }
 
 // With a device the cells of a paper's tables that are on one are run too, the
@@ -134,22 +134,8 @@ func TestPaperOnADevice(t *testing.T) {
 	for table, impl := range map[string]string{"2": "smooth-gpu", "3": "chunked"} {
 		t.Run(impl, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.Command("eccbench", "paper", "wang2022", "--table", table, "--impl", impl, "--max-bytes", "4MiB", "--max-samples", "1", "--time-limit", "9s", "-q")
-			cmd.Env = append(os.Environ(), "ECCBENCH_LIBCUDA="+driver)
-			var stdout, stderr bytes.Buffer
-			cmd.Stdout, cmd.Stderr = &stdout, &stderr
-			err := cmd.Run()
-			if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-				t.Fatal(err)
-			}
-			if got := cmd.ProcessState.ExitCode(); got != exitWrong {
-				t.Errorf("exit code %d, want %d: %s", got, exitWrong, &stderr)
-			}
-			for _, want := range []string{`×1 +` + impl + ` +[0-9.]+ [µm]?s +WRONG `, impl + ` .*: WRONG: .*sum to 1`, `reproduce: eccbench paper wang2022 --table ` + table, `measured on: .*; .*compute capability`} {
-				if !regexp.MustCompile(want).Match(stdout.Bytes()) {
-					t.Errorf("%q is missing in\n%s", want, &stdout)
-				}
-			}
+			stdout := runFake(t, driver, "", exitWrong, "eccbench", "paper", "wang2022", "--table", table, "--impl", impl, "--max-bytes", "4MiB", "--max-samples", "1", "--time-limit", "9s", "-q")
+			wantAll(t, stdout, `×1 +`+impl+` +[0-9.]+ [µm]?s +WRONG `, impl+` .*: WRONG: .*sum to 1`, `reproduce: eccbench paper wang2022 --table `+table, `measured on: .*; .*compute capability`)
 		})
 	}
 }
@@ -165,24 +151,14 @@ func TestListOfDevices(t *testing.T) {
 		t.Run(list, func(t *testing.T) {
 			t.Parallel()
 			out := filepath.Join(t.TempDir(), "r.jsonl")
-			cmd := exec.Command("eccbench", "--scope", "device", "--devices", list, "--impl", "fullsweep,extrema-gpus", "--sizes", "5x4x7", "--max-samples", "3", "-q", "--out", out)
-			cmd.Env = append(os.Environ(), "ECCBENCH_LIBCUDA="+driver, "ECCBENCH_FAKE=devices:3")
-			var stdout, stderr bytes.Buffer
-			cmd.Stdout, cmd.Stderr = &stdout, &stderr
-			if err := cmd.Run(); cmd.ProcessState.ExitCode() != exitWrong {
-				t.Errorf("%v, want exit code %d: %s", err, exitWrong, &stderr)
-			}
-			if heading := "scope device, "; !regexp.MustCompile(heading + `\d+ threads, devices ` + list).Match(stdout.Bytes()) {
-				t.Errorf("the heading names no devices:\n%s", &stdout)
-			}
+			stdout := runFake(t, driver, "devices:3", exitWrong, "eccbench", "--scope", "device", "--devices", list, "--impl", "fullsweep,extrema-gpus", "--sizes", "5x4x7", "--max-samples", "3", "-q", "--out", out)
+			wantAll(t, stdout, `scope device, \d+ threads, devices `+list)
 			records, err := os.ReadFile(out)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for impl, uuids := range map[string]string{"fullsweep": want.one, "memread-gpus": want.all, "extrema-gpus": want.all} {
-				if !regexp.MustCompile(`"impl":"` + impl + `".*"devices":"` + list + `".*"uuids":\[` + uuids + `\]`).Match(records) {
-					t.Errorf("%s: no record with devices %s and UUIDs %s in\n%s", impl, list, uuids, records)
-				}
+				wantAll(t, records, `"impl":"`+impl+`".*"devices":"`+list+`".*"uuids":\[`+uuids+`\]`)
 			}
 		})
 	}
