@@ -253,7 +253,7 @@ static int flush(void) {
 		current = o->context;
 		if (!current->lost) {
 			if (async_lost) { current->lost = (int)async_lost; async_lost = 0; }
-			clock_us += o->k ? 1000 : 10;
+			clock_us += o->k ? 1000 : 10 + (long long)(o->n * (o->word ? 4 : 1) >> 20); /* a MiB a microsecond */
 			if (o->k) o->k->run(o->args);
 			else if (o->event) { o->event->reached = 1; o->event->time = clock_us; }
 			else if (o->array) memcpy(o->array->data + o->z * o->n, o->from, o->planes * o->n);

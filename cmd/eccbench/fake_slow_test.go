@@ -1,0 +1,77 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"eccbench/internal/bench"
+)
+
+// The slowdown that is planted for tests of the gate (internal/resident/slow.go) costs
+// time, and nothing else that is recorded: no allocation, no launch.
+func TestSlowdownIsTimeAlone(t *testing.T) {
+	driver := fakeDriver(t)
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skipf("building a slowed program needs go: %v", err)
+	}
+	dir := t.TempDir()
+	cells := map[string]map[string]bench.CellRecord{}
+	for _, tag := range []string{"none", "slow5"} {
+		program, out := filepath.Join(dir, tag), filepath.Join(dir, tag+".jsonl")
+		build := exec.Command(tool, "build", "-tags", tag, "-o", program, ".")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if text, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		runFake(t, driver, "", exitWrong, program, "--scope", "device", "--impl", "fullsweep,tiled,extrema-gpus", "--devices", "all", "--sizes", "16", "--max-samples", "3", "--max-time", "10ms", "-q", "--out", out)
+		cells[tag] = readCells(t, out)
+	}
+	for impl, base := range cells["none"] {
+		slow := cells["slow5"][impl]
+		if base.Allocated == nil || slow.Allocated == nil || *base.Allocated != *slow.Allocated {
+			t.Errorf("%s: bytes that a call allocates: %v, slowed %v", impl, value(base.Allocated), value(slow.Allocated))
+		}
+		if base.Launches == nil || slow.Launches == nil || *base.Launches != *slow.Launches || *base.Launches == 0 {
+			t.Errorf("%s: kernels that a call launches: %v, slowed %v", impl, value(base.Launches), value(slow.Launches))
+		}
+		if base.Seconds == nil || slow.Seconds == nil || slow.Seconds.Median < 2*base.Seconds.Median {
+			t.Errorf("%s: a call takes %+v, slowed %+v: the slowdown is not there", impl, base.Seconds, slow.Seconds)
+		}
+	}
+	if len(cells["none"]) != 3 {
+		t.Errorf("%d implementations were measured, want 3", len(cells["none"]))
+	}
+}
+
+func value(n *int64) any {
+	if n == nil {
+		return "not recorded"
+	}
+	return *n
+}
+
+// readCells are the records of implementations on a device, by name, but for the
+// ceiling's.
+func readCells(t *testing.T, path string) map[string]bench.CellRecord {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells := map[string]bench.CellRecord{}
+	for line := range strings.Lines(string(text)) {
+		var r bench.CellRecord
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Kind == bench.KindCell && !strings.HasPrefix(r.Impl, "memread") {
+			cells[r.Impl] = r
+		}
+	}
+	return cells
+}
