@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -92,7 +93,7 @@ func TestFailingDriver(t *testing.T) {
 		"tiled goes astray":          {impl: "tiled", fake: "kernel:stray", want: crashed + `.*\(CUDA_ERROR_ILLEGAL_ADDRESS, 700\)`, code: exitCrash},
 		"chunked goes astray":        {impl: "chunked", fake: "kernel:stray", want: crashed + `.*\(CUDA_ERROR_ILLEGAL_ADDRESS, 700\)`, code: exitCrash},
 		"memory that cannot be read": {fake: "async_lost:214", want: crashed + `.*, 214\)`, code: exitCrash},
-		"the device is lost":         {fake: "fail:cuEventRecord:46:0", want: crashed + `.*cuEventRecord: .*, 46\)`, code: exitCrash},
+		"the device is lost":         {impl: "chunked", fake: "fail:cuEventRecord:46:0", want: crashed + `.*cuEventRecord: .*, 46\)`, code: exitCrash},
 		"several devices":            {impl: "extrema-gpus", devices: "all", fake: "devices:3", want: `WRONG: `, code: exitWrong},
 		"no list of devices":         {impl: "extrema-gpus", fake: "devices:2", want: `SKIPPED: no devices are listed; --devices all takes all there are`},
 		"a device too many":          {impl: "extrema-gpus", devices: "1,2", fake: "devices:2", want: `SKIPPED: device 2: there are 2: 0 Fake GPU A `},
@@ -125,6 +126,24 @@ func TestBatchOnADevice(t *testing.T) {
 		`extrema-gpu-batch 64x64x3: WRONG: .*image 0, sum of all changes: want 1, got 0\n +reproduce: eccbench --batch 3 --impl extrema-gpu-batch --scope device --input 'noise/shape=64x64/`,
 		`extrema-gpu 64x64x3: CRASHED: .*ended without handing its table over`,
 	)
+}
+
+// In the kernel scope every implementation on a device says what its events do. The
+// stand-in's kernels take a millisecond by its clock, so waits must take longer.
+func TestKernelScope(t *testing.T) {
+	driver := fakeDriver(t)
+	for impls, flags := range map[string][]string{
+		"fullsweep,tiled,extrema-gpu,extrema-gpus": {"--levels", "9000", "--devices", "all"}, // that extrema-gpu does not hand over
+		"extrema-gpu-batch":                        {"--batch", "3"},
+	} {
+		t.Run(impls, func(t *testing.T) {
+			t.Parallel()
+			stdout := runFake(t, driver, "slow_us:3000", exitWrong, "eccbench", append(flags, "--scope", "kernel", "--impl", impls, "--sizes", "16", "--dim", "2", "--max-samples", "3", "--max-time", "10ms", "-q")...)
+			for _, impl := range strings.Split(impls, ",") {
+				wantAll(t, stdout, `(?m)^`+impl+` \S+: WRONG: `)
+			}
+		})
+	}
 }
 
 // With a device the cells of a paper's tables that are on one are run too, the

@@ -95,6 +95,7 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 	}
 	counter, err := resident.Open(d, resident.Kernel{
 		Module: "ecc_chunked", Method: "chunked", PTX: i.PTX, Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder(),
+		Timed: true, // for the timeline
 	})
 	if err != nil {
 		return nil, err

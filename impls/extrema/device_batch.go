@@ -112,7 +112,7 @@ func (o BatchOnDevice) Setup(in grid.Batch, c bench.Conditions) (bench.Job[[]ecc
 	if err != nil {
 		return nil, err
 	}
-	j := &batchJob{placed{d: d, in: in, upload: c.Scope == bench.E2E}, in}
+	j := &batchJob{placed{d: d, in: in, upload: c.Scope == bench.E2E, timed: c.Scope == bench.Kernel}, in}
 	if err := j.setup(o.PTX); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
@@ -134,6 +134,7 @@ func (j *batchJob) open(ptx func(string) ([]byte, error), of kind) (*march, erro
 	default:
 		k.Method = "extrema_batch"
 	}
+	k.Timed = j.timed
 	c, err := resident.Open(j.d, k)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,6 @@ var _ bench.DeviceJob = (*deviceJob)(nil)
 type deviceJob struct {
 	placed
 	shape     grid.Shape // of the image that is counted
-	timed     bool       // by events around the launch
 	handsOver bool       // kernels that can bring the curve to the host do
 }
 

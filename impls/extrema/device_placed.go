@@ -19,6 +19,7 @@ type placed struct {
 	d              device.Device
 	in             grid.Source
 	upload         bool          // by each Do
+	timed          bool          // by events around the launch
 	memory         device.Buffer // between two guards
 	at             uint64        // where the image is that is counted
 	strays         device.Buffer

@@ -51,6 +51,7 @@ func (o OnDevice) Setup(p *Pipeline, c bench.Conditions) (bench.Job[Answer], err
 	}
 	counter, err := resident.Open(d, resident.Kernel{
 		Module: "ecc_fullsweep", Method: "fullsweep", Shape: p.Shape(), Type: p.Type(), Ladder: p.Ladder(),
+		Timed: true, // for the parts
 	})
 	if err != nil {
 		return nil, err

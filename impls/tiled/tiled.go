@@ -59,6 +59,7 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 	}
 	counter, err := resident.Open(d, resident.Kernel{
 		Module: "ecc_tiled", Method: "tiled", PTX: i.PTX, Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder(),
+		Timed: c.Scope == bench.Kernel,
 	})
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ type Counter struct {
 	result     device.Pinned // the same on the host
 	over       *Handover     // in place of both, where the kernel hands over
 	prepared   func() error  // the launch of a kernel that hands over, with its parameters
-	start, end device.Event
+	start, end device.Event  // nil unless they are asked for, or kept by over
 	watch      *Watch
 	launches   int64
 	slowdown
@@ -44,9 +44,11 @@ type Kernel struct {
 	Images int64 // of a batch, each with a table of int32; 0 for one image, with a table of int64
 
 	// HandsOver says that the kernel can hand its table over, and HandOver is called
-	// after Prepare, not Begin, Count and End; Timed, that Elapsed is asked for
-	// after it.
-	HandsOver, Timed bool
+	// after Prepare, not Begin, Count and End.
+	HandsOver bool
+	// Timed says that Elapsed or At is asked for. Without it no events are recorded,
+	// which would take microseconds of a call.
+	Timed bool
 
 	Threads  int64 // of a block; 0 for as many as suit the counters
 	Blocks   int64 // 0 for as many as run at once
@@ -65,11 +67,13 @@ func Open(d device.Device, k Kernel) (c *Counter, err error) {
 	if c.Stream, err = d.NewStream("counting"); err != nil {
 		return c, err
 	}
-	if c.start, err = d.NewEvent("start"); err != nil {
-		return c, err
-	}
-	if c.end, err = d.NewEvent("end"); err != nil {
-		return c, err
+	if k.Timed && !k.HandsOver {
+		if c.start, err = d.NewEvent("start"); err != nil {
+			return c, err
+		}
+		if c.end, err = d.NewEvent("end"); err != nil {
+			return c, err
+		}
 	}
 	load := k.PTX
 	if load == nil {
@@ -169,9 +173,18 @@ type tooLarge struct{ why string }
 func (t tooLarge) Error() string      { return t.why }
 func (tooLarge) LaunchTooLarge() bool { return true }
 
-// Start notes the time; Begin clears the table, too. End notes the time again and
-// brings the table back. The work between them is added by Count.
-func (c *Counter) Start() error { return c.Stream.Record(c.start) }
+// Start notes the time, where the kernel is timed; Begin clears the table, too. End
+// notes the time again and brings the table back. The work between them is added by
+// Count.
+func (c *Counter) Start() error { return c.record(c.start) }
+
+// record notes the time, where that is asked for.
+func (c *Counter) record(e device.Event) error {
+	if e == nil {
+		return nil
+	}
+	return c.Stream.Record(e)
+}
 
 // Begin is Start for kernels that add to the table.
 func (c *Counter) Begin() error {
@@ -215,7 +228,7 @@ func (c *Counter) Launches() int64 { return c.launches }
 
 // End waits for the table.
 func (c *Counter) End() error {
-	if err := c.Stream.Record(c.end); err != nil {
+	if err := c.record(c.end); err != nil {
 		return err
 	}
 	if err := c.Bring(); err != nil {
@@ -286,12 +299,22 @@ func (c *Counter) Cool() error {
 }
 
 // At is when the device reached an event, from Begin on.
-func (c *Counter) At(e device.Event) (time.Duration, error) { return e.Since(c.start) }
+func (c *Counter) At(e device.Event) (time.Duration, error) {
+	if c.start == nil {
+		return 0, errUntimed
+	}
+	return e.Since(c.start)
+}
+
+var errUntimed = errors.New("the time of a kernel that was opened without being timed")
 
 // Elapsed is the time from Begin to End on the device, or of a HandOver's launch.
 func (c *Counter) Elapsed() (time.Duration, error) {
-	if c.over != nil {
+	switch {
+	case c.over != nil:
 		return c.over.Elapsed()
+	case c.end == nil:
+		return 0, errUntimed
 	}
 	return c.end.Since(c.start)
 }

@@ -129,7 +129,12 @@ func (h *Handover) timed(launch func() error) error {
 }
 
 // Elapsed is the time of the last launch on the device, where it was timed.
-func (h *Handover) Elapsed() (time.Duration, error) { return h.end.Since(h.start) }
+func (h *Handover) Elapsed() (time.Duration, error) {
+	if h.end == nil {
+		return 0, errUntimed
+	}
+	return h.end.Since(h.start)
+}
 
 // Poison overwrites what the kernel writes. The table that it adds to is its own: it
 // left it cleared.
