@@ -1,0 +1,57 @@
+package resident
+
+import (
+	"testing"
+
+	"eccbench/internal/device"
+)
+
+// A prompt stream's kernels hand their tables over at once.
+type prompt struct {
+	device.Stream
+	over *Handover
+}
+
+func (p *prompt) Launch(device.Function, device.Launch, ...any) error {
+	*p.over.word() = 1
+	return nil
+}
+
+// What hands a table over again and again allocates nothing.
+func TestHandoverAllocatesNothing(t *testing.T) {
+	d, err := standIns(t, 1)("0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := d.NewStream("counting")
+	if err != nil {
+		t.Fatal(err)
+	}
+	over, err := NewHandover(d, s, 8, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Counter{On: d, Stream: &prompt{s, over}, over: over, ladder: &Ladder{}}
+	c.Prepare(uint64(1), int32(2))
+	if err := c.HandOver(); err != nil { // which clears the table first
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(100, func() {
+		if err := c.HandOver(); err != nil {
+			t.Error(err)
+		}
+	}); n != 0 {
+		t.Errorf("a call allocates %v times, want none", n)
+	}
+	if _, err := c.Elapsed(); err != errUntimed {
+		t.Errorf("the time of what was not timed: %v", err)
+	}
+	if c.Launches() != 102 {
+		t.Errorf("%d launches, want 102", c.Launches())
+	}
+	for _, o := range []interface{ Close() error }{s, over} {
+		if err := o.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
