@@ -85,7 +85,7 @@ func (c *command) lookAtDevices(which, list string, line func(what, format strin
 	return nil
 }
 
-// lookAtDevice shows an accelerator, and times how long kernels take to load.
+// lookAtDevice shows an accelerator, and how long kernels take to load.
 func lookAtDevice(d device.Device, line func(what, format string, args ...any)) error {
 	defer d.Close() // the process ends: there is nobody to tell
 	line("device", "%s", resident.Describe(d))
@@ -94,22 +94,44 @@ func lookAtDevice(d device.Device, line func(what, format string, args ...any)) 
 	defer sensors.Close()
 	now := sensors.Read()
 	line("", "clock %v, memory %v, %v, %v; slowed by %v; other processes %v", now.Clock, now.MemoryClock, now.Temperature, now.Power, now.Throttle, now.Others)
-	for _, name := range kernels.Names() {
-		ptx, err := kernels.PTX(name)
+	for _, module := range kernels.Names() {
+		if err := tryModule(d, module, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tryModule loads each kernel of a module by itself, as jobs do, and times that.
+func tryModule(d device.Device, module string, line func(what, format string, args ...any)) error {
+	ptx, err := kernels.PTX(module)
+	if err != nil {
+		return err
+	}
+	names, err := kernels.Entries(module, ptx)
+	if err != nil {
+		return err
+	}
+	var all, longest time.Duration
+	loaded := 0
+	for _, name := range names {
+		start := time.Now()
+		only, err := kernels.Only(module, ptx, name)
 		if err != nil {
 			return err
 		}
-		start := time.Now()
-		m, err := d.LoadModule(name, ptx)
+		m, err := d.LoadModule(module, only)
 		if err != nil {
-			line("", "kernels %s: %v", name, err)
+			line("", "kernels %s: %s: %v", module, name, err)
 			continue
 		}
-		line("", "kernels %s: loaded in %s", name, quantity.Duration(time.Since(start)))
+		took := time.Since(start)
+		all, longest, loaded = all+took, max(longest, took), loaded+1
 		if err := m.Close(); err != nil {
 			return err
 		}
 	}
+	line("", "kernels %s: %d of %d load, one by one in at most %s each, %s together", module, loaded, len(names), quantity.Duration(longest), quantity.Duration(all))
 	return nil
 }
 

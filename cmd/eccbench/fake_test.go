@@ -86,7 +86,7 @@ func TestFailingDriver(t *testing.T) {
 		"no memory for the array":    {impl: "tiled", fake: "fail:cuArray3DCreate_v2:2:0", want: `SKIPPED: .*array "image".*cuArray3DCreate_v2: out of memory \(CUDA_ERROR_OUT_OF_MEMORY, 2\)`},
 		"no memory for a slab":       {impl: "chunked", fake: "fail:cuMemAlloc_v2:2:2", want: `SKIPPED: .*cuMemAlloc_v2: out of memory \(CUDA_ERROR_OUT_OF_MEMORY, 2\)`},
 		"a launch is too large":      {impl: "greedy", want: `SKIPPED: .*kernel "ecc_greedy_3d_float32" .*cuLaunchKernel: invalid argument \(CUDA_ERROR_INVALID_VALUE, 1\)`},
-		"the code does not compile":  {fake: "fail:cuModuleLoadDataEx:218:0", want: crashed + `.*a PTX JIT compilation failed \(CUDA_ERROR_INVALID_PTX, 218\)`, code: exitCrash},
+		"the code does not compile":  {fake: "fail:cuModuleLoadDataEx:218:0", want: crashed + `.*kernel ecc_fullsweep_3d_float32: module "ecc_fullsweep": .*a PTX JIT compilation failed \(CUDA_ERROR_INVALID_PTX, 218\)`, code: exitCrash},
 		"a launch fails":             {fake: "fail:cuLaunchKernel:719:0", want: crashed + `.*cuLaunchKernel: unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\)`, code: exitCrash},
 		"a kernel crashes":           {fake: "kernel:crash", want: crashed + `.*unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\)`, code: exitCrash},
 		"a kernel goes astray":       {fake: "kernel:stray", want: crashed + `.*an illegal memory access was encountered \(CUDA_ERROR_ILLEGAL_ADDRESS, 700\)`, code: exitCrash},

@@ -193,7 +193,7 @@ func bind(d device.Device, in grid.Source, s grid.Shape, c bench.Conditions, ptx
 }
 
 // kernel is the kernel of a kind for images of a shape. There is a source for each type, and
-// for each kind of many levels, so that the driver compiles no others.
+// for each kind of many levels.
 func (k kind) kernel(in grid.Source, s grid.Shape, ptx func(string) ([]byte, error)) resident.Kernel {
 	kernel := resident.Kernel{
 		Module: fmt.Sprintf("ecc_extrema_%v", in.Type()), Method: "extrema",
@@ -203,6 +203,7 @@ func (k kind) kernel(in grid.Source, s grid.Shape, ptx func(string) ([]byte, err
 		kernel.Method += "_" + k.name
 	}
 	if k.shares == 0 {
+		kernel.Others = []string{strays(in.Type())}
 		return kernel
 	}
 	if k.name != "" {

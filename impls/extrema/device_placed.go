@@ -71,12 +71,15 @@ func (p *placed) put(trace *bench.Trace) error {
 	return err
 }
 
+// strays is the kernel that counts the values that do not stand on a ladder.
+func strays(t grid.Type) string { return fmt.Sprintf("ecc_extrema_strays_%v", t) }
+
 // straying counts the values that do not stand on their ladder.
 func (p *placed) straying() (int64, error) {
 	var n [8]byte
 	s := p.single.Stream
 	err := errors.Join(s.Fill(p.strays, 0, 8, 0),
-		p.single.Run(fmt.Sprintf("ecc_extrema_strays_%v", p.in.Type()), p.strays, p.at, p.in.Shape().Voxels()),
+		p.single.Run(strays(p.in.Type()), p.strays, p.at, p.in.Shape().Voxels()),
 		s.Download(n[:], p.strays, 0))
 	return int64(binary.LittleEndian.Uint64(n[:])), err
 }

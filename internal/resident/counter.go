@@ -43,6 +43,8 @@ type Kernel struct {
 	Ladder grid.Ladder
 	Images int64 // of a batch, each with a table of int32; 0 for one image, with a table of int64
 
+	Others []string // kernels of the module that Run launches
+
 	// HandsOver says that the kernel can hand its table over, and HandOver is called
 	// after Prepare, not Begin, Count and End.
 	HandsOver bool
@@ -75,18 +77,7 @@ func Open(d device.Device, k Kernel) (c *Counter, err error) {
 			return c, err
 		}
 	}
-	load := k.PTX
-	if load == nil {
-		load = kernels.PTX
-	}
-	ptx, err := load(k.Module)
-	if err != nil {
-		return c, err
-	}
-	if c.module, err = d.LoadModule(k.Module, ptx); err != nil {
-		return c, err
-	}
-	if c.function, err = c.module.Function(fmt.Sprintf("ecc_%s_%dd_%v", k.Method, k.Shape.Dim(), k.Type)); err != nil {
+	if c.module, c.function, err = k.load(d); err != nil {
 		return c, err
 	}
 	if c.ladder, err = putLadder(d, c.Stream, k.Type, k.Ladder); err != nil {
@@ -105,6 +96,27 @@ func Open(d device.Device, k Kernel) (c *Counter, err error) {
 		return c, err
 	}
 	return c, c.arrange(k)
+}
+
+// load loads of the kernel's module what will be launched.
+func (k Kernel) load(d device.Device) (m device.Module, f device.Function, err error) {
+	read := k.PTX
+	if read == nil {
+		read = kernels.PTX
+	}
+	ptx, err := read(k.Module)
+	if err != nil {
+		return nil, nil, err
+	}
+	name := fmt.Sprintf("ecc_%s_%dd_%v", k.Method, k.Shape.Dim(), k.Type)
+	if ptx, err = kernels.Only(k.Module, ptx, append([]string{name}, k.Others...)...); err != nil {
+		return nil, nil, err
+	}
+	if m, err = d.LoadModule(k.Module, ptx); err != nil {
+		return nil, nil, fmt.Errorf("kernel %s: %w", name, err)
+	}
+	f, err = m.Function(name)
+	return m, f, err
 }
 
 // tables is the number of bytes of the changes.
@@ -197,8 +209,8 @@ func (c *Counter) Begin() error {
 // Blocks is how many blocks Count launches.
 func (c *Counter) Blocks() int64 { return c.shape.Grid.X }
 
-// Run launches another kernel of the module, in as many blocks as Count, with the
-// kernel's own parameters, the ladder's and a last one.
+// Run launches another kernel of the module, one of Kernel.Others, in as many blocks as
+// Count, with the kernel's own parameters, the ladder's and a last one.
 func (c *Counter) Run(kernel string, last any, image ...any) error {
 	f, err := c.module.Function(kernel)
 	if err != nil {

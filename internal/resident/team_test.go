@@ -109,7 +109,7 @@ func newWork(t *testing.T, d device.Device, kernel string, blocks int64, mark by
 	keep(w.there, err)
 	w.here, err = d.AllocPinned("here", 1)
 	keep(w.here, err)
-	m, err := d.LoadModule("m", nil)
+	m, err := d.LoadModule("m", []byte(".entry "+kernel+"() {}"))
 	keep(m, err)
 	if w.f, err = m.Function(kernel); err != nil {
 		t.Fatal(err)

@@ -10,11 +10,13 @@ package devicetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 	"unsafe"
 
 	"eccbench/internal/device"
+	"eccbench/kernels"
 )
 
 // A Kernel does what a launch does, with the arguments as they were passed. At is the
@@ -22,7 +24,7 @@ import (
 type Kernel func(at func(address uint64) ([]byte, error), args []any) error
 
 // New is a driver of so many devices, whose kernels find gives by name; nil where
-// there is none.
+// there is none. A module has those that its code names.
 func New(devices int, find func(name string) Kernel) *Driver {
 	return &Driver{devices: devices, find: find}
 }
@@ -189,8 +191,9 @@ func (s *standin) at(address uint64) ([]byte, error) {
 }
 
 type module struct {
-	on   *standin
-	name string
+	on      *standin
+	name    string
+	kernels []string
 }
 
 func (m *module) Name() string { return m.name }
@@ -201,8 +204,12 @@ func (m *module) Close() error {
 	return nil
 }
 
-func (s *standin) LoadModule(name string, _ []byte) (device.Module, error) {
-	m := &module{s, name}
+func (s *standin) LoadModule(name string, code []byte) (device.Module, error) {
+	names, err := kernels.Entries(name, code)
+	if err != nil {
+		return nil, err
+	}
+	m := &module{s, name, names}
 	return m, s.keep(m, name)
 }
 
@@ -213,7 +220,7 @@ type function struct {
 }
 
 func (m *module) Function(name string) (device.Function, error) {
-	if k := m.on.driver.find(name); k != nil {
+	if k := m.on.driver.find(name); k != nil && slices.Contains(m.kernels, name) {
 		return &function{m, name, k}, nil
 	}
 	return nil, fmt.Errorf("no kernel %q in module %q", name, m.name)
