@@ -11,8 +11,6 @@ package chunked
 import (
 	"fmt"
 	"math"
-	"os"
-	"unsafe"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/ecc"
@@ -27,7 +25,6 @@ import (
 const (
 	slabBytes = 32 << 20
 	buffers   = 5
-	maxAhead  = 8 // slabs read ahead at the same time
 )
 
 // Implementation is the chunked implementation on the devices that Open gives.
@@ -54,24 +51,14 @@ type plan struct {
 	size    int64 // bytes of a slice
 	slices  int64 // of a slab
 	slabs   int64
-	ahead   int64 // slabs of pinned memory, 0 when the image is pinned itself
 }
 
-func newPlan(in grid.Source, threads int) plan {
+func newPlan(in grid.Source) plan {
 	n, h, w := ecc.Stack(in.Shape())
 	p := plan{n: n, h: h, w: w, size: grid.SliceBytes(in)}
-	p.slices = max(1, min(slabBytes/p.size, n))
+	p.slices = resident.PieceSlices(in, slabBytes)
 	p.slabs = (n + p.slices - 1) / p.slices
-	if f, ok := in.(*grid.Field); !ok || !pinnable(f.Data()) {
-		p.ahead = min(max(2, min(maxAhead, int64(threads))), p.slabs)
-	}
 	return p
-}
-
-// pinnable reports whether memory begins a page of its own and is worth pinning:
-// small images share pages with others, and pages are pinned once.
-func pinnable(mem []byte) bool {
-	return len(mem) >= 1<<20 && uintptr(unsafe.Pointer(&mem[0]))%uintptr(os.Getpagesize()) == 0
 }
 
 // CanDo refuses what does not fit the device slab by slab.
@@ -83,7 +70,7 @@ func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	if s := in.Shape(); s.W > math.MaxInt32/2 || s.H > math.MaxInt32/2 || s.D > math.MaxInt32/2 {
 		return fmt.Errorf("%v: an axis is longer than the kernels count, %d", s, math.MaxInt32/2)
 	}
-	p := newPlan(in, c.Threads)
+	p := newPlan(in)
 	return resident.Fits(d, buffers*(p.slices+2)*p.size+12*in.Ladder().Len(), fmt.Sprintf("%d slabs of %d slices", buffers, p.slices+2))
 }
 
@@ -100,8 +87,8 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 	if err != nil {
 		return nil, err
 	}
-	j := &job{Counter: counter, plan: newPlan(in, c.Threads), in: in}
-	if err := j.allocate(d); err != nil {
+	j := &job{Counter: counter, plan: newPlan(in)}
+	if err := j.allocate(d, in, c.Threads); err != nil {
 		j.Close() // the first error is the one to report
 		return nil, err
 	}

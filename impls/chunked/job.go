@@ -3,7 +3,6 @@ package chunked
 import (
 	"errors"
 	"fmt"
-	"sync"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
@@ -17,10 +16,8 @@ var _ bench.DeviceJob = (*job)(nil)
 type job struct {
 	*resident.Counter
 	plan
-	in      grid.Source
 	copying device.Stream // Counter.Stream counts
-	whole   device.Pinned // the image, when it is pinned where it is
-	staged  []*stage      // else what is read ahead of the copies
+	feed    *resident.Feed
 	slots   []*slot
 	marks   []mark // of the Do that is traced
 	traced  bool
@@ -33,13 +30,7 @@ type slot struct {
 	free   device.Event // nothing needs it any more
 }
 
-// A stage holds a slab in pinned memory.
-type stage struct {
-	slab device.Pinned
-	sent device.Event // it was copied, and may be overwritten
-}
-
-func (j *job) allocate(d device.Device) (err error) {
+func (j *job) allocate(d device.Device, in grid.Source, threads int) (err error) {
 	if j.copying, err = d.NewStream("copying"); err != nil {
 		return err
 	}
@@ -56,21 +47,8 @@ func (j *job) allocate(d device.Device) (err error) {
 			return err
 		}
 	}
-	if j.ahead == 0 {
-		j.whole, err = d.Register("image", j.in.(*grid.Field).Data())
-		return err
-	}
-	for k := range j.ahead {
-		s := &stage{}
-		j.staged = append(j.staged, s)
-		if s.slab, err = d.AllocPinned(fmt.Sprintf("slab %d on the host", k), j.slices*j.size); err != nil {
-			return err
-		}
-		if s.sent, err = d.NewEvent(fmt.Sprintf("slab %d sent", k)); err != nil {
-			return err
-		}
-	}
-	return nil
+	j.feed, err = resident.NewFeed(d, in, slabBytes, threads)
+	return err
 }
 
 // span is the slices of slab k.
@@ -83,79 +61,25 @@ func (j *job) Do(trace *bench.Trace) (err error) {
 	if err := j.Begin(); err != nil {
 		return err
 	}
-	if j.whole != nil {
+	if j.feed.Whole() {
 		defer trace.Span("copy and count")()
-		// All of it is added at once, from the device's own thread.
-		err := j.On.Do(func() error {
-			for k := range j.slabs {
-				lo, hi := j.span(k)
-				if err := j.add(k, j.whole, lo*j.size, (hi-lo)*j.size); err != nil {
-					return err
-				}
-			}
-			return j.count(j.slabs - 1)
-		})
-		if err != nil {
+	}
+	err = j.feed.Each(j.copying, trace, func(p resident.Piece) error {
+		if err := j.add(p); err != nil || p.Index < j.slabs-1 {
 			return err
 		}
-		return j.End()
-	}
-	if err := j.stream(trace); err != nil {
+		return j.count(p.Index)
+	})
+	if err != nil {
 		return err
 	}
 	return j.End()
 }
 
-// stream reads the slabs ahead, several at a time, and adds them in order.
-func (j *job) stream(trace *bench.Trace) error {
-	read := make([]chan error, len(j.staged)) // for each stage, when its next slab is there
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	stop := make(chan struct{})
-	defer close(stop)
-	again := make([]chan struct{}, len(j.staged)) // for each stage, when it was sent
-	for i, s := range j.staged {
-		read[i], again[i] = make(chan error, 1), make(chan struct{}, 1)
-		wg.Go(func() {
-			for k := int64(i); k < j.slabs; k += int64(len(j.staged)) {
-				end := trace.Span("read into pinned memory")
-				lo, hi := j.span(k)
-				err := j.in.ReadSlab(s.slab.Data()[:(hi-lo)*j.size], lo, hi)
-				end()
-				read[i] <- err
-				select {
-				case <-again[i]:
-				case <-stop:
-					return
-				}
-				if err := s.sent.Wait(); err != nil {
-					read[i] <- err
-					return
-				}
-			}
-		})
-	}
-	for k := range j.slabs {
-		i := int(k) % len(j.staged)
-		if err := <-read[i]; err != nil {
-			return err
-		}
-		lo, hi := j.span(k)
-		s := j.staged[i]
-		err := j.On.Do(func() error {
-			return errors.Join(j.add(k, s.slab, 0, (hi-lo)*j.size), j.copying.Record(s.sent))
-		})
-		if err != nil {
-			return err
-		}
-		again[i] <- struct{}{}
-	}
-	return j.On.Do(func() error { return j.count(j.slabs - 1) })
-}
-
-// add copies slab k to its slot as soon as that is free, and counts the slab
+// add copies a slab to its slot as soon as that is free, and counts the slab
 // before it, which needs the first slice of this one.
-func (j *job) add(k int64, from device.Memory, off, bytes int64) error {
+func (j *job) add(p resident.Piece) error {
+	k := p.Index
 	s := j.slot(k)
 	if k >= int64(len(j.slots)) {
 		if err := j.copying.WaitFor(s.free); err != nil {
@@ -163,7 +87,7 @@ func (j *job) add(k int64, from device.Memory, off, bytes int64) error {
 		}
 	}
 	err := j.marked("copy", j.copying, func() error {
-		return j.copying.Copy(s.slab, j.before(k)*j.size, from, off, bytes)
+		return j.copying.Copy(s.slab, j.before(k)*j.size, p.From, p.Off, p.Bytes)
 	})
 	if err != nil {
 		return err
@@ -229,8 +153,8 @@ func (j *job) Close() error {
 	for _, s := range j.slots {
 		errs = append(errs, resident.CloseAll(s.slab, s.copied, s.free))
 	}
-	for _, s := range j.staged {
-		errs = append(errs, resident.CloseAll(s.slab, s.sent))
+	if j.feed != nil {
+		errs = append(errs, j.feed.Close())
 	}
-	return errors.Join(append(errs, resident.CloseAll(j.whole, j.copying), j.Counter.Close())...)
+	return errors.Join(append(errs, resident.CloseAll(j.copying), j.Counter.Close())...)
 }

@@ -183,7 +183,7 @@ func (o OnDevice) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC]
 // wanted.
 func bind(d device.Device, in grid.Source, s grid.Shape, c bench.Conditions, ptx func(string) ([]byte, error), handsOver bool) (*deviceJob, error) {
 	j := &deviceJob{
-		placed: placed{d: d, in: in, upload: c.Scope == bench.E2E || c.Scope == bench.File, timed: c.Scope == bench.Kernel},
+		placed: placed{d: d, in: in, upload: c.Scope == bench.E2E || c.Scope == bench.File, threads: c.Threads, timed: c.Scope == bench.Kernel},
 		shape:  s, handsOver: handsOver && in.Ladder().Len() <= mostHandedOver,
 	}
 	if err := j.setup(ptx); err != nil {

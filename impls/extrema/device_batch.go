@@ -112,7 +112,7 @@ func (o BatchOnDevice) Setup(in grid.Batch, c bench.Conditions) (bench.Job[[]ecc
 	if err != nil {
 		return nil, err
 	}
-	j := &batchJob{placed{d: d, in: in, upload: c.Scope == bench.E2E, timed: c.Scope == bench.Kernel}, in}
+	j := &batchJob{placed{d: d, in: in, upload: c.Scope == bench.E2E, threads: c.Threads, timed: c.Scope == bench.Kernel}, in}
 	if err := j.setup(o.PTX); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
@@ -162,11 +162,9 @@ func (j *batchJob) setup(ptx func(string) ([]byte, error)) (err error) {
 
 func (j *batchJob) Do(trace *bench.Trace) error {
 	if j.upload {
-		end := trace.Span("upload")
-		if err := j.put(nil); err != nil {
+		if err := j.put(trace); err != nil {
 			return err
 		}
-		end()
 	}
 	defer trace.Span("count")()
 	m, s := j.last, j.batch.Image()

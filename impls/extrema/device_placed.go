@@ -18,8 +18,10 @@ import (
 type placed struct {
 	d              device.Device
 	in             grid.Source
-	upload         bool          // by each Do
-	timed          bool          // by events around the launch
+	upload         bool // by each Do
+	threads        int  // that read the image for it
+	timed          bool // by events around the launch
+	feed           *resident.Feed
 	memory         device.Buffer // between two guards
 	at             uint64        // where the image is that is counted
 	strays         device.Buffer
@@ -43,7 +45,8 @@ func (p *placed) place(what string) (err error) {
 		return err
 	}
 	if p.upload {
-		return nil
+		p.feed, err = resident.NewFeed(p.d, p.in, 0, p.threads)
+		return err
 	}
 	return p.put(nil)
 }
@@ -53,7 +56,7 @@ func (p *placed) place(what string) (err error) {
 func (p *placed) put(trace *bench.Trace) error {
 	var err error
 	if p.upload {
-		err = resident.UploadTraced(p.last.Stream, p.memory, guard(p.in), p.in, trace)
+		err = p.feed.Upload(p.last.Stream, p.memory, guard(p.in), trace)
 	} else {
 		err = resident.Stage(p.d, p.last.Stream, p.memory, guard(p.in), p.in)
 	}
@@ -108,6 +111,9 @@ func (p *placed) Flags() []string                 { return p.last.Flags() }
 
 func (p *placed) Close() error {
 	errs := []error{resident.CloseAll(p.memory, p.strays)}
+	if p.feed != nil {
+		errs = append(errs, p.feed.Close())
+	}
 	for _, m := range p.marches() {
 		errs = append(errs, m.Close())
 	}

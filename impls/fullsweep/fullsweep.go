@@ -63,10 +63,22 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 		return nil, err
 	}
 	j := &job{Counter: counter, in: in, upload: c.Scope == bench.E2E || c.Scope == bench.File}
-	if j.image, err = resident.Put(d, counter.Stream, in); err != nil {
-		return nil, errors.Join(err, counter.Close())
+	if err := j.allocate(d, c.Threads); err != nil {
+		return nil, errors.Join(err, j.Close())
 	}
 	return j, nil
+}
+
+func (j *job) allocate(d device.Device, threads int) (err error) {
+	if !j.upload {
+		j.image, err = resident.Put(d, j.Stream, j.in)
+		return err
+	}
+	if j.image, err = d.Alloc("image", grid.TotalBytes(j.in)); err != nil {
+		return err
+	}
+	j.feed, err = resident.NewFeed(d, j.in, 0, threads)
+	return err
 }
 
 var _ bench.DeviceJob = (*job)(nil)
@@ -76,15 +88,14 @@ type job struct {
 	in     grid.Source
 	image  device.Buffer
 	upload bool
+	feed   *resident.Feed // for each upload
 }
 
 func (j *job) Do(trace *bench.Trace) error {
 	if j.upload {
-		end := trace.Span("upload")
-		if err := resident.Upload(j.Stream, j.image, 0, j.in); err != nil {
+		if err := j.feed.Upload(j.Stream, j.image, 0, trace); err != nil {
 			return err
 		}
-		end()
 	}
 	defer trace.Span("count")()
 	return j.On.Do(func() error {
@@ -101,4 +112,10 @@ func (j *job) Do(trace *bench.Trace) error {
 
 func (j *job) Out() (ecc.VCEC, error) { return ecc.FromDense(j.Changes()), nil }
 
-func (j *job) Close() error { return errors.Join(j.image.Close(), j.Counter.Close()) }
+func (j *job) Close() error {
+	errs := []error{resident.CloseAll(j.image)}
+	if j.feed != nil {
+		errs = append(errs, j.feed.Close())
+	}
+	return errors.Join(append(errs, j.Counter.Close())...)
+}

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"unsafe"
 
-	"eccbench/internal/bench"
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
@@ -67,38 +66,10 @@ func Put(d device.Device, s device.Stream, in grid.Source) (device.Buffer, error
 	if err != nil {
 		return nil, err
 	}
-	if err := Upload(s, b, 0, in); err != nil {
+	if err := Stage(d, s, b, 0, in); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
-}
-
-// Upload copies an image to a place in a buffer.
-func Upload(s device.Stream, to device.Buffer, at int64, in grid.Source) error {
-	return UploadTraced(s, to, at, in, nil)
-}
-
-// UploadTraced is Upload with the parts "read", of an image that is not in memory and
-// summed over the slabs that are read at the same time, and "upload".
-func UploadTraced(s device.Stream, to device.Buffer, at int64, in grid.Source, trace *bench.Trace) error {
-	if _, whole := in.(*grid.Field); !whole {
-		in = timed{in, trace}
-	}
-	return grid.EachSlab(in, func(slab []byte, lo, _ int64) error {
-		defer trace.Span("upload")()
-		return s.Upload(to, at+lo*grid.SliceBytes(in), slab)
-	})
-}
-
-// A timed source tells a trace how long reading it took.
-type timed struct {
-	grid.Source
-	trace *bench.Trace
-}
-
-func (t timed) ReadSlab(dst []byte, lo, hi int64) error {
-	defer t.trace.Span("read")()
-	return t.Source.ReadSlab(dst, lo, hi)
 }
 
 // view is bytes of the host's as what a device wrote there; both are little-endian.

@@ -1,7 +1,6 @@
 package resident
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,10 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"eccbench/datasets"
 	"eccbench/internal/device"
 	"eccbench/internal/device/devicetest"
-	"eccbench/internal/grid"
 )
 
 // standIns opens so many stand-ins by their numbers, each once, with a kernel that
@@ -227,43 +224,3 @@ var errShut = errors.New("the device is closed")
 type shut struct{ device.Device }
 
 func (shut) Do(func() error) error { return errShut }
-
-func TestStage(t *testing.T) {
-	open := standIns(t, 1)
-	d, err := open("0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, piece := range map[string]int64{
-		"noise/shape=7x9x131/type=float32/seed=1": 1000,
-		"noise/shape=7x9x131/type=uint8/seed=1":   1 << 20,
-		"noise/shape=37x129/type=uint16/seed=1":   1,
-	} {
-		in, err := datasets.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := grid.NewBuffer(grid.TotalBytes(in))
-		if err := in.ReadSlab(want, 0, in.Shape().Slices()); err != nil {
-			t.Fatal(err)
-		}
-		const edge = 13
-		b, err := d.Alloc("image", int64(len(want))+2*edge)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := d.NewStream("checking")
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := make([]byte, b.Bytes())
-		err = errors.Join(s.Fill(b, 0, b.Bytes(), 0x11), s.Wait(), inPieces(d, b, edge, in, piece), s.Download(got, b, 0))
-		around := bytes.Repeat([]byte{0x11}, edge)
-		if err != nil || !bytes.Equal(got, slices.Concat(around, want, around)) {
-			t.Errorf("%s in pieces of %d bytes is not what came (%v)", name, piece, err)
-		}
-		if err := errors.Join(s.Close(), b.Close()); err != nil {
-			t.Error(err)
-		}
-	}
-}

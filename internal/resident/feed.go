@@ -1,0 +1,283 @@
+package resident
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/grid"
+)
+
+// A Feed brings an image to a device in pieces of whole slices, through pinned memory,
+// which the device copies from by itself and at the full rate of its link. Several
+// goroutines fill a piece each, from a file or from other memory of the host, while
+// earlier ones are on their way: one core copies memory more slowly than a link does.
+// An image that is whole in memory may be pinned where it is, and copied from there.
+// What a feed needs is allocated when it is made.
+type Feed struct {
+	d      device.Device
+	in     grid.Source
+	slices int64         // of a piece
+	whole  device.Pinned // the image, when it is pinned where it is
+	stages []*stage      // else what is filled ahead of the copies
+}
+
+// A stage holds a piece in pinned memory.
+type stage struct {
+	piece       device.Pinned
+	began, sent device.Event // around the copy, after which it may be overwritten
+}
+
+// A Piece is slices Lo ≤ i < Hi of an image: so many bytes in pinned memory, from an
+// offset on.
+type Piece struct {
+	Index, Lo, Hi int64
+	From          device.Memory
+	Off, Bytes    int64
+}
+
+const (
+	pieceBytes = 8 << 20   // of an image that goes to one place on the device
+	mostAhead  = 8         // pieces that are filled at the same time
+	aheadBytes = 256 << 20 // that they take together, but for two
+	// Smaller images are staged in one go: pinning memory takes longer than they do.
+	leastStaged = 256 << 20
+)
+
+// NewFeed makes a feed for images that are uploaded time and again, in pieces of about
+// so many bytes, or of what suits when they all go to one place, 0. So many goroutines
+// fill them, at least two. An image in memory of its own is pinned where it is.
+func NewFeed(d device.Device, in grid.Source, bytes int64, threads int) (*Feed, error) {
+	f, ok := in.(*grid.Field)
+	if !ok || !pinnable(f.Data()) {
+		return NewStages(d, in, bytes, threads)
+	}
+	whole, err := d.Register("image", f.Data())
+	if err != nil {
+		return nil, err
+	}
+	return &Feed{d: d, in: in, slices: PieceSlices(in, bytes), whole: whole}, nil
+}
+
+// NewStages is NewFeed of an image that is not pinned where it is: for one upload that
+// takes longer than the copy.
+func NewStages(d device.Device, in grid.Source, bytes int64, threads int) (f *Feed, err error) {
+	f = &Feed{d: d, in: in, slices: PieceSlices(in, bytes)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	size := f.slices * grid.SliceBytes(in)
+	ahead := max(2, min(int64(threads), mostAhead, aheadBytes/size))
+	for i := range min(ahead, f.Pieces()) {
+		s := &stage{}
+		f.stages = append(f.stages, s)
+		if s.piece, err = d.AllocPinned(fmt.Sprintf("piece %d on the host", i), size); err != nil {
+			return f, err
+		}
+		if s.began, err = d.NewEvent(fmt.Sprintf("piece %d begun", i)); err != nil {
+			return f, err
+		}
+		if s.sent, err = d.NewEvent(fmt.Sprintf("piece %d sent", i)); err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+// PieceSlices is the number of slices of a piece of about so many bytes, or of what
+// suits, 0.
+func PieceSlices(in grid.Source, bytes int64) int64 {
+	if bytes == 0 {
+		bytes = pieceBytes
+	}
+	return max(1, min(bytes/grid.SliceBytes(in), in.Shape().Slices()))
+}
+
+// pinnable reports whether memory begins a page of its own and is worth pinning:
+// small images share pages with others, and pages are pinned once.
+func pinnable(mem []byte) bool {
+	return len(mem) >= 1<<20 && uintptr(unsafe.Pointer(&mem[0]))%uintptr(os.Getpagesize()) == 0
+}
+
+// Pieces is how many there are.
+func (f *Feed) Pieces() int64 { return (f.in.Shape().Slices() + f.slices - 1) / f.slices }
+
+// Whole reports whether the image is pinned where it is.
+func (f *Feed) Whole() bool { return f.whole != nil }
+
+// at is piece k in memory that begins with a slice.
+func (f *Feed) at(k int64, from device.Memory, first int64) Piece {
+	size := grid.SliceBytes(f.in)
+	lo, hi := k*f.slices, min((k+1)*f.slices, f.in.Shape().Slices())
+	return Piece{Index: k, Lo: lo, Hi: hi, From: from, Off: (lo - first) * size, Bytes: (hi - lo) * size}
+}
+
+// Each calls send with the pieces in order, on the device's thread, to add their copies
+// to the stream, and does not wait for the last of them. The part "read into pinned
+// memory" of the trace is summed over the goroutines. When it fails nothing is under way.
+func (f *Feed) Each(s device.Stream, trace *bench.Trace, send func(Piece) error) error {
+	return f.each(s, trace, false, send)
+}
+
+// Fill is Each, and returns when the image is there. The part "upload" is the time that
+// the device copies for.
+func (f *Feed) Fill(s device.Stream, trace *bench.Trace, send func(Piece) error) error {
+	if f.Whole() {
+		defer trace.Span("upload")()
+	}
+	if err := f.each(s, trace, trace != nil, send); err != nil {
+		return err
+	}
+	return s.Wait()
+}
+
+// Upload fills a buffer from a place on.
+func (f *Feed) Upload(s device.Stream, to device.Buffer, at int64, trace *bench.Trace) error {
+	size := grid.SliceBytes(f.in)
+	return f.Fill(s, trace, func(p Piece) error { return s.Copy(to, at+p.Lo*size, p.From, p.Off, p.Bytes) })
+}
+
+func (f *Feed) each(s device.Stream, trace *bench.Trace, timed bool, send func(Piece) error) (err error) {
+	defer func() {
+		if err != nil {
+			_ = s.Wait() // the first error says why
+		}
+	}()
+	if f.Whole() {
+		// All of it is added at once, without a change of threads.
+		return f.d.Do(func() error {
+			for k := range f.Pieces() {
+				if err := send(f.at(k, f.whole, 0)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	run := flow{Feed: f, s: s, trace: trace, timed: timed, stop: make(chan struct{})}
+	for range f.stages {
+		run.filled, run.added = append(run.filled, make(chan error, 1)), append(run.added, make(chan struct{}, 1))
+	}
+	errs := make([]error, len(f.stages))
+	var wg sync.WaitGroup
+	for i := range f.stages {
+		wg.Go(func() { errs[i] = run.fill(i) })
+	}
+	if err = run.send(send); err != nil {
+		close(run.stop)
+	}
+	wg.Wait()
+	if err != nil {
+		return err
+	}
+	return errors.Join(errs...)
+}
+
+// A flow is an image on its way through stages.
+type flow struct {
+	*Feed
+	s      device.Stream
+	trace  *bench.Trace
+	timed  bool            // the copies are a part of the trace
+	filled []chan error    // for each stage, when its next piece is there
+	added  []chan struct{} // for each stage, when its copy is in the stream
+	stop   chan struct{}   // nothing more is sent
+}
+
+// fill fills stage i with its pieces, each after the last one has been sent.
+func (w *flow) fill(i int) error {
+	st := w.stages[i]
+	for k := int64(i); k < w.Pieces(); k += int64(len(w.stages)) {
+		select {
+		case <-w.stop:
+			return nil
+		default:
+		}
+		end := w.trace.Span("read into pinned memory")
+		p := w.at(k, st.piece, k*w.slices)
+		err := w.in.ReadSlab(st.piece.Data()[:p.Bytes], p.Lo, p.Hi)
+		end()
+		w.filled[i] <- err
+		if err != nil {
+			return nil // send returns it
+		}
+		select {
+		case <-w.added[i]:
+		case <-w.stop:
+			return nil
+		}
+		if err := w.arrived(st); err != nil {
+			w.filled[i] <- err
+			return err
+		}
+	}
+	return nil
+}
+
+// arrived waits until the piece of a stage was sent.
+func (w *flow) arrived(st *stage) error {
+	if err := st.sent.Wait(); err != nil || !w.timed {
+		return err
+	}
+	took, err := st.sent.Since(st.began)
+	w.trace.Add("upload", took)
+	return err
+}
+
+// send has the pieces sent in order, as they are filled.
+func (w *flow) send(send func(Piece) error) error {
+	for k := range w.Pieces() {
+		i := int(k % int64(len(w.stages)))
+		if err := <-w.filled[i]; err != nil {
+			return err
+		}
+		st := w.stages[i]
+		err := w.d.Do(func() error {
+			if w.timed {
+				if err := w.s.Record(st.began); err != nil {
+					return err
+				}
+			}
+			if err := send(w.at(k, st.piece, k*w.slices)); err != nil {
+				return err
+			}
+			return w.s.Record(st.sent)
+		})
+		if err != nil {
+			return err
+		}
+		w.added[i] <- struct{}{}
+	}
+	return nil
+}
+
+// Close frees what was allocated. Nothing may be under way.
+func (f *Feed) Close() error {
+	var errs []error
+	for _, s := range f.stages {
+		errs = append(errs, CloseAll(s.piece, s.began, s.sent))
+	}
+	return errors.Join(append(errs, CloseAll(f.whole))...)
+}
+
+// Stage copies an image to a place in a buffer of the device once. It returns when the
+// image is there.
+func Stage(d device.Device, s device.Stream, to device.Buffer, at int64, in grid.Source) error {
+	if grid.TotalBytes(in) < leastStaged {
+		return grid.EachSlab(in, func(slab []byte, lo, _ int64) error {
+			return s.Upload(to, at+lo*grid.SliceBytes(in), slab)
+		})
+	}
+	f, err := NewStages(d, in, 0, runtime.GOMAXPROCS(0))
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Upload(s, to, at, nil), f.Close())
+}
