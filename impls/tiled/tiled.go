@@ -65,13 +65,13 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 		return nil, err
 	}
 	j := &job{Counter: counter, in: in, upload: c.Scope == bench.E2E || c.Scope == bench.File}
-	if err := j.allocate(d); err != nil {
+	if err := j.allocate(d, c.Threads); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
 	return j, nil
 }
 
-func (j *job) allocate(d device.Device) (err error) {
+func (j *job) allocate(d device.Device, threads int) (err error) {
 	s := j.in.Shape()
 	layout := device.ArrayLayout{Texel: device.Texel(j.in.Type().String()), Width: s.W, Height: s.H}
 	if s.D > 1 {
@@ -83,19 +83,22 @@ func (j *job) allocate(d device.Device) (err error) {
 	if j.texture, err = j.array.NewTexture("image", device.Sampling{}); err != nil {
 		return err
 	}
-	return j.fill()
+	if j.upload {
+		j.feed, err = resident.NewFeed(d, j.in, 0, threads)
+		return err
+	}
+	feed, err := resident.NewStages(d, j.in, 0, threads)
+	if err != nil {
+		return err
+	}
+	return errors.Join(j.fill(feed, nil), feed.Close())
 }
 
-// fill copies the image to the array, plane by plane or all of a 2D image.
-func (j *job) fill() error {
-	if j.in.Shape().D == 1 {
-		f, err := grid.Load(j.in)
-		if err != nil {
-			return err
-		}
-		return j.Stream.UploadPlanes(j.array, 0, f.Data())
-	}
-	return grid.EachSlab(j.in, func(slab []byte, lo, _ int64) error { return j.Stream.UploadPlanes(j.array, lo, slab) })
+// fill copies the image to the array.
+func (j *job) fill(feed *resident.Feed, trace *bench.Trace) error {
+	return feed.Fill(j.Stream, trace, func(p resident.Piece) error {
+		return j.Stream.CopySlices(j.array, p.Lo, p.Hi-p.Lo, p.From, p.Off)
+	})
 }
 
 var _ bench.DeviceJob = (*job)(nil)
@@ -106,15 +109,14 @@ type job struct {
 	array   device.Array
 	texture device.Texture
 	upload  bool
+	feed    *resident.Feed // for each upload
 }
 
 func (j *job) Do(trace *bench.Trace) error {
 	if j.upload {
-		end := trace.Span("upload")
-		if err := j.fill(); err != nil {
+		if err := j.fill(j.feed, trace); err != nil {
 			return err
 		}
-		end()
 	}
 	defer trace.Span("count")()
 	return j.On.Do(func() error {
@@ -138,6 +140,9 @@ func (j *job) Close() error {
 	}
 	if j.array != nil {
 		errs = append(errs, j.array.Close())
+	}
+	if j.feed != nil {
+		errs = append(errs, j.feed.Close())
 	}
 	return errors.Join(append(errs, j.Counter.Close())...)
 }

@@ -31,7 +31,7 @@ func TestCallsAllocateNothing(t *testing.T) {
 		"Fill32":         func() error { return s.Fill32(buf, 0, n, 1) },
 		"Copy to device": func() error { return s.Copy(buf, 0, host, 0, 4*n) },
 		"Copy to host":   func() error { return s.Copy(host, 0, buf, 0, 4*n) },
-		"CopyPlanes":     func() error { return s.CopyPlanes(arr, 0, 1, buf, 0) },
+		"CopySlices":     func() error { return s.CopySlices(arr, 0, 1, buf, 0) },
 		"Record":         func() error { return s.Record(ended) },
 		"WaitFor":        func() error { return s.WaitFor(began) },
 		"Wait":           s.Wait,

@@ -15,12 +15,17 @@ type array struct {
 
 func (a *array) Layout() device.ArrayLayout { return a.layout }
 
-// planes is the number of planes, one of a two-dimensional array.
-func (a *array) planes() int64 { return max(1, a.layout.Depth) }
+// slices is the number of planes, or of rows of a two-dimensional array.
+func (a *array) slices() int64 {
+	if a.layout.Depth == 0 {
+		return a.layout.Height
+	}
+	return a.layout.Depth
+}
 
-// pitch is the bytes of a row, plane of a plane, packed.
+// pitch is the bytes of a row, slice of a slice, packed.
 func (a *array) pitch() int64 { return a.layout.Width * a.layout.Texel.Size() }
-func (a *array) plane() int64 { return a.pitch() * a.layout.Height }
+func (a *array) slice() int64 { return a.layout.Bytes() / a.slices() }
 
 // formats are the driver's numbers for texels.
 var formats = map[device.Texel]uint32{

@@ -102,17 +102,23 @@ type copyDescriptor struct {
 	width, height, depth uint64 // width in bytes
 }
 
-func (s *stream) CopyPlanes(to device.Array, z, n int64, from device.Memory, off int64) error {
+func (s *stream) CopySlices(to device.Array, i, n int64, from device.Memory, off int64) error {
 	in, err := s.enter()
 	if err != nil {
 		return err
 	}
 	defer in.leave()
-	a, err := s.planes(to, z, n)
-	if err != nil {
+	a, _ := to.(*array)
+	if a == nil {
+		return owned(s.c, "array", nil)
+	}
+	if err := owned(s.c, "array", &a.object); err != nil {
 		return err
 	}
-	src, err := s.c.memory(from, off, n*a.plane())
+	if i < 0 || n < 0 || i > a.slices()-n {
+		return fmt.Errorf("%s: %d slices at %d are not within its %d", a, n, i, a.slices())
+	}
+	src, err := s.c.memory(from, off, n*a.slice())
 	if err != nil || n == 0 {
 		return err
 	}
@@ -120,49 +126,15 @@ func (s *stream) CopyPlanes(to device.Array, z, n int64, from device.Memory, off
 	if src.onHost() {
 		part = copyPart{memory: memoryHost, host: uint64(src.handle) + uint64(off)}
 	}
-	return s.copyPlanes(in, a, z, n, part)
-}
-
-func (s *stream) UploadPlanes(to device.Array, z int64, from []byte) error {
-	return s.whilePinned(from, func(in visit, addr uintptr) error {
-		a, err := s.planes(to, z, 0)
-		if err != nil {
-			return err
-		}
-		n := int64(len(from)) / a.plane()
-		if n*a.plane() != int64(len(from)) {
-			return fmt.Errorf("%s: %d bytes are not whole planes of %d", a, len(from), a.plane())
-		}
-		if _, err := s.planes(to, z, n); err != nil || n == 0 {
-			return err
-		}
-		return s.copyPlanes(in, a, z, n, copyPart{memory: memoryHost, host: uint64(addr)})
-	})
-}
-
-// planes is the array of ours behind an interface, when it has n planes from z.
-func (s *stream) planes(to device.Array, z, n int64) (*array, error) {
-	a, _ := to.(*array)
-	if a == nil {
-		return nil, owned(s.c, "array", nil)
-	}
-	if err := owned(s.c, "array", &a.object); err != nil {
-		return nil, err
-	}
-	if z < 0 || n < 0 || z > a.planes()-n {
-		return nil, fmt.Errorf("%s: %d planes at %d are not within its %d", a, n, z, a.planes())
-	}
-	return a, nil
-}
-
-func (s *stream) copyPlanes(in visit, a *array, z, n int64, from copyPart) error {
-	from.pitch, from.height = uint64(a.pitch()), uint64(a.layout.Height)
+	part.pitch = uint64(a.pitch())
 	desc := &s.c.args.copy
-	*desc = copyDescriptor{
-		from:  from,
-		to:    copyPart{z: uint64(z), memory: memoryArray, array: uint64(a.handle)},
-		width: uint64(a.pitch()), height: uint64(a.layout.Height), depth: uint64(n),
+	*desc = copyDescriptor{from: part, to: copyPart{memory: memoryArray, array: uint64(a.handle)}, width: part.pitch}
+	if a.layout.Depth == 0 {
+		desc.to.y, desc.height, desc.depth = uint64(i), uint64(n), 1
+	} else {
+		desc.to.z, desc.height, desc.depth = uint64(i), uint64(a.layout.Height), uint64(n)
 	}
+	desc.from.height = desc.height
 	return in.call(cuMemcpy3DAsync, a, uintptr(unsafe.Pointer(desc)), s.handle)
 }
 

@@ -216,8 +216,8 @@ func try(dev device.Device, ptx []byte) (err error) {
 	do("Copy", s.Copy(buf, 0, pin, 0, 4*n))
 	do("Copy", s.Copy(buf, 0, reg, 0, 4*n))
 	do("Copy", s.Copy(buf, 0, buf, 2*n, 2*n))
-	do("CopyPlanes", s.CopyPlanes(arr, 0, 10, buf, 0))
-	do("UploadPlanes", s.UploadPlanes(arr, 0, make([]byte, 4*n)))
+	do("CopySlices", s.CopySlices(arr, 0, 10, buf, 0))
+	do("CopySlices", s.CopySlices(arr, 0, 10, pin, 0))
 	do("Do", dev.Do(func() error {
 		return errors.Join(
 			s.Record(began),

@@ -20,12 +20,9 @@ type Stream interface {
 	// Download copies from offset off of a buffer to Go memory and waits until
 	// it is there.
 	Download(to []byte, from Buffer, off int64) error
-	// CopyPlanes adds a copy of n planes from packed memory at an offset into an
-	// array, the first to plane z. A two-dimensional array has one plane.
-	CopyPlanes(to Array, z, n int64, from Memory, off int64) error
-	// UploadPlanes copies whole planes of Go memory into an array, the first to
-	// plane z, and waits until they are there.
-	UploadPlanes(to Array, z int64, from []byte) error
+	// CopySlices adds a copy of n slices from packed memory at an offset into an
+	// array, the first to slice i: planes, or rows of a two-dimensional array.
+	CopySlices(to Array, i, n int64, from Memory, off int64) error
 	// Fill adds a write of one value to n bytes from an offset.
 	Fill(to Buffer, at, n int64, value byte) error
 	// Fill32 adds a write of one value to n 32-bit words from an offset in

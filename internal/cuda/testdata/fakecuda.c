@@ -156,14 +156,16 @@ CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *c, CUstream s) {
 	BEGIN(1); STREAM_OK(s);
 	object *a = find(ARRAY, c->dstArray);
 	CHECK(a && c->dstMemoryType == 3 && (c->srcMemoryType == 1 || c->srcMemoryType == 2), 1);
-	CHECK(c->WidthInBytes == a->a.Width * a->texel && c->Height == a->a.Height && c->srcPitch == c->WidthInBytes && c->srcHeight == c->Height, 1);
-	CHECK(!c->srcXInBytes && !c->srcY && !c->srcZ && !c->dstXInBytes && !c->dstY && c->Depth >= 1, 1);
+	CHECK(c->WidthInBytes == a->a.Width * a->texel && c->Height >= 1 && c->srcPitch == c->WidthInBytes && c->srcHeight == c->Height, 1);
+	CHECK(!c->srcXInBytes && !c->srcY && !c->srcZ && !c->dstXInBytes && c->Depth >= 1, 1);
+	/* whole planes, or rows of the one plane */
+	CHECK(c->dstY + c->Height <= a->a.Height && (c->Height == a->a.Height || !a->a.Depth), 1);
 	CHECK(c->dstZ + c->Depth <= (a->a.Depth ? a->a.Depth : 1), 1);
 	size_t plane = c->WidthInBytes * c->Height;
 	CHECK(c->srcMemoryType == 1 || on_device(c->srcDevice, plane * c->Depth), 1);
 	op *o = add_copy(NULL, c->srcMemoryType == 1 ? c->srcHost : (void *)c->srcDevice, plane);
 	o->array = a;
-	o->z = c->dstZ;
+	o->at = c->dstZ * plane + c->dstY * c->WidthInBytes;
 	o->planes = c->Depth;
 	END(0);
 }

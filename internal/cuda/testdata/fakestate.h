@@ -50,7 +50,7 @@ typedef struct op {
 	object *event, *array;
 	unsigned char *to;
 	const unsigned char *from;
-	size_t n, z, planes;
+	size_t n, at, planes;
 	unsigned int value;
 	int word;
 } op;
@@ -256,7 +256,7 @@ static int flush(void) {
 			clock_us += o->k ? 1000 : 10 + (long long)(o->n * (o->word ? 4 : 1) >> 20); /* a MiB a microsecond */
 			if (o->k) o->k->run(o->args);
 			else if (o->event) { o->event->reached = 1; o->event->time = clock_us; }
-			else if (o->array) memcpy(o->array->data + o->z * o->n, o->from, o->planes * o->n);
+			else if (o->array) memcpy(o->array->data + o->at, o->from, o->planes * o->n);
 			else if (o->from) memcpy(o->to, o->from, o->n);
 			else if (o->word) for (size_t i = 0; i < o->n; i++) ((uint32_t *)o->to)[i] = o->value;
 			else memset(o->to, (int)o->value, o->n);

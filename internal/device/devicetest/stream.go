@@ -140,11 +140,7 @@ func (s *stream) Fill32(to device.Buffer, at, n int64, value uint32) error {
 	})
 }
 
-func (s *stream) CopyPlanes(device.Array, int64, int64, device.Memory, int64) error {
-	return errors.New("the stand-in has no arrays")
-}
-
-func (s *stream) UploadPlanes(device.Array, int64, []byte) error {
+func (s *stream) CopySlices(device.Array, int64, int64, device.Memory, int64) error {
 	return errors.New("the stand-in has no arrays")
 }
 
