@@ -32,6 +32,15 @@ type Implementation struct {
 	Open resident.Opener
 	// PTX gives the kernels of a source; nil means package kernels.
 	PTX func(name string) ([]byte, error)
+
+	slab int64 // bytes in place of slabBytes, for tests
+}
+
+func (i Implementation) slabBytes() int64 {
+	if i.slab > 0 {
+		return i.slab
+	}
+	return slabBytes
 }
 
 // About describes the method.
@@ -53,10 +62,10 @@ type plan struct {
 	slabs   int64
 }
 
-func newPlan(in grid.Source) plan {
+func newPlan(in grid.Source, bytes int64) plan {
 	n, h, w := ecc.Stack(in.Shape())
 	p := plan{n: n, h: h, w: w, size: grid.SliceBytes(in)}
-	p.slices = resident.PieceSlices(in, slabBytes)
+	p.slices = resident.PieceSlices(in, bytes)
 	p.slabs = (n + p.slices - 1) / p.slices
 	return p
 }
@@ -70,7 +79,7 @@ func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	if s := in.Shape(); s.W > math.MaxInt32/2 || s.H > math.MaxInt32/2 || s.D > math.MaxInt32/2 {
 		return fmt.Errorf("%v: an axis is longer than the kernels count, %d", s, math.MaxInt32/2)
 	}
-	p := newPlan(in)
+	p := newPlan(in, i.slabBytes())
 	return resident.Fits(d, buffers*(p.slices+2)*p.size+12*in.Ladder().Len(), fmt.Sprintf("%d slabs of %d slices", buffers, p.slices+2))
 }
 
@@ -87,8 +96,8 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 	if err != nil {
 		return nil, err
 	}
-	j := &job{Counter: counter, plan: newPlan(in)}
-	if err := j.allocate(d, in, c.Threads); err != nil {
+	j := &job{Counter: counter, plan: newPlan(in, i.slabBytes())}
+	if err := j.allocate(d, in, i.slabBytes(), c.Threads); err != nil {
 		j.Close() // the first error is the one to report
 		return nil, err
 	}

@@ -1,9 +1,13 @@
 package chunked_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
+	"eccbench/datasets"
 	"eccbench/impls/chunked"
+	"eccbench/impls/cpu"
 	"eccbench/internal/bench"
 	"eccbench/internal/ecc"
 	"eccbench/internal/ecc/ecctest"
@@ -23,4 +27,48 @@ func TestSuiteCatchesPlantedFaults(t *testing.T) {
 	ecctest.CatchesPlanted(t, "ecc_chunked", func(ptx func(string) ([]byte, error)) bench.Implementation[grid.Source, ecc.VCEC] {
 		return chunked.Implementation{Open: open, PTX: ptx}
 	})
+}
+
+// The slabs of an image, long and short ones, read ahead or copied from where the image
+// is, and each time again, give its curve.
+func TestSlabsOnStandIn(t *testing.T) {
+	for _, name := range []string{
+		"noise/shape=9x7x23/type=uint8/seed=1", "noise/shape=5x4x1/type=uint8/seed=2", "noise/shape=33x40/type=uint8/levels=5/seed=3",
+		"noise/shape=128x128x64/type=uint8/seed=4",
+	} {
+		streamed, err := datasets.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		field, err := grid.Load(streamed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := ecctest.Answer(t, cpu.Implementation{}, field, bench.Conditions{Scope: bench.E2E, Threads: 2})
+		bytes := []int64{1, 3 * grid.SliceBytes(field), 10 * grid.SliceBytes(field), 1 << 20}
+		large := grid.TotalBytes(field) >= 1<<20
+		if large {
+			bytes = bytes[2:3]
+		}
+		for _, slab := range bytes {
+			for _, threads := range []int{1, 3} {
+				for in, c := range map[grid.Source]bench.Conditions{
+					field: {Scope: bench.E2E, Threads: threads}, streamed: {Scope: bench.File, Threads: threads},
+				} {
+					if large && (in != field || threads > 1) {
+						continue // the stand-in takes seconds
+					}
+					t.Run(fmt.Sprintf("%s/%d/%d/%v", name, slab, threads, c.Scope), func(t *testing.T) {
+						got, parts := ecctest.Answer(t, chunked.WithSlabs(chunked.Implementation{Open: ecctest.StandIn(t)}, slab), in, c)
+						if !slices.Equal(got, want) {
+							t.Errorf("%v, want %v", got, want)
+						}
+						if _, whole := parts["copy and count"]; whole != large {
+							t.Errorf("copied from where it is: %v; the parts are %v", whole, parts)
+						}
+					})
+				}
+			}
+		}
+	}
 }

@@ -30,7 +30,7 @@ type slot struct {
 	free   device.Event // nothing needs it any more
 }
 
-func (j *job) allocate(d device.Device, in grid.Source, threads int) (err error) {
+func (j *job) allocate(d device.Device, in grid.Source, bytes int64, threads int) (err error) {
 	if j.copying, err = d.NewStream("copying"); err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (j *job) allocate(d device.Device, in grid.Source, threads int) (err error)
 			return err
 		}
 	}
-	j.feed, err = resident.NewFeed(d, in, slabBytes, threads)
+	j.feed, err = resident.NewFeed(d, in, bytes, threads)
 	return err
 }
 

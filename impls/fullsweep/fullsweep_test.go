@@ -1,8 +1,12 @@
 package fullsweep_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
+	"eccbench/datasets"
+	"eccbench/impls/cpu"
 	"eccbench/impls/fullsweep"
 	"eccbench/internal/bench"
 	"eccbench/internal/ecc"
@@ -23,4 +27,30 @@ func TestSuiteCatchesPlantedFaults(t *testing.T) {
 
 func FuzzConformance(f *testing.F) {
 	ecctest.Fuzz(f, fullsweep.Implementation{Open: ecctest.Device(f)})
+}
+
+// The image that is counted is the one that was given, put there once or by each call.
+func TestUploadsOnStandIn(t *testing.T) {
+	for _, name := range []string{"noise/shape=9x7x23/type=uint8/seed=1", "noise/shape=33x40/type=uint8/levels=5/seed=3"} {
+		streamed, err := datasets.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		field, err := grid.Load(streamed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := ecctest.Answer(t, cpu.Implementation{}, field, bench.Conditions{Scope: bench.E2E, Threads: 2})
+		for scope, in := range map[bench.Scope]grid.Source{bench.Device: field, bench.E2E: field, bench.File: streamed} {
+			t.Run(fmt.Sprintf("%s/%v", name, scope), func(t *testing.T) {
+				got, parts := ecctest.Answer(t, fullsweep.Implementation{Open: ecctest.StandIn(t)}, in, bench.Conditions{Scope: scope, Threads: 2})
+				if !slices.Equal(got, want) {
+					t.Errorf("%v, want %v", got, want)
+				}
+				if _, uploads := parts["upload"]; uploads != (scope != bench.Device) {
+					t.Errorf("the parts are %v", parts)
+				}
+			})
+		}
+	}
 }

@@ -1,0 +1,134 @@
+package ecctest
+
+import (
+	"encoding/binary"
+	"regexp"
+	"testing"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/device/devicetest"
+	"eccbench/internal/ecc"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+)
+
+// sweeping are the kernels that StandIn has.
+var sweeping = regexp.MustCompile(`^ecc_(?:chunked|fullsweep)_([23])d_uint8$`)
+
+// StandIn gives a test a stand-in for a device, which counts images of uint8 on the
+// host as the kernels of chunked and fullsweep do: voxel by voxel, those of some slices
+// of a slab. It is closed at the end of the test.
+func StandIn(t testing.TB) resident.Opener {
+	t.Helper()
+	driver := devicetest.New(1, func(name string) devicetest.Kernel {
+		match := sweeping.FindStringSubmatch(name)
+		if match == nil {
+			return nil
+		}
+		return func(at func(uint64) ([]byte, error), args []any) error { return sweep(at, args, match[1] == "2") }
+	})
+	return Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
+}
+
+// sweep adds what the voxels of slices first ≤ z < last introduce.
+func sweep(at func(uint64) ([]byte, error), args []any, flat bool) error {
+	number := func(i int) int64 { return int64(args[i].(int32)) }
+	w, h, n, first, last := number(1), number(2), number(3), number(4), number(5)
+	slab, err := at(args[0].(device.Memory).Address())
+	if err != nil {
+		return err
+	}
+	total, err := at(args[13].(device.Memory).Address())
+	if err != nil {
+		return err
+	}
+	level := func(v byte) int64 { return int64(v) }
+	if b, ok := args[11].(device.Memory); ok { // else the ladder is the identity
+		lut, err := at(b.Address())
+		if err != nil {
+			return err
+		}
+		level = func(v byte) int64 { return int64(int32(binary.LittleEndian.Uint32(lut[4*int(v):]))) }
+	}
+	slab = slab[:w*h*n]
+	for z := first; z < last; z++ {
+		for y := range h {
+			for x := range w {
+				to := total[8*level(slab[(z*h+y)*w+x]):]
+				change := introduced(slab, [3]int64{n, h, w}, [3]int64{z, y, x}, flat)
+				binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(to)+uint64(change))
+			}
+		}
+	}
+	return nil
+}
+
+// introduced sums the signs of the cells of a voxel that no other voxel with the cell
+// comes before: none is less, or equal and at a lower position.
+func introduced(slab []byte, extent, p [3]int64, flat bool) int64 {
+	own := (p[0]*extent[1]+p[1])*extent[2] + p[2]
+	before := func(q [3]int64) bool {
+		for axis := range q {
+			if q[axis] < 0 || q[axis] >= extent[axis] {
+				return false
+			}
+		}
+		i := (q[0]*extent[1]+q[1])*extent[2] + q[2]
+		return slab[i] < slab[own] || slab[i] == slab[own] && i < own
+	}
+	sides, sum := []int64{-1, 0, 1}, int64(0)
+	for _, sz := range sides {
+		for _, sy := range sides {
+			if flat && sy != 0 {
+				continue
+			}
+			for _, sx := range sides {
+				sign, first := int64(-1), true
+				if flat {
+					sign = 1
+				}
+				for _, side := range []int64{sz, sy, sx} {
+					if side != 0 {
+						sign = -sign
+					}
+				}
+				for corner := 1; corner < 8; corner++ {
+					step := [3]int64{sz * int64(corner>>2&1), sy * int64(corner>>1&1), sx * int64(corner&1)}
+					if step != [3]int64{} && before([3]int64{p[0] + step[0], p[1] + step[1], p[2] + step[2]}) {
+						first = false
+					}
+				}
+				if first {
+					sum += sign
+				}
+			}
+		}
+	}
+	return sum
+}
+
+// Answer is the third answer of an implementation, and the parts of its call.
+func Answer(t testing.TB, impl bench.Implementation[grid.Source, ecc.VCEC], in grid.Source, c bench.Conditions) (ecc.VCEC, map[string]float64) {
+	t.Helper()
+	if err := impl.CanDo(in, c); err != nil {
+		t.Fatal(err)
+	}
+	j, err := impl.Setup(in, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	var trace bench.Trace
+	for _, trace := range []*bench.Trace{nil, nil, &trace} {
+		j.Poison()
+		if err := j.Do(trace); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := j.Out()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got, trace.Spans()
+}
