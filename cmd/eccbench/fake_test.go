@@ -182,3 +182,36 @@ func TestListOfDevices(t *testing.T) {
 		})
 	}
 }
+
+// An upload that fails between two pieces costs the cell, with the driver's own words
+// and no others, from host memory and from a file alike.
+func TestFailingUpload(t *testing.T) {
+	driver := fakeDriver(t)
+	const failed, words = ":719:", `unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\)\n`
+	for _, c := range []struct{ impl, shape, fail, skip, object string }{
+		{"fullsweep", "256x256x100", "cuMemcpyHtoDAsync_v2", "4", `buffer "image" \(25.0 MiB\)`},
+		{"extrema-gpu", "256x256x100", "cuMemcpyHtoDAsync_v2", "7", `buffer "image" \(25.0 MiB\)`},
+		{"tiled", "256x256x100", "cuMemcpy3DAsync_v2", "1", `array "image" \(25.0 MiB\)`},
+		{"tiled", "2560x2560", "cuMemcpy3DAsync_v2", "2", `array "image" \(25.0 MiB\)`},
+		{"fullsweep", "2560x2560", "cuEventSynchronize", "1", `.*event "piece [01] sent"`},
+	} {
+		for _, scope := range []string{"e2e", "file"} {
+			if scope == "e2e" && c.fail == "cuEventSynchronize" {
+				continue // it is pinned where it is
+			}
+			t.Run(c.impl+" "+c.shape+" "+scope, func(t *testing.T) {
+				t.Parallel()
+				cmd := exec.Command("eccbench", "--impl", c.impl, "--scope", scope, "--input", "noise/shape="+c.shape+"/type=float32/levels=3/seed=1", "--max-samples", "3", "--time-limit", "20s", "-q")
+				cmd.Env = append(os.Environ(), "ECCBENCH_LIBCUDA="+driver, "ECCBENCH_FAKE=fail:"+c.fail+failed+c.skip)
+				out, err := cmd.CombinedOutput()
+				if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+					t.Fatal(err)
+				}
+				want := `(?m)^` + c.impl + ` \S+: CRASHED: the worker ended with exit status 1: eccbench: ` + c.impl + ` on noise/\S+: ` + c.object + `: ` + c.fail + `: ` + words
+				if cmd.ProcessState.ExitCode() != exitCrash || !regexp.MustCompile(want).Match(out) {
+					t.Errorf("exit code %d, want %d, and %q in\n%s", cmd.ProcessState.ExitCode(), exitCrash, want, out)
+				}
+			})
+		}
+	}
+}
