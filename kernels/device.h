@@ -4,7 +4,8 @@
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __shared__ __attribute__((shared))
-#define inlined static __device__ inline __attribute__((always_inline))
+#define member __device__ inline __attribute__((always_inline))
+#define inlined static member
 
 typedef unsigned char uint8;
 typedef short int16;
@@ -16,6 +17,44 @@ inlined int thread_x() { return (int)__nvvm_read_ptx_sreg_tid_x(); }
 inlined int block_x() { return (int)__nvvm_read_ptx_sreg_ctaid_x(); }
 inlined int threads() { return (int)__nvvm_read_ptx_sreg_ntid_x(); }
 inlined int blocks() { return (int)__nvvm_read_ptx_sreg_nctaid_x(); }
+
+// Loops over what registers hold.
+#define UNROLL _Pragma("unroll")
+
+template <class A, class B> inlined A as(B b) { return __builtin_bit_cast(A, b); }
+
+// Four of the eight bytes of b and a, by their numbers.
+inlined unsigned permute(unsigned a, unsigned b, unsigned selector) { return __nvvm_prmt(a, b, selector); }
+// The lower half of both, shifted to the right by less than 32.
+inlined unsigned shift_right(unsigned upper, unsigned lower, unsigned n) {
+  unsigned d;
+  asm("shf.r.clamp.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(lower), "r"(upper), "r"(n));
+  return d;
+}
+
+// c, and the sum of products of four bytes; of two halves of 16 bits and two bytes.
+inlined unsigned dot_bytes(unsigned a, unsigned b, unsigned c) {
+  unsigned d;
+  asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+  return d;
+}
+inlined unsigned dot_halves(unsigned a, unsigned b, unsigned c) {
+  unsigned d;
+  asm("dp2a.lo.u32.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+  return d;
+}
+
+// A pointer n times so many bytes ahead, by a multiplier.
+inlined const void *ahead(const void *p, int n, int bytes) {
+  unsigned long long q;
+  asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(q) : "r"(bytes), "n"(n), "l"(p));
+  return (const void *)q;
+}
+
+// What all threads of a warp meet in: what another one holds, and a bit from each.
+inlined void sync_warp() { __nvvm_bar_warp_sync(-1); }
+template <class V> inlined V from_lane(V v, int lane) { return as<V>(__nvvm_shfl_sync_idx_i32(-1, as<int>(v), lane, 31)); }
+inlined unsigned vote(bool b) { return __nvvm_vote_ballot_sync(-1, b); }
 
 // A shared-memory address as the hardware counts it.
 inlined unsigned shared_address(int *p) {
@@ -41,3 +80,27 @@ inlined unsigned exchange_shared(unsigned address, unsigned v) {
   asm volatile("atom.shared.exch.b32 %0, [%1], %2;" : "=r"(old) : "r"(address), "r"(v) : "memory");
   return old;
 }
+
+// Copies from the device's memory to shared memory that nothing waits for but
+// wait_for_copies: until at most so many of those that end_of_copies ended are not done.
+template <int bytes> inlined void copy_to_shared(unsigned to, const void *from) {
+  if constexpr (bytes == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+  else asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
+}
+inlined void end_of_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int n> inlined void wait_for_copies() { asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory"); }
+inlined unsigned load_shared(unsigned at) {
+  unsigned d;
+  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(d) : "r"(at) : "memory");
+  return d;
+}
+inlined unsigned load_byte_shared(unsigned at) {
+  unsigned d;
+  asm volatile("ld.shared.u8 %0, [%1];" : "=r"(d) : "r"(at) : "memory");
+  return d;
+}
+
+// The next number of a queue; and how many blocks came before to where each comes
+// once, which the last sets back.
+inlined unsigned take_turn(unsigned *queue) { return __nvvm_atom_inc_gen_ui(queue, 0xffffffff); }
+inlined unsigned count_block(unsigned *ended) { return __nvvm_atom_inc_gen_ui(ended, blocks() - 1); }

@@ -10,14 +10,7 @@
 #include "histogram.h"
 #include "voxel.h"
 
-// Loops over what registers hold.
-#define UNROLL _Pragma("unroll")
-
 typedef _Float16 half2 __attribute__((ext_vector_type(2)));
-
-inlined void sync_warp() { __nvvm_bar_warp_sync(-1); }
-inlined unsigned permute(unsigned a, unsigned b, unsigned selector) { return __nvvm_prmt(a, b, selector); }
-template <class A, class B> inlined A as(B b) { return __builtin_bit_cast(A, b); }
 
 // Two voxels of a column, and two small numbers.
 struct pair {
@@ -69,9 +62,6 @@ struct single {
   inlined float32 bias() { return 0; }
   inlined float32 times(float32 v) { return v; }
 };
-
-// What another thread of the warp holds.
-template <class V> inlined V from_lane(V v, int lane) { return as<V>(__nvvm_shfl_sync_idx_i32(-1, as<int>(v), lane, 31)); }
 
 // Four voxels of a row.
 template <class T> struct four { typedef T type __attribute__((ext_vector_type(4))); };
@@ -189,12 +179,12 @@ struct queue_turns {
   inlined int take(int) {
     __shared__ int turn;
     __syncthreads();
-    if (!thread_x()) turn = (int)__nvvm_atom_inc_gen_ui(&queue, 0xffffffff);
+    if (!thread_x()) turn = (int)take_turn(&queue);
     __syncthreads();
     return turn;
   }
   inlined void end() {
-    if (!thread_x() && (unsigned)__nvvm_atom_inc_gen_ui(&ended, blocks() - 1) == (unsigned)blocks() - 1) queue = 0;
+    if (!thread_x() && count_block(&ended) == (unsigned)blocks() - 1) queue = 0;
   }
 };
 

@@ -22,7 +22,7 @@ enum class fault {
   slab,     // the last slices or rows are not counted
   owner,    // a minimum is handed to the voxel that it is not of
   sign,     // what falls in one image of minima is added
-  flush,    // only the first 512 levels are added to the curve's
+  flush,    // only the first 512 levels are added to the curve's, or half of them
   image,    // the last counts of an image go to the next one
   overflow, // counters of 16 bits are not emptied in time
   twice,    // what they hold is added twice when they are

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
@@ -12,7 +13,9 @@ import (
 	"eccbench/internal/resident"
 )
 
-// OnDevice counts extrema of a resident image (kernels/extrema_3d.h). Where the
+// OnDevice counts extrema of a resident image (kernels/extrema_3d.h). Large 3D images of
+// uint8, and of 16-bit types on at most 1,024 successive levels, are compared 32 voxels
+// at a time, a bit of each (kernels/extrema_sliced.h). Of others, where the
 // image's values stand on evenly spaced levels, those of 16-bit types on
 // successive ones, their levels are compared: to 31,744 two at a time, as pairs of
 // halves, and to as many as a block has counters of 16 bits for one at a time.
@@ -22,6 +25,8 @@ type OnDevice struct {
 	Open resident.Opener
 	// PTX gives the kernels of a source; nil means package kernels.
 	PTX func(name string) ([]byte, error)
+
+	large bool // whatever its size, an image is counted as a large one is: for tests
 }
 
 // About describes the method.
@@ -29,7 +34,7 @@ func (OnDevice) About() bench.About {
 	return bench.About{
 		Name:   "extrema-gpu",
 		Where:  "gpu",
-		Method: "resident image, only the extrema of four minimum-filtered images count, two voxels an instruction",
+		Method: "resident image, only the extrema of four minimum-filtered images count, two voxels an instruction or a bit of 32",
 		Source: "doc/extrema.md",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
 	}
@@ -37,8 +42,11 @@ func (OnDevice) About() bench.About {
 
 // The shape of the kernels' work.
 const (
-	columns = 128 // of a warp in 3D, half of those in 2D
-	spare   = 32  // counters of no level
+	columns    = 128 // of a warp in 3D, half of those in 2D
+	sliceLanes = 32  // voxels of a lane of the sliced kernels
+	// Rows that a warp of those reads; it counts the cells that begin in all but the last.
+	slicedRows = 16
+	spare      = 32 // counters of no level
 	// Of more levels one block brings the curve to the host more slowly than a copy.
 	mostHandedOver = 8192
 )
@@ -66,17 +74,43 @@ func kinds() []kind {
 
 func single() kind { return kind{name: "single", threads: 128, voxels: 1, hands: true} }
 
+// sliced compares a bit of 32 voxels at a time (kernels/extrema_sliced.h): of large 3D
+// images, to 8 bits of uint8, to 10 of levels.
+func sliced() kind {
+	return kind{name: "sliced", threads: 384, voxels: sliceLanes, unit: 1, levels: 1 << 10, shares: 1, hands: true}
+}
+
+// slicedShared is what a block of the sliced kernels has in shared memory, in bytes: three
+// planes of each warp, and counters of each value or level for each lane
+// (kernels/sliced_planes.h).
+func (k kind) slicedShared(t grid.Type) int64 {
+	const row, beyond, lanes = 128, 16, 32 // bytes of a warp's rows, and beyond
+	warp, counters := int64(3*slicedRows*(row+beyond)), 4*k.levels*lanes
+	if t == grid.Uint8 {
+		counters = 4 << 8 * lanes
+	}
+	return k.threads/lanes*warp + counters
+}
+
 // counters is how many of 32 bits a block has in shared memory.
 func (k kind) counters(t grid.Type, l grid.Ladder) int64 {
 	levels := l.Len()
+	if k.voxels == sliceLanes {
+		return k.slicedShared(t) / 4
+	}
 	if t == grid.Uint8 {
 		levels = 1 << 8 // of values
 	}
 	return (levels+k.shares-1)/k.shares + spare
 }
 
-// seams is the shared memory that a block has beside its counters, at most.
-func (k kind) seams() int64 { return 4<<10 + k.threads*64 }
+// beside is the shared memory that a block has beside its counters, at most: the seams.
+func (k kind) beside() int64 {
+	if k.voxels == sliceLanes {
+		return 64
+	}
+	return 4<<10 + k.threads*64
+}
 
 // CanDo refuses what does not fit the device, or the kernels' integers.
 func (o OnDevice) CanDo(in grid.Source, c bench.Conditions) error {
@@ -104,10 +138,10 @@ func able(d device.Device, images ...grid.Source) error {
 }
 
 // guard is the number of bytes before and after the image that warps read
-// without using them: five rows, and two warps' columns.
+// without using them: sixteen rows, and two warps' columns.
 func guard(in grid.Source) int64 {
 	const align = 256
-	bytes := (5*in.Shape().W + 4*columns) * in.Type().Size()
+	bytes := (slicedRows*in.Shape().W + 4*columns) * in.Type().Size()
 	return (bytes + align - 1) / align * align
 }
 
@@ -122,7 +156,7 @@ type scaling struct {
 // levels apart.
 func (k kind) scaling(t grid.Type, l grid.Ladder) (s scaling, ok bool) {
 	if t == grid.Uint8 {
-		return s, k.name == ""
+		return s, k.name == "" || k.name == "sliced"
 	}
 	lo, step, even := l.Affinity()
 	if !even || l.Len() > k.levels {
@@ -155,9 +189,13 @@ func (k kind) scaling(t grid.Type, l grid.Ladder) (s scaling, ok bool) {
 
 // fastest is the first kind that compares an image's levels on a device, if any
 // does.
-func fastest(in grid.Source, shared int64) (k kind, s scaling, ok bool) {
-	for _, k := range kinds() {
-		if s, ok := k.scaling(in.Type(), in.Ladder()); ok && 4*k.counters(in.Type(), in.Ladder())+k.seams() <= shared {
+func fastest(in grid.Source, shared int64, large3D bool) (k kind, s scaling, ok bool) {
+	list := kinds()
+	if large3D && in.Type() != grid.Float32 {
+		list = slices.Insert(list, 0, sliced())
+	}
+	for _, k := range list {
+		if s, ok := k.scaling(in.Type(), in.Ladder()); ok && 4*k.counters(in.Type(), in.Ladder())+k.beside() <= shared {
 			return k, s, true
 		}
 	}
@@ -171,7 +209,7 @@ func (o OnDevice) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC]
 	if err != nil {
 		return nil, err
 	}
-	j, err := bind(d, in, in.Shape(), c, o.PTX, true)
+	j, err := o.bind(d, in, in.Shape(), c, true)
 	if err != nil {
 		return nil, err // and no job in the interface
 	}
@@ -181,12 +219,12 @@ func (o OnDevice) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC]
 // bind is the job of images of a shape on a device, which counts one of them at a
 // time. Where its kernels can, they bring the curve to the host themselves, if that is
 // wanted.
-func bind(d device.Device, in grid.Source, s grid.Shape, c bench.Conditions, ptx func(string) ([]byte, error), handsOver bool) (*deviceJob, error) {
+func (o OnDevice) bind(d device.Device, in grid.Source, s grid.Shape, c bench.Conditions, handsOver bool) (*deviceJob, error) {
 	j := &deviceJob{
 		placed: placed{d: d, in: in, upload: c.Scope == bench.E2E || c.Scope == bench.File, threads: c.Threads, timed: c.Scope == bench.Kernel},
-		shape:  s, handsOver: handsOver && in.Ladder().Len() <= mostHandedOver,
+		shape:  s, small: s.Voxels() <= smallVoxels && !o.large, handsOver: handsOver && in.Ladder().Len() <= mostHandedOver,
 	}
-	if err := j.setup(ptx); err != nil {
+	if err := j.setup(o.PTX); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
 	return j, nil
@@ -209,8 +247,11 @@ func (k kind) kernel(in grid.Source, s grid.Shape, ptx func(string) ([]byte, err
 	if k.name != "" {
 		kernel.Module = fmt.Sprintf("ecc_extrema_%s_%v", k.name, in.Type())
 	}
-	if s.W%4 != 0 {
+	switch row := s.W * in.Type().Size(); {
+	case s.W%4 != 0 && k.voxels != sliceLanes, row%4 != 0:
 		kernel.Method += "_unaligned"
+	case k.voxels == sliceLanes && row%16 != 0:
+		kernel.Method += "_fours"
 	}
 	kernel.Counters = k.counters(in.Type(), in.Ladder())
 	return kernel
@@ -220,12 +261,19 @@ func (k kind) kernel(in grid.Source, s grid.Shape, ptx func(string) ([]byte, err
 // so few long segments are cheap, but blocks take them in turn, and in the last turn
 // few may have one: those take more than half the time that all together take.
 // Measured on an H200, as the tails are.
-func (k kind) segment(s grid.Shape, blocks int64) int64 {
+func (k kind) segment(s grid.Shape, t grid.Type, blocks int64) int64 {
 	warps, voxels := k.threads/32, k.voxels
 	n, h, w := ecc.Stack(s)
 	across := (w + columns - 1) / columns
 	groups, rows, tail := across*(((h+2*voxels)/(2*voxels)+warps-1)/warps), int64(1), 0.3
-	if s.D == 1 {
+	switch {
+	case k.voxels == sliceLanes: // a warp at a time
+		wide := int64(columns / 2)
+		if t == grid.Uint8 {
+			wide = columns
+		}
+		groups, blocks = (w+wide-1)/wide*((h+slicedRows-2)/(slicedRows-1)), blocks*warps
+	case s.D == 1:
 		groups, rows, tail = (across+2*warps-1)/(2*warps), voxels, 0.05
 	}
 	best, least := int64(1), math.Inf(1)

@@ -15,7 +15,7 @@ func (o OnDevice) SetupEach(in grid.Batch, c bench.Conditions) (bench.Job[[]ecc.
 	if err != nil {
 		return nil, err
 	}
-	one, err := bind(d, in, in.Image(), c, o.PTX, true)
+	one, err := o.bind(d, in, in.Image(), c, true)
 	if err != nil {
 		return nil, err
 	}

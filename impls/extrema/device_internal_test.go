@@ -90,6 +90,46 @@ func TestScalings(t *testing.T) {
 	}
 }
 
+// Large 3D images are sliced where their levels have few enough bits and the tables fit
+// a block, and float32 never is.
+func TestSliced(t *testing.T) {
+	successive := func(typ grid.Type, n int64) grid.Source {
+		l, err := grid.Affine(0, 1, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := grid.Shape{D: 2, H: 2, W: 2}
+		f, err := grid.NewField(s, typ, grid.NewBuffer(s.Voxels()*typ.Size()), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	const h200 = 227 << 10
+	for _, c := range []struct {
+		typ    grid.Type
+		levels int64
+		shared int64
+		large  bool
+		want   string
+	}{
+		{grid.Uint8, 256, h200, true, "sliced"},
+		{grid.Uint8, 256, h200, false, ""},
+		{grid.Uint8, 2, 113<<10 + 64, true, "sliced"},
+		{grid.Uint8, 2, 112 << 10, true, ""},
+		{grid.Uint16, 1024, h200, true, "sliced"},
+		{grid.Uint16, 1024, 163 << 10, true, ""},
+		{grid.Uint16, 1025, h200, true, ""},
+		{grid.Int16, 7, h200, true, "sliced"},
+		{grid.Float32, 7, h200, true, ""},
+	} {
+		k, _, ok := fastest(successive(c.typ, c.levels), c.shared, c.large)
+		if !ok || k.name != c.want {
+			t.Errorf("%v, %d levels, %d bytes, large %v: %q, want %q", c.typ, c.levels, c.shared, c.large, k.name, c.want)
+		}
+	}
+}
+
 // Slabs cover all slices, share one with the next, and differ by one slice at most.
 func TestCut(t *testing.T) {
 	for n := int64(1); n < 40; n++ {

@@ -13,6 +13,7 @@ var _ bench.DeviceJob = (*deviceJob)(nil)
 type deviceJob struct {
 	placed
 	shape     grid.Shape // of the image that is counted
+	small     bool       // by the kernels for small images, where there are
 	handsOver bool       // kernels that can bring the curve to the host do
 }
 
@@ -29,7 +30,7 @@ func (j *deviceJob) open(ptx func(string) ([]byte, error), k kind) (*march, erro
 	kernel := k.kernel(j.in, j.shape, ptx)
 	kernel.HandsOver, kernel.Timed = j.handsOver && k.hands, j.timed
 	m := &march{hands: k.hands}
-	if kernel.HandsOver && k.name == "" && small(j.shape) && j.shape.W%4 == 0 {
+	if kernel.HandsOver && k.name == "" && j.small && j.shape.W%4 == 0 {
 		var share smallShare
 		share, kernel.Method = shareSmall(j.shape, int64(j.d.Info().SMs))
 		m.length, kernel.Blocks, kernel.Threads = int32(share.segment), share.blocks, 32*share.warps
@@ -39,7 +40,7 @@ func (j *deviceJob) open(ptx func(string) ([]byte, error), k kind) (*march, erro
 		return nil, err
 	}
 	if m.length == 0 {
-		m.length = int32(k.segment(j.shape, m.Blocks()))
+		m.length = int32(k.segment(j.shape, j.in.Type(), m.Blocks()))
 	}
 	j.last = m
 	return m, nil
@@ -51,7 +52,7 @@ func (j *deviceJob) setup(ptx func(string) ([]byte, error)) (err error) {
 			return err
 		}
 	}
-	if k, s, ok := fastest(j.in, j.d.Info().SharedOptIn); ok {
+	if k, s, ok := fastest(j.in, j.d.Info().SharedOptIn, j.shape.Dim() == 3 && !j.small); ok {
 		j.scaling = s
 		if j.levels, err = j.open(ptx, k); err != nil {
 			return err

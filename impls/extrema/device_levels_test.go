@@ -30,6 +30,8 @@ func image(t testing.TB, s grid.Shape, typ grid.Type, levels int64, level func(z
 	for i := range s.Voxels() {
 		n := level(s.Coordinates(i))
 		switch typ {
+		case grid.Uint8:
+			data[i] = uint8(n)
 		case grid.Int16:
 			grid.Values[int16](data)[i] = int16(n - 32768)
 		case grid.Uint16:

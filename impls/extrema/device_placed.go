@@ -41,7 +41,7 @@ func (p *placed) place(what string) (err error) {
 	if p.strays, err = p.d.Alloc("strays", 8); err != nil {
 		return err
 	}
-	if err = errors.Join(p.last.Stream.Fill(p.memory, 0, edge, 0), p.last.Stream.Fill(p.memory, edge+size, edge, 0)); err != nil {
+	if err = p.last.Stream.Fill32(p.memory, 0, (2*edge+size)/4, around(p.in)); err != nil {
 		return err
 	}
 	if p.upload {
@@ -49,6 +49,16 @@ func (p *placed) place(what string) (err error) {
 		return err
 	}
 	return p.put(nil)
+}
+
+// around is what is in the memory around an image, in words: the first level of 16-bit
+// types, which the sliced kernels take for a voxel that changes nothing.
+func around(in grid.Source) uint32 {
+	if in.Type().Size() != 2 {
+		return 0
+	}
+	lo := uint32(uint16(int32(in.Ladder().Value(0))))
+	return lo<<16 | lo
 }
 
 // put copies the image to the device, and takes the kernels that compare levels

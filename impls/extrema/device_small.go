@@ -10,8 +10,6 @@ import (
 // where the others took 42, measured on an H200.
 const smallVoxels = 1 << 24
 
-func small(s grid.Shape) bool { return s.Voxels() <= smallVoxels }
-
 // A smallShare is how a small image is shared out: a block for each multiprocessor.
 type smallShare struct{ segment, blocks, warps int64 }
 

@@ -10,5 +10,11 @@ func CountingTwice(o OnDevices) OnDevices {
 	return o
 }
 
+// AsLarge is the implementation on a device that counts small images as large ones.
+func AsLarge(o OnDevice) OnDevice {
+	o.large = true
+	return o
+}
+
 // Available lists the instruction sets of this program on this machine.
 func Available() []string { return available() }

@@ -90,7 +90,7 @@ func (o OnDevices) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC
 	bound := make([][]*part, len(slabs))
 	err = resident.Each(len(slabs), func(k int) error {
 		for i, image := range slabs[k].images(in) {
-			b, err := bind(devices[k], image, image.Shape(), c, o.PTX, false)
+			b, err := OnDevice{PTX: o.PTX}.bind(devices[k], image, image.Shape(), c, false)
 			if err != nil {
 				return fmt.Errorf("slices %d to %d on device %d: %w", slabs[k].lo, slabs[k].hi-1, devices[k].Info().Index, err)
 			}

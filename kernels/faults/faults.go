@@ -1,6 +1,6 @@
 // Package faults holds kernels with known defects, so that tests of the harness
 // can show that they are caught. Nothing but tests imports it. The faults are
-// planted in float32 kernels only (kernels/fault.h).
+// planted in the kernels of one type (kernels/fault.h).
 package faults
 
 import (

@@ -17,6 +17,7 @@ var planted = map[string][]string{
 	"ecc_extrema_batch_float32":  {"image", "owner", "sign", "slab"},
 	"ecc_extrema_float32":        {"flush", "halo", "owner", "sign", "slab"},
 	"ecc_extrema_ranked_float32": {"overflow", "twice"},
+	"ecc_extrema_sliced_uint8":   {"flush", "halo", "owner", "sign", "slab"},
 	"ecc_fullsweep":              {"atomic", "barrier", "flush", "halo", "slab", "tie"},
 	"ecc_tiled":                  {"atomic", "barrier", "flush", "halo", "slab", "tie"},
 }
