@@ -59,7 +59,7 @@ in_scope() {
 }
 
 several=0
-[ "$(nvidia-smi -L 2>/dev/null | wc -l)" -lt 2 ] || several=12 # the weight of what runs on several devices
+[ "$(visible_devices)" -lt 2 ] || several=12 # the weight of what runs on several devices
 weights=$((132 + several)) only='' begun=$(date +%s)
 trap 'echo "$0: interrupted; the same command does the rest" >&2; exit 13' INT TERM
 
@@ -90,8 +90,9 @@ if [ "$several" -gt 0 ]; then
 	record devices-kernel 6 kernel 3 "$few3" "$gen" "$type" '--devices all'
 	record devices-device 6 device 3 "$few3" "$gen" "$type" '--devices all'
 fi
-only='extrema*'
+only=extrema-gpu
 record linear-gpu 8 kernel 3 "$linear" "$gen" uint8
+only=extrema
 record linear-cpu 8 e2e 3 "$linear" "$gen" uint8
 only=extrema-gpu-batch
 record batch-3d 3 kernel 3 128 "$gen" "$type" '--batch 1000'

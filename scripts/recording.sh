@@ -37,6 +37,15 @@ within() {
 	[ "$got" -le "$code" ] || code=$got
 }
 
+# visible_devices prints how many devices a program may use.
+visible_devices() {
+	if [ -n "${CUDA_VISIBLE_DEVICES+set}" ]; then
+		echo "$CUDA_VISIBLE_DEVICES" | awk -F, '{ print NF }'
+	else
+		nvidia-smi -L 2>/dev/null | wc -l
+	fi
+}
+
 # device_of_this_machine prints what the driver's own tool says of it.
 device_of_this_machine() {
 	command -v nvidia-smi >/dev/null || return 0
