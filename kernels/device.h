@@ -1,5 +1,10 @@
-// The little of CUDA that the kernels use, for clang without a CUDA toolkit.
+// The little of CUDA that the kernels use, for clang without a CUDA toolkit. Tests compile
+// kernels for the host, too.
 #pragma once
+
+#ifdef ON_HOST
+#include "onhost/device.h"
+#else
 
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
@@ -29,6 +34,13 @@ inlined unsigned permute(unsigned a, unsigned b, unsigned selector) { return __n
 inlined unsigned shift_right(unsigned upper, unsigned lower, unsigned n) {
   unsigned d;
   asm("shf.r.clamp.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(lower), "r"(upper), "r"(n));
+  return d;
+}
+
+// A function of each bit of three words, by what it is of 0xf0, 0xcc and 0xaa.
+template <unsigned table> inlined unsigned logic(unsigned a, unsigned b, unsigned c) {
+  unsigned d;
+  asm("lop3.b32 %0, %1, %2, %3, %4;" : "=r"(d) : "r"(a), "r"(b), "r"(c), "n"(table & 0xff));
   return d;
 }
 
@@ -104,3 +116,28 @@ inlined unsigned load_byte_shared(unsigned at) {
 // once, which the last sets back.
 inlined unsigned take_turn(unsigned *queue) { return __nvvm_atom_inc_gen_ui(queue, 0xffffffff); }
 inlined unsigned count_block(unsigned *ended) { return __nvvm_atom_inc_gen_ui(ended, blocks() - 1); }
+
+// The latter for a block that passes on all that its threads did before the last barrier,
+// and sees what the blocks did that came before.
+inlined unsigned deliver_block(unsigned *ended) {
+  unsigned before;
+  asm volatile("atom.acq_rel.gpu.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(ended), "r"(blocks() - 1) : "memory");
+  return before;
+}
+// Writes 1 for the host to see, with all that was written before.
+inlined void tell_host(unsigned *done) { asm volatile("st.release.sys.u32 [%0], 1;" ::"l"(done) : "memory"); }
+
+// Four changes that other blocks added to, too, which the first-level cache does not have.
+typedef int64 two_changes __attribute__((ext_vector_type(2)));
+typedef int four_counts __attribute__((ext_vector_type(4)));
+inlined void take_changes(two_changes *out, int64 *p) {
+  asm volatile("ld.global.cg.v2.s64 {%0, %1}, [%2];" : "=l"(out[0].x), "=l"(out[0].y) : "l"(p));
+  asm volatile("ld.global.cg.v2.s64 {%0, %1}, [%2];" : "=l"(out[1].x), "=l"(out[1].y) : "l"(p + 2));
+}
+inlined void take_changes(two_changes *out, int *p) {
+  int a, b, c, d;
+  asm volatile("ld.global.cg.v4.s32 {%0, %1, %2, %3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "l"(p));
+  out[0] = two_changes{a, b};
+  out[1] = two_changes{c, d};
+}
+#endif

@@ -17,13 +17,8 @@ namespace sliced {
 
 enum { rows = 16 };
 
-// A function of three bits, by what it is of these constants.
+// What logic takes for its three words.
 enum : unsigned { A = 0xf0, B = 0xcc, C = 0xaa };
-template <unsigned table> inlined unsigned logic(unsigned a, unsigned b, unsigned c) {
-  unsigned d;
-  asm("lop3.b32 %0, %1, %2, %3, %4;" : "=r"(d) : "r"(a), "r"(b), "r"(c), "n"(table & 0xff));
-  return d;
-}
 // Where the bit of c is set b, else a.
 inlined unsigned choose(unsigned c, unsigned b, unsigned a) { return logic<(A & B) | (~A & C)>(c, b, a); }
 inlined unsigned sum(unsigned a, unsigned b, unsigned c) { return logic<A ^ B ^ C>(a, b, c); }
@@ -237,7 +232,7 @@ template <class Reader, int words> inlined void each_change(const Reader &in, co
 }
 
 // Warps take segments of strips of tiles: the first by their own number, others in turn.
-__attribute__((device)) unsigned queue, ended;
+__device__ unsigned queue, ended;
 
 // Counts an image. A Reader (sliced_planes.h) brings a warp the planes that it is begun
 // with, one by one, and adds the changes of the one before the last that it brought.

@@ -1,0 +1,173 @@
+// What kernels use of a device (../device.h), on the host: for tests of what they count,
+// and of what memory they reach. A block's threads are fibers of one thread of the host.
+// Each runs alone until it meets others, and those of a warp meet in the same place, so
+// that no two runs differ. A copy to shared memory spoils the place at once, and writes
+// there when it is waited for: who reads too early, or copies to where others still
+// read, is seen.
+#pragma once
+#include <csetjmp>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <ucontext.h>
+#include <unistd.h>
+#include <vector>
+
+#define __global__
+#define __device__
+#define __shared__
+#define member inline
+#define inlined static member
+#define UNROLL
+
+typedef unsigned char uint8;
+typedef short int16;
+typedef unsigned short uint16;
+typedef float float32;
+typedef long long int64;
+
+extern int block_changes[]; // the block's shared memory (../histogram.h)
+
+namespace onhost {
+
+// Where a thread has to wait for others.
+enum class place { lanes, warp, block, end };
+
+// Bytes that a kernel may reach.
+struct region {
+  const char *what;
+  char *begin;
+  size_t bytes;
+};
+
+struct copy {
+  unsigned to;
+  const void *from;
+  int bytes;
+};
+
+struct fiber {
+  ucontext_t context;
+  jmp_buf here;
+  bool begun;
+  std::unique_ptr<char[]> stack;
+  place waits;
+  unsigned gives; // to its warp
+  std::vector<copy> copies;
+  std::deque<std::vector<copy>> groups; // of copies that have been ended
+};
+
+// What runs. Shared memory does not begin at 0, as on a device.
+enum { lanes = 32, shared_begin = 1024, most_shared = 228 << 10 };
+inline std::vector<fiber> fibers;
+inline std::vector<unsigned> met; // what each thread gave when its warp met last
+inline int thread, block, blocks;
+inline region image{"the image's memory"}, shared{"shared memory"}, table{"the table"};
+inline jmp_buf scheduler;
+
+// Ends the program for an access that a device would refuse, or that is outside of what
+// the kernel was given.
+[[noreturn]] inline void refuse(const char *does, const region &r, long long at, int bytes) {
+  fprintf(stderr, "thread %d of block %d %s %d bytes at %lld of %s, which has %zu\n", thread, block, does, bytes, at, r.what, r.bytes);
+  _exit(3);
+}
+inline char *reach(const char *does, const region &r, long long at, int bytes) {
+  if (at < 0 || at + bytes > (long long)r.bytes || at % bytes) refuse(does, r, at, bytes);
+  return r.begin + at;
+}
+inline char *reach_shared(const char *does, unsigned at, int bytes) {
+  return reach(does, shared, (long long)at - shared_begin, bytes);
+}
+template <class V> V *reach_global(const char *does, const region &r, V *p, int bytes = sizeof(V)) {
+  return (V *)reach(does, r, (char *)p - r.begin, bytes);
+}
+
+// Waits for the others, and gives what the threads of the warp gave.
+inline const unsigned *meet(place where, unsigned gives = 0) {
+  fiber &f = fibers[thread];
+  f.waits = where, f.gives = gives;
+  if (!_setjmp(f.here)) _longjmp(scheduler, 1);
+  return &met[thread / lanes * lanes];
+}
+}
+
+inlined int thread_x() { return onhost::thread; }
+inlined int block_x() { return onhost::block; }
+inlined int threads() { return (int)onhost::fibers.size(); }
+inlined int blocks() { return onhost::blocks; }
+
+template <class A, class B> inlined A as(B b) {
+  static_assert(sizeof(A) == sizeof(B));
+  A a;
+  memcpy(&a, &b, sizeof a);
+  return a;
+}
+
+inlined unsigned permute(unsigned a, unsigned b, unsigned selector) {
+  unsigned d = 0;
+  for (int i = 0; i < 4; i++) d |= (unsigned)(((unsigned long long)b << 32 | a) >> (8 * (selector >> (4 * i) & 7)) & 0xff) << (8 * i);
+  return d;
+}
+inlined unsigned shift_right(unsigned upper, unsigned lower, unsigned n) {
+  return n < 32 ? (unsigned)(((unsigned long long)upper << 32 | lower) >> n) : upper;
+}
+template <unsigned table> inlined unsigned logic(unsigned a, unsigned b, unsigned c) {
+  unsigned d = 0;
+  for (int i = 0; i < 8; i++)
+    if (table >> i & 1) d |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
+  return d;
+}
+inlined unsigned dot_bytes(unsigned a, unsigned b, unsigned c) {
+  for (int i = 0; i < 32; i += 8) c += (a >> i & 0xff) * (b >> i & 0xff);
+  return c;
+}
+inlined unsigned dot_halves(unsigned a, unsigned b, unsigned c) {
+  return c + (a & 0xffff) * (b & 0xff) + (a >> 16) * (b >> 8 & 0xff);
+}
+inlined const void *ahead(const void *p, int n, int bytes) { return (const char *)p + (int64)n * bytes; }
+
+inlined void __syncthreads() { onhost::meet(onhost::place::block); }
+inlined void sync_warp() { onhost::meet(onhost::place::warp); }
+template <class V> inlined V from_lane(V v, int lane) { return as<V>(onhost::meet(onhost::place::lanes, as<unsigned>(v))[lane & 31]); }
+inlined unsigned vote(bool b) {
+  const unsigned *bits = onhost::meet(onhost::place::lanes, b);
+  unsigned all = 0;
+  for (int i = 0; i < onhost::lanes; i++) all |= bits[i] << i;
+  return all;
+}
+
+inlined unsigned shared_address(int *p) { return onhost::shared_begin + (unsigned)((char *)p - (char *)block_changes); }
+inlined void add_shared(unsigned address, int v) { *(int *)onhost::reach_shared("adds to", address, 4) += v; }
+inlined void add_global(int64 *p, int64 v) { *onhost::reach_global("adds to", onhost::table, p) += v; }
+
+template <int bytes> inlined void copy_to_shared(unsigned to, const void *from) {
+  memset(onhost::reach_shared("copies to", to, bytes), 0xdb, bytes);
+  onhost::reach_global("copies", onhost::image, (char *)from, bytes);
+  onhost::fibers[onhost::thread].copies.push_back({to, from, bytes});
+}
+inlined void end_of_copies() {
+  auto &f = onhost::fibers[onhost::thread];
+  f.groups.push_back(std::move(f.copies));
+  f.copies.clear();
+}
+template <int n> inlined void wait_for_copies() {
+  for (auto &groups = onhost::fibers[onhost::thread].groups; groups.size() > n; groups.pop_front())
+    for (auto &c : groups.front()) memcpy(onhost::reach_shared("copies to", c.to, c.bytes), c.from, c.bytes);
+}
+inlined unsigned load_shared(unsigned at) { return *(unsigned *)onhost::reach_shared("reads", at, 4); }
+inlined unsigned load_byte_shared(unsigned at) { return *(uint8 *)onhost::reach_shared("reads", at, 1); }
+
+inlined unsigned take_turn(unsigned *queue) { return (*queue)++; }
+inlined unsigned count_block(unsigned *ended) {
+  unsigned before = *ended;
+  *ended = before >= (unsigned)blocks() - 1 ? 0 : before + 1;
+  return before;
+}
+inlined unsigned deliver_block(unsigned *ended) { return count_block(ended); }
+inlined void tell_host(unsigned *done) { *done = 1; }
+
+struct two_changes { int64 x, y; };
+struct four_counts { int x, y, z, w; };
+inlined void take_changes(two_changes *out, int64 *p) { memcpy(out, onhost::reach_global("reads", onhost::table, p, 32), 32); }
