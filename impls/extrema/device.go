@@ -253,6 +253,8 @@ func (k kind) kernel(in grid.Source, s grid.Shape, ptx func(string) ([]byte, err
 	case k.voxels == sliceLanes && row%16 != 0:
 		kernel.Method += "_fours"
 	}
+	// Of uint8 values are counted, of other types their levels.
+	kernel.Levels = k.voxels == sliceLanes && in.Type() != grid.Uint8
 	kernel.Counters = k.counters(in.Type(), in.Ladder())
 	return kernel
 }

@@ -42,6 +42,7 @@ type Kernel struct {
 	Type   grid.Type
 	Ladder grid.Ladder
 	Images int64 // of a batch, each with a table of int32; 0 for one image, with a table of int64
+	Levels bool  // are what the kernel counts: it is given no table of the values' levels
 
 	Others []string // kernels of the module that Run launches
 
@@ -80,7 +81,7 @@ func Open(d device.Device, k Kernel) (c *Counter, err error) {
 	if c.module, c.function, err = k.load(d); err != nil {
 		return c, err
 	}
-	if c.ladder, err = putLadder(d, c.Stream, k.Type, k.Ladder); err != nil {
+	if c.ladder, err = putLadder(d, c.Stream, k); err != nil {
 		return c, err
 	}
 	if k.HandsOver {
