@@ -1,6 +1,7 @@
 package extrema_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -18,26 +19,32 @@ import (
 // of 0, from the level of each voxel.
 func image(t testing.TB, s grid.Shape, typ grid.Type, levels int64, level func(z, y, x int64) int64) *grid.Field {
 	t.Helper()
-	lo := 0.0
+	lo := int64(0)
 	if typ == grid.Int16 {
-		lo = -32768
+		lo = math.MinInt16
 	}
-	ladder, err := grid.Affine(lo, 1, levels)
+	return imageFrom(t, s, typ, lo, levels, level)
+}
+
+// imageFrom is image with the first level at lo.
+func imageFrom(t testing.TB, s grid.Shape, typ grid.Type, lo, levels int64, level func(z, y, x int64) int64) *grid.Field {
+	t.Helper()
+	ladder, err := grid.Affine(float64(lo), 1, levels)
 	if err != nil {
 		t.Fatal(err)
 	}
 	data := grid.NewBuffer(s.Voxels() * typ.Size())
 	for i := range s.Voxels() {
-		n := level(s.Coordinates(i))
+		v := lo + level(s.Coordinates(i))
 		switch typ {
 		case grid.Uint8:
-			data[i] = uint8(n)
+			data[i] = uint8(v)
 		case grid.Int16:
-			grid.Values[int16](data)[i] = int16(n - 32768)
+			grid.Values[int16](data)[i] = int16(v)
 		case grid.Uint16:
-			grid.Values[uint16](data)[i] = uint16(n)
+			grid.Values[uint16](data)[i] = uint16(v)
 		case grid.Float32:
-			grid.Values[float32](data)[i] = float32(n)
+			grid.Values[float32](data)[i] = float32(v)
 		}
 	}
 	f, err := grid.NewField(s, typ, data, ladder)

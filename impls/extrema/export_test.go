@@ -1,5 +1,7 @@
 package extrema
 
+import "eccbench/internal/grid"
+
 // InStrips is the implementation that marches through so many rows at a time.
 func InStrips(rows int64) Implementation { return Implementation{rows: rows} }
 
@@ -18,3 +20,12 @@ func AsLarge(o OnDevice) OnDevice {
 
 // Available lists the instruction sets of this program on this machine.
 func Available() []string { return available() }
+
+// Guard is how many bytes are before and after an image on a device.
+func Guard(in grid.Source) int64 { return guard(in) }
+
+// SlicedBlock is what a block of the sliced kernels of a type has: threads, and bytes of
+// shared memory.
+func SlicedBlock(t grid.Type) (threads, shared int64) {
+	return sliced().threads, sliced().slicedShared(t)
+}

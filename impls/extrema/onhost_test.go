@@ -1,0 +1,256 @@
+package extrema_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"eccbench/impls/extrema"
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/device/devicetest"
+	"eccbench/internal/ecc"
+	"eccbench/internal/ecc/ecctest"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+	"eccbench/internal/verify"
+	"eccbench/kernels/faults"
+)
+
+// compileOnHost compiles the sliced kernels of a type for the host
+// (kernels/onhost/launch.cc), with a fault or fault none.
+func compileOnHost(t *testing.T, typ grid.Type, fault string) (program string) {
+	t.Helper()
+	skip := t.Skipf
+	if os.Getenv("ECCBENCH_REQUIRE_FAKE") == "1" {
+		skip = t.Fatalf
+	}
+	if runtime.GOOS != "linux" {
+		skip("the kernels' threads on the host need the contexts of Linux, this is %s", runtime.GOOS)
+	}
+	compiler, err := exec.LookPath("g++")
+	if err != nil {
+		if compiler, err = exec.LookPath("clang++"); err != nil {
+			skip("the kernels on the host need g++ or clang++: %v", err)
+		}
+	}
+	program = filepath.Join(t.TempDir(), "launch")
+	args := []string{"-std=c++17", "-O1", "-w", "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-DON_HOST", "-DTYPE=" + typ.String()}
+	if fault != "none" {
+		args = append(args, "-DFAULT="+fault)
+	}
+	args = append(args, "-o", program, filepath.Join("..", "..", "kernels", "onhost", "launch.cc"))
+	if out, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s %s: %v\n%s", compiler, strings.Join(args, " "), err, out)
+	}
+	return program
+}
+
+// An arrangement is how a launch divides an image; segment 0 is as the implementation
+// chooses.
+type arrangement struct{ blocks, segment int32 }
+
+// onHostKernels are kernels whose launches are runs of a program. It sees what is on a
+// stand-in for a device, with the arguments of the launch but for the arrangement.
+type onHostKernels struct {
+	program string
+	in      grid.Source
+	as      arrangement
+
+	withheld, withheldShared int64 // bytes at the end of the image's memory, and of shared memory
+}
+
+func (k *onHostKernels) find(name string) devicetest.Kernel {
+	switch {
+	case strings.HasPrefix(name, "ecc_extrema_sliced_"):
+		return func(at func(uint64) ([]byte, error), args []any) error { return k.launch(name, at, args) }
+	case strings.HasPrefix(name, "ecc_extrema_strays_"):
+		return func(func(uint64) ([]byte, error), []any) error { return nil } // every value stands on the ladder
+	}
+	return func(func(uint64) ([]byte, error), []any) error { return fmt.Errorf("%s: not a sliced kernel", name) }
+}
+
+func (k *onHostKernels) launch(name string, at func(uint64) ([]byte, error), args []any) error {
+	const bias, copyTo, word, levels, lut = 7, 8, 9, 10, 15
+	edge := extrema.Guard(k.in)
+	memory, err := at(args[0].(uint64) - uint64(edge))
+	if err != nil {
+		return err
+	}
+	memory = memory[:int64(len(memory))-k.withheld]
+	var values []byte
+	if b, ok := args[lut].(device.Buffer); ok {
+		if values, err = at(b.Address()); err != nil {
+			return err
+		}
+	}
+	segment := args[4].(int32)
+	if k.as.segment > 0 {
+		segment = k.as.segment
+	}
+	threads, shared := extrema.SlicedBlock(k.in.Type())
+	shared -= k.withheldShared
+	var list []string
+	for _, arg := range []any{name, k.as.blocks, threads, shared, len(memory), edge, args[1], args[2], args[3], segment, args[bias], args[levels], len(values) / 4} {
+		list = append(list, fmt.Sprint(arg))
+	}
+	var out, problem bytes.Buffer
+	launch := exec.Command(k.program, list...)
+	launch.Stdin = bytes.NewReader(append(bytes.Clone(memory), values...))
+	launch.Stdout, launch.Stderr = &out, &problem
+	if err := launch.Run(); err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, strings.TrimSpace(problem.String()))
+	}
+	table, err := at(args[copyTo].(uint64))
+	if err != nil {
+		return err
+	}
+	if size := 8 * int(args[levels].(int32)); out.Len() != size {
+		return fmt.Errorf("%s: a table of %d bytes, want %d", name, out.Len(), size)
+	}
+	copy(table, out.Bytes())
+	done, err := at(args[word].(uint64))
+	if err != nil {
+		return err
+	}
+	binary.LittleEndian.PutUint32(done, 1)
+	return nil
+}
+
+// arranged asks for the kernels' image in arrangements, and returns the first that
+// disagrees or fails.
+func (k *onHostKernels) arranged(t *testing.T, want ecc.VCEC, list []arrangement) (*verify.Diff, error) {
+	t.Helper()
+	driver := devicetest.New(1, k.find)
+	open := ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
+	job, err := extrema.AsLarge(extrema.OnDevice{Open: open}).Setup(k.in, bench.Conditions{Scope: bench.Kernel, Threads: 1})
+	if err != nil {
+		return nil, err
+	}
+	defer job.Close()
+	for _, k.as = range list {
+		job.Poison()
+		if err := job.Do(nil); err != nil {
+			return nil, err
+		}
+		out, err := job.Out()
+		if err != nil {
+			return nil, err
+		}
+		if d := ecc.Policy().Agree(k.in, want, out); d != nil {
+			return d, nil
+		}
+	}
+	return nil, nil
+}
+
+// A slicedCase is an image for the sliced kernels, and how it is divided.
+type slicedCase struct {
+	shape      grid.Shape
+	lo, levels int64
+	list       []arrangement
+}
+
+func (c slicedCase) image(t *testing.T, typ grid.Type) *grid.Field {
+	return imageFrom(t, c.shape, typ, c.lo, c.levels, scattered(c.levels))
+}
+
+// slicedCases have tiles that the image fills and does not, rows that begin at multiples
+// of 16 bytes, of four, and anywhere, and levels to both extremes of the type. Not all are
+// tried with all, but each with many.
+func slicedCases(typ grid.Type) (list []slicedCase) {
+	lo, hi, between, numbers := int64(0), int64(1<<16), int64(1000), []int64{2, 5, 256, 1000, 1024}
+	switch typ {
+	case grid.Uint8:
+		hi, between, numbers = 1<<8, 0, numbers[:3]
+	case grid.Int16:
+		lo, hi, between = math.MinInt16, math.MaxInt16+1, -300
+	}
+	divided := []arrangement{{1, 0}, {1, 1}, {3, 2}, {2, 3}, {3, 100}}
+	for i, s := range []grid.Shape{
+		{D: 2, H: 1, W: 1}, {D: 5, H: 40, W: 1}, {D: 3, H: 20, W: 2}, {D: 4, H: 1, W: 4}, {D: 9, H: 7, W: 5}, {D: 3, H: 31, W: 8},
+		{D: 4, H: 15, W: 63}, {D: 5, H: 46, W: 64}, {D: 3, H: 16, W: 65}, {D: 4, H: 16, W: 127}, {D: 3, H: 15, W: 128}, {D: 3, H: 16, W: 128},
+		{D: 4, H: 31, W: 129}, {D: 3, H: 30, W: 131}, {D: 4, H: 15, W: 132}, {D: 3, H: 17, W: 134}, {D: 4, H: 18, W: 136},
+		{D: 3, H: 31, W: 256}, {D: 4, H: 1, W: 260}, {D: 4, H: 32, W: 300},
+	} {
+		for j, n := range numbers {
+			if len(numbers) > 3 && (i+j)%2 == 1 {
+				continue
+			}
+			first := []int64{lo, hi - n, between}[(i+j)%3]
+			k := (i + j/2) % len(divided)
+			list = append(list, slicedCase{s, first, n, []arrangement{divided[k], divided[(k+1)%len(divided)]}})
+		}
+	}
+	return list
+}
+
+// The sliced kernels, compiled for the host, agree with the enumeration of all cells, and
+// reach no memory that they are not given.
+func TestSlicedOnHost(t *testing.T) {
+	for _, typ := range []grid.Type{grid.Uint8, grid.Int16, grid.Uint16} {
+		t.Run(typ.String(), func(t *testing.T) {
+			t.Parallel()
+			program := compileOnHost(t, typ, "none")
+			for _, c := range slicedCases(typ) {
+				in := c.image(t, typ)
+				k := onHostKernels{program: program, in: in}
+				if d, err := k.arranged(t, ecctest.BruteForce(in), c.list); d != nil || err != nil {
+					t.Errorf("%v, %d levels from %d, %+v: %v%v", c.shape, c.levels, c.lo, k.as, d, err)
+				}
+			}
+		})
+	}
+}
+
+func TestFaultsPlantedInSlicedKernelsShowOnHost(t *testing.T) {
+	planted := faults.Of("ecc_extrema_sliced_uint8")
+	if len(planted) == 0 {
+		t.Fatal("no fault is planted")
+	}
+	for _, fault := range planted {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			program := compileOnHost(t, grid.Uint8, fault)
+			for _, c := range slicedCases(grid.Uint8) {
+				in := c.image(t, grid.Uint8)
+				k := onHostKernels{program: program, in: in}
+				d, err := k.arranged(t, ecctest.BruteForce(in), c.list)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d != nil {
+					t.Logf("%v, %d levels from %d, %+v: %v", c.shape, c.levels, c.lo, k.as, d)
+					return
+				}
+			}
+			t.Error("all answers are right")
+		})
+	}
+}
+
+// A kernel that is given less than it reaches fails: where the memory after the image is
+// missing, or the planes of the last warp that has some.
+func TestSlicedOnHostKeepToTheirMemory(t *testing.T) {
+	t.Parallel()
+	const warp = 3 * 16 * 144
+	program := compileOnHost(t, grid.Uint8, "none")
+	in := imageFrom(t, grid.Shape{D: 3, H: 16, W: 256}, grid.Uint8, 0, 5, scattered(5))
+	want := ecctest.BruteForce(in)
+	for what, k := range map[string]onHostKernels{
+		"the image's memory": {withheld: extrema.Guard(in)},
+		"shared memory":      {withheldShared: 11*warp + 16},
+	} {
+		k.program, k.in = program, in
+		if d, err := k.arranged(t, want, []arrangement{{1, 0}}); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("without bytes of %s: %v, %v", what, d, err)
+		}
+	}
+}
