@@ -158,6 +158,10 @@ type slicedCase struct {
 	list       []arrangement
 }
 
+func (c slicedCase) String() string {
+	return fmt.Sprintf("%v, %d levels from %d", c.shape, c.levels, c.lo)
+}
+
 func (c slicedCase) image(t *testing.T, typ grid.Type) *grid.Field {
 	return imageFrom(t, c.shape, typ, c.lo, c.levels, scattered(c.levels))
 }
@@ -203,7 +207,7 @@ func TestSlicedOnHost(t *testing.T) {
 				in := c.image(t, typ)
 				k := onHostKernels{program: program, in: in}
 				if d, err := k.arranged(t, ecctest.BruteForce(in), c.list); d != nil || err != nil {
-					t.Errorf("%v, %d levels from %d, %+v: %v%v", c.shape, c.levels, c.lo, k.as, d, err)
+					t.Errorf("%v, %+v: %v%v", c, k.as, d, err)
 				}
 			}
 		})
@@ -227,7 +231,7 @@ func TestFaultsPlantedInSlicedKernelsShowOnHost(t *testing.T) {
 					t.Fatal(err)
 				}
 				if d != nil {
-					t.Logf("%v, %d levels from %d, %+v: %v", c.shape, c.levels, c.lo, k.as, d)
+					t.Logf("%v, %+v: %v", c, k.as, d)
 					return
 				}
 			}
