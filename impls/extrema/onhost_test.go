@@ -3,6 +3,7 @@ package extrema_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -124,31 +125,36 @@ func (k *onHostKernels) launch(name string, at func(uint64) ([]byte, error), arg
 	return nil
 }
 
-// arranged asks for the kernels' image in arrangements, and returns the first that
-// disagrees or fails.
-func (k *onHostKernels) arranged(t *testing.T, want ecc.VCEC, list []arrangement) (*verify.Diff, error) {
+// A disagreement is a wrong answer, and no other failure.
+type disagreement struct{ *verify.Diff }
+
+func (d disagreement) Error() string { return d.String() }
+
+// arranged asks for the kernels' image in arrangements, and returns why the first that
+// does not succeed does not.
+func (k *onHostKernels) arranged(t *testing.T, want ecc.VCEC, list []arrangement) error {
 	t.Helper()
 	driver := devicetest.New(1, k.find)
 	open := ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
 	job, err := extrema.AsLarge(extrema.OnDevice{Open: open}).Setup(k.in, bench.Conditions{Scope: bench.Kernel, Threads: 1})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer job.Close()
 	for _, k.as = range list {
 		job.Poison()
 		if err := job.Do(nil); err != nil {
-			return nil, err
+			return fmt.Errorf("%+v: %w", k.as, err)
 		}
 		out, err := job.Out()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if d := ecc.Policy().Agree(k.in, want, out); d != nil {
-			return d, nil
+			return fmt.Errorf("%+v: %w", k.as, disagreement{d})
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // A slicedCase is an image for the sliced kernels, and how it is divided.
@@ -206,8 +212,8 @@ func TestSlicedOnHost(t *testing.T) {
 			for _, c := range slicedCases(typ) {
 				in := c.image(t, typ)
 				k := onHostKernels{program: program, in: in}
-				if d, err := k.arranged(t, ecctest.BruteForce(in), c.list); d != nil || err != nil {
-					t.Errorf("%v, %+v: %v%v", c, k.as, d, err)
+				if err := k.arranged(t, ecctest.BruteForce(in), c.list); err != nil {
+					t.Errorf("%v, %v", c, err)
 				}
 			}
 		})
@@ -226,13 +232,13 @@ func TestFaultsPlantedInSlicedKernelsShowOnHost(t *testing.T) {
 			for _, c := range slicedCases(grid.Uint8) {
 				in := c.image(t, grid.Uint8)
 				k := onHostKernels{program: program, in: in}
-				d, err := k.arranged(t, ecctest.BruteForce(in), c.list)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if d != nil {
-					t.Logf("%v, %+v: %v", c, k.as, d)
+				err := k.arranged(t, ecctest.BruteForce(in), c.list)
+				if errors.As(err, &disagreement{}) {
+					t.Logf("%v, %v", c, err)
 					return
+				}
+				if err != nil {
+					t.Fatalf("%v, %v", c, err)
 				}
 			}
 			t.Error("all answers are right")
@@ -253,8 +259,8 @@ func TestSlicedOnHostKeepToTheirMemory(t *testing.T) {
 		"shared memory":      {withheldShared: 11*warp + 16},
 	} {
 		k.program, k.in = program, in
-		if d, err := k.arranged(t, want, []arrangement{{1, 0}}); err == nil || !strings.Contains(err.Error(), what) {
-			t.Errorf("without bytes of %s: %v, %v", what, d, err)
+		if err := k.arranged(t, want, []arrangement{{1, 0}}); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("without bytes of %s: %v", what, err)
 		}
 	}
 }
