@@ -113,9 +113,9 @@ fuzz:
 
 setup-debian:
 	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends git gcc python3-gudhi python3-skimage python3-numpy mricron-data qemu-user-static clang-19 chromium
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends git gcc g++ python3-gudhi python3-skimage python3-numpy mricron-data qemu-user-static clang-19 chromium
 
-# CI has gcc and Chromium: what needs them must not be skipped.
+# CI has gcc, g++ and Chromium: what needs them must not be skipped.
 ci: export ECCBENCH_REQUIRE_FAKE = 1
 ci: export ECCBENCH_REQUIRE_CHROMIUM = 1
 ci: lint check-generate check-kernels test race portability oracle smoke
