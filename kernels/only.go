@@ -56,7 +56,7 @@ func entries(module string, ptx []byte) ([]entry, error) {
 	depth, linkage := 0, -1
 	s := scanner{text: ptx}
 	for {
-		from, token := s.next()
+		from, token := s.next(depth > 0)
 		switch {
 		case token == "":
 			if open != nil {
@@ -81,7 +81,7 @@ func entries(module string, ptx []byte) ([]entry, error) {
 			if linkage >= 0 {
 				from = linkage
 			}
-			_, name := s.next()
+			_, name := s.next(false)
 			open = &entry{name: name, from: from}
 		}
 		linkage = -1
@@ -95,9 +95,17 @@ type scanner struct {
 	at   int // behind the last token
 }
 
-// next is the next token and where it begins, or "" at the end.
-func (s *scanner) next() (from int, token string) {
+// next is the next token, or the next brace, and where it begins, or "" at the end.
+func (s *scanner) next(brace bool) (from int, token string) {
 	for s.at < len(s.text) {
+		if brace { // bodies are nearly all of the text
+			n := bytes.IndexAny(s.text[s.at:], "{}\"/")
+			if n < 0 {
+				s.at = len(s.text)
+				break
+			}
+			s.at += n
+		}
 		switch c := s.text[s.at]; {
 		case c == '"':
 			s.skip(s.at+1, `"`)

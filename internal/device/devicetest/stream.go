@@ -1,6 +1,7 @@
 package devicetest
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
@@ -133,8 +134,11 @@ func (s *stream) Fill(to device.Buffer, at, n int64, value byte) error {
 func (s *stream) Fill32(to device.Buffer, at, n int64, value uint32) error {
 	return s.add(func(s *stream) error {
 		dst, err := s.on.part(to, at, 4*n)
-		for i := range dst {
-			dst[i] = byte(value >> (8 * (i % 4)))
+		if len(dst) > 0 {
+			binary.LittleEndian.PutUint32(dst, value)
+		}
+		for done := 4; done < len(dst); done *= 2 {
+			copy(dst[done:], dst[:done])
 		}
 		return err
 	})
