@@ -80,6 +80,8 @@ func sliced() kind {
 	return kind{name: "sliced", threads: 384, voxels: sliceLanes, unit: 1, levels: 1 << 10, shares: 1, hands: true}
 }
 
+func (k kind) slices() bool { return k.voxels == sliceLanes }
+
 // slicedShared is what a block of the sliced kernels has in shared memory, in bytes: three
 // planes of each warp, and counters of each value or level for each lane
 // (kernels/sliced_planes.h).
@@ -95,7 +97,7 @@ func (k kind) slicedShared(t grid.Type) int64 {
 // counters is how many of 32 bits a block has in shared memory.
 func (k kind) counters(t grid.Type, l grid.Ladder) int64 {
 	levels := l.Len()
-	if k.voxels == sliceLanes {
+	if k.slices() {
 		return k.slicedShared(t) / 4
 	}
 	if t == grid.Uint8 {
@@ -106,7 +108,7 @@ func (k kind) counters(t grid.Type, l grid.Ladder) int64 {
 
 // beside is the shared memory that a block has beside its counters, at most: the seams.
 func (k kind) beside() int64 {
-	if k.voxels == sliceLanes {
+	if k.slices() {
 		return 64
 	}
 	return 4<<10 + k.threads*64
@@ -156,7 +158,7 @@ type scaling struct {
 // levels apart.
 func (k kind) scaling(t grid.Type, l grid.Ladder) (s scaling, ok bool) {
 	if t == grid.Uint8 {
-		return s, k.name == "" || k.name == "sliced"
+		return s, k.name == "" || k.slices()
 	}
 	lo, step, even := l.Affinity()
 	if !even || l.Len() > k.levels {
@@ -248,13 +250,13 @@ func (k kind) kernel(in grid.Source, s grid.Shape, ptx func(string) ([]byte, err
 		kernel.Module = fmt.Sprintf("ecc_extrema_%s_%v", k.name, in.Type())
 	}
 	switch row := s.W * in.Type().Size(); {
-	case s.W%4 != 0 && k.voxels != sliceLanes, row%4 != 0:
+	case s.W%4 != 0 && !k.slices(), row%4 != 0:
 		kernel.Method += "_unaligned"
-	case k.voxels == sliceLanes && row%16 != 0:
+	case k.slices() && row%16 != 0:
 		kernel.Method += "_fours"
 	}
 	// Of uint8 values are counted, of other types their levels.
-	kernel.Levels = k.voxels == sliceLanes && in.Type() != grid.Uint8
+	kernel.Levels = k.slices() && in.Type() != grid.Uint8
 	kernel.Counters = k.counters(in.Type(), in.Ladder())
 	return kernel
 }
@@ -269,11 +271,8 @@ func (k kind) segment(s grid.Shape, t grid.Type, blocks int64) int64 {
 	across := (w + columns - 1) / columns
 	groups, rows, tail := across*(((h+2*voxels)/(2*voxels)+warps-1)/warps), int64(1), 0.3
 	switch {
-	case k.voxels == sliceLanes: // a warp at a time
-		wide := int64(columns / 2)
-		if t == grid.Uint8 {
-			wide = columns
-		}
+	case k.slices(): // a warp at a time, of 128 bytes of a row
+		wide := columns / t.Size()
 		groups, blocks = (w+wide-1)/wide*((h+slicedRows-2)/(slicedRows-1)), blocks*warps
 	case s.D == 1:
 		groups, rows, tail = (across+2*warps-1)/(2*warps), voxels, 0.05

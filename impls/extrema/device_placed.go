@@ -41,7 +41,9 @@ func (p *placed) place(what string) (err error) {
 	if p.strays, err = p.d.Alloc("strays", 8); err != nil {
 		return err
 	}
-	if err = p.last.Stream.Fill32(p.memory, 0, (2*edge+size)/4, around(p.in)); err != nil {
+	// The second begins with the word that the image ends in, which comes later.
+	s, outside, end := p.last.Stream, around(p.in), (edge+size)&^3
+	if err = errors.Join(s.Fill32(p.memory, 0, edge/4, outside), s.Fill32(p.memory, end, (2*edge+size-end)/4, outside)); err != nil {
 		return err
 	}
 	if p.upload {
