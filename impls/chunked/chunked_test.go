@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"eccbench/datasets"
 	"eccbench/impls/chunked"
 	"eccbench/impls/cpu"
 	"eccbench/internal/bench"
@@ -36,14 +35,7 @@ func TestSlabsOnStandIn(t *testing.T) {
 		"noise/shape=9x7x23/type=uint8/seed=1", "noise/shape=5x4x1/type=uint8/seed=2", "noise/shape=33x40/type=uint8/levels=5/seed=3",
 		"noise/shape=128x128x64/type=uint8/seed=4",
 	} {
-		streamed, err := datasets.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		field, err := grid.Load(streamed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		streamed, field := ecctest.Open(t, name)
 		want, _ := ecctest.Answer(t, cpu.Implementation{}, field, bench.Conditions{Scope: bench.E2E, Threads: 2})
 		bytes := []int64{1, 3 * grid.SliceBytes(field), 10 * grid.SliceBytes(field), 1 << 20}
 		large := grid.TotalBytes(field) >= 1<<20

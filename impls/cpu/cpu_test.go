@@ -3,11 +3,9 @@ package cpu_test
 import (
 	"testing"
 
-	"eccbench/datasets"
 	"eccbench/impls/cpu"
 	"eccbench/internal/bench"
 	"eccbench/internal/ecc/ecctest"
-	"eccbench/internal/grid"
 )
 
 func TestConformance(t *testing.T) { ecctest.Run(t, cpu.Implementation{}) }
@@ -33,14 +31,7 @@ func BenchmarkCount(b *testing.B) {
 		"noise/shape=128x128x128/type=uint8/seed=1", "noise/shape=2048x1024/levels=1024/type=float32/seed=1",
 	} {
 		b.Run(name, func(b *testing.B) {
-			src, err := datasets.Open(name)
-			if err != nil {
-				b.Fatal(err)
-			}
-			f, err := grid.Load(src)
-			if err != nil {
-				b.Fatal(err)
-			}
+			_, f := ecctest.Open(b, name)
 			job, err := cpu.Implementation{}.Setup(f, bench.Conditions{Scope: bench.E2E, Threads: 1})
 			if err != nil {
 				b.Fatal(err)

@@ -25,14 +25,7 @@ func stacked(t *testing.T, name string, n int) (grid.Batch, []*grid.Field) {
 	}
 	var images []*grid.Field
 	for _, name := range names {
-		s, err := datasets.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := grid.Load(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, f := ecctest.Open(t, name)
 		images = append(images, f)
 	}
 	return join(t, images), images

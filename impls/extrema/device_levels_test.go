@@ -1,6 +1,7 @@
 package extrema_test
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"testing"
@@ -197,23 +198,37 @@ func TestCountersOf16BitsDoNotWrap(t *testing.T) {
 	}
 }
 
+// planted are the faults of a source, at least one, each with the kernels of which that
+// source's have it.
+func planted(t *testing.T, source string) iter.Seq2[string, func(string) ([]byte, error)] {
+	t.Helper()
+	list := faults.Of(source)
+	if len(list) == 0 {
+		t.Fatalf("no fault is planted in %s", source)
+	}
+	return func(yield func(string, func(string) ([]byte, error)) bool) {
+		for _, fault := range list {
+			ptx := func(name string) ([]byte, error) {
+				if name == source {
+					return faults.PTX(fault)(name)
+				}
+				return kernels.PTX(name)
+			}
+			if !yield(fault, ptx) {
+				return
+			}
+		}
+	}
+}
+
 // What is planted in the move of a counter that has little room left shows.
 func TestFaultsOfTheMoveAreCaught(t *testing.T) {
 	open := ecctest.Device(t)
 	const source = "ecc_extrema_ranked_float32"
-	planted := faults.Of(source)
-	if len(planted) == 0 {
-		t.Fatalf("no fault is planted in %s", source)
-	}
 	in := crowd(t, "corners", grid.Float32, false)
 	want := onHost(t, in)
-	for _, fault := range planted {
-		impl := extrema.OnDevice{Open: open, PTX: func(name string) ([]byte, error) {
-			if name == source {
-				return faults.PTX(fault)(name)
-			}
-			return kernels.PTX(name)
-		}}
+	for fault, ptx := range planted(t, source) {
+		impl := extrema.OnDevice{Open: open, PTX: ptx}
 		d := agree(t, impl, in, want)
 		if d == nil {
 			t.Errorf("%s: the answers are right", fault)

@@ -10,8 +10,6 @@ import (
 	"eccbench/internal/ecc/ecctest"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
-	"eccbench/kernels"
-	"eccbench/kernels/faults"
 )
 
 func TestConformanceOnDevice(t *testing.T) {
@@ -58,19 +56,9 @@ func TestSlicedOnDevice(t *testing.T) {
 // wider than a warp's columns.
 func TestFaultsPlantedInSlicedKernelsShow(t *testing.T) {
 	open := ecctest.Device(t)
-	const source = "ecc_extrema_sliced_uint8"
-	planted := faults.Of(source)
-	if len(planted) == 0 {
-		t.Fatalf("no fault is planted in %s", source)
-	}
-	for _, fault := range planted {
+	for fault, ptx := range planted(t, "ecc_extrema_sliced_uint8") {
 		t.Run(fault, func(t *testing.T) {
-			impl := extrema.AsLarge(extrema.OnDevice{Open: open, PTX: func(name string) ([]byte, error) {
-				if name == source {
-					return faults.PTX(fault)(name)
-				}
-				return kernels.PTX(name)
-			}})
+			impl := extrema.AsLarge(extrema.OnDevice{Open: open, PTX: ptx})
 			for c, d := range wrongSliced(t, impl, grid.Uint8) {
 				t.Logf("%v: %v", c, d)
 				return

@@ -159,14 +159,7 @@ func BenchmarkCount(b *testing.B) {
 		"noise/shape=256x256x256/type=uint16/seed=1",
 		"noise/shape=4096x4096/type=uint8/seed=1", "grf/shape=4096x4096/levels=1024/type=float32/seed=1",
 	} {
-		src, err := datasets.Open(name)
-		if err != nil {
-			b.Fatal(err)
-		}
-		f, err := grid.Load(src)
-		if err != nil {
-			b.Fatal(err)
-		}
+		_, f := ecctest.Open(b, name)
 		for _, isa := range extrema.Available() {
 			b.Run(fmt.Sprintf("%s/%s", name, isa), func(b *testing.B) {
 				job, err := extrema.Implementation{}.Setup(f, bench.Conditions{Scope: bench.E2E, Threads: 1, ISA: isa})

@@ -22,7 +22,6 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/verify"
-	"eccbench/kernels/faults"
 )
 
 // compileOnHost compiles the sliced kernels of a type for the host
@@ -221,11 +220,7 @@ func TestSlicedOnHost(t *testing.T) {
 }
 
 func TestFaultsPlantedInSlicedKernelsShowOnHost(t *testing.T) {
-	planted := faults.Of("ecc_extrema_sliced_uint8")
-	if len(planted) == 0 {
-		t.Fatal("no fault is planted")
-	}
-	for _, fault := range planted {
+	for fault := range planted(t, "ecc_extrema_sliced_uint8") {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
 			program := compileOnHost(t, grid.Uint8, fault)

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"eccbench/datasets"
 	"eccbench/impls/cpu"
 	"eccbench/impls/fullsweep"
 	"eccbench/internal/bench"
@@ -32,14 +31,7 @@ func FuzzConformance(f *testing.F) {
 // The image that is counted is the one that was given, put there once or by each call.
 func TestUploadsOnStandIn(t *testing.T) {
 	for _, name := range []string{"noise/shape=9x7x23/type=uint8/seed=1", "noise/shape=33x40/type=uint8/levels=5/seed=3"} {
-		streamed, err := datasets.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		field, err := grid.Load(streamed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		streamed, field := ecctest.Open(t, name)
 		want, _ := ecctest.Answer(t, cpu.Implementation{}, field, bench.Conditions{Scope: bench.E2E, Threads: 2})
 		for scope, in := range map[bench.Scope]grid.Source{bench.Device: field, bench.E2E: field, bench.File: streamed} {
 			t.Run(fmt.Sprintf("%s/%v", name, scope), func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"testing"
 
+	"eccbench/datasets"
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
 	"eccbench/internal/device/devicetest"
@@ -106,6 +107,19 @@ func introduced(slab []byte, extent, p [3]int64, flat bool) int64 {
 		}
 	}
 	return sum
+}
+
+// Open is the image of an input string, as it is generated, and the same in memory.
+func Open(t testing.TB, name string) (streamed grid.Source, whole *grid.Field) {
+	t.Helper()
+	streamed, err := datasets.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if whole, err = grid.Load(streamed); err != nil {
+		t.Fatal(err)
+	}
+	return streamed, whole
 }
 
 // Answer is the third answer of an implementation, and the parts of its call.
