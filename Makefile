@@ -65,9 +65,10 @@ FAULTS_ecc_fullsweep := atomic barrier flush halo slab tie
 FAULTS_ecc_tiled     := atomic barrier flush halo slab tie
 FAULTS_ecc_extrema_float32 := flush halo owner sign slab
 FAULTS_ecc_extrema_batch_float32 := image owner sign slab
+FAULTS_ecc_extrema_deep_uint16 := overflow twice
 FAULTS_ecc_extrema_ranked_float32 := overflow twice
 FAULTS_ecc_extrema_sliced_uint8 := flush halo owner sign slab
-FAULTY := $(foreach s,ecc_chunked ecc_extrema_batch_float32 ecc_extrema_float32 ecc_extrema_ranked_float32 ecc_extrema_sliced_uint8 ecc_fullsweep ecc_tiled,$(foreach f,$(FAULTS_$(s)),$(s).$(f)))
+FAULTY := $(foreach s,ecc_chunked ecc_extrema_batch_float32 ecc_extrema_deep_uint16 ecc_extrema_float32 ecc_extrema_ranked_float32 ecc_extrema_sliced_uint8 ecc_fullsweep ecc_tiled,$(foreach f,$(FAULTS_$(s)),$(s).$(f)))
 kernels-faults:
 	@for f in $(FAULTY); do $(call compile,$${f%.*}.cu,faults/$$f.ptx,-DFAULT=$${f##*.}) || exit 1; done
 	@$(call compile,faults/misbehave.cu,faults/misbehave.ptx)

@@ -25,6 +25,7 @@ inlined int blocks() { return (int)__nvvm_read_ptx_sreg_nctaid_x(); }
 
 // Loops over what registers hold.
 #define UNROLL _Pragma("unroll")
+#define NOT_UNROLLED _Pragma("nounroll")
 
 template <class A, class B> inlined A as(B b) { return __builtin_bit_cast(A, b); }
 

@@ -5,4 +5,4 @@
 // The kernels of large uint16 images of three dimensions, of at most 1,024 levels.
 #include "sliced_planes.h"
 
-SLICES(uint16)
+ROWS(SLICED, uint16)

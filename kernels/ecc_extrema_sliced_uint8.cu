@@ -5,4 +5,4 @@
 // The kernels of large uint8 images of three dimensions.
 #include "sliced_planes.h"
 
-SLICES(uint8)
+ROWS(SLICED, uint8)

@@ -60,18 +60,23 @@ inlined void slice(image<8, 2> &out, const unsigned (&row)[rows]) {
     transpose(out.slice[w]);
   }
 }
-// The same of ten bits, a word of two columns for each row.
-inlined void slice(image<10, 1> &out, const unsigned (&row)[rows]) {
+// The same of ten bits or sixteen, a word of two columns for each row.
+template <int bits> inlined void slice(image<bits, 1> &out, const unsigned (&row)[rows]) {
   unsigned *s = out.slice[0], upper[8];
   UNROLL for (int k = 0; k < 8; k++) {
     s[k] = permute(row[15 - k], row[7 - k], 0x6240);
     upper[k] = permute(row[15 - k], row[7 - k], 0x7351);
   }
   transpose(s);
-  unsigned even = upper[0], odd = upper[1]; // two bits of each byte are set at most
-  UNROLL for (int k = 2; k < 8; k += 2) even += upper[k] << k, odd += upper[k + 1] << k;
-  exchange<1>(even, odd);
-  s[8] = even, s[9] = odd;
+  if constexpr (bits == 16) {
+    transpose(upper);
+    UNROLL for (int k = 0; k < 8; k++) s[8 + k] = upper[k];
+  } else {
+    unsigned even = upper[0], odd = upper[1]; // two bits of each byte are set at most
+    UNROLL for (int k = 2; k < 8; k += 2) even += upper[k] << k, odd += upper[k + 1] << k;
+    exchange<1>(even, odd);
+    s[8] = even, s[9] = odd;
+  }
 }
 
 // The column after each: that after a thread's last is the next thread's first, and that
@@ -228,6 +233,7 @@ template <class Reader, int words> inlined void each_change(const Reader &in, co
         unsigned four = (k & 1 ? s[w][i] >> 4 : s[w][i]) & 0x0f0f0f0f;
         UNROLL for (int c = 0; c < 2; c++) in.add(row[k], 2 * w + c, (int)dot_bytes(four, 1u << (8 * (2 * c + k / 2)), -8u));
       }
+    in.settle(15 - i);
   }
 }
 
@@ -274,14 +280,14 @@ template <class Reader> inlined void march(Reader &in, int width, int height, in
       next_plane(p, o, falling, at, v, beyond);
       changes(n, handed, whose, fell, falling);
       each_change(in, n);
-      if (lane < rows && !planted(fault::halo)) in.add(of, change_beyond(handed));
+      if (lane < rows && !planted(fault::halo)) in.add_beyond(of, change_beyond(handed));
       in.pass();
       fell = falling;
     }
     if (end < last) {
       changes(n, handed, o, fell, falls<words>{});
       each_change(in, n);
-      if (lane < rows && !planted(fault::halo)) in.add(beyond, change_beyond(handed));
+      if (lane < rows && !planted(fault::halo)) in.add_beyond(beyond, change_beyond(handed));
     }
     sync_warp();
     if (items <= all) return;
@@ -295,24 +301,4 @@ inlined void ready_again() {
   __syncthreads();
   if (!thread_x() && count_block(&ended) == (unsigned)blocks() - 1) queue = 0;
 }
-
-// A block's counters, of each value or level one for so many lanes: in a bank of their
-// own, or shared by few.
-template <int values, int lanes> struct counters {
-  static const unsigned bytes = 4 * values * lanes, stride = 4 * lanes;
-  inlined unsigned mine() { return shared_address(block_changes) + 4 * (thread_x() % lanes); }
-  inlined void clear() {
-    for (int i = thread_x(); i < values * lanes; i += threads()) block_changes[i] = 0;
-    __syncthreads();
-  }
-  inlined void total_up(int64 *total, const int *lut, int n) {
-    __syncthreads();
-    if (planted(fault::flush)) n /= 2;
-    for (int v = thread_x(); v < n; v += threads()) {
-      int sum = 0;
-      for (int i = 0; i < lanes; i++) sum += block_changes[lanes * v + (v + i) % lanes];
-      if (sum) add_global(total + (lut ? lut[v] : v), sum);
-    }
-  }
-};
 }

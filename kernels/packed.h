@@ -18,7 +18,7 @@
 #pragma once
 #include "histogram.h"
 
-const int room = 8192; // a power of two
+const int room = 4096; // a power of two
 static_assert(!(room & (room - 1)), "a counter outside shows by its upper bits");
 
 struct packed {
@@ -44,8 +44,10 @@ struct packed {
   inlined void add(const packed &h, unsigned word, unsigned shift, int change) {
     unsigned addend;
     asm("shf.l.wrap.b32 %0, 0, %1, %2;" : "=r"(addend) : "r"(change), "r"(shift));
-    h.seen |= fetch_add_shared(h.counters + 4 * word, (int)addend);
+    add_at(h, h.counters + 4 * word, (int)addend);
   }
+  // The same at a word's address, of a change that is shifted.
+  inlined void add_at(const packed &h, unsigned address, int addend) { h.seen |= fetch_add_shared(address, addend); }
 
   // Whether one of the counters was outside that the thread added to.
   inlined bool due(const packed &h) { return !planted(fault::overflow) && h.seen & outside; }

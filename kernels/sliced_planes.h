@@ -4,17 +4,78 @@
 // cell is there, and what counter its changes, which are 0, go to does not matter.
 #pragma once
 #include "extrema_sliced.h"
+#include "packed.h"
 
 namespace sliced {
+
+// A word's voxels as factors of two halves or four bytes, and what is added to their sum.
+template <class T> inlined unsigned dot(unsigned of, unsigned factors, unsigned c) {
+  return sizeof(T) == 1 ? dot_bytes(of, factors, c) : dot_halves(of, factors, c);
+}
+
+// A block's counters: of each value or level one for each lane, in a bank of its own.
+template <class T, int of_bits> struct counters {
+  static const int bits = of_bits, lanes = 32, values = 1 << bits;
+  static const unsigned bytes = 4 * values * lanes, stride = 4 * lanes;
+  unsigned mine;
+
+  inlined counters start(int64 *, int) {
+    for (int i = thread_x(); i < values * lanes; i += threads()) block_changes[i] = 0;
+    __syncthreads();
+    return {shared_address(block_changes) + 4 * (thread_x() % lanes)};
+  }
+  // Adds the change of a column of a word.
+  member void add(unsigned of, int column, int change) const { add_shared(dot<T>(of, stride << (8 * column), mine), change); }
+  member bool due() const { return false; }
+  member void relieve(unsigned, int) const {}
+  member void finish(int64 *total, const int *lut, int levels) const {
+    int n = sizeof(T) == 1 ? values : levels; // of uint8 values are counted
+    __syncthreads();
+    if (planted(fault::flush)) n /= 2;
+    for (int v = thread_x(); v < n; v += threads()) {
+      int sum = 0;
+      for (int i = 0; i < lanes; i++) sum += block_changes[lanes * v + (v + i) % lanes];
+      if (sum) add_global(total + (sizeof(T) == 1 && lut ? lut[v] : v), sum);
+    }
+  }
+};
+
+// Counters of 16 bits (packed.h), of up to 65,536 levels of which a word of voxels has two.
+// A change of 0 goes to a word of the thread's bank, so that voxels of one level do not
+// wait for each other where nothing changes.
+struct halved {
+  static const int bits = 16, spare = 32;
+  static const unsigned bytes = 4 * (32768 + spare);
+  packed h;
+  unsigned nowhere;
+
+  inlined halved start(int64 *total, int levels) {
+    auto h = packed::start(total, levels, spare);
+    return {h, h.counters + 4 * (packed::words(levels) + thread_x() % spare)};
+  }
+  member void add(unsigned of, int column, int change) const {
+    unsigned odd = (of & 0x10001) * 0xffff, at = dot_halves(of & 0xfffefffe, 2u << (8 * column), h.counters);
+    packed::add_at(h, change ? at : nowhere, change * (int)dot_halves(odd, 1u << (8 * column), 1));
+  }
+  // Asked after eight voxels at most, each of which changes by 8 at most: whether the
+  // counters of these voxels are to be relieved.
+  member bool due() const {
+    static_assert(packed::holds(8 * 8, 384), "a counter of 16 bits may wrap");
+    bool is = packed::due(h);
+    h.seen = 0;
+    return is;
+  }
+  member void relieve(unsigned of, int column) const { packed::relieve(h, (of >> (16 * column) & 0xffff) >> 1); }
+  member void finish(int64 *, const int *, int) const { packed::finish(h); }
+};
 
 // Three planes of 8 or 16 bits a voxel: the one that is counted, the next, and the one
 // after. A thread has a word of each row, and copies so many bytes at a time; of rows that
 // do not begin at multiples of four, from the multiple before.
-template <class T, int bytes, bool aligned> struct ring {
-  static const int size = sizeof(T), bits = size == 1 ? 8 : 10, words = 2 / size;
+template <class T, class Counters, int bytes, bool aligned> struct ring {
+  static const int size = sizeof(T), bits = Counters::bits, words = 2 / size;
   static const int wide = 128, pitch = wide + 16, slot = rows * pitch, shared = 3 * slot; // in bytes
   static const int copiers = wide / bytes;                                                // threads to a row
-  typedef counters<1 << bits, 32> table;
   typedef unsigned row;
 
   const uint8 *image, *p, *beyond_p; // where the thread copies from next
@@ -22,13 +83,16 @@ template <class T, int bytes, bool aligned> struct ring {
   int width, left;                   // planes that are still to be copied
   unsigned now, next, far;           // slots
   unsigned first;                    // where the tile begins in the plane that is counted, of which two bits matter
-  unsigned counter, bias;
+  unsigned bias;
+  Counters counted;
 
-  inlined ring make(const T *image, int width, int height, unsigned bias, unsigned slots) {
+  // Behind the counters each warp has its planes.
+  inlined ring make(const T *image, int width, int height, unsigned bias, const Counters &counted) {
+    unsigned slots = shared_address(block_changes) + Counters::bytes + (thread_x() >> 5) * shared;
     ring in{};
     in.image = (const uint8 *)image, in.width = width * size, in.plane = (int64)width * height * size;
     in.now = slots, in.next = slots + slot, in.far = slots + 2 * slot;
-    in.counter = table::mine(), in.bias = bias;
+    in.bias = bias, in.counted = counted;
     return in;
   }
   member void begin(int x, int y, int z, int planes) {
@@ -81,11 +145,17 @@ template <class T, int bytes, bool aligned> struct ring {
     UNROLL for (int i = 0; i < rows; i++) of[i] = take(i, true);
     slice(v, of);
   }
-  member void add(unsigned of, int column, int change) const {
-    unsigned scaled = table::stride << (8 * column);
-    add_shared(size == 1 ? dot_bytes(of, scaled, counter) : dot_halves(of, scaled, counter), change);
+  member void add(unsigned of, int column, int change) const { counted.add(of, column, change); }
+  // Ends a turn that took four rows, r the first. What it does then is seldom, so it is
+  // short.
+  member void settle(int r) const {
+    if (!counted.due()) return;
+    NOT_UNROLLED for (int i = 0; i < 8; i++) counted.relieve(take(r - 4 * (i >> 1)), i & 1);
   }
-  member void add(unsigned beyond, int change) const { add_shared(counter + table::stride * beyond, change); }
+  member void add_beyond(unsigned beyond, int change) const {
+    counted.add(beyond, 0, change);
+    if (counted.due()) counted.relieve(beyond, 0);
+  }
   member void pass() {
     copy(now);
     unsigned last = now;
@@ -95,19 +165,26 @@ template <class T, int bytes, bool aligned> struct ring {
 };
 }
 
-// The kernels of a type: for rows that begin at multiples
-// of 16 bytes, of four, and anywhere.
-#define SLICED(name, T, chunk, aligned)                                                                             \
+// The kernels of a type: for rows that begin at multiples of 16 bytes, of four, and
+// anywhere.
+#define SLICED(name, T, chunk, aligned)                                                                              \
   extern "C" __global__ __attribute__((launch_bounds(384, 1))) void ecc_extrema_sliced##name##_3d_##T(               \
       const T *image, int width, int height, int depth, int segment, float32, float32, unsigned bias, int64 *copy,   \
       unsigned *done, int levels, int, int, float32, float32, const int *lut, const float32 *, int64 *total, int) {  \
-    typedef sliced::ring<T, chunk, aligned> ring;                                                                    \
-    ring::table::clear();                                                                                            \
-    unsigned slots = shared_address(block_changes) + ring::table::bytes + (thread_x() >> 5) * ring::shared;          \
-    ring in = ring::make(image, width, height, bias, slots);                                                         \
+    typedef sliced::counters<T, sizeof(T) == 1 ? 8 : 10> counters;                                                   \
+    auto in = sliced::ring<T, counters, chunk, aligned>::make(image, width, height, bias, counters::start(total, levels)); \
     sliced::march(in, width, height, depth, segment);                                                                \
-    ring::table::total_up(total, lut, sizeof(T) == 1 ? 256 : levels);                                                \
+    in.counted.finish(total, lut, levels);                                                                           \
     sliced::ready_again();                                                                                           \
     hand_over(total, levels, copy, done);                                                                            \
   }
-#define SLICES(T) SLICED(, T, 16, true) SLICED(_fours, T, 4, true) SLICED(_unaligned, T, 4, false)
+#define DEEP(name, T, chunk, aligned)                                                                                \
+  extern "C" __global__ __attribute__((launch_bounds(384, 1))) void ecc_extrema_deep##name##_3d_##T(                 \
+      const T *image, int width, int height, int depth, int segment, float32, float32, unsigned bias, int levels,    \
+      int, int, float32, float32, const int *, const float32 *, int64 *total, int) {                                 \
+    auto in = sliced::ring<T, sliced::halved, chunk, aligned>::make(image, width, height, bias, sliced::halved::start(total, levels)); \
+    sliced::march(in, width, height, depth, segment);                                                                \
+    in.counted.finish(total, nullptr, levels);                                                                       \
+    sliced::ready_again();                                                                                           \
+  }
+#define ROWS(KERNEL, T) KERNEL(, T, 16, true) KERNEL(_fours, T, 4, true) KERNEL(_unaligned, T, 4, false)

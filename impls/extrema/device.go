@@ -14,9 +14,9 @@ import (
 )
 
 // OnDevice counts extrema of a resident image (kernels/extrema_3d.h). Large 3D images of
-// uint8, and of 16-bit types on at most 1,024 successive levels, are compared 32 voxels
-// at a time, a bit of each (kernels/extrema_sliced.h). Of others, where the
-// image's values stand on evenly spaced levels, those of 16-bit types on
+// uint8, and of 16-bit types on at most 1,024 successive levels or on more than 31,744,
+// are compared 32 voxels at a time, a bit of each (kernels/extrema_sliced.h). Of others,
+// where the image's values stand on evenly spaced levels, those of 16-bit types on
 // successive ones, their levels are compared: to 31,744 two at a time, as pairs of
 // halves, and to as many as a block has counters of 16 bits for one at a time.
 // Those of uint8 are pairs on any levels. Other images are compared a float32 at a
@@ -75,23 +75,30 @@ func kinds() []kind {
 func single() kind { return kind{name: "single", threads: 128, voxels: 1, hands: true} }
 
 // sliced compares a bit of 32 voxels at a time (kernels/extrema_sliced.h): of large 3D
-// images, to 8 bits of uint8, to 10 of levels.
+// images, to 8 bits of uint8, to 10 of levels; and deep to 16 bits of levels, whose
+// counters are shared by all lanes.
 func sliced() kind {
 	return kind{name: "sliced", threads: 384, voxels: sliceLanes, unit: 1, levels: 1 << 10, shares: 1, hands: true}
 }
 
+func deep() kind {
+	return kind{name: "deep", threads: 384, voxels: sliceLanes, unit: 1, levels: 1 << 16, shares: 2}
+}
+
 func (k kind) slices() bool { return k.voxels == sliceLanes }
 
-// slicedShared is what a block of the sliced kernels has in shared memory, in bytes: three
-// planes of each warp, and counters of each value or level for each lane
-// (kernels/sliced_planes.h).
+// slicedShared is what a block of the sliced kernels has in shared memory, in bytes:
+// counters, and three planes of each warp (kernels/sliced_planes.h).
 func (k kind) slicedShared(t grid.Type) int64 {
 	const row, beyond, lanes = 128, 16, 32 // bytes of a warp's rows, and beyond
-	warp, counters := int64(3*slicedRows*(row+beyond)), 4*k.levels*lanes
-	if t == grid.Uint8 {
-		counters = 4 << 8 * lanes
+	counters := k.levels * lanes
+	switch {
+	case k.shares > 1:
+		counters = k.levels/k.shares + spare
+	case t == grid.Uint8:
+		counters = 1 << 8 * lanes
 	}
-	return k.threads/lanes*warp + counters
+	return 4*counters + k.threads/lanes*3*slicedRows*(row+beyond)
 }
 
 // counters is how many of 32 bits a block has in shared memory.
@@ -158,7 +165,7 @@ type scaling struct {
 // levels apart.
 func (k kind) scaling(t grid.Type, l grid.Ladder) (s scaling, ok bool) {
 	if t == grid.Uint8 {
-		return s, k.name == "" || k.slices()
+		return s, k.name == "" || k.name == "sliced"
 	}
 	lo, step, even := l.Affinity()
 	if !even || l.Len() > k.levels {
@@ -194,7 +201,7 @@ func (k kind) scaling(t grid.Type, l grid.Ladder) (s scaling, ok bool) {
 func fastest(in grid.Source, shared int64, large3D bool) (k kind, s scaling, ok bool) {
 	list := kinds()
 	if large3D && in.Type() != grid.Float32 {
-		list = slices.Insert(list, 0, sliced())
+		list = slices.Insert(slices.Insert(list, 2, deep()), 0, sliced())
 	}
 	for _, k := range list {
 		if s, ok := k.scaling(in.Type(), in.Ladder()); ok && 4*k.counters(in.Type(), in.Ladder())+k.beside() <= shared {
@@ -255,8 +262,6 @@ func (k kind) kernel(in grid.Source, s grid.Shape, ptx func(string) ([]byte, err
 	case k.slices() && row%16 != 0:
 		kernel.Method += "_fours"
 	}
-	// Of uint8 values are counted, of other types their levels.
-	kernel.Levels = k.slices() && in.Type() != grid.Uint8
 	kernel.Counters = k.counters(in.Type(), in.Ladder())
 	return kernel
 }

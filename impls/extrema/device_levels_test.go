@@ -20,11 +20,15 @@ import (
 // of 0, from the level of each voxel.
 func image(t testing.TB, s grid.Shape, typ grid.Type, levels int64, level func(z, y, x int64) int64) *grid.Field {
 	t.Helper()
-	lo := int64(0)
-	if typ == grid.Int16 {
-		lo = math.MinInt16
+	return imageFrom(t, s, typ, least(typ), levels, level)
+}
+
+// least is the least value of an integer type, and 0 of float32.
+func least(t grid.Type) int64 {
+	if t == grid.Int16 {
+		return math.MinInt16
 	}
-	return imageFrom(t, s, typ, lo, levels, level)
+	return 0
 }
 
 // imageFrom is image with the first level at lo.

@@ -20,18 +20,20 @@ func TestConformanceAsLargeOnDevice(t *testing.T) {
 	ecctest.Run(t, extrema.AsLarge(extrema.OnDevice{Open: ecctest.Device(t)}))
 }
 
-// wrongSliced are the images for the sliced kernels that an implementation answers
-// otherwise than the host does.
-func wrongSliced(t *testing.T, impl bench.Implementation[grid.Source, ecc.VCEC], typ grid.Type) iter.Seq2[slicedCase, *verify.Diff] {
-	list, most := slicedCases(typ), int64(1<<10)
+// wrongSliced are the images for sliced kernels, or beside them, that an implementation
+// answers otherwise than the host does.
+func wrongSliced(t *testing.T, impl bench.Implementation[grid.Source, ecc.VCEC], kind onHostKind, typ grid.Type) iter.Seq2[slicedCase, *verify.Diff] {
+	list, most := kind.cases(typ), map[string]int64{"sliced": 1 << 10, "deep": 1 << 16}[kind.name]
 	if typ == grid.Uint8 {
 		most = 1 << 8
 	}
 	for _, w := range []int64{64, 132, 300} { // of more segments than one
-		list = append(list, slicedCase{shape: grid.Shape{D: 40, H: 31, W: w}, levels: most})
+		list = append(list, slicedCase{shape: grid.Shape{D: 40, H: 31, W: w}, lo: least(typ), levels: most})
 	}
 	if typ != grid.Uint8 { // by other kernels
-		list = append(list, slicedCase{shape: grid.Shape{D: 3, H: 31, W: 132}, levels: most + 1})
+		for _, n := range []int64{1<<10 + 1, 31744} {
+			list = append(list, slicedCase{shape: grid.Shape{D: 3, H: 31, W: 132}, lo: least(typ), levels: n})
+		}
 	}
 	return func(yield func(slicedCase, *verify.Diff) bool) {
 		for _, c := range list {
@@ -45,9 +47,11 @@ func wrongSliced(t *testing.T, impl bench.Implementation[grid.Source, ecc.VCEC],
 
 func TestSlicedOnDevice(t *testing.T) {
 	impl := extrema.AsLarge(extrema.OnDevice{Open: ecctest.Device(t)})
-	for _, typ := range []grid.Type{grid.Uint8, grid.Int16, grid.Uint16} {
-		for c, d := range wrongSliced(t, impl, typ) {
-			t.Errorf("%v, %v: %v", typ, c, d)
+	for _, kind := range onHostKinds() {
+		for _, typ := range kind.types {
+			for c, d := range wrongSliced(t, impl, kind, typ) {
+				t.Errorf("%s %v, %v: %v", kind.name, typ, c, d)
+			}
 		}
 	}
 }
@@ -56,15 +60,18 @@ func TestSlicedOnDevice(t *testing.T) {
 // wider than a warp's columns.
 func TestFaultsPlantedInSlicedKernelsShow(t *testing.T) {
 	open := ecctest.Device(t)
-	for fault, ptx := range planted(t, "ecc_extrema_sliced_uint8") {
-		t.Run(fault, func(t *testing.T) {
-			impl := extrema.AsLarge(extrema.OnDevice{Open: open, PTX: ptx})
-			for c, d := range wrongSliced(t, impl, grid.Uint8) {
-				t.Logf("%v: %v", c, d)
-				return
-			}
-			t.Error("all answers are right")
-		})
+	for _, kind := range onHostKinds() {
+		typ, source := kind.faulty()
+		for fault, ptx := range planted(t, source) {
+			t.Run(kind.name+"/"+fault, func(t *testing.T) {
+				impl := extrema.AsLarge(extrema.OnDevice{Open: open, PTX: ptx})
+				for c, d := range wrongSliced(t, impl, kind, typ) {
+					t.Logf("%v: %v", c, d)
+					return
+				}
+				t.Error("all answers are right")
+			})
+		}
 	}
 }
 

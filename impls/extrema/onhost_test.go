@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,9 +23,9 @@ import (
 	"eccbench/internal/verify"
 )
 
-// compileOnHost compiles the sliced kernels of a type for the host
+// compileOnHost compiles the sliced or deep kernels of a type for the host
 // (kernels/onhost/launch.cc), with a fault or fault none.
-func compileOnHost(t *testing.T, typ grid.Type, fault string) (program string) {
+func compileOnHost(t *testing.T, kind string, typ grid.Type, fault string) (program string) {
 	t.Helper()
 	skip := t.Skipf
 	if os.Getenv("ECCBENCH_REQUIRE_FAKE") == "1" {
@@ -42,7 +41,7 @@ func compileOnHost(t *testing.T, typ grid.Type, fault string) (program string) {
 		}
 	}
 	program = filepath.Join(t.TempDir(), "launch")
-	args := []string{"-std=c++17", "-O1", "-w", "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-DON_HOST", "-DTYPE=" + typ.String()}
+	args := []string{"-std=c++17", "-O1", "-w", "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-DON_HOST", "-DKIND=" + kind, "-DTYPE=" + typ.String()}
 	if fault != "none" {
 		args = append(args, "-DFAULT="+fault)
 	}
@@ -69,7 +68,7 @@ type onHostKernels struct {
 
 func (k *onHostKernels) find(name string) devicetest.Kernel {
 	switch {
-	case strings.HasPrefix(name, "ecc_extrema_sliced_"):
+	case strings.HasPrefix(name, "ecc_extrema_sliced_"), isDeep(name):
 		return func(at func(uint64) ([]byte, error), args []any) error { return k.launch(name, at, args) }
 	case strings.HasPrefix(name, "ecc_extrema_strays_"):
 		return func(func(uint64) ([]byte, error), []any) error { return nil } // every value stands on the ladder
@@ -77,8 +76,14 @@ func (k *onHostKernels) find(name string) devicetest.Kernel {
 	return func(func(uint64) ([]byte, error), []any) error { return fmt.Errorf("%s: not a sliced kernel", name) }
 }
 
+func isDeep(name string) bool { return strings.HasPrefix(name, "ecc_extrema_deep_") }
+
 func (k *onHostKernels) launch(name string, at func(uint64) ([]byte, error), args []any) error {
-	const bias, copyTo, word, levels, lut = 7, 8, 9, 10, 15
+	const bias, copyTo, word = 7, 8, 9
+	levels, lut, total := 10, 15, 17
+	if isDeep(name) { // hands nothing over
+		levels, lut, total = 8, 13, 15
+	}
 	edge := extrema.Guard(k.in)
 	memory, err := at(args[0].(uint64) - uint64(edge))
 	if err != nil {
@@ -95,7 +100,7 @@ func (k *onHostKernels) launch(name string, at func(uint64) ([]byte, error), arg
 	if k.as.segment > 0 {
 		segment = k.as.segment
 	}
-	threads, shared := extrema.SlicedBlock(k.in.Type())
+	threads, shared := extrema.SlicedBlock(k.in.Type(), isDeep(name))
 	shared -= k.withheldShared
 	var list []string
 	for _, arg := range []any{name, k.as.blocks, threads, shared, len(memory), edge, args[1], args[2], args[3], segment, args[bias], args[levels], len(values) / 4} {
@@ -108,19 +113,23 @@ func (k *onHostKernels) launch(name string, at func(uint64) ([]byte, error), arg
 	if err := launch.Run(); err != nil {
 		return fmt.Errorf("%s: %w: %s", name, err, strings.TrimSpace(problem.String()))
 	}
-	table, err := at(args[copyTo].(uint64))
-	if err != nil {
-		return err
-	}
 	if size := 8 * int(args[levels].(int32)); out.Len() != size {
 		return fmt.Errorf("%s: a table of %d bytes, want %d", name, out.Len(), size)
 	}
-	copy(table, out.Bytes())
-	done, err := at(args[word].(uint64))
+	to := args[total].(device.Buffer).Address()
+	if !isDeep(name) {
+		to = args[copyTo].(uint64)
+		done, err := at(args[word].(uint64))
+		if err != nil {
+			return err
+		}
+		binary.LittleEndian.PutUint32(done, 1)
+	}
+	table, err := at(to)
 	if err != nil {
 		return err
 	}
-	binary.LittleEndian.PutUint32(done, 1)
+	copy(table, out.Bytes())
 	return nil
 }
 
@@ -156,32 +165,57 @@ func (k *onHostKernels) arranged(t *testing.T, want ecc.VCEC, list []arrangement
 	return nil
 }
 
-// A slicedCase is an image for the sliced kernels, and how it is divided.
+// A slicedCase is an image for the sliced kernels, of all levels in no order or one of
+// crowds, and how it is divided.
 type slicedCase struct {
 	shape      grid.Shape
 	lo, levels int64
 	list       []arrangement
+	crowd      string
 }
 
 func (c slicedCase) String() string {
-	return fmt.Sprintf("%v, %d levels from %d", c.shape, c.levels, c.lo)
+	return fmt.Sprintf("%s%v, %d levels from %d", c.crowd, c.shape, c.levels, c.lo)
 }
 
 func (c slicedCase) image(t *testing.T, typ grid.Type) *grid.Field {
-	return imageFrom(t, c.shape, typ, c.lo, c.levels, scattered(c.levels))
+	level := scattered(c.levels)
+	if c.crowd != "" {
+		level = crowds()[c.crowd]
+	}
+	return imageFrom(t, c.shape, typ, c.lo, c.levels, level)
 }
 
-// slicedCases have tiles that the image fills and does not, rows that begin at multiples
+// slicedCases are for the kernels that have counters of each level for each lane.
+func slicedCases(typ grid.Type) []slicedCase {
+	if typ == grid.Uint8 {
+		return casesOf(typ, 2, 5, 256)
+	}
+	return casesOf(typ, 2, 5, 256, 1000, 1024)
+}
+
+// deepCases are for those that have counters of 16 bits, which are to hold more than that
+// in some.
+func deepCases(typ grid.Type) []slicedCase {
+	list := casesOf(typ, 31745, 50001, 65535, 65536)
+	for name := range crowds() {
+		list = append(list, slicedCase{grid.Shape{D: 30, H: 46, W: 64}, least(typ), 1 << 16, []arrangement{{1, 0}, {1, 7}}, name})
+	}
+	return list
+}
+
+// casesOf have tiles that the image fills and does not, rows that begin at multiples
 // of 16 bytes, of four, and anywhere, and levels to both extremes of the type. Not all are
 // tried with all, but each with many.
-func slicedCases(typ grid.Type) (list []slicedCase) {
-	lo, hi, between, numbers := int64(0), int64(1<<16), int64(1000), []int64{2, 5, 256, 1000, 1024}
+func casesOf(typ grid.Type, numbers ...int64) (list []slicedCase) {
+	lo, between := least(typ), int64(1000)
 	switch typ {
 	case grid.Uint8:
-		hi, between, numbers = 1<<8, 0, numbers[:3]
+		between = 0
 	case grid.Int16:
-		lo, hi, between = math.MinInt16, math.MaxInt16+1, -300
+		between = -300
 	}
+	hi := lo + 1<<(8*typ.Size())
 	divided := []arrangement{{1, 0}, {1, 1}, {3, 2}, {2, 3}, {3, 100}}
 	for i, s := range []grid.Shape{
 		{D: 2, H: 1, W: 1}, {D: 5, H: 40, W: 1}, {D: 3, H: 20, W: 2}, {D: 4, H: 1, W: 4}, {D: 9, H: 7, W: 5}, {D: 3, H: 31, W: 8},
@@ -193,9 +227,9 @@ func slicedCases(typ grid.Type) (list []slicedCase) {
 			if len(numbers) > 3 && (i+j)%2 == 1 {
 				continue
 			}
-			first := []int64{lo, hi - n, between}[(i+j)%3]
+			first := []int64{lo, hi - n, min(between, hi-n)}[(i+j)%3]
 			k := (i + j/2) % len(divided)
-			list = append(list, slicedCase{s, first, n, []arrangement{divided[k], divided[(k+1)%len(divided)]}})
+			list = append(list, slicedCase{s, first, n, []arrangement{divided[k], divided[(k+1)%len(divided)]}, ""})
 		}
 	}
 	return list
@@ -204,40 +238,64 @@ func slicedCases(typ grid.Type) (list []slicedCase) {
 // The sliced kernels, compiled for the host, agree with the enumeration of all cells, and
 // reach no memory that they are not given.
 func TestSlicedOnHost(t *testing.T) {
-	for _, typ := range []grid.Type{grid.Uint8, grid.Int16, grid.Uint16} {
-		t.Run(typ.String(), func(t *testing.T) {
-			t.Parallel()
-			program := compileOnHost(t, typ, "none")
-			for _, c := range slicedCases(typ) {
-				in := c.image(t, typ)
-				k := onHostKernels{program: program, in: in}
-				if err := k.arranged(t, ecctest.BruteForce(in), c.list); err != nil {
-					t.Errorf("%v, %v", c, err)
+	for _, kind := range onHostKinds() {
+		for _, typ := range kind.types {
+			t.Run(kind.name+"/"+typ.String(), func(t *testing.T) {
+				t.Parallel()
+				program := compileOnHost(t, kind.name, typ, "none")
+				for _, c := range kind.cases(typ) {
+					in := c.image(t, typ)
+					k := onHostKernels{program: program, in: in}
+					if err := k.arranged(t, ecctest.BruteForce(in), c.list); err != nil {
+						t.Errorf("%v, %v", c, err)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }
 
+// onHostKinds are kinds of kernels that are compiled for the host, of which types, and
+// cases for them.
+func onHostKinds() []onHostKind {
+	words := []grid.Type{grid.Int16, grid.Uint16}
+	return []onHostKind{{"sliced", append(words, grid.Uint8), slicedCases}, {"deep", words, deepCases}}
+}
+
+type onHostKind struct {
+	name  string
+	types []grid.Type
+	cases func(grid.Type) []slicedCase
+}
+
+// faulty is the type whose kernels have faults planted, and their source.
+func (k onHostKind) faulty() (t grid.Type, source string) {
+	t = k.types[len(k.types)-1]
+	return t, fmt.Sprintf("ecc_extrema_%s_%v", k.name, t)
+}
+
 func TestFaultsPlantedInSlicedKernelsShowOnHost(t *testing.T) {
-	for fault := range planted(t, "ecc_extrema_sliced_uint8") {
-		t.Run(fault, func(t *testing.T) {
-			t.Parallel()
-			program := compileOnHost(t, grid.Uint8, fault)
-			for _, c := range slicedCases(grid.Uint8) {
-				in := c.image(t, grid.Uint8)
-				k := onHostKernels{program: program, in: in}
-				err := k.arranged(t, ecctest.BruteForce(in), c.list)
-				if errors.As(err, &disagreement{}) {
-					t.Logf("%v, %v", c, err)
-					return
+	for _, kind := range onHostKinds() {
+		typ, source := kind.faulty()
+		for fault := range planted(t, source) {
+			t.Run(kind.name+"/"+fault, func(t *testing.T) {
+				t.Parallel()
+				program := compileOnHost(t, kind.name, typ, fault)
+				for _, c := range kind.cases(typ) {
+					in := c.image(t, typ)
+					k := onHostKernels{program: program, in: in}
+					err := k.arranged(t, ecctest.BruteForce(in), c.list)
+					if errors.As(err, &disagreement{}) {
+						t.Logf("%v, %v", c, err)
+						return
+					}
+					if err != nil {
+						t.Fatalf("%v, %v", c, err)
+					}
 				}
-				if err != nil {
-					t.Fatalf("%v, %v", c, err)
-				}
-			}
-			t.Error("all answers are right")
-		})
+				t.Error("all answers are right")
+			})
+		}
 	}
 }
 
@@ -246,7 +304,7 @@ func TestFaultsPlantedInSlicedKernelsShowOnHost(t *testing.T) {
 func TestSlicedOnHostKeepToTheirMemory(t *testing.T) {
 	t.Parallel()
 	const warp = 3 * 16 * 144
-	program := compileOnHost(t, grid.Uint8, "none")
+	program := compileOnHost(t, "sliced", grid.Uint8, "none")
 	in := imageFrom(t, grid.Shape{D: 3, H: 16, W: 256}, grid.Uint8, 0, 5, scattered(5))
 	want := ecctest.BruteForce(in)
 	for what, k := range map[string]onHostKernels{

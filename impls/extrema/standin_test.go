@@ -19,7 +19,7 @@ import (
 )
 
 // The kernels' names: what they do, dimension and type.
-var kernelName = regexp.MustCompile(`^ecc_extrema_(?:(strays)|(?:(?:single|small|small_narrow|batch(?:_(?:narrow|unaligned|single))?)_|(?:(?:wide|ranked)_)?(?:unaligned_)?|sliced_(?:(?:fours|unaligned)_)?)([23])d)_(\w+)$`)
+var kernelName = regexp.MustCompile(`^ecc_extrema_(?:(strays)|(?:(?:single|small|small_narrow|batch(?:_(?:narrow|unaligned|single))?)_|(?:(?:wide|ranked)_)?(?:unaligned_)?|(?:sliced|deep)_(?:(?:fours|unaligned)_)?)([23])d)_(\w+)$`)
 
 // standInKernel does on the host what a kernel does, by the implementation on the
 // host: it sees what the kernel is passed, and nothing else.

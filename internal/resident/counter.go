@@ -42,7 +42,6 @@ type Kernel struct {
 	Type   grid.Type
 	Ladder grid.Ladder
 	Images int64 // of a batch, each with a table of int32; 0 for one image, with a table of int64
-	Levels bool  // are what the kernel counts: it is given no table of the values' levels
 
 	Others []string // kernels of the module that Run launches
 

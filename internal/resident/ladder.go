@@ -18,9 +18,9 @@ type Ladder struct {
 	lut, values           device.Buffer // nil where the kernel needs none
 }
 
-// putLadder copies what a kernel needs of its ladder to the device: nothing for an
-// identity ladder, nor where it counts by levels; the level of each value for 8 and
-// 16-bit types, the levels' values for float32.
+// putLadder copies what a kernel may need of its ladder to the device: nothing for an
+// identity ladder; the level of each value for 8 and 16-bit types, the levels' values for
+// float32.
 func putLadder(d device.Device, s device.Stream, kernel Kernel) (*Ladder, error) {
 	t, l := kernel.Type, kernel.Ladder
 	k := &Ladder{levels: int32(l.Len())}
@@ -39,7 +39,7 @@ func putLadder(d device.Device, s device.Stream, kernel Kernel) (*Ladder, error)
 	if t == grid.Int16 {
 		k.least = math.MinInt16
 	}
-	if kernel.Levels || l.Key() == grid.Identity(t).Key() {
+	if l.Key() == grid.Identity(t).Key() {
 		return k, nil
 	}
 	n := int64(1) << (8 * t.Size())

@@ -15,6 +15,7 @@ import (
 var planted = map[string][]string{
 	"ecc_chunked":                {"atomic", "barrier", "flush", "halo", "slab", "tie"},
 	"ecc_extrema_batch_float32":  {"image", "owner", "sign", "slab"},
+	"ecc_extrema_deep_uint16":    {"overflow", "twice"},
 	"ecc_extrema_float32":        {"flush", "halo", "owner", "sign", "slab"},
 	"ecc_extrema_ranked_float32": {"overflow", "twice"},
 	"ecc_extrema_sliced_uint8":   {"flush", "halo", "owner", "sign", "slab"},

@@ -13,6 +13,7 @@
 #include <memory>
 #include <ucontext.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #define __global__
@@ -21,6 +22,7 @@
 #define member inline
 #define inlined static member
 #define UNROLL
+#define NOT_UNROLLED
 
 typedef unsigned char uint8;
 typedef short int16;
@@ -140,6 +142,14 @@ inlined unsigned vote(bool b) {
 
 inlined unsigned shared_address(int *p) { return onhost::shared_begin + (unsigned)((char *)p - (char *)block_changes); }
 inlined void add_shared(unsigned address, int v) { *(int *)onhost::reach_shared("adds to", address, 4) += v; }
+inlined unsigned fetch_add_shared(unsigned address, int v) {
+  unsigned *p = (unsigned *)onhost::reach_shared("adds to", address, 4), old = *p;
+  *p += (unsigned)v;
+  return old;
+}
+inlined unsigned exchange_shared(unsigned address, unsigned v) {
+  return std::exchange(*(unsigned *)onhost::reach_shared("exchanges", address, 4), v);
+}
 inlined void add_global(int64 *p, int64 v) { *onhost::reach_global("adds to", onhost::table, p) += v; }
 
 template <int bytes> inlined void copy_to_shared(unsigned to, const void *from) {
