@@ -129,6 +129,22 @@ func TestTimeBetweenCallsCounts(t *testing.T) {
 	}
 }
 
+// So it does towards the warm-up, whose calls alone would take for ever.
+func TestTimeBetweenCallsWarmsUp(t *testing.T) {
+	calls := 0
+	r := &trial[int, int]{
+		b: &bound[int, int]{bench.Workload[int, int]{Encode: func(int) []byte { calls++; return nil }}},
+		t: Task{Inputs: []string{"x"}, Sampling: &Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Hour, WarmUp: 8 * time.Millisecond}},
+	}
+	r.inputs, r.jobs, r.answers = []int{0}, []bench.Job[int]{talker{}}, make([][]answer[int], 1)
+	if err := r.measure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if calls < 5 || calls > 7 { // the first, two or three of 20 ms each in 40, three samples
+		t.Errorf("%d calls to warm up for 8 ms and take three samples", calls)
+	}
+}
+
 // What is faster than its ceiling is implausible: than the ceiling's median in
 // memory, than its fastest call and half as much again on a disk.
 func TestImplausible(t *testing.T) {

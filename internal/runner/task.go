@@ -31,7 +31,7 @@ type Sampling struct {
 	MinSamples int           `json:"min_samples"`
 	MaxSamples int           `json:"max_samples"`
 	MaxTime    time.Duration `json:"max_time"`
-	WarmUp     time.Duration `json:"warm_up"` // calls before the first sample take at least this long
+	WarmUp     time.Duration `json:"warm_up"` // calls before the first sample take this long, or with what is between them five times as long
 }
 
 // DefaultSampling stops at ±1 % with at least 10 samples, 200 samples or 5 s.
