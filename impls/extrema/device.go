@@ -268,17 +268,20 @@ func (k kind) kernel(in grid.Source, s grid.Shape, ptx func(string) ([]byte, err
 
 // segment is the number of slices that a warp marches through. It reads two more,
 // so few long segments are cheap, but blocks take them in turn, and in the last turn
-// few may have one: those take more than half the time that all together take.
-// Measured on an H200, as the tails are.
+// few may have one: those take more than half the time that all together take, of the
+// sliced kernels nearly all of it, for a warp alone is as slow. Measured on an H200, as
+// the tails are.
 func (k kind) segment(s grid.Shape, t grid.Type, blocks int64) int64 {
 	warps, voxels := k.threads/32, k.voxels
 	n, h, w := ecc.Stack(s)
 	across := (w + columns - 1) / columns
-	groups, rows, tail := across*(((h+2*voxels)/(2*voxels)+warps-1)/warps), int64(1), 0.3
+	groups, rows := across*(((h+2*voxels)/(2*voxels)+warps-1)/warps), int64(1)
+	tail, alone, more := 0.3, 0.5, 2.0
 	switch {
 	case k.slices(): // a warp at a time, of 128 bytes of a row
 		wide := columns / t.Size()
 		groups, blocks = (w+wide-1)/wide*((h+slicedRows-2)/(slicedRows-1)), blocks*warps
+		tail, alone, more = 0, 0.85, 2.6
 	case s.D == 1:
 		groups, rows, tail = (across+2*warps-1)/(2*warps), voxels, 0.05
 	}
@@ -288,9 +291,9 @@ func (k kind) segment(s grid.Shape, t grid.Type, blocks int64) int64 {
 		items := groups * ((n + rows*length - 1) / (rows * length))
 		turns := float64(items / blocks)
 		if rest := items % blocks; rest > 0 {
-			turns += 0.5 + 0.5*float64(rest)/float64(blocks)
+			turns += alone + (1-alone)*float64(rest)/float64(blocks)
 		}
-		if cost := (turns + tail) * float64(length+2); cost < least {
+		if cost := (turns + tail) * (float64(length) + more); cost < least {
 			best, least = length, cost
 		}
 	}
