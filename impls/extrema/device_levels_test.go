@@ -228,16 +228,17 @@ func planted(t *testing.T, source string) iter.Seq2[string, func(string) ([]byte
 // What is planted in the move of a counter that has little room left shows.
 func TestFaultsOfTheMoveAreCaught(t *testing.T) {
 	open := ecctest.Device(t)
-	const source = "ecc_extrema_ranked_float32"
-	in := crowd(t, "corners", grid.Float32, false)
-	want := onHost(t, in)
-	for fault, ptx := range planted(t, source) {
-		impl := extrema.OnDevice{Open: open, PTX: ptx}
-		d := agree(t, impl, in, want)
-		if d == nil {
-			t.Errorf("%s: the answers are right", fault)
-			continue
+	for source, typ := range map[string]grid.Type{"ecc_extrema_ranked_float32": grid.Float32, "ecc_extrema_deep_uint16": grid.Uint16} {
+		in := crowd(t, "corners", typ, false)
+		want := onHost(t, in)
+		for fault, ptx := range planted(t, source) {
+			impl := extrema.OnDevice{Open: open, PTX: ptx}
+			d := agree(t, impl, in, want)
+			if d == nil {
+				t.Errorf("%s: %s: the answers are right", source, fault)
+				continue
+			}
+			t.Logf("%s: %s: %v", source, fault, d)
 		}
-		t.Logf("%s: %v", fault, d)
 	}
 }
