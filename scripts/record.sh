@@ -2,7 +2,7 @@
 # Records what the implementations reach on this machine and its NVIDIA device,
 # and writes OUTDIR/report.md with a plot for each table.
 #
-#   scripts/record.sh OUTDIR [--quick]
+#   scripts/record.sh OUTDIR [--quick] [--only 'PART...']
 #
 # Needs a driver of CUDA 11.8 or later; no toolkit. Builds bin/eccbench with Go,
 # or uses the one that is there. Takes at most about 30 minutes, 3 with --quick:
@@ -10,20 +10,27 @@
 # give each machine, and each version of the program, an OUTDIR of its own.
 # Ends with the highest exit code of its runs (eccbench --help lists them).
 #
+# A part is a results file, OUTDIR/<part>.jsonl, or a pattern of such names: 'kernel-*'
+# measures two, '' none and writes the report of what is there. On a machine with several
+# devices, CUDA_VISIBLE_DEVICES gives parts that run at the same time one each; taskset(1)
+# does so for the cores.
+#
 # Variables: ECCBENCH_RECORD_SIZES_3D, ECCBENCH_RECORD_SIZES_2D (as --sizes),
 # ECCBENCH_RECORD_GENS, ECCBENCH_RECORD_TYPES (comma lists),
 # ECCBENCH_RECORD_SECONDS (for all runs), ECCBENCH (the program to use).
 set -u
 
-usage() { echo "usage: $0 OUTDIR [--quick]" >&2; exit 64; }
+usage() { echo "usage: $0 OUTDIR [--quick] [--only 'PART...']" >&2; exit 64; }
 
-out='' quick=''
-for arg in "$@"; do
-	case $arg in
+out='' quick='' parts='*'
+while [ $# -gt 0 ]; do
+	case $1 in
 	--quick) quick=1 ;;
+	--only) [ $# -ge 2 ] || usage; parts=$2; shift ;;
 	-*) usage ;;
-	*) [ -z "$out" ] || usage; out=$arg ;;
+	*) [ -z "$out" ] || usage; out=$1 ;;
 	esac
+	shift
 done
 [ -n "$out" ] || usage
 
@@ -35,14 +42,14 @@ recording_program "$top"
 # The kernels run on all sizes, generators and types; what a call adds to them is
 # shown on fewer.
 if [ -n "$quick" ]; then
-	sizes3=128..512,300x200x100 sizes2=1024..4096 few3=256..512 few2=4096 linear=64..512
+	sizes3=128..512,300x200x100 sizes2=1024..4096 few3=256..512 few2=4096 linear=64..512 many=512 small=128
 	gens=noise types=float32 seconds=170 sampling='--max-time 500ms --time-limit 20s'
 else
 	sizes3=128..1024,300x200x100,719x513x401 sizes2=128..16384,719x513
-	few3=128..1024 few2=1024..8192 linear=64..2048 gens=noise,grf types=float32,uint8
+	few3=128..1024 few2=1024..8192 linear=64..2048 many=1024 small=64..256 gens=noise,grf types=float32,uint8
 	seconds=1780 sampling='--max-time 700ms --time-limit 45s'
 fi
-if [ -n "${ECCBENCH_RECORD_SIZES_3D:-}" ]; then sizes3=$ECCBENCH_RECORD_SIZES_3D few3=$sizes3 linear=$sizes3; fi
+if [ -n "${ECCBENCH_RECORD_SIZES_3D:-}" ]; then sizes3=$ECCBENCH_RECORD_SIZES_3D few3=$sizes3 linear=$sizes3 many=$sizes3 small=$sizes3; fi
 if [ -n "${ECCBENCH_RECORD_SIZES_2D:-}" ]; then sizes2=$ECCBENCH_RECORD_SIZES_2D few2=$sizes2; fi
 gens=${ECCBENCH_RECORD_GENS:-$gens}
 types=${ECCBENCH_RECORD_TYPES:-$types}
@@ -58,14 +65,29 @@ in_scope() {
 		END { print substr(names, 2) }'
 }
 
-several=0
-[ "$(visible_devices)" -lt 2 ] || several=12 # the weight of what runs on several devices
-weights=$((132 + several)) only='' begun=$(date +%s)
+begun=$(date +%s)
 trap 'echo "$0: interrupted; the same command does the rest" >&2; exit 13' INT TERM
+
+# wanted says whether a part is to be measured.
+wanted() {
+	set -f # the patterns are for names of parts
+	for pattern in $parts; do
+		# shellcheck disable=SC2254 # it is a pattern
+		case $1 in $pattern) set +f; return 0 ;; esac
+	done
+	set +f
+	return 1
+}
 
 # record NAME WEIGHT SCOPE DIM SIZES GENS TYPES [FLAG] runs one results file for its
 # share of the time that is left: of all implementations, or the patterns in $only.
+# While the parts are weighed it does no more than that.
 record() {
+	wanted "$1" || return 0
+	if [ -n "$weighing" ]; then
+		weights=$((weights + $2))
+		return
+	fi
 	limit=$(($(seconds_left) * $2 / weights))
 	weights=$((weights - $2))
 	impls=${only:-$(in_scope "$3")}
@@ -79,27 +101,36 @@ record() {
 		--impl "$impls" --rotate 3 $sampling ${8:-} --out "$out/$1.jsonl" --resume >/dev/null
 }
 
-record kernel-3d 38 kernel 3 "$sizes3" "$gens" "$types"
-record kernel-2d 22 kernel 2 "$sizes2" "$gens" "$types"
-record device-3d 5 device 3 "$few3" "$gen" "$type"
-record device-2d 3 device 2 "$few2" "$gen" "$type"
-record hot-3d 4 kernel 3 "$few3" "$gen" "$type" --hot
-record hot-2d 3 kernel 2 "$few2" "$gen" "$type" --hot
-if [ "$several" -gt 0 ]; then
-	only='extrema-gpu,extrema-gpus'
-	record devices-kernel 6 kernel 3 "$few3" "$gen" "$type" '--devices all'
-	record devices-device 6 device 3 "$few3" "$gen" "$type" '--devices all'
-fi
-only=extrema-gpu
-record linear-gpu 8 kernel 3 "$linear" "$gen" uint8
-only=extrema
-record linear-cpu 8 e2e 3 "$linear" "$gen" uint8
-only=extrema-gpu-batch
-record batch-3d 3 kernel 3 128 "$gen" "$type" '--batch 1000'
-record batch-2d 3 kernel 2 128 "$gen" "$type" '--batch 10000'
-only=''
-record e2e-3d 24 e2e 3 "$sizes3" "$gen" "$types"
-record e2e-2d 11 e2e 2 "$sizes2" "$gen" "$types"
+record_all() {
+	only=''
+	record kernel-3d 38 kernel 3 "$sizes3" "$gens" "$types"
+	record kernel-2d 22 kernel 2 "$sizes2" "$gens" "$types"
+	record device-3d 5 device 3 "$few3" "$gen" "$type"
+	record device-2d 3 device 2 "$few2" "$gen" "$type"
+	record hot-3d 4 kernel 3 "$few3" "$gen" "$type" --hot
+	record hot-2d 3 kernel 2 "$few2" "$gen" "$type" --hot
+	if [ "$(visible_devices)" -ge 2 ]; then
+		only='extrema-gpu,extrema-gpus'
+		record devices-kernel 6 kernel 3 "$few3" "$gen" "$type" '--devices all'
+		record devices-device 6 device 3 "$few3" "$gen" "$type" '--devices all'
+	fi
+	only=extrema-gpu
+	record linear-gpu 14 kernel 3 "$linear" "$gen" "$types"
+	record levels 4 kernel 3 "$many" "$gen" uint16 "--levels 1024,20000,65536"
+	record small 2 device 3 "$small" "$gen" float32 --hot
+	only=extrema
+	record linear-cpu 8 e2e 3 "$linear" "$gen" uint8
+	only=extrema-gpu-batch
+	record batch-3d 3 kernel 3 128 "$gen" "$type" '--batch 1000'
+	record batch-2d 5 kernel 2 128 "$gen" "$type" '--batch 10000'
+	only=''
+	record e2e-3d 24 e2e 3 "$sizes3" "$gen" "$types"
+	record e2e-2d 11 e2e 2 "$sizes2" "$gen" "$types"
+}
+weights=0 weighing=1
+record_all
+weighing=''
+record_all
 
 # The report, with links relative to it.
 cd "$out" || exit 1
@@ -112,7 +143,7 @@ part() { # TITLE FILE
 {
 	printf '# What eccbench measured here\n\n'
 	set --
-	for f in kernel-3d kernel-2d hot-3d hot-2d device-3d device-2d devices-kernel devices-device batch-3d batch-2d e2e-3d e2e-2d linear-gpu linear-cpu; do
+	for f in kernel-3d kernel-2d hot-3d hot-2d device-3d device-2d devices-kernel devices-device levels small batch-3d batch-2d e2e-3d e2e-2d linear-gpu linear-cpu; do
 		if grep -qs '"kind":"cell"' $f.jsonl; then set -- "$@" $f.jsonl; fi
 	done
 	[ $# -eq 0 ] || "$ECCBENCH" report "$@" --format md --machine
@@ -125,6 +156,8 @@ part() { # TITLE FILE
 	part 'Calls on a resident image, 2D' device-2d.jsonl
 	part 'Kernels on one device and on several' devices-kernel.jsonl
 	part 'Calls on images resident on one device and on several' devices-device.jsonl
+	part 'Many levels' levels.jsonl
+	part 'Calls on small images, the caches left as they are' small.jsonl
 	part 'Many images in one launch, 3D' batch-3d.jsonl
 	part 'Many images in one launch, 2D' batch-2d.jsonl
 	part 'From host memory to the curve, 3D' e2e-3d.jsonl
