@@ -124,8 +124,8 @@ record_all() {
 	record batch-3d 3 kernel 3 128 "$gen" "$type" '--batch 1000'
 	record batch-2d 5 kernel 2 128 "$gen" "$type" '--batch 10000'
 	only=''
-	record e2e-3d 24 e2e 3 "$sizes3" "$gen" "$types"
-	record e2e-2d 11 e2e 2 "$sizes2" "$gen" "$types"
+	record e2e-3d 40 e2e 3 "$sizes3" "$gens" "$types"
+	record e2e-2d 18 e2e 2 "$sizes2" "$gens" "$types"
 }
 weights=0 weighing=1
 record_all
