@@ -236,7 +236,7 @@ func (b *fileBody) stream(in fileInput) (grid.Source, error) {
 		why = "its voxels are big-endian"
 	}
 	if why != "" {
-		return nil, notStreamed(why)
+		return nil, notStreamed{why}
 	}
 	if err := b.checkPlain(in.size); err != nil {
 		return nil, err
@@ -264,8 +264,11 @@ func (b *fileBody) stream(in fileInput) (grid.Source, error) {
 	return s, nil
 }
 
-func notStreamed(why string) error {
-	return fmt.Errorf("cannot be streamed because %s; read it whole, or save it as raw little-endian", why)
+// notStreamed is why slabs cannot be read from a file.
+type notStreamed struct{ why string }
+
+func (n notStreamed) Error() string {
+	return fmt.Sprintf("cannot be streamed because %s; read it whole, or save it as raw little-endian", n.why)
 }
 
 // A fileStream is a source that reads its slabs from a file. It must be closed.

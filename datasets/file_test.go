@@ -221,6 +221,42 @@ func TestFileStreamConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
+// TestStreamedWhereItCanBe opens files whose names say nothing of how: only those that
+// are packed come into memory.
+func TestStreamedWhereItCanBe(t *testing.T) {
+	packed, err := os.ReadFile(filepath.Join(fixtureDir, "f32_2d.nii.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]struct {
+		data  []byte
+		query string
+		whole bool
+	}{
+		"plain.raw":     {[]byte("abcdef"), "shape=3x2/type=uint8/", false},
+		"packed.nii.gz": {packed, "", true},
+		"held.raw":      {[]byte("abcdef"), "shape=3x2/type=uint8/stream=false/", true},
+		"rolled.raw":    {[]byte("abcdef"), "shape=3x2/type=uint8/roll=1/", false},
+		"turned.raw":    {[]byte("abcdef"), "shape=3x2/type=uint8/stream=false/roll=1/", true},
+	} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, o.data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open("file/" + o.query + "path=" + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held, ok := s.(interface{ InMemory() bool })
+		if got := ok && held.InMemory(); got != o.whole {
+			t.Errorf("%s: in memory %v, want %v", name, got, o.whole)
+		}
+		if c, ok := s.(io.Closer); ok {
+			c.Close()
+		}
+	}
+}
+
 // TestFileStreamShrinks cuts a file short after it was opened.
 func TestFileStreamShrinks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "image.raw")

@@ -33,7 +33,7 @@ func TestCanonical(t *testing.T) {
 		{"links/shape=64x64x64", "links/shape=64x64x64/type=float32/tube=4/radius=18"},
 		{"file/path=/data/ch2.nii.gz", "file/path=/data/ch2.nii.gz"},
 		{"file/roll=3/path=/data/a=b/roll=4", "file/roll=3/path=/data/a=b/roll=4"},
-		{"file/stream=false/path=x", "file/path=x"},
+		{"file/stream=false/path=x", "file/stream=false/path=x"},
 		{"file/roll=9/stream=true/type=uint8/levels=5/shape=2x3x4/path=x", "file/shape=2x3x4/levels=5/type=uint8/stream=true/roll=1/path=x"},
 	} {
 		got, err := Canonical(c.in)

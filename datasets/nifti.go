@@ -49,7 +49,7 @@ func openNifti(in fileInput) (*fileBody, error) {
 		return parseNifti(head)
 	}
 	if in.Stream {
-		return nil, notStreamed("it is gzipped")
+		return nil, notStreamed{"it is gzipped"}
 	}
 	r, err := gzip.NewReader(bufio.NewReader(io.NewSectionReader(in, 0, in.size)))
 	if err != nil {

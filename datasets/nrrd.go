@@ -62,7 +62,7 @@ func openNrrd(in fileInput) (*fileBody, error) {
 		return nil, fmt.Errorf("NRRD encoding %q is not raw or gzip; save it as one of them", encoding)
 	}
 	if in.Stream {
-		return nil, notStreamed("it is gzipped")
+		return nil, notStreamed{"it is gzipped"}
 	}
 	b.packed = in.size - offset
 	b.inflate, err = gzip.NewReader(bufio.NewReader(io.NewSectionReader(in, offset, b.packed)))

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -269,7 +270,7 @@ func fileGenerator() generator {
 				{"shape", "what the file says", "raw files: voxels along x, y and z"},
 				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32", "float32: number of evenly spaced levels instead"},
 				{"type", "what the file says", "raw files: uint8, int16, uint16 or float32"},
-				{"stream", "false", "true: read slabs from the file instead of holding the image in memory"},
+				{"stream", "whether the file can be", "true: read slabs from the file; false: hold the image in memory"},
 				{"path", "", "the file; comes last and may hold slashes"},
 			},
 		},
@@ -288,11 +289,20 @@ func readFile(r *reading) maker {
 	if _, ok := r.take("levels"); ok {
 		o.Levels = r.integer("levels", 0, 1, grid.MaxLevels, "")
 	}
-	o.Stream = r.flag("stream")
+	stream, given := r.flag("stream")
 	path, ok := r.take("path")
 	if !ok || path == "" {
 		r.reject("path is missing: want path=FILE as the last key")
 	}
 	r.put("path", path)
-	return func() (grid.Source, error) { return OpenFile(path, o) }
+	return func() (grid.Source, error) {
+		o := o
+		o.Stream = stream || !given
+		s, err := OpenFile(path, o)
+		if !given && errors.As(err, &notStreamed{}) {
+			o.Stream = false
+			s, err = OpenFile(path, o)
+		}
+		return s, err
+	}
 }

@@ -155,14 +155,14 @@ func (r *reading) real(key string, def float64, always bool) float64 {
 }
 
 // flag reads an optional switch; false is not spelled out.
-func (r *reading) flag(key string) bool {
+func (r *reading) flag(key string) (yes, given bool) {
 	v, ok := r.take(key)
-	if !ok || v == "false" {
-		return false
+	if !ok {
+		return false, false
 	}
-	if v != "true" {
+	if v != "true" && v != "false" {
 		r.refuse(key, v, "want true or false")
 	}
-	r.put(key, "true")
-	return true
+	r.put(key, v)
+	return v == "true", true
 }

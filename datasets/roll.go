@@ -51,6 +51,12 @@ func (r *rolled) Cool() (cold bool, err error) {
 	return true, nil // it is made, not read
 }
 
+// InMemory reports whether the other source is in memory.
+func (r *rolled) InMemory() bool {
+	m, ok := r.Source.(interface{ InMemory() bool })
+	return ok && m.InMemory()
+}
+
 // Close closes the other source where that can be closed.
 func (r *rolled) Close() error {
 	if c, ok := r.Source.(io.Closer); ok {

@@ -17,7 +17,7 @@ import (
 // differ on whether their values are to be inverted. The orientation is ignored.
 func openTiff(in fileInput) (*fileBody, error) {
 	if in.Stream {
-		return nil, notStreamed("a TIFF stack is assembled from its strips")
+		return nil, notStreamed{"a TIFF stack is assembled from its strips"}
 	}
 	t := &tiffFile{in: in, directoryBytes: in.size, segmentBytes: in.size}
 	next, err := t.header()

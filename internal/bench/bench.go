@@ -58,6 +58,10 @@ type Cooler interface {
 	Cool() (cold bool, err error)
 }
 
+// A Holder is an input that may be in memory whatever the scope, where nothing of it is
+// made or read while the clock runs.
+type Holder interface{ InMemory() bool }
+
 // A Cost is the size of an input in the units that speeds are quoted in.
 type Cost struct {
 	Items int64  `json:"items"` // voxels, say

@@ -77,6 +77,9 @@ func (f *Field) Ladder() Ladder { return f.ladder }
 // Data is the field's bytes, row-major. The caller must not modify them.
 func (f *Field) Data() []byte { return f.data }
 
+// InMemory is true: a slab is neither made nor read.
+func (f *Field) InMemory() bool { return true }
+
 // ReadSlab copies slices lo ≤ i < hi to dst.
 func (f *Field) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := CheckSlab(f, dst, lo, hi); err != nil {

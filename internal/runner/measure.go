@@ -57,6 +57,9 @@ func (r *trial[In, Out]) setup(began time.Time) error {
 			r.record.Startup = time.Since(began).Seconds()
 		}
 	}
+	if r.t.Conditions.Scope == bench.File {
+		r.flag(r.source())
+	}
 	r.answers = make([][]answer[Out], len(r.jobs))
 	r.record.Setup = time.Since(start).Seconds()
 	return nil
@@ -103,6 +106,15 @@ func (r *trial[In, Out]) call(n int, trace *bench.Trace) (time.Duration, error) 
 		r.answers[i] = append(r.answers[i], answer[Out]{digest, out, n})
 	}
 	return took, nil
+}
+
+// source is the flag of where the inputs come from in the scope of files: they are
+// streamed, unless the first is in memory anyway.
+func (r *trial[In, Out]) source() string {
+	if h, ok := any(r.inputs[0]).(bench.Holder); ok && h.InMemory() {
+		return "in memory"
+	}
+	return "streamed"
 }
 
 // cool puts an input that Do reads out of the host's caches, unless the task asks

@@ -216,9 +216,6 @@ func (g *group) finish(r *bench.CellRecord, timed bool, rate float64) {
 	if g.Hot && (r.Where != "cpu" || r.Scope == bench.File) {
 		r.Flags = append(r.Flags, "hot")
 	}
-	if r.Scope == bench.File {
-		r.Flags = append(r.Flags, "streamed")
-	}
 	if len(r.Inputs) < max(g.Rotate, fewInputs) {
 		r.Flags = append(r.Flags, fmt.Sprintf("inputs=%d", len(r.Inputs)))
 	}
