@@ -2,7 +2,7 @@
 # Records the tables of the papers on this machine and its NVIDIA device, and
 # writes OUTDIR/wang2022.md and OUTDIR/saxena2025.md from the records.
 #
-#   scripts/paper.sh OUTDIR [--store DIR] [--seconds N]
+#   scripts/paper.sh OUTDIR [--store DIR] [--seconds N] [--only 'PART...']
 #
 # Needs a driver of CUDA 11.8 or later; no toolkit. Builds bin/eccbench with Go,
 # or uses the one that is there. DIR is a folder on the disk that images are read
@@ -13,17 +13,23 @@
 # version of the program, an OUTDIR of its own. Ends with the highest exit code of
 # its runs (eccbench --help lists them).
 #
+# A part is one of the lines below, or a pattern of their names. On a machine with
+# several devices, CUDA_VISIBLE_DEVICES and taskset(1) give parts that run at the same
+# time devices and cores of their own, if each has an OUTDIR of its own; files* and
+# batches* read the disk.
+#
 # Variables: ECCBENCH (the program to use), ECCBENCH_PAPER_BYTES (only rows whose
 # images take at most so much, such as 64MiB).
 set -u
 
-usage() { echo "usage: $0 OUTDIR [--store DIR] [--seconds N]" >&2; exit 64; }
+usage() { echo "usage: $0 OUTDIR [--store DIR] [--seconds N] [--only 'PART...']" >&2; exit 64; }
 
-out='' store=${TMPDIR:-/tmp}/eccbench-store seconds=540
+out='' store=${TMPDIR:-/tmp}/eccbench-store seconds=540 parts='*'
 while [ $# -gt 0 ]; do
 	case $1 in
 	--store) [ $# -ge 2 ] || usage; store=$2; shift ;;
 	--seconds) [ $# -ge 2 ] || usage; seconds=$2; shift ;;
+	--only) [ $# -ge 2 ] || usage; parts=$2; shift ;;
 	-*) usage ;;
 	*) [ -z "$out" ] || usage; out=$1 ;;
 	esac
@@ -39,8 +45,10 @@ recording_program "$top"
 begun=$(date +%s)
 trap 'echo "$0: interrupted; the same command does the rest" >&2; exit 13' INT TERM
 
-# record SECONDS PAPER FLAG... runs cells of a paper for at most so long.
+# record PART SECONDS PAPER FLAG... runs cells of a paper for at most so long.
 record() {
+	wanted "$1" || return 0
+	shift
 	limit=$(seconds_left) most=$1 id=$2
 	[ "$limit" -le "$most" ] || limit=$most
 	shift 2
@@ -57,21 +65,21 @@ record() {
 # time to be verified in, and the largest read one image only. A line runs what the
 # lines before it did not.
 gpu='chunked,tiled,fullsweep,extrema*,smooth-gpu'
-record 170 wang2022 --table 1 --max-bytes 512MiB --max-time 700ms --check-time 700ms
-record 40 wang2022 --table 2 --row '*×1,*×10,*×100' --max-time 300ms --check-time 5s
-record 30 wang2022 --table 2 --row '*×1000' --impl smooth-gpu --max-time 300ms --check-time 10s
-record 60 wang2022 --table 3 --row '128²*,128³×1,128³×10,128³×100' --impl "$gpu" --max-time 300ms --check-time 1s
-record 80 saxena2025 --max-bytes 64MiB --impl "$gpu" --max-time 300ms --check-time 500ms
-record 140 wang2022 --table 1 --row '4096³' --impl "$gpu" --max-time 1s --check-time 22s --time-limit 3m
-record 60 wang2022 --table 2 --row '*×10000' --impl smooth-gpu --max-time 300ms --check-time 60s --time-limit 2m
-record 70 wang2022 --table 1 --row '1024³' --rotate 1 --max-time 1s --check-time 2s
-record 100 saxena2025 --impl "$gpu" --max-time 300ms --check-time 1s
-record 240 wang2022 --table 1 --row '2048³' --impl "$gpu" --max-time 1s --check-time 4s --time-limit 3m
-record 90 wang2022 --table 3 --row '128³×1000' --impl "$gpu" --max-time 300ms --check-time 2s --time-limit 2m
-record 60 saxena2025 --impl cpu --max-time 300ms --check-time 1s
-record 90 wang2022 --table 3 --impl cpu --max-time 300ms --check-time 1s --time-limit 2m
-record 400 wang2022 --table 1 --row '2048³,4096³' --impl cpu --max-time 1s --check-time 22s --time-limit 4m
-record 200 wang2022 --table 2 --impl smooth --max-time 300ms --check-time 60s --time-limit 4m
+record files 170 wang2022 --table 1 --max-bytes 512MiB --max-time 700ms --check-time 700ms
+record smoothing 40 wang2022 --table 2 --row '*×1,*×10,*×100' --max-time 300ms --check-time 5s
+record smoothing-1000 30 wang2022 --table 2 --row '*×1000' --impl smooth-gpu --max-time 300ms --check-time 10s
+record batches 60 wang2022 --table 3 --row '128²*,128³×1,128³×10,128³×100' --impl "$gpu" --max-time 300ms --check-time 1s
+record sizes 80 saxena2025 --max-bytes 64MiB --impl "$gpu" --max-time 300ms --check-time 500ms
+record streamed-4096 140 wang2022 --table 1 --row '4096³' --impl "$gpu" --max-time 1s --check-time 22s --time-limit 3m
+record smoothing-10000 60 wang2022 --table 2 --row '*×10000' --impl smooth-gpu --max-time 300ms --check-time 60s --time-limit 2m
+record files-1024 70 wang2022 --table 1 --row '1024³' --rotate 1 --max-time 1s --check-time 2s
+record sizes-large 100 saxena2025 --impl "$gpu" --max-time 300ms --check-time 1s
+record streamed-2048 240 wang2022 --table 1 --row '2048³' --impl "$gpu" --max-time 1s --check-time 4s --time-limit 3m
+record batches-large 90 wang2022 --table 3 --row '128³×1000' --impl "$gpu" --max-time 300ms --check-time 2s --time-limit 2m
+record sizes-cpu 60 saxena2025 --impl cpu --max-time 300ms --check-time 1s
+record batches-cpu 90 wang2022 --table 3 --impl cpu --max-time 300ms --check-time 1s --time-limit 2m
+record streamed-cpu 400 wang2022 --table 1 --row '2048³,4096³' --impl cpu --max-time 1s --check-time 22s --time-limit 4m
+record smoothing-cpu 200 wang2022 --table 2 --impl smooth --max-time 300ms --check-time 60s --time-limit 4m
 
 # The reports.
 for id in wang2022 saxena2025; do

@@ -68,17 +68,6 @@ in_scope() {
 begun=$(date +%s)
 trap 'echo "$0: interrupted; the same command does the rest" >&2; exit 13' INT TERM
 
-# wanted says whether a part is to be measured.
-wanted() {
-	set -f # the patterns are for names of parts
-	for pattern in $parts; do
-		# shellcheck disable=SC2254 # it is a pattern
-		case $1 in $pattern) set +f; return 0 ;; esac
-	done
-	set +f
-	return 1
-}
-
 # record NAME WEIGHT SCOPE DIM SIZES GENS TYPES [FLAG] runs one results file for its
 # share of the time that is left: of all implementations, or the patterns in $only.
 # While the parts are weighed it does no more than that.

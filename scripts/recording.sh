@@ -14,6 +14,17 @@ recording_program() {
 	fi
 }
 
+# wanted says whether a part is among the names or patterns in $parts.
+wanted() {
+	set -f # the patterns are for names of parts
+	for pattern in $parts; do
+		# shellcheck disable=SC2254 # it is a pattern
+		case $1 in $pattern) set +f; return 0 ;; esac
+	done
+	set +f
+	return 1
+}
+
 code=0 # the highest exit code so far; 13 where time was missing
 
 # seconds_left prints what is left of $seconds since $begun.
