@@ -20,7 +20,7 @@ func TestSlowdownIsAShare(t *testing.T) {
 		{5000 * us, 5003 * us, 5023 * us, slowShare}, // several writes of all
 		{10 * us, 13 * us, 33 * us, 0},
 	} {
-		d := slowdown{alone: c.alone, with: [2]time.Duration{c.little, c.most}}
+		d := slowdown{alone: c.alone, with: c.little, writes: [2]time.Duration{5 * us, 5*us + c.most - c.little}}
 		n := d.bytes()
 		least := (c.little - c.alone).Seconds()
 		took := least + float64(n-slowWrites[0])*(c.most-c.little).Seconds()/float64(slowWrites[1]-slowWrites[0])
@@ -32,7 +32,7 @@ func TestSlowdownIsAShare(t *testing.T) {
 			t.Errorf("%+v: %d bytes, which take %g s, want %g", c, n, took, want)
 		}
 	}
-	if n := (&slowdown{alone: us, with: [2]time.Duration{us, us}}).bytes(); n != 0 {
+	if n := (&slowdown{alone: time.Second, with: time.Second, writes: [2]time.Duration{us, us + 1}}).bytes(); n != 0 {
 		t.Errorf("by a clock that does not tell the writes apart: %d bytes", n)
 	}
 }
