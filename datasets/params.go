@@ -154,7 +154,7 @@ func (r *reading) real(key string, def float64, always bool) float64 {
 	return x
 }
 
-// flag reads an optional switch; false is not spelled out.
+// flag reads an optional switch, and whether it was given.
 func (r *reading) flag(key string) (yes, given bool) {
 	v, ok := r.take(key)
 	if !ok {

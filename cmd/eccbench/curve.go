@@ -78,9 +78,7 @@ func (c *command) curve(args []string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	if closer, ok := src.(io.Closer); ok {
-		defer closer.Close() // only read from: nothing can be lost
-	}
+	defer closeSource(src)
 	v, err := c.answer(impl, name, src, threads, budget)
 	if err != nil {
 		return err

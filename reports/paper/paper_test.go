@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -154,6 +155,9 @@ func TestDebian(t *testing.T) {
 		if err != nil {
 			t.Logf("%s is not installed: %v", r.Data, err)
 			continue
+		}
+		if c, ok := s.(io.Closer); ok {
+			defer c.Close()
 		}
 		if s.Shape().String() != r.Shape || s.Type().String() != r.Type || s.Ladder().Len() != r.Levels {
 			t.Errorf("%s: %v of %v, %d levels", r.Label, s.Shape(), s.Type(), s.Ladder().Len())
