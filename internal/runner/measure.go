@@ -175,6 +175,9 @@ const maxAnswers = 4
 // would change is then small beside it, and so is what tracing costs.
 const longCall = time.Second
 
+// warmLaunches is how many calls warm a device up, at least.
+const warmLaunches = 5
+
 // aroundCalls is how much longer than the calls are to take all of a warm-up takes at
 // most, with what is done between them: the answers to a batch take a thousand times as
 // long to fetch and to hash as to find.
@@ -204,7 +207,11 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 		total = first.Seconds()
 	} else {
 		begun := time.Now()
-		for warm, n := first, 1; (warm < s.WarmUp && time.Since(begun) < aroundCalls*s.WarmUp) || n < len(r.jobs); n++ {
+		least := len(r.jobs)
+		if _, ok := r.jobs[0].(bench.DeviceJob); ok {
+			least = max(least, warmLaunches)
+		}
+		for warm, n := first, 1; (warm < s.WarmUp && time.Since(begun) < aroundCalls*s.WarmUp) || n < least; n++ {
 			took, err := r.call(n, nil)
 			if err != nil {
 				return err

@@ -145,6 +145,31 @@ func TestTimeBetweenCallsWarmsUp(t *testing.T) {
 	}
 }
 
+// A device is warmed up by five calls, whatever is between them.
+func TestDeviceIsWarmedUp(t *testing.T) {
+	calls := 0
+	r := &trial[int, int]{
+		b: &bound[int, int]{bench.Workload[int, int]{Encode: func(int) []byte { calls++; return nil }}},
+		t: Task{Inputs: []string{"x"}, Sampling: &Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Hour, WarmUp: time.Millisecond}},
+	}
+	r.inputs, r.jobs, r.answers = []int{0}, []bench.Job[int]{distant{}}, make([][]answer[int], 1)
+	if err := r.measure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if calls != 5+3 {
+		t.Errorf("%d calls, want five and three samples", calls)
+	}
+}
+
+// A distant talker is on a device.
+type distant struct{ talker }
+
+func (distant) Cool() error                     { return nil }
+func (distant) Elapsed() (time.Duration, error) { return 0, nil }
+func (distant) Device() string                  { return "x" }
+func (distant) UUIDs() []string                 { return nil }
+func (distant) Flags() []string                 { return nil }
+
 // What is faster than its ceiling is implausible: than the ceiling's median in
 // memory, than its fastest call and half as much again on a disk.
 func TestImplausible(t *testing.T) {
