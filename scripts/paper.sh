@@ -24,7 +24,7 @@ set -u
 
 usage() { echo "usage: $0 OUTDIR [--store DIR] [--seconds N] [--only 'PART...']" >&2; exit 64; }
 
-out='' store=${TMPDIR:-/tmp}/eccbench-store seconds=540 parts='*'
+out='' store=${TMPDIR:-/tmp}/eccbench-store seconds=540 parts='*' named=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	--store) [ $# -ge 2 ] || usage; store=$2; shift ;;
@@ -49,6 +49,7 @@ trap 'echo "$0: interrupted; the same command does the rest" >&2; exit 13' INT T
 record() {
 	wanted "$1" || return 0
 	shift
+	named=1
 	limit=$(seconds_left) most=$1 id=$2
 	[ "$limit" -le "$most" ] || limit=$most
 	shift 2
@@ -80,6 +81,8 @@ record sizes-cpu 60 saxena2025 --impl cpu --max-time 300ms --check-time 1s
 record batches-cpu 90 wang2022 --table 3 --impl cpu --max-time 300ms --check-time 1s --time-limit 2m
 record streamed-cpu 400 wang2022 --table 1 --row '2048³,4096³' --impl cpu --max-time 1s --check-time 22s --time-limit 4m
 record smoothing-cpu 200 wang2022 --table 2 --impl smooth --max-time 300ms --check-time 60s --time-limit 4m
+
+[ -n "$named" ] || [ -z "$parts" ] || usage # it names none
 
 # The reports.
 for id in wang2022 saxena2025; do

@@ -119,6 +119,7 @@ record_all() {
 weights=0 weighing=1
 record_all
 weighing=''
+[ "$weights" -gt 0 ] || [ -z "$parts" ] || usage # it names none
 record_all
 
 # The report, with links relative to it.
@@ -157,7 +158,7 @@ part() { # TITLE FILE
 		printf '\n## The parts of a call, 3D\n\n'
 		"$ECCBENCH" report e2e-3d.jsonl --format md --spans || printf 'No part was named.\n'
 	fi
-} >report.md.new || exit 1
-mv report.md.new report.md || exit 1
+} >"report.md.$$" || exit 1
+mv "report.md.$$" report.md || exit 1
 echo "$out/report.md" >&2
 recording_ends
