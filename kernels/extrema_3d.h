@@ -50,6 +50,33 @@ template <class L> inlined void compare(falls<L> &f, const plane<L> &last, const
     }
 }
 
+// What the cells of a voxel's column of a row change, each image's: what is handed to the
+// voxel and to the one in the next column, of the minima along y and along x.
+template <class L> struct handed {
+  typename L::number to_y[4], beyond_y[4], to_v[4], beyond_v[4];
+};
+template <class L, class N>
+inlined void hand_along_x(handed<L> &to, const plane<L> &p, int r, int c, N of_v, N of_x, N of_y, N of_xy) {
+  N whose = L::equal(p.xy[r][c], p.y[r][c]);
+  to.to_y[c] = L::fma(of_xy, whose, of_y);
+  to.beyond_y[c] = L::fma(-of_xy, whose, of_xy);
+  whose = planted(fault::owner) ? L::times(1) : L::equal(p.x[r][c], p.v[r][c]);
+  if (planted(fault::sign)) of_x = -of_x;
+  to.to_v[c] = L::fma(of_x, whose, of_v);
+  to.beyond_v[c] = L::fma(-of_x, whose, of_x);
+}
+
+// Adds what a voxel changes, given what is handed to it along x and from the row above,
+// and leaves what it hands to the row below.
+template <class L, class T, class N, class H>
+inlined void add_and_hand_down(const plane<L> &p, int r, int c, N of_v, N of_y, N &down, typename L::value nowhere, const H &h,
+                               const ladder &l) {
+  N mine = L::equal(p.y[r][c], p.v[r][c]);
+  of_v = L::fma(of_y, mine, of_v) + down;
+  down = L::fma(-of_y, mine, of_y) + L::bias();
+  add<T>(p.v[r][c], of_v, nowhere, h, l);
+}
+
 // A plane is counted, given where its images fall from the plane before (fell) and
 // to the plane after (falling).
 template <class L, class T, class H>
@@ -60,28 +87,19 @@ inlined void count(const plane<L> &p, const falls<L> &fell, const falls<L> &fall
   N down[4];
   UNROLL for (int c = 0; c < 4; c++) down[c] = L::bias();
   UNROLL for (int r = 0; r < held; r++) {
-    N to_y[4], beyond_y[4], to_v[4], beyond_v[4];
+    handed<L> to;
     UNROLL for (int c = 0; c < 4; c++) {
       N of_v = fell.v[r][c] - falling.v[r][c], of_x = falling.x[r][c] - fell.x[r][c];
       N of_y = falling.y[r][c] - fell.y[r][c], of_xy = fell.xy[r][c] - falling.xy[r][c];
       if (c == 0) of_v *= k.border, of_y *= k.border;
-      N whose = L::equal(p.xy[r][c], p.y[r][c]);
-      to_y[c] = L::fma(of_xy, whose, of_y);
-      beyond_y[c] = L::fma(-of_xy, whose, of_xy);
-      whose = planted(fault::owner) ? L::times(1) : L::equal(p.x[r][c], p.v[r][c]);
-      if (planted(fault::sign)) of_x = -of_x;
-      to_v[c] = L::fma(of_x, whose, of_v);
-      beyond_v[c] = L::fma(-of_x, whose, of_x);
+      hand_along_x(to, p, r, c, of_v, of_x, of_y, of_xy);
     }
-    N y_in = from_lane(beyond_y[3], (lane - 1) & 31), v_in = from_lane(beyond_v[3], (lane - 1) & 31);
+    N y_in = from_lane(to.beyond_y[3], (lane - 1) & 31), v_in = from_lane(to.beyond_v[3], (lane - 1) & 31);
     if (!lane) k.s->n[slot & (slots - 1)][r] = y_in, k.s->n[slot & (slots - 1)][held + r] = v_in;
     UNROLL for (int c = 0; c < 4; c++) {
-      N of_y = c ? to_y[c] + beyond_y[c - 1] : L::fma(y_in, k.inner, to_y[0]);
-      N of_v = c ? to_v[c] + beyond_v[c - 1] : L::fma(v_in, k.inner, to_v[0]);
-      N mine = L::equal(p.y[r][c], p.v[r][c]);
-      of_v = L::fma(of_y, mine, of_v) + down[c];
-      down[c] = L::fma(-of_y, mine, of_y) + L::bias();
-      add<T>(p.v[r][c], of_v, k.nowhere, h, l);
+      N of_y = c ? to.to_y[c] + to.beyond_y[c - 1] : L::fma(y_in, k.inner, to.to_y[0]);
+      N of_v = c ? to.to_v[c] + to.beyond_v[c - 1] : L::fma(v_in, k.inner, to.to_v[0]);
+      add_and_hand_down<L, T>(p, r, c, of_v, of_y, down[c], k.nowhere, h, l);
     }
   }
   UNROLL for (int c = 0; c < 4; c++) add<T>(p.v[held][c], down[c], k.nowhere, h, l);
@@ -129,12 +147,16 @@ inlined void start(rows<L, T> &in, const T *image, int width, int height, int x,
   in.extra = in.p - 4 * lane + columns + (int64)(lane < held ? lane : held) * width;
 }
 
-template <bool aligned, class L, class T> inlined void load(rows<L, T> &in, int width, int64 plane) {
+// Without the column beyond, nor the next plane.
+template <bool aligned, class L, class T> inlined void load_rows(rows<L, T> &in, int width) {
   UNROLL for (int r = 0; r < rows<L, T>::n; r++) {
     const T *p = in.p + (int64)r * width;
     if (aligned) in.raw[r] = *(const four_of<T> *)p;
     else UNROLL for (int c = 0; c < 4; c++) in.raw[r][c] = p[c];
   }
+}
+template <bool aligned, class L, class T> inlined void load(rows<L, T> &in, int width, int64 plane) {
+  load_rows<aligned>(in, width);
   UNROLL for (int i = 0; i < L::voxels; i++) in.raw_extra[i] = in.extra[(int64)i * held * width];
   in.p += plane;
   in.extra += plane;
@@ -181,6 +203,14 @@ inlined void bring(rows<L, T> &in, plane<L> &p, const counting<L> &k, const edge
   take_least(p, extra, k.s, z);
 }
 
+// The plane before the first.
+template <class L> inlined void take_outside(plane<L> &p) {
+  UNROLL for (int c = 0; c < 4; c++) {
+    UNROLL for (int r = 0; r < held; r++) p.x[r][c] = p.y[r][c] = p.xy[r][c] = L::outside();
+    UNROLL for (int r = 0; r <= held; r++) p.v[r][c] = L::outside();
+  }
+}
+
 template <class L, class T, bool aligned, class H, class Turns>
 inlined void extrema_3d(const T *image, int width, int height, int depth, int segment, const scaling &sc,
                         const ladder &l, const H &h, seam<L> *seams, Turns turns) {
@@ -209,10 +239,7 @@ inlined void extrema_3d(const T *image, int width, int height, int depth, int se
       bring<L, T, aligned>(in, a, k, e, z, depth, true, width, size, sc);
       z++;
     } else {
-      UNROLL for (int c = 0; c < 4; c++) {
-        UNROLL for (int r = 0; r < held; r++) a.x[r][c] = a.y[r][c] = a.xy[r][c] = L::outside();
-        UNROLL for (int r = 0; r <= held; r++) a.v[r][c] = L::outside();
-      }
+      take_outside(a);
     }
     bring<L, T, aligned>(in, b, k, e, z, depth, z + 1 < depth, width, size, sc);
     compare(fa, a, b);

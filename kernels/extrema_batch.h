@@ -112,47 +112,28 @@ inlined void count(const plane<L> &p, const falls<L> &fell, const falls<L> &fall
   N down[4];
   UNROLL for (int c = 0; c < 4; c++) down[c] = L::bias();
   UNROLL for (int r = 0; r < held; r++) {
-    N to_y[4], beyond_y[4], to_v[4], beyond_v[4];
+    handed<L> to;
     UNROLL for (int c = 0; c < 4; c++) {
       N of_v = fell.v[r][c] - falling.v[r][c], of_x = falling.x[r][c] - fell.x[r][c];
       N of_y = falling.y[r][c] - fell.y[r][c], of_xy = fell.xy[r][c] - falling.xy[r][c];
       if (c == 0) of_v *= k.left, of_y *= k.left;
       if (r == 0) of_v *= k.top, of_x *= k.top;
-      N whose = L::equal(p.xy[r][c], p.y[r][c]);
-      to_y[c] = L::fma(of_xy, whose, of_y);
-      beyond_y[c] = L::fma(-of_xy, whose, of_xy);
-      whose = planted(fault::owner) ? L::times(1) : L::equal(p.x[r][c], p.v[r][c]);
-      if (planted(fault::sign)) of_x = -of_x;
-      to_v[c] = L::fma(of_x, whose, of_v);
-      beyond_v[c] = L::fma(-of_x, whose, of_x);
+      hand_along_x(to, p, r, c, of_v, of_x, of_y, of_xy);
     }
-    N y_in = from_lane(beyond_y[3], before), v_in = from_lane(beyond_v[3], before);
+    N y_in = from_lane(to.beyond_y[3], before), v_in = from_lane(to.beyond_v[3], before);
     UNROLL for (int c = 0; c < 4; c++) {
-      N of_y = to_y[c] + (c ? beyond_y[c - 1] : y_in), of_v = to_v[c] + (c ? beyond_v[c - 1] : v_in);
-      N mine = L::equal(p.y[r][c], p.v[r][c]);
-      of_v = L::fma(of_y, mine, of_v) + down[c];
-      down[c] = L::fma(-of_y, mine, of_y) + L::bias();
-      add<T>(p.v[r][c], of_v, k.nowhere, h, l);
+      N of_y = to.to_y[c] + (c ? to.beyond_y[c - 1] : y_in), of_v = to.to_v[c] + (c ? to.beyond_v[c - 1] : v_in);
+      add_and_hand_down<L, T>(p, r, c, of_v, of_y, down[c], k.nowhere, h, l);
     }
   }
   UNROLL for (int c = 0; c < 4; c++) add<T>(p.v[held][c], down[c], k.nowhere, h, l);
-}
-
-// Rows of a thread, without a column beyond.
-template <bool aligned, class L, class T> inlined void load_rows(rows<L, T> &in, int width, int64 plane) {
-  UNROLL for (int r = 0; r < rows<L, T>::n; r++) {
-    const T *p = in.p + (int64)r * width;
-    if (aligned) in.raw[r] = *(const four_of<T> *)p;
-    else UNROLL for (int c = 0; c < 4; c++) in.raw[r][c] = p[c];
-  }
-  in.p += plane;
 }
 
 template <class L, class T, bool aligned>
 inlined void bring(rows<L, T> &in, plane<L> &p, const edges &e, int z, int depth, bool more, int width, int64 size,
                    const scaling &s) {
   UNROLL for (int r = 0; r <= held; r++) lanes(p.v[r], in.raw[r], in.raw[second(r, L::voxels)], s);
-  if (more) load_rows<aligned>(in, width, size);
+  if (more) load_rows<aligned>(in, width), in.p += size;
   if (!e.none || z == depth) {
     unsigned all = z == depth ? 0xffffffff : 0;
     UNROLL for (int r = 0; r <= held; r++)
@@ -182,15 +163,13 @@ template <class L, class T, bool aligned> struct narrow_3d {
     edges e = edges_at<L>(width, height, x, strip * high);
     int z = first ? first - 1 : 0;
     in.p = image + ((int64)z * height + strip * high) * width + x;
-    load_rows<aligned>(in, width, size);
+    load_rows<aligned>(in, width);
+    in.p += size;
     if (first) {
       bring<L, T, aligned>(in, a, e, z, depth, true, width, size, sc);
       z++;
     } else {
-      UNROLL for (int c = 0; c < 4; c++) {
-        UNROLL for (int r = 0; r < held; r++) a.x[r][c] = a.y[r][c] = a.xy[r][c] = L::outside();
-        UNROLL for (int r = 0; r <= held; r++) a.v[r][c] = L::outside();
-      }
+      take_outside(a);
     }
     bring<L, T, aligned>(in, b, e, z, depth, z + 1 < depth, width, size, sc);
     compare(fa, a, b);
