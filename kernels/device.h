@@ -45,6 +45,50 @@ template <unsigned table> inlined unsigned logic(unsigned a, unsigned b, unsigne
   return d;
 }
 
+// Two halves to a word: the lesser ones; 1 where a > b, where a = b, else 0; and all bits
+// where a = b.
+typedef _Float16 half2 __attribute__((ext_vector_type(2)));
+inlined unsigned least_halves(unsigned a, unsigned b) {
+  unsigned d;
+  asm("min.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+  return d;
+}
+inlined half2 greater_halves(unsigned a, unsigned b) {
+  unsigned d;
+  asm("set.gt.f16x2.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+  return as<half2>(d);
+}
+inlined half2 equal_halves(unsigned a, unsigned b) {
+  unsigned d;
+  asm("set.eq.f16x2.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+  return as<half2>(d);
+}
+inlined unsigned where_equal_halves(unsigned a, unsigned b) {
+  unsigned d;
+  asm("set.eq.u32.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+  return d;
+}
+inlined half2 fma_halves(half2 a, half2 b, half2 c) { return __builtin_elementwise_fma(a, b, c); }
+
+// 1 where a > b, where a = b, else 0.
+inlined float32 greater_float(float32 a, float32 b) {
+  float32 d;
+  asm("set.gt.f32.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
+  return d;
+}
+inlined float32 equal_float(float32 a, float32 b) {
+  float32 d;
+  asm("set.eq.f32.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
+  return d;
+}
+
+// To the left by the lowest five bits of n.
+inlined unsigned shift_left(unsigned v, unsigned n) {
+  unsigned d;
+  asm("shf.l.wrap.b32 %0, 0, %1, %2;" : "=r"(d) : "r"(v), "r"(n));
+  return d;
+}
+
 // c, and the sum of products of four bytes; of two halves of 16 bits and two bytes.
 inlined unsigned dot_bytes(unsigned a, unsigned b, unsigned c) {
   unsigned d;
@@ -68,6 +112,7 @@ inlined const void *ahead(const void *p, int n, int bytes) {
 inlined void sync_warp() { __nvvm_bar_warp_sync(-1); }
 template <class V> inlined V from_lane(V v, int lane) { return as<V>(__nvvm_shfl_sync_idx_i32(-1, as<int>(v), lane, 31)); }
 inlined unsigned vote(bool b) { return __nvvm_vote_ballot_sync(-1, b); }
+inlined bool any(bool b) { return __nvvm_vote_any_sync(-1, b); }
 
 // A shared-memory address as the hardware counts it.
 inlined unsigned shared_address(int *p) {
@@ -81,6 +126,7 @@ inlined void add_shared(unsigned address, int v) {
 inlined void add_global(int64 *p, int64 v) {
   asm volatile("red.global.add.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
 }
+inlined void add_global(int *p, int v) { asm volatile("red.global.add.s32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
 
 // Atomic operations that give what was there before.
 inlined unsigned fetch_add_shared(unsigned address, int v) {

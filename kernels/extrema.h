@@ -10,8 +10,6 @@
 #include "histogram.h"
 #include "voxel.h"
 
-typedef _Float16 half2 __attribute__((ext_vector_type(2)));
-
 // Two voxels of a column, and two small numbers.
 struct pair {
   typedef unsigned value;
@@ -19,23 +17,11 @@ struct pair {
   static const int voxels = 2;
 
   inlined unsigned outside() { return 0x7c007c00; }
-  inlined unsigned least(unsigned a, unsigned b) {
-    unsigned d;
-    asm("min.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
-    return d;
-  }
+  inlined unsigned least(unsigned a, unsigned b) { return least_halves(a, b); }
   // 1 where a > b, else 0; and where a = b.
-  inlined half2 greater(unsigned a, unsigned b) {
-    unsigned d;
-    asm("set.gt.f16x2.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
-    return as<half2>(d);
-  }
-  inlined half2 equal(unsigned a, unsigned b) {
-    unsigned d;
-    asm("set.eq.f16x2.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
-    return as<half2>(d);
-  }
-  inlined half2 fma(half2 a, half2 b, half2 c) { return __builtin_elementwise_fma(a, b, c); }
+  inlined half2 greater(unsigned a, unsigned b) { return greater_halves(a, b); }
+  inlined half2 equal(unsigned a, unsigned b) { return equal_halves(a, b); }
+  inlined half2 fma(half2 a, half2 b, half2 c) { return fma_halves(a, b, c); }
   inlined half2 bias() { return half2{1536, 1536}; }
   inlined half2 times(float32 v) { return half2{(_Float16)v, (_Float16)v}; }
 };
@@ -48,16 +34,8 @@ struct single {
 
   inlined float32 outside() { return __builtin_huge_valf(); }
   inlined float32 least(float32 a, float32 b) { return __builtin_fminf(a, b); }
-  inlined float32 greater(float32 a, float32 b) {
-    float32 d;
-    asm("set.gt.f32.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
-    return d;
-  }
-  inlined float32 equal(float32 a, float32 b) {
-    float32 d;
-    asm("set.eq.f32.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
-    return d;
-  }
+  inlined float32 greater(float32 a, float32 b) { return greater_float(a, b); }
+  inlined float32 equal(float32 a, float32 b) { return equal_float(a, b); }
   inlined float32 fma(float32 a, float32 b, float32 c) { return __builtin_fmaf(a, b, c); }
   inlined float32 bias() { return 0; }
   inlined float32 times(float32 v) { return v; }
@@ -116,8 +94,7 @@ template <class L, class T> inlined typename L::value lane(T a, T b, const scali
 // added to the counters of their levels; no change is added to one of the
 // thread's own, so that no warp parts. The lowest byte of the half is the change.
 template <class T> inlined void add(unsigned levels, half2 biased, unsigned nowhere, const histogram &, const ladder &) {
-  unsigned none, numbers = as<unsigned>(biased);
-  asm("set.eq.u32.f16x2 %0, %1, %2;" : "=r"(none) : "r"(numbers), "r"(0x66006600));
+  unsigned numbers = as<unsigned>(biased), none = where_equal_halves(numbers, 0x66006600);
   unsigned at = (levels & ~none) | (nowhere & none);
   if (sizeof(T) == 1) at *= 4;
   unsigned counters = shared_address(block_changes);
@@ -172,7 +149,7 @@ template <class L> struct counting {
 
 // Blocks take work in turn, a block at a time, and the last to end makes the queue
 // ready for the next launch.
-__attribute__((device)) unsigned queue, ended;
+__device__ unsigned queue, ended;
 struct queue_turns {
   inlined int warp() { return thread_x() >> 5; }
   inlined int warps() { return threads() >> 5; }
@@ -191,7 +168,7 @@ struct queue_turns {
 // The same, but as many items as there are blocks need no queue.
 struct block_turns : queue_turns {
   bool begun;
-  __device__ __attribute__((always_inline)) int take(int items) {
+  member int take(int items) {
     bool first = !begun;
     begun = true;
     return first ? block_x() : items <= blocks() ? items : blocks() + queue_turns::take(items);

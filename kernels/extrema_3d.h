@@ -182,7 +182,7 @@ template <class L> inlined edges edges_at(int width, int height, int x, int y) {
   }
   unsigned any = 0;
   UNROLL for (int r = 0; r <= held; r++) any |= e.bits[r];
-  e.none = !__nvvm_vote_any_sync(-1, any);
+  e.none = !::any(any);
   return e;
 }
 

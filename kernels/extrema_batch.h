@@ -17,7 +17,7 @@ struct one_turn {
   int part;
   inlined int warp() { return 0; }
   inlined int warps() { return 1; }
-  __device__ __attribute__((always_inline)) int take(int) {
+  member int take(int) {
     int taken = part;
     part = 0x7fffffff;
     return taken;
@@ -31,7 +31,6 @@ struct tables {
   int images, levels, stored; // stored: nothing else is added to a table
 };
 
-inlined void add_global(int *p, int v) { asm volatile("red.global.add.s32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
 
 inlined void clear(int counters) {
   for (int k = thread_x(); k < counters; k += 32) block_changes[k] = 0;
@@ -59,12 +58,12 @@ struct part_turns {
   int ahead;
   inlined part_turns start() {
     part_turns t{0};
-    if (!thread_x()) t.ahead = (int)__nvvm_atom_inc_gen_ui(&queue, 0xffffffff);
+    if (!thread_x()) t.ahead = (int)take_turn(&queue);
     return t;
   }
   inlined int take(part_turns &t, int turns) {
     int turn = from_lane(t.ahead, 0);
-    if (!thread_x() && turn < turns) t.ahead = (int)__nvvm_atom_inc_gen_ui(&queue, 0xffffffff);
+    if (!thread_x() && turn < turns) t.ahead = (int)take_turn(&queue);
     return turn;
   }
 };

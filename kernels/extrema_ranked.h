@@ -23,7 +23,7 @@ struct ranked {
 // The pattern of the first level: of float32 that of 2²³ + 2¹⁶, around which they are
 // the integers, else 0. Integers are not converted, which few lanes do in a cycle.
 template <class T> inlined unsigned first_level() { return 0; }
-template <> __device__ inline __attribute__((always_inline)) unsigned first_level<float32>() { return 0x4b010000; }
+template <> member unsigned first_level<float32>() { return 0x4b010000; }
 
 inlined void lanes(ranked::value *out, four_of<float32> a, four_of<float32>, const scaling &s) {
   UNROLL for (int c = 0; c < 4; c++) out[c] = as<ranked::value>(__builtin_fmaf(a[c], s.scale, s.offset));

@@ -41,8 +41,7 @@ template <class T> inlined wide::value no_level(const ladder &l, wide) {
   return {0x10001u * (unsigned)(l.n + (thread_x() & 31))};
 }
 template <class T> inlined void add(wide::value v, half2 biased, wide::value nowhere, const histogram &, const ladder &) {
-  unsigned none, numbers = as<unsigned>(biased);
-  asm("set.eq.u32.f16x2 %0, %1, %2;" : "=r"(none) : "r"(numbers), "r"(0x66006600));
+  unsigned numbers = as<unsigned>(biased), none = where_equal_halves(numbers, 0x66006600);
   unsigned at = (v.levels & ~none) | (nowhere.levels & none), counters = shared_address(block_changes);
   add_shared(counters + 4 * (at & 0xffff), (int)permute(numbers, 0, 0x8880));
   add_shared(counters + 4 * (at >> 16), (int)permute(numbers, 0, 0xaaa2));

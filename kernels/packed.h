@@ -42,9 +42,8 @@ struct packed {
   // Adds a change to the counter of a word that the shift says: 0 or 16, as its lowest
   // five bits.
   inlined void add(const packed &h, unsigned word, unsigned shift, int change) {
-    unsigned addend;
-    asm("shf.l.wrap.b32 %0, 0, %1, %2;" : "=r"(addend) : "r"(change), "r"(shift));
-    add_at(h, h.counters + 4 * word, (int)addend);
+    int addend = (int)shift_left((unsigned)change, shift);
+    add_at(h, h.counters + 4 * word, addend);
   }
   // The same at a word's address, of a change that is shifted.
   inlined void add_at(const packed &h, unsigned address, int addend) { h.seen |= fetch_add_shared(address, addend); }
