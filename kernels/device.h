@@ -29,7 +29,7 @@ inlined int blocks() { return (int)__nvvm_read_ptx_sreg_nctaid_x(); }
 
 template <class A, class B> inlined A as(B b) { return __builtin_bit_cast(A, b); }
 
-// Four of the eight bytes of b and a, by their numbers.
+// Four of the eight bytes of b and a, by their numbers; 8 more for a byte of its sign.
 inlined unsigned permute(unsigned a, unsigned b, unsigned selector) { return __nvvm_prmt(a, b, selector); }
 // The lower half of both, shifted to the right by less than 32.
 inlined unsigned shift_right(unsigned upper, unsigned lower, unsigned n) {

@@ -22,20 +22,20 @@ func TestConformanceAsLargeOnDevice(t *testing.T) {
 
 // wrongSliced are the images for sliced kernels, or beside them, that an implementation
 // answers otherwise than the host does.
-func wrongSliced(t *testing.T, impl bench.Implementation[grid.Source, ecc.VCEC], kind onHostKind, typ grid.Type) iter.Seq2[slicedCase, *verify.Diff] {
+func wrongSliced(t *testing.T, impl bench.Implementation[grid.Source, ecc.VCEC], kind onHostKind, typ grid.Type) iter.Seq2[onHostCase, *verify.Diff] {
 	list, most := kind.cases(typ), map[string]int64{"sliced": 1 << 10, "deep": 1 << 16}[kind.name]
 	if typ == grid.Uint8 {
 		most = 1 << 8
 	}
 	for _, w := range []int64{64, 132, 300} { // of more segments than one
-		list = append(list, slicedCase{shape: grid.Shape{D: 40, H: 31, W: w}, lo: least(typ), levels: most})
+		list = append(list, onHostCase{shape: grid.Shape{D: 40, H: 31, W: w}, lo: least(typ), levels: most})
 	}
 	if typ != grid.Uint8 { // by other kernels
 		for _, n := range []int64{1<<10 + 1, 31744} {
-			list = append(list, slicedCase{shape: grid.Shape{D: 3, H: 31, W: 132}, lo: least(typ), levels: n})
+			list = append(list, onHostCase{shape: grid.Shape{D: 3, H: 31, W: 132}, lo: least(typ), levels: n})
 		}
 	}
-	return func(yield func(slicedCase, *verify.Diff) bool) {
+	return func(yield func(onHostCase, *verify.Diff) bool) {
 		for _, c := range list {
 			in := c.image(t, typ)
 			if d := agree(t, impl, in, onHost(t, in)); d != nil && !yield(c, d) {
@@ -47,7 +47,7 @@ func wrongSliced(t *testing.T, impl bench.Implementation[grid.Source, ecc.VCEC],
 
 func TestSlicedOnDevice(t *testing.T) {
 	impl := extrema.AsLarge(extrema.OnDevice{Open: ecctest.Device(t)})
-	for _, kind := range onHostKinds() {
+	for _, kind := range slicedKinds() {
 		for _, typ := range kind.types {
 			for c, d := range wrongSliced(t, impl, kind, typ) {
 				t.Errorf("%s %v, %v: %v", kind.name, typ, c, d)
@@ -60,7 +60,7 @@ func TestSlicedOnDevice(t *testing.T) {
 // wider than a warp's columns.
 func TestFaultsPlantedInSlicedKernelsShow(t *testing.T) {
 	open := ecctest.Device(t)
-	kind := onHostKinds()[0] // of the deep ones see TestFaultsOfTheMoveAreCaught
+	kind := slicedKinds()[0] // of the deep ones see TestFaultsOfTheMoveAreCaught
 	typ, source := kind.faulty()
 	for fault, ptx := range planted(t, source) {
 		t.Run(fault, func(t *testing.T) {

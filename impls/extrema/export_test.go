@@ -23,12 +23,3 @@ func Available() []string { return available() }
 
 // Guard is how many bytes are before and after an image on a device.
 func Guard(in grid.Source) int64 { return guard(in) }
-
-// SlicedBlock is what a block of sliced kernels has: threads, and bytes of shared memory.
-func SlicedBlock(t grid.Type, isDeep bool) (threads, shared int64) {
-	k := sliced()
-	if isDeep {
-		k = deep()
-	}
-	return k.threads, k.slicedShared(t)
-}

@@ -33,14 +33,16 @@ func standInKernel(name string) devicetest.Kernel {
 		return nil
 	}
 	if match[1] != "" {
-		return func(at func(uint64) ([]byte, error), args []any) error { return countStrays(at, args, typ) }
+		return func(_ device.Launch, at func(uint64) ([]byte, error), args []any) error {
+			return countStrays(at, args, typ)
+		}
 	}
 	if strings.HasPrefix(name, "ecc_extrema_batch") {
-		return func(at func(uint64) ([]byte, error), args []any) error {
+		return func(_ device.Launch, at func(uint64) ([]byte, error), args []any) error {
 			return countBatch(at, args, typ, match[2] == "2")
 		}
 	}
-	return func(at func(uint64) ([]byte, error), args []any) error {
+	return func(_ device.Launch, at func(uint64) ([]byte, error), args []any) error {
 		return countChanges(at, args, typ, match[2] == "2")
 	}
 }

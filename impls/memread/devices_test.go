@@ -16,7 +16,7 @@ import (
 
 // addUp is what the kernel does.
 func addUp(string) devicetest.Kernel {
-	return func(at func(uint64) ([]byte, error), args []any) error {
+	return func(_ device.Launch, at func(uint64) ([]byte, error), args []any) error {
 		image, err := at(args[0].(device.Buffer).Address())
 		if err != nil {
 			return err

@@ -18,7 +18,7 @@ import (
 func standIns(t *testing.T, n int) Opener {
 	t.Helper()
 	driver := devicetest.New(n, func(name string) devicetest.Kernel {
-		return func(func(uint64) ([]byte, error), []any) error {
+		return func(device.Launch, func(uint64) ([]byte, error), []any) error {
 			if name == "fails" {
 				return errors.New("the kernel failed")
 			}

@@ -18,7 +18,7 @@
 
 #define __global__
 #define __device__
-#define __shared__
+#define __shared__ thread_local // one thread of the host runs all blocks, one after the other
 #define member inline
 #define inlined static member
 #define UNROLL
@@ -30,7 +30,7 @@ typedef unsigned short uint16;
 typedef float float32;
 typedef long long int64;
 
-extern int block_changes[]; // the block's shared memory (../histogram.h)
+extern __shared__ int block_changes[]; // the block's shared memory (../histogram.h)
 
 namespace onhost {
 
@@ -109,9 +109,38 @@ template <class A, class B> inlined A as(B b) {
 
 inlined unsigned permute(unsigned a, unsigned b, unsigned selector) {
   unsigned d = 0;
-  for (int i = 0; i < 4; i++) d |= (unsigned)(((unsigned long long)b << 32 | a) >> (8 * (selector >> (4 * i) & 7)) & 0xff) << (8 * i);
+  for (int i = 0; i < 4; i++) {
+    unsigned which = selector >> (4 * i), byte = (unsigned)(((unsigned long long)b << 32 | a) >> (8 * (which & 7)) & 0xff);
+    if (which & 8) byte = byte & 0x80 ? 0xff : 0; // its sign
+    d |= byte << (8 * i);
+  }
   return d;
 }
+#ifdef __clang__ // which alone has vectors of halves
+typedef _Float16 half2 __attribute__((ext_vector_type(2)));
+inlined unsigned least_halves(unsigned a, unsigned b) {
+  half2 u = as<half2>(a), v = as<half2>(b);
+  return as<unsigned>(half2{u.x < v.x ? u.x : v.x, u.y < v.y ? u.y : v.y});
+}
+inlined half2 greater_halves(unsigned a, unsigned b) {
+  half2 u = as<half2>(a), v = as<half2>(b);
+  return half2{(_Float16)(u.x > v.x), (_Float16)(u.y > v.y)};
+}
+inlined half2 equal_halves(unsigned a, unsigned b) {
+  half2 u = as<half2>(a), v = as<half2>(b);
+  return half2{(_Float16)(u.x == v.x), (_Float16)(u.y == v.y)};
+}
+inlined unsigned where_equal_halves(unsigned a, unsigned b) {
+  half2 u = as<half2>(a), v = as<half2>(b);
+  return (u.x == v.x ? 0xffff : 0) | (u.y == v.y ? 0xffff0000 : 0);
+}
+inlined half2 fma_halves(half2 a, half2 b, half2 c) {
+  return half2{(_Float16)__builtin_fmaf(a.x, b.x, c.x), (_Float16)__builtin_fmaf(a.y, b.y, c.y)};
+}
+#endif
+inlined float32 greater_float(float32 a, float32 b) { return a > b; }
+inlined float32 equal_float(float32 a, float32 b) { return a == b; }
+inlined unsigned shift_left(unsigned v, unsigned n) { return v << (n & 31); }
 inlined unsigned shift_right(unsigned upper, unsigned lower, unsigned n) {
   return n < 32 ? (unsigned)(((unsigned long long)upper << 32 | lower) >> n) : upper;
 }
@@ -139,6 +168,7 @@ inlined unsigned vote(bool b) {
   for (int i = 0; i < onhost::lanes; i++) all |= bits[i] << i;
   return all;
 }
+inlined bool any(bool b) { return vote(b); }
 
 inlined unsigned shared_address(int *p) { return onhost::shared_begin + (unsigned)((char *)p - (char *)block_changes); }
 inlined void add_shared(unsigned address, int v) { *(int *)onhost::reach_shared("adds to", address, 4) += v; }
@@ -150,7 +180,9 @@ inlined unsigned fetch_add_shared(unsigned address, int v) {
 inlined unsigned exchange_shared(unsigned address, unsigned v) {
   return std::exchange(*(unsigned *)onhost::reach_shared("exchanges", address, 4), v);
 }
-inlined void add_global(int64 *p, int64 v) { *onhost::reach_global("adds to", onhost::table, p) += v; }
+template <class N> inlined void add_global_of(N *p, N v) { *onhost::reach_global("adds to", onhost::table, p) += v; }
+inlined void add_global(int *p, int v) { add_global_of(p, v); }
+inlined void add_global(int64 *p, int64 v) { add_global_of(p, v); }
 
 template <int bytes> inlined void copy_to_shared(unsigned to, const void *from) {
   memset(onhost::reach_shared("copies to", to, bytes), 0xdb, bytes);
@@ -181,3 +213,7 @@ inlined void tell_host(unsigned *done) { *done = 1; }
 struct two_changes { int64 x, y; };
 struct four_counts { int x, y, z, w; };
 inlined void take_changes(two_changes *out, int64 *p) { memcpy(out, onhost::reach_global("reads", onhost::table, p, 32), 32); }
+inlined void take_changes(two_changes *out, int *p) {
+  const int *n = (int *)onhost::reach_global("reads", onhost::table, p, 16);
+  out[0] = two_changes{n[0], n[1]}, out[1] = two_changes{n[2], n[3]};
+}

@@ -1,41 +1,46 @@
-// Launches a sliced kernel on the host (device.h), twice, for the second finds what the
-// first left:
+// Launches a kernel of the extrema on the host (device.h), twice, for the second finds what
+// the first left:
 //
-//   launch KERNEL BLOCKS THREADS SHARED BYTES EDGE WIDTH HEIGHT DEPTH SEGMENT BIAS LEVELS VALUES
+//   launch KERNEL BLOCKS THREADS SHARED BYTES EDGE WIDTH HEIGHT DEPTH SEGMENT SCALE OFFSET BIAS
+//          HANDS TOTALS LEVELS LEAST AFFINE LO INVERSE COPIES LUT VALUES
 //
-// The standard input is the image with BYTES in all, EDGE of them before it, and the level
-// of each of VALUES values, none where the kernel is given no look-up table. The standard
-// output is the table that it hands over, an int64 for each level. It is compiled with
-// -DON_HOST and -DTYPE=, the type of the image, and -DFAULT= (../fault.h) or not.
+// HANDS is whether the kernel hands its table over: 1, 0 where it is told not to, none where
+// it has no parameters for that. A float32 is given by its bits. The standard input is the
+// image with BYTES in all, EDGE of them before it, the level of each of LUT values, and
+// VALUES levels' values; where there are none, the kernel is given no such table. The standard
+// output is the table that it hands over or adds to, an int64 for each level. TOTALS is the
+// bytes of each total that it adds to. It is compiled with -DON_HOST, -DSOURCE=, the kernels'
+// source, -DTYPE=, the type of the image, and -DFAULT= (../fault.h) or not.
 #include "device.h"
+#include <dlfcn.h>
+#include <string>
 
 #define NAME(x) NAME_OF(x)
 #define NAME_OF(x) #x
-#define JOIN(a, b) JOINED(a, b)
-#define JOINED(a, b) a##b
-#include NAME(../JOIN(JOIN(ecc_extrema_, KIND), JOIN(_, TYPE)).cu)
+#include NAME(../SOURCE.cu)
 
-alignas(128) int block_changes[onhost::most_shared / 4];
+alignas(128) __shared__ int block_changes[onhost::most_shared / 4];
 
 namespace onhost {
 
-// Kernels hand their table over, or only add to it.
-typedef void hands_over(const TYPE *image, int width, int height, int depth, int segment, float32, float32, unsigned bias,
-                        int64 *copy, unsigned *done, int levels, int, int, float32, float32, const int *lut, const float32 *,
-                        int64 *total, int);
-typedef void adds(const TYPE *image, int width, int height, int depth, int segment, float32, float32, unsigned bias,
-                  int levels, int, int, float32, float32, const int *lut, const float32 *, int64 *total, int);
-static hands_over *handing;
-static adds *adding;
-static void take(hands_over *k) { handing = k; }
-static void take(adds *k) { adding = k; }
-static int width, height, depth, segment, levels;
+// Kernels may hand their table over, or only add to it.
+typedef void hands_over(const TYPE *image, int width, int height, int depth, int segment, float32 scale, float32 offset,
+                        unsigned bias, int64 *copy, unsigned *done, int levels, int least, int affine, float32 lo,
+                        float32 inverse, const int *lut, const float32 *values, void *total, int copies);
+typedef void adds(const TYPE *image, int width, int height, int depth, int segment, float32 scale, float32 offset,
+                  unsigned bias, int levels, int least, int affine, float32 lo, float32 inverse, const int *lut,
+                  const float32 *values, void *total, int copies);
+static void *kernel;
+static std::string hands;
+static int width, height, depth, segment, levels, least, affine, copies;
+static float32 scale, offset, lo, inverse;
 static unsigned bias, done;
 static size_t edge;
 static const int *lut;
+static const float32 *values;
 static int64 *copied;
 
-enum { stack_bytes = 64 << 10 }; // of a thread
+enum { stack_bytes = 128 << 10 }; // of a thread
 
 static void fail(const char *why) {
   fprintf(stderr, "%s\n", why);
@@ -44,9 +49,12 @@ static void fail(const char *why) {
 
 static void body() {
   auto *voxels = (const TYPE *)(image.begin + edge);
-  auto *total = (int64 *)table.begin;
-  if (handing) handing(voxels, width, height, depth, segment, 0, 0, bias, copied, &done, levels, 0, 0, 0, 0, lut, nullptr, total, 1);
-  else adding(voxels, width, height, depth, segment, 0, 0, bias, levels, 0, 0, 0, 0, lut, nullptr, total, 1);
+  void *total = table.begin;
+  if (hands == "none")
+    ((adds *)kernel)(voxels, width, height, depth, segment, scale, offset, bias, levels, least, affine, lo, inverse, lut, values, total, copies);
+  else
+    ((hands_over *)kernel)(voxels, width, height, depth, segment, scale, offset, bias, hands == "1" ? copied : nullptr,
+                           hands == "1" ? &done : nullptr, levels, least, affine, lo, inverse, lut, values, total, copies);
   meet(place::end);
 }
 
@@ -107,41 +115,50 @@ static void read_all(void *to, size_t bytes) {
 
 int main(int argc, char **argv) {
   using namespace onhost;
-  if (argc != 14) fail("wrong number of arguments");
-  auto number = [&](int i) { return strtoll(argv[i], nullptr, 10); };
-#define KERNEL(rows) LAUNCHED(JOIN(JOIN(ecc_extrema_, KIND), JOIN(rows, TYPE)))
-#define LAUNCHED(name) if (!strcmp(argv[1], NAME(name))) take(name);
-  KERNEL(_3d_)
-  KERNEL(_fours_3d_)
-  KERNEL(_unaligned_3d_)
-  if (!handing && !adding) fail("no such kernel");
-  onhost::blocks = number(2);
-  fibers.resize(number(3)), met.resize(number(3));
+  if (argc != 24) fail("wrong number of arguments");
+  int next = 1;
+  auto number = [&] { return strtoll(argv[next++], nullptr, 10); };
+  auto bits = [&] { return as<float32>((unsigned)number()); };
+  kernel = dlsym(RTLD_DEFAULT, argv[next++]);
+  if (!kernel) fail("no such kernel");
+  onhost::blocks = number();
+  fibers.resize(number()), met.resize(fibers.size());
   for (auto &f : fibers) f.stack.reset(new char[stack_bytes]);
-  shared.begin = (char *)block_changes, shared.bytes = number(4);
+  shared.begin = (char *)block_changes, shared.bytes = number();
   if (shared.bytes > sizeof block_changes) fail("so much shared memory no block has");
-  const size_t bytes = number(5);
-  edge = number(6);
-  width = number(7), height = number(8), depth = number(9), segment = number(10), bias = number(11), levels = number(12);
+  const size_t bytes = number();
+  edge = number();
+  width = number(), height = number(), depth = number(), segment = number();
+  scale = bits(), offset = bits(), bias = number();
+  hands = argv[next++];
+  const size_t totals = number();
+  levels = number(), least = number(), affine = number(), lo = bits(), inverse = bits(), copies = number();
   char *memory = (char *)aligned_alloc(256, (bytes + 255) / 256 * 256);
   read_all(memory, bytes);
   image.begin = memory, image.bytes = bytes;
-  std::vector<int> values(number(13));
-  read_all(values.data(), 4 * values.size());
-  if (!values.empty()) lut = values.data();
+  std::vector<int> of_values(number());
+  read_all(of_values.data(), 4 * of_values.size());
+  if (!of_values.empty()) lut = of_values.data();
+  std::vector<float32> of_levels(number());
+  read_all(of_levels.data(), 4 * of_levels.size());
+  if (!of_levels.empty()) values = of_levels.data();
 
   const int64 poison = 0x5a5a5a5a;
   size_t room = (levels + 3) / 4 * 4; // hand_over wants it
-  std::vector<int64> total(room), first;
+  std::vector<char> total(room * totals);
+  std::vector<int64> first;
   for (int launch = 0; launch < 2; launch++) {
-    table.begin = (char *)total.data(), table.bytes = 8 * room;
+    table.begin = total.data(), table.bytes = total.size();
     std::vector<int64> copy(room, poison);
     copied = copy.data(), done = 0;
     for (block = 0; block < onhost::blocks; block++) run_block();
-    if (handing && !done) fail("the host is not told that the table is there");
-    if (adding) copy.swap(total), total.assign(room, 0);
-    for (auto n : total) if (n) fail("the table is not cleared");
-    if (launch && copy != first) fail("the second launch counts otherwise than the first");
+    if (hands == "1" && !done) fail("the host is not told that the table is there");
+    if (hands != "1") {
+      for (size_t k = 0; k < room; k++) copy[k] = totals == 8 ? ((int64 *)total.data())[k] : ((int *)total.data())[k];
+      memset(total.data(), 0, total.size());
+    }
+    for (char n : total) if (n) fail("the table is not cleared");
+    if (launch && memcmp(copy.data(), first.data(), 8 * levels)) fail("the second launch counts otherwise than the first");
     first = copy;
   }
   fwrite(first.data(), 8, levels, stdout);

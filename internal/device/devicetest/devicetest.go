@@ -19,9 +19,9 @@ import (
 	"eccbench/kernels"
 )
 
-// A Kernel does what a launch does, with the arguments as they were passed. At is the
-// memory of its device from an address to the end of what was allocated there.
-type Kernel func(at func(address uint64) ([]byte, error), args []any) error
+// A Kernel does what a launch of a shape does, with the arguments as they were passed. At
+// is the memory of its device from an address to the end of what was allocated there.
+type Kernel func(shape device.Launch, at func(address uint64) ([]byte, error), args []any) error
 
 // New is a driver of so many devices, whose kernels find gives by name; nil where
 // there is none. A module has those that its code names.

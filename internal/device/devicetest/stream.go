@@ -87,7 +87,7 @@ func (s *stream) Launch(f device.Function, shape device.Launch, args ...any) err
 				}
 			}
 		}
-		return k.run(s.on.at, args)
+		return k.run(shape, s.on.at, args)
 	})
 }
 

@@ -27,7 +27,9 @@ func StandIn(t testing.TB) resident.Opener {
 		if match == nil {
 			return nil
 		}
-		return func(at func(uint64) ([]byte, error), args []any) error { return sweep(at, args, match[1] == "2") }
+		return func(_ device.Launch, at func(uint64) ([]byte, error), args []any) error {
+			return sweep(at, args, match[1] == "2")
+		}
 	})
 	return Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
 }
