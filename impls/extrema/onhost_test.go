@@ -30,6 +30,9 @@ import (
 // (kernels/onhost/launch.cc), with a fault or fault none.
 func compileOnHost(t *testing.T, source string, typ grid.Type, fault string) (program string) {
 	t.Helper()
+	if ecctest.RaceDetector {
+		t.Skip("the kernels run in programs of their own, which the race detector does not see")
+	}
 	skip := t.Skipf
 	if os.Getenv("ECCBENCH_REQUIRE_FAKE") == "1" {
 		skip = t.Fatalf

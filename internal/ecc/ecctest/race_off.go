@@ -2,5 +2,5 @@
 
 package ecctest
 
-// raceDetector says that the race detector slows everything down tenfold.
-const raceDetector = false
+// RaceDetector says that the race detector slows everything down tenfold.
+const RaceDetector = false

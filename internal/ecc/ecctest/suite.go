@@ -120,7 +120,7 @@ func ways() []way {
 func Run(t *testing.T, impl implementation) {
 	for _, c := range Cases(t) {
 		t.Run(c.Name, func(t *testing.T) {
-			if raceDetector && c.Field.Ladder().Len() > 5000 {
+			if RaceDetector && c.Field.Ladder().Len() > 5000 {
 				t.Skip("under the race detector this many levels take the reference minutes, and race no more than few do")
 			}
 			want := BruteForce(c.Field)
