@@ -4,8 +4,8 @@
 //   launch KERNEL BLOCKS THREADS SHARED BYTES EDGE WIDTH HEIGHT DEPTH SEGMENT SCALE OFFSET BIAS
 //          HANDS TOTALS LEVELS LEAST AFFINE LO INVERSE COPIES LUT VALUES
 //
-// HANDS is whether the kernel hands its table over: 1, 0 where it is told not to, none where
-// it has no parameters for that. A float32 is given by its bits. The standard input is the
+// HANDS is whether the kernel has parameters for handing its table over, and so does, 1 or
+// 0. A float32 is given by its bits. The standard input is the
 // image with BYTES in all, EDGE of them before it, the level of each of LUT values, and
 // VALUES levels' values; where there are none, the kernel is given no such table. The standard
 // output is the table that it hands over or adds to, an int64 for each level. TOTALS is the
@@ -13,7 +13,6 @@
 // source, -DTYPE=, the type of the image, and -DFAULT= (../fault.h) or not.
 #include "device.h"
 #include <dlfcn.h>
-#include <string>
 
 #define NAME(x) NAME_OF(x)
 #define NAME_OF(x) #x
@@ -31,7 +30,7 @@ typedef void adds(const TYPE *image, int width, int height, int depth, int segme
                   unsigned bias, int levels, int least, int affine, float32 lo, float32 inverse, const int *lut,
                   const float32 *values, void *total, int copies);
 static void *kernel;
-static std::string hands;
+static bool hands;
 static int width, height, depth, segment, levels, least, affine, copies;
 static float32 scale, offset, lo, inverse;
 static unsigned bias, done;
@@ -50,11 +49,10 @@ static void fail(const char *why) {
 static void body() {
   auto *voxels = (const TYPE *)(image.begin + edge);
   void *total = table.begin;
-  if (hands == "none")
-    ((adds *)kernel)(voxels, width, height, depth, segment, scale, offset, bias, levels, least, affine, lo, inverse, lut, values, total, copies);
+  if (hands)
+    ((hands_over *)kernel)(voxels, width, height, depth, segment, scale, offset, bias, copied, &done, levels, least, affine, lo, inverse, lut, values, total, copies);
   else
-    ((hands_over *)kernel)(voxels, width, height, depth, segment, scale, offset, bias, hands == "1" ? copied : nullptr,
-                           hands == "1" ? &done : nullptr, levels, least, affine, lo, inverse, lut, values, total, copies);
+    ((adds *)kernel)(voxels, width, height, depth, segment, scale, offset, bias, levels, least, affine, lo, inverse, lut, values, total, copies);
   meet(place::end);
 }
 
@@ -130,7 +128,7 @@ int main(int argc, char **argv) {
   edge = number();
   width = number(), height = number(), depth = number(), segment = number();
   scale = bits(), offset = bits(), bias = number();
-  hands = argv[next++];
+  hands = number();
   const size_t totals = number();
   levels = number(), least = number(), affine = number(), lo = bits(), inverse = bits(), copies = number();
   char *memory = (char *)aligned_alloc(256, (bytes + 255) / 256 * 256);
@@ -152,9 +150,9 @@ int main(int argc, char **argv) {
     std::vector<int64> copy(room, poison);
     copied = copy.data(), done = 0;
     for (block = 0; block < onhost::blocks; block++) run_block();
-    if (hands == "1" && !done) fail("the host is not told that the table is there");
-    if (hands != "1") {
-      for (size_t k = 0; k < room; k++) copy[k] = totals == 8 ? ((int64 *)total.data())[k] : ((int *)total.data())[k];
+    if (hands && !done) fail("the host is not told that the table is there");
+    if (!hands) { // its totals are int64
+      memcpy(copy.data(), total.data(), total.size());
       memset(total.data(), 0, total.size());
     }
     for (char n : total) if (n) fail("the table is not cleared");
