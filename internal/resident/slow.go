@@ -102,16 +102,15 @@ func (c *Counter) look(s device.Stream, args []any) (err error) {
 		}
 		return s.Fill32(c.total, 0, c.total.Bytes()/4, 0)
 	}
-	spent := time.Duration(0)
-	for n := 0; n < slowLooks; n++ {
+	for range slowLooks {
 		for i := range slowWrites {
 			if _, err := timed(&d.writes[i], write(i)); err != nil {
 				return err
 			}
 		}
-		if n > 0 && spent >= slowLong {
-			continue
-		}
+	}
+	spent := time.Duration(0)
+	for n := 0; n < slowLooks && spent < slowLong; n++ {
 		if n > 0 {
 			if err := empty(); err != nil {
 				return err
