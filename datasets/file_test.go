@@ -251,9 +251,7 @@ func TestStreamedWhereItCanBe(t *testing.T) {
 		if got := ok && held.InMemory(); got != o.whole {
 			t.Errorf("%s: in memory %v, want %v", name, got, o.whole)
 		}
-		if c, ok := s.(io.Closer); ok {
-			c.Close()
-		}
+		grid.Close(s)
 	}
 }
 

@@ -3,7 +3,6 @@ package datasets
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -247,9 +246,7 @@ func (r resolved) period() (period, turns int64, err error) {
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s: %w", r.generator.Name, err)
 	}
-	if c, ok := s.(io.Closer); ok {
-		defer c.Close() // nothing was written
-	}
+	defer grid.Close(s)
 	turns = s.Shape().Slices()
 	if m, ok := s.(*image); ok && m.period != 0 {
 		return m.period, turns, nil

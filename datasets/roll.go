@@ -1,8 +1,6 @@
 package datasets
 
 import (
-	"io"
-
 	"eccbench/internal/grid"
 )
 
@@ -58,9 +56,4 @@ func (r *rolled) InMemory() bool {
 }
 
 // Close closes the other source where that can be closed.
-func (r *rolled) Close() error {
-	if c, ok := r.Source.(io.Closer); ok {
-		return c.Close()
-	}
-	return nil
-}
+func (r *rolled) Close() error { return grid.Close(r.Source) }

@@ -78,7 +78,7 @@ func (c *command) curve(args []string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	defer closeSource(src)
+	defer grid.Close(src)
 	v, err := c.answer(impl, name, src, threads, budget)
 	if err != nil {
 		return err

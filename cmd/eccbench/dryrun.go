@@ -7,6 +7,7 @@ import (
 
 	"eccbench/datasets"
 	"eccbench/internal/bench"
+	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
 	"eccbench/reports/paper"
@@ -70,7 +71,7 @@ func (r *reproduction) refuses(j paperJob, impl string) string {
 	if err != nil {
 		return err.Error()
 	}
-	defer closeSource(s)
+	defer grid.Close(s)
 	conditions := bench.Conditions{Scope: j.series.Scope, Threads: r.o.limit.threads, Time: r.o.limit.time / time.Duration(r.rotate(j)), Memory: r.base.Memory}
 	for _, i := range r.c.impls {
 		if i.About().Name == impl {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"slices"
@@ -184,12 +183,4 @@ func choose(patterns []string, abouts []bench.About) ([]string, error) {
 		}
 	}
 	return chosen, nil
-}
-
-// closeSource closes a source that holds a file open. It was only read from: nothing can
-// be lost.
-func closeSource(s grid.Source) {
-	if c, ok := s.(io.Closer); ok {
-		c.Close()
-	}
 }

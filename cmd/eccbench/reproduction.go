@@ -153,7 +153,7 @@ func (r *reproduction) lacks(row paper.Row) string {
 	if err != nil {
 		return fmt.Sprintf("%v; %s", err, want)
 	}
-	defer closeSource(s)
+	defer grid.Close(s)
 	if row.Type == grid.Float32.String() && s.Ladder().Len() > row.Levels {
 		return fmt.Sprintf("%s: has %d values; %s", real, s.Ladder().Len(), want)
 	}

@@ -197,9 +197,7 @@ func (s stack) part(i int64, dst []byte, lo, hi int64) error {
 	if err != nil {
 		return err
 	}
-	if c, ok := source.(io.Closer); ok {
-		defer c.Close() // only read from
-	}
+	defer grid.Close(source)
 	return source.ReadSlab(dst, lo, hi)
 }
 

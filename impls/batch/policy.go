@@ -2,7 +2,6 @@ package batch
 
 import (
 	"fmt"
-	"io"
 	"runtime"
 	"slices"
 	"time"
@@ -114,9 +113,7 @@ func definition(b *Batch, out []ecc.VCEC, _ verify.Ask[*Batch, []ecc.VCEC]) (*ve
 			level = out[i][(k*7919+n/3)%n].Level
 		}
 		want, err := ecc.Characteristic(s, level)
-		if c, ok := s.(io.Closer); ok {
-			c.Close() // only read from
-		}
+		grid.Close(s)
 		if err != nil {
 			return nil, err
 		}

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -129,9 +128,7 @@ func inOrder(b *Batch, out uint64, _ verify.Ask[*Batch, uint64]) (*verify.Diff, 
 		if err != nil {
 			return err
 		}
-		if c, ok := s.(io.Closer); ok {
-			defer c.Close() // only read from
-		}
+		defer grid.Close(s)
 		f, err := grid.Load(s)
 		if err != nil {
 			return err

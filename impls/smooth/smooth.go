@@ -11,7 +11,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -112,12 +111,7 @@ func (Inputs) Open(name string) (*Pipeline, error) {
 }
 
 // Close closes the image.
-func (p *Pipeline) Close() error {
-	if c, ok := p.Source.(io.Closer); ok {
-		return c.Close()
-	}
-	return nil
-}
+func (p *Pipeline) Close() error { return grid.Close(p.Source) }
 
 // Variants names pipelines of other images.
 func (Inputs) Variants(name string, n int) ([]string, error) {

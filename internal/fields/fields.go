@@ -60,9 +60,7 @@ func (Inputs) Smaller(name string) []string {
 	shapes(func(v int64) int64 { return (v + 1) / 2 })
 	shapes(func(v int64) int64 { return max(1, v-1) })
 	if src, err := datasets.Open(name); err == nil && n.Get("levels") != "" {
-		if c, ok := src.(io.Closer); ok {
-			defer c.Close() // only read from
-		}
+		defer grid.Close(src)
 		for _, m := range []int64{2, src.Ladder().Len() / 2} {
 			if m >= 1 && m < src.Ladder().Len() {
 				try(n.With("levels", fmt.Sprint(m)))

@@ -1,6 +1,9 @@
 package grid
 
-import "fmt"
+import (
+	"fmt"
+	"io"
+)
 
 // A Source is what an implementation is given: an image's shape, type and
 // ladder, and any slab of its slices on request. A *Field is the Source that
@@ -13,6 +16,15 @@ type Source interface {
 	// they are and aligned for the type. The same slab is the same bytes every
 	// time, alone or as part of a larger one, and calls may run concurrently.
 	ReadSlab(dst []byte, lo, hi int64) error
+}
+
+// Close closes a source that holds something open, such as a file. Others need not be
+// closed. A source is only read from, so nothing is lost where that fails.
+func Close(s Source) error {
+	if c, ok := s.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
 }
 
 // SliceBytes is the number of bytes of one slice of the source.

@@ -1,7 +1,6 @@
 package paper
 
 import (
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -156,9 +155,7 @@ func TestDebian(t *testing.T) {
 			t.Logf("%s is not installed: %v", r.Data, err)
 			continue
 		}
-		if c, ok := s.(io.Closer); ok {
-			defer c.Close()
-		}
+		defer grid.Close(s)
 		if s.Shape().String() != r.Shape || s.Type().String() != r.Type || s.Ladder().Len() != r.Levels {
 			t.Errorf("%s: %v of %v, %d levels", r.Label, s.Shape(), s.Type(), s.Ladder().Len())
 		}
