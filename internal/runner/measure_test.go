@@ -170,25 +170,43 @@ func (distant) Device() string                  { return "x" }
 func (distant) UUIDs() []string                 { return nil }
 func (distant) Flags() []string                 { return nil }
 
-// What is faster than its ceiling is implausible: than the ceiling's median in
-// memory, than its fastest call and half as much again on a disk.
+// What is faster than its ceiling is implausible: by both medians in memory, by the
+// ceiling's fastest call and half as much again on a disk. It is so only where the
+// intervals say so too, and on a disk where more than its latency is saved.
 func TestImplausible(t *testing.T) {
-	ceiling := bench.CellRecord{Where: "cpu", Samples: []float64{2, 1, 2, 2, 2, 2}, Cost: bench.Cost{Items: 100}}
-	ceiling.Status = verify.Verified
+	steady := []float64{2, 1, 2, 2, 2, 2, 2, 2, 2, 2}
 	for _, c := range []struct {
-		scope   bench.Scope
-		seconds float64
-		want    verify.Status
+		scope          bench.Scope
+		ceiling, calls []float64
+		want           verify.Status
 	}{
-		{bench.E2E, 1.95, verify.Verified}, {bench.E2E, 1.2, verify.Implausible},
-		{bench.File, 1.2, verify.Verified}, {bench.File, 0.7, verify.Verified}, {bench.File, 0.6, verify.Implausible},
+		{bench.E2E, steady, []float64{1.95}, verify.Verified},
+		{bench.E2E, steady, []float64{1.2}, verify.Implausible},
+		{bench.E2E, steady, []float64{1.2, 1.25, 1.2, 1.2, 1.2, 1.25, 1.25, 1.25, 1.25, 1.25, 1.2}, verify.Implausible},
+		{bench.E2E, steady, []float64{1.2, 1, 2.2, 1.2, 2.2, 1, 1.2, 2.2}, verify.Noisy},
+		{bench.E2E, []float64{2, 1, 2}, []float64{1.2}, verify.Verified}, // it may have been 1
+		{bench.E2E, []float64{2, 1, 2}, []float64{0.9}, verify.Implausible},
+		{bench.File, steady, []float64{1.2}, verify.Verified},
+		{bench.File, steady, []float64{0.7}, verify.Verified},
+		{bench.File, steady, []float64{0.6}, verify.Implausible},
+		{bench.File, []float64{2e-3, 0.2e-3, 3e-3}, []float64{0.1e-3}, verify.Verified}, // it waited for the disk
+		{bench.E2E, nil, []float64{1}, verify.Verified},
+		{bench.E2E, nil, []float64{1, 1.5}, verify.Noisy}, // too few calls for an interval, and far apart
 	} {
-		g := &group{ceiling: map[string]float64{"cpu": 50}, quickest: map[string]float64{}}
-		g.quicken(ceiling)
-		summary := stats.Summarise(slices.Repeat([]float64{c.seconds}, 10))
-		r := bench.CellRecord{Workload: "x", Where: "cpu", Scope: c.scope, Ceiling: 50, Cost: bench.Cost{Items: 100}, Seconds: &summary}
+		g := &group{ceiling: map[string]float64{}, swiftest: map[string]swiftest{}}
+		if c.ceiling != nil {
+			summary := stats.Summarise(c.ceiling)
+			r := bench.CellRecord{Where: "cpu", Seconds: &summary}
+			r.Status = verify.Verified
+			g.hasten(r)
+		}
+		if len(c.calls) == 1 {
+			c.calls = slices.Repeat(c.calls, 10)
+		}
+		summary := stats.Summarise(c.calls)
+		r := bench.CellRecord{Workload: "x", Where: "cpu", Scope: c.scope, Seconds: &summary}
 		r.Status = verify.Verified
-		g.finish(&r, true, 100/c.seconds)
+		g.finish(&r, true)
 		if r.Status != c.want {
 			t.Errorf("%+v: %s (%s)", c, r.Status, r.Reason)
 		}

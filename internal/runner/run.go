@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -48,9 +47,9 @@ type group struct {
 	scope    bench.Scope
 	cost     bench.Cost
 	variants []string
-	shared   []*os.File         // one for each variant, none when they are streamed
-	ceiling  map[string]float64 // by where it was measured
-	quickest map[string]float64 // the rate of the ceiling's fastest call, likewise
+	shared   []*os.File          // one for each variant, none when they are streamed
+	ceiling  map[string]float64  // by where it was measured
+	swiftest map[string]swiftest // of the ceiling, likewise
 	witness  string
 	answers  []*os.File // the witness's, one for each variant
 	refused  error      // why no cell of the group can run
@@ -62,7 +61,7 @@ func (p Plan) group(ctx context.Context, input string, cells []cell, o Observer)
 	if err != nil {
 		return fmt.Errorf("input %s: %w", input, err)
 	}
-	g := &group{Plan: p, input: input, cost: cost, ceiling: map[string]float64{}, quickest: map[string]float64{}}
+	g := &group{Plan: p, input: input, cost: cost, ceiling: map[string]float64{}, swiftest: map[string]swiftest{}}
 	rotate := 1
 	if p.Sampling != nil {
 		rotate = max(1, p.Rotate)
@@ -104,16 +103,27 @@ func (g *group) done(c cell) bool {
 	record, ok := g.Done(g.key(c))
 	if ok && c.bench.Name() == g.Plan.Ceiling {
 		g.ceiling[c.about.Where] = max(g.ceiling[c.about.Where], record.Ceiling)
-		g.quicken(record)
+		g.hasten(record)
 	}
 	return ok
 }
 
-// quicken notes the fastest call of a ceiling.
-func (g *group) quicken(r bench.CellRecord) {
-	if len(r.Samples) > 0 && r.Status == verify.Verified {
-		g.quickest[r.Where] = max(g.quickest[r.Where], float64(r.Cost.Items)/slices.Min(r.Samples))
+// A swiftest is the least time that the calls of a ceiling give, in seconds.
+type swiftest struct {
+	median float64 // the lower end of the interval of their median
+	call   float64
+}
+
+// hasten notes how fast a ceiling may have been.
+func (g *group) hasten(r bench.CellRecord) {
+	if r.Seconds == nil || (r.Status != verify.Verified && r.Status != verify.Noisy) {
+		return
 	}
+	now := swiftest{median: r.Seconds.Lo, call: r.Seconds.Min}
+	if before, ok := g.swiftest[r.Where]; ok {
+		now = swiftest{median: min(before.median, now.median), call: min(before.call, now.call)}
+	}
+	g.swiftest[r.Where] = now
 }
 
 func (g *group) key(c cell) bench.CellKey {
@@ -157,7 +167,7 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 	if c.bench.Name() == g.Ceiling {
 		if timed && record.Status == verify.Verified {
 			g.ceiling[record.Where] = max(g.ceiling[record.Where], rate)
-			g.quicken(record)
+			g.hasten(record)
 		}
 		record.Ceiling = g.ceiling[record.Where]
 		closeAll(answers)
@@ -169,7 +179,7 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 			closeAll(answers)
 		}
 	}
-	g.finish(&record, timed, rate)
+	g.finish(&record, timed)
 	if record.Status == verify.Wrong && g.Reproduce != nil {
 		record.Reproduce = g.Reproduce(c.about.Name, g.shrink(ctx, c, record))
 	}
@@ -182,32 +192,45 @@ const noisy = 0.10
 // fewInputs is how many inputs must rotate at least for a row without a flag.
 const fewInputs = 3
 
-// How much faster than the ceiling a cell may seem: in memory than its median, on a
-// disk, which others use too and which is not as fast every time, than its fastest
-// call.
+// How many times as fast as the ceiling a cell may seem: in memory, where the median
+// of both counts, and on a disk, which others use too and which is not as fast every
+// time, as the ceiling's fastest call.
 const (
 	implausible       = 1.05
 	implausibleOnDisk = 1.5
 )
 
+// latency is what opening a file and waiting for its first bytes may take longer one
+// time than the other, in seconds. It says nothing of a rate.
+const latency = 0.01
+
+// implausible reports how many times as fast as the same bytes can be read a cell is,
+// and whether that cannot be: not even at the slow end of its interval and the fast
+// end of the ceiling's.
+func (g *group) implausible(r *bench.CellRecord) (times float64, yes bool) {
+	ceiling, ok := g.swiftest[r.Where]
+	if !ok || r.Workload == g.Ceiling {
+		return 0, false
+	}
+	if r.Scope == bench.File {
+		return ceiling.call / r.Seconds.Median, ceiling.call-latency > r.Seconds.Hi*implausibleOnDisk
+	}
+	return ceiling.median / r.Seconds.Median, ceiling.median > r.Seconds.Hi*implausible
+}
+
 // finish weighs the number of a verified cell, and notes what a reader should
 // know beside it.
-func (g *group) finish(r *bench.CellRecord, timed bool, rate float64) {
+func (g *group) finish(r *bench.CellRecord, timed bool) {
 	if !timed {
 		return
 	}
-	spread := r.Seconds.Spread()
-	bound, beyond := r.Ceiling, implausible
-	if r.Scope == bench.File {
-		bound, beyond = max(bound, g.quickest[r.Where]), implausibleOnDisk
-	}
 	if r.Status == verify.Verified {
-		switch {
-		case bound > 0 && r.Workload != g.Ceiling && rate > bound*beyond:
+		half := (r.Seconds.Hi - r.Seconds.Lo) / 2 / r.Seconds.Median
+		if times, yes := g.implausible(r); yes {
 			r.Status = verify.Implausible
-			r.Reason = fmt.Sprintf("%.3g times the rate at which the same bytes can be read", rate/bound)
-		case !math.IsInf(spread, 1) && spread > noisy:
-			r.Status, r.Reason = verify.Noisy, fmt.Sprintf("the interval of the median is ±%.0f %%", spread*100)
+			r.Reason = fmt.Sprintf("%.3g times the rate at which the same bytes can be read", times)
+		} else if half > noisy {
+			r.Status, r.Reason = verify.Noisy, fmt.Sprintf("the interval of the median is ±%.0f %%", half*100)
 		}
 	}
 	if r.Seconds.Confidence < stats.Confidence {
