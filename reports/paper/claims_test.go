@@ -41,36 +41,59 @@ func TestClaimsOfPublishedNumbers(t *testing.T) {
 	}
 }
 
-// Measured numbers decide too, both ways.
+// Measured numbers decide too, both ways, and none leaves the claim open.
 func TestClaimsOfMeasuredNumbers(t *testing.T) {
 	p, err := Find("wang2022")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		two, three float64
-		want       string
-	}{{50e9, 49e9, "holds"}, {80e9, 40e9, "does not hold"}} {
-		var lines []Line
-		for _, r := range p.Tables[0].Rows {
-			v := c.three
+	kernel := func(two, three float64) func(Row) []Line {
+		return func(r Row) []Line {
+			v := three
 			if r.Dim() == 2 {
-				v = c.two
+				v = two
 			}
-			lines = append(lines, Line{Series: Series{Column: "kernel_rate"}, Row: r, Impl: "tiled", Measured: v})
+			return []Line{{Series: Series{Column: "kernel_rate"}, Row: r, Impl: "tiled", Measured: v}}
+		}
+	}
+	smooth := func(ecc, gaussian float64) func(Row) []Line {
+		return func(r Row) []Line {
+			return []Line{
+				{Series: Series{Column: "ecc"}, Row: r, Impl: "smooth-gpu", Measured: ecc},
+				{Series: Series{Column: "gaussian"}, Row: r, Impl: "smooth-gpu", Measured: gaussian},
+				{Row: r, Impl: "smooth", Parts: map[string]float64{"ecc": ecc, "gaussian": gaussian}, Why: "the paper has no CPU here"},
+			}
+		}
+	}
+	for _, c := range []struct {
+		claim, whose, want string
+		table              int
+		lines              func(Row) []Line
+	}{
+		{"dimension", "tiled here", "holds", 1, kernel(50e9, 49e9)},
+		{"dimension", "tiled here", "does not hold", 1, kernel(80e9, 40e9)},
+		{"bottleneck", "smooth-gpu here", "holds", 2, smooth(9, 1)},
+		{"bottleneck", "smooth-gpu here", "does not hold", 2, smooth(11, 1)},
+		{"bottleneck", "smooth here", "holds", 2, smooth(9, 1)},
+		{"bottleneck", "smooth here", "does not hold", 2, smooth(11, 1)},
+		{"bottleneck", "| here", "not measured", 2, smooth(0, 0)},
+	} {
+		var lines []Line
+		for _, r := range p.Tables[c.table-1].Rows {
+			lines = append(lines, c.lines(r)...)
 		}
 		var b bytes.Buffer
-		if err := p.PrintClaims(&b, report.Markdown, map[int][]Line{1: lines}); err != nil {
+		if err := p.PrintClaims(&b, report.Markdown, map[int][]Line{c.table: lines}); err != nil {
 			t.Fatal(err)
 		}
 		found := false
 		for line := range strings.Lines(b.String()) {
-			if strings.Contains(line, "dimension") && strings.Contains(line, "tiled here") {
+			if strings.Contains(line, c.claim) && strings.Contains(line, c.whose) {
 				found = strings.Contains(line, "| "+c.want+" ")
 			}
 		}
 		if !found {
-			t.Errorf("%+v:\n%s", c, b.String())
+			t.Errorf("%s %s %s:\n%s", c.claim, c.whose, c.want, b.String())
 		}
 	}
 }
