@@ -37,7 +37,7 @@ func wrongSliced(t *testing.T, impl bench.Implementation[grid.Source, ecc.VCEC],
 	}
 	return func(yield func(onHostCase, *verify.Diff) bool) {
 		for _, c := range list {
-			in := c.image(t, typ)
+			in := c.fields(t, typ)[0]
 			if d := agree(t, impl, in, onHost(t, in)); d != nil && !yield(c, d) {
 				return
 			}

@@ -86,12 +86,15 @@ type onHostKernels struct {
 	in      grid.Source
 	as      arrangement
 	small   bool // as the implementation counts an image of its size
+	level   bool // every value stands on a level, and the program has no kernel for strays
 
 	withheld, withheldShared int64 // bytes at the end of the image's memory, and of shared memory
+
+	launched string // the kernel that counted last
 }
 
 func (k *onHostKernels) find(name string) devicetest.Kernel {
-	if strings.HasPrefix(name, "ecc_extrema_strays_") { // every value stands on the ladder
+	if k.level && strings.HasPrefix(name, "ecc_extrema_strays_") {
 		return func(device.Launch, func(uint64) ([]byte, error), []any) error { return nil }
 	}
 	return func(shape device.Launch, at func(uint64) ([]byte, error), args []any) error {
@@ -100,18 +103,50 @@ func (k *onHostKernels) find(name string) devicetest.Kernel {
 }
 
 func (k *onHostKernels) launch(name string, shape device.Launch, at func(uint64) ([]byte, error), args []any) error {
-	const own, handing, ladder = 8, 2, 7 // parameters
+	const ofLadder = 7 // parameters
+	var own, rest []any
+	image, args := args[0].(uint64), slices.Clone(args[1:])
+	does, entries, entry := "adds", int64(1), int64(8)
+	var to, done uint64 // where the table is handed over to
+	segment := -1       // the number of that parameter
+	switch {
+	case strings.HasPrefix(name, "ecc_extrema_strays_"):
+		own, rest = args[:1], args[1:]
+	case strings.HasPrefix(name, "ecc_extrema_batch_"):
+		own, rest, segment = args[:10], args[10:], 5
+		images, stored := own[1].(int32), &own[6]
+		if k.as.segment > 0 {
+			*stored = int32(0)
+		}
+		if *stored == int32(1) {
+			does = "stores"
+		}
+		entries, entry = int64(images)*int64(rest[0].(int32)), 4
+	default:
+		own, rest, segment = args[:7], args[7:], 3
+		if len(rest) > ofLadder+2 {
+			does, to, done, rest = "hands", rest[0].(uint64), rest[1].(uint64), rest[2:]
+		}
+		if entries = int64(rest[0].(int32)); strings.HasPrefix(name, "ecc_extrema_small_") {
+			entry = 4
+		}
+	}
+	if segment >= 0 {
+		k.launched = name
+		if k.as.segment > 0 {
+			own[segment] = k.as.segment
+		}
+	}
+	if to == 0 {
+		to = rest[ofLadder].(device.Buffer).Address()
+	}
+	rest = append(rest, int32(0)) // of a kernel without copies
 	edge := extrema.Guard(k.in)
-	memory, err := at(args[0].(uint64) - uint64(edge))
+	memory, err := at(image - uint64(edge))
 	if err != nil {
 		return err
 	}
 	memory = memory[:int64(len(memory))-k.withheld]
-	given, rest, hands := args[:own], args[own:], 0
-	var to, done uint64
-	if len(rest) > ladder+2 {
-		hands, to, done, rest = 1, rest[0].(uint64), rest[1].(uint64), rest[handing:]
-	}
 	table := func(arg any) []byte {
 		b, ok := arg.(device.Buffer)
 		if !ok || err != nil {
@@ -125,19 +160,11 @@ func (k *onHostKernels) launch(name string, shape device.Launch, at func(uint64)
 	if err != nil {
 		return err
 	}
-	segment := given[4].(int32)
-	if k.as.segment > 0 {
-		segment = k.as.segment
-	}
-	totals := 8
-	if strings.Contains(name, "_small_") {
-		totals = 4
-	}
 	var list []string
-	for _, arg := range []any{
-		name, k.as.blocks, shape.Block.X, shape.Shared - k.withheldShared, len(memory), edge, given[1], given[2], given[3], segment,
-		given[5], given[6], given[7], hands, totals, rest[0], rest[1], rest[2], rest[3], rest[4], rest[ladder+1], len(lut) / 4, len(values) / 4,
-	} {
+	for _, arg := range slices.Concat(
+		[]any{name, k.as.blocks, shape.Block.X, shape.Shared - k.withheldShared, len(memory), edge, does, entries, entry},
+		own, rest[:5], []any{len(lut) / 4, len(values) / 4, rest[ofLadder+1]},
+	) {
 		if f, ok := arg.(float32); ok {
 			arg = math.Float32bits(f)
 		}
@@ -150,17 +177,21 @@ func (k *onHostKernels) launch(name string, shape device.Launch, at func(uint64)
 	if err := launch.Run(); err != nil {
 		return fmt.Errorf("%s: %w: %s", name, err, strings.TrimSpace(problem.String()))
 	}
-	if size := 8 * int(rest[0].(int32)); out.Len() != size {
-		return fmt.Errorf("%s: a table of %d bytes, want %d", name, out.Len(), size)
-	}
-	if hands == 1 {
+	if does == "hands" {
+		entry = 8
 		word, err := at(done)
 		if err != nil {
 			return err
 		}
 		binary.LittleEndian.PutUint32(word, 1)
-	} else {
-		to = rest[ladder].(device.Buffer).Address()
+	}
+	if size := entries * entry; int64(out.Len()) != size {
+		return fmt.Errorf("%s: a table of %d bytes, want %d", name, out.Len(), size)
+	}
+	if segment < 0 {
+		if n, want := int64(binary.LittleEndian.Uint64(out.Bytes())), k.strays(); n != want {
+			return fmt.Errorf("%s: %d values stand on no level, want %d", name, n, want)
+		}
 	}
 	result, err := at(to)
 	if err != nil {
@@ -170,22 +201,54 @@ func (k *onHostKernels) launch(name string, shape device.Launch, at func(uint64)
 	return nil
 }
 
+// strays is the number of values that stand on no level.
+func (k *onHostKernels) strays() (n int64) {
+	in := k.in
+	if batch, ok := in.(grid.Batch); ok {
+		in = batch.Source
+	}
+	ladder := in.Ladder()
+	for _, v := range ecctest.Values(in.(*grid.Field)) {
+		if level := ladder.Level(v); level == ladder.Len() || ladder.Value(level) != v {
+			n++
+		}
+	}
+	return n
+}
+
 // A disagreement is a wrong answer, and no other failure.
 type disagreement struct{ *verify.Diff }
 
 func (d disagreement) Error() string { return d.String() }
 
-// arranged asks for the kernels' image in arrangements, and returns why the first that
-// does not succeed does not.
-func (k *onHostKernels) arranged(t *testing.T, want ecc.VCEC, list []arrangement) error {
-	t.Helper()
-	driver := devicetest.New(1, k.find)
-	open := ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
+// An aloneJob is the job of one image as that of a batch.
+type aloneJob struct{ bench.Job[ecc.VCEC] }
+
+func (a aloneJob) Out() ([]ecc.VCEC, error) {
+	v, err := a.Job.Out()
+	return []ecc.VCEC{v}, err
+}
+
+func (k *onHostKernels) setup(open resident.Opener) (bench.Job[[]ecc.VCEC], error) {
+	c := bench.Conditions{Scope: bench.Kernel, Threads: 1}
+	if batch, ok := k.in.(grid.Batch); ok {
+		return extrema.BatchOnDevice{Open: open}.Setup(batch, c)
+	}
 	impl := extrema.OnDevice{Open: open}
 	if !k.small {
 		impl = extrema.AsLarge(impl)
 	}
-	job, err := impl.Setup(k.in, bench.Conditions{Scope: bench.Kernel, Threads: 1})
+	job, err := impl.Setup(k.in, c)
+	return aloneJob{job}, err
+}
+
+// arranged asks for the kernels' images in arrangements, and returns why the first that
+// does not succeed does not.
+func (k *onHostKernels) arranged(t *testing.T, want []ecc.VCEC, list []arrangement) error {
+	t.Helper()
+	driver := devicetest.New(1, k.find)
+	k.as = list[0] // in which strays are counted
+	job, err := k.setup(ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil })))
 	if err != nil {
 		return err
 	}
@@ -199,32 +262,96 @@ func (k *onHostKernels) arranged(t *testing.T, want ecc.VCEC, list []arrangement
 		if err != nil {
 			return err
 		}
-		if d := ecc.Policy().Agree(k.in, want, out); d != nil {
-			return fmt.Errorf("%+v: %w", k.as, disagreement{d})
+		if len(out) != len(want) {
+			return fmt.Errorf("%+v: %d curves, want %d", k.as, len(out), len(want))
+		}
+		for i := range out {
+			if d := ecc.Policy().Agree(k.in, want[i], out[i]); d != nil {
+				return fmt.Errorf("%+v, image %d: %w", k.as, i, disagreement{d})
+			}
 		}
 	}
 	return nil
 }
 
 // An onHostCase is an image for kernels on the host, of all levels in no order or one of
-// crowds, and how it is divided.
+// crowds, and how it is divided; or a batch of such images.
 type onHostCase struct {
 	shape      grid.Shape
 	lo, levels int64
 	list       []arrangement
 	crowd      string
+	ladder     spacing
+	images     int64 // 0 for one that is no batch
 }
+
+// A spacing is how an image's values stand on its levels.
+type spacing string
+
+const (
+	even   spacing = ""
+	astray spacing = "some values below the levels and between them, "
+	uneven spacing = "levels at uneven distances, "
+)
 
 func (c onHostCase) String() string {
-	return fmt.Sprintf("%s%v, %d levels from %d", c.crowd, c.shape, c.levels, c.lo)
+	batch := ""
+	if c.images > 0 {
+		batch = fmt.Sprintf("batch of %d, ", c.images)
+	}
+	return fmt.Sprintf("%s%s%s%v, %d levels from %d", batch, c.ladder, c.crowd, c.shape, c.levels, c.lo)
 }
 
-func (c onHostCase) image(t *testing.T, typ grid.Type) *grid.Field {
+// fields are the images of a case.
+func (c onHostCase) fields(t *testing.T, typ grid.Type) (list []*grid.Field) {
+	t.Helper()
 	level := scattered(c.levels)
 	if c.crowd != "" {
 		level = crowds()[c.crowd]
 	}
-	return imageFrom(t, c.shape, typ, c.lo, c.levels, level)
+	for i := range max(1, c.images) {
+		of := func(z, y, x int64) int64 { return level(z+17*i, y, x) }
+		if c.ladder == even {
+			list = append(list, imageFrom(t, c.shape, typ, c.lo, c.levels, of))
+			continue
+		}
+		list = append(list, c.unusual(t, typ, of))
+	}
+	return list
+}
+
+// unusual is an image whose values do not stand on levels at even distances.
+func (c onHostCase) unusual(t *testing.T, typ grid.Type, level func(z, y, x int64) int64) *grid.Field {
+	t.Helper()
+	// Of the values that the image may have, the levels leave out the first and, where
+	// they are uneven, every fifth.
+	values := []float32{}
+	for k := int64(1); int64(len(values)) < c.levels; k++ {
+		if c.ladder == astray || k%5 != 4 {
+			values = append(values, float32(c.lo+k))
+		}
+	}
+	last := int64(values[len(values)-1]) - c.lo
+	f := imageFrom(t, c.shape, typ, c.lo, last+1, func(z, y, x int64) int64 {
+		return level(z, y, x) * last / max(1, c.levels-1)
+	})
+	ladder, err := grid.Table(values)
+	if c.ladder == astray {
+		ladder, err = grid.Affine(float64(c.lo+1), 1, c.levels)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if typ == grid.Float32 {
+		v := grid.Values[float32](f.Data())
+		for i := 0; i < len(v); i += 7 {
+			v[i] -= 0.25
+		}
+	}
+	if f, err = grid.NewField(f.Shape(), typ, f.Data(), ladder); err != nil {
+		t.Fatal(err)
+	}
+	return f
 }
 
 // slicedCases are for the kernels that have counters of each level for each lane.
@@ -245,7 +372,7 @@ func deepCases(typ grid.Type) []onHostCase {
 // overflowing are crowds for one block.
 func overflowing(typ grid.Type) (list []onHostCase) {
 	for name := range crowds() {
-		list = append(list, onHostCase{grid.Shape{D: 30, H: 46, W: 64}, least(typ), 1 << 16, []arrangement{{1, 0}, {1, 7}}, name})
+		list = append(list, onHostCase{grid.Shape{D: 30, H: 46, W: 64}, least(typ), 1 << 16, []arrangement{{1, 0}, {1, 7}}, name, even, 0})
 	}
 	return list
 }
@@ -270,7 +397,7 @@ func casesOf(typ grid.Type, shapes []grid.Shape, numbers ...int64) (list []onHos
 			}
 			first := []int64{lo, hi - n, min(between, hi-n)}[(i+j)%3]
 			k := (i + j/2) % len(divided)
-			list = append(list, onHostCase{s, first, n, []arrangement{divided[k], divided[(k+1)%len(divided)]}, ""})
+			list = append(list, onHostCase{s, first, n, []arrangement{divided[k], divided[(k+1)%len(divided)]}, "", even, 0})
 		}
 	}
 	return list
@@ -320,6 +447,7 @@ type onHostKind struct {
 	types       []grid.Type
 	cases       func(grid.Type) []onHostCase
 	small       bool
+	runs        string // in the names of its kernels
 }
 
 // faulty is the type whose kernels have faults planted, and their source.
@@ -339,9 +467,20 @@ func (k onHostKind) source(t grid.Type) string {
 func (k onHostKind) failures(t *testing.T, program string, typ grid.Type) iter.Seq2[onHostCase, error] {
 	return func(yield func(onHostCase, error) bool) {
 		for _, c := range k.cases(typ) {
-			in := c.image(t, typ)
-			kernels := onHostKernels{program: program, in: in, small: k.small}
-			if err := kernels.arranged(t, ecctest.BruteForce(in), c.list); err != nil && !yield(c, err) {
+			images := c.fields(t, typ)
+			kernels := onHostKernels{program: program, in: images[0], small: k.small, level: k.name != "" && k.name != "batch"}
+			if c.images > 0 {
+				kernels.in = join(t, images)
+			}
+			var want []ecc.VCEC
+			for _, f := range images {
+				want = append(want, ecctest.BruteForce(f))
+			}
+			err := kernels.arranged(t, want, c.list)
+			if err == nil && !strings.Contains(kernels.launched, k.runs) {
+				err = fmt.Errorf("%s was launched", kernels.launched)
+			}
+			if err != nil && !yield(c, err) {
 				return
 			}
 		}
@@ -352,8 +491,8 @@ func (k onHostKind) failures(t *testing.T, program string, typ grid.Type) iter.S
 func slicedKinds() []onHostKind {
 	words := []grid.Type{grid.Int16, grid.Uint16}
 	return []onHostKind{
-		{"sliced", "sliced", append(words, grid.Uint8), slicedCases, false},
-		{"deep", "deep", words, deepCases, false},
+		{"sliced", "sliced", append(words, grid.Uint8), slicedCases, false, "_sliced_"},
+		{"deep", "deep", words, deepCases, false, "_deep_"},
 	}
 }
 
@@ -374,41 +513,77 @@ func onHostKinds() []onHostKind {
 		onHostKind{"pairs", "", all, func(typ grid.Type) []onHostCase {
 			switch typ {
 			case grid.Uint8:
-				return casesOf(typ, flats(), 2, 256)
+				return append(casesOf(typ, flats(), 2, 256), unusually(casesOf(typ, flats(), 8, 256), uneven)...)
 			case grid.Float32:
 				return casesOf(typ, slices.Concat(flats(), solids(), steep()), 2, 300, 1024, 7900)
 			}
 			// 3D images of fewer levels are sliced.
 			return slices.Concat(casesOf(typ, some(typ, flats()), 2, 300), casesOf(typ, some(typ, solids(), steep()), 1025, 7900))
-		}, false},
+		}, false, ""},
 		onHostKind{"small", "", all, func(typ grid.Type) []onHostCase {
-			numbers := []int64{2, 300, 1024}
+			shapes := some(typ, flats(), solids(), steep())
 			if typ == grid.Uint8 {
-				numbers = []int64{2, 256}
+				return append(casesOf(typ, shapes, 2, 256), unusually(casesOf(typ, flats(), 8, 256), uneven)...)
 			}
-			return casesOf(typ, some(typ, flats(), solids(), steep()), numbers...)
-		}, true},
+			return casesOf(typ, shapes, 2, 300, 1024)
+		}, true, ""},
 		onHostKind{"wide", "wide", wide, func(typ grid.Type) []onHostCase {
 			return casesOf(typ, some(typ, flats(), solids()[6:], steep()), 7901, 31744)
-		}, true},
+		}, true, "_wide_"},
 		onHostKind{"ranked", "ranked", wide, func(typ grid.Type) []onHostCase {
 			list := casesOf(typ, some(typ, flats(), solids()[6:], steep()), 31745, 65536)
 			return append(list, overflowing(typ)...)
-		}, true},
+		}, true, "_ranked_"},
+		onHostKind{"single", "", wide, func(typ grid.Type) []onHostCase {
+			return unusually(casesOf(typ, some(typ, flats(), solids(), steep()), 8, 300, 7900), astray, uneven)
+		}, false, "_single_"},
+		onHostKind{"batch", "batch", all, func(typ grid.Type) []onHostCase {
+			shapes := some(typ, flats(), solids(), steep())
+			if typ == grid.Uint8 {
+				return batched(append(casesOf(typ, shapes, 256), unusually(casesOf(typ, flats(), 8, 256), uneven)...))
+			}
+			return batched(casesOf(typ, shapes, 2, 1024))
+		}, false, "_batch_"},
+		onHostKind{"batch of singles", "batch", wide, func(typ grid.Type) []onHostCase {
+			return batched(unusually(casesOf(typ, some(typ, flats(), solids(), steep()), 8, 300, 1024), astray, uneven))
+		}, false, "_batch_single_"},
 	)
 }
 
+// unusually are cases with the values that they are of, on fewer levels, spaced in turn as
+// in ways.
+func unusually(list []onHostCase, ways ...spacing) []onHostCase {
+	for i := range list {
+		list[i].levels = (list[i].levels - 3) * 4 / 5
+		list[i].ladder = ways[i%len(ways)]
+	}
+	return list
+}
+
+// batched are cases with as many images as the arrangements have blocks, more, and fewer.
+func batched(list []onHostCase) []onHostCase {
+	for i := range list {
+		list[i].images = 1 + int64(i)%4
+	}
+	return list
+}
+
 func TestFaultsPlantedShowOnHost(t *testing.T) {
+	var seen []string
 	for _, kind := range onHostKinds() {
 		typ, source := kind.faulty()
-		if len(faults.Of(source)) == 0 || kind.label == "small" { // whose source has those of pairs
+		if len(faults.Of(source)) == 0 || slices.Contains(seen, source) {
 			continue
 		}
+		seen = append(seen, source)
 		for fault := range planted(t, source) {
 			t.Run(kind.label+"/"+fault, func(t *testing.T) {
 				t.Parallel()
 				program := compileOnHost(t, source, typ, fault)
 				for c, err := range kind.failures(t, program, typ) {
+					if strings.Contains(err.Error(), "no such kernel") { // a fault is planted in some of a source's
+						continue
+					}
 					if !errors.As(err, &disagreement{}) {
 						t.Fatalf("%v, %v", c, err)
 					}
@@ -433,8 +608,8 @@ func TestSlicedOnHostKeepToTheirMemory(t *testing.T) {
 		"the image's memory": {withheld: extrema.Guard(in)},
 		"shared memory":      {withheldShared: 11*warp + 16},
 	} {
-		k.program, k.in = program, in
-		if err := k.arranged(t, want, []arrangement{{1, 0}}); err == nil || !strings.Contains(err.Error(), what) {
+		k.program, k.in, k.level = program, in, true
+		if err := k.arranged(t, []ecc.VCEC{want}, []arrangement{{1, 0}}); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("without bytes of %s: %v", what, err)
 		}
 	}

@@ -86,17 +86,18 @@ func levelsOf(at func(uint64) ([]byte, error), image uint64, voxels int64, typ g
 		case grid.Int16:
 			v = int32(grid.Values[int16](raw)[i])
 		}
+		lo := int32(ladder[3].(float32))
+		stands = append(stands, v >= lo && v-lo < int32(n))
 		v -= least
 		if lut != nil {
 			v = int32(binary.LittleEndian.Uint32(lut[4*v:]))
 		}
-		levels, stands = append(levels, float32(v)), append(stands, lut == nil)
+		levels = append(levels, float32(v))
 	}
 	return levels, stands, nil
 }
 
-// countStrays adds the voxels that stand on no level; of types with a look-up table
-// it takes every voxel for one, so that they are counted by value.
+// countStrays adds the voxels that stand on no level.
 func countStrays(at func(uint64) ([]byte, error), args []any, typ grid.Type) error {
 	_, stands, err := levelsOf(at, args[0].(uint64), args[1].(int64), typ, args[2:9])
 	if err != nil {

@@ -25,14 +25,18 @@ func putLadder(d device.Device, s device.Stream, kernel Kernel) (*Ladder, error)
 	t, l := kernel.Type, kernel.Ladder
 	k := &Ladder{levels: int32(l.Len())}
 	var err error
+	lo, step, even := l.Affinity()
+	if even {
+		k.lo = float32(lo)
+	}
 	if t == grid.Float32 {
 		k.values, err = put(d, s, "values of the levels", l.Len(), func(values []float32) {
 			for i := range values {
 				values[i] = l.Value(int64(i))
 			}
 		})
-		if lo, step, ok := l.Affinity(); ok {
-			k.affine, k.lo, k.inverse = 1, float32(lo), float32(1/step)
+		if even {
+			k.affine, k.inverse = 1, float32(1/step)
 		}
 		return k, err
 	}

@@ -1,18 +1,22 @@
 // Launches a kernel of the extrema on the host (device.h), twice, for the second finds what
 // the first left:
 //
-//   launch KERNEL BLOCKS THREADS SHARED BYTES EDGE WIDTH HEIGHT DEPTH SEGMENT SCALE OFFSET BIAS
-//          HANDS TOTALS LEVELS LEAST AFFINE LO INVERSE COPIES LUT VALUES
+//   launch KERNEL BLOCKS THREADS SHARED BYTES EDGE TABLE ENTRIES ENTRY PARAMETER...
+//          LEVELS LEAST AFFINE LO INVERSE LUT VALUES COPIES
 //
-// HANDS is whether the kernel has parameters for handing its table over, and so does, 1 or
-// 0. A float32 is given by its bits. The standard input is the
-// image with BYTES in all, EDGE of them before it, the level of each of LUT values, and
-// VALUES levels' values; where there are none, the kernel is given no such table. The standard
-// output is the table that it hands over or adds to, an int64 for each level. TOTALS is the
-// bytes of each total that it adds to. It is compiled with -DON_HOST, -DSOURCE=, the kernels'
+// TABLE is what the kernel does to its table, of so many entries of so many bytes: adds to it,
+// stores all of it, or hands it over. The parameters are the kernel's own, between the image
+// and the ladder, but for those of handing over; of a kernel that has no copies of the table
+// they are 0. A float32 is given by its bits. The standard input is the image with BYTES
+// in all, EDGE of them before it, the level of each of LUT values, and VALUES levels' values;
+// where there are none, the kernel is given no such table. The standard output is the table as
+// the kernel leaves it or hands it over. It is compiled with -DON_HOST, -DSOURCE=, the kernels'
 // source, -DTYPE=, the type of the image, and -DFAULT= (../fault.h) or not.
 #include "device.h"
 #include <dlfcn.h>
+#include <functional>
+#include <string>
+#include <tuple>
 
 #define NAME(x) NAME_OF(x)
 #define NAME_OF(x) #x
@@ -22,22 +26,12 @@ alignas(128) __shared__ int block_changes[onhost::most_shared / 4];
 
 namespace onhost {
 
-// Kernels may hand their table over, or only add to it.
-typedef void hands_over(const TYPE *image, int width, int height, int depth, int segment, float32 scale, float32 offset,
-                        unsigned bias, int64 *copy, unsigned *done, int levels, int least, int affine, float32 lo,
-                        float32 inverse, const int *lut, const float32 *values, void *total, int copies);
-typedef void adds(const TYPE *image, int width, int height, int depth, int segment, float32 scale, float32 offset,
-                  unsigned bias, int levels, int least, int affine, float32 lo, float32 inverse, const int *lut,
-                  const float32 *values, void *total, int copies);
 static void *kernel;
-static bool hands;
-static int width, height, depth, segment, levels, least, affine, copies;
-static float32 scale, offset, lo, inverse;
-static unsigned bias, done;
+static std::function<void(const TYPE *)> call; // with its other parameters
 static size_t edge;
-static const int *lut;
-static const float32 *values;
-static int64 *copied;
+static char **next; // argument
+static int64 *copied; // where a table is handed over to
+static unsigned done;
 
 enum { stack_bytes = 128 << 10 }; // of a thread
 
@@ -46,13 +40,37 @@ static void fail(const char *why) {
   exit(3);
 }
 
+static int64 number() {
+  if (!*next) fail("too few arguments");
+  return strtoll(*next++, nullptr, 10);
+}
+template <class P> P parameter() { return (P)number(); }
+template <> float32 parameter() { return as<float32>((unsigned)number()); }
+template <> int64 *parameter() { return copied; }
+template <> unsigned *parameter() { return &done; }
+
+// Tables that are read from the standard input.
+static std::vector<int> lut;
+static std::vector<float32> values;
+template <class V> const V *data_of(const std::vector<V> &v) { return v.empty() ? nullptr : v.data(); }
+
+// A kernel with parameters of its own, then those of a ladder and where its table is.
+template <class... Own> static void is_of() {
+  std::tuple<Own...> own{parameter<Own>()...};
+  std::tuple<int, int, int, float32, float32> ladder{
+    parameter<int>(), parameter<int>(), parameter<int>(), parameter<float32>(), parameter<float32>()};
+  lut.resize(number()), values.resize(number());
+  int copies = parameter<int>();
+  call = [=](const TYPE *voxels) {
+    auto all = std::tuple_cat(std::tuple(voxels), own, ladder, std::tuple(data_of(lut), data_of(values), (void *)table.begin));
+    auto to = [](auto... p) { ((void (*)(decltype(p)...))kernel)(p...); };
+    if (copies) std::apply(to, std::tuple_cat(all, std::tuple(copies)));
+    else std::apply(to, all);
+  };
+}
+
 static void body() {
-  auto *voxels = (const TYPE *)(image.begin + edge);
-  void *total = table.begin;
-  if (hands)
-    ((hands_over *)kernel)(voxels, width, height, depth, segment, scale, offset, bias, copied, &done, levels, least, affine, lo, inverse, lut, values, total, copies);
-  else
-    ((adds *)kernel)(voxels, width, height, depth, segment, scale, offset, bias, levels, least, affine, lo, inverse, lut, values, total, copies);
+  call((const TYPE *)(image.begin + edge));
   meet(place::end);
 }
 
@@ -111,53 +129,52 @@ static void read_all(void *to, size_t bytes) {
 }
 }
 
-int main(int argc, char **argv) {
+int main(int, char **argv) {
   using namespace onhost;
-  if (argc != 24) fail("wrong number of arguments");
-  int next = 1;
-  auto number = [&] { return strtoll(argv[next++], nullptr, 10); };
-  auto bits = [&] { return as<float32>((unsigned)number()); };
-  kernel = dlsym(RTLD_DEFAULT, argv[next++]);
+  next = argv + 1;
+  if (!*next) fail("no kernel");
+  std::string name = *next++;
+  kernel = dlsym(RTLD_DEFAULT, name.c_str());
   if (!kernel) fail("no such kernel");
   onhost::blocks = number();
   fibers.resize(number()), met.resize(fibers.size());
   for (auto &f : fibers) f.stack.reset(new char[stack_bytes]);
   shared.begin = (char *)block_changes, shared.bytes = number();
   if (shared.bytes > sizeof block_changes) fail("so much shared memory no block has");
-  const size_t bytes = number();
-  edge = number();
-  width = number(), height = number(), depth = number(), segment = number();
-  scale = bits(), offset = bits(), bias = number();
-  hands = number();
-  const size_t totals = number();
-  levels = number(), least = number(), affine = number(), lo = bits(), inverse = bits(), copies = number();
-  char *memory = (char *)aligned_alloc(256, (bytes + 255) / 256 * 256);
-  read_all(memory, bytes);
-  image.begin = memory, image.bytes = bytes;
-  std::vector<int> of_values(number());
-  read_all(of_values.data(), 4 * of_values.size());
-  if (!of_values.empty()) lut = of_values.data();
-  std::vector<float32> of_levels(number());
-  read_all(of_levels.data(), 4 * of_levels.size());
-  if (!of_levels.empty()) values = of_levels.data();
+  image.bytes = number(), edge = number();
+  image.begin = (char *)aligned_alloc(256, (image.bytes + 255) / 256 * 256);
 
-  const int64 poison = 0x5a5a5a5a;
-  size_t room = (levels + 3) / 4 * 4; // hand_over wants it
-  std::vector<char> total(room * totals);
-  std::vector<int64> first;
+  std::string does = *next ? *next++ : "";
+  const bool hands = does == "hands", stores = does == "stores";
+  if (!hands && !stores && does != "adds") fail("a kernel adds to its table, stores or hands it over");
+  const size_t entries = number(), entry = number(), bytes = entries * entry;
+  const char poison = 0x5a;
+  // Handing over wants room for a multiple of four entries.
+  std::vector<char> total(hands ? (entries + 3) / 4 * 4 * entry : bytes), copy(hands ? (entries + 3) / 4 * 4 * sizeof(int64) : 0), out, first;
+  table.begin = total.data(), table.bytes = total.size(), copied = (int64 *)copy.data();
+
+  if (name.find("ecc_extrema_strays_") == 0) is_of<int64>();
+  else if (name.find("ecc_extrema_batch_") == 0) is_of<int64, int, int, int, int, int, int, float32, float32, unsigned>();
+  else if (hands) is_of<int, int, int, int, float32, float32, unsigned, int64 *, unsigned *>();
+  else is_of<int, int, int, int, float32, float32, unsigned>();
+  if (*next) fail("too many arguments");
+  read_all(image.begin, image.bytes);
+  read_all(lut.data(), 4 * lut.size());
+  read_all(values.data(), 4 * values.size());
+
   for (int launch = 0; launch < 2; launch++) {
-    table.begin = total.data(), table.bytes = total.size();
-    std::vector<int64> copy(room, poison);
-    copied = copy.data(), done = 0;
+    if (!hands) memset(total.data(), stores ? poison : 0, total.size());
+    memset(copy.data(), poison, copy.size());
+    done = 0;
     for (block = 0; block < onhost::blocks; block++) run_block();
-    if (hands && !done) fail("the host is not told that the table is there");
-    if (!hands) { // its totals are int64
-      memcpy(copy.data(), total.data(), total.size());
-      memset(total.data(), 0, total.size());
+    if (hands) {
+      if (!done) fail("the host is not told that the table is there");
+      for (char n : total) if (n) fail("the table is not cleared");
     }
-    for (char n : total) if (n) fail("the table is not cleared");
-    if (launch && memcmp(copy.data(), first.data(), 8 * levels)) fail("the second launch counts otherwise than the first");
-    first = copy;
+    out = hands ? copy : total;
+    out.resize(hands ? entries * sizeof(int64) : bytes);
+    if (launch && out != first) fail("the second launch counts otherwise than the first");
+    first = out;
   }
-  fwrite(first.data(), 8, levels, stdout);
+  fwrite(first.data(), 1, first.size(), stdout);
 }

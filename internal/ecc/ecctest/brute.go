@@ -58,24 +58,29 @@ func containing(at, n int64) []int64 {
 // levels looks every value up on the ladder, one by one.
 func levels(f *grid.Field) []int64 {
 	var out []int64
-	add := func(v float32) { out = append(out, f.Ladder().Level(v)) }
+	for _, v := range Values(f) {
+		out = append(out, f.Ladder().Level(v))
+	}
+	return out
+}
+
+// Values are an image's, of all types exactly.
+func Values(f *grid.Field) []float32 {
 	switch f.Type() {
 	case grid.Uint8:
-		for _, v := range grid.Values[uint8](f.Data()) {
-			add(float32(v))
-		}
+		return converted(grid.Values[uint8](f.Data()))
 	case grid.Int16:
-		for _, v := range grid.Values[int16](f.Data()) {
-			add(float32(v))
-		}
+		return converted(grid.Values[int16](f.Data()))
 	case grid.Uint16:
-		for _, v := range grid.Values[uint16](f.Data()) {
-			add(float32(v))
-		}
-	case grid.Float32:
-		for _, v := range grid.Values[float32](f.Data()) {
-			add(v)
-		}
+		return converted(grid.Values[uint16](f.Data()))
+	}
+	return grid.Values[float32](f.Data())
+}
+
+func converted[T uint8 | int16 | uint16](list []T) []float32 {
+	out := make([]float32, len(list))
+	for i, v := range list {
+		out[i] = float32(v)
 	}
 	return out
 }

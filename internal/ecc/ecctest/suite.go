@@ -43,8 +43,9 @@ func Cases(t testing.TB) []Case {
 	for _, shape := range []grid.Shape{{D: 1, H: 23, W: 29}, {D: 7, H: 11, W: 6}} {
 		for _, typ := range grid.Types() {
 			cases = append(cases,
-				Case{fmt.Sprintf("table of distinct values, %v %v", shape, typ), random(t, shape, typ, distinct)},
-				Case{fmt.Sprintf("levels between values, %v %v", shape, typ), random(t, shape, typ, coarse)})
+				Case{fmt.Sprintf("table of distinct values, %v %v", shape, typ), random(t, shape, typ, 0, distinct)},
+				Case{fmt.Sprintf("levels between values, %v %v", shape, typ), random(t, shape, typ, 0, coarse)},
+				Case{fmt.Sprintf("levels above some values, %v %v", shape, typ), random(t, shape, typ, 50, late)})
 		}
 	}
 	return cases
@@ -64,24 +65,38 @@ func coarse(values []float32) (grid.Ladder, error) {
 	return grid.Affine(lo+(hi-lo)/16, (hi-lo)/8, 9)
 }
 
-func random(t testing.TB, shape grid.Shape, typ grid.Type, ladder func([]float32) (grid.Ladder, error)) *grid.Field {
+// late is a ladder of integers, of which the first are above some values of 0 to 49, and
+// the last ones far above all.
+func late([]float32) (grid.Ladder, error) { return grid.Affine(5, 1, 100) }
+
+// random is an image of any values, or of the integers from 0 below a number.
+func random(t testing.TB, shape grid.Shape, typ grid.Type, below uint32, ladder func([]float32) (grid.Ladder, error)) *grid.Field {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(uint64(shape.Voxels()), uint64(typ)))
 	data := grid.NewBuffer(shape.Voxels() * typ.Size())
 	values := make([]float32, shape.Voxels())
+	bits := func() uint32 {
+		if below > 0 {
+			return rng.Uint32() % below
+		}
+		return rng.Uint32()
+	}
 	for i := range values {
 		switch typ {
 		case grid.Uint8:
-			v := uint8(rng.Uint32())
+			v := uint8(bits())
 			data[i], values[i] = v, float32(v)
 		case grid.Int16:
-			v := int16(rng.Uint32())
+			v := int16(bits())
 			grid.Values[int16](data)[i], values[i] = v, float32(v)
 		case grid.Uint16:
-			v := uint16(rng.Uint32())
+			v := uint16(bits())
 			grid.Values[uint16](data)[i], values[i] = v, float32(v)
 		case grid.Float32:
 			v := float32(rng.NormFloat64())
+			if below > 0 {
+				v = float32(bits())
+			}
 			grid.Values[float32](data)[i], values[i] = v, v
 		}
 	}
