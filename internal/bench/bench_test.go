@@ -183,11 +183,11 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// Records that were written before there was a field for it name the instruction
-// set among the flags.
-func TestOldRecordsNameTheirInstructionSet(t *testing.T) {
+// Records that were written before there were fields for them have the instruction set
+// and the state of the caches among the flags.
+func TestOldRecordsTellByTheirFlags(t *testing.T) {
 	old, other := sampleCell(), sampleCell()
-	old.Flags, old.ISA, other.ISA = []string{"avx2", "n=2"}, "", ""
+	old.Flags, old.ISA, other.ISA = []string{"hot", "avx2", "n=2"}, "", ""
 	var file bytes.Buffer
 	for _, c := range []CellRecord{old, other} {
 		if err := json.NewEncoder(&file).Encode(c); err != nil {
@@ -198,10 +198,10 @@ func TestOldRecordsNameTheirInstructionSet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := recs.Cells[0]; c.ISA != "avx2" || len(c.Flags) != 1 || c.Flags[0] != "n=2" || c.Key() == recs.Cells[1].Key() {
+	if c := recs.Cells[0]; c.ISA != "avx2" || !c.Hot || len(c.Flags) != 1 || c.Flags[0] != "n=2" || c.Key() == recs.Cells[1].Key() {
 		t.Errorf("read as %q with flags %v", c.ISA, c.Flags)
 	}
-	if c := recs.Cells[1]; c.ISA != "" {
-		t.Errorf("a cell without an instruction set has %q", c.ISA)
+	if c := recs.Cells[1]; c.ISA != "" || c.Hot {
+		t.Errorf("a cell without either has %q, %v", c.ISA, c.Hot)
 	}
 }

@@ -67,7 +67,7 @@ func (r *Records) add(line []byte) error {
 		if err := json.Unmarshal(line, &cell); err != nil {
 			return err
 		}
-		cell.nameISA()
+		cell.fromFlags()
 		r.Cells = append(r.Cells, cell)
 	default:
 		return fmt.Errorf("kind %q, want %q or %q", kind.Kind, KindRun, KindCell)
@@ -75,17 +75,24 @@ func (r *Records) add(line []byte) error {
 	return nil
 }
 
-// nameISA takes the instruction set of a record that was written before records
-// had a field for it from among the flags, where it stood then.
-func (c *CellRecord) nameISA() {
-	if c.ISA != "" {
-		return
-	}
-	i := slices.IndexFunc(c.Flags, func(f string) bool { return f == "avx512" || f == "avx2" || f == "portable" })
-	if i >= 0 {
-		c.ISA = c.Flags[i]
-		c.Flags = slices.Delete(c.Flags, i, i+1)
-	}
+// fromFlags takes the instruction set and the state of the caches of a record that was
+// written before records had fields for them from among the flags, where they stood
+// then.
+func (c *CellRecord) fromFlags() {
+	c.Flags = slices.DeleteFunc(c.Flags, func(f string) bool {
+		switch f {
+		case "avx512", "avx2", "portable":
+			if c.ISA != "" {
+				return false
+			}
+			c.ISA = f
+		case "hot":
+			c.Hot = true
+		default:
+			return false
+		}
+		return true
+	})
 }
 
 // A Log is a results file that is being appended to. Each record is one write

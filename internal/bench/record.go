@@ -67,6 +67,7 @@ type CellRecord struct {
 	Threads  int    `json:"threads"`
 	Devices  string `json:"devices,omitempty"` // the accelerators that the run's user listed, "" for no list
 	ISA      string `json:"isa,omitempty"`     // the instruction set taken, "" where there is no choice
+	Hot      bool   `json:"hot,omitempty"`     // the caches were left as they are between calls: of a device, of the disk in scope file
 	Process  int    `json:"process"`           // 0, 1, … of the processes that repeat the cell
 	Cost     Cost   `json:"cost"`
 
@@ -101,7 +102,7 @@ type CellRecord struct {
 
 // Key identifies the cell among those of a file.
 func (c CellRecord) Key() CellKey {
-	return CellKey{c.Workload, c.Impl, c.Input, c.Scope, c.Threads, c.Devices, c.ISA, c.Process}
+	return CellKey{c.Workload, c.Impl, c.Input, c.Scope, c.Threads, c.Devices, c.ISA, c.Hot, c.Process}
 }
 
 // A CellKey is what makes two records the same cell measured twice.
@@ -110,6 +111,7 @@ type CellKey struct {
 	Scope                 Scope
 	Threads               int
 	Devices, ISA          string
+	Hot                   bool
 	Process               int
 }
 

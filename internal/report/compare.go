@@ -18,6 +18,7 @@ type Comparison struct {
 	Scope    bench.Scope `json:"scope"`
 	Threads  int         `json:"threads"`
 	ISA      string      `json:"isa,omitempty"`
+	Hot      bool        `json:"hot,omitempty"`
 	A        *Row        `json:"a,omitempty"` // nil where the file has no such cell
 	B        *Row        `json:"b,omitempty"`
 	// Ratio is the rate of B over that of A, above 1 where B is faster, 0 where
@@ -39,8 +40,8 @@ type side struct {
 }
 
 // Compare pairs the cells of two files. It divides only what was measured in
-// one scope, with as many threads and one instruction set, on machines with one fingerprint, gave the
-// same answers, and has quotable numbers on both sides; where it does not, the
+// one scope, with as many threads, one instruction set and the caches alike, on machines with one
+// fingerprint, gave the same answers, and has quotable numbers on both sides; where it does not, the
 // note says why.
 func Compare(a, b bench.Records) []Comparison {
 	as, bs := sides(a), sides(b)
@@ -60,6 +61,9 @@ func Compare(a, b bench.Records) []Comparison {
 			}
 		}
 	}
+	match(func(x, y Row) bool {
+		return x.Scope == y.Scope && x.Threads == y.Threads && x.ISA == y.ISA && x.Hot == y.Hot
+	})
 	match(func(x, y Row) bool { return x.Scope == y.Scope && x.Threads == y.Threads && x.ISA == y.ISA })
 	match(func(x, y Row) bool { return x.Scope == y.Scope && x.Threads == y.Threads })
 	match(func(x, y Row) bool { return x.Scope == y.Scope })
@@ -107,6 +111,13 @@ func sides(r bench.Records) []*side {
 	return list
 }
 
+func caches(hot bool) string {
+	if hot {
+		return "hot"
+	}
+	return "cold"
+}
+
 func orNone(s string) string {
 	if s == "" {
 		return "none"
@@ -115,7 +126,7 @@ func orNone(s string) string {
 }
 
 func named(r Row) Comparison {
-	return Comparison{Workload: r.Workload, Impl: r.Impl, Input: r.Input, Size: r.Size, Scope: r.Scope, Threads: r.Threads, ISA: r.ISA}
+	return Comparison{Workload: r.Workload, Impl: r.Impl, Input: r.Input, Size: r.Size, Scope: r.Scope, Threads: r.Threads, ISA: r.ISA, Hot: r.Hot}
 }
 
 func compare(x, y *side) Comparison {
@@ -165,6 +176,8 @@ func incomparable(x, y *side) string {
 		return fmt.Sprintf("%d threads against %d", x.Threads, y.Threads)
 	case x.ISA != y.ISA:
 		return fmt.Sprintf("instruction set %s against %s", orNone(x.ISA), orNone(y.ISA))
+	case x.Hot != y.Hot:
+		return fmt.Sprintf("caches %s against %s", caches(x.Hot), caches(y.Hot))
 	case len(x.machines) > 1 || len(y.machines) > 1:
 		return "measured on several machines"
 	}

@@ -80,6 +80,7 @@ func TestCompareRefuses(t *testing.T) {
 	for want, change := range map[string]func(*bench.Records){
 		"scope e2e against kernel":                                func(r *bench.Records) { r.Cells[2].Scope = bench.Kernel },
 		"2 threads against 1":                                     func(r *bench.Records) { r.Cells[2].Threads = 1 },
+		"caches cold against hot":                                 func(r *bench.Records) { r.Cells[2].Hot = true },
 		"instruction set none against avx2":                       func(r *bench.Records) { r.Cells[2].ISA = "avx2" },
 		"another machine: CPU A CPU against B, cores 0 against 3": func(r *bench.Records) { r.Runs[0].Machine.CPU, r.Runs[0].Machine.Cores = "B", 3 },
 		"another machine: device none against a card":             func(r *bench.Records) { r.Cells[2].Device = "a card" },

@@ -74,7 +74,8 @@ func fileName(title string) string {
 	return name[:min(len(name), 150)]
 }
 
-// A curve is what one implementation, with one instruction set, is drawn as.
+// A curve is what one implementation, with one instruction set and the caches in one
+// state, is drawn as.
 type curve struct {
 	name    string
 	ceiling bool
@@ -93,6 +94,9 @@ func curves(rows []Row, ceiling string) []curve {
 		name := r.Impl
 		if slices.ContainsFunc(rows, func(o Row) bool { return o.Impl == r.Impl && o.ISA != r.ISA }) {
 			name = strings.TrimSpace(name + " " + r.ISA)
+		}
+		if r.Hot && slices.ContainsFunc(rows, func(o Row) bool { return o.Impl == r.Impl && !o.Hot }) {
+			name += " hot"
 		}
 		i := slices.IndexFunc(list, func(c curve) bool { return c.name == name && c.ceiling == bound })
 		if i < 0 {

@@ -14,7 +14,8 @@ import (
 
 // GoBench writes the verified cells in the Go benchmark format, one line for
 // each process, for benchstat. What must be equal for two runs to be comparable
-// stands in the configuration lines: machine, scope, threads, instruction set.
+// stands in the configuration lines: machine, device, scope, threads, instruction set,
+// caches.
 func GoBench(w io.Writer, recs bench.Records) error {
 	out := benchfmt.NewWriter(w)
 	units := map[string]bool{}
@@ -48,11 +49,15 @@ func GoBench(w io.Writer, recs bench.Records) error {
 			},
 		}
 		run := machine[c.Run]
+		hot := ""
+		if c.Hot {
+			hot = "true"
+		}
 		for _, kv := range [][2]string{
 			{"goos", run.Binary.OS}, {"goarch", run.Binary.Arch}, {"cpu", run.Machine.CPU},
-			{"scope", string(c.Scope)}, {"threads", fmt.Sprint(c.Threads)}, {"devices", c.Devices}, {"isa", c.ISA},
+			{"scope", string(c.Scope)}, {"threads", fmt.Sprint(c.Threads)}, {"devices", c.Devices}, {"isa", c.ISA}, {"device", c.Device}, {"hot", hot},
 		} {
-			if (kv[0] == "devices" || kv[0] == "isa") && kv[1] == "" {
+			if kv[1] == "" && kv[0] != "cpu" {
 				continue
 			}
 			r.Config = append(r.Config, benchfmt.Config{Key: kv[0], Value: []byte(kv[1]), File: true})

@@ -30,6 +30,7 @@ type Row struct {
 	Threads  int           `json:"threads"`
 	Devices  string        `json:"devices,omitempty"`
 	ISA      string        `json:"isa,omitempty"`
+	Hot      bool          `json:"hot,omitempty"`
 	Status   verify.Status `json:"status"`
 	Reason   string        `json:"reason,omitempty"`
 	Rate     float64       `json:"rate,omitempty"`
@@ -65,15 +66,20 @@ func Rows(cells []bench.CellRecord, ceiling string) []Row {
 	for _, key := range order {
 		rows = append(rows, row(groups[key]))
 	}
-	best := map[bench.CellKey]float64{}
+	// Beside a row that may be the best, and cannot be quoted plainly, the second best
+	// would flatter the others.
+	best, doubtful := map[bench.CellKey]float64{}, map[bench.CellKey]float64{}
 	for _, r := range rows {
-		if r.Where == "cpu" && r.Workload != ceiling && r.Status == verify.Verified {
-			k := r.peers()
-			best[k] = max(best[k], r.Rate)
+		if r.Where == "cpu" && r.Workload != ceiling {
+			k, of := r.peers(), doubtful
+			if r.Status == verify.Verified {
+				of = best
+			}
+			of[k] = max(of[k], r.Rate)
 		}
 	}
 	for i, r := range rows {
-		if b := best[r.peers()]; b > 0 && r.Workload != ceiling {
+		if b := best[r.peers()]; b > 0 && b >= doubtful[r.peers()] && r.Workload != ceiling {
 			rows[i].Speedup = r.Rate / b
 		}
 	}
@@ -82,12 +88,13 @@ func Rows(cells []bench.CellRecord, ceiling string) []Row {
 
 // key is that of the row's cells, whose processes it takes together.
 func (r Row) key() bench.CellKey {
-	return bench.CellKey{Workload: r.Workload, Impl: r.Impl, Input: r.Input, Scope: r.Scope, Threads: r.Threads, Devices: r.Devices, ISA: r.ISA}
+	return bench.CellKey{Workload: r.Workload, Impl: r.Impl, Input: r.Input, Scope: r.Scope, Threads: r.Threads, Devices: r.Devices, ISA: r.ISA, Hot: r.Hot}
 }
 
-// peers is what rows that may be divided by each other have in common.
+// peers is what rows that may be divided by each other have in common. Caches matter
+// to all in scope file alone.
 func (r Row) peers() bench.CellKey {
-	return bench.CellKey{Workload: r.Workload, Input: r.Input, Scope: r.Scope, Threads: r.Threads, Devices: r.Devices}
+	return bench.CellKey{Workload: r.Workload, Input: r.Input, Scope: r.Scope, Threads: r.Threads, Devices: r.Devices, Hot: r.Hot && r.Scope == bench.File}
 }
 
 // severity orders the statuses for a row of several cells: the worst speaks.
@@ -103,10 +110,13 @@ func row(cells []bench.CellRecord) Row {
 	r := Row{
 		Workload: c.Workload, Impl: c.Impl, Where: c.Where, Input: c.Input,
 		Class: c.Cost.Class, Size: c.Cost.Size, Items: c.Cost.Items, Unit: c.Cost.Unit + "/s",
-		Scope: c.Scope, Threads: c.Threads, Devices: c.Devices, ISA: c.ISA, Processes: len(cells),
+		Scope: c.Scope, Threads: c.Threads, Devices: c.Devices, ISA: c.ISA, Hot: c.Hot, Processes: len(cells),
 	}
 	if c.ISA != "" {
 		r.Flags = append(r.Flags, c.ISA)
+	}
+	if c.Hot {
+		r.Flags = append(r.Flags, "hot")
 	}
 	var rates, ceilings, walls []float64
 	for _, c := range cells {
@@ -162,7 +172,8 @@ func Mark(s verify.Status) string {
 	return map[verify.Status]string{verify.Unverified: "†", verify.Mistrusted: "?", verify.Noisy: "~"}[s]
 }
 
-// rate prints the row's rate with its interval: "0.1234 ±1.2%".
+// rate prints the row's rate with its interval, as the half-width of its seconds' to which
+// a limit is set: "0.1234 ±1.2%".
 func (r Row) rate() string {
 	if r.Rate == 0 {
 		return "—"
@@ -171,7 +182,7 @@ func (r Row) rate() string {
 	if r.Lo == r.Hi {
 		return s
 	}
-	half := max(r.Hi-r.Rate, r.Rate-r.Lo) / r.Rate
+	half := (r.Rate/r.Lo - r.Rate/r.Hi) / 2 // of the seconds
 	if math.IsInf(half, 0) || math.IsNaN(half) {
 		return s
 	}

@@ -127,7 +127,13 @@ func (g *group) hasten(r bench.CellRecord) {
 }
 
 func (g *group) key(c cell) bench.CellKey {
-	return bench.CellKey{Workload: c.bench.Name(), Impl: c.about.Name, Input: g.input, Scope: g.scope, Threads: g.threads(), Devices: g.Devices, ISA: g.isa(c.about), Process: c.process}
+	return bench.CellKey{Workload: c.bench.Name(), Impl: c.about.Name, Input: g.input, Scope: g.scope, Threads: g.threads(), Devices: g.Devices, ISA: g.isa(c.about), Hot: g.hot(c.about), Process: c.process}
+}
+
+// hot reports whether caches that would be emptied between the calls of an
+// implementation are not.
+func (g *group) hot(a bench.About) bool {
+	return g.Hot && (a.Where != "cpu" || g.scope == bench.File)
 }
 
 // share makes the inputs of the group once, for all its workers.
@@ -158,7 +164,7 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 	key := g.key(c)
 	record.Schema, record.Kind = bench.Schema, bench.KindCell
 	record.Workload, record.Impl, record.Input, record.Scope = key.Workload, key.Impl, key.Input, key.Scope
-	record.Threads, record.Devices, record.ISA, record.Process = key.Threads, key.Devices, key.ISA, key.Process
+	record.Threads, record.Devices, record.ISA, record.Hot, record.Process = key.Threads, key.Devices, key.ISA, key.Hot, key.Process
 	record.Where, record.Cost, record.Time = c.about.Where, g.cost, time.Now().UTC().Truncate(time.Millisecond)
 	if record.Status != verify.Skipped {
 		record.Inputs = g.variants
@@ -235,9 +241,6 @@ func (g *group) finish(r *bench.CellRecord, timed bool) {
 	}
 	if r.Seconds.Confidence < stats.Confidence {
 		r.Flags = append(r.Flags, fmt.Sprintf("n=%d", r.Seconds.N))
-	}
-	if g.Hot && (r.Where != "cpu" || r.Scope == bench.File) {
-		r.Flags = append(r.Flags, "hot")
 	}
 	if len(r.Inputs) < max(g.Rotate, fewInputs) {
 		r.Flags = append(r.Flags, fmt.Sprintf("inputs=%d", len(r.Inputs)))
