@@ -33,7 +33,7 @@ func gateCommand() subcommand {
 		examples: []string{
 			"eccbench gate --base main --cand .",
 			"eccbench gate --base old/eccbench --cand new/eccbench --effect 3%",
-			"eccbench gate --base main --cand HEAD --impl fullsweep --scope kernel --sizes 256..512 --effect 'grf/=5%'",
+			"eccbench gate --base main --cand HEAD --impl fullsweep --scope kernel --sizes 256..512 --gen noise,grf --effect 'grf/=5%'",
 			"eccbench gate --base main --save-baseline base.json",
 			"eccbench gate --baseline base.json --cand HEAD",
 			"eccbench gate --confirm gate.json --base old/eccbench --cand new/eccbench",
@@ -138,7 +138,13 @@ func (c *command) gate(args []string) error {
 			return err
 		}
 	}
+	if fewest := gate.Fewest(len(run.Cells)); !run.Alone && run.Protocol.Blocks < fewest {
+		fmt.Fprintf(c.stderr, "eccbench: of %d cells, --blocks %d can show no slowdown, only what is exact; %d can\n", len(run.Cells), run.Protocol.Blocks, fewest)
+	}
 	programs, err := c.findPrograms(ctx, g.base, g.candidate, run.Protocol.TimeLimit)
+	if ctx.Err() != nil {
+		return verdictError{exitInconclusive, "gate: interrupted before anything was measured"}
+	}
 	if err != nil {
 		return err
 	}
@@ -255,6 +261,7 @@ func (g *gateFlags) cells(c *command) ([]gate.Cell, error) {
 		return nil, err
 	}
 	var cells []gate.Cell
+	about := map[string]bool{} // which of the effects are about a cell
 	for _, impl := range chosen {
 		for _, input := range inputs {
 			if input, err = absolute(input); err != nil {
@@ -267,10 +274,15 @@ func (g *gateFlags) cells(c *command) ([]gate.Cell, error) {
 			if cell.Scope == bench.Kernel {
 				cell.Effect = 0.03
 			}
-			if err := setEffect(&cell, g.effect); err != nil {
+			if err := setEffect(&cell, g.effect, about); err != nil {
 				return nil, err
 			}
 			cells = append(cells, cell)
+		}
+	}
+	for _, v := range g.effect {
+		if len(cells) > 0 && !about[v] {
+			return nil, usagef("--effect %s: about none of the %d cells, such as %q", v, len(cells), named(cells[0]))
 		}
 	}
 	return cells, nil
@@ -287,8 +299,12 @@ func absolute(input string) (string, error) {
 	return head + "/path=" + path, err
 }
 
-// setEffect applies the last of the --effect values that is about a cell.
-func setEffect(cell *gate.Cell, values []string) error {
+// named is how a cell is called where --effect is matched.
+func named(c gate.Cell) string { return fmt.Sprintf("%s %s %s", c.Impl, c.Input, c.Scope) }
+
+// setEffect applies the last of the --effect values that is about a cell, and notes which
+// are.
+func setEffect(cell *gate.Cell, values []string, noted map[string]bool) error {
 	for _, v := range values {
 		pattern, share := "", v
 		if i := strings.LastIndex(v, "="); i >= 0 {
@@ -306,8 +322,8 @@ func setEffect(cell *gate.Cell, values []string) error {
 		if err != nil || !(effect > 0 && effect <= 10) {
 			return usagef("--effect %s: want a share such as 5%% or 0.05, or REGEXP=5%%", v)
 		}
-		if about.MatchString(fmt.Sprintf("%s %s %s", cell.Impl, cell.Input, cell.Scope)) {
-			cell.Effect = effect
+		if about.MatchString(named(*cell)) {
+			cell.Effect, noted[v] = effect, true
 		}
 	}
 	return nil

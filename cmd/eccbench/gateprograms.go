@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -174,11 +175,29 @@ func (p *programs) measure(how gate.Protocol) gate.Measure {
 		if err == nil && len(records.Cells) == 0 {
 			err = fmt.Errorf("no rows (%v): %s", ended(died), firstLines(stderr.Bytes()))
 		}
+		if err == nil && code(died) != code(verdict(records.Cells)) {
+			err = fmt.Errorf("it ended otherwise than its rows say: %v: %s", ended(died), firstLines(stderr.Bytes()))
+		}
 		if err != nil {
 			return bench.Records{}, fmt.Errorf("its results: %w", err)
 		}
 		return records, nil
 	}
+}
+
+// code is the exit code that an error is, 0 for none and -1 for a signal.
+func code(err error) int {
+	var exit *exec.ExitError
+	var verdict verdictError
+	switch {
+	case errors.As(err, &exit):
+		return exit.ExitCode()
+	case errors.As(err, &verdict):
+		return verdict.code
+	case err != nil:
+		return -1
+	}
+	return 0
 }
 
 func ended(died error) string {
@@ -214,7 +233,7 @@ func (p *programs) same(before *gate.Result) error {
 			return err
 		}
 		commit := p.side[side].commit
-		if sum != old.SHA256 && (commit == "" || commit != old.Commit) {
+		if sum != old.SHA256 && (commit == "" || commit != old.Commit || strings.HasSuffix(commit, "+dirty")) {
 			return fmt.Errorf("its %s was %s (commit %s, sha256 %.16s…), not %s", side, old.Name, old.Commit, old.SHA256, p.side[side].given)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,11 +25,28 @@ func TestMain(m *testing.M) {
 		"eccbench":         main,
 		"eccbench-planted": planted,
 		"eccbench-silent":  func() {}, // succeeds, and writes nothing
+		"eccbench-late":    late,
 	}
 	for _, kind := range []string{"crash", "hang", "liar", "fast", "slower", "hoarder"} {
 		programs["eccbench-"+kind] = func() { defective(kind) }
 	}
 	testscript.Main(m, programs)
+}
+
+// late is eccbench that crashes when its rows are written.
+func late() {
+	if len(os.Args) > 1 && os.Args[1] == "worker" {
+		main()
+		return
+	}
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	open := impls.Devices()
+	c := command{impls: impls.List(open), open: open, worker: []string{self, "worker"}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	c.eccbench(os.Args[1:])
+	syscall.Kill(os.Getpid(), syscall.SIGKILL)
 }
 
 // defective is eccbench with a defect of a kind in cpu.

@@ -29,7 +29,8 @@ func (r *Result) Flagged() []Cell {
 }
 
 // Confirm holds a result against the one whose flags it measured again: a flag
-// that does not come back leaves both without a decision.
+// that does not come back leaves both without a decision, and what the first found for
+// certain, or left open, stands.
 func (r *Result) Confirm(before *Result) {
 	r.Confirms = before.Fingerprint
 	for i := range r.Cells {
@@ -42,4 +43,24 @@ func (r *Result) Confirm(before *Result) {
 		}
 	}
 	r.conclude(false)
+	left, exactly := 0, 0
+	for _, c := range before.Cells {
+		if c.Decision == Inconclusive || c.Decision == NotRun {
+			left++
+		} else if c.Decision == Regression && c.Reason != "" {
+			exactly++
+		}
+	}
+	stands := func(v Verdict, why string) {
+		r.Verdict, r.Exit, r.Reason = v, v.Exit(), fmt.Sprintf("on the machine %s %s; here: %s, %s", before.Fingerprint, why, r.Verdict, r.Reason)
+	}
+	switch {
+	case r.Verdict == IsWrong:
+	case before.Verdict == IsWrong || before.Verdict == IsFailed && r.Verdict != IsFailed:
+		stands(before.Verdict, before.Reason)
+	case exactly > 0 && r.Verdict != IsFailed && r.Verdict != IsRegression:
+		stands(IsRegression, cellsAre(exactly, len(before.Cells))+" allocating more bytes or launching more kernels")
+	case r.Verdict == Pass && (left > 0 || before.Interrupted):
+		stands(IsInconclusive, before.Reason)
+	}
 }

@@ -32,6 +32,26 @@ func TestConfirm(t *testing.T) {
 			t.Errorf("slower by %g here: %s: %s", by, c.Decision, c.Reason)
 		}
 	}
+	// What else the first one found stands.
+	for _, c := range []struct {
+		change func(*Result)
+		want   Verdict
+	}{
+		{func(*Result) {}, Pass},
+		{func(b *Result) { b.Cells[1].Decision = Wrong; b.conclude(false) }, IsWrong},
+		{func(b *Result) { b.Cells[1].Decision = Failed; b.conclude(false) }, IsFailed},
+		{func(b *Result) { b.Cells[1].Decision, b.Cells[1].Reason = Regression, "a call allocates more" }, IsRegression},
+		{func(b *Result) { b.Cells[1].Decision = Inconclusive }, IsInconclusive},
+		{func(b *Result) { b.Interrupted = true }, IsInconclusive},
+	} {
+		first := run(t, slower(-0.3), 1, cells(2, 0.05), nil)
+		c.change(first)
+		r := run(t, slower(-0.3), 2, cells(1, 0.05), nil)
+		r.Confirm(first)
+		if r.Verdict != c.want || r.Exit != c.want.Exit() {
+			t.Errorf("%s (%s), want %s", r.Verdict, r.Reason, c.want)
+		}
+	}
 	if none := run(t, slower(0), 1, cells(2, 0.05), nil); len(none.Flagged()) != 0 {
 		t.Errorf("flagged without a change: %+v", none.Flagged())
 	}

@@ -93,6 +93,7 @@ type Process struct {
 	Repeated bool `json:"repeated,omitempty"`
 
 	digests   map[string]string // of its answers, by input
+	bounded   bool              // held to a ceiling
 	reproduce string
 }
 
@@ -136,9 +137,12 @@ type CellResult struct {
 	Change *Estimate `json:"change,omitempty"`
 	Noise  *Estimate `json:"noise,omitempty"`
 	// Medians is the change in the processes' median calls. It flags nothing, but
-	// where it is a slowdown beyond the effect nothing passes: a slowdown of most
+	// where it is more than the effect, and some slowdown for certain, nothing passes: a slowdown of most
 	// calls that leaves the quickest tenth alone shows here alone.
 	Medians *Estimate `json:"medians,omitempty"`
+	// Slow is the change in the slower one of a block's two processes. It flags nothing
+	// either: a program that is slower in some of its processes shows here alone.
+	Slow *Estimate `json:"slow,omitempty"`
 	// Second is of the fresh run that measured a flagged cell once more, and Both
 	// of the two runs together.
 	Second *Estimate `json:"second,omitempty"`

@@ -249,17 +249,28 @@ func TestFailingCandidates(t *testing.T) {
 		want Verdict
 		cell Decision
 	}{
-		"wrong":             {only(Candidate, status(verify.Wrong)), IsWrong, Wrong},
-		"another answer":    {only(Candidate, func(c *bench.CellRecord) { c.Digests = []string{"2"} }), IsWrong, Changed},
-		"crash":             {only(Candidate, status(verify.Crashed)), IsFailed, Failed},
-		"hang":              {only(Candidate, status(verify.Timeout)), IsFailed, Failed},
-		"refusal":           {only(Candidate, status(verify.Skipped)), IsFailed, Failed},
-		"no row":            {only(Candidate, func(c *bench.CellRecord) { c.Impl = "other" }), IsFailed, Failed},
-		"another scope":     {only(Candidate, func(c *bench.CellRecord) { c.Scope = bench.File }), IsFailed, Failed},
-		"no answers":        {only(Candidate, func(c *bench.CellRecord) { c.Digests = nil }), IsFailed, Failed},
-		"no samples":        {only(Candidate, func(c *bench.CellRecord) { c.Samples = nil }), IsInconclusive, Inconclusive},
-		"unverified":        {only(Candidate, status(verify.Unverified)), IsInconclusive, Inconclusive},
-		"too fast":          {only(Candidate, status(verify.Implausible)), IsInconclusive, Inconclusive},
+		"wrong":          {only(Candidate, status(verify.Wrong)), IsWrong, Wrong},
+		"another answer": {only(Candidate, func(c *bench.CellRecord) { c.Digests = []string{"2"} }), IsWrong, Changed},
+		"crash":          {only(Candidate, status(verify.Crashed)), IsFailed, Failed},
+		"hang":           {only(Candidate, status(verify.Timeout)), IsFailed, Failed},
+		"refusal":        {only(Candidate, status(verify.Skipped)), IsFailed, Failed},
+		"no row":         {only(Candidate, func(c *bench.CellRecord) { c.Impl = "other" }), IsFailed, Failed},
+		"another scope":  {only(Candidate, func(c *bench.CellRecord) { c.Scope = bench.File }), IsFailed, Failed},
+		"no answers":     {only(Candidate, func(c *bench.CellRecord) { c.Digests = nil }), IsFailed, Failed},
+		"no samples":     {only(Candidate, func(c *bench.CellRecord) { c.Samples = nil }), IsFailed, Failed},
+		"unverified":     {only(Candidate, status(verify.Unverified)), IsFailed, Failed},
+		"too fast":       {only(Candidate, status(verify.Implausible)), IsFailed, Failed},
+		"no ceiling": {&world{noise: 0.001, slow: map[Side]float64{Candidate: -0.99}, alter: func(s Side, c *bench.CellRecord) {
+			if c.Cost.Items = 1; s != Candidate {
+				c.Ceiling = 10
+			}
+		}}, IsFailed, Failed},
+		"fewer inputs": {&world{noise: 0.001, alter: func(s Side, c *bench.CellRecord) {
+			if s != Candidate {
+				c.Inputs, c.Digests = append(c.Inputs, "more"), append(c.Digests, "2")
+			}
+		}}, IsInconclusive, Inconclusive},
+		"counts no bytes":   {only(Candidate, func(c *bench.CellRecord) { c.Allocated = nil }), IsInconclusive, Inconclusive},
 		"more bytes":        {only(Candidate, more(1)), IsRegression, Regression},
 		"other inputs":      {only(Candidate, func(c *bench.CellRecord) { c.Inputs = []string{"elsewhere"} }), IsInconclusive, Inconclusive},
 		"base wrong":        {only(Base, status(verify.Wrong)), IsInconclusive, Inconclusive},
@@ -300,6 +311,16 @@ func TestFailingCandidates(t *testing.T) {
 	if r := run(t, w, 3, cells(1, 0.05), nil); r.Verdict != Pass || len(r.Processes) != 62 {
 		t.Errorf("implausible once: %s, %s, %d processes", r.Verdict, r.Reason, len(r.Processes))
 	}
+	// What it answered in such a process counts.
+	w.n, w.alter = 0, func(s Side, c *bench.CellRecord) {
+		if s == Candidate && w.n < 8 {
+			status(verify.Implausible)(c)
+			c.Digests = []string{"9"}
+		}
+	}
+	if r := run(t, w, 3, cells(1, 0.05), nil); r.Verdict != IsWrong {
+		t.Errorf("another answer in a process that is run again: %s", r.Verdict)
+	}
 	w.n, w.alter = 0, func(s Side, c *bench.CellRecord) {
 		if s == Candidate && w.n > 50 {
 			c.Digests = []string{"9"}
@@ -311,6 +332,23 @@ func TestFailingCandidates(t *testing.T) {
 }
 
 // The order is the seed's, mirrored in each block, and covers every cell.
+// More cells need more blocks: the advice is one that can settle it.
+func TestFewestBlocks(t *testing.T) {
+	for cells, want := range map[int]int{1: 5, 6: 7, 51: 10, 52: 11} {
+		if got := Fewest(cells); got != want {
+			t.Errorf("%d cells: %d blocks, want %d", cells, got, want)
+		}
+	}
+	w := &world{noise: 0.001, slow: map[Side]float64{Candidate: 9}}
+	r := run(t, w, 3, cells(6, 0.05), func(g *Gate) { g.Protocol.Blocks = 5 })
+	if c := r.Cells[0]; r.Verdict != IsInconclusive || c.Settle != 7 {
+		t.Fatalf("%s, %d blocks to settle, want 7", r.Verdict, c.Settle)
+	}
+	if r := run(t, w, 3, cells(6, 0.05), func(g *Gate) { g.Protocol.Blocks = 7 }); r.Verdict != IsRegression {
+		t.Errorf("of as many: %s", r.Verdict)
+	}
+}
+
 func TestOrder(t *testing.T) {
 	sides := []Side{Base, Candidate, Again}
 	a, b := order(1, 1, 10, []int{0, 1, 2}, sides), order(1, 1, 10, []int{0, 1, 2}, sides)

@@ -58,6 +58,18 @@ func (e *Estimate) decide(effect float64) Decision {
 	return Inconclusive
 }
 
+// suspect reports whether there is a slowdown, by more than the effect as it seems.
+func (e *Estimate) suspect(effect float64) bool {
+	return e != nil && e.Lo != nil && e.Change > effect && *e.Lo > 0
+}
+
+// Fewest is how many blocks must agree at least for a change to be shown in one of so
+// many cells: the exact test has no smaller p-value than 2^-blocks, and Holm's multiplies
+// it by the number of cells.
+func Fewest(cells int) int {
+	return int(math.Ceil(math.Log2(float64(max(1, cells)) / level)))
+}
+
 // repeats reports whether a fresh run shows a change in the direction of a flag.
 func (e *Estimate) repeats(d Decision) bool {
 	if e.Lo == nil {
@@ -77,13 +89,17 @@ func (e *Estimate) in() string {
 // lower is the effect in the other direction: as much faster as it is slower.
 func lower(effect float64) float64 { return 1/(1+effect) - 1 }
 
-// settle is about how many blocks would let the change that was seen be told
+// settle is about how many blocks of so many cells would let the change that was seen be told
 // from the effect with a chance of 80 %, given the blocks' own scatter; 0 when
 // it cannot be said or is above 1000. The signed-rank test has 3/π of the
 // efficiency of a test of means of normal values.
-func (e *Estimate) settle(effect float64) int {
-	if e == nil || len(e.Logs) < 3 {
+func (e *Estimate) settle(effect float64, cells int) int {
+	if e == nil {
 		return 0
+	}
+	fewest := max(Fewest(cells), len(e.Logs)+1)
+	if len(e.Logs) < 3 {
+		return fewest
 	}
 	mean, sum := 0.0, 0.0
 	for _, d := range e.Logs {
@@ -99,7 +115,7 @@ func (e *Estimate) settle(effect float64) int {
 	if math.IsNaN(n) || n > 1000 {
 		return 0
 	}
-	return max(int(n), len(e.Logs)+1)
+	return max(int(n), fewest)
 }
 
 // between is the standard deviation between two processes of one side in one

@@ -31,7 +31,7 @@ func observe(records bench.Records, failed error, c Cell) (Process, bench.CellRe
 	}
 	p := Process{
 		Status: r.Status, Reason: r.Reason, Samples: len(r.Samples), Allocated: r.Allocated, Launches: r.Launches, Flags: r.Flags,
-		digests: map[string]string{}, reproduce: r.Reproduce,
+		digests: map[string]string{}, reproduce: r.Reproduce, bounded: r.Ceiling > 0,
 	}
 	if len(r.Samples) > 0 {
 		p.Seconds, p.Quick = stats.Median(r.Samples), stats.LowerDecile(r.Samples)
@@ -78,22 +78,31 @@ func viewOf(processes []Process, round, cell int) view {
 	return v
 }
 
-// A clock is one of the times of a process.
-type clock func(Process) float64
+// A clock is one of the times of a process, and which of two processes counts. What
+// else runs on a machine only adds time, and for seconds on end: a block's processes are
+// seldom all hit, so it is the faster one's time that a change is told by. Both sides gain
+// alike, so that no change stays none.
+type clock struct {
+	of    func(Process) float64
+	which func(a, b float64) float64
+}
 
-func quick(p Process) float64  { return p.Quick }
-func middle(p Process) float64 { return p.Seconds }
+func faster(a, b float64) float64 { return min(a, b) }
+func slower(a, b float64) float64 { return max(a, b) }
 
-// seconds is a side's time in a block, the faster one of its two processes', and
-// whether the block is whole. What else runs on a machine only adds time, and for
-// seconds on end: a block's processes are seldom all hit. Both sides gain alike,
-// so that no change stays none.
-func (v view) seconds(block int, s Side, of clock) (float64, bool) {
+var (
+	quick  = clock{func(p Process) float64 { return p.Quick }, faster}
+	middle = clock{func(p Process) float64 { return p.Seconds }, faster}
+	slow   = clock{func(p Process) float64 { return p.Quick }, slower}
+)
+
+// seconds is a side's time in a block, and whether the block is whole.
+func (v view) seconds(block int, s Side, by clock) (float64, bool) {
 	list := v[block][s]
 	if len(list) != 2 || !list[0].usable() || !list[1].usable() {
 		return 0, false
 	}
-	return min(of(list[0]), of(list[1])), true
+	return by.which(by.of(list[0]), by.of(list[1])), true
 }
 
 // all are the processes of a side, block by block.
@@ -152,33 +161,40 @@ func exact(base, candidate []Process) (decision Decision, reason, reproduce stri
 			return Inconclusive, "the base answers " + input + " in different ways", "", nil
 		}
 	}
+	bounded := slices.ContainsFunc(base, func(p Process) bool { return p.bounded })
 	for _, p := range candidate {
-		if !p.usable() {
-			return Inconclusive, fmt.Sprintf("the candidate is %s: %s", p.Status, p.Reason), "", nil
-		}
-		if answers == nil {
-			continue
-		}
 		input, common := disagree(answers, p.digests)
-		if input != "" {
+		switch {
+		case input != "":
 			return Changed, "it answers " + input + " otherwise than the base", "", nil
-		}
-		if common == 0 {
-			return Inconclusive, "the two programs rotate through different inputs, so their answers cannot be compared", "", nil
+		case p.Repeated:
+			continue
+		case p.Status == verify.Verified && !p.usable():
+			return Failed, "the candidate has no times", p.reproduce, nil
+		case !p.usable():
+			return Failed, fmt.Sprintf("the candidate is %s: %s", p.Status, p.Reason), p.reproduce, nil
+		case bounded && !p.bounded:
+			return Failed, "the candidate has no ceiling, the base has", "", nil
+		case common < len(answers):
+			return Inconclusive, fmt.Sprintf("the candidate answers %d of the base's %d inputs, so not all answers can be compared", common, len(answers)), "", nil
 		}
 	}
 	for _, e := range []struct {
-		what  string
-		count func(Process) *int64
+		name, what string
+		count      func(Process) *int64
 	}{
-		{"a call allocates %d bytes, the base's %d", func(p Process) *int64 { return p.Allocated }},
-		{"a call launches %d kernels, the base's %d", func(p Process) *int64 { return p.Launches }},
+		{"the bytes that a call allocates", "a call allocates %d bytes, the base's %d", func(p Process) *int64 { return p.Allocated }},
+		{"the kernels that a call launches", "a call launches %d kernels, the base's %d", func(p Process) *int64 { return p.Launches }},
 	} {
 		b, c := least(base, e.count), least(candidate, e.count)
 		switch {
-		case b == nil && c == nil || len(base) == 0 || len(candidate) == 0:
-		case b == nil || c == nil:
-			notes = append(notes, "only one of the programs counts what its calls allocate and launch")
+		case len(base) == 0 || len(candidate) == 0:
+		case b == nil && c == nil:
+			notes = append(notes, "not counted: "+e.name)
+		case c == nil:
+			return Inconclusive, "the base counts " + e.name + ", the candidate does not", "", notes
+		case b == nil:
+			notes = append(notes, "the candidate alone counts "+e.name)
 		case *c > *b:
 			return Regression, fmt.Sprintf(e.what, *c, *b), "", notes
 		case *c < *b:

@@ -68,7 +68,7 @@ func (g *Gate) round(ctx context.Context, r *Result, round int, cells []int) err
 	for _, s := range steps {
 		total += len(s.sides)
 	}
-	ended := map[int]bool{}
+	ended, repeated := map[int]bool{}, map[int]int{}
 	for _, s := range steps {
 		for k, side := range s.sides {
 			if ended[s.cell] && (s.block > 0 || k >= len(s.sides)/2) {
@@ -83,7 +83,8 @@ func (g *Gate) round(ctx context.Context, r *Result, round int, cells []int) err
 				return err
 			}
 			p.Round, p.Block = round, s.block
-			if p.Status == verify.Implausible {
+			if p.Status == verify.Implausible && repeated[s.cell] < mostRepeated {
+				repeated[s.cell]++
 				p.Repeated = true
 				r.Processes, total = append(r.Processes, p), total+1
 				if p, err = g.process(ctx, r, side, s.cell); err != nil {
@@ -99,6 +100,9 @@ func (g *Gate) round(ctx context.Context, r *Result, round int, cells []int) err
 	}
 	return nil
 }
+
+// mostRepeated is how many processes of a cell may be run again in a round.
+const mostRepeated = 2
 
 // process runs one process and notes by which program and on what. The error is
 // the context's, or that of a baseline of another machine.
@@ -167,11 +171,17 @@ func (g *Gate) judge(r *Result, round int, cells []int) {
 			beside = viewOf(r.Processes, 1, i) // the stored base's
 		}
 		base, candidate := beside.all(Base, Again), v.all(Candidate)
+		for _, p := range r.Processes { // their answers count, if not their times
+			if p.Repeated && p.Round == round && p.Cell == i && p.Side == Candidate {
+				candidate = append(candidate, p)
+			}
+		}
 		decision, reason, reproduce, notes := exact(base, candidate)
 		change := estimate(logs(beside, Base, v, Candidate, g.Protocol.Blocks, quick), c.Effect)
 		if round == 1 {
 			c.Noise = estimate(logs(beside, Base, beside, Again, g.Protocol.Blocks, quick), c.Effect)
 			c.Medians = estimate(logs(beside, Base, v, Candidate, g.Protocol.Blocks, middle), c.Effect)
+			c.Slow = estimate(logs(beside, Base, v, Candidate, g.Protocol.Blocks, slow), c.Effect)
 			c.Between = between(v.pairs())
 			c.Change = change
 		} else if c.Second = change; change != nil {
@@ -210,22 +220,31 @@ func (g *Gate) judge(r *Result, round int, cells []int) {
 			c.Decision = Inconclusive
 		}
 		if c.Decision == Inconclusive {
-			c.Settle = e.settle(c.Effect)
+			c.Settle = e.settle(c.Effect, len(cells))
 		}
-		if (c.Decision == Same || c.Decision == Improved) && c.Medians.decide(c.Effect) == Regression {
-			c.Reason = fmt.Sprintf("%s by the quickest tenth of the calls, but the median call is slower (%s)", c.Decision, c.Medians.in())
-			c.Decision = Inconclusive
+		if c.Decision != Same && c.Decision != Improved {
+			continue
+		}
+		for _, other := range []struct {
+			*Estimate
+			what string
+		}{{c.Medians, "the median call"}, {c.Slow, "the slower one of two processes"}} {
+			if other.suspect(c.Effect) {
+				c.Reason = fmt.Sprintf("%s by the quickest tenth of the calls of the faster one of two processes, but %s is slower (%s)", c.Decision, other.what, other.in())
+				c.Decision = Inconclusive
+				break
+			}
 		}
 	}
 }
 
 // logs are the log ratios of the times of two sides by one clock, one for each
 // block that is whole on both.
-func logs(below view, den Side, above view, num Side, blocks int, of clock) []float64 {
+func logs(below view, den Side, above view, num Side, blocks int, by clock) []float64 {
 	var list []float64
 	for block := range blocks {
-		b, ok := below.seconds(block, den, of)
-		a, ok2 := above.seconds(block, num, of)
+		b, ok := below.seconds(block, den, by)
+		a, ok2 := above.seconds(block, num, by)
 		if ok && ok2 {
 			list = append(list, logRatio(a, b))
 		}
