@@ -79,7 +79,7 @@ func TestScales(t *testing.T) {
 		{"type=uint8/levels=200", 200, 0, 199, "affine:0:1:200"},
 		{"type=uint16", 65536, 0, 65535, "identity:65536"},
 		{"type=uint16/levels=1000", 1000, 0, 999, "affine:0:1:1000"},
-		{"type=int16", 65536, -32768, 32767, "identity:65536"},
+		{"type=int16", 65536, -32768, 32767, "identity:65536 from -32768"},
 		{"type=int16/levels=7", 7, -3, 3, "affine:-3:1:7"},
 		{"type=float32", 1024, 0, 1023. / 1024, "affine:0:0.0009765625:1024"},
 		{"type=float32/levels=1000", 1000, 0, 1, "affine:0:0.0009765625:1000"},

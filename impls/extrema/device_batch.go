@@ -42,6 +42,10 @@ func (o BatchOnDevice) CanDo(in grid.Batch, c bench.Conditions) error {
 	if most := parts(in.Image(), max(in.Image().D, in.Image().H), 1, false); in.Images > math.MaxInt32/most {
 		return fmt.Errorf("%d images of %v: more than %d parts", in.Images, in.Image(), math.MaxInt32)
 	}
+	// An image's totals are int32, and a voxel changes one by at most ±9.
+	if n := in.Image().Voxels(); n > math.MaxInt32/9 {
+		return fmt.Errorf("images of %v: of more than %d voxels the changes may not fit the kernels' integers", in.Image(), math.MaxInt32/9)
+	}
 	levels := in.Ladder().Len()
 	if most := (d.Info().SharedOptIn-warpShared)/4 - spare; in.Type() != grid.Uint8 && levels > most {
 		return fmt.Errorf("%d levels: a warp of %s has room for %d counters of its own", levels, d.Info().Name, most)

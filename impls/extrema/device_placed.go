@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"eccbench/internal/bench"
@@ -54,12 +55,17 @@ func (p *placed) place(what string) (err error) {
 }
 
 // around is what is in the memory around an image, in words: the first level of 16-bit
-// types, which the sliced kernels take for a voxel that changes nothing.
+// types, which the sliced kernels take for a voxel that changes nothing; or their least
+// value where that is more, for what pairs of values are shifted by must not carry.
 func around(in grid.Source) uint32 {
 	if in.Type().Size() != 2 {
 		return 0
 	}
-	lo := uint32(uint16(int32(in.Ladder().Value(0))))
+	least := 0
+	if in.Type() == grid.Int16 {
+		least = math.MinInt16
+	}
+	lo := uint32(uint16(max(least, int(in.Ladder().Value(0)))))
 	return lo<<16 | lo
 }
 

@@ -59,6 +59,9 @@ func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	if err != nil {
 		return err
 	}
+	if w := in.Shape().W; w > 2*flushAfter {
+		return fmt.Errorf("rows of %d voxels: of more than %d the changes may not fit its integers", w, 2*flushAfter)
+	}
 	l := i.layout(in, c.Threads)
 	n, nsPerVoxel := in.Shape().Voxels(), l.nsPerVoxel(isa)
 	estimate := quantity.Seconds(float64(n*nsPerVoxel) * 1e-9 / float64(l.threads))
@@ -150,6 +153,7 @@ func (i Implementation) layout(in grid.Source, threads int) layout {
 		l.strip = max(8, stripBytes/(planes*row))
 	}
 	l.strip = max(1, min(l.strip, rows))
+	l.strip = max(1, min(l.strip, flushAfter/l.w))
 	strips := (rows + l.strip - 1) / l.strip
 	l.strip = (rows + strips - 1) / strips
 

@@ -35,9 +35,10 @@ type core[L lane, C change] struct {
 	sums    []int64 // nil when the job's total is shared
 }
 
-// flushAfter is a number of voxels whose changes an int32 cannot overflow: none
-// is beyond ±9.
-const flushAfter = 1 << 27
+// flushAfter is a number of voxels after which tables of int32 are emptied. None changes
+// by more than ±9, and as many again may have been counted by then, or a row of at most
+// twice as many.
+const flushAfter = 1 << 26
 
 func newHostJob[L lane, C change](in grid.Source, l layout, k kernels[L, C], fault Fault) *hostJob[L, C] {
 	j := &hostJob[L, C]{layout: l, in: in, kernels: k, levels: newLevels[L](in.Type(), in.Ladder()), total: make([]int64, l.levels), fault: fault}

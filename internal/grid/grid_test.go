@@ -126,6 +126,17 @@ func TestLadderRefuses(t *testing.T) {
 	}
 }
 
+// Ladders of other levels have other keys.
+func TestLadderKeys(t *testing.T) {
+	seen := map[string]Ladder{}
+	for _, l := range []Ladder{Identity(Uint8), Identity(Int16), Identity(Uint16)} {
+		if other, ok := seen[l.Key()]; ok {
+			t.Errorf("%v and %v, from %v and %v, have the key %s", l, other, l.Value(0), other.Value(0), l.Key())
+		}
+		seen[l.Key()] = l
+	}
+}
+
 func TestLadderGob(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, _ := ladders(t)

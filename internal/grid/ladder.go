@@ -173,6 +173,9 @@ func (l Ladder) Key() string {
 func (l Ladder) String() string {
 	switch l.kind {
 	case identity:
+		if l.lo != 0 {
+			return fmt.Sprintf("identity:%d from %v", l.n, l.lo)
+		}
 		return fmt.Sprintf("identity:%d", l.n)
 	case affine:
 		return fmt.Sprintf("affine:%v:%v:%d", l.lo, l.step, l.n)

@@ -4,14 +4,15 @@
 //   launch KERNEL BLOCKS THREADS SHARED BYTES EDGE TABLE ENTRIES ENTRY PARAMETER...
 //          LEVELS LEAST AFFINE LO INVERSE LUT VALUES COPIES
 //
-// TABLE is what the kernel does to its table, of so many entries of so many bytes: adds to it,
-// stores all of it, or hands it over. The parameters are the kernel's own, between the image
-// and the ladder, but for those of handing over; of a kernel that has no copies of the table
-// they are 0. A float32 is given by its bits. The standard input is the image with BYTES
-// in all, EDGE of them before it, the level of each of LUT values, and VALUES levels' values;
-// where there are none, the kernel is given no such table. The standard output is the table as
-// the kernel leaves it or hands it over. It is compiled with -DON_HOST, -DSOURCE=, the kernels'
-// source, -DTYPE=, the type of the image, and -DFAULT= (../fault.h) or not.
+// TABLE is what the kernel does to its table, of so many entries of so many bytes: adds to
+// it, stores all of it, hands it over, or keeps it, that is adds to it though it could hand
+// it over. The parameters are the kernel's own, between the image and the ladder, but for
+// those of handing over; COPIES is 0 for a kernel without that parameter, too. A float32 is
+// given by its bits. The standard input is the image with BYTES in all, EDGE of them before
+// it, the level of each of LUT values, and VALUES levels' values; where there are none, the
+// kernel is given no such table. The standard output is the table as the kernel leaves it or
+// hands it over. It is compiled with -DON_HOST, -DSOURCE=, the kernels' source, -DTYPE=, the
+// type of the image, and -DFAULT= (../fault.h) or not.
 #include "device.h"
 #include <dlfcn.h>
 #include <functional>
@@ -47,7 +48,7 @@ static int64 number() {
 template <class P> P parameter() { return (P)number(); }
 template <> float32 parameter() { return as<float32>((unsigned)number()); }
 template <> int64 *parameter() { return copied; }
-template <> unsigned *parameter() { return &done; }
+template <> unsigned *parameter() { return copied ? &done : nullptr; }
 
 // Tables that are read from the standard input.
 static std::vector<int> lut;
@@ -55,7 +56,7 @@ static std::vector<float32> values;
 template <class V> const V *data_of(const std::vector<V> &v) { return v.empty() ? nullptr : v.data(); }
 
 // A kernel with parameters of its own, then those of a ladder and where its table is.
-template <class... Own> static void is_of() {
+template <bool has_copies, class... Own> static void is_of() {
   std::tuple<Own...> own{parameter<Own>()...};
   std::tuple<int, int, int, float32, float32> ladder{
     parameter<int>(), parameter<int>(), parameter<int>(), parameter<float32>(), parameter<float32>()};
@@ -64,7 +65,7 @@ template <class... Own> static void is_of() {
   call = [=](const TYPE *voxels) {
     auto all = std::tuple_cat(std::tuple(voxels), own, ladder, std::tuple(data_of(lut), data_of(values), (void *)table.begin));
     auto to = [](auto... p) { ((void (*)(decltype(p)...))kernel)(p...); };
-    if (copies) std::apply(to, std::tuple_cat(all, std::tuple(copies)));
+    if constexpr (has_copies) std::apply(to, std::tuple_cat(all, std::tuple(copies)));
     else std::apply(to, all);
   };
 }
@@ -146,17 +147,17 @@ int main(int, char **argv) {
 
   std::string does = *next ? *next++ : "";
   const bool hands = does == "hands", stores = does == "stores";
-  if (!hands && !stores && does != "adds") fail("a kernel adds to its table, stores or hands it over");
+  if (!hands && !stores && does != "adds" && does != "keeps") fail("a kernel adds to its table, stores, keeps or hands it over");
   const size_t entries = number(), entry = number(), bytes = entries * entry;
   const char poison = 0x5a;
   // Handing over wants room for a multiple of four entries.
   std::vector<char> total(hands ? (entries + 3) / 4 * 4 * entry : bytes), copy(hands ? (entries + 3) / 4 * 4 * sizeof(int64) : 0), out, first;
-  table.begin = total.data(), table.bytes = total.size(), copied = (int64 *)copy.data();
+  table.begin = total.data(), table.bytes = total.size(), copied = hands ? (int64 *)copy.data() : nullptr;
 
-  if (name.find("ecc_extrema_strays_") == 0) is_of<int64>();
-  else if (name.find("ecc_extrema_batch_") == 0) is_of<int64, int, int, int, int, int, int, float32, float32, unsigned>();
-  else if (hands) is_of<int, int, int, int, float32, float32, unsigned, int64 *, unsigned *>();
-  else is_of<int, int, int, int, float32, float32, unsigned>();
+  if (name.find("ecc_extrema_strays_") == 0) is_of<false, int64>();
+  else if (name.find("ecc_extrema_batch_") == 0) is_of<true, int64, int, int, int, int, int, int, float32, float32, unsigned>();
+  else if (hands || does == "keeps") is_of<true, int, int, int, int, float32, float32, unsigned, int64 *, unsigned *>();
+  else is_of<true, int, int, int, int, float32, float32, unsigned>();
   if (*next) fail("too many arguments");
   read_all(image.begin, image.bytes);
   read_all(lut.data(), 4 * lut.size());

@@ -45,7 +45,8 @@ func Cases(t testing.TB) []Case {
 			cases = append(cases,
 				Case{fmt.Sprintf("table of distinct values, %v %v", shape, typ), random(t, shape, typ, 0, distinct)},
 				Case{fmt.Sprintf("levels between values, %v %v", shape, typ), random(t, shape, typ, 0, coarse)},
-				Case{fmt.Sprintf("levels above some values, %v %v", shape, typ), random(t, shape, typ, 50, late)})
+				Case{fmt.Sprintf("levels above some values, %v %v", shape, typ), random(t, shape, typ, 50, late)},
+				Case{fmt.Sprintf("levels below all values, %v %v", shape, typ), random(t, shape, typ, 50, soon)})
 		}
 	}
 	return cases
@@ -68,6 +69,10 @@ func coarse(values []float32) (grid.Ladder, error) {
 // late is a ladder of integers, of which the first are above some values of 0 to 49, and
 // the last ones far above all.
 func late([]float32) (grid.Ladder, error) { return grid.Affine(5, 1, 100) }
+
+// soon is a ladder whose first levels are below those values, and below what unsigned types
+// have.
+func soon([]float32) (grid.Ladder, error) { return grid.Affine(-5, 1, 100) }
 
 // random is an image of any values, or of the integers from 0 below a number.
 func random(t testing.TB, shape grid.Shape, typ grid.Type, below uint32, ladder func([]float32) (grid.Ladder, error)) *grid.Field {
