@@ -188,9 +188,16 @@ func TestPolicyCatches(t *testing.T) {
 		return a
 	}
 	for want, a := range map[string]Answer{
-		"sum of all changes":  spoil(func(a *Answer) { a.Sum++ }),
-		"iteration 7, level":  spoil(func(a *Answer) { a.Checkpoints[1].VCEC = a.Checkpoints[0].VCEC }),
-		"iteration 1, level":  spoil(func(a *Answer) { a.Checkpoints[0].VCEC = a.Checkpoints[1].VCEC }),
+		"sum of all changes": spoil(func(a *Answer) { a.Sum++ }),
+		"iteration 7, level": spoil(func(a *Answer) { a.Checkpoints[1].VCEC = a.Checkpoints[0].VCEC }),
+		"iteration 1, level": spoil(func(a *Answer) { a.Checkpoints[0].VCEC = a.Checkpoints[1].VCEC }),
+		"iteration 7, level 114": spoil(func(a *Answer) {
+			for i := range a.Checkpoints[1].VCEC { // all but one level
+				if c := &a.Checkpoints[1].VCEC[i]; i != 5 {
+					c.Change++
+				}
+			}
+		}),
 		"want a curve, got n": spoil(func(a *Answer) { a.Checkpoints = a.Checkpoints[:1] }),
 	} {
 		if v := judge(p, a); v.Status != verify.Wrong || !strings.Contains(v.Reason, want) {

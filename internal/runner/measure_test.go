@@ -156,8 +156,8 @@ func TestDeviceIsWarmedUp(t *testing.T) {
 	if err := r.measure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if calls != 5+3 {
-		t.Errorf("%d calls, want five and three samples", calls)
+	if calls != 5+3+1 {
+		t.Errorf("%d calls, want five, three samples and one that is traced", calls)
 	}
 }
 
@@ -241,6 +241,12 @@ func TestEventsAgainstTheWall(t *testing.T) {
 	l := launch{took: 2 * time.Millisecond, elapsed: time.Millisecond}
 	if c, err := measure(l, bench.Kernel); err != nil || c.Seconds.Median != 0.001 || c.Wall < 0.002 || c.Wall > 0.1 {
 		t.Errorf("by events: %v, %+v, wall %v", err, c.Seconds, c.Wall)
+	}
+	if c, _ := measure(l, bench.Kernel); !slices.ContainsFunc(c.Flags, func(f string) bool { return strings.HasPrefix(f, "host +1") }) {
+		t.Errorf("a millisecond that no event is around: %v", c.Flags)
+	}
+	if c, _ := measure(launch{took: 2 * time.Millisecond, elapsed: 2 * time.Millisecond}, bench.Kernel); slices.ContainsFunc(c.Flags, func(f string) bool { return strings.HasPrefix(f, "host") }) && c.Wall < 2.2e-3 {
+		t.Errorf("by events and the host alike: %v, wall %v", c.Flags, c.Wall)
 	}
 	if c, err := measure(l, bench.Device); err != nil || c.Seconds.Median < 0.002 || c.Wall != 0 {
 		t.Errorf("by the wall: %v, %+v, wall %v", err, c.Seconds, c.Wall)
