@@ -29,7 +29,8 @@ type Line struct {
 	// the disk, that reading the image once takes.
 	PublishedShare, Share float64
 	Source                string             // of the bytes: "generated", "stored", "real"
-	Parts                 map[string]float64 // seconds of a call's parts
+	Disk                  float64            // seconds that the disk's own reader takes for the row's bytes, 0 where that is not known
+	Parts                 map[string]float64 // seconds of the parts of one more call, as Measured; in one place at the same time summed
 	Startup               float64
 	Status                verify.Status // "" for not run
 	Note                  string        // why it was not run, or has no plain number
@@ -115,6 +116,12 @@ func (l *Line) take(c bench.CellRecord, all []bench.CellRecord, ceiling string) 
 		l.Parts[i.Name] += i.To - i.From
 	}
 	each := 1 / float64(l.Row.Times())
+	for name := range l.Parts {
+		l.Parts[name] *= each
+	}
+	if l.Series.Scope == bench.Kernel { // the parts are the host's, and of a call with all that is around a kernel
+		l.Parts = nil
+	}
 	switch part, isPart := strings.CutPrefix(string(l.Series.Quantity), string(Part)); {
 	case isPart:
 		l.Measured = c.Spans[part] * each
@@ -138,7 +145,7 @@ func (l *Line) take(c bench.CellRecord, all []bench.CellRecord, ceiling string) 
 		for _, m := range slices.Backward(all) { // the disk's own rate, on whatever reads it
 			if (m.Workload == ceiling || m.Workload == BatchCeiling) && m.Input == c.Input && m.Scope == c.Scope && c.Scope == bench.File && l.Source != "generated" {
 				if rate, _, _, ok := m.Rate(); ok && m.Status == verify.Verified {
-					l.Share = row.Rate / rate
+					l.Share, l.Disk = row.Rate/rate, m.Seconds.Median*each
 				}
 				break
 			}

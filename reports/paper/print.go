@@ -120,11 +120,11 @@ func section(t Table, lines []Line, said map[string]bool) report.QuoteSection {
 	if c := t.column(series.Column); c.What != "" {
 		s.Title += ", beside " + c.What
 	}
-	share := "% of bandwidth"
+	shares := []string{"% of bandwidth, published", "% of bandwidth, here"}
 	if series.Scope == bench.File {
-		share = "% at the disk's rate"
+		shares = []string{"% of the time the disk's, published", "% of the disk's rate, here"}
 	}
-	s.Header = []string{"data", "size", "implementation", "published", "here", "× published", share + ", published", share + ", here", "flags", "parts, published", "parts, here"}
+	s.Header = []string{"data", "size", "implementation", "published", "here", "× published", shares[0], shares[1], "flags", "parts, published", "parts of one more call, here"}
 	note := func(format string, args ...any) {
 		if n := fmt.Sprintf(format, args...); !said[n] {
 			said[n], s.Notes = true, append(s.Notes, n)
@@ -168,7 +168,7 @@ func section(t Table, lines []Line, said map[string]bool) report.QuoteSection {
 		}
 		s.Rows = append(s.Rows, row)
 	}
-	leaveOut(&s, "flags", "parts, published", "parts, here")
+	leaveOut(&s, "flags", "parts, published", "parts of one more call, here")
 	return s
 }
 
