@@ -5,11 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"eccbench/datasets"
 	"eccbench/internal/bench"
-	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
+	"eccbench/internal/runner"
 	"eccbench/reports/paper"
 )
 
@@ -18,7 +17,15 @@ func (r *reproduction) list() error {
 	var cells [][]string
 	var total time.Duration
 	var bytes int64
-	for _, j := range r.jobs {
+	var stored, free int64
+	for i := range r.jobs {
+		var need int64
+		var err error
+		if _, need, free, err = r.place(i, stored); err != nil {
+			return err
+		}
+		stored += need
+		j := r.jobs[i]
 		n := j.row.Bytes() * j.series.Files(j.row) * int64(r.rotate(j))
 		for _, impl := range j.impls {
 			about, _ := r.c.about(j.series.Workload, impl)
@@ -36,6 +43,9 @@ func (r *reproduction) list() error {
 	}
 	fmt.Fprintf(r.c.stdout, "\n%d cells, about %s: each call at 0.08 Gvox/s a core or 2 Gvox/s on a device, %s of samples, and as much again to make and verify; largest images together %s.\n",
 		len(cells), quantity.Duration(total), quantity.Duration(r.o.sampling.MaxTime), quantity.Bytes(bytes))
+	if stored > 0 {
+		fmt.Fprintf(r.c.stdout, "%s would be written to %s, which has %s free.\n", quantity.Bytes(stored), r.o.at.Store, quantity.Bytes(free))
+	}
 	if r.noDevice != "" {
 		fmt.Fprintf(r.c.stdout, "No cells on a device: %s.\n", r.noDevice)
 	}
@@ -57,28 +67,23 @@ func (r *reproduction) estimate(j paperJob, a bench.About) time.Duration {
 // refuses is why an implementation on the host refuses a job, "" when it does not
 // or cannot be asked without a device.
 func (r *reproduction) refuses(j paperJob, impl string) string {
-	if why := r.slow[j.series.Where+j.input]; why != "" {
+	if why := r.slow[impl+j.input]; why != "" {
 		return strings.TrimPrefix(why, "SKIPPED: ")
 	}
-	if j.series.Workload != paper.ECC || j.series.Where == "gpu" {
+	if j.series.Where == "gpu" {
 		return ""
 	}
 	name, err := j.row.Input(j.series.Workload, bench.E2E, paper.Place{})
 	if err != nil {
 		return err.Error()
 	}
-	s, err := datasets.Open(name)
+	b, err := runner.Find(r.base.Benches, j.series.Workload)
 	if err != nil {
 		return err.Error()
 	}
-	defer grid.Close(s)
 	conditions := bench.Conditions{Scope: j.series.Scope, Threads: r.o.limit.threads, Time: r.o.limit.time / time.Duration(r.rotate(j)), Memory: r.base.Memory}
-	for _, i := range r.c.impls {
-		if i.About().Name == impl {
-			if err := i.CanDo(s, conditions); err != nil {
-				return err.Error()
-			}
-		}
+	if err := b.CanDo(impl, name, conditions); err != nil {
+		return err.Error()
 	}
 	return ""
 }

@@ -67,7 +67,7 @@ func (c *command) quotes(files []report.PageFile) ([]report.Quote, error) {
 				continue
 			}
 			for _, t := range p.Tables {
-				lines := p.Lines(t, f.Records.Cells, impls.Ceiling, c.has, func(paper.Series, paper.Row) string { return "not run" })
+				lines := p.Lines(t, f.Records.Cells, impls.Ceiling, c.has, func(paper.Series, paper.Row, string) string { return "not run" })
 				ran := map[string]bool{} // the images of which there is a record
 				for _, l := range lines {
 					if l.Status != "" {

@@ -24,7 +24,7 @@ type reproduction struct {
 	base     runner.Plan
 	noDevice string            // why there is no device, "" when there is one
 	missing  map[string]string // why the cells of an input cannot run
-	slow     map[string]string // why those in one place cannot, by place and input
+	slow     map[string]string // why an implementation takes too long for one, by both
 	told     map[string]bool   // what has been said of the real images
 	jobs     []paperJob
 }
@@ -161,15 +161,15 @@ func (r *reproduction) lacks(row paper.Row) string {
 }
 
 // absent says why a cell has no record.
-func (r *reproduction) absent(s paper.Series, row paper.Row) string {
+func (r *reproduction) absent(s paper.Series, row paper.Row, impl string) string {
 	input, err := row.Input(s.Workload, s.Scope, r.o.at)
 	switch {
 	case err == nil && r.missing[input] != "":
 		return r.missing[input]
 	case s.Where == "gpu" && r.noDevice != "":
 		return "no device"
-	case err == nil && r.slow[s.Where+input] != "":
-		return r.slow[s.Where+input]
+	case err == nil && r.slow[impl+input] != "":
+		return r.slow[impl+input]
 	}
 	return "not run"
 }
@@ -191,16 +191,18 @@ func (r *reproduction) made(j paperJob) bool {
 	return j.series.Scope == bench.File && paper.Source(j.input) == "generated"
 }
 
-// What a voxel of a generated image takes to make and to count, on one core.
+// What a voxel of a generated image takes to make, on one core.
 const (
 	noiseNS = 5
 	fieldNS = 40 // of a Gaussian random field
-	countNS = 25
 )
 
-// tooLong says why the images that a job makes as it reads them take too long, ""
-// when they do not.
-func (r *reproduction) tooLong(j paperJob) string {
+// countNS is what one takes an implementation on the host to count, likewise.
+var countNS = map[string]int64{"cpu": 25, "extrema": 2}
+
+// tooLong says why the images that a job makes as it reads them take an implementation
+// too long, "" when they do not.
+func (r *reproduction) tooLong(j paperJob, impl string) string {
 	if !r.made(j) || r.scope(j) != bench.File {
 		return ""
 	}
@@ -208,22 +210,26 @@ func (r *reproduction) tooLong(j paperJob) string {
 	if j.row.Data != "uniform noise" {
 		ns = fieldNS
 	}
-	if j.series.Where == "cpu" {
-		ns += countNS
-	}
+	ns += countNS[impl]
 	n := j.row.Voxels() * j.series.Files(j.row) * int64(r.rotate(j))
 	took := quantity.Seconds(float64(n*ns) * 1e-9 / float64(r.o.limit.threads))
 	if took <= r.o.limit.time {
 		return ""
 	}
-	return fmt.Sprintf("SKIPPED: needs about %s to make and count (%d voxels × %d ns on %d cores), the limit is %s; --store reads them",
+	why := fmt.Sprintf("SKIPPED: needs about %s to make and count (%d voxels × %d ns on %d cores), the limit is %s",
 		quantity.Duration(took), n, ns, r.o.limit.threads, quantity.Duration(r.o.limit.time))
+	if r.o.at.Store == "" {
+		why += "; --store reads them"
+	}
+	return why
 }
 
 // weighTime notes why a job that is asked for by an input takes too long.
 func (r *reproduction) weighTime(j paperJob, input string) {
-	if why := r.tooLong(j); why != "" {
-		r.slow[j.series.Where+j.input], r.slow[j.series.Where+input] = why, why
+	for _, impl := range j.impls {
+		if why := r.tooLong(j, impl); why != "" {
+			r.slow[impl+j.input], r.slow[impl+input] = why, why
+		}
 	}
 }
 
@@ -240,7 +246,8 @@ func (r *reproduction) rotate(j paperJob) int {
 func (r *reproduction) plans() []runner.Plan {
 	var plans []runner.Plan
 	for _, j := range r.jobs {
-		if r.missing[j.input] != "" || r.slow[j.series.Where+j.input] != "" {
+		names := slices.DeleteFunc(slices.Clone(j.impls), func(impl string) bool { return r.slow[impl+j.input] != "" })
+		if r.missing[j.input] != "" || len(names) == 0 {
 			continue
 		}
 		p := r.base
@@ -264,7 +271,7 @@ func (r *reproduction) plans() []runner.Plan {
 		if i < 0 {
 			plans, i = append(plans, p), len(plans)
 		}
-		for _, impl := range j.impls {
+		for _, impl := range names {
 			if !slices.Contains(plans[i].Impls, impl) {
 				plans[i].Impls = append(plans[i].Impls, impl)
 			}

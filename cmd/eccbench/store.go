@@ -42,39 +42,13 @@ func (r *reproduction) store() error {
 			time.Sleep(settling)
 		}
 	}()
-	for i, j := range r.jobs {
-		names, err := r.images(j)
-		if err != nil || len(names) == 0 || r.missing[j.input] != "" {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		const margin = 1 << 30
-		var need int64
-		for _, name := range names {
-			if info, err := os.Stat(datasets.StoredFile(name)); err != nil || info.Size() != j.row.Bytes() {
-				need += j.row.Bytes()
-			}
-		}
-		free, err := freeDisk(r.o.at.Store)
+	for i := range r.jobs {
+		names, need, _, err := r.place(i, 0)
 		if err != nil {
-			return usagef("--store %s: %w", r.o.at.Store, err)
-		}
-		if need > 0 && need+margin > free {
-			why := fmt.Sprintf("%d images of %s %s take %s more in %s, which has %s free: they are made as they are read",
-				len(names), j.row.Data, j.row.Label, quantity.Bytes(need), r.o.at.Store, quantity.Bytes(free))
-			if !r.told[why] {
-				fmt.Fprintln(r.c.stderr, "eccbench:", why)
-			}
-			r.told[why] = true
-			if r.jobs[i].input, err = j.row.Input(j.series.Workload, j.series.Scope, paper.Place{Data: r.o.at.Data}); err != nil {
-				return err
-			}
-			r.weighTime(r.jobs[i], j.input)
-			continue
+			return err
 		}
 		if need > 0 && !r.o.limit.quiet {
+			j := r.jobs[i]
 			fmt.Fprintf(r.c.stderr, "storing %d × %s %s: %s\n", len(names), j.row.Data, j.row.Label, quantity.Bytes(need))
 		}
 		if err := storeAll(names); err != nil {
@@ -83,6 +57,41 @@ func (r *reproduction) store() error {
 		written += need
 	}
 	return nil
+}
+
+// place says which images of a job are read from the store, how many bytes of them are not
+// there, and how many are free. Where there is no room for them beside those that are
+// reserved, they are made as they are read, and the job is changed so.
+func (r *reproduction) place(i int, reserved int64) (names []string, need, free int64, err error) {
+	j := &r.jobs[i]
+	names, err = r.images(*j)
+	if err != nil || len(names) == 0 || r.missing[j.input] != "" {
+		return nil, 0, 0, err
+	}
+	const margin = 1 << 30
+	for _, name := range names {
+		if info, err := os.Stat(datasets.StoredFile(name)); err != nil || info.Size() != j.row.Bytes() {
+			need += j.row.Bytes()
+		}
+	}
+	if free, err = freeDisk(r.o.at.Store); err != nil {
+		return nil, 0, 0, usagef("--store %s: %w", r.o.at.Store, err)
+	}
+	if need == 0 || need+reserved+margin <= free {
+		return names, need, free, nil
+	}
+	why := fmt.Sprintf("%d images of %s %s take %s more in %s, which has %s free: they are made as they are read",
+		len(names), j.row.Data, j.row.Label, quantity.Bytes(need), r.o.at.Store, quantity.Bytes(free-reserved))
+	if !r.told[why] {
+		fmt.Fprintln(r.c.stderr, "eccbench:", why)
+	}
+	r.told[why] = true
+	stored := j.input
+	if j.input, err = j.row.Input(j.series.Workload, j.series.Scope, paper.Place{Data: r.o.at.Data}); err != nil {
+		return nil, 0, 0, err
+	}
+	r.weighTime(*j, stored)
+	return nil, 0, free, nil
 }
 
 // storeAll writes images to their files, several at a time: each is made on all

@@ -26,9 +26,9 @@ func (h OnHost) About() bench.About {
 }
 
 // iterationNS is what one pixel of one iteration costs a core, for the estimate in
-// a refusal: twice what a server core of 2025 takes. Smoothed values lie between
+// a refusal: half as much again as a server core of 2025 takes. Smoothed values lie between
 // the levels, which makes counting them slower than counting an image.
-const iterationNS = 150
+const iterationNS = 100
 
 // CanDo refuses what it cannot smooth and what would take too long.
 func (h OnHost) CanDo(p *Pipeline, c bench.Conditions) error {

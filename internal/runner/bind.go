@@ -19,6 +19,8 @@ type Bench interface {
 	Reference() string
 	// Describe says what an input weighs and how many bytes it takes to share.
 	Describe(input string) (bench.Cost, int64, error)
+	// CanDo is why an implementation refuses an input, nil when it does not.
+	CanDo(impl, input string, c bench.Conditions) error
 
 	variants(input string, n int) ([]string, error)
 	smaller(input string) []string
@@ -59,6 +61,19 @@ func (b *bound[In, Out]) Describe(input string) (bench.Cost, int64, error) {
 	}
 	defer closeInput(in)
 	return b.w.Inputs.Cost(input, in), b.w.Inputs.Size(in), nil
+}
+
+func (b *bound[In, Out]) CanDo(impl, input string, c bench.Conditions) error {
+	i, err := b.find(impl)
+	if err != nil {
+		return err
+	}
+	in, err := b.w.Inputs.Open(input)
+	if err != nil {
+		return err
+	}
+	defer closeInput(in)
+	return i.CanDo(in, c)
 }
 
 func (b *bound[In, Out]) variants(input string, n int) ([]string, error) {

@@ -39,7 +39,7 @@ type Line struct {
 }
 
 // Absent says why there is no record of a cell.
-type Absent func(s Series, r Row) string
+type Absent func(s Series, r Row, impl string) string
 
 // Lines sets records beside the published numbers of a table. has reports
 // whether the program has an implementation; those that have neither a record
@@ -58,7 +58,7 @@ func (p Paper) Lines(t Table, cells []bench.CellRecord, ceiling string, has func
 				case !has(s.Workload, impl):
 					continue
 				default:
-					l.Note = absent(s, r)
+					l.Note = absent(s, r, impl)
 				}
 				l.compare(p, t)
 				lines = append(lines, l)

@@ -63,7 +63,7 @@ func TestLines(t *testing.T) {
 		{"nothing", nil, "gpu_overall", 0, 0, "", "no device"},
 		{"another row's", []bench.CellRecord{cell(tab.Rows[4], "cpu", "cpu", bench.File, disk, verify.Verified, 2)}, "cpu_overall", 0, 0, "", "no device"},
 	} {
-		lines := p.Lines(tab, c.cells, "memread", func(_, impl string) bool { return impl != "extrema" && impl != "extrema-gpu" }, func(Series, Row) string { return "no device" })
+		lines := p.Lines(tab, c.cells, "memread", func(_, impl string) bool { return impl != "extrema" && impl != "extrema-gpu" }, func(Series, Row, string) string { return "no device" })
 		found := false
 		for _, l := range lines {
 			if l.Series.Column != c.column || l.Row.Label != r.Label || l.Row.Data != r.Data {
@@ -91,7 +91,7 @@ func TestPublishedShare(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, tab := range p.Tables {
-			for _, l := range p.Lines(tab, nil, "memread", func(_, impl string) bool { return impl == "tiled" || impl == "fullsweep" }, func(Series, Row) string { return "" }) {
+			for _, l := range p.Lines(tab, nil, "memread", func(_, impl string) bool { return impl == "tiled" || impl == "fullsweep" }, func(Series, Row, string) string { return "" }) {
 				if l.Row.Label == "512³" && l.Row.Data == "uniform noise" && math.Abs(l.PublishedShare-want) > 1e-9 {
 					t.Errorf("%s: %v, want %v", id, l.PublishedShare, want)
 				}
@@ -111,7 +111,7 @@ func TestPrint(t *testing.T) {
 	c.Device = "a device"
 	recs := bench.Records{Runs: []bench.RunRecord{{ID: "1", Machine: bench.Machine{CPU: "a processor", Cores: 3}}}, Cells: []bench.CellRecord{c}}
 	var b bytes.Buffer
-	lines := p.Lines(tab, recs.Cells, "memread", func(_, impl string) bool { return true }, func(Series, Row) string { return "a reason that is too long for a cell" })
+	lines := p.Lines(tab, recs.Cells, "memread", func(_, impl string) bool { return true }, func(Series, Row, string) string { return "a reason that is too long for a cell" })
 	if err := p.Print(&b, report.Markdown, tab, lines, recs, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestPipelineShares(t *testing.T) {
 		record("memread", "memread-gpu", image, bench.Kernel, 100*r.Voxels()), // 0.1 ms for one image
 	}
 	want := map[string]float64{"ecc": 0.25, "gaussian": 0.5, "ecc_memory": 0, "average": 0}
-	for _, l := range p.Lines(table, cells, "memread", func(string, string) bool { return true }, func(Series, Row) string { return "" }) {
+	for _, l := range p.Lines(table, cells, "memread", func(string, string) bool { return true }, func(Series, Row, string) string { return "" }) {
 		if l.Row.Label != r.Label || l.Measured == 0 {
 			continue
 		}
@@ -191,7 +191,7 @@ func TestStandInsAreNamed(t *testing.T) {
 	tab := p.Tables[0]
 	r := tab.Rows[10] // VICTRE
 	cells := []bench.CellRecord{cell(r, "cpu", "cpu", bench.File, Place{Data: "/data"}, verify.Verified, 2)}
-	for _, l := range p.Lines(tab, cells, "memread", func(string, string) bool { return true }, func(Series, Row) string { return "not run" }) {
+	for _, l := range p.Lines(tab, cells, "memread", func(string, string) bool { return true }, func(Series, Row, string) string { return "not run" }) {
 		if _, real := l.Row.File(); !real {
 			continue
 		}
@@ -215,7 +215,7 @@ func TestPartsOfACall(t *testing.T) {
 	c := cell(r, "chunked", "gpu", bench.File, Place{Store: "/store"}, verify.Verified, 0.3)
 	c.Spans = map[string]float64{"read": 0.2}
 	c.Timeline = []bench.Interval{{Name: "copy", To: 0.01}, {Name: "count", From: 0.01, To: 0.0115}, {Name: "copy", From: 0.01, To: 0.02}}
-	for _, l := range p.Lines(p.Tables[0], []bench.CellRecord{c}, "memread", func(string, string) bool { return true }, func(Series, Row) string { return "" }) {
+	for _, l := range p.Lines(p.Tables[0], []bench.CellRecord{c}, "memread", func(string, string) bool { return true }, func(Series, Row, string) string { return "" }) {
 		if l.Impl != "chunked" || !l.is(r) {
 			continue
 		}
