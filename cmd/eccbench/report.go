@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -22,7 +24,7 @@ func reportCommand() subcommand {
 			"eccbench report r.jsonl --html r.html",
 			"eccbench report --gate gate.json --html gate.html",
 			"eccbench report r.jsonl --machine",
-			"eccbench report r.jsonl --spans",
+			"eccbench report r.jsonl --spans --cells '^chunked .*shape=512x512x512'",
 			"eccbench report r.jsonl --format gobench > r.txt",
 		},
 		run: (*command).report,
@@ -30,20 +32,21 @@ func reportCommand() subcommand {
 }
 
 func (c *command) report(args []string) error {
-	var format, plots, page, gated string
+	var format, plots, page, gated, about string
 	var machine, spans bool
 	f := pflag.NewFlagSet("report", pflag.ContinueOnError)
 	f.StringVar(&format, "format", "text", "text, md, csv, json, or gobench for benchstat")
 	f.StringVar(&plots, "plots", "", "draw each table that has two sizes or more to an SVG file in this folder; md links to them")
 	f.StringVar(&page, "html", "", "write one self-contained page to this file in place of the tables; of two files that share cells it shows the ratios")
 	f.StringVar(&gated, "gate", "", "show this gate.json on the page of --html too")
+	f.StringVar(&about, "cells", "", "only cells of which this regular expression matches \"IMPLEMENTATION INPUT SCOPE\"")
 	f.BoolVar(&machine, "machine", false, "print what the runs were measured on in place of the tables")
 	f.BoolVar(&spans, "spans", false, "print the parts of a call, and which of them a device did at the same time, in place of the tables")
 	if err := c.parse(reportCommand(), f, args); err != nil {
 		return err
 	}
 	if page != "" {
-		if f.Changed("format") || plots != "" || machine {
+		if f.Changed("format") || plots != "" || machine || about != "" {
 			return usagef("--html is a format of its own: it goes with --gate alone")
 		}
 		return c.page(page, gated, f.Args())
@@ -66,6 +69,10 @@ func (c *command) report(args []string) error {
 	case (machine || spans || plots != "") && !tables:
 		return usagef("--format %s: --machine, --spans and --plots go with text or md", format)
 	}
+	chosen, err := regexp.Compile(about)
+	if err != nil {
+		return usagef("--cells: %w", err)
+	}
 	var all bench.Records
 	for _, path := range f.Args() {
 		records, err := readRecords(path)
@@ -75,7 +82,16 @@ func (c *command) report(args []string) error {
 		all.Runs = append(all.Runs, records.Runs...)
 		all.Cells = append(all.Cells, records.Cells...)
 	}
-	rows := report.Rows(all.Cells, impls.Ceiling)
+	// A row's ratios are to all others, chosen or not.
+	rows := slices.DeleteFunc(report.Rows(all.Cells, impls.Ceiling), func(r report.Row) bool {
+		return !chosen.MatchString(r.Impl + " " + r.Input + " " + string(r.Scope))
+	})
+	all.Cells = slices.DeleteFunc(all.Cells, func(c bench.CellRecord) bool {
+		return !chosen.MatchString(c.Impl + " " + c.Input + " " + string(c.Scope))
+	})
+	if len(rows) == 0 {
+		return usagef("--cells %s: none of the cells", about)
+	}
 	switch {
 	case spans:
 		return report.Spans(c.stdout, style, all.Cells)
