@@ -15,7 +15,7 @@ set -u
 [ $# -ge 1 ] || { echo "usage: $0 BINDIR [IMPLEMENTATION...]" >&2; exit 64; }
 bindir=$1
 shift
-[ $# -ge 1 ] || set -- chunked extrema fullsweep smooth tiled
+[ $# -ge 1 ] || set -- chunked extrema fullsweep memread smooth tiled
 
 sanitizer=${SANITIZER:-compute-sanitizer}
 tools=${TOOLS:-memcheck racecheck initcheck synccheck}
@@ -26,9 +26,10 @@ cases=${CASES:-'noise/shape=31x17x13/type=float32/seed=7|noise/shape=65x33x5/typ
 
 command -v "$sanitizer" >/dev/null || { echo "$0: no $sanitizer on this machine" >&2; exit 1; }
 
-# Each case is below TestConformance, those of the smoothing below TestDeviceIsHost.
+# Each case is below TestConformance, those of the smoothing below TestDeviceIsHost, those
+# of the ceiling below TestSumOnDevice.
 run=$(printf '%s' "$cases" | sed 's,^,TestConformance/,; s,|,|TestConformance/,g')
-run="$run|TestDeviceIsHost/smooth/iterations=3"
+run="$run|TestDeviceIsHost/smooth/iterations=3|TestSumOnDevice"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 bad=0
@@ -42,15 +43,24 @@ for tool in $tools; do
 		ECCBENCH_REQUIRE_DEVICE=1 timeout "$timeout" "$sanitizer" --tool "$tool" $options --error-exitcode 1 \
 			"$bindir/$impl.test" -test.run "$run" -test.v >"$log" 2>&1
 		code=$?
-		ran=$(grep -Ec '^ *--- PASS: Test(Conformance[A-Za-z]*|DeviceIsHost)/' "$log")
+		ran=$(grep -Ec '^ *--- PASS: Test(Conformance[A-Za-z]*|DeviceIsHost|SumOnDevice)/' "$log")
+		missing=0 # patterns that no case has
+		case $impl in
+		smooth | memread) ;;
+		*)
+			missing=$(printf '%s\n' "$cases" | tr '|' '\n' | while read -r pattern; do
+				grep -Eq "^ *--- PASS: TestConformance[A-Za-z]*/.*$pattern" "$log" || echo "$pattern"
+			done | wc -l)
+			;;
+		esac
 		summary=$(grep '^========= .* SUMMARY: ' "$log" | tail -1 | sed 's/^=* //')
-		if [ $code -eq 0 ] && [ "$ran" -gt 0 ] && [ "${summary#*SUMMARY: 0 }" != "$summary" ]; then
+		if [ $code -eq 0 ] && [ "$ran" -gt 0 ] && [ "$missing" -eq 0 ] && [ "${summary#*SUMMARY: 0 }" != "$summary" ]; then
 			verdict=ok
 		else
 			verdict=FAILED
 			bad=1
 		fi
-		printf '%-10s %-10s %-6s %s cases, exit code %s, %s\n' "$tool" "$impl" "$verdict" "$ran" "$code" "${summary:-no summary}"
+		printf '%-10s %-10s %-6s %s cases, %s patterns without one, exit code %s, %s\n' "$tool" "$impl" "$verdict" "$ran" "$missing" "$code" "${summary:-no summary}"
 		[ $verdict = ok ] || tail -n 60 "$log"
 	done
 done

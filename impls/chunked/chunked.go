@@ -48,7 +48,7 @@ func (Implementation) About() bench.About {
 	return bench.About{
 		Name:   "chunked",
 		Where:  "gpu",
-		Method: "slabs with a collar streamed through the device, copies overlapped with kernels",
+		Method: "slabs with a collar streamed through the device, copies overlapped with kernels, a slab swept as by fullsweep",
 		Source: "Wang et al. 2022, section 4.4",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
 	}

@@ -10,6 +10,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
 	"eccbench/internal/device/devicetest"
+	"eccbench/internal/ecc/ecctest"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 )
@@ -45,8 +46,49 @@ func addUp(string) devicetest.Kernel {
 	}
 }
 
-// On one device and on several, images of few slices and of slices that are no whole
-// words have the sum that the law says; what was poisoned has not.
+// sums are images of few slices, and of slices that are no whole words.
+var sums = []string{
+	"noise/shape=1x1/type=uint8", "noise/shape=37x1/type=int16", "noise/shape=1x37/type=uint8", "noise/shape=5x5x2/type=uint8",
+	"noise/shape=7x5x3/type=uint8", "noise/shape=3x3x5/type=int16", "noise/shape=32x16x17/type=float32",
+}
+
+// adds requires that an image has the sum that the law says; what was poisoned has not.
+func adds(t *testing.T, impl bench.Implementation[grid.Source, uint64], policy verify.Policy[grid.Source, uint64], name string, scope bench.Scope) {
+	t.Helper()
+	src, err := datasets.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	what := fmt.Sprintf("%s on %s, scope %s", impl.About().Name, name, scope)
+	c := bench.Conditions{Scope: scope, Devices: "all"}
+	if err := impl.CanDo(src, c); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	job, err := impl.Setup(src, c)
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	job.Poison()
+	for _, done := range []bool{false, true, true} {
+		if done {
+			if err := job.Do(nil); err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+		}
+		got, err := job.Out()
+		if err != nil {
+			t.Fatal(err)
+		}
+		evidence := policy.Check(verify.Question[grid.Source, uint64]{Name: name, In: src, Out: got, Budget: 1 << 40})
+		if right := verify.Judge([]string{name}, evidence).Status == verify.Verified; right != done {
+			t.Errorf("%s: done %v, %v", what, done, evidence)
+		}
+	}
+	if err := job.Close(); err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
+}
+
 func TestSumOnStandIns(t *testing.T) {
 	for _, devices := range []int{1, 2, 3} {
 		driver := devicetest.New(devices, addUp)
@@ -62,44 +104,9 @@ func TestSumOnStandIns(t *testing.T) {
 			opened[which], err = driver.Open(index)
 			return opened[which], err
 		}
-		policy := Workload(open).Policy
-		for _, name := range []string{
-			"noise/shape=1x1/type=uint8", "noise/shape=37x1/type=int16", "noise/shape=1x37/type=uint8", "noise/shape=5x5x2/type=uint8",
-			"noise/shape=7x5x3/type=uint8", "noise/shape=3x3x5/type=int16", "noise/shape=32x16x17/type=float32",
-		} {
-			src, err := datasets.Open(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+		for _, name := range sums {
 			for _, impl := range []bench.Implementation[grid.Source, uint64]{OnDevice{open}, OnDevices{open}} {
-				what := fmt.Sprintf("%s on %s, %d devices", impl.About().Name, name, devices)
-				c := bench.Conditions{Scope: bench.Device, Devices: "all"}
-				if err := impl.CanDo(src, c); err != nil {
-					t.Fatalf("%s: %v", what, err)
-				}
-				job, err := impl.Setup(src, c)
-				if err != nil {
-					t.Fatalf("%s: %v", what, err)
-				}
-				job.Poison()
-				for _, done := range []bool{false, true, true} {
-					if done {
-						if err := job.Do(nil); err != nil {
-							t.Fatalf("%s: %v", what, err)
-						}
-					}
-					got, err := job.Out()
-					if err != nil {
-						t.Fatal(err)
-					}
-					evidence := policy.Check(verify.Question[grid.Source, uint64]{Name: name, In: src, Out: got, Budget: 1 << 40})
-					if right := verify.Judge([]string{name}, evidence).Status == verify.Verified; right != done {
-						t.Errorf("%s: done %v, %v", what, done, evidence)
-					}
-				}
-				if err := job.Close(); err != nil {
-					t.Errorf("%s: %v", what, err)
-				}
+				adds(t, impl, Workload(open).Policy, name, bench.Device)
 			}
 		}
 		for _, d := range opened {
@@ -107,6 +114,16 @@ func TestSumOnStandIns(t *testing.T) {
 				t.Error(err)
 			}
 		}
+	}
+}
+
+func TestSumOnDevice(t *testing.T) {
+	open := ecctest.Device(t)
+	for _, name := range sums {
+		t.Run(name, func(t *testing.T) {
+			adds(t, OnDevice{open}, Workload(open).Policy, name, bench.Device)
+			adds(t, OnDevice{open}, Workload(open).Policy, name, bench.Kernel)
+		})
 	}
 }
 
