@@ -125,7 +125,15 @@ func (p *placed) Cool() error                     { return p.last.Cool() }
 func (p *placed) Elapsed() (time.Duration, error) { return p.last.Elapsed() }
 func (p *placed) Device() string                  { return p.last.Device() }
 func (p *placed) UUIDs() []string                 { return p.last.UUIDs() }
-func (p *placed) Flags() []string                 { return p.last.Flags() }
+
+// Flags names the kernels for values as such, which are slower, where they are taken.
+func (p *placed) Flags() []string {
+	flags := p.last.Flags()
+	if p.last == p.single {
+		flags = append(flags, "kernel=single")
+	}
+	return flags
+}
 
 func (p *placed) Close() error {
 	errs := []error{resident.CloseAll(p.memory, p.strays)}

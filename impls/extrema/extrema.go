@@ -19,12 +19,15 @@ import (
 )
 
 // nsPerVoxel is what one voxel costs one core, for the estimate in a refusal: at
-// least twice what a server core of 2025 takes, and more where all cores add to
-// one table.
+// least twice what a server core of 2025 takes, more where all cores add to one table, and
+// where levels are searched for, of which it takes 20 to 150 as they are few or millions.
 func (l layout) nsPerVoxel(isa string) int64 {
 	ns := map[string]int64{AVX512: 1, AVX2: 2, Portable: 12}[isa]
 	if l.tables == 0 {
 		ns += 20
+	}
+	if l.searched {
+		ns += 300
 	}
 	return ns
 }
@@ -99,6 +102,7 @@ type layout struct {
 	element  int64  // bytes of a value
 	resident []byte // the whole image when it is in memory
 	levels   int64
+	searched bool // by search among them
 
 	size    int64 // bytes of a lane: of a level, and of a change
 	pad     int64 // the level of what is outside, above every level or equal to the last
@@ -127,7 +131,7 @@ const (
 
 func (i Implementation) layout(in grid.Source, threads int) layout {
 	s := in.Shape()
-	l := layout{n: s.D, h: s.H, w: s.W, flat: s.D == 1, element: in.Type().Size(), levels: in.Ladder().Len()}
+	l := layout{n: s.D, h: s.H, w: s.W, flat: s.D == 1, element: in.Type().Size(), levels: in.Ladder().Len(), searched: searched(in)}
 	l.size, l.pad = lanes(in.Type(), in.Ladder())
 	row := lead + (l.w*l.size+lead-1)/lead*lead
 	if row%4096 == 0 {

@@ -2,6 +2,7 @@ package extrema_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -68,6 +69,60 @@ func TestConformanceInStrips(t *testing.T) {
 }
 
 func FuzzConformance(f *testing.F) { ecctest.Fuzz(f, extrema.Implementation{}) }
+
+// Values on levels, a rounding beside them, anywhere between, and below all of them, by
+// every instruction set, where float32 arithmetic gives the levels and where it does not.
+func TestValuesAroundLevels(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, l := range []struct {
+		lo, step float64
+		n        int64
+	}{{0, 1. / 1024, 1024}, {0, 0.1, 200}, {-3.3, 0.1, 256}, {-1e6, 1. / 3, 60000}, {-4, 0.001, 70000}, {1, 1.3e-7, 50}, {5, 1, 1}, {-7, 2, 2}, {0, 1e-42, 99}} {
+		ladder, err := grid.Affine(l.lo, l.step, l.n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shape := grid.Shape{D: 1, H: 31, W: 213}
+		data := grid.NewBuffer(4 * shape.Voxels())
+		values := grid.Values[float32](data)
+		for i := range values {
+			at := ladder.Value(rng.Int64N(l.n))
+			switch rng.IntN(8) {
+			case 0:
+				at = math.Nextafter32(at, float32(math.Inf(1)))
+			case 1:
+				at = math.Nextafter32(at, float32(math.Inf(-1)))
+			case 2:
+				at += float32((rng.Float64() - 0.5) * l.step)
+			case 3:
+				at -= float32(rng.Float64() * 3 * l.step)
+			case 4:
+				if rng.IntN(20) == 0 {
+					at = -1e30
+				}
+			}
+			values[i] = min(at, ladder.Value(l.n-1))
+		}
+		field, err := grid.NewField(shape, grid.Float32, data, ladder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := ecctest.BruteForce(field)
+		for _, isa := range extrema.Available() {
+			job, err := on{extrema.Implementation{}, isa}.Setup(field, bench.Conditions{Threads: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := job.Do(nil); err != nil {
+				t.Fatal(err)
+			}
+			got, err := job.Out()
+			if err != nil || !slices.Equal(want, got) {
+				t.Errorf("%+v, %s: %v, %d changes, want %d", l, isa, err, len(got), len(want))
+			}
+		}
+	}
+}
 
 // FuzzInstructionSets holds every instruction set of this machine against the
 // way without any, on images of many vectors and what is left of one, on levels

@@ -279,4 +279,12 @@ func (j *hostJob[L, C]) Poison() {
 
 func (j *hostJob[L, C]) Out() (ecc.VCEC, error) { return ecc.FromDense(j.total), nil }
 
+// Flags names the slow way into levels, where it is taken.
+func (j *hostJob[L, C]) Flags() []string {
+	if searched(j.in) {
+		return []string{"levels=searched"}
+	}
+	return nil
+}
+
 func (j *hostJob[L, C]) Close() error { return nil }

@@ -400,20 +400,22 @@ row:
 	SUBQ $0x08, R10
 
 whole:
-	VMOVUPS      (DX)(CX*4), Y4
-	VSUBPS       Y0, Y4, Y5
-	VMULPS       Y1, Y5, Y5
-	VCVTPS2DQ    Y5, Y5
-	VCVTDQ2PS    Y5, Y6
-	VMULPS       Y2, Y6, Y6
-	VADDPS       Y0, Y6, Y6
-	VCMPPS       $0x00, Y6, Y4, Y4
-	VPMINUD      Y3, Y5, Y6
-	VPCMPEQD     Y5, Y6, Y6
-	VPAND        Y6, Y4, Y4
-	VMOVMSKPS    Y4, R11
-	CMPL         R11, $0x000000ff
-	JNE          stop
+	VMOVUPS   (DX)(CX*4), Y4
+	VSUBPS    Y0, Y4, Y5
+	VMULPS    Y1, Y5, Y5
+	VCVTPS2DQ Y5, Y5
+	VCVTDQ2PS Y5, Y6
+	VMULPS    Y2, Y6, Y6
+	VADDPS    Y0, Y6, Y6
+	VCMPPS    $0x00, Y6, Y4, Y6
+	VPMINUD   Y3, Y5, Y7
+	VPCMPEQD  Y5, Y7, Y7
+	VPAND     Y7, Y6, Y6
+	VMOVMSKPS Y6, R11
+	CMPL      R11, $0x000000ff
+	JNE       between0
+
+found0:
 	VEXTRACTI128 $0x01, Y5, X4
 	VPACKUSDW    X4, X5, X4
 	VPACKUSWB    X4, X4, X4
@@ -429,13 +431,15 @@ whole:
 	VCVTDQ2PS    Y5, Y6
 	VMULPS       Y2, Y6, Y6
 	VADDPS       Y0, Y6, Y6
-	VCMPPS       $0x00, Y6, Y4, Y4
-	VPMINUD      Y3, Y5, Y6
-	VPCMPEQD     Y5, Y6, Y6
-	VPAND        Y6, Y4, Y4
-	VMOVMSKPS    Y4, R10
+	VCMPPS       $0x00, Y6, Y4, Y6
+	VPMINUD      Y3, Y5, Y7
+	VPCMPEQD     Y5, Y7, Y7
+	VPAND        Y7, Y6, Y6
+	VMOVMSKPS    Y6, R10
 	CMPL         R10, $0x000000ff
-	JNE          stop
+	JNE          between1
+
+found1:
 	VEXTRACTI128 $0x01, Y5, X4
 	VPACKUSDW    X4, X5, X4
 	VPACKUSWB    X4, X4, X4
@@ -452,6 +456,64 @@ stop:
 	ADDQ CX, R9
 	MOVQ R9, ret+64(FP)
 	RET
+
+between0:
+	VPXOR     Y8, Y8, Y8
+	VPMAXSD   Y8, Y5, Y5
+	VPMINSD   Y3, Y5, Y5
+	VCVTDQ2PS Y5, Y6
+	VMULPS    Y2, Y6, Y6
+	VADDPS    Y0, Y6, Y6
+	VCMPPS    $0x01, Y4, Y6, Y7
+	VPCMPEQD  Y6, Y6, Y6
+	VPADDD    Y6, Y5, Y6
+	VPSUBD    Y7, Y6, Y6
+	VPSUBD    Y7, Y6, Y6
+	VCVTDQ2PS Y6, Y6
+	VMULPS    Y2, Y6, Y6
+	VADDPS    Y0, Y6, Y6
+	VCMPPS    $0x01, Y4, Y6, Y6
+	VXORPS    Y7, Y6, Y6
+	VPCMPEQD  Y8, Y5, Y8
+	VPANDN    Y8, Y7, Y8
+	VPOR      Y8, Y6, Y6
+	VPSUBD    Y7, Y5, Y5
+	VPMINUD   Y3, Y5, Y4
+	VPCMPEQD  Y5, Y4, Y4
+	VPAND     Y4, Y6, Y6
+	VMOVMSKPS Y6, R11
+	CMPL      R11, $0x000000ff
+	JNE       stop
+	JMP       found0
+
+between1:
+	VPXOR     Y8, Y8, Y8
+	VPMAXSD   Y8, Y5, Y5
+	VPMINSD   Y3, Y5, Y5
+	VCVTDQ2PS Y5, Y6
+	VMULPS    Y2, Y6, Y6
+	VADDPS    Y0, Y6, Y6
+	VCMPPS    $0x01, Y4, Y6, Y7
+	VPCMPEQD  Y6, Y6, Y6
+	VPADDD    Y6, Y5, Y6
+	VPSUBD    Y7, Y6, Y6
+	VPSUBD    Y7, Y6, Y6
+	VCVTDQ2PS Y6, Y6
+	VMULPS    Y2, Y6, Y6
+	VADDPS    Y0, Y6, Y6
+	VCMPPS    $0x01, Y4, Y6, Y6
+	VXORPS    Y7, Y6, Y6
+	VPCMPEQD  Y8, Y5, Y8
+	VPANDN    Y8, Y7, Y8
+	VPOR      Y8, Y6, Y6
+	VPSUBD    Y7, Y5, Y5
+	VPMINUD   Y3, Y5, Y4
+	VPCMPEQD  Y5, Y4, Y4
+	VPAND     Y4, Y6, Y6
+	VMOVMSKPS Y6, R10
+	CMPL      R10, $0x000000ff
+	JNE       stop
+	JMP       found1
 
 // func doubleto8avx2(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
 // Requires: AVX, AVX2, SSE2
@@ -486,28 +548,31 @@ whole:
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
 	VCVTPD2DQY   Y5, X7
-	VCVTDQ2PD    X7, Y5
-	VMULPD       Y2, Y5, Y5
-	VADDPD       Y0, Y5, Y5
-	VCVTPD2PSY   Y5, X8
 	VEXTRACTF128 $0x01, Y4, X5
-	VCVTPS2PD    X5, Y6
-	VSUBPD       Y0, Y6, Y6
-	VMULPD       Y1, Y6, Y6
-	VCVTPD2DQY   Y6, X5
+	VCVTPS2PD    X5, Y5
+	VSUBPD       Y0, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VCVTPD2DQY   Y5, X5
+	VINSERTI128  $0x01, X5, Y7, Y5
 	VCVTDQ2PD    X5, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X7
+	VEXTRACTI128 $0x01, Y5, X6
+	VCVTDQ2PD    X6, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTI128  $0x01, X5, Y7, Y5
-	VINSERTF128  $0x01, X6, Y8, Y6
-	VCMPPS       $0x00, Y6, Y4, Y4
-	VPMINUD      Y3, Y5, Y6
-	VPCMPEQD     Y5, Y6, Y6
-	VPAND        Y6, Y4, Y4
-	VMOVMSKPS    Y4, R11
+	VINSERTF128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x00, Y6, Y4, Y6
+	VPMINUD      Y3, Y5, Y8
+	VPCMPEQD     Y5, Y8, Y8
+	VPAND        Y8, Y6, Y6
+	VMOVMSKPS    Y6, R11
 	CMPL         R11, $0x000000ff
-	JNE          stop
+	JNE          between0
+
+found0:
 	VEXTRACTI128 $0x01, Y5, X4
 	VPACKUSDW    X4, X5, X4
 	VPACKUSWB    X4, X4, X4
@@ -521,28 +586,31 @@ whole:
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
 	VCVTPD2DQY   Y5, X7
-	VCVTDQ2PD    X7, Y5
-	VMULPD       Y2, Y5, Y5
-	VADDPD       Y0, Y5, Y5
-	VCVTPD2PSY   Y5, X8
 	VEXTRACTF128 $0x01, Y4, X5
-	VCVTPS2PD    X5, Y6
-	VSUBPD       Y0, Y6, Y6
-	VMULPD       Y1, Y6, Y6
-	VCVTPD2DQY   Y6, X5
+	VCVTPS2PD    X5, Y5
+	VSUBPD       Y0, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VCVTPD2DQY   Y5, X5
+	VINSERTI128  $0x01, X5, Y7, Y5
 	VCVTDQ2PD    X5, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X7
+	VEXTRACTI128 $0x01, Y5, X6
+	VCVTDQ2PD    X6, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTI128  $0x01, X5, Y7, Y5
-	VINSERTF128  $0x01, X6, Y8, Y6
-	VCMPPS       $0x00, Y6, Y4, Y4
-	VPMINUD      Y3, Y5, Y6
-	VPCMPEQD     Y5, Y6, Y6
-	VPAND        Y6, Y4, Y4
-	VMOVMSKPS    Y4, R10
+	VINSERTF128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x00, Y6, Y4, Y6
+	VPMINUD      Y3, Y5, Y8
+	VPCMPEQD     Y5, Y8, Y8
+	VPAND        Y8, Y6, Y6
+	VMOVMSKPS    Y6, R10
 	CMPL         R10, $0x000000ff
-	JNE          stop
+	JNE          between1
+
+found1:
 	VEXTRACTI128 $0x01, Y5, X4
 	VPACKUSDW    X4, X5, X4
 	VPACKUSWB    X4, X4, X4
@@ -559,6 +627,92 @@ stop:
 	ADDQ CX, R9
 	MOVQ R9, ret+72(FP)
 	RET
+
+between0:
+	VPXOR        Y9, Y9, Y9
+	VPMAXSD      Y9, Y5, Y5
+	VPMINSD      Y3, Y5, Y5
+	VCVTDQ2PD    X5, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X7
+	VEXTRACTI128 $0x01, Y5, X6
+	VCVTDQ2PD    X6, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X6
+	VINSERTF128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y8
+	VPCMPEQD     Y6, Y6, Y6
+	VPADDD       Y6, Y5, Y6
+	VPSUBD       Y8, Y6, Y6
+	VPSUBD       Y8, Y6, Y6
+	VCVTDQ2PD    X6, Y10
+	VMULPD       Y2, Y10, Y10
+	VADDPD       Y0, Y10, Y10
+	VCVTPD2PSY   Y10, X7
+	VEXTRACTI128 $0x01, Y6, X6
+	VCVTDQ2PD    X6, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X6
+	VINSERTF128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y6
+	VXORPS       Y8, Y6, Y6
+	VPCMPEQD     Y9, Y5, Y9
+	VPANDN       Y9, Y8, Y9
+	VPOR         Y9, Y6, Y6
+	VPSUBD       Y8, Y5, Y5
+	VPMINUD      Y3, Y5, Y4
+	VPCMPEQD     Y5, Y4, Y4
+	VPAND        Y4, Y6, Y6
+	VMOVMSKPS    Y6, R11
+	CMPL         R11, $0x000000ff
+	JNE          stop
+	JMP          found0
+
+between1:
+	VPXOR        Y9, Y9, Y9
+	VPMAXSD      Y9, Y5, Y5
+	VPMINSD      Y3, Y5, Y5
+	VCVTDQ2PD    X5, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X7
+	VEXTRACTI128 $0x01, Y5, X6
+	VCVTDQ2PD    X6, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X6
+	VINSERTF128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y8
+	VPCMPEQD     Y6, Y6, Y6
+	VPADDD       Y6, Y5, Y6
+	VPSUBD       Y8, Y6, Y6
+	VPSUBD       Y8, Y6, Y6
+	VCVTDQ2PD    X6, Y10
+	VMULPD       Y2, Y10, Y10
+	VADDPD       Y0, Y10, Y10
+	VCVTPD2PSY   Y10, X7
+	VEXTRACTI128 $0x01, Y6, X6
+	VCVTDQ2PD    X6, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X6
+	VINSERTF128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y6
+	VXORPS       Y8, Y6, Y6
+	VPCMPEQD     Y9, Y5, Y9
+	VPANDN       Y9, Y8, Y9
+	VPOR         Y9, Y6, Y6
+	VPSUBD       Y8, Y5, Y5
+	VPMINUD      Y3, Y5, Y4
+	VPCMPEQD     Y5, Y4, Y4
+	VPAND        Y4, Y6, Y6
+	VMOVMSKPS    Y6, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	JMP          found1
 
 // func volume16avx2(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 // Requires: AVX, AVX2, BMI2, MMX+, POPCNT
@@ -920,20 +1074,22 @@ row:
 	SUBQ $0x08, R10
 
 whole:
-	VMOVUPS      (DX)(CX*4), Y4
-	VSUBPS       Y0, Y4, Y5
-	VMULPS       Y1, Y5, Y5
-	VCVTPS2DQ    Y5, Y5
-	VCVTDQ2PS    Y5, Y6
-	VMULPS       Y2, Y6, Y6
-	VADDPS       Y0, Y6, Y6
-	VCMPPS       $0x00, Y6, Y4, Y4
-	VPMINUD      Y3, Y5, Y6
-	VPCMPEQD     Y5, Y6, Y6
-	VPAND        Y6, Y4, Y4
-	VMOVMSKPS    Y4, R11
-	CMPL         R11, $0x000000ff
-	JNE          stop
+	VMOVUPS   (DX)(CX*4), Y4
+	VSUBPS    Y0, Y4, Y5
+	VMULPS    Y1, Y5, Y5
+	VCVTPS2DQ Y5, Y5
+	VCVTDQ2PS Y5, Y6
+	VMULPS    Y2, Y6, Y6
+	VADDPS    Y0, Y6, Y6
+	VCMPPS    $0x00, Y6, Y4, Y6
+	VPMINUD   Y3, Y5, Y7
+	VPCMPEQD  Y5, Y7, Y7
+	VPAND     Y7, Y6, Y6
+	VMOVMSKPS Y6, R11
+	CMPL      R11, $0x000000ff
+	JNE       between0
+
+found0:
 	VEXTRACTI128 $0x01, Y5, X4
 	VPACKUSDW    X4, X5, X4
 	VMOVDQU      X4, (AX)(CX*2)
@@ -948,13 +1104,15 @@ whole:
 	VCVTDQ2PS    Y5, Y6
 	VMULPS       Y2, Y6, Y6
 	VADDPS       Y0, Y6, Y6
-	VCMPPS       $0x00, Y6, Y4, Y4
-	VPMINUD      Y3, Y5, Y6
-	VPCMPEQD     Y5, Y6, Y6
-	VPAND        Y6, Y4, Y4
-	VMOVMSKPS    Y4, R10
+	VCMPPS       $0x00, Y6, Y4, Y6
+	VPMINUD      Y3, Y5, Y7
+	VPCMPEQD     Y5, Y7, Y7
+	VPAND        Y7, Y6, Y6
+	VMOVMSKPS    Y6, R10
 	CMPL         R10, $0x000000ff
-	JNE          stop
+	JNE          between1
+
+found1:
 	VEXTRACTI128 $0x01, Y5, X4
 	VPACKUSDW    X4, X5, X4
 	VMOVDQU      X4, (AX)(CX*2)
@@ -970,6 +1128,64 @@ stop:
 	ADDQ CX, R9
 	MOVQ R9, ret+64(FP)
 	RET
+
+between0:
+	VPXOR     Y8, Y8, Y8
+	VPMAXSD   Y8, Y5, Y5
+	VPMINSD   Y3, Y5, Y5
+	VCVTDQ2PS Y5, Y6
+	VMULPS    Y2, Y6, Y6
+	VADDPS    Y0, Y6, Y6
+	VCMPPS    $0x01, Y4, Y6, Y7
+	VPCMPEQD  Y6, Y6, Y6
+	VPADDD    Y6, Y5, Y6
+	VPSUBD    Y7, Y6, Y6
+	VPSUBD    Y7, Y6, Y6
+	VCVTDQ2PS Y6, Y6
+	VMULPS    Y2, Y6, Y6
+	VADDPS    Y0, Y6, Y6
+	VCMPPS    $0x01, Y4, Y6, Y6
+	VXORPS    Y7, Y6, Y6
+	VPCMPEQD  Y8, Y5, Y8
+	VPANDN    Y8, Y7, Y8
+	VPOR      Y8, Y6, Y6
+	VPSUBD    Y7, Y5, Y5
+	VPMINUD   Y3, Y5, Y4
+	VPCMPEQD  Y5, Y4, Y4
+	VPAND     Y4, Y6, Y6
+	VMOVMSKPS Y6, R11
+	CMPL      R11, $0x000000ff
+	JNE       stop
+	JMP       found0
+
+between1:
+	VPXOR     Y8, Y8, Y8
+	VPMAXSD   Y8, Y5, Y5
+	VPMINSD   Y3, Y5, Y5
+	VCVTDQ2PS Y5, Y6
+	VMULPS    Y2, Y6, Y6
+	VADDPS    Y0, Y6, Y6
+	VCMPPS    $0x01, Y4, Y6, Y7
+	VPCMPEQD  Y6, Y6, Y6
+	VPADDD    Y6, Y5, Y6
+	VPSUBD    Y7, Y6, Y6
+	VPSUBD    Y7, Y6, Y6
+	VCVTDQ2PS Y6, Y6
+	VMULPS    Y2, Y6, Y6
+	VADDPS    Y0, Y6, Y6
+	VCMPPS    $0x01, Y4, Y6, Y6
+	VXORPS    Y7, Y6, Y6
+	VPCMPEQD  Y8, Y5, Y8
+	VPANDN    Y8, Y7, Y8
+	VPOR      Y8, Y6, Y6
+	VPSUBD    Y7, Y5, Y5
+	VPMINUD   Y3, Y5, Y4
+	VPCMPEQD  Y5, Y4, Y4
+	VPAND     Y4, Y6, Y6
+	VMOVMSKPS Y6, R10
+	CMPL      R10, $0x000000ff
+	JNE       stop
+	JMP       found1
 
 // func doubleto16avx2(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
 // Requires: AVX, AVX2, SSE2
@@ -1004,28 +1220,31 @@ whole:
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
 	VCVTPD2DQY   Y5, X7
-	VCVTDQ2PD    X7, Y5
-	VMULPD       Y2, Y5, Y5
-	VADDPD       Y0, Y5, Y5
-	VCVTPD2PSY   Y5, X8
 	VEXTRACTF128 $0x01, Y4, X5
-	VCVTPS2PD    X5, Y6
-	VSUBPD       Y0, Y6, Y6
-	VMULPD       Y1, Y6, Y6
-	VCVTPD2DQY   Y6, X5
+	VCVTPS2PD    X5, Y5
+	VSUBPD       Y0, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VCVTPD2DQY   Y5, X5
+	VINSERTI128  $0x01, X5, Y7, Y5
 	VCVTDQ2PD    X5, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X7
+	VEXTRACTI128 $0x01, Y5, X6
+	VCVTDQ2PD    X6, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTI128  $0x01, X5, Y7, Y5
-	VINSERTF128  $0x01, X6, Y8, Y6
-	VCMPPS       $0x00, Y6, Y4, Y4
-	VPMINUD      Y3, Y5, Y6
-	VPCMPEQD     Y5, Y6, Y6
-	VPAND        Y6, Y4, Y4
-	VMOVMSKPS    Y4, R11
+	VINSERTF128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x00, Y6, Y4, Y6
+	VPMINUD      Y3, Y5, Y8
+	VPCMPEQD     Y5, Y8, Y8
+	VPAND        Y8, Y6, Y6
+	VMOVMSKPS    Y6, R11
 	CMPL         R11, $0x000000ff
-	JNE          stop
+	JNE          between0
+
+found0:
 	VEXTRACTI128 $0x01, Y5, X4
 	VPACKUSDW    X4, X5, X4
 	VMOVDQU      X4, (AX)(CX*2)
@@ -1038,28 +1257,31 @@ whole:
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
 	VCVTPD2DQY   Y5, X7
-	VCVTDQ2PD    X7, Y5
-	VMULPD       Y2, Y5, Y5
-	VADDPD       Y0, Y5, Y5
-	VCVTPD2PSY   Y5, X8
 	VEXTRACTF128 $0x01, Y4, X5
-	VCVTPS2PD    X5, Y6
-	VSUBPD       Y0, Y6, Y6
-	VMULPD       Y1, Y6, Y6
-	VCVTPD2DQY   Y6, X5
+	VCVTPS2PD    X5, Y5
+	VSUBPD       Y0, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VCVTPD2DQY   Y5, X5
+	VINSERTI128  $0x01, X5, Y7, Y5
 	VCVTDQ2PD    X5, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X7
+	VEXTRACTI128 $0x01, Y5, X6
+	VCVTDQ2PD    X6, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTI128  $0x01, X5, Y7, Y5
-	VINSERTF128  $0x01, X6, Y8, Y6
-	VCMPPS       $0x00, Y6, Y4, Y4
-	VPMINUD      Y3, Y5, Y6
-	VPCMPEQD     Y5, Y6, Y6
-	VPAND        Y6, Y4, Y4
-	VMOVMSKPS    Y4, R10
+	VINSERTF128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x00, Y6, Y4, Y6
+	VPMINUD      Y3, Y5, Y8
+	VPCMPEQD     Y5, Y8, Y8
+	VPAND        Y8, Y6, Y6
+	VMOVMSKPS    Y6, R10
 	CMPL         R10, $0x000000ff
-	JNE          stop
+	JNE          between1
+
+found1:
 	VEXTRACTI128 $0x01, Y5, X4
 	VPACKUSDW    X4, X5, X4
 	VMOVDQU      X4, (AX)(CX*2)
@@ -1075,6 +1297,92 @@ stop:
 	ADDQ CX, R9
 	MOVQ R9, ret+72(FP)
 	RET
+
+between0:
+	VPXOR        Y9, Y9, Y9
+	VPMAXSD      Y9, Y5, Y5
+	VPMINSD      Y3, Y5, Y5
+	VCVTDQ2PD    X5, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X7
+	VEXTRACTI128 $0x01, Y5, X6
+	VCVTDQ2PD    X6, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X6
+	VINSERTF128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y8
+	VPCMPEQD     Y6, Y6, Y6
+	VPADDD       Y6, Y5, Y6
+	VPSUBD       Y8, Y6, Y6
+	VPSUBD       Y8, Y6, Y6
+	VCVTDQ2PD    X6, Y10
+	VMULPD       Y2, Y10, Y10
+	VADDPD       Y0, Y10, Y10
+	VCVTPD2PSY   Y10, X7
+	VEXTRACTI128 $0x01, Y6, X6
+	VCVTDQ2PD    X6, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X6
+	VINSERTF128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y6
+	VXORPS       Y8, Y6, Y6
+	VPCMPEQD     Y9, Y5, Y9
+	VPANDN       Y9, Y8, Y9
+	VPOR         Y9, Y6, Y6
+	VPSUBD       Y8, Y5, Y5
+	VPMINUD      Y3, Y5, Y4
+	VPCMPEQD     Y5, Y4, Y4
+	VPAND        Y4, Y6, Y6
+	VMOVMSKPS    Y6, R11
+	CMPL         R11, $0x000000ff
+	JNE          stop
+	JMP          found0
+
+between1:
+	VPXOR        Y9, Y9, Y9
+	VPMAXSD      Y9, Y5, Y5
+	VPMINSD      Y3, Y5, Y5
+	VCVTDQ2PD    X5, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X7
+	VEXTRACTI128 $0x01, Y5, X6
+	VCVTDQ2PD    X6, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X6
+	VINSERTF128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y8
+	VPCMPEQD     Y6, Y6, Y6
+	VPADDD       Y6, Y5, Y6
+	VPSUBD       Y8, Y6, Y6
+	VPSUBD       Y8, Y6, Y6
+	VCVTDQ2PD    X6, Y10
+	VMULPD       Y2, Y10, Y10
+	VADDPD       Y0, Y10, Y10
+	VCVTPD2PSY   Y10, X7
+	VEXTRACTI128 $0x01, Y6, X6
+	VCVTDQ2PD    X6, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X6
+	VINSERTF128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y6
+	VXORPS       Y8, Y6, Y6
+	VPCMPEQD     Y9, Y5, Y9
+	VPANDN       Y9, Y8, Y9
+	VPOR         Y9, Y6, Y6
+	VPSUBD       Y8, Y5, Y5
+	VPMINUD      Y3, Y5, Y4
+	VPCMPEQD     Y5, Y4, Y4
+	VPAND        Y4, Y6, Y6
+	VMOVMSKPS    Y6, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	JMP          found1
 
 // func volume32avx2(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 // Requires: AVX, AVX2, MMX+, POPCNT
@@ -1411,13 +1719,15 @@ whole:
 	VCVTDQ2PS Y5, Y6
 	VMULPS    Y2, Y6, Y6
 	VADDPS    Y0, Y6, Y6
-	VCMPPS    $0x00, Y6, Y4, Y4
-	VPMINUD   Y3, Y5, Y6
-	VPCMPEQD  Y5, Y6, Y6
-	VPAND     Y6, Y4, Y4
-	VMOVMSKPS Y4, R11
+	VCMPPS    $0x00, Y6, Y4, Y6
+	VPMINUD   Y3, Y5, Y7
+	VPCMPEQD  Y5, Y7, Y7
+	VPAND     Y7, Y6, Y6
+	VMOVMSKPS Y6, R11
 	CMPL      R11, $0x000000ff
-	JNE       stop
+	JNE       between0
+
+found0:
 	VMOVDQU   Y5, (AX)(CX*4)
 	ADDQ      $0x08, CX
 	CMPQ      CX, R10
@@ -1430,26 +1740,86 @@ whole:
 	VCVTDQ2PS Y5, Y6
 	VMULPS    Y2, Y6, Y6
 	VADDPS    Y0, Y6, Y6
-	VCMPPS    $0x00, Y6, Y4, Y4
-	VPMINUD   Y3, Y5, Y6
-	VPCMPEQD  Y5, Y6, Y6
-	VPAND     Y6, Y4, Y4
-	VMOVMSKPS Y4, R10
+	VCMPPS    $0x00, Y6, Y4, Y6
+	VPMINUD   Y3, Y5, Y7
+	VPCMPEQD  Y5, Y7, Y7
+	VPAND     Y7, Y6, Y6
+	VMOVMSKPS Y6, R10
 	CMPL      R10, $0x000000ff
-	JNE       stop
-	VMOVDQU   Y5, (AX)(CX*4)
-	ADDQ      BX, R9
-	LEAQ      (DX)(BX*4), DX
-	ADDQ      R8, SI
-	DECQ      DI
-	JNZ       row
-	XORQ      CX, CX
+	JNE       between1
+
+found1:
+	VMOVDQU Y5, (AX)(CX*4)
+	ADDQ    BX, R9
+	LEAQ    (DX)(BX*4), DX
+	ADDQ    R8, SI
+	DECQ    DI
+	JNZ     row
+	XORQ    CX, CX
 
 stop:
 	VZEROUPPER
 	ADDQ CX, R9
 	MOVQ R9, ret+64(FP)
 	RET
+
+between0:
+	VPXOR     Y8, Y8, Y8
+	VPMAXSD   Y8, Y5, Y5
+	VPMINSD   Y3, Y5, Y5
+	VCVTDQ2PS Y5, Y6
+	VMULPS    Y2, Y6, Y6
+	VADDPS    Y0, Y6, Y6
+	VCMPPS    $0x01, Y4, Y6, Y7
+	VPCMPEQD  Y6, Y6, Y6
+	VPADDD    Y6, Y5, Y6
+	VPSUBD    Y7, Y6, Y6
+	VPSUBD    Y7, Y6, Y6
+	VCVTDQ2PS Y6, Y6
+	VMULPS    Y2, Y6, Y6
+	VADDPS    Y0, Y6, Y6
+	VCMPPS    $0x01, Y4, Y6, Y6
+	VXORPS    Y7, Y6, Y6
+	VPCMPEQD  Y8, Y5, Y8
+	VPANDN    Y8, Y7, Y8
+	VPOR      Y8, Y6, Y6
+	VPSUBD    Y7, Y5, Y5
+	VPMINUD   Y3, Y5, Y4
+	VPCMPEQD  Y5, Y4, Y4
+	VPAND     Y4, Y6, Y6
+	VMOVMSKPS Y6, R11
+	CMPL      R11, $0x000000ff
+	JNE       stop
+	JMP       found0
+
+between1:
+	VPXOR     Y8, Y8, Y8
+	VPMAXSD   Y8, Y5, Y5
+	VPMINSD   Y3, Y5, Y5
+	VCVTDQ2PS Y5, Y6
+	VMULPS    Y2, Y6, Y6
+	VADDPS    Y0, Y6, Y6
+	VCMPPS    $0x01, Y4, Y6, Y7
+	VPCMPEQD  Y6, Y6, Y6
+	VPADDD    Y6, Y5, Y6
+	VPSUBD    Y7, Y6, Y6
+	VPSUBD    Y7, Y6, Y6
+	VCVTDQ2PS Y6, Y6
+	VMULPS    Y2, Y6, Y6
+	VADDPS    Y0, Y6, Y6
+	VCMPPS    $0x01, Y4, Y6, Y6
+	VXORPS    Y7, Y6, Y6
+	VPCMPEQD  Y8, Y5, Y8
+	VPANDN    Y8, Y7, Y8
+	VPOR      Y8, Y6, Y6
+	VPSUBD    Y7, Y5, Y5
+	VPMINUD   Y3, Y5, Y4
+	VPCMPEQD  Y5, Y4, Y4
+	VPAND     Y4, Y6, Y6
+	VMOVMSKPS Y6, R10
+	CMPL      R10, $0x000000ff
+	JNE       stop
+	JMP       found1
 
 // func doubleto32avx2(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
 // Requires: AVX, AVX2, SSE2
@@ -1484,28 +1854,31 @@ whole:
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
 	VCVTPD2DQY   Y5, X7
-	VCVTDQ2PD    X7, Y5
-	VMULPD       Y2, Y5, Y5
-	VADDPD       Y0, Y5, Y5
-	VCVTPD2PSY   Y5, X8
 	VEXTRACTF128 $0x01, Y4, X5
-	VCVTPS2PD    X5, Y6
-	VSUBPD       Y0, Y6, Y6
-	VMULPD       Y1, Y6, Y6
-	VCVTPD2DQY   Y6, X5
+	VCVTPS2PD    X5, Y5
+	VSUBPD       Y0, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VCVTPD2DQY   Y5, X5
+	VINSERTI128  $0x01, X5, Y7, Y5
 	VCVTDQ2PD    X5, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X7
+	VEXTRACTI128 $0x01, Y5, X6
+	VCVTDQ2PD    X6, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTI128  $0x01, X5, Y7, Y5
-	VINSERTF128  $0x01, X6, Y8, Y6
-	VCMPPS       $0x00, Y6, Y4, Y4
-	VPMINUD      Y3, Y5, Y6
-	VPCMPEQD     Y5, Y6, Y6
-	VPAND        Y6, Y4, Y4
-	VMOVMSKPS    Y4, R11
+	VINSERTF128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x00, Y6, Y4, Y6
+	VPMINUD      Y3, Y5, Y8
+	VPCMPEQD     Y5, Y8, Y8
+	VPAND        Y8, Y6, Y6
+	VMOVMSKPS    Y6, R11
 	CMPL         R11, $0x000000ff
-	JNE          stop
+	JNE          between0
+
+found0:
 	VMOVDQU      Y5, (AX)(CX*4)
 	ADDQ         $0x08, CX
 	CMPQ         CX, R10
@@ -1516,41 +1889,130 @@ whole:
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
 	VCVTPD2DQY   Y5, X7
-	VCVTDQ2PD    X7, Y5
-	VMULPD       Y2, Y5, Y5
-	VADDPD       Y0, Y5, Y5
-	VCVTPD2PSY   Y5, X8
 	VEXTRACTF128 $0x01, Y4, X5
-	VCVTPS2PD    X5, Y6
-	VSUBPD       Y0, Y6, Y6
-	VMULPD       Y1, Y6, Y6
-	VCVTPD2DQY   Y6, X5
+	VCVTPS2PD    X5, Y5
+	VSUBPD       Y0, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VCVTPD2DQY   Y5, X5
+	VINSERTI128  $0x01, X5, Y7, Y5
 	VCVTDQ2PD    X5, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X7
+	VEXTRACTI128 $0x01, Y5, X6
+	VCVTDQ2PD    X6, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTI128  $0x01, X5, Y7, Y5
-	VINSERTF128  $0x01, X6, Y8, Y6
-	VCMPPS       $0x00, Y6, Y4, Y4
-	VPMINUD      Y3, Y5, Y6
-	VPCMPEQD     Y5, Y6, Y6
-	VPAND        Y6, Y4, Y4
-	VMOVMSKPS    Y4, R10
+	VINSERTF128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x00, Y6, Y4, Y6
+	VPMINUD      Y3, Y5, Y8
+	VPCMPEQD     Y5, Y8, Y8
+	VPAND        Y8, Y6, Y6
+	VMOVMSKPS    Y6, R10
 	CMPL         R10, $0x000000ff
-	JNE          stop
-	VMOVDQU      Y5, (AX)(CX*4)
-	ADDQ         BX, R9
-	LEAQ         (DX)(BX*4), DX
-	ADDQ         R8, SI
-	DECQ         DI
-	JNZ          row
-	XORQ         CX, CX
+	JNE          between1
+
+found1:
+	VMOVDQU Y5, (AX)(CX*4)
+	ADDQ    BX, R9
+	LEAQ    (DX)(BX*4), DX
+	ADDQ    R8, SI
+	DECQ    DI
+	JNZ     row
+	XORQ    CX, CX
 
 stop:
 	VZEROUPPER
 	ADDQ CX, R9
 	MOVQ R9, ret+72(FP)
 	RET
+
+between0:
+	VPXOR        Y9, Y9, Y9
+	VPMAXSD      Y9, Y5, Y5
+	VPMINSD      Y3, Y5, Y5
+	VCVTDQ2PD    X5, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X7
+	VEXTRACTI128 $0x01, Y5, X6
+	VCVTDQ2PD    X6, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X6
+	VINSERTF128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y8
+	VPCMPEQD     Y6, Y6, Y6
+	VPADDD       Y6, Y5, Y6
+	VPSUBD       Y8, Y6, Y6
+	VPSUBD       Y8, Y6, Y6
+	VCVTDQ2PD    X6, Y10
+	VMULPD       Y2, Y10, Y10
+	VADDPD       Y0, Y10, Y10
+	VCVTPD2PSY   Y10, X7
+	VEXTRACTI128 $0x01, Y6, X6
+	VCVTDQ2PD    X6, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X6
+	VINSERTF128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y6
+	VXORPS       Y8, Y6, Y6
+	VPCMPEQD     Y9, Y5, Y9
+	VPANDN       Y9, Y8, Y9
+	VPOR         Y9, Y6, Y6
+	VPSUBD       Y8, Y5, Y5
+	VPMINUD      Y3, Y5, Y4
+	VPCMPEQD     Y5, Y4, Y4
+	VPAND        Y4, Y6, Y6
+	VMOVMSKPS    Y6, R11
+	CMPL         R11, $0x000000ff
+	JNE          stop
+	JMP          found0
+
+between1:
+	VPXOR        Y9, Y9, Y9
+	VPMAXSD      Y9, Y5, Y5
+	VPMINSD      Y3, Y5, Y5
+	VCVTDQ2PD    X5, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X7
+	VEXTRACTI128 $0x01, Y5, X6
+	VCVTDQ2PD    X6, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X6
+	VINSERTF128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y8
+	VPCMPEQD     Y6, Y6, Y6
+	VPADDD       Y6, Y5, Y6
+	VPSUBD       Y8, Y6, Y6
+	VPSUBD       Y8, Y6, Y6
+	VCVTDQ2PD    X6, Y10
+	VMULPD       Y2, Y10, Y10
+	VADDPD       Y0, Y10, Y10
+	VCVTPD2PSY   Y10, X7
+	VEXTRACTI128 $0x01, Y6, X6
+	VCVTDQ2PD    X6, Y6
+	VMULPD       Y2, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VCVTPD2PSY   Y6, X6
+	VINSERTF128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y6
+	VXORPS       Y8, Y6, Y6
+	VPCMPEQD     Y9, Y5, Y9
+	VPANDN       Y9, Y8, Y9
+	VPOR         Y9, Y6, Y6
+	VPSUBD       Y8, Y5, Y5
+	VPMINUD      Y3, Y5, Y4
+	VPCMPEQD     Y5, Y4, Y4
+	VPAND        Y4, Y6, Y6
+	VMOVMSKPS    Y6, R10
+	CMPL         R10, $0x000000ff
+	JNE          stop
+	JMP          found1
 
 // func shift8to8avx2(dst *byte, src *byte, n int, rows int, stride int, flip uint64, lo uint64, top uint64) int
 // Requires: AVX, AVX2

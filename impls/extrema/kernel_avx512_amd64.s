@@ -525,12 +525,14 @@ whole:
 	VCMPPS    $0x00, Z6, Z4, K1
 	VPCMPUD   $0x02, Z3, Z5, K1, K1
 	KORTESTW  K1, K1
-	JCC       stop
-	VPMOVDB   Z5, X5
-	VMOVDQU8  X5, (AX)(CX*1)
-	ADDQ      $0x10, CX
-	SUBQ      $0x10, R10
-	JMP       whole
+	JCC       wholebetween
+
+wholefound:
+	VPMOVDB  Z5, X5
+	VMOVDQU8 X5, (AX)(CX*1)
+	ADDQ     $0x10, CX
+	SUBQ     $0x10, R10
+	JMP      whole
 
 rest:
 	TESTQ     R10, R10
@@ -549,9 +551,11 @@ rest:
 	VPCMPUD   $0x02, Z3, Z5, K2, K2
 	KXORW     K1, K2, K2
 	KTESTW    K2, K2
-	JNZ       stop
-	VPMOVDB   Z5, X5
-	VMOVDQU8  X5, K1, (AX)(CX*1)
+	JNZ       restbetween
+
+restfound:
+	VPMOVDB  Z5, X5
+	VMOVDQU8 X5, K1, (AX)(CX*1)
 
 next:
 	ADDQ BX, R9
@@ -566,6 +570,60 @@ stop:
 	ADDQ CX, R9
 	MOVQ R9, ret+64(FP)
 	RET
+
+wholebetween:
+	VPXORD       Z7, Z7, Z7
+	VPMAXSD      Z7, Z5, Z5
+	VPMINSD      Z3, Z5, Z5
+	VCVTDQ2PS    Z5, Z6
+	VMULPS       Z2, Z6, Z6
+	VADDPS       Z0, Z6, Z6
+	VCMPPS       $0x01, Z4, Z6, K2
+	MOVL         $0x00000001, R11
+	VPBROADCASTD R11, Z6
+	VPSUBD       Z6, Z5, Z7
+	VPADDD       Z6, Z5, K2, Z7
+	VCVTDQ2PS    Z7, Z6
+	VMULPS       Z2, Z6, Z6
+	VADDPS       Z0, Z6, Z6
+	VCMPPS       $0x01, Z4, Z6, K1
+	VPTESTNMD    Z5, Z5, K3
+	KXORW        K2, K1, K1
+	KANDNW       K3, K2, K3
+	KORW         K3, K1, K1
+	VMOVDQA32    Z7, K2, Z5
+	VPCMPUD      $0x02, Z3, Z5, K1, K1
+	KORTESTW     K1, K1
+	JCC          stop
+	JMP          wholefound
+
+restbetween:
+	VPXORD       Z8, Z8, Z8
+	VPMAXSD      Z8, Z5, Z5
+	VPMINSD      Z3, Z5, Z5
+	VCVTDQ2PS    Z5, Z6
+	VMULPS       Z2, Z6, Z6
+	VADDPS       Z0, Z6, Z6
+	VCMPPS       $0x01, Z4, Z6, K3
+	MOVL         $0x00000001, R10
+	VPBROADCASTD R10, Z6
+	VPSUBD       Z6, Z5, Z8
+	VPADDD       Z6, Z5, K3, Z8
+	VCVTDQ2PS    Z8, Z6
+	VMULPS       Z2, Z6, Z6
+	VADDPS       Z0, Z6, Z6
+	VCMPPS       $0x01, Z4, Z6, K2
+	VPTESTNMD    Z5, Z5, K4
+	KXORW        K3, K2, K2
+	KANDNW       K4, K3, K4
+	KORW         K4, K2, K2
+	VMOVDQA32    Z8, K3, Z5
+	VPCMPUD      $0x02, Z3, Z5, K2, K2
+	KANDW        K1, K2, K2
+	KXORW        K1, K2, K2
+	KTESTW       K2, K2
+	JNZ          stop
+	JMP          restfound
 
 // func doubleto8avx512(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, SSE2
@@ -600,30 +658,33 @@ whole:
 	VSUBPD        Z0, Z5, Z5
 	VMULPD        Z1, Z5, Z5
 	VCVTPD2DQ     Z5, Y7
-	VCVTDQ2PD     Y7, Z5
-	VMULPD        Z2, Z5, Z5
-	VADDPD        Z0, Z5, Z5
-	VCVTPD2PS     Z5, Y8
 	VEXTRACTF64X4 $0x01, Z4, Y5
-	VCVTPS2PD     Y5, Z6
-	VSUBPD        Z0, Z6, Z6
-	VMULPD        Z1, Z6, Z6
-	VCVTPD2DQ     Z6, Y5
+	VCVTPS2PD     Y5, Z5
+	VSUBPD        Z0, Z5, Z5
+	VMULPD        Z1, Z5, Z5
+	VCVTPD2DQ     Z5, Y5
+	VINSERTI64X4  $0x01, Y5, Z7, Z5
 	VCVTDQ2PD     Y5, Z6
 	VMULPD        Z2, Z6, Z6
 	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y7
+	VEXTRACTI64X4 $0x01, Z5, Y6
+	VCVTDQ2PD     Y6, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
 	VCVTPD2PS     Z6, Y6
-	VINSERTI64X4  $0x01, Y5, Z7, Z5
-	VINSERTF64X4  $0x01, Y6, Z8, Z6
+	VINSERTF64X4  $0x01, Y6, Z7, Z6
 	VCMPPS        $0x00, Z6, Z4, K1
 	VPCMPUD       $0x02, Z3, Z5, K1, K1
 	KORTESTW      K1, K1
-	JCC           stop
-	VPMOVDB       Z5, X5
-	VMOVDQU8      X5, (AX)(CX*1)
-	ADDQ          $0x10, CX
-	SUBQ          $0x10, R10
-	JMP           whole
+	JCC           wholebetween
+
+wholefound:
+	VPMOVDB  Z5, X5
+	VMOVDQU8 X5, (AX)(CX*1)
+	ADDQ     $0x10, CX
+	SUBQ     $0x10, R10
+	JMP      whole
 
 rest:
 	TESTQ         R10, R10
@@ -636,28 +697,31 @@ rest:
 	VSUBPD        Z0, Z5, Z5
 	VMULPD        Z1, Z5, Z5
 	VCVTPD2DQ     Z5, Y7
-	VCVTDQ2PD     Y7, Z5
-	VMULPD        Z2, Z5, Z5
-	VADDPD        Z0, Z5, Z5
-	VCVTPD2PS     Z5, Y8
 	VEXTRACTF64X4 $0x01, Z4, Y5
-	VCVTPS2PD     Y5, Z6
-	VSUBPD        Z0, Z6, Z6
-	VMULPD        Z1, Z6, Z6
-	VCVTPD2DQ     Z6, Y5
+	VCVTPS2PD     Y5, Z5
+	VSUBPD        Z0, Z5, Z5
+	VMULPD        Z1, Z5, Z5
+	VCVTPD2DQ     Z5, Y5
+	VINSERTI64X4  $0x01, Y5, Z7, Z5
 	VCVTDQ2PD     Y5, Z6
 	VMULPD        Z2, Z6, Z6
 	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y7
+	VEXTRACTI64X4 $0x01, Z5, Y6
+	VCVTDQ2PD     Y6, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
 	VCVTPD2PS     Z6, Y6
-	VINSERTI64X4  $0x01, Y5, Z7, Z5
-	VINSERTF64X4  $0x01, Y6, Z8, Z6
+	VINSERTF64X4  $0x01, Y6, Z7, Z6
 	VCMPPS        $0x00, Z6, Z4, K1, K2
 	VPCMPUD       $0x02, Z3, Z5, K2, K2
 	KXORW         K1, K2, K2
 	KTESTW        K2, K2
-	JNZ           stop
-	VPMOVDB       Z5, X5
-	VMOVDQU8      X5, K1, (AX)(CX*1)
+	JNZ           restbetween
+
+restfound:
+	VPMOVDB  Z5, X5
+	VMOVDQU8 X5, K1, (AX)(CX*1)
 
 next:
 	ADDQ BX, R9
@@ -672,6 +736,88 @@ stop:
 	ADDQ CX, R9
 	MOVQ R9, ret+72(FP)
 	RET
+
+wholebetween:
+	VPXORD        Z8, Z8, Z8
+	VPMAXSD       Z8, Z5, Z5
+	VPMINSD       Z3, Z5, Z5
+	VCVTDQ2PD     Y5, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y7
+	VEXTRACTI64X4 $0x01, Z5, Y6
+	VCVTDQ2PD     Y6, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y6
+	VINSERTF64X4  $0x01, Y6, Z7, Z6
+	VCMPPS        $0x01, Z4, Z6, K2
+	MOVL          $0x00000001, R11
+	VPBROADCASTD  R11, Z6
+	VPSUBD        Z6, Z5, Z8
+	VPADDD        Z6, Z5, K2, Z8
+	VCVTDQ2PD     Y8, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y7
+	VEXTRACTI64X4 $0x01, Z8, Y6
+	VCVTDQ2PD     Y6, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y6
+	VINSERTF64X4  $0x01, Y6, Z7, Z6
+	VCMPPS        $0x01, Z4, Z6, K1
+	VPTESTNMD     Z5, Z5, K3
+	KXORW         K2, K1, K1
+	KANDNW        K3, K2, K3
+	KORW          K3, K1, K1
+	VMOVDQA32     Z8, K2, Z5
+	VPCMPUD       $0x02, Z3, Z5, K1, K1
+	KORTESTW      K1, K1
+	JCC           stop
+	JMP           wholefound
+
+restbetween:
+	VPXORD        Z9, Z9, Z9
+	VPMAXSD       Z9, Z5, Z5
+	VPMINSD       Z3, Z5, Z5
+	VCVTDQ2PD     Y5, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y7
+	VEXTRACTI64X4 $0x01, Z5, Y6
+	VCVTDQ2PD     Y6, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y6
+	VINSERTF64X4  $0x01, Y6, Z7, Z6
+	VCMPPS        $0x01, Z4, Z6, K3
+	MOVL          $0x00000001, R10
+	VPBROADCASTD  R10, Z6
+	VPSUBD        Z6, Z5, Z9
+	VPADDD        Z6, Z5, K3, Z9
+	VCVTDQ2PD     Y9, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y7
+	VEXTRACTI64X4 $0x01, Z9, Y6
+	VCVTDQ2PD     Y6, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y6
+	VINSERTF64X4  $0x01, Y6, Z7, Z6
+	VCMPPS        $0x01, Z4, Z6, K2
+	VPTESTNMD     Z5, Z5, K4
+	KXORW         K3, K2, K2
+	KANDNW        K4, K3, K4
+	KORW          K4, K2, K2
+	VMOVDQA32     Z9, K3, Z5
+	VPCMPUD       $0x02, Z3, Z5, K2, K2
+	KANDW         K1, K2, K2
+	KXORW         K1, K2, K2
+	KTESTW        K2, K2
+	JNZ           stop
+	JMP           restfound
 
 // func volume16avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
@@ -1194,7 +1340,9 @@ whole:
 	VCMPPS    $0x00, Z6, Z4, K1
 	VPCMPUD   $0x02, Z3, Z5, K1, K1
 	KORTESTW  K1, K1
-	JCC       stop
+	JCC       wholebetween
+
+wholefound:
 	VPMOVDW   Z5, Y5
 	VMOVDQU16 Y5, (AX)(CX*2)
 	ADDQ      $0x10, CX
@@ -1218,7 +1366,9 @@ rest:
 	VPCMPUD   $0x02, Z3, Z5, K2, K2
 	KXORW     K1, K2, K2
 	KTESTW    K2, K2
-	JNZ       stop
+	JNZ       restbetween
+
+restfound:
 	VPMOVDW   Z5, Y5
 	VMOVDQU16 Y5, K1, (AX)(CX*2)
 
@@ -1235,6 +1385,60 @@ stop:
 	ADDQ CX, R9
 	MOVQ R9, ret+64(FP)
 	RET
+
+wholebetween:
+	VPXORD       Z7, Z7, Z7
+	VPMAXSD      Z7, Z5, Z5
+	VPMINSD      Z3, Z5, Z5
+	VCVTDQ2PS    Z5, Z6
+	VMULPS       Z2, Z6, Z6
+	VADDPS       Z0, Z6, Z6
+	VCMPPS       $0x01, Z4, Z6, K2
+	MOVL         $0x00000001, R11
+	VPBROADCASTD R11, Z6
+	VPSUBD       Z6, Z5, Z7
+	VPADDD       Z6, Z5, K2, Z7
+	VCVTDQ2PS    Z7, Z6
+	VMULPS       Z2, Z6, Z6
+	VADDPS       Z0, Z6, Z6
+	VCMPPS       $0x01, Z4, Z6, K1
+	VPTESTNMD    Z5, Z5, K3
+	KXORW        K2, K1, K1
+	KANDNW       K3, K2, K3
+	KORW         K3, K1, K1
+	VMOVDQA32    Z7, K2, Z5
+	VPCMPUD      $0x02, Z3, Z5, K1, K1
+	KORTESTW     K1, K1
+	JCC          stop
+	JMP          wholefound
+
+restbetween:
+	VPXORD       Z8, Z8, Z8
+	VPMAXSD      Z8, Z5, Z5
+	VPMINSD      Z3, Z5, Z5
+	VCVTDQ2PS    Z5, Z6
+	VMULPS       Z2, Z6, Z6
+	VADDPS       Z0, Z6, Z6
+	VCMPPS       $0x01, Z4, Z6, K3
+	MOVL         $0x00000001, R10
+	VPBROADCASTD R10, Z6
+	VPSUBD       Z6, Z5, Z8
+	VPADDD       Z6, Z5, K3, Z8
+	VCVTDQ2PS    Z8, Z6
+	VMULPS       Z2, Z6, Z6
+	VADDPS       Z0, Z6, Z6
+	VCMPPS       $0x01, Z4, Z6, K2
+	VPTESTNMD    Z5, Z5, K4
+	KXORW        K3, K2, K2
+	KANDNW       K4, K3, K4
+	KORW         K4, K2, K2
+	VMOVDQA32    Z8, K3, Z5
+	VPCMPUD      $0x02, Z3, Z5, K2, K2
+	KANDW        K1, K2, K2
+	KXORW        K1, K2, K2
+	KTESTW       K2, K2
+	JNZ          stop
+	JMP          restfound
 
 // func doubleto16avx512(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, SSE2
@@ -1269,30 +1473,33 @@ whole:
 	VSUBPD        Z0, Z5, Z5
 	VMULPD        Z1, Z5, Z5
 	VCVTPD2DQ     Z5, Y7
-	VCVTDQ2PD     Y7, Z5
-	VMULPD        Z2, Z5, Z5
-	VADDPD        Z0, Z5, Z5
-	VCVTPD2PS     Z5, Y8
 	VEXTRACTF64X4 $0x01, Z4, Y5
-	VCVTPS2PD     Y5, Z6
-	VSUBPD        Z0, Z6, Z6
-	VMULPD        Z1, Z6, Z6
-	VCVTPD2DQ     Z6, Y5
+	VCVTPS2PD     Y5, Z5
+	VSUBPD        Z0, Z5, Z5
+	VMULPD        Z1, Z5, Z5
+	VCVTPD2DQ     Z5, Y5
+	VINSERTI64X4  $0x01, Y5, Z7, Z5
 	VCVTDQ2PD     Y5, Z6
 	VMULPD        Z2, Z6, Z6
 	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y7
+	VEXTRACTI64X4 $0x01, Z5, Y6
+	VCVTDQ2PD     Y6, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
 	VCVTPD2PS     Z6, Y6
-	VINSERTI64X4  $0x01, Y5, Z7, Z5
-	VINSERTF64X4  $0x01, Y6, Z8, Z6
+	VINSERTF64X4  $0x01, Y6, Z7, Z6
 	VCMPPS        $0x00, Z6, Z4, K1
 	VPCMPUD       $0x02, Z3, Z5, K1, K1
 	KORTESTW      K1, K1
-	JCC           stop
-	VPMOVDW       Z5, Y5
-	VMOVDQU16     Y5, (AX)(CX*2)
-	ADDQ          $0x10, CX
-	SUBQ          $0x10, R10
-	JMP           whole
+	JCC           wholebetween
+
+wholefound:
+	VPMOVDW   Z5, Y5
+	VMOVDQU16 Y5, (AX)(CX*2)
+	ADDQ      $0x10, CX
+	SUBQ      $0x10, R10
+	JMP       whole
 
 rest:
 	TESTQ         R10, R10
@@ -1305,28 +1512,31 @@ rest:
 	VSUBPD        Z0, Z5, Z5
 	VMULPD        Z1, Z5, Z5
 	VCVTPD2DQ     Z5, Y7
-	VCVTDQ2PD     Y7, Z5
-	VMULPD        Z2, Z5, Z5
-	VADDPD        Z0, Z5, Z5
-	VCVTPD2PS     Z5, Y8
 	VEXTRACTF64X4 $0x01, Z4, Y5
-	VCVTPS2PD     Y5, Z6
-	VSUBPD        Z0, Z6, Z6
-	VMULPD        Z1, Z6, Z6
-	VCVTPD2DQ     Z6, Y5
+	VCVTPS2PD     Y5, Z5
+	VSUBPD        Z0, Z5, Z5
+	VMULPD        Z1, Z5, Z5
+	VCVTPD2DQ     Z5, Y5
+	VINSERTI64X4  $0x01, Y5, Z7, Z5
 	VCVTDQ2PD     Y5, Z6
 	VMULPD        Z2, Z6, Z6
 	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y7
+	VEXTRACTI64X4 $0x01, Z5, Y6
+	VCVTDQ2PD     Y6, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
 	VCVTPD2PS     Z6, Y6
-	VINSERTI64X4  $0x01, Y5, Z7, Z5
-	VINSERTF64X4  $0x01, Y6, Z8, Z6
+	VINSERTF64X4  $0x01, Y6, Z7, Z6
 	VCMPPS        $0x00, Z6, Z4, K1, K2
 	VPCMPUD       $0x02, Z3, Z5, K2, K2
 	KXORW         K1, K2, K2
 	KTESTW        K2, K2
-	JNZ           stop
-	VPMOVDW       Z5, Y5
-	VMOVDQU16     Y5, K1, (AX)(CX*2)
+	JNZ           restbetween
+
+restfound:
+	VPMOVDW   Z5, Y5
+	VMOVDQU16 Y5, K1, (AX)(CX*2)
 
 next:
 	ADDQ BX, R9
@@ -1341,6 +1551,88 @@ stop:
 	ADDQ CX, R9
 	MOVQ R9, ret+72(FP)
 	RET
+
+wholebetween:
+	VPXORD        Z8, Z8, Z8
+	VPMAXSD       Z8, Z5, Z5
+	VPMINSD       Z3, Z5, Z5
+	VCVTDQ2PD     Y5, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y7
+	VEXTRACTI64X4 $0x01, Z5, Y6
+	VCVTDQ2PD     Y6, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y6
+	VINSERTF64X4  $0x01, Y6, Z7, Z6
+	VCMPPS        $0x01, Z4, Z6, K2
+	MOVL          $0x00000001, R11
+	VPBROADCASTD  R11, Z6
+	VPSUBD        Z6, Z5, Z8
+	VPADDD        Z6, Z5, K2, Z8
+	VCVTDQ2PD     Y8, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y7
+	VEXTRACTI64X4 $0x01, Z8, Y6
+	VCVTDQ2PD     Y6, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y6
+	VINSERTF64X4  $0x01, Y6, Z7, Z6
+	VCMPPS        $0x01, Z4, Z6, K1
+	VPTESTNMD     Z5, Z5, K3
+	KXORW         K2, K1, K1
+	KANDNW        K3, K2, K3
+	KORW          K3, K1, K1
+	VMOVDQA32     Z8, K2, Z5
+	VPCMPUD       $0x02, Z3, Z5, K1, K1
+	KORTESTW      K1, K1
+	JCC           stop
+	JMP           wholefound
+
+restbetween:
+	VPXORD        Z9, Z9, Z9
+	VPMAXSD       Z9, Z5, Z5
+	VPMINSD       Z3, Z5, Z5
+	VCVTDQ2PD     Y5, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y7
+	VEXTRACTI64X4 $0x01, Z5, Y6
+	VCVTDQ2PD     Y6, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y6
+	VINSERTF64X4  $0x01, Y6, Z7, Z6
+	VCMPPS        $0x01, Z4, Z6, K3
+	MOVL          $0x00000001, R10
+	VPBROADCASTD  R10, Z6
+	VPSUBD        Z6, Z5, Z9
+	VPADDD        Z6, Z5, K3, Z9
+	VCVTDQ2PD     Y9, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y7
+	VEXTRACTI64X4 $0x01, Z9, Y6
+	VCVTDQ2PD     Y6, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y6
+	VINSERTF64X4  $0x01, Y6, Z7, Z6
+	VCMPPS        $0x01, Z4, Z6, K2
+	VPTESTNMD     Z5, Z5, K4
+	KXORW         K3, K2, K2
+	KANDNW        K4, K3, K4
+	KORW          K4, K2, K2
+	VMOVDQA32     Z9, K3, Z5
+	VPCMPUD       $0x02, Z3, Z5, K2, K2
+	KANDW         K1, K2, K2
+	KXORW         K1, K2, K2
+	KTESTW        K2, K2
+	JNZ           stop
+	JMP           restfound
 
 // func volume32avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+, POPCNT
@@ -1863,7 +2155,9 @@ whole:
 	VCMPPS    $0x00, Z6, Z4, K1
 	VPCMPUD   $0x02, Z3, Z5, K1, K1
 	KORTESTW  K1, K1
-	JCC       stop
+	JCC       wholebetween
+
+wholefound:
 	VMOVDQU32 Z5, (AX)(CX*4)
 	ADDQ      $0x10, CX
 	SUBQ      $0x10, R10
@@ -1886,7 +2180,9 @@ rest:
 	VPCMPUD   $0x02, Z3, Z5, K2, K2
 	KXORW     K1, K2, K2
 	KTESTW    K2, K2
-	JNZ       stop
+	JNZ       restbetween
+
+restfound:
 	VMOVDQU32 Z5, K1, (AX)(CX*4)
 
 next:
@@ -1902,6 +2198,60 @@ stop:
 	ADDQ CX, R9
 	MOVQ R9, ret+64(FP)
 	RET
+
+wholebetween:
+	VPXORD       Z7, Z7, Z7
+	VPMAXSD      Z7, Z5, Z5
+	VPMINSD      Z3, Z5, Z5
+	VCVTDQ2PS    Z5, Z6
+	VMULPS       Z2, Z6, Z6
+	VADDPS       Z0, Z6, Z6
+	VCMPPS       $0x01, Z4, Z6, K2
+	MOVL         $0x00000001, R11
+	VPBROADCASTD R11, Z6
+	VPSUBD       Z6, Z5, Z7
+	VPADDD       Z6, Z5, K2, Z7
+	VCVTDQ2PS    Z7, Z6
+	VMULPS       Z2, Z6, Z6
+	VADDPS       Z0, Z6, Z6
+	VCMPPS       $0x01, Z4, Z6, K1
+	VPTESTNMD    Z5, Z5, K3
+	KXORW        K2, K1, K1
+	KANDNW       K3, K2, K3
+	KORW         K3, K1, K1
+	VMOVDQA32    Z7, K2, Z5
+	VPCMPUD      $0x02, Z3, Z5, K1, K1
+	KORTESTW     K1, K1
+	JCC          stop
+	JMP          wholefound
+
+restbetween:
+	VPXORD       Z8, Z8, Z8
+	VPMAXSD      Z8, Z5, Z5
+	VPMINSD      Z3, Z5, Z5
+	VCVTDQ2PS    Z5, Z6
+	VMULPS       Z2, Z6, Z6
+	VADDPS       Z0, Z6, Z6
+	VCMPPS       $0x01, Z4, Z6, K3
+	MOVL         $0x00000001, R10
+	VPBROADCASTD R10, Z6
+	VPSUBD       Z6, Z5, Z8
+	VPADDD       Z6, Z5, K3, Z8
+	VCVTDQ2PS    Z8, Z6
+	VMULPS       Z2, Z6, Z6
+	VADDPS       Z0, Z6, Z6
+	VCMPPS       $0x01, Z4, Z6, K2
+	VPTESTNMD    Z5, Z5, K4
+	KXORW        K3, K2, K2
+	KANDNW       K4, K3, K4
+	KORW         K4, K2, K2
+	VMOVDQA32    Z8, K3, Z5
+	VPCMPUD      $0x02, Z3, Z5, K2, K2
+	KANDW        K1, K2, K2
+	KXORW        K1, K2, K2
+	KTESTW       K2, K2
+	JNZ          stop
+	JMP          restfound
 
 // func doubleto32avx512(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, SSE2
@@ -1936,29 +2286,32 @@ whole:
 	VSUBPD        Z0, Z5, Z5
 	VMULPD        Z1, Z5, Z5
 	VCVTPD2DQ     Z5, Y7
-	VCVTDQ2PD     Y7, Z5
-	VMULPD        Z2, Z5, Z5
-	VADDPD        Z0, Z5, Z5
-	VCVTPD2PS     Z5, Y8
 	VEXTRACTF64X4 $0x01, Z4, Y5
-	VCVTPS2PD     Y5, Z6
-	VSUBPD        Z0, Z6, Z6
-	VMULPD        Z1, Z6, Z6
-	VCVTPD2DQ     Z6, Y5
+	VCVTPS2PD     Y5, Z5
+	VSUBPD        Z0, Z5, Z5
+	VMULPD        Z1, Z5, Z5
+	VCVTPD2DQ     Z5, Y5
+	VINSERTI64X4  $0x01, Y5, Z7, Z5
 	VCVTDQ2PD     Y5, Z6
 	VMULPD        Z2, Z6, Z6
 	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y7
+	VEXTRACTI64X4 $0x01, Z5, Y6
+	VCVTDQ2PD     Y6, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
 	VCVTPD2PS     Z6, Y6
-	VINSERTI64X4  $0x01, Y5, Z7, Z5
-	VINSERTF64X4  $0x01, Y6, Z8, Z6
+	VINSERTF64X4  $0x01, Y6, Z7, Z6
 	VCMPPS        $0x00, Z6, Z4, K1
 	VPCMPUD       $0x02, Z3, Z5, K1, K1
 	KORTESTW      K1, K1
-	JCC           stop
-	VMOVDQU32     Z5, (AX)(CX*4)
-	ADDQ          $0x10, CX
-	SUBQ          $0x10, R10
-	JMP           whole
+	JCC           wholebetween
+
+wholefound:
+	VMOVDQU32 Z5, (AX)(CX*4)
+	ADDQ      $0x10, CX
+	SUBQ      $0x10, R10
+	JMP       whole
 
 rest:
 	TESTQ         R10, R10
@@ -1971,27 +2324,30 @@ rest:
 	VSUBPD        Z0, Z5, Z5
 	VMULPD        Z1, Z5, Z5
 	VCVTPD2DQ     Z5, Y7
-	VCVTDQ2PD     Y7, Z5
-	VMULPD        Z2, Z5, Z5
-	VADDPD        Z0, Z5, Z5
-	VCVTPD2PS     Z5, Y8
 	VEXTRACTF64X4 $0x01, Z4, Y5
-	VCVTPS2PD     Y5, Z6
-	VSUBPD        Z0, Z6, Z6
-	VMULPD        Z1, Z6, Z6
-	VCVTPD2DQ     Z6, Y5
+	VCVTPS2PD     Y5, Z5
+	VSUBPD        Z0, Z5, Z5
+	VMULPD        Z1, Z5, Z5
+	VCVTPD2DQ     Z5, Y5
+	VINSERTI64X4  $0x01, Y5, Z7, Z5
 	VCVTDQ2PD     Y5, Z6
 	VMULPD        Z2, Z6, Z6
 	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y7
+	VEXTRACTI64X4 $0x01, Z5, Y6
+	VCVTDQ2PD     Y6, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
 	VCVTPD2PS     Z6, Y6
-	VINSERTI64X4  $0x01, Y5, Z7, Z5
-	VINSERTF64X4  $0x01, Y6, Z8, Z6
+	VINSERTF64X4  $0x01, Y6, Z7, Z6
 	VCMPPS        $0x00, Z6, Z4, K1, K2
 	VPCMPUD       $0x02, Z3, Z5, K2, K2
 	KXORW         K1, K2, K2
 	KTESTW        K2, K2
-	JNZ           stop
-	VMOVDQU32     Z5, K1, (AX)(CX*4)
+	JNZ           restbetween
+
+restfound:
+	VMOVDQU32 Z5, K1, (AX)(CX*4)
 
 next:
 	ADDQ BX, R9
@@ -2006,6 +2362,88 @@ stop:
 	ADDQ CX, R9
 	MOVQ R9, ret+72(FP)
 	RET
+
+wholebetween:
+	VPXORD        Z8, Z8, Z8
+	VPMAXSD       Z8, Z5, Z5
+	VPMINSD       Z3, Z5, Z5
+	VCVTDQ2PD     Y5, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y7
+	VEXTRACTI64X4 $0x01, Z5, Y6
+	VCVTDQ2PD     Y6, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y6
+	VINSERTF64X4  $0x01, Y6, Z7, Z6
+	VCMPPS        $0x01, Z4, Z6, K2
+	MOVL          $0x00000001, R11
+	VPBROADCASTD  R11, Z6
+	VPSUBD        Z6, Z5, Z8
+	VPADDD        Z6, Z5, K2, Z8
+	VCVTDQ2PD     Y8, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y7
+	VEXTRACTI64X4 $0x01, Z8, Y6
+	VCVTDQ2PD     Y6, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y6
+	VINSERTF64X4  $0x01, Y6, Z7, Z6
+	VCMPPS        $0x01, Z4, Z6, K1
+	VPTESTNMD     Z5, Z5, K3
+	KXORW         K2, K1, K1
+	KANDNW        K3, K2, K3
+	KORW          K3, K1, K1
+	VMOVDQA32     Z8, K2, Z5
+	VPCMPUD       $0x02, Z3, Z5, K1, K1
+	KORTESTW      K1, K1
+	JCC           stop
+	JMP           wholefound
+
+restbetween:
+	VPXORD        Z9, Z9, Z9
+	VPMAXSD       Z9, Z5, Z5
+	VPMINSD       Z3, Z5, Z5
+	VCVTDQ2PD     Y5, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y7
+	VEXTRACTI64X4 $0x01, Z5, Y6
+	VCVTDQ2PD     Y6, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y6
+	VINSERTF64X4  $0x01, Y6, Z7, Z6
+	VCMPPS        $0x01, Z4, Z6, K3
+	MOVL          $0x00000001, R10
+	VPBROADCASTD  R10, Z6
+	VPSUBD        Z6, Z5, Z9
+	VPADDD        Z6, Z5, K3, Z9
+	VCVTDQ2PD     Y9, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y7
+	VEXTRACTI64X4 $0x01, Z9, Y6
+	VCVTDQ2PD     Y6, Z6
+	VMULPD        Z2, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCVTPD2PS     Z6, Y6
+	VINSERTF64X4  $0x01, Y6, Z7, Z6
+	VCMPPS        $0x01, Z4, Z6, K2
+	VPTESTNMD     Z5, Z5, K4
+	KXORW         K3, K2, K2
+	KANDNW        K4, K3, K4
+	KORW          K4, K2, K2
+	VMOVDQA32     Z9, K3, Z5
+	VPCMPUD       $0x02, Z3, Z5, K2, K2
+	KANDW         K1, K2, K2
+	KXORW         K1, K2, K2
+	KTESTW        K2, K2
+	JNZ           stop
+	JMP           restfound
 
 // func shift8to8avx512(dst *byte, src *byte, n int, rows int, stride int, flip uint64, lo uint64, top uint64) int
 // Requires: AVX, AVX512BW, AVX512F, BMI2

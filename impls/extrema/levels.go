@@ -39,6 +39,13 @@ func newLevels[L lane](t grid.Type, ladder grid.Ladder) *levels[L] {
 	return v
 }
 
+// searched reports whether the level of each value is searched for, among levels at uneven
+// distances.
+func searched(in grid.Source) bool {
+	_, _, even := in.Ladder().Affinity()
+	return in.Type() == grid.Float32 && !even
+}
+
 // table asks for the level of every value.
 func table[L lane, T grid.Element](l *grid.Levels[T], n int, value func(int) T) []L {
 	values, found := make([]T, n), make([]int32, n)

@@ -74,10 +74,19 @@ func (v *Levels[T]) compute(dst []int32, src []float32) {
 	for i, x := range src {
 		k := float64((float64(x)-l.lo)*inverse) + 0.5
 		// The guess is right for a value that stands exactly on a level, which
-		// is nearly all of them; the comparison below also refuses a guess that
-		// an infinite inverse made NaN.
+		// is nearly all of them, or else the next one is; the comparisons below
+		// also refuse a guess that an infinite inverse made NaN.
 		if k >= 0 && k <= last+0.5 {
-			if g := int32(k); float32(l.lo+float64(float64(g)*l.step)) == x {
+			g := int32(k)
+			value := float32(l.lo + float64(float64(g)*l.step))
+			if value < x {
+				g++
+				value = float32(l.lo + float64(float64(g)*l.step))
+				if value >= x && float64(g) <= last {
+					dst[i] = g
+					continue
+				}
+			} else if value == x || g == 0 || float32(l.lo+float64(float64(g-1)*l.step)) < x {
 				dst[i] = g
 				continue
 			}

@@ -64,11 +64,45 @@ func affine256(to int, double bool) {
 	x := XMM()
 	VMOVQ(Load(Param("last"), GP64()), x)
 	VPBROADCASTD(x, last)
+	valueOf := func(level, value VecVirtual) {
+		if !double {
+			VCVTDQ2PS(level, value)
+			VMULPS(step, value, value)
+			VADDPS(lo, value, value)
+			return
+		}
+		var values [2]VecVirtual
+		for i := range 2 {
+			q := YMM()
+			if i == 0 {
+				VCVTDQ2PD(level.AsX(), q)
+			} else {
+				half := XMM()
+				VEXTRACTI128(U8(1), level, half)
+				VCVTDQ2PD(half, q)
+			}
+			VMULPD(step, q, q)
+			VADDPD(lo, q, q)
+			values[i] = YMM()
+			VCVTPD2PSY(q, values[i].AsX())
+		}
+		VINSERTF128(U8(1), values[1].AsX(), values[0], value)
+	}
+	unlessAll := func(level, on VecVirtual, to string) {
+		range_, all := YMM(), GP32()
+		VPMINUD(last, level, range_)
+		VPCMPEQD(level, range_, range_)
+		VPAND(range_, on, on)
+		VMOVMSKPS(on, all)
+		CMPL(all, U32(0xff))
+		JNE(LabelRef(to))
+	}
+	var later []func()
 	rows256(4, 8, func(c conversion, done Register) {
 		x, level, value, on := YMM(), YMM(), YMM(), YMM()
 		VMOVUPS(at(c.src, done, 4), x)
 		if double {
-			var levels, values [2]VecVirtual
+			var levels [2]VecVirtual
 			for i := range 2 {
 				q := YMM()
 				if i == 0 {
@@ -80,31 +114,26 @@ func affine256(to int, double bool) {
 				}
 				VSUBPD(lo, q, q)
 				VMULPD(inverse, q, q)
-				levels[i], values[i] = YMM(), YMM()
+				levels[i] = YMM()
 				VCVTPD2DQY(q, levels[i].AsX())
-				VCVTDQ2PD(levels[i].AsX(), q)
-				VMULPD(step, q, q)
-				VADDPD(lo, q, q)
-				VCVTPD2PSY(q, values[i].AsX())
 			}
 			VINSERTI128(U8(1), levels[1].AsX(), levels[0], level)
-			VINSERTF128(U8(1), values[1].AsX(), values[0], value)
 		} else {
 			VSUBPS(lo, x, level)
 			VMULPS(inverse, level, level)
 			VCVTPS2DQ(level, level)
-			VCVTDQ2PS(level, value)
-			VMULPS(step, value, value)
-			VADDPS(lo, value, value)
 		}
+		valueOf(level, value)
 		VCMPPS(U8(0), value, x, on)
-		range_, all := YMM(), GP32()
-		VPMINUD(last, level, range_)
-		VPCMPEQD(level, range_, range_)
-		VPAND(range_, on, on)
-		VMOVMSKPS(on, all)
-		CMPL(all, U32(0xff))
-		JNE(LabelRef("stop"))
+		found, between := fmt.Sprintf("found%d", len(later)), fmt.Sprintf("between%d", len(later))
+		unlessAll(level, on, between)
+		later = append(later, func() {
+			Label(between)
+			between256(x, level, last, on, valueOf)
+			unlessAll(level, on, "stop")
+			JMP(LabelRef(found))
+		})
+		Label(found)
 		dst := at(c.dst, done, to)
 		high := XMM()
 		switch to {
@@ -121,4 +150,30 @@ func affine256(to int, double bool) {
 			}
 		}
 	})
+	for _, f := range later {
+		f()
+	}
+}
+
+// between256 is between512 for eight values, but for the last level, which the upper one
+// may be beyond.
+func between256(x, level, last, on VecVirtual, valueOf func(level, value VecVirtual)) {
+	const less = 1 // VCMPPS
+	value, other, upper, zero := YMM(), YMM(), YMM(), YMM()
+	VPXOR(zero, zero, zero)
+	VPMAXSD(zero, level, level)
+	VPMINSD(last, level, level)
+	valueOf(level, value)
+	VCMPPS(U8(less), x, value, upper) // 0 or −1
+	VPCMPEQD(other, other, other)
+	VPADDD(other, level, other)
+	VPSUBD(upper, other, other)
+	VPSUBD(upper, other, other)
+	valueOf(other, value)
+	VCMPPS(U8(less), x, value, on)
+	VXORPS(upper, on, on)
+	VPCMPEQD(zero, level, zero)
+	VPANDN(zero, upper, zero)
+	VPOR(zero, on, on)
+	VPSUBD(upper, level, level)
 }

@@ -103,7 +103,7 @@ func affine(isa string, to int, double bool, vector func() VecVirtual) (all func
 	name := fmt.Sprintf("%sto%d%s", kind, 8*to, isa)
 	TEXT(name, NOSPLIT, affineSignature(float))
 	Pragma("noescape")
-	Doc(name + " writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one stands on no level.")
+	Doc(name + " writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one is not between the nearest level and the next ones.")
 	return func(name string) VecVirtual {
 		v := vector()
 		x := Load(Param(name), XMM())
@@ -116,26 +116,35 @@ func affine(isa string, to int, double bool, vector func() VecVirtual) (all func
 	}
 }
 
-// affine512 turns float32 values that stand on the levels of an affine ladder
-// into levels of so many bytes, with the ladder's arithmetic in float32 or, as
-// the ladder itself does, in float64.
+// affine512 turns float32 values into levels of an affine ladder, of so many bytes, with
+// the ladder's arithmetic in float32 or, as the ladder itself does, in float64. The level
+// of a value is the lowest that is not below it: the nearest one or the one above that.
+// Mostly all values of a vector stand on their levels.
 func affine512(to int, double bool) {
 	all := affine("avx512", to, double, ZMM)
 	lo, inverse, step, last := all("lo"), all("inverse"), all("step"), ZMM()
 	VPBROADCASTD(Load(Param("last"), GP64()).(GPVirtual).As32(), last)
+	valueOf := func(level, value VecVirtual) {
+		if double {
+			value64(level, value, lo, step)
+			return
+		}
+		VCVTDQ2PS(level, value)
+		VMULPS(step, value, value)
+		VADDPS(lo, value, value)
+	}
+	var later []func() // what is seldom done stands behind the function
 	rows512(4, 16, func(c conversion, done, k Register) {
 		x, level, value := ZMM(), ZMM(), ZMM()
 		load512(k, VMOVUPS, VMOVUPS_Z, at(c.src, done, 4), x)
 		if double {
-			ladder64(x, level, value, lo, inverse, step)
+			nearest64(x, level, lo, inverse)
 		} else {
 			VSUBPS(lo, x, level)
 			VMULPS(inverse, level, level)
 			VCVTPS2DQ(level, level)
-			VCVTDQ2PS(level, value)
-			VMULPS(step, value, value)
-			VADDPS(lo, value, value)
 		}
+		valueOf(level, value)
 		on := K()
 		if k == nil {
 			VCMPPS(U8(0), value, x, on)
@@ -143,14 +152,22 @@ func affine512(to int, double bool) {
 			VCMPPS(U8(0), value, x, k, on)
 		}
 		VPCMPUD(atMost, last, level, on, on)
-		if k == nil {
-			KORTESTW(on, on)
-			JCC(LabelRef("stop")) // not all set
-		} else {
-			KXORW(k, on, on)
-			KTESTW(on, on)
-			JNZ(LabelRef("stop"))
+		part := "whole"
+		if k != nil {
+			part = "rest"
 		}
+		found, between := part+"found", part+"between"
+		unlessAll(on, k, between)
+		later = append(later, func() {
+			Label(between)
+			between512(x, level, last, on, valueOf)
+			if k != nil {
+				KANDW(k, on, on)
+			}
+			unlessAll(on, k, "stop")
+			JMP(LabelRef(found))
+		})
+		Label(found)
 		dst := at(c.dst, done, to)
 		switch to {
 		case 1:
@@ -163,12 +180,54 @@ func affine512(to int, double bool) {
 			under(k, VMOVDQU32, level, dst)
 		}
 	})
+	for _, f := range later {
+		f()
+	}
 }
 
-// ladder64 is the ladder's arithmetic in float64: the nearest level of each of
-// sixteen values x, and the value of that level.
-func ladder64(x, level, value, lo, inverse, step VecVirtual) {
-	var levels, values [2]VecVirtual
+// unlessAll jumps where not all lanes, or not all of a mask, are among those of on, which
+// has no others.
+func unlessAll(on, k Register, to string) {
+	if k == nil {
+		KORTESTW(on, on)
+		JCC(LabelRef(to))
+	} else {
+		KXORW(k, on, on)
+		KTESTW(on, on)
+		JNZ(LabelRef(to))
+	}
+}
+
+// between512 holds each of sixteen values to the nearest level, that is in level, and to
+// the next one on its side, and leaves the upper one of the two there; on has the lanes
+// where the value is not above that, and above the lower one if there is one.
+func between512(x, level, last VecVirtual, on Register, valueOf func(level, value VecVirtual)) {
+	const less = 1 // VCMPPS
+	value, other, one, r := ZMM(), ZMM(), ZMM(), GP32()
+	VPXORD(other, other, other)
+	VPMAXSD(other, level, level)
+	VPMINSD(last, level, level)
+	valueOf(level, value)
+	upper, below, lowest := K(), K(), K() // whether the other level is the upper one
+	VCMPPS(U8(less), x, value, upper)
+	MOVL(U32(1), r)
+	VPBROADCASTD(r, one)
+	VPSUBD(one, level, other)
+	VPADDD(one, level, upper, other)
+	valueOf(other, value)
+	VCMPPS(U8(less), x, value, below)
+	VPTESTNMD(level, level, lowest)
+	KXORW(upper, below, below)
+	KANDNW(lowest, upper, lowest)
+	KORW(lowest, below, on)
+	VMOVDQA32(other, upper, level)
+	VPCMPUD(atMost, last, level, on, on)
+}
+
+// nearest64 is the nearest level of each of sixteen values x, by the ladder's arithmetic in
+// float64, and value64 the value of a level.
+func nearest64(x, level, lo, inverse VecVirtual) {
+	var levels [2]VecVirtual
 	for i := range 2 {
 		half, q := YMM(), ZMM()
 		if i == 0 {
@@ -179,13 +238,26 @@ func ladder64(x, level, value, lo, inverse, step VecVirtual) {
 		}
 		VSUBPD(lo, q, q)
 		VMULPD(inverse, q, q)
-		levels[i], values[i] = ZMM(), ZMM()
+		levels[i] = ZMM()
 		VCVTPD2DQ(q, levels[i].AsY())
-		VCVTDQ2PD(levels[i].AsY(), q)
-		VMULPD(step, q, q)
-		VADDPD(lo, q, q)
-		VCVTPD2PS(q, values[i].AsY())
 	}
 	VINSERTI64X4(U8(1), levels[1].AsY(), levels[0], level)
+}
+
+func value64(level, value, lo, step VecVirtual) {
+	var values [2]VecVirtual
+	for i := range 2 {
+		half, q := YMM(), ZMM()
+		if i == 0 {
+			VCVTDQ2PD(level.AsY(), q)
+		} else {
+			VEXTRACTI64X4(U8(1), level, half)
+			VCVTDQ2PD(half, q)
+		}
+		VMULPD(step, q, q)
+		VADDPD(lo, q, q)
+		values[i] = ZMM()
+		VCVTPD2PS(q, values[i].AsY())
+	}
 	VINSERTF64X4(U8(1), values[1].AsY(), values[0], value)
 }
