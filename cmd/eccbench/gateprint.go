@@ -38,7 +38,7 @@ func printGate(w io.Writer, f report.Format, r *gate.Result) error {
 	for _, c := range r.Cells {
 		cells = append(cells, []string{
 			string(c.Decision), c.Impl, c.Input, string(c.Scope), "±" + quantity.Significant(c.Effect*100, 2) + " %",
-			change(c.Change), change(c.Second), change(c.Noise), share(c.Between),
+			inPercent(c.Change), inPercent(c.Second), inPercent(c.Noise), share(c.Between),
 		})
 		about := func(format string, args ...any) {
 			notes = append(notes, fmt.Sprintf("%s %s: ", c.Impl, c.Input)+fmt.Sprintf(format, args...))
@@ -100,8 +100,8 @@ func noiseLine(r *gate.Result) string {
 	return fmt.Sprintf("Noise floor: the base over itself changes by at most %s, processes of one program are %s apart or less.", share(most), share(between))
 }
 
-// change prints an estimate with its 90 % interval: "+5.1 % [4.2, 6.0]".
-func change(e *gate.Estimate) string {
+// inPercent prints an estimate with its 90 % interval: "+5.1 % [4.2, 6.0]".
+func inPercent(e *gate.Estimate) string {
 	if e == nil {
 		return "—"
 	}

@@ -29,6 +29,9 @@ const (
 	forestHeight = 22.0
 )
 
+// Sorted is the ratio by which rows are put in order, those without one first.
+func (r forestRow) Sorted() float64 { return r.value }
+
 // draw makes the drawings, all on one axis.
 func (f *forest) draw() {
 	reach := math.Log(1.1)
@@ -70,7 +73,7 @@ func gateForest(j Judgement) forest {
 			r.lo, r.hi = 1+*c.Lo, 1+*c.Hi
 			r.Text += fmt.Sprintf(" [%.1f, %.1f]", *c.Lo*100, *c.Hi*100)
 		}
-		for _, n := range []string{c.Reason, c.Reproduce} {
+		for _, n := range append([]string{c.Reason, c.Reproduce}, c.Notes...) {
 			if n != "" {
 				f.Notes = append(f.Notes, fmt.Sprintf("%s %s: %s: %s", c.Impl, c.Input, c.Decision, n))
 			}
@@ -86,19 +89,12 @@ func compareForest(a, b PageFile) forest {
 	f := forest{
 		Title: fmt.Sprintf("Comparison: rate of %s over that of %s", b.Name, a.Name), Header: "ratio of rates, interval", Low: "slower", High: "faster",
 	}
-	ratios := 0
 	for _, c := range Compare(a.Records, b.Records) {
 		if c.A == nil || c.B == nil {
 			continue
 		}
 		r := forestRow{Name: c.Impl, Input: c.Input, Scope: string(c.Scope), Decision: c.Note, Text: c.ratio(), value: c.Ratio, lo: c.Lo, hi: c.Hi}
-		if c.Ratio > 0 {
-			ratios++
-		}
 		f.Rows = append(f.Rows, r)
-	}
-	if ratios == 0 {
-		return forest{}
 	}
 	f.draw()
 	return f

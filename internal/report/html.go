@@ -81,6 +81,8 @@ type PageFile struct {
 // A Judgement is what a gate decided, to be drawn.
 type Judgement struct {
 	Verdict, Reason, Noise string
+	About                  []string        // which programs, and how
+	Run                    bench.RunRecord // of the candidate, where it is known, and the machine
 	Changes                []Change
 	Raw                    []byte // what can be downloaded as gate.json
 }
@@ -89,6 +91,7 @@ type Judgement struct {
 // interval Lo and Hi are nil.
 type Change struct {
 	Impl, Input, Scope, Decision, Reason, Reproduce string
+	Notes                                           []string // what else was found of the cell
 	Change                                          *float64
 	Lo, Hi                                          *float64
 	Effect                                          float64 // the least change that matters
@@ -162,6 +165,9 @@ func viewPage(p Page) (*pageView, error) {
 		}
 	}
 	v.Statuses, v.Noise = statuses(rows), noiseFloor(rows)
+	if p.Gate != nil && len(all.Runs) == 0 {
+		all.Runs = append(all.Runs, p.Gate.Run)
+	}
 	if len(all.Runs) > 0 {
 		var b strings.Builder
 		if err := machineHTML(&b, all); err != nil {
@@ -176,6 +182,13 @@ func viewPage(p Page) (*pageView, error) {
 	if len(p.Files) == 2 {
 		if f := compareForest(p.Files[0], p.Files[1]); len(f.Rows) > 0 {
 			v.Forests = append(v.Forests, f)
+		}
+	}
+	for _, f := range v.Forests {
+		for _, r := range f.Rows {
+			if !slices.Contains(v.Impls, r.Name) {
+				v.Impls = append(v.Impls, r.Name)
+			}
 		}
 	}
 	if len(rows) > 0 {

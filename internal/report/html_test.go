@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -90,6 +91,19 @@ func TestHTML(t *testing.T) {
 			t.Errorf("%s is downloaded as %q, %v", f.Name, raw, err)
 		}
 	}
+	// A gate's page alone says what was compared, on what.
+	p.Files = nil
+	p.Gate.About, p.Gate.Run = []string{"Candidate new over base old."}, bench.RunRecord{ID: "gate", Machine: bench.Machine{CPU: "the gate's CPU"}}
+	p.Gate.Changes[0].Notes = []string{"about --blocks 12 would settle it"}
+	var gate bytes.Buffer
+	if err := HTML(&gate, p); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Candidate new over base old.", "the gate's CPU", "would settle it", `<main id="tables">`, `<fieldset id="filter"`} {
+		if !strings.Contains(html.UnescapeString(gate.String()), want) {
+			t.Errorf("the gate's page lacks %q", want)
+		}
+	}
 	var empty bytes.Buffer
 	if err := HTML(&empty, Page{Title: "none", Files: []PageFile{{Records: bench.Records{}}}}); err != nil || strings.Contains(empty.String(), "Throughput") {
 		t.Errorf("a page of nothing: %v", err)
@@ -99,7 +113,12 @@ func TestHTML(t *testing.T) {
 // probe is what the browser tries, and reports in the document.
 const probe = `<script>
 const out = {};
-const table = document.querySelector("table.sortable");
+const table = document.querySelector("table.sortable:not(.ratios)");
+const cells = column => [...table.tBodies[0].rows].map(r => r.cells[column].textContent);
+const first = table.tHead.rows[0].cells[0].querySelector("button");
+first.click(); out.words = cells(0); first.click(); out.back = cells(0);
+const ratios = document.querySelector("table.ratios"), by = ratios.tHead.rows[0].cells[2].querySelector("button");
+by.click(); out.ratios = [...ratios.tBodies[0].rows].map(r => r.cells[2].dataset.value);
 const names = () => [...table.tBodies[0].rows].map(r => r.cells[3].dataset.value);
 const rate = table.tHead.rows[0].cells[3].querySelector("button");
 rate.focus(); out.focus = document.activeElement === rate;
@@ -158,7 +177,7 @@ func TestHTMLInChromium(t *testing.T) {
 		Before, After, Others, Left int
 		Nobody                      int
 		Order                       bool
-		Quoted                      []string
+		Quoted, Words, Back, Ratios []string
 	}
 	found := regexp.MustCompile(`<pre id="probe">(.*?)</pre>`).FindStringSubmatch(dom)
 	if found == nil {
@@ -174,6 +193,24 @@ func TestHTMLInChromium(t *testing.T) {
 	slices.Reverse(up)
 	if got.Sort != "ascending" || len(got.Up) < 5 || got.Up[0] != "0" || got.Up[0] == got.Down[0] || up[0] != got.Down[0] {
 		t.Errorf("sorted: %s, up %v, down %v", got.Sort, got.Up, got.Down)
+	}
+	numbers := func(list []string) (out []float64) {
+		for _, v := range list {
+			n, err := strconv.ParseFloat(v, 64)
+			if err != nil {
+				t.Errorf("%q is no number: %v", v, err)
+			}
+			out = append(out, n)
+		}
+		return out
+	}
+	if !slices.IsSorted(numbers(got.Up)) || slices.IsSorted(got.Up) || !slices.IsSorted(numbers(got.Ratios)) || len(got.Ratios) < 2 {
+		t.Errorf("sorted by number: rates %v (as words they must have another order), ratios %v", got.Up, got.Ratios)
+	}
+	words := slices.Clone(got.Words)
+	slices.Reverse(words)
+	if !slices.IsSortedFunc(got.Words, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) }) || len(got.Words) < 5 || got.Back[0] != words[0] {
+		t.Errorf("sorted by implementation: %v, back %v", got.Words, got.Back)
 	}
 	if got.Before == 0 || got.After != 0 || got.Others == 0 || got.Left != got.Others || strings.Contains(got.Said, "quick") {
 		t.Errorf("filtered: %+v", got)

@@ -107,7 +107,11 @@ func card(r bench.RunRecord) (names, values []string) {
 	add("governor", m.Governor)
 	add("kernel", m.Kernel)
 	add("commit", r.Binary.Commit)
-	add("program", strings.TrimSpace(fmt.Sprintf("%s %s/%s", r.Binary.Go, r.Binary.OS, r.Binary.Arch)))
+	program := r.Binary.Go
+	if r.Binary.OS != "" { // a gate's result does not say
+		program += fmt.Sprintf(" %s/%s", r.Binary.OS, r.Binary.Arch)
+	}
+	add("program", program)
 	return names, values
 }
 
