@@ -92,8 +92,7 @@ func lookAtDevice(d device.Device, line func(what, format string, args ...any)) 
 	line("", "number %d of %d, %s", d.Info().Index, d.Info().Count, d.Info().UUID)
 	sensors := d.Sensors()
 	defer sensors.Close()
-	now := sensors.Read()
-	line("", "clock %v, memory %v, %v, %v; slowed by %v; other processes %v", now.Clock, now.MemoryClock, now.Temperature, now.Power, now.Throttle, now.Others)
+	line("", "%v", sensors.Read())
 	for _, module := range kernels.Names() {
 		if err := tryModule(d, module, line); err != nil {
 			return err

@@ -126,6 +126,9 @@ func (p *placed) Elapsed() (time.Duration, error) { return p.last.Elapsed() }
 func (p *placed) Device() string                  { return p.last.Device() }
 func (p *placed) UUIDs() []string                 { return p.last.UUIDs() }
 
+// Sensors is what the device's sensors showed at the last Flags.
+func (p *placed) Sensors() []string { return p.last.Sensors() }
+
 // Flags names the kernels for values as such, which are slower, where they are taken.
 func (p *placed) Flags() []string {
 	flags := p.last.Flags()

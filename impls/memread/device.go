@@ -178,6 +178,8 @@ func (j *deviceJob) UUIDs() []string { return []string{j.d.Info().UUID} }
 
 func (j *deviceJob) Flags() []string { return j.watch.Flags() }
 
+func (j *deviceJob) Sensors() []string { return []string{j.watch.Sensors()} }
+
 // value is where the sum is on the host.
 func (j *deviceJob) value() []byte {
 	if j.over != nil {

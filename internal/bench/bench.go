@@ -168,6 +168,13 @@ type DeviceJob interface {
 	Elapsed() (time.Duration, error)
 }
 
+// A Sensed is a Job whose devices have sensors.
+type Sensed interface {
+	// Sensors is what they showed when flags were last asked for, a line for each
+	// device.
+	Sensors() []string
+}
+
 // A Launcher is a Job that counts the kernels that it has launched.
 type Launcher interface{ Launches() int64 }
 

@@ -76,6 +76,7 @@ type CellRecord struct {
 	Device  string         `json:"device,omitempty"`  // the accelerator, or the kinds of several, in one line
 	UUIDs   []string       `json:"uuids,omitempty"`   // of the accelerators that the cell ran on
 	Flags   []string       `json:"flags,omitempty"`   // what a reader should know beside the number
+	Sensors []string       `json:"sensors,omitempty"` // what each device's showed before the first sample, then after the last
 	Inputs  []string       `json:"inputs,omitempty"`  // the inputs that rotated through the timed calls
 	Digests []string       `json:"digests,omitempty"` // of the answers to Inputs
 	Samples []float64      `json:"samples,omitempty"` // seconds of each timed call, in order

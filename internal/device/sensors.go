@@ -1,6 +1,7 @@
 package device
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -21,6 +22,11 @@ type Readings struct {
 	PowerLimit  Reading   // mW
 	Throttle    Reasons   // why the clock is not higher
 	Others      Processes // that use the device beside this one
+}
+
+// String is all of them in one line.
+func (r Readings) String() string {
+	return fmt.Sprintf("clock %v, memory %v, %v, %v; slowed by %v; other processes %v", r.Clock, r.MemoryClock, r.Temperature, r.Power, r.Throttle, r.Others)
 }
 
 // A Reading is a number with its unit, or why it is missing.

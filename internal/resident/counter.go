@@ -340,6 +340,9 @@ func (c *Counter) UUIDs() []string { return []string{c.On.Info().UUID} }
 // Flags are what the device's sensors say.
 func (c *Counter) Flags() []string { return c.watch.Flags() }
 
+// Sensors is what the device's sensors showed at the last Flags.
+func (c *Counter) Sensors() []string { return []string{c.watch.Sensors()} }
+
 // Close frees all that Open made.
 func (c *Counter) Close() error {
 	errs := []error{c.watch.Close()}

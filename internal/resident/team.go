@@ -213,6 +213,15 @@ func (t *Team) Flags() []string {
 	return flags
 }
 
+// Sensors is what each device's sensors showed at the last Flags.
+func (t *Team) Sensors() []string {
+	var list []string
+	for _, w := range t.watches {
+		list = append(list, w.Sensors())
+	}
+	return list
+}
+
 // Close frees what NewTeam made.
 func (t *Team) Close() error {
 	var errs []error

@@ -21,6 +21,7 @@ const drift = 0.03
 type Watch struct {
 	sensors device.Sensors
 	clock   int64 // MHz at the last look, 0 before the first
+	last    device.Readings
 }
 
 // NewWatch watches a device. Where it has no sensors nothing is flagged.
@@ -30,6 +31,7 @@ func NewWatch(d device.Device) *Watch { return &Watch{sensors: d.Sensors()} }
 // look, and whether others use it.
 func (w *Watch) Flags() []string {
 	now := w.sensors.Read()
+	w.last = now
 	var flags []string
 	if now.Throttle.Slowed() {
 		flags = append(flags, fmt.Sprintf("slowed: %v", now.Throttle))
@@ -45,6 +47,9 @@ func (w *Watch) Flags() []string {
 	}
 	return flags
 }
+
+// Sensors is what the last look saw, in one line; what has no sensor is n/a.
+func (w *Watch) Sensors() string { return w.last.String() }
 
 // Close lets go of the sensors.
 func (w *Watch) Close() error { return w.sensors.Close() }

@@ -320,6 +320,9 @@ func (r *trial[In, Out]) look() {
 	for _, f := range flagged.Flags() {
 		r.flag(f)
 	}
+	if on, ok := r.jobs[0].(bench.Sensed); ok {
+		r.record.Sensors = append(r.record.Sensors, on.Sensors()...)
+	}
 }
 
 // enough reports whether to stop: each interval costs a sort, so the question
