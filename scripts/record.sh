@@ -42,22 +42,22 @@ recording_program "$top"
 # The kernels run on all sizes, generators and types; what a call adds to them is
 # shown on fewer.
 if [ -n "$quick" ]; then
-	sizes3=128..512,300x200x100 sizes2=1024..4096 few3=256..512 few2=4096 linear=64..512 many=512 small=128
+	sizes3=128..512,300x200x100 sizes2=1024..4096 few3=256..512 few2=4096 linear=64..512 many=512 small=128 tiny3=64 tiny2=256
 	gens=noise types=float32 seconds=170 sampling='--max-time 500ms --time-limit 20s'
 else
 	sizes3=128..1024,300x200x100,719x513x401 sizes2=128..16384,719x513
-	few3=128..1024 few2=1024..8192 linear=64..2048 many=1024 small=64..256 gens=noise,grf types=float32,uint8
+	few3=128..1024 few2=1024..8192 linear=64..2048 many=1024 small=64..256 tiny3=64..128 tiny2=128..512 gens=noise,grf types=float32,uint8
 	seconds=1780 sampling='--max-time 700ms --time-limit 45s'
 fi
-if [ -n "${ECCBENCH_RECORD_SIZES_3D:-}" ]; then sizes3=$ECCBENCH_RECORD_SIZES_3D few3=$sizes3 linear=$sizes3 many=$sizes3 small=$sizes3; fi
-if [ -n "${ECCBENCH_RECORD_SIZES_2D:-}" ]; then sizes2=$ECCBENCH_RECORD_SIZES_2D few2=$sizes2; fi
+if [ -n "${ECCBENCH_RECORD_SIZES_3D:-}" ]; then sizes3=$ECCBENCH_RECORD_SIZES_3D few3=$sizes3 linear=$sizes3 many=$sizes3 small=$sizes3 tiny3=$sizes3; fi
+if [ -n "${ECCBENCH_RECORD_SIZES_2D:-}" ]; then sizes2=$ECCBENCH_RECORD_SIZES_2D few2=$sizes2 tiny2=$sizes2; fi
 gens=${ECCBENCH_RECORD_GENS:-$gens}
 types=${ECCBENCH_RECORD_TYPES:-$types}
 seconds=${ECCBENCH_RECORD_SECONDS:-$seconds}
 gen=${gens%%,*} type=${types%%,*}
 
 # in_scope lists the implementations that count one image on at most one device and
-# can be timed in a scope, without the one that takes minutes by the definition.
+# can be timed in a scope, without the one by the definition, which has parts of its own.
 in_scope() {
 	"$ECCBENCH" list --format md | awk -F'|' -v scope="$1" '
 		/^\| input / { exit }
@@ -112,6 +112,9 @@ record_all() {
 	only=extrema-gpu-batch
 	record batch-3d 3 kernel 3 128 "$gen" "$type" '--batch 1000'
 	record batch-2d 5 kernel 2 128 "$gen" "$type" '--batch 10000'
+	only=naive
+	record naive-3d 5 e2e 3 "$tiny3" "$gens" "$types"
+	record naive-2d 3 e2e 2 "$tiny2" "$gens" "$types"
 	only=''
 	record e2e-3d 40 e2e 3 "$sizes3" "$gens" "$types"
 	record e2e-2d 18 e2e 2 "$sizes2" "$gens" "$types"
@@ -133,7 +136,7 @@ part() { # TITLE FILE
 {
 	printf '# What eccbench measured here\n\n'
 	set --
-	for f in kernel-3d kernel-2d hot-3d hot-2d device-3d device-2d devices-kernel devices-device levels small batch-3d batch-2d e2e-3d e2e-2d linear-gpu linear-cpu; do
+	for f in kernel-3d kernel-2d hot-3d hot-2d device-3d device-2d devices-kernel devices-device levels small batch-3d batch-2d e2e-3d e2e-2d naive-3d naive-2d linear-gpu linear-cpu; do
 		if grep -qs '"kind":"cell"' $f.jsonl; then set -- "$@" $f.jsonl; fi
 	done
 	[ $# -eq 0 ] || "$ECCBENCH" report "$@" --format md --machine
@@ -152,6 +155,8 @@ part() { # TITLE FILE
 	part 'Many images in one launch, 2D' batch-2d.jsonl
 	part 'From host memory to the curve, 3D' e2e-3d.jsonl
 	part 'From host memory to the curve, 2D' e2e-2d.jsonl
+	part 'By the definition, on one core of the host, 3D' naive-3d.jsonl
+	part 'By the definition, on one core of the host, 2D' naive-2d.jsonl
 	part 'The cost of a voxel over sizes, kernels' linear-gpu.jsonl
 	part 'The cost of a voxel over sizes, the cores of the host' linear-cpu.jsonl
 	if [ -s e2e-3d.jsonl ]; then
