@@ -19,12 +19,11 @@ func (r *reproduction) list() error {
 	var bytes int64
 	var stored, free int64
 	for i := range r.jobs {
-		var need int64
-		var err error
-		if _, need, free, err = r.place(i, stored); err != nil {
+		_, need, room, err := r.place(i, stored)
+		if err != nil {
 			return err
 		}
-		stored += need
+		stored, free = stored+need, max(free, room)
 		j := r.jobs[i]
 		n := j.row.Bytes() * j.series.Files(j.row) * int64(r.rotate(j))
 		for _, impl := range j.impls {
