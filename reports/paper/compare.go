@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
+	"eccbench/internal/stats"
 	"eccbench/internal/verify"
 )
 
@@ -146,6 +148,9 @@ func (l *Line) take(c bench.CellRecord, all []bench.CellRecord, ceiling string) 
 			if (m.Workload == ceiling || m.Workload == BatchCeiling) && m.Input == c.Input && m.Scope == c.Scope && c.Scope == bench.File && l.Source != "generated" {
 				if rate, _, _, ok := m.Rate(); ok && m.Status == verify.Verified {
 					l.Share, l.Disk = row.Rate/rate, m.Seconds.Median*each
+					if m.Seconds.Confidence < stats.Confidence {
+						l.Flags = append(l.Flags, fmt.Sprintf("disk n=%d", m.Seconds.N))
+					}
 				}
 				break
 			}

@@ -168,9 +168,25 @@ func section(t Table, lines []Line, said map[string]bool) report.QuoteSection {
 		}
 		s.Rows = append(s.Rows, row)
 	}
+	var disk span
+	reach := 0
+	for _, l := range lines {
+		if series.Scope == bench.File && l.Share > 0 && l.Mark == "" && l.Measured > 0 {
+			disk.add(100 * l.Share)
+			if l.Share >= diskBound {
+				reach++
+			}
+		}
+	}
+	if disk.n > 0 {
+		note("%d of %d rows that read a disk do so at %.0f %% of its rate or more; they are at %s %%", reach, disk.n, 100*diskBound, disk)
+	}
 	leaveOut(&s, "flags", "parts, published", "parts of one more call, here")
 	return s
 }
+
+// diskBound is the share of a disk's rate from which a row waits for nothing else.
+const diskBound = 0.9
 
 // printSection prints a section with why its numbers are not comparable, and why
 // there is none, below it.
