@@ -255,7 +255,7 @@ func TestNamesAndSharing(t *testing.T) {
 	}
 	_, large := pixels(t, "smooth/iterations=10000/of=noise/shape=256x256")
 	err = OnHost{cpu.Implementation{}}.CanDo(large, bench.Conditions{Time: 1e9, Threads: 2})
-	if err == nil || !strings.Contains(err.Error(), "10000 iterations × 65536 pixels × 150 ns") {
+	if err == nil || !strings.Contains(err.Error(), "10000 iterations × 65536 pixels × 100 ns") {
 		t.Error(err)
 	}
 }
