@@ -59,35 +59,10 @@ func shift256(size int) {
 // affine256 is affine512 for eight values at a time, without what is left of a
 // vector.
 func affine256(to int, double bool) {
-	all := affine("avx2", to, double, YMM)
-	lo, inverse, step, last := all("lo"), all("inverse"), all("step"), YMM()
+	l, last := affine("avx2", to, double, vectors256()), YMM()
 	x := XMM()
 	VMOVQ(Load(Param("last"), GP64()), x)
 	VPBROADCASTD(x, last)
-	valueOf := func(level, value VecVirtual) {
-		if !double {
-			VCVTDQ2PS(level, value)
-			VMULPS(step, value, value)
-			VADDPS(lo, value, value)
-			return
-		}
-		var values [2]VecVirtual
-		for i := range 2 {
-			q := YMM()
-			if i == 0 {
-				VCVTDQ2PD(level.AsX(), q)
-			} else {
-				half := XMM()
-				VEXTRACTI128(U8(1), level, half)
-				VCVTDQ2PD(half, q)
-			}
-			VMULPD(step, q, q)
-			VADDPD(lo, q, q)
-			values[i] = YMM()
-			VCVTPD2PSY(q, values[i].AsX())
-		}
-		VINSERTF128(U8(1), values[1].AsX(), values[0], value)
-	}
 	unlessAll := func(level, on VecVirtual, to string) {
 		range_, all := YMM(), GP32()
 		VPMINUD(last, level, range_)
@@ -101,35 +76,14 @@ func affine256(to int, double bool) {
 	rows256(4, 8, func(c conversion, done Register) {
 		x, level, value, on := YMM(), YMM(), YMM(), YMM()
 		VMOVUPS(at(c.src, done, 4), x)
-		if double {
-			var levels [2]VecVirtual
-			for i := range 2 {
-				q := YMM()
-				if i == 0 {
-					VCVTPS2PD(x.AsX(), q)
-				} else {
-					half := XMM()
-					VEXTRACTF128(U8(1), x, half)
-					VCVTPS2PD(half, q)
-				}
-				VSUBPD(lo, q, q)
-				VMULPD(inverse, q, q)
-				levels[i] = YMM()
-				VCVTPD2DQY(q, levels[i].AsX())
-			}
-			VINSERTI128(U8(1), levels[1].AsX(), levels[0], level)
-		} else {
-			VSUBPS(lo, x, level)
-			VMULPS(inverse, level, level)
-			VCVTPS2DQ(level, level)
-		}
-		valueOf(level, value)
+		l.nearest(x, level)
+		l.value(level, value)
 		VCMPPS(U8(0), value, x, on)
 		found, between := fmt.Sprintf("found%d", len(later)), fmt.Sprintf("between%d", len(later))
 		unlessAll(level, on, between)
 		later = append(later, func() {
 			Label(between)
-			between256(x, level, last, on, valueOf)
+			between256(l, x, level, last, on)
 			unlessAll(level, on, "stop")
 			JMP(LabelRef(found))
 		})
@@ -157,19 +111,19 @@ func affine256(to int, double bool) {
 
 // between256 is between512 for eight values, but for the last level, which the upper one
 // may be beyond.
-func between256(x, level, last, on VecVirtual, valueOf func(level, value VecVirtual)) {
+func between256(l ladder, x, level, last, on VecVirtual) {
 	const less = 1 // VCMPPS
 	value, other, upper, zero := YMM(), YMM(), YMM(), YMM()
 	VPXOR(zero, zero, zero)
 	VPMAXSD(zero, level, level)
 	VPMINSD(last, level, level)
-	valueOf(level, value)
+	l.value(level, value)
 	VCMPPS(U8(less), x, value, upper) // 0 or −1
 	VPCMPEQD(other, other, other)
 	VPADDD(other, level, other)
 	VPSUBD(upper, other, other)
 	VPSUBD(upper, other, other)
-	valueOf(other, value)
+	l.value(other, value)
 	VCMPPS(U8(less), x, value, on)
 	VXORPS(upper, on, on)
 	VPCMPEQD(zero, level, zero)

@@ -93,9 +93,9 @@ func shift512(from, to int) {
 	})
 }
 
-// affine begins a function that turns float32 values into levels of so many bytes,
-// and gives what puts a parameter into all lanes of a vector.
-func affine(isa string, to int, double bool, vector func() VecVirtual) (all func(name string) VecVirtual) {
+// affine begins a function that turns float32 values into levels of so many bytes, and
+// gives the ladder of its parameters.
+func affine(isa string, to int, double bool, w vectors) ladder {
 	kind, float := "single", "float32"
 	if double {
 		kind, float = "double", "float64"
@@ -104,8 +104,8 @@ func affine(isa string, to int, double bool, vector func() VecVirtual) (all func
 	TEXT(name, NOSPLIT, affineSignature(float))
 	Pragma("noescape")
 	Doc(name + " writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one is not between the nearest level and the next ones.")
-	return func(name string) VecVirtual {
-		v := vector()
+	all := func(name string) VecVirtual {
+		v := w.whole()
 		x := Load(Param(name), XMM())
 		if double {
 			VBROADCASTSD(x, v)
@@ -114,6 +114,7 @@ func affine(isa string, to int, double bool, vector func() VecVirtual) (all func
 		}
 		return v
 	}
+	return ladder{w, double, all("lo"), all("inverse"), all("step")}
 }
 
 // affine512 turns float32 values into levels of an affine ladder, of so many bytes, with
@@ -121,30 +122,14 @@ func affine(isa string, to int, double bool, vector func() VecVirtual) (all func
 // of a value is the lowest that is not below it: the nearest one or the one above that.
 // Mostly all values of a vector stand on their levels.
 func affine512(to int, double bool) {
-	all := affine("avx512", to, double, ZMM)
-	lo, inverse, step, last := all("lo"), all("inverse"), all("step"), ZMM()
+	l, last := affine("avx512", to, double, vectors512()), ZMM()
 	VPBROADCASTD(Load(Param("last"), GP64()).(GPVirtual).As32(), last)
-	valueOf := func(level, value VecVirtual) {
-		if double {
-			value64(level, value, lo, step)
-			return
-		}
-		VCVTDQ2PS(level, value)
-		VMULPS(step, value, value)
-		VADDPS(lo, value, value)
-	}
 	var later []func() // what is seldom done stands behind the function
 	rows512(4, 16, func(c conversion, done, k Register) {
 		x, level, value := ZMM(), ZMM(), ZMM()
 		load512(k, VMOVUPS, VMOVUPS_Z, at(c.src, done, 4), x)
-		if double {
-			nearest64(x, level, lo, inverse)
-		} else {
-			VSUBPS(lo, x, level)
-			VMULPS(inverse, level, level)
-			VCVTPS2DQ(level, level)
-		}
-		valueOf(level, value)
+		l.nearest(x, level)
+		l.value(level, value)
 		on := K()
 		if k == nil {
 			VCMPPS(U8(0), value, x, on)
@@ -160,7 +145,7 @@ func affine512(to int, double bool) {
 		unlessAll(on, k, between)
 		later = append(later, func() {
 			Label(between)
-			between512(x, level, last, on, valueOf)
+			between512(l, x, level, last, on)
 			if k != nil {
 				KANDW(k, on, on)
 			}
@@ -201,20 +186,20 @@ func unlessAll(on, k Register, to string) {
 // between512 holds each of sixteen values to the nearest level, that is in level, and to
 // the next one on its side, and leaves the upper one of the two there; on has the lanes
 // where the value is not above that, and above the lower one if there is one.
-func between512(x, level, last VecVirtual, on Register, valueOf func(level, value VecVirtual)) {
+func between512(l ladder, x, level, last VecVirtual, on Register) {
 	const less = 1 // VCMPPS
 	value, other, one, r := ZMM(), ZMM(), ZMM(), GP32()
 	VPXORD(other, other, other)
 	VPMAXSD(other, level, level)
 	VPMINSD(last, level, level)
-	valueOf(level, value)
+	l.value(level, value)
 	upper, below, lowest := K(), K(), K() // whether the other level is the upper one
 	VCMPPS(U8(less), x, value, upper)
 	MOVL(U32(1), r)
 	VPBROADCASTD(r, one)
 	VPSUBD(one, level, other)
 	VPADDD(one, level, upper, other)
-	valueOf(other, value)
+	l.value(other, value)
 	VCMPPS(U8(less), x, value, below)
 	VPTESTNMD(level, level, lowest)
 	KXORW(upper, below, below)
@@ -222,42 +207,4 @@ func between512(x, level, last VecVirtual, on Register, valueOf func(level, valu
 	KORW(lowest, below, on)
 	VMOVDQA32(other, upper, level)
 	VPCMPUD(atMost, last, level, on, on)
-}
-
-// nearest64 is the nearest level of each of sixteen values x, by the ladder's arithmetic in
-// float64, and value64 the value of a level.
-func nearest64(x, level, lo, inverse VecVirtual) {
-	var levels [2]VecVirtual
-	for i := range 2 {
-		half, q := YMM(), ZMM()
-		if i == 0 {
-			VCVTPS2PD(x.AsY(), q)
-		} else {
-			VEXTRACTF64X4(U8(1), x, half)
-			VCVTPS2PD(half, q)
-		}
-		VSUBPD(lo, q, q)
-		VMULPD(inverse, q, q)
-		levels[i] = ZMM()
-		VCVTPD2DQ(q, levels[i].AsY())
-	}
-	VINSERTI64X4(U8(1), levels[1].AsY(), levels[0], level)
-}
-
-func value64(level, value, lo, step VecVirtual) {
-	var values [2]VecVirtual
-	for i := range 2 {
-		half, q := YMM(), ZMM()
-		if i == 0 {
-			VCVTDQ2PD(level.AsY(), q)
-		} else {
-			VEXTRACTI64X4(U8(1), level, half)
-			VCVTDQ2PD(half, q)
-		}
-		VMULPD(step, q, q)
-		VADDPD(lo, q, q)
-		values[i] = ZMM()
-		VCVTPD2PS(q, values[i].AsY())
-	}
-	VINSERTF64X4(U8(1), values[1].AsY(), values[0], value)
 }
