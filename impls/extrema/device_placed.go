@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"eccbench/internal/bench"
@@ -61,11 +60,8 @@ func around(in grid.Source) uint32 {
 	if in.Type().Size() != 2 {
 		return 0
 	}
-	least := 0
-	if in.Type() == grid.Int16 {
-		least = math.MinInt16
-	}
-	lo := uint32(uint16(max(least, int(in.Ladder().Value(0)))))
+	least := grid.Identity(in.Type()).Value(0)
+	lo := uint32(uint16(int32(max(least, in.Ladder().Value(0)))))
 	return lo<<16 | lo
 }
 

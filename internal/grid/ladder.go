@@ -96,10 +96,13 @@ func (l Ladder) Value(k int64) float32 {
 	if l.kind == table {
 		return l.table[k]
 	}
-	// The conversion keeps the compiler from fusing the two operations into
-	// one with a single rounding, which would differ between machines.
-	return float32(l.lo + float64(float64(k)*l.step))
+	return affineValue(l.lo, l.step, float64(k))
 }
+
+// affineValue is the level k of an affine ladder. The conversion keeps the compiler from
+// fusing the two operations into one with a single rounding, which would differ between
+// machines.
+func affineValue(lo, step, k float64) float32 { return float32(lo + float64(k*step)) }
 
 // Level is the lowest level that is not below v, or Len when v is above all.
 func (l Ladder) Level(v float32) int64 {

@@ -78,15 +78,14 @@ func (v *Levels[T]) compute(dst []int32, src []float32) {
 		// also refuse a guess that an infinite inverse made NaN.
 		if k >= 0 && k <= last+0.5 {
 			g := int32(k)
-			value := float32(l.lo + float64(float64(g)*l.step))
+			value := affineValue(l.lo, l.step, float64(g))
 			if value < x {
 				g++
-				value = float32(l.lo + float64(float64(g)*l.step))
-				if value >= x && float64(g) <= last {
+				if affineValue(l.lo, l.step, float64(g)) >= x && float64(g) <= last {
 					dst[i] = g
 					continue
 				}
-			} else if value == x || g == 0 || float32(l.lo+float64(float64(g-1)*l.step)) < x {
+			} else if value == x || g == 0 || affineValue(l.lo, l.step, float64(g-1)) < x {
 				dst[i] = g
 				continue
 			}
