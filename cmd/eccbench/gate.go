@@ -282,7 +282,7 @@ func (g *gateFlags) cells(c *command) ([]gate.Cell, error) {
 	}
 	for _, v := range g.effect {
 		if len(cells) > 0 && !about[v] {
-			return nil, usagef("--effect %s: about none of the %d cells, such as %q", v, len(cells), named(cells[0]))
+			return nil, usagef("--effect %s: about none of the %d cells, such as %q", v, len(cells), cellText(cells[0].Impl, cells[0].Input, cells[0].Scope))
 		}
 	}
 	return cells, nil
@@ -299,8 +299,10 @@ func absolute(input string) (string, error) {
 	return head + "/path=" + path, err
 }
 
-// named is how a cell is called where --effect is matched.
-func named(c gate.Cell) string { return fmt.Sprintf("%s %s %s", c.Impl, c.Input, c.Scope) }
+// cellText is what regular expressions about cells are matched with.
+func cellText(impl, input string, scope bench.Scope) string {
+	return impl + " " + input + " " + string(scope)
+}
 
 // setEffect applies the last of the --effect values that is about a cell, and notes which
 // are.
@@ -322,7 +324,7 @@ func setEffect(cell *gate.Cell, values []string, noted map[string]bool) error {
 		if err != nil || !(effect > 0 && effect <= 10) {
 			return usagef("--effect %s: want a share such as 5%% or 0.05, or REGEXP=5%%", v)
 		}
-		if about.MatchString(named(*cell)) {
+		if about.MatchString(cellText(cell.Impl, cell.Input, cell.Scope)) {
 			cell.Effect, noted[v] = effect, true
 		}
 	}

@@ -49,10 +49,7 @@ func printGate(w io.Writer, f report.Format, r *gate.Result) error {
 		if c.Reproduce != "" {
 			about("reproduce: %s", c.Reproduce)
 		}
-		if c.Settle > 0 {
-			about("about --blocks %d would settle it", c.Settle)
-		}
-		for _, n := range c.Notes {
+		for _, n := range notesOf(c) {
 			about("%s", n)
 		}
 	}
@@ -72,6 +69,15 @@ func printGate(w io.Writer, f report.Format, r *gate.Result) error {
 		}
 	}
 	return nil
+}
+
+// notesOf is what else is to be said of a cell.
+func notesOf(c gate.CellResult) []string {
+	var list []string
+	if c.Settle > 0 {
+		list = append(list, fmt.Sprintf("about --blocks %d would settle it", c.Settle))
+	}
+	return append(list, c.Notes...)
 }
 
 func describeProgram(p gate.Program) string {

@@ -15,6 +15,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
+	"eccbench/internal/resident"
 )
 
 // The test binary is also eccbench itself, eccbench-planted, which has
@@ -33,36 +34,38 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, programs)
 }
 
+// programWith is eccbench with other implementations than the project's; its workers are
+// this program.
+func programWith(change func(list []implementation, open resident.Opener) []implementation) command {
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	open := impls.Devices()
+	return command{impls: change(impls.List(open), open), open: open, worker: []string{self, "worker"}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+}
+
 // late is eccbench that crashes when its rows are written.
 func late() {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
 		main()
 		return
 	}
-	self, err := os.Executable()
-	if err != nil {
-		panic(err)
-	}
-	open := impls.Devices()
-	c := command{impls: impls.List(open), open: open, worker: []string{self, "worker"}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	c := programWith(func(list []implementation, _ resident.Opener) []implementation { return list })
 	c.eccbench(os.Args[1:])
 	syscall.Kill(os.Getpid(), syscall.SIGKILL)
 }
 
 // defective is eccbench with a defect of a kind in cpu.
 func defective(kind string) {
-	self, err := os.Executable()
-	if err != nil {
-		panic(err)
-	}
-	open := impls.Devices()
-	list := impls.List(open)
-	for i, impl := range list {
-		if impl.About().Name == "cpu" {
-			list[i] = misbehaving{kind: kind}
+	c := programWith(func(list []implementation, _ resident.Opener) []implementation {
+		for i, impl := range list {
+			if impl.About().Name == "cpu" {
+				list[i] = misbehaving{kind: kind}
+			}
 		}
-	}
-	c := command{impls: list, open: open, worker: []string{self, "worker"}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+		return list
+	})
 	os.Exit(c.eccbench(os.Args[1:]))
 }
 
@@ -85,20 +88,15 @@ func TestScripts(t *testing.T) {
 
 // planted is eccbench with implementations that fail.
 func planted() {
-	self, err := os.Executable()
-	if err != nil {
-		panic(err)
-	}
-	open := impls.Devices()
-	list := impls.List(open)
-	for i, fault := range cpu.Faults() {
-		list = append(list, renamed{cpu.Faulty(fault), "fault" + string(rune('1'+i))})
-	}
-	for _, name := range []string{"crash", "exit", "hang", "hog", "liar", "flaky", "stale", "fast", "sleeper"} {
-		list = append(list, renamed{misbehaving{kind: name}, name})
-	}
-	list = append(append(list, plantedKernels(open)...), failingKernels(open)...)
-	c := command{impls: list, open: open, worker: []string{self, "worker"}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	c := programWith(func(list []implementation, open resident.Opener) []implementation {
+		for i, fault := range cpu.Faults() {
+			list = append(list, renamed{cpu.Faulty(fault), "fault" + string(rune('1'+i))})
+		}
+		for _, name := range []string{"crash", "exit", "hang", "hog", "liar", "flaky", "stale", "fast", "sleeper"} {
+			list = append(list, renamed{misbehaving{kind: name}, name})
+		}
+		return append(append(list, plantedKernels(open)...), failingKernels(open)...)
+	})
 	os.Exit(c.eccbench(os.Args[1:]))
 }
 

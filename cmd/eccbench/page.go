@@ -67,7 +67,7 @@ func (c *command) quotes(files []report.PageFile) ([]report.Quote, error) {
 				continue
 			}
 			for _, t := range p.Tables {
-				lines := p.Lines(t, f.Records.Cells, impls.Ceiling, c.has, func(paper.Series, paper.Row, string) string { return "not run" })
+				lines := p.Lines(t, f.Records.Cells, impls.Ceiling, c.has, notRun)
 				ran := map[string]bool{} // the images of which there is a record
 				for _, l := range lines {
 					if l.Status != "" {
@@ -106,12 +106,9 @@ func judgement(r *gate.Result, path string) (*report.Judgement, error) {
 		change := report.Change{
 			Impl: c.Impl, Input: c.Input, Scope: string(c.Scope), Decision: string(c.Decision), Reason: c.Reason, Reproduce: c.Reproduce, Effect: c.Effect,
 		}
-		change.Notes = slices.Clone(c.Notes)
+		change.Notes = notesOf(c)
 		if c.Second != nil {
 			change.Notes = append(change.Notes, "a fresh run: "+inPercent(c.Second))
-		}
-		if c.Settle > 0 {
-			change.Notes = append(change.Notes, fmt.Sprintf("about --blocks %d would settle it", c.Settle))
 		}
 		if e := c.Change; e != nil {
 			change.Change, change.Lo, change.Hi = &e.Change, e.Lo, e.Hi

@@ -242,8 +242,11 @@ func (c *command) paperFrom(p paper.Paper, tables []paper.Table, o paperFlags) e
 		all.Runs = append(all.Runs, records.Runs...)
 		all.Cells = append(all.Cells, records.Cells...)
 	}
-	return c.printPaper(p, tables, o, all, "", func(paper.Series, paper.Row, string) string { return "not run" })
+	return c.printPaper(p, tables, o, all, "", notRun)
 }
+
+// notRun says of a cell without a record all that results files tell.
+func notRun(paper.Series, paper.Row, string) string { return "not run" }
 
 func (c *command) printPaper(p paper.Paper, tables []paper.Table, o paperFlags, all bench.Records, device string, absent paper.Absent) error {
 	lines := map[int][]paper.Line{}

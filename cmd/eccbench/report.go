@@ -84,10 +84,10 @@ func (c *command) report(args []string) error {
 	}
 	// A row's ratios are to all others, chosen or not.
 	rows := slices.DeleteFunc(report.Rows(all.Cells, impls.Ceiling), func(r report.Row) bool {
-		return !chosen.MatchString(r.Impl + " " + r.Input + " " + string(r.Scope))
+		return !chosen.MatchString(cellText(r.Impl, r.Input, r.Scope))
 	})
 	all.Cells = slices.DeleteFunc(all.Cells, func(c bench.CellRecord) bool {
-		return !chosen.MatchString(c.Impl + " " + c.Input + " " + string(c.Scope))
+		return !chosen.MatchString(cellText(c.Impl, c.Input, c.Scope))
 	})
 	if len(rows) == 0 {
 		return usagef("--cells %s: none of the cells", about)
