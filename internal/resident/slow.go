@@ -4,6 +4,7 @@ package resident
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"eccbench/internal/device"
@@ -16,30 +17,36 @@ import (
 // the host before. A write takes a few microseconds however short it is: after a launch
 // of less than about 0.1 ms, more than a share of it.
 type slowdown struct {
-	scratch     device.Buffer // nil before the first launch
-	start, end  device.Event
-	alone, with time.Duration    // the quickest launch seen, and with the least write behind it
-	writes      [2]time.Duration // the quickest writes
+	scratch    device.Buffer // nil before the first launch
+	start, end device.Event
+	bytes      int64            // that are written after a launch
+	writes     [2]time.Duration // the quickest writes
 }
 
 const (
-	slowLooks = 8                     // launches that are timed, at most
-	slowLong  = 50 * time.Millisecond // that they take together
-	slowTold  = time.Microsecond      // by which a write of all takes longer, if the clock is any good
+	slowLooks = 8                      // writes of each kind that are timed
+	slowPairs = 24                     // launches alone and launches with a write that are timed, at most, each time
+	slowLong  = 100 * time.Millisecond // that they take together
+	slowTurns = 3                      // times that the write is adapted to what the one before took
+	slowTold  = time.Microsecond       // by which a write of all takes longer, if the clock is any good
 )
 
 // slowWrites are the writes that are timed, in bytes.
 var slowWrites = [2]int64{4 << 10, 64 << 20}
 
 func (c *Counter) launch(s device.Stream, args ...any) error {
-	d := &c.slowdown
-	if d.scratch == nil {
+	if c.slowdown.scratch == nil {
 		return c.look(s, args)
 	}
 	if err := s.Launch(c.function, c.shape, args...); err != nil {
 		return err
 	}
-	for bytes := d.bytes(); bytes > 0; bytes -= slowWrites[1] {
+	return c.slowdown.write(s, c.slowdown.bytes)
+}
+
+// write writes so many bytes.
+func (d *slowdown) write(s device.Stream, bytes int64) error {
+	for ; bytes > 0; bytes -= slowWrites[1] {
 		if err := s.Fill32(d.scratch, 0, min(bytes, slowWrites[1])/4, 0); err != nil {
 			return err
 		}
@@ -47,22 +54,23 @@ func (c *Counter) launch(s device.Stream, args ...any) error {
 	return nil
 }
 
-// bytes is how much is written after a launch, a multiple of four: the least write takes
-// what it adds to a launch, and each byte more what it adds to a write, which is short
+// adapt changes how much is written, a multiple of four bytes, by what the write in hand
+// was seen to add to launches: by as much as a byte more adds to a write, which is short
 // beside many a launch and so is timed without.
-func (d *slowdown) bytes() int64 {
+func (d *slowdown) adapt(alone, with time.Duration) {
 	more := d.writes[1] - d.writes[0]
 	if more < slowTold {
-		return 0 // a clock that does not tell them apart
+		d.bytes = 0 // a clock that does not tell them apart
+		return
 	}
-	rest := float64(d.alone)*slowShare - float64(max(0, d.with-d.alone))
-	bytes := float64(slowWrites[0]) + rest*float64(slowWrites[1]-slowWrites[0])/float64(more)
-	return max(slowWrites[0], int64(bytes)) &^ 3
+	lacking := float64(alone)*slowShare - float64(with-alone)
+	bytes := float64(d.bytes) + lacking*float64(slowWrites[1]-slowWrites[0])/float64(more)
+	d.bytes = max(slowWrites[0], int64(bytes)) &^ 3
 }
 
-// look times the first launch again and again, alone and with each write: all of it in
-// the first call, which is no sample unless it takes a second, so that every sample is
-// slowed.
+// look times the first launch again and again, alone and with a write behind it, which
+// it adapts: all of it in the first call, which is no sample unless it takes a second, so
+// that every sample is slowed.
 func (c *Counter) look(s device.Stream, args []any) (err error) {
 	d := &c.slowdown
 	if d.scratch, err = c.On.Alloc("slowdown", slowWrites[1]); err != nil {
@@ -74,7 +82,7 @@ func (c *Counter) look(s device.Stream, args []any) (err error) {
 	if d.end, err = c.On.NewEvent("slowdown ends"); err != nil {
 		return err
 	}
-	timed := func(quickest *time.Duration, work ...func() error) (took time.Duration, err error) {
+	timed := func(work ...func() error) (took time.Duration, err error) {
 		if err := errors.Join(c.Cool(), s.Record(d.start)); err != nil {
 			return 0, err
 		}
@@ -86,46 +94,53 @@ func (c *Counter) look(s device.Stream, args []any) (err error) {
 		if err := errors.Join(s.Record(d.end), s.Wait()); err != nil {
 			return 0, err
 		}
-		if took, err = d.end.Since(d.start); *quickest == 0 || took < *quickest {
-			*quickest = took
+		return d.end.Since(d.start)
+	}
+	for range slowLooks {
+		for i := range slowWrites {
+			took, err := timed(func() error { return d.write(s, slowWrites[i]) })
+			if err != nil {
+				return err
+			}
+			if d.writes[i] == 0 || took < d.writes[i] {
+				d.writes[i] = took
+			}
 		}
-		return took, err
 	}
-	launch := func() error { return s.Launch(c.function, c.shape, args...) }
-	write := func(i int) func() error {
-		return func() error { return s.Fill32(d.scratch, 0, slowWrites[i]/4, 0) }
-	}
-	// The launch before has added to the table.
-	empty := func() error {
+	d.bytes = slowWrites[0]
+	empty := func() error { // the launch before has added to the table
 		if c.total == nil {
 			return nil
 		}
 		return s.Fill32(c.total, 0, c.total.Bytes()/4, 0)
 	}
-	for range slowLooks {
-		for i := range slowWrites {
-			if _, err := timed(&d.writes[i], write(i)); err != nil {
-				return err
-			}
-		}
-	}
-	spent := time.Duration(0)
-	for n := 0; n < slowLooks && spent < slowLong; n++ {
-		if n > 0 {
+	launch := func() error { return s.Launch(c.function, c.shape, args...) }
+	write := func() error { return d.write(s, d.bytes) }
+	for turn := 0; turn < slowTurns && d.bytes > 0; turn++ {
+		var alone, with []time.Duration
+		for began := time.Now(); len(alone) < slowPairs && time.Since(began) < slowLong; {
 			if err := empty(); err != nil {
 				return err
 			}
+			slowed, err := timed(launch, write)
+			if err := errors.Join(err, empty()); err != nil {
+				return err
+			}
+			quick, err := timed(launch)
+			if err != nil {
+				return err
+			}
+			alone, with = append(alone, quick), append(with, slowed)
 		}
-		took, err := timed(&d.with, launch, write(0))
-		if err := errors.Join(err, empty()); err != nil {
-			return err
-		}
-		spent += took
-		if _, err := timed(&d.alone, launch); err != nil {
-			return err
-		}
+		d.adapt(middle(alone), middle(with))
 	}
 	return nil
+}
+
+// middle is the median, of an even number the greater of two.
+func middle(times []time.Duration) time.Duration {
+	slices.Sort(times)
+	return times[len(times)/2]
 }
 
 func (d slowdown) close() error {
