@@ -1,8 +1,10 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"eccbench/internal/verify"
@@ -14,15 +16,14 @@ import (
 func (r *trial[In, Out]) check(witness []Out) error {
 	start := time.Now()
 	defer func() { r.record.Checked = time.Since(start).Seconds() }()
+	others, err := r.witnesses(witness)
+	if err != nil {
+		return err
+	}
 	evidence := make([][]verify.Evidence, len(r.answers))
 	for k := range r.answers {
 		i := (k + 1) % len(r.answers)
-		evidence[i] = r.repeats(i)
-		more, err := r.examine(i, r.answers[i][0].out, witness, start)
-		if err != nil {
-			return err
-		}
-		evidence[i] = append(evidence[i], more...)
+		evidence[i] = append(r.repeats(i), r.examine(i, r.answers[i][0].out, others[i], start)...)
 	}
 	for _, answers := range r.answers {
 		r.record.Digests = append(r.record.Digests, answers[0].digest)
@@ -51,25 +52,39 @@ func (r *trial[In, Out]) repeats(i int) []verify.Evidence {
 	return all
 }
 
-// examine collects the evidence about the answer to one input.
-func (r *trial[In, Out]) examine(i int, out Out, witness []Out, start time.Time) ([]verify.Evidence, error) {
-	var others []verify.Witness[Out]
-	if len(witness) > 0 {
-		others = append(others, verify.Witness[Out]{By: r.t.Witness, Out: witness[i], Checked: true})
-	} else {
-		w, err := r.reference(i)
-		if err != nil {
-			return nil, err
+// witnesses are the other answers to each input: of an implementation that answered
+// before, or of the reference, which answers as many at once as there are threads.
+func (r *trial[In, Out]) witnesses(before []Out) ([][]verify.Witness[Out], error) {
+	all := make([][]verify.Witness[Out], len(r.inputs))
+	if len(before) > 0 {
+		for i, out := range before {
+			all[i] = []verify.Witness[Out]{{By: r.t.Witness, Out: out, Checked: true}}
 		}
-		others = append(others, w...)
+		return all, nil
 	}
+	errs := make([]error, len(r.inputs))
+	free := make(chan struct{}, max(1, r.t.Conditions.Threads))
+	var wg sync.WaitGroup
+	for i := range r.inputs {
+		free <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-free }()
+			all[i], errs[i] = r.reference(i)
+		})
+	}
+	wg.Wait()
+	return all, errors.Join(errs...)
+}
+
+// examine collects the evidence about the answer to one input.
+func (r *trial[In, Out]) examine(i int, out Out, others []verify.Witness[Out], start time.Time) []verify.Evidence {
 	return r.b.w.Policy.Check(verify.Question[In, Out]{
 		Name: r.t.Inputs[i], In: r.inputs[i], Out: out, Others: others,
 		Ask:      r.ask,
 		PerCall:  r.perCall + time.Duration(r.record.Setup*1e9)/time.Duration(len(r.jobs)),
 		Budget:   r.t.Budget - time.Since(start),
 		Thorough: i == 0,
-	}), nil
+	})
 }
 
 // reference answers an input by the workload's reference, when that is another
