@@ -108,7 +108,7 @@ record_all() {
 	record levels 4 kernel 3 "$many" "$gen" uint16 "--levels 1024,20000,65536"
 	record small 2 device 3 "$small" "$gen" float32 --hot
 	only=extrema
-	record linear-cpu 8 e2e 3 "$linear" "$gen" uint8
+	record linear-cpu 8 e2e 3 "$linear" "$gen" uint8 '--threads 1'
 	only=extrema-gpu-batch
 	record batch-3d 3 kernel 3 128 "$gen" "$type" '--batch 1000'
 	record batch-2d 5 kernel 2 128 "$gen" "$type" '--batch 10000'
@@ -158,7 +158,7 @@ part() { # TITLE FILE
 	part 'By the definition, on one core of the host, 3D' naive-3d.jsonl
 	part 'By the definition, on one core of the host, 2D' naive-2d.jsonl
 	part 'The cost of a voxel over sizes, kernels' linear-gpu.jsonl
-	part 'The cost of a voxel over sizes, the cores of the host' linear-cpu.jsonl
+	part 'The cost of a voxel over sizes, one core of the host' linear-cpu.jsonl
 	if [ -s e2e-3d.jsonl ]; then
 		printf '\n## The parts of a call, 3D\n\n'
 		"$ECCBENCH" report e2e-3d.jsonl --format md --spans || printf 'No part was named.\n'
