@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -225,4 +226,20 @@ func TestPartsOfACall(t *testing.T) {
 		return
 	}
 	t.Error("no such line")
+}
+
+// Rows are told of by implementation, without those that are marked.
+func TestDiskShares(t *testing.T) {
+	got := diskShares([]Line{
+		{Impl: "a", Share: 0.95, Measured: 1}, {Impl: "b", Share: 0.2, Measured: 1},
+		{Impl: "a", Share: 0.5, Measured: 1}, {Impl: "a", Share: 1.2, Measured: 1},
+		{Impl: "a", Share: 0.1, Measured: 1, Mark: "~"}, {Impl: "c"},
+	})
+	want := []string{
+		"a: 2 of 3 rows that read a disk do so at 90 % of its rate or more; they are at 50.0 to 120 %, the middle one at 95.0 %",
+		"b: 0 of 1 rows that read a disk do so at 90 % of its rate or more; they are at 20.0 %, the middle one at 20.0 %",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 }

@@ -168,18 +168,10 @@ func section(t Table, lines []Line, said map[string]bool) report.QuoteSection {
 		}
 		s.Rows = append(s.Rows, row)
 	}
-	var disk span
-	reach := 0
-	for _, l := range lines {
-		if series.Scope == bench.File && l.Share > 0 && l.Mark == "" && l.Measured > 0 {
-			disk.add(100 * l.Share)
-			if l.Share >= diskBound {
-				reach++
-			}
+	if series.Scope == bench.File {
+		for _, d := range diskShares(lines) {
+			note("%s", d)
 		}
-	}
-	if disk.n > 0 {
-		note("%d of %d rows that read a disk do so at %.0f %% of its rate or more; they are at %s %%", reach, disk.n, 100*diskBound, disk)
 	}
 	leaveOut(&s, "flags", "parts, published", "parts of one more call, here")
 	return s
@@ -187,6 +179,36 @@ func section(t Table, lines []Line, said map[string]bool) report.QuoteSection {
 
 // diskBound is the share of a disk's rate from which a row waits for nothing else.
 const diskBound = 0.9
+
+// diskShares says of each implementation how its rows stand to the rate of the disk that
+// they read. A disk is not as fast every time, so the one in the middle says more than
+// the least and the greatest.
+func diskShares(lines []Line) []string {
+	var impls, said []string
+	shares := map[string][]float64{}
+	for _, l := range lines {
+		if l.Share > 0 && l.Mark == "" && l.Measured > 0 {
+			if shares[l.Impl] == nil {
+				impls = append(impls, l.Impl)
+			}
+			shares[l.Impl] = append(shares[l.Impl], 100*l.Share)
+		}
+	}
+	for _, impl := range impls {
+		var all span
+		reach := 0
+		for _, s := range shares[impl] {
+			all.add(s)
+			if s >= 100*diskBound {
+				reach++
+			}
+		}
+		slices.Sort(shares[impl])
+		said = append(said, fmt.Sprintf("%s: %d of %d rows that read a disk do so at %.0f %% of its rate or more; they are at %s %%, the middle one at %s %%",
+			impl, reach, all.n, 100*diskBound, all, quantity.Significant(shares[impl][all.n/2], 3)))
+	}
+	return said
+}
 
 // printSection prints a section with why its numbers are not comparable, and why
 // there is none, below it.
