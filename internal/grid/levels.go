@@ -9,7 +9,15 @@ import "math"
 type Levels[T Element] struct {
 	ladder Ladder
 	lut    []int32 // 8 and 16-bit types: level of each bit pattern
-	start  []int32 // float32 on a table: first level at or above each 16-bit prefix
+	of     buckets // float32 on a table
+}
+
+// buckets are intervals of the ordered bit patterns of float32, all as long as each
+// other, from the first level's to the last one's.
+type buckets struct {
+	first uint32  // pattern
+	shift uint    // binary logarithm of their length
+	start []int32 // for each and the one after the last, the number of levels below it
 }
 
 // NewLevels prepares the look-up for a ladder.
@@ -33,7 +41,7 @@ func NewLevels[T Element](l Ladder) *Levels[T] {
 		}
 	case Float32:
 		if l.kind == table {
-			v.start = prefixes(l.table)
+			v.of = newBuckets(l.table)
 		}
 	}
 	return v
@@ -60,7 +68,7 @@ func (v *Levels[T]) Convert(dst []int32, src []T) {
 			dst[i] = lut[uint16(x)]
 		}
 	case []float32:
-		if v.start != nil {
+		if v.of.start != nil {
 			v.search(dst, s)
 		} else {
 			v.compute(dst, s)
@@ -95,34 +103,55 @@ func (v *Levels[T]) compute(dst []int32, src []float32) {
 }
 
 func (v *Levels[T]) search(dst []int32, src []float32) {
-	t := v.ladder.table
+	t, first, shift, start := v.ladder.table, v.of.first, v.of.shift, v.of.start
+	last := uint32(len(start) - 2)
 	for i, x := range src {
-		p := ordered(x) >> 16
-		lo, hi := v.start[p], v.start[p+1]
-		for lo < hi {
-			mid := int32(uint32(lo+hi) >> 1)
-			if t[mid] < x {
-				lo = mid + 1
+		p := ordered(x)
+		if p <= first {
+			dst[i] = 0
+			continue
+		}
+		b := (p - first) >> (shift & 31)
+		if b > last {
+			dst[i] = int32(len(t))
+			continue
+		}
+		lo, hi := start[b], start[b+1]
+		k := lo
+		if t[lo] < x { // without a branch; the first level beyond an empty bucket is not
+			k = lo + 1
+		}
+		for lo+1 < hi && k < hi { // more than one level in the bucket
+			if mid := int32(uint32(k+hi) >> 1); t[mid] < x {
+				k = mid + 1
 			} else {
 				hi = mid
 			}
 		}
-		dst[i] = lo
+		dst[i] = k
 	}
 }
 
-// prefixes gives, for each upper half p of an ordered bit pattern, the number
-// of levels whose upper half is below p.
-func prefixes(levels []float32) []int32 {
-	start := make([]int32, 1<<16+1)
+// How many buckets are made where the levels lie evenly: for few levels 256 KiB of them,
+// sixteen for each of more, as long as a core's caches hold them, and one or two for each
+// of many.
+const fewBuckets, manyBuckets = 1 << 16, 1 << 20
+
+func newBuckets(levels []float32) buckets {
+	b := buckets{first: ordered(levels[0])}
+	span := ordered(levels[len(levels)-1]) - b.first
+	for most := max(fewBuckets, 2*len(levels), min(16*len(levels), manyBuckets)); int(span>>b.shift) >= most; {
+		b.shift++
+	}
+	b.start = make([]int32, span>>b.shift+2)
 	k := 0
-	for p := range start {
-		for k < len(levels) && int(ordered(levels[k])>>16) < p {
+	for i := range b.start {
+		for k < len(levels) && int((ordered(levels[k])-b.first)>>b.shift) < i {
 			k++
 		}
-		start[p] = int32(k)
+		b.start[i] = int32(k)
 	}
-	return start
+	return b
 }
 
 // ordered maps a float32 to a uint32 in the same order; −0 comes with +0.
