@@ -137,6 +137,7 @@ func (v *Levels[T]) search(dst []int32, src []float32) {
 // of many.
 const fewBuckets, manyBuckets = 1 << 16, 1 << 20
 
+// newBuckets divides the patterns from the first of a table's levels to the last.
 func newBuckets(levels []float32) buckets {
 	b := buckets{first: ordered(levels[0])}
 	span := ordered(levels[len(levels)-1]) - b.first
