@@ -25,6 +25,7 @@ func reportCommand() subcommand {
 			"eccbench report --gate gate.json --html gate.html",
 			"eccbench report r.jsonl --machine",
 			"eccbench report r.jsonl --spans --cells '^chunked .*shape=512x512x512'",
+			"eccbench report r.jsonl --memory",
 			"eccbench report r.jsonl --format gobench > r.txt",
 		},
 		run: (*command).report,
@@ -33,7 +34,7 @@ func reportCommand() subcommand {
 
 func (c *command) report(args []string) error {
 	var format, plots, page, gated, about string
-	var machine, spans bool
+	var machine, spans, memory bool
 	f := pflag.NewFlagSet("report", pflag.ContinueOnError)
 	f.StringVar(&format, "format", "text", "text, md, csv, json, or gobench for benchstat")
 	f.StringVar(&plots, "plots", "", "draw each table that has two sizes or more to an SVG file in this folder; md links to them")
@@ -42,11 +43,12 @@ func (c *command) report(args []string) error {
 	f.StringVar(&about, "cells", "", "only cells of which this regular expression matches \"IMPLEMENTATION INPUT SCOPE\"")
 	f.BoolVar(&machine, "machine", false, "print what the runs were measured on in place of the tables")
 	f.BoolVar(&spans, "spans", false, "print the parts of a call, and which of them a device did at the same time, in place of the tables")
+	f.BoolVar(&memory, "memory", false, "print what each cell took of the host's and the devices' memory in place of the tables")
 	if err := c.parse(reportCommand(), f, args); err != nil {
 		return err
 	}
 	if page != "" {
-		if f.Changed("format") || plots != "" || machine || about != "" {
+		if f.Changed("format") || plots != "" || machine || spans || memory || about != "" {
 			return usagef("--html is a format of its own: it goes with --gate alone")
 		}
 		return c.page(page, gated, f.Args())
@@ -59,15 +61,21 @@ func (c *command) report(args []string) error {
 	}
 	style, err := report.ParseFormat(format)
 	tables := style == report.Text || style == report.Markdown
+	others := 0
+	for _, asked := range []bool{machine, spans, memory} {
+		if asked {
+			others++
+		}
+	}
 	switch {
 	case err != nil && format != "gobench":
 		return usagef("--format: %w, or gobench", err)
-	case machine && spans:
-		return usagef("--machine and --spans print one thing in place of another: give one of them")
-	case (machine || spans) && plots != "":
-		return usagef("--machine and --spans print no tables, so there is nothing for --plots")
-	case (machine || spans || plots != "") && !tables:
-		return usagef("--format %s: --machine, --spans and --plots go with text or md", format)
+	case others > 1:
+		return usagef("--machine, --spans and --memory print one thing in place of another: give one of them")
+	case others > 0 && plots != "":
+		return usagef("--machine, --spans and --memory print no tables, so there is nothing for --plots")
+	case (others > 0 || plots != "") && !tables:
+		return usagef("--format %s: --machine, --spans, --memory and --plots go with text or md", format)
 	}
 	chosen, err := regexp.Compile(about)
 	if err != nil {
@@ -95,6 +103,8 @@ func (c *command) report(args []string) error {
 	switch {
 	case spans:
 		return report.Spans(c.stdout, style, all.Cells)
+	case memory:
+		return report.Memory(c.stdout, style, all.Cells)
 	case format == "gobench":
 		return report.GoBench(c.stdout, all)
 	case machine:

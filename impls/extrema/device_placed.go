@@ -121,6 +121,7 @@ func (p *placed) Cool() error                     { return p.last.Cool() }
 func (p *placed) Elapsed() (time.Duration, error) { return p.last.Elapsed() }
 func (p *placed) Device() string                  { return p.last.Device() }
 func (p *placed) UUIDs() []string                 { return p.last.UUIDs() }
+func (p *placed) DeviceMemory() int64             { return p.last.DeviceMemory() }
 
 // Sensors is what the device's sensors showed at the last Flags.
 func (p *placed) Sensors() []string { return p.last.Sensors() }

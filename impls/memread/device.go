@@ -176,6 +176,8 @@ func (j *deviceJob) Device() string { return resident.Describe(j.d) }
 
 func (j *deviceJob) UUIDs() []string { return []string{j.d.Info().UUID} }
 
+func (j *deviceJob) DeviceMemory() int64 { return j.d.Held() }
+
 func (j *deviceJob) Flags() []string { return j.watch.Flags() }
 
 func (j *deviceJob) Sensors() []string { return []string{j.watch.Sensors()} }

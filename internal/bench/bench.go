@@ -155,6 +155,9 @@ type DeviceJob interface {
 	// tells which cards they are, in order.
 	Device() string
 	UUIDs() []string
+	// DeviceMemory is the most bytes that buffers took on the devices together,
+	// those of the jobs beside this one included.
+	DeviceMemory() int64
 	// Flagged gives, beside what holds for the job, what a reader should know of
 	// what was measured since the last call: that the device was slowed down, its
 	// clock moved, or others used it.

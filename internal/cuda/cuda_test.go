@@ -120,6 +120,28 @@ func TestSizesAre64Bit(t *testing.T) {
 	}
 }
 
+// What is held is the most that buffers and arrays took together, not what is pinned on the
+// host, and not what empties the cache.
+func TestHeld(t *testing.T) {
+	newFake(t)
+	dev := startClosed(t)
+	s := must(dev.NewStream("main"))(t)
+	defer s.Close()
+	a := must(dev.Alloc("a", 1000))(t)
+	b := must(dev.Alloc("b", 200))(t)
+	pinned := must(dev.AllocPinned("pinned", 1<<20))(t)
+	check(t, dev.FlushL2(s), a.Close(), a.Close())
+	texels := must(dev.AllocArray("texels", device.ArrayLayout{Width: 4, Height: 3, Depth: 2, Texel: device.Float32}))(t)
+	if held := dev.Held(); held != 1200 {
+		t.Errorf("held %d bytes, want 1200", held)
+	}
+	c := must(dev.Alloc("c", 2000))(t)
+	if held := dev.Held(); held != 2000+200+96 {
+		t.Errorf("held %d bytes with an array, want 2296", held)
+	}
+	check(t, b.Close(), c.Close(), pinned.Close(), texels.Close())
+}
+
 func TestFlushL2(t *testing.T) {
 	f := newFake(t)
 	dev := startClosed(t)

@@ -27,6 +27,8 @@ type context struct {
 
 	// The rest is touched by whose turn it is on the thread alone.
 	live    map[*object]int // the objects not closed yet, and when they were made
+	holds   int64           // bytes of them in the device's memory
+	held    atomic.Int64    // the most of that
 	made    int
 	scratch *object // what FlushL2 writes
 	args    *arguments
@@ -217,6 +219,8 @@ func (c *context) Memory() (free, total int64, err error) {
 	})
 	return free, total, err
 }
+
+func (c *context) Held() int64 { return c.held.Load() }
 
 func (c *context) ResetPersistingL2() error {
 	if c.info.L2Persisting == 0 {

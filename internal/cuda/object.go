@@ -36,8 +36,17 @@ func (c *context) add(o *object, acquire func() error) error {
 		}
 		c.made++
 		c.live[o] = c.made
+		c.hold(o, 1)
 		return nil
 	})
+}
+
+// hold counts an object in, or with −1 out, where it takes the device's memory.
+func (c *context) hold(o *object, times int64) {
+	if !o.onHost() {
+		c.holds += times * o.bytes
+		c.held.Store(max(c.held.Load(), c.holds))
+	}
 }
 
 // usable is an error when the object is closed.
@@ -56,6 +65,7 @@ func (o *object) Close() error {
 	}
 	return o.c.run(func() error {
 		delete(o.c.live, o)
+		o.c.hold(o, -1)
 		return o.c.call(o.free, o, o.handle)
 	})
 }

@@ -26,6 +26,9 @@ type Device interface {
 	// Memory is how many bytes of the device's memory are free, and how many it
 	// has.
 	Memory() (free, total int64, err error)
+	// Held is the most bytes of the device's memory that buffers and arrays of
+	// this Device took together, without what FlushL2 writes.
+	Held() int64
 
 	// Alloc allocates memory of the device. What it holds is undefined.
 	Alloc(name string, bytes int64) (Buffer, error)

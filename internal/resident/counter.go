@@ -337,6 +337,9 @@ func (c *Counter) Device() string { return Describe(c.On) }
 // UUIDs are those of the device.
 func (c *Counter) UUIDs() []string { return []string{c.On.Info().UUID} }
 
+// DeviceMemory is the most bytes that buffers took on the device.
+func (c *Counter) DeviceMemory() int64 { return c.On.Held() }
+
 // Flags are what the device's sensors say.
 func (c *Counter) Flags() []string { return c.watch.Flags() }
 

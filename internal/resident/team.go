@@ -202,6 +202,14 @@ func (t *Team) UUIDs() []string {
 	return list
 }
 
+// DeviceMemory is the most bytes that buffers took on the devices.
+func (t *Team) DeviceMemory() (bytes int64) {
+	for _, m := range t.leads() {
+		bytes += m.On().Held()
+	}
+	return bytes
+}
+
 // Flags are how many devices there are, and what the sensors of each say.
 func (t *Team) Flags() []string {
 	flags := []string{fmt.Sprintf("devices=%d", len(t.teams))}

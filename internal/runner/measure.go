@@ -311,7 +311,7 @@ func (r *trial[In, Out]) count() error {
 // look notes what the first job and its device say of themselves.
 func (r *trial[In, Out]) look() {
 	if on, ok := r.jobs[0].(bench.DeviceJob); ok {
-		r.record.Device, r.record.UUIDs = on.Device(), on.UUIDs()
+		r.record.Device, r.record.UUIDs, r.record.DeviceMemory = on.Device(), on.UUIDs(), on.DeviceMemory()
 	}
 	flagged, ok := r.jobs[0].(bench.Flagged)
 	if !ok {

@@ -168,6 +168,7 @@ func (distant) Cool() error                     { return nil }
 func (distant) Elapsed() (time.Duration, error) { return 0, nil }
 func (distant) Device() string                  { return "x" }
 func (distant) UUIDs() []string                 { return nil }
+func (distant) DeviceMemory() int64             { return 0 }
 func (distant) Flags() []string                 { return nil }
 
 // What is faster than its ceiling is implausible: by both medians in memory, by the
@@ -222,6 +223,7 @@ func (launch) Out() (int, error)                 { return 1, nil }
 func (launch) Close() error                      { return nil }
 func (launch) Device() string                    { return "a card" }
 func (launch) UUIDs() []string                   { return []string{"GPU-0"} }
+func (launch) DeviceMemory() int64               { return 96 }
 func (launch) Flags() []string                   { return nil }
 func (launch) Cool() error                       { return nil }
 func (l launch) Elapsed() (time.Duration, error) { return l.elapsed, nil }
@@ -239,7 +241,7 @@ func TestEventsAgainstTheWall(t *testing.T) {
 		return r.record, err
 	}
 	l := launch{took: 2 * time.Millisecond, elapsed: time.Millisecond}
-	if c, err := measure(l, bench.Kernel); err != nil || c.Seconds.Median != 0.001 || c.Wall < 0.002 || c.Wall > 0.1 {
+	if c, err := measure(l, bench.Kernel); err != nil || c.DeviceMemory != 96 || c.Seconds.Median != 0.001 || c.Wall < 0.002 || c.Wall > 0.1 {
 		t.Errorf("by events: %v, %+v, wall %v", err, c.Seconds, c.Wall)
 	}
 	if c, _ := measure(l, bench.Kernel); !slices.ContainsFunc(c.Flags, func(f string) bool { return strings.HasPrefix(f, "host +1") }) {

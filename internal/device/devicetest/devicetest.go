@@ -67,6 +67,7 @@ type standin struct {
 	driver *Driver
 	info   device.Info
 	live   map[any]string // what is not closed, by name
+	held   int64          // the most bytes that memory of the device took
 	closed bool
 }
 
@@ -78,13 +79,23 @@ func (s *standin) Sensors() device.Sensors  { return sensors{} }
 func (s *standin) Memory() (free, total int64, err error) {
 	s.driver.mu.Lock()
 	defer s.driver.mu.Unlock()
-	free = s.info.Memory
+	return s.info.Memory - s.holds(), s.info.Memory, nil
+}
+
+func (s *standin) Held() int64 {
+	s.driver.mu.Lock()
+	defer s.driver.mu.Unlock()
+	return s.held
+}
+
+// holds is the bytes of the device's memory that are taken.
+func (s *standin) holds() (bytes int64) {
 	for o := range s.live {
 		if m, ok := o.(*memory); ok && !m.host {
-			free -= m.Bytes()
+			bytes += m.Bytes()
 		}
 	}
-	return free, s.info.Memory, nil
+	return bytes
 }
 
 func (s *standin) FlushL2(st device.Stream) error {
@@ -108,6 +119,7 @@ func (s *standin) keep(o any, name string) error {
 		return errors.New("the device is closed")
 	}
 	s.live[o] = name
+	s.held = max(s.held, s.holds())
 	return nil
 }
 

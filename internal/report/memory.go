@@ -1,0 +1,31 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
+)
+
+// Memory writes what each cell took of the memories, as text or Markdown: its worker of
+// the host's, with the inputs that it shares, and its buffers of the devices'.
+func Memory(w io.Writer, style Format, cells []bench.CellRecord) error {
+	size := func(bytes int64) string {
+		if bytes == 0 {
+			return "—"
+		}
+		return quantity.Bytes(bytes)
+	}
+	var lines [][]string
+	for _, c := range cells {
+		if c.PeakRSS == 0 && c.DeviceMemory == 0 {
+			continue
+		}
+		lines = append(lines, []string{c.Impl, c.Input, string(c.Scope), size(c.Cost.Bytes), fmt.Sprint(len(c.Inputs)), size(c.PeakRSS), size(c.DeviceMemory)})
+	}
+	if len(lines) == 0 {
+		return fmt.Errorf("no cell says what memory it took")
+	}
+	return Table(w, style, []string{"implementation", "input", "scope", "input's bytes", "inputs", "host, at most", "devices, at most"}, lines)
+}
