@@ -107,7 +107,7 @@ func TestValuesAroundLevels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := ecctest.BruteForce(field)
+		want := ecc.Enumerate(field)
 		for _, isa := range extrema.Available() {
 			job, err := on{extrema.Implementation{}, isa}.Setup(field, bench.Conditions{Threads: 2})
 			if err != nil {

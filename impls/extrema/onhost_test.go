@@ -211,7 +211,7 @@ func (k *onHostKernels) strays() (n int64) {
 		in = batch.Source
 	}
 	ladder := in.Ladder()
-	for _, v := range ecctest.Values(in.(*grid.Field)) {
+	for _, v := range in.(*grid.Field).Floats() {
 		if level := ladder.Level(v); level == ladder.Len() || ladder.Value(level) != v {
 			n++
 		}
@@ -493,7 +493,7 @@ func (k onHostKind) failures(t *testing.T, program string, typ grid.Type) iter.S
 			}
 			var want []ecc.VCEC
 			for _, f := range images {
-				want = append(want, ecctest.BruteForce(f))
+				want = append(want, ecc.Enumerate(f))
 			}
 			err := kernels.arranged(t, want, c.list)
 			if err == nil && !strings.Contains(kernels.launched, k.runs) {
@@ -637,7 +637,7 @@ func TestSlicedOnHostKeepToTheirMemory(t *testing.T) {
 	const warp = 3 * 16 * 144
 	program := compileOnHost(t, "ecc_extrema_sliced_uint8", grid.Uint8, "none")
 	in := imageFrom(t, grid.Shape{D: 3, H: 16, W: 256}, grid.Uint8, 0, 5, scattered(5))
-	want := ecctest.BruteForce(in)
+	want := ecc.Enumerate(in)
 	for what, k := range map[string]onHostKernels{
 		"the image's memory": {withheld: extrema.Guard(in)},
 		"shared memory":      {withheldShared: 11*warp + 16},

@@ -90,30 +90,6 @@ func first(p *Pipeline, out Answer, _ ask) (*verify.Diff, error) {
 	return at(p.Source, out.Checkpoints[0])
 }
 
-// enumerate is the curve of a 2D image by the definition: each of its pixels, sides and
-// corners counts at the least level of the pixels that it belongs to.
-func enumerate(f *grid.Field) ecc.VCEC {
-	s, ladder := f.Shape(), f.Ladder()
-	w, h := int(s.W), int(s.H)
-	levels := make([]int64, s.Voxels())
-	for i, v := range grid.Values[float32](f.Data()) {
-		levels[i] = ladder.Level(v)
-	}
-	changes := make([]int64, ladder.Len())
-	for y := range 2*h + 1 {
-		for x := range 2*w + 1 { // even coordinates are between pixels
-			least := ladder.Len()
-			for py := max(0, (y-1)/2); py <= min(h-1, y/2); py++ {
-				for px := max(0, (x-1)/2); px <= min(w-1, x/2); px++ {
-					least = min(least, levels[py*w+px])
-				}
-			}
-			changes[least] += int64(1 - 2*((x+y)&1)) // a side has one odd coordinate
-		}
-	}
-	return ecc.FromDense(changes)
-}
-
 // curve compares a kept curve with what it should be.
 func curve(want ecc.VCEC, c Checkpoint) *verify.Diff {
 	for i := range max(len(want), len(c.VCEC)) {
@@ -152,7 +128,7 @@ func definition(p *Pipeline, out Answer, _ ask) (*verify.Diff, error) {
 			if err != nil {
 				return nil, err
 			}
-			if d := curve(enumerate(f), out.Checkpoints[k]); d != nil {
+			if d := curve(ecc.Enumerate(f), out.Checkpoints[k]); d != nil {
 				return d, nil
 			}
 			k++

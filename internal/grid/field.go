@@ -154,3 +154,24 @@ func countAbove[T Element](values []T, top float32) (count, first int64) {
 	}
 	return count, first
 }
+
+// Floats are the image's values, row-major, which float32 holds exactly whatever their type.
+func (f *Field) Floats() []float32 {
+	switch f.Type() {
+	case Uint8:
+		return floats(Values[uint8](f.Data()))
+	case Int16:
+		return floats(Values[int16](f.Data()))
+	case Uint16:
+		return floats(Values[uint16](f.Data()))
+	}
+	return Values[float32](f.Data())
+}
+
+func floats[T uint8 | int16 | uint16](list []T) []float32 {
+	out := make([]float32, len(list))
+	for i, v := range list {
+		out[i] = float32(v)
+	}
+	return out
+}

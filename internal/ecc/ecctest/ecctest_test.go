@@ -15,7 +15,7 @@ import (
 // levels from the first to the last of every case.
 func TestDefinitions(t *testing.T) {
 	for _, c := range Cases(t) {
-		want := BruteForce(c.Field)
+		want := ecc.Enumerate(c.Field)
 		step := 1 + c.Field.Ladder().Len()/64
 		for level := int64(0); level < c.Field.Ladder().Len(); level += step {
 			chi, err := ecc.Characteristic(c.Field, level)
@@ -54,14 +54,14 @@ func TestLawsHold(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return BruteForce(f), nil
+		return ecc.Enumerate(f), nil
 	}
 	for _, law := range ecc.Laws() {
 		t.Run(law.Name, func(t *testing.T) {
 			tried := 0
 			rapid.Check(t, func(t *rapid.T) {
 				f := small(t)
-				d, err := law.Check(f, BruteForce(f), ask)
+				d, err := law.Check(f, ecc.Enumerate(f), ask)
 				if d != nil {
 					t.Fatalf("%v\n%s", d, d.Context)
 				}
@@ -80,15 +80,15 @@ func TestLawsHold(t *testing.T) {
 // belongs to an image whose first voxel is another.
 func TestLawsNotice(t *testing.T) {
 	f := Cases(t)[slices.IndexFunc(Cases(t), func(c Case) bool { return c.Name == "noise/shape=16x15x14/type=float32/levels=3/seed=10" })].Field
-	right := BruteForce(f)
+	right := ecc.Enumerate(f)
 	// An implementation that is wrong in a way that depends on where things are.
 	wrong := func(s grid.Source) (ecc.VCEC, error) {
 		g, err := grid.Load(s)
 		if err != nil {
 			return nil, err
 		}
-		v := BruteForce(g)
-		if levels(g)[0] == levels(f)[0] {
+		v := ecc.Enumerate(g)
+		if g.Floats()[0] == f.Floats()[0] {
 			v[0].Change++
 			v[len(v)-1].Change--
 		}
@@ -142,7 +142,7 @@ func TestRangeOfOneVoxelsChange(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := BruteForce(f)
+			v := ecc.Enumerate(f)
 			change := v.At(1) - v.At(0)
 			lo, hi = min(lo, change), max(hi, change)
 		}

@@ -1,3 +1,7 @@
+// Package ecctest is the conformance suite of the Euler characteristic curve:
+// an implementation calls Run from its test, in one line, and Fuzz from its
+// fuzz target. It holds them to the enumeration of all cells (ecc.Enumerate), which
+// shares nothing with any implementation.
 package ecctest
 
 import (
@@ -133,7 +137,7 @@ func ways() []way {
 	}
 }
 
-// Run holds an implementation against the brute-force enumeration, the closed
+// Run holds an implementation against the enumeration of all cells, the closed
 // forms and the laws on every case, in memory and streamed, with one thread and
 // several; checks that poison is seen, that answers repeat, and that the input
 // is left alone.
@@ -143,7 +147,7 @@ func Run(t *testing.T, impl implementation) {
 			if RaceDetector && c.Field.Ladder().Len() > 5000 {
 				t.Skip("under the race detector this many levels take the reference minutes, and race no more than few do")
 			}
-			want := BruteForce(c.Field)
+			want := ecc.Enumerate(c.Field)
 			if known, ok := ecc.Known(c.Name, c.Field); ok && !slices.Equal(known, want) {
 				t.Fatalf("closed form %v, enumeration of all cells %v", known, want)
 			}
@@ -168,7 +172,7 @@ func Run(t *testing.T, impl implementation) {
 func Failures(t testing.TB, impl implementation) []string {
 	var failing []string
 	for _, c := range Cases(t) {
-		want := BruteForce(c.Field)
+		want := ecc.Enumerate(c.Field)
 		for _, w := range ways() {
 			if errors.As(conforms(impl, c, w, want), new(wrong)) {
 				failing = append(failing, c.Name+", "+w.name)
@@ -299,7 +303,7 @@ func Fuzz(f *testing.F, impl implementation) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := BruteForce(field)
+		want := ecc.Enumerate(field)
 		c := Case{"drawn by the fuzzer", field}
 		for _, w := range []way{{"in memory", 1 + int(threads%5), bench.E2E}, {"streamed", 1 + int(threads%3), bench.File}} {
 			if err := conforms(impl, c, w, want); err != nil {
