@@ -57,7 +57,7 @@ func (o OnDevice) Setup(in grid.Source, c bench.Conditions) (bench.Job[uint64], 
 // bind is the job of an image on a device, whose kernel hands the sum over, between two
 // events where it is timed, or else leaves it for Bring.
 func bind(d device.Device, in grid.Source, handsOver, timed bool) (*deviceJob, error) {
-	j := &deviceJob{d: d, words: padded(in) / 8, watch: resident.NewWatch(d)}
+	j := &deviceJob{d: d, words: padded(in) / 8, Watch: resident.NewWatch(d)}
 	if err := j.setup(in, handsOver, timed); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
@@ -77,7 +77,7 @@ type deviceJob struct {
 	over       *resident.Handover // in place of sum and result, or nil
 	prepared   []any              // the parameters of the kernel
 	shape      device.Launch
-	watch      *resident.Watch
+	*resident.Watch
 }
 
 func (j *deviceJob) setup(in grid.Source, handsOver, timed bool) (err error) {
@@ -172,16 +172,6 @@ func (j *deviceJob) Cool() error {
 
 func (j *deviceJob) Elapsed() (time.Duration, error) { return j.over.Elapsed() }
 
-func (j *deviceJob) Device() string { return resident.Describe(j.d) }
-
-func (j *deviceJob) UUIDs() []string { return []string{j.d.Info().UUID} }
-
-func (j *deviceJob) DeviceMemory() int64 { return j.d.Held() }
-
-func (j *deviceJob) Flags() []string { return j.watch.Flags() }
-
-func (j *deviceJob) Sensors() []string { return []string{j.watch.Sensors()} }
-
 // value is where the sum is on the host.
 func (j *deviceJob) value() []byte {
 	if j.over != nil {
@@ -201,7 +191,7 @@ func (j *deviceJob) Poison() {
 func (j *deviceJob) Out() (uint64, error) { return binary.LittleEndian.Uint64(j.value()), nil }
 
 func (j *deviceJob) Close() error {
-	errs := []error{j.watch.Close()}
+	errs := []error{j.Watch.Close()}
 	if j.stream != nil {
 		errs = append(errs, j.stream.Wait())
 	}

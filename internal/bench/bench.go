@@ -162,6 +162,9 @@ type DeviceJob interface {
 	// what was measured since the last call: that the device was slowed down, its
 	// clock moved, or others used it.
 	Flagged
+	// Sensors is what the devices' sensors showed when flags were last asked for, a
+	// line for each device.
+	Sensors() []string
 	// Cool leaves nothing of the input in the device's caches.
 	Cool() error
 	// Elapsed is what the device's own events say the last Do took: its launches
@@ -169,13 +172,6 @@ type DeviceJob interface {
 	// several devices it is from before the first launch to after the last, by the
 	// clock of one of them.
 	Elapsed() (time.Duration, error)
-}
-
-// A Sensed is a Job whose devices have sensors.
-type Sensed interface {
-	// Sensors is what they showed when flags were last asked for, a line for each
-	// device.
-	Sensors() []string
 }
 
 // A Launcher is a Job that counts the kernels that it has launched.

@@ -28,8 +28,8 @@ type Counter struct {
 	over       *Handover     // in place of both, where the kernel hands over
 	prepared   func() error  // the launch of a kernel that hands over, with its parameters
 	start, end device.Event  // nil unless they are asked for, or kept by over
-	watch      *Watch
-	launches   int64
+	*Watch
+	launches int64
 	slowdown
 }
 
@@ -60,7 +60,7 @@ type Kernel struct {
 // Open loads a kernel and prepares its tables. What has been made is freed when
 // something fails.
 func Open(d device.Device, k Kernel) (c *Counter, err error) {
-	c = &Counter{On: d, watch: NewWatch(d)}
+	c = &Counter{On: d, Watch: NewWatch(d)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.Close())
@@ -331,24 +331,9 @@ func (c *Counter) Elapsed() (time.Duration, error) {
 	return c.end.Since(c.start)
 }
 
-// Device describes the device in one line.
-func (c *Counter) Device() string { return Describe(c.On) }
-
-// UUIDs are those of the device.
-func (c *Counter) UUIDs() []string { return []string{c.On.Info().UUID} }
-
-// DeviceMemory is the most bytes that buffers took on the device.
-func (c *Counter) DeviceMemory() int64 { return c.On.Held() }
-
-// Flags are what the device's sensors say.
-func (c *Counter) Flags() []string { return c.watch.Flags() }
-
-// Sensors is what the device's sensors showed at the last Flags.
-func (c *Counter) Sensors() []string { return []string{c.watch.Sensors()} }
-
 // Close frees all that Open made.
 func (c *Counter) Close() error {
-	errs := []error{c.watch.Close()}
+	errs := []error{c.Watch.Close()}
 	if c.Stream != nil {
 		errs = append(errs, c.Stream.Wait())
 	}

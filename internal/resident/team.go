@@ -181,8 +181,8 @@ func (t *Team) Elapsed() (time.Duration, error) { return t.end.Since(t.start) }
 func (t *Team) Device() string {
 	var kinds []string
 	count := map[string]int{}
-	for _, m := range t.leads() {
-		kind := Describe(m.On())
+	for _, w := range t.watches {
+		kind := w.Device()
 		if count[kind]++; count[kind] == 1 {
 			kinds = append(kinds, kind)
 		}
@@ -196,16 +196,16 @@ func (t *Team) Device() string {
 // UUIDs are those of the devices.
 func (t *Team) UUIDs() []string {
 	var list []string
-	for _, m := range t.leads() {
-		list = append(list, m.On().Info().UUID)
+	for _, w := range t.watches {
+		list = append(list, w.UUIDs()...)
 	}
 	return list
 }
 
 // DeviceMemory is the most bytes that buffers took on the devices.
 func (t *Team) DeviceMemory() (bytes int64) {
-	for _, m := range t.leads() {
-		bytes += m.On().Held()
+	for _, w := range t.watches {
+		bytes += w.DeviceMemory()
 	}
 	return bytes
 }
@@ -225,7 +225,7 @@ func (t *Team) Flags() []string {
 func (t *Team) Sensors() []string {
 	var list []string
 	for _, w := range t.watches {
-		list = append(list, w.Sensors())
+		list = append(list, w.Sensors()...)
 	}
 	return list
 }

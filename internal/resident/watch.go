@@ -17,15 +17,26 @@ func Describe(d device.Device) string {
 // drift is the change of a clock, as a share of it, from which it is flagged.
 const drift = 0.03
 
-// A Watch reads a device's sensors from time to time.
+// A Watch says of a device what every job on it does (bench.DeviceJob), and reads its
+// sensors from time to time.
 type Watch struct {
+	on      device.Device
 	sensors device.Sensors
 	clock   int64 // MHz at the last look, 0 before the first
 	last    device.Readings
 }
 
 // NewWatch watches a device. Where it has no sensors nothing is flagged.
-func NewWatch(d device.Device) *Watch { return &Watch{sensors: d.Sensors()} }
+func NewWatch(d device.Device) *Watch { return &Watch{on: d, sensors: d.Sensors()} }
+
+// Device describes the device in one line.
+func (w *Watch) Device() string { return Describe(w.on) }
+
+// UUIDs are those of the device.
+func (w *Watch) UUIDs() []string { return []string{w.on.Info().UUID} }
+
+// DeviceMemory is the most bytes that buffers took on the device.
+func (w *Watch) DeviceMemory() int64 { return w.on.Held() }
 
 // Flags are what slows the device now, whether its clock moved since the last
 // look, and whether others use it.
@@ -49,7 +60,7 @@ func (w *Watch) Flags() []string {
 }
 
 // Sensors is what the last look saw, in one line; what has no sensor is n/a.
-func (w *Watch) Sensors() string { return w.last.String() }
+func (w *Watch) Sensors() []string { return []string{w.last.String()} }
 
 // Close lets go of the sensors.
 func (w *Watch) Close() error { return w.sensors.Close() }

@@ -25,7 +25,7 @@ func TestWatch(t *testing.T) {
 		if flags := strings.Join(w.Flags(), " "); flags != want.flag {
 			t.Errorf("look %d: flags %q, want %q", i, flags, want.flag)
 		}
-		if seen := w.Sensors(); !strings.HasPrefix(seen, want.seen) {
+		if seen := w.Sensors()[0]; !strings.HasPrefix(seen, want.seen) {
 			t.Errorf("look %d: %q, want %q", i, seen, want.seen)
 		}
 	}

@@ -310,17 +310,13 @@ func (r *trial[In, Out]) count() error {
 
 // look notes what the first job and its device say of themselves.
 func (r *trial[In, Out]) look() {
+	if flagged, ok := r.jobs[0].(bench.Flagged); ok {
+		for _, f := range flagged.Flags() {
+			r.flag(f)
+		}
+	}
 	if on, ok := r.jobs[0].(bench.DeviceJob); ok {
 		r.record.Device, r.record.UUIDs, r.record.DeviceMemory = on.Device(), on.UUIDs(), on.DeviceMemory()
-	}
-	flagged, ok := r.jobs[0].(bench.Flagged)
-	if !ok {
-		return
-	}
-	for _, f := range flagged.Flags() {
-		r.flag(f)
-	}
-	if on, ok := r.jobs[0].(bench.Sensed); ok {
 		r.record.Sensors = append(r.record.Sensors, on.Sensors()...)
 	}
 }

@@ -169,6 +169,7 @@ func (distant) Elapsed() (time.Duration, error) { return 0, nil }
 func (distant) Device() string                  { return "x" }
 func (distant) UUIDs() []string                 { return nil }
 func (distant) DeviceMemory() int64             { return 0 }
+func (distant) Sensors() []string               { return nil }
 func (distant) Flags() []string                 { return nil }
 
 // What is faster than its ceiling is implausible: by both medians in memory, by the
@@ -224,6 +225,7 @@ func (launch) Close() error                      { return nil }
 func (launch) Device() string                    { return "a card" }
 func (launch) UUIDs() []string                   { return []string{"GPU-0"} }
 func (launch) DeviceMemory() int64               { return 96 }
+func (launch) Sensors() []string                 { return []string{"clock 1 MHz"} }
 func (launch) Flags() []string                   { return nil }
 func (launch) Cool() error                       { return nil }
 func (l launch) Elapsed() (time.Duration, error) { return l.elapsed, nil }
@@ -241,7 +243,7 @@ func TestEventsAgainstTheWall(t *testing.T) {
 		return r.record, err
 	}
 	l := launch{took: 2 * time.Millisecond, elapsed: time.Millisecond}
-	if c, err := measure(l, bench.Kernel); err != nil || c.DeviceMemory != 96 || c.Seconds.Median != 0.001 || c.Wall < 0.002 || c.Wall > 0.1 {
+	if c, err := measure(l, bench.Kernel); err != nil || c.DeviceMemory != 96 || len(c.Sensors) != 2 || c.Seconds.Median != 0.001 || c.Wall < 0.002 || c.Wall > 0.1 {
 		t.Errorf("by events: %v, %+v, wall %v", err, c.Seconds, c.Wall)
 	}
 	if c, _ := measure(l, bench.Kernel); !slices.ContainsFunc(c.Flags, func(f string) bool { return strings.HasPrefix(f, "host +1") }) {
