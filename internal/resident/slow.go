@@ -4,10 +4,10 @@ package resident
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"eccbench/internal/device"
+	"eccbench/internal/stats"
 )
 
 // A slowdown is planted for tests of the gate: after each launch the device
@@ -117,7 +117,7 @@ func (c *Counter) look(s device.Stream, args []any) (err error) {
 	launch := func() error { return s.Launch(c.function, c.shape, args...) }
 	write := func() error { return d.write(s, d.bytes) }
 	for turn := 0; turn < slowTurns && d.bytes > 0; turn++ {
-		var alone, with []time.Duration
+		var alone, with []float64 // nanoseconds
 		for began := time.Now(); len(alone) < slowPairs && time.Since(began) < slowLong; {
 			if err := empty(); err != nil {
 				return err
@@ -130,17 +130,11 @@ func (c *Counter) look(s device.Stream, args []any) (err error) {
 			if err != nil {
 				return err
 			}
-			alone, with = append(alone, quick), append(with, slowed)
+			alone, with = append(alone, float64(quick)), append(with, float64(slowed))
 		}
-		d.adapt(middle(alone), middle(with))
+		d.adapt(time.Duration(stats.Median(alone)), time.Duration(stats.Median(with)))
 	}
 	return nil
-}
-
-// middle is the median, of an even number the greater of two.
-func middle(times []time.Duration) time.Duration {
-	slices.Sort(times)
-	return times[len(times)/2]
 }
 
 func (d slowdown) close() error {

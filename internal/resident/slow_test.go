@@ -39,7 +39,7 @@ func TestSlowdownIsAShare(t *testing.T) {
 		if c.share == 0 {
 			want = added(slowWrites[0])
 		}
-		if took := added(d.bytes); d.bytes%4 != 0 || math.Abs((took-want).Seconds()) > 0.02*want.Seconds() {
+		if took := added(d.bytes); d.bytes%4 != 0 || math.Abs((took-want).Seconds()) > 0.01*want.Seconds() {
 			t.Errorf("launches of %v: %d bytes, which take %v, want %v", c.alone, d.bytes, took, want)
 		}
 	}
