@@ -236,8 +236,8 @@ func TestDiskShares(t *testing.T) {
 		{Impl: "a", Share: 0.1, Measured: 1, Mark: "~"}, {Impl: "c"},
 	})
 	want := []string{
-		"a: 2 of 3 rows that read a disk do so at 90 % of its rate or more; they are at 50.0 to 120 %, the middle one at 95.0 %",
-		"b: 0 of 1 rows that read a disk do so at 90 % of its rate or more; they are at 20.0 %, the middle one at 20.0 %",
+		"a: 2 of 3 rows that read a disk do so at 90 % of its rate or more; they are at 50.0 to 120 %, their median at 95.0 %",
+		"b: 0 of 1 rows that read a disk do so at 90 % of its rate or more; they are at 20.0 %, their median at 20.0 %",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

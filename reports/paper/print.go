@@ -9,6 +9,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
+	"eccbench/internal/stats"
 )
 
 // Print prints a table: what it is of, the hardware of both sides, and for each
@@ -181,8 +182,8 @@ func section(t Table, lines []Line, said map[string]bool) report.QuoteSection {
 const diskBound = 0.9
 
 // diskShares says of each implementation how its rows stand to the rate of the disk that
-// they read. A disk is not as fast every time, so the one in the middle says more than
-// the least and the greatest.
+// they read. A disk is not as fast every time, so the median says more than the least
+// and the greatest.
 func diskShares(lines []Line) []string {
 	var impls, said []string
 	shares := map[string][]float64{}
@@ -203,9 +204,8 @@ func diskShares(lines []Line) []string {
 				reach++
 			}
 		}
-		slices.Sort(shares[impl])
-		said = append(said, fmt.Sprintf("%s: %d of %d rows that read a disk do so at %.0f %% of its rate or more; they are at %s %%, the middle one at %s %%",
-			impl, reach, all.n, 100*diskBound, all, quantity.Significant(shares[impl][all.n/2], 3)))
+		said = append(said, fmt.Sprintf("%s: %d of %d rows that read a disk do so at %.0f %% of its rate or more; they are at %s %%, their median at %s %%",
+			impl, reach, all.n, 100*diskBound, all, quantity.Significant(stats.Median(shares[impl]), 3)))
 	}
 	return said
 }
