@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/race"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/digests.txt")
@@ -30,7 +31,7 @@ func TestDigests(t *testing.T) {
 			continue
 		}
 		want, what, _ := strings.Cut(line, " ")
-		if large := strings.Contains(what, "x4096x4096"); large && (underRace || testing.Short()) {
+		if large := strings.Contains(what, "x4096x4096"); large && (race.Enabled || testing.Short()) {
 			fmt.Fprintln(&text, line)
 			continue
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"eccbench/internal/race"
 )
 
 // A kinematic is the expected Euler characteristic of the sublevel sets of a
@@ -121,7 +123,7 @@ func TestGRFKinematicFormula(t *testing.T) {
 		{"12x12x12", 4, 1500, []string{"sigma", "length", "sides"}},
 	} {
 		samples := c.samples
-		if underRace || testing.Short() {
+		if race.Enabled || testing.Short() {
 			samples /= 8
 		}
 		name := fmt.Sprintf("grf/shape=%s/smooth=%v", c.shape, c.smooth)

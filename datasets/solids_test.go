@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/race"
 )
 
 // topology is what a solid is known to be: its Euler characteristic, how many
@@ -89,7 +90,7 @@ func parities(w, h, d int64, f func(s grid.Shape)) {
 }
 
 func largest(n int64) int64 {
-	if underRace || testing.Short() {
+	if race.Enabled || testing.Short() {
 		return n/2 + 1
 	}
 	return n

@@ -15,6 +15,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
+	"eccbench/internal/race"
 	"eccbench/internal/resident"
 )
 
@@ -70,7 +71,7 @@ func defective(kind string) {
 }
 
 func TestScripts(t *testing.T) {
-	if raceDetector {
+	if race.Enabled {
 		t.Skip("the race detector slows the workers of the scripts to minutes; what runs beside each other is under it in the packages' own tests")
 	}
 	testscript.Run(t, testscript.Params{

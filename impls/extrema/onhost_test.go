@@ -22,6 +22,7 @@ import (
 	"eccbench/internal/ecc"
 	"eccbench/internal/ecc/ecctest"
 	"eccbench/internal/grid"
+	"eccbench/internal/race"
 	"eccbench/internal/resident"
 	"eccbench/internal/verify"
 	"eccbench/kernels/faults"
@@ -31,7 +32,7 @@ import (
 // (kernels/onhost/launch.cc), with a fault or fault none.
 func compileOnHost(t *testing.T, source string, typ grid.Type, fault string) (program string) {
 	t.Helper()
-	if ecctest.RaceDetector {
+	if race.Enabled {
 		t.Skip("the kernels run in programs of their own, which the race detector does not see")
 	}
 	skip := t.Skipf

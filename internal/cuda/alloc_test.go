@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"eccbench/internal/device"
+	"eccbench/internal/race"
 )
 
 // What is called again and again allocates nothing, by itself and within Do: what an
@@ -60,6 +61,9 @@ func allocates(t *testing.T, dev device.Device, s device.Stream, call func() err
 		within = measure()
 		return s.Wait()
 	}))
+	if race.Enabled {
+		return // the binding takes its arguments' memory from a sync.Pool: the calls are watched, not counted
+	}
 	if apart != 0 || within != 0 {
 		t.Errorf("%v allocations of a call by itself, %v of one within Do, want none", apart, within)
 	}

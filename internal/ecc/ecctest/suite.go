@@ -15,6 +15,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
+	"eccbench/internal/race"
 	"eccbench/internal/verify"
 	"eccbench/kernels/faults"
 )
@@ -144,7 +145,7 @@ func ways() []way {
 func Run(t *testing.T, impl implementation) {
 	for _, c := range Cases(t) {
 		t.Run(c.Name, func(t *testing.T) {
-			if RaceDetector && c.Field.Ladder().Len() > 5000 {
+			if race.Enabled && c.Field.Ladder().Len() > 5000 {
 				t.Skip("under the race detector this many levels take the reference minutes, and race no more than few do")
 			}
 			want := ecc.Enumerate(c.Field)
