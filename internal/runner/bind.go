@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 
 	"eccbench/internal/bench"
@@ -88,7 +89,17 @@ func (b *bound[In, Out]) share(input string, f *os.File) error {
 		return err
 	}
 	defer closeInput(in)
-	return b.w.Inputs.Share(in, f)
+	if err := enlarge(f, b.w.Inputs.Size(in)); err != nil {
+		return err
+	}
+	if err := b.w.Inputs.Share(in, f); err != nil {
+		return err
+	}
+	end, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	return f.Truncate(end) // Size may have been a little more
 }
 
 func (b *bound[In, Out]) find(impl string) (bench.Implementation[In, Out], error) {

@@ -5,6 +5,7 @@ package runner
 import (
 	"fmt"
 	"os"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,13 +21,17 @@ func mapFile(f *os.File, toPin bool) ([]byte, error) {
 	if toPin {
 		protection |= unix.PROT_WRITE
 	}
-	mapped, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), protection, unix.MAP_SHARED)
+	return mapBytes(f, info.Size(), protection)
+}
+
+func mapBytes(f *os.File, size int64, protection int) ([]byte, error) {
+	mapped, err := unix.MmapPtr(int(f.Fd()), 0, place(size), uintptr(size), protection, unix.MAP_SHARED)
 	if err != nil {
-		return nil, fmt.Errorf("mapping %d bytes: %w", info.Size(), err)
+		return nil, fmt.Errorf("mapping %d bytes: %w", size, err)
 	}
-	return mapped, nil
+	return unsafe.Slice((*byte)(mapped), size), nil
 }
 
 func unmap(mapped []byte) {
-	unix.Munmap(mapped) // the process ends: there is nobody to tell
+	unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(mapped)), uintptr(len(mapped))) // nothing of the file is lost with it
 }

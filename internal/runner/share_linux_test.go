@@ -1,0 +1,102 @@
+package runner
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// What workers share is of huge pages where the kernel gives any, and they map it so.
+func TestSharedMemoryIsOfHugePages(t *testing.T) {
+	const size = 3*hugePage + 4096
+	for what, have := range map[string]func(*os.File) error{
+		"enlarged": func(f *os.File) error { return enlarge(f, size) },
+		"plain":    func(f *os.File) error { return f.Truncate(size) },
+	} {
+		f, err := newFile(what)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if err := have(f); err != nil {
+			t.Fatal(err)
+		}
+		mapped, err := mapFile(f, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unmap(mapped)
+		if len(mapped) != size {
+			t.Errorf("%s: %d bytes mapped, want %d", what, len(mapped), size)
+		}
+		if at := uintptr(unsafe.Pointer(&mapped[0])); at%hugePage != 0 {
+			t.Errorf("%s: mapped at %#x, want a multiple of %#x", what, at, hugePage)
+		}
+		var sum byte
+		for _, b := range mapped {
+			sum |= b
+		}
+		if sum != 0 {
+			t.Errorf("%s: new memory is not zero", what)
+		}
+		want := 0
+		if what == "enlarged" {
+			if err := collapsible(); err != nil {
+				t.Skipf("the kernel gives no huge pages: %v", err)
+			}
+			want = 3 * hugePage
+		}
+		if got := hugeBytes(t, mapped); got != want {
+			t.Errorf("%s: %d bytes are mapped as huge pages, want %d", what, got, want)
+		}
+	}
+}
+
+// collapsible tries on a single huge page whether the kernel gives any.
+func collapsible() error {
+	f, err := newFile("one huge page")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Truncate(hugePage); err != nil {
+		return err
+	}
+	room, err := unix.Mmap(-1, 0, 2*hugePage, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return err
+	}
+	defer unix.Munmap(room)
+	at := unsafe.Pointer(&room[-uintptr(unsafe.Pointer(&room[0]))%hugePage])
+	if _, err := unix.MmapPtr(int(f.Fd()), 0, at, hugePage, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED); err != nil {
+		return err
+	}
+	page := unsafe.Slice((*byte)(at), hugePage)
+	page[0] = 1
+	return unix.Madvise(page, unix.MADV_COLLAPSE)
+}
+
+// hugeBytes is how much of a mapping has entries of huge pages.
+func hugeBytes(t *testing.T, mapped []byte) int {
+	f, err := os.Open("/proc/self/smaps")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer f.Close()
+	begin := fmt.Sprintf("%x-", uintptr(unsafe.Pointer(&mapped[0])))
+	lines := bufio.NewScanner(f)
+	for found := false; lines.Scan(); {
+		found = found || strings.HasPrefix(lines.Text(), begin)
+		var kib int
+		if n, _ := fmt.Sscanf(lines.Text(), "ShmemPmdMapped: %d kB", &kib); found && n == 1 {
+			return kib << 10
+		}
+	}
+	t.Skip("/proc/self/smaps does not tell huge pages")
+	return 0
+}
