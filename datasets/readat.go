@@ -9,7 +9,7 @@ import (
 // pieces, a few at the same time: one reader alone leaves a fast disk idle between
 // its requests, and the kernel reads ahead best of small ones.
 func readAt(file io.ReaderAt, dst []byte, at int64) error {
-	const piece, readers = 1 << 20, 4
+	const piece, readers = 128 << 10, 8
 	n := (int64(len(dst)) + piece - 1) / piece
 	var mu sync.Mutex
 	var failed error
