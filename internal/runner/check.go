@@ -3,6 +3,7 @@ package runner
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -12,9 +13,11 @@ import (
 
 // check verifies every answer that the calls gave. The rotating inputs come
 // first, each until an independent witness has confirmed it; the first input
-// then gets what is left of the budget for every witness there is.
+// then gets what is left of the budget for every witness there is. Nothing is timed
+// here: the witnesses have all cores, however few the implementation had.
 func (r *trial[In, Out]) check(witness []Out) error {
 	start := time.Now()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(r.t.Cores))
 	defer func() { r.record.Checked = time.Since(start).Seconds() }()
 	others, err := r.witnesses(witness)
 	if err != nil {
@@ -53,7 +56,7 @@ func (r *trial[In, Out]) repeats(i int) []verify.Evidence {
 }
 
 // witnesses are the other answers to each input: of an implementation that answered
-// before, or of the reference, which answers as many at once as there are threads.
+// before, or of the reference, which answers as many at once as there are cores.
 func (r *trial[In, Out]) witnesses(before []Out) ([][]verify.Witness[Out], error) {
 	all := make([][]verify.Witness[Out], len(r.inputs))
 	if len(before) > 0 {
@@ -63,7 +66,7 @@ func (r *trial[In, Out]) witnesses(before []Out) ([][]verify.Witness[Out], error
 		return all, nil
 	}
 	errs := make([]error, len(r.inputs))
-	free := make(chan struct{}, max(1, r.t.Conditions.Threads))
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
 	for i := range r.inputs {
 		free <- struct{}{}

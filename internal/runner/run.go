@@ -270,7 +270,7 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 		Workload: c.bench.Name(), Impl: c.about.Name, Inputs: g.variants, Shared: g.shared != nil,
 		Conditions: bench.Conditions{Scope: g.scope, Threads: g.threads(), Time: g.Time / time.Duration(len(g.variants)), Memory: g.Memory, Device: g.Device, Devices: g.Devices, ISA: g.isa(c.about)},
 		Hot:        g.Hot,
-		Sampling:   g.Sampling, Budget: g.Budget,
+		Sampling:   g.Sampling, Budget: g.Budget, Cores: runtime.GOMAXPROCS(0),
 	}
 	p := process{task: t, files: files{answers: answers, inputs: g.shared}, limit: max(g.Time, 2*g.Budget) + grace}
 	if g.Time == 0 {

@@ -22,6 +22,7 @@ type Task struct {
 	// Sampling says how long to time; nil answers once and only verifies.
 	Sampling *Sampling     `json:"sampling"`
 	Budget   time.Duration `json:"budget"` // for verification, all inputs together
+	Cores    int           `json:"cores"`  // for verification; an implementation has Conditions.Threads
 }
 
 // Sampling says when to stop timing: at the target once there are MinSamples,

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -92,6 +93,9 @@ type sorting struct {
 }
 
 func (s *sorting) Do(*bench.Trace) error {
+	if n := runtime.GOMAXPROCS(0); os.Getenv(toyCores) != "" && n != 1 {
+		return fmt.Errorf("sorting on %d cores, want 1", n)
+	}
 	copy(s.out, s.in)
 	slices.Sort(s.out)
 	if s.fault == "lose" && len(s.out) > 5 {
@@ -135,6 +139,9 @@ func toy() []Bench {
 }
 
 func ascending(in, out []uint32, _ verify.Ask[[]uint32, []uint32]) (*verify.Diff, error) {
+	if want, got := os.Getenv(toyCores), fmt.Sprint(runtime.GOMAXPROCS(0)); want != "" && got != want {
+		return &verify.Diff{Where: "cores of the check", Want: want, Got: got}, nil
+	}
 	var a, b uint64
 	for _, v := range in {
 		a += uint64(v)
@@ -148,7 +155,10 @@ func ascending(in, out []uint32, _ verify.Ask[[]uint32, []uint32]) (*verify.Diff
 	return nil, nil
 }
 
-const toyWorker = "ECCBENCH_TEST_TOY_WORKER"
+const (
+	toyWorker = "ECCBENCH_TEST_TOY_WORKER"
+	toyCores  = "ECCBENCH_TEST_TOY_CORES" // how many its checks want; its calls want 1
+)
 
 func TestMain(m *testing.M) {
 	if os.Getenv(toyWorker) != "" {
@@ -218,6 +228,24 @@ func TestAnotherWorkload(t *testing.T) {
 		if c.Impl == "shy" && c.Reason != "1000 numbers are too many" {
 			t.Errorf("reason %q", c.Reason)
 		}
+	}
+}
+
+// What is timed has as many cores as it may use, what checks it all of them.
+func TestChecksHaveAllCores(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
+	t.Setenv(toyCores, "3")
+	var c collector
+	if err := Run(context.Background(), toyPlan(t, "plain"), &c); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range c.cells {
+		if r.Status != verify.Verified && r.Status != verify.Noisy {
+			t.Errorf("%s: %s: %s", r.Impl, r.Status, r.Reason)
+		}
+	}
+	if len(c.cells) != 1 {
+		t.Errorf("%d cells, want 1", len(c.cells))
 	}
 }
 
