@@ -111,6 +111,7 @@ type layout struct {
 	chunk   int64 // slices that a core takes at a time
 	slab    int64 // slices that it reads at a time; 0 when the image is in memory
 	strip   int64 // rows that it marches through at a time
+	strips  int64 // that cores take each by itself: all of an image in memory, else one
 	tables  int   // of changes, for each core; 0 for one table of all cores
 }
 
@@ -139,29 +140,20 @@ func (i Implementation) layout(in grid.Source, threads int) layout {
 	}
 	l.stride = row / l.size
 
+	f, resident := in.(*grid.Field)
 	slices := s.Slices()
-	l.threads = int(max(1, min(int64(threads), slices)))
-	l.chunk = slices
-	if l.threads > 1 {
-		// Four chunks a core even out their speeds; a chunk costs one or two
-		// slices more than it has, so it must not be too short.
-		share := (slices + int64(l.threads) - 1) / int64(l.threads)
-		l.chunk = max((share+3)/4, min(32, share))
-	}
-	rows, planes := l.h, int64(3)
+	l.strips = 1
 	if l.flat {
-		rows, planes = l.chunk, 1
+		l.share(slices, threads)
+		i.cut(&l, l.chunk, 1, row)
+	} else {
+		strips := i.cut(&l, l.h, 3, row)
+		if resident {
+			l.strips = strips
+		}
+		l.share(slices, threads)
 	}
-	l.strip = i.rows
-	if l.strip == 0 {
-		l.strip = max(8, stripBytes/(planes*row))
-	}
-	l.strip = max(1, min(l.strip, rows))
-	l.strip = max(1, min(l.strip, flushAfter/l.w))
-	strips := (rows + l.strip - 1) / l.strip
-	l.strip = (rows + strips - 1) / strips
-
-	if f, ok := in.(*grid.Field); ok {
+	if resident {
 		l.resident = f.Data()
 	} else {
 		l.slab = max(2, min(l.chunk+2, slabBytes/grid.SliceBytes(in)))
@@ -177,6 +169,35 @@ func (i Implementation) layout(in grid.Source, threads int) layout {
 		}
 	}
 	return l
+}
+
+// share sets the cores that count, and the slices that one takes at a time: of each
+// strip of an image in memory by themselves.
+func (l *layout) share(slices int64, threads int) {
+	l.threads = int(max(1, min(int64(threads), slices*l.strips)))
+	l.chunk = slices
+	if l.threads > 1 {
+		// Four turns a core even out their speeds, and four times as many where strips
+		// give them. A chunk costs one or two slices more than it has, so it must not be
+		// too short.
+		share := (slices*l.strips + int64(l.threads) - 1) / int64(l.threads)
+		turns := min(16, 4*l.strips)
+		l.chunk = min(slices, max((share+turns-1)/turns, min(32, share)))
+	}
+}
+
+// cut sets how many of some rows make a strip, of so many planes that a core's cache
+// holds, and returns how many strips they make.
+func (i Implementation) cut(l *layout, rows, planes, rowBytes int64) (strips int64) {
+	l.strip = i.rows
+	if l.strip == 0 {
+		l.strip = max(8, stripBytes/(planes*rowBytes))
+	}
+	l.strip = max(1, min(l.strip, rows))
+	l.strip = max(1, min(l.strip, flushAfter/l.w))
+	strips = (rows + l.strip - 1) / l.strip
+	l.strip = (rows + strips - 1) / strips
+	return (rows + l.strip - 1) / l.strip
 }
 
 // table is the number of entries of a table: one for each level and one for what

@@ -82,21 +82,27 @@ func (j *hostJob[L, C]) Do(trace *bench.Trace) error {
 	errs := make([]error, len(j.cores))
 	var wg sync.WaitGroup
 	slices := j.in.Shape().Slices()
+	turns := (slices + j.chunk - 1) / j.chunk * j.strips
 	for i, c := range j.cores {
 		wg.Go(func() {
 			clear(c.sink.tables)
 			clear(c.sums)
 			c.voxels = 0
 			for errs[i] == nil {
-				lo := (next.Add(1) - 1) * j.chunk
-				if lo >= slices {
+				turn := next.Add(1) - 1
+				if turn >= turns {
 					break
 				}
+				lo := turn / j.strips * j.chunk
+				hi := min(lo+j.chunk, slices)
 				c.lo, c.hi = 0, 0
-				if j.flat {
-					errs[i] = j.countRows(c, lo, min(lo+j.chunk, slices), trace)
-				} else {
-					errs[i] = j.countPlanes(c, lo, min(lo+j.chunk, slices), trace)
+				switch {
+				case j.flat:
+					errs[i] = j.countRows(c, lo, hi, trace)
+				case j.slab > 0:
+					errs[i] = j.countPlanes(c, lo, hi, trace)
+				default:
+					j.countStrip(c, turn%j.strips*j.strip, lo, hi, trace)
 				}
 			}
 			c.sink.flush(c.sums)
@@ -116,21 +122,30 @@ func (j *hostJob[L, C]) Do(trace *bench.Trace) error {
 	return nil
 }
 
-// countPlanes counts the voxels of planes lo ≤ z < hi. A step is a plane and the
-// next one; the first is that of the plane before lo, which hands changes up.
-// The steps of a slab are done strip after strip, so that what goes from plane
-// to plane stays in the cache.
+// countStrip counts the voxels of planes lo ≤ z < hi, rows y ≤ y' < y + strip, of an
+// image in memory.
+func (j *hostJob[L, C]) countStrip(c *core[L, C], y, lo, hi int64, trace *bench.Trace) {
+	from := j.first(lo)
+	slab := j.resident[max(from, 0)*j.slice()*j.element:]
+	j.march(c, slab, y, min(y+j.strip, j.h), from, hi, lo, trace)
+}
+
+// first is the first step for planes from lo on. A step is a plane and the next one;
+// the first is that of the plane before lo, which hands changes up.
+func (j *hostJob[L, C]) first(lo int64) int64 {
+	if j.fault == LostHalo && lo > 0 {
+		return lo
+	}
+	return lo - 1
+}
+
+// countPlanes counts the voxels of planes lo ≤ z < hi of a streamed source. The steps
+// of a slab are done strip after strip, so that what goes from plane to plane stays in
+// the cache.
 func (j *hostJob[L, C]) countPlanes(c *core[L, C], lo, hi int64, trace *bench.Trace) error {
 	clear(c.owed)
-	first := lo - 1
-	if j.fault == LostHalo && lo > 0 {
-		first = lo
-	}
-	steps := hi - first
-	if j.slab > 0 {
-		steps = j.slab - 1
-	}
-	for from := first; from < hi; from += steps {
+	steps := j.slab - 1
+	for from := j.first(lo); from < hi; from += steps {
 		to := min(from+steps, hi)
 		slab, err := j.read(c, max(from, 0), min(to+1, j.n), trace)
 		if err != nil {
