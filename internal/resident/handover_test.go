@@ -1,3 +1,7 @@
+//go:build !slow5 && !slow20
+
+// A planted slowdown allocates while it adapts itself.
+
 package resident
 
 import (

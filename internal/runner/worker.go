@@ -114,8 +114,8 @@ func (b *bound[In, Out]) attach(t Task, shared []*os.File, toPin bool) ([]In, fu
 	return inputs, detach, nil
 }
 
-// witnesses reads the answers that someone else gave to each input.
-func (b *bound[In, Out]) witnesses(t Task, from []*os.File) ([]Out, error) {
+// readWitnesses reads the answers that someone else gave to each input.
+func (b *bound[In, Out]) readWitnesses(t Task, from []*os.File) ([]Out, error) {
 	var outs []Out
 	for i, f := range from {
 		data, err := readAll(f)
@@ -158,7 +158,7 @@ func (b *bound[In, Out]) work(ctx context.Context, t Task, f files, phase func(s
 		return bench.CellRecord{}, err
 	}
 	defer detach()
-	witness, err := b.witnesses(t, f.witness)
+	witness, err := b.readWitnesses(t, f.witness)
 	if err != nil {
 		return bench.CellRecord{}, err
 	}
