@@ -42,9 +42,10 @@ type Inputs[In any] interface {
 	Smaller(name string) []string
 	// Cost is what one answer about the named input has to look at.
 	Cost(name string, in In) Cost
-	// Size is the number of bytes Share writes, header included.
+	// Size is the number of bytes Share writes, header included, or a little more.
 	Size(In) int64
-	// Share writes the whole input to a file for Attach to map; Attach makes
+	// Share writes the whole input to a file for Attach to map, from its start on,
+	// and leaves the file where the input ends: it may have been longer. Attach makes
 	// the input of those bytes, which stay valid and unmodified while it is
 	// used.
 	Share(In, *os.File) error
