@@ -73,7 +73,7 @@ record batches 60 wang2022 --table 3 --row '128²*,128³×1,128³×10,128³×100
 record sizes 80 saxena2025 --max-bytes 64MiB --impl "$gpu" --max-time 300ms --check-time 500ms
 record streamed-4096 140 wang2022 --table 1 --row '4096³' --impl "$gpu" --max-time 1s --check-time 22s --time-limit 3m
 record smoothing-10000 60 wang2022 --table 2 --row '*×10000' --impl smooth-gpu --max-time 300ms --check-time 60s --time-limit 2m
-record files-1024 70 wang2022 --table 1 --row '1024³' --rotate 1 --max-time 1s --check-time 2s
+record files-1024 120 wang2022 --table 1 --row '1024³' --rotate 1 --max-time 9s --check-time 2s
 record sizes-large 100 saxena2025 --impl "$gpu" --max-time 300ms --check-time 1s
 record streamed-2048 240 wang2022 --table 1 --row '2048³' --impl "$gpu" --max-time 1s --check-time 4s --time-limit 3m
 record batches-large 90 wang2022 --table 3 --row '128³×1000' --impl "$gpu" --max-time 300ms --check-time 2s --time-limit 2m
