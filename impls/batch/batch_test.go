@@ -1,11 +1,14 @@
 package batch
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"eccbench/datasets"
 	"eccbench/impls/cpu"
@@ -217,6 +220,76 @@ func TestNames(t *testing.T) {
 		"batch/count=300/of=noise/shape=8x8/levels=4/type=uint8/seed=1/path=/nowhere"} {
 		if _, err := (Inputs{}).Open(bad); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+// third fails on the third image that any of its jobs counts.
+type third struct {
+	implementation
+	counted *atomic.Int64
+}
+
+type thirdJob struct {
+	bench.Job[ecc.VCEC]
+	counted *atomic.Int64
+}
+
+func (f third) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC], error) {
+	j, err := f.implementation.Setup(in, c)
+	return thirdJob{j, f.counted}, err
+}
+
+func (j thirdJob) Do(trace *bench.Trace) error {
+	if j.counted.Add(1) == 3 {
+		time.Sleep(10 * time.Millisecond) // until all that may be read ahead is there
+		return errors.New("the third image")
+	}
+	return j.Job.Do(trace)
+}
+
+// What cannot be read or counted ends the call with its error, however many images are
+// being read; the next call is whole.
+func TestBatchEndsAtAnError(t *testing.T) {
+	dir := t.TempDir()
+	image := "noise/shape=70x60/levels=256/type=uint8/seed=5"
+	names, err := datasets.Variants(image+"/path="+dir, 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range names {
+		if _, err := datasets.Store(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := open(t, "batch/count=60/of="+image+"/path="+dir)
+	for threads := 1; threads <= 4; threads++ {
+		c := bench.Conditions{Scope: bench.File, Threads: threads}
+		j, err := Implementation{third{cpu.Implementation{}, new(atomic.Int64)}}.Setup(b, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Do(nil); err == nil || err.Error() != "the third image" {
+			t.Errorf("%d threads: %v, want the error of the third image", threads, err)
+		}
+		if err := j.Do(nil); err != nil {
+			t.Errorf("%d threads: %v after an error", threads, err)
+		}
+		lost := b.images[20].file
+		if err := os.Rename(lost, lost+"~"); err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Do(nil); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), lost) {
+			t.Errorf("%d threads: %v, want one that names %s", threads, err, lost)
+		}
+		if err := os.Rename(lost+"~", lost); err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Do(nil); err != nil {
+			t.Errorf("%d threads: %v with all files there", threads, err)
+		}
+		if err := j.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

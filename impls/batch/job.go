@@ -12,10 +12,13 @@ import (
 	"eccbench/internal/grid"
 )
 
-// onDevice is how many images are read, copied and counted at the same time where
-// the counting is a device's: one is counted while another is copied and the rest
-// are read.
-const onDevice = 4
+const (
+	// onDevice is how many images are copied and counted at the same time where the
+	// counting is a device's: one is counted while others are copied.
+	onDevice = 4
+	// aheadBytes is what images that are read ahead may take.
+	aheadBytes = 256 << 20
+)
 
 // Implementation answers each image by an implementation of the curve.
 type Implementation struct {
@@ -79,7 +82,7 @@ func (i Implementation) CanDo(b *Batch, c bench.Conditions) error {
 	}
 	inner, lanes := i.inner(b, c)
 	inner.Time = c.Time * time.Duration(lanes) / time.Duration(b.Len())
-	if err := i.Of.CanDo(newSlot(b.like), inner); err != nil {
+	if err := i.Of.CanDo(&slot{like: b.like}, inner); err != nil {
 		return fmt.Errorf("one of %d images: %w", b.Len(), err)
 	}
 	return nil
@@ -92,8 +95,14 @@ func (i Implementation) Setup(b *Batch, c bench.Conditions) (bench.Job[[]ecc.VCE
 	}
 	inner, lanes := i.inner(b, c)
 	j := &job{batch: b, out: make([]ecc.VCEC, b.Len())}
+	if _, ok := b.whole.At(0); !ok {
+		j.readers = ahead(b, c)
+		for range lanes + j.readers {
+			j.buffers = append(j.buffers, grid.NewBuffer(grid.TotalBytes(b.like)))
+		}
+	}
 	for range lanes {
-		s := newSlot(b.like)
+		s := &slot{like: b.like}
 		one, err := i.Of.Setup(s, inner)
 		if err != nil {
 			return nil, errors.Join(err, j.Close())
@@ -112,14 +121,22 @@ type onADevice struct {
 	bench.DeviceJob
 }
 
+// ahead is how many images are read at the same time: as many as the ceiling reads,
+// as far as memory goes.
+func ahead(b *Batch, c bench.Conditions) int {
+	most, size := int64(aheadBytes), grid.TotalBytes(b.like)
+	if c.Memory > 0 {
+		most = min(most, c.Memory/4)
+	}
+	return int(max(1, min(int64(atOnce(c)), int64(b.Len()), most/size)))
+}
+
 // A slot is the Source of the image that is in work: its bytes are replaced
 // between answers.
 type slot struct {
 	like grid.Source
 	data []byte
 }
-
-func newSlot(like grid.Source) *slot { return &slot{like, grid.NewBuffer(grid.TotalBytes(like))} }
 
 func (s *slot) Shape() grid.Shape   { return s.like.Shape() }
 func (s *slot) Type() grid.Type     { return s.like.Type() }
@@ -142,26 +159,59 @@ type lane struct {
 }
 
 type job struct {
-	batch *Batch
-	lanes []lane
-	out   []ecc.VCEC
+	batch   *Batch
+	lanes   []lane
+	readers int
+	buffers [][]byte // of images that are read, one for each reader and each lane
+	out     []ecc.VCEC
 }
 
 func (j *job) Do(trace *bench.Trace) error {
-	var next atomic.Int64
-	errs := make([]error, len(j.lanes))
+	if j.readers == 0 {
+		return spread(j.batch.Len(), len(j.lanes), func(k, i int) error {
+			f, _ := j.batch.whole.At(int64(i))
+			return j.count(j.lanes[k], i, f.Data(), trace)
+		})
+	}
+	// An image that was read, in a buffer that goes back when it has been counted.
+	type image struct {
+		i    int
+		data []byte
+	}
+	free, read := make(chan []byte, len(j.buffers)), make(chan image, len(j.buffers))
+	for _, b := range j.buffers {
+		free <- b
+	}
 	var failed atomic.Bool
+	errs := make([]error, len(j.lanes)+1)
 	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer close(read)
+		errs[0] = spread(j.batch.Len(), j.readers, func(_, i int) error {
+			data := <-free
+			if failed.Load() { // the rest is for nothing
+				free <- data
+				return nil
+			}
+			end := trace.Span("file")
+			if err := j.batch.read(int64(i), data); err != nil {
+				return err
+			}
+			end()
+			read <- image{i, data}
+			return nil
+		})
+	})
 	for k, l := range j.lanes {
 		wg.Go(func() {
-			for !failed.Load() {
-				i := next.Add(1) - 1
-				if i >= int64(j.batch.Len()) {
-					return
+			for m := range read {
+				if errs[k+1] == nil {
+					errs[k+1] = j.count(l, m.i, m.data, trace)
 				}
-				if errs[k] = j.one(l, i, trace); errs[k] != nil {
+				if errs[k+1] != nil {
 					failed.Store(true)
 				}
+				free <- m.data
 			}
 		})
 	}
@@ -169,17 +219,9 @@ func (j *job) Do(trace *bench.Trace) error {
 	return errors.Join(errs...)
 }
 
-// one reads and counts image i.
-func (j *job) one(l lane, i int64, trace *bench.Trace) error {
-	if f, ok := j.batch.whole.At(i); ok {
-		l.slot.data = f.Data()
-	} else {
-		end := trace.Span("file")
-		if err := j.batch.read(i, l.slot.data); err != nil {
-			return err
-		}
-		end()
-	}
+// count counts image i, which is there.
+func (j *job) count(l lane, i int, data []byte, trace *bench.Trace) error {
+	l.slot.data = data
 	if err := l.job.Do(trace); err != nil {
 		return err
 	}

@@ -42,8 +42,7 @@ func ReadingWorkload() bench.Workload[*Batch, uint64] {
 	}
 }
 
-// Reader reads the files of a batch, twice as many at a time as it has cores: most
-// of them wait for the disk.
+// Reader reads the files of a batch, several at a time.
 type Reader struct{}
 
 // About describes the method.
@@ -58,10 +57,14 @@ func (Reader) About() bench.About {
 // CanDo accepts every batch.
 func (Reader) CanDo(*Batch, bench.Conditions) error { return nil }
 
+// atOnce is how many files are read at the same time: twice as many as there are
+// cores, since most of them wait for the disk.
+func atOnce(c bench.Conditions) int { return 2 * max(1, c.Threads) }
+
 // Setup allocates an image for each file that is read at the same time.
 func (Reader) Setup(b *Batch, c bench.Conditions) (bench.Job[uint64], error) {
 	j := &readJob{batch: b}
-	for range min(2*max(1, c.Threads), b.Len()) {
+	for range min(atOnce(c), b.Len()) {
 		j.buffers = append(j.buffers, grid.NewBuffer(grid.TotalBytes(b.like)))
 	}
 	return j, nil
