@@ -52,16 +52,12 @@ func open(t *testing.T, name string) *Batch {
 	return b
 }
 
-func check(b *Batch, out []ecc.VCEC) verify.Verdict {
-	w := Workload(nil)
-	return verify.Judge([]string{"b"}, w.Policy.Check(verify.Question[*Batch, []ecc.VCEC]{Name: "b", In: b, Out: out, Budget: 1 << 40, Thorough: true}))
-}
-
-// Every image of a batch gets the curve that it has alone, made or from files.
-func TestBatch(t *testing.T) {
-	dir := t.TempDir()
-	image := "noise/shape=70x60/levels=256/type=float32/seed=5"
-	names, err := datasets.Variants(image+"/path="+dir, 9)
+// store writes an image and others like it to files, and returns the name of the image
+// in its file.
+func store(t *testing.T, image string, count int) string {
+	t.Helper()
+	image += "/path=" + t.TempDir()
+	names, err := datasets.Variants(image, count)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +66,19 @@ func TestBatch(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	made, read := open(t, "batch/count=9/of="+image), open(t, "batch/count=9/of="+image+"/path="+dir)
+	return image
+}
+
+func check(b *Batch, out []ecc.VCEC) verify.Verdict {
+	w := Workload(nil)
+	return verify.Judge([]string{"b"}, w.Policy.Check(verify.Question[*Batch, []ecc.VCEC]{Name: "b", In: b, Out: out, Budget: 1 << 40, Thorough: true}))
+}
+
+// Every image of a batch gets the curve that it has alone, made or from files.
+func TestBatch(t *testing.T) {
+	image := "noise/shape=70x60/levels=256/type=float32/seed=5"
+	files := store(t, image, 9)
+	made, read := open(t, "batch/count=9/of="+image), open(t, "batch/count=9/of="+files)
 	if _, err := read.Cool(); err != nil {
 		t.Error(err)
 	}
@@ -251,18 +259,7 @@ func (j thirdJob) Do(trace *bench.Trace) error {
 // What cannot be read or counted ends the call with its error, however many images are
 // being read; the next call is whole.
 func TestBatchEndsAtAnError(t *testing.T) {
-	dir := t.TempDir()
-	image := "noise/shape=70x60/levels=256/type=uint8/seed=5"
-	names, err := datasets.Variants(image+"/path="+dir, 60)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range names {
-		if _, err := datasets.Store(n); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b := open(t, "batch/count=60/of="+image+"/path="+dir)
+	b := open(t, "batch/count=60/of="+store(t, "noise/shape=70x60/levels=256/type=uint8/seed=5", 60))
 	for threads := 1; threads <= 4; threads++ {
 		c := bench.Conditions{Scope: bench.File, Threads: threads}
 		j, err := Implementation{third{cpu.Implementation{}, new(atomic.Int64)}}.Setup(b, c)

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"eccbench/datasets"
 	"eccbench/internal/bench"
 	"eccbench/internal/verify"
 )
@@ -13,19 +12,10 @@ import (
 // The reader's sum is confirmed image by image, from files and made, and one that
 // misses a word, a file or all of them is not.
 func TestReader(t *testing.T) {
-	dir := t.TempDir()
 	image := "noise/shape=33x31/levels=256/type=uint8/seed=5"
-	names, err := datasets.Variants(image+"/path="+dir, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range names {
-		if _, err := datasets.Store(n); err != nil {
-			t.Fatal(err)
-		}
-	}
+	files := store(t, image, 9)
 	w := ReadingWorkload()
-	for _, name := range []string{"batch/count=9/of=" + image, "batch/count=9/of=" + image + "/path=" + dir} {
+	for _, name := range []string{"batch/count=9/of=" + image, "batch/count=9/of=" + files} {
 		b := open(t, name)
 		status := func(out uint64) verify.Status {
 			return verify.Judge([]string{"b"}, w.Policy.Check(verify.Question[*Batch, uint64]{Name: "b", In: b, Out: out, Budget: 1 << 40})).Status
@@ -48,7 +38,7 @@ func TestReader(t *testing.T) {
 			}
 		}
 	}
-	b := open(t, "batch/count=9/of="+image+"/path="+dir)
+	b := open(t, "batch/count=9/of="+files)
 	if err := os.Truncate(b.images[7].file, 100); err != nil {
 		t.Fatal(err)
 	}
