@@ -196,8 +196,8 @@ func (i Implementation) cut(l *layout, rows, planes, rowBytes int64) (strips int
 	l.strip = max(1, min(l.strip, rows))
 	l.strip = max(1, min(l.strip, flushAfter/l.w))
 	strips = (rows + l.strip - 1) / l.strip
-	l.strip = (rows + strips - 1) / strips
-	return (rows + l.strip - 1) / l.strip
+	l.strip = (rows + strips - 1) / strips // as many strips, but even
+	return strips
 }
 
 // table is the number of entries of a table: one for each level and one for what
