@@ -42,11 +42,10 @@ func enlarge(f *os.File, size int64) error {
 	defer unmap(mapped)
 	const part = 16 * hugePage
 	var next atomic.Int64
-	var refused atomic.Bool
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
-			for !refused.Load() {
+			for {
 				lo := (next.Add(1) - 1) * part
 				hi := min(lo+part, size/hugePage*hugePage)
 				if lo >= hi {
@@ -57,7 +56,7 @@ func enlarge(f *os.File, size int64) error {
 				}
 				// By Linux 6.1 and later, where memory is not too scattered.
 				if unix.Madvise(mapped[lo:hi], unix.MADV_COLLAPSE) != nil {
-					refused.Store(true)
+					return
 				}
 			}
 		})
