@@ -120,8 +120,9 @@ func (f *Feed) at(k int64, from device.Memory, first int64) Piece {
 }
 
 // Each calls send with the pieces in order, on the device's thread, to add their copies
-// to the stream, and does not wait for the last of them. The part "read into pinned
-// memory" of the trace is summed over the goroutines. When it fails nothing is under way.
+// to the stream, and does not wait for the last of them, which must be there before it
+// is called again. The part "read into pinned memory" of the trace is summed over the
+// goroutines. When it fails nothing is under way.
 func (f *Feed) Each(s device.Stream, trace *bench.Trace, send func(Piece) error) error {
 	return f.each(s, trace, false, send)
 }
@@ -140,8 +141,17 @@ func (f *Feed) Fill(s device.Stream, trace *bench.Trace, send func(Piece) error)
 
 // Upload fills a buffer from a place on.
 func (f *Feed) Upload(s device.Stream, to device.Buffer, at int64, trace *bench.Trace) error {
+	return f.Fill(s, trace, f.copied(s, to, at))
+}
+
+// Add is Upload as Each does it: without waiting.
+func (f *Feed) Add(s device.Stream, to device.Buffer, at int64) error {
+	return f.Each(s, nil, f.copied(s, to, at))
+}
+
+func (f *Feed) copied(s device.Stream, to device.Buffer, at int64) func(Piece) error {
 	size := grid.SliceBytes(f.in)
-	return f.Fill(s, trace, func(p Piece) error { return s.Copy(to, at+p.Lo*size, p.From, p.Off, p.Bytes) })
+	return func(p Piece) error { return s.Copy(to, at+p.Lo*size, p.From, p.Off, p.Bytes) }
 }
 
 func (f *Feed) each(s device.Stream, trace *bench.Trace, timed bool, send func(Piece) error) (err error) {
@@ -161,7 +171,11 @@ func (f *Feed) each(s device.Stream, trace *bench.Trace, timed bool, send func(P
 			return nil
 		})
 	}
-	run := flow{Feed: f, s: s, trace: trace, timed: timed, stop: make(chan struct{})}
+	run := flow{Feed: f, s: s, trace: trace, timed: timed}
+	if f.Pieces() == 1 { // nothing goes on beside it
+		return run.alone(send)
+	}
+	run.stop = make(chan struct{})
 	for range f.stages {
 		run.filled, run.added = append(run.filled, make(chan error, 1)), append(run.added, make(chan struct{}, 1))
 	}
@@ -191,22 +205,56 @@ type flow struct {
 	stop   chan struct{}   // nothing more is sent
 }
 
+// alone is the only piece.
+func (w *flow) alone(send func(Piece) error) error {
+	st := w.stages[0]
+	if err := w.read(st, 0); err != nil {
+		return err
+	}
+	if err := w.add(st, 0, send); err != nil || !w.timed {
+		return err
+	}
+	return w.arrived(st)
+}
+
+// read puts piece k into a stage.
+func (w *flow) read(st *stage, k int64) error {
+	defer w.trace.Span("read into pinned memory")()
+	p := w.at(k, st.piece, k*w.slices)
+	return w.in.ReadSlab(st.piece.Data()[:p.Bytes], p.Lo, p.Hi)
+}
+
+// add has the piece in a stage sent.
+func (w *flow) add(st *stage, k int64, send func(Piece) error) error {
+	return w.d.Do(func() error {
+		if w.timed {
+			if err := w.s.Record(st.began); err != nil {
+				return err
+			}
+		}
+		if err := send(w.at(k, st.piece, k*w.slices)); err != nil {
+			return err
+		}
+		return w.s.Record(st.sent)
+	})
+}
+
 // fill fills stage i with its pieces, each after the last one has been sent.
 func (w *flow) fill(i int) error {
-	st := w.stages[i]
-	for k := int64(i); k < w.Pieces(); k += int64(len(w.stages)) {
+	st, step := w.stages[i], int64(len(w.stages))
+	for k := int64(i); k < w.Pieces(); k += step {
 		select {
 		case <-w.stop:
 			return nil
 		default:
 		}
-		end := w.trace.Span("read into pinned memory")
-		p := w.at(k, st.piece, k*w.slices)
-		err := w.in.ReadSlab(st.piece.Data()[:p.Bytes], p.Lo, p.Hi)
-		end()
+		err := w.read(st, k)
 		w.filled[i] <- err
 		if err != nil {
 			return nil // send returns it
+		}
+		if k+step >= w.Pieces() && !w.timed {
+			return nil // nothing waits for the stage
 		}
 		select {
 		case <-w.added[i]:
@@ -238,19 +286,7 @@ func (w *flow) send(send func(Piece) error) error {
 		if err := <-w.filled[i]; err != nil {
 			return err
 		}
-		st := w.stages[i]
-		err := w.d.Do(func() error {
-			if w.timed {
-				if err := w.s.Record(st.began); err != nil {
-					return err
-				}
-			}
-			if err := send(w.at(k, st.piece, k*w.slices)); err != nil {
-				return err
-			}
-			return w.s.Record(st.sent)
-		})
-		if err != nil {
+		if err := w.add(w.stages[i], k, send); err != nil {
 			return err
 		}
 		w.added[i] <- struct{}{}
