@@ -230,7 +230,7 @@ func (o OnDevice) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC]
 // wanted.
 func (o OnDevice) bind(d device.Device, in grid.Source, s grid.Shape, c bench.Conditions, handsOver bool) (*deviceJob, error) {
 	j := &deviceJob{
-		placed: placed{d: d, in: in, upload: c.Scope == bench.E2E || c.Scope == bench.File, threads: c.Threads, timed: c.Scope == bench.Kernel},
+		placed: place(d, in, c),
 		shape:  s, small: s.Voxels() <= smallVoxels && !o.large, handsOver: handsOver && in.Ladder().Len() <= mostHandedOver,
 	}
 	if err := j.setup(o.PTX); err != nil {

@@ -24,9 +24,9 @@ func (BatchOnDevice) About() bench.About {
 	return bench.About{
 		Name:   "extrema-gpu-batch",
 		Where:  "gpu",
-		Method: "with --batch: all resident images in one launch, each counted as by extrema-gpu",
+		Method: "with --batch: all images resident and counted in one launch, each as by extrema-gpu; files are read while others are uploaded",
 		Source: "doc/extrema.md",
-		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
+		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
 	}
 }
 
@@ -116,7 +116,7 @@ func (o BatchOnDevice) Setup(in grid.Batch, c bench.Conditions) (bench.Job[[]ecc
 	if err != nil {
 		return nil, err
 	}
-	j := &batchJob{placed{d: d, in: in, upload: c.Scope == bench.E2E, threads: c.Threads, timed: c.Scope == bench.Kernel}, in}
+	j := &batchJob{place(d, in, c), in}
 	if err := j.setup(o.PTX); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
@@ -161,7 +161,7 @@ func (j *batchJob) setup(ptx func(string) ([]byte, error)) (err error) {
 			return err
 		}
 	}
-	return j.place("images")
+	return j.allocate("images")
 }
 
 func (j *batchJob) Do(trace *bench.Trace) error {

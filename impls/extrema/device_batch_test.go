@@ -157,6 +157,9 @@ var batches = []struct {
 	{"noise/shape=96x80x600/levels=1024/type=float32/seed=21", 1},
 }
 
+// A streamed source is one that is in memory, and does not say so.
+type streamed struct{ grid.Source }
+
 // Every image of a batch has the curve that it has alone.
 func TestBatchOnDevice(t *testing.T) { tryBatches(t, ecctest.Device(t), 1000) }
 
@@ -168,7 +171,11 @@ func tryBatches(t *testing.T, open resident.Opener, most int) {
 		t.Run(b.name, func(t *testing.T) {
 			in, images := stacked(t, b.name, min(b.n, most))
 			want := alone(t, images)
-			for _, scope := range []bench.Scope{bench.Kernel, bench.E2E} {
+			for _, scope := range []bench.Scope{bench.Kernel, bench.E2E, bench.File} {
+				in := in
+				if scope == bench.File {
+					in.Source = &streamed{in.Source}
+				}
 				got, err := together(extrema.BatchOnDevice{Open: open}, in, scope)
 				if err != nil {
 					t.Fatal(err)
@@ -195,22 +202,60 @@ func TestBatchWithStraysOnStandIn(t *testing.T) { tryStrays(t, standIns(t, 1)) }
 
 func tryStrays(t *testing.T, open resident.Opener) {
 	_, images := stacked(t, "noise/shape=36x20x6/levels=64/type=float32/seed=3", 9)
-	data := slices.Clone(images[7].Data())
-	values := grid.Values[float32](data)
-	values[1234] += (images[7].Ladder().Value(1) - images[7].Ladder().Value(0)) / 3
-	values[1234] = min(values[1234], images[7].Ladder().Value(62))
-	values[99] = (images[7].Ladder().Value(3) + images[7].Ladder().Value(4)) / 2
-	f, err := grid.NewField(images[7].Shape(), images[7].Type(), data, images[7].Ladder())
-	if err != nil {
-		t.Fatal(err)
-	}
-	images[7] = f
+	images[7] = withStrays(t, images[7])
 	got, err := together(extrema.BatchOnDevice{Open: open}, join(t, images), bench.Device)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if w := wrong(alone(t, images), got); w != "" {
 		t.Error(w)
+	}
+}
+
+// withStrays is an image of 64 levels with two values between them.
+func withStrays(t *testing.T, f *grid.Field) *grid.Field {
+	t.Helper()
+	data := slices.Clone(f.Data())
+	values, ladder := grid.Values[float32](data), f.Ladder()
+	values[1234] += (ladder.Value(1) - ladder.Value(0)) / 3
+	values[1234] = min(values[1234], ladder.Value(62))
+	values[99] = (ladder.Value(3) + ladder.Value(4)) / 2
+	f, err := grid.NewField(f.Shape(), f.Type(), data, ladder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// A call counts its own image, and takes the kernels that it asks for, whatever the one
+// before it was.
+func TestStraysComeAndGo(t *testing.T) { tryStraysInTurn(t, ecctest.Device(t)) }
+
+func TestStraysComeAndGoOnStandIn(t *testing.T) { tryStraysInTurn(t, standIns(t, 1)) }
+
+func tryStraysInTurn(t *testing.T, open resident.Opener) {
+	_, images := stacked(t, "noise/shape=36x20x6/levels=64/type=float32/seed=3", 4)
+	images[1], images[2] = withStrays(t, images[1]), withStrays(t, images[2])
+	want := alone(t, images)
+	in := &streamed{images[0]}
+	j, err := extrema.OnDevice{Open: open}.Setup(in, bench.Conditions{Scope: bench.File, Threads: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	for _, i := range []int{0, 1, 2, 3, 1, 0, 0, 2} {
+		in.Source = images[i]
+		j.Poison()
+		if err := j.Do(nil); err != nil {
+			t.Fatal(err)
+		}
+		got, err := j.Out()
+		if err != nil || !slices.Equal(got, want[i]) {
+			t.Errorf("image %d: another curve, %v", i, err)
+		}
+		if flags := j.(bench.DeviceJob).Flags(); slices.Contains(flags, "kernel=single") != (i == 1 || i == 2) {
+			t.Errorf("image %d: flags %q", i, flags)
+		}
 	}
 }
 

@@ -58,7 +58,7 @@ func (j *deviceJob) setup(ptx func(string) ([]byte, error)) (err error) {
 			return err
 		}
 	}
-	return j.place("image")
+	return j.allocate("image")
 }
 
 func (j *deviceJob) Do(trace *bench.Trace) error {

@@ -25,14 +25,20 @@ type placed struct {
 	memory         device.Buffer // between two guards
 	at             uint64        // where the image is that is counted
 	strays         device.Buffer
+	strayed        device.Pinned // strays on the host
 	scaling        scaling
 	levels, single *march // either may be nil
 	last           *march // that of the last Do
 }
 
-// place allocates the memory once the kernels are there, and copies the image unless
+// place is what an image gets on a device under some conditions; allocate makes it.
+func place(d device.Device, in grid.Source, c bench.Conditions) placed {
+	return placed{d: d, in: in, upload: c.Scope == bench.E2E || c.Scope == bench.File, threads: c.Threads, timed: c.Scope == bench.Kernel}
+}
+
+// allocate allocates the memory once the kernels are there, and copies the image unless
 // each Do does it.
-func (p *placed) place(what string) (err error) {
+func (p *placed) allocate(what string) (err error) {
 	edge, size := guard(p.in), grid.TotalBytes(p.in)
 	if p.memory, err = p.d.Alloc(what, 2*edge+size); err != nil {
 		return err
@@ -41,9 +47,12 @@ func (p *placed) place(what string) (err error) {
 	if p.strays, err = p.d.Alloc("strays", 8); err != nil {
 		return err
 	}
+	if p.strayed, err = p.d.AllocPinned("strays on the host", p.strays.Bytes()); err != nil {
+		return err
+	}
 	// The second begins with the word that the image ends in, which comes later.
-	s, outside, end := p.last.Stream, around(p.in), (edge+size)&^3
-	if err = errors.Join(s.Fill32(p.memory, 0, edge/4, outside), s.Fill32(p.memory, end, (2*edge+size-end)/4, outside)); err != nil {
+	s, outside, end := p.stream(), around(p.in), (edge+size)&^3
+	if err = errors.Join(s.Fill32(p.memory, 0, edge/4, outside), s.Fill32(p.memory, end, (2*edge+size-end)/4, outside), s.Fill(p.strays, 0, p.strays.Bytes(), 0)); err != nil {
 		return err
 	}
 	if p.upload {
@@ -65,14 +74,18 @@ func around(in grid.Source) uint32 {
 	return lo<<16 | lo
 }
 
-// put copies the image to the device, and takes the kernels that compare levels
-// where every value of it stands on the ladder.
+// put copies the image to the device, or adds the copy to the stream of the kernels that
+// count it, and takes those that compare levels where every value of it stands on the
+// ladder.
 func (p *placed) put(trace *bench.Trace) error {
 	var err error
-	if p.upload {
-		err = p.feed.Upload(p.last.Stream, p.memory, guard(p.in), trace)
-	} else {
-		err = resident.Stage(p.d, p.last.Stream, p.memory, guard(p.in), p.in)
+	switch s := p.stream(); {
+	case !p.upload:
+		err = resident.Stage(p.d, s, p.memory, guard(p.in), p.in)
+	case trace != nil:
+		err = p.feed.Upload(s, p.memory, guard(p.in), trace)
+	default: // nobody asks how long it takes by itself
+		err = p.feed.Add(s, p.memory, guard(p.in))
 	}
 	if err != nil {
 		return err
@@ -88,17 +101,33 @@ func (p *placed) put(trace *bench.Trace) error {
 	return err
 }
 
+// stream is what the image is copied by: that of the kernels that look at it first.
+func (p *placed) stream() device.Stream {
+	if p.single != nil {
+		return p.single.Stream
+	}
+	return p.levels.Stream
+}
+
 // strays is the kernel that counts the values that do not stand on a ladder.
 func strays(t grid.Type) string { return fmt.Sprintf("ecc_extrema_strays_%v", t) }
 
-// straying counts the values that do not stand on their ladder.
-func (p *placed) straying() (int64, error) {
-	var n [8]byte
+// straying counts the values that do not stand on their ladder, when the image is there.
+func (p *placed) straying() (n int64, err error) {
 	s := p.single.Stream
-	err := errors.Join(s.Fill(p.strays, 0, 8, 0),
-		p.single.Run(strays(p.in.Type()), p.strays, p.at, p.in.Shape().Voxels()),
-		s.Download(n[:], p.strays, 0))
-	return int64(binary.LittleEndian.Uint64(n[:])), err
+	err = p.d.Do(func() error {
+		if err := p.single.Run(strays(p.in.Type()), p.strays, p.at, p.in.Shape().Voxels()); err != nil {
+			return err
+		}
+		return s.Copy(p.strayed, 0, p.strays, 0, p.strays.Bytes())
+	})
+	if err = errors.Join(err, s.Wait()); err != nil {
+		return 0, err
+	}
+	if n = int64(binary.LittleEndian.Uint64(p.strayed.Data())); n != 0 {
+		err = s.Fill(p.strays, 0, p.strays.Bytes(), 0) // as it was, for the next image
+	}
+	return n, err
 }
 
 func (p *placed) marches() []*march {
@@ -136,7 +165,7 @@ func (p *placed) Flags() []string {
 }
 
 func (p *placed) Close() error {
-	errs := []error{resident.CloseAll(p.memory, p.strays)}
+	errs := []error{resident.CloseAll(p.memory, p.strays, p.strayed)}
 	if p.feed != nil {
 		errs = append(errs, p.feed.Close())
 	}
