@@ -229,7 +229,9 @@ func TestWaitingStopsNobody(t *testing.T) {
 	dev := startClosed(t)
 	s := must(dev.NewStream("main"))(t)
 	defer s.Close()
+	b := newBuffer(t, dev, "words", 4)
 	f.set("slow_us", 500_000)
+	check(t, s.Fill(b, 0, 4, 0))
 	var waited atomic.Bool
 	done := make(chan error)
 	go func() {
