@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -68,10 +69,10 @@ func (numbers) Attach(b []byte) ([]uint32, error) {
 }
 
 // sorter sorts; a fault makes it lie in one way.
-type sorter struct{ name, fault string }
+type sorter struct{ name, fault, where string }
 
 func (s sorter) About() bench.About {
-	return bench.About{Name: s.name, Where: "cpu", Scopes: []bench.Scope{bench.E2E, bench.File}}
+	return bench.About{Name: s.name, Where: cmp.Or(s.where, "cpu"), Scopes: []bench.Scope{bench.E2E, bench.File}}
 }
 
 func (s sorter) CanDo(in []uint32, _ bench.Conditions) error {
@@ -121,7 +122,7 @@ func (s *sorting) Close() error           { return nil }
 func toy() []Bench {
 	return []Bench{Bind(bench.Workload[[]uint32, []uint32]{
 		Name: "sort", Inputs: numbers{}, Reference: "plain",
-		Impls: []bench.Implementation[[]uint32, []uint32]{sorter{"loser", "lose"}, sorter{"shy", "refuse"}, sorter{"other", "waste"}, sorter{"plain", ""}},
+		Impls: []bench.Implementation[[]uint32, []uint32]{sorter{name: "loser", fault: "lose"}, sorter{name: "shy", fault: "refuse"}, sorter{name: "other", fault: "waste"}, sorter{name: "plain"}},
 		Policy: verify.Policy[[]uint32, []uint32]{
 			Agree: func(_, want, got []uint32) *verify.Diff {
 				for i := range max(len(want), len(got)) {
@@ -246,6 +247,37 @@ func TestChecksHaveAllCores(t *testing.T) {
 	}
 	if len(c.cells) != 1 {
 		t.Errorf("%d cells, want 1", len(c.cells))
+	}
+}
+
+// A ceiling is that of where a plan's implementations compute, and of a disk the host's
+// as well, which reads it for all of them.
+func TestCeilings(t *testing.T) {
+	of := func(name string, list ...bench.Implementation[[]uint32, []uint32]) Bench {
+		return Bind(bench.Workload[[]uint32, []uint32]{Name: name, Inputs: numbers{}, Impls: list})
+	}
+	p := Plan{
+		Benches:  []Bench{of("sort", sorter{name: "sort"}, sorter{name: "sort-gpu", where: "gpu"}), of("read", sorter{name: "read"}, sorter{name: "read-gpu", where: "gpu"})},
+		Workload: "sort", Ceiling: "read", Inputs: []string{"numbers/n=10/seed=1"},
+	}
+	for _, c := range []struct {
+		impl  string
+		scope bench.Scope
+		want  []string
+	}{
+		{"sort", bench.E2E, []string{"read", "sort"}},
+		{"sort-gpu", bench.E2E, []string{"read-gpu", "sort-gpu"}},
+		{"sort-gpu", bench.File, []string{"read", "read-gpu", "sort-gpu"}},
+	} {
+		p.Impls, p.Scope = []string{c.impl}, c.scope
+		cells, err := p.Cells()
+		var got []string
+		for _, c := range cells {
+			got = append(got, c.Impl)
+		}
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s of a %s: %q, %v, want %q", c.impl, c.scope, got, err, c.want)
+		}
 	}
 }
 
