@@ -108,6 +108,19 @@ func CoolFile(path string) (cold bool, err error) {
 	return dropPages(f)
 }
 
+// ReadFileAt fills dst with what stands at a place in a file.
+func ReadFileAt(path string, dst []byte, at int64) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // only read from
+	if err := readAt(f, dst, at); err != nil {
+		return fmt.Errorf("%s: reading %d bytes at %d: %w", path, len(dst), at, pathCause(err))
+	}
+	return nil
+}
+
 // A stored source is a generated image whose voxels are read from a file.
 type stored struct {
 	grid.Source // shape, type and ladder

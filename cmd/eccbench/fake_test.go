@@ -150,7 +150,7 @@ func TestKernelScope(t *testing.T) {
 // batch's and the pipeline's among them; the stand-in's kernels count nothing.
 func TestPaperOnADevice(t *testing.T) {
 	driver := fakeDriver(t)
-	for table, impl := range map[string]string{"2": "smooth-gpu", "3": "chunked"} {
+	for impl, table := range map[string]string{"smooth-gpu": "2", "chunked": "3", "extrema-gpu-batch": "3"} {
 		t.Run(impl, func(t *testing.T) {
 			t.Parallel()
 			stdout := runFake(t, driver, "", exitWrong, "eccbench", "paper", "wang2022", "--table", table, "--impl", impl, "--max-bytes", "4MiB", "--max-samples", "1", "--time-limit", "9s", "-q")

@@ -60,15 +60,7 @@ func (b *Batch) read(i int64, dst []byte) error {
 	if m.file == "" {
 		return m.made.ReadSlab(dst, 0, m.made.Shape().Slices())
 	}
-	f, err := os.Open(m.file)
-	if err != nil {
-		return err
-	}
-	defer f.Close() // only read from
-	if _, err := io.ReadFull(f, dst); err != nil {
-		return fmt.Errorf("%s: %w", m.file, err)
-	}
-	return nil
+	return datasets.ReadFileAt(m.file, dst, 0)
 }
 
 // Cool puts the files out of the host's page cache.
@@ -193,6 +185,9 @@ func (s stack) ReadSlab(dst []byte, lo, hi int64) error {
 
 // part reads slices of image i.
 func (s stack) part(i int64, dst []byte, lo, hi int64) error {
+	if file := s.images[i].file; file != "" {
+		return datasets.ReadFileAt(file, dst, lo*grid.SliceBytes(s.like))
+	}
 	source, err := s.Source(int(i))
 	if err != nil {
 		return err

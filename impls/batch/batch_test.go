@@ -146,6 +146,7 @@ func TestShareAndAttach(t *testing.T) {
 	for _, name := range []string{
 		"batch/count=7/of=noise/shape=9x8/levels=256/type=uint8/seed=5", "batch/count=4/of=noise/shape=5x4x3/levels=16/type=float32/seed=5",
 		"batch/count=1/of=noise/shape=9x8/levels=256/type=int16/seed=5", "batch/count=1/of=noise/shape=3x3x3/levels=256/type=uint16/seed=5",
+		"batch/count=6/of=" + store(t, "noise/shape=9x8/levels=16/type=float32/seed=5", 6), "batch/count=4/of=" + store(t, "noise/shape=5x4x3/levels=16/type=float32/seed=5", 4),
 	} {
 		b := open(t, name)
 		f, err := os.Create(filepath.Join(t.TempDir(), "shared"))

@@ -14,8 +14,9 @@ import (
 
 const (
 	// onDevice is how many images are copied and counted at the same time where the
-	// counting is a device's: one is counted while others are copied.
-	onDevice = 4
+	// counting is a device's: the driver lets one thread at a time go on, and several
+	// wait for each other longer than a small image takes.
+	onDevice = 1
 	// aheadBytes is what images that are read ahead may take.
 	aheadBytes = 256 << 20
 )

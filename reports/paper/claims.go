@@ -187,7 +187,7 @@ func (p Paper) Claims() []Claim {
 				}
 			}
 			return s.finding(s.hi <= 5, " %")
-		}, streams},
+		}, slices.Concat(streams, []string{"extrema-gpu-batch"})},
 		{"5.3", "counting is no bottleneck beside smoothing: of the same order, 2.5 times slower at most", "ECC over Gaussian at most 2.5 wherever it is smoothed", func(n numbers) finding {
 			var s span
 			rows(2, func(Row) bool { return true }, func(r Row) {

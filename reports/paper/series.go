@@ -76,7 +76,7 @@ func (p Paper) Series(n int) []Series {
 		}
 	case p.ID == "wang2022" && n == 3:
 		return []Series{
-			{Title: "from the disk to the curves, for each file, the start of the device included", Column: "average", Workload: Batch, Scope: bench.File, Where: "gpu", Impls: []string{"chunked", "extrema-gpu"}, Quantity: Overall},
+			{Title: "from the disk to the curves, for each file, the start of the device included", Column: "average", Workload: Batch, Scope: bench.File, Where: "gpu", Impls: []string{"chunked", "extrema-gpu", "extrema-gpu-batch"}, Quantity: Overall},
 			{Title: "read of a file, for each file", Column: "disk", Workload: Batch, Scope: bench.File, Where: "gpu", Impls: []string{"chunked", "extrema-gpu"}, Quantity: Part + "file",
 				Incomparable: "here several files are read at once, each while others are"},
 			{Title: "from the disk to the curves, for each file, CPU", Workload: Batch, Scope: bench.File, Where: "cpu", Impls: []string{"cpu", "extrema"}, Quantity: Overall,
