@@ -172,8 +172,18 @@ func (r *trial[In, Out]) timed(job bench.Job[Out], trace *bench.Trace) (time.Dur
 const maxAnswers = 4
 
 // longCall is the time from which a first call is a sample: what warming up
-// would change is then small beside it, and so is what tracing costs.
-const longCall = time.Second
+// would change is then small beside it, and so is what tracing costs, unless it notes
+// so many intervals of a device that they may take this share of it.
+const (
+	longCall     = time.Second
+	tracingShare = 0.01
+	tracingEach  = 100 * time.Microsecond // four calls of the driver make an interval: 85 µs with an H200
+)
+
+// distorted reports whether a traced call may have been much longer for being traced.
+func distorted(took time.Duration, trace *bench.Trace) bool {
+	return float64(len(trace.Timeline()))*float64(tracingEach) > tracingShare*float64(took)
+}
 
 // warmLaunches is how many calls warm a device up, at least.
 const warmLaunches = 5
@@ -210,10 +220,12 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 	s := *r.t.Sampling
 	var samples []float64
 	var total float64
-	if first >= longCall {
+	long := first >= longCall
+	if long && !distorted(first, trace) {
 		samples = r.sample(samples, first)
 		total = first.Seconds()
-	} else {
+	}
+	if !long {
 		begun := time.Now()
 		least := len(r.jobs)
 		if _, ok := r.jobs[0].(bench.DeviceJob); ok {
@@ -255,14 +267,14 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 	if r.record.Wall > summary.Median*(1+beyondEvents)+aroundEvents {
 		r.flag(fmt.Sprintf("host +%.0f%%", 100*(r.record.Wall/summary.Median-1)))
 	}
-	if first < longCall {
+	if !long {
 		trace = &bench.Trace{}
 		if _, err := r.call(0, trace); err != nil {
 			return err
 		}
 	}
 	r.record.Spans, r.record.Timeline = trace.Spans(), trace.Timeline()
-	if first < longCall && r.t.Conditions.Scope != bench.File {
+	if !long && r.t.Conditions.Scope != bench.File {
 		return r.count()
 	}
 	return nil

@@ -69,27 +69,44 @@ func TestInputsAreReadCold(t *testing.T) {
 	}
 }
 
-// A sleeper takes as long as a call that is a sample from the first on.
-type sleeper struct{ calls *int }
+// A sleeper takes as long as a call that is a sample from the first on, and notes so
+// many intervals when it is traced.
+type sleeper struct {
+	calls     *int
+	intervals int
+}
 
-func (s sleeper) Do(*bench.Trace) error { *s.calls++; time.Sleep(longCall); return nil }
-func (sleeper) Poison()                 {}
-func (sleeper) Out() (int, error)       { return 7, nil }
-func (sleeper) Close() error            { return nil }
+func (s sleeper) Do(trace *bench.Trace) error {
+	*s.calls++
+	time.Sleep(longCall)
+	if trace != nil {
+		for range s.intervals {
+			trace.Interval("part", 0, 1)
+		}
+	}
+	return nil
+}
+func (sleeper) Poison()           {}
+func (sleeper) Out() (int, error) { return 7, nil }
+func (sleeper) Close() error      { return nil }
 
-// A first call that is a sample counts towards the time that is sampled.
+// A first call that is a sample counts towards the time that is sampled. One that may be
+// long because it was traced is none, but its parts are noted.
 func TestLongFirstCallIsEnough(t *testing.T) {
-	calls := 0
-	r := &trial[int, int]{
-		b: &bound[int, int]{bench.Workload[int, int]{Encode: func(int) []byte { return nil }}},
-		t: Task{Inputs: []string{"x"}, Sampling: &Sampling{Target: 0.01, MinSamples: 10, MaxSamples: 9, MaxTime: longCall}},
-	}
-	r.inputs, r.jobs, r.answers = []int{0}, []bench.Job[int]{sleeper{&calls}}, make([][]answer[int], 1)
-	if err := r.measure(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if calls != 1 || len(r.record.Samples) != 1 {
-		t.Errorf("%d calls, samples %v", calls, r.record.Samples)
+	const few = int(tracingShare * float64(longCall) / float64(tracingEach))
+	for intervals, want := range map[int]int{0: 1, few: 1, 2 * few: 2} {
+		calls := 0
+		r := &trial[int, int]{
+			b: &bound[int, int]{bench.Workload[int, int]{Encode: func(int) []byte { return nil }}},
+			t: Task{Inputs: []string{"x"}, Sampling: &Sampling{Target: 0.01, MinSamples: 10, MaxSamples: 9, MaxTime: longCall}},
+		}
+		r.inputs, r.jobs, r.answers = []int{0}, []bench.Job[int]{sleeper{&calls, intervals}}, make([][]answer[int], 1)
+		if err := r.measure(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if calls != want || len(r.record.Samples) != 1 || len(r.record.Timeline) != intervals {
+			t.Errorf("%d intervals: %d calls, samples %v, %d intervals recorded", intervals, calls, r.record.Samples, len(r.record.Timeline))
+		}
 	}
 }
 
