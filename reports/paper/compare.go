@@ -53,10 +53,9 @@ func (p Paper) Lines(t Table, cells []bench.CellRecord, ceiling string, has func
 			for _, impl := range s.Impls {
 				l := Line{Series: s, Row: r, Impl: impl}
 				l.Published, _ = t.Value(r, s.Column)
-				cell, ok := find(cells, s, r, impl)
-				switch {
+				switch at, ok := find(cells, s, r, impl); {
 				case ok:
-					l.take(cell, cells, ceiling)
+					l.take(cells[at], cells[:at], cells, ceiling)
 				case !has(s.Workload, impl):
 					continue
 				default:
@@ -83,23 +82,25 @@ func (p Paper) Lines(t Table, cells []bench.CellRecord, ceiling string, has func
 
 // find is the last record of a cell. Where there is none of an image read from a
 // file, it is that of the image in memory.
-func find(cells []bench.CellRecord, s Series, r Row, impl string) (bench.CellRecord, bool) {
+func find(cells []bench.CellRecord, s Series, r Row, impl string) (at int, ok bool) {
 	scopes := []bench.Scope{s.Scope}
 	if s.Scope == bench.File {
 		scopes = append(scopes, bench.E2E)
 	}
 	for _, scope := range scopes {
-		for _, c := range slices.Backward(cells) {
+		for at, c := range slices.Backward(cells) {
 			if c.Workload == s.Workload && c.Impl == impl && c.Scope == scope && r.of(c.Input, s.Workload) {
-				return c, true
+				return at, true
 			}
 		}
 	}
-	return bench.CellRecord{}, false
+	return 0, false
 }
 
-// take reads the number, its parts and its verdict of a record.
-func (l *Line) take(c bench.CellRecord, all []bench.CellRecord, ceiling string) {
+// take reads the number, its parts and its verdict of a record. The disk's rate is of
+// the records before it: a run measures a ceiling before what is held to it, and of
+// other runs, on other machines, there may be another.
+func (l *Line) take(c bench.CellRecord, before, all []bench.CellRecord, ceiling string) {
 	row := report.Rows([]bench.CellRecord{c}, ceiling)[0]
 	l.Scope = c.Scope
 	l.Status, l.Flags, l.Source, l.Note, l.Reproduce = c.Status, row.Flags, Source(c.Input), c.Reason, c.Reproduce
@@ -144,7 +145,7 @@ func (l *Line) take(c bench.CellRecord, all []bench.CellRecord, ceiling string) 
 	}
 	if l.Series.Scope == bench.File {
 		l.Share = 0
-		for _, m := range slices.Backward(all) { // the disk's own rate, on whatever reads it
+		for _, m := range slices.Backward(before) { // the disk's own rate, on whatever reads it
 			if (m.Workload == ceiling || m.Workload == BatchCeiling) && m.Input == c.Input && m.Scope == c.Scope && c.Scope == bench.File && l.Source != "generated" {
 				if rate, _, _, ok := m.Rate(); ok && m.Status == verify.Verified {
 					l.Share, l.Disk = row.Rate/rate, m.Seconds.Median*each

@@ -46,6 +46,8 @@ func TestLines(t *testing.T) {
 	kernel.Ceiling = 4 * 134217728 / 0.01
 	reader := cell(r, "memread", "cpu", bench.File, disk, verify.Verified, 1.6)
 	reader.Workload = "memread"
+	other := cell(r, "memread", "cpu", bench.File, disk, verify.Verified, 0.5)
+	other.Workload = "memread"
 	for _, c := range []struct {
 		name         string
 		cells        []bench.CellRecord
@@ -54,6 +56,7 @@ func TestLines(t *testing.T) {
 		why, here    string
 	}{
 		{"from a disk, the start included", []bench.CellRecord{reader, cell(r, "cpu", "cpu", bench.File, disk, verify.Verified, 2)}, "cpu_overall", 4.97 / 2.5, 0.8, "", ""},
+		{"from a disk that other runs read, too", []bench.CellRecord{other, reader, cell(r, "cpu", "cpu", bench.File, disk, verify.Verified, 2), other}, "cpu_overall", 4.97 / 2.5, 0.8, "", ""},
 		{"made as it is read", []bench.CellRecord{cell(r, "cpu", "cpu", bench.File, Place{}, verify.Verified, 2)}, "cpu_overall", 0, 0, "not read from a disk", ""},
 		{"in memory", []bench.CellRecord{cell(r, "cpu", "cpu", bench.E2E, Place{}, verify.Verified, 2)}, "cpu_overall", 0, 0, "from host memory", ""},
 		{"from a disk rather than in memory", []bench.CellRecord{cell(r, "cpu", "cpu", bench.File, disk, verify.Verified, 2), cell(r, "cpu", "cpu", bench.E2E, Place{}, verify.Verified, 1)}, "cpu_overall", 4.97 / 2.5, 0, "", ""},
