@@ -233,6 +233,34 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// elsewhere counts on a device, as it says.
+type elsewhere struct{ implementation }
+
+func (e elsewhere) About() bench.About {
+	a := e.implementation.About()
+	a.Where = "gpu"
+	return a
+}
+
+// As many images are in work as there are cores; on a device several large ones and a
+// small one, and never more than there are.
+func TestImagesInWork(t *testing.T) {
+	const small, large = "noise/shape=128x128/type=float32/seed=5", "noise/shape=512x512/type=float32/seed=5"
+	for _, c := range []struct {
+		of                  implementation
+		image               string
+		count, lanes, cores int
+	}{
+		{cpu.Implementation{}, small, 9, 3, 1}, {cpu.Implementation{}, large, 2, 2, 1}, {elsewhere{cpu.Implementation{}}, small, 9, 1, 3},
+		{elsewhere{cpu.Implementation{}}, large, 9, onDevice, 1}, {elsewhere{cpu.Implementation{}}, large, 2, 2, 1},
+	} {
+		inner, lanes := Implementation{c.of}.inner(open(t, Spell(c.count, c.image)), bench.Conditions{Threads: 3, Memory: 1 << 30})
+		if lanes != c.lanes || inner.Threads != c.cores || inner.Memory != 1<<30/int64(c.lanes) {
+			t.Errorf("%d × %s, %s: %d in work, with %d cores and %d bytes each", c.count, c.image, c.of.About().Where, lanes, inner.Threads, inner.Memory)
+		}
+	}
+}
+
 // third fails on the third image that any of its jobs counts.
 type third struct {
 	implementation

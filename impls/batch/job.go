@@ -14,9 +14,11 @@ import (
 
 const (
 	// onDevice is how many images are copied and counted at the same time where the
-	// counting is a device's: the driver lets one thread at a time go on, and several
-	// wait for each other longer than a small image takes.
-	onDevice = 1
+	// counting is a device's: a core copies one to pinned memory while another is counted.
+	// Small ones are counted sooner than several threads wait for each other in the
+	// driver, which lets one at a time go on.
+	onDevice   = 4
+	smallImage = 1 << 20 // bytes
 	// aheadBytes is what images that are read ahead may take.
 	aheadBytes = 256 << 20
 )
@@ -68,6 +70,9 @@ func (i Implementation) inner(b *Batch, c bench.Conditions) (bench.Conditions, i
 	lanes := max(1, c.Threads)
 	if i.About().Where != "cpu" {
 		lanes = onDevice
+		if grid.TotalBytes(b.like) < smallImage {
+			lanes = 1
+		}
 	}
 	lanes = min(lanes, b.Len())
 	c.Threads = max(1, c.Threads/lanes)
