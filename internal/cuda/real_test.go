@@ -187,7 +187,7 @@ func TestRealThousandCycles(t *testing.T) {
 	check(t, err)
 	t.Logf("1000 cycles in %v, %d bytes free before and %d after, %d threads before and %d after", time.Since(start), before, after, threads, countThreads(t))
 	if before != after {
-		t.Errorf("%d bytes were free, %d are after 1000 cycles", before, after)
+		t.Errorf("%d bytes were free, %d are after 1000 cycles; other programs on the device change that, too", before, after)
 	}
 	if n := countThreads(t); n > threads+16 {
 		t.Errorf("there were %d threads, there are %d after 1000 cycles", threads, n)
