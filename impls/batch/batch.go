@@ -13,8 +13,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"eccbench/datasets"
 	"eccbench/internal/bench"
@@ -54,13 +52,18 @@ func (b *Batch) Source(i int) (grid.Source, error) {
 	return datasets.Open(b.images[i].name)
 }
 
-// read reads the whole of image i: opens, reads and closes its file.
-func (b *Batch) read(i int64, dst []byte) error {
+// read reads slices lo ≤ k < hi of image i: opens, reads and closes its file.
+func (b *Batch) read(i int64, dst []byte, lo, hi int64) error {
 	m := b.images[i]
 	if m.file == "" {
-		return m.made.ReadSlab(dst, 0, m.made.Shape().Slices())
+		return m.made.ReadSlab(dst, lo, hi)
 	}
-	return datasets.ReadFileAt(m.file, dst, 0)
+	return datasets.ReadFileAt(m.file, dst, lo*grid.SliceBytes(b.like))
+}
+
+// readWhole reads all of image i.
+func (b *Batch) readWhole(i int64, dst []byte) error {
+	return b.read(i, dst, 0, b.like.Shape().Slices())
 }
 
 // Cool puts the files out of the host's page cache.
@@ -156,44 +159,19 @@ func (s stack) ReadSlab(dst []byte, lo, hi int64) error {
 		return err
 	}
 	if len(s.images) == 1 {
-		return s.part(0, dst, lo, hi)
+		return s.read(0, dst, lo, hi)
 	}
 	each, size := s.like.Shape().D, grid.SliceBytes(s)
-	var next atomic.Int64
-	next.Store(lo / each)
-	errs := make([]error, runtime.GOMAXPROCS(0))
-	var wg sync.WaitGroup
-	for k := range errs {
-		wg.Go(func() {
-			for errs[k] == nil {
-				i := next.Add(1) - 1
-				if i*each >= hi {
-					return
-				}
-				from, to := max(lo, i*each), min(hi, (i+1)*each)
-				slab := dst[(from-lo)*size : (to-lo)*size]
-				if from, to = from-i*each, to-i*each; each == 1 { // a slice of a 2D image is a row
-					to = s.like.Shape().H
-				}
-				errs[k] = s.part(i, slab, from, to)
-			}
-		})
-	}
-	wg.Wait()
-	return errors.Join(errs...)
-}
-
-// part reads slices of image i.
-func (s stack) part(i int64, dst []byte, lo, hi int64) error {
-	if file := s.images[i].file; file != "" {
-		return datasets.ReadFileAt(file, dst, lo*grid.SliceBytes(s.like))
-	}
-	source, err := s.Source(int(i))
-	if err != nil {
-		return err
-	}
-	defer grid.Close(source)
-	return source.ReadSlab(dst, lo, hi)
+	first := lo / each
+	return spread(int((hi+each-1)/each-first), runtime.GOMAXPROCS(0), func(_, k int) error {
+		i := first + int64(k)
+		from, to := max(lo, i*each), min(hi, (i+1)*each)
+		slab := dst[(from-lo)*size : (to-lo)*size]
+		if from, to = from-i*each, to-i*each; each == 1 { // a slice of a 2D image is a row
+			to = s.like.Shape().H
+		}
+		return s.read(i, slab, from, to)
+	})
 }
 
 // Variants names batches of images that no other has.

@@ -200,7 +200,7 @@ func (j *job) Do(trace *bench.Trace) error {
 				return nil
 			}
 			end := trace.Span("file")
-			if err := j.batch.read(int64(i), data); err != nil {
+			if err := j.batch.readWhole(int64(i), data); err != nil {
 				return err
 			}
 			end()

@@ -80,7 +80,7 @@ func (j *readJob) Do(trace *bench.Trace) error {
 	defer trace.Span("read")()
 	j.sum.Store(0)
 	return spread(j.batch.Len(), len(j.buffers), func(worker, i int) error {
-		if err := j.batch.read(int64(i), j.buffers[worker]); err != nil {
+		if err := j.batch.readWhole(int64(i), j.buffers[worker]); err != nil {
 			return err
 		}
 		j.sum.Add(grid.Sum64(j.buffers[worker]))
