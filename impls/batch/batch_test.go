@@ -319,3 +319,43 @@ func TestBatchEndsAtAnError(t *testing.T) {
 		}
 	}
 }
+
+// marking notes an interval of a device in each traced call.
+type marking struct{ implementation }
+
+type markingJob struct{ bench.Job[ecc.VCEC] }
+
+func (m marking) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC], error) {
+	j, err := m.implementation.Setup(in, c)
+	return markingJob{j}, err
+}
+
+func (j markingJob) Do(trace *bench.Trace) error {
+	if trace != nil {
+		trace.Interval("mark", time.Millisecond, 3*time.Millisecond)
+	}
+	return j.Job.Do(trace)
+}
+
+// The parts of all images add up; each begins at a time of its own, so that they make
+// no timeline.
+func TestBatchAddsUpParts(t *testing.T) {
+	b := open(t, "batch/count=7/of=noise/shape=70x60/levels=256/type=uint8/seed=5")
+	for threads := 1; threads <= 3; threads++ {
+		j, err := Implementation{marking{cpu.Implementation{}}}.Setup(b, bench.Conditions{Scope: bench.File, Threads: threads})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var trace bench.Trace
+		if err := errors.Join(j.Do(&trace), j.Do(nil), j.Close()); err != nil {
+			t.Fatal(err)
+		}
+		parts := trace.Spans()
+		if mark := parts["mark"]; mark < 0.0139 || mark > 0.0141 || parts["file"] <= 0 || parts["count"] <= 0 {
+			t.Errorf("%d threads: the parts of seven images are %v", threads, parts)
+		}
+		if line := trace.Timeline(); len(line) != 0 || trace.Noted() != 7 {
+			t.Errorf("%d threads: %d intervals noted, a timeline of %v", threads, trace.Noted(), line)
+		}
+	}
+}

@@ -228,7 +228,12 @@ func (j *job) Do(trace *bench.Trace) error {
 // count counts image i, which is there.
 func (j *job) count(l lane, i int, data []byte, trace *bench.Trace) error {
 	l.slot.data = data
-	if err := l.job.Do(trace); err != nil {
+	var one *bench.Trace
+	if trace != nil {
+		one = &bench.Trace{}
+		defer func() { trace.Sum(one) }()
+	}
+	if err := l.job.Do(one); err != nil {
 		return err
 	}
 	v, err := l.job.Out()

@@ -13,6 +13,7 @@ type Trace struct {
 	mu       sync.Mutex
 	spans    map[string]time.Duration
 	timeline []Interval
+	noted    int // intervals, those of calls that were added too
 }
 
 // An Interval is one time that a part of a Do took, in seconds from its start. The
@@ -29,6 +30,28 @@ func (t *Trace) Interval(name string, from, to time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.timeline = append(t.timeline, Interval{name, from.Seconds(), to.Seconds()})
+	t.noted++
+}
+
+// Noted is how many intervals were noted, in the calls that Sum added as well.
+func (t *Trace) Noted() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.noted
+}
+
+// Sum adds the parts of a call that this one makes many of. The intervals of each begin
+// at its own start and make no timeline together, so that their lengths are added.
+func (t *Trace) Sum(one *Trace) {
+	for name, d := range one.spans {
+		t.Add(name, d)
+	}
+	for _, i := range one.timeline {
+		t.Add(i.Name, time.Duration((i.To-i.From)*1e9))
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.noted += one.noted
 }
 
 // Timeline is the intervals that were noted, in order.

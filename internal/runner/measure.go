@@ -182,7 +182,7 @@ const (
 
 // distorted reports whether a traced call may have been much longer for being traced.
 func distorted(took time.Duration, trace *bench.Trace) bool {
-	return float64(len(trace.Timeline()))*float64(tracingEach) > tracingShare*float64(took)
+	return float64(trace.Noted())*float64(tracingEach) > tracingShare*float64(took)
 }
 
 // warmLaunches is how many calls warm a device up, at least.
