@@ -12,11 +12,11 @@ import (
 	"eccbench/impls/smooth"
 	"eccbench/impls/tiled"
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
 	"eccbench/internal/fields"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/runner"
+	"eccbench/internal/workloads/ecc"
 )
 
 // ECC is the name of the workload: the Euler characteristic curve of an image.

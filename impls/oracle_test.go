@@ -15,8 +15,8 @@ import (
 	"eccbench/impls"
 	"eccbench/impls/cpu"
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc"
 )
 
 // The oracles are GUDHI and scikit-image, run by the Python that this variable

@@ -14,10 +14,10 @@ import (
 	"eccbench/datasets"
 	"eccbench/impls"
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/report"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
 )
 
 func curveCommand() subcommand {

@@ -14,10 +14,10 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/cuda"
 	"eccbench/internal/device"
-	"eccbench/internal/ecc"
-	"eccbench/internal/ecc/ecctest"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/ecctest"
 	"eccbench/kernels/faults"
 )
 

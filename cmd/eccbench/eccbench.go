@@ -11,11 +11,11 @@ import (
 
 	"eccbench/impls"
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
 )
 
 // Exit codes.

@@ -13,10 +13,10 @@ import (
 	"eccbench/impls"
 	"eccbench/impls/cpu"
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/race"
 	"eccbench/internal/resident"
+	"eccbench/internal/workloads/ecc"
 )
 
 // The test binary is also eccbench itself, eccbench-planted, which has

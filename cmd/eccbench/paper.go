@@ -13,12 +13,12 @@ import (
 
 	"eccbench/impls"
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
 	"eccbench/reports/paper"
 )
 

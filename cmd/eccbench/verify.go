@@ -8,9 +8,9 @@ import (
 
 	"eccbench/impls"
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
 	"eccbench/internal/report"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
 )
 
 func verifyCommand() subcommand {

@@ -16,9 +16,9 @@ import (
 
 	"eccbench/datasets"
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
 	"eccbench/internal/fields"
 	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc"
 )
 
 // Name is the name of the workload.

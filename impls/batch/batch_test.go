@@ -13,10 +13,10 @@ import (
 	"eccbench/datasets"
 	"eccbench/impls/cpu"
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
 	"eccbench/internal/fields"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
 )
 
 type implementation = bench.Implementation[grid.Source, ecc.VCEC]

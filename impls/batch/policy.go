@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
 )
 
 // Workload is the question, put to implementations of the curve, which answer image

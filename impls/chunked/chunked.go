@@ -13,9 +13,9 @@ import (
 	"math"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
+	"eccbench/internal/workloads/ecc"
 )
 
 // The pipeline's size: slabs long enough that copies run at their full rate and

@@ -6,9 +6,9 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
+	"eccbench/internal/workloads/ecc"
 )
 
 var _ bench.DeviceJob = (*job)(nil)

@@ -9,9 +9,9 @@ import (
 	"fmt"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
+	"eccbench/internal/workloads/ecc"
 )
 
 // nsPerVoxel is what one voxel costs one core, for the estimate in a refusal:

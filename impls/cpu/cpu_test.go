@@ -5,7 +5,7 @@ import (
 
 	"eccbench/impls/cpu"
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc/ecctest"
+	"eccbench/internal/workloads/ecc/ecctest"
 )
 
 func TestConformance(t *testing.T) { ecctest.Run(t, cpu.Implementation{}) }

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc"
 )
 
 type job struct {

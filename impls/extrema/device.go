@@ -8,9 +8,9 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
+	"eccbench/internal/workloads/ecc"
 )
 
 // OnDevice counts extrema of a resident image (kernels/extrema_3d.h). Large 3D images of

@@ -6,9 +6,9 @@ import (
 	"math"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
+	"eccbench/internal/workloads/ecc"
 )
 
 // BatchOnDevice counts a resident batch of images by one launch of kernels

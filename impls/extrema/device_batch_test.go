@@ -9,10 +9,10 @@ import (
 	"eccbench/datasets"
 	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
-	"eccbench/internal/ecc/ecctest"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/ecctest"
 	"eccbench/kernels/faults"
 )
 

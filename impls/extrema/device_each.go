@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc"
 )
 
 // SetupEach binds the kernels to a resident batch whose images are counted one after

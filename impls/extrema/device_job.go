@@ -2,9 +2,9 @@ package extrema
 
 import (
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
+	"eccbench/internal/workloads/ecc"
 )
 
 var _ bench.DeviceJob = (*deviceJob)(nil)

@@ -8,10 +8,10 @@ import (
 
 	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
-	"eccbench/internal/ecc/ecctest"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/ecctest"
 	"eccbench/kernels"
 	"eccbench/kernels/faults"
 )

@@ -1,8 +1,8 @@
 package extrema
 
 import (
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc"
 )
 
 // Of an image of at most so many voxels, what a launch begins and ends with is a good

@@ -6,10 +6,10 @@ import (
 
 	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
-	"eccbench/internal/ecc/ecctest"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/ecctest"
 )
 
 func TestConformanceOnDevice(t *testing.T) {

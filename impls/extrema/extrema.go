@@ -13,9 +13,9 @@ import (
 	"math"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
+	"eccbench/internal/workloads/ecc"
 )
 
 // nsPerVoxel is what one voxel costs one core, for the estimate in a refusal: at

@@ -10,9 +10,9 @@ import (
 	"eccbench/datasets"
 	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
-	"eccbench/internal/ecc/ecctest"
 	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/ecctest"
 )
 
 // on is an implementation held to one instruction set.

@@ -12,10 +12,10 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
 	"eccbench/internal/device/devicetest"
-	"eccbench/internal/ecc"
-	"eccbench/internal/ecc/ecctest"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/ecctest"
 )
 
 // The kernels' names: what they do, dimension and type.

@@ -8,9 +8,9 @@ import (
 	"fmt"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
+	"eccbench/internal/workloads/ecc"
 )
 
 // nsPerVoxelLevel is what one voxel of one level costs, for the estimate in a

@@ -8,7 +8,7 @@ import (
 	"eccbench/datasets"
 	"eccbench/impls/naive"
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc/ecctest"
+	"eccbench/internal/workloads/ecc/ecctest"
 )
 
 func TestConformance(t *testing.T) { ecctest.Run(t, naive.Implementation{}) }

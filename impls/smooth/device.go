@@ -8,9 +8,9 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
+	"eccbench/internal/workloads/ecc"
 	"eccbench/kernels"
 )
 

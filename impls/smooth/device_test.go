@@ -6,7 +6,7 @@ import (
 	"eccbench/impls/cpu"
 	"eccbench/impls/smooth"
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc/ecctest"
+	"eccbench/internal/workloads/ecc/ecctest"
 )
 
 // A device gives the answer of the host, to the last bit of every pixel that

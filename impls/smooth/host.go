@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
+	"eccbench/internal/workloads/ecc"
 )
 
 // OnHost smooths on the cores of the host, and counts by an implementation there.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
 )
 
 type ask = verify.Ask[*Pipeline, Answer]

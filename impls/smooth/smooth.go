@@ -18,10 +18,10 @@ import (
 	"strings"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
 	"eccbench/internal/fields"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
+	"eccbench/internal/workloads/ecc"
 )
 
 // Name is the name of the workload.

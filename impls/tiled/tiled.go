@@ -11,9 +11,9 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
+	"eccbench/internal/workloads/ecc"
 )
 
 // Implementation is the tiled implementation on the devices that Open gives.

@@ -5,9 +5,9 @@ import (
 
 	"eccbench/impls/tiled"
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
-	"eccbench/internal/ecc/ecctest"
 	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/ecctest"
 )
 
 func TestConformance(t *testing.T) {

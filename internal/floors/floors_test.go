@@ -33,24 +33,24 @@ var floor = map[string]int{
 	"internal/bench":             2,
 	"internal/device/devicetest": 2,
 
-	"internal/ecc":      3,
-	"internal/fields":   3,
-	"internal/runner":   3,
-	"internal/report":   3,
-	"internal/gate":     3,
-	"internal/resident": 3,
-	"internal/cuda":     3,
+	"internal/workloads/ecc": 3,
+	"internal/fields":        3,
+	"internal/runner":        3,
+	"internal/report":        3,
+	"internal/gate":          3,
+	"internal/resident":      3,
+	"internal/cuda":          3,
 
-	"internal/ecc/ecctest": 4,
-	"impls/naive":          4,
-	"impls/cpu":            4,
-	"impls/chunked":        4,
-	"impls/tiled":          4,
-	"impls/extrema":        4,
-	"impls/fullsweep":      4,
-	"impls/memread":        4,
-	"impls/batch":          4,
-	"impls/smooth":         4,
+	"internal/workloads/ecc/ecctest": 4,
+	"impls/naive":                    4,
+	"impls/cpu":                      4,
+	"impls/chunked":                  4,
+	"impls/tiled":                    4,
+	"impls/extrema":                  4,
+	"impls/fullsweep":                4,
+	"impls/memread":                  4,
+	"impls/batch":                    4,
+	"impls/smooth":                   4,
 
 	"impls":         5,
 	"reports/paper": 5,
@@ -208,7 +208,7 @@ func TestFloors(t *testing.T) {
 	for _, f := range files {
 		for _, pkg := range general {
 			for _, imp := range f.imports {
-				if f.pkg == pkg && !f.test && (imp == module+"/internal/ecc" || strings.HasPrefix(imp, module+"/impls")) {
+				if f.pkg == pkg && !f.test && (strings.HasPrefix(imp, module+"/internal/workloads") || strings.HasPrefix(imp, module+"/impls")) {
 					t.Errorf("%s: %s must not know of Euler characteristics, but imports %s", f.name, pkg, imp)
 				}
 			}
@@ -242,7 +242,7 @@ func TestFaultsArePlantedByTestsOnly(t *testing.T) {
 			continue
 		}
 		for _, imp := range f.imports {
-			if imp == module+"/kernels/faults" && f.pkg != "internal/ecc/ecctest" || imp == module+"/internal/ecc/ecctest" {
+			if imp == module+"/kernels/faults" && f.pkg != "internal/workloads/ecc/ecctest" || imp == module+"/internal/workloads/ecc/ecctest" {
 				t.Errorf("%s: imports %s, which only tests do", f.name, imp)
 			}
 			if (imp == module+"/impls/cpu" || imp == module+"/impls/extrema") && f.pkg != "impls" {

@@ -9,9 +9,9 @@ import (
 
 	"eccbench/datasets"
 	"eccbench/impls/smooth"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/report"
+	"eccbench/internal/workloads/ecc"
 )
 
 // A Figure is a picture, PNG or SVG by its name.

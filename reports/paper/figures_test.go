@@ -12,8 +12,8 @@ import (
 
 	"eccbench/impls/cpu"
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc"
 )
 
 func count(s grid.Source) (ecc.VCEC, error) {

@@ -13,10 +13,10 @@ import (
 
 	"eccbench/datasets"
 	"eccbench/internal/bench"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
 	"eccbench/internal/race"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
 	"eccbench/kernels/faults"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"eccbench/datasets"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc"
 )
 
 // Components less holes is the Euler characteristic, which is counted from cells

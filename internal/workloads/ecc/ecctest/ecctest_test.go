@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc"
 )
 
 // The definition, its dual and the enumeration of all cells count alike, at

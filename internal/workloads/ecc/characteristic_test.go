@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"eccbench/datasets"
-	"eccbench/internal/ecc"
 	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc"
 )
 
 // Words of 64 voxels and single ones count the same cells, at rows that end
