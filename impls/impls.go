@@ -2,28 +2,31 @@
 package impls
 
 import (
-	"eccbench/impls/batch"
+	batchimpl "eccbench/impls/batch"
 	"eccbench/impls/chunked"
 	"eccbench/impls/cpu"
 	"eccbench/impls/extrema"
 	"eccbench/impls/fullsweep"
-	"eccbench/impls/memread"
 	"eccbench/impls/naive"
-	"eccbench/impls/smooth"
+	readimpl "eccbench/impls/read"
+	smoothimpl "eccbench/impls/smooth"
 	"eccbench/impls/tiled"
 	"eccbench/internal/bench"
 	"eccbench/internal/fields"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/runner"
+	"eccbench/internal/workloads/batch"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/read"
+	"eccbench/internal/workloads/smooth"
 )
 
 // ECC is the name of the workload: the Euler characteristic curve of an image.
 const ECC = "ecc"
 
 // Ceiling is the name of the workload whose speed bounds all others.
-const Ceiling = memread.Name
+const Ceiling = read.Name
 
 // BatchCeiling is that of batches of images.
 const BatchCeiling = batch.Reading
@@ -62,9 +65,14 @@ func Workload(list []bench.Implementation[grid.Source, ecc.VCEC]) bench.Workload
 
 // Benches is every workload, with the given implementations of the curve.
 func Benches(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Opener) []runner.Bench {
+	var batches []bench.Implementation[*batch.Batch, []ecc.VCEC]
+	for _, i := range list {
+		batches = append(batches, batchimpl.Each{Of: i})
+	}
+	batches = append(batches, batchimpl.Together{Of: extrema.BatchOnDevice{Open: open}})
 	return []runner.Bench{
-		runner.Bind(Workload(list)), runner.Bind(memread.Workload(open)),
-		runner.Bind(batch.Workload(list, extrema.BatchOnDevice{Open: open})), runner.Bind(batch.ReadingWorkload()),
-		runner.Bind(smooth.Workload(cpu.Implementation{}, open)),
+		runner.Bind(Workload(list)), runner.Bind(read.Workload(readimpl.All(open)...)),
+		runner.Bind(batch.Workload(batches...)), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})),
+		runner.Bind(smooth.Workload(smoothimpl.OnHost{Counter: cpu.Implementation{}}, smoothimpl.OnDevice{Open: open})),
 	}
 }

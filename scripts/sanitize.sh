@@ -15,7 +15,7 @@ set -u
 [ $# -ge 1 ] || { echo "usage: $0 BINDIR [IMPLEMENTATION...]" >&2; exit 64; }
 bindir=$1
 shift
-[ $# -ge 1 ] || set -- chunked extrema fullsweep memread smooth tiled
+[ $# -ge 1 ] || set -- chunked extrema fullsweep read smooth tiled
 
 sanitizer=${SANITIZER:-compute-sanitizer}
 tools=${TOOLS:-memcheck racecheck initcheck synccheck}
@@ -46,7 +46,7 @@ for tool in $tools; do
 		ran=$(grep -Ec '^ *--- PASS: Test(Conformance[A-Za-z]*|DeviceIsHost|SumOnDevice)/' "$log")
 		missing=0 # patterns that no case has
 		case $impl in
-		smooth | memread) ;;
+		smooth | read) ;;
 		*)
 			missing=$(printf '%s\n' "$cases" | tr '|' '\n' | while read -r pattern; do
 				grep -Eq "^ *--- PASS: TestConformance[A-Za-z]*/.*$pattern" "$log" || echo "$pattern"

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"eccbench/impls"
-	"eccbench/impls/batch"
 	"eccbench/internal/bench"
 	"eccbench/internal/runner"
+	"eccbench/internal/workloads/batch"
 )
 
 // batched makes names of images those of batches that begin with them.

@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/datasets"
-	"eccbench/impls/batch"
 	"eccbench/internal/bench"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
+	"eccbench/internal/workloads/batch"
 )
 
 func listCommand() subcommand {

@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/impls"
-	"eccbench/impls/batch"
 	"eccbench/internal/bench"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
 	"eccbench/internal/resident"
 	"eccbench/internal/runner"
+	"eccbench/internal/workloads/batch"
 )
 
 func runCommand() subcommand {

@@ -16,18 +16,19 @@ import (
 	"eccbench/internal/fields"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/batch"
 	"eccbench/internal/workloads/ecc"
 )
 
 type implementation = bench.Implementation[grid.Source, ecc.VCEC]
 
-func answer(t *testing.T, i implementation, b *Batch, threads int) []ecc.VCEC {
+func answer(t *testing.T, i implementation, b *batch.Batch, threads int) []ecc.VCEC {
 	t.Helper()
 	c := bench.Conditions{Scope: bench.File, Threads: threads}
-	if err := (Implementation{i}).CanDo(b, c); err != nil {
+	if err := (Each{i}).CanDo(b, c); err != nil {
 		t.Fatal(err)
 	}
-	j, err := Implementation{i}.Setup(b, c)
+	j, err := Each{i}.Setup(b, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,13 +44,23 @@ func answer(t *testing.T, i implementation, b *Batch, threads int) []ecc.VCEC {
 	return out
 }
 
-func open(t *testing.T, name string) *Batch {
+func open(t *testing.T, name string) *batch.Batch {
 	t.Helper()
-	b, err := Inputs{}.Open(name)
+	b, err := batch.Inputs{}.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// variants names the images of a batch.
+func variants(t *testing.T, image string, count int) []string {
+	t.Helper()
+	names, err := datasets.Variants(image, count)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
 }
 
 // store writes an image and others like it to files, and returns the name of the image
@@ -57,11 +68,7 @@ func open(t *testing.T, name string) *Batch {
 func store(t *testing.T, image string, count int) string {
 	t.Helper()
 	image += "/path=" + t.TempDir()
-	names, err := datasets.Variants(image, count)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range names {
+	for _, n := range variants(t, image, count) {
 		if _, err := datasets.Store(n); err != nil {
 			t.Fatal(err)
 		}
@@ -69,9 +76,9 @@ func store(t *testing.T, image string, count int) string {
 	return image
 }
 
-func check(b *Batch, out []ecc.VCEC) verify.Verdict {
-	w := Workload(nil)
-	return verify.Judge([]string{"b"}, w.Policy.Check(verify.Question[*Batch, []ecc.VCEC]{Name: "b", In: b, Out: out, Budget: 1 << 40, Thorough: true}))
+func check(b *batch.Batch, out []ecc.VCEC) verify.Verdict {
+	w := batch.Workload()
+	return verify.Judge([]string{"b"}, w.Policy.Check(verify.Question[*batch.Batch, []ecc.VCEC]{Name: "b", In: b, Out: out, Budget: 1 << 40, Thorough: true}))
 }
 
 // Every image of a batch gets the curve that it has alone, made or from files.
@@ -83,21 +90,22 @@ func TestBatch(t *testing.T) {
 		t.Error(err)
 	}
 	want := answer(t, cpu.Implementation{}, made, 1)
+	names := variants(t, image, 9)
 	for i := range want {
-		one := open(t, "batch/count=1/of="+made.images[i].name)
+		one := open(t, "batch/count=1/of="+names[i])
 		if !slices.Equal(answer(t, cpu.Implementation{}, one, 2)[0], want[i]) {
 			t.Errorf("image %d has another curve alone", i)
 		}
 	}
 	for threads := 1; threads <= 4; threads++ {
-		if d := agree(read, want, answer(t, cpu.Implementation{}, read, threads)); d != nil {
+		if d := batch.Workload().Policy.Agree(read, want, answer(t, cpu.Implementation{}, read, threads)); d != nil {
 			t.Errorf("from files with %d threads: %v", threads, d)
 		}
 	}
 	if v := check(read, want); v.Status != verify.Verified {
 		t.Errorf("%s: %s", v.Status, v.Reason)
 	}
-	if got, err := Decode(Encode(want)); err != nil || agree(nil, want, got) != nil {
+	if got, err := batch.Decode(batch.Encode(want)); err != nil || batch.Workload().Policy.Agree(nil, want, got) != nil {
 		t.Errorf("decoded %v, %v", got, err)
 	}
 }
@@ -154,24 +162,24 @@ func TestShareAndAttach(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		if err := (Inputs{}).Share(b, f); err != nil {
+		if err := (batch.Inputs{}).Share(b, f); err != nil {
 			t.Fatal(err)
 		}
 		data, err := os.ReadFile(f.Name())
-		if err != nil || int64(len(data)) > (Inputs{}).Size(b) {
-			t.Fatalf("%s: %d bytes shared, %d announced, %v", name, len(data), (Inputs{}).Size(b), err)
+		if err != nil || int64(len(data)) > (batch.Inputs{}).Size(b) {
+			t.Fatalf("%s: %d bytes shared, %d announced, %v", name, len(data), (batch.Inputs{}).Size(b), err)
 		}
-		back, err := Inputs{}.Attach(data)
+		back, err := batch.Inputs{}.Attach(data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if back.Len() != b.Len() || back.whole.Image() != b.like.Shape() {
-			t.Fatalf("%s: attached as %d of %v", name, back.Len(), back.whole.Image())
+		if back.Len() != b.Len() || back.Whole().Image() != b.Like().Shape() {
+			t.Fatalf("%s: attached as %d of %v", name, back.Len(), back.Whole().Image())
 		}
 		var all []byte
 		for i := range b.Len() {
 			var digests [2]string
-			for k, from := range []*Batch{b, back} {
+			for k, from := range []*batch.Batch{b, back} {
 				s, err := from.Source(i)
 				if err != nil {
 					t.Fatal(err)
@@ -187,11 +195,11 @@ func TestShareAndAttach(t *testing.T) {
 				t.Errorf("%s: image %d is another one", name, i)
 			}
 		}
-		n, size := b.whole.Shape().Slices(), grid.SliceBytes(b.whole)
+		n, size := b.Whole().Shape().Slices(), grid.SliceBytes(b.Whole())
 		for lo := range n {
 			for hi := lo; hi <= n; hi++ {
 				slab := make([]byte, (hi-lo)*size)
-				if err := b.whole.ReadSlab(slab, lo, hi); err != nil {
+				if err := b.Whole().ReadSlab(slab, lo, hi); err != nil {
 					t.Fatal(err)
 				}
 				if !slices.Equal(slab, all[lo*size:hi*size]) {
@@ -199,7 +207,7 @@ func TestShareAndAttach(t *testing.T) {
 				}
 			}
 		}
-		if a, c := answer(t, cpu.Implementation{}, b, 2), answer(t, cpu.Implementation{}, back, 2); agree(b, a, c) != nil {
+		if a, c := answer(t, cpu.Implementation{}, b, 2), answer(t, cpu.Implementation{}, back, 2); batch.Workload().Policy.Agree(b, a, c) != nil {
 			t.Errorf("%s: other answers where it is in memory", name)
 		}
 	}
@@ -208,28 +216,15 @@ func TestShareAndAttach(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer single.Close()
-	if err := (fields.Inputs{}).Share(open(t, "batch/count=1/of=noise/shape=9x8/seed=5").like, single); err != nil {
+	if err := (fields.Inputs{}).Share(open(t, "batch/count=1/of=noise/shape=9x8/seed=5").Like(), single); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(single.Name())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (Inputs{}).Attach(data); err == nil {
+	if _, err := (batch.Inputs{}).Attach(data); err == nil {
 		t.Error("an image was attached as a batch")
-	}
-}
-
-func TestNames(t *testing.T) {
-	names, err := Inputs{}.Variants("batch/count=3/of=noise/shape=8x8/levels=4/type=uint8/seed=1", 2)
-	if err != nil || len(names) != 2 || names[1] != "batch/count=3/of=noise/shape=8x8/levels=4/type=uint8/seed=4" {
-		t.Error(names, err)
-	}
-	for _, bad := range []string{"batch/count=0/of=noise/shape=8x8", "batch/of=noise/shape=8x8", "batch/count=2/of=constant/shape=4x4", "batch/count=2", "noise/shape=8x8",
-		"batch/count=300/of=noise/shape=8x8/levels=4/type=uint8/seed=1/path=/nowhere"} {
-		if _, err := (Inputs{}).Open(bad); err == nil || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v", bad, err)
-		}
 	}
 }
 
@@ -254,7 +249,7 @@ func TestImagesInWork(t *testing.T) {
 		{cpu.Implementation{}, small, 9, 3, 1}, {cpu.Implementation{}, large, 2, 2, 1}, {elsewhere{cpu.Implementation{}}, small, 9, 1, 3},
 		{elsewhere{cpu.Implementation{}}, large, 9, onDevice, 1}, {elsewhere{cpu.Implementation{}}, large, 2, 2, 1},
 	} {
-		inner, lanes := Implementation{c.of}.inner(open(t, Spell(c.count, c.image)), bench.Conditions{Threads: 3, Memory: 1 << 30})
+		inner, lanes := Each{c.of}.inner(open(t, batch.Spell(c.count, c.image)), bench.Conditions{Threads: 3, Memory: 1 << 30})
 		if lanes != c.lanes || inner.Threads != c.cores || inner.Memory != 1<<30/int64(c.lanes) {
 			t.Errorf("%d × %s, %s: %d in work, with %d cores and %d bytes each", c.count, c.image, c.of.About().Where, lanes, inner.Threads, inner.Memory)
 		}
@@ -288,10 +283,11 @@ func (j thirdJob) Do(trace *bench.Trace) error {
 // What cannot be read or counted ends the call with its error, however many images are
 // being read; the next call is whole.
 func TestBatchEndsAtAnError(t *testing.T) {
-	b := open(t, "batch/count=60/of="+store(t, "noise/shape=70x60/levels=256/type=uint8/seed=5", 60))
+	files := store(t, "noise/shape=70x60/levels=256/type=uint8/seed=5", 60)
+	b := open(t, "batch/count=60/of="+files)
 	for threads := 1; threads <= 4; threads++ {
 		c := bench.Conditions{Scope: bench.File, Threads: threads}
-		j, err := Implementation{third{cpu.Implementation{}, new(atomic.Int64)}}.Setup(b, c)
+		j, err := Each{third{cpu.Implementation{}, new(atomic.Int64)}}.Setup(b, c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -301,7 +297,7 @@ func TestBatchEndsAtAnError(t *testing.T) {
 		if err := j.Do(nil); err != nil {
 			t.Errorf("%d threads: %v after an error", threads, err)
 		}
-		lost := b.images[20].file
+		lost := datasets.StoredFile(variants(t, files, 60)[20])
 		if err := os.Rename(lost, lost+"~"); err != nil {
 			t.Fatal(err)
 		}
@@ -342,7 +338,7 @@ func (j markingJob) Do(trace *bench.Trace) error {
 func TestBatchAddsUpParts(t *testing.T) {
 	b := open(t, "batch/count=7/of=noise/shape=70x60/levels=256/type=uint8/seed=5")
 	for threads := 1; threads <= 3; threads++ {
-		j, err := Implementation{marking{cpu.Implementation{}}}.Setup(b, bench.Conditions{Scope: bench.File, Threads: threads})
+		j, err := Each{marking{cpu.Implementation{}}}.Setup(b, bench.Conditions{Scope: bench.File, Threads: threads})
 		if err != nil {
 			t.Fatal(err)
 		}

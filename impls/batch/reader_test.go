@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"eccbench/datasets"
 	"eccbench/internal/bench"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/batch"
 )
 
 // The reader's sum is confirmed image by image, from files and made, and one that
@@ -14,11 +16,11 @@ import (
 func TestReader(t *testing.T) {
 	image := "noise/shape=33x31/levels=256/type=uint8/seed=5"
 	files := store(t, image, 9)
-	w := ReadingWorkload()
+	w := batch.ReadingWorkload()
 	for _, name := range []string{"batch/count=9/of=" + image, "batch/count=9/of=" + files} {
 		b := open(t, name)
 		status := func(out uint64) verify.Status {
-			return verify.Judge([]string{"b"}, w.Policy.Check(verify.Question[*Batch, uint64]{Name: "b", In: b, Out: out, Budget: 1 << 40})).Status
+			return verify.Judge([]string{"b"}, w.Policy.Check(verify.Question[*batch.Batch, uint64]{Name: "b", In: b, Out: out, Budget: 1 << 40})).Status
 		}
 		for threads := 1; threads < 4; threads++ {
 			j, err := Reader{}.Setup(b, bench.Conditions{Scope: bench.File, Threads: threads})
@@ -39,7 +41,7 @@ func TestReader(t *testing.T) {
 		}
 	}
 	b := open(t, "batch/count=9/of="+files)
-	if err := os.Truncate(b.images[7].file, 100); err != nil {
+	if err := os.Truncate(datasets.StoredFile(variants(t, files, 9)[7]), 100); err != nil {
 		t.Fatal(err)
 	}
 	j, err := Reader{}.Setup(b, bench.Conditions{Scope: bench.File, Threads: 2})

@@ -11,6 +11,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/smooth"
 	"eccbench/kernels"
 )
 
@@ -29,12 +30,12 @@ func (OnDevice) About() bench.About {
 }
 
 // CanDo refuses what it cannot smooth and what does not fit the device.
-func (o OnDevice) CanDo(p *Pipeline, c bench.Conditions) error {
+func (o OnDevice) CanDo(p *smooth.Pipeline, c bench.Conditions) error {
 	d, err := o.Open(c.Device)
 	if err != nil {
 		return err
 	}
-	if err := accepts(p); err != nil {
+	if err := p.Accepted(); err != nil {
 		return err
 	}
 	if s := p.Shape(); s.W > math.MaxInt32/2 || s.H > math.MaxInt32/2 {
@@ -44,7 +45,7 @@ func (o OnDevice) CanDo(p *Pipeline, c bench.Conditions) error {
 }
 
 // Setup loads the kernels and copies the image to the device.
-func (o OnDevice) Setup(p *Pipeline, c bench.Conditions) (bench.Job[Answer], error) {
+func (o OnDevice) Setup(p *smooth.Pipeline, c bench.Conditions) (bench.Job[smooth.Answer], error) {
 	d, err := o.Open(c.Device)
 	if err != nil {
 		return nil, err
@@ -67,14 +68,14 @@ var _ bench.DeviceJob = (*deviceJob)(nil)
 
 type deviceJob struct {
 	*resident.Counter
-	p             *Pipeline
+	p             *smooth.Pipeline
 	image         device.Buffer    // as it was given
 	now           [2]device.Buffer // as smoothed so far, and as smoothed next
 	between       device.Buffer    // along x only
 	module        device.Module
 	rows, columns pass
 	began, ended  device.Event // of the last smoothing
-	answer        Answer
+	answer        smooth.Answer
 }
 
 // A pass is one kernel of the smoothing with its threads.
@@ -127,7 +128,7 @@ func (j *deviceJob) pass(name string) (p pass, err error) {
 }
 
 func (j *deviceJob) Do(trace *bench.Trace) error {
-	j.answer = Answer{}
+	j.answer = smooth.Answer{}
 	return j.On.Do(func() error {
 		if err := j.Stream.Copy(j.now[0], 0, j.image, 0, j.image.Bytes()); err != nil {
 			return err
@@ -165,7 +166,7 @@ func (j *deviceJob) count(i int64, trace *bench.Trace) error {
 	if err := j.End(); err != nil {
 		return err
 	}
-	j.answer.add(i, j.p.Iterations, ecc.FromDense(j.Changes()))
+	j.answer.Add(i, j.p.Iterations, ecc.FromDense(j.Changes()))
 	if trace == nil {
 		return nil
 	}
@@ -177,12 +178,12 @@ func (j *deviceJob) count(i int64, trace *bench.Trace) error {
 
 // smooth adds the two passes to the stream.
 func (j *deviceJob) smooth() error {
-	w := Weights()
+	w := smooth.Weights()
 	width, height := int32(j.p.Shape().W), int32(j.p.Shape().H)
 	return errors.Join(
 		j.Stream.Record(j.began),
 		j.Stream.Launch(j.rows.function, j.rows.shape, j.now[0], j.between, width, height, w[0], w[1], w[2], w[3], w[4], w[5], w[6]),
-		j.Stream.Launch(j.columns.function, j.columns.shape, j.between, j.now[1], width, height, top(j.p), w[0], w[1], w[2], w[3], w[4], w[5], w[6]),
+		j.Stream.Launch(j.columns.function, j.columns.shape, j.between, j.now[1], width, height, j.p.Top(), w[0], w[1], w[2], w[3], w[4], w[5], w[6]),
 		j.Stream.Record(j.ended))
 }
 
@@ -201,7 +202,7 @@ func (j *deviceJob) Elapsed() (time.Duration, error) { return j.Counter.Elapsed(
 
 // Poison overwrites the answer, the changes and the smoothed images.
 func (j *deviceJob) Poison() {
-	j.answer = Answer{Sum: bench.Poison}
+	j.answer = smooth.Answer{Sum: bench.Poison}
 	for _, b := range []device.Buffer{j.now[0], j.now[1], j.between} {
 		// A device that cannot be written to fails at the next call, with the reason.
 		_ = j.Stream.Fill(b, 0, b.Bytes(), 0x5a)
@@ -210,7 +211,7 @@ func (j *deviceJob) Poison() {
 }
 
 // Out is the last answer. It is new: the next Do overwrites none of it.
-func (j *deviceJob) Out() (Answer, error) {
+func (j *deviceJob) Out() (smooth.Answer, error) {
 	if j.answer.Sum == bench.Poison {
 		return j.answer, errors.New("no answer was given")
 	}

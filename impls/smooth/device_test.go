@@ -1,19 +1,19 @@
-package smooth_test
+package smooth
 
 import (
 	"testing"
 
 	"eccbench/impls/cpu"
-	"eccbench/impls/smooth"
 	"eccbench/internal/bench"
 	"eccbench/internal/workloads/ecc/ecctest"
+	"eccbench/internal/workloads/smooth"
 )
 
 // A device gives the answer of the host, to the last bit of every pixel that
 // decides a level.
 func TestDeviceIsHost(t *testing.T) {
-	onDevice := smooth.OnDevice{Open: ecctest.Device(t)}
-	w := smooth.Workload(cpu.Implementation{}, onDevice.Open)
+	onDevice := OnDevice{Open: ecctest.Device(t)}
+	w := smooth.Workload(OnHost{cpu.Implementation{}}, onDevice)
 	for _, name := range []string{
 		"smooth/iterations=1100/of=grf/shape=130x70/levels=1024/smooth=1/seed=3",
 		"smooth/iterations=40/of=noise/shape=1024x1024/levels=1024/seed=2",

@@ -1,3 +1,5 @@
+// Package smooth answers the question of internal/workloads/smooth on the host and on a
+// device.
 package smooth
 
 import (
@@ -8,6 +10,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/smooth"
 )
 
 // OnHost smooths on the cores of the host, and counts by an implementation there.
@@ -31,8 +34,8 @@ func (h OnHost) About() bench.About {
 const iterationNS = 100
 
 // CanDo refuses what it cannot smooth and what would take too long.
-func (h OnHost) CanDo(p *Pipeline, c bench.Conditions) error {
-	if err := accepts(p); err != nil {
+func (h OnHost) CanDo(p *smooth.Pipeline, c bench.Conditions) error {
+	if err := p.Accepted(); err != nil {
 		return err
 	}
 	threads := int64(max(1, c.Threads))
@@ -49,12 +52,12 @@ func (h OnHost) CanDo(p *Pipeline, c bench.Conditions) error {
 }
 
 // Setup allocates the image twice and once between the passes.
-func (h OnHost) Setup(p *Pipeline, c bench.Conditions) (bench.Job[Answer], error) {
+func (h OnHost) Setup(p *smooth.Pipeline, c bench.Conditions) (bench.Job[smooth.Answer], error) {
 	j := &hostJob{p: p, now: newSurface(p.Source), first: grid.NewBuffer(grid.TotalBytes(p)), next: grid.NewBuffer(grid.TotalBytes(p))}
 	if err := p.ReadSlab(j.first, 0, p.Shape().Slices()); err != nil {
 		return nil, err
 	}
-	j.smoother = newSmoother(p.Shape().W, p.Shape().H, top(p), max(1, c.Threads))
+	j.smoother = newSmoother(p.Shape().W, p.Shape().H, p.Top(), max(1, c.Threads))
 	c.Scope = bench.File // its bytes change between answers, so it has to read them
 	var err error
 	j.counter, err = h.Counter.Setup(j.now, c)
@@ -83,16 +86,16 @@ func (s *surface) ReadSlab(dst []byte, lo, hi int64) error {
 }
 
 type hostJob struct {
-	p           *Pipeline
+	p           *smooth.Pipeline
 	first, next []byte
 	now         *surface
 	smoother    *smoother
 	counter     bench.Job[ecc.VCEC]
-	answer      Answer
+	answer      smooth.Answer
 }
 
 func (j *hostJob) Do(trace *bench.Trace) error {
-	j.answer = Answer{}
+	j.answer = smooth.Answer{}
 	copy(j.now.data, j.first)
 	for i := int64(1); i <= j.p.Iterations; i++ {
 		end := trace.Span("ecc")
@@ -105,7 +108,7 @@ func (j *hostJob) Do(trace *bench.Trace) error {
 		if err != nil {
 			return err
 		}
-		j.answer.add(i, j.p.Iterations, v)
+		j.answer.Add(i, j.p.Iterations, v)
 		end()
 		end = trace.Span("gaussian")
 		j.smoother.smooth(grid.Values[float32](j.next), grid.Values[float32](j.now.data))
@@ -116,12 +119,12 @@ func (j *hostJob) Do(trace *bench.Trace) error {
 }
 
 func (j *hostJob) Poison() {
-	j.answer = Answer{Sum: bench.Poison}
+	j.answer = smooth.Answer{Sum: bench.Poison}
 	j.counter.Poison()
 }
 
 // Out is the last answer. It is new: the next Do overwrites none of it.
-func (j *hostJob) Out() (Answer, error) {
+func (j *hostJob) Out() (smooth.Answer, error) {
 	if j.answer.Sum == bench.Poison {
 		return j.answer, errors.New("no answer was given")
 	}

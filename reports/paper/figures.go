@@ -8,10 +8,10 @@ import (
 	"image/png"
 
 	"eccbench/datasets"
-	"eccbench/impls/smooth"
 	"eccbench/internal/grid"
 	"eccbench/internal/report"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/smooth"
 )
 
 // A Figure is a picture, PNG or SVG by its name.

@@ -1,4 +1,4 @@
-package memread
+package read
 
 import (
 	"encoding/binary"

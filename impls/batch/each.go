@@ -1,3 +1,5 @@
+// Package batch answers the questions of internal/workloads/batch: image by image by any
+// implementation of the curve, others being read meanwhile, or all images at once.
 package batch
 
 import (
@@ -9,6 +11,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/workloads/batch"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -23,13 +26,13 @@ const (
 	aheadBytes = 256 << 20
 )
 
-// Implementation answers each image by an implementation of the curve.
-type Implementation struct {
+// Each answers each image by an implementation of the curve.
+type Each struct {
 	Of bench.Implementation[grid.Source, ecc.VCEC]
 }
 
 // About describes the method.
-func (i Implementation) About() bench.About {
+func (i Each) About() bench.About {
 	a := i.Of.About()
 	a.Method = "image by image, others being read meanwhile: " + a.Method
 	a.Scopes = []bench.Scope{bench.E2E, bench.File}
@@ -57,20 +60,20 @@ type Together struct {
 func (t Together) About() bench.About { return t.Of.About() }
 
 // CanDo asks the implementation.
-func (t Together) CanDo(b *Batch, c bench.Conditions) error { return t.Of.CanDo(b.whole, c) }
+func (t Together) CanDo(b *batch.Batch, c bench.Conditions) error { return t.Of.CanDo(b.Whole(), c) }
 
 // Setup binds the implementation to the images.
-func (t Together) Setup(b *Batch, c bench.Conditions) (bench.Job[[]ecc.VCEC], error) {
-	return t.Of.Setup(b.whole, c)
+func (t Together) Setup(b *batch.Batch, c bench.Conditions) (bench.Job[[]ecc.VCEC], error) {
+	return t.Of.Setup(b.Whole(), c)
 }
 
 // inner is what each of the goroutines is given of the conditions, and how many
 // there are.
-func (i Implementation) inner(b *Batch, c bench.Conditions) (bench.Conditions, int) {
+func (i Each) inner(b *batch.Batch, c bench.Conditions) (bench.Conditions, int) {
 	lanes := max(1, c.Threads)
 	if i.About().Where != "cpu" {
 		lanes = onDevice
-		if grid.TotalBytes(b.like) < smallImage {
+		if grid.TotalBytes(b.Like()) < smallImage {
 			lanes = 1
 		}
 	}
@@ -82,33 +85,33 @@ func (i Implementation) inner(b *Batch, c bench.Conditions) (bench.Conditions, i
 
 // CanDo refuses what one image is refused for, and what all of them would take
 // too long for.
-func (i Implementation) CanDo(b *Batch, c bench.Conditions) error {
+func (i Each) CanDo(b *batch.Batch, c bench.Conditions) error {
 	if resident(c) {
-		return i.Of.CanDo(b.whole, c)
+		return i.Of.CanDo(b.Whole(), c)
 	}
 	inner, lanes := i.inner(b, c)
 	inner.Time = c.Time * time.Duration(lanes) / time.Duration(b.Len())
-	if err := i.Of.CanDo(&slot{like: b.like}, inner); err != nil {
+	if err := i.Of.CanDo(&slot{like: b.Like()}, inner); err != nil {
 		return fmt.Errorf("one of %d images: %w", b.Len(), err)
 	}
 	return nil
 }
 
 // Setup binds the implementation to as many images as are in work at once.
-func (i Implementation) Setup(b *Batch, c bench.Conditions) (bench.Job[[]ecc.VCEC], error) {
+func (i Each) Setup(b *batch.Batch, c bench.Conditions) (bench.Job[[]ecc.VCEC], error) {
 	if r, ok := i.Of.(Resident); ok && resident(c) {
-		return r.SetupEach(b.whole, c)
+		return r.SetupEach(b.Whole(), c)
 	}
 	inner, lanes := i.inner(b, c)
 	j := &job{batch: b, out: make([]ecc.VCEC, b.Len())}
-	if _, ok := b.whole.At(0); !ok {
+	if _, ok := b.Whole().At(0); !ok {
 		j.readers = ahead(b, c)
 		for range lanes + j.readers {
-			j.buffers = append(j.buffers, grid.NewBuffer(grid.TotalBytes(b.like)))
+			j.buffers = append(j.buffers, grid.NewBuffer(grid.TotalBytes(b.Like())))
 		}
 	}
 	for range lanes {
-		s := &slot{like: b.like}
+		s := &slot{like: b.Like()}
 		one, err := i.Of.Setup(s, inner)
 		if err != nil {
 			return nil, errors.Join(err, j.Close())
@@ -129,8 +132,8 @@ type onADevice struct {
 
 // ahead is how many images are read at the same time: as many as the ceiling reads,
 // as far as memory goes.
-func ahead(b *Batch, c bench.Conditions) int {
-	most, size := int64(aheadBytes), grid.TotalBytes(b.like)
+func ahead(b *batch.Batch, c bench.Conditions) int {
+	most, size := int64(aheadBytes), grid.TotalBytes(b.Like())
 	if c.Memory > 0 {
 		most = min(most, c.Memory/4)
 	}
@@ -165,7 +168,7 @@ type lane struct {
 }
 
 type job struct {
-	batch   *Batch
+	batch   *batch.Batch
 	lanes   []lane
 	readers int
 	buffers [][]byte // of images that are read, one for each reader and each lane
@@ -174,8 +177,8 @@ type job struct {
 
 func (j *job) Do(trace *bench.Trace) error {
 	if j.readers == 0 {
-		return spread(j.batch.Len(), len(j.lanes), func(k, i int) error {
-			f, _ := j.batch.whole.At(int64(i))
+		return batch.Spread(j.batch.Len(), len(j.lanes), func(k, i int) error {
+			f, _ := j.batch.Whole().At(int64(i))
 			return j.count(j.lanes[k], i, f.Data(), trace)
 		})
 	}
@@ -193,14 +196,14 @@ func (j *job) Do(trace *bench.Trace) error {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer close(read)
-		errs[0] = spread(j.batch.Len(), j.readers, func(_, i int) error {
+		errs[0] = batch.Spread(j.batch.Len(), j.readers, func(_, i int) error {
 			data := <-free
 			if failed.Load() { // the rest is for nothing
 				free <- data
 				return nil
 			}
 			end := trace.Span("file")
-			if err := j.batch.readWhole(int64(i), data); err != nil {
+			if err := j.batch.ReadImage(int64(i), data); err != nil {
 				return err
 			}
 			end()

@@ -1,7 +1,6 @@
 // Package batch is the question of many small images: the Euler characteristic
 // curve of each of them, read from their files one after the other (Wang et al.
-// 2022, section 5.2). It is a workload of its own, which any implementation of
-// the curve answers: while some images are counted, others are read.
+// 2022, section 5.2). Reading them and doing nothing else is a question of its own.
 package batch
 
 import (
@@ -61,8 +60,14 @@ func (b *Batch) read(i int64, dst []byte, lo, hi int64) error {
 	return datasets.ReadFileAt(m.file, dst, lo*grid.SliceBytes(b.like))
 }
 
-// readWhole reads all of image i.
-func (b *Batch) readWhole(i int64, dst []byte) error {
+// Like is the first image: shape, type and ladder of all.
+func (b *Batch) Like() grid.Source { return b.like }
+
+// Whole is all images one after the other.
+func (b *Batch) Whole() grid.Batch { return b.whole }
+
+// ReadImage reads all of image i.
+func (b *Batch) ReadImage(i int64, dst []byte) error {
 	return b.read(i, dst, 0, b.like.Shape().Slices())
 }
 
@@ -115,7 +120,7 @@ func (Inputs) Open(name string) (*Batch, error) {
 		return nil, fmt.Errorf("batch %q: only %d different images are of this kind", name, len(names))
 	}
 	b := &Batch{images: make([]image, count)}
-	err = spread(count, runtime.GOMAXPROCS(0), func(_, i int) error {
+	err = Spread(count, runtime.GOMAXPROCS(0), func(_, i int) error {
 		s, err := datasets.Open(names[i])
 		if err != nil {
 			return err
@@ -163,7 +168,7 @@ func (s stack) ReadSlab(dst []byte, lo, hi int64) error {
 	}
 	each, size := s.like.Shape().D, grid.SliceBytes(s)
 	first := lo / each
-	return spread(int((hi+each-1)/each-first), runtime.GOMAXPROCS(0), func(_, k int) error {
+	return Spread(int((hi+each-1)/each-first), runtime.GOMAXPROCS(0), func(_, k int) error {
 		i := first + int64(k)
 		from, to := max(lo, i*each), min(hi, (i+1)*each)
 		slab := dst[(from-lo)*size : (to-lo)*size]

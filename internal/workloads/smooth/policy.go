@@ -110,7 +110,7 @@ func curve(want ecc.VCEC, c Checkpoint) *verify.Diff {
 
 // definition smooths anew, plainly, and counts every kept curve from scratch.
 func definition(p *Pipeline, out Answer, _ ask) (*verify.Diff, error) {
-	if err := accepts(p); err != nil {
+	if err := p.Accepted(); err != nil {
 		return nil, verify.ErrNotApplicable
 	}
 	now := grid.NewBuffer(grid.TotalBytes(p))
@@ -133,11 +133,11 @@ func definition(p *Pipeline, out Answer, _ ask) (*verify.Diff, error) {
 			}
 			k++
 		}
-		plain(grid.Values[float32](next), grid.Values[float32](now), between, p.Shape().W, p.Shape().H, top(p), runtime.GOMAXPROCS(0))
+		plain(grid.Values[float32](next), grid.Values[float32](now), between, p.Shape().W, p.Shape().H, p.Top(), runtime.GOMAXPROCS(0))
 		now, next = next, now
 	}
 	return nil, nil
 }
 
-// top is the highest level of a pipeline's ladder.
-func top(p *Pipeline) float32 { return p.Ladder().Value(p.Ladder().Len() - 1) }
+// Top is the highest level of a pipeline's ladder.
+func (p *Pipeline) Top() float32 { return p.Ladder().Value(p.Ladder().Len() - 1) }

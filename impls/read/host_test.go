@@ -1,4 +1,4 @@
-package memread
+package read
 
 import (
 	"testing"
@@ -7,10 +7,11 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/read"
 )
 
 func TestSum(t *testing.T) {
-	policy := Workload(nil).Policy
+	policy := read.Workload().Policy
 	for _, name := range []string{
 		"noise/shape=1x1/type=uint8", "noise/shape=7x5x3/type=uint8", "noise/shape=63x9/type=int16", "noise/shape=64x64x64/type=float32", "noise/shape=301x77x3/type=uint8",
 	} {
@@ -24,7 +25,7 @@ func TestSum(t *testing.T) {
 		}
 		for _, in := range []grid.Source{src, field} {
 			for threads := 1; threads < 4; threads++ {
-				job, err := Implementation{}.Setup(in, bench.Conditions{Threads: threads})
+				job, err := OnHost{}.Setup(in, bench.Conditions{Threads: threads})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -12,11 +12,10 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// Workload is the question, put to implementations of the curve, which answer image
-// by image, and to those that answer all images together.
-func Workload(list []bench.Implementation[grid.Source, ecc.VCEC], together ...bench.Implementation[grid.Batch, []ecc.VCEC]) bench.Workload[*Batch, []ecc.VCEC] {
-	w := bench.Workload[*Batch, []ecc.VCEC]{
-		Name: Name, Inputs: Inputs{}, Encode: Encode, Decode: Decode,
+// Workload is the question, put to implementations.
+func Workload(impls ...bench.Implementation[*Batch, []ecc.VCEC]) bench.Workload[*Batch, []ecc.VCEC] {
+	return bench.Workload[*Batch, []ecc.VCEC]{
+		Name: Name, Inputs: Inputs{}, Impls: impls, Encode: Encode, Decode: Decode,
 		Policy: verify.Policy[*Batch, []ecc.VCEC]{
 			Agree: agree,
 			Laws: []verify.Law[*Batch, []ecc.VCEC]{
@@ -26,13 +25,6 @@ func Workload(list []bench.Implementation[grid.Source, ecc.VCEC], together ...be
 			},
 		},
 	}
-	for _, i := range list {
-		w.Impls = append(w.Impls, Implementation{i})
-	}
-	for _, i := range together {
-		w.Impls = append(w.Impls, Together{i})
-	}
-	return w
 }
 
 func agree(_ *Batch, want, got []ecc.VCEC) *verify.Diff {

@@ -1,4 +1,4 @@
-package memread
+package read
 
 import (
 	"encoding/binary"
@@ -13,6 +13,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc/ecctest"
+	"eccbench/internal/workloads/read"
 )
 
 // addUp is what the kernel does.
@@ -106,7 +107,7 @@ func TestSumOnStandIns(t *testing.T) {
 		}
 		for _, name := range sums {
 			for _, impl := range []bench.Implementation[grid.Source, uint64]{OnDevice{open}, OnDevices{open}} {
-				adds(t, impl, Workload(open).Policy, name, bench.Device)
+				adds(t, impl, read.Workload().Policy, name, bench.Device)
 			}
 		}
 		for _, d := range opened {
@@ -121,8 +122,8 @@ func TestSumOnDevice(t *testing.T) {
 	open := ecctest.Device(t)
 	for _, name := range sums {
 		t.Run(name, func(t *testing.T) {
-			adds(t, OnDevice{open}, Workload(open).Policy, name, bench.Device)
-			adds(t, OnDevice{open}, Workload(open).Policy, name, bench.Kernel)
+			adds(t, OnDevice{open}, read.Workload().Policy, name, bench.Device)
+			adds(t, OnDevice{open}, read.Workload().Policy, name, bench.Kernel)
 		})
 	}
 }

@@ -1,7 +1,7 @@
 // Package smooth is the question of a pipeline that stays where the image is: the
 // Euler characteristic curve of an image, and of the image smoothed by a Gaussian
 // once, twice and so on (Wang et al. 2022, section 5.3). Every curve is brought to
-// the host and summed. It is a workload of its own.
+// the host and summed.
 //
 // The smoothing is defined to the last bit (gauss.go), so that the curves of a
 // processor and of a device are equal.
@@ -20,7 +20,6 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/fields"
 	"eccbench/internal/grid"
-	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -33,12 +32,10 @@ const most = 1 << 20
 // checkpoint is how many iterations lie between curves that are kept.
 const checkpoint = 1000
 
-// Workload is the question; counter answers for one image on the host, and open
-// gives devices.
-func Workload(counter bench.Implementation[grid.Source, ecc.VCEC], open resident.Opener) bench.Workload[*Pipeline, Answer] {
+// Workload is the question, put to implementations.
+func Workload(impls ...bench.Implementation[*Pipeline, Answer]) bench.Workload[*Pipeline, Answer] {
 	return bench.Workload[*Pipeline, Answer]{
-		Name: Name, Inputs: Inputs{}, Policy: policy(), Encode: Encode, Decode: Decode,
-		Impls: []bench.Implementation[*Pipeline, Answer]{OnHost{counter}, OnDevice{Open: open}},
+		Name: Name, Inputs: Inputs{}, Impls: impls, Policy: policy(), Encode: Encode, Decode: Decode,
 	}
 }
 
@@ -63,8 +60,8 @@ type Answer struct {
 	Trail       uint64 // folds the steps of all curves in order
 }
 
-// add sums up the curve of an iteration of so many.
-func (a *Answer) add(i, of int64, v ecc.VCEC) {
+// Add sums up the curve of an iteration of so many.
+func (a *Answer) Add(i, of int64, v ecc.VCEC) {
 	const prime = 1099511628211 // of FNV-1a
 	var chi int64
 	for _, s := range v {
@@ -226,8 +223,8 @@ func Decode(b []byte) (a Answer, err error) {
 	return a, nil
 }
 
-// accepts refuses what neither implementation smooths.
-func accepts(p *Pipeline) error {
+// Accepted is nil, or why the pipeline cannot be answered: images of float32 in 2D can.
+func (p *Pipeline) Accepted() error {
 	if p.Shape().Dim() != 2 || p.Type() != grid.Float32 {
 		return fmt.Errorf("%v of %v: smooths 2D images of float32 only", p.Shape(), p.Type())
 	}
@@ -237,7 +234,7 @@ func accepts(p *Pipeline) error {
 // Images are the pixels of a pipeline's image after each of the given numbers of
 // smoothings, which ascend.
 func (p *Pipeline) Images(after []int64) ([][]float32, error) {
-	if err := accepts(p); err != nil {
+	if err := p.Accepted(); err != nil {
 		return nil, err
 	}
 	data := grid.NewBuffer(grid.TotalBytes(p))
@@ -245,12 +242,12 @@ func (p *Pipeline) Images(after []int64) ([][]float32, error) {
 		return nil, err
 	}
 	now, next := grid.Values[float32](data), make([]float32, p.Shape().Voxels())
-	s := newSmoother(p.Shape().W, p.Shape().H, top(p), runtime.GOMAXPROCS(0))
+	between := make([]float32, p.Shape().Voxels())
 	var list [][]float32
 	done := int64(0)
 	for _, n := range after {
 		for ; done < n; done++ {
-			s.smooth(next, now)
+			plain(next, now, between, p.Shape().W, p.Shape().H, p.Top(), runtime.GOMAXPROCS(0))
 			now, next = next, now
 		}
 		list = append(list, slices.Clone(now))

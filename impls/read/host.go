@@ -1,0 +1,111 @@
+// Package read answers the question of internal/workloads/read on the host and on
+// devices: it reads an image and does nothing else.
+package read
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/read"
+)
+
+// All is every implementation, those on devices with what opens them.
+func All(open resident.Opener) []bench.Implementation[grid.Source, uint64] {
+	return []bench.Implementation[grid.Source, uint64]{OnHost{}, OnDevice{open}, OnDevices{open}, ToDevice{open}}
+}
+
+// OnHost reads with all cores.
+type OnHost struct{}
+
+// About describes the method.
+func (OnHost) About() bench.About {
+	return bench.About{
+		Name:   read.Name,
+		Where:  "cpu",
+		Method: "reads every byte of the image once, all cores: the ceiling",
+		Source: "STREAM-like read, one accumulator for each of eight words",
+		Scopes: []bench.Scope{bench.E2E, bench.File},
+	}
+}
+
+// CanDo accepts every image.
+func (OnHost) CanDo(grid.Source, bench.Conditions) error { return nil }
+
+// Setup shares the slices out among the cores.
+func (OnHost) Setup(in grid.Source, c bench.Conditions) (bench.Job[uint64], error) {
+	n := in.Shape().Slices()
+	j := &job{in: in, threads: max(1, min(int64(c.Threads), n)), size: grid.SliceBytes(in)}
+	j.chunk = max(1, min((n+j.threads*4-1)/(j.threads*4), (32<<20)/j.size))
+	if f, ok := in.(*grid.Field); ok {
+		j.resident = f.Data()
+		return j, nil
+	}
+	for range j.threads {
+		j.slabs = append(j.slabs, grid.NewBuffer(j.chunk*j.size))
+	}
+	return j, nil
+}
+
+type job struct {
+	in       grid.Source
+	threads  int64
+	chunk    int64
+	size     int64
+	resident []byte
+	slabs    [][]byte
+	sum      atomic.Uint64
+}
+
+func (j *job) Do(trace *bench.Trace) error {
+	defer trace.Span("read")()
+	j.sum.Store(0)
+	n := j.in.Shape().Slices()
+	var next atomic.Int64
+	errs := make([]error, j.threads)
+	var wg sync.WaitGroup
+	for t := range j.threads {
+		wg.Go(func() {
+			for errs[t] == nil {
+				lo := (next.Add(1) - 1) * j.chunk
+				if lo >= n {
+					return
+				}
+				errs[t] = j.read(t, lo, min(lo+j.chunk, n))
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+func (j *job) read(t, lo, hi int64) error {
+	var slab []byte
+	if j.resident != nil {
+		slab = j.resident[lo*j.size : hi*j.size]
+	} else {
+		slab = j.slabs[t][:(hi-lo)*j.size]
+		if err := j.in.ReadSlab(slab, lo, hi); err != nil {
+			return err
+		}
+	}
+	var total uint64
+	if j.size%8 == 0 {
+		total = grid.Sum64(slab)
+	} else {
+		for ; len(slab) > 0; slab = slab[j.size:] {
+			total += grid.Sum64(slab[:j.size])
+		}
+	}
+	j.sum.Add(total)
+	return nil
+}
+
+func (j *job) Poison() { j.sum.Store(1<<63 | 0x5a5a5a5a) }
+
+func (j *job) Out() (uint64, error) { return j.sum.Load(), nil }
+
+func (j *job) Close() error { return nil }
