@@ -78,9 +78,9 @@ check-kernels: kernels
 
 # compute-sanitizer over the kernels, on a machine with a device. Where it has no
 # Go, scripts/sanitize.sh takes a folder of test binaries that were built before.
-ON_DEVICE := chunked extrema fullsweep read smooth tiled
+ON_DEVICE := chunked extrema/gpu fullsweep read smooth tiled
 sanitize:
-	@$(if $(BINDIR),,for i in $(ON_DEVICE); do CGO_ENABLED=0 $(GO) test -c -o $(BIN)/$$i.test ./impls/$$i || exit 1; done;) \
+	@$(if $(BINDIR),,for i in $(ON_DEVICE); do mkdir -p $$(dirname $(BIN)/$$i) && CGO_ENABLED=0 $(GO) test -c -o $(BIN)/$$i.test ./impls/$$i || exit 1; done;) \
 	scripts/sanitize.sh $(or $(BINDIR),$(BIN)) $(ON_DEVICE)
 
 # Other builds: the same bytes for every level of amd64, and on arm64, where fused

@@ -6,6 +6,7 @@ import (
 	"eccbench/impls/chunked"
 	"eccbench/impls/cpu"
 	"eccbench/impls/extrema"
+	"eccbench/impls/extrema/gpu"
 	"eccbench/impls/fullsweep"
 	"eccbench/impls/naive"
 	readimpl "eccbench/impls/read"
@@ -41,8 +42,8 @@ func List(open resident.Opener) []bench.Implementation[grid.Source, ecc.VCEC] {
 		tiled.Implementation{Open: open},
 		fullsweep.Implementation{Open: open},
 		extrema.Implementation{},
-		extrema.OnDevice{Open: open},
-		extrema.OnDevices{Open: open},
+		gpu.OnDevice{Open: open},
+		gpu.OnDevices{Open: open},
 	}
 }
 
@@ -69,7 +70,7 @@ func Benches(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.O
 	for _, i := range list {
 		batches = append(batches, batchimpl.Each{Of: i})
 	}
-	batches = append(batches, batchimpl.Together{Of: extrema.BatchOnDevice{Open: open}})
+	batches = append(batches, batchimpl.Together{Of: gpu.BatchOnDevice{Open: open}})
 	return []runner.Bench{
 		runner.Bind(Workload(list)), runner.Bind(read.Workload(readimpl.All(open)...)),
 		runner.Bind(batch.Workload(batches...)), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})),

@@ -15,7 +15,7 @@ set -u
 [ $# -ge 1 ] || { echo "usage: $0 BINDIR [IMPLEMENTATION...]" >&2; exit 64; }
 bindir=$1
 shift
-[ $# -ge 1 ] || set -- chunked extrema fullsweep read smooth tiled
+[ $# -ge 1 ] || set -- chunked extrema/gpu fullsweep read smooth tiled
 
 sanitizer=${SANITIZER:-compute-sanitizer}
 tools=${TOOLS:-memcheck racecheck initcheck synccheck}

@@ -1,25 +1,7 @@
 package extrema
 
-import "eccbench/internal/grid"
-
 // InStrips is the implementation that marches through so many rows at a time.
 func InStrips(rows int64) Implementation { return Implementation{rows: rows} }
 
-// CountingTwice is the implementation on several devices that counts the slices that
-// slabs share with both of them.
-func CountingTwice(o OnDevices) OnDevices {
-	o.twice = true
-	return o
-}
-
-// AsLarge is the implementation on a device that counts small images as large ones.
-func AsLarge(o OnDevice) OnDevice {
-	o.large = true
-	return o
-}
-
 // Available lists the instruction sets of this program on this machine.
 func Available() []string { return available() }
-
-// Guard is how many bytes are before and after an image on a device.
-func Guard(in grid.Source) int64 { return guard(in) }

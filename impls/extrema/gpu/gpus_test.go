@@ -1,10 +1,10 @@
-package extrema_test
+package gpu_test
 
 import (
 	"strconv"
 	"testing"
 
-	"eccbench/impls/extrema"
+	"eccbench/impls/extrema/gpu"
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
@@ -14,7 +14,7 @@ import (
 )
 
 // onAll is the implementation on all devices that its opener has.
-type onAll struct{ extrema.OnDevices }
+type onAll struct{ gpu.OnDevices }
 
 func (o onAll) CanDo(in grid.Source, c bench.Conditions) error {
 	c.Devices = resident.All
@@ -54,7 +54,7 @@ func as(open resident.Opener, count int) resident.Opener {
 }
 
 func TestConformanceOnOneDeviceAsThree(t *testing.T) {
-	ecctest.Run(t, onAll{extrema.OnDevices{Open: as(ecctest.Device(t), 3)}})
+	ecctest.Run(t, onAll{gpu.OnDevices{Open: as(ecctest.Device(t), 3)}})
 }
 
 func TestConformanceOnAllDevices(t *testing.T) {
@@ -67,11 +67,11 @@ func TestConformanceOnAllDevices(t *testing.T) {
 		t.Skip("the machine has one device")
 	}
 	t.Logf("%d devices", len(devices))
-	ecctest.Run(t, onAll{extrema.OnDevices{Open: open}})
+	ecctest.Run(t, onAll{gpu.OnDevices{Open: open}})
 }
 
 func TestSuiteCatchesSharedSlicesCountedTwice(t *testing.T) {
-	failing := ecctest.Failures(t, onAll{extrema.CountingTwice(extrema.OnDevices{Open: as(ecctest.Device(t), 3)})})
+	failing := ecctest.Failures(t, onAll{gpu.CountingTwice(gpu.OnDevices{Open: as(ecctest.Device(t), 3)})})
 	if len(failing) == 0 {
 		t.Fatal("no case of the suite fails")
 	}

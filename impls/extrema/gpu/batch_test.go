@@ -1,4 +1,4 @@
-package extrema_test
+package gpu_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"eccbench/datasets"
 	"eccbench/impls/extrema"
+	"eccbench/impls/extrema/gpu"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
@@ -72,7 +73,7 @@ func alone(t *testing.T, images []*grid.Field) []ecc.VCEC {
 }
 
 // together is the answer of three calls to a batch; they must be one.
-func together(o extrema.BatchOnDevice, in grid.Batch, scope bench.Scope) ([]ecc.VCEC, error) {
+func together(o gpu.BatchOnDevice, in grid.Batch, scope bench.Scope) ([]ecc.VCEC, error) {
 	c := bench.Conditions{Scope: scope, Threads: 1}
 	if err := o.CanDo(in, c); err != nil {
 		return nil, err
@@ -102,7 +103,7 @@ func together(o extrema.BatchOnDevice, in grid.Batch, scope bench.Scope) ([]ecc.
 }
 
 // oneByOne is the answer of an implementation that goes from image to image.
-func oneByOne(o extrema.OnDevice, in grid.Batch) ([]ecc.VCEC, error) {
+func oneByOne(o gpu.OnDevice, in grid.Batch) ([]ecc.VCEC, error) {
 	j, err := o.SetupEach(in, bench.Conditions{Scope: bench.Device, Threads: 1})
 	if err != nil {
 		return nil, err
@@ -176,7 +177,7 @@ func tryBatches(t *testing.T, open resident.Opener, most int) {
 				if scope == bench.File {
 					in.Source = &streamed{in.Source}
 				}
-				got, err := together(extrema.BatchOnDevice{Open: open}, in, scope)
+				got, err := together(gpu.BatchOnDevice{Open: open}, in, scope)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -184,7 +185,7 @@ func tryBatches(t *testing.T, open resident.Opener, most int) {
 					t.Errorf("%s: %s", scope, w)
 				}
 			}
-			got, err := oneByOne(extrema.OnDevice{Open: open}, in)
+			got, err := oneByOne(gpu.OnDevice{Open: open}, in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -203,7 +204,7 @@ func TestBatchWithStraysOnStandIn(t *testing.T) { tryStrays(t, standIns(t, 1)) }
 func tryStrays(t *testing.T, open resident.Opener) {
 	_, images := stacked(t, "noise/shape=36x20x6/levels=64/type=float32/seed=3", 9)
 	images[7] = withStrays(t, images[7])
-	got, err := together(extrema.BatchOnDevice{Open: open}, join(t, images), bench.Device)
+	got, err := together(gpu.BatchOnDevice{Open: open}, join(t, images), bench.Device)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +239,7 @@ func tryStraysInTurn(t *testing.T, open resident.Opener) {
 	images[1], images[2] = withStrays(t, images[1]), withStrays(t, images[2])
 	want := alone(t, images)
 	in := &streamed{images[0]}
-	j, err := extrema.OnDevice{Open: open}.Setup(in, bench.Conditions{Scope: bench.File, Threads: 2})
+	j, err := gpu.OnDevice{Open: open}.Setup(in, bench.Conditions{Scope: bench.File, Threads: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +264,7 @@ func tryStraysInTurn(t *testing.T, open resident.Opener) {
 func TestBatchOfManyLevels(t *testing.T) {
 	open := ecctest.Device(t)
 	in, _ := stacked(t, "noise/shape=8x8/levels=65536/type=uint16/seed=3", 2)
-	if err := (extrema.BatchOnDevice{Open: open}).CanDo(in, bench.Conditions{}); err == nil || !strings.Contains(err.Error(), "65536 levels") {
+	if err := (gpu.BatchOnDevice{Open: open}).CanDo(in, bench.Conditions{}); err == nil || !strings.Contains(err.Error(), "65536 levels") {
 		t.Errorf("65536 levels: %v", err)
 	}
 }
@@ -277,7 +278,7 @@ func TestBatchCatchesFaultsPlantedInKernels(t *testing.T) {
 			"noise/shape=128x128/levels=1024/type=float32/seed=1", "noise/shape=36x20x6/levels=64/type=float32/seed=3",
 		} {
 			in, images := stacked(t, name, 20)
-			got, err := together(extrema.BatchOnDevice{Open: open, PTX: faults.PTX(fault)}, in, bench.Kernel)
+			got, err := together(gpu.BatchOnDevice{Open: open, PTX: faults.PTX(fault)}, in, bench.Kernel)
 			if err != nil && !strings.HasPrefix(err.Error(), "call ") {
 				t.Errorf("%s on %s: %v", fault, name, err)
 			}

@@ -1,10 +1,10 @@
-package extrema_test
+package gpu_test
 
 import (
 	"iter"
 	"testing"
 
-	"eccbench/impls/extrema"
+	"eccbench/impls/extrema/gpu"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
@@ -13,11 +13,11 @@ import (
 )
 
 func TestConformanceOnDevice(t *testing.T) {
-	ecctest.Run(t, extrema.OnDevice{Open: ecctest.Device(t)})
+	ecctest.Run(t, gpu.OnDevice{Open: ecctest.Device(t)})
 }
 
 func TestConformanceAsLargeOnDevice(t *testing.T) {
-	ecctest.Run(t, extrema.AsLarge(extrema.OnDevice{Open: ecctest.Device(t)}))
+	ecctest.Run(t, gpu.AsLarge(gpu.OnDevice{Open: ecctest.Device(t)}))
 }
 
 // wrongSliced are the images for sliced kernels, or beside them, that an implementation
@@ -46,7 +46,7 @@ func wrongSliced(t *testing.T, impl bench.Implementation[grid.Source, ecc.VCEC],
 }
 
 func TestSlicedOnDevice(t *testing.T) {
-	impl := extrema.AsLarge(extrema.OnDevice{Open: ecctest.Device(t)})
+	impl := gpu.AsLarge(gpu.OnDevice{Open: ecctest.Device(t)})
 	for _, kind := range slicedKinds() {
 		for _, typ := range kind.types {
 			for c, d := range wrongSliced(t, impl, kind, typ) {
@@ -64,7 +64,7 @@ func TestFaultsPlantedInSlicedKernelsShow(t *testing.T) {
 	typ, source := kind.faulty()
 	for fault, ptx := range planted(t, source) {
 		t.Run(fault, func(t *testing.T) {
-			impl := extrema.AsLarge(extrema.OnDevice{Open: open, PTX: ptx})
+			impl := gpu.AsLarge(gpu.OnDevice{Open: open, PTX: ptx})
 			for c, d := range wrongSliced(t, impl, kind, typ) {
 				t.Logf("%v: %v", c, d)
 				return
@@ -77,10 +77,10 @@ func TestFaultsPlantedInSlicedKernelsShow(t *testing.T) {
 func TestSuiteCatchesFaultsPlantedInKernels(t *testing.T) {
 	open := ecctest.Device(t)
 	ecctest.CatchesPlanted(t, "ecc_extrema_float32", func(ptx func(string) ([]byte, error)) bench.Implementation[grid.Source, ecc.VCEC] {
-		return extrema.OnDevice{Open: open, PTX: ptx}
+		return gpu.OnDevice{Open: open, PTX: ptx}
 	})
 }
 
 func FuzzConformanceOnDevice(f *testing.F) {
-	ecctest.Fuzz(f, extrema.OnDevice{Open: ecctest.Device(f)})
+	ecctest.Fuzz(f, gpu.OnDevice{Open: ecctest.Device(f)})
 }

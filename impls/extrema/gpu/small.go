@@ -1,4 +1,4 @@
-package extrema
+package gpu
 
 import (
 	"eccbench/internal/grid"

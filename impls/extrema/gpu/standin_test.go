@@ -1,4 +1,4 @@
-package extrema_test
+package gpu_test
 
 import (
 	"encoding/binary"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"eccbench/impls/extrema"
+	"eccbench/impls/extrema/gpu"
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
 	"eccbench/internal/device/devicetest"
@@ -227,12 +228,12 @@ func standIns(t testing.TB, n int) resident.Opener {
 }
 
 func TestConformanceOnStandIns(t *testing.T) {
-	t.Run("one", func(t *testing.T) { ecctest.Run(t, extrema.OnDevice{Open: standIns(t, 1)}) })
-	t.Run("three", func(t *testing.T) { ecctest.Run(t, onAll{extrema.OnDevices{Open: standIns(t, 3)}}) })
+	t.Run("one", func(t *testing.T) { ecctest.Run(t, gpu.OnDevice{Open: standIns(t, 1)}) })
+	t.Run("three", func(t *testing.T) { ecctest.Run(t, onAll{gpu.OnDevices{Open: standIns(t, 3)}}) })
 }
 
 func TestSuiteCatchesSharedSlicesCountedTwiceOnStandIns(t *testing.T) {
-	failing := ecctest.Failures(t, onAll{extrema.CountingTwice(extrema.OnDevices{Open: standIns(t, 2)})})
+	failing := ecctest.Failures(t, onAll{gpu.CountingTwice(gpu.OnDevices{Open: standIns(t, 2)})})
 	if len(failing) == 0 {
 		t.Fatal("no case of the suite fails")
 	}

@@ -1,4 +1,4 @@
-package extrema_test
+package gpu_test
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"eccbench/impls/extrema"
+	"eccbench/impls/extrema/gpu"
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
 	"eccbench/internal/device/devicetest"
@@ -54,7 +54,7 @@ func compileOnHost(t *testing.T, source string, typ grid.Type, fault string) (pr
 	// Go runs the test again where a file differs that the test looked at; the compiler's
 	// reading it does not see.
 	for _, pattern := range []string{"*.h", "*.cu", "onhost/*"} {
-		sources, err := filepath.Glob(filepath.Join("..", "..", "kernels", pattern))
+		sources, err := filepath.Glob(filepath.Join("..", "..", "..", "kernels", pattern))
 		if err != nil || len(sources) == 0 {
 			t.Fatalf("no %s among the kernels' sources: %v", pattern, err)
 		}
@@ -69,7 +69,7 @@ func compileOnHost(t *testing.T, source string, typ grid.Type, fault string) (pr
 	if fault != "none" {
 		args = append(args, "-DFAULT="+fault)
 	}
-	args = append(args, "-rdynamic", "-o", program, filepath.Join("..", "..", "kernels", "onhost", "launch.cc"), "-ldl")
+	args = append(args, "-rdynamic", "-o", program, filepath.Join("..", "..", "..", "kernels", "onhost", "launch.cc"), "-ldl")
 	if out, err := exec.Command(compilers[i], args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s %s: %v\n%s", compilers[i], strings.Join(args, " "), err, out)
 	}
@@ -145,7 +145,7 @@ func (k *onHostKernels) launch(name string, shape device.Launch, at func(uint64)
 		to = rest[ofLadder].(device.Buffer).Address()
 	}
 	rest = append(rest, int32(0)) // of a kernel without copies
-	edge := extrema.Guard(k.in)
+	edge := gpu.Guard(k.in)
 	memory, err := at(image - uint64(edge))
 	if err != nil {
 		return err
@@ -236,11 +236,11 @@ func (a aloneJob) Out() ([]ecc.VCEC, error) {
 func (k *onHostKernels) setup(open resident.Opener) (bench.Job[[]ecc.VCEC], error) {
 	c := bench.Conditions{Scope: bench.Kernel, Threads: 1}
 	if batch, ok := k.in.(grid.Batch); ok {
-		return extrema.BatchOnDevice{Open: open}.Setup(batch, c)
+		return gpu.BatchOnDevice{Open: open}.Setup(batch, c)
 	}
-	impl := extrema.OnDevice{Open: open}
+	impl := gpu.OnDevice{Open: open}
 	if !k.small {
-		impl = extrema.AsLarge(impl)
+		impl = gpu.AsLarge(impl)
 	}
 	job, err := impl.Setup(k.in, c)
 	return aloneJob{job}, err
@@ -640,7 +640,7 @@ func TestSlicedOnHostKeepToTheirMemory(t *testing.T) {
 	in := imageFrom(t, grid.Shape{D: 3, H: 16, W: 256}, grid.Uint8, 0, 5, scattered(5))
 	want := ecc.Enumerate(in)
 	for what, k := range map[string]onHostKernels{
-		"the image's memory": {withheld: extrema.Guard(in)},
+		"the image's memory": {withheld: gpu.Guard(in)},
 		"shared memory":      {withheldShared: 11*warp + 16},
 	} {
 		k.program, k.in, k.level = program, in, true

@@ -1,4 +1,6 @@
-package extrema
+// Package gpu counts only the local extrema of min-filtered rows, as package extrema does
+// (doc/extrema.md), on NVIDIA devices: on one, on several of one host, and of batches.
+package gpu
 
 import (
 	"errors"

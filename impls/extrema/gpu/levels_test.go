@@ -1,4 +1,4 @@
-package extrema_test
+package gpu_test
 
 import (
 	"iter"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"eccbench/impls/extrema"
+	"eccbench/impls/extrema/gpu"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
@@ -120,7 +121,7 @@ func scattered(n int64) func(z, y, x int64) int64 {
 // Levels by the number, on both sides of where kernels of another kind take over:
 // odd ones, and more than a block has counters for.
 func TestNumbersOfLevelsOnDevice(t *testing.T) {
-	impl := extrema.OnDevice{Open: ecctest.Device(t)}
+	impl := gpu.OnDevice{Open: ecctest.Device(t)}
 	for _, typ := range []grid.Type{grid.Int16, grid.Uint16, grid.Float32} {
 		for _, levels := range []int64{7899, 7900, 7901, 12345, 31743, 31744, 31745, 31746, 50001, 65535, 65536, 99999, 110000, 1 << 18, 1<<18 + 1} {
 			if typ != grid.Float32 && levels > 1<<16 {
@@ -138,7 +139,7 @@ func TestNumbersOfLevelsOnDevice(t *testing.T) {
 
 // One value between two of many levels stands on the upper one, as on any ladder.
 func TestValuesBetweenManyLevelsOnDevice(t *testing.T) {
-	impl := extrema.OnDevice{Open: ecctest.Device(t)}
+	impl := gpu.OnDevice{Open: ecctest.Device(t)}
 	for _, levels := range []int64{20000, 65536} {
 		in := image(t, grid.Shape{D: 21, H: 35, W: 132}, grid.Float32, levels, scattered(levels))
 		v := grid.Values[float32](in.Data())
@@ -187,7 +188,7 @@ func crowd(t testing.TB, name string, typ grid.Type, planar bool) *grid.Field {
 }
 
 func TestCountersOf16BitsDoNotWrap(t *testing.T) {
-	impl := extrema.OnDevice{Open: ecctest.Device(t)}
+	impl := gpu.OnDevice{Open: ecctest.Device(t)}
 	for name := range crowds() {
 		for _, planar := range []bool{false, true} {
 			typ := grid.Uint16
@@ -232,7 +233,7 @@ func TestFaultsOfTheMoveAreCaught(t *testing.T) {
 		in := crowd(t, "corners", typ, false)
 		want := onHost(t, in)
 		for fault, ptx := range planted(t, source) {
-			impl := extrema.OnDevice{Open: open, PTX: ptx}
+			impl := gpu.OnDevice{Open: open, PTX: ptx}
 			d := agree(t, impl, in, want)
 			if d == nil {
 				t.Errorf("%s: %s: the answers are right", source, fault)
