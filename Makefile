@@ -89,7 +89,7 @@ portability:
 	for level in v1 v2 v3; do GOAMD64=$$level $(GO) test -count=1 -run 'Digest' ./datasets || exit 1; done
 	if grep -q avx512f /proc/cpuinfo; then GOAMD64=v4 $(GO) test -count=1 -run 'Digest' ./datasets; fi
 	$(GO) test -count=1 -tags noasm -skip OnHost ./impls/extrema
-	$(GO) test -count=1 -tags slow5 ./internal/resident
+	$(GO) test -count=1 -tags slow5 ./internal/workloads/ecc/counting
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c -o $(BIN)/datasets.arm64.test ./datasets
 	cd datasets && $(QEMU) ../$(BIN)/datasets.arm64.test -test.run 'Digest'
 

@@ -17,6 +17,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/counting"
 	"eccbench/internal/workloads/ecc/ecctest"
 	"eccbench/kernels/faults"
 )
@@ -120,7 +121,7 @@ func (f failing) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC],
 	if err != nil {
 		return nil, err
 	}
-	counter, err := resident.Open(d, resident.Kernel{
+	counter, err := counting.Open(d, counting.Kernel{
 		Module: "misbehave", Method: f.kind, PTX: func(string) ([]byte, error) { return faults.Misbehaving(), nil }, Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder(),
 	})
 	if err != nil {
@@ -148,7 +149,7 @@ func launchGreedily(d device.Device, s device.Stream) error {
 	return s.Launch(kernel, device.Launch{Block: device.Dim{X: 32}, Shared: d.Info().SharedOptIn + 1024}, zero...)
 }
 
-type failingJob struct{ *resident.Counter }
+type failingJob struct{ *counting.Counter }
 
 func (j *failingJob) Do(*bench.Trace) error {
 	if err := j.Begin(); err != nil {

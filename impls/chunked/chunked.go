@@ -16,6 +16,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/counting"
 )
 
 // The pipeline's size: slabs long enough that copies run at their full rate and
@@ -89,7 +90,7 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 	if err != nil {
 		return nil, err
 	}
-	counter, err := resident.Open(d, resident.Kernel{
+	counter, err := counting.Open(d, counting.Kernel{
 		Module: "ecc_chunked", Method: "chunked", PTX: i.PTX, Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder(),
 		Timed: true, // for the timeline
 	})

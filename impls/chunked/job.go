@@ -9,12 +9,13 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/counting"
 )
 
 var _ bench.DeviceJob = (*job)(nil)
 
 type job struct {
-	*resident.Counter
+	*counting.Counter
 	plan
 	copying device.Stream // Counter.Stream counts
 	feed    *resident.Feed

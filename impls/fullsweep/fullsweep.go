@@ -15,6 +15,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/counting"
 )
 
 // Implementation is the full-sweep implementation on the devices that Open
@@ -55,7 +56,7 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 	if err != nil {
 		return nil, err
 	}
-	counter, err := resident.Open(d, resident.Kernel{
+	counter, err := counting.Open(d, counting.Kernel{
 		Module: "ecc_fullsweep", Method: "fullsweep", PTX: i.PTX, Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder(),
 		Timed: c.Scope == bench.Kernel,
 	})
@@ -84,7 +85,7 @@ func (j *job) allocate(d device.Device, threads int) (err error) {
 var _ bench.DeviceJob = (*job)(nil)
 
 type job struct {
-	*resident.Counter
+	*counting.Counter
 	in     grid.Source
 	image  device.Buffer
 	upload bool

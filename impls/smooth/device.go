@@ -11,6 +11,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/counting"
 	"eccbench/internal/workloads/smooth"
 	"eccbench/kernels"
 )
@@ -50,7 +51,7 @@ func (o OnDevice) Setup(p *smooth.Pipeline, c bench.Conditions) (bench.Job[smoot
 	if err != nil {
 		return nil, err
 	}
-	counter, err := resident.Open(d, resident.Kernel{
+	counter, err := counting.Open(d, counting.Kernel{
 		Module: "ecc_fullsweep", Method: "fullsweep", Shape: p.Shape(), Type: p.Type(), Ladder: p.Ladder(),
 		Timed: true, // for the parts
 	})
@@ -67,7 +68,7 @@ func (o OnDevice) Setup(p *smooth.Pipeline, c bench.Conditions) (bench.Job[smoot
 var _ bench.DeviceJob = (*deviceJob)(nil)
 
 type deviceJob struct {
-	*resident.Counter
+	*counting.Counter
 	p             *smooth.Pipeline
 	image         device.Buffer    // as it was given
 	now           [2]device.Buffer // as smoothed so far, and as smoothed next

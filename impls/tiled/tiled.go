@@ -14,6 +14,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/counting"
 )
 
 // Implementation is the tiled implementation on the devices that Open gives.
@@ -57,7 +58,7 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 	if err != nil {
 		return nil, err
 	}
-	counter, err := resident.Open(d, resident.Kernel{
+	counter, err := counting.Open(d, counting.Kernel{
 		Module: "ecc_tiled", Method: "tiled", PTX: i.PTX, Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder(),
 		Timed: c.Scope == bench.Kernel,
 	})
@@ -104,7 +105,7 @@ func (j *job) fill(feed *resident.Feed, trace *bench.Trace) error {
 var _ bench.DeviceJob = (*job)(nil)
 
 type job struct {
-	*resident.Counter
+	*counting.Counter
 	in      grid.Source
 	array   device.Array
 	texture device.Texture

@@ -43,9 +43,10 @@ var floor = map[string]int{
 	"internal/workloads/ecc":  4,
 	"internal/workloads/read": 4,
 
-	"internal/workloads/ecc/ecctest": 5,
-	"internal/workloads/batch":       5,
-	"internal/workloads/smooth":      5,
+	"internal/workloads/ecc/counting": 5,
+	"internal/workloads/ecc/ecctest":  5,
+	"internal/workloads/batch":        5,
+	"internal/workloads/smooth":       5,
 
 	"impls/naive":       6,
 	"impls/cpu":         6,

@@ -131,7 +131,7 @@ func (h *Handover) timed(launch func() error) error {
 // Elapsed is the time of the last launch on the device, where it was timed.
 func (h *Handover) Elapsed() (time.Duration, error) {
 	if h.end == nil {
-		return 0, errUntimed
+		return 0, ErrUntimed
 	}
 	return h.end.Since(h.start)
 }

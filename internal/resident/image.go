@@ -1,10 +1,11 @@
+// Package resident puts what implementations on a device have in common into
+// its memory: images, brought there in pieces, and tables that kernels hand over.
 package resident
 
 import (
 	"errors"
 	"fmt"
 	"sync"
-	"unsafe"
 
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
@@ -70,9 +71,4 @@ func Put(d device.Device, s device.Stream, in grid.Source) (device.Buffer, error
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
-}
-
-// view is bytes of the host's as what a device wrote there; both are little-endian.
-func view[T int32 | int64](b []byte) []T {
-	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/int(unsafe.Sizeof(T(0))))
 }

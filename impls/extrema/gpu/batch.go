@@ -9,6 +9,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/counting"
 )
 
 // BatchOnDevice counts a resident batch of images by one launch of kernels
@@ -139,7 +140,7 @@ func (j *batchJob) open(ptx func(string) ([]byte, error), of kind) (*march, erro
 		k.Method = "extrema_batch"
 	}
 	k.Timed = j.timed
-	c, err := resident.Open(j.d, k)
+	c, err := counting.Open(j.d, k)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/counting"
 )
 
 // OnDevice counts extrema of a resident image (kernels/extrema_3d.h). Large 3D images of
@@ -243,8 +244,8 @@ func (o OnDevice) bind(d device.Device, in grid.Source, s grid.Shape, c bench.Co
 
 // kernel is the kernel of a kind for images of a shape. There is a source for each type, and
 // for each kind of many levels.
-func (k kind) kernel(in grid.Source, s grid.Shape, ptx func(string) ([]byte, error)) resident.Kernel {
-	kernel := resident.Kernel{
+func (k kind) kernel(in grid.Source, s grid.Shape, ptx func(string) ([]byte, error)) counting.Kernel {
+	kernel := counting.Kernel{
 		Module: fmt.Sprintf("ecc_extrema_%v", in.Type()), Method: "extrema",
 		PTX: ptx, Shape: s, Type: in.Type(), Ladder: in.Ladder(), Threads: k.threads,
 	}

@@ -3,8 +3,8 @@ package gpu
 import (
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
-	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/counting"
 )
 
 var _ bench.DeviceJob = (*deviceJob)(nil)
@@ -19,7 +19,7 @@ type deviceJob struct {
 
 // A march is kernels with the length of their segments.
 type march struct {
-	*resident.Counter
+	*counting.Counter
 	length int32
 	parts  int64  // of an image of a batch
 	hands  bool   // the kernels take where to hand over
@@ -36,7 +36,7 @@ func (j *deviceJob) open(ptx func(string) ([]byte, error), k kind) (*march, erro
 		m.length, kernel.Blocks, kernel.Threads = int32(share.segment), share.blocks, 32*share.warps
 	}
 	var err error
-	if m.Counter, err = resident.Open(j.d, kernel); err != nil {
+	if m.Counter, err = counting.Open(j.d, kernel); err != nil {
 		return nil, err
 	}
 	if m.length == 0 {

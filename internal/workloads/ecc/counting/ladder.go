@@ -1,6 +1,6 @@
-// Package resident puts what implementations on a device have in common into
-// its memory: images, ladders, and the table of changes that kernels add to.
-package resident
+// Package counting is what implementations of the curve on a device share: the kernel
+// with its ladder, and the table of changes that it adds to.
+package counting
 
 import (
 	"errors"
@@ -96,4 +96,9 @@ func (k *Ladder) close() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// view is bytes of the host's as what a device wrote there; both are little-endian.
+func view[T int32 | int64](b []byte) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/int(unsafe.Sizeof(T(0))))
 }

@@ -1,13 +1,13 @@
-package resident
+package counting
 
 import (
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
+	"eccbench/internal/resident"
 	"eccbench/kernels"
 )
 
@@ -23,12 +23,12 @@ type Counter struct {
 	shape      device.Launch
 	copies     int32 // of a block's histogram
 	ladder     *Ladder
-	total      device.Buffer // int64 for each level; of a batch int32 for each level of each image
-	result     device.Pinned // the same on the host
-	over       *Handover     // in place of both, where the kernel hands over
-	prepared   func() error  // the launch of a kernel that hands over, with its parameters
-	start, end device.Event  // nil unless they are asked for, or kept by over
-	*Watch
+	total      device.Buffer      // int64 for each level; of a batch int32 for each level of each image
+	result     device.Pinned      // the same on the host
+	over       *resident.Handover // in place of both, where the kernel hands over
+	prepared   func() error       // the launch of a kernel that hands over, with its parameters
+	start, end device.Event       // nil unless they are asked for, or kept by over
+	*resident.Watch
 	launches int64
 	slowdown
 }
@@ -60,7 +60,7 @@ type Kernel struct {
 // Open loads a kernel and prepares its tables. What has been made is freed when
 // something fails.
 func Open(d device.Device, k Kernel) (c *Counter, err error) {
-	c = &Counter{On: d, Watch: NewWatch(d)}
+	c = &Counter{On: d, Watch: resident.NewWatch(d)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.Close())
@@ -84,7 +84,7 @@ func Open(d device.Device, k Kernel) (c *Counter, err error) {
 		return c, err
 	}
 	if k.HandsOver {
-		if c.over, err = NewHandover(d, c.Stream, k.tables(), k.Timed); err != nil {
+		if c.over, err = resident.NewHandover(d, c.Stream, k.tables(), k.Timed); err != nil {
 			return c, err
 		}
 		return c, c.arrange(k)
@@ -163,15 +163,15 @@ func (c *Counter) arrange(k Kernel) error {
 			return err
 		}
 	}
-	resident, err := c.function.Occupancy(block, c.shape.Shared)
+	atOnce, err := c.function.Occupancy(block, c.shape.Shared)
 	if err != nil {
 		return err
 	}
-	if resident == 0 {
+	if atOnce == 0 {
 		return tooLarge{fmt.Sprintf("kernel %s: no multiprocessor has room for a block of %d threads with %d registers each and %d bytes of shared memory",
 			c.function.Name(), block, c.function.Attributes().Registers, c.shape.Shared)}
 	}
-	blocks := int64(info.SMs) * int64(resident)
+	blocks := int64(info.SMs) * int64(atOnce)
 	c.shape.Grid.X = max(min(blocks, (voxels+block-1)/block), (voxels+mostVoxels-1)/mostVoxels)
 	if k.Blocks > 0 {
 		c.shape.Grid.X = k.Blocks
@@ -313,12 +313,10 @@ func (c *Counter) Cool() error {
 // At is when the device reached an event, from Begin on.
 func (c *Counter) At(e device.Event) (time.Duration, error) {
 	if c.start == nil {
-		return 0, errUntimed
+		return 0, resident.ErrUntimed
 	}
 	return e.Since(c.start)
 }
-
-var errUntimed = errors.New("the time of a kernel that was opened without being timed")
 
 // Elapsed is the time from Begin to End on the device, or of a HandOver's launch.
 func (c *Counter) Elapsed() (time.Duration, error) {
@@ -326,7 +324,7 @@ func (c *Counter) Elapsed() (time.Duration, error) {
 	case c.over != nil:
 		return c.over.Elapsed()
 	case c.end == nil:
-		return 0, errUntimed
+		return 0, resident.ErrUntimed
 	}
 	return c.end.Since(c.start)
 }
@@ -340,21 +338,9 @@ func (c *Counter) Close() error {
 	if c.over != nil {
 		errs = append(errs, c.over.Close())
 	}
-	errs = append(errs, c.slowdown.close(), CloseAll(c.result, c.total))
+	errs = append(errs, c.slowdown.close(), resident.CloseAll(c.result, c.total))
 	if c.ladder != nil {
 		errs = append(errs, c.ladder.close())
 	}
-	return errors.Join(append(errs, CloseAll(c.module, c.end, c.start, c.Stream))...)
-}
-
-// CloseAll closes what there is of a device's objects, in order. What is nil was
-// never made.
-func CloseAll(objects ...io.Closer) error {
-	var errs []error
-	for _, o := range objects {
-		if o != nil {
-			errs = append(errs, o.Close())
-		}
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, resident.CloseAll(c.module, c.end, c.start, c.Stream))...)
 }

@@ -1,6 +1,6 @@
 //go:build slow5 || slow20
 
-package resident
+package counting
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
 //go:build slow20
 
-package resident
+package counting
 
 // slowShare is the share of a launch that the slowdown takes.
 const slowShare = 0.2

@@ -1,4 +1,4 @@
-package resident
+package counting
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"eccbench/internal/device"
+	"eccbench/internal/device/devicetest"
 	"eccbench/internal/grid"
 	"eccbench/kernels"
 )
@@ -32,7 +33,7 @@ func (l *loader) LoadModule(name string, code []byte) (device.Module, error) {
 // A device is given the kernels of a module that will be launched to compile, and no
 // others. What cannot be loaded is named, and nothing is left of it.
 func TestOpenLoadsWhatIsLaunched(t *testing.T) {
-	d, err := standIns(t, 1)("0")
+	d, err := standIn(t)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,4 +77,20 @@ func ladder(t *testing.T, levels int64) grid.Ladder {
 		t.Fatal(err)
 	}
 	return l
+}
+
+// standIn is a stand-in of a device, of which nothing may be left.
+func standIn(t *testing.T) (device.Device, error) {
+	t.Helper()
+	d, err := devicetest.New(1, func(string) devicetest.Kernel {
+		return func(device.Launch, func(uint64) ([]byte, error), []any) error { return nil }
+	}).Open(0)
+	if err == nil {
+		t.Cleanup(func() {
+			if err := d.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return d, err
 }
