@@ -59,7 +59,7 @@ func Workload(list []bench.Implementation[grid.Source, ecc.VCEC]) bench.Workload
 		Impls:     list,
 		Reference: naive.Implementation{}.About().Name,
 		Policy:    ecc.Policy(),
-		Encode:    ecc.Encode,
+		Encode:    bench.Small(ecc.Encode),
 		Decode:    ecc.Decode,
 	}
 }

@@ -62,7 +62,7 @@ func saveNpy(t *testing.T, path string, f *grid.Field) {
 
 func curve(t *testing.T, impl bench.Implementation[grid.Source, ecc.VCEC], in grid.Source) ecc.VCEC {
 	t.Helper()
-	conditions := bench.Conditions{Scope: bench.E2E, Threads: 2}
+	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 2}}
 	if err := impl.CanDo(in, conditions); err != nil {
 		t.Skipf("%s refuses: %v", impl.About().Name, err)
 	}

@@ -24,7 +24,7 @@ type implementation = bench.Implementation[grid.Source, ecc.VCEC]
 
 func answer(t *testing.T, i implementation, b *batch.Batch, threads int) []ecc.VCEC {
 	t.Helper()
-	c := bench.Conditions{Scope: bench.File, Threads: threads}
+	c := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: threads}}
 	if err := (Each{i}).CanDo(b, c); err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func TestImagesInWork(t *testing.T) {
 		{cpu.Implementation{}, small, 9, 3, 1}, {cpu.Implementation{}, large, 2, 2, 1}, {elsewhere{cpu.Implementation{}}, small, 9, 1, 3},
 		{elsewhere{cpu.Implementation{}}, large, 9, onDevice, 1}, {elsewhere{cpu.Implementation{}}, large, 2, 2, 1},
 	} {
-		inner, lanes := Each{c.of}.inner(open(t, batch.Spell(c.count, c.image)), bench.Conditions{Threads: 3, Memory: 1 << 30})
+		inner, lanes := Each{c.of}.inner(open(t, batch.Spell(c.count, c.image)), bench.Conditions{Setting: bench.Setting{Threads: 3}, Memory: 1 << 30})
 		if lanes != c.lanes || inner.Threads != c.cores || inner.Memory != 1<<30/int64(c.lanes) {
 			t.Errorf("%d × %s, %s: %d in work, with %d cores and %d bytes each", c.count, c.image, c.of.About().Where, lanes, inner.Threads, inner.Memory)
 		}
@@ -286,7 +286,7 @@ func TestBatchEndsAtAnError(t *testing.T) {
 	files := store(t, "noise/shape=70x60/levels=256/type=uint8/seed=5", 60)
 	b := open(t, "batch/count=60/of="+files)
 	for threads := 1; threads <= 4; threads++ {
-		c := bench.Conditions{Scope: bench.File, Threads: threads}
+		c := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: threads}}
 		j, err := Each{third{cpu.Implementation{}, new(atomic.Int64)}}.Setup(b, c)
 		if err != nil {
 			t.Fatal(err)
@@ -338,7 +338,7 @@ func (j markingJob) Do(trace *bench.Trace) error {
 func TestBatchAddsUpParts(t *testing.T) {
 	b := open(t, "batch/count=7/of=noise/shape=70x60/levels=256/type=uint8/seed=5")
 	for threads := 1; threads <= 3; threads++ {
-		j, err := Each{marking{cpu.Implementation{}}}.Setup(b, bench.Conditions{Scope: bench.File, Threads: threads})
+		j, err := Each{marking{cpu.Implementation{}}}.Setup(b, bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: threads}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,7 @@ func TestReader(t *testing.T) {
 			return verify.Judge([]string{"b"}, w.Policy.Check(verify.Question[*batch.Batch, uint64]{Name: "b", In: b, Out: out, Budget: 1 << 40})).Status
 		}
 		for threads := 1; threads < 4; threads++ {
-			j, err := Reader{}.Setup(b, bench.Conditions{Scope: bench.File, Threads: threads})
+			j, err := Reader{}.Setup(b, bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: threads}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +44,7 @@ func TestReader(t *testing.T) {
 	if err := os.Truncate(datasets.StoredFile(variants(t, files, 9)[7]), 100); err != nil {
 		t.Fatal(err)
 	}
-	j, err := Reader{}.Setup(b, bench.Conditions{Scope: bench.File, Threads: 2})
+	j, err := Reader{}.Setup(b, bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func TestSlabsOnStandIn(t *testing.T) {
 		"noise/shape=128x128x64/type=uint8/seed=4",
 	} {
 		streamed, field := ecctest.Open(t, name)
-		want, _ := ecctest.Answer(t, cpu.Implementation{}, field, bench.Conditions{Scope: bench.E2E, Threads: 2})
+		want, _ := ecctest.Answer(t, cpu.Implementation{}, field, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 2}})
 		bytes := []int64{1, 3 * grid.SliceBytes(field), 10 * grid.SliceBytes(field), 1 << 20}
 		large := grid.TotalBytes(field) >= 1<<20
 		if large {
@@ -45,7 +45,7 @@ func TestSlabsOnStandIn(t *testing.T) {
 		for _, slab := range bytes {
 			for _, threads := range []int{1, 3} {
 				for in, c := range map[grid.Source]bench.Conditions{
-					field: {Scope: bench.E2E, Threads: threads}, streamed: {Scope: bench.File, Threads: threads},
+					field: {Setting: bench.Setting{Scope: bench.E2E, Threads: threads}}, streamed: {Setting: bench.Setting{Scope: bench.File, Threads: threads}},
 				} {
 					if large && (in != field || threads > 1) {
 						continue // the stand-in takes seconds

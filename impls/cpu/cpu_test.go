@@ -32,7 +32,7 @@ func BenchmarkCount(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			_, f := ecctest.Open(b, name)
-			job, err := cpu.Implementation{}.Setup(f, bench.Conditions{Scope: bench.E2E, Threads: 1})
+			job, err := cpu.Implementation{}.Setup(f, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -36,7 +36,7 @@ func (o on) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC], erro
 func each(t *testing.T, f func(t *testing.T, isa string)) {
 	for _, isa := range extrema.ISAs() {
 		t.Run(isa, func(t *testing.T) {
-			if err := (extrema.Implementation{}).CanDo(constant(t), bench.Conditions{ISA: isa}); err != nil {
+			if err := (extrema.Implementation{}).CanDo(constant(t), bench.Conditions{Setting: bench.Setting{ISA: isa}}); err != nil {
 				t.Skip(err)
 			}
 			f(t, isa)
@@ -109,7 +109,7 @@ func TestValuesAroundLevels(t *testing.T) {
 		}
 		want := ecc.Enumerate(field)
 		for _, isa := range extrema.Available() {
-			job, err := on{extrema.Implementation{}, isa}.Setup(field, bench.Conditions{Threads: 2})
+			job, err := on{extrema.Implementation{}, isa}.Setup(field, bench.Conditions{Setting: bench.Setting{Threads: 2}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -173,7 +173,7 @@ func FuzzInstructionSets(f *testing.F) {
 		isas := extrema.Available()
 		for i := range isas {
 			isa := isas[len(isas)-1-i] // Go alone first
-			job, err := on{extrema.InStrips(int64(seed%7) + 1), isa}.Setup(field, bench.Conditions{Threads: 1 + int(seed%3)})
+			job, err := on{extrema.InStrips(int64(seed%7) + 1), isa}.Setup(field, bench.Conditions{Setting: bench.Setting{Threads: 1 + int(seed%3)}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -217,7 +217,7 @@ func BenchmarkCount(b *testing.B) {
 		_, f := ecctest.Open(b, name)
 		for _, isa := range extrema.Available() {
 			b.Run(fmt.Sprintf("%s/%s", name, isa), func(b *testing.B) {
-				job, err := extrema.Implementation{}.Setup(f, bench.Conditions{Scope: bench.E2E, Threads: 1, ISA: isa})
+				job, err := extrema.Implementation{}.Setup(f, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1, ISA: isa}})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -32,10 +32,10 @@ func FuzzConformance(f *testing.F) {
 func TestUploadsOnStandIn(t *testing.T) {
 	for _, name := range []string{"noise/shape=9x7x23/type=uint8/seed=1", "noise/shape=33x40/type=uint8/levels=5/seed=3"} {
 		streamed, field := ecctest.Open(t, name)
-		want, _ := ecctest.Answer(t, cpu.Implementation{}, field, bench.Conditions{Scope: bench.E2E, Threads: 2})
+		want, _ := ecctest.Answer(t, cpu.Implementation{}, field, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 2}})
 		for scope, in := range map[bench.Scope]grid.Source{bench.Device: field, bench.E2E: field, bench.File: streamed} {
 			t.Run(fmt.Sprintf("%s/%v", name, scope), func(t *testing.T) {
-				got, parts := ecctest.Answer(t, fullsweep.Implementation{Open: ecctest.StandIn(t)}, in, bench.Conditions{Scope: scope, Threads: 2})
+				got, parts := ecctest.Answer(t, fullsweep.Implementation{Open: ecctest.StandIn(t)}, in, bench.Conditions{Setting: bench.Setting{Scope: scope, Threads: 2}})
 				if !slices.Equal(got, want) {
 					t.Errorf("%v, want %v", got, want)
 				}

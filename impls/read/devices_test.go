@@ -61,7 +61,7 @@ func adds(t *testing.T, impl bench.Implementation[grid.Source, uint64], policy v
 		t.Fatal(err)
 	}
 	what := fmt.Sprintf("%s on %s, scope %s", impl.About().Name, name, scope)
-	c := bench.Conditions{Scope: scope, Devices: "all"}
+	c := bench.Conditions{Setting: bench.Setting{Scope: scope, Devices: "all"}}
 	if err := impl.CanDo(src, c); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}

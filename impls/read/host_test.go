@@ -25,7 +25,7 @@ func TestSum(t *testing.T) {
 		}
 		for _, in := range []grid.Source{src, field} {
 			for threads := 1; threads < 4; threads++ {
-				job, err := OnHost{}.Setup(in, bench.Conditions{Threads: threads})
+				job, err := OnHost{}.Setup(in, bench.Conditions{Setting: bench.Setting{Threads: threads}})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -33,7 +33,7 @@ func deviceIsHost(t *testing.T, w bench.Workload[*smooth.Pipeline, smooth.Answer
 	}
 	var answers []smooth.Answer
 	for _, i := range w.Impls {
-		c := bench.Conditions{Scope: i.About().Scopes[0], Threads: 2}
+		c := bench.Conditions{Setting: bench.Setting{Scope: i.About().Scopes[0], Threads: 2}}
 		if err := i.CanDo(p, c); err != nil {
 			t.Fatal(err)
 		}

@@ -57,7 +57,7 @@ func TestSmootherIsPlain(t *testing.T) {
 
 func answer(t *testing.T, h OnHost, p *smooth.Pipeline, threads int) smooth.Answer {
 	t.Helper()
-	c := bench.Conditions{Scope: bench.E2E, Threads: threads}
+	c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}}
 	if err := h.CanDo(p, c); err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestNamesAndSharing(t *testing.T) {
 		t.Error("3D was accepted")
 	}
 	_, large := pixels(t, "smooth/iterations=10000/of=noise/shape=256x256")
-	err = OnHost{cpu.Implementation{}}.CanDo(large, bench.Conditions{Time: 1e9, Threads: 2})
+	err = OnHost{cpu.Implementation{}}.CanDo(large, bench.Conditions{Time: 1e9, Setting: bench.Setting{Threads: 2}})
 	if err == nil || !strings.Contains(err.Error(), "10000 iterations × 65536 pixels × 100 ns") {
 		t.Error(err)
 	}

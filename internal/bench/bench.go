@@ -6,7 +6,11 @@ package bench
 
 import (
 	"fmt"
+	"io"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"eccbench/internal/quantity"
@@ -23,10 +27,19 @@ type Workload[In, Out any] struct {
 	// it is affordable its answers are the witness of the others.
 	Reference string
 	Policy    verify.Policy[In, Out]
-	// Encode writes an answer so that equal answers are equal bytes; Decode is
-	// its inverse.
-	Encode func(Out) []byte
+	// Encode writes an answer so that equal answers are equal bytes; Decode is its
+	// inverse, of bytes that stay valid and unmodified while the answer is used. An
+	// answer may be larger than what a program would hold as bytes.
+	Encode func(io.Writer, Out) error
 	Decode func([]byte) (Out, error)
+}
+
+// Small is the Encode of answers that are best made as bytes at once.
+func Small[Out any](encode func(Out) []byte) func(io.Writer, Out) error {
+	return func(w io.Writer, out Out) error {
+		_, err := w.Write(encode(out))
+		return err
+	}
 }
 
 // Inputs makes the inputs of a workload from their printable names.
@@ -86,15 +99,36 @@ const (
 // Scopes lists every scope.
 func Scopes() []Scope { return []Scope{Kernel, Device, E2E, File} }
 
+// A Setting is what a cell runs under, as far as it makes another cell of it: rows of
+// two settings are never averaged, and are divided by each other only where a column
+// says so.
+type Setting struct {
+	Scope   Scope  `json:"scope"`
+	Threads int    `json:"threads"`           // at most this many cores
+	Devices string `json:"devices,omitempty"` // which accelerators, for what runs on several: "all" or a comma list, "" for no list
+	ISA     string `json:"isa,omitempty"`     // the instruction set, of implementations that have several; "" for the best there is, or where there is no choice
+	Hot     bool   `json:"hot,omitempty"`     // the caches are left as they are between calls: of a device, of the disk in scope file
+	// Options are the method's own, as its About declares them, in that order and those
+	// at their default left out: "precision=fp16/fused=4".
+	Options string `json:"options,omitempty"`
+}
+
+// Option is the value of one of the options, def where it is at its default.
+func (s Setting) Option(key, def string) string {
+	for o := range strings.SplitSeq(s.Options, "/") {
+		if k, v, ok := strings.Cut(o, "="); ok && k == key {
+			return v
+		}
+	}
+	return def
+}
+
 // Conditions are what an implementation runs under.
 type Conditions struct {
-	Scope   Scope
-	Threads int           // at most this many cores
-	Time    time.Duration // for the whole cell, 0 for no limit
-	Memory  int64         // bytes of the worker's own memory, 0 for no limit
-	Device  string        // which accelerator, "" for the first
-	Devices string        // which accelerators, for what runs on several: "all" or a comma list, "" for none
-	ISA     string        // which instruction set, "" for the best there is; for implementations that have several
+	Setting
+	Time   time.Duration // for the whole cell, 0 for no limit
+	Memory int64         // bytes of the worker's own memory, 0 for no limit
+	Device string        // which accelerator, "" for the first
 }
 
 // Allow refuses what takes longer for each answer than is left for one. The sum
@@ -117,6 +151,38 @@ type About struct {
 	// ISAs are the instruction sets that it can take on this machine, the fastest,
 	// which it takes unless told otherwise, first; none where it has no choice.
 	ISAs []string `json:"isas,omitempty"`
+	// Options are the method's own: each value is a row of its own where a user asks for
+	// it, and all that is to be declared of it stands here.
+	Options []Option `json:"options,omitempty"`
+}
+
+// An Option is a choice that a method has beside its input.
+type Option struct {
+	Key    string   `json:"key"`
+	Values []string `json:"values"` // the default first
+	Doc    string   `json:"doc"`    // one line
+}
+
+// Choose is the Options of a Setting for a choice of values by key, those of the
+// default left out; what the method does not have is an error that says what it has.
+func (a About) Choose(chosen map[string]string) (string, error) {
+	var list []string
+	for _, o := range a.Options {
+		v, ok := chosen[o.Key]
+		switch {
+		case !ok || v == o.Values[0]:
+		case !slices.Contains(o.Values, v):
+			return "", fmt.Errorf("%s: option %s=%s: want one of %s", a.Name, o.Key, v, strings.Join(o.Values, ", "))
+		default:
+			list = append(list, o.Key+"="+v)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(chosen)) {
+		if !slices.ContainsFunc(a.Options, func(o Option) bool { return o.Key == key }) {
+			return "", fmt.Errorf("%s has no option %s", a.Name, key)
+		}
+	}
+	return strings.Join(list, "/"), nil
 }
 
 // An Implementation answers a workload's question in one way.

@@ -29,7 +29,7 @@ func sampleCell() CellRecord {
 	s := stats.Summarise([]float64{0.25, 0.5})
 	bytes, kernels := int64(0), int64(3)
 	return CellRecord{
-		Schema: Schema, Kind: KindCell, Run: "0123456789abcdef", Workload: "w", Impl: "i", Where: "cpu", Input: "in", Scope: E2E, Threads: 2, ISA: "avx2", Wall: 0.5, Devices: "0,2", Device: "2 × d", UUIDs: []string{"GPU-0", "GPU-2"},
+		Schema: Schema, Kind: KindCell, Run: "0123456789abcdef", Workload: "w", Impl: "i", Where: "cpu", Input: "in", Setting: Setting{Scope: E2E, Threads: 2, ISA: "avx2", Devices: "0,2"}, Wall: 0.5, Device: "2 × d", UUIDs: []string{"GPU-0", "GPU-2"},
 		Cost:    Cost{Items: 8, Unit: "vox", Bytes: 32, Class: "gen=x", Size: "2x2x2"},
 		Verdict: verify.Verdict{Status: verify.Verified, Evidence: []verify.Evidence{{Input: "in", Witness: "closed form", Passed: true, Independent: true}}},
 		Inputs:  []string{"in"}, Digests: []string{strings.Repeat("0", 32)}, Samples: []float64{0.25, 0.5}, Seconds: &s, Allocated: &bytes, Launches: &kernels, PeakRSS: 4096, DeviceMemory: 96, Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),

@@ -51,6 +51,29 @@ func orNone(s string) string {
 	return s
 }
 
+// A Station is a program on a machine, whatever accelerators that has. Cells of two
+// stations are never processes of one row.
+type Station struct {
+	Machine string `json:"machine,omitempty"` // its fingerprint without accelerators
+	Program string `json:"program,omitempty"` // SHA-256 of the executable
+}
+
+// Station is where and by what the run measured.
+func (r RunRecord) Station() Station {
+	m := r.Machine
+	m.Devices = nil
+	return Station{m.Fingerprint(), r.Binary.SHA256}
+}
+
+// Stations are those of the runs by their identifiers.
+func (r Records) Stations() map[string]Station {
+	of := map[string]Station{}
+	for _, run := range r.Runs {
+		of[run.ID] = run.Station()
+	}
+	return of
+}
+
 // Machine is what the run of an identifier was measured on, with the devices
 // that its cells name, and whether the records have such a run.
 func (r Records) Machine(run string) (Machine, bool) {

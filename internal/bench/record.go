@@ -63,24 +63,27 @@ type CellRecord struct {
 	Impl     string `json:"impl"`
 	Where    string `json:"where"` // as in About
 	Input    string `json:"input"`
-	Scope    Scope  `json:"scope"`
-	Threads  int    `json:"threads"`
-	Devices  string `json:"devices,omitempty"` // the accelerators that the run's user listed, "" for no list
-	ISA      string `json:"isa,omitempty"`     // the instruction set taken, "" where there is no choice
-	Hot      bool   `json:"hot,omitempty"`     // the caches were left as they are between calls: of a device, of the disk in scope file
-	Process  int    `json:"process"`           // 0, 1, … of the processes that repeat the cell
-	Cost     Cost   `json:"cost"`
+	Setting
+	Process int  `json:"process"` // 0, 1, … of the processes that repeat the cell
+	Cost    Cost `json:"cost"`
 
 	verify.Verdict
 
-	Device  string         `json:"device,omitempty"`  // the accelerator, or the kinds of several, in one line
-	UUIDs   []string       `json:"uuids,omitempty"`   // of the accelerators that the cell ran on
-	Flags   []string       `json:"flags,omitempty"`   // what a reader should know beside the number
-	Sensors []string       `json:"sensors,omitempty"` // what each device's showed before the first sample, then after the last
-	Inputs  []string       `json:"inputs,omitempty"`  // the inputs that rotated through the timed calls
-	Digests []string       `json:"digests,omitempty"` // of the answers to Inputs
-	Samples []float64      `json:"samples,omitempty"` // seconds of each timed call, in order
-	Seconds *stats.Summary `json:"seconds,omitempty"` // of Samples
+	Device  string   `json:"device,omitempty"`  // the accelerator, or the kinds of several, in one line
+	UUIDs   []string `json:"uuids,omitempty"`   // of the accelerators that the cell ran on
+	Flags   []string `json:"flags,omitempty"`   // what a reader should know beside the number
+	Sensors []string `json:"sensors,omitempty"` // what each device's showed before the first sample, then after the last
+	Inputs  []string `json:"inputs,omitempty"`  // the inputs that rotated through the timed calls
+	Digests []string `json:"digests,omitempty"` // of the first answers to Inputs
+	// Calls is how many calls gave an answer that was judged, and Differing how many of
+	// those gave other bytes than the first one about the same input.
+	Calls     int `json:"calls,omitempty"`
+	Differing int `json:"differing,omitempty"`
+	// Tolerant says that two right answers may differ within limits, so that digests do
+	// not tell whether answers agree.
+	Tolerant bool           `json:"tolerant,omitempty"`
+	Samples  []float64      `json:"samples,omitempty"` // seconds of each timed call, in order
+	Seconds  *stats.Summary `json:"seconds,omitempty"` // of Samples
 	// Wall is the median of what the host's clock says of the same calls, copies and
 	// waiting included, where Samples are by a device's events; else 0.
 	Wall float64 `json:"wall,omitempty"`
@@ -104,19 +107,17 @@ type CellRecord struct {
 	Time         time.Time `json:"time"`
 }
 
-// Key identifies the cell among those of a file.
+// Key identifies the cell among those of one program on one machine.
 func (c CellRecord) Key() CellKey {
-	return CellKey{c.Workload, c.Impl, c.Input, c.Scope, c.Threads, c.Devices, c.ISA, c.Hot, c.Process}
+	return CellKey{c.Workload, c.Impl, c.Input, c.Setting, c.Process}
 }
 
-// A CellKey is what makes two records the same cell measured twice.
+// A CellKey is what makes two records of one program on one machine the same cell
+// measured twice.
 type CellKey struct {
 	Workload, Impl, Input string
-	Scope                 Scope
-	Threads               int
-	Devices, ISA          string
-	Hot                   bool
-	Process               int
+	Setting
+	Process int
 }
 
 // Rate is the median rate in items per second with its interval, and whether

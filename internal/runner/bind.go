@@ -23,6 +23,7 @@ type Bench interface {
 	// CanDo is why an implementation refuses an input, nil when it does not.
 	CanDo(impl, input string, c bench.Conditions) error
 
+	exact() bool
 	variants(input string, n int) ([]string, error)
 	smaller(input string) []string
 	share(input string, f *os.File) error
@@ -76,6 +77,8 @@ func (b *bound[In, Out]) CanDo(impl, input string, c bench.Conditions) error {
 	defer closeInput(in)
 	return i.CanDo(in, c)
 }
+
+func (b *bound[In, Out]) exact() bool { return b.w.Policy.Exact() }
 
 func (b *bound[In, Out]) variants(input string, n int) ([]string, error) {
 	return b.w.Inputs.Variants(input, n)

@@ -2,8 +2,6 @@ package runner
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"runtime"
 	"slices"
@@ -21,19 +19,15 @@ type trial[In, Out any] struct {
 	impl    bench.Implementation[In, Out]
 	t       Task
 	inputs  []In
+	files   files
 	jobs    []bench.Job[Out]
-	answers [][]answer[Out] // for each input, the different answers it was given
-	perCall time.Duration   // the median call
-	walls   []float64       // seconds by the host's clock of each sample that is a device's
-	wall    time.Duration   // of the last call
+	given   []*given[Out]           // for each input
+	witness []Out                   // what someone answered before, for each input
+	others  [][]verify.Witness[Out] // answers that others gave to each input; nil before they are asked
+	perCall time.Duration           // the median call
+	walls   []float64               // seconds by the host's clock of each sample that is a device's
+	wall    time.Duration           // of the last call
 	record  bench.CellRecord
-}
-
-// An answer that a call gave, kept to be checked.
-type answer[Out any] struct {
-	digest string
-	out    Out
-	call   int // the first call that gave it
 }
 
 func skipped(reason string) bench.CellRecord {
@@ -60,9 +54,17 @@ func (r *trial[In, Out]) setup(began time.Time) error {
 	if r.t.Conditions.Scope == bench.File {
 		r.flag(r.source())
 	}
-	r.answers = make([][]answer[Out], len(r.jobs))
+	r.begin()
 	r.record.Setup = time.Since(start).Seconds()
 	return nil
+}
+
+// begin has nothing answered yet.
+func (r *trial[In, Out]) begin() {
+	r.given = nil
+	for _, name := range r.t.Inputs {
+		r.given = append(r.given, &given[Out]{name: name})
+	}
 }
 
 // errRefused is why a cell cannot run, found out while setting up.
@@ -73,13 +75,16 @@ type errRefused struct{ error }
 func exhausted(err error) bool { return device.IsOutOfMemory(err) || device.IsLaunchTooLarge(err) }
 
 func (r *trial[In, Out]) close() {
+	for i, g := range r.given {
+		g.first.close(r.answerFile(i) == nil)
+		g.worst.close(true)
+	}
 	for _, j := range r.jobs {
 		j.Close() // the process ends: there is nobody to tell
 	}
 }
 
-// call poisons the buffers of a job, times one Do, and keeps the answer when it
-// is one that the input has not been given before.
+// call poisons the buffers of a job, times one Do, and judges the answer.
 func (r *trial[In, Out]) call(n int, trace *bench.Trace) (time.Duration, error) {
 	i := n % len(r.jobs)
 	job := r.jobs[i]
@@ -95,15 +100,8 @@ func (r *trial[In, Out]) call(n int, trace *bench.Trace) (time.Duration, error) 
 	if err != nil {
 		return 0, fmt.Errorf("answer of %s to %s: %w", r.t.Impl, r.t.Inputs[i], err)
 	}
-	sum := sha256.Sum256(r.b.w.Encode(out))
-	digest := hex.EncodeToString(sum[:16])
-	for _, a := range r.answers[i] {
-		if a.digest == digest {
-			return took, nil
-		}
-	}
-	if len(r.answers[i]) < maxAnswers {
-		r.answers[i] = append(r.answers[i], answer[Out]{digest, out, n})
+	if err := r.take(i, out); err != nil {
+		return 0, fmt.Errorf("answer of %s to %s: %w", r.t.Impl, r.t.Inputs[i], err)
 	}
 	return took, nil
 }
@@ -121,7 +119,7 @@ func (r *trial[In, Out]) source() string {
 // for them hot.
 func (r *trial[In, Out]) cool(i int) error {
 	in, ok := any(r.inputs[i]).(bench.Cooler)
-	if !ok || r.t.Hot || r.t.Conditions.Scope != bench.File {
+	if !ok || r.t.Conditions.Hot || r.t.Conditions.Scope != bench.File {
 		return nil
 	}
 	cold, err := in.Cool()
@@ -145,7 +143,7 @@ func (r *trial[In, Out]) flag(f string) {
 // events. A device's caches are emptied first, unless the task asks for them hot.
 func (r *trial[In, Out]) timed(job bench.Job[Out], trace *bench.Trace) (time.Duration, error) {
 	on, onDevice := job.(bench.DeviceJob)
-	if onDevice && !r.t.Hot {
+	if onDevice && !r.t.Conditions.Hot {
 		if err := on.Cool(); err != nil {
 			return 0, fmt.Errorf("emptying the caches: %w", err)
 		}
@@ -166,10 +164,6 @@ func (r *trial[In, Out]) timed(job bench.Job[Out], trace *bench.Trace) (time.Dur
 	}
 	return elapsed, err
 }
-
-// maxAnswers is how many different answers to one input are kept as evidence
-// against an implementation that does not repeat itself.
-const maxAnswers = 4
 
 // longCall is the time from which a first call is a sample: what warming up
 // would change is then small beside it, and so is what tracing costs, unless it notes

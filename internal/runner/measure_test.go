@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -57,7 +58,7 @@ func TestInputsAreReadCold(t *testing.T) {
 		{bench.E2E, false, true, 0, nil},
 	} {
 		cooled := 0
-		r := &trial[stone, int]{t: Task{Conditions: bench.Conditions{Scope: c.scope}, Hot: c.hot}, inputs: []stone{{&cooled, c.warm}}}
+		r := &trial[stone, int]{t: Task{Conditions: bench.Conditions{Setting: bench.Setting{Scope: c.scope, Hot: c.hot}}}, inputs: []stone{{&cooled, c.warm}}}
 		for range 2 {
 			if err := r.cool(0); err != nil {
 				t.Fatal(err)
@@ -97,10 +98,11 @@ func TestLongFirstCallIsEnough(t *testing.T) {
 	for intervals, want := range map[int]int{0: 1, few: 1, 2 * few: 2} {
 		calls := 0
 		r := &trial[int, int]{
-			b: &bound[int, int]{bench.Workload[int, int]{Encode: func(int) []byte { return nil }}},
+			b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { return nil }}},
 			t: Task{Inputs: []string{"x"}, Sampling: &Sampling{Target: 0.01, MinSamples: 10, MaxSamples: 9, MaxTime: longCall}},
 		}
-		r.inputs, r.jobs, r.answers = []int{0}, []bench.Job[int]{sleeper{&calls, intervals}}, make([][]answer[int], 1)
+		r.inputs, r.jobs = []int{0}, []bench.Job[int]{sleeper{&calls, intervals}}
+		r.begin()
 		if err := r.measure(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -123,13 +125,14 @@ func (talker) Close() error          { return nil }
 func TestTimeBetweenCallsCounts(t *testing.T) {
 	sample := func(limit time.Duration) int {
 		r := &trial[int, int]{
-			b: &bound[int, int]{bench.Workload[int, int]{Encode: func(int) []byte { return nil }}},
+			b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { return nil }}},
 			t: Task{
-				Inputs: []string{"x"}, Conditions: bench.Conditions{Time: limit},
+				Inputs: []string{"x", "y"}, Conditions: bench.Conditions{Time: limit},
 				Sampling: &Sampling{MinSamples: 50, MaxSamples: 50, MaxTime: time.Hour},
 			},
 		}
-		r.inputs, r.jobs, r.answers = []int{0, 0}, []bench.Job[int]{talker{}, talker{}}, make([][]answer[int], 2)
+		r.inputs, r.jobs = []int{0, 0}, []bench.Job[int]{talker{}, talker{}}
+		r.begin()
 		if err := r.measure(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -150,10 +153,11 @@ func TestTimeBetweenCallsCounts(t *testing.T) {
 func TestTimeBetweenCallsWarmsUp(t *testing.T) {
 	calls := 0
 	r := &trial[int, int]{
-		b: &bound[int, int]{bench.Workload[int, int]{Encode: func(int) []byte { calls++; return nil }}},
+		b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { calls++; return nil }}},
 		t: Task{Inputs: []string{"x"}, Sampling: &Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Hour, WarmUp: 8 * time.Millisecond}},
 	}
-	r.inputs, r.jobs, r.answers = []int{0}, []bench.Job[int]{talker{}}, make([][]answer[int], 1)
+	r.inputs, r.jobs = []int{0}, []bench.Job[int]{talker{}}
+	r.begin()
 	if err := r.measure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -166,10 +170,11 @@ func TestTimeBetweenCallsWarmsUp(t *testing.T) {
 func TestDeviceIsWarmedUp(t *testing.T) {
 	calls := 0
 	r := &trial[int, int]{
-		b: &bound[int, int]{bench.Workload[int, int]{Encode: func(int) []byte { calls++; return nil }}},
+		b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { calls++; return nil }}},
 		t: Task{Inputs: []string{"x"}, Sampling: &Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Hour, WarmUp: time.Millisecond}},
 	}
-	r.inputs, r.jobs, r.answers = []int{0}, []bench.Job[int]{distant{}}, make([][]answer[int], 1)
+	r.inputs, r.jobs = []int{0}, []bench.Job[int]{distant{}}
+	r.begin()
 	if err := r.measure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +228,7 @@ func TestImplausible(t *testing.T) {
 			c.calls = slices.Repeat(c.calls, 10)
 		}
 		summary := stats.Summarise(c.calls)
-		r := bench.CellRecord{Workload: "x", Where: "cpu", Scope: c.scope, Seconds: &summary}
+		r := bench.CellRecord{Workload: "x", Where: "cpu", Setting: bench.Setting{Scope: c.scope}, Seconds: &summary}
 		r.Status = verify.Verified
 		g.finish(&r, true)
 		if r.Status != c.want {
@@ -252,10 +257,10 @@ func (l launch) Elapsed() (time.Duration, error) { return l.elapsed, nil }
 func TestEventsAgainstTheWall(t *testing.T) {
 	measure := func(l launch, scope bench.Scope) (bench.CellRecord, error) {
 		r := &trial[int, int]{
-			b: &bound[int, int]{bench.Workload[int, int]{Encode: func(int) []byte { return nil }}}, inputs: []int{1}, jobs: []bench.Job[int]{l},
-			t:       Task{Inputs: []string{"in"}, Conditions: bench.Conditions{Scope: scope}, Sampling: &Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Second}},
-			answers: make([][]answer[int], 1),
+			b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { return nil }}}, inputs: []int{1}, jobs: []bench.Job[int]{l},
+			t: Task{Inputs: []string{"in"}, Conditions: bench.Conditions{Setting: bench.Setting{Scope: scope}}, Sampling: &Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Second}},
 		}
+		r.begin()
 		err := r.measure(context.Background())
 		return r.record, err
 	}

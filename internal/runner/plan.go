@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -21,13 +22,16 @@ type Plan struct {
 	Inputs   []string
 	// Ceiling names the workload whose implementations are the ceilings of the
 	// others, each of those in the same place and scope; "" for none.
-	Ceiling   string
-	Scope     bench.Scope // "" for e2e where the inputs fit in memory, else file
-	Threads   int
-	Device    string        // which accelerator, "" for the first
-	Devices   string        // which accelerators for what runs on several, "" for none
-	ISA       string        // which instruction set, of implementations that have several; "" for the fastest
-	Hot       bool          // leave the caches of a device as they are between calls
+	Ceiling string
+	Scope   bench.Scope // "" for e2e where the inputs fit in memory, else file
+	Threads int
+	Device  string // which accelerator, "" for the first
+	Devices string // which accelerators for what runs on several, "" for none
+	ISA     string // which instruction set, of implementations that have several; "" for the fastest
+	Hot     bool   // leave the caches of a device as they are between calls
+	// Options are the values of methods' own options by key; each is a row of its own, of the
+	// implementations that have the option.
+	Options   map[string][]string
 	Processes int           // how often each cell is run, each time by a new process
 	Rotate    int           // inputs that rotate through a timed cell
 	Time      time.Duration // for each phase of a cell
@@ -47,6 +51,7 @@ type cell struct {
 	bench   Bench
 	about   bench.About
 	input   string
+	options string // of the Setting
 	process int
 }
 
@@ -57,8 +62,14 @@ func (p Plan) cells(input string) ([]cell, error) {
 	add := func(b Bench, impl string) error {
 		for _, a := range b.Abouts() {
 			if a.Name == impl {
-				for process := range max(1, p.Processes) {
-					cells = append(cells, cell{b, a, input, process})
+				choices, err := p.choices(a)
+				if err != nil {
+					return err
+				}
+				for _, options := range choices {
+					for process := range max(1, p.Processes) {
+						cells = append(cells, cell{b, a, input, options, process})
+					}
 				}
 				return nil
 			}
@@ -103,6 +114,34 @@ func (p Plan) cells(input string) ([]cell, error) {
 	return cells, nil
 }
 
+// choices are the Options of the rows of an implementation: every combination of the
+// values that were asked for of options that it has.
+func (p Plan) choices(a bench.About) ([]string, error) {
+	chosen := []map[string]string{{}}
+	for _, o := range a.Options {
+		var next []map[string]string
+		for _, before := range chosen {
+			for _, v := range p.Options[o.Key] {
+				with := maps.Clone(before)
+				with[o.Key] = v
+				next = append(next, with)
+			}
+		}
+		if len(next) > 0 {
+			chosen = next
+		}
+	}
+	var list []string
+	for _, c := range chosen {
+		options, err := a.Choose(c)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, options)
+	}
+	return list, nil
+}
+
 // places is where the plan's implementations compute.
 func (p Plan) places() ([]string, error) {
 	b, err := Find(p.Benches, p.Workload)
@@ -120,8 +159,8 @@ func (p Plan) places() ([]string, error) {
 
 // A Cell is what a plan runs: one implementation on one input in one process.
 type Cell struct {
-	Workload, Impl, Where, Input string
-	Process                      int
+	Workload, Impl, Where, Input, Options string
+	Process                               int
 }
 
 // Cells lists what the plan runs, in order.
@@ -133,7 +172,7 @@ func (p Plan) Cells() ([]Cell, error) {
 			return nil, err
 		}
 		for _, c := range cells {
-			list = append(list, Cell{c.bench.Name(), c.about.Name, c.about.Where, input, c.process})
+			list = append(list, Cell{c.bench.Name(), c.about.Name, c.about.Where, input, c.options, c.process})
 		}
 	}
 	return list, nil

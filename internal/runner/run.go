@@ -127,7 +127,12 @@ func (g *group) hasten(r bench.CellRecord) {
 }
 
 func (g *group) key(c cell) bench.CellKey {
-	return bench.CellKey{Workload: c.bench.Name(), Impl: c.about.Name, Input: g.input, Scope: g.scope, Threads: g.threads(), Devices: g.Devices, ISA: g.isa(c.about), Hot: g.hot(c.about), Process: c.process}
+	return bench.CellKey{Workload: c.bench.Name(), Impl: c.about.Name, Input: g.input, Setting: g.setting(c), Process: c.process}
+}
+
+// setting is what a cell runs under.
+func (g *group) setting(c cell) bench.Setting {
+	return bench.Setting{Scope: g.scope, Threads: g.threads(), Devices: g.Devices, ISA: g.isa(c.about), Hot: g.hot(c.about), Options: c.options}
 }
 
 // hot reports whether caches that would be emptied between the calls of an
@@ -163,8 +168,7 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 	}
 	key := g.key(c)
 	record.Schema, record.Kind = bench.Schema, bench.KindCell
-	record.Workload, record.Impl, record.Input, record.Scope = key.Workload, key.Impl, key.Input, key.Scope
-	record.Threads, record.Devices, record.ISA, record.Hot, record.Process = key.Threads, key.Devices, key.ISA, key.Hot, key.Process
+	record.Workload, record.Impl, record.Input, record.Setting, record.Process = key.Workload, key.Impl, key.Input, key.Setting, key.Process
 	record.Where, record.Cost, record.Time = c.about.Where, g.cost, time.Now().UTC().Truncate(time.Millisecond)
 	if record.Status != verify.Skipped {
 		record.Inputs = g.variants
@@ -179,7 +183,10 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 		closeAll(answers)
 	} else {
 		record.Ceiling = g.ceiling[record.Where]
-		if record.Status == verify.Verified && g.answers == nil {
+		// An answer that was accepted within limits is no yardstick for the next: only that
+		// of the reference is, by definition.
+		trusted := c.bench.exact() || c.about.Name == c.bench.Reference()
+		if record.Status == verify.Verified && trusted && g.answers == nil {
 			g.witness, g.answers = c.about.Name, answers
 		} else {
 			closeAll(answers)
@@ -191,9 +198,6 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 	}
 	return record, nil
 }
-
-// noisy is the half-width of an interval from which a number is not quoted.
-const noisy = 0.10
 
 // fewInputs is how many inputs must rotate at least for a row without a flag.
 const fewInputs = 3
@@ -235,7 +239,7 @@ func (g *group) finish(r *bench.CellRecord, timed bool) {
 		if times, yes := g.implausible(r); yes {
 			r.Status = verify.Implausible
 			r.Reason = fmt.Sprintf("%.3g times the rate at which the same bytes can be read", times)
-		} else if half > noisy {
+		} else if half > verify.WidestQuoted {
 			r.Status, r.Reason = verify.Noisy, fmt.Sprintf("the interval of the median is ±%.0f %%", half*100)
 		}
 	}
@@ -268,8 +272,7 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 	}
 	t := Task{
 		Workload: c.bench.Name(), Impl: c.about.Name, Inputs: g.variants, Shared: g.shared != nil,
-		Conditions: bench.Conditions{Scope: g.scope, Threads: g.threads(), Time: g.Time / time.Duration(len(g.variants)), Memory: g.Memory, Device: g.Device, Devices: g.Devices, ISA: g.isa(c.about)},
-		Hot:        g.Hot,
+		Conditions: bench.Conditions{Setting: g.setting(c), Time: g.Time / time.Duration(len(g.variants)), Memory: g.Memory, Device: g.Device},
 		Sampling:   g.Sampling, Budget: g.Budget, Cores: runtime.GOMAXPROCS(0),
 	}
 	p := process{task: t, files: files{answers: answers, inputs: g.shared}, limit: max(g.Time, 2*g.Budget) + grace}

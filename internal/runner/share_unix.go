@@ -17,6 +17,9 @@ func mapFile(f *os.File, toPin bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if info.Size() == 0 {
+		return []byte{}, nil // what is empty cannot be mapped
+	}
 	protection := unix.PROT_READ
 	if toPin {
 		protection |= unix.PROT_WRITE
@@ -33,5 +36,8 @@ func mapBytes(f *os.File, size int64, protection int) ([]byte, error) {
 }
 
 func unmap(mapped []byte) {
+	if len(mapped) == 0 {
+		return
+	}
 	unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(mapped)), uintptr(len(mapped))) // nothing of the file is lost with it
 }

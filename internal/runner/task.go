@@ -17,7 +17,6 @@ type Task struct {
 	Inputs     []string         `json:"inputs"`
 	Conditions bench.Conditions `json:"conditions"`
 	Shared     bool             `json:"shared"`
-	Hot        bool             `json:"hot"`     // leave the caches of a device as they are
 	Witness    string           `json:"witness"` // who gave the answers in the witness files
 	// Sampling says how long to time; nil answers once and only verifies.
 	Sampling *Sampling     `json:"sampling"`

@@ -114,31 +114,18 @@ func (b *bound[In, Out]) attach(t Task, shared []*os.File, toPin bool) ([]In, fu
 	return inputs, detach, nil
 }
 
-// readWitnesses reads the answers that someone else gave to each input.
+// readWitnesses decodes the answers that someone else gave to each input. The process
+// ends before their files do.
 func (b *bound[In, Out]) readWitnesses(t Task, from []*os.File) ([]Out, error) {
 	var outs []Out
 	for i, f := range from {
-		data, err := readAll(f)
-		if err != nil {
-			return nil, fmt.Errorf("answer of %s to %s: %w", t.Witness, t.Inputs[i], err)
-		}
-		out, err := b.w.Decode(data)
+		out, err := b.decode(&kept{file: f})
 		if err != nil {
 			return nil, fmt.Errorf("answer of %s to %s: %w", t.Witness, t.Inputs[i], err)
 		}
 		outs = append(outs, out)
 	}
 	return outs, nil
-}
-
-// readAll reads a file from its start; several workers share its offset, so it
-// is left alone.
-func readAll(f *os.File) ([]byte, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(io.NewSectionReader(f, 0, info.Size()))
 }
 
 // lost reports whether an error took a device away, which is no refusal; that
@@ -170,7 +157,7 @@ func (b *bound[In, Out]) work(ctx context.Context, t Task, f files, phase func(s
 			return skipped(err.Error()), nil
 		}
 	}
-	r := &trial[In, Out]{b: b, impl: impl, t: t, inputs: inputs}
+	r := &trial[In, Out]{b: b, impl: impl, t: t, inputs: inputs, files: f, witness: witness}
 	defer r.close()
 	var refused errRefused
 	if err := r.setup(began); errors.As(err, &refused) {
@@ -178,18 +165,16 @@ func (b *bound[In, Out]) work(ctx context.Context, t Task, f files, phase func(s
 	} else if err != nil {
 		return bench.CellRecord{}, err
 	}
+	if err := r.yardsticks(); err != nil {
+		return bench.CellRecord{}, err
+	}
 	phase(phaseMeasure)
 	if err := r.measure(ctx); err != nil {
 		return bench.CellRecord{}, err
 	}
 	phase(phaseCheck)
-	if err := r.check(witness); err != nil {
+	if err := r.check(); err != nil {
 		return bench.CellRecord{}, err
-	}
-	for i, out := range r.answers {
-		if _, err := f.answers[i].WriteAt(b.w.Encode(out[0].out), 0); err != nil {
-			return bench.CellRecord{}, fmt.Errorf("keeping the answer to %s: %w", t.Inputs[i], err)
-		}
 	}
 	return r.record, nil
 }

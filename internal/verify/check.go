@@ -35,19 +35,21 @@ type Witness[Out any] struct {
 func (p Policy[In, Out]) Check(q Question[In, Out]) []Evidence {
 	var all []Evidence
 	confirmed := false
-	add := func(witness string, independent bool, d *Diff) bool {
-		all = append(all, Evidence{Input: q.Name, Witness: witness, Independent: independent, Passed: d == nil, Diff: d})
+	add := func(witness string, independent bool, d *Diff, m []Measure) bool {
+		all = append(all, Evidence{Input: q.Name, Witness: witness, Independent: independent, Passed: d == nil, Diff: d, Measures: m})
 		confirmed = confirmed || independent && d == nil
 		return d == nil
 	}
 	if p.Known != nil {
-		if want, ok := p.Known(q.Name, q.In); ok && !add("closed form", true, p.Agree(q.In, want, q.Out)) {
-			return all
+		if want, ok := p.Known(q.Name, q.In); ok {
+			if d, m := p.Compare(q.In, want, q.Out); !add("closed form", true, d, m) {
+				return all
+			}
 		}
 	}
 	agreed := ""
 	for _, o := range q.Others {
-		if !add("agrees with "+o.By, true, p.Agree(q.In, o.Out, q.Out)) {
+		if d, m := p.Compare(q.In, o.Out, q.Out); !add("agrees with "+o.By, true, d, m) {
 			return all
 		}
 		if o.Checked {
@@ -75,7 +77,7 @@ func (p Policy[In, Out]) Check(q Question[In, Out]) []Evidence {
 			continue
 		}
 		start := time.Now()
-		d, err := law.Check(q.In, q.Out, q.Ask)
+		d, m, err := law.try(q.In, q.Out, q.Ask)
 		// What a law took counts where that is more than its estimate.
 		left -= max(cost, time.Since(start))
 		if errors.Is(err, ErrNotApplicable) {
@@ -85,7 +87,7 @@ func (p Policy[In, Out]) Check(q Question[In, Out]) []Evidence {
 			note("not tried: %v", err)
 			continue
 		}
-		if !add(law.Name, law.Independent, d) {
+		if !add(law.Name, law.Independent, d, m) {
 			return all
 		}
 	}

@@ -26,6 +26,10 @@ const (
 	Timeout     Status = "TIMEOUT"     // the worker was stopped at the time limit
 )
 
+// WidestQuoted is the half-width of the interval of a median, as a share of it, from
+// which a number is NOISY.
+const WidestQuoted = 0.10
+
 // Statuses lists every status.
 func Statuses() []Status {
 	return []Status{Verified, Wrong, Unverified, Mistrusted, Implausible, Noisy, Skipped, Crashed, Timeout}
@@ -64,6 +68,19 @@ type Law[In, Out any] struct {
 	// when it could not be tried: ErrNotApplicable when the input has no such
 	// relation.
 	Check func(in In, out Out, ask Ask[In, Out]) (*Diff, error)
+	// Measure takes the place of Check where the law holds within limits: it is
+	// violated by the first measure beyond its own.
+	Measure func(in In, out Out, ask Ask[In, Out]) ([]Measure, error)
+}
+
+// try tries the law.
+func (l Law[In, Out]) try(in In, out Out, ask Ask[In, Out]) (*Diff, []Measure, error) {
+	if l.Measure == nil {
+		d, err := l.Check(in, out, ask)
+		return d, nil, err
+	}
+	list, err := l.Measure(in, out, ask)
+	return beyond(list), list, err
 }
 
 // ErrNotApplicable says that a law has nothing to say about an input.
@@ -72,8 +89,13 @@ var ErrNotApplicable = errors.New("law does not apply")
 // A Policy says when an answer is right.
 type Policy[In, Out any] struct {
 	// Agree returns the first disagreement between two answers, nil when they
-	// are the same.
+	// are the same. Answers that agree are written as the same bytes.
 	Agree func(in In, want, got Out) *Diff
+	// Distance takes the place of Agree where answers may differ within limits: how far
+	// the second is from the first, which is right or nearer to it. They disagree by the
+	// first measure beyond its limit. An answer that was accepted so is no yardstick for
+	// the next, and two answers of other bytes may both be right.
+	Distance func(in In, want, got Out) []Measure
 	// Known gives the answer that follows from the input's name alone.
 	Known func(name string, in In) (Out, bool)
 	// Laws are tried in order.
@@ -82,15 +104,31 @@ type Policy[In, Out any] struct {
 	Weak func(in In, out Out) string
 }
 
+// Exact reports whether two right answers are always the same, so that their digests
+// tell whether they agree.
+func (p Policy[In, Out]) Exact() bool { return p.Distance == nil }
+
+// Compare holds an answer to another one: the first disagreement, nil for none, and
+// what was measured.
+func (p Policy[In, Out]) Compare(in In, want, got Out) (*Diff, []Measure) {
+	if p.Exact() {
+		return p.Agree(in, want, got), nil
+	}
+	list := p.Distance(in, want, got)
+	return beyond(list), list
+}
+
 // Evidence is one witness's statement about one input.
 type Evidence struct {
 	Input   string `json:"input"`
 	Witness string `json:"witness"` // "closed form", "agrees with naive", or a law's name
 	Passed  bool   `json:"passed"`
 	// Independent witnesses tie the answer to the input by means of their own.
-	Independent bool   `json:"independent"`
-	Diff        *Diff  `json:"diff,omitempty"`
-	Note        string `json:"note,omitempty"` // why it was not tried, when Passed is false and Diff nil
+	Independent bool  `json:"independent"`
+	Diff        *Diff `json:"diff,omitempty"`
+	// Measures are what was measured, where the witness allows a distance.
+	Measures []Measure `json:"measures,omitempty"`
+	Note     string    `json:"note,omitempty"` // why it was not tried, when Passed is false and Diff nil
 }
 
 // A Verdict is a status with what it rests on.
@@ -99,20 +137,27 @@ type Verdict struct {
 	Reason    string     `json:"reason,omitempty"`
 	Evidence  []Evidence `json:"evidence,omitempty"`
 	Reproduce string     `json:"reproduce,omitempty"` // the command that shows a failure again
+	// Measures are the worst of the evidence's, by name.
+	Measures []Measure `json:"measures,omitempty"`
 }
 
 // Judge weighs the evidence about the inputs of one cell: WRONG when a witness
 // contradicts, VERIFIED when every input has an independent witness that
 // confirms, else UNVERIFIED.
 func Judge(inputs []string, evidence []Evidence) Verdict {
+	v := Verdict{Evidence: evidence}
 	confirmed := map[string]bool{}
 	for _, e := range evidence {
-		if e.Diff != nil {
-			return Verdict{Status: Wrong, Reason: fmt.Sprintf("%s: %s: %v", e.Input, e.Witness, e.Diff), Evidence: evidence}
+		v.Measures = Worst(v.Measures, e.Measures)
+		if e.Diff != nil && v.Status != Wrong {
+			v.Status, v.Reason = Wrong, fmt.Sprintf("%s: %s: %v", e.Input, e.Witness, e.Diff)
 		}
 		if e.Passed && e.Independent {
 			confirmed[e.Input] = true
 		}
+	}
+	if v.Status == Wrong {
+		return v
 	}
 	var open []string
 	for _, in := range inputs {
@@ -120,19 +165,27 @@ func Judge(inputs []string, evidence []Evidence) Verdict {
 			open = append(open, in)
 		}
 	}
+	v.Status = Verified
 	if len(inputs) == 0 || len(open) > 0 {
-		return Verdict{Status: Unverified, Reason: "no affordable witness for " + strings.Join(open, ", "), Evidence: evidence}
+		v.Status, v.Reason = Unverified, "no affordable witness for "+strings.Join(open, ", ")
 	}
-	return Verdict{Status: Verified, Evidence: evidence}
+	return v
 }
 
 // String is the statement on one line.
 func (e Evidence) String() string {
+	measured := ""
+	for i, m := range e.Measures {
+		measured += map[bool]string{true: " (", false: ", "}[i == 0] + m.String()
+	}
+	if measured != "" {
+		measured += ")"
+	}
 	switch {
 	case e.Passed && e.Independent:
-		return "confirmed by an independent witness: " + e.Witness
+		return "confirmed by an independent witness: " + e.Witness + measured
 	case e.Passed:
-		return "keeps the law: " + e.Witness
+		return "keeps the law: " + e.Witness + measured
 	case e.Diff != nil:
 		return "contradicted: " + e.Witness + ": " + e.Diff.String()
 	}

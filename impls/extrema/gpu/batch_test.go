@@ -53,7 +53,7 @@ func alone(t *testing.T, images []*grid.Field) []ecc.VCEC {
 	t.Helper()
 	var list []ecc.VCEC
 	for _, f := range images {
-		j, err := extrema.Implementation{}.Setup(f, bench.Conditions{Scope: bench.E2E, Threads: 1})
+		j, err := extrema.Implementation{}.Setup(f, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func alone(t *testing.T, images []*grid.Field) []ecc.VCEC {
 
 // together is the answer of three calls to a batch; they must be one.
 func together(o gpu.BatchOnDevice, in grid.Batch, scope bench.Scope) ([]ecc.VCEC, error) {
-	c := bench.Conditions{Scope: scope, Threads: 1}
+	c := bench.Conditions{Setting: bench.Setting{Scope: scope, Threads: 1}}
 	if err := o.CanDo(in, c); err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func together(o gpu.BatchOnDevice, in grid.Batch, scope bench.Scope) ([]ecc.VCEC
 
 // oneByOne is the answer of an implementation that goes from image to image.
 func oneByOne(o gpu.OnDevice, in grid.Batch) ([]ecc.VCEC, error) {
-	j, err := o.SetupEach(in, bench.Conditions{Scope: bench.Device, Threads: 1})
+	j, err := o.SetupEach(in, bench.Conditions{Setting: bench.Setting{Scope: bench.Device, Threads: 1}})
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func tryStraysInTurn(t *testing.T, open resident.Opener) {
 	images[1], images[2] = withStrays(t, images[1]), withStrays(t, images[2])
 	want := alone(t, images)
 	in := &streamed{images[0]}
-	j, err := gpu.OnDevice{Open: open}.Setup(in, bench.Conditions{Scope: bench.File, Threads: 2})
+	j, err := gpu.OnDevice{Open: open}.Setup(in, bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func imageFrom(t testing.TB, s grid.Shape, typ grid.Type, lo, levels int64, leve
 // left, and returns the first disagreement.
 func agree(t testing.TB, impl bench.Implementation[grid.Source, ecc.VCEC], in grid.Source, want ecc.VCEC) *verify.Diff {
 	t.Helper()
-	c := bench.Conditions{Scope: bench.Kernel, Threads: 1}
+	c := bench.Conditions{Setting: bench.Setting{Scope: bench.Kernel, Threads: 1}}
 	if err := impl.CanDo(in, c); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func agree(t testing.TB, impl bench.Implementation[grid.Source, ecc.VCEC], in gr
 // onHost is what the host's cores answer.
 func onHost(t testing.TB, in grid.Source) ecc.VCEC {
 	t.Helper()
-	job, err := extrema.Implementation{}.Setup(in, bench.Conditions{Scope: bench.E2E, Threads: 2})
+	job, err := extrema.Implementation{}.Setup(in, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}

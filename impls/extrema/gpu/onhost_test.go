@@ -234,7 +234,7 @@ func (a aloneJob) Out() ([]ecc.VCEC, error) {
 }
 
 func (k *onHostKernels) setup(open resident.Opener) (bench.Job[[]ecc.VCEC], error) {
-	c := bench.Conditions{Scope: bench.Kernel, Threads: 1}
+	c := bench.Conditions{Setting: bench.Setting{Scope: bench.Kernel, Threads: 1}}
 	if batch, ok := k.in.(grid.Batch); ok {
 		return gpu.BatchOnDevice{Open: open}.Setup(batch, c)
 	}

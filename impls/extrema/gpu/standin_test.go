@@ -142,7 +142,7 @@ func curveOf(at func(uint64) ([]byte, error), image uint64, shape grid.Shape, ty
 	if err != nil {
 		return nil, err
 	}
-	job, err := extrema.Implementation{}.Setup(field, bench.Conditions{Scope: bench.E2E, Threads: 1})
+	job, err := extrema.Implementation{}.Setup(field, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}})
 	if err != nil {
 		return nil, err
 	}

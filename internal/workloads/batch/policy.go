@@ -15,7 +15,7 @@ import (
 // Workload is the question, put to implementations.
 func Workload(impls ...bench.Implementation[*Batch, []ecc.VCEC]) bench.Workload[*Batch, []ecc.VCEC] {
 	return bench.Workload[*Batch, []ecc.VCEC]{
-		Name: Name, Inputs: Inputs{}, Impls: impls, Encode: Encode, Decode: Decode,
+		Name: Name, Inputs: Inputs{}, Impls: impls, Encode: bench.Small(Encode), Decode: Decode,
 		Policy: verify.Policy[*Batch, []ecc.VCEC]{
 			Agree: agree,
 			Laws: []verify.Law[*Batch, []ecc.VCEC]{

@@ -22,7 +22,7 @@ const Reading = "memread-batch"
 // taken as 64-bit words and the last one filled up with zeros?
 func ReadingWorkload(impls ...bench.Implementation[*Batch, uint64]) bench.Workload[*Batch, uint64] {
 	return bench.Workload[*Batch, uint64]{
-		Name: Reading, Inputs: Inputs{}, Impls: impls, Encode: read.Encode, Decode: read.Decode,
+		Name: Reading, Inputs: Inputs{}, Impls: impls, Encode: bench.Small(read.Encode), Decode: read.Decode,
 		Policy: verify.Policy[*Batch, uint64]{
 			Agree: read.Agree[*Batch],
 			Laws:  []verify.Law[*Batch, uint64]{{Name: "sum of each image in order", Independent: true, Work: summing, Check: inOrder}},

@@ -30,7 +30,7 @@ func Workload(impls ...bench.Implementation[grid.Source, uint64]) bench.Workload
 			Agree: Agree[grid.Source],
 			Laws:  []verify.Law[grid.Source, uint64]{{Name: "sum in order", Independent: true, Check: inOrder}},
 		},
-		Encode: Encode,
+		Encode: bench.Small(Encode),
 		Decode: Decode,
 	}
 }

@@ -35,7 +35,7 @@ const checkpoint = 1000
 // Workload is the question, put to implementations.
 func Workload(impls ...bench.Implementation[*Pipeline, Answer]) bench.Workload[*Pipeline, Answer] {
 	return bench.Workload[*Pipeline, Answer]{
-		Name: Name, Inputs: Inputs{}, Impls: impls, Policy: policy(), Encode: Encode, Decode: Decode,
+		Name: Name, Inputs: Inputs{}, Impls: impls, Policy: policy(), Encode: bench.Small(Encode), Decode: Decode,
 	}
 }
 

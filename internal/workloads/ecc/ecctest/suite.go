@@ -207,7 +207,7 @@ type wrong struct{ error }
 // conforms asks an implementation about a case in one way, twice.
 func conforms(impl implementation, c Case, w way, want ecc.VCEC) error {
 	var in grid.Source = c.Field
-	conditions := bench.Conditions{Scope: w.scope, Threads: w.threads}
+	conditions := bench.Conditions{Setting: bench.Setting{Scope: w.scope, Threads: w.threads}}
 	if w.scope == bench.File {
 		in = streamed{c.Field}
 	}

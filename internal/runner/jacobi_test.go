@@ -1,0 +1,323 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/verify"
+)
+
+// A third question, of floats within limits, with several outputs and a parameter: n
+// steps of Jacobi's method for −u″ = f on a line, u and the change of the last step. An
+// input is named "line/steps=N/n=N/seed=S".
+type line struct {
+	steps int
+	f     []float64
+}
+
+type field struct {
+	u      []float32
+	change float32 // the largest of the last step
+}
+
+type lines struct{}
+
+func (lines) Open(name string) (in line, err error) {
+	var n, seed int
+	if _, err := fmt.Sscanf(name, "line/steps=%d/n=%d/seed=%d", &in.steps, &n, &seed); err != nil {
+		return in, fmt.Errorf("line %q: want line/steps=N/n=N/seed=S", name)
+	}
+	for i := range n {
+		in.f = append(in.f, math.Sin(float64((i+1)*seed)))
+	}
+	return in, nil
+}
+
+func (lines) Variants(name string, k int) ([]string, error) {
+	head, _, _ := strings.Cut(name, "/seed=")
+	var names []string
+	for i := range k {
+		names = append(names, fmt.Sprintf("%s/seed=%d", head, i+1))
+	}
+	return names, nil
+}
+
+func (lines) Smaller(string) []string { return nil }
+
+func (lines) Cost(_ string, in line) bench.Cost {
+	return bench.Cost{Items: int64(len(in.f) * in.steps), Unit: "vox·it", Bytes: 8 * int64(len(in.f)), Class: "gen=line", Size: fmt.Sprint(len(in.f))}
+}
+
+func (lines) Size(in line) int64 { return 8 + 8*int64(len(in.f)) }
+
+func (lines) Share(in line, f *os.File) error {
+	if err := binary.Write(f, binary.LittleEndian, int64(in.steps)); err != nil {
+		return err
+	}
+	return binary.Write(f, binary.LittleEndian, in.f)
+}
+
+func (lines) Attach(b []byte) (line, error) {
+	in := line{steps: int(binary.LittleEndian.Uint64(b)), f: make([]float64, len(b)/8-1)}
+	return in, binary.Read(bytes.NewReader(b[8:]), binary.LittleEndian, in.f)
+}
+
+// solve is the definition, in float64.
+func solve(in line) (u []float64, change float64) {
+	u, next := make([]float64, len(in.f)), make([]float64, len(in.f))
+	for range in.steps {
+		change = 0
+		for i := range u {
+			left, right := 0.0, 0.0
+			if i > 0 {
+				left = u[i-1]
+			}
+			if i+1 < len(u) {
+				right = u[i+1]
+			}
+			next[i] = (left + right + in.f[i]) / 2
+			change = max(change, math.Abs(next[i]-u[i]))
+		}
+		u, next = next, u
+	}
+	return u, change
+}
+
+// A relaxer answers in float32. What it does to an answer depends on how many it has
+// given.
+type relaxer struct {
+	name  string
+	spoil func(call int, out *field)
+}
+
+func (r relaxer) About() bench.About {
+	return bench.About{Name: r.name, Where: "cpu", Scopes: []bench.Scope{bench.E2E, bench.File}}
+}
+func (relaxer) CanDo(line, bench.Conditions) error { return nil }
+func (r relaxer) Setup(in line, _ bench.Conditions) (bench.Job[field], error) {
+	return &relaxing{relaxer: r, in: in}, nil
+}
+
+type relaxing struct {
+	relaxer
+	in    line
+	calls int
+	out   field // handed out as it is: the next call overwrites it
+}
+
+func (r *relaxing) Do(*bench.Trace) error {
+	u, change := solve(r.in)
+	if r.out.u == nil {
+		r.out.u = make([]float32, len(u))
+	}
+	for i := range u {
+		r.out.u[i] = float32(u[i])
+	}
+	r.out.change = float32(change)
+	if r.spoil != nil {
+		r.spoil(r.calls, &r.out)
+	}
+	r.calls++
+	return nil
+}
+
+func (r *relaxing) Poison() {
+	for i := range r.out.u {
+		r.out.u[i] = 1e30
+	}
+}
+func (r *relaxing) Out() (field, error) { return r.out, nil }
+func (*relaxing) Close() error          { return nil }
+
+// tolerance is how far a value may be from the definition's.
+const tolerance = 1e-5
+
+func jacobi(reference string, impls ...bench.Implementation[line, field]) Bench {
+	distance := func(want []float64, change float64, got field) []verify.Measure {
+		m := verify.Measure{Name: "largest error", Limit: tolerance}
+		if len(want) != len(got.u) {
+			m.Value = math.NaN()
+		}
+		for i := range min(len(want), len(got.u)) {
+			if d := math.Abs(float64(got.u[i]) - want[i]); d > m.Value || math.IsNaN(d) {
+				m.Value, m.At = d, fmt.Sprintf("place %d", i)
+			}
+		}
+		return []verify.Measure{m, {Name: "error of the change", Value: math.Abs(float64(got.change) - change), Limit: tolerance}}
+	}
+	return Bind(bench.Workload[line, field]{
+		Name: "jacobi", Inputs: lines{}, Reference: reference, Impls: impls,
+		Policy: verify.Policy[line, field]{
+			Distance: func(_ line, want, got field) []verify.Measure {
+				var exact []float64
+				for _, v := range want.u {
+					exact = append(exact, float64(v))
+				}
+				return distance(exact, float64(want.change), got)
+			},
+			Laws: []verify.Law[line, field]{{
+				Name: "the definition in float64", Independent: true,
+				Measure: func(in line, out field, _ verify.Ask[line, field]) ([]verify.Measure, error) {
+					u, change := solve(in)
+					return distance(u, change, out), nil
+				},
+			}},
+		},
+		Encode: func(w io.Writer, a field) error {
+			return binary.Write(w, binary.LittleEndian, append(slices.Clone(a.u), a.change))
+		},
+		Decode: func(b []byte) (field, error) {
+			all := make([]float32, len(b)/4)
+			err := binary.Read(bytes.NewReader(b), binary.LittleEndian, all)
+			return field{all[:len(all)-1], all[len(all)-1]}, err
+		},
+	})
+}
+
+// spoilers are implementations that are right, right within limits, and wrong.
+func spoilers() []bench.Implementation[line, field] {
+	return []bench.Implementation[line, field]{
+		relaxer{name: "plain"},
+		relaxer{name: "wavering", spoil: func(call int, out *field) { out.u[3] += float32(call%7) * 1e-7 }},
+		// Off by nearly the limit: not a yardstick for what is as far off on the other side.
+		relaxer{name: "high", spoil: func(_ int, out *field) { out.u[3] += 8e-6 }},
+		relaxer{name: "low", spoil: func(_ int, out *field) { out.u[3] -= 8e-6 }},
+		// Four different answers that are right, and then wrong ones.
+		relaxer{name: "late", spoil: func(call int, out *field) {
+			if out.u[3] += float32(call%4+1) * 1e-7; call >= 4 {
+				out.u[3] = 1e9
+			}
+		}},
+		relaxer{name: "once", spoil: func(call int, out *field) {
+			if call == 2 {
+				out.u[5] += 1
+			}
+		}},
+		relaxer{name: "nan", spoil: func(call int, out *field) {
+			if call == 3 {
+				out.change = float32(math.NaN())
+			}
+		}},
+	}
+}
+
+// Every call's answer is judged, whatever the earlier ones were; the worst is in the
+// record, and how many calls were beyond the limits.
+func TestEveryCallIsJudged(t *testing.T) {
+	for _, reference := range []string{"plain", ""} { // with a yardstick, and without
+		w := jacobi(reference, spoilers()...)
+		for impl, want := range map[string]struct {
+			status verify.Status
+			error  float64 // the largest
+			said   string
+		}{
+			"plain":    {verify.Verified, 0, ""},
+			"wavering": {verify.Verified, 6e-7, ""},
+			"high":     {verify.Verified, 8e-6, ""},
+			"low":      {verify.Verified, 8e-6, ""},
+			"late":     {verify.Wrong, 1e9, "16 of 20 calls"},
+			"once":     {verify.Wrong, 1, "1 of 20 calls"},
+			"nan":      {verify.Wrong, 0, "1 of 20 calls"},
+		} {
+			task := Task{
+				Workload: "jacobi", Impl: impl, Inputs: []string{"line/steps=50/n=40/seed=1"}, Budget: 1e10, Cores: 1,
+				Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 1}}, Sampling: &Sampling{MinSamples: 18, MaxSamples: 18, MaxTime: 1e12},
+			}
+			record, err := w.work(context.Background(), task, files{}, func(string) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if record.Status != want.status || want.status == verify.Verified && record.Reason != "" {
+				t.Errorf("reference %q: %s is %s: %s", reference, impl, record.Status, record.Reason)
+			}
+			if record.Calls != 20 || !record.Tolerant { // the first, 18 samples and one with its parts
+				t.Errorf("reference %q: %s: %d calls judged, want 20", reference, impl, record.Calls)
+			}
+			if reference != "" && impl != reference && !strings.Contains(record.Reason, want.said) {
+				t.Errorf("%s: %q, want it to say %q", impl, record.Reason, want.said)
+			}
+			i := slices.IndexFunc(record.Measures, func(m verify.Measure) bool { return m.Name == "largest error" })
+			if i < 0 || math.Abs(record.Measures[i].Value-want.error) > 0.2*want.error+2e-7 || record.Measures[i].Limit != tolerance {
+				t.Errorf("reference %q: %s: measures %v, want an error of %g", reference, impl, record.Measures, want.error)
+			}
+		}
+	}
+}
+
+// Of exact answers one call of other bytes is enough, also where an implementation hands
+// out its own buffer.
+func TestOneCallOfManyIsWrong(t *testing.T) {
+	for impl, spoil := range map[string]func(int, *field){
+		"right": nil,
+		"once": func(call int, out *field) {
+			if call == 2 {
+				out.u[5]++
+			}
+		},
+	} {
+		w := bench.Workload[line, field]{
+			Name: "exact", Inputs: lines{}, Impls: []bench.Implementation[line, field]{relaxer{impl, spoil}},
+			Policy: verify.Policy[line, field]{
+				Agree: func(_ line, want, got field) *verify.Diff {
+					if slices.Equal(want.u, got.u) {
+						return nil
+					}
+					return &verify.Diff{Where: "u", Want: "the same", Got: "others"}
+				},
+				Laws: []verify.Law[line, field]{{Name: "there", Independent: true, Check: func(line, field, verify.Ask[line, field]) (*verify.Diff, error) { return nil, nil }}},
+			},
+			Encode: func(w io.Writer, a field) error { return binary.Write(w, binary.LittleEndian, a.u) },
+			Decode: func(b []byte) (field, error) {
+				u := make([]float32, len(b)/4)
+				return field{u: u}, binary.Read(bytes.NewReader(b), binary.LittleEndian, u)
+			},
+		}
+		task := Task{
+			Workload: "exact", Impl: impl, Inputs: []string{"line/steps=5/n=10/seed=1"}, Budget: 1e10, Cores: 1,
+			Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 1}}, Sampling: &Sampling{MinSamples: 18, MaxSamples: 18, MaxTime: 1e12},
+		}
+		record, err := Bind(w).work(context.Background(), task, files{}, func(string) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if impl == "right" && (record.Status != verify.Verified || record.Differing != 0) {
+			t.Errorf("right: %s: %s", record.Status, record.Reason)
+		}
+		if impl == "once" && (record.Status != verify.Wrong || record.Differing != 1 || !strings.Contains(record.Reason, "call 3; 1 of 20 calls differ")) {
+			t.Errorf("once: %s: %s", record.Status, record.Reason)
+		}
+	}
+}
+
+// An answer that was accepted within limits is no witness of the next: two that are on
+// opposite sides of the definition are both right.
+func TestAcceptedAnswersAreNoYardstick(t *testing.T) {
+	p := toyPlan(t, "high", "low")
+	p.Benches, p.Workload, p.Inputs = append(toy(), jacobi("", spoilers()...)), "jacobi", []string{"line/steps=50/n=40/seed=1"}
+	var got collector
+	if err := Run(context.Background(), p, &got); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range got.cells {
+		if c.Status != verify.Verified && c.Status != verify.Noisy {
+			t.Errorf("%s: %s: %s", c.Impl, c.Status, c.Reason)
+		}
+		for _, e := range c.Evidence {
+			if strings.HasPrefix(e.Witness, "agrees with") {
+				t.Errorf("%s was held to an accepted answer: %s", c.Impl, e.Witness)
+			}
+		}
+	}
+	if len(got.cells) != 2 {
+		t.Errorf("%d cells, want 2", len(got.cells))
+	}
+}
