@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -41,7 +43,7 @@ type recording struct {
 }
 
 // record starts or continues a recording. Close it.
-func (r *recordFlags) record(seed uint64) (*recording, error) {
+func (r *recordFlags) record(seed uint64, stderr io.Writer) (*recording, error) {
 	run, err := runner.NewRunRecord(append([]string{"eccbench"}, os.Args[1:]...), seed)
 	if err != nil {
 		return nil, err
@@ -52,8 +54,17 @@ func (r *recordFlags) record(seed uint64) (*recording, error) {
 			return nil, err
 		}
 	}
+	// What another program measured, or another machine, is not done.
+	stations, others := rec.all.Stations(), 0
 	for _, cell := range rec.all.Cells {
-		rec.done[cell.Key()] = cell
+		if stations[cell.Run] == run.Station() {
+			rec.done[cell.Key()] = cell
+		} else {
+			others++
+		}
+	}
+	if others > 0 {
+		fmt.Fprintf(stderr, "eccbench: %d cells of %s were measured by another program or on another machine: they are measured anew\n", others, r.out)
 	}
 	rec.all.Runs = append(rec.all.Runs, run)
 	if err := rec.append(run); err != nil {

@@ -105,7 +105,7 @@ func (c *command) answer(impl, name string, src grid.Source, threads int, budget
 	if i < 0 {
 		return nil, usagef("--impl %s: no such implementation; eccbench list names them", impl)
 	}
-	conditions := bench.Conditions{Scope: bench.File, Threads: threads}
+	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: threads}}
 	ask := func(in grid.Source) (ecc.VCEC, error) {
 		if err := w.Impls[i].CanDo(in, conditions); err != nil {
 			return nil, fmt.Errorf("%s refuses %s: %w", impl, name, err)

@@ -80,7 +80,7 @@ func (r *reproduction) refuses(j paperJob, impl string) string {
 	if err != nil {
 		return err.Error()
 	}
-	conditions := bench.Conditions{Scope: j.series.Scope, Threads: r.o.limit.threads, Time: r.o.limit.time / time.Duration(r.rotate(j)), Memory: r.base.Memory}
+	conditions := bench.Conditions{Setting: bench.Setting{Scope: j.series.Scope, Threads: r.o.limit.threads}, Time: r.o.limit.time / time.Duration(r.rotate(j)), Memory: r.base.Memory}
 	if err := b.CanDo(impl, name, conditions); err != nil {
 		return err.Error()
 	}

@@ -288,7 +288,7 @@ func (c *command) reproduce(p paper.Paper, tables []paper.Table, o paperFlags) (
 	if err != nil {
 		return err
 	}
-	rec, err := o.records.record(1)
+	rec, err := o.records.record(1, c.stderr)
 	if err != nil {
 		return err
 	}

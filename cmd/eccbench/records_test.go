@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -149,6 +150,42 @@ func TestKilledRunResumes(t *testing.T) {
 	}
 	if err := checkSchema(data); err != nil {
 		t.Error(err)
+	}
+}
+
+// What another program measured, or another machine, is not done: it is measured again,
+// and has a table of its own.
+func TestResumeKeepsStationsApart(t *testing.T) {
+	for _, field := range []string{"sha256", "cpu"} {
+		out := filepath.Join(t.TempDir(), "r.jsonl")
+		args := []string{"run", "--impl", "cpu", "--sizes", "16", "--max-time", "5ms", "--out", out, "-q"}
+		if output, err := program(t, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, output)
+		}
+		data, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := regexp.MustCompile(`"`+field+`":"[^"]{4}`).ReplaceAll(data, []byte(`"`+field+`":"0000`))
+		if bytes.Equal(other, data) {
+			t.Fatalf("no field %s in the record", field)
+		}
+		if err := os.WriteFile(out, other, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		output, err := program(t, append(args, "--resume")...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, output)
+		}
+		for _, want := range []string{"machine 1", "machine 2", "2 cells of " + out + " were measured by another program or on another machine"} {
+			if !bytes.Contains(output, []byte(want)) {
+				t.Errorf("another %s: no %q in\n%s", field, want, output)
+			}
+		}
+		records, err := readRecords(out)
+		if err != nil || len(records.Cells) != 4 {
+			t.Errorf("another %s: %d cells, %v, want 4", field, len(records.Cells), err)
+		}
 	}
 }
 

@@ -91,7 +91,7 @@ func (c *command) report(args []string) error {
 		all.Cells = append(all.Cells, records.Cells...)
 	}
 	// A row's ratios are to all others, chosen or not.
-	rows := slices.DeleteFunc(report.Rows(all.Cells, impls.Ceiling), func(r report.Row) bool {
+	rows := slices.DeleteFunc(report.Rows(all, impls.Ceiling), func(r report.Row) bool {
 		return !chosen.MatchString(cellText(r.Impl, r.Input, r.Scope))
 	})
 	all.Cells = slices.DeleteFunc(all.Cells, func(c bench.CellRecord) bool {

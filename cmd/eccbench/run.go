@@ -198,7 +198,7 @@ type outputs struct {
 // measure runs a plan, writes its records as they come, and prints the tables
 // of all records of the file.
 func (c *command) measure(p runner.Plan, weights map[string]int64, quiet bool, o outputs, seed uint64) (err error) {
-	rec, err := o.record(seed)
+	rec, err := o.record(seed, c.stderr)
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (c *command) measure(p runner.Plan, weights map[string]int64, quiet bool, o
 	if err != nil {
 		return err
 	}
-	if err := report.Throughput(c.stdout, o.format, report.Rows(rec.all.Cells, impls.Ceiling)); err != nil {
+	if err := report.Throughput(c.stdout, o.format, report.Rows(rec.all, impls.Ceiling)); err != nil {
 		return err
 	}
 	if o.gobench != "" {

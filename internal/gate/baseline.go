@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/verify"
 )
 
 // BaselineSchema is the version of a stored baseline.
@@ -31,7 +32,9 @@ type Baseline struct {
 type Stretch struct {
 	Cell
 	Device    string            `json:"device,omitempty"`
-	Digests   map[string]string `json:"digests"` // of the answers, by input
+	Digests   map[string]string `json:"digests"`            // of the answers, by input
+	Tolerant  bool              `json:"tolerant,omitempty"` // they may differ within limits
+	Measures  []verify.Measure  `json:"measures,omitempty"`
 	Processes []Process         `json:"processes"`
 }
 
@@ -44,7 +47,7 @@ func (r *Result) Baseline() Baseline {
 		s := Stretch{Cell: c.Cell, Device: c.Device}
 		for _, p := range r.Processes {
 			if p.Cell == i && p.Round == 1 && p.Side != Candidate && !p.Repeated {
-				s.Digests = p.digests
+				s.Digests, s.Tolerant, s.Measures = p.digests, p.tolerant, verify.Worst(s.Measures, p.measures)
 				s.Processes = append(s.Processes, p)
 			}
 		}
@@ -70,7 +73,7 @@ func (b *Baseline) processes() []Process {
 	var list []Process
 	for i, s := range b.Cells {
 		for _, p := range s.Processes {
-			p.Cell, p.digests = i, s.Digests
+			p.Cell, p.digests, p.tolerant, p.measures = i, s.Digests, s.Tolerant, s.Measures
 			list = append(list, p)
 		}
 	}

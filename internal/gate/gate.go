@@ -93,7 +93,9 @@ type Process struct {
 	Repeated bool `json:"repeated,omitempty"`
 
 	digests   map[string]string // of its answers, by input
-	bounded   bool              // held to a ceiling
+	tolerant  bool              // they may differ within limits
+	measures  []verify.Measure
+	bounded   bool // held to a ceiling
 	reproduce string
 }
 

@@ -36,7 +36,7 @@ func (w *world) measure(_ context.Context, side Side, c Cell) (bench.Records, er
 	s := math.Exp(w.noise*w.rng.NormFloat64() + w.drift*float64(w.n) + math.Log1p(w.slow[side]))
 	bytes := int64(240)
 	cell := bench.CellRecord{
-		Workload: c.Workload, Impl: c.Impl, Input: c.Input, Scope: c.Scope, Run: "r",
+		Workload: c.Workload, Impl: c.Impl, Input: c.Input, Setting: bench.Setting{Scope: c.Scope}, Run: "r",
 		Verdict: verify.Verdict{Status: verify.Verified}, Inputs: []string{c.Input}, Digests: []string{"1"},
 		Samples: []float64{s, s / 2, s * 2}, Allocated: &bytes,
 	}
@@ -397,6 +397,39 @@ func TestInterrupted(t *testing.T) {
 		}
 		if after == 40 && r.Cells[0].Change.Blocks+r.Cells[1].Change.Blocks != 6 {
 			t.Errorf("after 40 processes: %+v", r.Cells)
+		}
+	}
+}
+
+// Answers that may differ within limits are judged by their own records: other bytes are
+// no change, what is farther from right than the base's is noted, and a wrong one is wrong.
+func TestAnswersWithinLimits(t *testing.T) {
+	for _, c := range []struct {
+		tolerant bool
+		error    float64
+		status   verify.Status
+		want     Decision
+		note     string
+	}{
+		{false, 0, verify.Verified, Changed, ""},
+		{true, 1e-6, verify.Verified, Same, ""},
+		{true, 9e-6, verify.Verified, Same, "largest error 9e-06 of at most 1e-05, the base's 1e-06 of at most 1e-05"},
+		{true, 2e-5, verify.Wrong, Wrong, ""},
+	} {
+		n := 0
+		w := &world{noise: 0.001, alter: func(s Side, r *bench.CellRecord) {
+			n++
+			r.Digests, r.Tolerant = []string{fmt.Sprint(n)}, c.tolerant
+			r.Measures = []verify.Measure{{Name: "largest error", Value: 1e-6, Limit: 1e-5}}
+			if s == Candidate {
+				r.Measures[0].Value, r.Status = c.error, c.status
+			} else if !c.tolerant {
+				r.Digests = []string{"1"}
+			}
+		}}
+		r := run(t, w, 1, cells(1, 0.05), nil)
+		if d := r.Cells[0]; d.Decision != c.want || c.note != "" && !slices.Contains(d.Notes, c.note) || c.note == "" && slices.ContainsFunc(d.Notes, func(n string) bool { return strings.Contains(n, "error") }) {
+			t.Errorf("%+v: %s (%s), notes %q", c, d.Decision, d.Reason, d.Notes)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/stats"
@@ -31,7 +32,7 @@ func observe(records bench.Records, failed error, c Cell) (Process, bench.CellRe
 	}
 	p := Process{
 		Status: r.Status, Reason: r.Reason, Samples: len(r.Samples), Allocated: r.Allocated, Launches: r.Launches, Flags: r.Flags,
-		digests: map[string]string{}, reproduce: r.Reproduce, bounded: r.Ceiling > 0,
+		digests: map[string]string{}, tolerant: r.Tolerant, measures: r.Measures, reproduce: r.Reproduce, bounded: r.Ceiling > 0,
 	}
 	if len(r.Samples) > 0 {
 		p.Seconds, p.Quick = stats.Median(r.Samples), stats.LowerDecile(r.Samples)
@@ -150,6 +151,15 @@ func exact(base, candidate []Process) (decision Decision, reason, reproduce stri
 			return Failed, fmt.Sprintf("the candidate is %s: %s", p.Status, p.Reason), p.reproduce, nil
 		}
 	}
+	// Whether right answers may differ within limits is the base's to say: a candidate's
+	// answers are judged by its own records then, as the base's were.
+	tolerant := slices.ContainsFunc(base, func(p Process) bool { return p.tolerant })
+	differ := func(a, b map[string]string) (input string, common int) {
+		if input, common = disagree(a, b); tolerant {
+			input = ""
+		}
+		return input, common
+	}
 	var answers map[string]string
 	for _, p := range base {
 		if !p.usable() {
@@ -157,13 +167,16 @@ func exact(base, candidate []Process) (decision Decision, reason, reproduce stri
 		}
 		if answers == nil {
 			answers = p.digests
-		} else if input, _ := disagree(answers, p.digests); input != "" {
+		} else if input, _ := differ(answers, p.digests); input != "" {
 			return Inconclusive, "the base answers " + input + " in different ways", "", nil
 		}
 	}
+	if tolerant {
+		notes = farther(base, candidate)
+	}
 	bounded := slices.ContainsFunc(base, func(p Process) bool { return p.bounded })
 	for _, p := range candidate {
-		input, common := disagree(answers, p.digests)
+		input, common := differ(answers, p.digests)
 		switch {
 		case input != "":
 			return Changed, "it answers " + input + " otherwise than the base", "", nil
@@ -205,6 +218,28 @@ func exact(base, candidate []Process) (decision Decision, reason, reproduce stri
 		}
 	}
 	return "", "", "", slices.Compact(notes)
+}
+
+// farther notes what is measured of the candidate's answers that is farther from right
+// than the base's.
+func farther(base, candidate []Process) (notes []string) {
+	worst := func(list []Process) (all []verify.Measure) {
+		for _, p := range list {
+			all = verify.Worst(all, p.measures)
+		}
+		return all
+	}
+	before := worst(base)
+	for _, m := range worst(candidate) {
+		if i := slices.IndexFunc(before, func(b verify.Measure) bool { return b.Name == m.Name }); i < 0 || m.Share() > before[i].Share() {
+			note := m.String()
+			if i >= 0 {
+				note += ", the base's " + strings.TrimPrefix(before[i].String(), m.Name+" ")
+			}
+			notes = append(notes, note)
+		}
+	}
+	return notes
 }
 
 // disagree is the first input that two processes answered differently, and how

@@ -11,16 +11,13 @@ import (
 
 // A Comparison is one implementation on one input in two results files, A and B.
 type Comparison struct {
-	Workload string      `json:"workload"`
-	Impl     string      `json:"impl"`
-	Input    string      `json:"input"`
-	Size     string      `json:"size"`
-	Scope    bench.Scope `json:"scope"`
-	Threads  int         `json:"threads"`
-	ISA      string      `json:"isa,omitempty"`
-	Hot      bool        `json:"hot,omitempty"`
-	A        *Row        `json:"a,omitempty"` // nil where the file has no such cell
-	B        *Row        `json:"b,omitempty"`
+	Workload string `json:"workload"`
+	Impl     string `json:"impl"`
+	Input    string `json:"input"`
+	Size     string `json:"size"`
+	bench.Setting
+	A *Row `json:"a,omitempty"` // nil where the file has no such cell
+	B *Row `json:"b,omitempty"`
 	// Ratio is the rate of B over that of A, above 1 where B is faster, 0 where
 	// there is none. Lo and Hi are the ends of the interval of B's median over
 	// the opposite ends of A's; of fewer than six values the ends are the extremes.
@@ -34,9 +31,9 @@ type Comparison struct {
 // A side is a row of one of the files, with where it was measured.
 type side struct {
 	Row
-	machines []bench.Machine
-	digests  map[string]string // of the answers, by input
-	paired   bool
+	machine bench.Machine
+	digests map[string]string // of the answers, by input
+	paired  bool
 }
 
 // Compare pairs the cells of two files. It divides only what was measured in
@@ -61,6 +58,8 @@ func Compare(a, b bench.Records) []Comparison {
 			}
 		}
 	}
+	match(func(x, y Row) bool { return x.Setting == y.Setting && x.Machine == y.Machine })
+	match(func(x, y Row) bool { return x.Setting == y.Setting })
 	match(func(x, y Row) bool {
 		return x.Scope == y.Scope && x.Threads == y.Threads && x.ISA == y.ISA && x.Hot == y.Hot
 	})
@@ -88,18 +87,16 @@ func Compare(a, b bench.Records) []Comparison {
 // sides are the rows of a file with what a Row does not say.
 func sides(r bench.Records) []*side {
 	var list []*side
-	for _, row := range Rows(r.Cells, "") {
+	stations := r.Stations()
+	for _, row := range Rows(r, "") {
 		s := &side{Row: row, digests: map[string]string{}}
 		for _, c := range r.Cells {
-			key := c.Key()
+			key := rowKey{c.Key(), stations[c.Run], c.Device}
 			key.Process = 0
-			if key != row.key() {
+			if !key.meets(row.key()) {
 				continue
 			}
-			m, _ := r.Machine(c.Run)
-			if !slices.ContainsFunc(s.machines, func(o bench.Machine) bool { return len(o.Differs(m)) == 0 }) {
-				s.machines = append(s.machines, m)
-			}
+			s.machine, _ = r.Machine(c.Run)
 			for i, d := range c.Digests {
 				if i < len(c.Inputs) {
 					s.digests[c.Inputs[i]] = d
@@ -126,7 +123,7 @@ func orNone(s string) string {
 }
 
 func named(r Row) Comparison {
-	return Comparison{Workload: r.Workload, Impl: r.Impl, Input: r.Input, Size: r.Size, Scope: r.Scope, Threads: r.Threads, ISA: r.ISA, Hot: r.Hot}
+	return Comparison{Workload: r.Workload, Impl: r.Impl, Input: r.Input, Size: r.Size, Setting: r.Setting}
 }
 
 func compare(x, y *side) Comparison {
@@ -176,13 +173,16 @@ func incomparable(x, y *side) string {
 		return fmt.Sprintf("%d threads against %d", x.Threads, y.Threads)
 	case x.ISA != y.ISA:
 		return fmt.Sprintf("instruction set %s against %s", orNone(x.ISA), orNone(y.ISA))
+	case x.Options != y.Options:
+		return fmt.Sprintf("options %s against %s", orNone(x.Options), orNone(y.Options))
 	case x.Hot != y.Hot:
 		return fmt.Sprintf("caches %s against %s", caches(x.Hot), caches(y.Hot))
-	case len(x.machines) > 1 || len(y.machines) > 1:
-		return "measured on several machines"
 	}
-	if d := x.machines[0].Differs(y.machines[0]); len(d) > 0 {
+	if d := x.machine.Differs(y.machine); len(d) > 0 {
 		return "another machine: " + strings.Join(d, ", ")
+	}
+	if x.Tolerant || y.Tolerant {
+		return "" // each was judged by itself: two right answers may differ
 	}
 	for _, input := range slices.Sorted(maps.Keys(x.digests)) {
 		if other, ok := y.digests[input]; ok && other != x.digests[input] {

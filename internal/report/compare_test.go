@@ -85,12 +85,6 @@ func TestCompareRefuses(t *testing.T) {
 		"another machine: CPU A CPU against B, cores 0 against 3": func(r *bench.Records) { r.Runs[0].Machine.CPU, r.Runs[0].Machine.Cores = "B", 3 },
 		"another machine: device none against a card":             func(r *bench.Records) { r.Cells[2].Device = "a card" },
 		"the answers to in differ":                                func(r *bench.Records) { r.Cells[2].Inputs, r.Cells[2].Digests = []string{"in"}, []string{"2"} },
-		"measured on several machines": func(r *bench.Records) {
-			r.Runs = append(r.Runs, bench.RunRecord{ID: "s", Machine: bench.Machine{CPU: "another"}})
-			again := r.Cells[2]
-			again.Run, again.Process = "s", 1
-			r.Cells = append(r.Cells, again)
-		},
 	} {
 		a, b := sorting(), sorting()
 		a.Cells[2].Inputs, a.Cells[2].Digests = []string{"in"}, []string{"1"}
@@ -102,7 +96,23 @@ func TestCompareRefuses(t *testing.T) {
 	}
 }
 
-// A cell finds the one of its own scope, wherever that stands.
+// A cell finds the one of its own machine among several, and the others have no partner.
+func TestComparePairsMachines(t *testing.T) {
+	a, b := sorting(), sorting()
+	b.Runs = append(b.Runs, bench.RunRecord{ID: "s", Machine: bench.Machine{CPU: "another"}})
+	elsewhere := b.Cells[2]
+	elsewhere.Run = "s"
+	b.Cells = append([]bench.CellRecord{elsewhere}, b.Cells...)
+	list := Compare(a, b)
+	if c := find(t, list, "quick"); c.Ratio != 1 || c.B.Machine != c.A.Machine {
+		t.Errorf("ratio %v: %q", c.Ratio, c.Note)
+	}
+	if last := list[len(list)-1]; last.Note != "only in B" || last.Impl != "quick" {
+		t.Errorf("of another machine: %+v", last)
+	}
+}
+
+// A cell finds the one of its own scope, wherever that is.
 func TestComparePairsAlike(t *testing.T) {
 	a, b := sorting(), sorting()
 	kernel := b.Cells[2]
@@ -132,7 +142,7 @@ func TestInstructionSetsStandApart(t *testing.T) {
 	larger := wide
 	larger.Input, larger.Cost.Items = larger.Input+"1", 2*larger.Cost.Items
 	a.Cells = []bench.CellRecord{wide, narrow, larger}
-	rows := Rows(a.Cells, "")
+	rows := Rows(a, "")
 	if len(rows) != 3 || rows[0].Rate == rows[1].Rate || rows[0].Processes != 1 || rows[1].Flags[0] != "avx2" {
 		t.Fatalf("rows: %+v", rows)
 	}

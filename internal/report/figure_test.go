@@ -22,7 +22,7 @@ func rising() []Row {
 	row := func(impl string, items int64, size string, status verify.Status, rate float64) Row {
 		r := Row{
 			Workload: "sort", Impl: impl, Where: "cpu", Input: "numbers/" + size, Class: "gen=numbers/kind=any", Size: size, Items: items,
-			Unit: "numbers/s", Scope: bench.Kernel, Threads: 2, Status: status, Rate: rate, Lo: rate * 0.9, Hi: rate * 1.2,
+			Unit: "numbers/s", Setting: bench.Setting{Scope: bench.Kernel, Threads: 2}, Status: status, Rate: rate, Lo: rate * 0.9, Hi: rate * 1.2,
 		}
 		if !quotable(status) {
 			r.Rate, r.Lo, r.Hi = 0, 0, 0

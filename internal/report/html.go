@@ -158,7 +158,7 @@ func viewPage(p Page) (*pageView, error) {
 	}
 	var rows []Row
 	for _, f := range p.Files {
-		of := Rows(f.Records.Cells, p.Ceiling) // two files are two programs, not more processes of one
+		of := Rows(f.Records, p.Ceiling) // two files are two programs, not more processes of one
 		rows = append(rows, of...)
 		if err := v.addTables(f.Name, len(p.Files) > 1, of, p.Ceiling); err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -17,18 +18,19 @@ import (
 // no line.
 func Machines(w io.Writer, f Format, recs bench.Records) error {
 	type column struct {
+		station         bench.Station
 		values, devices []string
 		uuids           []string
 		first, last     time.Time
 	}
 	var columns []column
 	var names []string
-	for _, r := range recs.Runs {
+	for _, r := range inOrder(recs) {
 		var values []string
 		names, values = card(r)
-		i := slices.IndexFunc(columns, func(c column) bool { return slices.Equal(c.values, values) })
+		i := slices.IndexFunc(columns, func(c column) bool { return c.station == r.Station() })
 		if i < 0 {
-			columns = append(columns, column{values: values, first: r.Time, last: r.Time})
+			columns = append(columns, column{station: r.Station(), values: values, first: r.Time, last: r.Time})
 			i = len(columns) - 1
 		}
 		c := &columns[i]
@@ -87,6 +89,26 @@ func Machines(w io.Writer, f Format, recs bench.Records) error {
 		}
 	}
 	return Table(w, f, header, append(cells, when))
+}
+
+// inOrder is the runs in the order of their first cells, those without cells last: as
+// tables number their machines.
+func inOrder(recs bench.Records) []bench.RunRecord {
+	first := map[string]int{}
+	for i, c := range recs.Cells {
+		if _, ok := first[c.Run]; !ok {
+			first[c.Run] = i
+		}
+	}
+	at := func(r bench.RunRecord) int {
+		if i, ok := first[r.ID]; ok {
+			return i
+		}
+		return len(recs.Cells)
+	}
+	runs := slices.Clone(recs.Runs)
+	slices.SortStableFunc(runs, func(a, b bench.RunRecord) int { return cmp.Compare(at(a), at(b)) })
+	return runs
 }
 
 // card is what a run says about its host and program, name by name; the

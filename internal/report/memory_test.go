@@ -10,9 +10,9 @@ import (
 func TestMemory(t *testing.T) {
 	var b strings.Builder
 	cells := []bench.CellRecord{
-		{Impl: "streamed", Input: "x", Scope: bench.File, Cost: bench.Cost{Bytes: 32 << 30}, Inputs: []string{"x", "y"}, PeakRSS: 3 << 20, DeviceMemory: 1613 << 20},
+		{Impl: "streamed", Input: "x", Setting: bench.Setting{Scope: bench.File}, Cost: bench.Cost{Bytes: 32 << 30}, Inputs: []string{"x", "y"}, PeakRSS: 3 << 20, DeviceMemory: 1613 << 20},
 		{Impl: "skipped", Input: "x"},
-		{Impl: "host", Input: "x", Scope: bench.E2E, Cost: bench.Cost{Bytes: 4096}, Inputs: []string{"x"}, PeakRSS: 9 << 20},
+		{Impl: "host", Input: "x", Setting: bench.Setting{Scope: bench.E2E}, Cost: bench.Cost{Bytes: 4096}, Inputs: []string{"x"}, PeakRSS: 9 << 20},
 	}
 	if err := Memory(&b, Markdown, cells); err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ func sorting() bench.Records {
 	cell := func(impl, where string, items int64, status verify.Status, reason string, samples ...float64) bench.CellRecord {
 		c := bench.CellRecord{
 			Schema: bench.Schema, Kind: bench.KindCell, Run: "r", Workload: "sort", Impl: impl, Where: where,
-			Input: "numbers/n=" + strings.Repeat("1", int(items/1000)), Scope: bench.E2E, Threads: 2,
+			Input: "numbers/n=" + strings.Repeat("1", int(items/1000)), Setting: bench.Setting{Scope: bench.E2E, Threads: 2},
 			Cost:    bench.Cost{Items: items, Unit: "numbers", Bytes: 4 * items, Class: "gen=numbers/kind=any", Size: "n"},
 			Verdict: verify.Verdict{Status: status, Reason: reason}, Samples: samples,
 		}
@@ -46,7 +46,7 @@ func sorting() bench.Records {
 	}
 	ceiling := cell("read", "cpu", 2000, verify.Verified, "", ten(5e-7)...)
 	ceiling.Workload = "read"
-	again := cell("twice", "cpu", 2000, verify.Verified, "", ten(4e-6)...)
+	again := cell("twice", "cpu", 2000, verify.Verified, "", ten(3.2e-6)...)
 	again.Process = 1
 	flagged := cell("plain", "cpu", 2000, verify.Verified, "", 1e-3, 1e-3, 1e-3)
 	flagged.Flags = []string{"n=3"}
@@ -87,7 +87,7 @@ func golden(t *testing.T, name string, got []byte) {
 }
 
 func TestThroughput(t *testing.T) {
-	rows := Rows(sorting().Cells, "read")
+	rows := Rows(sorting(), "read")
 	for _, f := range Formats() {
 		var b bytes.Buffer
 		if err := Throughput(&b, f, rows); err != nil {
@@ -110,7 +110,7 @@ func TestThroughput(t *testing.T) {
 
 // No number without a verdict: what is not quotable has no number in any format.
 func TestNoNumberWithoutAVerdict(t *testing.T) {
-	for _, r := range Rows(sorting().Cells, "read") {
+	for _, r := range Rows(sorting(), "read") {
 		has := r.Rate != 0 || r.Lo != 0 || r.Hi != 0 || r.Ceiling != 0 || r.Speedup != 0
 		switch r.Status {
 		case verify.Verified:
@@ -131,7 +131,7 @@ func TestNoNumberWithoutAVerdict(t *testing.T) {
 
 // The only denominator of a speed-up is the best verified CPU row.
 func TestSpeedup(t *testing.T) {
-	for _, r := range Rows(sorting().Cells, "read") {
+	for _, r := range Rows(sorting(), "read") {
 		if r.Impl == "card" && (r.Speedup < 1.99 || r.Speedup > 2.01) {
 			t.Errorf("the card is %v times the best CPU row, want 2", r.Speedup)
 		}
@@ -145,7 +145,7 @@ func TestSpeedup(t *testing.T) {
 	summary.Median, summary.Lo, summary.Hi = summary.Median/10, summary.Lo/20, summary.Hi/5
 	faster.Impl, faster.Seconds, faster.Status = "noisy", &summary, verify.Noisy
 	noisy.Cells = append(noisy.Cells, faster)
-	for _, r := range Rows(noisy.Cells, "read") {
+	for _, r := range Rows(noisy, "read") {
 		if r.Speedup != 0 {
 			t.Errorf("%s is %v times a CPU row that is not the fastest", r.Impl, r.Speedup)
 		}
@@ -156,7 +156,7 @@ func TestSpeedup(t *testing.T) {
 			other.Cells[i].Scope = bench.Kernel
 		}
 	}
-	for _, r := range Rows(other.Cells, "read") {
+	for _, r := range Rows(other, "read") {
 		if r.Impl == "card" && r.Speedup != 0 {
 			t.Error("a ratio mixes scopes")
 		}
@@ -221,5 +221,97 @@ func TestSteps(t *testing.T) {
 	}
 	if !strings.Contains(b.String(), "<svg") || !strings.Contains(b.String(), "a title") {
 		t.Errorf("plot:\n%s", b.String())
+	}
+}
+
+// Cells of two machines, or of two programs, are no processes of one row, whatever else
+// they have in common; those of one are, and are NOISY where they lie far apart.
+func TestRowsAreOfOneProgramOnOneMachine(t *testing.T) {
+	const rate = 1e9 // of the first
+	recs := func(machines, programs []string, times ...float64) bench.Records {
+		var r bench.Records
+		for i, times := range times {
+			id := strings.Repeat("0", 15) + string(rune('a'+i))
+			run := bench.RunRecord{ID: id, Binary: bench.Binary{SHA256: programs[i]}, Machine: bench.Machine{CPU: machines[i], Cores: 2}}
+			run.Machine.Devices = []string{"a card " + id} // which a machine may have more or less of
+			s := stats.Summarise(slices.Repeat([]float64{2e-6 * times}, 10))
+			r.Runs = append(r.Runs, run)
+			r.Cells = append(r.Cells, bench.CellRecord{
+				Run: id, Workload: "sort", Impl: "quick", Where: "cpu", Input: "x", Setting: bench.Setting{Scope: bench.E2E, Threads: 2}, Process: i,
+				Cost: bench.Cost{Items: 2000, Unit: "numbers", Class: "gen=numbers", Size: "n"}, Verdict: verify.Verdict{Status: verify.Verified}, Seconds: &s,
+			})
+		}
+		return r
+	}
+	for _, c := range []struct {
+		what      string
+		recs      bench.Records
+		processes []int
+		status    verify.Status
+	}{
+		{"one program on one machine", recs([]string{"A", "A"}, []string{"p", "p"}, 1, 1.01), []int{2}, verify.Verified},
+		{"far apart", recs([]string{"A", "A"}, []string{"p", "p"}, 1, 5), []int{2}, verify.Noisy},
+		{"two machines", recs([]string{"A", "B"}, []string{"p", "p"}, 1, 5), []int{1, 1}, verify.Verified},
+		{"two programs", recs([]string{"A", "A"}, []string{"p", "q"}, 1, 5), []int{1, 1}, verify.Verified},
+	} {
+		var processes []int
+		rows := Rows(c.recs, "")
+		for _, r := range rows {
+			processes = append(processes, r.Processes)
+			if r.Status != c.status {
+				t.Errorf("%s: %s (%s), want %s", c.what, r.Status, r.Reason, c.status)
+			}
+		}
+		if !slices.Equal(processes, c.processes) {
+			t.Errorf("%s: rows of %v processes, want %v", c.what, processes, c.processes)
+		}
+		if rows[0].Rate != rate && len(rows) > 1 {
+			t.Errorf("%s: %g numbers/s, want the first's own", c.what, rows[0].Rate)
+		}
+		if of := sections(rows); len(of) != len(rows) {
+			t.Errorf("%s: %d tables of %d rows", c.what, len(of), len(rows))
+		}
+	}
+}
+
+// Cells of two devices are two rows; one that never got to its device is a process of
+// the others.
+func TestRowsAreOfOneDevice(t *testing.T) {
+	cell := func(device string, process int, status verify.Status) bench.CellRecord {
+		return bench.CellRecord{Run: "r", Impl: "card", Device: device, Process: process, Verdict: verify.Verdict{Status: status}}
+	}
+	rows := Rows(bench.Records{Cells: []bench.CellRecord{
+		cell("", 0, verify.Crashed), cell("one", 1, verify.Verified), cell("two", 0, verify.Verified), cell("one", 2, verify.Verified),
+	}}, "")
+	if len(rows) != 2 || rows[0].Device != "one" || rows[0].Processes != 3 || rows[0].Status != verify.Crashed || rows[1].Status != verify.Verified {
+		t.Errorf("rows %+v", rows)
+	}
+}
+
+// Two right answers within limits may have other digests; exact ones may not.
+func TestCompareAsksWhetherAnswersMayDiffer(t *testing.T) {
+	a, b := sorting(), sorting()
+	for i := range b.Cells {
+		for _, c := range []*bench.CellRecord{&a.Cells[i], &b.Cells[i]} {
+			c.Inputs = []string{"x"}
+		}
+		a.Cells[i].Digests, b.Cells[i].Digests = []string{"1"}, []string{"2"}
+	}
+	divided := func() (n int) {
+		for _, c := range Compare(a, b) {
+			if c.Ratio > 0 {
+				n++
+			}
+		}
+		return n
+	}
+	if n := divided(); n != 0 {
+		t.Errorf("%d cells with other answers are divided", n)
+	}
+	for i := range b.Cells {
+		a.Cells[i].Tolerant, b.Cells[i].Tolerant = true, true
+	}
+	if divided() == 0 {
+		t.Error("no cell is divided whose answers may differ within limits")
 	}
 }

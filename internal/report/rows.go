@@ -15,27 +15,23 @@ import (
 	"eccbench/internal/verify"
 )
 
-// A Row is one implementation on one input: the cells of all its processes.
-// Rates are in items per second and 0 when the cell has none.
+// A Row is one implementation on one input: the cells of all its processes, of one
+// program on one machine. Rates are in items per second and 0 when the cell has none.
 type Row struct {
-	Workload string        `json:"workload"`
-	Impl     string        `json:"impl"`
-	Where    string        `json:"where"`
-	Input    string        `json:"input"`
-	Class    string        `json:"class"`
-	Size     string        `json:"size"`
-	Items    int64         `json:"items"`
-	Unit     string        `json:"unit"` // of the rates, with "/s"
-	Scope    bench.Scope   `json:"scope"`
-	Threads  int           `json:"threads"`
-	Devices  string        `json:"devices,omitempty"`
-	ISA      string        `json:"isa,omitempty"`
-	Hot      bool          `json:"hot,omitempty"`
-	Status   verify.Status `json:"status"`
-	Reason   string        `json:"reason,omitempty"`
-	Rate     float64       `json:"rate,omitempty"`
-	Lo       float64       `json:"lo,omitempty"`
-	Hi       float64       `json:"hi,omitempty"`
+	Workload string `json:"workload"`
+	Impl     string `json:"impl"`
+	Where    string `json:"where"`
+	Input    string `json:"input"`
+	Class    string `json:"class"`
+	Size     string `json:"size"`
+	Items    int64  `json:"items"`
+	Unit     string `json:"unit"` // of the rates, with "/s"
+	bench.Setting
+	Status verify.Status `json:"status"`
+	Reason string        `json:"reason,omitempty"`
+	Rate   float64       `json:"rate,omitempty"`
+	Lo     float64       `json:"lo,omitempty"`
+	Hi     float64       `json:"hi,omitempty"`
 	// Ceiling is the rate as a share of the ceiling's on the same input, and
 	// Speedup over the best verified CPU row of the same input and scope.
 	Ceiling float64 `json:"of_ceiling,omitempty"`
@@ -47,28 +43,46 @@ type Row struct {
 	Samples   int      `json:"samples"`
 	Flags     []string `json:"flags,omitempty"`
 	Reproduce string   `json:"reproduce,omitempty"`
+	// Measures are how far the worst answer of any call was from what it is held to,
+	// where answers may differ within limits, and Tolerant says that they may.
+	Measures []verify.Measure `json:"measures,omitempty"`
+	Tolerant bool             `json:"tolerant,omitempty"`
+	bench.Station
+	Device string `json:"device,omitempty"` // the accelerator, where that is known
 }
 
-// Rows makes the rows of a list of cells, in the order in which each row's
-// first cell ended. ceiling names the workload that bounds the others.
-func Rows(cells []bench.CellRecord, ceiling string) []Row {
-	groups := map[bench.CellKey][]bench.CellRecord{}
-	var order []bench.CellKey
-	for _, c := range cells {
-		key := c.Key()
+// Rows makes the rows of records, in the order in which each row's first cell ended.
+// ceiling names the workload that bounds the others.
+func Rows(recs bench.Records, ceiling string) []Row {
+	stations := recs.Stations()
+	groups := map[rowKey][]bench.CellRecord{}
+	var order []rowKey
+	for _, c := range recs.Cells {
+		key := rowKey{c.Key(), stations[c.Run], c.Device}
 		key.Process = 0
-		if groups[key] == nil {
+		// What did not get as far as its device is a process of those that did.
+		if i := slices.IndexFunc(order, func(k rowKey) bool { return k.meets(key) }); i >= 0 {
+			of := order[i]
+			if of.device == "" && key.device != "" {
+				groups[key], order[i] = groups[of], key
+				delete(groups, of)
+				of = key
+			}
+			key = of
+		} else {
 			order = append(order, key)
 		}
 		groups[key] = append(groups[key], c)
 	}
 	var rows []Row
 	for _, key := range order {
-		rows = append(rows, row(groups[key]))
+		r := row(groups[key])
+		r.Station, r.Device = key.Station, key.device
+		rows = append(rows, r)
 	}
 	// Beside a row that may be the best, and cannot be quoted plainly, the second best
 	// would flatter the others.
-	best, doubtful := map[bench.CellKey]float64{}, map[bench.CellKey]float64{}
+	best, doubtful := map[rowKey]float64{}, map[rowKey]float64{}
 	for _, r := range rows {
 		if r.Where == "cpu" && r.Workload != ceiling {
 			k, of := r.peers(), doubtful
@@ -86,15 +100,32 @@ func Rows(cells []bench.CellRecord, ceiling string) []Row {
 	return rows
 }
 
-// key is that of the row's cells, whose processes it takes together.
-func (r Row) key() bench.CellKey {
-	return bench.CellKey{Workload: r.Workload, Impl: r.Impl, Input: r.Input, Scope: r.Scope, Threads: r.Threads, Devices: r.Devices, ISA: r.ISA, Hot: r.Hot}
+// A rowKey is what the cells of a row have in common.
+type rowKey struct {
+	bench.CellKey
+	bench.Station
+	device string
 }
 
-// peers is what rows that may be divided by each other have in common. Caches matter
-// to all in scope file alone.
-func (r Row) peers() bench.CellKey {
-	return bench.CellKey{Workload: r.Workload, Input: r.Input, Scope: r.Scope, Threads: r.Threads, Devices: r.Devices, Hot: r.Hot && r.Scope == bench.File}
+// meets reports whether two keys are of one row: a device that is not known is any.
+func (k rowKey) meets(other rowKey) bool {
+	if k.device == "" || other.device == "" {
+		k.device, other.device = "", ""
+	}
+	return k == other
+}
+
+// key is that of the row's cells, whose processes it takes together.
+func (r Row) key() rowKey {
+	return rowKey{bench.CellKey{Workload: r.Workload, Impl: r.Impl, Input: r.Input, Setting: r.Setting}, r.Station, r.Device}
+}
+
+// peers is what rows that may be divided by each other have in common: the machine,
+// not the program. Caches matter to all in scope file alone.
+func (r Row) peers() rowKey {
+	k := rowKey{CellKey: bench.CellKey{Workload: r.Workload, Input: r.Input, Setting: bench.Setting{Scope: r.Scope, Threads: r.Threads, Devices: r.Devices, Hot: r.Hot && r.Scope == bench.File}}}
+	k.Machine = r.Machine
+	return k
 }
 
 // severity orders the statuses for a row of several cells: the worst speaks.
@@ -110,13 +141,16 @@ func row(cells []bench.CellRecord) Row {
 	r := Row{
 		Workload: c.Workload, Impl: c.Impl, Where: c.Where, Input: c.Input,
 		Class: c.Cost.Class, Size: c.Cost.Size, Items: c.Cost.Items, Unit: c.Cost.Unit + "/s",
-		Scope: c.Scope, Threads: c.Threads, Devices: c.Devices, ISA: c.ISA, Hot: c.Hot, Processes: len(cells),
+		Setting: c.Setting, Processes: len(cells),
 	}
 	if c.ISA != "" {
 		r.Flags = append(r.Flags, c.ISA)
 	}
 	if c.Hot {
 		r.Flags = append(r.Flags, "hot")
+	}
+	if c.Options != "" {
+		r.Flags = append(r.Flags, strings.Split(c.Options, "/")...)
 	}
 	var rates, ceilings, walls []float64
 	for _, c := range cells {
@@ -128,6 +162,7 @@ func row(cells []bench.CellRecord) Row {
 				r.Flags = append(r.Flags, f)
 			}
 		}
+		r.Measures, r.Tolerant = verify.Worst(r.Measures, c.Measures), r.Tolerant || c.Tolerant
 		r.Samples += len(c.Samples)
 		if rate, lo, hi, ok := c.Rate(); ok {
 			rates = append(rates, rate)
@@ -144,6 +179,9 @@ func row(cells []bench.CellRecord) Row {
 		s := stats.Summarise(rates)
 		r.Rate, r.Lo, r.Hi = s.Median, s.Lo, s.Hi
 		r.Flags = append(r.Flags, fmt.Sprintf("p=%d", len(rates)))
+		if half := r.half(); r.Status == verify.Verified && half > verify.WidestQuoted {
+			r.Status, r.Reason = verify.Noisy, fmt.Sprintf("the interval of the median of %d processes is ±%.0f %%", len(rates), half*100)
+		}
 	}
 	if len(walls) > 0 {
 		r.Wall = stats.Median(walls)
@@ -182,12 +220,15 @@ func (r Row) rate() string {
 	if r.Lo == r.Hi {
 		return s
 	}
-	half := (r.Rate/r.Lo - r.Rate/r.Hi) / 2 // of the seconds
+	half := r.half()
 	if math.IsInf(half, 0) || math.IsNaN(half) {
 		return s
 	}
 	return fmt.Sprintf("%s ±%s%%", s, quantity.Significant(half*100, 2))
 }
+
+// half is the half-width of the interval of the row's seconds, as a share of them.
+func (r Row) half() float64 { return (r.Rate/r.Lo - r.Rate/r.Hi) / 2 }
 
 func percent(v float64) string {
 	if v == 0 {
@@ -203,19 +244,52 @@ func times(v float64) string {
 	return quantity.Significant(v, 3) + "×"
 }
 
-// A section is the rows that stand in one table.
+// A section is the rows of one table.
 type section struct {
 	title string
 	rows  []Row
 }
 
-// sections groups rows by class, scope and threads.
+// measures names what was measured of the rows' answers, each a column.
+func (s section) measures() []string {
+	var names []string
+	for _, r := range s.rows {
+		for _, m := range r.Measures {
+			if !slices.Contains(names, m.Name) {
+				names = append(names, m.Name)
+			}
+		}
+	}
+	return names
+}
+
+// measure prints what was measured of a row's answers by a name, with its limit.
+func (r Row) measure(name string) string {
+	for _, m := range r.Measures {
+		if m.Name == name {
+			return strings.TrimPrefix(m.String(), name+" ")
+		}
+	}
+	return "—"
+}
+
+// sections groups rows by class, scope, threads, machine and program. Machines are
+// numbered as Machines numbers them.
 func sections(rows []Row) []section {
 	var list []section
+	var stations []bench.Station
+	for _, r := range rows {
+		if !slices.Contains(stations, r.Station) {
+			stations = append(stations, r.Station)
+		}
+	}
 	for _, r := range rows {
 		title := fmt.Sprintf("%s, scope %s, %d threads", strings.ReplaceAll(r.Class, "/", " "), r.Scope, r.Threads)
 		if r.Devices != "" {
 			title += ", devices " + r.Devices
+		}
+		if len(stations) > 1 {
+			title += fmt.Sprintf(", machine %d", slices.Index(stations, r.Station)+1)
 		}
 		i := slices.IndexFunc(list, func(s section) bool { return s.title == title })
 		if i < 0 {

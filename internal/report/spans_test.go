@@ -12,7 +12,7 @@ import (
 // once where copies touch.
 func TestSpansSayWhatWasDoneAtTheSameTime(t *testing.T) {
 	cell := bench.CellRecord{
-		Impl: "streamed", Input: "x", Scope: bench.E2E, Seconds: &stats.Summary{Median: 0.010},
+		Impl: "streamed", Input: "x", Setting: bench.Setting{Scope: bench.E2E}, Seconds: &stats.Summary{Median: 0.010},
 		Spans: map[string]float64{"copy and count": 0.009},
 		Timeline: []bench.Interval{
 			{Name: "count", From: 0.003, To: 0.005}, {Name: "copy", From: 0, To: 0.004}, {Name: "copy", From: 0.004, To: 0.008},
@@ -20,7 +20,7 @@ func TestSpansSayWhatWasDoneAtTheSameTime(t *testing.T) {
 		},
 	}
 	var b strings.Builder
-	if err := Spans(&b, Markdown, []bench.CellRecord{cell, {Impl: "whole"}, {Impl: "launched", Input: "x", Scope: bench.Kernel, Seconds: &stats.Summary{Median: 0.008}, Wall: 0.010}}); err != nil {
+	if err := Spans(&b, Markdown, []bench.CellRecord{cell, {Impl: "whole"}, {Impl: "launched", Input: "x", Setting: bench.Setting{Scope: bench.Kernel}, Seconds: &stats.Summary{Median: 0.008}, Wall: 0.010}}); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{

@@ -69,15 +69,21 @@ func Throughput(w io.Writer, f Format, rows []Row, figures ...Figure) error {
 			return err
 		}
 		var cells [][]string
+		measures := s.measures()
 		for _, r := range s.rows {
 			if r.Status == verify.Skipped {
 				continue
 			}
-			cells = append(cells, []string{r.Impl, r.Size, string(r.Status), r.rate(), percent(r.Ceiling), times(r.Speedup), strings.Join(r.Flags, " ")})
+			line := []string{r.Impl, r.Size, string(r.Status), r.rate(), percent(r.Ceiling), times(r.Speedup)}
+			for _, name := range measures {
+				line = append(line, r.measure(name))
+			}
+			cells = append(cells, append(line, strings.Join(r.Flags, " ")))
 		}
 		if len(cells) > 0 {
 			unit := strings.TrimSuffix(s.rows[0].Unit, "/s")
-			if err := Table(w, f, []string{"implementation", "size", "status", "G" + unit + "/s", "% of ceiling", "× best CPU", "flags"}, cells); err != nil {
+			header := append([]string{"implementation", "size", "status", "G" + unit + "/s", "% of ceiling", "× best CPU"}, measures...)
+			if err := Table(w, f, append(header, "flags"), cells); err != nil {
 				return err
 			}
 		}

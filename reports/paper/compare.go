@@ -101,7 +101,7 @@ func find(cells []bench.CellRecord, s Series, r Row, impl string) (at int, ok bo
 // the records before it: a run measures a ceiling before what is held to it, and of
 // other runs, on other machines, there may be another.
 func (l *Line) take(c bench.CellRecord, before, all []bench.CellRecord, ceiling string) {
-	row := report.Rows([]bench.CellRecord{c}, ceiling)[0]
+	row := report.Rows(bench.Records{Cells: []bench.CellRecord{c}}, ceiling)[0]
 	l.Scope = c.Scope
 	l.Status, l.Flags, l.Source, l.Note, l.Reproduce = c.Status, row.Flags, Source(c.Input), c.Reason, c.Reproduce
 	if c.Status == verify.Verified {

@@ -26,7 +26,7 @@ func cell(r Row, impl, where string, scope bench.Scope, at Place, status verify.
 	}
 	s := stats.Summarise(samples)
 	return bench.CellRecord{
-		Run: "1", Workload: ECC, Impl: impl, Where: where, Input: input, Scope: scope, Startup: 0.5,
+		Run: "1", Workload: ECC, Impl: impl, Where: where, Input: input, Setting: bench.Setting{Scope: scope}, Startup: 0.5,
 		Cost:    bench.Cost{Items: r.Voxels(), Unit: "vox", Bytes: r.Bytes()},
 		Verdict: verify.Verdict{Status: status, Reason: "a reason"}, Samples: samples, Seconds: &s,
 	}
@@ -162,7 +162,7 @@ func TestPipelineShares(t *testing.T) {
 	}
 	seconds := stats.Summarise([]float64{10e-3})
 	record := func(workload, impl, input string, scope bench.Scope, items int64) bench.CellRecord {
-		c := bench.CellRecord{Workload: workload, Impl: impl, Where: "gpu", Scope: scope, Input: input, Seconds: &seconds, Samples: []float64{10e-3},
+		c := bench.CellRecord{Workload: workload, Impl: impl, Where: "gpu", Setting: bench.Setting{Scope: scope}, Input: input, Seconds: &seconds, Samples: []float64{10e-3},
 			Cost: bench.Cost{Items: items}, Spans: map[string]float64{"ecc": 4e-3, "gaussian": 2e-3, "vcec": 1e-3}}
 		c.Status = verify.Verified
 		return c

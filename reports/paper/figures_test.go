@@ -17,7 +17,7 @@ import (
 )
 
 func count(s grid.Source) (ecc.VCEC, error) {
-	j, err := cpu.Implementation{}.Setup(s, bench.Conditions{Scope: bench.File, Threads: 2})
+	j, err := cpu.Implementation{}.Setup(s, bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 2}})
 	if err != nil {
 		return nil, err
 	}
