@@ -1,20 +1,14 @@
 package datasets
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-)
+import "eccbench/internal/name"
 
 // A Name is a parsed input string, GENERATOR/key=value/key=value…; the order
 // of the keys is free, except that path comes last and holds the rest of the
 // string, slashes and all.
 type Name struct {
 	Generator string
-	given     []pair
+	given     []name.Pair
 }
-
-type pair struct{ key, value string }
 
 // ParseName reads an input string. It is an error, of one line, when the
 // generator or a key is unknown, a key is given twice, a required one is
@@ -31,25 +25,8 @@ func ParseName(s string) (Name, error) {
 }
 
 func split(s string) (Name, error) {
-	generator, rest, more := strings.Cut(s, "/")
-	n := Name{Generator: generator}
-	for more {
-		var item string
-		if strings.HasPrefix(rest, "path=") {
-			item, rest, more = rest, "", false
-		} else {
-			item, rest, more = strings.Cut(rest, "/")
-		}
-		key, value, ok := strings.Cut(item, "=")
-		if !ok || key == "" {
-			return Name{}, fmt.Errorf("input %q: %q is not key=value", s, item)
-		}
-		if slices.ContainsFunc(n.given, func(p pair) bool { return p.key == key }) {
-			return Name{}, fmt.Errorf("input %q: %s is given twice", s, key)
-		}
-		n.given = append(n.given, pair{key, value})
-	}
-	return n, nil
+	n, err := name.Parse(s)
+	return Name{n.Kind, n.Pairs}, err
 }
 
 // String is the canonical spelling: the generator's own order of keys, every
@@ -61,12 +38,7 @@ func (n Name) String() string {
 	if r, err := resolve(n); err == nil {
 		pairs = r.canonical
 	}
-	var b strings.Builder
-	b.WriteString(n.Generator)
-	for _, p := range pairs {
-		b.WriteString("/" + p.key + "=" + p.value)
-	}
-	return b.String()
+	return name.Name{Kind: n.Generator, Pairs: pairs}.String()
 }
 
 // Get is the value of a parameter as String spells it, a default where none
@@ -83,27 +55,8 @@ func (n Name) Get(key string) string {
 // defaults of the others follow: a noise without levels has 256 of them after
 // With("type", "uint8"). Nothing is checked before the name is opened.
 func (n Name) With(key, value string) Name {
-	given := slices.Clone(n.given)
-	at := slices.IndexFunc(given, func(p pair) bool { return p.key == key })
-	switch {
-	case at >= 0 && value == "":
-		given = slices.Delete(given, at, at+1)
-	case at >= 0:
-		given[at].value = value
-	case value != "":
-		given = append(given, pair{key, value})
-	}
-	// What follows path= would be read as part of it.
-	slices.SortStableFunc(given, func(a, b pair) int {
-		switch {
-		case a.key == "path" && b.key != "path":
-			return 1
-		case a.key != "path" && b.key == "path":
-			return -1
-		}
-		return 0
-	})
-	return Name{Generator: n.Generator, given: given}
+	with := name.Name{Kind: n.Generator, Pairs: n.given}.With(key, value)
+	return Name{with.Kind, with.Pairs}
 }
 
 // Canonical is the canonical spelling of an input string, see Name.String, or
@@ -116,11 +69,7 @@ func Canonical(s string) (string, error) {
 	return n.String(), nil
 }
 
-func find(pairs []pair, key string) string {
-	for _, p := range pairs {
-		if p.key == key {
-			return p.value
-		}
-	}
-	return ""
+func find(pairs []name.Pair, key string) string {
+	v, _ := name.Name{Pairs: pairs}.Get(key)
+	return v
 }

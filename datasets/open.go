@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/name"
 )
 
 // A Generator is what people are told of one kind of input.
@@ -88,7 +89,7 @@ func seedParam() Param { return Param{"seed", "1", "64-bit seed of the random nu
 // A resolved name has all its values.
 type resolved struct {
 	generator generator
-	canonical []pair
+	canonical []name.Pair
 	roll      int64
 	store     string // the folder that the image is read from, "" when it is made
 	make      maker
@@ -111,8 +112,8 @@ func resolve(n Name) (resolved, error) {
 		keys = append(keys, p.Key)
 	}
 	for _, p := range n.given {
-		if !slices.Contains(keys, p.key) {
-			return resolved{}, fmt.Errorf("%s: unknown key %q: want one of %s", g.Name, p.key, strings.Join(keys, ", "))
+		if !slices.Contains(keys, p.Key) {
+			return resolved{}, fmt.Errorf("%s: unknown key %q: want one of %s", g.Name, p.Key, strings.Join(keys, ", "))
 		}
 	}
 	r := &reading{given: n.given}
@@ -130,7 +131,7 @@ func resolve(n Name) (resolved, error) {
 	}
 	for _, key := range keys {
 		if v := find(r.read, key); v != "" {
-			res.canonical = append(res.canonical, pair{key, v})
+			res.canonical = append(res.canonical, name.Pair{Key: key, Value: v})
 		}
 	}
 	return res, nil

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/name"
 )
 
 // maxAxis bounds the axes of generated images: coordinates fit the 32-bit words
@@ -15,22 +16,22 @@ const maxAxis = 1 << 31
 // A reading is the work of turning a name's parameters into values: it fills in
 // defaults, spells every value canonically and keeps the first error.
 type reading struct {
-	given []pair
-	read  []pair // canonical values, in the order that they were read in
+	given []name.Pair
+	read  []name.Pair // canonical values, in the order that they were read in
 	err   error
 }
 
 // take is the given value of a parameter, and whether there is one.
 func (r *reading) take(key string) (string, bool) {
 	for _, p := range r.given {
-		if p.key == key {
-			return p.value, true
+		if p.Key == key {
+			return p.Value, true
 		}
 	}
 	return "", false
 }
 
-func (r *reading) put(key, value string) { r.read = append(r.read, pair{key, value}) }
+func (r *reading) put(key, value string) { r.read = append(r.read, name.Pair{Key: key, Value: value}) }
 
 // refuse keeps the first error, which names the parameter and what it accepts.
 func (r *reading) refuse(key, value, format string, args ...any) {

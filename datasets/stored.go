@@ -22,7 +22,7 @@ func storeParam() Param {
 func (r resolved) storeFile() string {
 	n := Name{Generator: r.generator.Name}
 	for _, p := range r.canonical {
-		if p.key != "path" {
+		if p.Key != "path" {
 			n.given = append(n.given, p)
 		}
 	}

@@ -23,6 +23,7 @@ var floor = map[string]int{
 	"internal/stats":    0,
 	"internal/quantity": 0,
 	"internal/race":     0,
+	"internal/name":     0,
 
 	"internal/verify": 1,
 	"datasets":        1,
@@ -70,7 +71,7 @@ var floor = map[string]int{
 
 // general packages must not know what an Euler characteristic is, so that the
 // next workload needs nothing of them.
-var general = []string{"internal/grid", "internal/stats", "internal/quantity", "internal/race", "internal/verify", "internal/bench", "internal/runner", "internal/report", "internal/gate"}
+var general = []string{"internal/grid", "internal/stats", "internal/quantity", "internal/name", "internal/race", "internal/verify", "internal/bench", "internal/runner", "internal/report", "internal/gate"}
 
 // door is the only package, tests aside, that may import each outside module.
 var door = map[string]string{

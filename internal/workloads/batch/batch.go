@@ -10,13 +10,13 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"strconv"
 	"strings"
 
 	"eccbench/datasets"
 	"eccbench/internal/bench"
 	"eccbench/internal/fields"
 	"eccbench/internal/grid"
+	"eccbench/internal/name"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -91,19 +91,21 @@ func (b *Batch) Cool() (cold bool, err error) {
 // with the seeds that follow its own.
 type Inputs struct{}
 
+// Form is what the names of batches look like.
+func Form() name.Form {
+	return name.Form{Kind: "batch", Keys: []name.Key{{Key: "count", Doc: "images in one question: the given one and those with the seeds after its own", Min: 1, Max: most, Default: 100}}}
+}
+
 // parse splits a name.
-func parse(name string) (count int, image string, err error) {
-	rest, ok := strings.CutPrefix(name, "batch/count=")
-	number, image, ok2 := strings.Cut(rest, "/of=")
-	count, err = strconv.Atoi(number)
-	if !ok || !ok2 || err != nil || count < 1 || count > most {
-		return 0, "", fmt.Errorf("batch %q: want batch/count=N/of=IMAGE with N from 1 to %d", name, most)
-	}
-	return count, image, nil
+func parse(s string) (count int, image string, err error) {
+	values, image, err := Form().Parse(s)
+	return int(values["count"]), image, err
 }
 
 // Spell is the name of a batch of images from one on.
-func Spell(count int, image string) string { return fmt.Sprintf("batch/count=%d/of=%s", count, image) }
+func Spell(count int, image string) string {
+	return Form().Spell(map[string]int64{"count": int64(count)}, image)
+}
 
 // Open makes the batch that a name describes. Each file is compared with its
 // name.

@@ -14,12 +14,11 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/fields"
 	"eccbench/internal/grid"
+	"eccbench/internal/name"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -80,18 +79,18 @@ func kept(i, of int64) bool { return i == 1 || i == of || i%checkpoint == 0 }
 // Inputs makes pipelines from names smooth/iterations=N/of=IMAGE.
 type Inputs struct{}
 
-func parse(name string) (iterations int64, image string, err error) {
-	rest, ok := strings.CutPrefix(name, "smooth/iterations=")
-	number, image, ok2 := strings.Cut(rest, "/of=")
-	iterations, err = strconv.ParseInt(number, 10, 64)
-	if !ok || !ok2 || err != nil || iterations < 1 || iterations > most {
-		return 0, "", fmt.Errorf("pipeline %q: want smooth/iterations=N/of=IMAGE with N from 1 to %d", name, most)
-	}
-	return iterations, image, nil
+// Form is what the names of pipelines look like.
+func Form() name.Form {
+	return name.Form{Kind: "smooth", Keys: []name.Key{{Key: "iterations", Doc: "times that the image is counted and smoothed", Min: 1, Max: most, Default: 100}}}
+}
+
+func parse(s string) (iterations int64, image string, err error) {
+	values, image, err := Form().Parse(s)
+	return values["iterations"], image, err
 }
 
 func spell(iterations int64, image string) string {
-	return fmt.Sprintf("smooth/iterations=%d/of=%s", iterations, image)
+	return Form().Spell(map[string]int64{"iterations": iterations}, image)
 }
 
 // Open makes the pipeline that a name describes.

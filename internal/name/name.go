@@ -1,0 +1,166 @@
+// Package name is the one grammar of the printable names of inputs,
+//
+//	kind/key=value/key=value…
+//
+// in which path=PLACE and of=NAME come last and hold the rest of the string, slashes
+// and all. What kinds and keys there are is for those to say who read the names.
+package name
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The keys whose value is the rest of a name.
+const (
+	Path = "path" // a file or folder
+	Of   = "of"   // the name of what the input is made of
+)
+
+// A Name is a name taken apart. Its methods change nothing.
+type Name struct {
+	Kind  string
+	Pairs []Pair
+}
+
+// A Pair is a key with its value.
+type Pair struct{ Key, Value string }
+
+// last reports whether a key holds the rest of a name.
+func last(key string) bool { return key == Path || key == Of }
+
+// Parse takes a name apart. An error is one line.
+func Parse(s string) (Name, error) {
+	kind, rest, more := strings.Cut(s, "/")
+	n := Name{Kind: kind}
+	for more {
+		var item string
+		if key, _, ok := strings.Cut(rest, "="); ok && last(key) {
+			item, rest, more = rest, "", false
+		} else {
+			item, rest, more = strings.Cut(rest, "/")
+		}
+		key, value, ok := strings.Cut(item, "=")
+		if !ok || key == "" {
+			return Name{}, fmt.Errorf("input %q: %q is not key=value", s, item)
+		}
+		if _, twice := n.Get(key); twice {
+			return Name{}, fmt.Errorf("input %q: %s is given twice", s, key)
+		}
+		n.Pairs = append(n.Pairs, Pair{key, value})
+	}
+	return n, nil
+}
+
+// String is the name, whose Parse is the same.
+func (n Name) String() string {
+	var b strings.Builder
+	b.WriteString(n.Kind)
+	for _, p := range n.Pairs {
+		b.WriteString("/" + p.Key + "=" + p.Value)
+	}
+	return b.String()
+}
+
+// Get is the value of a key, and whether it was given.
+func (n Name) Get(key string) (value string, given bool) {
+	for _, p := range n.Pairs {
+		if p.Key == key {
+			return p.Value, true
+		}
+	}
+	return "", false
+}
+
+// With is the name with one key set, or taken out when value is "".
+func (n Name) With(key, value string) Name {
+	pairs := slices.Clone(n.Pairs)
+	at := slices.IndexFunc(pairs, func(p Pair) bool { return p.Key == key })
+	switch {
+	case at >= 0 && value == "":
+		pairs = slices.Delete(pairs, at, at+1)
+	case at >= 0:
+		pairs[at].Value = value
+	case value != "":
+		pairs = append(pairs, Pair{key, value})
+	}
+	// What follows such a key would be read as part of its value.
+	slices.SortStableFunc(pairs, func(a, b Pair) int {
+		switch {
+		case last(a.Key) && !last(b.Key):
+			return 1
+		case !last(a.Key) && last(b.Key):
+			return -1
+		}
+		return 0
+	})
+	return Name{n.Kind, pairs}
+}
+
+// A Form is what the names of one kind of input look like that is made of another one:
+// KIND/key=value…/of=NAME, with all keys given, in the form's order.
+type Form struct {
+	Kind string
+	Keys []Key
+}
+
+// A Key is a whole number that a name holds. On a command line it is a flag.
+type Key struct {
+	Key, Doc string
+	Min, Max int64
+	Default  int64 // of the flag
+}
+
+// String shows the form: "batch/count=N/of=IMAGE".
+func (f Form) String() string {
+	s := f.Kind
+	for _, k := range f.Keys {
+		s += "/" + k.Key + "=N"
+	}
+	return s + "/of=IMAGE"
+}
+
+// Parse takes a name of the form apart: the value of each key, and what it is of.
+func (f Form) Parse(s string) (values map[string]int64, of string, err error) {
+	n, err := Parse(s)
+	if err != nil {
+		return nil, "", err
+	}
+	of, ok := n.Get(Of)
+	if n.Kind != f.Kind || !ok || of == "" || len(n.Pairs) != len(f.Keys)+1 {
+		return nil, "", fmt.Errorf("input %q: want %v", s, f)
+	}
+	values = map[string]int64{}
+	for _, k := range f.Keys {
+		text, _ := n.Get(k.Key)
+		v, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || v < k.Min || v > k.most() {
+			return nil, "", fmt.Errorf("input %q: want %v with %s from %d to %d", s, f, k.Key, k.Min, k.most())
+		}
+		values[k.Key] = v
+	}
+	return values, of, nil
+}
+
+func (k Key) most() int64 {
+	if k.Max == 0 {
+		return math.MaxInt64
+	}
+	return k.Max
+}
+
+// Spell is the name with these values, the others' defaults, of something.
+func (f Form) Spell(values map[string]int64, of string) string {
+	n := Name{Kind: f.Kind}
+	for _, k := range f.Keys {
+		v, ok := values[k.Key]
+		if !ok {
+			v = k.Default
+		}
+		n.Pairs = append(n.Pairs, Pair{k.Key, strconv.FormatInt(v, 10)})
+	}
+	return n.With(Of, of).String()
+}
