@@ -272,7 +272,7 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 		Hot:        g.Hot,
 		Sampling:   g.Sampling, Budget: g.Budget, Cores: runtime.GOMAXPROCS(0),
 	}
-	p := process{task: t, files: files{answers: answers, inputs: g.shared}, limit: max(g.Time, 2*g.Budget) + grace}
+	p := process{task: t, files: files{answers: answers, inputs: g.shared}, limit: max(g.Time, 2*g.Budget) + grace, clock: g.Clock}
 	if g.Time == 0 {
 		p.limit = 0
 	}
