@@ -160,7 +160,7 @@ func clockStep() time.Duration {
 func (c *command) tryWorker(line func(what, format string, args ...any)) error {
 	sampling := runner.Sampling{Target: 1, MinSamples: 10, MaxSamples: 20, MaxTime: time.Second, WarmUp: 50 * time.Millisecond}
 	p := runner.Plan{
-		Command: c.worker, Benches: c.benches(), Workload: impls.ECC, Impls: []string{"cpu"},
+		Command: c.worker, Clock: c.clock, Benches: c.benches(), Workload: impls.ECC, Impls: []string{"cpu"},
 		Inputs: []string{"noise/shape=256x256x256/type=float32/levels=1024/seed=1"}, Ceiling: impls.Ceiling,
 		Threads: runtime.GOMAXPROCS(0), Rotate: 3, Time: time.Minute, Budget: time.Minute, Sampling: &sampling,
 	}

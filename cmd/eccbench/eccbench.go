@@ -36,6 +36,7 @@ type command struct {
 	worker         []string // how to start a worker
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	clock          runner.Clock // nil but in tests
 }
 
 // A subcommand is a verb with its help.

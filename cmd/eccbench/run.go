@@ -62,7 +62,7 @@ func (l *limitFlags) add(f *pflag.FlagSet) {
 // plan is a plan with these limits for the given inputs of a workload.
 func (l *limitFlags) plan(c *command, workload string, inputs []string) (runner.Plan, error) {
 	p := runner.Plan{
-		Command: c.worker, Benches: c.benches(), Workload: workload, Inputs: inputs,
+		Command: c.worker, Clock: c.clock, Benches: c.benches(), Workload: workload, Inputs: inputs,
 		Threads: l.threads, Device: l.device, Devices: l.devices, ISA: l.isa, Time: l.time, Budget: l.time,
 		Reproduce: func(impl, input string) string {
 			options := ""

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"eccbench/datasets"
@@ -274,7 +275,7 @@ func (f third) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC], e
 
 func (j thirdJob) Do(trace *bench.Trace) error {
 	if j.counted.Add(1) == 3 {
-		time.Sleep(10 * time.Millisecond) // until all that may be read ahead is there
+		time.Sleep(time.Millisecond) // until all that may be read ahead is there, and all others wait
 		return errors.New("the third image")
 	}
 	return j.Job.Do(trace)
@@ -282,7 +283,9 @@ func (j thirdJob) Do(trace *bench.Trace) error {
 
 // What cannot be read or counted ends the call with its error, however many images are
 // being read; the next call is whole.
-func TestBatchEndsAtAnError(t *testing.T) {
+func TestBatchEndsAtAnError(t *testing.T) { synctest.Test(t, batchEndsAtAnError) }
+
+func batchEndsAtAnError(t *testing.T) {
 	files := store(t, "noise/shape=70x60/levels=256/type=uint8/seed=5", 60)
 	b := open(t, "batch/count=60/of="+files)
 	for threads := 1; threads <= 4; threads++ {

@@ -196,13 +196,7 @@ func FuzzInstructionSets(f *testing.F) {
 func TestSuiteCatchesPlantedFaults(t *testing.T) {
 	each(t, func(t *testing.T, isa string) {
 		for _, fault := range extrema.Faults() {
-			t.Run(string(fault), func(t *testing.T) {
-				failing := ecctest.Failures(t, on{extrema.Faulty(fault), isa})
-				if len(failing) == 0 {
-					t.Fatal("no case of the suite fails")
-				}
-				t.Logf("%d cases fail, such as %s", len(failing), failing[0])
-			})
+			t.Run(string(fault), func(t *testing.T) { ecctest.Catches(t, on{extrema.Faulty(fault), isa}) })
 		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"eccbench/internal/workloads/ecc/ecctest"
 )
 
-func TestConformance(t *testing.T) { ecctest.Run(t, naive.Implementation{}) }
+func TestConformance(t *testing.T) { ecctest.RunByLevel(t, naive.Implementation{}) }
 
 func TestRefusesWithTheEstimate(t *testing.T) {
 	in, err := datasets.Open("noise/shape=512x512x512/levels=1024/type=float32/seed=1")

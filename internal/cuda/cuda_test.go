@@ -230,7 +230,8 @@ func TestWaitingStopsNobody(t *testing.T) {
 	s := must(dev.NewStream("main"))(t)
 	defer s.Close()
 	b := newBuffer(t, dev, "words", 4)
-	f.set("slow_us", 500_000)
+	f.set("slow_us", 1) // so that there is something to wait for
+	f.set("held", 1)
 	check(t, s.Fill(b, 0, 4, 0))
 	var waited atomic.Bool
 	done := make(chan error)
@@ -239,14 +240,17 @@ func TestWaitingStopsNobody(t *testing.T) {
 		waited.Store(true)
 		done <- err
 	}()
+	for f.get("waiting") == 0 && !waited.Load() {
+		time.Sleep(time.Millisecond)
+	}
 	for range 20 {
 		_, _, err := dev.Memory()
 		check(t, err)
-		time.Sleep(time.Millisecond)
 	}
 	if waited.Load() {
-		t.Error("other calls waited until a wait of half a second was over")
+		t.Error("other calls waited until the wait was over")
 	}
+	f.set("held", 0)
 	check(t, <-done)
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unsafe"
 
@@ -184,7 +185,9 @@ func TestFeedPinsInPlace(t *testing.T) {
 }
 
 // Several pieces are read at the same time.
-func TestFeedReadsAhead(t *testing.T) {
+func TestFeedReadsAhead(t *testing.T) { synctest.Test(t, feedReadsAhead) }
+
+func feedReadsAhead(t *testing.T) {
 	const ahead = 3
 	d := standIn(t)
 	var met sync.WaitGroup
@@ -203,7 +206,7 @@ func TestFeedReadsAhead(t *testing.T) {
 		select {
 		case <-all:
 			return nil
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Second): // when all wait
 			return errors.New("nobody else reads")
 		}
 	}
@@ -244,72 +247,76 @@ func (b *breaking) Copy(to device.Memory, at int64, from device.Memory, off, n i
 // reads on, nothing is under way, and nothing is left. A source that failed can be
 // uploaded after that.
 func TestFeedFails(t *testing.T) {
-	const pieces, ahead = 40, 4
+	const pieces = 40
 	for _, at := range []int{1, 2, 7, pieces - 1, pieces} {
 		for _, what := range []string{"read", "copy", "later"} {
 			t.Run(fmt.Sprintf("%s %d", what, at), func(t *testing.T) {
-				before := runtime.NumGoroutine()
-				d := standIn(t)
-				in := &reading{Source: open(t, fmt.Sprintf("noise/shape=8x8x%d/type=uint8/seed=1", pieces))}
-				f, err := NewFeed(d, in, 1, ahead)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer f.Close()
-				to := newTarget(t, d, in)
-				stream := &breaking{Stream: to.s}
-				want := "broken"
-				switch what {
-				case "read":
-					in.read = func(lo int64) error {
-						if lo == int64(at-1) {
-							return errBroken
-						}
-						return nil
-					}
-				case "copy":
-					stream.at = at
-				case "later":
-					m, err := d.LoadModule("m", []byte(".entry fails() {}"))
-					if err != nil {
-						t.Fatal(err)
-					}
-					defer m.Close()
-					kernel, err := m.Function("fails")
-					if err != nil {
-						t.Fatal(err)
-					}
-					stream.at, want = at, "the kernel failed"
-					stream.late = func() error { return to.s.Launch(kernel, device.Launch{}) }
-				}
-				if err := errors.Join(to.clear(), to.s.Wait()); err != nil {
-					t.Fatal(err)
-				}
-				var trace bench.Trace
-				if err := f.Upload(stream, to.buffer, edge, &trace); err == nil || !strings.Contains(err.Error(), want) {
-					t.Errorf("error %v, want %s", err, want)
-				}
-				if n := in.reads.Load(); n > int64(at+2*ahead) {
-					t.Errorf("%d pieces were read, the %dth failed", n, at)
-				}
-				for i := 0; runtime.NumGoroutine() > before && i < 100; i++ {
-					time.Sleep(time.Millisecond)
-				}
-				if n := runtime.NumGoroutine(); n > before {
-					t.Errorf("%d goroutines are left of an upload", n-before)
-				}
-				in.read = nil
-				to.checkSlices(t, in, int64(at-1))
-				if what == "later" {
-					return // of its stream nothing can be expected
-				}
-				if err := errors.Join(to.clear(), f.Upload(to.s, to.buffer, edge, nil)); err != nil {
-					t.Fatal(err)
-				}
-				to.check(t, in)
+				synctest.Test(t, func(t *testing.T) { feedFails(t, what, pieces, at) })
 			})
 		}
 	}
+}
+
+// feedFails fails at a piece of so many.
+func feedFails(t *testing.T, what string, pieces, at int) {
+	const ahead = 4
+	before := runtime.NumGoroutine()
+	d := standIn(t)
+	in := &reading{Source: open(t, fmt.Sprintf("noise/shape=8x8x%d/type=uint8/seed=1", pieces))}
+	f, err := NewFeed(d, in, 1, ahead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	to := newTarget(t, d, in)
+	stream := &breaking{Stream: to.s}
+	want := "broken"
+	switch what {
+	case "read":
+		in.read = func(lo int64) error {
+			if lo == int64(at-1) {
+				return errBroken
+			}
+			return nil
+		}
+	case "copy":
+		stream.at = at
+	case "later":
+		m, err := d.LoadModule("m", []byte(".entry fails() {}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		kernel, err := m.Function("fails")
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream.at, want = at, "the kernel failed"
+		stream.late = func() error { return to.s.Launch(kernel, device.Launch{}) }
+	}
+	if err := errors.Join(to.clear(), to.s.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	var trace bench.Trace
+	if err := f.Upload(stream, to.buffer, edge, &trace); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	if n := in.reads.Load(); n > int64(at+2*ahead) {
+		t.Errorf("%d pieces were read, the %dth failed", n, at)
+	}
+	synctest.Wait() // for those that are about to end
+	if n := runtime.NumGoroutine(); n > before {
+		t.Errorf("%d goroutines are left of an upload", n-before)
+	}
+	in.read = nil
+	to.checkSlices(t, in, int64(at-1))
+	if what == "later" {
+		return // of its stream nothing can be expected
+	}
+	if err := errors.Join(to.clear(), f.Upload(to.s, to.buffer, edge, nil)); err != nil {
+		t.Fatal(err)
+	}
+	to.check(t, in)
 }
 
 // poor is a device without pinned memory after so many allocations.

@@ -27,7 +27,7 @@ type Bench interface {
 	variants(input string, n int) ([]string, error)
 	smaller(input string) []string
 	share(input string, f *os.File) error
-	work(ctx context.Context, t Task, files files, phase func(string)) (bench.CellRecord, error)
+	work(ctx context.Context, clock Clock, t Task, files files, phase func(string)) (bench.CellRecord, error)
 }
 
 // Bind hides the types of a workload.

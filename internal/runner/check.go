@@ -16,9 +16,9 @@ import (
 // then gets what is left of the budget for every witness there is. Nothing is timed
 // here: the witnesses have all cores, however few the implementation had.
 func (r *trial[In, Out]) check() error {
-	start := time.Now()
+	start := r.clock.now()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(r.t.Cores))
-	defer func() { r.record.Checked += time.Since(start).Seconds() }()
+	defer func() { r.record.Checked += r.clock.since(start).Seconds() }()
 	if err := r.askOthers(); err != nil {
 		return err
 	}
@@ -81,9 +81,9 @@ func (r *trial[In, Out]) yardsticks() error {
 	if r.exact() {
 		return nil
 	}
-	start := time.Now()
+	start := r.clock.now()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(r.t.Cores))
-	defer func() { r.record.Checked += time.Since(start).Seconds() }()
+	defer func() { r.record.Checked += r.clock.since(start).Seconds() }()
 	if err := r.askOthers(); err != nil {
 		return err
 	}
@@ -131,8 +131,9 @@ func (r *trial[In, Out]) examine(i int, out Out, start time.Time) []verify.Evide
 		Name: r.t.Inputs[i], In: r.inputs[i], Out: out, Others: r.others[i],
 		Ask:      r.ask,
 		PerCall:  r.perCall + time.Duration(r.record.Setup*1e9)/time.Duration(len(r.jobs)),
-		Budget:   r.t.Budget - time.Since(start),
+		Budget:   r.t.Budget - r.clock.since(start),
 		Thorough: i == 0,
+		Now:      r.clock.now,
 	})
 }
 

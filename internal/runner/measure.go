@@ -16,6 +16,7 @@ import (
 // A trial is one task in progress in its worker.
 type trial[In, Out any] struct {
 	b       *bound[In, Out]
+	clock   Clock
 	impl    bench.Implementation[In, Out]
 	t       Task
 	inputs  []In
@@ -37,7 +38,7 @@ func skipped(reason string) bench.CellRecord {
 // setup binds the implementation to each input. began is when it was first asked
 // about one, which is when it opens its device.
 func (r *trial[In, Out]) setup(began time.Time) error {
-	start := time.Now()
+	start := r.clock.now()
 	for i, in := range r.inputs {
 		job, err := r.impl.Setup(in, r.t.Conditions)
 		if exhausted(err) {
@@ -48,14 +49,14 @@ func (r *trial[In, Out]) setup(began time.Time) error {
 		}
 		r.jobs = append(r.jobs, job)
 		if i == 0 {
-			r.record.Startup = time.Since(began).Seconds()
+			r.record.Startup = r.clock.since(began).Seconds()
 		}
 	}
 	if r.t.Conditions.Scope == bench.File {
 		r.flag(r.source())
 	}
 	r.begin()
-	r.record.Setup = time.Since(start).Seconds()
+	r.record.Setup = r.clock.since(start).Seconds()
 	return nil
 }
 
@@ -148,9 +149,9 @@ func (r *trial[In, Out]) timed(job bench.Job[Out], trace *bench.Trace) (time.Dur
 			return 0, fmt.Errorf("emptying the caches: %w", err)
 		}
 	}
-	start := time.Now()
+	start := r.clock.now()
 	err := job.Do(trace)
-	took := time.Since(start)
+	took := r.clock.since(start)
 	r.wall = took
 	if err != nil || r.t.Conditions.Scope != bench.Kernel {
 		return took, err
@@ -220,12 +221,12 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 		total = first.Seconds()
 	}
 	if !long {
-		begun := time.Now()
+		begun := r.clock.now()
 		least := len(r.jobs)
 		if _, ok := r.jobs[0].(bench.DeviceJob); ok {
 			least = max(least, warmLaunches)
 		}
-		for warm, n := first, 1; (warm < s.WarmUp && time.Since(begun) < aroundCalls*s.WarmUp) || n < least; n++ {
+		for warm, n := first, 1; (warm < s.WarmUp && r.clock.since(begun) < aroundCalls*s.WarmUp) || n < least; n++ {
 			took, err := r.call(n, nil)
 			if err != nil {
 				return err
@@ -236,12 +237,12 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 	r.look()
 	// What is done between the calls, fetching and hashing the answers above all, may
 	// take longer than they do: an input's share of the time limit is for both.
-	begun := time.Now()
+	begun := r.clock.now()
 	for !s.enough(samples, total, len(r.jobs)) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if share := r.t.Conditions.Time; share > 0 && len(samples) >= len(r.jobs) && time.Since(begun) >= share {
+		if share := r.t.Conditions.Time; share > 0 && len(samples) >= len(r.jobs) && r.clock.since(begun) >= share {
 			break
 		}
 		took, err := r.call(len(samples), nil)

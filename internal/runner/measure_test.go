@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"eccbench/internal/bench"
@@ -93,7 +94,9 @@ func (sleeper) Close() error      { return nil }
 
 // A first call that is a sample counts towards the time that is sampled. One that may be
 // long because it was traced is none, but its parts are noted.
-func TestLongFirstCallIsEnough(t *testing.T) {
+func TestLongFirstCallIsEnough(t *testing.T) { synctest.Test(t, longFirstCallIsEnough) }
+
+func longFirstCallIsEnough(t *testing.T) {
 	const few = int(tracingShare * float64(longCall) / float64(tracingEach))
 	for intervals, want := range map[int]int{0: 1, few: 1, 2 * few: 2} {
 		calls := 0
@@ -122,7 +125,9 @@ func (talker) Close() error          { return nil }
 
 // What is done between the calls counts towards the time limit, once every input
 // was timed.
-func TestTimeBetweenCallsCounts(t *testing.T) {
+func TestTimeBetweenCallsCounts(t *testing.T) { synctest.Test(t, timeBetweenCallsCounts) }
+
+func timeBetweenCallsCounts(t *testing.T) {
 	sample := func(limit time.Duration) int {
 		r := &trial[int, int]{
 			b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { return nil }}},
@@ -138,7 +143,7 @@ func TestTimeBetweenCallsCounts(t *testing.T) {
 		}
 		return len(r.record.Samples)
 	}
-	if n := sample(60 * time.Millisecond); n < 2 || n > 10 {
+	if n := sample(60 * time.Millisecond); n != 3 {
 		t.Errorf("%d samples in three times what an answer takes", n)
 	}
 	if n := sample(time.Nanosecond); n != 2 {
@@ -150,7 +155,9 @@ func TestTimeBetweenCallsCounts(t *testing.T) {
 }
 
 // So it does towards the warm-up, whose calls alone would take for ever.
-func TestTimeBetweenCallsWarmsUp(t *testing.T) {
+func TestTimeBetweenCallsWarmsUp(t *testing.T) { synctest.Test(t, timeBetweenCallsWarmsUp) }
+
+func timeBetweenCallsWarmsUp(t *testing.T) {
 	calls := 0
 	r := &trial[int, int]{
 		b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { calls++; return nil }}},
@@ -161,13 +168,15 @@ func TestTimeBetweenCallsWarmsUp(t *testing.T) {
 	if err := r.measure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if calls < 5 || calls > 7 { // the first, two or three of 20 ms each in 40, three samples
+	if calls != 1+2+3+1 { // the first, two of 20 ms in 40, three samples and one that is traced
 		t.Errorf("%d calls to warm up for 8 ms and take three samples", calls)
 	}
 }
 
 // A device is warmed up by five calls, whatever is between them.
-func TestDeviceIsWarmedUp(t *testing.T) {
+func TestDeviceIsWarmedUp(t *testing.T) { synctest.Test(t, deviceIsWarmedUp) }
+
+func deviceIsWarmedUp(t *testing.T) {
 	calls := 0
 	r := &trial[int, int]{
 		b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { calls++; return nil }}},
@@ -254,7 +263,9 @@ func (l launch) Elapsed() (time.Duration, error) { return l.elapsed, nil }
 
 // What a device's events say is kept beside what the host's clock says of the same
 // calls, and refused where it is more.
-func TestEventsAgainstTheWall(t *testing.T) {
+func TestEventsAgainstTheWall(t *testing.T) { synctest.Test(t, eventsAgainstTheWall) }
+
+func eventsAgainstTheWall(t *testing.T) {
 	measure := func(l launch, scope bench.Scope) (bench.CellRecord, error) {
 		r := &trial[int, int]{
 			b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { return nil }}}, inputs: []int{1}, jobs: []bench.Job[int]{l},
@@ -265,16 +276,16 @@ func TestEventsAgainstTheWall(t *testing.T) {
 		return r.record, err
 	}
 	l := launch{took: 2 * time.Millisecond, elapsed: time.Millisecond}
-	if c, err := measure(l, bench.Kernel); err != nil || c.DeviceMemory != 96 || len(c.Sensors) != 2 || c.Seconds.Median != 0.001 || c.Wall < 0.002 || c.Wall > 0.1 {
+	if c, err := measure(l, bench.Kernel); err != nil || c.DeviceMemory != 96 || len(c.Sensors) != 2 || c.Seconds.Median != 0.001 || c.Wall != 0.002 {
 		t.Errorf("by events: %v, %+v, wall %v", err, c.Seconds, c.Wall)
 	}
-	if c, _ := measure(l, bench.Kernel); !slices.ContainsFunc(c.Flags, func(f string) bool { return strings.HasPrefix(f, "host +1") }) {
+	if c, _ := measure(l, bench.Kernel); !slices.ContainsFunc(c.Flags, func(f string) bool { return f == "host +100%" }) {
 		t.Errorf("a millisecond that no event is around: %v", c.Flags)
 	}
-	if c, _ := measure(launch{took: 2 * time.Millisecond, elapsed: 2 * time.Millisecond}, bench.Kernel); slices.ContainsFunc(c.Flags, func(f string) bool { return strings.HasPrefix(f, "host") }) && c.Wall < 2.2e-3 {
+	if c, _ := measure(launch{took: 2 * time.Millisecond, elapsed: 2 * time.Millisecond}, bench.Kernel); slices.ContainsFunc(c.Flags, func(f string) bool { return strings.HasPrefix(f, "host") }) {
 		t.Errorf("by events and the host alike: %v, wall %v", c.Flags, c.Wall)
 	}
-	if c, err := measure(l, bench.Device); err != nil || c.Seconds.Median < 0.002 || c.Wall != 0 {
+	if c, err := measure(l, bench.Device); err != nil || c.Seconds.Median != 0.002 || c.Wall != 0 {
 		t.Errorf("by the wall: %v, %+v, wall %v", err, c.Seconds, c.Wall)
 	}
 	l.elapsed = time.Second

@@ -43,6 +43,8 @@ type Plan struct {
 	// Reproduce is the command that shows a failure on an input again.
 	Reproduce func(impl, input string) string
 
+	Clock Clock // of the limits; what workers time, they time by their own
+
 	shrunk map[string]bool // implementations whose failure has been shrunk
 }
 

@@ -25,6 +25,7 @@ type process struct {
 	task  Task
 	files files
 	limit time.Duration // for each phase
+	clock Clock
 }
 
 // run starts a worker in its own process group, follows its events, and
@@ -57,7 +58,7 @@ func (p process) run(ctx context.Context, command []string) (bench.CellRecord, e
 		return fail(err)
 	}
 	eventsW.Close()
-	w := &watch{pid: cmd.Process.Pid, limit: p.limit, memory: p.task.Conditions.Memory}
+	w := &watch{pid: cmd.Process.Pid, limit: p.limit, clock: p.clock, memory: p.task.Conditions.Memory}
 	stop := w.start(ctx)
 	// A worker that dies before it has read the task is reported by how it died.
 	json.NewEncoder(stdin).Encode(p.task)
@@ -117,6 +118,7 @@ func death(died, malformed error, stderr string) string {
 type watch struct {
 	pid    int
 	limit  time.Duration
+	clock  Clock
 	memory int64
 
 	mu       sync.Mutex
@@ -128,11 +130,11 @@ type watch struct {
 
 // start watches until the returned function is called.
 func (w *watch) start(ctx context.Context) (stop func()) {
-	w.phase, w.since = "starting", time.Now()
+	w.phase, w.since = "starting", w.clock.now()
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		tick := time.NewTicker(50 * time.Millisecond)
+		tick := time.NewTicker(look)
 		defer tick.Stop()
 		for {
 			select {
@@ -151,7 +153,7 @@ func (w *watch) start(ctx context.Context) (stop func()) {
 
 func (w *watch) look() {
 	w.mu.Lock()
-	late := w.limit > 0 && time.Since(w.since) > w.limit
+	late := w.limit > 0 && w.clock.since(w.since) > w.limit
 	if late && w.timedOut == "" {
 		w.timedOut = fmt.Sprintf("still %s after %s", w.phase, quantity.Duration(w.limit))
 	}
@@ -194,7 +196,7 @@ func (w *watch) follow(events io.Reader) (*bench.CellRecord, error) {
 			return e.Result, nil
 		}
 		w.mu.Lock()
-		w.phase, w.since = e.Phase, time.Now()
+		w.phase, w.since = e.Phase, w.clock.now()
 		w.mu.Unlock()
 	}
 }

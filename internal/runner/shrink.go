@@ -27,7 +27,7 @@ func (g *group) shrink(ctx context.Context, c cell, record bench.CellRecord) str
 		return failing
 	}
 	g.shrunk[c.about.Name] = true
-	ctx, cancel := context.WithTimeout(ctx, shrinkTime)
+	ctx, cancel := g.Clock.limit(ctx, shrinkTime)
 	defer cancel()
 	tries := 0
 	for {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
-	"time"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
@@ -25,9 +24,9 @@ type files struct{ answers, inputs, witness []*os.File }
 var ErrNoTask = errors.New("worker: no task on standard input: this command is started by eccbench itself")
 
 // Work is a worker process: it reads a task from stdin, does it, and writes
-// events to the inherited pipe. It exits the process when stdin ends before the
+// events to the inherited pipe; what it times, it times by the clock. It exits the process when stdin ends before the
 // task is done, because its parent is then gone.
-func Work(benches []Bench, stdin io.Reader) error {
+func Work(benches []Bench, stdin io.Reader, clock Clock) error {
 	in := bufio.NewReader(stdin)
 	line, err := in.ReadBytes('\n')
 	if err != nil {
@@ -69,7 +68,7 @@ func Work(benches []Bench, stdin io.Reader) error {
 	}
 	f := files{answers: inherit(true), inputs: inherit(t.Shared), witness: inherit(t.Witness != "")}
 	var lost error
-	record, err := b.work(ctx, t, f, func(phase string) { lost = events.Encode(event{Phase: phase}) })
+	record, err := b.work(ctx, clock, t, f, func(phase string) { lost = events.Encode(event{Phase: phase}) })
 	if err != nil {
 		return err
 	}
@@ -134,7 +133,7 @@ func lost(err error) bool { return device.IsSticky(err) && !device.IsUnavailable
 
 // work does a task: set up one job for each input, time them in turn or call
 // each once, and check every answer that a call gave.
-func (b *bound[In, Out]) work(ctx context.Context, t Task, f files, phase func(string)) (bench.CellRecord, error) {
+func (b *bound[In, Out]) work(ctx context.Context, clock Clock, t Task, f files, phase func(string)) (bench.CellRecord, error) {
 	phase(phaseSetup)
 	impl, err := b.find(t.Impl)
 	if err != nil {
@@ -149,7 +148,7 @@ func (b *bound[In, Out]) work(ctx context.Context, t Task, f files, phase func(s
 	if err != nil {
 		return bench.CellRecord{}, err
 	}
-	began := time.Now()
+	began := clock.now()
 	for _, in := range inputs {
 		if err := impl.CanDo(in, t.Conditions); lost(err) {
 			return bench.CellRecord{}, err
@@ -157,7 +156,7 @@ func (b *bound[In, Out]) work(ctx context.Context, t Task, f files, phase func(s
 			return skipped(err.Error()), nil
 		}
 	}
-	r := &trial[In, Out]{b: b, impl: impl, t: t, inputs: inputs, files: f, witness: witness}
+	r := &trial[In, Out]{b: b, clock: clock, impl: impl, t: t, inputs: inputs, files: f, witness: witness}
 	defer r.close()
 	var refused errRefused
 	if err := r.setup(began); errors.As(err, &refused) {

@@ -18,6 +18,8 @@ type Question[In, Out any] struct {
 	// Thorough tries every law that fits the budget. Without it the laws stop
 	// at the first independent witness.
 	Thorough bool
+	// Now is the clock that the budget is of, nil for the machine's.
+	Now func() time.Time
 }
 
 // A Witness is an answer that something else gave to the same input.
@@ -56,7 +58,10 @@ func (p Policy[In, Out]) Check(q Question[In, Out]) []Evidence {
 			agreed = o.By
 		}
 	}
-	left := q.Budget
+	left, now := q.Budget, q.Now
+	if now == nil {
+		now = time.Now
+	}
 	for _, law := range p.Laws {
 		if confirmed && !q.Thorough {
 			break
@@ -76,10 +81,10 @@ func (p Policy[In, Out]) Check(q Question[In, Out]) []Evidence {
 			note("not tried: takes about %v and %v is left", cost.Round(time.Millisecond), left.Round(time.Millisecond))
 			continue
 		}
-		start := time.Now()
+		start := now()
 		d, m, err := law.try(q.In, q.Out, q.Ask)
 		// What a law took counts where that is more than its estimate.
-		left -= max(cost, time.Since(start))
+		left -= max(cost, now().Sub(start))
 		if errors.Is(err, ErrNotApplicable) {
 			continue
 		}

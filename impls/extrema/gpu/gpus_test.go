@@ -71,9 +71,5 @@ func TestConformanceOnAllDevices(t *testing.T) {
 }
 
 func TestSuiteCatchesSharedSlicesCountedTwice(t *testing.T) {
-	failing := ecctest.Failures(t, onAll{gpu.CountingTwice(gpu.OnDevices{Open: as(ecctest.Device(t), 3)})})
-	if len(failing) == 0 {
-		t.Fatal("no case of the suite fails")
-	}
-	t.Logf("%d cases fail, such as %s", len(failing), failing[0])
+	ecctest.Catches(t, onAll{gpu.CountingTwice(gpu.OnDevices{Open: as(ecctest.Device(t), 3)})})
 }

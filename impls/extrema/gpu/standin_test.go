@@ -233,9 +233,5 @@ func TestConformanceOnStandIns(t *testing.T) {
 }
 
 func TestSuiteCatchesSharedSlicesCountedTwiceOnStandIns(t *testing.T) {
-	failing := ecctest.Failures(t, onAll{gpu.CountingTwice(gpu.OnDevices{Open: standIns(t, 2)})})
-	if len(failing) == 0 {
-		t.Fatal("no case of the suite fails")
-	}
-	t.Logf("%d cases fail, such as %s", len(failing), failing[0])
+	ecctest.Catches(t, onAll{gpu.CountingTwice(gpu.OnDevices{Open: standIns(t, 2)})})
 }

@@ -285,7 +285,15 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned
 
 CUresult cuStreamCreate(CUstream *s, unsigned int flags) { BEGIN(1); CHECK(flags == 1, 1); *s = (CUstream)make(STREAM); END(0); }
 CUresult cuStreamDestroy_v2(CUstream s) { BEGIN(1); FREE(STREAM, s); }
-CUresult cuStreamSynchronize(CUstream s) { usleep(slow_us); BEGIN(1); STREAM_OK(s); END(flush()); }
+/* A device that is held is waited for until it is not, a minute at most, so that a test
+   that others' waiting stops ends. */
+CUresult cuStreamSynchronize(CUstream s) {
+	__atomic_add_fetch(&waiting, 1, __ATOMIC_SEQ_CST);
+	for (int ms = 0; ms < 60000 && __atomic_load_n(&held, __ATOMIC_SEQ_CST); ms++) usleep(1000);
+	__atomic_sub_fetch(&waiting, 1, __ATOMIC_SEQ_CST);
+	usleep(slow_us);
+	BEGIN(1); STREAM_OK(s); END(flush());
+}
 /* A query is late once when there is work, and always on a slow device. */
 CUresult cuStreamQuery(CUstream s) {
 	BEGIN(1); STREAM_OK(s);

@@ -62,7 +62,7 @@ static object *live, *primary[8];
 static function *functions;
 static op *first_op, **last_op = &first_op;
 static long long counts[KINDS], used, clock_us, wrong_context, freed_with_context, kept_context;
-static long long version = 12080, devices = 1, memory = 1ll << 36, calls, persisting = 4 << 20, async_lost, slow_us;
+static long long version = 12080, devices = 1, memory = 1ll << 36, calls, persisting = 4 << 20, async_lost, slow_us, held, waiting;
 static char fail_call[64], *call_log;
 static int fail_code, fail_skip;
 static size_t log_used;
@@ -77,12 +77,12 @@ void fake_fail(const char *call, int code, int skip) {
 
 static struct { const char *key; long long *value; } keys[] = {
 	{"version", &version}, {"devices", &devices}, {"memory", &memory}, {"calls", &calls}, {"used", &used},
-	{"persisting", &persisting}, {"wrong_context", &wrong_context}, {"freed_with_context", &freed_with_context}, {"kept_context", &kept_context}, {"async_lost", &async_lost}, {"slow_us", &slow_us},
+	{"persisting", &persisting}, {"wrong_context", &wrong_context}, {"freed_with_context", &freed_with_context}, {"kept_context", &kept_context}, {"async_lost", &async_lost}, {"slow_us", &slow_us}, {"held", &held}, {"waiting", &waiting},
 };
 
 void fake_set(const char *key, long long value) {
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-		if (!strcmp(key, keys[i].key)) { *keys[i].value = value; return; }
+		if (!strcmp(key, keys[i].key)) { __atomic_store_n(keys[i].value, value, __ATOMIC_SEQ_CST); return; }
 	abort();
 }
 
@@ -90,7 +90,7 @@ long long fake_get(const char *key) {
 	for (int k = 0; k < KINDS; k++)
 		if (!strcmp(key, kind_names[k])) return counts[k];
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-		if (!strcmp(key, keys[i].key)) return *keys[i].value;
+		if (!strcmp(key, keys[i].key)) return __atomic_load_n(keys[i].value, __ATOMIC_SEQ_CST);
 	abort();
 }
 

@@ -7,8 +7,11 @@ package ecctest
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"sync"
 	"testing"
 
 	"eccbench/datasets"
@@ -22,10 +25,21 @@ import (
 
 type implementation = bench.Implementation[grid.Source, ecc.VCEC]
 
-// A Case is one image of the suite.
+// LongSuites is the variable that lets the long suites run, as make test-long sets it.
+const LongSuites = "ECCBENCH_LONG"
+
+// Long reports whether the long suites run.
+func Long() bool { return os.Getenv(LongSuites) == "1" && !testing.Short() }
+
+// A Case is one image of the suite. All who ask share it.
 type Case struct {
 	Name  string
 	Field *grid.Field
+	want  func() ecc.VCEC // the enumeration of all cells, counted once
+}
+
+func newCase(name string, f *grid.Field) Case {
+	return Case{name, f, sync.OnceValue(func() ecc.VCEC { return ecc.Enumerate(f) })}
 }
 
 // Cases are the adversarial inputs, and images that no name describes: tables
@@ -33,28 +47,47 @@ type Case struct {
 // each voxel.
 func Cases(t testing.TB) []Case {
 	t.Helper()
-	var cases []Case
+	list, err := cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+var cases = sync.OnceValues(makeCases)
+
+func makeCases() (list []Case, err error) {
 	for _, name := range ecc.Adversarial() {
 		src, err := datasets.Open(name)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		f, err := grid.Load(src)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		cases = append(cases, Case{name, f})
+		list = append(list, newCase(name, f))
 	}
 	for _, shape := range []grid.Shape{{D: 1, H: 23, W: 29}, {D: 7, H: 11, W: 6}} {
 		for _, typ := range grid.Types() {
-			cases = append(cases,
-				Case{fmt.Sprintf("table of distinct values, %v %v", shape, typ), random(t, shape, typ, 0, distinct)},
-				Case{fmt.Sprintf("levels between values, %v %v", shape, typ), random(t, shape, typ, 0, coarse)},
-				Case{fmt.Sprintf("levels above some values, %v %v", shape, typ), random(t, shape, typ, 50, late)},
-				Case{fmt.Sprintf("levels below all values, %v %v", shape, typ), random(t, shape, typ, 50, soon)})
+			for _, c := range []struct {
+				what   string
+				below  uint32
+				ladder func([]float32) (grid.Ladder, error)
+			}{
+				{"table of distinct values", 0, distinct}, {"levels between values", 0, coarse},
+				{"levels above some values", 50, late}, {"levels below all values", 50, soon},
+			} {
+				name := fmt.Sprintf("%s, %v %v", c.what, shape, typ)
+				f, err := random(shape, typ, c.below, c.ladder)
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", name, err)
+				}
+				list = append(list, newCase(name, f))
+			}
 		}
 	}
-	return cases
+	return list, nil
 }
 
 // distinct is the ladder of the values that occur.
@@ -80,8 +113,7 @@ func late([]float32) (grid.Ladder, error) { return grid.Affine(5, 1, 100) }
 func soon([]float32) (grid.Ladder, error) { return grid.Affine(-5, 1, 100) }
 
 // random is an image of any values, or of the integers from 0 below a number.
-func random(t testing.TB, shape grid.Shape, typ grid.Type, below uint32, ladder func([]float32) (grid.Ladder, error)) *grid.Field {
-	t.Helper()
+func random(shape grid.Shape, typ grid.Type, below uint32, ladder func([]float32) (grid.Ladder, error)) (*grid.Field, error) {
 	rng := rand.New(rand.NewPCG(uint64(shape.Voxels()), uint64(typ)))
 	data := grid.NewBuffer(shape.Voxels() * typ.Size())
 	values := make([]float32, shape.Voxels())
@@ -112,13 +144,9 @@ func random(t testing.TB, shape grid.Shape, typ grid.Type, below uint32, ladder 
 	}
 	l, err := ladder(values)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	f, err := grid.NewField(shape, typ, data, l)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return grid.NewField(shape, typ, data, l)
 }
 
 // streamed hides that a field is whole in memory.
@@ -142,13 +170,30 @@ func ways() []way {
 // forms and the laws on every case, in memory and streamed, with one thread and
 // several; checks that poison is seen, that answers repeat, and that the input
 // is left alone.
-func Run(t *testing.T, impl implementation) {
+func Run(t *testing.T, impl implementation) { run(t, impl, 0) }
+
+// RunByLevel is Run for an implementation that takes longer the more levels there are.
+// Where they are many it is asked once, in memory; in as many ways as Run asks in the
+// long suites only, and not at all in a short run.
+func RunByLevel(t *testing.T, impl implementation) { run(t, impl, many) }
+
+// many is the number of levels above which RunByLevel asks once.
+const many = 5000
+
+// run is Run for an implementation that takes long above so many levels, 0 for one that
+// does not.
+func run(t *testing.T, impl implementation, slow int64) {
 	for _, c := range Cases(t) {
 		t.Run(c.Name, func(t *testing.T) {
-			if race.Enabled && c.Field.Ladder().Len() > 5000 {
+			levels := c.Field.Ladder().Len()
+			if race.Enabled && levels > many {
 				t.Skip("under the race detector this many levels take the reference minutes, and race no more than few do")
 			}
-			want := ecc.Enumerate(c.Field)
+			late := slow > 0 && levels > slow && !Long()
+			if late && testing.Short() {
+				t.Skipf("%d levels take it long", levels)
+			}
+			want := c.want()
 			if known, ok := ecc.Known(c.Name, c.Field); ok && !slices.Equal(known, want) {
 				t.Fatalf("closed form %v, enumeration of all cells %v", known, want)
 			}
@@ -156,9 +201,18 @@ func Run(t *testing.T, impl implementation) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, w := range ways() {
-				if err := conforms(impl, c, w, want); err != nil {
-					t.Errorf("%s: %v", w.name, err)
+			if late {
+				got, err := answer(impl, c.Field, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}})
+				if err != nil {
+					t.Error(err)
+				} else if d := ecc.Policy().Agree(c.Field, want, got); d != nil {
+					t.Errorf("enumeration of all cells: %v\n%s", d, d.Context)
+				}
+			} else {
+				for _, w := range ways() {
+					if err := conforms(impl, c, w, want); err != nil {
+						t.Errorf("%s: %v", w.name, err)
+					}
 				}
 			}
 			if after, err := grid.Digest(c.Field); err != nil || after != before {
@@ -168,19 +222,35 @@ func Run(t *testing.T, impl implementation) {
 	}
 }
 
-// Failures is the names of the cases that an implementation answers wrongly, for
-// tests of the suite itself. What it does not answer is no failure.
-func Failures(t testing.TB, impl implementation) []string {
-	var failing []string
-	for _, c := range Cases(t) {
-		want := ecc.Enumerate(c.Field)
-		for _, w := range ways() {
-			if errors.As(conforms(impl, c, w, want), new(wrong)) {
-				failing = append(failing, c.Name+", "+w.name)
+// failures are the names of the cases that an implementation answers wrongly, one after
+// the other. What it does not answer is no failure.
+func failures(t testing.TB, impl implementation) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, c := range Cases(t) {
+			for _, w := range ways() {
+				if errors.As(conforms(impl, c, w, c.want()), new(wrong)) && !yield(c.Name+", "+w.name) {
+					return
+				}
 			}
 		}
 	}
-	return failing
+}
+
+// Failures is the names of the cases that an implementation answers wrongly, for
+// tests of the suite itself. What it does not answer is no failure.
+func Failures(t testing.TB, impl implementation) []string {
+	return slices.Collect(failures(t, impl))
+}
+
+// Catches requires that a case shows an implementation to be wrong, and asks it no
+// further: a suite that does not catch the faults that are known is no suite.
+func Catches(t testing.TB, impl implementation) {
+	t.Helper()
+	for first := range failures(t, impl) {
+		t.Logf("shown by %s", first)
+		return
+	}
+	t.Error("no case of the suite fails")
 }
 
 // CatchesPlanted plants each fault of the source kernels/<name>.cu in an
@@ -191,13 +261,7 @@ func CatchesPlanted(t *testing.T, name string, with func(ptx func(string) ([]byt
 		t.Fatalf("no fault is planted in %s", name)
 	}
 	for _, fault := range planted {
-		t.Run(fault, func(t *testing.T) {
-			failing := Failures(t, with(faults.PTX(fault)))
-			if len(failing) == 0 {
-				t.Fatal("no case of the suite fails")
-			}
-			t.Logf("%d cases fail, such as %s", len(failing), failing[0])
-		})
+		t.Run(fault, func(t *testing.T) { Catches(t, with(faults.PTX(fault))) })
 	}
 }
 
@@ -304,10 +368,9 @@ func Fuzz(f *testing.F, impl implementation) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := ecc.Enumerate(field)
-		c := Case{"drawn by the fuzzer", field}
+		c := newCase("drawn by the fuzzer", field)
 		for _, w := range []way{{"in memory", 1 + int(threads%5), bench.E2E}, {"streamed", 1 + int(threads%3), bench.File}} {
-			if err := conforms(impl, c, w, want); err != nil {
+			if err := conforms(impl, c, w, c.want()); err != nil {
 				t.Fatalf("%s, %v %v: %v", w.name, shape, element, err)
 			}
 		}
