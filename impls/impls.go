@@ -26,6 +26,9 @@ import (
 // ECC is the name of the workload: the Euler characteristic curve of an image.
 const ECC = "ecc"
 
+// Batch is the name of that of many images.
+const Batch = batch.Name
+
 // Ceiling is the name of the workload whose speed bounds all others.
 const Ceiling = read.Name
 
@@ -50,11 +53,25 @@ func List(open resident.Opener) []bench.Implementation[grid.Source, ecc.VCEC] {
 // ISAs names the instruction sets of the implementations that have several.
 func ISAs() []string { return extrema.ISAs() }
 
-// Workload is the question of the Euler characteristic curve, put to the given
-// implementations.
-func Workload(list []bench.Implementation[grid.Source, ecc.VCEC]) bench.Workload[grid.Source, ecc.VCEC] {
-	return bench.Workload[grid.Source, ecc.VCEC]{
+// A Set is the program's workloads with their implementations, the one list of what
+// eccbench runs.
+type Set struct {
+	// Curve is the question of the Euler characteristic curve, which comes first.
+	Curve   bench.Workload[grid.Source, ecc.VCEC]
+	Benches []runner.Bench
+	Open    resident.Opener
+}
+
+// With is every workload, with the given implementations of the curve.
+func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Opener) Set {
+	var batches []bench.Implementation[*batch.Batch, []ecc.VCEC]
+	for _, i := range list {
+		batches = append(batches, batchimpl.Each{Of: i})
+	}
+	batches = append(batches, batchimpl.Together{Of: gpu.BatchOnDevice{Open: open}})
+	curve := bench.Workload[grid.Source, ecc.VCEC]{
 		Name:      ECC,
+		Question:  ecc.Question(),
 		Inputs:    fields.Inputs{},
 		Impls:     list,
 		Reference: naive.Implementation{}.About().Name,
@@ -62,18 +79,22 @@ func Workload(list []bench.Implementation[grid.Source, ecc.VCEC]) bench.Workload
 		Encode:    bench.Small(ecc.Encode),
 		Decode:    ecc.Decode,
 	}
+	many := batch.Workload(batches...)
+	smoothed := smooth.Workload(smoothimpl.OnHost{Counter: cpu.Implementation{}}, smoothimpl.OnDevice{Open: open})
+	// Whoever looks at each byte once is bounded by reading them.
+	reading := func(bench.Scope) string { return Ceiling }
+	curve.Ceiling, smoothed.Ceiling = reading, reading
+	many.Ceiling = func(s bench.Scope) string {
+		if s == bench.File {
+			return BatchCeiling
+		}
+		return Ceiling
+	}
+	return Set{curve, []runner.Bench{
+		runner.Bind(curve), runner.Bind(read.Workload(readimpl.All(open)...)),
+		runner.Bind(many), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})), runner.Bind(smoothed),
+	}, open}
 }
 
-// Benches is every workload, with the given implementations of the curve.
-func Benches(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Opener) []runner.Bench {
-	var batches []bench.Implementation[*batch.Batch, []ecc.VCEC]
-	for _, i := range list {
-		batches = append(batches, batchimpl.Each{Of: i})
-	}
-	batches = append(batches, batchimpl.Together{Of: gpu.BatchOnDevice{Open: open}})
-	return []runner.Bench{
-		runner.Bind(Workload(list)), runner.Bind(read.Workload(readimpl.All(open)...)),
-		runner.Bind(batch.Workload(batches...)), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})),
-		runner.Bind(smooth.Workload(smoothimpl.OnHost{Counter: cpu.Implementation{}}, smoothimpl.OnDevice{Open: open})),
-	}
-}
+// All is every workload with every implementation, those on devices on what open gives.
+func All(open resident.Opener) Set { return With(List(open), open) }

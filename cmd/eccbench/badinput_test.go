@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"eccbench/internal/cli"
 )
 
 // npy is an .npy file with a header and data.
@@ -87,8 +89,8 @@ func TestBadFiles(t *testing.T) {
 				var stdout, stderr bytes.Buffer
 				cmd.Stdout, cmd.Stderr = &stdout, &stderr
 				cmd.Run()
-				if code := cmd.ProcessState.ExitCode(); code != exitUsage {
-					t.Errorf("%v: exit code %d, want %d", args, code, exitUsage)
+				if code := cmd.ProcessState.ExitCode(); code != cli.ExitUsage {
+					t.Errorf("%v: exit code %d, want %d", args, code, cli.ExitUsage)
 				}
 				if s := stderr.String(); strings.Count(s, "\n") != 1 || !strings.Contains(s, c.want) || !strings.Contains(s, c.name) {
 					t.Errorf("%v: stderr %q, want one line with %q and the file", args, s, c.want)
@@ -120,8 +122,8 @@ func TestReadOnlyDirectory(t *testing.T) {
 		}
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
-		if err := cmd.Run(); cmd.ProcessState.ExitCode() != exitUsage {
-			t.Errorf("%v: %v, want exit code %d", args, err, exitUsage)
+		if err := cmd.Run(); cmd.ProcessState.ExitCode() != cli.ExitUsage {
+			t.Errorf("%v: %v, want exit code %d", args, err, cli.ExitUsage)
 		}
 		if s := stderr.String(); strings.Count(s, "\n") != 1 || !strings.Contains(s, "permission denied") || stdout.Len() > 0 {
 			t.Errorf("%v: stderr %q, stdout %q", args, s, stdout.String())

@@ -3,40 +3,41 @@ package main
 import (
 	"github.com/spf13/pflag"
 
+	"eccbench/internal/cli"
 	"eccbench/internal/report"
 )
 
-func compareCommand() subcommand {
-	return subcommand{
-		name: "compare", args: "A B", brief: "compare two results files cell by cell, without judging",
-		examples: []string{
+func compareCommand() cli.Subcommand {
+	return cli.Subcommand{
+		Name: "compare", Args: "A B", Brief: "compare two results files cell by cell, without judging",
+		Examples: []string{
 			"eccbench compare before.jsonl after.jsonl",
 			"eccbench compare before.jsonl after.jsonl --format md",
 		},
-		run: (*command).compare,
+		Run: doCompare,
 	}
 }
 
-func (c *command) compare(args []string) error {
+func doCompare(c *cli.Program, args []string) error {
 	f := pflag.NewFlagSet("compare", pflag.ContinueOnError)
 	format := f.String("format", "text", "text, md, json")
-	if err := c.parse(compareCommand(), f, args); err != nil {
+	if err := c.Parse(compareCommand(), f, args); err != nil {
 		return err
 	}
 	style, err := report.ParseFormat(*format)
 	switch {
 	case err != nil || style == report.CSV:
-		return usagef("--format %s: want text, md or json", *format)
+		return cli.Usagef("--format %s: want text, md or json", *format)
 	case f.NArg() != 2:
-		return usagef("compare wants two results files, not %d", f.NArg())
+		return cli.Usagef("compare wants two results files, not %d", f.NArg())
 	}
-	a, err := readRecords(f.Arg(0))
+	a, err := cli.ReadRecords(f.Arg(0))
 	if err != nil {
-		return usageError{err}
+		return cli.Usage(err)
 	}
-	b, err := readRecords(f.Arg(1))
+	b, err := cli.ReadRecords(f.Arg(1))
 	if err != nil {
-		return usageError{err}
+		return cli.Usage(err)
 	}
-	return report.Comparisons(c.stdout, style, f.Arg(0), f.Arg(1), report.Compare(a, b))
+	return report.Comparisons(c.Stdout, style, f.Arg(0), f.Arg(1), report.Compare(a, b))
 }

@@ -8,9 +8,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"eccbench/impls"
 	"eccbench/internal/bench"
+	"eccbench/internal/cli"
 	"eccbench/internal/device"
+	"eccbench/internal/gating"
 	"eccbench/internal/quantity"
 	"eccbench/internal/resident"
 	"eccbench/internal/runner"
@@ -18,23 +19,29 @@ import (
 	"eccbench/kernels"
 )
 
-func doctorCommand() subcommand {
-	return subcommand{
-		name: "doctor", brief: "show what this machine is and whether it can measure",
-		examples: []string{"eccbench doctor"},
-		run:      (*command).doctor,
+func doctorCommand() cli.Subcommand {
+	return cli.Subcommand{
+		Name: "doctor", Brief: "show what this machine is and whether it can measure",
+		Examples: []string{"eccbench doctor"},
+		Run:      doDoctor,
 	}
 }
 
-func (c *command) doctor(args []string) error {
+func doDoctor(c *cli.Program, args []string) error {
+	var in cli.Inputs
 	f := pflag.NewFlagSet("doctor", pflag.ContinueOnError)
 	which := f.String("device", "", "accelerator: its number, UUID or name (default the first)")
 	list := f.String("devices", "", "accelerators in place of one: all, or a comma list such as 0,1,3")
-	if err := c.parse(doctorCommand(), f, args); err != nil {
+	in.AddWorkload(f, c.Benches)
+	if err := c.Parse(doctorCommand(), f, args); err != nil {
+		return err
+	}
+	b, err := in.Bench()
+	if err != nil {
 		return err
 	}
 	if f.NArg() > 0 {
-		return usagef("unexpected argument %q", f.Arg(0))
+		return cli.Usagef("unexpected argument %q", f.Arg(0))
 	}
 	run, err := runner.NewRunRecord(nil, 0)
 	if err != nil {
@@ -42,7 +49,7 @@ func (c *command) doctor(args []string) error {
 	}
 	m := run.Machine
 	line := func(what, format string, args ...any) {
-		fmt.Fprintf(c.stdout, "%-14s %s\n", what, fmt.Sprintf(format, args...))
+		fmt.Fprintf(c.Stdout, "%-14s %s\n", what, fmt.Sprintf(format, args...))
 	}
 	line("cpu", "%s, %d cores for this process", m.CPU, m.Cores)
 	line("caches", "%v", m.Caches)
@@ -56,22 +63,22 @@ func (c *command) doctor(args []string) error {
 	line("kernel", "%s", m.Kernel)
 	line("program", "commit %s, %s %s/%s, sha256 %.16s…", run.Binary.Commit, run.Binary.Go, run.Binary.OS, run.Binary.Arch, run.Binary.SHA256)
 	line("clock", "smallest step seen %s", quantity.Duration(clockStep()))
-	if err := c.lookAtDevices(*which, *list, line); err != nil {
+	if err := lookAtDevices(c, *which, *list, line); err != nil {
 		return err
 	}
-	return c.tryWorker(line)
+	return tryWorker(c, b, line)
 }
 
 // lookAtDevices shows the chosen accelerators, or says in one line why there are
 // none.
-func (c *command) lookAtDevices(which, list string, line func(what, format string, args ...any)) error {
+func lookAtDevices(c *cli.Program, which, list string, line func(what, format string, args ...any)) error {
 	var devices []device.Device
-	d, err := c.open(which)
+	d, err := c.Open(which)
 	if err == nil {
 		devices = append(devices, d)
 	}
 	if list != "" {
-		devices, err = c.open.Several(list)
+		devices, err = c.Open.Several(list)
 	}
 	if err != nil {
 		line("device", "none: %v", err)
@@ -157,18 +164,21 @@ func clockStep() time.Duration {
 
 // tryWorker runs one small cell as a run would: shared memory, a worker
 // process, its pipe, the ceiling and a verdict.
-func (c *command) tryWorker(line func(what, format string, args ...any)) error {
+func tryWorker(c *cli.Program, b runner.Bench, line func(what, format string, args ...any)) error {
 	sampling := runner.Sampling{Target: 1, MinSamples: 10, MaxSamples: 20, MaxTime: time.Second, WarmUp: 50 * time.Millisecond}
 	p := runner.Plan{
-		Command: c.worker, Clock: c.clock, Benches: c.benches(), Workload: impls.ECC, Impls: []string{"cpu"},
-		Inputs: []string{"noise/shape=256x256x256/type=float32/levels=1024/seed=1"}, Ceiling: impls.Ceiling,
+		Command: c.Worker, Clock: c.Clock, Benches: c.Benches, Workload: b.Name(), Impls: []string{gating.OnHost(b)},
+		Inputs: b.Question().Small[:1], Scope: bench.E2E,
 		Threads: runtime.GOMAXPROCS(0), Rotate: 3, Time: time.Minute, Budget: time.Minute, Sampling: &sampling,
+	}
+	if bound := b.Question().Ceiling; bound != nil {
+		p.Ceiling = bound(p.Scope)
 	}
 	var failed error
 	err := runner.Run(context.Background(), p, observer(func(cell bench.CellRecord) error {
 		rate, _, _, ok := cell.Rate()
 		if !ok || cell.Status == verify.Wrong {
-			failed = verdict([]bench.CellRecord{cell})
+			failed = cli.Verdict([]bench.CellRecord{cell})
 			line(cell.Impl, "%s %s", cell.Status, cell.Reason)
 			return nil
 		}

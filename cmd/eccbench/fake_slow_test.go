@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/cli"
 )
 
 // The slowdown that is planted for tests of the gate (internal/resident/slow.go) costs
@@ -28,7 +29,7 @@ func TestSlowdownIsTimeAlone(t *testing.T) {
 		if text, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}
-		runFake(t, driver, "", exitWrong, program, "--scope", "device", "--impl", "fullsweep,tiled,extrema-gpus", "--devices", "all", "--sizes", "16", "--max-samples", "3", "--max-time", "10ms", "-q", "--out", out)
+		runFake(t, driver, "", cli.ExitWrong, program, "--scope", "device", "--impl", "fullsweep,tiled,extrema-gpus", "--devices", "all", "--sizes", "16", "--max-samples", "3", "--max-time", "10ms", "-q", "--out", out)
 		cells[tag] = readCells(t, out)
 	}
 	for impl, base := range cells["none"] {

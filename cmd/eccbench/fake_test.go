@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"eccbench/internal/cli"
 )
 
 // fakeDriver builds the stand-in for the CUDA driver that whole runs use.
@@ -77,7 +79,7 @@ func TestFailingDriver(t *testing.T) {
 		want       string // of what the cell says, after its name
 		code       int
 	}{
-		"kernels that count nothing": {fake: "", want: `WRONG: `, code: exitWrong},
+		"kernels that count nothing": {fake: "", want: `WRONG: `, code: cli.ExitWrong},
 		"driver too old":             {fake: "version:11040", want: `SKIPPED: the NVIDIA driver is too old: it supports CUDA 11\.4, this needs 11\.8$`},
 		"no device":                  {fake: "devices:0", want: `SKIPPED: no usable NVIDIA device: .*CUDA_ERROR_NO_DEVICE, 100\)`},
 		"a small device":             {fake: "memory:256", want: `SKIPPED: .* of device memory, 256 B are free`},
@@ -86,22 +88,22 @@ func TestFailingDriver(t *testing.T) {
 		"no memory for the array":    {impl: "tiled", fake: "fail:cuArray3DCreate_v2:2:0", want: `SKIPPED: .*array "image".*cuArray3DCreate_v2: out of memory \(CUDA_ERROR_OUT_OF_MEMORY, 2\)`},
 		"no memory for a slab":       {impl: "chunked", fake: "fail:cuMemAlloc_v2:2:2", want: `SKIPPED: .*cuMemAlloc_v2: out of memory \(CUDA_ERROR_OUT_OF_MEMORY, 2\)`},
 		"a launch is too large":      {impl: "greedy", want: `SKIPPED: .*kernel "ecc_greedy_3d_float32" .*cuLaunchKernel: invalid argument \(CUDA_ERROR_INVALID_VALUE, 1\)`},
-		"the code does not compile":  {fake: "fail:cuModuleLoadDataEx:218:0", want: crashed + `.*kernel ecc_fullsweep_3d_float32: module "ecc_fullsweep": .*a PTX JIT compilation failed \(CUDA_ERROR_INVALID_PTX, 218\)`, code: exitCrash},
-		"a launch fails":             {fake: "fail:cuLaunchKernel:719:0", want: crashed + `.*cuLaunchKernel: unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\)`, code: exitCrash},
-		"a kernel crashes":           {fake: "kernel:crash", want: crashed + `.*unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\)`, code: exitCrash},
-		"a kernel goes astray":       {fake: "kernel:stray", want: crashed + `.*an illegal memory access was encountered \(CUDA_ERROR_ILLEGAL_ADDRESS, 700\)`, code: exitCrash},
-		"tiled goes astray":          {impl: "tiled", fake: "kernel:stray", want: crashed + `.*\(CUDA_ERROR_ILLEGAL_ADDRESS, 700\)`, code: exitCrash},
-		"chunked goes astray":        {impl: "chunked", fake: "kernel:stray", want: crashed + `.*\(CUDA_ERROR_ILLEGAL_ADDRESS, 700\)`, code: exitCrash},
-		"memory that cannot be read": {fake: "async_lost:214", want: crashed + `.*, 214\)`, code: exitCrash},
-		"the device is lost":         {impl: "chunked", fake: "fail:cuEventRecord:46:0", want: crashed + `.*cuEventRecord: .*, 46\)`, code: exitCrash},
-		"several devices":            {impl: "extrema-gpus", devices: "all", fake: "devices:3", want: `WRONG: `, code: exitWrong},
+		"the code does not compile":  {fake: "fail:cuModuleLoadDataEx:218:0", want: crashed + `.*kernel ecc_fullsweep_3d_float32: module "ecc_fullsweep": .*a PTX JIT compilation failed \(CUDA_ERROR_INVALID_PTX, 218\)`, code: cli.ExitCrash},
+		"a launch fails":             {fake: "fail:cuLaunchKernel:719:0", want: crashed + `.*cuLaunchKernel: unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\)`, code: cli.ExitCrash},
+		"a kernel crashes":           {fake: "kernel:crash", want: crashed + `.*unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\)`, code: cli.ExitCrash},
+		"a kernel goes astray":       {fake: "kernel:stray", want: crashed + `.*an illegal memory access was encountered \(CUDA_ERROR_ILLEGAL_ADDRESS, 700\)`, code: cli.ExitCrash},
+		"tiled goes astray":          {impl: "tiled", fake: "kernel:stray", want: crashed + `.*\(CUDA_ERROR_ILLEGAL_ADDRESS, 700\)`, code: cli.ExitCrash},
+		"chunked goes astray":        {impl: "chunked", fake: "kernel:stray", want: crashed + `.*\(CUDA_ERROR_ILLEGAL_ADDRESS, 700\)`, code: cli.ExitCrash},
+		"memory that cannot be read": {fake: "async_lost:214", want: crashed + `.*, 214\)`, code: cli.ExitCrash},
+		"the device is lost":         {impl: "chunked", fake: "fail:cuEventRecord:46:0", want: crashed + `.*cuEventRecord: .*, 46\)`, code: cli.ExitCrash},
+		"several devices":            {impl: "extrema-gpus", devices: "all", fake: "devices:3", want: `WRONG: `, code: cli.ExitWrong},
 		"no list of devices":         {impl: "extrema-gpus", fake: "devices:2", want: `SKIPPED: no devices are listed; --devices all takes all there are`},
 		"a device too many":          {impl: "extrema-gpus", devices: "1,2", fake: "devices:2", want: `SKIPPED: device 2: there are 2: 0 Fake GPU A `},
 		"a device twice":             {impl: "extrema-gpus", devices: "1,B", fake: "devices:2", want: `SKIPPED: devices 1,B: "1" and "B" are the same one`},
 		"several small devices":      {impl: "extrema-gpus", devices: "all", fake: "devices:2 memory:4096", want: `SKIPPED: slices 0 to 1 on device 0: .* of device memory, 4.00 KiB are free`},
 		"no memory on one of them":   {impl: "extrema-gpus", devices: "all", fake: "devices:2 fail:cuMemAlloc_v2:2:5", want: `SKIPPED: .*cuMemAlloc_v2: out of memory \(CUDA_ERROR_OUT_OF_MEMORY, 2\)`},
-		"a launch on one of them":    {impl: "extrema-gpus", devices: "all", fake: "devices:2 fail:cuLaunchKernel:719:5", want: crashed + `.*cuLaunchKernel: unspecified launch failure`, code: exitCrash},
-		"kernels crash on several":   {impl: "extrema-gpus", devices: "all", fake: "devices:2 kernel:crash", want: crashed + `.*unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\)`, code: exitCrash},
+		"a launch on one of them":    {impl: "extrema-gpus", devices: "all", fake: "devices:2 fail:cuLaunchKernel:719:5", want: crashed + `.*cuLaunchKernel: unspecified launch failure`, code: cli.ExitCrash},
+		"kernels crash on several":   {impl: "extrema-gpus", devices: "all", fake: "devices:2 kernel:crash", want: crashed + `.*unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\)`, code: cli.ExitCrash},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -120,7 +122,7 @@ func TestFailingDriver(t *testing.T) {
 // curve to the host.
 func TestBatchOnADevice(t *testing.T) {
 	driver := fakeDriver(t)
-	stdout := runFake(t, driver, "", exitWrong, "eccbench", "--batch", "3", "--sizes", "64", "--dim", "2", "--impl", "extrema-gpu*", "--scope", "device", "--max-samples", "3", "--time-limit", "9s", "-q")
+	stdout := runFake(t, driver, "", cli.ExitWrong, "eccbench", "--batch", "3", "--sizes", "64", "--dim", "2", "--impl", "extrema-gpu*", "--scope", "device", "--max-samples", "3", "--time-limit", "9s", "-q")
 	wantAll(t, stdout,
 		`gen=batch of=noise dim=2 levels=1024 type=float32, scope device`, `memread-gpu 64x64x3: CRASHED: .*ended without handing its table over`,
 		`extrema-gpu-batch 64x64x3: WRONG: .*image 0, sum of all changes: want 1, got 0\n +reproduce: eccbench --batch 3 --impl extrema-gpu-batch --scope device --input 'noise/shape=64x64/`,
@@ -138,7 +140,7 @@ func TestKernelScope(t *testing.T) {
 	} {
 		t.Run(impls, func(t *testing.T) {
 			t.Parallel()
-			stdout := runFake(t, driver, "slow_us:3000", exitWrong, "eccbench", append(flags, "--scope", "kernel", "--impl", impls, "--sizes", "16", "--dim", "2", "--max-samples", "3", "--max-time", "10ms", "-q")...)
+			stdout := runFake(t, driver, "slow_us:3000", cli.ExitWrong, "eccbench", append(flags, "--scope", "kernel", "--impl", impls, "--sizes", "16", "--dim", "2", "--max-samples", "3", "--max-time", "10ms", "-q")...)
 			for _, impl := range strings.Split(impls, ",") {
 				wantAll(t, stdout, `(?m)^`+impl+` \S+: WRONG: `)
 			}
@@ -153,7 +155,7 @@ func TestPaperOnADevice(t *testing.T) {
 	for impl, table := range map[string]string{"smooth-gpu": "2", "chunked": "3", "extrema-gpu-batch": "3"} {
 		t.Run(impl, func(t *testing.T) {
 			t.Parallel()
-			stdout := runFake(t, driver, "", exitWrong, "eccbench", "paper", "wang2022", "--table", table, "--impl", impl, "--max-bytes", "4MiB", "--max-samples", "1", "--time-limit", "9s", "-q")
+			stdout := runFake(t, driver, "", cli.ExitWrong, "eccbench", "paper", "wang2022", "--table", table, "--impl", impl, "--max-bytes", "4MiB", "--max-samples", "1", "--time-limit", "9s", "-q")
 			wantAll(t, stdout, `×1 +`+impl+` +[0-9.]+ [µm]?s +WRONG `, impl+` .*: WRONG: .*sum to 1`, `reproduce: eccbench paper wang2022 --table `+table, `measured on: .*; .*compute capability`)
 		})
 	}
@@ -170,7 +172,7 @@ func TestListOfDevices(t *testing.T) {
 		t.Run(list, func(t *testing.T) {
 			t.Parallel()
 			out := filepath.Join(t.TempDir(), "r.jsonl")
-			stdout := runFake(t, driver, "devices:3", exitWrong, "eccbench", "--scope", "device", "--devices", list, "--impl", "fullsweep,extrema-gpus", "--sizes", "5x4x7", "--max-samples", "3", "-q", "--out", out)
+			stdout := runFake(t, driver, "devices:3", cli.ExitWrong, "eccbench", "--scope", "device", "--devices", list, "--impl", "fullsweep,extrema-gpus", "--sizes", "5x4x7", "--max-samples", "3", "-q", "--out", out)
 			wantAll(t, stdout, `scope device, \d+ threads, devices `+list)
 			records, err := os.ReadFile(out)
 			if err != nil {
@@ -208,8 +210,8 @@ func TestFailingUpload(t *testing.T) {
 					t.Fatal(err)
 				}
 				want := `(?m)^` + c.impl + ` \S+: CRASHED: the worker ended with exit status 1: eccbench: ` + c.impl + ` on noise/\S+: ` + c.object + `: ` + c.fail + `: ` + words
-				if cmd.ProcessState.ExitCode() != exitCrash || !regexp.MustCompile(want).Match(out) {
-					t.Errorf("exit code %d, want %d, and %q in\n%s", cmd.ProcessState.ExitCode(), exitCrash, want, out)
+				if cmd.ProcessState.ExitCode() != cli.ExitCrash || !regexp.MustCompile(want).Match(out) {
+					t.Errorf("exit code %d, want %d, and %q in\n%s", cmd.ProcessState.ExitCode(), cli.ExitCrash, want, out)
 				}
 			})
 		}

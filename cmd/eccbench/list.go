@@ -3,69 +3,155 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
+	"io"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"eccbench/datasets"
 	"eccbench/internal/bench"
+	"eccbench/internal/cli"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
-	"eccbench/internal/workloads/batch"
 )
 
-func listCommand() subcommand {
-	return subcommand{
-		name: "list", brief: "list the implementations and the inputs",
-		examples: []string{"eccbench list", "eccbench list --format json"},
-		run:      (*command).list,
+func listCommand() cli.Subcommand {
+	return cli.Subcommand{
+		Name: "list", Brief: "list the workloads, their implementations, and the inputs",
+		Examples: []string{"eccbench list", "eccbench list --workload all", "eccbench list --format json"},
+		Run:      doList,
 	}
 }
 
-func (c *command) list(args []string) error {
-	var format string
+// A question is a workload as list prints it.
+type question struct {
+	Name string        `json:"workload"`
+	Doc  string        `json:"question"`
+	Form string        `json:"input,omitempty"` // what the names of its inputs look like
+	List []bench.About `json:"implementations"`
+}
+
+func doList(c *cli.Program, args []string) error {
+	var format, workload string
 	f := pflag.NewFlagSet("list", pflag.ContinueOnError)
+	f.StringVar(&workload, "workload", c.Benches[0].Name(), "the question whose implementations are listed, or all")
 	f.StringVar(&format, "format", "text", "text, md or json")
-	if err := c.parse(listCommand(), f, args); err != nil {
+	if err := c.Parse(listCommand(), f, args); err != nil {
 		return err
 	}
 	style, err := report.ParseFormat(format)
 	if err != nil || style == report.CSV {
-		return usagef("--format %s: want text, md or json", format)
+		return cli.Usagef("--format %s: want text, md or json", format)
 	}
-	benches := c.benches()
-	abouts := benches[0].Abouts()
-	if batches, err := runner.Find(benches, batch.Name); err == nil { // those of batches alone
-		for _, a := range batches.Abouts() {
-			if !slices.ContainsFunc(abouts, func(b bench.About) bool { return a.Name == b.Name }) {
-				abouts = append(abouts, a)
-			}
-		}
+	if f.NArg() > 0 {
+		return cli.Usagef("unexpected argument %q", f.Arg(0))
 	}
-	if style == report.JSON {
-		e := json.NewEncoder(c.stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(struct {
-			Implementations []bench.About        `json:"implementations"`
-			Inputs          []datasets.Generator `json:"inputs"`
-		}{abouts, datasets.Generators()})
-	}
-	var rows [][]string
-	for _, a := range abouts {
-		var scopes []string
-		for _, s := range a.Scopes {
-			scopes = append(scopes, string(s))
-		}
-		rows = append(rows, []string{a.Name, a.Where, a.Method, strings.Join(scopes, " "), a.Source})
-	}
-	if err := report.Table(c.stdout, style, []string{"implementation", "where", "method", "scopes", "source"}, rows); err != nil {
+	questions, err := questions(c, workload)
+	if err != nil {
 		return err
 	}
-	fmt.Fprintln(c.stdout)
-	rows = nil
+	switch style {
+	case report.JSON:
+		e := json.NewEncoder(c.Stdout)
+		e.SetIndent("", "  ")
+		return e.Encode(struct {
+			Workloads []question           `json:"workloads"`
+			Inputs    []datasets.Generator `json:"inputs"`
+		}{questions, datasets.Generators()})
+	case report.Markdown:
+		return listTables(c.Stdout, questions)
+	}
+	listText(c.Stdout, questions)
+	return nil
+}
+
+// questions are the workloads to list: one, with those that answer many of its inputs at
+// once, or all.
+func questions(c *cli.Program, workload string) ([]question, error) {
+	var list []question
+	for _, b := range c.Benches {
+		q := question{Name: b.Name(), Doc: b.Question().Doc, List: b.Abouts()}
+		if b.Question().Form.Kind != "" {
+			q.Form = b.Question().Form.String()
+		}
+		if workload == "all" || workload == q.Name {
+			list = append(list, q)
+		}
+	}
+	if len(list) == 0 {
+		_, err := runner.Find(c.Benches, workload)
+		return nil, cli.Usagef("--workload %s: %w; eccbench list --workload all names them", workload, err)
+	}
+	return list, nil
+}
+
+func scopes(a bench.About) string {
+	var list []string
+	for _, s := range a.Scopes {
+		list = append(list, string(s))
+	}
+	return strings.Join(list, " ")
+}
+
+func listTables(w io.Writer, questions []question) error {
+	for _, q := range questions {
+		if len(questions) > 1 {
+			fmt.Fprintf(w, "**%s**: %s\n\n", q.Name, q.Doc)
+		}
+		var rows [][]string
+		for _, a := range q.List {
+			rows = append(rows, []string{a.Name, a.Where, a.Method, scopes(a), a.Source})
+		}
+		if err := report.Table(w, report.Markdown, []string{"implementation", "where", "method", "scopes", "source"}, rows); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+	}
+	var rows [][]string
 	for _, g := range datasets.Generators() {
 		rows = append(rows, []string{g.Name, g.Doc, g.Example})
 	}
-	return report.Table(c.stdout, style, []string{"input", "what it is", "example"}, rows)
+	return report.Table(w, report.Markdown, []string{"input", "what it is", "example"}, rows)
+}
+
+// listWidth is how many columns a line of the list takes at most.
+const listWidth = 100
+
+func listText(w io.Writer, questions []question) {
+	for _, q := range questions {
+		fmt.Fprintf(w, "%s: %s\n", q.Name, q.Doc)
+		if q.Form != "" {
+			fmt.Fprintf(w, "inputs %s\n", q.Form)
+		}
+		fmt.Fprintln(w)
+		for _, a := range q.List {
+			fmt.Fprintf(w, "  %-18s %-5s %s\n", a.Name, a.Where, scopes(a))
+			wrapped(w, "      ", fmt.Sprintf("%s (%s)", a.Method, a.Source))
+			for _, o := range a.Options {
+				wrapped(w, "      ", fmt.Sprintf("--option %s=%s: %s", o.Key, strings.Join(o.Values, "|"), o.Doc))
+			}
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintf(w, "inputs, each with an example:\n\n")
+	for _, g := range datasets.Generators() {
+		fmt.Fprintf(w, "  %-13s %s\n", g.Name, g.Example)
+		wrapped(w, "      ", g.Doc)
+	}
+}
+
+// wrapped prints words on lines that begin alike.
+func wrapped(w io.Writer, indent, text string) {
+	line := indent
+	for i, word := range strings.Fields(text) {
+		if i > 0 && len([]rune(line))+1+len([]rune(word)) > listWidth {
+			fmt.Fprintln(w, line)
+			line = indent
+		}
+		if line != indent {
+			line += " "
+		}
+		line += word
+	}
+	fmt.Fprintln(w, line)
 }

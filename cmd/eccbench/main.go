@@ -1,5 +1,6 @@
 // Command eccbench measures and verifies implementations of the Euler
-// characteristic curve of 2D and 3D images. Run eccbench --help.
+// characteristic curve of 2D and 3D images, and of other questions about images. Run
+// eccbench --help.
 package main
 
 import (
@@ -7,19 +8,19 @@ import (
 	"os"
 
 	"eccbench/impls"
+	"eccbench/internal/cli"
 )
 
 func main() {
 	self, err := os.Executable()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "eccbench: finding its own program:", err)
-		os.Exit(exitFailure)
+		os.Exit(cli.ExitFailure)
 	}
-	open := impls.Devices()
-	c := command{
-		impls: impls.List(open), open: open,
-		worker: []string{self, "worker"},
-		stdin:  os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+	c := cli.Program{
+		Set:    impls.All(impls.Devices()),
+		Worker: []string{self, "worker"},
+		Stdin:  os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	}
-	os.Exit(c.eccbench(os.Args[1:]))
+	os.Exit(eccbench(&c, os.Args[1:]))
 }

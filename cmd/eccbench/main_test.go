@@ -13,6 +13,7 @@ import (
 	"eccbench/impls"
 	"eccbench/impls/cpu"
 	"eccbench/internal/bench"
+	"eccbench/internal/cli"
 	"eccbench/internal/grid"
 	"eccbench/internal/race"
 	"eccbench/internal/resident"
@@ -37,13 +38,13 @@ func TestMain(m *testing.M) {
 
 // programWith is eccbench with other implementations than the project's; its workers are
 // this program.
-func programWith(change func(list []implementation, open resident.Opener) []implementation) command {
+func programWith(change func(list []implementation, open resident.Opener) []implementation) *cli.Program {
 	self, err := os.Executable()
 	if err != nil {
 		panic(err)
 	}
 	open := impls.Devices()
-	return command{impls: change(impls.List(open), open), open: open, worker: []string{self, "worker"}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	return &cli.Program{Set: impls.With(change(impls.List(open), open), open), Worker: []string{self, "worker"}, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 }
 
 // late is eccbench that crashes when its rows are written.
@@ -53,7 +54,7 @@ func late() {
 		return
 	}
 	c := programWith(func(list []implementation, _ resident.Opener) []implementation { return list })
-	c.eccbench(os.Args[1:])
+	eccbench(c, os.Args[1:])
 	syscall.Kill(os.Getpid(), syscall.SIGKILL)
 }
 
@@ -67,7 +68,7 @@ func defective(kind string) {
 		}
 		return list
 	})
-	os.Exit(c.eccbench(os.Args[1:]))
+	os.Exit(eccbench(c, os.Args[1:]))
 }
 
 func TestScripts(t *testing.T) {
@@ -98,7 +99,7 @@ func planted() {
 		}
 		return append(append(list, plantedKernels(open)...), failingKernels(open)...)
 	})
-	os.Exit(c.eccbench(os.Args[1:]))
+	os.Exit(eccbench(c, os.Args[1:]))
 }
 
 type implementation = bench.Implementation[grid.Source, ecc.VCEC]

@@ -10,7 +10,7 @@ import (
 
 // The papers' tables ask for workloads by the names that the program has.
 func TestPapersNameWorkloads(t *testing.T) {
-	benches := impls.Benches(nil, nil)
+	benches := impls.With(nil, nil).Benches
 	for _, name := range []string{paper.ECC, paper.Batch, paper.Smooth, paper.BatchCeiling} {
 		if _, err := runner.Find(benches, name); err != nil {
 			t.Error(err)

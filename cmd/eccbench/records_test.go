@@ -16,6 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/cli"
 	"eccbench/internal/verify"
 )
 
@@ -108,7 +109,7 @@ func TestKilledRunResumes(t *testing.T) {
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
-	before, err := readRecords(out)
+	before, err := cli.ReadRecords(out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func TestKilledRunResumes(t *testing.T) {
 	if output, err := program(t, append(args, "--resume")...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	after, err := readRecords(out)
+	after, err := cli.ReadRecords(out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +183,7 @@ func TestResumeKeepsStationsApart(t *testing.T) {
 				t.Errorf("another %s: no %q in\n%s", field, want, output)
 			}
 		}
-		records, err := readRecords(out)
+		records, err := cli.ReadRecords(out)
 		if err != nil || len(records.Cells) != 4 {
 			t.Errorf("another %s: %d cells, %v, want 4", field, len(records.Cells), err)
 		}
@@ -209,13 +210,13 @@ func TestInterruptedRun(t *testing.T) {
 	time.Sleep(200 * time.Millisecond) // for the worker that hangs to start
 	cmd.Process.Signal(syscall.SIGINT)
 	err := cmd.Wait()
-	if cmd.ProcessState.ExitCode() != exitInconclusive {
-		t.Fatalf("%v, want exit code %d\n%s", err, exitInconclusive, stderr.String())
+	if cmd.ProcessState.ExitCode() != cli.ExitInconclusive {
+		t.Fatalf("%v, want exit code %d\n%s", err, cli.ExitInconclusive, stderr.String())
 	}
 	if !strings.Contains(stdout.String(), "cpu") || !strings.Contains(stderr.String(), "interrupted") {
 		t.Errorf("stdout:\n%s\nstderr:\n%s", stdout.String(), stderr.String())
 	}
-	records, err := readRecords(out)
+	records, err := cli.ReadRecords(out)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,13 +11,14 @@ import (
 
 	"eccbench/impls"
 	"eccbench/internal/bench"
+	"eccbench/internal/cli"
 	"eccbench/internal/report"
 )
 
-func reportCommand() subcommand {
-	return subcommand{
-		name: "report", args: "FILE...", brief: "print the tables of results files again, with plots",
-		examples: []string{
+func reportCommand() cli.Subcommand {
+	return cli.Subcommand{
+		Name: "report", Args: "FILE...", Brief: "print the tables of results files again, with plots",
+		Examples: []string{
 			"eccbench report r.jsonl --format md",
 			"eccbench report r.jsonl --format md --plots plots > r.md",
 			"eccbench report r.jsonl --html r.html",
@@ -28,36 +28,36 @@ func reportCommand() subcommand {
 			"eccbench report r.jsonl --memory",
 			"eccbench report r.jsonl --format gobench > r.txt",
 		},
-		run: (*command).report,
+		Run: doReport,
 	}
 }
 
-func (c *command) report(args []string) error {
-	var format, plots, page, gated, about string
+func doReport(c *cli.Program, args []string) error {
+	var format, plots, html, gated, about string
 	var machine, spans, memory bool
 	f := pflag.NewFlagSet("report", pflag.ContinueOnError)
 	f.StringVar(&format, "format", "text", "text, md, csv, json, or gobench for benchstat")
 	f.StringVar(&plots, "plots", "", "draw each table that has two sizes or more to an SVG file in this folder; md links to them")
-	f.StringVar(&page, "html", "", "write one self-contained page to this file in place of the tables; of two files that share cells it shows the ratios")
+	f.StringVar(&html, "html", "", "write one self-contained page to this file in place of the tables; of two files that share cells it shows the ratios")
 	f.StringVar(&gated, "gate", "", "show this gate.json on the page of --html too")
 	f.StringVar(&about, "cells", "", "only cells of which this regular expression matches \"IMPLEMENTATION INPUT SCOPE\"")
 	f.BoolVar(&machine, "machine", false, "print what the runs were measured on in place of the tables")
 	f.BoolVar(&spans, "spans", false, "print the parts of a call, and which of them a device did at the same time, in place of the tables")
 	f.BoolVar(&memory, "memory", false, "print what each cell took of the host's and the devices' memory in place of the tables")
-	if err := c.parse(reportCommand(), f, args); err != nil {
+	if err := c.Parse(reportCommand(), f, args); err != nil {
 		return err
 	}
-	if page != "" {
+	if html != "" {
 		if f.Changed("format") || plots != "" || machine || spans || memory || about != "" {
-			return usagef("--html is a format of its own: it goes with --gate alone")
+			return cli.Usagef("--html is a format of its own: it goes with --gate alone")
 		}
-		return c.page(page, gated, f.Args())
+		return page(c, html, gated, f.Args())
 	}
 	if gated != "" {
-		return usagef("--gate goes with --html; gate prints its result itself")
+		return cli.Usagef("--gate goes with --html; gate prints its result itself")
 	}
 	if f.NArg() == 0 {
-		return usagef("report needs the results files to read")
+		return cli.Usagef("report needs the results files to read")
 	}
 	style, err := report.ParseFormat(format)
 	tables := style == report.Text || style == report.Markdown
@@ -69,48 +69,48 @@ func (c *command) report(args []string) error {
 	}
 	switch {
 	case err != nil && format != "gobench":
-		return usagef("--format: %w, or gobench", err)
+		return cli.Usagef("--format: %w, or gobench", err)
 	case others > 1:
-		return usagef("--machine, --spans and --memory print one thing in place of another: give one of them")
+		return cli.Usagef("--machine, --spans and --memory print one thing in place of another: give one of them")
 	case others > 0 && plots != "":
-		return usagef("--machine, --spans and --memory print no tables, so there is nothing for --plots")
+		return cli.Usagef("--machine, --spans and --memory print no tables, so there is nothing for --plots")
 	case (others > 0 || plots != "") && !tables:
-		return usagef("--format %s: --machine, --spans, --memory and --plots go with text or md", format)
+		return cli.Usagef("--format %s: --machine, --spans, --memory and --plots go with text or md", format)
 	}
 	chosen, err := regexp.Compile(about)
 	if err != nil {
-		return usagef("--cells: %w", err)
+		return cli.Usagef("--cells: %w", err)
 	}
 	var all bench.Records
 	for _, path := range f.Args() {
-		records, err := readRecords(path)
+		records, err := cli.ReadRecords(path)
 		if err != nil {
-			return usageError{err}
+			return cli.Usage(err)
 		}
 		all.Runs = append(all.Runs, records.Runs...)
 		all.Cells = append(all.Cells, records.Cells...)
 	}
 	// A row's ratios are to all others, chosen or not.
 	rows := slices.DeleteFunc(report.Rows(all, impls.Ceiling), func(r report.Row) bool {
-		return !chosen.MatchString(cellText(r.Impl, r.Input, r.Scope))
+		return !chosen.MatchString(cli.CellText(r.Impl, r.Input, r.Scope))
 	})
 	all.Cells = slices.DeleteFunc(all.Cells, func(c bench.CellRecord) bool {
-		return !chosen.MatchString(cellText(c.Impl, c.Input, c.Scope))
+		return !chosen.MatchString(cli.CellText(c.Impl, c.Input, c.Scope))
 	})
 	if len(rows) == 0 {
-		return usagef("--cells %s: none of the cells", about)
+		return cli.Usagef("--cells %s: none of the cells", about)
 	}
 	switch {
 	case spans:
-		return report.Spans(c.stdout, style, all.Cells)
+		return report.Spans(c.Stdout, style, all.Cells)
 	case memory:
-		return report.Memory(c.stdout, style, all.Cells)
+		return report.Memory(c.Stdout, style, all.Cells)
 	case format == "gobench":
-		return report.GoBench(c.stdout, all)
+		return report.GoBench(c.Stdout, all)
 	case machine:
-		return report.Machines(c.stdout, style, all)
+		return report.Machines(c.Stdout, style, all)
 	case plots == "":
-		return report.Throughput(c.stdout, style, rows)
+		return report.Throughput(c.Stdout, style, rows)
 	}
 	figures, err := report.Figures(rows, impls.Ceiling)
 	if err != nil {
@@ -119,18 +119,18 @@ func (c *command) report(args []string) error {
 	if err := draw(plots, figures); err != nil {
 		return err
 	}
-	return report.Throughput(c.stdout, style, rows, figures...)
+	return report.Throughput(c.Stdout, style, rows, figures...)
 }
 
 // draw writes the figures to a folder, made where it is missing, and links them
 // there.
 func draw(dir string, figures []report.Figure) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return usagef("--plots: %w", err)
+		return cli.Usagef("--plots: %w", err)
 	}
 	for i, g := range figures {
 		path := filepath.Join(dir, g.File)
-		err := writeFile(path, func(w *os.File) error {
+		err := cli.WriteFile(path, func(w *os.File) error {
 			_, err := w.Write(g.SVG)
 			return err
 		})
@@ -140,20 +140,4 @@ func draw(dir string, figures []report.Figure) error {
 		figures[i].Link = strings.ReplaceAll(filepath.ToSlash(path), " ", "%20")
 	}
 	return nil
-}
-
-func readRecords(path string) (bench.Records, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return bench.Records{}, fmt.Errorf("results %w", err)
-	}
-	defer file.Close()
-	records, err := bench.ReadRecords(file)
-	if err != nil {
-		return records, fmt.Errorf("results %s: %w", path, err)
-	}
-	if len(records.Cells) == 0 {
-		return records, fmt.Errorf("results %s: no cells in it", path)
-	}
-	return records, nil
 }

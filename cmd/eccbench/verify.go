@@ -2,93 +2,95 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
-	"eccbench/impls"
 	"eccbench/internal/bench"
+	"eccbench/internal/cli"
 	"eccbench/internal/report"
 	"eccbench/internal/verify"
-	"eccbench/internal/workloads/ecc"
 )
 
-func verifyCommand() subcommand {
-	return subcommand{
-		name: "verify", brief: "check implementations on the adversarial inputs, or on given ones, without timing",
-		examples: []string{
+func verifyCommand() cli.Subcommand {
+	return cli.Subcommand{
+		Name: "verify", Brief: "check implementations on the adversarial inputs, or on given ones, without timing",
+		Examples: []string{
 			"eccbench verify",
 			"eccbench verify --impl cpu --long --time-limit 10m",
+			"eccbench verify --workload ecc-batch",
 			"eccbench verify --impl cpu --input 'noise/shape=31x17x13/levels=256/type=uint8/seed=7'",
 		},
-		run: (*command).verify,
+		Run: doVerify,
 	}
 }
 
-func (c *command) verify(args []string) error {
-	var limit limitFlags
-	var inputs []string
+func doVerify(c *cli.Program, args []string) error {
+	var limit cli.Limits
+	var in cli.Inputs
 	var long, evidence bool
 	var format string
 	f := pflag.NewFlagSet("verify", pflag.ContinueOnError)
-	limit.add(f)
-	f.StringArrayVar(&inputs, "input", nil, "an input string or an image file in place of the adversarial inputs; repeatable")
+	limit.Add(f)
+	in.AddGiven(f, c.Benches)
 	f.BoolVar(&long, "long", false, "also inputs of more than 2²⁴ components and 2³¹ voxels")
 	f.BoolVar(&evidence, "evidence", false, "list what every witness said")
 	f.StringVar(&format, "format", "text", "table format: text, md")
-	if err := c.parse(verifyCommand(), f, args); err != nil {
+	if err := c.Parse(verifyCommand(), f, args); err != nil {
 		return err
 	}
 	if f.NArg() > 0 {
-		return usagef("unexpected argument %q; inputs are given with --input", f.Arg(0))
+		return cli.Usagef("unexpected argument %q; inputs are given with --input", f.Arg(0))
 	}
 	style, err := report.ParseFormat(format)
 	if err != nil || style != report.Text && style != report.Markdown {
-		return usagef("--format %s: want text or md", format)
+		return cli.Usagef("--format %s: want text or md", format)
 	}
-	var names []string
-	choice := inputFlags{set: f}
-	for _, in := range inputs {
-		name, err := choice.named(in)
-		if err != nil {
-			return err
-		}
-		names = append(names, name)
-	}
-	if len(names) == 0 {
-		names = ecc.Adversarial()
-	}
-	if long {
-		names = append(names, ecc.Long()...)
-	}
-	p, err := limit.plan(c, impls.ECC, names)
+	b, err := in.Bench()
 	if err != nil {
 		return err
 	}
-	weights, err := weigh(p)
+	names := b.Question().Adversarial
+	if f.Changed("input") {
+		if names, err = in.Names(); err != nil {
+			return err
+		}
+	}
+	if long {
+		names = append(slices.Clone(names), b.Question().Long...)
+	}
+	p, err := limit.Plan(c, b.Name(), names)
+	if err != nil {
+		return err
+	}
+	if b.Question().Form.Kind != "" {
+		p.Scope = bench.E2E
+	}
+	weights, err := cli.Weigh(p)
 	if err != nil {
 		return err
 	}
 	var cells []bench.CellRecord
-	interrupted, err := c.conduct(weights, limit.quiet, func(cell bench.CellRecord) error {
+	interrupted, err := c.Conduct(weights, limit.Quiet, func(cell bench.CellRecord) error {
 		cells = append(cells, cell)
 		return nil
 	}, p)
 	if err != nil {
 		return err
 	}
-	if err := c.printVerdicts(style, p.Impls, cells, evidence); err != nil {
+	if err := printVerdicts(c, style, p.Impls, cells, evidence); err != nil {
 		return err
 	}
 	if interrupted {
-		return verdictError{exitInconclusive, "interrupted: what had ended by then is above"}
+		return cli.VerdictError{Code: cli.ExitInconclusive, Why: "interrupted: what had ended by then is above"}
 	}
-	return verdict(cells)
+	return cli.Verdict(cells)
 }
 
 // printVerdicts prints how many inputs each implementation answered how, then
 // every answer that was not verified with what shows it.
-func (c *command) printVerdicts(style report.Format, impls []string, cells []bench.CellRecord, evidence bool) error {
+func printVerdicts(c *cli.Program, style report.Format, impls []string, cells []bench.CellRecord, evidence bool) error {
 	statuses := []verify.Status{verify.Verified, verify.Wrong, verify.Unverified, verify.Skipped, verify.Crashed, verify.Timeout}
 	header := []string{"implementation", "inputs", "witnesses"}
 	for _, s := range statuses {
@@ -116,7 +118,7 @@ func (c *command) printVerdicts(style report.Format, impls []string, cells []ben
 		}
 		table = append(table, line)
 	}
-	if err := report.Table(c.stdout, style, header, table); err != nil {
+	if err := report.Table(c.Stdout, style, header, table); err != nil {
 		return err
 	}
 	said := map[string]bool{}
@@ -125,22 +127,22 @@ func (c *command) printVerdicts(style report.Format, impls []string, cells []ben
 		case cell.Status == verify.Verified:
 		case cell.Status == verify.Skipped && !said[reason]: // once for all inputs
 			said[reason] = true
-			fmt.Fprintf(c.stdout, "\n%s\n", reason)
+			fmt.Fprintf(c.Stdout, "\n%s\n", reason)
 		case cell.Status != verify.Skipped:
-			fmt.Fprintf(c.stdout, "\n%s %s: %s: %s\n", cell.Impl, cell.Input, cell.Status, cell.Reason)
+			fmt.Fprintf(c.Stdout, "\n%s %s: %s: %s\n", cell.Impl, cell.Input, cell.Status, cell.Reason)
 			for _, e := range cell.Evidence {
 				if e.Diff != nil && e.Diff.Context != "" {
-					fmt.Fprintf(c.stdout, "  %s\n", strings.ReplaceAll(e.Diff.Context, "\n", "\n  "))
+					fmt.Fprintf(c.Stdout, "  %s\n", strings.ReplaceAll(e.Diff.Context, "\n", "\n  "))
 				}
 			}
 			if cell.Reproduce != "" {
-				fmt.Fprintf(c.stdout, "  reproduce: %s\n", cell.Reproduce)
+				fmt.Fprintf(c.Stdout, "  reproduce: %s\n", cell.Reproduce)
 			}
 		}
 		if evidence {
-			fmt.Fprintf(c.stdout, "\n%s %s\n", cell.Impl, cell.Input)
+			fmt.Fprintf(c.Stdout, "\n%s %s\n", cell.Impl, cell.Input)
 			for _, e := range cell.Evidence {
-				fmt.Fprintf(c.stdout, "  %s\n", e)
+				fmt.Fprintf(c.Stdout, "  %s\n", e)
 			}
 		}
 	}

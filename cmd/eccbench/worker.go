@@ -3,16 +3,17 @@ package main
 import (
 	"errors"
 
+	"eccbench/internal/cli"
 	"eccbench/internal/runner"
 )
 
-func workerCommand() subcommand {
-	return subcommand{
-		name: "worker", brief: "run one cell for another eccbench", hidden: true,
-		run: func(c *command, _ []string) error {
-			err := runner.Work(c.benches(), c.stdin, c.clock)
+func workerCommand() cli.Subcommand {
+	return cli.Subcommand{
+		Name: "worker", Brief: "run one cell for another eccbench", Hidden: true,
+		Run: func(c *cli.Program, _ []string) error {
+			err := runner.Work(c.Benches, c.Stdin, c.Clock)
 			if errors.Is(err, runner.ErrNoTask) {
-				return usageError{err}
+				return cli.Usage(err)
 			}
 			return err
 		},

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"eccbench/internal/name"
 	"eccbench/internal/quantity"
 	"eccbench/internal/verify"
 )
@@ -20,7 +21,8 @@ import (
 // A Workload is one question put to several implementations. The runner never
 // looks inside In or Out.
 type Workload[In, Out any] struct {
-	Name   string // in records and on the command line
+	Name string // in records and on the command line
+	Question
 	Inputs Inputs[In]
 	Impls  []Implementation[In, Out]
 	// Reference names the implementation that answers by the definition. Where
@@ -32,6 +34,23 @@ type Workload[In, Out any] struct {
 	// answer may be larger than what a program would hold as bytes.
 	Encode func(io.Writer, Out) error
 	Decode func([]byte) (Out, error)
+}
+
+// A Question is what people are told of a workload, and what commands make of it.
+type Question struct {
+	Doc string // one line
+	// Form is what the names of its inputs look like that are made of an image; the zero
+	// Form where the images themselves are inputs.
+	Form name.Form
+	// Adversarial inputs break implementations, Long ones by their size. Small are a few
+	// on which programs can be compared within minutes.
+	Adversarial, Long, Small []string
+	// Ceiling names the workload that reads the same bytes and does nothing else, in a
+	// scope; nil where nothing bounds the workload.
+	Ceiling func(Scope) string
+	// Reads names the input whose reading moves the bytes of a named one in the same
+	// place; nil where that is the input itself.
+	Reads func(input string) string
 }
 
 // Small is the Encode of answers that are best made as bytes at once.

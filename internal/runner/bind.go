@@ -14,6 +14,8 @@ import (
 type Bench interface {
 	// Name is the workload's name.
 	Name() string
+	// Question is what people are told of it.
+	Question() bench.Question
 	// Abouts describes its implementations in order.
 	Abouts() []bench.About
 	// Reference names the implementation that answers by the definition.
@@ -45,8 +47,9 @@ func Find(benches []Bench, name string) (Bench, error) {
 
 type bound[In, Out any] struct{ w bench.Workload[In, Out] }
 
-func (b *bound[In, Out]) Name() string      { return b.w.Name }
-func (b *bound[In, Out]) Reference() string { return b.w.Reference }
+func (b *bound[In, Out]) Name() string             { return b.w.Name }
+func (b *bound[In, Out]) Question() bench.Question { return b.w.Question }
+func (b *bound[In, Out]) Reference() string        { return b.w.Reference }
 
 func (b *bound[In, Out]) Abouts() []bench.About {
 	var abouts []bench.About

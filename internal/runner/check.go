@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"eccbench/internal/bench"
 	"eccbench/internal/verify"
 )
 
@@ -153,36 +154,16 @@ func (r *trial[In, Out]) reference(i int) ([]verify.Witness[Out], error) {
 	if reference.CanDo(r.inputs[i], c) != nil {
 		return nil, nil
 	}
-	job, err := reference.Setup(r.inputs[i], c)
+	out, err := bench.Answer(reference, r.inputs[i], c)
 	if err != nil {
-		return nil, fmt.Errorf("setting up %s on %s: %w", r.b.w.Reference, r.t.Inputs[i], err)
-	}
-	defer job.Close()
-	if err := job.Do(nil); err != nil {
 		return nil, fmt.Errorf("%s on %s: %w", r.b.w.Reference, r.t.Inputs[i], err)
-	}
-	out, err := job.Out()
-	if err != nil {
-		return nil, err
 	}
 	return []verify.Witness[Out]{{By: r.b.w.Reference, Out: out}}, nil
 }
 
 // ask answers a derived input by the implementation under test.
-func (r *trial[In, Out]) ask(in In) (out Out, err error) {
+func (r *trial[In, Out]) ask(in In) (Out, error) {
 	c := r.t.Conditions
 	c.Time = 0
-	if err := r.impl.CanDo(in, c); err != nil {
-		return out, err
-	}
-	job, err := r.impl.Setup(in, c)
-	if err != nil {
-		return out, err
-	}
-	defer job.Close()
-	job.Poison()
-	if err := job.Do(nil); err != nil {
-		return out, err
-	}
-	return job.Out()
+	return bench.Answer(r.impl, in, c)
 }

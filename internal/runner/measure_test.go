@@ -226,18 +226,18 @@ func TestImplausible(t *testing.T) {
 		{bench.E2E, nil, []float64{1}, verify.Verified},
 		{bench.E2E, nil, []float64{1, 1.5}, verify.Noisy}, // too few calls for an interval, and far apart
 	} {
-		g := &group{ceiling: map[string]float64{}, swiftest: map[string]swiftest{}}
+		g := &group{rates: rates{}}
 		if c.ceiling != nil {
 			summary := stats.Summarise(c.ceiling)
-			r := bench.CellRecord{Where: "cpu", Seconds: &summary}
+			r := bench.CellRecord{Where: "cpu", Cost: bench.Cost{Items: 1, Bytes: 4}, Setting: bench.Setting{Scope: c.scope}, Seconds: &summary}
 			r.Status = verify.Verified
-			g.hasten(r)
+			g.hasten(r, 1/summary.Median)
 		}
 		if len(c.calls) == 1 {
 			c.calls = slices.Repeat(c.calls, 10)
 		}
 		summary := stats.Summarise(c.calls)
-		r := bench.CellRecord{Workload: "x", Where: "cpu", Setting: bench.Setting{Scope: c.scope}, Seconds: &summary}
+		r := bench.CellRecord{Workload: "x", Where: "cpu", Cost: bench.Cost{Items: 1, Bytes: 4}, Setting: bench.Setting{Scope: c.scope}, Seconds: &summary}
 		r.Status = verify.Verified
 		g.finish(&r, true)
 		if r.Status != c.want {

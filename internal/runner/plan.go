@@ -61,7 +61,7 @@ type cell struct {
 // others in order.
 func (p Plan) cells(input string) ([]cell, error) {
 	var cells []cell
-	add := func(b Bench, impl string) error {
+	add := func(b Bench, impl, input string) error {
 		for _, a := range b.Abouts() {
 			if a.Name == impl {
 				choices, err := p.choices(a)
@@ -78,6 +78,11 @@ func (p Plan) cells(input string) ([]cell, error) {
 		}
 		return fmt.Errorf("workload %s has no implementation %q", b.Name(), impl)
 	}
+	found, err := Find(p.Benches, p.Workload)
+	if err != nil {
+		return nil, err
+	}
+	main := asked{found}
 	if p.Ceiling != "" {
 		b, err := Find(p.Benches, p.Ceiling)
 		if err != nil {
@@ -93,27 +98,34 @@ func (p Plan) cells(input string) ([]cell, error) {
 				continue
 			}
 			if slices.Contains(a.Scopes, p.Scope) || p.Scope == "" && slices.Contains(a.Scopes, bench.E2E) {
-				if err := add(b, a.Name); err != nil {
+				if err := add(b, a.Name, main.reads(input)); err != nil {
 					return nil, err
 				}
 			}
 		}
 	}
-	b, err := Find(p.Benches, p.Workload)
-	if err != nil {
-		return nil, err
-	}
 	for _, first := range []bool{true, false} {
 		for _, impl := range p.Impls {
-			if (impl == b.Reference()) != first {
+			if (impl == main.Reference()) != first {
 				continue
 			}
-			if err := add(b, impl); err != nil {
+			if err := add(main, impl, input); err != nil {
 				return nil, err
 			}
 		}
 	}
 	return cells, nil
+}
+
+// An asked bench is the one of a plan.
+type asked struct{ Bench }
+
+// reads is the input whose reading moves the bytes of a named one.
+func (a asked) reads(input string) string {
+	if reads := a.Question().Reads; reads != nil {
+		return reads(input)
+	}
+	return input
 }
 
 // choices are the Options of the rows of an implementation: every combination of the
@@ -174,7 +186,7 @@ func (p Plan) Cells() ([]Cell, error) {
 			return nil, err
 		}
 		for _, c := range cells {
-			list = append(list, Cell{c.bench.Name(), c.about.Name, c.about.Where, input, c.options, c.process})
+			list = append(list, Cell{c.bench.Name(), c.about.Name, c.about.Where, c.input, c.options, c.process})
 		}
 	}
 	return list, nil

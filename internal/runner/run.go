@@ -33,11 +33,38 @@ func Run(ctx context.Context, p Plan, o Observer) error {
 		if err != nil {
 			return err
 		}
-		if err := p.group(ctx, input, cells, o); err != nil {
-			return err
+		// The ceilings may be of another input, whose reading moves the same bytes.
+		rates := rates{}
+		for len(cells) > 0 {
+			other := func(c cell) bool { return c.input != cells[0].input }
+			n := slices.IndexFunc(cells, other)
+			if n < 0 {
+				n = len(cells)
+			}
+			if err := p.group(ctx, cells[:n], rates, o); err != nil {
+				return err
+			}
+			cells = cells[n:]
 		}
 	}
 	return nil
+}
+
+// rates are what the ceilings of one input were found to reach, by where they compute
+// and what their clock runs over.
+type rates map[ceilingKey]rate
+
+type ceilingKey struct {
+	where string
+	scope bench.Scope
+}
+
+// A rate is of bytes: a ceiling holds for whatever moves as many in the same place.
+type rate struct {
+	bytes float64 // read in a second, the median
+	// The least seconds that the calls give for a byte: the lower end of the interval of
+	// their median, and the quickest call.
+	median, call float64
 }
 
 // A group is the cells of one input with what they share.
@@ -47,21 +74,21 @@ type group struct {
 	scope    bench.Scope
 	cost     bench.Cost
 	variants []string
-	shared   []*os.File          // one for each variant, none when they are streamed
-	ceiling  map[string]float64  // by where it was measured
-	swiftest map[string]swiftest // of the ceiling, likewise
+	shared   []*os.File // one for each variant, none when they are streamed
+	rates    rates      // of the ceilings
 	witness  string
 	answers  []*os.File // the witness's, one for each variant
 	refused  error      // why no cell of the group can run
 }
 
-func (p Plan) group(ctx context.Context, input string, cells []cell, o Observer) error {
-	b := cells[len(cells)-1].bench
+// group runs cells of one input.
+func (p Plan) group(ctx context.Context, cells []cell, rates rates, o Observer) error {
+	b, input := cells[len(cells)-1].bench, cells[0].input
 	cost, size, err := b.Describe(input)
 	if err != nil {
 		return fmt.Errorf("input %s: %w", input, err)
 	}
-	g := &group{Plan: p, input: input, cost: cost, ceiling: map[string]float64{}, swiftest: map[string]swiftest{}}
+	g := &group{Plan: p, input: input, cost: cost, rates: rates}
 	rotate := 1
 	if p.Sampling != nil {
 		rotate = max(1, p.Rotate)
@@ -102,28 +129,36 @@ func (g *group) done(c cell) bool {
 	}
 	record, ok := g.Done(g.key(c))
 	if ok && c.bench.Name() == g.Plan.Ceiling {
-		g.ceiling[c.about.Where] = max(g.ceiling[c.about.Where], record.Ceiling)
-		g.hasten(record)
+		g.hasten(record, record.Ceiling)
 	}
 	return ok
 }
 
-// A swiftest is the least time that the calls of a ceiling give, in seconds.
-type swiftest struct {
-	median float64 // the lower end of the interval of their median
-	call   float64
+// hasten notes how fast a ceiling is, in items per second, and how fast it may have been.
+func (g *group) hasten(r bench.CellRecord, items float64) {
+	bytes := float64(r.Cost.Bytes)
+	at := ceilingKey{r.Where, r.Scope}
+	known, ok := g.rates[at]
+	known.bytes = max(known.bytes, items*bytes/float64(max(1, r.Cost.Items)))
+	if r.Seconds != nil && bytes > 0 && (r.Status == verify.Verified || r.Status == verify.Noisy) {
+		median, call := r.Seconds.Lo/bytes, r.Seconds.Min/bytes
+		if known.median > 0 {
+			median, call = min(median, known.median), min(call, known.call)
+		}
+		known.median, known.call = median, call
+	}
+	if ok || known != (rate{}) {
+		g.rates[at] = known
+	}
 }
 
-// hasten notes how fast a ceiling may have been.
-func (g *group) hasten(r bench.CellRecord) {
-	if r.Seconds == nil || (r.Status != verify.Verified && r.Status != verify.Noisy) {
-		return
+// ceiling is the most items per second that a place can read of a cost; 0 when it is
+// not known.
+func (g *group) ceiling(where string, c bench.Cost) float64 {
+	if c.Bytes == 0 {
+		return 0
 	}
-	now := swiftest{median: r.Seconds.Lo, call: r.Seconds.Min}
-	if before, ok := g.swiftest[r.Where]; ok {
-		now = swiftest{median: min(before.median, now.median), call: min(before.call, now.call)}
-	}
-	g.swiftest[r.Where] = now
+	return g.rates[ceilingKey{where, g.scope}].bytes * float64(c.Items) / float64(c.Bytes)
 }
 
 func (g *group) key(c cell) bench.CellKey {
@@ -176,13 +211,12 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 	rate, _, _, timed := record.Rate()
 	if c.bench.Name() == g.Ceiling {
 		if timed && record.Status == verify.Verified {
-			g.ceiling[record.Where] = max(g.ceiling[record.Where], rate)
-			g.hasten(record)
+			g.hasten(record, rate)
 		}
-		record.Ceiling = g.ceiling[record.Where]
+		record.Ceiling = g.ceiling(record.Where, record.Cost)
 		closeAll(answers)
 	} else {
-		record.Ceiling = g.ceiling[record.Where]
+		record.Ceiling = g.ceiling(record.Where, record.Cost)
 		// An answer that was accepted within limits is no yardstick for the next: only that
 		// of the reference is, by definition.
 		trusted := c.bench.exact() || c.about.Name == c.bench.Reference()
@@ -218,10 +252,11 @@ const latency = 0.01
 // and whether that cannot be: not even at the slow end of its interval and the fast
 // end of the ceiling's.
 func (g *group) implausible(r *bench.CellRecord) (times float64, yes bool) {
-	ceiling, ok := g.swiftest[r.Where]
-	if !ok || r.Workload == g.Ceiling {
+	ceiling := g.rates[ceilingKey{r.Where, r.Scope}]
+	if ceiling.median == 0 || r.Workload == g.Ceiling {
 		return 0, false
 	}
+	ceiling.median, ceiling.call = ceiling.median*float64(r.Cost.Bytes), ceiling.call*float64(r.Cost.Bytes)
 	if r.Scope == bench.File {
 		return ceiling.call / r.Seconds.Median, ceiling.call-latency > r.Seconds.Hi*implausibleOnDisk
 	}

@@ -12,10 +12,31 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
+// Question is what people are told of it.
+func Question() bench.Question {
+	of := func(count int, images ...string) (list []string) {
+		for _, image := range images {
+			list = append(list, Spell(count, image))
+		}
+		return list
+	}
+	return bench.Question{
+		Doc:  "the Euler characteristic curve of each of many images",
+		Form: Form(),
+		Adversarial: slices.Concat(
+			of(1, "noise/shape=1x1/levels=2/type=uint8/seed=1", "noise/shape=3x3x3/levels=256/type=uint16/seed=5"),
+			of(5, "noise/shape=37x1/levels=16/type=uint8/seed=2", "noise/shape=1x37/levels=16/type=int16/seed=2", "noise/shape=7x5x3/levels=64/type=float32/seed=3",
+				"noise/shape=70x60/levels=256/type=float32/seed=5", "grf/shape=33x17x9/levels=256/type=uint8/smooth=2/seed=3"),
+			of(67, "noise/shape=31x29/levels=256/type=uint8/seed=9", "noise/shape=65x33/levels=1024/type=float32/seed=9", "noise/shape=16x15x14/levels=1000/type=int16/seed=4")),
+		Small: slices.Concat(of(100, "noise/shape=128x128/levels=1024/type=float32/seed=1", "noise/shape=128x128/levels=256/type=uint8/seed=1"),
+			of(10, "noise/shape=64x64x64/levels=1024/type=float32/seed=1")),
+	}
+}
+
 // Workload is the question, put to implementations.
 func Workload(impls ...bench.Implementation[*Batch, []ecc.VCEC]) bench.Workload[*Batch, []ecc.VCEC] {
 	return bench.Workload[*Batch, []ecc.VCEC]{
-		Name: Name, Inputs: Inputs{}, Impls: impls, Encode: bench.Small(Encode), Decode: Decode,
+		Name: Name, Question: Question(), Inputs: Inputs{}, Impls: impls, Encode: bench.Small(Encode), Decode: Decode,
 		Policy: verify.Policy[*Batch, []ecc.VCEC]{
 			Agree: agree,
 			Laws: []verify.Law[*Batch, []ecc.VCEC]{

@@ -22,7 +22,11 @@ const Reading = "memread-batch"
 // taken as 64-bit words and the last one filled up with zeros?
 func ReadingWorkload(impls ...bench.Implementation[*Batch, uint64]) bench.Workload[*Batch, uint64] {
 	return bench.Workload[*Batch, uint64]{
-		Name: Reading, Inputs: Inputs{}, Impls: impls, Encode: bench.Small(read.Encode), Decode: read.Decode,
+		Name: Reading, Question: bench.Question{
+			Doc: "the sum of the bytes of many images, which nothing but reading answers: the ceiling of batches of files", Form: Form(),
+			Adversarial: Question().Adversarial, Small: Question().Small,
+		},
+		Inputs: Inputs{}, Impls: impls, Encode: bench.Small(read.Encode), Decode: read.Decode,
 		Policy: verify.Policy[*Batch, uint64]{
 			Agree: read.Agree[*Batch],
 			Laws:  []verify.Law[*Batch, uint64]{{Name: "sum of each image in order", Independent: true, Work: summing, Check: inOrder}},

@@ -1,6 +1,28 @@
 package ecc
 
-import "fmt"
+import (
+	"fmt"
+
+	"eccbench/internal/bench"
+)
+
+// Question is what people are told of the Euler characteristic curve.
+func Question() bench.Question {
+	return bench.Question{
+		Doc:         "the Euler characteristic curve of an image",
+		Adversarial: Adversarial(), Long: Long(),
+		// 2D and 3D, of one byte and of four, noise and smooth: with one implementation a
+		// gate of ten blocks takes a few minutes.
+		Small: []string{
+			"noise/shape=64x64x64/levels=1024/type=float32/seed=1",
+			"noise/shape=64x64x64/levels=256/type=uint8/seed=1",
+			"grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1",
+			"grf/shape=61x67x71/levels=1024/type=uint16/smooth=2/seed=1",
+			"noise/shape=512x512/levels=1024/type=float32/seed=1",
+			"grf/shape=512x512/levels=256/type=uint8/smooth=2/seed=1",
+		},
+	}
+}
 
 // Adversarial lists inputs that break implementations: the shapes, ties,
 // ladders and magnitudes that a suite of ordinary images never visits. All are

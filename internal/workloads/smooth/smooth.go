@@ -34,7 +34,27 @@ const checkpoint = 1000
 // Workload is the question, put to implementations.
 func Workload(impls ...bench.Implementation[*Pipeline, Answer]) bench.Workload[*Pipeline, Answer] {
 	return bench.Workload[*Pipeline, Answer]{
-		Name: Name, Inputs: Inputs{}, Impls: impls, Policy: policy(), Encode: bench.Small(Encode), Decode: Decode,
+		Name: Name, Question: question(), Inputs: Inputs{}, Impls: impls, Policy: policy(), Encode: bench.Small(Encode), Decode: Decode,
+	}
+}
+
+func question() bench.Question {
+	return bench.Question{
+		Doc:  "the Euler characteristic curve of an image that is counted and smoothed in turn",
+		Form: Form(),
+		Adversarial: []string{
+			spell(3, "noise/shape=1x1/levels=4/type=float32/seed=5"), spell(3, "noise/shape=61x43/levels=64/type=float32/seed=5"), spell(9, "noise/shape=5x300/levels=256/type=float32/seed=5"),
+			spell(5, "noise/shape=300x5/levels=256/type=float32/seed=5"), spell(4, "noise/shape=13x1/levels=16/type=float32/seed=4"), spell(2, "constant/shape=8x8/type=float32"),
+			spell(30, "noise/shape=257x255/levels=65536/type=float32/seed=5"), spell(1003, "grf/shape=48x40/levels=1024/type=float32/smooth=1/seed=3"),
+		},
+		Small: []string{spell(20, "noise/shape=512x512/levels=1024/type=float32/seed=1"), spell(20, "grf/shape=512x512/levels=1024/type=float32/smooth=2/seed=1")},
+		Reads: func(input string) string {
+			_, image, err := parse(input)
+			if err != nil {
+				return input
+			}
+			return image
+		},
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package gating
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/cli"
 	"eccbench/internal/gate"
 	"eccbench/internal/quantity"
 )
@@ -39,7 +40,7 @@ type executable struct {
 // findPrograms finds or builds the two programs; "" is none. Each of their
 // processes runs two cells of three phases, which end by themselves within the
 // time limit and some grace.
-func (c *command) findPrograms(ctx context.Context, base, candidate string, timeLimit time.Duration) (*programs, error) {
+func findPrograms(ctx context.Context, c *cli.Program, base, candidate string, timeLimit time.Duration) (*programs, error) {
 	dir, err := os.MkdirTemp("", "eccbench-gate-*")
 	if err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
@@ -53,7 +54,7 @@ func (c *command) findPrograms(ctx context.Context, base, candidate string, time
 		if given == "" {
 			continue
 		}
-		found, err := p.find(ctx, side, given, c.stderr)
+		found, err := p.find(ctx, side, given, c.Stderr)
 		if err != nil {
 			p.close()
 			return nil, err
@@ -71,13 +72,13 @@ func (p *programs) find(ctx context.Context, side gate.Side, given string, log i
 	switch {
 	case err == nil && info.Mode().IsRegular():
 		if info.Mode()&0o111 == 0 {
-			return executable{}, usagef("%s: not a program that can be run", given)
+			return executable{}, cli.Usagef("%s: not a program that can be run", given)
 		}
 		path, err := filepath.Abs(given)
 		return executable{given: given, path: path}, err
 	case err == nil && info.IsDir():
 		if _, err := os.Stat(filepath.Join(given, "go.mod")); err != nil {
-			return executable{}, usagef("%s: a folder without a go.mod, so not the source of a program", given)
+			return executable{}, cli.Usagef("%s: a folder without a go.mod, so not the source of a program", given)
 		}
 		commit, err := git(ctx, given, "rev-parse", "HEAD")
 		if status, e := git(ctx, given, "status", "--porcelain"); err == nil && (e != nil || status != "") {
@@ -88,7 +89,7 @@ func (p *programs) find(ctx context.Context, side gate.Side, given string, log i
 	}
 	commit, err := git(ctx, ".", "rev-parse", "--verify", "--quiet", given+"^{commit}")
 	if err != nil {
-		return executable{}, usagef("%s: neither a program, nor a folder with its source, nor a revision of the repository here", given)
+		return executable{}, cli.Usagef("%s: neither a program, nor a folder with its source, nor a revision of the repository here", given)
 	}
 	tree := filepath.Join(p.dir, string(side)+"-source")
 	if _, err := git(ctx, ".", "worktree", "add", "--detach", "--force", tree, commit); err != nil {
@@ -135,7 +136,8 @@ func (p *programs) close() { os.RemoveAll(p.dir) }
 
 // measure runs one cell by a fresh process with eccbench run, as any version of
 // the program has it, and reads what it wrote.
-func (p *programs) measure(how gate.Protocol) gate.Measure {
+// The first workload is every program's default.
+func (p *programs) measure(how gate.Protocol, first string) gate.Measure {
 	return func(ctx context.Context, side gate.Side, cell gate.Cell) (bench.Records, error) {
 		p.runs++
 		out := filepath.Join(p.dir, fmt.Sprintf("%d.jsonl", p.runs))
@@ -144,6 +146,9 @@ func (p *programs) measure(how gate.Protocol) gate.Measure {
 			"run", "--impl", cell.Impl, "--input", cell.Input, "--scope", string(cell.Scope),
 			"--threads", strconv.Itoa(how.Threads), "--max-time", how.MaxTime.String(), "--max-samples", strconv.Itoa(how.MaxSamples),
 			"--time-limit", how.TimeLimit.String(), "--out", out, "--quiet",
+		}
+		if cell.Workload != first { // a program from before there was a choice asks the first
+			args = append(args, "--workload", cell.Workload)
 		}
 		if how.Device != "" {
 			args = append(args, "--device", how.Device)
@@ -175,7 +180,7 @@ func (p *programs) measure(how gate.Protocol) gate.Measure {
 		if err == nil && len(records.Cells) == 0 {
 			err = fmt.Errorf("no rows (%v): %s", ended(died), firstLines(stderr.Bytes()))
 		}
-		if err == nil && code(died) != code(verdict(records.Cells)) {
+		if err == nil && code(died) != code(cli.Verdict(records.Cells)) {
 			err = fmt.Errorf("it ended otherwise than its rows say: %v: %s", ended(died), firstLines(stderr.Bytes()))
 		}
 		if err != nil {
@@ -188,12 +193,12 @@ func (p *programs) measure(how gate.Protocol) gate.Measure {
 // code is the exit code that an error is, 0 for none and -1 for a signal.
 func code(err error) int {
 	var exit *exec.ExitError
-	var verdict verdictError
+	var verdict cli.VerdictError
 	switch {
 	case errors.As(err, &exit):
 		return exit.ExitCode()
 	case errors.As(err, &verdict):
-		return verdict.code
+		return verdict.Code
 	case err != nil:
 		return -1
 	}

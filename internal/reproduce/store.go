@@ -1,4 +1,4 @@
-package main
+package reproduce
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 
 	"eccbench/datasets"
 	"eccbench/internal/bench"
+	"eccbench/internal/cli"
 	"eccbench/internal/quantity"
 	"eccbench/reports/paper"
 )
@@ -47,12 +48,12 @@ func (r *reproduction) store() error {
 		if err != nil {
 			return err
 		}
-		if need > 0 && !r.o.limit.quiet {
+		if need > 0 && !r.o.limit.Quiet {
 			j := r.jobs[i]
-			fmt.Fprintf(r.c.stderr, "storing %d × %s %s: %s\n", len(names), j.row.Data, j.row.Label, quantity.Bytes(need))
+			fmt.Fprintf(r.c.Stderr, "storing %d × %s %s: %s\n", len(names), j.row.Data, j.row.Label, quantity.Bytes(need))
 		}
 		if err := storeAll(names); err != nil {
-			return usageError{err}
+			return cli.Usage(err)
 		}
 		written += need
 	}
@@ -75,7 +76,7 @@ func (r *reproduction) place(i int, reserved int64) (names []string, need, free 
 		}
 	}
 	if free, err = freeDisk(r.o.at.Store); err != nil {
-		return nil, 0, 0, usagef("--store %s: %w", r.o.at.Store, err)
+		return nil, 0, 0, cli.Usagef("--store %s: %w", r.o.at.Store, err)
 	}
 	if need == 0 || need+reserved+margin <= free {
 		return names, need, free, nil
@@ -83,7 +84,7 @@ func (r *reproduction) place(i int, reserved int64) (names []string, need, free 
 	why := fmt.Sprintf("%d images of %s %s take %s more in %s, which has %s free: they are made as they are read",
 		len(names), j.row.Data, j.row.Label, quantity.Bytes(need), r.o.at.Store, quantity.Bytes(free-reserved))
 	if !r.told[why] {
-		fmt.Fprintln(r.c.stderr, "eccbench:", why)
+		fmt.Fprintln(r.c.Stderr, "eccbench:", why)
 	}
 	r.told[why] = true
 	stored := j.input

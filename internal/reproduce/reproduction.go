@@ -1,4 +1,4 @@
-package main
+package reproduce
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"eccbench/datasets"
 	"eccbench/impls"
 	"eccbench/internal/bench"
+	"eccbench/internal/cli"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/runner"
@@ -19,7 +20,7 @@ import (
 
 // A reproduction is the cells of a paper's tables on this machine.
 type reproduction struct {
-	c        *command
+	c        *cli.Program
 	o        paperFlags
 	base     runner.Plan
 	noDevice string            // why there is no device, "" when there is one
@@ -38,25 +39,25 @@ type paperJob struct {
 	impls  []string
 }
 
-func (c *command) newReproduction(o paperFlags) (*reproduction, error) {
+func newReproduction(c *cli.Program, o paperFlags) (*reproduction, error) {
 	r := &reproduction{c: c, o: o, missing: map[string]string{}, slow: map[string]string{}, told: map[string]bool{}}
 	everything := o.limit
-	everything.impl = []string{"*"}
+	everything.Impl = []string{"*"}
 	var all []bench.About
-	for _, b := range c.benches() {
+	for _, b := range c.Benches {
 		all = append(all, b.Abouts()...)
 	}
-	if _, err := choose(o.limit.impl, all); err != nil {
+	if _, err := cli.Choose(o.limit.Impl, all); err != nil {
 		return nil, err
 	}
 	var err error
-	if r.base, err = everything.plan(c, impls.ECC, nil); err != nil {
+	if r.base, err = everything.Plan(c, impls.ECC, nil); err != nil {
 		return nil, err
 	}
 	if r.base.Budget = o.check; o.check == 0 {
-		r.base.Budget = o.limit.time / 2 // of a stand-in, verification is all that a number has
+		r.base.Budget = o.limit.Time / 2 // of a stand-in, verification is all that a number has
 	}
-	if r.noDevice, err = c.probe(r.base); err != nil {
+	if r.noDevice, err = probe(c, r.base); err != nil {
 		return nil, err
 	}
 	r.base.Sampling, r.base.Hot = &o.sampling, o.hot
@@ -65,7 +66,7 @@ func (c *command) newReproduction(o paperFlags) (*reproduction, error) {
 			continue
 		}
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return nil, usagef("%s %s: want a folder that is there", what, dir)
+			return nil, cli.Usagef("%s %s: want a folder that is there", what, dir)
 		}
 	}
 	// Names of inputs hold the folders, and must mean the same in every process.
@@ -94,14 +95,14 @@ func (r *reproduction) add(p paper.Paper, t paper.Table) error {
 			}
 			if why := r.lacks(row); why != "" {
 				if !r.told[why] {
-					fmt.Fprintln(r.c.stderr, "eccbench:", why)
+					fmt.Fprintln(r.c.Stderr, "eccbench:", why)
 				}
 				r.told[why], r.missing[input] = true, why
 				continue
 			}
 			var names []string
 			for _, impl := range s.Impls {
-				if a, ok := r.c.about(s.Workload, impl); ok && (a.Where != "gpu" || r.noDevice == "") && r.chosen(impl) {
+				if a, ok := r.c.About(s.Workload, impl); ok && (a.Where != "gpu" || r.noDevice == "") && r.chosen(impl) {
 					names = append(names, impl)
 				}
 			}
@@ -118,7 +119,7 @@ func (r *reproduction) add(p paper.Paper, t paper.Table) error {
 // chosen reports whether --impl names an implementation: a pattern whose form was
 // looked at before.
 func (r *reproduction) chosen(impl string) bool {
-	return slices.ContainsFunc(r.o.limit.impl, func(pattern string) bool {
+	return slices.ContainsFunc(r.o.limit.Impl, func(pattern string) bool {
 		ok, err := path.Match(pattern, impl)
 		return ok && err == nil
 	})
@@ -212,12 +213,12 @@ func (r *reproduction) tooLong(j paperJob, impl string) string {
 	}
 	ns += countNS[impl]
 	n := j.row.Voxels() * j.series.Files(j.row) * int64(r.rotate(j))
-	took := quantity.Seconds(float64(n*ns) * 1e-9 / float64(r.o.limit.threads))
-	if took <= r.o.limit.time {
+	took := quantity.Seconds(float64(n*ns) * 1e-9 / float64(r.o.limit.Threads))
+	if took <= r.o.limit.Time {
 		return ""
 	}
 	why := fmt.Sprintf("SKIPPED: needs about %s to make and count (%d voxels × %d ns on %d cores), the limit is %s",
-		quantity.Duration(took), n, ns, r.o.limit.threads, quantity.Duration(r.o.limit.time))
+		quantity.Duration(took), n, ns, r.o.limit.Threads, quantity.Duration(r.o.limit.Time))
 	if r.o.at.Store == "" {
 		why += "; --store reads them"
 	}
@@ -259,7 +260,7 @@ func (r *reproduction) plans() []runner.Plan {
 			}
 		}
 		streamed := r.made(j) && p.Scope == bench.File // whose rate is its generator's
-		if j.series.Workload == paper.ECC && !streamed && r.reading(j) < r.o.limit.time {
+		if j.series.Workload == paper.ECC && !streamed && r.reading(j) < r.o.limit.Time {
 			p.Ceiling = impls.Ceiling
 		}
 		if j.series.Workload == paper.Batch && paper.Source(j.input) == "stored" {

@@ -1,16 +1,13 @@
-package main
+// Package gating is the command that judges a candidate program against a base: its
+// flags, the programs that it builds and runs, and what it prints.
+package gating
 
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
-	"time"
 
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
-	"golang.org/x/term"
-
+	"eccbench/internal/cli"
 	"eccbench/internal/gate"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
@@ -125,55 +122,9 @@ func share(v float64) string {
 	return quantity.Significant(v*100, 2) + " %"
 }
 
-// gateProgress shows how far a gate is: a bar with the time left on a terminal,
-// else a line now and then.
-type gateProgress struct {
-	w     io.Writer
-	quiet bool
-	start time.Time
-	last  time.Time
-	bars  *mpb.Progress
-	bar   *mpb.Bar
-}
-
-func newGateProgress(w io.Writer, quiet bool) *gateProgress {
-	p := &gateProgress{w: w, quiet: quiet, start: time.Now()}
-	if file, ok := w.(*os.File); ok && !quiet && term.IsTerminal(int(file.Fd())) {
-		p.bars = mpb.New(mpb.WithOutput(w), mpb.WithAutoRefresh())
-		p.bar = p.bars.AddBar(0, mpb.PrependDecorators(decor.Percentage()),
-			mpb.AppendDecorators(decor.Any(func(s decor.Statistics) string { return " " + left(p.start, int(s.Current), int(s.Total)) })),
-			mpb.BarRemoveOnComplete())
-	}
-	return p
-}
-
-// every is how often a line is printed where there is no terminal.
-const every = 10 * time.Second
-
-func (p *gateProgress) show(done, total int, side gate.Side, c gate.Cell) {
-	switch {
-	case p.quiet:
-	case p.bar != nil:
-		p.bar.SetTotal(int64(total), false)
-		p.bar.SetCurrent(int64(done))
-	case time.Since(p.last) >= every:
-		p.last = time.Now()
-		fmt.Fprintf(p.w, "[%d/%d] %s: %s %s, %s\n", done, total, left(p.start, done, total), c.Impl, c.Input, side)
-	}
-}
-
-// left is the time that the rest takes if it goes on like this.
-func left(start time.Time, done, total int) string {
-	if done == 0 {
-		return "ETA unknown"
-	}
-	rest := time.Since(start) / time.Duration(done) * time.Duration(total-done)
-	return "ETA " + rest.Round(time.Second).String()
-}
-
-func (p *gateProgress) close() {
-	if p.bar != nil {
-		p.bar.Abort(true)
-		p.bars.Wait()
+// shown tells a gate's progress to steps.
+func shown(steps *cli.Steps) func(done, total int, side gate.Side, c gate.Cell) {
+	return func(done, total int, side gate.Side, c gate.Cell) {
+		steps.Show(done, total, fmt.Sprintf("%s %s, %s", c.Impl, c.Input, side))
 	}
 }

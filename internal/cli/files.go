@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 )
 
-// writeFile writes a file whole or not at all: under another name beside it,
+// WriteFile writes a file whole or not at all: under another name beside it,
 // renamed when all is on the disk. A device such as /dev/stdout is written to
 // directly.
-func writeFile(path string, write func(*os.File) error) (err error) {
+func WriteFile(path string, write func(*os.File) error) (err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
@@ -20,7 +20,7 @@ func writeFile(path string, write func(*os.File) error) (err error) {
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return usagef("writing %s: %w", path, err)
+		return Usagef("writing %s: %w", path, err)
 	}
 	defer func() {
 		if err != nil {
@@ -46,17 +46,17 @@ func writeFile(path string, write func(*os.File) error) (err error) {
 	return nil
 }
 
-// writable reports whether writeFile could write a file, before the work whose
+// Writable reports whether WriteFile could write a file, before the work whose
 // result it would hold.
-func writable(path string) error {
+func Writable(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return usagef("writing %s: is a directory", path)
+		return Usagef("writing %s: is a directory", path)
 	} else if err == nil && !info.Mode().IsRegular() {
 		return nil
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return usagef("writing %s: %w", path, err)
+		return Usagef("writing %s: %w", path, err)
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }

@@ -1,4 +1,6 @@
-package main
+// Package reproduce is the command that runs what a paper's tables are of, and prints its
+// numbers beside those of this machine.
+package reproduce
 
 import (
 	"errors"
@@ -13,6 +15,7 @@ import (
 
 	"eccbench/impls"
 	"eccbench/internal/bench"
+	"eccbench/internal/cli"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
@@ -22,24 +25,25 @@ import (
 	"eccbench/reports/paper"
 )
 
-func paperCommand() subcommand {
-	return subcommand{
-		name: "paper", args: "ID|list", brief: "run what a paper's tables are of, and print its numbers beside those of this machine",
-		examples: []string{
+// Command is paper.
+func Command() cli.Subcommand {
+	return cli.Subcommand{
+		Name: "paper", Args: "ID|list", Brief: "run what a paper's tables are of, and print its numbers beside those of this machine",
+		Examples: []string{
 			"eccbench paper list",
 			"eccbench paper wang2022 --table 1 --dry-run",
 			"eccbench paper wang2022 --table 1 --store /scratch --out r.jsonl",
 			"eccbench paper wang2022 --table 1 --from r.jsonl --format md",
 			"eccbench paper saxena2025 --max-time 1s --time-limit 20s",
 		},
-		run: (*command).paper,
+		Run: command,
 	}
 }
 
 // paperFlags are what the command was asked for.
 type paperFlags struct {
-	limit    limitFlags
-	records  recordFlags
+	limit    cli.Limits
+	records  cli.RecordFlags
 	at       paper.Place
 	tables   []int
 	from     []string
@@ -55,7 +59,7 @@ type paperFlags struct {
 	claims   bool // print what the paper says, as checks
 }
 
-func (c *command) paper(args []string) error {
+func command(c *cli.Program, args []string) error {
 	var o paperFlags
 	var format, most string
 	f := pflag.NewFlagSet("paper", pflag.ContinueOnError)
@@ -66,8 +70,8 @@ func (c *command) paper(args []string) error {
 	f.StringVar(&o.at.Store, "store", "", "write the generated images to this folder, and read them from there in the scope file (default generated as they are read)")
 	f.StringVar(&o.at.Data, "data", "", "folder with the papers' real images, see eccbench paper list (default stand-ins)")
 	f.StringSliceVar(&o.from, "from", nil, "print the tables of these results files, and run nothing")
-	o.records.add(f)
-	o.limit.add(f)
+	o.records.Add(f)
+	o.limit.Add(f)
 	o.sampling = runner.DefaultSampling()
 	f.IntVar(&o.sampling.MaxSamples, "max-samples", o.sampling.MaxSamples, "samples of a cell at most")
 	f.DurationVar(&o.sampling.MaxTime, "max-time", o.sampling.MaxTime, "timed seconds of a cell at most, once every input was timed")
@@ -77,45 +81,45 @@ func (c *command) paper(args []string) error {
 	f.DurationVar(&o.check, "check-time", 0, "time for the verification of a cell (default half of --time-limit)")
 	f.BoolVar(&o.hot, "hot", false, "leave the caches of a device and of the host as they are between calls (default cold)")
 	f.StringVar(&format, "format", "text", "table format: text, md")
-	if err := c.parse(paperCommand(), f, args); err != nil {
+	if err := c.Parse(Command(), f, args); err != nil {
 		return err
 	}
 	var err error
 	if o.style, err = report.ParseFormat(format); err != nil || o.style != report.Text && o.style != report.Markdown {
-		return usagef("--format %s: want text or md", format)
+		return cli.Usagef("--format %s: want text or md", format)
 	}
 	if f.NArg() != 1 {
-		return usagef("paper wants one paper, or list, not %d arguments", f.NArg())
+		return cli.Usagef("paper wants one paper, or list, not %d arguments", f.NArg())
 	}
 	if f.Arg(0) == "list" {
-		return c.papers(o.style)
+		return papers(c, o.style)
 	}
 	p, err := paper.Find(f.Arg(0))
 	if err != nil {
-		return usageError{err}
+		return cli.Usage(err)
 	}
 	switch {
 	case o.rotate < 1:
-		return usagef("--rotate %d: want at least 1", o.rotate)
+		return cli.Usagef("--rotate %d: want at least 1", o.rotate)
 	case o.sampling.MaxSamples < 1 || o.sampling.MaxTime <= 0:
-		return usagef("--max-samples and --max-time must be more than 0")
+		return cli.Usagef("--max-samples and --max-time must be more than 0")
 	case o.check < 0:
-		return usagef("--check-time %v: want more than 0", o.check)
+		return cli.Usagef("--check-time %v: want more than 0", o.check)
 	case o.figures != "" && p.ID != "wang2022":
-		return usagef("--figures: %s has none that can be drawn", p.ID)
-	case len(o.from) > 0 && (o.dryRun || o.records.out != ""):
-		return usagef("--from runs nothing, so there is nothing for --dry-run and --out")
+		return cli.Usagef("--figures: %s has none that can be drawn", p.ID)
+	case len(o.from) > 0 && (o.dryRun || o.records.Out != ""):
+		return cli.Usagef("--from runs nothing, so there is nothing for --dry-run and --out")
 	}
-	if err := o.records.check(); err != nil {
+	if err := o.records.Check(); err != nil {
 		return err
 	}
 	if most != "" {
 		if o.most, err = quantity.ParseBytes(most); err != nil {
-			return usagef("--max-bytes: %w", err)
+			return cli.Usagef("--max-bytes: %w", err)
 		}
 	}
 	if o.figures != "" {
-		return c.paperFigures(o.figures, o.style, o.limit.threads)
+		return paperFigures(c, o.figures, o.style, o.limit.Threads)
 	}
 	var tables []paper.Table
 	if len(o.tables) == 0 {
@@ -124,7 +128,7 @@ func (c *command) paper(args []string) error {
 	for _, n := range o.tables {
 		t, err := p.Table(n)
 		if err != nil {
-			return usagef("--table: %w", err)
+			return cli.Usagef("--table: %w", err)
 		}
 		tables = append(tables, t)
 	}
@@ -132,9 +136,9 @@ func (c *command) paper(args []string) error {
 		return err
 	}
 	if len(o.from) > 0 {
-		return c.paperFrom(p, tables, o)
+		return paperFrom(c, p, tables, o)
 	}
-	return c.reproduce(p, tables, o)
+	return reproduce(c, p, tables, o)
 }
 
 // keepRows is the tables with those of their rows whose sizes match a pattern, all
@@ -151,7 +155,7 @@ func keepRows(tables []paper.Table, patterns []string) ([]paper.Table, error) {
 			for _, pattern := range patterns {
 				ok, err := path.Match(pattern, r.Label)
 				if err != nil {
-					return nil, usagef("--row %s: %w", pattern, err)
+					return nil, cli.Usagef("--row %s: %w", pattern, err)
 				}
 				kept, found[pattern] = kept || ok, found[pattern] || ok
 			}
@@ -162,7 +166,7 @@ func keepRows(tables []paper.Table, patterns []string) ([]paper.Table, error) {
 	}
 	for _, pattern := range patterns {
 		if !found[pattern] {
-			return nil, usagef("--row %s: no row of these tables has such a size; without --row the tables name theirs", pattern)
+			return nil, cli.Usagef("--row %s: no row of these tables has such a size; without --row the tables name theirs", pattern)
 		}
 	}
 	return slices.DeleteFunc(tables, func(t paper.Table) bool { return len(t.Rows) == 0 }), nil
@@ -170,7 +174,7 @@ func keepRows(tables []paper.Table, patterns []string) ([]paper.Table, error) {
 
 // papers lists the papers, their tables, the files that --data looks for, and the
 // printed numbers that contradict themselves.
-func (c *command) papers(style report.Format) error {
+func papers(c *cli.Program, style report.Format) error {
 	list, err := paper.List()
 	if err != nil {
 		return err
@@ -203,72 +207,53 @@ func (c *command) papers(style report.Format) error {
 		{"Printed numbers that those beside them contradict, however they were rounded:", []string{"paper", "table", "row", "number", "contradiction"}, findings},
 	} {
 		if i > 0 {
-			fmt.Fprintf(c.stdout, "\n%s\n\n", t.title)
+			fmt.Fprintf(c.Stdout, "\n%s\n\n", t.title)
 		}
-		if err := report.Table(c.stdout, style, t.header, t.rows); err != nil {
+		if err := report.Table(c.Stdout, style, t.header, t.rows); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// has reports whether a workload of the program has an implementation.
-func (c *command) has(workload, impl string) bool {
-	_, ok := c.about(workload, impl)
-	return ok
-}
-
-func (c *command) about(workload, impl string) (bench.About, bool) {
-	b, err := runner.Find(c.benches(), workload)
-	if err != nil {
-		return bench.About{}, false
-	}
-	abouts := b.Abouts()
-	i := slices.IndexFunc(abouts, func(a bench.About) bool { return a.Name == impl })
-	if i < 0 {
-		return bench.About{}, false
-	}
-	return abouts[i], true
-}
-
 // paperFrom prints the tables of recorded runs.
-func (c *command) paperFrom(p paper.Paper, tables []paper.Table, o paperFlags) error {
+func paperFrom(c *cli.Program, p paper.Paper, tables []paper.Table, o paperFlags) error {
 	var all bench.Records
 	for _, file := range o.from {
-		records, err := readRecords(file)
+		records, err := cli.ReadRecords(file)
 		if err != nil {
-			return usageError{err}
+			return cli.Usage(err)
 		}
 		all.Runs = append(all.Runs, records.Runs...)
 		all.Cells = append(all.Cells, records.Cells...)
 	}
-	return c.printPaper(p, tables, o, all, "", notRun)
+	return printPaper(c, p, tables, o, all, "", notRun)
 }
 
 // notRun says of a cell without a record all that results files tell.
 func notRun(paper.Series, paper.Row, string) string { return "not run" }
 
-func (c *command) printPaper(p paper.Paper, tables []paper.Table, o paperFlags, all bench.Records, device string, absent paper.Absent) error {
+func printPaper(c *cli.Program, p paper.Paper, tables []paper.Table, o paperFlags, all bench.Records, device string, absent paper.Absent) error {
 	lines := map[int][]paper.Line{}
 	for i, t := range tables {
 		if i > 0 {
-			fmt.Fprintln(c.stdout)
+			fmt.Fprintln(c.Stdout)
 		}
-		lines[t.N] = p.Lines(t, all.Cells, impls.Ceiling, c.has, absent)
-		if err := p.Print(c.stdout, o.style, t, lines[t.N], all, device); err != nil {
+		lines[t.N] = p.Lines(t, all.Cells, impls.Ceiling, c.Has, absent)
+		if err := p.Print(c.Stdout, o.style, t, lines[t.N], all, device); err != nil {
 			return err
 		}
 	}
 	if !o.claims {
 		return nil
 	}
-	fmt.Fprintln(c.stdout)
-	return p.PrintClaims(c.stdout, o.style, lines)
+	fmt.Fprintln(c.Stdout)
+	return p.PrintClaims(c.Stdout, o.style, lines)
 }
 
 // reproduce runs the cells of tables that this machine can run, and prints them.
-func (c *command) reproduce(p paper.Paper, tables []paper.Table, o paperFlags) (err error) {
-	r, err := c.newReproduction(o)
+func reproduce(c *cli.Program, p paper.Paper, tables []paper.Table, o paperFlags) (err error) {
+	r, err := newReproduction(c, o)
 	if err != nil {
 		return err
 	}
@@ -284,45 +269,45 @@ func (c *command) reproduce(p paper.Paper, tables []paper.Table, o paperFlags) (
 		return err
 	}
 	plans := r.plans()
-	weights, err := weigh(plans...)
+	weights, err := cli.Weigh(plans...)
 	if err != nil {
 		return err
 	}
-	rec, err := o.records.record(1, c.stderr)
+	rec, err := o.records.Record(1, c.Stderr)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, rec.close()) }()
+	defer func() { err = errors.Join(err, rec.Close()) }()
 	for i := range plans {
-		plans[i].Done = rec.was
+		plans[i].Done = rec.Was
 	}
-	interrupted, err := c.conduct(weights, o.limit.quiet, rec.keep, plans...)
+	interrupted, err := c.Conduct(weights, o.limit.Quiet, rec.Keep, plans...)
 	if err != nil {
 		return err
 	}
-	if err := c.printPaper(p, tables, o, rec.all, r.noDevice, r.absent); err != nil {
+	if err := printPaper(c, p, tables, o, rec.All, r.noDevice, r.absent); err != nil {
 		return err
 	}
 	if interrupted {
-		return verdictError{exitInconclusive, "interrupted: what had ended by then is above" + resumeHint(o.records.out)}
+		return cli.VerdictError{Code: cli.ExitInconclusive, Why: "interrupted: what had ended by then is above" + cli.ResumeHint(o.records.Out)}
 	}
-	return verdict(rec.all.Cells)
+	return cli.Verdict(rec.All.Cells)
 }
 
 // paperFigures draws the figures to a folder, made where it is missing.
-func (c *command) paperFigures(dir string, style report.Format, threads int) error {
+func paperFigures(c *cli.Program, dir string, style report.Format, threads int) error {
 	figures, err := paper.Figures(func(s grid.Source) (ecc.VCEC, error) {
-		return c.answer("cpu", "the image", s, threads, time.Minute)
+		return cli.Answer(c.Curve, "cpu", "the image", s, threads, time.Minute, "curve")
 	})
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return usagef("--figures: %w", err)
+		return cli.Usagef("--figures: %w", err)
 	}
 	for i, g := range figures {
 		file := filepath.Join(dir, g.Name)
-		err := writeFile(file, func(w *os.File) error {
+		err := cli.WriteFile(file, func(w *os.File) error {
 			_, err := w.Write(g.Data)
 			return err
 		})
@@ -331,11 +316,11 @@ func (c *command) paperFigures(dir string, style report.Format, threads int) err
 		}
 		if style == report.Markdown {
 			if i > 0 {
-				fmt.Fprintln(c.stdout)
+				fmt.Fprintln(c.Stdout)
 			}
-			fmt.Fprintf(c.stdout, "![%s](%s)\n%[1]s\n", g.About, filepath.ToSlash(file))
+			fmt.Fprintf(c.Stdout, "![%s](%s)\n%[1]s\n", g.About, filepath.ToSlash(file))
 		} else {
-			fmt.Fprintf(c.stdout, "%s: %s\n", file, g.About)
+			fmt.Fprintf(c.Stdout, "%s: %s\n", file, g.About)
 		}
 	}
 	return nil
@@ -343,14 +328,14 @@ func (c *command) paperFigures(dir string, style report.Format, threads int) err
 
 // probe says why there is no device, "" when there is one. A worker looks, so
 // that this process never opens a driver.
-func (c *command) probe(p runner.Plan) (why string, err error) {
+func probe(c *cli.Program, p runner.Plan) (why string, err error) {
 	impl, ok := ceilingOnDevice(p.Benches)
 	if !ok {
 		return "this program has no implementation for one", nil
 	}
 	p.Workload, p.Impls, p.Scope, p.Threads = impls.Ceiling, []string{impl}, bench.Kernel, 1
 	p.Inputs = []string{"noise/shape=64x64/levels=256/type=uint8/seed=1"}
-	err = c.quietly(p, func(cell bench.CellRecord) {
+	err = quietly(c, p, func(cell bench.CellRecord) {
 		if cell.Status == verify.Skipped { // what fails otherwise has to show it in cells
 			why = cell.Reason
 		}
@@ -373,14 +358,14 @@ func ceilingOnDevice(benches []runner.Bench) (impl string, ok bool) {
 }
 
 // quietly runs a plan whose cells are no results.
-func (c *command) quietly(p runner.Plan, end func(bench.CellRecord)) error {
-	weights, err := weigh(p)
+func quietly(c *cli.Program, p runner.Plan, end func(bench.CellRecord)) error {
+	weights, err := cli.Weigh(p)
 	if err != nil {
 		return err
 	}
-	interrupted, err := c.conduct(weights, true, func(cell bench.CellRecord) error { end(cell); return nil }, p)
+	interrupted, err := c.Conduct(weights, true, func(cell bench.CellRecord) error { end(cell); return nil }, p)
 	if interrupted {
-		return verdictError{exitInconclusive, "interrupted"}
+		return cli.VerdictError{Code: cli.ExitInconclusive, Why: "interrupted"}
 	}
 	return err
 }

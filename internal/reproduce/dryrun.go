@@ -1,4 +1,4 @@
-package main
+package reproduce
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ func (r *reproduction) list() error {
 		j := r.jobs[i]
 		n := j.row.Bytes() * j.series.Files(j.row) * int64(r.rotate(j))
 		for _, impl := range j.impls {
-			about, _ := r.c.about(j.series.Workload, impl)
+			about, _ := r.c.About(j.series.Workload, impl)
 			took := r.estimate(j, about)
 			what := "about " + quantity.Duration(took)
 			if why := r.refuses(j, impl); why != "" {
@@ -37,30 +37,30 @@ func (r *reproduction) list() error {
 			total, bytes = total+took, max(bytes, n)
 		}
 	}
-	if err := report.Table(r.c.stdout, r.o.style, []string{"scope", "workload", "implementation", "data", "size", "images", "time"}, cells); err != nil {
+	if err := report.Table(r.c.Stdout, r.o.style, []string{"scope", "workload", "implementation", "data", "size", "images", "time"}, cells); err != nil {
 		return err
 	}
-	fmt.Fprintf(r.c.stdout, "\n%d cells, about %s: each call at 0.08 Gvox/s a core or 2 Gvox/s on a device, %s of samples, and as much again to make and verify; largest images together %s.\n",
+	fmt.Fprintf(r.c.Stdout, "\n%d cells, about %s: each call at 0.08 Gvox/s a core or 2 Gvox/s on a device, %s of samples, and as much again to make and verify; largest images together %s.\n",
 		len(cells), quantity.Duration(total), quantity.Duration(r.o.sampling.MaxTime), quantity.Bytes(bytes))
 	if stored > 0 {
-		fmt.Fprintf(r.c.stdout, "%s would be written to %s, which has %s free.\n", quantity.Bytes(stored), r.o.at.Store, quantity.Bytes(free))
+		fmt.Fprintf(r.c.Stdout, "%s would be written to %s, which has %s free.\n", quantity.Bytes(stored), r.o.at.Store, quantity.Bytes(free))
 	}
 	if r.noDevice != "" {
-		fmt.Fprintf(r.c.stdout, "No cells on a device: %s.\n", r.noDevice)
+		fmt.Fprintf(r.c.Stdout, "No cells on a device: %s.\n", r.noDevice)
 	}
 	return nil
 }
 
 // estimate is about how long a cell takes.
 func (r *reproduction) estimate(j paperJob, a bench.About) time.Duration {
-	rate := 0.08e9 * float64(r.o.limit.threads)
+	rate := 0.08e9 * float64(r.o.limit.Threads)
 	if a.Where == "gpu" {
 		rate = 2e9
 	}
 	call := float64(j.row.Voxels()*j.row.Times()) / rate
 	calls := call * float64(r.rotate(j))
 	timed := max(calls, min(r.o.sampling.MaxTime.Seconds(), call*float64(r.o.sampling.MaxSamples)))
-	return min(quantity.Seconds(timed+2*calls), 3*r.o.limit.time)
+	return min(quantity.Seconds(timed+2*calls), 3*r.o.limit.Time)
 }
 
 // refuses is why an implementation on the host refuses a job, "" when it does not
@@ -80,7 +80,7 @@ func (r *reproduction) refuses(j paperJob, impl string) string {
 	if err != nil {
 		return err.Error()
 	}
-	conditions := bench.Conditions{Setting: bench.Setting{Scope: j.series.Scope, Threads: r.o.limit.threads}, Time: r.o.limit.time / time.Duration(r.rotate(j)), Memory: r.base.Memory}
+	conditions := bench.Conditions{Setting: bench.Setting{Scope: j.series.Scope, Threads: r.o.limit.Threads}, Time: r.o.limit.Time / time.Duration(r.rotate(j)), Memory: r.base.Memory}
 	if err := b.CanDo(impl, name, conditions); err != nil {
 		return err.Error()
 	}

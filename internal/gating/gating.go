@@ -1,4 +1,4 @@
-package main
+package gating
 
 import (
 	"context"
@@ -20,17 +20,19 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"eccbench/impls"
 	"eccbench/internal/bench"
+	"eccbench/internal/cli"
 	"eccbench/internal/gate"
+	"eccbench/internal/name"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
 )
 
-func gateCommand() subcommand {
-	return subcommand{
-		name: "gate", brief: "judge a candidate program against a base, by fresh processes of both",
-		examples: []string{
+// Command is gate.
+func Command() cli.Subcommand {
+	return cli.Subcommand{
+		Name: "gate", Brief: "judge a candidate program against a base, by fresh processes of both",
+		Examples: []string{
 			"eccbench gate --base main --cand .",
 			"eccbench gate --base old/eccbench --cand new/eccbench --effect 3%",
 			"eccbench gate --base main --cand HEAD --impl fullsweep --scope kernel --sizes 256..512 --gen noise,grf --effect 'grf/=5%'",
@@ -39,7 +41,7 @@ func gateCommand() subcommand {
 			"eccbench gate --confirm gate.json --base old/eccbench --cand new/eccbench",
 			"eccbench gate --self-test",
 		},
-		run: (*command).gate,
+		Run: command,
 	}
 }
 
@@ -55,10 +57,10 @@ type gateFlags struct {
 	maxTime, limit          time.Duration
 	seed                    uint64
 	out, format             string
-	in                      inputFlags
+	in                      cli.Inputs
 }
 
-func (g *gateFlags) add(f *pflag.FlagSet) {
+func (g *gateFlags) add(f *pflag.FlagSet, benches []runner.Bench) {
 	f.StringVar(&g.base, "base", "", "the program to compare with: an eccbench, a revision of this repository, or a folder with its source")
 	f.StringVar(&g.candidate, "cand", "", "the program to judge, given alike")
 	f.StringVar(&g.baseline, "baseline", "", "compare with the base stored in this file instead")
@@ -67,7 +69,7 @@ func (g *gateFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&g.selfTest, "self-test", false, "show on this machine that the gate passes no change, and fails a slowdown, a corrupted answer and an empty file")
 	f.IntVar(&g.blocks, "blocks", 10, "blocks, each of two processes of every program for every cell")
 	f.StringArrayVar(&g.effect, "effect", nil, "the least change in time that matters: 5%, or REGEXP=5% for the cells whose 'implementation input scope' matches; repeatable (default 3% in the scope kernel, else 5%)")
-	f.StringSliceVar(&g.impl, "impl", []string{"cpu"}, "implementations, as patterns such as 'cpu,extrema*'")
+	f.StringSliceVar(&g.impl, "impl", nil, "implementations, as patterns such as 'cpu,extrema*' (default cpu, or another of the host)")
 	f.StringVar(&g.scope, "scope", string(bench.E2E), "what the clock runs over: kernel, device, e2e or file")
 	// With all of them, whatever else wants a core halves or doubles the times.
 	f.IntVar(&g.threads, "threads", max(1, runtime.GOMAXPROCS(0)/2), "cores that an implementation may use")
@@ -80,32 +82,21 @@ func (g *gateFlags) add(f *pflag.FlagSet) {
 	f.StringVarP(&g.out, "out", "o", "gate.json", "write the result to this file")
 	f.StringVar(&g.format, "format", "text", "what is printed: text, md, json")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress on standard error")
-	g.in.add(f)
-	f.Lookup("sizes").Usage, f.Lookup("sizes").DefValue = "sizes, as those of run (default six small inputs)", ""
+	g.in.Add(f, benches)
+	f.Lookup("sizes").Usage, f.Lookup("sizes").DefValue = "sizes, as those of run (default a few small inputs of the workload)", ""
 	f.Lookup("threads").DefValue = "half of them"
 }
 
-// defaultGateInputs are small, 2D and 3D, of one byte and of four, noise and
-// smooth: with one implementation a gate of ten blocks takes a few minutes.
-var defaultGateInputs = []string{
-	"noise/shape=64x64x64/levels=1024/type=float32/seed=1",
-	"noise/shape=64x64x64/levels=256/type=uint8/seed=1",
-	"grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1",
-	"grf/shape=61x67x71/levels=1024/type=uint16/smooth=2/seed=1",
-	"noise/shape=512x512/levels=1024/type=float32/seed=1",
-	"grf/shape=512x512/levels=256/type=uint8/smooth=2/seed=1",
-}
-
-func (c *command) gate(args []string) error {
+func command(c *cli.Program, args []string) error {
 	var g gateFlags
 	f := pflag.NewFlagSet("gate", pflag.ContinueOnError)
-	g.add(f)
-	if err := c.parse(gateCommand(), f, args); err != nil {
+	g.add(f, c.Benches)
+	if err := c.Parse(Command(), f, args); err != nil {
 		return err
 	}
 	style, err := report.ParseFormat(g.format)
 	if err != nil || style == report.CSV {
-		return usagef("--format %s: want text, md or json", g.format)
+		return cli.Usagef("--format %s: want text, md or json", g.format)
 	}
 	if err := g.check(f); err != nil {
 		return err
@@ -113,9 +104,9 @@ func (c *command) gate(args []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if g.selfTest {
-		return c.gateSelfTest(ctx, g)
+		return gateSelfTest(ctx, c, g)
 	}
-	if err := writable(g.out); err != nil {
+	if err := cli.Writable(g.out); err != nil {
 		return err
 	}
 	var before *gate.Result
@@ -126,7 +117,7 @@ func (c *command) gate(args []string) error {
 		}
 		run.Cells, run.Protocol = before.Flagged(), before.Protocol
 		if len(run.Cells) == 0 {
-			return usagef("--confirm %s: it flagged nothing that another machine could confirm", g.confirm)
+			return cli.Usagef("--confirm %s: it flagged nothing that another machine could confirm", g.confirm)
 		}
 	} else if run.Cells, err = g.cells(c); err != nil {
 		return err
@@ -139,11 +130,11 @@ func (c *command) gate(args []string) error {
 		}
 	}
 	if fewest := gate.Fewest(len(run.Cells)); !run.Alone && run.Protocol.Blocks < fewest {
-		fmt.Fprintf(c.stderr, "eccbench: of %d cells, --blocks %d can show no slowdown, only what is exact; %d can\n", len(run.Cells), run.Protocol.Blocks, fewest)
+		fmt.Fprintf(c.Stderr, "eccbench: of %d cells, --blocks %d can show no slowdown, only what is exact; %d can\n", len(run.Cells), run.Protocol.Blocks, fewest)
 	}
-	programs, err := c.findPrograms(ctx, g.base, g.candidate, run.Protocol.TimeLimit)
+	programs, err := findPrograms(ctx, c, g.base, g.candidate, run.Protocol.TimeLimit)
 	if ctx.Err() != nil {
-		return verdictError{exitInconclusive, "gate: interrupted before anything was measured"}
+		return cli.VerdictError{Code: cli.ExitInconclusive, Why: "gate: interrupted before anything was measured"}
 	}
 	if err != nil {
 		return err
@@ -151,17 +142,17 @@ func (c *command) gate(args []string) error {
 	defer programs.close()
 	if before != nil {
 		if err := programs.same(before); err != nil {
-			return usagef("--confirm %s: %w", g.confirm, err)
+			return cli.Usagef("--confirm %s: %w", g.confirm, err)
 		}
 	}
-	run.Measure = programs.measure(run.Protocol)
-	progress := newGateProgress(c.stderr, g.quiet)
-	run.Progress = progress.show
+	run.Measure = programs.measure(run.Protocol, c.Benches[0].Name())
+	progress := cli.NewSteps(c.Stderr, g.quiet)
+	run.Progress = shown(progress)
 	result, err := run.Run(ctx)
-	progress.close()
+	progress.Close()
 	if err != nil {
 		if errors.As(err, &gate.ErrIncompatible{}) {
-			return verdictError{exitBaseline, fmt.Sprintf("baseline %s: %v", g.baseline, err)}
+			return cli.VerdictError{Code: cli.ExitBaseline, Why: fmt.Sprintf("baseline %s: %v", g.baseline, err)}
 		}
 		return err
 	}
@@ -170,32 +161,32 @@ func (c *command) gate(args []string) error {
 	}
 	result.Argv = append([]string{"eccbench"}, os.Args[1:]...)
 	programs.describe(result)
-	if err := c.finishGate(result, g, style); err != nil {
+	if err := finishGate(c, result, g, style); err != nil {
 		return err
 	}
 	if result.Exit != 0 {
-		return verdictError{result.Exit, fmt.Sprintf("gate: %s: %s", result.Verdict, result.Reason)}
+		return cli.VerdictError{Code: result.Exit, Why: fmt.Sprintf("gate: %s: %s", result.Verdict, result.Reason)}
 	}
 	return nil
 }
 
 // finishGate writes a result and prints it.
-func (c *command) finishGate(result *gate.Result, g gateFlags, style report.Format) error {
+func finishGate(c *cli.Program, result *gate.Result, g gateFlags, style report.Format) error {
 	asJSON := func(v any) func(*os.File) error {
 		return func(w *os.File) error { return indented(w, v) }
 	}
-	if err := writeFile(g.out, asJSON(result)); err != nil {
+	if err := cli.WriteFile(g.out, asJSON(result)); err != nil {
 		return err
 	}
 	if g.save != "" && result.Verdict == gate.Stored {
-		if err := writeFile(g.save, asJSON(result.Baseline())); err != nil {
+		if err := cli.WriteFile(g.save, asJSON(result.Baseline())); err != nil {
 			return err
 		}
 	}
 	if style == report.JSON {
-		return indented(c.stdout, result)
+		return indented(c.Stdout, result)
 	}
-	return printGate(c.stdout, style, result)
+	return printGate(c.Stdout, style, result)
 }
 
 func indented(w io.Writer, v any) error {
@@ -209,30 +200,30 @@ func (g *gateFlags) check(f *pflag.FlagSet) error {
 	alone := g.save != ""
 	switch {
 	case f.NArg() > 0:
-		return usagef("unexpected argument %q; programs are given with --base and --cand", f.Arg(0))
+		return cli.Usagef("unexpected argument %q; programs are given with --base and --cand", f.Arg(0))
 	case g.selfTest && (g.base+g.candidate+g.baseline+g.save+g.confirm != ""):
-		return usagef("--self-test judges this program itself: give it no other")
+		return cli.Usagef("--self-test judges this program itself: give it no other")
 	case g.selfTest:
 	case alone && (g.candidate != "" || g.baseline != "" || g.confirm != ""):
-		return usagef("--save-baseline measures --base alone")
+		return cli.Usagef("--save-baseline measures --base alone")
 	case g.baseline != "" && (g.base != "" || g.confirm != ""):
-		return usagef("--baseline takes the place of --base, and has nothing to confirm")
+		return cli.Usagef("--baseline takes the place of --base, and has nothing to confirm")
 	case g.baseline == "" && g.base == "":
-		return usagef("gate needs the program to compare with: --base, or --baseline FILE")
+		return cli.Usagef("gate needs the program to compare with: --base, or --baseline FILE")
 	case !alone && g.candidate == "":
-		return usagef("gate needs the program to judge: --cand")
-	case g.confirm != "" && slices.ContainsFunc([]string{"blocks", "effect", "impl", "scope", "threads", "device", "hot", "max-time", "max-samples", "time-limit", "sizes", "input", "gen", "type", "levels", "dim", "seed"}, f.Changed):
-		return usagef("--confirm measures in the way of the file: give neither cells nor limits")
+		return cli.Usagef("gate needs the program to judge: --cand")
+	case g.confirm != "" && slices.ContainsFunc([]string{"blocks", "effect", "impl", "scope", "threads", "device", "hot", "max-time", "max-samples", "time-limit", "sizes", "input", "gen", "type", "levels", "dim", "seed", "workload"}, f.Changed):
+		return cli.Usagef("--confirm measures in the way of the file: give neither cells nor limits")
 	}
 	switch {
 	case g.blocks < 1 || g.blocks > 1000:
-		return usagef("--blocks %d: want 1 to 1000", g.blocks)
+		return cli.Usagef("--blocks %d: want 1 to 1000", g.blocks)
 	case g.threads < 1 || g.threads > 4096:
-		return usagef("--threads %d: want 1 to 4096", g.threads)
+		return cli.Usagef("--threads %d: want 1 to 4096", g.threads)
 	case !slices.Contains(bench.Scopes(), bench.Scope(g.scope)):
-		return usagef("--scope %s: want kernel, device, e2e or file", g.scope)
+		return cli.Usagef("--scope %s: want kernel, device, e2e or file", g.scope)
 	case g.samples < 1 || g.maxTime <= 0 || g.limit <= 0:
-		return usagef("--max-samples, --max-time and --time-limit must be more than 0")
+		return cli.Usagef("--max-samples, --max-time and --time-limit must be more than 0")
 	}
 	if g.seed == 0 {
 		g.seed = rand.Uint64()
@@ -247,16 +238,23 @@ func (g *gateFlags) protocol() gate.Protocol {
 }
 
 // cells are the implementations on the inputs, with the effect of each.
-func (g *gateFlags) cells(c *command) ([]gate.Cell, error) {
-	inputs := defaultGateInputs
-	if slices.ContainsFunc([]string{"sizes", "dim", "gen", "type", "levels", "input", "shape"}, g.in.set.Changed) {
-		var err error
-		if inputs, err = g.in.names(); err != nil {
+func (g *gateFlags) cells(c *cli.Program) ([]gate.Cell, error) {
+	b, err := g.in.Bench()
+	if err != nil {
+		return nil, err
+	}
+	inputs := b.Question().Small
+	keyed := slices.ContainsFunc(b.Question().Form.Keys, func(k name.Key) bool { return g.in.Set.Changed(k.Key) })
+	if keyed || slices.ContainsFunc([]string{"sizes", "dim", "gen", "type", "levels", "input", "shape"}, g.in.Set.Changed) {
+		if inputs, err = g.in.Names(); err != nil {
 			return nil, err
 		}
 	}
-	b := c.benches()[0]
-	chosen, err := choose(g.impl, b.Abouts())
+	patterns := g.impl
+	if !g.in.Set.Changed("impl") {
+		patterns = []string{OnHost(b)}
+	}
+	chosen, err := cli.Choose(patterns, b.Abouts())
 	if err != nil {
 		return nil, err
 	}
@@ -268,9 +266,9 @@ func (g *gateFlags) cells(c *command) ([]gate.Cell, error) {
 				return nil, err
 			}
 			if _, _, err := b.Describe(input); err != nil {
-				return nil, usageError{err}
+				return nil, cli.Usage(err)
 			}
-			cell := gate.Cell{Workload: impls.ECC, Impl: impl, Input: input, Scope: bench.Scope(g.scope), Effect: 0.05}
+			cell := gate.Cell{Workload: b.Name(), Impl: impl, Input: input, Scope: bench.Scope(g.scope), Effect: 0.05}
 			if cell.Scope == bench.Kernel {
 				cell.Effect = 0.03
 			}
@@ -282,10 +280,25 @@ func (g *gateFlags) cells(c *command) ([]gate.Cell, error) {
 	}
 	for _, v := range g.effect {
 		if len(cells) > 0 && !about[v] {
-			return nil, usagef("--effect %s: about none of the %d cells, such as %q", v, len(cells), cellText(cells[0].Impl, cells[0].Input, cells[0].Scope))
+			return nil, cli.Usagef("--effect %s: about none of the %d cells, such as %q", v, len(cells), cli.CellText(cells[0].Impl, cells[0].Input, cells[0].Scope))
 		}
 	}
 	return cells, nil
+}
+
+// OnHost names an implementation that runs anywhere: cpu, or the workload's first on the
+// host that is not its definition.
+func OnHost(b runner.Bench) string {
+	first := ""
+	for _, a := range b.Abouts() {
+		if a.Name == "cpu" {
+			return a.Name
+		}
+		if first == "" && a.Where == "cpu" && a.Name != b.Reference() {
+			first = a.Name
+		}
+	}
+	return first
 }
 
 // absolute makes the path of an image file absolute, because the programs run
@@ -299,11 +312,6 @@ func absolute(input string) (string, error) {
 	return head + "/path=" + path, err
 }
 
-// cellText is what regular expressions about cells are matched with.
-func cellText(impl, input string, scope bench.Scope) string {
-	return impl + " " + input + " " + string(scope)
-}
-
 // setEffect applies the last of the --effect values that is about a cell, and notes which
 // are.
 func setEffect(cell *gate.Cell, values []string, noted map[string]bool) error {
@@ -314,7 +322,7 @@ func setEffect(cell *gate.Cell, values []string, noted map[string]bool) error {
 		}
 		about, err := regexp.Compile(pattern)
 		if err != nil {
-			return usagef("--effect %s: %w", v, err)
+			return cli.Usagef("--effect %s: %w", v, err)
 		}
 		number, isPercent := strings.CutSuffix(strings.TrimSpace(share), "%")
 		effect, err := strconv.ParseFloat(number, 64)
@@ -322,9 +330,9 @@ func setEffect(cell *gate.Cell, values []string, noted map[string]bool) error {
 			effect /= 100
 		}
 		if err != nil || !(effect > 0 && effect <= 10) {
-			return usagef("--effect %s: want a share such as 5%% or 0.05, or REGEXP=5%%", v)
+			return cli.Usagef("--effect %s: want a share such as 5%% or 0.05, or REGEXP=5%%", v)
 		}
-		if about.MatchString(cellText(cell.Impl, cell.Input, cell.Scope)) {
+		if about.MatchString(cli.CellText(cell.Impl, cell.Input, cell.Scope)) {
 			cell.Effect, noted[v] = effect, true
 		}
 	}
@@ -334,12 +342,12 @@ func setEffect(cell *gate.Cell, values []string, noted map[string]bool) error {
 func readGate(path string) (*gate.Result, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, usagef("gate's result %w", err)
+		return nil, cli.Usagef("gate's result %w", err)
 	}
 	defer file.Close()
 	r, err := gate.ReadResult(file)
 	if err != nil {
-		return nil, usagef("%s: %w", path, err)
+		return nil, cli.Usagef("%s: %w", path, err)
 	}
 	return r, nil
 }
@@ -347,7 +355,9 @@ func readGate(path string) (*gate.Result, error) {
 // readBaseline reads a baseline and requires that it fits; all that is wrong
 // with it has an exit code of its own.
 func readBaseline(path string, p gate.Protocol, cells []gate.Cell) (*gate.Baseline, error) {
-	unfit := func(err error) error { return verdictError{exitBaseline, fmt.Sprintf("baseline %s: %v", path, err)} }
+	unfit := func(err error) error {
+		return cli.VerdictError{Code: cli.ExitBaseline, Why: fmt.Sprintf("baseline %s: %v", path, err)}
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, unfit(errors.Unwrap(err))

@@ -1,4 +1,4 @@
-package main
+package gating
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"eccbench/impls"
 	"eccbench/internal/bench"
+	"eccbench/internal/cli"
 	"eccbench/internal/gate"
 	"eccbench/internal/verify"
 )
@@ -22,7 +22,7 @@ const selfTestTries = 3
 
 // A selfTest shows that the gate on this machine tells right from wrong.
 type selfTest struct {
-	*command
+	c        *cli.Program
 	ctx      context.Context
 	quiet    bool
 	cell     gate.Cell
@@ -34,23 +34,23 @@ type selfTest struct {
 // must pass. It then judges the same records again, altered on the candidate's
 // side, which must fail: slower, an answer corrupted, a verdict of WRONG, a
 // process that died, more bytes allocated. Last come files that are no results.
-func (c *command) gateSelfTest(ctx context.Context, g gateFlags) error {
+func gateSelfTest(ctx context.Context, c *cli.Program, g gateFlags) error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("finding its own program: %w", err)
 	}
-	programs, err := c.findPrograms(ctx, self, self, g.limit)
+	programs, err := findPrograms(ctx, c, self, self, g.limit)
 	if err != nil {
 		return err
 	}
 	defer programs.close()
 	t := &selfTest{
-		command: c, ctx: ctx, quiet: g.quiet,
+		c: c, ctx: ctx, quiet: g.quiet,
 		// The effect is above the noise of any machine that can judge at all.
-		cell:     gate.Cell{Workload: impls.ECC, Impl: "cpu", Input: "noise/shape=48x48x48/levels=256/type=uint8/seed=1", Scope: bench.E2E, Effect: 0.5},
+		cell:     gate.Cell{Workload: c.Curve.Name, Impl: "cpu", Input: "noise/shape=48x48x48/levels=256/type=uint8/seed=1", Scope: bench.E2E, Effect: 0.5},
 		protocol: gate.Protocol{Blocks: 6, Threads: 1, MaxTime: 50 * time.Millisecond, MaxSamples: 200, TimeLimit: g.limit},
 	}
-	if err := t.same(programs.measure(t.protocol)); err != nil {
+	if err := t.same(programs.measure(t.protocol, c.Benches[0].Name())); err != nil {
 		return err
 	}
 	if err := t.altered(); err != nil {
@@ -73,7 +73,7 @@ func (t *selfTest) same(measured gate.Measure) error {
 			return err
 		}
 		if r.Verdict == gate.IsInconclusive && try == selfTestTries {
-			return verdictError{exitInconclusive, fmt.Sprintf("gate self-test: after %d tries: %s", try, r.Reason)}
+			return cli.VerdictError{Code: cli.ExitInconclusive, Why: fmt.Sprintf("gate self-test: after %d tries: %s", try, r.Reason)}
 		}
 		if r.Verdict != gate.IsInconclusive {
 			return t.want("the same program", gate.Pass, r)
@@ -82,21 +82,21 @@ func (t *selfTest) same(measured gate.Measure) error {
 }
 
 func (t *selfTest) judge(measure gate.Measure, quiet bool) (*gate.Result, error) {
-	progress := newGateProgress(t.stderr, quiet)
-	run := gate.Gate{Protocol: t.protocol, Cells: []gate.Cell{t.cell}, Seed: 1, Measure: measure, Progress: progress.show}
+	progress := cli.NewSteps(t.c.Stderr, quiet)
+	run := gate.Gate{Protocol: t.protocol, Cells: []gate.Cell{t.cell}, Seed: 1, Measure: measure, Progress: shown(progress)}
 	r, err := run.Run(t.ctx)
-	progress.close()
+	progress.Close()
 	if err == nil && r.Interrupted {
-		err = verdictError{exitInconclusive, "gate self-test: interrupted"}
+		err = cli.VerdictError{Code: cli.ExitInconclusive, Why: "gate self-test: interrupted"}
 	}
 	return r, err
 }
 
 // want prints a verdict and requires it.
 func (t *selfTest) want(name string, want gate.Verdict, r *gate.Result) error {
-	fmt.Fprintf(t.stdout, "%-22s %-12s %s\n", name, r.Verdict, r.Reason)
+	fmt.Fprintf(t.c.Stdout, "%-22s %-12s %s\n", name, r.Verdict, r.Reason)
 	if r.Verdict != want {
-		return verdictError{exitFailure, fmt.Sprintf("gate self-test: %s is %s, want %s: %s", name, r.Verdict, want, r.Reason)}
+		return cli.VerdictError{Code: cli.ExitFailure, Why: fmt.Sprintf("gate self-test: %s is %s, want %s: %s", name, r.Verdict, want, r.Reason)}
 	}
 	return nil
 }
@@ -160,13 +160,13 @@ func (t *selfTest) emptyFiles(dir string) error {
 	if err := os.WriteFile(empty, nil, 0o666); err != nil {
 		return fmt.Errorf("gate self-test: %w", err)
 	}
-	var unfit verdictError
-	if _, err := readBaseline(empty, t.protocol, []gate.Cell{t.cell}); !errors.As(err, &unfit) || unfit.code != exitBaseline {
-		return verdictError{exitFailure, fmt.Sprintf("gate self-test: an empty baseline gives %v", err)}
+	var unfit cli.VerdictError
+	if _, err := readBaseline(empty, t.protocol, []gate.Cell{t.cell}); !errors.As(err, &unfit) || unfit.Code != cli.ExitBaseline {
+		return cli.VerdictError{Code: cli.ExitFailure, Why: fmt.Sprintf("gate self-test: an empty baseline gives %v", err)}
 	}
-	if _, err := readRecords(empty); err == nil {
-		return verdictError{exitFailure, "gate self-test: an empty results file is no error"}
+	if _, err := cli.ReadRecords(empty); err == nil {
+		return cli.VerdictError{Code: cli.ExitFailure, Why: "gate self-test: an empty results file is no error"}
 	}
-	fmt.Fprintf(t.stdout, "%-22s %-12s exit codes %d and %d\n", "empty files", "errors", exitBaseline, exitUsage)
+	fmt.Fprintf(t.c.Stdout, "%-22s %-12s exit codes %d and %d\n", "empty files", "errors", cli.ExitBaseline, cli.ExitUsage)
 	return nil
 }

@@ -1,0 +1,140 @@
+// Package cli is what the program's commands share: how they read flags, name inputs,
+// follow runs, keep records, write files, and end.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"eccbench/impls"
+	"eccbench/internal/bench"
+	"eccbench/internal/runner"
+	"eccbench/internal/verify"
+)
+
+// Exit codes.
+const (
+	ExitOK           = 0
+	ExitFailure      = 1  // this machine failed: a full disk, no memory to share
+	ExitWrong        = 11 // an implementation answered wrongly
+	ExitCrash        = 12 // a worker crashed or ran out of time
+	ExitInconclusive = 13 // interrupted, or numbers that cannot be
+	ExitBaseline     = 14 // a stored baseline that is missing or of something else
+	ExitUsage        = 64 // impossible arguments or input
+)
+
+// A Program is one invocation of eccbench.
+type Program struct {
+	impls.Set
+	Worker         []string // how to start a worker
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Clock          runner.Clock // nil but in tests
+}
+
+// A Subcommand is a verb with its help.
+type Subcommand struct {
+	Name, Args, Brief string
+	Examples          []string
+	Hidden            bool
+	Run               func(c *Program, args []string) error
+}
+
+// A UsageError is what was wrong with the arguments or the input.
+type UsageError struct{ error }
+
+// Unwrap is the error as it was found.
+func (e UsageError) Unwrap() error { return e.error }
+
+// Usage is an error as one of the arguments or the input.
+func Usage(err error) error { return UsageError{err} }
+
+// Usagef is a new UsageError.
+func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+
+// A VerdictError ends the program with an exit code when all has been printed.
+type VerdictError struct {
+	Code int
+	Why  string
+}
+
+func (e VerdictError) Error() string { return e.Why }
+
+// Fail prints an error on one line and returns its exit code.
+func (c *Program) Fail(err error) int {
+	if err == nil || errors.Is(err, pflag.ErrHelp) {
+		return ExitOK
+	}
+	fmt.Fprintln(c.Stderr, "eccbench:", strings.ReplaceAll(err.Error(), "\n", "; "))
+	var verdict VerdictError
+	var usage UsageError
+	switch {
+	case errors.As(err, &verdict):
+		return verdict.Code
+	case errors.As(err, &usage):
+		return ExitUsage
+	}
+	return ExitFailure
+}
+
+// Parse reads a subcommand's flags; it prints the help itself.
+func (c *Program) Parse(s Subcommand, f *pflag.FlagSet, args []string) error {
+	f.SetOutput(io.Discard)
+	f.SortFlags = false
+	f.Usage = func() {}
+	err := f.Parse(args)
+	if errors.Is(err, pflag.ErrHelp) {
+		fmt.Fprintf(c.Stdout, "%s\n\nUsage:\n  eccbench %s [flags]\n\nFlags:\n%s\nExamples:\n", upperFirst(s.Brief)+".", strings.TrimSpace(s.Name+" "+s.Args), f.FlagUsages())
+		for _, e := range s.Examples {
+			fmt.Fprintf(c.Stdout, "  %s\n", e)
+		}
+		return err
+	}
+	if err != nil {
+		return Usagef("%w; see eccbench %s --help", err, s.Name)
+	}
+	return nil
+}
+
+func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// About describes an implementation of a workload, where the program has it.
+func (c *Program) About(workload, impl string) (bench.About, bool) {
+	b, err := runner.Find(c.Benches, workload)
+	if err != nil {
+		return bench.About{}, false
+	}
+	for _, a := range b.Abouts() {
+		if a.Name == impl {
+			return a, true
+		}
+	}
+	return bench.About{}, false
+}
+
+// Has reports whether a workload of the program has an implementation.
+func (c *Program) Has(workload, impl string) bool {
+	_, ok := c.About(workload, impl)
+	return ok
+}
+
+// Verdict is the error that a list of cells ends the program with.
+func Verdict(cells []bench.CellRecord) error {
+	count := map[verify.Status]int{}
+	for _, c := range cells {
+		count[c.Status]++
+	}
+	switch {
+	case count[verify.Wrong] > 0:
+		return VerdictError{ExitWrong, fmt.Sprintf("%d of %d cells are WRONG", count[verify.Wrong], len(cells))}
+	case count[verify.Crashed]+count[verify.Timeout] > 0:
+		return VerdictError{ExitCrash, fmt.Sprintf("%d of %d cells crashed or ran out of time", count[verify.Crashed]+count[verify.Timeout], len(cells))}
+	case count[verify.Implausible] > 0:
+		return VerdictError{ExitInconclusive, fmt.Sprintf("%d of %d cells are IMPLAUSIBLE", count[verify.Implausible], len(cells))}
+	}
+	return nil
+}

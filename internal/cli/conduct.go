@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/runner"
+)
+
+// RecordFlags say which results file a command writes.
+type RecordFlags struct {
+	Out    string
+	Resume bool
+}
+
+// Add adds the flags.
+func (r *RecordFlags) Add(f *pflag.FlagSet) {
+	f.StringVarP(&r.Out, "out", "o", "", "write the records to this file (JSON lines)")
+	f.BoolVar(&r.Resume, "resume", false, "continue the file of --out: run only the cells it lacks")
+}
+
+// Check refuses what does not go together.
+func (r *RecordFlags) Check() error {
+	if r.Resume && r.Out == "" {
+		return Usagef("--resume needs the file to continue: --out FILE")
+	}
+	return nil
+}
+
+// A Recording is the records of a results file, or of this run alone where none
+// was named.
+type Recording struct {
+	All  bench.Records // those that the file had before, too
+	run  bench.RunRecord
+	log  *bench.Log // nil for no file
+	done map[bench.CellKey]bench.CellRecord
+}
+
+// Record starts or continues a recording. Close it.
+func (r *RecordFlags) Record(seed uint64, stderr io.Writer) (*Recording, error) {
+	run, err := runner.NewRunRecord(append([]string{"eccbench"}, os.Args[1:]...), seed)
+	if err != nil {
+		return nil, err
+	}
+	rec := &Recording{run: run, done: map[bench.CellKey]bench.CellRecord{}}
+	if r.Out != "" {
+		if rec.log, rec.All, err = openLog(r.Out, r.Resume); err != nil {
+			return nil, err
+		}
+	}
+	// What another program measured, or another machine, is not done.
+	stations, others := rec.All.Stations(), 0
+	for _, cell := range rec.All.Cells {
+		if stations[cell.Run] == run.Station() {
+			rec.done[cell.Key()] = cell
+		} else {
+			others++
+		}
+	}
+	if others > 0 {
+		fmt.Fprintf(stderr, "eccbench: %d cells of %s were measured by another program or on another machine: they are measured anew\n", others, r.Out)
+	}
+	rec.All.Runs = append(rec.All.Runs, run)
+	if err := rec.append(run); err != nil {
+		return nil, errors.Join(err, rec.Close())
+	}
+	return rec, nil
+}
+
+// Was is the record that a cell has already, if any.
+func (r *Recording) Was(k bench.CellKey) (bench.CellRecord, bool) {
+	cell, ok := r.done[k]
+	return cell, ok
+}
+
+// Keep adds a cell that ended.
+func (r *Recording) Keep(cell bench.CellRecord) error {
+	cell.Run = r.run.ID
+	r.All.Cells = append(r.All.Cells, cell)
+	return r.append(cell)
+}
+
+func (r *Recording) append(record any) error {
+	if r.log == nil {
+		return nil
+	}
+	return r.log.Append(record)
+}
+
+// Close closes the file, where there is one.
+func (r *Recording) Close() error {
+	if r.log == nil {
+		return nil
+	}
+	return r.log.Close()
+}
+
+// openLog starts or continues a results file; a path that cannot be written is
+// the user's to mend.
+func openLog(path string, resume bool) (*bench.Log, bench.Records, error) {
+	if resume {
+		log, records, err := bench.ResumeLog(path)
+		if err != nil {
+			err = UsageError{err}
+		}
+		return log, records, err
+	}
+	log, err := bench.CreateLog(path)
+	if err != nil {
+		err = UsageError{err}
+	}
+	return log, bench.Records{}, err
+}
+
+// Weigh looks at every input before anything runs, so that a bad one costs
+// nothing, and returns the size of each in items.
+func Weigh(plans ...runner.Plan) (map[string]int64, error) {
+	weights := map[string]int64{}
+	for _, p := range plans {
+		b, err := runner.Find(p.Benches, p.Workload)
+		if err != nil {
+			return nil, err
+		}
+		for _, input := range p.Inputs {
+			cost, _, err := b.Describe(input)
+			if err != nil {
+				return nil, UsageError{err}
+			}
+			weights[input] = cost.Items
+		}
+	}
+	return weights, nil
+}
+
+// Conduct runs plans one after the other, shows how far they are, and hands
+// every cell that ends to keep. It is interrupted when a signal ended it: what
+// had ended by then has been handed over.
+func (c *Program) Conduct(weights map[string]int64, quiet bool, keep func(bench.CellRecord) error, plans ...runner.Plan) (interrupted bool, err error) {
+	follow, err := newFollower(plans, weights, c.Stderr, quiet, keep)
+	if err != nil {
+		return false, err
+	}
+	defer follow.close()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	for _, p := range plans {
+		if err := runner.Run(ctx, p, follow); err != nil {
+			if runner.Interrupted(err) {
+				return true, nil
+			}
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// ResumeHint says how a run that was cut short goes on, where it has a file.
+func ResumeHint(file string) string {
+	if file == "" {
+		return ""
+	}
+	return "; the same command with --resume does the rest"
+}

@@ -1,0 +1,282 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"eccbench/datasets"
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/runner"
+)
+
+// Inputs choose the question of a run and its inputs.
+type Inputs struct {
+	Workload string
+	Seed     uint64
+
+	benches []runner.Bench
+	keys    map[string]*int64 // of the names of inputs, each a flag
+	sizes   string
+	dim     int
+	gens    []string
+	types   []string
+	levels  []int64
+	smooth  float64
+	inputs  []string
+	shape   string
+
+	Set *pflag.FlagSet
+}
+
+// AddWorkload adds the flags of the question: its name, and the keys that the names of
+// its inputs have.
+func (i *Inputs) AddWorkload(f *pflag.FlagSet, benches []runner.Bench) {
+	i.Set, i.benches, i.keys = f, benches, map[string]*int64{}
+	var names []string
+	for _, b := range benches {
+		names = append(names, b.Name())
+	}
+	f.StringVar(&i.Workload, "workload", names[0], "the question: "+strings.Join(names, ", "))
+	for _, b := range benches {
+		for _, k := range b.Question().Form.Keys {
+			if f.Lookup(k.Key) == nil {
+				i.keys[k.Key] = f.Int64(k.Key, k.Default, k.Doc+" (workload "+b.Name()+")")
+			}
+		}
+	}
+}
+
+// Add adds the flags of the question and of the images, by size or by name.
+func (i *Inputs) Add(f *pflag.FlagSet, benches []runner.Bench) {
+	f.StringVar(&i.sizes, "sizes", "64..256", "sizes: n, a..b (doubling), a..b*k, a..b+s, WxH, WxHxD, in a comma list")
+	f.IntVar(&i.dim, "dim", 3, "dimension of sizes given as n: 2 or 3")
+	f.StringSliceVar(&i.gens, "gen", []string{"noise"}, "generators, see eccbench list")
+	f.Uint64Var(&i.Seed, "seed", 1, "seed of the first of the rotating inputs")
+	f.Float64Var(&i.smooth, "smooth", 2, "smoothness of grf in voxels")
+	i.AddFile(f, []string{"float32"}, "element types: uint8, int16, uint16, float32", "numbers of levels (default the generator's for the type, 1024 for float32)")
+	f.StringArrayVar(&i.inputs, "input", nil, "an input string or an image file in place of generated ones; repeatable")
+	i.AddWorkload(f, benches)
+}
+
+// AddGiven adds the flags of the question and of images by name.
+func (i *Inputs) AddGiven(f *pflag.FlagSet, benches []runner.Bench) {
+	f.StringArrayVar(&i.inputs, "input", nil, "an input string or an image file in place of the adversarial inputs; repeatable")
+	i.AddWorkload(f, benches)
+}
+
+// AddFile adds what is to be said of a raw file.
+func (i *Inputs) AddFile(f *pflag.FlagSet, types []string, aboutTypes, aboutLevels string) {
+	i.Set = f
+	f.StringSliceVar(&i.types, "type", types, aboutTypes)
+	f.Int64SliceVar(&i.levels, "levels", nil, aboutLevels)
+	f.StringVar(&i.shape, "shape", "", "shape of a raw file: WxH or WxHxD (and its --type)")
+}
+
+// Bench is the question that was chosen.
+func (i *Inputs) Bench() (runner.Bench, error) {
+	for _, b := range i.benches {
+		if b.Name() == i.Workload {
+			return b, nil
+		}
+	}
+	return nil, Usagef("--workload %s: no such workload; eccbench list --workload all names them", i.Workload)
+}
+
+// Names lists the inputs that the flags describe: those of the question, of the images
+// by size or by name.
+func (i *Inputs) Names() ([]string, error) {
+	b, err := i.Bench()
+	if err != nil {
+		return nil, err
+	}
+	form := b.Question().Form
+	values := map[string]int64{}
+	for _, k := range form.Keys {
+		values[k.Key] = *i.keys[k.Key]
+	}
+	for key := range i.keys {
+		if _, ok := values[key]; !ok && i.Set.Changed(key) {
+			return nil, Usagef("--%s says nothing of the workload %s", key, b.Name())
+		}
+	}
+	var names []string
+	add := func(image string, values map[string]int64) error {
+		name := image
+		if form.Kind != "" {
+			name = form.Spell(values, image)
+			if _, _, err := form.Parse(name); err != nil {
+				return UsageError{err}
+			}
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		return nil
+	}
+	if len(i.inputs) == 0 {
+		images, err := i.images()
+		if err != nil {
+			return nil, err
+		}
+		for _, image := range images {
+			if err := add(image, values); err != nil {
+				return nil, err
+			}
+		}
+		return names, nil
+	}
+	for _, in := range i.inputs {
+		values, of := values, in
+		if form.Kind != "" && strings.HasPrefix(in, form.Kind+"/") {
+			if values, of, err = form.Parse(in); err != nil {
+				return nil, UsageError{err}
+			}
+		}
+		image, err := i.Named(of)
+		if err != nil {
+			return nil, err
+		}
+		if err := add(image, values); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// images lists the generated images that the flags describe.
+func (i *Inputs) images() ([]string, error) {
+	if i.shape != "" {
+		return nil, Usagef("--shape goes with a raw file in --input; use --sizes for generated images")
+	}
+	if i.dim != 2 && i.dim != 3 {
+		return nil, Usagef("--dim %d: want 2 or 3", i.dim)
+	}
+	dim := 0
+	if i.Set.Changed("dim") || !strings.Contains(i.sizes, "x") {
+		dim = i.dim
+	}
+	shapes, err := parseSizes(i.sizes, dim)
+	if err != nil {
+		return nil, UsageError{err}
+	}
+	levels := i.levels
+	if !i.Set.Changed("levels") {
+		levels = []int64{0} // the generator's default
+	} else if slices.Min(levels) < 1 {
+		return nil, Usagef("--levels %d: want at least 1", slices.Min(levels))
+	}
+	var names []string
+	for _, gen := range i.gens {
+		for _, typ := range i.types {
+			for _, m := range levels {
+				for _, shape := range shapes {
+					name, err := i.generated(gen, typ, m, shape)
+					if err != nil {
+						return nil, err
+					}
+					if !slices.Contains(names, name) {
+						names = append(names, name)
+					}
+				}
+			}
+		}
+	}
+	return names, nil
+}
+
+// generated is the name of an image, with the keys that its generator has.
+func (i *Inputs) generated(gen, typ string, levels int64, shape grid.Shape) (string, error) {
+	for _, g := range datasets.Generators() {
+		if g.Name != gen || gen == "file" {
+			continue
+		}
+		name := fmt.Sprintf("%s/shape=%v", gen, shape)
+		for _, p := range g.Params {
+			switch p.Key {
+			case "type":
+				name += "/type=" + typ
+			case "levels":
+				if levels != 0 {
+					name += fmt.Sprintf("/levels=%d", levels)
+				}
+			case "seed":
+				name += fmt.Sprintf("/seed=%d", i.Seed)
+			case "smooth":
+				name += "/smooth=" + strconv.FormatFloat(i.smooth, 'g', -1, 64)
+			}
+		}
+		name, err := datasets.Canonical(name)
+		if err != nil {
+			return "", UsageError{err}
+		}
+		return name, nil
+	}
+	return "", Usagef("--gen %s: no such generator; eccbench list names them", gen)
+}
+
+// Named is the canonical name of what --input or an argument says: an input
+// string, or the path of an image file.
+func (i *Inputs) Named(s string) (string, error) {
+	gen, _, _ := strings.Cut(s, "/")
+	isName := slices.ContainsFunc(datasets.Generators(), func(g datasets.Generator) bool { return g.Name == gen })
+	if isName && strings.Contains(s, "/") {
+		name, err := datasets.Canonical(s)
+		if err != nil {
+			return "", UsageError{err}
+		}
+		return name, nil
+	}
+	info, err := os.Stat(s)
+	if err != nil {
+		return "", Usagef("input %s: %w", s, errors.Unwrap(err))
+	}
+	if info.IsDir() {
+		return "", Usagef("input %s: is a directory, want an image file", s)
+	}
+	name := "file"
+	if i.shape != "" {
+		name += "/shape=" + i.shape
+		if i.Set.Changed("type") && len(i.types) == 1 {
+			name += "/type=" + i.types[0]
+		}
+	}
+	if len(i.levels) == 1 {
+		name += fmt.Sprintf("/levels=%d", i.levels[0])
+	}
+	name, err = datasets.Canonical(name + "/path=" + s)
+	if err != nil {
+		return "", UsageError{err}
+	}
+	return name, nil
+}
+
+// Choose is the names of the implementations that match a comma list of
+// patterns.
+func Choose(patterns []string, abouts []bench.About) ([]string, error) {
+	var chosen []string
+	for _, pattern := range patterns {
+		matched := false
+		for _, a := range abouts {
+			ok, err := path.Match(pattern, a.Name)
+			if err != nil {
+				return nil, Usagef("--impl %s: %w", pattern, err)
+			}
+			matched = matched || ok
+			if ok && !slices.Contains(chosen, a.Name) {
+				chosen = append(chosen, a.Name)
+			}
+		}
+		if !matched {
+			return nil, Usagef("--impl %s: no implementation matches; eccbench list names them", pattern)
+		}
+	}
+	return chosen, nil
+}

@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"eccbench/impls"
+	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
+	"eccbench/internal/resident"
+	"eccbench/internal/runner"
+)
+
+// Limits are what every command that starts workers is bounded by.
+type Limits struct {
+	Impl    []string
+	Threads int
+	Time    time.Duration
+	Memory  string
+	Device  string
+	Devices string
+	ISA     string
+	Options []string // of the methods, as KEY=VALUE
+	Quiet   bool
+}
+
+// Add adds the flags.
+func (l *Limits) Add(f *pflag.FlagSet) {
+	f.StringSliceVar(&l.Impl, "impl", []string{"*"}, "implementations, as patterns such as 'cpu,extrema*'")
+	f.IntVar(&l.Threads, "threads", runtime.GOMAXPROCS(0), "cores that an implementation may use")
+	f.DurationVar(&l.Time, "time-limit", time.Minute, "time limit of a cell")
+	f.StringVar(&l.Memory, "memory-limit", "", "memory for the inputs, and again for a worker's own (default half of what is available)")
+	f.StringVar(&l.Device, "device", "", "accelerator: its number, UUID or name (default the first, of --devices where that is a list)")
+	f.StringVar(&l.Devices, "devices", "", "accelerators for implementations on several: all, or a comma list such as 0,1,3")
+	f.StringVar(&l.ISA, "isa", "", "instruction set of implementations that have several: "+strings.Join(impls.ISAs(), ", ")+" (default the fastest of this machine)")
+	f.StringArrayVar(&l.Options, "option", nil, "an option of methods that have it, as KEY=VALUE; each value is a row of its own, see eccbench list; repeatable")
+	f.BoolVarP(&l.Quiet, "quiet", "q", false, "no progress on standard error")
+}
+
+// Plan is a plan with these limits for the given inputs of a workload.
+func (l *Limits) Plan(c *Program, workload string, inputs []string) (runner.Plan, error) {
+	p := runner.Plan{
+		Command: c.Worker, Clock: c.Clock, Benches: c.Benches, Workload: workload, Inputs: inputs,
+		Threads: l.Threads, Device: l.Device, Devices: l.Devices, ISA: l.ISA, Time: l.Time, Budget: l.Time,
+		Reproduce: func(impl, input string) string {
+			options := ""
+			if l.Devices != "" {
+				options += " --devices " + l.Devices
+			}
+			if l.ISA != "" {
+				options += " --isa " + l.ISA
+			}
+			if workload != c.Benches[0].Name() {
+				options += " --workload " + workload
+			}
+			return fmt.Sprintf("eccbench verify --impl %s%s --input '%s'", impl, options, strings.ReplaceAll(input, "'", `'\''`))
+		},
+	}
+	if l.Threads < 1 || l.Threads > 4096 {
+		return p, Usagef("--threads %d: want 1 to 4096", l.Threads)
+	}
+	if l.Time <= 0 {
+		return p, Usagef("--time-limit %v: want more than 0", l.Time)
+	}
+	if l.ISA != "" && !slices.Contains(impls.ISAs(), l.ISA) {
+		return p, Usagef("--isa %s: want one of %s", l.ISA, strings.Join(impls.ISAs(), ", "))
+	}
+	if l.Devices != "" && l.Devices != resident.All {
+		names := strings.Split(l.Devices, ",")
+		for i, name := range names {
+			if strings.TrimSpace(name) == "" || slices.Contains(names[:i], name) {
+				return p, Usagef("--devices %s: want all, or a comma list of different devices", l.Devices)
+			}
+		}
+		p.Device = cmp.Or(l.Device, names[0])
+	}
+	b, err := runner.Find(p.Benches, workload)
+	if err != nil {
+		return p, err
+	}
+	if p.Impls, err = Choose(l.Impl, b.Abouts()); err != nil {
+		return p, err
+	}
+	if l.Devices == "" { // no pattern means what needs a list of devices
+		p.Impls = slices.DeleteFunc(p.Impls, func(impl string) bool {
+			a := b.Abouts()
+			i := slices.IndexFunc(a, func(a bench.About) bool { return a.Name == impl })
+			return a[i].Where == "gpus" && !slices.Contains(l.Impl, impl)
+		})
+	}
+	if p.Options, err = l.options(b, p.Impls); err != nil {
+		return p, err
+	}
+	if l.Memory == "" {
+		p.Memory = runner.AvailableMemory() / 2
+	} else if p.Memory, err = quantity.ParseBytes(l.Memory); err != nil {
+		return p, Usagef("--memory-limit: %w", err)
+	}
+	return p, nil
+}
+
+// options are the values of the methods' options by key. At least one of the
+// implementations must have each.
+func (l *Limits) options(b runner.Bench, impls []string) (map[string][]string, error) {
+	chosen := map[string][]string{}
+	for _, o := range l.Options {
+		key, value, ok := strings.Cut(o, "=")
+		if !ok || key == "" || value == "" {
+			return nil, Usagef("--option %s: want KEY=VALUE", o)
+		}
+		var refused error
+		has := false
+		for _, a := range b.Abouts() {
+			if slices.Contains(impls, a.Name) {
+				_, err := a.Choose(map[string]string{key: value})
+				has, refused = has || err == nil, cmp.Or(refused, err)
+			}
+		}
+		if !has {
+			return nil, Usagef("--option %s: %w", o, refused)
+		}
+		chosen[key] = append(chosen[key], value)
+	}
+	return chosen, nil
+}

@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"eccbench/internal/bench"
+)
+
+// ReadRecords reads a results file, in which there must be cells.
+func ReadRecords(path string) (bench.Records, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return bench.Records{}, fmt.Errorf("results %w", err)
+	}
+	defer file.Close()
+	records, err := bench.ReadRecords(file)
+	if err != nil {
+		return records, fmt.Errorf("results %s: %w", path, err)
+	}
+	if len(records.Cells) == 0 {
+		return records, fmt.Errorf("results %s: no cells in it", path)
+	}
+	return records, nil
+}
+
+// CellText is what regular expressions about cells are matched with.
+func CellText(impl, input string, scope bench.Scope) string {
+	return impl + " " + input + " " + string(scope)
+}

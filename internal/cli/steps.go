@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
+)
+
+// Steps show how far something is whose steps take about as long as each other: a bar
+// with the time left on a terminal, else a line now and then.
+type Steps struct {
+	w     io.Writer
+	quiet bool
+	start time.Time
+	last  time.Time
+	bars  *mpb.Progress
+	bar   *mpb.Bar
+}
+
+// NewSteps begins now. Close it.
+func NewSteps(w io.Writer, quiet bool) *Steps {
+	p := &Steps{w: w, quiet: quiet, start: time.Now()}
+	if file, ok := w.(*os.File); ok && !quiet && term.IsTerminal(int(file.Fd())) {
+		p.bars = mpb.New(mpb.WithOutput(w), mpb.WithAutoRefresh())
+		p.bar = p.bars.AddBar(0, mpb.PrependDecorators(decor.Percentage()),
+			mpb.AppendDecorators(decor.Any(func(s decor.Statistics) string { return " " + left(p.start, int(s.Current), int(s.Total)) })),
+			mpb.BarRemoveOnComplete())
+	}
+	return p
+}
+
+// every is how often a line is printed where there is no terminal.
+const every = 10 * time.Second
+
+// Show says how many of how many steps are done, and what the next one is.
+func (p *Steps) Show(done, total int, next string) {
+	switch {
+	case p.quiet:
+	case p.bar != nil:
+		p.bar.SetTotal(int64(total), false)
+		p.bar.SetCurrent(int64(done))
+	case time.Since(p.last) >= every:
+		p.last = time.Now()
+		fmt.Fprintf(p.w, "[%d/%d] %s: %s\n", done, total, left(p.start, done, total), next)
+	}
+}
+
+// left is the time that the rest takes if it goes on like this.
+func left(start time.Time, done, total int) string {
+	if done == 0 {
+		return "ETA unknown"
+	}
+	rest := time.Since(start) / time.Duration(done) * time.Duration(total-done)
+	return "ETA " + rest.Round(time.Second).String()
+}
+
+// Close removes the bar.
+func (p *Steps) Close() {
+	if p.bar != nil {
+		p.bar.Abort(true)
+		p.bars.Wait()
+	}
+}
