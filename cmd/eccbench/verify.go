@@ -123,11 +123,11 @@ func printVerdicts(c *cli.Program, style report.Format, impls []string, cells []
 	}
 	said := map[string]bool{}
 	for _, cell := range cells {
-		switch reason := fmt.Sprintf("%s: %s: %s", cell.Impl, cell.Status, cell.Reason); {
+		switch {
 		case cell.Status == verify.Verified:
-		case cell.Status == verify.Skipped && !said[reason]: // once for all inputs
-			said[reason] = true
-			fmt.Fprintf(c.Stdout, "\n%s\n", reason)
+		case cell.Status == verify.Skipped && !said[cell.Reason]: // once for all inputs
+			said[cell.Reason] = true
+			fmt.Fprintf(c.Stdout, "\n%s: %s: %s\n", strings.Join(skipped(cells, cell.Reason), ", "), cell.Status, cell.Reason)
 		case cell.Status != verify.Skipped:
 			fmt.Fprintf(c.Stdout, "\n%s %s: %s: %s\n", cell.Impl, cell.Input, cell.Status, cell.Reason)
 			for _, e := range cell.Evidence {
@@ -147,4 +147,14 @@ func printVerdicts(c *cli.Program, style report.Format, impls []string, cells []
 		}
 	}
 	return nil
+}
+
+// skipped names the implementations that were skipped for a reason.
+func skipped(cells []bench.CellRecord, reason string) (names []string) {
+	for _, c := range cells {
+		if c.Status == verify.Skipped && c.Reason == reason && !slices.Contains(names, c.Impl) {
+			names = append(names, c.Impl)
+		}
+	}
+	return names
 }

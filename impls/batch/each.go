@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/device"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/batch"
 	"eccbench/internal/workloads/ecc"
@@ -91,7 +92,9 @@ func (i Each) CanDo(b *batch.Batch, c bench.Conditions) error {
 	}
 	inner, lanes := i.inner(b, c)
 	inner.Time = c.Time * time.Duration(lanes) / time.Duration(b.Len())
-	if err := i.Of.CanDo(&slot{like: b.Like()}, inner); err != nil {
+	if err := i.Of.CanDo(&slot{like: b.Like()}, inner); device.IsUnavailable(err) {
+		return err
+	} else if err != nil {
 		return fmt.Errorf("one of %d images: %w", b.Len(), err)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync/atomic"
 
 	"github.com/vbauerster/mpb/v8"
@@ -24,6 +25,7 @@ type follower struct {
 	quiet   bool
 	append  func(bench.CellRecord) error // to the results file
 	cells   []bench.CellRecord
+	told    []string // reasons of skipped cells
 	bar     *mpb.Bar
 	bars    *mpb.Progress
 	now     atomic.Pointer[string] // read by the bar's own goroutine
@@ -71,7 +73,12 @@ func (f *follower) End(c bench.CellRecord) error {
 	switch {
 	case f.bar != nil:
 		f.bar.IncrInt64(f.weights[c.Input])
-	case !f.quiet:
+	case f.quiet || c.Status == verify.Skipped && slices.Contains(f.told, c.Reason):
+		// Why many cells are skipped is said once.
+	default:
+		if c.Status == verify.Skipped {
+			f.told = append(f.told, c.Reason)
+		}
 		fmt.Fprintf(f.stderr, "[%d/%d] %s %s: %s\n", len(f.cells), f.total, c.Impl, c.Input, outcome(c))
 	}
 	return nil

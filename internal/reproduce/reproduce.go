@@ -105,7 +105,7 @@ func command(c *cli.Program, args []string) error {
 		return cli.Usagef("--max-samples and --max-time must be more than 0")
 	case o.check < 0:
 		return cli.Usagef("--check-time %v: want more than 0", o.check)
-	case o.figures != "" && p.ID != "wang2022":
+	case o.figures != "" && !p.HasFigures():
 		return cli.Usagef("--figures: %s has none that can be drawn", p.ID)
 	case len(o.from) > 0 && (o.dryRun || o.records.Out != ""):
 		return cli.Usagef("--from runs nothing, so there is nothing for --dry-run and --out")

@@ -3,7 +3,6 @@ package paper
 import (
 	"fmt"
 	"io"
-	"slices"
 
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
@@ -16,6 +15,8 @@ type Claim struct {
 	Test          string // the check in words
 	check         func(numbers) finding
 	impls         []string // whose numbers are put to the check
+	// lines are those of an implementation that the check looks at; nil for all.
+	lines func(impl string, of map[int][]Line) map[int][]Line
 }
 
 // A finding is what a check comes to: whether the numbers hold, what they are, and of how
@@ -112,132 +113,17 @@ func (s span) String() string {
 	return lo + " to " + hi
 }
 
-// Claims are what Wang et al. 2022 say, section by section.
+// claimsOf are what papers say, by their IDs: each paper's in a file of its own.
+func claimsOf() map[string]func(Paper) []Claim {
+	return map[string]func(Paper) []Claim{"wang2022": wang2022}
+}
+
+// Claims are what the paper says of its implementation, section by section.
 func (p Paper) Claims() []Claim {
-	if p.ID != "wang2022" {
-		return nil
+	if claims, ok := claimsOf()[p.ID]; ok {
+		return claims(p)
 	}
-	kernels, streams := []string{"tiled", "extrema-gpu"}, []string{"chunked", "extrema-gpu"}
-	const large = 512 << 20
-	rows := func(table int, want func(Row) bool, f func(Row)) {
-		for _, r := range p.Tables[table-1].Rows {
-			if want(r) {
-				f(r)
-			}
-		}
-	}
-	speedup := func(n numbers, want func(Row) bool) (s span) {
-		rows(1, want, func(r Row) {
-			s.of++
-			cpu, ok := n.best(1, r, "cpu_overall")
-			gpu, ok2 := n.value(1, r, "gpu_overall")
-			if ok && ok2 {
-				s.add(cpu / gpu)
-			}
-		})
-		return s
-	}
-	return []Claim{
-		{"5.1", "the GPU is faster than the CPU from the disk on, 4 to 6 times above 0.5 GB", "CPU over GPU at least 4 wherever the file has 512 MiB or more", func(n numbers) finding {
-			s := speedup(n, func(r Row) bool { return r.Bytes() >= large })
-			return s.finding(s.lo >= 4, " times")
-		}, streams},
-		{"5.1", "the CPU is faster for files below about 16 MB", "CPU over GPU below 1 wherever the file has 16 MiB or less", func(n numbers) finding {
-			s := speedup(n, func(r Row) bool { return r.Bytes() <= 16<<20 })
-			return s.finding(s.hi < 1, " times")
-		}, streams},
-		{"5.1", "the GPU waits for the disk, 75 % of its time and more above 0.5 GB", "reading takes 75 % or more wherever the file has 512 MiB or more", func(n numbers) finding {
-			var s span
-			rows(1, func(r Row) bool { return r.Bytes() >= large }, func(r Row) {
-				s.of++
-				if n.impl == "" {
-					disk, ok := n.value(1, r, "gpu_disk")
-					if all, ok2 := n.value(1, r, "gpu_overall"); ok && ok2 {
-						s.add(100 * disk / all)
-					}
-					return
-				}
-				for _, l := range n.of[1] {
-					if l.Impl == n.impl && l.Series.Column == "gpu_overall" && l.is(r) && l.Disk > 0 {
-						s.add(100 * l.Disk / l.Measured)
-					}
-				}
-			})
-			return s.finding(s.lo >= 75, " %")
-		}, streams},
-		{"5.2", "in a batch the start of the GPU costs nothing", "of a file's time in the largest batch, what one file alone takes more is 5 % or less when the batch shares it", func(n numbers) finding {
-			var s span
-			for _, data := range []string{"uniform noise", "Gaussian random field"} {
-				var one, many float64
-				var count int64
-				s.of++
-				rows(3, func(r Row) bool { return r.Data == data }, func(r Row) {
-					v, ok := n.value(3, r, "average")
-					if !ok {
-						v = 0
-					}
-					if r.Times() == 1 {
-						one = v
-					} else if r.Times() > count {
-						many, count = v, r.Times()
-					}
-				})
-				if one > 0 && many > 0 {
-					s.add(100 * max(0, one-many) / float64(count) / many)
-				}
-			}
-			return s.finding(s.hi <= 5, " %")
-		}, slices.Concat(streams, []string{"extrema-gpu-batch"})},
-		{"5.3", "counting is no bottleneck beside smoothing: of the same order, 2.5 times slower at most", "ECC over Gaussian at most 2.5 wherever it is smoothed", func(n numbers) finding {
-			var s span
-			rows(2, func(Row) bool { return true }, func(r Row) {
-				s.of++
-				e, ok := n.value(2, r, "ecc")
-				if g, ok2 := n.value(2, r, "gaussian"); ok && ok2 && g > 0 {
-					s.add(e / g)
-				}
-			})
-			return s.finding(s.hi <= 2.5, " times the Gaussian's time")
-		}, []string{"smooth-gpu", "smooth"}},
-		{"5.3", "512³ voxels 30 times a second, 8K images 120 times", "the kernel's least rate in 3D makes 30 Hz, in 2D 120 Hz at 7680×4320", func(n numbers) finding {
-			two, three := rates(n, rows)
-			a, b := three.lo/(512*512*512), two.lo/(7680*4320)
-			return both(two, three, a >= 30 && b >= 120, fmt.Sprintf("%s Hz and %s Hz", quantity.Significant(a, 3), quantity.Significant(b, 3)))
-		}, kernels},
-		{"5.4", "the kernel's throughput does not depend on the dimension", "least and greatest rate of the Gaussian random fields in 2D within 25 % of those in 3D", func(n numbers) finding {
-			grf := func(table int, want func(Row) bool, f func(Row)) {
-				rows(table, func(r Row) bool { return r.Data == "Gaussian random field" && want(r) }, f)
-			}
-			two, three := rates(n, grf)
-			least, greatest := two.lo/three.lo, two.hi/three.hi
-			holds := min(least, greatest) >= 0.8 && max(least, greatest) <= 1.25
-			return both(two, three, holds, fmt.Sprintf("2D %s to %s Gvox/s, 3D %s to %s, %s and %s times",
-				quantity.Giga(two.lo), quantity.Giga(two.hi), quantity.Giga(three.lo), quantity.Giga(three.hi), quantity.Significant(least, 3), quantity.Significant(greatest, 3)))
-		}, kernels},
-	}
-}
-
-// both is a finding on 2D and 3D together, which needs some of each.
-func both(two, three span, holds bool, say string) finding {
-	if two.n == 0 || three.n == 0 {
-		return finding{}
-	}
-	return finding{holds, say, two.n + three.n, two.of + three.of}
-}
-
-// rates are the kernel's in 2D and in 3D.
-func rates(n numbers, rows func(int, func(Row) bool, func(Row))) (two, three span) {
-	rows(1, func(Row) bool { return true }, func(r Row) {
-		s := &three
-		if r.Dim() == 2 {
-			s = &two
-		}
-		s.of++
-		if v, ok := n.value(1, r, "kernel_rate"); ok {
-			s.add(v)
-		}
-	})
-	return two, three
+	return nil
 }
 
 // PrintClaims prints each claim with what the published numbers say of it and
@@ -258,8 +144,8 @@ func (p Paper) PrintClaims(w io.Writer, f report.Format, lines map[int][]Line) e
 		measured := false
 		for _, impl := range c.impls {
 			n := numbers{p: p, of: lines, impl: impl}
-			if impl == "smooth" { // on the host, of no published column
-				n.of = hostPipeline(lines)
+			if c.lines != nil {
+				n.of = c.lines(impl, lines)
 			}
 			measured = row(impl+" here", n) || measured
 		}
@@ -278,21 +164,4 @@ func (p Paper) PrintClaims(w io.Writer, f report.Format, lines map[int][]Line) e
 		return err
 	}
 	return report.Table(w, f, []string{"section", "claim", "check", "whose", "verdict", "numbers"}, cells)
-}
-
-// hostPipeline are the lines of the pipeline on the host with its parts as those
-// of the published columns.
-func hostPipeline(lines map[int][]Line) map[int][]Line {
-	var list []Line
-	for _, l := range lines[2] {
-		if l.Impl != "smooth" || l.Parts == nil {
-			continue
-		}
-		for _, part := range []string{"ecc", "gaussian"} {
-			as := l
-			as.Series.Column, as.Measured, as.Why = part, l.Parts[part], ""
-			list = append(list, as)
-		}
-	}
-	return map[int][]Line{2: slices.Clip(list)}
 }

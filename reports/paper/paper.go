@@ -50,6 +50,7 @@ type Table struct {
 	About   string   `json:"about"`
 	Notes   []string `json:"notes"`
 	Columns []Column `json:"columns"`
+	Series  []Series `json:"series"` // what is measured beside the columns
 	Rows    []Row    `json:"rows"`
 }
 

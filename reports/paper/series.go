@@ -12,16 +12,16 @@ import (
 // A Series is what is measured beside one column of a table: implementations of
 // a workload on the inputs of the table's rows, in one scope.
 type Series struct {
-	Title    string
-	Column   string // the published column, "" for none
-	Workload string
-	Scope    bench.Scope
-	Where    string   // "cpu" or "gpu"
-	Impls    []string // those that the program does not have are passed over
-	Quantity Quantity
+	Title    string      `json:"title"`
+	Column   string      `json:"column"` // the published column, "" for none
+	Workload string      `json:"workload"`
+	Scope    bench.Scope `json:"scope"`
+	Where    string      `json:"where"` // "cpu" or "gpu"
+	Impls    []string    `json:"impls"` // those that the program does not have are passed over
+	Quantity Quantity    `json:"quantity"`
 	// Incomparable is why the numbers cannot be divided by the published ones,
 	// "" when they can.
-	Incomparable string
+	Incomparable string `json:"incomparable"`
 }
 
 // Files is how many images a row has in the series: a row's count is of files in a
@@ -57,48 +57,11 @@ const BatchCeiling = "memread-batch"
 
 // Series are what is run for a table of a paper.
 func (p Paper) Series(n int) []Series {
-	switch {
-	case p.ID == "wang2022" && n == 1:
-		return []Series{
-			{Title: "from the disk to the curve, CPU", Column: "cpu_overall", Workload: ECC, Scope: bench.File, Where: "cpu", Impls: []string{"cpu", "extrema"}, Quantity: Overall},
-			{Title: "from the disk to the curve, GPU, its start included", Column: "gpu_overall", Workload: ECC, Scope: bench.File, Where: "gpu", Impls: []string{"chunked", "extrema-gpu"}, Quantity: Overall},
-			{Title: "kernel", Column: "kernel_rate", Workload: ECC, Scope: bench.Kernel, Where: "gpu", Impls: []string{"tiled", "extrema-gpu"}, Quantity: Rate},
-		}
-	case p.ID == "wang2022" && n == 2:
-		return []Series{
-			{Title: "ECC, for each iteration", Column: "ecc", Workload: Smooth, Scope: bench.Device, Where: "gpu", Impls: []string{"smooth-gpu"}, Quantity: Part + "ecc"},
-			{Title: "Gaussian, for each iteration", Column: "gaussian", Workload: Smooth, Scope: bench.Device, Where: "gpu", Impls: []string{"smooth-gpu"}, Quantity: Part + "gaussian"},
-			{Title: "VCEC to the host and summed, for each iteration", Column: "ecc_memory", Workload: Smooth, Scope: bench.Device, Where: "gpu", Impls: []string{"smooth-gpu"}, Quantity: Part + "vcec"},
-			{Title: "all of an iteration", Column: "average", Workload: Smooth, Scope: bench.Device, Where: "gpu", Impls: []string{"smooth-gpu"}, Quantity: Time,
-				Incomparable: "the paper's includes the start of the device and the disk; here the image is resident"},
-			{Title: "all of an iteration, CPU", Workload: Smooth, Scope: bench.E2E, Where: "cpu", Impls: []string{"smooth"}, Quantity: Time,
-				Incomparable: "the paper has no CPU here"},
-		}
-	case p.ID == "wang2022" && n == 3:
-		return []Series{
-			{Title: "from the disk to the curves, for each file, the start of the device included", Column: "average", Workload: Batch, Scope: bench.File, Where: "gpu", Impls: []string{"chunked", "extrema-gpu", "extrema-gpu-batch"}, Quantity: Overall},
-			{Title: "read of a file, for each file", Column: "disk", Workload: Batch, Scope: bench.File, Where: "gpu", Impls: []string{"chunked", "extrema-gpu"}, Quantity: Part + "file",
-				Incomparable: "here several files are read at once, each while others are"},
-			{Title: "from the disk to the curves, for each file, CPU", Workload: Batch, Scope: bench.File, Where: "cpu", Impls: []string{"cpu", "extrema"}, Quantity: Overall,
-				Incomparable: "the paper has no CPU here"},
-		}
-	case !p.Published():
-		const why = "nothing is published of it"
-		return []Series{
-			{Title: "from host memory to the curve, CPU", Workload: ECC, Scope: bench.E2E, Where: "cpu", Impls: []string{"cpu", "extrema"}, Quantity: Rate, Incomparable: why},
-			{Title: "from host memory to the curve, GPU", Workload: ECC, Scope: bench.E2E, Where: "gpu", Impls: []string{"chunked", "extrema-gpu"}, Quantity: Rate, Incomparable: why},
-			{Title: "kernel", Workload: ECC, Scope: bench.Kernel, Where: "gpu", Impls: []string{"tiled", "fullsweep", "extrema-gpu"}, Quantity: Rate, Incomparable: why},
-		}
-	case p.ID == "saxena2025":
-		return []Series{
-			{Title: "full sweep", Column: "new", Workload: ECC, Scope: bench.Kernel, Where: "gpu", Impls: []string{"fullsweep", "extrema-gpu"}, Quantity: Time},
-			{Title: "baseline, chunks", Column: "baseline", Workload: ECC, Scope: bench.E2E, Where: "gpu", Impls: []string{"chunked"}, Quantity: Time,
-				Incomparable: "the paper does not say what its clock runs over; here from host memory"},
-			{Title: "CPU", Workload: ECC, Scope: bench.E2E, Where: "cpu", Impls: []string{"cpu", "extrema"}, Quantity: Time,
-				Incomparable: "the paper has no CPU"},
-		}
+	t, err := p.Table(n)
+	if err != nil {
+		return nil
 	}
-	return nil
+	return t.Series
 }
 
 // A Place says where the images of a reproduction come from: Store is a folder

@@ -26,6 +26,9 @@ const (
 	panel   = 256
 )
 
+// HasFigures reports whether figures of the paper can be drawn.
+func (p Paper) HasFigures() bool { return p.ID == "wang2022" }
+
 // Figures draws what Wang et al. 2022 show in their figures 1, 2 and 6, of images
 // of our own: the curves of a terrain, Gaussian random fields by smoothness, and
 // the steps of the smoothing. count answers for one image; its curve must be the
