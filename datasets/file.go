@@ -26,6 +26,17 @@ type FileOptions struct {
 	// Stream asks for a source that reads slabs from the file instead of
 	// holding the image in memory.
 	Stream bool
+	// Surveys remember what was found of files that were looked at whole; nil for none.
+	Surveys *Surveys
+
+	file os.FileInfo // what is known of the file; nil for bytes that are none
+	path string
+}
+
+// ladder is the ladder of float32 voxels, found or remembered, and whether it was
+// remembered.
+func (o FileOptions) ladder(shape grid.Shape, newReader func() chunkReader) (l grid.Ladder, known bool, err error) {
+	return o.Surveys.ladder(o.file, o.path, o.Levels, func() (grid.Ladder, error) { return float32Ladder(shape, o.Levels, newReader) })
 }
 
 // OpenFile reads the image at path. The format follows from the extension, or
@@ -78,6 +89,7 @@ func openHandle(f *os.File, o FileOptions) (grid.Source, error) {
 	if err != nil {
 		return nil, pathCause(err)
 	}
+	o.file, o.path = info, f.Name()
 	return openImage(f.Name(), fileInput{f, info.Size(), o})
 }
 
@@ -247,7 +259,7 @@ func (b *fileBody) stream(in fileInput) (grid.Source, error) {
 		return s, nil
 	}
 	var err error
-	s.ladder, err = float32Ladder(s.shape, in.Levels, func() chunkReader {
+	s.ladder, _, err = in.ladder(s.shape, func() chunkReader {
 		var buf []byte
 		return func(lo, hi int64) ([]float32, error) {
 			if n := 4 * (hi - lo); n > int64(len(buf)) {

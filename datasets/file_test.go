@@ -9,9 +9,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"eccbench/internal/grid"
 )
@@ -311,5 +313,69 @@ func TestFileClosed(t *testing.T) {
 	}
 	if len(after) > len(before)+40 { // other tests may open some
 		t.Errorf("%d open files became %d", len(before), len(after))
+	}
+}
+
+// A file is looked at whole once, however often it is opened and turned; another file of
+// the name, and another number of levels, are looked at anew.
+func TestFilesAreSurveyedOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.raw")
+	write := func(values []float32, changed time.Time) {
+		t.Helper()
+		if err := os.WriteFile(path, grid.Bytes(values), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, changed, changed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var surveys Surveys
+	const head = "file/shape=2x2x3/type=float32"
+	look := func(options string) (values []float32, known int) {
+		t.Helper()
+		names, err := surveys.Variants(head+options+"/path="+path, 3)
+		if err != nil || len(names) != 3 {
+			t.Fatal(names, err)
+		}
+		for _, name := range names {
+			s, err := surveys.Open(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values = values[:0]
+			for i := range s.Ladder().Len() {
+				values = append(values, s.Ladder().Value(i))
+			}
+			if err := grid.Close(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return values, len(surveys.list)
+	}
+	image := []float32{5, 1, 2, 3, 1, 2, 3, 5, 5, 5, 2, float32(math.Copysign(0, -1))}
+	write(image, time.Unix(1000, 0))
+	for _, c := range []struct {
+		options string
+		want    []float32
+		known   int
+	}{
+		{"", []float32{0, 1, 2, 3, 5}, 1}, {"/stream=false", []float32{0, 1, 2, 3, 5}, 1}, {"/levels=2", []float32{0, 5}, 2},
+	} {
+		if got, known := look(c.options); !slices.Equal(got, c.want) || known != c.known {
+			t.Errorf("%q: levels %v after %d surveys, want %v after %d", c.options, got, known, c.want, c.known)
+		}
+	}
+	image[0] = 7
+	write(image, time.Unix(2000, 0))
+	if got, known := look(""); !slices.Equal(got, []float32{0, 1, 2, 3, 5, 7}) || known != 3 {
+		t.Errorf("of another file: levels %v after %d surveys", got, known)
+	}
+	// What is in memory is normalised whether or not its levels are known.
+	s, err := surveys.Open(head + "/stream=false/path=" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data := s.(*grid.Field).Data(); math.Signbit(float64(grid.Values[float32](data)[11])) {
+		t.Error("−0 was left")
 	}
 }

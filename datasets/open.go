@@ -96,7 +96,9 @@ type resolved struct {
 }
 
 // resolve checks a name and fills in its defaults. Errors are one line.
-func resolve(n Name) (resolved, error) {
+func resolve(n Name) (resolved, error) { return resolveWith(n, nil) }
+
+func resolveWith(n Name, surveys *Surveys) (resolved, error) {
 	all := generators()
 	at := slices.IndexFunc(all, func(g generator) bool { return g.Name == n.Generator })
 	if at < 0 {
@@ -116,7 +118,7 @@ func resolve(n Name) (resolved, error) {
 			return resolved{}, fmt.Errorf("%s: unknown key %q: want one of %s", g.Name, p.Key, strings.Join(keys, ", "))
 		}
 	}
-	r := &reading{given: n.given}
+	r := &reading{given: n.given, surveys: surveys}
 	res := resolved{generator: g, make: g.read(r)}
 	res.roll = r.roll()
 	if v, ok := r.take("path"); ok && !g.hasPath() {
@@ -179,12 +181,15 @@ func (r resolved) generate() (grid.Source, error) {
 // Open makes the Source that an input string names, the same bytes anywhere.
 // Generated sources hold no image: each slab is made when it is read. Errors
 // are one line. A source that is an io.Closer holds a file open.
-func Open(s string) (grid.Source, error) {
+func Open(s string) (grid.Source, error) { return (*Surveys)(nil).Open(s) }
+
+// Open is Open of a name whose file may have been looked at before.
+func (l *Surveys) Open(s string) (grid.Source, error) {
 	n, err := split(s)
 	if err != nil {
 		return nil, err
 	}
-	r, err := resolve(n)
+	r, err := resolveWith(n, l)
 	if err != nil {
 		return nil, err
 	}
@@ -197,12 +202,15 @@ func Open(s string) (grid.Source, error) {
 // round(i·slices/n), or by as much of their period, so an image that looks the
 // same however it is turned has fewer variants than asked for: a constant has
 // one. Seeded images of very few voxels may still chance to be equal.
-func Variants(s string, n int) ([]string, error) {
+func Variants(s string, n int) ([]string, error) { return (*Surveys)(nil).Variants(s, n) }
+
+// Variants is Variants of a name whose file may have been looked at before.
+func (l *Surveys) Variants(s string, n int) ([]string, error) {
 	name, err := split(s)
 	if err != nil {
 		return nil, err
 	}
-	r, err := resolve(name)
+	r, err := resolveWith(name, l)
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +303,7 @@ func readFile(r *reading) maker {
 	r.put("path", path)
 	return func() (grid.Source, error) {
 		o := o
-		o.Stream = stream || !given
+		o.Stream, o.Surveys = stream || !given, r.surveys
 		s, err := OpenFile(path, o)
 		if !given && errors.As(err, &notStreamed{}) {
 			o.Stream = false

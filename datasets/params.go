@@ -19,6 +19,8 @@ type reading struct {
 	given []name.Pair
 	read  []name.Pair // canonical values, in the order that they were read in
 	err   error
+
+	surveys *Surveys // of files
 }
 
 // take is the given value of a parameter, and whether there is one.

@@ -108,9 +108,12 @@ func (b *fileBody) source(in fileInput) (grid.Source, error) {
 		return grid.NewField(b.shape, typ, data, grid.Identity(typ))
 	}
 	values := grid.Values[float32](data)
-	ladder, err := float32Ladder(b.shape, in.Levels, func() chunkReader {
+	ladder, known, err := in.ladder(b.shape, func() chunkReader {
 		return func(lo, hi int64) ([]float32, error) { return values[lo:hi], nil }
 	})
+	if err == nil && known { // finding it would have done so
+		err = grid.Normalise(values, 0, b.shape)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@
 package impls
 
 import (
+	"eccbench/datasets"
 	batchimpl "eccbench/impls/batch"
 	"eccbench/impls/chunked"
 	"eccbench/impls/cpu"
@@ -69,16 +70,19 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 		batches = append(batches, batchimpl.Each{Of: i})
 	}
 	batches = append(batches, batchimpl.Together{Of: gpu.BatchOnDevice{Open: open}})
+	images := fields.Inputs{Surveys: new(datasets.Surveys)}
 	curve := bench.Workload[grid.Source, ecc.VCEC]{
 		Name:      ECC,
 		Question:  ecc.Question(),
-		Inputs:    fields.Inputs{},
+		Inputs:    images,
 		Impls:     list,
 		Reference: naive.Implementation{}.About().Name,
 		Policy:    ecc.Policy(),
 		Encode:    bench.Small(ecc.Encode),
 		Decode:    ecc.Decode,
 	}
+	sum := read.Workload(readimpl.All(open)...)
+	sum.Inputs = images
 	many := batch.Workload(batches...)
 	smoothed := smooth.Workload(smoothimpl.OnHost{Counter: cpu.Implementation{}}, smoothimpl.OnDevice{Open: open})
 	// Whoever looks at each byte once is bounded by reading them.
@@ -91,7 +95,7 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 		return Ceiling
 	}
 	return Set{curve, []runner.Bench{
-		runner.Bind(curve), runner.Bind(read.Workload(readimpl.All(open)...)),
+		runner.Bind(curve), runner.Bind(sum),
 		runner.Bind(many), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})), runner.Bind(smoothed),
 	}, open}
 }

@@ -21,13 +21,16 @@ import (
 )
 
 // Inputs makes images from the names that package datasets reads.
-type Inputs struct{}
+type Inputs struct {
+	// Surveys remember the ladders of files from one opening to the next; nil for none.
+	Surveys *datasets.Surveys
+}
 
 // Open makes the source that a name describes.
-func (Inputs) Open(name string) (grid.Source, error) { return datasets.Open(name) }
+func (i Inputs) Open(name string) (grid.Source, error) { return i.Surveys.Open(name) }
 
 // Variants names up to n images of the same shape, type and ladder.
-func (Inputs) Variants(name string, n int) ([]string, error) { return datasets.Variants(name, n) }
+func (i Inputs) Variants(name string, n int) ([]string, error) { return i.Surveys.Variants(name, n) }
 
 // Smaller names images with fewer slices, rows, columns or levels, which are made
 // even where the given one is read from a disk.

@@ -1,0 +1,58 @@
+package datasets
+
+import (
+	"os"
+	"sync"
+	"time"
+
+	"eccbench/internal/grid"
+)
+
+// Surveys are the ladders of image files that were looked at whole, so that a file that
+// is opened again is not: by a file's name, size and time of change, and the number of
+// levels that was asked for. Nil remembers nothing. They are safe for concurrent use.
+type Surveys struct {
+	mu   sync.Mutex
+	list []survey // the latest last
+}
+
+// A survey is what was found of one file.
+type survey struct {
+	key    surveyKey
+	ladder grid.Ladder
+}
+
+type surveyKey struct {
+	path    string
+	size    int64
+	changed time.Time
+	levels  int64
+}
+
+// mostSurveys is how many are remembered: a ladder may have as many values as its image
+// has voxels.
+const mostSurveys = 8
+
+// ladder is that of a file, remembered or found, and whether it was remembered.
+func (s *Surveys) ladder(f os.FileInfo, path string, levels int64, find func() (grid.Ladder, error)) (l grid.Ladder, known bool, err error) {
+	if s == nil || f == nil {
+		l, err = find()
+		return l, false, err
+	}
+	key := surveyKey{path, f.Size(), f.ModTime(), levels}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, found := range s.list {
+		if found.key == key {
+			return found.ladder, true, nil
+		}
+	}
+	if l, err = find(); err != nil {
+		return l, false, err
+	}
+	if len(s.list) == mostSurveys {
+		s.list = s.list[1:]
+	}
+	s.list = append(s.list, survey{key, l})
+	return l, false, nil
+}
