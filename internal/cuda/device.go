@@ -196,16 +196,16 @@ func (c *context) wait(s symbol, object fmt.Stringer, o *object) (err error) {
 	return c.await(s, object, handle)
 }
 
-// looks is how often a stream is asked whether it is done before the thread waits in
+// mostLooks is how often a stream is asked whether it is done before the thread waits in
 // the driver: tens of µs.
-var looks = 100
+const mostLooks = 100
 
 // await waits in the context that is current. A goroutine that is in one call for 20 µs
 // may lose its processor to others, and gets one back when they let go of theirs; in
 // short calls it keeps it.
 func (c *context) await(s symbol, object fmt.Stringer, handle []uintptr) error {
 	if s == cuStreamSynchronize && c.lost.Load() == nil {
-		for range looks {
+		for range c.lib.looks {
 			if code := c.lib.call(cuStreamQuery, handle...); code != codeNotReady {
 				return c.code(cuStreamQuery, code, object)
 			}

@@ -29,7 +29,7 @@ func Load() (*Driver, error) {
 	if err != nil {
 		return nil, &device.Unavailable{Why: "no NVIDIA driver: " + oneLine(err.Error()), Err: err}
 	}
-	lib := &library{path: path}
+	lib := &library{path: path, looks: mostLooks}
 	// The version first: what an old driver lacks is not worth a word.
 	if missing := lib.find(handle, cuDriverGetVersion, cuGetErrorString); missing != "" {
 		return nil, &device.Unavailable{Why: path + " is no CUDA driver: it has no " + missing}

@@ -75,14 +75,13 @@ func TestEveryCallFails(t *testing.T) {
 	defer runtime.UnlockOSThread()
 	f := newFake(t)
 	f.set("slow_us", 1) // so that there is something to wait for
-	defer func(n int) { looks = n }(looks)
-	looks = 1
 	ptx := kernels(t)
 	whole := func() error {
 		drv, err := Load()
 		if err != nil {
 			return err
 		}
+		drv.lib.looks = 1
 		dev, err := drv.Open(0)
 		if err != nil {
 			return err

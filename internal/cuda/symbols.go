@@ -132,9 +132,10 @@ var symbols = [symbolCount]struct {
 
 // A library is the driver's functions.
 type library struct {
-	path string
-	fn   [symbolCount]uintptr
-	name [symbolCount]string // that were found
+	path  string
+	fn    [symbolCount]uintptr
+	name  [symbolCount]string // that were found
+	looks int                 // at a stream, before a thread waits
 }
 
 // libraryPath is where a library is looked for: where the environment says, or
