@@ -125,7 +125,7 @@ func TestBatchOnADevice(t *testing.T) {
 	stdout := runFake(t, driver, "", cli.ExitWrong, "eccbench", "--batch", "3", "--sizes", "64", "--dim", "2", "--impl", "extrema-gpu*", "--scope", "device", "--max-samples", "3", "--time-limit", "9s", "-q")
 	wantAll(t, stdout,
 		`gen=batch of=noise dim=2 levels=1024 type=float32, scope device`, `memread-gpu 64x64x3: CRASHED: .*ended without handing its table over`,
-		`extrema-gpu-batch 64x64x3: WRONG: .*image 0, sum of all changes: want 1, got 0\n +reproduce: eccbench --batch 3 --impl extrema-gpu-batch --scope device --input 'noise/shape=64x64/`,
+		`extrema-gpu-batch 64x64x3: WRONG: .*image 0, sum of all changes: want 1, got 0\n +reproduce: eccbench verify --impl extrema-gpu-batch --workload ecc-batch --input 'batch/count=1/of=noise/shape=64x64/`,
 		`extrema-gpu 64x64x3: CRASHED: .*ended without handing its table over`,
 	)
 }
