@@ -11,18 +11,28 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 CLANG   ?= clang-19
 
-.PHONY: assembly kernels kernels-faults check-kernels sanitize build test race lint generate reports check-generate portability oracle smoke fuzz setup-debian ci
+.PHONY: assembly kernels kernels-faults check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke fuzz setup-debian ci
 
 build:
 	CGO_ENABLED=0 $(GO) build -buildvcs=auto -o $(BIN)/eccbench ./cmd/eccbench
 
 test:
-	$(GO) test ./...
+	$(GO) test -timeout 10m ./...
+
+# Under a minute: no kernels on the host, no gates, no whole tables of papers. What is
+# left out is skipped with the reason.
+test-short:
+	$(GO) test -short -timeout 5m ./...
+
+# All of test, and all cases of the suites that test takes some of.
+test-long: export ECCBENCH_LONG = 1
+test-long:
+	$(GO) test -timeout 30m ./...
 
 # Without the reference, which runs on one goroutine and takes minutes there, and
 # the command, whose cells are processes.
 race:
-	$(GO) test -race $$($(GO) list ./... | grep -v -e /impls/naive$$ -e /cmd/eccbench$$)
+	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v -e /impls/naive$$ -e /cmd/eccbench$$)
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$unformatted" ] || { echo "gofmt would change: $$unformatted"; exit 1; }
@@ -120,4 +130,4 @@ setup-debian:
 # CI has gcc, g++ and Chromium: what needs them must not be skipped.
 ci: export ECCBENCH_REQUIRE_FAKE = 1
 ci: export ECCBENCH_REQUIRE_CHROMIUM = 1
-ci: lint check-generate check-kernels test race portability oracle smoke
+ci: lint check-generate check-kernels test-long race portability oracle smoke

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -20,55 +21,70 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// The test binary is also eccbench itself, eccbench-planted, which has
-// implementations that fail in every way, and eccbench-<defect>, whose cpu has
-// that one. They start their workers as themselves.
+// The test binary is also eccbench itself, by clocks of its own or, as eccbench-timed, by
+// the machine's; eccbench-planted, which has implementations that fail in every way; and
+// eccbench-<defect>, whose cpu has that one. They start their workers as themselves.
 func TestMain(m *testing.M) {
 	programs := map[string]func(){
-		"eccbench":         main,
-		"eccbench-planted": planted,
+		"eccbench":         func() { start(same) },
+		"eccbench-timed":   main,
+		"eccbench-planted": func() { start(planted) },
 		"eccbench-silent":  func() {}, // succeeds, and writes nothing
 		"eccbench-late":    late,
 	}
 	for _, kind := range []string{"crash", "hang", "liar", "fast", "slower", "hoarder"} {
-		programs["eccbench-"+kind] = func() { defective(kind) }
+		programs["eccbench-"+kind] = func() { start(defective(kind)) }
 	}
 	testscript.Main(m, programs)
 }
 
+// A change is how a program's implementations differ from the project's. The clock is that
+// of its workers.
+type change func(list []implementation, open resident.Opener, clock *metronome) []implementation
+
+func same(list []implementation, _ resident.Opener, _ *metronome) []implementation { return list }
+
 // programWith is eccbench with other implementations than the project's; its workers are
 // this program.
-func programWith(change func(list []implementation, open resident.Opener) []implementation) *cli.Program {
+func programWith(c change) *cli.Program {
 	self, err := os.Executable()
 	if err != nil {
 		panic(err)
 	}
-	open := impls.Devices()
-	return &cli.Program{Set: impls.With(change(impls.List(open), open), open), Worker: []string{self, "worker"}, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	open, clock := impls.Devices(), newMetronome()
+	with := &cli.Program{
+		Set: impls.With(c(impls.List(open), open, clock), open), Worker: []string{self, "worker"},
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Clock: patient(),
+	}
+	if isWorker() {
+		with.Clock = clock.time
+	}
+	return with
 }
+
+func isWorker() bool { return len(os.Args) > 1 && os.Args[1] == "worker" }
+
+func start(c change) { os.Exit(eccbench(programWith(c), os.Args[1:])) }
 
 // late is eccbench that crashes when its rows are written.
 func late() {
-	if len(os.Args) > 1 && os.Args[1] == "worker" {
-		main()
-		return
+	if isWorker() {
+		start(same)
 	}
-	c := programWith(func(list []implementation, _ resident.Opener) []implementation { return list })
-	eccbench(c, os.Args[1:])
+	eccbench(programWith(same), os.Args[1:])
 	syscall.Kill(os.Getpid(), syscall.SIGKILL)
 }
 
 // defective is eccbench with a defect of a kind in cpu.
-func defective(kind string) {
-	c := programWith(func(list []implementation, _ resident.Opener) []implementation {
+func defective(kind string) change {
+	return func(list []implementation, _ resident.Opener, clock *metronome) []implementation {
 		for i, impl := range list {
 			if impl.About().Name == "cpu" {
-				list[i] = misbehaving{kind: kind}
+				list[i] = misbehaving{kind: kind, clock: clock}
 			}
 		}
 		return list
-	})
-	os.Exit(eccbench(c, os.Args[1:]))
+	}
 }
 
 func TestScripts(t *testing.T) {
@@ -89,17 +105,14 @@ func TestScripts(t *testing.T) {
 }
 
 // planted is eccbench with implementations that fail.
-func planted() {
-	c := programWith(func(list []implementation, open resident.Opener) []implementation {
-		for i, fault := range cpu.Faults() {
-			list = append(list, renamed{cpu.Faulty(fault), "fault" + string(rune('1'+i))})
-		}
-		for _, name := range []string{"crash", "exit", "hang", "hog", "liar", "flaky", "stale", "fast", "sleeper"} {
-			list = append(list, renamed{misbehaving{kind: name}, name})
-		}
-		return append(append(list, plantedKernels(open)...), failingKernels(open)...)
-	})
-	os.Exit(eccbench(c, os.Args[1:]))
+func planted(list []implementation, open resident.Opener, clock *metronome) []implementation {
+	for i, fault := range cpu.Faults() {
+		list = append(list, renamed{cpu.Faulty(fault), "fault" + string(rune('1'+i))})
+	}
+	for _, name := range []string{"crash", "exit", "hang", "hog", "liar", "flaky", "stale", "fast", "waiter"} {
+		list = append(list, renamed{misbehaving{kind: name, clock: clock, wait: sync.OnceFunc(wait)}, name})
+	}
+	return append(append(list, plantedKernels(open)...), failingKernels(open)...)
 }
 
 type implementation = bench.Implementation[grid.Source, ecc.VCEC]
@@ -119,17 +132,19 @@ func (r renamed) About() bench.About {
 // misbehaving is the cpu implementation with a defect of a kind.
 type misbehaving struct {
 	cpu.Implementation
-	kind string
+	kind  string
+	clock *metronome
+	wait  func() // of waiter
 }
 
 func (m misbehaving) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC], error) {
 	job, err := m.Implementation.Setup(in, c)
-	return &misbehavingJob{Job: job, kind: m.kind}, err
+	return &misbehavingJob{Job: job, misbehaving: m}, err
 }
 
 type misbehavingJob struct {
 	bench.Job[ecc.VCEC]
-	kind  string
+	misbehaving
 	calls int
 	hog   [][]byte
 	kept  ecc.VCEC
@@ -143,7 +158,7 @@ func (j *misbehavingJob) Do(t *bench.Trace) error {
 	case "exit":
 		return errors.New("the planted error")
 	case "hang":
-		select {}
+		hang()
 	case "hog":
 		for {
 			b := make([]byte, 64<<20)
@@ -154,16 +169,17 @@ func (j *misbehavingJob) Do(t *bench.Trace) error {
 		}
 	case "fast":
 		if j.kept != nil {
+			j.clock.until(time.Microsecond)
 			return nil // answers from memory
 		}
 	case "stale":
 		if j.calls > 1 {
 			return nil // leaves what was there: the poison
 		}
-	case "sleeper":
-		time.Sleep(300 * time.Millisecond)
+	case "waiter":
+		j.wait()
 	case "slower":
-		time.Sleep(2 * time.Millisecond)
+		j.clock.until(3 * j.clock.beat)
 	case "hoarder":
 		j.hog = append(j.hog, make([]byte, 1000))
 	}

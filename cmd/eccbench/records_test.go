@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -87,34 +86,38 @@ func program(t *testing.T, args ...string) *exec.Cmd {
 			t.Fatal(err)
 		}
 	}
-	return exec.Command(copied, args...)
+	cmd := exec.Command(copied, args...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
+	return cmd
+}
+
+// waiterOf is a file of the nth process of the implementation waiter of a program.
+func waiterOf(cmd *exec.Cmd, n int) func() bool {
+	return func() bool {
+		list, _ := filepath.Glob(filepath.Join(filepath.Dir(cmd.Path), "eccbench-waiter-*"))
+		return len(list) >= n
+	}
 }
 
 // A run that is killed and resumed has every cell, and each once.
 func TestKilledRunResumes(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "r.jsonl")
-	args := []string{"run", "--impl", "cpu,sleeper", "--sizes", "8..64", "--max-time", "10ms", "--max-samples", "10", "--out", out}
+	args := []string{"run", "--impl", "cpu,waiter", "--sizes", "8..64", "--max-time", "10ms", "--max-samples", "10", "--out", out}
 	cmd := program(t, args...)
+	cmd.Env = append(cmd.Env, waiting+"=2")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if data, _ := os.ReadFile(out); bytes.Count(data, []byte("\n")) >= 4 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("no records after a minute")
-		}
-	}
+	await(t, "the third worker that waits", waiterOf(cmd, 3))
 	cmd.Process.Kill()
 	cmd.Wait()
 	before, err := cli.ReadRecords(out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(before.Cells) == 12 {
-		t.Fatal("the run had ended before it was killed")
+	if len(before.Cells) != 8 {
+		t.Fatalf("%d cells before the run was killed, want 8", len(before.Cells))
 	}
 	// A torn line, as a kill in the middle of a write leaves it.
 	f, err := os.OpenFile(out, os.O_APPEND|os.O_WRONLY, 0)
@@ -193,21 +196,14 @@ func TestResumeKeepsStationsApart(t *testing.T) {
 // An interrupted run leaves what has ended, and no worker behind.
 func TestInterruptedRun(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "r.jsonl")
-	cmd := program(t, "run", "--impl", "cpu,hang", "--sizes", "16", "--max-time", "10ms", "--out", out, "-q")
+	cmd := program(t, "run", "--impl", "cpu,waiter", "--sizes", "16", "--max-time", "10ms", "--out", out, "-q")
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Env = append(cmd.Env, waiting+"=0")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if data, _ := os.ReadFile(out); bytes.Count(data, []byte("\n")) >= 3 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("no records after a minute")
-		}
-	}
-	time.Sleep(200 * time.Millisecond) // for the worker that hangs to start
+	await(t, "the worker that waits", waiterOf(cmd, 1))
 	cmd.Process.Signal(syscall.SIGINT)
 	err := cmd.Wait()
 	if cmd.ProcessState.ExitCode() != cli.ExitInconclusive {

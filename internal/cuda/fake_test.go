@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unsafe"
 
@@ -27,7 +28,7 @@ func kernels(t testing.TB) []byte {
 	return ptx
 }
 
-// build compiles a stand-in library. Every one has its own state.
+// build compiles a stand-in library, once in a process. Every copy has its own state.
 func build(t testing.TB, source string, flags ...string) (path string) {
 	t.Helper()
 	skip := t.Skipf
@@ -41,26 +42,36 @@ func build(t testing.TB, source string, flags ...string) (path string) {
 	if _, err := openLibrary("/"); strings.Contains(err.Error(), "not supported") {
 		skip("%v", err)
 	}
-	dir := t.TempDir()
-	files, err := testdata.ReadDir("testdata")
+	once, _ := libraries.LoadOrStore(fmt.Sprint(source, flags), sync.OnceValues(func() ([]byte, error) { return compile(gcc, source, flags) }))
+	library, err := once.(func() ([]byte, error))()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range files {
-		text, err := testdata.ReadFile("testdata/" + f.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, f.Name()), text, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	path = filepath.Join(dir, "lib.so")
-	args := append([]string{"-O1", "-fPIC", "-shared", "-pthread", "-o", path, filepath.Join(dir, source)}, flags...)
-	if out, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", source, err, out)
+	path = filepath.Join(t.TempDir(), "lib.so")
+	if err := os.WriteFile(path, library, 0o777); err != nil {
+		t.Fatal(err)
 	}
 	return path
+}
+
+// libraries are the stand-ins that were compiled, by their source and flags.
+var libraries sync.Map
+
+func compile(gcc, source string, flags []string) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "eccbench-fake-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.CopyFS(dir, testdata); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "lib.so")
+	args := append([]string{"-O1", "-fPIC", "-shared", "-pthread", "-o", path, filepath.Join(dir, "testdata", source)}, flags...)
+	if out, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", source, err, out)
+	}
+	return os.ReadFile(path)
 }
 
 // A fake is a stand-in for the driver under a test's control.

@@ -3,6 +3,7 @@ package gating
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,7 +20,8 @@ import (
 func TestStuckProgram(t *testing.T) {
 	dir := t.TempDir()
 	stuck := filepath.Join(dir, "stuck")
-	if err := os.WriteFile(stuck, []byte("#!/bin/sh\nsleep 4321 &\nwait\n"), 0o755); err != nil {
+	sleep := fmt.Sprintf("sleep 4321.%d", os.Getpid())
+	if err := os.WriteFile(stuck, []byte("#!/bin/sh\n"+sleep+" &\nwait\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	p := &programs{dir: dir, side: map[gate.Side]executable{gate.Candidate: {path: stuck}}, limit: 300 * time.Millisecond}
@@ -27,8 +29,15 @@ func TestStuckProgram(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "still running after 300 ms") {
 		t.Errorf("error %v", err)
 	}
-	if left, _ := exec.Command("pgrep", "-f", "sleep 4321").Output(); len(left) > 0 {
-		t.Errorf("processes left: %s", left)
+	for {
+		left, _ := exec.Command("pgrep", "-f", sleep).Output()
+		if len(left) == 0 {
+			break
+		}
+		if end, ok := t.Deadline(); ok && time.Until(end) < 10*time.Second {
+			t.Fatalf("processes left: %s", left)
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"eccbench/impls/extrema/gpu"
@@ -29,9 +30,12 @@ import (
 )
 
 // compileOnHost compiles a source of kernels of a type for the host
-// (kernels/onhost/launch.cc), with a fault or fault none.
+// (kernels/onhost/launch.cc), with a fault or fault none, once for all tests.
 func compileOnHost(t *testing.T, source string, typ grid.Type, fault string) (program string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("the kernels are compiled for the host and run there, which takes minutes")
+	}
 	if race.Enabled {
 		t.Skip("the kernels run in programs of their own, which the race detector does not see")
 	}
@@ -64,16 +68,38 @@ func compileOnHost(t *testing.T, source string, typ grid.Type, fault string) (pr
 			}
 		}
 	}
-	program = filepath.Join(t.TempDir(), "launch")
 	args := []string{"-std=c++17", "-O1", "-w", "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-DON_HOST", "-DSOURCE=" + source, "-DTYPE=" + typ.String()}
 	if fault != "none" {
 		args = append(args, "-DFAULT="+fault)
 	}
-	args = append(args, "-rdynamic", "-o", program, filepath.Join("..", "..", "..", "kernels", "onhost", "launch.cc"), "-ldl")
-	if out, err := exec.Command(compilers[i], args...).CombinedOutput(); err != nil {
-		t.Fatalf("%s %s: %v\n%s", compilers[i], strings.Join(args, " "), err, out)
+	args = append(args, "-rdynamic", filepath.Join("..", "..", "..", "kernels", "onhost", "launch.cc"), "-ldl")
+	once, _ := compiled.LoadOrStore(strings.Join(args, " "), sync.OnceValues(func() ([]byte, error) { return compile(compilers[i], args) }))
+	code, err := once.(func() ([]byte, error))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program = filepath.Join(t.TempDir(), "launch")
+	if err := os.WriteFile(program, code, 0o777); err != nil {
+		t.Fatal(err)
 	}
 	return program
+}
+
+// compiled are the programs that were compiled, by their compiler's arguments.
+var compiled sync.Map
+
+func compile(compiler string, args []string) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "eccbench-onhost-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "launch")
+	args = append(slices.Clip(args), "-o", program)
+	if out, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%s %s: %w\n%s", compiler, strings.Join(args, " "), err, out)
+	}
+	return os.ReadFile(program)
 }
 
 // An arrangement is how a launch divides an image; segment 0 is as the implementation
@@ -483,6 +509,9 @@ func (k onHostKind) source(t grid.Type) string {
 func (k onHostKind) failures(t *testing.T, program string, typ grid.Type) iter.Seq2[onHostCase, error] {
 	return func(yield func(onHostCase, error) bool) {
 		cases := k.cases(typ)
+		if !ecctest.Long() {
+			cases = fewer(cases)
+		}
 		if typ.Size() == 2 {
 			cases = append(cases, early(cases)...)
 		}
@@ -503,6 +532,75 @@ func (k onHostKind) failures(t *testing.T, program string, typ grid.Type) iter.S
 			if err != nil && !yield(c, err) {
 				return
 			}
+		}
+	}
+}
+
+// traits are what may matter about a case that is divided in one way.
+func (c onHostCase) traits(a arrangement) []string {
+	return []string{
+		fmt.Sprint("shape ", c.shape), fmt.Sprint("crowd ", c.crowd), fmt.Sprintf("%d levels from %d", c.levels, c.lo),
+		fmt.Sprintf("%s%d levels", c.ladder, c.levels), fmt.Sprint("images ", c.images), fmt.Sprintf("%+v, flat %v", a, c.shape.D == 1),
+	}
+}
+
+// fewer are cases, divided in one way each, that have all traits of a list: each time the
+// one with most that those before have not.
+func fewer(list []onHostCase) (some []onHostCase) {
+	var single []onHostCase
+	for _, c := range list {
+		for _, a := range c.list {
+			c.list = []arrangement{a}
+			single = append(single, c)
+		}
+	}
+	seen := map[string]bool{}
+	for {
+		best, most := onHostCase{}, 0
+		for _, c := range single {
+			n := 0
+			for _, trait := range c.traits(c.list[0]) {
+				if !seen[trait] {
+					n++
+				}
+			}
+			if n > most {
+				best, most = c, n
+			}
+		}
+		if most == 0 {
+			return some
+		}
+		for _, trait := range best.traits(best.list[0]) {
+			seen[trait] = true
+		}
+		some = append(some, best)
+	}
+}
+
+// What the fewer cases leave out are no traits.
+func TestFewerCasesHaveAllTraits(t *testing.T) {
+	for _, kind := range onHostKinds() {
+		for _, typ := range kind.types {
+			of := func(list []onHostCase) map[string]int {
+				n := map[string]int{}
+				for _, c := range list {
+					for _, a := range c.list {
+						for _, trait := range c.traits(a) {
+							n[trait]++
+						}
+					}
+				}
+				return n
+			}
+			all := kind.cases(typ)
+			some := of(fewer(all))
+			for trait, n := range of(all) {
+				if some[trait] == 0 {
+					t.Errorf("%s/%v: %s, of %d cases, is in none of the fewer", kind.label, typ, trait, n)
+				}
+			}
+			t.Logf("%s/%v: %d of %d cases", kind.label, typ, len(fewer(all)), len(all))
 		}
 	}
 }
