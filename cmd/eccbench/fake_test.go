@@ -221,8 +221,8 @@ func TestDoctorLoadsKernels(t *testing.T) {
 	driver := fakeDriver(t)
 	for fake, want := range map[string]string{
 		"": `\n +kernels ecc_fullsweep: 8 of 8 load, one by one in at most \S+ \S+ each, \S+ \S+ together\n`,
-		"fail:cuModuleLoadDataEx:218:1": `\n +kernels ecc_chunked: ecc_chunked_2d_int16: module "ecc_chunked": .*a PTX JIT compilation failed.*` +
-			`\n +kernels ecc_chunked: 7 of 8 load, `,
+		"fail:cuModuleLoadDataEx:218:1": `\n +kernels ecc_extrema_batch_float32: ecc_extrema_batch_\w+: module "ecc_extrema_batch_float32": .*a PTX JIT compilation failed.*` +
+			`\n +kernels ecc_extrema_batch_float32: 8 of 9 load, `,
 	} {
 		cmd := exec.Command("eccbench", "doctor")
 		cmd.Env = append(os.Environ(), "ECCBENCH_LIBCUDA="+driver, "ECCBENCH_FAKE="+fake)

@@ -11,6 +11,8 @@ import (
 	"eccbench/internal/ecc"
 	"eccbench/internal/ecc/ecctest"
 	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+	"eccbench/kernels/source"
 )
 
 func TestConformance(t *testing.T) {
@@ -21,6 +23,12 @@ func TestSuiteCatchesPlantedFaults(t *testing.T) {
 	open := ecctest.Device(t)
 	ecctest.CatchesPlanted(t, "ecc_fullsweep", func(ptx func(string) ([]byte, error)) bench.Implementation[grid.Source, ecc.VCEC] {
 		return fullsweep.Implementation{Open: open, PTX: ptx}
+	})
+}
+
+func TestKernelsOnHost(t *testing.T) {
+	ecctest.RunOnHost(t, "ecc_fullsweep", source.Faults("ecc_fullsweep"), func(open resident.Opener) bench.Implementation[grid.Source, ecc.VCEC] {
+		return fullsweep.Implementation{Open: open}
 	})
 }
 

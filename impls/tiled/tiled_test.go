@@ -8,6 +8,8 @@ import (
 	"eccbench/internal/ecc"
 	"eccbench/internal/ecc/ecctest"
 	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+	"eccbench/kernels/source"
 )
 
 func TestConformance(t *testing.T) {
@@ -18,6 +20,12 @@ func TestSuiteCatchesPlantedFaults(t *testing.T) {
 	open := ecctest.Device(t)
 	ecctest.CatchesPlanted(t, "ecc_tiled", func(ptx func(string) ([]byte, error)) bench.Implementation[grid.Source, ecc.VCEC] {
 		return tiled.Implementation{Open: open, PTX: ptx}
+	})
+}
+
+func TestKernelsOnHost(t *testing.T) {
+	ecctest.RunOnHost(t, "ecc_tiled", source.Faults("ecc_tiled"), func(open resident.Opener) bench.Implementation[grid.Source, ecc.VCEC] {
+		return tiled.Implementation{Open: open}
 	})
 }
 

@@ -24,12 +24,16 @@ var floor = map[string]int{
 	"internal/stats":    0,
 	"internal/quantity": 0,
 	"internal/race":     0,
+	"kernels/bundle":    0,
+	"kernels/source":    0,
 
-	"internal/verify": 1,
-	"datasets":        1,
-	"kernels":         1,
-	"kernels/faults":  1,
-	"internal/device": 1,
+	"internal/verify":  1,
+	"datasets":         1,
+	"kernels":          1,
+	"kernels/faults":   1,
+	"kernels/hosttest": 1,
+	"kernels/pack":     1,
+	"internal/device":  1,
 
 	"internal/bench":             2,
 	"internal/device/devicetest": 2,
@@ -73,7 +77,7 @@ var doors = map[string][]string{
 	"gonum.org/v1/plot":                 {"internal/report"},
 	"github.com/olekukonko/tablewriter": {"internal/report"},
 	"golang.org/x/perf":                 {"internal/report"},
-	"github.com/klauspost/compress":     {"datasets"},
+	"github.com/klauspost/compress":     {"datasets", "kernels/bundle"},
 	"golang.org/x/image":                {"datasets"},
 	"golang.org/x/sys/unix":             {"internal/runner"},
 	"golang.org/x/sys/cpu":              {"impls/extrema"},
@@ -243,7 +247,7 @@ func TestFaultsArePlantedByTestsOnly(t *testing.T) {
 			continue
 		}
 		for _, imp := range f.imports {
-			if imp == module+"/kernels/faults" && f.pkg != "internal/ecc/ecctest" || imp == module+"/internal/ecc/ecctest" {
+			if (imp == module+"/kernels/faults" || imp == module+"/kernels/hosttest") && f.pkg != "internal/ecc/ecctest" || imp == module+"/internal/ecc/ecctest" {
 				t.Errorf("%s: imports %s, which only tests do", f.name, imp)
 			}
 			if (imp == module+"/impls/cpu" || imp == module+"/impls/extrema") && f.pkg != "impls" {

@@ -1,6 +1,6 @@
 // What one voxel contributes: its level, and the cells that it introduces.
 #pragma once
-#include "device.h"
+#include "../device.h"
 #include "fault.h"
 
 // A value in a register: float32 stays, the integers become int.

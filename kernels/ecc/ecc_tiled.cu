@@ -5,29 +5,9 @@
 // shared memory and adds those to the curve's once, at its end. Blocks take tiles
 // in turn, so that there are as many histograms to add as the device runs blocks
 // (Wang et al. 2022, section 4.3 and algorithm 2).
+#include "../texture.h"
 #include "histogram.h"
 #include "voxel.h"
-
-typedef unsigned long long texture;
-
-#define FETCH(T, format, constraint)                                                                    \
-  inlined void fetch(texture t, int x, int y, int z, const T *, in_register<T>::type &v) {            \
-    in_register<T>::type a, b, c;                                                                       \
-    asm("tex.3d.v4." format ".s32 {%0, %1, %2, %3}, [%4, {%5, %6, %7, %7}];"                               \
-        : "=" constraint(v), "=" constraint(a), "=" constraint(b), "=" constraint(c)                       \
-        : "l"(t), "r"(x), "r"(y), "r"(z));                                                                 \
-  }                                                                                                        \
-  inlined void fetch(texture t, int x, int y, const T *, in_register<T>::type &v) {                  \
-    in_register<T>::type a, b, c;                                                                       \
-    asm("tex.2d.v4." format ".s32 {%0, %1, %2, %3}, [%4, {%5, %6}];"                                       \
-        : "=" constraint(v), "=" constraint(a), "=" constraint(b), "=" constraint(c)                       \
-        : "l"(t), "r"(x), "r"(y));                                                                         \
-  }
-
-FETCH(uint8, "u32", "r")
-FETCH(int16, "s32", "r")
-FETCH(uint16, "u32", "r")
-FETCH(float32, "f32", "f")
 
 // A warp fetches a row of 32 voxels and counts the 30 inner ones: their
 // neighbours in the row are the neighbouring threads'. A block has four such rows
@@ -38,21 +18,11 @@ const int row = 30, rows = 4;
 inlined int tiles_along(int n, int of) { return planted(fault::slab) ? n / of : (n + of - 1) / of; }
 inlined bool fetches(int lane) { return !planted(fault::halo) || (lane > 0 && lane <= row); }
 
-inlined float32 from_bits(int v, float32) { return __builtin_bit_cast(float32, v); }
-inlined int from_bits(int v, int) { return v; }
-
-// The value of the thread before, and of the one after.
-template <class V> inlined V before(V v) {
-  return from_bits(__nvvm_shfl_sync_up_i32(-1, __builtin_bit_cast(int, v), 1, 0), v);
-}
-template <class V> inlined V after(V v) {
-  return from_bits(__nvvm_shfl_sync_down_i32(-1, __builtin_bit_cast(int, v), 1, 31), v);
-}
-
+// The values of the thread before, of its own, and of the one after.
 template <class V> inlined void spread(V *out, V v) {
-  out[0] = before(v);
+  out[0] = from_lane_before(v);
   out[1] = v;
-  out[2] = after(v);
+  out[2] = from_lane_after(v);
 }
 
 template <class T> inlined void tiles_3d(texture t, int width, int height, int depth, const ladder &l, const histogram &h) {

@@ -3,7 +3,7 @@
 #pragma once
 #include "extrema_2d.h"
 #include "extrema_3d.h"
-#include "handover.h"
+#include "../handover.h"
 
 enum { blocks_2d = 3, blocks_3d = 3 }; // that a multiprocessor has registers for
 

@@ -10,7 +10,7 @@
 // warp has 64 columns or 128; it counts the cells that begin in its first fifteen rows,
 // and the changes of all sixteen.
 #pragma once
-#include "handover.h"
+#include "../handover.h"
 #include "histogram.h"
 
 namespace sliced {

@@ -1,5 +1,5 @@
 // sum += each 64-bit word: reads an image and does nothing else.
-#include "handover.h"
+#include "../handover.h"
 
 typedef unsigned long long word;
 

@@ -1,6 +1,6 @@
 // The changes that a block collects before it adds them to the curve's.
 #pragma once
-#include "device.h"
+#include "../device.h"
 #include "fault.h"
 
 extern __shared__ int block_changes[];

@@ -5,7 +5,7 @@
 // are int32: an image of 2²⁷ voxels, each with at most 9 changes, fits.
 #pragma once
 #include "extrema_batch.h"
-#include "handover.h"
+#include "../handover.h"
 
 template <class View, class L, class T>
 inlined void extrema_small(const T *image, int width, int height, int slices, int segment, const scaling &s, const ladder &l,

@@ -4,7 +4,7 @@
 // and sum is rounded by itself, in the order of impls/smooth/gauss.go, so that the
 // image has the bits that a processor computes. Rows go through shared memory;
 // columns through registers, a strip of rows for each thread.
-#include "device.h"
+#include "../device.h"
 
 const int radius = 6;
 const int tile = 256; // pixels of a row that a block smooths at a time
