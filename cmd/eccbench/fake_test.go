@@ -86,7 +86,10 @@ func TestFailingDriver(t *testing.T) {
 		"no memory for the array":    {impl: "tiled", fake: "fail:cuArray3DCreate_v2:2:0", want: `SKIPPED: .*array "image".*cuArray3DCreate_v2: out of memory \(CUDA_ERROR_OUT_OF_MEMORY, 2\)`},
 		"no memory for a slab":       {impl: "chunked", fake: "fail:cuMemAlloc_v2:2:2", want: `SKIPPED: .*cuMemAlloc_v2: out of memory \(CUDA_ERROR_OUT_OF_MEMORY, 2\)`},
 		"a launch is too large":      {impl: "greedy", want: `SKIPPED: .*kernel "ecc_greedy_3d_float32" .*cuLaunchKernel: invalid argument \(CUDA_ERROR_INVALID_VALUE, 1\)`},
-		"the code does not compile":  {fake: "fail:cuModuleLoadDataEx:218:0", want: crashed + `.*kernel ecc_fullsweep_3d_float32: module "ecc_fullsweep": .*a PTX JIT compilation failed \(CUDA_ERROR_INVALID_PTX, 218\)`, code: exitCrash},
+		// Machine code is tried first, and refused.
+		"the code does not compile":  {fake: "fail:cuModuleLoadDataEx:218:1", want: crashed + `.*kernel ecc_fullsweep_3d_float32: module "ecc_fullsweep": .*a PTX JIT compilation failed \(CUDA_ERROR_INVALID_PTX, 218\)`, code: exitCrash},
+		"the driver fails to load":   {fake: "fail:cuModuleLoadDataEx:999:0", want: crashed + `.*kernel ecc_fullsweep_3d_float32: module "ecc_fullsweep": .*, 999\)`, code: exitCrash},
+		"machine code":               {fake: "machine:1", want: `WRONG: `, code: exitWrong},
 		"a launch fails":             {fake: "fail:cuLaunchKernel:719:0", want: crashed + `.*cuLaunchKernel: unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\)`, code: exitCrash},
 		"a kernel crashes":           {fake: "kernel:crash", want: crashed + `.*unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\)`, code: exitCrash},
 		"a kernel goes astray":       {fake: "kernel:stray", want: crashed + `.*an illegal memory access was encountered \(CUDA_ERROR_ILLEGAL_ADDRESS, 700\)`, code: exitCrash},
@@ -220,8 +223,10 @@ func TestFailingUpload(t *testing.T) {
 func TestDoctorLoadsKernels(t *testing.T) {
 	driver := fakeDriver(t)
 	for fake, want := range map[string]string{
-		"": `\n +kernels ecc_fullsweep: 8 of 8 load, one by one in at most \S+ \S+ each, \S+ \S+ together\n`,
-		"fail:cuModuleLoadDataEx:218:1": `\n +kernels ecc_extrema_batch_float32: ecc_extrema_batch_\w+: module "ecc_extrema_batch_float32": .*a PTX JIT compilation failed.*` +
+		"": `\n +kernels ecc_fullsweep: compiled, the driver takes no machine code: module "ecc_fullsweep": .*, 209\)` +
+			`\n +kernels ecc_fullsweep: 8 of 8 load, one by one in at most \S+ \S+ each, \S+ \S+ together\n`,
+		"machine:1": `\n +kernels ecc_fullsweep: 8 of 8 load, as machine code in \S+ \S+\n`,
+		"fail:cuModuleLoadDataEx:218:2": `\n +kernels ecc_extrema_batch_float32: ecc_extrema_batch_\w+: module "ecc_extrema_batch_float32": .*a PTX JIT compilation failed.*` +
 			`\n +kernels ecc_extrema_batch_float32: 8 of 9 load, `,
 	} {
 		cmd := exec.Command("eccbench", "doctor")
