@@ -112,6 +112,9 @@ func RunOnHost(t *testing.T, module string, planted []string, with func(resident
 			if source.OnDeviceAlone(fault) {
 				t.Skip("it shows on a device alone, where threads run at the same time")
 			}
+			if testing.Short() {
+				t.Skip("compiling the kernels takes seconds")
+			}
 			impl := with(OnHost(t, module, fault))
 			for i, c := range cases {
 				if c.Field.Type() != grid.Float32 {
