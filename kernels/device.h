@@ -111,6 +111,9 @@ inlined const void *ahead(const void *p, int n, int bytes) {
 // What all threads of a warp meet in: what another one holds, and a bit from each.
 inlined void sync_warp() { __nvvm_bar_warp_sync(-1); }
 template <class V> inlined V from_lane(V v, int lane) { return as<V>(__nvvm_shfl_sync_idx_i32(-1, as<int>(v), lane, 31)); }
+// What the lane before holds, and the one after; the first and the last their own.
+template <class V> inlined V from_lane_before(V v) { return as<V>(__nvvm_shfl_sync_up_i32(-1, as<int>(v), 1, 0)); }
+template <class V> inlined V from_lane_after(V v) { return as<V>(__nvvm_shfl_sync_down_i32(-1, as<int>(v), 1, 31)); }
 inlined unsigned vote(bool b) { return __nvvm_vote_ballot_sync(-1, b); }
 inlined bool any(bool b) { return __nvvm_vote_any_sync(-1, b); }
 

@@ -20,6 +20,7 @@ import (
 	"eccbench/internal/workloads/ecc/counting"
 	"eccbench/internal/workloads/ecc/ecctest"
 	"eccbench/kernels/faults"
+	"eccbench/kernels/source"
 )
 
 // TestDevice runs the scripts that need a device.
@@ -62,21 +63,21 @@ func everyWrong(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // plantedKernels are the implementations on a device with each fault of their
-// kernels, named <implementation>-<fault>.
+// kernels that there is for one, named <implementation>-<fault>.
 func plantedKernels(open resident.Opener) []implementation {
 	var list []implementation
-	add := func(name string, with func(ptx func(string) ([]byte, error)) implementation) {
-		for _, fault := range faults.Of("ecc_" + name) {
+	add := func(name, module string, with func(ptx func(string) ([]byte, error)) implementation) {
+		for _, fault := range source.FaultsOnDevice(module) {
 			list = append(list, float32Only{renamed{with(faults.PTX(fault)), name + "-" + fault}})
 		}
 	}
-	add("chunked", func(ptx func(string) ([]byte, error)) implementation {
+	add("chunked", "ecc_fullsweep", func(ptx func(string) ([]byte, error)) implementation {
 		return chunked.Implementation{Open: open, PTX: ptx}
 	})
-	add("tiled", func(ptx func(string) ([]byte, error)) implementation {
+	add("tiled", "ecc_tiled", func(ptx func(string) ([]byte, error)) implementation {
 		return tiled.Implementation{Open: open, PTX: ptx}
 	})
-	add("fullsweep", func(ptx func(string) ([]byte, error)) implementation {
+	add("fullsweep", "ecc_fullsweep", func(ptx func(string) ([]byte, error)) implementation {
 		return fullsweep.Implementation{Open: open, PTX: ptx}
 	})
 	return list

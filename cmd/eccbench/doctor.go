@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -108,7 +109,8 @@ func lookAtDevice(d device.Device, line func(what, format string, args ...any)) 
 	return nil
 }
 
-// tryModule loads each kernel of a module by itself, as jobs do, and times that.
+// tryModule loads a module as jobs do, and times that: its machine code where there is
+// some that the driver takes, else each of its kernels by itself, which are compiled.
 func tryModule(d device.Device, module string, line func(what, format string, args ...any)) error {
 	ptx, err := kernels.PTX(module)
 	if err != nil {
@@ -116,6 +118,14 @@ func tryModule(d device.Device, module string, line func(what, format string, ar
 	}
 	names, err := kernels.Entries(module, ptx)
 	if err != nil {
+		return err
+	}
+	if took, err := loadMachine(d, module, names); err == nil && took > 0 {
+		line("", "kernels %s: %d of %d load, as machine code in %s", module, len(names), len(names), quantity.Duration(took))
+		return nil
+	} else if device.IsCodeRefused(err) {
+		line("", "kernels %s: compiled, the driver takes no machine code: %v", module, err)
+	} else if err != nil {
 		return err
 	}
 	var all, longest time.Duration
@@ -139,6 +149,27 @@ func tryModule(d device.Device, module string, line func(what, format string, ar
 	}
 	line("", "kernels %s: %d of %d load, one by one in at most %s each, %s together", module, loaded, len(names), quantity.Duration(longest), quantity.Duration(all))
 	return nil
+}
+
+// loadMachine is how long it takes to load the machine code of a module and to find its
+// kernels, 0 where there is none for the device.
+func loadMachine(d device.Device, module string, names []string) (time.Duration, error) {
+	start := time.Now()
+	code, err := kernels.Machine(module, d.Info().Major, d.Info().Minor)
+	if code == nil || err != nil {
+		return 0, err
+	}
+	m, err := d.LoadModule(module, code)
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range names {
+		if _, e := m.Function(name); e != nil {
+			err = errors.Join(err, e)
+		}
+	}
+	took := time.Since(start)
+	return took, errors.Join(err, m.Close())
 }
 
 func cgroupLimit(n int64) string {

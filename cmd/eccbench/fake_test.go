@@ -88,7 +88,10 @@ func TestFailingDriver(t *testing.T) {
 		"no memory for the array":    {impl: "tiled", fake: "fail:cuArray3DCreate_v2:2:0", want: `SKIPPED: .*array "image".*cuArray3DCreate_v2: out of memory \(CUDA_ERROR_OUT_OF_MEMORY, 2\)`},
 		"no memory for a slab":       {impl: "chunked", fake: "fail:cuMemAlloc_v2:2:2", want: `SKIPPED: .*cuMemAlloc_v2: out of memory \(CUDA_ERROR_OUT_OF_MEMORY, 2\)`},
 		"a launch is too large":      {impl: "greedy", want: `SKIPPED: .*kernel "ecc_greedy_3d_float32" .*cuLaunchKernel: invalid argument \(CUDA_ERROR_INVALID_VALUE, 1\)`},
-		"the code does not compile":  {fake: "fail:cuModuleLoadDataEx:218:0", want: crashed + `.*kernel ecc_fullsweep_3d_float32: module "ecc_fullsweep": .*a PTX JIT compilation failed \(CUDA_ERROR_INVALID_PTX, 218\)`, code: cli.ExitCrash},
+		// Machine code is tried first, and refused.
+		"the code does not compile":  {fake: "fail:cuModuleLoadDataEx:218:1", want: crashed + `.*kernel ecc_fullsweep_3d_float32: module "ecc_fullsweep": .*a PTX JIT compilation failed \(CUDA_ERROR_INVALID_PTX, 218\)`, code: cli.ExitCrash},
+		"the driver fails to load":   {fake: "fail:cuModuleLoadDataEx:999:0", want: crashed + `.*kernel ecc_fullsweep_3d_float32: module "ecc_fullsweep": .*, 999\)`, code: cli.ExitCrash},
+		"machine code":               {fake: "machine:1", want: `WRONG: `, code: cli.ExitWrong},
 		"a launch fails":             {fake: "fail:cuLaunchKernel:719:0", want: crashed + `.*cuLaunchKernel: unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\)`, code: cli.ExitCrash},
 		"a kernel crashes":           {fake: "kernel:crash", want: crashed + `.*unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\)`, code: cli.ExitCrash},
 		"a kernel goes astray":       {fake: "kernel:stray", want: crashed + `.*an illegal memory access was encountered \(CUDA_ERROR_ILLEGAL_ADDRESS, 700\)`, code: cli.ExitCrash},
@@ -222,6 +225,21 @@ func TestFailingUpload(t *testing.T) {
 func TestDoctorLoadsKernels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("doctor tries an image of 256³ voxels, which takes seconds")
+	}
+	driver := fakeDriver(t)
+	for fake, want := range map[string]string{
+		"": `\n +kernels ecc_fullsweep: compiled, the driver takes no machine code: module "ecc_fullsweep": .*, 209\)` +
+			`\n +kernels ecc_fullsweep: 8 of 8 load, one by one in at most \S+ \S+ each, \S+ \S+ together\n`,
+		"machine:1": `\n +kernels ecc_fullsweep: 8 of 8 load, as machine code in \S+ \S+\n`,
+		"fail:cuModuleLoadDataEx:218:2": `\n +kernels ecc_extrema_batch_float32: ecc_extrema_batch_\w+: module "ecc_extrema_batch_float32": .*a PTX JIT compilation failed.*` +
+			`\n +kernels ecc_extrema_batch_float32: 8 of 9 load, `,
+	} {
+		cmd := exec.Command("eccbench", "doctor")
+		cmd.Env = append(os.Environ(), "ECCBENCH_LIBCUDA="+driver, "ECCBENCH_FAKE="+fake)
+		out, err := cmd.CombinedOutput()
+		if err != nil || !regexp.MustCompile(want).Match(out) {
+			t.Errorf("%q: %v, %q is missing in\n%s", fake, err, want, out)
+		}
 	}
 	stdout := runFake(t, fakeDriver(t), "fail:cuModuleLoadDataEx:218:1", cli.ExitOK, "eccbench", "doctor")
 	wantAll(t, stdout,

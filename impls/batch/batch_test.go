@@ -129,7 +129,7 @@ func TestPolicyCatches(t *testing.T) {
 			t.Errorf("%s: %s %s", want, v.Status, v.Reason)
 		}
 	}
-	// The last levels' changes of an image go to the next one, as in kernels/fault.h.
+	// The last levels' changes of an image go to the next one, as in kernels/ecc/fault.h.
 	moved := slices.Clone(right)
 	last := len(right[1]) - 32
 	moved[1], moved[2] = right[1][:last], ecc.FromDense(sum(right[2], right[1][last:], 256))

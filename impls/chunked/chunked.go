@@ -1,7 +1,7 @@
 // Package chunked streams the image through the device in slabs. One stream
 // copies the slabs, each once; another gives a slab its collar of one slice, from
 // the slabs before and after it, and counts it, while the next ones are on their
-// way (Wang et al. 2022, section 4.4; kernels/ecc_chunked.cu). Neither host nor
+// way (Wang et al. 2022, section 4.4; kernels/ecc/ecc_fullsweep.cu). Neither host nor
 // device has to hold the image: it is read, slab by slab, into pinned memory
 // ahead of the copies. An image that is whole in memory is pinned where it is when
 // the job is set up, and copied from there. Levels beyond the shared memory of a
@@ -91,7 +91,7 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 		return nil, err
 	}
 	counter, err := counting.Open(d, counting.Kernel{
-		Module: "ecc_chunked", Method: "chunked", PTX: i.PTX, Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder(),
+		Module: "ecc_fullsweep", Method: "fullsweep", PTX: i.PTX, Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder(),
 		Timed: true, // for the timeline
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"eccbench/impls/cpu"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
 )
@@ -23,8 +24,16 @@ func FuzzConformance(f *testing.F) {
 
 func TestSuiteCatchesPlantedFaults(t *testing.T) {
 	open := ecctest.Device(t)
-	ecctest.CatchesPlanted(t, "ecc_chunked", func(ptx func(string) ([]byte, error)) bench.Implementation[grid.Source, ecc.VCEC] {
+	ecctest.CatchesPlanted(t, "ecc_fullsweep", func(ptx func(string) ([]byte, error)) bench.Implementation[grid.Source, ecc.VCEC] {
 		return chunked.Implementation{Open: open, PTX: ptx}
+	})
+}
+
+// In slabs of 1 KiB, so that most images have several. Other faults than those at the
+// edges of slabs are planted for fullsweep, whose kernels these are.
+func TestKernelsOnHost(t *testing.T) {
+	ecctest.RunOnHost(t, "ecc_fullsweep", []string{"halo", "slab"}, func(open resident.Opener) bench.Implementation[grid.Source, ecc.VCEC] {
+		return chunked.WithSlabs(chunked.Implementation{Open: open}, 1<<10)
 	})
 }
 

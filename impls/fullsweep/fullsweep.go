@@ -1,7 +1,7 @@
 // Package fullsweep keeps the image in the device's memory and counts it in one
 // launch: coalesced loads of whole rows, histograms in shared memory that are
 // added to the curve's once a block (Saxena et al. 2025, section 3.1;
-// kernels/ecc_fullsweep.cu). Levels beyond the shared memory of a block go to the
+// kernels/ecc/ecc_fullsweep.cu). Levels beyond the shared memory of a block go to the
 // curve's table in global memory directly, change by change.
 package fullsweep
 

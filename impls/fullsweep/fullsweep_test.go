@@ -9,8 +9,10 @@ import (
 	"eccbench/impls/fullsweep"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
+	"eccbench/kernels/source"
 )
 
 func TestConformance(t *testing.T) {
@@ -21,6 +23,12 @@ func TestSuiteCatchesPlantedFaults(t *testing.T) {
 	open := ecctest.Device(t)
 	ecctest.CatchesPlanted(t, "ecc_fullsweep", func(ptx func(string) ([]byte, error)) bench.Implementation[grid.Source, ecc.VCEC] {
 		return fullsweep.Implementation{Open: open, PTX: ptx}
+	})
+}
+
+func TestKernelsOnHost(t *testing.T) {
+	ecctest.RunOnHost(t, "ecc_fullsweep", source.Faults("ecc_fullsweep"), func(open resident.Opener) bench.Implementation[grid.Source, ecc.VCEC] {
+		return fullsweep.Implementation{Open: open}
 	})
 }
 

@@ -9,10 +9,9 @@ import (
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
-	"eccbench/kernels"
 )
 
-// OnDevice reads an image in a device's memory (kernels/memread.cu).
+// OnDevice reads an image in a device's memory (kernels/read/memread.cu).
 type OnDevice struct{ Open resident.Opener }
 
 // About describes the method.
@@ -81,14 +80,10 @@ type deviceJob struct {
 }
 
 func (j *deviceJob) setup(in grid.Source, handsOver, timed bool) (err error) {
-	ptx, err := kernels.PTX("memread")
-	if err != nil {
-		return err
-	}
 	if j.stream, err = j.d.NewStream("reading"); err != nil {
 		return err
 	}
-	if j.module, err = j.d.LoadModule("memread", ptx); err != nil {
+	if j.module, err = resident.Load(j.d, "memread", "memread"); err != nil {
 		return err
 	}
 	if j.kernel, err = j.module.Function("memread"); err != nil {

@@ -13,11 +13,10 @@ import (
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/counting"
 	"eccbench/internal/workloads/smooth"
-	"eccbench/kernels"
 )
 
 // OnDevice keeps the image in a device's memory: it counts there by the sweep of
-// kernels/ecc_fullsweep.cu, and smooths by kernels/smooth.cu.
+// kernels/ecc/ecc_fullsweep.cu, and smooths by kernels/smooth/smooth.cu.
 type OnDevice struct{ Open resident.Opener }
 
 // About describes the method.
@@ -103,11 +102,7 @@ func (j *deviceJob) allocate(d device.Device) (err error) {
 	if j.ended, err = d.NewEvent("smoothing ended"); err != nil {
 		return err
 	}
-	ptx, err := kernels.PTX("smooth")
-	if err != nil {
-		return err
-	}
-	if j.module, err = d.LoadModule("smooth", ptx); err != nil {
+	if j.module, err = resident.Load(d, "smooth", "smooth_rows", "smooth_columns"); err != nil {
 		return err
 	}
 	if j.rows, err = j.pass("smooth_rows"); err != nil {

@@ -1,7 +1,7 @@
 // Package tiled keeps the image in a texture of the device: one thread for each
 // voxel of a tile, its neighbours fetched through the texture cache, a block's
 // histogram in shared memory (Wang et al. 2022, section 4.3 and algorithm 2;
-// kernels/ecc_tiled.cu). Levels beyond the shared memory of a block go to the
+// kernels/ecc/ecc_tiled.cu). Levels beyond the shared memory of a block go to the
 // curve's table in global memory directly, change by change.
 package tiled
 

@@ -43,6 +43,16 @@ var sticky = []int{
 	999, // unknown
 }
 
+// refused are the codes of loading a module that blame its code.
+var refused = []int{
+	200, // invalid image
+	209, // no binary for the device
+	218, // invalid PTX
+	222, // unsupported PTX version
+	300, // invalid source
+	801, // not supported
+}
+
 // Error is a call of the driver that failed. Its text is one line.
 type Error struct {
 	Call   string // the function of the driver
@@ -71,6 +81,11 @@ func (e *Error) Sticky() bool { return slices.Contains(sticky, e.Code) }
 func (e *Error) LaunchTooLarge() bool {
 	return e.Code == codeLaunchOutOfResources || e.Code == codeCooperativeTooLarge ||
 		e.Code == codeInvalidValue && e.Call == symbols[cuLaunchKernel].names[0]
+}
+
+// CodeRefused reports whether a module was not loaded because of its code.
+func (e *Error) CodeRefused() bool {
+	return e.Call == symbols[cuModuleLoadDataEx].names[0] && slices.Contains(refused, e.Code)
 }
 
 // LostError is a call that was not tried because an earlier error took the

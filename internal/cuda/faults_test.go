@@ -409,3 +409,24 @@ func TestUseAfterDevice(t *testing.T) {
 	}
 	check(t, dev.Close())
 }
+
+// A module that the driver does not take is blamed on its code, one that it has no memory
+// for is not, and neither takes the device away.
+func TestCodeIsBlamed(t *testing.T) {
+	f := newFake(t)
+	dev := startClosed(t)
+	for code, blamed := range map[int]bool{200: true, 209: true, 218: true, 222: true, 2: false, 400: false} {
+		f.fail("cuModuleLoadDataEx", code, 0)
+		_, err := dev.LoadModule("kernels", kernels(t))
+		if err == nil || device.IsCodeRefused(err) != blamed || device.IsSticky(err) {
+			t.Errorf("code %d: %v", code, err)
+		}
+		check(t, try(dev, kernels(t)))
+	}
+	f.fail("cuMemAlloc_v2", 209, 0)
+	if _, err := dev.Alloc("a", 1); err == nil || device.IsCodeRefused(err) {
+		t.Errorf("memory that was refused: %v", err)
+	}
+	f.set("machine", 1)
+	check(t, must(dev.LoadModule("machine", []byte("\x7fELF...")))(t).Close())
+}

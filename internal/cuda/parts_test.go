@@ -251,6 +251,12 @@ func testCompiler(t *testing.T, dev device.Device) {
 		!strings.Contains(err.Error(), `module "broken"`) || !strings.Contains(err.Error(), "garbage") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("code that is wrong: %v", err)
 	}
+	if !device.IsCodeRefused(err) {
+		t.Errorf("code that is wrong is not blamed: %v", err)
+	}
+	if _, err := dev.LoadModule("machine", []byte("\x7fELF, but no machine code"+strings.Repeat("\x00", 100))); !device.IsCodeRefused(err) || device.IsSticky(err) {
+		t.Errorf("machine code that is none: %v", err)
+	}
 	if _, err := dev.LoadModule("empty", nil); err == nil {
 		t.Error("a module of nothing loads")
 	}

@@ -41,8 +41,9 @@ type Device interface {
 	Register(name string, mem []byte) (Pinned, error)
 	// AllocArray allocates texels, stored as the device likes to fetch them.
 	AllocArray(name string, layout ArrayLayout) (Array, error)
-	// LoadModule loads kernels from their portable code and compiles them for
-	// the device.
+	// LoadModule loads kernels: from machine code of this device as it is, from
+	// portable code by compiling it. Of code that the device or its driver does not
+	// take, IsCodeRefused reports it.
 	LoadModule(name string, code []byte) (Module, error)
 	// NewStream makes an empty stream, which waits for no other stream.
 	NewStream(name string) (Stream, error)

@@ -41,3 +41,10 @@ func IsLaunchTooLarge(err error) bool {
 	var e interface{ LaunchTooLarge() bool }
 	return errors.As(err, &e) && e.LaunchTooLarge()
 }
+
+// IsCodeRefused reports whether a module was not loaded because of its code: it is
+// machine code for another device or a newer driver, or wrong. The device can be used on.
+func IsCodeRefused(err error) bool {
+	var e interface{ CodeRefused() bool }
+	return errors.As(err, &e) && e.CodeRefused()
+}

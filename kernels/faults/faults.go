@@ -1,39 +1,39 @@
-// Package faults holds kernels with known defects, so that tests of the harness
-// can show that they are caught. Nothing but tests imports it. The faults are
-// planted in the kernels of one type (kernels/fault.h).
+// Package faults holds kernels with known defects for devices, so that tests of the
+// harness can show that they are caught there. Nothing but tests imports it. The faults
+// are planted in the kernels of one type (kernels/ecc/fault.h). Most are tried on the
+// host alone (kernels/onhost).
 package faults
 
 import (
-	"embed"
+	_ "embed"
 	"fmt"
-	"path"
 	"strings"
+
+	"eccbench/kernels/bundle"
 )
 
-//go:embed *.ptx
-var files embed.FS
+//go:embed faults.ptx.tar.zst
+var file []byte
 
-// Of lists the faults that are planted in the source kernels/<name>.cu.
-func Of(name string) []string {
-	entries, err := files.ReadDir(".")
+// modules are the PTX of modules with a fault, by their names.
+func modules() map[string][]byte {
+	files, err := bundle.Unpack(file)
 	if err != nil {
-		panic(err) // the folder is embedded
+		panic(err) // it is embedded
 	}
-	var list []string
-	for _, e := range entries {
-		if fault, ok := strings.CutPrefix(strings.TrimSuffix(e.Name(), path.Ext(e.Name())), name+"."); ok {
-			list = append(list, fault)
-		}
+	all := map[string][]byte{}
+	for _, f := range files {
+		all[strings.TrimSuffix(f.Name, ".ptx")] = f.Data
 	}
-	return list
+	return all
 }
 
 // PTX gives the compiled form of sources with one fault, as kernels.PTX gives it
 // without.
 func PTX(fault string) func(name string) ([]byte, error) {
 	return func(name string) ([]byte, error) {
-		ptx, err := files.ReadFile(name + "." + fault + ".ptx")
-		if err != nil {
+		ptx, ok := modules()[name+"."+fault]
+		if !ok {
 			return nil, fmt.Errorf("no kernels called %s with the fault %s", name, fault)
 		}
 		return ptx, nil
@@ -42,10 +42,4 @@ func PTX(fault string) func(name string) ([]byte, error) {
 
 // Misbehaving is the compiled form of misbehave.cu: kernels that do not count
 // but fail.
-func Misbehaving() []byte {
-	ptx, err := files.ReadFile("misbehave.ptx")
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return ptx
-}
+func Misbehaving() []byte { return modules()["misbehave"] }

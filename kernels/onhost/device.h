@@ -86,6 +86,16 @@ template <class V> V *reach_global(const char *does, const region &r, V *p, int 
   return (V *)reach(does, r, (char *)p - r.begin, bytes);
 }
 
+// The texels of a texture (../texture.h), packed in the image's memory.
+struct texels {
+  int width, height, depth;
+  template <class T> T at(int x, int y, int z) const {
+    bool inside = x >= 0 && x < width && y >= 0 && y < height && z >= 0 && z < depth;
+    long long i = ((long long)z * height + y) * width + x;
+    return *(T *)reach("fetches", image, (inside ? i : -1) * (long long)sizeof(T), sizeof(T));
+  }
+};
+
 // Waits for the others, and gives what the threads of the warp gave.
 inline const unsigned *meet(place where, unsigned gives = 0) {
   fiber &f = fibers[thread];
@@ -162,6 +172,14 @@ inlined const void *ahead(const void *p, int n, int bytes) { return (const char 
 inlined void __syncthreads() { onhost::meet(onhost::place::block); }
 inlined void sync_warp() { onhost::meet(onhost::place::warp); }
 template <class V> inlined V from_lane(V v, int lane) { return as<V>(onhost::meet(onhost::place::lanes, as<unsigned>(v))[lane & 31]); }
+template <class V> inlined V from_lane_before(V v) {
+  int lane = onhost::thread & 31;
+  return from_lane(v, lane ? lane - 1 : 0);
+}
+template <class V> inlined V from_lane_after(V v) {
+  int lane = onhost::thread & 31;
+  return from_lane(v, lane < 31 ? lane + 1 : 31);
+}
 inlined unsigned vote(bool b) {
   const unsigned *bits = onhost::meet(onhost::place::lanes, b);
   unsigned all = 0;

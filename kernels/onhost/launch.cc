@@ -1,5 +1,5 @@
-// Launches a kernel of the extrema on the host (device.h), twice, for the second finds what
-// the first left:
+// Launches a kernel that counts on the host (device.h), twice, for the second finds what the
+// first left:
 //
 //   launch KERNEL BLOCKS THREADS SHARED BYTES EDGE TABLE ENTRIES ENTRY PARAMETER...
 //          LEVELS LEAST AFFINE LO INVERSE LUT VALUES COPIES
@@ -8,11 +8,12 @@
 // it, stores all of it, hands it over, or keeps it, that is adds to it though it could hand
 // it over. The parameters are the kernel's own, between the image and the ladder, but for
 // those of handing over; COPIES is 0 for a kernel without that parameter, too. A float32 is
-// given by its bits. The standard input is the image with BYTES in all, EDGE of them before
-// it, the level of each of LUT values, and VALUES levels' values; where there are none, the
+// given by its bits. A texture is the image, whose width, height and depth are the kernel's
+// own parameters. The standard input is the image with BYTES in all, EDGE of them before it,
+// the level of each of LUT values, and VALUES levels' values; where there are none, the
 // kernel is given no such table. The standard output is the table as the kernel leaves it or
-// hands it over. It is compiled with -DON_HOST, -DSOURCE=, the kernels' source, -DTYPE=, the
-// type of the image, and -DFAULT= (../fault.h) or not.
+// hands it over. It is compiled with -DON_HOST, -DSOURCE=, the kernels' source below the
+// folder of kernels, without .cu, and -DFAULT= (../ecc/fault.h) or not.
 #include "device.h"
 #include <dlfcn.h>
 #include <functional>
@@ -28,11 +29,13 @@ alignas(128) __shared__ int block_changes[onhost::most_shared / 4];
 namespace onhost {
 
 static void *kernel;
-static std::function<void(const TYPE *)> call; // with its other parameters
+static std::function<void(const void *)> call; // with its other parameters
 static size_t edge;
 static char **next; // argument
 static int64 *copied; // where a table is handed over to
 static unsigned done;
+
+static texels fetched; // of a kernel whose image is a texture
 
 enum { stack_bytes = 128 << 10 }; // of a thread
 
@@ -62,7 +65,7 @@ template <bool has_copies, class... Own> static void is_of() {
     parameter<int>(), parameter<int>(), parameter<int>(), parameter<float32>(), parameter<float32>()};
   lut.resize(number()), values.resize(number());
   int copies = parameter<int>();
-  call = [=](const TYPE *voxels) {
+  call = [=](const void *voxels) {
     auto all = std::tuple_cat(std::tuple(voxels), own, ladder, std::tuple(data_of(lut), data_of(values), (void *)table.begin));
     auto to = [](auto... p) { ((void (*)(decltype(p)...))kernel)(p...); };
     if constexpr (has_copies) std::apply(to, std::tuple_cat(all, std::tuple(copies)));
@@ -71,7 +74,7 @@ template <bool has_copies, class... Own> static void is_of() {
 }
 
 static void body() {
-  call((const TYPE *)(image.begin + edge));
+  call(fetched.depth ? (const void *)&fetched : image.begin + edge);
   meet(place::end);
 }
 
@@ -155,6 +158,13 @@ int main(int, char **argv) {
   table.begin = total.data(), table.bytes = total.size(), copied = hands ? (int64 *)copy.data() : nullptr;
 
   if (name.find("ecc_extrema_strays_") == 0) is_of<false, int64>();
+  else if (name.find("ecc_fullsweep_") == 0) is_of<true, int, int, int, int, int>();
+  else if (name.find("ecc_tiled_") == 0) {
+    char **own = next;
+    fetched = {(int)number(), (int)number(), (int)number()};
+    next = own;
+    is_of<true, int, int, int>();
+  }
   else if (name.find("ecc_extrema_batch_") == 0) is_of<true, int64, int, int, int, int, int, int, float32, float32, unsigned>();
   else if (hands || does == "keeps") is_of<true, int, int, int, int, float32, float32, unsigned, int64 *, unsigned *>();
   else is_of<true, int, int, int, int, float32, float32, unsigned>();

@@ -13,7 +13,7 @@ import (
 )
 
 // BatchOnDevice counts a resident batch of images by one launch of kernels
-// (kernels/extrema_batch.h), each image with a table of its own.
+// (kernels/ecc/extrema_batch.h), each image with a table of its own.
 type BatchOnDevice struct {
 	Open resident.Opener
 	// PTX gives the kernels of a source; nil means package kernels.

@@ -14,7 +14,6 @@ import (
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
-	"eccbench/kernels/faults"
 )
 
 // stacked is a batch of an image and those with the seeds after its own.
@@ -267,32 +266,4 @@ func TestBatchOfManyLevels(t *testing.T) {
 	if err := (gpu.BatchOnDevice{Open: open}).CanDo(in, bench.Conditions{}); err == nil || !strings.Contains(err.Error(), "65536 levels") {
 		t.Errorf("65536 levels: %v", err)
 	}
-}
-
-// What is planted in the kernels of batches, those for narrow images, is found by
-// the images' own curves.
-func TestBatchCatchesFaultsPlantedInKernels(t *testing.T) {
-	open := ecctest.Device(t)
-	for _, fault := range plantedInBatches(t) {
-		for _, name := range []string{
-			"noise/shape=128x128/levels=1024/type=float32/seed=1", "noise/shape=36x20x6/levels=64/type=float32/seed=3",
-		} {
-			in, images := stacked(t, name, 20)
-			got, err := together(gpu.BatchOnDevice{Open: open, PTX: faults.PTX(fault)}, in, bench.Kernel)
-			if err != nil && !strings.HasPrefix(err.Error(), "call ") {
-				t.Errorf("%s on %s: %v", fault, name, err)
-			}
-			if err == nil && wrong(alone(t, images), got) == "" {
-				t.Errorf("%s is not found on %s", fault, name)
-			}
-		}
-	}
-}
-
-func plantedInBatches(t *testing.T) []string {
-	list := faults.Of("ecc_extrema_batch_float32")
-	if !slices.Contains(list, "image") || !slices.Contains(list, "slab") {
-		t.Fatalf("only the faults %v are planted", list)
-	}
-	return list
 }

@@ -16,9 +16,9 @@ import (
 	"eccbench/internal/workloads/ecc/counting"
 )
 
-// OnDevice counts extrema of a resident image (kernels/extrema_3d.h). Large 3D images of
+// OnDevice counts extrema of a resident image (kernels/ecc/extrema_3d.h). Large 3D images of
 // uint8, and of 16-bit types on at most 1,024 successive levels or on more than 31,744,
-// are compared 32 voxels at a time, a bit of each (kernels/extrema_sliced.h). Of others,
+// are compared 32 voxels at a time, a bit of each (kernels/ecc/extrema_sliced.h). Of others,
 // where the image's values stand on evenly spaced levels, those of 16-bit types on
 // successive ones, their levels are compared: to 31,744 two at a time, as pairs of
 // halves, and to as many as a block has counters of 16 bits for one at a time.
@@ -77,7 +77,7 @@ func kinds() []kind {
 
 func single() kind { return kind{name: "single", threads: 128, voxels: 1, hands: true} }
 
-// sliced compares a bit of 32 voxels at a time (kernels/extrema_sliced.h): of large 3D
+// sliced compares a bit of 32 voxels at a time (kernels/ecc/extrema_sliced.h): of large 3D
 // images, to 8 bits of uint8, to 10 of levels; and deep to 16 bits of levels, whose
 // counters are shared by all lanes.
 func sliced() kind {
@@ -91,7 +91,7 @@ func deep() kind {
 func (k kind) slices() bool { return k.voxels == sliceLanes }
 
 // slicedShared is what a block of the sliced kernels has in shared memory, in bytes:
-// counters, and three planes of each warp (kernels/sliced_planes.h).
+// counters, and three planes of each warp (kernels/ecc/sliced_planes.h).
 func (k kind) slicedShared(t grid.Type) int64 {
 	const row, beyond, lanes = 128, 16, 32 // bytes of a warp's rows, and beyond
 	counters := k.levels * lanes
@@ -158,7 +158,7 @@ func guard(in grid.Source) int64 {
 }
 
 // A scaling turns values that stand on levels into the patterns of a kind
-// (kernels/extrema.h, extrema_wide.h and extrema_ranked.h).
+// (kernels/ecc/extrema.h, extrema_wide.h and extrema_ranked.h).
 type scaling struct {
 	scale, offset float32
 	bias          uint32

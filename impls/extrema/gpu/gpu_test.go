@@ -56,31 +56,6 @@ func TestSlicedOnDevice(t *testing.T) {
 	}
 }
 
-// What is planted in the sliced kernels shows in the same images: few of the suite's are
-// wider than a warp's columns.
-func TestFaultsPlantedInSlicedKernelsShow(t *testing.T) {
-	open := ecctest.Device(t)
-	kind := slicedKinds()[0] // of the deep ones see TestFaultsOfTheMoveAreCaught
-	typ, source := kind.faulty()
-	for fault, ptx := range planted(t, source) {
-		t.Run(fault, func(t *testing.T) {
-			impl := gpu.AsLarge(gpu.OnDevice{Open: open, PTX: ptx})
-			for c, d := range wrongSliced(t, impl, kind, typ) {
-				t.Logf("%v: %v", c, d)
-				return
-			}
-			t.Error("all answers are right")
-		})
-	}
-}
-
-func TestSuiteCatchesFaultsPlantedInKernels(t *testing.T) {
-	open := ecctest.Device(t)
-	ecctest.CatchesPlanted(t, "ecc_extrema_float32", func(ptx func(string) ([]byte, error)) bench.Implementation[grid.Source, ecc.VCEC] {
-		return gpu.OnDevice{Open: open, PTX: ptx}
-	})
-}
-
 func FuzzConformanceOnDevice(f *testing.F) {
 	ecctest.Fuzz(f, gpu.OnDevice{Open: ecctest.Device(f)})
 }

@@ -1,7 +1,6 @@
 package gpu_test
 
 import (
-	"iter"
 	"math"
 	"slices"
 	"testing"
@@ -13,8 +12,6 @@ import (
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
-	"eccbench/kernels"
-	"eccbench/kernels/faults"
 )
 
 // image makes an image of successive levels, the first of the type's least value or
@@ -199,47 +196,6 @@ func TestCountersOf16BitsDoNotWrap(t *testing.T) {
 			if d := agree(t, impl, in, onHost(t, in)); d != nil {
 				t.Errorf("%s %v: %v", name, in.Shape(), d)
 			}
-		}
-	}
-}
-
-// planted are the faults of a source, at least one, each with the kernels of which that
-// source's have it.
-func planted(t *testing.T, source string) iter.Seq2[string, func(string) ([]byte, error)] {
-	t.Helper()
-	list := faults.Of(source)
-	if len(list) == 0 {
-		t.Fatalf("no fault is planted in %s", source)
-	}
-	return func(yield func(string, func(string) ([]byte, error)) bool) {
-		for _, fault := range list {
-			ptx := func(name string) ([]byte, error) {
-				if name == source {
-					return faults.PTX(fault)(name)
-				}
-				return kernels.PTX(name)
-			}
-			if !yield(fault, ptx) {
-				return
-			}
-		}
-	}
-}
-
-// What is planted in the move of a counter that has little room left shows.
-func TestFaultsOfTheMoveAreCaught(t *testing.T) {
-	open := ecctest.Device(t)
-	for source, typ := range map[string]grid.Type{"ecc_extrema_ranked_float32": grid.Float32, "ecc_extrema_deep_uint16": grid.Uint16} {
-		in := crowd(t, "corners", typ, false)
-		want := onHost(t, in)
-		for fault, ptx := range planted(t, source) {
-			impl := gpu.OnDevice{Open: open, PTX: ptx}
-			d := agree(t, impl, in, want)
-			if d == nil {
-				t.Errorf("%s: %s: the answers are right", source, fault)
-				continue
-			}
-			t.Logf("%s: %s: %v", source, fault, d)
 		}
 	}
 }

@@ -7,13 +7,9 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"eccbench/impls/extrema/gpu"
@@ -21,86 +17,13 @@ import (
 	"eccbench/internal/device"
 	"eccbench/internal/device/devicetest"
 	"eccbench/internal/grid"
-	"eccbench/internal/race"
 	"eccbench/internal/resident"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
-	"eccbench/kernels/faults"
+	"eccbench/kernels/hosttest"
+	"eccbench/kernels/source"
 )
-
-// compileOnHost compiles a source of kernels of a type for the host
-// (kernels/onhost/launch.cc), with a fault or fault none, once for all tests.
-func compileOnHost(t *testing.T, source string, typ grid.Type, fault string) (program string) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("the kernels are compiled for the host and run there, which takes minutes")
-	}
-	if race.Enabled {
-		t.Skip("the kernels run in programs of their own, which the race detector does not see")
-	}
-	skip := t.Skipf
-	if os.Getenv("ECCBENCH_REQUIRE_FAKE") == "1" {
-		skip = t.Fatalf
-	}
-	if runtime.GOOS != "linux" {
-		skip("the kernels' threads on the host need the contexts of Linux, this is %s", runtime.GOOS)
-	}
-	// Clang alone has the vectors of halves that all but the sliced kernels use.
-	compilers := []string{"clang++-19", "clang++"}
-	if strings.Contains(source, "_sliced_") || strings.Contains(source, "_deep_") {
-		compilers = append([]string{"g++"}, compilers...)
-	}
-	i := slices.IndexFunc(compilers, func(c string) bool { _, err := exec.LookPath(c); return err == nil })
-	if i < 0 {
-		skip("the kernels of %s on the host need one of %s", source, strings.Join(compilers, ", "))
-	}
-	// Go runs the test again where a file differs that the test looked at; the compiler's
-	// reading it does not see.
-	for _, pattern := range []string{"*.h", "*.cu", "onhost/*"} {
-		sources, err := filepath.Glob(filepath.Join("..", "..", "..", "kernels", pattern))
-		if err != nil || len(sources) == 0 {
-			t.Fatalf("no %s among the kernels' sources: %v", pattern, err)
-		}
-		for _, s := range sources {
-			if _, err := os.Stat(s); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	args := []string{"-std=c++17", "-O1", "-w", "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-DON_HOST", "-DSOURCE=" + source, "-DTYPE=" + typ.String()}
-	if fault != "none" {
-		args = append(args, "-DFAULT="+fault)
-	}
-	args = append(args, "-rdynamic", filepath.Join("..", "..", "..", "kernels", "onhost", "launch.cc"), "-ldl")
-	once, _ := compiled.LoadOrStore(strings.Join(args, " "), sync.OnceValues(func() ([]byte, error) { return compile(compilers[i], args) }))
-	code, err := once.(func() ([]byte, error))()
-	if err != nil {
-		t.Fatal(err)
-	}
-	program = filepath.Join(t.TempDir(), "launch")
-	if err := os.WriteFile(program, code, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	return program
-}
-
-// compiled are the programs that were compiled, by their compiler's arguments.
-var compiled sync.Map
-
-func compile(compiler string, args []string) ([]byte, error) {
-	dir, err := os.MkdirTemp("", "eccbench-onhost-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	program := filepath.Join(dir, "launch")
-	args = append(slices.Clip(args), "-o", program)
-	if out, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%s %s: %w\n%s", compiler, strings.Join(args, " "), err, out)
-	}
-	return os.ReadFile(program)
-}
 
 // An arrangement is how a launch divides an image; segment 0 is as the implementation
 // chooses.
@@ -472,7 +395,7 @@ func TestKernelsOnHost(t *testing.T) {
 		for _, typ := range kind.types {
 			t.Run(kind.label+"/"+typ.String(), func(t *testing.T) {
 				t.Parallel()
-				program := compileOnHost(t, kind.source(typ), typ, "none")
+				program := hosttest.Program(t, kind.source(typ), "")
 				for c, err := range kind.failures(t, program, typ) {
 					t.Errorf("%v, %v", c, err)
 				}
@@ -704,15 +627,15 @@ func batched(list []onHostCase) []onHostCase {
 func TestFaultsPlantedShowOnHost(t *testing.T) {
 	var seen []string
 	for _, kind := range onHostKinds() {
-		typ, source := kind.faulty()
-		if len(faults.Of(source)) == 0 || slices.Contains(seen, source) {
+		typ, name := kind.faulty()
+		if slices.Contains(seen, name) {
 			continue
 		}
-		seen = append(seen, source)
-		for fault := range planted(t, source) {
+		seen = append(seen, name)
+		for _, fault := range source.Faults(name) {
 			t.Run(kind.label+"/"+fault, func(t *testing.T) {
 				t.Parallel()
-				program := compileOnHost(t, source, typ, fault)
+				program := hosttest.Program(t, name, fault)
 				for c, err := range kind.failures(t, program, typ) {
 					if strings.Contains(err.Error(), "no such kernel") { // a fault is planted in some of a source's
 						continue
@@ -729,12 +652,56 @@ func TestFaultsPlantedShowOnHost(t *testing.T) {
 	}
 }
 
+// The images of the suite, and those that it asks for with their fastest axes swapped, show
+// what is planted in the kernels that most images are counted by.
+func TestSuiteCatchesFaultsPlantedInKernels(t *testing.T) {
+	const name = "ecc_extrema_float32"
+	var images []*grid.Field
+	for _, c := range ecctest.Cases(t) {
+		if c.Field.Type() != grid.Float32 {
+			continue
+		}
+		images = append(images, c.Field)
+		for _, law := range ecc.Laws() {
+			if law.Name != "swap of the fastest axes" {
+				continue
+			}
+			_, err := law.Check(c.Field, ecc.Enumerate(c.Field), func(in grid.Source) (ecc.VCEC, error) {
+				f, err := grid.Load(in)
+				if err != nil {
+					return nil, err
+				}
+				images = append(images, f)
+				return ecc.Enumerate(f), nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, fault := range source.Faults(name) {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			program := hosttest.Program(t, name, fault)
+			for _, in := range images {
+				k := onHostKernels{program: program, in: in, small: true}
+				err := k.arranged(t, []ecc.VCEC{ecc.Enumerate(in)}, []arrangement{{2, 0}})
+				if errors.As(err, &disagreement{}) {
+					t.Logf("%v: %v", in.Shape(), err)
+					return
+				}
+			}
+			t.Error("no image of the suite shows it")
+		})
+	}
+}
+
 // A kernel that is given less than it reaches fails: where the memory after the image is
 // missing, or the planes of the last warp that has some.
 func TestSlicedOnHostKeepToTheirMemory(t *testing.T) {
 	t.Parallel()
 	const warp = 3 * 16 * 144
-	program := compileOnHost(t, "ecc_extrema_sliced_uint8", grid.Uint8, "none")
+	program := hosttest.Program(t, "ecc_extrema_sliced_uint8", "")
 	in := imageFrom(t, grid.Shape{D: 3, H: 16, W: 256}, grid.Uint8, 0, 5, scattered(5))
 	want := ecc.Enumerate(in)
 	for what, k := range map[string]onHostKernels{

@@ -62,7 +62,7 @@ static object *live, *primary[8];
 static function *functions;
 static op *first_op, **last_op = &first_op;
 static long long counts[KINDS], used, clock_us, wrong_context, freed_with_context, kept_context;
-static long long version = 12080, devices = 1, memory = 1ll << 36, calls, persisting = 4 << 20, async_lost, slow_us, held, waiting;
+static long long version = 12080, devices = 1, memory = 1ll << 36, calls, persisting = 4 << 20, async_lost, slow_us, held, waiting, machine;
 static char fail_call[64], *call_log;
 static int fail_code, fail_skip;
 static size_t log_used;
@@ -77,7 +77,7 @@ void fake_fail(const char *call, int code, int skip) {
 
 static struct { const char *key; long long *value; } keys[] = {
 	{"version", &version}, {"devices", &devices}, {"memory", &memory}, {"calls", &calls}, {"used", &used},
-	{"persisting", &persisting}, {"wrong_context", &wrong_context}, {"freed_with_context", &freed_with_context}, {"kept_context", &kept_context}, {"async_lost", &async_lost}, {"slow_us", &slow_us}, {"held", &held}, {"waiting", &waiting},
+	{"persisting", &persisting}, {"wrong_context", &wrong_context}, {"freed_with_context", &freed_with_context}, {"kept_context", &kept_context}, {"async_lost", &async_lost}, {"slow_us", &slow_us}, {"held", &held}, {"waiting", &waiting}, {"machine", &machine},
 };
 
 void fake_set(const char *key, long long value) {

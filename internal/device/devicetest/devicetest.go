@@ -33,8 +33,18 @@ func New(devices int, find func(name string) Kernel) *Driver {
 type Driver struct {
 	devices int
 	find    func(name string) Kernel
+	refuses bool
 	mu      sync.Mutex
 }
+
+// RefuseMachineCode makes the devices load no machine code, as older drivers do.
+func (d *Driver) RefuseMachineCode() { d.refuses = true }
+
+// refused is the error of code that a device does not take.
+type refused struct{}
+
+func (refused) Error() string     { return "no code for this device" }
+func (refused) CodeRefused() bool { return true }
 
 var _ device.Driver = (*Driver)(nil)
 
@@ -176,8 +186,47 @@ func (s *standin) Register(name string, mem []byte) (device.Pinned, error) {
 	return m, s.keep(m, name)
 }
 
-func (s *standin) AllocArray(name string, _ device.ArrayLayout) (device.Array, error) {
-	return nil, fmt.Errorf("%s: the stand-in has no arrays", name)
+// An array is memory with its texels packed, in rows.
+type array struct {
+	*memory
+	layout device.ArrayLayout
+}
+
+func (s *standin) AllocArray(name string, layout device.ArrayLayout) (device.Array, error) {
+	m, err := s.alloc(name, layout.Bytes(), false)
+	if err != nil {
+		return nil, err
+	}
+	return &array{m, layout}, nil
+}
+
+func (a *array) Layout() device.ArrayLayout { return a.layout }
+
+// slice is the bytes of a plane, or of a row of a two-dimensional array.
+func (a *array) slice() int64 {
+	if a.layout.Depth > 0 {
+		return a.Bytes() / a.layout.Depth
+	}
+	return a.Bytes() / a.layout.Height
+}
+
+// A texture fetches from an array. To a kernel it is where the texels are.
+type texture struct {
+	of   *array
+	name string
+}
+
+func (a *array) NewTexture(name string, _ device.Sampling) (device.Texture, error) {
+	t := &texture{a, name}
+	return t, a.on.keep(t, name)
+}
+
+func (t *texture) Name() string   { return t.name }
+func (t *texture) Handle() uint64 { return t.of.Address() }
+
+func (t *texture) Close() error {
+	t.of.on.drop(t)
+	return nil
 }
 
 // part is n bytes of memory that this device can use.
@@ -217,7 +266,14 @@ func (m *module) Close() error {
 }
 
 func (s *standin) LoadModule(name string, code []byte) (device.Module, error) {
-	names, err := kernels.Entries(name, code)
+	list := kernels.Entries
+	if kernels.IsMachine(code) {
+		if s.driver.refuses {
+			return nil, fmt.Errorf("module %q: %w", name, refused{})
+		}
+		list = kernels.MachineEntries
+	}
+	names, err := list(name, code)
 	if err != nil {
 		return nil, err
 	}

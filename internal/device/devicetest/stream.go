@@ -144,8 +144,12 @@ func (s *stream) Fill32(to device.Buffer, at, n int64, value uint32) error {
 	})
 }
 
-func (s *stream) CopySlices(device.Array, int64, int64, device.Memory, int64) error {
-	return errors.New("the stand-in has no arrays")
+func (s *stream) CopySlices(to device.Array, first, slices int64, from device.Memory, off int64) error {
+	a, ok := to.(*array)
+	if !ok {
+		return fmt.Errorf("stream %q: an array of another device", s.name)
+	}
+	return s.Copy(a.memory, first*a.slice(), from, off, slices*a.slice())
 }
 
 func (s *stream) Record(e device.Event) error {

@@ -8,12 +8,11 @@ import (
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
-	"eccbench/kernels"
 )
 
 // A Counter is a kernel that adds the changes of an image to a table, with all
 // it needs on the device but the image. Kernels take a histogram's parameters
-// last (kernels/histogram.h) and a ladder's before them (kernels/voxel.h).
+// last (kernels/ecc/histogram.h) and a ladder's before them (kernels/ecc/voxel.h).
 type Counter struct {
 	On     device.Device
 	Stream device.Stream
@@ -35,7 +34,7 @@ type Counter struct {
 
 // A Kernel says which kernel counts, and how much it has to do.
 type Kernel struct {
-	Module string                            // kernels/<Module>.cu
+	Module string                            // kernels/ecc/<Module>.cu
 	Method string                            // ecc_<Method>_<2d|3d>_<type>
 	PTX    func(name string) ([]byte, error) // of a source; nil means package kernels
 	Shape  grid.Shape
@@ -100,20 +99,18 @@ func Open(d device.Device, k Kernel) (c *Counter, err error) {
 
 // load loads of the kernel's module what will be launched.
 func (k Kernel) load(d device.Device) (m device.Module, f device.Function, err error) {
-	read := k.PTX
-	if read == nil {
-		read = kernels.PTX
+	name := fmt.Sprintf("ecc_%s_%dd_%v", k.Method, k.Shape.Dim(), k.Type)
+	names := append([]string{name}, k.Others...)
+	if k.PTX == nil {
+		m, err = resident.Load(d, k.Module, names...)
+	} else {
+		var ptx []byte
+		if ptx, err = k.PTX(k.Module); err == nil {
+			m, err = resident.Compile(d, k.Module, ptx, names)
+		}
 	}
-	ptx, err := read(k.Module)
 	if err != nil {
 		return nil, nil, err
-	}
-	name := fmt.Sprintf("ecc_%s_%dd_%v", k.Method, k.Shape.Dim(), k.Type)
-	if ptx, err = kernels.Only(k.Module, ptx, append([]string{name}, k.Others...)...); err != nil {
-		return nil, nil, err
-	}
-	if m, err = d.LoadModule(k.Module, ptx); err != nil {
-		return nil, nil, fmt.Errorf("kernel %s: %w", name, err)
 	}
 	f, err = m.Function(name)
 	return m, f, err

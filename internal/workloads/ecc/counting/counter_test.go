@@ -9,6 +9,7 @@ import (
 	"eccbench/internal/device"
 	"eccbench/internal/device/devicetest"
 	"eccbench/internal/grid"
+	"eccbench/internal/resident"
 	"eccbench/kernels"
 )
 
@@ -16,10 +17,22 @@ import (
 type loader struct {
 	device.Device
 	compiled []string
+	machine  int // modules that it was given as machine code
 	refuse   error
+	minor    int // of its compute capability
+}
+
+func (l *loader) Info() device.Info {
+	info := l.Device.Info()
+	info.Minor = l.minor
+	return info
 }
 
 func (l *loader) LoadModule(name string, code []byte) (device.Module, error) {
+	if kernels.IsMachine(code) {
+		l.machine++
+		return l.Device.LoadModule(name, code)
+	}
 	names, err := kernels.Entries(name, code)
 	if l.compiled = append(l.compiled, names...); l.refuse != nil {
 		err = l.refuse
@@ -30,8 +43,8 @@ func (l *loader) LoadModule(name string, code []byte) (device.Module, error) {
 	return l.Device.LoadModule(name, code)
 }
 
-// A device is given the kernels of a module that will be launched to compile, and no
-// others. What cannot be loaded is named, and nothing is left of it.
+// A device without machine code of its own is given the kernels of a module that will be
+// launched to compile, and no others. What cannot be loaded is named, and nothing is left of it.
 func TestOpenLoadsWhatIsLaunched(t *testing.T) {
 	d, err := standIn(t)
 	if err != nil {
@@ -51,7 +64,7 @@ func TestOpenLoadsWhatIsLaunched(t *testing.T) {
 			compiled: []string{"ecc_extrema_unaligned_3d_float32"}, refuse: errors.New("too new"), want: "kernel ecc_extrema_unaligned_3d_float32: too new",
 		},
 	} {
-		l := &loader{Device: d, refuse: c.refuse}
+		l := &loader{Device: d, refuse: c.refuse, minor: 6}
 		k.Method, k.Others = method, c.others
 		counter, err := Open(l, k)
 		if err == nil {
@@ -64,8 +77,62 @@ func TestOpenLoadsWhatIsLaunched(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
 			t.Errorf("%s: error %v, want %q", method, err, c.want)
 		}
-		if !slices.Equal(l.compiled, c.compiled) {
-			t.Errorf("%s: %v were compiled, want %v", method, l.compiled, c.compiled)
+		if !slices.Equal(l.compiled, c.compiled) || l.machine > 0 {
+			t.Errorf("%s: %v were compiled, want %v, and %d modules machine code", method, l.compiled, c.compiled, l.machine)
+		}
+	}
+}
+
+// Machine code is loaded where there is some for the device; where its driver refuses it,
+// the kernels are compiled. No other error is hidden by that.
+func TestLoadFallsBackOnPTX(t *testing.T) {
+	const module, kernel = "ecc_extrema_float32", "ecc_extrema_3d_float32"
+	for name, c := range map[string]struct {
+		minor    int
+		refuses  bool
+		machine  int
+		compiled []string
+	}{
+		"taken":      {machine: 1},
+		"refused":    {refuses: true, machine: 1, compiled: []string{kernel}},
+		"none of it": {minor: 6, compiled: []string{kernel}},
+	} {
+		driver := devicetest.New(1, func(string) devicetest.Kernel {
+			return func(device.Launch, func(uint64) ([]byte, error), []any) error { return nil }
+		})
+		if c.refuses {
+			driver.RefuseMachineCode()
+		}
+		d, err := driver.Open(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &loader{Device: d, minor: c.minor}
+		m, err := resident.Load(l, module, kernel)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if _, err := m.Function(kernel); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if l.machine != c.machine || !slices.Equal(l.compiled, c.compiled) {
+			t.Errorf("%s: %d modules were machine code, want %d, and %v were compiled, want %v", name, l.machine, c.machine, l.compiled, c.compiled)
+		}
+		if err := errors.Join(m.Close(), d.Close()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		l.compiled = nil
+		_, err = resident.Load(l, module, kernel)
+		if err == nil || !strings.HasPrefix(err.Error(), "kernel "+kernel+": ") || !slices.Equal(l.compiled, c.compiled) {
+			t.Errorf("%s: on a closed device %v, and %v were compiled", name, err, l.compiled)
+		}
+		for _, none := range [][]string{{"ecc_none", "a"}, {module, "a"}} {
+			if m, err := resident.Load(l, none[0], none[1]); err == nil {
+				_, err = m.Function(none[1])
+				if err == nil {
+					t.Errorf("%s: %v is there", name, none)
+				}
+			}
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A Ladder is a grid.Ladder as the kernels take it (kernels/voxel.h).
+// A Ladder is a grid.Ladder as the kernels take it (kernels/ecc/voxel.h).
 type Ladder struct {
 	levels, least, affine int32
 	lo, inverse           float32

@@ -15,7 +15,7 @@ import (
 )
 
 // sweeping are the kernels that StandIn has.
-var sweeping = regexp.MustCompile(`^ecc_(?:chunked|fullsweep)_([23])d_uint8$`)
+var sweeping = regexp.MustCompile(`^ecc_fullsweep_([23])d_uint8$`)
 
 // StandIn gives a test a stand-in for a device, which counts images of uint8 on the
 // host as the kernels of chunked and fullsweep do: voxel by voxel, those of some slices

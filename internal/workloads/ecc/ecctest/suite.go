@@ -21,6 +21,7 @@ import (
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/kernels/faults"
+	"eccbench/kernels/source"
 )
 
 type implementation = bench.Implementation[grid.Source, ecc.VCEC]
@@ -253,10 +254,10 @@ func Catches(t testing.TB, impl implementation) {
 	t.Error("no case of the suite fails")
 }
 
-// CatchesPlanted plants each fault of the source kernels/<name>.cu in an
-// implementation, and requires that a case shows it.
+// CatchesPlanted plants each fault of a source in an implementation on a device, of those
+// that there are for one, and requires that a case shows it.
 func CatchesPlanted(t *testing.T, name string, with func(ptx func(string) ([]byte, error)) bench.Implementation[grid.Source, ecc.VCEC]) {
-	planted := faults.Of(name)
+	planted := source.FaultsOnDevice(name)
 	if len(planted) == 0 {
 		t.Fatalf("no fault is planted in %s", name)
 	}

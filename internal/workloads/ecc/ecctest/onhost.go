@@ -1,0 +1,135 @@
+package ecctest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/device/devicetest"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/kernels/hosttest"
+	"eccbench/kernels/source"
+)
+
+// OnHost gives a test a stand-in for a device, on which the kernels of a module of sweeps
+// run that are compiled for the host, with a fault or "".
+func OnHost(t testing.TB, module, fault string) resident.Opener {
+	t.Helper()
+	program := hosttest.Program(t, module, fault)
+	driver := devicetest.New(1, func(name string) devicetest.Kernel {
+		return func(shape device.Launch, at func(uint64) ([]byte, error), args []any) error {
+			return launch(program, name, shape, at, args)
+		}
+	})
+	return Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
+}
+
+// launch runs a program (kernels/onhost/launch.cc) with what a kernel is given: an image,
+// numbers of its own, and a ladder, a table and copies.
+func launch(program, name string, shape device.Launch, at func(uint64) ([]byte, error), args []any) (err error) {
+	memory := func(arg any) (data []byte) {
+		switch m := arg.(type) {
+		case device.Memory:
+			if err == nil {
+				data, err = at(m.Address())
+			}
+		case device.Texture:
+			if err == nil {
+				data, err = at(m.Handle())
+			}
+		}
+		return data
+	}
+	const ofLadder, numbers = 7, 5 // parameters of a ladder, and of those numbers
+	rest := args[len(args)-ofLadder-2:]
+	image, lut, values, total := memory(args[0]), memory(rest[numbers]), memory(rest[numbers+1]), memory(rest[ofLadder])
+	if err != nil {
+		return err
+	}
+	levels := rest[0].(int32)
+	list := []string{name}
+	add := func(more ...any) {
+		for _, arg := range more {
+			if f, ok := arg.(float32); ok {
+				arg = math.Float32bits(f)
+			}
+			list = append(list, fmt.Sprint(arg))
+		}
+	}
+	add(shape.Grid.X, shape.Block.X, shape.Shared, len(image), 0, "adds", levels, 8)
+	add(args[1 : len(args)-len(rest)]...)
+	add(rest[:numbers]...)
+	add(len(lut)/4, len(values)/4, rest[ofLadder+1])
+	var out, problem bytes.Buffer
+	c := exec.Command(program, list...)
+	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(bytes.Join([][]byte{image, lut, values}, nil)), &out, &problem
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, strings.TrimSpace(problem.String()))
+	}
+	if out.Len() != 8*int(levels) {
+		return fmt.Errorf("%s: a table of %d bytes for %d levels", name, out.Len(), levels)
+	}
+	for i := 0; i < out.Len(); i += 8 {
+		binary.LittleEndian.PutUint64(total[i:], binary.LittleEndian.Uint64(total[i:])+binary.LittleEndian.Uint64(out.Bytes()[i:]))
+	}
+	return nil
+}
+
+// RunOnHost holds the kernels of a module of sweeps, compiled for the host, against the
+// enumeration of all cells, with an implementation on such devices. And it plants faults
+// of the module, of those that show where threads run one after the other, and requires
+// that a case shows each.
+func RunOnHost(t *testing.T, module string, planted []string, with func(resident.Opener) bench.Implementation[grid.Source, ecc.VCEC]) {
+	cases := Cases(t)
+	wants := make([]ecc.VCEC, len(cases))
+	for i, c := range cases {
+		wants[i] = ecc.Enumerate(c.Field)
+	}
+	ask := func(impl bench.Implementation[grid.Source, ecc.VCEC], i int) (ecc.VCEC, error) {
+		return answer(impl, cases[i].Field, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}})
+	}
+	t.Run("right", func(t *testing.T) {
+		impl := with(OnHost(t, module, ""))
+		for i, c := range cases {
+			got, err := ask(impl, i)
+			if err != nil {
+				t.Errorf("%s: %v", c.Name, err)
+			} else if d := ecc.Policy().Agree(c.Field, wants[i], got); d != nil {
+				t.Errorf("%s: enumeration of all cells: %v", c.Name, d)
+			}
+		}
+	})
+	for _, fault := range planted {
+		t.Run(fault, func(t *testing.T) {
+			if source.OnDeviceAlone(fault) {
+				t.Skip("it shows on a device alone, where threads run at the same time")
+			}
+			if testing.Short() {
+				t.Skip("compiling the kernels takes seconds")
+			}
+			impl := with(OnHost(t, module, fault))
+			for i, c := range cases {
+				if c.Field.Type() != grid.Float32 {
+					continue // of which alone there are kernels with faults
+				}
+				got, err := ask(impl, i)
+				if err != nil {
+					t.Fatalf("%s: %v", c.Name, err)
+				}
+				if d := ecc.Policy().Agree(c.Field, wants[i], got); d != nil {
+					t.Logf("%s: %v", c.Name, d)
+					return
+				}
+			}
+			t.Error("no case of the suite shows it")
+		})
+	}
+}

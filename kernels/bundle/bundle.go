@@ -1,0 +1,80 @@
+// Package bundle is files that are kept together in one: a tar archive, compressed by
+// zstd, which the tools of that name read, too.
+package bundle
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// A File is a part of a bundle.
+type File struct {
+	Name  string
+	Stamp string // what it was made of
+	Data  []byte
+}
+
+// stampKey is the record of an archive that holds a file's stamp.
+const stampKey = "comment"
+
+// window is how far behind the compressor looks for what is alike: further than a file.
+const window = 8 << 20
+
+// Pack makes a bundle. Equal files make equal bytes.
+func Pack(files []File) ([]byte, error) {
+	var archive bytes.Buffer
+	w := tar.NewWriter(&archive)
+	for _, f := range files {
+		err := w.WriteHeader(&tar.Header{
+			Format: tar.FormatPAX, Name: f.Name, Size: int64(len(f.Data)), Mode: 0o644, PAXRecords: map[string]string{stampKey: f.Stamp},
+		})
+		if err == nil {
+			_, err = w.Write(f.Data)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("packing %s: %w", f.Name, err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, fmt.Errorf("packing: %w", err)
+	}
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window))
+	if err != nil {
+		return nil, fmt.Errorf("packing: %w", err)
+	}
+	return z.EncodeAll(archive.Bytes(), nil), z.Close()
+}
+
+// Unpack gives the files of a bundle, in its order. They share memory.
+func Unpack(data []byte) ([]File, error) {
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, fmt.Errorf("unpacking: %w", err)
+	}
+	defer z.Close()
+	archive, err := z.DecodeAll(data, nil)
+	if err != nil {
+		return nil, fmt.Errorf("unpacking: %w", err)
+	}
+	r := bytes.NewReader(archive)
+	var files []File
+	for t := tar.NewReader(r); ; {
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			return files, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("unpacking: %w", err)
+		}
+		at := len(archive) - r.Len() // the archive's reader takes no more than the header
+		if int64(at)+h.Size > int64(len(archive)) {
+			return nil, fmt.Errorf("unpacking: %s has no end", h.Name)
+		}
+		files = append(files, File{h.Name, h.PAXRecords[stampKey], archive[at : at+int(h.Size) : at+int(h.Size)]})
+	}
+}

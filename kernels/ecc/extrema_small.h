@@ -1,0 +1,38 @@
+// Small images, of which a multiprocessor gets a share or two: what a launch begins
+// and ends with takes as long as the counting. So a multiprocessor has one block, all
+// of whose warps share its counters, that many times fewer additions meet at the
+// same totals, and every warp knows its parts (extrema_batch.h) beforehand. The totals
+// are int32: an image of 2²⁷ voxels, each with at most 9 changes, fits.
+#pragma once
+#include "extrema_batch.h"
+#include "../handover.h"
+
+template <class View, class L, class T>
+inlined void extrema_small(const T *image, int width, int height, int slices, int segment, const scaling &s, const ladder &l,
+                           int *total, seam<L> *seams) {
+  const int counters = sizeof(T) == 1 ? 256 : l.n;
+  histogram h = histogram::start(0, counters, 1);
+  int warp = thread_x() >> 5, warps = threads() >> 5, parts = View::parts(width, height, slices, segment);
+  for (int part = block_x() + warp * blocks(); part < parts; part += warps * blocks())
+    View::count_part(part, image, width, height, slices, segment, s, l, h, seams + warp);
+  __syncthreads();
+  for (int k = thread_x(); k < (planted(fault::flush) && counters > 512 ? 512 : counters); k += threads()) {
+    int sum = block_changes[k];
+    if (sum) add_global(total + (sizeof(T) == 1 && l.lut ? l.lut[k] : k), sum);
+  }
+}
+
+const int small_warps = 12; // that a multiprocessor has registers for
+
+#define SMALL(name, dim, view, T)                                                                                    \
+  extern "C" __global__ __attribute__((launch_bounds(32 * small_warps, 1))) void ecc_extrema_small##name##_##dim##_##T( \
+      const T *image, int width, int height, int slices, int segment, float32 scale, float32 offset, unsigned bias,  \
+      int64 *copy, unsigned *done, int levels, int least, int affine, float32 lo, float32 inverse, const int *lut,   \
+      const float32 *values, int *total, int) {                                                                      \
+    __shared__ seam<pair> seams[small_warps];                                                                        \
+    ladder l{levels, least, affine, lo, inverse, lut, values};                                                       \
+    extrema_small<view##_##dim<pair, T, true>, pair, T>(image, width, height, slices, segment,                       \
+                                                        scaling{scale, offset, bias}, l, total, seams);              \
+    hand_over(total, levels, copy, done);                                                                            \
+  }
+#define SMALLS(T) SMALL(_narrow, 2d, narrow, T) SMALL(_narrow, 3d, narrow, T) SMALL(, 2d, wide, T) SMALL(, 3d, wide, T)

@@ -1,0 +1,92 @@
+// Package hosttest compiles kernels for the host, for tests of what they count without a
+// device (kernels/onhost/launch.cc).
+package hosttest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"eccbench/internal/race"
+	"eccbench/kernels/source"
+)
+
+// Program compiles a module for the host, with a fault (ecc/fault.h) or "". Where that
+// cannot be done the test is skipped, or fails under ECCBENCH_REQUIRE_FAKE=1.
+func Program(t testing.TB, module, fault string) (program string) {
+	t.Helper()
+	if race.Enabled {
+		t.Skip("the kernels run in programs of their own, which the race detector does not see")
+	}
+	skip := t.Skipf
+	if os.Getenv("ECCBENCH_REQUIRE_FAKE") == "1" {
+		skip = t.Fatalf
+	}
+	if runtime.GOOS != "linux" {
+		skip("the kernels' threads on the host need the contexts of Linux, this is %s", runtime.GOOS)
+	}
+	root, ok := folder()
+	if !ok {
+		skip("the sources of the kernels are not above this folder")
+	}
+	modules, err := source.Modules(os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(modules, func(m source.Module) bool { return m.Name() == module })
+	if i < 0 {
+		t.Fatalf("no kernels called %s", module)
+	}
+	// Go runs the test again where a file differs that the test read; the compiler's
+	// reading it does not see.
+	headers, err := source.HostClosure(os.DirFS(root), modules[i].File)
+	if err == nil {
+		_, err = os.ReadFile(filepath.Join(root, "onhost", "launch.cc"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Clang alone has the vectors of halves.
+	compilers := []string{"clang++-19", "clang++"}
+	if !slices.Contains(headers, "ecc/extrema.h") {
+		compilers = append([]string{"g++"}, compilers...)
+	}
+	c := slices.IndexFunc(compilers, func(c string) bool { _, err := exec.LookPath(c); return err == nil })
+	if c < 0 {
+		skip("the kernels of %s on the host need one of %s", module, strings.Join(compilers, ", "))
+	}
+	program = filepath.Join(t.TempDir(), "launch")
+	args := []string{
+		"-std=c++17", "-O1", "-w", "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-DON_HOST",
+		"-DSOURCE=" + strings.TrimSuffix(modules[i].File, ".cu"),
+	}
+	if fault != "" {
+		args = append(args, "-DFAULT="+fault)
+	}
+	args = append(args, "-rdynamic", "-o", program, filepath.Join(root, "onhost", "launch.cc"), "-ldl")
+	if out, err := exec.Command(compilers[c], args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s %s: %v\n%s", compilers[c], strings.Join(args, " "), err, out)
+	}
+	return program
+}
+
+// folder is where the sources of the kernels are, in or above the current folder.
+func folder() (root string, ok bool) {
+	dir, err := os.Getwd()
+	for err == nil {
+		root = filepath.Join(dir, "kernels")
+		if _, err := os.Stat(filepath.Join(root, "onhost", "launch.cc")); err == nil {
+			return root, true
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			break
+		}
+		dir = up
+	}
+	return "", false
+}

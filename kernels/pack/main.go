@@ -1,0 +1,188 @@
+// Command pack compiles the kernels, in the folder that holds them:
+//
+//	pack -clang clang-19 -ptxas ptxas [KIND...]
+//
+// It writes the PTX of each kind of modules to ptx/<kind>.ptx.tar.zst, machine code made
+// of it to ptx/<kind>.<architecture>.tar.zst, and the PTX of modules with known defects to
+// faults/faults.ptx.tar.zst. The same compilers write the same bytes.
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"eccbench/kernels/bundle"
+	"eccbench/kernels/source"
+)
+
+func main() {
+	clang := flag.String("clang", "clang-19", "compiles sources to PTX")
+	ptxas := flag.String("ptxas", "ptxas", "assembles PTX to machine code")
+	flag.Parse()
+	if err := run(compilers{*clang, *ptxas}, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "pack:", err)
+		os.Exit(1)
+	}
+}
+
+// run writes the files of some kinds of modules, or of all, and then removes all others.
+func run(c compilers, kinds []string) error {
+	modules, err := source.Modules(os.DirFS("."))
+	if err != nil {
+		return err
+	}
+	of := map[string][]source.Module{}
+	for _, m := range modules {
+		kind := source.Kind(m.Name())
+		of[kind] = append(of[kind], m)
+	}
+	all := len(kinds) == 0
+	if all {
+		for kind := range of {
+			kinds = append(kinds, kind)
+		}
+		slices.Sort(kinds)
+	}
+	if err := os.MkdirAll("ptx", 0o777); err != nil {
+		return err
+	}
+	var work []func() error
+	for _, kind := range kinds {
+		if len(of[kind]) == 0 {
+			return fmt.Errorf("no kernels called %s", kind)
+		}
+		work = append(work, func() error { return c.kind(kind, of[kind]) })
+	}
+	wanted := map[string]bool{}
+	for kind := range of {
+		for _, form := range append(source.Machines(), "ptx") {
+			wanted[file(kind, form)] = true
+		}
+	}
+	work = append(work, func() error {
+		faulty, err := c.compile(source.FaultyModules())
+		if err != nil {
+			return err
+		}
+		return write(filepath.Join("faults", "faults.ptx.tar.zst"), faulty)
+	})
+	if err := together(work); err != nil || !all {
+		return err
+	}
+	old, err := filepath.Glob(file("*", "*"))
+	for _, name := range old {
+		if !wanted[name] {
+			err = errors.Join(err, os.Remove(name))
+		}
+	}
+	return err
+}
+
+// file is where the modules of a kind are in a form: ptx, or an architecture.
+func file(kind, form string) string { return filepath.Join("ptx", kind+"."+form+".tar.zst") }
+
+// together does work on all cores.
+func together(work []func() error) error {
+	errs := make([]error, len(work))
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for i, f := range work {
+		wg.Go(func() {
+			free <- struct{}{}
+			errs[i] = f()
+			<-free
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+type compilers struct{ clang, ptxas string }
+
+// kind writes the files of a kind of modules.
+func (c compilers) kind(kind string, modules []source.Module) error {
+	ptx, err := c.compile(modules)
+	if err != nil {
+		return err
+	}
+	if err := write(file(kind, "ptx"), ptx); err != nil {
+		return err
+	}
+	for _, arch := range source.Machines() {
+		machine, err := c.assemble(ptx, arch)
+		if err != nil {
+			return err
+		}
+		if err := write(file(kind, arch), machine); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compile is the stamped PTX of modules.
+func (c compilers) compile(modules []source.Module) (files []bundle.File, err error) {
+	for _, m := range modules {
+		stamp, err := m.Stamp(os.DirFS("."))
+		if err != nil {
+			return nil, err
+		}
+		ptx, err := output(exec.Command(c.clang, append(m.Flags(), "-o", "-")...))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.Name(), err)
+		}
+		files = append(files, bundle.File{Name: m.Name() + ".ptx", Stamp: stamp, Data: slices.Concat([]byte(stamp+"\n"), ptx)})
+	}
+	return files, nil
+}
+
+// assemble is the machine code of PTX.
+func (c compilers) assemble(ptx []bundle.File, arch string) (files []bundle.File, err error) {
+	dir, err := os.MkdirTemp("", "eccbench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	for _, f := range ptx {
+		in, out := filepath.Join(dir, "module.ptx"), filepath.Join(dir, "module.cubin")
+		if err := os.WriteFile(in, f.Data, 0o666); err != nil {
+			return nil, err
+		}
+		if _, err := output(exec.Command(c.ptxas, "-arch="+arch, "-o", out, in)); err != nil {
+			return nil, fmt.Errorf("%s for %s: %w", f.Name, arch, err)
+		}
+		code, err := os.ReadFile(out)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, bundle.File{Name: strings.TrimSuffix(f.Name, ".ptx") + ".cubin", Stamp: f.Stamp, Data: code})
+	}
+	return files, nil
+}
+
+// output is what a program writes; its error is what it complains of.
+func output(c *exec.Cmd) ([]byte, error) {
+	var out, problem bytes.Buffer
+	c.Stdout, c.Stderr = &out, &problem
+	if err := c.Run(); err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, problem.Bytes())
+	}
+	return out.Bytes(), nil
+}
+
+func write(name string, files []bundle.File) error {
+	data, err := bundle.Pack(files)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, data, 0o666)
+}

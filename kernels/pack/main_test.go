@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"eccbench/kernels/bundle"
+	"eccbench/kernels/source"
+)
+
+// The stand-ins for the compilers write what they are given: clang the source behind its
+// flags, and ptxas its architecture and the PTX. A source with "bad" in it fails.
+const (
+	clang = `#!/bin/sh
+for file; do case $file in *.cu) source=$file;; esac; done
+if grep bad $source >&2; then exit 1; fi
+echo "$@"; cat $source
+`
+	ptxas = `#!/bin/sh
+{ echo "$1"; cat "$4"; } > "$3"
+`
+)
+
+func TestPack(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the stand-ins are shell scripts")
+	}
+	t.Chdir(t.TempDir())
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("bin/clang", clang)
+	put("bin/ptxas", ptxas)
+	put("a/one.cu", "one\n")
+	put("a/two_uint8.cu", "two of uint8\n")
+	put("a/two_float32.cu", "two of float32\n")
+	put("ptx/three.ptx.tar.zst", "of a source that is gone")
+	for _, m := range source.FaultyModules() {
+		put(m.File, "faulty\n")
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := compilers{filepath.Join(dir, "bin", "clang"), filepath.Join(dir, "bin", "ptxas")}
+	list := func() []string {
+		files, err := filepath.Glob("ptx/*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return files
+	}
+	read := func(name string) []bundle.File {
+		t.Helper()
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := bundle.Unpack(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return files
+	}
+
+	if err := run(c, []string{"one"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(); !slices.Contains(got, "ptx/one.ptx.tar.zst") || !slices.Contains(got, "ptx/three.ptx.tar.zst") || slices.Contains(got, "ptx/ecc_tiled.ptx.tar.zst") {
+		t.Errorf("of one kind there are %v", got)
+	}
+	if err := run(c, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(); slices.Contains(got, "ptx/three.ptx.tar.zst") {
+		t.Errorf("there are %v", got)
+	}
+	first, err := os.ReadFile("ptx/two.sm_90.tar.zst")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ptx, machine := read("ptx/two.ptx.tar.zst"), read("ptx/two.sm_90.tar.zst")
+	for i, name := range []string{"two_float32", "two_uint8"} {
+		m := source.Module{File: "a/" + name + ".cu"}
+		stamp, err := m.Stamp(os.DirFS("."))
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := strings.ReplaceAll(name, "_", " of ") + "\n"
+		text := stamp + "\n" + strings.Join(m.Flags(), " ") + " -o -\n" + of
+		if len(ptx) != 2 || ptx[i].Name != name+".ptx" || ptx[i].Stamp != stamp || string(ptx[i].Data) != text {
+			t.Errorf("the PTX is %q, want %q", ptx, text)
+		}
+		if len(machine) != 2 || machine[i].Name != name+".cubin" || machine[i].Stamp != stamp || string(machine[i].Data) != "-arch=sm_90\n"+text {
+			t.Errorf("the machine code is %q", machine)
+		}
+	}
+	if got, want := len(read("faults/faults.ptx.tar.zst")), len(source.FaultyModules()); got != want {
+		t.Errorf("%d modules with faults, want %d", got, want)
+	}
+	if err := run(c, nil); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := os.ReadFile("ptx/two.sm_90.tar.zst"); err != nil || !bytes.Equal(again, first) {
+		t.Errorf("generated again the bytes differ, %v", err)
+	}
+
+	put("a/one.cu", "bad\n")
+	put("ptx/three.ptx.tar.zst", "")
+	if err := run(c, nil); err == nil || !strings.Contains(err.Error(), "one: ") || !strings.Contains(err.Error(), "bad") {
+		t.Errorf("a source that does not compile: %v", err)
+	}
+	if !slices.Contains(list(), "ptx/three.ptx.tar.zst") {
+		t.Error("files were removed though a source did not compile")
+	}
+	if err := run(c, []string{"none"}); err == nil || err.Error() != "no kernels called none" {
+		t.Errorf("a kind that does not exist: %v", err)
+	}
+}
