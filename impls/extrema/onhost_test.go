@@ -30,8 +30,8 @@ import (
 )
 
 // compileOnHost compiles a source of kernels of a type for the host
-// (kernels/onhost/launch.cc), with a fault or fault none, once for all tests.
-func compileOnHost(t *testing.T, source string, typ grid.Type, fault string) (program string) {
+// (kernels/onhost/launch.cc), once for all tests.
+func compileOnHost(t *testing.T, source string, typ grid.Type) (program string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("the kernels are compiled for the host and run there, which takes minutes")
@@ -69,9 +69,6 @@ func compileOnHost(t *testing.T, source string, typ grid.Type, fault string) (pr
 		}
 	}
 	args := []string{"-std=c++17", "-O1", "-w", "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-DON_HOST", "-DSOURCE=" + source, "-DTYPE=" + typ.String()}
-	if fault != "none" {
-		args = append(args, "-DFAULT="+fault)
-	}
 	args = append(args, "-rdynamic", filepath.Join("..", "..", "kernels", "onhost", "launch.cc"), "-ldl")
 	once, _ := compiled.LoadOrStore(strings.Join(args, " "), sync.OnceValues(func() ([]byte, error) { return compile(compilers[i], args) }))
 	code, err := once.(func() ([]byte, error))()
@@ -110,6 +107,7 @@ type arrangement struct{ blocks, segment int32 }
 // stand-in for a device, with the arguments of the launch but for the arrangement.
 type onHostKernels struct {
 	program string
+	fault   string // that is planted, or none
 	in      grid.Source
 	as      arrangement
 	small   bool // as the implementation counts an image of its size
@@ -192,7 +190,7 @@ func (k *onHostKernels) launch(name string, shape device.Launch, at func(uint64)
 	}
 	var list []string
 	for _, arg := range slices.Concat(
-		[]any{name, k.as.blocks, shape.Block.X, shape.Shared - k.withheldShared, len(memory), edge, does, entries, entry},
+		[]any{k.fault, name, k.as.blocks, shape.Block.X, shape.Shared - k.withheldShared, len(memory), edge, does, entries, entry},
 		own, rest[:5], []any{len(lut) / 4, len(values) / 4, rest[ofLadder+1]},
 	) {
 		if f, ok := arg.(float32); ok {
@@ -472,8 +470,8 @@ func TestKernelsOnHost(t *testing.T) {
 		for _, typ := range kind.types {
 			t.Run(kind.label+"/"+typ.String(), func(t *testing.T) {
 				t.Parallel()
-				program := compileOnHost(t, kind.source(typ), typ, "none")
-				for c, err := range kind.failures(t, program, typ) {
+				program := compileOnHost(t, kind.source(typ), typ)
+				for c, err := range kind.failures(t, program, "none", typ) {
 					t.Errorf("%v, %v", c, err)
 				}
 			})
@@ -505,8 +503,9 @@ func (k onHostKind) source(t grid.Type) string {
 	return fmt.Sprintf("ecc_extrema_%s_%v", k.name, t)
 }
 
-// failures are the cases that a program's kernels of a type fail, and why.
-func (k onHostKind) failures(t *testing.T, program string, typ grid.Type) iter.Seq2[onHostCase, error] {
+// failures are the cases that a program's kernels of a type fail, with a fault or fault
+// none, and why.
+func (k onHostKind) failures(t *testing.T, program, fault string, typ grid.Type) iter.Seq2[onHostCase, error] {
 	return func(yield func(onHostCase, error) bool) {
 		cases := k.cases(typ)
 		if !ecctest.Long() {
@@ -517,7 +516,7 @@ func (k onHostKind) failures(t *testing.T, program string, typ grid.Type) iter.S
 		}
 		for _, c := range cases {
 			images := c.fields(t, typ)
-			kernels := onHostKernels{program: program, in: images[0], small: k.small, level: k.name != "" && k.name != "batch"}
+			kernels := onHostKernels{program: program, fault: fault, in: images[0], small: k.small, level: k.name != "" && k.name != "batch"}
 			if c.images > 0 {
 				kernels.in = join(t, images)
 			}
@@ -712,8 +711,8 @@ func TestFaultsPlantedShowOnHost(t *testing.T) {
 		for fault := range planted(t, source) {
 			t.Run(kind.label+"/"+fault, func(t *testing.T) {
 				t.Parallel()
-				program := compileOnHost(t, source, typ, fault)
-				for c, err := range kind.failures(t, program, typ) {
+				program := compileOnHost(t, source, typ)
+				for c, err := range kind.failures(t, program, fault, typ) {
 					if strings.Contains(err.Error(), "no such kernel") { // a fault is planted in some of a source's
 						continue
 					}
@@ -734,14 +733,14 @@ func TestFaultsPlantedShowOnHost(t *testing.T) {
 func TestSlicedOnHostKeepToTheirMemory(t *testing.T) {
 	t.Parallel()
 	const warp = 3 * 16 * 144
-	program := compileOnHost(t, "ecc_extrema_sliced_uint8", grid.Uint8, "none")
+	program := compileOnHost(t, "ecc_extrema_sliced_uint8", grid.Uint8)
 	in := imageFrom(t, grid.Shape{D: 3, H: 16, W: 256}, grid.Uint8, 0, 5, scattered(5))
 	want := ecc.Enumerate(in)
 	for what, k := range map[string]onHostKernels{
 		"the image's memory": {withheld: extrema.Guard(in)},
 		"shared memory":      {withheldShared: 11*warp + 16},
 	} {
-		k.program, k.in, k.level = program, in, true
+		k.program, k.fault, k.in, k.level = program, "none", in, true
 		if err := k.arranged(t, []ecc.VCEC{want}, []arrangement{{1, 0}}); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("without bytes of %s: %v", what, err)
 		}
