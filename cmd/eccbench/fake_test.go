@@ -246,5 +246,6 @@ func TestDoctorLoadsKernels(t *testing.T) {
 		`\n +kernels ecc_chunked: ecc_chunked_2d_int16: module "ecc_chunked": .*a PTX JIT compilation failed`,
 		`\n +kernels ecc_chunked: 7 of 8 load, one by one in at most \S+ \S+ each, \S+ \S+ together\n`,
 		`\n +kernels ecc_fullsweep: 8 of 8 load, one by one in at most \S+ \S+ each, \S+ \S+ together\n`,
+		`(?m)^cpu +VERIFIED`,
 	)
 }

@@ -3,22 +3,28 @@
 package hosttest
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"eccbench/internal/race"
 	"eccbench/kernels/source"
 )
 
-// Program compiles a module for the host, with a fault (ecc/fault.h) or "". Where that
-// cannot be done the test is skipped, or fails under ECCBENCH_REQUIRE_FAKE=1.
-func Program(t testing.TB, module, fault string) (program string) {
+// Program compiles a module for the host, once for all tests of a package, with all faults
+// that can be planted in it (ecc/fault.h). Where that cannot be done the test is skipped, or
+// fails under ECCBENCH_REQUIRE_FAKE=1.
+func Program(t testing.TB, module string) (program string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("the kernels are compiled for the host and run there, which takes long")
+	}
 	if race.Enabled {
 		t.Skip("the kernels run in programs of their own, which the race detector does not see")
 	}
@@ -59,19 +65,39 @@ func Program(t testing.TB, module, fault string) (program string) {
 	if c < 0 {
 		skip("the kernels of %s on the host need one of %s", module, strings.Join(compilers, ", "))
 	}
-	program = filepath.Join(t.TempDir(), "launch")
 	args := []string{
 		"-std=c++17", "-O1", "-w", "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-DON_HOST",
 		"-DSOURCE=" + strings.TrimSuffix(modules[i].File, ".cu"),
+		"-rdynamic", filepath.Join(root, "onhost", "launch.cc"), "-ldl",
 	}
-	if fault != "" {
-		args = append(args, "-DFAULT="+fault)
+	once, _ := compiled.LoadOrStore(strings.Join(args, " "), sync.OnceValues(func() ([]byte, error) { return compile(compilers[c], args) }))
+	code, err := once.(func() ([]byte, error))()
+	if err != nil {
+		t.Fatal(err)
 	}
-	args = append(args, "-rdynamic", "-o", program, filepath.Join(root, "onhost", "launch.cc"), "-ldl")
-	if out, err := exec.Command(compilers[c], args...).CombinedOutput(); err != nil {
-		t.Fatalf("%s %s: %v\n%s", compilers[c], strings.Join(args, " "), err, out)
+	program = filepath.Join(t.TempDir(), "launch")
+	if err := os.WriteFile(program, code, 0o777); err != nil {
+		t.Fatal(err)
 	}
 	return program
+}
+
+// compiled are the programs that were compiled, by their compiler's arguments: what a
+// test binary's tests share.
+var compiled sync.Map
+
+func compile(compiler string, args []string) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "eccbench-onhost-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "launch")
+	args = append(slices.Clip(args), "-o", program)
+	if out, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%s %s: %w\n%s", compiler, strings.Join(args, " "), err, out)
+	}
+	return os.ReadFile(program)
 }
 
 // folder is where the sources of the kernels are, in or above the current folder.

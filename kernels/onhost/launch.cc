@@ -1,9 +1,10 @@
 // Launches a kernel that counts on the host (device.h), twice, for the second finds what the
 // first left:
 //
-//   launch KERNEL BLOCKS THREADS SHARED BYTES EDGE TABLE ENTRIES ENTRY PARAMETER...
+//   launch FAULT KERNEL BLOCKS THREADS SHARED BYTES EDGE TABLE ENTRIES ENTRY PARAMETER...
 //          LEVELS LEAST AFFINE LO INVERSE LUT VALUES COPIES
 //
+// FAULT is none, or the name of a known defect (../ecc/fault.h) that the kernels then have.
 // TABLE is what the kernel does to its table, of so many entries of so many bytes: adds to
 // it, stores all of it, hands it over, or keeps it, that is adds to it though it could hand
 // it over. The parameters are the kernel's own, between the image and the ladder, but for
@@ -12,13 +13,24 @@
 // own parameters. The standard input is the image with BYTES in all, EDGE of them before it,
 // the level of each of LUT values, and VALUES levels' values; where there are none, the
 // kernel is given no such table. The standard output is the table as the kernel leaves it or
-// hands it over. It is compiled with -DON_HOST, -DSOURCE=, the kernels' source below the
-// folder of kernels, without .cu, and -DFAULT= (../ecc/fault.h) or not.
+// hands it over. It is compiled with -DON_HOST and -DSOURCE=, the kernels' source below the
+// folder of kernels, without .cu.
 #include "device.h"
 #include <dlfcn.h>
 #include <functional>
 #include <string>
 #include <tuple>
+
+// Which fault is planted is told at run time, so that one program has all of them.
+enum class fault;
+namespace onhost { inline fault has; }
+#define FAULT none || f == onhost::has
+#include "../ecc/fault.h"
+#undef NARROW_ONLY // the faults of others show as well
+#undef KERNELS
+#define KERNELS(kernel)                                                                       \
+  kernel(2d, uint8) kernel(2d, int16) kernel(2d, uint16) kernel(2d, float32)                  \
+  kernel(3d, uint8) kernel(3d, int16) kernel(3d, uint16) kernel(3d, float32)
 
 #define NAME(x) NAME_OF(x)
 #define NAME_OF(x) #x
@@ -128,6 +140,17 @@ static void run_block() {
     if (((char *)block_changes)[i] != beyond) fail("a block wrote beyond its shared memory");
 }
 
+static fault fault_of(const std::string &name) {
+  const std::pair<const char *, fault> all[] = {
+    {"none", fault::none}, {"tie", fault::tie}, {"halo", fault::halo}, {"barrier", fault::barrier},
+    {"atomic", fault::atomic}, {"slab", fault::slab}, {"owner", fault::owner}, {"sign", fault::sign},
+    {"flush", fault::flush}, {"image", fault::image}, {"overflow", fault::overflow}, {"twice", fault::twice}};
+  for (auto &one : all)
+    if (name == one.first) return one.second;
+  fail("no such fault");
+  return fault::none;
+}
+
 static void read_all(void *to, size_t bytes) {
   if (fread(to, 1, bytes, stdin) != bytes) fail("the standard input is too short");
 }
@@ -136,6 +159,8 @@ static void read_all(void *to, size_t bytes) {
 int main(int, char **argv) {
   using namespace onhost;
   next = argv + 1;
+  if (!*next) fail("no fault");
+  has = fault_of(*next++);
   if (!*next) fail("no kernel");
   std::string name = *next++;
   kernel = dlsym(RTLD_DEFAULT, name.c_str());

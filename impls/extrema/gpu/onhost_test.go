@@ -33,6 +33,7 @@ type arrangement struct{ blocks, segment int32 }
 // stand-in for a device, with the arguments of the launch but for the arrangement.
 type onHostKernels struct {
 	program string
+	fault   string // that is planted, or none
 	in      grid.Source
 	as      arrangement
 	small   bool // as the implementation counts an image of its size
@@ -115,7 +116,7 @@ func (k *onHostKernels) launch(name string, shape device.Launch, at func(uint64)
 	}
 	var list []string
 	for _, arg := range slices.Concat(
-		[]any{name, k.as.blocks, shape.Block.X, shape.Shared - k.withheldShared, len(memory), edge, does, entries, entry},
+		[]any{k.fault, name, k.as.blocks, shape.Block.X, shape.Shared - k.withheldShared, len(memory), edge, does, entries, entry},
 		own, rest[:5], []any{len(lut) / 4, len(values) / 4, rest[ofLadder+1]},
 	) {
 		if f, ok := arg.(float32); ok {
@@ -395,8 +396,8 @@ func TestKernelsOnHost(t *testing.T) {
 		for _, typ := range kind.types {
 			t.Run(kind.label+"/"+typ.String(), func(t *testing.T) {
 				t.Parallel()
-				program := hosttest.Program(t, kind.source(typ), "")
-				for c, err := range kind.failures(t, program, typ) {
+				program := hosttest.Program(t, kind.source(typ))
+				for c, err := range kind.failures(t, program, "none", typ) {
 					t.Errorf("%v, %v", c, err)
 				}
 			})
@@ -428,8 +429,9 @@ func (k onHostKind) source(t grid.Type) string {
 	return fmt.Sprintf("ecc_extrema_%s_%v", k.name, t)
 }
 
-// failures are the cases that a program's kernels of a type fail, and why.
-func (k onHostKind) failures(t *testing.T, program string, typ grid.Type) iter.Seq2[onHostCase, error] {
+// failures are the cases that a program's kernels of a type fail, with a fault or fault
+// none, and why.
+func (k onHostKind) failures(t *testing.T, program, fault string, typ grid.Type) iter.Seq2[onHostCase, error] {
 	return func(yield func(onHostCase, error) bool) {
 		cases := k.cases(typ)
 		if !ecctest.Long() {
@@ -440,7 +442,7 @@ func (k onHostKind) failures(t *testing.T, program string, typ grid.Type) iter.S
 		}
 		for _, c := range cases {
 			images := c.fields(t, typ)
-			kernels := onHostKernels{program: program, in: images[0], small: k.small, level: k.name != "" && k.name != "batch"}
+			kernels := onHostKernels{program: program, fault: fault, in: images[0], small: k.small, level: k.name != "" && k.name != "batch"}
 			if c.images > 0 {
 				kernels.in = join(t, images)
 			}
@@ -635,8 +637,8 @@ func TestFaultsPlantedShowOnHost(t *testing.T) {
 		for _, fault := range source.Faults(name) {
 			t.Run(kind.label+"/"+fault, func(t *testing.T) {
 				t.Parallel()
-				program := hosttest.Program(t, name, fault)
-				for c, err := range kind.failures(t, program, typ) {
+				program := hosttest.Program(t, name)
+				for c, err := range kind.failures(t, program, fault, typ) {
 					if strings.Contains(err.Error(), "no such kernel") { // a fault is planted in some of a source's
 						continue
 					}
@@ -682,9 +684,9 @@ func TestSuiteCatchesFaultsPlantedInKernels(t *testing.T) {
 	for _, fault := range source.Faults(name) {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
-			program := hosttest.Program(t, name, fault)
+			program := hosttest.Program(t, name)
 			for _, in := range images {
-				k := onHostKernels{program: program, in: in, small: true}
+				k := onHostKernels{program: program, fault: fault, in: in, small: true}
 				err := k.arranged(t, []ecc.VCEC{ecc.Enumerate(in)}, []arrangement{{2, 0}})
 				if errors.As(err, &disagreement{}) {
 					t.Logf("%v: %v", in.Shape(), err)
@@ -701,14 +703,14 @@ func TestSuiteCatchesFaultsPlantedInKernels(t *testing.T) {
 func TestSlicedOnHostKeepToTheirMemory(t *testing.T) {
 	t.Parallel()
 	const warp = 3 * 16 * 144
-	program := hosttest.Program(t, "ecc_extrema_sliced_uint8", "")
+	program := hosttest.Program(t, "ecc_extrema_sliced_uint8")
 	in := imageFrom(t, grid.Shape{D: 3, H: 16, W: 256}, grid.Uint8, 0, 5, scattered(5))
 	want := ecc.Enumerate(in)
 	for what, k := range map[string]onHostKernels{
 		"the image's memory": {withheld: gpu.Guard(in)},
 		"shared memory":      {withheldShared: 11*warp + 16},
 	} {
-		k.program, k.in, k.level = program, in, true
+		k.program, k.fault, k.in, k.level = program, "none", in, true
 		if err := k.arranged(t, []ecc.VCEC{want}, []arrangement{{1, 0}}); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("without bytes of %s: %v", what, err)
 		}

@@ -20,13 +20,13 @@ import (
 )
 
 // OnHost gives a test a stand-in for a device, on which the kernels of a module of sweeps
-// run that are compiled for the host, with a fault or "".
+// run that are compiled for the host, with a fault or "none".
 func OnHost(t testing.TB, module, fault string) resident.Opener {
 	t.Helper()
-	program := hosttest.Program(t, module, fault)
+	program := hosttest.Program(t, module)
 	driver := devicetest.New(1, func(name string) devicetest.Kernel {
 		return func(shape device.Launch, at func(uint64) ([]byte, error), args []any) error {
-			return launch(program, name, shape, at, args)
+			return launch(program, fault, name, shape, at, args)
 		}
 	})
 	return Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
@@ -34,7 +34,7 @@ func OnHost(t testing.TB, module, fault string) resident.Opener {
 
 // launch runs a program (kernels/onhost/launch.cc) with what a kernel is given: an image,
 // numbers of its own, and a ladder, a table and copies.
-func launch(program, name string, shape device.Launch, at func(uint64) ([]byte, error), args []any) (err error) {
+func launch(program, fault, name string, shape device.Launch, at func(uint64) ([]byte, error), args []any) (err error) {
 	memory := func(arg any) (data []byte) {
 		switch m := arg.(type) {
 		case device.Memory:
@@ -55,7 +55,7 @@ func launch(program, name string, shape device.Launch, at func(uint64) ([]byte, 
 		return err
 	}
 	levels := rest[0].(int32)
-	list := []string{name}
+	list := []string{fault, name}
 	add := func(more ...any) {
 		for _, arg := range more {
 			if f, ok := arg.(float32); ok {
@@ -97,7 +97,7 @@ func RunOnHost(t *testing.T, module string, planted []string, with func(resident
 		return answer(impl, cases[i].Field, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}})
 	}
 	t.Run("right", func(t *testing.T) {
-		impl := with(OnHost(t, module, ""))
+		impl := with(OnHost(t, module, "none"))
 		for i, c := range cases {
 			got, err := ask(impl, i)
 			if err != nil {
@@ -111,9 +111,6 @@ func RunOnHost(t *testing.T, module string, planted []string, with func(resident
 		t.Run(fault, func(t *testing.T) {
 			if source.OnDeviceAlone(fault) {
 				t.Skip("it shows on a device alone, where threads run at the same time")
-			}
-			if testing.Short() {
-				t.Skip("compiling the kernels takes seconds")
 			}
 			impl := with(OnHost(t, module, fault))
 			for i, c := range cases {
