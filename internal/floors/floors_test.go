@@ -23,6 +23,7 @@ var floor = map[string]int{
 	"internal/stats":    0,
 	"internal/quantity": 0,
 	"internal/race":     0,
+	"internal/isa":      0,
 
 	"internal/verify": 1,
 	"datasets":        1,
@@ -75,7 +76,7 @@ var door = map[string]string{
 	"github.com/klauspost/compress":     "datasets",
 	"golang.org/x/image":                "datasets",
 	"golang.org/x/sys/unix":             "internal/runner",
-	"golang.org/x/sys/cpu":              "impls/extrema",
+	"golang.org/x/sys/cpu":              "internal/isa",
 	"golang.org/x/term":                 "cmd/eccbench",
 	"github.com/spf13/pflag":            "cmd/eccbench",
 	"github.com/ebitengine/purego":      "internal/cuda",
