@@ -32,6 +32,7 @@ var floor = map[string]int{
 	"internal/device": 1,
 
 	"internal/bench":             2,
+	"internal/ecc/fingerprint":   2,
 	"internal/device/devicetest": 2,
 
 	"internal/ecc":      3,
