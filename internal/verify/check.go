@@ -35,19 +35,19 @@ type Witness[Out any] struct {
 func (p Policy[In, Out]) Check(q Question[In, Out]) []Evidence {
 	var all []Evidence
 	confirmed := false
-	add := func(witness string, independent bool, d *Diff) bool {
-		all = append(all, Evidence{Input: q.Name, Witness: witness, Independent: independent, Passed: d == nil, Diff: d})
+	add := func(witness, note string, independent bool, d *Diff) bool {
+		all = append(all, Evidence{Input: q.Name, Witness: witness, Independent: independent, Passed: d == nil, Diff: d, Note: note})
 		confirmed = confirmed || independent && d == nil
 		return d == nil
 	}
 	if p.Known != nil {
-		if want, ok := p.Known(q.Name, q.In); ok && !add("closed form", true, p.Agree(q.In, want, q.Out)) {
+		if want, ok := p.Known(q.Name, q.In); ok && !add("closed form", "", true, p.Agree(q.In, want, q.Out)) {
 			return all
 		}
 	}
 	agreed := ""
 	for _, o := range q.Others {
-		if !add("agrees with "+o.By, true, p.Agree(q.In, o.Out, q.Out)) {
+		if !add("agrees with "+o.By, "", true, p.Agree(q.In, o.Out, q.Out)) {
 			return all
 		}
 		if o.Checked {
@@ -85,7 +85,7 @@ func (p Policy[In, Out]) Check(q Question[In, Out]) []Evidence {
 			note("not tried: %v", err)
 			continue
 		}
-		if !add(law.Name, law.Independent, d) {
+		if !add(law.Name, law.Note, law.Independent, d) {
 			return all
 		}
 	}
