@@ -16,6 +16,7 @@ import (
 type Key struct {
 	seed      [aes.BlockSize]byte
 	functions int
+	atMost    uint // random bits of a weight, for tests; 0 for as many as there is room for
 }
 
 // Draw is a fresh key of so many functions, at least one.
@@ -109,7 +110,11 @@ func (k Key) weights(levels int64, i int) weights {
 	if err != nil {
 		panic("fingerprint: " + err.Error()) // the seed is as long as a key
 	}
-	return weights{random, i % 2, uint64(i / 2), levels, randomBits(levels)}
+	w := weights{random, i % 2, uint64(i / 2), levels, randomBits(levels)}
+	if k.atMost > 0 {
+		w.bits = min(w.bits, k.atMost)
+	}
+	return w
 }
 
 // of is the weight of a level. Its random bits are the first ones of half a block of

@@ -32,12 +32,12 @@ type march struct {
 
 const (
 	// tileBytes is what the tiles of a core may take of its cache.
-	tileBytes = 256 << 10
+	tileBytes = 64 << 10
 	// tileColumns is the most columns that a tile has.
-	tileColumns = 1024
+	tileColumns = 320
 	// group is what the positions of a row of a tile are a multiple of: the lanes of
 	// every kernel divide it.
-	group = 16
+	group = 8
 	// slabBytes is the size of the slabs that a core asks a streamed source for.
 	slabBytes = 16 << 20
 )

@@ -4,19 +4,17 @@ package fingerprint
 // row y are those of its voxel towards its successors: the voxel itself, and the cells
 // between it and the next voxel along each set of axes. Rows are stride weights apart,
 // and there is one row more than positions in a column, and one voxel more than positions
-// in a row.
+// in a row, which are a multiple of group.
 type kernel struct {
 	// volume adds up the eight cells of each position of a plane, with the next plane
 	// above it.
 	volume func(below, above []uint64, stride, rows, columns int) uint64
 	// area adds up the four cells of each position of a 2D image.
 	area func(plane []uint64, stride, rows, columns int) uint64
-	// lanes is what columns is a multiple of.
-	lanes int
 }
 
 // portable is the definition: cell by cell, without vector instructions.
-func portable() kernel { return kernel{volume, area, 1} }
+func portable() kernel { return kernel{volume, area} }
 
 func volume(below, above []uint64, stride, rows, columns int) uint64 {
 	var sum uint64

@@ -13,14 +13,14 @@ const assembled = true
 func kernelOf(name string) kernel {
 	switch name {
 	case isa.AVX512:
-		return assembly(volumeavx512, areaavx512, 8)
+		return assembly(volumeavx512, areaavx512)
 	case isa.AVX2:
-		return assembly(volumeavx2, areaavx2, 4)
+		return assembly(volumeavx2, areaavx2)
 	}
 	return portable()
 }
 
-func assembly(volume func(below, above *uint64, stride, rows, columns int) uint64, area func(plane *uint64, stride, rows, columns int) uint64, lanes int) kernel {
+func assembly(volume func(below, above *uint64, stride, rows, columns int) uint64, area func(plane *uint64, stride, rows, columns int) uint64) kernel {
 	return kernel{
 		volume: func(below, above []uint64, stride, rows, columns int) uint64 {
 			return volume(&below[0], &above[0], 8*stride, rows, columns)
@@ -28,7 +28,6 @@ func assembly(volume func(below, above *uint64, stride, rows, columns int) uint6
 		area: func(plane []uint64, stride, rows, columns int) uint64 {
 			return area(&plane[0], 8*stride, rows, columns)
 		},
-		lanes: lanes,
 	}
 }
 

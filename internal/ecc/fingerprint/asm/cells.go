@@ -41,44 +41,48 @@ func (s sums) add(i isa, k int, a, b VecVirtual) {
 	VPADDQ(d, s[k], s[k])
 }
 
-// least is the minimum of weights, which are positive normal numbers as float64.
-func (i isa) least(a Op, b VecVirtual) VecVirtual {
+// least is the minimum of weights. As float64 they are positive normal numbers.
+func (i isa) least(a, b VecVirtual) VecVirtual {
 	m := i.wide()
 	VMINPD(a, b, m)
 	return m
 }
 
-func move(to, from []VecVirtual) {
-	for k := range to {
-		VMOVAPD(from[k], to[k])
-	}
-}
-
-// columns goes down the rows of each vector of columns. The registers move from row to
-// row; each plane is at a base.
-func (i isa) columns(planes []Register, row func() []VecVirtual, between func(before, after []VecVirtual)) {
+// columns goes down the rows of each vector of columns; each plane is at a base. What a
+// row has in so many registers is held against what the next one has: two rows take
+// turns, so that no register moves.
+func (i isa) columns(planes []Register, registers int, row func(to []VecVirtual), between func(before, after []VecVirtual)) {
 	stride, rows, columns := Load(Param("stride"), GP64()), Load(Param("rows"), GP64()), Load(Param("columns"), GP64())
 	starts := make([]Register, len(planes))
 	for k, p := range planes {
 		starts[k] = GP64()
 		MOVQ(p, starts[k])
 	}
+	var even, odd []VecVirtual
+	for range registers {
+		even, odd = append(even, i.wide()), append(odd, i.wide())
+	}
 	left := GP64()
+	next := func(before, after []VecVirtual) {
+		for _, p := range planes {
+			ADDQ(stride, p)
+		}
+		row(after)
+		between(before, after)
+		DECQ(left)
+	}
 	Label("column")
 	for k, p := range planes {
 		MOVQ(starts[k], p)
 	}
-	before := row()
+	row(even)
 	MOVQ(rows, left)
 	Label("row")
-	for _, p := range planes {
-		ADDQ(stride, p)
-	}
-	after := row()
-	between(before, after)
-	move(before, after)
-	DECQ(left)
+	next(even, odd)
+	JZ(LabelRef("bottom"))
+	next(odd, even)
 	JNZ(LabelRef("row"))
+	Label("bottom")
 	for _, s := range starts {
 		ADDQ(U8(i.bytes), s)
 	}
@@ -93,14 +97,14 @@ func (i isa) volume() {
 	Doc(name + " adds up the eight cells of each position of a plane, with rows stride bytes apart.")
 	below, above := Load(Param("below"), GP64()), Load(Param("above"), GP64())
 	s := i.sums(4)
-	i.columns([]Register{below, above}, func() []VecVirtual {
-		v, next := i.wide(), i.wide()
+	i.columns([]Register{below, above}, 4, func(to []VecVirtual) {
+		v, x, z, xz, next := to[0], to[1], to[2], to[3], i.wide()
 		VMOVUPD(Mem{Base: below}, v)
 		VMOVUPD(Mem{Base: below, Disp: 8}, next)
-		x := i.least(next, v)
-		z := i.least(Mem{Base: above}, v)
-		nextZ := i.least(Mem{Base: above, Disp: 8}, next)
-		return []VecVirtual{v, x, z, i.least(nextZ, z)}
+		VMINPD(next, v, x)
+		VMINPD(Mem{Base: above}, v, z)
+		VMINPD(Mem{Base: above, Disp: 8}, next, next)
+		VMINPD(next, z, xz)
 	}, func(before, after []VecVirtual) {
 		s.add(i, 0, before[1], before[0]) // a square and the cube
 		s.add(i, 1, before[2], before[3]) // a square and an edge
@@ -119,10 +123,9 @@ func (i isa) area() {
 	Doc(name + " adds up the four cells of each position of a 2D image, with rows stride bytes apart.")
 	plane := Load(Param("plane"), GP64())
 	s := i.sums(2)
-	i.columns([]Register{plane}, func() []VecVirtual {
-		v := i.wide()
-		VMOVUPD(Mem{Base: plane}, v)
-		return []VecVirtual{v, i.least(Mem{Base: plane, Disp: 8}, v)}
+	i.columns([]Register{plane}, 2, func(to []VecVirtual) {
+		VMOVUPD(Mem{Base: plane}, to[0])
+		VMINPD(Mem{Base: plane, Disp: 8}, to[0], to[1])
 	}, func(before, after []VecVirtual) {
 		s.add(i, 0, before[0], before[1])
 		y, xy := i.least(after[0], before[0]), i.least(after[1], before[1])
