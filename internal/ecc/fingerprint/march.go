@@ -193,7 +193,7 @@ func (m *march) plane(c *core, v view, lo, hi int64) {
 	for y := lo; y < hi; y += m.rows {
 		rows := min(m.rows, hi-y)
 		for x := int64(-1); x < m.w; x += m.columns {
-			columns := m.fill(c, c.below, v, 0, y, rows, x)
+			columns := m.fill(c, c.below, v, 0, y, rows, x, true)
 			c.sum += m.kernel.area(c.below, int(m.stride), int(rows), columns)
 		}
 	}
@@ -203,9 +203,9 @@ func (m *march) plane(c *core, v view, lo, hi int64) {
 func (m *march) strip(c *core, v view, lo, hi, y int64) {
 	rows := min(m.rows, m.h-y)
 	for x := int64(-1); x < m.w; x += m.columns {
-		m.fill(c, c.below, v, lo, y, rows, x)
+		m.fill(c, c.below, v, lo, y, rows, x, true)
 		for z := lo; z < hi; z++ {
-			columns := m.fill(c, c.above, v, z+1, y, rows, x)
+			columns := m.fill(c, c.above, v, z+1, y, rows, x, z == lo)
 			c.sum += m.kernel.volume(c.below, c.above, int(m.stride), int(rows), columns)
 			c.below, c.above = c.above, c.below
 		}
@@ -216,16 +216,20 @@ func (m *march) strip(c *core, v view, lo, hi, y int64) {
 // y on, one more than positions, and of the columns from x on. It returns how many
 // columns of positions the tile has. The last tile of a row has more of them than the
 // image has left: what is outside adds nothing, because each position has as many cells
-// of either sign.
-func (m *march) fill(c *core, tile []uint64, v view, z, y, rows, x int64) int {
+// of either sign. What is outside around the voxels is written when the tile is fresh, and
+// stays from plane to plane.
+func (m *march) fill(c *core, tile []uint64, v view, z, y, rows, x int64, fresh bool) int {
 	columns := min(m.columns, roundUp(m.w-x, group))
 	lanes := columns + 1
 	from, to := max(x, 0), min(x+lanes, m.w) // voxels
 	for r := range rows + 1 {
 		row := tile[r*m.stride:][:lanes]
 		line := y + r
-		if line < 0 || line >= m.h || z < 0 || z >= m.n {
-			m.clear(row)
+		within := z >= 0 && z < m.n
+		if !within || line < 0 || line >= m.h {
+			if fresh || !within {
+				m.clear(row)
+			}
 			continue
 		}
 		if m.flat {
@@ -233,8 +237,10 @@ func (m *march) fill(c *core, tile []uint64, v view, z, y, rows, x int64) int {
 		} else {
 			line += (z - v.first) * m.h
 		}
-		m.clear(row[:from-x])
-		m.clear(row[to-x:])
+		if fresh {
+			m.clear(row[:from-x])
+			m.clear(row[to-x:])
+		}
 		if to > from {
 			m.weight.row(row[from-x:to-x], v.data[(line*m.w+from)*m.size:(line*m.w+to)*m.size], c.scratch, m.ahead)
 		}
