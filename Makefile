@@ -48,14 +48,19 @@ generate: build
 reports: build
 	$(GO) run ./internal/docgen $(BIN)/eccbench $(wildcard reports/*.md)
 
-# The vector instructions of impls/extrema, by a module of its own.
+# The vector instructions of impls/extrema and the fingerprint, each by a module of its
+# own.
 ASM_ISAS := avx512 avx2
+FINGERPRINT := internal/workloads/ecc/fingerprint
+# $(call assemble,FOLDER,FILE,PACKAGE)
+assemble = ( cd $(1)/asm && for i in $(ASM_ISAS); do \
+	$(GO) run . -isa $$i -out ../$(2)_$${i}_amd64.s -stubs ../$(2)_$${i}_amd64.go -pkg $(3) || exit 1; done )
 assembly:
-	@cd impls/extrema/asm && for i in $(ASM_ISAS); do \
-	$(GO) run . -isa $$i -out ../kernel_$${i}_amd64.s -stubs ../kernel_$${i}_amd64.go -pkg extrema || exit 1; done
+	@$(call assemble,impls/extrema,kernel,extrema)
+	@$(call assemble,$(FINGERPRINT),vector,fingerprint)
 
 check-generate: generate assembly
-	git diff --exit-code -- $(DOCS) $(PLOTS) impls/extrema
+	git diff --exit-code -- $(DOCS) $(PLOTS) impls/extrema $(FINGERPRINT)
 	@new=$$(git ls-files --others --exclude-standard -- $(PLOTS)); [ -z "$$new" ] || { echo "not in git: $$new"; exit 1; }
 
 # What the kernels are compiled to, by clang and NVIDIA's assembler, which comes as a
@@ -86,6 +91,7 @@ portability:
 	for level in v1 v2 v3; do GOAMD64=$$level $(GO) test -count=1 -run 'Digest' ./datasets || exit 1; done
 	if grep -q avx512f /proc/cpuinfo; then GOAMD64=v4 $(GO) test -count=1 -run 'Digest' ./datasets; fi
 	$(GO) test -count=1 -tags noasm -skip OnHost ./impls/extrema
+	$(GO) test -count=1 -tags noasm ./$(FINGERPRINT)
 	$(GO) test -count=1 -tags slow5 ./internal/workloads/ecc/counting
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c -o $(BIN)/datasets.arm64.test ./datasets
 	cd datasets && $(QEMU) ../$(BIN)/datasets.arm64.test -test.run 'Digest'
@@ -107,7 +113,7 @@ smoke: build
 
 FUZZTIME ?= 30s
 fuzz:
-	for pkg in ./datasets ./impls/cpu ./impls/extrema; do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep ^Fuzz); do \
+	for pkg in ./datasets ./impls/cpu ./impls/extrema ./$(FINGERPRINT); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep ^Fuzz); do \
 		$(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; done; done
 
 setup-debian:

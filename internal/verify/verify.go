@@ -56,6 +56,9 @@ type Ask[In, Out any] func(In) (Out, error)
 // A Law is a relation that every right answer keeps.
 type Law[In, Out any] struct {
 	Name string
+	// Note is what the evidence says of the law when it was tried, such as the seed
+	// of what it draws.
+	Note string
 	// Independent says that the law ties the answer to its input by means of
 	// its own, so that it may stand as the witness of an answer. A law that a
 	// constant would keep is not.
@@ -128,7 +131,7 @@ type Evidence struct {
 	Diff        *Diff `json:"diff,omitempty"`
 	// Measures are what was measured, where the witness allows a distance.
 	Measures []Measure `json:"measures,omitempty"`
-	Note     string    `json:"note,omitempty"` // why it was not tried, when Passed is false and Diff nil
+	Note     string    `json:"note,omitempty"` // why it was not tried, when Passed is false and Diff nil; else the law's own
 }
 
 // A Verdict is a status with what it rests on.
@@ -174,20 +177,20 @@ func Judge(inputs []string, evidence []Evidence) Verdict {
 
 // String is the statement on one line.
 func (e Evidence) String() string {
-	measured := ""
-	for i, m := range e.Measures {
-		measured += map[bool]string{true: " (", false: ", "}[i == 0] + m.String()
+	witness := e.Witness
+	if e.Note != "" {
+		witness += " (" + e.Note + ")"
 	}
-	if measured != "" {
-		measured += ")"
+	for i, m := range e.Measures {
+		witness += map[bool]string{true: ": ", false: ", "}[i == 0] + m.String()
 	}
 	switch {
 	case e.Passed && e.Independent:
-		return "confirmed by an independent witness: " + e.Witness + measured
+		return "confirmed by an independent witness: " + witness
 	case e.Passed:
-		return "keeps the law: " + e.Witness + measured
+		return "keeps the law: " + witness
 	case e.Diff != nil:
-		return "contradicted: " + e.Witness + ": " + e.Diff.String()
+		return "contradicted: " + witness + ": " + e.Diff.String()
 	}
 	return e.Witness + ": " + e.Note
 }

@@ -81,6 +81,22 @@ func TestCheckAndJudge(t *testing.T) {
 	}
 }
 
+// What a law says of itself is in the evidence, whether it confirms or contradicts.
+func TestLawsNote(t *testing.T) {
+	seeded := Law[int, int]{Name: "seeded", Note: "seed 7", Independent: true, Check: func(in, out int, _ Ask[int, int]) (*Diff, error) {
+		if out == in+in {
+			return nil, nil
+		}
+		return &Diff{Where: "here", Want: "a", Got: "b"}, nil
+	}}
+	for out, want := range map[int]string{6: "confirmed by an independent witness: seeded (seed 7)", 7: "contradicted: seeded (seed 7): here: want a, got b"} {
+		e := twice(seeded).Check(Question[int, int]{Name: "x", In: 3, Out: out, Budget: time.Hour})
+		if len(e) != 1 || e[0].Note != "seed 7" || e[0].String() != want {
+			t.Errorf("%v, want %q", e, want)
+		}
+	}
+}
+
 func TestJudgeWantsAWitnessForEveryInput(t *testing.T) {
 	confirmed := Evidence{Input: "a", Witness: "closed form", Passed: true, Independent: true}
 	if got := Judge([]string{"a", "b"}, []Evidence{confirmed}); got.Status != Unverified || got.Reason != "no affordable witness for b" {

@@ -9,6 +9,7 @@ import (
 
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
 type (
@@ -16,12 +17,13 @@ type (
 	ask = verify.Ask[grid.Source, VCEC]
 )
 
-// Laws are the relations that the VCEC of every image keeps: the definition at
-// sampled levels, duality, and what flips, axis swaps, relabelling and cutting
+// Laws are the relations that the VCEC of every image keeps: its fingerprint, with a key
+// drawn by each call, the definition at sampled levels, duality, and what flips, axis swaps, relabelling and cutting
 // leave unchanged. Cheap ones stand first.
 func Laws() []verify.Law[grid.Source, VCEC] {
 	return []law{
 		{Name: "changes sum to 1", Check: sumsToOne},
+		fingerprinted(fingerprint.Draw(1)),
 		{Name: "definition at one level", Independent: true, Work: counting(1), Check: definition(1)},
 		{Name: "definition at three more levels", Independent: true, Work: counting(3), Check: definition(3)},
 		{Name: "duality at one level", Independent: true, Work: counting(2), Check: duality},

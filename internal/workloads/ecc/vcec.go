@@ -7,6 +7,7 @@ package ecc
 import (
 	"encoding/binary"
 	"errors"
+	"iter"
 )
 
 // A Step is one level at which the Euler characteristic changes.
@@ -35,6 +36,17 @@ func FromDense(changes []int64) VCEC {
 		}
 	}
 	return v
+}
+
+// All yields each level that has a change, and the change.
+func (v VCEC) All() iter.Seq2[int64, int64] {
+	return func(yield func(int64, int64) bool) {
+		for _, s := range v {
+			if !yield(s.Level, s.Change) {
+				return
+			}
+		}
+	}
 }
 
 // A Point is the Euler characteristic of the sublevel set at one level.

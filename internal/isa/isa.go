@@ -1,0 +1,45 @@
+// Package isa says which vector instructions a machine has.
+package isa
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/cpu"
+)
+
+// The instruction sets, the fastest first.
+const (
+	AVX512   = "avx512"   // F, BW, DQ, VL, VBMI2
+	AVX2     = "avx2"     // AVX2, BMI1, BMI2
+	Portable = "portable" // Go alone
+)
+
+// All lists every instruction set, the fastest first.
+func All() []string { return []string{AVX512, AVX2, Portable} }
+
+// Available lists those of this machine, the fastest first, for a program with assembly
+// for each or for none.
+func Available(assembled bool) []string {
+	var list []string
+	if assembled && cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512VBMI2 {
+		list = append(list, AVX512)
+	}
+	if assembled && cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 {
+		list = append(list, AVX2)
+	}
+	return append(list, Portable)
+}
+
+// Choose is the instruction set that was asked for, or the fastest of those available
+// for "".
+func Choose(asked string, available []string) (string, error) {
+	switch {
+	case asked == "":
+		return available[0], nil
+	case !slices.Contains(available, asked):
+		return "", fmt.Errorf("instruction set %s is not available here: this program has %s on this machine", asked, strings.Join(available, ", "))
+	}
+	return asked, nil
+}

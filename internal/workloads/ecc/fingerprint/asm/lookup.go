@@ -1,0 +1,191 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// A scan goes through the first values of an array, as many as whole groups have.
+type scan struct {
+	dst, table, src, n, ahead, done Register
+}
+
+// scan loads the parameters and takes groups of so many values until none is left. What
+// jumps to "stop" returns how many values were taken before. Values of so many bytes that
+// lie ahead are fetched into the cache meanwhile: they are a plane away, where the
+// processor does not see them coming.
+func (i isa) scan(group, size int, take func(s scan)) {
+	s := scan{Load(Param("dst"), GP64()), Load(Param("table"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64()), Load(Param("ahead"), GP64()), GP64()}
+	ADDQ(s.src, s.ahead)
+	XORQ(s.done, s.done)
+	SUBQ(U8(group), s.n)
+	JL(LabelRef("stop"))
+	Label("group")
+	PREFETCHT1(Mem{Base: s.ahead, Index: s.done, Scale: uint8(size)})
+	take(s)
+	ADDQ(U8(group), s.done)
+	CMPQ(s.done, s.n)
+	JLE(LabelRef("group"))
+	Label("stop")
+	VZEROUPPER()
+	Store(s.done, ReturnIndex(0))
+	RET()
+}
+
+// weights looks up half a vector of indices, the part of a group with a number.
+func (i isa) weights(s scan, index Register, part int) {
+	w := i.wide()
+	i.gather(s.table, index, w)
+	VMOVUPD(w, Mem{Base: s.dst, Index: s.done, Scale: 8, Disp: part * i.bytes})
+}
+
+// integers looks up the weights of values of so many bytes, by their bit patterns.
+func (i isa) integers(what string, size int, widen func(...Op)) {
+	name := what + i.name
+	TEXT(name, NOSPLIT, "func(dst, table *uint64, src *byte, n, ahead int) int")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s looks up the weights of values of %d bits, and returns of how many of n.", name, 8*size))
+	const parts = 2
+	lanes := i.bytes / 8
+	i.scan(parts*lanes, size, func(s scan) {
+		for part := range parts {
+			index := i.half()
+			widen(Mem{Base: s.src, Index: s.done, Scale: uint8(size), Disp: part * lanes * size}, index)
+			i.weights(s, index, part)
+		}
+	})
+}
+
+// A ladder is the parameters of an affine one, in all lanes, and the registers that its
+// arithmetic is done in: vectors of float32, or of float64 for half as many values.
+type ladder struct {
+	isa
+	double            bool
+	lo, inverse, step VecVirtual
+	last              VecVirtual // of integers
+}
+
+// values is a register for the float32 values, or their levels, that are done at a time.
+func (l ladder) values() VecVirtual {
+	if l.double {
+		return l.half()
+	}
+	return l.wide()
+}
+
+// nearest is the nearest level of each value, not kept within the ladder.
+func (l ladder) nearest(x VecVirtual) VecVirtual {
+	level := l.values()
+	if l.double {
+		d := l.wide()
+		VCVTPS2PD(x, d)
+		VSUBPD(l.lo, d, d)
+		VMULPD(l.inverse, d, d)
+		l.toInt(d, level)
+		return level
+	}
+	f := l.wide()
+	VSUBPS(l.lo, x, f)
+	VMULPS(l.inverse, f, f)
+	VCVTPS2DQ(f, level)
+	return level
+}
+
+// value is the value of each level, by the ladder's own arithmetic.
+func (l ladder) value(level VecVirtual) VecVirtual {
+	v := l.values()
+	if l.double {
+		d := l.wide()
+		VCVTDQ2PD(level, d)
+		VMULPD(l.step, d, d)
+		VADDPD(l.lo, d, d)
+		l.toFloat(d, v)
+		return v
+	}
+	VCVTDQ2PS(level, v)
+	VMULPS(l.step, v, v)
+	VADDPS(l.lo, v, v)
+	return v
+}
+
+// floats looks up the weights of float32 values on an affine ladder, with the ladder's
+// arithmetic in float32 or in float64. A value is nearly always a level's own. Where one
+// of a group is not, the level above the nearest one is tried too, and each is held to
+// the definition; where that finds no level, the function returns.
+func (i isa) floats(double bool) {
+	kind, float := "single", "float32"
+	if double {
+		kind, float = "double", "float64"
+	}
+	name := kind + i.name
+	TEXT(name, NOSPLIT, "func(dst, table *uint64, src *byte, n, ahead int, lo, inverse, step "+float+", last uint64) int")
+	Pragma("noescape")
+	Doc(name + " looks up the weights of float32 values on an affine ladder, and returns of how many of n.")
+	all := func(name string) VecVirtual {
+		v := i.wide()
+		p, err := Param(name).Resolve()
+		if err != nil {
+			panic(err)
+		}
+		if double {
+			VBROADCASTSD(p.Addr, v)
+		} else {
+			VBROADCASTSS(p.Addr, v)
+		}
+		return v
+	}
+	l := ladder{isa: i, double: double, lo: all("lo"), inverse: all("inverse"), step: all("step")}
+	l.last = l.values()
+	x := XMM()
+	VMOVQ(Load(Param("last"), GP64()), x)
+	VPBROADCASTD(x, l.last)
+
+	lanes := i.bytes / 4
+	if double {
+		lanes /= 2
+	}
+	const equal, less, lessOrEqual = 0, 1, 2 // predicates of VCMPPS
+	unlessAll := func(bits Register, to string) {
+		CMPL(bits, U32(1<<lanes-1))
+		JNE(LabelRef(to))
+	}
+	level, values := l.values(), l.values()
+	i.scan(lanes, 4, func(s scan) {
+		VMOVUPS(Mem{Base: s.src, Index: s.done, Scale: 4}, values)
+		nearest := l.nearest(values)
+		VPMINUD(l.last, nearest, level) // what is not on the ladder has another value
+		unlessAll(i.which(equal, l.value(level), values), "between")
+		Label("found")
+		if double {
+			i.weights(s, level, 0)
+			return
+		}
+		i.weights(s, i.lower(level), 0)
+		upper := i.half()
+		i.upper(level, upper)
+		i.weights(s, upper, 1)
+	})
+
+	Label("between")
+	zero := like(level)
+	VPXOR(zero.AsX(), zero.AsX(), zero.AsX())
+	VMOVUPS(l.nearest(values), level)
+	VPMAXSD(zero, level, level)
+	VPMINSD(l.last, level, level)
+	i.raise(less, values, l.value(level), level)
+	within := like(level)
+	VPMINSD(l.last, level, within)
+	unlessAll(i.same(within, level), "stop")
+	unlessAll(i.which(lessOrEqual, l.value(level), values), "stop") // values ≤ the level's
+	before, ones := like(level), like(level)
+	VPCMPEQD(ones.AsX(), ones.AsX(), ones.AsX())
+	VPBROADCASTD(ones.AsX(), ones)
+	VPADDD(ones, level, before)
+	bits := i.which(less, values, l.value(before)) // the level before is less than the values
+	ORL(i.same(zero, level), bits)
+	unlessAll(bits, "stop")
+	JMP(LabelRef("found"))
+}

@@ -1,0 +1,135 @@
+// Command asm writes the vector instructions of package fingerprint, one file for each
+// instruction set:
+//
+//	go run . -isa avx512 -out ../vector_avx512_amd64.s -stubs ../vector_avx512_amd64.go
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// An isa is what the instruction sets do differently.
+type isa struct {
+	name  string
+	bytes int               // of a vector
+	wide  func() VecVirtual // a vector
+	half  func() VecVirtual // a vector of half as many bytes
+	lower func(VecVirtual) Register
+	// upper is the upper half of a vector.
+	upper func(from, to Op)
+	// gather loads the elements of 8 bytes of a table with the indices in half a vector.
+	gather func(table Register, index Register, to VecVirtual)
+	// which is a bit for each lane of float32 in which a compares to b as predicate says,
+	// and raise adds 1 to the lanes of integers where it does.
+	which func(predicate uint8, b, a VecVirtual) Register
+	raise func(predicate uint8, b, a, integers VecVirtual)
+	// same is a bit for each lane of 32 bits in which a is b.
+	same func(a, b VecVirtual) Register
+	// toInt and toFloat narrow a vector of float64 to half of one.
+	toInt, toFloat func(...Op)
+}
+
+func avx512() isa {
+	bits := func(k Register) Register {
+		b := GP32()
+		KMOVW(k, b)
+		return b
+	}
+	return isa{
+		name: "avx512", bytes: 64, wide: ZMM, half: YMM,
+		lower: func(v VecVirtual) Register { return v.AsY() },
+		upper: func(from, to Op) { VEXTRACTI64X4(U8(1), from, to) },
+		gather: func(table, index Register, to VecVirtual) {
+			k := K()
+			KXNORB(k, k, k)
+			VPGATHERDQ(Mem{Base: table, Index: index, Scale: 8}, k, to)
+		},
+		which: func(predicate uint8, b, a VecVirtual) Register {
+			k := K()
+			VCMPPS(U8(predicate), b, a, k)
+			return bits(k)
+		},
+		raise: func(predicate uint8, b, a, integers VecVirtual) {
+			k, ones := K(), like(integers)
+			VCMPPS(U8(predicate), b, a, k)
+			VPTERNLOGD(U8(0xff), ones, ones, ones)
+			VPSUBD(ones, integers, k, integers)
+		},
+		same: func(a, b VecVirtual) Register {
+			k := K()
+			VPCMPEQD(a, b, k)
+			return bits(k)
+		},
+		toInt: VCVTPD2DQ, toFloat: VCVTPD2PS,
+	}
+}
+
+func avx2() isa {
+	bits := func(v VecVirtual) Register {
+		b := GP32()
+		VMOVMSKPS(v, b)
+		return b
+	}
+	return isa{
+		name: "avx2", bytes: 32, wide: YMM, half: XMM,
+		lower: func(v VecVirtual) Register { return v.AsX() },
+		upper: func(from, to Op) { VEXTRACTI128(U8(1), from, to) },
+		gather: func(table, index Register, to VecVirtual) {
+			all := YMM()
+			VPCMPEQD(all, all, all)
+			VPGATHERDQ(all, Mem{Base: table, Index: index, Scale: 8}, to)
+		},
+		which: func(predicate uint8, b, a VecVirtual) Register {
+			v := like(a)
+			VCMPPS(U8(predicate), b, a, v)
+			return bits(v)
+		},
+		raise: func(predicate uint8, b, a, integers VecVirtual) {
+			v := like(a)
+			VCMPPS(U8(predicate), b, a, v)
+			VPSUBD(v, integers, integers)
+		},
+		same: func(a, b VecVirtual) Register {
+			v := like(a)
+			VPCMPEQD(a, b, v)
+			return bits(v)
+		},
+		toInt: VCVTPD2DQY, toFloat: VCVTPD2PSY,
+	}
+}
+
+// like is a register of the same size.
+func like(v VecVirtual) VecVirtual {
+	switch v.Size() {
+	case 16:
+		return XMM()
+	case 32:
+		return YMM()
+	}
+	return ZMM()
+}
+
+func main() {
+	name := flag.String("isa", "avx512", "avx512 or avx2")
+	flag.Parse()
+	ConstraintExpr("!noasm")
+	all := map[string]isa{"avx512": avx512(), "avx2": avx2()}
+	i, ok := all[*name]
+	if !ok {
+		fmt.Fprintf(os.Stderr, "asm: -isa %s: want avx512 or avx2\n", *name)
+		os.Exit(64)
+	}
+	i.volume()
+	i.area()
+	i.integers("bytes", 1, VPMOVZXBD)
+	i.integers("pairs", 2, VPMOVZXWD)
+	i.floats(false)
+	i.floats(true)
+	Generate()
+}

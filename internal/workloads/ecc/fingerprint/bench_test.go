@@ -1,0 +1,59 @@
+package fingerprint_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"eccbench/impls/extrema"
+	"eccbench/internal/bench"
+	"eccbench/internal/workloads/ecc/ecctest"
+	"eccbench/internal/workloads/ecc/fingerprint"
+)
+
+// BenchmarkOf times one weight function, and two, in turns with extrema on the same
+// image, core and instruction set, and reports the ratio of the rates: of the median of
+// each, and of the quickest call of each, which what else runs on a machine disturbs
+// least.
+func BenchmarkOf(b *testing.B) {
+	for _, name := range []string{
+		"noise/shape=256x256x256/type=uint8/seed=1", "grf/shape=256x256x256/type=uint8/seed=1",
+		"noise/shape=256x256x256/type=uint16/seed=1", "grf/shape=256x256x256/type=uint16/seed=1", "noise/shape=256x256x256/type=int16/levels=1024/seed=1",
+		"noise/shape=256x256x256/levels=1024/type=float32/seed=1", "grf/shape=256x256x256/levels=1024/type=float32/seed=1",
+		"noise/shape=4096x4096/type=uint8/seed=1", "grf/shape=4096x4096/levels=1024/type=float32/seed=1",
+	} {
+		_, f := ecctest.Open(b, name)
+		for _, isa := range fingerprint.Available() {
+			for _, functions := range []int{1, 2} {
+				b.Run(fmt.Sprintf("%s/%s/functions=%d", name, isa, functions), func(b *testing.B) {
+					job, err := extrema.Implementation{}.Setup(f, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1, ISA: isa}})
+					if err != nil {
+						b.Fatal(err)
+					}
+					defer job.Close()
+					k := fingerprint.Draw(functions)
+					var own, other []time.Duration
+					for b.Loop() {
+						start := time.Now()
+						if _, err := fingerprint.On(isa, f, k, f.Ladder().Len(), 1); err != nil {
+							b.Fatal(err)
+						}
+						middle := time.Now()
+						if err := job.Do(nil); err != nil {
+							b.Fatal(err)
+						}
+						own, other = append(own, middle.Sub(start)), append(other, time.Since(middle))
+					}
+					slices.Sort(own)
+					slices.Sort(other)
+					ratio := func(at int) float64 { return float64(other[at]) / float64(own[at]) }
+					b.ReportMetric(float64(f.Shape().Voxels())/own[len(own)/2].Seconds()/1e9, "Gvox/s")
+					b.ReportMetric(ratio(len(own)/2), "×extrema")
+					b.ReportMetric(ratio(0), "×extrema(quickest)")
+					b.ReportMetric(0, "ns/op") // of both
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,30 @@
+package fingerprint
+
+import "eccbench/internal/grid"
+
+// On is Below by one instruction set.
+func On(isa string, s grid.Source, k Key, top int64, threads int) (Sum, error) {
+	return below(s, k, top, threads, isa)
+}
+
+// Available lists the instruction sets of this program on this machine.
+func Available() []string { return available() }
+
+// OfFewBits is the key with so many random bits in each weight.
+func OfFewBits(k Key, bits uint) Key {
+	k.atMost = bits
+	return k
+}
+
+// RandomBits is how many random bits the weights of so many levels have.
+func RandomBits(levels int64) uint { return randomBits(levels) }
+
+// Weights are the weights of the levels and of what is outside, of the first function.
+func Weights(k Key, levels int64) []uint64 {
+	w := k.weights(levels, 0)
+	var all []uint64
+	for t := range levels {
+		all = append(all, w.of(t))
+	}
+	return append(all, w.outside())
+}

@@ -1,0 +1,80 @@
+// Package fingerprint is a witness of an Euler characteristic curve of any size, at
+// about the speed of reading the image. It gives every level a random weight. The sum
+// over all cells of the image of (−1)^dimension times the weight of the cell's value
+// equals the sum over the levels of the change times the weight, and a wrong curve has
+// the same sum with a probability of 2⁻³² or less (doc/fingerprint.md has the proof).
+//
+// The construction is T, the filtration by sublevel sets, and no axis periodic.
+package fingerprint
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"eccbench/internal/grid"
+)
+
+// A Sum is one number modulo 2⁶⁴ for each weight function of a key.
+type Sum []uint64
+
+// Equal reports whether two sums are the same.
+func (s Sum) Equal(other Sum) bool { return slices.Equal(s, other) }
+
+// String is the sum in hexadecimal digits, 16 for each function.
+func (s Sum) String() string {
+	var b strings.Builder
+	for i, v := range s {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		fmt.Fprintf(&b, "%016x", v)
+	}
+	return b.String()
+}
+
+// Of is the sum over all cells of an image, on so many cores at a time. A voxel above
+// the ladder's last level counts as outside the image. The memory that it takes is
+// 8 bytes a level, and for each core less than a megabyte and, where the image is not
+// in memory, a slab of its slices.
+func Of(s grid.Source, k Key, threads int) (Sum, error) {
+	return Below(s, k, s.Ladder().Len(), threads)
+}
+
+// Below is Of the image without its voxels on level top and above: the sum of the
+// changes at the levels below top.
+func Below(s grid.Source, k Key, top int64, threads int) (Sum, error) {
+	return below(s, k, top, threads, fastest())
+}
+
+func below(s grid.Source, k Key, top int64, threads int, isa string) (Sum, error) {
+	sum := make(Sum, k.functions)
+	for i := range sum {
+		w := k.weights(s.Ladder().Len(), i)
+		var err error
+		if sum[i], err = newMarch(s, w, top, threads, isa).run(); err != nil {
+			return nil, fmt.Errorf("fingerprint: %w", err)
+		}
+	}
+	return sum, nil
+}
+
+// OfCurve is the sum over the changes of a curve, given level by level, on a ladder of
+// so many levels. It is an error when a level is not one of those.
+func OfCurve(changes iter.Seq2[int64, int64], levels int64, k Key) (Sum, error) {
+	sum := make(Sum, k.functions)
+	all := make([]weights, k.functions)
+	for i := range all {
+		all[i] = k.weights(levels, i)
+	}
+	for level, change := range changes {
+		if level < 0 || level >= levels {
+			return nil, fmt.Errorf("fingerprint: a change at level %d of %d", level, levels)
+		}
+		for i, w := range all {
+			sum[i] += uint64(change) * (w.of(level) - w.outside())
+		}
+	}
+	return sum, nil
+}

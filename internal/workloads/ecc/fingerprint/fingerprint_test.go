@@ -1,0 +1,278 @@
+package fingerprint_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/race"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/ecctest"
+	"eccbench/internal/workloads/ecc/fingerprint"
+)
+
+func ofCurve(t testing.TB, v ecc.VCEC, levels int64, k fingerprint.Key) fingerprint.Sum {
+	t.Helper()
+	sum, err := fingerprint.OfCurve(v.All(), levels, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+// streamed hides that a field is whole in memory.
+type streamed struct{ grid.Source }
+
+// held requires that an image has the sum of a curve, in memory and streamed, on one core
+// and on several, by every instruction set, below every level tried too.
+func held(t *testing.T, in grid.Source, want ecc.VCEC, k fingerprint.Key) {
+	t.Helper()
+	levels := in.Ladder().Len()
+	for _, isa := range fingerprint.Available() {
+		for _, threads := range []int{1, 3} {
+			for _, s := range []grid.Source{in, streamed{in}} {
+				got, err := fingerprint.On(isa, s, k, levels, threads)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if curve := ofCurve(t, want, levels, k); !got.Equal(curve) {
+					t.Errorf("%s, %d threads, %T, key %v: %v, the curve has %v", isa, threads, s, k, got, curve)
+				}
+			}
+		}
+		top := levels / 2
+		if len(want) > 0 {
+			top = want[len(want)/2].Level
+		}
+		part := slices.Clone(want)
+		part = slices.DeleteFunc(part, func(s ecc.Step) bool { return s.Level >= top })
+		got, err := fingerprint.On(isa, in, k, top, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if curve := ofCurve(t, part, levels, k); !got.Equal(curve) {
+			t.Errorf("%s, below level %d, key %v: %v, the curve has %v", isa, top, k, got, curve)
+		}
+	}
+}
+
+// The inputs that break implementations, against the enumeration of all cells.
+func TestEnumeration(t *testing.T) {
+	for _, c := range ecctest.Cases(t) {
+		if (race.Enabled || testing.Short()) && c.Field.Ladder().Len() > 5000 {
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) { held(t, c.Field, ecc.Enumerate(c.Field), fingerprint.Draw(2)) })
+	}
+}
+
+// Shapes around the sizes of vectors and tiles, each axis long in turn.
+func TestShapes(t *testing.T) {
+	for i, shape := range []grid.Shape{
+		{D: 1, H: 1, W: 5000}, {D: 1, H: 5000, W: 1}, {D: 4500, H: 1, W: 1}, {D: 2, H: 1, W: 5000}, {D: 2, H: 5000, W: 1}, {D: 3, H: 2, W: 318}, {D: 3, H: 2, W: 319}, {D: 3, H: 2, W: 320},
+		{D: 1, H: 300, W: 33}, {D: 5, H: 120, W: 17}, {D: 2, H: 3, W: 15}, {D: 2, H: 3, W: 16}, {D: 2, H: 3, W: 2047}, {D: 1, H: 2, W: 2048}, {D: 1, H: 40, W: 1100}, {D: 40, H: 1, W: 1100}, {D: 2, H: 2, W: 2},
+	} {
+		for _, typ := range grid.Types() {
+			t.Run(fmt.Sprintf("%v/%v", shape, typ), func(t *testing.T) {
+				name := fmt.Sprintf("noise/shape=%v/type=%v/levels=9/seed=%d", shape, typ, i)
+				if shape.D == 1 {
+					name = fmt.Sprintf("noise/shape=%dx%d/type=%v/levels=9/seed=%d", shape.W, shape.H, typ, i)
+				}
+				_, f := ecctest.Open(t, name)
+				held(t, f, ecc.Enumerate(f), fingerprint.Draw(1))
+			})
+		}
+	}
+}
+
+// An image of values in memory.
+func field(t testing.TB, shape grid.Shape, typ grid.Type, l grid.Ladder, value func(i int) float64) *grid.Field {
+	t.Helper()
+	data := grid.NewBuffer(shape.Voxels() * typ.Size())
+	for i := range int(shape.Voxels()) {
+		v := value(i)
+		switch typ {
+		case grid.Uint8:
+			data[i] = uint8(v)
+		case grid.Int16:
+			grid.Values[int16](data)[i] = int16(v)
+		case grid.Uint16:
+			grid.Values[uint16](data)[i] = uint16(v)
+		case grid.Float32:
+			grid.Values[float32](data)[i] = float32(v)
+		}
+	}
+	f, err := grid.NewField(shape, typ, data, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// Values on levels, a rounding beside them, between them, and below all of them, on
+// ladders whose levels float32 arithmetic gives and on those whose it does not.
+func TestValuesAroundLevels(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, l := range []struct {
+		lo, step float64
+		n        int64
+	}{{0, 1. / 1024, 1024}, {0, 0.1, 200}, {-3.3, 0.1, 256}, {-1e6, 1. / 3, 60000}, {-4, 0.001, 70000}, {1, 1.3e-7, 50}, {5, 1, 1}, {-7, 2, 2}, {0, 1e-42, 99}} {
+		ladder, err := grid.Affine(l.lo, l.step, l.n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := field(t, grid.Shape{D: 1, H: 31, W: 213}, grid.Float32, ladder, func(int) float64 {
+			at := ladder.Value(rng.Int64N(l.n))
+			switch rng.IntN(8) {
+			case 0:
+				at = math.Nextafter32(at, float32(math.Inf(1)))
+			case 1:
+				at = math.Nextafter32(at, float32(math.Inf(-1)))
+			case 2:
+				at += float32((rng.Float64() - 0.5) * l.step)
+			case 3:
+				at -= float32(rng.Float64() * 3 * l.step)
+			case 4:
+				if rng.IntN(20) == 0 {
+					at = -1e30
+				}
+			}
+			return float64(min(at, ladder.Value(l.n-1)))
+		})
+		held(t, f, ecc.Enumerate(f), fingerprint.Draw(1))
+	}
+}
+
+// A level for each of more than 2²⁰ voxels, and as many levels of an affine ladder.
+func TestManyLevels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a million levels")
+	}
+	const n = 1<<20 + 77
+	shape := grid.Shape{D: 3, H: 599, W: 600}
+	rng := rand.New(rand.NewPCG(3, 4))
+	table := make([]float32, n)
+	for k := range table {
+		table[k] = float32(k) * 1.5
+	}
+	distinct, err := grid.Table(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	even, err := grid.Affine(0, 1.5, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	places := rng.Perm(int(shape.Voxels()))
+	for _, l := range []grid.Ladder{distinct, even} {
+		f := field(t, shape, grid.Float32, l, func(i int) float64 { return float64(min(places[i], n-1)) * 1.5 })
+		held(t, f, ecc.Enumerate(f), fingerprint.Draw(1))
+	}
+}
+
+// A voxel above the last level, which a streamed source may hold, is outside.
+func TestAboveTheLastLevel(t *testing.T) {
+	ladder, err := grid.Affine(0, 1, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, typ := range grid.Types() {
+		shape := grid.Shape{D: 5, H: 6, W: 37}
+		whole, err := grid.Affine(0, 1, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(5, 6))
+		f := field(t, shape, typ, whole, func(int) float64 { return float64(rng.IntN(10)) })
+		want := slices.DeleteFunc(ecc.Enumerate(f), func(s ecc.Step) bool { return s.Level >= 6 })
+		above, err := grid.Trusted(shape, typ, f.Data(), ladder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held(t, above, want, fingerprint.Draw(1))
+	}
+}
+
+func TestKeys(t *testing.T) {
+	for _, n := range []int{1, 2, 3} {
+		k := fingerprint.Draw(n)
+		if back, err := fingerprint.ParseKey(k.String()); err != nil || back != k {
+			t.Errorf("key %v is read as %v, %v", k, back, err)
+		}
+	}
+	for _, bad := range []string{"", "12", "00112233445566778899aabbccddeefg", "00112233445566778899aabbccddeeff*0", "00112233445566778899aabbccddeeff*x", "00112233445566778899aabbccddeeff00"} {
+		if _, err := fingerprint.ParseKey(bad); err == nil {
+			t.Errorf("key %q is read", bad)
+		}
+	}
+	if a, b := fingerprint.Draw(1), fingerprint.Draw(1); a == b {
+		t.Error("two keys are the same")
+	}
+	// The same key gives the same sum on any machine.
+	k, err := fingerprint.ParseKey("000102030405060708090a0b0c0d0e0f*3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, f := ecctest.Open(t, "noise/shape=33x22x11/type=float32/levels=1024/seed=1")
+	got, err := fingerprint.Of(f, k, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "6e6541710a2cc96e 685c144ffed82d2b 69374ef08667b728"; got.String() != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for levels, want := range map[int64]int{2: 1, 256: 1, 1 << 29: 1, grid.MaxLevels: 2} {
+		if got := fingerprint.Draw(1).For(levels).Functions(); got != want {
+			t.Errorf("%d levels take %d functions, want %d", levels, got, want)
+		}
+	}
+}
+
+func TestCurveOffTheLadder(t *testing.T) {
+	for _, level := range []int64{-1, 256, 1 << 40} {
+		if _, err := fingerprint.OfCurve(ecc.VCEC{{Level: level, Change: 1}}.All(), 256, fingerprint.Draw(1)); err == nil {
+			t.Errorf("level %d of 256 is summed", level)
+		}
+	}
+}
+
+func FuzzInstructionSets(f *testing.F) {
+	f.Add(uint16(130), uint8(5), uint8(3), uint8(0), uint16(256), uint64(1))
+	f.Add(uint16(64), uint8(9), uint8(1), uint8(3), uint16(255), uint64(2))
+	f.Add(uint16(257), uint8(3), uint8(4), uint8(1), uint16(1000), uint64(3))
+	f.Add(uint16(95), uint8(4), uint8(2), uint8(2), uint16(65535), uint64(4))
+	f.Add(uint16(33), uint8(4), uint8(2), uint8(3), uint16(65535), uint64(5))
+	f.Fuzz(func(t *testing.T, w uint16, h, d, typ uint8, levels uint16, seed uint64) {
+		shape := grid.Shape{D: 1 + int64(d%5), H: 1 + int64(h%12), W: 1 + int64(w%200)}
+		element := grid.Types()[int(typ)%len(grid.Types())]
+		top := float64(levels) + 1
+		if element == grid.Uint8 {
+			top = min(top, 256)
+		}
+		lo, step := 0.0, 1+float64(seed%3)/2 // at 1 every value is a level's
+		if element == grid.Int16 {
+			lo = -32768
+		} else if element == grid.Float32 {
+			step /= 3
+		}
+		ladder, err := grid.Affine(lo, step, int64(levels)+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(seed, uint64(levels)))
+		image := field(t, shape, element, ladder, func(int) float64 {
+			v := math.Floor(rng.Float64() * top)
+			switch element {
+			case grid.Int16:
+				return v - 32768
+			case grid.Float32:
+				return v / 3
+			}
+			return v
+		})
+		held(t, image, ecc.Enumerate(image), fingerprint.Draw(1))
+	})
+}

@@ -1,0 +1,131 @@
+package fingerprint
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
+// A Key says what the weights are: a seed of 128 bits, and how many weight functions.
+type Key struct {
+	seed      [aes.BlockSize]byte
+	functions int
+	atMost    uint // random bits of a weight, for tests; 0 for as many as there is room for
+}
+
+// Draw is a fresh key of so many functions, at least one.
+func Draw(functions int) Key {
+	k := Key{functions: max(1, functions)}
+	rand.Read(k.seed[:]) // never fails
+	return k
+}
+
+// For is the key with as many functions as it takes for their weights to have 32 random
+// bits together on a ladder of so many levels, which is one on up to 2²⁹ levels and more,
+// and no fewer than the key has.
+func (k Key) For(levels int64) Key {
+	for k.functions*int(randomBits(levels)) < 32 {
+		k.functions++
+	}
+	return k
+}
+
+// String is the seed in hexadecimal digits, and the number of functions where it is not
+// one: "00112233445566778899aabbccddeeff*2".
+func (k Key) String() string {
+	s := hex.EncodeToString(k.seed[:])
+	if k.functions != 1 {
+		s += "*" + strconv.Itoa(k.functions)
+	}
+	return s
+}
+
+// ParseKey is the inverse of String.
+func ParseKey(s string) (Key, error) {
+	seed, functions, several := strings.Cut(s, "*")
+	k := Key{functions: 1}
+	if several {
+		n, err := strconv.Atoi(functions)
+		if err != nil || n < 1 {
+			return Key{}, fmt.Errorf("key %q: %q is not a number of functions", s, functions)
+		}
+		k.functions = n
+	}
+	b, err := hex.DecodeString(seed)
+	if err != nil || len(b) != len(k.seed) {
+		return Key{}, fmt.Errorf("key %q: want %d hexadecimal digits", s, 2*len(k.seed))
+	}
+	copy(k.seed[:], b)
+	return k, nil
+}
+
+// Functions is the number of weight functions.
+func (k Key) Functions() int { return k.functions }
+
+// Weights ascend with the levels, so that the least weight of some voxels is the weight
+// of their least value. A weight is
+//
+//	lowest + level·2^b + b random bits
+//
+// and that of what is outside the image lowest + levels·2^b. Every weight is, read as a
+// float64, a positive normal number, because a processor without a minimum of 64-bit
+// integers has one of those, in the same order.
+type weights struct {
+	random cipher.Block
+	half   int    // of a block
+	number uint64 // of the block of a level
+	levels int64
+	bits   uint // b
+}
+
+const (
+	lowest  = 1 << 52 // the least bit pattern of a normal float64
+	highest = 0x7fe << 52
+)
+
+// maxRandomBits leaves 64 bits to what is beside the random ones.
+const maxRandomBits = 56
+
+// randomBits is how many random bits the weights of so many levels have: as many as
+// leave every weight between lowest and highest, but no more than maxRandomBits.
+func randomBits(levels int64) uint {
+	b := uint(maxRandomBits)
+	for {
+		if hi, lo := bits.Mul64(uint64(levels)+1, 1<<b); hi == 0 && lo <= highest-lowest {
+			return b
+		}
+		b--
+	}
+}
+
+// weights is function i of a key.
+func (k Key) weights(levels int64, i int) weights {
+	random, err := aes.NewCipher(k.seed[:])
+	if err != nil {
+		panic("fingerprint: " + err.Error()) // the seed is as long as a key
+	}
+	w := weights{random, i % 2, uint64(i / 2), levels, randomBits(levels)}
+	if k.atMost > 0 {
+		w.bits = min(w.bits, k.atMost)
+	}
+	return w
+}
+
+// of is the weight of a level. Its random bits are the first ones of half a block of
+// AES-128: the level and the function encrypted with the seed.
+func (w weights) of(level int64) uint64 {
+	var block [aes.BlockSize]byte
+	binary.LittleEndian.PutUint64(block[:], uint64(level))
+	binary.LittleEndian.PutUint64(block[8:], w.number)
+	w.random.Encrypt(block[:], block[:])
+	return lowest + uint64(level)<<w.bits + binary.LittleEndian.Uint64(block[8*w.half:])>>(64-w.bits)
+}
+
+// outside is the weight of what is outside the image.
+func (w weights) outside() uint64 { return lowest + uint64(w.levels)<<w.bits }

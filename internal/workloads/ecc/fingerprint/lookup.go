@@ -1,0 +1,119 @@
+package fingerprint
+
+import (
+	"runtime"
+	"sync"
+
+	"eccbench/internal/grid"
+)
+
+// A lookup gives the weights of values.
+type lookup struct {
+	// table is the weight of each bit pattern of an 8 or 16-bit value, or of each level
+	// and of what is above the last one.
+	table []uint64
+	typ   grid.Type
+	// levels turns float32 values into levels.
+	levels grid.Converter
+	fast   vectors // nil functions where there are no vector instructions
+}
+
+// vectors look up the weights of n values or of the first ones, and return of how many.
+// What lies ahead bytes behind them is fetched into the cache meanwhile.
+type vectors struct {
+	bytes, pairs func(dst, table *uint64, src *byte, n, ahead int) int
+	floats       func(dst, table *uint64, src *byte, n, ahead int) int
+}
+
+// newLookup makes the table of a type on a ladder. The weight of the levels from top on
+// is that of what is outside.
+func newLookup(t grid.Type, l grid.Ladder, w weights, top int64, isa string) *lookup {
+	of := func(level int64) uint64 {
+		if level >= min(top, w.levels) {
+			return w.outside()
+		}
+		return w.of(level)
+	}
+	u := &lookup{typ: t}
+	switch t {
+	case grid.Uint8:
+		u.table = filled(1<<8, func(i int64) uint64 { return of(l.Level(float32(i))) })
+	case grid.Uint16:
+		u.table = filled(1<<16, func(i int64) uint64 { return of(l.Level(float32(i))) })
+	case grid.Int16:
+		u.table = filled(1<<16, func(i int64) uint64 { return of(l.Level(float32(int16(uint16(i))))) })
+	case grid.Float32:
+		u.table = filled(w.levels+1, of)
+		u.levels = grid.NewConverter(t, l)
+	}
+	u.fast = vectorised(l, isa)
+	return u
+}
+
+// filled is a table of n entries, made on all cores.
+func filled(n int64, entry func(int64) uint64) []uint64 {
+	table := make([]uint64, n)
+	parts := int64(runtime.GOMAXPROCS(0))
+	if n < 1<<12 {
+		parts = 1
+	}
+	var wg sync.WaitGroup
+	for p := range parts {
+		wg.Go(func() {
+			for i := n * p / parts; i < n*(p+1)/parts; i++ {
+				table[i] = entry(i)
+			}
+		})
+	}
+	wg.Wait()
+	return table
+}
+
+// row writes the weights of the values of src to dst, with scratch for as many levels.
+// The values ahead bytes behind them are looked up soon.
+func (u *lookup) row(dst []uint64, src []byte, scratch []int32, ahead int) {
+	n := len(src) / int(u.typ.Size())
+	dst = dst[:n]
+	fast := u.fast.floats
+	switch u.typ {
+	case grid.Uint8:
+		fast = u.fast.bytes
+	case grid.Int16, grid.Uint16:
+		fast = u.fast.pairs
+	}
+	const few = 16 // values that are looked up one by one where the vectors stop
+	for len(dst) > 0 {
+		done := 0
+		if fast != nil {
+			done = fast(&dst[0], &u.table[0], &src[0], len(dst), ahead)
+		}
+		slow := min(few, len(dst)-done)
+		if fast == nil {
+			slow = len(dst)
+		}
+		size := int(u.typ.Size())
+		u.portable(dst[done:done+slow], src[done*size:(done+slow)*size], scratch)
+		dst, src = dst[done+slow:], src[(done+slow)*size:]
+	}
+}
+
+func (u *lookup) portable(dst []uint64, src []byte, scratch []int32) {
+	switch u.typ {
+	case grid.Uint8:
+		table := (*[1 << 8]uint64)(u.table)
+		for i, v := range src {
+			dst[i] = table[v]
+		}
+	case grid.Int16, grid.Uint16:
+		table := (*[1 << 16]uint64)(u.table)
+		for i, v := range grid.Values[uint16](src) {
+			dst[i] = table[v]
+		}
+	case grid.Float32:
+		scratch = scratch[:len(dst)]
+		u.levels.Convert(scratch, src)
+		for i, k := range scratch {
+			dst[i] = u.table[k]
+		}
+	}
+}

@@ -1,0 +1,12 @@
+//go:build !amd64 || noasm
+
+package fingerprint
+
+import "eccbench/internal/grid"
+
+// assembled says that this program has vector instructions.
+const assembled = false
+
+func kernelOf(string) kernel { return portable() }
+
+func vectorised(grid.Ladder, string) vectors { return vectors{} }

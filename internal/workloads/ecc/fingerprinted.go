@@ -1,0 +1,110 @@
+package ecc
+
+import (
+	"fmt"
+	"math/bits"
+	"runtime"
+	"time"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc/fingerprint"
+)
+
+// fingerprinted is the law that an answer has the fingerprint of its image, with a key's
+// weights, and as many functions of them as the ladder needs.
+func fingerprinted(k fingerprint.Key) law {
+	return law{
+		Name: "fingerprint", Note: "key " + k.String(), Independent: true,
+		Work: func(s grid.Source) time.Duration {
+			return fingerprint.Work(s, k.For(s.Ladder().Len()), runtime.GOMAXPROCS(0))
+		},
+		Check: func(in grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
+			return compareFingerprints(in, out, k.For(in.Ladder().Len()))
+		},
+	}
+}
+
+func compareFingerprints(in grid.Source, out VCEC, k fingerprint.Key) (*verify.Diff, error) {
+	levels := in.Ladder().Len()
+	for i, s := range out {
+		where := fmt.Sprintf("step %d", i)
+		switch {
+		case s.Level < 0 || s.Level >= levels:
+			return &verify.Diff{Where: where, Want: fmt.Sprintf("one of %d levels", levels), Got: fmt.Sprintf("level %d", s.Level)}, nil
+		case i > 0 && s.Level <= out[i-1].Level:
+			return &verify.Diff{Where: where, Want: fmt.Sprintf("a level above %d", out[i-1].Level), Got: fmt.Sprintf("level %d", s.Level)}, nil
+		}
+	}
+	want, err := fingerprint.Of(in, k, runtime.GOMAXPROCS(0))
+	if err != nil {
+		return nil, err
+	}
+	got, err := fingerprint.OfCurve(out.All(), levels, k)
+	if err != nil || want.Equal(got) {
+		return nil, err
+	}
+	d := &verify.Diff{Where: "fingerprint", Want: want.String(), Got: got.String()}
+	// A search for a level takes as many fingerprints as its index has bits.
+	if fingerprint.Work(in, k, runtime.GOMAXPROCS(0))*time.Duration(bits.Len64(uint64(levels))) < longestSearch {
+		found, err := locate(in, out, k)
+		if err != nil {
+			return nil, err
+		}
+		if found != nil {
+			found.Context = fmt.Sprintf("fingerprint of the image %v, of the curve %v\n%s", want, got, found.Context)
+			d = found
+		}
+	}
+	d.Context = fmt.Sprintf("key %v\n%s", k, d.Context)
+	return d, nil
+}
+
+// longestSearch is about how long the search for a wrong level may take.
+const longestSearch = 30 * time.Second
+
+// locate finds a level whose change is wrong by the fingerprints of the image without its
+// higher voxels, and says what the definition has there.
+func locate(in grid.Source, out VCEC, k fingerprint.Key) (*verify.Diff, error) {
+	levels := in.Ladder().Len()
+	agree, differ := int64(0), levels // of the changes below these levels
+	for differ-agree > 1 {
+		top := agree + (differ-agree)/2
+		want, err := fingerprint.Below(in, k, top, runtime.GOMAXPROCS(0))
+		if err != nil {
+			return nil, err
+		}
+		got, err := fingerprint.OfCurve(out.below(top).All(), levels, k)
+		if err != nil {
+			return nil, err
+		}
+		if want.Equal(got) {
+			agree = top
+		} else {
+			differ = top
+		}
+	}
+	chi, err := Characteristic(in, agree)
+	if err != nil {
+		return nil, err
+	}
+	before, err := Characteristic(in, agree-1)
+	if err != nil {
+		return nil, err
+	}
+	change := out.At(agree) - out.At(agree-1)
+	if chi-before == change {
+		return nil, nil // the definition does not say so
+	}
+	return atLevel(in, agree, "a change of %+d", chi-before, change), nil
+}
+
+// below is the steps at the levels below top.
+func (v VCEC) below(top int64) VCEC {
+	for i, s := range v {
+		if s.Level >= top {
+			return v[:i]
+		}
+	}
+	return v
+}

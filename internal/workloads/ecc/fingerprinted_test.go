@@ -1,0 +1,123 @@
+package ecc_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"eccbench/datasets"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
+)
+
+func image(t *testing.T, name string) *grid.Field {
+	t.Helper()
+	src, err := datasets.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := grid.Load(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func fingerprintLaw(t *testing.T) verify.Law[grid.Source, ecc.VCEC] {
+	t.Helper()
+	laws := ecc.Laws()
+	i := slices.IndexFunc(laws, func(l verify.Law[grid.Source, ecc.VCEC]) bool { return l.Independent })
+	if i < 0 || laws[i].Name != "fingerprint" || !strings.HasPrefix(laws[i].Note, "key ") {
+		t.Fatalf("the first independent law is not the fingerprint: %+v", laws[i])
+	}
+	return laws[i]
+}
+
+// The law names a wrong level with what the definition has there, and its key.
+func TestFingerprintNamesALevel(t *testing.T) {
+	f := image(t, "noise/shape=16x15x14/type=uint8/seed=1")
+	right := ecc.Enumerate(f)
+	law := fingerprintLaw(t)
+	if d, err := law.Check(f, right, nil); d != nil || err != nil {
+		t.Fatal(d, err)
+	}
+	for _, i := range []int{0, 77, len(right) - 2} {
+		wrong := slices.Clone(right)
+		wrong[i].Change += 5
+		wrong[i+1].Change -= 5
+		d, err := law.Check(f, wrong, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Of the two levels that are wrong, the lower one is the first to differ.
+		said, err := ecc.Characteristic(f, right[i].Level)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d == nil || said != right.At(right[i].Level) || !strings.HasPrefix(d.Where, "level ") ||
+			!strings.Contains(d.Context, law.Note) || !strings.Contains(d.Context, "levels around the first voxel") || d.Want == d.Got {
+			t.Errorf("changes %d and %d are wrong: %v\n%+v", i, i+1, d, d)
+		}
+	}
+}
+
+// What is no curve in canonical form is wrong, whatever it sums up to.
+func TestFingerprintWantsCanonicalForm(t *testing.T) {
+	f := image(t, "noise/shape=16x15x14/type=uint8/seed=1")
+	right := ecc.Enumerate(f)
+	law := fingerprintLaw(t)
+	turned, twice, outside := slices.Clone(right), slices.Clone(right), slices.Clone(right)
+	turned[4], turned[5] = turned[5], turned[4]
+	twice[4].Change--
+	twice = slices.Insert(twice, 4, ecc.Step{Level: twice[4].Level, Change: 1})
+	outside = append(outside, ecc.Step{Level: 256, Change: 1})
+	none := slices.Insert(slices.Clone(right), 0, ecc.Step{Level: -1})
+	for _, wrong := range []ecc.VCEC{turned, twice, outside, none} {
+		if d, err := law.Check(f, wrong, nil); d == nil || err != nil {
+			t.Errorf("%v passes: %v", wrong, err)
+		}
+	}
+}
+
+type failing struct{ grid.Source }
+
+var errBroken = errors.New("broken")
+
+func (f failing) ReadSlab(dst []byte, lo, hi int64) error {
+	if hi == f.Shape().Slices() {
+		return errBroken
+	}
+	return f.Source.ReadSlab(dst, lo, hi)
+}
+
+func TestFingerprintOfABrokenSource(t *testing.T) {
+	f := image(t, "noise/shape=16x15x14/type=uint8/seed=1")
+	if _, err := fingerprintLaw(t).Check(failing{f}, ecc.Enumerate(f), nil); !errors.Is(err, errBroken) {
+		t.Error(err)
+	}
+}
+
+// huge is an image that nobody reads.
+type huge struct {
+	grid.Source
+	shape grid.Shape
+}
+
+func (h huge) Shape() grid.Shape { return h.shape }
+
+// Its estimate for a large image is that of the definition at one level, or three times
+// as much without vector instructions.
+func TestFingerprintIsAffordable(t *testing.T) {
+	var cost []time.Duration
+	for _, law := range ecc.Laws() {
+		if law.Independent {
+			cost = append(cost, law.Work(huge{image(t, "constant/shape=1x1/type=uint8"), grid.Shape{D: 4096, H: 4096, W: 4096}}))
+		}
+	}
+	if len(cost) < 2 || cost[0] > 3*cost[1] {
+		t.Errorf("work %v", cost)
+	}
+}
