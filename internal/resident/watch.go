@@ -21,13 +21,13 @@ const drift = 0.03
 // sensors from time to time.
 type Watch struct {
 	on      device.Device
-	sensors device.Sensors
+	sensors device.Sensors // nil before the first look: finding them takes longer than many a curve
 	clock   int64 // MHz at the last look, 0 before the first
 	last    device.Readings
 }
 
 // NewWatch watches a device. Where it has no sensors nothing is flagged.
-func NewWatch(d device.Device) *Watch { return &Watch{on: d, sensors: d.Sensors()} }
+func NewWatch(d device.Device) *Watch { return &Watch{on: d} }
 
 // Device describes the device in one line.
 func (w *Watch) Device() string { return Describe(w.on) }
@@ -41,6 +41,9 @@ func (w *Watch) DeviceMemory() int64 { return w.on.Held() }
 // Flags are what slows the device now, whether its clock moved since the last
 // look, and whether others use it.
 func (w *Watch) Flags() []string {
+	if w.sensors == nil {
+		w.sensors = w.on.Sensors()
+	}
 	now := w.sensors.Read()
 	w.last = now
 	var flags []string
@@ -63,4 +66,9 @@ func (w *Watch) Flags() []string {
 func (w *Watch) Sensors() []string { return []string{w.last.String()} }
 
 // Close lets go of the sensors.
-func (w *Watch) Close() error { return w.sensors.Close() }
+func (w *Watch) Close() error {
+	if w.sensors == nil {
+		return nil
+	}
+	return w.sensors.Close()
+}
