@@ -95,6 +95,8 @@ portability:
 	$(GO) test -count=1 -tags slow5 ./internal/workloads/ecc/counting
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c -o $(BIN)/datasets.arm64.test ./datasets
 	cd datasets && $(QEMU) ../$(BIN)/datasets.arm64.test -test.run 'Digest'
+	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c -o $(BIN)/svg.arm64.test ./internal/report/svg
+	cd internal/report/svg && $(QEMU) ../../../$(BIN)/svg.arm64.test -test.run 'Golden'
 
 # GUDHI and scikit-image against every implementation.
 oracle:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -41,7 +42,7 @@ func doCurve(c *cli.Program, args []string) error {
 	f.BoolVar(&all, "all", false, "a row for every level, not only those where χ changes")
 	f.StringVar(&format, "format", "csv", "csv, json, euler (\"value χ\" for every level), socg (\"value χ\" where χ changes)")
 	f.StringVarP(&out, "out", "o", "", "write to this file in place of standard output")
-	f.StringVar(&plot, "plot", "", "draw the curve to this SVG file too")
+	f.StringVar(&plot, "plot", "", "draw the curve to this file too, SVG")
 	in.AddFile(f, nil, "element type of a raw file: uint8, int16, uint16, float32", "levels of a float32 image, evenly from its least value to its greatest (default its distinct values)")
 	f.StringVar(&impl, "impl", "cpu", "implementation")
 	f.IntVar(&threads, "threads", runtime.GOMAXPROCS(0), "cores")
@@ -57,6 +58,9 @@ func doCurve(c *cli.Program, args []string) error {
 	}
 	if threads < 1 {
 		return cli.Usagef("--threads %d: want at least 1", threads)
+	}
+	if plot != "" && !strings.EqualFold(filepath.Ext(plot), ".svg") {
+		return cli.Usagef("--plot %s: plots are SVG, want a name that ends in .svg", plot)
 	}
 	for _, path := range []string{plot, out} {
 		if path != "" {
@@ -101,9 +105,9 @@ func plotCurve(w io.Writer, name string, src grid.Source, v ecc.VCEC) error {
 	if err != nil {
 		return err
 	}
-	title := name
-	if _, path, ok := strings.Cut(name, "path="); ok {
-		title = path
+	title, path, _ := strings.Cut(name, "/path=")
+	if strings.HasPrefix(name, "file/") {
+		title = filepath.Base(path)
 	}
 	return report.Steps(w, title, "level t", "χ of the sublevel set", report.Step{X: x, Y: y})
 }

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"gonum.org/v1/plot"
-
 	"eccbench/internal/bench"
 	"eccbench/internal/verify"
 )
@@ -64,7 +62,7 @@ func TestFigures(t *testing.T) {
 		t.Errorf("the same rows give other bytes, %v", err)
 	}
 	svg := string(f.SVG)
-	for _, want := range []string{">read (ceiling)<", ">quick<", ">loud ~?<", ">10³<", ">20³<", ">40x20x40<", ">Gnumbers/s<", "stroke-dasharray:"} {
+	for _, want := range []string{">read (ceiling)<", ">quick<", ">loud ~?<", ">10³<", ">20³<", ">40x20x40<", ">Gnumbers/s<", "stroke-dasharray="} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("the plot lacks %s", want)
 		}
@@ -135,15 +133,25 @@ func TestFiguresAtExtremes(t *testing.T) {
 	}
 }
 
-// Labels that would run into each other are left out, the ticks are not.
-func TestSpaced(t *testing.T) {
-	ticks := []plot.Tick{{Value: 1000, Label: "10³"}, {Value: 8000, Label: "20³"}, {Value: 8100, Label: "20x20x21"}, {Value: 8000, Label: "again"}, {Value: 500, Label: "5x10x10"}}
-	var got []string
-	for _, k := range spaced(ticks, 400, 10000, 50) {
-		got = append(got, k.Label)
+// Step functions: names where there are several, and an error for what cannot be drawn.
+func TestSteps(t *testing.T) {
+	one := Step{Name: "one", X: []float64{0, 3}, Y: []float64{1, -1}}
+	for names, steps := range map[string][]Step{"": {one}, ">one<,>two<": {one, {Name: "two", X: one.X, Y: one.Y}}} {
+		var b bytes.Buffer
+		if err := Steps(&b, "a <title>", "x", "y", steps...); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range append(strings.Split(names, ","), ">a &lt;title&gt;</text>", `>x</text>`, `>y</text>`, `class="zero"`) {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("the plot lacks %s:\n%s", want, b.String())
+			}
+		}
+		if names == "" && strings.Contains(b.String(), ">one<") {
+			t.Error("a single step function has a legend")
+		}
 	}
-	if s := strings.Join(got, ","); s != "5x10x10,10³,20³," {
-		t.Errorf("labels %s", s)
+	if err := Steps(io.Discard, "none", "x", "y"); err == nil {
+		t.Error("nothing was plotted")
 	}
 }
 

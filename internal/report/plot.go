@@ -2,237 +2,82 @@ package report
 
 import (
 	"fmt"
-	"image/color"
 	"io"
 	"math"
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
-
-	"eccbench/internal/quantity"
+	"eccbench/internal/report/svg"
 )
 
-// A Step is a step function: its value is Y[i] from X[i] on. Its name is in the
-// legend where there is more than one.
+// A Step is a step function: its value is Y[i] from X[i] on, where X ascends. Its
+// name is in the legend where there is more than one.
 type Step struct {
 	Name string
 	X, Y []float64
 }
 
-// Steps draws step functions as SVG.
+// Steps draws step functions as SVG, of any number of steps in a file of bounded
+// size.
 func Steps(w io.Writer, title, xLabel, yLabel string, steps ...Step) error {
-	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, xLabel, yLabel
-	p.Add(plotter.NewGrid())
-	for i, s := range steps {
-		points := make(plotter.XYs, len(s.X))
-		for k := range s.X {
-			points[k] = plotter.XY{X: s.X[k], Y: s.Y[k]}
-		}
-		line, err := plotter.NewLine(points)
-		if err != nil {
-			return fmt.Errorf("plotting: %w", err)
-		}
-		line.StepStyle = plotter.PostStep
-		p.Add(line)
-		if len(steps) > 1 {
-			line.Color, line.Width = palette[i%len(palette)], vg.Points(1.25)
-			p.Legend.Add(s.Name, line)
-		}
+	p := svg.Plot{
+		Title: title, Width: 720, Height: 440,
+		X: svg.Axis{Label: xLabel, Margin: 0.02}, Y: svg.Axis{Label: yLabel, Margin: 0.04},
 	}
-	p.Legend.Top = true
-	canvas := vgsvg.New(18*vg.Centimeter, 11*vg.Centimeter)
-	p.Draw(draw.New(canvas))
-	_, err := canvas.WriteTo(w)
-	return err
+	for i, s := range steps {
+		l := svg.Line{Color: palette[i%len(palette)], X: s.X, Y: s.Y}
+		if len(steps) > 1 {
+			l.Name = s.Name
+		}
+		p.Lines = append(p.Lines, l)
+	}
+	if err := p.Write(w); err != nil {
+		return fmt.Errorf("plotting: %w", err)
+	}
+	return nil
 }
-
-// The size of a plot of rates, and of the strip on its right for the legend.
-const (
-	ratesWidth  = 24 * vg.Centimeter
-	ratesHeight = 12 * vg.Centimeter
-	legendWidth = 5 * vg.Centimeter
-)
 
 // palette is Okabe and Ito's, which colour-blind readers can tell apart, without
 // yellow and black.
-var palette = []color.Color{
-	color.RGBA{0x00, 0x72, 0xb2, 0xff}, color.RGBA{0xd5, 0x5e, 0x00, 0xff}, color.RGBA{0x00, 0x9e, 0x73, 0xff},
-	color.RGBA{0xcc, 0x79, 0xa7, 0xff}, color.RGBA{0xe6, 0x9f, 0x00, 0xff}, color.RGBA{0x56, 0xb4, 0xe9, 0xff},
-}
+var palette = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"}
+
+// boundColor is that of the ceilings.
+const boundColor = "#606060"
+
+// dashes tell lines of one colour apart.
+var dashes = []string{"", "1.5 2.5", "8 3 1.5 3"}
 
 // throughputSVG draws rates against sizes, both on logarithmic axes, with the
 // interval of each rate as a bar.
 func throughputSVG(w io.Writer, title, unit string, curves []curve) error {
-	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, "size", "G"+unit+"/s"
-	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{0xe0}, color.Gray{0xe0}
-	p.Add(grid)
-	legend := plot.NewLegend()
-	legend.Top, legend.Left, legend.Padding = true, true, vg.Points(2)
-	x, y := span{}, span{}
-	var ticks []plot.Tick
+	p := svg.Plot{
+		Title: title, Width: 900, Height: 450,
+		X: svg.Axis{Label: "size", Log: true, Margin: 1.15}, Y: svg.Axis{Label: "G" + unit + "/s", Log: true, Margin: 1.3},
+	}
 	n, bounds := 0, 0
 	for _, c := range curves {
-		style := draw.GlyphStyle{Color: color.Gray{0x60}, Radius: vg.Points(3)}
-		if !c.ceiling {
-			style.Color = palette[n%len(palette)]
-			n++
-		}
-		line, err := plotter.NewLine(c.rates())
-		if err != nil {
-			return err
-		}
-		line.Color, line.Width = style.Color, vg.Points(1.25)
+		l := svg.Line{Name: c.legend(), Hollow: !slices.ContainsFunc(c.points, Row.plain)}
 		if c.ceiling {
 			bounds++ // the second has shorter dashes, and so on
-			line.Dashes = []vg.Length{vg.Points(6 / float64(bounds)), vg.Points(3)}
-		} else if n > len(palette) {
-			line.Dashes = []vg.Length{vg.Points(1), vg.Points(2)}
+			l.Color, l.Dashes = boundColor, fmt.Sprintf("%.1f 4", 8/float64(bounds))
+		} else {
+			l.Color, l.Dashes = palette[n%len(palette)], dashes[n/len(palette)%len(dashes)]
+			n++
 		}
-		bars, err := plotter.NewYErrorBars(c.rates())
-		if err != nil {
-			return err
-		}
-		bars.Color = style.Color
-		points, err := plotter.NewScatter(c.rates())
-		if err != nil {
-			return err
-		}
-		points.GlyphStyleFunc = func(i int) draw.GlyphStyle {
-			s := style
-			s.Shape = draw.CircleGlyph{}
-			if !c.points[i].plain() {
-				s.Shape = draw.RingGlyph{}
+		for _, r := range c.points {
+			m := svg.Mark{Hollow: !r.plain(), Lo: r.Rate / 1e9, Hi: r.Rate / 1e9}
+			if r.Lo > 0 && r.Lo < r.Rate {
+				m.Lo = r.Lo / 1e9
 			}
-			return s
-		}
-		p.Add(line, bars, points)
-		thumb := *points
-		thumb.GlyphStyleFunc, thumb.GlyphStyle = nil, style
-		thumb.Shape = draw.CircleGlyph{}
-		if !slices.ContainsFunc(c.points, Row.plain) {
-			thumb.Shape = draw.RingGlyph{}
-		}
-		legend.Add(c.legend(), line, &thumb)
-		for i, r := range c.points {
-			x.add(float64(r.Items))
-			y.add(r.Rate / 1e9)
-			lo, hi := c.rates().YError(i)
-			y.add(r.Rate/1e9 - lo)
-			y.add(r.Rate/1e9 + hi)
-			ticks = append(ticks, plot.Tick{Value: float64(r.Items), Label: short(r.Size)})
-		}
-	}
-	p.X.Min, p.X.Max = x.widened(1.15)
-	p.Y.Min, p.Y.Max = y.widened(1.3)
-	room := float64((ratesWidth - legendWidth - 2*vg.Centimeter) / p.X.Tick.Label.Font.Size)
-	p.X.Tick.Marker = plot.ConstantTicks(spaced(ticks, p.X.Min, p.X.Max, room))
-	p.Y.Tick.Marker = plot.TickerFunc(decades)
-
-	canvas := vgsvg.New(ratesWidth, ratesHeight)
-	whole := draw.New(canvas)
-	whole.SetColor(color.White) // behind the legend too, for readers on a dark page
-	whole.Fill(whole.Rectangle.Path())
-	p.Draw(draw.Crop(whole, vg.Points(4), -legendWidth, vg.Points(4), -vg.Points(4)))
-	legend.Draw(draw.Crop(whole, ratesWidth-legendWidth+vg.Points(8), 0, 0, -vg.Points(24)))
-	_, err := canvas.WriteTo(w)
-	return err
-}
-
-// rates are a curve's points with their intervals, in units of 10⁹.
-type rates []Row
-
-func (c curve) rates() rates { return rates(c.points) }
-
-// Len is the number of points.
-func (r rates) Len() int { return len(r) }
-
-// XY is a point's size in items and its rate.
-func (r rates) XY(i int) (x, y float64) { return float64(r[i].Items), r[i].Rate / 1e9 }
-
-// YError is how far the interval reaches below and above the rate, 0 where it
-// has no such end.
-func (r rates) YError(i int) (low, high float64) {
-	p := r[i]
-	if p.Lo > 0 && p.Lo < p.Rate {
-		low = (p.Rate - p.Lo) / 1e9
-	}
-	if p.Hi > p.Rate && !math.IsInf(p.Hi, 0) {
-		high = (p.Hi - p.Rate) / 1e9
-	}
-	return low, high
-}
-
-// A span is the range of values above 0.
-type span struct{ lo, hi float64 }
-
-func (s *span) add(v float64) {
-	if s.lo == 0 || v < s.lo {
-		s.lo = v
-	}
-	s.hi = max(s.hi, v)
-}
-
-// widened is the range with a margin, as a factor, on both sides.
-func (s span) widened(by float64) (lo, hi float64) { return s.lo / by, s.hi * by }
-
-// spaced keeps the labels of the ticks that do not run into one that was given
-// before them; room is the length of the axis in letters' heights. Ticks at one
-// place become one.
-func spaced(ticks []plot.Tick, lo, hi, room float64) []plot.Tick {
-	var kept []plot.Tick
-	width := func(t plot.Tick) float64 { return 0.55 * float64(len([]rune(t.Label))) }
-	for _, t := range ticks {
-		if slices.ContainsFunc(kept, func(k plot.Tick) bool { return k.Value == t.Value }) {
-			continue
-		}
-		for _, k := range kept {
-			distance := math.Abs(math.Log(t.Value/k.Value)) / math.Log(hi/lo) * room
-			if k.Label != "" && distance < (width(t)+width(k))/2+0.6 {
-				t.Label = ""
-				break
+			if r.Hi > r.Rate && !math.IsInf(r.Hi, 0) {
+				m.Hi = r.Hi / 1e9
 			}
+			l.X, l.Y, l.Marks = append(l.X, float64(r.Items)), append(l.Y, r.Rate/1e9), append(l.Marks, m)
+			p.X.Ticks = append(p.X.Ticks, svg.Tick{At: float64(r.Items), Label: short(r.Size)})
 		}
-		kept = append(kept, t)
+		p.Lines = append(p.Lines, l)
 	}
-	slices.SortFunc(kept, func(a, b plot.Tick) int { return int(math.Copysign(1, a.Value-b.Value)) })
-	return kept
-}
-
-// decades puts ticks at 1 to 9 times the powers of ten: the powers have labels,
-// and where there are few of them 2 and 5 have, too.
-func decades(lo, hi float64) []plot.Tick {
-	labelled := map[int]bool{1: true}
-	switch width := math.Log10(hi / lo); {
-	case width < 1:
-		for k := range 10 {
-			labelled[k] = true
-		}
-	case width < 3:
-		labelled[2], labelled[5] = true, true
-	}
-	var ticks []plot.Tick
-	for e := int(math.Floor(math.Log10(lo))); e <= int(math.Ceil(math.Log10(hi))); e++ {
-		for k := 1; k <= 9; k++ {
-			t := plot.Tick{Value: float64(k) * math.Pow10(e)}
-			if t.Value < lo || t.Value > hi {
-				continue
-			}
-			if labelled[k] {
-				t.Label = quantity.Significant(t.Value, 1)
-			}
-			ticks = append(ticks, t)
-		}
-	}
-	return ticks
+	return p.Write(w)
 }
 
 // short is a size as a power where its factors are equal: 512³ for 512x512x512.

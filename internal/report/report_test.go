@@ -214,16 +214,6 @@ func TestBenchstat(t *testing.T) {
 	}
 }
 
-func TestSteps(t *testing.T) {
-	var b bytes.Buffer
-	if err := Steps(&b, "a title", "x", "y", Step{X: []float64{0, 1, 2}, Y: []float64{3, -1, 1}}); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(b.String(), "<svg") || !strings.Contains(b.String(), "a title") {
-		t.Errorf("plot:\n%s", b.String())
-	}
-}
-
 // Cells of two machines, or of two programs, are no processes of one row, whatever else
 // they have in common; those of one are, and are NOISY where they lie far apart.
 func TestRowsAreOfOneProgramOnOneMachine(t *testing.T) {
