@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 			c.Clock = nil
 			os.Exit(eccbench(c, os.Args[1:]))
 		},
-		"eccbench-silent":  func() {}, // succeeds, and writes nothing
-		"eccbench-late":    late,
+		"eccbench-silent": func() {}, // succeeds, and writes nothing
+		"eccbench-late":   late,
 	}
 	for _, kind := range []string{"crash", "hang", "liar", "fast", "slower", "hoarder"} {
 		programs["eccbench-"+kind] = func() { start(defective(kind)) }

@@ -124,13 +124,13 @@ func (o BatchOnDevice) Setup(in grid.Batch, c bench.Conditions) (bench.Job[[]ecc
 	return j, nil
 }
 
-func (j *batchJob) open(ptx func(string) ([]byte, error), of kind) (*march, error) {
+func (j *batchJob) open(ptx func(string) ([]byte, error), what kind) (*march, error) {
 	s := j.batch.Image()
-	k := of.kernel(j.in, s, ptx)
+	k := what.kernel(j.in, s, ptx)
 	k.Module, k.Images, k.Threads = fmt.Sprintf("ecc_extrema_batch_%v", j.in.Type()), j.batch.Images, 32
 	narrow := false
 	switch {
-	case of.shares == 0:
+	case what.values:
 		k.Method, k.Counters = "extrema_batch_single", j.in.Ladder().Len()
 	case s.W%4 != 0:
 		k.Method = "extrema_batch_unaligned"
@@ -144,21 +144,21 @@ func (j *batchJob) open(ptx func(string) ([]byte, error), of kind) (*march, erro
 	if err != nil {
 		return nil, err
 	}
-	by := divide(s, j.batch.Images, c.Blocks(), of.voxels, narrow)
+	by := divide(s, j.batch.Images, c.Blocks(), what.voxels, narrow)
 	j.last = &march{Counter: c, length: int32(by.segment), parts: by.parts}
 	return j.last, nil
 }
 
 func (j *batchJob) setup(ptx func(string) ([]byte, error)) (err error) {
 	if j.in.Type() != grid.Uint8 {
-		if j.single, err = j.open(ptx, single()); err != nil {
+		if j.single, err = j.open(ptx, of(single)); err != nil {
 			return err
 		}
 	}
-	pairs := kinds()[0]
-	if s, ok := pairs.scaling(j.in.Type(), j.in.Ladder()); ok {
+	k := of(pairs)
+	if s, ok := k.scaling(j.in.Type(), j.in.Ladder()); ok {
 		j.scaling = s
-		if j.levels, err = j.open(ptx, pairs); err != nil {
+		if j.levels, err = j.open(ptx, k); err != nil {
 			return err
 		}
 	}

@@ -54,9 +54,14 @@ const (
 	mostHandedOver = 8192
 )
 
-// A kind of kernels is what they compare.
+// A kind of kernels is what they compare, and in what lanes.
 type kind struct {
-	name    string // in the kernels' and their sources' names
+	name    string
+	infix   string // of the names of the kernels and of their sources
+	values  bool   // compares values as such; the others levels
+	bits    bool   // a lane is a bit of 32 voxels (kernels/ecc/extrema_sliced.h)
+	large   bool   // is for large 3D images of integers alone
+	bytes   bool   // counts uint8 by its values, on any ladder
 	threads int64  // of a block
 	voxels  int64  // of a lane
 	unit    int64  // what the pattern of a level grows by to the next
@@ -65,30 +70,33 @@ type kind struct {
 	hands   bool   // the curve over to the host, if asked to (kernels/handover.h)
 }
 
-// kinds are the kinds that compare levels, the fastest first, and single the one
-// that compares values.
+// The names of the kinds.
+const (
+	sliced = "sliced" // to 8 bits of uint8, to 10 of levels
+	pairs  = "pairs"  // two halves, which are four times the levels
+	wide   = "wide"   // two halves, which are the levels
+	deep   = "deep"   // to 16 bits of levels, whose counters are shared by all lanes
+	ranked = "ranked" // a float32, 16 times the level
+	single = "single" // a float32, the value
+)
+
+// kinds are all kinds, the fastest first.
 func kinds() []kind {
 	return []kind{
-		{name: "", threads: 128, voxels: 2, unit: 4, levels: 7900, shares: 1, hands: true},
-		{name: "wide", threads: 384, voxels: 2, unit: 1, levels: 31744, shares: 1},
-		{name: "ranked", threads: 384, voxels: 1, unit: 16, levels: 1 << 18, shares: 2},
+		{name: sliced, infix: "_sliced", bits: true, large: true, bytes: true, threads: 384, voxels: sliceLanes, unit: 1, levels: 1 << 10, shares: 1, hands: true},
+		{name: pairs, bytes: true, threads: 128, voxels: 2, unit: 4, levels: 7900, shares: 1, hands: true},
+		{name: wide, infix: "_wide", threads: 384, voxels: 2, unit: 1, levels: 31744, shares: 1},
+		{name: deep, infix: "_deep", bits: true, large: true, threads: 384, voxels: sliceLanes, unit: 1, levels: 1 << 16, shares: 2},
+		{name: ranked, infix: "_ranked", threads: 384, voxels: 1, unit: 16, levels: 1 << 18, shares: 2},
+		{name: single, infix: "_single", values: true, threads: 128, voxels: 1, hands: true},
 	}
 }
 
-func single() kind { return kind{name: "single", threads: 128, voxels: 1, hands: true} }
-
-// sliced compares a bit of 32 voxels at a time (kernels/ecc/extrema_sliced.h): of large 3D
-// images, to 8 bits of uint8, to 10 of levels; and deep to 16 bits of levels, whose
-// counters are shared by all lanes.
-func sliced() kind {
-	return kind{name: "sliced", threads: 384, voxels: sliceLanes, unit: 1, levels: 1 << 10, shares: 1, hands: true}
+// of is the kind with a name.
+func of(name string) kind {
+	list := kinds()
+	return list[slices.IndexFunc(list, func(k kind) bool { return k.name == name })]
 }
-
-func deep() kind {
-	return kind{name: "deep", threads: 384, voxels: sliceLanes, unit: 1, levels: 1 << 16, shares: 2}
-}
-
-func (k kind) slices() bool { return k.voxels == sliceLanes }
 
 // slicedShared is what a block of the sliced kernels has in shared memory, in bytes:
 // counters, and three planes of each warp (kernels/ecc/sliced_planes.h).
@@ -107,7 +115,7 @@ func (k kind) slicedShared(t grid.Type) int64 {
 // counters is how many of 32 bits a block has in shared memory.
 func (k kind) counters(t grid.Type, l grid.Ladder) int64 {
 	levels := l.Len()
-	if k.slices() {
+	if k.bits {
 		return k.slicedShared(t) / 4
 	}
 	if t == grid.Uint8 {
@@ -118,7 +126,7 @@ func (k kind) counters(t grid.Type, l grid.Ladder) int64 {
 
 // beside is the shared memory that a block has beside its counters, at most: the seams.
 func (k kind) beside() int64 {
-	if k.slices() {
+	if k.bits {
 		return 64
 	}
 	return 4<<10 + k.threads*64
@@ -168,7 +176,7 @@ type scaling struct {
 // levels apart.
 func (k kind) scaling(t grid.Type, l grid.Ladder) (s scaling, ok bool) {
 	if t == grid.Uint8 {
-		return s, k.name == "" || k.name == "sliced"
+		return s, k.bytes
 	}
 	lo, step, even := l.Affinity()
 	if !even || l.Len() > k.levels {
@@ -202,11 +210,10 @@ func (k kind) scaling(t grid.Type, l grid.Ladder) (s scaling, ok bool) {
 // fastest is the first kind that compares an image's levels on a device, if any
 // does.
 func fastest(in grid.Source, shared int64, large3D bool) (k kind, s scaling, ok bool) {
-	list := kinds()
-	if large3D && in.Type() != grid.Float32 {
-		list = slices.Insert(slices.Insert(list, 2, deep()), 0, sliced())
-	}
-	for _, k := range list {
+	for _, k := range kinds() {
+		if k.values || k.large && (!large3D || in.Type() == grid.Float32) {
+			continue
+		}
 		if s, ok := k.scaling(in.Type(), in.Ladder()); ok && 4*k.counters(in.Type(), in.Ladder())+k.beside() <= shared {
 			return k, s, true
 		}
@@ -249,20 +256,16 @@ func (k kind) kernel(in grid.Source, s grid.Shape, ptx func(string) ([]byte, err
 		Module: fmt.Sprintf("ecc_extrema_%v", in.Type()), Method: "extrema",
 		PTX: ptx, Shape: s, Type: in.Type(), Ladder: in.Ladder(), Threads: k.threads,
 	}
-	if k.name != "" {
-		kernel.Method += "_" + k.name
-	}
-	if k.shares == 0 {
+	kernel.Method += k.infix
+	if k.values {
 		kernel.Others = []string{strays(in.Type())}
 		return kernel
 	}
-	if k.name != "" {
-		kernel.Module = fmt.Sprintf("ecc_extrema_%s_%v", k.name, in.Type())
-	}
+	kernel.Module = fmt.Sprintf("ecc_extrema%s_%v", k.infix, in.Type())
 	switch row := s.W * in.Type().Size(); {
-	case s.W%4 != 0 && !k.slices(), row%4 != 0:
+	case s.W%4 != 0 && !k.bits, row%4 != 0:
 		kernel.Method += "_unaligned"
-	case k.slices() && row%16 != 0:
+	case k.bits && row%16 != 0:
 		kernel.Method += "_fours"
 	}
 	kernel.Counters = k.counters(in.Type(), in.Ladder())
@@ -281,7 +284,7 @@ func (k kind) segment(s grid.Shape, t grid.Type, blocks int64) int64 {
 	groups, rows := across*(((h+2*voxels)/(2*voxels)+warps-1)/warps), int64(1)
 	tail, alone, more := 0.3, 0.5, 2.0
 	switch {
-	case k.slices(): // a warp at a time, of 128 bytes of a row
+	case k.bits: // a warp at a time, of 128 bytes of a row
 		wide := columns / t.Size()
 		groups, blocks = (w+wide-1)/wide*((h+slicedRows-2)/(slicedRows-1)), blocks*warps
 		tail, alone, more = 0, 0.85, 2.6

@@ -30,7 +30,7 @@ func (j *deviceJob) open(ptx func(string) ([]byte, error), k kind) (*march, erro
 	kernel := k.kernel(j.in, j.shape, ptx)
 	kernel.HandsOver, kernel.Timed = j.handsOver && k.hands, j.timed
 	m := &march{hands: k.hands}
-	if kernel.HandsOver && k.name == "" && j.small && j.shape.W%4 == 0 {
+	if kernel.HandsOver && k.name == pairs && j.small && j.shape.W%4 == 0 {
 		var share smallShare
 		share, kernel.Method = shareSmall(j.shape, int64(j.d.Info().SMs))
 		m.length, kernel.Blocks, kernel.Threads = int32(share.segment), share.blocks, 32*share.warps
@@ -48,7 +48,7 @@ func (j *deviceJob) open(ptx func(string) ([]byte, error), k kind) (*march, erro
 
 func (j *deviceJob) setup(ptx func(string) ([]byte, error)) (err error) {
 	if j.in.Type() != grid.Uint8 {
-		if j.single, err = j.open(ptx, single()); err != nil {
+		if j.single, err = j.open(ptx, of(single)); err != nil {
 			return err
 		}
 	}
