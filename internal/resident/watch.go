@@ -22,7 +22,7 @@ const drift = 0.03
 type Watch struct {
 	on      device.Device
 	sensors device.Sensors // nil before the first look: finding them takes longer than many a curve
-	clock   int64 // MHz at the last look, 0 before the first
+	clock   int64          // MHz at the last look, 0 before the first
 	last    device.Readings
 }
 

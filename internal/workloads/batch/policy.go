@@ -10,6 +10,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
 // Question is what people are told of it.
@@ -35,6 +36,7 @@ func Question() bench.Question {
 
 // Workload is the question, put to implementations.
 func Workload(impls ...bench.Implementation[*Batch, []ecc.VCEC]) bench.Workload[*Batch, []ecc.VCEC] {
+	key := fingerprint.Draw(1)
 	return bench.Workload[*Batch, []ecc.VCEC]{
 		Name: Name, Question: Question(), Inputs: Inputs{}, Impls: impls, Encode: bench.Small(Encode), Decode: Decode,
 		Policy: verify.Policy[*Batch, []ecc.VCEC]{
@@ -42,6 +44,7 @@ func Workload(impls ...bench.Implementation[*Batch, []ecc.VCEC]) bench.Workload[
 			Laws: []verify.Law[*Batch, []ecc.VCEC]{
 				{Name: "changes of each image sum to 1", Check: each},
 				{Name: "no two images have one answer", Check: different},
+				{Name: "fingerprint of each image", Note: "key " + key.String(), Independent: true, Work: fingerprinting(key), Check: fingerprinted(key)},
 				{Name: "definition at one level of sampled images", Independent: true, Work: counting, Check: definition},
 			},
 		},
@@ -94,6 +97,37 @@ func different(b *Batch, out []ecc.VCEC, _ verify.Ask[*Batch, []ecc.VCEC]) (*ver
 		seen[key] = i
 	}
 	return nil, nil
+}
+
+// fingerprinting estimates what fingerprinted takes: a core has an image at a time.
+func fingerprinting(key fingerprint.Key) func(*Batch) time.Duration {
+	return func(b *Batch) time.Duration {
+		one := fingerprint.Work(b.like, key.For(b.like.Ladder().Len()), 1)
+		return one * time.Duration(b.Len()) / time.Duration(runtime.GOMAXPROCS(0))
+	}
+}
+
+// fingerprinted holds each answer to its own image.
+func fingerprinted(key fingerprint.Key) func(*Batch, []ecc.VCEC, verify.Ask[*Batch, []ecc.VCEC]) (*verify.Diff, error) {
+	return func(b *Batch, out []ecc.VCEC, _ verify.Ask[*Batch, []ecc.VCEC]) (*verify.Diff, error) {
+		wrong := make([]*verify.Diff, len(out))
+		err := Spread(len(out), runtime.GOMAXPROCS(0), func(_, i int) error {
+			s, err := b.Source(i)
+			if err != nil {
+				return err
+			}
+			defer grid.Close(s)
+			wrong[i], err = ecc.HoldToFingerprint(s, out[i], key, 1)
+			return err
+		})
+		for i, d := range wrong {
+			if d != nil && err == nil {
+				d.Where = fmt.Sprintf("image %d, %s", i, d.Where)
+				return d, nil
+			}
+		}
+		return nil, err
+	}
 }
 
 // samples is how many images of a batch are counted by the definition.

@@ -20,13 +20,17 @@ func fingerprinted(k fingerprint.Key) law {
 			return fingerprint.Work(s, k.For(s.Ladder().Len()), runtime.GOMAXPROCS(0))
 		},
 		Check: func(in grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
-			return compareFingerprints(in, out, k.For(in.Ladder().Len()))
+			return HoldToFingerprint(in, out, k, runtime.GOMAXPROCS(0))
 		},
 	}
 }
 
-func compareFingerprints(in grid.Source, out VCEC, k fingerprint.Key) (*verify.Diff, error) {
+// HoldToFingerprint is nil where an answer has the fingerprint of its image, with a key's
+// weights and as many functions of them as the ladder needs, computed on so many cores;
+// else a level whose change is wrong, where that can be found soon.
+func HoldToFingerprint(in grid.Source, out VCEC, k fingerprint.Key, threads int) (*verify.Diff, error) {
 	levels := in.Ladder().Len()
+	k = k.For(levels)
 	for i, s := range out {
 		where := fmt.Sprintf("step %d", i)
 		switch {
@@ -36,7 +40,7 @@ func compareFingerprints(in grid.Source, out VCEC, k fingerprint.Key) (*verify.D
 			return &verify.Diff{Where: where, Want: fmt.Sprintf("a level above %d", out[i-1].Level), Got: fmt.Sprintf("level %d", s.Level)}, nil
 		}
 	}
-	want, err := fingerprint.Of(in, k, runtime.GOMAXPROCS(0))
+	want, err := fingerprint.Of(in, k, threads)
 	if err != nil {
 		return nil, err
 	}
