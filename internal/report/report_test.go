@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -303,5 +304,36 @@ func TestCompareAsksWhetherAnswersMayDiffer(t *testing.T) {
 	}
 	if divided() == 0 {
 		t.Error("no cell is divided whose answers may differ within limits")
+	}
+}
+
+// Of answers that may differ within limits, the worst of what was measured has a column
+// for each name, with its limit; an option of the method is a flag, and its own row.
+func TestThroughputWithinLimits(t *testing.T) {
+	recs := sorting()
+	plain := recs.Cells[1]
+	plain.Workload, plain.Tolerant, plain.Cost.Unit, plain.Cost.Class = "jacobi", true, "vox·it", "gen=line"
+	half := plain
+	half.Options = "precision=fp16"
+	exact := plain
+	exact.Impl = "exact"
+	plain.Measures = []verify.Measure{{Name: "largest error", Value: 2e-7, Limit: 1e-5}, {Name: "residual", Value: 0.5, Limit: 1, Unit: "%"}}
+	again := plain
+	again.Process, again.Measures = 1, []verify.Measure{{Name: "largest error", Value: 9e-7, Limit: 1e-5}, {Name: "residual", Value: 0.25, Limit: 1, Unit: "%"}}
+	half.Measures = []verify.Measure{{Name: "largest error", Value: 3e-6, Limit: 1e-5}}
+	recs.Cells = []bench.CellRecord{plain, again, half, exact}
+	var b bytes.Buffer
+	if err := Throughput(&b, Text, Rows(recs, "")); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`Gvox·it/s +% of ceiling +× best CPU +largest error +residual +flags`,
+		`plain .* 9e-07 of at most 1e-05 +0\.5 % of at most 1 % +n=3 p=2`,
+		`plain .* 3e-06 of at most 1e-05 +— +precision=fp16 n=3`,
+		`exact .* — +— +n=3`,
+	} {
+		if !regexp.MustCompile(want).Match(b.Bytes()) {
+			t.Errorf("%q is missing in\n%s", want, b.String())
+		}
 	}
 }
