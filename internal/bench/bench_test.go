@@ -135,6 +135,88 @@ func TestLog(t *testing.T) {
 	}
 }
 
+// A file that is not ours, whatever is in it, is refused and keeps every byte.
+func TestResumeLeavesOtherFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.jsonl")
+	record, err := json.Marshal(sampleCell())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := string(record) + "\n"
+	for what, text := range map[string]string{
+		"a note":                 "call Ann about the scans",
+		"a note with a newline":  "call Ann about the scans\n",
+		"minified JSON":          `{"a":[1,2,3]}`,
+		"another schema":         `{"schema":"eccbench/2","kind":"cell"}`,
+		"binary":                 "\x93NUMPY\x01\x00\x00\xff\x00",
+		"zeros":                  strings.Repeat("\x00", 4096),
+		"empty lines":            "\n\n",
+		"empty lines and a note": "\n\nnote",
+		"a note after records":   ours + "call Ann about the scans",
+		"a line after records":   ours + "call Ann about the scans\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if log, _, err := ResumeLog(path); err == nil {
+			t.Errorf("%s is continued", what)
+			log.Close()
+		} else if !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if after, err := os.ReadFile(path); err != nil || string(after) != text {
+			t.Errorf("%s: %d of %d bytes are left, %v", what, len(after), len(text), err)
+		}
+	}
+	for what, text := range map[string]string{"nothing": "", "a torn first record": ours[:30], "zeros after a record": ours + "\x00\x00\x00"} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		log, _, err := ResumeLog(path)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			continue
+		}
+		log.Close()
+	}
+}
+
+// One program writes to a results file at a time, and every write goes to its end.
+func TestOneWriter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.jsonl")
+	first, err := CreateLog(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if log, _, err := ResumeLog(path); !errors.Is(err, errLocked) {
+			t.Fatalf("a second writer: %v", err)
+			log.Close()
+		}
+		if err := first.Append(sampleCell()); err != nil {
+			t.Fatal(err)
+		}
+		// As if the lock had been passed by.
+		other, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := json.Marshal(sampleCell())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = other.Write(append(line, '\n'))
+		if err := errors.Join(err, other.Close(), first.Append(sampleCell()), first.Close()); err != nil {
+			t.Fatal(err)
+		}
+		var records Records
+		if first, records, err = ResumeLog(path); err != nil || len(records.Cells)%3 != 0 || len(records.Cells) == 0 {
+			t.Fatalf("%d cells, %v, want three each time", len(records.Cells), err)
+		}
+	}
+	first.Close()
+}
+
 func TestReadRecordsRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"{}\n":                                  `line 1: schema "", want "eccbench/1"`,
