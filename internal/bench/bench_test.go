@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -265,6 +266,30 @@ func trace(t *testing.T) {
 	none.Add("c", time.Second)
 	if s := trace.Spans(); len(s) != 3 || s["c"] != 0.75 || s["a"] != 1e-3 || s["b"] != 0 {
 		t.Errorf("spans %v", s)
+	}
+}
+
+// Records of calls that began apart, with a timeline that is none, are read as their sums.
+func TestOldTimelinesAreAddedUp(t *testing.T) {
+	one, many := sampleCell(), sampleCell()
+	one.Timeline = []Interval{{"copy", 0, 1}, {"count", 0.5, 2}, {"copy", 1, 3}}
+	many.Spans = map[string]float64{"file": 7}
+	many.Timeline = []Interval{{"copy", 0, 1}, {"count", 1, 2}, {"copy", 0.5, 3}, {"count", 3, 3.5}}
+	var file bytes.Buffer
+	for _, c := range []CellRecord{one, many} {
+		if err := json.NewEncoder(&file).Encode(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	recs, err := ReadRecords(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := recs.Cells[0]; len(c.Timeline) != 3 || len(c.Spans) != 0 {
+		t.Errorf("a timeline is read as %v and %v", c.Timeline, c.Spans)
+	}
+	if c := recs.Cells[1]; c.Timeline != nil || !maps.Equal(c.Spans, map[string]float64{"file": 7, "copy": 3.5, "count": 1.5}) {
+		t.Errorf("calls that began apart are read as %v and %v", c.Timeline, c.Spans)
 	}
 }
 

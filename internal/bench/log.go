@@ -3,6 +3,7 @@ package bench
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -72,6 +73,7 @@ func (r *Records) add(line []byte) error {
 			return err
 		}
 		cell.fromFlags()
+		cell.addUp()
 		r.Cells = append(r.Cells, cell)
 	default:
 		return fmt.Errorf("kind %q, want %q or %q", kind.Kind, KindRun, KindCell)
@@ -97,6 +99,27 @@ func (c *CellRecord) fromFlags() {
 		}
 		return true
 	})
+}
+
+// addUp has no timeline of calls that began apart, which were recorded as one for a time:
+// parts of one name overlap, which they do in no call. Their lengths are added, as Sum does.
+func (c *CellRecord) addUp() {
+	ends := map[string]float64{} // of what began before, of each name
+	apart := false
+	for _, i := range slices.SortedStableFunc(slices.Values(c.Timeline), func(a, b Interval) int { return cmp.Compare(a.From, b.From) }) {
+		apart = apart || i.From < ends[i.Name]
+		ends[i.Name] = max(ends[i.Name], i.To)
+	}
+	if !apart {
+		return
+	}
+	if c.Spans == nil {
+		c.Spans = map[string]float64{}
+	}
+	for _, i := range c.Timeline {
+		c.Spans[i.Name] += i.To - i.From
+	}
+	c.Timeline = nil
 }
 
 // A Log is a results file that is being appended to, and locked meanwhile: no other
