@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"eccbench/internal/stats"
@@ -266,6 +267,42 @@ func trace(t *testing.T) {
 	none.Add("c", time.Second)
 	if s := trace.Spans(); len(s) != 3 || s["c"] != 0.75 || s["a"] != 1e-3 || s["b"] != 0 {
 		t.Errorf("spans %v", s)
+	}
+}
+
+// A compressed file is read as what it holds, is not continued, and is whole or an error.
+func TestCompressedRecords(t *testing.T) {
+	var plain, file bytes.Buffer
+	for range 3 {
+		if err := json.NewEncoder(&plain).Encode(sampleCell()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := zstd.NewWriter(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.Write(plain.Bytes())
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if recs, err := ReadRecords(bytes.NewReader(file.Bytes())); err != nil || len(recs.Cells) != 3 {
+		t.Errorf("%d cells, %v, want three", len(recs.Cells), err)
+	}
+	for cut := 4; cut < file.Len(); cut++ {
+		if recs, err := ReadRecords(bytes.NewReader(file.Bytes()[:cut])); err == nil {
+			t.Fatalf("cut to %d bytes: %d cells and no error", cut, len(recs.Cells))
+		}
+	}
+	path := filepath.Join(t.TempDir(), "r.jsonl.zst")
+	if err := os.WriteFile(path, file.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := ResumeLog(path); err == nil {
+		t.Error("a compressed file is continued")
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, file.Bytes()) {
+		t.Errorf("it was changed, %v", err)
 	}
 }
 

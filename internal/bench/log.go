@@ -11,6 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // Records is what a results file holds: the runs, and the cells in the order
@@ -24,10 +26,33 @@ type Records struct {
 
 // ReadRecords reads a results file: one JSON record a line. A last line that
 // was cut short, as a killed run leaves it, is passed over; any other line that
-// is no record of this schema is an error that names the line.
+// is no record of this schema is an error that names the line. The file may be compressed
+// by Zstandard.
 func ReadRecords(r io.Reader) (Records, error) {
-	recs, _, _, err := readRecords(r)
+	plain, err := Decompress(r)
+	if err != nil {
+		return Records{}, err
+	}
+	defer plain.Close()
+	recs, _, _, err := readRecords(plain)
 	return recs, err
+}
+
+// zstdMagic is what a frame of Zstandard begins with (RFC 8878, section 3.1.1).
+const zstdMagic = "\x28\xb5\x2f\xfd"
+
+// Decompress is the bytes of a results file, whether it is compressed or not. Closing it
+// does not close r.
+func Decompress(r io.Reader) (io.ReadCloser, error) {
+	in := bufio.NewReader(r)
+	if start, _ := in.Peek(len(zstdMagic)); string(start) != zstdMagic { // an error comes again
+		return io.NopCloser(in), nil
+	}
+	d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, fmt.Errorf("decompressing: %w", err)
+	}
+	return d.IOReadCloser(), nil
 }
 
 // readRecords also returns the length of the whole lines, and the line that was cut

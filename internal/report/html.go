@@ -154,7 +154,7 @@ func viewPage(p Page) (*pageView, error) {
 	var all bench.Records
 	for _, f := range p.Files {
 		all.Runs, all.Cells = append(all.Runs, f.Records.Runs...), append(all.Cells, f.Records.Cells...)
-		v.Downloads = append(v.Downloads, newDownload(f.Name, "application/jsonl", f.Raw))
+		v.Downloads = append(v.Downloads, newDownload(f.Name, mediaType(f.Name), f.Raw))
 	}
 	var rows []Row
 	for _, f := range p.Files {
@@ -197,6 +197,14 @@ func viewPage(p Page) (*pageView, error) {
 		v.Downloads = append(v.Downloads, newDownload("rows.csv", "text/csv", b.Bytes()))
 	}
 	return v, nil
+}
+
+// mediaType is that of a results file.
+func mediaType(name string) string {
+	if strings.HasSuffix(name, ".zst") {
+		return "application/zstd"
+	}
+	return "application/jsonl"
 }
 
 // addTables adds the tables of one file, named after it where there are several.
