@@ -98,6 +98,17 @@ func StoredFile(name string) string {
 	return r.storeFile()
 }
 
+// Files are the files that a named input is read from; none where it is made.
+func Files(name string) []string {
+	if file := StoredFile(name); file != "" {
+		return []string{file}
+	}
+	if n, err := split(name); err == nil && n.Generator == "file" {
+		return []string{find(n.given, "path")}
+	}
+	return nil
+}
+
 // CoolFile puts a file out of the host's page cache, and reports whether it is.
 func CoolFile(path string) (cold bool, err error) {
 	f, err := os.Open(path)

@@ -31,11 +31,11 @@ func doCompare(c *cli.Program, args []string) error {
 	case f.NArg() != 2:
 		return cli.Usagef("compare wants two results files, not %d", f.NArg())
 	}
-	a, err := cli.ReadRecords(f.Arg(0))
+	a, err := c.ReadRecords(f.Arg(0))
 	if err != nil {
 		return cli.Usage(err)
 	}
-	b, err := cli.ReadRecords(f.Arg(1))
+	b, err := c.ReadRecords(f.Arg(1))
 	if err != nil {
 		return cli.Usage(err)
 	}

@@ -73,6 +73,9 @@ func doCurve(c *cli.Program, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: out}, {Flag: "--plot", Path: plot}}, datasets.Files(name)...); err != nil {
+		return err
+	}
 	src, err := datasets.Open(name)
 	if err != nil {
 		return cli.Usage(err)
@@ -83,12 +86,12 @@ func doCurve(c *cli.Program, args []string) error {
 		return err
 	}
 	if plot != "" {
-		if err := cli.WriteFile(plot, func(w *os.File) error { return plotCurve(w, name, src, v) }); err != nil {
+		if err := cli.WriteFile(plot, func(w *os.File) error { return plotCurve(report.Visible(w), name, src, v) }); err != nil {
 			return err
 		}
 	}
 	if out != "" {
-		return cli.WriteFile(out, func(w *os.File) error { return ecc.Write(w, ecc.Format(format), name, src, v, all) })
+		return cli.WriteFile(out, func(w *os.File) error { return ecc.Write(report.Visible(w), ecc.Format(format), name, src, v, all) })
 	}
 	if err := ecc.Write(c.Stdout, ecc.Format(format), name, src, v, all); err != nil {
 		return fmt.Errorf("writing the curve: %w", err)

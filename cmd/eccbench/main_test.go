@@ -111,6 +111,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":    exits,
 			"lines":    lines,
+			"append":   appendTo,
 			"conforms": conforms,
 			"gated":    gated,
 			"locate":   locate,
@@ -228,6 +229,17 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != args[0] {
 		ts.Fatalf("exit code %s, want %s", got, args[0])
 	}
+}
+
+// appendTo writes text to the end of a file, without a line end: append FILE TEXT
+func appendTo(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: append FILE TEXT")
+	}
+	f, err := os.OpenFile(ts.MkAbs(args[0]), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	ts.Check(err)
+	_, err = f.WriteString(args[1])
+	ts.Check(errors.Join(err, f.Close()))
 }
 
 // lines requires a number of lines in a file: lines FILE N

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 
 	"eccbench/impls"
 	"eccbench/internal/cli"
@@ -17,9 +18,12 @@ func page(c *cli.Program, path, gated string, files []string) error {
 	if len(files) == 0 && gated == "" {
 		return cli.Usagef("--html needs results files to show, or --gate")
 	}
+	if err := cli.Apart([]cli.Target{{Flag: "--html", Path: path}}, append(slices.Clone(files), gated)...); err != nil {
+		return err
+	}
 	p := report.Page{Title: "eccbench", Ceiling: impls.Ceiling}
 	for _, name := range files {
-		records, err := cli.ReadRecords(name)
+		records, err := c.ReadRecords(name)
 		if err != nil {
 			return cli.Usage(err)
 		}

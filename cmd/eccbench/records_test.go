@@ -193,8 +193,52 @@ func TestResumeKeepsStationsApart(t *testing.T) {
 	}
 }
 
+// A run whose program is replaced goes on with the one that was started.
+func TestReplacedProgram(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "r.jsonl")
+	cmd := program(t, "run", "--impl", "waiter,naive,cpu", "--sizes", "16", "--max-time", "10ms", "--out", out, "-q")
+	cmd.Env = append(cmd.Env, waiting+"=0", hold+"=1")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the worker that waits", waiterOf(cmd, 1))
+	other := cmd.Path + ".new"
+	if err := os.WriteFile(other, []byte("#!/bin/sh\nexit 3\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(other, cmd.Path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(filepath.Dir(cmd.Path), released), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, stderr.String())
+	}
+	records, err := cli.ReadRecords(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(records.Cells) != 4 {
+		t.Errorf("%d cells, want four", len(records.Cells))
+	}
+	for _, c := range records.Cells {
+		if c.Status != verify.Verified && c.Status != verify.Noisy {
+			t.Errorf("%s: %s %s", c.Impl, c.Status, c.Reason)
+		}
+	}
+}
+
 // An interrupted run leaves what has ended, and no worker behind.
 func TestInterruptedRun(t *testing.T) {
+	for _, by := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		t.Run(by.String(), func(t *testing.T) { t.Parallel(); interruptedRun(t, by) })
+	}
+}
+
+func interruptedRun(t *testing.T, by syscall.Signal) {
 	out := filepath.Join(t.TempDir(), "r.jsonl")
 	cmd := program(t, "run", "--impl", "cpu,waiter", "--sizes", "16", "--max-time", "10ms", "--out", out, "-q")
 	var stdout, stderr bytes.Buffer
@@ -204,7 +248,7 @@ func TestInterruptedRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, "the worker that waits", waiterOf(cmd, 1))
-	cmd.Process.Signal(syscall.SIGINT)
+	cmd.Process.Signal(by)
 	err := cmd.Wait()
 	if cmd.ProcessState.ExitCode() != cli.ExitInconclusive {
 		t.Fatalf("%v, want exit code %d\n%s", err, cli.ExitInconclusive, stderr.String())

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -83,7 +85,7 @@ func doReport(c *cli.Program, args []string) error {
 	}
 	var all bench.Records
 	for _, path := range f.Args() {
-		records, err := cli.ReadRecords(path)
+		records, err := c.ReadRecords(path)
 		if err != nil {
 			return cli.Usage(err)
 		}
@@ -106,7 +108,7 @@ func doReport(c *cli.Program, args []string) error {
 	case memory:
 		return report.Memory(c.Stdout, style, all.Cells)
 	case format == "gobench":
-		return report.GoBench(c.Stdout, all)
+		return goBench(c, c.Stdout, all)
 	case machine:
 		return report.Machines(c.Stdout, style, all)
 	case plots == "":
@@ -116,22 +118,35 @@ func doReport(c *cli.Program, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := draw(plots, figures); err != nil {
+	if err := draw(plots, figures, f.Args()); err != nil {
 		return err
 	}
 	return report.Throughput(c.Stdout, style, rows, figures...)
 }
 
+// goBench writes records in the Go benchmark format, and says what it leaves out.
+func goBench(c *cli.Program, w io.Writer, all bench.Records) error {
+	if left := report.LeftOut(all); left != "" {
+		fmt.Fprintf(c.Stderr, "eccbench: the Go benchmark format has VERIFIED numbers alone: left out are %s\n", left)
+	}
+	return report.GoBench(report.Visible(w), all)
+}
+
 // draw writes the figures to a folder, made where it is missing, and links them
 // there.
-func draw(dir string, figures []report.Figure) error {
+func draw(dir string, figures []report.Figure, inputs []string) error {
+	for _, g := range figures {
+		if err := cli.Apart([]cli.Target{{Flag: "--plots", Path: filepath.Join(dir, g.File)}}, inputs...); err != nil {
+			return err
+		}
+	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return cli.Usagef("--plots: %w", err)
 	}
 	for i, g := range figures {
 		path := filepath.Join(dir, g.File)
 		err := cli.WriteFile(path, func(w *os.File) error {
-			_, err := w.Write(g.SVG)
+			_, err := report.Visible(w).Write(g.SVG)
 			return err
 		})
 		if err != nil {

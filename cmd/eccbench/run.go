@@ -106,6 +106,18 @@ func doRun(c *cli.Program, args []string) error {
 	if err := records.Check(); err != nil {
 		return err
 	}
+	if export != "" {
+		if err := cli.Writable(export); err != nil {
+			return err
+		}
+	}
+	var files []string
+	for _, name := range names {
+		files = append(files, b.Files(name)...)
+	}
+	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: records.Out}, {Flag: "--gobench", Path: export}}, files...); err != nil {
+		return err
+	}
 	weights, err := cli.Weigh(p)
 	if err != nil {
 		return err
@@ -128,11 +140,6 @@ func measure(c *cli.Program, p runner.Plan, weights map[string]int64, quiet bool
 		return err
 	}
 	defer func() { err = errors.Join(err, rec.Close()) }()
-	if o.gobench != "" {
-		if err := cli.Writable(o.gobench); err != nil {
-			return err
-		}
-	}
 	p.Done = rec.Was
 	interrupted, err := c.Conduct(weights, quiet, rec.Keep, p)
 	if err != nil {
@@ -142,7 +149,7 @@ func measure(c *cli.Program, p runner.Plan, weights map[string]int64, quiet bool
 		return err
 	}
 	if o.gobench != "" {
-		if err := cli.WriteFile(o.gobench, func(w *os.File) error { return report.GoBench(w, rec.All) }); err != nil {
+		if err := cli.WriteFile(o.gobench, func(w *os.File) error { return goBench(c, w, rec.All) }); err != nil {
 			return err
 		}
 	}

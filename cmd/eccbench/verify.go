@@ -127,9 +127,9 @@ func printVerdicts(c *cli.Program, style report.Format, impls []string, cells []
 		case cell.Status == verify.Verified:
 		case cell.Status == verify.Skipped && !said[cell.Reason]: // once for all inputs
 			said[cell.Reason] = true
-			fmt.Fprintf(c.Stdout, "\n%s: %s: %s\n", strings.Join(skipped(cells, cell.Reason), ", "), cell.Status, cell.Reason)
+			fmt.Fprintf(c.Stdout, "\n%s: %s: %s\n", strings.Join(skipped(cells, cell.Reason), ", "), cell.Status, report.Prose(style, cell.Reason))
 		case cell.Status != verify.Skipped:
-			fmt.Fprintf(c.Stdout, "\n%s %s: %s: %s\n", cell.Impl, cell.Input, cell.Status, cell.Reason)
+			fmt.Fprintf(c.Stdout, "\n%s %s: %s: %s\n", cell.Impl, report.Prose(style, cell.Input), cell.Status, report.Prose(style, cell.Reason))
 			for _, e := range cell.Evidence {
 				if e.Diff != nil && e.Diff.Context != "" {
 					fmt.Fprintf(c.Stdout, "  %s\n", strings.ReplaceAll(e.Diff.Context, "\n", "\n  "))

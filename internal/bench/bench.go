@@ -84,6 +84,10 @@ type Inputs[In any] interface {
 	Attach(mapped []byte) (In, error)
 }
 
+// Stored are Inputs of which some are read from files. Files names those of a named
+// input; none where it is made.
+type Stored interface{ Files(name string) []string }
+
 // A Cooler is an input that is read from where it is stored. Cool is never timed.
 type Cooler interface {
 	// Cool leaves nothing of the input in the host's caches, and reports whether

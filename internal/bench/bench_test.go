@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"eccbench/internal/stats"
@@ -135,6 +137,88 @@ func TestLog(t *testing.T) {
 	}
 }
 
+// A file that is not ours, whatever is in it, is refused and keeps every byte.
+func TestResumeLeavesOtherFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.jsonl")
+	record, err := json.Marshal(sampleCell())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := string(record) + "\n"
+	for what, text := range map[string]string{
+		"a note":                 "call Ann about the scans",
+		"a note with a newline":  "call Ann about the scans\n",
+		"minified JSON":          `{"a":[1,2,3]}`,
+		"another schema":         `{"schema":"eccbench/2","kind":"cell"}`,
+		"binary":                 "\x93NUMPY\x01\x00\x00\xff\x00",
+		"zeros":                  strings.Repeat("\x00", 4096),
+		"empty lines":            "\n\n",
+		"empty lines and a note": "\n\nnote",
+		"a note after records":   ours + "call Ann about the scans",
+		"a line after records":   ours + "call Ann about the scans\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if log, _, err := ResumeLog(path); err == nil {
+			t.Errorf("%s is continued", what)
+			log.Close()
+		} else if !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if after, err := os.ReadFile(path); err != nil || string(after) != text {
+			t.Errorf("%s: %d of %d bytes are left, %v", what, len(after), len(text), err)
+		}
+	}
+	for what, text := range map[string]string{"nothing": "", "a torn first record": ours[:30], "zeros after a record": ours + "\x00\x00\x00"} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		log, _, err := ResumeLog(path)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			continue
+		}
+		log.Close()
+	}
+}
+
+// One program writes to a results file at a time, and every write goes to its end.
+func TestOneWriter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.jsonl")
+	first, err := CreateLog(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if log, _, err := ResumeLog(path); !errors.Is(err, errLocked) {
+			t.Fatalf("a second writer: %v", err)
+			log.Close()
+		}
+		if err := first.Append(sampleCell()); err != nil {
+			t.Fatal(err)
+		}
+		// As if the lock had been passed by.
+		other, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := json.Marshal(sampleCell())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = other.Write(append(line, '\n'))
+		if err := errors.Join(err, other.Close(), first.Append(sampleCell()), first.Close()); err != nil {
+			t.Fatal(err)
+		}
+		var records Records
+		if first, records, err = ResumeLog(path); err != nil || len(records.Cells)%3 != 0 || len(records.Cells) == 0 {
+			t.Fatalf("%d cells, %v, want three each time", len(records.Cells), err)
+		}
+	}
+	first.Close()
+}
+
 func TestReadRecordsRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"{}\n":                                  `line 1: schema "", want "eccbench/1"`,
@@ -183,6 +267,66 @@ func trace(t *testing.T) {
 	none.Add("c", time.Second)
 	if s := trace.Spans(); len(s) != 3 || s["c"] != 0.75 || s["a"] != 1e-3 || s["b"] != 0 {
 		t.Errorf("spans %v", s)
+	}
+}
+
+// A compressed file is read as what it holds, is not continued, and is whole or an error.
+func TestCompressedRecords(t *testing.T) {
+	var plain, file bytes.Buffer
+	for range 3 {
+		if err := json.NewEncoder(&plain).Encode(sampleCell()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := zstd.NewWriter(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.Write(plain.Bytes())
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if recs, err := ReadRecords(bytes.NewReader(file.Bytes())); err != nil || len(recs.Cells) != 3 {
+		t.Errorf("%d cells, %v, want three", len(recs.Cells), err)
+	}
+	for cut := 4; cut < file.Len(); cut++ {
+		if recs, err := ReadRecords(bytes.NewReader(file.Bytes()[:cut])); err == nil {
+			t.Fatalf("cut to %d bytes: %d cells and no error", cut, len(recs.Cells))
+		}
+	}
+	path := filepath.Join(t.TempDir(), "r.jsonl.zst")
+	if err := os.WriteFile(path, file.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := ResumeLog(path); err == nil {
+		t.Error("a compressed file is continued")
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, file.Bytes()) {
+		t.Errorf("it was changed, %v", err)
+	}
+}
+
+// Records of calls that began apart, with a timeline that is none, are read as their sums.
+func TestOldTimelinesAreAddedUp(t *testing.T) {
+	one, many := sampleCell(), sampleCell()
+	one.Timeline = []Interval{{"copy", 0, 1}, {"count", 0.5, 2}, {"copy", 1, 3}}
+	many.Spans = map[string]float64{"file": 7}
+	many.Timeline = []Interval{{"copy", 0, 1}, {"count", 1, 2}, {"copy", 0.5, 3}, {"count", 3, 3.5}}
+	var file bytes.Buffer
+	for _, c := range []CellRecord{one, many} {
+		if err := json.NewEncoder(&file).Encode(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	recs, err := ReadRecords(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := recs.Cells[0]; len(c.Timeline) != 3 || len(c.Spans) != 0 {
+		t.Errorf("a timeline is read as %v and %v", c.Timeline, c.Spans)
+	}
+	if c := recs.Cells[1]; c.Timeline != nil || !maps.Equal(c.Spans, map[string]float64{"file": 7, "copy": 3.5, "count": 1.5}) {
+		t.Errorf("calls that began apart are read as %v and %v", c.Timeline, c.Spans)
 	}
 }
 

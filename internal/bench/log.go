@@ -3,6 +3,7 @@ package bench
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // Records is what a results file holds: the runs, and the cells in the order
@@ -17,30 +20,57 @@ import (
 type Records struct {
 	Runs  []RunRecord
 	Cells []CellRecord
+	// Cut is the length of a last line that was cut short and passed over.
+	Cut int64
 }
 
 // ReadRecords reads a results file: one JSON record a line. A last line that
 // was cut short, as a killed run leaves it, is passed over; any other line that
-// is no record of this schema is an error that names the line.
+// is no record of this schema is an error that names the line. The file may be compressed
+// by Zstandard.
 func ReadRecords(r io.Reader) (Records, error) {
-	recs, _, err := readRecords(r)
+	plain, err := Decompress(r)
+	if err != nil {
+		return Records{}, err
+	}
+	defer plain.Close()
+	recs, _, _, err := readRecords(plain)
 	return recs, err
 }
 
-// readRecords also returns the length of the whole lines.
-func readRecords(r io.Reader) (recs Records, whole int64, err error) {
+// zstdMagic is what a frame of Zstandard begins with (RFC 8878, section 3.1.1).
+const zstdMagic = "\x28\xb5\x2f\xfd"
+
+// Decompress is the bytes of a results file, whether it is compressed or not. Closing it
+// does not close r.
+func Decompress(r io.Reader) (io.ReadCloser, error) {
+	in := bufio.NewReader(r)
+	if start, _ := in.Peek(len(zstdMagic)); string(start) != zstdMagic { // an error comes again
+		return io.NopCloser(in), nil
+	}
+	d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, fmt.Errorf("decompressing: %w", err)
+	}
+	return d.IOReadCloser(), nil
+}
+
+// readRecords also returns the length of the whole lines, and the line that was cut
+// short.
+func readRecords(r io.Reader) (recs Records, whole int64, torn []byte, err error) {
 	in := bufio.NewReader(r)
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return recs, whole, nil // what is left, if anything, is torn
+			recs.Cut = int64(len(line))
+			return recs, whole, line, nil
 		}
 		if err != nil {
-			return recs, whole, err
+			return recs, whole, nil, err
 		}
 		if len(bytes.TrimSpace(line)) > 0 {
 			if err := recs.add(line); err != nil {
-				return recs, whole, fmt.Errorf("line %d: %w", n, err)
+				return recs, whole, nil, fmt.Errorf("line %d: %w", n, err)
 			}
 		}
 		whole += int64(len(line))
@@ -68,6 +98,7 @@ func (r *Records) add(line []byte) error {
 			return err
 		}
 		cell.fromFlags()
+		cell.addUp()
 		r.Cells = append(r.Cells, cell)
 	default:
 		return fmt.Errorf("kind %q, want %q or %q", kind.Kind, KindRun, KindCell)
@@ -95,8 +126,30 @@ func (c *CellRecord) fromFlags() {
 	})
 }
 
-// A Log is a results file that is being appended to. Each record is one write
-// that reaches the disk before Append returns.
+// addUp has no timeline of calls that began apart, which were recorded as one for a time:
+// parts of one name overlap, which they do in no call. Their lengths are added, as Sum does.
+func (c *CellRecord) addUp() {
+	ends := map[string]float64{} // of what began before, of each name
+	apart := false
+	for _, i := range slices.SortedStableFunc(slices.Values(c.Timeline), func(a, b Interval) int { return cmp.Compare(a.From, b.From) }) {
+		apart = apart || i.From < ends[i.Name]
+		ends[i.Name] = max(ends[i.Name], i.To)
+	}
+	if !apart {
+		return
+	}
+	if c.Spans == nil {
+		c.Spans = map[string]float64{}
+	}
+	for _, i := range c.Timeline {
+		c.Spans[i.Name] += i.To - i.From
+	}
+	c.Timeline = nil
+}
+
+// A Log is a results file that is being appended to, and locked meanwhile: no other
+// program can write to it. Each record is one write that reaches the disk before Append
+// returns.
 type Log struct {
 	f       *os.File
 	regular bool // not a device such as /dev/stdout
@@ -111,39 +164,69 @@ func CreateLog(path string) (*Log, error) {
 		}
 		return &Log{f: f}, nil
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("%s exists: continue it with --resume, or name another file", path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("results: %w", err)
 	}
+	if err := lock(f); err != nil { // by one that continues the file that was just made
+		f.Close()
+		return nil, fmt.Errorf("results %s: %w", path, err)
+	}
 	return &Log{f, true}, nil
 }
 
 // ResumeLog opens a results file to continue it, and returns what it holds. A
-// torn last line is cut off. A file that does not exist is started.
+// torn last line is cut off. A file that does not exist is started. One that holds
+// anything else than records, or that another program writes to, is left as it is.
 func ResumeLog(path string) (*Log, Records, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, Records{}, fmt.Errorf("results: %s is not a regular file, so it cannot be continued", path)
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, Records{}, fmt.Errorf("results: %w", err)
 	}
-	recs, whole, err := readRecords(f)
-	if err == nil {
-		err = f.Truncate(whole)
-	}
-	if err == nil {
-		_, err = f.Seek(whole, io.SeekStart)
-	}
+	recs, err := resume(f)
 	if err != nil {
 		f.Close()
 		return nil, Records{}, fmt.Errorf("results %s: %w", path, err)
 	}
 	return &Log{f, true}, recs, nil
 }
+
+func resume(f *os.File) (Records, error) {
+	if err := lock(f); err != nil {
+		return Records{}, err
+	}
+	recs, whole, torn, err := readRecords(f)
+	if err != nil {
+		return recs, err
+	}
+	if none := len(recs.Runs)+len(recs.Cells) == 0; none && whole > 0 || !isTorn(torn, none) {
+		return recs, errors.New("not a results file of eccbench: it is left as it is")
+	}
+	if recs.Cut > 0 {
+		return recs, f.Truncate(whole)
+	}
+	return recs, nil
+}
+
+// recordStart is what every record begins with.
+const recordStart = `{"schema":"` + Schema + `",`
+
+// isTorn reports whether the end of a file, after its last whole line, is nothing or the
+// beginning of a record. After whole records it may also be the zeros that a file system
+// leaves for what had not reached the disk.
+func isTorn(end []byte, first bool) bool {
+	n := min(len(end), len(recordStart))
+	return string(end[:n]) == recordStart[:n] || !first && end[0] == 0
+}
+
+// errLocked says that a results file is being written.
+var errLocked = errors.New("another program is writing to it")
 
 // Append writes a record. After an error, such as a full disk, the file ends
 // with the last record that was written whole, or with a torn line that readers
@@ -153,9 +236,9 @@ func (l *Log) Append(record any) error {
 	if err != nil {
 		return fmt.Errorf("results: %w", err)
 	}
-	var at int64
+	var before os.FileInfo
 	if l.regular {
-		if at, err = l.f.Seek(0, io.SeekCurrent); err != nil {
+		if before, err = l.f.Stat(); err != nil {
 			return fmt.Errorf("results: %w", err)
 		}
 	}
@@ -168,7 +251,7 @@ func (l *Log) Append(record any) error {
 	}
 	err = fmt.Errorf("results: %w", err)
 	if l.regular { // take back what was written of the record
-		err = errors.Join(err, l.f.Truncate(at))
+		err = errors.Join(err, l.f.Truncate(before.Size()))
 	}
 	return err
 }

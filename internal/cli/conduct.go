@@ -1,13 +1,10 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/pflag"
 
@@ -54,6 +51,9 @@ func (r *RecordFlags) Record(seed uint64, stderr io.Writer) (*Recording, error) 
 	if r.Out != "" {
 		if rec.log, rec.All, err = openLog(r.Out, r.Resume); err != nil {
 			return nil, err
+		}
+		if rec.All.Cut > 0 {
+			fmt.Fprintf(stderr, "eccbench: results %s: the last line was cut off after %d bytes: it is measured anew\n", r.Out, rec.All.Cut)
 		}
 	}
 	// What another program measured, or another machine, is not done.
@@ -149,7 +149,7 @@ func (c *Program) Conduct(weights map[string]int64, quiet bool, keep func(bench.
 		return false, err
 	}
 	defer follow.close()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := Interruptible()
 	defer stop()
 	for _, p := range plans {
 		if err := runner.Run(ctx, p, follow); err != nil {

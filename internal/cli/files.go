@@ -7,9 +7,73 @@ import (
 	"path/filepath"
 )
 
+// A Target is a file that a command writes, with the flag that names it.
+type Target struct{ Flag, Path string }
+
+// Apart refuses targets that would be written over an input or over each other, by
+// whatever names and links they are given. Paths that are empty are none, and a device
+// may be written to as often as one likes.
+func Apart(targets []Target, inputs ...string) error {
+	for i, t := range targets {
+		if info, err := os.Stat(t.Path); t.Path == "" || err == nil && !info.Mode().IsRegular() {
+			continue
+		}
+		for _, in := range inputs {
+			if in != "" && sameFile(t.Path, in) {
+				return Usagef("%s %s: it is an input, %s, and would be written over", t.Flag, t.Path, in)
+			}
+		}
+		for _, other := range targets[:i] {
+			if other.Path != "" && sameFile(t.Path, other.Path) {
+				return Usagef("%s %s: it is the file of %s too", t.Flag, t.Path, other.Flag)
+			}
+		}
+	}
+	return nil
+}
+
+// sameFile reports whether two paths mean one file, or would when it is made.
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	y, err2 := os.Stat(b)
+	if err == nil && err2 == nil {
+		return os.SameFile(x, y)
+	}
+	return resolve(a) == resolve(b)
+}
+
+// resolve is the path behind links, as far as there is anything: what is not there is in
+// its folder.
+func resolve(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	for range maxLinks {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			return real
+		}
+		dir, name := filepath.Split(path)
+		if dir = filepath.Clean(dir); dir == path {
+			return path
+		}
+		link, err := os.Readlink(path)
+		if err != nil {
+			return filepath.Join(resolve(dir), name)
+		}
+		if !filepath.IsAbs(link) {
+			link = filepath.Join(dir, link)
+		}
+		path = link // to what is not there
+	}
+	return path
+}
+
+// maxLinks is how many links in a row are followed.
+const maxLinks = 40
+
 // WriteFile writes a file whole or not at all: under another name beside it,
-// renamed when all is on the disk. A device such as /dev/stdout is written to
-// directly.
+// renamed when all is on the disk. Of a link it is the file that the link leads to. A
+// device such as /dev/null is written to directly.
 func WriteFile(path string, write func(*os.File) error) (err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -18,7 +82,8 @@ func WriteFile(path string, write func(*os.File) error) (err error) {
 		}
 		return errors.Join(write(f), f.Close())
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	real := resolve(path)
+	f, err := os.CreateTemp(filepath.Dir(real), "."+filepath.Base(real)+".*")
 	if err != nil {
 		return Usagef("writing %s: %w", path, err)
 	}
@@ -38,7 +103,7 @@ func WriteFile(path string, write func(*os.File) error) (err error) {
 		err = e
 	}
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = os.Rename(f.Name(), real)
 	}
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
@@ -54,6 +119,7 @@ func Writable(path string) error {
 	} else if err == nil && !info.Mode().IsRegular() {
 		return nil
 	}
+	path = resolve(path)
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return Usagef("writing %s: %w", path, err)

@@ -133,6 +133,14 @@ func (i *Inputs) Names() ([]string, error) {
 		}
 		return names, nil
 	}
+	for _, key := range []string{"sizes", "dim", "gen", "seed", "smooth"} {
+		if i.Set.Changed(key) {
+			return nil, Usagef("--%s is of generated images, and those of --input say all of themselves: give the one or the other", key)
+		}
+	}
+	if len(i.levels) > 1 {
+		return nil, Usagef("--levels %v: an image of --input has one number of levels", i.levels)
+	}
 	for _, in := range i.inputs {
 		values, of := values, in
 		if form.Kind != "" && strings.HasPrefix(in, form.Kind+"/") {
@@ -151,10 +159,27 @@ func (i *Inputs) Names() ([]string, error) {
 	return names, nil
 }
 
+// known reports whether there are all generators that were asked for.
+func (i *Inputs) known() bool {
+	return !slices.ContainsFunc(i.gens, func(gen string) bool {
+		return !slices.ContainsFunc(datasets.Generators(), func(g datasets.Generator) bool { return g.Name == gen })
+	})
+}
+
 // images lists the generated images that the flags describe.
 func (i *Inputs) images() ([]string, error) {
 	if i.shape != "" {
 		return nil, Usagef("--shape goes with a raw file in --input; use --sizes for generated images")
+	}
+	if len(i.gens) == 0 || len(i.types) == 0 {
+		return nil, Usagef("--gen and --type: want at least one of each")
+	}
+	for _, key := range []string{"type", "levels", "seed", "smooth"} {
+		if i.Set.Changed(key) && !slices.ContainsFunc(datasets.Generators(), func(g datasets.Generator) bool {
+			return slices.Contains(i.gens, g.Name) && slices.ContainsFunc(g.Params, func(p datasets.Param) bool { return p.Key == key })
+		}) && i.known() {
+			return nil, Usagef("--%s says nothing of --gen %s", key, strings.Join(i.gens, ","))
+		}
 	}
 	if i.dim != 2 && i.dim != 3 {
 		return nil, Usagef("--dim %d: want 2 or 3", i.dim)
@@ -228,6 +253,11 @@ func (i *Inputs) Named(s string) (string, error) {
 	gen, _, _ := strings.Cut(s, "/")
 	isName := slices.ContainsFunc(datasets.Generators(), func(g datasets.Generator) bool { return g.Name == gen })
 	if isName && strings.Contains(s, "/") {
+		for _, key := range []string{"shape", "type", "levels"} {
+			if i.Set.Changed(key) {
+				return "", Usagef("input %s: says its own %s: leave --%s out", s, key, key)
+			}
+		}
 		name, err := datasets.Canonical(s)
 		if err != nil {
 			return "", UsageError{err}
@@ -240,6 +270,9 @@ func (i *Inputs) Named(s string) (string, error) {
 	}
 	if info.IsDir() {
 		return "", Usagef("input %s: is a directory, want an image file", s)
+	}
+	if i.Set.Changed("type") && (i.shape == "" || len(i.types) != 1) {
+		return "", Usagef("input %s: --type is the one of a raw file, and goes with its --shape: any other file says its own", s)
 	}
 	name := "file"
 	if i.shape != "" {
@@ -261,6 +294,9 @@ func (i *Inputs) Named(s string) (string, error) {
 // Choose is the names of the implementations that match a comma list of
 // patterns.
 func Choose(patterns []string, abouts []bench.About) ([]string, error) {
+	if len(patterns) == 0 {
+		return nil, Usagef("--impl: want at least one implementation; eccbench list names them")
+	}
 	var chosen []string
 	for _, pattern := range patterns {
 		matched := false

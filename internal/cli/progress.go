@@ -3,16 +3,15 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"sync/atomic"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
-	"golang.org/x/term"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/quantity"
+	"eccbench/internal/report"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
 )
@@ -47,8 +46,8 @@ func newFollower(plans []runner.Plan, weights map[string]int64, stderr io.Writer
 		}
 	}
 	f.now.Store(new(string))
-	if file, ok := stderr.(*os.File); ok && !quiet && term.IsTerminal(int(file.Fd())) {
-		f.bars = mpb.New(mpb.WithOutput(stderr), mpb.WithAutoRefresh())
+	if file, ok := terminal(stderr); ok && !quiet {
+		f.bars = mpb.New(mpb.WithOutput(file), mpb.WithAutoRefresh())
 		f.bar = f.bars.AddBar(total,
 			mpb.PrependDecorators(decor.Percentage()),
 			mpb.AppendDecorators(decor.Name("ETA "), decor.AverageETA(decor.ET_STYLE_GO), decor.Any(func(decor.Statistics) string { return " " + *f.now.Load() })),
@@ -61,7 +60,7 @@ func (f *follower) Begin(impl, input string) {
 	if impl == "" {
 		impl = "making"
 	}
-	now := impl + " " + input
+	now := report.VisibleText(impl + " " + input)
 	f.now.Store(&now)
 }
 

@@ -24,6 +24,15 @@ func ReadRecords(path string) (bench.Records, error) {
 	return records, nil
 }
 
+// ReadRecords is ReadRecords that says on standard error what it passes over.
+func (c *Program) ReadRecords(path string) (bench.Records, error) {
+	records, err := ReadRecords(path)
+	if err == nil && records.Cut > 0 {
+		fmt.Fprintf(c.Stderr, "eccbench: results %s: the last line is cut off after %d bytes: passed over\n", path, records.Cut)
+	}
+	return records, err
+}
+
 // CellText is what regular expressions about cells are matched with.
 func CellText(impl, input string, scope bench.Scope) string {
 	return impl + " " + input + " " + string(scope)

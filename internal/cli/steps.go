@@ -3,12 +3,10 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
-	"golang.org/x/term"
 )
 
 // Steps show how far something is whose steps take about as long as each other: a bar
@@ -25,8 +23,8 @@ type Steps struct {
 // NewSteps begins now. Close it.
 func NewSteps(w io.Writer, quiet bool) *Steps {
 	p := &Steps{w: w, quiet: quiet, start: time.Now()}
-	if file, ok := w.(*os.File); ok && !quiet && term.IsTerminal(int(file.Fd())) {
-		p.bars = mpb.New(mpb.WithOutput(w), mpb.WithAutoRefresh())
+	if file, ok := terminal(w); ok && !quiet {
+		p.bars = mpb.New(mpb.WithOutput(file), mpb.WithAutoRefresh())
 		p.bar = p.bars.AddBar(0, mpb.PrependDecorators(decor.Percentage()),
 			mpb.AppendDecorators(decor.Any(func(s decor.Statistics) string { return " " + left(p.start, int(s.Current), int(s.Total)) })),
 			mpb.BarRemoveOnComplete())

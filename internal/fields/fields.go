@@ -32,6 +32,9 @@ func (i Inputs) Open(name string) (grid.Source, error) { return i.Surveys.Open(n
 // Variants names up to n images of the same shape, type and ladder.
 func (i Inputs) Variants(name string, n int) ([]string, error) { return i.Surveys.Variants(name, n) }
 
+// Files are what a named image is read from.
+func (Inputs) Files(name string) []string { return datasets.Files(name) }
+
 // Smaller names images with fewer slices, rows, columns or levels, which are made
 // even where the given one is read from a disk.
 func (Inputs) Smaller(name string) []string {

@@ -93,7 +93,7 @@ var doors = map[string][]string{
 	"gonum.org/v1/gonum":                {"internal/stats"},
 	"github.com/olekukonko/tablewriter": {"internal/report"},
 	"golang.org/x/perf":                 {"internal/report"},
-	"github.com/klauspost/compress":     {"datasets", "kernels/bundle"},
+	"github.com/klauspost/compress":     {"datasets", "internal/bench", "kernels/bundle"},
 	"golang.org/x/image":                {"datasets"},
 	"golang.org/x/sys/unix":             {"internal/runner"},
 	"golang.org/x/sys/cpu":              {"internal/isa"},

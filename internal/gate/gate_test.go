@@ -401,6 +401,18 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// Times that no ratio can be made of decide nothing, and the gate ends.
+func TestTimesWithoutRatio(t *testing.T) {
+	for _, s := range []float64{0, math.NaN(), math.Inf(1), -1} {
+		w := &world{noise: 0.01, rng: rand.New(rand.NewPCG(1, 1)), alter: func(_ Side, c *bench.CellRecord) { c.Samples = []float64{s, s, s} }}
+		g := &Gate{Protocol: Protocol{Blocks: 5}, Cells: cells(1, 0.05), Measure: w.measure}
+		r, err := g.Run(t.Context())
+		if err != nil || r.Verdict != IsFailed || !strings.Contains(r.Cells[0].Reason, "samples that are no times") {
+			t.Errorf("%v s: %v, %s %s, %+v", s, err, r.Verdict, r.Reason, r.Cells)
+		}
+	}
+}
+
 // Answers that may differ within limits are judged by their own records: other bytes are
 // no change, what is farther from right than the base's is noted, and a wrong one is wrong.
 func TestAnswersWithinLimits(t *testing.T) {

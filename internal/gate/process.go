@@ -3,6 +3,7 @@ package gate
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -29,6 +30,9 @@ func observe(records bench.Records, failed error, c Cell) (Process, bench.CellRe
 	r := records.Cells[i]
 	if r.Scope != c.Scope && r.Status != verify.Skipped {
 		return crashed("its row is in the scope %s, not %s", r.Scope, c.Scope)
+	}
+	if slices.ContainsFunc(r.Samples, func(s float64) bool { return !(s > 0) || math.IsInf(s, 0) }) {
+		return crashed("its row has samples that are no times")
 	}
 	p := Process{
 		Status: r.Status, Reason: r.Reason, Samples: len(r.Samples), Allocated: r.Allocated, Launches: r.Launches, Flags: r.Flags,

@@ -1,21 +1,18 @@
 package gating
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -38,7 +35,7 @@ func Command() cli.Subcommand {
 			"eccbench gate --base main --cand HEAD --impl fullsweep --scope kernel --sizes 256..512 --gen noise,grf --effect 'grf/=5%'",
 			"eccbench gate --base main --save-baseline base.json",
 			"eccbench gate --baseline base.json --cand HEAD",
-			"eccbench gate --confirm gate.json --base old/eccbench --cand new/eccbench",
+			"eccbench gate --confirm gate.json --base old/eccbench --cand new/eccbench --out confirm.json",
 			"eccbench gate --self-test",
 		},
 		Run: command,
@@ -101,12 +98,21 @@ func command(c *cli.Program, args []string) error {
 	if err := g.check(f); err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := cli.Interruptible()
 	defer stop()
 	if g.selfTest {
 		return gateSelfTest(ctx, c, g)
 	}
-	if err := cli.Writable(g.out); err != nil {
+	for _, path := range []string{g.out, g.save} {
+		if path == "" {
+			continue
+		}
+		if err := cli.Writable(path); err != nil {
+			return err
+		}
+	}
+	targets := []cli.Target{{Flag: "--out", Path: g.out}, {Flag: "--save-baseline", Path: g.save}}
+	if err := cli.Apart(targets, g.baseline, g.confirm, g.base, g.candidate); err != nil {
 		return err
 	}
 	var before *gate.Result
@@ -123,6 +129,15 @@ func command(c *cli.Program, args []string) error {
 		return err
 	} else {
 		run.Protocol = g.protocol()
+	}
+	for _, cell := range run.Cells {
+		b, err := runner.Find(c.Benches, cell.Workload)
+		if err != nil {
+			return cli.Usage(err) // of a file to confirm
+		}
+		if err := cli.Apart(targets, b.Files(cell.Input)...); err != nil {
+			return err
+		}
 	}
 	if g.baseline != "" {
 		if run.Baseline, err = readBaseline(g.baseline, run.Protocol, run.Cells); err != nil {
@@ -245,7 +260,7 @@ func (g *gateFlags) cells(c *cli.Program) ([]gate.Cell, error) {
 	}
 	inputs := b.Question().Small
 	keyed := slices.ContainsFunc(b.Question().Form.Keys, func(k name.Key) bool { return g.in.Set.Changed(k.Key) })
-	if keyed || slices.ContainsFunc([]string{"sizes", "dim", "gen", "type", "levels", "input", "shape"}, g.in.Set.Changed) {
+	if keyed || slices.ContainsFunc([]string{"sizes", "dim", "gen", "type", "levels", "input", "shape", "seed", "smooth"}, g.in.Set.Changed) {
 		if inputs, err = g.in.Names(); err != nil {
 			return nil, err
 		}

@@ -20,8 +20,8 @@ func printGate(w io.Writer, f report.Format, r *gate.Result) error {
 	if f == report.Markdown {
 		strong = func(s string) string { return "**" + s + "**" }
 	}
-	fmt.Fprintf(w, "%s: %s.\n\n", strong(string(r.Verdict)), r.Reason)
-	fmt.Fprintf(w, "%s against %s: %d blocks, %d processes, %s, order seed %d.\n", describeProgram(r.Candidate), describeProgram(r.Base),
+	fmt.Fprintf(w, "%s: %s.\n\n", strong(string(r.Verdict)), report.Prose(f, r.Reason))
+	fmt.Fprintf(w, "%s against %s: %d blocks, %d processes, %s, order seed %d.\n", report.Prose(f, describeProgram(r.Candidate)), report.Prose(f, describeProgram(r.Base)),
 		r.Protocol.Blocks, len(r.Processes), quantity.Duration(quantity.Seconds(r.Elapsed)), r.Seed)
 	if r.Stored != nil {
 		fmt.Fprintf(w, "The base was measured on %s: what drifted since then is in the change.\n", r.Stored.Format("2006-01-02 15:04 MST"))
@@ -38,16 +38,16 @@ func printGate(w io.Writer, f report.Format, r *gate.Result) error {
 			inPercent(c.Change), inPercent(c.Second), inPercent(c.Noise), share(c.Between),
 		})
 		about := func(format string, args ...any) {
-			notes = append(notes, fmt.Sprintf("%s %s: ", c.Impl, c.Input)+fmt.Sprintf(format, args...))
+			notes = append(notes, report.Prose(f, fmt.Sprintf("%s %s: ", c.Impl, c.Input))+fmt.Sprintf(format, args...))
 		}
 		if c.Reason != "" {
-			about("%s: %s", c.Decision, c.Reason)
+			about("%s: %s", c.Decision, report.Prose(f, c.Reason))
 		}
 		if c.Reproduce != "" {
-			about("reproduce: %s", c.Reproduce)
+			about("reproduce: %s", report.Prose(f, c.Reproduce))
 		}
 		for _, n := range notesOf(c) {
-			about("%s", n)
+			about("%s", report.Prose(f, n))
 		}
 	}
 	header := []string{"decision", "implementation", "input", "scope", "effect", "change in time", "once more", "base over itself", "between processes"}
@@ -82,8 +82,14 @@ func describeProgram(p gate.Program) string {
 	if name == "" {
 		name = "nothing"
 	}
-	if p.Commit != "" && p.Commit != "unknown" && !strings.HasPrefix(p.Commit, p.Name) {
-		name += fmt.Sprintf(" (%.12s)", p.Commit)
+	commit, dirty := strings.CutSuffix(p.Commit, "+dirty")
+	mark := map[bool]string{true: "+dirty"}[dirty]
+	switch {
+	case commit == "" || commit == "unknown":
+	case !strings.HasPrefix(commit, p.Name) || p.Name == "":
+		name += fmt.Sprintf(" (%.12s%s)", commit, mark)
+	case dirty:
+		name += " (" + mark + ")"
 	}
 	return name
 }

@@ -110,3 +110,21 @@ func TestRevisionsAreBuilt(t *testing.T) {
 		t.Errorf("worktrees left by a broken build:\n%s", trees)
 	}
 }
+
+// A program that was built of changed source is never printed as its commit alone.
+func TestDirtyProgramsAreShown(t *testing.T) {
+	const commit = "3a7fef1ae004254db58c495ae84dcf6b371a42d9"
+	for _, c := range []struct{ name, commit, want string }{
+		{"main", commit, "main (3a7fef1ae004)"},
+		{"main", commit + "+dirty", "main (3a7fef1ae004+dirty)"},
+		{commit, commit, commit},
+		{"3a7fef1", commit + "+dirty", "3a7fef1 (+dirty)"},
+		{"old", "unknown", "old"},
+		{"", commit + "+dirty", "nothing (3a7fef1ae004+dirty)"},
+		{"old", "", "old"},
+	} {
+		if got := describeProgram(gate.Program{Name: c.name, Commit: c.commit}); got != c.want {
+			t.Errorf("%q of %q: %q, want %q", c.name, c.commit, got, c.want)
+		}
+	}
+}

@@ -26,11 +26,12 @@ func Comparisons(w io.Writer, f Format, nameA, nameB string, list []Comparison) 
 	case CSV:
 		return fmt.Errorf("comparisons are printed as text, md or json, not as csv")
 	}
-	line := "A is %s, B is %s. B/A above 1: B is faster.\n"
+	format := "A is %s, B is %s. B/A above 1: B is faster.\n"
 	if f == Markdown {
-		line = "A is `%s`, B is `%s`. B/A above 1: B is faster.\n"
+		format = "A is `%s`, B is `%s`. B/A above 1: B is faster.\n"
+		nameA, nameB = strings.ReplaceAll(line(nameA), "`", "'"), strings.ReplaceAll(line(nameB), "`", "'")
 	}
-	if _, err := fmt.Fprintf(w, line, nameA, nameB); err != nil {
+	if _, err := fmt.Fprintf(w, format, nameA, nameB); err != nil {
 		return err
 	}
 	var cells [][]string
@@ -79,7 +80,7 @@ func Comparisons(w io.Writer, f Format, nameA, nameB string, list []Comparison) 
 		if f == Markdown {
 			bullet = "- "
 		}
-		if _, err := fmt.Fprintf(w, "%s%s: not comparable: %s\n", bullet, strings.Join(n.cells, ", "), n.what); err != nil {
+		if _, err := fmt.Fprintf(w, "%s%s: not comparable: %s\n", bullet, Prose(f, strings.Join(n.cells, ", ")), Prose(f, n.what)); err != nil {
 			return err
 		}
 	}

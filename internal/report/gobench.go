@@ -69,6 +69,24 @@ func GoBench(w io.Writer, recs bench.Records) error {
 	return nil
 }
 
+// LeftOut says which rows with a number GoBench does not write, by their status: "3 NOISY";
+// "" where there are none.
+func LeftOut(recs bench.Records) string {
+	var list []string
+	for _, s := range verify.Statuses() {
+		n := 0
+		for _, c := range recs.Cells {
+			if _, _, _, ok := c.Rate(); ok && c.Status == s {
+				n++
+			}
+		}
+		if n > 0 && s != verify.Verified {
+			list = append(list, fmt.Sprintf("%d %s", n, s))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
 // printable replaces what would end a benchmark's name.
 func printable(r rune) rune {
 	if unicode.IsSpace(r) || !unicode.IsPrint(r) {

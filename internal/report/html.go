@@ -111,7 +111,7 @@ func HTML(w io.Writer, p Page) error {
 	if err := t.Execute(&b, view); err != nil {
 		return fmt.Errorf("page: %w", err)
 	}
-	_, err = w.Write(b.Bytes())
+	_, err = io.WriteString(w, VisibleText(b.String()))
 	return err
 }
 
@@ -154,7 +154,7 @@ func viewPage(p Page) (*pageView, error) {
 	var all bench.Records
 	for _, f := range p.Files {
 		all.Runs, all.Cells = append(all.Runs, f.Records.Runs...), append(all.Cells, f.Records.Cells...)
-		v.Downloads = append(v.Downloads, newDownload(f.Name, "application/jsonl", f.Raw))
+		v.Downloads = append(v.Downloads, newDownload(f.Name, mediaType(f.Name), f.Raw))
 	}
 	var rows []Row
 	for _, f := range p.Files {
@@ -170,9 +170,7 @@ func viewPage(p Page) (*pageView, error) {
 	}
 	if len(all.Runs) > 0 {
 		var b strings.Builder
-		if err := machineHTML(&b, all); err != nil {
-			return nil, err
-		}
+		machineHTML(&b, all)
 		v.Machines = append(v.Machines, template.HTML(b.String()))
 	}
 	if p.Gate != nil {
@@ -199,6 +197,14 @@ func viewPage(p Page) (*pageView, error) {
 		v.Downloads = append(v.Downloads, newDownload("rows.csv", "text/csv", b.Bytes()))
 	}
 	return v, nil
+}
+
+// mediaType is that of a results file.
+func mediaType(name string) string {
+	if strings.HasSuffix(name, ".zst") {
+		return "application/zstd"
+	}
+	return "application/jsonl"
 }
 
 // addTables adds the tables of one file, named after it where there are several.
@@ -269,34 +275,25 @@ func noiseFloor(rows []Row) string {
 }
 
 // machineHTML prints the machines as rows of a table.
-func machineHTML(b *strings.Builder, all bench.Records) error {
-	var text strings.Builder
-	if err := Machines(&text, Markdown, all); err != nil {
-		return err
-	}
+func machineHTML(b *strings.Builder, all bench.Records) {
+	header, rows := machines(all)
 	b.WriteString("<table>")
-	for i, line := range strings.Split(strings.TrimSpace(text.String()), "\n") {
-		if i == 1 {
-			continue // the rule below the header
-		}
-		cells := strings.Split(strings.Trim(line, "|"), "|")
+	for i, row := range append([][]string{header}, rows...) {
 		b.WriteString("<tr>")
-		for k, cell := range cells {
-			tag := "td"
-			if i == 0 || k == 0 {
-				tag = "th"
-			}
-			scope := map[bool]string{true: "col", false: "row"}[i == 0]
-			if tag == "th" {
-				fmt.Fprintf(b, `<th scope="%s">%s</th>`, scope, template.HTMLEscapeString(strings.TrimSpace(cell)))
-			} else {
-				fmt.Fprintf(b, "<td>%s</td>", template.HTMLEscapeString(strings.TrimSpace(cell)))
+		for k, text := range row {
+			text = template.HTMLEscapeString(text)
+			switch {
+			case i == 0:
+				fmt.Fprintf(b, `<th scope="col">%s</th>`, text)
+			case k == 0:
+				fmt.Fprintf(b, `<th scope="row">%s</th>`, text)
+			default:
+				fmt.Fprintf(b, "<td>%s</td>", text)
 			}
 		}
 		b.WriteString("</tr>")
 	}
 	b.WriteString("</table>")
-	return nil
 }
 
 // inlineSVG is a drawing as part of a page: without the XML header, and hidden

@@ -17,6 +17,12 @@ import (
 // devices are those that the runs or their cells name. What no record says has
 // no line.
 func Machines(w io.Writer, f Format, recs bench.Records) error {
+	header, cells := machines(recs)
+	return Table(w, f, header, cells)
+}
+
+// machines is the table of Machines.
+func machines(recs bench.Records) (header []string, cells [][]string) {
 	type column struct {
 		station         bench.Station
 		values, devices []string
@@ -63,7 +69,7 @@ func Machines(w io.Writer, f Format, recs bench.Records) error {
 	for i, c := range columns {
 		columns[i].values = append([]string{strings.Join(c.devices, "; "), strings.Join(c.uuids, ", ")}, c.values...)
 	}
-	header := []string{"machine"}
+	header = []string{"machine"}
 	when := []string{"measured"}
 	for i, c := range columns {
 		header = append(header, fmt.Sprint(i+1))
@@ -72,7 +78,6 @@ func Machines(w io.Writer, f Format, recs bench.Records) error {
 	if len(columns) == 1 {
 		header[1] = ""
 	}
-	var cells [][]string
 	for i, name := range names {
 		line := []string{name}
 		said := false
@@ -88,7 +93,7 @@ func Machines(w io.Writer, f Format, recs bench.Records) error {
 			cells = append(cells, line)
 		}
 	}
-	return Table(w, f, header, append(cells, when))
+	return header, append(cells, when)
 }
 
 // inOrder is the runs in the order of their first cells, those without cells last: as

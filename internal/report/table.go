@@ -63,7 +63,7 @@ func Throughput(w io.Writer, f Format, rows []Row, figures ...Figure) error {
 		}
 		title := s.title
 		if f == Markdown {
-			title = "**" + title + "**\n"
+			title = "**" + Prose(f, title) + "**\n"
 		}
 		if _, err := fmt.Fprintln(w, title); err != nil {
 			return err
@@ -111,9 +111,9 @@ func notes(w io.Writer, f Format, rows []Row, table bool) error {
 		if r.Status == verify.Verified {
 			continue
 		}
-		what := fmt.Sprintf("%s%s: %s", r.Status, Mark(r.Status), r.Reason)
+		what := fmt.Sprintf("%s%s: %s", r.Status, Mark(r.Status), Prose(f, r.Reason))
 		if r.Reproduce != "" {
-			what += "\n  reproduce: " + r.Reproduce
+			what += "\n  reproduce: " + Prose(f, r.Reproduce)
 		}
 		i := slices.IndexFunc(list, func(n note) bool { return n.what == what })
 		if i < 0 {
@@ -128,7 +128,7 @@ func notes(w io.Writer, f Format, rows []Row, table bool) error {
 		}
 	}
 	for i, n := range list {
-		line := fmt.Sprintf("%s %s: %s\n", strings.Join(n.impls, ", "), strings.Join(n.sizes, ", "), n.what)
+		line := fmt.Sprintf("%s %s: %s\n", strings.Join(proses(f, n.impls), ", "), strings.Join(proses(f, n.sizes), ", "), n.what)
 		if f == Markdown {
 			line = "- " + strings.ReplaceAll(line, "\n  ", "\n    ")
 			if i == 0 && table {
@@ -181,7 +181,12 @@ func Table(w io.Writer, f Format, header []string, cells [][]string) error {
 		}))
 	}
 	t := tablewriter.NewTable(w, options...)
-	t.Header(header)
+	t.Header(escaped(f, header))
+	rows := cells
+	cells = nil
+	for _, row := range rows {
+		cells = append(cells, escaped(f, row))
+	}
 	if err := t.Bulk(cells); err != nil {
 		return fmt.Errorf("printing a table: %w", err)
 	}
@@ -189,4 +194,13 @@ func Table(w io.Writer, f Format, header []string, cells [][]string) error {
 		return fmt.Errorf("printing a table: %w", err)
 	}
 	return nil
+}
+
+// escaped are texts as cells of a table.
+func escaped(f Format, row []string) []string {
+	var out []string
+	for _, s := range row {
+		out = append(out, cell(f, s))
+	}
+	return out
 }

@@ -220,7 +220,7 @@ func papers(c *cli.Program, style report.Format) error {
 func paperFrom(c *cli.Program, p paper.Paper, tables []paper.Table, o paperFlags) error {
 	var all bench.Records
 	for _, file := range o.from {
-		records, err := cli.ReadRecords(file)
+		records, err := c.ReadRecords(file)
 		if err != nil {
 			return cli.Usage(err)
 		}
@@ -272,6 +272,17 @@ func reproduce(c *cli.Program, p paper.Paper, tables []paper.Table, o paperFlags
 	weights, err := cli.Weigh(plans...)
 	if err != nil {
 		return err
+	}
+	for _, plan := range plans {
+		b, err := runner.Find(plan.Benches, plan.Workload)
+		if err != nil {
+			return err
+		}
+		for _, name := range plan.Inputs {
+			if err := cli.Apart([]cli.Target{{Flag: "--out", Path: o.records.Out}}, b.Files(name)...); err != nil {
+				return err
+			}
+		}
 	}
 	rec, err := o.records.Record(1, c.Stderr)
 	if err != nil {

@@ -22,6 +22,8 @@ type Bench interface {
 	Reference() string
 	// Describe says what an input weighs and how many bytes it takes to share.
 	Describe(input string) (bench.Cost, int64, error)
+	// Files are what an input is read from; none where it is made.
+	Files(input string) []string
 	// CanDo is why an implementation refuses an input, nil when it does not.
 	CanDo(impl, input string, c bench.Conditions) error
 
@@ -66,6 +68,13 @@ func (b *bound[In, Out]) Describe(input string) (bench.Cost, int64, error) {
 	}
 	defer closeInput(in)
 	return b.w.Inputs.Cost(input, in), b.w.Inputs.Size(in), nil
+}
+
+func (b *bound[In, Out]) Files(input string) []string {
+	if s, ok := b.w.Inputs.(bench.Stored); ok {
+		return s.Files(input)
+	}
+	return nil
 }
 
 func (b *bound[In, Out]) CanDo(impl, input string, c bench.Conditions) error {

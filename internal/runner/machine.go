@@ -58,6 +58,9 @@ func describeBinary() (bench.Binary, error) {
 		}
 	}
 	path, err := os.Executable()
+	if err == nil {
+		path, err = running(path)
+	}
 	if err != nil {
 		return b, fmt.Errorf("hashing the program: %w", err)
 	}

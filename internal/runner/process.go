@@ -3,12 +3,14 @@ package runner
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -42,12 +44,18 @@ func (p process) run(ctx context.Context, command []string) (bench.CellRecord, e
 	}
 	defer events.Close()
 	cmd := exec.Command(command[0], command[1:]...)
+	if cmd.Path, err = running(cmd.Path); err != nil {
+		eventsW.Close()
+		return fail(err)
+	}
+	adopt()
+	mark := markKey + "=" + rand.Text()
 	cmd.ExtraFiles = append([]*os.File{eventsW}, p.files.answers...)
 	cmd.ExtraFiles = append(append(cmd.ExtraFiles, p.files.inputs...), p.files.witness...)
-	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", p.task.Conditions.Threads))
+	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", p.task.Conditions.Threads), mark)
 	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
 	stderr := &tail{limit: 4096}
-	cmd.Stderr = stderr
+	cmd.Stderr, cmd.WaitDelay = stderr, lingering
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		eventsW.Close()
@@ -58,8 +66,17 @@ func (p process) run(ctx context.Context, command []string) (bench.CellRecord, e
 		return fail(err)
 	}
 	eventsW.Close()
-	w := &watch{pid: cmd.Process.Pid, limit: p.limit, clock: p.clock, memory: p.task.Conditions.Memory}
+	w := &watch{pid: cmd.Process.Pid, limit: p.limit, clock: p.clock, memory: p.task.Conditions.Memory, files: slices.Concat(p.files.answers, p.files.inputs, p.files.witness)}
 	stop := w.start(ctx)
+	ended := make(chan error, 1)
+	go func() {
+		awaitEnd(w.pid)
+		w.kill("") // what it left in its group
+		err := cmd.Wait()
+		// What it left elsewhere may hold the pipe open.
+		events.SetReadDeadline(time.Now().Add(lingering))
+		ended <- err
+	}()
 	// A worker that dies before it has read the task is reported by how it died.
 	json.NewEncoder(stdin).Encode(p.task)
 	result, malformed := w.follow(events)
@@ -67,8 +84,12 @@ func (p process) run(ctx context.Context, command []string) (bench.CellRecord, e
 		w.kill("")
 	}
 	stdin.Close()
-	died := cmd.Wait()
+	died := <-ended
+	if errors.Is(died, exec.ErrWaitDelay) { // it ended well, and left something that holds its standard error open
+		died = nil
+	}
 	stop()
+	endStrays(mark)
 	if err := ctx.Err(); err != nil {
 		return bench.CellRecord{}, err
 	}
@@ -88,6 +109,14 @@ func (p process) run(ctx context.Context, command []string) (bench.CellRecord, e
 	record.PeakRSS = peakRSS(cmd.ProcessState)
 	return record, nil
 }
+
+// markKey is the variable in the environment of a worker by which what it started is
+// known.
+const markKey = "ECCBENCH_WORKER"
+
+// lingering is how long a worker that has ended is listened to, for what it said last:
+// what it started may hold its pipes open for ever.
+const lingering = time.Second
 
 // death says how a worker ended, with the last thing it said.
 func death(died, malformed error, stderr string) string {
@@ -120,6 +149,7 @@ type watch struct {
 	limit  time.Duration
 	clock  Clock
 	memory int64
+	files  []*os.File // shared with the worker, which are not of its own memory
 
 	mu       sync.Mutex
 	phase    string
@@ -162,7 +192,10 @@ func (w *watch) look() {
 		w.kill("")
 		return
 	}
-	if used := anonymousRSS(w.pid); w.memory > 0 && used > w.memory {
+	if w.memory <= 0 {
+		return
+	}
+	if used := ownMemory(w.pid, w.files); used > w.memory {
 		w.kill(fmt.Sprintf("used %s of memory of its own, the limit is %s", quantity.Bytes(used), quantity.Bytes(w.memory)))
 	}
 }
@@ -182,7 +215,7 @@ func (w *watch) follow(events io.Reader) (*bench.CellRecord, error) {
 	r := bufio.NewReader(events)
 	for {
 		line, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) || errors.Is(err, os.ErrDeadlineExceeded) {
 			return nil, nil
 		}
 		if err != nil {

@@ -79,6 +79,7 @@ type group struct {
 	witness  string
 	answers  []*os.File // the witness's, one for each variant
 	refused  error      // why no cell of the group can run
+	files    []stamp    // what the variants are read from, as they were when the group began
 }
 
 // group runs cells of one input.
@@ -102,11 +103,21 @@ func (p Plan) group(ctx context.Context, cells []cell, rates rates, o Observer) 
 		return nil
 	}
 	defer func() { closeAll(g.shared); closeAll(g.answers) }()
+	var paths []string
+	for _, name := range g.variants {
+		paths = append(paths, b.Files(name)...)
+	}
+	slices.Sort(paths) // the variants of one file are all of it
+	g.files = stampsOf(slices.Compact(paths))
 	if g.scope != bench.File && g.refused == nil {
 		o.Begin("", input)
 		if err := g.share(ctx, b); err != nil {
 			return err
 		}
+		if path := changed(g.files); path != "" {
+			g.refused = fmt.Errorf("input changed while it was read: %s", path)
+		}
+		g.files = nil // they are not read again
 	}
 	for _, c := range todo {
 		o.Begin(c.about.Name, input)
@@ -200,6 +211,12 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 	if err != nil {
 		closeAll(answers)
 		return record, err
+	}
+	if path := changed(g.files); path != "" {
+		// The answers are to one image or the other, or to neither.
+		g.refused = fmt.Errorf("input changed while it was measured: %s", path)
+		record = bench.CellRecord{Verdict: verify.Verdict{Status: verify.Crashed, Reason: g.refused.Error()}, PeakRSS: record.PeakRSS}
+		g.files = nil
 	}
 	key := g.key(c)
 	record.Schema, record.Kind = bench.Schema, bench.KindCell

@@ -56,6 +56,14 @@ func (numbers) Smaller(name string) []string {
 	return []string{fmt.Sprintf("numbers/n=%d/seed=%d", n/2, seed), fmt.Sprintf("numbers/n=%d/seed=%d", n-1, seed)}
 }
 
+// Files is the file that a test has inputs read from, as far as the runner knows.
+func (numbers) Files(string) []string {
+	if path := os.Getenv(toyFile); path != "" {
+		return []string{path}
+	}
+	return nil
+}
+
 func (numbers) Cost(_ string, in []uint32) bench.Cost {
 	return bench.Cost{Items: int64(len(in)), Unit: "numbers", Bytes: 4 * int64(len(in)), Class: "gen=numbers", Size: fmt.Sprint(len(in))}
 }
@@ -103,6 +111,9 @@ func (s *sorting) Do(*bench.Trace) error {
 	if s.fault == "lose" && len(s.out) > 5 {
 		s.out[len(s.out)-1]++
 	}
+	if err := misbehave(s.fault); err != nil {
+		return err
+	}
 	if s.fault == "waste" {
 		s.waste = make([]byte, 1<<16)
 		s.launches += 2
@@ -123,7 +134,7 @@ func (s *sorting) Close() error           { return nil }
 func toy() []Bench {
 	return []Bench{Bind(bench.Workload[[]uint32, []uint32]{
 		Name: "sort", Inputs: numbers{}, Reference: "plain",
-		Impls: []bench.Implementation[[]uint32, []uint32]{sorter{name: "loser", fault: "lose"}, sorter{name: "shy", fault: "refuse"}, sorter{name: "other", fault: "waste"}, sorter{name: "plain"}},
+		Impls: []bench.Implementation[[]uint32, []uint32]{sorter{name: "loser", fault: "lose"}, sorter{name: "shy", fault: "refuse"}, sorter{name: "other", fault: "waste"}, sorter{name: "starter", fault: "start"}, sorter{name: "deserter", fault: "desert"}, sorter{name: "hoarder", fault: "hoard"}, sorter{name: "replacer", fault: "replace"}, sorter{name: "plain"}},
 		Policy: verify.Policy[[]uint32, []uint32]{
 			Agree: func(_, want, got []uint32) *verify.Diff {
 				for i := range max(len(want), len(got)) {
@@ -171,6 +182,7 @@ func steady() Clock {
 
 const (
 	toyWorker = "ECCBENCH_TEST_TOY_WORKER"
+	toyFile   = "ECCBENCH_TEST_TOY_FILE"  // that inputs are read from, or that a fault writes to
 	toyCores  = "ECCBENCH_TEST_TOY_CORES" // how many its checks want; its calls want 1
 )
 

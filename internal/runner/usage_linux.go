@@ -3,22 +3,50 @@ package runner
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
-// anonymousRSS is the memory that a process holds for itself, without the
-// shared inputs; 0 when it cannot be read.
-func anonymousRSS(pid int) int64 {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(status)) {
-		if v, ok := strings.CutPrefix(line, "RssAnon:"); ok {
-			kb, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(v), " kB"), 10, 64)
-			return kb << 10
+// ownMemory is the memory that a process holds for itself, in files in memory too, without
+// those that are shared with it; 0 when it cannot be read.
+func ownMemory(pid int, shared []*os.File) int64 {
+	status := fmt.Sprintf("/proc/%d/status", pid)
+	anonymous := kilobytes(procField(status, "RssAnon"))
+	known := map[uint64]bool{}
+	var ours int64
+	for _, f := range shared {
+		var s unix.Stat_t
+		if unix.Fstat(int(f.Fd()), &s) == nil {
+			known[s.Ino] = true
+			ours += s.Blocks * blockSize
 		}
 	}
-	return 0
+	// What is mapped but no longer open is seen by its pages alone, and what is not mapped
+	// by its file alone.
+	mapped := kilobytes(procField(status, "RssShmem")) - ours
+	return anonymous + max(0, mapped, inFiles(pid, known))
+}
+
+// blockSize is the unit of the blocks that a file takes.
+const blockSize = 512
+
+// inFiles is the bytes of the nameless files in memory that a process has open, but for
+// the known ones.
+func inFiles(pid int, known map[uint64]bool) (bytes int64) {
+	dir := fmt.Sprintf("/proc/%d/fd/", pid)
+	open, _ := os.ReadDir(dir)
+	seen := map[uint64]bool{}
+	for _, fd := range open {
+		link, err := os.Readlink(dir + fd.Name())
+		if err != nil || !strings.HasPrefix(link, "/memfd:") {
+			continue
+		}
+		var s unix.Stat_t
+		if unix.Stat(dir+fd.Name(), &s) == nil && !known[s.Ino] && !seen[s.Ino] {
+			seen[s.Ino] = true
+			bytes += s.Blocks * blockSize
+		}
+	}
+	return bytes
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"syscall"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
@@ -51,6 +52,9 @@ func Work(benches []Bench, stdin io.Reader, clock Clock) error {
 	if err != nil {
 		cancel()
 		return err
+	}
+	for fd := range len(t.Inputs)*3 + 1 {
+		syscall.CloseOnExec(eventsFD + fd) // they are for this process, not for what it starts
 	}
 	pipe := os.NewFile(eventsFD, "events")
 	// Once the pipe is closed the parent closes our input, which must not end

@@ -11,8 +11,12 @@ import (
 // when every sign is a fair coin, of a sum of the ranks of the positive ones at
 // least as large as this. Equal magnitudes share the mean of their ranks, and
 // zeros have ranks but no sign (Pratt 1959), so that the distribution is exact
-// for the differences at hand, ties and all. Without a nonzero one it is 1.
+// for the differences at hand, ties and all. Without a nonzero one it is 1, and with a
+// NaN among them, which has no rank, NaN.
 func SignedRank(d []float64) float64 {
+	if slices.ContainsFunc(d, math.IsNaN) {
+		return math.NaN()
+	}
 	ranks, positive := doubledRanks(d)
 	probability := rankSums(ranks)
 	p := 0.0

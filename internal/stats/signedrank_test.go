@@ -151,3 +151,12 @@ func apart(w []float64, by float64) bool {
 	}
 	return true
 }
+
+// A difference that is no number has no rank, and the test of it no p-value; it ends.
+func TestSignedRankOfNaN(t *testing.T) {
+	for _, d := range [][]float64{{math.NaN()}, {1, math.NaN(), -2}, {math.NaN(), math.NaN(), 0}} {
+		if p := SignedRank(d); !math.IsNaN(p) {
+			t.Errorf("%v: p = %v, want none", d, p)
+		}
+	}
+}

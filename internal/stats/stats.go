@@ -13,7 +13,9 @@ import (
 
 // A Summary describes a sample of one quantity. Lo and Hi bound the median with
 // at least the confidence asked for; with too few samples for that they are the
-// extremes and Confidence says what they are worth.
+// extremes and Confidence says what they are worth. Q1 and Q3 interpolate linearly
+// between the order statistics at n/4 and 3n/4, type 4 of Hyndman and Fan (1996), as all
+// records have them; R and NumPy take type 7 unless told otherwise.
 type Summary struct {
 	N          int     `json:"n"`
 	Min        float64 `json:"min"`

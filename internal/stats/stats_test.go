@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -40,6 +41,25 @@ func TestSummarise(t *testing.T) {
 	if even := Summarise([]float64{1, 2, 3, 10}); even.Median != 2.5 || !math.IsInf(even.Spread(), 1) {
 		t.Errorf("four samples: %+v; they have no interval at 95 %%", even)
 	}
+}
+
+// The quartiles are of type 4, whatever the library does.
+func TestQuartilesAreOfType4(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := rapid.SliceOfN(rapid.Float64Range(1e-9, 1e3), 1, 50).Draw(t, "x")
+		sorted := slices.Sorted(slices.Values(x))
+		quantile := func(p float64) float64 {
+			at := p * float64(len(x))
+			k := int(at)
+			if k == 0 {
+				return sorted[0]
+			}
+			return sorted[k-1] + (at-float64(k))*(sorted[min(k, len(x)-1)]-sorted[k-1])
+		}
+		if s := Summarise(x); !near(s.Q1, quantile(0.25)) || !near(s.Q3, quantile(0.75)) {
+			t.Fatalf("quartiles %v and %v of %v, want %v and %v", s.Q1, s.Q3, x, quantile(0.25), quantile(0.75))
+		}
+	})
 }
 
 func TestSummaryLaws(t *testing.T) {

@@ -198,6 +198,23 @@ func (Inputs) Variants(name string, n int) ([]string, error) {
 	return names, nil
 }
 
+// Files are what the images of a batch are read from.
+func (Inputs) Files(name string) []string {
+	count, first, err := parse(name)
+	if err != nil || len(datasets.Files(first)) == 0 {
+		return nil
+	}
+	names, err := datasets.Variants(first, count)
+	if err != nil {
+		return nil
+	}
+	var list []string
+	for _, n := range names {
+		list = append(list, datasets.Files(n)...)
+	}
+	return list
+}
+
 // Smaller names batches of fewer images.
 func (Inputs) Smaller(name string) []string {
 	count, first, err := parse(name)

@@ -142,6 +142,15 @@ func (Inputs) Variants(name string, n int) ([]string, error) {
 	return images, err
 }
 
+// Files are what the image is read from.
+func (Inputs) Files(name string) []string {
+	_, image, err := parse(name)
+	if err != nil {
+		return nil
+	}
+	return fields.Inputs{}.Files(image)
+}
+
 // Smaller names pipelines of fewer iterations, and of smaller images.
 func (Inputs) Smaller(name string) []string {
 	iterations, image, err := parse(name)

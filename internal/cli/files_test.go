@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A target is refused that is an input or another target, under whatever name, before it
+// is there as well as after.
+func TestApart(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"in", "other"} {
+		if err := os.WriteFile(name, []byte(name), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Symlink("in", "link"), os.Symlink("new", "dangling"), os.Symlink(".", "folder"), os.Link("in", "hard")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		a, b   string // targets
+		inputs []string
+		want   bool // refused
+	}{
+		{"in", "", []string{"in"}, true},
+		{"./in", "", []string{"other", "in"}, true},
+		{filepath.Join(here, "in"), "", []string{"in"}, true},
+		{"link", "", []string{"in"}, true},
+		{"hard", "", []string{"in"}, true},
+		{"in", "", []string{"link"}, true},
+		{"folder/in", "", []string{"in"}, true},
+		{"new", "new", nil, true},
+		{"new", "./folder/../new", nil, true},
+		{"new", "folder/new", nil, true},
+		{"dangling", "new", nil, true},
+		{"none/new", "none/../none/new", nil, true},
+		{"", "in", []string{"in"}, true},
+		{"new", "", []string{"in"}, false},
+		{"new", "newer", []string{"in", ""}, false},
+		{"other", "new", []string{"in"}, false},
+		{"", "", []string{""}, false},
+		{os.DevNull, os.DevNull, []string{"in"}, false},
+	} {
+		err := Apart([]Target{{"-a", c.a}, {"-b", c.b}}, c.inputs...)
+		if (err != nil) != c.want {
+			t.Errorf("targets %q and %q, inputs %q: %v", c.a, c.b, c.inputs, err)
+		}
+		if usage := (UsageError{}); err != nil && !errors.As(err, &usage) {
+			t.Errorf("%v is no error of the arguments", err)
+		}
+	}
+}
+
+// What is written under the name of a link is the file that it leads to.
+func TestWriteFileFollowsLinks(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := errors.Join(os.Mkdir("there", 0o777), os.Symlink("there/file", "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"one", "two"} {
+		err := WriteFile("link", func(w *os.File) error { _, err := w.WriteString(text); return err })
+		got, readErr := os.ReadFile("there/file")
+		if err := errors.Join(err, readErr); err != nil || string(got) != text {
+			t.Errorf("%q, %v, want %q", got, err, text)
+		}
+		if to, err := os.Readlink("link"); err != nil || to != "there/file" {
+			t.Errorf("the link leads to %q, %v", to, err)
+		}
+	}
+	if list, err := os.ReadDir("there"); err != nil || len(list) != 1 {
+		t.Errorf("%v is left, %v", list, err)
+	}
+}

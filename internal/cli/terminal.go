@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/term"
+)
+
+// terminal is the file of a writer to a terminal.
+func terminal(w io.Writer) (*os.File, bool) {
+	for {
+		inner, ok := w.(interface{ Unwrap() io.Writer })
+		if !ok {
+			break
+		}
+		w = inner.Unwrap()
+	}
+	file, ok := w.(*os.File)
+	return file, ok && term.IsTerminal(int(file.Fd()))
+}
+
+// Interruptible is a context that ends when a signal asks the program to: what had ended by
+// then is kept. A hang-up that is ignored, as under nohup, stays so.
+func Interruptible() (context.Context, context.CancelFunc) {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signal.NotifyContext(context.Background(), signals...)
+}

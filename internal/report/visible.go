@@ -1,0 +1,105 @@
+package report
+
+import (
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Visible is a writer of text that shows what a terminal would obey: control characters,
+// but for line ends and tabs, and bytes that are no text. What people read has names and
+// reasons in it that others wrote.
+func Visible(w io.Writer) io.Writer { return &visible{w: w} }
+
+type visible struct {
+	w    io.Writer
+	part []byte // of a character that ends in the next write
+}
+
+// Unwrap is the writer below.
+func (v *visible) Unwrap() io.Writer { return v.w }
+
+func (v *visible) Write(p []byte) (int, error) {
+	text := append(v.part, p...)
+	whole := len(text)
+	for back := 1; back < utf8.UTFMax && back <= len(text); back++ {
+		if c := text[len(text)-back]; utf8.RuneStart(c) {
+			if !utf8.FullRune(text[len(text)-back:]) {
+				whole -= back
+			}
+			break
+		}
+	}
+	v.part = append([]byte(nil), text[whole:]...)
+	if _, err := io.WriteString(v.w, VisibleText(string(text[:whole]))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// VisibleText is a text as Visible writes it.
+func VisibleText(s string) string {
+	odd := func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
+	if !strings.ContainsFunc(s, odd) && utf8.ValidString(s) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		const pictures = '\u2400' // of the control characters
+		switch {
+		case !odd(r):
+			return r
+		case r < ' ':
+			return pictures + r
+		case r == '\x7f':
+			return '\u2421'
+		}
+		return utf8.RuneError
+	}, s)
+}
+
+// line is a text of others on one line.
+func line(s string) string { return strings.ReplaceAll(s, "\n", "; ") }
+
+// Prose is a text of others as part of a document: in Markdown it makes no HTML and no
+// links.
+func Prose(f Format, s string) string {
+	s = line(s)
+	if f != Markdown {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		next := byte(' ')
+		if i+1 < len(s) {
+			next = s[i+1]
+		}
+		switch {
+		case r == '<' && (next >= 'a' && next <= 'z' || next >= 'A' && next <= 'Z' || strings.IndexByte("/!?", next) >= 0):
+			b.WriteString("&lt;")
+		case r == '(' && i > 0 && s[i-1] == ']':
+			b.WriteString(`\(`)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// proses are texts as Prose makes them.
+func proses(f Format, list []string) []string {
+	var out []string
+	for _, s := range list {
+		out = append(out, Prose(f, s))
+	}
+	return out
+}
+
+// cell is a text as a cell of a table.
+func cell(f Format, s string) string {
+	s = Prose(f, s)
+	if f == Markdown {
+		s = strings.ReplaceAll(s, "|", `\|`)
+	}
+	return s
+}

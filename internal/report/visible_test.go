@@ -1,0 +1,122 @@
+package report
+
+import (
+	"bytes"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/stats"
+	"eccbench/internal/verify"
+)
+
+// Nothing that a terminal obeys gets through, in whatever pieces it comes, and all text does.
+func TestVisible(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain\ttext\n":             "plain\ttext\n",
+		"Größe ×² → 日本 🙂\n":         "Größe ×² → 日本 🙂\n",
+		"\x1b[2Jgone\a\r\x00\x7f":   "␛[2Jgone␇␍␀␡",
+		"\u009b2J":                  "\ufffd2J",
+		"\x9b2J \xff \xe2\x82 end.": "\ufffd2J \ufffd \ufffd\ufffd end.",
+	} {
+		for size := 1; size <= len(text); size++ {
+			var b bytes.Buffer
+			w := Visible(&b)
+			for piece := range slices.Chunk([]byte(text), size) {
+				if n, err := w.Write(piece); n != len(piece) || err != nil {
+					t.Fatal(n, err)
+				}
+			}
+			if size == len(text) && b.String() != want {
+				t.Errorf("%q: %q, want %q", text, b.String(), want)
+			}
+			if got := b.String(); strings.ContainsAny(got, "\x1b\a\r\x00\x7f\u009b") || strings.Contains(got, "\x9b2") {
+				t.Errorf("%q in pieces of %d: %q", text, size, got)
+			}
+		}
+	}
+}
+
+// evil is a name that would be HTML, a link, another column and another line, and that a
+// terminal would obey.
+const evil = "x|y<script>alert(1)</script>[a](http://b)\n\x1b[31mz"
+
+func evilRecords() bench.Records {
+	run := bench.RunRecord{ID: "r", Machine: bench.Machine{CPU: evil, Host: evil, Kernel: evil, Devices: []string{evil}}, Binary: bench.Binary{Commit: evil}}
+	cell := bench.CellRecord{
+		Run: "r", Workload: "w" + evil, Impl: evil, Input: evil, Setting: bench.Setting{Scope: bench.E2E, Threads: 1}, Device: evil, Flags: []string{evil}, PeakRSS: 1, Spans: map[string]float64{evil: 1},
+		Cost:    bench.Cost{Items: 8, Unit: "vox", Bytes: 8, Class: "gen=" + evil, Size: evil},
+		Verdict: verify.Verdict{Status: verify.Wrong, Reason: evil, Reproduce: evil},
+	}
+	return bench.Records{Runs: []bench.RunRecord{run}, Cells: []bench.CellRecord{cell}}
+}
+
+// In Markdown no name makes a column, a tag or a link, and a page has no raw one.
+func TestNamesMakeNoMarkup(t *testing.T) {
+	all := evilRecords()
+	rows := Rows(all, "")
+	for what, print := range map[string]func(io.Writer) error{
+		"table":   func(w io.Writer) error { return Throughput(w, Markdown, rows) },
+		"machine": func(w io.Writer) error { return Machines(w, Markdown, all) },
+		"memory":  func(w io.Writer) error { return Memory(w, Markdown, all.Cells) },
+		"spans":   func(w io.Writer) error { return Spans(w, Markdown, all.Cells) },
+		"compare": func(w io.Writer) error { return Comparisons(w, Markdown, evil, evil, Compare(all, all)) },
+		"page": func(w io.Writer) error {
+			return HTML(w, Page{Title: evil, Files: []PageFile{{Name: "r", Records: all}}})
+		},
+	} {
+		var b bytes.Buffer
+		if err := print(Visible(&b)); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		got := b.String()
+		prose := regexp.MustCompile("`[^`\n]*`").ReplaceAllString(got, "")
+		for _, raw := range []string{"<script>alert", "](http", "\x1b"} {
+			if strings.Contains(prose, raw) && !(what == "page" && raw == "](http") {
+				t.Errorf("%s: %q in\n%s", what, raw, got)
+			}
+		}
+		columns := 0
+		for line := range strings.Lines(got) {
+			if n := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|"); what != "page" && line[0] == '|' {
+				if columns == 0 {
+					columns = n
+				}
+				if n != columns {
+					t.Errorf("%s: %d columns in %q, want %d", what, n, line, columns)
+				}
+			}
+		}
+	}
+}
+
+// A page is clean without a writer's help.
+func TestPageHasNoControlCharacters(t *testing.T) {
+	var b bytes.Buffer
+	if err := HTML(&b, Page{Title: "a\x1b[31m\a", Files: []PageFile{{Name: "r\x07", Records: evilRecords()}}}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsAny(b.String(), "\x1b\a") {
+		t.Error("control characters in the page")
+	}
+}
+
+func TestLeftOut(t *testing.T) {
+	all := bench.Records{}
+	for _, s := range []verify.Status{verify.Verified, verify.Noisy, verify.Noisy, verify.Wrong, verify.Skipped} {
+		c := bench.CellRecord{Verdict: verify.Verdict{Status: s}}
+		if s != verify.Skipped {
+			c.Seconds = &stats.Summary{Median: 1}
+		}
+		all.Cells = append(all.Cells, c)
+	}
+	if got, want := LeftOut(all), "1 WRONG, 2 NOISY"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := LeftOut(bench.Records{Cells: all.Cells[:1]}); got != "" {
+		t.Errorf("%q, want nothing", got)
+	}
+}

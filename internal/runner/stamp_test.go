@@ -1,0 +1,64 @@
+package runner
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/verify"
+)
+
+// What was asked about an input that changed meanwhile is no answer, right or wrong.
+func TestInputThatChanges(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "image")
+	if err := os.WriteFile(path, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	p := toyPlan(t, "plain", "replacer", "loser")
+	p.Scope = bench.File
+	t.Setenv(toyFile, path)
+	var got collector
+	if err := Run(t.Context(), p, &got); err != nil {
+		t.Fatal(err)
+	}
+	reason := "input changed while it was measured: " + path
+	for i, want := range []verify.Verdict{{Status: verify.Verified}, {Status: verify.Crashed, Reason: reason}, {Status: verify.Skipped, Reason: reason}} {
+		if c := got.cells[i]; c.Status != want.Status || c.Reason != want.Reason {
+			t.Errorf("%s: %s: %s, want %s: %s", c.Impl, c.Status, c.Reason, want.Status, want.Reason)
+		}
+	}
+}
+
+// A file is another one by its content, its time, its size, or as another file.
+func TestStamps(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "image")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("one")
+	was := stampsOf([]string{path})
+	if got := changed(was); got != "" {
+		t.Errorf("%s has changed", got)
+	}
+	for what, change := range map[string]func(){
+		"content": func() { write("two") },
+		"size":    func() { write("three") },
+		"time":    func() { write("one"); os.Chtimes(path, time.Unix(2, 0), time.Unix(2, 0)) },
+		"file":    func() { os.Rename(path, path+".old"); write("one") },
+		"none":    func() { os.Remove(path) },
+	} {
+		if change(); changed(was) != path {
+			t.Errorf("another %s: no change", what)
+		}
+		os.Remove(path)
+		write("one")
+		was = stampsOf([]string{path})
+	}
+}

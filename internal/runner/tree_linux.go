@@ -1,0 +1,66 @@
+package runner
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// adopt makes this process the parent of what a worker leaves behind, so that it can be
+// found whatever session it has put itself in.
+var adopt = sync.OnceFunc(func() {
+	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // by an older kernel they are left
+})
+
+// awaitEnd returns when a child has ended. Its number is its own until it is waited for.
+func awaitEnd(pid int) {
+	for errors.Is(unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil), unix.EINTR) {
+	}
+}
+
+// endStrays ends the processes with a mark in their environment that have become this
+// one's children, and then theirs.
+func endStrays(mark string) {
+	const rounds = 100
+	for range rounds {
+		found := false
+		for _, pid := range children() {
+			environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+			if err != nil || !bytes.Contains(append([]byte{0}, environ...), []byte("\x00"+mark+"\x00")) {
+				continue
+			}
+			found = true
+			unix.Kill(pid, unix.SIGKILL)
+			for range rounds { // it may be in the middle of something that no signal ends
+				if got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil); got == pid || errors.Is(err, unix.ECHILD) {
+					break
+				}
+				time.Sleep(time.Millisecond)
+			}
+		}
+		if !found {
+			return
+		}
+	}
+}
+
+// children are the processes whose parent this one is.
+func children() (pids []int) {
+	tasks, _ := os.ReadDir("/proc/self/task")
+	for _, t := range tasks {
+		list, _ := os.ReadFile("/proc/self/task/" + t.Name() + "/children")
+		for field := range strings.FieldsSeq(string(list)) {
+			if pid, err := strconv.Atoi(field); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
