@@ -115,8 +115,8 @@ smoke: build
 
 FUZZTIME ?= 30s
 fuzz:
-	for pkg in ./datasets ./impls/cpu ./impls/extrema ./$(FINGERPRINT); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep ^Fuzz); do \
-		$(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; done; done
+	for pkg in $$(grep -rl '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep ^Fuzz); do \
+		$(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$pkg || exit 1; done; done
 
 setup-debian:
 	apt-get update -qq

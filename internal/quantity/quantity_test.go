@@ -36,3 +36,15 @@ func TestSeconds(t *testing.T) {
 		t.Error("seconds")
 	}
 }
+
+// Whatever is given as bytes is a number of them, or an error.
+func FuzzParseBytes(f *testing.F) {
+	for _, s := range []string{"1", "64MiB", "1.5 GiB", "-1", "1e300TiB", "NaN", "8EiB", "9223372036854775807"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if n, err := ParseBytes(s); err == nil && n < 0 {
+			t.Errorf("%q is %d bytes", s, n)
+		}
+	})
+}
