@@ -70,7 +70,10 @@ func (numbers) Attach(b []byte) ([]uint32, error) {
 }
 
 // sorter sorts; a fault makes it lie in one way.
-type sorter struct{ name, fault, where string }
+type sorter struct {
+	name, fault, where string
+	crash              bool
+}
 
 func (s sorter) About() bench.About {
 	return bench.About{Name: s.name, Where: cmp.Or(s.where, "cpu"), Scopes: []bench.Scope{bench.E2E, bench.File}}
@@ -110,6 +113,12 @@ func (s *sorting) Do(*bench.Trace) error {
 	copy(s.out, s.in)
 	slices.Sort(s.out)
 	remembered[len(s.in)] = slices.Clone(s.out)
+	if s.fault == "scribble" && s.calls > 2 {
+		s.in[len(s.in)/2]++
+		if s.crash {
+			panic("after it wrote")
+		}
+	}
 	if s.fault == "lose" && len(s.out) > 5 {
 		s.out[len(s.out)-1]++
 	}
@@ -136,6 +145,8 @@ func toy() []Bench {
 		Impls: []bench.Implementation[[]uint32, []uint32]{
 			sorter{name: "loser", fault: "lose"}, sorter{name: "shy", fault: "refuse"}, sorter{name: "other", fault: "waste"},
 			sorter{name: "elephant", fault: "remember"}, sorter{name: "confused", fault: "confuse"}, sorter{name: "plain"},
+			sorter{name: "vandal", fault: "scribble", where: "gpu"}, sorter{name: "wild", fault: "scribble", where: "gpu", crash: true},
+			sorter{name: "neighbour"}, sorter{name: "pinned", where: "gpu"},
 		},
 		Policy: verify.Policy[[]uint32, []uint32]{
 			Agree: func(_, want, got []uint32) *verify.Diff {
@@ -280,6 +291,26 @@ func TestAnswersFromMemory(t *testing.T) {
 				t.Errorf("%s: %s (%s), last %+v", c.Impl, c.Status, c.Reason, last)
 			}
 		}
+	}
+}
+
+// What a device has to pin can be written to, and others look at it too: who wrote to it is
+// WRONG, whatever became of it, and those after it get the input as it was.
+func TestWrittenInputs(t *testing.T) {
+	p := toyPlan(t, "plain", "vandal", "neighbour", "wild", "pinned")
+	p.Inputs, p.Rotate = []string{"numbers/n=4/seed=1"}, 1
+	var got collector
+	if err := Run(context.Background(), p, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"vandal": "it wrote to its input numbers/n=4/seed=1, byte 8 of what is shared: want 0x", "wild": "; and it is CRASHED: the worker ended with exit status 2: panic: after it wrote"}
+	for _, c := range got.cells {
+		if why := want[c.Impl]; why == "" && c.Status != verify.Verified || why != "" && (c.Status != verify.Wrong || !strings.Contains(c.Reason, why)) {
+			t.Errorf("%s: %s: %s", c.Impl, c.Status, c.Reason)
+		}
+	}
+	if len(got.cells) != 5 {
+		t.Errorf("%d cells", len(got.cells))
 	}
 }
 
