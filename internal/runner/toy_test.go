@@ -157,6 +157,12 @@ func toy() []Bench {
 				}
 				return nil
 			},
+			Weak: func(in, _ []uint32) string {
+				if len(in) < 2 {
+					return "there is one order only"
+				}
+				return ""
+			},
 			Laws: []verify.Law[[]uint32, []uint32]{{Name: "ascending and the same sum", Independent: true, Check: ascending}},
 		},
 		Encode: func(w io.Writer, v []uint32) error { return binary.Write(w, binary.LittleEndian, v) },
