@@ -41,7 +41,7 @@ type maker func() (grid.Source, error)
 // generators is the one list of inputs, in the order that they are shown in.
 func generators() []generator {
 	return []generator{
-		noiseGenerator(), grfGenerator(), distinctGenerator(), rampGenerator(),
+		noiseGenerator(), grfGenerator(), distinctGenerator(), extremesGenerator(), rampGenerator(),
 		constantGenerator(), pointGenerator(), dotsGenerator(), checkerboardGenerator(),
 		phantomGenerator(), ballGenerator(), shellGenerator(), torusGenerator(), linksGenerator(),
 		fileGenerator(),

@@ -18,6 +18,7 @@ const (
 	noiseStream stream = iota + 1
 	grfStream
 	distinctStream
+	extremesStream
 )
 
 // A philox is the lattice of random 32-bit words of one seed and stream: the

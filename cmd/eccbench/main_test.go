@@ -124,7 +124,7 @@ func planted(list []implementation, open resident.Opener, clock *metronome) []im
 	for i, fault := range cpu.Faults() {
 		list = append(list, renamed{cpu.Faulty(fault), "fault" + string(rune('1'+i))})
 	}
-	for _, name := range []string{"crash", "exit", "hang", "hog", "liar", "flaky", "stale", "fast", "waiter"} {
+	for _, name := range []string{"crash", "exit", "hang", "hog", "liar", "flaky", "stale", "fast", "waiter", "vandal"} {
 		list = append(list, renamed{misbehaving{kind: name, clock: clock, wait: sync.OnceFunc(wait)}, name})
 	}
 	return append(append(list, plantedKernels(open)...), failingKernels(open)...)
@@ -141,6 +141,9 @@ type renamed struct {
 func (r renamed) About() bench.About {
 	a := r.implementation.About()
 	a.Name = r.name
+	if r.name == "vandal" {
+		a.Where = "gpu" // where inputs are pinned, and can be written to
+	}
 	return a
 }
 
@@ -154,12 +157,13 @@ type misbehaving struct {
 
 func (m misbehaving) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC], error) {
 	job, err := m.Implementation.Setup(in, c)
-	return &misbehavingJob{Job: job, misbehaving: m}, err
+	return &misbehavingJob{Job: job, misbehaving: m, in: in}, err
 }
 
 type misbehavingJob struct {
 	bench.Job[ecc.VCEC]
 	misbehaving
+	in    grid.Source
 	calls int
 	hog   [][]byte
 	kept  ecc.VCEC
@@ -190,6 +194,10 @@ func (j *misbehavingJob) Do(t *bench.Trace) error {
 	case "stale":
 		if j.calls > 1 {
 			return nil // leaves what was there: the poison
+		}
+	case "vandal":
+		if f, ok := j.in.(*grid.Field); ok && j.calls == 2 {
+			f.Data()[0] ^= 1
 		}
 	case "waiter":
 		j.wait()

@@ -59,8 +59,12 @@ func TestConformance(t *testing.T) {
 
 // Strips of few rows meet inside small images.
 func TestConformanceInStrips(t *testing.T) {
+	heights := []int64{1, 3}
+	if testing.Short() {
+		heights = heights[:1]
+	}
 	each(t, func(t *testing.T, isa string) {
-		for _, rows := range []int64{1, 3} {
+		for _, rows := range heights {
 			if failing := ecctest.Failures(t, on{extrema.InStrips(rows), isa}); len(failing) > 0 {
 				t.Errorf("strips of %d rows: %d cases fail, such as %s", rows, len(failing), failing[0])
 			}

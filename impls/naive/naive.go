@@ -1,7 +1,7 @@
 // Package naive is the definition as an implementation: for every level, count
 // the cells of the sublevel set from scratch (Wang et al. 2022, section 2.3). It
-// takes O(m·n) time for m levels and n voxels, on one core. It is the reference
-// for inputs it can afford, and nothing in it is meant to be clever.
+// takes O(m·n) time for m levels with voxels and n voxels, on one core. It is the
+// reference for inputs it can afford, and nothing in it is meant to be clever.
 package naive
 
 import (
@@ -33,23 +33,24 @@ func (Implementation) About() bench.About {
 
 // CanDo refuses what would take longer than the conditions allow.
 func (Implementation) CanDo(in grid.Source, c bench.Conditions) error {
-	n, m := in.Shape().Voxels(), in.Ladder().Len()
+	n := in.Shape().Voxels()
+	m := min(n, in.Ladder().Len()) // on the others there is no voxel
 	estimate := quantity.Seconds(float64(n) * float64(m) * nsPerVoxelLevel * 1e-9)
 	if err := c.Allow(estimate, "%d voxels × %d levels × %d ns", n, m, nsPerVoxelLevel); err != nil {
 		return err
 	}
 	if need := memory(in); c.Memory > 0 && need > c.Memory {
-		return fmt.Errorf("needs %s (4 bytes for each of %d voxels, 8 for each of %d levels), the limit is %s",
-			quantity.Bytes(need), n, m, quantity.Bytes(c.Memory))
+		return fmt.Errorf("needs %s (4 bytes for each of %d voxels, 9 for each of %d levels), the limit is %s",
+			quantity.Bytes(need), n, in.Ladder().Len(), quantity.Bytes(c.Memory))
 	}
 	return nil
 }
 
 func memory(in grid.Source) int64 {
-	return 4*in.Shape().Voxels() + 8*in.Ladder().Len() + grid.SliceBytes(in)
+	return 4*in.Shape().Voxels() + 9*in.Ladder().Len() + grid.SliceBytes(in)
 }
 
-// Setup allocates one level for each voxel and one change for each level.
+// Setup allocates one level for each voxel, and for each level a change and whether it occurs.
 func (Implementation) Setup(in grid.Source, _ bench.Conditions) (bench.Job[ecc.VCEC], error) {
 	return &job{
 		in:      in,
@@ -57,6 +58,7 @@ func (Implementation) Setup(in grid.Source, _ bench.Conditions) (bench.Job[ecc.V
 		slice:   grid.NewBuffer(grid.SliceBytes(in)),
 		levels:  make([]int32, in.Shape().Voxels()),
 		changes: make([]int64, in.Ladder().Len()),
+		occurs:  make([]bool, in.Ladder().Len()),
 	}, nil
 }
 
@@ -66,6 +68,7 @@ type job struct {
 	slice   []byte
 	levels  []int32
 	changes []int64
+	occurs  []bool // levels that voxels are on
 }
 
 func (j *job) Do(trace *bench.Trace) error {
@@ -79,8 +82,18 @@ func (j *job) Do(trace *bench.Trace) error {
 	}
 	end()
 	defer trace.Span("count")()
+	clear(j.occurs)
+	for _, level := range j.levels {
+		if int(level) < len(j.occurs) {
+			j.occurs[level] = true
+		}
+	}
 	var before int64
 	for level := range j.changes {
+		if !j.occurs[level] {
+			j.changes[level] = 0 // the sublevel set is that of the level before
+			continue
+		}
 		chi := ecc.CharacteristicOfLevels(j.levels, h, w, int64(level))
 		j.changes[level] = chi - before
 		before = chi

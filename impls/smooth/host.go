@@ -51,12 +51,9 @@ func (h OnHost) CanDo(p *smooth.Pipeline, c bench.Conditions) error {
 	return nil
 }
 
-// Setup allocates the image twice and once between the passes.
+// Setup allocates the image as smoothed so far, as smoothed next, and between the passes.
 func (h OnHost) Setup(p *smooth.Pipeline, c bench.Conditions) (bench.Job[smooth.Answer], error) {
-	j := &hostJob{p: p, now: newSurface(p.Source), first: grid.NewBuffer(grid.TotalBytes(p)), next: grid.NewBuffer(grid.TotalBytes(p))}
-	if err := p.ReadSlab(j.first, 0, p.Shape().Slices()); err != nil {
-		return nil, err
-	}
+	j := &hostJob{p: p, now: newSurface(p.Source), next: grid.NewBuffer(grid.TotalBytes(p))}
 	j.smoother = newSmoother(p.Shape().W, p.Shape().H, p.Top(), max(1, c.Threads))
 	c.Scope = bench.File // its bytes change between answers, so it has to read them
 	var err error
@@ -86,17 +83,19 @@ func (s *surface) ReadSlab(dst []byte, lo, hi int64) error {
 }
 
 type hostJob struct {
-	p           *smooth.Pipeline
-	first, next []byte
-	now         *surface
-	smoother    *smoother
-	counter     bench.Job[ecc.VCEC]
-	answer      smooth.Answer
+	p        *smooth.Pipeline
+	next     []byte
+	now      *surface
+	smoother *smoother
+	counter  bench.Job[ecc.VCEC]
+	answer   smooth.Answer
 }
 
 func (j *hostJob) Do(trace *bench.Trace) error {
 	j.answer = smooth.Answer{}
-	copy(j.now.data, j.first)
+	if err := j.p.ReadSlab(j.now.data, 0, j.p.Shape().Slices()); err != nil {
+		return err
+	}
 	for i := int64(1); i <= j.p.Iterations; i++ {
 		end := trace.Span("ecc")
 		if err := j.counter.Do(nil); err != nil {

@@ -25,6 +25,9 @@ func Digest(s Source) (string, error) {
 	return fmt.Sprintf("%016x%016x", sum.Hi, sum.Lo), nil
 }
 
+// Hash is the hash of bytes (XXH3, 64 bits).
+func Hash(b []byte) uint64 { return xxh3.Hash(b) }
+
 // Sum64 adds the 64-bit words of b, the last one filled up with zeros.
 func Sum64(b []byte) uint64 {
 	var s0, s1, s2, s3, s4, s5, s6, s7 uint64

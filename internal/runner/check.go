@@ -51,7 +51,11 @@ func (r *trial[In, Out]) check() error {
 		r.record.Differing += g.differing
 	}
 	r.record.Tolerant = !r.exact()
-	r.record.Verdict = verify.Judge(r.t.Inputs, slices.Concat(evidence...))
+	again, err := r.reread(start)
+	if err != nil {
+		return err
+	}
+	r.record.Verdict = verify.Judge(r.t.Inputs, append(slices.Concat(evidence...), again...))
 	if r.record.Status == verify.Verified && r.t.Sampling != nil && r.b.w.Policy.Weak != nil {
 		out, err := r.b.decode(r.given[0].first)
 		if err != nil {

@@ -75,6 +75,8 @@ type group struct {
 	cost     bench.Cost
 	variants []string
 	shared   []*os.File // one for each variant, none when they are streamed
+	maker    Bench      // which made them
+	hashes   []uint64   // of the shared inputs, once a worker may write to them
 	rates    rates      // of the ceilings
 	witness  string
 	answers  []*os.File // the witness's, one for each variant
@@ -189,6 +191,7 @@ func (g *group) hot(a bench.About) bool {
 
 // share makes the inputs of the group once, for all its workers.
 func (g *group) share(ctx context.Context, b Bench) error {
+	g.maker = b
 	for _, name := range g.variants {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -334,7 +337,13 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 	if c.bench.Name() == g.Workload && g.witness != "" {
 		p.task.Witness, p.files.witness = g.witness, g.answers
 	}
+	if err := g.hash(c); err != nil {
+		return bench.CellRecord{}, answers, err
+	}
 	record, err := p.run(ctx, g.Command)
+	if err == nil {
+		err = g.restore(ctx, c, &record)
+	}
 	return record, answers, err
 }
 

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -16,6 +15,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unsafe"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/verify"
@@ -72,13 +72,16 @@ func (numbers) Size(in []uint32) int64 { return 4 * int64(len(in)) }
 
 func (numbers) Share(in []uint32, f *os.File) error { return binary.Write(f, binary.LittleEndian, in) }
 
+// Attach is a view of the bytes, which are of a mapped file.
 func (numbers) Attach(b []byte) ([]uint32, error) {
-	list := make([]uint32, len(b)/4)
-	return list, binary.Read(bytes.NewReader(b), binary.LittleEndian, list)
+	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/4), nil
 }
 
 // sorter sorts; a fault makes it lie in one way.
-type sorter struct{ name, fault, where string }
+type sorter struct {
+	name, fault, where string
+	crash              bool
+}
 
 func (s sorter) About() bench.About {
 	return bench.About{Name: s.name, Where: cmp.Or(s.where, "cpu"), Scopes: []bench.Scope{bench.E2E, bench.File}}
@@ -100,14 +103,30 @@ type sorting struct {
 	in, out  []uint32
 	launches int64
 	waste    []byte
+	calls    int
 }
+
+// remembered is what was answered to as many numbers before, by any job of a worker.
+var remembered = map[int][]uint32{}
 
 func (s *sorting) Do(*bench.Trace) error {
 	if n := runtime.GOMAXPROCS(0); os.Getenv(toyCores) != "" && n != 1 {
 		return fmt.Errorf("sorting on %d cores, want 1", n)
 	}
+	s.calls++
+	if list := remembered[len(s.in)]; list != nil && (s.fault == "remember" && s.calls > 1 || s.fault == "confuse") {
+		copy(s.out, list)
+		return nil
+	}
 	copy(s.out, s.in)
 	slices.Sort(s.out)
+	remembered[len(s.in)] = slices.Clone(s.out)
+	if s.fault == "scribble" && s.calls > 2 {
+		s.in[len(s.in)/2]++
+		if s.crash {
+			panic("after it wrote")
+		}
+	}
 	if s.fault == "lose" && len(s.out) > 5 {
 		s.out[len(s.out)-1]++
 	}
@@ -134,7 +153,14 @@ func (s *sorting) Close() error           { return nil }
 func toy() []Bench {
 	return []Bench{Bind(bench.Workload[[]uint32, []uint32]{
 		Name: "sort", Inputs: numbers{}, Reference: "plain",
-		Impls: []bench.Implementation[[]uint32, []uint32]{sorter{name: "loser", fault: "lose"}, sorter{name: "shy", fault: "refuse"}, sorter{name: "other", fault: "waste"}, sorter{name: "starter", fault: "start"}, sorter{name: "deserter", fault: "desert"}, sorter{name: "hoarder", fault: "hoard"}, sorter{name: "replacer", fault: "replace"}, sorter{name: "plain"}},
+		Impls: []bench.Implementation[[]uint32, []uint32]{
+			sorter{name: "loser", fault: "lose"}, sorter{name: "shy", fault: "refuse"}, sorter{name: "other", fault: "waste"},
+			sorter{name: "starter", fault: "start"}, sorter{name: "deserter", fault: "desert"}, sorter{name: "hoarder", fault: "hoard"},
+			sorter{name: "replacer", fault: "replace"},
+			sorter{name: "elephant", fault: "remember"}, sorter{name: "confused", fault: "confuse"}, sorter{name: "plain"},
+			sorter{name: "vandal", fault: "scribble", where: "gpu"}, sorter{name: "wild", fault: "scribble", where: "gpu", crash: true},
+			sorter{name: "neighbour"}, sorter{name: "pinned", where: "gpu"},
+		},
 		Policy: verify.Policy[[]uint32, []uint32]{
 			Agree: func(_, want, got []uint32) *verify.Diff {
 				for i := range max(len(want), len(got)) {
@@ -143,6 +169,12 @@ func toy() []Bench {
 					}
 				}
 				return nil
+			},
+			Weak: func(in, _ []uint32) string {
+				if len(in) < 2 {
+					return "there is one order only"
+				}
+				return ""
 			},
 			Laws: []verify.Law[[]uint32, []uint32]{{Name: "ascending and the same sum", Independent: true, Check: ascending}},
 		},
@@ -251,6 +283,54 @@ func TestAnotherWorkload(t *testing.T) {
 		if c.Impl == "shy" && c.Reason != "1000 numbers are too many" {
 			t.Errorf("reason %q", c.Reason)
 		}
+	}
+}
+
+// An answer from memory is about an input that is no longer there, whether a job remembers
+// its own or all jobs do; without rotating inputs too.
+func TestAnswersFromMemory(t *testing.T) {
+	for _, verifyOnly := range []bool{false, true} {
+		p := toyPlan(t, "plain", "elephant", "confused")
+		p.Reproduce = nil
+		if verifyOnly {
+			p.Sampling = nil
+		} else {
+			p.Rotate = 1
+		}
+		var got collector
+		if err := Run(context.Background(), p, &got); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range got.cells {
+			last := c.Evidence[len(c.Evidence)-1]
+			if c.Impl == "plain" {
+				if c.Status != verify.Verified || !last.Passed || last.Input != "numbers/n=1000/seed=2" {
+					t.Errorf("plain: %s (%s), last %+v", c.Status, c.Reason, last)
+				}
+			} else if c.Status != verify.Wrong || !strings.Contains(last.Witness, "of an input that took the place of numbers/n=1000/seed=1") {
+				t.Errorf("%s: %s (%s), last %+v", c.Impl, c.Status, c.Reason, last)
+			}
+		}
+	}
+}
+
+// What a device has to pin can be written to, and others look at it too: who wrote to it is
+// WRONG, whatever became of it, and those after it get the input as it was.
+func TestWrittenInputs(t *testing.T) {
+	p := toyPlan(t, "plain", "vandal", "neighbour", "wild", "pinned")
+	p.Inputs, p.Rotate = []string{"numbers/n=4/seed=1"}, 1
+	var got collector
+	if err := Run(context.Background(), p, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"vandal": "it wrote to its input numbers/n=4/seed=1, byte 8 of what is shared: want 0x", "wild": "; and it is CRASHED: the worker ended with exit status 2: panic: after it wrote"}
+	for _, c := range got.cells {
+		if why := want[c.Impl]; why == "" && c.Status != verify.Verified || why != "" && (c.Status != verify.Wrong || !strings.Contains(c.Reason, why)) {
+			t.Errorf("%s: %s: %s", c.Impl, c.Status, c.Reason)
+		}
+	}
+	if len(got.cells) != 5 {
+		t.Errorf("%d cells", len(got.cells))
 	}
 }
 

@@ -143,7 +143,7 @@ func (b *bound[In, Out]) work(ctx context.Context, clock Clock, t Task, f files,
 	if err != nil {
 		return bench.CellRecord{}, err
 	}
-	inputs, detach, err := b.attach(t, f.inputs, impl.About().Where != "cpu")
+	inputs, detach, err := b.attach(t, f.inputs, writable(impl.About()))
 	if err != nil {
 		return bench.CellRecord{}, err
 	}

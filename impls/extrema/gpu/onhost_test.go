@@ -261,7 +261,9 @@ func (c onHostCase) String() string {
 func (c onHostCase) fields(t *testing.T, typ grid.Type) (list []*grid.Field) {
 	t.Helper()
 	level := scattered(c.levels)
-	if c.crowd != "" {
+	if of := ends(c.levels)[c.crowd]; of != nil {
+		level = of
+	} else if c.crowd != "" {
 		level = crowds()[c.crowd]
 	}
 	for i := range max(1, c.images) {
@@ -440,6 +442,7 @@ func (k onHostKind) failures(t *testing.T, program, fault string, typ grid.Type)
 		if typ.Size() == 2 {
 			cases = append(cases, early(cases)...)
 		}
+		cases = append(cases, atTheEnds(cases, typ)...)
 		for _, c := range cases {
 			images := c.fields(t, typ)
 			kernels := onHostKernels{program: program, fault: fault, in: images[0], small: k.small, level: k.name != "" && k.name != "batch"}
@@ -595,6 +598,41 @@ func onHostKinds() []onHostKind {
 			return batched(unusually(casesOf(typ, some(typ, flats(), solids(), steep()), 8, 300, 1024), astray, uneven))
 		}, false, "_batch_single_"},
 	)
+}
+
+// ends are images of the first and the last of so many levels alone, at every border.
+func ends(levels int64) map[string]func(z, y, x int64) int64 {
+	of := scattered(2)
+	return map[string]func(z, y, x int64) int64{
+		"highest two": func(z, y, x int64) int64 { return levels - 1 - of(z, y, x) },
+		"lowest two":  of,
+		"both ends":   func(z, y, x int64) int64 { return (levels - 1) * of(z, y, x) },
+	}
+}
+
+// atTheEnds are some cases of more than a vector in a row, with images of the ends of
+// their levels, the last of which are the highest that the type has where it is one of
+// integers.
+func atTheEnds(list []onHostCase, typ grid.Type) (some []onHostCase) {
+	kinds := []string{"highest two", "lowest two", "both ends"}
+	seen := map[string]int{}
+	for _, c := range list {
+		if c.ladder != even || c.crowd != "" || c.shape.W < 33 || c.levels < 2 {
+			continue
+		}
+		// Twice each of flat images and of others.
+		flat := fmt.Sprint(c.shape.D == 1)
+		if seen[flat] == 2*len(kinds) {
+			continue
+		}
+		c.crowd = kinds[seen[flat]%len(kinds)]
+		if typ != grid.Float32 {
+			c.lo = least(typ) + 1<<(8*typ.Size()) - c.levels
+		}
+		seen[flat]++
+		some = append(some, c)
+	}
+	return some
 }
 
 // early are a third of cases, with the first levels below what the type has.

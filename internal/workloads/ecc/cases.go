@@ -72,7 +72,41 @@ func Adversarial() []string {
 			fmt.Sprintf("noise/shape=11x10x9/type=%s/levels=65536/seed=15", typ),
 			fmt.Sprintf("noise/shape=31x29/type=%s/levels=65536/seed=15", typ))
 	}
-	return cases
+	return append(cases, atTheEnds()...)
+}
+
+// atTheEnds lists images at the ends of what they may be: of the highest and the lowest
+// values of a type on all its levels, at every border, in rows of more than one and of
+// more than two vectors of every instruction set; of more levels than cores have tables of
+// their own for; and longer than 4096 along each axis.
+func atTheEnds() []string {
+	var cases []string
+	for _, of := range []struct {
+		typ    string
+		shapes []string
+	}{
+		// a vector holds 32 or 64 of these
+		{"uint8", []string{"101x67", "133x9", "65x33x7", "131x5x4"}},
+		// and 16 or 32 of these
+		{"int16", []string{"67x23", "35x11x5"}}, {"uint16", []string{"69x19", "67x9x5"}},
+	} {
+		for _, shape := range of.shapes {
+			// What is outside an image is as high as the last level there.
+			for _, ends := range []string{"lowest=0/highest=2", "lowest=2/highest=0", "lowest=1/highest=1"} {
+				cases = append(cases, fmt.Sprintf("extremes/shape=%s/type=%s/%s/seed=17", shape, of.typ, ends))
+			}
+		}
+	}
+	return append(cases,
+		// one level less than a type of lanes has values, and all of them
+		"extremes/shape=67x5x3/type=float32/levels=255/lowest=0/highest=2/seed=17", "extremes/shape=67x9/type=float32/levels=256/lowest=1/highest=1/seed=17",
+		// more than 2²⁰ levels
+		"noise/shape=35x11x5/type=float32/levels=1048577/seed=18", "noise/shape=67x9/type=float32/levels=1048579/seed=18",
+		"extremes/shape=19x5x4/type=float32/levels=1048577/lowest=0/highest=2/seed=18",
+		// axes of more than 4096
+		"noise/shape=4099x5/type=uint8/levels=5/seed=19", "noise/shape=5x4099/type=float32/levels=5/seed=19",
+		"noise/shape=4101x3x2/type=float32/levels=7/seed=19", "noise/shape=2x4101x3/type=uint16/levels=7/seed=19", "noise/shape=3x2x4101/type=uint8/levels=17/seed=19",
+		"extremes/shape=3x2x4099/type=uint8/lowest=0/highest=2/seed=19")
 }
 
 // Long lists inputs that break implementations by their size: more than 2²⁴

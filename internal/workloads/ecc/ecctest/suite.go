@@ -5,6 +5,7 @@
 package ecctest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"iter"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"eccbench/datasets"
@@ -37,10 +39,39 @@ type Case struct {
 	Name  string
 	Field *grid.Field
 	want  func() ecc.VCEC // the enumeration of all cells, counted once
+	other func() other
+}
+
+// An other image is of the same shape, type and ladder as a case, and of the same voxels
+// in another order.
+type other struct {
+	data []byte
+	want ecc.VCEC
 }
 
 func newCase(name string, f *grid.Field) Case {
-	return Case{name, f, sync.OnceValue(func() ecc.VCEC { return ecc.Enumerate(f) })}
+	return Case{name, f, sync.OnceValue(func() ecc.VCEC { return ecc.Enumerate(f) }), sync.OnceValue(func() other { return shuffled(f) })}
+}
+
+func shuffled(f *grid.Field) other {
+	g := owned(f)
+	rng := rand.New(rand.NewPCG(uint64(f.Shape().Voxels()), 1))
+	size := f.Type().Size()
+	for i, j := range rng.Perm(int(f.Shape().Voxels())) {
+		copy(g.Data()[int64(i)*size:][:size], f.Data()[int64(j)*size:])
+	}
+	return other{g.Data(), ecc.Enumerate(g)}
+}
+
+// owned is a copy of a field, which may be changed.
+func owned(f *grid.Field) *grid.Field {
+	data := grid.NewBuffer(int64(len(f.Data())))
+	copy(data, f.Data())
+	g, err := grid.NewField(f.Shape(), f.Type(), data, f.Ladder())
+	if err != nil {
+		panic(err) // it was one
+	}
+	return g
 }
 
 // Cases are the adversarial inputs, and images that no name describes: tables
@@ -150,8 +181,34 @@ func random(shape grid.Shape, typ grid.Type, below uint32, ladder func([]float32
 	return grid.NewField(shape, typ, data, l)
 }
 
-// streamed hides that a field is whole in memory.
-type streamed struct{ grid.Source }
+// streamed hides that a field is whole in memory, and counts how often its slices are
+// read.
+type streamed struct {
+	grid.Source
+	reads []atomic.Int64
+}
+
+func newStreamed(s grid.Source) *streamed {
+	return &streamed{s, make([]atomic.Int64, s.Shape().Slices())}
+}
+
+func (s *streamed) ReadSlab(dst []byte, lo, hi int64) error {
+	for i := max(0, lo); i < min(hi, int64(len(s.reads))); i++ {
+		s.reads[i].Add(1)
+	}
+	return s.Source.ReadSlab(dst, lo, hi)
+}
+
+// unread is the first slice that was not read since it was last asked, or -1.
+func (s *streamed) unread() int {
+	first := -1
+	for i := range s.reads {
+		if s.reads[i].Swap(0) == 0 && first < 0 {
+			first = i
+		}
+	}
+	return first
+}
 
 // A way is how an implementation is asked.
 type way struct {
@@ -169,8 +226,8 @@ func ways() []way {
 
 // Run holds an implementation against the enumeration of all cells, the closed
 // forms and the laws on every case, in memory and streamed, with one thread and
-// several; checks that poison is seen, that answers repeat, and that the input
-// is left alone.
+// several; checks that poison is seen, that answers repeat, that they are of the image as
+// it is now and of all of it, and that the input is left alone.
 func Run(t *testing.T, impl implementation) { run(t, impl, 0) }
 
 // RunByLevel is Run for an implementation that takes longer the more levels there are.
@@ -269,12 +326,17 @@ func CatchesPlanted(t *testing.T, name string, with func(ptx func(string) ([]byt
 // wrong is an answer that is not right, apart from none at all.
 type wrong struct{ error }
 
-// conforms asks an implementation about a case in one way, twice.
+// conforms asks an implementation about a case in one way, twice, and once more when
+// another image has taken the place of the first, but for one that is resident. What
+// is streamed is read whole each time.
 func conforms(impl implementation, c Case, w way, want ecc.VCEC) error {
-	var in grid.Source = c.Field
+	image := owned(c.Field)
+	var in grid.Source = image
+	var read *streamed
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: w.scope, Threads: w.threads}}
 	if w.scope == bench.File {
-		in = streamed{c.Field}
+		read = newStreamed(image)
+		in = read
 	}
 	if !slices.Contains(impl.About().Scopes, conditions.Scope) {
 		return nil
@@ -288,11 +350,14 @@ func conforms(impl implementation, c Case, w way, want ecc.VCEC) error {
 		return err
 	}
 	defer job.Close()
-	for range 2 {
+	ask := func(want ecc.VCEC) error {
 		job.Poison()
 		poisoned, err := job.Out()
 		if err == nil && policy.Agree(in, want, poisoned) == nil {
 			return fmt.Errorf("poison is not seen: the right answer comes before the question")
+		}
+		if read != nil {
+			read.unread()
 		}
 		if err := job.Do(nil); err != nil {
 			return err
@@ -304,6 +369,28 @@ func conforms(impl implementation, c Case, w way, want ecc.VCEC) error {
 		if d := policy.Agree(in, want, out); d != nil {
 			return wrong{fmt.Errorf("enumeration of all cells: %v\n%s", d, d.Context)}
 		}
+		if read != nil {
+			if slice := read.unread(); slice >= 0 {
+				return wrong{fmt.Errorf("slice %d was not read", slice)}
+			}
+		}
+		return nil
+	}
+	for range 2 {
+		if err := ask(want); err != nil {
+			return err
+		}
+	}
+	if !bytes.Equal(image.Data(), c.Field.Data()) {
+		return wrong{errors.New("it wrote to its input")}
+	}
+	if w.scope != bench.Device {
+		other := c.other()
+		copy(image.Data(), other.data)
+		if err := ask(other.want); err != nil {
+			return fmt.Errorf("another image in the place of the first: %w", err)
+		}
+		copy(image.Data(), c.Field.Data())
 	}
 	if w.threads > 1 {
 		return nil // the laws ask much, and have been kept with one thread

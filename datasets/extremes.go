@@ -1,0 +1,58 @@
+package datasets
+
+import "eccbench/internal/grid"
+
+func extremesGenerator() generator {
+	return generator{
+		Generator: Generator{
+			Name:    "extremes",
+			Doc:     "random noise of the lowest and the highest levels alone: what is outside an image is as high as its last level in some programs",
+			Example: "extremes/shape=101x67/type=uint8/lowest=0/highest=2/seed=7",
+			Params: []Param{
+				shapeParam(), levelsParam(), typeParam(),
+				{"lowest", "1", "how many of the lowest levels occur"},
+				{"highest", "1", "how many of the highest levels occur"},
+				seedParam(),
+			},
+		},
+		seeded: true,
+		read:   readExtremes,
+	}
+}
+
+// readExtremes makes noise on the first and the last levels of a ladder, each of them as
+// likely as the others.
+func readExtremes(r *reading) maker {
+	shape := r.shape()
+	t := r.elementType()
+	n := r.levels(t)
+	lowest := r.integer("lowest", min(1, n-1), 0, n, ", the number of levels")
+	least, of := int64(0), ", what else there is of levels"
+	if lowest == 0 {
+		least, of = 1, of+", and not 0 of both"
+	}
+	highest := r.integer("highest", 1, least, n-lowest, of)
+	p := newPhilox(r.seed(), extremesStream)
+	return func() (grid.Source, error) {
+		s, err := newScale(t, n, 0, evenStep(n))
+		if err != nil {
+			return nil, err
+		}
+		s.prepare()
+		m := &image{shape: shape, scale: s}
+		if lowest+highest == 1 {
+			m.period = 1
+		}
+		m.levels = func(dst []uint32, x, y, z int64) {
+			p.fill(dst, x, y, z)
+			for i, u := range dst {
+				k := int64(uint64(u) * uint64(lowest+highest) >> 32)
+				if k >= lowest {
+					k += n - lowest - highest
+				}
+				dst[i] = uint32(k)
+			}
+		}
+		return m, nil
+	}
+}

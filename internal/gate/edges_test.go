@@ -1,0 +1,123 @@
+package gate
+
+import (
+	"math"
+	"testing"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/verify"
+)
+
+// A gate without cells has shown nothing, and neither has one that confirms none.
+func TestNoCells(t *testing.T) {
+	for name, change := range map[string]func(*Gate){
+		"of two programs": nil,
+		"of the base":     func(g *Gate) { g.Alone = true },
+	} {
+		r := run(t, &world{noise: 0.01}, 1, nil, change)
+		if r.Verdict != IsInconclusive || r.Exit != 13 || r.Reason != "no cells" {
+			t.Errorf("%s: %s, exit %d: %s", name, r.Verdict, r.Exit, r.Reason)
+		}
+	}
+	r := &Result{}
+	r.Confirm(&Result{Verdict: IsRegression})
+	if r.Verdict != IsInconclusive || r.Exit != 13 {
+		t.Errorf("of the flags of another: %s, exit %d", r.Verdict, r.Exit)
+	}
+}
+
+// Scripts know verdicts by these numbers.
+func TestExits(t *testing.T) {
+	for v, want := range map[Verdict]int{Pass: 0, Stored: 0, IsRegression: 10, IsWrong: 11, IsFailed: 12, IsInconclusive: 13, Verdict("unheard of"): 13} {
+		if got := v.Exit(); got != want {
+			t.Errorf("%s exits %d, want %d", v, got, want)
+		}
+	}
+}
+
+// A process that is run again counts for the answers of its own cell, and for no other's:
+// of one input there are other answers in another workload.
+func TestRepeatedProcessesAreOfTheirCells(t *testing.T) {
+	two := []Cell{{Workload: "w", Impl: "i", Input: "in", Scope: bench.E2E, Effect: 0.05}, {Workload: "v", Impl: "i", Input: "in", Scope: bench.E2E, Effect: 0.05}}
+	for _, wrong := range []string{"", "w", "v"} {
+		seen := map[string]int{}
+		w := &world{noise: 0.001, alter: func(s Side, c *bench.CellRecord) {
+			c.Digests = []string{"of " + c.Workload}
+			if s != Candidate {
+				return
+			}
+			if seen[c.Workload]++; seen[c.Workload] == 3 {
+				c.Verdict = verify.Verdict{Status: verify.Implausible, Reason: "because"}
+				if c.Workload == wrong {
+					c.Digests = []string{"another"}
+				}
+			}
+		}}
+		r := run(t, w, 1, two, nil)
+		for i, c := range r.Cells {
+			want := Same
+			if c.Workload == wrong {
+				want = Changed
+			}
+			if c.Decision != want {
+				t.Errorf("with a wrong answer of %q: cell %d is %s (%s), want %s", wrong, i, c.Decision, c.Reason, want)
+			}
+		}
+	}
+}
+
+// How many blocks would settle what was seen, worked out by hand from the formula:
+// (z·sd/away)²·π/3, with z = 1.645 + 0.842.
+func TestBlocksToSettle(t *testing.T) {
+	spread := []float64{-0.02, -0.01, 0, 0.01, 0.02} // its standard deviation is 0.015811
+	at := func(mean float64, logs ...float64) *Estimate {
+		var list []float64
+		for _, d := range logs {
+			list = append(list, mean+d)
+		}
+		return estimate(list, 0.05)
+	}
+	for _, c := range []struct {
+		what  string
+		e     *Estimate
+		cells int
+		want  int
+	}{
+		{"nothing", nil, 1, 0},
+		{"two blocks say nothing of their scatter", at(0.1, 0, 0.02), 1, 5},
+		{"nor do they of many cells", at(0.1, 0, 0.02), 51, 10},
+		// away 0.1 − log 1.05 = 0.05121: (2.487·0.015811/0.05121)²·π/3 = 0.62
+		{"more than there are", at(0.1, spread...), 1, 6},
+		// away 0.06 − log 1.05 = 0.01121: 12.89
+		{"near the effect", at(0.06, spread...), 1, 13},
+		{"near it, faster", at(-0.06, spread...), 1, 13},
+		{"inside it", at(0.036, spread...), 1, 10},
+		// three blocks have a scatter: away 0.00121, sd 0.01: 442
+		{"three blocks", at(0.05, -0.01, 0, 0.01), 1, 443},
+		{"four, of which the mean is not the middle one", at(0.06, -0.01, 0, 0, 0.03), 1, 16},
+		{"the effect itself", at(math.Log(1.05), spread...), 1, 0},
+		{"nearly the effect", at(0.05, spread...), 1, 0},
+	} {
+		if got := c.e.settle(0.05, c.cells); got != c.want {
+			t.Errorf("%s: %d blocks, want %d", c.what, got, c.want)
+		}
+	}
+}
+
+// A fresh run shows a change again when its bound lies beyond none, and not at it.
+func TestRepeats(t *testing.T) {
+	bounds := func(lo, hi float64) *Estimate { return &Estimate{Lo: &lo, Hi: &hi} }
+	for _, c := range []struct {
+		e    *Estimate
+		d    Decision
+		want bool
+	}{
+		{bounds(0.001, 0.2), Regression, true}, {bounds(0, 0.2), Regression, false}, {bounds(-0.1, -0.001), Regression, false},
+		{bounds(-0.2, -0.001), Improved, true}, {bounds(-0.2, 0), Improved, false}, {bounds(0.001, 0.2), Improved, false},
+		{&Estimate{}, Regression, false}, {bounds(0.001, 0.2), Same, false},
+	} {
+		if got := c.e.repeats(c.d); got != c.want {
+			t.Errorf("%s of %v: %v, want %v", c.d, c.e.in(), got, c.want)
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/verify"
+)
+
+// An odd implementation of numbers refuses, cannot be set up, or looks at its conditions.
+type odd struct {
+	sorter
+	clock  *time.Time
+	fail   error
+	refuse bool // what it has so much time for
+	asked  *[]time.Duration
+}
+
+func (o odd) CanDo(_ []uint32, c bench.Conditions) error {
+	if o.asked != nil {
+		*o.asked = append(*o.asked, c.Time)
+	}
+	if o.refuse && c.Time > 0 {
+		return fmt.Errorf("it takes longer than %v", c.Time)
+	}
+	return nil
+}
+
+func (o odd) Setup(in []uint32, c bench.Conditions) (bench.Job[[]uint32], error) {
+	if o.clock != nil {
+		*o.clock = o.clock.Add(time.Second)
+	}
+	if o.fail != nil {
+		return nil, o.fail
+	}
+	return o.sorter.Setup(in, c)
+}
+
+func oddTrial(o odd, names ...string) *trial[[]uint32, []uint32] {
+	r := &trial[[]uint32, []uint32]{
+		b: toy()[0].(*bound[[]uint32, []uint32]), impl: o,
+		t: Task{Impl: "odd", Inputs: names, Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}, Time: time.Minute}},
+	}
+	for range names {
+		r.inputs = append(r.inputs, []uint32{3, 1, 2})
+	}
+	return r
+}
+
+// What starting takes is told by the first input, and setting up by all.
+func TestStartupIsOfTheFirstInput(t *testing.T) {
+	now := time.Unix(0, 0)
+	r := oddTrial(odd{clock: &now}, "a", "b", "c")
+	r.clock = func() time.Time { return now }
+	began := now
+	now = now.Add(time.Second) // the device is opened
+	if err := r.setup(began); err != nil {
+		t.Fatal(err)
+	}
+	if r.record.Startup != 2 || r.record.Setup != 3 {
+		t.Errorf("startup %v s, setup %v s, want 2 and 3", r.record.Startup, r.record.Setup)
+	}
+}
+
+// Derived inputs are asked about without a limit of time: what takes longer than an
+// input's share of it is no wrong answer.
+func TestDerivedInputsHaveTheTimeTheyTake(t *testing.T) {
+	var asked []time.Duration
+	r := oddTrial(odd{sorter: sorter{name: "odd"}, refuse: true, asked: &asked}, "a")
+	out, err := r.ask([]uint32{2, 1})
+	if err != nil || !slices.Equal(out, []uint32{1, 2}) || !slices.Equal(asked, []time.Duration{0}) {
+		t.Errorf("%v, %v, asked with limits %v", out, err, asked)
+	}
+}
+
+// work does a task of numbers in this process.
+func work(t *testing.T, o bench.Implementation[[]uint32, []uint32], names ...string) (bench.CellRecord, []string, error) {
+	t.Helper()
+	w := toy()[0].(*bound[[]uint32, []uint32]).w
+	w.Impls = append(w.Impls, o)
+	b := &bound[[]uint32, []uint32]{w}
+	var f files
+	for _, name := range names {
+		for _, list := range []*[]*os.File{&f.answers, &f.inputs} {
+			file, err := newFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { file.Close() })
+			*list = append(*list, file)
+		}
+		if err := b.share(name, f.inputs[len(f.inputs)-1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var phases []string
+	record, err := b.work(context.Background(), steady(), Task{
+		Workload: "sort", Impl: o.About().Name, Inputs: names, Shared: true, Cores: 1, Budget: time.Hour,
+		Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}},
+		Sampling:   &Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Hour},
+	}, f, func(phase string) { phases = append(phases, phase) })
+	return record, phases, err
+}
+
+// Each phase of a worker is told when it begins, so that each has its own limit; and how
+// long checking took is in the record.
+func TestPhases(t *testing.T) {
+	record, phases, err := work(t, odd{sorter: sorter{name: "odd"}}, "numbers/n=9/seed=1", "numbers/n=9/seed=2")
+	if err != nil || record.Status != verify.Verified || !slices.Equal(phases, []string{"setting up", "measuring", "verifying"}) {
+		t.Errorf("%s %s, %v: %q", record.Status, record.Reason, err, phases)
+	}
+	if record.Checked <= 0 || record.Setup <= 0 {
+		t.Errorf("checked in %v s, set up in %v", record.Checked, record.Setup)
+	}
+}
+
+// A device that has too little is no failure of the implementation; any other error is.
+func TestRefusedWhileSettingUp(t *testing.T) {
+	record, _, err := work(t, odd{sorter: sorter{name: "odd"}, fail: deviceError{memory: true}}, "numbers/n=9/seed=1")
+	if err != nil || record.Status != verify.Skipped || record.Reason != "setting up input 1 of 1: device" {
+		t.Errorf("%s %q, %v", record.Status, record.Reason, err)
+	}
+	if _, _, err := work(t, odd{sorter: sorter{name: "odd"}, fail: errors.New("no")}, "numbers/n=9/seed=1"); err == nil {
+		t.Error("an error of another kind is a refusal")
+	}
+}
+
+// What would prove little is said of the first input, of one that does not rotate too.
+func TestWeakInputs(t *testing.T) {
+	for n, want := range map[int]verify.Status{1: verify.Mistrusted, 2: verify.Verified} {
+		p := toyPlan(t, "plain")
+		p.Inputs, p.Rotate = []string{fmt.Sprintf("numbers/n=%d/seed=1", n)}, 1
+		var got collector
+		if err := Run(context.Background(), p, &got); err != nil {
+			t.Fatal(err)
+		}
+		if c := got.cells[0]; c.Status != want {
+			t.Errorf("%d numbers: %s (%s), want %s", n, c.Status, c.Reason, want)
+		}
+	}
+}
+
+// What has no events cannot be timed by them.
+func TestNoEvents(t *testing.T) {
+	r := &trial[int, int]{
+		b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { return nil }}}, inputs: []int{1}, jobs: []bench.Job[int]{talker{}},
+		t: Task{Inputs: []string{"in"}, Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.Kernel}}, Sampling: &Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Second}},
+	}
+	r.begin()
+	if err := r.measure(context.Background()); err == nil || !strings.Contains(err.Error(), "it has no device events for the kernel scope") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A many is a Bench that has ever so many smaller inputs, and counts those that are tried.
+type many struct {
+	Bench
+	tried int
+}
+
+func (m *many) smaller(string) []string {
+	return slices.Repeat([]string{"numbers/n=9/seed=1"}, 10*shrinkTries)
+}
+
+func (m *many) Describe(input string) (bench.Cost, int64, error) {
+	m.tried++
+	return bench.Cost{}, 0, errors.New("not this one")
+}
+
+// Shrinking ends after so many tries, whatever time there is.
+func TestShrinkingEnds(t *testing.T) {
+	m := &many{Bench: toy()[0]}
+	g := &group{Plan: Plan{Clock: func() time.Time { return time.Time{} }, shrunk: map[string]bool{}}, input: "numbers/n=99/seed=1"}
+	got := g.shrink(context.Background(), cell{bench: m, about: bench.About{Name: "x"}}, bench.CellRecord{})
+	if got != g.input || m.tried != shrinkTries {
+		t.Errorf("shrunk to %s in %d tries, want %d", got, m.tried, shrinkTries)
+	}
+	if m.tried = 0; g.shrink(context.Background(), cell{bench: m, about: bench.About{Name: "x"}}, bench.CellRecord{}) != g.input || m.tried != 0 {
+		t.Errorf("a second failure was shrunk too, in %d tries", m.tried)
+	}
+}
+
+// Workers, and those that cannot be started, leave no file open.
+func TestNoFileIsLeftOpen(t *testing.T) {
+	open := func() int {
+		list, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip(err)
+		}
+		return len(list)
+	}
+	p := toyPlan(t, "plain")
+	p.Sampling = nil
+	for _, command := range [][]string{p.Command, {"/no/such/program"}} {
+		p.Command = command
+		before := 0
+		for i := range 8 {
+			Run(context.Background(), p, &collector{}) // that it fails is another test's
+			if i == 2 {
+				before = open() // what the runtime itself opens is
+			}
+		}
+		if n := open(); n > before {
+			t.Errorf("%q: %d files are open, %d before five runs", command, n, before)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package runner
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/verify"
+)
+
+// mostReread is the size of the inputs whose place another one takes. Of larger ones an
+// answer from memory is faster than the ceiling.
+const mostReread = 4 << 20
+
+// reread binds the implementation to a copy of the first input, has it answer, puts
+// another input of the same kind in the place of the copy, and has it answer again: it
+// must be about what is there now. It says nothing where the clock does not run over the
+// reading of the input, nor where inputs are large or not views of the bytes they are
+// made of.
+func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err error) {
+	left := r.t.Budget - r.clock.since(start)
+	if !r.t.Shared || r.t.Conditions.Scope != bench.E2E || 4*r.perCall > left {
+		return nil, nil
+	}
+	first, err := mapFile(r.files.inputs[0], false)
+	if err != nil {
+		return nil, err
+	}
+	defer unmap(first)
+	if len(first) == 0 || len(first) > mostReread {
+		return nil, nil
+	}
+	name, second, done, err := r.another()
+	if done != nil {
+		defer done()
+	}
+	if err != nil || len(second) != len(first) || bytes.Equal(second, first) {
+		return nil, err
+	}
+	place, err := blank(int64(len(first)))
+	if err != nil {
+		return nil, err
+	}
+	defer place.close()
+	copy(place.mapped, first)
+	in, err := r.b.w.Inputs.Attach(place.mapped)
+	if err != nil {
+		return nil, err
+	}
+	job, err := r.impl.Setup(in, r.t.Conditions)
+	if exhausted(err) {
+		return nil, nil // beside the other jobs
+	}
+	if err != nil {
+		return nil, fmt.Errorf("setting up %s on %s: %w", r.t.Impl, r.t.Inputs[0], err)
+	}
+	defer job.Close()
+	answer := func(name string) (Out, error) {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(r.t.Conditions.Threads)) // as when it is timed
+		job.Poison()
+		err := job.Do(nil)
+		if err == nil {
+			var out Out
+			if out, err = job.Out(); err == nil {
+				return out, nil
+			}
+		}
+		var none Out
+		return none, fmt.Errorf("%s on %s: %w", r.t.Impl, name, err)
+	}
+	before, err := answer(r.t.Inputs[0])
+	if err != nil {
+		return nil, err
+	}
+	digest, err := r.b.digest(before, nil)
+	if err != nil {
+		return nil, r.undecoded(0, err)
+	}
+	if given := r.given[0].first.digest; r.exact() && digest != given {
+		return []verify.Evidence{{
+			Input: r.t.Inputs[0], Witness: "gives one answer every time",
+			Diff: &verify.Diff{Where: "the answer as it is written", Want: given, Got: digest + " (to a copy of the input)"},
+		}}, nil
+	}
+	copy(place.mapped, second)
+	if view, err := r.b.isView(in, second); err != nil || !view {
+		return nil, err
+	}
+	out, err := answer(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range r.b.w.Policy.Check(verify.Question[In, Out]{
+		Name: name, In: in, Out: out, Ask: r.ask, PerCall: r.perCall, Budget: r.t.Budget - r.clock.since(start), Now: r.clock.now,
+	}) {
+		if e.Passed || e.Diff != nil {
+			e.Witness += ", of an input that took the place of " + r.t.Inputs[0]
+			all = append(all, e)
+		}
+	}
+	return all, nil
+}
+
+// another is the name and the bytes of an input of the same kind as the first, which done
+// lets go of, if any: nil where there is none.
+func (r *trial[In, Out]) another() (name string, mapped []byte, done func(), err error) {
+	if len(r.files.inputs) > 1 {
+		mapped, err = mapFile(r.files.inputs[1], false)
+		return r.t.Inputs[1], mapped, func() { unmap(mapped) }, err
+	}
+	names, err := r.b.w.Inputs.Variants(r.t.Inputs[0], 2)
+	if err != nil || len(names) < 2 {
+		return "", nil, nil, err
+	}
+	f, err := newFile(names[1])
+	if err != nil {
+		return "", nil, nil, err
+	}
+	done = func() { unmap(mapped); f.Close() } // nameless and in memory: nothing is lost
+	if err = r.b.share(names[1], f); err == nil {
+		mapped, err = mapFile(f, false)
+	}
+	return names[1], mapped, done, err
+}
+
+// isView reports whether an input that was made of bytes has changed with them.
+func (b *bound[In, Out]) isView(in In, now []byte) (bool, error) {
+	f, err := newFile("what an input is now")
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	if err := b.w.Inputs.Share(in, f); err != nil {
+		return false, err
+	}
+	seen, err := mapFile(f, false)
+	defer unmap(seen)
+	return bytes.Equal(seen, now), err
+}
+
+// A region is memory that an input can be put in, and pinned.
+type region struct {
+	file   *os.File
+	mapped []byte
+}
+
+func blank(size int64) (m region, err error) {
+	if m.file, err = newFile("an input"); err != nil {
+		return m, err
+	}
+	if err = m.file.Truncate(size); err == nil {
+		m.mapped, err = mapFile(m.file, true)
+	}
+	if err != nil {
+		m.close()
+	}
+	return m, err
+}
+
+func (m region) close() {
+	unmap(m.mapped)
+	m.file.Close() // nameless and in memory: nothing is lost
+}

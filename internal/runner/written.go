@@ -1,0 +1,119 @@
+package runner
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+)
+
+// writable reports whether the workers of an implementation map their inputs so that they
+// can write to them, because a device has to pin them.
+func writable(a bench.About) bool { return a.Where != "cpu" }
+
+// hash notes what the shared inputs are before the first worker that may write to them.
+func (g *group) hash(c cell) error {
+	if !writable(c.about) || g.hashes != nil {
+		return nil
+	}
+	for _, f := range g.shared {
+		h, err := hashFile(f)
+		if err != nil {
+			return err
+		}
+		g.hashes = append(g.hashes, h)
+	}
+	return nil
+}
+
+// restore finds out whether a worker wrote to an input that others share with it. Then its
+// cell is WRONG, whatever became of it, and the inputs are made anew for the next cells.
+func (g *group) restore(ctx context.Context, c cell, r *bench.CellRecord) error {
+	if !writable(c.about) {
+		return nil
+	}
+	for i, f := range g.shared {
+		now, err := hashFile(f)
+		if err != nil {
+			return err
+		}
+		if now == g.hashes[i] {
+			continue
+		}
+		written := g.shared
+		defer closeAll(written)
+		g.shared = nil
+		if err := g.share(ctx, g.maker); err != nil {
+			return err
+		}
+		d, err := firstByte(g.shared[i], written[i])
+		if err != nil {
+			return err
+		}
+		why := fmt.Sprintf("it wrote to its input %s, %v", g.variants[i], d)
+		if r.Status == verify.Crashed || r.Status == verify.Timeout {
+			why += fmt.Sprintf("; and it is %s: %s", r.Status, r.Reason)
+		}
+		r.Status, r.Reason = verify.Wrong, why
+		r.Evidence = append(r.Evidence, verify.Evidence{Input: g.variants[i], Witness: "leaves its input alone", Diff: d})
+		return nil
+	}
+	return nil
+}
+
+// hashFile is a hash of what is in a file, by all cores.
+func hashFile(f *os.File) (uint64, error) {
+	mapped, err := mapFile(f, false)
+	if err != nil {
+		return 0, err
+	}
+	defer unmap(mapped)
+	const part = 64 << 20
+	hashes := make([]uint64, (len(mapped)+part-1)/part)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(len(hashes), runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(hashes) {
+					return
+				}
+				hashes[i] = grid.Hash(mapped[i*part : min((i+1)*part, len(mapped))])
+			}
+		})
+	}
+	wg.Wait()
+	var all []byte
+	for _, h := range hashes {
+		all = binary.LittleEndian.AppendUint64(all, h)
+	}
+	return grid.Hash(all), nil
+}
+
+// firstByte is the first byte in which two files differ.
+func firstByte(want, got *os.File) (*verify.Diff, error) {
+	was, err := mapFile(want, false)
+	if err != nil {
+		return nil, err
+	}
+	defer unmap(was)
+	is, err := mapFile(got, false)
+	if err != nil {
+		return nil, err
+	}
+	defer unmap(is)
+	for i := range min(len(was), len(is)) {
+		if was[i] != is[i] {
+			return &verify.Diff{Where: fmt.Sprintf("byte %d of what is shared", i), Want: fmt.Sprintf("%#04x", was[i]), Got: fmt.Sprintf("%#04x", is[i])}, nil
+		}
+	}
+	return &verify.Diff{Where: "what is shared", Want: fmt.Sprintf("%d bytes", len(was)), Got: fmt.Sprintf("%d bytes", len(is))}, nil
+}
