@@ -191,9 +191,8 @@ func TestOneWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if log, _, err := ResumeLog(path); !errors.Is(err, errLocked) {
+		if _, _, err := ResumeLog(path); !errors.Is(err, errLocked) {
 			t.Fatalf("a second writer: %v", err)
-			log.Close()
 		}
 		if err := first.Append(sampleCell()); err != nil {
 			t.Fatal(err)

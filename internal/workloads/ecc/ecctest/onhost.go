@@ -94,7 +94,7 @@ func RunOnHost(t *testing.T, module string, planted []string, with func(resident
 		wants[i] = ecc.Enumerate(c.Field)
 	}
 	ask := func(impl bench.Implementation[grid.Source, ecc.VCEC], i int) (ecc.VCEC, error) {
-		return answer(impl, cases[i].Field, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}})
+		return bench.Answer[grid.Source, ecc.VCEC](impl, cases[i].Field, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}})
 	}
 	t.Run("right", func(t *testing.T) {
 		impl := with(OnHost(t, module, "none"))

@@ -260,7 +260,7 @@ func run(t *testing.T, impl implementation, slow int64) {
 				t.Fatal(err)
 			}
 			if late {
-				got, err := answer(impl, c.Field, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}})
+				got, err := bench.Answer[grid.Source, ecc.VCEC](impl, c.Field, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}})
 				if err != nil {
 					t.Error(err)
 				} else if d := ecc.Policy().Agree(c.Field, want, got); d != nil {
@@ -397,7 +397,7 @@ func conforms(impl implementation, c Case, w way, want ecc.VCEC) error {
 	}
 	for _, e := range policy.Check(verify.Question[grid.Source, ecc.VCEC]{
 		Name: c.Name, In: in, Out: want, Thorough: true, Budget: 1 << 62,
-		Ask: func(in grid.Source) (ecc.VCEC, error) { return answer(impl, in, conditions) },
+		Ask: func(in grid.Source) (ecc.VCEC, error) { return bench.Answer(impl, in, conditions) },
 	}) {
 		if e.Diff != nil {
 			return wrong{fmt.Errorf("%s: %v", e.Witness, e.Diff)}
@@ -407,19 +407,6 @@ func conforms(impl implementation, c Case, w way, want ecc.VCEC) error {
 		}
 	}
 	return nil
-}
-
-func answer(impl implementation, in grid.Source, c bench.Conditions) (ecc.VCEC, error) {
-	job, err := impl.Setup(in, c)
-	if err != nil {
-		return nil, err
-	}
-	defer job.Close()
-	job.Poison()
-	if err := job.Do(nil); err != nil {
-		return nil, err
-	}
-	return job.Out()
 }
 
 // Fuzz holds an implementation against the enumeration on small images drawn by
