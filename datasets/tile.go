@@ -77,6 +77,7 @@ type scratch struct {
 	levels []uint32
 	rows   *cascade // along y within a plane, nil in 2D
 	march  *cascade // from slice to slice
+	vector *vectorScratch
 }
 
 func (g *grf) newScratch(t tiling) *scratch {
@@ -86,11 +87,14 @@ func (g *grf) newScratch(t tiling) *scratch {
 		wide:   make([]uint64, line+2*g.halo),
 		spare:  make([]uint64, line),
 		plane:  make([]uint64, t.size[1]*line),
-		levels: make([]uint32, g.lanes*line),
-		march:  newCascade(g.widths, t.size[1]*line),
+		levels: make([]uint32, g.lanes*line+2*maxTurn)[:g.lanes*line],
+		march:  newCascade(&g.filters, g.widths, t.size[1]*line),
 	}
 	if g.shape.Dim() == 3 {
-		b.rows = newCascade(g.widths, line)
+		b.rows = newCascade(&g.filters, g.widths, line)
+	}
+	if g.turn > 0 {
+		b.vector = g.newVectorScratch(line)
 	}
 	return b
 }

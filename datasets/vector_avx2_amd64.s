@@ -926,14 +926,14 @@ turn:
 	VCVTPD2PSY   Y3, X3
 	VXORPS       X4, X4, X4
 	VADDPS       X4, X3, X3
-	VMOVUPS      X3, (AX)
 	VEXTRACTI128 $0x01, Y2, X2
 	VCVTDQ2PD    X2, Y2
 	VMULPD       72(SP), Y2, Y2
 	VADDPD       40(SP), Y2, Y2
 	VCVTPD2PSY   Y2, X2
-	VXORPS       X3, X3, X3
-	VADDPS       X3, X2, X2
+	VXORPS       X4, X4, X4
+	VADDPS       X4, X2, X2
+	VMOVUPS      X3, (AX)
 	VMOVUPS      X2, 16(AX)
 	VCVTDQ2PD    X6, Y2
 	VMULPD       72(SP), Y2, Y2
@@ -941,15 +941,15 @@ turn:
 	VCVTPD2PSY   Y2, X2
 	VXORPS       X3, X3, X3
 	VADDPS       X3, X2, X2
+	VEXTRACTI128 $0x01, Y6, X3
+	VCVTDQ2PD    X3, Y3
+	VMULPD       72(SP), Y3, Y3
+	VADDPD       40(SP), Y3, Y3
+	VCVTPD2PSY   Y3, X3
+	VXORPS       X4, X4, X4
+	VADDPS       X4, X3, X3
 	VMOVUPS      X2, 32(AX)
-	VEXTRACTI128 $0x01, Y6, X2
-	VCVTDQ2PD    X2, Y2
-	VMULPD       72(SP), Y2, Y2
-	VADDPD       40(SP), Y2, Y2
-	VCVTPD2PSY   Y2, X2
-	VXORPS       X3, X3, X3
-	VADDPS       X3, X2, X2
-	VMOVUPS      X2, 48(AX)
+	VMOVUPS      X3, 48(AX)
 	VPMULUDQ     8(SP), Y10, Y10
 	VPMULUDQ     8(SP), Y7, Y7
 	VPMULUDQ     8(SP), Y8, Y8
@@ -964,14 +964,14 @@ turn:
 	VCVTPD2PSY   Y3, X3
 	VXORPS       X4, X4, X4
 	VADDPS       X4, X3, X3
-	VMOVUPS      X3, 64(AX)
 	VEXTRACTI128 $0x01, Y2, X2
 	VCVTDQ2PD    X2, Y2
 	VMULPD       72(SP), Y2, Y2
 	VADDPD       40(SP), Y2, Y2
 	VCVTPD2PSY   Y2, X2
-	VXORPS       X3, X3, X3
-	VADDPS       X3, X2, X2
+	VXORPS       X4, X4, X4
+	VADDPS       X4, X2, X2
+	VMOVUPS      X3, 64(AX)
 	VMOVUPS      X2, 80(AX)
 	VCVTDQ2PD    X8, Y2
 	VMULPD       72(SP), Y2, Y2
@@ -979,18 +979,675 @@ turn:
 	VCVTPD2PSY   Y2, X2
 	VXORPS       X3, X3, X3
 	VADDPS       X3, X2, X2
+	VEXTRACTI128 $0x01, Y8, X3
+	VCVTDQ2PD    X3, Y3
+	VMULPD       72(SP), Y3, Y3
+	VADDPD       40(SP), Y3, Y3
+	VCVTPD2PSY   Y3, X3
+	VXORPS       X4, X4, X4
+	VADDPS       X4, X3, X3
 	VMOVUPS      X2, 96(AX)
-	VEXTRACTI128 $0x01, Y8, X2
-	VCVTDQ2PD    X2, Y2
-	VMULPD       72(SP), Y2, Y2
-	VADDPD       40(SP), Y2, Y2
-	VCVTPD2PSY   Y2, X2
-	VXORPS       X3, X3, X3
-	VADDPS       X3, X2, X2
-	VMOVUPS      X2, 112(AX)
+	VMOVUPS      X3, 112(AX)
 	ADDQ         $0x00000080, AX
 	ADDL         $0x08, (SP)
 	DECQ         DX
 	JNZ          turn
+	VZEROUPPER
+	RET
+
+// func countsavx2(dst *uint16, s *uint32, first uint32, turns int)
+// Requires: AVX, AVX2
+TEXT ·countsavx2(SB), NOSPLIT, $8-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         s+8(FP), CX
+	MOVQ         turns+24(FP), DX
+	MOVL         first+16(FP), BX
+	MOVL         BX, (SP)
+	VPBROADCASTQ multiplier0avx2<>+0(SB), Y0
+	VPBROADCASTQ multiplier1avx2<>+0(SB), Y1
+
+turn:
+	VPBROADCASTD (SP), Y3
+	VPBROADCASTD (CX), Y2
+	VPADDD       inOrderavx2<>+0(SB), Y3, Y6
+	VPMULUDQ     Y0, Y6, Y6
+	VPSRLQ       $0x20, Y6, Y5
+	VPXOR        Y2, Y5, Y5
+	VPADDD       inOrderavx2<>+32(SB), Y3, Y8
+	VPMULUDQ     Y0, Y8, Y8
+	VPSRLQ       $0x20, Y8, Y7
+	VPXOR        Y2, Y7, Y7
+	VPBROADCASTD 4(CX), Y2
+	VPBROADCASTD 8(CX), Y3
+	VPMULUDQ     Y1, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y9
+	VPXOR        Y2, Y9, Y9
+	VPXOR        Y3, Y6, Y6
+	VPMULUDQ     Y1, Y7, Y7
+	VPSRLQ       $0x20, Y7, Y10
+	VPXOR        Y2, Y10, Y10
+	VPXOR        Y3, Y8, Y8
+	VPBROADCASTD 16(CX), Y2
+	VPBROADCASTD 12(CX), Y3
+	VPMULUDQ     Y1, Y6, Y6
+	VPMULUDQ     Y0, Y9, Y9
+	VPSRLQ       $0x20, Y6, Y4
+	VPXOR        Y2, Y5, Y5
+	VPXOR        Y4, Y5, Y5
+	VPSRLQ       $0x20, Y9, Y11
+	VPXOR        Y3, Y11, Y11
+	VPMULUDQ     Y1, Y8, Y8
+	VPMULUDQ     Y0, Y10, Y10
+	VPSRLQ       $0x20, Y8, Y4
+	VPXOR        Y2, Y7, Y7
+	VPXOR        Y4, Y7, Y7
+	VPSRLQ       $0x20, Y10, Y12
+	VPXOR        Y3, Y12, Y12
+	VPBROADCASTD 20(CX), Y2
+	VPBROADCASTD 24(CX), Y3
+	VPMULUDQ     Y1, Y11, Y11
+	VPMULUDQ     Y0, Y5, Y5
+	VPSRLQ       $0x20, Y11, Y4
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y4
+	VPXOR        Y3, Y9, Y9
+	VPXOR        Y4, Y9, Y9
+	VPMULUDQ     Y1, Y12, Y12
+	VPMULUDQ     Y0, Y7, Y7
+	VPSRLQ       $0x20, Y12, Y4
+	VPXOR        Y2, Y8, Y8
+	VPXOR        Y4, Y8, Y8
+	VPSRLQ       $0x20, Y7, Y4
+	VPXOR        Y3, Y10, Y10
+	VPXOR        Y4, Y10, Y10
+	VPBROADCASTD 28(CX), Y2
+	VPBROADCASTD 32(CX), Y3
+	VPMULUDQ     Y1, Y9, Y9
+	VPMULUDQ     Y0, Y6, Y6
+	VPSRLQ       $0x20, Y9, Y4
+	VPXOR        Y2, Y11, Y11
+	VPXOR        Y4, Y11, Y11
+	VPSRLQ       $0x20, Y6, Y4
+	VPXOR        Y3, Y5, Y5
+	VPXOR        Y4, Y5, Y5
+	VPMULUDQ     Y1, Y10, Y10
+	VPMULUDQ     Y0, Y8, Y8
+	VPSRLQ       $0x20, Y10, Y4
+	VPXOR        Y2, Y12, Y12
+	VPXOR        Y4, Y12, Y12
+	VPSRLQ       $0x20, Y8, Y4
+	VPXOR        Y3, Y7, Y7
+	VPXOR        Y4, Y7, Y7
+	VPBROADCASTD 36(CX), Y2
+	VPBROADCASTD 40(CX), Y3
+	VPMULUDQ     Y1, Y5, Y5
+	VPMULUDQ     Y0, Y11, Y11
+	VPSRLQ       $0x20, Y5, Y4
+	VPXOR        Y2, Y9, Y9
+	VPXOR        Y4, Y9, Y9
+	VPSRLQ       $0x20, Y11, Y4
+	VPXOR        Y3, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VPMULUDQ     Y1, Y7, Y7
+	VPMULUDQ     Y0, Y12, Y12
+	VPSRLQ       $0x20, Y7, Y4
+	VPXOR        Y2, Y10, Y10
+	VPXOR        Y4, Y10, Y10
+	VPSRLQ       $0x20, Y12, Y4
+	VPXOR        Y3, Y8, Y8
+	VPXOR        Y4, Y8, Y8
+	VPBROADCASTD 44(CX), Y2
+	VPBROADCASTD 48(CX), Y3
+	VPMULUDQ     Y1, Y6, Y6
+	VPMULUDQ     Y0, Y9, Y9
+	VPSRLQ       $0x20, Y6, Y4
+	VPXOR        Y2, Y5, Y5
+	VPXOR        Y4, Y5, Y5
+	VPSRLQ       $0x20, Y9, Y4
+	VPXOR        Y3, Y11, Y11
+	VPXOR        Y4, Y11, Y11
+	VPMULUDQ     Y1, Y8, Y8
+	VPMULUDQ     Y0, Y10, Y10
+	VPSRLQ       $0x20, Y8, Y4
+	VPXOR        Y2, Y7, Y7
+	VPXOR        Y4, Y7, Y7
+	VPSRLQ       $0x20, Y10, Y4
+	VPXOR        Y3, Y12, Y12
+	VPXOR        Y4, Y12, Y12
+	VPBROADCASTD 52(CX), Y2
+	VPBROADCASTD 56(CX), Y3
+	VPMULUDQ     Y1, Y11, Y11
+	VPMULUDQ     Y0, Y5, Y5
+	VPSRLQ       $0x20, Y11, Y4
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y4
+	VPXOR        Y3, Y9, Y9
+	VPXOR        Y4, Y9, Y9
+	VPMULUDQ     Y1, Y12, Y12
+	VPMULUDQ     Y0, Y7, Y7
+	VPSRLQ       $0x20, Y12, Y4
+	VPXOR        Y2, Y8, Y8
+	VPXOR        Y4, Y8, Y8
+	VPSRLQ       $0x20, Y7, Y4
+	VPXOR        Y3, Y10, Y10
+	VPXOR        Y4, Y10, Y10
+	VPBROADCASTD 60(CX), Y2
+	VPBROADCASTD 64(CX), Y3
+	VPMULUDQ     Y1, Y9, Y9
+	VPMULUDQ     Y0, Y6, Y6
+	VPSRLQ       $0x20, Y9, Y4
+	VPXOR        Y2, Y11, Y11
+	VPXOR        Y4, Y11, Y11
+	VPSRLQ       $0x20, Y6, Y4
+	VPXOR        Y3, Y5, Y5
+	VPXOR        Y4, Y5, Y5
+	VPMULUDQ     Y1, Y10, Y10
+	VPMULUDQ     Y0, Y8, Y8
+	VPSRLQ       $0x20, Y10, Y4
+	VPXOR        Y2, Y12, Y12
+	VPXOR        Y4, Y12, Y12
+	VPSRLQ       $0x20, Y8, Y4
+	VPXOR        Y3, Y7, Y7
+	VPXOR        Y4, Y7, Y7
+	VPBROADCASTD 68(CX), Y2
+	VPBROADCASTD 72(CX), Y3
+	VPMULUDQ     Y1, Y5, Y5
+	VPMULUDQ     Y0, Y11, Y11
+	VPSRLQ       $0x20, Y5, Y4
+	VPXOR        Y2, Y9, Y9
+	VPXOR        Y4, Y9, Y9
+	VPSRLQ       $0x20, Y11, Y4
+	VPXOR        Y3, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VPMULUDQ     Y1, Y7, Y7
+	VPMULUDQ     Y0, Y12, Y12
+	VPSRLQ       $0x20, Y7, Y4
+	VPXOR        Y2, Y10, Y10
+	VPXOR        Y4, Y10, Y10
+	VPSRLQ       $0x20, Y12, Y4
+	VPXOR        Y3, Y8, Y8
+	VPXOR        Y4, Y8, Y8
+	VSHUFPS      $0x88, Y5, Y9, Y9
+	VSHUFPS      $0x88, Y11, Y6, Y6
+	VMOVUPS      onesavx2<>+0(SB), Y2
+	VMOVUPS      nibblesavx2<>+0(SB), Y3
+	VPSRLD       $0x04, Y9, Y4
+	VPAND        Y3, Y9, Y9
+	VPAND        Y3, Y4, Y4
+	VPSHUFB      Y9, Y2, Y9
+	VPSHUFB      Y4, Y2, Y4
+	VPADDB       Y4, Y9, Y9
+	VPMADDUBSW   everyByteavx2<>+0(SB), Y9, Y9
+	VPMADDWD     everyPairavx2<>+0(SB), Y9, Y9
+	VMOVUPS      onesavx2<>+0(SB), Y2
+	VMOVUPS      nibblesavx2<>+0(SB), Y3
+	VPSRLD       $0x04, Y6, Y4
+	VPAND        Y3, Y6, Y6
+	VPAND        Y3, Y4, Y4
+	VPSHUFB      Y6, Y2, Y6
+	VPSHUFB      Y4, Y2, Y4
+	VPADDB       Y4, Y6, Y6
+	VPMADDUBSW   everyByteavx2<>+0(SB), Y6, Y6
+	VPMADDWD     everyPairavx2<>+0(SB), Y6, Y6
+	VPACKUSDW    Y6, Y9, Y9
+	VPSHUFB      pairsavx2<>+0(SB), Y9, Y9
+	VMOVUPS      Y9, (AX)
+	VSHUFPS      $0x88, Y7, Y10, Y10
+	VSHUFPS      $0x88, Y12, Y8, Y8
+	VMOVUPS      onesavx2<>+0(SB), Y2
+	VMOVUPS      nibblesavx2<>+0(SB), Y3
+	VPSRLD       $0x04, Y10, Y4
+	VPAND        Y3, Y10, Y10
+	VPAND        Y3, Y4, Y4
+	VPSHUFB      Y10, Y2, Y10
+	VPSHUFB      Y4, Y2, Y4
+	VPADDB       Y4, Y10, Y10
+	VPMADDUBSW   everyByteavx2<>+0(SB), Y10, Y10
+	VPMADDWD     everyPairavx2<>+0(SB), Y10, Y10
+	VMOVUPS      onesavx2<>+0(SB), Y2
+	VMOVUPS      nibblesavx2<>+0(SB), Y3
+	VPSRLD       $0x04, Y8, Y4
+	VPAND        Y3, Y8, Y8
+	VPAND        Y3, Y4, Y4
+	VPSHUFB      Y8, Y2, Y8
+	VPSHUFB      Y4, Y2, Y4
+	VPADDB       Y4, Y8, Y8
+	VPMADDUBSW   everyByteavx2<>+0(SB), Y8, Y8
+	VPMADDWD     everyPairavx2<>+0(SB), Y8, Y8
+	VPACKUSDW    Y8, Y10, Y10
+	VPSHUFB      pairsavx2<>+0(SB), Y10, Y10
+	VMOVUPS      Y10, 32(AX)
+	ADDQ         $0x00000040, AX
+	ADDL         $0x08, (SP)
+	DECQ         DX
+	JNZ          turn
+	VZEROUPPER
+	RET
+
+DATA onesavx2<>+0(SB)/1, $0x00
+DATA onesavx2<>+1(SB)/1, $0x01
+DATA onesavx2<>+2(SB)/1, $0x01
+DATA onesavx2<>+3(SB)/1, $0x02
+DATA onesavx2<>+4(SB)/1, $0x01
+DATA onesavx2<>+5(SB)/1, $0x02
+DATA onesavx2<>+6(SB)/1, $0x02
+DATA onesavx2<>+7(SB)/1, $0x03
+DATA onesavx2<>+8(SB)/1, $0x01
+DATA onesavx2<>+9(SB)/1, $0x02
+DATA onesavx2<>+10(SB)/1, $0x02
+DATA onesavx2<>+11(SB)/1, $0x03
+DATA onesavx2<>+12(SB)/1, $0x02
+DATA onesavx2<>+13(SB)/1, $0x03
+DATA onesavx2<>+14(SB)/1, $0x03
+DATA onesavx2<>+15(SB)/1, $0x04
+DATA onesavx2<>+16(SB)/1, $0x00
+DATA onesavx2<>+17(SB)/1, $0x01
+DATA onesavx2<>+18(SB)/1, $0x01
+DATA onesavx2<>+19(SB)/1, $0x02
+DATA onesavx2<>+20(SB)/1, $0x01
+DATA onesavx2<>+21(SB)/1, $0x02
+DATA onesavx2<>+22(SB)/1, $0x02
+DATA onesavx2<>+23(SB)/1, $0x03
+DATA onesavx2<>+24(SB)/1, $0x01
+DATA onesavx2<>+25(SB)/1, $0x02
+DATA onesavx2<>+26(SB)/1, $0x02
+DATA onesavx2<>+27(SB)/1, $0x03
+DATA onesavx2<>+28(SB)/1, $0x02
+DATA onesavx2<>+29(SB)/1, $0x03
+DATA onesavx2<>+30(SB)/1, $0x03
+DATA onesavx2<>+31(SB)/1, $0x04
+GLOBL onesavx2<>(SB), RODATA|NOPTR, $32
+
+DATA nibblesavx2<>+0(SB)/1, $0x0f
+DATA nibblesavx2<>+1(SB)/1, $0x0f
+DATA nibblesavx2<>+2(SB)/1, $0x0f
+DATA nibblesavx2<>+3(SB)/1, $0x0f
+DATA nibblesavx2<>+4(SB)/1, $0x0f
+DATA nibblesavx2<>+5(SB)/1, $0x0f
+DATA nibblesavx2<>+6(SB)/1, $0x0f
+DATA nibblesavx2<>+7(SB)/1, $0x0f
+DATA nibblesavx2<>+8(SB)/1, $0x0f
+DATA nibblesavx2<>+9(SB)/1, $0x0f
+DATA nibblesavx2<>+10(SB)/1, $0x0f
+DATA nibblesavx2<>+11(SB)/1, $0x0f
+DATA nibblesavx2<>+12(SB)/1, $0x0f
+DATA nibblesavx2<>+13(SB)/1, $0x0f
+DATA nibblesavx2<>+14(SB)/1, $0x0f
+DATA nibblesavx2<>+15(SB)/1, $0x0f
+DATA nibblesavx2<>+16(SB)/1, $0x0f
+DATA nibblesavx2<>+17(SB)/1, $0x0f
+DATA nibblesavx2<>+18(SB)/1, $0x0f
+DATA nibblesavx2<>+19(SB)/1, $0x0f
+DATA nibblesavx2<>+20(SB)/1, $0x0f
+DATA nibblesavx2<>+21(SB)/1, $0x0f
+DATA nibblesavx2<>+22(SB)/1, $0x0f
+DATA nibblesavx2<>+23(SB)/1, $0x0f
+DATA nibblesavx2<>+24(SB)/1, $0x0f
+DATA nibblesavx2<>+25(SB)/1, $0x0f
+DATA nibblesavx2<>+26(SB)/1, $0x0f
+DATA nibblesavx2<>+27(SB)/1, $0x0f
+DATA nibblesavx2<>+28(SB)/1, $0x0f
+DATA nibblesavx2<>+29(SB)/1, $0x0f
+DATA nibblesavx2<>+30(SB)/1, $0x0f
+DATA nibblesavx2<>+31(SB)/1, $0x0f
+GLOBL nibblesavx2<>(SB), RODATA|NOPTR, $32
+
+DATA everyByteavx2<>+0(SB)/1, $0x01
+DATA everyByteavx2<>+1(SB)/1, $0x01
+DATA everyByteavx2<>+2(SB)/1, $0x01
+DATA everyByteavx2<>+3(SB)/1, $0x01
+DATA everyByteavx2<>+4(SB)/1, $0x01
+DATA everyByteavx2<>+5(SB)/1, $0x01
+DATA everyByteavx2<>+6(SB)/1, $0x01
+DATA everyByteavx2<>+7(SB)/1, $0x01
+DATA everyByteavx2<>+8(SB)/1, $0x01
+DATA everyByteavx2<>+9(SB)/1, $0x01
+DATA everyByteavx2<>+10(SB)/1, $0x01
+DATA everyByteavx2<>+11(SB)/1, $0x01
+DATA everyByteavx2<>+12(SB)/1, $0x01
+DATA everyByteavx2<>+13(SB)/1, $0x01
+DATA everyByteavx2<>+14(SB)/1, $0x01
+DATA everyByteavx2<>+15(SB)/1, $0x01
+DATA everyByteavx2<>+16(SB)/1, $0x01
+DATA everyByteavx2<>+17(SB)/1, $0x01
+DATA everyByteavx2<>+18(SB)/1, $0x01
+DATA everyByteavx2<>+19(SB)/1, $0x01
+DATA everyByteavx2<>+20(SB)/1, $0x01
+DATA everyByteavx2<>+21(SB)/1, $0x01
+DATA everyByteavx2<>+22(SB)/1, $0x01
+DATA everyByteavx2<>+23(SB)/1, $0x01
+DATA everyByteavx2<>+24(SB)/1, $0x01
+DATA everyByteavx2<>+25(SB)/1, $0x01
+DATA everyByteavx2<>+26(SB)/1, $0x01
+DATA everyByteavx2<>+27(SB)/1, $0x01
+DATA everyByteavx2<>+28(SB)/1, $0x01
+DATA everyByteavx2<>+29(SB)/1, $0x01
+DATA everyByteavx2<>+30(SB)/1, $0x01
+DATA everyByteavx2<>+31(SB)/1, $0x01
+GLOBL everyByteavx2<>(SB), RODATA|NOPTR, $32
+
+DATA everyPairavx2<>+0(SB)/1, $0x01
+DATA everyPairavx2<>+1(SB)/1, $0x00
+DATA everyPairavx2<>+2(SB)/1, $0x01
+DATA everyPairavx2<>+3(SB)/1, $0x00
+DATA everyPairavx2<>+4(SB)/1, $0x01
+DATA everyPairavx2<>+5(SB)/1, $0x00
+DATA everyPairavx2<>+6(SB)/1, $0x01
+DATA everyPairavx2<>+7(SB)/1, $0x00
+DATA everyPairavx2<>+8(SB)/1, $0x01
+DATA everyPairavx2<>+9(SB)/1, $0x00
+DATA everyPairavx2<>+10(SB)/1, $0x01
+DATA everyPairavx2<>+11(SB)/1, $0x00
+DATA everyPairavx2<>+12(SB)/1, $0x01
+DATA everyPairavx2<>+13(SB)/1, $0x00
+DATA everyPairavx2<>+14(SB)/1, $0x01
+DATA everyPairavx2<>+15(SB)/1, $0x00
+DATA everyPairavx2<>+16(SB)/1, $0x01
+DATA everyPairavx2<>+17(SB)/1, $0x00
+DATA everyPairavx2<>+18(SB)/1, $0x01
+DATA everyPairavx2<>+19(SB)/1, $0x00
+DATA everyPairavx2<>+20(SB)/1, $0x01
+DATA everyPairavx2<>+21(SB)/1, $0x00
+DATA everyPairavx2<>+22(SB)/1, $0x01
+DATA everyPairavx2<>+23(SB)/1, $0x00
+DATA everyPairavx2<>+24(SB)/1, $0x01
+DATA everyPairavx2<>+25(SB)/1, $0x00
+DATA everyPairavx2<>+26(SB)/1, $0x01
+DATA everyPairavx2<>+27(SB)/1, $0x00
+DATA everyPairavx2<>+28(SB)/1, $0x01
+DATA everyPairavx2<>+29(SB)/1, $0x00
+DATA everyPairavx2<>+30(SB)/1, $0x01
+DATA everyPairavx2<>+31(SB)/1, $0x00
+GLOBL everyPairavx2<>(SB), RODATA|NOPTR, $32
+
+// func add16avx2(dst *uint16, a *uint16, b *uint16, n int)
+// Requires: AVX, AVX2
+TEXT ·add16avx2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+vector:
+	VMOVUPS (CX)(SI*1), Y0
+	VPADDW  (DX)(SI*1), Y0, Y0
+	VMOVUPS Y0, (AX)(SI*1)
+	ADDQ    $0x20, SI
+	DECQ    BX
+	JNZ     vector
+	VZEROUPPER
+	RET
+
+// func add32avx2(dst *uint32, a *uint32, b *uint32, n int)
+// Requires: AVX, AVX2
+TEXT ·add32avx2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+vector:
+	VMOVUPS (CX)(SI*1), Y0
+	VPADDD  (DX)(SI*1), Y0, Y0
+	VMOVUPS Y0, (AX)(SI*1)
+	ADDQ    $0x20, SI
+	DECQ    BX
+	JNZ     vector
+	VZEROUPPER
+	RET
+
+// func widen16to32avx2(dst *uint32, src *uint16, n int)
+// Requires: AVX, AVX2
+TEXT ·widen16to32avx2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+
+vector:
+	VPMOVZXWD (CX), Y0
+	ADDQ      $0x10, CX
+	VMOVUPS   Y0, (AX)(BX*1)
+	ADDQ      $0x20, BX
+	DECQ      DX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
+// func widen16to64avx2(dst *uint64, src *uint16, n int)
+// Requires: AVX, AVX2
+TEXT ·widen16to64avx2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+
+vector:
+	VPMOVZXWQ (CX), Y0
+	ADDQ      $0x08, CX
+	VMOVUPS   Y0, (AX)(BX*1)
+	ADDQ      $0x20, BX
+	DECQ      DX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
+// func widen32to64avx2(dst *uint64, src *uint32, n int)
+// Requires: AVX, AVX2
+TEXT ·widen32to64avx2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+
+vector:
+	VPMOVZXDQ (CX), Y0
+	ADDQ      $0x10, CX
+	VMOVUPS   Y0, (AX)(BX*1)
+	ADDQ      $0x20, BX
+	DECQ      DX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
+// func pushavx2(line *uint64, sum0 *uint64, old0 *uint64, sum1 *uint64, old1 *uint64, sum2 *uint64, old2 *uint64, n int)
+// Requires: AVX, AVX2
+TEXT ·pushavx2(SB), NOSPLIT, $0-64
+	MOVQ line+0(FP), AX
+	MOVQ sum0+8(FP), CX
+	MOVQ old0+16(FP), DX
+	MOVQ sum1+24(FP), BX
+	MOVQ old1+32(FP), SI
+	MOVQ sum2+40(FP), DI
+	MOVQ old2+48(FP), R8
+	MOVQ n+56(FP), R9
+	XORQ R10, R10
+
+vector:
+	VMOVUPS (AX)(R10*1), Y0
+	VMOVUPS (CX)(R10*1), Y1
+	VPSUBQ  (DX)(R10*1), Y1, Y1
+	VPADDQ  Y0, Y1, Y1
+	VMOVUPS Y0, (DX)(R10*1)
+	VMOVUPS Y1, (CX)(R10*1)
+	VMOVUPS (BX)(R10*1), Y0
+	VPSUBQ  (SI)(R10*1), Y0, Y0
+	VPADDQ  Y1, Y0, Y0
+	VMOVUPS Y1, (SI)(R10*1)
+	VMOVUPS Y0, (BX)(R10*1)
+	VMOVUPS (DI)(R10*1), Y1
+	VPSUBQ  (R8)(R10*1), Y1, Y1
+	VPADDQ  Y0, Y1, Y1
+	VMOVUPS Y0, (R8)(R10*1)
+	VMOVUPS Y1, (DI)(R10*1)
+	VMOVUPS Y1, (AX)(R10*1)
+	ADDQ    $0x20, R10
+	DECQ    R9
+	JNZ     vector
+	VZEROUPPER
+	RET
+
+// func quantiseavx2(dst *uint32, sums *uint32, n int, base uint32, most uint32, factor uint32, top uint32, zero uint64, down uint64, up uint64, near uint32) uint32
+// Requires: AVX, AVX2
+TEXT ·quantiseavx2(SB), NOSPLIT, $0-76
+	MOVQ         dst+0(FP), AX
+	MOVQ         sums+8(FP), CX
+	VBROADCASTSS base+24(FP), Y0
+	VBROADCASTSS most+28(FP), Y1
+	VBROADCASTSS factor+32(FP), Y2
+	VBROADCASTSS top+36(FP), Y3
+	VBROADCASTSD zero+40(FP), Y4
+	MOVQ         down+48(FP), DX
+	VMOVQ        DX, X5
+	MOVQ         up+56(FP), DX
+	VMOVQ        DX, X6
+	VXORPS       X7, X7, X7
+	MOVQ         n+16(FP), DX
+	XORQ         BX, BX
+
+vector:
+	VPMAXUD      (CX)(BX*1), Y0, Y8
+	VPSUBD       Y0, Y8, Y8
+	VPMINUD      Y1, Y8, Y8
+	VPSRLQ       $0x20, Y8, Y9
+	VPMULUDQ     Y2, Y8, Y8
+	VPADDQ       Y4, Y8, Y8
+	VPMULUDQ     Y2, Y9, Y9
+	VPADDQ       Y4, Y9, Y9
+	VPSLLQ       X6, Y8, Y10
+	VPSLLQ       X6, Y9, Y11
+	VSHUFPS      $0xdd, Y11, Y10, Y10
+	VPMAXUD      Y10, Y7, Y7
+	VPSRLQ       X5, Y8, Y8
+	VPSRLQ       X5, Y9, Y9
+	VPSLLQ       $0x20, Y9, Y9
+	VPOR         Y9, Y8, Y8
+	VPMINUD      Y3, Y8, Y8
+	VMOVUPS      Y8, (AX)(BX*1)
+	ADDQ         $0x20, BX
+	DECQ         DX
+	JNZ          vector
+	VBROADCASTSS near+64(FP), Y0
+	VPMAXUD      Y7, Y0, Y0
+	VPCMPEQD     Y7, Y0, Y0
+	VMOVMSKPS    Y0, AX
+	VZEROUPPER
+	MOVL         AX, ret+72(FP)
+	RET
+
+// func putBytesavx2(dst *uint8, levels *uint32, n int)
+// Requires: AVX, AVX2
+TEXT ·putBytesavx2(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), AX
+	MOVQ    levels+8(FP), CX
+	VMOVUPS lanesavx2<>+0(SB), Y0
+	MOVQ    n+16(FP), DX
+	XORQ    BX, BX
+
+vector:
+	VMOVUPS   (CX), Y1
+	VPACKUSDW 32(CX), Y1, Y1
+	VMOVUPS   64(CX), Y2
+	VPACKUSDW 96(CX), Y2, Y2
+	VPACKUSWB Y2, Y1, Y1
+	VPERMD    Y1, Y0, Y1
+	VMOVUPS   Y1, (AX)
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x20, AX
+	ADDQ      $0x20, BX
+	DECQ      DX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
+DATA lanesavx2<>+0(SB)/4, $0x00000000
+DATA lanesavx2<>+4(SB)/4, $0x00000004
+DATA lanesavx2<>+8(SB)/4, $0x00000001
+DATA lanesavx2<>+12(SB)/4, $0x00000005
+DATA lanesavx2<>+16(SB)/4, $0x00000002
+DATA lanesavx2<>+20(SB)/4, $0x00000006
+DATA lanesavx2<>+24(SB)/4, $0x00000003
+DATA lanesavx2<>+28(SB)/4, $0x00000007
+GLOBL lanesavx2<>(SB), RODATA|NOPTR, $32
+
+// func putPairsavx2(dst *uint16, levels *uint32, n int, shift uint32)
+// Requires: AVX, AVX2
+TEXT ·putPairsavx2(SB), NOSPLIT, $0-28
+	MOVQ         dst+0(FP), AX
+	MOVQ         levels+8(FP), CX
+	VBROADCASTSS shift+24(FP), Y0
+	MOVQ         n+16(FP), DX
+	XORQ         BX, BX
+
+vector:
+	VMOVUPS   (CX), Y1
+	VPACKUSDW 32(CX), Y1, Y1
+	VPERMQ    $0xd8, Y1, Y1
+	VPADDW    Y0, Y1, Y1
+	VMOVUPS   Y1, (AX)
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x20, AX
+	ADDQ      $0x20, BX
+	DECQ      DX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
+// func putSinglesavx2(dst *float32, levels *uint32, n int, lo float32, step float32)
+// Requires: AVX
+TEXT ·putSinglesavx2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         levels+8(FP), CX
+	VBROADCASTSS lo+24(FP), Y0
+	VBROADCASTSS step+28(FP), Y1
+	MOVQ         n+16(FP), DX
+	XORQ         BX, BX
+
+vector:
+	VMOVUPS   (CX)(BX*1), Y2
+	VCVTDQ2PS Y2, Y2
+	VMULPS    Y1, Y2, Y2
+	VADDPS    Y0, Y2, Y2
+	VMOVUPS   Y2, (AX)(BX*1)
+	ADDQ      $0x20, BX
+	DECQ      DX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
+// func putDoublesavx2(dst *float32, levels *uint32, n int, lo float64, step float64)
+// Requires: AVX, AVX2
+TEXT ·putDoublesavx2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         levels+8(FP), CX
+	VBROADCASTSD lo+24(FP), Y0
+	VBROADCASTSD step+32(FP), Y1
+	MOVQ         n+16(FP), DX
+	XORQ         BX, BX
+
+vector:
+	VMOVUPS      (CX)(BX*1), Y2
+	VCVTDQ2PD    X2, Y3
+	VMULPD       Y1, Y3, Y3
+	VADDPD       Y0, Y3, Y3
+	VCVTPD2PSY   Y3, X3
+	VXORPS       X4, X4, X4
+	VADDPS       X4, X3, X3
+	VEXTRACTI128 $0x01, Y2, X2
+	VCVTDQ2PD    X2, Y2
+	VMULPD       Y1, Y2, Y2
+	VADDPD       Y0, Y2, Y2
+	VCVTPD2PSY   Y2, X2
+	VXORPS       X4, X4, X4
+	VADDPS       X4, X2, X2
+	VMOVUPS      X3, (AX)(BX*1)
+	VMOVUPS      X2, 16(AX)(BX*1)
+	ADDQ         $0x20, BX
+	DECQ         DX
+	JNZ          vector
 	VZEROUPPER
 	RET

@@ -23,3 +23,64 @@ func noiseSinglesavx512(dst *float32, s *uint32, first uint32, turns int, levels
 //
 //go:noescape
 func noiseDoublesavx512(dst *float32, s *uint32, first uint32, turns int, levels uint32, lo float64, step float64)
+
+// countsavx512 writes the number of 1s in each of 64 random words of a row a turn.
+//
+//go:noescape
+func countsavx512(dst *uint16, s *uint32, first uint32, turns int)
+
+// add16avx512 adds n vectors. dst may be a, and b the same array further on.
+//
+//go:noescape
+func add16avx512(dst *uint16, a *uint16, b *uint16, n int)
+
+// add32avx512 adds n vectors. dst may be a, and b the same array further on.
+//
+//go:noescape
+func add32avx512(dst *uint32, a *uint32, b *uint32, n int)
+
+// widen16to32avx512 copies integers to n vectors of larger ones.
+//
+//go:noescape
+func widen16to32avx512(dst *uint32, src *uint16, n int)
+
+// widen16to64avx512 copies integers to n vectors of larger ones.
+//
+//go:noescape
+func widen16to64avx512(dst *uint64, src *uint16, n int)
+
+// widen32to64avx512 copies integers to n vectors of larger ones.
+//
+//go:noescape
+func widen32to64avx512(dst *uint64, src *uint32, n int)
+
+// pushavx512 replaces a line of n vectors by what three box filters make of it; each has its sums, and the line that leaves it.
+//
+//go:noescape
+func pushavx512(line *uint64, sum0 *uint64, old0 *uint64, sum1 *uint64, old1 *uint64, sum2 *uint64, old2 *uint64, n int)
+
+// quantiseavx512 writes the levels of n vectors of sums and returns 0, or another number where one of them is too near to the next level:
+// (min(max(sum, base) − base, most)·factor + zero) >> down, at most top, is too near where what is shifted out, the upper 32 bits of it, is not below near.
+//
+//go:noescape
+func quantiseavx512(dst *uint32, sums *uint32, n int, base uint32, most uint32, factor uint32, top uint32, zero uint64, down uint64, up uint64, near uint32) uint32
+
+// putBytesavx512 writes n vectors of bytes, levels below 256.
+//
+//go:noescape
+func putBytesavx512(dst *uint8, levels *uint32, n int)
+
+// putPairsavx512 writes n vectors of levels below 65,536 as 16 bits, each plus shift, two numbers of 16 bits.
+//
+//go:noescape
+func putPairsavx512(dst *uint16, levels *uint32, n int, shift uint32)
+
+// putSinglesavx512 writes the values of n vectors of levels, with the ladder's arithmetic in float32. −0 becomes +0.
+//
+//go:noescape
+func putSinglesavx512(dst *float32, levels *uint32, n int, lo float32, step float32)
+
+// putDoublesavx512 writes the values of n vectors of levels, with the ladder's arithmetic in float64. −0 becomes +0.
+//
+//go:noescape
+func putDoublesavx512(dst *float32, levels *uint32, n int, lo float64, step float64)

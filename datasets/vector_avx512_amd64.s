@@ -1450,7 +1450,6 @@ turn:
 	VCVTPD2PS     Z6, Y6
 	VXORPS        X24, X24, X24
 	VADDPS        Y24, Y6, Y6
-	VMOVUPS       Y6, (AX)
 	VEXTRACTI64X4 $0x01, Z5, Y5
 	VCVTDQ2PD     Y5, Z5
 	VMULPD        Z4, Z5, Z5
@@ -1458,6 +1457,7 @@ turn:
 	VCVTPD2PS     Z5, Y5
 	VXORPS        X24, X24, X24
 	VADDPS        Y24, Y5, Y5
+	VMOVUPS       Y6, (AX)
 	VMOVUPS       Y5, 32(AX)
 	VCVTDQ2PD     Y9, Z5
 	VMULPD        Z4, Z5, Z5
@@ -1465,15 +1465,15 @@ turn:
 	VCVTPD2PS     Z5, Y5
 	VXORPS        X24, X24, X24
 	VADDPS        Y24, Y5, Y5
-	VMOVUPS       Y5, 64(AX)
-	VEXTRACTI64X4 $0x01, Z9, Y5
-	VCVTDQ2PD     Y5, Z5
-	VMULPD        Z4, Z5, Z5
-	VADDPD        Z3, Z5, Z5
-	VCVTPD2PS     Z5, Y5
+	VEXTRACTI64X4 $0x01, Z9, Y6
+	VCVTDQ2PD     Y6, Z6
+	VMULPD        Z4, Z6, Z6
+	VADDPD        Z3, Z6, Z6
+	VCVTPD2PS     Z6, Y6
 	VXORPS        X24, X24, X24
-	VADDPS        Y24, Y5, Y5
-	VMOVUPS       Y5, 96(AX)
+	VADDPS        Y24, Y6, Y6
+	VMOVUPS       Y5, 64(AX)
+	VMOVUPS       Y6, 96(AX)
 	VPMULUDQ      Z2, Z17, Z17
 	VPMULUDQ      Z2, Z10, Z10
 	VPMULUDQ      Z2, Z11, Z11
@@ -1488,7 +1488,6 @@ turn:
 	VCVTPD2PS     Z6, Y6
 	VXORPS        X24, X24, X24
 	VADDPS        Y24, Y6, Y6
-	VMOVUPS       Y6, 128(AX)
 	VEXTRACTI64X4 $0x01, Z5, Y5
 	VCVTDQ2PD     Y5, Z5
 	VMULPD        Z4, Z5, Z5
@@ -1496,6 +1495,7 @@ turn:
 	VCVTPD2PS     Z5, Y5
 	VXORPS        X24, X24, X24
 	VADDPS        Y24, Y5, Y5
+	VMOVUPS       Y6, 128(AX)
 	VMOVUPS       Y5, 160(AX)
 	VCVTDQ2PD     Y11, Z5
 	VMULPD        Z4, Z5, Z5
@@ -1503,15 +1503,15 @@ turn:
 	VCVTPD2PS     Z5, Y5
 	VXORPS        X24, X24, X24
 	VADDPS        Y24, Y5, Y5
-	VMOVUPS       Y5, 192(AX)
-	VEXTRACTI64X4 $0x01, Z11, Y5
-	VCVTDQ2PD     Y5, Z5
-	VMULPD        Z4, Z5, Z5
-	VADDPD        Z3, Z5, Z5
-	VCVTPD2PS     Z5, Y5
+	VEXTRACTI64X4 $0x01, Z11, Y6
+	VCVTDQ2PD     Y6, Z6
+	VMULPD        Z4, Z6, Z6
+	VADDPD        Z3, Z6, Z6
+	VCVTPD2PS     Z6, Y6
 	VXORPS        X24, X24, X24
-	VADDPS        Y24, Y5, Y5
-	VMOVUPS       Y5, 224(AX)
+	VADDPS        Y24, Y6, Y6
+	VMOVUPS       Y5, 192(AX)
+	VMOVUPS       Y6, 224(AX)
 	VPMULUDQ      Z2, Z18, Z18
 	VPMULUDQ      Z2, Z12, Z12
 	VPMULUDQ      Z2, Z13, Z13
@@ -1526,7 +1526,6 @@ turn:
 	VCVTPD2PS     Z6, Y6
 	VXORPS        X24, X24, X24
 	VADDPS        Y24, Y6, Y6
-	VMOVUPS       Y6, 256(AX)
 	VEXTRACTI64X4 $0x01, Z5, Y5
 	VCVTDQ2PD     Y5, Z5
 	VMULPD        Z4, Z5, Z5
@@ -1534,6 +1533,7 @@ turn:
 	VCVTPD2PS     Z5, Y5
 	VXORPS        X24, X24, X24
 	VADDPS        Y24, Y5, Y5
+	VMOVUPS       Y6, 256(AX)
 	VMOVUPS       Y5, 288(AX)
 	VCVTDQ2PD     Y13, Z5
 	VMULPD        Z4, Z5, Z5
@@ -1541,15 +1541,15 @@ turn:
 	VCVTPD2PS     Z5, Y5
 	VXORPS        X24, X24, X24
 	VADDPS        Y24, Y5, Y5
-	VMOVUPS       Y5, 320(AX)
-	VEXTRACTI64X4 $0x01, Z13, Y5
-	VCVTDQ2PD     Y5, Z5
-	VMULPD        Z4, Z5, Z5
-	VADDPD        Z3, Z5, Z5
-	VCVTPD2PS     Z5, Y5
+	VEXTRACTI64X4 $0x01, Z13, Y6
+	VCVTDQ2PD     Y6, Z6
+	VMULPD        Z4, Z6, Z6
+	VADDPD        Z3, Z6, Z6
+	VCVTPD2PS     Z6, Y6
 	VXORPS        X24, X24, X24
-	VADDPS        Y24, Y5, Y5
-	VMOVUPS       Y5, 352(AX)
+	VADDPS        Y24, Y6, Y6
+	VMOVUPS       Y5, 320(AX)
+	VMOVUPS       Y6, 352(AX)
 	VPMULUDQ      Z2, Z19, Z19
 	VPMULUDQ      Z2, Z14, Z14
 	VPMULUDQ      Z2, Z15, Z15
@@ -1564,7 +1564,6 @@ turn:
 	VCVTPD2PS     Z6, Y6
 	VXORPS        X24, X24, X24
 	VADDPS        Y24, Y6, Y6
-	VMOVUPS       Y6, 384(AX)
 	VEXTRACTI64X4 $0x01, Z5, Y5
 	VCVTDQ2PD     Y5, Z5
 	VMULPD        Z4, Z5, Z5
@@ -1572,6 +1571,7 @@ turn:
 	VCVTPD2PS     Z5, Y5
 	VXORPS        X24, X24, X24
 	VADDPS        Y24, Y5, Y5
+	VMOVUPS       Y6, 384(AX)
 	VMOVUPS       Y5, 416(AX)
 	VCVTDQ2PD     Y15, Z5
 	VMULPD        Z4, Z5, Z5
@@ -1579,18 +1579,774 @@ turn:
 	VCVTPD2PS     Z5, Y5
 	VXORPS        X24, X24, X24
 	VADDPS        Y24, Y5, Y5
-	VMOVUPS       Y5, 448(AX)
-	VEXTRACTI64X4 $0x01, Z15, Y5
-	VCVTDQ2PD     Y5, Z5
-	VMULPD        Z4, Z5, Z5
-	VADDPD        Z3, Z5, Z5
-	VCVTPD2PS     Z5, Y5
+	VEXTRACTI64X4 $0x01, Z15, Y6
+	VCVTDQ2PD     Y6, Z6
+	VMULPD        Z4, Z6, Z6
+	VADDPD        Z3, Z6, Z6
+	VCVTPD2PS     Z6, Y6
 	VXORPS        X24, X24, X24
-	VADDPS        Y24, Y5, Y5
-	VMOVUPS       Y5, 480(AX)
+	VADDPS        Y24, Y6, Y6
+	VMOVUPS       Y5, 448(AX)
+	VMOVUPS       Y6, 480(AX)
 	ADDQ          $0x00000200, AX
 	ADDL          $0x20, (SP)
 	DECQ          DX
 	JNZ           turn
+	VZEROUPPER
+	RET
+
+// func countsavx512(dst *uint16, s *uint32, first uint32, turns int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·countsavx512(SB), NOSPLIT, $8-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         s+8(FP), CX
+	MOVQ         turns+24(FP), DX
+	MOVL         first+16(FP), BX
+	MOVL         BX, (SP)
+	VPBROADCASTQ multiplier0avx512<>+0(SB), Z0
+	VPBROADCASTQ multiplier1avx512<>+0(SB), Z1
+
+turn:
+	VPBROADCASTD (SP), Z3
+	VPBROADCASTD (CX), Z2
+	VPADDD       inOrderavx512<>+0(SB), Z3, Z6
+	VPMULUDQ     Z0, Z6, Z6
+	VPSRLQ       $0x20, Z6, Z5
+	VPXORD       Z2, Z5, Z5
+	VPADDD       inOrderavx512<>+64(SB), Z3, Z8
+	VPMULUDQ     Z0, Z8, Z8
+	VPSRLQ       $0x20, Z8, Z7
+	VPXORD       Z2, Z7, Z7
+	VPBROADCASTD 4(CX), Z2
+	VPBROADCASTD 8(CX), Z3
+	VPMULUDQ     Z1, Z5, Z5
+	VPSRLQ       $0x20, Z5, Z9
+	VPXORD       Z2, Z9, Z9
+	VPXORD       Z3, Z6, Z6
+	VPMULUDQ     Z1, Z7, Z7
+	VPSRLQ       $0x20, Z7, Z10
+	VPXORD       Z2, Z10, Z10
+	VPXORD       Z3, Z8, Z8
+	VPBROADCASTD 16(CX), Z2
+	VPBROADCASTD 12(CX), Z3
+	VPMULUDQ     Z1, Z6, Z6
+	VPMULUDQ     Z0, Z9, Z9
+	VPSRLQ       $0x20, Z6, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z5
+	VPSHUFD      $0xf5, Z9, Z11
+	VPXORD       Z3, Z11, Z11
+	VPMULUDQ     Z1, Z8, Z8
+	VPMULUDQ     Z0, Z10, Z10
+	VPSRLQ       $0x20, Z8, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z7
+	VPSHUFD      $0xf5, Z10, Z12
+	VPXORD       Z3, Z12, Z12
+	VPBROADCASTD 20(CX), Z2
+	VPBROADCASTD 24(CX), Z3
+	VPMULUDQ     Z1, Z11, Z11
+	VPMULUDQ     Z0, Z5, Z5
+	VPSRLQ       $0x20, Z11, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z6
+	VPSHUFD      $0xf5, Z5, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z9
+	VPMULUDQ     Z1, Z12, Z12
+	VPMULUDQ     Z0, Z7, Z7
+	VPSRLQ       $0x20, Z12, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z8
+	VPSHUFD      $0xf5, Z7, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z10
+	VPBROADCASTD 28(CX), Z2
+	VPBROADCASTD 32(CX), Z3
+	VPMULUDQ     Z1, Z9, Z9
+	VPMULUDQ     Z0, Z6, Z6
+	VPSRLQ       $0x20, Z9, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z11
+	VPSHUFD      $0xf5, Z6, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z5
+	VPMULUDQ     Z1, Z10, Z10
+	VPMULUDQ     Z0, Z8, Z8
+	VPSRLQ       $0x20, Z10, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z12
+	VPSHUFD      $0xf5, Z8, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z7
+	VPBROADCASTD 36(CX), Z2
+	VPBROADCASTD 40(CX), Z3
+	VPMULUDQ     Z1, Z5, Z5
+	VPMULUDQ     Z0, Z11, Z11
+	VPSRLQ       $0x20, Z5, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z9
+	VPSHUFD      $0xf5, Z11, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z6
+	VPMULUDQ     Z1, Z7, Z7
+	VPMULUDQ     Z0, Z12, Z12
+	VPSRLQ       $0x20, Z7, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z10
+	VPSHUFD      $0xf5, Z12, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z8
+	VPBROADCASTD 44(CX), Z2
+	VPBROADCASTD 48(CX), Z3
+	VPMULUDQ     Z1, Z6, Z6
+	VPMULUDQ     Z0, Z9, Z9
+	VPSRLQ       $0x20, Z6, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z5
+	VPSHUFD      $0xf5, Z9, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z11
+	VPMULUDQ     Z1, Z8, Z8
+	VPMULUDQ     Z0, Z10, Z10
+	VPSRLQ       $0x20, Z8, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z7
+	VPSHUFD      $0xf5, Z10, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z12
+	VPBROADCASTD 52(CX), Z2
+	VPBROADCASTD 56(CX), Z3
+	VPMULUDQ     Z1, Z11, Z11
+	VPMULUDQ     Z0, Z5, Z5
+	VPSRLQ       $0x20, Z11, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z6
+	VPSHUFD      $0xf5, Z5, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z9
+	VPMULUDQ     Z1, Z12, Z12
+	VPMULUDQ     Z0, Z7, Z7
+	VPSRLQ       $0x20, Z12, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z8
+	VPSHUFD      $0xf5, Z7, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z10
+	VPBROADCASTD 60(CX), Z2
+	VPBROADCASTD 64(CX), Z3
+	VPMULUDQ     Z1, Z9, Z9
+	VPMULUDQ     Z0, Z6, Z6
+	VPSRLQ       $0x20, Z9, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z11
+	VPSHUFD      $0xf5, Z6, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z5
+	VPMULUDQ     Z1, Z10, Z10
+	VPMULUDQ     Z0, Z8, Z8
+	VPSRLQ       $0x20, Z10, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z12
+	VPSHUFD      $0xf5, Z8, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z7
+	VPBROADCASTD 68(CX), Z2
+	VPBROADCASTD 72(CX), Z3
+	VPMULUDQ     Z1, Z5, Z5
+	VPMULUDQ     Z0, Z11, Z11
+	VPSRLQ       $0x20, Z5, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z9
+	VPSHUFD      $0xf5, Z11, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z6
+	VPMULUDQ     Z1, Z7, Z7
+	VPMULUDQ     Z0, Z12, Z12
+	VPSRLQ       $0x20, Z7, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z10
+	VPSHUFD      $0xf5, Z12, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z8
+	VSHUFPS      $0x88, Z5, Z9, Z9
+	VSHUFPS      $0x88, Z11, Z6, Z6
+	VMOVUPS      onesavx512<>+0(SB), Z2
+	VMOVUPS      nibblesavx512<>+0(SB), Z3
+	VPSRLD       $0x04, Z9, Z4
+	VPANDD       Z3, Z9, Z9
+	VPANDD       Z3, Z4, Z4
+	VPSHUFB      Z9, Z2, Z9
+	VPSHUFB      Z4, Z2, Z4
+	VPADDB       Z4, Z9, Z9
+	VPMADDUBSW   everyByteavx512<>+0(SB), Z9, Z9
+	VPMADDWD     everyPairavx512<>+0(SB), Z9, Z9
+	VMOVUPS      onesavx512<>+0(SB), Z2
+	VMOVUPS      nibblesavx512<>+0(SB), Z3
+	VPSRLD       $0x04, Z6, Z4
+	VPANDD       Z3, Z6, Z6
+	VPANDD       Z3, Z4, Z4
+	VPSHUFB      Z6, Z2, Z6
+	VPSHUFB      Z4, Z2, Z4
+	VPADDB       Z4, Z6, Z6
+	VPMADDUBSW   everyByteavx512<>+0(SB), Z6, Z6
+	VPMADDWD     everyPairavx512<>+0(SB), Z6, Z6
+	VPACKUSDW    Z6, Z9, Z9
+	VPSHUFB      pairsavx512<>+0(SB), Z9, Z9
+	VMOVUPS      Z9, (AX)
+	VSHUFPS      $0x88, Z7, Z10, Z10
+	VSHUFPS      $0x88, Z12, Z8, Z8
+	VMOVUPS      onesavx512<>+0(SB), Z2
+	VMOVUPS      nibblesavx512<>+0(SB), Z3
+	VPSRLD       $0x04, Z10, Z4
+	VPANDD       Z3, Z10, Z10
+	VPANDD       Z3, Z4, Z4
+	VPSHUFB      Z10, Z2, Z10
+	VPSHUFB      Z4, Z2, Z4
+	VPADDB       Z4, Z10, Z10
+	VPMADDUBSW   everyByteavx512<>+0(SB), Z10, Z10
+	VPMADDWD     everyPairavx512<>+0(SB), Z10, Z10
+	VMOVUPS      onesavx512<>+0(SB), Z2
+	VMOVUPS      nibblesavx512<>+0(SB), Z3
+	VPSRLD       $0x04, Z8, Z4
+	VPANDD       Z3, Z8, Z8
+	VPANDD       Z3, Z4, Z4
+	VPSHUFB      Z8, Z2, Z8
+	VPSHUFB      Z4, Z2, Z4
+	VPADDB       Z4, Z8, Z8
+	VPMADDUBSW   everyByteavx512<>+0(SB), Z8, Z8
+	VPMADDWD     everyPairavx512<>+0(SB), Z8, Z8
+	VPACKUSDW    Z8, Z10, Z10
+	VPSHUFB      pairsavx512<>+0(SB), Z10, Z10
+	VMOVUPS      Z10, 64(AX)
+	ADDQ         $0x00000080, AX
+	ADDL         $0x10, (SP)
+	DECQ         DX
+	JNZ          turn
+	VZEROUPPER
+	RET
+
+DATA onesavx512<>+0(SB)/1, $0x00
+DATA onesavx512<>+1(SB)/1, $0x01
+DATA onesavx512<>+2(SB)/1, $0x01
+DATA onesavx512<>+3(SB)/1, $0x02
+DATA onesavx512<>+4(SB)/1, $0x01
+DATA onesavx512<>+5(SB)/1, $0x02
+DATA onesavx512<>+6(SB)/1, $0x02
+DATA onesavx512<>+7(SB)/1, $0x03
+DATA onesavx512<>+8(SB)/1, $0x01
+DATA onesavx512<>+9(SB)/1, $0x02
+DATA onesavx512<>+10(SB)/1, $0x02
+DATA onesavx512<>+11(SB)/1, $0x03
+DATA onesavx512<>+12(SB)/1, $0x02
+DATA onesavx512<>+13(SB)/1, $0x03
+DATA onesavx512<>+14(SB)/1, $0x03
+DATA onesavx512<>+15(SB)/1, $0x04
+DATA onesavx512<>+16(SB)/1, $0x00
+DATA onesavx512<>+17(SB)/1, $0x01
+DATA onesavx512<>+18(SB)/1, $0x01
+DATA onesavx512<>+19(SB)/1, $0x02
+DATA onesavx512<>+20(SB)/1, $0x01
+DATA onesavx512<>+21(SB)/1, $0x02
+DATA onesavx512<>+22(SB)/1, $0x02
+DATA onesavx512<>+23(SB)/1, $0x03
+DATA onesavx512<>+24(SB)/1, $0x01
+DATA onesavx512<>+25(SB)/1, $0x02
+DATA onesavx512<>+26(SB)/1, $0x02
+DATA onesavx512<>+27(SB)/1, $0x03
+DATA onesavx512<>+28(SB)/1, $0x02
+DATA onesavx512<>+29(SB)/1, $0x03
+DATA onesavx512<>+30(SB)/1, $0x03
+DATA onesavx512<>+31(SB)/1, $0x04
+DATA onesavx512<>+32(SB)/1, $0x00
+DATA onesavx512<>+33(SB)/1, $0x01
+DATA onesavx512<>+34(SB)/1, $0x01
+DATA onesavx512<>+35(SB)/1, $0x02
+DATA onesavx512<>+36(SB)/1, $0x01
+DATA onesavx512<>+37(SB)/1, $0x02
+DATA onesavx512<>+38(SB)/1, $0x02
+DATA onesavx512<>+39(SB)/1, $0x03
+DATA onesavx512<>+40(SB)/1, $0x01
+DATA onesavx512<>+41(SB)/1, $0x02
+DATA onesavx512<>+42(SB)/1, $0x02
+DATA onesavx512<>+43(SB)/1, $0x03
+DATA onesavx512<>+44(SB)/1, $0x02
+DATA onesavx512<>+45(SB)/1, $0x03
+DATA onesavx512<>+46(SB)/1, $0x03
+DATA onesavx512<>+47(SB)/1, $0x04
+DATA onesavx512<>+48(SB)/1, $0x00
+DATA onesavx512<>+49(SB)/1, $0x01
+DATA onesavx512<>+50(SB)/1, $0x01
+DATA onesavx512<>+51(SB)/1, $0x02
+DATA onesavx512<>+52(SB)/1, $0x01
+DATA onesavx512<>+53(SB)/1, $0x02
+DATA onesavx512<>+54(SB)/1, $0x02
+DATA onesavx512<>+55(SB)/1, $0x03
+DATA onesavx512<>+56(SB)/1, $0x01
+DATA onesavx512<>+57(SB)/1, $0x02
+DATA onesavx512<>+58(SB)/1, $0x02
+DATA onesavx512<>+59(SB)/1, $0x03
+DATA onesavx512<>+60(SB)/1, $0x02
+DATA onesavx512<>+61(SB)/1, $0x03
+DATA onesavx512<>+62(SB)/1, $0x03
+DATA onesavx512<>+63(SB)/1, $0x04
+GLOBL onesavx512<>(SB), RODATA|NOPTR, $64
+
+DATA nibblesavx512<>+0(SB)/1, $0x0f
+DATA nibblesavx512<>+1(SB)/1, $0x0f
+DATA nibblesavx512<>+2(SB)/1, $0x0f
+DATA nibblesavx512<>+3(SB)/1, $0x0f
+DATA nibblesavx512<>+4(SB)/1, $0x0f
+DATA nibblesavx512<>+5(SB)/1, $0x0f
+DATA nibblesavx512<>+6(SB)/1, $0x0f
+DATA nibblesavx512<>+7(SB)/1, $0x0f
+DATA nibblesavx512<>+8(SB)/1, $0x0f
+DATA nibblesavx512<>+9(SB)/1, $0x0f
+DATA nibblesavx512<>+10(SB)/1, $0x0f
+DATA nibblesavx512<>+11(SB)/1, $0x0f
+DATA nibblesavx512<>+12(SB)/1, $0x0f
+DATA nibblesavx512<>+13(SB)/1, $0x0f
+DATA nibblesavx512<>+14(SB)/1, $0x0f
+DATA nibblesavx512<>+15(SB)/1, $0x0f
+DATA nibblesavx512<>+16(SB)/1, $0x0f
+DATA nibblesavx512<>+17(SB)/1, $0x0f
+DATA nibblesavx512<>+18(SB)/1, $0x0f
+DATA nibblesavx512<>+19(SB)/1, $0x0f
+DATA nibblesavx512<>+20(SB)/1, $0x0f
+DATA nibblesavx512<>+21(SB)/1, $0x0f
+DATA nibblesavx512<>+22(SB)/1, $0x0f
+DATA nibblesavx512<>+23(SB)/1, $0x0f
+DATA nibblesavx512<>+24(SB)/1, $0x0f
+DATA nibblesavx512<>+25(SB)/1, $0x0f
+DATA nibblesavx512<>+26(SB)/1, $0x0f
+DATA nibblesavx512<>+27(SB)/1, $0x0f
+DATA nibblesavx512<>+28(SB)/1, $0x0f
+DATA nibblesavx512<>+29(SB)/1, $0x0f
+DATA nibblesavx512<>+30(SB)/1, $0x0f
+DATA nibblesavx512<>+31(SB)/1, $0x0f
+DATA nibblesavx512<>+32(SB)/1, $0x0f
+DATA nibblesavx512<>+33(SB)/1, $0x0f
+DATA nibblesavx512<>+34(SB)/1, $0x0f
+DATA nibblesavx512<>+35(SB)/1, $0x0f
+DATA nibblesavx512<>+36(SB)/1, $0x0f
+DATA nibblesavx512<>+37(SB)/1, $0x0f
+DATA nibblesavx512<>+38(SB)/1, $0x0f
+DATA nibblesavx512<>+39(SB)/1, $0x0f
+DATA nibblesavx512<>+40(SB)/1, $0x0f
+DATA nibblesavx512<>+41(SB)/1, $0x0f
+DATA nibblesavx512<>+42(SB)/1, $0x0f
+DATA nibblesavx512<>+43(SB)/1, $0x0f
+DATA nibblesavx512<>+44(SB)/1, $0x0f
+DATA nibblesavx512<>+45(SB)/1, $0x0f
+DATA nibblesavx512<>+46(SB)/1, $0x0f
+DATA nibblesavx512<>+47(SB)/1, $0x0f
+DATA nibblesavx512<>+48(SB)/1, $0x0f
+DATA nibblesavx512<>+49(SB)/1, $0x0f
+DATA nibblesavx512<>+50(SB)/1, $0x0f
+DATA nibblesavx512<>+51(SB)/1, $0x0f
+DATA nibblesavx512<>+52(SB)/1, $0x0f
+DATA nibblesavx512<>+53(SB)/1, $0x0f
+DATA nibblesavx512<>+54(SB)/1, $0x0f
+DATA nibblesavx512<>+55(SB)/1, $0x0f
+DATA nibblesavx512<>+56(SB)/1, $0x0f
+DATA nibblesavx512<>+57(SB)/1, $0x0f
+DATA nibblesavx512<>+58(SB)/1, $0x0f
+DATA nibblesavx512<>+59(SB)/1, $0x0f
+DATA nibblesavx512<>+60(SB)/1, $0x0f
+DATA nibblesavx512<>+61(SB)/1, $0x0f
+DATA nibblesavx512<>+62(SB)/1, $0x0f
+DATA nibblesavx512<>+63(SB)/1, $0x0f
+GLOBL nibblesavx512<>(SB), RODATA|NOPTR, $64
+
+DATA everyByteavx512<>+0(SB)/1, $0x01
+DATA everyByteavx512<>+1(SB)/1, $0x01
+DATA everyByteavx512<>+2(SB)/1, $0x01
+DATA everyByteavx512<>+3(SB)/1, $0x01
+DATA everyByteavx512<>+4(SB)/1, $0x01
+DATA everyByteavx512<>+5(SB)/1, $0x01
+DATA everyByteavx512<>+6(SB)/1, $0x01
+DATA everyByteavx512<>+7(SB)/1, $0x01
+DATA everyByteavx512<>+8(SB)/1, $0x01
+DATA everyByteavx512<>+9(SB)/1, $0x01
+DATA everyByteavx512<>+10(SB)/1, $0x01
+DATA everyByteavx512<>+11(SB)/1, $0x01
+DATA everyByteavx512<>+12(SB)/1, $0x01
+DATA everyByteavx512<>+13(SB)/1, $0x01
+DATA everyByteavx512<>+14(SB)/1, $0x01
+DATA everyByteavx512<>+15(SB)/1, $0x01
+DATA everyByteavx512<>+16(SB)/1, $0x01
+DATA everyByteavx512<>+17(SB)/1, $0x01
+DATA everyByteavx512<>+18(SB)/1, $0x01
+DATA everyByteavx512<>+19(SB)/1, $0x01
+DATA everyByteavx512<>+20(SB)/1, $0x01
+DATA everyByteavx512<>+21(SB)/1, $0x01
+DATA everyByteavx512<>+22(SB)/1, $0x01
+DATA everyByteavx512<>+23(SB)/1, $0x01
+DATA everyByteavx512<>+24(SB)/1, $0x01
+DATA everyByteavx512<>+25(SB)/1, $0x01
+DATA everyByteavx512<>+26(SB)/1, $0x01
+DATA everyByteavx512<>+27(SB)/1, $0x01
+DATA everyByteavx512<>+28(SB)/1, $0x01
+DATA everyByteavx512<>+29(SB)/1, $0x01
+DATA everyByteavx512<>+30(SB)/1, $0x01
+DATA everyByteavx512<>+31(SB)/1, $0x01
+DATA everyByteavx512<>+32(SB)/1, $0x01
+DATA everyByteavx512<>+33(SB)/1, $0x01
+DATA everyByteavx512<>+34(SB)/1, $0x01
+DATA everyByteavx512<>+35(SB)/1, $0x01
+DATA everyByteavx512<>+36(SB)/1, $0x01
+DATA everyByteavx512<>+37(SB)/1, $0x01
+DATA everyByteavx512<>+38(SB)/1, $0x01
+DATA everyByteavx512<>+39(SB)/1, $0x01
+DATA everyByteavx512<>+40(SB)/1, $0x01
+DATA everyByteavx512<>+41(SB)/1, $0x01
+DATA everyByteavx512<>+42(SB)/1, $0x01
+DATA everyByteavx512<>+43(SB)/1, $0x01
+DATA everyByteavx512<>+44(SB)/1, $0x01
+DATA everyByteavx512<>+45(SB)/1, $0x01
+DATA everyByteavx512<>+46(SB)/1, $0x01
+DATA everyByteavx512<>+47(SB)/1, $0x01
+DATA everyByteavx512<>+48(SB)/1, $0x01
+DATA everyByteavx512<>+49(SB)/1, $0x01
+DATA everyByteavx512<>+50(SB)/1, $0x01
+DATA everyByteavx512<>+51(SB)/1, $0x01
+DATA everyByteavx512<>+52(SB)/1, $0x01
+DATA everyByteavx512<>+53(SB)/1, $0x01
+DATA everyByteavx512<>+54(SB)/1, $0x01
+DATA everyByteavx512<>+55(SB)/1, $0x01
+DATA everyByteavx512<>+56(SB)/1, $0x01
+DATA everyByteavx512<>+57(SB)/1, $0x01
+DATA everyByteavx512<>+58(SB)/1, $0x01
+DATA everyByteavx512<>+59(SB)/1, $0x01
+DATA everyByteavx512<>+60(SB)/1, $0x01
+DATA everyByteavx512<>+61(SB)/1, $0x01
+DATA everyByteavx512<>+62(SB)/1, $0x01
+DATA everyByteavx512<>+63(SB)/1, $0x01
+GLOBL everyByteavx512<>(SB), RODATA|NOPTR, $64
+
+DATA everyPairavx512<>+0(SB)/1, $0x01
+DATA everyPairavx512<>+1(SB)/1, $0x00
+DATA everyPairavx512<>+2(SB)/1, $0x01
+DATA everyPairavx512<>+3(SB)/1, $0x00
+DATA everyPairavx512<>+4(SB)/1, $0x01
+DATA everyPairavx512<>+5(SB)/1, $0x00
+DATA everyPairavx512<>+6(SB)/1, $0x01
+DATA everyPairavx512<>+7(SB)/1, $0x00
+DATA everyPairavx512<>+8(SB)/1, $0x01
+DATA everyPairavx512<>+9(SB)/1, $0x00
+DATA everyPairavx512<>+10(SB)/1, $0x01
+DATA everyPairavx512<>+11(SB)/1, $0x00
+DATA everyPairavx512<>+12(SB)/1, $0x01
+DATA everyPairavx512<>+13(SB)/1, $0x00
+DATA everyPairavx512<>+14(SB)/1, $0x01
+DATA everyPairavx512<>+15(SB)/1, $0x00
+DATA everyPairavx512<>+16(SB)/1, $0x01
+DATA everyPairavx512<>+17(SB)/1, $0x00
+DATA everyPairavx512<>+18(SB)/1, $0x01
+DATA everyPairavx512<>+19(SB)/1, $0x00
+DATA everyPairavx512<>+20(SB)/1, $0x01
+DATA everyPairavx512<>+21(SB)/1, $0x00
+DATA everyPairavx512<>+22(SB)/1, $0x01
+DATA everyPairavx512<>+23(SB)/1, $0x00
+DATA everyPairavx512<>+24(SB)/1, $0x01
+DATA everyPairavx512<>+25(SB)/1, $0x00
+DATA everyPairavx512<>+26(SB)/1, $0x01
+DATA everyPairavx512<>+27(SB)/1, $0x00
+DATA everyPairavx512<>+28(SB)/1, $0x01
+DATA everyPairavx512<>+29(SB)/1, $0x00
+DATA everyPairavx512<>+30(SB)/1, $0x01
+DATA everyPairavx512<>+31(SB)/1, $0x00
+DATA everyPairavx512<>+32(SB)/1, $0x01
+DATA everyPairavx512<>+33(SB)/1, $0x00
+DATA everyPairavx512<>+34(SB)/1, $0x01
+DATA everyPairavx512<>+35(SB)/1, $0x00
+DATA everyPairavx512<>+36(SB)/1, $0x01
+DATA everyPairavx512<>+37(SB)/1, $0x00
+DATA everyPairavx512<>+38(SB)/1, $0x01
+DATA everyPairavx512<>+39(SB)/1, $0x00
+DATA everyPairavx512<>+40(SB)/1, $0x01
+DATA everyPairavx512<>+41(SB)/1, $0x00
+DATA everyPairavx512<>+42(SB)/1, $0x01
+DATA everyPairavx512<>+43(SB)/1, $0x00
+DATA everyPairavx512<>+44(SB)/1, $0x01
+DATA everyPairavx512<>+45(SB)/1, $0x00
+DATA everyPairavx512<>+46(SB)/1, $0x01
+DATA everyPairavx512<>+47(SB)/1, $0x00
+DATA everyPairavx512<>+48(SB)/1, $0x01
+DATA everyPairavx512<>+49(SB)/1, $0x00
+DATA everyPairavx512<>+50(SB)/1, $0x01
+DATA everyPairavx512<>+51(SB)/1, $0x00
+DATA everyPairavx512<>+52(SB)/1, $0x01
+DATA everyPairavx512<>+53(SB)/1, $0x00
+DATA everyPairavx512<>+54(SB)/1, $0x01
+DATA everyPairavx512<>+55(SB)/1, $0x00
+DATA everyPairavx512<>+56(SB)/1, $0x01
+DATA everyPairavx512<>+57(SB)/1, $0x00
+DATA everyPairavx512<>+58(SB)/1, $0x01
+DATA everyPairavx512<>+59(SB)/1, $0x00
+DATA everyPairavx512<>+60(SB)/1, $0x01
+DATA everyPairavx512<>+61(SB)/1, $0x00
+DATA everyPairavx512<>+62(SB)/1, $0x01
+DATA everyPairavx512<>+63(SB)/1, $0x00
+GLOBL everyPairavx512<>(SB), RODATA|NOPTR, $64
+
+// func add16avx512(dst *uint16, a *uint16, b *uint16, n int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·add16avx512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+vector:
+	VMOVUPS (CX)(SI*1), Z0
+	VPADDW  (DX)(SI*1), Z0, Z0
+	VMOVUPS Z0, (AX)(SI*1)
+	ADDQ    $0x40, SI
+	DECQ    BX
+	JNZ     vector
+	VZEROUPPER
+	RET
+
+// func add32avx512(dst *uint32, a *uint32, b *uint32, n int)
+// Requires: AVX, AVX512F
+TEXT ·add32avx512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+vector:
+	VMOVUPS (CX)(SI*1), Z0
+	VPADDD  (DX)(SI*1), Z0, Z0
+	VMOVUPS Z0, (AX)(SI*1)
+	ADDQ    $0x40, SI
+	DECQ    BX
+	JNZ     vector
+	VZEROUPPER
+	RET
+
+// func widen16to32avx512(dst *uint32, src *uint16, n int)
+// Requires: AVX, AVX512F
+TEXT ·widen16to32avx512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+
+vector:
+	VPMOVZXWD (CX), Z0
+	ADDQ      $0x20, CX
+	VMOVUPS   Z0, (AX)(BX*1)
+	ADDQ      $0x40, BX
+	DECQ      DX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
+// func widen16to64avx512(dst *uint64, src *uint16, n int)
+// Requires: AVX, AVX512F
+TEXT ·widen16to64avx512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+
+vector:
+	VPMOVZXWQ (CX), Z0
+	ADDQ      $0x10, CX
+	VMOVUPS   Z0, (AX)(BX*1)
+	ADDQ      $0x40, BX
+	DECQ      DX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
+// func widen32to64avx512(dst *uint64, src *uint32, n int)
+// Requires: AVX, AVX512F
+TEXT ·widen32to64avx512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+
+vector:
+	VPMOVZXDQ (CX), Z0
+	ADDQ      $0x20, CX
+	VMOVUPS   Z0, (AX)(BX*1)
+	ADDQ      $0x40, BX
+	DECQ      DX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
+// func pushavx512(line *uint64, sum0 *uint64, old0 *uint64, sum1 *uint64, old1 *uint64, sum2 *uint64, old2 *uint64, n int)
+// Requires: AVX, AVX512F
+TEXT ·pushavx512(SB), NOSPLIT, $0-64
+	MOVQ line+0(FP), AX
+	MOVQ sum0+8(FP), CX
+	MOVQ old0+16(FP), DX
+	MOVQ sum1+24(FP), BX
+	MOVQ old1+32(FP), SI
+	MOVQ sum2+40(FP), DI
+	MOVQ old2+48(FP), R8
+	MOVQ n+56(FP), R9
+	XORQ R10, R10
+
+vector:
+	VMOVUPS (AX)(R10*1), Z0
+	VMOVUPS (CX)(R10*1), Z1
+	VPSUBQ  (DX)(R10*1), Z1, Z1
+	VPADDQ  Z0, Z1, Z1
+	VMOVUPS Z0, (DX)(R10*1)
+	VMOVUPS Z1, (CX)(R10*1)
+	VMOVUPS (BX)(R10*1), Z0
+	VPSUBQ  (SI)(R10*1), Z0, Z0
+	VPADDQ  Z1, Z0, Z0
+	VMOVUPS Z1, (SI)(R10*1)
+	VMOVUPS Z0, (BX)(R10*1)
+	VMOVUPS (DI)(R10*1), Z1
+	VPSUBQ  (R8)(R10*1), Z1, Z1
+	VPADDQ  Z0, Z1, Z1
+	VMOVUPS Z0, (R8)(R10*1)
+	VMOVUPS Z1, (DI)(R10*1)
+	VMOVUPS Z1, (AX)(R10*1)
+	ADDQ    $0x40, R10
+	DECQ    R9
+	JNZ     vector
+	VZEROUPPER
+	RET
+
+// func quantiseavx512(dst *uint32, sums *uint32, n int, base uint32, most uint32, factor uint32, top uint32, zero uint64, down uint64, up uint64, near uint32) uint32
+// Requires: AVX, AVX512F
+TEXT ·quantiseavx512(SB), NOSPLIT, $0-76
+	MOVQ         dst+0(FP), AX
+	MOVQ         sums+8(FP), CX
+	VBROADCASTSS base+24(FP), Z0
+	VBROADCASTSS most+28(FP), Z1
+	VBROADCASTSS factor+32(FP), Z2
+	VBROADCASTSS top+36(FP), Z3
+	VBROADCASTSD zero+40(FP), Z4
+	MOVQ         down+48(FP), DX
+	VMOVQ        DX, X5
+	MOVQ         up+56(FP), DX
+	VMOVQ        DX, X6
+	VXORPS       X7, X7, X7
+	MOVQ         n+16(FP), DX
+	XORQ         BX, BX
+
+vector:
+	VPMAXUD      (CX)(BX*1), Z0, Z8
+	VPSUBD       Z0, Z8, Z8
+	VPMINUD      Z1, Z8, Z8
+	VPSRLQ       $0x20, Z8, Z9
+	VPMULUDQ     Z2, Z8, Z8
+	VPADDQ       Z4, Z8, Z8
+	VPMULUDQ     Z2, Z9, Z9
+	VPADDQ       Z4, Z9, Z9
+	VPSLLQ       X6, Z8, Z10
+	VPSLLQ       X6, Z9, Z11
+	VSHUFPS      $0xdd, Z11, Z10, Z10
+	VPMAXUD      Z10, Z7, Z7
+	VPSRLQ       X5, Z8, Z8
+	VPSRLQ       X5, Z9, Z9
+	VPSLLQ       $0x20, Z9, Z9
+	VPORD        Z9, Z8, Z8
+	VPMINUD      Z3, Z8, Z8
+	VMOVUPS      Z8, (AX)(BX*1)
+	ADDQ         $0x40, BX
+	DECQ         DX
+	JNZ          vector
+	VBROADCASTSS near+64(FP), Z0
+	VPMAXUD      Z7, Z0, Z0
+	VPCMPEQD     Z7, Z0, K1
+	KMOVW        K1, AX
+	VZEROUPPER
+	MOVL         AX, ret+72(FP)
+	RET
+
+// func putBytesavx512(dst *uint8, levels *uint32, n int)
+// Requires: AVX, AVX512F
+TEXT ·putBytesavx512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ levels+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+
+vector:
+	VMOVUPS (CX), Z0
+	VPMOVDB Z0, (AX)
+	VMOVUPS 64(CX), Z0
+	VPMOVDB Z0, 16(AX)
+	VMOVUPS 128(CX), Z0
+	VPMOVDB Z0, 32(AX)
+	VMOVUPS 192(CX), Z0
+	VPMOVDB Z0, 48(AX)
+	ADDQ    $0x00000100, CX
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, BX
+	DECQ    DX
+	JNZ     vector
+	VZEROUPPER
+	RET
+
+// func putPairsavx512(dst *uint16, levels *uint32, n int, shift uint32)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·putPairsavx512(SB), NOSPLIT, $0-28
+	MOVQ         dst+0(FP), AX
+	MOVQ         levels+8(FP), CX
+	VBROADCASTSS shift+24(FP), Z0
+	MOVQ         n+16(FP), DX
+	XORQ         BX, BX
+
+vector:
+	VMOVUPS   (CX), Z1
+	VPACKUSDW 64(CX), Z1, Z1
+	VMOVUPS   quartersavx512<>+0(SB), Z2
+	VPERMQ    Z1, Z2, Z1
+	VPADDW    Z0, Z1, Z1
+	VMOVUPS   Z1, (AX)
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x40, AX
+	ADDQ      $0x40, BX
+	DECQ      DX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
+DATA quartersavx512<>+0(SB)/8, $0x0000000000000000
+DATA quartersavx512<>+8(SB)/8, $0x0000000000000002
+DATA quartersavx512<>+16(SB)/8, $0x0000000000000004
+DATA quartersavx512<>+24(SB)/8, $0x0000000000000006
+DATA quartersavx512<>+32(SB)/8, $0x0000000000000001
+DATA quartersavx512<>+40(SB)/8, $0x0000000000000003
+DATA quartersavx512<>+48(SB)/8, $0x0000000000000005
+DATA quartersavx512<>+56(SB)/8, $0x0000000000000007
+GLOBL quartersavx512<>(SB), RODATA|NOPTR, $64
+
+// func putSinglesavx512(dst *float32, levels *uint32, n int, lo float32, step float32)
+// Requires: AVX, AVX512F
+TEXT ·putSinglesavx512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         levels+8(FP), CX
+	VBROADCASTSS lo+24(FP), Z0
+	VBROADCASTSS step+28(FP), Z1
+	MOVQ         n+16(FP), DX
+	XORQ         BX, BX
+
+vector:
+	VMOVUPS   (CX)(BX*1), Z2
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VADDPS    Z0, Z2, Z2
+	VMOVUPS   Z2, (AX)(BX*1)
+	ADDQ      $0x40, BX
+	DECQ      DX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
+// func putDoublesavx512(dst *float32, levels *uint32, n int, lo float64, step float64)
+// Requires: AVX, AVX512F
+TEXT ·putDoublesavx512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         levels+8(FP), CX
+	VBROADCASTSD lo+24(FP), Z0
+	VBROADCASTSD step+32(FP), Z1
+	MOVQ         n+16(FP), DX
+	XORQ         BX, BX
+
+vector:
+	VMOVUPS       (CX)(BX*1), Z2
+	VCVTDQ2PD     Y2, Z3
+	VMULPD        Z1, Z3, Z3
+	VADDPD        Z0, Z3, Z3
+	VCVTPD2PS     Z3, Y3
+	VXORPS        X4, X4, X4
+	VADDPS        Y4, Y3, Y3
+	VEXTRACTI64X4 $0x01, Z2, Y2
+	VCVTDQ2PD     Y2, Z2
+	VMULPD        Z1, Z2, Z2
+	VADDPD        Z0, Z2, Z2
+	VCVTPD2PS     Z2, Y2
+	VXORPS        X4, X4, X4
+	VADDPS        Y4, Y2, Y2
+	VMOVUPS       Y3, (AX)(BX*1)
+	VMOVUPS       Y2, 32(AX)(BX*1)
+	ADDQ          $0x40, BX
+	DECQ          DX
+	JNZ           vector
 	VZEROUPPER
 	RET

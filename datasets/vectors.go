@@ -36,6 +36,7 @@ func (p *philox) schedule(y, z int64) schedule {
 // so many, from the block on whose counter begins with first, and writes all of every turn.
 type vectors struct {
 	turn    int64
+	filters filters
 	bytes   func(dst *uint8, s *uint32, first uint32, turns int, levels uint32)
 	pairs   func(dst *uint16, s *uint32, first uint32, turns int, levels, shift uint32)
 	singles func(dst *float32, s *uint32, first uint32, turns int, levels uint32, lo, step float32)
@@ -65,7 +66,7 @@ func (v *vectors) noise(n int64, s scale, p philox) func(dst []byte, y, z int64,
 		}
 	case grid.Uint16, grid.Int16:
 		turns = func(dst *byte, b *rowBuffer, first uint32, turns int) {
-			v.pairs((*uint16)(unsafe.Pointer(dst)), &b.schedule[0], first, turns, uint32(n), uint32(uint16(s.shift))*(1<<16+1))
+			v.pairs((*uint16)(unsafe.Pointer(dst)), &b.schedule[0], first, turns, uint32(n), twice(s.shift))
 		}
 	case grid.Float32:
 		lo, step, single := s.affine()
@@ -91,6 +92,9 @@ func (v *vectors) noise(n int64, s scale, p philox) func(dst []byte, y, z int64,
 		}
 	}
 }
+
+// twice is the lower 16 bits of a number, two times.
+func twice(n int64) uint32 { return uint32(uint16(n)) * (1<<16 + 1) }
 
 // affine is the ladder of a float32 scale, and whether float32 arithmetic makes every level's
 // value, which is looked at where there is a table of them.

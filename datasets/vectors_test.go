@@ -40,6 +40,14 @@ func TestInstructionSets(t *testing.T) {
 			W: rapid.OneOf(rapid.Int64Range(1, 70), rapid.Int64Range(1, 700), rapid.Just[int64](512)).Draw(r, "width"),
 		}
 		name := fmt.Sprintf("noise/shape=%v/levels=%d/type=%v", shape, levels, typ)
+		if rapid.Bool().Draw(r, "grf") {
+			// All numbers of boxes whose sums fit 16 bits, and sums that fit 32 bits or not.
+			smooth := rapid.SampledFrom([]float64{0.5, 0.6, 0.8, 1, 1.5, 2, 3, 3.9, 4, 6, 7, 11, 20, 32}).Draw(r, "smooth")
+			if shape.D > 2 && smooth > 7 {
+				shape.D = 1
+			}
+			name = fmt.Sprintf("grf/shape=%v/smooth=%v/levels=%d/type=%v", shape, smooth, levels, typ)
+		}
 		if typ == grid.Float32 {
 			name += rapid.SampledFrom([]string{"", "/lo=-0", "/lo=-0.5", "/lo=-1000/step=0.1", "/lo=7/step=0.25", "/lo=-3e-46/step=1.4e-45", "/step=1.4e-45"}).Draw(r, "ladder")
 		}
@@ -64,6 +72,7 @@ func TestInstructionSetsOfLargeImages(t *testing.T) {
 		for _, name := range []string{
 			fmt.Sprintf("noise/shape=100003x2147483647/type=%v", typ),
 			fmt.Sprintf("noise/shape=1x1x2147483647/type=%v", typ),
+			fmt.Sprintf("grf/shape=10003x2147483647/type=%v", typ),
 		} {
 			sameBytes(t, t, name, 1<<31-3, 1<<31-1)
 		}
@@ -94,5 +103,52 @@ func sameBytes(r interface {
 		if got := read(set); !bytes.Equal(got, want) {
 			r.Fatalf("%s: slices %d to %d differ by %s", name, lo, hi, set)
 		}
+	}
+}
+
+// A level of the fast quantiser that is not too near to the next one is the quantiser's, for
+// the least and the largest sums, those next to where levels change, and others.
+func TestFastQuantiser(t *testing.T) {
+	fast := 0
+	rapid.Check(t, func(t *rapid.T) {
+		kernel := boxKernel(boxWidths(rapid.Float64Range(0.5, 12).Draw(t, "smooth")))
+		n := rapid.OneOf(rapid.Int64Range(1, 1<<24), rapid.Int64Range(1, 3000)).Draw(t, "levels")
+		q := newQuantiser(kernel, rapid.IntRange(2, 3).Draw(t, "dim"), n)
+		f := q.fast()
+		if f == nil {
+			t.Skip("not for these sums")
+		}
+		fast++
+		check := func(sum int64) {
+			sum = max(0, min(sum, q.most))
+			p := uint64(min(max(uint32(sum), f.base)-f.base, f.most))*uint64(f.factor) + f.zero
+			if uint32(p<<(64-f.down)>>32) >= f.near {
+				return
+			}
+			if got, want := min(uint32(p>>f.down), f.top), q.level(uint64(sum)); got != want {
+				t.Fatalf("sum %d is on level %d, want %d", sum, got, want)
+			}
+		}
+		for _, sum := range []int64{0, 1, q.mean - q.limit - 1, q.mean - q.limit, q.mean - q.limit + 1, q.mean - 1, q.mean, q.mean + q.limit - 1, q.mean + q.limit, q.mean + q.limit + 1, q.most} {
+			check(sum)
+		}
+		for range 20 {
+			// Where the level changes, by bisection.
+			k := rapid.Uint32Range(0, q.top).Draw(t, "level")
+			lo, hi := int64(0), q.most
+			for lo < hi {
+				if mid := (lo + hi) / 2; q.level(uint64(mid)) < k {
+					lo = mid + 1
+				} else {
+					hi = mid
+				}
+			}
+			check(lo - 1)
+			check(lo)
+			check(rapid.Int64Range(0, q.most).Draw(t, "sum"))
+		}
+	})
+	if fast == 0 {
+		t.Error("no quantiser has a fast one")
 	}
 }

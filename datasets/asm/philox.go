@@ -279,7 +279,7 @@ func (i isa) noisePairs() {
 	Doc(fmt.Sprintf("%s writes the levels of %d voxels of a row a turn, at most 65,536 levels, each plus shift, two numbers of 16 bits.", name, i.unit()))
 	l := i.begin(i.inOrder(), "inOrder")
 	levels, shift := i.kept("levels", broadcast32), i.kept("shift", broadcast32)
-	order := i.shuffle("pairs", [16]byte{0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15})
+	order := i.pairsOrder()
 	l.each(func(groups []quad) {
 		for g, q := range groups {
 			low, high := l.level(levels, q)
@@ -304,9 +304,7 @@ func (i isa) noiseSingles() {
 			low, high := l.level(levels, q)
 			first, second := l.dwords(low, high)
 			for k, v := range []VecVirtual{first, second} {
-				VCVTDQ2PS(v, v)
-				VMULPS(step, v, v)
-				VADDPS(lo, v, v)
+				i.singles(v, lo, step)
 				l.store(v, (2*g+k)*l.bytes)
 			}
 		}
@@ -326,28 +324,40 @@ func (i isa) noiseDoubles() {
 			low, high := l.level(levels, q)
 			first, second := l.dwords(low, high)
 			for k, v := range []VecVirtual{first, second} {
-				for part := range 2 {
-					h, d := i.half(), i.wide()
-					if part == 0 {
-						VCVTDQ2PD(i.lower(v), d)
-					} else {
-						i.upper(v, h)
-						VCVTDQ2PD(h, d)
-					}
-					VMULPD(step, d, d)
-					VADDPD(lo, d, d)
-					i.toFloat(d, h)
-					zero := XMM()
-					VXORPS(zero, zero, zero)
-					if i.bytes == 64 {
-						VADDPS(zero.AsY(), h, h)
-					} else {
-						VADDPS(zero, h, h)
-					}
+				for part, h := range i.doubles(v, lo, step) {
 					l.store(h, (2*g+k)*l.bytes+part*l.bytes/2)
 				}
 			}
 		}
 		ADDQ(U32(2*l.groups*l.bytes), l.dst)
 	})
+}
+
+// singles turns levels into values by arithmetic in float32.
+func (i isa) singles(v VecVirtual, lo, step Op) {
+	VCVTDQ2PS(v, v)
+	VMULPS(step, v, v)
+	VADDPS(lo, v, v)
+}
+
+// doubles is the values of levels by arithmetic in float64, in two halves. A sum with 0 turns
+// −0 into +0.
+func (i isa) doubles(v VecVirtual, lo, step Op) (halves [2]VecVirtual) {
+	for part := range halves {
+		h, d := i.half(), i.wide()
+		if part == 0 {
+			VCVTDQ2PD(i.lower(v), d)
+		} else {
+			i.upper(v, h)
+			VCVTDQ2PD(h, d)
+		}
+		VMULPD(step, d, d)
+		VADDPD(lo, d, d)
+		i.toFloat(d, h)
+		zero := i.half()
+		VXORPS(zero.AsX(), zero.AsX(), zero.AsX())
+		VADDPS(zero, h, h)
+		halves[part] = h
+	}
+	return halves
 }
