@@ -170,9 +170,9 @@ func (g *grf) make(dst []byte, lo int64, t tile, b *scratch) {
 		} else {
 			g.plane(plane, t, m, b)
 		}
-		b.march.push(plane)
+		sums := b.march.push(b.march.answer[:len(plane)], plane)
 		if k := m - g.halo; k >= t.m0 {
-			g.emit(dst, k-lo, plane, t, b)
+			g.emit(dst, k-lo, sums, t, b)
 		}
 	}
 }
@@ -181,12 +181,12 @@ func (g *grf) make(dst []byte, lo int64, t tile, b *scratch) {
 func (g *grf) plane(dst []uint64, t tile, z int64, b *scratch) {
 	line := g.lineLen(t.x1 - t.x0)
 	for y := t.r0 - g.halo; y < t.r1+g.halo; y++ {
-		row := b.spare[:line]
+		row, sums := b.spare[:line], b.rows.answer[:line]
 		if k := y - g.halo - t.r0; k >= 0 {
-			row = dst[k*line:][:line]
+			sums = dst[k*line:][:line]
 		}
 		g.line(row, t, y, z, b)
-		b.rows.push(row)
+		b.rows.push(sums, row)
 	}
 }
 
@@ -272,46 +272,60 @@ func (g *grf) emit(dst []byte, slice int64, plane []uint64, t tile, b *scratch) 
 // A cascade runs three box filters over a sequence of lines, word by word. One
 // sequence may follow another without more ado: each filter's sum is always that
 // of its ring, and the lines that the kernel reaches over replace every ring.
+// The sum of a filter is what went last into the next one's ring.
 type cascade struct {
 	filters *filters // by vectors, where there are any
 	widths  [3]int64
 	line    int64
 	past    [3][]uint64 // the last w lines that went into each filter, a ring
 	next    [3]int64    // where the oldest line of each ring is
-	sums    [3][]uint64
+	answer  []uint64    // a place for answers that none else is kept for
+	last    []uint64    // the answer to the line before
 }
 
 func newCascade(f *filters, widths [3]int64, line int64) *cascade {
-	c := &cascade{filters: f, widths: widths, line: line}
+	c := &cascade{filters: f, widths: widths, line: line, answer: make([]uint64, line)}
 	for i, w := range widths {
 		c.past[i] = make([]uint64, w*line)
-		c.sums[i] = make([]uint64, line)
 	}
 	return c
 }
 
-// push replaces a line by the filters' answer, which is centred as many lines
-// back as the kernel reaches. Lines may be shorter than the cascade's.
-func (c *cascade) push(line []uint64) {
+// push sets to to the filters' answer to a line, which is centred as many lines
+// back as the kernel reaches, and returns it. It must stay as it is until the
+// next push. Lines may be shorter than the cascade's.
+func (c *cascade) push(to, line []uint64) []uint64 {
+	n := len(line)
+	if len(c.last) != n {
+		for _, p := range c.past {
+			clear(p)
+		}
+		c.last = c.answer[:n]
+		clear(c.last)
+	}
 	var old, sum [3][]uint64
 	for i, w := range c.widths {
-		old[i] = c.past[i][c.next[i]*c.line:][:len(line)]
-		sum[i] = c.sums[i][:len(line)]
+		if i > 0 {
+			sum[i-1] = c.past[i][(c.next[i]+w-1)%w*c.line:][:n]
+		}
+		old[i] = c.past[i][c.next[i]*c.line:][:n]
 		c.next[i] = (c.next[i] + 1) % w
 	}
+	sum[2], c.last = c.last, to
 	if f := c.filters; f.push != nil {
-		f.push(&line[0], &sum[0][0], &old[0][0], &sum[1][0], &old[1][0], &sum[2][0], &old[2][0], f.vectors(int64(len(line)), 8))
-		return
+		f.push(&to[0], &line[0], &old[0][0], &sum[0][0], &old[1][0], &sum[1][0], &old[2][0], &sum[2][0], f.vectors(int64(n), 8))
+		return to
 	}
-	old0, old1, old2 := old[0][:len(line)], old[1][:len(line)], old[2][:len(line)]
-	sum0, sum1, sum2 := sum[0][:len(line)], sum[1][:len(line)], sum[2][:len(line)]
+	old0, old1, old2 := old[0][:n], old[1][:n], old[2][:n]
+	sum0, sum1, sum2 := sum[0][:n], sum[1][:n], sum[2][:n]
+	to = to[:n]
 	for i, v := range line {
 		a := sum0[i] + v - old0[i]
-		sum0[i], old0[i] = a, v
+		old0[i] = v
 		b := sum1[i] + a - old1[i]
-		sum1[i], old1[i] = b, a
-		s := sum2[i] + b - old2[i]
-		sum2[i], old2[i] = s, b
-		line[i] = s
+		old1[i] = a
+		to[i] = sum2[i] + b - old2[i]
+		old2[i] = b
 	}
+	return to
 }

@@ -18,7 +18,7 @@ type filters struct {
 	widen16to32 func(dst *uint32, src *uint16, n int)
 	widen16to64 func(dst *uint64, src *uint16, n int)
 	widen32to64 func(dst *uint64, src *uint32, n int)
-	push        func(line, sum0, old0, sum1, old1, sum2, old2 *uint64, n int)
+	push        func(to, line, old0, sum0, old1, sum1, old2, sum2 *uint64, n int)
 	quantise    func(dst, sums *uint32, n int, base, most, factor, top uint32, zero, down, up uint64, near uint32) uint32
 	putBytes    func(dst *uint8, levels *uint32, n int)
 	putPairs    func(dst *uint16, levels *uint32, n int, shift uint32)
@@ -38,12 +38,12 @@ type vectorScratch struct {
 	counts2  []uint16
 	wide     []uint32
 	wide2    []uint32
-	values   []byte
+	values   []byte // of one vector
 }
 
 func (g *grf) newVectorScratch(line int64) *vectorScratch {
 	n := line*g.lanes + 2*g.halo + 3 + 2*maxTurn
-	b := &vectorScratch{counts: make([]uint16, n), counts2: make([]uint16, n), values: grid.NewBuffer(4 * n)}
+	b := &vectorScratch{counts: make([]uint16, n), counts2: make([]uint16, n), values: grid.NewBuffer(maxTurn)}
 	if 32*g.widths[0]*g.widths[1]*g.widths[2] >= 1<<16 {
 		b.wide, b.wide2 = make([]uint32, n), make([]uint32, n)
 	}
@@ -180,22 +180,32 @@ func (g *grf) slowLevels(dst, sums []uint32) {
 	}
 }
 
-// vectorPut writes the values of levels to dst, by way of the scratch, which has room for
-// whole vectors.
+// vectorPut writes the values of levels to dst, and what no longer fills a vector by way of the
+// scratch.
 func (g *grf) vectorPut(dst []byte, levels []uint32, b *vectorScratch) {
-	f, p := &g.filters, unsafe.Pointer(&b.values[0])
-	n := f.vectors(int64(len(dst)), 1)
+	f, size := &g.filters, g.scale.typ.Size()
+	whole := int64(len(dst)) / f.bytes * f.bytes
+	if whole > 0 {
+		g.vectorsPut(&dst[0], &levels[0], int(whole/f.bytes))
+	}
+	if rest := dst[whole:]; len(rest) > 0 {
+		g.vectorsPut(&b.values[0], &levels[whole/size], 1)
+		copy(rest, b.values)
+	}
+}
+
+func (g *grf) vectorsPut(dst *byte, levels *uint32, n int) {
+	f, p := &g.filters, unsafe.Pointer(dst)
 	switch g.scale.typ {
 	case grid.Uint8:
-		f.putBytes((*uint8)(p), &levels[0], n)
+		f.putBytes((*uint8)(p), levels, n)
 	case grid.Uint16, grid.Int16:
-		f.putPairs((*uint16)(p), &levels[0], n, twice(g.scale.shift))
+		f.putPairs((*uint16)(p), levels, n, twice(g.scale.shift))
 	case grid.Float32:
 		if g.single {
-			f.putSingles((*float32)(p), &levels[0], n, float32(g.lo), float32(g.step))
+			f.putSingles((*float32)(p), levels, n, float32(g.lo), float32(g.step))
 		} else {
-			f.putDoubles((*float32)(p), &levels[0], n, g.lo, g.step)
+			f.putDoubles((*float32)(p), levels, n, g.lo, g.step)
 		}
 	}
-	copy(dst, b.values)
 }

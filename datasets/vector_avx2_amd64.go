@@ -54,10 +54,11 @@ func widen16to64avx2(dst *uint64, src *uint16, n int)
 //go:noescape
 func widen32to64avx2(dst *uint64, src *uint32, n int)
 
-// pushavx2 replaces a line of n vectors by what three box filters make of it; each has its sums, and the line that leaves it.
+// pushavx2 runs a line of n vectors through three box filters. Each has the line that leaves it, which the one that enters
+// takes the place of, and the sums before. The sums of the first two enter the next one, those of the last are the answer.
 //
 //go:noescape
-func pushavx2(line *uint64, sum0 *uint64, old0 *uint64, sum1 *uint64, old1 *uint64, sum2 *uint64, old2 *uint64, n int)
+func pushavx2(to *uint64, line *uint64, old0 *uint64, sum0 *uint64, old1 *uint64, sum1 *uint64, old2 *uint64, sum2 *uint64, n int)
 
 // quantiseavx2 writes the levels of n vectors of sums and returns 0, or another number where one of them is too near to the next level:
 // (min(max(sum, base) − base, most)·factor + zero) >> down, at most top, is too near where what is shifted out, the upper 32 bits of it, is not below near.

@@ -1454,39 +1454,37 @@ vector:
 	VZEROUPPER
 	RET
 
-// func pushavx2(line *uint64, sum0 *uint64, old0 *uint64, sum1 *uint64, old1 *uint64, sum2 *uint64, old2 *uint64, n int)
+// func pushavx2(to *uint64, line *uint64, old0 *uint64, sum0 *uint64, old1 *uint64, sum1 *uint64, old2 *uint64, sum2 *uint64, n int)
 // Requires: AVX, AVX2
-TEXT ·pushavx2(SB), NOSPLIT, $0-64
-	MOVQ line+0(FP), AX
-	MOVQ sum0+8(FP), CX
+TEXT ·pushavx2(SB), NOSPLIT, $0-72
+	MOVQ to+0(FP), AX
+	MOVQ line+8(FP), CX
 	MOVQ old0+16(FP), DX
-	MOVQ sum1+24(FP), BX
+	MOVQ sum0+24(FP), BX
 	MOVQ old1+32(FP), SI
-	MOVQ sum2+40(FP), DI
+	MOVQ sum1+40(FP), DI
 	MOVQ old2+48(FP), R8
-	MOVQ n+56(FP), R9
-	XORQ R10, R10
+	MOVQ sum2+56(FP), R9
+	MOVQ n+64(FP), R10
+	XORQ R11, R11
 
 vector:
-	VMOVUPS (AX)(R10*1), Y0
-	VMOVUPS (CX)(R10*1), Y1
-	VPSUBQ  (DX)(R10*1), Y1, Y1
+	VMOVUPS (CX)(R11*1), Y0
+	VMOVUPS (BX)(R11*1), Y1
+	VPSUBQ  (DX)(R11*1), Y1, Y1
 	VPADDQ  Y0, Y1, Y1
-	VMOVUPS Y0, (DX)(R10*1)
-	VMOVUPS Y1, (CX)(R10*1)
-	VMOVUPS (BX)(R10*1), Y0
-	VPSUBQ  (SI)(R10*1), Y0, Y0
+	VMOVUPS Y0, (DX)(R11*1)
+	VMOVUPS (DI)(R11*1), Y0
+	VPSUBQ  (SI)(R11*1), Y0, Y0
 	VPADDQ  Y1, Y0, Y0
-	VMOVUPS Y1, (SI)(R10*1)
-	VMOVUPS Y0, (BX)(R10*1)
-	VMOVUPS (DI)(R10*1), Y1
-	VPSUBQ  (R8)(R10*1), Y1, Y1
+	VMOVUPS Y1, (SI)(R11*1)
+	VMOVUPS (R9)(R11*1), Y1
+	VPSUBQ  (R8)(R11*1), Y1, Y1
 	VPADDQ  Y0, Y1, Y1
-	VMOVUPS Y0, (R8)(R10*1)
-	VMOVUPS Y1, (DI)(R10*1)
-	VMOVUPS Y1, (AX)(R10*1)
-	ADDQ    $0x20, R10
-	DECQ    R9
+	VMOVUPS Y0, (R8)(R11*1)
+	VMOVUPS Y1, (AX)(R11*1)
+	ADDQ    $0x20, R11
+	DECQ    R10
 	JNZ     vector
 	VZEROUPPER
 	RET

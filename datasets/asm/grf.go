@@ -133,13 +133,14 @@ func (i isa) widens(what, to, from string, times int, widen func(...Op)) {
 // push runs a line through three box filters.
 func (i isa) push() {
 	name := "push" + i.name
-	TEXT(name, NOSPLIT, "func(line, sum0, old0, sum1, old1, sum2, old2 *uint64, n int)")
+	TEXT(name, NOSPLIT, "func(to, line, old0, sum0, old1, sum1, old2, sum2 *uint64, n int)")
 	Pragma("noescape")
-	Doc(name + " replaces a line of n vectors by what three box filters make of it; each has its sums, and the line that leaves it.")
-	line := Load(Param("line"), GP64())
+	Doc(name+" runs a line of n vectors through three box filters. Each has the line that leaves it, which the one that enters",
+		"takes the place of, and the sums before. The sums of the first two enter the next one, those of the last are the answer.")
+	to, line := Load(Param("to"), GP64()), Load(Param("line"), GP64())
 	var sums, olds [3]Register
 	for k := range sums {
-		sums[k], olds[k] = Load(Param(fmt.Sprint("sum", k)), GP64()), Load(Param(fmt.Sprint("old", k)), GP64())
+		olds[k], sums[k] = Load(Param(fmt.Sprint("old", k)), GP64()), Load(Param(fmt.Sprint("sum", k)), GP64())
 	}
 	i.forward(func(at Register) {
 		v := i.wide()
@@ -151,10 +152,9 @@ func (i isa) push() {
 			VPSUBQ(old, s, s)
 			VPADDQ(v, s, s)
 			VMOVUPS(v, old)
-			VMOVUPS(s, sum)
 			v = s
 		}
-		VMOVUPS(v, Mem{Base: line, Index: at, Scale: 1})
+		VMOVUPS(v, Mem{Base: to, Index: at, Scale: 1})
 	})
 	end()
 }
