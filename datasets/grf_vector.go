@@ -60,7 +60,7 @@ func (g *grf) vectorLine(dst []uint64, t tile, y, z int64, b *vectorScratch) {
 	voxels := int64(len(dst)) * g.lanes
 	start := t.x0 - g.halo
 	skip := start & 3
-	b.schedule = g.noise.schedule(y, z)
+	b.schedule.set(&g.noise, y, z)
 	f.counts(&b.counts[0], &b.schedule[0], uint32((start-skip)>>2), int((skip+voxels+2*g.halo+f.turn-1)/f.turn))
 	n := voxels + 2*g.halo
 	narrow, most, done := b.counts[skip:], int64(32), 0

@@ -19,17 +19,16 @@ func fastest() string { return available()[0] }
 // the others and of the keys, then the keys of the rest.
 type schedule [19]uint32
 
-func (p *philox) schedule(y, z int64) schedule {
+// set makes the schedule of the row (y, z).
+func (s *schedule) set(p *philox, y, z int64) {
 	k := &p.keys
-	mul := func(a, m uint32) (hi, lo uint32) { return bits.Mul32(a, m) }
-	hi, lo := mul(uint32(z), philoxM1)
-	s := schedule{0: p.tag ^ k[0][1], 1: lo ^ k[1][0]}
-	hi, lo = mul(hi^uint32(y)^k[0][0], philoxM0)
+	hi, lo := bits.Mul32(uint32(z), philoxM1)
+	s[0], s[1] = p.tag^k[0][1], lo^k[1][0]
+	hi, lo = bits.Mul32(hi^uint32(y)^k[0][0], philoxM0)
 	s[2], s[3], s[4] = hi^k[1][1], lo^k[2][1], k[2][0]
 	for i := range 7 {
 		s[5+2*i], s[6+2*i] = k[3+i][0], k[3+i][1]
 	}
-	return s
 }
 
 // vectors are the functions of an instruction set. Each makes voxels of a row in turns of
@@ -80,7 +79,7 @@ func (v *vectors) noise(n int64, s scale, p philox) func(dst []byte, y, z int64,
 	}
 	size := s.typ.Size()
 	return func(dst []byte, y, z int64, b *rowBuffer) {
-		b.schedule = p.schedule(y, z)
+		b.schedule.set(&p, y, z)
 		whole := int64(len(dst)) / size / v.turn
 		if whole > 0 {
 			turns(&dst[0], b, 0, int(whole))
