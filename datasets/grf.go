@@ -284,7 +284,7 @@ type cascade struct {
 }
 
 func newCascade(f *filters, widths [3]int64, line int64) *cascade {
-	c := &cascade{filters: f, widths: widths, line: line, answer: make([]uint64, line)}
+	c := &cascade{filters: f, widths: widths, line: line, answer: make([]uint64, line+lineWords)[:line]}
 	for i, w := range widths {
 		c.past[i] = make([]uint64, w*line)
 	}

@@ -10,20 +10,21 @@ import (
 // filters are the functions of an instruction set that make Gaussian random fields. Each
 // takes a number of vectors of what it writes; a nil push says that there are none.
 type filters struct {
-	bytes       int64 // of a vector
-	turn        int64 // voxels of counts
-	counts      func(dst *uint16, s *uint32, first uint32, turns int)
-	add16       func(dst, a, b *uint16, n int)
-	add32       func(dst, a, b *uint32, n int)
-	widen16to32 func(dst *uint32, src *uint16, n int)
-	widen16to64 func(dst *uint64, src *uint16, n int)
-	widen32to64 func(dst *uint64, src *uint32, n int)
-	push        func(to, line, old0, sum0, old1, sum1, old2, sum2 *uint64, n int)
-	quantise    func(dst, sums *uint32, n int, base, most, factor, top uint32, zero, down, up uint64, near uint32) uint32
-	putBytes    func(dst *uint8, levels *uint32, n int)
-	putPairs    func(dst *uint16, levels *uint32, n int, shift uint32)
-	putSingles  func(dst *float32, levels *uint32, n int, lo, step float32)
-	putDoubles  func(dst *float32, levels *uint32, n int, lo, step float64)
+	bytes        int64 // of a vector
+	turn         int64 // voxels of counts
+	counts       func(dst *uint16, s *uint32, first uint32, turns int)
+	add16        func(dst, a, b *uint16, n int)
+	add32        func(dst, a, b *uint32, n int)
+	widen16to32  func(dst *uint32, src *uint16, n int)
+	widen16to64  func(dst *uint64, src *uint16, n int)
+	widen32to64  func(dst *uint64, src *uint32, n int)
+	push         func(to, line, old0, sum0, old1, sum1, old2, sum2 *uint64, n int)
+	quantise     func(dst, sums *uint32, n int, base, most, factor, top uint32, zero, down, up uint64, near uint32) uint32
+	quantiseWide func(dst *uint32, sums *uint64, n int, base, most, factor, zero, drop, down, up uint64, top, near uint32) uint32
+	putBytes     func(dst *uint8, levels *uint32, n int)
+	putPairs     func(dst *uint16, levels *uint32, n int, shift uint32)
+	putSingles   func(dst *float32, levels *uint32, n int, lo, step float32)
+	putDoubles   func(dst *float32, levels *uint32, n int, lo, step float64)
 }
 
 // lineWords is what lines are a multiple of where vectors make them: those of every
@@ -109,43 +110,52 @@ func boxVectors[T uint16 | uint32](line, spare []T, w int64, n int, add func(dst
 	}
 }
 
-// A fastQuantiser makes the levels of sums of 32 bits with one multiplication of 32 bits
-// each: of d = min(max(sum, base) − base, most) the level is (d·factor + zero) >> down. Both
-// constants are rounded down, so the level may be one too low where what is shifted out is
-// within d + 1 of the next level's. Its upper 32 bits are near or more there, which is rare,
-// and the quantiser itself is asked.
+// A fastQuantiser makes the levels of sums with one multiplication of 32 bits each: of
+// d = min(max(sum, base) − base, most) >> drop the level is (d·factor + zero) >> down. All is
+// rounded down, so the level may be one too low where what is shifted out is within d + 1 of
+// the next level's, and within another factor where d was shifted. Its upper 32 bits are near
+// or more there, which is rare, and the quantiser itself is asked.
 type fastQuantiser struct {
-	base, most, factor, top, near uint32
-	zero                          uint64
-	down                          uint
-	piece                         int64 // voxels that are asked for again together
+	base, most, zero  uint64
+	factor, top, near uint32
+	drop, down        uint
+	piece             int64 // voxels that are asked for again together
 }
 
-// fast is nil for sums that are too few or too large for it.
+// fast is nil for sums that are too few for it.
 func (q *quantiser) fast() *fastQuantiser {
-	// The level is u·m >> (64+q), of u = d·2^p + low.
+	most := uint64(2*q.limit - 1)
+	drop := max(bits.Len64(most), 32) - 32
+	// The level is u·m >> (64+q), of u = d·2^(p+drop) + low.
 	low := q.zero - (q.limit-1)<<q.shift
-	down := 32 + int(q.down) - int(q.shift)
-	if q.most>>32 != 0 || q.limit > q.mean || q.limit >= 1<<30 || low < 0 || down < 32 || down > 62 {
+	down := 32 + int(q.down) - int(q.shift) - drop
+	by := 32 + q.shift + uint(drop)
+	if q.limit > q.mean || low < 0 || down < 32 || down > 62 {
 		return nil
 	}
 	hi, lo := bits.Mul64(uint64(low), q.m)
-	by := 32 + q.shift
-	zero := lo>>by | hi<<(64-by)
+	zero := hi<<(64-by) | lo>>by
 	if by >= 64 {
 		zero = hi >> (by - 64)
+	} else if hi>>by != 0 {
+		return nil
 	}
 	// d = 0 is also all sums below base, which are on level 0.
 	if zero>>down != 0 {
 		return nil
 	}
-	off := uint64(2*q.limit)>>(down-32) + 2
+	factor := q.m >> 32
+	off := most>>drop + 3
+	if drop > 0 {
+		off += factor + 1
+	}
+	off = off>>(down-32) + 2
 	if off >= 1<<28 {
 		return nil
 	}
 	f := &fastQuantiser{
-		base: uint32(q.mean - q.limit + 1), most: uint32(2*q.limit - 1), factor: uint32(q.m >> 32), top: q.top,
-		near: uint32(1<<32 - off), zero: zero, down: uint(down), piece: 512,
+		base: uint64(q.mean - q.limit + 1), most: most, zero: zero, factor: uint32(factor), top: q.top,
+		near: uint32(1<<32 - off), drop: uint(drop), down: uint(down), piece: 512,
 	}
 	for f.piece > 64 && uint64(f.piece)*off > 1<<26 {
 		f.piece /= 2
@@ -155,28 +165,32 @@ func (q *quantiser) fast() *fastQuantiser {
 
 // vectorLevels sets dst to the levels of words.
 func (g *grf) vectorLevels(dst []uint32, words []uint64) {
-	if g.lanes == 1 {
-		g.quant.levels(dst, words, false)
+	f, q := &g.filters, g.fast
+	if g.lanes == 2 {
+		inPieces(g, dst, halves(words), func(dst, sums *uint32, n int) uint32 {
+			return f.quantise(dst, sums, n, uint32(q.base), uint32(q.most), q.factor, q.top, q.zero, uint64(q.down), uint64(64-q.down), q.near)
+		})
 		return
 	}
-	sums, q := halves(words), g.fast
-	if q == nil {
-		g.slowLevels(dst, sums)
-		return
-	}
-	for len(sums) > 0 {
-		n := min(int64(len(sums)), q.piece)
-		if g.filters.quantise(&dst[0], &sums[0], g.filters.vectors(n, 4), q.base, q.most, q.factor, q.top, q.zero, uint64(q.down), uint64(64-q.down), q.near) != 0 {
-			g.slowLevels(dst, sums[:n])
-		}
-		dst, sums = dst[n:], sums[n:]
-	}
+	inPieces(g, dst, words, func(dst *uint32, sums *uint64, n int) uint32 {
+		return f.quantiseWide(dst, sums, n, q.base, q.most, uint64(q.factor), q.zero, uint64(q.drop), uint64(q.down), uint64(64-q.down), q.top, q.near)
+	})
 }
 
-func (g *grf) slowLevels(dst, sums []uint32) {
-	c := g.quant
-	for i, s := range sums {
-		dst[i] = c.level(uint64(s))
+// inPieces asks the quantiser itself for the pieces with a sum that is near to a level.
+func inPieces[T uint32 | uint64](g *grf, dst []uint32, sums []T, fast func(dst *uint32, sums *T, n int) uint32) {
+	slow := g.quant
+	for len(sums) > 0 {
+		n := int64(len(sums))
+		if g.fast != nil {
+			n = min(n, g.fast.piece)
+		}
+		if g.fast == nil || fast(&dst[0], &sums[0], g.filters.vectors(n, 4)) != 0 {
+			for i, s := range sums[:n] {
+				dst[i] = slow.level(uint64(s))
+			}
+		}
+		dst, sums = dst[n:], sums[n:]
 	}
 }
 

@@ -1537,6 +1537,75 @@ vector:
 	MOVL         AX, ret+72(FP)
 	RET
 
+// func quantiseWideavx2(dst *uint32, sums *uint64, n int, base uint64, most uint64, factor uint64, zero uint64, drop uint64, down uint64, up uint64, top uint32, near uint32) uint32
+// Requires: AVX, AVX2
+TEXT ·quantiseWideavx2(SB), NOSPLIT, $160-92
+	MOVQ         dst+0(FP), AX
+	MOVQ         sums+8(FP), CX
+	VBROADCASTSD base+24(FP), Y0
+	VMOVUPS      Y0, (SP)
+	VBROADCASTSD most+32(FP), Y0
+	VMOVUPS      Y0, 32(SP)
+	VBROADCASTSD factor+40(FP), Y0
+	VMOVUPS      Y0, 64(SP)
+	VBROADCASTSD zero+48(FP), Y0
+	VMOVUPS      Y0, 96(SP)
+	VBROADCASTSS top+80(FP), Y0
+	VMOVUPS      Y0, 128(SP)
+	MOVQ         drop+56(FP), DX
+	VMOVQ        DX, X0
+	MOVQ         down+64(FP), DX
+	VMOVQ        DX, X2
+	MOVQ         up+72(FP), DX
+	VMOVQ        DX, X3
+	VXORPS       X1, X1, X1
+	MOVQ         n+16(FP), DX
+	XORQ         BX, BX
+
+vector:
+	VMOVUPS      (CX)(BX*2), Y4
+	VPSUBQ       (SP), Y4, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPGTQ     Y4, Y5, Y5
+	VPANDN       Y4, Y5, Y4
+	VMOVUPS      32(SP), Y6
+	VPCMPGTQ     Y6, Y4, Y5
+	VBLENDVPD    Y5, Y6, Y4, Y4
+	VPSRLQ       X0, Y4, Y4
+	VPMULUDQ     64(SP), Y4, Y4
+	VPADDQ       96(SP), Y4, Y4
+	VPSLLQ       X3, Y4, Y5
+	VPSRLQ       X2, Y4, Y4
+	VMOVUPS      32(CX)(BX*2), Y6
+	VPSUBQ       (SP), Y6, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPGTQ     Y6, Y7, Y7
+	VPANDN       Y6, Y7, Y6
+	VMOVUPS      32(SP), Y8
+	VPCMPGTQ     Y8, Y6, Y7
+	VBLENDVPD    Y7, Y8, Y6, Y6
+	VPSRLQ       X0, Y6, Y6
+	VPMULUDQ     64(SP), Y6, Y6
+	VPADDQ       96(SP), Y6, Y6
+	VPSLLQ       X3, Y6, Y7
+	VPSRLQ       X2, Y6, Y6
+	VSHUFPS      $0xdd, Y7, Y5, Y5
+	VPMAXUD      Y5, Y1, Y1
+	VSHUFPS      $0x88, Y6, Y4, Y4
+	VPMINUD      128(SP), Y4, Y4
+	VPERMQ       $0xd8, Y4, Y4
+	VMOVUPS      Y4, (AX)(BX*1)
+	ADDQ         $0x20, BX
+	DECQ         DX
+	JNZ          vector
+	VBROADCASTSS near+84(FP), Y0
+	VPMAXUD      Y1, Y0, Y0
+	VPCMPEQD     Y1, Y0, Y0
+	VMOVMSKPS    Y0, AX
+	VZEROUPPER
+	MOVL         AX, ret+88(FP)
+	RET
+
 // func putBytesavx2(dst *uint8, levels *uint32, n int)
 // Requires: AVX, AVX2
 TEXT ·putBytesavx2(SB), NOSPLIT, $0-24

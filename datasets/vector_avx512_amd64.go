@@ -66,6 +66,11 @@ func pushavx512(to *uint64, line *uint64, old0 *uint64, sum0 *uint64, old1 *uint
 //go:noescape
 func quantiseavx512(dst *uint32, sums *uint32, n int, base uint32, most uint32, factor uint32, top uint32, zero uint64, down uint64, up uint64, near uint32) uint32
 
+// quantiseWideavx512 is quantiseavx512 for sums below 2^63, whose distance from base is shifted by drop to 32 bits.
+//
+//go:noescape
+func quantiseWideavx512(dst *uint32, sums *uint64, n int, base uint64, most uint64, factor uint64, zero uint64, drop uint64, down uint64, up uint64, top uint32, near uint32) uint32
+
 // putBytesavx512 writes n vectors of bytes, levels below 256.
 //
 //go:noescape

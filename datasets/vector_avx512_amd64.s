@@ -2235,6 +2235,73 @@ vector:
 	MOVL         AX, ret+72(FP)
 	RET
 
+// func quantiseWideavx512(dst *uint32, sums *uint64, n int, base uint64, most uint64, factor uint64, zero uint64, drop uint64, down uint64, up uint64, top uint32, near uint32) uint32
+// Requires: AVX, AVX512F
+TEXT ·quantiseWideavx512(SB), NOSPLIT, $0-92
+	MOVQ         dst+0(FP), AX
+	MOVQ         sums+8(FP), CX
+	VBROADCASTSD base+24(FP), Z0
+	VBROADCASTSD most+32(FP), Z1
+	VBROADCASTSD factor+40(FP), Z2
+	VBROADCASTSD zero+48(FP), Z3
+	VBROADCASTSS top+80(FP), Z4
+	MOVQ         drop+56(FP), DX
+	VMOVQ        DX, X5
+	MOVQ         down+64(FP), DX
+	VMOVQ        DX, X6
+	MOVQ         up+72(FP), DX
+	VMOVQ        DX, X7
+	VXORPS       X8, X8, X8
+	MOVQ         n+16(FP), DX
+	XORQ         BX, BX
+
+vector:
+	VMOVUPS      (CX)(BX*2), Z9
+	VPMAXUQ      Z0, Z9, Z9
+	VPSUBQ       Z0, Z9, Z9
+	VPMINUQ      Z1, Z9, Z9
+	VPSRLQ       X5, Z9, Z9
+	VPMULUDQ     Z2, Z9, Z9
+	VPADDQ       Z3, Z9, Z9
+	VPSLLQ       X7, Z9, Z10
+	VPSRLQ       X6, Z9, Z9
+	VMOVUPS      64(CX)(BX*2), Z11
+	VPMAXUQ      Z0, Z11, Z11
+	VPSUBQ       Z0, Z11, Z11
+	VPMINUQ      Z1, Z11, Z11
+	VPSRLQ       X5, Z11, Z11
+	VPMULUDQ     Z2, Z11, Z11
+	VPADDQ       Z3, Z11, Z11
+	VPSLLQ       X7, Z11, Z12
+	VPSRLQ       X6, Z11, Z11
+	VSHUFPS      $0xdd, Z12, Z10, Z10
+	VPMAXUD      Z10, Z8, Z8
+	VSHUFPS      $0x88, Z11, Z9, Z9
+	VPMINUD      Z4, Z9, Z9
+	VMOVUPS      evenLanesFirstavx512<>+0(SB), Z10
+	VPERMQ       Z9, Z10, Z9
+	VMOVUPS      Z9, (AX)(BX*1)
+	ADDQ         $0x40, BX
+	DECQ         DX
+	JNZ          vector
+	VBROADCASTSS near+84(FP), Z0
+	VPMAXUD      Z8, Z0, Z0
+	VPCMPEQD     Z8, Z0, K1
+	KMOVW        K1, AX
+	VZEROUPPER
+	MOVL         AX, ret+88(FP)
+	RET
+
+DATA evenLanesFirstavx512<>+0(SB)/8, $0x0000000000000000
+DATA evenLanesFirstavx512<>+8(SB)/8, $0x0000000000000002
+DATA evenLanesFirstavx512<>+16(SB)/8, $0x0000000000000004
+DATA evenLanesFirstavx512<>+24(SB)/8, $0x0000000000000006
+DATA evenLanesFirstavx512<>+32(SB)/8, $0x0000000000000001
+DATA evenLanesFirstavx512<>+40(SB)/8, $0x0000000000000003
+DATA evenLanesFirstavx512<>+48(SB)/8, $0x0000000000000005
+DATA evenLanesFirstavx512<>+56(SB)/8, $0x0000000000000007
+GLOBL evenLanesFirstavx512<>(SB), RODATA|NOPTR, $64
+
 // func putBytesavx512(dst *uint8, levels *uint32, n int)
 // Requires: AVX, AVX512F
 TEXT ·putBytesavx512(SB), NOSPLIT, $0-24
@@ -2272,7 +2339,7 @@ TEXT ·putPairsavx512(SB), NOSPLIT, $0-28
 vector:
 	VMOVUPS   (CX), Z1
 	VPACKUSDW 64(CX), Z1, Z1
-	VMOVUPS   quartersavx512<>+0(SB), Z2
+	VMOVUPS   evenLanesFirstavx512<>+0(SB), Z2
 	VPERMQ    Z1, Z2, Z1
 	VPADDW    Z0, Z1, Z1
 	VMOVUPS   Z1, (AX)
@@ -2283,16 +2350,6 @@ vector:
 	JNZ       vector
 	VZEROUPPER
 	RET
-
-DATA quartersavx512<>+0(SB)/8, $0x0000000000000000
-DATA quartersavx512<>+8(SB)/8, $0x0000000000000002
-DATA quartersavx512<>+16(SB)/8, $0x0000000000000004
-DATA quartersavx512<>+24(SB)/8, $0x0000000000000006
-DATA quartersavx512<>+32(SB)/8, $0x0000000000000001
-DATA quartersavx512<>+40(SB)/8, $0x0000000000000003
-DATA quartersavx512<>+48(SB)/8, $0x0000000000000005
-DATA quartersavx512<>+56(SB)/8, $0x0000000000000007
-GLOBL quartersavx512<>(SB), RODATA|NOPTR, $64
 
 // func putSinglesavx512(dst *float32, levels *uint32, n int, lo float32, step float32)
 // Requires: AVX, AVX512F

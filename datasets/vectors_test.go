@@ -111,7 +111,7 @@ func sameBytes(r interface {
 func TestFastQuantiser(t *testing.T) {
 	fast := 0
 	rapid.Check(t, func(t *rapid.T) {
-		kernel := boxKernel(boxWidths(rapid.Float64Range(0.5, 12).Draw(t, "smooth")))
+		kernel := boxKernel(boxWidths(rapid.Float64Range(0.5, 32).Draw(t, "smooth")))
 		n := rapid.OneOf(rapid.Int64Range(1, 1<<24), rapid.Int64Range(1, 3000)).Draw(t, "levels")
 		q := newQuantiser(kernel, rapid.IntRange(2, 3).Draw(t, "dim"), n)
 		f := q.fast()
@@ -121,7 +121,7 @@ func TestFastQuantiser(t *testing.T) {
 		fast++
 		check := func(sum int64) {
 			sum = max(0, min(sum, q.most))
-			p := uint64(min(max(uint32(sum), f.base)-f.base, f.most))*uint64(f.factor) + f.zero
+			p := min(max(uint64(sum), f.base)-f.base, f.most)>>f.drop*uint64(f.factor) + f.zero
 			if uint32(p<<(64-f.down)>>32) >= f.near {
 				return
 			}

@@ -203,6 +203,89 @@ func (i isa) quantise() {
 	RET()
 }
 
+// quantiseWide turns sums of 64 bits into levels.
+func (i isa) quantiseWide() {
+	name := "quantiseWide" + i.name
+	TEXT(name, NOSPLIT, "func(dst *uint32, sums *uint64, n int, base, most, factor, zero, drop, down, up uint64, top, near uint32) uint32")
+	Pragma("noescape")
+	Doc(name + " is quantise" + i.name + " for sums below 2^63, whose distance from base is shifted by drop to 32 bits.")
+	dst, sums := Load(Param("dst"), GP64()), Load(Param("sums"), GP64())
+	base, most, factor := i.kept("base", broadcast64), i.kept("most", broadcast64), i.kept("factor", broadcast64)
+	zero, top := i.kept("zero", broadcast64), i.kept("top", broadcast32)
+	drop, down, up := XMM(), XMM(), XMM()
+	VMOVQ(Load(Param("drop"), GP64()), drop)
+	VMOVQ(Load(Param("down"), GP64()), down)
+	VMOVQ(Load(Param("up"), GP64()), up)
+	largest := i.wide()
+	VXORPS(largest.AsX(), largest.AsX(), largest.AsX())
+	i.forward(func(at Register) {
+		var levels, rests [2]VecVirtual
+		for k := range levels {
+			v, rest := i.wide(), i.wide()
+			VMOVUPS(Mem{Base: sums, Index: at, Scale: 2, Disp: k * i.bytes}, v)
+			i.clampWide(v, base, most)
+			VPSRLQ(drop, v, v)
+			VPMULUDQ(factor, v, v)
+			VPADDQ(zero, v, v)
+			VPSLLQ(up, v, rest)
+			VPSRLQ(down, v, v)
+			levels[k], rests[k] = v, rest
+		}
+		VSHUFPS(U8(odd), rests[1], rests[0], rests[0])
+		VPMAXUD(rests[0], largest, largest)
+		VSHUFPS(U8(even), levels[1], levels[0], levels[0])
+		VPMINUD(top, levels[0], levels[0])
+		i.evenLanesFirst(levels[0])
+		VMOVUPS(levels[0], Mem{Base: dst, Index: at, Scale: 1})
+	})
+	near := i.all("near", broadcast32, i.wide())
+	VPMAXUD(largest, near, near)
+	bits := i.equal(largest, near)
+	VZEROUPPER()
+	Store(bits, ReturnIndex(0))
+	RET()
+}
+
+// clampWide turns v into min(max(v, base) − base, most), of 64 bits.
+func (i isa) clampWide(v VecVirtual, base, most Op) {
+	if i.bytes == 64 {
+		VPMAXUQ(base, v, v)
+		VPSUBQ(base, v, v)
+		VPMINUQ(most, v, v)
+		return
+	}
+	// Numbers below 0 become 0, those above most become it.
+	mask, limit := i.wide(), i.wide()
+	VPSUBQ(base, v, v)
+	VPXOR(mask, mask, mask)
+	VPCMPGTQ(v, mask, mask)
+	VPANDN(v, mask, v)
+	VMOVUPS(most, limit)
+	VPCMPGTQ(limit, v, mask)
+	VBLENDVPD(mask, limit, v, v)
+}
+
+// evenLanesFirst brings the even lanes of 64 bits to the lower half of a vector, the odd ones
+// to the upper.
+func (i isa) evenLanesFirst(v VecVirtual) {
+	if i.bytes == 32 {
+		VPERMQ(U8(0xd8), v, v)
+		return
+	}
+	name := "evenLanesFirst"
+	m, ok := constants[name]
+	if !ok {
+		m = GLOBL(name+i.name, RODATA|NOPTR)
+		for k, o := range []uint64{0, 2, 4, 6, 1, 3, 5, 7} {
+			DATA(8*k, U64(o))
+		}
+		constants[name] = m
+	}
+	order := i.wide()
+	VMOVUPS(m, order)
+	VPERMQ(v, order, v)
+}
+
 // equal is a bit for each lane of 32 bits in which a is b.
 func (i isa) equal(a, b VecVirtual) Register {
 	bits := GP32()
@@ -267,17 +350,7 @@ func (i isa) putPairs() {
 		v := i.wide()
 		VMOVUPS(Mem{Base: levels}, v)
 		VPACKUSDW(Mem{Base: levels, Disp: i.bytes}, v, v)
-		if i.bytes == 64 {
-			m := GLOBL("quarters"+i.name, RODATA|NOPTR)
-			for k, o := range []uint64{0, 2, 4, 6, 1, 3, 5, 7} {
-				DATA(8*k, U64(o))
-			}
-			order := i.wide()
-			VMOVUPS(m, order)
-			VPERMQ(v, order, v)
-		} else {
-			VPERMQ(U8(0xd8), v, v)
-		}
+		i.evenLanesFirst(v)
 		VPADDW(shift, v, v)
 		VMOVUPS(v, Mem{Base: dst})
 		ADDQ(U32(2*i.bytes), levels)

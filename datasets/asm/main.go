@@ -91,6 +91,7 @@ func main() {
 	i.widens("widen32to64", "uint64", "uint32", 2, VPMOVZXDQ)
 	i.push()
 	i.quantise()
+	i.quantiseWide()
 	i.putBytes()
 	i.putPairs()
 	i.putFloats(false)
