@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// openOn is the image that a name stands for, made by an instruction set.
+// openOn is the image of a name, made by an instruction set.
 func openOn(t testing.TB, name, isa string) grid.Source {
 	t.Helper()
 	n, err := split(name)
