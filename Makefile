@@ -48,8 +48,8 @@ generate: build
 reports: build
 	$(GO) run ./internal/docgen $(BIN)/eccbench $(wildcard reports/*.md)
 
-# The vector instructions of impls/extrema and the fingerprint, each by a module of its
-# own.
+# The vector instructions of impls/extrema, the fingerprint and the generators, each by a
+# module of its own.
 ASM_ISAS := avx512 avx2
 FINGERPRINT := internal/workloads/ecc/fingerprint
 # $(call assemble,FOLDER,FILE,PACKAGE)
@@ -58,9 +58,10 @@ assemble = ( cd $(1)/asm && for i in $(ASM_ISAS); do \
 assembly:
 	@$(call assemble,impls/extrema,kernel,extrema)
 	@$(call assemble,$(FINGERPRINT),vector,fingerprint)
+	@$(call assemble,datasets,vector,datasets)
 
 check-generate: generate assembly
-	git diff --exit-code -- $(DOCS) $(PLOTS) impls/extrema $(FINGERPRINT)
+	git diff --exit-code -- $(DOCS) $(PLOTS) impls/extrema $(FINGERPRINT) datasets
 	@new=$$(git ls-files --others --exclude-standard -- $(PLOTS)); [ -z "$$new" ] || { echo "not in git: $$new"; exit 1; }
 
 # What the kernels are compiled to, by clang and NVIDIA's assembler, which comes as a
@@ -92,6 +93,7 @@ portability:
 	if grep -q avx512f /proc/cpuinfo; then GOAMD64=v4 $(GO) test -count=1 -run 'Digest' ./datasets; fi
 	$(GO) test -count=1 -tags noasm -skip OnHost ./impls/extrema
 	$(GO) test -count=1 -tags noasm ./$(FINGERPRINT)
+	$(GO) test -count=1 -tags noasm -run 'Digest' ./datasets
 	$(GO) test -count=1 -tags slow5 ./internal/workloads/ecc/counting
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c -o $(BIN)/datasets.arm64.test ./datasets
 	cd datasets && $(QEMU) ../$(BIN)/datasets.arm64.test -test.run 'Digest'

@@ -38,10 +38,10 @@ func readGRF(r *reading) maker {
 		r.reject("smooth=%v: want 0.5 to 32 voxels", smooth)
 		smooth = 2
 	}
-	seed := r.seed()
+	seed, isa := r.seed(), r.isa
 	return func() (grid.Source, error) {
 		s.prepare()
-		return newGRF(shape, s, n, boxWidths(smooth), seed), nil
+		return newGRF(shape, s, n, boxWidths(smooth), seed, isa), nil
 	}
 }
 
@@ -100,7 +100,8 @@ func boxKernel(widths [3]int64) []int64 {
 // cascade along y. Lines are arrays of words, each of two sums of 32 bits where
 // the largest sum fits that many, else of one: sums of words are sums of their
 // halves as long as the halves come out right in the end, whatever happened in
-// between, so that two voxels cost one addition.
+// between, so that two voxels cost one addition. Portable code has the first half of a line
+// in the lower halves; vectors have the sums in the order of the voxels.
 type grf struct {
 	shape  grid.Shape
 	scale  scale
@@ -109,9 +110,16 @@ type grf struct {
 	lanes  int64 // sums per word, 1 or 2
 	noise  philox
 	quant  quantiser
+
+	// Of vectors, which a turn of 0 says there are none of:
+	turn     int64 // voxels of noise that are made at once
+	filters  filters
+	fast     *fastQuantiser // nil where the quantiser itself makes the levels
+	lo, step float64        // of the ladder
+	single   bool           // its values are made by float32 arithmetic
 }
 
-func newGRF(shape grid.Shape, s scale, levels int64, widths [3]int64, seed uint64) *grf {
+func newGRF(shape grid.Shape, s scale, levels int64, widths [3]int64, seed uint64, isa string) *grf {
 	g := &grf{
 		shape: shape, scale: s, widths: widths, lanes: 1,
 		noise: newPhilox(seed, grfStream),
@@ -123,6 +131,9 @@ func newGRF(shape grid.Shape, s scale, levels int64, widths [3]int64, seed uint6
 	if g.quant.most>>32 == 0 {
 		g.lanes = 2
 	}
+	v := vectorsOf(isa)
+	g.turn, g.filters, g.fast = v.turn, v.filters, g.quant.fast()
+	g.lo, g.step, g.single = s.affine()
 	return g
 }
 
@@ -159,9 +170,9 @@ func (g *grf) make(dst []byte, lo int64, t tile, b *scratch) {
 		} else {
 			g.plane(plane, t, m, b)
 		}
-		b.march.push(plane)
+		sums := b.march.push(b.march.answer[:len(plane)], plane)
 		if k := m - g.halo; k >= t.m0 {
-			g.emit(dst, k-lo, plane, t, b)
+			g.emit(dst, k-lo, sums, t, b)
 		}
 	}
 }
@@ -170,21 +181,31 @@ func (g *grf) make(dst []byte, lo int64, t tile, b *scratch) {
 func (g *grf) plane(dst []uint64, t tile, z int64, b *scratch) {
 	line := g.lineLen(t.x1 - t.x0)
 	for y := t.r0 - g.halo; y < t.r1+g.halo; y++ {
-		row := b.spare[:line]
+		row, sums := b.spare[:line], b.rows.answer[:line]
 		if k := y - g.halo - t.r0; k >= 0 {
-			row = dst[k*line:][:line]
+			sums = dst[k*line:][:line]
 		}
 		g.line(row, t, y, z, b)
-		b.rows.push(row)
+		b.rows.push(sums, row)
 	}
 }
 
 // lineLen is the number of words that hold n voxels of a row.
-func (g *grf) lineLen(n int64) int64 { return (n + g.lanes - 1) / g.lanes }
+func (g *grf) lineLen(n int64) int64 {
+	words := (n + g.lanes - 1) / g.lanes
+	if g.turn > 0 {
+		words = (words + lineWords - 1) / lineWords * lineWords
+	}
+	return words
+}
 
 // line is the noise of one row, smoothed along x. Word i holds the sum at x0+i
 // and, in its upper half where it has one, at x0+len(dst)+i.
 func (g *grf) line(dst []uint64, t tile, y, z int64, b *scratch) {
+	if g.turn > 0 {
+		g.vectorLine(dst, t, y, z, b.vector)
+		return
+	}
 	start := t.x0 - g.halo
 	skip := start & 3 // how far start is above a multiple of 4
 	words := int64(len(dst)) + 2*g.halo
@@ -236,50 +257,75 @@ func (g *grf) emit(dst []byte, slice int64, plane []uint64, t tile, b *scratch) 
 	first := slice * g.shape.SliceVoxels()
 	for r := t.r0; r < t.r1; r++ {
 		words := plane[(r-t.r0)*line:][:line]
-		g.quant.levels(levels, words, g.lanes == 2)
 		at := first + r*g.shape.W
-		g.scale.put(dst[(at+t.x0)*size:(at+t.x1)*size], levels[:t.x1-t.x0])
+		row := dst[(at+t.x0)*size : (at+t.x1)*size]
+		if g.turn > 0 {
+			g.vectorLevels(levels, words)
+			g.vectorPut(row, levels, b.vector)
+			continue
+		}
+		g.quant.levels(levels, words, g.lanes == 2)
+		g.scale.put(row, levels[:t.x1-t.x0])
 	}
 }
 
 // A cascade runs three box filters over a sequence of lines, word by word. One
 // sequence may follow another without more ado: each filter's sum is always that
 // of its ring, and the lines that the kernel reaches over replace every ring.
+// The sum of a filter is what went last into the next one's ring.
 type cascade struct {
-	widths [3]int64
-	line   int64
-	past   [3][]uint64 // the last w lines that went into each filter, a ring
-	next   [3]int64    // where the oldest line of each ring is
-	sums   [3][]uint64
+	filters *filters // by vectors, where there are any
+	widths  [3]int64
+	line    int64
+	past    [3][]uint64 // the last w lines that went into each filter, a ring
+	next    [3]int64    // where the oldest line of each ring is
+	answer  []uint64    // a place for answers that none else is kept for
+	last    []uint64    // the answer to the line before
 }
 
-func newCascade(widths [3]int64, line int64) *cascade {
-	c := &cascade{widths: widths, line: line}
+func newCascade(f *filters, widths [3]int64, line int64) *cascade {
+	c := &cascade{filters: f, widths: widths, line: line, answer: make([]uint64, line+lineWords)[:line]}
 	for i, w := range widths {
 		c.past[i] = make([]uint64, w*line)
-		c.sums[i] = make([]uint64, line)
 	}
 	return c
 }
 
-// push replaces a line by the filters' answer, which is centred as many lines
-// back as the kernel reaches. Lines may be shorter than the cascade's.
-func (c *cascade) push(line []uint64) {
+// push sets to to the filters' answer to a line, which is centred as many lines
+// back as the kernel reaches, and returns it. It must stay as it is until the
+// next push. Lines may be shorter than the cascade's.
+func (c *cascade) push(to, line []uint64) []uint64 {
+	n := len(line)
+	if len(c.last) != n {
+		for _, p := range c.past {
+			clear(p)
+		}
+		c.last = c.answer[:n]
+		clear(c.last)
+	}
 	var old, sum [3][]uint64
 	for i, w := range c.widths {
-		old[i] = c.past[i][c.next[i]*c.line:][:len(line)]
-		sum[i] = c.sums[i][:len(line)]
+		if i > 0 {
+			sum[i-1] = c.past[i][(c.next[i]+w-1)%w*c.line:][:n]
+		}
+		old[i] = c.past[i][c.next[i]*c.line:][:n]
 		c.next[i] = (c.next[i] + 1) % w
 	}
-	old0, old1, old2 := old[0][:len(line)], old[1][:len(line)], old[2][:len(line)]
-	sum0, sum1, sum2 := sum[0][:len(line)], sum[1][:len(line)], sum[2][:len(line)]
+	sum[2], c.last = c.last, to
+	if f := c.filters; f.push != nil {
+		f.push(&to[0], &line[0], &old[0][0], &sum[0][0], &old[1][0], &sum[1][0], &old[2][0], &sum[2][0], f.vectors(int64(n), 8))
+		return to
+	}
+	old0, old1, old2 := old[0][:n], old[1][:n], old[2][:n]
+	sum0, sum1, sum2 := sum[0][:n], sum[1][:n], sum[2][:n]
+	to = to[:n]
 	for i, v := range line {
 		a := sum0[i] + v - old0[i]
-		sum0[i], old0[i] = a, v
+		old0[i] = v
 		b := sum1[i] + a - old1[i]
-		sum1[i], old1[i] = b, a
-		s := sum2[i] + b - old2[i]
-		sum2[i], old2[i] = s, b
-		line[i] = s
+		old1[i] = a
+		to[i] = sum2[i] + b - old2[i]
+		old2[i] = b
 	}
+	return to
 }

@@ -16,6 +16,9 @@ type image struct {
 	// levels sets dst[i] to the level of voxel (x+i, y, z); x is a multiple of
 	// rowPiece. Calls run concurrently.
 	levels func(dst []uint32, x, y, z int64)
+	// vector writes the values of the row (y, z) by vector instructions; nil for what has
+	// none. Calls run concurrently, each with a buffer of its own.
+	vector func(dst []byte, y, z int64, b *rowBuffer)
 	// period is the number of slices after which the image repeats itself when
 	// it is turned along its slowest axis, 0 when that is all of them.
 	period int64
@@ -40,7 +43,10 @@ func (m *image) ReadSlab(dst []byte, lo, hi int64) error {
 	rows := max(1, batch/m.shape.W)
 	bytes := m.shape.W * m.scale.typ.Size()
 	share((end-first+rows-1)/rows, func(tasks func() (int64, bool)) {
-		buf := make([]uint32, min(rowPiece, m.shape.W))
+		buf := &rowBuffer{}
+		if m.vector == nil {
+			buf.levels = make([]uint32, min(rowPiece, m.shape.W))
+		}
 		for t, ok := tasks(); ok; t, ok = tasks() {
 			for row := first + t*rows; row < min(end, first+(t+1)*rows); row++ {
 				m.row(dst[(row-first)*bytes:][:bytes], row, buf)
@@ -51,12 +57,16 @@ func (m *image) ReadSlab(dst []byte, lo, hi int64) error {
 }
 
 // row makes one row of the image, counted over all slices.
-func (m *image) row(dst []byte, row int64, buf []uint32) {
+func (m *image) row(dst []byte, row int64, b *rowBuffer) {
 	z, y, size := row/m.shape.H, row%m.shape.H, m.scale.typ.Size()
+	if m.vector != nil {
+		m.vector(dst, y, z, b)
+		return
+	}
 	for x := int64(0); x < m.shape.W; x += rowPiece {
 		n := min(rowPiece, m.shape.W-x)
-		m.levels(buf[:n], x, y, z)
-		m.scale.put(dst[x*size:][:n*size], buf[:n])
+		m.levels(b.levels[:n], x, y, z)
+		m.scale.put(dst[x*size:][:n*size], b.levels[:n])
 	}
 }
 

@@ -26,19 +26,26 @@ func noiseGenerator() generator {
 func readNoise(r *reading) maker {
 	shape := r.shape()
 	n, s := r.scale()
-	p := newPhilox(r.seed(), noiseStream)
+	p, isa := newPhilox(r.seed(), noiseStream), r.isa
 	return func() (grid.Source, error) {
 		s.prepare()
-		m := &image{shape: shape, scale: s}
-		if n == 1 {
-			m.period = 1
-		}
-		m.levels = func(dst []uint32, x, y, z int64) {
-			p.fill(dst, x, y, z)
-			for i, u := range dst {
-				dst[i] = uint32(uint64(u) * uint64(n) >> 32)
-			}
-		}
-		return m, nil
+		return newNoise(shape, s, n, p, isa), nil
 	}
+}
+
+// newNoise makes noise by an instruction set.
+func newNoise(shape grid.Shape, s scale, n int64, p philox, isa string) *image {
+	m := &image{shape: shape, scale: s}
+	if n == 1 {
+		m.period = 1
+	}
+	m.levels = func(dst []uint32, x, y, z int64) {
+		p.fill(dst, x, y, z)
+		for i, u := range dst {
+			dst[i] = uint32(uint64(u) * uint64(n) >> 32)
+		}
+	}
+	v := vectorsOf(isa)
+	m.vector = v.noise(n, s, p)
+	return m
 }

@@ -99,6 +99,11 @@ type resolved struct {
 func resolve(n Name) (resolved, error) { return resolveWith(n, nil) }
 
 func resolveWith(n Name, surveys *Surveys) (resolved, error) {
+	return resolveOn(n, surveys, fastest())
+}
+
+// resolveOn is resolveWith for a machine with an instruction set.
+func resolveOn(n Name, surveys *Surveys, isa string) (resolved, error) {
 	all := generators()
 	at := slices.IndexFunc(all, func(g generator) bool { return g.Name == n.Generator })
 	if at < 0 {
@@ -118,7 +123,7 @@ func resolveWith(n Name, surveys *Surveys) (resolved, error) {
 			return resolved{}, fmt.Errorf("%s: unknown key %q: want one of %s", g.Name, p.Key, strings.Join(keys, ", "))
 		}
 	}
-	r := &reading{given: n.given, surveys: surveys}
+	r := &reading{given: n.given, surveys: surveys, isa: isa}
 	res := resolved{generator: g, make: g.read(r)}
 	res.roll = r.roll()
 	if v, ok := r.take("path"); ok && !g.hasPath() {

@@ -21,6 +21,7 @@ type reading struct {
 	err   error
 
 	surveys *Surveys // of files
+	isa     string   // the instruction set that images are made by
 }
 
 // take is the given value of a parameter, and whether there is one.

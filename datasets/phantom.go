@@ -38,7 +38,7 @@ func readPhantom(r *reading) maker {
 		r.reject("smooth=%v: want 0.5 to 32 voxels", smooth)
 		smooth = 4
 	}
-	seed := r.seed()
+	seed, isa := r.seed(), r.isa
 	return func() (grid.Source, error) {
 		s, err := newScale(typ, phantomLabels, 0, 1)
 		if err != nil {
@@ -50,7 +50,7 @@ func readPhantom(r *reading) maker {
 		if err != nil {
 			return nil, err
 		}
-		p := &phantom{scale: s, field: newGRF(shape, field, levels, boxWidths(smooth), seed)}
+		p := &phantom{scale: s, field: newGRF(shape, field, levels, boxWidths(smooth), seed, isa)}
 		for k, top := 0, 0; k < levels; k++ {
 			for top < len(tissueTops) && k >= tissueTops[top] {
 				top++

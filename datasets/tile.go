@@ -16,7 +16,7 @@ type tiling struct {
 // slabs are cut into pieces that keep all processors busy.
 func (g *grf) tiles(lo, hi int64) tiling {
 	const (
-		cache   = 1 << 17 // words
+		cache   = 3 << 16 // words
 		most    = 6 << 20 // words
 		columns = 512
 		pieces  = 256 // more tiles than processors
@@ -26,7 +26,7 @@ func (g *grf) tiles(lo, hi int64) tiling {
 	rows := int64(1)
 	if g.shape.Dim() == 3 {
 		t.slab.r1 = g.shape.H
-		perRow := (g.widths[0] + g.widths[1] + g.widths[2] + 4) * g.lineLen(x)
+		perRow := (g.widths[0] + g.widths[1] + g.widths[2] + 2) * g.lineLen(x)
 		rows = even(g.shape.H, max(1, min(max(cache/perRow, 4*g.halo), most/perRow)))
 	} else {
 		x = even(g.shape.W, 8*columns)
@@ -77,6 +77,7 @@ type scratch struct {
 	levels []uint32
 	rows   *cascade // along y within a plane, nil in 2D
 	march  *cascade // from slice to slice
+	vector *vectorScratch
 }
 
 func (g *grf) newScratch(t tiling) *scratch {
@@ -86,11 +87,14 @@ func (g *grf) newScratch(t tiling) *scratch {
 		wide:   make([]uint64, line+2*g.halo),
 		spare:  make([]uint64, line),
 		plane:  make([]uint64, t.size[1]*line),
-		levels: make([]uint32, g.lanes*line),
-		march:  newCascade(g.widths, t.size[1]*line),
+		levels: make([]uint32, g.lanes*line+2*maxTurn)[:g.lanes*line],
+		march:  newCascade(&g.filters, g.widths, t.size[1]*line),
 	}
 	if g.shape.Dim() == 3 {
-		b.rows = newCascade(g.widths, line)
+		b.rows = newCascade(&g.filters, g.widths, line)
+	}
+	if g.turn > 0 {
+		b.vector = g.newVectorScratch(line)
 	}
 	return b
 }

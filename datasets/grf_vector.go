@@ -1,0 +1,225 @@
+package datasets
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"eccbench/internal/grid"
+)
+
+// filters are the functions of an instruction set that make Gaussian random fields. Each
+// takes a number of vectors of what it writes; a nil push says that there are none.
+type filters struct {
+	bytes        int64 // of a vector
+	turn         int64 // voxels of counts
+	counts       func(dst *uint16, s *uint32, first uint32, turns int)
+	add16        func(dst, a, b *uint16, n int)
+	add32        func(dst, a, b *uint32, n int)
+	widen16to32  func(dst *uint32, src *uint16, n int)
+	widen16to64  func(dst *uint64, src *uint16, n int)
+	widen32to64  func(dst *uint64, src *uint32, n int)
+	push         func(to, line, old0, sum0, old1, sum1, old2, sum2 *uint64, n int)
+	quantise     func(dst, sums *uint32, n int, base, most, factor, top uint32, zero, down, up uint64, near uint32) uint32
+	quantiseWide func(dst *uint32, sums *uint64, n int, base, most, factor, zero, drop, down, up uint64, top, near uint32) uint32
+	putBytes     func(dst *uint8, levels *uint32, n int)
+	putPairs     func(dst *uint16, levels *uint32, n int, shift uint32)
+	putSingles   func(dst *float32, levels *uint32, n int, lo, step float32)
+	putDoubles   func(dst *float32, levels *uint32, n int, lo, step float64)
+}
+
+// lineWords is what lines are a multiple of where vectors make them: those of every
+// instruction set fit.
+const lineWords = 8
+
+// A vectorScratch is the part of a scratch that vectors need. There is room behind the end of
+// each array for what vectors read and write beyond a line.
+type vectorScratch struct {
+	schedule schedule
+	counts   []uint16
+	counts2  []uint16
+	wide     []uint32
+	wide2    []uint32
+	values   []byte // of one vector
+}
+
+func (g *grf) newVectorScratch(line int64) *vectorScratch {
+	n := line*g.lanes + 2*g.halo + 3 + 2*maxTurn
+	b := &vectorScratch{counts: make([]uint16, n), counts2: make([]uint16, n), values: grid.NewBuffer(maxTurn)}
+	if 32*g.widths[0]*g.widths[1]*g.widths[2] >= 1<<16 {
+		b.wide, b.wide2 = make([]uint32, n), make([]uint32, n)
+	}
+	return b
+}
+
+// vectors is how many vectors hold n numbers of so many bytes.
+func (f *filters) vectors(n, size int64) int { return int((n*size + f.bytes - 1) / f.bytes) }
+
+// vectorLine is line by vectors. The sums are in the order of the voxels, two to a word or
+// one: of 16 bits for as many filters as those are enough for, then of 32.
+func (g *grf) vectorLine(dst []uint64, t tile, y, z int64, b *vectorScratch) {
+	f := &g.filters
+	voxels := int64(len(dst)) * g.lanes
+	start := t.x0 - g.halo
+	skip := start & 3
+	b.schedule.set(&g.noise, y, z)
+	f.counts(&b.counts[0], &b.schedule[0], uint32((start-skip)>>2), int((skip+voxels+2*g.halo+f.turn-1)/f.turn))
+	n := voxels + 2*g.halo
+	narrow, most, done := b.counts[skip:], int64(32), 0
+	for done < 3 && most*g.widths[done] < 1<<16 {
+		boxVectors(narrow, b.counts2, g.widths[done], f.vectors(n, 2), f.add16)
+		most *= g.widths[done]
+		done++
+	}
+	if done == 3 && g.lanes == 2 {
+		f.widen16to32((*uint32)(unsafe.Pointer(&dst[0])), &narrow[0], f.vectors(voxels, 4))
+		return
+	} else if done == 3 {
+		f.widen16to64(&dst[0], &narrow[0], f.vectors(voxels, 8))
+		return
+	}
+	f.widen16to32(&b.wide[0], &narrow[0], f.vectors(n, 4))
+	for ; done < 3; done++ {
+		boxVectors(b.wide, b.wide2, g.widths[done], f.vectors(n, 4), f.add32)
+	}
+	if g.lanes == 2 {
+		copy(halves(dst), b.wide)
+	} else {
+		f.widen32to64(&dst[0], &b.wide[0], f.vectors(voxels, 8))
+	}
+}
+
+// halves are the sums of 32 bits in words.
+func halves(words []uint64) []uint32 {
+	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(words))), 2*len(words))
+}
+
+// boxVectors replaces every number by the sum of the w that begin with it; w is odd. Sums of
+// 2, 4, 8, … are in spare, by turns, and those that w is made of are added up.
+func boxVectors[T uint16 | uint32](line, spare []T, w int64, n int, add func(dst, a, b *T, n int)) {
+	behind := int64(1)
+	for size := int64(2); size <= w; size *= 2 {
+		if size == 2 {
+			add(&spare[0], &line[0], &line[1], n)
+		} else {
+			add(&spare[0], &spare[0], &spare[size/2], n)
+		}
+		if w&size != 0 {
+			add(&line[0], &line[0], &spare[behind], n)
+			behind += size
+		}
+	}
+}
+
+// A fastQuantiser makes the levels of sums with one multiplication of 32 bits each: of
+// d = min(max(sum, base) − base, most) >> drop the level is (d·factor + zero) >> down. All is
+// rounded down, so the level may be one too low where what is shifted out is within d + 1 of
+// the next level's, and within another factor where d was shifted. Its upper 32 bits are near
+// or more there, which is rare, and the quantiser itself is asked.
+type fastQuantiser struct {
+	base, most, zero  uint64
+	factor, top, near uint32
+	drop, down        uint
+	piece             int64 // voxels that are asked for again together
+}
+
+// fast is nil for sums that are too few for it.
+func (q *quantiser) fast() *fastQuantiser {
+	most := uint64(2*q.limit - 1)
+	drop := max(bits.Len64(most), 32) - 32
+	// The level is u·m >> (64+q), of u = d·2^(p+drop) + low.
+	low := q.zero - (q.limit-1)<<q.shift
+	down := 32 + int(q.down) - int(q.shift) - drop
+	by := 32 + q.shift + uint(drop)
+	if q.limit > q.mean || low < 0 || down < 32 || down > 62 {
+		return nil
+	}
+	hi, lo := bits.Mul64(uint64(low), q.m)
+	zero := hi<<(64-by) | lo>>by
+	if by >= 64 {
+		zero = hi >> (by - 64)
+	} else if hi>>by != 0 {
+		return nil
+	}
+	// d = 0 is also all sums below base, which are on level 0.
+	if zero>>down != 0 {
+		return nil
+	}
+	factor := q.m >> 32
+	off := most>>drop + 3
+	if drop > 0 {
+		off += factor + 1
+	}
+	off = off>>(down-32) + 2
+	if off >= 1<<28 {
+		return nil
+	}
+	f := &fastQuantiser{
+		base: uint64(q.mean - q.limit + 1), most: most, zero: zero, factor: uint32(factor), top: q.top,
+		near: uint32(1<<32 - off), drop: uint(drop), down: uint(down), piece: 512,
+	}
+	for f.piece > 64 && uint64(f.piece)*off > 1<<26 {
+		f.piece /= 2
+	}
+	return f
+}
+
+// vectorLevels sets dst to the levels of words.
+func (g *grf) vectorLevels(dst []uint32, words []uint64) {
+	f, q := &g.filters, g.fast
+	if g.lanes == 2 {
+		inPieces(g, dst, halves(words), func(dst, sums *uint32, n int) uint32 {
+			return f.quantise(dst, sums, n, uint32(q.base), uint32(q.most), q.factor, q.top, q.zero, uint64(q.down), uint64(64-q.down), q.near)
+		})
+		return
+	}
+	inPieces(g, dst, words, func(dst *uint32, sums *uint64, n int) uint32 {
+		return f.quantiseWide(dst, sums, n, q.base, q.most, uint64(q.factor), q.zero, uint64(q.drop), uint64(q.down), uint64(64-q.down), q.top, q.near)
+	})
+}
+
+// inPieces asks the quantiser itself for the pieces with a sum that is near to a level.
+func inPieces[T uint32 | uint64](g *grf, dst []uint32, sums []T, fast func(dst *uint32, sums *T, n int) uint32) {
+	slow := g.quant
+	for len(sums) > 0 {
+		n := int64(len(sums))
+		if g.fast != nil {
+			n = min(n, g.fast.piece)
+		}
+		if g.fast == nil || fast(&dst[0], &sums[0], g.filters.vectors(n, 4)) != 0 {
+			for i, s := range sums[:n] {
+				dst[i] = slow.level(uint64(s))
+			}
+		}
+		dst, sums = dst[n:], sums[n:]
+	}
+}
+
+// vectorPut writes the values of levels to dst, and what no longer fills a vector by way of the
+// scratch.
+func (g *grf) vectorPut(dst []byte, levels []uint32, b *vectorScratch) {
+	f, size := &g.filters, g.scale.typ.Size()
+	whole := int64(len(dst)) / f.bytes * f.bytes
+	if whole > 0 {
+		g.vectorsPut(&dst[0], &levels[0], int(whole/f.bytes))
+	}
+	if rest := dst[whole:]; len(rest) > 0 {
+		g.vectorsPut(&b.values[0], &levels[whole/size], 1)
+		copy(rest, b.values)
+	}
+}
+
+func (g *grf) vectorsPut(dst *byte, levels *uint32, n int) {
+	f, p := &g.filters, unsafe.Pointer(dst)
+	switch g.scale.typ {
+	case grid.Uint8:
+		f.putBytes((*uint8)(p), levels, n)
+	case grid.Uint16, grid.Int16:
+		f.putPairs((*uint16)(p), levels, n, twice(g.scale.shift))
+	case grid.Float32:
+		if g.single {
+			f.putSingles((*float32)(p), levels, n, float32(g.lo), float32(g.step))
+		} else {
+			f.putDoubles((*float32)(p), levels, n, g.lo, g.step)
+		}
+	}
+}

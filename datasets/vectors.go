@@ -1,0 +1,108 @@
+package datasets
+
+import (
+	"math"
+	"math/bits"
+	"unsafe"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/isa"
+)
+
+// available lists the instruction sets of this program on this machine, the fastest first.
+func available() []string { return isa.Available(assembled) }
+
+func fastest() string { return available()[0] }
+
+// A schedule is what the rounds of Philox have in common for all blocks of a row, whose
+// counters differ in the first word alone: four words that the first three rounds make of
+// the others and of the keys, then the keys of the rest.
+type schedule [19]uint32
+
+// set makes the schedule of the row (y, z).
+func (s *schedule) set(p *philox, y, z int64) {
+	k := &p.keys
+	hi, lo := bits.Mul32(uint32(z), philoxM1)
+	s[0], s[1] = p.tag^k[0][1], lo^k[1][0]
+	hi, lo = bits.Mul32(hi^uint32(y)^k[0][0], philoxM0)
+	s[2], s[3], s[4] = hi^k[1][1], lo^k[2][1], k[2][0]
+	for i := range 7 {
+		s[5+2*i], s[6+2*i] = k[3+i][0], k[3+i][1]
+	}
+}
+
+// vectors are the functions of an instruction set. Each makes voxels of a row in turns of
+// so many, from the block on whose counter begins with first, and writes all of every turn.
+type vectors struct {
+	turn    int64
+	filters filters
+	bytes   func(dst *uint8, s *uint32, first uint32, turns int, levels uint32)
+	pairs   func(dst *uint16, s *uint32, first uint32, turns int, levels, shift uint32)
+	singles func(dst *float32, s *uint32, first uint32, turns int, levels uint32, lo, step float32)
+	doubles func(dst *float32, s *uint32, first uint32, turns int, levels uint32, lo, step float64)
+}
+
+// maxTurn is the largest turn of all instruction sets.
+const maxTurn = 128
+
+// A rowBuffer is what one goroutine needs to make rows.
+type rowBuffer struct {
+	levels   []uint32
+	schedule schedule
+	tail     [maxTurn]float32 // the last turn of a row, of any type
+}
+
+// noise makes rows of noise, or is nil where the instruction set has no vectors.
+func (v *vectors) noise(n int64, s scale, p philox) func(dst []byte, y, z int64, b *rowBuffer) {
+	if v.turn == 0 {
+		return nil
+	}
+	var turns func(dst *byte, b *rowBuffer, first uint32, turns int)
+	switch s.typ {
+	case grid.Uint8:
+		turns = func(dst *byte, b *rowBuffer, first uint32, turns int) {
+			v.bytes(dst, &b.schedule[0], first, turns, uint32(n))
+		}
+	case grid.Uint16, grid.Int16:
+		turns = func(dst *byte, b *rowBuffer, first uint32, turns int) {
+			v.pairs((*uint16)(unsafe.Pointer(dst)), &b.schedule[0], first, turns, uint32(n), twice(s.shift))
+		}
+	case grid.Float32:
+		lo, step, single := s.affine()
+		turns = func(dst *byte, b *rowBuffer, first uint32, turns int) {
+			if single {
+				v.singles((*float32)(unsafe.Pointer(dst)), &b.schedule[0], first, turns, uint32(n), float32(lo), float32(step))
+			} else {
+				v.doubles((*float32)(unsafe.Pointer(dst)), &b.schedule[0], first, turns, uint32(n), lo, step)
+			}
+		}
+	}
+	size := s.typ.Size()
+	return func(dst []byte, y, z int64, b *rowBuffer) {
+		b.schedule.set(&p, y, z)
+		whole := int64(len(dst)) / size / v.turn
+		if whole > 0 {
+			turns(&dst[0], b, 0, int(whole))
+		}
+		if rest := dst[whole*v.turn*size:]; len(rest) > 0 {
+			tail := grid.Bytes(b.tail[:])
+			turns(&tail[0], b, uint32(whole*v.turn/4), 1)
+			copy(rest, tail)
+		}
+	}
+}
+
+// twice is the lower 16 bits of a number, two times.
+func twice(n int64) uint32 { return uint32(uint16(n)) * (1<<16 + 1) }
+
+// affine is the ladder of a float32 scale, and whether float32 arithmetic makes every level's
+// value, which is looked at where there is a table of them.
+func (s *scale) affine() (lo, step float64, single bool) {
+	lo, step, _ = s.ladder.Affinity()
+	for k, v := range s.table {
+		if math.Float32bits(float32(float32(float32(k)*float32(step))+float32(lo))) != math.Float32bits(v) {
+			return lo, step, false
+		}
+	}
+	return lo, step, s.table != nil
+}

@@ -1,0 +1,8 @@
+//go:build !amd64 || noasm
+
+package datasets
+
+// assembled says that this program has vector instructions.
+const assembled = false
+
+func vectorsOf(string) vectors { return vectors{} }

@@ -1,0 +1,154 @@
+package datasets
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/isa"
+	"pgregory.net/rapid"
+)
+
+// openOn is the image of a name, made by an instruction set.
+func openOn(t testing.TB, name, isa string) grid.Source {
+	t.Helper()
+	n, err := split(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := resolveOn(n, nil, isa)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := r.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Every instruction set makes the bytes of the portable code, whatever the type, the levels,
+// the shape and the slab, and writes nothing beyond them.
+func TestInstructionSets(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		typ := rapid.SampledFrom([]grid.Type{grid.Uint8, grid.Uint16, grid.Int16, grid.Float32}).Draw(r, "type")
+		levels := rapid.OneOf(rapid.Int64Range(1, maxLevels(typ)), rapid.Int64Range(1, 100), rapid.SampledFrom([]int64{1, 2, 64, 128, 255, 256}), rapid.Just(maxLevels(typ))).Draw(r, "levels")
+		shape := grid.Shape{
+			D: rapid.Int64Range(1, 8).Draw(r, "depth"),
+			H: rapid.Int64Range(1, 8).Draw(r, "height"),
+			W: rapid.OneOf(rapid.Int64Range(1, 70), rapid.Int64Range(1, 700), rapid.Just[int64](512)).Draw(r, "width"),
+		}
+		name := fmt.Sprintf("noise/shape=%v/levels=%d/type=%v", shape, levels, typ)
+		if rapid.Bool().Draw(r, "grf") {
+			// All numbers of boxes whose sums fit 16 bits, and sums that fit 32 bits or not.
+			smooth := rapid.SampledFrom([]float64{0.5, 0.6, 0.8, 1, 1.5, 2, 3, 3.9, 4, 6, 7, 11, 20, 32}).Draw(r, "smooth")
+			if shape.D > 2 && smooth > 7 {
+				shape.D = 1
+			}
+			name = fmt.Sprintf("grf/shape=%v/smooth=%v/levels=%d/type=%v", shape, smooth, levels, typ)
+		}
+		if typ == grid.Float32 {
+			name += rapid.SampledFrom([]string{"", "/lo=-0", "/lo=-0.5", "/lo=-1000/step=0.1", "/lo=7/step=0.25", "/lo=-3e-46/step=1.4e-45", "/step=1.4e-45"}).Draw(r, "ladder")
+		}
+		name += fmt.Sprintf("/seed=%d/roll=%d", rapid.Uint64().Draw(r, "seed"), rapid.Int64Range(0, 9).Draw(r, "roll"))
+		n, err := split(name)
+		if err != nil {
+			r.Fatal(err)
+		}
+		if _, err := resolve(n); err != nil {
+			r.Skip(err) // levels that float32 does not tell apart
+		}
+		slices := shape.Slices()
+		lo := rapid.Int64Range(0, slices).Draw(r, "lo")
+		hi := rapid.Int64Range(lo, slices).Draw(r, "hi")
+		sameBytes(r, t, name, lo, hi)
+	})
+}
+
+// Wide rows are made in many turns, and so are coordinates far from 0.
+func TestInstructionSetsOfLargeImages(t *testing.T) {
+	for _, typ := range []grid.Type{grid.Uint8, grid.Uint16, grid.Int16, grid.Float32} {
+		for _, name := range []string{
+			fmt.Sprintf("noise/shape=100003x2147483647/type=%v", typ),
+			fmt.Sprintf("noise/shape=1x1x2147483647/type=%v", typ),
+			fmt.Sprintf("grf/shape=10003x2147483647/type=%v", typ),
+		} {
+			sameBytes(t, t, name, 1<<31-3, 1<<31-1)
+		}
+	}
+}
+
+func sameBytes(r interface {
+	Fatalf(string, ...any)
+}, t *testing.T, name string, lo, hi int64) {
+	read := func(set string) []byte {
+		s := openOn(t, name, set)
+		n := (hi - lo) * grid.SliceBytes(s)
+		const guard = 512
+		buf := grid.NewBuffer(n + guard)
+		for i := range buf {
+			buf[i] = 0xa5
+		}
+		if err := s.ReadSlab(buf[:n:n], lo, hi); err != nil {
+			r.Fatalf("%s: %v", name, err)
+		}
+		if want := bytes.Repeat([]byte{0xa5}, guard); !bytes.Equal(buf[n:], want) {
+			r.Fatalf("%s: %s writes beyond slices %d to %d", name, set, lo, hi)
+		}
+		return buf[:n]
+	}
+	want := read(isa.Portable)
+	for _, set := range available() {
+		if got := read(set); !bytes.Equal(got, want) {
+			r.Fatalf("%s: slices %d to %d differ by %s", name, lo, hi, set)
+		}
+	}
+}
+
+// A level of the fast quantiser that is not too near to the next one is the quantiser's, for
+// the least and the largest sums, those next to where levels change, and others.
+func TestFastQuantiser(t *testing.T) {
+	fast := 0
+	rapid.Check(t, func(t *rapid.T) {
+		kernel := boxKernel(boxWidths(rapid.Float64Range(0.5, 32).Draw(t, "smooth")))
+		n := rapid.OneOf(rapid.Int64Range(1, 1<<24), rapid.Int64Range(1, 3000)).Draw(t, "levels")
+		q := newQuantiser(kernel, rapid.IntRange(2, 3).Draw(t, "dim"), n)
+		f := q.fast()
+		if f == nil {
+			t.Skip("not for these sums")
+		}
+		fast++
+		check := func(sum int64) {
+			sum = max(0, min(sum, q.most))
+			p := min(max(uint64(sum), f.base)-f.base, f.most)>>f.drop*uint64(f.factor) + f.zero
+			if uint32(p<<(64-f.down)>>32) >= f.near {
+				return
+			}
+			if got, want := min(uint32(p>>f.down), f.top), q.level(uint64(sum)); got != want {
+				t.Fatalf("sum %d is on level %d, want %d", sum, got, want)
+			}
+		}
+		for _, sum := range []int64{0, 1, q.mean - q.limit - 1, q.mean - q.limit, q.mean - q.limit + 1, q.mean - 1, q.mean, q.mean + q.limit - 1, q.mean + q.limit, q.mean + q.limit + 1, q.most} {
+			check(sum)
+		}
+		for range 20 {
+			// Where the level changes, by bisection.
+			k := rapid.Uint32Range(0, q.top).Draw(t, "level")
+			lo, hi := int64(0), q.most
+			for lo < hi {
+				if mid := (lo + hi) / 2; q.level(uint64(mid)) < k {
+					lo = mid + 1
+				} else {
+					hi = mid
+				}
+			}
+			check(lo - 1)
+			check(lo)
+			check(rapid.Int64Range(0, q.most).Draw(t, "sum"))
+		}
+	})
+	if fast == 0 {
+		t.Error("no quantiser has a fast one")
+	}
+}
