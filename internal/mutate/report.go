@@ -1,0 +1,155 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+)
+
+const (
+	equivalentFile = "equivalent.json"
+	floorFile      = "floor.json"
+)
+
+// A Floor is the sample that is run for every change, and the score that it has to have.
+type Floor struct {
+	Seed  string  `json:"seed"`
+	Each  int     `json:"each"`
+	Only  string  `json:"only"`
+	Score float64 `json:"score"` // percent
+}
+
+func readFloor(name string) (f Floor, err error) { return f, readJSON(name, &f) }
+
+// readEquivalent reads the list of mutants that answer like the program, each with the
+// reason; none where there is no such file.
+func readEquivalent(name string) (list []*Mutant, err error) {
+	if err := readJSON(name, &list); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	for _, m := range list {
+		if m.Reason == "" {
+			return nil, fmt.Errorf("%s: %s has no reason", name, m)
+		}
+	}
+	return list, nil
+}
+
+func readJSON(name string, to any) error {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, to); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// Results are of all mutants that were run.
+type Results struct {
+	All   []*Result
+	Stale []*Mutant // listed as equivalent, but of no mutant
+
+	targets []Target
+	places  map[string]int // mutants that there are, by target
+	took    time.Duration
+}
+
+// Print writes the table, the survivors, and what is out of date, and returns the score:
+// of all mutants, the percentage that was noticed.
+func (r *Results) Print(w io.Writer) (score float64) {
+	fmt.Fprint(w, "| code | mutants | run | noticed by `verify` | by tests | by any | survive | score |\n|---|---|---|---|---|---|---|---|\n")
+	var total [5]int
+	for _, t := range r.targets {
+		var n [5]int
+		n[0] = r.places[t.Name]
+		for _, x := range r.All {
+			if x.Target == t.Name {
+				n = add(n, x)
+			}
+		}
+		line(w, t.Name, n, t.verify != nil)
+		for i := range n {
+			total[i] += n[i]
+		}
+	}
+	line(w, "all", total, true)
+	var lost []*Result
+	for _, x := range r.All {
+		if x.Verify == "" && x.Tests == "" {
+			lost = append(lost, x)
+		}
+	}
+	if len(lost) > 0 {
+		fmt.Fprintf(w, "\nSurvivors:\n")
+	}
+	for _, x := range lost {
+		never := ""
+		if !x.Reached {
+			never = " (never reached)"
+		}
+		fmt.Fprintf(w, "- %s%s\n", x.Mutant, never)
+	}
+	if len(r.Stale) > 0 {
+		fmt.Fprintf(w, "\nListed as equivalent in %s, but of no mutant any more:\n", equivalentFile)
+		for _, m := range r.Stale {
+			fmt.Fprintf(w, "- %s\n", m)
+		}
+	}
+	fmt.Fprintf(w, "\n%.0f s.\n", r.took.Seconds())
+	if total[1] == 0 {
+		return 100
+	}
+	return 100 * float64(total[4]) / float64(total[1])
+}
+
+func add(n [5]int, x *Result) [5]int {
+	n[1]++
+	if x.Verify != "" {
+		n[2]++
+	}
+	if x.Tests != "" {
+		n[3]++
+	}
+	if x.Verify != "" || x.Tests != "" {
+		n[4]++
+	}
+	return n
+}
+
+func line(w io.Writer, name string, n [5]int, verify bool) {
+	byVerify, score := fmt.Sprint(n[2]), "—"
+	if !verify {
+		byVerify = "—"
+	}
+	if n[1] > 0 {
+		score = fmt.Sprintf("%.0f %%", 100*float64(n[4])/float64(n[1]))
+	}
+	fmt.Fprintf(w, "| %s | %d | %d | %s | %d | %d | %d | %s |\n", name, n[0], n[1], byVerify, n[3], n[4], n[1]-n[4], score)
+}
+
+// looked says whether the mutants of a file were listed.
+func (r *Results) looked(m *Mutant) bool {
+	return slices.ContainsFunc(r.targets, func(t Target) bool { return t.holds(m.File) })
+}
+
+func (r *Results) writeSurvivors(name string) error {
+	list := []*Mutant{}
+	for _, x := range r.All {
+		if x.Verify == "" && x.Tests == "" {
+			m := *x.Mutant
+			m.Line = 0
+			list = append(list, &m)
+		}
+	}
+	data, err := json.MarshalIndent(list, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, append(data, '\n'), 0o666)
+}
