@@ -55,11 +55,11 @@ func rename(text, name, suffix string) string {
 	return apply(text, edit{at, at, suffix})
 }
 
-// body is a function of a text, edited and under another name.
-func body(text, name, suffix string, e edit) string {
-	start, end := bounds(text, name)
-	text = apply(text[:end], e)[start:]
-	return rename(text, name, suffix)
+// body is the code of a function of assembly with an edit, and a suffix to its name.
+func (f *function) body(suffix string, e edit) string {
+	at := len("TEXT ·") + len(f.decl.Name.Name)
+	e.start, e.end = e.start-f.start, e.end-f.start
+	return apply(f.code, edit{at, at, suffix}, e)
 }
 
 // asmMutants are all changes of the assembly of a package's files whose names have the part.
@@ -72,10 +72,11 @@ func (p *Package) asmMutants(part string) []*Mutant {
 				continue
 			}
 			for name, text := range p.assembly {
-				if start, _ := bounds(text, decl.Name.Name); start < 0 || !strings.Contains(path.Base(name), part) {
+				start, end := bounds(text, decl.Name.Name)
+				if start < 0 || !strings.Contains(path.Base(name), part) {
 					continue
 				}
-				fn := &function{file: f, decl: decl, asm: name}
+				fn := &function{file: f, decl: decl, asm: name, code: text[start:end], start: start}
 				for _, m := range asmWithin(text, name, decl.Name.Name) {
 					m.function = fn
 					all = append(all, m)

@@ -42,6 +42,8 @@ type function struct {
 	file  *sourceFile
 	decl  *ast.FuncDecl
 	asm   string // the file that its code is in, if that is assembly
+	code  string // that code
+	start int    // where it begins in the file
 }
 
 func (f *function) name() string {
@@ -185,8 +187,13 @@ func (p *Package) within(fn *function) []*Mutant {
 		text := fn.file.text[p.offset(x.Pos()):p.offset(x.End())]
 		add(operator, x.Pos(), x.End(), before+text+after)
 	}
-	remove := func(s ast.Stmt) { add("deletion", s.Pos(), s.End(), "") }
-	post := map[ast.Stmt]bool{} // what ends each round of a loop: without it few end
+	// What ends each round of a loop, without which few end, and what a case waits for.
+	kept := map[ast.Stmt]bool{}
+	remove := func(s ast.Stmt) {
+		if !kept[s] {
+			add("deletion", s.Pos(), s.End(), "")
+		}
+	}
 	ast.Inspect(fn.decl.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.BinaryExpr:
@@ -208,18 +215,16 @@ func (p *Package) within(fn *function) []*Mutant {
 			insert("negation", n.Cond, "!(", ")")
 			insert("if false", n.Cond, "false && (", ")")
 		case *ast.ForStmt:
-			post[n.Post] = n.Post != nil
+			kept[n.Post] = true
+		case *ast.CommClause:
+			kept[n.Comm] = true
 		case *ast.ExprStmt:
 			remove(n)
 		case *ast.AssignStmt:
-			if n.Tok != token.DEFINE && !post[n] {
+			if n.Tok != token.DEFINE {
 				remove(n)
 			}
-		case *ast.IncDecStmt:
-			if !post[n] {
-				remove(n)
-			}
-		case *ast.BranchStmt, *ast.DeferStmt, *ast.GoStmt, *ast.SendStmt:
+		case *ast.IncDecStmt, *ast.BranchStmt, *ast.DeferStmt, *ast.GoStmt, *ast.SendStmt:
 			remove(n.(ast.Stmt))
 		case *ast.ReturnStmt:
 			if len(n.Results) == 0 {
@@ -317,7 +322,7 @@ func (p *Package) rewrite(mutants []*Mutant) (files map[string]string, spans map
 	for _, m := range mutants {
 		byFunction[m.function.decl] = append(byFunction[m.function.decl], m)
 	}
-	asm := map[string]string{}
+	asm, renamed := map[string]*strings.Builder{}, map[string]string{} // copies, and what they follow
 	for _, f := range p.files {
 		var edits []edit
 		var copies []*Mutant
@@ -351,11 +356,11 @@ func (p *Package) rewrite(mutants []*Mutant) (files map[string]string, spans map
 			edits = append(edits, edit{p.offset(decl.End()), p.offset(decl.End()), " {" + p.dispatch(fn, ms) + call + " }"})
 			copies = append(copies, &Mutant{function: fn})
 			copies = append(copies, ms...)
-			text, ok := asm[fn.asm]
-			if !ok {
-				text = p.assembly[fn.asm]
+			if asm[fn.asm] == nil {
+				asm[fn.asm] = &strings.Builder{}
+				renamed[fn.asm] = p.assembly[fn.asm]
 			}
-			asm[fn.asm] = rename(text, decl.Name.Name, suffix(0))
+			renamed[fn.asm] = rename(renamed[fn.asm], decl.Name.Name, suffix(0))
 		}
 		if len(copies) == 0 {
 			continue
@@ -371,8 +376,8 @@ func (p *Package) rewrite(mutants []*Mutant) (files map[string]string, spans map
 		b.WriteString("\n")
 		files[f.name] = b.String()
 	}
-	for name, text := range asm {
-		files[name] = text
+	for name, copies := range asm {
+		files[name] = renamed[name] + copies.String()
 	}
 	if len(mutants) > 0 {
 		files[path.Join(p.dir, "eccmut_chosen.go")] = strings.ReplaceAll(chosen, "package chosen", "package "+p.name)
@@ -381,7 +386,7 @@ func (p *Package) rewrite(mutants []*Mutant) (files map[string]string, spans map
 }
 
 // copied is the Go text of a mutant's function. That of assembly is added to asm.
-func (p *Package) copied(m *Mutant, asm map[string]string) string {
+func (p *Package) copied(m *Mutant, asm map[string]*strings.Builder) string {
 	fn, decl := m.function, m.function.decl
 	edits, _ := p.signature(fn, "")
 	edits = append(edits, edit{p.offset(decl.Name.Pos()), p.offset(decl.Name.End()), decl.Name.Name + suffix(m.ID)})
@@ -392,7 +397,7 @@ func (p *Package) copied(m *Mutant, asm map[string]string) string {
 	} else {
 		prefix = "//go:noescape\n"
 		if m.ID != 0 {
-			asm[fn.asm] += "\n" + body(p.assembly[fn.asm], decl.Name.Name, suffix(m.ID), m.edit)
+			asm[fn.asm].WriteString("\n" + fn.body(suffix(m.ID), m.edit))
 		}
 	}
 	text := apply(fn.file.text[:p.offset(decl.End())], edits...)

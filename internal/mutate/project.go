@@ -29,6 +29,7 @@ type Project struct {
 
 	scratch string
 	stages  map[string]*Stage
+	program func() error // builds it
 	mu      sync.Mutex
 }
 
@@ -48,7 +49,7 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 	}
 	defer os.RemoveAll(p.scratch)
 	p.stages = map[string]*Stage{}
-	results := &Results{targets: p.targets, places: map[string]int{}}
+	results := &Results{targets: p.targets, places: map[string]int{}, equivalent: map[string]int{}}
 	used := map[*Mutant]bool{}
 
 	var dirs []string
@@ -80,7 +81,8 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 		default:
 			all = packages[t.dir].asmMutants(t.part)
 		}
-		candidates := p.withoutEquivalent(all, used)
+		p.markEquivalent(all, used)
+		candidates := all
 		shuffle(candidates, p.seed)
 		want := len(candidates)
 		if p.each > 0 {
@@ -96,9 +98,10 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 			continue
 		}
 		// Those that do not compile make room for the next ones.
+		// Those that are equivalent do not, and are not run.
 		var good []*Mutant
-		for len(good) < want && len(candidates) > 0 {
-			n := min(len(candidates), 2*(want-len(good))+4)
+		for taken := 0; taken < want && len(candidates) > 0; {
+			n := min(len(candidates), 2*(want-taken)+4)
 			part := candidates[:n]
 			candidates = candidates[n:]
 			for _, m := range part {
@@ -118,7 +121,12 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 				return nil, err
 			}
 			for _, m := range part {
-				if !bad[m] && len(good) < want {
+				if !bad[m] && taken < want {
+					taken++
+					if m.Reason != "" {
+						results.equivalent[m.Target]++
+						continue
+					}
 					good = append(good, m)
 				}
 			}
@@ -140,12 +148,8 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 		if t.dir == "" {
 			continue
 		}
-		if byTarget[t.Name], err = p.prepare(ctx, t, overlay); err != nil {
-			return nil, err
-		}
+		byTarget[t.Name] = p.prepare(ctx, t, overlay)
 	}
-	fmt.Fprintf(p.log, "%d mutants built and %d stages measured in %.0f s\n", len(order), len(p.stages), time.Since(began).Seconds())
-
 	results.All = make([]*Result, len(order))
 	if err := p.several(ctx, len(order), func(i int) error {
 		r, err := p.try(ctx, order[i], byTarget[order[i].Target])
@@ -155,31 +159,24 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 		return nil, err
 	}
 	if len(kernels) > 0 {
-		tried, err := p.tryKernels(ctx, kernels)
-		if err != nil {
+		if err := p.tryKernels(ctx, kernels, results); err != nil {
 			return nil, err
 		}
-		results.All = append(results.All, tried...)
 	}
 	results.took = time.Since(began)
 	return results, nil
 }
 
-// withoutEquivalent takes out the mutants that are listed as equivalent, and notes which
-// lines of the list were used.
-func (p *Project) withoutEquivalent(all []*Mutant, used map[*Mutant]bool) (rest []*Mutant) {
+// markEquivalent gives the mutants that are listed as equivalent their reasons, and notes
+// which lines of the list were used.
+func (p *Project) markEquivalent(all []*Mutant, used map[*Mutant]bool) {
 	for _, m := range all {
-		listed := false
 		for _, e := range p.equivalent {
 			if e.same(m) {
-				used[e], listed = true, true
+				used[e], m.Reason = true, e.Reason
 			}
 		}
-		if !listed {
-			rest = append(rest, m)
-		}
 	}
-	return rest
 }
 
 // overlay writes the rewritten files and the list of them that the go command reads.
@@ -216,49 +213,47 @@ func (p *Project) build(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// prepare builds and measures what may notice the mutants of a target.
-func (p *Project) prepare(ctx context.Context, t Target, overlay string) ([]*Stage, error) {
-	var list []*Stage
-	add := func(s *Stage, build ...string) error {
+// prepare lists what may notice the mutants of a target, to be built and measured when the
+// first of them comes to it.
+func (p *Project) prepare(ctx context.Context, t Target, overlay string) (list []*Stage) {
+	add := func(s *Stage, binary func() error) {
 		if known := p.stages[s.Name]; known != nil {
 			list = append(list, known)
-			return nil
+			return
 		}
-		if _, err := os.Stat(s.argv[0]); err != nil {
-			if err := p.build(ctx, append(build, "-overlay", overlay, "-o", s.argv[0], "./"+s.dir)...); err != nil {
+		s.ready = sync.OnceValue(func() error {
+			if err := binary(); err != nil {
 				return err
 			}
-		}
-		if s.dir = filepath.Join(p.root, s.dir); s.Kind == byVerify {
-			s.dir = p.scratch
-		}
-		if err := s.measure(ctx, p.scratch); err != nil {
-			return err
-		}
-		if p.verbose {
-			fmt.Fprintf(p.log, "%s: %.1f s, comes to %d functions\n", s.Name, s.takes.Seconds(), len(s.reached))
-		}
+			if err := s.measure(ctx, p.scratch); err != nil {
+				return err
+			}
+			if p.verbose {
+				fmt.Fprintf(p.log, "%s: %.1f s, comes to %d functions\n", s.Name, s.takes.Seconds(), len(s.reached))
+			}
+			return nil
+		})
 		p.stages[s.Name] = s
 		list = append(list, s)
-		return nil
+	}
+	program := filepath.Join(p.scratch, "program")
+	if p.program == nil {
+		p.program = sync.OnceValue(func() error { return p.build(ctx, "build", "-overlay", overlay, "-o", program, "./"+p.command) })
 	}
 	for _, args := range t.verify {
-		argv := append([]string{filepath.Join(p.scratch, "program"), "verify", "--quiet", "--time-limit", "20s"}, args...)
+		argv := append([]string{program, "verify", "--quiet", "--time-limit", "20s"}, args...)
 		for _, in := range p.inputs {
 			argv = append(argv, "--input", in)
 		}
-		if err := add(&Stage{Kind: byVerify, Name: "verify " + strings.Join(args, " "), dir: p.command, argv: argv}, "build"); err != nil {
-			return nil, err
-		}
+		add(&Stage{Kind: byVerify, Name: "verify " + strings.Join(args, " "), dir: p.scratch, argv: argv}, p.program)
 	}
 	for _, dir := range t.tests {
 		binary := filepath.Join(p.scratch, strings.ReplaceAll(dir, "/", "-")+".test")
 		argv := []string{binary, "-test.short", "-test.failfast", "-test.timeout=10m"}
-		if err := add(&Stage{Kind: byTests, Name: "tests of " + dir, dir: dir, argv: argv}, "test", "-c"); err != nil {
-			return nil, err
-		}
+		add(&Stage{Kind: byTests, Name: "tests of " + dir, dir: filepath.Join(p.root, dir), argv: argv},
+			func() error { return p.build(ctx, "test", "-c", "-overlay", overlay, "-o", binary, "./"+dir) })
 	}
-	return list, nil
+	return list
 }
 
 // several does something for n things, so many at once as the project says, until one fails.
@@ -304,7 +299,13 @@ func (p *Project) try(ctx context.Context, m *Mutant, stages []*Stage) (*Result,
 		if s.Kind == byVerify {
 			noticed = &r.Verify
 		}
-		if *noticed != "" || !s.reached[m.function.index] {
+		if *noticed != "" {
+			continue
+		}
+		if err := s.ready(); err != nil {
+			return nil, err
+		}
+		if !s.reached[m.function.index] {
 			continue
 		}
 		r.Reached = true
@@ -337,7 +338,7 @@ func (p *Project) say(r *Result) {
 
 // tryKernels runs the tests of kernels on the host with changed sources, one after the
 // other, each in a copy of the folder of kernels.
-func (p *Project) tryKernels(ctx context.Context, candidates []*Mutant) ([]*Result, error) {
+func (p *Project) tryKernels(ctx context.Context, candidates []*Mutant, results *Results) error {
 	want := len(candidates)
 	if p.each > 0 {
 		for _, t := range p.targets {
@@ -349,31 +350,36 @@ func (p *Project) tryKernels(ctx context.Context, candidates []*Mutant) ([]*Resu
 	home := filepath.Join(p.scratch, "host")
 	kernels := filepath.Join(home, "kernels")
 	if err := os.CopyFS(kernels, os.DirFS(filepath.Join(p.root, "kernels"))); err != nil {
-		return nil, err
+		return err
 	}
-	var results []*Result
+	taken := 0
 	for _, m := range candidates {
-		if len(results) == want {
+		if taken == want {
 			break
+		}
+		if m.Reason != "" {
+			taken++
+			results.equivalent[kernelTarget]++
+			continue
 		}
 		name := filepath.Join(home, filepath.FromSlash(m.File))
 		real, err := os.ReadFile(name)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if err := os.WriteFile(name, []byte(apply(string(real), m.edit)), 0o666); err != nil {
-			return nil, err
+			return err
 		}
 		r := &Result{Mutant: m, Reached: true}
 		refused := false
 		for _, test := range kernelTests[path.Base(m.File)] {
 			s, err := p.kernelStage(ctx, home, test)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			failed, out, err := s.run(ctx, 0, s.limit(), p.scratch)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if failed && uncompiled(out) {
 				refused = true
@@ -385,14 +391,15 @@ func (p *Project) tryKernels(ctx context.Context, candidates []*Mutant) ([]*Resu
 			}
 		}
 		if err := os.WriteFile(name, real, 0o666); err != nil {
-			return nil, err
+			return err
 		}
 		if !refused {
-			results = append(results, r)
+			taken++
+			results.All = append(results.All, r)
 			p.say(r)
 		}
 	}
-	return results, nil
+	return nil
 }
 
 // kernelStage builds and measures tests of kernels on the host; it is called where the

@@ -55,30 +55,30 @@ type Results struct {
 	All   []*Result
 	Stale []*Mutant // listed as equivalent, but of no mutant
 
-	targets []Target
-	places  map[string]int // mutants that there are, by target
-	took    time.Duration
+	targets    []Target
+	places     map[string]int // mutants that there are, by target
+	equivalent map[string]int // of those that were drawn, which were not run
+	took       time.Duration
 }
 
 // Print writes the table, the survivors, and what is out of date, and returns the score:
-// of all mutants, the percentage that was noticed.
+// of all that were run, the percentage that was noticed.
 func (r *Results) Print(w io.Writer) (score float64) {
-	fmt.Fprint(w, "| code | mutants | run | noticed by `verify` | by tests | by any | survive | score |\n|---|---|---|---|---|---|---|---|\n")
-	var total [5]int
+	fmt.Fprint(w, "| code | changes | equivalent | run | noticed by `verify` | by tests | by any | survive | score |\n|---|---|---|---|---|---|---|---|---|\n")
+	var total counts
 	for _, t := range r.targets {
-		var n [5]int
-		n[0] = r.places[t.Name]
+		n := counts{r.places[t.Name], r.equivalent[t.Name]}
 		for _, x := range r.All {
 			if x.Target == t.Name {
-				n = add(n, x)
+				n.add(x)
 			}
 		}
-		line(w, t.Name, n, t.verify != nil)
+		n.line(w, t.Name, t.verify != nil)
 		for i := range n {
 			total[i] += n[i]
 		}
 	}
-	line(w, "all", total, true)
+	total.line(w, "all", true)
 	var lost []*Result
 	for _, x := range r.All {
 		if x.Verify == "" && x.Tests == "" {
@@ -102,35 +102,39 @@ func (r *Results) Print(w io.Writer) (score float64) {
 		}
 	}
 	fmt.Fprintf(w, "\n%.0f s.\n", r.took.Seconds())
-	if total[1] == 0 {
-		return 100
-	}
-	return 100 * float64(total[4]) / float64(total[1])
+	return total.score()
 }
 
-func add(n [5]int, x *Result) [5]int {
-	n[1]++
+// counts are a line of the table: all changes that there are, equivalent ones that were
+// drawn, others that were run, and what noticed these.
+type counts [6]int
+
+func (n *counts) add(x *Result) {
+	n[2]++
 	if x.Verify != "" {
-		n[2]++
-	}
-	if x.Tests != "" {
 		n[3]++
 	}
-	if x.Verify != "" || x.Tests != "" {
+	if x.Tests != "" {
 		n[4]++
 	}
-	return n
+	if x.Verify != "" || x.Tests != "" {
+		n[5]++
+	}
 }
 
-func line(w io.Writer, name string, n [5]int, verify bool) {
-	byVerify, score := fmt.Sprint(n[2]), "—"
-	if !verify {
-		byVerify = "—"
+func (n *counts) score() float64 {
+	if n[2] == 0 {
+		return 100
 	}
-	if n[1] > 0 {
-		score = fmt.Sprintf("%.0f %%", 100*float64(n[4])/float64(n[1]))
+	return 100 * float64(n[5]) / float64(n[2])
+}
+
+func (n *counts) line(w io.Writer, name string, verify bool) {
+	byVerify := "—"
+	if verify {
+		byVerify = fmt.Sprint(n[3])
 	}
-	fmt.Fprintf(w, "| %s | %d | %d | %s | %d | %d | %d | %s |\n", name, n[0], n[1], byVerify, n[3], n[4], n[1]-n[4], score)
+	fmt.Fprintf(w, "| %s | %d | %d | %d | %s | %d | %d | %d | %.0f %% |\n", name, n[0], n[1], n[2], byVerify, n[4], n[5], n[2]-n[5], n.score())
 }
 
 // looked says whether the mutants of a file were listed.

@@ -41,6 +41,8 @@ var targets = []Target{
 	{Name: "impls/extrema, AVX2", dir: "impls/extrema", part: "avx2", verify: extrema[1:2], tests: []string{"impls/extrema"}},
 	{Name: "internal/workloads/ecc", dir: "internal/workloads/ecc", verify: both, tests: []string{"internal/workloads/ecc", "internal/workloads/ecc/ecctest", "impls/cpu"}},
 	{Name: "internal/workloads/ecc/fingerprint", dir: "internal/workloads/ecc/fingerprint", verify: both, tests: []string{"internal/workloads/ecc/fingerprint", "internal/workloads/ecc"}, share: 50},
+	{Name: "internal/workloads/ecc/fingerprint, AVX-512", dir: "internal/workloads/ecc/fingerprint", part: "avx512", verify: both, tests: []string{"internal/workloads/ecc/fingerprint"}, share: 50},
+	{Name: "internal/workloads/ecc/fingerprint, AVX2", dir: "internal/workloads/ecc/fingerprint", part: "avx2", verify: both, tests: []string{"internal/workloads/ecc/fingerprint"}, share: 50},
 	{Name: "internal/grid", dir: "internal/grid", verify: both, tests: []string{"internal/grid", "impls/cpu", "datasets", "impls/batch"}},
 	{Name: "internal/verify", dir: "internal/verify", verify: both, tests: []string{"internal/verify", "internal/workloads/ecc", "internal/runner"}},
 	{Name: "internal/runner", dir: "internal/runner", verify: both, tests: []string{"internal/runner"}},
