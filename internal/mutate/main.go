@@ -34,7 +34,7 @@ func command(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("mutate", flag.ContinueOnError)
 	root := f.String("root", "../..", "the folder of the program")
 	seed := f.String("seed", "1", "what a sample is drawn by")
-	each := f.Int("n", 10, "mutants of a package")
+	each := f.Int("n", 8, "mutants of a package")
 	all := f.Bool("all", false, "all mutants, which takes hours")
 	only := f.String("only", "", "packages of the report to look at, as a comma list of patterns such as 'impls/*'")
 	jobs := f.Int("jobs", runtime.NumCPU(), "mutants that run at once")
