@@ -107,3 +107,17 @@ func TestJudgeWantsAWitnessForEveryInput(t *testing.T) {
 		t.Errorf("nothing was checked: %+v", got)
 	}
 }
+
+// What was said of an answer by a law that looks at it alone is not worked out again for
+// another's like it; a law that asks is.
+func TestCheckedAnswersAreNotWorkedOutAgain(t *testing.T) {
+	for calls, want := range []int{0, 1} {
+		tried := 0
+		law := Law[int, int]{Name: "counted", Calls: float64(calls), Work: func(int) time.Duration { return 0 },
+			Check: func(int, int, Ask[int, int]) (*Diff, error) { tried++; return nil, nil }}
+		twice(law).Check(Question[int, int]{Name: "x", In: 3, Out: 6, Others: []Witness[int]{{By: "other", Out: 6, Checked: true}}, Budget: time.Hour, Thorough: true})
+		if tried != want {
+			t.Errorf("a law of %d calls was tried %d times, want %d", calls, tried, want)
+		}
+	}
+}
