@@ -11,7 +11,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 CLANG   ?= clang-19
 
-.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke fuzz setup-debian ci
+.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke fuzz mutate mutate-check setup-debian ci
 
 build:
 	CGO_ENABLED=0 $(GO) build -buildvcs=auto -ldflags='-s -w' -o $(BIN)/eccbench ./cmd/eccbench
@@ -120,6 +120,17 @@ fuzz:
 	for pkg in $$(grep -rl '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep ^Fuzz); do \
 		$(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$pkg || exit 1; done; done
 
+# What verify and the tests notice of changes of one place: a sample in minutes, other
+# samples with MUTATE='-seed 2', more with '-n 40', all in many hours with '-all', some with
+# "-only 'impls/*,kernels/ecc'".
+mutate:
+	cd internal/mutate && $(GO) run . $(MUTATE)
+
+# A small sample, which is always the same but for what was changed, may notice no fewer
+# than internal/mutate/floor.json says.
+mutate-check:
+	cd internal/mutate && $(GO) vet ./... && $(GO) test ./... && $(GO) run . -check
+
 setup-debian:
 	apt-get update -qq
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends git gcc g++ python3-gudhi python3-skimage python3-numpy python3-pip mricron-data qemu-user-static clang-19 chromium
@@ -127,4 +138,4 @@ setup-debian:
 # CI has gcc, g++ and Chromium: what needs them must not be skipped.
 ci: export ECCBENCH_REQUIRE_FAKE = 1
 ci: export ECCBENCH_REQUIRE_CHROMIUM = 1
-ci: lint check-generate check-kernels test-long race portability oracle smoke
+ci: lint check-generate check-kernels test-long race portability oracle smoke mutate-check

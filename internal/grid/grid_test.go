@@ -255,3 +255,18 @@ func TestDigest(t *testing.T) {
 		}
 	}
 }
+
+// Bytes that are no whole number of values, or do not lie as values do, are refused.
+func TestValuesRefuses(t *testing.T) {
+	whole := NewBuffer(16)
+	for what, b := range map[string][]byte{"half a value": whole[:6], "beside a value": whole[2:10]} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", what)
+				}
+			}()
+			Values[float32](b)
+		}()
+	}
+}

@@ -60,3 +60,23 @@ func TestEachSlab(t *testing.T) {
 		}
 	}
 }
+
+// An image in memory is one slab, of all its slices and its own bytes.
+func TestEachSlabOfAField(t *testing.T) {
+	for _, shape := range []Shape{{D: 3, H: 2, W: 5}, {D: 1, H: 4, W: 5}} {
+		data := NewBuffer(shape.Voxels())
+		f, err := NewField(shape, Uint8, data, Identity(Uint8))
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls := 0
+		if err := EachSlab(f, func(slab []byte, lo, hi int64) error {
+			if calls++; lo != 0 || hi != shape.Slices() || len(slab) != len(data) || &slab[0] != &data[0] {
+				t.Errorf("%v: slices %d to %d in %d bytes", shape, lo, hi, len(slab))
+			}
+			return nil
+		}); err != nil || calls != 1 {
+			t.Errorf("%v: %d slabs, %v", shape, calls, err)
+		}
+	}
+}

@@ -96,6 +96,28 @@ func TestCompareRefuses(t *testing.T) {
 	}
 }
 
+// Every reason is printed under the table, with the cells that it is of.
+func TestComparisonsPrintEveryReason(t *testing.T) {
+	a, b := sorting(), sorting()
+	for i, c := range b.Cells {
+		switch c.Impl {
+		case "quick", "plain":
+			b.Cells[i].Threads = 1
+		case "card":
+			b.Cells[i].Hot = true
+		}
+	}
+	var out bytes.Buffer
+	if err := Comparisons(&out, Text, "a", "b", Compare(a, b)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"not comparable: 2 threads against 1\n", "not comparable: caches cold against hot\n"} {
+		if n := strings.Count(out.String(), want); n != 1 {
+			t.Errorf("%d times %q in\n%s", n, want, out.String())
+		}
+	}
+}
+
 // A cell finds the one of its own machine among several, and the others have no partner.
 func TestComparePairsMachines(t *testing.T) {
 	a, b := sorting(), sorting()

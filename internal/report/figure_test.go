@@ -156,7 +156,7 @@ func TestSteps(t *testing.T) {
 }
 
 func TestShort(t *testing.T) {
-	for size, want := range map[string]string{"512x512x512": "512³", "64x64": "64²", "3x4x5": "3x4x5", "64": "64", "n": "n", "2x2x2x2": "2x2x2x2"} {
+	for size, want := range map[string]string{"512x512x512": "512³", "64x64": "64²", "3x4x5": "3x4x5", "512x512x256": "512x512x256", "64x32": "64x32", "64": "64", "n": "n", "2x2x2x2": "2x2x2x2"} {
 		if got := short(size); got != want {
 			t.Errorf("%s: %s, want %s", size, got, want)
 		}
@@ -187,5 +187,21 @@ func TestMachines(t *testing.T) {
 			t.Fatal(err)
 		}
 		golden(t, c.name, b.Bytes())
+	}
+}
+
+// What is faster is drawn left of no change and what is slower right of it, as far as the
+// ratios are apart, and nothing outside of the drawing.
+func TestForestSides(t *testing.T) {
+	f := forest{Rows: []forestRow{{value: 0.5, lo: 0.25, hi: 1}, {value: 2, lo: 1, hi: 4, band: 1.05}, {value: 1}}}
+	f.draw()
+	for i, want := range [][]string{
+		{`x1="8.0" x2="130.0"`, `cx="69.0"`}, {`x1="130.0" x2="252.0"`, `cx="191.0"`, `class="band" x="125.7" y="0" width="8.6"`}, {`cx="130.0"`},
+	} {
+		for _, w := range want {
+			if !strings.Contains(string(f.Rows[i].Drawing), w) {
+				t.Errorf("no %s in %s", w, f.Rows[i].Drawing)
+			}
+		}
 	}
 }

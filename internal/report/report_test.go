@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"flag"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -67,6 +68,21 @@ func sorting() bench.Records {
 			cell("frail", "cpu", 2000, verify.Crashed, "the worker ended with signal: killed"),
 			cell("slow", "cpu", 2000, verify.Timeout, "still measuring after 1.00 s"),
 		},
+	}
+}
+
+// A process that no ceiling was measured for takes no part in the ceiling of its row.
+func TestRowOfProcessesWithoutACeiling(t *testing.T) {
+	recs := sorting()
+	for i, c := range recs.Cells {
+		if c.Impl == "twice" && c.Process == 1 {
+			recs.Cells[i].Ceiling = 0
+		}
+	}
+	for _, r := range Rows(recs, "read") {
+		if r.Impl == "twice" && math.Abs(r.Ceiling-r.Rate/4e9) > 1e-9 {
+			t.Errorf("%v of the ceiling, want %v", r.Ceiling, r.Rate/4e9)
+		}
 	}
 }
 

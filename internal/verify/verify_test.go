@@ -62,6 +62,7 @@ func TestCheckAndJudge(t *testing.T) {
 		{"an independent law confirms", twice(even, doubled), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour}, Verified, 2},
 		{"an independent law contradicts", twice(even, doubled), Question[int, int]{Name: "x", In: 3, Out: 8, Budget: time.Hour}, Wrong, 2},
 		{"what is not affordable is not tried, and said", twice(even, doubled), Question[int, int]{Name: "x", In: 3, Out: 8, Budget: time.Millisecond}, Unverified, 2},
+		{"what takes all that is left is tried", twice(even, doubled), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Second}, Verified, 2},
 		{"laws ask", twice(doubled, odd), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour, Thorough: true, PerCall: time.Second}, Verified, 2},
 		{"and stop when confirmed", twice(doubled, odd), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour}, Verified, 1},
 		{"what looks at the answer alone is not tried again on another's", twice(even, doubled, odd), Question[int, int]{Name: "x", In: 3, Out: 6, Others: []Witness[int]{{By: "other", Out: 6, Checked: true}}, Budget: time.Hour, Thorough: true}, Verified, 4},
@@ -70,7 +71,7 @@ func TestCheckAndJudge(t *testing.T) {
 		{"what does not apply says nothing", twice(silent), Question[int, int]{Name: "x", Budget: time.Hour}, Unverified, 0},
 		{"what cannot be tried is said", twice(broken), Question[int, int]{Name: "x", Budget: time.Hour}, Unverified, 1},
 	} {
-		c.q.Ask = ask
+		c.q.Ask, c.q.Now = ask, func() time.Time { return time.Time{} }
 		evidence := c.policy.Check(c.q)
 		if len(evidence) != c.evidence {
 			t.Errorf("%s: evidence %v, want %d pieces", c.what, evidence, c.evidence)
@@ -104,5 +105,19 @@ func TestJudgeWantsAWitnessForEveryInput(t *testing.T) {
 	}
 	if got := Judge(nil, nil); got.Status != Unverified {
 		t.Errorf("nothing was checked: %+v", got)
+	}
+}
+
+// What was said of an answer by a law that looks at it alone is not worked out again for
+// another's like it; a law that asks is.
+func TestCheckedAnswersAreNotWorkedOutAgain(t *testing.T) {
+	for calls, want := range []int{0, 1} {
+		tried := 0
+		law := Law[int, int]{Name: "counted", Calls: float64(calls), Work: func(int) time.Duration { return 0 },
+			Check: func(int, int, Ask[int, int]) (*Diff, error) { tried++; return nil, nil }}
+		twice(law).Check(Question[int, int]{Name: "x", In: 3, Out: 6, Others: []Witness[int]{{By: "other", Out: 6, Checked: true}}, Budget: time.Hour, Thorough: true})
+		if tried != want {
+			t.Errorf("a law of %d calls was tried %d times, want %d", calls, tried, want)
+		}
 	}
 }

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"go/ast"
+	"path"
+	"regexp"
+	"strings"
+)
+
+var (
+	textLine = regexp.MustCompile(`(?m)^TEXT ·(\w+)\(SB\)`)
+	// An instruction with its operands, which are separated by a comma and a space.
+	instruction = regexp.MustCompile(`^\t([A-Z][A-Z0-9.]*)(?:\s+(.*))?$`)
+	maskOperand = regexp.MustCompile(`^K[1-7]$`)
+)
+
+// ofNoAnswer begin instructions without which a program is only slower.
+var ofNoAnswer = []string{"VZEROUPPER", "PREFETCH", "RET", "PCALIGN", "NOP"}
+
+// swapped are instructions that another takes the place of, by what their names begin
+// with.
+var swapped = [][2]string{
+	{"VPMINU", "VPMAXU"}, {"VPMINS", "VPMAXS"}, {"VMINPS", "VMAXPS"}, {"VPADD", "VPSUB"}, {"VPCMPEQ", "VPCMPGT"},
+	{"KAND", "KOR"}, {"VPAND", "VPOR"}, {"JZ", "JNZ"}, {"JE", "JNE"}, {"JL", "JGE"}, {"JG", "JLE"}, {"JB", "JAE"}, {"JC", "JNC"},
+	{"ADDQ", "SUBQ"}, {"VADDP", "VSUBP"}, {"VMULP", "VADDP"},
+}
+
+// bounds is where a function is in assembly.
+func bounds(text, name string) (start, end int) {
+	all := textLine.FindAllStringSubmatchIndex(text, -1)
+	for i, m := range all {
+		if text[m[2]:m[3]] != name {
+			continue
+		}
+		end = len(text)
+		if i+1 < len(all) {
+			end = all[i+1][0]
+		}
+		// What is written before the next function are comments on it.
+		for {
+			line := strings.LastIndexByte(strings.TrimRight(text[:end], "\n"), '\n') + 1
+			if line <= m[0] || !strings.HasPrefix(text[line:], "//") {
+				return m[0], end
+			}
+			end = line
+		}
+	}
+	return -1, -1
+}
+
+// rename adds a suffix to the name of a function in assembly.
+func rename(text, name, suffix string) string {
+	start, _ := bounds(text, name)
+	at := start + len("TEXT ·") + len(name)
+	return apply(text, edit{at, at, suffix})
+}
+
+// body is the code of a function of assembly with an edit, and a suffix to its name.
+func (f *function) body(suffix string, e edit) string {
+	at := len("TEXT ·") + len(f.decl.Name.Name)
+	e.start, e.end = e.start-f.start, e.end-f.start
+	return apply(f.code, edit{at, at, suffix}, e)
+}
+
+// asmMutants are all changes of the assembly of a package's files whose names have the part.
+func (p *Package) asmMutants(part string) []*Mutant {
+	var all []*Mutant
+	for _, f := range p.files {
+		for _, d := range f.tree.Decls {
+			decl, ok := d.(*ast.FuncDecl)
+			if !ok || decl.Body != nil {
+				continue
+			}
+			for name, text := range p.assembly {
+				start, end := bounds(text, decl.Name.Name)
+				if start < 0 || !strings.Contains(path.Base(name), part) {
+					continue
+				}
+				fn := &function{file: f, decl: decl, asm: name, code: text[start:end], start: start}
+				for _, m := range asmWithin(text, name, decl.Name.Name) {
+					m.function = fn
+					all = append(all, m)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// asmWithin deletes each instruction of a function, takes each mask away, and swaps what
+// has an opposite.
+func asmWithin(text, file, name string) []*Mutant {
+	var all []*Mutant
+	start, end := bounds(text, name)
+	at := start
+	for _, line := range strings.SplitAfter(text[start:end], "\n") {
+		from := at
+		at += len(line)
+		line = strings.TrimSuffix(line, "\n")
+		m := instruction.FindStringSubmatch(line)
+		if m == nil || begins(m[1], ofNoAnswer...) {
+			continue
+		}
+		add := func(operator, with string) {
+			m := newMutant(text, file, name, operator, edit{from, from + len(line), with})
+			// One instruction is in many places: those beside it say where.
+			m.Before = beside(text[:from], m.Before, text[at:])
+			m.After = beside(text[:from], m.After, text[at:])
+			all = append(all, m)
+		}
+		add("deletion", "\tNOP")
+		operands := strings.Split(m[2], ", ")
+		n := len(operands)
+		mnemonic, _, _ := strings.Cut(m[1], ".")
+		if begins(mnemonic, "V") && n >= 3 && maskOperand.MatchString(operands[n-2]) {
+			rest := append(append([]string{}, operands[:n-2]...), operands[n-1])
+			add("mask", "\t"+mnemonic+" "+strings.Join(rest, ", "))
+		}
+		if strings.HasPrefix(mnemonic, "VPAND") && n == 3 && operands[1] != operands[2] && strings.Contains(operands[0], "(") {
+			add("mask", "\tVMOVDQU "+operands[1]+", "+operands[2])
+		}
+		for _, s := range swapped {
+			for i := range s {
+				if strings.HasPrefix(m[1], s[i]) && (s[i][0] != 'J' || m[1] == s[i]) && !strings.HasPrefix(m[1], "VPANDN") {
+					add("swap", "\t"+s[1-i]+strings.TrimPrefix(m[1], s[i])+" "+m[2])
+				}
+			}
+		}
+	}
+	return all
+}
+
+// beside is a line between the ones that are before and after it.
+func beside(before, line, after string) string {
+	before = strings.TrimSuffix(before, "\n")
+	before = before[strings.LastIndexByte(before, '\n')+1:]
+	after, _, _ = strings.Cut(after, "\n")
+	return squeeze(before) + "; " + line + "; " + squeeze(after)
+}
+
+func begins(s string, with ...string) bool {
+	for _, w := range with {
+		if strings.HasPrefix(s, w) {
+			return true
+		}
+	}
+	return false
+}

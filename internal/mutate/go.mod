@@ -1,0 +1,3 @@
+module eccbench/internal/mutate
+
+go 1.26.0

@@ -1,0 +1,99 @@
+// Command mutate measures what eccbench verify and the tests notice: it changes the
+// program in one place at a time, in Go, in assembly and in the kernels, and counts the
+// changes that make one of them fail.
+//
+// All changes of Go and assembly are in one build, made with an overlay of the files that
+// differ. A function that has some begins with a switch that hands over to the copy which
+// ECCMUT chooses. Nothing is written where the program is.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := command(ctx, os.Args[1:])
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(1)
+	}
+}
+
+func command(ctx context.Context, args []string) error {
+	f := flag.NewFlagSet("mutate", flag.ContinueOnError)
+	root := f.String("root", "../..", "the folder of the program")
+	seed := f.String("seed", "1", "what a sample is drawn by")
+	each := f.Int("n", 8, "mutants of a package")
+	all := f.Bool("all", false, "all mutants, which takes hours")
+	only := f.String("only", "", "packages of the report to look at, as a comma list of patterns such as 'impls/*'")
+	jobs := f.Int("jobs", runtime.NumCPU(), "mutants that run at once")
+	check := f.Bool("check", false, "fail where the score of the committed sample is less than the committed one")
+	survivors := f.String("survivors", "", "a file for the survivors, in the form of "+equivalentFile)
+	verbose := f.Bool("v", false, "a line for each mutant")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	abs, err := filepath.Abs(*root)
+	if err != nil {
+		return err
+	}
+	here := filepath.Join(abs, "internal/mutate")
+	p := Project{root: abs, command: "cmd/eccbench", targets: targets, inputs: inputs, seed: *seed, each: *each, jobs: *jobs, log: os.Stderr, verbose: *verbose}
+	if p.equivalent, err = readEquivalent(filepath.Join(here, equivalentFile)); err != nil {
+		return err
+	}
+	var floor Floor
+	if *check {
+		if floor, err = readFloor(filepath.Join(here, floorFile)); err != nil {
+			return err
+		}
+		p.seed, p.each = floor.Seed, floor.Each
+		*only = floor.Only
+	}
+	if *all {
+		p.each = 0
+	}
+	if *only != "" {
+		p.targets = nil
+		for _, t := range targets {
+			for _, pattern := range strings.Split(*only, ",") {
+				if ok, err := path.Match(pattern, t.Name); err != nil {
+					return err
+				} else if ok {
+					p.targets = append(p.targets, t)
+					break
+				}
+			}
+		}
+	}
+	results, err := p.Run(ctx)
+	if err != nil {
+		return err
+	}
+	score := results.Print(os.Stdout)
+	if *survivors != "" {
+		if err := results.writeSurvivors(*survivors); err != nil {
+			return err
+		}
+	}
+	if *check {
+		if len(results.Stale) > 0 {
+			return fmt.Errorf("%s has %d lines that are of no mutant any more", equivalentFile, len(results.Stale))
+		}
+		if score < floor.Score {
+			return fmt.Errorf("the score is %.1f %%, less than the %.1f %% in %s", score, floor.Score, floorFile)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"io"
+	"math"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func fixture(t *testing.T) *Project {
+	root, err := filepath.Abs("testdata/fixture")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Project{
+		root: root, targets: []Target{{Name: "sum", dir: "sum", tests: []string{"sum"}}, {Name: "assembly", dir: "sum", part: "add", tests: []string{"sum"}}},
+		jobs: 2, log: io.Discard,
+	}
+}
+
+// Every change of the fixture is noticed but those that were planted to survive, those that
+// no test comes to, and those that change nothing.
+func TestRun(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("the fixture's assembly is of amd64")
+	}
+	p := fixture(t)
+	same := &Mutant{File: "sum/sum.go", Func: "Most", Operator: "deletion", Before: "most = max(most, first)", After: "", Reason: "to be found"}
+	stale := &Mutant{File: "sum/sum.go", Func: "Most", Operator: "deletion", Before: "gone", After: "", Reason: "not to be found"}
+	elsewhere := &Mutant{File: "other/other.go", Reason: "not looked at"}
+	p.equivalent = []*Mutant{same, stale, elsewhere}
+	r, err := p.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(r.Stale, []*Mutant{stale}) {
+		t.Error("out of date:", r.Stale)
+	}
+	var lost []string
+	for _, x := range r.All {
+		if same.same(x.Mutant) {
+			t.Error("run though it is equivalent:", x)
+		}
+		if x.Tests == "" {
+			what := x.Func + " " + x.After
+			if !x.Reached {
+				what += " unreached"
+			}
+			lost = append(lost, what)
+		}
+	}
+	slices.Sort(lost)
+	want := []string{
+		"Slack return n + (1 + 1)", "Slack return n + (1 - 1)", "Slack return n - 1",
+		"Unused func Unused(a, b bool) bool { return a || b } unreached",
+		// What is added is five, whatever is made of zero; and without the jump to it.
+		"add ADDQ (R10), R9; NOP; MOVQ R9, ret+16(FP)", "add zero:; NOP; RET",
+	}
+	if !slices.Equal(lost, want) {
+		t.Errorf("survivors:\n%s\nwant:\n%s", strings.Join(lost, "\n"), strings.Join(want, "\n"))
+	}
+	var b strings.Builder
+	score := r.Print(&b)
+	if n := len(r.All); math.Abs(score-100*float64(n-len(want))/float64(n)) > 1e-9 {
+		t.Errorf("a score of %v with %d of %d", score, len(want), n)
+	}
+	for _, s := range []string{"| sum | ", "sum/sum.go:14 Slack, arithmetic: \"return n + 1\" -> \"return n - 1\"", "(never reached)", "no mutant any more", "gone"} {
+		if !strings.Contains(b.String(), s) {
+			t.Errorf("no %q in\n%s", s, b.String())
+		}
+	}
+}
+
+// A program of all mutants of which none is chosen, or which says what it reaches, passes.
+func TestNoneChosen(t *testing.T) {
+	p := fixture(t)
+	p.scratch = t.TempDir()
+	packages, err := load(p.root, []string{"sum"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := packages["sum"].mutants()
+	for i, m := range all {
+		m.ID, m.function.index = i+1, i+1
+	}
+	bad, err := packages["sum"].refused(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = slices.DeleteFunc(all, func(m *Mutant) bool { return bad[m] })
+	overlay, err := p.overlay(packages, map[string][]*Mutant{"sum": all})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.stages = map[string]*Stage{}
+	stages := p.prepare(t.Context(), p.targets[0], overlay)
+	if err := stages[0].ready(); err != nil {
+		t.Fatal(err)
+	}
+	if len(stages[0].reached) == 0 {
+		t.Error("nothing was reached")
+	}
+	if failed, out, err := stages[0].run(t.Context(), 0, 0, p.scratch); failed || err != nil {
+		t.Error(err, out)
+	}
+	if failed, _, err := stages[0].run(t.Context(), all[0].ID, 0, p.scratch); !failed || err != nil {
+		t.Errorf("%v passes: %v", all[0], err)
+	}
+}
+
+// What holds too much is ended, and so counts as noticed.
+func TestHeld(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux says what processes hold")
+	}
+	if group, err := syscall.Getpgid(0); err != nil || held(group) < 1<<20 {
+		t.Errorf("this group holds %d bytes (%v)", held(group), err)
+	}
+}
+
+// All that is done to a line of Go.
+func TestOperators(t *testing.T) {
+	packages, err := load(fixture(t).root, []string{"sum"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := packages["sum"]
+	var got []string
+	all := p.mutants()
+	bad, err := p.refused(numbered(all))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		if m.Func == "Between" || m.Func == "Most" || m.Func == "counter.kind" {
+			line := m.Operator + ": " + m.After
+			if bad[m] {
+				line += " (does not compile)"
+			}
+			got = append(got, line)
+		}
+	}
+	want := []string{
+		"negation: if !(x < lo) {", "if false: if false && (x < lo) {", "relation: if x <= lo {", "relation: return x < hi",
+		"deletion: ", "min and max: most = min(most, first)", "deletion: ", "min and max: most = min(most, r)", "sign: return len(names), nil",
+	}
+	// Without the largest of the rest nothing uses what they are.
+	want[6] += " (does not compile)"
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func numbered(all []*Mutant) []*Mutant {
+	for i, m := range all {
+		m.ID = i + 1
+	}
+	return all
+}
+
+func TestAssembly(t *testing.T) {
+	const text = "TEXT ·a(SB), NOSPLIT, $0-0\n\tVPAND 32(SP), Y1, Y2\n\tVPSUBB Z1, Z2, K1, Z3\n\tVMOVDQU8.Z (AX), K7, Z0\n\tVPCMPUB $0x06, Z2, Z1, K3, K7\n\tVPMOVM2B K7, Z2\n\tVZEROUPPER\n\tRET\n\n// func b()\nTEXT ·b(SB), NOSPLIT, $0-0\n\tJL end\nend:\n\tRET\n"
+	var got []string
+	for _, name := range []string{"a", "b"} {
+		for _, m := range asmWithin(text, "x.s", name) {
+			got = append(got, m.Operator+": "+strings.TrimSpace(m.edit.text))
+		}
+	}
+	want := []string{
+		"deletion: NOP", "mask: VMOVDQU Y1, Y2", "swap: VPOR 32(SP), Y1, Y2",
+		"deletion: NOP", "mask: VPSUBB Z1, Z2, Z3", "swap: VPADDB Z1, Z2, K1, Z3",
+		"deletion: NOP", "mask: VMOVDQU8 (AX), Z0",
+		"deletion: NOP", "mask: VPCMPUB $0x06, Z2, Z1, K7",
+		"deletion: NOP",
+		"deletion: NOP", "swap: JGE end",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if start, end := bounds(text, "a"); start != 0 || !strings.HasSuffix(text[:end], "RET\n\n") {
+		t.Errorf("a is %q", text[start:end])
+	}
+}
+
+func TestKernels(t *testing.T) {
+	const text = "#include <x>\n// a < b\ntemplate <class T> void f() {\n  if (a < b && c) x = min(y, 3); // a + b\n  sync();\n  int n = f<T>(0);\n}\n"
+	var got []string
+	for _, m := range kernelWithin(text, "f.h") {
+		got = append(got, m.Operator+": "+m.After)
+	}
+	want := []string{
+		"relation: if (a <= b && c) x = min(y, 3); // a + b", "logic: if (a < b || c) x = min(y, 3); // a + b",
+		"constant: if (a < b && c) x = min(y, (3 + 1)); // a + b", "min and max: if (a < b && c) x = max(y, 3); // a + b",
+		"deletion: ;", "constant: int n = f<T>((0 + 1));",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A sample stays as it is where something else changes.
+func TestShuffle(t *testing.T) {
+	list := func(texts ...string) (all []*Mutant) {
+		for _, s := range texts {
+			all = append(all, &Mutant{File: "f", Before: s})
+		}
+		return all
+	}
+	few, more := list("a", "b", "c", "d", "d"), list("x", "a", "b", "c", "d", "d", "y")
+	shuffle(few, "1")
+	shuffle(more, "1")
+	more = slices.DeleteFunc(more, func(m *Mutant) bool { return m.Before == "x" || m.Before == "y" })
+	if !slices.EqualFunc(few, more, (*Mutant).same) {
+		t.Error("another order")
+	}
+	shuffle(more, "2")
+	if slices.EqualFunc(few, more, (*Mutant).same) {
+		t.Error("another seed, the same order")
+	}
+}
+
+// What is listed as equivalent has a reason.
+func TestEquivalent(t *testing.T) {
+	if _, err := readEquivalent(equivalentFile); err != nil {
+		t.Error(err)
+	}
+	if list, err := readEquivalent("testdata/none.json"); len(list) > 0 || err != nil {
+		t.Error(list, err)
+	}
+	if _, err := readFloor(floorFile); err != nil {
+		t.Error(err)
+	}
+}

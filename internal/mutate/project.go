@@ -1,0 +1,428 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Project is a program whose mutants are run.
+type Project struct {
+	root       string
+	command    string // the folder of the program that has verify, none if it has not
+	targets    []Target
+	inputs     []string
+	seed       string
+	each       int // mutants of a target, all if 0
+	jobs       int
+	equivalent []*Mutant
+	log        io.Writer
+	verbose    bool
+
+	scratch string
+	stages  map[string]*Stage
+	program func() error // builds it
+	mu      sync.Mutex
+}
+
+// A Result is what noticed a mutant.
+type Result struct {
+	*Mutant
+	Verify, Tests string // the stage that did, if one did
+	Reached       bool   // whether any came to it
+}
+
+// Run samples mutants, builds them, and runs each.
+func (p *Project) Run(ctx context.Context) (*Results, error) {
+	began := time.Now()
+	var err error
+	if p.scratch, err = os.MkdirTemp("", "mutate-"); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(p.scratch)
+	p.stages = map[string]*Stage{}
+	results := &Results{targets: p.targets, places: map[string]int{}, equivalent: map[string]int{}}
+	used := map[*Mutant]bool{}
+
+	var dirs []string
+	for _, t := range p.targets {
+		if t.dir != "" && !contains(dirs, t.dir) {
+			dirs = append(dirs, t.dir)
+		}
+	}
+	packages := map[string]*Package{}
+	if len(dirs) > 0 {
+		if packages, err = load(p.root, dirs); err != nil {
+			return nil, err
+		}
+	}
+	chosen := map[string][]*Mutant{} // by the folder of the package
+	var order []*Mutant
+	var kernels []*Mutant
+	functions, id := 0, 0
+	numbered := map[any]*function{}
+	for _, t := range p.targets {
+		var all []*Mutant
+		switch {
+		case t.dir == "":
+			if all, err = kernelMutants(p.root); err != nil {
+				return nil, err
+			}
+		case t.part == "":
+			all = packages[t.dir].mutants()
+		default:
+			all = packages[t.dir].asmMutants(t.part)
+		}
+		p.markEquivalent(all, used)
+		candidates := all
+		shuffle(candidates, p.seed)
+		want := len(candidates)
+		if p.each > 0 {
+			share := t.share
+			if share == 0 {
+				share = 100
+			}
+			want = min(want, (p.each*share+99)/100)
+		}
+		results.places[t.Name] = len(candidates)
+		if t.dir == "" {
+			kernels = candidates
+			continue
+		}
+		// Those that do not compile make room for the next ones.
+		// Those that are equivalent do not, and are not run.
+		var good []*Mutant
+		for taken := 0; taken < want && len(candidates) > 0; {
+			n := min(len(candidates), 2*(want-taken)+4)
+			part := candidates[:n]
+			candidates = candidates[n:]
+			for _, m := range part {
+				id++
+				m.ID, m.Target = id, t.Name
+				key := any(m.function.decl)
+				if fn := numbered[key]; fn != nil {
+					m.function = fn
+				} else {
+					functions++
+					m.function.index = functions
+					numbered[key] = m.function
+				}
+			}
+			bad, err := packages[t.dir].refused(part)
+			if err != nil {
+				return nil, err
+			}
+			for _, m := range part {
+				if !bad[m] && taken < want {
+					taken++
+					if m.Reason != "" {
+						results.equivalent[m.Target]++
+						continue
+					}
+					good = append(good, m)
+				}
+			}
+		}
+		chosen[t.dir] = append(chosen[t.dir], good...)
+		order = append(order, good...)
+	}
+	for _, e := range p.equivalent {
+		if !used[e] && results.looked(e) {
+			results.Stale = append(results.Stale, e)
+		}
+	}
+	overlay, err := p.overlay(packages, chosen)
+	if err != nil {
+		return nil, err
+	}
+	byTarget := map[string][]*Stage{}
+	for _, t := range p.targets {
+		if t.dir == "" {
+			continue
+		}
+		byTarget[t.Name] = p.prepare(ctx, t, overlay)
+	}
+	results.All = make([]*Result, len(order))
+	if err := p.several(ctx, len(order), func(i int) error {
+		r, err := p.try(ctx, order[i], byTarget[order[i].Target])
+		results.All[i] = r
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	if len(kernels) > 0 {
+		if err := p.tryKernels(ctx, kernels, results); err != nil {
+			return nil, err
+		}
+	}
+	results.took = time.Since(began)
+	return results, nil
+}
+
+// markEquivalent gives the mutants that are listed as equivalent their reasons, and notes
+// which lines of the list were used.
+func (p *Project) markEquivalent(all []*Mutant, used map[*Mutant]bool) {
+	for _, m := range all {
+		for _, e := range p.equivalent {
+			if e.same(m) {
+				used[e], m.Reason = true, e.Reason
+			}
+		}
+	}
+}
+
+// overlay writes the rewritten files and the list of them that the go command reads.
+func (p *Project) overlay(packages map[string]*Package, chosen map[string][]*Mutant) (string, error) {
+	list := struct{ Replace map[string]string }{map[string]string{}}
+	for dir, mutants := range chosen {
+		files, _ := packages[dir].rewrite(mutants)
+		for name, text := range files {
+			to := filepath.Join(p.scratch, "overlay", filepath.FromSlash(name))
+			if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+				return "", err
+			}
+			if err := os.WriteFile(to, []byte(text), 0o666); err != nil {
+				return "", err
+			}
+			list.Replace[filepath.Join(p.root, filepath.FromSlash(name))] = to
+		}
+	}
+	data, err := json.Marshal(list)
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(p.scratch, "overlay.json")
+	return name, os.WriteFile(name, data, 0o666)
+}
+
+// build runs the go command in the project's folder.
+func (p *Project) build(ctx context.Context, args ...string) error {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = p.root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
+// prepare lists what may notice the mutants of a target, to be built and measured when the
+// first of them comes to it.
+func (p *Project) prepare(ctx context.Context, t Target, overlay string) (list []*Stage) {
+	add := func(s *Stage, binary func() error) {
+		if known := p.stages[s.Name]; known != nil {
+			list = append(list, known)
+			return
+		}
+		s.ready = sync.OnceValue(func() error {
+			if err := binary(); err != nil {
+				return err
+			}
+			if err := s.measure(ctx, p.scratch); err != nil {
+				return err
+			}
+			if p.verbose {
+				fmt.Fprintf(p.log, "%s: %.1f s, comes to %d functions\n", s.Name, s.takes.Seconds(), len(s.reached))
+			}
+			return nil
+		})
+		p.stages[s.Name] = s
+		list = append(list, s)
+	}
+	program := filepath.Join(p.scratch, "program")
+	if p.program == nil {
+		p.program = sync.OnceValue(func() error { return p.build(ctx, "build", "-overlay", overlay, "-o", program, "./"+p.command) })
+	}
+	for _, args := range t.verify {
+		argv := append([]string{program, "verify", "--quiet", "--time-limit", "20s"}, args...)
+		for _, in := range p.inputs {
+			argv = append(argv, "--input", in)
+		}
+		add(&Stage{Kind: byVerify, Name: "verify " + strings.Join(args, " "), dir: p.scratch, argv: argv}, p.program)
+	}
+	for _, dir := range t.tests {
+		binary := filepath.Join(p.scratch, strings.ReplaceAll(dir, "/", "-")+".test")
+		argv := []string{binary, "-test.short", "-test.failfast", "-test.timeout=10m"}
+		add(&Stage{Kind: byTests, Name: "tests of " + dir, dir: filepath.Join(p.root, dir), argv: argv},
+			func() error { return p.build(ctx, "test", "-c", "-overlay", overlay, "-o", binary, "./"+dir) })
+	}
+	return list
+}
+
+// several does something for n things, so many at once as the project says, until one fails.
+func (p *Project) several(ctx context.Context, n int, do func(i int) error) error {
+	var wg sync.WaitGroup
+	var first error
+	next := make(chan int)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	for range max(1, p.jobs) {
+		wg.Go(func() {
+			for i := range next {
+				if err := do(i); err != nil {
+					p.mu.Lock()
+					if first == nil {
+						first = err
+					}
+					p.mu.Unlock()
+					stop()
+				}
+			}
+		})
+	}
+	for i := 0; i < n && ctx.Err() == nil; i++ {
+		select {
+		case next <- i:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	wg.Wait()
+	if first == nil {
+		first = ctx.Err()
+	}
+	return first
+}
+
+// try runs the stages that come to a mutant, of each kind until one fails.
+func (p *Project) try(ctx context.Context, m *Mutant, stages []*Stage) (*Result, error) {
+	r := &Result{Mutant: m}
+	for _, s := range stages {
+		noticed := &r.Tests
+		if s.Kind == byVerify {
+			noticed = &r.Verify
+		}
+		if *noticed != "" {
+			continue
+		}
+		if err := s.ready(); err != nil {
+			return nil, err
+		}
+		if !s.reached[m.function.index] {
+			continue
+		}
+		r.Reached = true
+		failed, _, err := s.run(ctx, m.ID, s.limit(), p.scratch)
+		if err != nil {
+			return nil, err
+		}
+		if failed {
+			*noticed = s.Name
+		}
+	}
+	p.say(r)
+	return r, nil
+}
+
+func (p *Project) say(r *Result) {
+	if !p.verbose {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	what := "SURVIVES"
+	if by := strings.Trim(r.Verify+", "+r.Tests, ", "); by != "" {
+		what = "noticed by " + by
+	} else if !r.Reached {
+		what = "NOT REACHED"
+	}
+	fmt.Fprintf(p.log, "%s: %s\n", r.Mutant, what)
+}
+
+// tryKernels runs the tests of kernels on the host with changed sources, one after the
+// other, each in a copy of the folder of kernels.
+func (p *Project) tryKernels(ctx context.Context, candidates []*Mutant, results *Results) error {
+	want := len(candidates)
+	if p.each > 0 {
+		for _, t := range p.targets {
+			if t.Name == kernelTarget {
+				want = min(want, (p.each*t.share+99)/100)
+			}
+		}
+	}
+	home := filepath.Join(p.scratch, "host")
+	kernels := filepath.Join(home, "kernels")
+	if err := os.CopyFS(kernels, os.DirFS(filepath.Join(p.root, "kernels"))); err != nil {
+		return err
+	}
+	taken := 0
+	for _, m := range candidates {
+		if taken == want {
+			break
+		}
+		if m.Reason != "" {
+			taken++
+			results.equivalent[kernelTarget]++
+			continue
+		}
+		name := filepath.Join(home, filepath.FromSlash(m.File))
+		real, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, []byte(apply(string(real), m.edit)), 0o666); err != nil {
+			return err
+		}
+		r := &Result{Mutant: m, Reached: true}
+		refused := false
+		for _, test := range kernelTests[path.Base(m.File)] {
+			s, err := p.kernelStage(ctx, home, test)
+			if err != nil {
+				return err
+			}
+			failed, out, err := s.run(ctx, 0, s.limit(), p.scratch)
+			if err != nil {
+				return err
+			}
+			if failed && uncompiled(out) {
+				refused = true
+				break
+			}
+			if failed {
+				r.Tests = s.Name
+				break
+			}
+		}
+		if err := os.WriteFile(name, real, 0o666); err != nil {
+			return err
+		}
+		if !refused {
+			taken++
+			results.All = append(results.All, r)
+			p.say(r)
+		}
+	}
+	return nil
+}
+
+// kernelStage builds and measures tests of kernels on the host; it is called where the
+// kernels may be a mutant's, so it measures those of the project.
+func (p *Project) kernelStage(ctx context.Context, home string, test [2]string) (*Stage, error) {
+	name := "tests of " + test[0] + ", " + test[1]
+	if s := p.stages[name]; s != nil {
+		return s, nil
+	}
+	binary := filepath.Join(p.scratch, "host-"+strings.ReplaceAll(test[0], "/", "-")+".test")
+	if _, err := os.Stat(binary); err != nil {
+		if err := p.build(ctx, "test", "-c", "-o", binary, "./"+test[0]); err != nil {
+			return nil, err
+		}
+	}
+	s := &Stage{Kind: byTests, Name: name, dir: filepath.Join(p.root, test[0]),
+		argv: []string{binary, "-test.run", "^" + test[1], "-test.failfast", "-test.timeout=10m"}}
+	began := time.Now()
+	if failed, out, err := s.run(ctx, 0, 0, p.scratch, "ECCBENCH_REQUIRE_FAKE=1"); failed || err != nil {
+		return nil, fmt.Errorf("%s fails without a mutant: %w\n%s", name, err, out)
+	}
+	s.takes = time.Since(began)
+	s.dir = filepath.Join(home, test[0])
+	p.stages[name] = s
+	return s, os.MkdirAll(s.dir, 0o777)
+}

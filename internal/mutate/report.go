@@ -1,0 +1,159 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+)
+
+const (
+	equivalentFile = "equivalent.json"
+	floorFile      = "floor.json"
+)
+
+// A Floor is the sample that is run for every change, and the score that it has to have.
+type Floor struct {
+	Seed  string  `json:"seed"`
+	Each  int     `json:"each"`
+	Only  string  `json:"only"`
+	Score float64 `json:"score"` // percent
+}
+
+func readFloor(name string) (f Floor, err error) { return f, readJSON(name, &f) }
+
+// readEquivalent reads the list of mutants that answer like the program, each with the
+// reason; none where there is no such file.
+func readEquivalent(name string) (list []*Mutant, err error) {
+	if err := readJSON(name, &list); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	for _, m := range list {
+		if m.Reason == "" {
+			return nil, fmt.Errorf("%s: %s has no reason", name, m)
+		}
+	}
+	return list, nil
+}
+
+func readJSON(name string, to any) error {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, to); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// Results are of all mutants that were run.
+type Results struct {
+	All   []*Result
+	Stale []*Mutant // listed as equivalent, but of no mutant
+
+	targets    []Target
+	places     map[string]int // mutants that there are, by target
+	equivalent map[string]int // of those that were drawn, which were not run
+	took       time.Duration
+}
+
+// Print writes the table, the survivors, and what is out of date, and returns the score:
+// of all that were run, the percentage that was noticed.
+func (r *Results) Print(w io.Writer) (score float64) {
+	fmt.Fprint(w, "| code | changes | equivalent | run | noticed by `verify` | by tests | by any | survive | score |\n|---|---|---|---|---|---|---|---|---|\n")
+	var total counts
+	for _, t := range r.targets {
+		n := counts{r.places[t.Name], r.equivalent[t.Name]}
+		for _, x := range r.All {
+			if x.Target == t.Name {
+				n.add(x)
+			}
+		}
+		n.line(w, t.Name, t.verify != nil)
+		for i := range n {
+			total[i] += n[i]
+		}
+	}
+	total.line(w, "all", true)
+	var lost []*Result
+	for _, x := range r.All {
+		if x.Verify == "" && x.Tests == "" {
+			lost = append(lost, x)
+		}
+	}
+	if len(lost) > 0 {
+		fmt.Fprintf(w, "\nSurvivors:\n")
+	}
+	for _, x := range lost {
+		never := ""
+		if !x.Reached {
+			never = " (never reached)"
+		}
+		fmt.Fprintf(w, "- %s%s\n", x.Mutant, never)
+	}
+	if len(r.Stale) > 0 {
+		fmt.Fprintf(w, "\nListed as equivalent in %s, but of no mutant any more:\n", equivalentFile)
+		for _, m := range r.Stale {
+			fmt.Fprintf(w, "- %s\n", m)
+		}
+	}
+	fmt.Fprintf(w, "\n%.0f s.\n", r.took.Seconds())
+	return total.score()
+}
+
+// counts are a line of the table: all changes that there are, equivalent ones that were
+// drawn, others that were run, and what noticed these.
+type counts [6]int
+
+func (n *counts) add(x *Result) {
+	n[2]++
+	if x.Verify != "" {
+		n[3]++
+	}
+	if x.Tests != "" {
+		n[4]++
+	}
+	if x.Verify != "" || x.Tests != "" {
+		n[5]++
+	}
+}
+
+func (n *counts) score() float64 {
+	if n[2] == 0 {
+		return 100
+	}
+	return 100 * float64(n[5]) / float64(n[2])
+}
+
+func (n *counts) line(w io.Writer, name string, verify bool) {
+	byVerify := "—"
+	if verify {
+		byVerify = fmt.Sprint(n[3])
+	}
+	fmt.Fprintf(w, "| %s | %d | %d | %d | %s | %d | %d | %d | %.0f %% |\n", name, n[0], n[1], n[2], byVerify, n[4], n[5], n[2]-n[5], n.score())
+}
+
+// looked says whether the mutants of a file were listed.
+func (r *Results) looked(m *Mutant) bool {
+	return slices.ContainsFunc(r.targets, func(t Target) bool { return t.holds(m.File) })
+}
+
+func (r *Results) writeSurvivors(name string) error {
+	list := []*Mutant{}
+	for _, x := range r.All {
+		if x.Verify == "" && x.Tests == "" {
+			m := *x.Mutant
+			m.Line = 0
+			list = append(list, &m)
+		}
+	}
+	data, err := json.MarshalIndent(list, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, append(data, '\n'), 0o666)
+}

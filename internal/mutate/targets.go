@@ -1,0 +1,92 @@
+package main
+
+import (
+	"path"
+	"strings"
+)
+
+// A Target is what a line of the report is of: the Go code of a package, its assembly for
+// one instruction set, or kernels.
+type Target struct {
+	Name   string
+	dir    string     // of the package
+	part   string     // of the names of the files of assembly, if it is of these
+	verify [][]string // arguments of eccbench verify, each a run
+	tests  []string   // packages, the nearest first
+	share  int        // of a sample, in percent of what others have
+}
+
+// inputs are what verify looks at: of each type, 2D and 3D, on few levels and on all, and
+// with the highest values at borders.
+var inputs = []string{
+	"constant/shape=1x1x1/type=float32", "noise/shape=1x37/type=int16/seed=2", "noise/shape=31x1x1/type=uint16/levels=4/seed=3",
+	"noise/shape=2x2x3/type=uint8/levels=3/seed=5", "noise/shape=13x17/type=float32/seed=6",
+	"noise/shape=31x17x13/type=float32/seed=7", "noise/shape=33x9x15/type=uint16/levels=300/seed=7", "noise/shape=65x33x5/type=uint8/seed=8",
+	"noise/shape=101x67/type=uint8/seed=9", "noise/shape=67x101/type=int16/levels=1000/seed=9", "noise/shape=64x63/type=uint8/levels=2/seed=10",
+	"distinct/shape=16x15x14/type=float32/seed=11", "ball/shape=16x16x16/type=uint8", "dots/shape=9x8x7/type=uint16", "ramp/shape=40x40/type=float32",
+	"noise/shape=12x11x10/type=float32/levels=64/lo=0/step=2e-45/seed=12", "grf/shape=20x20x20/type=int16/levels=500/seed=13",
+	"noise/shape=7x9x131/type=float32/levels=9/seed=16", "noise/shape=31x29/type=uint16/levels=65536/seed=15",
+	"noise/shape=11x10x9/type=int16/levels=65536/seed=15", "noise/shape=19x18x17/type=float32/levels=1025/seed=14",
+}
+
+var (
+	both    = [][]string{{"--impl", "cpu,extrema"}}
+	extrema = [][]string{{"--impl", "extrema"}, {"--impl", "extrema", "--isa", "avx2"}, {"--impl", "extrema", "--isa", "portable"}}
+)
+
+var targets = []Target{
+	{Name: "impls/cpu", dir: "impls/cpu", verify: [][]string{{"--impl", "cpu"}}, tests: []string{"impls/cpu"}},
+	{Name: "impls/extrema", dir: "impls/extrema", verify: extrema, tests: []string{"impls/extrema"}},
+	{Name: "impls/extrema, AVX-512", dir: "impls/extrema", part: "avx512", verify: extrema[:1], tests: []string{"impls/extrema"}},
+	{Name: "impls/extrema, AVX2", dir: "impls/extrema", part: "avx2", verify: extrema[1:2], tests: []string{"impls/extrema"}},
+	{Name: "internal/workloads/ecc", dir: "internal/workloads/ecc", verify: both, tests: []string{"internal/workloads/ecc", "internal/workloads/ecc/ecctest", "impls/cpu"}},
+	{Name: "internal/workloads/ecc/fingerprint", dir: "internal/workloads/ecc/fingerprint", verify: both, tests: []string{"internal/workloads/ecc/fingerprint", "internal/workloads/ecc"}, share: 50},
+	{Name: "internal/workloads/ecc/fingerprint, AVX-512", dir: "internal/workloads/ecc/fingerprint", part: "avx512", verify: both, tests: []string{"internal/workloads/ecc/fingerprint"}, share: 50},
+	{Name: "internal/workloads/ecc/fingerprint, AVX2", dir: "internal/workloads/ecc/fingerprint", part: "avx2", verify: both, tests: []string{"internal/workloads/ecc/fingerprint"}, share: 50},
+	{Name: "internal/grid", dir: "internal/grid", verify: both, tests: []string{"internal/grid", "impls/cpu", "datasets", "impls/batch"}},
+	{Name: "internal/verify", dir: "internal/verify", verify: both, tests: []string{"internal/verify", "internal/workloads/ecc", "internal/runner"}},
+	{Name: "internal/runner", dir: "internal/runner", verify: both, tests: []string{"internal/runner"}},
+	{Name: "internal/gate", dir: "internal/gate", tests: []string{"internal/gate"}},
+	{Name: "internal/stats", dir: "internal/stats", verify: both, tests: []string{"internal/stats"}},
+	{Name: "internal/report", dir: "internal/report", verify: both, tests: []string{"internal/report"}},
+	{Name: "datasets", dir: "datasets", verify: both, tests: []string{"datasets"}},
+	{Name: kernelTarget, share: 25},
+}
+
+// kernelTarget are the kernels of the curve, compiled for the host.
+const kernelTarget = "kernels/ecc"
+
+// kernelTests are the tests that run what is in a file of kernels/ecc on the host: a
+// package and the names of its tests.
+var kernelTests = map[string][][2]string{
+	"histogram.h":       {{"impls/tiled", "TestKernelsOnHost"}, {"impls/fullsweep", "TestKernelsOnHost"}, {"impls/extrema/gpu", "TestKernelsOnHost/single"}},
+	"voxel.h":           {{"impls/tiled", "TestKernelsOnHost"}, {"impls/fullsweep", "TestKernelsOnHost"}},
+	"sweep.h":           {{"impls/fullsweep", "TestKernelsOnHost"}, {"impls/chunked", "TestKernelsOnHost"}},
+	"ecc_tiled.cu":      {{"impls/tiled", "TestKernelsOnHost"}},
+	"ecc_fullsweep.cu":  {{"impls/fullsweep", "TestKernelsOnHost"}, {"impls/chunked", "TestKernelsOnHost"}},
+	"extrema.h":         {{"impls/extrema/gpu", "TestKernelsOnHost/(single|pairs)"}},
+	"extrema_2d.h":      {{"impls/extrema/gpu", "TestKernelsOnHost/(single|pairs)"}},
+	"extrema_3d.h":      {{"impls/extrema/gpu", "TestKernelsOnHost/(single|pairs)"}},
+	"extrema_kernels.h": {{"impls/extrema/gpu", "TestKernelsOnHost/(single|pairs)"}},
+	"packed.h":          {{"impls/extrema/gpu", "TestKernelsOnHost/(single|pairs)"}},
+	"extrema_small.h":   {{"impls/extrema/gpu", "TestKernelsOnHost/small/(int16|uint8)"}},
+	"extrema_batch.h":   {{"impls/extrema/gpu", "TestKernelsOnHost/batch/(int16|float32)"}},
+	"extrema_ranked.h":  {{"impls/extrema/gpu", "TestKernelsOnHost/ranked/int16"}},
+	"extrema_wide.h":    {{"impls/extrema/gpu", "TestKernelsOnHost/wide/int16"}},
+	"extrema_sliced.h":  {{"impls/extrema/gpu", "TestKernelsOnHost/sliced/uint8"}},
+	"sliced_planes.h":   {{"impls/extrema/gpu", "TestKernelsOnHost/sliced/uint8"}},
+}
+
+// holds says whether a file, below the root, is of the target.
+func (t Target) holds(file string) bool {
+	dir, base := path.Split(file)
+	switch {
+	case t.dir == "":
+		return dir == "kernels/ecc/"
+	case dir != t.dir+"/":
+		return false
+	case path.Ext(base) == ".s":
+		return t.part != "" && strings.Contains(base, t.part)
+	}
+	return t.part == ""
+}
