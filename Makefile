@@ -138,4 +138,5 @@ setup-debian:
 # CI has gcc, g++ and Chromium: what needs them must not be skipped.
 ci: export ECCBENCH_REQUIRE_FAKE = 1
 ci: export ECCBENCH_REQUIRE_CHROMIUM = 1
-ci: lint check-generate check-kernels test-long race portability oracle smoke mutate-check
+ci: FUZZTIME = 3s
+ci: lint check-generate check-kernels test-long race portability oracle smoke mutate-check fuzz

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -233,6 +234,11 @@ func TestReplacedProgram(t *testing.T) {
 
 // An interrupted run leaves what has ended, and no worker behind.
 func TestInterruptedRun(t *testing.T) {
+	// Under nohup a hang-up is ignored, here and in all that is started. Where it is looked
+	// for, a started program has the usual one.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(hangups) })
 	for _, by := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		t.Run(by.String(), func(t *testing.T) { t.Parallel(); interruptedRun(t, by) })
 	}
