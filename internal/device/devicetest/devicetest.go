@@ -59,6 +59,7 @@ func (d *Driver) Devices() ([]device.Info, error) {
 			Index: i, Count: d.devices, Name: "Stand-in", UUID: fmt.Sprintf("GPU-%d", i), PCI: fmt.Sprintf("0000:%02x:00.0", i), Driver: d.Version(),
 			Major: 9, Memory: 1 << 34, L2: 1 << 10, Shared: 48 << 10, SharedOptIn: 227 << 10, SharedPerSM: 228 << 10, Registers: 1 << 16,
 			SMs: 2, Warp: 32, ThreadsPerBlock: 1024, ThreadsPerSM: 2048, BlocksPerSM: 32,
+			Texture2D: [2]int64{131072, 65536}, Texture3D: [3]int64{16384, 16384, 16384},
 		}
 	}
 	return list, nil
