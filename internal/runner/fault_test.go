@@ -23,8 +23,14 @@ func misbehave(fault string) error {
 		if _, err := os.Stat(path); err == nil {
 			return nil
 		}
+		fd, err := syscall.Dup(eventsFD) // the worker's own is closed by the worker alone
+		if err != nil {
+			return err
+		}
+		events := os.NewFile(uintptr(fd), "events")
+		defer events.Close()
 		cmd := exec.Command("sleep", "10000")
-		cmd.Stderr, cmd.ExtraFiles = os.Stderr, []*os.File{os.NewFile(eventsFD, "events")}
+		cmd.Stderr, cmd.ExtraFiles = os.Stderr, []*os.File{events}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		if err := cmd.Start(); err != nil {
 			return err

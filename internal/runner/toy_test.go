@@ -106,21 +106,24 @@ type sorting struct {
 	calls    int
 }
 
-// remembered is what was answered to as many numbers before, by any job of a worker.
-var remembered = map[int][]uint32{}
+// remembered is what those at fault answered to as many numbers before, by any job of a
+// worker, some of which are asked at the same time.
+var remembered sync.Map
 
 func (s *sorting) Do(*bench.Trace) error {
 	if n := runtime.GOMAXPROCS(0); os.Getenv(toyCores) != "" && n != 1 {
 		return fmt.Errorf("sorting on %d cores, want 1", n)
 	}
 	s.calls++
-	if list := remembered[len(s.in)]; list != nil && (s.fault == "remember" && s.calls > 1 || s.fault == "confuse") {
-		copy(s.out, list)
+	if list, ok := remembered.Load(len(s.in)); ok && (s.fault == "remember" && s.calls > 1 || s.fault == "confuse") {
+		copy(s.out, list.([]uint32))
 		return nil
 	}
 	copy(s.out, s.in)
 	slices.Sort(s.out)
-	remembered[len(s.in)] = slices.Clone(s.out)
+	if s.fault == "remember" || s.fault == "confuse" {
+		remembered.Store(len(s.in), slices.Clone(s.out))
+	}
 	if s.fault == "scribble" && s.calls > 2 {
 		s.in[len(s.in)/2]++
 		if s.crash {
