@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"math"
 	"math/bits"
 	"unsafe"
 
@@ -99,10 +98,5 @@ func twice(n int64) uint32 { return uint32(uint16(n)) * (1<<16 + 1) }
 // value, which is looked at where there is a table of them.
 func (s *scale) affine() (lo, step float64, single bool) {
 	lo, step, _ = s.ladder.Affinity()
-	for k, v := range s.table {
-		if math.Float32bits(float32(float32(float32(k)*float32(step))+float32(lo))) != math.Float32bits(v) {
-			return lo, step, false
-		}
-	}
-	return lo, step, s.table != nil
+	return lo, step, s.table != nil && s.ladder.InFloat32()
 }

@@ -145,7 +145,7 @@ func rows[L lane](least int, shifts map[int64]shiftFunc, single singleFunc, doub
 			})
 		case v.typ != grid.Float32 || !affine:
 			return nil
-		case exact(v.ladder):
+		case v.ladder.InFloat32():
 			return v.stepwise(least, func(dst, src *byte, n, rows, stride int) int {
 				return single(dst, src, n, rows, stride*bytes, float32(lo), float32(1/step), float32(step), last)
 			})
@@ -154,17 +154,6 @@ func rows[L lane](least int, shifts map[int64]shiftFunc, single singleFunc, doub
 			return double(dst, src, n, rows, stride*bytes, lo, 1/step, step, last)
 		})
 	}
-}
-
-// exact reports whether float32 arithmetic gives every level of an affine ladder.
-func exact(l grid.Ladder) bool {
-	lo, step, _ := l.Affinity()
-	for k := range l.Len() {
-		if float32(float32(float32(k)*float32(step))+float32(lo)) != l.Value(k) {
-			return false
-		}
-	}
-	return true
 }
 
 // stepwise turns values into levels by a function that may stop early, for rows

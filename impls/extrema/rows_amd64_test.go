@@ -37,7 +37,7 @@ func rowsOfFloats[L lane](t *testing.T, size int64, isa string, rows func(*level
 		if err != nil {
 			t.Fatal(err)
 		}
-		if exact(ladder) {
+		if ladder.InFloat32() {
 			inFloat32++
 		}
 		right, alone := newLevels[L](grid.Float32, ladder), newLevels[L](grid.Float32, ladder)

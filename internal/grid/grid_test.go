@@ -169,6 +169,31 @@ func TestLadderRefuses(t *testing.T) {
 }
 
 // Ladders of other levels have other keys.
+func TestInFloat32(t *testing.T) {
+	affine := func(lo, step float64, n int64) Ladder {
+		l, err := Affine(lo, step, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	uneven, err := Table([]float32{0, 1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		l    Ladder
+		want bool
+	}{
+		{Identity(Int16), true}, {affine(-3, 0.75, 3000), true}, {affine(0.1, 0.1, 1), true},
+		{affine(0, 0.1, 255), false}, {affine(-0.125, 0.1, 255), false}, {uneven, false},
+	} {
+		if got := c.l.InFloat32(); got != c.want {
+			t.Errorf("%v: %v, want %v", c.l, got, c.want)
+		}
+	}
+}
+
 func TestLadderKeys(t *testing.T) {
 	seen := map[string]Ladder{}
 	for _, l := range []Ladder{Identity(Uint8), Identity(Int16), Identity(Uint16)} {

@@ -130,6 +130,21 @@ func (l Ladder) Affinity() (lo, step float64, ok bool) {
 	return l.lo, l.step, l.kind == identity || l.kind == affine
 }
 
+// InFloat32 reports whether the levels are evenly spaced and arithmetic in float32 gives each
+// of them: float32(k)·float32(step) + float32(lo), each operation rounded. It looks at all.
+func (l Ladder) InFloat32() bool {
+	lo, step, ok := l.Affinity()
+	if !ok {
+		return false
+	}
+	for k := range l.Len() {
+		if float32(float32(float32(k)*float32(step))+float32(lo)) != l.Value(k) {
+			return false
+		}
+	}
+	return true
+}
+
 // TableBytes is the number of bytes that the levels of a table take, 0 for the
 // other ladders.
 func (l Ladder) TableBytes() int64 { return 4 * int64(len(l.table)) }

@@ -54,14 +54,12 @@ func onLadder(l grid.Ladder, single singleFunc, double doubleFunc) func(dst, tab
 		return nil
 	}
 	last := uint64(l.Len() - 1)
-	for k := range l.Len() {
-		if float32(float32(float32(k)*float32(step))+float32(lo)) != l.Value(k) {
-			return func(dst, table *uint64, src *byte, n, ahead int) int {
-				return double(dst, table, src, n, ahead, lo, 1/step, step, last)
-			}
+	if l.InFloat32() {
+		return func(dst, table *uint64, src *byte, n, ahead int) int {
+			return single(dst, table, src, n, ahead, float32(lo), float32(1/step), float32(step), last)
 		}
 	}
 	return func(dst, table *uint64, src *byte, n, ahead int) int {
-		return single(dst, table, src, n, ahead, float32(lo), float32(1/step), float32(step), last)
+		return double(dst, table, src, n, ahead, lo, 1/step, step, last)
 	}
 }
