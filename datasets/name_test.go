@@ -184,6 +184,8 @@ func FuzzCanonical(f *testing.F) {
 	for _, g := range Generators() {
 		f.Add(g.Example)
 	}
+	f.Add("torus/shape=64x64x32/radius=\n16\x82")
+	f.Add("checkerboard/\nshape=4x4/\nshape=4x4")
 	f.Add("noise/shape=8x8/levels=3/lo=-1e-46/step=1e-45/roll=5")
 	f.Fuzz(func(t *testing.T, s string) {
 		if len(s) > 200 || strings.Contains(s, "levels=") && len(s) > 60 {

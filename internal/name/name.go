@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // The keys whose value is the rest of a name.
@@ -32,6 +33,15 @@ type Pair struct{ Key, Value string }
 // last reports whether a key holds the rest of a name.
 func last(key string) bool { return key == Path || key == Of }
 
+// Shown is a part of a name as an error shows it: as it is where it prints in one
+// line, quoted otherwise.
+func Shown(part string) string {
+	if strings.ContainsFunc(part, func(r rune) bool { return r == utf8.RuneError || !strconv.IsPrint(r) }) {
+		return strconv.Quote(part)
+	}
+	return part
+}
+
 // Parse takes a name apart. An error is one line.
 func Parse(s string) (Name, error) {
 	kind, rest, more := strings.Cut(s, "/")
@@ -48,7 +58,7 @@ func Parse(s string) (Name, error) {
 			return Name{}, fmt.Errorf("input %q: %q is not key=value", s, item)
 		}
 		if _, twice := n.Get(key); twice {
-			return Name{}, fmt.Errorf("input %q: %s is given twice", s, key)
+			return Name{}, fmt.Errorf("input %q: %s is given twice", s, Shown(key))
 		}
 		n.Pairs = append(n.Pairs, Pair{key, value})
 	}

@@ -23,7 +23,7 @@ func TestParse(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []string{"kind/", "kind/a", "kind/=1", "kind/a=1/a=2", "kind/a=1//b=2"} {
+	for _, bad := range []string{"kind/", "kind/a", "kind/=1", "kind/a=1/a=2", "kind/a=1//b=2", "kind/\na=1/\na=2"} {
 		if _, err := Parse(bad); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", bad, err)
 		}
@@ -69,6 +69,9 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		n, err := Parse(s)
 		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("error of several lines: %q", err)
+			}
 			return
 		}
 		again, err := Parse(n.String())
