@@ -2,8 +2,6 @@ package extrema_test
 
 import (
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -77,40 +75,7 @@ func FuzzConformance(f *testing.F) { ecctest.Fuzz(f, extrema.Implementation{}) }
 // Values on levels, a rounding beside them, anywhere between, and below all of them, by
 // every instruction set, where float32 arithmetic gives the levels and where it does not.
 func TestValuesAroundLevels(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for _, l := range []struct {
-		lo, step float64
-		n        int64
-	}{{0, 1. / 1024, 1024}, {0, 0.1, 200}, {-3.3, 0.1, 256}, {-1e6, 1. / 3, 60000}, {-4, 0.001, 70000}, {1, 1.3e-7, 50}, {5, 1, 1}, {-7, 2, 2}, {0, 1e-42, 99}} {
-		ladder, err := grid.Affine(l.lo, l.step, l.n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		shape := grid.Shape{D: 1, H: 31, W: 213}
-		data := grid.NewBuffer(4 * shape.Voxels())
-		values := grid.Values[float32](data)
-		for i := range values {
-			at := ladder.Value(rng.Int64N(l.n))
-			switch rng.IntN(8) {
-			case 0:
-				at = math.Nextafter32(at, float32(math.Inf(1)))
-			case 1:
-				at = math.Nextafter32(at, float32(math.Inf(-1)))
-			case 2:
-				at += float32((rng.Float64() - 0.5) * l.step)
-			case 3:
-				at -= float32(rng.Float64() * 3 * l.step)
-			case 4:
-				if rng.IntN(20) == 0 {
-					at = -1e30
-				}
-			}
-			values[i] = min(at, ladder.Value(l.n-1))
-		}
-		field, err := grid.NewField(shape, grid.Float32, data, ladder)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, field := range ecctest.AroundLevels(t) {
 		want := ecc.Enumerate(field)
 		for _, isa := range extrema.Available() {
 			job, err := on{extrema.Implementation{}, isa}.Setup(field, bench.Conditions{Setting: bench.Setting{Threads: 2}})
@@ -122,7 +87,7 @@ func TestValuesAroundLevels(t *testing.T) {
 			}
 			got, err := job.Out()
 			if err != nil || !slices.Equal(want, got) {
-				t.Errorf("%+v, %s: %v, %d changes, want %d", l, isa, err, len(got), len(want))
+				t.Errorf("%v, %s: %v, %d changes, want %d", field.Ladder(), isa, err, len(got), len(want))
 			}
 		}
 	}
@@ -140,39 +105,7 @@ func FuzzInstructionSets(f *testing.F) {
 	f.Fuzz(func(t *testing.T, w uint16, h, d, typ uint8, levels uint16, seed uint64) {
 		shape := grid.Shape{D: 1 + int64(d%6), H: 1 + int64(h%24), W: 1 + int64(w%400)}
 		element := grid.Types()[int(typ)%len(grid.Types())]
-		top := float64(levels) + 1
-		if element == grid.Uint8 {
-			top = min(top, 256)
-		}
-		rng := rand.New(rand.NewPCG(seed, uint64(levels)))
-		data := grid.NewBuffer(shape.Voxels() * element.Size())
-		for i := range shape.Voxels() {
-			v := rng.Float64() * top
-			switch element {
-			case grid.Uint8:
-				data[i] = uint8(v)
-			case grid.Int16:
-				grid.Values[int16](data)[i] = int16(int(v) - 32768)
-			case grid.Uint16:
-				grid.Values[uint16](data)[i] = uint16(v)
-			case grid.Float32:
-				grid.Values[float32](data)[i] = float32(int(v)) / 3
-			}
-		}
-		lo, step := 0.0, 1+float64(seed%3)/2 // at 1 every value stands on a level
-		if element == grid.Int16 {
-			lo = -32768
-		} else if element == grid.Float32 {
-			step /= 3
-		}
-		ladder, err := grid.Affine(lo, step, int64(levels)+1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		field, err := grid.NewField(shape, element, data, ladder)
-		if err != nil {
-			t.Fatal(err)
-		}
+		field := ecctest.Drawn(t, shape, element, levels, seed)
 		var want ecc.VCEC
 		isas := extrema.Available()
 		for i := range isas {
@@ -191,7 +124,7 @@ func FuzzInstructionSets(f *testing.F) {
 			if i == 0 {
 				want = got
 			} else if !slices.Equal(want, got) {
-				t.Fatalf("%v %v %v: %s gives %v, without vector instructions it is %v", shape, element, ladder, isa, got, want)
+				t.Fatalf("%v %v %v: %s gives %v, without vector instructions it is %v", shape, element, field.Ladder(), isa, got, want)
 			}
 		}
 	})

@@ -36,25 +36,7 @@ func imageFrom(t testing.TB, s grid.Shape, typ grid.Type, lo, levels int64, leve
 	if err != nil {
 		t.Fatal(err)
 	}
-	data := grid.NewBuffer(s.Voxels() * typ.Size())
-	for i := range s.Voxels() {
-		v := lo + level(s.Coordinates(i))
-		switch typ {
-		case grid.Uint8:
-			data[i] = uint8(v)
-		case grid.Int16:
-			grid.Values[int16](data)[i] = int16(v)
-		case grid.Uint16:
-			grid.Values[uint16](data)[i] = uint16(v)
-		case grid.Float32:
-			grid.Values[float32](data)[i] = float32(v)
-		}
-	}
-	f, err := grid.NewField(s, typ, data, ladder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return ecctest.Image(t, s, typ, ladder, func(i int64) float64 { return float64(lo + level(s.Coordinates(i))) })
 }
 
 // agree asks an implementation twice, for the second answer finds what the first

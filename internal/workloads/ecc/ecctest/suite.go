@@ -418,31 +418,23 @@ func Fuzz(f *testing.F, impl implementation) {
 	f.Fuzz(func(t *testing.T, w, h, d, typ, threads uint8, values []byte) {
 		shape := grid.Shape{D: 1 + int64(d%8), H: 1 + int64(h%12), W: 1 + int64(w%20)}
 		element := grid.Types()[int(typ)%len(grid.Types())]
-		data := grid.NewBuffer(shape.Voxels() * element.Size())
-		for i := range shape.Voxels() {
+		ladder, err := grid.Affine(-100, 0.125, 8*400)
+		if err != nil {
+			t.Fatal(err)
+		}
+		field := Image(t, shape, element, ladder, func(i int64) float64 {
 			v := uint8(i * i)
 			if len(values) > 0 {
 				v = values[i%int64(len(values))]
 			}
 			switch element {
-			case grid.Uint8:
-				data[i] = v
 			case grid.Int16:
-				grid.Values[int16](data)[i] = int16(v) - 100
-			case grid.Uint16:
-				grid.Values[uint16](data)[i] = uint16(v)
+				return float64(v) - 100
 			case grid.Float32:
-				grid.Values[float32](data)[i] = float32(v) / 8
+				return float64(v) / 8
 			}
-		}
-		ladder, err := grid.Affine(-100, 0.125, 8*400)
-		if err != nil {
-			t.Fatal(err)
-		}
-		field, err := grid.NewField(shape, element, data, ladder)
-		if err != nil {
-			t.Fatal(err)
-		}
+			return float64(v)
+		})
 		c := newCase("drawn by the fuzzer", field)
 		for _, w := range []way{{"in memory", 1 + int(threads%5), bench.E2E}, {"streamed", 1 + int(threads%3), bench.File}} {
 			if err := conforms(impl, c, w, c.want()); err != nil {

@@ -98,8 +98,8 @@ func TestCatchesSlips(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	black := func(i int) float64 { // the image in a border of zeros
-		z, y, x := grid.Shape{D: 19, H: 21, W: 26}.Coordinates(int64(i))
+	black := func(i int64) float64 { // the image in a border of zeros
+		z, y, x := grid.Shape{D: 19, H: 21, W: 26}.Coordinates(i)
 		if z == 0 || z == 18 || y == 0 || y == 20 || x == 0 || x == 25 {
 			return 0
 		}
@@ -128,7 +128,7 @@ func TestCatchesSlips(t *testing.T) {
 		"no last slice":          other(grid.Crop(f, 0, 16)),
 		"no first slice":         other(grid.Crop(f, 1, 17)),
 		"another image":          other(func() grid.Source { _, g := ecctest.Open(t, "noise/shape=24x19x17/type=uint8/seed=2"); return g }()),
-		"black outside":          ecc.Enumerate(field(t, grid.Shape{D: 19, H: 21, W: 26}, grid.Uint8, f.Ladder(), black)),
+		"black outside":          ecc.Enumerate(ecctest.Image(t, grid.Shape{D: 19, H: 21, W: 26}, grid.Uint8, f.Ladder(), black)),
 		"the slices moved round": other(grid.Roll(f, 5)),
 	}
 	k := fingerprint.Draw(1)
@@ -154,7 +154,7 @@ func TestCatchesLevelsModulo65536(t *testing.T) {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(7, 8))
-	f := field(t, grid.Shape{D: 4, H: 50, W: 60}, grid.Float32, ladder, func(int) float64 { return float64(rng.IntN(n)) })
+	f := ecctest.Image(t, grid.Shape{D: 4, H: 50, W: 60}, grid.Float32, ladder, func(int64) float64 { return float64(rng.IntN(n)) })
 	right := ecc.Enumerate(f)
 	changes := make([]int64, n)
 	for _, s := range right {
@@ -176,15 +176,15 @@ func TestWhiteBorders(t *testing.T) {
 		white := map[grid.Type]float64{grid.Uint8: 255, grid.Int16: math.MaxInt16, grid.Uint16: 65535}[typ]
 		rng := rand.New(rand.NewPCG(9, 9))
 		shape := grid.Shape{D: 6, H: 7, W: 35}
-		f := field(t, shape, typ, grid.Identity(typ), func(i int) float64 {
-			z, y, x := shape.Coordinates(int64(i))
+		f := ecctest.Image(t, shape, typ, grid.Identity(typ), func(i int64) float64 {
+			z, y, x := shape.Coordinates(i)
 			if z == 0 || z == 5 || y == 0 || y == 6 || x == 0 || x == 34 {
 				return white
 			}
 			return float64(rng.IntN(4)) + white - 3
 		})
 		held(t, f, ecc.Enumerate(f), fingerprint.Draw(1))
-		all := field(t, shape, typ, grid.Identity(typ), func(int) float64 { return white })
+		all := ecctest.Image(t, shape, typ, grid.Identity(typ), func(int64) float64 { return white })
 		held(t, all, ecc.Enumerate(all), fingerprint.Draw(1))
 	}
 }

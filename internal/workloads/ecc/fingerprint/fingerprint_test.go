@@ -2,7 +2,6 @@ package fingerprint_test
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -88,60 +87,9 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// An image of values in memory.
-func field(t testing.TB, shape grid.Shape, typ grid.Type, l grid.Ladder, value func(i int) float64) *grid.Field {
-	t.Helper()
-	data := grid.NewBuffer(shape.Voxels() * typ.Size())
-	for i := range int(shape.Voxels()) {
-		v := value(i)
-		switch typ {
-		case grid.Uint8:
-			data[i] = uint8(v)
-		case grid.Int16:
-			grid.Values[int16](data)[i] = int16(v)
-		case grid.Uint16:
-			grid.Values[uint16](data)[i] = uint16(v)
-		case grid.Float32:
-			grid.Values[float32](data)[i] = float32(v)
-		}
-	}
-	f, err := grid.NewField(shape, typ, data, l)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
-// Values on levels, a rounding beside them, between them, and below all of them, on
-// ladders whose levels float32 arithmetic gives and on those whose it does not.
+// Values on levels, beside them, between them, and below all of them.
 func TestValuesAroundLevels(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for _, l := range []struct {
-		lo, step float64
-		n        int64
-	}{{0, 1. / 1024, 1024}, {0, 0.1, 200}, {-3.3, 0.1, 256}, {-1e6, 1. / 3, 60000}, {-4, 0.001, 70000}, {1, 1.3e-7, 50}, {5, 1, 1}, {-7, 2, 2}, {0, 1e-42, 99}} {
-		ladder, err := grid.Affine(l.lo, l.step, l.n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f := field(t, grid.Shape{D: 1, H: 31, W: 213}, grid.Float32, ladder, func(int) float64 {
-			at := ladder.Value(rng.Int64N(l.n))
-			switch rng.IntN(8) {
-			case 0:
-				at = math.Nextafter32(at, float32(math.Inf(1)))
-			case 1:
-				at = math.Nextafter32(at, float32(math.Inf(-1)))
-			case 2:
-				at += float32((rng.Float64() - 0.5) * l.step)
-			case 3:
-				at -= float32(rng.Float64() * 3 * l.step)
-			case 4:
-				if rng.IntN(20) == 0 {
-					at = -1e30
-				}
-			}
-			return float64(min(at, ladder.Value(l.n-1)))
-		})
+	for _, f := range ecctest.AroundLevels(t) {
 		held(t, f, ecc.Enumerate(f), fingerprint.Draw(1))
 	}
 }
@@ -168,7 +116,7 @@ func TestManyLevels(t *testing.T) {
 	}
 	places := rng.Perm(int(shape.Voxels()))
 	for _, l := range []grid.Ladder{distinct, even} {
-		f := field(t, shape, grid.Float32, l, func(i int) float64 { return float64(min(places[i], n-1)) * 1.5 })
+		f := ecctest.Image(t, shape, grid.Float32, l, func(i int64) float64 { return float64(min(places[i], n-1)) * 1.5 })
 		held(t, f, ecc.Enumerate(f), fingerprint.Draw(1))
 	}
 }
@@ -186,7 +134,7 @@ func TestAboveTheLastLevel(t *testing.T) {
 			t.Fatal(err)
 		}
 		rng := rand.New(rand.NewPCG(5, 6))
-		f := field(t, shape, typ, whole, func(int) float64 { return float64(rng.IntN(10)) })
+		f := ecctest.Image(t, shape, typ, whole, func(int64) float64 { return float64(rng.IntN(10)) })
 		want := slices.DeleteFunc(ecc.Enumerate(f), func(s ecc.Step) bool { return s.Level >= 6 })
 		above, err := grid.Trusted(shape, typ, f.Data(), ladder)
 		if err != nil {
@@ -248,31 +196,7 @@ func FuzzInstructionSets(f *testing.F) {
 	f.Fuzz(func(t *testing.T, w uint16, h, d, typ uint8, levels uint16, seed uint64) {
 		shape := grid.Shape{D: 1 + int64(d%5), H: 1 + int64(h%12), W: 1 + int64(w%200)}
 		element := grid.Types()[int(typ)%len(grid.Types())]
-		top := float64(levels) + 1
-		if element == grid.Uint8 {
-			top = min(top, 256)
-		}
-		lo, step := 0.0, 1+float64(seed%3)/2 // at 1 every value is a level's
-		if element == grid.Int16 {
-			lo = -32768
-		} else if element == grid.Float32 {
-			step /= 3
-		}
-		ladder, err := grid.Affine(lo, step, int64(levels)+1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rng := rand.New(rand.NewPCG(seed, uint64(levels)))
-		image := field(t, shape, element, ladder, func(int) float64 {
-			v := math.Floor(rng.Float64() * top)
-			switch element {
-			case grid.Int16:
-				return v - 32768
-			case grid.Float32:
-				return v / 3
-			}
-			return v
-		})
+		image := ecctest.Drawn(t, shape, element, levels, seed)
 		held(t, image, ecc.Enumerate(image), fingerprint.Draw(1))
 	})
 }
