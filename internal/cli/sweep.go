@@ -21,6 +21,11 @@ func parseSizes(list string, dim int) ([]grid.Shape, error) {
 		if err != nil {
 			return nil, fmt.Errorf("--sizes %s: %w", list, err)
 		}
+		for _, s := range some {
+			if err := s.Check(); err != nil {
+				return nil, fmt.Errorf("--sizes %s: %w", list, err)
+			}
+		}
 		shapes = append(shapes, some...)
 	}
 	return shapes, nil
