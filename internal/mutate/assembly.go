@@ -112,7 +112,8 @@ func asmWithin(text, file, name string) []*Mutant {
 		operands := strings.Split(m[2], ", ")
 		n := len(operands)
 		mnemonic, _, _ := strings.Cut(m[1], ".")
-		if begins(mnemonic, "V") && n >= 3 && maskOperand.MatchString(operands[n-2]) {
+		// Only a gather cannot be without its mask.
+		if begins(mnemonic, "V") && !begins(mnemonic, "VPGATHER") && n >= 3 && maskOperand.MatchString(operands[n-2]) {
 			rest := append(append([]string{}, operands[:n-2]...), operands[n-1])
 			add("mask", "\t"+mnemonic+" "+strings.Join(rest, ", "))
 		}

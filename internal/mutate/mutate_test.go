@@ -164,7 +164,7 @@ func numbered(all []*Mutant) []*Mutant {
 }
 
 func TestAssembly(t *testing.T) {
-	const text = "TEXT ·a(SB), NOSPLIT, $0-0\n\tVPAND 32(SP), Y1, Y2\n\tVPSUBB Z1, Z2, K1, Z3\n\tVMOVDQU8.Z (AX), K7, Z0\n\tVPCMPUB $0x06, Z2, Z1, K3, K7\n\tVPMOVM2B K7, Z2\n\tVZEROUPPER\n\tRET\n\n// func b()\nTEXT ·b(SB), NOSPLIT, $0-0\n\tJL end\nend:\n\tRET\n"
+	const text = "TEXT ·a(SB), NOSPLIT, $0-0\n\tVPAND 32(SP), Y1, Y2\n\tVPSUBB Z1, Z2, K1, Z3\n\tVMOVDQU8.Z (AX), K7, Z0\n\tVPCMPUB $0x06, Z2, Z1, K3, K7\n\tVPMOVM2B K7, Z2\n\tVPGATHERDQ (CX)(Y0*8), K1, Z1\n\tVZEROUPPER\n\tRET\n\n// func b()\nTEXT ·b(SB), NOSPLIT, $0-0\n\tJL end\nend:\n\tRET\n"
 	var got []string
 	for _, name := range []string{"a", "b"} {
 		for _, m := range asmWithin(text, "x.s", name) {
@@ -176,6 +176,7 @@ func TestAssembly(t *testing.T) {
 		"deletion: NOP", "mask: VPSUBB Z1, Z2, Z3", "swap: VPADDB Z1, Z2, K1, Z3",
 		"deletion: NOP", "mask: VMOVDQU8 (AX), Z0",
 		"deletion: NOP", "mask: VPCMPUB $0x06, Z2, Z1, K7",
+		"deletion: NOP",
 		"deletion: NOP",
 		"deletion: NOP", "swap: JGE end",
 	}
