@@ -12,6 +12,7 @@ type Field struct {
 	typ    Type
 	ladder Ladder
 	data   []byte
+	period int64 // see Period
 }
 
 // NewField makes a Field of bytes that it takes over: row-major, host byte
