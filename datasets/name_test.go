@@ -22,6 +22,8 @@ func TestCanonical(t *testing.T) {
 		{"noise/shape=8x8/seed=18446744073709551615", "noise/shape=8x8/levels=1024/type=float32/seed=18446744073709551615"},
 		{"noise/shape=8x8/roll=19", "noise/shape=8x8/levels=1024/type=float32/seed=1/roll=3"},
 		{"noise/shape=8x8/roll=16", "noise/shape=8x8/levels=1024/type=float32/seed=1"},
+		{"noise/shape=8x8/repeat=3/roll=1", "noise/shape=8x8/levels=1024/type=float32/seed=1/roll=1/repeat=3"},
+		{"noise/shape=8x8x9/repeat=9/path=/x", "noise/shape=8x8x9/levels=1024/type=float32/seed=1/path=/x"},
 		{"grf/shape=8x9x10/smooth=2.50", "grf/shape=8x9x10/levels=1024/type=float32/smooth=2.5/seed=1"},
 		{"grf/shape=8x9x10", "grf/shape=8x9x10/levels=1024/type=float32/smooth=2/seed=1"},
 		{"distinct/shape=8x9", "distinct/shape=8x9/type=float32/seed=1"},
@@ -73,6 +75,9 @@ func TestNameErrors(t *testing.T) {
 		{"noise/shape=8x8/step=0", "step must be positive"},
 		{"noise/shape=8x8/step=1e38", "ladder affine:0:1e+38:1024"},
 		{"noise/shape=8x8/roll=-1", "0 or more"},
+		{"noise/shape=8x8/repeat=0", "want 1 to 9223372036854775807"},
+		{"noise/shape=8x8/repeat=few", "want a whole number, 1 to 9223372036854775807"},
+		{"file/repeat=2/path=x", `unknown key "repeat"`},
 		{"grf/shape=8x8/smooth=0.4", "want 0.5 to 32"},
 		{"grf/shape=8x8/smooth=33", "want 0.5 to 32"},
 		{"distinct/shape=4096x4097", "want at most 16777216"},
@@ -169,7 +174,7 @@ func TestGenerators(t *testing.T) {
 			}
 			// Every parameter that has no value by default is one whose default
 			// the canonical name may leave out.
-			optional := []string{"lo", "step", "roll", "shape", "levels", "type", "stream"}
+			optional := []string{"lo", "step", "roll", "repeat", "shape", "levels", "type", "stream"}
 			if g.Name != "file" {
 				optional = append(optional, "path")
 			}

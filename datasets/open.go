@@ -3,6 +3,7 @@ package datasets
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,7 +65,8 @@ func (g generator) allParams() []Param {
 	if g.hasPath() {
 		return slices.Insert(slices.Clone(g.Params), len(g.Params)-1, roll)
 	}
-	return append(slices.Clone(g.Params), roll, storeParam())
+	repeat := Param{"repeat", "all slices", "the first slices again and again, so many: slice i shows slice i mod repeat"}
+	return append(slices.Clone(g.Params), roll, repeat, storeParam())
 }
 
 // hasPath reports whether the generator's own last parameter is a path.
@@ -91,6 +93,7 @@ type resolved struct {
 	generator generator
 	canonical []name.Pair
 	roll      int64
+	repeat    int64  // 0 for an image that does not
 	store     string // the folder that the image is read from, "" when it is made
 	make      maker
 }
@@ -125,7 +128,7 @@ func resolveOn(n Name, surveys *Surveys, isa string) (resolved, error) {
 	}
 	r := &reading{given: n.given, surveys: surveys, isa: isa}
 	res := resolved{generator: g, make: g.read(r)}
-	res.roll = r.roll()
+	res.roll, res.repeat = r.roll(), r.repeat()
 	if v, ok := r.take("path"); ok && !g.hasPath() {
 		res.store = v
 		r.put("path", v)
@@ -165,6 +168,24 @@ func (r *reading) roll() int64 {
 	return by
 }
 
+// repeat reads the parameter that every made image has. It is not spelled out where all
+// slices are asked for.
+func (r *reading) repeat() int64 {
+	if _, ok := r.take("repeat"); !ok {
+		return 0
+	}
+	slices := int64(math.MaxInt64)
+	if s, err := grid.ParseShape(find(r.read, "shape")); err == nil {
+		slices = s.Slices()
+	}
+	n := r.integer("repeat", 0, 1, math.MaxInt64, "")
+	if n >= slices {
+		r.read = r.read[:len(r.read)-1]
+		return 0
+	}
+	return n
+}
+
 // open makes the source, or opens the file that it is stored in.
 func (r resolved) open() (grid.Source, error) {
 	s, err := r.generate()
@@ -180,7 +201,11 @@ func (r resolved) generate() (grid.Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.generator.Name, err)
 	}
-	return roll(s, r.roll), nil
+	s = roll(s, r.roll)
+	if r.repeat != 0 {
+		s = grid.Repeat(s, r.repeat)
+	}
+	return s, nil
 }
 
 // Open makes the Source that an input string names, the same bytes anywhere.

@@ -182,6 +182,22 @@ func TestRoll(t *testing.T) {
 	}
 }
 
+func TestRepeatedNames(t *testing.T) {
+	for _, name := range []string{"noise/shape=5x4x7/type=int16", "grf/shape=9x8x12/type=uint8", "ball/shape=9x9x9/roll=2", "noise/shape=5x7"} {
+		whole := loadNamed(t, name)
+		size, n := grid.SliceBytes(whole), whole.Shape().Slices()
+		for repeat := int64(1); repeat <= n; repeat++ {
+			got := loadNamed(t, fmt.Sprintf("%s/repeat=%d", name, repeat))
+			for i := range n {
+				j := i % repeat
+				if !bytes.Equal(got.Data()[i*size:(i+1)*size], whole.Data()[j*size:(j+1)*size]) {
+					t.Fatalf("%s repeat=%d: slice %d is not slice %d", name, repeat, i, j)
+				}
+			}
+		}
+	}
+}
+
 func TestVariants(t *testing.T) {
 	raw := filepath.Join(t.TempDir(), "a.raw")
 	if err := os.WriteFile(raw, []byte("twelve bytes"), 0o600); err != nil {
@@ -195,6 +211,7 @@ func TestVariants(t *testing.T) {
 	}{
 		{"noise/shape=8x8x8/seed=7", 3, "noise/shape=8x8x8/levels=1024/type=float32/seed=9", 3},
 		{"noise/shape=8x8/seed=18446744073709551615", 2, "noise/shape=8x8/levels=1024/type=float32/seed=0", 2},
+		{"noise/shape=8x8x8/repeat=3", 2, "noise/shape=8x8x8/levels=1024/type=float32/seed=2/repeat=3", 2},
 		{"grf/shape=20x1/roll=0", 2, "grf/shape=20x1/levels=1024/type=float32/smooth=2/seed=2", 2},
 		{"noise/shape=8x8x8/levels=1", 3, "noise/shape=8x8x8/levels=1/type=float32/seed=1", 1},
 		{"ball/shape=9x9x9", 3, "ball/shape=9x9x9/type=float32/radius=3/roll=6", 3},

@@ -14,6 +14,7 @@ func TestSum(t *testing.T) {
 	policy := read.Workload().Policy
 	for _, name := range []string{
 		"noise/shape=1x1/type=uint8", "noise/shape=7x5x3/type=uint8", "noise/shape=63x9/type=int16", "noise/shape=64x64x64/type=float32", "noise/shape=301x77x3/type=uint8",
+		"noise/shape=63x40/type=int16/repeat=7", "noise/shape=5x4x33/type=uint8/repeat=1",
 	} {
 		src, err := datasets.Open(name)
 		if err != nil {

@@ -84,6 +84,14 @@ type Inputs[In any] interface {
 	Attach(mapped []byte) (In, error)
 }
 
+// Repeating are Inputs of which Share may write fewer bytes than Attach is given, where an
+// input repeats itself. Extent is how many Attach is given: those that Share wrote, and
+// then those of them that begin at from again and again; a size of 0 is of an input that
+// is given as it was written. Both are multiples of a page, but for size.
+type Repeating[In any] interface {
+	Extent(In) (from, size int64, err error)
+}
+
 // Stored are Inputs of which some are read from files. Files names those of a named
 // input; none where it is made.
 type Stored interface{ Files(name string) []string }

@@ -77,7 +77,7 @@ func (Inputs) Smaller(name string) []string {
 }
 
 // Cost is one read of the image. Its class is the name without what tells two
-// images of a kind apart: shape, seed, roll and path.
+// images of a kind apart: shape, seed, roll, repeat and path.
 func (Inputs) Cost(name string, in grid.Source) bench.Cost {
 	return bench.Cost{
 		Items: in.Shape().Voxels(),
@@ -100,7 +100,7 @@ func class(name string, in grid.Source) string {
 		}
 		for _, p := range g.Params {
 			switch v := n.Get(p.Key); {
-			case v == "" || slices.Contains([]string{"shape", "seed", "roll", "type", "stream"}, p.Key):
+			case v == "" || slices.Contains([]string{"shape", "seed", "roll", "repeat", "type", "stream"}, p.Key):
 			case p.Key == "path" && n.Generator == "file":
 				parts = append(parts, "name="+filepath.Base(v))
 			case p.Key == "path":
@@ -119,6 +119,7 @@ type header struct {
 	Type   grid.Type
 	Ladder grid.Ladder
 	Images int64 // of a batch, whose slices the shape counts together; 0 for one image
+	Period int64 // of an image that repeats itself, see grid.Period
 }
 
 // align is where a shared image's bytes start to be multiples of: a page.
@@ -128,7 +129,7 @@ const align = 4096
 func encodeHeader(in grid.Source) ([]byte, error) {
 	var b bytes.Buffer
 	b.Write(make([]byte, 8))
-	h := header{Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder()}
+	h := header{Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder(), Period: grid.Period(in)}
 	if batch, ok := in.(grid.Batch); ok {
 		h.Images = batch.Images
 	}
@@ -140,10 +141,19 @@ func encodeHeader(in grid.Source) ([]byte, error) {
 	return append(b.Bytes(), make([]byte, padded-b.Len())...), nil
 }
 
+// shared is what of an image is shared: all of it, or the slices that it repeats, where
+// these end with a page.
+func shared(in grid.Source) grid.Source {
+	if period := grid.Period(in); period > 0 && period*grid.SliceBytes(in)%align == 0 && align%os.Getpagesize() == 0 {
+		return grid.Crop(in, 0, period)
+	}
+	return in
+}
+
 // Size is the number of bytes that Share writes, or a little more.
 func (Inputs) Size(in grid.Source) int64 {
 	const gobOverhead = 4096
-	return grid.TotalBytes(in) + in.Ladder().TableBytes() + gobOverhead + align
+	return grid.TotalBytes(shared(in)) + in.Ladder().TableBytes() + gobOverhead + align
 }
 
 // Share writes the image for Attach, header first.
@@ -155,10 +165,20 @@ func (Inputs) Share(in grid.Source, f *os.File) error {
 	if _, err := f.Write(h); err != nil {
 		return fmt.Errorf("sharing an image of %s: %w", quantity.Bytes(grid.TotalBytes(in)), err)
 	}
-	if err := write(in, f, int64(len(h))); err != nil {
+	if err := write(shared(in), f, int64(len(h))); err != nil {
 		return fmt.Errorf("sharing an image of %s: %w", quantity.Bytes(grid.TotalBytes(in)), err)
 	}
 	return nil
+}
+
+// Extent is the length of the bytes that Attach makes an image of and from where on those
+// that Share wrote are repeated there, of one that repeats itself; else 0.
+func (Inputs) Extent(in grid.Source) (from, size int64, err error) {
+	if grid.TotalBytes(shared(in)) == grid.TotalBytes(in) {
+		return 0, 0, nil
+	}
+	h, err := encodeHeader(in)
+	return int64(len(h)), int64(len(h)) + grid.TotalBytes(in), err
 }
 
 // Attach makes the image of bytes that Share wrote: of a batch, that of all its
@@ -200,5 +220,8 @@ func attach(mapped []byte) (f *grid.Field, images int64, err error) {
 		return nil, 0, fmt.Errorf("shared image: %w", io.ErrUnexpectedEOF)
 	}
 	f, err = grid.Trusted(h.Shape, h.Type, mapped[start:], h.Ladder)
+	if err == nil && h.Period > 0 {
+		f = f.Repeating(h.Period)
+	}
 	return f, h.Images, err
 }

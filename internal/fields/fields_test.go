@@ -55,6 +55,50 @@ func TestShareAndAttach(t *testing.T) {
 	}
 }
 
+// An image that repeats itself is shared as what it repeats where that ends with a page,
+// and as a whole otherwise.
+func TestShareRepeated(t *testing.T) {
+	for name, short := range map[string]bool{
+		"noise/shape=64x64x41/type=uint8/seed=1/repeat=4": true, "noise/shape=64x64x41/type=uint8/seed=1/repeat=1": true, "noise/shape=1024x99/type=float32/seed=1/repeat=7": true,
+		"noise/shape=64x63x41/type=uint8/seed=1/repeat=4": false, "noise/shape=64x64x41/type=uint8/seed=1": false,
+	} {
+		src := must(t, name)
+		f, err := os.Create(filepath.Join(t.TempDir(), "shared"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if err := (Inputs{}).Share(src, f); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		from, size, err := Inputs{}.Extent(src)
+		if err != nil || (size > 0) != short || short && size != from+grid.TotalBytes(src) {
+			t.Errorf("%s: %d bytes, again from %d, %v", name, size, from, err)
+		}
+		if announced := (Inputs{}).Size(src); announced < int64(len(data)) || short && announced > grid.TotalBytes(src) {
+			t.Errorf("%s: %d bytes shared, %d announced", name, len(data), announced)
+		}
+		for tile := data[from:]; int64(len(data)) < size; {
+			data = append(data, tile[:min(int64(len(tile)), size-int64(len(data)))]...)
+		}
+		back, err := Inputs{}.Attach(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := grid.Digest(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := grid.Digest(back); err != nil || got != want || grid.Period(back) != grid.Period(src) {
+			t.Errorf("%s: digest %s, then %s, %v; period %d, then %d", name, want, got, err, grid.Period(src), grid.Period(back))
+		}
+	}
+}
+
 func must(t *testing.T, name string) grid.Source {
 	t.Helper()
 	src, err := datasets.Open(name)

@@ -79,7 +79,7 @@ func (b *bound[In, Out]) digest(out Out, w io.Writer) (string, error) {
 // decode is a kept answer. It is valid until close.
 func (b *bound[In, Out]) decode(k *kept) (out Out, err error) {
 	if k.mapped == nil {
-		if k.mapped, err = mapFile(k.file, false); err != nil {
+		if k.mapped, err = mapFile(k.file); err != nil {
 			return out, err
 		}
 	}

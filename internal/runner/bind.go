@@ -30,7 +30,7 @@ type Bench interface {
 	exact() bool
 	variants(input string, n int) ([]string, error)
 	smaller(input string) []string
-	share(input string, f *os.File) error
+	share(input string, f *os.File) (extent, error)
 	work(ctx context.Context, clock Clock, t Task, files files, phase func(string)) (bench.CellRecord, error)
 }
 
@@ -98,23 +98,28 @@ func (b *bound[In, Out]) variants(input string, n int) ([]string, error) {
 
 func (b *bound[In, Out]) smaller(input string) []string { return b.w.Inputs.Smaller(input) }
 
-func (b *bound[In, Out]) share(input string, f *os.File) error {
+func (b *bound[In, Out]) share(input string, f *os.File) (e extent, err error) {
 	in, err := b.w.Inputs.Open(input)
 	if err != nil {
-		return err
+		return e, err
 	}
 	defer closeInput(in)
 	if err := enlarge(f, b.w.Inputs.Size(in)); err != nil {
-		return err
+		return e, err
 	}
 	if err := b.w.Inputs.Share(in, f); err != nil {
-		return err
+		return e, err
 	}
 	end, err := f.Seek(0, io.SeekCurrent)
 	if err != nil {
-		return err
+		return e, err
 	}
-	return f.Truncate(end) // Size may have been a little more
+	if r, ok := b.w.Inputs.(bench.Repeating[In]); ok {
+		if e.From, e.Size, err = r.Extent(in); err != nil {
+			return e, err
+		}
+	}
+	return e, f.Truncate(end) // Size may have been a little more
 }
 
 func (b *bound[In, Out]) find(impl string) (bench.Implementation[In, Out], error) {

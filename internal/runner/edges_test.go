@@ -97,7 +97,7 @@ func work(t *testing.T, o bench.Implementation[[]uint32, []uint32], names ...str
 			t.Cleanup(func() { file.Close() })
 			*list = append(*list, file)
 		}
-		if err := b.share(name, f.inputs[len(f.inputs)-1]); err != nil {
+		if _, err := b.share(name, f.inputs[len(f.inputs)-1]); err != nil {
 			t.Fatal(err)
 		}
 	}

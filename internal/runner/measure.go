@@ -55,6 +55,9 @@ func (r *trial[In, Out]) setup(began time.Time) error {
 	if r.t.Conditions.Scope == bench.File {
 		r.flag(r.source())
 	}
+	if r.t.extent(0).Size > 0 {
+		r.flag("repeats")
+	}
 	r.begin()
 	r.record.Setup = r.clock.since(start).Seconds()
 	return nil

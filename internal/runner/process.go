@@ -66,7 +66,7 @@ func (p process) run(ctx context.Context, command []string) (bench.CellRecord, e
 		return fail(err)
 	}
 	eventsW.Close()
-	w := &watch{pid: cmd.Process.Pid, limit: p.limit, clock: p.clock, memory: p.task.Conditions.Memory, files: slices.Concat(p.files.answers, p.files.inputs, p.files.witness)}
+	w := &watch{pid: cmd.Process.Pid, limit: p.limit, clock: p.clock, memory: p.task.Conditions.Memory, files: slices.Concat(p.files.answers, p.files.inputs, p.files.witness), extents: p.task.Extents}
 	stop := w.start(ctx)
 	ended := make(chan error, 1)
 	go func() {
@@ -145,11 +145,12 @@ func death(died, malformed error, stderr string) string {
 
 // A watch enforces the limits of a worker and remembers why it was killed.
 type watch struct {
-	pid    int
-	limit  time.Duration
-	clock  Clock
-	memory int64
-	files  []*os.File // shared with the worker, which are not of its own memory
+	pid     int
+	limit   time.Duration
+	clock   Clock
+	memory  int64
+	files   []*os.File // shared with the worker, which are not of its own memory
+	extents []extent   // of the inputs among them
 
 	mu       sync.Mutex
 	phase    string
@@ -195,7 +196,7 @@ func (w *watch) look() {
 	if w.memory <= 0 {
 		return
 	}
-	if used := ownMemory(w.pid, w.files); used > w.memory {
+	if used := ownMemory(w.pid, w.files, w.extents); used > w.memory {
 		w.kill(fmt.Sprintf("used %s of memory of its own, the limit is %s", quantity.Bytes(used), quantity.Bytes(w.memory)))
 	}
 }

@@ -22,10 +22,10 @@ const mostReread = 4 << 20
 // made of.
 func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err error) {
 	left := r.t.Budget - r.clock.since(start)
-	if !r.t.Shared || r.t.Conditions.Scope != bench.E2E || 4*r.perCall > left {
+	if !r.t.Shared || r.t.extent(0).Size > 0 || r.t.Conditions.Scope != bench.E2E || 4*r.perCall > left {
 		return nil, nil
 	}
-	first, err := mapFile(r.files.inputs[0], false)
+	first, err := mapFile(r.files.inputs[0])
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err err
 // lets go of, if any: nil where there is none.
 func (r *trial[In, Out]) another() (name string, mapped []byte, done func(), err error) {
 	if len(r.files.inputs) > 1 {
-		mapped, err = mapFile(r.files.inputs[1], false)
+		mapped, err = mapFile(r.files.inputs[1])
 		return r.t.Inputs[1], mapped, func() { unmap(mapped) }, err
 	}
 	names, err := r.b.w.Inputs.Variants(r.t.Inputs[0], 2)
@@ -120,8 +120,8 @@ func (r *trial[In, Out]) another() (name string, mapped []byte, done func(), err
 		return "", nil, nil, err
 	}
 	done = func() { unmap(mapped); f.Close() } // nameless and in memory: nothing is lost
-	if err = r.b.share(names[1], f); err == nil {
-		mapped, err = mapFile(f, false)
+	if _, err = r.b.share(names[1], f); err == nil {
+		mapped, err = mapFile(f)
 	}
 	return names[1], mapped, done, err
 }
@@ -136,7 +136,7 @@ func (b *bound[In, Out]) isView(in In, now []byte) (bool, error) {
 	if err := b.w.Inputs.Share(in, f); err != nil {
 		return false, err
 	}
-	seen, err := mapFile(f, false)
+	seen, err := mapFile(f)
 	defer unmap(seen)
 	return bytes.Equal(seen, now), err
 }
@@ -152,7 +152,7 @@ func blank(size int64) (m region, err error) {
 		return m, err
 	}
 	if err = m.file.Truncate(size); err == nil {
-		m.mapped, err = mapFile(m.file, true)
+		m.mapped, err = mapExtent(m.file, extent{}, true)
 	}
 	if err != nil {
 		m.close()

@@ -75,6 +75,7 @@ type group struct {
 	cost     bench.Cost
 	variants []string
 	shared   []*os.File // one for each variant, none when they are streamed
+	extents  []extent   // of these
 	maker    Bench      // which made them
 	hashes   []uint64   // of the shared inputs, once a worker may write to them
 	rates    rates      // of the ceilings
@@ -191,7 +192,7 @@ func (g *group) hot(a bench.About) bool {
 
 // share makes the inputs of the group once, for all its workers.
 func (g *group) share(ctx context.Context, b Bench) error {
-	g.maker = b
+	g.maker, g.extents = b, nil
 	for _, name := range g.variants {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -201,9 +202,11 @@ func (g *group) share(ctx context.Context, b Bench) error {
 			return err
 		}
 		g.shared = append(g.shared, f)
-		if err := b.share(name, f); err != nil {
+		e, err := b.share(name, f)
+		if err != nil {
 			return fmt.Errorf("input %s: %w", name, err)
 		}
+		g.extents = append(g.extents, e)
 	}
 	return nil
 }
@@ -326,7 +329,7 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 		answers = append(answers, f)
 	}
 	t := Task{
-		Workload: c.bench.Name(), Impl: c.about.Name, Inputs: g.variants, Shared: g.shared != nil,
+		Workload: c.bench.Name(), Impl: c.about.Name, Inputs: g.variants, Shared: g.shared != nil, Extents: g.extents,
 		Conditions: bench.Conditions{Setting: g.setting(c), Time: g.Time / time.Duration(len(g.variants)), Memory: g.Memory, Device: g.Device},
 		Sampling:   g.Sampling, Budget: g.Budget, Cores: runtime.GOMAXPROCS(0),
 	}

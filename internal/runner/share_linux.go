@@ -80,3 +80,11 @@ func place(size int64) unsafe.Pointer {
 	unix.MunmapPtr(free, n) // cannot fail: it was mapped so
 	return unsafe.Add(free, -uintptr(free)%hugePage)
 }
+
+// populate has the pages of a mapped file at hand, so that the first call does not wait
+// for each of them. Where the kernel cannot (before Linux 5.14) it does.
+func populate(mapped []byte) {
+	if len(mapped) > 0 {
+		unix.Madvise(mapped, unix.MADV_POPULATE_READ)
+	}
+}

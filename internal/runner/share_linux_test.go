@@ -26,7 +26,7 @@ func TestSharedMemoryIsOfHugePages(t *testing.T) {
 		if err := have(f); err != nil {
 			t.Fatal(err)
 		}
-		mapped, err := mapFile(f, false)
+		mapped, err := mapFile(f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,4 +99,54 @@ func hugeBytes(t *testing.T, mapped []byte) int {
 	}
 	t.Skip("/proc/self/smaps does not tell huge pages")
 	return 0
+}
+
+// What is mapped again and again is the same memory, of which a worker has no more than of
+// a file that is mapped once.
+func TestRepeatedMemory(t *testing.T) {
+	const head, tile, size = 4096, 2 * hugePage, 4096 + 9*hugePage + 5
+	f, err := newFile("tiled")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := enlarge(f, head+tile); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := mapExtent(f, extent{}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unmap(whole)
+	for i := range whole {
+		whole[i] = byte(i / 4096)
+	}
+	e := extent{From: head, Size: size}
+	before := ownMemory(os.Getpid(), []*os.File{f}, nil)
+	for _, toPin := range []bool{false, true} {
+		mapped, err := mapExtent(f, e, toPin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		populate(mapped)
+		for i, b := range mapped {
+			at := i
+			if i >= head {
+				at = head + (i-head)%tile
+			}
+			if b != whole[at] {
+				t.Fatalf("to pin %v: byte %d of %d is %d, want %d", toPin, i, len(mapped), b, whole[at])
+			}
+		}
+		if toPin {
+			mapped[head+1] = 77
+			if mapped[head+tile+1] != 77 || whole[head+1] != 77 {
+				t.Errorf("it is not the same memory")
+			}
+		}
+		if after := ownMemory(os.Getpid(), []*os.File{f}, []extent{e}); len(mapped) != size || after > before+hugePage {
+			t.Errorf("to pin %v: %d bytes mapped, of own memory %d before and %d after", toPin, len(mapped), before, after)
+		}
+		unmap(mapped)
+	}
 }

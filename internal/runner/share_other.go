@@ -27,3 +27,6 @@ func enlarge(f *os.File, size int64) error { return f.Truncate(size) }
 
 // place leaves it to the kernel where to map a file.
 func place(int64) unsafe.Pointer { return nil }
+
+// populate leaves it to the kernel when pages are at hand.
+func populate([]byte) {}

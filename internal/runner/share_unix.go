@@ -10,9 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapFile maps a whole file, read only unless a device has to pin it, which
+// mapFile maps a whole file to read from.
+func mapFile(f *os.File) ([]byte, error) { return mapExtent(f, extent{}, false) }
+
+// mapExtent maps a file as an extent says, read only unless a device has to pin it, which
 // drivers do with writable memory alone.
-func mapFile(f *os.File, toPin bool) ([]byte, error) {
+func mapExtent(f *os.File, e extent, toPin bool) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
@@ -24,7 +27,28 @@ func mapFile(f *os.File, toPin bool) ([]byte, error) {
 	if toPin {
 		protection |= unix.PROT_WRITE
 	}
+	if e.Size > info.Size() {
+		return mapRepeated(f, info.Size(), e, protection)
+	}
 	return mapBytes(f, info.Size(), protection)
+}
+
+// mapRepeated maps a file of so many bytes, and behind it those from a place on again and
+// again: the same memory at many addresses.
+func mapRepeated(f *os.File, length int64, e extent, protection int) ([]byte, error) {
+	room, err := unix.MmapPtr(-1, 0, place(e.Size), uintptr(e.Size), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return nil, fmt.Errorf("mapping %d bytes: %w", e.Size, err)
+	}
+	mapped := unsafe.Slice((*byte)(room), e.Size)
+	for at, offset := int64(0), int64(0); at < e.Size; at, offset = at+length-offset, e.From {
+		n := min(length-offset, e.Size-at)
+		if _, err := unix.MmapPtr(int(f.Fd()), offset, unsafe.Add(room, at), uintptr(n), protection, unix.MAP_SHARED|unix.MAP_FIXED); err != nil {
+			unmap(mapped)
+			return nil, fmt.Errorf("mapping %d bytes of %d: %w", n, e.Size, err)
+		}
+	}
+	return mapped, nil
 }
 
 func mapBytes(f *os.File, size int64, protection int) ([]byte, error) {

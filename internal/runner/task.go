@@ -17,11 +17,27 @@ type Task struct {
 	Inputs     []string         `json:"inputs"`
 	Conditions bench.Conditions `json:"conditions"`
 	Shared     bool             `json:"shared"`
-	Witness    string           `json:"witness"` // who gave the answers in the witness files
+	Extents    []extent         `json:"extents,omitempty"` // of the shared inputs
+	Witness    string           `json:"witness"`           // who gave the answers in the witness files
 	// Sampling says how long to time; nil answers once and only verifies.
 	Sampling *Sampling     `json:"sampling"`
 	Budget   time.Duration `json:"budget"` // for verification, all inputs together
 	Cores    int           `json:"cores"`  // for verification; an implementation has Conditions.Threads
+}
+
+// An extent is how a shared file is mapped: whole, or from a place on again and again
+// until it is so long. The zero extent is of a file that is mapped as it is.
+type extent struct {
+	From int64 `json:"from"`
+	Size int64 `json:"size"`
+}
+
+// extent is that of a shared input.
+func (t Task) extent(i int) extent {
+	if i < len(t.Extents) {
+		return t.Extents[i]
+	}
+	return extent{}
 }
 
 // Sampling says when to stop timing: at the target once there are MinSamples,

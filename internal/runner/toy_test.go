@@ -22,9 +22,14 @@ import (
 )
 
 // A second question, to show that the runner knows nothing of the first: sort a
-// list of numbers. An input is named "numbers/n=N/seed=S".
+// list of numbers. An input is named "numbers/n=N/seed=S"; with "/tiled" behind it, two
+// pages of it stand again and again after the first one.
 
 type numbers struct{}
+
+const page, tile = 1024, 2048 // numbers
+
+const tiled = "/tiled"
 
 func (numbers) Open(name string) ([]uint32, error) {
 	var n, seed int
@@ -34,16 +39,30 @@ func (numbers) Open(name string) ([]uint32, error) {
 	rng := rand.New(rand.NewPCG(uint64(seed), 0))
 	list := make([]uint32, n)
 	for i := range list {
-		list[i] = rng.Uint32N(1000)
+		if list[i] = rng.Uint32N(1000); strings.HasSuffix(name, tiled) && i >= page+tile {
+			list[i] = list[i-tile]
+		}
 	}
 	return list, nil
 }
 
+// Extent is of a page and a tile, and more of the same.
+func (numbers) Extent(in []uint32) (from, size int64, err error) {
+	if len(in) <= page+tile || !slices.Equal(in[page:len(in)-tile], in[page+tile:]) {
+		return 0, 0, nil
+	}
+	return 4 * page, 4 * int64(len(in)), nil
+}
+
 func (numbers) Variants(name string, k int) ([]string, error) {
-	head, _, _ := strings.Cut(name, "/seed=")
+	head, tail, _ := strings.Cut(name, "/seed=")
 	var names []string
 	for i := range k {
-		names = append(names, fmt.Sprintf("%s/seed=%d", head, i+1))
+		name := fmt.Sprintf("%s/seed=%d", head, i+1)
+		if strings.HasSuffix(tail, tiled) {
+			name += tiled
+		}
+		names = append(names, name)
 	}
 	return names, nil
 }
@@ -68,9 +87,18 @@ func (numbers) Cost(_ string, in []uint32) bench.Cost {
 	return bench.Cost{Items: int64(len(in)), Unit: "numbers", Bytes: 4 * int64(len(in)), Class: "gen=numbers", Size: fmt.Sprint(len(in))}
 }
 
-func (numbers) Size(in []uint32) int64 { return 4 * int64(len(in)) }
+func (n numbers) Size(in []uint32) int64 { return 4 * int64(len(n.shared(in))) }
 
-func (numbers) Share(in []uint32, f *os.File) error { return binary.Write(f, binary.LittleEndian, in) }
+func (n numbers) Share(in []uint32, f *os.File) error {
+	return binary.Write(f, binary.LittleEndian, n.shared(in))
+}
+
+func (n numbers) shared(in []uint32) []uint32 {
+	if _, size, _ := n.Extent(in); size > 0 {
+		return in[:page+tile]
+	}
+	return in
+}
 
 // Attach is a view of the bytes, which are of a mapped file.
 func (numbers) Attach(b []byte) ([]uint32, error) {
@@ -286,6 +314,35 @@ func TestAnotherWorkload(t *testing.T) {
 		if c.Impl == "shy" && c.Reason != "1000 numbers are too many" {
 			t.Errorf("reason %q", c.Reason)
 		}
+	}
+}
+
+// An input that repeats itself is shared as what it repeats, and is as long as it says for
+// whoever is asked about it.
+func TestRepeatedInputs(t *testing.T) {
+	const n = 100*tile + page + 5
+	p := toyPlan(t, "plain", "other", "loser")
+	p.Reproduce = nil
+	p.Inputs = []string{fmt.Sprintf("numbers/n=%d/seed=1/tiled", n), "numbers/n=2000/seed=1/tiled"}
+	var got collector
+	if err := Run(context.Background(), p, &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.cells) != 6 {
+		t.Fatalf("%d cells", len(got.cells))
+	}
+	for i, c := range got.cells {
+		want := verify.Verified
+		if c.Impl == "loser" {
+			want = verify.Wrong
+		}
+		repeats := i < 3
+		if c.Status != want || c.Scope != bench.E2E || slices.Contains(c.Flags, "repeats") != repeats {
+			t.Errorf("%s on %s: %s (%s), scope %s, flags %v", c.Impl, c.Input, c.Status, c.Reason, c.Scope, c.Flags)
+		}
+	}
+	if _, size, err := toy()[0].Describe(p.Inputs[0]); err != nil || size != 4*(page+tile) {
+		t.Errorf("it takes %d bytes to share, %v; want %d", size, err, 4*(page+tile))
 	}
 }
 

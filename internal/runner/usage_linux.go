@@ -9,8 +9,9 @@ import (
 )
 
 // ownMemory is the memory that a process holds for itself, in files in memory too, without
-// those that are shared with it; 0 when it cannot be read.
-func ownMemory(pid int, shared []*os.File) int64 {
+// those that are shared with it, of which some are mapped again and again; 0 when it cannot
+// be read.
+func ownMemory(pid int, shared []*os.File, extents []extent) int64 {
 	status := fmt.Sprintf("/proc/%d/status", pid)
 	anonymous := kilobytes(procField(status, "RssAnon"))
 	known := map[uint64]bool{}
@@ -21,6 +22,9 @@ func ownMemory(pid int, shared []*os.File) int64 {
 			known[s.Ino] = true
 			ours += s.Blocks * blockSize
 		}
+	}
+	for _, e := range extents {
+		ours += e.Size
 	}
 	// What is mapped but no longer open is seen by its pages alone, and what is not mapped
 	// by its file alone.

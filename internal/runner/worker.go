@@ -97,9 +97,10 @@ func (b *bound[In, Out]) attach(t Task, shared []*os.File, toPin bool) ([]In, fu
 		var err error
 		if t.Shared {
 			var mapped []byte
-			mapped, err = mapFile(shared[i], toPin)
+			mapped, err = mapExtent(shared[i], t.extent(i), toPin)
 			if err == nil {
 				undo = append(undo, func() { unmap(mapped) })
+				populate(mapped)
 				in, err = b.w.Inputs.Attach(mapped)
 			}
 		} else {

@@ -70,7 +70,7 @@ func (g *group) restore(ctx context.Context, c cell, r *bench.CellRecord) error 
 
 // hashFile is a hash of what is in a file, by all cores.
 func hashFile(f *os.File) (uint64, error) {
-	mapped, err := mapFile(f, false)
+	mapped, err := mapFile(f)
 	if err != nil {
 		return 0, err
 	}
@@ -100,12 +100,12 @@ func hashFile(f *os.File) (uint64, error) {
 
 // firstByte is the first byte in which two files differ.
 func firstByte(want, got *os.File) (*verify.Diff, error) {
-	was, err := mapFile(want, false)
+	was, err := mapFile(want)
 	if err != nil {
 		return nil, err
 	}
 	defer unmap(was)
-	is, err := mapFile(got, false)
+	is, err := mapFile(got)
 	if err != nil {
 		return nil, err
 	}

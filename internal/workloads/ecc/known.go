@@ -8,10 +8,10 @@ import (
 // Known is the VCEC that follows from an input's name: the solids, whose
 // topology is known, against a background that fills the box; the lattices,
 // whose cells can be counted; and images whose sublevel sets are all
-// contractible. Seeded and rolled inputs have none.
+// contractible. Seeded, rolled and repeated inputs have none.
 func Known(name string, in grid.Source) (VCEC, bool) {
 	n, err := datasets.ParseName(name)
-	if err != nil || n.Get("roll") != "" && n.Generator != "constant" {
+	if err != nil || n.Get("roll")+n.Get("repeat") != "" && n.Generator != "constant" {
 		return nil, false
 	}
 	s := in.Shape()

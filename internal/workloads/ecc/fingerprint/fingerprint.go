@@ -48,7 +48,22 @@ func Below(s grid.Source, k Key, top int64, threads int) (Sum, error) {
 	return below(s, k, top, threads, fastest())
 }
 
+// below looks at no more than a few periods of an image that repeats itself: the cells
+// that one more of these adds have always the same weights.
 func below(s grid.Source, k Key, top int64, threads int, isa string) (Sum, error) {
+	return grid.OverPeriods(s,
+		func(s grid.Source) (Sum, error) { return whole(s, k, top, threads, isa) },
+		func(shorter, longer Sum, periods int64) Sum {
+			sum := make(Sum, len(shorter))
+			for i := range sum {
+				sum[i] = shorter[i] + uint64(periods)*(longer[i]-shorter[i])
+			}
+			return sum
+		})
+}
+
+// whole looks at all of an image.
+func whole(s grid.Source, k Key, top int64, threads int, isa string) (Sum, error) {
 	sum := make(Sum, k.functions)
 	for i := range sum {
 		w := k.weights(s.Ladder().Len(), i)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"eccbench/datasets"
 	"eccbench/internal/grid"
 	"eccbench/internal/race"
 	"eccbench/internal/workloads/ecc"
@@ -65,6 +66,40 @@ func TestEnumeration(t *testing.T) {
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) { held(t, c.Field, ecc.Enumerate(c.Field), fingerprint.Draw(2)) })
+	}
+}
+
+// Of an image that repeats itself few periods are looked at, whether it is made or in memory.
+func TestRepeats(t *testing.T) {
+	for _, c := range []struct{ name, most string }{
+		{"noise/shape=9x7x40/type=uint8/levels=5/seed=1/repeat=1", "9x7x5"},
+		{"noise/shape=9x7x41/type=int16/levels=50/seed=2/repeat=3", "9x7x12"},
+		{"noise/shape=5x6x60/type=float32/seed=3/repeat=7", "5x6x24"},
+		{"grf/shape=33x100/type=uint8/levels=20/seed=4/repeat=9", "33x30"},
+		{"noise/shape=9x7x8/type=uint8/levels=5/seed=1/repeat=7", "9x7x8"},
+	} {
+		src, err := datasets.Open(c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		most, err := grid.ParseShape(c.most)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := grid.LookedAt(src); n > most.Voxels() {
+			t.Errorf("%s: %d voxels are looked at, want at most %d", c.name, n, most.Voxels())
+		}
+		whole, err := grid.Load(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := ecc.Enumerate(whole)
+		for _, s := range []grid.Source{src, whole.Repeating(grid.Period(src))} {
+			held(t, s, want, fingerprint.Draw(2))
+		}
+		if a, b := fingerprint.Work(src, fingerprint.Draw(1), 1), fingerprint.Work(streamed{src}, fingerprint.Draw(1), 1); a > b {
+			t.Errorf("%s takes %v, and %v without repeats", c.name, a, b)
+		}
 	}
 }
 

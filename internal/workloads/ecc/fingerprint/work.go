@@ -37,6 +37,6 @@ func Work(s grid.Source, k Key, threads int) time.Duration {
 	if _, whole := s.(*grid.Field); !whole {
 		voxel += 3
 	}
-	ns := voxel*s.Shape().Voxels() + 40*s.Ladder().Len()
+	ns := voxel*grid.LookedAt(s) + 40*s.Ladder().Len()
 	return time.Duration(ns/int64(max(1, threads))) * time.Nanosecond * time.Duration(k.functions)
 }
