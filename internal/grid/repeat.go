@@ -59,54 +59,72 @@ func (f *Field) Repeating(period int64) *Field {
 }
 
 // OverPeriods is what of says of a source, without looking at all of one that repeats
-// itself. Each period by which such an image is longer must make the same difference:
-// lengthened is what of would say of the longer of two images that differ by one, with so
-// many periods more than the shorter one.
-func OverPeriods[T any](s Source, of func(Source) (T, error), lengthened func(shorter, longer T, periods int64) T) (T, error) {
-	short, periods := periodic(s)
-	if periods == 0 {
-		return of(s)
+// itself. What of says must be a sum of what the first slice says, the last one, and each
+// two that are beside each other, or each of them; add adds a number of times, which may be
+// negative, what it says to a sum, which is the zero T before.
+func OverPeriods[T any](s Source, of func(Source) (T, error), add func(sum *T, said T, times int64)) (T, error) {
+	var sum T
+	for _, p := range parts(s) {
+		said, err := of(p.of(s))
+		if err != nil {
+			return sum, err
+		}
+		add(&sum, said, p.times)
 	}
-	shorter, err := of(head(s, short))
-	if err != nil {
-		return shorter, err
-	}
-	longer, err := of(head(s, short+Period(s)))
-	if err != nil {
-		return longer, err
-	}
-	return lengthened(shorter, longer, periods), nil
+	return sum, nil
 }
 
 // LookedAt is the number of voxels of a source that OverPeriods looks at.
 func LookedAt(s Source) int64 {
-	short, periods := periodic(s)
-	if periods == 0 {
-		return s.Shape().Voxels()
+	slices := int64(0)
+	for _, p := range parts(s) {
+		slices += p.hi - p.lo
 	}
-	return (2*short + Period(s)) * s.Shape().SliceVoxels()
+	return slices * s.Shape().SliceVoxels()
 }
 
-// periodic says of how many slices an image is that differs from a repeating one by whole
-// periods, and by how many; 0 where looking at two such images would take no less. It has
-// two slices or more, since one plane alone is an image of another dimension.
-func periodic(s Source) (short, periods int64) {
-	n, period := s.Shape().Slices(), Period(s)
-	if period == 0 || n < 2 {
-		return n, 0
+// A part is slices lo ≤ i < hi of a source, which count so many times.
+type part struct{ lo, hi, times int64 }
+
+// parts are what a source is the sum of: the source itself, or with a period p and
+// n = r + q·p slices, a slab of r slices and q times the difference of two slabs of which
+// one is a period longer. A slab of r slices is that of p + 2 without those beyond it. No
+// part is one plane of several, which would be an image of another dimension.
+func parts(s Source) []part {
+	n, p := s.Shape().Slices(), Period(s)
+	if p == 0 || n < p+4 {
+		return []part{{0, n, 1}}
 	}
-	short = (n-2)%period + 2
-	if 2*short+period >= n {
-		return n, 0
+	r := (n-2)%p + 2
+	q := (n - r) / p
+	list := []part{{0, p + 2, q}, {0, 2, -q}}
+	if beyond := p + 2 - r; r <= beyond+4 {
+		list = append(list, part{0, r, 1})
+	} else {
+		list[0].times++
+		if beyond > 0 {
+			list = append(list, part{r - 2, p + 2, -1}, part{r - 2, r, 1})
+		}
 	}
-	return short, (n - short) / period
+	slices := int64(0)
+	for _, p := range list {
+		slices += p.hi - p.lo
+	}
+	if slices >= n {
+		return []part{{0, n, 1}}
+	}
+	return list
 }
 
-// head is the first n slices of a source: those of an image in memory in the same place.
-func head(s Source, n int64) Source {
+// of is the part of a source: of an image in memory in the same place.
+func (p part) of(s Source) Source {
+	if p.lo == 0 && p.hi == s.Shape().Slices() {
+		return s
+	}
 	f, ok := s.(*Field)
 	if !ok {
-		return Crop(s, 0, n)
+		return Crop(s, p.lo, p.hi)
 	}
-	return &Field{shape: f.shape.WithSlices(n), typ: f.typ, ladder: f.ladder, data: f.data[:n*SliceBytes(f)]}
+	size := SliceBytes(f)
+	return &Field{shape: f.shape.WithSlices(p.hi - p.lo), typ: f.typ, ladder: f.ladder, data: f.data[p.lo*size : p.hi*size]}
 }

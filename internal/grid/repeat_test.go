@@ -62,9 +62,7 @@ func TestOverPeriods(t *testing.T) {
 		}
 		return sum, nil
 	}
-	lengthened := func(shorter, longer uint64, periods int64) uint64 {
-		return shorter + uint64(periods)*(longer-shorter)
-	}
+	add := func(sum *uint64, said uint64, times int64) { *sum += uint64(times) * said }
 	for _, s := range []Shape{{40, 1, 2}, {1, 40, 3}, {1, 1, 1}, {9, 2, 2}} {
 		f := numbered(t, s)
 		for period := int64(1); period <= s.Slices(); period++ {
@@ -79,7 +77,7 @@ func TestOverPeriods(t *testing.T) {
 			}
 			for what, src := range map[string]Source{"made": r, "in memory": whole.Repeating(Period(r))} {
 				looked = 0
-				got, err := OverPeriods(src, of, lengthened)
+				got, err := OverPeriods(src, of, add)
 				if err != nil || got != want {
 					t.Errorf("%v every %d, %s: %d, %v; want %d", s, period, what, got, err, want)
 				}
@@ -89,10 +87,12 @@ func TestOverPeriods(t *testing.T) {
 			}
 		}
 	}
-	if n := LookedAt(Repeat(numbered(t, Shape{1000, 2, 2}), 10)); n != (2*10+10)*4 {
-		t.Errorf("of 1000 slices that repeat every 10, %d voxels are looked at", n)
+	for n, want := range map[int64]int64{1000: 12 + 2 + 4 + 2, 1001: 12 + 2 + 3 + 2, 1002: 12 + 2 + 2, 1006: 12 + 2 + 6, 13: 13, 3: 3} {
+		if got := LookedAt(Repeat(numbered(t, Shape{n, 2, 2}), 10)) / 4; got != want {
+			t.Errorf("of %d slices that repeat every 10, %d are looked at, want %d", n, got, want)
+		}
 	}
-	if _, err := OverPeriods(Repeat(counting{9, 0}, 1), of, lengthened); !errors.Is(err, errBroken) {
+	if _, err := OverPeriods(Repeat(counting{9, 0}, 1), of, add); !errors.Is(err, errBroken) {
 		t.Errorf("of a broken source: %v", err)
 	}
 }

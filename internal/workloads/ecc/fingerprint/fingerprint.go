@@ -48,17 +48,18 @@ func Below(s grid.Source, k Key, top int64, threads int) (Sum, error) {
 	return below(s, k, top, threads, fastest())
 }
 
-// below looks at no more than a few periods of an image that repeats itself: the cells
-// that one more of these adds have always the same weights.
+// below looks at little more than a period of an image that repeats itself: its cells are
+// those of its slices and those between two of them.
 func below(s grid.Source, k Key, top int64, threads int, isa string) (Sum, error) {
 	return grid.OverPeriods(s,
 		func(s grid.Source) (Sum, error) { return whole(s, k, top, threads, isa) },
-		func(shorter, longer Sum, periods int64) Sum {
-			sum := make(Sum, len(shorter))
-			for i := range sum {
-				sum[i] = shorter[i] + uint64(periods)*(longer[i]-shorter[i])
+		func(sum *Sum, said Sum, times int64) {
+			if *sum == nil {
+				*sum = make(Sum, len(said))
 			}
-			return sum
+			for i, v := range said {
+				(*sum)[i] += uint64(times) * v
+			}
 		})
 }
 
