@@ -82,6 +82,15 @@ func doRun(c *cli.Program, args []string) error {
 	if err != nil {
 		return err
 	}
+	if in.Made() && bench.Scope(scope) != bench.File && b.Question().Form.Kind == "" {
+		memory := runner.TotalMemory() / 4 // the same every time
+		if limit.Memory != "" {
+			memory = p.Memory
+		}
+		if p.Inputs, err = cli.Repeated(names, int64(rotate), memory); err != nil {
+			return err
+		}
+	}
 	if sampling.MaxTime < sampling.WarmUp { // what is sampled briefly is not warmed up for long
 		sampling.WarmUp /= 2
 	}

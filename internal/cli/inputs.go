@@ -159,6 +159,9 @@ func (i *Inputs) Names() ([]string, error) {
 	return names, nil
 }
 
+// Made reports whether the inputs are generated images by size.
+func (i *Inputs) Made() bool { return len(i.inputs) == 0 }
+
 // known reports whether there are all generators that were asked for.
 func (i *Inputs) known() bool {
 	return !slices.ContainsFunc(i.gens, func(gen string) bool {

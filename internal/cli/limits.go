@@ -28,13 +28,16 @@ type Limits struct {
 	ISA     string
 	Options []string // of the methods, as KEY=VALUE
 	Quiet   bool
+
+	set *pflag.FlagSet
 }
 
 // Add adds the flags.
 func (l *Limits) Add(f *pflag.FlagSet) {
+	l.set = f
 	f.StringSliceVar(&l.Impl, "impl", []string{"*"}, "implementations, as patterns such as 'cpu,extrema*'")
 	f.IntVar(&l.Threads, "threads", runtime.GOMAXPROCS(0), "cores that an implementation may use")
-	f.DurationVar(&l.Time, "time-limit", time.Minute, "time limit of a cell")
+	f.DurationVar(&l.Time, "time-limit", time.Minute, "time limit of a cell; by default more for images beyond 1024³: 8 minutes for 4096³")
 	f.StringVar(&l.Memory, "memory-limit", "", "memory for the inputs, and again for a worker's own (default half of what is available)")
 	f.StringVar(&l.Device, "device", "", "accelerator: its number, UUID or name (default the first, of --devices where that is a list)")
 	f.StringVar(&l.Devices, "devices", "", "accelerators for implementations on several: all, or a comma list such as 0,1,3")
@@ -47,7 +50,7 @@ func (l *Limits) Add(f *pflag.FlagSet) {
 func (l *Limits) Plan(c *Program, workload string, inputs []string) (runner.Plan, error) {
 	p := runner.Plan{
 		Command: c.Worker, Clock: c.Clock, Benches: c.Benches, Workload: workload, Inputs: inputs,
-		Threads: l.Threads, Device: l.Device, Devices: l.Devices, ISA: l.ISA, Time: l.Time, Budget: l.Time,
+		Threads: l.Threads, Device: l.Device, Devices: l.Devices, ISA: l.ISA, Time: l.Time, Budget: l.Time, Grow: !l.set.Changed("time-limit"),
 		Reproduce: func(impl, input string) string {
 			options := ""
 			if l.Devices != "" {

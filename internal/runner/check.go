@@ -14,7 +14,7 @@ import (
 
 // check verifies every answer that the calls gave. The rotating inputs come
 // first, each until an independent witness has confirmed it; the first input
-// then gets what is left of the budget for every witness there is. Nothing is timed
+// then gets what is left of the budget for every witness there is, or what is spare of it. Nothing is timed
 // here: the witnesses have all cores, however few the implementation had.
 func (r *trial[In, Out]) check() error {
 	start := r.clock.now()
@@ -137,9 +137,20 @@ func (r *trial[In, Out]) examine(i int, out Out, start time.Time) []verify.Evide
 		Ask:      r.ask,
 		PerCall:  r.perCall + time.Duration(r.record.Setup*1e9)/time.Duration(len(r.jobs)),
 		Budget:   r.t.Budget - r.clock.since(start),
+		Spare:    r.spare(start),
 		Thorough: i == 0,
 		Now:      r.clock.now,
 	})
+}
+
+// spare is what may be spent on witnesses beside an independent one: where a number is the
+// point they take no more than half of what it took to measure, with those before them; 0
+// where all of the budget is for them.
+func (r *trial[In, Out]) spare(start time.Time) time.Duration {
+	if r.t.Sampling == nil {
+		return 0
+	}
+	return max(1, start.Sub(r.began)/2-r.clock.since(start))
 }
 
 // reference answers an input by the workload's reference, when that is another

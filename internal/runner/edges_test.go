@@ -60,9 +60,9 @@ func TestStartupIsOfTheFirstInput(t *testing.T) {
 	now := time.Unix(0, 0)
 	r := oddTrial(odd{clock: &now}, "a", "b", "c")
 	r.clock = func() time.Time { return now }
-	began := now
+	r.began = now
 	now = now.Add(time.Second) // the device is opened
-	if err := r.setup(began); err != nil {
+	if err := r.setup(); err != nil {
 		t.Fatal(err)
 	}
 	if r.record.Startup != 2 || r.record.Setup != 3 {

@@ -128,6 +128,15 @@ func AvailableMemory() int64 {
 	return free
 }
 
+// TotalMemory is how many bytes this machine has, or the cgroup may have; 0 when unknown.
+func TotalMemory() int64 {
+	m := DescribeMachine()
+	if m.CgroupBytes > 0 {
+		return min(m.Memory, m.CgroupBytes)
+	}
+	return m.Memory
+}
+
 // first is the trimmed content of the first of the files that can be read.
 func first(paths ...string) string {
 	for _, p := range paths {

@@ -17,6 +17,7 @@ import (
 type trial[In, Out any] struct {
 	b       *bound[In, Out]
 	clock   Clock
+	began   time.Time // when the task did
 	impl    bench.Implementation[In, Out]
 	t       Task
 	inputs  []In
@@ -35,9 +36,9 @@ func skipped(reason string) bench.CellRecord {
 	return bench.CellRecord{Verdict: verify.Verdict{Status: verify.Skipped, Reason: reason}}
 }
 
-// setup binds the implementation to each input. began is when it was first asked
+// setup binds the implementation to each input. The task began when it was first asked
 // about one, which is when it opens its device.
-func (r *trial[In, Out]) setup(began time.Time) error {
+func (r *trial[In, Out]) setup() error {
 	start := r.clock.now()
 	for i, in := range r.inputs {
 		job, err := r.impl.Setup(in, r.t.Conditions)
@@ -49,7 +50,7 @@ func (r *trial[In, Out]) setup(began time.Time) error {
 		}
 		r.jobs = append(r.jobs, job)
 		if i == 0 {
-			r.record.Startup = r.clock.since(began).Seconds()
+			r.record.Startup = r.clock.since(r.began).Seconds()
 		}
 	}
 	if r.t.Conditions.Scope == bench.File {

@@ -3,6 +3,7 @@ package runner
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -37,6 +38,7 @@ type Plan struct {
 	Time      time.Duration // for each phase of a cell
 	Memory    int64         // for the inputs shared in memory, and again for each worker's own
 	Budget    time.Duration // for the verification of a cell
+	Grow      bool          // cells of large inputs have more of both: see allow
 	Sampling  *Sampling     // nil: verify only
 	// Done returns the record that a cell has already, if any.
 	Done func(bench.CellKey) (bench.CellRecord, bool)
@@ -154,6 +156,20 @@ func (p Plan) choices(a bench.About) ([]string, error) {
 		list = append(list, options)
 	}
 	return list, nil
+}
+
+// usual is the number of items up to which cells have the time and budget of the plan.
+const usual = 1 << 30
+
+// allow is the time and the budget of the cells of an input: where they grow, as many
+// times those of the plan as the root of how much larger than usual the input is.
+func (p Plan) allow(c bench.Cost) (limit, budget time.Duration) {
+	times := 1.0
+	if p.Grow {
+		times = math.Sqrt(max(1, float64(c.Items)/usual))
+	}
+	grown := func(d time.Duration) time.Duration { return time.Duration(float64(d) * times) }
+	return grown(p.Time), grown(p.Budget)
 }
 
 // places is where the plan's implementations compute.

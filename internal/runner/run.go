@@ -92,6 +92,7 @@ func (p Plan) group(ctx context.Context, cells []cell, rates rates, o Observer) 
 	if err != nil {
 		return fmt.Errorf("input %s: %w", input, err)
 	}
+	p.Time, p.Budget = p.allow(cost)
 	g := &group{Plan: p, input: input, cost: cost, rates: rates}
 	rotate := 1
 	if p.Sampling != nil {

@@ -161,10 +161,10 @@ func (b *bound[In, Out]) work(ctx context.Context, clock Clock, t Task, f files,
 			return skipped(err.Error()), nil
 		}
 	}
-	r := &trial[In, Out]{b: b, clock: clock, impl: impl, t: t, inputs: inputs, files: f, witness: witness}
+	r := &trial[In, Out]{b: b, clock: clock, began: began, impl: impl, t: t, inputs: inputs, files: f, witness: witness}
 	defer r.close()
 	var refused errRefused
-	if err := r.setup(began); errors.As(err, &refused) {
+	if err := r.setup(); errors.As(err, &refused) {
 		return skipped(refused.Error()), nil
 	} else if err != nil {
 		return bench.CellRecord{}, err

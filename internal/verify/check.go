@@ -15,6 +15,9 @@ type Question[In, Out any] struct {
 	Ask     Ask[In, Out]   // answers derived questions
 	PerCall time.Duration  // what one answer about In takes
 	Budget  time.Duration  // what the laws may take together
+	// Spare is what of the budget the laws may take that are tried although an independent
+	// witness has confirmed the answer, those before them included; 0 for all of it.
+	Spare time.Duration
 	// Thorough tries every law that fits the budget. Without it the laws stop
 	// at the first independent witness.
 	Thorough bool
@@ -58,7 +61,10 @@ func (p Policy[In, Out]) Check(q Question[In, Out]) []Evidence {
 			agreed = o.By
 		}
 	}
-	left, now := q.Budget, q.Now
+	left, spare, now := q.Budget, q.Spare, q.Now
+	if spare == 0 {
+		spare = q.Budget
+	}
 	if now == nil {
 		now = time.Now
 	}
@@ -77,14 +83,19 @@ func (p Policy[In, Out]) Check(q Question[In, Out]) []Evidence {
 			note("not tried again: it looks at the answer alone, which is that of %s", agreed)
 			continue
 		}
-		if cost > left {
-			note("not tried: takes about %v and %v is left", cost.Round(time.Millisecond), left.Round(time.Millisecond))
+		may := left
+		if confirmed {
+			may = min(left, spare)
+		}
+		if cost > may {
+			note("not tried: takes about %v and %v is left", cost.Round(time.Millisecond), may.Round(time.Millisecond))
 			continue
 		}
 		start := now()
 		d, m, err := law.try(q.In, q.Out, q.Ask)
 		// What a law took counts where that is more than its estimate.
-		left -= max(cost, now().Sub(start))
+		took := max(cost, now().Sub(start))
+		left, spare = left-took, spare-took
 		if errors.Is(err, ErrNotApplicable) {
 			continue
 		}
