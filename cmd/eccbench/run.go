@@ -127,11 +127,10 @@ func doRun(c *cli.Program, args []string) error {
 	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: records.Out}, {Flag: "--gobench", Path: export}}, files...); err != nil {
 		return err
 	}
-	weights, err := cli.Weigh(p)
-	if err != nil {
+	if _, err := cli.Weigh(p); err != nil {
 		return err
 	}
-	return measure(c, p, weights, limit.Quiet, outputs{records, export, style}, in.Seed)
+	return measure(c, p, limit.Quiet, outputs{records, export, style}, in.Seed)
 }
 
 // outputs says where the results go.
@@ -143,16 +142,21 @@ type outputs struct {
 
 // measure runs a plan, writes its records as they come, and prints the tables
 // of all records of the file.
-func measure(c *cli.Program, p runner.Plan, weights map[string]int64, quiet bool, o outputs, seed uint64) (err error) {
+func measure(c *cli.Program, p runner.Plan, quiet bool, o outputs, seed uint64) (err error) {
 	rec, err := o.Record(seed, c.Stderr)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, rec.Close()) }()
 	p.Done = rec.Was
-	interrupted, err := c.Conduct(weights, quiet, rec.Keep, p)
+	weights, interrupted, err := c.Foresee(p, quiet)
 	if err != nil {
 		return err
+	}
+	if !interrupted {
+		if interrupted, err = c.Conduct(weights, quiet, rec.Keep, p); err != nil {
+			return err
+		}
 	}
 	if err := report.Throughput(c.Stdout, o.format, report.Rows(rec.All, impls.Ceiling)); err != nil {
 		return err

@@ -162,14 +162,24 @@ type Conditions struct {
 	Device string        // which accelerator, "" for the first
 }
 
-// Allow refuses what takes longer for each answer than is left for one. The sum
-// says how the estimate came about.
+// Allow refuses what takes longer for each answer than is left for one, with a TooLong.
+// The sum says how the estimate came about.
 func (c Conditions) Allow(estimate time.Duration, sum string, args ...any) error {
 	if c.Time == 0 || estimate <= c.Time {
 		return nil
 	}
-	return fmt.Errorf("needs about %s for each answer (%s), %s is left for one",
-		quantity.Duration(estimate), fmt.Sprintf(sum, args...), quantity.Duration(c.Time))
+	return TooLong{estimate, c.Time, fmt.Sprintf(sum, args...)}
+}
+
+// TooLong is why an implementation refuses what would take longer than it may.
+type TooLong struct {
+	Estimate, Left time.Duration // of one answer
+	Sum            string
+}
+
+func (e TooLong) Error() string {
+	return fmt.Sprintf("needs about %s for each answer (%s), %s is left for one",
+		quantity.Duration(e.Estimate), e.Sum, quantity.Duration(e.Left))
 }
 
 // About describes an implementation to people.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
 	"eccbench/internal/runner"
 )
 
@@ -120,30 +121,54 @@ func openLog(path string, resume bool) (*bench.Log, bench.Records, error) {
 	return log, bench.Records{}, err
 }
 
-// Weigh looks at every input before anything runs, so that a bad one costs
-// nothing, and returns the size of each in items.
-func Weigh(plans ...runner.Plan) (map[string]int64, error) {
-	weights := map[string]int64{}
+// Weigh looks at every input before anything runs, so that a bad one costs nothing, and
+// returns the size of each in items as what the cells of it weigh.
+func Weigh(plans ...runner.Plan) (w Weights, err error) {
+	items := map[string]int64{}
 	for _, p := range plans {
 		b, err := runner.Find(p.Benches, p.Workload)
 		if err != nil {
-			return nil, err
+			return w, err
 		}
 		for _, input := range p.Inputs {
 			cost, _, err := b.Describe(input)
 			if err != nil {
-				return nil, UsageError{err}
+				return w, UsageError{err}
 			}
-			weights[input] = cost.Items
+			items[input] = cost.Items
 		}
 	}
-	return weights, nil
+	return Weights{of: func(c runner.Cell) int64 { return items[c.Input] }}, nil
+}
+
+// Weights say how much of a run a cell is, in nanoseconds where that was foreseen.
+type Weights struct {
+	of       func(runner.Cell) int64
+	foreseen bool
+}
+
+// Foresee says how long a plan will take, and how long each of its cells. It is
+// interrupted when a signal ended it.
+func (c *Program) Foresee(p runner.Plan, quiet bool) (w Weights, interrupted bool, err error) {
+	ctx, stop := Interruptible()
+	defer stop()
+	forecast, err := p.Forecast(ctx)
+	if runner.Interrupted(err) {
+		return w, true, nil
+	}
+	if err != nil {
+		return w, false, err
+	}
+	if !quiet {
+		fmt.Fprintf(c.Stderr, "eccbench: %d cells, about %s\n", len(forecast), quantity.Duration(forecast.Total()))
+	}
+	return Weights{func(c runner.Cell) int64 { return int64(forecast[c]) }, true}, false, nil
 }
 
 // Conduct runs plans one after the other, shows how far they are, and hands
 // every cell that ends to keep. It is interrupted when a signal ended it: what
 // had ended by then has been handed over.
-func (c *Program) Conduct(weights map[string]int64, quiet bool, keep func(bench.CellRecord) error, plans ...runner.Plan) (interrupted bool, err error) {
+func (c *Program) Conduct(weights Weights, quiet bool, keep func(bench.CellRecord) error, plans ...runner.Plan) (interrupted bool, err error) {
 	follow, err := newFollower(plans, weights, c.Stderr, quiet, keep)
 	if err != nil {
 		return false, err

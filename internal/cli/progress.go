@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
@@ -19,7 +20,9 @@ import (
 // A follower shows a run's progress and keeps its records.
 type follower struct {
 	total   int
-	weights map[string]int64 // of one cell of each input, for the time left
+	weights Weights      // for the time left
+	sum     int64        // of the weights
+	done    atomic.Int64 // of that, read by the bar's own goroutine
 	stderr  io.Writer
 	quiet   bool
 	append  func(bench.CellRecord) error // to the results file
@@ -32,9 +35,8 @@ type follower struct {
 
 // newFollower follows the cells of plans: with a bar and the time left when
 // stderr is a terminal, else with a line for each cell.
-func newFollower(plans []runner.Plan, weights map[string]int64, stderr io.Writer, quiet bool, appendRecord func(bench.CellRecord) error) (*follower, error) {
+func newFollower(plans []runner.Plan, weights Weights, stderr io.Writer, quiet bool, appendRecord func(bench.CellRecord) error) (*follower, error) {
 	f := &follower{weights: weights, stderr: stderr, quiet: quiet, append: appendRecord}
-	var total int64
 	for _, p := range plans {
 		cells, err := p.Cells()
 		if err != nil {
@@ -42,15 +44,18 @@ func newFollower(plans []runner.Plan, weights map[string]int64, stderr io.Writer
 		}
 		f.total += len(cells)
 		for _, cell := range cells {
-			total += weights[cell.Input]
+			f.sum += weights.of(cell)
 		}
 	}
 	f.now.Store(new(string))
 	if file, ok := terminal(stderr); ok && !quiet {
+		after := []decor.Decorator{decor.Any(func(decor.Statistics) string { return " " + *f.now.Load() + f.left() })}
+		if !weights.foreseen {
+			after = append([]decor.Decorator{decor.Name("ETA "), decor.AverageETA(decor.ET_STYLE_GO)}, after...)
+		}
 		f.bars = mpb.New(mpb.WithOutput(file), mpb.WithAutoRefresh())
-		f.bar = f.bars.AddBar(total,
-			mpb.PrependDecorators(decor.Percentage()),
-			mpb.AppendDecorators(decor.Name("ETA "), decor.AverageETA(decor.ET_STYLE_GO), decor.Any(func(decor.Statistics) string { return " " + *f.now.Load() })),
+		f.bar = f.bars.AddBar(f.sum,
+			mpb.PrependDecorators(decor.Percentage()), mpb.AppendDecorators(after...),
 			mpb.BarRemoveOnComplete())
 	}
 	return f, nil
@@ -69,18 +74,29 @@ func (f *follower) End(c bench.CellRecord) error {
 	if err := f.append(c); err != nil {
 		return err
 	}
+	weight := f.weights.of(runner.Cell{Workload: c.Workload, Impl: c.Impl, Where: c.Where, Input: c.Input, Options: c.Options, Process: c.Process})
+	f.done.Add(weight)
 	switch {
 	case f.bar != nil:
-		f.bar.IncrInt64(f.weights[c.Input])
+		f.bar.IncrInt64(weight)
 	case f.quiet || c.Status == verify.Skipped && slices.Contains(f.told, c.Reason):
 		// Why many cells are skipped is said once.
 	default:
 		if c.Status == verify.Skipped {
 			f.told = append(f.told, c.Reason)
 		}
-		fmt.Fprintf(f.stderr, "[%d/%d] %s %s: %s\n", len(f.cells), f.total, c.Impl, c.Input, outcome(c))
+		fmt.Fprintf(f.stderr, "[%d/%d] %s %s: %s%s\n", len(f.cells), f.total, c.Impl, c.Input, outcome(c), f.left())
 	}
 	return nil
+}
+
+// left is the time that the rest takes, where that was foreseen and is a while.
+func (f *follower) left() string {
+	rest := time.Duration(f.sum - f.done.Load())
+	if !f.weights.foreseen || rest < 10*time.Second {
+		return ""
+	}
+	return ", about " + quantity.Duration(rest.Round(time.Second)) + " left"
 }
 
 func (f *follower) close() {

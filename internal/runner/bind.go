@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"eccbench/internal/bench"
 )
@@ -28,6 +29,8 @@ type Bench interface {
 	CanDo(impl, input string, c bench.Conditions) error
 
 	exact() bool
+	estimate(impl, input string, c bench.Conditions) (time.Duration, bool)
+	laws(input string, perCall time.Duration) (independent, all time.Duration)
 	variants(input string, n int) ([]string, error)
 	smaller(input string) []string
 	share(input string, f *os.File) (extent, error)

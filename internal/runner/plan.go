@@ -193,6 +193,10 @@ type Cell struct {
 	Process                               int
 }
 
+func (c cell) public() Cell {
+	return Cell{c.bench.Name(), c.about.Name, c.about.Where, c.input, c.options, c.process}
+}
+
 // Cells lists what the plan runs, in order.
 func (p Plan) Cells() ([]Cell, error) {
 	var list []Cell
@@ -202,7 +206,7 @@ func (p Plan) Cells() ([]Cell, error) {
 			return nil, err
 		}
 		for _, c := range cells {
-			list = append(list, Cell{c.bench.Name(), c.about.Name, c.about.Where, c.input, c.options, c.process})
+			list = append(list, c.public())
 		}
 	}
 	return list, nil

@@ -85,23 +85,33 @@ type group struct {
 	files    []stamp    // what the variants are read from, as they were when the group began
 }
 
-// group runs cells of one input.
-func (p Plan) group(ctx context.Context, cells []cell, rates rates, o Observer) error {
-	b, input := cells[len(cells)-1].bench, cells[0].input
+// newGroup looks at an input of cells.
+func (p Plan) newGroup(b Bench, input string) (*group, error) {
 	cost, size, err := b.Describe(input)
 	if err != nil {
-		return fmt.Errorf("input %s: %w", input, err)
+		return nil, fmt.Errorf("input %s: %w", input, err)
 	}
 	p.Time, p.Budget = p.allow(cost)
-	g := &group{Plan: p, input: input, cost: cost, rates: rates}
+	g := &group{Plan: p, input: input, cost: cost, rates: rates{}}
 	rotate := 1
 	if p.Sampling != nil {
 		rotate = max(1, p.Rotate)
 	}
 	if g.variants, err = b.variants(input, rotate); err != nil {
-		return fmt.Errorf("input %s: %w", input, err)
+		return nil, fmt.Errorf("input %s: %w", input, err)
 	}
 	g.scope, g.refused = p.scopeOf(size, len(g.variants))
+	return g, nil
+}
+
+// group runs cells of one input.
+func (p Plan) group(ctx context.Context, cells []cell, rates rates, o Observer) error {
+	b, input := cells[len(cells)-1].bench, cells[0].input
+	g, err := p.newGroup(b, input)
+	if err != nil {
+		return err
+	}
+	g.rates = rates
 	todo := slices.DeleteFunc(slices.Clone(cells), g.done)
 	if len(todo) == 0 {
 		return nil
@@ -183,6 +193,11 @@ func (g *group) key(c cell) bench.CellKey {
 // setting is what a cell runs under.
 func (g *group) setting(c cell) bench.Setting {
 	return bench.Setting{Scope: g.scope, Threads: g.threads(), Devices: g.Devices, ISA: g.isa(c.about), Hot: g.hot(c.about), Options: c.options}
+}
+
+// conditions are what the implementation of a cell is told.
+func (g *group) conditions(c cell) bench.Conditions {
+	return bench.Conditions{Setting: g.setting(c), Time: g.Time / time.Duration(len(g.variants)), Memory: g.Memory, Device: g.Device}
 }
 
 // hot reports whether caches that would be emptied between the calls of an
@@ -331,7 +346,7 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 	}
 	t := Task{
 		Workload: c.bench.Name(), Impl: c.about.Name, Inputs: g.variants, Shared: g.shared != nil, Extents: g.extents,
-		Conditions: bench.Conditions{Setting: g.setting(c), Time: g.Time / time.Duration(len(g.variants)), Memory: g.Memory, Device: g.Device},
+		Conditions: g.conditions(c),
 		Sampling:   g.Sampling, Budget: g.Budget, Cores: runtime.GOMAXPROCS(0),
 	}
 	p := process{task: t, files: files{answers: answers, inputs: g.shared}, limit: max(g.Time, 2*g.Budget) + grace, clock: g.Clock}

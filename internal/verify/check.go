@@ -72,10 +72,7 @@ func (p Policy[In, Out]) Check(q Question[In, Out]) []Evidence {
 		if confirmed && !q.Thorough {
 			break
 		}
-		cost := time.Duration(law.Calls * float64(q.PerCall))
-		if law.Work != nil {
-			cost += law.Work(q.In)
-		}
+		cost := law.cost(q.In, q.PerCall)
 		note := func(format string, args ...any) {
 			all = append(all, Evidence{Input: q.Name, Witness: law.Name, Independent: law.Independent, Note: fmt.Sprintf(format, args...)})
 		}
@@ -108,4 +105,26 @@ func (p Policy[In, Out]) Check(q Question[In, Out]) []Evidence {
 		}
 	}
 	return all
+}
+
+// cost is what a law takes, about.
+func (l Law[In, Out]) cost(in In, perCall time.Duration) time.Duration {
+	cost := time.Duration(l.Calls * float64(perCall))
+	if l.Work != nil {
+		cost += l.Work(in)
+	}
+	return cost
+}
+
+// Costs are what the cheapest independent law takes on an answer about an input, and all
+// laws together, about; 0 where there are none.
+func (p Policy[In, Out]) Costs(in In, perCall time.Duration) (independent, all time.Duration) {
+	for _, l := range p.Laws {
+		cost := l.cost(in, perCall)
+		all += cost
+		if l.Independent && (independent == 0 || cost < independent) {
+			independent = cost
+		}
+	}
+	return independent, all
 }

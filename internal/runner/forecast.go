@@ -1,0 +1,212 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/verify"
+)
+
+// A Forecast is how long each cell of a plan takes, about, with the making of the inputs
+// that it is the first one of. What is refused takes none.
+type Forecast map[Cell]time.Duration
+
+// Total is how long the whole plan takes.
+func (f Forecast) Total() (d time.Duration) {
+	for _, t := range f {
+		d += t
+	}
+	return d
+}
+
+// A pilot is how long a small input of a kind took, in seconds for each of its items: to
+// answer, and to make; or that it was refused.
+type pilot struct {
+	answer, making float64
+	refused        bool
+}
+
+const (
+	// pilotItems and pilotTime bound the input of a pilot.
+	pilotItems = 1 << 24
+	pilotTime  = 10 * time.Millisecond
+	// starting is how long a worker takes to begin and to end, startingDevice one that
+	// opens a device.
+	starting       = 100 * time.Millisecond
+	startingDevice = time.Second
+)
+
+// Forecast has each implementation answer a small input of each kind that the plan has,
+// and says how long the plan will take. On a device, which takes a second to begin with,
+// the first one does, for all that compute there.
+func (p Plan) Forecast(ctx context.Context) (Forecast, error) {
+	all, pilots := Forecast{}, map[[3]string]pilot{}
+	for _, input := range p.Inputs {
+		cells, err := p.cells(input)
+		if err != nil {
+			return nil, err
+		}
+		made, confirmed := map[string]bool{}, false
+		for _, c := range cells {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			g, err := p.newGroup(c.bench, c.input)
+			if err != nil {
+				return nil, err
+			}
+			d := time.Duration(0)
+			if p.Done == nil || !g.done(c) {
+				if d, err = g.forecast(ctx, c, pilots, made, &confirmed); err != nil {
+					return nil, err
+				}
+			}
+			all[c.public()] = d
+		}
+	}
+	return all, nil
+}
+
+// forecast is about how long a cell takes. The first one of an input has to wait until
+// that is made, and the first answer to it is looked at more closely than the others.
+func (g *group) forecast(ctx context.Context, c cell, pilots map[[3]string]pilot, made map[string]bool, confirmed *bool) (time.Duration, error) {
+	n := time.Duration(len(g.variants))
+	conditions := g.conditions(c)
+	onDevice := c.about.Where != "cpu"
+	if g.refused != nil || !onDevice && c.bench.CanDo(c.about.Name, g.input, conditions) != nil {
+		return 0, nil
+	}
+	start, key := starting, [3]string{c.bench.Name(), c.about.Name + g.setting(c).Options, g.cost.Class}
+	if onDevice {
+		start, key = startingDevice, [3]string{c.about.Where}
+	}
+	took, ok := pilots[key]
+	if !ok {
+		var err error
+		if took, err = g.pilot(ctx, c); err != nil {
+			return 0, err
+		}
+		pilots[key] = took
+	}
+	if took.refused {
+		return 0, nil
+	}
+	seconds := func(each float64) time.Duration { return time.Duration(each * float64(g.cost.Items) * 1e9) }
+	answer := seconds(took.answer)
+	d := start
+	if g.scope != bench.File && !made[g.input] {
+		made[g.input] = true
+		d += n * seconds(took.making)
+	}
+	measure := n * answer
+	if s := g.Sampling; s != nil {
+		switch {
+		case answer >= longCall:
+			measure = max(n, (s.MaxTime+answer-1)/answer) * answer
+		case answer > 0:
+			measure = max(s.WarmUp, n*answer) + max(n*answer, min(s.MaxTime, time.Duration(s.MaxSamples)*answer))
+		}
+	}
+	independent, laws := c.bench.laws(g.input, answer)
+	check := time.Duration(0)
+	if c.bench.Name() == g.Ceiling {
+		check = n * independent
+	} else if !*confirmed {
+		check = n*independent + g.byReference(c)
+	}
+	if g.Sampling == nil {
+		check += min(laws, g.Budget)
+	} else {
+		check += min(laws, max(0, measure/2-check))
+	}
+	if c.bench.Name() != g.Ceiling {
+		*confirmed = true
+	}
+	return d + measure + min(check, g.Budget), nil
+}
+
+// byReference is about how long the reference takes to answer the inputs of a cell, as many
+// at once as there are cores, where it is asked.
+func (g *group) byReference(c cell) time.Duration {
+	reference, n := c.bench.Reference(), len(g.variants)
+	if reference == "" || reference == c.about.Name {
+		return 0
+	}
+	estimate, _ := c.bench.estimate(reference, g.input, g.conditions(c))
+	if estimate > g.Budget/time.Duration(3*n) {
+		return 0
+	}
+	cores := min(n, runtime.GOMAXPROCS(0))
+	return estimate * time.Duration((n+cores-1)/cores)
+}
+
+// estimate is what an implementation says that an answer takes it, rather more than less,
+// if it says so.
+func (b *bound[In, Out]) estimate(impl, input string, c bench.Conditions) (time.Duration, bool) {
+	c.Time = 1
+	var long bench.TooLong
+	if errors.As(b.CanDo(impl, input, c), &long) {
+		return long.Estimate, true
+	}
+	return 0, false
+}
+
+// pilot has a worker answer a small input of the same kind as the group's. Where there is
+// none that is small, or the worker gives no answer, it is the implementation's own
+// estimate, or nothing.
+func (g *group) pilot(ctx context.Context, c cell) (p pilot, err error) {
+	conditions := g.conditions(c)
+	name, cost := g.input, g.cost
+	var size int64
+	for {
+		if cost, size, err = c.bench.Describe(name); err != nil {
+			return p, err
+		}
+		var estimate time.Duration
+		known := false
+		if c.about.Where == "cpu" { // or it would open its device here
+			estimate, known = c.bench.estimate(c.about.Name, name, conditions)
+		}
+		p.answer = estimate.Seconds() / float64(max(1, cost.Items))
+		if cost.Items <= pilotItems && (!known || estimate <= pilotTime) {
+			break
+		}
+		smaller := c.bench.smaller(name)
+		if len(smaller) == 0 {
+			return p, nil
+		}
+		name = smaller[0]
+	}
+	plan := g.Plan
+	plan.Sampling, plan.Budget = &Sampling{MaxSamples: 1}, time.Microsecond
+	try := &group{Plan: plan, input: name, cost: cost, variants: []string{name}}
+	defer func() { closeAll(try.shared) }()
+	if try.scope, try.refused = plan.scopeOf(size, 1); try.scope != bench.File && try.refused == nil {
+		began := g.Clock.now()
+		if err := try.share(ctx, c.bench); err != nil {
+			return p, err
+		}
+		p.making = g.Clock.since(began).Seconds() / float64(max(1, cost.Items))
+	}
+	record, answers, err := try.work(ctx, c)
+	closeAll(answers)
+	p.refused = record.Status == verify.Skipped
+	if err == nil && record.Seconds != nil {
+		p.answer = record.Seconds.Median / float64(max(1, cost.Items))
+	}
+	return p, err
+}
+
+// laws is what the policy's cheapest independent law and all of its laws take on an answer
+// about an input, about.
+func (b *bound[In, Out]) laws(input string, perCall time.Duration) (independent, all time.Duration) {
+	in, err := b.w.Inputs.Open(input)
+	if err != nil {
+		return 0, 0
+	}
+	defer closeInput(in)
+	return b.w.Policy.Costs(in, perCall)
+}
