@@ -104,7 +104,7 @@ func waiterOf(cmd *exec.Cmd, n int) func() bool {
 func TestKilledRunResumes(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "r.jsonl")
-	args := []string{"run", "--impl", "cpu,waiter", "--sizes", "8..64", "--max-time", "10ms", "--max-samples", "10", "--out", out}
+	args := []string{"run", "--impl", "cpu,waiter", "--sizes", "8..64", "--max-time", "10ms", "--max-samples", "10", "--out", out, "-q"}
 	cmd := program(t, args...)
 	cmd.Env = append(cmd.Env, waiting+"=2")
 	if err := cmd.Start(); err != nil {

@@ -127,10 +127,11 @@ func doRun(c *cli.Program, args []string) error {
 	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: records.Out}, {Flag: "--gobench", Path: export}}, files...); err != nil {
 		return err
 	}
-	if _, err := cli.Weigh(p); err != nil {
+	weights, err := cli.Weigh(p)
+	if err != nil {
 		return err
 	}
-	return measure(c, p, limit.Quiet, outputs{records, export, style}, in.Seed)
+	return measure(c, p, weights, limit.Quiet, outputs{records, export, style}, in.Seed)
 }
 
 // outputs says where the results go.
@@ -142,16 +143,18 @@ type outputs struct {
 
 // measure runs a plan, writes its records as they come, and prints the tables
 // of all records of the file.
-func measure(c *cli.Program, p runner.Plan, quiet bool, o outputs, seed uint64) (err error) {
+func measure(c *cli.Program, p runner.Plan, weights cli.Weights, quiet bool, o outputs, seed uint64) (err error) {
 	rec, err := o.Record(seed, c.Stderr)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, rec.Close()) }()
 	p.Done = rec.Was
-	weights, interrupted, err := c.Foresee(p, quiet)
-	if err != nil {
-		return err
+	interrupted := false
+	if !quiet { // nobody would see how long it takes
+		if weights, interrupted, err = c.Foresee(p); err != nil {
+			return err
+		}
 	}
 	if !interrupted {
 		if interrupted, err = c.Conduct(weights, quiet, rec.Keep, p); err != nil {

@@ -147,9 +147,9 @@ type Weights struct {
 	foreseen bool
 }
 
-// Foresee says how long a plan will take, and how long each of its cells. It is
+// Foresee says how long a plan will take, and returns how long each of its cells. It is
 // interrupted when a signal ended it.
-func (c *Program) Foresee(p runner.Plan, quiet bool) (w Weights, interrupted bool, err error) {
+func (c *Program) Foresee(p runner.Plan) (w Weights, interrupted bool, err error) {
 	ctx, stop := Interruptible()
 	defer stop()
 	forecast, err := p.Forecast(ctx)
@@ -159,9 +159,7 @@ func (c *Program) Foresee(p runner.Plan, quiet bool) (w Weights, interrupted boo
 	if err != nil {
 		return w, false, err
 	}
-	if !quiet {
-		fmt.Fprintf(c.Stderr, "eccbench: %d cells, about %s\n", len(forecast), quantity.Duration(forecast.Total()))
-	}
+	fmt.Fprintf(c.Stderr, "eccbench: %d cells, about %s\n", len(forecast), quantity.Duration(forecast.Total()))
 	return Weights{func(c runner.Cell) int64 { return int64(forecast[c]) }, true}, false, nil
 }
 

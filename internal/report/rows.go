@@ -250,6 +250,14 @@ type section struct {
 	rows  []Row
 }
 
+// streamed reports whether the rows are of another scope than others that are alike,
+// because their inputs take too much memory.
+func (s section) streamed(rows []Row) bool {
+	r := s.rows[0]
+	return r.Scope == bench.File && slices.ContainsFunc(s.rows, func(r Row) bool { return slices.Contains(r.Flags, "streamed") }) &&
+		slices.ContainsFunc(rows, func(o Row) bool { return o.Class == r.Class && o.Scope == bench.E2E && o.Station == r.Station })
+}
+
 // measures names what was measured of the rows' answers, each a column.
 func (s section) measures() []string {
 	var names []string

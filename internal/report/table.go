@@ -65,6 +65,13 @@ func Throughput(w io.Writer, f Format, rows []Row, figures ...Figure) error {
 		if f == Markdown {
 			title = "**" + Prose(f, title) + "**\n"
 		}
+		if s.streamed(rows) {
+			why := "the inputs of these rows do not fit in memory together: the clock runs over making or reading them too"
+			if f == Markdown {
+				why += "\n"
+			}
+			title += "\n" + why
+		}
 		if _, err := fmt.Fprintln(w, title); err != nil {
 			return err
 		}
@@ -74,7 +81,7 @@ func Throughput(w io.Writer, f Format, rows []Row, figures ...Figure) error {
 			if r.Status == verify.Skipped {
 				continue
 			}
-			line := []string{r.Impl, r.Size, string(r.Status), r.rate(), percent(r.Ceiling), times(r.Speedup)}
+			line := []string{r.Impl, short(r.Size), string(r.Status), r.rate(), percent(r.Ceiling), times(r.Speedup)}
 			for _, name := range measures {
 				line = append(line, r.measure(name))
 			}
@@ -103,10 +110,11 @@ func Throughput(w io.Writer, f Format, rows []Row, figures ...Figure) error {
 // where there is one.
 func notes(w io.Writer, f Format, rows []Row, table bool) error {
 	type note struct {
-		impls, sizes []string
-		what         string
+		impls []string
+		sizes map[string][]string // of each
+		what  string
 	}
-	var list []note
+	var list []*note
 	for _, r := range rows {
 		if r.Status == verify.Verified {
 			continue
@@ -115,20 +123,31 @@ func notes(w io.Writer, f Format, rows []Row, table bool) error {
 		if r.Reproduce != "" {
 			what += "\n  reproduce: " + Prose(f, r.Reproduce)
 		}
-		i := slices.IndexFunc(list, func(n note) bool { return n.what == what })
+		i := slices.IndexFunc(list, func(n *note) bool { return n.what == what })
 		if i < 0 {
-			list = append(list, note{what: what})
-			i = len(list) - 1
+			i, list = len(list), append(list, &note{what: what, sizes: map[string][]string{}})
 		}
-		if !slices.Contains(list[i].impls, r.Impl) {
-			list[i].impls = append(list[i].impls, r.Impl)
+		n := list[i]
+		if !slices.Contains(n.impls, r.Impl) {
+			n.impls = append(n.impls, r.Impl)
 		}
-		if !slices.Contains(list[i].sizes, r.Size) {
-			list[i].sizes = append(list[i].sizes, r.Size)
+		if size := short(r.Size); !slices.Contains(n.sizes[r.Impl], size) {
+			n.sizes[r.Impl] = append(n.sizes[r.Impl], size)
 		}
 	}
 	for i, n := range list {
-		line := fmt.Sprintf("%s %s: %s\n", strings.Join(proses(f, n.impls), ", "), strings.Join(proses(f, n.sizes), ", "), n.what)
+		// Those of the same sizes are named together.
+		var who, done []string
+		for _, impl := range n.impls {
+			sizes := strings.Join(proses(f, n.sizes[impl]), ", ")
+			if slices.Contains(done, sizes) {
+				continue
+			}
+			done = append(done, sizes)
+			same := slices.DeleteFunc(slices.Clone(n.impls), func(other string) bool { return !slices.Equal(n.sizes[other], n.sizes[impl]) })
+			who = append(who, strings.Join(proses(f, same), ", ")+" "+sizes)
+		}
+		line := fmt.Sprintf("%s: %s\n", strings.Join(who, "; "), n.what)
 		if f == Markdown {
 			line = "- " + strings.ReplaceAll(line, "\n  ", "\n    ")
 			if i == 0 && table {

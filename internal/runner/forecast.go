@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"math"
 	"runtime"
 	"time"
 
@@ -33,6 +34,8 @@ const (
 	// pilotItems and pilotTime bound the input of a pilot.
 	pilotItems = 1 << 24
 	pilotTime  = 10 * time.Millisecond
+	// pilotLimit is when one is given up, but for the grace that every worker has.
+	pilotLimit = time.Second
 	// starting is how long a worker takes to begin and to end, startingDevice one that
 	// opens a device.
 	starting       = 100 * time.Millisecond
@@ -45,60 +48,67 @@ const (
 func (p Plan) Forecast(ctx context.Context) (Forecast, error) {
 	all, pilots := Forecast{}, map[[3]string]pilot{}
 	for _, input := range p.Inputs {
-		cells, err := p.cells(input)
+		groups, err := p.groups(input)
 		if err != nil {
 			return nil, err
 		}
-		made, confirmed := map[string]bool{}, false
-		for _, c := range cells {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			g, err := p.newGroup(c.bench, c.input)
+		for _, cells := range groups {
+			g, err := p.newGroup(cells)
 			if err != nil {
 				return nil, err
 			}
-			d := time.Duration(0)
-			if p.Done == nil || !g.done(c) {
-				if d, err = g.forecast(ctx, c, pilots, made, &confirmed); err != nil {
+			f := foreseen{group: g, pilots: pilots}
+			for _, c := range cells {
+				if g.done(c) {
+					all[c.public()] = 0
+					continue
+				}
+				if all[c.public()], err = f.forecast(ctx, c); err != nil {
 					return nil, err
 				}
 			}
-			all[c.public()] = d
 		}
 	}
 	return all, nil
 }
 
+// A foreseen group is one whose cells were looked at in order.
+type foreseen struct {
+	*group
+	pilots    map[[3]string]pilot
+	made      bool // its inputs are, by then
+	confirmed bool // an answer is, which the others are held to
+}
+
 // forecast is about how long a cell takes. The first one of an input has to wait until
 // that is made, and the first answer to it is looked at more closely than the others.
-func (g *group) forecast(ctx context.Context, c cell, pilots map[[3]string]pilot, made map[string]bool, confirmed *bool) (time.Duration, error) {
+func (g *foreseen) forecast(ctx context.Context, c cell) (time.Duration, error) {
 	n := time.Duration(len(g.variants))
-	conditions := g.conditions(c)
-	onDevice := c.about.Where != "cpu"
-	if g.refused != nil || !onDevice && c.bench.CanDo(c.about.Name, g.input, conditions) != nil {
+	onDevice, isCeiling := c.about.Where != "cpu", c.bench.Name() == g.Ceiling
+	// What reads the inputs of another workload is not asked about them by their names.
+	if g.refused != nil || !onDevice && c.bench == g.maker && c.bench.CanDo(c.about.Name, g.input, g.conditions(c)) != nil {
 		return 0, nil
 	}
 	start, key := starting, [3]string{c.bench.Name(), c.about.Name + g.setting(c).Options, g.cost.Class}
 	if onDevice {
 		start, key = startingDevice, [3]string{c.about.Where}
 	}
-	took, ok := pilots[key]
+	took, ok := g.pilots[key]
 	if !ok {
 		var err error
 		if took, err = g.pilot(ctx, c); err != nil {
 			return 0, err
 		}
-		pilots[key] = took
+		g.pilots[key] = took
 	}
 	if took.refused {
 		return 0, nil
 	}
-	seconds := func(each float64) time.Duration { return time.Duration(each * float64(g.cost.Items) * 1e9) }
+	seconds := func(each float64) time.Duration { return time.Duration(math.Round(each * float64(g.cost.Items) * 1e9)) }
 	answer := seconds(took.answer)
 	d := start
-	if g.scope != bench.File && !made[g.input] {
-		made[g.input] = true
+	if g.scope != bench.File && !g.made {
+		g.made = true
 		d += n * seconds(took.making)
 	}
 	measure := n * answer
@@ -110,20 +120,20 @@ func (g *group) forecast(ctx context.Context, c cell, pilots map[[3]string]pilot
 			measure = max(s.WarmUp, n*answer) + max(n*answer, min(s.MaxTime, time.Duration(s.MaxSamples)*answer))
 		}
 	}
-	independent, laws := c.bench.laws(g.input, answer)
-	check := time.Duration(0)
-	if c.bench.Name() == g.Ceiling {
+	var check, independent, laws time.Duration
+	if c.bench == g.maker {
+		independent, laws = c.bench.laws(g.input, answer)
+	}
+	if isCeiling {
 		check = n * independent
-	} else if !*confirmed {
+	} else if !g.confirmed {
+		g.confirmed = true
 		check = n*independent + g.byReference(c)
 	}
 	if g.Sampling == nil {
 		check += min(laws, g.Budget)
 	} else {
 		check += min(laws, max(0, measure/2-check))
-	}
-	if c.bench.Name() != g.Ceiling {
-		*confirmed = true
 	}
 	return d + measure + min(check, g.Budget), nil
 }
@@ -162,31 +172,31 @@ func (g *group) pilot(ctx context.Context, c cell) (p pilot, err error) {
 	name, cost := g.input, g.cost
 	var size int64
 	for {
-		if cost, size, err = c.bench.Describe(name); err != nil {
+		if cost, size, err = g.maker.Describe(name); err != nil {
 			return p, err
 		}
 		var estimate time.Duration
 		known := false
-		if c.about.Where == "cpu" { // or it would open its device here
+		if c.about.Where == "cpu" && c.bench == g.maker { // or it would open its device here
 			estimate, known = c.bench.estimate(c.about.Name, name, conditions)
 		}
 		p.answer = estimate.Seconds() / float64(max(1, cost.Items))
 		if cost.Items <= pilotItems && (!known || estimate <= pilotTime) {
 			break
 		}
-		smaller := c.bench.smaller(name)
+		smaller := g.maker.smaller(name)
 		if len(smaller) == 0 {
 			return p, nil
 		}
 		name = smaller[0]
 	}
 	plan := g.Plan
-	plan.Sampling, plan.Budget = &Sampling{MaxSamples: 1}, time.Microsecond
-	try := &group{Plan: plan, input: name, cost: cost, variants: []string{name}}
+	plan.Sampling, plan.Time, plan.Budget = &Sampling{MaxSamples: 1}, pilotLimit, time.Microsecond
+	try := &group{Plan: plan, maker: g.maker, input: name, cost: cost, variants: []string{name}}
 	defer func() { closeAll(try.shared) }()
 	if try.scope, try.refused = plan.scopeOf(size, 1); try.scope != bench.File && try.refused == nil {
 		began := g.Clock.now()
-		if err := try.share(ctx, c.bench); err != nil {
+		if err := try.share(ctx); err != nil {
 			return p, err
 		}
 		p.making = g.Clock.since(began).Seconds() / float64(max(1, cost.Items))

@@ -119,6 +119,24 @@ func (p Plan) cells(input string) ([]cell, error) {
 	return cells, nil
 }
 
+// groups are the cells of an input, in order, by what they read: the ceilings may be of
+// another input, whose reading moves the same bytes.
+func (p Plan) groups(input string) ([][]cell, error) {
+	cells, err := p.cells(input)
+	if err != nil {
+		return nil, err
+	}
+	var groups [][]cell
+	for len(cells) > 0 {
+		n := slices.IndexFunc(cells, func(c cell) bool { return c.input != cells[0].input })
+		if n < 0 {
+			n = len(cells)
+		}
+		groups, cells = append(groups, cells[:n]), cells[n:]
+	}
+	return groups, nil
+}
+
 // An asked bench is the one of a plan.
 type asked struct{ Bench }
 

@@ -29,22 +29,15 @@ type Observer interface {
 func Run(ctx context.Context, p Plan, o Observer) error {
 	p.shrunk = map[string]bool{}
 	for _, input := range p.Inputs {
-		cells, err := p.cells(input)
+		groups, err := p.groups(input)
 		if err != nil {
 			return err
 		}
-		// The ceilings may be of another input, whose reading moves the same bytes.
 		rates := rates{}
-		for len(cells) > 0 {
-			other := func(c cell) bool { return c.input != cells[0].input }
-			n := slices.IndexFunc(cells, other)
-			if n < 0 {
-				n = len(cells)
-			}
-			if err := p.group(ctx, cells[:n], rates, o); err != nil {
+		for _, cells := range groups {
+			if err := p.group(ctx, cells, rates, o); err != nil {
 				return err
 			}
-			cells = cells[n:]
 		}
 	}
 	return nil
@@ -76,7 +69,7 @@ type group struct {
 	variants []string
 	shared   []*os.File // one for each variant, none when they are streamed
 	extents  []extent   // of these
-	maker    Bench      // which made them
+	maker    Bench      // which makes them
 	hashes   []uint64   // of the shared inputs, once a worker may write to them
 	rates    rates      // of the ceilings
 	witness  string
@@ -85,14 +78,16 @@ type group struct {
 	files    []stamp    // what the variants are read from, as they were when the group began
 }
 
-// newGroup looks at an input of cells.
-func (p Plan) newGroup(b Bench, input string) (*group, error) {
+// newGroup looks at the input of cells, which the last of them names: those before may be
+// ceilings, which read what another workload's inputs are made of.
+func (p Plan) newGroup(cells []cell) (*group, error) {
+	b, input := cells[len(cells)-1].bench, cells[0].input
 	cost, size, err := b.Describe(input)
 	if err != nil {
 		return nil, fmt.Errorf("input %s: %w", input, err)
 	}
 	p.Time, p.Budget = p.allow(cost)
-	g := &group{Plan: p, input: input, cost: cost, rates: rates{}}
+	g := &group{Plan: p, maker: b, input: input, cost: cost, rates: rates{}}
 	rotate := 1
 	if p.Sampling != nil {
 		rotate = max(1, p.Rotate)
@@ -107,7 +102,7 @@ func (p Plan) newGroup(b Bench, input string) (*group, error) {
 // group runs cells of one input.
 func (p Plan) group(ctx context.Context, cells []cell, rates rates, o Observer) error {
 	b, input := cells[len(cells)-1].bench, cells[0].input
-	g, err := p.newGroup(b, input)
+	g, err := p.newGroup(cells)
 	if err != nil {
 		return err
 	}
@@ -125,7 +120,7 @@ func (p Plan) group(ctx context.Context, cells []cell, rates rates, o Observer) 
 	g.files = stampsOf(slices.Compact(paths))
 	if g.scope != bench.File && g.refused == nil {
 		o.Begin("", input)
-		if err := g.share(ctx, b); err != nil {
+		if err := g.share(ctx); err != nil {
 			return err
 		}
 		if path := changed(g.files); path != "" {
@@ -207,8 +202,8 @@ func (g *group) hot(a bench.About) bool {
 }
 
 // share makes the inputs of the group once, for all its workers.
-func (g *group) share(ctx context.Context, b Bench) error {
-	g.maker, g.extents = b, nil
+func (g *group) share(ctx context.Context) error {
+	g.extents = nil
 	for _, name := range g.variants {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -218,7 +213,7 @@ func (g *group) share(ctx context.Context, b Bench) error {
 			return err
 		}
 		g.shared = append(g.shared, f)
-		e, err := b.share(name, f)
+		e, err := g.maker.share(name, f)
 		if err != nil {
 			return fmt.Errorf("input %s: %w", name, err)
 		}

@@ -55,9 +55,9 @@ func (g *group) fails(ctx context.Context, c cell, input string) bool {
 	if err != nil {
 		return false
 	}
-	try := &group{Plan: p, input: input, cost: cost, variants: []string{input}}
+	try := &group{Plan: p, maker: c.bench, input: input, cost: cost, variants: []string{input}}
 	if try.scope, try.refused = p.scopeOf(size, 1); try.scope != bench.File && try.refused == nil {
-		if try.share(ctx, c.bench) != nil {
+		if try.share(ctx) != nil {
 			closeAll(try.shared)
 			return false
 		}

@@ -50,7 +50,7 @@ func (g *group) restore(ctx context.Context, c cell, r *bench.CellRecord) error 
 		written := g.shared
 		defer closeAll(written)
 		g.shared = nil
-		if err := g.share(ctx, g.maker); err != nil {
+		if err := g.share(ctx); err != nil {
 			return err
 		}
 		d, err := firstByte(g.shared[i], written[i])

@@ -1,0 +1,89 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/verify"
+)
+
+// What a run takes follows from what a worker took for a small input: a millisecond for
+// 1,000 numbers here. What is refused or done takes nothing.
+func TestForecast(t *testing.T) {
+	p := toyPlan(t, "plain", "other", "shy", "pinned")
+	p.Inputs = []string{"numbers/n=1000/seed=1", "numbers/n=100000/seed=1", "numbers/n=2000000/seed=1"}
+	p.Done = func(k bench.CellKey) (bench.CellRecord, bool) {
+		return bench.CellRecord{}, k.Impl == "other" && k.Input == p.Inputs[1]
+	}
+	f, err := p.Forecast(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ms = time.Millisecond
+	total := time.Duration(0)
+	for impl, want := range map[string][3]time.Duration{
+		// 3 calls to warm up and 30 to time; 3 and 3; 3 of two seconds.
+		"plain": {100*ms + 3*ms + 30*ms, 100*ms + 300*ms + 300*ms, 100*ms + 6*time.Second},
+		"other": {100*ms + 3*ms + 30*ms, 0, 100*ms + 6*time.Second},
+		"shy":   {},
+		// On a device.
+		"pinned": {1000*ms + 3*ms + 30*ms, 1000*ms + 300*ms + 300*ms, 1000*ms + 6*time.Second},
+	} {
+		for i, input := range p.Inputs {
+			c := Cell{Workload: "sort", Impl: impl, Where: "cpu", Input: input}
+			if impl == "pinned" {
+				c.Where = "gpu"
+			}
+			got, ok := f[c]
+			if !ok || got != want[i] {
+				t.Errorf("%s on %s: %v, %v; want %v", impl, input, got, ok, want[i])
+			}
+			total += want[i]
+		}
+	}
+	if len(f) != 12 || f.Total() != total {
+		t.Errorf("%d cells take %v, want 12 and %v", len(f), f.Total(), total)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := p.Forecast(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+}
+
+// Checks take what the laws do: an independent one of each input for the first answer, and
+// as many for the first input as take half of what was measured.
+func TestForecastOfChecks(t *testing.T) {
+	w := toy()[0].(*bound[[]uint32, []uint32]).w
+	w.Policy.Laws = []verify.Law[[]uint32, []uint32]{
+		{Name: "seldom", Independent: true, Work: func([]uint32) time.Duration { return time.Second }},
+		{Name: "soon", Independent: true, Work: func([]uint32) time.Duration { return time.Millisecond }},
+		{Name: "twice", Calls: 2},
+	}
+	p := toyPlan(t, "plain", "other")
+	p.Benches = []Bench{Bind(w)}
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		sampling               *Sampling
+		measured, plain, other time.Duration
+	}{
+		// Of 33 ms 16.5 are for checks.
+		{p.Sampling, 33 * ms, 16500 * time.Microsecond, 16500 * time.Microsecond},
+		// One input, one call, and all laws.
+		{nil, 1 * ms, 1*ms + 1003*ms, 1003 * ms},
+	} {
+		p.Sampling = c.sampling
+		f, err := p.Forecast(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for impl, want := range map[string]time.Duration{"plain": c.plain, "other": c.other} {
+			if got := f[Cell{Workload: "sort", Impl: impl, Where: "cpu", Input: p.Inputs[0]}]; got != 100*ms+c.measured+want {
+				t.Errorf("sampling %+v: %s takes %v, want %v", c.sampling, impl, got, 100*ms+c.measured+want)
+			}
+		}
+	}
+}
