@@ -116,15 +116,10 @@ func parts(s Source) []part {
 	return list
 }
 
-// of is the part of a source: of an image in memory in the same place.
+// of is the part of a source.
 func (p part) of(s Source) Source {
 	if p.lo == 0 && p.hi == s.Shape().Slices() {
 		return s
 	}
-	f, ok := s.(*Field)
-	if !ok {
-		return Crop(s, p.lo, p.hi)
-	}
-	size := SliceBytes(f)
-	return &Field{shape: f.shape.WithSlices(p.hi - p.lo), typ: f.typ, ladder: f.ladder, data: f.data[p.lo*size : p.hi*size]}
+	return Crop(s, p.lo, p.hi)
 }

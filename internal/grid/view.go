@@ -3,6 +3,7 @@ package grid
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 )
 
 // A Flip along an axis, a Transpose, a Crop, a Roll and a Relabel are Sources
@@ -41,6 +42,17 @@ func (f flip) ReadSlab(dst []byte, lo, hi int64) error {
 
 // reverse turns the order of the size-byte items in b around.
 func reverse(b []byte, size int64) {
+	switch {
+	case size == 1:
+		slices.Reverse(b)
+		return
+	case size == 2 && aligned(b, 2):
+		slices.Reverse(Values[uint16](b))
+		return
+	case size == 4 && aligned(b, 4):
+		slices.Reverse(Values[float32](b))
+		return
+	}
 	tmp := make([]byte, size)
 	for i, j := int64(0), int64(len(b))-size; i < j; i, j = i+size, j-size {
 		copy(tmp, b[i:i+size])
@@ -94,9 +106,13 @@ func swapRows(dst, plane []byte, from Shape, size, lo, hi int64) {
 	}
 }
 
-// Crop shows slices lo ≤ i < hi of a source. One plane of a 3D image is a 2D
-// image, whose slices are rows.
+// Crop shows slices lo ≤ i < hi of a source, of a Field in the same memory. One plane of a
+// 3D image is a 2D image, whose slices are rows.
 func Crop(s Source, lo, hi int64) Source {
+	if f, ok := s.(*Field); ok {
+		size := SliceBytes(f)
+		return &Field{shape: f.shape.WithSlices(hi - lo), typ: f.typ, ladder: f.ladder, data: f.data[lo*size : hi*size : hi*size]}
+	}
 	if s.Shape().D > 1 && hi-lo == 1 {
 		return plane{s, lo}
 	}

@@ -23,8 +23,8 @@ func (f Forecast) Total() (d time.Duration) {
 	return d
 }
 
-// A pilot is how long a small input of a kind took, in seconds for each of its items: to
-// answer, and to make; or that it was refused.
+// A pilot is how long a small input of a kind took, in seconds: to answer, for each of its
+// items, and to make, for each byte that is shared; or that it was refused.
 type pilot struct {
 	answer, making float64
 	refused        bool
@@ -104,12 +104,12 @@ func (g *foreseen) forecast(ctx context.Context, c cell) (time.Duration, error) 
 	if took.refused {
 		return 0, nil
 	}
-	seconds := func(each float64) time.Duration { return time.Duration(math.Round(each * float64(g.cost.Items) * 1e9)) }
-	answer := seconds(took.answer)
+	seconds := func(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)) }
+	answer := seconds(took.answer * float64(g.cost.Items))
 	d := start
 	if g.scope != bench.File && !g.made {
 		g.made = true
-		d += n * seconds(took.making)
+		d += n * seconds(took.making*float64(g.size))
 	}
 	measure := n * answer
 	if s := g.Sampling; s != nil {
@@ -199,7 +199,7 @@ func (g *group) pilot(ctx context.Context, c cell) (p pilot, err error) {
 		if err := try.share(ctx); err != nil {
 			return p, err
 		}
-		p.making = g.Clock.since(began).Seconds() / float64(max(1, cost.Items))
+		p.making = g.Clock.since(began).Seconds() / float64(max(1, size))
 	}
 	record, answers, err := try.work(ctx, c)
 	closeAll(answers)

@@ -66,6 +66,7 @@ type group struct {
 	input    string
 	scope    bench.Scope
 	cost     bench.Cost
+	size     int64 // bytes of each variant in memory
 	variants []string
 	shared   []*os.File // one for each variant, none when they are streamed
 	extents  []extent   // of these
@@ -87,7 +88,7 @@ func (p Plan) newGroup(cells []cell) (*group, error) {
 		return nil, fmt.Errorf("input %s: %w", input, err)
 	}
 	p.Time, p.Budget = p.allow(cost)
-	g := &group{Plan: p, maker: b, input: input, cost: cost, rates: rates{}}
+	g := &group{Plan: p, maker: b, input: input, cost: cost, size: size, rates: rates{}}
 	rotate := 1
 	if p.Sampling != nil {
 		rotate = max(1, p.Rotate)
