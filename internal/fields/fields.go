@@ -36,7 +36,8 @@ func (i Inputs) Variants(name string, n int) ([]string, error) { return i.Survey
 func (Inputs) Files(name string) []string { return datasets.Files(name) }
 
 // Smaller names images with fewer slices, rows, columns or levels, which are made
-// even where the given one is read from a disk.
+// even where the given one is read from a disk. Half as large ones do not repeat
+// themselves.
 func (Inputs) Smaller(name string) []string {
 	n, err := datasets.ParseName(name)
 	if err != nil || n.Generator == "file" {
@@ -63,7 +64,10 @@ func (Inputs) Smaller(name string) []string {
 			}
 		}
 	}
+	whole := n
+	n = whole.With("repeat", "") // which is for large images
 	shapes(func(v int64) int64 { return (v + 1) / 2 })
+	n = whole
 	shapes(func(v int64) int64 { return max(1, v-1) })
 	if src, err := datasets.Open(name); err == nil && n.Get("levels") != "" {
 		defer grid.Close(src)

@@ -3,6 +3,7 @@ package fields
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,6 +137,10 @@ func TestSmaller(t *testing.T) {
 		if weight(must(t, n)) >= weight(must(t, name)) {
 			t.Errorf("%s is not smaller", n)
 		}
+	}
+	names = Inputs{}.Smaller("noise/shape=9x8x7/levels=16/type=uint8/seed=3/repeat=2")
+	if len(names) < 8 || names[0] != "noise/shape=5x4x4/levels=16/type=uint8/seed=3" || !slices.Contains(names, "noise/shape=9x8x6/levels=16/type=uint8/seed=3/repeat=2") {
+		t.Errorf("smaller than one that repeats itself: %q", names)
 	}
 	for _, least := range []string{"file/path=x.png", "not a name"} {
 		if n := (Inputs{}).Smaller(least); len(n) != 0 {

@@ -74,6 +74,14 @@ func TestViews(t *testing.T) {
 						}
 						got = append(got, slab...)
 					}
+					for _, bad := range [][2]int64{{-1, 1}, {0, shape.Slices() + 1}, {1, 0}} {
+						if err := v.src.ReadSlab(NewBuffer(max(0, bad[1]-bad[0])*SliceBytes(v.src)), bad[0], bad[1]); err == nil {
+							t.Fatalf("slab %v was read", bad)
+						}
+					}
+					if v.src.ReadSlab(NewBuffer(SliceBytes(v.src)+2), 0, 1) == nil {
+						t.Fatal("a slab was read into a buffer that is too long")
+					}
 					if !bytes.Equal(got, Bytes(want)) {
 						t.Fatalf("in slabs of %d: got %v, want %v", size, Values[uint16](got), want)
 					}

@@ -30,7 +30,7 @@ type Bench interface {
 
 	exact() bool
 	estimate(impl, input string, c bench.Conditions) (time.Duration, bool)
-	laws(input string, perCall time.Duration) (independent, all time.Duration)
+	laws(input string, perCall, spare time.Duration) (independent, fitting time.Duration)
 	variants(input string, n int) ([]string, error)
 	smaller(input string) []string
 	share(input string, f *os.File) (extent, error)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"runtime"
+	"slices"
 	"time"
 
 	"eccbench/internal/bench"
@@ -33,12 +34,12 @@ type pilot struct {
 const (
 	// pilotItems and pilotTime bound the input of a pilot.
 	pilotItems = 1 << 24
-	pilotTime  = 10 * time.Millisecond
+	pilotTime  = 110 * time.Millisecond
 	// pilotLimit is when one is given up, but for the grace that every worker has.
 	pilotLimit = time.Second
 	// starting is how long a worker takes to begin and to end, startingDevice one that
 	// opens a device.
-	starting       = 100 * time.Millisecond
+	starting       = 250 * time.Millisecond
 	startingDevice = time.Second
 )
 
@@ -47,7 +48,8 @@ const (
 // the first one does, for all that compute there.
 func (p Plan) Forecast(ctx context.Context) (Forecast, error) {
 	all, pilots := Forecast{}, map[[3]string]pilot{}
-	for _, input := range p.Inputs {
+	// The last are the largest as a rule, of which a pilot says most.
+	for _, input := range slices.Backward(p.Inputs) {
 		groups, err := p.groups(input)
 		if err != nil {
 			return nil, err
@@ -84,7 +86,7 @@ type foreseen struct {
 // that is made, and the first answer to it is looked at more closely than the others.
 func (g *foreseen) forecast(ctx context.Context, c cell) (time.Duration, error) {
 	n := time.Duration(len(g.variants))
-	onDevice, isCeiling := c.about.Where != "cpu", c.bench.Name() == g.Ceiling
+	onDevice := c.about.Where != "cpu"
 	// What reads the inputs of another workload is not asked about them by their names.
 	if g.refused != nil || !onDevice && c.bench == g.maker && c.bench.CanDo(c.about.Name, g.input, g.conditions(c)) != nil {
 		return 0, nil
@@ -117,25 +119,25 @@ func (g *foreseen) forecast(ctx context.Context, c cell) (time.Duration, error) 
 		case answer >= longCall:
 			measure = max(n, (s.MaxTime+answer-1)/answer) * answer
 		case answer > 0:
-			measure = max(s.WarmUp, n*answer) + max(n*answer, min(s.MaxTime, time.Duration(s.MaxSamples)*answer))
+			// Sampling ends at its bounds, or before, when it has seen enough.
+			measure = max(s.WarmUp, n*answer) + max(n*answer, min(s.MaxTime, time.Duration(s.MaxSamples)*answer)/2)
 		}
 	}
-	var check, independent, laws time.Duration
-	if c.bench == g.maker {
-		independent, laws = c.bench.laws(g.input, answer)
+	if c.bench != g.maker {
+		return d + measure, nil // what it answers is quickly checked
 	}
-	if isCeiling {
-		check = n * independent
-	} else if !g.confirmed {
+	var check time.Duration
+	independent, _ := c.bench.laws(g.input, answer, 0)
+	if !g.confirmed {
 		g.confirmed = true
 		check = n*independent + g.byReference(c)
 	}
-	if g.Sampling == nil {
-		check += min(laws, g.Budget)
-	} else {
-		check += min(laws, max(0, measure/2-check))
+	spare := g.Budget - check
+	if g.Sampling != nil {
+		spare = min(spare, measure/2-check)
 	}
-	return d + measure + min(check, g.Budget), nil
+	_, more := c.bench.laws(g.input, answer, spare)
+	return d + measure + min(check+more, g.Budget), nil
 }
 
 // byReference is about how long the reference takes to answer the inputs of a cell, as many
@@ -191,7 +193,7 @@ func (g *group) pilot(ctx context.Context, c cell) (p pilot, err error) {
 		name = smaller[0]
 	}
 	plan := g.Plan
-	plan.Sampling, plan.Time, plan.Budget = &Sampling{MaxSamples: 1}, pilotLimit, time.Microsecond
+	plan.Sampling, plan.Time, plan.Budget = &Sampling{MaxSamples: 3, MaxTime: pilotLimit}, pilotLimit, time.Microsecond
 	try := &group{Plan: plan, maker: g.maker, input: name, cost: cost, variants: []string{name}}
 	defer func() { closeAll(try.shared) }()
 	if try.scope, try.refused = plan.scopeOf(size, 1); try.scope != bench.File && try.refused == nil {
@@ -210,13 +212,13 @@ func (g *group) pilot(ctx context.Context, c cell) (p pilot, err error) {
 	return p, err
 }
 
-// laws is what the policy's cheapest independent law and all of its laws take on an answer
-// about an input, about.
-func (b *bound[In, Out]) laws(input string, perCall time.Duration) (independent, all time.Duration) {
+// laws is what the policy's cheapest independent law takes on an answer about an input, and
+// what those take together that fit in what is spare, about.
+func (b *bound[In, Out]) laws(input string, perCall, spare time.Duration) (independent, fitting time.Duration) {
 	in, err := b.w.Inputs.Open(input)
 	if err != nil {
 		return 0, 0
 	}
 	defer closeInput(in)
-	return b.w.Policy.Costs(in, perCall)
+	return b.w.Policy.Costs(in, perCall, spare)
 }

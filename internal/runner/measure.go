@@ -9,6 +9,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
+	"eccbench/internal/quantity"
 	"eccbench/internal/stats"
 	"eccbench/internal/verify"
 )
@@ -72,7 +73,7 @@ func (r *trial[In, Out]) begin() {
 	}
 }
 
-// errRefused is why a cell cannot run, found out while setting up.
+// errRefused is why a cell cannot run, found out while setting up or by the first call.
 type errRefused struct{ error }
 
 // exhausted reports whether a device has less than was asked for, of memory or of
@@ -215,6 +216,10 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 			}
 		}
 		return ctx.Err()
+	}
+	if left := r.t.Conditions.Time; left > 0 && first > left && len(r.jobs) > 1 {
+		// Its estimate was too low: nothing is wrong with it but that it is late.
+		return errRefused{fmt.Errorf("took %s for an answer, %s was left for each of %d", quantity.Duration(first), quantity.Duration(left), len(r.jobs))}
 	}
 	s := *r.t.Sampling
 	var samples []float64

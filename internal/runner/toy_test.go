@@ -317,6 +317,22 @@ func TestAnotherWorkload(t *testing.T) {
 	}
 }
 
+// What turns out to be too slow for its limit is skipped: that is no failure.
+func TestLateIsSkipped(t *testing.T) {
+	p := toyPlan(t, "plain")
+	for limit, want := range map[time.Duration]verify.Status{2700 * time.Microsecond: verify.Skipped, 3 * time.Millisecond: verify.Verified} {
+		p.Time = limit
+		var got collector
+		if err := Run(context.Background(), p, &got); err != nil {
+			t.Fatal(err)
+		}
+		c := got.cells[0]
+		if c.Status != want || want == verify.Skipped && c.Reason != "took 1.00 ms for an answer, 900 µs was left for each of 3" {
+			t.Errorf("in %v: %s (%s), want %s", limit, c.Status, c.Reason, want)
+		}
+	}
+}
+
 // An input that repeats itself is shared as what it repeats, and is as long as it says for
 // whoever is asked about it.
 func TestRepeatedInputs(t *testing.T) {

@@ -173,7 +173,9 @@ func (b *bound[In, Out]) work(ctx context.Context, clock Clock, t Task, f files,
 		return bench.CellRecord{}, err
 	}
 	phase(phaseMeasure)
-	if err := r.measure(ctx); err != nil {
+	if err := r.measure(ctx); errors.As(err, &refused) {
+		return skipped(refused.Error()), nil
+	} else if err != nil {
 		return bench.CellRecord{}, err
 	}
 	phase(phaseCheck)

@@ -116,15 +116,18 @@ func (l Law[In, Out]) cost(in In, perCall time.Duration) time.Duration {
 	return cost
 }
 
-// Costs are what the cheapest independent law takes on an answer about an input, and all
-// laws together, about; 0 where there are none.
-func (p Policy[In, Out]) Costs(in In, perCall time.Duration) (independent, all time.Duration) {
+// Costs are what the cheapest independent law takes on an answer about an input, about, and
+// what those laws take together that fit so much time, in their order; 0 where there are
+// none.
+func (p Policy[In, Out]) Costs(in In, perCall, spare time.Duration) (independent, fitting time.Duration) {
 	for _, l := range p.Laws {
 		cost := l.cost(in, perCall)
-		all += cost
+		if fitting+cost <= spare {
+			fitting += cost
+		}
 		if l.Independent && (independent == 0 || cost < independent) {
 			independent = cost
 		}
 	}
-	return independent, all
+	return independent, fitting
 }

@@ -191,6 +191,9 @@ func TestKeys(t *testing.T) {
 			t.Errorf("key %q is read", bad)
 		}
 	}
+	if _, err := fingerprint.ParseKey("12"); err == nil || err.Error() != `key "12": want 32 hexadecimal digits` {
+		t.Error(err)
+	}
 	if a, b := fingerprint.Draw(1), fingerprint.Draw(1); a == b {
 		t.Error("two keys are the same")
 	}
