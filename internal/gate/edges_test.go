@@ -2,6 +2,7 @@ package gate
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"eccbench/internal/bench"
@@ -119,5 +120,24 @@ func TestRepeats(t *testing.T) {
 		if got := c.e.repeats(c.d); got != c.want {
 			t.Errorf("%s of %v: %v, want %v", c.d, c.e.in(), got, c.want)
 		}
+	}
+}
+
+// A cell's row is found wherever it stands among others, alone too.
+func TestRowsAreFound(t *testing.T) {
+	c := cells(1, 0.05)[0]
+	w := &world{rng: rand.New(rand.NewPCG(1, 1))}
+	records, err := w.measure(t.Context(), Candidate, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, list := range map[string][]bench.CellRecord{"behind the ceiling": records.Cells, "alone": records.Cells[1:]} {
+		p, row := observe(bench.Records{Runs: records.Runs, Cells: list}, nil, c)
+		if p.Status != verify.Verified || row.Impl != c.Impl || row.Workload != c.Workload {
+			t.Errorf("%s: %s (%s), row of %s", what, p.Status, p.Reason, row.Impl)
+		}
+	}
+	if p, _ := observe(bench.Records{Cells: records.Cells[:1]}, nil, c); p.Status != verify.Crashed || p.Reason != "no row of i on in0 in its results" {
+		t.Errorf("none: %s (%s)", p.Status, p.Reason)
 	}
 }

@@ -51,6 +51,9 @@ func TestViews(t *testing.T) {
 				return at(n-1, y, x)
 			}},
 		}
+		v := views["crop"]
+		v.src = Crop(Flip(Flip(f, 'x'), 'x'), n-1, n)
+		views["crop, not in memory"] = v
 		if s.D > 1 {
 			views["flip y"] = struct {
 				src  Source

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
@@ -123,7 +124,7 @@ func (s sorter) CanDo(in []uint32, _ bench.Conditions) error {
 }
 
 func (s sorter) Setup(in []uint32, _ bench.Conditions) (bench.Job[[]uint32], error) {
-	return &sorting{sorter: s, in: in, out: make([]uint32, len(in))}, nil
+	return &sorting{sorter: s, in: in, out: make([]uint32, len(in)), number: made.Add(1)}, nil
 }
 
 type sorting struct {
@@ -132,7 +133,11 @@ type sorting struct {
 	launches int64
 	waste    []byte
 	calls    int
+	number   int32 // among the jobs of the worker
 }
+
+// made is how many jobs a worker has set up.
+var made atomic.Int32
 
 // remembered is what those at fault answered to as many numbers before, by any job of a
 // worker, some of which are asked at the same time.
@@ -158,7 +163,7 @@ func (s *sorting) Do(*bench.Trace) error {
 			panic("after it wrote")
 		}
 	}
-	if s.fault == "lose" && len(s.out) > 5 {
+	if s.fault == "lose" && len(s.out) > 5 || s.fault == "fickle" && s.number > 3 {
 		s.out[len(s.out)-1]++
 	}
 	if err := misbehave(s.fault); err != nil {
@@ -190,6 +195,7 @@ func toy() []Bench {
 			sorter{name: "replacer", fault: "replace"},
 			sorter{name: "elephant", fault: "remember"}, sorter{name: "confused", fault: "confuse"}, sorter{name: "plain"},
 			sorter{name: "vandal", fault: "scribble", where: "gpu"}, sorter{name: "wild", fault: "scribble", where: "gpu", crash: true},
+			sorter{name: "fickle", fault: "fickle"},
 			sorter{name: "neighbour"}, sorter{name: "pinned", where: "gpu"},
 		},
 		Policy: verify.Policy[[]uint32, []uint32]{
@@ -387,6 +393,21 @@ func TestAnswersFromMemory(t *testing.T) {
 				t.Errorf("%s: %s (%s), last %+v", c.Impl, c.Status, c.Reason, last)
 			}
 		}
+	}
+}
+
+// A copy of an input has the same answer, by whichever job.
+func TestCopiesHaveTheSameAnswer(t *testing.T) {
+	p := toyPlan(t, "fickle")
+	p.Reproduce = nil
+	var got collector
+	if err := Run(context.Background(), p, &got); err != nil {
+		t.Fatal(err)
+	}
+	c := got.cells[0]
+	last := c.Evidence[len(c.Evidence)-1]
+	if c.Status != verify.Wrong || last.Witness != "gives one answer every time" || last.Input != p.Inputs[0] || !strings.HasSuffix(last.Diff.Got, " (to a copy of the input)") {
+		t.Errorf("%s (%s), last %+v", c.Status, c.Reason, last)
 	}
 }
 

@@ -34,6 +34,7 @@ func TestCheckAndJudge(t *testing.T) {
 			}
 			return &Diff{Where: "value"}, nil
 		}}
+	slow := Law[int, int]{Name: "slow", Work: func(int) time.Duration { return 2 * time.Second }, Check: func(int, int, Ask[int, int]) (*Diff, error) { return nil, nil }}
 	odd := Law[int, int]{Name: "additive", Calls: 1, Check: func(in, out int, ask Ask[int, int]) (*Diff, error) {
 		next, err := ask(in + 1)
 		if err != nil || next == out+2 {
@@ -63,6 +64,7 @@ func TestCheckAndJudge(t *testing.T) {
 		{"an independent law contradicts", twice(even, doubled), Question[int, int]{Name: "x", In: 3, Out: 8, Budget: time.Hour}, Wrong, 2},
 		{"what is not affordable is not tried, and said", twice(even, doubled), Question[int, int]{Name: "x", In: 3, Out: 8, Budget: time.Millisecond}, Unverified, 2},
 		{"what takes all that is left is tried", twice(even, doubled), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Second}, Verified, 2},
+		{"what a law took is not left for the next", twice(even, slow, doubled), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: 3*time.Second - 1}, Unverified, 3},
 		{"what is spare is for laws beside an independent one", twice(doubled, odd), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour, Spare: 2 * time.Second, Thorough: true, PerCall: time.Second}, Verified, 2},
 		{"what is not spare is not for them", twice(doubled, even, odd), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour, Spare: 2*time.Second - 1, Thorough: true, PerCall: time.Second}, Verified, 3},
 		{"but an independent one is tried whatever is spare", twice(doubled), Question[int, int]{Name: "x", In: 3, Out: 8, Budget: time.Hour, Spare: 1}, Wrong, 1},

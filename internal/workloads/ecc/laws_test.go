@@ -1,6 +1,7 @@
 package ecc
 
 import (
+	"slices"
 	"testing"
 
 	"eccbench/datasets"
@@ -30,6 +31,23 @@ func TestSampledLevels(t *testing.T) {
 	for _, level := range sampled(in, nil, 0, 4) {
 		if level < 0 || level >= 1<<24 {
 			t.Errorf("of an answer without steps: level %d", level)
+		}
+	}
+}
+
+// Who has seen enough of an answer's changes is not shown the rest.
+func TestAllStops(t *testing.T) {
+	v := VCEC{{1, 5}, {3, -2}, {9, 1}}
+	for most := range len(v) + 1 {
+		var seen VCEC
+		for level, change := range v.All() {
+			if len(seen) == most {
+				break
+			}
+			seen = append(seen, Step{level, change})
+		}
+		if !slices.Equal(seen, v[:most]) {
+			t.Errorf("%d of them: %v", most, seen)
 		}
 	}
 }
