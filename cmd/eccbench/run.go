@@ -131,7 +131,9 @@ func doRun(c *cli.Program, args []string) error {
 	if err != nil {
 		return err
 	}
-	return measure(c, p, weights, limit.Quiet, outputs{records, export, style}, in.Seed)
+	// To look at a packed file is to unpack it, and a file has no small one of its kind.
+	foresee := !limit.Quiet && len(files) == 0
+	return measure(c, p, weights, foresee, limit.Quiet, outputs{records, export, style}, in.Seed)
 }
 
 // outputs says where the results go.
@@ -143,7 +145,7 @@ type outputs struct {
 
 // measure runs a plan, writes its records as they come, and prints the tables
 // of all records of the file.
-func measure(c *cli.Program, p runner.Plan, weights cli.Weights, quiet bool, o outputs, seed uint64) (err error) {
+func measure(c *cli.Program, p runner.Plan, weights cli.Weights, foresee, quiet bool, o outputs, seed uint64) (err error) {
 	rec, err := o.Record(seed, c.Stderr)
 	if err != nil {
 		return err
@@ -151,7 +153,7 @@ func measure(c *cli.Program, p runner.Plan, weights cli.Weights, quiet bool, o o
 	defer func() { err = errors.Join(err, rec.Close()) }()
 	p.Done = rec.Was
 	interrupted := false
-	if !quiet { // nobody would see how long it takes
+	if foresee {
 		if weights, interrupted, err = c.Foresee(p); err != nil {
 			return err
 		}

@@ -51,13 +51,17 @@ const (
 
 // NewFeed makes a feed for images that are uploaded time and again, in pieces of about
 // so many bytes, or of what suits when they all go to one place, 0. So many goroutines
-// fill them, at least two. An image in memory of its own is pinned where it is.
+// fill them, at least two. An image in memory of its own is pinned where it is, unless it
+// repeats itself and the driver does not pin memory that is at several addresses.
 func NewFeed(d device.Device, in grid.Source, bytes int64, threads int) (*Feed, error) {
 	f, ok := in.(*grid.Field)
 	if !ok || !pinnable(f.Data()) {
 		return NewStages(d, in, bytes, threads)
 	}
 	whole, err := d.Register("image", f.Data())
+	if err != nil && grid.Period(f) > 0 && !device.IsSticky(err) {
+		return NewStages(d, in, bytes, threads)
+	}
 	if err != nil {
 		return nil, err
 	}

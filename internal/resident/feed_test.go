@@ -351,6 +351,13 @@ func TestFeedWithoutPinnedMemory(t *testing.T) {
 	if _, err := NewFeed(&poor{standIn(t), 9}, field, 0, 3); !errors.Is(err, errBroken) {
 		t.Errorf("an image that cannot be pinned: %v", err)
 	}
+	f, err := NewFeed(&poor{standIn(t), 9}, field.Repeating(64), 0, 3)
+	if err != nil || f.Whole() {
+		t.Fatalf("one at several addresses that cannot be pinned: %v", err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // The pinned memory of a feed is bounded, but for two slices.
