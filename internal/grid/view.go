@@ -43,6 +43,8 @@ func (f flip) ReadSlab(dst []byte, lo, hi int64) error {
 // reverse turns the order of the size-byte items in b around.
 func reverse(b []byte, size int64) {
 	switch {
+	case len(b) == 0:
+		return
 	case size == 1:
 		slices.Reverse(b)
 		return

@@ -82,6 +82,9 @@ func TestViews(t *testing.T) {
 							t.Fatalf("slab %v was read", bad)
 						}
 					}
+					if err := v.src.ReadSlab(nil, 0, 0); err != nil {
+						t.Fatalf("a slab of no slices: %v", err)
+					}
 					if v.src.ReadSlab(NewBuffer(SliceBytes(v.src)+2), 0, 1) == nil {
 						t.Fatal("a slab was read into a buffer that is too long")
 					}
