@@ -42,7 +42,7 @@ type maker func() (grid.Source, error)
 // generators is the one list of inputs, in the order that they are shown in.
 func generators() []generator {
 	return []generator{
-		noiseGenerator(), grfGenerator(), distinctGenerator(), extremesGenerator(), rampGenerator(),
+		noiseGenerator(), grfGenerator(), distinctGenerator(), extremesGenerator(), betweenGenerator(), rampGenerator(),
 		constantGenerator(), pointGenerator(), dotsGenerator(), checkerboardGenerator(),
 		phantomGenerator(), ballGenerator(), shellGenerator(), torusGenerator(), linksGenerator(),
 		fileGenerator(),

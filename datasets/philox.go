@@ -19,6 +19,8 @@ const (
 	grfStream
 	distinctStream
 	extremesStream
+	betweenStream
+	besideStream
 )
 
 // A philox is the lattice of random 32-bit words of one seed and stream: the

@@ -72,7 +72,20 @@ func Adversarial() []string {
 			fmt.Sprintf("noise/shape=11x10x9/type=%s/levels=65536/seed=15", typ),
 			fmt.Sprintf("noise/shape=31x29/type=%s/levels=65536/seed=15", typ))
 	}
-	return append(cases, atTheEnds()...)
+	return append(append(cases, atTheEnds()...), besideLevels()...)
+}
+
+// besideLevels lists images of float32 values that are on no level, as those of files are:
+// on ladders that float32 arithmetic gives and on others, with so many levels that lanes
+// are of 8, 16 and 32 bits, in rows of several vectors and a rest.
+func besideLevels() []string {
+	var cases []string
+	for _, shape := range []string{"213x31", "43x11x7"} {
+		for _, ladder := range []string{"levels=200", "levels=200/step=0.1", "levels=1024", "levels=1000/lo=-3.3/step=0.1", "levels=70000", "levels=70000/lo=-4/step=0.001"} {
+			cases = append(cases, fmt.Sprintf("between/shape=%s/%s/seed=20", shape, ladder))
+		}
+	}
+	return cases
 }
 
 // atTheEnds lists images at the ends of what they may be: of the highest and the lowest

@@ -1,0 +1,72 @@
+package datasets
+
+import (
+	"math"
+
+	"eccbench/internal/grid"
+)
+
+func betweenGenerator() generator {
+	return generator{
+		Generator: Generator{
+			Name:    "between",
+			Doc:     "float32 noise on the levels, a rounding beside them, anywhere between, and below all of them: values as files have them",
+			Example: "between/shape=101x67/levels=200/step=0.1/seed=7",
+			Params: []Param{
+				shapeParam(), {"levels", "1024", "number of levels; at most 16777216"},
+				{"lo", "0", "the lowest level"},
+				{"step", "the power of two that keeps values below 1", "the distance between levels"},
+				seedParam(),
+			},
+		},
+		seeded: true,
+		read:   readBetween,
+	}
+}
+
+// readBetween makes noise of which one voxel in two stands on a level, and each of the other
+// kinds of values on one in eight. None is above the last level.
+func readBetween(r *reading) maker {
+	shape := r.shape()
+	n, s := r.scale()
+	seed := r.seed()
+	at, off := newPhilox(seed, betweenStream), newPhilox(seed, besideStream)
+	_, step, _ := s.ladder.Affinity()
+	return func() (grid.Source, error) {
+		s.prepare()
+		m := &image{shape: shape, scale: s}
+		m.vector = func(dst []byte, y, z int64, _ *rowBuffer) {
+			values := grid.Values[float32](dst)
+			levels, kinds := make([]uint32, len(values)), make([]uint32, len(values))
+			at.fill(levels, 0, y, z)
+			off.fill(kinds, 0, y, z)
+			for i, u := range kinds {
+				values[i] = beside(s.ladder, step, int64(uint64(levels[i])*uint64(n)>>32), u)
+			}
+		}
+		return m, nil
+	}
+}
+
+// beside is a value that is level k, the next float32 above or below it, one between it and
+// the level below it, or one below all levels, as the word says. The conversions keep
+// products apart from sums, which would be one operation on some machines.
+func beside(l grid.Ladder, step float64, k int64, word uint32) float32 {
+	v := l.Value(k)
+	part := float64(word>>3) / (1 << 29)
+	switch word & 7 {
+	case 0:
+		if k+1 < l.Len() {
+			v = math.Nextafter32(v, math.MaxFloat32)
+		}
+	case 1:
+		v = math.Nextafter32(v, -math.MaxFloat32)
+	case 2:
+		if k > 0 {
+			v = float32(float64(v) - float64(part*(float64(v)-float64(l.Value(k-1)))))
+		}
+	case 3:
+		v = float32(max(float64(l.Value(0))-float64(3*part*step), -math.MaxFloat32))
+	}
+	return v + 0 // not −0
+}
