@@ -305,8 +305,13 @@ func feedFails(t *testing.T, what string, pieces, at int) {
 		t.Errorf("%d pieces were read, the %dth failed", n, at)
 	}
 	synctest.Wait() // for those that are about to end
-	if n := runtime.NumGoroutine(); n > before {
-		t.Errorf("%d goroutines are left of an upload", n-before)
+	// One that runs finalizers of something else is counted while it does.
+	left := func() int { return runtime.NumGoroutine() - before }
+	for n := 0; n < 100000 && left() > 0; n++ {
+		runtime.Gosched()
+	}
+	if n := left(); n > 0 {
+		t.Errorf("%d goroutines are left of an upload", n)
 	}
 	in.read = nil
 	to.checkSlices(t, in, int64(at-1))
