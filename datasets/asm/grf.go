@@ -195,12 +195,7 @@ func (i isa) quantise() {
 		VPMINUD(top, v, v)
 		VMOVUPS(v, Mem{Base: dst, Index: at, Scale: 1})
 	})
-	near := i.all("near", broadcast32, i.wide())
-	VPMAXUD(largest, near, near)
-	bits := i.equal(largest, near)
-	VZEROUPPER()
-	Store(bits, ReturnIndex(0))
-	RET()
+	i.tooNear(largest)
 }
 
 // quantiseWide turns sums of 64 bits into levels.
@@ -238,6 +233,11 @@ func (i isa) quantiseWide() {
 		i.evenLanesFirst(levels[0])
 		VMOVUPS(levels[0], Mem{Base: dst, Index: at, Scale: 1})
 	})
+	i.tooNear(largest)
+}
+
+// tooNear returns a bit for each lane in which what is shifted out was near or more.
+func (i isa) tooNear(largest VecVirtual) {
 	near := i.all("near", broadcast32, i.wide())
 	VPMAXUD(largest, near, near)
 	bits := i.equal(largest, near)

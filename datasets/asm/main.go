@@ -81,8 +81,8 @@ func main() {
 	}
 	i.noiseBytes()
 	i.noisePairs()
-	i.noiseSingles()
-	i.noiseDoubles()
+	i.noiseFloats(false)
+	i.noiseFloats(true)
 	i.counts()
 	i.adds("add16", "uint16", VPADDW)
 	i.adds("add32", "uint32", VPADDD)

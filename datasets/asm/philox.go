@@ -292,41 +292,31 @@ func (i isa) noisePairs() {
 	})
 }
 
-func (i isa) noiseSingles() {
-	name := "noiseSingles" + i.name
-	TEXT(name, NOSPLIT, "func(dst *float32, s *uint32, first uint32, turns int, levels uint32, lo, step float32)")
+func (i isa) noiseFloats(double bool) {
+	what, typ, broadcast, zero := "noiseSingles", "float32", broadcast32, ""
+	if double {
+		what, typ, broadcast, zero = "noiseDoubles", "float64", broadcast64, " −0 becomes +0."
+	}
+	name := what + i.name
+	TEXT(name, NOSPLIT, "func(dst *float32, s *uint32, first uint32, turns int, levels uint32, lo, step "+typ+")")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("%s writes the values of %d voxels of a row a turn, with the ladder's arithmetic in float32.", name, i.unit()))
+	Doc(fmt.Sprintf("%s writes the values of %d voxels of a row a turn, with the ladder's arithmetic in %s.%s", name, i.unit(), typ, zero))
 	l := i.begin(i.transposed(), "transposed")
-	levels, lo, step := i.kept("levels", broadcast32), i.kept("lo", broadcast32), i.kept("step", broadcast32)
+	levels, lo, step := i.kept("levels", broadcast32), i.kept("lo", broadcast), i.kept("step", broadcast)
 	l.each(func(groups []quad) {
 		for g, q := range groups {
 			low, high := l.level(levels, q)
 			first, second := l.dwords(low, high)
 			for k, v := range []VecVirtual{first, second} {
-				i.singles(v, lo, step)
-				l.store(v, (2*g+k)*l.bytes)
-			}
-		}
-		ADDQ(U32(2*l.groups*l.bytes), l.dst)
-	})
-}
-
-func (i isa) noiseDoubles() {
-	name := "noiseDoubles" + i.name
-	TEXT(name, NOSPLIT, "func(dst *float32, s *uint32, first uint32, turns int, levels uint32, lo, step float64)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s writes the values of %d voxels of a row a turn, with the ladder's arithmetic in float64. −0 becomes +0.", name, i.unit()))
-	l := i.begin(i.transposed(), "transposed")
-	levels, lo, step := i.kept("levels", broadcast32), i.kept("lo", broadcast64), i.kept("step", broadcast64)
-	l.each(func(groups []quad) {
-		for g, q := range groups {
-			low, high := l.level(levels, q)
-			first, second := l.dwords(low, high)
-			for k, v := range []VecVirtual{first, second} {
-				for part, h := range i.doubles(v, lo, step) {
-					l.store(h, (2*g+k)*l.bytes+part*l.bytes/2)
+				at := (2*g + k) * l.bytes
+				if double {
+					for part, h := range i.doubles(v, lo, step) {
+						l.store(h, at+part*l.bytes/2)
+					}
+					continue
 				}
+				i.singles(v, lo, step)
+				l.store(v, at)
 			}
 		}
 		ADDQ(U32(2*l.groups*l.bytes), l.dst)
