@@ -35,7 +35,7 @@ func readBetween(r *reading) maker {
 	return func() (grid.Source, error) {
 		s.prepare()
 		m := &image{shape: shape, scale: s}
-		m.vector = func(dst []byte, y, z int64, _ *rowBuffer) {
+		m.values = func(dst []byte, y, z int64, _ *rowBuffer) {
 			values := grid.Values[float32](dst)
 			levels, kinds := make([]uint32, len(values)), make([]uint32, len(values))
 			at.fill(levels, 0, y, z)

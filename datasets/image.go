@@ -16,9 +16,10 @@ type image struct {
 	// levels sets dst[i] to the level of voxel (x+i, y, z); x is a multiple of
 	// rowPiece. Calls run concurrently.
 	levels func(dst []uint32, x, y, z int64)
-	// vector writes the values of the row (y, z) by vector instructions; nil for what has
-	// none. Calls run concurrently, each with a buffer of its own.
-	vector func(dst []byte, y, z int64, b *rowBuffer)
+	// values writes the values of the row (y, z) in place of levels, by vector instructions
+	// or because they stand on none; nil where levels say all. Calls run concurrently, each
+	// with a buffer of its own.
+	values func(dst []byte, y, z int64, b *rowBuffer)
 	// period is the number of slices after which the image repeats itself when
 	// it is turned along its slowest axis, 0 when that is all of them.
 	period int64
@@ -44,7 +45,7 @@ func (m *image) ReadSlab(dst []byte, lo, hi int64) error {
 	bytes := m.shape.W * m.scale.typ.Size()
 	share((end-first+rows-1)/rows, func(tasks func() (int64, bool)) {
 		buf := &rowBuffer{}
-		if m.vector == nil {
+		if m.values == nil {
 			buf.levels = make([]uint32, min(rowPiece, m.shape.W))
 		}
 		for t, ok := tasks(); ok; t, ok = tasks() {
@@ -59,8 +60,8 @@ func (m *image) ReadSlab(dst []byte, lo, hi int64) error {
 // row makes one row of the image, counted over all slices.
 func (m *image) row(dst []byte, row int64, b *rowBuffer) {
 	z, y, size := row/m.shape.H, row%m.shape.H, m.scale.typ.Size()
-	if m.vector != nil {
-		m.vector(dst, y, z, b)
+	if m.values != nil {
+		m.values(dst, y, z, b)
 		return
 	}
 	for x := int64(0); x < m.shape.W; x += rowPiece {
