@@ -15,6 +15,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -97,7 +98,7 @@ func load(root string, dirs []string) (map[string]*Package, error) {
 		}
 		exports[l.ImportPath] = l.Export
 		dir, err := filepath.Rel(root, l.Dir)
-		if dir = filepath.ToSlash(dir); err != nil || !contains(dirs, dir) {
+		if dir = filepath.ToSlash(dir); err != nil || !slices.Contains(dirs, dir) {
 			continue
 		}
 		p := &Package{dir: dir, path: l.ImportPath, name: l.Name, assembly: map[string]string{}, importer: imports, fset: fset}
@@ -127,15 +128,6 @@ func load(root string, dirs []string) (map[string]*Package, error) {
 		}
 	}
 	return packages, nil
-}
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
 }
 
 func (p *Package) offset(pos token.Pos) int { return p.fset.Position(pos).Offset }

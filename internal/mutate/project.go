@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -54,7 +55,7 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 
 	var dirs []string
 	for _, t := range p.targets {
-		if t.dir != "" && !contains(dirs, t.dir) {
+		if t.dir != "" && !slices.Contains(dirs, t.dir) {
 			dirs = append(dirs, t.dir)
 		}
 	}
@@ -84,14 +85,7 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 		p.markEquivalent(all, used)
 		candidates := all
 		shuffle(candidates, p.seed)
-		want := len(candidates)
-		if p.each > 0 {
-			share := t.share
-			if share == 0 {
-				share = 100
-			}
-			want = min(want, (p.each*share+99)/100)
-		}
+		want := p.sample(t, len(candidates))
 		results.places[t.Name] = len(candidates)
 		if t.dir == "" {
 			kernels = candidates
@@ -165,6 +159,18 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 	}
 	results.took = time.Since(began)
 	return results, nil
+}
+
+// sample is how many mutants of a target are run, of so many that there are.
+func (p *Project) sample(t Target, most int) int {
+	if p.each == 0 {
+		return most
+	}
+	share := t.share
+	if share == 0 {
+		share = 100
+	}
+	return min(most, (p.each*share+99)/100)
 }
 
 // markEquivalent gives the mutants that are listed as equivalent their reasons, and notes
@@ -340,11 +346,9 @@ func (p *Project) say(r *Result) {
 // other, each in a copy of the folder of kernels.
 func (p *Project) tryKernels(ctx context.Context, candidates []*Mutant, results *Results) error {
 	want := len(candidates)
-	if p.each > 0 {
-		for _, t := range p.targets {
-			if t.Name == kernelTarget {
-				want = min(want, (p.each*t.share+99)/100)
-			}
+	for _, t := range p.targets {
+		if t.Name == kernelTarget {
+			want = p.sample(t, want)
 		}
 	}
 	home := filepath.Join(p.scratch, "host")
