@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"eccbench/datasets"
 	"eccbench/internal/grid"
 )
 
@@ -15,22 +14,8 @@ func TestShareAndAttach(t *testing.T) {
 	for _, name := range []string{
 		"noise/shape=7x5x3/type=uint8/seed=1", "noise/shape=7x5/type=float32/levels=9/seed=1", "grf/shape=8x8x8/type=int16/levels=100",
 	} {
-		src, err := Inputs{}.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := os.Create(filepath.Join(t.TempDir(), "shared"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		if err := (Inputs{}).Share(src, f); err != nil {
-			t.Fatal(err)
-		}
-		data, err := os.ReadFile(f.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := must(t, name)
+		data := share(t, src)
 		if size := (Inputs{}).Size(src); size < int64(len(data)) {
 			t.Errorf("%s: %d bytes shared, %d announced", name, len(data), size)
 		}
@@ -64,18 +49,7 @@ func TestShareRepeated(t *testing.T) {
 		"noise/shape=64x63x41/type=uint8/seed=1/repeat=4": false, "noise/shape=64x64x41/type=uint8/seed=1": false,
 	} {
 		src := must(t, name)
-		f, err := os.Create(filepath.Join(t.TempDir(), "shared"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		if err := (Inputs{}).Share(src, f); err != nil {
-			t.Fatal(err)
-		}
-		data, err := os.ReadFile(f.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := share(t, src)
 		from, size, err := Inputs{}.Extent(src)
 		if err != nil || (size > 0) != short || short && size != from+grid.TotalBytes(src) {
 			t.Errorf("%s: %d bytes, again from %d, %v", name, size, from, err)
@@ -100,9 +74,27 @@ func TestShareRepeated(t *testing.T) {
 	}
 }
 
+// share is what of an image is shared.
+func share(t *testing.T, src grid.Source) []byte {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), "shared"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := (Inputs{}).Share(src, f); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(f.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
 func must(t *testing.T, name string) grid.Source {
 	t.Helper()
-	src, err := datasets.Open(name)
+	src, err := Inputs{}.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
