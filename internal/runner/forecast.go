@@ -194,17 +194,9 @@ func (g *group) pilot(ctx context.Context, c cell) (p pilot, err error) {
 	}
 	plan := g.Plan
 	plan.Sampling, plan.Time, plan.Budget = &Sampling{MaxSamples: 3, MaxTime: pilotLimit}, pilotLimit, time.Microsecond
-	try := &group{Plan: plan, maker: g.maker, input: name, cost: cost, variants: []string{name}}
-	defer func() { closeAll(try.shared) }()
-	if try.scope, try.refused = plan.scopeOf(size, 1); try.scope != bench.File && try.refused == nil {
-		began := g.Clock.now()
-		if err := try.share(ctx); err != nil {
-			return p, err
-		}
-		p.making = g.Clock.since(began).Seconds() / float64(max(1, size))
-	}
-	record, answers, err := try.work(ctx, c)
-	closeAll(answers)
+	try := &group{Plan: plan, maker: g.maker, input: name, cost: cost, size: size, variants: []string{name}}
+	record, making, err := try.alone(ctx, c)
+	p.making = making.Seconds() / float64(max(1, size))
 	p.refused = record.Status == verify.Skipped
 	if err == nil && record.Seconds != nil {
 		p.answer = record.Seconds.Median / float64(max(1, cost.Items))

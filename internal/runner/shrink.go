@@ -55,15 +55,24 @@ func (g *group) fails(ctx context.Context, c cell, input string) bool {
 	if err != nil {
 		return false
 	}
-	try := &group{Plan: p, maker: c.bench, input: input, cost: cost, variants: []string{input}}
-	if try.scope, try.refused = p.scopeOf(size, 1); try.scope != bench.File && try.refused == nil {
-		if try.share(ctx) != nil {
-			closeAll(try.shared)
-			return false
-		}
-	}
-	defer func() { closeAll(try.shared) }()
-	record, answers, err := try.work(ctx, c)
-	closeAll(answers)
+	try := &group{Plan: p, maker: c.bench, input: input, cost: cost, size: size, variants: []string{input}}
+	record, _, err := try.alone(ctx, c)
 	return err == nil && record.Status == verify.Wrong
+}
+
+// alone runs one cell of a group that nothing was made for yet, and says how long its inputs
+// took to make.
+func (g *group) alone(ctx context.Context, c cell) (record bench.CellRecord, making time.Duration, err error) {
+	defer func() { closeAll(g.shared) }()
+	g.scope, g.refused = g.scopeOf(g.size, len(g.variants))
+	if g.scope != bench.File && g.refused == nil {
+		began := g.Clock.now()
+		if err := g.share(ctx); err != nil {
+			return record, 0, err
+		}
+		making = g.Clock.since(began)
+	}
+	record, answers, err := g.work(ctx, c)
+	closeAll(answers)
+	return record, making, err
 }
