@@ -67,6 +67,9 @@ func beside(l grid.Ladder, step float64, k int64, word uint32) float32 {
 		}
 	case 3:
 		v = float32(max(float64(l.Value(0))-float64(3*part*step), -math.MaxFloat32))
+		if word>>3%32 == 0 {
+			v = -math.MaxFloat32 // far below
+		}
 	}
 	return v + 0 // not −0
 }

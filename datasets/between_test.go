@@ -16,7 +16,7 @@ func TestBetween(t *testing.T) {
 		f := loadNamed(t, name)
 		l := f.Ladder()
 		last := l.Value(l.Len() - 1)
-		var on, above, below, between, beneath int
+		var on, above, below, between, beneath, far int
 		for i, v := range grid.Values[float32](f.Data()) {
 			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) || v > last || v == 0 && math.Signbit(float64(v)) {
 				t.Fatalf("%s: voxel %d is %v", name, i, v)
@@ -25,6 +25,8 @@ func TestBetween(t *testing.T) {
 			switch {
 			case v == l.Value(k):
 				on++
+			case v == -math.MaxFloat32:
+				far++
 			case k == 0:
 				beneath++
 			case v == math.Nextafter32(l.Value(k-1), last):
@@ -36,8 +38,8 @@ func TestBetween(t *testing.T) {
 			}
 		}
 		n := len(f.Data()) / 4
-		if on < n*2/5 || beneath < n/20 {
-			t.Errorf("%s: of %d voxels %d are on levels and %d below all", name, n, on, beneath)
+		if on < n*2/5 || beneath < n/20 || far < n/1000 {
+			t.Errorf("%s: of %d voxels %d are on levels, %d below all, %d far below", name, n, on, beneath, far)
 		}
 		if l.Len() > 2 && l.Value(1)-l.Value(0) > 1e-40 && (above < n/20 || below < n/20 || between < n/20) {
 			t.Errorf("%s: of %d voxels %d are just above a level, %d just below, %d between", name, n, above, below, between)

@@ -38,33 +38,12 @@ func Image(t testing.TB, shape grid.Shape, typ grid.Type, l grid.Ladder, value f
 // it does not.
 func AroundLevels(t testing.TB) (images []*grid.Field) {
 	t.Helper()
-	rng := rand.New(rand.NewPCG(1, 2))
-	for _, l := range []struct {
-		lo, step float64
-		n        int64
-	}{{0, 1. / 1024, 1024}, {0, 0.1, 200}, {-3.3, 0.1, 256}, {-1e6, 1. / 3, 60000}, {-4, 0.001, 70000}, {1, 1.3e-7, 50}, {5, 1, 1}, {-7, 2, 2}, {0, 1e-42, 99}} {
-		ladder, err := grid.Affine(l.lo, l.step, l.n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		images = append(images, Image(t, grid.Shape{D: 1, H: 31, W: 213}, grid.Float32, ladder, func(int64) float64 {
-			at := ladder.Value(rng.Int64N(l.n))
-			switch rng.IntN(8) {
-			case 0:
-				at = math.Nextafter32(at, float32(math.Inf(1)))
-			case 1:
-				at = math.Nextafter32(at, float32(math.Inf(-1)))
-			case 2:
-				at += float32((rng.Float64() - 0.5) * l.step)
-			case 3:
-				at -= float32(rng.Float64() * 3 * l.step)
-			case 4:
-				if rng.IntN(20) == 0 {
-					at = -1e30
-				}
-			}
-			return float64(min(at, ladder.Value(l.n-1)))
-		}))
+	for _, ladder := range []string{
+		"levels=1024", "levels=200/step=0.1", "levels=256/lo=-3.3/step=0.1", "levels=60000/lo=-1e6/step=0.3333333333333333", "levels=70000/lo=-4/step=0.001",
+		"levels=50/lo=1/step=1.3e-7", "levels=1/lo=5/step=1", "levels=2/lo=-7/step=2", "levels=99/step=1e-42",
+	} {
+		_, image := Open(t, "between/shape=213x31/"+ladder)
+		images = append(images, image)
 	}
 	return images
 }
