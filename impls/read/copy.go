@@ -1,7 +1,10 @@
 package read
 
 import (
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"time"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
@@ -10,8 +13,18 @@ import (
 )
 
 // ToDevice copies an image from pinned memory of the host to a device and does
-// nothing else: the ceiling of what begins on the host and counts on a device.
-type ToDevice struct{ Open resident.Opener }
+// nothing else: the ceiling of what begins on the host and counts on a device. An image
+// larger than two windows goes there part by part. Each part is added up on the device
+// while the next is on its way, but for the last, which is there when the clock stops.
+type ToDevice struct {
+	Open resident.Opener
+
+	window int64 // bytes in place of windowBytes, for tests
+}
+
+// windowBytes is the most that a part takes on the device. The caches hold none of it
+// by the time it is written again.
+const windowBytes = 512 << 20
 
 // About describes the method.
 func (ToDevice) About() bench.About {
@@ -24,67 +37,209 @@ func (ToDevice) About() bench.About {
 	}
 }
 
+// cut is the words of an image, and of a window on the device of which there are one or
+// two.
+func (c ToDevice) cut(in grid.Source) (words, window int64) {
+	words, window = padded(in)/8, windowBytes/8
+	if c.window > 0 {
+		window = c.window / 8
+	}
+	if words <= 2*window { // it is there as a whole
+		window = words
+	}
+	return words, window
+}
+
 // CanDo refuses what does not fit the device.
 func (c ToDevice) CanDo(in grid.Source, conditions bench.Conditions) error {
-	return OnDevice(c).CanDo(in, conditions)
+	d, err := c.Open(conditions.Device)
+	if err != nil {
+		return err
+	}
+	words, window := c.cut(in)
+	return resident.Fits(d, 8*min(words, 2*window), "the image, or two parts of it,")
 }
 
 // Setup pins the image on the host.
 func (c ToDevice) Setup(in grid.Source, conditions bench.Conditions) (bench.Job[uint64], error) {
-	reader, err := OnDevice(c).Setup(in, conditions)
+	d, err := c.Open(conditions.Device)
 	if err != nil {
 		return nil, err
 	}
-	j := &copyJob{deviceJob: reader.(*deviceJob)}
-	if err := j.pin(in); err != nil {
-		j.Close() // the first error is the one to report
-		return nil, err
+	j := &copyJob{d: d, Watch: resident.NewWatch(d)}
+	j.words, j.window = c.cut(in)
+	if err := j.setup(in); err != nil {
+		return nil, errors.Join(err, j.Close())
 	}
 	return j, nil
 }
 
-// A copyJob copies what a deviceJob then reads for the answer.
+var _ bench.DeviceJob = (*copyJob)(nil)
+
 type copyJob struct {
-	*deviceJob
-	host device.Pinned
+	d       device.Device
+	words   int64 // of the image
+	window  int64 // of a part, but for the last, which may be shorter
+	copying device.Stream
+	adder   *adder
+	windows []*window
+	host    device.Pinned // the image
+	earlier device.Buffer // the sum of the parts before the last
+	last    device.Buffer // the sum of the last
+	sums    device.Pinned // both on the host
+	*resident.Watch
 }
 
-// pin puts the image as the device has it into pinned memory.
+// A window is where every second part of the image is on the device.
+type window struct {
+	words        device.Buffer
+	copied, free device.Event // the part is there; it was added up
+}
+
+func (j *copyJob) setup(in grid.Source) (err error) {
+	if j.adder, err = newAdder(j.d); err != nil {
+		return err
+	}
+	if j.copying, err = j.d.NewStream("copying"); err != nil {
+		return err
+	}
+	for k := range min(2, j.parts()) {
+		w := &window{}
+		j.windows = append(j.windows, w)
+		if w.words, err = j.d.Alloc(fmt.Sprintf("part %d of the image", k), 8*j.window); err != nil {
+			return err
+		}
+		if w.copied, err = j.d.NewEvent("part copied"); err != nil {
+			return err
+		}
+		if w.free, err = j.d.NewEvent("part added up"); err != nil {
+			return err
+		}
+	}
+	if j.earlier, err = j.d.Alloc("sum of the earlier parts", 8); err != nil {
+		return err
+	}
+	if j.last, err = j.d.Alloc("sum of the last part", 8); err != nil {
+		return err
+	}
+	if j.sums, err = j.d.AllocPinned("sums on the host", 16); err != nil {
+		return err
+	}
+	if err := j.adder.stream.Fill(j.earlier, 0, 8, 0); err != nil {
+		return err
+	}
+	return j.pin(in)
+}
+
+// pin pins the image where it is, or else a copy of it with slices of whole words.
 func (j *copyJob) pin(in grid.Source) (err error) {
+	size := grid.SliceBytes(in)
+	if size%8 == 0 {
+		if j.host, err = resident.Pin(j.d, in); j.host != nil || err != nil {
+			return err
+		}
+	}
 	if j.host, err = j.d.AllocPinned("image on the host", 8*j.words); err != nil {
 		return err
 	}
-	return j.stream.Download(j.host.Data(), j.image, 0)
+	clear(j.host.Data())
+	whole := (size + 7) / 8 * 8
+	return grid.EachSlab(in, func(slab []byte, lo, hi int64) error {
+		for i := range hi - lo {
+			copy(j.host.Data()[(lo+i)*whole:], slab[i*size:(i+1)*size])
+		}
+		return nil
+	})
+}
+
+// parts is how many parts the image has.
+func (j *copyJob) parts() int64 { return (j.words + j.window - 1) / j.window }
+
+// of is the window of part k, where it begins, and its length in words.
+func (j *copyJob) of(k int64) (w *window, at, words int64) {
+	return j.windows[k%2], k * j.window, min(j.window, j.words-k*j.window)
 }
 
 func (j *copyJob) Do(trace *bench.Trace) error {
 	defer trace.Span("copy")()
 	return j.d.Do(func() error {
-		const piece = 32 << 20
-		for at := int64(0); at < 8*j.words; at += piece {
-			if err := j.stream.Copy(j.image, at, j.host, at, min(piece, 8*j.words-at)); err != nil {
+		if j.parts() > 1 {
+			if err := j.adder.stream.Fill(j.earlier, 0, 8, 0); err != nil {
 				return err
 			}
 		}
-		return j.stream.Wait()
+		for k := range j.parts() {
+			if err := j.copy(k); err != nil {
+				return err
+			}
+		}
+		return errors.Join(j.adder.stream.Wait(), j.copying.Wait())
 	})
 }
 
-// Out reads what the copy brought to the device.
-func (j *copyJob) Out() (uint64, error) {
-	if err := j.deviceJob.Do(nil); err != nil {
-		return 0, err
+// copy adds the copy of part k, and has it added up where its window is used again.
+func (j *copyJob) copy(k int64) error {
+	const piece = 32 << 20
+	w, from, words := j.of(k)
+	if k > 1 {
+		if err := j.copying.WaitFor(w.free); err != nil {
+			return err
+		}
 	}
-	return j.deviceJob.Out()
+	for at := int64(0); at < 8*words; at += piece {
+		if err := j.copying.Copy(w.words, at, j.host, 8*from+at, min(piece, 8*words-at)); err != nil {
+			return err
+		}
+	}
+	if k == j.parts()-1 {
+		return nil
+	}
+	if err := errors.Join(j.copying.Record(w.copied), j.adder.stream.WaitFor(w.copied)); err != nil {
+		return err
+	}
+	return errors.Join(j.adder.add(w.words, words, j.earlier), j.adder.stream.Record(w.free))
 }
 
-// Poison overwrites the image on the device.
+// Out adds what the copy brought to the device and left there.
+func (j *copyJob) Out() (uint64, error) {
+	w, _, words := j.of(j.parts() - 1)
+	s := j.adder.stream
+	err := errors.Join(
+		s.Fill(j.last, 0, 8, 0),
+		j.adder.add(w.words, words, j.last),
+		s.Copy(j.sums, 0, j.earlier, 0, 8),
+		s.Copy(j.sums, 8, j.last, 0, 8),
+		s.Wait(),
+	)
+	both := j.sums.Data()
+	return binary.LittleEndian.Uint64(both) + binary.LittleEndian.Uint64(both[8:]), err
+}
+
+// Poison overwrites the image on the device, and the sum of what was there before.
 func (j *copyJob) Poison() {
 	// A device that cannot be written to fails at the next call, with the reason.
-	_ = j.stream.Fill(j.image, 0, j.image.Bytes(), 0x5a)
-	_ = j.stream.Wait()
+	s := j.adder.stream
+	for _, w := range j.windows {
+		_ = s.Fill(w.words, 0, w.words.Bytes(), 0x5a)
+	}
+	if j.parts() > 1 {
+		_ = s.Fill(j.earlier, 0, 8, 0x5a)
+	}
+	_ = s.Wait()
 }
 
+func (j *copyJob) Cool() error { return j.adder.Cool() }
+
+// Elapsed is not known: what is timed is a copy from the host.
+func (j *copyJob) Elapsed() (time.Duration, error) { return 0, resident.ErrUntimed }
+
 func (j *copyJob) Close() error {
-	return errors.Join(resident.CloseAll(j.host), j.deviceJob.Close())
+	errs := []error{j.Watch.Close(), j.adder.wait()}
+	if j.copying != nil {
+		errs = append(errs, j.copying.Wait())
+	}
+	for _, w := range j.windows {
+		errs = append(errs, resident.CloseAll(w.words, w.copied, w.free))
+	}
+	return errors.Join(append(errs, resident.CloseAll(j.host, j.sums, j.last, j.earlier, j.copying), j.adder.Close())...)
 }

@@ -66,42 +66,28 @@ func bind(d device.Device, in grid.Source, handsOver, timed bool) (*deviceJob, e
 var _ bench.DeviceJob = (*deviceJob)(nil)
 
 type deviceJob struct {
-	d          device.Device
-	words      int64
-	stream     device.Stream
-	module     device.Module
-	kernel     device.Function
+	d     device.Device
+	words int64
+	*adder
 	image, sum device.Buffer
 	result     device.Pinned
 	over       *resident.Handover // in place of sum and result, or nil
-	prepared   []any              // the parameters of the kernel
 	shape      device.Launch
+	prepared   []any // the parameters of the kernel
 	*resident.Watch
 }
 
 func (j *deviceJob) setup(in grid.Source, handsOver, timed bool) (err error) {
-	if j.stream, err = j.d.NewStream("reading"); err != nil {
+	if j.adder, err = newAdder(j.d); err != nil {
 		return err
 	}
-	if j.module, err = resident.Load(j.d, "memread", "memread"); err != nil {
-		return err
-	}
-	if j.kernel, err = j.module.Function("memread"); err != nil {
-		return err
-	}
+	j.shape = j.adder.shape(j.words)
 	if j.image, err = j.d.Alloc("image", 8*j.words); err != nil {
 		return err
 	}
 	if err := j.tables(handsOver, timed); err != nil {
 		return err
 	}
-	const block = 512
-	resident, err := j.kernel.Occupancy(block, 0)
-	if err != nil {
-		return err
-	}
-	blocks := min(int64(j.d.Info().SMs*max(1, resident)), (j.words/2+block-1)/block)
-	j.shape = device.Launch{Grid: device.Dim{X: max(1, blocks)}, Block: device.Dim{X: block}}
 	return j.fill(in)
 }
 
@@ -158,13 +144,6 @@ func (j *deviceJob) Bring() error { return j.stream.Copy(j.result, 0, j.sum, 0, 
 func (j *deviceJob) On() device.Device     { return j.d }
 func (j *deviceJob) Stream() device.Stream { return j.stream }
 
-func (j *deviceJob) Cool() error {
-	if err := j.d.FlushL2(j.stream); err != nil {
-		return err
-	}
-	return j.stream.Wait()
-}
-
 func (j *deviceJob) Elapsed() (time.Duration, error) { return j.over.Elapsed() }
 
 // value is where the sum is on the host.
@@ -186,12 +165,9 @@ func (j *deviceJob) Poison() {
 func (j *deviceJob) Out() (uint64, error) { return binary.LittleEndian.Uint64(j.value()), nil }
 
 func (j *deviceJob) Close() error {
-	errs := []error{j.Watch.Close()}
-	if j.stream != nil {
-		errs = append(errs, j.stream.Wait())
-	}
+	errs := []error{j.Watch.Close(), j.adder.wait()}
 	if j.over != nil {
 		errs = append(errs, j.over.Close())
 	}
-	return errors.Join(append(errs, resident.CloseAll(j.result, j.sum, j.image, j.module, j.stream))...)
+	return errors.Join(append(errs, resident.CloseAll(j.result, j.sum, j.image), j.adder.Close())...)
 }

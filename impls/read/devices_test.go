@@ -109,6 +109,14 @@ func TestSumOnStandIns(t *testing.T) {
 			for _, impl := range []bench.Implementation[grid.Source, uint64]{OnDevice{open}, OnDevices{open}} {
 				adds(t, impl, read.Workload().Policy, name, bench.Device)
 			}
+			// As a whole, in two parts, in parts of which the last is short.
+			for _, window := range []int64{0, 8, 24, 1 << 10, 16 << 10} {
+				for _, stream := range []string{"", "copying", "reading"} {
+					driver.Hurry(stream)
+					adds(t, ToDevice{open, window}, read.Workload().Policy, name, bench.E2E)
+				}
+				driver.Hurry("")
+			}
 		}
 		for _, d := range opened {
 			if err := d.Close(); err != nil {
@@ -124,6 +132,9 @@ func TestSumOnDevice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			adds(t, OnDevice{open}, read.Workload().Policy, name, bench.Device)
 			adds(t, OnDevice{open}, read.Workload().Policy, name, bench.Kernel)
+			for _, window := range []int64{0, 8, 1 << 10, 16 << 10} {
+				adds(t, ToDevice{open, window}, read.Workload().Policy, name, bench.E2E)
+			}
 		})
 	}
 }

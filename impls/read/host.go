@@ -15,7 +15,7 @@ import (
 
 // All is every implementation, those on devices with what opens them.
 func All(open resident.Opener) []bench.Implementation[grid.Source, uint64] {
-	return []bench.Implementation[grid.Source, uint64]{OnHost{}, OnDevice{open}, OnDevices{open}, ToDevice{open}}
+	return []bench.Implementation[grid.Source, uint64]{OnHost{}, OnDevice{open}, OnDevices{open}, ToDevice{Open: open}}
 }
 
 // OnHost reads with all cores.

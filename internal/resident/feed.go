@@ -51,21 +51,33 @@ const (
 
 // NewFeed makes a feed for images that are uploaded time and again, in pieces of about
 // so many bytes, or of what suits when they all go to one place, 0. So many goroutines
-// fill them, at least two. An image in memory of its own is pinned where it is, unless it
-// repeats itself and the driver does not pin memory that is at several addresses.
+// fill them, at least two. An image that Pin pins is copied from there.
 func NewFeed(d device.Device, in grid.Source, bytes int64, threads int) (*Feed, error) {
-	f, ok := in.(*grid.Field)
-	if !ok || !pinnable(f.Data()) {
-		return NewStages(d, in, bytes, threads)
-	}
-	whole, err := d.Register("image", f.Data())
-	if err != nil && grid.Period(f) > 0 && !device.IsSticky(err) {
-		return NewStages(d, in, bytes, threads)
-	}
+	whole, err := Pin(d, in)
 	if err != nil {
 		return nil, err
 	}
+	if whole == nil {
+		return NewStages(d, in, bytes, threads)
+	}
 	return &Feed{d: d, in: in, slices: PieceSlices(in, bytes), whole: whole}, nil
+}
+
+// Pin pins an image where it is, or gives nil: where it is not in memory of its own, or
+// repeats itself and the driver does not pin memory that is at several addresses.
+func Pin(d device.Device, in grid.Source) (device.Pinned, error) {
+	f, ok := in.(*grid.Field)
+	if !ok || !pinnable(f.Data()) {
+		return nil, nil
+	}
+	whole, err := d.Register("image", f.Data())
+	if err == nil {
+		return whole, nil
+	}
+	if grid.Period(f) > 0 && !device.IsSticky(err) {
+		return nil, nil
+	}
+	return nil, err
 }
 
 // NewStages is NewFeed of an image that is not pinned where it is: for one upload that

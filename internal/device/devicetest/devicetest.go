@@ -34,8 +34,13 @@ type Driver struct {
 	devices int
 	find    func(name string) Kernel
 	refuses bool
+	hurried string
 	mu      sync.Mutex
 }
+
+// Hurry has the work in streams of a name done as soon as it is added, ahead of all
+// others: whoever forgets to let it wait for another stream has it done too early.
+func (d *Driver) Hurry(stream string) { d.hurried = stream }
 
 // RefuseMachineCode makes the devices load no machine code, as older drivers do.
 func (d *Driver) RefuseMachineCode() { d.refuses = true }

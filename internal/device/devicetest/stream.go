@@ -40,6 +40,9 @@ func (s *stream) add(work func(*stream) error) error {
 		return fmt.Errorf("stream %q: used after it was closed", s.name)
 	}
 	s.work = append(s.work, work)
+	if s.on.driver.hurried == s.name {
+		return s.until(s.end())
+	}
 	return s.failure
 }
 
