@@ -26,6 +26,9 @@ type ToDevice struct {
 // by the time it is written again.
 const windowBytes = 512 << 20
 
+// piece is the bytes of a copy.
+const piece = 32 << 20
+
 // About describes the method.
 func (ToDevice) About() bench.About {
 	return bench.About{
@@ -83,10 +86,11 @@ type copyJob struct {
 	copying device.Stream
 	adder   *adder
 	windows []*window
-	host    device.Pinned // the image
-	earlier device.Buffer // the sum of the parts before the last
-	last    device.Buffer // the sum of the last
-	sums    device.Pinned // both on the host
+	place   *resident.Place // the image where it is, or nil
+	host    device.Pinned   // else a copy of it
+	earlier device.Buffer   // the sum of the parts before the last
+	last    device.Buffer   // the sum of the last
+	sums    device.Pinned   // both on the host
 	*resident.Watch
 }
 
@@ -135,7 +139,7 @@ func (j *copyJob) setup(in grid.Source) (err error) {
 func (j *copyJob) pin(in grid.Source) (err error) {
 	size := grid.SliceBytes(in)
 	if size%8 == 0 {
-		if j.host, err = resident.Pin(j.d, in); j.host != nil || err != nil {
+		if j.place, err = resident.Pin(j.d, in, min(piece, 8*j.window)); j.place != nil || err != nil {
 			return err
 		}
 	}
@@ -150,6 +154,14 @@ func (j *copyJob) pin(in grid.Source) (err error) {
 		}
 		return nil
 	})
+}
+
+// at is where the image is in pinned memory from an offset on.
+func (j *copyJob) at(off int64) (device.Memory, int64) {
+	if j.place != nil {
+		return j.place.At(off)
+	}
+	return j.host, off
 }
 
 // parts is how many parts the image has.
@@ -179,7 +191,6 @@ func (j *copyJob) Do(trace *bench.Trace) error {
 
 // copy adds the copy of part k, and has it added up where its window is used again.
 func (j *copyJob) copy(k int64) error {
-	const piece = 32 << 20
 	w, from, words := j.of(k)
 	if k > 1 {
 		if err := j.copying.WaitFor(w.free); err != nil {
@@ -187,7 +198,8 @@ func (j *copyJob) copy(k int64) error {
 		}
 	}
 	for at := int64(0); at < 8*words; at += piece {
-		if err := j.copying.Copy(w.words, at, j.host, 8*from+at, min(piece, 8*words-at)); err != nil {
+		host, off := j.at(8*from + at)
+		if err := j.copying.Copy(w.words, at, host, off, min(piece, 8*words-at)); err != nil {
 			return err
 		}
 	}
@@ -240,6 +252,9 @@ func (j *copyJob) Close() error {
 	}
 	for _, w := range j.windows {
 		errs = append(errs, resident.CloseAll(w.words, w.copied, w.free))
+	}
+	if j.place != nil {
+		errs = append(errs, j.place.Close())
 	}
 	return errors.Join(append(errs, resident.CloseAll(j.host, j.sums, j.last, j.earlier, j.copying), j.adder.Close())...)
 }

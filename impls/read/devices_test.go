@@ -53,12 +53,22 @@ var sums = []string{
 	"noise/shape=7x5x3/type=uint8", "noise/shape=3x3x5/type=int16", "noise/shape=32x16x17/type=float32",
 }
 
+// pinned are images that are pinned where they are, one of rows that repeat themselves.
+var pinned = []string{"noise/shape=512x600/type=float32", "noise/shape=512x1500/type=float32/repeat=600"}
+
 // adds requires that an image has the sum that the law says; what was poisoned has not.
 func adds(t *testing.T, impl bench.Implementation[grid.Source, uint64], policy verify.Policy[grid.Source, uint64], name string, scope bench.Scope) {
 	t.Helper()
 	src, err := datasets.Open(name)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if scope == bench.E2E { // where it may be pinned
+		field, err := grid.Load(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		src = field.Repeating(grid.Period(src))
 	}
 	what := fmt.Sprintf("%s on %s, scope %s", impl.About().Name, name, scope)
 	c := bench.Conditions{Setting: bench.Setting{Scope: scope, Devices: "all"}}
@@ -116,6 +126,11 @@ func TestSumOnStandIns(t *testing.T) {
 					adds(t, ToDevice{open, window}, read.Workload().Policy, name, bench.E2E)
 				}
 				driver.Hurry("")
+			}
+		}
+		for _, name := range pinned {
+			for _, window := range []int64{0, 300 << 10, 1 << 20} {
+				adds(t, ToDevice{open, window}, read.Workload().Policy, name, bench.E2E)
 			}
 		}
 		for _, d := range opened {

@@ -3,10 +3,8 @@ package resident
 import (
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"sync"
-	"unsafe"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
@@ -23,8 +21,8 @@ type Feed struct {
 	d      device.Device
 	in     grid.Source
 	slices int64         // of a piece
-	whole  device.Pinned // the image, when it is pinned where it is
-	stages []*stage      // else what is filled ahead of the copies
+	whole  *Place   // the image, when it is pinned where it is
+	stages []*stage // else what is filled ahead of the copies
 }
 
 // A stage holds a piece in pinned memory.
@@ -53,31 +51,15 @@ const (
 // so many bytes, or of what suits when they all go to one place, 0. So many goroutines
 // fill them, at least two. An image that Pin pins is copied from there.
 func NewFeed(d device.Device, in grid.Source, bytes int64, threads int) (*Feed, error) {
-	whole, err := Pin(d, in)
-	if err != nil {
+	f := &Feed{d: d, in: in, slices: PieceSlices(in, bytes)}
+	var err error
+	if f.whole, err = Pin(d, in, f.slices*grid.SliceBytes(in)); err != nil {
 		return nil, err
 	}
-	if whole == nil {
+	if f.whole == nil {
 		return NewStages(d, in, bytes, threads)
 	}
-	return &Feed{d: d, in: in, slices: PieceSlices(in, bytes), whole: whole}, nil
-}
-
-// Pin pins an image where it is, or gives nil: where it is not in memory of its own, or
-// repeats itself and the driver does not pin memory that is at several addresses.
-func Pin(d device.Device, in grid.Source) (device.Pinned, error) {
-	f, ok := in.(*grid.Field)
-	if !ok || !pinnable(f.Data()) {
-		return nil, nil
-	}
-	whole, err := d.Register("image", f.Data())
-	if err == nil {
-		return whole, nil
-	}
-	if grid.Period(f) > 0 && !device.IsSticky(err) {
-		return nil, nil
-	}
-	return nil, err
+	return f, nil
 }
 
 // NewStages is NewFeed of an image that is not pinned where it is: for one upload that
@@ -116,23 +98,23 @@ func PieceSlices(in grid.Source, bytes int64) int64 {
 	return max(1, min(bytes/grid.SliceBytes(in), in.Shape().Slices()))
 }
 
-// pinnable reports whether memory begins a page of its own and is worth pinning:
-// small images share pages with others, and pages are pinned once.
-func pinnable(mem []byte) bool {
-	return len(mem) >= 1<<20 && uintptr(unsafe.Pointer(&mem[0]))%uintptr(os.Getpagesize()) == 0
-}
-
 // Pieces is how many there are.
 func (f *Feed) Pieces() int64 { return (f.in.Shape().Slices() + f.slices - 1) / f.slices }
 
 // Whole reports whether the image is pinned where it is.
 func (f *Feed) Whole() bool { return f.whole != nil }
 
-// at is piece k in memory that begins with a slice.
-func (f *Feed) at(k int64, from device.Memory, first int64) Piece {
-	size := grid.SliceBytes(f.in)
+// staged is piece k at the beginning of a stage.
+func (f *Feed) staged(k int64, from device.Memory) Piece {
 	lo, hi := k*f.slices, min((k+1)*f.slices, f.in.Shape().Slices())
-	return Piece{Index: k, Lo: lo, Hi: hi, From: from, Off: (lo - first) * size, Bytes: (hi - lo) * size}
+	return Piece{Index: k, Lo: lo, Hi: hi, From: from, Bytes: (hi - lo) * grid.SliceBytes(f.in)}
+}
+
+// placed is piece k where the image is.
+func (f *Feed) placed(k int64) Piece {
+	p := f.staged(k, nil)
+	p.From, p.Off = f.whole.At(p.Lo * grid.SliceBytes(f.in))
+	return p
 }
 
 // Each calls send with the pieces in order, on the device's thread, to add their copies
@@ -180,7 +162,7 @@ func (f *Feed) each(s device.Stream, trace *bench.Trace, timed bool, send func(P
 		// All of it is added at once, without a change of threads.
 		return f.d.Do(func() error {
 			for k := range f.Pieces() {
-				if err := send(f.at(k, f.whole, 0)); err != nil {
+				if err := send(f.placed(k)); err != nil {
 					return err
 				}
 			}
@@ -236,7 +218,7 @@ func (w *flow) alone(send func(Piece) error) error {
 // read puts piece k into a stage.
 func (w *flow) read(st *stage, k int64) error {
 	defer w.trace.Span("read into pinned memory")()
-	p := w.at(k, st.piece, k*w.slices)
+	p := w.staged(k, st.piece)
 	return w.in.ReadSlab(st.piece.Data()[:p.Bytes], p.Lo, p.Hi)
 }
 
@@ -248,7 +230,7 @@ func (w *flow) add(st *stage, k int64, send func(Piece) error) error {
 				return err
 			}
 		}
-		if err := send(w.at(k, st.piece, k*w.slices)); err != nil {
+		if err := send(w.staged(k, st.piece)); err != nil {
 			return err
 		}
 		return w.s.Record(st.sent)
@@ -316,7 +298,10 @@ func (f *Feed) Close() error {
 	for _, s := range f.stages {
 		errs = append(errs, CloseAll(s.piece, s.began, s.sent))
 	}
-	return errors.Join(append(errs, CloseAll(f.whole))...)
+	if f.whole != nil {
+		errs = append(errs, f.whole.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // Stage copies an image to a place in a buffer of the device once. It returns when the

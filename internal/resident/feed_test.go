@@ -356,7 +356,7 @@ func TestFeedWithoutPinnedMemory(t *testing.T) {
 	if _, err := NewFeed(&poor{standIn(t), 9}, field, 0, 3); !errors.Is(err, errBroken) {
 		t.Errorf("an image that cannot be pinned: %v", err)
 	}
-	f, err := NewFeed(&poor{standIn(t), 9}, field.Repeating(64), 0, 3)
+	f, err := NewFeed(&poor{standIn(t), 9}, field.Repeating(1023), 0, 3)
 	if err != nil || f.Whole() {
 		t.Fatalf("one at several addresses that cannot be pinned: %v", err)
 	}
@@ -387,6 +387,48 @@ func TestFeedIsBounded(t *testing.T) {
 		}
 		if !slices.Equal(got, want.stages) {
 			t.Errorf("%s by %d goroutines: pinned pieces of %d bytes, want %d", name, want.threads, got, want.stages)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// registering notes how much is pinned where it is.
+type registering struct {
+	device.Device
+	bytes []int
+}
+
+func (r *registering) Register(name string, mem []byte) (device.Pinned, error) {
+	r.bytes = append(r.bytes, len(mem))
+	return r.Device.Register(name, mem)
+}
+
+// Of an image that repeats itself each piece is pinned once: rows of 2 KiB, of which the
+// 601st is the first again.
+func TestFeedOfRepeatedImage(t *testing.T) {
+	const row, cycle, rows = 2 << 10, 600, 1500
+	streamed := open(t, fmt.Sprintf("noise/shape=512x%d/type=float32/seed=1/repeat=%d", rows, cycle))
+	loaded, err := grid.Load(streamed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := loaded.Repeating(cycle)
+	for slices, want := range map[int64]int64{
+		1: cycle, 7: cycle + 7, 60: cycle, 450: cycle + 450, 600: cycle, 900: rows, 1000: rows, 1500: rows,
+	} {
+		d := &registering{Device: standIn(t)}
+		f, err := NewFeed(d, in, slices*row, 2)
+		if err != nil || !f.Whole() || len(d.bytes) != 1 || d.bytes[0] != int(want*row) {
+			t.Fatalf("pieces of %d rows: %v, pinned %d, want %d", slices, err, d.bytes, want*row)
+		}
+		to := newTarget(t, d, in)
+		for range 2 {
+			if err := errors.Join(to.clear(), f.Upload(to.s, to.buffer, edge, nil)); err != nil {
+				t.Fatal(err)
+			}
+			to.check(t, in)
 		}
 		if err := f.Close(); err != nil {
 			t.Error(err)

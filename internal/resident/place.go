@@ -1,0 +1,63 @@
+package resident
+
+import (
+	"os"
+	"unsafe"
+
+	"eccbench/internal/device"
+	"eccbench/internal/grid"
+)
+
+// A Place is an image that is pinned where it is. Of one that repeats itself it is as much
+// as holds each piece once: a driver does not pin more than the machine has, however often
+// it sees the same.
+type Place struct {
+	pinned device.Pinned
+	cycle  int64 // bytes after which the image repeats itself, 0 when it does not
+}
+
+// At is where the bytes of the image from an offset on are.
+func (p *Place) At(off int64) (device.Memory, int64) {
+	if p.cycle > 0 {
+		off %= p.cycle
+	}
+	return p.pinned, off
+}
+
+// Close lets go of the memory.
+func (p *Place) Close() error { return p.pinned.Close() }
+
+// Pin pins an image where it is, for copies of at most so many bytes that begin at
+// multiples of them. It gives nil where the image is not in memory of its own, or repeats
+// itself and the driver does not pin memory that is at several addresses.
+func Pin(d device.Device, in grid.Source, piece int64) (*Place, error) {
+	f, ok := in.(*grid.Field)
+	if !ok {
+		return nil, nil
+	}
+	mem, cycle := f.Data(), grid.Period(f)*grid.SliceBytes(f)
+	if cycle > 0 {
+		once := cycle
+		if cycle%piece != 0 { // one goes beyond the end
+			once += piece
+		}
+		mem = mem[:min(once, int64(len(mem)))]
+	}
+	if !pinnable(mem) {
+		return nil, nil
+	}
+	pinned, err := d.Register("image", mem)
+	if err != nil && cycle > 0 && !device.IsSticky(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Place{pinned, cycle}, nil
+}
+
+// pinnable reports whether memory begins a page of its own and is worth pinning:
+// small images share pages with others, and pages are pinned once.
+func pinnable(mem []byte) bool {
+	return len(mem) >= 1<<20 && uintptr(unsafe.Pointer(&mem[0]))%uintptr(os.Getpagesize()) == 0
+}
