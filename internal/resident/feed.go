@@ -20,7 +20,7 @@ import (
 type Feed struct {
 	d      device.Device
 	in     grid.Source
-	slices int64         // of a piece
+	slices int64    // of a piece
 	whole  *Place   // the image, when it is pinned where it is
 	stages []*stage // else what is filled ahead of the copies
 }
