@@ -304,7 +304,7 @@ func fileGenerator() generator {
 			Example: "file/path=/data/ch2.nii.gz",
 			Params: []Param{
 				{"shape", "what the file says", "raw files: voxels along x, y and z"},
-				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32", "float32: number of evenly spaced levels instead"},
+				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32", "float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
 				{"type", "what the file says", "raw files: uint8, int16, uint16 or float32"},
 				{"stream", "whether the file can be", "true: read slabs from the file; false: hold the image in memory"},
 				{"path", "", "the file; comes last and may hold slashes"},
@@ -322,7 +322,10 @@ func readFile(r *reading) maker {
 	if _, ok := r.take("type"); ok {
 		o.Type = r.elementType()
 	}
-	if _, ok := r.take("levels"); ok {
+	if v, ok := r.take("levels"); ok && v == "every" {
+		o.Every = true
+		r.put("levels", v)
+	} else if ok {
 		o.Levels = r.integer("levels", 0, 1, grid.MaxLevels, "")
 	}
 	stream, given := r.flag("stream")

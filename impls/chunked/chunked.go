@@ -73,6 +73,9 @@ func newPlan(in grid.Source, bytes int64) plan {
 
 // CanDo refuses what does not fit the device slab by slab.
 func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
+	if err := in.Ladder().CheckIndexed(); err != nil {
+		return err
+	}
 	d, err := i.Open(c.Device)
 	if err != nil {
 		return err

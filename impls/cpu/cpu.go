@@ -45,6 +45,9 @@ func (i Implementation) About() bench.About {
 
 // CanDo refuses what would need more memory or time than the conditions allow.
 func (Implementation) CanDo(in grid.Source, c bench.Conditions) error {
+	if err := in.Ladder().CheckIndexed(); err != nil {
+		return err
+	}
 	threads := int64(max(1, c.Threads))
 	n := in.Shape().Voxels()
 	estimate := quantity.Seconds(float64(n) * nsPerVoxel * 1e-9 / float64(threads))

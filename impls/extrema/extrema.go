@@ -9,6 +9,7 @@
 package extrema
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -29,6 +30,9 @@ func (l layout) nsPerVoxel(isa string) int64 {
 	if l.searched {
 		ns += 300
 	}
+	if l.tallied {
+		ns += 40
+	}
 	return ns
 }
 
@@ -37,6 +41,7 @@ func (l layout) nsPerVoxel(isa string) int64 {
 type Implementation struct {
 	fault Fault
 	rows  int64 // of a strip; 0 for as many as the cache holds
+	pairs int   // that a tally gathers; 0 for gathered
 }
 
 // About describes the method.
@@ -103,6 +108,8 @@ type layout struct {
 	resident []byte // the whole image when it is in memory
 	levels   int64
 	searched bool // by search among them
+	tallied  bool // they are too many for a table
+	pairs    int  // that a tally gathers
 
 	size    int64 // bytes of a lane: of a level, and of a change
 	pad     int64 // the level of what is outside, above every level or equal to the last
@@ -132,7 +139,7 @@ const (
 
 func (i Implementation) layout(in grid.Source, threads int) layout {
 	s := in.Shape()
-	l := layout{n: s.D, h: s.H, w: s.W, flat: s.D == 1, element: in.Type().Size(), levels: in.Ladder().Len(), searched: searched(in)}
+	l := layout{n: s.D, h: s.H, w: s.W, flat: s.D == 1, element: in.Type().Size(), levels: in.Ladder().Len(), searched: searched(in), tallied: tallied(in.Ladder()), pairs: cmp.Or(i.pairs, gathered)}
 	l.size, l.pad = lanes(in.Type(), in.Ladder())
 	row := lead + (l.w*l.size+lead-1)/lead*lead
 	if row%4096 == 0 {
@@ -237,11 +244,21 @@ func highest(t grid.Type) float32 {
 func (l layout) core() int64 {
 	planes := 2 * (l.strip + 2) * l.stride * l.size
 	n := planes + l.owed()*l.stride*l.size + l.slab*l.slice()*l.element + 2*l.buffer()*l.size + 4*l.w
+	if l.tallied {
+		return n + 2*8*int64(l.pairs)
+	}
 	return n + int64(l.tables)*l.table()*4 + 8*min(l.levels, int64(l.tables)*l.levels)
 }
 
-// memory is the number of bytes that a job of the layout allocates.
-func (l layout) memory() int64 { return int64(l.threads)*l.core() + 8*l.levels }
+// memory is the number of bytes that a job of the layout allocates. A tally allocates
+// more as it finds levels that change: a pair for each, two while runs are made one, and a
+// step of 16 bytes; a voxel has at most one.
+func (l layout) memory() int64 {
+	if l.tallied {
+		return int64(l.threads)*l.core() + 32*l.n*l.h*l.w
+	}
+	return int64(l.threads)*l.core() + 8*l.levels
+}
 
 // slice is the number of voxels of a slice.
 func (l layout) slice() int64 {

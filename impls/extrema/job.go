@@ -19,7 +19,9 @@ type hostJob[L lane, C change] struct {
 	levels  *levels[L]
 	convert rowsFunc[L]
 	cores   []*core[L, C]
-	total   []int64 // the changes of all cores, one for each level
+	total   []int64 // the changes of all cores, one for each level; nil with tallies
+	tallies []*tally
+	steps   ecc.VCEC // of the tallies
 	fault   Fault
 }
 
@@ -41,7 +43,10 @@ type core[L lane, C change] struct {
 const flushAfter = 1 << 26
 
 func newHostJob[L lane, C change](in grid.Source, l layout, k kernels[L, C], fault Fault) *hostJob[L, C] {
-	j := &hostJob[L, C]{layout: l, in: in, kernels: k, levels: newLevels[L](in.Type(), in.Ladder()), total: make([]int64, l.levels), fault: fault}
+	j := &hostJob[L, C]{layout: l, in: in, kernels: k, levels: newLevels[L](in.Type(), in.Ladder()), fault: fault}
+	if !l.tallied {
+		j.total = make([]int64, l.levels)
+	}
 	if k.rows != nil {
 		j.convert = k.rows(j.levels)
 	}
@@ -63,10 +68,14 @@ func newHostJob[L lane, C change](in grid.Source, l layout, k kernels[L, C], fau
 		if !l.flat {
 			c.planes[1] = slices.Clone(c.planes[0])
 		}
-		if l.tables > 0 {
+		switch {
+		case l.tallied:
+			c.sink.tally, c.sink.levels = newTally(l.pairs), l.levels
+			j.tallies = append(j.tallies, c.sink.tally)
+		case l.tables > 0:
 			c.sink.tables = make([]int32, int64(l.tables)*l.table())
 			c.sums = make([]int64, l.levels)
-		} else {
+		default:
 			c.sink.shared = j.total
 		}
 		j.cores = append(j.cores, c)
@@ -77,6 +86,9 @@ func newHostJob[L lane, C change](in grid.Source, l layout, k kernels[L, C], fau
 func (j *hostJob[L, C]) Do(trace *bench.Trace) error {
 	if j.tables == 0 {
 		clear(j.total)
+	}
+	for _, t := range j.tallies {
+		t.reset()
 	}
 	var next atomic.Int64
 	errs := make([]error, len(j.cores))
@@ -109,10 +121,14 @@ func (j *hostJob[L, C]) Do(trace *bench.Trace) error {
 		})
 	}
 	wg.Wait()
-	if err := errors.Join(errs...); err != nil || j.tables == 0 {
+	if err := errors.Join(errs...); err != nil || j.tables == 0 && !j.tallied {
 		return err
 	}
 	defer trace.Span("reduce")()
+	if j.tallied {
+		j.steps = steps(j.tallies)
+		return nil
+	}
 	clear(j.total)
 	for _, c := range j.cores {
 		for k, v := range c.sums {
@@ -282,6 +298,9 @@ func (j *hostJob[L, C]) read(c *core[L, C], from, to int64, trace *bench.Trace) 
 }
 
 func (j *hostJob[L, C]) Poison() {
+	if j.tallied {
+		j.steps = ecc.VCEC{{Level: 0, Change: bench.Poison}}
+	}
 	for i := range j.total {
 		j.total[i] = bench.Poison
 	}
@@ -292,7 +311,12 @@ func (j *hostJob[L, C]) Poison() {
 	}
 }
 
-func (j *hostJob[L, C]) Out() (ecc.VCEC, error) { return ecc.FromDense(j.total), nil }
+func (j *hostJob[L, C]) Out() (ecc.VCEC, error) {
+	if j.tallied {
+		return j.steps, nil
+	}
+	return ecc.FromDense(j.total), nil
+}
 
 // Flags names the slow way into levels, where it is taken.
 func (j *hostJob[L, C]) Flags() []string {

@@ -53,6 +53,8 @@ type sink[L lane, C change] struct {
 	tables  []int32
 	entries int
 	shared  []int64
+	tally   *tally // in place of both, where there are too many levels
+	levels  int64  // of the ladder
 }
 
 // add adds the first n changes that were found.
@@ -60,6 +62,8 @@ func (s *sink[L, C]) add(n int) {
 	values, changes := s.values[:n], s.changes[:n]
 	switch {
 	case s.discard:
+	case s.tally != nil:
+		add(s.tally, values, changes, s.levels)
 	case s.shared == nil:
 		s.scatter(s.tables, s.entries, values, changes)
 	default:

@@ -33,7 +33,9 @@ func newLevels[L lane](t grid.Type, ladder grid.Ladder) *levels[L] {
 		l := grid.NewLevels[uint16](ladder)
 		v.lut = table[L](l, 1<<16, func(i int) uint16 { return uint16(i) })
 	case grid.Float32:
-		v.convert = grid.NewConverter(t, ladder)
+		if !tallied(ladder) {
+			v.convert = grid.NewConverter(t, ladder)
+		}
 	}
 	v.shift = shifted(t, v.lut)
 	return v
@@ -43,8 +45,11 @@ func newLevels[L lane](t grid.Type, ladder grid.Ladder) *levels[L] {
 // distances.
 func searched(in grid.Source) bool {
 	_, _, even := in.Ladder().Affinity()
-	return in.Type() == grid.Float32 && !even
+	return in.Type() == grid.Float32 && !even && !tallied(in.Ladder())
 }
+
+// tallied reports whether a ladder is that of every float32, whose levels no table holds.
+func tallied(l grid.Ladder) bool { return l.CheckIndexed() != nil }
 
 // table asks for the level of every value.
 func table[L lane, T grid.Element](l *grid.Levels[T], n int, value func(int) T) []L {
@@ -111,6 +116,14 @@ func (v *levels[L]) row(dst []L, src []byte, scratch []int32) {
 			dst[i] = lut[x]
 		}
 	case grid.Float32:
+		if tallied(v.ladder) {
+			values := grid.Values[float32](src)
+			dst = dst[:len(values)]
+			for i, x := range values {
+				dst[i] = L(grid.EveryLevel(x))
+			}
+			return
+		}
 		v.convert.Convert(scratch, src)
 		dst = dst[:len(src)/4]
 		for i, k := range scratch[:len(dst)] {

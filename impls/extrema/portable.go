@@ -28,9 +28,8 @@ func scatter[L lane, C change](tables []int32, entries int, values []L, changes 
 	}
 }
 
-// above reports, as 1 or 0, whether a > b. Levels are at least 0, so that no
-// difference overflows.
-func above(a, b int32) int32 { return int32(uint32(b-a) >> 31) }
+// above reports, as 1 or 0, whether a > b.
+func above(a, b int64) int32 { return int32(uint64(b-a) >> 63) }
 
 // volume compares along each row the voxels v, their minima y with the next row,
 // z with the next plane and yz with both, and hands the changes of yz down to z,
@@ -58,14 +57,14 @@ func volume[L lane, C change](t *tile[L, C], s *sink[L, C]) {
 		if t.outside {
 			keepZ = 0
 		}
-		v, u := int32(v0[0]), int32(v1[0])
-		z, zu := min(v, int32(w0[0])), min(u, int32(w1[0]))
+		v, u := int64(v0[0]), int64(v1[0])
+		z, zu := min(v, int64(w0[0])), min(u, int64(w1[0]))
 		y, yz := min(v, u), min(z, zu)
 		fv, fy, fz, fyz := int32(1), int32(1), int32(1), int32(1) // falls from the voxel before
 		n := 0
 		for x := range t.width {
-			nv, nu := int32(v0[x+1]), int32(v1[x+1])
-			nz, nzu := min(nv, int32(w0[x+1])), min(nu, int32(w1[x+1]))
+			nv, nu := int64(v0[x+1]), int64(v1[x+1])
+			nz, nzu := min(nv, int64(w0[x+1])), min(nu, int64(w1[x+1]))
 			ny, nyz := min(nv, nu), min(nz, nzu)
 			gv, gy, gz, gyz := above(v, nv), above(y, ny), above(z, nz), above(yz, nyz)
 
@@ -105,12 +104,12 @@ func area[L lane, C change](t *tile[L, C], s *sink[L, C]) {
 		if !counted && t.first {
 			keep = 0
 		}
-		v, u := int32(v0[0]), int32(v1[0])
+		v, u := int64(v0[0]), int64(v1[0])
 		y := min(v, u)
 		fv, fy := int32(1), int32(1)
 		n := 0
 		for x := range t.width {
-			nv, nu := int32(v0[x+1]), int32(v1[x+1])
+			nv, nu := int64(v0[x+1]), int64(v1[x+1])
 			ny := min(nv, nu)
 			gv, gy := above(v, nv), above(y, ny)
 			own := (above(v, u) - 1) & keep

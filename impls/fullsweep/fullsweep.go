@@ -39,6 +39,9 @@ func (Implementation) About() bench.About {
 
 // CanDo refuses what does not fit the device.
 func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
+	if err := in.Ladder().CheckIndexed(); err != nil {
+		return err
+	}
 	d, err := i.Open(c.Device)
 	if err != nil {
 		return err

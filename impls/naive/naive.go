@@ -38,6 +38,9 @@ func (Implementation) About() bench.About {
 
 // CanDo refuses what would take longer than the conditions allow.
 func (Implementation) CanDo(in grid.Source, c bench.Conditions) error {
+	if err := in.Ladder().CheckIndexed(); err != nil {
+		return err
+	}
 	n := in.Shape().Voxels()
 	m := min(n, in.Ladder().Len()) // on the others there is no voxel
 	ns := nsPerVoxelLevel(in.Shape())

@@ -29,14 +29,16 @@ const (
 	identity ladderKind = iota + 1
 	affine
 	table
+	every
 )
 
-// MaxLevels is the largest number of levels of a ladder: level indices fit an
-// int32 with room for one value that is above every level.
+// MaxLevels is the largest number of levels of a ladder, but for that of every float32:
+// level indices fit an int32 with room for one value that is above every level.
 const MaxLevels = math.MaxInt32 - 1
 
-// Identity is the ladder of all values of an 8 or 16-bit type. It panics for
-// float32, which has none.
+// Identity is the ladder of all values of a type, of float32 the finite ones. The levels
+// of float32 are more than MaxLevels: what counts them keeps no table of levels, and takes
+// EveryLevel for a Converter.
 func Identity(t Type) Ladder {
 	switch t {
 	case Uint8:
@@ -45,8 +47,39 @@ func Identity(t Type) Ladder {
 		return Ladder{kind: identity, lo: math.MinInt16, step: 1, n: 1 << 16}
 	case Uint16:
 		return Ladder{kind: identity, step: 1, n: 1 << 16}
+	case Float32:
+		return Ladder{kind: every, n: 2*largest + 1}
 	}
 	panic("grid: identity ladder of " + t.String())
+}
+
+// largest is the bit pattern of the largest float32, and the level of 0 on the ladder of
+// every float32.
+const largest = 0x7f7fffff
+
+// EveryLevel is the level of a finite value on the ladder of every float32. Both zeros are
+// one level.
+func EveryLevel(v float32) uint32 {
+	b := math.Float32bits(v)
+	sign := uint32(int32(b) >> 31)        // all bits of a negative value
+	return (b ^ sign>>1) - sign + largest // −m is ^m + 1
+}
+
+// everyValue is the inverse of EveryLevel.
+func everyValue(k int64) float32 {
+	if k < largest {
+		return -math.Float32frombits(uint32(largest - k))
+	}
+	return math.Float32frombits(uint32(k - largest))
+}
+
+// CheckIndexed is an error for a ladder whose levels are more than an int32 counts: that
+// of every float32. What keeps a table of levels refuses it so.
+func (l Ladder) CheckIndexed() error {
+	if l.n > MaxLevels {
+		return fmt.Errorf("ladder %v: tables of levels have at most %d; take evenly spaced levels, or those of the distinct values", l, MaxLevels)
+	}
+	return nil
 }
 
 // Affine is the ladder lo, lo+step, …, lo+(n−1)·step, each level rounded once to
@@ -93,8 +126,11 @@ func (l Ladder) Len() int64 { return l.n }
 
 // Value is the level k, 0 ≤ k < Len.
 func (l Ladder) Value(k int64) float32 {
-	if l.kind == table {
+	switch l.kind {
+	case table:
 		return l.table[k]
+	case every:
+		return everyValue(k)
 	}
 	return affineValue(l.lo, l.step, float64(k))
 }
@@ -110,6 +146,14 @@ func (l Ladder) Level(v float32) int64 {
 	case table:
 		k, _ := slices.BinarySearch(l.table, v)
 		return int64(k)
+	case every:
+		switch {
+		case v < -math.MaxFloat32:
+			return 0
+		case v > math.MaxFloat32:
+			return l.n
+		}
+		return int64(EveryLevel(v))
 	case identity, affine:
 		guess := math.Round((float64(v) - l.lo) / l.step)
 		k := int64(max(0, min(guess, float64(l.n-1))))
@@ -199,6 +243,8 @@ func (l Ladder) String() string {
 		return fmt.Sprintf("affine:%v:%v:%d", l.lo, l.step, l.n)
 	case table:
 		return fmt.Sprintf("table:%d", l.n)
+	case every:
+		return fmt.Sprintf("identity:%d, every float32", l.n)
 	}
 	return "none"
 }

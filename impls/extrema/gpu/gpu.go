@@ -148,6 +148,9 @@ func able(d device.Device, images ...grid.Source) error {
 	}
 	var need int64
 	for _, in := range images {
+		if err := in.Ladder().CheckIndexed(); err != nil {
+			return err
+		}
 		s := in.Shape()
 		if n, h, w := ecc.Stack(s); max(w, h, n) > math.MaxInt32/8 || n > math.MaxInt32/4 || w*h > math.MaxInt32 {
 			return fmt.Errorf("%v: a slice has more voxels than the kernels count, %d", s, math.MaxInt32)

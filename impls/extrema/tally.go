@@ -1,0 +1,258 @@
+package extrema
+
+import (
+	"math"
+	"slices"
+	"sort"
+	"sync"
+	"sync/atomic"
+
+	"eccbench/internal/workloads/ecc"
+)
+
+// A tally adds up changes of levels that are too many for a table: it gathers them, sorts
+// what a core's cache holds, and adds up those of one level. What it holds grows with the
+// levels that change, and not with the voxels.
+type tally struct {
+	recent  [1 << recentBits]pair // each the last level with its hash, and its changes since
+	pairs   []pair                // gathered and not yet sorted, no more than it has room for
+	scratch []pair
+	runs    [][]pair // sorted, each level about once
+	held    int      // pairs of the runs
+	limit   int      // from which the runs are made one
+}
+
+// A pair is a level, in the upper half, and an int32 that is added to it.
+type pair uint64
+
+func newPair(level uint32, change int64) pair {
+	return pair(uint64(level)<<32 | uint64(uint32(change)))
+}
+
+func (p pair) level() uint32 { return uint32(p >> 32) }
+func (p pair) change() int64 { return int64(int32(uint32(p))) }
+
+// gathered is how many pairs are sorted at a time, and about how many of all runs are put
+// together at a time.
+const gathered = 1 << 16
+
+// recentBits is the binary logarithm of how many levels a tally adds to where they are: an
+// image of few levels changes them all again and again.
+const recentBits = 11
+
+// newTally is a tally that gathers so many pairs.
+func newTally(gathered int) *tally {
+	t := &tally{pairs: make([]pair, 0, gathered), scratch: make([]pair, gathered)}
+	t.reset()
+	return t
+}
+
+// reset forgets everything.
+func (t *tally) reset() {
+	clear(t.recent[:])
+	t.pairs, t.runs, t.held, t.limit = t.pairs[:0], nil, 0, t.few()
+}
+
+// few is how many pairs it holds at least before it makes its runs one.
+func (t *tally) few() int { return 32 * cap(t.pairs) }
+
+// add adds the changes of levels below n.
+func add[L lane, C change](t *tally, values []L, changes []C, n int64) {
+	changes = changes[:len(values)]
+	for i, v := range values {
+		if int64(v) >= n {
+			continue
+		}
+		level, change := uint32(v), int64(changes[i])
+		slot := &t.recent[level*0x9e3779b1>>(32-recentBits)]
+		if was := *slot; was.level() != level {
+			t.gather(was)
+		} else if change += was.change(); int64(int32(change)) != change {
+			t.gather(was)
+			change -= was.change()
+		}
+		*slot = newPair(level, change)
+	}
+}
+
+// gather keeps a pair to be sorted.
+func (t *tally) gather(p pair) {
+	if uint32(p) == 0 { // no change
+		return
+	}
+	if len(t.pairs) == cap(t.pairs) {
+		t.settle()
+	}
+	t.pairs = append(t.pairs, p)
+}
+
+// settle makes a run of what was gathered.
+func (t *tally) settle() {
+	if len(t.pairs) == 0 {
+		return
+	}
+	run := slices.Clone(combine(ordered(t.pairs, t.scratch)))
+	t.pairs = t.pairs[:0]
+	t.runs = append(t.runs, run)
+	if t.held += len(run); t.held <= t.limit {
+		return
+	}
+	one := make([]pair, 0, t.held)
+	var b buffers
+	for _, p := range parts(t.runs, cap(t.pairs)) {
+		one = append(one, combine(b.of(t.runs, p))...)
+	}
+	t.limit = 8 * t.held // where few levels change again, making one is for little
+	if 2*len(one) < t.held {
+		t.limit = max(t.few(), 2*len(one))
+	}
+	t.runs, t.held = [][]pair{slices.Clip(one)}, len(one)
+}
+
+// ordered sorts pairs by their levels, with scratch for as many. It may return either.
+func ordered(pairs, scratch []pair) []pair {
+	const bits = 11
+	scratch = scratch[:len(pairs)]
+	for shift := 32; shift < 64; shift += bits {
+		var start [1<<bits + 1]int32
+		for _, p := range pairs {
+			start[p>>shift&(1<<bits-1)+1]++
+		}
+		if int(start[pairs[0]>>shift&(1<<bits-1)+1]) == len(pairs) {
+			continue // they have the same digit
+		}
+		for d := range 1 << bits {
+			start[d+1] += start[d]
+		}
+		for _, p := range pairs {
+			d := p >> shift & (1<<bits - 1)
+			scratch[start[d]] = p
+			start[d]++
+		}
+		pairs, scratch = scratch, pairs
+	}
+	return pairs
+}
+
+// combine adds up the changes of each level in place, and drops those that cancel. A level
+// whose sum is beyond an int32 keeps several pairs.
+func combine(pairs []pair) []pair {
+	n := 0
+	for i := 0; i < len(pairs); {
+		level, sum := pairs[i].level(), int64(0)
+		for i < len(pairs) && pairs[i].level() == level {
+			next := sum + pairs[i].change()
+			if next > math.MaxInt32 || next < math.MinInt32 {
+				break
+			}
+			sum = next
+			i++
+		}
+		if sum != 0 {
+			pairs[n] = newPair(level, sum)
+			n++
+		}
+	}
+	return pairs[:n]
+}
+
+// A span is the levels from first on that are below end.
+type span struct{ first, end uint64 }
+
+// parts are spans of about so many pairs each that hold all pairs of some runs, in order.
+func parts(runs [][]pair, each int) []span {
+	step := max(2, each/256)
+	var some []uint32
+	for _, r := range runs {
+		for i := step / 2; i < len(r); i += step {
+			some = append(some, r[i].level())
+		}
+	}
+	slices.Sort(some)
+	var list []span
+	first := uint64(0)
+	for i := each / step; i < len(some); i += each / step {
+		if end := uint64(some[i]); end > first {
+			list = append(list, span{first, end})
+			first = end
+		}
+	}
+	return append(list, span{first, 1 << 32})
+}
+
+// within are the pairs of a run whose levels a span has.
+func (s span) within(run []pair) []pair {
+	from := sort.Search(len(run), func(i int) bool { return uint64(run[i].level()) >= s.first })
+	run = run[from:]
+	return run[:sort.Search(len(run), func(i int) bool { return uint64(run[i].level()) >= s.end })]
+}
+
+// buffers are what sorting the pairs of spans takes, to be used again.
+type buffers struct{ all, scratch []pair }
+
+// of is the sorted pairs of some runs whose levels a span has, until the next call.
+func (b *buffers) of(runs [][]pair, s span) []pair {
+	b.all = b.all[:0]
+	for _, r := range runs {
+		b.all = append(b.all, s.within(r)...)
+	}
+	if len(b.all) == 0 {
+		return nil
+	}
+	b.scratch = slices.Grow(b.scratch[:0], len(b.all))
+	return ordered(b.all, b.scratch[:len(b.all)])
+}
+
+// steps are the changes of all tallies, on as many cores.
+func steps(tallies []*tally) ecc.VCEC {
+	var runs [][]pair
+	for _, t := range tallies {
+		for _, p := range t.recent {
+			t.gather(p)
+		}
+		t.settle()
+		runs = append(runs, t.runs...)
+	}
+	list := parts(runs, cap(tallies[0].pairs))
+	// Each part has room for all its pairs, and what they leave is closed up then.
+	begin, room := make([]int, len(list)), 0
+	for i, s := range list {
+		begin[i] = room
+		for _, r := range runs {
+			room += len(s.within(r))
+		}
+	}
+	all := make(ecc.VCEC, room)
+	counts := make([]int, len(list))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range tallies {
+		wg.Go(func() {
+			var b buffers
+			for i := next.Add(1) - 1; i < int64(len(list)); i = next.Add(1) - 1 {
+				counts[i] = summed(all[begin[i]:], b.of(runs, list[i]))
+			}
+		})
+	}
+	wg.Wait()
+	n := 0
+	for i, count := range counts {
+		n += copy(all[n:], all[begin[i]:][:count])
+	}
+	return all[:n]
+}
+
+// summed puts the changes of sorted pairs into steps, and returns how many those are.
+func summed(steps ecc.VCEC, pairs []pair) (n int) {
+	for i := 0; i < len(pairs); {
+		step := ecc.Step{Level: int64(pairs[i].level())}
+		for ; i < len(pairs) && int64(pairs[i].level()) == step.Level; i++ {
+			step.Change += pairs[i].change()
+		}
+		if step.Change != 0 {
+			steps[n] = step
+			n++
+		}
+	}
+	return n
+}
