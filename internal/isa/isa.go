@@ -43,3 +43,6 @@ func Choose(asked string, available []string) (string, error) {
 	}
 	return asked, nil
 }
+
+// AES reports whether the machine has instructions for AES, as nearly all with AVX2 have.
+func AES() bool { return cpu.X86.HasAES }

@@ -1,9 +1,11 @@
 package ecc
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 	"runtime"
+	"sync"
 	"time"
 
 	"eccbench/internal/grid"
@@ -44,7 +46,7 @@ func HoldToFingerprint(in grid.Source, out VCEC, k fingerprint.Key, threads int)
 	if err != nil {
 		return nil, err
 	}
-	got, err := fingerprint.OfCurve(out.All(), levels, k)
+	got, err := sumOf(out, levels, k, threads)
 	if err != nil || want.Equal(got) {
 		return nil, err
 	}
@@ -62,6 +64,25 @@ func HoldToFingerprint(in grid.Source, out VCEC, k fingerprint.Key, threads int)
 	}
 	d.Context = fmt.Sprintf("key %v\n%s", k, d.Context)
 	return d, nil
+}
+
+// sumOf is the sum of a curve, on so many cores.
+func sumOf(out VCEC, levels int64, k fingerprint.Key, threads int) (fingerprint.Sum, error) {
+	parts := max(1, min(threads, len(out)>>12))
+	sums, errs := make([]fingerprint.Sum, parts), make([]error, parts)
+	var wg sync.WaitGroup
+	for p := range parts {
+		wg.Go(func() {
+			sums[p], errs[p] = fingerprint.OfCurve(out[len(out)*p/parts:len(out)*(p+1)/parts].All(), levels, k)
+		})
+	}
+	wg.Wait()
+	for _, s := range sums[1:] {
+		for i, v := range s {
+			sums[0][i] += v
+		}
+	}
+	return sums[0], errors.Join(errs...)
 }
 
 // longestSearch is about how long the search for a wrong level may take.

@@ -28,3 +28,5 @@ func Weights(k Key, levels int64) []uint64 {
 	}
 	return append(all, w.outside())
 }
+
+var RoundKeys = roundKeys

@@ -2,12 +2,13 @@
 // about the speed of reading the image. It gives every level a random weight. The sum
 // over all cells of the image of (−1)^dimension times the weight of the cell's value
 // equals the sum over the levels of the change times the weight, and a wrong curve has
-// the same sum with a probability of 2⁻³² or less (doc/fingerprint.md has the proof).
+// the same sum with a probability of 2⁻³¹ or less (doc/fingerprint.md has the proof).
 //
 // The construction is T, the filtration by sublevel sets, and no axis periodic.
 package fingerprint
 
 import (
+	"crypto/aes"
 	"fmt"
 	"iter"
 	"slices"
@@ -84,12 +85,13 @@ func OfCurve(changes iter.Seq2[int64, int64], levels int64, k Key) (Sum, error) 
 	for i := range all {
 		all[i] = k.weights(levels, i)
 	}
+	var block [aes.BlockSize]byte
 	for level, change := range changes {
 		if level < 0 || level >= levels {
 			return nil, fmt.Errorf("fingerprint: a change at level %d of %d", level, levels)
 		}
 		for i, w := range all {
-			sum[i] += uint64(change) * (w.of(level) - w.outside())
+			sum[i] += uint64(change) * (w.with(&block, level) - w.outside())
 		}
 	}
 	return sum, nil

@@ -210,7 +210,7 @@ func TestKeys(t *testing.T) {
 	if want := "6e6541710a2cc96e 685c144ffed82d2b 69374ef08667b728"; got.String() != want {
 		t.Errorf("%v, want %v", got, want)
 	}
-	for levels, want := range map[int64]int{2: 1, 256: 1, 1 << 29: 1, grid.MaxLevels: 2} {
+	for levels, want := range map[int64]int{2: 1, 256: 1, 1 << 29: 1, grid.MaxLevels: 1, grid.Identity(grid.Float32).Len(): 1, 1 << 34: 2} {
 		if got := fingerprint.Draw(1).For(levels).Functions(); got != want {
 			t.Errorf("%d levels take %d functions, want %d", levels, got, want)
 		}

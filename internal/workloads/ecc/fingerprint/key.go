@@ -26,11 +26,14 @@ func Draw(functions int) Key {
 	return k
 }
 
-// For is the key with as many functions as it takes for their weights to have 32 random
-// bits together on a ladder of so many levels, which is one on up to 2²⁹ levels and more,
-// and no fewer than the key has.
+// leastBits is how many random bits the weights of a level have together, at least.
+const leastBits = 31
+
+// For is the key with as many functions as it takes for their weights to have leastBits
+// together on a ladder of so many levels, which is one on that of every float32, and no
+// fewer than the key has.
 func (k Key) For(levels int64) Key {
-	for k.functions*int(randomBits(levels)) < 32 {
+	for k.functions*int(randomBits(levels)) < leastBits {
 		k.functions++
 	}
 	return k
@@ -77,6 +80,7 @@ func (k Key) Functions() int { return k.functions }
 // float64, a positive normal number, because a processor without a minimum of 64-bit
 // integers has one of those, in the same order.
 type weights struct {
+	seed   [aes.BlockSize]byte
 	random cipher.Block
 	half   int    // of a block
 	number uint64 // of the block of a level
@@ -110,7 +114,7 @@ func (k Key) weights(levels int64, i int) weights {
 	if err != nil {
 		panic("fingerprint: " + err.Error()) // the seed is as long as a key
 	}
-	w := weights{random, i % 2, uint64(i / 2), levels, randomBits(levels)}
+	w := weights{k.seed, random, i % 2, uint64(i / 2), levels, randomBits(levels)}
 	if k.atMost > 0 {
 		w.bits = min(w.bits, k.atMost)
 	}
@@ -119,8 +123,10 @@ func (k Key) weights(levels int64, i int) weights {
 
 // of is the weight of a level. Its random bits are the first ones of half a block of
 // AES-128: the level and the function encrypted with the seed.
-func (w weights) of(level int64) uint64 {
-	var block [aes.BlockSize]byte
+func (w weights) of(level int64) uint64 { return w.with(new([aes.BlockSize]byte), level) }
+
+// with is of, encrypted in the given block: one for many levels is not allocated for each.
+func (w weights) with(block *[aes.BlockSize]byte, level int64) uint64 {
 	binary.LittleEndian.PutUint64(block[:], uint64(level))
 	binary.LittleEndian.PutUint64(block[8:], w.number)
 	w.random.Encrypt(block[:], block[:])

@@ -11,11 +11,13 @@ import (
 type lookup struct {
 	// table is the weight of each bit pattern of an 8 or 16-bit value, or of each level
 	// and of what is above the last one.
+	// For every float32 it is what gives weights without a table.
 	table []uint64
 	typ   grid.Type
-	// levels turns float32 values into levels.
+	// levels turns float32 values into levels, but on the ladder of every float32.
 	levels grid.Converter
-	fast   vectors // nil functions where there are no vector instructions
+	every  func(level int64) uint64 // the weight of one of those; nil on other ladders
+	fast   vectors                  // nil functions where there are no vector instructions
 }
 
 // vectors look up the weights of n values or of the first ones, and return of how many.
@@ -43,6 +45,13 @@ func newLookup(t grid.Type, l grid.Ladder, w weights, top int64, isa string) *lo
 	case grid.Int16:
 		u.table = filled(1<<16, func(i int64) uint64 { return of(l.Level(float32(int16(uint16(i))))) })
 	case grid.Float32:
+		if l.CheckIndexed() != nil {
+			u.every, u.table = of, newBlock(w)
+			if top >= w.levels {
+				u.fast.floats = encrypting(isa)
+			}
+			return u
+		}
 		u.table = filled(w.levels+1, of)
 		u.levels = grid.NewConverter(t, l)
 	}
@@ -110,6 +119,12 @@ func (u *lookup) portable(dst []uint64, src []byte, scratch []int32) {
 			dst[i] = table[v]
 		}
 	case grid.Float32:
+		if u.every != nil {
+			for i, v := range grid.Values[float32](src) {
+				dst[i] = u.every(int64(grid.EveryLevel(v)))
+			}
+			return
+		}
 		scratch = scratch[:len(dst)]
 		u.levels.Convert(scratch, src)
 		for i, k := range scratch {

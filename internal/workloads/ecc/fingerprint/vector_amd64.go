@@ -46,6 +46,15 @@ func vectorised(l grid.Ladder, name string) vectors {
 	return vectors{}
 }
 
+// encrypting gives the weights of float32 values on the ladder of every float32; nil where
+// the processor has no instructions for AES.
+func encrypting(name string) func(dst, table *uint64, src *byte, n, ahead int) int {
+	if name == isa.Portable || !isa.AES() {
+		return nil
+	}
+	return everyavx2
+}
+
 // onLadder looks up the weights of float32 values on an affine ladder, in float32 where
 // that gives every level exactly; nil for other ladders.
 func onLadder(l grid.Ladder, single singleFunc, double doubleFunc) func(dst, table *uint64, src *byte, n, ahead int) int {

@@ -33,3 +33,8 @@ func singleavx2(dst *uint64, table *uint64, src *byte, n int, ahead int, lo floa
 //
 //go:noescape
 func doubleavx2(dst *uint64, table *uint64, src *byte, n int, ahead int, lo float64, inverse float64, step float64, last uint64) int
+
+// everyavx2 gives the weights of float32 values on the ladder of every float32, and returns of how many of n.
+//
+//go:noescape
+func everyavx2(dst *uint64, table *uint64, src *byte, n int, ahead int) int

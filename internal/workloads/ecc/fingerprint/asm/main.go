@@ -131,5 +131,8 @@ func main() {
 	i.integers("pairs", 2, VPMOVZXWD)
 	i.floats(false)
 	i.floats(true)
+	if i.bytes == 32 { // AES has vectors of 128 bits
+		i.every()
+	}
 	Generate()
 }

@@ -1,0 +1,54 @@
+package fingerprint_test
+
+import (
+	"encoding/hex"
+	"slices"
+	"testing"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/ecctest"
+	"eccbench/internal/workloads/ecc/fingerprint"
+)
+
+// FIPS 197, appendix A.1.
+func TestRoundKeys(t *testing.T) {
+	key, _ := hex.DecodeString("2b7e151628aed2a6abf7158809cf4f3c")
+	keys := fingerprint.RoundKeys([16]byte(key))
+	for round, want := range map[int]string{0: "2b7e151628aed2a6abf7158809cf4f3c", 1: "a0fafe1788542cb123a339392a6c7605", 10: "d014f9a8c9ee2589e13f0cc8b6630ca6"} {
+		if got := hex.EncodeToString(keys[16*round:][:16]); got != want {
+			t.Errorf("round %d: %s, want %s", round, got, want)
+		}
+	}
+}
+
+// Float32 images on the ladder of every float32, against the enumeration of all cells on
+// that of their own values, for keys whose functions take either half of a block.
+func TestEveryFloat32(t *testing.T) {
+	for _, c := range ecctest.Cases(t) {
+		if c.Field.Type() != grid.Float32 || c.Field.Shape().Voxels() > 1<<16 {
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			values := grid.Values[float32](c.Field.Data())
+			distinct := slices.Clone(values)
+			slices.Sort(distinct)
+			table, err := grid.Table(slices.Compact(distinct))
+			if err != nil {
+				t.Fatal(err)
+			}
+			on := func(l grid.Ladder) *grid.Field {
+				f, err := grid.Trusted(c.Field.Shape(), grid.Float32, c.Field.Data(), l)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return f
+			}
+			want := ecc.Enumerate(on(table))
+			for i, s := range want {
+				want[i].Level = int64(grid.EveryLevel(table.Value(s.Level)))
+			}
+			held(t, on(grid.Identity(grid.Float32)), want, fingerprint.Draw(3))
+		})
+	}
+}
