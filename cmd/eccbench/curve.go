@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,8 +14,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/datasets"
+	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
 	"eccbench/internal/report"
 	"eccbench/internal/workloads/ecc"
 )
@@ -32,82 +35,128 @@ func curveCommand() cli.Subcommand {
 	}
 }
 
+// A curveJob is what was asked of curve.
+type curveJob struct {
+	in                      cli.Inputs
+	format, plot, out, impl string
+	all, bare, quiet        bool
+	threads                 int
+	budget                  time.Duration
+}
+
 func doCurve(c *cli.Program, args []string) error {
-	in := cli.Inputs{}
-	var format, plot, out, impl string
-	var all bool
-	var threads int
-	var budget time.Duration
+	var j curveJob
 	f := pflag.NewFlagSet("curve", pflag.ContinueOnError)
-	f.BoolVar(&all, "all", false, "a row for every level, not only those where χ changes")
-	f.StringVar(&format, "format", "csv", "csv, json, euler (\"value χ\" for every level), socg (\"value χ\" where χ changes)")
-	f.StringVarP(&out, "out", "o", "", "write to this file in place of standard output")
-	f.StringVar(&plot, "plot", "", "draw the curve to this file too, SVG")
-	in.AddFile(f, nil, "element type of a raw file: uint8, int16, uint16, float32", "levels of a float32 image, evenly from its least value to its greatest (default its distinct values)")
-	f.StringVar(&impl, "impl", "cpu", "implementation")
-	f.IntVar(&threads, "threads", runtime.GOMAXPROCS(0), "cores")
-	f.DurationVar(&budget, "time-limit", 20*time.Second, "time for the verification")
+	f.BoolVar(&j.all, "all", false, "a row for every level, not only those where χ changes")
+	f.StringVar(&j.format, "format", "csv", "csv, json, jsonl (an object a line), npy (for NumPy), euler (\"value χ\" for every level), socg (\"value χ\" where χ changes)")
+	f.BoolVar(&j.bare, "no-header", false, "CSV and jsonl without the line that says where the curve is from, and CSV without the names of its columns")
+	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output")
+	f.StringVar(&j.plot, "plot", "", "draw the curve to this file too, SVG")
+	j.in.AddFile(f, nil, "element type of a raw file: uint8, int16, uint16, float32", "levels of a float32 image, evenly from its least value to its greatest (default every value)")
+	f.StringVar(&j.impl, "impl", "", "implementation (default the fastest that takes the image)")
+	f.IntVar(&j.threads, "threads", runtime.GOMAXPROCS(0), "cores")
+	f.DurationVar(&j.budget, "time-limit", 20*time.Second, "time for the verification")
+	f.BoolVarP(&j.quiet, "quiet", "q", false, "nothing on standard error but errors")
 	if err := c.Parse(curveCommand(), f, args); err != nil {
 		return err
 	}
 	if f.NArg() != 1 {
 		return cli.Usagef("curve wants one image file or input string, not %d", f.NArg())
 	}
-	if !slices.Contains(ecc.Formats(), ecc.Format(format)) {
-		return cli.Usagef("--format %s: want csv, json, euler or socg", format)
+	if !slices.Contains(ecc.Formats(), ecc.Format(j.format)) {
+		return cli.Usagef("--format %s: want csv, json, jsonl, npy, euler or socg", j.format)
 	}
-	if threads < 1 {
-		return cli.Usagef("--threads %d: want at least 1", threads)
+	if j.threads < 1 {
+		return cli.Usagef("--threads %d: want at least 1", j.threads)
 	}
-	if plot != "" && !strings.EqualFold(filepath.Ext(plot), ".svg") {
-		return cli.Usagef("--plot %s: plots are SVG, want a name that ends in .svg", plot)
+	if j.plot != "" && !strings.EqualFold(filepath.Ext(j.plot), ".svg") {
+		return cli.Usagef("--plot %s: plots are SVG, want a name that ends in .svg", j.plot)
 	}
-	for _, path := range []string{plot, out} {
+	for _, path := range []string{j.plot, j.out} {
 		if path != "" {
 			if err := cli.Writable(path); err != nil {
 				return err
 			}
 		}
 	}
-	name, err := in.Named(f.Arg(0))
+	// Where rows are of the levels that change, nobody needs to know the others.
+	j.in.Every = !j.all && j.format != string(ecc.Euler) && (j.impl == "" || j.impl == everyImpl)
+	return j.run(c, f.Arg(0))
+}
+
+// everyImpl counts on the ladder of every float32. It and cpu are in the order of their
+// speed; a device takes longer to start than a file of its size takes to read.
+const everyImpl = "extrema"
+
+var curveImpls = []string{everyImpl, "cpu"}
+
+func (j curveJob) run(c *cli.Program, input string) error {
+	name, err := j.in.Named(input)
 	if err != nil {
 		return err
 	}
-	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: out}, {Flag: "--plot", Path: plot}}, datasets.Files(name)...); err != nil {
+	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--plot", Path: j.plot}}, datasets.Files(name)...); err != nil {
 		return err
 	}
+	start := time.Now()
 	src, err := datasets.Open(name)
 	if err != nil {
 		return cli.Usage(err)
 	}
-	defer grid.Close(src)
-	v, err := cli.Answer(c.Curve, impl, name, src, threads, budget, "curve")
+	defer func() { grid.Close(src) }()
+	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.threads}}
+	impl := j.impl
+	if impl == "" {
+		var refusals []error
+		if impl, refusals = cli.Fastest(c.Curve, src, conditions, curveImpls...); impl == "" {
+			if j.in.Every { // which only one of them takes
+				j.in.Every = false
+				return j.run(c, input)
+			}
+			return fmt.Errorf("%s: no implementation takes it: %w", input, errors.Join(refusals...))
+		}
+	}
+	p := ecc.Describe(report.VisibleText(name), src)
+	asked, digest := cli.Digested(src)
+	asked, end := c.Reading(asked, j.quiet)
+	answered, err := cli.Answer(c.Curve, impl, name, asked, conditions, j.budget, "curve")
+	end()
+	if j.in.Every && errors.As(err, new(*grid.NotFiniteError)) {
+		j.in.Every = false // who lists the values counts all that are not
+		return j.run(c, input)
+	}
 	if err != nil {
 		return err
 	}
-	if plot != "" {
-		if err := cli.WriteFile(plot, func(w *os.File) error { return plotCurve(report.Visible(w), name, src, v) }); err != nil {
+	if p.Digest, err = digest(); err != nil {
+		return err
+	}
+	v := answered.Out
+	p.Implementation, p.Program, p.Verdict, p.Witness = answered.By, version(), "VERIFIED", answered.Witness
+	if !j.quiet {
+		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %d changes by %s, VERIFIED by %s, %v\n",
+			input, p.Shape, p.Type, len(v), answered.By, answered.Witness, quantity.Duration(time.Since(start)))
+	}
+	if j.plot != "" {
+		if err := cli.WriteFile(j.plot, func(w *os.File) error { return plotCurve(report.Visible(w), name, src, v) }); err != nil {
 			return err
 		}
 	}
-	if out != "" {
-		return cli.WriteFile(out, func(w *os.File) error { return ecc.Write(report.Visible(w), ecc.Format(format), name, src, v, all) })
+	write := func(w io.Writer) error {
+		return ecc.Write(w, ecc.Format(j.format), v, src.Ladder(), p, j.all, !j.bare)
 	}
-	if err := ecc.Write(c.Stdout, ecc.Format(format), name, src, v, all); err != nil {
+	if j.out != "" {
+		return cli.WriteFile(j.out, func(w *os.File) error { return write(w) })
+	}
+	if err := write(cli.Raw(c.Stdout)); err != nil {
 		return fmt.Errorf("writing the curve: %w", err)
 	}
 	return nil
 }
 
 func plotCurve(w io.Writer, name string, src grid.Source, v ecc.VCEC) error {
-	var x, y []float64
-	err := ecc.Lines(v, src.Ladder(), false, func(l ecc.Line) error {
-		x, y = append(x, float64(l.Level)), append(y, float64(l.Chi))
-		return nil
-	})
-	if err != nil {
-		return err
-	}
+	x, y := make([]float64, 0, len(v)), make([]float64, 0, len(v))
+	ecc.Lines(v, src.Ladder(), false, func(l ecc.Line) { x, y = append(x, float64(l.Level)), append(y, float64(l.Chi)) })
 	title, path, _ := strings.Cut(name, "/path=")
 	if strings.HasPrefix(name, "file/") {
 		title = filepath.Base(path)

@@ -9,15 +9,39 @@ import (
 	"eccbench/internal/verify"
 )
 
+// An Answered is an answer that an independent witness confirmed, and who gave it.
+type Answered[Out any] struct {
+	Out     Out
+	By      string // the implementation
+	Witness string // the independent witness, with its note
+}
+
+// Fastest is the first of some implementations of a workload, in order of preference, that
+// takes an input, and why the others before it do not.
+func Fastest[In, Out any](w bench.Workload[In, Out], in In, conditions bench.Conditions, order ...string) (impl string, refusals []error) {
+	for _, name := range order {
+		for _, i := range w.Impls {
+			if i.About().Name != name {
+				continue
+			}
+			err := i.CanDo(in, conditions)
+			if err == nil {
+				return name, refusals
+			}
+			refusals = append(refusals, fmt.Errorf("%s: %w", name, err))
+		}
+	}
+	return "", refusals
+}
+
 // Answer answers an input by one implementation of a workload and checks it until an
 // independent witness has confirmed it; an answer that none does is an error. what names
 // an answer to people: "curve".
-func Answer[In, Out any](w bench.Workload[In, Out], impl, name string, in In, threads int, budget time.Duration, what string) (out Out, err error) {
+func Answer[In, Out any](w bench.Workload[In, Out], impl, name string, in In, conditions bench.Conditions, budget time.Duration, what string) (a Answered[Out], err error) {
 	for _, i := range w.Impls {
 		if i.About().Name != impl {
 			continue
 		}
-		conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: threads}}
 		ask := func(in In) (Out, error) {
 			out, err := bench.Answer(i, in, conditions)
 			if refused := (bench.Refusal{}); errors.As(err, &refused) {
@@ -26,20 +50,29 @@ func Answer[In, Out any](w bench.Workload[In, Out], impl, name string, in In, th
 			return out, err
 		}
 		start := time.Now()
-		if out, err = ask(in); err != nil {
-			return out, err
+		a.By = impl
+		if a.Out, err = ask(in); err != nil {
+			return a, err
 		}
 		evidence := w.Policy.Check(verify.Question[In, Out]{
-			Name: name, In: in, Out: out, Ask: ask, PerCall: time.Since(start), Budget: budget,
+			Name: name, In: in, Out: a.Out, Ask: ask, PerCall: time.Since(start), Budget: budget,
 		})
+		for _, e := range evidence {
+			if e.Independent && e.Passed {
+				a.Witness = e.Witness
+				if e.Note != "" {
+					a.Witness += " (" + e.Note + ")"
+				}
+			}
+		}
 		switch verdict := verify.Judge([]string{name}, evidence); verdict.Status {
 		case verify.Verified:
-			return out, nil
+			return a, nil
 		case verify.Wrong:
-			return out, VerdictError{ExitWrong, fmt.Sprintf("the %s by %s is WRONG and is not printed: %s", what, impl, verdict.Reason)}
+			return a, VerdictError{ExitWrong, fmt.Sprintf("the %s by %s is WRONG and is not printed: %s", what, impl, verdict.Reason)}
 		default:
-			return out, VerdictError{ExitInconclusive, fmt.Sprintf("the %s by %s is %s and is not printed: %s; a longer --time-limit may help", what, impl, verdict.Status, verdict.Reason)}
+			return a, VerdictError{ExitInconclusive, fmt.Sprintf("the %s by %s is %s and is not printed: %s; a longer --time-limit may help", what, impl, verdict.Status, verdict.Reason)}
 		}
 	}
-	return out, Usagef("--impl %s: no such implementation; eccbench list names them", impl)
+	return a, Usagef("--impl %s: no such implementation; eccbench list names them", impl)
 }

@@ -33,7 +33,10 @@ type Inputs struct {
 	inputs  []string
 	shape   string
 
-	Set *pflag.FlagSet
+	// Every takes each float32 for a level of a file's float32 image, where no number of
+	// levels is asked for.
+	Every bool
+	Set   *pflag.FlagSet
 }
 
 // AddWorkload adds the flags of the question: its name, and the keys that the names of
@@ -286,6 +289,8 @@ func (i *Inputs) Named(s string) (string, error) {
 	}
 	if len(i.levels) == 1 {
 		name += fmt.Sprintf("/levels=%d", i.levels[0])
+	} else if i.Every {
+		name += "/levels=every"
 	}
 	name, err = datasets.Canonical(name + "/path=" + s)
 	if err != nil {

@@ -10,16 +10,21 @@ import (
 	"golang.org/x/term"
 )
 
-// terminal is the file of a writer to a terminal.
-func terminal(w io.Writer) (*os.File, bool) {
+// Raw is the writer below those that only show what a terminal would obey: for what holds
+// no text of others, and for bytes that are no text.
+func Raw(w io.Writer) io.Writer {
 	for {
 		inner, ok := w.(interface{ Unwrap() io.Writer })
 		if !ok {
-			break
+			return w
 		}
 		w = inner.Unwrap()
 	}
-	file, ok := w.(*os.File)
+}
+
+// terminal is the file of a writer to a terminal.
+func terminal(w io.Writer) (*os.File, bool) {
+	file, ok := Raw(w).(*os.File)
 	return file, ok && term.IsTerminal(int(file.Fd()))
 }
 

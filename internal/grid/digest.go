@@ -3,6 +3,9 @@ package grid
 import (
 	"encoding/binary"
 	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"github.com/zeebo/xxh3"
 )
@@ -24,6 +27,70 @@ func Digest(s Source) (string, error) {
 	sum := h.Sum128()
 	return fmt.Sprintf("%016x%016x", sum.Hi, sum.Lo), nil
 }
+
+// A Digester is a source that hashes its slices as they are read: what was counted is
+// what was hashed, and an image is not read once more for it.
+type Digester struct {
+	Source
+	taken  []atomic.Bool
+	slices []xxh3.Uint128
+	done   atomic.Int64 // slices that are hashed
+}
+
+// NewDigester hashes a source. One that is in memory is hashed at once, on all cores, and
+// should be read by itself.
+func NewDigester(s Source) *Digester {
+	d := &Digester{Source: s, taken: make([]atomic.Bool, s.Shape().Slices()), slices: make([]xxh3.Uint128, s.Shape().Slices())}
+	if f, ok := s.(*Field); ok {
+		parts := min(int64(runtime.GOMAXPROCS(0)), f.Shape().Slices())
+		var wg sync.WaitGroup
+		for p := range parts {
+			n := f.Shape().Slices()
+			wg.Go(func() { d.hash(f.Data(), 0, n*p/parts, n*(p+1)/parts) })
+		}
+		wg.Wait()
+	}
+	return d
+}
+
+// ReadSlab reads slices lo ≤ i < hi, and hashes those that were not read before.
+func (d *Digester) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := d.Source.ReadSlab(dst, lo, hi); err != nil {
+		return err
+	}
+	d.hash(dst, lo, lo, hi)
+	return nil
+}
+
+// hash hashes slices lo ≤ i < hi of a slab that begins with slice first.
+func (d *Digester) hash(slab []byte, first, lo, hi int64) {
+	size := SliceBytes(d.Source)
+	for i := lo; i < hi; i++ {
+		if !d.taken[i].Swap(true) {
+			d.slices[i] = xxh3.Hash128(slab[(i-first)*size : (i-first+1)*size])
+			d.done.Add(1)
+		}
+	}
+}
+
+// Sum is the hash of the shape, the type and the hashes of all slices, 32 hex digits
+// (XXH3, 128 bits). It is an error when slices have not been read.
+func (d *Digester) Sum() (string, error) {
+	if n := d.done.Load(); n < int64(len(d.slices)) {
+		return "", fmt.Errorf("digest: %d of %d slices were read", n, len(d.slices))
+	}
+	h := xxh3.New()
+	fmt.Fprintf(h, "%v %v\n", d.Shape(), d.Type())
+	for _, s := range d.slices {
+		b := s.Bytes()
+		h.Write(b[:])
+	}
+	sum := h.Sum128()
+	return fmt.Sprintf("%016x%016x", sum.Hi, sum.Lo), nil
+}
+
+// Close closes the source where that can be closed.
+func (d *Digester) Close() error { return Close(d.Source) }
 
 // Hash is the hash of bytes (XXH3, 64 bits).
 func Hash(b []byte) uint64 { return xxh3.Hash(b) }

@@ -308,7 +308,9 @@ func reproduce(c *cli.Program, p paper.Paper, tables []paper.Table, o paperFlags
 // paperFigures draws the figures to a folder, made where it is missing.
 func paperFigures(c *cli.Program, dir string, style report.Format, threads int) error {
 	figures, err := paper.Figures(func(s grid.Source) (ecc.VCEC, error) {
-		return cli.Answer(c.Curve, "cpu", "the image", s, threads, time.Minute, "curve")
+		conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: threads}}
+		a, err := cli.Answer(c.Curve, "cpu", "the image", s, conditions, time.Minute, "curve")
+		return a.Out, err
 	})
 	if err != nil {
 		return err

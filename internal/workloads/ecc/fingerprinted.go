@@ -34,12 +34,14 @@ func HoldToFingerprint(in grid.Source, out VCEC, k fingerprint.Key, threads int)
 	levels := in.Ladder().Len()
 	k = k.For(levels)
 	for i, s := range out {
-		where := fmt.Sprintf("step %d", i)
+		at := func(want string) *verify.Diff {
+			return &verify.Diff{Where: fmt.Sprintf("step %d", i), Want: want, Got: fmt.Sprintf("level %d", s.Level)}
+		}
 		switch {
 		case s.Level < 0 || s.Level >= levels:
-			return &verify.Diff{Where: where, Want: fmt.Sprintf("one of %d levels", levels), Got: fmt.Sprintf("level %d", s.Level)}, nil
+			return at(fmt.Sprintf("one of %d levels", levels)), nil
 		case i > 0 && s.Level <= out[i-1].Level:
-			return &verify.Diff{Where: where, Want: fmt.Sprintf("a level above %d", out[i-1].Level), Got: fmt.Sprintf("level %d", s.Level)}, nil
+			return at(fmt.Sprintf("a level above %d", out[i-1].Level)), nil
 		}
 	}
 	want, err := fingerprint.Of(in, k, threads)

@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"eccbench/internal/grid"
+)
+
+// Digested is a source that is hashed as it is read, and what gives the hash then: none of
+// an image that repeats itself, whose name says all and of which little is read.
+func Digested(s grid.Source) (read grid.Source, sum func() (string, error)) {
+	if grid.Period(s) > 0 {
+		return s, func() (string, error) { return "", nil }
+	}
+	d := grid.NewDigester(s)
+	if _, whole := s.(*grid.Field); whole {
+		return s, d.Sum
+	}
+	return d, d.Sum
+}
+
+// Reading is a source that shows on a terminal how far it is read, by those who count it
+// and by those who check that; end takes the bar away.
+func (c *Program) Reading(s grid.Source, quiet bool) (read grid.Source, end func()) {
+	file, ok := terminal(c.Stderr)
+	if _, whole := s.(*grid.Field); whole || !ok || quiet || grid.Period(s) > 0 {
+		return s, func() {}
+	}
+	const times = 2 // counted, and checked
+	bars := mpb.New(mpb.WithOutput(file), mpb.WithAutoRefresh())
+	bar := bars.AddBar(times*s.Shape().Slices(),
+		mpb.PrependDecorators(decor.Percentage()), mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO)), mpb.BarRemoveOnComplete())
+	return &followed{s, bar}, func() {
+		bar.Abort(true)
+		bars.Wait()
+	}
+}
+
+type followed struct {
+	grid.Source
+	bar *mpb.Bar
+}
+
+func (f *followed) ReadSlab(dst []byte, lo, hi int64) error {
+	err := f.Source.ReadSlab(dst, lo, hi)
+	f.bar.IncrInt64(hi - lo)
+	return err
+}

@@ -1,0 +1,133 @@
+package ecc
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"eccbench/internal/grid"
+)
+
+// drawn is a curve with changes at about one in so many levels.
+func drawn(levels int64, one int) (v VCEC) {
+	rng := rand.New(rand.NewPCG(1, uint64(levels)))
+	for k := range levels {
+		if rng.IntN(one) == 0 {
+			v = append(v, Step{k, 1 + rng.Int64N(9) - 5*(k%3)})
+		}
+	}
+	return v
+}
+
+func written(t *testing.T, f Format, v VCEC, l grid.Ladder, all, header bool) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	p := Provenance{Input: "an <image>", Shape: "4x4", Verdict: "VERIFIED", Witness: "x", Digest: "00ff"}
+	if err := Write(&b, f, v, l, p, all, header); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// Each format says the same of curves of no line, of one, and of more than are formatted at
+// a time, of every level and of those with a change.
+func TestFormats(t *testing.T) {
+	l := grid.Identity(grid.Uint16)
+	for name, v := range map[string]VCEC{"none": {}, "one": {{300, 1}}, "the last": {{65535, -7}}, "sparse": drawn(65536, 1000), "dense": drawn(65536, 2)} {
+		for _, all := range []bool{false, true} {
+			var csv, socg, euler strings.Builder
+			var rows []Line
+			var chi int64
+			at := map[int64]int64{}
+			for _, s := range v {
+				at[s.Level] = s.Change
+			}
+			for k := range l.Len() {
+				change, ok := at[k]
+				chi += change
+				fmt.Fprintf(&euler, "%d %d\n", k, chi)
+				if ok || all {
+					fmt.Fprintf(&csv, "%d,%d,%d\n", k, change, chi)
+					fmt.Fprintf(&socg, "%d %d\n", k, chi)
+					rows = append(rows, Line{float32(k), change, chi})
+				}
+			}
+			if got := string(written(t, CSV, v, l, all, false)); got != csv.String() {
+				t.Errorf("%s, all %v: CSV %.200q, want %.200q", name, all, got, csv.String())
+			}
+			header, rest, _ := strings.Cut(string(written(t, CSV, v, l, all, true)), "\n")
+			if !strings.HasPrefix(header, "# an <image>: 4x4") || !strings.Contains(header, "VERIFIED by x") || rest != "level,change,chi\n"+csv.String() {
+				t.Errorf("%s: CSV with a header begins with %q", name, header)
+			}
+			if got := string(written(t, SoCG, v, l, all, true)); got != socg.String() {
+				t.Errorf("%s, all %v: socg %.200q", name, all, got)
+			}
+			if got := string(written(t, Euler, v, l, all, true)); got != euler.String() {
+				t.Errorf("%s: euler %.200q", name, got)
+			}
+			var object struct {
+				Provenance
+				Curve []Line
+			}
+			if err := json.Unmarshal(written(t, JSON, v, l, all, true), &object); err != nil || fmt.Sprint(object.Curve) != fmt.Sprint(rows) || object.Input != "an <image>" {
+				t.Errorf("%s, all %v: JSON has %d rows, want %d (%v)", name, all, len(object.Curve), len(rows), err)
+			}
+			objects := strings.SplitAfter(string(written(t, JSONL, v, l, all, true)), "\n")
+			if len(objects) != len(rows)+2 || !strings.Contains(objects[0], `"verdict":"VERIFIED"`) {
+				t.Fatalf("%s, all %v: jsonl has %d lines, want %d", name, all, len(objects), len(rows)+2)
+			}
+			for i, want := range rows {
+				var got Line
+				if err := json.Unmarshal([]byte(objects[i+1]), &got); err != nil || got != want {
+					t.Fatalf("%s: jsonl, row %d is %v, want %v (%v)", name, i, got, want, err)
+				}
+			}
+			npy := written(t, NPY, v, l, all, true)
+			length := 10 + int(binary.LittleEndian.Uint16(npy[8:]))
+			if !bytes.HasPrefix(npy, []byte("\x93NUMPY\x01\x00")) || length%64 != 0 || !strings.Contains(string(npy[:length]), fmt.Sprintf("'shape': (%d,)", len(rows))) || len(npy) != length+20*len(rows) {
+				t.Fatalf("%s, all %v: npy has %d bytes, header %q", name, all, len(npy), npy[:length])
+			}
+			for i, want := range rows {
+				row := npy[length+20*i:]
+				got := Line{math.Float32frombits(binary.LittleEndian.Uint32(row)), int64(binary.LittleEndian.Uint64(row[4:])), int64(binary.LittleEndian.Uint64(row[12:]))}
+				if got != want {
+					t.Fatalf("%s: npy, row %d is %v, want %v", name, i, got, want)
+				}
+			}
+		}
+	}
+}
+
+// full takes some bytes and then no more.
+type full struct{ left int }
+
+var errFull = errors.New("no space left")
+
+func (f *full) Write(p []byte) (int, error) {
+	if f.left -= len(p); f.left < 0 {
+		return 0, errFull
+	}
+	return len(p), nil
+}
+
+// A disk that fills up is an error, and nothing waits for it for ever.
+func TestWriteFails(t *testing.T) {
+	v := drawn(1<<20, 1)
+	l, err := grid.Affine(0, 1, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range Formats() {
+		for _, left := range []int{0, 100, 1 << 20} {
+			if err := Write(&full{left}, f, v, l, Provenance{}, false, true); !errors.Is(err, errFull) {
+				t.Errorf("%s, room for %d bytes: %v", f, left, err)
+			}
+		}
+	}
+}
