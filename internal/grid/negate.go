@@ -1,0 +1,113 @@
+package grid
+
+import "fmt"
+
+// Negate shows a source with its values in reverse order, and its levels as many places
+// from the last as they were from the first: uint8 as 255 − value, int16 as −1 − value,
+// float32 as −value. Values are to stand on levels of the ladder.
+func Negate(s Source) (Source, error) {
+	l := s.Ladder()
+	if l.kind == identity || l.kind == every {
+		return negated{s, l}, nil
+	}
+	if l.n > mostNegated {
+		return nil, fmt.Errorf("ladder %v: the levels of a negated image are a table of at most %d", l, mostNegated)
+	}
+	sum := map[Type]float64{Uint8: 1<<8 - 1, Uint16: 1<<16 - 1, Int16: -1, Float32: 0}[s.Type()]
+	values := make([]float32, l.n)
+	for k := range values {
+		values[k] = float32(sum-float64(l.Value(l.n-1-int64(k)))) + 0 // no −0
+	}
+	table, err := Table(values)
+	return negated{s, table}, err
+}
+
+const mostNegated = 1 << 24
+
+type negated struct {
+	Source
+	ladder Ladder
+}
+
+func (n negated) Ladder() Ladder { return n.ladder }
+
+func (n negated) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := n.Source.ReadSlab(dst, lo, hi); err != nil {
+		return err
+	}
+	if n.Type() != Float32 {
+		for i := range dst {
+			dst[i] ^= 0xff
+		}
+		return nil
+	}
+	values := Values[float32](dst)
+	for i, v := range values {
+		values[i] = 0 - v
+	}
+	return nil
+}
+
+// Pad shows a source with one voxel more at both ends of each axis, on the first level.
+func Pad(s Source) Source { return padded{s} }
+
+type padded struct{ Source }
+
+func (p padded) Shape() Shape {
+	s := p.Source.Shape()
+	if s.D > 1 {
+		s.D += 2
+	}
+	return Shape{D: s.D, H: s.H + 2, W: s.W + 2}
+}
+
+func (p padded) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := CheckSlab(p, dst, lo, hi); err != nil {
+		return err
+	}
+	fillValue(p.Type(), dst, p.Ladder().Value(0))
+	// What is within: rows of slices, of a 2D image one each.
+	inner := p.Source.Shape()
+	row, rows := inner.W*p.Type().Size(), inner.H
+	above := row + 2*p.Type().Size()
+	if inner.D == 1 {
+		rows, above = 1, 0
+	}
+	from, to := max(lo, 1), min(hi, inner.Slices()+1)
+	if from >= to {
+		return nil
+	}
+	part := NewBuffer((to - from) * SliceBytes(p.Source))
+	if err := p.Source.ReadSlab(part, from-1, to-1); err != nil {
+		return err
+	}
+	for i := from; i < to; i++ {
+		at := dst[(i-lo)*SliceBytes(p)+above:]
+		for range rows {
+			copy(at[p.Type().Size():][:row], part)
+			part = part[row:]
+			at = at[min(int64(len(at)), row+2*p.Type().Size()):]
+		}
+	}
+	return nil
+}
+
+// fillValue writes one value everywhere.
+func fillValue(t Type, dst []byte, v float32) {
+	switch t {
+	case Uint8:
+		fill(dst, uint8(v))
+	case Uint16:
+		fill(Values[uint16](dst), uint16(v))
+	case Int16:
+		fill(Values[int16](dst), int16(v))
+	case Float32:
+		fill(Values[float32](dst), v)
+	}
+}
+
+func fill[T any](to []T, v T) {
+	for i := range to {
+		to[i] = v
+	}
+}
