@@ -19,7 +19,8 @@ import (
 //	 288,  16  b, how far levels are
 //	 304,  32  lowest, four times
 //	 336,  32  the level of 0, eight times
-type block [368]byte
+//	 368,  32  1, or −1 where weights descend, eight times
+type block [400]byte
 
 func newBlock(w weights) []uint64 {
 	var b block
@@ -41,6 +42,11 @@ func newBlock(w weights) []uint64 {
 	put(304, 4, lowest)
 	zero := uint64(grid.EveryLevel(0))
 	put(336, 4, zero<<32|zero)
+	sign := uint64(1)
+	if w.descend() {
+		sign = 1<<32 - 1
+	}
+	put(368, 4, sign<<32|sign)
 	words := make([]uint64, len(b)/8)
 	for i := range words {
 		words[i] = binary.NativeEndian.Uint64(b[8*i:])

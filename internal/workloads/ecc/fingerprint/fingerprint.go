@@ -4,7 +4,8 @@
 // equals the sum over the levels of the change times the weight, and a wrong curve has
 // the same sum with a probability of 2⁻³¹ or less (doc/fingerprint.md has the proof).
 //
-// The construction is T, the filtration by sublevel sets, and no axis periodic.
+// The construction is T and the filtration by sublevel sets, unless the key is for another
+// Convention, and no axis periodic.
 package fingerprint
 
 import (
@@ -57,6 +58,9 @@ func below(s grid.Source, k Key, top int64, threads int, isa string) (Sum, error
 		func(sum *Sum, said Sum, times int64) {
 			if *sum == nil {
 				*sum = make(Sum, len(said))
+			}
+			if k.in.Vertices && s.Shape().Dim() == 3 { // the signs are of top cells
+				times = -times
 			}
 			for i, v := range said {
 				(*sum)[i] += uint64(times) * v

@@ -17,6 +17,26 @@ type Key struct {
 	seed      [aes.BlockSize]byte
 	functions int
 	atMost    uint // random bits of a weight, for tests; 0 for as many as there is room for
+	in        Convention
+}
+
+// A Convention says which cells an image has, and of which values its sets are. The zero
+// Convention is the project's: voxels are top cells, sets are of the values at or below a
+// level.
+type Convention struct {
+	// Vertices takes the voxels for the vertices of cells, which are there with all of
+	// them, in place of top cells, which bring all their faces.
+	Vertices bool
+	// Superlevel takes sets of the values at or above a level.
+	Superlevel bool
+}
+
+// In is the key for a convention. A cell has the greatest of its voxels' values in place of
+// the least where one of the two differs from the project's: then weights descend with the
+// levels. What is outside has no cell with vertices there: its weight is the least.
+func (k Key) In(c Convention) Key {
+	k.in = c
+	return k
 }
 
 // Draw is a fresh key of so many functions, at least one.
@@ -38,6 +58,9 @@ func (k Key) For(levels int64) Key {
 	}
 	return k
 }
+
+// Convention is what the key is for.
+func (k Key) Convention() Convention { return k.in }
 
 // String is the seed in hexadecimal digits, and the number of functions where it is not
 // one: "00112233445566778899aabbccddeeff*2".
@@ -86,6 +109,7 @@ type weights struct {
 	number uint64 // of the block of a level
 	levels int64
 	bits   uint // b
+	in     Convention
 }
 
 const (
@@ -114,7 +138,7 @@ func (k Key) weights(levels int64, i int) weights {
 	if err != nil {
 		panic("fingerprint: " + err.Error()) // the seed is as long as a key
 	}
-	w := weights{k.seed, random, i % 2, uint64(i / 2), levels, randomBits(levels)}
+	w := weights{k.seed, random, i % 2, uint64(i / 2), levels, randomBits(levels), k.in}
 	if k.atMost > 0 {
 		w.bits = min(w.bits, k.atMost)
 	}
@@ -127,11 +151,22 @@ func (w weights) of(level int64) uint64 { return w.with(new([aes.BlockSize]byte)
 
 // with is of, encrypted in the given block: one for many levels is not allocated for each.
 func (w weights) with(block *[aes.BlockSize]byte, level int64) uint64 {
+	if w.descend() {
+		level = w.levels - 1 - level
+	}
 	binary.LittleEndian.PutUint64(block[:], uint64(level))
 	binary.LittleEndian.PutUint64(block[8:], w.number)
 	w.random.Encrypt(block[:], block[:])
 	return lowest + uint64(level)<<w.bits + binary.LittleEndian.Uint64(block[8*w.half:])>>(64-w.bits)
 }
 
+// descend reports whether a higher level has a lower weight.
+func (w weights) descend() bool { return w.in.Vertices != w.in.Superlevel }
+
 // outside is the weight of what is outside the image.
-func (w weights) outside() uint64 { return lowest + uint64(w.levels)<<w.bits }
+func (w weights) outside() uint64 {
+	if w.in.Vertices {
+		return lowest
+	}
+	return lowest + uint64(w.levels)<<w.bits
+}

@@ -416,6 +416,7 @@ group:
 	VPSRLD       $0x01, Y1, Y2
 	VPXOR        Y2, Y0, Y0
 	VPSUBD       Y1, Y0, Y0
+	VPSIGND      368(CX), Y0, Y0
 	VPADDD       336(CX), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X5
 	VPMOVZXDQ    X0, Y0

@@ -11,9 +11,9 @@ import (
 // block of every.go, whose offsets these are.
 func (i isa) every() {
 	const (
-		keys, number, first, half, down, up, lowest, zero = 0, 176, 208, 240, 272, 288, 304, 336
-		rounds                                            = 10
-		group                                             = 8
+		keys, number, first, half, down, up, lowest, zero, order = 0, 176, 208, 240, 272, 288, 304, 336, 368
+		rounds                                                   = 10
+		group                                                    = 8
 	)
 	name := "every" + i.name
 	TEXT(name, NOSPLIT, "func(dst, table *uint64, src *byte, n, ahead int) int")
@@ -27,6 +27,7 @@ func (i isa) every() {
 		VPSRLD(U8(1), sign, magnitude)
 		VPXOR(magnitude, level, level)
 		VPSUBD(sign, level, level)
+		VPSIGND(at(order), level, level)
 		VPADDD(at(zero), level, level)
 
 		var levels [2]VecVirtual // of four values, in 64 bits each
