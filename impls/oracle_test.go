@@ -17,6 +17,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/ecctest"
 )
 
 // The oracles are GUDHI and scikit-image, run by the Python that this variable
@@ -143,22 +144,36 @@ func TestAgainstScikitImage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ch2.npy")
 	saveNpy(t, path, f)
 	levels := []string{"0", "1", "20", "40", "60", "80", "100", "130", "200", "254"}
-	var want []int64
-	oracle(t, &want, "skimage", append([]string{path}, levels...)...)
-	if len(want) != len(levels) {
-		t.Fatalf("scikit-image answered %d of %d levels", len(want), len(levels))
-	}
-	for _, impl := range impls.List(impls.Devices()) {
-		t.Run(impl.About().Name, func(t *testing.T) {
-			v := curve(t, impl, f)
-			for i, l := range levels {
-				var level int64
-				fmt.Sscan(l, &level)
-				if got := v.At(level); got != want[i] {
-					t.Errorf("level %s: χ = %d, scikit-image %d", l, got, want[i])
+	w := bench.Workload[grid.Source, ecc.VCEC]{Impls: impls.List(impls.Devices())}
+	for _, c := range ecctest.Conventions() {
+		construction, sets := "T", "sublevel"
+		if c.Vertices {
+			construction = "V"
+		}
+		if c.Superlevel {
+			sets = "superlevel"
+		}
+		var want []int64
+		oracle(t, &want, "skimage", append([]string{path, construction, sets}, levels...)...)
+		if len(want) != len(levels) {
+			t.Fatalf("scikit-image answered %d of %d levels", len(want), len(levels))
+		}
+		for _, impl := range ecc.InConvention(w, c).Impls {
+			t.Run(impl.About().Name+"/"+construction+"/"+sets, func(t *testing.T) {
+				v := curve(t, impl, f)
+				for i, l := range levels {
+					var level int64
+					fmt.Sscan(l, &level)
+					got := v.At(level)
+					if c.Superlevel { // what is above the level before
+						got = v.At(f.Ladder().Len()) - v.At(level-1)
+					}
+					if got != want[i] {
+						t.Errorf("level %s: χ = %d, scikit-image %d", l, got, want[i])
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }
 

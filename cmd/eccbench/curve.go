@@ -39,6 +39,8 @@ func curveCommand() cli.Subcommand {
 type curveJob struct {
 	in                      cli.Inputs
 	format, plot, out, impl string
+	construction            string
+	superlevel              bool
 	all, bare, quiet        bool
 	threads                 int
 	budget                  time.Duration
@@ -53,6 +55,8 @@ func doCurve(c *cli.Program, args []string) error {
 	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output")
 	f.StringVar(&j.plot, "plot", "", "draw the curve to this file too, SVG")
 	j.in.AddFile(f, nil, "element type of a raw file: uint8, int16, uint16, float32", "levels of a float32 image, evenly from its least value to its greatest (default every value)")
+	f.StringVar(&j.construction, "construction", "T", "T: voxels are top cells, which meet in faces, edges and corners; V: voxels are vertices, which meet along axes alone")
+	f.BoolVar(&j.superlevel, "superlevel", false, "sets of the values at or above a level, which grow from the greatest level to the least")
 	f.StringVar(&j.impl, "impl", "", "implementation (default the fastest that takes the image)")
 	f.IntVar(&j.threads, "threads", runtime.GOMAXPROCS(0), "cores")
 	f.DurationVar(&j.budget, "time-limit", 20*time.Second, "time for the verification")
@@ -65,6 +69,12 @@ func doCurve(c *cli.Program, args []string) error {
 	}
 	if !slices.Contains(ecc.Formats(), ecc.Format(j.format)) {
 		return cli.Usagef("--format %s: want csv, json, jsonl, npy, euler or socg", j.format)
+	}
+	if j.construction != "T" && j.construction != "V" {
+		return cli.Usagef("--construction %s: want T or V", j.construction)
+	}
+	if j.convention() != (ecc.Convention{}) && f.Changed("levels") {
+		return cli.Usagef("--levels puts values on levels from below, which is for sublevel sets in the T-construction: leave --levels out")
 	}
 	if j.threads < 1 {
 		return cli.Usagef("--threads %d: want at least 1", j.threads)
@@ -84,6 +94,10 @@ func doCurve(c *cli.Program, args []string) error {
 	return j.run(c, f.Arg(0))
 }
 
+func (j curveJob) convention() ecc.Convention {
+	return ecc.Convention{Vertices: j.construction == "V", Superlevel: j.superlevel}
+}
+
 // everyImpl counts on the ladder of every float32. It and cpu are in the order of their
 // speed; a device takes longer to start than a file of its size takes to read.
 const everyImpl = "extrema"
@@ -98,6 +112,7 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--plot", Path: j.plot}}, datasets.Files(name)...); err != nil {
 		return err
 	}
+	w := ecc.InConvention(c.Curve, j.convention())
 	start := time.Now()
 	src, err := datasets.Open(name)
 	if err != nil {
@@ -108,7 +123,7 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	impl := j.impl
 	if impl == "" {
 		var refusals []error
-		if impl, refusals = cli.Fastest(c.Curve, src, conditions, curveImpls...); impl == "" {
+		if impl, refusals = cli.Fastest(w, src, conditions, curveImpls...); impl == "" {
 			if j.in.Every { // which only one of them takes
 				j.in.Every = false
 				return j.run(c, input)
@@ -116,10 +131,10 @@ func (j curveJob) run(c *cli.Program, input string) error {
 			return fmt.Errorf("%s: no implementation takes it: %w", input, errors.Join(refusals...))
 		}
 	}
-	p := ecc.Describe(report.VisibleText(name), src)
+	p := ecc.Describe(report.VisibleText(name), src, j.convention())
 	asked, digest := cli.Digested(src)
 	asked, end := c.Reading(asked, j.quiet)
-	answered, err := cli.Answer(c.Curve, impl, name, asked, conditions, j.budget, "curve")
+	answered, err := cli.Answer(w, impl, name, asked, conditions, j.budget, "curve")
 	end()
 	if j.in.Every && errors.As(err, new(*grid.NotFiniteError)) {
 		j.in.Every = false // who lists the values counts all that are not
@@ -138,12 +153,12 @@ func (j curveJob) run(c *cli.Program, input string) error {
 			input, p.Shape, p.Type, len(v), answered.By, answered.Witness, quantity.Duration(time.Since(start)))
 	}
 	if j.plot != "" {
-		if err := cli.WriteFile(j.plot, func(w *os.File) error { return plotCurve(report.Visible(w), name, src, v) }); err != nil {
+		if err := cli.WriteFile(j.plot, func(w *os.File) error { return plotCurve(report.Visible(w), name, src, v, j.convention()) }); err != nil {
 			return err
 		}
 	}
 	write := func(w io.Writer) error {
-		return ecc.Write(w, ecc.Format(j.format), v, src.Ladder(), p, j.all, !j.bare)
+		return ecc.Write(w, ecc.Format(j.format), v, src.Ladder(), j.convention(), p, j.all, !j.bare)
 	}
 	if j.out != "" {
 		return cli.WriteFile(j.out, func(w *os.File) error { return write(w) })
@@ -154,12 +169,22 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	return nil
 }
 
-func plotCurve(w io.Writer, name string, src grid.Source, v ecc.VCEC) error {
+func plotCurve(w io.Writer, name string, src grid.Source, v ecc.VCEC, c ecc.Convention) error {
 	x, y := make([]float64, 0, len(v)), make([]float64, 0, len(v))
-	ecc.Lines(v, src.Ladder(), false, func(l ecc.Line) { x, y = append(x, float64(l.Level)), append(y, float64(l.Chi)) })
+	ecc.Lines(v, src.Ladder(), c, false, func(l ecc.Line) { x, y = append(x, float64(l.Level)), append(y, float64(l.Chi)) })
 	title, path, _ := strings.Cut(name, "/path=")
 	if strings.HasPrefix(name, "file/") {
 		title = filepath.Base(path)
 	}
-	return report.Steps(w, title, "level t", "χ of the sublevel set", report.Step{X: x, Y: y})
+	set := "χ of the sublevel set"
+	if c.Superlevel { // from a level down to the next one below: steps go up
+		set = "χ of the superlevel set"
+		slices.Reverse(x)
+		slices.Reverse(y)
+		y = append(y[min(1, len(y)):], 0)
+	}
+	if c.Vertices {
+		set += ", voxels as vertices"
+	}
+	return report.Steps(w, title, "level t", set, report.Step{X: x, Y: y})
 }

@@ -1,7 +1,9 @@
 """Euler characteristic curves by software that shares nothing with eccbench.
 
 oracle.py gudhi  FILE.npy...          by persistent homology of the cubical complex
-oracle.py skimage FILE.npy LEVEL...   by scikit-image's Euler number of each thresholding
+oracle.py skimage FILE.npy CONSTRUCTION SETS LEVEL...
+                                      by scikit-image's Euler number of each thresholding:
+                                      T or V, sublevel or superlevel
 
 Prints one JSON value: for gudhi a list of curves, each a list of [value, chi]
 for every value of the volume; for skimage a list of chi.
@@ -40,8 +42,11 @@ def main():
     elif tool == "skimage":
         from skimage.measure import euler_number
 
-        volume = np.load(files[0])
-        print(json.dumps([int(euler_number(volume <= float(t), connectivity=volume.ndim)) for t in files[1:]]))
+        volume, (construction, sets) = np.load(files[0]), files[1:3]
+        # Voxels that are vertices are connected along axes, top cells at corners too.
+        connectivity = 1 if construction == "V" else volume.ndim
+        within = np.greater_equal if sets == "superlevel" else np.less_equal
+        print(json.dumps([int(euler_number(within(volume, float(t)), connectivity=connectivity)) for t in files[3:]]))
     else:
         sys.exit(f"unknown tool {tool}")
 

@@ -54,7 +54,7 @@ func HoldToFingerprint(in grid.Source, out VCEC, k fingerprint.Key, threads int)
 	}
 	d := &verify.Diff{Where: "fingerprint", Want: want.String(), Got: got.String()}
 	// A search for a level takes as many fingerprints as its index has bits.
-	if fingerprint.Work(in, k, runtime.GOMAXPROCS(0))*time.Duration(bits.Len64(uint64(levels))) < longestSearch {
+	if k.Convention() == (Convention{}) && fingerprint.Work(in, k, runtime.GOMAXPROCS(0))*time.Duration(bits.Len64(uint64(levels))) < longestSearch {
 		found, err := locate(in, out, k)
 		if err != nil {
 			return nil, err

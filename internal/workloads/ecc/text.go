@@ -51,19 +51,43 @@ type Provenance struct {
 	Witness        string `json:"witness"`
 }
 
-// Describe is the provenance of a curve in the project's convention, but for who says so.
-func Describe(input string, in grid.Source) Provenance {
-	return Provenance{
+// Describe is the provenance of a curve in a convention, but for who says so.
+func Describe(input string, in grid.Source, c Convention) Provenance {
+	p := Provenance{
 		Input: input, Shape: in.Shape().String(), Type: in.Type().String(), Ladder: in.Ladder().String(),
 		Construction: "T (voxels are top cells)", Filtration: "sublevel, value <= level",
 	}
+	if c.Vertices {
+		p.Construction = "V (voxels are vertices)"
+	}
+	if c.Superlevel {
+		p.Filtration = "superlevel, value >= level"
+	}
+	return p
 }
 
-// lines are the levels of a curve in ascending order: those with a change, or all.
+// lines are the levels of a curve in the order in which its sets grow, from the first level
+// on or from the last: those with a change, or all.
 type lines struct {
 	curve  VCEC
 	ladder grid.Ladder
 	all    bool
+	down   bool
+}
+
+// step is step i of the curve in that order, and place where a level comes in it.
+func (l lines) step(i int) Step {
+	if l.down {
+		i = len(l.curve) - 1 - i
+	}
+	return l.curve[i]
+}
+
+func (l lines) place(level int64) int64 {
+	if l.down {
+		return l.ladder.Len() - 1 - level
+	}
+	return level
 }
 
 // A stretch is lines lo ≤ i < hi, the first step of the curve that is not before them, and
@@ -84,12 +108,12 @@ func (l lines) count() int64 {
 // each calls f with the lines of a stretch.
 func (l lines) each(s stretch, f func(Line)) {
 	for i := s.lo; i < s.hi; i++ {
-		level, change := i, int64(0)
+		level, change := l.place(i), int64(0)
 		if !l.all {
-			level = l.curve[i].Level
+			level = l.step(int(i)).Level
 		}
-		if s.at < len(l.curve) && l.curve[s.at].Level == level {
-			change = l.curve[s.at].Change
+		if s.at < len(l.curve) && l.step(s.at).Level == level {
+			change = l.step(s.at).Change
 			s.at++
 		}
 		s.chi += change
@@ -100,16 +124,17 @@ func (l lines) each(s stretch, f func(Line)) {
 // next is the stretch of so many lines after another.
 func (l lines) next(s stretch, n int64) stretch {
 	t := stretch{s.hi, min(s.hi+n, l.count()), s.at, s.chi}
-	for t.at < len(l.curve) && (l.all && l.curve[t.at].Level < t.lo || !l.all && int64(t.at) < t.lo) {
-		t.chi += l.curve[t.at].Change
+	for t.at < len(l.curve) && (l.all && l.place(l.step(t.at).Level) < t.lo || !l.all && int64(t.at) < t.lo) {
+		t.chi += l.step(t.at).Change
 		t.at++
 	}
 	return t
 }
 
-// Lines calls f with the levels of a curve in ascending order: those with a change, or all.
-func Lines(v VCEC, l grid.Ladder, all bool, f func(Line)) {
-	of := lines{v, l, all}
+// Lines calls f with the levels of a curve of sublevel sets in ascending order, of superlevel
+// sets in descending order: those with a change, or all.
+func Lines(v VCEC, l grid.Ladder, c Convention, all bool, f func(Line)) {
+	of := lines{v, l, all, c.Superlevel}
 	of.each(of.next(stretch{}, of.count()), f)
 }
 
@@ -170,8 +195,8 @@ func (l lines) from(s stretch, w io.Writer, put func([]byte, Line) []byte) error
 // Write writes a curve, with where it comes from where the format has room for that and
 // header is asked for. All formats but euler, which has every level, have those with a
 // change, or all.
-func Write(w io.Writer, format Format, v VCEC, ladder grid.Ladder, p Provenance, all, header bool) error {
-	l := lines{v, ladder, all || format == Euler}
+func Write(w io.Writer, format Format, v VCEC, ladder grid.Ladder, c Convention, p Provenance, all, header bool) error {
+	l := lines{v, ladder, all || format == Euler, c.Superlevel}
 	switch format {
 	case JSON:
 		return writeJSON(w, l, p)

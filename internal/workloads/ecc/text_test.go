@@ -29,7 +29,7 @@ func written(t *testing.T, f Format, v VCEC, l grid.Ladder, all, header bool) []
 	t.Helper()
 	var b bytes.Buffer
 	p := Provenance{Input: "an <image>", Shape: "4x4", Verdict: "VERIFIED", Witness: "x", Digest: "00ff"}
-	if err := Write(&b, f, v, l, p, all, header); err != nil {
+	if err := Write(&b, f, v, l, Convention{}, p, all, header); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -104,6 +104,35 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// A superlevel set grows from the last level to the first, and its curve with it.
+func TestLinesOfSuperlevelSets(t *testing.T) {
+	l := grid.Identity(grid.Uint16)
+	v := drawn(65536, 3)
+	down := VCEC{} // as many levels from the last
+	for i := len(v) - 1; i >= 0; i-- {
+		down = append(down, Step{65535 - v[i].Level, v[i].Change})
+	}
+	for _, all := range []bool{false, true} {
+		var want, got []Line
+		Lines(down, l, Convention{}, all, func(x Line) { x.Level = 65535 - x.Level; want = append(want, x) })
+		Lines(v, l, Convention{Superlevel: true}, all, func(x Line) { got = append(got, x) })
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("all %v: %v…, want %v…", all, got[:3], want[:3])
+		}
+		var b bytes.Buffer
+		if err := Write(&b, SoCG, v, l, Convention{Superlevel: true}, Provenance{}, all, false); err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		for _, x := range want {
+			fmt.Fprintf(&text, "%v %d\n", int(x.Level), x.Chi)
+		}
+		if b.String() != text.String() {
+			t.Errorf("all %v: written %.60q, want %.60q", all, b.String(), text.String())
+		}
+	}
+}
+
 // full takes some bytes and then no more.
 type full struct{ left int }
 
@@ -125,7 +154,7 @@ func TestWriteFails(t *testing.T) {
 	}
 	for _, f := range Formats() {
 		for _, left := range []int{0, 100, 1 << 20} {
-			if err := Write(&full{left}, f, v, l, Provenance{}, false, true); !errors.Is(err, errFull) {
+			if err := Write(&full{left}, f, v, l, Convention{}, Provenance{}, false, true); !errors.Is(err, errFull) {
 				t.Errorf("%s, room for %d bytes: %v", f, left, err)
 			}
 		}

@@ -1,0 +1,123 @@
+package impls_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"eccbench/impls"
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/ecctest"
+	"eccbench/internal/workloads/ecc/fingerprint"
+)
+
+// conventional are images of all types and dimensions, with the least and the greatest
+// values at their edges and without.
+func conventional(t *testing.T) (list []*grid.Field) {
+	t.Helper()
+	for i, shape := range []grid.Shape{
+		{D: 1, H: 1, W: 1}, {D: 1, H: 1, W: 5}, {D: 1, H: 6, W: 1}, {D: 1, H: 5, W: 7}, {D: 2, H: 1, W: 1}, {D: 3, H: 4, W: 5}, {D: 2, H: 3, W: 70}, {D: 5, H: 2, W: 33},
+	} {
+		for _, typ := range grid.Types() {
+			ladder := grid.Ladder{}
+			if typ != grid.Float32 {
+				ladder = grid.Identity(typ)
+			} else {
+				table, err := grid.Table([]float32{-2.5, -1, 0, 1e-40, 3, 100})
+				if err != nil {
+					t.Fatal(err)
+				}
+				ladder = table
+			}
+			for _, few := range []int64{2, 6} {
+				rng := rand.New(rand.NewPCG(uint64(i), uint64(few)))
+				list = append(list, ecctest.Image(t, shape, typ, ladder, func(int64) float64 {
+					k := rng.Int64N(min(few, ladder.Len()))
+					if k%2 == 1 {
+						k = ladder.Len() - 1 - k/2
+					}
+					return float64(ladder.Value(k))
+				}))
+			}
+		}
+	}
+	return list
+}
+
+// Every implementation of the host, in memory and streamed, and the fingerprint by itself
+// agree with the definition in every convention.
+func TestConventions(t *testing.T) {
+	w := bench.Workload[grid.Source, ecc.VCEC]{Impls: impls.List(nil)}
+	for _, c := range ecctest.Conventions() {
+		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
+			asked := ecc.InConvention(w, c)
+			for _, f := range conventional(t) {
+				want := ecctest.EnumerateIn(f, c)
+				what := fmt.Sprintf("%v %v", f.Shape(), f.Type())
+				for _, impl := range asked.Impls {
+					if impl.About().Where != "cpu" || impl.About().Name == "naive" && f.Ladder().Len() > 1<<8 {
+						continue
+					}
+					for _, in := range []grid.Source{f, struct{ grid.Source }{f}} {
+						got, err := bench.Answer(impl, in, bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 2}})
+						if err != nil || !slices.Equal(got, want) {
+							t.Errorf("%s, %s: %v, want %v (%v)", what, impl.About().Name, got, want, err)
+						}
+					}
+				}
+				k := fingerprint.Draw(2).In(c)
+				if d, err := ecc.HoldToFingerprint(f, want, k, 2); d != nil || err != nil {
+					t.Errorf("%s: the fingerprint says %v (%v)", what, d, err)
+				}
+				wrong := append(ecc.VCEC{}, want...)
+				wrong[0].Change++
+				if d, err := ecc.HoldToFingerprint(f, wrong, k, 2); d == nil || err != nil {
+					t.Errorf("%s: the fingerprint takes a change of %+d at level %d for %+d (%v)", what, wrong[0].Change, wrong[0].Level, want[0].Change, err)
+				}
+				for _, other := range ecctest.Conventions() {
+					if theirs := ecctest.EnumerateIn(f, other); !slices.Equal(theirs, want) {
+						if d, err := ecc.HoldToFingerprint(f, theirs, k, 2); d == nil || err != nil {
+							t.Errorf("%s: the fingerprint takes the curve of %+v for this (%v)", what, other, err)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// On every float32 the curve in a convention is that on the values that occur.
+func TestConventionsOnEveryFloat32(t *testing.T) {
+	w := bench.Workload[grid.Source, ecc.VCEC]{Impls: impls.List(nil)}
+	every := grid.Identity(grid.Float32)
+	for _, c := range ecctest.Conventions() {
+		for _, f := range conventional(t) {
+			if f.Type() != grid.Float32 {
+				continue
+			}
+			want := ecctest.EnumerateIn(f, c)
+			for i, s := range want {
+				want[i].Level = every.Level(f.Ladder().Value(s.Level))
+			}
+			g, err := grid.Trusted(f.Shape(), f.Type(), f.Data(), every)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, impl := range ecc.InConvention(w, c).Impls {
+				if impl.About().Name != "extrema" {
+					continue
+				}
+				got, err := bench.Answer(impl, grid.Source(g), bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 2}})
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("%+v, %v: %v, want %v (%v)", c, f.Shape(), got, want, err)
+				}
+			}
+			if d, err := ecc.HoldToFingerprint(g, want, fingerprint.Draw(1).In(c), 2); d != nil || err != nil {
+				t.Errorf("%+v, %v: the fingerprint says %v (%v)", c, f.Shape(), d, err)
+			}
+		}
+	}
+}
