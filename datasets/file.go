@@ -248,6 +248,8 @@ func (b *fileBody) stream(in fileInput) (grid.Source, error) {
 		why = "its voxels are in Fortran order"
 	case b.scaled:
 		why = "its voxels are scaled"
+	case b.stored.narrowed():
+		why = fmt.Sprintf("its voxels of %s become float32, or ranks", b.stored)
 	case b.stored == storedInt8:
 		why = "its int8 voxels become int16"
 	case b.big && b.stored.size() > 1:

@@ -35,6 +35,8 @@ func modulo(a, b, m int64) func(int64) float64 {
 func goodFixtures() []fileFixture {
 	u8, i8, i16 := linear(10, 7), linear(-100, 9), linear(-3000, 251)
 	u16, u16flat, f32 := modulo(40000, 1001, 1<<16), linear(500, 1000), linear(-1.5, 0.75)
+	// Float32 holds neither.
+	large, tenths := linear(1<<53-40, 7), linear(-1, 0.1)
 	return []fileFixture{
 		{"u1_2d.npy", "5x3", grid.Uint8, u8},
 		{"b1_2d.npy", "5x3", grid.Uint8, modulo(0, 1, 2)},
@@ -71,6 +73,20 @@ func goodFixtures() []fileFixture {
 		{"pillow_lzw_2d.tif", "5x3", grid.Uint8, u8},
 		{"pillow_deflate_2d.tif", "5x3", grid.Uint16, u16flat},
 		{"imagej_3d.tif", "5x3x4", grid.Uint8, linear(10, 3)},
+		{"f8_2d.npy", "5x3", grid.Float32, linear(0, 1)},
+		{"f64_3d.nii", "4x3x2", grid.Float32, linear(0, 1)},
+		{"f2_3d.npy", "4x3x2", grid.Float32, f32},
+		{"i4_3d.npy", "4x3x2", grid.Float32, i16},
+		{"i32_3d.nii", "4x3x2", grid.Float32, i16},
+		{"u32_3d.tif", "4x3x2", grid.Float32, u16flat},
+		{"u4_ranked_be_3d.npy", "4x3x2", grid.Float32, linear(1<<31, 7)},
+		{"i8_ranked_fortran_3d.npy", "4x3x2", grid.Float32, large},
+		{"u8_ranked_3d.npy", "4x3x2", grid.Float32, large},
+		{"i64_ranked_3d.nrrd", "4x3x2", grid.Float32, large},
+		{"f8_ranked_3d.npy", "4x3x2", grid.Float32, tenths},
+		{"f64_ranked_3d.nii.gz", "4x3x2", grid.Float32, tenths},
+		{"f64_ranked_3d.nrrd", "4x3x2", grid.Float32, tenths},
+		{"f64_ranked_3d.tif", "4x3x2", grid.Float32, tenths},
 	}
 }
 
@@ -138,7 +154,11 @@ func checkFileImage(t fileT, s grid.Source, shape string, typ grid.Type, value f
 	if s.Shape().String() != shape || s.Type() != typ {
 		t.Fatalf("image is %v %v, want %v %v", s.Shape(), s.Type(), shape, typ)
 	}
+	labels := grid.LabelsOf(s)
 	for i, v := range fileValues(t, s) {
+		if labels != nil {
+			v = labels.Float64(float32(v))
+		}
 		if v != value(int64(i)) {
 			t.Fatalf("voxel %d is %v, want %v", i, v, value(int64(i)))
 		}

@@ -51,9 +51,7 @@ func TestFileFixtures(t *testing.T) {
 
 func TestFileFixturesRefused(t *testing.T) {
 	for name, want := range map[string]string{
-		"f8_2d.npy":          `dtype "<f8"`,
 		"struct_1d.npy":      "structured",
-		"f64_3d.nii":         "data type 64 (float64)",
 		"nifti2_3d.nii":      "NIfTI-2",
 		"u8_bzip2_3d.nrrd":   `encoding "bzip2"`,
 		"rgb_2d.png":         "colour",

@@ -145,21 +145,21 @@ func rangeLadder(lo, hi float32, n int64) (grid.Ladder, error) {
 }
 
 // mergeAll is the sorted distinct values of all runs.
-func mergeAll(runs [][]float32) []float32 {
+func mergeAll[T cmp.Ordered](runs [][]T) []T {
 	if len(runs) == 0 {
 		return nil
 	}
 	for len(runs) > 1 {
 		// The shortest first, so that no value is copied more than it must.
-		slices.SortFunc(runs, func(a, b []float32) int { return cmp.Compare(len(a), len(b)) })
+		slices.SortFunc(runs, func(a, b []T) int { return cmp.Compare(len(a), len(b)) })
 		runs = append(runs[2:], merge(runs[0], runs[1]))
 	}
 	return runs[0]
 }
 
 // merge is the sorted distinct values of two sorted lists of distinct values.
-func merge(a, b []float32) []float32 {
-	out := make([]float32, len(a)+len(b))
+func merge[T cmp.Ordered](a, b []T) []T {
+	out := make([]T, len(a)+len(b))
 	i, j, k := 0, 0, 0
 	for i < len(a) && j < len(b) {
 		x, y := a[i], b[j]

@@ -144,22 +144,22 @@ func niftiType(code uint16) (storedType, error) {
 		return storedUint16, nil
 	case 16:
 		return storedFloat32, nil
+	case 8:
+		return storedInt32, nil
+	case 64:
+		return storedFloat64, nil
+	case 768:
+		return storedUint32, nil
+	case 1024:
+		return storedInt64, nil
+	case 1280:
+		return storedUint64, nil
 	case 1:
 		name = "binary"
-	case 8:
-		name = "int32"
 	case 32:
 		name = "complex64"
-	case 64:
-		name = "float64"
 	case 128:
 		name = "rgb24"
-	case 768:
-		name = "uint32"
-	case 1024:
-		name = "int64"
-	case 1280:
-		name = "uint64"
 	case 1536:
 		name = "float128"
 	case 1792:
@@ -171,5 +171,5 @@ func niftiType(code uint16) (storedType, error) {
 	default:
 		name = "unknown"
 	}
-	return 0, fmt.Errorf("data type %d (%s) is not one of uint8, int8, int16, uint16, float32; save it as one of them", code, name)
+	return 0, fmt.Errorf("data type %d (%s) is not an integer of 8 to 64 bits, float32 or float64; save it as one of them", code, name)
 }

@@ -72,21 +72,24 @@ func npyType(descr string) (storedType, bool, error) {
 		order, code = descr[0], descr[1:]
 	}
 	big := order == '>'
-	advice := "save it as .astype(numpy.float32), or an 8 or 16-bit integer type that holds its values"
+	advice := "save it as .astype(numpy.float64), or an integer type that holds its values"
 	switch code {
 	case "u1", "b1":
 		return storedUint8, false, nil
 	case "i1":
 		return storedInt8, false, nil
-	case "i2", "u2", "f4":
+	case "i2", "u2", "f4", "f2", "i4", "u4", "i8", "u8", "f8":
 		if order != '<' && order != '>' {
 			return 0, false, fmt.Errorf("dtype %q says no byte order; want < or >", descr)
 		}
-		return map[string]storedType{"i2": storedInt16, "u2": storedUint16, "f4": storedFloat32}[code], big, nil
+		return map[string]storedType{
+			"i2": storedInt16, "u2": storedUint16, "f4": storedFloat32, "f2": storedFloat16,
+			"i4": storedInt32, "u4": storedUint32, "i8": storedInt64, "u8": storedUint64, "f8": storedFloat64,
+		}[code], big, nil
 	case "c8", "c16", "c32":
 		advice = "save its magnitude or its real part as numpy.float32"
 	}
-	return 0, false, fmt.Errorf("dtype %q is not one of uint8, bool, int8, int16, uint16, float32; %s", descr, advice)
+	return 0, false, fmt.Errorf("dtype %q is not bool, an integer of up to 64 bits, float16, float32 or float64; %s", descr, advice)
 }
 
 type npyHeader struct {

@@ -38,7 +38,7 @@ func openNrrd(in fileInput) (*fileBody, error) {
 	b := &fileBody{offset: offset}
 	var ok bool
 	if b.stored, ok = nrrdType(fields["type"]); !ok {
-		return nil, fmt.Errorf("NRRD type %q is not one of uint8, int8, int16, uint16, float; save it as one of them", fields["type"])
+		return nil, fmt.Errorf("NRRD type %q is not an integer of 8 to 64 bits, float or double; save it as one of them", fields["type"])
 	}
 	switch endian := fields["endian"]; {
 	case endian == "big":
@@ -129,8 +129,18 @@ func nrrdType(name string) (storedType, bool) {
 		return storedInt16, true
 	case "ushort", "unsigned short", "unsigned short int", "uint16", "uint16_t":
 		return storedUint16, true
+	case "int", "signed int", "int32", "int32_t":
+		return storedInt32, true
+	case "uint", "unsigned int", "uint32", "uint32_t":
+		return storedUint32, true
+	case "longlong", "long long", "long long int", "signed long long", "signed long long int", "int64", "int64_t":
+		return storedInt64, true
+	case "ulonglong", "unsigned long long", "unsigned long long int", "uint64", "uint64_t":
+		return storedUint64, true
 	case "float":
 		return storedFloat32, true
+	case "double":
+		return storedFloat64, true
 	}
 	return 0, false
 }

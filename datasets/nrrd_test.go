@@ -59,7 +59,7 @@ func TestNrrdErrors(t *testing.T) {
 	for _, c := range []struct {
 		what, old, new, want string
 	}{
-		{"type", "uchar", "double", `type "double" is not one of`},
+		{"type", "uchar", "long double", `type "long double" is not an integer`},
 		{"block", "uchar", "block", `type "block"`},
 		{"no type", "type: uchar\n", "", `type ""`},
 		{"no endian", "uchar", "short", `endian is ""`},

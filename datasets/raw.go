@@ -42,7 +42,25 @@ const (
 	storedInt16
 	storedUint16
 	storedFloat32
+	// Those below have no kernels: they are narrowed (narrow.go).
+	storedFloat16
+	storedInt32
+	storedUint32
+	storedInt64
+	storedUint64
+	storedFloat64
 )
+
+// names are the types as people call them.
+var storedNames = map[storedType]string{
+	storedUint8: "uint8", storedInt8: "int8", storedInt16: "int16", storedUint16: "uint16", storedFloat32: "float32",
+	storedFloat16: "float16", storedInt32: "int32", storedUint32: "uint32", storedInt64: "int64", storedUint64: "uint64", storedFloat64: "float64",
+}
+
+func (s storedType) String() string { return storedNames[s] }
+
+// narrowed reports whether a type has no kernels.
+func (s storedType) narrowed() bool { return s >= storedFloat16 }
 
 // native is the type that holds the stored one in memory.
 func (s storedType) native() grid.Type {
@@ -51,15 +69,20 @@ func (s storedType) native() grid.Type {
 		return grid.Uint8
 	case storedUint16:
 		return grid.Uint16
-	case storedFloat32:
-		return grid.Float32
+	case storedInt8, storedInt16:
+		return grid.Int16
 	}
-	return grid.Int16
+	return grid.Float32
 }
 
 func (s storedType) size() int64 {
-	if s == storedInt8 {
+	switch s {
+	case storedInt8:
 		return 1
+	case storedFloat16:
+		return 2
+	case storedInt64, storedUint64, storedFloat64:
+		return 8
 	}
 	return s.native().Size()
 }
@@ -103,7 +126,13 @@ func (b *fileBody) source(in fileInput) (grid.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	data = b.convert(data)
+	data, labels, err := b.convert(data)
+	if err != nil {
+		return nil, err
+	}
+	if labels != nil && in.Levels > 0 {
+		return nil, fmt.Errorf("float32 does not hold its values of %s, which are ranked, and ranks have no evenly spaced levels; leave the number of levels out, or save the image as float32", b.stored)
+	}
 	if typ != grid.Float32 {
 		return grid.NewField(b.shape, typ, data, grid.Identity(typ))
 	}
@@ -117,7 +146,11 @@ func (b *fileBody) source(in fileInput) (grid.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return grid.NewField(b.shape, typ, data, ladder)
+	f, err := grid.NewField(b.shape, typ, data, ladder)
+	if err != nil || labels == nil {
+		return f, err
+	}
+	return f.Labelled(labels), nil
 }
 
 // read returns the stored bytes of all voxels, aligned for every type. It
@@ -159,8 +192,9 @@ func (b *fileBody) checkPlain(size int64) error {
 	return nil
 }
 
-// convert turns stored voxels into native ones, row-major. It takes data over.
-func (b *fileBody) convert(data []byte) []byte {
+// convert turns stored voxels into native ones, row-major, and says what they stand for
+// where they are ranks. It takes data over.
+func (b *fileBody) convert(data []byte) (native []byte, labels *grid.Labels, err error) {
 	if b.big {
 		swapBytes(data, b.stored.size())
 	}
@@ -173,7 +207,12 @@ func (b *fileBody) convert(data []byte) []byte {
 		data = wide
 	}
 	typ := b.stored.native()
-	if b.scaled {
+	if b.stored.narrowed() || b.scaled && b.merges() {
+		if data, labels, err = narrow(data, b.stored, b.scaled, b.slope, b.inter); err != nil {
+			return nil, nil, err
+		}
+		typ = grid.Float32
+	} else if b.scaled {
 		switch typ {
 		case grid.Uint8:
 			data = rescale[uint8](data, b.slope, b.inter)
@@ -198,7 +237,31 @@ func (b *fileBody) convert(data []byte) []byte {
 			data = transpose[float32](data, b.shape)
 		}
 	}
-	return data
+	return data, labels, nil
+}
+
+// merges reports whether scaling makes one float32 of several values of a type of 8 or 16
+// bits.
+func (b *fileBody) merges() bool {
+	at := func(v float64) float32 { return float32(float64(v*b.slope) + b.inter) }
+	lo, hi := 0.0, 255.0
+	switch b.stored {
+	case storedUint8:
+	case storedInt8:
+		lo, hi = -128, 127
+	case storedInt16:
+		lo, hi = -1<<15, 1<<15-1
+	case storedUint16:
+		hi = 1<<16 - 1
+	default:
+		return false
+	}
+	for v := lo; v < hi; v++ {
+		if at(v) == at(v+1) {
+			return true
+		}
+	}
+	return false
 }
 
 // swapBytes reverses the bytes of each element in place.
@@ -211,6 +274,10 @@ func swapBytes(data []byte, size int64) {
 	case 4:
 		for i := 0; i+4 <= len(data); i += 4 {
 			binary.LittleEndian.PutUint32(data[i:], binary.BigEndian.Uint32(data[i:]))
+		}
+	case 8:
+		for i := 0; i+8 <= len(data); i += 8 {
+			binary.LittleEndian.PutUint64(data[i:], binary.BigEndian.Uint64(data[i:]))
 		}
 	}
 }

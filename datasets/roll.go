@@ -57,3 +57,6 @@ func (r *rolled) InMemory() bool {
 
 // Close closes the other source where that can be closed.
 func (r *rolled) Close() error { return grid.Close(r.Source) }
+
+// Labels are what the values stand for, where they are ranks.
+func (r *rolled) Labels() *grid.Labels { return grid.LabelsOf(r.Source) }

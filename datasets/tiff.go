@@ -288,6 +288,14 @@ func (t *tiffFile) page(at int64) (*tiffPage, int64, error) {
 		p.stored = storedInt16
 	case [2]uint64{32, 3}:
 		p.stored = storedFloat32
+	case [2]uint64{16, 3}:
+		p.stored = storedFloat16
+	case [2]uint64{32, 1}:
+		p.stored = storedUint32
+	case [2]uint64{32, 2}:
+		p.stored = storedInt32
+	case [2]uint64{64, 3}:
+		p.stored = storedFloat64
 	default:
 		return nil, 0, fmt.Errorf("%d bits of sample format %d; %s", bits, format, grey)
 	}

@@ -86,7 +86,7 @@ func (t *tiffFile) claim(p *tiffPage) error {
 // like reports whether a page can be a slice beside the first one.
 func (p *tiffPage) like(first *tiffPage) error {
 	if p.width != first.width || p.height != first.height || p.stored != first.stored {
-		return fmt.Errorf("%dx%d %v differs from page 1, which is %dx%d %v; save pages of one size and type", p.width, p.height, p.stored.native(), first.width, first.height, first.stored.native())
+		return fmt.Errorf("%dx%d %v differs from page 1, which is %dx%d %v; save pages of one size and type", p.width, p.height, p.stored, first.width, first.height, first.stored)
 	}
 	return nil
 }

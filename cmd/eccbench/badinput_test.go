@@ -67,7 +67,7 @@ func TestBadFiles(t *testing.T) {
 		{"truncated.nii.gz", whole[:len(whole)/2], nil, "truncated"},
 		{"short.nii", nifti(20, 30, 40, make([]byte, 23999)), nil, "24000"},
 		{"complex.npy", npy("<c8", "(2, 2, 2)", make([]byte, 64)), nil, "complex"},
-		{"double.npy", npy("<f8", "(2, 2, 2)", make([]byte, 64)), nil, "f8"},
+		{"complex.npy", npy("<c16", "(2, 2, 2)", make([]byte, 128)), nil, "c16"},
 		{"huge.npy", npy("|u1", "(10000, 10000, 10000)", make([]byte, 64)), nil, "1000000000000"},
 		{"huge.nii", nifti(32767, 32767, 1000, nil), nil, "bytes"},
 		{"nan.npy", npy("<f4", "(2, 1, 3)", floats(0, 1, 2, 3, nan, nan)), nil, "2 values are NaN or infinite, the first at index 4 (z 1, y 0, x 1)"},

@@ -158,7 +158,7 @@ func (j curveJob) run(c *cli.Program, input string) error {
 		}
 	}
 	write := func(w io.Writer) error {
-		return ecc.Write(w, ecc.Format(j.format), v, src.Ladder(), j.convention(), p, j.all, !j.bare)
+		return ecc.LinesOf(src, v, j.convention(), j.all).Write(w, ecc.Format(j.format), p, !j.bare)
 	}
 	if j.out != "" {
 		return cli.WriteFile(j.out, func(w *os.File) error { return write(w) })
@@ -171,7 +171,8 @@ func (j curveJob) run(c *cli.Program, input string) error {
 
 func plotCurve(w io.Writer, name string, src grid.Source, v ecc.VCEC, c ecc.Convention) error {
 	x, y := make([]float64, 0, len(v)), make([]float64, 0, len(v))
-	ecc.Lines(v, src.Ladder(), c, false, func(l ecc.Line) { x, y = append(x, float64(l.Level)), append(y, float64(l.Chi)) })
+	lines := ecc.LinesOf(src, v, c, false)
+	lines.Each(func(l ecc.Line) { x, y = append(x, lines.Value(l)), append(y, float64(l.Chi)) })
 	title, path, _ := strings.Cut(name, "/path=")
 	if strings.HasPrefix(name, "file/") {
 		title = filepath.Base(path)

@@ -65,6 +65,11 @@ type Element interface {
 	uint8 | int16 | uint16 | float32
 }
 
+// Stored are the element types, and others that files hold.
+type Stored interface {
+	Element | int32 | uint32 | int64 | uint64 | float64
+}
+
 // TypeOf is the Type that names T.
 func TypeOf[T Element]() Type {
 	var zero T
@@ -82,7 +87,7 @@ func TypeOf[T Element]() Type {
 // Values views bytes as elements without copying. The bytes must be aligned
 // for T and a whole number of elements long; both hold for every buffer made by
 // NewBuffer and every slab within one.
-func Values[T Element](b []byte) []T {
+func Values[T Stored](b []byte) []T {
 	if len(b) == 0 {
 		return nil
 	}

@@ -12,7 +12,8 @@ type Field struct {
 	typ    Type
 	ladder Ladder
 	data   []byte
-	period int64 // see Period
+	period int64   // see Period
+	labels *Labels // of what the values stand for; nil for themselves
 }
 
 // NewField makes a Field of bytes that it takes over: row-major, host byte

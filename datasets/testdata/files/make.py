@@ -72,3 +72,20 @@ tf('predictor3_2d.tif', seq((3,5),'f4',-1.5,0.75), compression='zlib', predictor
 tifffile.imwrite(out+'imagej_3d.tif', seq((4,3,5),'u1',10,3), imagej=True, metadata={'axes':'ZYX'})
 i = np.arange(60 * 40)
 tf('u8_lzw_long_2d.tif', ((i * i // 7) % 6).astype('u1').reshape(40, 60), compression='lzw')
+
+# Types without kernels: values that float32 holds, and values that it does not, which are
+# ranked. Those of `wide` are 2^53 − 40 and on for integers and 0.1·i − 1 for floats.
+steps = np.arange(24).reshape(2, 3, 4)
+wide = 2**53 - 40 + 7 * steps
+np.save(out + "f2_3d.npy", (-1.5 + 0.75 * steps).astype("<f2"))
+np.save(out + "i4_3d.npy", (-3000 + 251 * steps).astype("<i4"))
+np.save(out + "u4_ranked_be_3d.npy", (2**31 + 7 * steps).astype(">u4"))
+np.save(out + "i8_ranked_fortran_3d.npy", np.asfortranarray(wide.astype("<i8")))
+np.save(out + "u8_ranked_3d.npy", wide.astype("<u8"))
+np.save(out + "f8_ranked_3d.npy", (0.1 * steps - 1).astype("<f8"))
+nii('f64_ranked_3d.nii.gz', 0.1 * steps - 1)
+nii('i32_3d.nii', (-3000 + 251 * steps).astype('<i4'))
+nr('f64_ranked_3d.nrrd', 0.1 * steps - 1, encoding='raw')
+nr('i64_ranked_3d.nrrd', wide.astype('<i8'), encoding='gzip')
+tf('u32_3d.tif', (500 + 1000 * steps).astype('<u4'))
+tf('f64_ranked_3d.tif', 0.1 * steps - 1)

@@ -63,29 +63,38 @@ func Describe(input string, in grid.Source, c Convention) Provenance {
 	if c.Superlevel {
 		p.Filtration = "superlevel, value >= level"
 	}
+	if labels := grid.LabelsOf(in); labels != nil {
+		p.Type, p.Ladder = labels.Type(), labels.String()
+	}
 	return p
 }
 
-// lines are the levels of a curve in the order in which its sets grow, from the first level
-// on or from the last: those with a change, or all.
-type lines struct {
-	curve  VCEC
-	ladder grid.Ladder
-	all    bool
-	down   bool
+// Lines are the levels of a curve in the order in which its sets grow, from the first level
+// on, or from the last where they are superlevel sets: those with a change, or all.
+type Lines struct {
+	Curve  VCEC
+	Ladder grid.Ladder
+	Labels *grid.Labels // of what the ladder's values stand for; nil for themselves
+	In     Convention
+	All    bool
+}
+
+// LinesOf are the lines of an image's curve in a convention.
+func LinesOf(in grid.Source, v VCEC, c Convention, all bool) Lines {
+	return Lines{v, in.Ladder(), grid.LabelsOf(in), c, all}
 }
 
 // step is step i of the curve in that order, and place where a level comes in it.
-func (l lines) step(i int) Step {
-	if l.down {
-		i = len(l.curve) - 1 - i
+func (l Lines) step(i int) Step {
+	if l.In.Superlevel {
+		i = len(l.Curve) - 1 - i
 	}
-	return l.curve[i]
+	return l.Curve[i]
 }
 
-func (l lines) place(level int64) int64 {
-	if l.down {
-		return l.ladder.Len() - 1 - level
+func (l Lines) place(level int64) int64 {
+	if l.In.Superlevel {
+		return l.Ladder.Len() - 1 - level
 	}
 	return level
 }
@@ -98,56 +107,68 @@ type stretch struct {
 	chi    int64
 }
 
-func (l lines) count() int64 {
-	if l.all {
-		return l.ladder.Len()
+func (l Lines) count() int64 {
+	if l.All {
+		return l.Ladder.Len()
 	}
-	return int64(len(l.curve))
+	return int64(len(l.Curve))
 }
 
 // each calls f with the lines of a stretch.
-func (l lines) each(s stretch, f func(Line)) {
+func (l Lines) each(s stretch, f func(Line)) {
 	for i := s.lo; i < s.hi; i++ {
 		level, change := l.place(i), int64(0)
-		if !l.all {
+		if !l.All {
 			level = l.step(int(i)).Level
 		}
-		if s.at < len(l.curve) && l.step(s.at).Level == level {
+		if s.at < len(l.Curve) && l.step(s.at).Level == level {
 			change = l.step(s.at).Change
 			s.at++
 		}
 		s.chi += change
-		f(Line{l.ladder.Value(level), change, s.chi})
+		f(Line{l.Ladder.Value(level), change, s.chi})
 	}
 }
 
 // next is the stretch of so many lines after another.
-func (l lines) next(s stretch, n int64) stretch {
+func (l Lines) next(s stretch, n int64) stretch {
 	t := stretch{s.hi, min(s.hi+n, l.count()), s.at, s.chi}
-	for t.at < len(l.curve) && (l.all && l.place(l.step(t.at).Level) < t.lo || !l.all && int64(t.at) < t.lo) {
+	for t.at < len(l.Curve) && (l.All && l.place(l.step(t.at).Level) < t.lo || !l.All && int64(t.at) < t.lo) {
 		t.chi += l.step(t.at).Change
 		t.at++
 	}
 	return t
 }
 
-// Lines calls f with the levels of a curve of sublevel sets in ascending order, of superlevel
-// sets in descending order: those with a change, or all.
-func Lines(v VCEC, l grid.Ladder, c Convention, all bool, f func(Line)) {
-	of := lines{v, l, all, c.Superlevel}
-	of.each(of.next(stretch{}, of.count()), f)
+// Each calls f with the lines in order.
+func (l Lines) Each(f func(Line)) { l.each(l.next(stretch{}, l.count()), f) }
+
+// Value is about what a line's level stands for.
+func (l Lines) Value(x Line) float64 {
+	if l.Labels != nil {
+		return l.Labels.Float64(x.Level)
+	}
+	return float64(x.Level)
+}
+
+// value writes what a level stands for in the fewest digits that read back as the same.
+func (l Lines) value(b []byte, level float32) []byte {
+	if l.Labels != nil {
+		return l.Labels.Append(b, level)
+	}
+	return strconv.AppendFloat(b, float64(level), 'g', -1, 32)
 }
 
 // stretchLines is how many lines are formatted at a time.
 const stretchLines = 1 << 14
 
 // write writes all lines, which put appends to bytes, formatted on all cores.
-func (l lines) write(w io.Writer, put func([]byte, Line) []byte) error {
+func (l Lines) write(w io.Writer, put func([]byte, Line) []byte) error {
 	return l.from(stretch{}, w, put)
 }
 
 // from is write for the lines after a stretch.
-func (l lines) from(s stretch, w io.Writer, put func([]byte, Line) []byte) error {
+func (l Lines) from(s stretch, w io.Writer, put func([]byte, Line) []byte) error {
 	type job struct {
 		stretch
 		text chan []byte
@@ -193,28 +214,27 @@ func (l lines) from(s stretch, w io.Writer, put func([]byte, Line) []byte) error
 }
 
 // Write writes a curve, with where it comes from where the format has room for that and
-// header is asked for. All formats but euler, which has every level, have those with a
-// change, or all.
-func Write(w io.Writer, format Format, v VCEC, ladder grid.Ladder, c Convention, p Provenance, all, header bool) error {
-	l := lines{v, ladder, all || format == Euler, c.Superlevel}
+// header is asked for. The format euler has every level.
+func (l Lines) Write(w io.Writer, format Format, p Provenance, header bool) error {
+	l.All = l.All || format == Euler
 	switch format {
 	case JSON:
-		return writeJSON(w, l, p)
+		return l.writeJSON(w, p)
 	case JSONL:
 		if header {
 			if err := json.NewEncoder(w).Encode(p); err != nil {
 				return err
 			}
 		}
-		return l.write(w, func(b []byte, x Line) []byte { return append(appendJSON(b, x), '\n') })
+		return l.write(w, func(b []byte, x Line) []byte { return append(l.appendJSON(b, x), '\n') })
 	case NPY:
-		if _, err := w.Write(npyHeader(l.count())); err != nil {
+		if _, err := w.Write(l.npyHeader()); err != nil {
 			return err
 		}
-		return l.write(w, appendNPY)
+		return l.write(w, l.appendNPY)
 	case Euler, SoCG:
 		return l.write(w, func(b []byte, x Line) []byte {
-			b = append(appendValue(b, x.Level), ' ')
+			b = append(l.value(b, x.Level), ' ')
 			return append(strconv.AppendInt(b, x.Chi, 10), '\n')
 		})
 	}
@@ -224,7 +244,7 @@ func Write(w io.Writer, format Format, v VCEC, ladder grid.Ladder, c Convention,
 		}
 	}
 	return l.write(w, func(b []byte, x Line) []byte {
-		b = append(appendValue(b, x.Level), ',')
+		b = append(l.value(b, x.Level), ',')
 		b = append(strconv.AppendInt(b, x.Change, 10), ',')
 		return append(strconv.AppendInt(b, x.Chi, 10), '\n')
 	})
@@ -241,7 +261,7 @@ func (p Provenance) comment() string {
 }
 
 // writeJSON writes one object, a level a line.
-func writeJSON(w io.Writer, l lines, p Provenance) error {
+func (l Lines) writeJSON(w io.Writer, p Provenance) error {
 	head, err := json.MarshalIndent(p, "", " ")
 	if err != nil {
 		return err
@@ -254,7 +274,7 @@ func writeJSON(w io.Writer, l lines, p Provenance) error {
 	separator := "\n  "
 	put := func(b []byte, x Line) []byte {
 		b = append(b, separator...)
-		return appendJSON(b, x)
+		return l.appendJSON(b, x)
 	}
 	var b []byte
 	l.each(first, func(x Line) { b = put(b, x) })
@@ -269,17 +289,21 @@ func writeJSON(w io.Writer, l lines, p Provenance) error {
 	return err
 }
 
-func appendJSON(b []byte, x Line) []byte {
-	b = appendValue(append(b, `{"level":`...), x.Level)
+func (l Lines) appendJSON(b []byte, x Line) []byte {
+	b = l.value(append(b, `{"level":`...), x.Level)
 	b = strconv.AppendInt(append(b, `,"change":`...), x.Change, 10)
 	b = strconv.AppendInt(append(b, `,"chi":`...), x.Chi, 10)
 	return append(b, '}')
 }
 
-// npyHeader is that of a file of so many lines, in version 1.0 of the format (NEP 1).
-func npyHeader(n int64) []byte {
+// npyHeader is that of a file of the lines, in version 1.0 of the format (NEP 1).
+func (l Lines) npyHeader() []byte {
+	kind := "<f4"
+	if l.Labels != nil {
+		kind = l.Labels.Kind()
+	}
 	const align, before = 64, 10 // bytes of the magic, the version and the length
-	text := fmt.Sprintf("{'descr': [('level', '<f4'), ('change', '<i8'), ('chi', '<i8')], 'fortran_order': False, 'shape': (%d,), }", n)
+	text := fmt.Sprintf("{'descr': [('level', '%s'), ('change', '<i8'), ('chi', '<i8')], 'fortran_order': False, 'shape': (%d,), }", kind, l.count())
 	for (before+len(text)+1)%align != 0 {
 		text += " "
 	}
@@ -288,11 +312,12 @@ func npyHeader(n int64) []byte {
 	return append(b, text...)
 }
 
-func appendNPY(b []byte, x Line) []byte {
-	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x.Level))
+func (l Lines) appendNPY(b []byte, x Line) []byte {
+	if l.Labels != nil {
+		b = l.Labels.AppendBytes(b, x.Level)
+	} else {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x.Level))
+	}
 	b = binary.LittleEndian.AppendUint64(b, uint64(x.Change))
 	return binary.LittleEndian.AppendUint64(b, uint64(x.Chi))
 }
-
-// appendValue writes a level in the fewest digits that read back as the same float32.
-func appendValue(b []byte, v float32) []byte { return strconv.AppendFloat(b, float64(v), 'g', -1, 32) }

@@ -29,7 +29,7 @@ func written(t *testing.T, f Format, v VCEC, l grid.Ladder, all, header bool) []
 	t.Helper()
 	var b bytes.Buffer
 	p := Provenance{Input: "an <image>", Shape: "4x4", Verdict: "VERIFIED", Witness: "x", Digest: "00ff"}
-	if err := Write(&b, f, v, l, Convention{}, p, all, header); err != nil {
+	if err := (Lines{Curve: v, Ladder: l, All: all}).Write(&b, f, p, header); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -114,13 +114,14 @@ func TestLinesOfSuperlevelSets(t *testing.T) {
 	}
 	for _, all := range []bool{false, true} {
 		var want, got []Line
-		Lines(down, l, Convention{}, all, func(x Line) { x.Level = 65535 - x.Level; want = append(want, x) })
-		Lines(v, l, Convention{Superlevel: true}, all, func(x Line) { got = append(got, x) })
+		Lines{Curve: down, Ladder: l, All: all}.Each(func(x Line) { x.Level = 65535 - x.Level; want = append(want, x) })
+		up := Lines{Curve: v, Ladder: l, In: Convention{Superlevel: true}, All: all}
+		up.Each(func(x Line) { got = append(got, x) })
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("all %v: %v…, want %v…", all, got[:3], want[:3])
 		}
 		var b bytes.Buffer
-		if err := Write(&b, SoCG, v, l, Convention{Superlevel: true}, Provenance{}, all, false); err != nil {
+		if err := up.Write(&b, SoCG, Provenance{}, false); err != nil {
 			t.Fatal(err)
 		}
 		var text strings.Builder
@@ -131,6 +132,42 @@ func TestLinesOfSuperlevelSets(t *testing.T) {
 			t.Errorf("all %v: written %.60q, want %.60q", all, b.String(), text.String())
 		}
 	}
+}
+
+// Levels that stand for others are written as those.
+func TestLabels(t *testing.T) {
+	for name, c := range map[string]struct {
+		labels *grid.Labels
+		want   string
+		kind   string
+	}{
+		"float64": {labelled(t, "float64", []float64{-1e300, 0.1, 5}), "-1e+300,1,1\n5,-2,-1\n", "<f8"},
+		"int64":   {labelled(t, "int64", []int64{math.MinInt64, 3, math.MaxInt64}), "-9223372036854775808,1,1\n9223372036854775807,-2,-1\n", "<i8"},
+		"uint32":  {labelled(t, "uint32", []uint32{7, 8, math.MaxUint32}), "7,1,1\n4294967295,-2,-1\n", "<u8"},
+	} {
+		every := grid.Identity(grid.Float32)
+		v := VCEC{{every.Level(grid.Ranked(0)), 1}, {every.Level(grid.Ranked(2)), -2}}
+		l := Lines{Curve: v, Ladder: every, Labels: c.labels}
+		var csv, npy bytes.Buffer
+		if err := errors.Join(l.Write(&csv, CSV, Provenance{}, false), l.Write(&npy, NPY, Provenance{}, false)); err != nil {
+			t.Fatal(err)
+		}
+		if csv.String() != c.want {
+			t.Errorf("%s: %q, want %q", name, csv.String(), c.want)
+		}
+		if !strings.Contains(npy.String(), "('level', '"+c.kind+"')") || (npy.Len()-48)%64 != 0 {
+			t.Errorf("%s: npy of %d bytes, %q", name, npy.Len(), npy.String()[:100])
+		}
+	}
+}
+
+func labelled[T int32 | uint32 | int64 | uint64 | float64](t *testing.T, typ string, values []T) *grid.Labels {
+	t.Helper()
+	l, err := grid.NewLabels(typ, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
 }
 
 // full takes some bytes and then no more.
@@ -154,7 +191,7 @@ func TestWriteFails(t *testing.T) {
 	}
 	for _, f := range Formats() {
 		for _, left := range []int{0, 100, 1 << 20} {
-			if err := Write(&full{left}, f, v, l, Convention{}, Provenance{}, false, true); !errors.Is(err, errFull) {
+			if err := (Lines{Curve: v, Ladder: l}).Write(&full{left}, f, Provenance{}, true); !errors.Is(err, errFull) {
 				t.Errorf("%s, room for %d bytes: %v", f, left, err)
 			}
 		}

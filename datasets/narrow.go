@@ -1,0 +1,182 @@
+package datasets
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"runtime"
+	"slices"
+	"sync"
+
+	"eccbench/internal/grid"
+)
+
+// narrow turns voxels of a type that has no kernels into float32: as they are where float32
+// holds each of them exactly, else as ranks among their distinct values, in their own order,
+// with the values as labels. Scaled voxels are float64(stored·slope + inter) first. NaN and
+// infinities stay what they are, for who looks for them.
+func narrow(data []byte, s storedType, scaled bool, slope, inter float64) ([]byte, *grid.Labels, error) {
+	if scaled {
+		return narrowed(rescaled(data, s, slope, inter), storedFloat64, exactFloat)
+	}
+	switch s {
+	case storedFloat16:
+		halves := grid.Values[uint16](data)
+		out := grid.NewBuffer(4 * int64(len(halves)))
+		values := grid.Values[float32](out)
+		inParts(len(halves), func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				values[i] = half(halves[i])
+			}
+		})
+		return out, nil, nil
+	case storedInt32:
+		return narrowed(grid.Values[int32](data), s, func(v int32) bool { return exactInteger(magnitude(int64(v))) })
+	case storedUint32:
+		return narrowed(grid.Values[uint32](data), s, func(v uint32) bool { return exactInteger(uint64(v)) })
+	case storedInt64:
+		return narrowed(grid.Values[int64](data), s, func(v int64) bool { return exactInteger(magnitude(v)) })
+	case storedUint64:
+		return narrowed(grid.Values[uint64](data), s, exactInteger)
+	}
+	return narrowed(grid.Values[float64](data), s, exactFloat)
+}
+
+type wide interface {
+	int32 | uint32 | int64 | uint64 | float64
+}
+
+// narrowed is narrow of values, which it takes over.
+func narrowed[T wide](values []T, s storedType, exact func(T) bool) ([]byte, *grid.Labels, error) {
+	out := grid.NewBuffer(4 * int64(len(values)))
+	dst := grid.Values[float32](out)
+	holds, finite := inParts2(len(values), func(lo, hi int) (bool, bool) {
+		holds, finite := true, true
+		for i, v := range values[lo:hi] {
+			dst[lo+i] = float32(v)
+			holds = holds && exact(v)
+			finite = finite && v-v == 0
+		}
+		return holds, finite
+	})
+	if holds || !finite {
+		return out, nil, nil
+	}
+	distinct := distinctOf(values)
+	for i := range distinct {
+		distinct[i] += 0 // −0 is 0
+	}
+	labels, err := grid.NewLabels(s.String(), distinct)
+	if err != nil {
+		return nil, nil, err
+	}
+	inParts(len(values), func(lo, hi int) {
+		for i, v := range values[lo:hi] {
+			rank, _ := slices.BinarySearch(distinct, v)
+			dst[lo+i] = grid.Ranked(rank)
+		}
+	})
+	return out, labels, nil
+}
+
+// distinctOf is the sorted distinct values of some.
+func distinctOf[T cmp.Ordered](values []T) []T {
+	var mu sync.Mutex
+	var runs [][]T
+	inParts(len(values), func(lo, hi int) {
+		for ; lo < hi; lo += chunkVoxels {
+			run := slices.Clone(values[lo:min(lo+chunkVoxels, hi)])
+			slices.Sort(run)
+			run = slices.Clip(slices.Clone(slices.Compact(run)))
+			mu.Lock()
+			runs = append(runs, run)
+			mu.Unlock()
+		}
+	})
+	return mergeAll(runs)
+}
+
+// exactInteger reports whether float32 holds a whole number: it has 24 bits from the first
+// one to the last.
+func exactInteger(v uint64) bool { return bits.Len64(v)-bits.TrailingZeros64(v) <= 24 }
+
+func magnitude(v int64) uint64 {
+	if v < 0 {
+		return -uint64(v)
+	}
+	return uint64(v)
+}
+
+// exactFloat reports whether float32 holds a number, or it is none.
+func exactFloat(v float64) bool { return float64(float32(v)) == v || v != v }
+
+// half is the value of a float16 (IEEE 754 binary16).
+func half(h uint16) float32 {
+	sign, exponent, fraction := uint32(h)>>15<<31, uint32(h)>>10&31, uint32(h)&1023
+	switch exponent {
+	case 0:
+		return math.Float32frombits(sign) + float32(int32(1)-int32(sign>>30))*float32(fraction)*(1.0/(1<<24))
+	case 31:
+		return math.Float32frombits(sign | 0xff<<23 | fraction<<13)
+	}
+	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
+}
+
+// rescaled is float64(stored·slope + inter). Int8 was widened.
+func rescaled(data []byte, s storedType, slope, inter float64) []float64 {
+	switch s {
+	case storedUint8:
+		return scaledBy(data, slope, inter)
+	case storedInt8, storedInt16:
+		return scaledBy(grid.Values[int16](data), slope, inter)
+	case storedUint16:
+		return scaledBy(grid.Values[uint16](data), slope, inter)
+	case storedFloat16:
+		halves := grid.Values[uint16](data)
+		values := make([]float32, len(halves))
+		for i, h := range halves {
+			values[i] = half(h)
+		}
+		return scaledBy(values, slope, inter)
+	case storedFloat32:
+		return scaledBy(grid.Values[float32](data), slope, inter)
+	case storedInt32:
+		return scaledBy(grid.Values[int32](data), slope, inter)
+	case storedUint32:
+		return scaledBy(grid.Values[uint32](data), slope, inter)
+	case storedInt64:
+		return scaledBy(grid.Values[int64](data), slope, inter)
+	case storedUint64:
+		return scaledBy(grid.Values[uint64](data), slope, inter)
+	}
+	return scaledBy(grid.Values[float64](data), slope, inter)
+}
+
+func scaledBy[T grid.Stored](values []T, slope, inter float64) []float64 {
+	out := make([]float64, len(values))
+	inParts(len(out), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			// The conversion keeps the compiler from fusing the two operations.
+			out[i] = float64(float64(values[i])*slope) + inter
+		}
+	})
+	return out
+}
+
+// inParts calls f with parts of n elements, on all cores at the same time.
+func inParts(n int, f func(lo, hi int)) {
+	inParts2(n, func(lo, hi int) (bool, bool) { f(lo, hi); return true, true })
+}
+
+// inParts2 is inParts of a function that says two things, which are true when it says so of
+// all parts.
+func inParts2(n int, f func(lo, hi int) (bool, bool)) (a, b bool) {
+	parts := max(1, min(runtime.GOMAXPROCS(0), n>>12))
+	as, bs := make([]bool, parts), make([]bool, parts)
+	var wg sync.WaitGroup
+	for p := range parts {
+		wg.Go(func() { as[p], bs[p] = f(n*p/parts, n*(p+1)/parts) })
+	}
+	wg.Wait()
+	return !slices.Contains(as, false), !slices.Contains(bs, false)
+}
