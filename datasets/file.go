@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"eccbench/internal/grid"
@@ -180,6 +181,18 @@ func openImage(name string, in fileInput) (grid.Source, error) {
 		return nil, err
 	}
 	return body.source(in)
+}
+
+// IsImage reports whether a file's name says that it is an image which tells its own shape
+// and type.
+func IsImage(path string) bool {
+	path = strings.ToLower(path)
+	for _, f := range fileFormats()[1:] {
+		if slices.ContainsFunc(f.extensions, func(ext string) bool { return strings.HasSuffix(path, ext) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // formatOf picks a file's format by its name, else by its first bytes.

@@ -24,11 +24,13 @@ import (
 
 func curveCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "curve", Args: "FILE", Brief: "print the verified Euler characteristic curve of an image",
+		Name: "curve", Args: "FILE...", Brief: "print the verified Euler characteristic curve of an image, or write those of several",
 		Examples: []string{
 			"eccbench curve scan.nii.gz",
 			"eccbench curve scan.raw --shape 181x217x181 --type uint8 --all",
 			"eccbench curve slices.tif --format json --plot curve.svg",
+			"eccbench curve ct.nii.gz --superlevel --construction V --at 200,400.5",
+			"eccbench curve scans/ more/*.nrrd --out curves --plot plots",
 			"eccbench curve 'grf/shape=64x64x64/smooth=3/seed=1' --format euler",
 		},
 		Run: doCurve,
@@ -44,6 +46,7 @@ type curveJob struct {
 	all, bare, quiet        bool
 	threads                 int
 	budget                  time.Duration
+	at                      []float64
 }
 
 func doCurve(c *cli.Program, args []string) error {
@@ -52,8 +55,9 @@ func doCurve(c *cli.Program, args []string) error {
 	f.BoolVar(&j.all, "all", false, "a row for every level, not only those where χ changes")
 	f.StringVar(&j.format, "format", "csv", "csv, json, jsonl (an object a line), npy (for NumPy), euler (\"value χ\" for every level), socg (\"value χ\" where χ changes)")
 	f.BoolVar(&j.bare, "no-header", false, "CSV and jsonl without the line that says where the curve is from, and CSV without the names of its columns")
-	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output")
-	f.StringVar(&j.plot, "plot", "", "draw the curve to this file too, SVG")
+	f.Float64SliceVar(&j.at, "at", nil, "χ at these values alone, as CSV")
+	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output; of several images, to this folder")
+	f.StringVar(&j.plot, "plot", "", "draw the curve to this file too, SVG; of several images, to this folder")
 	j.in.AddFile(f, nil, "element type of a raw file: uint8, int16, uint16, float32", "levels of a float32 image, evenly from its least value to its greatest (default every value)")
 	f.StringVar(&j.construction, "construction", "T", "T: voxels are top cells, which meet in faces, edges and corners; V: voxels are vertices, which meet along axes alone")
 	f.BoolVar(&j.superlevel, "superlevel", false, "sets of the values at or above a level, which grow from the greatest level to the least")
@@ -63,9 +67,6 @@ func doCurve(c *cli.Program, args []string) error {
 	f.BoolVarP(&j.quiet, "quiet", "q", false, "nothing on standard error but errors")
 	if err := c.Parse(curveCommand(), f, args); err != nil {
 		return err
-	}
-	if f.NArg() != 1 {
-		return cli.Usagef("curve wants one image file or input string, not %d", f.NArg())
 	}
 	if !slices.Contains(ecc.Formats(), ecc.Format(j.format)) {
 		return cli.Usagef("--format %s: want csv, json, jsonl, npy, euler or socg", j.format)
@@ -79,6 +80,20 @@ func doCurve(c *cli.Program, args []string) error {
 	if j.threads < 1 {
 		return cli.Usagef("--threads %d: want at least 1", j.threads)
 	}
+	if len(j.at) > 0 && (j.all || f.Changed("format") && j.format != string(ecc.CSV)) {
+		return cli.Usagef("--at prints rows of CSV, of some values: leave --format and --all out")
+	}
+	// Where rows are of the levels that change, nobody needs to know the others.
+	j.in.Every = !j.all && j.format != string(ecc.Euler) && (j.impl == "" || j.impl == everyImpl)
+	images, folders, err := listed(f.Args())
+	switch {
+	case err != nil:
+		return err
+	case len(images) == 0:
+		return cli.Usagef("curve wants an image file, a folder of them or an input string")
+	case len(images) > 1 || folders:
+		return j.several(c, images)
+	}
 	if j.plot != "" && !strings.EqualFold(filepath.Ext(j.plot), ".svg") {
 		return cli.Usagef("--plot %s: plots are SVG, want a name that ends in .svg", j.plot)
 	}
@@ -89,9 +104,7 @@ func doCurve(c *cli.Program, args []string) error {
 			}
 		}
 	}
-	// Where rows are of the levels that change, nobody needs to know the others.
-	j.in.Every = !j.all && j.format != string(ecc.Euler) && (j.impl == "" || j.impl == everyImpl)
-	return j.run(c, f.Arg(0))
+	return j.run(c, images[0])
 }
 
 func (j curveJob) convention() ecc.Convention {
@@ -158,6 +171,9 @@ func (j curveJob) run(c *cli.Program, input string) error {
 		}
 	}
 	write := func(w io.Writer) error {
+		if len(j.at) > 0 {
+			return j.writeAt(w, ecc.LinesOf(src, v, j.convention(), false))
+		}
 		return ecc.LinesOf(src, v, j.convention(), j.all).Write(w, ecc.Format(j.format), p, !j.bare)
 	}
 	if j.out != "" {
@@ -167,6 +183,19 @@ func (j curveJob) run(c *cli.Program, input string) error {
 		return fmt.Errorf("writing the curve: %w", err)
 	}
 	return nil
+}
+
+// writeAt writes χ at the values that were asked for.
+func (j curveJob) writeAt(w io.Writer, l ecc.Lines) error {
+	rows := "value,chi\n"
+	if j.bare {
+		rows = ""
+	}
+	for _, value := range j.at {
+		rows += fmt.Sprintf("%v,%d\n", value, l.At(value))
+	}
+	_, err := io.WriteString(w, rows)
+	return err
 }
 
 func plotCurve(w io.Writer, name string, src grid.Source, v ecc.VCEC, c ecc.Convention) error {

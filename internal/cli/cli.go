@@ -69,7 +69,17 @@ func (c *Program) Fail(err error) int {
 	if err == nil || errors.Is(err, pflag.ErrHelp) {
 		return ExitOK
 	}
+	c.Say(err)
+	return Code(err)
+}
+
+// Say prints an error on one line.
+func (c *Program) Say(err error) {
 	fmt.Fprintln(c.Stderr, "eccbench:", strings.ReplaceAll(err.Error(), "\n", "; "))
+}
+
+// Code is the exit code of an error.
+func Code(err error) int {
 	var verdict VerdictError
 	var usage UsageError
 	switch {

@@ -72,7 +72,7 @@ func resolve(path string) string {
 const maxLinks = 40
 
 // WriteFile writes a file whole or not at all: under another name beside it,
-// renamed when all is on the disk. Of a link it is the file that the link leads to. A
+// renamed when all is on the disk, and removed when a signal ends the program before. Of a link it is the file that the link leads to. A
 // device such as /dev/null is written to directly.
 func WriteFile(path string, write func(*os.File) error) (err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
@@ -90,6 +90,22 @@ func WriteFile(path string, write func(*os.File) error) (err error) {
 	defer func() {
 		if err != nil {
 			os.Remove(f.Name()) // the first error is the one to report
+		}
+	}()
+	ctx, stop := Interruptible()
+	defer stop()
+	written := make(chan struct{})
+	defer close(written)
+	go func() {
+		select {
+		case <-written:
+		case <-ctx.Done():
+			select {
+			case <-written: // and nobody waits for a signal any more
+			default:
+				os.Remove(f.Name())
+				os.Exit(ExitInconclusive)
+			}
 		}
 	}()
 	err = write(f)

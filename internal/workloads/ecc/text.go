@@ -151,6 +151,19 @@ func (l Lines) Value(x Line) float64 {
 	return float64(x.Level)
 }
 
+// At is χ of the set at a value, which need not be a level.
+func (l Lines) At(value float64) (chi int64) {
+	for i := range l.Curve {
+		s := l.step(i)
+		at := l.Value(Line{Level: l.Ladder.Value(s.Level)})
+		if at > value && !l.In.Superlevel || at < value && l.In.Superlevel {
+			break
+		}
+		chi += s.Change
+	}
+	return chi
+}
+
 // value writes what a level stands for in the fewest digits that read back as the same.
 func (l Lines) value(b []byte, level float32) []byte {
 	if l.Labels != nil {

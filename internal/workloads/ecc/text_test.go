@@ -134,6 +134,22 @@ func TestLinesOfSuperlevelSets(t *testing.T) {
 	}
 }
 
+// At any value χ is that of the last level before it, or at it.
+func TestAt(t *testing.T) {
+	l := Lines{Curve: VCEC{{10, 2}, {20, -1}, {30, 5}}, Ladder: grid.Identity(grid.Uint8)}
+	for value, want := range map[float64]int64{-1e9: 0, 9.9: 0, 10: 2, 15: 2, 20: 1, 29.99: 1, 30: 6, 1e9: 6} {
+		if got := l.At(value); got != want {
+			t.Errorf("χ at %v is %d, want %d", value, got, want)
+		}
+	}
+	l.In.Superlevel = true
+	for value, want := range map[float64]int64{1e9: 0, 30.1: 0, 30: 5, 20.1: 5, 20: 4, 15: 4, 10: 6, -1e9: 6} {
+		if got := l.At(value); got != want {
+			t.Errorf("χ of the superlevel set at %v is %d, want %d", value, got, want)
+		}
+	}
+}
+
 // Levels that stand for others are written as those.
 func TestLabels(t *testing.T) {
 	for name, c := range map[string]struct {

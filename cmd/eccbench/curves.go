@@ -1,0 +1,154 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"eccbench/datasets"
+	"eccbench/internal/cli"
+	"eccbench/internal/quantity"
+	"eccbench/internal/workloads/ecc"
+)
+
+// listed are the images of some arguments, with those of a folder in their natural order,
+// in which 2 comes before 10; and whether there was a folder.
+func listed(args []string) (images []string, folders bool, err error) {
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		if err != nil || !info.IsDir() {
+			images = append(images, arg)
+			continue
+		}
+		folders = true
+		entries, err := os.ReadDir(arg)
+		if err != nil {
+			return nil, false, cli.Usagef("reading the folder: %w", err)
+		}
+		var within []string
+		for _, e := range entries {
+			if !e.IsDir() && datasets.IsImage(e.Name()) {
+				within = append(within, filepath.Join(arg, e.Name()))
+			}
+		}
+		if len(within) == 0 {
+			return nil, false, cli.Usagef("%s: the folder has no npy, NIfTI, NRRD, PNG or TIFF image", arg)
+		}
+		slices.SortFunc(within, natural)
+		images = append(images, within...)
+	}
+	return images, folders, nil
+}
+
+// natural compares names with their whole numbers by value.
+func natural(a, b string) int {
+	digits := func(s string) string {
+		return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
+	}
+	for x, y := a, b; ; {
+		if x == "" || y == "" {
+			return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
+		}
+		m, n := digits(x), digits(y)
+		if m == "" || n == "" {
+			if x[0] != y[0] {
+				return cmp.Compare(x[0], y[0])
+			}
+			x, y = x[1:], y[1:]
+			continue
+		}
+		x, y = x[len(m):], y[len(n):]
+		m, n = strings.TrimLeft(m, "0"), strings.TrimLeft(n, "0")
+		if c := cmp.Or(cmp.Compare(len(m), len(n)), strings.Compare(m, n)); c != 0 {
+			return c
+		}
+	}
+}
+
+// smallFile is a file that one core answers for while others answer for others.
+const smallFile = 64 << 20
+
+// several writes the curves of several images to a folder, a file each, and says how many
+// there are. One that fails does not keep the others.
+func (j curveJob) several(c *cli.Program, images []string) error {
+	if j.out == "" {
+		return cli.Usagef("%d images: want the folder that their curves are written to: --out DIR", len(images))
+	}
+	extension := j.format
+	if f := ecc.Format(j.format); f == ecc.SoCG || f == ecc.Euler {
+		extension = "txt"
+	}
+	from := map[string]string{}
+	targets := make([]curveJob, len(images))
+	small := true
+	for i, image := range images {
+		base := strings.ReplaceAll(image, "/", "_") // of an input string
+		if info, err := os.Stat(image); err == nil {
+			base = filepath.Base(image)
+			small = small && info.Size() <= smallFile
+		}
+		if other, ok := from[base]; ok {
+			return cli.Usagef("%s and %s: their curves would have one name, %s.%s; answer for them by commands of their own", other, image, base, extension)
+		}
+		from[base] = image
+		targets[i] = j
+		targets[i].out = filepath.Join(j.out, base+"."+extension)
+		if j.plot != "" {
+			targets[i].plot = filepath.Join(j.plot, base+".svg")
+		}
+	}
+	for _, dir := range []string{j.out, j.plot} {
+		if dir == "" {
+			continue
+		}
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return cli.Usagef("the folder for curves: %w", err)
+		}
+	}
+	workers := 1
+	if small {
+		workers = min(j.threads, len(images))
+		for i := range targets {
+			targets[i].threads = max(1, j.threads/workers)
+		}
+	}
+	start := time.Now()
+	var next atomic.Int64
+	errs := make([]error, len(images))
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(images)); i = next.Add(1) - 1 {
+				if errs[i] = targets[i].run(c, images[i]); errs[i] != nil {
+					c.Say(errs[i])
+				}
+			}
+		})
+	}
+	wg.Wait()
+	failed := slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
+	if !j.quiet {
+		fmt.Fprintf(c.Stderr, "eccbench: %d of %d curves VERIFIED and written to %s, %v\n",
+			len(images)-len(failed), len(images), j.out, quantity.Duration(time.Since(start)))
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	worst := slices.MaxFunc(failed, func(a, b error) int { return cmp.Compare(gravity(a), gravity(b)) })
+	return cli.VerdictError{Code: cli.Code(worst), Why: fmt.Sprintf("%d of %d images have no curve", len(failed), len(images))}
+}
+
+// gravity orders what went wrong: a wrong curve is worse than none.
+func gravity(err error) int {
+	if verdict := (cli.VerdictError{}); errors.As(err, &verdict) {
+		return verdict.Code
+	}
+	return 0
+}
