@@ -163,7 +163,7 @@ func (b *fileBody) read(in fileInput) ([]byte, error) {
 		if err := checkRatio(b.bytes(), b.packed, deflateRatio); err != nil {
 			return nil, err
 		}
-		data, err := readExactly(b.inflate, b.bytes())
+		data, err := readExactly(b.inflate, b.bytes(), b.packed)
 		if err != nil {
 			return nil, err
 		}
@@ -330,10 +330,14 @@ func checkRatio(claim, packed, ratio int64) error {
 	return nil
 }
 
-// readExactly reads n bytes to a buffer that grows as they arrive, so that its
-// size never rests on a header's word alone.
-func readExactly(r io.Reader, n int64) ([]byte, error) {
-	var buf []byte
+// likelyRatio is more than most images are compressed by.
+const likelyRatio = 8
+
+// readExactly reads n bytes that so many packed ones hold to a buffer that grows as they
+// arrive, so that its size never rests on a header's word alone: what so many may well hold
+// is there at once, and not copied as it grows.
+func readExactly(r io.Reader, n, packed int64) ([]byte, error) {
+	buf := grid.NewBuffer(min(n, likelyRatio*packed))[:0]
 	for int64(len(buf)) < n {
 		have := int64(len(buf))
 		buf = extend(buf, min(n-have, max(have, 64<<10)), n)

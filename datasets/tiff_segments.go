@@ -167,20 +167,20 @@ func expand(packed []byte, compression uint64, n int64) ([]byte, error) {
 	case tiffLZW:
 		z := lzw.NewReader(bytes.NewReader(packed), lzw.MSB, 8)
 		defer z.Close()
-		return readExactly(z, n)
+		return readExactly(z, n, int64(len(packed)))
 	default:
 		z, err := zlib.NewReader(bytes.NewReader(packed))
 		if err != nil {
 			return nil, fmt.Errorf("decompressing: %w; copy the file again", err)
 		}
 		defer z.Close()
-		data, err := readExactly(z, n)
+		data, err := readExactly(z, n, int64(len(packed)))
 		if err != nil {
 			return nil, err
 		}
 		return data, checkEnd(z, false)
 	}
-	return readExactly(r, n)
+	return readExactly(r, n, int64(len(packed)))
 }
 
 // A packBits decompresses the run lengths of TIFF 6.0, section 9.

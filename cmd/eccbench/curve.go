@@ -127,7 +127,9 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	}
 	w := ecc.InConvention(c.Curve, j.convention())
 	start := time.Now()
+	opened := c.Waiting("reading "+report.VisibleText(input), j.quiet)
 	src, err := datasets.Open(name)
+	opened()
 	if err != nil {
 		return cli.Usage(err)
 	}

@@ -37,6 +37,20 @@ func (c *Program) Reading(s grid.Source, quiet bool) (read grid.Source, end func
 	}
 }
 
+// Waiting shows on a terminal what goes on until end takes it away.
+func (c *Program) Waiting(what string, quiet bool) (end func()) {
+	file, ok := terminal(c.Stderr)
+	if !ok || quiet {
+		return func() {}
+	}
+	bars := mpb.New(mpb.WithOutput(file), mpb.WithAutoRefresh())
+	bar := bars.New(1, mpb.SpinnerStyle(), mpb.AppendDecorators(decor.Name(what+" "), decor.Elapsed(decor.ET_STYLE_GO)), mpb.BarRemoveOnComplete())
+	return func() {
+		bar.Abort(true)
+		bars.Wait()
+	}
+}
+
 type followed struct {
 	grid.Source
 	bar *mpb.Bar
