@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"eccbench/internal/grid"
 )
@@ -62,7 +63,8 @@ func narrowed[T wide](values []T, s storedType, exact func(T) bool) ([]byte, *gr
 	if holds || !finite {
 		return out, nil, nil
 	}
-	distinct := distinctOf(values)
+	ranks := grid.Values[uint32](out)
+	distinct := rank(values, ranks)
 	for i := range distinct {
 		distinct[i] += 0 // −0 is 0
 	}
@@ -71,29 +73,73 @@ func narrowed[T wide](values []T, s storedType, exact func(T) bool) ([]byte, *gr
 		return nil, nil, err
 	}
 	inParts(len(values), func(lo, hi int) {
-		for i, v := range values[lo:hi] {
-			rank, _ := slices.BinarySearch(distinct, v)
-			dst[lo+i] = grid.Ranked(rank)
+		for i := lo; i < hi; i++ {
+			dst[i] = grid.Ranked(int(ranks[i]))
 		}
 	})
 	return out, labels, nil
 }
 
-// distinctOf is the sorted distinct values of some.
-func distinctOf[T cmp.Ordered](values []T) []T {
-	var mu sync.Mutex
-	var runs [][]T
-	inParts(len(values), func(lo, hi int) {
-		for ; lo < hi; lo += chunkVoxels {
-			run := slices.Clone(values[lo:min(lo+chunkVoxels, hi)])
-			slices.Sort(run)
-			run = slices.Clip(slices.Clone(slices.Compact(run)))
-			mu.Lock()
-			runs = append(runs, run)
-			mu.Unlock()
+// rank gives the rank of each value among the distinct ones, which it returns in ascending
+// order. Chunks are sorted by themselves, with the places that their values come from, and
+// their distinct values are merged; then each chunk, sorted, goes through those once.
+func rank[T wide](values []T, ranks []uint32) []T {
+	chunks := (len(values) + chunkVoxels - 1) / chunkVoxels
+	runs := make([][]T, chunks)
+	each := func(f func(chunk int, values []T, places []uint32)) {
+		var next atomic.Int64
+		var wg sync.WaitGroup
+		for range min(chunks, runtime.GOMAXPROCS(0), maxChunkWorkers) {
+			wg.Go(func() {
+				for k := next.Add(1) - 1; k < int64(chunks); k = next.Add(1) - 1 {
+					lo, hi := int(k)*chunkVoxels, min((int(k)+1)*chunkVoxels, len(values))
+					f(int(k), values[lo:hi], ranks[lo:hi])
+				}
+			})
+		}
+		wg.Wait()
+	}
+	each(func(k int, values []T, places []uint32) {
+		sorted := make([]placed[T], len(values))
+		for i, v := range values {
+			sorted[i] = placed[T]{v, uint32(i)}
+		}
+		slices.SortFunc(sorted, func(a, b placed[T]) int { return cmp.Compare(a.value, b.value) })
+		run := make([]T, 0, len(values))
+		for i, p := range sorted {
+			places[i] = p.place
+			if i == 0 || run[len(run)-1] != p.value {
+				run = append(run, p.value)
+			}
+		}
+		runs[k] = slices.Clone(run)
+	})
+	distinct := mergeAll(runs)
+	each(func(_ int, values []T, ranks []uint32) {
+		places := slices.Clone(ranks)
+		at := 0
+		for _, place := range places {
+			v := values[place]
+			step := 1
+			for at+step < len(distinct) && distinct[at+step] <= v {
+				at += step
+				step *= 2
+			}
+			for ; step > 0; step /= 2 {
+				if at+step < len(distinct) && distinct[at+step] <= v {
+					at += step
+				}
+			}
+			ranks[place] = uint32(at)
 		}
 	})
-	return mergeAll(runs)
+	return distinct
+}
+
+// A placed value says where it comes from.
+type placed[T wide] struct {
+	value T
+	place uint32
 }
 
 // exactInteger reports whether float32 holds a whole number: it has 24 bits from the first

@@ -24,7 +24,7 @@ func npyOf(descr string, values any, n int) []byte {
 // Values that float32 does not hold keep their order and stand for themselves, and equal
 // ones are one level.
 func TestRanked(t *testing.T) {
-	many := make([]float64, 30_000) // in parts, on several cores
+	many := make([]float64, chunkVoxels+30_000) // more than are sorted at a time
 	for i := range many {
 		many[i] = float64(i*7919%10_007) + 0.1
 	}
