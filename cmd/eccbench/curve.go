@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -63,7 +64,7 @@ func doCurve(c *cli.Program, args []string) error {
 	f.BoolVar(&j.superlevel, "superlevel", false, "sets of the values at or above a level, which grow from the greatest level to the least")
 	f.StringVar(&j.impl, "impl", "", "implementation (default the fastest that takes the image)")
 	f.IntVar(&j.threads, "threads", runtime.GOMAXPROCS(0), "cores")
-	f.DurationVar(&j.budget, "time-limit", 20*time.Second, "time for the verification")
+	f.DurationVar(&j.budget, "time-limit", 0, "time for the verification (default as long as it takes)")
 	f.BoolVarP(&j.quiet, "quiet", "q", false, "nothing on standard error but errors")
 	if err := c.Parse(curveCommand(), f, args); err != nil {
 		return err
@@ -76,6 +77,12 @@ func doCurve(c *cli.Program, args []string) error {
 	}
 	if j.convention() != (ecc.Convention{}) && f.Changed("levels") {
 		return cli.Usagef("--levels puts values on levels from below, which is for sublevel sets in the T-construction: leave --levels out")
+	}
+	if j.budget < 0 {
+		return cli.Usagef("--time-limit %v: want 0 or more", j.budget)
+	}
+	if j.budget == 0 {
+		j.budget = math.MaxInt64
 	}
 	if j.threads < 1 {
 		return cli.Usagef("--threads %d: want at least 1", j.threads)
@@ -146,7 +153,7 @@ func (j curveJob) run(c *cli.Program, input string) error {
 			return fmt.Errorf("%s: no implementation takes it: %w", input, errors.Join(refusals...))
 		}
 	}
-	p := ecc.Describe(report.VisibleText(name), src, j.convention())
+	p := ecc.Describe(report.VisibleText(strings.ReplaceAll(name, "\n", "\u240a")), src, j.convention())
 	asked, digest := cli.Digested(src)
 	asked, end := c.Reading(asked, j.quiet)
 	answered, err := cli.Answer(w, impl, name, asked, conditions, j.budget, "curve")

@@ -79,12 +79,15 @@ func sumOf(out VCEC, levels int64, k fingerprint.Key, threads int) (fingerprint.
 		})
 	}
 	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
 	for _, s := range sums[1:] {
 		for i, v := range s {
 			sums[0][i] += v
 		}
 	}
-	return sums[0], errors.Join(errs...)
+	return sums[0], nil
 }
 
 // longestSearch is about how long the search for a wrong level may take.
