@@ -71,9 +71,7 @@ func (j valueJob) Out() (ecc.VCEC, error) {
 
 func TestConformanceOnEveryFloat32(t *testing.T) {
 	each(t, func(t *testing.T, isa string) {
-		for _, pairs := range []int{16, 1 << 16} {
-			ecctest.Run(t, byValue{on{isa: isa}, pairs})
-		}
+		ecctest.Run(t, byValue{on{isa: isa}, 16})
 	})
 }
 
