@@ -145,6 +145,7 @@ func fileFormats() []fileFormat {
 		{"npy", []string{".npy"}, startsWith(npyMagic), openNpy},
 		{"NIfTI", []string{".nii", ".nii.gz"}, matchesNifti, openNifti},
 		{"NRRD", []string{".nrrd", ".nhdr"}, startsWith(nrrdMagic), openNrrd},
+		{"MetaImage", []string{".mha", ".mhd"}, startsWith(metaMagic), openMeta},
 		{"PNG", []string{".png"}, startsWith(pngMagic), openPng},
 		{"TIFF", []string{".tif", ".tiff"}, startsWith("II*\x00", "MM\x00*", "II+\x00", "MM\x00+"), openTiff},
 	}

@@ -51,15 +51,15 @@ func TestFileFixtures(t *testing.T) {
 
 func TestFileFixturesRefused(t *testing.T) {
 	for name, want := range map[string]string{
-		"struct_1d.npy":      "structured",
-		"nifti2_3d.nii":      "NIfTI-2",
-		"u8_bzip2_3d.nrrd":   `encoding "bzip2"`,
-		"rgb_2d.png":         "colour",
-		"palette_2d.png":     "palette",
-		"alpha_2d.png":       "alpha",
-		"rgb_2d.tif":         "3 samples",
-		"whiteiszero_2d.tif": "white is zero",
-		"predictor3_2d.tif":  "predictor 3",
+		"struct_1d.npy":       "structured",
+		"u16_detached_3d.mhd": "data are in another file",
+		"u8_bzip2_3d.nrrd":    `encoding "bzip2"`,
+		"rgb_2d.png":          "colour",
+		"palette_2d.png":      "palette",
+		"alpha_2d.png":        "alpha",
+		"rgb_2d.tif":          "3 samples",
+		"whiteiszero_2d.tif":  "white is zero",
+		"predictor3_2d.tif":   "predictor 3",
 	} {
 		_, err := OpenFile(filepath.Join(fixtureDir, name), FileOptions{})
 		checkFileError(t, name, err, want)

@@ -14,13 +14,13 @@ import (
 )
 
 // niftiHeaderSize is the length of a NIfTI-1 header, which is also the value
-// of its first field.
-const niftiHeaderSize = 348
+// of its first field, and nifti2HeaderSize that of a NIfTI-2 header.
+const niftiHeaderSize, nifti2HeaderSize = 348, 540
 
 const gzipMagic = "\x1f\x8b"
 
-// matchesNifti knows NIfTI-1, the pairs and the NIfTI-2 that openNifti refuses
-// by name, and anything gzipped.
+// matchesNifti knows NIfTI-1 and NIfTI-2, the pairs that openNifti refuses by name, and
+// anything gzipped.
 func matchesNifti(head []byte) bool {
 	if bytes.HasPrefix(head, []byte(gzipMagic)) {
 		return true
@@ -32,8 +32,8 @@ func matchesNifti(head []byte) bool {
 	return magic == "n+1" || magic == "ni1" || string(head[4:7]) == "n+2"
 }
 
-// openNifti reads the header of a single-file NIfTI-1 image (nifti1.h), plain
-// or gzipped. The first axis is the fastest. Values are raw·scl_slope +
+// openNifti reads the header of a single-file NIfTI-1 or NIfTI-2 image (nifti1.h,
+// nifti2.h), plain or gzipped. The first axis is the fastest. Values are raw·scl_slope +
 // scl_inter as float32, unless the slope is 0 or not finite, or the two are 1
 // and 0: then they keep their stored type.
 func openNifti(in fileInput) (*fileBody, error) {
@@ -42,7 +42,7 @@ func openNifti(in fileInput) (*fileBody, error) {
 		return nil, err
 	}
 	if string(start) != gzipMagic {
-		head, err := in.head(niftiHeaderSize)
+		head, err := in.head(nifti2HeaderSize)
 		if err != nil {
 			return nil, err
 		}
@@ -55,8 +55,14 @@ func openNifti(in fileInput) (*fileBody, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decompressing: %w; copy the file again", err)
 	}
-	head := make([]byte, niftiHeaderSize)
+	head := make([]byte, niftiHeaderSize, nifti2HeaderSize)
 	n, err := io.ReadFull(r, head)
+	if _, size := niftiOrder(head); err == nil && size == nifti2HeaderSize {
+		head = head[:nifti2HeaderSize]
+		var more int
+		more, err = io.ReadFull(r, head[n:])
+		n += more
+	}
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, fmt.Errorf("truncated: the compressed data end after %d bytes, inside a NIfTI header; copy the file again", n)
@@ -67,7 +73,7 @@ func openNifti(in fileInput) (*fileBody, error) {
 	if err != nil {
 		return nil, err
 	}
-	gap := b.offset - niftiHeaderSize
+	gap := b.offset - int64(len(head))
 	if n, err := io.CopyN(io.Discard, r, gap); err != nil {
 		return nil, fmt.Errorf("truncated: the compressed data end %d bytes after the header where the voxels start %d after it: %w", n, gap, pathCause(err))
 	}
@@ -75,51 +81,88 @@ func openNifti(in fileInput) (*fileBody, error) {
 	return b, nil
 }
 
-func parseNifti(h []byte) (*fileBody, error) {
+// niftiOrder is the order of bytes in which the first number of a header is the size of one,
+// and that size.
+func niftiOrder(h []byte) (binary.ByteOrder, uint32) {
+	if size := binary.LittleEndian.Uint32(h); size <= 1<<16 {
+		return binary.LittleEndian, size
+	}
+	return binary.BigEndian, binary.BigEndian.Uint32(h)
+}
+
+// niftiFields are what the two versions of the format have in different places.
+type niftiFields struct {
+	size                 int64
+	dim                  func(i int) int64 // number of axes, then their lengths
+	code                 uint16
+	offset, slope, inter float64
+}
+
+func niftiFieldsOf(h []byte) (f niftiFields, order binary.ByteOrder, err error) {
 	if len(h) < niftiHeaderSize {
-		return nil, fmt.Errorf("truncated: %d bytes, fewer than a NIfTI header; copy the file again", len(h))
+		return f, nil, fmt.Errorf("truncated: %d bytes, fewer than a NIfTI header; copy the file again", len(h))
 	}
-	var order binary.ByteOrder = binary.LittleEndian
-	size := order.Uint32(h)
-	if size > 1<<16 {
-		order = binary.BigEndian
-		size = order.Uint32(h)
+	order, size := niftiOrder(h)
+	single := func(at int) float64 { return float64(math.Float32frombits(order.Uint32(h[at:]))) }
+	double := func(at int) float64 { return math.Float64frombits(order.Uint64(h[at:])) }
+	switch size {
+	case nifti2HeaderSize:
+		if len(h) < nifti2HeaderSize {
+			return f, nil, fmt.Errorf("truncated: %d bytes, fewer than a NIfTI-2 header; copy the file again", len(h))
+		}
+		switch magic := string(h[4:12]); magic {
+		case "n+2\x00\r\n\x1a\n":
+		case "ni2\x00\r\n\x1a\n":
+			return f, nil, errors.New("half of a NIfTI pair of .hdr and .img, which is not read; save it as one .nii file")
+		default:
+			return f, nil, fmt.Errorf("not a NIfTI-2 file: its magic is %q where \"n+2\\x00\\r\\n\\x1a\\n\" should be; save it again", magic)
+		}
+		return niftiFields{
+			nifti2HeaderSize, func(i int) int64 { return int64(order.Uint64(h[16+8*i:])) },
+			order.Uint16(h[12:]), float64(int64(order.Uint64(h[168:]))), double(176), double(184),
+		}, order, nil
+	case niftiHeaderSize:
+	default:
+		return f, nil, errors.New("not a NIfTI file: its first number is neither 348 nor 540; check the file")
 	}
-	switch magic := string(h[344:348]); {
-	case size == 540:
-		return nil, errors.New("a NIfTI-2 file, which is not read; save it as NIfTI-1")
-	case size != niftiHeaderSize:
-		return nil, errors.New("not a NIfTI file: its first number is not 348; check the file")
-	case magic == "ni1\x00":
-		return nil, errors.New("half of a NIfTI pair of .hdr and .img, which is not read; save it as one .nii file")
-	case magic != "n+1\x00":
-		return nil, fmt.Errorf("not a NIfTI-1 file: its magic is %q where \"n+1\\x00\" should be; save it as NIfTI-1", magic)
+	switch magic := string(h[344:348]); magic {
+	case "n+1\x00":
+	case "ni1\x00":
+		return f, nil, errors.New("half of a NIfTI pair of .hdr and .img, which is not read; save it as one .nii file")
+	default:
+		return f, nil, fmt.Errorf("not a NIfTI-1 file: its magic is %q where \"n+1\\x00\" should be; save it as NIfTI-1", magic)
+	}
+	return niftiFields{
+		niftiHeaderSize, func(i int) int64 { return int64(int16(order.Uint16(h[40+2*i:]))) },
+		order.Uint16(h[70:]), single(108), single(112), single(116),
+	}, order, nil
+}
+
+func parseNifti(h []byte) (*fileBody, error) {
+	f, order, err := niftiFieldsOf(h)
+	if err != nil {
+		return nil, err
 	}
 	b := &fileBody{big: order == binary.BigEndian}
-	dim := func(i int) int64 { return int64(int16(order.Uint16(h[40+2*i:]))) }
-	if dim(0) < 2 || dim(0) > 7 {
-		return nil, fmt.Errorf("%d axes; want 2 or 3", dim(0))
+	if n := f.dim(0); n < 2 || n > 7 {
+		return nil, fmt.Errorf("%d axes; want 2 or 3", n)
 	}
 	var axes []int64
-	for i := range int(dim(0)) {
-		axes = append(axes, dim(i+1))
+	for i := range int(f.dim(0)) {
+		axes = append(axes, f.dim(i+1))
 	}
 	slices.Reverse(axes)
-	var err error
 	if b.shape, err = fileShape(axes); err != nil {
 		return nil, err
 	}
-	code := order.Uint16(h[70:])
-	if b.stored, err = niftiType(code); err != nil {
+	if b.stored, err = niftiType(f.code); err != nil {
 		return nil, err
 	}
-	field := func(at int) float64 { return float64(math.Float32frombits(order.Uint32(h[at:]))) }
-	offset := field(108)
-	if !(offset >= niftiHeaderSize && offset < 1<<40) || offset != math.Trunc(offset) {
-		return nil, fmt.Errorf("the voxels are said to start at byte %v; want a whole number of at least %d", offset, niftiHeaderSize)
+	if !(f.offset >= float64(f.size) && f.offset < 1<<40) || f.offset != math.Trunc(f.offset) {
+		return nil, fmt.Errorf("the voxels are said to start at byte %v; want a whole number of at least %d", f.offset, f.size)
 	}
-	b.offset = int64(offset)
-	slope, inter := field(112), field(116)
+	b.offset = int64(f.offset)
+	slope, inter := f.slope, f.inter
 	if slope == 0 || math.IsNaN(slope) || math.IsInf(slope, 0) || (slope == 1 && inter == 0) {
 		return b, nil
 	}

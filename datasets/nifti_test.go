@@ -149,7 +149,7 @@ func TestNiftiErrors(t *testing.T) {
 	good := writeNifti(niftiOf(storedUint8, false, six, 3, 2))
 	bad := bytes.Clone(good)
 	bad[0] = 1
-	checkRefusedCheaply(t, "size.nii", bad, FileOptions{}, "its first number is not 348")
+	checkRefusedCheaply(t, "size.nii", bad, FileOptions{}, "its first number is neither 348 nor 540")
 	checkRefusedCheaply(t, "short.nii", good[:100], FileOptions{}, "fewer than a NIfTI header")
 	packed := zipped(good)
 	checkRefusedCheaply(t, "short.nii.gz", packed[:len(packed)-9], FileOptions{}, "truncated: ")

@@ -89,3 +89,12 @@ nr('f64_ranked_3d.nrrd', 0.1 * steps - 1, encoding='raw')
 nr('i64_ranked_3d.nrrd', wide.astype('<i8'), encoding='gzip')
 tf('u32_3d.tif', (500 + 1000 * steps).astype('<u4'))
 tf('f64_ranked_3d.tif', 0.1 * steps - 1)
+nib.Nifti2Image(np.transpose(seq((2,3,4),'<i2',-3000,251)),np.eye(4)).to_filename(out+'nifti2_i16_3d.nii.gz')
+# MetaImage
+import SimpleITK as sitk
+def mh(name,a,**k): sitk.WriteImage(sitk.GetImageFromArray(a), out+name, **k)
+mh('u8_3d.mha', seq((2,3,4),'u1',10,7))
+mh('i16_zlib_3d.mha', seq((2,3,4),'i2',-3000,251), useCompression=True)
+mh('f32_2d.mha', seq((3,5),'f4',-1.5,0.75))
+mh('f64_ranked_3d.mha', 0.1 * steps - 1)
+mh('u16_detached_3d.mhd', seq((2,3,4),'u2',40000,1001))
