@@ -117,8 +117,7 @@ smoke: build
 
 FUZZTIME ?= 30s
 fuzz:
-	for pkg in $$(grep -rl '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep ^Fuzz); do \
-		$(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$pkg || exit 1; done; done
+	scripts/fuzz.sh $(FUZZTIME) $(GO)
 
 # What verify and the tests notice of changes of one place: a sample in minutes, other
 # samples with MUTATE='-seed 2', more with '-n 40', all in many hours with '-all', some with
