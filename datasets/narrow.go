@@ -51,7 +51,7 @@ type wide interface {
 func narrowed[T wide](values []T, s storedType, exact func(T) bool) ([]byte, *grid.Labels, error) {
 	out := grid.NewBuffer(4 * int64(len(values)))
 	dst := grid.Values[float32](out)
-	holds, finite := inParts2(len(values), func(lo, hi int) (bool, bool) {
+	holds, finite := inPartsAll(len(values), func(lo, hi int) (bool, bool) {
 		holds, finite := true, true
 		for i, v := range values[lo:hi] {
 			dst[lo+i] = float32(v)
@@ -211,12 +211,11 @@ func scaledBy[T grid.Stored](values []T, slope, inter float64) []float64 {
 
 // inParts calls f with parts of n elements, on all cores at the same time.
 func inParts(n int, f func(lo, hi int)) {
-	inParts2(n, func(lo, hi int) (bool, bool) { f(lo, hi); return true, true })
+	inPartsAll(n, func(lo, hi int) (bool, bool) { f(lo, hi); return true, true })
 }
 
-// inParts2 is inParts of a function that says two things, which are true when it says so of
-// all parts.
-func inParts2(n int, f func(lo, hi int) (bool, bool)) (a, b bool) {
+// inPartsAll is inParts of a function that says two things, and says which it says of all.
+func inPartsAll(n int, f func(lo, hi int) (bool, bool)) (a, b bool) {
 	parts := max(1, min(runtime.GOMAXPROCS(0), n>>12))
 	as, bs := make([]bool, parts), make([]bool, parts)
 	var wg sync.WaitGroup
