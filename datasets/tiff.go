@@ -277,32 +277,20 @@ func (t *tiffFile) page(at int64) (*tiffPage, int64, error) {
 		return nil, 0, fmt.Errorf("predictor %d is not read; save it with predictor 1 or 2", n)
 	}
 	bits, format := number(tiffBits, 1), number(tiffSampleFormat, 1)
-	switch [2]uint64{bits, format} {
-	case [2]uint64{8, 1}:
-		p.stored = storedUint8
-	case [2]uint64{8, 2}:
-		p.stored = storedInt8
-	case [2]uint64{16, 1}:
-		p.stored = storedUint16
-	case [2]uint64{16, 2}:
-		p.stored = storedInt16
-	case [2]uint64{32, 3}:
-		p.stored = storedFloat32
-	case [2]uint64{16, 3}:
-		p.stored = storedFloat16
-	case [2]uint64{32, 1}:
-		p.stored = storedUint32
-	case [2]uint64{32, 2}:
-		p.stored = storedInt32
-	case [2]uint64{64, 3}:
-		p.stored = storedFloat64
-	default:
+	if p.stored = tiffTypes[[2]uint64{bits, format}]; p.stored == 0 {
 		return nil, 0, fmt.Errorf("%d bits of sample format %d; %s", bits, format, grey)
 	}
 	if err := p.layout(tags, number); err != nil {
 		return nil, 0, err
 	}
 	return p, next, t.claim(p)
+}
+
+// tiffTypes are the types by their bits and sample format.
+var tiffTypes = map[[2]uint64]storedType{
+	{8, 1}: storedUint8, {16, 1}: storedUint16, {32, 1}: storedUint32,
+	{8, 2}: storedInt8, {16, 2}: storedInt16, {32, 2}: storedInt32,
+	{16, 3}: storedFloat16, {32, 3}: storedFloat32, {64, 3}: storedFloat64,
 }
 
 // imagejImages is the number of slices that ImageJ's description says, or 0.

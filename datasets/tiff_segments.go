@@ -242,6 +242,11 @@ func integrate(row []byte, size int64) {
 			v := binary.LittleEndian.Uint32(row[i:]) + binary.LittleEndian.Uint32(row[i-4:])
 			binary.LittleEndian.PutUint32(row[i:], v)
 		}
+	case 8:
+		v := grid.Values[uint64](row)
+		for i := 1; i < len(v); i++ {
+			v[i] += v[i-1]
+		}
 	}
 }
 
