@@ -6,7 +6,6 @@ import (
 	"math/bits"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"eccbench/internal/grid"
@@ -51,16 +50,22 @@ type wide interface {
 func narrowed[T wide](values []T, s storedType, exact func(T) bool) ([]byte, *grid.Labels, error) {
 	out := grid.NewBuffer(4 * int64(len(values)))
 	dst := grid.Values[float32](out)
-	holds, finite := inPartsAll(len(values), func(lo, hi int) (bool, bool) {
+	var inexact, infinite atomic.Bool
+	inParts(len(values), func(lo, hi int) {
 		holds, finite := true, true
 		for i, v := range values[lo:hi] {
 			dst[lo+i] = float32(v)
 			holds = holds && exact(v)
 			finite = finite && v-v == 0
 		}
-		return holds, finite
+		if !holds {
+			inexact.Store(true)
+		}
+		if !finite {
+			infinite.Store(true)
+		}
 	})
-	if holds || !finite {
+	if !inexact.Load() || infinite.Load() {
 		return out, nil, nil
 	}
 	ranks := grid.Values[uint32](out)
@@ -86,20 +91,15 @@ func narrowed[T wide](values []T, s storedType, exact func(T) bool) ([]byte, *gr
 func rank[T wide](values []T, ranks []uint32) []T {
 	chunks := (len(values) + chunkVoxels - 1) / chunkVoxels
 	runs := make([][]T, chunks)
-	each := func(f func(chunk int, values []T, places []uint32)) {
-		var next atomic.Int64
-		var wg sync.WaitGroup
-		for range min(chunks, runtime.GOMAXPROCS(0), maxChunkWorkers) {
-			wg.Go(func() {
-				for k := next.Add(1) - 1; k < int64(chunks); k = next.Add(1) - 1 {
-					lo, hi := int(k)*chunkVoxels, min((int(k)+1)*chunkVoxels, len(values))
-					f(int(k), values[lo:hi], ranks[lo:hi])
-				}
-			})
-		}
-		wg.Wait()
+	each := func(f func(chunk int64, values []T, places []uint32)) {
+		shareAmong(int64(min(runtime.GOMAXPROCS(0), maxChunkWorkers)), int64(chunks), func(next func() (int64, bool)) {
+			for k, ok := next(); ok; k, ok = next() {
+				lo, hi := k*chunkVoxels, min((k+1)*chunkVoxels, int64(len(values)))
+				f(k, values[lo:hi], ranks[lo:hi])
+			}
+		})
 	}
-	each(func(k int, values []T, places []uint32) {
+	each(func(k int64, values []T, places []uint32) {
 		sorted := make([]placed[T], len(values))
 		for i, v := range values {
 			sorted[i] = placed[T]{v, uint32(i)}
@@ -115,7 +115,7 @@ func rank[T wide](values []T, ranks []uint32) []T {
 		runs[k] = slices.Clone(run)
 	})
 	distinct := mergeAll(runs)
-	each(func(_ int, values []T, ranks []uint32) {
+	each(func(_ int64, values []T, ranks []uint32) {
 		places := slices.Clone(ranks)
 		at := 0
 		for _, place := range places {
@@ -211,17 +211,10 @@ func scaledBy[T grid.Stored](values []T, slope, inter float64) []float64 {
 
 // inParts calls f with parts of n elements, on all cores at the same time.
 func inParts(n int, f func(lo, hi int)) {
-	inPartsAll(n, func(lo, hi int) (bool, bool) { f(lo, hi); return true, true })
-}
-
-// inPartsAll is inParts of a function that says two things, and says which it says of all.
-func inPartsAll(n int, f func(lo, hi int) (bool, bool)) (a, b bool) {
-	parts := max(1, min(runtime.GOMAXPROCS(0), n>>12))
-	as, bs := make([]bool, parts), make([]bool, parts)
-	var wg sync.WaitGroup
-	for p := range parts {
-		wg.Go(func() { as[p], bs[p] = f(n*p/parts, n*(p+1)/parts) })
-	}
-	wg.Wait()
-	return !slices.Contains(as, false), !slices.Contains(bs, false)
+	const part = 1 << 16
+	share(int64(n+part-1)/part, func(next func() (int64, bool)) {
+		for k, ok := next(); ok; k, ok = next() {
+			f(int(k)*part, min((int(k)+1)*part, n))
+		}
+	})
 }
