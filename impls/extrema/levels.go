@@ -49,7 +49,7 @@ func searched(in grid.Source) bool {
 }
 
 // tallied reports whether a ladder is that of every float32, whose levels no table holds.
-func tallied(l grid.Ladder) bool { return l.CheckIndexed() != nil }
+func tallied(l grid.Ladder) bool { return !l.Indexed() }
 
 // table asks for the level of every value.
 func table[L lane, T grid.Element](l *grid.Levels[T], n int, value func(int) T) []L {

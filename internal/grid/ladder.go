@@ -73,10 +73,13 @@ func everyValue(k int64) float32 {
 	return math.Float32frombits(uint32(k - largest))
 }
 
-// CheckIndexed is an error for a ladder whose levels are more than an int32 counts: that
-// of every float32. What keeps a table of levels refuses it so.
+// Indexed reports whether an int32 counts the levels, as it does but for every float32.
+func (l Ladder) Indexed() bool { return l.n <= MaxLevels }
+
+// CheckIndexed is an error for a ladder that is not Indexed. What keeps a table of levels
+// refuses it so.
 func (l Ladder) CheckIndexed() error {
-	if l.n > MaxLevels {
+	if !l.Indexed() {
 		return fmt.Errorf("ladder %v: tables of levels have at most %d; take evenly spaced levels, or those of the distinct values", l, MaxLevels)
 	}
 	return nil

@@ -69,7 +69,7 @@ var errFound = errors.New("found")
 // neighbourhood shows the first voxel on a level with the voxels around it, as
 // levels; "." is outside the image.
 func neighbourhood(in grid.Source, level int64) string {
-	if in.Ladder().CheckIndexed() != nil {
+	if !in.Ladder().Indexed() {
 		return "levels of float32 values are not shown"
 	}
 	n, h, w := Stack(in.Shape())

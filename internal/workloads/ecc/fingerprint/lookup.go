@@ -45,7 +45,7 @@ func newLookup(t grid.Type, l grid.Ladder, w weights, top int64, isa string) *lo
 	case grid.Int16:
 		u.table = filled(1<<16, func(i int64) uint64 { return of(l.Level(float32(int16(uint16(i))))) })
 	case grid.Float32:
-		if l.CheckIndexed() != nil {
+		if !l.Indexed() {
 			u.every, u.table = of, newBlock(w)
 			if top >= w.levels {
 				u.fast.floats = encrypting(isa)

@@ -25,7 +25,7 @@ func Work(s grid.Source, k Key, threads int) time.Duration {
 		voxel = 12
 	}
 	levels := s.Ladder().Len()
-	if s.Ladder().CheckIndexed() != nil {
+	if !s.Ladder().Indexed() {
 		levels, voxel = 0, 4*voxel
 	}
 	_, _, even := s.Ladder().Affinity()
