@@ -147,11 +147,9 @@ func (j *copyJob) pin(in grid.Source) (err error) {
 		return err
 	}
 	clear(j.host.Data())
-	whole := (size + 7) / 8 * 8
-	return grid.EachSlab(in, func(slab []byte, lo, hi int64) error {
-		for i := range hi - lo {
-			copy(j.host.Data()[(lo+i)*whole:], slab[i*size:(i+1)*size])
-		}
+	whole := padded(in) / in.Shape().Slices()
+	return grid.EachSlab(in, func(slab []byte, lo, _ int64) error {
+		spread(j.host.Data()[lo*whole:], slab, size, whole)
 		return nil
 	})
 }

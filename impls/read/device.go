@@ -120,14 +120,19 @@ func (j *deviceJob) fill(in grid.Source) error {
 	if size%8 == 0 {
 		return resident.Stage(j.d, j.stream, j.image, 0, in)
 	}
-	whole := (size + 7) / 8 * 8
+	whole := padded(in) / in.Shape().Slices()
 	return grid.EachSlab(in, func(slab []byte, lo, hi int64) error {
-		spread := make([]byte, (hi-lo)*whole)
-		for i := range hi - lo {
-			copy(spread[i*whole:], slab[i*size:(i+1)*size])
-		}
-		return j.stream.Upload(j.image, lo*whole, spread)
+		words := make([]byte, (hi-lo)*whole)
+		spread(words, slab, size, whole)
+		return j.stream.Upload(j.image, lo*whole, words)
 	})
+}
+
+// spread puts slices of so many bytes so many apart.
+func spread(to, slab []byte, size, apart int64) {
+	for i := range int64(len(slab)) / size {
+		copy(to[i*apart:], slab[i*size:(i+1)*size])
+	}
 }
 
 func (j *deviceJob) Do(trace *bench.Trace) error {
