@@ -140,7 +140,7 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	defer func() { grid.Close(src) }()
+	defer grid.Close(src)
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.threads}}
 	impl := j.impl
 	if impl == "" {
@@ -168,22 +168,22 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	if p.Digest, err = digest(); err != nil {
 		return err
 	}
-	v := answered.Out
+	lines := ecc.LinesOf(src, answered.Out, j.convention(), j.all)
 	p.Implementation, p.Program, p.Verdict, p.Witness = answered.By, version(), "VERIFIED", answered.Witness
 	if !j.quiet {
 		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %d changes by %s, VERIFIED by %s, %v\n",
-			input, p.Shape, p.Type, len(v), answered.By, answered.Witness, quantity.Duration(time.Since(start)))
+			input, p.Shape, p.Type, len(lines.Curve), answered.By, answered.Witness, quantity.Duration(time.Since(start)))
 	}
 	if j.plot != "" {
-		if err := cli.WriteFile(j.plot, func(w *os.File) error { return plotCurve(report.Visible(w), name, src, v, j.convention()) }); err != nil {
+		if err := cli.WriteFile(j.plot, func(w *os.File) error { return plotCurve(report.Visible(w), name, lines) }); err != nil {
 			return err
 		}
 	}
 	write := func(w io.Writer) error {
 		if len(j.at) > 0 {
-			return j.writeAt(w, ecc.LinesOf(src, v, j.convention(), false))
+			return j.writeAt(w, lines)
 		}
-		return ecc.LinesOf(src, v, j.convention(), j.all).Write(w, ecc.Format(j.format), p, !j.bare)
+		return lines.Write(w, ecc.Format(j.format), p, !j.bare)
 	}
 	if j.out != "" {
 		return cli.WriteFile(j.out, func(w *os.File) error { return write(w) })
@@ -207,22 +207,23 @@ func (j curveJob) writeAt(w io.Writer, l ecc.Lines) error {
 	return err
 }
 
-func plotCurve(w io.Writer, name string, src grid.Source, v ecc.VCEC, c ecc.Convention) error {
-	x, y := make([]float64, 0, len(v)), make([]float64, 0, len(v))
-	lines := ecc.LinesOf(src, v, c, false)
+// plotCurve draws the levels at which χ changes.
+func plotCurve(w io.Writer, name string, lines ecc.Lines) error {
+	lines.All = false
+	x, y := make([]float64, 0, len(lines.Curve)), make([]float64, 0, len(lines.Curve))
 	lines.Each(func(l ecc.Line) { x, y = append(x, lines.Value(l)), append(y, float64(l.Chi)) })
 	title, path, _ := strings.Cut(name, "/path=")
 	if strings.HasPrefix(name, "file/") {
 		title = filepath.Base(path)
 	}
 	set := "χ of the sublevel set"
-	if c.Superlevel { // from a level down to the next one below: steps go up
+	if lines.In.Superlevel { // from a level down to the next one below: steps go up
 		set = "χ of the superlevel set"
 		slices.Reverse(x)
 		slices.Reverse(y)
 		y = append(y[min(1, len(y)):], 0)
 	}
-	if c.Vertices {
+	if lines.In.Vertices {
 		set += ", voxels as vertices"
 	}
 	return report.Steps(w, title, "level t", set, report.Step{X: x, Y: y})

@@ -1,6 +1,8 @@
 package ecc
 
 import (
+	"slices"
+
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
@@ -112,13 +114,9 @@ func turnedBack(v VCEC, image grid.Source, c Convention) VCEC {
 		}
 	}
 	if descends(c) {
-		last := image.Ladder().Len() - 1
-		for i, j := 0, len(changes)-1; i <= j; i, j = i+1, j-1 {
-			changes[i], changes[j] = changes[j], changes[i]
-			changes[i].Level = last - changes[i].Level
-			if i < j {
-				changes[j].Level = last - changes[j].Level
-			}
+		slices.Reverse(changes)
+		for i := range changes {
+			changes[i].Level = image.Ladder().Len() - 1 - changes[i].Level
 		}
 	}
 	return changes
