@@ -132,7 +132,6 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--plot", Path: j.plot}}, datasets.Files(name)...); err != nil {
 		return err
 	}
-	w := ecc.InConvention(c.Curve, j.convention())
 	start := time.Now()
 	opened := c.Waiting("reading "+report.VisibleText(input), j.quiet)
 	src, err := datasets.Open(name)
@@ -145,7 +144,7 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	impl := j.impl
 	if impl == "" {
 		var refusals []error
-		if impl, refusals = cli.Fastest(w, src, conditions, curveImpls...); impl == "" {
+		if impl, refusals = cli.Fastest(ecc.InConvention(c.Curve, j.convention()), src, conditions, curveImpls...); impl == "" {
 			if j.in.Every { // which only one of them takes
 				j.in.Every = false
 				return j.run(c, input)
@@ -154,8 +153,14 @@ func (j curveJob) run(c *cli.Program, input string) error {
 		}
 	}
 	p := ecc.Describe(report.VisibleText(strings.ReplaceAll(name, "\n", "\u240a")), src, j.convention())
+	// An image that is read is counted and checked as it is; one in memory, at once, one
+	// that repeats itself, by little of it.
+	w, times := ecc.InConvention(c.Curve, j.convention()), int64(2)
+	if _, whole := src.(*grid.Field); !whole && grid.Period(src) == 0 && impl == everyImpl {
+		w, times = ecc.InOnePass(c.Curve, j.convention(), 0), 1
+	}
 	asked, digest := cli.Digested(src)
-	asked, end := c.Reading(asked, j.quiet)
+	asked, end := c.Reading(asked, times, j.quiet)
 	answered, err := cli.Answer(w, impl, name, asked, conditions, j.budget, "curve")
 	end()
 	if j.in.Every && errors.As(err, new(*grid.NotFiniteError)) {

@@ -92,11 +92,11 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 	l := i.layout(in, c.Threads)
 	switch l.size {
 	case 1:
-		return newHostJob(in, l, kernels8(isa), i.fault), nil
+		return newHostJob(i, in, l, kernels8(isa)), nil
 	case 2:
-		return newHostJob(in, l, kernels16(isa), i.fault), nil
+		return newHostJob(i, in, l, kernels16(isa)), nil
 	}
-	return newHostJob(in, l, kernels32(isa), i.fault), nil
+	return newHostJob(i, in, l, kernels32(isa)), nil
 }
 
 // A layout says how an image is shared out among the cores, and how a core goes

@@ -14,6 +14,7 @@ import (
 // A hostJob is the implementation bound to an image, in lanes of one width.
 type hostJob[L lane, C change] struct {
 	layout
+	impl    Implementation
 	in      grid.Source
 	kernels kernels[L, C]
 	levels  *levels[L]
@@ -23,6 +24,8 @@ type hostJob[L lane, C change] struct {
 	tallies []*tally
 	steps   ecc.VCEC // of the tallies
 	fault   Fault
+	added   bool           // to what the cores hold: it is to be put together
+	aside   *hostJob[L, C] // for images that count otherwise than once; nil until there is one
 }
 
 // A core is the state of one goroutine.
@@ -42,8 +45,8 @@ type core[L lane, C change] struct {
 // twice as many.
 const flushAfter = 1 << 26
 
-func newHostJob[L lane, C change](in grid.Source, l layout, k kernels[L, C], fault Fault) *hostJob[L, C] {
-	j := &hostJob[L, C]{layout: l, in: in, kernels: k, levels: newLevels[L](in.Type(), in.Ladder()), fault: fault}
+func newHostJob[L lane, C change](i Implementation, in grid.Source, l layout, k kernels[L, C]) *hostJob[L, C] {
+	j := &hostJob[L, C]{layout: l, impl: i, in: in, kernels: k, levels: newLevels[L](in.Type(), in.Ladder()), fault: i.fault}
 	if !l.tallied {
 		j.total = make([]int64, l.levels)
 	}
@@ -54,20 +57,8 @@ func newHostJob[L lane, C change](in grid.Source, l layout, k kernels[L, C], fau
 		j.convert = j.levels.rows
 	}
 	for range l.threads {
-		c := &core[L, C]{
-			owed:    make([]C, l.owed()*l.stride+lead),
-			scratch: make([]int32, l.w),
-			slab:    grid.NewBuffer(l.slab * l.slice() * l.element),
-			sink: sink[L, C]{
-				values: make([]L, l.buffer()), changes: make([]C, l.buffer()),
-				handed:  [2][]int32{make([]int32, l.w), make([]int32, l.w)},
-				scatter: k.scatter, entries: int(l.table()),
-			},
-		}
-		c.planes[0] = slices.Repeat([]L{L(l.pad)}, int((l.strip+2)*l.stride+lead))
-		if !l.flat {
-			c.planes[1] = slices.Clone(c.planes[0])
-		}
+		c := &core[L, C]{sink: sink[L, C]{scatter: k.scatter, entries: int(l.table())}}
+		c.fit(l)
 		switch {
 		case l.tallied:
 			c.sink.tally, c.sink.levels = newTally(l.pairs), l.levels
@@ -83,13 +74,104 @@ func newHostJob[L lane, C change](in grid.Source, l layout, k kernels[L, C], fau
 	return j
 }
 
+// fit makes room for an image of a layout. What is outside a row stays as it is.
+func (c *core[L, C]) fit(l layout) {
+	c.owed = roomFor(c.owed, l.owed()*l.stride+lead)
+	c.scratch = roomFor(c.scratch, l.w)
+	if n := l.slab * l.slice() * l.element; n > int64(len(c.slab)) {
+		c.slab = grid.NewBuffer(n)
+	}
+	c.sink.values, c.sink.changes = roomFor(c.sink.values, l.buffer()), roomFor(c.sink.changes, l.buffer())
+	for i := range c.sink.handed {
+		c.sink.handed[i] = roomFor(c.sink.handed[i], l.w)
+	}
+	for i := range c.planes {
+		if n := int((l.strip+2)*l.stride + lead); n > len(c.planes[i]) && !(l.flat && i > 0) {
+			c.planes[i] = slices.Repeat([]L{L(l.pad)}, n)
+		}
+	}
+}
+
+// roomFor is a slice with so many elements at least.
+func roomFor[T any](s []T, n int64) []T {
+	if n <= int64(len(s)) {
+		return s
+	}
+	return make([]T, n)
+}
+
 func (j *hostJob[L, C]) Do(trace *bench.Trace) error {
+	j.forget()
+	if err := j.count(true, trace); err != nil {
+		return err
+	}
+	j.reduce(trace)
+	return nil
+}
+
+// Begin forgets what was counted.
+func (j *hostJob[L, C]) Begin() {
+	j.forget()
+	for _, c := range j.cores {
+		c.forget()
+	}
+	j.added = true
+}
+
+// forget is Begin but for what each core forgets by itself.
+func (j *hostJob[L, C]) forget() {
 	if j.tables == 0 {
 		clear(j.total)
 	}
 	for _, t := range j.tallies {
 		t.reset()
 	}
+}
+
+func (c *core[L, C]) forget() {
+	clear(c.sink.tables)
+	clear(c.sums)
+	c.voxels = 0
+}
+
+// Add counts an image of the job's rows, or planes, type and ladder too, a number of times.
+func (j *hostJob[L, C]) Add(in grid.Source, times int64) error {
+	if times == 1 && in.Shape().Dim() == j.in.Shape().Dim() {
+		j.bind(in)
+		return j.count(false, nil)
+	}
+	if j.aside == nil {
+		j.aside = newHostJob(j.impl, in, j.impl.layout(in, len(j.cores)), j.kernels)
+	}
+	j.aside.bind(in)
+	if err := j.aside.Do(nil); err != nil {
+		return err
+	}
+	changes, err := j.aside.Out()
+	for _, s := range changes {
+		change := times * s.Change
+		switch {
+		case j.tallied:
+			j.tallies[0].gather(newPair(uint32(s.Level), change))
+		case j.tables > 0:
+			j.cores[0].sums[s.Level] += change
+		default:
+			j.total[s.Level] += change
+		}
+	}
+	return err
+}
+
+// bind makes an image the job's.
+func (j *hostJob[L, C]) bind(in grid.Source) {
+	j.in, j.layout = in, j.impl.layout(in, len(j.cores))
+	for _, c := range j.cores {
+		c.fit(j.layout)
+	}
+}
+
+// count counts the job's image, beside what was counted before unless that is forgotten.
+func (j *hostJob[L, C]) count(forget bool, trace *bench.Trace) error {
 	var next atomic.Int64
 	errs := make([]error, len(j.cores))
 	var wg sync.WaitGroup
@@ -97,9 +179,9 @@ func (j *hostJob[L, C]) Do(trace *bench.Trace) error {
 	turns := (slices + j.chunk - 1) / j.chunk * j.strips
 	for i, c := range j.cores {
 		wg.Go(func() {
-			clear(c.sink.tables)
-			clear(c.sums)
-			c.voxels = 0
+			if forget {
+				c.forget()
+			}
 			for errs[i] == nil {
 				turn := next.Add(1) - 1
 				if turn >= turns {
@@ -121,13 +203,19 @@ func (j *hostJob[L, C]) Do(trace *bench.Trace) error {
 		})
 	}
 	wg.Wait()
-	if err := errors.Join(errs...); err != nil || j.tables == 0 && !j.tallied {
-		return err
+	return errors.Join(errs...)
+}
+
+// reduce puts the changes of all cores together.
+func (j *hostJob[L, C]) reduce(trace *bench.Trace) {
+	j.added = false
+	if j.tables == 0 && !j.tallied {
+		return
 	}
 	defer trace.Span("reduce")()
 	if j.tallied {
 		j.steps = steps(j.tallies)
-		return nil
+		return
 	}
 	clear(j.total)
 	for _, c := range j.cores {
@@ -135,7 +223,6 @@ func (j *hostJob[L, C]) Do(trace *bench.Trace) error {
 			j.total[k] += v
 		}
 	}
-	return nil
 }
 
 // countStrip counts the voxels of planes lo ≤ z < hi, rows y ≤ y' < y + strip, of an
@@ -312,6 +399,9 @@ func (j *hostJob[L, C]) Poison() {
 }
 
 func (j *hostJob[L, C]) Out() (ecc.VCEC, error) {
+	if j.added {
+		j.reduce(nil)
+	}
 	if j.tallied {
 		return j.steps, nil
 	}

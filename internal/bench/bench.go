@@ -250,6 +250,14 @@ type Job[Out any] interface {
 	Close() error
 }
 
+// An Adder is a job that can add up what it answers about several inputs, which are like its
+// own but for their size. Begin empties its answer, which is that of all that was added since
+// then. None of it is ever timed.
+type Adder[In any] interface {
+	Begin()
+	Add(in In, times int64) error
+}
+
 // A Flagged job says what a reader should know beside its numbers. It is never
 // timed.
 type Flagged interface {

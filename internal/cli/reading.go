@@ -20,14 +20,13 @@ func Digested(s grid.Source) (read grid.Source, sum func() (string, error)) {
 	return d, d.Sum
 }
 
-// Reading is a source that shows on a terminal how far it is read, by those who count it
-// and by those who check that; end takes the bar away.
-func (c *Program) Reading(s grid.Source, quiet bool) (read grid.Source, end func()) {
+// Reading is a source that shows on a terminal how far it is read, so many times; end takes
+// the bar away.
+func (c *Program) Reading(s grid.Source, times int64, quiet bool) (read grid.Source, end func()) {
 	file, ok := terminal(c.Stderr)
 	if _, whole := s.(*grid.Field); whole || !ok || quiet || grid.Period(s) > 0 {
 		return s, func() {}
 	}
-	const times = 2 // counted, and checked
 	bars := mpb.New(mpb.WithOutput(file), mpb.WithAutoRefresh())
 	bar := bars.AddBar(times*s.Shape().Slices(),
 		mpb.PrependDecorators(decor.Percentage()), mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO)), mpb.BarRemoveOnComplete())

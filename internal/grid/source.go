@@ -1,8 +1,10 @@
 package grid
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"sync"
 )
 
 // A Source is what an implementation is given: an image's shape, type and
@@ -46,39 +48,48 @@ func CheckSlab(s Source, dst []byte, lo, hi int64) error {
 }
 
 // Slabs of EachSlab: of about slabBytes, and so many of them read ahead that they
-// take aheadBytes together, but at least two.
+// take aheadBytes together, but at least two. Each is read in parts of about
+// partBytes at the same time.
 const (
 	slabBytes  = 16 << 20
 	aheadBytes = 64 << 20
+	partBytes  = 4 << 20
 )
 
 // EachSlab reads the source in order, in slabs of about 16 MiB, and calls f with
 // each; the next ones are read meanwhile. A slab is overwritten after f returns.
 func EachSlab(s Source, f func(slab []byte, lo, hi int64) error) error {
-	n := s.Shape().Slices()
 	if whole, ok := s.(*Field); ok {
-		return f(whole.data, 0, n)
+		return f(whole.data, 0, s.Shape().Slices())
 	}
-	size := SliceBytes(s)
-	step := min(n, max(1, slabBytes/size))
+	return eachSlab(s, slabBytes/SliceBytes(s), 0, f)
+}
+
+// eachSlab is EachSlab in slabs of so many slices, each of which begins with so many
+// slices of the one before.
+func eachSlab(s Source, step, shared int64, f func(slab []byte, lo, hi int64) error) error {
+	n, size := s.Shape().Slices(), SliceBytes(s)
+	step = min(n, max(1, shared, step))
 	slabs := (n + step - 1) / step
 	span := func(k int64) (lo, hi int64) { return k * step, min((k+1)*step, n) }
 	ahead := min(slabs, max(2, aheadBytes/(step*size)))
 	buffers, read := make([][]byte, ahead), make([]chan error, ahead)
 	start := func(k int64) {
 		lo, hi := span(k)
-		dst, done := buffers[k%ahead][:(hi-lo)*size], read[k%ahead]
-		go func() { done <- s.ReadSlab(dst, lo, hi) }()
+		dst, done := buffers[k%ahead][shared*size:][:(hi-lo)*size], read[k%ahead]
+		go func() { done <- readParts(s, dst, lo, hi) }()
 	}
 	for k := range ahead {
-		buffers[k], read[k] = NewBuffer(step*size), make(chan error, 1)
+		buffers[k], read[k] = NewBuffer((shared+step)*size), make(chan error, 1)
 		start(k)
 	}
+	before := int64(0) // slices of the slab before
 	for k := range slabs {
 		lo, hi := span(k)
+		slab := buffers[k%ahead][(shared-before)*size : (shared+hi-lo)*size]
 		err := <-read[k%ahead]
 		if err == nil {
-			err = f(buffers[k%ahead][:(hi-lo)*size], lo, hi)
+			err = f(slab, lo-before, hi)
 		}
 		if err != nil {
 			for later := k + 1; later < min(k+ahead, slabs); later++ {
@@ -86,9 +97,27 @@ func EachSlab(s Source, f func(slab []byte, lo, hi int64) error) error {
 			}
 			return err
 		}
+		if k+1 < slabs {
+			before = shared
+			copy(buffers[(k+1)%ahead][:shared*size], slab[int64(len(slab))-shared*size:])
+		}
 		if k+ahead < slabs {
 			start(k + ahead)
 		}
 	}
 	return nil
+}
+
+// readParts is ReadSlab in parts at the same time.
+func readParts(s Source, dst []byte, lo, hi int64) error {
+	parts := min(hi-lo, max(1, int64(len(dst))/partBytes))
+	errs := make([]error, parts)
+	var wg sync.WaitGroup
+	for p := range parts {
+		from, to := (hi-lo)*p/parts, (hi-lo)*(p+1)/parts
+		part := dst[from*SliceBytes(s) : to*SliceBytes(s)]
+		wg.Go(func() { errs[p] = s.ReadSlab(part, lo+from, lo+to) })
+	}
+	wg.Wait()
+	return cmp.Or(errs...)
 }

@@ -25,11 +25,16 @@ func InConvention(w bench.Workload[grid.Source, VCEC], c Convention) bench.Workl
 		impls[i] = viewer{impl, c}
 	}
 	w.Impls = impls
-	w.Policy = verify.Policy[grid.Source, VCEC]{
-		Agree: first, Weak: weak,
-		Laws: []law{{Name: "changes sum to 1", Check: sumsToOne}, fingerprinted(fingerprint.Draw(1).In(c))},
-	}
+	w.Policy = fingerprintPolicy(fingerprinted(fingerprint.Draw(1).In(c)))
 	return w
+}
+
+// fingerprintPolicy holds answers to a fingerprint, whatever the convention.
+func fingerprintPolicy(f law) verify.Policy[grid.Source, VCEC] {
+	return verify.Policy[grid.Source, VCEC]{
+		Agree: first, Weak: weak,
+		Laws: []law{{Name: "changes sum to 1", Check: sumsToOne}, f},
+	}
 }
 
 // A viewer counts a view of an image.
@@ -55,22 +60,47 @@ func (v viewer) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], erro
 	if err != nil {
 		return nil, err
 	}
-	return viewJob{job, in, v.in}, nil
+	_, layer := around(in, v.in)
+	return &viewJob{job, in, v.in, layer}, nil
 }
 
+// A viewJob answers by a job that counts a view of the image.
 type viewJob struct {
 	bench.Job[VCEC]
 	image grid.Source
 	in    Convention
+	layer int64 // the change of all layers around what was counted
 }
 
-func (j viewJob) Out() (VCEC, error) {
+func (j *viewJob) Out() (VCEC, error) {
 	v, err := j.Job.Out()
 	if err != nil {
 		return nil, err
 	}
-	return turnedBack(v, j.image, j.in), nil
+	return j.turnedBack(v), nil
 }
+
+// Begin forgets what was counted.
+func (j *viewJob) Begin() {
+	j.layer = 0
+	adder(j.Job).Begin()
+}
+
+// Add counts the view of an image too.
+func (j *viewJob) Add(in grid.Source, times int64) error {
+	view, err := viewed(in, j.in)
+	if err != nil {
+		return err
+	}
+	own, _ := around(j.image, j.in)
+	sign, layer := around(in, j.in)
+	times *= own * sign
+	j.layer += times * layer
+	return adder(j.Job).Add(view, times)
+}
+
+// adder is a job that adds up.
+func adder(j bench.Job[VCEC]) bench.Adder[grid.Source] { return j.(bench.Adder[grid.Source]) }
 
 // descends reports whether the view of a convention has its values in reverse order.
 func descends(c Convention) bool { return c.Vertices != c.Superlevel }
@@ -94,29 +124,34 @@ func viewed(s grid.Source, c Convention) (grid.Source, error) {
 	return s, nil
 }
 
-// turnedBack is the changes of an image of those of its view. The layer around it, a ring or
-// a hollow box, is there from the first level on.
-func turnedBack(v VCEC, image grid.Source, c Convention) VCEC {
-	changes := make(VCEC, 0, len(v)+1)
-	sign, layer := int64(1), int64(0)
-	if c.Vertices && image.Shape().Dim() == 3 {
-		sign, layer = -1, 2
+// around is the sign that the view's changes have of an image's, and the change of the layer
+// around it, a ring or a hollow box, which is there from the first level on.
+func around(s grid.Source, c Convention) (sign, layer int64) {
+	if c.Vertices && s.Shape().Dim() == 3 {
+		return -1, 2
 	}
+	return 1, 0
+}
+
+// turnedBack is the changes of the image of those of its view.
+func (j *viewJob) turnedBack(v VCEC) VCEC {
+	changes := make(VCEC, 0, len(v)+1)
+	sign, _ := around(j.image, j.in)
 	if len(v) == 0 || v[0].Level > 0 {
 		v = append(VCEC{{Level: 0}}, v...)
 	}
 	for i, s := range v {
 		if i == 0 {
-			s.Change -= layer
+			s.Change -= j.layer
 		}
 		if s.Change *= sign; s.Change != 0 {
 			changes = append(changes, s)
 		}
 	}
-	if descends(c) {
+	if descends(j.in) {
 		slices.Reverse(changes)
 		for i := range changes {
-			changes[i].Level = image.Ladder().Len() - 1 - changes[i].Level
+			changes[i].Level = j.image.Ladder().Len() - 1 - changes[i].Level
 		}
 	}
 	return changes

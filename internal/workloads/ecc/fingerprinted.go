@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"runtime"
+	"sort"
 	"sync"
 	"time"
 
@@ -33,16 +34,8 @@ func fingerprinted(k fingerprint.Key) law {
 func HoldToFingerprint(in grid.Source, out VCEC, k fingerprint.Key, threads int) (*verify.Diff, error) {
 	levels := in.Ladder().Len()
 	k = k.For(levels)
-	for i, s := range out {
-		at := func(want string) *verify.Diff {
-			return &verify.Diff{Where: fmt.Sprintf("step %d", i), Want: want, Got: fmt.Sprintf("level %d", s.Level)}
-		}
-		switch {
-		case s.Level < 0 || s.Level >= levels:
-			return at(fmt.Sprintf("one of %d levels", levels)), nil
-		case i > 0 && s.Level <= out[i-1].Level:
-			return at(fmt.Sprintf("a level above %d", out[i-1].Level)), nil
-		}
+	if d := misplaced(out, levels); d != nil {
+		return d, nil
 	}
 	want, err := fingerprint.Of(in, k, threads)
 	if err != nil {
@@ -52,7 +45,7 @@ func HoldToFingerprint(in grid.Source, out VCEC, k fingerprint.Key, threads int)
 	if err != nil || want.Equal(got) {
 		return nil, err
 	}
-	d := &verify.Diff{Where: "fingerprint", Want: want.String(), Got: got.String()}
+	d := unlike(k, want, got)
 	// A search for a level takes as many fingerprints as its index has bits.
 	if k.Convention() == (Convention{}) && fingerprint.Work(in, k, runtime.GOMAXPROCS(0))*time.Duration(bits.Len64(uint64(levels))) < longestSearch {
 		found, err := locate(in, out, k)
@@ -60,12 +53,32 @@ func HoldToFingerprint(in grid.Source, out VCEC, k fingerprint.Key, threads int)
 			return nil, err
 		}
 		if found != nil {
-			found.Context = fmt.Sprintf("fingerprint of the image %v, of the curve %v\n%s", want, got, found.Context)
+			found.Context = fmt.Sprintf("%sfingerprint of the image %v, of the curve %v\n%s", d.Context, want, got, found.Context)
 			d = found
 		}
 	}
-	d.Context = fmt.Sprintf("key %v\n%s", k, d.Context)
 	return d, nil
+}
+
+// unlike says that the fingerprint of a curve is not that of its image.
+func unlike(k fingerprint.Key, want, got fingerprint.Sum) *verify.Diff {
+	return &verify.Diff{Where: "fingerprint", Want: want.String(), Got: got.String(), Context: fmt.Sprintf("key %v\n", k)}
+}
+
+// misplaced is where the steps of an answer are not in order among so many levels.
+func misplaced(out VCEC, levels int64) *verify.Diff {
+	for i, s := range out {
+		at := func(want string) *verify.Diff {
+			return &verify.Diff{Where: fmt.Sprintf("step %d", i), Want: want, Got: fmt.Sprintf("level %d", s.Level)}
+		}
+		switch {
+		case s.Level < 0 || s.Level >= levels:
+			return at(fmt.Sprintf("one of %d levels", levels))
+		case i > 0 && s.Level <= out[i-1].Level:
+			return at(fmt.Sprintf("a level above %d", out[i-1].Level))
+		}
+	}
+	return nil
 }
 
 // sumOf is the sum of a curve, on so many cores.
@@ -83,9 +96,7 @@ func sumOf(out VCEC, levels int64, k fingerprint.Key, threads int) (fingerprint.
 		return nil, err
 	}
 	for _, s := range sums[1:] {
-		for i, v := range s {
-			sums[0][i] += v
-		}
+		sums[0].Add(s, 1)
 	}
 	return sums[0], nil
 }
@@ -131,10 +142,5 @@ func locate(in grid.Source, out VCEC, k fingerprint.Key) (*verify.Diff, error) {
 
 // below is the steps at the levels below top.
 func (v VCEC) below(top int64) VCEC {
-	for i, s := range v {
-		if s.Level >= top {
-			return v[:i]
-		}
-	}
-	return v
+	return v[:sort.Search(len(v), func(i int) bool { return v[i].Level >= top })]
 }

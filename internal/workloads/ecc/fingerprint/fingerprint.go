@@ -24,6 +24,16 @@ type Sum []uint64
 // Equal reports whether two sums are the same.
 func (s Sum) Equal(other Sum) bool { return slices.Equal(s, other) }
 
+// Add adds another sum a number of times, which may be negative. The nil Sum is 0.
+func (s *Sum) Add(other Sum, times int64) {
+	if *s == nil {
+		*s = make(Sum, len(other))
+	}
+	for i, v := range other {
+		(*s)[i] += uint64(times) * v
+	}
+}
+
 // String is the sum in hexadecimal digits, 16 for each function.
 func (s Sum) String() string {
 	var b strings.Builder
@@ -56,15 +66,10 @@ func below(s grid.Source, k Key, top int64, threads int, isa string) (Sum, error
 	return grid.OverPeriods(s,
 		func(s grid.Source) (Sum, error) { return whole(s, k, top, threads, isa) },
 		func(sum *Sum, said Sum, times int64) {
-			if *sum == nil {
-				*sum = make(Sum, len(said))
-			}
 			if k.in.Vertices && s.Shape().Dim() == 3 { // the signs are of top cells
 				times = -times
 			}
-			for i, v := range said {
-				(*sum)[i] += uint64(times) * v
-			}
+			sum.Add(said, times)
 		})
 }
 

@@ -1,0 +1,101 @@
+package impls_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"eccbench/impls/extrema"
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/ecctest"
+)
+
+// inOnePass answers about an image that is read once, and judges the answer.
+func inOnePass(impl bench.Implementation[grid.Source, ecc.VCEC], f *grid.Field, c ecc.Convention, slabSlices int64) (ecc.VCEC, verify.Verdict, error) {
+	w := ecc.InOnePass(bench.Workload[grid.Source, ecc.VCEC]{Impls: []bench.Implementation[grid.Source, ecc.VCEC]{impl}}, c, slabSlices)
+	digester := grid.NewDigester(struct{ grid.Source }{f})
+	out, err := bench.Answer(w.Impls[0], grid.Source(digester), bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 2}})
+	if err != nil {
+		return nil, verify.Verdict{}, err
+	}
+	if _, err := digester.Sum(); err != nil {
+		return nil, verify.Verdict{}, err
+	}
+	q := verify.Question[grid.Source, ecc.VCEC]{Name: "image", In: digester, Out: out, Budget: time.Hour}
+	return out, verify.Judge([]string{"image"}, w.Policy.Check(q)), nil
+}
+
+// An image that is read once has its curve, by pieces of any height, in every convention.
+func TestOnePass(t *testing.T) {
+	for _, c := range ecctest.Conventions() {
+		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
+			for _, f := range conventional(t) {
+				want := ecctest.EnumerateIn(f, c)
+				for _, slabSlices := range []int64{0, 2, 3} {
+					got, verdict, err := inOnePass(extrema.Implementation{}, f, c, slabSlices)
+					if err != nil || !slices.Equal(got, want) {
+						t.Errorf("%v %v by %d: %v, want %v (%v)", f.Shape(), f.Type(), slabSlices, got, want, err)
+					}
+					if verdict.Status != verify.Verified && len(want) > 1 {
+						t.Errorf("%v %v by %d: %v, %s", f.Shape(), f.Type(), slabSlices, verdict.Status, verdict.Reason)
+					}
+				}
+			}
+		})
+	}
+}
+
+// So it is on ladders whose changes are gathered, and whose table all cores share.
+func TestOnePassOfManyLevels(t *testing.T) {
+	affine, err := grid.Affine(-1, 0x1p-19, 1<<20+2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ladder := range []grid.Ladder{grid.Identity(grid.Float32), affine} {
+		for _, shape := range []grid.Shape{{D: 1, H: 31, W: 40}, {D: 7, H: 12, W: 11}} {
+			f := ecctest.Image(t, shape, grid.Float32, ladder, func(i int64) float64 { return float64(float32(i*7919%1009-512) / 1024) })
+			for _, c := range ecctest.Conventions() {
+				host := ecc.InConvention(bench.Workload[grid.Source, ecc.VCEC]{Impls: []bench.Implementation[grid.Source, ecc.VCEC]{extrema.Implementation{}}}, c).Impls[0]
+				want, err := bench.Answer(host, grid.Source(f), bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 2}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, verdict, err := inOnePass(extrema.Implementation{}, f, c, 3)
+				if err != nil || verdict.Status != verify.Verified || !slices.Equal(got, want) {
+					t.Errorf("%v on %v, %+v: %d steps, want %d; %v (%v)", shape, ladder, c, len(got), len(want), verdict.Status, err)
+				}
+			}
+		}
+	}
+}
+
+// A wrong answer by pieces is not taken for right, whatever the fault; each fault gives some.
+func TestOnePassCatches(t *testing.T) {
+	for _, fault := range extrema.Faults() {
+		t.Run(string(fault), func(t *testing.T) {
+			caught := 0
+			for _, f := range conventional(t) {
+				for _, c := range ecctest.Conventions() {
+					want := ecctest.EnumerateIn(f, c)
+					got, verdict, err := inOnePass(extrema.Faulty(fault), f, c, 2)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if slices.Equal(got, want) {
+						continue
+					}
+					if caught++; verdict.Status != verify.Wrong {
+						t.Errorf("%v %v, %+v: %v in place of %v is %v", f.Shape(), f.Type(), c, got, want, verdict.Status)
+					}
+				}
+			}
+			if caught == 0 {
+				t.Error("every answer is right")
+			}
+		})
+	}
+}

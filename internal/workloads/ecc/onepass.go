@@ -1,0 +1,106 @@
+package ecc
+
+import (
+	"errors"
+	"runtime"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc/fingerprint"
+)
+
+// InOnePass is the question in a convention of an image that is read once, in order, and
+// need not fit in memory: each slab is counted by the implementation and looked at by the
+// fingerprint while the next ones are read. Its implementations are those whose jobs are
+// Adders. It is for one answer. Slabs have so many slices, or with 0 as many as are worth it.
+func InOnePass(w bench.Workload[grid.Source, VCEC], c Convention, slabSlices int64) bench.Workload[grid.Source, VCEC] {
+	w = InConvention(w, c)
+	p := &pass{slices: slabSlices, key: fingerprint.Draw(1).In(c)}
+	impls := make([]bench.Implementation[grid.Source, VCEC], len(w.Impls))
+	for i, impl := range w.Impls {
+		impls[i] = passer{impl, p}
+	}
+	w.Impls = impls
+	w.Policy = fingerprintPolicy(law{
+		Name: "fingerprint", Note: "key " + p.key.String(), Independent: true,
+		Check: func(in grid.Source, out VCEC, _ ask) (*verify.Diff, error) { return p.hold(in, out) },
+	})
+	return w
+}
+
+// A pass is what one reading of an image tells beside its curve.
+type pass struct {
+	slices int64 // of a slab
+	key    fingerprint.Key
+	sum    fingerprint.Sum // nil before
+}
+
+// hold is nil where an answer has the fingerprint of the image that was read.
+func (p *pass) hold(in grid.Source, out VCEC) (*verify.Diff, error) {
+	if p.sum == nil {
+		return nil, errors.New("the image was not read")
+	}
+	levels := in.Ladder().Len()
+	k := p.key.For(levels)
+	if d := misplaced(out, levels); d != nil {
+		return d, nil
+	}
+	got, err := sumOf(out, levels, k, runtime.GOMAXPROCS(0))
+	if err != nil || p.sum.Equal(got) {
+		return nil, err
+	}
+	return unlike(k, p.sum, got), nil
+}
+
+// A passer counts an image piece by piece.
+type passer struct {
+	bench.Implementation[grid.Source, VCEC]
+	*pass
+}
+
+// Setup allocates nothing: the implementation is bound to pieces as they come.
+func (p passer) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], error) {
+	return &passJob{passer: p, in: in, c: c}, nil
+}
+
+type passJob struct {
+	passer
+	in  grid.Source
+	c   bench.Conditions
+	out VCEC
+}
+
+func (j *passJob) Do(*bench.Trace) (err error) {
+	key := j.key.For(j.in.Ladder().Len())
+	var job bench.Job[VCEC]
+	var sum fingerprint.Sum
+	err = grid.EachPiece(j.in, j.slices, func(piece *grid.Field, times int64) error {
+		if job == nil {
+			var err error
+			if job, err = j.Implementation.Setup(piece, j.c); err != nil {
+				return err
+			}
+			adder(job).Begin()
+		}
+		if err := adder(job).Add(piece, times); err != nil {
+			return err
+		}
+		f, err := fingerprint.Of(piece, key, j.c.Threads)
+		sum.Add(f, times)
+		return err
+	})
+	if job != nil {
+		defer func() { err = errors.Join(err, job.Close()) }()
+	}
+	if err != nil {
+		return err
+	}
+	j.sum = sum
+	j.out, err = job.Out()
+	return err
+}
+
+func (j *passJob) Poison()            { j.out, j.sum = nil, nil }
+func (j *passJob) Out() (VCEC, error) { return j.out, nil }
+func (j *passJob) Close() error       { return nil }
