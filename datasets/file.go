@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"eccbench/internal/grid"
 )
@@ -28,8 +29,9 @@ type FileOptions struct {
 	// looked at first. Levels is 0 then.
 	Every bool
 	// Stream asks for a source that reads slabs from the file instead of
-	// holding the image in memory.
-	Stream bool
+	// holding the image in memory. With Once a compressed file can be one, whose slabs are
+	// to be asked for once: in order, or together.
+	Stream, Once bool
 	// Surveys remember what was found of files that were looked at whole; nil for none.
 	Surveys *Surveys
 
@@ -250,45 +252,45 @@ func fileShape(axes []int64) (grid.Shape, error) {
 	return s, nil
 }
 
-// stream makes a source of a body that can be read in place.
+// stream makes a source of a body whose slabs can be read by themselves, or in order.
 func (b *fileBody) stream(in fileInput) (grid.Source, error) {
 	var why string
 	switch {
-	case b.inflate != nil:
+	case b.inflate != nil && !in.Once:
 		why = "its voxels are compressed"
 	case b.decoded != nil:
 		why = "it is decoded whole"
 	case b.fortran:
 		why = "its voxels are in Fortran order"
-	case b.scaled:
-		why = "its voxels are scaled"
-	case b.stored.narrowed():
+	case b.ranked():
 		why = fmt.Sprintf("its voxels of %s become float32, or ranks", b.stored)
-	case b.stored == storedInt8:
-		why = "its int8 voxels become int16"
-	case b.big && b.stored.size() > 1:
-		why = "its voxels are big-endian"
+	case b.inflate != nil && b.native() == grid.Float32 && !in.Every:
+		why = "its voxels are compressed, and their levels are to be found first"
 	}
 	if why != "" {
 		return nil, notStreamed{why}
 	}
-	if err := b.checkPlain(in.size); err != nil {
+	s := &fileStream{body: b, file: in, ladder: grid.Identity(b.native())}
+	s.turn.L = &s.mu
+	if b.inflate != nil {
+		if err := checkRatio(b.bytes(), b.packed, deflateRatio); err != nil {
+			return nil, err
+		}
+	} else if err := b.checkPlain(in.size); err != nil {
 		return nil, err
 	}
-	s := &fileStream{shape: b.shape, typ: b.stored.native(), file: in, offset: b.offset}
-	if s.typ != grid.Float32 {
-		s.ladder = grid.Identity(s.typ)
+	if s.Type() != grid.Float32 {
 		return s, nil
 	}
 	var err error
-	s.ladder, _, err = in.ladder(s.shape, func() chunkReader {
+	s.ladder, _, err = in.ladder(b.shape, func() chunkReader {
 		var buf []byte
 		return func(lo, hi int64) ([]float32, error) {
 			if n := 4 * (hi - lo); n > int64(len(buf)) {
 				buf = grid.NewBuffer(n)
 			}
 			chunk := buf[:4*(hi-lo)]
-			err := s.readAt(chunk, 4*lo)
+			err := s.read(chunk, lo)
 			return grid.Values[float32](chunk), err
 		}
 	})
@@ -305,21 +307,25 @@ func (n notStreamed) Error() string {
 	return fmt.Sprintf("cannot be streamed because %s; read it whole, or save it as raw little-endian", n.why)
 }
 
-// A fileStream is a source that reads its slabs from a file. It must be closed.
+// A fileStream is a source that reads its slabs from a file. It must be closed. Compressed
+// voxels can be read once: who asks for a slab waits until all before it are read.
 type fileStream struct {
-	shape  grid.Shape
-	typ    grid.Type
+	body   *fileBody
 	ladder grid.Ladder
 	file   io.ReaderAt
-	offset int64
 	closer io.Closer
+
+	mu       sync.Mutex
+	turn     sync.Cond // inflated or failed changed
+	inflated int64     // bytes so far
+	failed   error
 }
 
 // Shape is the image's extent.
-func (s *fileStream) Shape() grid.Shape { return s.shape }
+func (s *fileStream) Shape() grid.Shape { return s.body.shape }
 
 // Type is the image's element type.
-func (s *fileStream) Type() grid.Type { return s.typ }
+func (s *fileStream) Type() grid.Type { return s.body.native() }
 
 // Ladder is the list of levels that answers about the image are reported on.
 func (s *fileStream) Ladder() grid.Ladder { return s.ladder }
@@ -329,21 +335,62 @@ func (s *fileStream) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := grid.CheckSlab(s, dst, lo, hi); err != nil {
 		return err
 	}
-	if err := s.readAt(dst, lo*grid.SliceBytes(s)); err != nil {
+	first := lo * s.Shape().SliceVoxels()
+	if err := s.read(dst, first); err != nil {
 		return err
 	}
-	if s.typ == grid.Float32 {
-		return grid.Normalise(grid.Values[float32](dst), lo*s.shape.SliceVoxels(), s.shape)
+	if s.Type() == grid.Float32 {
+		return grid.Normalise(grid.Values[float32](dst), first, s.Shape())
 	}
 	return nil
 }
 
-// readAt fills dst with the voxels' bytes from the given one on.
-func (s *fileStream) readAt(dst []byte, from int64) error {
-	if err := readAt(s.file, dst, s.offset+from); err != nil {
-		return fmt.Errorf("reading voxels at byte %d: %w", s.offset+from, err)
+// read fills dst with voxels from the given one on.
+func (s *fileStream) read(dst []byte, first int64) error {
+	b := s.body
+	if b.plain() {
+		return s.readStored(dst, first*b.stored.size())
+	}
+	stored := grid.NewBuffer(int64(len(dst)) / s.Type().Size() * b.stored.size())
+	if err := s.readStored(stored, first*b.stored.size()); err != nil {
+		return err
+	}
+	native, _, err := b.convert(stored)
+	copy(dst, native)
+	return err
+}
+
+// readStored fills dst with the voxels' bytes in the file from the given one on.
+func (s *fileStream) readStored(dst []byte, from int64) error {
+	if s.body.inflate != nil {
+		return s.inflate(dst, from)
+	}
+	if err := readAt(s.file, dst, s.body.offset+from); err != nil {
+		return fmt.Errorf("reading voxels at byte %d: %w", s.body.offset+from, err)
 	}
 	return nil
+}
+
+// inflate is readStored of compressed voxels, when all before them were read.
+func (s *fileStream) inflate(dst []byte, from int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.inflated < from && s.failed == nil {
+		s.turn.Wait()
+	}
+	if s.failed == nil && s.inflated > from {
+		s.failed = errors.New("its compressed voxels can be read once, in order; decompress the file")
+	}
+	if s.failed == nil {
+		var n int
+		n, s.failed = inflateNext(s.body.inflate, dst, s.inflated, s.body.bytes())
+		s.inflated += int64(n)
+	}
+	if s.failed == nil && s.inflated == s.body.bytes() {
+		s.failed = checkEnd(s.body.inflate, true)
+	}
+	s.turn.Broadcast()
+	return s.failed
 }
 
 // Cool puts the file out of the host's page cache, and reports whether it is.

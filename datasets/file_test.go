@@ -30,6 +30,7 @@ func TestFileFixtures(t *testing.T) {
 				t.Errorf("source is a %T, want a *grid.Field", s)
 			}
 			checkFileImage(t, s, f.shape, f.typ, f.value)
+			checkOnce(t, f.name, readFixture(t, f.name))
 
 			s, err = OpenFile(path, FileOptions{Stream: true})
 			if err != nil {
@@ -375,5 +376,36 @@ func TestFilesAreSurveyedOnce(t *testing.T) {
 	}
 	if data := s.(*grid.Field).Data(); math.Signbit(float64(grid.Values[float32](data)[11])) {
 		t.Error("−0 was left")
+	}
+}
+
+// Compressed voxels that are read once come to whoever asks for slabs together, and to
+// nobody twice.
+func TestFileReadOnce(t *testing.T) {
+	path := filepath.Join(fixtureDir, "nifti2_i16_3d.nii.gz")
+	whole, err := OpenFile(path, FileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	once, err := OpenFile(path, FileOptions{Stream: true, Once: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer grid.Close(once)
+	size, n := grid.SliceBytes(once), once.Shape().Slices()
+	got, errs := grid.NewBuffer(grid.TotalBytes(once)), make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { errs[i] = once.ReadSlab(got[(n-1-i)*size:(n-i)*size], n-1-i, n-i) })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil || !bytes.Equal(got, whole.(*grid.Field).Data()) {
+		t.Errorf("read in order, the image is another one (%v)", err)
+	}
+	if err := once.ReadSlab(got[:size], 0, 1); err == nil || !strings.Contains(err.Error(), "read once") {
+		t.Errorf("a slab was read twice: %v", err)
+	}
+	if _, err := OpenFile(filepath.Join(fixtureDir, "f32_2d.nii.gz"), FileOptions{Stream: true, Once: true}); !errors.As(err, &notStreamed{}) {
+		t.Errorf("levels were found of voxels that can be read once: %v", err)
 	}
 }

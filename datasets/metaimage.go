@@ -60,9 +60,6 @@ func openMeta(in fileInput) (*fileBody, error) {
 	if fields["CompressedData"] != "True" {
 		return b, nil
 	}
-	if in.Stream {
-		return nil, notStreamed{"it is compressed"}
-	}
 	b.packed = in.size - offset
 	if said := fields["CompressedDataSize"]; said != "" && said != strconv.FormatInt(b.packed, 10) {
 		return nil, fmt.Errorf("%d bytes follow the header, which says %.40s; copy the file again", b.packed, said)

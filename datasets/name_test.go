@@ -93,7 +93,7 @@ func TestNameErrors(t *testing.T) {
 		{"links/shape=64x64x64/tube=8", "want 1 to 7"},
 		{"file/shape=2x2", "path is missing"},
 		{"file/path=", "path is missing"},
-		{"file/stream=yes/path=x", "want true or false"},
+		{"file/stream=yes/path=x", "want one of true, once, false"},
 		{"file/path=/nowhere/at/all.npy", "/nowhere/at/all.npy"},
 	} {
 		_, err := Open(c.in)

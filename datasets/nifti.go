@@ -48,9 +48,6 @@ func openNifti(in fileInput) (*fileBody, error) {
 		}
 		return parseNifti(head)
 	}
-	if in.Stream {
-		return nil, notStreamed{"it is gzipped"}
-	}
 	r, err := gzip.NewReader(bufio.NewReader(io.NewSectionReader(in, 0, in.size)))
 	if err != nil {
 		return nil, fmt.Errorf("decompressing: %w; copy the file again", err)

@@ -153,7 +153,7 @@ func TestNiftiErrors(t *testing.T) {
 	checkRefusedCheaply(t, "short.nii", good[:100], FileOptions{}, "fewer than a NIfTI header")
 	packed := zipped(good)
 	checkRefusedCheaply(t, "short.nii.gz", packed[:len(packed)-9], FileOptions{}, "truncated: ")
-	checkRefusedCheaply(t, "stream.nii.gz", packed, FileOptions{Stream: true}, "it is gzipped")
+	checkRefusedCheaply(t, "stream.nii.gz", packed, FileOptions{Stream: true}, "its voxels are compressed")
 	packed[len(packed)-5] ^= 1
 	checkRefusedCheaply(t, "checksum.nii.gz", packed, FileOptions{}, "checksum")
 	checkRefusedCheaply(t, "text.nii.gz", []byte("\x1f\x8bno gzip"), FileOptions{}, "decompressing")

@@ -61,9 +61,6 @@ func openNrrd(in fileInput) (*fileBody, error) {
 	default:
 		return nil, fmt.Errorf("NRRD encoding %q is not raw or gzip; save it as one of them", encoding)
 	}
-	if in.Stream {
-		return nil, notStreamed{"it is gzipped"}
-	}
 	b.packed = in.size - offset
 	b.inflate, err = gzip.NewReader(bufio.NewReader(io.NewSectionReader(in, offset, b.packed)))
 	if err == io.EOF || err == io.ErrUnexpectedEOF {

@@ -97,7 +97,7 @@ func TestNrrdErrors(t *testing.T) {
 	checkRefusedCheaply(t, "short.nrrd", writeNrrd(gz, zipped(six[:5])), FileOptions{}, "truncated: the compressed voxels end after 5 of 6")
 	checkRefusedCheaply(t, "long.nrrd", writeNrrd(gz, zipped(append(six, 7))), FileOptions{}, "trailing data")
 	checkRefusedCheaply(t, "none.nrrd", writeNrrd(gz, nil), FileOptions{}, "no gzip data follow")
-	checkRefusedCheaply(t, "stream.nrrd", writeNrrd(gz, zipped(six)), FileOptions{Stream: true}, "it is gzipped")
+	checkRefusedCheaply(t, "stream.nrrd", writeNrrd(gz, zipped(six)), FileOptions{Stream: true}, "its voxels are compressed")
 	checkRefusedCheaply(t, "magic.nrrd", []byte("NRRX0004\n"+good+"\n"), FileOptions{}, "does not start with NRRD000")
 	checkRefusedCheaply(t, "open.nrrd", []byte("NRRD0004\n"+good), FileOptions{}, "no blank line ends the header")
 	checkRefusedCheaply(t, "endless.nrrd", []byte("NRRD0004\n"+strings.Repeat("#", 2<<20)), FileOptions{}, "within 1048576 bytes")

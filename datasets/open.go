@@ -306,7 +306,7 @@ func fileGenerator() generator {
 				{"shape", "what the file says", "raw files: voxels along x, y and z"},
 				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32", "float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
 				{"type", "what the file says", "raw files: uint8, int16, uint16 or float32"},
-				{"stream", "whether the file can be", "true: read slabs from the file; false: hold the image in memory"},
+				{"stream", "whether the file can be", "true: read slabs from the file; once: in order if they are compressed, for who asks for them so; false: hold the image in memory"},
 				{"path", "", "the file; comes last and may hold slashes"},
 			},
 		},
@@ -328,7 +328,7 @@ func readFile(r *reading) maker {
 	} else if ok {
 		o.Levels = r.integer("levels", 0, 1, grid.MaxLevels, "")
 	}
-	stream, given := r.flag("stream")
+	stream := r.choice("stream", "true", "once", "false")
 	path, ok := r.take("path")
 	if !ok || path == "" {
 		r.reject("path is missing: want path=FILE as the last key")
@@ -336,9 +336,9 @@ func readFile(r *reading) maker {
 	r.put("path", path)
 	return func() (grid.Source, error) {
 		o := o
-		o.Stream, o.Surveys = stream || !given, r.surveys
+		o.Stream, o.Once, o.Surveys = stream != "false", stream == "once", r.surveys
 		s, err := OpenFile(path, o)
-		if !given && errors.As(err, &notStreamed{}) {
+		if stream != "true" && o.Stream && errors.As(err, &notStreamed{}) {
 			o.Stream = false
 			s, err = OpenFile(path, o)
 		}

@@ -3,7 +3,9 @@ package datasets
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"eccbench/internal/grid"
 	"eccbench/internal/name"
@@ -158,15 +160,15 @@ func (r *reading) real(key string, def float64, always bool) float64 {
 	return x
 }
 
-// flag reads an optional switch, and whether it was given.
-func (r *reading) flag(key string) (yes, given bool) {
+// choice reads an optional word, "" where it is not given.
+func (r *reading) choice(key string, words ...string) string {
 	v, ok := r.take(key)
 	if !ok {
-		return false, false
+		return ""
 	}
-	if v != "true" && v != "false" {
-		r.refuse(key, v, "want true or false")
+	if !slices.Contains(words, v) {
+		r.refuse(key, v, "want one of %s", strings.Join(words, ", "))
 	}
 	r.put(key, v)
-	return v == "true", true
+	return v
 }

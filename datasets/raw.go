@@ -110,12 +110,27 @@ type fileBody struct {
 // bytes is the number of bytes of all stored voxels.
 func (b *fileBody) bytes() int64 { return b.shape.Voxels() * b.stored.size() }
 
+// native is the type of the image.
+func (b *fileBody) native() grid.Type {
+	if b.scaled {
+		return grid.Float32
+	}
+	return b.stored.native()
+}
+
+// plain reports whether the stored bytes are those of the image.
+func (b *fileBody) plain() bool {
+	return b.stored.native().Size() == b.stored.size() && !b.stored.narrowed() && !b.scaled && !(b.big && b.stored.size() > 1)
+}
+
+// ranked reports whether it takes all voxels to say what one of them becomes.
+func (b *fileBody) ranked() bool {
+	return b.stored.narrowed() && b.stored != storedFloat16 || b.scaled && b.merges()
+}
+
 // source makes the source that the body describes.
 func (b *fileBody) source(in fileInput) (grid.Source, error) {
-	typ := b.stored.native()
-	if b.scaled {
-		typ = grid.Float32
-	}
+	typ := b.native()
 	if in.Levels > 0 && typ != grid.Float32 {
 		return nil, fmt.Errorf("a number of levels is for float32 images and this one is %v; leave it out", typ)
 	}
@@ -207,7 +222,7 @@ func (b *fileBody) convert(data []byte) (native []byte, labels *grid.Labels, err
 		data = wide
 	}
 	typ := b.stored.native()
-	if b.stored.narrowed() || b.scaled && b.merges() {
+	if b.stored.narrowed() || b.ranked() {
 		if data, labels, err = narrow(data, b.stored, b.scaled, b.slope, b.inter); err != nil {
 			return nil, nil, err
 		}
@@ -240,8 +255,7 @@ func (b *fileBody) convert(data []byte) (native []byte, labels *grid.Labels, err
 	return data, labels, nil
 }
 
-// merges reports whether scaling makes one float32 of several values of a type of 8 or 16
-// bits.
+// merges reports whether scaling may make one float32 of several values.
 func (b *fileBody) merges() bool {
 	at := func(v float64) float32 { return float32(float64(v*b.slope) + b.inter) }
 	lo, hi := 0.0, 255.0
@@ -254,7 +268,7 @@ func (b *fileBody) merges() bool {
 	case storedUint16:
 		hi = 1<<16 - 1
 	default:
-		return false
+		return true
 	}
 	for v := lo; v < hi; v++ {
 		if at(v) == at(v+1) {
@@ -341,15 +355,24 @@ func readExactly(r io.Reader, n, packed int64) ([]byte, error) {
 	for int64(len(buf)) < n {
 		have := int64(len(buf))
 		buf = extend(buf, min(n-have, max(have, 64<<10)), n)
-		got, err := io.ReadFull(r, buf[have:])
-		switch {
-		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-			return nil, fmt.Errorf("truncated: the compressed voxels end after %d of %d bytes; copy the file again", have+int64(got), n)
-		case err != nil:
-			return nil, fmt.Errorf("decompressing the voxels: %w; copy the file again", pathCause(err))
+		if _, err := inflateNext(r, buf[have:], have, n); err != nil {
+			return nil, err
 		}
 	}
 	return buf, nil
+}
+
+// inflateNext fills dst with compressed voxels, of which so many bytes of n were read before,
+// and returns how many there were.
+func inflateNext(r io.Reader, dst []byte, before, n int64) (got int, err error) {
+	got, err = io.ReadFull(r, dst)
+	switch {
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return got, fmt.Errorf("truncated: the compressed voxels end after %d of %d bytes; copy the file again", before+int64(got), n)
+	case err != nil:
+		return got, fmt.Errorf("decompressing the voxels: %w; copy the file again", pathCause(err))
+	}
+	return got, nil
 }
 
 // extend lengthens b by n bytes, doubling its memory up to limit when it must

@@ -91,7 +91,8 @@ func doCurve(c *cli.Program, args []string) error {
 		return cli.Usagef("--at prints rows of CSV, of some values: leave --format and --all out")
 	}
 	// Where rows are of the levels that change, nobody needs to know the others.
-	j.in.Every = !j.all && j.format != string(ecc.Euler) && (j.impl == "" || j.impl == everyImpl)
+	j.in.Once = j.impl == "" || j.impl == everyImpl
+	j.in.Every = j.in.Once && !j.all && j.format != string(ecc.Euler)
 	images, folders, err := listed(f.Args())
 	switch {
 	case err != nil:
@@ -118,7 +119,7 @@ func (j curveJob) convention() ecc.Convention {
 	return ecc.Convention{Vertices: j.construction == "V", Superlevel: j.superlevel}
 }
 
-// everyImpl counts on the ladder of every float32. It and cpu are in the order of their
+// everyImpl counts on the ladder of every float32, and an image that is read once. It and cpu are in the order of their
 // speed; a device takes longer to start than a file of its size takes to read.
 const everyImpl = "extrema"
 
@@ -153,6 +154,10 @@ func (j curveJob) run(c *cli.Program, input string) error {
 		}
 	}
 	p := ecc.Describe(report.VisibleText(strings.ReplaceAll(name, "\n", "\u240a")), src, j.convention())
+	if j.in.Once && impl != everyImpl {
+		j.in.Once = false
+		return j.run(c, input)
+	}
 	// An image that is read is counted and checked as it is; one in memory, at once, one
 	// that repeats itself, by little of it.
 	w, times := ecc.InConvention(c.Curve, j.convention()), int64(2)

@@ -36,7 +36,9 @@ type Inputs struct {
 	// Every takes each float32 for a level of a file's float32 image, where no number of
 	// levels is asked for.
 	Every bool
-	Set   *pflag.FlagSet
+	// Once lets a compressed file be a source that is read once, in order.
+	Once bool
+	Set  *pflag.FlagSet
 }
 
 // AddWorkload adds the flags of the question: its name, and the keys that the names of
@@ -291,6 +293,9 @@ func (i *Inputs) Named(s string) (string, error) {
 		name += fmt.Sprintf("/levels=%d", i.levels[0])
 	} else if i.Every {
 		name += "/levels=every"
+	}
+	if i.Once {
+		name += "/stream=once"
 	}
 	name, err = datasets.Canonical(name + "/path=" + s)
 	if err != nil {
