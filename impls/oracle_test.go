@@ -2,6 +2,7 @@ package impls_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -84,7 +85,7 @@ func curve(t *testing.T, impl bench.Implementation[grid.Source, ecc.VCEC], in gr
 
 func TestAgainstGudhi(t *testing.T) {
 	rng := rand.New(rand.NewPCG(20, 16))
-	var fields []*grid.Field
+	var all []*grid.Field
 	var files []string
 	for i := range 20 {
 		side := func() int64 { return 2 + rng.Int64N(15) }
@@ -104,25 +105,42 @@ func TestAgainstGudhi(t *testing.T) {
 		}
 		path := filepath.Join(t.TempDir(), fmt.Sprintf("%d.npy", i))
 		saveNpy(t, path, f)
-		fields, files = append(fields, f), append(files, path)
+		all, files = append(all, f), append(files, path)
 	}
-	var want [][][2]float64
-	oracle(t, &want, "gudhi", files...)
-	if len(want) != len(fields) {
-		t.Fatalf("gudhi answered %d of %d volumes", len(want), len(fields))
-	}
-	for _, impl := range impls.List(impls.Devices()) {
-		t.Run(impl.About().Name, func(t *testing.T) {
-			for i, f := range fields {
-				v := curve(t, impl, f)
-				for _, p := range want[i] {
-					if got := v.At(f.Ladder().Level(float32(p[0]))); got != int64(p[1]) {
-						t.Errorf("volume %d (%v %v), value %v: χ = %d, gudhi %v", i, f.Shape(), f.Type(), p[0], got, p[1])
-						break
-					}
+	w := bench.Workload[grid.Source, ecc.VCEC]{Impls: impls.List(impls.Devices())}
+	for _, vertices := range []bool{false, true} {
+		for _, rings := range []grid.Axes{{}, {X: true}, {Y: true, X: true}, {Z: true}, {X: true, Y: true, Z: true}} {
+			c := ecc.Convention{Vertices: vertices, Periodic: rings}
+			var fields []*grid.Field
+			var with []string
+			for i, f := range all {
+				if rings.Of(f.Shape()) == nil {
+					fields, with = append(fields, f), append(with, files[i])
 				}
 			}
-		})
+			construction, axes := "T", strings.ReplaceAll(rings.String(), ",", "")
+			if vertices {
+				construction = "V"
+			}
+			var want [][][2]float64
+			oracle(t, &want, "gudhi", append([]string{construction, cmp.Or(axes, "-")}, with...)...)
+			if len(want) != len(fields) {
+				t.Fatalf("gudhi answered %d of %d volumes", len(want), len(fields))
+			}
+			for _, impl := range ecc.InConvention(w, c).Impls {
+				t.Run(impl.About().Name+"/"+construction+"/"+axes, func(t *testing.T) {
+					for i, f := range fields {
+						v := curve(t, impl, f)
+						for _, p := range want[i] {
+							if got := v.At(f.Ladder().Level(float32(p[0]))); got != int64(p[1]) {
+								t.Errorf("volume %d (%v %v), value %v: χ = %d, gudhi %v", i, f.Shape(), f.Type(), p[0], got, p[1])
+								break
+							}
+						}
+					}
+				})
+			}
+		}
 	}
 }
 

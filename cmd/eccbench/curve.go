@@ -31,6 +31,7 @@ func curveCommand() cli.Subcommand {
 			"eccbench curve scan.raw --shape 181x217x181 --type uint8 --all",
 			"eccbench curve slices.tif --format json --plot curve.svg",
 			"eccbench curve ct.nii.gz --superlevel --construction V --at 200,400.5",
+			"eccbench curve box.npy --periodic x,y,z",
 			"eccbench curve scans/ more/*.nrrd --out curves --plot plots",
 			"eccbench curve 'grf/shape=64x64x64/smooth=3/seed=1' --format euler",
 		},
@@ -44,6 +45,8 @@ type curveJob struct {
 	format, plot, out, impl string
 	construction            string
 	superlevel              bool
+	periodic                []string
+	rings                   grid.Axes // of periodic
 	all, bare, quiet        bool
 	threads                 int
 	budget                  time.Duration
@@ -62,6 +65,7 @@ func doCurve(c *cli.Program, args []string) error {
 	j.in.AddFile(f, nil, "element type of a raw file: uint8, int16, uint16, float32", "levels of a float32 image, evenly from its least value to its greatest (default every value)")
 	f.StringVar(&j.construction, "construction", "T", "T: voxels are top cells, which meet in faces, edges and corners; V: voxels are vertices, which meet along axes alone")
 	f.BoolVar(&j.superlevel, "superlevel", false, "sets of the values at or above a level, which grow from the greatest level to the least")
+	f.StringSliceVar(&j.periodic, "periodic", nil, "axes along which the last voxels and the first are neighbours: x,y,z")
 	f.StringVar(&j.impl, "impl", "", "implementation (default the fastest that takes the image)")
 	f.IntVar(&j.threads, "threads", runtime.GOMAXPROCS(0), "cores")
 	f.DurationVar(&j.budget, "time-limit", 0, "time for the verification (default as long as it takes)")
@@ -75,7 +79,11 @@ func doCurve(c *cli.Program, args []string) error {
 	if j.construction != "T" && j.construction != "V" {
 		return cli.Usagef("--construction %s: want T or V", j.construction)
 	}
-	if j.convention() != (ecc.Convention{}) && f.Changed("levels") {
+	var err error
+	if j.rings, err = grid.ParseAxes(j.periodic); err != nil {
+		return cli.Usagef("--periodic: %w", err)
+	}
+	if (j.construction == "V" || j.superlevel) && f.Changed("levels") {
 		return cli.Usagef("--levels puts values on levels from below, which is for sublevel sets in the T-construction: leave --levels out")
 	}
 	if j.budget < 0 {
@@ -116,7 +124,7 @@ func doCurve(c *cli.Program, args []string) error {
 }
 
 func (j curveJob) convention() ecc.Convention {
-	return ecc.Convention{Vertices: j.construction == "V", Superlevel: j.superlevel}
+	return ecc.Convention{Vertices: j.construction == "V", Superlevel: j.superlevel, Periodic: j.rings}
 }
 
 // everyImpl counts on the ladder of every float32, and an image that is read once. It and cpu are in the order of their
@@ -141,6 +149,9 @@ func (j curveJob) run(c *cli.Program, input string) error {
 		return cli.Usage(err)
 	}
 	defer grid.Close(src)
+	if err := j.rings.Of(src.Shape()); err != nil {
+		return cli.Usagef("--periodic %s: %s: %w", j.rings, input, err)
+	}
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.threads}}
 	impl := j.impl
 	if impl == "" {
@@ -235,6 +246,9 @@ func plotCurve(w io.Writer, name string, lines ecc.Lines) error {
 	}
 	if lines.In.Vertices {
 		set += ", voxels as vertices"
+	}
+	if axes := lines.In.Periodic.String(); axes != "" {
+		set += ", periodic along " + axes
 	}
 	return report.Steps(w, title, "level t", set, report.Step{X: x, Y: y})
 }

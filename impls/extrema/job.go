@@ -31,6 +31,7 @@ type hostJob[L lane, C change] struct {
 // A core is the state of one goroutine.
 type core[L lane, C change] struct {
 	planes  [2][]L // a strip of a plane and of the next one, or of a 2D image
+	width   int64  // of the image that the planes are for
 	owed    []C
 	slab    []byte // slices of a streamed source
 	lo, hi  int64  // which slices slab holds
@@ -86,10 +87,15 @@ func (c *core[L, C]) fit(l layout) {
 		c.sink.handed[i] = roomFor(c.sink.handed[i], l.w)
 	}
 	for i := range c.planes {
-		if n := int((l.strip+2)*l.stride + lead); n > len(c.planes[i]) && !(l.flat && i > 0) {
+		n := int((l.strip+2)*l.stride + lead)
+		if l.w != c.width {
+			c.planes[i] = nil
+		}
+		if n > len(c.planes[i]) && !(l.flat && i > 0) {
 			c.planes[i] = slices.Repeat([]L{L(l.pad)}, n)
 		}
 	}
+	c.width = l.w
 }
 
 // roomFor is a slice with so many elements at least.
@@ -134,7 +140,7 @@ func (c *core[L, C]) forget() {
 	c.voxels = 0
 }
 
-// Add counts an image of the job's rows, or planes, type and ladder too, a number of times.
+// Add counts an image of the job's type and ladder too, a number of times.
 func (j *hostJob[L, C]) Add(in grid.Source, times int64) error {
 	if times == 1 && in.Shape().Dim() == j.in.Shape().Dim() {
 		j.bind(in)

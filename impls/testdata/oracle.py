@@ -1,6 +1,8 @@
 """Euler characteristic curves by software that shares nothing with eccbench.
 
-oracle.py gudhi  FILE.npy...          by persistent homology of the cubical complex
+oracle.py gudhi CONSTRUCTION AXES FILE.npy...
+                                      by persistent homology of the cubical complex, T or V,
+                                      periodic along AXES: "-" for none, or letters: xz
 oracle.py skimage FILE.npy CONSTRUCTION SETS LEVEL...
                                       by scikit-image's Euler number of each thresholding:
                                       T or V, sublevel or superlevel
@@ -14,14 +16,15 @@ import sys
 import numpy as np
 
 
-def gudhi_curve(volume):
+def gudhi_curve(volume, construction, axes):
     import gudhi
 
-    # Dimensions in Fortran order: the first one runs fastest in the list of cells.
-    complex_ = gudhi.CubicalComplex(
-        dimensions=list(reversed(volume.shape)),
-        top_dimensional_cells=volume.astype(float).flatten(order="C"),
-    )
+    cells = {"top_dimensional_cells" if construction == "T" else "vertices": volume.astype(float)}
+    if axes == "-":
+        complex_ = gudhi.CubicalComplex(**cells)
+    else:
+        rings = [axis in axes for axis in "zyx"[-volume.ndim :]]
+        complex_ = gudhi.PeriodicCubicalComplex(periodic_dimensions=rings, **cells)
     # Pairs of length zero change nothing.
     pairs = complex_.persistence(homology_coeff_field=2, min_persistence=0)
     curve = []
@@ -38,7 +41,7 @@ def gudhi_curve(volume):
 def main():
     tool, files = sys.argv[1], sys.argv[2:]
     if tool == "gudhi":
-        print(json.dumps([gudhi_curve(np.load(f)) for f in files]))
+        print(json.dumps([gudhi_curve(np.load(f), *files[:2]) for f in files[2:]]))
     elif tool == "skimage":
         from skimage.measure import euler_number
 

@@ -1,5 +1,7 @@
 package grid
 
+import "cmp"
+
 // pieceBytes is about the size of a piece: what its first slice costs once more is little
 // beside it.
 const pieceBytes = 64 << 20
@@ -13,7 +15,10 @@ const fewestSlices = 8
 // additive as the Euler characteristic is, which of A ∪ B is that of A and of B without that
 // of A ∩ B. The next slabs are read meanwhile; a piece is overwritten after f returns. Beside
 // the shared one a piece has so many slices, at least two, or with 0 as many as are worth it.
-func EachPiece(s Source, pieceSlices int64, f func(piece *Field, times int64) error) error {
+//
+// Of an image that is closed to a ring the last slice and the first are a piece too, and each
+// of the two is shared.
+func EachPiece(s Source, pieceSlices int64, closed bool, f func(piece *Field, times int64) error) error {
 	size := SliceBytes(s)
 	if pieceSlices == 0 {
 		pieceSlices = max(fewestSlices, pieceBytes/size)
@@ -25,7 +30,17 @@ func EachPiece(s Source, pieceSlices int64, f func(piece *Field, times int64) er
 		}
 		return f(piece, times)
 	}
-	return eachSlab(s, max(2, pieceSlices), 1, func(slab []byte, lo, hi int64) error {
+	var seam []byte // the last slice and the first
+	if closed {
+		seam = NewBuffer(2 * size)
+	}
+	err := eachSlab(s, max(2, pieceSlices), 1, func(slab []byte, lo, hi int64) error {
+		if closed && lo == 0 {
+			copy(seam[size:], slab)
+		}
+		if closed && hi == s.Shape().Slices() {
+			copy(seam, slab[int64(len(slab))-size:])
+		}
 		if lo > 0 {
 			if err := call(slab[:size], -1); err != nil {
 				return err
@@ -33,4 +48,8 @@ func EachPiece(s Source, pieceSlices int64, f func(piece *Field, times int64) er
 		}
 		return call(slab, 1)
 	})
+	if err != nil || !closed {
+		return err
+	}
+	return cmp.Or(call(seam[:size], -1), call(seam, 1), call(seam[size:], -1))
 }

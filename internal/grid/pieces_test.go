@@ -37,7 +37,7 @@ func TestEachPiece(t *testing.T) {
 		n, size := shape.Slices(), SliceBytes(f)
 		for _, step := range []int64{0, 2, 3, 4, 100} {
 			times, last := make([]int64, n), int64(-1)
-			err := EachPiece(once{struct{ Source }{f}, make([]atomic.Int32, n)}, step, func(piece *Field, by int64) error {
+			err := EachPiece(once{struct{ Source }{f}, make([]atomic.Int32, n)}, step, false, func(piece *Field, by int64) error {
 				first := int64(Values[int16](piece.Data())[0]) / shape.SliceVoxels()
 				if want := max(last, 0); first != want {
 					t.Errorf("%v in %d: a piece begins with slice %d, want %d", shape, step, first, want)
@@ -62,7 +62,7 @@ func TestEachPiece(t *testing.T) {
 				t.Errorf("%v in %d: slices count %v times (%v)", shape, step, times, err)
 			}
 			stop := errors.New("stop")
-			if err := EachPiece(f, step, func(_ *Field, times int64) error {
+			if err := EachPiece(f, step, false, func(_ *Field, times int64) error {
 				if times < 0 || n <= 2 {
 					return stop
 				}

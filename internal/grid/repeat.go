@@ -58,6 +58,17 @@ func (f *Field) Repeating(period int64) *Field {
 	return &g
 }
 
+// Unrepeated is a source of which nobody sees that it repeats itself.
+func Unrepeated(s Source) Source {
+	if f, ok := s.(*Field); ok {
+		return f.Repeating(0)
+	}
+	if Period(s) > 0 {
+		return struct{ Source }{s}
+	}
+	return s
+}
+
 // OverPeriods is what of says of a source, without looking at all of one that repeats
 // itself. What of says must be a sum of what the first slice says, the last one, and each
 // two that are beside each other, or each of them; add adds a number of times, which may be

@@ -1,6 +1,7 @@
 package ecc
 
 import (
+	"errors"
 	"slices"
 
 	"eccbench/internal/bench"
@@ -22,58 +23,96 @@ func InConvention(w bench.Workload[grid.Source, VCEC], c Convention) bench.Workl
 	}
 	impls := make([]bench.Implementation[grid.Source, VCEC], len(w.Impls))
 	for i, impl := range w.Impls {
-		impls[i] = viewer{impl, c}
+		impls[i] = viewer{impl, viewed(c)}
 	}
 	w.Impls = impls
-	w.Policy = fingerprintPolicy(fingerprinted(fingerprint.Draw(1).In(c)))
+	w.Policy = policyIn(c, fingerprinted(fingerprint.Draw(1).In(c)))
 	return w
 }
 
-// fingerprintPolicy holds answers to a fingerprint, whatever the convention.
-func fingerprintPolicy(f law) verify.Policy[grid.Source, VCEC] {
+// policyIn holds answers in a convention to a fingerprint.
+func policyIn(c Convention, f law) verify.Policy[grid.Source, VCEC] {
 	return verify.Policy[grid.Source, VCEC]{
 		Agree: first, Weak: weak,
-		Laws: []law{{Name: "changes sum to 1", Check: sumsToOne}, f},
+		Laws: []law{sumsOf(c), f},
 	}
 }
 
 // A viewer counts a view of an image.
 type viewer struct {
 	bench.Implementation[grid.Source, VCEC]
-	in Convention
+	in viewed
 }
 
 func (v viewer) CanDo(in grid.Source, c bench.Conditions) error {
-	view, err := viewed(in, v.in)
+	terms, err := v.in.terms(in)
 	if err != nil {
 		return err
 	}
-	return v.Implementation.CanDo(view, c)
+	return v.Implementation.CanDo(terms[0].view, c) // the largest
 }
 
 func (v viewer) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], error) {
-	view, err := viewed(in, v.in)
+	terms, err := v.in.terms(in)
 	if err != nil {
 		return nil, err
 	}
-	job, err := v.Implementation.Setup(view, c)
-	if err != nil {
-		return nil, err
+	j := &viewJob{image: in, in: v.in}
+	for _, t := range terms {
+		job, err := v.Implementation.Setup(t.view, c)
+		if err != nil {
+			return nil, errors.Join(err, j.Close())
+		}
+		j.jobs, j.terms = append(j.jobs, job), append(j.terms, t)
+		j.layers += t.times * t.layer
 	}
-	_, layer := around(in, v.in)
-	return &viewJob{job, in, v.in, layer}, nil
+	return j, nil
 }
 
-// A viewJob answers by a job that counts a view of the image.
+// A viewJob answers by jobs that count the terms of an image, or by the first of them alone
+// where that adds up.
 type viewJob struct {
-	bench.Job[VCEC]
-	image grid.Source
-	in    Convention
-	layer int64 // the change of all layers around what was counted
+	image  grid.Source
+	in     viewed
+	terms  []term
+	jobs   []bench.Job[VCEC]
+	adds   bool
+	layers int64 // the change of all layers around what was counted
+}
+
+func (j *viewJob) Do(t *bench.Trace) error {
+	for _, job := range j.jobs {
+		if err := job.Do(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j *viewJob) Poison() {
+	for _, job := range j.jobs {
+		job.Poison()
+	}
+}
+
+func (j *viewJob) Close() error {
+	var errs []error
+	for _, job := range j.jobs {
+		errs = append(errs, job.Close())
+	}
+	return errors.Join(errs...)
 }
 
 func (j *viewJob) Out() (VCEC, error) {
-	v, err := j.Job.Out()
+	v, err := j.jobs[0].Out()
+	for i, job := range j.jobs[1:] {
+		if err != nil || j.adds {
+			break
+		}
+		var more VCEC
+		more, err = job.Out()
+		v = plus(v, more, j.terms[i+1].times)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -82,73 +121,141 @@ func (j *viewJob) Out() (VCEC, error) {
 
 // Begin forgets what was counted.
 func (j *viewJob) Begin() {
-	j.layer = 0
-	adder(j.Job).Begin()
+	j.adds, j.layers = true, 0
+	adder(j.jobs[0]).Begin()
 }
 
-// Add counts the view of an image too.
+// Add counts the terms of an image too.
 func (j *viewJob) Add(in grid.Source, times int64) error {
-	view, err := viewed(in, j.in)
+	terms, err := j.in.terms(in)
 	if err != nil {
 		return err
 	}
-	own, _ := around(j.image, j.in)
-	sign, layer := around(in, j.in)
-	times *= own * sign
-	j.layer += times * layer
-	return adder(j.Job).Add(view, times)
+	times *= j.in.sign(j.image) * j.in.sign(in) // that of the job's image is taken at the end
+	for _, t := range terms {
+		j.layers += times * t.times * t.layer
+		if err := adder(j.jobs[0]).Add(t.view, times*t.times); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plus is the changes of two together, of the second so many times.
+func plus(a, b VCEC, times int64) VCEC {
+	all := make(VCEC, 0, len(a)+len(b))
+	for len(a) > 0 || len(b) > 0 {
+		var s Step
+		switch {
+		case len(b) == 0 || len(a) > 0 && a[0].Level < b[0].Level:
+			s, a = a[0], a[1:]
+		case len(a) == 0 || b[0].Level < a[0].Level:
+			s, b = Step{b[0].Level, times * b[0].Change}, b[1:]
+		default:
+			s, a, b = Step{a[0].Level, a[0].Change + times*b[0].Change}, a[1:], b[1:]
+		}
+		if s.Change != 0 {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // adder is a job that adds up.
 func adder(j bench.Job[VCEC]) bench.Adder[grid.Source] { return j.(bench.Adder[grid.Source]) }
 
-// descends reports whether the view of a convention has its values in reverse order.
-func descends(c Convention) bool { return c.Vertices != c.Superlevel }
+// viewed is a convention as views of an image in the project's convention.
+type viewed Convention
 
-// viewed is the image whose curve in the project's convention gives that of an image in
-// another one. Voxels at or above a value are those whose negatives are at or below its
-// negative. A cell whose vertices are all in a set is dual to one of top cells that none of
-// those outside the set has as a face: of an image of n axes in a layer that is outside,
+// A term is a view that is counted so many times, of which the layer around the voxels changes
+// so much.
+type term struct {
+	view         grid.Source
+	times, layer int64
+}
+
+// terms are views of which the curve of an image is the sum, but for the image's sign.
+//
+// A ring is an interval, the first voxels of the axis once more after the last ones, whose ends
+// are one: χ of the interval without χ of that end. So each periodic axis makes two terms of
+// one, the second without the axis.
+//
+// Voxels at or above a value are those whose negatives are at or below its negative. A cell
+// whose vertices are all in a set is dual to one of top cells that none of those outside the set
+// has as a face: of an image of n axes in a layer that is outside,
 //
 //	χ of the set by vertices = (−1)ⁿ · (1 − χ of its complement by top cells).
-func viewed(s grid.Source, c Convention) (grid.Source, error) {
-	if descends(c) {
-		var err error
-		if s, err = grid.Negate(s); err != nil {
-			return nil, err
+func (c viewed) terms(s grid.Source) ([]term, error) {
+	if err := c.Periodic.Of(s.Shape()); err != nil {
+		return nil, err
+	}
+	type ring struct {
+		image grid.Source
+		wrap  grid.Axes
+		times int64
+	}
+	rings := []ring{{s, c.Periodic, 1}}
+	for axis := range c.Periodic.Each() {
+		for _, r := range rings {
+			rings = append(rings, ring{grid.First(r.image, axis), r.wrap.Without(axis), -r.times})
 		}
 	}
-	if c.Vertices {
-		s = grid.Pad(s)
+	list := make([]term, len(rings))
+	for i, r := range rings {
+		t := term{view: grid.Wrap(r.image, r.wrap)}
+		t.times, t.layer = r.times*c.sign(s)*c.sign(t.view), c.layer(t.view)
+		if c.descends() {
+			var err error
+			if t.view, err = grid.Negate(t.view); err != nil {
+				return nil, err
+			}
+		}
+		if c.Vertices {
+			t.view = grid.Pad(t.view)
+		}
+		list[i] = t
 	}
-	return s, nil
+	return list, nil
 }
 
-// around is the sign that the view's changes have of an image's, and the change of the layer
-// around it, a ring or a hollow box, which is there from the first level on.
-func around(s grid.Source, c Convention) (sign, layer int64) {
+// descends reports whether views have their values in reverse order.
+func (c viewed) descends() bool { return c.Vertices != c.Superlevel }
+
+// sign is that of a curve where the view's is positive.
+func (c viewed) sign(s grid.Source) int64 {
 	if c.Vertices && s.Shape().Dim() == 3 {
-		return -1, 2
+		return -1
 	}
-	return 1, 0
+	return 1
 }
 
-// turnedBack is the changes of the image of those of its view.
+// layer is the change of the layer around an image, a ring or a hollow box, which is there from
+// the first level on.
+func (c viewed) layer(s grid.Source) int64 {
+	if c.Vertices && s.Shape().Dim() == 3 {
+		return 2
+	}
+	return 0
+}
+
+// turnedBack is the changes of the image of those of its views.
 func (j *viewJob) turnedBack(v VCEC) VCEC {
+	if !j.in.Vertices && !j.in.Superlevel {
+		return v
+	}
 	changes := make(VCEC, 0, len(v)+1)
-	sign, _ := around(j.image, j.in)
 	if len(v) == 0 || v[0].Level > 0 {
 		v = append(VCEC{{Level: 0}}, v...)
 	}
 	for i, s := range v {
 		if i == 0 {
-			s.Change -= j.layer
+			s.Change -= j.layers
 		}
-		if s.Change *= sign; s.Change != 0 {
+		if s.Change *= j.in.sign(j.image); s.Change != 0 {
 			changes = append(changes, s)
 		}
 	}
-	if descends(j.in) {
+	if j.in.descends() {
 		slices.Reverse(changes)
 		for i := range changes {
 			changes[i].Level = j.image.Ladder().Len() - 1 - changes[i].Level

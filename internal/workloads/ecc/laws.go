@@ -22,7 +22,7 @@ type (
 // leave unchanged. Cheap ones stand first.
 func Laws() []verify.Law[grid.Source, VCEC] {
 	return []law{
-		{Name: "changes sum to 1", Check: sumsToOne},
+		sumsOf(Convention{}),
 		fingerprinted(fingerprint.Draw(1)),
 		{Name: "definition at one level", Independent: true, Work: counting(1), Check: definition(1)},
 		{Name: "definition at three more levels", Independent: true, Work: counting(3), Check: definition(3)},
@@ -49,15 +49,23 @@ func viewing(ns int) func(grid.Source) time.Duration {
 	}
 }
 
-func sumsToOne(in grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
-	var sum int64
-	for _, s := range out {
-		sum += s.Change
+// sumsOf is the law of what all voxels together are: of a box, or of a box whose opposite
+// sides meet along some axes, which is a ring.
+func sumsOf(c Convention) law {
+	chi, why := int64(1), "a full box is contractible"
+	if c.Periodic != (grid.Axes{}) {
+		chi, why = 0, "a full box that is closed to a ring has as many cells of either sign"
 	}
-	if sum == 1 {
-		return nil, nil
-	}
-	return &verify.Diff{Where: "sum of all changes", Want: "1 (a full box is contractible)", Got: fmt.Sprint(sum)}, nil
+	return law{Name: fmt.Sprintf("changes sum to %d", chi), Check: func(_ grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
+		var sum int64
+		for _, s := range out {
+			sum += s.Change
+		}
+		if sum == chi {
+			return nil, nil
+		}
+		return &verify.Diff{Where: "sum of all changes", Want: fmt.Sprintf("%d (%s)", chi, why), Got: fmt.Sprint(sum)}, nil
+	}}
 }
 
 // sampled draws levels to look at, the same ones every time for one image: in

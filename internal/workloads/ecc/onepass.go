@@ -15,14 +15,13 @@ import (
 // fingerprint while the next ones are read. Its implementations are those whose jobs are
 // Adders. It is for one answer. Slabs have so many slices, or with 0 as many as are worth it.
 func InOnePass(w bench.Workload[grid.Source, VCEC], c Convention, slabSlices int64) bench.Workload[grid.Source, VCEC] {
-	w = InConvention(w, c)
-	p := &pass{slices: slabSlices, key: fingerprint.Draw(1).In(c)}
+	p := &pass{in: c, slices: slabSlices, key: fingerprint.Draw(1)}
 	impls := make([]bench.Implementation[grid.Source, VCEC], len(w.Impls))
 	for i, impl := range w.Impls {
-		impls[i] = passer{impl, p}
+		impls[i] = passer{viewer{impl, viewed(c)}, p}
 	}
 	w.Impls = impls
-	w.Policy = fingerprintPolicy(law{
+	w.Policy = policyIn(c, law{
 		Name: "fingerprint", Note: "key " + p.key.String(), Independent: true,
 		Check: func(in grid.Source, out VCEC, _ ask) (*verify.Diff, error) { return p.hold(in, out) },
 	})
@@ -31,6 +30,7 @@ func InOnePass(w bench.Workload[grid.Source, VCEC], c Convention, slabSlices int
 
 // A pass is what one reading of an image tells beside its curve.
 type pass struct {
+	in     Convention
 	slices int64 // of a slab
 	key    fingerprint.Key
 	sum    fingerprint.Sum // nil before
@@ -42,7 +42,7 @@ func (p *pass) hold(in grid.Source, out VCEC) (*verify.Diff, error) {
 		return nil, errors.New("the image was not read")
 	}
 	levels := in.Ladder().Len()
-	k := p.key.For(levels)
+	k := p.key.In(p.in).For(levels)
 	if d := misplaced(out, levels); d != nil {
 		return d, nil
 	}
@@ -55,30 +55,33 @@ func (p *pass) hold(in grid.Source, out VCEC) (*verify.Diff, error) {
 
 // A passer counts an image piece by piece.
 type passer struct {
-	bench.Implementation[grid.Source, VCEC]
+	viewer
 	*pass
 }
 
 // Setup allocates nothing: the implementation is bound to pieces as they come.
 func (p passer) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], error) {
-	return &passJob{passer: p, in: in, c: c}, nil
+	// How the last slice and the first meet is for EachPiece.
+	within := p.pass.in.WithinSlices(in.Shape())
+	return &passJob{pass: p.pass, count: viewer{p.Implementation, viewed(within)}, key: p.key.In(within).For(in.Ladder().Len()), in: in, c: c}, nil
 }
 
 type passJob struct {
-	passer
-	in  grid.Source
-	c   bench.Conditions
-	out VCEC
+	pass  *pass
+	count viewer
+	key   fingerprint.Key
+	in    grid.Source
+	c     bench.Conditions
+	out   VCEC
 }
 
 func (j *passJob) Do(*bench.Trace) (err error) {
-	key := j.key.For(j.in.Ladder().Len())
 	var job bench.Job[VCEC]
 	var sum fingerprint.Sum
-	err = grid.EachPiece(j.in, j.slices, func(piece *grid.Field, times int64) error {
+	err = grid.EachPiece(j.in, j.pass.slices, j.pass.in.Periodic.Slices(j.in.Shape()), func(piece *grid.Field, times int64) error {
 		if job == nil {
 			var err error
-			if job, err = j.Implementation.Setup(piece, j.c); err != nil {
+			if job, err = j.count.Setup(piece, j.c); err != nil {
 				return err
 			}
 			adder(job).Begin()
@@ -86,7 +89,7 @@ func (j *passJob) Do(*bench.Trace) (err error) {
 		if err := adder(job).Add(piece, times); err != nil {
 			return err
 		}
-		f, err := fingerprint.Of(piece, key, j.c.Threads)
+		f, err := fingerprint.Of(piece, j.key, j.c.Threads)
 		sum.Add(f, times)
 		return err
 	})
@@ -96,11 +99,11 @@ func (j *passJob) Do(*bench.Trace) (err error) {
 	if err != nil {
 		return err
 	}
-	j.sum = sum
+	j.pass.sum = sum
 	j.out, err = job.Out()
 	return err
 }
 
-func (j *passJob) Poison()            { j.out, j.sum = nil, nil }
+func (j *passJob) Poison()            { j.out, j.pass.sum = nil, nil }
 func (j *passJob) Out() (VCEC, error) { return j.out, nil }
 func (j *passJob) Close() error       { return nil }

@@ -44,7 +44,8 @@ type Provenance struct {
 	Ladder         string `json:"ladder"`
 	Construction   string `json:"construction"`
 	Filtration     string `json:"filtration"`
-	Digest         string `json:"digest,omitempty"` // of the voxels, grid.Digester
+	Periodic       string `json:"periodic,omitempty"` // axes
+	Digest         string `json:"digest,omitempty"`   // of the voxels, grid.Digester
 	Implementation string `json:"implementation"`
 	Program        string `json:"program"`
 	Verdict        string `json:"verdict"`
@@ -55,7 +56,7 @@ type Provenance struct {
 func Describe(input string, in grid.Source, c Convention) Provenance {
 	p := Provenance{
 		Input: input, Shape: in.Shape().String(), Type: in.Type().String(), Ladder: in.Ladder().String(),
-		Construction: "T (voxels are top cells)", Filtration: "sublevel, value <= level",
+		Construction: "T (voxels are top cells)", Filtration: "sublevel, value <= level", Periodic: c.Periodic.String(),
 	}
 	if c.Vertices {
 		p.Construction = "V (voxels are vertices)"
@@ -269,8 +270,12 @@ func (p Provenance) comment() string {
 	if p.Digest != "" {
 		voxels = "; voxels " + p.Digest
 	}
-	return fmt.Sprintf("# %s: %s %s, %s; %s; %s%s; %s by %s, %s by %s",
-		p.Input, p.Shape, p.Type, p.Ladder, p.Construction, p.Filtration, voxels, p.Implementation, p.Program, p.Verdict, p.Witness)
+	rings := ""
+	if p.Periodic != "" {
+		rings = "; periodic along " + p.Periodic
+	}
+	return fmt.Sprintf("# %s: %s %s, %s; %s; %s%s%s; %s by %s, %s by %s",
+		p.Input, p.Shape, p.Type, p.Ladder, p.Construction, p.Filtration, rings, voxels, p.Implementation, p.Program, p.Verdict, p.Witness)
 }
 
 // writeJSON writes one object, a level a line.

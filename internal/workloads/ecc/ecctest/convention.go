@@ -17,9 +17,11 @@ func EnumerateIn(f *grid.Field, c ecc.Convention) ecc.VCEC {
 	}
 	values := f.Floats()
 	changes := make([]int64, f.Ladder().Len())
-	for z := int64(-1); z < n; z++ {
-		for y := int64(-1); y < h; y++ {
-			for x := int64(-1); x < w; x++ {
+	// Along a periodic axis the first voxels stand after the last ones, and none before.
+	begin := map[bool]int64{false: -1, true: 0}
+	for z := begin[c.Periodic.Z]; z < n; z++ {
+		for y := begin[c.Periodic.Y]; y < h; y++ {
+			for x := begin[c.Periodic.X]; x < w; x++ {
 				for set := range 1 << len(axes) { // of axes that the cell of the point is thin along
 					inside, best := 0, int64(0)
 					for part := range 1 << len(axes) {
@@ -29,6 +31,11 @@ func EnumerateIn(f *grid.Field, c ecc.Convention) ecc.VCEC {
 						p := [3]int64{z, y, x}
 						for i, axis := range axes {
 							p[axis] += int64(part >> i & 1)
+						}
+						for axis, ring := range []bool{c.Periodic.Z, c.Periodic.Y, c.Periodic.X} {
+							if ring {
+								p[axis] %= []int64{n, h, w}[axis]
+							}
 						}
 						if p[0] < 0 || p[0] >= n || p[1] < 0 || p[1] >= h || p[2] < 0 || p[2] >= w {
 							continue
@@ -57,10 +64,23 @@ func EnumerateIn(f *grid.Field, c ecc.Convention) ecc.VCEC {
 	return ecc.FromDense(changes)
 }
 
-// Conventions are all there are.
+// Conventions are all there are of images whose axes end.
 func Conventions() (list []ecc.Convention) {
 	for i := range 4 {
 		list = append(list, ecc.Convention{Vertices: i&1 > 0, Superlevel: i&2 > 0})
+	}
+	return list
+}
+
+// Periodic are the conventions of images of a shape with rings along some axes.
+func Periodic(s grid.Shape) (list []ecc.Convention) {
+	for _, c := range Conventions() {
+		for i := 1; i < 8; i++ {
+			c.Periodic = grid.Axes{X: i&1 > 0, Y: i&2 > 0, Z: i&4 > 0}
+			if c.Periodic.Of(s) == nil {
+				list = append(list, c)
+			}
+		}
 	}
 	return list
 }

@@ -4,8 +4,8 @@
 // equals the sum over the levels of the change times the weight, and a wrong curve has
 // the same sum with a probability of 2⁻³¹ or less (doc/fingerprint.md has the proof).
 //
-// The construction is T and the filtration by sublevel sets, unless the key is for another
-// Convention, and no axis periodic.
+// The construction is T, the filtration by sublevel sets and no axis periodic, unless the key
+// is for another Convention.
 package fingerprint
 
 import (
@@ -63,6 +63,9 @@ func Below(s grid.Source, k Key, top int64, threads int) (Sum, error) {
 // below looks at little more than a period of an image that repeats itself: its cells are
 // those of its slices and those between two of them.
 func below(s grid.Source, k Key, top int64, threads int, isa string) (Sum, error) {
+	if k.in.Periodic.Slices(s.Shape()) { // which is no sum of slabs
+		s = grid.Unrepeated(s)
+	}
 	return grid.OverPeriods(s,
 		func(s grid.Source) (Sum, error) { return whole(s, k, top, threads, isa) },
 		func(sum *Sum, said Sum, times int64) {
@@ -78,8 +81,11 @@ func whole(s grid.Source, k Key, top int64, threads int, isa string) (Sum, error
 	sum := make(Sum, k.functions)
 	for i := range sum {
 		w := k.weights(s.Ladder().Len(), i)
-		var err error
-		if sum[i], err = newMarch(s, w, top, threads, isa).run(); err != nil {
+		m, err := newMarch(s, w, top, threads, isa)
+		if err == nil {
+			sum[i], err = m.run()
+		}
+		if err != nil {
 			return nil, fmt.Errorf("fingerprint: %w", err)
 		}
 	}

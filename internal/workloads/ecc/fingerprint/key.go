@@ -10,6 +10,8 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+
+	"eccbench/internal/grid"
 )
 
 // A Key says what the weights are: a seed of 128 bits, and how many weight functions.
@@ -29,6 +31,15 @@ type Convention struct {
 	Vertices bool
 	// Superlevel takes sets of the values at or above a level.
 	Superlevel bool
+	// Periodic are the axes along which the last voxels and the first are neighbours.
+	Periodic grid.Axes
+}
+
+// WithinSlices is the convention of an image's slabs: what it says of how the last slice and
+// the first meet is left out.
+func (c Convention) WithinSlices(s grid.Shape) Convention {
+	c.Periodic = c.Periodic.WithinSlices(s)
+	return c
 }
 
 // In is the key for a convention. A cell has the greatest of its voxels' values in place of

@@ -20,6 +20,8 @@ type march struct {
 	resident []byte
 	weight   *lookup
 	outside  uint64
+	periodic grid.Axes
+	start    view // the first slice, where the last one meets it
 	kernel   kernel
 
 	threads       int
@@ -42,11 +44,14 @@ const (
 	slabBytes = 16 << 20
 )
 
-func newMarch(s grid.Source, w weights, top int64, threads int, isa string) *march {
+func newMarch(s grid.Source, w weights, top int64, threads int, isa string) (*march, error) {
 	shape := s.Shape()
 	m := &march{
 		in: s, n: shape.D, h: shape.H, w: shape.W, flat: shape.D == 1, size: s.Type().Size(),
-		weight: newLookup(s.Type(), s.Ladder(), w, top, isa), outside: w.outside(), kernel: kernelOf(isa),
+		weight: newLookup(s.Type(), s.Ladder(), w, top, isa), outside: w.outside(), periodic: w.in.Periodic, kernel: kernelOf(isa),
+	}
+	if err := m.periodic.Of(shape); err != nil {
+		return nil, err
 	}
 	blocks := (m.w + 1 + tileColumns - 1) / tileColumns
 	m.columns = roundUp((m.w+1+blocks-1)/blocks, group)
@@ -69,7 +74,7 @@ func newMarch(s grid.Source, w weights, top int64, threads int, isa string) *mar
 	m.threads = int(max(1, min(int64(threads), positions)))
 	share := (positions + int64(m.threads) - 1) / int64(m.threads)
 	if f, ok := s.(*grid.Field); ok {
-		m.resident = f.Data()
+		m.resident, m.start = f.Data(), view{f.Data(), 0}
 		m.depth = share
 		if m.flat {
 			m.depth = m.rows
@@ -81,11 +86,15 @@ func newMarch(s grid.Source, w weights, top int64, threads int, isa string) *mar
 			parts := (4*int64(m.threads) + strips - 1) / strips
 			m.depth = max(1, (positions+parts-1)/parts)
 		}
-		return m
+		return m, nil
 	}
 	m.depth = max(1, (share+1)/2)
 	m.slab = max(1, min(m.depth, slabBytes/grid.SliceBytes(s)))
-	return m
+	if !m.periodic.Slices(shape) {
+		return m, nil
+	}
+	m.start.data = grid.NewBuffer(grid.SliceBytes(s))
+	return m, s.ReadSlab(m.start.data, 0, 1)
 }
 
 func roundUp(n, to int64) int64 { return (n + to - 1) / to * to }
@@ -218,17 +227,31 @@ func (m *march) strip(c *core, v view, lo, hi, y int64) {
 // image has left: what is outside adds nothing, because each position has as many cells
 // of either sign. What is outside around the voxels is written when the tile is fresh, and
 // stays from plane to plane.
+//
+// Along a periodic axis what is outside is the first voxel. So the position after the last
+// voxel has the cells where the two meet. Those before the first voxel and beyond that one
+// add nothing: of what is the same in two places, either place has as many cells, of the
+// other sign.
 func (m *march) fill(c *core, tile []uint64, v view, z, y, rows, x int64, fresh bool) int {
 	columns := min(m.columns, roundUp(m.w-x, group))
 	lanes := columns + 1
 	from, to := max(x, 0), min(x+lanes, m.w) // voxels
+	if m.periodic.Z && (z < 0 || z >= m.n) {
+		v, z = m.start, 0
+	}
 	for r := range rows + 1 {
-		row := tile[r*m.stride:][:lanes]
+		row, v := tile[r*m.stride:][:lanes], v
 		line := y + r
+		if m.periodic.Y && (line < 0 || line >= m.h) {
+			line = 0
+			if m.flat {
+				v = m.start
+			}
+		}
 		within := z >= 0 && z < m.n
 		if !within || line < 0 || line >= m.h {
 			if fresh || !within {
-				m.clear(row)
+				fill(row, m.outside)
 			}
 			continue
 		}
@@ -237,19 +260,25 @@ func (m *march) fill(c *core, tile []uint64, v view, z, y, rows, x int64, fresh 
 		} else {
 			line += (z - v.first) * m.h
 		}
-		if fresh {
-			m.clear(row[:from-x])
-			m.clear(row[to-x:])
+		voxels := v.data[line*m.w*m.size:][:m.w*m.size]
+		if fresh || m.periodic.X {
+			beside := m.outside
+			if m.periodic.X {
+				m.weight.row(row[:1], voxels[:m.size], c.scratch, 0)
+				beside = row[0]
+			}
+			fill(row[:from-x], beside)
+			fill(row[to-x:], beside)
 		}
 		if to > from {
-			m.weight.row(row[from-x:to-x], v.data[(line*m.w+from)*m.size:(line*m.w+to)*m.size], c.scratch, m.ahead)
+			m.weight.row(row[from-x:to-x], voxels[from*m.size:to*m.size], c.scratch, m.ahead)
 		}
 	}
 	return int(columns)
 }
 
-func (m *march) clear(row []uint64) {
+func fill(row []uint64, w uint64) {
 	for i := range row {
-		row[i] = m.outside
+		row[i] = w
 	}
 }

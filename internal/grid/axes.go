@@ -1,0 +1,194 @@
+package grid
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+)
+
+// Axes are some axes of an image: x along a row, y from row to row, z from plane to plane.
+type Axes struct{ X, Y, Z bool }
+
+// ParseAxes reads the letters x, y and z.
+func ParseAxes(letters []string) (a Axes, err error) {
+	for _, l := range letters {
+		switch l {
+		case "x":
+			a.X = true
+		case "y":
+			a.Y = true
+		case "z":
+			a.Z = true
+		default:
+			return Axes{}, fmt.Errorf("axis %q: want x, y or z", l)
+		}
+	}
+	return a, nil
+}
+
+// String is the letters of the axes: "x,y".
+func (a Axes) String() string {
+	var letters []string
+	for axis := range a.Each() {
+		letters = append(letters, string(axis))
+	}
+	return strings.Join(letters, ",")
+}
+
+// Each yields the letters of the axes.
+func (a Axes) Each() iter.Seq[byte] {
+	return func(yield func(byte) bool) {
+		for i, there := range []bool{a.X, a.Y, a.Z} {
+			if there && !yield("xyz"[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Without is the axes but for one.
+func (a Axes) Without(letter byte) Axes {
+	return Axes{a.X && letter != 'x', a.Y && letter != 'y', a.Z && letter != 'z'}
+}
+
+// Of is an error where a shape does not have the axes.
+func (a Axes) Of(s Shape) error {
+	if a.Z && s.D == 1 {
+		return fmt.Errorf("an image of %v has no axis z", s)
+	}
+	return nil
+}
+
+// Slices is whether the slices of a shape are along one of the axes.
+func (a Axes) Slices(s Shape) bool {
+	if s.D == 1 {
+		return a.Y
+	}
+	return a.Z
+}
+
+// WithinSlices is the axes without that of the slices of a shape.
+func (a Axes) WithinSlices(s Shape) Axes {
+	if s.D == 1 {
+		return a.Without('y')
+	}
+	return a.Without('z')
+}
+
+// Wrap shows a source with its first voxels along some axes once more after the last ones.
+func Wrap(s Source, a Axes) Source {
+	if a == (Axes{}) {
+		return s
+	}
+	return wrapped{s, a}
+}
+
+type wrapped struct {
+	Source
+	axes Axes
+}
+
+func (w wrapped) Shape() Shape {
+	s := w.Source.Shape()
+	if w.axes.X {
+		s.W++
+	}
+	if w.axes.Y {
+		s.H++
+	}
+	if w.axes.Z {
+		s.D++
+	}
+	return s
+}
+
+func (w wrapped) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := CheckSlab(w, dst, lo, hi); err != nil {
+		return err
+	}
+	inner, size := w.Source.Shape(), SliceBytes(w.Source)
+	n := inner.Slices()
+	part := dst
+	if w.axes.WithinSlices(inner) != (Axes{}) {
+		part = NewBuffer((hi - lo) * size)
+	}
+	if to := min(hi, n); lo < to {
+		if err := w.Source.ReadSlab(part[:(to-lo)*size], lo, to); err != nil {
+			return err
+		}
+	}
+	if hi > n {
+		if err := w.Source.ReadSlab(part[(n-lo)*size:], 0, 1); err != nil {
+			return err
+		}
+	}
+	if w.axes.WithinSlices(inner) == (Axes{}) {
+		return nil
+	}
+	value, row, rows := w.Type().Size(), inner.W*w.Type().Size(), inner.H
+	if inner.D == 1 {
+		rows = 1
+	}
+	for range hi - lo {
+		first := dst
+		for range rows {
+			dst = dst[copy(dst, part[:row]):]
+			if w.axes.X {
+				dst = dst[copy(dst, part[:value]):]
+			}
+			part = part[row:]
+		}
+		if w.axes.Y && inner.D > 1 {
+			dst = dst[copy(dst, first[:w.Shape().W*value]):]
+		}
+	}
+	return nil
+}
+
+// First shows the first voxels of a source along an axis alone, 'x', 'y' or 'z'.
+func First(s Source, axis byte) Source {
+	if axis == 'z' || axis == 'y' && s.Shape().D == 1 {
+		return Crop(s, 0, 1)
+	}
+	return first{s, axis}
+}
+
+type first struct {
+	Source
+	axis byte
+}
+
+func (f first) Shape() Shape {
+	s := f.Source.Shape()
+	if f.axis == 'x' {
+		s.W = 1
+	} else {
+		s.H = 1
+	}
+	return s
+}
+
+func (f first) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := CheckSlab(f, dst, lo, hi); err != nil {
+		return err
+	}
+	// Of each run of voxels the first ones are taken.
+	take, run := f.Type().Size(), f.Source.Shape().W*f.Type().Size()
+	if f.axis == 'y' {
+		take, run = run, run*f.Source.Shape().H
+	}
+	size := SliceBytes(f.Source)
+	var from []byte
+	if whole, ok := f.Source.(*Field); ok {
+		from = whole.data[lo*size : hi*size]
+	} else {
+		from = NewBuffer((hi - lo) * size)
+		if err := f.Source.ReadSlab(from, lo, hi); err != nil {
+			return err
+		}
+	}
+	for at := int64(0); at < int64(len(from)); at += run {
+		dst = dst[copy(dst, from[at:at+take]):]
+	}
+	return nil
+}
