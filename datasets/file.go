@@ -28,6 +28,8 @@ type FileOptions struct {
 	// Every asks for the identity ladder of float32 too, for which the voxels need not be
 	// looked at first. Levels is 0 then.
 	Every bool
+	// Gaps takes NaN for voxels that are no part of the image, where Every is asked for.
+	Gaps bool
 	// Stream asks for a source that reads slabs from the file instead of
 	// holding the image in memory. With Once a compressed file can be one, whose slabs are
 	// to be asked for once: in order, or together.
@@ -45,7 +47,18 @@ func (o FileOptions) ladder(shape grid.Shape, newReader func() chunkReader) (l g
 	if o.Every {
 		return grid.Identity(grid.Float32), true, nil
 	}
+	if o.Gaps {
+		return l, false, errors.New("NaN can be left out where each float32 is a level: add levels=every")
+	}
 	return o.Surveys.ladder(o.file, o.path, o.Levels, func() (grid.Ladder, error) { return float32Ladder(shape, o.Levels, newReader) })
+}
+
+// normalise is what float32 values go through.
+func (o FileOptions) normalise() func(values []float32, base int64, shape grid.Shape) error {
+	if o.Gaps {
+		return grid.NormaliseGaps
+	}
+	return grid.Normalise
 }
 
 // OpenFile reads the image at path. The format follows from the extension, or
@@ -270,7 +283,7 @@ func (b *fileBody) stream(in fileInput) (grid.Source, error) {
 	if why != "" {
 		return nil, notStreamed{why}
 	}
-	s := &fileStream{body: b, file: in, ladder: grid.Identity(b.native())}
+	s := &fileStream{body: b, file: in, ladder: grid.Identity(b.native()), normalise: in.normalise()}
 	s.turn.L = &s.mu
 	if b.inflate != nil {
 		if err := checkRatio(b.bytes(), b.packed, deflateRatio); err != nil {
@@ -314,6 +327,8 @@ type fileStream struct {
 	ladder grid.Ladder
 	file   io.ReaderAt
 	closer io.Closer
+	// normalise is grid.Normalise or NormaliseGaps.
+	normalise func(values []float32, base int64, shape grid.Shape) error
 
 	mu       sync.Mutex
 	turn     sync.Cond // inflated or failed changed
@@ -340,7 +355,7 @@ func (s *fileStream) ReadSlab(dst []byte, lo, hi int64) error {
 		return err
 	}
 	if s.Type() == grid.Float32 {
-		return grid.Normalise(grid.Values[float32](dst), first, s.Shape())
+		return s.normalise(grid.Values[float32](dst), first, s.Shape())
 	}
 	return nil
 }

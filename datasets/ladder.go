@@ -42,7 +42,7 @@ func float32Ladder(shape grid.Shape, levels int64, newReader func() chunkReader)
 	case s.err != nil:
 		return grid.Ladder{}, s.err
 	case s.bad != nil:
-		return grid.Ladder{}, fmt.Errorf("%w; replace them by finite values", s.bad)
+		return grid.Ladder{}, fmt.Errorf("%w; replace them by finite values, or have curve leave NaN out (--nan mask)", s.bad)
 	case s.table:
 		return grid.Table(mergeAll(s.runs))
 	}

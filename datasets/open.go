@@ -306,6 +306,7 @@ func fileGenerator() generator {
 				{"shape", "what the file says", "raw files: voxels along x, y and z"},
 				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32", "float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
 				{"type", "what the file says", "raw files: uint8, int16, uint16 or float32"},
+				{"nan", "refused", "mask: NaN are voxels that are no part of the image, with levels=every"},
 				{"stream", "whether the file can be", "true: read slabs from the file; once: in order if they are compressed, for who asks for them so; false: hold the image in memory"},
 				{"path", "", "the file; comes last and may hold slashes"},
 			},
@@ -328,6 +329,7 @@ func readFile(r *reading) maker {
 	} else if ok {
 		o.Levels = r.integer("levels", 0, 1, grid.MaxLevels, "")
 	}
+	o.Gaps = r.choice("nan", "mask") != ""
 	stream := r.choice("stream", "true", "once", "false")
 	path, ok := r.take("path")
 	if !ok || path == "" {

@@ -156,12 +156,16 @@ func (b *fileBody) source(in fileInput) (grid.Source, error) {
 		return func(lo, hi int64) ([]float32, error) { return values[lo:hi], nil }
 	})
 	if err == nil && known { // finding it would have done so
-		err = grid.Normalise(values, 0, b.shape)
+		err = in.normalise()(values, 0, b.shape)
 	}
 	if err != nil {
 		return nil, err
 	}
-	f, err := grid.NewField(b.shape, typ, data, ladder)
+	field := grid.NewField
+	if in.Gaps { // which are above every level
+		field = grid.Trusted
+	}
+	f, err := field(b.shape, typ, data, ladder)
 	if err != nil || labels == nil {
 		return f, err
 	}

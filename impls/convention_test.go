@@ -1,14 +1,17 @@
 package impls_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"eccbench/impls"
+	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
 	"eccbench/internal/workloads/ecc/fingerprint"
@@ -75,6 +78,12 @@ func checkConvention(t *testing.T, f *grid.Field, c ecc.Convention) {
 		}
 		for _, in := range []grid.Source{f, struct{ grid.Source }{f}} {
 			got, err := bench.Answer(impl, in, bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 2}})
+			if refused := (bench.Refusal{}); c.Masked && impl.About().Name != "extrema" {
+				if !errors.As(err, &refused) {
+					t.Errorf("%s: %s takes a mask (%v)", what, impl.About().Name, err)
+				}
+				continue
+			}
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("%s, %s: %v, want %v (%v)", what, impl.About().Name, got, want, err)
 			}
@@ -97,7 +106,7 @@ func checkConvention(t *testing.T, f *grid.Field, c ecc.Convention) {
 		t.Errorf("%s: the fingerprint takes a change of %+d at level %d (%v)", what, wrong[0].Change, wrong[0].Level, err)
 	}
 	for _, other := range ecctest.Conventions() {
-		other.Periodic = c.Periodic
+		other.Periodic, other.Masked = c.Periodic, c.Masked
 		if theirs := ecctest.EnumerateIn(f, other); !slices.Equal(theirs, want) {
 			if d, err := ecc.HoldToFingerprint(f, theirs, k, 2); d == nil || err != nil {
 				t.Errorf("%s: the fingerprint takes the curve of %+v for this (%v)", what, other, err)
@@ -108,32 +117,68 @@ func checkConvention(t *testing.T, f *grid.Field, c ecc.Convention) {
 
 // On every float32 the curve in a convention is that on the values that occur.
 func TestConventionsOnEveryFloat32(t *testing.T) {
-	w := bench.Workload[grid.Source, ecc.VCEC]{Impls: impls.List(nil)}
+	for _, f := range conventional(t) {
+		if f.Type() == grid.Float32 {
+			for _, c := range ecctest.Conventions() {
+				checkOnEvery(t, f, c)
+			}
+		}
+	}
+}
+
+func checkOnEvery(t *testing.T, f *grid.Field, c ecc.Convention) {
+	t.Helper()
 	every := grid.Identity(grid.Float32)
-	for _, c := range ecctest.Conventions() {
-		for _, f := range conventional(t) {
-			if f.Type() != grid.Float32 {
+	want := ecctest.EnumerateIn(f, c)
+	for i, s := range want {
+		want[i].Level = every.Level(f.Ladder().Value(s.Level))
+	}
+	g, err := grid.Trusted(f.Shape(), f.Type(), f.Data(), every)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := bench.Workload[grid.Source, ecc.VCEC]{Impls: []bench.Implementation[grid.Source, ecc.VCEC]{extrema.Implementation{}}}
+	got, err := bench.Answer(ecc.InConvention(host, c).Impls[0], grid.Source(g), bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 2}})
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%+v, %v: %v, want %v (%v)", c, f.Shape(), got, want, err)
+	}
+	if d, err := ecc.HoldToFingerprint(g, want, fingerprint.Draw(1).In(c), 2); d != nil || err != nil {
+		t.Errorf("%+v, %v: the fingerprint says %v (%v)", c, f.Shape(), d, err)
+	}
+}
+
+// Voxels that a mask leaves out are no part of the image: every implementation of the host and
+// the fingerprint agree with the definition, in every convention, and so does an image that
+// is read once.
+func TestMasked(t *testing.T) {
+	for i, f := range conventional(t) {
+		if f.Ladder().Len() == 1<<16 && f.Shape() != (grid.Shape{D: 3, H: 4, W: 5}) {
+			continue
+		}
+		rng := rand.New(rand.NewPCG(7, uint64(i)))
+		mask := ecctest.Image(t, f.Shape(), grid.Int16, grid.Identity(grid.Int16), func(int64) float64 { return float64(rng.IntN(3) - 1) })
+		view, err := grid.Mask(f, mask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		masked, err := grid.Load(view)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := grid.Axes{X: true, Y: true, Z: f.Shape().D > 1}
+		for _, c := range conventionsOf(f) {
+			if c.Periodic != (grid.Axes{}) && c.Periodic != all {
 				continue
 			}
-			want := ecctest.EnumerateIn(f, c)
-			for i, s := range want {
-				want[i].Level = every.Level(f.Ladder().Value(s.Level))
+			c.Masked = true
+			if f.Type() == grid.Float32 {
+				checkOnEvery(t, masked, c)
 			}
-			g, err := grid.Trusted(f.Shape(), f.Type(), f.Data(), every)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, impl := range ecc.InConvention(w, c).Impls {
-				if impl.About().Name != "extrema" {
-					continue
-				}
-				got, err := bench.Answer(impl, grid.Source(g), bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 2}})
-				if err != nil || !slices.Equal(got, want) {
-					t.Errorf("%+v, %v: %v, want %v (%v)", c, f.Shape(), got, want, err)
-				}
-			}
-			if d, err := ecc.HoldToFingerprint(g, want, fingerprint.Draw(1).In(c), 2); d != nil || err != nil {
-				t.Errorf("%+v, %v: the fingerprint says %v (%v)", c, f.Shape(), d, err)
+			checkConvention(t, masked, c)
+			want := ecctest.EnumerateIn(masked, c)
+			got, verdict, err := inOnePass(extrema.Implementation{}, masked, c, 2)
+			if err != nil || !slices.Equal(got, want) || verdict.Status != verify.Verified && len(want) > 1 {
+				t.Errorf("%v %v, %+v: %v, want %v; %v (%v)", f.Shape(), f.Type(), c, got, want, verdict, err)
 			}
 		}
 	}

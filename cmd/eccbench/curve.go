@@ -32,6 +32,7 @@ func curveCommand() cli.Subcommand {
 			"eccbench curve slices.tif --format json --plot curve.svg",
 			"eccbench curve ct.nii.gz --superlevel --construction V --at 200,400.5",
 			"eccbench curve box.npy --periodic x,y,z",
+			"eccbench curve t1.nii.gz --mask brain.nii.gz",
 			"eccbench curve scans/ more/*.nrrd --out curves --plot plots",
 			"eccbench curve 'grf/shape=64x64x64/smooth=3/seed=1' --format euler",
 		},
@@ -47,6 +48,7 @@ type curveJob struct {
 	superlevel              bool
 	periodic                []string
 	rings                   grid.Axes // of periodic
+	mask, nan               string
 	all, bare, quiet        bool
 	threads                 int
 	budget                  time.Duration
@@ -66,6 +68,8 @@ func doCurve(c *cli.Program, args []string) error {
 	f.StringVar(&j.construction, "construction", "T", "T: voxels are top cells, which meet in faces, edges and corners; V: voxels are vertices, which meet along axes alone")
 	f.BoolVar(&j.superlevel, "superlevel", false, "sets of the values at or above a level, which grow from the greatest level to the least")
 	f.StringSliceVar(&j.periodic, "periodic", nil, "axes along which the last voxels and the first are neighbours: x,y,z")
+	f.StringVar(&j.mask, "mask", "", "an image of the same shape: voxels where it is 0 are no part of the image")
+	f.StringVar(&j.nan, "nan", "refuse", "NaN in the image: refuse, or mask: voxels that are no part of it")
 	f.StringVar(&j.impl, "impl", "", "implementation (default the fastest that takes the image)")
 	f.IntVar(&j.threads, "threads", runtime.GOMAXPROCS(0), "cores")
 	f.DurationVar(&j.budget, "time-limit", 0, "time for the verification (default as long as it takes)")
@@ -98,9 +102,15 @@ func doCurve(c *cli.Program, args []string) error {
 	if len(j.at) > 0 && (j.all || f.Changed("format") && j.format != string(ecc.CSV)) {
 		return cli.Usagef("--at prints rows of CSV, of some values: leave --format and --all out")
 	}
+	if j.nan != "refuse" && j.nan != "mask" {
+		return cli.Usagef("--nan %s: want refuse or mask", j.nan)
+	}
 	// Where rows are of the levels that change, nobody needs to know the others.
 	j.in.Once = j.impl == "" || j.impl == everyImpl
 	j.in.Every = j.in.Once && !j.all && j.format != string(ecc.Euler)
+	if j.in.Gaps = j.nan == "mask"; j.in.Gaps && !(j.in.Every && !f.Changed("levels")) {
+		return cli.Usagef("--nan mask counts on every float32, of which --all, --format euler and --levels make too many rows or none, by %s alone", everyImpl)
+	}
 	images, folders, err := listed(f.Args())
 	switch {
 	case err != nil:
@@ -124,7 +134,7 @@ func doCurve(c *cli.Program, args []string) error {
 }
 
 func (j curveJob) convention() ecc.Convention {
-	return ecc.Convention{Vertices: j.construction == "V", Superlevel: j.superlevel, Periodic: j.rings}
+	return ecc.Convention{Vertices: j.construction == "V", Superlevel: j.superlevel, Periodic: j.rings, Masked: j.mask != "" || j.in.Gaps}
 }
 
 // everyImpl counts on the ladder of every float32, and an image that is read once. It and cpu are in the order of their
@@ -138,12 +148,20 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	if err != nil {
 		return err
 	}
-	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--plot", Path: j.plot}}, datasets.Files(name)...); err != nil {
+	files := datasets.Files(name)
+	mask := ""
+	if j.mask != "" {
+		if mask, err = j.in.Named(j.mask); err != nil {
+			return err
+		}
+		files = append(files, datasets.Files(mask)...)
+	}
+	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--plot", Path: j.plot}}, files...); err != nil {
 		return err
 	}
 	start := time.Now()
 	opened := c.Waiting("reading "+report.VisibleText(input), j.quiet)
-	src, err := datasets.Open(name)
+	src, err := openMasked(name, mask)
 	opened()
 	if err != nil {
 		return cli.Usage(err)
@@ -164,7 +182,9 @@ func (j curveJob) run(c *cli.Program, input string) error {
 			return fmt.Errorf("%s: no implementation takes it: %w", input, errors.Join(refusals...))
 		}
 	}
-	p := ecc.Describe(report.VisibleText(strings.ReplaceAll(name, "\n", "\u240a")), src, j.convention())
+	line := func(name string) string { return report.VisibleText(strings.ReplaceAll(name, "\n", "\u240a")) }
+	p := ecc.Describe(line(name), src, j.convention())
+	p.Mask = line(mask)
 	if j.in.Once && impl != everyImpl {
 		j.in.Once = false
 		return j.run(c, input)
@@ -179,7 +199,7 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	asked, end := c.Reading(asked, times, j.quiet)
 	answered, err := cli.Answer(w, impl, name, asked, conditions, j.budget, "curve")
 	end()
-	if j.in.Every && errors.As(err, new(*grid.NotFiniteError)) {
+	if j.in.Every && !j.in.Gaps && errors.As(err, new(*grid.NotFiniteError)) {
 		j.in.Every = false // who lists the values counts all that are not
 		return j.run(c, input)
 	}
@@ -213,6 +233,26 @@ func (j curveJob) run(c *cli.Program, input string) error {
 		return fmt.Errorf("writing the curve: %w", err)
 	}
 	return nil
+}
+
+// openMasked opens an image, without what a mask leaves out of it where that has a name.
+func openMasked(name, mask string) (grid.Source, error) {
+	src, err := datasets.Open(name)
+	if err != nil || mask == "" {
+		return src, err
+	}
+	within, err := datasets.Open(mask)
+	if err != nil {
+		grid.Close(src)
+		return nil, fmt.Errorf("--mask: %w", err)
+	}
+	masked, err := grid.Mask(src, within)
+	if err != nil {
+		grid.Close(src)
+		grid.Close(within)
+		return nil, fmt.Errorf("--mask: %w", err)
+	}
+	return masked, nil
 }
 
 // writeAt writes χ at the values that were asked for.

@@ -60,6 +60,9 @@ func (i Implementation) About() bench.About {
 	return a
 }
 
+// Gapped says that voxels above the last level are as if outside.
+func (i Implementation) Gapped() {}
+
 // CanDo refuses an instruction set that the machine does not have, and what
 // would need more memory or time than the conditions allow.
 func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {

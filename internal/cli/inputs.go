@@ -36,6 +36,8 @@ type Inputs struct {
 	// Every takes each float32 for a level of a file's float32 image, where no number of
 	// levels is asked for.
 	Every bool
+	// Gaps takes NaN of a file's float32 image for voxels that are no part of it.
+	Gaps bool
 	// Once lets a compressed file be a source that is read once, in order.
 	Once bool
 	Set  *pflag.FlagSet
@@ -293,6 +295,9 @@ func (i *Inputs) Named(s string) (string, error) {
 		name += fmt.Sprintf("/levels=%d", i.levels[0])
 	} else if i.Every {
 		name += "/levels=every"
+	}
+	if i.Gaps {
+		name += "/nan=mask"
 	}
 	if i.Once {
 		name += "/stream=once"

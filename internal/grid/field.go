@@ -96,9 +96,22 @@ func (f *Field) ReadSlab(dst []byte, lo, hi int64) error {
 // and the first index, given that values starts at row-major index base of an
 // image of the given shape.
 func Normalise(values []float32, base int64, shape Shape) error {
+	return normalise(values, base, shape, false)
+}
+
+// NormaliseGaps is Normalise of values of which NaN are no part of the image.
+func NormaliseGaps(values []float32, base int64, shape Shape) error {
+	return normalise(values, base, shape, true)
+}
+
+func normalise(values []float32, base int64, shape Shape, gaps bool) error {
 	var bad, first int64
 	for i, v := range values {
 		if b := math.Float32bits(v); b&0x7f800000 == 0x7f800000 {
+			if gaps && v != v {
+				values[i] = absent
+				continue
+			}
 			if bad == 0 {
 				first = base + int64(i)
 			}

@@ -43,7 +43,9 @@ func (n negated) ReadSlab(dst []byte, lo, hi int64) error {
 	}
 	values := Values[float32](dst)
 	for i, v := range values {
-		values[i] = 0 - v
+		if v != absent {
+			values[i] = 0 - v
+		}
 	}
 	return nil
 }

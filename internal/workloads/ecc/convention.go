@@ -32,11 +32,19 @@ func InConvention(w bench.Workload[grid.Source, VCEC], c Convention) bench.Workl
 
 // policyIn holds answers in a convention to a fingerprint.
 func policyIn(c Convention, f law) verify.Policy[grid.Source, VCEC] {
+	laws := []law{f}
+	if !c.Masked { // of which nobody knows what all voxels are
+		laws = []law{sumsOf(c), f}
+	}
 	return verify.Policy[grid.Source, VCEC]{
 		Agree: first, Weak: weak,
-		Laws: []law{sumsOf(c), f},
+		Laws: laws,
 	}
 }
+
+// A Gapped implementation takes images with voxels above the last level, which are no part of
+// them.
+type Gapped interface{ Gapped() }
 
 // A viewer counts a view of an image.
 type viewer struct {
@@ -45,6 +53,9 @@ type viewer struct {
 }
 
 func (v viewer) CanDo(in grid.Source, c bench.Conditions) error {
+	if _, ok := v.Implementation.(Gapped); v.in.Masked && !ok {
+		return errors.New("takes no image of which voxels are no part")
+	}
 	terms, err := v.in.terms(in)
 	if err != nil {
 		return err
@@ -209,6 +220,11 @@ func (c viewed) terms(s grid.Source) ([]term, error) {
 			if t.view, err = grid.Negate(t.view); err != nil {
 				return nil, err
 			}
+		}
+		if c.Vertices && c.Masked { // what is masked is outside with the layer
+			outside := term{view: grid.Pad(grid.Gaps(t.view)), times: -t.times}
+			list = append(list, outside)
+			t.view, t.layer = grid.Present(t.view), 0
 		}
 		if c.Vertices {
 			t.view = grid.Pad(t.view)

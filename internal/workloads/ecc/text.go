@@ -45,6 +45,7 @@ type Provenance struct {
 	Construction   string `json:"construction"`
 	Filtration     string `json:"filtration"`
 	Periodic       string `json:"periodic,omitempty"` // axes
+	Mask           string `json:"mask,omitempty"`     // the image that says which voxels count
 	Digest         string `json:"digest,omitempty"`   // of the voxels, grid.Digester
 	Implementation string `json:"implementation"`
 	Program        string `json:"program"`
@@ -270,12 +271,15 @@ func (p Provenance) comment() string {
 	if p.Digest != "" {
 		voxels = "; voxels " + p.Digest
 	}
-	rings := ""
+	more := ""
 	if p.Periodic != "" {
-		rings = "; periodic along " + p.Periodic
+		more = "; periodic along " + p.Periodic
+	}
+	if p.Mask != "" {
+		more += "; voxels of mask " + p.Mask
 	}
 	return fmt.Sprintf("# %s: %s %s, %s; %s; %s%s%s; %s by %s, %s by %s",
-		p.Input, p.Shape, p.Type, p.Ladder, p.Construction, p.Filtration, rings, voxels, p.Implementation, p.Program, p.Verdict, p.Witness)
+		p.Input, p.Shape, p.Type, p.Ladder, p.Construction, p.Filtration, more, voxels, p.Implementation, p.Program, p.Verdict, p.Witness)
 }
 
 // writeJSON writes one object, a level a line.

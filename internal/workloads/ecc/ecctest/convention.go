@@ -41,6 +41,9 @@ func EnumerateIn(f *grid.Field, c ecc.Convention) ecc.VCEC {
 							continue
 						}
 						level := f.Ladder().Level(values[(p[0]*h+p[1])*w+p[2]])
+						if level == f.Ladder().Len() { // no part of the image
+							continue
+						}
 						greatest := c.Vertices != c.Superlevel
 						if inside == 0 || greatest && level > best || !greatest && level < best {
 							best = level

@@ -33,6 +33,9 @@ type Convention struct {
 	Superlevel bool
 	// Periodic are the axes along which the last voxels and the first are neighbours.
 	Periodic grid.Axes
+	// Masked says that the image is one of grid.Mask, of which voxels are no part that are
+	// above the ladder's last level.
+	Masked bool
 }
 
 // WithinSlices is the convention of an image's slabs: what it says of how the last slice and

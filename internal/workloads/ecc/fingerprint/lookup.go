@@ -1,6 +1,7 @@
 package fingerprint
 
 import (
+	"math"
 	"runtime"
 	"sync"
 
@@ -17,6 +18,7 @@ type lookup struct {
 	// levels turns float32 values into levels, but on the ladder of every float32.
 	levels grid.Converter
 	every  func(level int64) uint64 // the weight of one of those; nil on other ladders
+	masked bool                     // some values are above every float32
 	fast   vectors                  // nil functions where there are no vector instructions
 }
 
@@ -46,7 +48,7 @@ func newLookup(t grid.Type, l grid.Ladder, w weights, top int64, isa string) *lo
 		u.table = filled(1<<16, func(i int64) uint64 { return of(l.Level(float32(int16(uint16(i))))) })
 	case grid.Float32:
 		if !l.Indexed() {
-			u.every, u.table = of, newBlock(w)
+			u.every, u.table, u.masked = of, newBlock(w), w.in.Masked
 			if top >= w.levels {
 				u.fast.floats = encrypting(isa)
 			}
@@ -95,6 +97,13 @@ func (u *lookup) row(dst []uint64, src []byte, scratch []int32, ahead int) {
 		done := 0
 		if fast != nil {
 			done = fast(&dst[0], &u.table[0], &src[0], len(dst), ahead)
+		}
+		if u.masked && done > 0 { // which the vectors know nothing of
+			for i, v := range grid.Values[float32](src[:4*done]) {
+				if v > math.MaxFloat32 {
+					dst[i] = u.every(math.MaxInt64)
+				}
+			}
 		}
 		slow := min(few, len(dst)-done)
 		if fast == nil {
