@@ -63,7 +63,7 @@ func doCurve(c *cli.Program, args []string) error {
 	f.BoolVar(&j.bare, "no-header", false, "CSV and jsonl without the line that says where the curve is from, and CSV without the names of its columns")
 	f.Float64SliceVar(&j.at, "at", nil, "χ at these values alone, as CSV")
 	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output; of several images, to this folder")
-	f.StringVar(&j.plot, "plot", "", "draw the curve to this file too, SVG; of several images, to this folder")
+	f.StringVar(&j.plot, "plot", "", "draw the curve to this file too, .svg or .png; of several images, to this folder, SVG")
 	j.in.AddFile(f, nil, "element type of a raw file: uint8, int16, uint16, float32", "levels of a float32 image, evenly from its least value to its greatest (default every value)")
 	f.StringVar(&j.construction, "construction", "T", "T: voxels are top cells, which meet in faces, edges and corners; V: voxels are vertices, which meet along axes alone")
 	f.BoolVar(&j.superlevel, "superlevel", false, "sets of the values at or above a level, which grow from the greatest level to the least")
@@ -120,8 +120,8 @@ func doCurve(c *cli.Program, args []string) error {
 	case len(images) > 1 || folders:
 		return j.several(c, images)
 	}
-	if j.plot != "" && !strings.EqualFold(filepath.Ext(j.plot), ".svg") {
-		return cli.Usagef("--plot %s: plots are SVG, want a name that ends in .svg", j.plot)
+	if j.plot != "" && !plotted(j.plot) {
+		return cli.Usagef("--plot %s: plots are SVG or PNG, want a name that ends in .svg or .png", j.plot)
 	}
 	for _, path := range []string{j.plot, j.out} {
 		if path != "" {
@@ -216,7 +216,7 @@ func (j curveJob) run(c *cli.Program, input string) error {
 			input, p.Shape, p.Type, len(lines.Curve), answered.By, answered.Witness, quantity.Duration(time.Since(start)))
 	}
 	if j.plot != "" {
-		if err := cli.WriteFile(j.plot, func(w *os.File) error { return plotCurve(report.Visible(w), name, lines) }); err != nil {
+		if err := cli.WriteFile(j.plot, func(w *os.File) error { return plotCurve(w, j.plot, name, p, lines) }); err != nil {
 			return err
 		}
 	}
@@ -268,14 +268,19 @@ func (j curveJob) writeAt(w io.Writer, l ecc.Lines) error {
 	return err
 }
 
+// plotted are the names of files that curves are drawn to.
+func plotted(path string) bool {
+	return slices.Contains([]string{".svg", ".png"}, strings.ToLower(filepath.Ext(path)))
+}
+
 // plotCurve draws the levels at which χ changes.
-func plotCurve(w io.Writer, name string, lines ecc.Lines) error {
+func plotCurve(w io.Writer, path, name string, p ecc.Provenance, lines ecc.Lines) error {
 	lines.All = false
 	x, y := make([]float64, 0, len(lines.Curve)), make([]float64, 0, len(lines.Curve))
 	lines.Each(func(l ecc.Line) { x, y = append(x, lines.Value(l)), append(y, float64(l.Chi)) })
-	title, path, _ := strings.Cut(name, "/path=")
+	title, file, _ := strings.Cut(name, "/path=")
 	if strings.HasPrefix(name, "file/") {
-		title = filepath.Base(path)
+		title = filepath.Base(file)
 	}
 	set := "χ of the sublevel set"
 	if lines.In.Superlevel { // from a level down to the next one below: steps go up
@@ -290,5 +295,9 @@ func plotCurve(w io.Writer, name string, lines ecc.Lines) error {
 	if axes := lines.In.Periodic.String(); axes != "" {
 		set += ", periodic along " + axes
 	}
-	return report.Steps(w, title, "level t", set, report.Step{X: x, Y: y})
+	note := fmt.Sprintf("%s %s; counted by %s, %s by %s", p.Shape, p.Type, p.Implementation, p.Verdict, p.Witness)
+	if strings.EqualFold(filepath.Ext(path), ".png") {
+		return report.StepsPNG(w, report.VisibleText(title), note, "level t", set, report.Step{X: x, Y: y})
+	}
+	return report.Steps(report.Visible(w), title, note, "level t", set, report.Step{X: x, Y: y})
 }

@@ -138,10 +138,10 @@ func TestSteps(t *testing.T) {
 	one := Step{Name: "one", X: []float64{0, 3}, Y: []float64{1, -1}}
 	for names, steps := range map[string][]Step{"": {one}, ">one<,>two<": {one, {Name: "two", X: one.X, Y: one.Y}}} {
 		var b bytes.Buffer
-		if err := Steps(&b, "a <title>", "x", "y", steps...); err != nil {
+		if err := Steps(&b, "a <title>", "a note", "x", "y", steps...); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range append(strings.Split(names, ","), ">a &lt;title&gt;</text>", `>x</text>`, `>y</text>`, `class="zero"`) {
+		for _, want := range append(strings.Split(names, ","), ">a &lt;title&gt;</text>", `>a note</text>`, `>x</text>`, `>y</text>`, `class="zero"`) {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("the plot lacks %s:\n%s", want, b.String())
 			}
@@ -150,7 +150,7 @@ func TestSteps(t *testing.T) {
 			t.Error("a single step function has a legend")
 		}
 	}
-	if err := Steps(io.Discard, "none", "x", "y"); err == nil {
+	if err := Steps(io.Discard, "none", "", "x", "y"); err == nil {
 		t.Error("nothing was plotted")
 	}
 }

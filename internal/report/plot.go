@@ -18,10 +18,26 @@ type Step struct {
 }
 
 // Steps draws step functions as SVG, of any number of steps in a file of bounded
-// size.
-func Steps(w io.Writer, title, xLabel, yLabel string, steps ...Step) error {
+// size. A note stands below the title, "" for none.
+func Steps(w io.Writer, title, note, xLabel, yLabel string, steps ...Step) error {
+	if err := stepPlot(title, note, xLabel, yLabel, steps).Write(w); err != nil {
+		return fmt.Errorf("plotting: %w", err)
+	}
+	return nil
+}
+
+// StepsPNG is Steps in dots.
+func StepsPNG(w io.Writer, title, note, xLabel, yLabel string, steps ...Step) error {
+	const sharp = 2 // dots a pixel
+	if err := stepPlot(title, note, xLabel, yLabel, steps).WritePNG(w, sharp); err != nil {
+		return fmt.Errorf("plotting: %w", err)
+	}
+	return nil
+}
+
+func stepPlot(title, note, xLabel, yLabel string, steps []Step) svg.Plot {
 	p := svg.Plot{
-		Title: title, Width: 720, Height: 440,
+		Title: title, Note: note, Width: 720, Height: 440,
 		X: svg.Axis{Label: xLabel, Margin: 0.02}, Y: svg.Axis{Label: yLabel, Margin: 0.04},
 	}
 	for i, s := range steps {
@@ -31,10 +47,7 @@ func Steps(w io.Writer, title, xLabel, yLabel string, steps ...Step) error {
 		}
 		p.Lines = append(p.Lines, l)
 	}
-	if err := p.Write(w); err != nil {
-		return fmt.Errorf("plotting: %w", err)
-	}
-	return nil
+	return p
 }
 
 // palette is Okabe and Ito's, which colour-blind readers can tell apart, without

@@ -55,7 +55,7 @@ func Figures(count func(grid.Source) (ecc.VCEC, error)) ([]Figure, error) {
 		chi, b0, b1 = append(chi, float64(v.At(k))), append(b0, float64(components[k])), append(b1, float64(holes[k]))
 	}
 	var curves bytes.Buffer
-	err = report.Steps(&curves, "sublevel sets of a terrain", "elevation", "count",
+	err = report.Steps(&curves, "sublevel sets of a terrain", "", "elevation", "count",
 		report.Step{Name: "components, β₀", X: x, Y: b0}, report.Step{Name: "holes, β₁", X: x, Y: b1}, report.Step{Name: "χ = β₀ − β₁", X: x, Y: chi})
 	if err != nil {
 		return nil, err

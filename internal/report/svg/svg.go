@@ -20,6 +20,7 @@ import (
 // where its legend has no room otherwise.
 type Plot struct {
 	Title         string
+	Note          string  // a smaller line below the title, "" for none
 	Width, Height float64 // in whole pixels
 	X, Y          Axis
 	Lines         []Line
@@ -133,6 +134,9 @@ func (p *Plot) layout() error {
 		p.Height = max(p.Height, float64(len(p.Lines))*row+4*gap+5*font)
 	}
 	p.Y.from, p.Y.to = p.Height-2*gap-long-2*font, gap+2*font
+	if p.Note != "" {
+		p.Y.to += font
+	}
 	p.Y.tick(40, func(string) float64 { return font })
 	half := 40.0 // of a label of X at an end of the axis
 	for _, t := range p.X.Ticks {
@@ -358,12 +362,19 @@ func (c canvas) axes(p *Plot) {
 	c.printf("<path d=\"M%s %sV%sH%s%s\" stroke=\"%s\"/>\n", num(p.X.from), num(p.Y.to), num(p.Y.from), num(p.X.to), ticks.String(), ink)
 	c.text(middle, p.Y.from+long+gap+font+8, "middle", "", p.X.Label)
 	c.text(font, height, "middle", fmt.Sprintf(" transform=\"rotate(-90 %s %s)\"", num(font), num(height)), p.Y.Label)
-	// The title is in the middle of the whole, and loses its middle where it is longer.
-	title := []rune(p.Title)
-	if room := int(p.Width / (0.7 * font)); len(title) > room {
-		title = slices.Concat(title[:room/2-1], []rune("…"), title[len(title)-room/2+1:])
+	c.heading(p, p.Title, gap+font/2, font+2)
+	if p.Note != "" {
+		c.heading(p, p.Note, gap+2*font, font-1)
 	}
-	c.text(p.Width/2, gap+font/2, "middle", fmt.Sprintf(" font-size=\"%s\"", num(font+2)), string(title))
+}
+
+// heading is in the middle of the whole, and loses its middle where it is longer.
+func (c canvas) heading(p *Plot, s string, y, size float64) {
+	text := []rune(s)
+	if room := int(p.Width / (0.6 * size)); len(text) > room {
+		text = slices.Concat(text[:room/2-1], []rune("…"), text[len(text)-room/2+1:])
+	}
+	c.text(p.Width/2, y, "middle", fmt.Sprintf(" font-size=\"%s\"", num(size)), string(text))
 }
 
 // line draws a line with its bars and marks.
