@@ -33,6 +33,7 @@ func curveCommand() cli.Subcommand {
 			"eccbench curve ct.nii.gz --superlevel --construction V --at 200,400.5",
 			"eccbench curve box.npy --periodic x,y,z",
 			"eccbench curve t1.nii.gz --mask brain.nii.gz",
+			"eccbench curve stack.tif --each-slice",
 			"eccbench curve scans/ more/*.nrrd --out curves --plot plots",
 			"eccbench curve 'grf/shape=64x64x64/smooth=3/seed=1' --format euler",
 		},
@@ -50,6 +51,7 @@ type curveJob struct {
 	rings                   grid.Axes // of periodic
 	mask, nan               string
 	all, bare, quiet        bool
+	slices                  bool
 	threads                 int
 	budget                  time.Duration
 	at                      []float64
@@ -66,6 +68,7 @@ func doCurve(c *cli.Program, args []string) error {
 	f.StringVar(&j.plot, "plot", "", "draw the curve to this file too, .svg or .png; of several images, to this folder, SVG")
 	j.in.AddFile(f, nil, "element type of a raw file: uint8, int16, uint16, float32", "levels of a float32 image, evenly from its least value to its greatest (default every value)")
 	f.StringVar(&j.construction, "construction", "T", "T: voxels are top cells, which meet in faces, edges and corners; V: voxels are vertices, which meet along axes alone")
+	f.BoolVar(&j.slices, "each-slice", false, "a curve of each slice of a 3D image by itself: CSV or jsonl with a column for the slice")
 	f.BoolVar(&j.superlevel, "superlevel", false, "sets of the values at or above a level, which grow from the greatest level to the least")
 	f.StringSliceVar(&j.periodic, "periodic", nil, "axes along which the last voxels and the first are neighbours: x,y,z")
 	f.StringVar(&j.mask, "mask", "", "an image of the same shape: voxels where it is 0 are no part of the image")
@@ -89,6 +92,9 @@ func doCurve(c *cli.Program, args []string) error {
 	}
 	if (j.construction == "V" || j.superlevel) && f.Changed("levels") {
 		return cli.Usagef("--levels puts values on levels from below, which is for sublevel sets in the T-construction: leave --levels out")
+	}
+	if j.slices && (j.plot != "" || len(j.at) > 0 || j.format != string(ecc.CSV) && j.format != string(ecc.JSONL)) {
+		return cli.Usagef("--each-slice writes rows of many curves, as csv or jsonl: leave --plot, --at and other formats out")
 	}
 	if j.budget < 0 {
 		return cli.Usagef("--time-limit %v: want 0 or more", j.budget)
@@ -192,12 +198,21 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	// An image that is read is counted and checked as it is; one in memory, at once, one
 	// that repeats itself, by little of it.
 	w, times := ecc.InConvention(c.Curve, j.convention()), int64(2)
-	if _, whole := src.(*grid.Field); !whole && grid.Period(src) == 0 && impl == everyImpl {
+	if _, whole := src.(*grid.Field); j.slices {
+		times = 1
+	} else if !whole && grid.Period(src) == 0 && impl == everyImpl {
 		w, times = ecc.InOnePass(c.Curve, j.convention(), 0), 1
 	}
 	asked, digest := cli.Digested(src)
 	asked, end := c.Reading(asked, times, j.quiet)
-	answered, err := cli.Answer(w, impl, name, asked, conditions, j.budget, "curve")
+	var answered cli.Answered[ecc.VCEC]
+	var slices []ecc.Lines
+	if j.slices {
+		answered.By = impl
+		slices, answered.Witness, err = j.answerSlices(c, asked, impl, name, conditions)
+	} else {
+		answered, err = cli.Answer(w, impl, name, asked, conditions, j.budget, "curve")
+	}
 	end()
 	if j.in.Every && !j.in.Gaps && errors.As(err, new(*grid.NotFiniteError)) {
 		j.in.Every = false // who lists the values counts all that are not
@@ -212,8 +227,12 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	lines := ecc.LinesOf(src, answered.Out, j.convention(), j.all)
 	p.Implementation, p.Program, p.Verdict, p.Witness = answered.By, version(), "VERIFIED", answered.Witness
 	if !j.quiet {
-		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %d changes by %s, VERIFIED by %s, %v\n",
-			input, p.Shape, p.Type, len(lines.Curve), answered.By, answered.Witness, quantity.Duration(time.Since(start)))
+		what := fmt.Sprintf("%d changes", len(lines.Curve))
+		if j.slices {
+			what = fmt.Sprintf("curves of %d slices", len(slices))
+		}
+		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %s by %s, VERIFIED by %s, %v\n",
+			input, p.Shape, p.Type, what, answered.By, answered.Witness, quantity.Duration(time.Since(start)))
 	}
 	if j.plot != "" {
 		if err := cli.WriteFile(j.plot, func(w *os.File) error { return plotCurve(w, j.plot, name, p, lines) }); err != nil {
@@ -221,7 +240,10 @@ func (j curveJob) run(c *cli.Program, input string) error {
 		}
 	}
 	write := func(w io.Writer) error {
-		if len(j.at) > 0 {
+		switch {
+		case j.slices:
+			return ecc.WriteSlices(w, slices, ecc.Format(j.format), p, !j.bare)
+		case len(j.at) > 0:
 			return j.writeAt(w, lines)
 		}
 		return lines.Write(w, ecc.Format(j.format), p, !j.bare)

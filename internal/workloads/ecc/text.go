@@ -46,6 +46,7 @@ type Provenance struct {
 	Filtration     string `json:"filtration"`
 	Periodic       string `json:"periodic,omitempty"` // axes
 	Mask           string `json:"mask,omitempty"`     // the image that says which voxels count
+	Slices         int    `json:"slices,omitempty"`   // each of which has a curve by itself
 	Digest         string `json:"digest,omitempty"`   // of the voxels, grid.Digester
 	Implementation string `json:"implementation"`
 	Program        string `json:"program"`
@@ -79,11 +80,12 @@ type Lines struct {
 	Labels *grid.Labels // of what the ladder's values stand for; nil for themselves
 	In     Convention
 	All    bool
+	slice  string // that it is of, "" for the whole image
 }
 
 // LinesOf are the lines of an image's curve in a convention.
 func LinesOf(in grid.Source, v VCEC, c Convention, all bool) Lines {
-	return Lines{v, in.Ladder(), grid.LabelsOf(in), c, all}
+	return Lines{Curve: v, Ladder: in.Ladder(), Labels: grid.LabelsOf(in), In: c, All: all}
 }
 
 // step is step i of the curve in that order, and place where a level comes in it.
@@ -241,7 +243,7 @@ func (l Lines) Write(w io.Writer, format Format, p Provenance, header bool) erro
 				return err
 			}
 		}
-		return l.write(w, func(b []byte, x Line) []byte { return append(l.appendJSON(b, x), '\n') })
+		return l.writeJSONL(w)
 	case NPY:
 		if _, err := w.Write(l.npyHeader()); err != nil {
 			return err
@@ -258,11 +260,46 @@ func (l Lines) Write(w io.Writer, format Format, p Provenance, header bool) erro
 			return err
 		}
 	}
+	return l.writeCSV(w)
+}
+
+func (l Lines) writeCSV(w io.Writer) error {
 	return l.write(w, func(b []byte, x Line) []byte {
+		if l.slice != "" {
+			b = append(append(b, l.slice...), ',')
+		}
 		b = append(l.value(b, x.Level), ',')
 		b = append(strconv.AppendInt(b, x.Change, 10), ',')
 		return append(strconv.AppendInt(b, x.Chi, 10), '\n')
 	})
+}
+
+// WriteSlices writes the curves of the slices of an image, as CSV or JSONL: lines that begin
+// with the index of their slice.
+func WriteSlices(w io.Writer, slices []Lines, format Format, p Provenance, header bool) error {
+	p.Slices = len(slices)
+	if header {
+		var err error
+		if format == JSONL {
+			err = json.NewEncoder(w).Encode(p)
+		} else {
+			_, err = fmt.Fprintf(w, "%s\nslice,level,change,chi\n", p.comment())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for i, l := range slices {
+		l.slice = strconv.Itoa(i)
+		write := l.writeCSV
+		if format == JSONL {
+			write = l.writeJSONL
+		}
+		if err := write(w); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // comment is the provenance in one line.
@@ -277,6 +314,9 @@ func (p Provenance) comment() string {
 	}
 	if p.Mask != "" {
 		more += "; voxels of mask " + p.Mask
+	}
+	if p.Slices > 0 {
+		more += fmt.Sprintf("; %d slices, each by itself", p.Slices)
 	}
 	return fmt.Sprintf("# %s: %s %s, %s; %s; %s%s%s; %s by %s, %s by %s",
 		p.Input, p.Shape, p.Type, p.Ladder, p.Construction, p.Filtration, more, voxels, p.Implementation, p.Program, p.Verdict, p.Witness)
@@ -311,8 +351,16 @@ func (l Lines) writeJSON(w io.Writer, p Provenance) error {
 	return err
 }
 
+func (l Lines) writeJSONL(w io.Writer) error {
+	return l.write(w, func(b []byte, x Line) []byte { return append(l.appendJSON(b, x), '\n') })
+}
+
 func (l Lines) appendJSON(b []byte, x Line) []byte {
-	b = l.value(append(b, `{"level":`...), x.Level)
+	b = append(b, '{')
+	if l.slice != "" {
+		b = append(append(append(b, `"slice":`...), l.slice...), ',')
+	}
+	b = l.value(append(b, `"level":`...), x.Level)
 	b = strconv.AppendInt(append(b, `,"change":`...), x.Change, 10)
 	b = strconv.AppendInt(append(b, `,"chi":`...), x.Chi, 10)
 	return append(b, '}')
