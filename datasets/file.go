@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,18 +31,6 @@ type FileOptions struct {
 	Stream bool
 	// Surveys remember what was found of files that were looked at whole; nil for none.
 	Surveys *Surveys
-
-	file os.FileInfo // what is known of the file; nil for bytes that are none
-	path string
-}
-
-// ladder is the ladder of float32 voxels, found or remembered, and whether it was
-// remembered.
-func (o FileOptions) ladder(shape grid.Shape, newReader func() chunkReader) (l grid.Ladder, known bool, err error) {
-	if o.Every {
-		return grid.Identity(grid.Float32), true, nil
-	}
-	return o.Surveys.ladder(o.file, o.path, o.Levels, func() (grid.Ladder, error) { return float32Ladder(shape, o.Levels, newReader) })
 }
 
 // OpenFile reads the image at path. The format follows from the extension, or
@@ -64,40 +51,39 @@ func OpenFile(path string, o FileOptions) (grid.Source, error) {
 }
 
 func openPath(path string, o FileOptions) (grid.Source, error) {
-	// Stat comes first because opening a named pipe would wait for a writer.
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%w; check the path", pathCause(err))
-	case err != nil:
-		return nil, pathCause(err)
-	case info.IsDir():
-		return nil, errors.New("is a directory; name one image file")
-	case !info.Mode().IsRegular():
-		return nil, errors.New("is not a regular file; copy the image to one")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, pathCause(err)
-	}
-	s, err := openHandle(f, o)
+	files := &fileSet{}
+	s, err := openSet(path, files, o)
 	if stream, ok := s.(*fileStream); ok && err == nil {
-		stream.closer = f
+		stream.files = files
 		return s, nil
 	}
-	if cerr := f.Close(); err == nil && cerr != nil {
-		return nil, pathCause(cerr)
+	if cerr := files.Close(); err == nil && cerr != nil {
+		return nil, cerr
 	}
 	return s, err
 }
 
-func openHandle(f *os.File, o FileOptions) (grid.Source, error) {
-	info, err := f.Stat()
+func openSet(path string, files *fileSet, o FileOptions) (grid.Source, error) {
+	f, size, err := files.open(path)
 	if err != nil {
-		return nil, pathCause(err)
+		return nil, err
 	}
-	o.file, o.path = info, f.Name()
-	return openImage(f.Name(), fileInput{f, info.Size(), o})
+	return openImage(path, fileInput{ReaderAt: f, size: size, FileOptions: o, files: files})
+}
+
+// filesOf are the files that the image at path is read from: those that its header names
+// come after it.
+func filesOf(path string, o FileOptions) []string {
+	files := &fileSet{}
+	defer files.Close() // only looked at
+	f, size, err := files.open(path)
+	if err != nil {
+		return []string{path}
+	}
+	o.Stream = true // what would be decoded whole is not
+	// An image that cannot be read is read from no more than was opened of it.
+	describe(path, fileInput{ReaderAt: f, size: size, FileOptions: o, files: files})
+	return files.names()
 }
 
 // pathCause is an error of package os without the path that it repeats.
@@ -115,6 +101,16 @@ type fileInput struct {
 	io.ReaderAt
 	size int64
 	FileOptions
+	files *fileSet // that are open; nil for bytes that are no file's
+}
+
+// ladder is the ladder of float32 voxels, found or remembered, and whether it was
+// remembered.
+func (in fileInput) ladder(shape grid.Shape, newReader func() chunkReader) (l grid.Ladder, known bool, err error) {
+	if in.Every {
+		return grid.Identity(grid.Float32), true, nil
+	}
+	return in.Surveys.ladder(in.files.identity(), in.Levels, func() (grid.Ladder, error) { return float32Ladder(shape, in.Levels, newReader) })
 }
 
 // head reads up to n bytes from the start of the file.
@@ -143,7 +139,7 @@ func fileFormats() []fileFormat {
 	return []fileFormat{
 		{"raw", []string{".raw", ".bin", ".dat"}, nil, openRaw},
 		{"npy", []string{".npy"}, startsWith(npyMagic), openNpy},
-		{"NIfTI", []string{".nii", ".nii.gz"}, matchesNifti, openNifti},
+		{"NIfTI", []string{".nii", ".nii.gz", ".hdr", ".hdr.gz", ".img", ".img.gz"}, matchesNifti, openNifti},
 		{"NRRD", []string{".nrrd", ".nhdr"}, startsWith(nrrdMagic), openNrrd},
 		{"MetaImage", []string{".mha", ".mhd"}, startsWith(metaMagic), openMeta},
 		{"PNG", []string{".png"}, startsWith(pngMagic), openPng},
@@ -164,6 +160,15 @@ func startsWith(magics ...string) func([]byte) bool {
 
 // openImage opens an image whose file is called name.
 func openImage(name string, in fileInput) (grid.Source, error) {
+	body, err := describe(name, in)
+	if err != nil {
+		return nil, err
+	}
+	return body.source()
+}
+
+// describe reads the header of an image whose file is called name.
+func describe(name string, in fileInput) (*fileBody, error) {
 	if in.size == 0 {
 		return nil, errors.New("the file is empty; it holds no image")
 	}
@@ -181,15 +186,18 @@ func openImage(name string, in fileInput) (grid.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return body.source(in)
+	if body.in.ReaderAt == nil {
+		body.in = in
+	}
+	return body, nil
 }
 
 // IsImage reports whether a file's name says that it is an image which tells its own shape
-// and type.
+// and type. The voxels of a pair are none: their header is.
 func IsImage(path string) bool {
 	path = strings.ToLower(path)
 	for _, f := range fileFormats()[1:] {
-		if slices.ContainsFunc(f.extensions, func(ext string) bool { return strings.HasSuffix(path, ext) }) {
+		if slices.ContainsFunc(f.extensions, func(ext string) bool { return strings.HasSuffix(path, ext) && !strings.HasPrefix(ext, ".img") }) {
 			return true
 		}
 	}
@@ -251,7 +259,7 @@ func fileShape(axes []int64) (grid.Shape, error) {
 }
 
 // stream makes a source of a body that can be read in place.
-func (b *fileBody) stream(in fileInput) (grid.Source, error) {
+func (b *fileBody) stream() (grid.Source, error) {
 	var why string
 	switch {
 	case b.inflate != nil:
@@ -272,16 +280,16 @@ func (b *fileBody) stream(in fileInput) (grid.Source, error) {
 	if why != "" {
 		return nil, notStreamed{why}
 	}
-	if err := b.checkPlain(in.size); err != nil {
+	if err := b.checkPlain(); err != nil {
 		return nil, err
 	}
-	s := &fileStream{shape: b.shape, typ: b.stored.native(), file: in, offset: b.offset}
+	s := &fileStream{shape: b.shape, typ: b.stored.native(), file: b.in, offset: b.offset}
 	if s.typ != grid.Float32 {
 		s.ladder = grid.Identity(s.typ)
 		return s, nil
 	}
 	var err error
-	s.ladder, _, err = in.ladder(s.shape, func() chunkReader {
+	s.ladder, _, err = b.in.ladder(s.shape, func() chunkReader {
 		var buf []byte
 		return func(lo, hi int64) ([]float32, error) {
 			if n := 4 * (hi - lo); n > int64(len(buf)) {
@@ -312,7 +320,7 @@ type fileStream struct {
 	ladder grid.Ladder
 	file   io.ReaderAt
 	offset int64
-	closer io.Closer
+	files  *fileSet // that file is of; nil for none
 }
 
 // Shape is the image's extent.
@@ -348,16 +356,16 @@ func (s *fileStream) readAt(dst []byte, from int64) error {
 
 // Cool puts the file out of the host's page cache, and reports whether it is.
 func (s *fileStream) Cool() (cold bool, err error) {
-	if f, ok := s.closer.(*os.File); ok {
-		return dropPages(f)
+	if s.files == nil {
+		return false, nil
 	}
-	return false, nil
+	return s.files.Cool()
 }
 
 // Close closes the file.
 func (s *fileStream) Close() error {
-	if s.closer == nil {
+	if s.files == nil {
 		return nil
 	}
-	return s.closer.Close()
+	return s.files.Close()
 }

@@ -97,7 +97,7 @@ func goodFixtures() []fileFixture {
 }
 
 func openFileBytes(name string, data []byte, o FileOptions) (grid.Source, error) {
-	return openImage(name, fileInput{bytes.NewReader(data), int64(len(data)), o})
+	return openImage(name, fileInput{ReaderAt: bytes.NewReader(data), size: int64(len(data)), FileOptions: o})
 }
 
 func readFixture(t testing.TB, name string) []byte {
@@ -251,14 +251,16 @@ func checkAnyFile(t fileT, name string, data []byte) {
 	}
 }
 
-// fuzzFile fuzzes the reader of an extension, from the fixtures that have it.
-func fuzzFile(f *testing.F, ext string) {
-	names, err := filepath.Glob(filepath.Join(fixtureDir, "*"+ext+"*"))
-	if err != nil || len(names) == 0 {
-		f.Fatalf("no fixture: %v", err)
-	}
-	for _, name := range names {
-		f.Add(readFixture(f, filepath.Base(name)))
+// fuzzFile fuzzes the reader of an extension, from the fixtures that have it or another.
+func fuzzFile(f *testing.F, ext string, others ...string) {
+	for _, e := range append([]string{ext}, others...) {
+		names, err := filepath.Glob(filepath.Join(fixtureDir, "*"+e+"*"))
+		if err != nil || len(names) == 0 {
+			f.Fatalf("no fixture: %v", err)
+		}
+		for _, name := range names {
+			f.Add(readFixture(f, filepath.Base(name)))
+		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { checkAnyFile(t, "image"+ext, data) })
 }

@@ -51,15 +51,14 @@ func TestFileFixtures(t *testing.T) {
 
 func TestFileFixturesRefused(t *testing.T) {
 	for name, want := range map[string]string{
-		"struct_1d.npy":       "structured",
-		"u16_detached_3d.mhd": "data are in another file",
-		"u8_bzip2_3d.nrrd":    `encoding "bzip2"`,
-		"rgb_2d.png":          "colour",
-		"palette_2d.png":      "palette",
-		"alpha_2d.png":        "alpha",
-		"rgb_2d.tif":          "3 samples",
-		"whiteiszero_2d.tif":  "white is zero",
-		"predictor3_2d.tif":   "predictor 3",
+		"struct_1d.npy":      "structured",
+		"u8_bzip2_3d.nrrd":   `encoding "bzip2"`,
+		"rgb_2d.png":         "colour",
+		"palette_2d.png":     "palette",
+		"alpha_2d.png":       "alpha",
+		"rgb_2d.tif":         "3 samples",
+		"whiteiszero_2d.tif": "white is zero",
+		"predictor3_2d.tif":  "predictor 3",
 	} {
 		_, err := OpenFile(filepath.Join(fixtureDir, name), FileOptions{})
 		checkFileError(t, name, err, want)
@@ -117,7 +116,7 @@ func TestFileErrors(t *testing.T) {
 		{".", FileOptions{}, "is a directory"},
 		{"empty.npy", FileOptions{}, "the file is empty"},
 		{"unknown.xyz", FileOptions{}, "neither the name nor the first bytes"},
-		{"half.nhdr", FileOptions{}, "data are in another file"},
+		{"half.nhdr", FileOptions{}, "its data file \"half.raw\": no such file"},
 		{"u8.npy", FileOptions{Type: grid.Uint8}, "says its own shape and type"},
 		{"u8.npy", FileOptions{Shape: grid.Shape{D: 1, H: 3, W: 5}}, "says its own shape and type"},
 		{"u8.npy", FileOptions{Levels: 4}, "for float32 images"},

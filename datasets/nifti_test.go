@@ -176,4 +176,4 @@ func pseudo(n int) []byte {
 	return b
 }
 
-func FuzzNifti(f *testing.F) { fuzzFile(f, ".nii") }
+func FuzzNifti(f *testing.F) { fuzzFile(f, ".nii", ".hdr") }

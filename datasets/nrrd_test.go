@@ -67,7 +67,7 @@ func TestNrrdErrors(t *testing.T) {
 		{"one axis", "dimension: 2", "dimension: 1", `dimension is "1"`},
 		{"no dimension", "dimension: 2\n", "", `dimension is ""`},
 		{"sizes", "3 2", "3 2 1", "dimension is 2 but sizes is"},
-		{"bad sizes", "3 2", "3 2x", `sizes has "2x"`},
+		{"bad sizes", "3 2", "3 2x", `sizes: "2x" is not`},
 		{"zero", "3 2", "3 0", "at least 1"},
 		{"four axes", "dimension: 2\nsizes: 3 2", "dimension: 4\nsizes: 2 3 2 2", "4 axes"},
 		{"short", "3 2", "3 3", "truncated: 6 bytes of voxels where the header says 9"},
@@ -78,8 +78,10 @@ func TestNrrdErrors(t *testing.T) {
 		{"encoding", "raw", "ascii", `encoding "ascii"`},
 		{"no encoding", "encoding: raw\n", "", `encoding ""`},
 		{"twice", "type: uchar\n", "type: uchar\ntype: uchar\n", `field "type" stands twice`},
-		{"byte skip", "encoding", "byte skip: -1\nencoding", `field "byte skip" is "-1"`},
-		{"line skip", "encoding", "lineskip: 2\nencoding", `field "lineskip" is "2"`},
+		{"byte skip", "encoding", "byte skip: -2\nencoding", `field "byte skip" is "-2"`},
+		{"skipped", "encoding", "byte skip: 1\nencoding", "truncated: 5 bytes"},
+		{"skipped at the end", "encoding: raw", "byte skip: -1\nencoding: gzip", "is -1 of compressed data"},
+		{"line skip", "encoding", "lineskip: 2\nencoding", "in the lines to be skipped"},
 		{"detached", "encoding", "data file: other.raw\nencoding", "in another file"},
 		{"no colon", "encoding", "some text\nencoding", "line 5 is neither"},
 	} {
@@ -113,4 +115,4 @@ func mustOpen(t *testing.T, name string, data []byte) grid.Source {
 	return s
 }
 
-func FuzzNrrd(f *testing.F) { fuzzFile(f, ".nrrd") }
+func FuzzNrrd(f *testing.F) { fuzzFile(f, ".nrrd", ".nhdr") }

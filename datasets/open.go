@@ -96,6 +96,7 @@ type resolved struct {
 	repeat    int64  // 0 for an image that does not
 	store     string // the folder that the image is read from, "" when it is made
 	make      maker
+	files     func() []string // that make reads; nil for none
 }
 
 // resolve checks a name and fills in its defaults. Errors are one line.
@@ -128,7 +129,7 @@ func resolveOn(n Name, surveys *Surveys, isa string) (resolved, error) {
 	}
 	r := &reading{given: n.given, surveys: surveys, isa: isa}
 	res := resolved{generator: g, make: g.read(r)}
-	res.roll, res.repeat = r.roll(), r.repeat()
+	res.roll, res.repeat, res.files = r.roll(), r.repeat(), r.files
 	if v, ok := r.take("path"); ok && !g.hasPath() {
 		res.store = v
 		r.put("path", v)
@@ -334,6 +335,7 @@ func readFile(r *reading) maker {
 		r.reject("path is missing: want path=FILE as the last key")
 	}
 	r.put("path", path)
+	r.files = func() []string { return filesOf(path, o) }
 	return func() (grid.Source, error) {
 		o := o
 		o.Stream, o.Surveys = stream || !given, r.surveys

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"strconv"
+	"strings"
 
 	"eccbench/internal/grid"
 )
@@ -90,6 +92,7 @@ func (s storedType) size() int64 {
 // A fileBody says how a file holds its voxels. The header's reader fills it in;
 // everything after the header is common to all formats and done here.
 type fileBody struct {
+	in      fileInput // of the voxels; left out where it is that of the header
 	shape   grid.Shape
 	stored  storedType
 	big     bool // big-endian
@@ -98,10 +101,11 @@ type fileBody struct {
 	slope   float64
 	inter   float64
 
-	// One of three holds the voxels: the file as it is from offset to its end;
-	// inflate, which decompresses packed bytes of the file; or decoded, which
-	// are row-major, little-endian and owned by the body.
+	// One of three holds the voxels: the file as it is from offset to its end, or the
+	// last bytes of it; inflate, which decompresses packed bytes of the file, after
+	// offset bytes; or decoded, which are row-major, little-endian and owned by the body.
 	offset  int64
+	atEnd   bool
 	inflate io.Reader
 	packed  int64
 	decoded []byte
@@ -111,7 +115,8 @@ type fileBody struct {
 func (b *fileBody) bytes() int64 { return b.shape.Voxels() * b.stored.size() }
 
 // source makes the source that the body describes.
-func (b *fileBody) source(in fileInput) (grid.Source, error) {
+func (b *fileBody) source() (grid.Source, error) {
+	in := b.in
 	typ := b.stored.native()
 	if b.scaled {
 		typ = grid.Float32
@@ -120,9 +125,9 @@ func (b *fileBody) source(in fileInput) (grid.Source, error) {
 		return nil, fmt.Errorf("a number of levels is for float32 images and this one is %v; leave it out", typ)
 	}
 	if in.Stream {
-		return b.stream(in)
+		return b.stream()
 	}
-	data, err := b.read(in)
+	data, err := b.read()
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +160,7 @@ func (b *fileBody) source(in fileInput) (grid.Source, error) {
 
 // read returns the stored bytes of all voxels, aligned for every type. It
 // allocates only what the file is seen to hold.
-func (b *fileBody) read(in fileInput) ([]byte, error) {
+func (b *fileBody) read() ([]byte, error) {
 	switch {
 	case b.decoded != nil:
 		return b.decoded, nil
@@ -163,17 +168,20 @@ func (b *fileBody) read(in fileInput) ([]byte, error) {
 		if err := checkRatio(b.bytes(), b.packed, deflateRatio); err != nil {
 			return nil, err
 		}
+		if n, err := io.CopyN(io.Discard, b.inflate, b.offset); err != nil {
+			return nil, fmt.Errorf("truncated: the compressed data end after %d bytes where the voxels start at byte %d: %w", n, b.offset, pathCause(err))
+		}
 		data, err := readExactly(b.inflate, b.bytes(), b.packed)
 		if err != nil {
 			return nil, err
 		}
 		return data, checkEnd(b.inflate, true)
 	}
-	if err := b.checkPlain(in.size); err != nil {
+	if err := b.checkPlain(); err != nil {
 		return nil, err
 	}
 	data := grid.NewBuffer(b.bytes())
-	if _, err := io.ReadFull(io.NewSectionReader(in, b.offset, b.bytes()), data); err != nil {
+	if _, err := io.ReadFull(io.NewSectionReader(b.in, b.offset, b.bytes()), data); err != nil {
 		return nil, fmt.Errorf("reading the voxels: %w", pathCause(err))
 	}
 	return data, nil
@@ -181,8 +189,11 @@ func (b *fileBody) read(in fileInput) ([]byte, error) {
 
 // checkPlain compares what the header says with the size of a file that holds
 // its voxels as they are.
-func (b *fileBody) checkPlain(size int64) error {
-	have, want := max(0, size-b.offset), b.bytes()
+func (b *fileBody) checkPlain() error {
+	if b.atEnd {
+		b.offset = max(0, b.in.size-b.bytes())
+	}
+	have, want := max(0, b.in.size-b.offset), b.bytes()
 	switch {
 	case have < want:
 		return fmt.Errorf("truncated: %d bytes of voxels where the header says %d (%v, %d each); copy the file again", have, want, b.shape, b.stored.size())
@@ -321,6 +332,19 @@ func transpose[T grid.Element](data []byte, s grid.Shape) []byte {
 // deflateRatio is a little more than the most that one byte of deflate can
 // become.
 const deflateRatio = 1040
+
+// wholeNumbers reads a list of them.
+func wholeNumbers(text string) ([]int64, error) {
+	var list []int64
+	for _, word := range strings.Fields(text) {
+		n, err := strconv.ParseInt(word, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%.80q is not a whole number; correct the header", word)
+		}
+		list = append(list, n)
+	}
+	return list, nil
+}
 
 // checkRatio refuses a claim that the compressed bytes cannot hold.
 func checkRatio(claim, packed, ratio int64) error {

@@ -98,3 +98,32 @@ mh('i16_zlib_3d.mha', seq((2,3,4),'i2',-3000,251), useCompression=True)
 mh('f32_2d.mha', seq((3,5),'f4',-1.5,0.75))
 mh('f64_ranked_3d.mha', 0.1 * steps - 1)
 mh('u16_detached_3d.mhd', seq((2,3,4),'u2',40000,1001))
+# Data in files beside the header. Numbered and listed files are what the header's software
+# reads and does not write: their headers are written here and read by it.
+nib.Nifti1Pair(np.transpose(seq((2,3,4),'i2',-3000,251)),np.eye(4)).to_filename(out+'i16_pair_3d.hdr')
+nib.Nifti1Pair(np.transpose(seq((2,3,4),'f4',-1.5,0.75)),np.eye(4)).to_filename(out+'f32_pair_3d.img.gz')
+nib.Nifti2Pair(np.transpose(seq((2,3,4),'u1',10,7)),np.eye(4)).to_filename(out+'nifti2_pair_3d.hdr')
+nr('f32_detached_3d.nhdr', seq((2,3,4),'<f4',-1.5,0.75), encoding='raw')
+nr('i16_detached_gzip_3d.nhdr', seq((2,3,4),'<i2',-3000,251), encoding='gzip')
+mh('f32_detached_zlib_3d.mhd', seq((2,3,4),'f4',-1.5,0.75), useCompression=True)
+listed = seq((2,3,4),'<i2',-3000,251)
+for i, part in enumerate(listed):
+    with open(out+f'i16_part_{i + 1}.raw', 'wb') as f: f.write(b'header\n' + part.tobytes())
+def text(name, *lines):
+    with open(out+name, 'w') as f: f.write('\n'.join(lines) + '\n')
+parts = ['i16_part_1.raw', 'i16_part_2.raw']
+nrrdlines = ['NRRD0004', 'type: short', 'dimension: 3', 'sizes: 4 3 2', 'endian: little', 'encoding: raw']
+text('i16_list_3d.nhdr', *nrrdlines, 'byte skip: 7', 'data file: LIST', *parts)
+text('i16_pattern_3d.nhdr', *nrrdlines, 'byte skip: 7', 'data file: i16_part_%d.raw 1 2 1')
+text('i16_lines_3d.nhdr', *nrrdlines[:3], 'sizes: 4 3 1', *nrrdlines[4:], 'line skip: 1', 'data file: i16_part_1.raw')
+text('i16_end_3d.nhdr', *nrrdlines[:3], 'sizes: 4 3 1', *nrrdlines[4:], 'byte skip: -1', 'data file: i16_part_1.raw')
+metalines = ['ObjectType = Image', 'NDims = 3', 'DimSize = 4 3 2', 'ElementType = MET_SHORT']
+text('i16_list_3d.mhd', *metalines, 'HeaderSize = 7', 'ElementDataFile = LIST', *parts)
+text('i16_pattern_3d.mhd', *metalines, 'HeaderSize = 7', 'ElementDataFile = i16_part_%d.raw 1 2 1')
+text('i16_end_3d.mhd', *metalines[:2], 'DimSize = 4 3 1', *metalines[3:], 'HeaderSize = -1', 'ElementDataFile = i16_part_1.raw')
+for name in ['i16_lines_3d.nhdr', 'i16_end_3d.nhdr']:
+    a = nrrd.read(out+name, index_order='C')[0]
+    assert (a == listed[:len(a)]).all(), name
+for name in ['i16_list_3d.nhdr', 'i16_pattern_3d.nhdr', 'i16_list_3d.mhd', 'i16_pattern_3d.mhd', 'i16_end_3d.mhd']:
+    a = sitk.GetArrayFromImage(sitk.ReadImage(out+name))
+    assert (a == listed[:len(a)]).all(), name
