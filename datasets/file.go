@@ -29,6 +29,9 @@ type FileOptions struct {
 	// Stream asks for a source that reads slabs from the file instead of
 	// holding the image in memory.
 	Stream bool
+	// Volume is the image that is meant of a file that holds several, from 0 on; nil for
+	// the only one.
+	Volume *int64
 	// Surveys remember what was found of files that were looked at whole; nil for none.
 	Surveys *Surveys
 }
@@ -110,7 +113,11 @@ func (in fileInput) ladder(shape grid.Shape, newReader func() chunkReader) (l gr
 	if in.Every {
 		return grid.Identity(grid.Float32), true, nil
 	}
-	return in.Surveys.ladder(in.files.identity(), in.Levels, func() (grid.Ladder, error) { return float32Ladder(shape, in.Levels, newReader) })
+	image := in.files.identity()
+	if image != "" && in.Volume != nil {
+		image += fmt.Sprintf("volume %d", *in.Volume)
+	}
+	return in.Surveys.ladder(image, in.Levels, func() (grid.Ladder, error) { return float32Ladder(shape, in.Levels, newReader) })
 }
 
 // head reads up to n bytes from the start of the file.
@@ -185,6 +192,9 @@ func describe(name string, in fileInput) (*fileBody, error) {
 	body, err := format.open(in)
 	if err != nil {
 		return nil, err
+	}
+	if in.Volume != nil && body.volumes.count == 0 {
+		return nil, fmt.Errorf("a %s file has one volume; leave --volume out", format.name)
 	}
 	if body.in.ReaderAt == nil {
 		body.in = in
@@ -264,6 +274,8 @@ func (b *fileBody) stream() (grid.Source, error) {
 	switch {
 	case b.inflate != nil:
 		why = "its voxels are compressed"
+	case b.volumes.stride > 1:
+		why = "its volumes lie voxel by voxel"
 	case b.decoded != nil:
 		why = "it is decoded whole"
 	case b.fortran:
@@ -283,7 +295,7 @@ func (b *fileBody) stream() (grid.Source, error) {
 	if err := b.checkPlain(); err != nil {
 		return nil, err
 	}
-	s := &fileStream{shape: b.shape, typ: b.stored.native(), file: b.in, offset: b.offset}
+	s := &fileStream{shape: b.shape, typ: b.stored.native(), file: b.in, offset: b.offset + b.volumes.first*b.stored.size()}
 	if s.typ != grid.Float32 {
 		s.ladder = grid.Identity(s.typ)
 		return s, nil

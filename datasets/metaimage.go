@@ -27,9 +27,6 @@ func openMeta(in fileInput) (*fileBody, error) {
 		return nil, err
 	}
 	b := &fileBody{in: in, offset: offset}
-	if n := fields["ElementNumberOfChannels"]; n != "" && n != "1" {
-		return nil, fmt.Errorf("%.20s channels; save one of them alone", n)
-	}
 	if fields["BinaryData"] == "False" {
 		return nil, errors.New("its voxels are text; save them as binary data")
 	}
@@ -45,7 +42,15 @@ func openMeta(in fileInput) (*fileBody, error) {
 		return nil, fmt.Errorf("MetaImage field NDims is %.20q but DimSize has %d sizes; want 2 or 3", n, len(axes))
 	}
 	slices.Reverse(axes)
-	if b.shape, err = fileShape(axes); err != nil {
+	channels := fields["ElementNumberOfChannels"]
+	if channels != "" {
+		n, err := wholeNumbers(channels)
+		if err != nil || len(n) != 1 {
+			return nil, fmt.Errorf("MetaImage field ElementNumberOfChannels is %.20q; want a whole number", channels)
+		}
+		axes = append(axes, n...)
+	}
+	if err = b.frame(axes, in, channels != ""); err != nil {
 		return nil, err
 	}
 	skip := int64(0)

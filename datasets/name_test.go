@@ -174,7 +174,7 @@ func TestGenerators(t *testing.T) {
 			}
 			// Every parameter that has no value by default is one whose default
 			// the canonical name may leave out.
-			optional := []string{"lo", "step", "roll", "repeat", "shape", "levels", "type", "stream"}
+			optional := []string{"lo", "step", "roll", "repeat", "shape", "levels", "type", "stream", "volume", "array"}
 			if g.Name != "file" {
 				optional = append(optional, "path")
 			}

@@ -48,7 +48,7 @@ func openNifti(in fileInput) (*fileBody, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := parseNifti(head)
+	b, err := parseNifti(head, in)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ type niftiBody struct {
 	pair bool
 }
 
-func parseNifti(h []byte) (*niftiBody, error) {
+func parseNifti(h []byte, in fileInput) (*niftiBody, error) {
 	f, order, err := niftiFieldsOf(h)
 	if err != nil {
 		return nil, err
@@ -198,7 +198,7 @@ func parseNifti(h []byte) (*niftiBody, error) {
 		axes = append(axes, f.dim(i+1))
 	}
 	slices.Reverse(axes)
-	if b.shape, err = fileShape(axes); err != nil {
+	if err = b.frame(axes, in, false); err != nil {
 		return nil, err
 	}
 	if b.stored, err = niftiType(f.code); err != nil {

@@ -42,7 +42,7 @@ func openNrrd(in fileInput) (*fileBody, error) {
 		return nil, err
 	}
 	slices.Reverse(axes)
-	if b.shape, err = fileShape(axes); err != nil {
+	if err = b.frame(axes, in, nrrdList(fields["kinds"])); err != nil {
 		return nil, err
 	}
 	lines, err := nrrdSkip(fields, "line skip", 0)
@@ -97,6 +97,13 @@ func openNrrd(in fileInput) (*fileBody, error) {
 	}
 	b.offset = skip
 	return b, nil
+}
+
+// nrrdList reports whether the fastest axis is none of space, but of the numbers that each
+// voxel has.
+func nrrdList(kinds string) bool {
+	words := strings.Fields(strings.ToLower(kinds))
+	return len(words) > 2 && !slices.Contains([]string{"domain", "space", "time", "none", "???"}, words[0])
 }
 
 // nrrdSkip is the value of a field that says how much comes before the data.

@@ -69,7 +69,7 @@ func TestNrrdErrors(t *testing.T) {
 		{"sizes", "3 2", "3 2 1", "dimension is 2 but sizes is"},
 		{"bad sizes", "3 2", "3 2x", `sizes: "2x" is not`},
 		{"zero", "3 2", "3 0", "at least 1"},
-		{"four axes", "dimension: 2\nsizes: 3 2", "dimension: 4\nsizes: 2 3 2 2", "4 axes"},
+		{"four axes", "dimension: 2\nsizes: 3 2", "dimension: 4\nsizes: 2 3 2 2", "2 volumes of 2x3x2; choose"},
 		{"short", "3 2", "3 3", "truncated: 6 bytes of voxels where the header says 9"},
 		{"long", "3 2", "5 1", "trailing data"},
 		{"huge", "3 2", "1000000 1000000", "truncated: 6 bytes of voxels where the header says 1000000000000"},

@@ -307,6 +307,7 @@ func fileGenerator() generator {
 				{"shape", "what the file says", "raw files: voxels along x, y and z"},
 				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32", "float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
 				{"type", "what the file says", "raw files: uint8, int16, uint16 or float32"},
+				{"volume", "the only one", "of a file with several images of one shape, such as a time series: its number, from 0 on"},
 				{"stream", "whether the file can be", "true: read slabs from the file; false: hold the image in memory"},
 				{"path", "", "the file; comes last and may hold slashes"},
 			},
@@ -328,6 +329,10 @@ func readFile(r *reading) maker {
 		r.put("levels", v)
 	} else if ok {
 		o.Levels = r.integer("levels", 0, 1, grid.MaxLevels, "")
+	}
+	if _, ok := r.take("volume"); ok {
+		v := r.integer("volume", 0, 0, math.MaxInt64, "")
+		o.Volume = &v
 	}
 	stream, given := r.flag("stream")
 	path, ok := r.take("path")

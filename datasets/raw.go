@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -94,6 +95,7 @@ func (s storedType) size() int64 {
 type fileBody struct {
 	in      fileInput // of the voxels; left out where it is that of the header
 	shape   grid.Shape
+	volumes volumes
 	stored  storedType
 	big     bool // big-endian
 	fortran bool // the first axis is the fastest
@@ -111,8 +113,11 @@ type fileBody struct {
 	decoded []byte
 }
 
-// bytes is the number of bytes of all stored voxels.
+// bytes is the number of bytes of all stored voxels of the image.
 func (b *fileBody) bytes() int64 { return b.shape.Voxels() * b.stored.size() }
+
+// total is the number of bytes of all volumes.
+func (b *fileBody) total() int64 { return max(1, b.volumes.count) * b.bytes() }
 
 // source makes the source that the body describes.
 func (b *fileBody) source() (grid.Source, error) {
@@ -163,15 +168,15 @@ func (b *fileBody) source() (grid.Source, error) {
 func (b *fileBody) read() ([]byte, error) {
 	switch {
 	case b.decoded != nil:
-		return b.decoded, nil
+		return b.decodedVolume()
 	case b.inflate != nil:
-		if err := checkRatio(b.bytes(), b.packed, deflateRatio); err != nil {
+		if err := checkRatio(b.total(), b.packed, deflateRatio); err != nil {
 			return nil, err
 		}
 		if n, err := io.CopyN(io.Discard, b.inflate, b.offset); err != nil {
 			return nil, fmt.Errorf("truncated: the compressed data end after %d bytes where the voxels start at byte %d: %w", n, b.offset, pathCause(err))
 		}
-		data, err := readExactly(b.inflate, b.bytes(), b.packed)
+		data, err := b.pick(b.inflate, b.packed)
 		if err != nil {
 			return nil, err
 		}
@@ -180,8 +185,12 @@ func (b *fileBody) read() ([]byte, error) {
 	if err := b.checkPlain(); err != nil {
 		return nil, err
 	}
+	voxels := io.NewSectionReader(b.in, b.offset, b.total())
+	if b.volumes.stride > 1 {
+		return b.pick(bufio.NewReader(voxels), b.total())
+	}
 	data := grid.NewBuffer(b.bytes())
-	if _, err := io.ReadFull(io.NewSectionReader(b.in, b.offset, b.bytes()), data); err != nil {
+	if err := readAt(voxels, data, b.volumes.first*b.stored.size()); err != nil {
 		return nil, fmt.Errorf("reading the voxels: %w", pathCause(err))
 	}
 	return data, nil
@@ -191,9 +200,9 @@ func (b *fileBody) read() ([]byte, error) {
 // its voxels as they are.
 func (b *fileBody) checkPlain() error {
 	if b.atEnd {
-		b.offset = max(0, b.in.size-b.bytes())
+		b.offset = max(0, b.in.size-b.total())
 	}
-	have, want := max(0, b.in.size-b.offset), b.bytes()
+	have, want := max(0, b.in.size-b.offset), b.total()
 	switch {
 	case have < want:
 		return fmt.Errorf("truncated: %d bytes of voxels where the header says %d (%v, %d each); copy the file again", have, want, b.shape, b.stored.size())

@@ -7,7 +7,7 @@ import (
 )
 
 // Surveys are the ladders of image files that were looked at whole, so that a file that
-// is opened again is not: by the names, sizes and times of change of the files of an image,
+// is opened again is not: by the names, sizes and times of change of the files of an image, its volume,
 // and the number of levels that was asked for. Nil remembers nothing. They are safe for concurrent use.
 type Surveys struct {
 	mu   sync.Mutex
@@ -21,7 +21,7 @@ type survey struct {
 }
 
 type surveyKey struct {
-	files  string // their identity
+	image  string // its files' identity
 	levels int64
 }
 
@@ -29,14 +29,14 @@ type surveyKey struct {
 // has voxels.
 const mostSurveys = 8
 
-// ladder is that of an image, by the identity of its files, remembered or found, and whether
+// ladder is that of an image, by what tells it from others, remembered or found, and whether
 // it was remembered.
-func (s *Surveys) ladder(files string, levels int64, find func() (grid.Ladder, error)) (l grid.Ladder, known bool, err error) {
-	if s == nil || files == "" {
+func (s *Surveys) ladder(image string, levels int64, find func() (grid.Ladder, error)) (l grid.Ladder, known bool, err error) {
+	if s == nil || image == "" {
 		l, err = find()
 		return l, false, err
 	}
-	key := surveyKey{files, levels}
+	key := surveyKey{image, levels}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, found := range s.list {

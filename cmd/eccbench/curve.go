@@ -32,6 +32,7 @@ func curveCommand() cli.Subcommand {
 			"eccbench curve slices.tif --format json --plot curve.svg",
 			"eccbench curve ct.nii.gz --superlevel --construction V --at 200,400.5",
 			"eccbench curve scans/ more/*.nrrd --out curves --plot plots",
+			"eccbench curve bold.nii.gz --volume 3",
 			"eccbench curve 'grf/shape=64x64x64/smooth=3/seed=1' --format euler",
 		},
 		Run: doCurve,
@@ -93,13 +94,16 @@ func doCurve(c *cli.Program, args []string) error {
 	// Where rows are of the levels that change, nobody needs to know the others.
 	j.in.Every = !j.all && j.format != string(ecc.Euler) && (j.impl == "" || j.impl == everyImpl)
 	images, folders, err := listed(f.Args())
+	if j.in.Volume == everyVolume && err == nil && len(images) > 0 {
+		return j.volumes(c, images)
+	}
 	switch {
 	case err != nil:
 		return err
 	case len(images) == 0:
 		return cli.Usagef("curve wants an image file, a folder of them or an input string")
 	case len(images) > 1 || folders:
-		return j.several(c, images)
+		return j.several(c, j.each(images))
 	}
 	if j.plot != "" && !strings.EqualFold(filepath.Ext(j.plot), ".svg") {
 		return cli.Usagef("--plot %s: plots are SVG, want a name that ends in .svg", j.plot)
@@ -171,6 +175,9 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	lines := ecc.LinesOf(src, answered.Out, j.convention(), j.all)
 	p.Implementation, p.Program, p.Verdict, p.Witness = answered.By, version(), "VERIFIED", answered.Witness
 	if !j.quiet {
+		if j.in.Volume != "" {
+			input += ", volume " + j.in.Volume
+		}
 		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %d changes by %s, VERIFIED by %s, %v\n",
 			input, p.Shape, p.Type, len(lines.Curve), answered.By, answered.Witness, quantity.Duration(time.Since(start)))
 	}

@@ -75,9 +75,48 @@ func natural(a, b string) int {
 // smallFile is a file that one core answers for while others answer for others.
 const smallFile = 64 << 20
 
+// A curveImage is one of several images: an input, and the name that its curve is given.
+type curveImage struct{ input, volume, base string }
+
+// each is one image of each input.
+func (j curveJob) each(inputs []string) []curveImage {
+	var images []curveImage
+	for _, in := range inputs {
+		base := strings.ReplaceAll(in, "/", "_") // of an input string
+		if _, err := os.Stat(in); err == nil {
+			base = filepath.Base(in)
+		}
+		images = append(images, curveImage{in, j.in.Volume, base})
+	}
+	return images
+}
+
+// everyVolume is what --volume says where each image in a file is meant.
+const everyVolume = "all"
+
+// volumes is several of every image in some files.
+func (j curveJob) volumes(c *cli.Program, files []string) error {
+	var images []curveImage
+	for _, image := range j.each(files) {
+		n, err := datasets.Volumes(image.input, datasets.FileOptions{})
+		if err != nil {
+			return cli.Usage(err)
+		}
+		for v := range n {
+			one := image
+			if one.volume = ""; n > 1 {
+				one.volume = fmt.Sprint(v)
+				one.base += fmt.Sprintf("-%0*d", len(fmt.Sprint(n-1)), v)
+			}
+			images = append(images, one)
+		}
+	}
+	return j.several(c, images)
+}
+
 // several writes the curves of several images to a folder, a file each, and says how many
 // there are. One that fails does not keep the others.
-func (j curveJob) several(c *cli.Program, images []string) error {
+func (j curveJob) several(c *cli.Program, images []curveImage) error {
 	if j.out == "" {
 		return cli.Usagef("%d images: want the folder that their curves are written to: --out DIR", len(images))
 	}
@@ -89,16 +128,16 @@ func (j curveJob) several(c *cli.Program, images []string) error {
 	targets := make([]curveJob, len(images))
 	small := true
 	for i, image := range images {
-		base := strings.ReplaceAll(image, "/", "_") // of an input string
-		if info, err := os.Stat(image); err == nil {
-			base = filepath.Base(image)
+		base := image.base
+		if info, err := os.Stat(image.input); err == nil {
 			small = small && info.Size() <= smallFile
 		}
 		if other, ok := from[base]; ok {
-			return cli.Usagef("%s and %s: their curves would have one name, %s.%s; answer for them by commands of their own", other, image, base, extension)
+			return cli.Usagef("%s and %s: their curves would have one name, %s.%s; answer for them by commands of their own", other, image.input, base, extension)
 		}
-		from[base] = image
+		from[base] = image.input
 		targets[i] = j
+		targets[i].in.Volume = image.volume
 		targets[i].out = filepath.Join(j.out, base+"."+extension)
 		if j.plot != "" {
 			targets[i].plot = filepath.Join(j.plot, base+".svg")
@@ -126,7 +165,7 @@ func (j curveJob) several(c *cli.Program, images []string) error {
 	for range workers {
 		wg.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(images)); i = next.Add(1) - 1 {
-				if errs[i] = targets[i].run(c, images[i]); errs[i] != nil {
+				if errs[i] = targets[i].run(c, images[i].input); errs[i] != nil {
 					c.Say(errs[i])
 				}
 			}

@@ -32,6 +32,8 @@ type Inputs struct {
 	smooth  float64
 	inputs  []string
 	shape   string
+	// Volume is the number of one image in a file that holds several, "" for the only one.
+	Volume string
 
 	// Every takes each float32 for a level of a file's float32 image, where no number of
 	// levels is asked for.
@@ -75,12 +77,13 @@ func (i *Inputs) AddGiven(f *pflag.FlagSet, benches []runner.Bench) {
 	i.AddWorkload(f, benches)
 }
 
-// AddFile adds what is to be said of a raw file.
+// AddFile adds what is to be said of a file.
 func (i *Inputs) AddFile(f *pflag.FlagSet, types []string, aboutTypes, aboutLevels string) {
 	i.Set = f
 	f.StringSliceVar(&i.types, "type", types, aboutTypes)
 	f.Int64SliceVar(&i.levels, "levels", nil, aboutLevels)
 	f.StringVar(&i.shape, "shape", "", "shape of a raw file: WxH or WxHxD (and its --type)")
+	f.StringVar(&i.Volume, "volume", "", "which image of a file that holds several of one shape, such as a time series: its number, from 0 on")
 }
 
 // Bench is the question that was chosen.
@@ -259,7 +262,7 @@ func (i *Inputs) Named(s string) (string, error) {
 	gen, _, _ := strings.Cut(s, "/")
 	isName := slices.ContainsFunc(datasets.Generators(), func(g datasets.Generator) bool { return g.Name == gen })
 	if isName && strings.Contains(s, "/") {
-		for _, key := range []string{"shape", "type", "levels"} {
+		for _, key := range []string{"shape", "type", "levels", "volume"} {
 			if i.Set.Changed(key) {
 				return "", Usagef("input %s: says its own %s: leave --%s out", s, key, key)
 			}
@@ -286,6 +289,9 @@ func (i *Inputs) Named(s string) (string, error) {
 		if i.Set.Changed("type") && len(i.types) == 1 {
 			name += "/type=" + i.types[0]
 		}
+	}
+	if i.Volume != "" {
+		name += "/volume=" + i.Volume
 	}
 	if len(i.levels) == 1 {
 		name += fmt.Sprintf("/levels=%d", i.levels[0])

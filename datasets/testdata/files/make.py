@@ -127,3 +127,14 @@ for name in ['i16_lines_3d.nhdr', 'i16_end_3d.nhdr']:
 for name in ['i16_list_3d.nhdr', 'i16_pattern_3d.nhdr', 'i16_list_3d.mhd', 'i16_pattern_3d.mhd', 'i16_end_3d.mhd']:
     a = sitk.GetArrayFromImage(sitk.ReadImage(out+name))
     assert (a == listed[:len(a)]).all(), name
+# Several volumes.
+many = (3, 2, 3, 4)
+np.save(out+'i2_volumes_4d.npy', seq(many,'<i2',-3000,51))
+np.save(out+'u2_volumes_fortran_5d.npy', np.asfortranarray(seq((3,2,2,3,4),'<u2',100,7)))
+nii('i16_volumes_4d.nii', seq(many,'i2',-3000,51))
+nii('f32_volumes_4d.nii.gz', seq(many,'f4',-1.5,0.75))
+nr('i16_volumes_4d.nrrd', seq(many,'<i2',-3000,51), encoding='gzip', kinds=['domain']*3 + ['list'])
+nr('u8_list_4d.nrrd', seq((2,3,4,3),'u1',0,3), encoding='raw', kinds=['list'] + ['domain']*3)
+nr('u8_vector_gzip_3d.nrrd', seq((3,4,3),'u1',0,3), encoding='gzip', kinds=['vector'] + ['domain']*2)
+sitk.WriteImage(sitk.GetImageFromArray(seq(many,'i2',-3000,51), isVector=False), out+'i16_volumes_4d.mha')
+mh('u8_channels_3d.mha', seq((2,3,4,3),'u1',0,3))
