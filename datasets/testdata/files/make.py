@@ -138,3 +138,22 @@ nr('u8_list_4d.nrrd', seq((2,3,4,3),'u1',0,3), encoding='raw', kinds=['list'] + 
 nr('u8_vector_gzip_3d.nrrd', seq((3,4,3),'u1',0,3), encoding='gzip', kinds=['vector'] + ['domain']*2)
 sitk.WriteImage(sitk.GetImageFromArray(seq(many,'i2',-3000,51), isVector=False), out+'i16_volumes_4d.mha')
 mh('u8_channels_3d.mha', seq((2,3,4,3),'u1',0,3))
+# Grey in colours, with and without alpha, and what is not grey or not opaque.
+import imagecodecs
+def rgb(a): return np.stack([a]*3,-1)
+def rgba(a): return np.concatenate([rgb(a), np.full(a.shape+(1,), np.iinfo(a.dtype).max, a.dtype)], -1)
+colour, clear = rgb(seq((3,5),'u1',10,7)), rgba(seq((3,5),'u1',10,7))
+colour[2,4,2] += 1
+clear[1,2,3] = 254
+Image.fromarray(colour).save(out+'rgb_colour_2d.png')
+Image.fromarray(clear).save(out+'rgba_clear_2d.png')
+Image.fromarray(rgba(seq((3,5),'u1',10,7))).save(out+'rgba_2d.png')
+with open(out+'rgb16_2d.png','wb') as f: f.write(imagecodecs.png_encode(rgb(seq((3,5),'u2',500,1000))))
+with open(out+'rgba16_2d.png','wb') as f: f.write(imagecodecs.png_encode(rgba(seq((3,5),'u2',500,1000))))
+tf('rgb_colour_2d.tif', colour, photometric='rgb')
+tf('rgba_clear_2d.tif', clear, photometric='rgb', extrasamples=['unassalpha'])
+tf('rgb_planes_2d.tif', np.moveaxis(rgb(seq((3,5),'u1',10,7)),-1,0), photometric='rgb', planarconfig='separate')
+tf('rgb_be_tiles_predictor_2d.tif', rgb(seq((20,18),'u2',0,1)), photometric='rgb', byteorder='>', tile=(16,16), compression='lzw', predictor=True)
+tf('rgba_tiles_2d.tif', rgba(seq((20,18),'u1',0,1)), photometric='rgb', tile=(16,16), compression='deflate', extrasamples=['unassalpha'])
+tf('rgb_predictor_3d.tif', rgb(seq((2,3,4),'u1',10,7)), photometric='rgb', compression='lzw', predictor=True)
+tf('alpha_2d.tif', rgba(seq((3,5),'u1',10,7))[...,2:], photometric='minisblack', planarconfig='contig', extrasamples=['unassalpha'])
