@@ -26,6 +26,7 @@ func pairFixtures() []pairFixture {
 		{fileFixture{"nifti2_pair_3d.hdr", "4x3x2", grid.Uint8, u8}, []string{"nifti2_pair_3d.img"}},
 		{fileFixture{"f32_detached_3d.nhdr", "4x3x2", grid.Float32, f32}, []string{"f32_detached_3d.raw"}},
 		{fileFixture{"i16_detached_gzip_3d.nhdr", "4x3x2", grid.Int16, i16}, []string{"i16_detached_gzip_3d.raw.gz"}},
+		{fileFixture{"i16_detached_bzip2_3d.nhdr", "4x3x2", grid.Int16, i16}, []string{"i16_detached_bzip2_3d.raw.bz2"}},
 		{fileFixture{"u16_detached_3d.mhd", "4x3x2", grid.Uint16, u16}, []string{"u16_detached_3d.raw"}},
 		{fileFixture{"f32_detached_zlib_3d.mhd", "4x3x2", grid.Float32, f32}, []string{"f32_detached_zlib_3d.zraw"}},
 		{fileFixture{"i16_list_3d.nhdr", "4x3x2", grid.Int16, i16}, parts},
@@ -62,7 +63,7 @@ func TestPairFixtures(t *testing.T) {
 			}
 			checkFileImage(t, whole, f.shape, f.typ, f.value)
 			s, err := OpenFile(header, FileOptions{Stream: true})
-			packed := strings.HasSuffix(f.data[0], ".gz") || strings.HasSuffix(f.data[0], ".zraw")
+			packed := strings.HasSuffix(f.data[0], ".gz") || strings.HasSuffix(f.data[0], ".bz2") || strings.HasSuffix(f.data[0], ".zraw")
 			if packed {
 				checkFileError(t, f.name, err, "cannot be streamed because ")
 			} else if err != nil {

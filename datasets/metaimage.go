@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/klauspost/compress/zlib"
 )
 
 const metaMagic = "ObjectType = Image"
@@ -18,8 +16,8 @@ const metaMagic = "ObjectType = Image"
 const metaHeaderLimit = 1 << 16
 
 // openMeta reads the header of a MetaImage file, as ITK writes it
-// (itk.org/Wiki/ITK/MetaIO/Documentation), with its data in it or in files beside it, plain or
-// compressed. The first size is the fastest axis. Fields that do not bear on the voxels are
+// (itk.org/Wiki/ITK/MetaIO/Documentation), with its data in it or in files beside it, as they are,
+// in text or compressed. The first size is the fastest axis. Fields that do not bear on the voxels are
 // ignored.
 func openMeta(in fileInput) (*fileBody, error) {
 	fields, list, offset, err := metaFields(in)
@@ -27,9 +25,6 @@ func openMeta(in fileInput) (*fileBody, error) {
 		return nil, err
 	}
 	b := &fileBody{in: in, offset: offset}
-	if fields["BinaryData"] == "False" {
-		return nil, errors.New("its voxels are text; save them as binary data")
-	}
 	if b.stored = metaTypes[fields["ElementType"]]; b.stored == 0 {
 		return nil, fmt.Errorf("MetaImage type %.40q is not an integer of 8 to 64 bits, MET_FLOAT or MET_DOUBLE; save it as one of them", fields["ElementType"])
 	}
@@ -77,6 +72,11 @@ func openMeta(in fileInput) (*fileBody, error) {
 		}
 		b.offset = 0
 	}
+	if text := fields["BinaryData"] == "False"; text && !packed && skip <= 0 {
+		return b, b.text()
+	} else if text {
+		return nil, errors.New("its voxels are text that is compressed, or has a header; save them as binary data")
+	}
 	if !packed {
 		b.atEnd = skip < 0
 		return b, nil
@@ -84,18 +84,10 @@ func openMeta(in fileInput) (*fileBody, error) {
 	if skip < 0 {
 		return nil, errors.New("MetaImage field HeaderSize is -1 of compressed data; save the file without it")
 	}
-	if in.Stream {
-		return nil, notStreamed{"it is compressed"}
+	if said, is := fields["CompressedDataSize"], b.in.size-b.offset; said != "" && said != strconv.FormatInt(is, 10) {
+		return nil, fmt.Errorf("%d bytes of compressed voxels, where the header says %.40s; copy the file again", is, said)
 	}
-	b.packed = b.in.size - b.offset
-	if said := fields["CompressedDataSize"]; said != "" && said != strconv.FormatInt(b.packed, 10) {
-		return nil, fmt.Errorf("%d bytes of compressed voxels, where the header says %.40s; copy the file again", b.packed, said)
-	}
-	if b.inflate, err = zlib.NewReader(bufio.NewReader(io.NewSectionReader(b.in, b.offset, b.packed))); err != nil {
-		return nil, fmt.Errorf("decompressing: %w; copy the file again", pathCause(err))
-	}
-	b.offset = 0
-	return b, nil
+	return b, b.unpack(zlibbed, 0)
 }
 
 var metaTypes = map[string]storedType{

@@ -60,7 +60,7 @@ func openNifti(in fileInput) (*fileBody, error) {
 			if in.Stream {
 				return nil, notStreamed{"it is gzipped"}
 			}
-			b.inflate, b.packed = rest, in.size
+			b.inflate, b.packed, b.ratio = rest, in.size, deflateRatio
 			b.offset -= int64(len(head))
 		}
 		return &b.fileBody, nil
@@ -82,14 +82,9 @@ func openNifti(in fileInput) (*fileBody, error) {
 	if string(start) != gzipMagic {
 		return &b.fileBody, nil
 	}
-	if in.Stream {
-		return nil, notStreamed{"it is gzipped"}
-	}
-	b.packed = voxels.size
-	if b.inflate, err = gzip.NewReader(bufio.NewReader(io.NewSectionReader(voxels, 0, voxels.size))); err != nil {
-		return nil, fmt.Errorf("decompressing: %w; copy the file again", err)
-	}
-	return &b.fileBody, nil
+	skip := b.offset
+	b.offset = 0
+	return &b.fileBody, b.unpack(gzipped, skip)
 }
 
 // niftiHead reads what may be a header, and what follows where that is gzipped.

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/klauspost/compress/gzip"
 )
 
 const nrrdMagic = "NRRD000"
@@ -18,7 +16,8 @@ const nrrdMagic = "NRRD000"
 const nrrdHeaderLimit = 1 << 20
 
 // openNrrd reads the header of an NRRD file (teem.sourceforge.net/nrrd/format.html) with its
-// data attached, or in files beside it, encoding raw or gzip. The first size is the fastest
+// data attached, or in files beside it, raw, in text, or
+// compressed by gzip or bzip2. The first size is the fastest
 // axis. Fields that do not bear on the voxels are ignored.
 func openNrrd(in fileInput) (*fileBody, error) {
 	fields, list, offset, err := nrrdFields(in)
@@ -34,7 +33,7 @@ func openNrrd(in fileInput) (*fileBody, error) {
 	switch endian := strings.ToLower(fields["endian"]); {
 	case endian == "big":
 		b.big = true
-	case endian != "little" && b.stored.size() > 1:
+	case endian != "little" && b.stored.size() > 1 && encoding != "ascii" && encoding != "text" && encoding != "txt":
 		return nil, fmt.Errorf("NRRD endian is %q; want little or big", endian)
 	}
 	axes, err := nrrdSizes(fields["dimension"], fields["sizes"])
@@ -73,30 +72,24 @@ func openNrrd(in fileInput) (*fileBody, error) {
 	if b.offset, err = skipLines(b.in, b.offset, lines); err != nil {
 		return nil, err
 	}
+	pack := gzipped
 	switch encoding {
 	case "raw":
 		b.offset, b.atEnd = b.offset+max(0, skip), skip < 0
 		return b, nil
+	case "ascii", "text", "txt":
+		b.offset += max(0, skip)
+		return b, b.text()
+	case "bzip2", "bz2":
+		pack = bzipped
 	case "gzip", "gz":
 	default:
-		return nil, fmt.Errorf("NRRD encoding %q is not raw or gzip; save it as one of them", encoding)
+		return nil, fmt.Errorf("NRRD encoding %q is not raw, ascii, gzip or bzip2; save it as one of them", fields["encoding"])
 	}
 	if skip < 0 {
 		return nil, fmt.Errorf("NRRD field \"byte skip\" is %d of compressed data; want 0 or more", skip)
 	}
-	if in.Stream {
-		return nil, notStreamed{"it is gzipped"}
-	}
-	b.packed = b.in.size - b.offset
-	b.inflate, err = gzip.NewReader(bufio.NewReader(io.NewSectionReader(b.in, b.offset, b.packed)))
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return nil, errors.New("truncated: no gzip data follow the header; copy the file again")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("decompressing: %w; copy the file again", pathCause(err))
-	}
-	b.offset = skip
-	return b, nil
+	return b, b.unpack(pack, skip)
 }
 
 // nrrdList reports whether the fastest axis is none of space, but of the numbers that each

@@ -110,6 +110,7 @@ type fileBody struct {
 	atEnd   bool
 	inflate io.Reader
 	packed  int64
+	ratio   int64 // the most that one of them can become
 	decoded []byte
 }
 
@@ -170,7 +171,7 @@ func (b *fileBody) read() ([]byte, error) {
 	case b.decoded != nil:
 		return b.decodedVolume()
 	case b.inflate != nil:
-		if err := checkRatio(b.total(), b.packed, deflateRatio); err != nil {
+		if err := checkRatio(b.total(), b.packed, b.ratio); err != nil {
 			return nil, err
 		}
 		if n, err := io.CopyN(io.Discard, b.inflate, b.offset); err != nil {

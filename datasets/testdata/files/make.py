@@ -157,3 +157,10 @@ tf('rgb_be_tiles_predictor_2d.tif', rgb(seq((20,18),'u2',0,1)), photometric='rgb
 tf('rgba_tiles_2d.tif', rgba(seq((20,18),'u1',0,1)), photometric='rgb', tile=(16,16), compression='deflate', extrasamples=['unassalpha'])
 tf('rgb_predictor_3d.tif', rgb(seq((2,3,4),'u1',10,7)), photometric='rgb', compression='lzw', predictor=True)
 tf('alpha_2d.tif', rgba(seq((3,5),'u1',10,7))[...,2:], photometric='minisblack', planarconfig='contig', extrasamples=['unassalpha'])
+# Text
+nr('i16_ascii_3d.nrrd', seq((2,3,4),'<i2',-3000,251), encoding='ascii')
+nr('f64_ranked_ascii_3d.nrrd', 0.1 * steps - 1, encoding='ascii')
+nr('i16_detached_bzip2_3d.nhdr', seq((2,3,4),'<i2',-3000,251), encoding='bzip2')
+text('f32_text_3d.mha', *metalines[:3], 'BinaryData = False', 'ElementType = MET_FLOAT', 'ElementDataFile = LOCAL',
+     *(' '.join(str(v) for v in row) for row in seq((6,4),'f4',-1.5,0.75)))
+assert (sitk.GetArrayFromImage(sitk.ReadImage(out+'f32_text_3d.mha')) == seq((2,3,4),'f4',-1.5,0.75)).all()
