@@ -149,6 +149,8 @@ func fileFormats() []fileFormat {
 		{"NIfTI", []string{".nii", ".nii.gz", ".hdr", ".hdr.gz", ".img", ".img.gz"}, matchesNifti, openNifti},
 		{"NRRD", []string{".nrrd", ".nhdr"}, startsWith(nrrdMagic), openNrrd},
 		{"MetaImage", []string{".mha", ".mhd"}, startsWith(metaMagic), openMeta},
+		{"MRC", []string{".mrc", ".mrcs", ".map", ".rec"}, matchesMrc, openMrc},
+		{"FITS", []string{".fits", ".fit", ".fts"}, startsWith(fitsMagic), openFits},
 		{"PNG", []string{".png"}, startsWith(pngMagic), openPng},
 		{"TIFF", []string{".tif", ".tiff"}, startsWith("II*\x00", "MM\x00*", "II+\x00", "MM\x00+"), openTiff},
 	}

@@ -301,7 +301,7 @@ func fileGenerator() generator {
 	return generator{
 		Generator: Generator{
 			Name:    "file",
-			Doc:     "the image in a raw, npy, NIfTI, NRRD, MetaImage, PNG or TIFF file",
+			Doc:     "the image in a raw, npy, NIfTI, NRRD, MetaImage, MRC, FITS, PNG or TIFF file",
 			Example: "file/path=/data/ch2.nii.gz",
 			Params: []Param{
 				{"shape", "what the file says", "raw files: voxels along x, y and z"},

@@ -100,8 +100,11 @@ type fileBody struct {
 	big     bool // big-endian
 	fortran bool // the first axis is the fastest
 	scaled  bool // a voxel is float32(stored·slope + inter)
-	slope   float64
-	inter   float64
+	// otherSign says that the first bit of each integer is the other one, so that the type
+	// has a sign where the file's has none, or the other way round.
+	otherSign bool
+	slope     float64
+	inter     float64
 
 	// One of three holds the voxels: the file as it is from offset to its end, or the
 	// last bytes of it; inflate, which decompresses packed bytes of the file, after
@@ -218,6 +221,11 @@ func (b *fileBody) checkPlain() error {
 func (b *fileBody) convert(data []byte) (native []byte, labels *grid.Labels, err error) {
 	if b.big {
 		swapBytes(data, b.stored.size())
+	}
+	if b.otherSign {
+		for at, size := int64(0), b.stored.size(); at < int64(len(data)); at += size { // little-endian
+			data[at+size-1] ^= 0x80
+		}
 	}
 	if b.stored == storedInt8 {
 		wide := grid.NewBuffer(2 * int64(len(data)))

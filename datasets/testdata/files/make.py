@@ -164,3 +164,52 @@ nr('i16_detached_bzip2_3d.nhdr', seq((2,3,4),'<i2',-3000,251), encoding='bzip2')
 text('f32_text_3d.mha', *metalines[:3], 'BinaryData = False', 'ElementType = MET_FLOAT', 'ElementDataFile = LOCAL',
      *(' '.join(str(v) for v in row) for row in seq((6,4),'f4',-1.5,0.75)))
 assert (sitk.GetArrayFromImage(sitk.ReadImage(out+'f32_text_3d.mha')) == seq((2,3,4),'f4',-1.5,0.75)).all()
+# MRC
+import mrcfile
+def mrc(name, a, big=False, edit=None):
+    with mrcfile.new(out+name, overwrite=True) as f:
+        f.set_data(a)
+        f.header.label[:] = b''
+        f.header.nlabl = 0
+        if edit: edit(f)
+    if big:
+        with open(out+name, 'rb') as f: header = np.frombuffer(f.read(1024), mrcfile.dtypes.HEADER_DTYPE)
+        header = header.astype(mrcfile.dtypes.HEADER_DTYPE.newbyteorder('>'))
+        header['machst'] = [0x11, 0x11, 0, 0]
+        with open(out+name, 'wb') as f: f.write(header.tobytes() + a.astype(a.dtype.newbyteorder('>')).tobytes())
+        with mrcfile.open(out+name) as f: assert (f.data == a).all()
+mrc('i8_3d.mrc', seq((2,3,4),'i1',-100,9))
+mrc('i16_3d.rec', seq((2,3,4),'i2',-3000,251))
+mrc('f32_3d.map', seq((2,3,4),'f4',-1.5,0.75))
+mrc('f32_2d.mrc', seq((3,5),'f4',-1.5,0.75))
+mrc('u16_be_3d.mrc', seq((2,3,4),'u2',40000,1001), big=True)
+mrc('f16_3d.mrc', (-1.5 + 0.75 * steps).astype('f2'))
+mrc('i16_extended_3d.mrc', seq((2,3,4),'i2',-3000,251), edit=lambda f: f.set_extended_header(np.zeros(3, 'V16')))
+mrc('i16_volumes_4d.mrc', seq(many,'i2',-3000,51))
+mrc('complex_2d.mrc', seq((3,5),'c8',0,1))
+def axes(f): f.header.mapc, f.header.maps = 3, 1
+mrc('axes_3d.mrc', seq((2,3,4),'i2',-3000,251), edit=axes)
+# FITS
+from astropy.io import fits
+def ft(name, *hdus): fits.HDUList(list(hdus)).writeto(out+name, overwrite=True)
+def extension(): return fits.ImageHDU(np.zeros((2,2),'u1'))
+ft('u8_3d.fits', fits.PrimaryHDU(seq((2,3,4),'u1',10,7)))
+ft('i16_3d.fits', fits.PrimaryHDU(seq((2,3,4),'i2',-3000,251)), extension())
+ft('u16_3d.fits', fits.PrimaryHDU(seq((2,3,4),'u2',40000,1001)))
+ft('i8_3d.fits', fits.PrimaryHDU(seq((2,3,4),'i1',-100,9)))
+ft('u32_ranked_3d.fits', fits.PrimaryHDU((2**31 + 7 * steps).astype('u4')))
+ft('u64_ranked_3d.fits', fits.PrimaryHDU(wide.astype('u8')))
+ft('i64_ranked_3d.fits', fits.PrimaryHDU(wide.astype('i8')))
+ft('f64_ranked_3d.fits', fits.PrimaryHDU(0.1 * steps - 1))
+table = fits.BinTableHDU.from_columns([fits.Column('x', 'PE()', array=np.array([np.arange(3), np.arange(2)], dtype=object))])
+ft('f32_extension_2d.fits', fits.PrimaryHDU(), table, fits.ImageHDU(seq((3,5),'f4',-1.5,0.75)), extension())
+scaled = fits.PrimaryHDU(seq((2,3,4),'u1',10,7))
+scaled.header['BSCALE'], scaled.header['BZERO'] = 0.5, -8.0
+ft('u8_scaled_3d.fits', scaled)
+with fits.open(out+'u8_scaled_3d.fits') as f: assert (f[0].data == -3 + 3.5 * steps).all()
+ft('i16_volumes_4d.fits', fits.PrimaryHDU(seq(many,'i2',-3000,51)))
+blank = fits.PrimaryHDU(seq((3,5),'i2',0,1))
+blank.header['BLANK'] = -1
+ft('blank_2d.fits', blank)
+ft('table.fits', fits.PrimaryHDU(), table)
+ft('compressed_2d.fits', fits.PrimaryHDU(), fits.CompImageHDU(seq((20,30),'i2',0,1)))
