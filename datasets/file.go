@@ -32,6 +32,8 @@ type FileOptions struct {
 	// Volume is the image that is meant of a file that holds several, from 0 on; nil for
 	// the only one.
 	Volume *int64
+	// Array is the name of one array in a file that holds several, "" for the only one.
+	Array string
 	// Surveys remember what was found of files that were looked at whole; nil for none.
 	Surveys *Surveys
 }
@@ -105,6 +107,7 @@ type fileInput struct {
 	size int64
 	FileOptions
 	files *fileSet // that are open; nil for bytes that are no file's
+	held  []byte   // the bytes, where they are in memory and nobody else's
 }
 
 // ladder is the ladder of float32 voxels, found or remembered, and whether it was
@@ -115,7 +118,10 @@ func (in fileInput) ladder(shape grid.Shape, newReader func() chunkReader) (l gr
 	}
 	image := in.files.identity()
 	if image != "" && in.Volume != nil {
-		image += fmt.Sprintf("volume %d", *in.Volume)
+		image += fmt.Sprintf("volume %d ", *in.Volume)
+	}
+	if image != "" {
+		image += in.Array
 	}
 	return in.Surveys.ladder(image, in.Levels, func() (grid.Ladder, error) { return float32Ladder(shape, in.Levels, newReader) })
 }
@@ -146,6 +152,7 @@ func fileFormats() []fileFormat {
 	return []fileFormat{
 		{"raw", []string{".raw", ".bin", ".dat"}, nil, openRaw},
 		{"npy", []string{".npy"}, startsWith(npyMagic), openNpy},
+		{"npz", []string{".npz"}, startsWith(npzMagic), openNpz},
 		{"NIfTI", []string{".nii", ".nii.gz", ".hdr", ".hdr.gz", ".img", ".img.gz"}, matchesNifti, openNifti},
 		{"NRRD", []string{".nrrd", ".nhdr"}, startsWith(nrrdMagic), openNrrd},
 		{"MetaImage", []string{".mha", ".mhd"}, startsWith(metaMagic), openMeta},
@@ -185,6 +192,12 @@ func describe(name string, in fileInput) (*fileBody, error) {
 		return nil, fmt.Errorf("%d levels asked for; want 0 to %d", in.Levels, int64(grid.MaxLevels))
 	}
 	format, err := formatOf(name, in)
+	if wrapped := (wrappedFile{}); errors.As(err, &wrapped) {
+		if in, err = in.unwrap(wrapped.by); err != nil {
+			return nil, err
+		}
+		return describe(wrapped.inner, in)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -194,6 +207,9 @@ func describe(name string, in fileInput) (*fileBody, error) {
 	body, err := format.open(in)
 	if err != nil {
 		return nil, err
+	}
+	if in.Array != "" && format.name != "npz" {
+		return nil, fmt.Errorf("a %s file has no arrays with names; leave --array out", format.name)
 	}
 	if in.Volume != nil && body.volumes.count == 0 {
 		return nil, fmt.Errorf("a %s file has one volume; leave --volume out", format.name)
@@ -208,6 +224,9 @@ func describe(name string, in fileInput) (*fileBody, error) {
 // and type. The voxels of a pair are none: their header is.
 func IsImage(path string) bool {
 	path = strings.ToLower(path)
+	if _, inner, ok := wrapping(path, nil); ok && !strings.HasPrefix(filepath.Ext(inner), ".img") {
+		path = inner
+	}
 	for _, f := range fileFormats()[1:] {
 		if slices.ContainsFunc(f.extensions, func(ext string) bool { return strings.HasSuffix(path, ext) && !strings.HasPrefix(ext, ".img") }) {
 			return true
@@ -216,7 +235,16 @@ func IsImage(path string) bool {
 	return false
 }
 
-// formatOf picks a file's format by its name, else by its first bytes.
+// A wrappedFile is a file that is compressed as a whole.
+type wrappedFile struct {
+	by    packing
+	inner string // its name without that
+}
+
+func (w wrappedFile) Error() string { return "compressed by " + w.by.name }
+
+// formatOf picks a file's format by its name, else by its first bytes. A file that is
+// compressed as a whole is an error that says so.
 func formatOf(name string, in fileInput) (fileFormat, error) {
 	formats := fileFormats()
 	name = strings.ToLower(filepath.Base(name))
@@ -229,12 +257,16 @@ func formatOf(name string, in fileInput) (fileFormat, error) {
 		}
 		known = append(known, f.extensions...)
 	}
-	if in.Shape != (grid.Shape{}) {
-		return formats[0], nil
-	}
 	head, err := in.head(niftiHeaderSize)
 	if err != nil {
 		return fileFormat{}, err
+	}
+	exact := slices.Contains(grid.Types(), in.Type) && in.Shape.Check() == nil && in.Shape.Voxels()*in.Type.Size() == in.size
+	if p, inner, ok := wrapping(name, head); ok && in.held == nil && !exact { // whose first bytes are anything
+		return fileFormat{}, wrappedFile{p, inner}
+	}
+	if in.Shape != (grid.Shape{}) {
+		return formats[0], nil
 	}
 	for _, f := range formats {
 		if f.matches != nil && f.matches(head) {

@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -19,11 +18,8 @@ const niftiHeaderSize, nifti2HeaderSize = 348, 540
 
 const gzipMagic = "\x1f\x8b"
 
-// matchesNifti knows NIfTI-1 and NIfTI-2, and anything gzipped.
+// matchesNifti knows NIfTI-1 and NIfTI-2.
 func matchesNifti(head []byte) bool {
-	if bytes.HasPrefix(head, []byte(gzipMagic)) {
-		return true
-	}
 	if len(head) < niftiHeaderSize {
 		return false
 	}

@@ -301,13 +301,14 @@ func fileGenerator() generator {
 	return generator{
 		Generator: Generator{
 			Name:    "file",
-			Doc:     "the image in a raw, npy, NIfTI, NRRD, MetaImage, MRC, FITS, PNG or TIFF file",
+			Doc:     "the image in a raw, npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, PNG or TIFF file",
 			Example: "file/path=/data/ch2.nii.gz",
 			Params: []Param{
 				{"shape", "what the file says", "raw files: voxels along x, y and z"},
 				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32", "float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
 				{"type", "what the file says", "raw files: uint8, int16, uint16 or float32"},
 				{"volume", "the only one", "of a file with several images of one shape, such as a time series: its number, from 0 on"},
+				{"array", "the only one", "of an .npz archive with several arrays: the name of one"},
 				{"stream", "whether the file can be", "true: read slabs from the file; false: hold the image in memory"},
 				{"path", "", "the file; comes last and may hold slashes"},
 			},
@@ -333,6 +334,10 @@ func readFile(r *reading) maker {
 	if _, ok := r.take("volume"); ok {
 		v := r.integer("volume", 0, 0, math.MaxInt64, "")
 		o.Volume = &v
+	}
+	if v, ok := r.take("array"); ok {
+		o.Array = v
+		r.put("array", v)
 	}
 	stream, given := r.flag("stream")
 	path, ok := r.take("path")

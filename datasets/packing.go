@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"bufio"
+	"bytes"
 	"compress/bzip2"
 	"encoding/binary"
 	"errors"
@@ -13,23 +14,96 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+
+	"eccbench/internal/grid"
 )
 
 // A packing is a way in which files are compressed. Ratio is a little more than the most
 // that one byte can become: 45 MB of zeros are 45 bytes of bzip2.
 type packing struct {
-	name  string
-	ratio int64
-	open  func(r io.Reader) (io.Reader, error)
+	name, extension, magic string
+	ratio                  int64
+	// open makes the reader of what so many bytes hold.
+	open func(r io.Reader, packed int64) (io.Reader, error)
 }
 
-const bzip2Ratio = 1 << 21
+const bzip2Ratio, zstdRatio = 1 << 21, 1 << 16
 
 var (
-	gzipped = packing{"gzip", deflateRatio, func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }}
-	zlibbed = packing{"zlib", deflateRatio, func(r io.Reader) (io.Reader, error) { return zlib.NewReader(r) }}
-	bzipped = packing{"bzip2", bzip2Ratio, func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }}
+	gzipped = packing{"gzip", ".gz", gzipMagic, deflateRatio, func(r io.Reader, _ int64) (io.Reader, error) { return gzip.NewReader(r) }}
+	zlibbed = packing{"zlib", "", "", deflateRatio, func(r io.Reader, _ int64) (io.Reader, error) { return zlib.NewReader(r) }}
+	bzipped = packing{"bzip2", ".bz2", "BZh", bzip2Ratio, func(r io.Reader, _ int64) (io.Reader, error) { return bzip2.NewReader(r), nil }}
+	zstdded = packing{"zstd", ".zst", "\x28\xb5\x2f\xfd", zstdRatio, openZstd}
 )
+
+// openZstd makes a decoder whose memory rests on the file's size and not on its header's
+// word: no honest window is larger than what so many bytes can become, nor than what the
+// program zstd takes without being told.
+func openZstd(r io.Reader, packed int64) (io.Reader, error) {
+	window := min(128<<20, max(1<<20, zstdRatio*packed))
+	d, err := zstd.NewReader(r, zstd.WithDecoderMaxWindow(uint64(window)), zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// wrappings are those of whole files.
+var wrappings = []packing{gzipped, zstdded, bzipped}
+
+// wrapping is that of a file by its name, else by its first bytes, and the name without it.
+func wrapping(name string, head []byte) (p packing, inner string, ok bool) {
+	for _, p := range wrappings {
+		if n := len(name) - len(p.extension); n > 0 && strings.EqualFold(name[n:], p.extension) {
+			return p, name[:n], true
+		}
+	}
+	for _, p := range wrappings {
+		if strings.HasPrefix(string(head), p.magic) {
+			return p, name, true
+		}
+	}
+	return packing{}, "", false
+}
+
+// unwrap decompresses a whole file into memory, which grows as its bytes arrive.
+func (in fileInput) unwrap(p packing) (fileInput, error) {
+	if in.Stream {
+		return in, notStreamed{"it is compressed by " + p.name}
+	}
+	r, err := p.open(bufio.NewReader(io.NewSectionReader(in, 0, in.size)), in.size)
+	if err == nil {
+		in.held, err = readAll(r, in.size)
+	}
+	switch {
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return in, fmt.Errorf("truncated: the data by %s end too early; copy the file again", p.name)
+	case err != nil:
+		return in, fmt.Errorf("decompressing: %w; copy the file again", pathCause(err))
+	}
+	in.ReaderAt, in.size = bytes.NewReader(in.held), int64(len(in.held))
+	return in, nil
+}
+
+// readAll reads to the end of what so many bytes become.
+func readAll(r io.Reader, packed int64) ([]byte, error) {
+	data := grid.NewBuffer(max(64<<10, 2*packed))[:0]
+	for {
+		have := int64(len(data))
+		if have == int64(cap(data)) {
+			data = extend(data, 1, math.MaxInt64)[:have]
+		}
+		n, err := r.Read(data[have:cap(data)])
+		data = data[:have+int64(n)]
+		if err == io.EOF {
+			return data, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
 
 // unpack makes the voxels what a packing makes of the input from the body's offset on, after
 // skip bytes of that.
@@ -39,7 +113,7 @@ func (b *fileBody) unpack(p packing, skip int64) error {
 	}
 	b.packed, b.ratio = max(0, b.in.size-b.offset), p.ratio
 	var err error
-	b.inflate, err = p.open(bufio.NewReader(io.NewSectionReader(b.in, b.offset, b.packed)))
+	b.inflate, err = p.open(bufio.NewReader(io.NewSectionReader(b.in, b.offset, b.packed)), b.packed)
 	b.offset = skip
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return fmt.Errorf("truncated: no %s data follow the header; copy the file again", p.name)

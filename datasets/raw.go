@@ -193,6 +193,10 @@ func (b *fileBody) read() ([]byte, error) {
 	if b.volumes.stride > 1 {
 		return b.pick(bufio.NewReader(voxels), b.total())
 	}
+	if first := b.offset + b.volumes.first*b.stored.size(); b.in.held != nil && b.bytes() > b.in.size/2 {
+		// What is in memory already moves to where it is aligned.
+		return b.in.held[:copy(b.in.held, b.in.held[first:first+b.bytes()])], nil
+	}
 	data := grid.NewBuffer(b.bytes())
 	if err := readAt(voxels, data, b.volumes.first*b.stored.size()); err != nil {
 		return nil, fmt.Errorf("reading the voxels: %w", pathCause(err))

@@ -37,6 +37,7 @@ func volumeFixtures() []volumeFixture {
 		{"i16_volumes_4d.mha", "4x3x2", 3, grid.Int16, after(24, -3000, 51)},
 		{"i16_volumes_4d.mrc", "4x3x2", 3, grid.Int16, after(24, -3000, 51)},
 		{"i16_volumes_4d.fits", "4x3x2", 3, grid.Int16, after(24, -3000, 51)},
+		{"volumes.npz", "4x3x2", 3, grid.Int16, after(24, -3000, 51)},
 		{"u8_channels_3d.mha", "4x3x2", 3, grid.Uint8, beside(3, 0, 3)},
 	}
 }

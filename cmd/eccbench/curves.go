@@ -39,7 +39,7 @@ func listed(args []string) (images []string, folders bool, err error) {
 			}
 		}
 		if len(within) == 0 {
-			return nil, false, cli.Usagef("%s: the folder has no npy, NIfTI, NRRD, MetaImage, MRC, FITS, PNG or TIFF image", arg)
+			return nil, false, cli.Usagef("%s: the folder has no npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, PNG or TIFF image", arg)
 		}
 		slices.SortFunc(within, natural)
 		images = append(images, within...)

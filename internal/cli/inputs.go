@@ -32,6 +32,7 @@ type Inputs struct {
 	smooth  float64
 	inputs  []string
 	shape   string
+	array   string
 	// Volume is the number of one image in a file that holds several, "" for the only one.
 	Volume string
 
@@ -84,6 +85,7 @@ func (i *Inputs) AddFile(f *pflag.FlagSet, types []string, aboutTypes, aboutLeve
 	f.Int64SliceVar(&i.levels, "levels", nil, aboutLevels)
 	f.StringVar(&i.shape, "shape", "", "shape of a raw file: WxH or WxHxD (and its --type)")
 	f.StringVar(&i.Volume, "volume", "", "which image of a file that holds several of one shape, such as a time series: its number, from 0 on")
+	f.StringVar(&i.array, "array", "", "which array of an .npz archive that holds several: its name")
 }
 
 // Bench is the question that was chosen.
@@ -262,7 +264,7 @@ func (i *Inputs) Named(s string) (string, error) {
 	gen, _, _ := strings.Cut(s, "/")
 	isName := slices.ContainsFunc(datasets.Generators(), func(g datasets.Generator) bool { return g.Name == gen })
 	if isName && strings.Contains(s, "/") {
-		for _, key := range []string{"shape", "type", "levels", "volume"} {
+		for _, key := range []string{"shape", "type", "levels", "volume", "array"} {
 			if i.Set.Changed(key) {
 				return "", Usagef("input %s: says its own %s: leave --%s out", s, key, key)
 			}
@@ -289,6 +291,9 @@ func (i *Inputs) Named(s string) (string, error) {
 		if i.Set.Changed("type") && len(i.types) == 1 {
 			name += "/type=" + i.types[0]
 		}
+	}
+	if i.array != "" {
+		name += "/array=" + i.array
 	}
 	if i.Volume != "" {
 		name += "/volume=" + i.Volume

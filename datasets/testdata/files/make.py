@@ -213,3 +213,19 @@ blank.header['BLANK'] = -1
 ft('blank_2d.fits', blank)
 ft('table.fits', fits.PrimaryHDU(), table)
 ft('compressed_2d.fits', fits.PrimaryHDU(), fits.CompImageHDU(seq((20,30),'i2',0,1)))
+# Archives of arrays, and files that are compressed as a whole.
+import bz2, gzip
+np.savez(out+'i2_stored.npz', image=seq((2,3,4),'<i2',-3000,251))
+np.savez_compressed(out+'f4_deflated.npz', seq((2,3,4),'<f4',-1.5,0.75))
+np.savez_compressed(out+'two_arrays.npz', first=seq((2,3,4),'u1',10,7), second=seq((3,5),'<f4',-1.5,0.75))
+np.savez(out+'volumes.npz', seq(many,'<i2',-3000,51))
+def whole(name):
+    with open(out+name, 'rb') as f: return f.read()
+def packed(name, data):
+    with open(out+name, 'wb') as f: f.write(data)
+packed('i2_be_3d.npy.gz', gzip.compress(whole('i2_be_3d.npy'), mtime=0))
+packed('f32_2d.mha.zst', imagecodecs.zstd_encode(whole('f32_2d.mha')))
+packed('u8_strips_3d.tif.zst', imagecodecs.zstd_encode(whole('u8_strips_3d.tif')))
+packed('u8_3d.mha.bz2', bz2.compress(whole('u8_3d.mha')))
+packed('u8_3d.fits.gz', gzip.compress(whole('u8_3d.fits'), mtime=0))
+packed('u16_3d.raw.zst', imagecodecs.zstd_encode(seq((2,3,4),'<u2',40000,1001).tobytes()))
