@@ -33,6 +33,7 @@ func curveCommand() cli.Subcommand {
 			"eccbench curve ct.nii.gz --superlevel --construction V --at 200,400.5",
 			"eccbench curve scans/ more/*.nrrd --out curves --plot plots",
 			"eccbench curve bold.nii.gz --volume 3",
+			"zcat scan.raw.gz | eccbench curve - --shape 181x217x181 --type uint8",
 			"eccbench curve 'grf/shape=64x64x64/smooth=3/seed=1' --format euler",
 		},
 		Run: doCurve,
@@ -42,6 +43,7 @@ func curveCommand() cli.Subcommand {
 // A curveJob is what was asked of curve.
 type curveJob struct {
 	in                      cli.Inputs
+	spooled                 *cli.Spooled
 	format, plot, out, impl string
 	construction            string
 	superlevel              bool
@@ -94,6 +96,16 @@ func doCurve(c *cli.Program, args []string) error {
 	// Where rows are of the levels that change, nobody needs to know the others.
 	j.in.Every = !j.all && j.format != string(ecc.Euler) && (j.impl == "" || j.impl == everyImpl)
 	images, folders, err := listed(f.Args())
+	if err == nil {
+		if images, j.spooled, err = c.Spool(images); err == nil {
+			defer j.spooled.Close() // of what nobody else reads
+		}
+	}
+	return j.spooled.Said(j.answer(c, f, images, folders, err))
+}
+
+// answer prints or writes the curves of images.
+func (j curveJob) answer(c *cli.Program, f *pflag.FlagSet, images []string, folders bool, err error) error {
 	if j.in.Volume == everyVolume && err == nil && len(images) > 0 {
 		return j.volumes(c, images)
 	}
@@ -101,7 +113,7 @@ func doCurve(c *cli.Program, args []string) error {
 	case err != nil:
 		return err
 	case len(images) == 0:
-		return cli.Usagef("curve wants an image file, a folder of them or an input string")
+		return cli.Usagef("curve wants an image file, a folder of them, an input string or - for standard input")
 	case len(images) > 1 || folders:
 		return j.several(c, j.each(images))
 	}
@@ -138,7 +150,8 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	}
 	w := ecc.InConvention(c.Curve, j.convention())
 	start := time.Now()
-	opened := c.Waiting("reading "+report.VisibleText(input), j.quiet)
+	shown := j.spooled.Shown(input)
+	opened := c.Waiting("reading "+report.VisibleText(shown), j.quiet)
 	src, err := datasets.Open(name)
 	opened()
 	if err != nil {
@@ -157,7 +170,7 @@ func (j curveJob) run(c *cli.Program, input string) error {
 			return fmt.Errorf("%s: no implementation takes it: %w", input, errors.Join(refusals...))
 		}
 	}
-	p := ecc.Describe(report.VisibleText(strings.ReplaceAll(name, "\n", "\u240a")), src, j.convention())
+	p := ecc.Describe(report.VisibleText(strings.ReplaceAll(j.spooled.Shown(name), "\n", "\u240a")), src, j.convention())
 	asked, digest := cli.Digested(src)
 	asked, end := c.Reading(asked, j.quiet)
 	answered, err := cli.Answer(w, impl, name, asked, conditions, j.budget, "curve")
@@ -176,13 +189,13 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	p.Implementation, p.Program, p.Verdict, p.Witness = answered.By, version(), "VERIFIED", answered.Witness
 	if !j.quiet {
 		if j.in.Volume != "" {
-			input += ", volume " + j.in.Volume
+			shown += ", volume " + j.in.Volume
 		}
 		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %d changes by %s, VERIFIED by %s, %v\n",
-			input, p.Shape, p.Type, len(lines.Curve), answered.By, answered.Witness, quantity.Duration(time.Since(start)))
+			shown, p.Shape, p.Type, len(lines.Curve), answered.By, answered.Witness, quantity.Duration(time.Since(start)))
 	}
 	if j.plot != "" {
-		if err := cli.WriteFile(j.plot, func(w *os.File) error { return plotCurve(report.Visible(w), name, lines) }); err != nil {
+		if err := cli.WriteFile(j.plot, func(w *os.File) error { return plotCurve(report.Visible(w), j.spooled.Shown(name), lines) }); err != nil {
 			return err
 		}
 	}

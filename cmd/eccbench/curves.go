@@ -84,7 +84,10 @@ func (j curveJob) each(inputs []string) []curveImage {
 	for _, in := range inputs {
 		base := strings.ReplaceAll(in, "/", "_") // of an input string
 		if _, err := os.Stat(in); err == nil {
-			base = filepath.Base(in)
+			base = filepath.Base(j.spooled.Shown(in))
+		}
+		if base == cli.Standard {
+			base = "stdin"
 		}
 		images = append(images, curveImage{in, j.in.Volume, base})
 	}
@@ -166,7 +169,7 @@ func (j curveJob) several(c *cli.Program, images []curveImage) error {
 		wg.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(images)); i = next.Add(1) - 1 {
 				if errs[i] = targets[i].run(c, images[i].input); errs[i] != nil {
-					c.Say(errs[i])
+					c.Say(j.spooled.Said(errs[i]))
 				}
 			}
 		})
