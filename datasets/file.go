@@ -107,7 +107,9 @@ type fileInput struct {
 	size int64
 	FileOptions
 	files *fileSet // that are open; nil for bytes that are no file's
-	held  []byte   // the bytes, where they are in memory and nobody else's
+	// identity tells what the bytes are from others where files does not.
+	identity string
+	held     []byte // the bytes, where they are in memory and nobody else's
 }
 
 // ladder is the ladder of float32 voxels, found or remembered, and whether it was
@@ -116,7 +118,10 @@ func (in fileInput) ladder(shape grid.Shape, newReader func() chunkReader) (l gr
 	if in.Every {
 		return grid.Identity(grid.Float32), true, nil
 	}
-	image := in.files.identity()
+	image := in.identity
+	if image == "" {
+		image = in.files.identity()
+	}
 	if image != "" && in.Volume != nil {
 		image += fmt.Sprintf("volume %d ", *in.Volume)
 	}

@@ -33,6 +33,7 @@ func curveCommand() cli.Subcommand {
 			"eccbench curve ct.nii.gz --superlevel --construction V --at 200,400.5",
 			"eccbench curve scans/ more/*.nrrd --out curves --plot plots",
 			"eccbench curve bold.nii.gz --volume 3",
+			"eccbench curve --stack 'ct/*.tif'",
 			"zcat scan.raw.gz | eccbench curve - --shape 181x217x181 --type uint8",
 			"eccbench curve 'grf/shape=64x64x64/smooth=3/seed=1' --format euler",
 		},
@@ -95,7 +96,12 @@ func doCurve(c *cli.Program, args []string) error {
 	}
 	// Where rows are of the levels that change, nobody needs to know the others.
 	j.in.Every = !j.all && j.format != string(ecc.Euler) && (j.impl == "" || j.impl == everyImpl)
-	images, folders, err := listed(f.Args())
+	images, folders, err := f.Args(), false, error(nil)
+	if j.in.Stack {
+		images, err = stacks(images)
+	} else {
+		images, folders, err = listed(images)
+	}
 	if err == nil {
 		if images, j.spooled, err = c.Spool(images); err == nil {
 			defer j.spooled.Close() // of what nobody else reads
@@ -233,7 +239,7 @@ func plotCurve(w io.Writer, name string, lines ecc.Lines) error {
 	x, y := make([]float64, 0, len(lines.Curve)), make([]float64, 0, len(lines.Curve))
 	lines.Each(func(l ecc.Line) { x, y = append(x, lines.Value(l)), append(y, float64(l.Chi)) })
 	title, path, _ := strings.Cut(name, "/path=")
-	if strings.HasPrefix(name, "file/") {
+	if n, err := datasets.ParseName(name); err == nil && n.FromFiles() {
 		title = filepath.Base(path)
 	}
 	set := "χ of the sublevel set"

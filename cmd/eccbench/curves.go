@@ -41,35 +41,46 @@ func listed(args []string) (images []string, folders bool, err error) {
 		if len(within) == 0 {
 			return nil, false, cli.Usagef("%s: the folder has no npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, PNG or TIFF image", arg)
 		}
-		slices.SortFunc(within, natural)
+		slices.SortFunc(within, datasets.Natural)
 		images = append(images, within...)
 	}
 	return images, folders, nil
 }
 
-// natural compares names with their whole numbers by value.
-func natural(a, b string) int {
-	digits := func(s string) string {
-		return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
-	}
-	for x, y := a, b; ; {
-		if x == "" || y == "" {
-			return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
-		}
-		m, n := digits(x), digits(y)
-		if m == "" || n == "" {
-			if x[0] != y[0] {
-				return cmp.Compare(x[0], y[0])
-			}
-			x, y = x[1:], y[1:]
-			continue
-		}
-		x, y = x[len(m):], y[len(n):]
-		m, n = strings.TrimLeft(m, "0"), strings.TrimLeft(n, "0")
-		if c := cmp.Or(cmp.Compare(len(m), len(n)), strings.Compare(m, n)); c != 0 {
-			return c
+// stacks are the stacks of slices that some arguments name: folders and patterns, one each,
+// or files that one pattern describes, as a shell makes of one that is not quoted.
+func stacks(args []string) ([]string, error) {
+	var files []string
+	for _, arg := range args {
+		if info, err := os.Stat(arg); err == nil && !info.IsDir() {
+			files = append(files, arg)
 		}
 	}
+	if len(files) == 0 || len(files) == 1 && len(args) == 1 {
+		return args, nil
+	}
+	pattern := patternOf(files)
+	if matched, err := filepath.Glob(pattern); len(files) < len(args) || err != nil || len(matched) != len(files) {
+		return nil, cli.Usagef("--stack of %d files: no pattern describes them and no others; quote one, such as 'ct/*.tif', or put them in a folder", len(files))
+	}
+	return []string{pattern}, nil
+}
+
+// patternOf is what some names begin and end with, with an asterisk for what lies between.
+func patternOf(names []string) string {
+	head, tail := names[0], names[0]
+	for _, n := range names {
+		for !strings.HasPrefix(n, head) {
+			head = head[:len(head)-1]
+		}
+		for !strings.HasSuffix(n, tail) {
+			tail = tail[1:]
+		}
+	}
+	shortest := len(slices.MinFunc(names, func(a, b string) int { return cmp.Compare(len(a), len(b)) }))
+	tail = tail[max(0, len(head)+len(tail)-shortest):]
+	escape := strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, `\`, `\\`)
+	return escape.Replace(head) + "*" + escape.Replace(tail)
 }
 
 // smallFile is a file that one core answers for while others answer for others.
