@@ -25,6 +25,9 @@ func (s *fileSet) open(path string) (*os.File, int64, error) {
 	case err != nil:
 		return nil, 0, pathCause(err)
 	case info.IsDir():
+		if err := foreign(path, nil); err != nil {
+			return nil, 0, err
+		}
 		return nil, 0, errors.New("is a directory; name one image file")
 	case !info.Mode().IsRegular():
 		return nil, 0, errors.New("is not a regular file; copy the image to one")

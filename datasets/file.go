@@ -266,6 +266,9 @@ func formatOf(name string, in fileInput) (fileFormat, error) {
 	if err != nil {
 		return fileFormat{}, err
 	}
+	if err := foreign(name, nil); err != nil && in.Shape == (grid.Shape{}) {
+		return fileFormat{}, err
+	}
 	exact := slices.Contains(grid.Types(), in.Type) && in.Shape.Check() == nil && in.Shape.Voxels()*in.Type.Size() == in.size
 	if p, inner, ok := wrapping(name, head); ok && in.held == nil && !exact { // whose first bytes are anything
 		return fileFormat{}, wrappedFile{p, inner}
@@ -277,6 +280,9 @@ func formatOf(name string, in fileInput) (fileFormat, error) {
 		if f.matches != nil && f.matches(head) {
 			return f, nil
 		}
+	}
+	if err := foreign(name, head); err != nil {
+		return fileFormat{}, err
 	}
 	return fileFormat{}, fmt.Errorf("neither the name nor the first bytes tell the format; want one of %s", strings.Join(known, " "))
 }

@@ -157,6 +157,9 @@ func niftiFieldsOf(h []byte) (f niftiFields, order binary.ByteOrder, err error) 
 		return f, nil, errors.New("not a NIfTI file: its first number is neither 348 nor 540; check the file")
 	}
 	magic := string(h[344:348])
+	if magic == "\x00\x00\x00\x00" {
+		return f, nil, errAnalyze
+	}
 	if magic != "n+1\x00" && magic != "ni1\x00" {
 		return f, nil, fmt.Errorf("not a NIfTI-1 file: its magic is %q where \"n+1\\x00\" should be; save it as NIfTI-1", magic)
 	}

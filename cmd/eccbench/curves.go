@@ -27,6 +27,9 @@ func listed(args []string) (images []string, folders bool, err error) {
 			images = append(images, arg)
 			continue
 		}
+		if err := datasets.Foreign(arg); err != nil {
+			return nil, false, cli.Usage(err)
+		}
 		folders = true
 		entries, err := os.ReadDir(arg)
 		if err != nil {

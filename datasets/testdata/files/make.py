@@ -229,3 +229,7 @@ packed('u8_strips_3d.tif.zst', imagecodecs.zstd_encode(whole('u8_strips_3d.tif')
 packed('u8_3d.mha.bz2', bz2.compress(whole('u8_3d.mha')))
 packed('u8_3d.fits.gz', gzip.compress(whole('u8_3d.fits'), mtime=0))
 packed('u16_3d.raw.zst', imagecodecs.zstd_encode(seq((2,3,4),'<u2',40000,1001).tobytes()))
+# Formats that are not read
+nib.AnalyzeImage(np.transpose(seq((2,3,4),'i2',-3000,251)),np.eye(4)).to_filename(out+'analyze_3d.hdr')
+import os
+os.remove(out+'analyze_3d.img')
