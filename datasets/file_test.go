@@ -145,6 +145,40 @@ func TestFileErrors(t *testing.T) {
 	}
 }
 
+// The guide's table of formats has every extension, and no other.
+func TestFormatsAreInTheGuide(t *testing.T) {
+	text, err := os.ReadFile("../doc/guide.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, ok := strings.Cut(string(text), "\n### Formats\n")
+	if !ok {
+		t.Fatal("the guide has no section Formats")
+	}
+	section, _, _ = strings.Cut(section, "\n#")
+	var got, want []string
+	for row := range strings.Lines(section) {
+		if cells := strings.Split(row, "|"); len(cells) > 2 {
+			for word := range strings.FieldsSeq(cells[2]) {
+				if word = strings.Trim(word, "`,"); strings.HasPrefix(word, ".") {
+					got = append(got, word)
+				}
+			}
+		}
+	}
+	for _, f := range fileFormats() {
+		want = append(want, f.extensions...)
+	}
+	for _, p := range wrappings {
+		want = append(want, p.extension)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the guide has %q, want %q", got, want)
+	}
+}
+
 // TestFileSniffed opens the fixtures under a name that tells nothing.
 func TestFileSniffed(t *testing.T) {
 	for _, f := range goodFixtures() {
