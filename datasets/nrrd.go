@@ -41,7 +41,7 @@ func openNrrd(in fileInput) (*fileBody, error) {
 		return nil, err
 	}
 	slices.Reverse(axes)
-	if err = b.frame(axes, in, nrrdList(fields["kinds"])); err != nil {
+	if err = b.frame(axes, in, nrrdList(fields["kinds"], len(axes))); err != nil {
 		return nil, err
 	}
 	lines, err := nrrdSkip(fields, "line skip", 0)
@@ -94,9 +94,9 @@ func openNrrd(in fileInput) (*fileBody, error) {
 
 // nrrdList reports whether the fastest axis is none of space, but of the numbers that each
 // voxel has.
-func nrrdList(kinds string) bool {
+func nrrdList(kinds string, axes int) bool {
 	words := strings.Fields(strings.ToLower(kinds))
-	return len(words) > 2 && !slices.Contains([]string{"domain", "space", "time", "none", "???"}, words[0])
+	return len(words) == axes && axes > 2 && !slices.Contains([]string{"domain", "space", "time", "none", "???"}, words[0])
 }
 
 // nrrdSkip is the value of a field that says how much comes before the data.

@@ -93,18 +93,18 @@ func (e volumeError) Error() string {
 
 // Volumes counts the images of one shape in a file.
 func Volumes(path string, o FileOptions) (int64, error) {
-	o.Volume, o.Stream = nil, true
 	files := &fileSet{}
 	defer files.Close() // only looked at
 	f, size, err := files.open(path)
-	if err == nil {
+	o.Volume = nil
+	if o.Stream = true; err == nil { // what need not be decompressed is not
+		_, err = describe(path, fileInput{ReaderAt: f, size: size, FileOptions: o, files: files})
+	}
+	if o.Stream = false; errors.As(err, &notStreamed{}) {
 		_, err = describe(path, fileInput{ReaderAt: f, size: size, FileOptions: o, files: files})
 	}
 	if several := (volumeError{}); errors.As(err, &several) {
 		return several.count, nil
-	}
-	if errors.As(err, &notStreamed{}) {
-		err = nil
 	}
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", path, err)

@@ -93,6 +93,17 @@ func TestVolumesDamaged(t *testing.T) {
 	}
 }
 
+// The volumes of a file that is compressed as a whole are counted, too.
+func TestVolumesWrapped(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "image.npy.gz")
+	if err := os.WriteFile(path, zipped(readFixture(t, "i2_volumes_4d.npy")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := Volumes(path, FileOptions{}); n != 3 || err != nil {
+		t.Errorf("%d volumes, %v", n, err)
+	}
+}
+
 func TestVolumesOfOne(t *testing.T) {
 	zero, one := int64(0), int64(1)
 	if _, err := OpenFile(filepath.Join(fixtureDir, "u8_3d.nii"), FileOptions{Volume: &zero}); err != nil {
