@@ -163,6 +163,7 @@ func fileFormats() []fileFormat {
 		{"MetaImage", []string{".mha", ".mhd"}, startsWith(metaMagic), openMeta},
 		{"MRC", []string{".mrc", ".mrcs", ".map", ".rec"}, matchesMrc, openMrc},
 		{"FITS", []string{".fits", ".fit", ".fts"}, startsWith(fitsMagic), openFits},
+		{"DICOM", []string{".dcm", ".dicom", ".ima"}, matchesDicom, openDicom},
 		{"PNG", []string{".png"}, startsWith(pngMagic), openPng},
 		{"TIFF", []string{".tif", ".tiff"}, startsWith("II*\x00", "MM\x00*", "II+\x00", "MM\x00+"), openTiff},
 	}
@@ -323,6 +324,8 @@ func (b *fileBody) stream() (grid.Source, error) {
 		why = "its volumes lie voxel by voxel"
 	case b.decoded != nil:
 		why = "it is decoded whole"
+	case b.bits > 0:
+		why = "it uses a part of the bits of each voxel"
 	case b.fortran:
 		why = "its voxels are in Fortran order"
 	case b.scaled:

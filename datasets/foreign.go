@@ -22,7 +22,6 @@ func foreignFormats() []foreignFormat {
 		magick = "magick FILE -colorspace gray image.png"
 	)
 	return []foreignFormat{
-		{"DICOM", []string{".dcm", ".dicom", ".ima"}, nil, "dcm2niix -z y FOLDER"},
 		{"MINC", []string{".mnc", ".mnc2"}, nil, "mnc2nii FILE image.nii"},
 		{"MGH", []string{".mgz", ".mgh"}, nil, "mri_convert FILE image.nii.gz"},
 		{"Imaris", []string{".ims"}, nil, bio},
@@ -57,9 +56,6 @@ func foreign(name string, head []byte) error {
 	at := slices.IndexFunc(formats, func(f foreignFormat) bool { return slices.ContainsFunc(f.extensions, ends) })
 	if at < 0 && len(head) > 0 {
 		at = slices.IndexFunc(formats, func(f foreignFormat) bool { return len(f.magics) > 0 && startsWith(f.magics...)(head) })
-	}
-	if dicom := len(head) >= 132 && string(head[128:132]) == "DICM"; at < 0 && dicom { // after a preamble
-		at = 0
 	}
 	if at < 0 {
 		return nil

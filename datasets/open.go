@@ -299,7 +299,7 @@ func fileGenerator() generator {
 	return generator{
 		Generator: Generator{
 			Name:      "file",
-			Doc:       "the image in a raw, npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, PNG or TIFF file",
+			Doc:       "the image in a raw, npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, DICOM, PNG or TIFF file",
 			Example:   "file/path=/data/ch2.nii.gz",
 			FromFiles: true,
 			Params: []Param{

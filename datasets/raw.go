@@ -103,8 +103,11 @@ type fileBody struct {
 	// otherSign says that the first bit of each integer is the other one, so that the type
 	// has a sign where the file's has none, or the other way round.
 	otherSign bool
+	bits      int // of each integer that count, the lowest; 0 for all
 	slope     float64
 	inter     float64
+
+	place *slicePlace // of an image that says where it is among others
 
 	// One of three holds the voxels: the file as it is from offset to its end, or the
 	// last bytes of it; inflate, which decompresses packed bytes of the file, after
@@ -225,6 +228,9 @@ func (b *fileBody) checkPlain() error {
 func (b *fileBody) convert(data []byte) (native []byte, labels *grid.Labels, err error) {
 	if b.big {
 		swapBytes(data, b.stored.size())
+	}
+	if b.bits > 0 {
+		lowBits(data, b.stored, b.bits)
 	}
 	if b.otherSign {
 		for at, size := int64(0), b.stored.size(); at < int64(len(data)); at += size { // little-endian

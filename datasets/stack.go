@@ -1,8 +1,10 @@
 package datasets
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -72,6 +74,13 @@ func sliceFiles(path string, o FileOptions) ([]string, error) {
 				files = append(files, name)
 			}
 		}
+		if len(files) == 0 { // those of a scanner may have no endings
+			for _, e := range entries {
+				if name := filepath.Join(path, e.Name()); e.Type().IsRegular() && isDicom(name) {
+					files = append(files, name)
+				}
+			}
+		}
 	case err == nil:
 		files = []string{path}
 	case !errors.Is(err, fs.ErrNotExist):
@@ -88,10 +97,70 @@ func sliceFiles(path string, o FileOptions) ([]string, error) {
 	return files, nil
 }
 
+// isDicom reports whether a file's first bytes say so.
+func isDicom(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() // only looked at
+	head := make([]byte, dicomPreamble+4)
+	_, err = io.ReadFull(f, head)
+	return err == nil && matchesDicom(head)
+}
+
+// inPlace orders slices by where they say that they are, if the first says so.
+func inPlace(files []string, o FileOptions) error {
+	places := make([]*slicePlace, len(files))
+	errs := make([]error, len(files))
+	look := func(i int) {
+		set := &fileSet{}
+		defer set.Close() // only looked at
+		o := o
+		o.Stream = true // what would be decoded whole is not
+		f, size, err := set.open(files[i])
+		if err == nil {
+			var b *fileBody
+			if b, err = describe(files[i], fileInput{ReaderAt: f, size: size, FileOptions: o, files: set}); err == nil {
+				places[i] = b.place
+			}
+		}
+		errs[i] = err
+	}
+	if look(0); places[0] == nil {
+		return nil // who reads it says what is wrong
+	}
+	share(int64(len(files)-1), func(next func() (int64, bool)) {
+		for k, ok := next(); ok; k, ok = next() {
+			look(int(k) + 1)
+		}
+	})
+	along := map[string]float64{}
+	at := map[float64]string{}
+	for i, p := range places {
+		switch {
+		case errs[i] != nil:
+			return fmt.Errorf("slice %s: %w", files[i], errs[i])
+		case p == nil:
+			return fmt.Errorf("slice %s: it does not say where it is, as %s does; %s", files[i], files[0], dicomConvertWords)
+		case p.volume != places[0].volume:
+			return fmt.Errorf("slice %s: of another series or direction than %s; name the files of one, by a folder or a pattern", files[i], files[0])
+		case at[p.along] != "":
+			return fmt.Errorf("slice %s: at the place of %s; name the files of one volume, by a folder or a pattern", files[i], at[p.along])
+		}
+		along[files[i]], at[p.along] = p.along, files[i]
+	}
+	slices.SortFunc(files, func(a, b string) int { return cmp.Compare(along[a], along[b]) })
+	return nil
+}
+
 // openStack reads all slices into memory, on all cores.
 func openStack(path string, o FileOptions) (grid.Source, error) {
 	files, err := sliceFiles(path, o)
 	if err != nil {
+		return nil, err
+	}
+	if err := inPlace(files, o); err != nil {
 		return nil, err
 	}
 	first, data, err := readSlice(files[0], o)
@@ -166,6 +235,8 @@ func (b *fileBody) like(first *fileBody) error {
 	switch {
 	case b.shape != first.shape || b.stored != first.stored:
 		return fmt.Errorf("%v of %v, where the first slice is %v of %v; want slices of one shape and type", b.shape, b.stored, first.shape, first.stored)
+	case b.bits != first.bits:
+		return errors.New("not as many bits of each voxel count as in the first slice; save them alike")
 	case b.big != first.big || b.otherSign != first.otherSign:
 		return errors.New("its bytes are in another order than those of the first slice; save them alike")
 	case b.scaled != first.scaled || b.slope != first.slope || b.inter != first.inter:

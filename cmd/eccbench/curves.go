@@ -42,7 +42,7 @@ func listed(args []string) (images []string, folders bool, err error) {
 			}
 		}
 		if len(within) == 0 {
-			return nil, false, cli.Usagef("%s: the folder has no npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, PNG or TIFF image", arg)
+			return nil, false, cli.Usagef("%s: the folder has no npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, DICOM, PNG or TIFF image", arg)
 		}
 		slices.SortFunc(within, datasets.Natural)
 		images = append(images, within...)
@@ -135,7 +135,7 @@ func (j curveJob) volumes(c *cli.Program, files []string) error {
 // there are. One that fails does not keep the others.
 func (j curveJob) several(c *cli.Program, images []curveImage) error {
 	if j.out == "" {
-		return cli.Usagef("%d images: want the folder that their curves are written to: --out DIR", len(images))
+		return cli.Usagef("%d images: want the folder that their curves are written to, --out DIR, or --stack where they are the slices of one volume", len(images))
 	}
 	extension := j.format
 	if f := ecc.Format(j.format); f == ecc.SoCG || f == ecc.Euler {

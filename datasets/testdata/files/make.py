@@ -233,3 +233,45 @@ packed('u16_3d.raw.zst', imagecodecs.zstd_encode(seq((2,3,4),'<u2',40000,1001).t
 nib.AnalyzeImage(np.transpose(seq((2,3,4),'i2',-3000,251)),np.eye(4)).to_filename(out+'analyze_3d.hdr')
 import os
 os.remove(out+'analyze_3d.img')
+# DICOM
+import pydicom
+from pydicom.dataset import Dataset, FileMetaDataset
+from pydicom.sequence import Sequence
+def dcm(name, a, syntax=pydicom.uid.ExplicitVRLittleEndian, **k):
+    d = Dataset()
+    d.file_meta = FileMetaDataset()
+    d.file_meta.TransferSyntaxUID = syntax
+    d.file_meta.MediaStorageSOPClassUID = d.SOPClassUID = pydicom.uid.CTImageStorage
+    d.file_meta.MediaStorageSOPInstanceUID = d.SOPInstanceUID = '1.2.3.4'
+    d.SeriesInstanceUID = '1.2.3'
+    d.SamplesPerPixel, d.PhotometricInterpretation = 1, 'MONOCHROME2'
+    d.Rows, d.Columns = a.shape[-2:]
+    d.BitsAllocated = d.BitsStored = 8 * a.dtype.itemsize
+    d.HighBit, d.PixelRepresentation = d.BitsStored - 1, int(a.dtype.kind == 'i')
+    if a.ndim == 3: d.NumberOfFrames = a.shape[0]
+    d.PixelData = a.tobytes() + b'\0' * (a.nbytes % 2)
+    for key, v in k.items(): setattr(d, key, v)
+    d.save_as(out+name, enforce_file_format=True)
+    return d
+item = Dataset()
+item.Rows, item.BitsAllocated, item.PixelRepresentation, item.PixelData = 99, 8, 0, b'\1\2'
+item.is_undefined_length_sequence_item = True
+icons = Sequence([item])
+icons.is_undefined_length = True
+implicit = pydicom.uid.ImplicitVRLittleEndian
+dcm('u8_odd_2d.dcm', seq((3,5),'u1',10,7), IconImageSequence=icons)
+dcm('i16_implicit_3d.dcm', seq((2,3,4),'i2',-3000,251), syntax=implicit, IconImageSequence=icons)
+dcm('u16_3d.dcm', seq((2,3,4),'u2',40000,1001))
+dcm('u32_ranked_3d.dcm', (2**31 + 7 * steps).astype('u4'))
+dcm('u8_scaled_3d.dcm', seq((2,3,4),'u1',10,7), RescaleSlope='0.5', RescaleIntercept='-8')
+# Of 16 bits 12 count, with junk above them.
+dcm('i12_2d.dcm', (seq((3,5),'i2',-100,13) & 0xfff).astype('u2') | 0x5000, BitsStored=12, HighBit=11, PixelRepresentation=1)
+dcm('rle_2d.dcm', seq((3,5),'u1',10,7))
+rle = pydicom.dcmread(out+'rle_2d.dcm')
+rle.compress(pydicom.uid.RLELossless, generate_instance_uid=False)
+rle.save_as(out+'rle_2d.dcm', enforce_file_format=True)
+series = seq((4,3,5),'i2',0,100)
+os.makedirs(out+'series', exist_ok=True)
+for k, z in enumerate([2, 0, 3, 1]):
+    # Slices from the left to the right, whose rows go to the back and columns down.
+    dcm(f'series/IM{k + 1}', series[z], ImageOrientationPatient=[0, 1, 0, 0, 0, -1], ImagePositionPatient=[f'{7.25 - 2.5 * z:g}', '1', '2'], RescaleSlope='1', RescaleIntercept='-1024')
