@@ -80,7 +80,7 @@ func TestFileDamaged(t *testing.T) {
 	for _, f := range goodFixtures() {
 		whole := readFixture(t, f.name)
 		tiff := strings.HasSuffix(f.name, ".tif")
-		step := 1 + len(whole)/2000
+		step := 1 + len(whole)/1000
 		for n := 0; n < len(whole); n += step {
 			s, err := openFileBytes(f.name, whole[:n], FileOptions{})
 			if err == nil && (tiff || strings.HasSuffix(f.name, ".fits")) {

@@ -76,7 +76,7 @@ func TestVolumes(t *testing.T) {
 func TestVolumesDamaged(t *testing.T) {
 	for _, f := range volumeFixtures() {
 		whole := readFixture(t, f.name)
-		for n := 0; n < len(whole); n += 1 + len(whole)/2000 {
+		for n := 0; n < len(whole); n += 1 + len(whole)/1000 {
 			for _, v := range []int64{0, f.count - 1} {
 				if _, err := openFileBytes(f.name, whole[:n], FileOptions{Volume: &v}); err == nil {
 					t.Fatalf("%s: the first %d of %d bytes are accepted", f.name, n, len(whole))
