@@ -87,7 +87,7 @@ func (i *Inputs) AddFile(f *pflag.FlagSet, types []string, aboutTypes, aboutLeve
 	f.Int64SliceVar(&i.levels, "levels", nil, aboutLevels)
 	f.StringVar(&i.shape, "shape", "", "shape of a raw file: WxH or WxHxD (and its --type)")
 	f.BoolVar(&i.Stack, "stack", false, "the input is a volume of 2D images: a folder of them, or a pattern such as 'ct/*.tif'")
-	f.StringVar(&i.Volume, "volume", "", "which image of a file that holds several of one shape, such as a time series: its number, from 0 on")
+	f.StringVar(&i.Volume, "volume", "", "which image of a file that holds several of one shape, such as a time series: its number, from 0 on; curve takes all, too")
 	f.StringVar(&i.array, "array", "", "which array of an .npz archive that holds several: its name")
 }
 
