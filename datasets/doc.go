@@ -12,5 +12,5 @@
 // generator at the voxel's coordinates, closed forms are predicates of the
 // coordinates, and files are read where they lie.
 //
-// OpenFile reads raw, npy, NIfTI, NRRD, PNG and TIFF files.
+// OpenFile reads raw, npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, DICOM, PNG and TIFF files.
 package datasets

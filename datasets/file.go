@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,23 +33,13 @@ type FileOptions struct {
 	// holding the image in memory. With Once a compressed file can be one, whose slabs are
 	// to be asked for once: in order, or together.
 	Stream, Once bool
+	// Volume is the image that is meant of a file that holds several, from 0 on; nil for
+	// the only one.
+	Volume *int64
+	// Array is the name of one array in a file that holds several, "" for the only one.
+	Array string
 	// Surveys remember what was found of files that were looked at whole; nil for none.
 	Surveys *Surveys
-
-	file os.FileInfo // what is known of the file; nil for bytes that are none
-	path string
-}
-
-// ladder is the ladder of float32 voxels, found or remembered, and whether it was
-// remembered.
-func (o FileOptions) ladder(shape grid.Shape, newReader func() chunkReader) (l grid.Ladder, known bool, err error) {
-	if o.Every {
-		return grid.Identity(grid.Float32), true, nil
-	}
-	if o.Gaps {
-		return l, false, errors.New("NaN can be left out where each float32 is a level: add levels=every")
-	}
-	return o.Surveys.ladder(o.file, o.path, o.Levels, func() (grid.Ladder, error) { return float32Ladder(shape, o.Levels, newReader) })
 }
 
 // normalise is what float32 values go through.
@@ -79,40 +68,39 @@ func OpenFile(path string, o FileOptions) (grid.Source, error) {
 }
 
 func openPath(path string, o FileOptions) (grid.Source, error) {
-	// Stat comes first because opening a named pipe would wait for a writer.
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%w; check the path", pathCause(err))
-	case err != nil:
-		return nil, pathCause(err)
-	case info.IsDir():
-		return nil, errors.New("is a directory; name one image file")
-	case !info.Mode().IsRegular():
-		return nil, errors.New("is not a regular file; copy the image to one")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, pathCause(err)
-	}
-	s, err := openHandle(f, o)
+	files := &fileSet{}
+	s, err := openSet(path, files, o)
 	if stream, ok := s.(*fileStream); ok && err == nil {
-		stream.closer = f
+		stream.files = files
 		return s, nil
 	}
-	if cerr := f.Close(); err == nil && cerr != nil {
-		return nil, pathCause(cerr)
+	if cerr := files.Close(); err == nil && cerr != nil {
+		return nil, cerr
 	}
 	return s, err
 }
 
-func openHandle(f *os.File, o FileOptions) (grid.Source, error) {
-	info, err := f.Stat()
+func openSet(path string, files *fileSet, o FileOptions) (grid.Source, error) {
+	f, size, err := files.open(path)
 	if err != nil {
-		return nil, pathCause(err)
+		return nil, err
 	}
-	o.file, o.path = info, f.Name()
-	return openImage(f.Name(), fileInput{f, info.Size(), o})
+	return openImage(path, fileInput{ReaderAt: f, size: size, FileOptions: o, files: files})
+}
+
+// filesOf are the files that the image at path is read from: those that its header names
+// come after it.
+func filesOf(path string, o FileOptions) []string {
+	files := &fileSet{}
+	defer files.Close() // only looked at
+	f, size, err := files.open(path)
+	if err != nil {
+		return []string{path}
+	}
+	o.Stream = true // what would be decoded whole is not
+	// An image that cannot be read is read from no more than was opened of it.
+	describe(path, fileInput{ReaderAt: f, size: size, FileOptions: o, files: files})
+	return files.names()
 }
 
 // pathCause is an error of package os without the path that it repeats.
@@ -130,6 +118,32 @@ type fileInput struct {
 	io.ReaderAt
 	size int64
 	FileOptions
+	files *fileSet // that are open; nil for bytes that are no file's
+	// identity tells what the bytes are from others where files does not.
+	identity string
+	held     []byte // the bytes, where they are in memory and nobody else's
+}
+
+// ladder is the ladder of float32 voxels, found or remembered, and whether it was
+// remembered.
+func (in fileInput) ladder(shape grid.Shape, newReader func() chunkReader) (l grid.Ladder, known bool, err error) {
+	if in.Every {
+		return grid.Identity(grid.Float32), true, nil
+	}
+	if in.Gaps {
+		return l, false, errors.New("NaN can be left out where each float32 is a level: add levels=every")
+	}
+	image := in.identity
+	if image == "" {
+		image = in.files.identity()
+	}
+	if image != "" && in.Volume != nil {
+		image += fmt.Sprintf("volume %d ", *in.Volume)
+	}
+	if image != "" {
+		image += in.Array
+	}
+	return in.Surveys.ladder(image, in.Levels, func() (grid.Ladder, error) { return float32Ladder(shape, in.Levels, newReader) })
 }
 
 // head reads up to n bytes from the start of the file.
@@ -158,9 +172,13 @@ func fileFormats() []fileFormat {
 	return []fileFormat{
 		{"raw", []string{".raw", ".bin", ".dat"}, nil, openRaw},
 		{"npy", []string{".npy"}, startsWith(npyMagic), openNpy},
-		{"NIfTI", []string{".nii", ".nii.gz"}, matchesNifti, openNifti},
+		{"npz", []string{".npz"}, startsWith(npzMagic), openNpz},
+		{"NIfTI", []string{".nii", ".nii.gz", ".hdr", ".hdr.gz", ".img", ".img.gz"}, matchesNifti, openNifti},
 		{"NRRD", []string{".nrrd", ".nhdr"}, startsWith(nrrdMagic), openNrrd},
 		{"MetaImage", []string{".mha", ".mhd"}, startsWith(metaMagic), openMeta},
+		{"MRC", []string{".mrc", ".mrcs", ".map", ".rec"}, matchesMrc, openMrc},
+		{"FITS", []string{".fits", ".fit", ".fts"}, startsWith(fitsMagic), openFits},
+		{"DICOM", []string{".dcm", ".dicom", ".ima"}, matchesDicom, openDicom},
 		{"PNG", []string{".png"}, startsWith(pngMagic), openPng},
 		{"TIFF", []string{".tif", ".tiff"}, startsWith("II*\x00", "MM\x00*", "II+\x00", "MM\x00+"), openTiff},
 	}
@@ -179,6 +197,15 @@ func startsWith(magics ...string) func([]byte) bool {
 
 // openImage opens an image whose file is called name.
 func openImage(name string, in fileInput) (grid.Source, error) {
+	body, err := describe(name, in)
+	if err != nil {
+		return nil, err
+	}
+	return body.source()
+}
+
+// describe reads the header of an image whose file is called name.
+func describe(name string, in fileInput) (*fileBody, error) {
 	if in.size == 0 {
 		return nil, errors.New("the file is empty; it holds no image")
 	}
@@ -186,6 +213,12 @@ func openImage(name string, in fileInput) (grid.Source, error) {
 		return nil, fmt.Errorf("%d levels asked for; want 0 to %d", in.Levels, int64(grid.MaxLevels))
 	}
 	format, err := formatOf(name, in)
+	if wrapped := (wrappedFile{}); errors.As(err, &wrapped) {
+		if in, err = in.unwrap(wrapped.by); err != nil {
+			return nil, err
+		}
+		return describe(wrapped.inner, in)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -196,22 +229,43 @@ func openImage(name string, in fileInput) (grid.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return body.source(in)
+	if in.Array != "" && format.name != "npz" {
+		return nil, fmt.Errorf("a %s file has no arrays with names; leave --array out", format.name)
+	}
+	if in.Volume != nil && body.volumes.count == 0 {
+		return nil, fmt.Errorf("a %s file has one volume; leave --volume out", format.name)
+	}
+	if body.in.ReaderAt == nil {
+		body.in = in
+	}
+	return body, nil
 }
 
 // IsImage reports whether a file's name says that it is an image which tells its own shape
-// and type.
+// and type. The voxels of a pair are none: their header is.
 func IsImage(path string) bool {
 	path = strings.ToLower(path)
+	if _, inner, ok := wrapping(path, nil); ok && !strings.HasPrefix(filepath.Ext(inner), ".img") {
+		path = inner
+	}
 	for _, f := range fileFormats()[1:] {
-		if slices.ContainsFunc(f.extensions, func(ext string) bool { return strings.HasSuffix(path, ext) }) {
+		if slices.ContainsFunc(f.extensions, func(ext string) bool { return strings.HasSuffix(path, ext) && !strings.HasPrefix(ext, ".img") }) {
 			return true
 		}
 	}
 	return false
 }
 
-// formatOf picks a file's format by its name, else by its first bytes.
+// A wrappedFile is a file that is compressed as a whole.
+type wrappedFile struct {
+	by    packing
+	inner string // its name without that
+}
+
+func (w wrappedFile) Error() string { return "compressed by " + w.by.name }
+
+// formatOf picks a file's format by its name, else by its first bytes. A file that is
+// compressed as a whole is an error that says so.
 func formatOf(name string, in fileInput) (fileFormat, error) {
 	formats := fileFormats()
 	name = strings.ToLower(filepath.Base(name))
@@ -224,17 +278,27 @@ func formatOf(name string, in fileInput) (fileFormat, error) {
 		}
 		known = append(known, f.extensions...)
 	}
-	if in.Shape != (grid.Shape{}) {
-		return formats[0], nil
-	}
 	head, err := in.head(niftiHeaderSize)
 	if err != nil {
 		return fileFormat{}, err
+	}
+	if err := foreign(name, nil); err != nil && in.Shape == (grid.Shape{}) {
+		return fileFormat{}, err
+	}
+	exact := slices.Contains(grid.Types(), in.Type) && in.Shape.Check() == nil && in.Shape.Voxels()*in.Type.Size() == in.size
+	if p, inner, ok := wrapping(name, head); ok && in.held == nil && !exact { // whose first bytes are anything
+		return fileFormat{}, wrappedFile{p, inner}
+	}
+	if in.Shape != (grid.Shape{}) {
+		return formats[0], nil
 	}
 	for _, f := range formats {
 		if f.matches != nil && f.matches(head) {
 			return f, nil
 		}
+	}
+	if err := foreign(name, head); err != nil {
+		return fileFormat{}, err
 	}
 	return fileFormat{}, fmt.Errorf("neither the name nor the first bytes tell the format; want one of %s", strings.Join(known, " "))
 }
@@ -266,37 +330,41 @@ func fileShape(axes []int64) (grid.Shape, error) {
 }
 
 // stream makes a source of a body whose slabs can be read by themselves, or in order.
-func (b *fileBody) stream(in fileInput) (grid.Source, error) {
+func (b *fileBody) stream() (grid.Source, error) {
 	var why string
 	switch {
-	case b.inflate != nil && !in.Once:
+	case b.inflate != nil && !b.in.Once:
 		why = "its voxels are compressed"
+	case b.inflate != nil && b.volumes.count > 1:
+		why = "its volumes are compressed"
+	case b.volumes.stride > 1:
+		why = "its volumes lie voxel by voxel"
 	case b.decoded != nil:
 		why = "it is decoded whole"
 	case b.fortran:
 		why = "its voxels are in Fortran order"
 	case b.ranked():
 		why = fmt.Sprintf("its voxels of %s become float32, or ranks", b.stored)
-	case b.inflate != nil && b.native() == grid.Float32 && !in.Every:
+	case b.inflate != nil && b.native() == grid.Float32 && !b.in.Every:
 		why = "its voxels are compressed, and their levels are to be found first"
 	}
 	if why != "" {
 		return nil, notStreamed{why}
 	}
-	s := &fileStream{body: b, file: in, ladder: grid.Identity(b.native()), normalise: in.normalise()}
+	s := &fileStream{body: b, ladder: grid.Identity(b.native()), normalise: b.in.normalise()}
 	s.turn.L = &s.mu
 	if b.inflate != nil {
-		if err := checkRatio(b.bytes(), b.packed, deflateRatio); err != nil {
+		if err := checkRatio(b.bytes(), b.packed, b.ratio); err != nil {
 			return nil, err
 		}
-	} else if err := b.checkPlain(in.size); err != nil {
+	} else if err := b.checkPlain(); err != nil {
 		return nil, err
 	}
 	if s.Type() != grid.Float32 {
 		return s, nil
 	}
 	var err error
-	s.ladder, _, err = in.ladder(b.shape, func() chunkReader {
+	s.ladder, _, err = b.in.ladder(b.shape, func() chunkReader {
 		var buf []byte
 		return func(lo, hi int64) ([]float32, error) {
 			if n := 4 * (hi - lo); n > int64(len(buf)) {
@@ -325,8 +393,7 @@ func (n notStreamed) Error() string {
 type fileStream struct {
 	body   *fileBody
 	ladder grid.Ladder
-	file   io.ReaderAt
-	closer io.Closer
+	files  *fileSet // that the voxels' file is of; nil for none
 	// normalise is grid.Normalise or NormaliseGaps.
 	normalise func(values []float32, base int64, shape grid.Shape) error
 
@@ -380,8 +447,10 @@ func (s *fileStream) readStored(dst []byte, from int64) error {
 	if s.body.inflate != nil {
 		return s.inflate(dst, from)
 	}
-	if err := readAt(s.file, dst, s.body.offset+from); err != nil {
-		return fmt.Errorf("reading voxels at byte %d: %w", s.body.offset+from, err)
+	b := s.body
+	from += b.offset + b.volumes.first*b.stored.size()
+	if err := readAt(b.in, dst, from); err != nil {
+		return fmt.Errorf("reading voxels at byte %d: %w", from, err)
 	}
 	return nil
 }
@@ -395,6 +464,9 @@ func (s *fileStream) inflate(dst []byte, from int64) error {
 	}
 	if s.failed == nil && s.inflated > from {
 		s.failed = errors.New("its compressed voxels can be read once, in order; decompress the file")
+	}
+	if s.failed == nil && s.inflated == 0 {
+		s.failed = s.body.skip()
 	}
 	if s.failed == nil {
 		var n int
@@ -410,16 +482,16 @@ func (s *fileStream) inflate(dst []byte, from int64) error {
 
 // Cool puts the file out of the host's page cache, and reports whether it is.
 func (s *fileStream) Cool() (cold bool, err error) {
-	if f, ok := s.closer.(*os.File); ok {
-		return dropPages(f)
+	if s.files == nil {
+		return false, nil
 	}
-	return false, nil
+	return s.files.Cool()
 }
 
 // Close closes the file.
 func (s *fileStream) Close() error {
-	if s.closer == nil {
+	if s.files == nil {
 		return nil
 	}
-	return s.closer.Close()
+	return s.files.Close()
 }

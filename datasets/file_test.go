@@ -52,15 +52,21 @@ func TestFileFixtures(t *testing.T) {
 
 func TestFileFixturesRefused(t *testing.T) {
 	for name, want := range map[string]string{
-		"struct_1d.npy":       "structured",
-		"u16_detached_3d.mhd": "data are in another file",
-		"u8_bzip2_3d.nrrd":    `encoding "bzip2"`,
-		"rgb_2d.png":          "colour",
-		"palette_2d.png":      "palette",
-		"alpha_2d.png":        "alpha",
-		"rgb_2d.tif":          "3 samples",
-		"whiteiszero_2d.tif":  "white is zero",
-		"predictor3_2d.tif":   "predictor 3",
+		"struct_1d.npy":      "structured",
+		"palette_2d.png":     "palette",
+		"rle_2d.dcm":         "transfer syntax \"1.2.840.10008.1.2.5\", which is compressed",
+		"complex_2d.mrc":     "MRC mode 4",
+		"axes_3d.mrc":        "in the order 3, 2, 1; save",
+		"blank_2d.fits":      "BLANK",
+		"table.fits":         "no image",
+		"compressed_2d.fits": "funpack",
+		"rgb_colour_2d.png":  "row 2: an image in colour: red, green and blue differ first at pixel 4 of a row",
+		"rgba_clear_2d.png":  "row 1: an image with transparency, which is first not opaque at pixel 2 of a row",
+		"rgb_colour_2d.tif":  "page 1: row 2 from column 0: an image in colour",
+		"rgba_clear_2d.tif":  "page 1: row 1 from column 0: an image with transparency",
+		"rgb_planes_2d.tif":  "3 samples in planes of their own",
+		"whiteiszero_2d.tif": "white is zero",
+		"predictor3_2d.tif":  "predictor 3",
 	} {
 		_, err := OpenFile(filepath.Join(fixtureDir, name), FileOptions{})
 		checkFileError(t, name, err, want)
@@ -68,15 +74,17 @@ func TestFileFixturesRefused(t *testing.T) {
 }
 
 // TestFileDamaged cuts every fixture short at every byte, lengthens it, and
-// damages each byte. No prefix of an image may pass for one, save that a TIFF
-// file is a web of offsets, and what is cut off may be padding.
+// damages each byte; of long ones, some. No prefix of an image may pass for one, save that a
+// TIFF file is a web of offsets, and what is cut off may be padding, and that images may
+// follow the one in a FITS file.
 func TestFileDamaged(t *testing.T) {
 	for _, f := range goodFixtures() {
 		whole := readFixture(t, f.name)
 		tiff := strings.HasSuffix(f.name, ".tif")
-		for n := range whole {
+		step := 1 + len(whole)/1000
+		for n := 0; n < len(whole); n += step {
 			s, err := openFileBytes(f.name, whole[:n], FileOptions{})
-			if err == nil && tiff {
+			if err == nil && (tiff || strings.HasSuffix(f.name, ".fits")) {
 				checkFileImage(t, s, f.shape, f.typ, f.value)
 			} else if err == nil {
 				t.Errorf("%s: the first %d of %d bytes are accepted", f.name, n, len(whole))
@@ -89,7 +97,7 @@ func TestFileDamaged(t *testing.T) {
 				t.Errorf("%s: a byte after the end is accepted", f.name)
 			}
 		}
-		for n := range whole {
+		for n := 0; n < len(whole); n += step {
 			bad := bytes.Clone(whole)
 			bad[n] ^= 0xff
 			checkAnyFile(t, f.name, bad)
@@ -118,7 +126,7 @@ func TestFileErrors(t *testing.T) {
 		{".", FileOptions{}, "is a directory"},
 		{"empty.npy", FileOptions{}, "the file is empty"},
 		{"unknown.xyz", FileOptions{}, "neither the name nor the first bytes"},
-		{"half.nhdr", FileOptions{}, "data are in another file"},
+		{"half.nhdr", FileOptions{}, "its data file \"half.raw\": no such file"},
 		{"u8.npy", FileOptions{Type: grid.Uint8}, "says its own shape and type"},
 		{"u8.npy", FileOptions{Shape: grid.Shape{D: 1, H: 3, W: 5}}, "says its own shape and type"},
 		{"u8.npy", FileOptions{Levels: 4}, "for float32 images"},
@@ -136,6 +144,40 @@ func TestFileErrors(t *testing.T) {
 	}
 	if _, err := OpenFile(filepath.Join(dir, "none.npy"), FileOptions{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing file: %v does not wrap fs.ErrNotExist", err)
+	}
+}
+
+// The guide's table of formats has every extension, and no other.
+func TestFormatsAreInTheGuide(t *testing.T) {
+	text, err := os.ReadFile("../doc/guide.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, ok := strings.Cut(string(text), "\n### Formats\n")
+	if !ok {
+		t.Fatal("the guide has no section Formats")
+	}
+	section, _, _ = strings.Cut(section, "\n#")
+	var got, want []string
+	for row := range strings.Lines(section) {
+		if cells := strings.Split(row, "|"); len(cells) > 2 {
+			for word := range strings.FieldsSeq(cells[2]) {
+				if word = strings.Trim(word, "`,"); strings.HasPrefix(word, ".") {
+					got = append(got, word)
+				}
+			}
+		}
+	}
+	for _, f := range fileFormats() {
+		want = append(want, f.extensions...)
+	}
+	for _, p := range wrappings {
+		want = append(want, p.extension)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the guide has %q, want %q", got, want)
 	}
 }
 

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/klauspost/compress/zlib"
 )
 
 const metaMagic = "ObjectType = Image"
@@ -17,57 +15,79 @@ const metaMagic = "ObjectType = Image"
 // metaHeaderLimit is far above any header with local data.
 const metaHeaderLimit = 1 << 16
 
-// openMeta reads the header of a MetaImage file with its data in it, as ITK writes it
-// (itk.org/Wiki/ITK/MetaIO/Documentation), plain or compressed. The first size is the
-// fastest axis. Fields that do not bear on the voxels are ignored.
+// openMeta reads the header of a MetaImage file, as ITK writes it
+// (itk.org/Wiki/ITK/MetaIO/Documentation), with its data in it or in files beside it, as they are,
+// in text or compressed. The first size is the fastest axis. Fields that do not bear on the voxels are
+// ignored.
 func openMeta(in fileInput) (*fileBody, error) {
-	fields, offset, err := metaFields(in)
+	fields, list, offset, err := metaFields(in)
 	if err != nil {
 		return nil, err
 	}
-	b := &fileBody{offset: offset}
-	if data := fields["ElementDataFile"]; data != "LOCAL" {
-		return nil, fmt.Errorf("the header's data are in another file, %.80q, which is not read; save them as one .mha file", data)
-	}
-	if n := fields["ElementNumberOfChannels"]; n != "" && n != "1" {
-		return nil, fmt.Errorf("%.20s channels; save one of them alone", n)
-	}
-	if fields["BinaryData"] == "False" {
-		return nil, errors.New("its voxels are text; save them as binary data")
-	}
-	if skip := fields["HeaderSize"]; skip != "" && skip != "0" {
-		return nil, fmt.Errorf("MetaImage field HeaderSize is %.20q, which is not read; save the file without it", skip)
-	}
+	b := &fileBody{in: in, offset: offset}
 	if b.stored = metaTypes[fields["ElementType"]]; b.stored == 0 {
 		return nil, fmt.Errorf("MetaImage type %.40q is not an integer of 8 to 64 bits, MET_FLOAT or MET_DOUBLE; save it as one of them", fields["ElementType"])
 	}
 	b.big = fields["BinaryDataByteOrderMSB"] == "True" || fields["ElementByteOrderMSB"] == "True"
-	var axes []int64
-	for _, text := range strings.Fields(fields["DimSize"]) {
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("MetaImage field DimSize has %.40q; want whole numbers", text)
-		}
-		axes = append(axes, n)
+	axes, err := wholeNumbers(fields["DimSize"])
+	if err != nil {
+		return nil, fmt.Errorf("MetaImage field DimSize: %w", err)
 	}
 	if n := fields["NDims"]; n != strconv.Itoa(len(axes)) || len(axes) < 2 {
 		return nil, fmt.Errorf("MetaImage field NDims is %.20q but DimSize has %d sizes; want 2 or 3", n, len(axes))
 	}
 	slices.Reverse(axes)
-	if b.shape, err = fileShape(axes); err != nil {
+	channels := fields["ElementNumberOfChannels"]
+	if channels != "" {
+		n, err := wholeNumbers(channels)
+		if err != nil || len(n) != 1 {
+			return nil, fmt.Errorf("MetaImage field ElementNumberOfChannels is %.20q; want a whole number", channels)
+		}
+		axes = append(axes, n...)
+	}
+	if err = b.frame(axes, in, channels != ""); err != nil {
 		return nil, err
 	}
-	if fields["CompressedData"] != "True" {
+	skip := int64(0)
+	if text := fields["HeaderSize"]; text != "" {
+		if skip, err = strconv.ParseInt(text, 10, 64); err != nil || skip < -1 || skip > 1<<40 {
+			return nil, fmt.Errorf("MetaImage field HeaderSize is %.20q; want a number of bytes, or -1", text)
+		}
+	}
+	packed := fields["CompressedData"] == "True"
+	if field := fields["ElementDataFile"]; strings.EqualFold(field, "LOCAL") {
+		if skip > 0 {
+			return nil, fmt.Errorf("MetaImage field HeaderSize is %d of a file with its data in it; save the file without it", skip)
+		}
+	} else {
+		names, err := dataFiles(field, list)
+		if err != nil {
+			return nil, err
+		}
+		if len(names) > 1 && (packed || skip < 0) {
+			return nil, fmt.Errorf("%d data files that are compressed, or of HeaderSize -1; save them as one .mha file", len(names))
+		}
+		if b.in, err = in.beside(max(0, skip), names...); err != nil {
+			return nil, err
+		}
+		b.offset = 0
+	}
+	if text := fields["BinaryData"] == "False"; text && !packed && skip <= 0 {
+		return b, b.text()
+	} else if text {
+		return nil, errors.New("its voxels are text that is compressed, or has a header; save them as binary data")
+	}
+	if !packed {
+		b.atEnd = skip < 0
 		return b, nil
 	}
-	b.packed = in.size - offset
-	if said := fields["CompressedDataSize"]; said != "" && said != strconv.FormatInt(b.packed, 10) {
-		return nil, fmt.Errorf("%d bytes follow the header, which says %.40s; copy the file again", b.packed, said)
+	if skip < 0 {
+		return nil, errors.New("MetaImage field HeaderSize is -1 of compressed data; save the file without it")
 	}
-	if b.inflate, err = zlib.NewReader(bufio.NewReader(io.NewSectionReader(in, offset, b.packed))); err != nil {
-		return nil, fmt.Errorf("decompressing: %w; copy the file again", pathCause(err))
+	if said, is := fields["CompressedDataSize"], b.in.size-b.offset; said != "" && said != strconv.FormatInt(is, 10) {
+		return nil, fmt.Errorf("%d bytes of compressed voxels, where the header says %.40s; copy the file again", is, said)
 	}
-	return b, nil
+	return b, b.unpack(zlibbed, 0)
 }
 
 var metaTypes = map[string]storedType{
@@ -76,32 +96,44 @@ var metaTypes = map[string]storedType{
 	"MET_FLOAT": storedFloat32, "MET_DOUBLE": storedFloat64,
 }
 
-// metaFields reads the header's fields and the offset of the byte after the last of them,
-// which says where the data are.
-func metaFields(in fileInput) (map[string]string, int64, error) {
+// metaFields reads the header's fields, the last of which says where the data are, the offset
+// of the byte after it, and the lines after it where it says that a list of files follows.
+func metaFields(in fileInput) (fields map[string]string, list []string, offset int64, err error) {
 	r := bufio.NewReader(io.NewSectionReader(in, 0, min(in.size, metaHeaderLimit)))
-	fields := map[string]string{}
-	offset := int64(0)
+	fields = map[string]string{}
 	for n := 1; ; n++ {
 		line, err := r.ReadString('\n')
 		offset += int64(len(line))
-		if err == io.EOF {
-			return nil, 0, errors.New("truncated: no field ElementDataFile ends the MetaImage header; check the file")
-		}
-		if err != nil {
-			return nil, 0, fmt.Errorf("reading the header: %w", pathCause(err))
+		if err != nil && err != io.EOF {
+			return nil, nil, 0, fmt.Errorf("reading the header: %w", pathCause(err))
 		}
 		key, value, ok := strings.Cut(line, "=")
-		if !ok {
-			return nil, 0, fmt.Errorf("MetaImage header line %d is no field; check the file", n)
-		}
 		key = strings.TrimSpace(key)
+		// The last line may have no end where no data follow it.
+		if value = strings.TrimSpace(value); err == io.EOF && (key != "ElementDataFile" || value == "" || value == "LOCAL") {
+			return nil, nil, 0, errors.New("truncated: no field ElementDataFile ends the MetaImage header; check the file")
+		}
+		if !ok {
+			return nil, nil, 0, fmt.Errorf("MetaImage header line %d is no field; check the file", n)
+		}
 		if _, twice := fields[key]; twice {
-			return nil, 0, fmt.Errorf("MetaImage field %.40q stands twice; remove one", key)
+			return nil, nil, 0, fmt.Errorf("MetaImage field %.40q stands twice; remove one", key)
 		}
-		fields[key] = strings.TrimSpace(value)
-		if key == "ElementDataFile" {
-			return fields, offset, nil
+		fields[key] = value
+		if key != "ElementDataFile" {
+			continue
 		}
+		if strings.HasPrefix(value, "LIST") {
+			rest := make([]byte, min(in.size-offset, metaHeaderLimit))
+			if _, err := in.ReadAt(rest, offset); err != nil && err != io.EOF {
+				return nil, nil, 0, fmt.Errorf("reading the header: %w", pathCause(err))
+			}
+			for line := range strings.Lines(string(rest)) {
+				if line = strings.TrimSpace(line); line != "" {
+					list = append(list, line)
+				}
+			}
+		}
+		return fields, list, offset, nil
 	}
 }

@@ -1,6 +1,10 @@
 package datasets
 
-import "eccbench/internal/name"
+import (
+	"slices"
+
+	"eccbench/internal/name"
+)
 
 // A Name is a parsed input string, GENERATOR/key=value/key=value…; the order
 // of the keys is free, except that path comes last and holds the rest of the
@@ -57,6 +61,11 @@ func (n Name) Get(key string) string {
 func (n Name) With(key, value string) Name {
 	with := name.Name{Kind: n.Generator, Pairs: n.given}.With(key, value)
 	return Name{with.Kind, with.Pairs}
+}
+
+// FromFiles reports whether the image is read from files that are not ours.
+func (n Name) FromFiles() bool {
+	return slices.ContainsFunc(generators(), func(g generator) bool { return g.Name == n.Generator && g.FromFiles })
 }
 
 // Canonical is the canonical spelling of an input string, see Name.String, or

@@ -147,7 +147,7 @@ func TestNameOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if g.Name == "file" {
+		if g.FromFiles {
 			return
 		}
 		parts := strings.Split(want, "/")
@@ -174,8 +174,8 @@ func TestGenerators(t *testing.T) {
 			}
 			// Every parameter that has no value by default is one whose default
 			// the canonical name may leave out.
-			optional := []string{"lo", "step", "roll", "repeat", "shape", "levels", "type", "stream", "nan"}
-			if g.Name != "file" {
+			optional := []string{"lo", "step", "roll", "repeat", "shape", "levels", "type", "stream", "nan", "volume", "array"}
+			if !g.FromFiles {
 				optional = append(optional, "path")
 			}
 			if n.Get(p.Key) == "" && !slices.Contains(optional, p.Key) {

@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -19,40 +18,83 @@ const niftiHeaderSize, nifti2HeaderSize = 348, 540
 
 const gzipMagic = "\x1f\x8b"
 
-// matchesNifti knows NIfTI-1 and NIfTI-2, the pairs that openNifti refuses by name, and
-// anything gzipped.
+// matchesNifti knows NIfTI-1 and NIfTI-2.
 func matchesNifti(head []byte) bool {
-	if bytes.HasPrefix(head, []byte(gzipMagic)) {
-		return true
-	}
 	if len(head) < niftiHeaderSize {
 		return false
 	}
 	magic := string(head[344:347])
-	return magic == "n+1" || magic == "ni1" || string(head[4:7]) == "n+2"
+	return magic == "n+1" || magic == "ni1" || string(head[4:7]) == "n+2" || string(head[4:7]) == "ni2"
 }
 
-// openNifti reads the header of a single-file NIfTI-1 or NIfTI-2 image (nifti1.h,
-// nifti2.h), plain or gzipped. The first axis is the fastest. Values are raw·scl_slope +
-// scl_inter as float32, unless the slope is 0 or not finite, or the two are 1
-// and 0: then they keep their stored type.
+// openNifti reads the header of a NIfTI-1 or NIfTI-2 image (nifti1.h, nifti2.h): one file, or
+// a pair of .hdr and .img of which either is named, each plain or gzipped. The first axis is
+// the fastest. Values are raw·scl_slope + scl_inter as float32, unless the slope is 0 or not
+// finite, or the two are 1 and 0: then they keep their stored type.
 func openNifti(in fileInput) (*fileBody, error) {
-	start, err := in.head(2)
+	header, voxels := in, fileInput{}
+	if stem, ok := in.stem(".img", ".img.gz"); ok {
+		var err error
+		voxels = in
+		if header, err = in.besideFirst(stem, ".hdr", ".hdr.gz", ".HDR"); err != nil {
+			return nil, err
+		}
+	}
+	head, rest, err := niftiHead(header)
+	if err != nil {
+		return nil, err
+	}
+	b, err := parseNifti(head, in)
+	if err != nil {
+		return nil, err
+	}
+	if !b.pair {
+		if voxels.ReaderAt != nil {
+			return nil, errors.New("the .hdr file beside it is a NIfTI image of one file; rename that to .nii")
+		}
+		if rest != nil {
+			b.inflate, b.packed, b.ratio = rest, in.size, deflateRatio
+			b.offset -= int64(len(head))
+		}
+		return &b.fileBody, nil
+	}
+	if voxels.ReaderAt == nil {
+		stem, ok := in.stem(".hdr", ".hdr.gz", ".nii", ".nii.gz")
+		if !ok {
+			return nil, errors.New("half of a NIfTI pair of .hdr and .img; name the file with its .img beside it")
+		}
+		if voxels, err = in.besideFirst(stem, ".img", ".img.gz", ".IMG"); err != nil {
+			return nil, err
+		}
+	}
+	b.in = voxels
+	start, err := voxels.head(2)
 	if err != nil {
 		return nil, err
 	}
 	if string(start) != gzipMagic {
-		head, err := in.head(nifti2HeaderSize)
-		if err != nil {
-			return nil, err
-		}
-		return parseNifti(head)
+		return &b.fileBody, nil
+	}
+	skip := b.offset
+	b.offset = 0
+	return &b.fileBody, b.unpack(gzipped, skip)
+}
+
+// niftiHead reads what may be a header, and what follows where that is gzipped.
+func niftiHead(in fileInput) (head []byte, rest io.Reader, err error) {
+	start, err := in.head(2)
+	if err != nil {
+		return nil, nil, err
+	}
+	if string(start) != gzipMagic {
+		head, err = in.head(nifti2HeaderSize)
+		return head, nil, err
 	}
 	r, err := gzip.NewReader(bufio.NewReader(io.NewSectionReader(in, 0, in.size)))
 	if err != nil {
-		return nil, fmt.Errorf("decompressing: %w; copy the file again", err)
+		return nil, nil, fmt.Errorf("decompressing: %w; copy the file again", err)
 	}
-	head := make([]byte, niftiHeaderSize, nifti2HeaderSize)
+	head = make([]byte, niftiHeaderSize, nifti2HeaderSize)
 	n, err := io.ReadFull(r, head)
 	if _, size := niftiOrder(head); err == nil && size == nifti2HeaderSize {
 		head = head[:nifti2HeaderSize]
@@ -62,20 +104,11 @@ func openNifti(in fileInput) (*fileBody, error) {
 	}
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, fmt.Errorf("truncated: the compressed data end after %d bytes, inside a NIfTI header; copy the file again", n)
+		return nil, nil, fmt.Errorf("truncated: the compressed data end after %d bytes, inside a NIfTI header; copy the file again", n)
 	case err != nil:
-		return nil, fmt.Errorf("decompressing the header: %w; copy the file again", pathCause(err))
+		return nil, nil, fmt.Errorf("decompressing the header: %w; copy the file again", pathCause(err))
 	}
-	b, err := parseNifti(head)
-	if err != nil {
-		return nil, err
-	}
-	gap := b.offset - int64(len(head))
-	if n, err := io.CopyN(io.Discard, r, gap); err != nil {
-		return nil, fmt.Errorf("truncated: the compressed data end %d bytes after the header where the voxels start %d after it: %w", n, gap, pathCause(err))
-	}
-	b.inflate, b.packed = r, in.size
-	return b, nil
+	return head, r, nil
 }
 
 // niftiOrder is the order of bytes in which the first number of a header is the size of one,
@@ -89,6 +122,7 @@ func niftiOrder(h []byte) (binary.ByteOrder, uint32) {
 
 // niftiFields are what the two versions of the format have in different places.
 type niftiFields struct {
+	pair                 bool // the voxels are in a file of their own
 	size                 int64
 	dim                  func(i int) int64 // number of axes, then their lengths
 	code                 uint16
@@ -107,40 +141,46 @@ func niftiFieldsOf(h []byte) (f niftiFields, order binary.ByteOrder, err error) 
 		if len(h) < nifti2HeaderSize {
 			return f, nil, fmt.Errorf("truncated: %d bytes, fewer than a NIfTI-2 header; copy the file again", len(h))
 		}
-		switch magic := string(h[4:12]); magic {
-		case "n+2\x00\r\n\x1a\n":
-		case "ni2\x00\r\n\x1a\n":
-			return f, nil, errors.New("half of a NIfTI pair of .hdr and .img, which is not read; save it as one .nii file")
-		default:
+		magic := string(h[4:12])
+		if magic != "n+2\x00\r\n\x1a\n" && magic != "ni2\x00\r\n\x1a\n" {
 			return f, nil, fmt.Errorf("not a NIfTI-2 file: its magic is %q where \"n+2\\x00\\r\\n\\x1a\\n\" should be; save it again", magic)
 		}
 		return niftiFields{
-			nifti2HeaderSize, func(i int) int64 { return int64(order.Uint64(h[16+8*i:])) },
+			magic[1] == 'i', nifti2HeaderSize, func(i int) int64 { return int64(order.Uint64(h[16+8*i:])) },
 			order.Uint16(h[12:]), float64(int64(order.Uint64(h[168:]))), double(176), double(184),
 		}, order, nil
 	case niftiHeaderSize:
 	default:
 		return f, nil, errors.New("not a NIfTI file: its first number is neither 348 nor 540; check the file")
 	}
-	switch magic := string(h[344:348]); magic {
-	case "n+1\x00":
-	case "ni1\x00":
-		return f, nil, errors.New("half of a NIfTI pair of .hdr and .img, which is not read; save it as one .nii file")
-	default:
+	magic := string(h[344:348])
+	if magic == "\x00\x00\x00\x00" {
+		return f, nil, errAnalyze
+	}
+	if magic != "n+1\x00" && magic != "ni1\x00" {
 		return f, nil, fmt.Errorf("not a NIfTI-1 file: its magic is %q where \"n+1\\x00\" should be; save it as NIfTI-1", magic)
 	}
 	return niftiFields{
-		niftiHeaderSize, func(i int) int64 { return int64(int16(order.Uint16(h[40+2*i:]))) },
+		magic[1] == 'i', niftiHeaderSize, func(i int) int64 { return int64(int16(order.Uint16(h[40+2*i:]))) },
 		order.Uint16(h[70:]), single(108), single(112), single(116),
 	}, order, nil
 }
 
-func parseNifti(h []byte) (*fileBody, error) {
+// A niftiBody may have its voxels in a file of their own.
+type niftiBody struct {
+	fileBody
+	pair bool
+}
+
+func parseNifti(h []byte, in fileInput) (*niftiBody, error) {
 	f, order, err := niftiFieldsOf(h)
 	if err != nil {
 		return nil, err
 	}
-	b := &fileBody{big: order == binary.BigEndian}
+	b := &niftiBody{fileBody{big: order == binary.BigEndian}, f.pair}
+	if b.pair {
+		f.size = 0 // of what comes before the voxels
+	}
 	if n := f.dim(0); n < 2 || n > 7 {
 		return nil, fmt.Errorf("%d axes; want 2 or 3", n)
 	}
@@ -149,7 +189,7 @@ func parseNifti(h []byte) (*fileBody, error) {
 		axes = append(axes, f.dim(i+1))
 	}
 	slices.Reverse(axes)
-	if b.shape, err = fileShape(axes); err != nil {
+	if err = b.frame(axes, in, false); err != nil {
 		return nil, err
 	}
 	if b.stored, err = niftiType(f.code); err != nil {

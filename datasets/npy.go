@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"eccbench/internal/grid"
 )
 
 const npyMagic = "\x93NUMPY"
@@ -51,18 +49,10 @@ func openNpy(in fileInput) (*fileBody, error) {
 	if len(h.shape) == 0 {
 		return nil, errors.New("the array is a single number without axes; save an array of 1 to 3")
 	}
-	if b.shape, err = npyShape(h); err != nil {
-		return nil, err
+	if err := b.frame(h.shape, in, false); err != nil {
+		return nil, fmt.Errorf("array of shape %v: %w", h.shape, err)
 	}
 	return b, nil
-}
-
-func npyShape(h npyHeader) (grid.Shape, error) {
-	s, err := fileShape(h.shape)
-	if err != nil {
-		return s, fmt.Errorf("array of shape %v: %w", h.shape, err)
-	}
-	return s, nil
 }
 
 // npyType reads an array-protocol type string such as "<f4".

@@ -96,7 +96,7 @@ func TestNpyErrors(t *testing.T) {
 		{"structured", "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (6,), }", six, "structured"},
 		{"scalar", npyHeaderText("|u1", "False", "()"), six[:1], "single number"},
 		{"empty axis", npyHeaderText("|u1", "False", "(0, 5)"), nil, "at least 1"},
-		{"four axes", npyHeaderText("|u1", "False", "(2, 3, 1, 2)"), six, "4 axes"},
+		{"four axes", npyHeaderText("|u1", "False", "(2, 3, 1, 2)"), six, "2 volumes of 2x1x3; choose"},
 		{"too short", npyHeaderText("|u1", "False", "(7,)"), six, "truncated: 6 bytes of voxels where the header says 7"},
 		{"too long", npyHeaderText("|u1", "False", "(5,)"), six, "trailing data: 6 bytes"},
 		{"huge", npyHeaderText("|u1", "False", "(10000, 10000, 10000)"), six, "truncated: 6 bytes of voxels where the header says 1000000000000"},

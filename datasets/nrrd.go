@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/klauspost/compress/gzip"
 )
 
 const nrrdMagic = "NRRD000"
@@ -17,33 +15,25 @@ const nrrdMagic = "NRRD000"
 // nrrdHeaderLimit is far above any header with attached data.
 const nrrdHeaderLimit = 1 << 20
 
-// openNrrd reads the header of an NRRD file with its data attached
-// (teem.sourceforge.net/nrrd/format.html), encoding raw or gzip. The first size
-// is the fastest axis. Fields that do not bear on the voxels are ignored.
+// openNrrd reads the header of an NRRD file (teem.sourceforge.net/nrrd/format.html) with its
+// data attached, or in files beside it, raw, in text, or
+// compressed by gzip or bzip2. The first size is the fastest
+// axis. Fields that do not bear on the voxels are ignored.
 func openNrrd(in fileInput) (*fileBody, error) {
-	fields, offset, err := nrrdFields(in)
+	fields, list, offset, err := nrrdFields(in)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"data file", "datafile"} {
-		if _, ok := fields[name]; ok {
-			return nil, errors.New("the header's data are in another file, which is not read; save them as one .nrrd file")
-		}
-	}
-	for _, name := range []string{"byte skip", "byteskip", "line skip", "lineskip"} {
-		if v, ok := fields[name]; ok && v != "0" {
-			return nil, fmt.Errorf("NRRD field %q is %q, which is not read; save the file without it", name, v)
-		}
-	}
-	b := &fileBody{offset: offset}
+	encoding := strings.ToLower(fields["encoding"])
+	b := &fileBody{in: in, offset: offset}
 	var ok bool
-	if b.stored, ok = nrrdType(fields["type"]); !ok {
+	if b.stored, ok = nrrdType(strings.ToLower(fields["type"])); !ok {
 		return nil, fmt.Errorf("NRRD type %q is not an integer of 8 to 64 bits, float or double; save it as one of them", fields["type"])
 	}
-	switch endian := fields["endian"]; {
+	switch endian := strings.ToLower(fields["endian"]); {
 	case endian == "big":
 		b.big = true
-	case endian != "little" && b.stored.size() > 1:
+	case endian != "little" && b.stored.size() > 1 && encoding != "ascii" && encoding != "text" && encoding != "txt":
 		return nil, fmt.Errorf("NRRD endian is %q; want little or big", endian)
 	}
 	axes, err := nrrdSizes(fields["dimension"], fields["sizes"])
@@ -51,69 +41,147 @@ func openNrrd(in fileInput) (*fileBody, error) {
 		return nil, err
 	}
 	slices.Reverse(axes)
-	if b.shape, err = fileShape(axes); err != nil {
+	if err = b.frame(axes, in, nrrdList(fields["kinds"], len(axes))); err != nil {
 		return nil, err
 	}
-	switch encoding := fields["encoding"]; encoding {
+	lines, err := nrrdSkip(fields, "line skip", 0)
+	if err != nil {
+		return nil, err
+	}
+	skip, err := nrrdSkip(fields, "byte skip", -1)
+	if err != nil {
+		return nil, err
+	}
+	if field, ok := fields["data file"]; ok {
+		names, err := dataFiles(field, list)
+		if err != nil {
+			return nil, err
+		}
+		if len(names) > 1 && (encoding != "raw" || lines > 0 || skip < 0) {
+			return nil, fmt.Errorf("%d data files of encoding %q, or with lines or a negative number of bytes to skip; save them as one .nrrd file", len(names), encoding)
+		}
+		each := int64(0)
+		if len(names) > 1 {
+			each, skip = skip, 0
+		}
+		if b.in, err = in.beside(each, names...); err != nil {
+			return nil, err
+		}
+		b.offset = 0
+	}
+	if b.offset, err = skipLines(b.in, b.offset, lines); err != nil {
+		return nil, err
+	}
+	pack := gzipped
+	switch encoding {
 	case "raw":
+		b.offset, b.atEnd = b.offset+max(0, skip), skip < 0
 		return b, nil
+	case "ascii", "text", "txt":
+		b.offset += max(0, skip)
+		return b, b.text()
+	case "bzip2", "bz2":
+		pack = bzipped
 	case "gzip", "gz":
 	default:
-		return nil, fmt.Errorf("NRRD encoding %q is not raw or gzip; save it as one of them", encoding)
+		return nil, fmt.Errorf("NRRD encoding %q is not raw, ascii, gzip or bzip2; save it as one of them", fields["encoding"])
 	}
-	b.packed = in.size - offset
-	b.inflate, err = gzip.NewReader(bufio.NewReader(io.NewSectionReader(in, offset, b.packed)))
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return nil, errors.New("truncated: no gzip data follow the header; copy the file again")
+	if skip < 0 {
+		return nil, fmt.Errorf("NRRD field \"byte skip\" is %d of compressed data; want 0 or more", skip)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("decompressing: %w; copy the file again", pathCause(err))
-	}
-	return b, nil
+	return b, b.unpack(pack, skip)
 }
 
-// nrrdFields reads the header's fields, names and values in lower case, and the
-// offset of the byte after the blank line that ends it.
-func nrrdFields(in fileInput) (map[string]string, int64, error) {
+// nrrdList reports whether the fastest axis is none of space, but of the numbers that each
+// voxel has.
+func nrrdList(kinds string, axes int) bool {
+	words := strings.Fields(strings.ToLower(kinds))
+	return len(words) == axes && axes > 2 && !slices.Contains([]string{"domain", "space", "time", "none", "???"}, words[0])
+}
+
+// nrrdSkip is the value of a field that says how much comes before the data.
+func nrrdSkip(fields map[string]string, name string, least int64) (int64, error) {
+	v, ok := fields[name]
+	if !ok {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil || n < least || n > 1<<40 {
+		return 0, fmt.Errorf("NRRD field %q is %.40q; want a whole number of at least %d", name, v, least)
+	}
+	return n, nil
+}
+
+// skipLines is the offset of the byte after n lines.
+func skipLines(in fileInput, offset, n int64) (int64, error) {
+	if n == 0 {
+		return offset, nil
+	}
+	r := bufio.NewReader(io.NewSectionReader(in, offset, max(0, in.size-offset)))
+	for range n {
+		for more := true; more; {
+			line, err := r.ReadSlice('\n')
+			offset += int64(len(line))
+			if more = err == bufio.ErrBufferFull; err != nil && !more {
+				return 0, fmt.Errorf("truncated: the data end in the lines to be skipped: %w; correct the header", pathCause(err))
+			}
+		}
+	}
+	return offset, nil
+}
+
+// nrrdFields reads the header's fields, their names in lower case and in their longer
+// spelling, the lines after one that says that a list of files follows, and the offset of
+// the byte after the blank line that ends it. The header of data in other files may end
+// without one.
+func nrrdFields(in fileInput) (fields map[string]string, list []string, offset int64, err error) {
 	r := bufio.NewReader(io.NewSectionReader(in, 0, min(in.size, nrrdHeaderLimit)))
-	fields := map[string]string{}
-	offset := int64(0)
+	fields = map[string]string{}
 	for n := 1; ; n++ {
 		line, err := r.ReadString('\n')
 		offset += int64(len(line))
 		if err != nil && err != io.EOF {
-			return nil, 0, fmt.Errorf("reading the header: %w", pathCause(err))
+			return nil, nil, 0, fmt.Errorf("reading the header: %w", pathCause(err))
 		}
 		if n == 1 && (len(line) < 8 || !strings.HasPrefix(line, nrrdMagic)) {
-			return nil, 0, errors.New("not an NRRD file: its first line does not start with NRRD000; check the file")
+			return nil, nil, 0, errors.New("not an NRRD file: its first line does not start with NRRD000; check the file")
 		}
-		if err == io.EOF {
-			if offset == nrrdHeaderLimit {
-				return nil, 0, fmt.Errorf("no blank line ends the header within %d bytes; check the file", nrrdHeaderLimit)
-			}
-			return nil, 0, errors.New("no blank line ends the header; the file is truncated, or its data are elsewhere: save them as one .nrrd file")
+		end := err == io.EOF
+		data, detached := fields["data file"]
+		if end && offset == nrrdHeaderLimit {
+			return nil, nil, 0, fmt.Errorf("no blank line ends the header within %d bytes; check the file", nrrdHeaderLimit)
 		}
 		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
-		if line == "" {
-			return fields, offset, nil
+		if line == "" && (!end || detached) {
+			return fields, list, offset, nil
 		}
-		if n == 1 || line[0] == '#' {
-			continue
+		switch name, value, ok := strings.Cut(line, ":"); {
+		case n == 1 || line == "" || line[0] == '#':
+		case strings.HasPrefix(data, "LIST"):
+			list = append(list, line)
+		case !ok:
+			return nil, nil, 0, fmt.Errorf("NRRD header line %d is neither a field nor a comment; check the file", n)
+		case strings.HasPrefix(value, "="): // a key/value pair
+		default:
+			name = strings.ToLower(strings.TrimSpace(name))
+			if longer, ok := nrrdAliases[name]; ok {
+				name = longer
+			}
+			if _, twice := fields[name]; twice {
+				return nil, nil, 0, fmt.Errorf("NRRD field %q stands twice; remove one", name)
+			}
+			fields[name] = strings.TrimSpace(value)
 		}
-		name, value, ok := strings.Cut(line, ":")
-		if !ok {
-			return nil, 0, fmt.Errorf("NRRD header line %d is neither a field nor a comment; check the file", n)
+		if _, detached := fields["data file"]; end && detached {
+			return fields, list, offset, nil
 		}
-		if strings.HasPrefix(value, "=") {
-			continue // a key/value pair
+		if end {
+			return nil, nil, 0, errors.New("no blank line ends the header; the file is truncated: copy it again")
 		}
-		name = strings.ToLower(strings.TrimSpace(name))
-		if _, twice := fields[name]; twice {
-			return nil, 0, fmt.Errorf("NRRD field %q stands twice; remove one", name)
-		}
-		fields[name] = strings.ToLower(strings.TrimSpace(value))
 	}
 }
+
+var nrrdAliases = map[string]string{"datafile": "data file", "lineskip": "line skip", "byteskip": "byte skip"}
 
 // nrrdType maps the format's names of types.
 func nrrdType(name string) (storedType, bool) {
@@ -148,17 +216,12 @@ func nrrdSizes(dimension, sizes string) ([]int64, error) {
 	if err != nil || n < 2 || n > 16 { // NRRD's own limit is 16
 		return nil, fmt.Errorf("NRRD dimension is %q; want 2 or 3", dimension)
 	}
-	parts := strings.Fields(sizes)
-	if len(parts) != n {
+	if len(strings.Fields(sizes)) != n {
 		return nil, fmt.Errorf("NRRD dimension is %d but sizes is %.80q; correct the header", n, sizes)
 	}
-	var axes []int64
-	for _, p := range parts {
-		v, err := strconv.ParseInt(p, 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("NRRD sizes has %.80q, not a whole number; correct the header", p)
-		}
-		axes = append(axes, v)
+	axes, err := wholeNumbers(sizes)
+	if err != nil {
+		return nil, fmt.Errorf("NRRD sizes: %w", err)
 	}
 	return axes, nil
 }

@@ -67,19 +67,23 @@ func TestNrrdErrors(t *testing.T) {
 		{"one axis", "dimension: 2", "dimension: 1", `dimension is "1"`},
 		{"no dimension", "dimension: 2\n", "", `dimension is ""`},
 		{"sizes", "3 2", "3 2 1", "dimension is 2 but sizes is"},
-		{"bad sizes", "3 2", "3 2x", `sizes has "2x"`},
+		{"bad sizes", "3 2", "3 2x", `sizes: "2x" is not`},
 		{"zero", "3 2", "3 0", "at least 1"},
-		{"four axes", "dimension: 2\nsizes: 3 2", "dimension: 4\nsizes: 2 3 2 2", "4 axes"},
+		{"four axes", "dimension: 2\nsizes: 3 2", "dimension: 4\nsizes: 2 3 2 2", "2 volumes of 2x3x2; choose"},
 		{"short", "3 2", "3 3", "truncated: 6 bytes of voxels where the header says 9"},
 		{"long", "3 2", "5 1", "trailing data"},
 		{"huge", "3 2", "1000000 1000000", "truncated: 6 bytes of voxels where the header says 1000000000000"},
 		{"huge gzip", "3 2\nencoding: raw", "1000000 1000000\nencoding: gzip", "no gzip data follow"},
 		{"beyond counting", "3 2", "4000000000 4000000000", "more voxels than can be counted"},
-		{"encoding", "raw", "ascii", `encoding "ascii"`},
+		{"encoding", "raw", "hex", `encoding "hex"`},
+		{"text", "raw", "ascii", "truncated: 6 bytes of text where the header says 6 numbers"},
+		{"bzip2", "raw", "bzip2", "decompressing the voxels"},
 		{"no encoding", "encoding: raw\n", "", `encoding ""`},
 		{"twice", "type: uchar\n", "type: uchar\ntype: uchar\n", `field "type" stands twice`},
-		{"byte skip", "encoding", "byte skip: -1\nencoding", `field "byte skip" is "-1"`},
-		{"line skip", "encoding", "lineskip: 2\nencoding", `field "lineskip" is "2"`},
+		{"byte skip", "encoding", "byte skip: -2\nencoding", `field "byte skip" is "-2"`},
+		{"skipped", "encoding", "byte skip: 1\nencoding", "truncated: 5 bytes"},
+		{"skipped at the end", "encoding: raw", "byte skip: -1\nencoding: gzip", "is -1 of compressed data"},
+		{"line skip", "encoding", "lineskip: 2\nencoding", "in the lines to be skipped"},
 		{"detached", "encoding", "data file: other.raw\nencoding", "in another file"},
 		{"no colon", "encoding", "some text\nencoding", "line 5 is neither"},
 	} {
@@ -101,6 +105,17 @@ func TestNrrdErrors(t *testing.T) {
 	checkRefusedCheaply(t, "magic.nrrd", []byte("NRRX0004\n"+good+"\n"), FileOptions{}, "does not start with NRRD000")
 	checkRefusedCheaply(t, "open.nrrd", []byte("NRRD0004\n"+good), FileOptions{}, "no blank line ends the header")
 	checkRefusedCheaply(t, "endless.nrrd", []byte("NRRD0004\n"+strings.Repeat("#", 2<<20)), FileOptions{}, "within 1048576 bytes")
+	text := strings.Replace(good, "raw", "text", 1)
+	for numbers, want := range map[string]string{
+		"1 2 3\n4   5": "truncated: 5 numbers where the header says 6", "1 2 3 4 5 6 7": "trailing data", "1 2 3 4 5 256": `number 5 of its voxels is "256"`,
+		"1 2 3 4 5 -1": `"-1", which is none of uint8`, "1 2 3 4 5 6.0": `"6.0"`, "1 2": "truncated: 4 bytes of text", "x" + strings.Repeat("1", 1<<20): "reading the voxels",
+	} {
+		checkRefusedCheaply(t, "text.nrrd", writeNrrd(text, []byte(numbers+"\n")), FileOptions{}, want)
+	}
+	checkFileImage(t, mustOpen(t, "text.nrrd", writeNrrd(text, []byte(" 1, 2,\t3\r\n4\n5 6\n"))), "3x2", grid.Uint8, linear(1, 1))
+	checkRefusedCheaply(t, "cut.nrrd", writeNrrd(text, []byte("1 2 3 4 5 66")), FileOptions{}, "no white space ends the last number")
+	floats := writeNrrd(strings.Replace(text, "uchar", "float", 1), []byte("1 2 3 4 nan 6\n"))
+	checkRefusedCheaply(t, "nan.nrrd", floats, FileOptions{}, "1 value is NaN or infinite, the first at index 4")
 	checkFileImage(t, mustOpen(t, "image.nrrd", writeNrrd(good, six)), "3x2", grid.Uint8, linear(1, 1))
 }
 
@@ -113,4 +128,4 @@ func mustOpen(t *testing.T, name string, data []byte) grid.Source {
 	return s
 }
 
-func FuzzNrrd(f *testing.F) { fuzzFile(f, ".nrrd") }
+func FuzzNrrd(f *testing.F) { fuzzFile(f, ".nrrd", ".nhdr") }

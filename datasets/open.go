@@ -18,6 +18,9 @@ type Generator struct {
 	Doc     string // one line
 	Example string // an input string
 	Params  []Param
+	// FromFiles says that the image is read from files that are not ours. Path, the last
+	// parameter, says where they are.
+	FromFiles bool
 }
 
 // A Param is a parameter of a generator, in the order of the canonical
@@ -45,7 +48,7 @@ func generators() []generator {
 		noiseGenerator(), grfGenerator(), distinctGenerator(), extremesGenerator(), betweenGenerator(), rampGenerator(),
 		constantGenerator(), pointGenerator(), dotsGenerator(), checkerboardGenerator(),
 		phantomGenerator(), ballGenerator(), shellGenerator(), torusGenerator(), linksGenerator(),
-		fileGenerator(),
+		fileGenerator(), stackGenerator(),
 	}
 }
 
@@ -62,16 +65,11 @@ func Generators() []Generator {
 // allParams adds the parameters that every generator has; a path stays last.
 func (g generator) allParams() []Param {
 	roll := Param{"roll", "0", "turn the image cyclically: slice i shows slice i+roll"}
-	if g.hasPath() {
+	if g.FromFiles {
 		return slices.Insert(slices.Clone(g.Params), len(g.Params)-1, roll)
 	}
 	repeat := Param{"repeat", "all slices", "the first slices again and again, so many: slice i shows slice i mod repeat"}
 	return append(slices.Clone(g.Params), roll, repeat, storeParam())
-}
-
-// hasPath reports whether the generator's own last parameter is a path.
-func (g generator) hasPath() bool {
-	return len(g.Params) > 0 && g.Params[len(g.Params)-1].Key == "path"
 }
 
 func shapeParam() Param {
@@ -96,6 +94,7 @@ type resolved struct {
 	repeat    int64  // 0 for an image that does not
 	store     string // the folder that the image is read from, "" when it is made
 	make      maker
+	files     func() []string // that make reads; nil for none
 }
 
 // resolve checks a name and fills in its defaults. Errors are one line.
@@ -128,8 +127,8 @@ func resolveOn(n Name, surveys *Surveys, isa string) (resolved, error) {
 	}
 	r := &reading{given: n.given, surveys: surveys, isa: isa}
 	res := resolved{generator: g, make: g.read(r)}
-	res.roll, res.repeat = r.roll(), r.repeat()
-	if v, ok := r.take("path"); ok && !g.hasPath() {
+	res.roll, res.repeat, res.files = r.roll(), r.repeat(), r.files
+	if v, ok := r.take("path"); ok && !g.FromFiles {
 		res.store = v
 		r.put("path", v)
 		if v == "" {
@@ -299,13 +298,16 @@ func (r resolved) period() (period, turns int64, err error) {
 func fileGenerator() generator {
 	return generator{
 		Generator: Generator{
-			Name:    "file",
-			Doc:     "the image in a raw, npy, NIfTI, NRRD, MetaImage, PNG or TIFF file",
-			Example: "file/path=/data/ch2.nii.gz",
+			Name:      "file",
+			Doc:       "the image in a raw, npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, DICOM, PNG or TIFF file",
+			Example:   "file/path=/data/ch2.nii.gz",
+			FromFiles: true,
 			Params: []Param{
 				{"shape", "what the file says", "raw files: voxels along x, y and z"},
 				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32", "float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
 				{"type", "what the file says", "raw files: uint8, int16, uint16 or float32"},
+				{"volume", "the only one", "of a file with several images of one shape, such as a time series: its number, from 0 on"},
+				{"array", "the only one", "of an .npz archive with several arrays: the name of one"},
 				{"nan", "refused", "mask: NaN are voxels that are no part of the image, with levels=every"},
 				{"stream", "whether the file can be", "true: read slabs from the file; once: in order if they are compressed, for who asks for them so; false: hold the image in memory"},
 				{"path", "", "the file; comes last and may hold slashes"},
@@ -316,7 +318,33 @@ func fileGenerator() generator {
 }
 
 func readFile(r *reading) maker {
-	var o FileOptions
+	o := r.fileOptions()
+	if _, ok := r.take("volume"); ok {
+		v := r.integer("volume", 0, 0, math.MaxInt64, "")
+		o.Volume = &v
+	}
+	if v, ok := r.take("array"); ok {
+		o.Array = v
+		r.put("array", v)
+	}
+	o.Gaps = r.choice("nan", "mask") != ""
+	stream := r.choice("stream", "true", "once", "false")
+	path := r.place("FILE")
+	r.files = func() []string { return filesOf(path, o) }
+	return func() (grid.Source, error) {
+		o := o
+		o.Stream, o.Once, o.Surveys = stream != "false", stream == "once", r.surveys
+		s, err := OpenFile(path, o)
+		if stream != "true" && o.Stream && errors.As(err, &notStreamed{}) {
+			o.Stream = false
+			s, err = OpenFile(path, o)
+		}
+		return s, err
+	}
+}
+
+// fileOptions reads what is said of a raw file, and of the levels of any.
+func (r *reading) fileOptions() (o FileOptions) {
 	if _, ok := r.take("shape"); ok {
 		o.Shape = r.shape()
 	}
@@ -329,21 +357,15 @@ func readFile(r *reading) maker {
 	} else if ok {
 		o.Levels = r.integer("levels", 0, 1, grid.MaxLevels, "")
 	}
-	o.Gaps = r.choice("nan", "mask") != ""
-	stream := r.choice("stream", "true", "once", "false")
+	return o
+}
+
+// place reads the path that a file's name ends with.
+func (r *reading) place(what string) string {
 	path, ok := r.take("path")
 	if !ok || path == "" {
-		r.reject("path is missing: want path=FILE as the last key")
+		r.reject("path is missing: want path=%s as the last key", what)
 	}
 	r.put("path", path)
-	return func() (grid.Source, error) {
-		o := o
-		o.Stream, o.Once, o.Surveys = stream != "false", stream == "once", r.surveys
-		s, err := OpenFile(path, o)
-		if stream != "true" && o.Stream && errors.As(err, &notStreamed{}) {
-			o.Stream = false
-			s, err = OpenFile(path, o)
-		}
-		return s, err
-	}
+	return path
 }

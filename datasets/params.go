@@ -22,8 +22,9 @@ type reading struct {
 	read  []name.Pair // canonical values, in the order that they were read in
 	err   error
 
-	surveys *Surveys // of files
-	isa     string   // the instruction set that images are made by
+	surveys *Surveys        // of files
+	files   func() []string // that the image is read from; nil for none
+	isa     string          // the instruction set that images are made by
 }
 
 // take is the given value of a parameter, and whether there is one.

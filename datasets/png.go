@@ -16,7 +16,8 @@ import (
 
 const pngMagic = "\x89PNG\r\n\x1a\n"
 
-// openPng decodes a grey PNG image. Fewer than 8 bits are spread over 0…255 as
+// openPng decodes a grey PNG image, or one in colours that are all grey, without alpha or with
+// one that is opaque. Fewer than 8 bits are spread over 0…255 as
 // the format says (a 1-bit image has the values 0 and 255).
 func openPng(in fileInput) (*fileBody, error) {
 	if in.Stream {
@@ -46,13 +47,26 @@ func openPng(in fileInput) (*fileBody, error) {
 	b.decoded = grid.NewBuffer(b.bytes())
 	for y := range h.height {
 		dst := b.decoded[y*row : (y+1)*row]
+		var pix []byte
+		samples, colours := int64(4), int64(3)
 		switch m := img.(type) {
 		case *pixels.Gray:
-			copy(dst, m.Pix[y*int64(m.Stride):])
+			pix, samples, colours = m.Pix[y*int64(m.Stride):], 1, 1
 		case *pixels.Gray16:
-			copy(dst, m.Pix[y*int64(m.Stride):])
+			pix, samples, colours = m.Pix[y*int64(m.Stride):], 1, 1
+		case *pixels.RGBA:
+			pix = m.Pix[y*int64(m.Stride):]
+		case *pixels.RGBA64:
+			pix = m.Pix[y*int64(m.Stride):]
+		case *pixels.NRGBA:
+			pix = m.Pix[y*int64(m.Stride):]
+		case *pixels.NRGBA64:
+			pix = m.Pix[y*int64(m.Stride):]
 		default:
 			return nil, errors.New("decoding: not a grey image; save it as 8 or 16-bit greyscale")
+		}
+		if err := opaqueGrey(dst, pix[:row*samples], b.stored.size(), samples, colours); err != nil {
+			return nil, fmt.Errorf("row %d: %w", y, err)
 		}
 	}
 	return b, nil
@@ -61,13 +75,14 @@ func openPng(in fileInput) (*fileBody, error) {
 // A pngHeader is what the chunks of a PNG file say of its pixels.
 type pngHeader struct {
 	width, height int64
-	depth         int64 // bits of a pixel
+	depth         int64 // bits of a sample
+	samples       int64 // of a pixel
 	interlaced    bool
 	data          []io.Reader // the IDAT chunks
 	packed        int64       // their bytes
 }
 
-// scanPng walks the chunks of a PNG file, and refuses what is not grey and
+// scanPng walks the chunks of a PNG file, and refuses what has a palette and
 // what does not end with its last chunk.
 func scanPng(in fileInput) (*pngHeader, error) {
 	head, err := in.head(33)
@@ -83,15 +98,12 @@ func scanPng(in fileInput) (*pngHeader, error) {
 		depth:      int64(head[24]),
 		interlaced: head[28] != 0,
 	}
-	const advice = "save it as 8 or 16-bit greyscale without alpha"
+	const advice = "save it as 8 or 16-bit greyscale"
 	switch colour := head[25]; colour {
-	case 0:
-	case 2, 6:
-		return nil, errors.New("a colour PNG image; " + advice)
+	case 0, 2, 4, 6:
+		h.samples = []int64{1, 0, 3, 0, 2, 0, 4}[colour]
 	case 3:
 		return nil, errors.New("a PNG image with a palette; " + advice)
-	case 4:
-		return nil, errors.New("a PNG image with an alpha channel; " + advice)
 	default:
 		return nil, fmt.Errorf("PNG colour type %d is unknown; %s", colour, advice)
 	}
@@ -118,8 +130,6 @@ func scanPng(in fileInput) (*pngHeader, error) {
 		case "IDAT":
 			h.data = append(h.data, io.NewSectionReader(in, body, length))
 			h.packed += length
-		case "tRNS":
-			return nil, errors.New("a PNG image with a transparent grey; " + advice)
 		case "IEND":
 			if at < in.size {
 				return nil, fmt.Errorf("trailing data: %d bytes after the chunk IEND; cut them off", in.size-at)
@@ -159,14 +169,14 @@ func (h *pngHeader) dataBytes() int64 {
 		return h * (1 + (w*depth+7)/8)
 	}
 	if !h.interlaced {
-		return rows(h.width, h.height, h.depth)
+		return rows(h.width, h.height, h.depth*h.samples)
 	}
 	// Adam7: the offset and the step of each pass, x and y.
 	passes := [7][4]int64{{0, 8, 0, 8}, {4, 8, 0, 8}, {0, 4, 4, 8}, {2, 4, 0, 4}, {0, 2, 2, 4}, {1, 2, 0, 2}, {0, 1, 1, 2}}
 	var sum int64
 	for _, p := range passes {
 		w := (h.width - p[0] + p[1] - 1) / p[1]
-		sum += rows(max(0, w), max(0, (h.height-p[2]+p[3]-1)/p[3]), h.depth)
+		sum += rows(max(0, w), max(0, (h.height-p[2]+p[3]-1)/p[3]), h.depth*h.samples)
 	}
 	return sum
 }

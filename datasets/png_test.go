@@ -89,6 +89,8 @@ func TestPngErrors(t *testing.T) {
 	rows := []byte{0, 1, 2, 3, 0, 4, 5, 6}
 	good := writePng(3, 2, 8, 0, 0, rows)
 	checkFileImage(t, mustOpen(t, "image.png", good), "3x2", grid.Uint8, linear(1, 1))
+	checkFileImage(t, mustOpen(t, "image.png", writePng(3, 2, 8, 0, 0, rows, "tRNS")), "3x2", grid.Uint8, linear(1, 1)) // no pixel of it
+	checkFileImage(t, mustOpen(t, "image.png", writePng(2, 1, 16, 4, 0, []byte{0, 0, 1, 255, 255, 0, 2, 255, 255})), "2x1", grid.Uint16, linear(1, 1))
 	flip := func(at int) []byte {
 		b := bytes.Clone(good)
 		b[at] ^= 1
@@ -99,11 +101,13 @@ func TestPngErrors(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{"colour", writePng(3, 2, 8, 2, 0, rows), "a colour PNG image"},
-		{"colour and alpha", writePng(3, 2, 8, 6, 0, rows), "a colour PNG image"},
+		{"colour", writePng(1, 2, 8, 2, 0, []byte{0, 1, 1, 1, 0, 4, 4, 6}), "row 1: an image in colour: red, green and blue differ first at pixel 0"},
+		{"colour and alpha", writePng(1, 1, 8, 6, 0, []byte{0, 1, 2, 1, 255}), "an image in colour"},
+		{"clear", writePng(2, 1, 8, 6, 0, []byte{0, 1, 1, 1, 255, 1, 1, 1, 254}), "with transparency, which is first not opaque at pixel 1"},
+		{"short colour", writePng(3, 2, 8, 2, 0, rows), "truncated: the compressed pixels end after 8 of 20 bytes"},
 		{"palette", writePng(3, 2, 8, 3, 0, rows), "a palette"},
-		{"alpha", writePng(3, 2, 8, 4, 0, rows), "an alpha channel"},
-		{"transparent", writePng(3, 2, 8, 0, 0, rows, "tRNS"), "a transparent grey"},
+		{"alpha", writePng(1, 1, 16, 4, 0, []byte{0, 1, 2, 255, 254}), "with transparency"},
+		{"transparent", writePng(3, 1, 8, 0, 0, []byte{0, 1, 2, 0}, "tRNS"), "first not opaque at pixel 2"},
 		{"colour type", writePng(3, 2, 8, 1, 0, rows), "colour type 1 is unknown"},
 		{"depth", writePng(3, 2, 32, 0, 0, rows), "bit depth 32"},
 		{"zero width", writePng(0, 2, 8, 0, 0, rows), "at least 1"},

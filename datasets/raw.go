@@ -1,11 +1,14 @@
 package datasets
 
 import (
+	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math/bits"
+	"strconv"
+	"strings"
 
 	"eccbench/internal/grid"
 )
@@ -90,25 +93,38 @@ func (s storedType) size() int64 {
 // A fileBody says how a file holds its voxels. The header's reader fills it in;
 // everything after the header is common to all formats and done here.
 type fileBody struct {
+	in      fileInput // of the voxels; left out where it is that of the header
 	shape   grid.Shape
+	volumes volumes
 	stored  storedType
 	big     bool // big-endian
 	fortran bool // the first axis is the fastest
 	scaled  bool // a voxel is float32(stored·slope + inter)
-	slope   float64
-	inter   float64
+	// otherSign says that the first bit of each integer is the other one, so that the type
+	// has a sign where the file's has none, or the other way round.
+	otherSign bool
+	bits      int // of each integer that count, the lowest; 0 for all
+	slope     float64
+	inter     float64
 
-	// One of three holds the voxels: the file as it is from offset to its end;
-	// inflate, which decompresses packed bytes of the file; or decoded, which
-	// are row-major, little-endian and owned by the body.
+	place *slicePlace // of an image that says where it is among others
+
+	// One of three holds the voxels: the file as it is from offset to its end, or the
+	// last bytes of it; inflate, which decompresses packed bytes of the file, after
+	// offset bytes; or decoded, which are row-major, little-endian and owned by the body.
 	offset  int64
+	atEnd   bool
 	inflate io.Reader
 	packed  int64
+	ratio   int64 // the most that one of them can become
 	decoded []byte
 }
 
-// bytes is the number of bytes of all stored voxels.
+// bytes is the number of bytes of all stored voxels of the image.
 func (b *fileBody) bytes() int64 { return b.shape.Voxels() * b.stored.size() }
+
+// total is the number of bytes of all volumes.
+func (b *fileBody) total() int64 { return max(1, b.volumes.count) * b.bytes() }
 
 // native is the type of the image.
 func (b *fileBody) native() grid.Type {
@@ -120,7 +136,7 @@ func (b *fileBody) native() grid.Type {
 
 // plain reports whether the stored bytes are those of the image.
 func (b *fileBody) plain() bool {
-	return b.stored.native().Size() == b.stored.size() && !b.stored.narrowed() && !b.scaled && !(b.big && b.stored.size() > 1)
+	return b.stored.native().Size() == b.stored.size() && !b.stored.narrowed() && !b.scaled && !b.otherSign && b.bits == 0 && !(b.big && b.stored.size() > 1)
 }
 
 // ranked reports whether it takes all voxels to say what one of them becomes.
@@ -129,15 +145,16 @@ func (b *fileBody) ranked() bool {
 }
 
 // source makes the source that the body describes.
-func (b *fileBody) source(in fileInput) (grid.Source, error) {
+func (b *fileBody) source() (grid.Source, error) {
+	in := b.in
 	typ := b.native()
 	if in.Levels > 0 && typ != grid.Float32 {
 		return nil, fmt.Errorf("a number of levels is for float32 images and this one is %v; leave it out", typ)
 	}
 	if in.Stream {
-		return b.stream(in)
+		return b.stream()
 	}
-	data, err := b.read(in)
+	data, err := b.read()
 	if err != nil {
 		return nil, err
 	}
@@ -174,34 +191,56 @@ func (b *fileBody) source(in fileInput) (grid.Source, error) {
 
 // read returns the stored bytes of all voxels, aligned for every type. It
 // allocates only what the file is seen to hold.
-func (b *fileBody) read(in fileInput) ([]byte, error) {
+func (b *fileBody) read() ([]byte, error) {
 	switch {
 	case b.decoded != nil:
-		return b.decoded, nil
+		return b.decodedVolume()
 	case b.inflate != nil:
-		if err := checkRatio(b.bytes(), b.packed, deflateRatio); err != nil {
+		if err := checkRatio(b.total(), b.packed, b.ratio); err != nil {
 			return nil, err
 		}
-		data, err := readExactly(b.inflate, b.bytes(), b.packed)
+		if err := b.skip(); err != nil {
+			return nil, err
+		}
+		data, err := b.pick(b.inflate, b.packed)
 		if err != nil {
 			return nil, err
 		}
 		return data, checkEnd(b.inflate, true)
 	}
-	if err := b.checkPlain(in.size); err != nil {
+	if err := b.checkPlain(); err != nil {
 		return nil, err
 	}
+	voxels := io.NewSectionReader(b.in, b.offset, b.total())
+	if b.volumes.stride > 1 {
+		return b.pick(bufio.NewReader(voxels), b.total())
+	}
+	if first := b.offset + b.volumes.first*b.stored.size(); b.in.held != nil && b.bytes() > b.in.size/2 {
+		// What is in memory already moves to where it is aligned.
+		return b.in.held[:copy(b.in.held, b.in.held[first:first+b.bytes()])], nil
+	}
 	data := grid.NewBuffer(b.bytes())
-	if _, err := io.ReadFull(io.NewSectionReader(in, b.offset, b.bytes()), data); err != nil {
+	if err := readAt(voxels, data, b.volumes.first*b.stored.size()); err != nil {
 		return nil, fmt.Errorf("reading the voxels: %w", pathCause(err))
 	}
 	return data, nil
 }
 
+// skip reads what is compressed before the voxels.
+func (b *fileBody) skip() error {
+	if n, err := io.CopyN(io.Discard, b.inflate, b.offset); err != nil {
+		return fmt.Errorf("truncated: the compressed data end after %d bytes where the voxels start at byte %d: %w", n, b.offset, pathCause(err))
+	}
+	return nil
+}
+
 // checkPlain compares what the header says with the size of a file that holds
 // its voxels as they are.
-func (b *fileBody) checkPlain(size int64) error {
-	have, want := max(0, size-b.offset), b.bytes()
+func (b *fileBody) checkPlain() error {
+	if b.atEnd {
+		b.offset = max(0, b.in.size-b.total())
+	}
+	have, want := max(0, b.in.size-b.offset), b.total()
 	switch {
 	case have < want:
 		return fmt.Errorf("truncated: %d bytes of voxels where the header says %d (%v, %d each); copy the file again", have, want, b.shape, b.stored.size())
@@ -216,6 +255,14 @@ func (b *fileBody) checkPlain(size int64) error {
 func (b *fileBody) convert(data []byte) (native []byte, labels *grid.Labels, err error) {
 	if b.big {
 		swapBytes(data, b.stored.size())
+	}
+	if b.bits > 0 {
+		lowBits(data, b.stored, b.bits)
+	}
+	if b.otherSign {
+		for at, size := int64(0), b.stored.size(); at < int64(len(data)); at += size { // little-endian
+			data[at+size-1] ^= 0x80
+		}
 	}
 	if b.stored == storedInt8 {
 		wide := grid.NewBuffer(2 * int64(len(data)))
@@ -339,6 +386,19 @@ func transpose[T grid.Element](data []byte, s grid.Shape) []byte {
 // deflateRatio is a little more than the most that one byte of deflate can
 // become.
 const deflateRatio = 1040
+
+// wholeNumbers reads a list of them.
+func wholeNumbers(text string) ([]int64, error) {
+	var list []int64
+	for _, word := range strings.Fields(text) {
+		n, err := strconv.ParseInt(word, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%.80q is not a whole number; correct the header", word)
+		}
+		list = append(list, n)
+	}
+	return list, nil
+}
 
 // checkRatio refuses a claim that the compressed bytes cannot hold.
 func checkRatio(claim, packed, ratio int64) error {

@@ -103,10 +103,15 @@ func Files(name string) []string {
 	if file := StoredFile(name); file != "" {
 		return []string{file}
 	}
-	if n, err := split(name); err == nil && n.Generator == "file" {
-		return []string{find(n.given, "path")}
+	n, err := split(name)
+	if err != nil {
+		return nil
 	}
-	return nil
+	r, err := resolve(n)
+	if err != nil || r.files == nil {
+		return nil
+	}
+	return r.files()
 }
 
 // CoolFile puts a file out of the host's page cache, and reports whether it is.

@@ -1,16 +1,14 @@
 package datasets
 
 import (
-	"os"
 	"sync"
-	"time"
 
 	"eccbench/internal/grid"
 )
 
 // Surveys are the ladders of image files that were looked at whole, so that a file that
-// is opened again is not: by a file's name, size and time of change, and the number of
-// levels that was asked for. Nil remembers nothing. They are safe for concurrent use.
+// is opened again is not: by the names, sizes and times of change of the files of an image, its volume,
+// and the number of levels that was asked for. Nil remembers nothing. They are safe for concurrent use.
 type Surveys struct {
 	mu   sync.Mutex
 	list []survey // the latest last
@@ -23,23 +21,22 @@ type survey struct {
 }
 
 type surveyKey struct {
-	path    string
-	size    int64
-	changed time.Time
-	levels  int64
+	image  string // its files' identity
+	levels int64
 }
 
 // mostSurveys is how many are remembered: a ladder may have as many values as its image
 // has voxels.
 const mostSurveys = 8
 
-// ladder is that of a file, remembered or found, and whether it was remembered.
-func (s *Surveys) ladder(f os.FileInfo, path string, levels int64, find func() (grid.Ladder, error)) (l grid.Ladder, known bool, err error) {
-	if s == nil || f == nil {
+// ladder is that of an image, by what tells it from others, remembered or found, and whether
+// it was remembered.
+func (s *Surveys) ladder(image string, levels int64, find func() (grid.Ladder, error)) (l grid.Ladder, known bool, err error) {
+	if s == nil || image == "" {
 		l, err = find()
 		return l, false, err
 	}
-	key := surveyKey{path, f.Size(), f.ModTime(), levels}
+	key := surveyKey{image, levels}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, found := range s.list {

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 )
 
 // openTiff reads a stack of pages of one size and type (TIFF 6.0, or BigTIFF):
 // one page is a 2D image, several are the slices of a 3D one. It takes one
-// sample per pixel of 8 or 16 bits with or without a sign or 32-bit float, in
-// strips or tiles, uncompressed or PackBits, LZW or deflate, with or without
+// sample per pixel, an integer of 8 to 32 bits or a float of 16 to 64, or colours of 8 or 16
+// bits that are all grey, with alpha only where it is opaque, in strips or tiles, uncompressed or PackBits, LZW or deflate, with or without
 // horizontal differences. White-is-zero images are refused, because tools
 // differ on whether their values are to be inverted. The orientation is ignored.
 func openTiff(in fileInput) (*fileBody, error) {
@@ -69,6 +70,7 @@ type tiffFile struct {
 type tiffPage struct {
 	width, height      int64
 	stored             storedType
+	samples, colours   int64 // of a pixel, and how many of them are no alpha
 	compression        uint64
 	differences        bool
 	tiled              bool
@@ -148,6 +150,7 @@ const (
 	tiffSamples         = 277
 	tiffRowsPerStrip    = 278
 	tiffStripByteCounts = 279
+	tiffPlanar          = 284
 	tiffPredictor       = 317
 	tiffTileWidth       = 322
 	tiffTileHeight      = 323
@@ -183,7 +186,7 @@ func (t *tiffFile) tags(at int64) (map[uint16][]uint64, int64, error) {
 		tag := t.order.Uint16(body)
 		switch tag {
 		case tiffWidth, tiffHeight, tiffBits, tiffCompression, tiffPhotometric, tiffFillOrder, tiffDescription,
-			tiffStripOffsets, tiffSamples, tiffRowsPerStrip, tiffStripByteCounts, tiffPredictor,
+			tiffStripOffsets, tiffSamples, tiffRowsPerStrip, tiffStripByteCounts, tiffPlanar, tiffPredictor,
 			tiffTileWidth, tiffTileHeight, tiffTileOffsets, tiffTileByteCounts, tiffSampleFormat:
 			if tags[tag], err = t.values(body[2:entrySize]); err != nil {
 				return nil, 0, fmt.Errorf("tag %d: %w", tag, err)
@@ -256,11 +259,11 @@ func (t *tiffFile) page(at int64) (*tiffPage, int64, error) {
 		return missing
 	}
 	const grey = "save it as greyscale of 8 or 16 bits or 32-bit float"
-	if n := number(tiffSamples, 1); n != 1 {
-		return nil, 0, fmt.Errorf("%d samples in each pixel; %s", n, grey)
-	}
+	p := &tiffPage{compression: number(tiffCompression, 1), images: imagejImages(tags[tiffDescription]), colours: 1}
 	switch n := number(tiffPhotometric, 1); n {
 	case 1:
+	case 2:
+		p.colours = 3
 	case 0:
 		return nil, 0, errors.New("white is zero, which tools read in two ways; save it with black as zero")
 	default:
@@ -269,7 +272,11 @@ func (t *tiffFile) page(at int64) (*tiffPage, int64, error) {
 	if n := number(tiffFillOrder, 1); n != 1 {
 		return nil, 0, fmt.Errorf("fill order %d; save it with fill order 1", n)
 	}
-	p := &tiffPage{compression: number(tiffCompression, 1), images: imagejImages(tags[tiffDescription])}
+	if n := number(tiffSamples, 1); n != uint64(p.colours) && n != uint64(p.colours)+1 {
+		return nil, 0, fmt.Errorf("%d samples in each pixel; %s", n, grey)
+	} else if p.samples = int64(n); n > 1 && number(tiffPlanar, 1) != 1 {
+		return nil, 0, fmt.Errorf("%d samples in planes of their own; %s", n, grey)
+	}
 	switch n := number(tiffPredictor, 1); n {
 	case 1, 2:
 		p.differences = n == 2
@@ -279,6 +286,15 @@ func (t *tiffFile) page(at int64) (*tiffPage, int64, error) {
 	bits, format := number(tiffBits, 1), number(tiffSampleFormat, 1)
 	if p.stored = tiffTypes[[2]uint64{bits, format}]; p.stored == 0 {
 		return nil, 0, fmt.Errorf("%d bits of sample format %d; %s", bits, format, grey)
+	}
+	if p.samples > 1 {
+		other := func(want uint64) func(uint64) bool { return func(n uint64) bool { return n != want } }
+		if slices.ContainsFunc(tags[tiffBits], other(bits)) || slices.ContainsFunc(tags[tiffSampleFormat], other(format)) {
+			return nil, 0, fmt.Errorf("samples of several types in each pixel; %s", grey)
+		}
+		if p.stored != storedUint8 && p.stored != storedUint16 {
+			return nil, 0, fmt.Errorf("%d samples of %v in each pixel; %s", p.samples, p.stored, grey)
+		}
 	}
 	if err := p.layout(tags, number); err != nil {
 		return nil, 0, err

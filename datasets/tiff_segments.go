@@ -101,7 +101,7 @@ func (p *tiffPage) segmentRows(i int64) int64 {
 }
 
 func (p *tiffPage) segmentBytes(i int64) int64 {
-	return p.segmentRows(i) * p.segmentW * p.stored.size()
+	return p.segmentRows(i) * p.segmentW * p.samples * p.stored.size()
 }
 
 // appendPage decodes a page and appends its pixels to data, which grows to at
@@ -122,7 +122,12 @@ func (t *tiffFile) appendPage(data []byte, p *tiffPage, limit int64) ([]byte, er
 			at := int64(len(data))
 			data = extend(data, p.width*size, limit)
 			for i, s := range band {
-				copy(data[at+int64(i)*p.segmentW*size:], s[row*p.segmentW*size:(row+1)*p.segmentW*size])
+				x := int64(i) * p.segmentW
+				n := min(p.segmentW, p.width-x) // what follows in a tile is padding
+				src := s[row*p.segmentW*p.samples*size:][:n*p.samples*size]
+				if err := opaqueGrey(data[at+x*size:], src, size, p.samples, p.colours); err != nil {
+					return nil, fmt.Errorf("row %d from column %d: %w", y+row, x, err)
+				}
 			}
 		}
 	}
@@ -145,8 +150,8 @@ func (t *tiffFile) segment(p *tiffPage, i int64) ([]byte, error) {
 	}
 	if p.differences {
 		for row := range p.segmentRows(i) {
-			n := p.segmentW * p.stored.size()
-			integrate(data[row*n:(row+1)*n], p.stored.size())
+			n := p.segmentW * p.samples * p.stored.size()
+			integrate(data[row*n:(row+1)*n], p.stored.size(), int(p.samples))
 		}
 	}
 	return data, nil
@@ -224,20 +229,20 @@ func (r *packBits) Read(dst []byte) (int, error) {
 	return n, nil
 }
 
-// integrate turns the differences along a row into values. The differences of
+// integrate turns the differences along a row into values, of each sample by itself. The differences of
 // floats are between their bit patterns, as libtiff has it.
-func integrate(row []byte, size int64) {
+func integrate(row []byte, size int64, samples int) {
 	switch size {
 	case 1:
-		for i := 1; i < len(row); i++ {
-			row[i] += row[i-1]
+		for i := samples; i < len(row); i++ {
+			row[i] += row[i-samples]
 		}
 	case 2:
 		v := grid.Values[uint16](row)
-		for i := 1; i < len(v); i++ {
-			v[i] += v[i-1]
+		for i := samples; i < len(v); i++ {
+			v[i] += v[i-samples]
 		}
-	case 4:
+	case 4: // and one sample alone
 		for i := 4; i+4 <= len(row); i += 4 {
 			v := binary.LittleEndian.Uint32(row[i:]) + binary.LittleEndian.Uint32(row[i-4:])
 			binary.LittleEndian.PutUint32(row[i:], v)

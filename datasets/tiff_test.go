@@ -65,6 +65,18 @@ func TestTiffErrors(t *testing.T) {
 	}{
 		{"good", func(*tiffText) {}, ""},
 		{"colour", one(tiffSamples, 3), "page 2: 3 samples"},
+		{"planes", func(x *tiffText) {
+			x.edit = map[uint16][]uint64{tiffPhotometric: {2}, tiffSamples: {3}, tiffPlanar: {2}}
+		}, "3 samples in planes"},
+		{"types", func(x *tiffText) {
+			x.edit = map[uint16][]uint64{tiffPhotometric: {2}, tiffSamples: {3}, tiffBits: {8, 8, 16}}
+		}, "samples of several types"},
+		{"float colours", func(x *tiffText) {
+			x.edit = map[uint16][]uint64{tiffPhotometric: {2}, tiffSamples: {3}, tiffBits: {32, 32, 32}, tiffSampleFormat: {3, 3, 3}}
+		}, "3 samples of float32"},
+		{"few colours", func(x *tiffText) {
+			x.edit = map[uint16][]uint64{tiffPhotometric: {2}, tiffSamples: {3}, tiffBits: {8, 8, 8}}
+		}, "header says 24 bytes of voxels"},
 		{"white is zero", one(tiffPhotometric, 0), "white is zero"},
 		{"palette", one(tiffPhotometric, 3), "photometric interpretation 3"},
 		{"fill order", one(tiffFillOrder, 2), "fill order 2"},
@@ -168,7 +180,7 @@ func TestIntegrate(t *testing.T) {
 			row[i*size] = 1
 			want[i*size] = byte(i + 1)
 		}
-		if integrate(row, size); !bytes.Equal(row, want) {
+		if integrate(row, size, 1); !bytes.Equal(row, want) {
 			t.Errorf("%d bytes: %v, want %v", size, row, want)
 		}
 	}

@@ -35,6 +35,9 @@ func curveCommand() cli.Subcommand {
 			"eccbench curve t1.nii.gz --mask brain.nii.gz",
 			"eccbench curve stack.tif --each-slice",
 			"eccbench curve scans/ more/*.nrrd --out curves --plot plots",
+			"eccbench curve bold.nii.gz --volume 3",
+			"eccbench curve --stack 'ct/*.tif'",
+			"zcat scan.raw.gz | eccbench curve - --shape 181x217x181 --type uint8",
 			"eccbench curve 'grf/shape=64x64x64/smooth=3/seed=1' --format euler",
 		},
 		Run: doCurve,
@@ -44,6 +47,7 @@ func curveCommand() cli.Subcommand {
 // A curveJob is what was asked of curve.
 type curveJob struct {
 	in                      cli.Inputs
+	spooled                 *cli.Spooled
 	format, plot, out, impl string
 	construction            string
 	superlevel              bool
@@ -117,14 +121,32 @@ func doCurve(c *cli.Program, args []string) error {
 	if j.in.Gaps = j.nan == "mask"; j.in.Gaps && !(j.in.Every && !f.Changed("levels")) {
 		return cli.Usagef("--nan mask counts on every float32, of which --all, --format euler and --levels make too many rows or none, by %s alone", everyImpl)
 	}
-	images, folders, err := listed(f.Args())
+	images, folders, err := f.Args(), false, error(nil)
+	if j.in.Stack {
+		images, err = stacks(images)
+	} else {
+		images, folders, err = listed(images)
+	}
+	if err == nil {
+		if images, j.spooled, err = c.Spool(images); err == nil {
+			defer j.spooled.Close() // of what nobody else reads
+		}
+	}
+	return j.spooled.Said(j.answer(c, f, images, folders, err))
+}
+
+// answer prints or writes the curves of images.
+func (j curveJob) answer(c *cli.Program, f *pflag.FlagSet, images []string, folders bool, err error) error {
+	if j.in.Volume == everyVolume && err == nil && len(images) > 0 {
+		return j.volumes(c, images)
+	}
 	switch {
 	case err != nil:
 		return err
 	case len(images) == 0:
-		return cli.Usagef("curve wants an image file, a folder of them or an input string")
+		return cli.Usagef("curve wants an image file, a folder of them, an input string or - for standard input")
 	case len(images) > 1 || folders:
-		return j.several(c, images)
+		return j.several(c, j.each(images))
 	}
 	if j.plot != "" && !plotted(j.plot) {
 		return cli.Usagef("--plot %s: plots are SVG or PNG, want a name that ends in .svg or .png", j.plot)
@@ -157,16 +179,21 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	files := datasets.Files(name)
 	mask := ""
 	if j.mask != "" {
-		if mask, err = j.in.Named(j.mask); err != nil {
+		if mask, err = j.in.NamedWhole(j.mask); err != nil {
 			return err
 		}
 		files = append(files, datasets.Files(mask)...)
+	}
+	// What is written names images that can be read again and again.
+	line := func(name string) string {
+		return report.VisibleText(strings.ReplaceAll(j.spooled.Shown(strings.Replace(name, "/stream=once", "", 1)), "\n", "\u240a"))
 	}
 	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--plot", Path: j.plot}}, files...); err != nil {
 		return err
 	}
 	start := time.Now()
-	opened := c.Waiting("reading "+report.VisibleText(input), j.quiet)
+	shown := j.spooled.Shown(input)
+	opened := c.Waiting("reading "+report.VisibleText(shown), j.quiet)
 	src, err := openMasked(name, mask)
 	opened()
 	if err != nil {
@@ -188,7 +215,6 @@ func (j curveJob) run(c *cli.Program, input string) error {
 			return fmt.Errorf("%s: no implementation takes it: %w", input, errors.Join(refusals...))
 		}
 	}
-	line := func(name string) string { return report.VisibleText(strings.ReplaceAll(name, "\n", "\u240a")) }
 	p := ecc.Describe(line(name), src, j.convention())
 	p.Mask = line(mask)
 	if j.in.Once && impl != everyImpl {
@@ -227,15 +253,18 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	lines := ecc.LinesOf(src, answered.Out, j.convention(), j.all)
 	p.Implementation, p.Program, p.Verdict, p.Witness = answered.By, version(), "VERIFIED", answered.Witness
 	if !j.quiet {
+		if j.in.Volume != "" {
+			shown += ", volume " + j.in.Volume
+		}
 		what := fmt.Sprintf("%d changes", len(lines.Curve))
 		if j.slices {
 			what = fmt.Sprintf("curves of %d slices", len(slices))
 		}
 		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %s by %s, VERIFIED by %s, %v\n",
-			input, p.Shape, p.Type, what, answered.By, answered.Witness, quantity.Duration(time.Since(start)))
+			shown, p.Shape, p.Type, what, answered.By, answered.Witness, quantity.Duration(time.Since(start)))
 	}
 	if j.plot != "" {
-		if err := cli.WriteFile(j.plot, func(w *os.File) error { return plotCurve(w, j.plot, name, p, lines) }); err != nil {
+		if err := cli.WriteFile(j.plot, func(w *os.File) error { return plotCurve(w, j.plot, j.spooled.Shown(name), p, lines) }); err != nil {
 			return err
 		}
 	}
@@ -301,7 +330,7 @@ func plotCurve(w io.Writer, path, name string, p ecc.Provenance, lines ecc.Lines
 	x, y := make([]float64, 0, len(lines.Curve)), make([]float64, 0, len(lines.Curve))
 	lines.Each(func(l ecc.Line) { x, y = append(x, lines.Value(l)), append(y, float64(l.Chi)) })
 	title, file, _ := strings.Cut(name, "/path=")
-	if strings.HasPrefix(name, "file/") {
+	if n, err := datasets.ParseName(name); err == nil && n.FromFiles() {
 		title = filepath.Base(file)
 	}
 	set := "χ of the sublevel set"

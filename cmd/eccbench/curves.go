@@ -27,6 +27,9 @@ func listed(args []string) (images []string, folders bool, err error) {
 			images = append(images, arg)
 			continue
 		}
+		if err := datasets.Foreign(arg); err != nil {
+			return nil, false, cli.Usage(err)
+		}
 		folders = true
 		entries, err := os.ReadDir(arg)
 		if err != nil {
@@ -39,47 +42,100 @@ func listed(args []string) (images []string, folders bool, err error) {
 			}
 		}
 		if len(within) == 0 {
-			return nil, false, cli.Usagef("%s: the folder has no npy, NIfTI, NRRD, MetaImage, PNG or TIFF image", arg)
+			return nil, false, cli.Usagef("%s: the folder has no npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, DICOM, PNG or TIFF image", arg)
 		}
-		slices.SortFunc(within, natural)
+		slices.SortFunc(within, datasets.Natural)
 		images = append(images, within...)
 	}
 	return images, folders, nil
 }
 
-// natural compares names with their whole numbers by value.
-func natural(a, b string) int {
-	digits := func(s string) string {
-		return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
-	}
-	for x, y := a, b; ; {
-		if x == "" || y == "" {
-			return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
-		}
-		m, n := digits(x), digits(y)
-		if m == "" || n == "" {
-			if x[0] != y[0] {
-				return cmp.Compare(x[0], y[0])
-			}
-			x, y = x[1:], y[1:]
-			continue
-		}
-		x, y = x[len(m):], y[len(n):]
-		m, n = strings.TrimLeft(m, "0"), strings.TrimLeft(n, "0")
-		if c := cmp.Or(cmp.Compare(len(m), len(n)), strings.Compare(m, n)); c != 0 {
-			return c
+// stacks are the stacks of slices that some arguments name: folders and patterns, one each,
+// or files that one pattern describes, as a shell makes of one that is not quoted.
+func stacks(args []string) ([]string, error) {
+	var files []string
+	for _, arg := range args {
+		if info, err := os.Stat(arg); err == nil && !info.IsDir() {
+			files = append(files, arg)
 		}
 	}
+	if len(files) == 0 || len(files) == 1 && len(args) == 1 {
+		return args, nil
+	}
+	pattern := patternOf(files)
+	if matched, err := filepath.Glob(pattern); len(files) < len(args) || err != nil || len(matched) != len(files) {
+		return nil, cli.Usagef("--stack of %d files: no pattern describes them and no others; quote one, such as 'ct/*.tif', or put them in a folder", len(files))
+	}
+	return []string{pattern}, nil
+}
+
+// patternOf is what some names begin and end with, with an asterisk for what lies between.
+func patternOf(names []string) string {
+	head, tail := names[0], names[0]
+	for _, n := range names {
+		for !strings.HasPrefix(n, head) {
+			head = head[:len(head)-1]
+		}
+		for !strings.HasSuffix(n, tail) {
+			tail = tail[1:]
+		}
+	}
+	shortest := len(slices.MinFunc(names, func(a, b string) int { return cmp.Compare(len(a), len(b)) }))
+	tail = tail[max(0, len(head)+len(tail)-shortest):]
+	escape := strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, `\`, `\\`)
+	return escape.Replace(head) + "*" + escape.Replace(tail)
 }
 
 // smallFile is a file that one core answers for while others answer for others.
 const smallFile = 64 << 20
 
+// A curveImage is one of several images: an input, and the name that its curve is given.
+type curveImage struct{ input, volume, base string }
+
+// each is one image of each input.
+func (j curveJob) each(inputs []string) []curveImage {
+	var images []curveImage
+	for _, in := range inputs {
+		base := strings.ReplaceAll(in, "/", "_") // of an input string
+		if _, err := os.Stat(in); err == nil {
+			base = filepath.Base(j.spooled.Shown(in))
+		}
+		if base == cli.Standard {
+			base = "stdin"
+		}
+		images = append(images, curveImage{in, j.in.Volume, base})
+	}
+	return images
+}
+
+// everyVolume is what --volume says where each image in a file is meant.
+const everyVolume = "all"
+
+// volumes is several of every image in some files.
+func (j curveJob) volumes(c *cli.Program, files []string) error {
+	var images []curveImage
+	for _, image := range j.each(files) {
+		n, err := datasets.Volumes(image.input, datasets.FileOptions{})
+		if err != nil {
+			return cli.Usage(err)
+		}
+		for v := range n {
+			one := image
+			if one.volume = ""; n > 1 {
+				one.volume = fmt.Sprint(v)
+				one.base += fmt.Sprintf("-%0*d", len(fmt.Sprint(n-1)), v)
+			}
+			images = append(images, one)
+		}
+	}
+	return j.several(c, images)
+}
+
 // several writes the curves of several images to a folder, a file each, and says how many
 // there are. One that fails does not keep the others.
-func (j curveJob) several(c *cli.Program, images []string) error {
+func (j curveJob) several(c *cli.Program, images []curveImage) error {
 	if j.out == "" {
-		return cli.Usagef("%d images: want the folder that their curves are written to: --out DIR", len(images))
+		return cli.Usagef("%d images: want the folder that their curves are written to, --out DIR, or --stack where they are the slices of one volume", len(images))
 	}
 	extension := j.format
 	if f := ecc.Format(j.format); f == ecc.SoCG || f == ecc.Euler {
@@ -89,16 +145,16 @@ func (j curveJob) several(c *cli.Program, images []string) error {
 	targets := make([]curveJob, len(images))
 	small := true
 	for i, image := range images {
-		base := strings.ReplaceAll(image, "/", "_") // of an input string
-		if info, err := os.Stat(image); err == nil {
-			base = filepath.Base(image)
+		base := image.base
+		if info, err := os.Stat(image.input); err == nil {
 			small = small && info.Size() <= smallFile
 		}
 		if other, ok := from[base]; ok {
-			return cli.Usagef("%s and %s: their curves would have one name, %s.%s; answer for them by commands of their own", other, image, base, extension)
+			return cli.Usagef("%s and %s: their curves would have one name, %s.%s; answer for them by commands of their own", other, image.input, base, extension)
 		}
-		from[base] = image
+		from[base] = image.input
 		targets[i] = j
+		targets[i].in.Volume = image.volume
 		targets[i].out = filepath.Join(j.out, base+"."+extension)
 		if j.plot != "" {
 			targets[i].plot = filepath.Join(j.plot, base+".svg")
@@ -126,8 +182,8 @@ func (j curveJob) several(c *cli.Program, images []string) error {
 	for range workers {
 		wg.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(images)); i = next.Add(1) - 1 {
-				if errs[i] = targets[i].run(c, images[i]); errs[i] != nil {
-					c.Say(errs[i])
+				if errs[i] = targets[i].run(c, images[i].input); errs[i] != nil {
+					c.Say(j.spooled.Said(errs[i]))
 				}
 			}
 		})

@@ -32,6 +32,11 @@ type Inputs struct {
 	smooth  float64
 	inputs  []string
 	shape   string
+	array   string
+	// Stack says that an input is a folder of slices, or a pattern of their names.
+	Stack bool
+	// Volume is the number of one image in a file that holds several, "" for the only one.
+	Volume string
 
 	// Every takes each float32 for a level of a file's float32 image, where no number of
 	// levels is asked for.
@@ -79,12 +84,15 @@ func (i *Inputs) AddGiven(f *pflag.FlagSet, benches []runner.Bench) {
 	i.AddWorkload(f, benches)
 }
 
-// AddFile adds what is to be said of a raw file.
+// AddFile adds what is to be said of a file.
 func (i *Inputs) AddFile(f *pflag.FlagSet, types []string, aboutTypes, aboutLevels string) {
 	i.Set = f
 	f.StringSliceVar(&i.types, "type", types, aboutTypes)
 	f.Int64SliceVar(&i.levels, "levels", nil, aboutLevels)
 	f.StringVar(&i.shape, "shape", "", "shape of a raw file: WxH or WxHxD (and its --type)")
+	f.BoolVar(&i.Stack, "stack", false, "the input is a volume of 2D images: a folder of them, or a pattern such as 'ct/*.tif'")
+	f.StringVar(&i.Volume, "volume", "", "which image of a file that holds several of one shape, such as a time series: its number, from 0 on; curve takes all, too")
+	f.StringVar(&i.array, "array", "", "which array of an .npz archive that holds several: its name")
 }
 
 // Bench is the question that was chosen.
@@ -230,7 +238,7 @@ func (i *Inputs) images() ([]string, error) {
 // generated is the name of an image, with the keys that its generator has.
 func (i *Inputs) generated(gen, typ string, levels int64, shape grid.Shape) (string, error) {
 	for _, g := range datasets.Generators() {
-		if g.Name != gen || gen == "file" {
+		if g.Name != gen || g.FromFiles {
 			continue
 		}
 		name := fmt.Sprintf("%s/shape=%v", gen, shape)
@@ -263,7 +271,7 @@ func (i *Inputs) Named(s string) (string, error) {
 	gen, _, _ := strings.Cut(s, "/")
 	isName := slices.ContainsFunc(datasets.Generators(), func(g datasets.Generator) bool { return g.Name == gen })
 	if isName && strings.Contains(s, "/") {
-		for _, key := range []string{"shape", "type", "levels"} {
+		for _, key := range []string{"shape", "type", "levels", "volume", "array", "stack"} {
 			if i.Set.Changed(key) {
 				return "", Usagef("input %s: says its own %s: leave --%s out", s, key, key)
 			}
@@ -274,22 +282,30 @@ func (i *Inputs) Named(s string) (string, error) {
 		}
 		return name, nil
 	}
-	info, err := os.Stat(s)
-	if err != nil {
+	name := "file"
+	if i.Stack {
+		if name = "stack"; i.Volume != "" || i.array != "" {
+			return "", Usagef("input %s: --volume and --array are of one file: leave them or --stack out", s)
+		}
+	} else if info, err := os.Stat(s); err != nil {
 		return "", Usagef("input %s: %w", s, errors.Unwrap(err))
-	}
-	if info.IsDir() {
-		return "", Usagef("input %s: is a directory, want an image file", s)
+	} else if info.IsDir() {
+		return "", Usagef("input %s: is a directory, want an image file, or --stack for its images as one volume", s)
 	}
 	if i.Set.Changed("type") && (i.shape == "" || len(i.types) != 1) {
 		return "", Usagef("input %s: --type is the one of a raw file, and goes with its --shape: any other file says its own", s)
 	}
-	name := "file"
 	if i.shape != "" {
 		name += "/shape=" + i.shape
 		if i.Set.Changed("type") && len(i.types) == 1 {
 			name += "/type=" + i.types[0]
 		}
+	}
+	if i.array != "" {
+		name += "/array=" + i.array
+	}
+	if i.Volume != "" {
+		name += "/volume=" + i.Volume
 	}
 	if len(i.levels) == 1 {
 		name += fmt.Sprintf("/levels=%d", i.levels[0])
@@ -297,16 +313,25 @@ func (i *Inputs) Named(s string) (string, error) {
 		name += "/levels=every"
 	}
 	if i.Gaps {
+		if i.Stack {
+			return "", Usagef("input %s: --nan is of one file: leave it or --stack out", s)
+		}
 		name += "/nan=mask"
 	}
-	if i.Once {
+	if i.Once && !i.Stack {
 		name += "/stream=once"
 	}
-	name, err = datasets.Canonical(name + "/path=" + s)
+	name, err := datasets.Canonical(name + "/path=" + s)
 	if err != nil {
 		return "", UsageError{err}
 	}
 	return name, nil
+}
+
+// NamedWhole is Named of another file than the image, which holds nothing else.
+func (i Inputs) NamedWhole(s string) (string, error) {
+	i.Stack, i.Volume, i.array, i.Gaps = false, "", "", false
+	return i.Named(s)
 }
 
 // Choose is the names of the implementations that match a comma list of

@@ -40,7 +40,7 @@ func (Inputs) Files(name string) []string { return datasets.Files(name) }
 // themselves.
 func (Inputs) Smaller(name string) []string {
 	n, err := datasets.ParseName(name)
-	if err != nil || n.Generator == "file" {
+	if err != nil || n.FromFiles() {
 		return nil
 	}
 	n = n.With("path", "")
@@ -105,7 +105,7 @@ func class(name string, in grid.Source) string {
 		for _, p := range g.Params {
 			switch v := n.Get(p.Key); {
 			case v == "" || slices.Contains([]string{"shape", "seed", "roll", "repeat", "type", "stream"}, p.Key):
-			case p.Key == "path" && n.Generator == "file":
+			case p.Key == "path" && n.FromFiles():
 				parts = append(parts, "name="+filepath.Base(v))
 			case p.Key == "path":
 				parts = append(parts, "from=disk")

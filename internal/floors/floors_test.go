@@ -94,7 +94,7 @@ var doors = map[string][]string{
 	"github.com/olekukonko/tablewriter": {"internal/report"},
 	"golang.org/x/perf":                 {"internal/report"},
 	"github.com/klauspost/compress":     {"datasets", "internal/bench", "kernels/bundle"},
-	"golang.org/x/image":                {"datasets"},
+	"golang.org/x/image":                {"datasets", "internal/report/svg"},
 	"golang.org/x/sys/unix":             {"internal/runner"},
 	"golang.org/x/sys/cpu":              {"internal/isa"},
 	"golang.org/x/term":                 {"internal/cli"},

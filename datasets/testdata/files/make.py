@@ -98,3 +98,180 @@ mh('i16_zlib_3d.mha', seq((2,3,4),'i2',-3000,251), useCompression=True)
 mh('f32_2d.mha', seq((3,5),'f4',-1.5,0.75))
 mh('f64_ranked_3d.mha', 0.1 * steps - 1)
 mh('u16_detached_3d.mhd', seq((2,3,4),'u2',40000,1001))
+# Data in files beside the header. Numbered and listed files are what the header's software
+# reads and does not write: their headers are written here and read by it.
+nib.Nifti1Pair(np.transpose(seq((2,3,4),'i2',-3000,251)),np.eye(4)).to_filename(out+'i16_pair_3d.hdr')
+nib.Nifti1Pair(np.transpose(seq((2,3,4),'f4',-1.5,0.75)),np.eye(4)).to_filename(out+'f32_pair_3d.img.gz')
+nib.Nifti2Pair(np.transpose(seq((2,3,4),'u1',10,7)),np.eye(4)).to_filename(out+'nifti2_pair_3d.hdr')
+nr('f32_detached_3d.nhdr', seq((2,3,4),'<f4',-1.5,0.75), encoding='raw')
+nr('i16_detached_gzip_3d.nhdr', seq((2,3,4),'<i2',-3000,251), encoding='gzip')
+mh('f32_detached_zlib_3d.mhd', seq((2,3,4),'f4',-1.5,0.75), useCompression=True)
+listed = seq((2,3,4),'<i2',-3000,251)
+for i, part in enumerate(listed):
+    with open(out+f'i16_part_{i + 1}.raw', 'wb') as f: f.write(b'header\n' + part.tobytes())
+def text(name, *lines):
+    with open(out+name, 'w') as f: f.write('\n'.join(lines) + '\n')
+parts = ['i16_part_1.raw', 'i16_part_2.raw']
+nrrdlines = ['NRRD0004', 'type: short', 'dimension: 3', 'sizes: 4 3 2', 'endian: little', 'encoding: raw']
+text('i16_list_3d.nhdr', *nrrdlines, 'byte skip: 7', 'data file: LIST', *parts)
+text('i16_pattern_3d.nhdr', *nrrdlines, 'byte skip: 7', 'data file: i16_part_%d.raw 1 2 1')
+text('i16_lines_3d.nhdr', *nrrdlines[:3], 'sizes: 4 3 1', *nrrdlines[4:], 'line skip: 1', 'data file: i16_part_1.raw')
+text('i16_end_3d.nhdr', *nrrdlines[:3], 'sizes: 4 3 1', *nrrdlines[4:], 'byte skip: -1', 'data file: i16_part_1.raw')
+metalines = ['ObjectType = Image', 'NDims = 3', 'DimSize = 4 3 2', 'ElementType = MET_SHORT']
+text('i16_list_3d.mhd', *metalines, 'HeaderSize = 7', 'ElementDataFile = LIST', *parts)
+text('i16_pattern_3d.mhd', *metalines, 'HeaderSize = 7', 'ElementDataFile = i16_part_%d.raw 1 2 1')
+text('i16_end_3d.mhd', *metalines[:2], 'DimSize = 4 3 1', *metalines[3:], 'HeaderSize = -1', 'ElementDataFile = i16_part_1.raw')
+for name in ['i16_lines_3d.nhdr', 'i16_end_3d.nhdr']:
+    a = nrrd.read(out+name, index_order='C')[0]
+    assert (a == listed[:len(a)]).all(), name
+for name in ['i16_list_3d.nhdr', 'i16_pattern_3d.nhdr', 'i16_list_3d.mhd', 'i16_pattern_3d.mhd', 'i16_end_3d.mhd']:
+    a = sitk.GetArrayFromImage(sitk.ReadImage(out+name))
+    assert (a == listed[:len(a)]).all(), name
+# Several volumes.
+many = (3, 2, 3, 4)
+np.save(out+'i2_volumes_4d.npy', seq(many,'<i2',-3000,51))
+np.save(out+'u2_volumes_fortran_5d.npy', np.asfortranarray(seq((3,2,2,3,4),'<u2',100,7)))
+nii('i16_volumes_4d.nii', seq(many,'i2',-3000,51))
+nii('f32_volumes_4d.nii.gz', seq(many,'f4',-1.5,0.75))
+nr('i16_volumes_4d.nrrd', seq(many,'<i2',-3000,51), encoding='gzip', kinds=['domain']*3 + ['list'])
+nr('u8_list_4d.nrrd', seq((2,3,4,3),'u1',0,3), encoding='raw', kinds=['list'] + ['domain']*3)
+nr('u8_vector_gzip_3d.nrrd', seq((3,4,3),'u1',0,3), encoding='gzip', kinds=['vector'] + ['domain']*2)
+sitk.WriteImage(sitk.GetImageFromArray(seq(many,'i2',-3000,51), isVector=False), out+'i16_volumes_4d.mha')
+mh('u8_channels_3d.mha', seq((2,3,4,3),'u1',0,3))
+# Grey in colours, with and without alpha, and what is not grey or not opaque.
+import imagecodecs
+def rgb(a): return np.stack([a]*3,-1)
+def rgba(a): return np.concatenate([rgb(a), np.full(a.shape+(1,), np.iinfo(a.dtype).max, a.dtype)], -1)
+colour, clear = rgb(seq((3,5),'u1',10,7)), rgba(seq((3,5),'u1',10,7))
+colour[2,4,2] += 1
+clear[1,2,3] = 254
+Image.fromarray(colour).save(out+'rgb_colour_2d.png')
+Image.fromarray(clear).save(out+'rgba_clear_2d.png')
+Image.fromarray(rgba(seq((3,5),'u1',10,7))).save(out+'rgba_2d.png')
+with open(out+'rgb16_2d.png','wb') as f: f.write(imagecodecs.png_encode(rgb(seq((3,5),'u2',500,1000))))
+with open(out+'rgba16_2d.png','wb') as f: f.write(imagecodecs.png_encode(rgba(seq((3,5),'u2',500,1000))))
+tf('rgb_colour_2d.tif', colour, photometric='rgb')
+tf('rgba_clear_2d.tif', clear, photometric='rgb', extrasamples=['unassalpha'])
+tf('rgb_planes_2d.tif', np.moveaxis(rgb(seq((3,5),'u1',10,7)),-1,0), photometric='rgb', planarconfig='separate')
+tf('rgb_be_tiles_predictor_2d.tif', rgb(seq((20,18),'u2',0,1)), photometric='rgb', byteorder='>', tile=(16,16), compression='lzw', predictor=True)
+tf('rgba_tiles_2d.tif', rgba(seq((20,18),'u1',0,1)), photometric='rgb', tile=(16,16), compression='deflate', extrasamples=['unassalpha'])
+tf('rgb_predictor_3d.tif', rgb(seq((2,3,4),'u1',10,7)), photometric='rgb', compression='lzw', predictor=True)
+tf('alpha_2d.tif', rgba(seq((3,5),'u1',10,7))[...,2:], photometric='minisblack', planarconfig='contig', extrasamples=['unassalpha'])
+# Text
+nr('i16_ascii_3d.nrrd', seq((2,3,4),'<i2',-3000,251), encoding='ascii')
+nr('f64_ranked_ascii_3d.nrrd', 0.1 * steps - 1, encoding='ascii')
+nr('i16_detached_bzip2_3d.nhdr', seq((2,3,4),'<i2',-3000,251), encoding='bzip2')
+text('f32_text_3d.mha', *metalines[:3], 'BinaryData = False', 'ElementType = MET_FLOAT', 'ElementDataFile = LOCAL',
+     *(' '.join(str(v) for v in row) for row in seq((6,4),'f4',-1.5,0.75)))
+assert (sitk.GetArrayFromImage(sitk.ReadImage(out+'f32_text_3d.mha')) == seq((2,3,4),'f4',-1.5,0.75)).all()
+# MRC
+import mrcfile
+def mrc(name, a, big=False, edit=None):
+    with mrcfile.new(out+name, overwrite=True) as f:
+        f.set_data(a)
+        f.header.label[:] = b''
+        f.header.nlabl = 0
+        if edit: edit(f)
+    if big:
+        with open(out+name, 'rb') as f: header = np.frombuffer(f.read(1024), mrcfile.dtypes.HEADER_DTYPE)
+        header = header.astype(mrcfile.dtypes.HEADER_DTYPE.newbyteorder('>'))
+        header['machst'] = [0x11, 0x11, 0, 0]
+        with open(out+name, 'wb') as f: f.write(header.tobytes() + a.astype(a.dtype.newbyteorder('>')).tobytes())
+        with mrcfile.open(out+name) as f: assert (f.data == a).all()
+mrc('i8_3d.mrc', seq((2,3,4),'i1',-100,9))
+mrc('i16_3d.rec', seq((2,3,4),'i2',-3000,251))
+mrc('f32_3d.map', seq((2,3,4),'f4',-1.5,0.75))
+mrc('f32_2d.mrc', seq((3,5),'f4',-1.5,0.75))
+mrc('u16_be_3d.mrc', seq((2,3,4),'u2',40000,1001), big=True)
+mrc('f16_3d.mrc', (-1.5 + 0.75 * steps).astype('f2'))
+mrc('i16_extended_3d.mrc', seq((2,3,4),'i2',-3000,251), edit=lambda f: f.set_extended_header(np.zeros(3, 'V16')))
+mrc('i16_volumes_4d.mrc', seq(many,'i2',-3000,51))
+mrc('complex_2d.mrc', seq((3,5),'c8',0,1))
+def axes(f): f.header.mapc, f.header.maps = 3, 1
+mrc('axes_3d.mrc', seq((2,3,4),'i2',-3000,251), edit=axes)
+# FITS
+from astropy.io import fits
+def ft(name, *hdus): fits.HDUList(list(hdus)).writeto(out+name, overwrite=True)
+def extension(): return fits.ImageHDU(np.zeros((2,2),'u1'))
+ft('u8_3d.fits', fits.PrimaryHDU(seq((2,3,4),'u1',10,7)))
+ft('i16_3d.fits', fits.PrimaryHDU(seq((2,3,4),'i2',-3000,251)), extension())
+ft('u16_3d.fits', fits.PrimaryHDU(seq((2,3,4),'u2',40000,1001)))
+ft('i8_3d.fits', fits.PrimaryHDU(seq((2,3,4),'i1',-100,9)))
+ft('u32_ranked_3d.fits', fits.PrimaryHDU((2**31 + 7 * steps).astype('u4')))
+ft('u64_ranked_3d.fits', fits.PrimaryHDU(wide.astype('u8')))
+ft('i64_ranked_3d.fits', fits.PrimaryHDU(wide.astype('i8')))
+ft('f64_ranked_3d.fits', fits.PrimaryHDU(0.1 * steps - 1))
+table = fits.BinTableHDU.from_columns([fits.Column('x', 'PE()', array=np.array([np.arange(3), np.arange(2)], dtype=object))])
+ft('f32_extension_2d.fits', fits.PrimaryHDU(), table, fits.ImageHDU(seq((3,5),'f4',-1.5,0.75)), extension())
+scaled = fits.PrimaryHDU(seq((2,3,4),'u1',10,7))
+scaled.header['BSCALE'], scaled.header['BZERO'] = 0.5, -8.0
+ft('u8_scaled_3d.fits', scaled)
+with fits.open(out+'u8_scaled_3d.fits') as f: assert (f[0].data == -3 + 3.5 * steps).all()
+ft('i16_volumes_4d.fits', fits.PrimaryHDU(seq(many,'i2',-3000,51)))
+blank = fits.PrimaryHDU(seq((3,5),'i2',0,1))
+blank.header['BLANK'] = -1
+ft('blank_2d.fits', blank)
+ft('table.fits', fits.PrimaryHDU(), table)
+ft('compressed_2d.fits', fits.PrimaryHDU(), fits.CompImageHDU(seq((20,30),'i2',0,1)))
+# Archives of arrays, and files that are compressed as a whole.
+import bz2, gzip
+np.savez(out+'i2_stored.npz', image=seq((2,3,4),'<i2',-3000,251))
+np.savez_compressed(out+'f4_deflated.npz', seq((2,3,4),'<f4',-1.5,0.75))
+np.savez_compressed(out+'two_arrays.npz', first=seq((2,3,4),'u1',10,7), second=seq((3,5),'<f4',-1.5,0.75))
+np.savez(out+'volumes.npz', seq(many,'<i2',-3000,51))
+def whole(name):
+    with open(out+name, 'rb') as f: return f.read()
+def packed(name, data):
+    with open(out+name, 'wb') as f: f.write(data)
+packed('i2_be_3d.npy.gz', gzip.compress(whole('i2_be_3d.npy'), mtime=0))
+packed('f32_2d.mha.zst', imagecodecs.zstd_encode(whole('f32_2d.mha')))
+packed('u8_strips_3d.tif.zst', imagecodecs.zstd_encode(whole('u8_strips_3d.tif')))
+packed('u8_3d.mha.bz2', bz2.compress(whole('u8_3d.mha')))
+packed('u8_3d.fits.gz', gzip.compress(whole('u8_3d.fits'), mtime=0))
+packed('u16_3d.raw.zst', imagecodecs.zstd_encode(seq((2,3,4),'<u2',40000,1001).tobytes()))
+# Formats that are not read
+nib.AnalyzeImage(np.transpose(seq((2,3,4),'i2',-3000,251)),np.eye(4)).to_filename(out+'analyze_3d.hdr')
+import os
+os.remove(out+'analyze_3d.img')
+# DICOM
+import pydicom
+from pydicom.dataset import Dataset, FileMetaDataset
+from pydicom.sequence import Sequence
+def dcm(name, a, syntax=pydicom.uid.ExplicitVRLittleEndian, **k):
+    d = Dataset()
+    d.file_meta = FileMetaDataset()
+    d.file_meta.TransferSyntaxUID = syntax
+    d.file_meta.MediaStorageSOPClassUID = d.SOPClassUID = pydicom.uid.CTImageStorage
+    d.file_meta.MediaStorageSOPInstanceUID = d.SOPInstanceUID = '1.2.3.4'
+    d.SeriesInstanceUID = '1.2.3'
+    d.SamplesPerPixel, d.PhotometricInterpretation = 1, 'MONOCHROME2'
+    d.Rows, d.Columns = a.shape[-2:]
+    d.BitsAllocated = d.BitsStored = 8 * a.dtype.itemsize
+    d.HighBit, d.PixelRepresentation = d.BitsStored - 1, int(a.dtype.kind == 'i')
+    if a.ndim == 3: d.NumberOfFrames = a.shape[0]
+    d.PixelData = a.tobytes() + b'\0' * (a.nbytes % 2)
+    for key, v in k.items(): setattr(d, key, v)
+    d.save_as(out+name, enforce_file_format=True)
+    return d
+item = Dataset()
+item.Rows, item.BitsAllocated, item.PixelRepresentation, item.PixelData = 99, 8, 0, b'\1\2'
+item.is_undefined_length_sequence_item = True
+icons = Sequence([item])
+icons.is_undefined_length = True
+implicit = pydicom.uid.ImplicitVRLittleEndian
+dcm('u8_odd_2d.dcm', seq((3,5),'u1',10,7), IconImageSequence=icons)
+dcm('i16_implicit_3d.dcm', seq((2,3,4),'i2',-3000,251), syntax=implicit, IconImageSequence=icons)
+dcm('u16_3d.dcm', seq((2,3,4),'u2',40000,1001))
+dcm('u32_ranked_3d.dcm', (2**31 + 7 * steps).astype('u4'))
+dcm('u8_scaled_3d.dcm', seq((2,3,4),'u1',10,7), RescaleSlope='0.5', RescaleIntercept='-8')
+# Of 16 bits 12 count, with junk above them.
+dcm('i12_2d.dcm', (seq((3,5),'i2',-100,13) & 0xfff).astype('u2') | 0x5000, BitsStored=12, HighBit=11, PixelRepresentation=1)
+dcm('rle_2d.dcm', seq((3,5),'u1',10,7))
+rle = pydicom.dcmread(out+'rle_2d.dcm')
+rle.compress(pydicom.uid.RLELossless, generate_instance_uid=False)
+rle.save_as(out+'rle_2d.dcm', enforce_file_format=True)
+series = seq((4,3,5),'i2',0,100)
+os.makedirs(out+'series', exist_ok=True)
+for k, z in enumerate([2, 0, 3, 1]):
+    # Slices from the left to the right, whose rows go to the back and columns down.
+    dcm(f'series/IM{k + 1}', series[z], ImageOrientationPatient=[0, 1, 0, 0, 0, -1], ImagePositionPatient=[f'{7.25 - 2.5 * z:g}', '1', '2'], RescaleSlope='1', RescaleIntercept='-1024')

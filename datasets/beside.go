@@ -1,0 +1,227 @@
+package datasets
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strings"
+)
+
+// A fileSet is the open files that one image is read from, the one that was named first.
+type fileSet struct{ files []*os.File }
+
+// open opens a regular file.
+func (s *fileSet) open(path string) (*os.File, int64, error) {
+	// Stat comes first because opening a named pipe would wait for a writer.
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, 0, fmt.Errorf("%w; check the path", pathCause(err))
+	case err != nil:
+		return nil, 0, pathCause(err)
+	case info.IsDir():
+		if err := foreign(path, nil); err != nil {
+			return nil, 0, err
+		}
+		return nil, 0, errors.New("is a directory; name one image file")
+	case !info.Mode().IsRegular():
+		return nil, 0, errors.New("is not a regular file; copy the image to one")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, pathCause(err)
+	}
+	s.files = append(s.files, f)
+	if info, err = f.Stat(); err != nil {
+		return nil, 0, pathCause(err)
+	}
+	return f, info.Size(), nil
+}
+
+// names are the paths of the files.
+func (s *fileSet) names() []string {
+	var names []string
+	for _, f := range s.files {
+		names = append(names, f.Name())
+	}
+	return names
+}
+
+// identity tells the files, as they are, from any others; "" where they cannot be told.
+func (s *fileSet) identity() string {
+	if s == nil {
+		return ""
+	}
+	var text strings.Builder
+	for _, f := range s.files {
+		info, err := f.Stat()
+		if err != nil {
+			return ""
+		}
+		fmt.Fprintf(&text, "%q %d %d\n", f.Name(), info.Size(), info.ModTime().UnixNano())
+	}
+	return text.String()
+}
+
+// Cool puts the files out of the host's page cache, and reports whether all are.
+func (s *fileSet) Cool() (cold bool, err error) {
+	cold = len(s.files) > 0
+	for _, f := range s.files {
+		c, err := dropPages(f)
+		if err != nil {
+			return false, err
+		}
+		cold = cold && c
+	}
+	return cold, nil
+}
+
+// Close closes the files.
+func (s *fileSet) Close() error {
+	var errs []error
+	for _, f := range s.files {
+		if err := f.Close(); err != nil {
+			errs = append(errs, pathCause(err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// beside opens files that a header names, from its folder on, as one file: they follow each
+// other, each without its first skip bytes.
+func (in fileInput) beside(skip int64, names ...string) (fileInput, error) {
+	if in.files == nil {
+		return in, fmt.Errorf("the header's data are in another file, %.80q; save both as one", names[0])
+	}
+	dir := filepath.Dir(in.files.files[0].Name())
+	var chain fileChain
+	for _, name := range names {
+		path := filepath.FromSlash(name)
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		f, size, err := in.files.open(path)
+		if err == nil && size < skip {
+			err = fmt.Errorf("truncated: %d bytes, of which %d are to be skipped; copy the file again", size, skip)
+		}
+		if err != nil {
+			return in, fmt.Errorf("its data file %.200q: %w", name, err)
+		}
+		chain.add(f, skip, size-skip)
+	}
+	data := in
+	data.ReaderAt, data.size = chain, chain.size()
+	return data, nil
+}
+
+// besideFirst opens the first file that there is of those with a stem and an ending.
+func (in fileInput) besideFirst(stem string, endings ...string) (fileInput, error) {
+	dir := filepath.Dir(in.files.files[0].Name())
+	for _, e := range endings {
+		if _, err := os.Stat(filepath.Join(dir, stem+e)); err == nil {
+			return in.beside(0, stem+e)
+		}
+	}
+	return in, fmt.Errorf("half of a pair: there is no %s%s beside it; copy it too", stem, endings[0])
+}
+
+// stem is the name of the file without its folder and one of some endings.
+func (in fileInput) stem(endings ...string) (stem string, ok bool) {
+	if in.files == nil {
+		return "", false
+	}
+	name := filepath.Base(in.files.files[0].Name())
+	for _, e := range endings {
+		if n := len(name) - len(e); n > 0 && strings.EqualFold(name[n:], e) {
+			return name[:n], true
+		}
+	}
+	return "", false
+}
+
+// A fileChain is parts of files, one after the other.
+type fileChain struct {
+	parts []*io.SectionReader
+	ends  []int64
+}
+
+func (c *fileChain) add(f io.ReaderAt, from, n int64) {
+	c.parts = append(c.parts, io.NewSectionReader(f, from, n))
+	c.ends = append(c.ends, c.size()+n)
+}
+
+func (c fileChain) size() int64 {
+	if len(c.ends) == 0 {
+		return 0
+	}
+	return c.ends[len(c.ends)-1]
+}
+
+func (c fileChain) ReadAt(dst []byte, at int64) (n int, err error) {
+	i := sort.Search(len(c.ends), func(i int) bool { return at < c.ends[i] })
+	for ; i < len(c.parts) && n < len(dst); i++ {
+		start := c.ends[i] - c.parts[i].Size()
+		want := int(min(int64(len(dst)-n), c.ends[i]-at))
+		k, err := c.parts[i].ReadAt(dst[n:n+want], at-start)
+		n, at = n+k, at+int64(k)
+		if k < want {
+			return n, err
+		}
+	}
+	if n < len(dst) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// mostDataFiles is more than one image has slices.
+const mostDataFiles = 1 << 16
+
+var numberedName = regexp.MustCompile(`^([^%]*)%(0?[0-9]?)d([^%]*)$`)
+
+// numberedNames are the names that a pattern such as "ct%03d.raw" makes of the numbers
+// from the first to the last. NRRD and MetaImage have them alike.
+func numberedNames(pattern string, first, last, step int64) ([]string, error) {
+	if !numberedName.MatchString(pattern) {
+		return nil, fmt.Errorf("the pattern of its data files is %.80q; want one number in it, such as %%03d", pattern)
+	}
+	if step == 0 || (last-first)/step < 0 || (last-first)/step >= mostDataFiles {
+		return nil, fmt.Errorf("its data files are numbered from %d to %d by %d; want 1 to %d files", first, last, step, mostDataFiles)
+	}
+	var names []string
+	for i := range (last-first)/step + 1 {
+		names = append(names, fmt.Sprintf(pattern, first+i*step))
+	}
+	return names, nil
+}
+
+// dataFiles are the names of the files that a header's field names: one file; a pattern of
+// names with its first and last number and their step; or LIST, for the lines after it.
+func dataFiles(field string, lines []string) ([]string, error) {
+	words := strings.Fields(field)
+	switch {
+	case len(words) == 0:
+		return nil, errors.New("the header names no data file; correct it")
+	case words[0] == "LIST":
+		if len(lines) == 0 {
+			return nil, errors.New("the header lists no data files; correct it")
+		}
+		if len(lines) > mostDataFiles {
+			return nil, fmt.Errorf("the header lists %d data files; want at most %d", len(lines), mostDataFiles)
+		}
+		return lines, nil
+	case strings.Contains(words[0], "%") && len(words) >= 3:
+		range_ := words[1:min(4, len(words))]
+		n, err := wholeNumbers(strings.Join(range_, " "))
+		if err != nil {
+			return nil, fmt.Errorf("the numbers of its data files: %w", err)
+		}
+		return numberedNames(words[0], n[0], n[1], append(n, 1)[2])
+	}
+	return []string{field}, nil
+}

@@ -1,0 +1,261 @@
+package datasets
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"eccbench/internal/grid"
+)
+
+// A pairFixture is an image whose voxels are in files beside its header.
+type pairFixture struct {
+	fileFixture
+	data []string
+}
+
+func pairFixtures() []pairFixture {
+	u8, i16, u16, f32 := linear(10, 7), linear(-3000, 251), modulo(40000, 1001, 1<<16), linear(-1.5, 0.75)
+	parts := []string{"i16_part_1.raw", "i16_part_2.raw"}
+	return []pairFixture{
+		{fileFixture{"i16_pair_3d.hdr", "4x3x2", grid.Int16, i16}, []string{"i16_pair_3d.img"}},
+		{fileFixture{"f32_pair_3d.hdr.gz", "4x3x2", grid.Float32, f32}, []string{"f32_pair_3d.img.gz"}},
+		{fileFixture{"nifti2_pair_3d.hdr", "4x3x2", grid.Uint8, u8}, []string{"nifti2_pair_3d.img"}},
+		{fileFixture{"f32_detached_3d.nhdr", "4x3x2", grid.Float32, f32}, []string{"f32_detached_3d.raw"}},
+		{fileFixture{"i16_detached_gzip_3d.nhdr", "4x3x2", grid.Int16, i16}, []string{"i16_detached_gzip_3d.raw.gz"}},
+		{fileFixture{"i16_detached_bzip2_3d.nhdr", "4x3x2", grid.Int16, i16}, []string{"i16_detached_bzip2_3d.raw.bz2"}},
+		{fileFixture{"u16_detached_3d.mhd", "4x3x2", grid.Uint16, u16}, []string{"u16_detached_3d.raw"}},
+		{fileFixture{"f32_detached_zlib_3d.mhd", "4x3x2", grid.Float32, f32}, []string{"f32_detached_zlib_3d.zraw"}},
+		{fileFixture{"i16_list_3d.nhdr", "4x3x2", grid.Int16, i16}, parts},
+		{fileFixture{"i16_pattern_3d.nhdr", "4x3x2", grid.Int16, i16}, parts},
+		{fileFixture{"i16_lines_3d.nhdr", "4x3", grid.Int16, i16}, parts[:1]},
+		{fileFixture{"i16_end_3d.nhdr", "4x3", grid.Int16, i16}, parts[:1]},
+		{fileFixture{"i16_list_3d.mhd", "4x3x2", grid.Int16, i16}, parts},
+		{fileFixture{"i16_pattern_3d.mhd", "4x3x2", grid.Int16, i16}, parts},
+		{fileFixture{"i16_end_3d.mhd", "4x3", grid.Int16, i16}, parts[:1]},
+	}
+}
+
+// copied is a folder with the files of a fixture, and the paths of its header and data.
+func (f pairFixture) copied(t *testing.T) (header string, data []string) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range append([]string{f.name}, f.data...) {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, readFixture(t, name), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		data = append(data, path)
+	}
+	return data[0], data[1:]
+}
+
+func TestPairFixtures(t *testing.T) {
+	for _, f := range pairFixtures() {
+		t.Run(f.name, func(t *testing.T) {
+			header := filepath.Join(fixtureDir, f.name)
+			whole, err := OpenFile(header, FileOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkFileImage(t, whole, f.shape, f.typ, f.value)
+			s, err := OpenFile(header, FileOptions{Stream: true})
+			packed := strings.HasSuffix(f.data[0], ".gz") || strings.HasSuffix(f.data[0], ".bz2") || strings.HasSuffix(f.data[0], ".zraw")
+			if packed {
+				checkFileError(t, f.name, err, "cannot be streamed because ")
+			} else if err != nil {
+				t.Fatal(err)
+			} else {
+				checkFileImage(t, s, f.shape, f.typ, f.value)
+				if got := len(s.(*fileStream).files.files); got != 1+len(f.data) {
+					t.Errorf("%d open files are put out of the page cache and closed, want %d", got, 1+len(f.data))
+				}
+				if err := grid.Close(s); err != nil {
+					t.Error(err)
+				}
+			}
+			want := []string{header}
+			for _, name := range f.data {
+				want = append(want, filepath.Join(fixtureDir, name))
+			}
+			if got := Files("file/path=" + header); !slices.Equal(got, want) {
+				t.Errorf("files %q, want %q", got, want)
+			}
+			_, err = openFileBytes(f.name, readFixture(t, f.name), FileOptions{})
+			checkFileError(t, "bytes without a folder", err, "; ")
+		})
+	}
+}
+
+// The data of a header may be missing, too few, too many, or no file to read from.
+func TestPairDamaged(t *testing.T) {
+	for _, f := range pairFixtures() {
+		t.Run(f.name, func(t *testing.T) {
+			header, data := f.copied(t)
+			last := data[len(data)-1]
+			whole := readFixture(t, filepath.Base(last))
+			set := func(b []byte) {
+				t.Helper()
+				if err := os.WriteFile(last, b, 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			open := func(what string, accept bool) {
+				t.Helper()
+				for _, stream := range []bool{false, true} {
+					s, err := OpenFile(header, FileOptions{Stream: stream})
+					if err == nil && !accept {
+						t.Errorf("%s: accepted", what)
+					}
+					if err == nil {
+						fileValues(t, s)
+						grid.Close(s)
+					} else if strings.Contains(err.Error(), "\n") {
+						t.Errorf("%s: error of several lines: %q", what, err)
+					}
+				}
+			}
+			fromEnd := strings.Contains(f.name, "_end_")
+			for n := range whole {
+				set(whole[:n])
+				open("cut short", fromEnd && len(whole)-n <= 7) // what is left of the end is as long
+			}
+			set(append(bytes.Clone(whole), 0))
+			open("longer", fromEnd)
+			set(whole)
+			good := readFixture(t, f.name)
+			for n := range good {
+				bad := bytes.Clone(good)
+				bad[n] ^= 0x15
+				if err := os.WriteFile(header, bad, 0o666); err != nil {
+					t.Fatal(err)
+				}
+				open("damaged header", true)
+			}
+			if err := os.WriteFile(header, good, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Remove(last); err != nil {
+				t.Fatal(err)
+			}
+			open("missing", false)
+			_, err := OpenFile(header, FileOptions{})
+			checkFileError(t, "missing", err, filepath.Base(last)[:4])
+			if err := os.Mkdir(last, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			_, err = OpenFile(header, FileOptions{})
+			checkFileError(t, "a folder", err, "is a directory")
+		})
+	}
+}
+
+// The .img of a pair names the image as well, and a pair is not half of one.
+func TestNiftiPairs(t *testing.T) {
+	for header, name := range map[string]string{
+		"i16_pair_3d.hdr": "i16_pair_3d.img", "f32_pair_3d.hdr.gz": "f32_pair_3d.img.gz",
+	} {
+		for _, f := range pairFixtures() {
+			if f.name == header {
+				s, err := OpenFile(filepath.Join(fixtureDir, name), FileOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkFileImage(t, s, f.shape, f.typ, f.value)
+			}
+		}
+	}
+	dir := t.TempDir()
+	for name, data := range map[string]string{"alone.hdr": "i16_pair_3d.hdr", "alone.txt": "i16_pair_3d.hdr", "half.img": "i16_pair_3d.img", "one.hdr": "u8_3d.nii", "one.img": "i16_pair_3d.img"} {
+		if err := os.WriteFile(filepath.Join(dir, name), readFixture(t, data), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{
+		"alone.hdr": "there is no alone.img beside it", "alone.txt": "with its .img beside it",
+		"half.img": "there is no half.hdr beside it", "one.img": "rename that to .nii",
+	} {
+		_, err := OpenFile(filepath.Join(dir, name), FileOptions{})
+		checkFileError(t, name, err, want)
+	}
+}
+
+// An image is looked at anew when its data change and its header does not.
+func TestPairSurveys(t *testing.T) {
+	var f pairFixture
+	for _, f = range pairFixtures() {
+		if f.name == "f32_detached_3d.nhdr" {
+			break
+		}
+	}
+	header, data := f.copied(t)
+	var surveys Surveys
+	levels := func() int64 {
+		t.Helper()
+		s, err := surveys.Open("file/path=" + header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer grid.Close(s)
+		return s.Ladder().Len()
+	}
+	if first, again := levels(), levels(); first != 24 || again != 24 || len(surveys.list) != 1 {
+		t.Errorf("%d and %d levels by %d surveys, want 24 by one", first, again, len(surveys.list))
+	}
+	if err := os.WriteFile(data[0], make([]byte, 2*96)[:96], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if got := levels(); got != 1 {
+		t.Errorf("%d levels of an image of zeros", got)
+	}
+}
+
+func TestNumberedNames(t *testing.T) {
+	for _, c := range []struct {
+		field, want string
+	}{
+		{"s%03d.raw 8 12 2", "s008.raw s010.raw s012.raw"},
+		{"s%d.raw 3 1 -1", "s3.raw s2.raw s1.raw"},
+		{"s%d.raw 1 2", "s1.raw s2.raw"},
+		{"a name.raw", "a|name.raw"},
+		{"100%.raw", "100%.raw"},
+		{"s%d.raw 1 2 0", ""},
+		{"s%d.raw 1 2 -1", ""},
+		{"s%d.raw 0 9223372036854775807 1", ""},
+		{"s%s.raw 1 2 1", ""},
+		{"s%d%d.raw 1 2 1", ""},
+		{"s%99999999d.raw 1 2 1", ""},
+		{"s%d.raw 1 x 1", ""},
+		{"LIST", ""},
+		{"", ""},
+	} {
+		names, err := dataFiles(c.field, nil)
+		for i := range names {
+			names[i] = strings.ReplaceAll(names[i], " ", "|")
+		}
+		if got := strings.Join(names, " "); got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%q: %q, %v; want %q", c.field, got, err, c.want)
+		}
+	}
+}
+
+func TestFileChain(t *testing.T) {
+	var c fileChain
+	text := "abcdefghij"
+	for _, part := range [][2]int64{{0, 3}, {3, 0}, {3, 1}, {4, 6}} {
+		c.add(strings.NewReader(text), part[0], part[1])
+	}
+	for at := range int64(len(text)) + 1 {
+		for n := range int64(len(text)) + 2 {
+			got := make([]byte, n)
+			k, err := c.ReadAt(got, at)
+			want := text[at:min(int64(len(text)), at+n)]
+			if string(got[:k]) != want || (err == nil) != (int64(k) == n) {
+				t.Fatalf("%d bytes at %d: %q, %v; want %q", n, at, got[:k], err, want)
+			}
+		}
+	}
+}

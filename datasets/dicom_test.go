@@ -1,0 +1,162 @@
+package datasets
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"eccbench/internal/grid"
+)
+
+// dicomElement is an explicit element of a short type.
+func dicomElement(tag uint32, kind, value string) string {
+	b := binary.LittleEndian.AppendUint16(nil, uint16(tag>>16))
+	b = binary.LittleEndian.AppendUint16(b, uint16(tag))
+	b = append(b, kind...)
+	if kind == "OW" || kind == "SQ" || kind == "UN" {
+		b = binary.LittleEndian.AppendUint32(append(b, 0, 0), uint32(len(value)))
+	} else {
+		b = binary.LittleEndian.AppendUint16(b, uint16(len(value)))
+	}
+	return string(b) + value
+}
+
+func short(v uint16) string { return string(binary.LittleEndian.AppendUint16(nil, v)) }
+
+// writeDicom makes a file of 3x2 voxels of uint8, with elements in place of those that it
+// would have, or beside them.
+func writeDicom(edit map[uint32]string) []byte {
+	elements := map[uint32]string{
+		dicomSyntax:    dicomElement(dicomSyntax, "UI", dicomExplicitUID+"\x00"),
+		dicomSeries:    dicomElement(dicomSeries, "UI", "1.2"),
+		dicomSamples:   dicomElement(dicomSamples, "US", short(1)),
+		dicomRows:      dicomElement(dicomRows, "US", short(2)),
+		dicomColumns:   dicomElement(dicomColumns, "US", short(3)),
+		dicomAllocated: dicomElement(dicomAllocated, "US", short(8)),
+		dicomStored:    dicomElement(dicomStored, "US", short(8)),
+		dicomHighBit:   dicomElement(dicomHighBit, "US", short(7)),
+		dicomSigned:    dicomElement(dicomSigned, "US", short(0)),
+		dicomPixels:    dicomElement(dicomPixels, "OW", "\x01\x02\x03\x04\x05\x06"),
+	}
+	for tag, e := range edit {
+		elements[tag] = e
+	}
+	var tags []uint32
+	for tag := range elements {
+		tags = append(tags, tag)
+	}
+	slices.Sort(tags)
+	text := strings.Repeat("\x00", dicomPreamble) + "DICM"
+	for _, tag := range tags {
+		text += elements[tag]
+	}
+	return []byte(text)
+}
+
+func TestDicomErrors(t *testing.T) {
+	checkFileImage(t, mustOpen(t, "IM0001", writeDicom(nil)), "3x2", grid.Uint8, linear(1, 1))
+	nested := "\xfe\xff\x00\xe0\xff\xff\xff\xff\x40\x00\x07\x01SQ\x00\x00\xff\xff\xff\xff"
+	for _, c := range []struct {
+		what  string
+		tag   uint32
+		value string
+		want  string
+	}{
+		{"big-endian", dicomSyntax, dicomElement(dicomSyntax, "UI", "1.2.840.10008.1.2.2\x00"), "compressed or big-endian"},
+		{"colour", dicomSamples, dicomElement(dicomSamples, "US", short(3)), "3 samples"},
+		{"no rows", dicomRows, "", "at least 1"},
+		{"rows", dicomRows, dicomElement(dicomRows, "US", short(3)), "6 bytes of pixels, where the header says 9 (3x3, 1 each)"},
+		{"few rows", dicomRows, dicomElement(dicomRows, "US", short(1)), "6 bytes of pixels, where the header says 3"},
+		{"frames", dicomFrames, dicomElement(dicomFrames, "IS", "2 "), "where the header says 12 (3x2x2"},
+		{"no number", dicomFrames, dicomElement(dicomFrames, "IS", "x "), `frames is "x"`},
+		{"many frames", dicomFrames, dicomElement(dicomFrames, "IS", "2147483647"), "where the header says 12884901882"},
+		{"one bit", dicomAllocated, dicomElement(dicomAllocated, "US", short(1)), "pixels of 1 bits"},
+		{"no bits", dicomStored, "", "of which 0 are used"},
+		{"high bits", dicomHighBit, dicomElement(dicomHighBit, "US", short(9)), "up to bit 9"},
+		{"sign", dicomSigned, dicomElement(dicomSigned, "US", short(2)), "pixels of 8 bits"},
+		{"slope", dicomSlope, dicomElement(dicomSlope, "DS", "0 "), "slope is 0"},
+		{"slopes", dicomSlope, dicomElement(dicomSlope, "DS", `1\2 `), "want 1 numbers"},
+		{"infinite", dicomIntercept, dicomElement(dicomIntercept, "DS", "1e999 "), "want finite numbers"},
+		{"table", dicomTable, dicomElement(dicomTable, "SQ", ""), "a table of values"},
+		{"enhanced", dicomPerFrame, dicomElement(dicomPerFrame, "SQ", ""), "values by groups of frames"},
+		{"position", dicomPosition, dicomElement(dicomPosition, "DS", `1\2 `), "want 3 numbers"},
+		{"no pixels", dicomPixels, "", "no pixels"},
+		{"compressed", dicomPixels, "\xe0\x7f\x10\x00OB\x00\x00\xff\xff\xff\xff", "its pixels are compressed"},
+		{"two", dicomPixels, strings.Repeat(dicomElement(dicomPixels, "OW", "123456"), 2), "two elements of pixels"},
+		{"huge", dicomSeries, "\x20\x00\x0e\x00OB\x00\x00\xfe\xff\xff\xff", "has 4294967294 bytes"},
+		{"open", 0x00400001, "\x40\x00\x07\x01SQ\x00\x00\xff\xff\xff\xff", "no pixels"},
+		{"deep", 0x00400001, "\x40\x00\x07\x01SQ\x00\x00\xff\xff\xff\xff" + strings.Repeat(nested, 1000), "nested too deeply"},
+	} {
+		bad := writeDicom(map[uint32]string{c.tag: c.value})
+		checkRefusedCheaply(t, c.what+".dcm", bad, FileOptions{}, c.want)
+		checkAnyFile(t, "image.dcm", bad)
+	}
+	checkRefusedCheaply(t, "text.dcm", []byte("some text"), FileOptions{}, "not a DICOM file")
+}
+
+func TestLowBits(t *testing.T) {
+	for _, c := range []struct {
+		stored storedType
+		bits   int
+		in, to uint32
+	}{
+		{storedUint8, 7, 0xff, 0x7f}, {storedInt8, 7, 0x40, 0xc0}, {storedInt8, 7, 0xbf, 0x3f}, {storedUint16, 12, 0xf800, 0x0800},
+		{storedInt16, 12, 0x0800, 0xf800}, {storedInt16, 12, 0xf7ff, 0x07ff}, {storedUint32, 20, 0xfff80000, 0x80000}, {storedInt32, 20, 0x80000, 0xfff80000},
+	} {
+		data := grid.NewBuffer(8)[:c.stored.size()]
+		whole := binary.LittleEndian.AppendUint32(nil, c.in)
+		copy(data, whole)
+		lowBits(data, c.stored, c.bits)
+		if want := binary.LittleEndian.AppendUint32(nil, c.to)[:len(data)]; !bytes.Equal(data, want) {
+			t.Errorf("%d bits of %v %x: %x, want %x", c.bits, c.stored, c.in, data, want)
+		}
+	}
+}
+
+// The slices of a series are in the order of their places, whatever their names.
+func TestDicomSeries(t *testing.T) {
+	s, err := Open("stack/path=" + filepath.Join(fixtureDir, "series"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFileImage(t, s, "5x3x4", grid.Float32, linear(-1024, 100))
+
+	dir := t.TempDir()
+	write := func(name string, edit map[uint32]string) {
+		if err := os.WriteFile(filepath.Join(dir, name), writeDicom(edit), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	number := func(n string) map[uint32]string {
+		return map[uint32]string{dicomInstance: dicomElement(dicomInstance, "IS", n), dicomPixels: dicomElement(dicomPixels, "OW", strings.Repeat(n[:1], 6))}
+	}
+	// By their numbers, where they have no places.
+	write("a.dcm", number("3 "))
+	write("b.dcm", number("1 "))
+	write("c.dcm", number("2 "))
+	if s, err = Open("stack/path=" + dir); err != nil {
+		t.Fatal(err)
+	}
+	checkFileImage(t, s, "3x2x3", grid.Uint8, func(i int64) float64 { return float64('1' + i/6) })
+	for _, c := range []struct {
+		what string
+		edit map[uint32]string
+		want string
+	}{
+		{"twice", number("1 "), "c.dcm: at the place of " + dir + "/b.dcm"},
+		{"no place", nil, "c.dcm: it does not say where it is"},
+		{"other series", map[uint32]string{dicomInstance: dicomElement(dicomInstance, "IS", "9 "), dicomSeries: dicomElement(dicomSeries, "UI", "1.3")}, "c.dcm: of another series"},
+		{"damaged", map[uint32]string{dicomPixels: ""}, "c.dcm: truncated"},
+		{"bits", map[uint32]string{dicomInstance: dicomElement(dicomInstance, "IS", "9 "), dicomStored: dicomElement(dicomStored, "US", short(7)), dicomHighBit: ""}, "not as many bits of each voxel count as in the first slice"},
+	} {
+		write("c.dcm", c.edit)
+		_, err := Open("stack/path=" + dir)
+		checkFileError(t, c.what, err, c.want)
+	}
+}
+
+func FuzzDicom(f *testing.F) { fuzzFile(f, ".dcm") }

@@ -1,0 +1,56 @@
+package datasets
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"eccbench/internal/grid"
+)
+
+// Each format that is not read is told by its names, whatever they hold, and by its first
+// bytes; none of them is one that is read.
+func TestForeign(t *testing.T) {
+	read := map[string]bool{}
+	for _, f := range fileFormats() {
+		for _, ext := range f.extensions {
+			read[ext] = true
+		}
+	}
+	for _, f := range foreignFormats() {
+		want := f.name + " is not read; convert it first: " + f.convert
+		for _, ext := range f.extensions {
+			if read[ext] {
+				t.Errorf("%s of %s is read", ext, f.name)
+			}
+			for _, data := range []string{"some text", gzipMagic + "and more"} {
+				checkRefusedCheaply(t, "a"+strings.ToUpper(ext), []byte(data), FileOptions{}, want)
+			}
+			read[ext] = true
+			if IsImage("a" + ext) {
+				t.Errorf("%s counts as an image", ext)
+			}
+			// What people say of a raw file is believed.
+			if _, err := openFileBytes("a"+ext, []byte("123456"), FileOptions{Shape: grid.Shape{D: 1, H: 2, W: 3}, Type: grid.Uint8}); err != nil {
+				t.Errorf("raw: %v", err)
+			}
+		}
+		for _, magic := range f.magics {
+			checkRefusedCheaply(t, "image", []byte(magic+" and more of it"), FileOptions{}, want)
+		}
+		if len(f.extensions)+len(f.magics) == 0 || strings.Contains(want, "\n") {
+			t.Errorf("%q", want)
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "brain.zarr")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	_, err := OpenFile(dir, FileOptions{})
+	checkFileError(t, "a folder", err, "Zarr is not read")
+	if err := Foreign(dir + "/"); err == nil || Foreign(t.TempDir()) != nil {
+		t.Errorf("folders: %v", err)
+	}
+	checkRefusedCheaply(t, "image.hdr", readFixture(t, "analyze_3d.hdr"), FileOptions{}, "ANALYZE 7.5")
+}

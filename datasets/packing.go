@@ -1,0 +1,201 @@
+package datasets
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+
+	"eccbench/internal/grid"
+)
+
+// A packing is a way in which files are compressed. Ratio is a little more than the most
+// that one byte can become: 45 MB of zeros are 45 bytes of bzip2.
+type packing struct {
+	name, extension, magic string
+	ratio                  int64
+	// open makes the reader of what so many bytes hold.
+	open func(r io.Reader, packed int64) (io.Reader, error)
+}
+
+const bzip2Ratio, zstdRatio = 1 << 21, 1 << 16
+
+var (
+	gzipped = packing{"gzip", ".gz", gzipMagic, deflateRatio, func(r io.Reader, _ int64) (io.Reader, error) { return gzip.NewReader(r) }}
+	zlibbed = packing{"zlib", "", "", deflateRatio, func(r io.Reader, _ int64) (io.Reader, error) { return zlib.NewReader(r) }}
+	bzipped = packing{"bzip2", ".bz2", "BZh", bzip2Ratio, func(r io.Reader, _ int64) (io.Reader, error) { return bzip2.NewReader(r), nil }}
+	zstdded = packing{"zstd", ".zst", "\x28\xb5\x2f\xfd", zstdRatio, openZstd}
+)
+
+// openZstd makes a decoder whose memory rests on the file's size and not on its header's
+// word: no honest window is larger than what so many bytes can become, nor than what the
+// program zstd takes without being told.
+func openZstd(r io.Reader, packed int64) (io.Reader, error) {
+	window := min(128<<20, max(1<<20, zstdRatio*packed))
+	d, err := zstd.NewReader(r, zstd.WithDecoderMaxWindow(uint64(window)), zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// wrappings are those of whole files.
+var wrappings = []packing{gzipped, zstdded, bzipped}
+
+// wrapping is that of a file by its name, else by its first bytes, and the name without it.
+func wrapping(name string, head []byte) (p packing, inner string, ok bool) {
+	for _, p := range wrappings {
+		if n := len(name) - len(p.extension); n > 0 && strings.EqualFold(name[n:], p.extension) {
+			return p, name[:n], true
+		}
+	}
+	for _, p := range wrappings {
+		if strings.HasPrefix(string(head), p.magic) {
+			return p, name, true
+		}
+	}
+	return packing{}, "", false
+}
+
+// unwrap decompresses a whole file into memory, which grows as its bytes arrive.
+func (in fileInput) unwrap(p packing) (fileInput, error) {
+	if in.Stream {
+		return in, notStreamed{"it is compressed by " + p.name}
+	}
+	r, err := p.open(bufio.NewReader(io.NewSectionReader(in, 0, in.size)), in.size)
+	if err == nil {
+		in.held, err = readAll(r, in.size)
+	}
+	switch {
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return in, fmt.Errorf("truncated: the data by %s end too early; copy the file again", p.name)
+	case err != nil:
+		return in, fmt.Errorf("decompressing: %w; copy the file again", pathCause(err))
+	}
+	in.ReaderAt, in.size = bytes.NewReader(in.held), int64(len(in.held))
+	return in, nil
+}
+
+// readAll reads to the end of what so many bytes become.
+func readAll(r io.Reader, packed int64) ([]byte, error) {
+	data := grid.NewBuffer(max(64<<10, 2*packed))[:0]
+	for {
+		have := int64(len(data))
+		if have == int64(cap(data)) {
+			data = extend(data, 1, math.MaxInt64)[:have]
+		}
+		n, err := r.Read(data[have:cap(data)])
+		data = data[:have+int64(n)]
+		if err == io.EOF {
+			return data, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// unpack makes the voxels what a packing makes of the input from the body's offset on, after
+// skip bytes of that.
+func (b *fileBody) unpack(p packing, skip int64) error {
+	b.packed, b.ratio = max(0, b.in.size-b.offset), p.ratio
+	var err error
+	b.inflate, err = p.open(bufio.NewReader(io.NewSectionReader(b.in, b.offset, b.packed)), b.packed)
+	b.offset = skip
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return fmt.Errorf("truncated: no %s data follow the header; copy the file again", p.name)
+	}
+	if err != nil {
+		return fmt.Errorf("decompressing: %w; copy the file again", pathCause(err))
+	}
+	return nil
+}
+
+// text reads the voxels as numbers in decimal, with white space between them, from the
+// body's offset on.
+func (b *fileBody) text() error {
+	if b.in.Stream {
+		return notStreamed{"its voxels are text"}
+	}
+	size := max(0, b.in.size-b.offset)
+	most := b.total() / b.stored.size()
+	if size/2 < most { // a digit and white space each
+		return fmt.Errorf("truncated: %d bytes of text where the header says %d numbers; copy the file again", size, most)
+	}
+	// A number that is cut off is another number.
+	if end := make([]byte, 1); size > 0 {
+		if _, err := b.in.ReadAt(end, b.in.size-1); err != nil && err != io.EOF {
+			return fmt.Errorf("reading the voxels: %w", pathCause(err))
+		}
+		if !strings.Contains(" \t\r\n", string(end)) {
+			return errors.New("truncated: no white space ends the last number of the voxels; copy the file again, or end its last line")
+		}
+	}
+	words := bufio.NewScanner(io.NewSectionReader(b.in, b.offset, size))
+	words.Split(bufio.ScanWords)
+	n := int64(0)
+	for ; words.Scan(); n++ {
+		if n == most {
+			return fmt.Errorf("trailing data: more numbers than the %d of the header; correct it", most)
+		}
+		var err error
+		if b.decoded, err = appendNumber(b.decoded, b.stored, strings.TrimSuffix(words.Text(), ",")); err != nil {
+			return fmt.Errorf("number %d of its voxels is %.40q, which is none of %s; correct it", n, words.Text(), b.stored)
+		}
+	}
+	if err := words.Err(); err != nil {
+		return fmt.Errorf("reading the voxels: %w", pathCause(err))
+	}
+	if n < most {
+		return fmt.Errorf("truncated: %d numbers where the header says %d; copy the file again", n, most)
+	}
+	b.big = false
+	return nil
+}
+
+// appendNumber appends a number in decimal as the bytes of a type, little-endian.
+func appendNumber(dst []byte, s storedType, text string) ([]byte, error) {
+	le, bits := binary.LittleEndian, int(8*s.size())
+	var v uint64
+	switch s {
+	case storedFloat32:
+		f, err := strconv.ParseFloat(text, bits)
+		if err != nil {
+			return nil, err
+		}
+		v = uint64(math.Float32bits(float32(f)))
+	case storedFloat64:
+		f, err := strconv.ParseFloat(text, bits)
+		if err != nil {
+			return nil, err
+		}
+		v = math.Float64bits(f)
+	case storedUint8, storedUint16, storedUint32, storedUint64:
+		n, err := strconv.ParseUint(text, 10, bits)
+		if err != nil {
+			return nil, err
+		}
+		v = n
+	case storedInt8, storedInt16, storedInt32, storedInt64:
+		n, err := strconv.ParseInt(text, 10, bits)
+		if err != nil {
+			return nil, err
+		}
+		v = uint64(n)
+	default:
+		return nil, errors.New("no numbers in text")
+	}
+	var b [8]byte
+	le.PutUint64(b[:], v)
+	return append(dst, b[:s.size()]...), nil
+}

@@ -1,0 +1,246 @@
+package datasets
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"eccbench/internal/grid"
+)
+
+func stackGenerator() generator {
+	return generator{
+		Generator: Generator{
+			Name:      "stack",
+			Doc:       "a volume of 2D images, a slice each, in the natural order of their names",
+			Example:   "stack/path=/data/ct/*.tif",
+			FromFiles: true,
+			Params: []Param{
+				{"shape", "what the files say", "raw files: voxels of a slice along x and y"},
+				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32", "float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
+				{"type", "what the files say", "raw files: uint8, int16, uint16 or float32"},
+				{"path", "", "the folder of the slices, or a pattern of their names; comes last and may hold slashes"},
+			},
+		},
+		read: readStack,
+	}
+}
+
+func readStack(r *reading) maker {
+	o := r.fileOptions()
+	path := r.place("a folder or a pattern")
+	r.files = func() []string {
+		slices, err := sliceFiles(path, o)
+		if err != nil {
+			return nil
+		}
+		var files []string
+		for _, s := range slices {
+			files = append(files, filesOf(s, o)...)
+		}
+		return files
+	}
+	return func() (grid.Source, error) {
+		o := o
+		o.Surveys = r.surveys
+		s, err := openStack(path, o)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		return s, nil
+	}
+}
+
+// sliceFiles are the files of a stack: the images in a folder, or what a pattern matches.
+func sliceFiles(path string, o FileOptions) ([]string, error) {
+	info, err := os.Stat(path)
+	var files []string
+	switch {
+	case err == nil && info.IsDir():
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return nil, pathCause(err)
+		}
+		for _, e := range entries {
+			name := filepath.Join(path, e.Name())
+			if raw := o.Type != 0 && slices.Contains(fileFormats()[0].extensions, strings.ToLower(filepath.Ext(name))); !e.IsDir() && (raw || IsImage(name)) {
+				files = append(files, name)
+			}
+		}
+		if len(files) == 0 { // those of a scanner may have no endings
+			for _, e := range entries {
+				if name := filepath.Join(path, e.Name()); e.Type().IsRegular() && isDicom(name) {
+					files = append(files, name)
+				}
+			}
+		}
+	case err == nil:
+		files = []string{path}
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, pathCause(err)
+	default:
+		if files, err = filepath.Glob(path); err != nil {
+			return nil, fmt.Errorf("%w; want a folder or a pattern such as ct/*.tif", err)
+		}
+	}
+	if len(files) == 0 {
+		return nil, errors.New("no slices: no such folder with images, and no file that the pattern matches")
+	}
+	slices.SortFunc(files, Natural)
+	return files, nil
+}
+
+// isDicom reports whether a file's first bytes say so.
+func isDicom(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() // only looked at
+	head := make([]byte, dicomPreamble+4)
+	_, err = io.ReadFull(f, head)
+	return err == nil && matchesDicom(head)
+}
+
+// inPlace orders slices by where they say that they are, if the first says so.
+func inPlace(files []string, o FileOptions) error {
+	places := make([]*slicePlace, len(files))
+	errs := make([]error, len(files))
+	look := func(i int) {
+		set := &fileSet{}
+		defer set.Close() // only looked at
+		o := o
+		o.Stream = true // what would be decoded whole is not
+		f, size, err := set.open(files[i])
+		if err == nil {
+			var b *fileBody
+			if b, err = describe(files[i], fileInput{ReaderAt: f, size: size, FileOptions: o, files: set}); err == nil {
+				places[i] = b.place
+			}
+		}
+		errs[i] = err
+	}
+	if look(0); places[0] == nil {
+		return nil // who reads it says what is wrong
+	}
+	share(int64(len(files)-1), func(next func() (int64, bool)) {
+		for k, ok := next(); ok; k, ok = next() {
+			look(int(k) + 1)
+		}
+	})
+	along := map[string]float64{}
+	at := map[float64]string{}
+	for i, p := range places {
+		switch {
+		case errs[i] != nil:
+			return fmt.Errorf("slice %s: %w", files[i], errs[i])
+		case p == nil:
+			return fmt.Errorf("slice %s: it does not say where it is, as %s does; %s", files[i], files[0], dicomConvertWords)
+		case p.volume != places[0].volume:
+			return fmt.Errorf("slice %s: of another series or direction than %s; name the files of one, by a folder or a pattern", files[i], files[0])
+		case at[p.along] != "":
+			return fmt.Errorf("slice %s: at the place of %s; name the files of one volume, by a folder or a pattern", files[i], at[p.along])
+		}
+		along[files[i]], at[p.along] = p.along, files[i]
+	}
+	slices.SortFunc(files, func(a, b string) int { return cmp.Compare(along[a], along[b]) })
+	return nil
+}
+
+// openStack reads all slices into memory, on all cores.
+func openStack(path string, o FileOptions) (grid.Source, error) {
+	files, err := sliceFiles(path, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := inPlace(files, o); err != nil {
+		return nil, err
+	}
+	first, data, err := readSlice(files[0], o)
+	if err != nil {
+		return nil, fmt.Errorf("slice %s: %w", files[0], err)
+	}
+	if first.shape.D > 1 {
+		return nil, fmt.Errorf("slice %s: a volume of %v; want images of two axes", files[0], first.shape)
+	}
+	whole := *first
+	if whole.shape, err = fileShape([]int64{int64(len(files)), first.shape.H, first.shape.W}); err != nil {
+		return nil, err
+	}
+	identities := make([]string, len(files))
+	identities[0] = first.in.identity
+	whole.decoded = grid.NewBuffer(whole.bytes())
+	copy(whole.decoded, data)
+	var mu sync.Mutex
+	var failed error
+	at := len(files) // of the first slice that failed
+	share(int64(len(files)-1), func(next func() (int64, bool)) {
+		for k, ok := next(); ok; k, ok = next() {
+			i := int(k) + 1
+			s, data, err := readSlice(files[i], o)
+			if err == nil {
+				err = s.like(first)
+			}
+			if err != nil {
+				mu.Lock()
+				if i < at {
+					at, failed = i, err
+				}
+				mu.Unlock()
+				continue
+			}
+			identities[i] = s.in.identity
+			copy(whole.decoded[int64(i)*first.bytes():], data)
+		}
+	})
+	if failed != nil {
+		return nil, fmt.Errorf("slice %s: %w", files[at], failed)
+	}
+	whole.in.identity = strings.Join(identities, "")
+	return whole.source()
+}
+
+// readSlice reads a slice's stored voxels, and closes its files.
+func readSlice(path string, o FileOptions) (b *fileBody, data []byte, err error) {
+	files := &fileSet{}
+	defer func() {
+		if cerr := files.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	f, size, err := files.open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if b, err = describe(path, fileInput{ReaderAt: f, size: size, FileOptions: o, files: files}); err != nil {
+		return nil, nil, err
+	}
+	if b.fortran {
+		return nil, nil, errors.New("its voxels are in Fortran order, which a slice's may not be; save it in C order")
+	}
+	b.in.identity = files.identity()
+	data, err = b.read()
+	return b, data, err
+}
+
+// like reports whether a slice can be one beside the first.
+func (b *fileBody) like(first *fileBody) error {
+	switch {
+	case b.shape != first.shape || b.stored != first.stored:
+		return fmt.Errorf("%v of %v, where the first slice is %v of %v; want slices of one shape and type", b.shape, b.stored, first.shape, first.stored)
+	case b.bits != first.bits:
+		return errors.New("not as many bits of each voxel count as in the first slice; save them alike")
+	case b.big != first.big || b.otherSign != first.otherSign:
+		return errors.New("its bytes are in another order than those of the first slice; save them alike")
+	case b.scaled != first.scaled || b.slope != first.slope || b.inter != first.inter:
+		return fmt.Errorf("its values are scaled by %v and %v, those of the first slice by %v and %v; save them alike", b.slope, b.inter, first.slope, first.inter)
+	}
+	return nil
+}

@@ -1,0 +1,169 @@
+package datasets
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"eccbench/internal/grid"
+)
+
+// Volumes say which of several images of one shape in a file is meant: Count of them, one
+// after the other, or voxel by voxel where Stride is not 1.
+type volumes struct {
+	count  int64 // 0 for a format that holds one image
+	first  int64 // the place of the first voxel
+	stride int64 // from a voxel to the next
+}
+
+// frame takes a file's axes, slowest first. All but the last three are of volumes, of which
+// the options choose one; axes of length 1 are none. With fastest the last axis is of
+// volumes too.
+func (b *fileBody) frame(axes []int64, in fileInput, fastest bool) error {
+	inner := int64(1)
+	if fastest {
+		inner, axes = axes[len(axes)-1], axes[:len(axes)-1]
+	}
+	for len(axes) > 3 && axes[0] == 1 {
+		axes = axes[1:]
+	}
+	for len(axes) > 3 && axes[len(axes)-1] == 1 {
+		axes = axes[:len(axes)-1]
+	}
+	outer := axes[:max(0, len(axes)-3)]
+	var err error
+	if b.shape, err = fileShape(axes[len(outer):]); err != nil {
+		return err
+	}
+	b.volumes.count = 1
+	for _, n := range append(slices.Clone(outer), inner) {
+		if n < 1 || n > math.MaxInt64/8/b.shape.Voxels()/b.volumes.count {
+			return fmt.Errorf("axes %v: an axis is empty, or there are more voxels than can be counted; the header is damaged", axes)
+		}
+		b.volumes.count *= n
+	}
+	if inner > 1 && len(outer) > 0 {
+		return fmt.Errorf("%d axes; want an image of 2 or 3, so save one volume of it alone", len(axes)+1)
+	}
+	count, volume := b.volumes.count, int64(0)
+	if in.Volume != nil {
+		volume = *in.Volume
+	}
+	if count > 1 && in.Volume == nil || volume < 0 || volume >= count {
+		return volumeError{count, b.shape, in.Volume}
+	}
+	b.volumes.first, b.volumes.stride = volume*b.shape.Voxels(), 1
+	switch {
+	case inner > 1:
+		b.volumes.first, b.volumes.stride = volume, count
+	case b.fortran: // the volumes' axes are the fastest, the first of them most
+		b.volumes.first, b.volumes.stride = 0, count
+		below := count
+		for i, n := range outer {
+			below /= n
+			place := volume / below % n
+			for _, faster := range outer[:i] {
+				place *= faster
+			}
+			b.volumes.first += place
+		}
+	}
+	return nil
+}
+
+// A volumeError says that a file has several volumes, or not the one that was asked for.
+type volumeError struct {
+	count int64
+	shape grid.Shape
+	asked *int64
+}
+
+func (e volumeError) Error() string {
+	switch {
+	case e.count == 1:
+		return fmt.Sprintf("there is no volume %d of one; leave --volume out", *e.asked)
+	case e.asked != nil:
+		return fmt.Sprintf("there is no volume %d of %d; want --volume 0..%d", *e.asked, e.count, e.count-1)
+	}
+	return fmt.Sprintf("%d volumes of %v; choose one with --volume 0..%d, or volume=N in an input string", e.count, e.shape, e.count-1)
+}
+
+// Volumes counts the images of one shape in a file.
+func Volumes(path string, o FileOptions) (int64, error) {
+	files := &fileSet{}
+	defer files.Close() // only looked at
+	f, size, err := files.open(path)
+	o.Volume = nil
+	if o.Stream = true; err == nil { // what need not be decompressed is not
+		_, err = describe(path, fileInput{ReaderAt: f, size: size, FileOptions: o, files: files})
+	}
+	if o.Stream = false; errors.As(err, &notStreamed{}) {
+		_, err = describe(path, fileInput{ReaderAt: f, size: size, FileOptions: o, files: files})
+	}
+	if several := (volumeError{}); errors.As(err, &several) {
+		return several.count, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", path, err)
+	}
+	return 1, nil
+}
+
+// pick reads a volume's voxels from all of them, which r gives in the file's order and which
+// so many bytes hold.
+func (b *fileBody) pick(r io.Reader, packed int64) ([]byte, error) {
+	size, v := b.stored.size(), b.volumes
+	if v.stride <= 1 {
+		if err := b.pass(r, v.first*size); err != nil {
+			return nil, err
+		}
+		data, err := readExactly(r, b.bytes(), packed)
+		if err != nil {
+			return nil, err
+		}
+		return data, b.pass(r, b.total()-b.bytes()-v.first*size)
+	}
+	group := v.stride * size
+	rows := max(1, (1<<20)/group)
+	buf := make([]byte, 0, min(rows*group, max(1<<16, packed)))
+	data := grid.NewBuffer(min(b.bytes(), likelyRatio*packed))[:0]
+	for left := b.shape.Voxels(); left > 0; left -= rows {
+		rows = min(rows, left)
+		buf = extend(buf[:0], rows*group, rows*group)
+		if n, err := io.ReadFull(r, buf); err != nil {
+			return nil, b.short(err, int64(n))
+		}
+		for i := range rows {
+			data = extend(data, size, b.bytes())
+			copy(data[int64(len(data))-size:], buf[i*group+v.first*size:][:size])
+		}
+	}
+	return data, nil
+}
+
+// pass reads over bytes.
+func (b *fileBody) pass(r io.Reader, n int64) error {
+	if got, err := io.CopyN(io.Discard, r, n); err != nil {
+		return b.short(err, got)
+	}
+	return nil
+}
+
+// short is the error of a reader that ends too early.
+func (b *fileBody) short(err error, got int64) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("truncated: the voxels end after %d bytes of a volume, where the header says %d of %d bytes each; copy the file again", got, max(1, b.volumes.count), b.bytes())
+	}
+	return fmt.Errorf("reading the voxels: %w; copy the file again", pathCause(err))
+}
+
+// decodedVolume is a volume's part of what was decoded whole.
+func (b *fileBody) decodedVolume() ([]byte, error) {
+	if b.volumes.count <= 1 {
+		return b.decoded, nil
+	}
+	return b.pick(bytes.NewReader(b.decoded), int64(len(b.decoded)))
+}

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// Spooled are inputs that can be read but once, kept in files without names: they take
+// disk where $TMPDIR is, and nothing is left of them when the process dies.
+type Spooled struct {
+	files []*os.File
+	names map[string]string // what people called the input of a path
+}
+
+// Standard is how people name standard input.
+const Standard = "-"
+
+// Spool gives the paths of inputs with those of standard input and of named pipes replaced
+// by files that hold what came from there.
+func (c *Program) Spool(inputs []string) (paths []string, s *Spooled, err error) {
+	s = &Spooled{names: map[string]string{}}
+	for i, in := range inputs {
+		if in == Standard && slices.Contains(inputs[:i], in) {
+			s.Close()
+			return nil, nil, Usagef("input -: standard input is given twice, and can be read once")
+		}
+		path, err := s.spool(c.Stdin, in)
+		if err != nil {
+			s.Close()
+			return nil, nil, err
+		}
+		if path != in {
+			s.names[path] = in
+		}
+		paths = append(paths, path)
+	}
+	return paths, s, nil
+}
+
+// spool is the path of what an input says.
+func (s *Spooled) spool(stdin io.Reader, in string) (path string, err error) {
+	from := stdin
+	if in != Standard {
+		info, err := os.Stat(in)
+		if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+			return in, nil
+		}
+		pipe, err := os.Open(in)
+		if err != nil {
+			return "", Usagef("input %s: %w", in, errors.Unwrap(err))
+		}
+		defer pipe.Close() // only read from
+		from = pipe
+	} else if f, ok := from.(*os.File); ok {
+		if _, ok := terminal(f); ok {
+			return "", Usagef("input -: standard input is a terminal; pipe an image into it")
+		}
+		// A file that nothing was read of need not be copied.
+		info, err := f.Stat()
+		at, serr := f.Seek(0, io.SeekCurrent)
+		if err == nil && serr == nil && info.Mode().IsRegular() && at == 0 {
+			return nameless(f), nil
+		}
+	}
+	to, err := os.CreateTemp("", "eccbench.*")
+	if err != nil {
+		return "", fmt.Errorf("keeping what comes from %s: %w; set TMPDIR to a folder with room", in, err)
+	}
+	s.files = append(s.files, to)
+	if err := os.Remove(to.Name()); err != nil {
+		return "", fmt.Errorf("keeping what comes from %s: %w", in, err)
+	}
+	if _, err := io.Copy(to, from); err != nil {
+		return "", fmt.Errorf("keeping what comes from %s: %w; set TMPDIR to a folder with room", in, err)
+	}
+	return nameless(to), nil
+}
+
+// nameless is a path of an open file, which other processes know, too, where it is of Linux.
+func nameless(f *os.File) string {
+	if runtime.GOOS == "linux" {
+		return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), f.Fd())
+	}
+	return fmt.Sprintf("/dev/fd/%d", f.Fd())
+}
+
+// Shown is a text with the inputs called what people call them.
+func (s *Spooled) Shown(text string) string {
+	if s == nil {
+		return text
+	}
+	var pairs []string
+	for _, path := range slices.Backward(slices.Sorted(maps.Keys(s.names))) { // the longer of two that begin alike first
+		pairs = append(pairs, path, s.names[path])
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// Said is an error with the inputs called what people call them.
+func (s *Spooled) Said(err error) error {
+	if err == nil || s == nil || s.Shown(err.Error()) == err.Error() {
+		return err
+	}
+	return spooledError{err, s.Shown(err.Error())}
+}
+
+// A spooledError says another text of an error.
+type spooledError struct {
+	err  error
+	text string
+}
+
+func (e spooledError) Error() string { return e.text }
+func (e spooledError) Unwrap() error { return e.err }
+
+// Close gives the files up.
+func (s *Spooled) Close() error {
+	var errs []error
+	for _, f := range s.files {
+		errs = append(errs, f.Close())
+	}
+	return errors.Join(errs...)
+}

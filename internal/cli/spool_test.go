@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestSpool(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	c := &Program{Stdin: strings.NewReader("from a pipe")}
+	paths, s, err := c.Spool([]string{"scan.nii", Standard, "noise/shape=4x4"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if paths[0] != "scan.nii" || paths[2] != "noise/shape=4x4" {
+		t.Errorf("other inputs became %q", paths)
+	}
+	for range 2 { // as often as one likes
+		if got, err := os.ReadFile(paths[1]); string(got) != "from a pipe" || err != nil {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
+	if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
+		t.Errorf("%d files have names, %v", len(left), err)
+	}
+	cause := errors.New("opening " + paths[1] + ": no")
+	if said := s.Said(cause); said.Error() != "opening -: no" || !errors.Is(said, cause) {
+		t.Errorf("the error says %q", said)
+	}
+	if other := errors.New("no"); s.Said(other) != other || s.Said(nil) != nil {
+		t.Error("an error of something else was changed")
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if f, err := os.Open(paths[1]); err == nil {
+		f.Close()
+		t.Error("a spooled file is there after Close")
+	}
+}
+
+func TestSpoolShown(t *testing.T) {
+	s := &Spooled{names: map[string]string{"/proc/1/fd/3": "-", "/proc/1/fd/31": "/dev/fd/63"}}
+	if got := s.Shown("/proc/1/fd/31 and /proc/1/fd/3"); got != "/dev/fd/63 and -" {
+		t.Error(got)
+	}
+}
+
+// What is in a file already is not copied, unless a part of it was read.
+func TestSpoolFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "image")
+	if err := os.WriteFile(path, []byte("0123456789"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []int64{0, 4} {
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if _, err := f.Seek(at, 0); err != nil {
+			t.Fatal(err)
+		}
+		paths, s, err := (&Program{Stdin: f}).Spool([]string{Standard})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if got, err := os.ReadFile(paths[0]); string(got) != "0123456789"[at:] || err != nil {
+			t.Errorf("from byte %d: %q, %v", at, got, err)
+		}
+		if copies := len(s.files); copies != int(min(at, 1)) {
+			t.Errorf("from byte %d: %d copies", at, copies)
+		}
+	}
+}
+
+func TestSpoolPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	go os.WriteFile(path, []byte("through it"), 0o666)
+	paths, s, err := (&Program{}).Spool([]string{path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if got, err := os.ReadFile(paths[0]); string(got) != "through it" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if s.Shown(paths[0]) != path {
+		t.Errorf("called %q", s.Shown(paths[0]))
+	}
+}
+
+func TestSpoolTwice(t *testing.T) {
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
+	c := &Program{Stdin: strings.NewReader("x")}
+	if _, _, err := c.Spool([]string{Standard}); err == nil || !strings.Contains(err.Error(), "set TMPDIR") {
+		t.Errorf("no folder to keep it in: %v", err)
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	if _, _, err := c.Spool(slices.Repeat([]string{Standard}, 2)); err == nil || !strings.Contains(err.Error(), "given twice") {
+		t.Errorf("given twice: %v", err)
+	}
+}
