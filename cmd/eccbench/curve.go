@@ -58,7 +58,7 @@ type curveJob struct {
 	slices                  bool
 	threads                 int
 	budget                  time.Duration
-	at                      []float64
+	at, within              []float64
 }
 
 func doCurve(c *cli.Program, args []string) error {
@@ -68,6 +68,7 @@ func doCurve(c *cli.Program, args []string) error {
 	f.StringVar(&j.format, "format", "csv", "csv, json, jsonl (an object a line), npy (for NumPy), euler (\"value χ\" for every level), socg (\"value χ\" where χ changes)")
 	f.BoolVar(&j.bare, "no-header", false, "CSV and jsonl without the line that says where the curve is from, and CSV without the names of its columns")
 	f.Float64SliceVar(&j.at, "at", nil, "χ at these values alone, as CSV")
+	f.Float64SliceVar(&j.within, "range", nil, "rows of the levels from LO to HI alone: LO,HI")
 	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output; of several images, to this folder")
 	f.StringVar(&j.plot, "plot", "", "draw the curve to this file too, .svg or .png; of several images, to this folder, SVG")
 	j.in.AddFile(f, nil, "element type of a raw file: uint8, int16, uint16, float32", "levels of a float32 image, evenly from its least value to its greatest (default every value)")
@@ -111,6 +112,12 @@ func doCurve(c *cli.Program, args []string) error {
 	}
 	if len(j.at) > 0 && (j.all || f.Changed("format") && j.format != string(ecc.CSV)) {
 		return cli.Usagef("--at prints rows of CSV, of some values: leave --format and --all out")
+	}
+	if f.Changed("range") && (len(j.within) != 2 || !(j.within[0] <= j.within[1])) {
+		return cli.Usagef("--range: want two values LO,HI, the lower one first")
+	}
+	if f.Changed("range") && len(j.at) > 0 {
+		return cli.Usagef("--range is of rows of levels, and --at has rows of its own: leave one of them out")
 	}
 	if j.nan != "refuse" && j.nan != "mask" {
 		return cli.Usagef("--nan %s: want refuse or mask", j.nan)
@@ -250,7 +257,7 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	if p.Digest, err = digest(); err != nil {
 		return err
 	}
-	lines := ecc.LinesOf(src, answered.Out, j.convention(), j.all)
+	lines := ecc.LinesOf(src, answered.Out, j.convention(), j.all || j.format == string(ecc.Euler))
 	p.Implementation, p.Program, p.Verdict, p.Witness = answered.By, version(), "VERIFIED", answered.Witness
 	if !j.quiet {
 		if j.in.Volume != "" {
@@ -264,18 +271,21 @@ func (j curveJob) run(c *cli.Program, input string) error {
 			shown, p.Shape, p.Type, what, answered.By, answered.Witness, quantity.Duration(time.Since(start)))
 	}
 	if j.plot != "" {
-		if err := cli.WriteFile(j.plot, func(w *os.File) error { return plotCurve(w, j.plot, j.spooled.Shown(name), p, lines) }); err != nil {
+		if err := cli.WriteFile(j.plot, func(w *os.File) error { return j.drawCurve(w, j.spooled.Shown(name), p, lines) }); err != nil {
 			return err
 		}
 	}
 	write := func(w io.Writer) error {
 		switch {
 		case j.slices:
+			for i := range slices {
+				slices[i] = j.ranged(slices[i])
+			}
 			return ecc.WriteSlices(w, slices, ecc.Format(j.format), p, !j.bare)
 		case len(j.at) > 0:
 			return j.writeAt(w, lines)
 		}
-		return lines.Write(w, ecc.Format(j.format), p, !j.bare)
+		return j.ranged(lines).Write(w, ecc.Format(j.format), p, !j.bare)
 	}
 	if j.out != "" {
 		return cli.WriteFile(j.out, func(w *os.File) error { return write(w) })
@@ -324,9 +334,18 @@ func plotted(path string) bool {
 	return slices.Contains([]string{".svg", ".png"}, strings.ToLower(filepath.Ext(path)))
 }
 
-// plotCurve draws the levels at which χ changes.
-func plotCurve(w io.Writer, path, name string, p ecc.Provenance, lines ecc.Lines) error {
+// ranged is the lines that were asked for.
+func (j curveJob) ranged(l ecc.Lines) ecc.Lines {
+	if len(j.within) > 0 {
+		return l.Within(j.within[0], j.within[1])
+	}
+	return l
+}
+
+// drawCurve draws the levels at which χ changes.
+func (j curveJob) drawCurve(w io.Writer, name string, p ecc.Provenance, lines ecc.Lines) error {
 	lines.All = false
+	lines = j.ranged(lines)
 	x, y := make([]float64, 0, len(lines.Curve)), make([]float64, 0, len(lines.Curve))
 	lines.Each(func(l ecc.Line) { x, y = append(x, lines.Value(l)), append(y, float64(l.Chi)) })
 	title, file, _ := strings.Cut(name, "/path=")
@@ -347,7 +366,7 @@ func plotCurve(w io.Writer, path, name string, p ecc.Provenance, lines ecc.Lines
 		set += ", periodic along " + axes
 	}
 	note := fmt.Sprintf("%s %s; counted by %s, %s by %s", p.Shape, p.Type, p.Implementation, p.Verdict, p.Witness)
-	if strings.EqualFold(filepath.Ext(path), ".png") {
+	if strings.EqualFold(filepath.Ext(j.plot), ".png") {
 		return report.StepsPNG(w, report.VisibleText(title), note, "level t", set, report.Step{X: x, Y: y})
 	}
 	return report.Steps(report.Visible(w), title, note, "level t", set, report.Step{X: x, Y: y})

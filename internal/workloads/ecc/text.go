@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"runtime"
+	"sort"
 	"strconv"
 
 	"eccbench/internal/grid"
@@ -81,6 +82,8 @@ type Lines struct {
 	In     Convention
 	All    bool
 	slice  string // that it is of, "" for the whole image
+	// What Within leaves out: so many lines before those that are written, and after them.
+	before, after int64
 }
 
 // LinesOf are the lines of an image's curve in a convention.
@@ -111,11 +114,37 @@ type stretch struct {
 	chi    int64
 }
 
-func (l Lines) count() int64 {
+// end is the line after the last one.
+func (l Lines) end() int64 {
 	if l.All {
-		return l.Ladder.Len()
+		return l.Ladder.Len() - l.after
 	}
-	return int64(len(l.Curve))
+	return int64(len(l.Curve)) - l.after
+}
+
+// begin is the stretch of no lines before the first one.
+func (l Lines) begin() stretch { return stretch{lo: l.before, hi: l.before} }
+
+// count is how many lines there are.
+func (l Lines) count() int64 { return l.end() - l.before }
+
+// Within is those of the lines whose values are from lo to hi, with χ as it is.
+func (l Lines) Within(lo, hi float64) Lines {
+	n := int(l.end())
+	value := func(i int) float64 {
+		if l.All {
+			return l.Value(Line{Level: l.Ladder.Value(l.place(int64(i)))})
+		}
+		return l.Value(Line{Level: l.Ladder.Value(l.step(i).Level)})
+	}
+	first := sort.Search(n, func(i int) bool { return value(i) >= lo })
+	end := sort.Search(n, func(i int) bool { return value(i) > hi })
+	if l.In.Superlevel { // values descend
+		first = sort.Search(n, func(i int) bool { return value(i) <= hi })
+		end = sort.Search(n, func(i int) bool { return value(i) < lo })
+	}
+	l.before, l.after = int64(first), int64(n-end)
+	return l
 }
 
 // each calls f with the lines of a stretch.
@@ -136,7 +165,7 @@ func (l Lines) each(s stretch, f func(Line)) {
 
 // next is the stretch of so many lines after another.
 func (l Lines) next(s stretch, n int64) stretch {
-	t := stretch{s.hi, min(s.hi+n, l.count()), s.at, s.chi}
+	t := stretch{s.hi, min(s.hi+n, l.end()), s.at, s.chi}
 	for t.at < len(l.Curve) && (l.All && l.place(l.step(t.at).Level) < t.lo || !l.All && int64(t.at) < t.lo) {
 		t.chi += l.step(t.at).Change
 		t.at++
@@ -145,7 +174,7 @@ func (l Lines) next(s stretch, n int64) stretch {
 }
 
 // Each calls f with the lines in order.
-func (l Lines) Each(f func(Line)) { l.each(l.next(stretch{}, l.count()), f) }
+func (l Lines) Each(f func(Line)) { l.each(l.next(l.begin(), l.count()), f) }
 
 // Value is about what a line's level stands for.
 func (l Lines) Value(x Line) float64 {
@@ -181,7 +210,7 @@ const stretchLines = 1 << 14
 
 // write writes all lines, which put appends to bytes, formatted on all cores.
 func (l Lines) write(w io.Writer, put func([]byte, Line) []byte) error {
-	return l.from(stretch{}, w, put)
+	return l.from(l.begin(), w, put)
 }
 
 // from is write for the lines after a stretch.
@@ -332,7 +361,7 @@ func (l Lines) writeJSON(w io.Writer, p Provenance) error {
 	if _, err := fmt.Fprintf(w, "%s,\n \"curve\": [", head); err != nil {
 		return err
 	}
-	first := l.next(stretch{}, min(1, l.count()))
+	first := l.next(l.begin(), min(1, l.count()))
 	separator := "\n  "
 	put := func(b []byte, x Line) []byte {
 		b = append(b, separator...)

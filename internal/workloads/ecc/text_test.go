@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -209,6 +210,50 @@ func TestWriteFails(t *testing.T) {
 		for _, left := range []int{0, 100, 1 << 20} {
 			if err := (Lines{Curve: v, Ladder: l}).Write(&full{left}, f, Provenance{}, true); !errors.Is(err, errFull) {
 				t.Errorf("%s, room for %d bytes: %v", f, left, err)
+			}
+		}
+	}
+}
+
+// The lines within a range are those of all lines whose values are in it, with their χ, in
+// every format and both directions.
+func TestWithin(t *testing.T) {
+	ladder, err := grid.Table([]float32{-3, -1, 0, 0.5, 2, 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := VCEC{{Level: 0, Change: 3}, {Level: 2, Change: -5}, {Level: 3, Change: 4}, {Level: 5, Change: -1}}
+	for _, superlevel := range []bool{false, true} {
+		for _, all := range []bool{false, true} {
+			l := Lines{Curve: v, Ladder: ladder, In: Convention{Superlevel: superlevel}, All: all}
+			for _, r := range [][2]float64{{-10, 10}, {-3, 7}, {-1, 2}, {-2.5, 0.25}, {0, 0}, {1, 1.5}, {8, 9}, {-9, -8}} {
+				var want, got []Line
+				l.Each(func(x Line) {
+					if v := l.Value(x); v >= r[0] && v <= r[1] {
+						want = append(want, x)
+					}
+				})
+				within := l.Within(r[0], r[1])
+				within.Each(func(x Line) { got = append(got, x) })
+				if !slices.Equal(got, want) {
+					t.Errorf("superlevel %v, all %v, %v: %v, want %v", superlevel, all, r, got, want)
+				}
+				for _, format := range []Format{CSV, JSONL, SoCG, JSON} {
+					var b strings.Builder
+					if err := within.Write(&b, format, Provenance{}, false); err != nil {
+						t.Fatal(err)
+					}
+					rows := strings.Count(b.String(), "\n")
+					if format == JSON {
+						rows = strings.Count(b.String(), `"level"`)
+						if !json.Valid([]byte(b.String())) {
+							t.Errorf("%v of %v is no JSON: %s", format, r, b.String())
+						}
+					}
+					if rows != len(want) {
+						t.Errorf("%v of %v: %d rows, want %d:\n%s", format, r, rows, len(want), b.String())
+					}
+				}
 			}
 		}
 	}
