@@ -6,9 +6,9 @@ import (
 	"math/bits"
 	"runtime"
 	"sort"
-	"sync"
 	"time"
 
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc/fingerprint"
@@ -85,7 +85,7 @@ func misplaced(out VCEC, levels int64) *verify.Diff {
 func sumOf(out VCEC, levels int64, k fingerprint.Key, threads int) (fingerprint.Sum, error) {
 	parts := max(1, min(threads, len(out)>>12))
 	sums, errs := make([]fingerprint.Sum, parts), make([]error, parts)
-	var wg sync.WaitGroup
+	var wg crew.Group
 	for p := range parts {
 		wg.Go(func() {
 			sums[p], errs[p] = fingerprint.OfCurve(out[len(out)*p/parts:len(out)*(p+1)/parts].All(), levels, k)
