@@ -54,9 +54,16 @@ func narrowed[T wide](values []T, s storedType, exact func(T) bool) ([]byte, *gr
 	inParts(len(values), func(lo, hi int) {
 		holds, finite := true, true
 		for i, v := range values[lo:hi] {
-			dst[lo+i] = float32(v)
+			d := float32(v)
 			holds = holds && exact(v)
-			finite = finite && v-v == 0
+			if d-d != 0 {
+				if v-v != 0 {
+					finite = false
+				} else {
+					d = 0 // it is finite; the ranks come
+				}
+			}
+			dst[lo+i] = d
 		}
 		if !holds {
 			inexact.Store(true)
