@@ -111,7 +111,8 @@ type stretch struct {
 	chi    int64
 }
 
-func (l Lines) count() int64 {
+// Len is how many lines there are.
+func (l Lines) Len() int64 {
 	if l.All {
 		return l.Ladder.Len()
 	}
@@ -136,7 +137,7 @@ func (l Lines) each(s stretch, f func(Line)) {
 
 // next is the stretch of so many lines after another.
 func (l Lines) next(s stretch, n int64) stretch {
-	t := stretch{s.hi, min(s.hi+n, l.count()), s.at, s.chi}
+	t := stretch{s.hi, min(s.hi+n, l.Len()), s.at, s.chi}
 	for t.at < len(l.Curve) && (l.All && l.place(l.step(t.at).Level) < t.lo || !l.All && int64(t.at) < t.lo) {
 		t.chi += l.step(t.at).Change
 		t.at++
@@ -145,7 +146,7 @@ func (l Lines) next(s stretch, n int64) stretch {
 }
 
 // Each calls f with the lines in order.
-func (l Lines) Each(f func(Line)) { l.each(l.next(stretch{}, l.count()), f) }
+func (l Lines) Each(f func(Line)) { l.each(l.next(stretch{}, l.Len()), f) }
 
 // Value is about what a line's level stands for.
 func (l Lines) Value(x Line) float64 {
@@ -332,7 +333,7 @@ func (l Lines) writeJSON(w io.Writer, p Provenance) error {
 	if _, err := fmt.Fprintf(w, "%s,\n \"curve\": [", head); err != nil {
 		return err
 	}
-	first := l.next(stretch{}, min(1, l.count()))
+	first := l.next(stretch{}, min(1, l.Len()))
 	separator := "\n  "
 	put := func(b []byte, x Line) []byte {
 		b = append(b, separator...)
@@ -373,7 +374,7 @@ func (l Lines) npyHeader() []byte {
 		kind = l.Labels.Kind()
 	}
 	const align, before = 64, 10 // bytes of the magic, the version and the length
-	text := fmt.Sprintf("{'descr': [('level', '%s'), ('change', '<i8'), ('chi', '<i8')], 'fortran_order': False, 'shape': (%d,), }", kind, l.count())
+	text := fmt.Sprintf("{'descr': [('level', '%s'), ('change', '<i8'), ('chi', '<i8')], 'fortran_order': False, 'shape': (%d,), }", kind, l.Len())
 	for (before+len(text)+1)%align != 0 {
 		text += " "
 	}
@@ -382,12 +383,17 @@ func (l Lines) npyHeader() []byte {
 	return append(b, text...)
 }
 
-func (l Lines) appendNPY(b []byte, x Line) []byte {
+// AppendLevel writes what a line's level stands for: little-endian, a float32, or the 8
+// bytes of a label.
+func (l Lines) AppendLevel(b []byte, x Line) []byte {
 	if l.Labels != nil {
-		b = l.Labels.AppendBytes(b, x.Level)
-	} else {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x.Level))
+		return l.Labels.AppendBytes(b, x.Level)
 	}
+	return binary.LittleEndian.AppendUint32(b, math.Float32bits(x.Level))
+}
+
+func (l Lines) appendNPY(b []byte, x Line) []byte {
+	b = l.AppendLevel(b, x)
 	b = binary.LittleEndian.AppendUint64(b, uint64(x.Change))
 	return binary.LittleEndian.AppendUint64(b, uint64(x.Chi))
 }

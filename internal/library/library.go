@@ -1,0 +1,305 @@
+// Package library answers for the programs of other languages, in their own process: the
+// curve of an image in their memory, or of a file, checked by its fingerprint. Its answers
+// are those of the command curve.
+//
+// It does without the list of all implementations, which brings the kernels of devices and
+// the processes of the runner.
+package library
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+
+	"eccbench/datasets"
+	"eccbench/impls/cpu"
+	"eccbench/impls/extrema"
+	"eccbench/internal/bench"
+	"eccbench/internal/crew"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/fingerprint"
+)
+
+// A Request is what is asked, and of which images.
+type Request struct {
+	// Input is a file or an input string; "" for images in memory.
+	Input string `json:"input"`
+	// Shape is that of each image in memory, or of a raw file, 1 to 3 axes, the slowest first.
+	Shape []int64 `json:"shape"`
+	// Type is the type of the voxels in memory, or of a raw file, as NumPy calls it.
+	Type string `json:"type"`
+	// Images are how many there are in memory, one after the other.
+	Images int `json:"images"`
+
+	Construction string `json:"construction"` // T or V
+	Superlevel   bool   `json:"superlevel"`
+	// Levels is 0 for a row at each level where χ changes, else the number of evenly spaced
+	// levels of a float32 image, each of which has a row.
+	Levels  int64 `json:"levels"`
+	Threads int   `json:"threads"`
+	// Verify holds each curve to a fingerprint of its image.
+	Verify bool `json:"verify"`
+	// Describe asks what an image is, and not for its curve.
+	Describe bool `json:"describe"`
+
+	by []bench.Implementation[grid.Source, ecc.VCEC] // in tests; nil for those below
+}
+
+// implementations are those that count on the host, in the order of their speed.
+func implementations() []bench.Implementation[grid.Source, ecc.VCEC] {
+	return []bench.Implementation[grid.Source, ecc.VCEC]{extrema.Implementation{}, cpu.Implementation{}}
+}
+
+// An Answer is the curve of an image, but for its rows, and what is known of it.
+type Answer struct {
+	Shape          []int64 `json:"shape"` // 2 or 3 axes, the slowest first
+	Type           string  `json:"type"`  // of the voxels
+	Rows           int64   `json:"rows"`
+	Levels         string  `json:"levels"` // their type, as NumPy calls it: "<f4", "<i8", "<u8" or "<f8"
+	Implementation string  `json:"implementation"`
+	Verdict        string  `json:"verdict"`
+	Witness        string  `json:"witness"`
+
+	lines ecc.Lines
+}
+
+// Answers are those to a Request, one for each image.
+func Answers(ctx context.Context, r Request, voxels []byte) ([]Answer, error) {
+	if r.Construction != "T" && r.Construction != "V" {
+		return nil, fmt.Errorf("construction %q: want T or V", r.Construction)
+	}
+	if r.Threads < 1 {
+		return nil, fmt.Errorf("%d threads: want at least 1", r.Threads)
+	}
+	if r.Levels < 0 || r.Levels > 0 && r.convention() != (ecc.Convention{}) {
+		return nil, fmt.Errorf("%d levels in the convention %s: evenly spaced levels are for sublevel sets in the T-construction", r.Levels, r.Construction)
+	}
+	if r.Input != "" {
+		a, err := r.ofInput(ctx)
+		return []Answer{a}, err
+	}
+	shape, err := shapeOf(r.Shape)
+	if err != nil {
+		return nil, err
+	}
+	if r.Images < 1 || len(voxels)%r.Images != 0 {
+		return nil, fmt.Errorf("%d images in %d bytes", r.Images, len(voxels))
+	}
+	return r.ofImages(ctx, shape, voxels)
+}
+
+func (r Request) convention() ecc.Convention {
+	return ecc.Convention{Vertices: r.Construction == "V", Superlevel: r.Superlevel}
+}
+
+// shapeOf is a shape of 1 to 3 axes.
+func shapeOf(axes []int64) (grid.Shape, error) {
+	s := grid.Shape{D: 1, H: 1, W: 1}
+	if len(axes) < 1 || len(axes) > 3 {
+		return s, fmt.Errorf("%d axes: want an image of 1 to 3", len(axes))
+	}
+	for i, to := range []*int64{&s.W, &s.H, &s.D}[:len(axes)] {
+		*to = axes[len(axes)-1-i]
+	}
+	return s, s.Check()
+}
+
+// small is an image of few enough bytes that one core answers for it while others answer
+// for others.
+const small = 64 << 20
+
+func (r Request) ofImages(ctx context.Context, shape grid.Shape, voxels []byte) ([]Answer, error) {
+	size := len(voxels) / r.Images
+	workers := 1
+	if size <= small {
+		workers = min(r.Threads, r.Images)
+		r.Threads = max(1, r.Threads/workers)
+	}
+	answers, errs := make([]Answer, r.Images), make([]error, r.Images)
+	var next atomic.Int64
+	var failed atomic.Bool
+	var wg crew.Group
+	for range workers {
+		wg.Go(func() {
+			for i := int(next.Add(1) - 1); i < r.Images && !failed.Load(); i = int(next.Add(1) - 1) {
+				answers[i], errs[i] = r.ofVoxels(ctx, shape, voxels[i*size:(i+1)*size])
+				if errs[i] != nil {
+					failed.Store(true)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for i, err := range errs {
+		if err != nil && r.Images > 1 {
+			err = fmt.Errorf("image %d: %w", i, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return answers, nil
+}
+
+// A Fault is the error of a panic, whose cause is in the library itself.
+type Fault struct{ cause any }
+
+func (f Fault) Error() string {
+	cause := f.cause
+	if p, ok := cause.(*crew.Panic); ok {
+		cause = p.Value
+	}
+	return fmt.Sprintf("internal error: %v", cause)
+}
+
+// caught makes an error of a panic.
+func caught[T any](f func() (T, error)) (out T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = Fault{p}
+		}
+	}()
+	return f()
+}
+
+func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels []byte) (Answer, error) {
+	f, err := datasets.Voxels(shape, r.Type, voxels, r.Levels)
+	if err != nil {
+		return Answer{}, err
+	}
+	return r.of(ctx, f)
+}
+
+// ofInput is the answer for a file or an input string. As the command does, it takes each
+// float32 for a level, and looks at the whole image first only where some of it is NaN or
+// infinite, to count how much.
+func (r Request) ofInput(ctx context.Context) (Answer, error) {
+	every := r.Levels == 0
+	a, err := r.opened(ctx, every)
+	if every && errors.As(err, new(*grid.NotFiniteError)) {
+		return r.opened(ctx, false)
+	}
+	return a, err
+}
+
+func (r Request) opened(ctx context.Context, every bool) (Answer, error) {
+	name, err := r.name(every)
+	if err != nil {
+		return Answer{}, err
+	}
+	s, err := datasets.Open(name)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer grid.Close(s)
+	return r.of(ctx, s)
+}
+
+// name is the name of the input.
+func (r Request) name(every bool) (string, error) {
+	if datasets.IsName(r.Input) {
+		if len(r.Shape) > 0 || r.Type != "" || r.Levels > 0 {
+			return "", fmt.Errorf("input %s: says its own shape, type and levels; leave them out", r.Input)
+		}
+		return datasets.Canonical(r.Input)
+	}
+	switch info, err := os.Stat(r.Input); {
+	case err != nil:
+		return "", fmt.Errorf("input %s: %w", r.Input, errors.Unwrap(err))
+	case info.IsDir():
+		return "", fmt.Errorf("input %s: is a directory, want an image file", r.Input)
+	}
+	name := "file"
+	if len(r.Shape) > 0 {
+		shape, err := shapeOf(r.Shape)
+		if err != nil {
+			return "", err
+		}
+		name += "/shape=" + shape.String()
+	}
+	if r.Type != "" {
+		name += "/type=" + r.Type
+	}
+	if r.Levels > 0 {
+		name += fmt.Sprintf("/levels=%d", r.Levels)
+	} else if every {
+		name += "/levels=every"
+	}
+	return datasets.Canonical(name + "/path=" + r.Input)
+}
+
+// of is the answer for an image.
+func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
+	a := Answer{Shape: []int64{s.Shape().H, s.Shape().W}, Type: s.Type().String(), Levels: "<f4"}
+	if s.Shape().Dim() == 3 {
+		a.Shape = append([]int64{s.Shape().D}, a.Shape...)
+	}
+	labels := grid.LabelsOf(s)
+	if labels != nil {
+		a.Type, a.Levels = labels.Type(), labels.Kind()
+	}
+	if r.Describe {
+		return a, nil
+	}
+	until := grid.Until(ctx, s)
+	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: r.Threads}}
+	w := bench.Workload[grid.Source, ecc.VCEC]{Impls: r.by}
+	if w.Impls == nil {
+		w.Impls = implementations()
+	}
+	w = ecc.InConvention(w, r.convention())
+	var refusals []error
+	for _, i := range w.Impls {
+		out, err := bench.Answer(i, until, conditions)
+		if errors.As(err, new(bench.Refusal)) {
+			refusals = append(refusals, fmt.Errorf("%s: %w", i.About().Name, err))
+			continue
+		}
+		if err != nil {
+			return a, err
+		}
+		a.Implementation, a.Verdict = i.About().Name, string(verify.Unverified)
+		if r.Verify {
+			key := fingerprint.Draw(1).In(r.convention())
+			diff, err := ecc.HoldToFingerprint(until, out, key, r.Threads)
+			if err != nil {
+				return a, err
+			}
+			if diff != nil {
+				return a, Wrong{fmt.Sprintf("the curve by %s is WRONG and is not given: fingerprint: %v", a.Implementation, diff)}
+			}
+			a.Verdict, a.Witness = string(verify.Verified), fmt.Sprintf("fingerprint (key %v)", key)
+		}
+		a.lines = ecc.LinesOf(s, out, r.convention(), r.Levels > 0)
+		a.Rows = a.lines.Len()
+		return a, nil
+	}
+	return a, fmt.Errorf("no implementation takes it: %w", errors.Join(refusals...))
+}
+
+// Wrong is the error of a curve that its fingerprint contradicts.
+type Wrong struct{ why string }
+
+func (w Wrong) Error() string { return w.why }
+
+// Fill writes the rows: their levels, each of the answer's type of them, and χ.
+func (a Answer) Fill(levels []byte, chi []int64) error {
+	size := int64(4)
+	if a.lines.Labels != nil {
+		size = 8
+	}
+	if int64(len(levels)) != a.Rows*size || int64(len(chi)) != a.Rows {
+		return fmt.Errorf("%d rows to %d bytes and %d numbers", a.Rows, len(levels), len(chi))
+	}
+	row, at := 0, levels[:0]
+	a.lines.Each(func(l ecc.Line) {
+		at = a.lines.AppendLevel(at, l)
+		chi[row] = l.Chi
+		row++
+	})
+	return nil
+}
