@@ -5,8 +5,8 @@
 // is made of it.
 //
 // A request is a JSON object (internal/library.Request), and so is what is known of the
-// answers. The caller numbers its jobs. Nothing is written to voxels, which must stay as
-// they are until the job is over; all other memory that is passed may go when a call
+// answers. The caller numbers its jobs. Voxels must stay as they are until the job is over,
+// and are written to by a request to read alone; all other memory that is passed may go when a call
 // returns. No call prints, ends the process or keeps a thread of the caller's.
 //
 //	eccbench_start(job, request, length, voxels, bytes, text, size)   -1, or the length of an error
@@ -27,6 +27,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"syscall"
 	"time"
 	"unsafe"
 
@@ -43,13 +44,17 @@ var jobs library.Jobs
 type known struct {
 	Answers []library.Answer `json:"answers,omitempty"`
 	Error   string           `json:"error,omitempty"`
-	Kind    string           `json:"kind,omitempty"` // of the error: value, finite, system, internal
+	Kind    string           `json:"kind,omitempty"` // of the error: value, finite, missing, denied, system, internal
 }
 
 func failed(err error) known {
 	k := known{Error: err.Error(), Kind: "value"}
 	switch {
-	case errors.As(err, new(*fs.PathError)), errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrNotExist):
+		k.Kind = "missing"
+	case errors.Is(err, fs.ErrPermission):
+		k.Kind = "denied"
+	case errors.As(err, new(syscall.Errno)):
 		k.Kind = "system"
 	case errors.As(err, new(*grid.NotFiniteError)):
 		k.Kind = "finite"

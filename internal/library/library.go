@@ -45,6 +45,9 @@ type Request struct {
 	Verify bool `json:"verify"`
 	// Describe asks what an image is, and not for its curve.
 	Describe bool `json:"describe"`
+	// Read asks for the voxels of an input, which are written to those in memory: each of the
+	// answer's type, or where they are ranked of that of its levels.
+	Read bool `json:"read"`
 
 	by []bench.Implementation[grid.Source, ecc.VCEC] // in tests; nil for those below
 }
@@ -58,6 +61,7 @@ func implementations() []bench.Implementation[grid.Source, ecc.VCEC] {
 type Answer struct {
 	Shape          []int64 `json:"shape"` // 2 or 3 axes, the slowest first
 	Type           string  `json:"type"`  // of the voxels
+	Made           bool    `json:"made"`  // by a generator, on its own levels
 	Rows           int64   `json:"rows"`
 	Levels         string  `json:"levels"` // their type, as NumPy calls it: "<f4", "<i8", "<u8" or "<f8"
 	Implementation string  `json:"implementation"`
@@ -79,6 +83,10 @@ func Answers(ctx context.Context, r Request, voxels []byte) ([]Answer, error) {
 		return nil, fmt.Errorf("%d levels in the convention %s: evenly spaced levels are for sublevel sets in the T-construction", r.Levels, r.Construction)
 	}
 	if r.Input != "" {
+		if r.Read {
+			a, err := r.readInto(ctx, voxels)
+			return []Answer{a}, err
+		}
 		a, err := r.ofInput(ctx)
 		return []Answer{a}, err
 	}
@@ -111,6 +119,9 @@ func shapeOf(axes []int64) (grid.Shape, error) {
 // small is an image of few enough bytes that one core answers for it while others answer
 // for others.
 const small = 64 << 20
+
+// fewVoxels are counted in about the time that it takes to start another core.
+const fewVoxels = 1 << 15
 
 func (r Request) ofImages(ctx context.Context, shape grid.Shape, voxels []byte) ([]Answer, error) {
 	size := len(voxels) / r.Images
@@ -171,6 +182,12 @@ func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels []byte) 
 	if err != nil {
 		return Answer{}, err
 	}
+	if native := f.Type(); native != grid.Float32 && f.Shape().Voxels() < f.Ladder().Len() {
+		// All levels of a type take longer than the few voxels, which float32 holds exactly.
+		if f, err = datasets.Voxels(shape, grid.Float32.String(), grid.Bytes(f.Floats()), 0); err != nil {
+			return Answer{}, err
+		}
+	}
 	return r.of(ctx, f)
 }
 
@@ -197,6 +214,42 @@ func (r Request) opened(ctx context.Context, every bool) (Answer, error) {
 	}
 	defer grid.Close(s)
 	return r.of(ctx, s)
+}
+
+// readInto reads the voxels of an input.
+func (r Request) readInto(ctx context.Context, voxels []byte) (Answer, error) {
+	r.Describe, r.Levels = true, 0
+	name, err := r.name(true)
+	if err != nil {
+		return Answer{}, err
+	}
+	s, err := datasets.Open(name)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer grid.Close(s)
+	a, err := r.of(ctx, s)
+	if err != nil {
+		return a, err
+	}
+	labels, size := grid.LabelsOf(s), s.Type().Size()
+	if labels != nil {
+		size = grid.LabelBytes
+	}
+	if want := s.Shape().Voxels() * size; int64(len(voxels)) != want {
+		return a, fmt.Errorf("%v %s to %d bytes, want %d", s.Shape(), a.Type, len(voxels), want)
+	}
+	at := voxels[:0]
+	return a, grid.EachSlab(grid.Until(ctx, s), func(slab []byte, _, _ int64) error {
+		if labels == nil {
+			at = append(at, slab...)
+			return nil
+		}
+		for _, v := range grid.Values[float32](slab) {
+			at = labels.AppendBytes(at, v)
+		}
+		return nil
+	})
 }
 
 // name is the name of the input.
@@ -234,7 +287,7 @@ func (r Request) name(every bool) (string, error) {
 
 // of is the answer for an image.
 func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
-	a := Answer{Shape: []int64{s.Shape().H, s.Shape().W}, Type: s.Type().String(), Levels: "<f4"}
+	a := Answer{Made: datasets.IsName(r.Input), Shape: []int64{s.Shape().H, s.Shape().W}, Type: s.Type().String(), Levels: "<f4"}
 	if s.Shape().Dim() == 3 {
 		a.Shape = append([]int64{s.Shape().D}, a.Shape...)
 	}
@@ -245,6 +298,7 @@ func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
 	if r.Describe {
 		return a, nil
 	}
+	r.Threads = int(min(int64(r.Threads), 1+s.Shape().Voxels()/fewVoxels))
 	until := grid.Until(ctx, s)
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: r.Threads}}
 	w := bench.Workload[grid.Source, ecc.VCEC]{Impls: r.by}
@@ -288,9 +342,9 @@ func (w Wrong) Error() string { return w.why }
 
 // Fill writes the rows: their levels, each of the answer's type of them, and χ.
 func (a Answer) Fill(levels []byte, chi []int64) error {
-	size := int64(4)
+	size := grid.Float32.Size()
 	if a.lines.Labels != nil {
-		size = 8
+		size = grid.LabelBytes
 	}
 	if int64(len(levels)) != a.Rows*size || int64(len(chi)) != a.Rows {
 		return fmt.Errorf("%d rows to %d bytes and %d numbers", a.Rows, len(levels), len(chi))

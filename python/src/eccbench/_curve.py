@@ -1,0 +1,503 @@
+"""Curves of arrays and of files."""
+
+from __future__ import annotations
+
+import operator
+import os
+from dataclasses import dataclass
+from typing import Any, Iterator, Sequence, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from . import _library
+
+_NATIVE = ("uint8", "int16", "uint16", "float32", "int32", "uint32", "int64", "uint64", "float64")
+_WIDENED = {"bool": np.uint8, "int8": np.int16, "float16": np.float32}  # exactly
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Curve:
+    """The Euler characteristic curve of an image.
+
+    Attributes
+    ----------
+    levels : ndarray of shape (n,)
+        The levels of the rows, in the order in which the sets grow: ascending, of superlevel
+        sets descending. Their type is that of the image, or the one of the levels that were
+        asked for.
+    chi : ndarray of shape (n,), int64
+        The Euler characteristic of the set of each level.
+    verdict : {'VERIFIED', 'UNVERIFIED'}
+        Whether an independent witness confirmed the curve. One that a witness contradicts is
+        an error, and no curve.
+    witness : str
+        The witness, with the key that repeats it; '' for none.
+    implementation : str
+        Who counted.
+    construction : {'T', 'V'}
+    superlevel : bool
+    shape : tuple of int
+        The shape of the image.
+    sampled : bool
+        Whether the rows are of levels that were asked for. Otherwise they are of all levels
+        at which the Euler characteristic changes, which say what it is at any value.
+
+    Notes
+    -----
+    A curve is a mapping of ``'levels'`` and ``'chi'``, so that ``np.savez(file, **curve)``
+    keeps it.
+    """
+
+    levels: NDArray[Any]
+    chi: NDArray[np.int64]
+    verdict: str
+    witness: str
+    implementation: str
+    construction: str
+    superlevel: bool
+    shape: tuple[int, ...]
+    sampled: bool
+
+    @property
+    def convention(self) -> str:
+        """The construction and the filtration, such as 'T, sublevel'."""
+        return f"{self.construction}, {'superlevel' if self.superlevel else 'sublevel'}"
+
+    def __len__(self) -> int:
+        return len(self.levels)
+
+    def keys(self) -> tuple[str, str]:
+        return ("levels", "chi")
+
+    def __getitem__(self, key: str) -> NDArray[Any]:
+        if key not in self.keys():
+            raise KeyError(key)
+        return getattr(self, key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __repr__(self) -> str:
+        shape = "×".join(map(str, self.shape))
+        rows = f"{len(self)} levels" if self.sampled else f"{len(self)} changes"
+        by = f"{self.verdict} by {self.witness.split(' (')[0]}" if self.witness else self.verdict
+        return f"<Curve of {shape}, {self.convention}: {rows}, {by}>"
+
+    def __call__(self, values: ArrayLike) -> Any:
+        """Euler characteristic of the sets at some values.
+
+        Parameters
+        ----------
+        values : array_like
+            Any numbers; they need not be levels. Whole numbers and levels are compared
+            exactly.
+
+        Returns
+        -------
+        chi : int or ndarray of int64
+            Of the shape of `values`.
+
+        Raises
+        ------
+        ValueError
+            If one of the values is NaN, or none of the levels at which a sampled curve was
+            taken.
+
+        Examples
+        --------
+        >>> import numpy as np, eccbench
+        >>> ring = np.array([[0, 0, 0], [0, 9, 0], [0, 0, 0]], np.uint8)
+        >>> curve = eccbench.curve(ring)
+        >>> curve(5)
+        0
+        >>> curve([-1, 0.5, 9])
+        array([0, 0, 1])
+        """
+        values = np.asarray(values)
+        if values.dtype.kind not in "biuf":
+            raise TypeError(f"values of {values.dtype}: want numbers")
+        if np.isnan(values).any():
+            raise ValueError("a value is NaN")
+        if self.sampled:
+            order = np.argsort(self.levels, kind="stable")
+            place = order[np.minimum(np.searchsorted(self.levels, values, sorter=order), len(self) - 1)]
+            if (self.levels[place] != values).any():
+                raise ValueError("the curve was taken at some levels alone, and a value is none of them: ask for it by at=, or for the whole curve")
+            found = self.chi[place]
+        elif self.superlevel:
+            found = np.append(self.chi[::-1], 0)[_below(self.levels[::-1], values)]
+        else:
+            found = np.append(0, self.chi)[_below(self.levels, values, or_at=True)]
+        return int(found) if values.ndim == 0 else found
+
+
+def _below(ascending: NDArray[Any], values: NDArray[Any], or_at: bool = False) -> NDArray[np.intp]:
+    """How many levels are below each value, or at it."""
+    side = "right" if or_at else "left"
+    if ascending.dtype.kind == "f":
+        return np.searchsorted(ascending, values, side)
+    bounds = np.iinfo(ascending.dtype)
+    if values.dtype.kind == "f":  # whole numbers compare the same
+        values = np.floor(values) if or_at else np.ceil(values)
+        low, high = values < float(bounds.min), values >= float(bounds.max) + 1
+    else:
+        low, high = values < bounds.min, values > bounds.max
+    inside = np.where(low | high, 0, values).astype(ascending.dtype)
+    return np.where(low, 0, np.where(high, len(ascending), np.searchsorted(ascending, inside, side)))
+
+
+def curve(
+    image: Any,
+    *,
+    construction: str = "T",
+    superlevel: bool = False,
+    levels: int | None = None,
+    at: ArrayLike | None = None,
+    batch_axis: int | None = None,
+    verify: bool = True,
+    threads: int | None = None,
+    out: NDArray[np.int64] | None = None,
+) -> Union[Curve, list[Curve]]:
+    """Exact Euler characteristic curve of an image.
+
+    The Euler characteristic of a set of pixels or voxels is the number of its components,
+    minus that of its tunnels (in 2D holes), plus that of its cavities. The curve has it for
+    the set of the voxels at or below each level.
+
+    Parameters
+    ----------
+    image : array_like, str or path-like
+        An image of 1, 2 or 3 axes, of bool, integers of 8 to 64 bits, float16, float32 or
+        float64, finite; or what `open` takes. It is not written to. Arrays of uint8, int16,
+        uint16 and float32 are read where they are, whatever the order of their axes, and
+        must not change meanwhile; others are copied. An array that other libraries share on
+        the CPU (DLPack, ``__array_interface__``) is one, too.
+    construction : {'T', 'V'}
+        'T': voxels are the top cells of a complex, which meet in faces, edges and corners:
+        in 3D the connectivity of the set is 26. 'V': voxels are vertices, which meet along
+        the axes alone: 6.
+    superlevel : bool
+        Take sets of the values at or above a level, which grow from the greatest level to
+        the least.
+    levels : int, optional
+        Take the curve at so many evenly spaced levels from the least value of each image to
+        its greatest. By default it has a row for each level at which it changes.
+    at : array_like, optional
+        Take the curve at these values alone, in this order.
+    batch_axis : int, optional
+        The axis that counts images. By default the array is one image.
+    verify : bool
+        Hold the curve to the fingerprint of its image, which a wrong one fails but for a
+        chance of 2**-31. It takes about as long as the curve.
+    threads : int, optional
+        Cores to use. By default all that the process may use.
+    out : ndarray of int64, optional
+        Where χ is written, with `levels` or `at`: of shape (n,), for a batch (images, n).
+
+    Returns
+    -------
+    curve : Curve, or list of Curve
+        A list for a batch.
+
+    Raises
+    ------
+    TypeError
+        If the array is of a type that has no order, or not on the CPU.
+    ValueError
+        If a value is NaN or infinite, the image is empty or has more than 3 axes, or an
+        argument is impossible.
+    OSError
+        If a file cannot be read.
+    RuntimeError
+        If the curve fails its verification.
+
+    Notes
+    -----
+    Nothing is rounded: int64, uint64 and float64 that float32 does not hold are ranked, and
+    the ranks counted. The method is in doc/extrema.md of the sources; the cell complexes are
+    those of Wang, Wagner, Edelsbrunner and Heiss [1]_.
+
+    References
+    ----------
+    .. [1] F. Wang, H. Wagner, C. Chen, "GPU computation of the Euler characteristic curve
+       for imaging data", SoCG 2022.
+
+    Examples
+    --------
+    >>> import numpy as np, eccbench
+    >>> ring = np.array([[0, 0, 0], [0, 9, 0], [0, 0, 0]], np.uint8)
+    >>> curve = eccbench.curve(ring)
+    >>> curve
+    <Curve of 3×3, T, sublevel: 1 changes, VERIFIED by fingerprint>
+    >>> curve.levels, curve.chi
+    (array([9], dtype=uint8), array([1]))
+
+    The ring at 0 has one component and one hole, so that χ is 0, until the hole is filled.
+
+    >>> y, x = np.mgrid[0:6.3:200j, 0:6.3:200j]
+    >>> eccbench.curve(np.sin(3 * x) * np.sin(3 * y), levels=5).chi
+    array([  2,  18, -17, -17,   1])
+    """
+    if construction not in ("T", "V"):
+        raise ValueError(f"construction {construction!r}: want 'T' or 'V'")
+    if levels is not None and at is not None:
+        raise ValueError("levels and at: give one of them")
+    if levels is not None:
+        levels = _whole("levels", levels)
+    request = {
+        "construction": construction,
+        "superlevel": bool(superlevel),
+        "levels": 0,
+        "threads": _cores() if threads is None else _whole("threads", threads),
+        "verify": bool(verify),
+    }
+    values = None if at is None else np.asarray(at)
+    if values is not None and values.ndim != 1:
+        raise ValueError(f"at of shape {values.shape}: want one axis")
+    if isinstance(image, (str, os.PathLike)):
+        image = open(image)
+    if isinstance(image, Image):
+        if batch_axis is not None:
+            raise ValueError("batch_axis: a file holds one image")
+        if levels is not None and (image.dtype != np.float32 or image._made or not _plain(request)):
+            image = np.asarray(image)
+        else:
+            request = {**request, **image._request, "levels": levels or 0}
+            try:
+                curves = _answered(request, None, image.dtype)
+            except _library.Error as e:
+                raise _translated(e) from None
+            return _finish(curves, None, None, values, out, batch=False)
+    array = _array(image)
+    shape = array.shape
+    if batch_axis is not None:
+        if array.ndim < 2:
+            raise ValueError(f"batch_axis: an array of shape {shape} has no axes but one")
+        array = np.moveaxis(array, batch_axis, 0)
+        shape = array.shape[1:]
+    else:
+        array = array[np.newaxis]
+    if not 1 <= len(shape) <= 3:
+        hint = "; batch_axis names the axis that counts images" if len(shape) == 4 else ""
+        raise ValueError(f"an image of shape {shape}: want 1 to 3 axes{hint}")
+    if len(array) == 0:
+        return []
+    dtype = array.dtype
+    if dtype.name in _WIDENED:
+        array = array.astype(_WIDENED[dtype.name])
+    ordered = _in_order(array)
+    if levels is not None and array.dtype == np.float32 and _plain(request):
+        request["levels"] = levels
+    request.update(type=ordered.dtype.name, images=len(ordered), shape=ordered.shape[1:])
+    try:
+        try:
+            curves = _answered(request, ordered, dtype)
+        except _library.Error as e:
+            if e.kind != "finite":
+                raise
+            request.update(shape=shape)  # the place of the first is that in the caller's axes
+            curves = _answered(request, np.require(array, ordered.dtype, ["C", "ALIGNED"]), dtype)
+    except _library.Error as e:
+        raise _translated(e) from None
+    for c in curves:
+        object.__setattr__(c, "shape", tuple(shape))
+    return _finish(curves, array, levels, values, out, batch_axis is not None)
+
+
+def _plain(request: dict) -> bool:
+    return request["construction"] == "T" and not request["superlevel"]
+
+
+def _finish(curves: list[Curve], images: Any, levels: int | None, at: NDArray[Any] | None, out: NDArray[np.int64] | None, batch: bool) -> Union[Curve, list[Curve]]:
+    """Take curves at the levels that were asked for."""
+    for i, c in enumerate(curves):
+        values = at
+        if levels is not None and not c.sampled:
+            values = _even(images[i], levels)
+            values = values[::-1] if c.superlevel else values
+        if values is not None:
+            chi = np.asarray(c(values), np.int64).reshape(len(values))
+            object.__setattr__(c, "chi", chi)
+            object.__setattr__(c, "levels", values)
+            object.__setattr__(c, "sampled", True)
+    if out is not None:
+        chi = [c.chi for c in curves] if batch else curves[0].chi
+        if not all(c.sampled for c in curves):
+            raise ValueError("out: the curve has as many rows as it has changes; give levels or at, too")
+        if not isinstance(out, np.ndarray) or out.dtype != np.int64 or out.shape != np.shape(chi):
+            raise ValueError(f"out: want an array of int64 of shape {np.shape(chi)}")
+        out[...] = chi
+    return curves if batch else curves[0]
+
+
+def _even(image: NDArray[Any], n: int) -> NDArray[np.float64]:
+    """Evenly spaced levels from the least value to the greatest, which float64 may not hold."""
+    least, greatest = image.min().item(), image.max().item()
+    lo, hi = float(least), float(greatest)
+    if lo > least:
+        lo = np.nextafter(lo, -np.inf)
+    if hi < greatest:
+        hi = np.nextafter(hi, np.inf)
+    return np.linspace(lo, hi, n) if n > 1 else np.array([hi])
+
+
+def _translated(e: _library.Error) -> Exception:
+    kinds = {"missing": FileNotFoundError, "denied": PermissionError, "system": OSError, "internal": RuntimeError}
+    return kinds.get(e.kind, ValueError)(str(e))
+
+
+def _job(request: dict, voxels: NDArray[Any] | None = None) -> _library.Job:
+    if voxels is None:
+        return _library.Job(request)
+    return _library.Job(request, voxels, voxels.ctypes.data, voxels.nbytes)
+
+
+def _answered(request: dict, voxels: NDArray[Any] | None, dtype: np.dtype) -> list[Curve]:
+    """The curves of images, with levels of their type."""
+    curves, sampled = [], request["levels"] > 0
+    with _job(request, voxels) as job:
+        for i, answer in enumerate(job.answers):
+            levels, chi = np.empty(answer["rows"], answer["levels"]), np.empty(answer["rows"], np.int64)
+            job.rows(i, levels.ctypes.data, levels.nbytes, chi.ctypes.data)
+            if not sampled:
+                levels = levels.astype(np.uint8 if dtype == np.bool_ else dtype.newbyteorder("="), copy=False)
+            curves.append(Curve(
+                levels, chi, answer["verdict"], answer["witness"], answer["implementation"],
+                request["construction"], request["superlevel"], tuple(answer["shape"]), sampled))
+    return curves
+
+
+def _whole(name: str, value: Any) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} {value!r}: want a whole number") from None
+    if not 1 <= number < 2**31:
+        raise ValueError(f"{name} {number}: want at least 1")
+    return number
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _array(image: Any) -> NDArray[Any]:
+    """An array of numbers, in the memory of the image where that is possible."""
+    if isinstance(image, np.ma.MaskedArray) and np.ma.is_masked(image):
+        raise ValueError("a masked array: fill what is masked, below or above all levels")
+    if not isinstance(image, np.ndarray) and hasattr(image, "__dlpack__"):
+        device = image.__dlpack_device__()[0]
+        if device != 1:  # kDLCPU
+            raise TypeError(f"an array on a device (DLPack type {int(device)}): copy it to the CPU")
+        try:
+            image = np.from_dlpack(image)
+        except (BufferError, RuntimeError) as e:
+            raise TypeError(f"an array that is not shared: {e}") from None
+    array = np.asarray(image)
+    if array.dtype.name not in (*_NATIVE, *_WIDENED):
+        advice = "its magnitude or its real part" if array.dtype.kind == "c" else "astype(numpy.float64), or an integer type that holds its values"
+        raise TypeError(f"an array of {array.dtype}: want bool, integers of up to 64 bits, float16, float32 or float64; take {advice}")
+    return array
+
+
+def _in_order(images: NDArray[Any]) -> NDArray[Any]:
+    """The images, row-major in the host's byte order, in their own memory where that is
+    possible: neither swapping the axes of an image nor flipping them changes its curve."""
+    native = images.dtype.newbyteorder("=")
+    if images.dtype == native and images.flags.aligned and images.size > 0:
+        axes = sorted(range(1, images.ndim), key=lambda i: -abs(images.strides[i]))
+        turned = images.transpose(0, *axes)
+        turned = turned[(slice(None), *(slice(None, None, -1 if s < 0 else 1) for s in turned.strides[1:]))]
+        if turned.flags.c_contiguous:
+            return turned
+    return np.require(images, native, ["C", "ALIGNED"])
+
+
+class Image:
+    """An image in a file, or one that is made, whose curve can be taken.
+
+    `open` makes it. The file is read when its curve is taken or `numpy.asarray` asks for
+    its voxels.
+
+    Attributes
+    ----------
+    input : str
+        The path or the input string.
+    shape : tuple of int
+        The slowest axis first.
+    dtype : numpy.dtype
+        The type of the voxels, after their scaling where the file has one.
+    """
+
+    def __init__(self, input: str, request: dict):
+        self.input, self._request = input, request
+        answer = self._known("describe")
+        self.shape, self.dtype = tuple(answer["shape"]), np.dtype(answer["type"])
+        self._made = answer["made"]
+        self._stored = np.dtype(answer["levels"] if answer["levels"] != "<f4" else answer["type"])
+
+    def _known(self, what: str, voxels: NDArray[Any] | None = None) -> dict:
+        try:
+            with _job({**self._request, "construction": "T", "threads": 1, what: True}, voxels) as job:
+                return job.answers[0]
+        except _library.Error as e:
+            raise _translated(e) from None
+
+    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("the voxels are in a file: reading them makes an array")
+        voxels = np.empty(self.shape, self._stored)
+        self._known("read", voxels)
+        return voxels.astype(dtype or self.dtype, copy=False)
+
+    def __repr__(self) -> str:
+        return f"<Image {self.input}: {'×'.join(map(str, self.shape))} {self.dtype}>"
+
+    def curve(self, **arguments: Any) -> Curve:
+        """The curve of the image: `eccbench.curve` with the same arguments."""
+        return curve(self, **arguments)  # type: ignore[return-value]
+
+
+def open(input: Union[str, os.PathLike[str]], *, shape: Sequence[int] | None = None, dtype: DTypeLike = None) -> Image:
+    """Open an image file.
+
+    Parameters
+    ----------
+    input : str or path-like
+        A file of npy, NIfTI (1 and 2), NRRD, MetaImage, PNG or TIFF, plain or compressed; a
+        raw file; or an input string of the command, such as
+        ``'grf/shape=64x64x64/smooth=3/seed=1'``, whose image is made.
+    shape : sequence of int, optional
+        The shape of a raw file, the slowest axis first.
+    dtype : dtype, optional
+        The type of a raw file, little-endian: uint8, int16, uint16 or float32.
+
+    Returns
+    -------
+    image : Image
+
+    Raises
+    ------
+    OSError
+        If there is no such file, or it cannot be read.
+    ValueError
+        If it is not an image that is understood, with what is wrong and what to do.
+
+    Examples
+    --------
+    >>> import eccbench
+    >>> image = eccbench.open('grf/shape=64x64x64/smooth=3/seed=1')
+    >>> image
+    <Image grf/shape=64x64x64/smooth=3/seed=1: 64×64×64 float32>
+    >>> image.curve(levels=5).verdict
+    'VERIFIED'
+    """
+    request: dict[str, Any] = {"input": os.fspath(input)}
+    if shape is not None:
+        request["shape"] = [_whole("shape", n) for n in shape]
+    if dtype is not None:
+        request["type"] = np.dtype(dtype).name
+    return Image(request["input"], request)
