@@ -15,7 +15,7 @@ import (
 // int16, uint16 and float32 must not change while the image is used, all others become
 // float32, or ranks, as those of a file do. Float32 has the identity ladder, or for levels > 0
 // evenly spaced ones from its least value to its greatest; others have no number of levels.
-// NaN and infinities are refused, with a *grid.NotFiniteError.
+// NaN and infinities are refused, with a *grid.NotFiniteError, and levels with a LevelsError.
 func Voxels(shape grid.Shape, typ string, data []byte, levels int64) (*grid.Field, error) {
 	stored := storedType(0)
 	for s, name := range storedNames {
@@ -55,12 +55,16 @@ func Voxels(shape grid.Shape, typ string, data []byte, levels int64) (*grid.Fiel
 		}
 		if levels > 0 {
 			if ladder, err = rangeLadder(lo, hi, levels); err != nil {
-				return nil, fmt.Errorf("%d levels from %v to %v: %w; ask for fewer levels, or for all", levels, lo, hi, err)
+				return nil, LevelsError{fmt.Errorf("%d levels from %v to %v: %w; ask for fewer levels, or for all", levels, lo, hi, err)}
 			}
 		}
 	}
 	return grid.Trusted(shape, native, data, ladder)
 }
+
+// A LevelsError is that an image's values are too near each other, or too far, for as many
+// evenly spaced levels of float32 as were asked for.
+type LevelsError struct{ error }
 
 // spread is the least and the greatest of finite values.
 func spread(values []float32, shape grid.Shape) (lo, hi float32, err error) {

@@ -31,6 +31,7 @@ import (
 	"time"
 	"unsafe"
 
+	"eccbench/datasets"
 	"eccbench/internal/grid"
 	"eccbench/internal/library"
 )
@@ -44,7 +45,7 @@ var jobs library.Jobs
 type known struct {
 	Answers []library.Answer `json:"answers,omitempty"`
 	Error   string           `json:"error,omitempty"`
-	Kind    string           `json:"kind,omitempty"` // of the error: value, finite, missing, denied, system, internal
+	Kind    string           `json:"kind,omitempty"` // of the error: value, finite, levels, missing, denied, system, internal
 }
 
 func failed(err error) known {
@@ -58,6 +59,8 @@ func failed(err error) known {
 		k.Kind = "system"
 	case errors.As(err, new(*grid.NotFiniteError)):
 		k.Kind = "finite"
+	case errors.As(err, new(datasets.LevelsError)):
+		k.Kind = "levels"
 	case errors.As(err, new(library.Wrong)), errors.As(err, new(library.Fault)):
 		k.Kind = "internal"
 	}

@@ -294,10 +294,12 @@ def curve(
         try:
             curves = _answered(request, ordered, dtype)
         except _library.Error as e:
-            if e.kind != "finite":
+            if e.kind == "finite":  # the place of the first is that in the caller's axes
+                ordered = np.require(array, ordered.dtype, ["C", "ALIGNED"])
+            elif e.kind != "levels":  # float32 does not hold them, float64 may
                 raise
-            request.update(shape=shape)  # the place of the first is that in the caller's axes
-            curves = _answered(request, np.require(array, ordered.dtype, ["C", "ALIGNED"]), dtype)
+            request.update(shape=ordered.shape[1:], levels=0)
+            curves = _answered(request, ordered, dtype)
     except _library.Error as e:
         raise _translated(e) from None
     for c in curves:
@@ -316,6 +318,8 @@ def _finish(curves: list[Curve], images: Any, levels: int | None, at: NDArray[An
         if levels is not None and not c.sampled:
             values = _even(images[i], levels)
             values = values[::-1] if c.superlevel else values
+        elif levels is not None and len(c) < levels:  # of an image of one value
+            values = np.repeat(c.levels, levels)
         if values is not None:
             chi = np.asarray(c(values), np.int64).reshape(len(values))
             object.__setattr__(c, "chi", chi)
@@ -339,7 +343,10 @@ def _even(image: NDArray[Any], n: int) -> NDArray[np.float64]:
         lo = np.nextafter(lo, -np.inf)
     if hi < greatest:
         hi = np.nextafter(hi, np.inf)
-    return np.linspace(lo, hi, n) if n > 1 else np.array([hi])
+    if n == 1:
+        return np.array([hi])
+    part = np.arange(n) / (n - 1)
+    return (1 - part) * lo + part * hi  # where hi − lo is beyond float64, too
 
 
 def _translated(e: _library.Error) -> Exception:
