@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import operator
 import os
-from dataclasses import dataclass
-from typing import Any, Iterator, Sequence, Union
+from dataclasses import dataclass, replace
+from typing import Any, Dict, Iterator, Literal, Sequence, Union, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from . import _library
+
+_Request = Dict[str, Any]
 
 _NATIVE = ("uint8", "int16", "uint16", "float32", "int32", "uint32", "int64", "uint64", "float64")
 _WIDENED = {"bool": np.uint8, "int8": np.int16, "float16": np.float32}  # exactly
@@ -73,7 +75,7 @@ class Curve:
     def __getitem__(self, key: str) -> NDArray[Any]:
         if key not in self.keys():
             raise KeyError(key)
-        return getattr(self, key)
+        return self.levels if key == "levels" else self.chi
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
@@ -134,7 +136,7 @@ class Curve:
 
 def _below(ascending: NDArray[Any], values: NDArray[Any], or_at: bool = False) -> NDArray[np.intp]:
     """How many levels are below each value, or at it."""
-    side = "right" if or_at else "left"
+    side: Literal["left", "right"] = "right" if or_at else "left"
     if ascending.dtype.kind == "f":
         return np.searchsorted(ascending, values, side)
     bounds = np.iinfo(ascending.dtype)
@@ -147,6 +149,12 @@ def _below(ascending: NDArray[Any], values: NDArray[Any], or_at: bool = False) -
     return np.where(low, 0, np.where(high, len(ascending), np.searchsorted(ascending, inside, side)))
 
 
+@overload
+def curve(image: Any, *, batch_axis: None = None, construction: str = ..., superlevel: bool = ..., levels: int | None = ..., at: ArrayLike | None = ...,
+          verify: bool = ..., threads: int | None = ..., out: NDArray[np.int64] | None = ...) -> Curve: ...
+@overload
+def curve(image: Any, *, batch_axis: int, construction: str = ..., superlevel: bool = ..., levels: int | None = ..., at: ArrayLike | None = ...,
+          verify: bool = ..., threads: int | None = ..., out: NDArray[np.int64] | None = ...) -> list[Curve]: ...
 def curve(
     image: Any,
     *,
@@ -243,8 +251,7 @@ def curve(
         raise ValueError(f"construction {construction!r}: want 'T' or 'V'")
     if levels is not None and at is not None:
         raise ValueError("levels and at: give one of them")
-    if levels is not None:
-        levels = _whole("levels", levels)
+    rows = _Rows(None if levels is None else _whole("levels", levels), None if at is None else np.asarray(at))
     request = {
         "construction": construction,
         "superlevel": bool(superlevel),
@@ -252,87 +259,85 @@ def curve(
         "threads": _cores() if threads is None else _whole("threads", threads),
         "verify": bool(verify),
     }
-    values = None if at is None else np.asarray(at)
-    if values is not None and values.ndim != 1:
-        raise ValueError(f"at of shape {values.shape}: want one axis")
     if isinstance(image, (str, os.PathLike)):
         image = open(image)
-    if isinstance(image, Image):
-        if batch_axis is not None:
-            raise ValueError("batch_axis: a file holds one image")
-        if levels is not None and (image.dtype != np.float32 or image._made or not _plain(request)):
-            image = np.asarray(image)
-        else:
-            request = {**request, **image._request, "levels": levels or 0}
-            try:
-                curves = _answered(request, None, image.dtype)
-            except _library.Error as e:
-                raise _translated(e) from None
-            return _finish(curves, None, None, values, out, batch=False)
-    array = _array(image)
-    shape = array.shape
-    if batch_axis is not None:
-        if array.ndim < 2:
-            raise ValueError(f"batch_axis: an array of shape {shape} has no axes but one")
-        array = np.moveaxis(array, batch_axis, 0)
-        shape = array.shape[1:]
-    else:
-        array = array[np.newaxis]
-    if not 1 <= len(shape) <= 3:
-        hint = "; batch_axis names the axis that counts images" if len(shape) == 4 else ""
-        raise ValueError(f"an image of shape {shape}: want 1 to 3 axes{hint}")
-    if len(array) == 0:
-        return []
-    dtype = array.dtype
-    if dtype.name in _WIDENED:
-        array = array.astype(_WIDENED[dtype.name])
-    ordered = _in_order(array)
-    if levels is not None and array.dtype == np.float32 and _plain(request):
-        request["levels"] = levels
-    request.update(type=ordered.dtype.name, images=len(ordered), shape=ordered.shape[1:])
+    if isinstance(image, Image) and batch_axis is not None:
+        raise ValueError("batch_axis: a file holds one image")
     try:
-        try:
-            curves = _answered(request, ordered, dtype)
-        except _library.Error as e:
-            if e.kind == "finite":  # the place of the first is that in the caller's axes
-                ordered = np.require(array, ordered.dtype, ["C", "ALIGNED"])
-            elif e.kind != "levels":  # float32 does not hold them, float64 may
-                raise
-            request.update(shape=ordered.shape[1:], levels=0)
-            curves = _answered(request, ordered, dtype)
+        if isinstance(image, Image) and (rows.levels is None or image._evenly(request)):
+            curves = _of_file(image, rows, request)
+        else:
+            curves = _of_array(_array(image), batch_axis, rows, request)
     except _library.Error as e:
         raise _translated(e) from None
-    for c in curves:
-        object.__setattr__(c, "shape", tuple(shape))
-    return _finish(curves, array, levels, values, out, batch_axis is not None)
-
-
-def _plain(request: dict) -> bool:
-    return request["construction"] == "T" and not request["superlevel"]
-
-
-def _finish(curves: list[Curve], images: Any, levels: int | None, at: NDArray[Any] | None, out: NDArray[np.int64] | None, batch: bool) -> Union[Curve, list[Curve]]:
-    """Take curves at the levels that were asked for."""
-    for i, c in enumerate(curves):
-        values = at
-        if levels is not None and not c.sampled:
-            values = _even(images[i], levels)
-            values = values[::-1] if c.superlevel else values
-        elif levels is not None and len(c) < levels:  # of an image of one value
-            values = np.repeat(c.levels, levels)
-        if values is not None:
-            chi = np.asarray(c(values), np.int64).reshape(len(values))
-            object.__setattr__(c, "chi", chi)
-            object.__setattr__(c, "levels", values)
-            object.__setattr__(c, "sampled", True)
     if out is not None:
-        chi = [c.chi for c in curves] if batch else curves[0].chi
+        chi = [c.chi for c in curves] if batch_axis is not None else curves[0].chi
         if not all(c.sampled for c in curves):
             raise ValueError("out: the curve has as many rows as it has changes; give levels or at, too")
         if not isinstance(out, np.ndarray) or out.dtype != np.int64 or out.shape != np.shape(chi):
             raise ValueError(f"out: want an array of int64 of shape {np.shape(chi)}")
         out[...] = chi
-    return curves if batch else curves[0]
+    return curves if batch_axis is not None else curves[0]
+
+
+class _Rows:
+    """The levels that were asked for: a number of them, some, or neither."""
+
+    def __init__(self, levels: int | None, at: NDArray[Any] | None):
+        if at is not None and at.ndim != 1:
+            raise ValueError(f"at of shape {at.shape}: want one axis")
+        self.levels, self.at = levels, at
+
+    def of(self, c: Curve, image: NDArray[Any] | None) -> Curve:
+        """A curve at those levels."""
+        at = self.at
+        if self.levels is not None and len(c) < self.levels and c.sampled:  # of an image of one value
+            at = np.repeat(c.levels, self.levels)
+        elif self.levels is not None and not c.sampled and image is not None:
+            at = _even(image, self.levels)[:: -1 if c.superlevel else 1]
+        return c if at is None else replace(c, levels=at, chi=c(at), sampled=True)
+
+
+def _of_file(image: Image, rows: _Rows, request: _Request) -> list[Curve]:
+    request = {**request, **image._request, "levels": rows.levels or 0}
+    return [rows.of(c, None) for c in _answered(request, None, image.dtype, image.shape)]
+
+
+def _of_array(array: NDArray[Any], batch_axis: int | None, rows: _Rows, request: _Request) -> list[Curve]:
+    images = array[np.newaxis] if batch_axis is None else np.moveaxis(array, batch_axis, 0)
+    shape = images.shape[1:]
+    if not 1 <= len(shape) <= 3:
+        hint = "; batch_axis names the axis that counts images" if len(shape) == 4 else ""
+        raise ValueError(f"an image of shape {shape}: want 1 to 3 axes{hint}")
+    if len(images) == 0:
+        return []
+    dtype = images.dtype
+    if dtype.name in _WIDENED:
+        images = images.astype(_WIDENED[dtype.name])
+    voxels = _in_order(images)
+    if images.dtype == np.float32 and _plain(request):
+        request["levels"] = rows.levels or 0
+
+    def ask() -> list[Curve]:
+        request.update(type=voxels.dtype.name, images=len(voxels), shape=voxels.shape[1:])
+        return _answered(request, voxels, dtype, shape)
+
+    try:
+        curves = ask()
+    except _library.Error as e:
+        if e.kind == "finite":  # the place of the first is that in the caller's axes
+            voxels = np.require(images, voxels.dtype, ["C", "ALIGNED"])
+        elif e.kind == "levels":  # float32 does not hold them, float64 may
+            request["levels"] = 0
+        else:
+            raise
+        curves = ask()
+    return [rows.of(c, image) for c, image in zip(curves, images)]
+
+
+def _plain(request: _Request) -> bool:
+    """Whether the library takes a number of levels in the convention of a request."""
+    return request["construction"] == "T" and not request["superlevel"]
 
 
 def _even(image: NDArray[Any], n: int) -> NDArray[np.float64]:
@@ -354,13 +359,13 @@ def _translated(e: _library.Error) -> Exception:
     return kinds.get(e.kind, ValueError)(str(e))
 
 
-def _job(request: dict, voxels: NDArray[Any] | None = None) -> _library.Job:
+def _job(request: _Request, voxels: NDArray[Any] | None = None) -> _library.Job:
     if voxels is None:
         return _library.Job(request)
     return _library.Job(request, voxels, voxels.ctypes.data, voxels.nbytes)
 
 
-def _answered(request: dict, voxels: NDArray[Any] | None, dtype: np.dtype) -> list[Curve]:
+def _answered(request: _Request, voxels: NDArray[Any] | None, dtype: np.dtype[Any], shape: tuple[int, ...]) -> list[Curve]:
     """The curves of images, with levels of their type."""
     curves, sampled = [], request["levels"] > 0
     with _job(request, voxels) as job:
@@ -371,7 +376,7 @@ def _answered(request: dict, voxels: NDArray[Any] | None, dtype: np.dtype) -> li
                 levels = levels.astype(np.uint8 if dtype == np.bool_ else dtype.newbyteorder("="), copy=False)
             curves.append(Curve(
                 levels, chi, answer["verdict"], answer["witness"], answer["implementation"],
-                request["construction"], request["superlevel"], tuple(answer["shape"]), sampled))
+                request["construction"], request["superlevel"], shape, sampled))
     return curves
 
 
@@ -439,21 +444,26 @@ class Image:
         The type of the voxels, after their scaling where the file has one.
     """
 
-    def __init__(self, input: str, request: dict):
+    def __init__(self, input: str, request: _Request):
         self.input, self._request = input, request
         answer = self._known("describe")
         self.shape, self.dtype = tuple(answer["shape"]), np.dtype(answer["type"])
         self._made = answer["made"]
         self._stored = np.dtype(answer["levels"] if answer["levels"] != "<f4" else answer["type"])
 
-    def _known(self, what: str, voxels: NDArray[Any] | None = None) -> dict:
+    def _evenly(self, request: _Request) -> bool:
+        """Whether the library takes a number of levels of the image."""
+        return self.dtype == np.float32 and not self._made and _plain(request)
+
+    def _known(self, what: str, voxels: NDArray[Any] | None = None) -> dict[str, Any]:
         try:
             with _job({**self._request, "construction": "T", "threads": 1, what: True}, voxels) as job:
-                return job.answers[0]
+                answer: dict[str, Any] = job.answers[0]
+                return answer
         except _library.Error as e:
             raise _translated(e) from None
 
-    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise ValueError("the voxels are in a file: reading them makes an array")
         voxels = np.empty(self.shape, self._stored)
@@ -465,10 +475,11 @@ class Image:
 
     def curve(self, **arguments: Any) -> Curve:
         """The curve of the image: `eccbench.curve` with the same arguments."""
-        return curve(self, **arguments)  # type: ignore[return-value]
+        one: Curve = curve(self, **arguments)
+        return one
 
 
-def open(input: Union[str, os.PathLike[str]], *, shape: Sequence[int] | None = None, dtype: DTypeLike = None) -> Image:
+def open(input: Union[str, os.PathLike[str]], *, shape: Sequence[int] | None = None, dtype: DTypeLike | None = None) -> Image:
     """Open an image file.
 
     Parameters

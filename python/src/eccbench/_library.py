@@ -106,7 +106,7 @@ def _library() -> ctypes.CDLL:
     return state.loaded
 
 
-def _said(call, *arguments) -> str:
+def _said(call: Any, *arguments: Any) -> str:
     """The text of a call that writes one."""
     size = 4096
     while True:
@@ -129,7 +129,7 @@ class Job:
     is cancelled, and stops soon.
     """
 
-    def __init__(self, request: dict, voxels: Any = None, address: int = 0, size: int = 0):
+    def __init__(self, request: dict[str, Any], voxels: Any = None, address: int = 0, size: int = 0):
         self._library, self._state = _library(), _state
         self._number = next(self._state.numbers)
         if self._state.left:
@@ -171,7 +171,7 @@ class Job:
         self._library.eccbench_end(self._number)
 
 
-def _raise(known: dict) -> None:
+def _raise(known: dict[str, Any]) -> None:
     raise Error(known["kind"], known["error"])
 
 
