@@ -1,5 +1,6 @@
 import doctest
 import pickle
+from pathlib import Path
 
 import definition
 import numpy as np
@@ -260,3 +261,8 @@ def test_kept(tmp_path):
 @pytest.mark.parametrize("module", [eccbench, _curve])
 def test_examples(module):
     assert doctest.testmod(module, raise_on_error=True).attempted > 0
+
+
+def test_readme():
+    readme = Path(__file__).parents[1] / "README.md"
+    assert doctest.testfile(str(readme), module_relative=False, raise_on_error=True).attempted > 10
