@@ -62,6 +62,15 @@ func TestImages(t *testing.T) {
 				if c.Vertices {
 					r.Construction = "V"
 				}
+				for axis := range c.Periodic.Each() {
+					r.Periodic = append(r.Periodic, string(axis))
+				}
+				if c.Periodic.Of(s) != nil {
+					if _, err := Answers(t.Context(), r, all); err == nil {
+						t.Errorf("%v has axes %s", shape, c.Periodic)
+					}
+					continue
+				}
 				before := bytes.Clone(all)
 				answers, err := Answers(t.Context(), r, all)
 				if err != nil {
@@ -174,6 +183,8 @@ func TestRefused(t *testing.T) {
 		"is a directory":         func(r *Request) { r.Input = "/" },
 		"unknown key":            func(r *Request) { r.Input, r.Shape, r.Type = "noise/of=4", nil, "" },
 		"says its own":           func(r *Request) { r.Input = "noise/shape=4x4" },
+		`axis "u"`:               func(r *Request) { r.Periodic = []string{"u"} },
+		"no axis z":              func(r *Request) { r.Periodic = []string{"z"} },
 		"sublevel sets in the T": func(r *Request) { r.Levels, r.Superlevel = 5, true },
 	} {
 		r := request()
@@ -208,9 +219,16 @@ func (breaking) ReadSlab([]byte, int64, int64) error { panic("out of reach") }
 // What panics in any goroutine of an answer is an error of it.
 func TestFault(t *testing.T) {
 	_, f := ecctest.Open(t, "noise/shape=30x30x30/type=uint8/seed=1")
-	_, err := caught(func() (Answer, error) { return request().of(t.Context(), breaking{f}) })
-	if !errors.As(err, new(Fault)) || !strings.Contains(err.Error(), "internal error: out of reach") || strings.Contains(err.Error(), "\n") {
-		t.Errorf("%v", err)
+	for what, ask := range map[string]func() (Answer, error){
+		"read": func() (Answer, error) { return request().of(t.Context(), breaking{f}) },
+		"counted": func() (Answer, error) {
+			out, err := bench.Answer(implementations()[0], grid.Source(breaking{f}), bench.Conditions{Setting: bench.Setting{Threads: 2}})
+			return Answer{Rows: int64(len(out))}, err
+		},
+	} {
+		if _, err := caught(ask); !errors.As(err, new(Fault)) || !strings.Contains(err.Error(), "internal error: out of reach") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }
 

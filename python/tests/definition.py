@@ -5,9 +5,17 @@ import itertools
 import numpy as np
 
 
-def chi(inside, construction):
+def chi(inside, construction, periodic=()):
     """Euler characteristic of a set of voxels."""
     total, axes = 0, inside.ndim
+    if periodic:
+        # A ring of n voxels along an axis is a row of n + 1, whose ends are the same voxel:
+        # χ of the row without χ of the slice that was counted twice.
+        axis, *others = periodic
+        twice = inside.take([0], axis)
+        one = twice.squeeze(axis) if axes > 1 else None
+        shared = chi(one, construction, [a - (a > axis) for a in others]) if axes > 1 else int(twice[0])
+        return chi(np.concatenate([inside, twice], axis), construction, others) - shared
     if construction == "T":  # a cell is there with any voxel that has it as a face
         outside = np.pad(inside, 1)
         for spans in itertools.product((0, 1), repeat=axes):  # the axes along which a cell extends
@@ -24,11 +32,11 @@ def chi(inside, construction):
     return total
 
 
-def curve(image, construction="T", superlevel=False):
+def curve(image, construction="T", superlevel=False, periodic=()):
     """The levels at which χ changes, in order, and χ there."""
     levels, values, last = [], [], 0
     for t in sorted(set(image.ravel().tolist()), reverse=superlevel):
-        now = chi(image >= t if superlevel else image <= t, construction)
+        now = chi(image >= t if superlevel else image <= t, construction, periodic)
         if now != last:
             levels.append(t)
             values.append(now)

@@ -1,4 +1,5 @@
 import doctest
+import itertools
 import pickle
 from pathlib import Path
 
@@ -61,13 +62,29 @@ def test_strides(dtype):
         assert (image == before).all()
 
 
+@pytest.mark.parametrize("shape", [(7,), (5, 6), (4, 5, 3)])
+@pytest.mark.parametrize("construction", "TV")
+def test_periodic(shape, construction):
+    image = drawn(shape, "float32")
+    for n in range(len(shape) + 1):
+        for periodic in itertools.combinations(range(len(shape)), n):
+            levels, chi = definition.curve(image, construction, periodic=periodic)
+            for turned, rings in ((image, periodic), (image.T, [len(shape) - 1 - a for a in periodic]), (image[::-1], [a - len(shape) for a in periodic])):
+                c = eccbench.curve(turned, construction=construction, periodic=rings)
+                assert (c.levels.tolist(), c.chi.tolist()) == (levels, chi)
+                assert len(c.periodic) == n and ("periodic along" in repr(c)) == (n > 0)
+    assert c.chi.tolist() == eccbench.curve(image, construction=construction, periodic=True).chi.tolist() and c.chi[-1] == 0
+    with pytest.raises(ValueError, match="want axes of an image"):
+        eccbench.curve(image, periodic=[len(shape)])
+
+
 def test_in_its_own_memory():
     """Turned, flipped and Fortran-ordered images are not copied, and gaps are."""
     image = drawn((1, 4, 5, 6), "float32")
     for same in [image, image[:, ::-1, :, ::-1], image.transpose(0, 3, 1, 2), image[:, :2], image[:, :, :1][:, :1]]:
-        assert np.shares_memory(_curve._in_order(same), image)
+        assert np.shares_memory(_curve._in_order(same)[0], image)
     for other in [image[..., ::2], image.astype(">f4"), image[:, :, 1:3]]:
-        assert not np.shares_memory(_curve._in_order(other), image)
+        assert not np.shares_memory(_curve._in_order(other)[0], image)
 
 
 def test_read_only_and_unaligned():

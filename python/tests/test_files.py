@@ -1,3 +1,4 @@
+import gzip
 import subprocess
 import sys
 
@@ -26,6 +27,18 @@ def test_npy(tmp_path, dtype, order):
     assert opened.curve(levels=7).chi.tolist() == eccbench.curve(image, levels=7).chi.tolist()
     superlevel = opened.curve(construction="V", superlevel=True, at=[50, 3])
     assert superlevel.chi.tolist() == [definition.chi(image >= t, "V") for t in (50, 3)]
+
+
+def test_compressed(tmp_path):
+    """A file that is read once, in order, and counted piece by piece."""
+    image = np.random.default_rng(1).integers(0, 9, (40, 50, 60)).astype("<f4")
+    path = tmp_path / "image.nrrd"
+    path.write_bytes(b"NRRD0004\ntype: float\ndimension: 3\nsizes: 60 50 40\nendian: little\nencoding: gzip\n\n" + gzip.compress(image.tobytes()))
+    for arguments in ({}, {"construction": "V", "superlevel": True}, {"periodic": (0, 2)}, {"levels": 9}, {"verify": False}):
+        a, b = eccbench.curve(path, **arguments), eccbench.curve(image, **arguments)
+        assert a.levels.tolist() == b.levels.tolist() and a.chi.tolist() == b.chi.tolist() and a.verdict == b.verdict
+        assert a.convention == b.convention and a.shape == b.shape
+    assert np.asarray(eccbench.open(path)).tolist() == image.tolist()
 
 
 def test_raw(tmp_path):

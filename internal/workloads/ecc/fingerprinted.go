@@ -14,16 +14,16 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// fingerprinted is the law that an answer has the fingerprint of its image, with a key's
-// weights, and as many functions of them as the ladder needs.
-func fingerprinted(k fingerprint.Key) law {
+// Fingerprinted is the law that an answer has the fingerprint of its image, with a key's
+// weights, and as many functions of them as the ladder needs, computed on so many cores.
+func Fingerprinted(k fingerprint.Key, threads int) law {
 	return law{
 		Name: "fingerprint", Note: "key " + k.String(), Independent: true,
 		Work: func(s grid.Source) time.Duration {
-			return fingerprint.Work(s, k.For(s.Ladder().Len()), runtime.GOMAXPROCS(0))
+			return fingerprint.Work(s, k.For(s.Ladder().Len()), threads)
 		},
 		Check: func(in grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
-			return HoldToFingerprint(in, out, k, runtime.GOMAXPROCS(0))
+			return HoldToFingerprint(in, out, k, threads)
 		},
 	}
 }

@@ -39,6 +39,8 @@ class Curve:
         Who counted.
     construction : {'T', 'V'}
     superlevel : bool
+    periodic : tuple of int
+        The axes along which the image was closed to a ring.
     shape : tuple of int
         The shape of the image.
     sampled : bool
@@ -58,13 +60,15 @@ class Curve:
     implementation: str
     construction: str
     superlevel: bool
+    periodic: tuple[int, ...]
     shape: tuple[int, ...]
     sampled: bool
 
     @property
     def convention(self) -> str:
-        """The construction and the filtration, such as 'T, sublevel'."""
-        return f"{self.construction}, {'superlevel' if self.superlevel else 'sublevel'}"
+        """The construction, the filtration and the periodic axes, such as 'T, sublevel'."""
+        closed = f", periodic along {', '.join(map(str, self.periodic))}" if self.periodic else ""
+        return f"{self.construction}, {'superlevel' if self.superlevel else 'sublevel'}{closed}"
 
     def __len__(self) -> int:
         return len(self.levels)
@@ -150,16 +154,17 @@ def _below(ascending: NDArray[Any], values: NDArray[Any], or_at: bool = False) -
 
 
 @overload
-def curve(image: Any, *, batch_axis: None = None, construction: str = ..., superlevel: bool = ..., levels: int | None = ..., at: ArrayLike | None = ...,
+def curve(image: Any, *, batch_axis: None = None, construction: str = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., levels: int | None = ..., at: ArrayLike | None = ...,
           verify: bool = ..., threads: int | None = ..., out: NDArray[np.int64] | None = ...) -> Curve: ...
 @overload
-def curve(image: Any, *, batch_axis: int, construction: str = ..., superlevel: bool = ..., levels: int | None = ..., at: ArrayLike | None = ...,
+def curve(image: Any, *, batch_axis: int, construction: str = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., levels: int | None = ..., at: ArrayLike | None = ...,
           verify: bool = ..., threads: int | None = ..., out: NDArray[np.int64] | None = ...) -> list[Curve]: ...
 def curve(
     image: Any,
     *,
     construction: str = "T",
     superlevel: bool = False,
+    periodic: bool | Sequence[int] = (),
     levels: int | None = None,
     at: ArrayLike | None = None,
     batch_axis: int | None = None,
@@ -188,6 +193,9 @@ def curve(
     superlevel : bool
         Take sets of the values at or above a level, which grow from the greatest level to
         the least.
+    periodic : bool or sequence of int
+        The axes of the image along which its last voxels and its first are neighbours; True
+        for all.
     levels : int, optional
         Take the curve at so many evenly spaced levels from the least value of each image to
         its greatest. By default it has a row for each level at which it changes.
@@ -265,9 +273,9 @@ def curve(
         raise ValueError("batch_axis: a file holds one image")
     try:
         if isinstance(image, Image) and (rows.levels is None or image._evenly(request)):
-            curves = _of_file(image, rows, request)
+            curves = _of_file(image, rows, periodic, request)
         else:
-            curves = _of_array(_array(image), batch_axis, rows, request)
+            curves = _of_array(_array(image), batch_axis, rows, periodic, request)
     except _library.Error as e:
         raise _translated(e) from None
     if out is not None:
@@ -298,12 +306,28 @@ class _Rows:
         return c if at is None else replace(c, levels=at, chi=c(at), sampled=True)
 
 
-def _of_file(image: Image, rows: _Rows, request: _Request) -> list[Curve]:
-    request = {**request, **image._request, "levels": rows.levels or 0}
-    return [rows.of(c, None) for c in _answered(request, None, image.dtype, image.shape)]
+def _of_file(image: Image, rows: _Rows, periodic: bool | Sequence[int], request: _Request) -> list[Curve]:
+    rings = _rings(periodic, len(image.shape))
+    request = {**request, **image._request, "levels": rows.levels or 0, "periodic": _letters(rings, range(len(image.shape)))}
+    return [rows.of(c, None) for c in _answered(request, None, image.dtype, image.shape, rings)]
 
 
-def _of_array(array: NDArray[Any], batch_axis: int | None, rows: _Rows, request: _Request) -> list[Curve]:
+def _rings(periodic: bool | Sequence[int], axes: int) -> tuple[int, ...]:
+    """The numbers of the periodic axes of an image, ascending."""
+    if isinstance(periodic, (bool, np.bool_)):
+        return tuple(range(axes)) if periodic else ()
+    rings = sorted({operator.index(a) + axes * (operator.index(a) < 0) for a in periodic})
+    if not all(0 <= a < axes for a in rings):
+        raise ValueError(f"periodic {tuple(periodic)}: want axes of an image that has {axes}")
+    return tuple(rings)
+
+
+def _letters(rings: Sequence[int], order: Sequence[int]) -> list[str]:
+    """What the library calls axes of an image whose axes it sees in an order."""
+    return [letter for letter, axis in zip("xyz", reversed(order)) if axis in rings]
+
+
+def _of_array(array: NDArray[Any], batch_axis: int | None, rows: _Rows, periodic: bool | Sequence[int], request: _Request) -> list[Curve]:
     images = array[np.newaxis] if batch_axis is None else np.moveaxis(array, batch_axis, 0)
     shape = images.shape[1:]
     if not 1 <= len(shape) <= 3:
@@ -314,19 +338,20 @@ def _of_array(array: NDArray[Any], batch_axis: int | None, rows: _Rows, request:
     dtype = images.dtype
     if dtype.name in _WIDENED:
         images = images.astype(_WIDENED[dtype.name])
-    voxels = _in_order(images)
+    rings = _rings(periodic, len(shape))
+    voxels, order = _in_order(images)
     if images.dtype == np.float32 and _plain(request):
         request["levels"] = rows.levels or 0
 
     def ask() -> list[Curve]:
-        request.update(type=voxels.dtype.name, images=len(voxels), shape=voxels.shape[1:])
-        return _answered(request, voxels, dtype, shape)
+        request.update(type=voxels.dtype.name, images=len(voxels), shape=voxels.shape[1:], periodic=_letters(rings, order))
+        return _answered(request, voxels, dtype, shape, rings)
 
     try:
         curves = ask()
     except _library.Error as e:
         if e.kind == "finite":  # the place of the first is that in the caller's axes
-            voxels = np.require(images, voxels.dtype, ["C", "ALIGNED"])
+            voxels, order = np.require(images, voxels.dtype, ["C", "ALIGNED"]), range(len(shape))
         elif e.kind == "levels":  # float32 does not hold them, float64 may
             request["levels"] = 0
         else:
@@ -365,7 +390,7 @@ def _job(request: _Request, voxels: NDArray[Any] | None = None) -> _library.Job:
     return _library.Job(request, voxels, voxels.ctypes.data, voxels.nbytes)
 
 
-def _answered(request: _Request, voxels: NDArray[Any] | None, dtype: np.dtype[Any], shape: tuple[int, ...]) -> list[Curve]:
+def _answered(request: _Request, voxels: NDArray[Any] | None, dtype: np.dtype[Any], shape: tuple[int, ...], rings: tuple[int, ...]) -> list[Curve]:
     """The curves of images, with levels of their type."""
     curves, sampled = [], request["levels"] > 0
     with _job(request, voxels) as job:
@@ -376,7 +401,7 @@ def _answered(request: _Request, voxels: NDArray[Any] | None, dtype: np.dtype[An
                 levels = levels.astype(np.uint8 if dtype == np.bool_ else dtype.newbyteorder("="), copy=False)
             curves.append(Curve(
                 levels, chi, answer["verdict"], answer["witness"], answer["implementation"],
-                request["construction"], request["superlevel"], shape, sampled))
+                request["construction"], request["superlevel"], rings, shape, sampled))
     return curves
 
 
@@ -415,17 +440,18 @@ def _array(image: Any) -> NDArray[Any]:
     return array
 
 
-def _in_order(images: NDArray[Any]) -> NDArray[Any]:
-    """The images, row-major in the host's byte order, in their own memory where that is
-    possible: neither swapping the axes of an image nor flipping them changes its curve."""
-    native = images.dtype.newbyteorder("=")
+def _in_order(images: NDArray[Any]) -> tuple[NDArray[Any], Sequence[int]]:
+    """The images, row-major in the host's byte order, and the order of their axes then. They
+    are in their own memory where that is possible: neither swapping the axes of an image nor
+    flipping them changes its curve."""
+    native, axes = images.dtype.newbyteorder("="), range(images.ndim - 1)
     if images.dtype == native and images.flags.aligned and images.size > 0:
-        axes = sorted(range(1, images.ndim), key=lambda i: -abs(images.strides[i]))
-        turned = images.transpose(0, *axes)
+        order = sorted(axes, key=lambda a: -abs(images.strides[a + 1]))
+        turned = images.transpose(0, *(a + 1 for a in order))
         turned = turned[(slice(None), *(slice(None, None, -1 if s < 0 else 1) for s in turned.strides[1:]))]
         if turned.flags.c_contiguous:
-            return turned
-    return np.require(images, native, ["C", "ALIGNED"])
+            return turned, order
+    return np.require(images, native, ["C", "ALIGNED"]), axes
 
 
 class Image:
