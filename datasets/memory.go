@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -16,8 +17,10 @@ import (
 // float32, or ranks, as those of a file do. Float32 has the identity ladder, or for levels > 0
 // evenly spaced ones from its least value to its greatest; others have no number of levels.
 // NaN and infinities are refused, with a *grid.NotFiniteError, and levels with a LevelsError.
-func Voxels(shape grid.Shape, typ string, data []byte, levels int64) (*grid.Field, error) {
-	stored := storedType(0)
+//
+// It takes so many cores, and gives up with the context's error when that has ended.
+func Voxels(ctx context.Context, cores int, shape grid.Shape, typ string, data []byte, levels int64) (*grid.Field, error) {
+	h, stored := hands{ctx, cores}, storedType(0)
 	for s, name := range storedNames {
 		if name == typ {
 			stored = s
@@ -37,7 +40,7 @@ func Voxels(shape grid.Shape, typ string, data []byte, levels int64) (*grid.Fiel
 	}
 	native := stored.native()
 	if stored.narrowed() {
-		data, labels, err := narrow(data, stored, false, 0, 0)
+		data, labels, err := narrow(h, data, stored, false, 0, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +52,7 @@ func Voxels(shape grid.Shape, typ string, data []byte, levels int64) (*grid.Fiel
 	}
 	ladder := grid.Identity(native)
 	if native == grid.Float32 {
-		lo, hi, err := spread(grid.Values[float32](data), shape)
+		lo, hi, err := spread(h, grid.Values[float32](data), shape)
 		if err != nil {
 			return nil, err
 		}
@@ -67,11 +70,11 @@ func Voxels(shape grid.Shape, typ string, data []byte, levels int64) (*grid.Fiel
 type LevelsError struct{ error }
 
 // spread is the least and the greatest of finite values.
-func spread(values []float32, shape grid.Shape) (lo, hi float32, err error) {
+func spread(h hands, values []float32, shape grid.Shape) (lo, hi float32, err error) {
 	lo, hi = math.MaxFloat32, -math.MaxFloat32
 	finite := true
 	var mu sync.Mutex
-	inParts(len(values), func(from, to int) {
+	h.inParts(len(values), func(from, to int) {
 		least, most, all := values[from], values[from], true
 		for _, v := range values[from:to] {
 			if math.Float32bits(v)&0x7f800000 == 0x7f800000 {
@@ -88,6 +91,9 @@ func spread(values []float32, shape grid.Shape) (lo, hi float32, err error) {
 		defer mu.Unlock()
 		lo, hi, finite = min(lo, least), max(hi, most), finite && all
 	})
+	if err := h.ctx.Err(); err != nil {
+		return 0, 0, err
+	}
 	if !finite {
 		return 0, 0, grid.Finite(values, 0, shape)
 	}

@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -38,7 +39,7 @@ func TestVoxelsAreThoseOfAFile(t *testing.T) {
 				copy(data[len(data)-int(stored.size()):], append(make([]byte, stored.size()-1), 0x80)) // −0
 			}
 			before := bytes.Clone(data)
-			got, err := Voxels(shape, typ, data, 0)
+			got, err := Voxels(t.Context(), 2, shape, typ, data, 0)
 			if !bytes.Equal(before, data) {
 				t.Errorf("%s: the voxels were written to", typ)
 			}
@@ -77,7 +78,7 @@ func plain(f *grid.Field) []float32 {
 
 func TestVoxelsOnEvenLevels(t *testing.T) {
 	values := []float32{3, float32(math.Copysign(0, -1)), -2, 8}
-	f, err := Voxels(grid.Shape{D: 1, H: 2, W: 2}, "float32", grid.Bytes(values), 11)
+	f, err := Voxels(t.Context(), 2, grid.Shape{D: 1, H: 2, W: 2}, "float32", grid.Bytes(values), 11)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,16 +89,35 @@ func TestVoxelsOnEvenLevels(t *testing.T) {
 
 func TestVoxelsRefused(t *testing.T) {
 	for want, ask := range map[string]func() (*grid.Field, error){
-		`element type "int8": want`: func() (*grid.Field, error) { return Voxels(grid.Shape{D: 1, H: 1, W: 1}, "int8", make([]byte, 1), 0) },
-		"every axis":                func() (*grid.Field, error) { return Voxels(grid.Shape{D: 1, H: 0, W: 1}, "uint8", nil, 0) },
-		"5 bytes, want 4":           func() (*grid.Field, error) { return Voxels(grid.Shape{D: 1, H: 2, W: 2}, "uint8", make([]byte, 5), 0) },
-		"leave it out":              func() (*grid.Field, error) { return Voxels(grid.Shape{D: 1, H: 2, W: 2}, "uint8", make([]byte, 4), 9) },
+		`element type "int8": want`: func() (*grid.Field, error) {
+			return Voxels(t.Context(), 2, grid.Shape{D: 1, H: 1, W: 1}, "int8", make([]byte, 1), 0)
+		},
+		"every axis": func() (*grid.Field, error) {
+			return Voxels(t.Context(), 2, grid.Shape{D: 1, H: 0, W: 1}, "uint8", nil, 0)
+		},
+		"5 bytes, want 4": func() (*grid.Field, error) {
+			return Voxels(t.Context(), 2, grid.Shape{D: 1, H: 2, W: 2}, "uint8", make([]byte, 5), 0)
+		},
+		"leave it out": func() (*grid.Field, error) {
+			return Voxels(t.Context(), 2, grid.Shape{D: 1, H: 2, W: 2}, "uint8", make([]byte, 4), 9)
+		},
 		"ask for fewer levels": func() (*grid.Field, error) {
-			return Voxels(grid.Shape{D: 1, H: 1, W: 2}, "float32", grid.Bytes([]float32{1, math.Nextafter32(1, 2)}), 9)
+			return Voxels(t.Context(), 2, grid.Shape{D: 1, H: 1, W: 2}, "float32", grid.Bytes([]float32{1, math.Nextafter32(1, 2)}), 9)
 		},
 	} {
 		if _, err := ask(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)
+		}
+	}
+}
+
+// Conversion and ranking stop with the context.
+func TestVoxelsUntil(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for typ, size := range map[string]int{"float16": 2, "float32": 4, "uint32": 4, "float64": 8, "int64": 8} {
+		if _, err := Voxels(ctx, 2, grid.Shape{D: 1, H: 4, W: 4}, typ, grid.NewBuffer(int64(16*size)), 0); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", typ, err)
 		}
 	}
 }

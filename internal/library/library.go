@@ -184,13 +184,13 @@ func caught[T any](f func() (T, error)) (out T, err error) {
 }
 
 func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels []byte) (Answer, error) {
-	f, err := datasets.Voxels(shape, r.Type, voxels, r.Levels)
+	f, err := datasets.Voxels(ctx, r.Threads, shape, r.Type, voxels, r.Levels)
 	if err != nil {
 		return Answer{}, err
 	}
 	if native := f.Type(); native != grid.Float32 && f.Shape().Voxels() < f.Ladder().Len() {
 		// All levels of a type take longer than the few voxels, which float32 holds exactly.
-		if f, err = datasets.Voxels(shape, grid.Float32.String(), grid.Bytes(f.Floats()), 0); err != nil {
+		if f, err = datasets.Voxels(ctx, r.Threads, shape, grid.Float32.String(), grid.Bytes(f.Floats()), 0); err != nil {
 			return Answer{}, err
 		}
 	}

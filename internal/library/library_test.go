@@ -51,7 +51,7 @@ func TestImages(t *testing.T) {
 			for k := range images {
 				f := ecctest.Drawn(t, s, typ, 9, rng.Uint64())
 				copy(all[k*len(all)/images:], f.Data())
-				if f, err = datasets.Voxels(s, typ.String(), f.Data(), 0); err != nil {
+				if f, err = datasets.Voxels(t.Context(), 2, s, typ.String(), f.Data(), 0); err != nil {
 					t.Fatal(err)
 				}
 				fields = append(fields, f)

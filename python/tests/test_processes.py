@@ -219,7 +219,7 @@ def test_no_memory_is_lost():
     done = run("""
         def rss():
             return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGESIZE") >> 20
-        a = np.random.default_rng(0).random((40, 40, 40))
+        a = np.random.default_rng(0).random((25, 25, 25))
         for _ in range(50): eccbench.curve(a)
         before = rss()
         for _ in range(300): eccbench.curve(a)
