@@ -147,8 +147,12 @@ wheel: $(BIN)/wheel-build/done
 wheels:
 	$(MAKE) wheel WHEEL_TARGETS='linux-x86_64 linux-aarch64 windows-x86_64'
 
-# The wheel as users have it: in an empty environment, with its tests and examples.
+# The wheel as users have it: in an empty environment, with its tests and examples; and beside
+# what there is of other libraries on this machine.
 python: wheel
+	$(PYTHON) -m venv --clear --system-site-packages $(BIN)/python
+	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl pytest
+	cd python && ../$(BIN)/python/bin/python -m pytest -q tests/test_oracles.py
 	$(PYTHON) -m venv --clear $(BIN)/python
 	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl pytest matplotlib
 	cd python && ../$(BIN)/python/bin/python -m pytest -q

@@ -34,6 +34,10 @@ def same(curve, change):
 @pytest.mark.parametrize("construction, cells", [("T", "top_dimensional_cells"), ("V", "vertices")])
 def test_gudhi(shape, construction, cells):
     gudhi = pytest.importorskip("gudhi", reason="GUDHI is not installed")
+    try:
+        gudhi.CubicalComplex(**{cells: np.zeros((2, 2))})
+    except TypeError:
+        pytest.skip(f"GUDHI {gudhi.__version__} takes no {cells}")
     for image in images(shape):
         intervals = gudhi.CubicalComplex(**{cells: image.astype(np.float64)}).persistence(homology_coeff_field=2, min_persistence=0)
         d, b, e = zip(*[(d, *pair) for d, pair in intervals])
