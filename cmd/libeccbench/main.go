@@ -9,7 +9,7 @@
 // and are written to by a request to read alone; all other memory that is passed may go when a call
 // returns. No call prints, ends the process or keeps a thread of the caller's.
 //
-//	eccbench_start(job, request, length, voxels, bytes, text, size)   -1, or the length of an error
+//	eccbench_start(job, request, length, voxels, bytes, mask, masked, text, size)   -1, or the length of an error
 //	eccbench_wait(job, milliseconds)                          1 when it is over, 0 when not yet
 //	eccbench_answer(job, text, size)                          the length of what is known, see below
 //	eccbench_rows(job, image, levels, bytes, chi)             1 when the rows of an image are there
@@ -83,11 +83,11 @@ func putJSON(k known, text *C.char, size C.int64_t) C.int64_t {
 }
 
 //export eccbench_start
-func eccbench_start(job C.uint64_t, request *C.char, length C.int64_t, voxels unsafe.Pointer, bytes C.int64_t, text *C.char, size C.int64_t) C.int64_t {
+func eccbench_start(job C.uint64_t, request *C.char, length C.int64_t, voxels unsafe.Pointer, bytes C.int64_t, mask unsafe.Pointer, masked C.int64_t, text *C.char, size C.int64_t) C.int64_t {
 	var r library.Request
 	err := json.Unmarshal(unsafe.Slice((*byte)(unsafe.Pointer(request)), length), &r)
 	if err == nil {
-		err = jobs.Start(uint64(job), r, unsafe.Slice((*byte)(voxels), bytes))
+		err = jobs.Start(uint64(job), r, unsafe.Slice((*byte)(voxels), bytes), unsafe.Slice((*byte)(mask), masked))
 	}
 	if err != nil {
 		return putJSON(failed(err), text, size)

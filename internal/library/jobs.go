@@ -33,9 +33,9 @@ func (j *Jobs) find(id uint64) (*job, error) {
 	return nil, errNoJob
 }
 
-// Start answers a request under a number that no other job has. The voxels stay as they are
-// until Wait says that the job is over.
-func (j *Jobs) Start(id uint64, r Request, voxels []byte) error {
+// Start answers a request under a number that no other job has. The voxels and the mask stay as
+// they are until Wait says that the job is over.
+func (j *Jobs) Start(id uint64, r Request, voxels, mask []byte) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	one := &job{cancel: cancel, over: make(chan struct{})}
 	j.mu.Lock()
@@ -51,7 +51,7 @@ func (j *Jobs) Start(id uint64, r Request, voxels []byte) error {
 	go func() {
 		defer close(one.over)
 		defer cancel()
-		one.answers, one.err = caught(func() ([]Answer, error) { return Answers(ctx, r, voxels) })
+		one.answers, one.err = caught(func() ([]Answer, error) { return Answers(ctx, r, voxels, mask) })
 	}()
 	return nil
 }

@@ -39,6 +39,8 @@ type Request struct {
 	Superlevel   bool   `json:"superlevel"`
 	// Periodic are the axes along which the last voxels and the first are neighbours: x, y, z.
 	Periodic []string `json:"periodic"`
+	// Gaps takes NaN of a file for voxels that are no part of the image.
+	Gaps bool `json:"gaps"`
 	// Levels is 0 for a row at each level where χ changes, else the number of evenly spaced
 	// levels of a float32 image, each of which has a row.
 	Levels  int64 `json:"levels"`
@@ -51,7 +53,8 @@ type Request struct {
 	// answer's type, or where they are ranked of that of its levels.
 	Read bool `json:"read"`
 
-	by []bench.Implementation[grid.Source, ecc.VCEC] // in tests; nil for those below
+	masked bool
+	by     []bench.Implementation[grid.Source, ecc.VCEC] // in tests; nil for those below
 }
 
 // implementations are those that count on the host, in the order of their speed.
@@ -73,8 +76,9 @@ type Answer struct {
 	lines ecc.Lines
 }
 
-// Answers are those to a Request, one for each image.
-func Answers(ctx context.Context, r Request, voxels []byte) ([]Answer, error) {
+// Answers are those to a Request, one for each image. A mask has a byte for each voxel in
+// memory, 0 for one that is no part of its image; nil for none.
+func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, error) {
 	if r.Construction != "T" && r.Construction != "V" {
 		return nil, fmt.Errorf("construction %q: want T or V", r.Construction)
 	}
@@ -102,12 +106,15 @@ func Answers(ctx context.Context, r Request, voxels []byte) ([]Answer, error) {
 	if r.Images < 1 || len(voxels)%r.Images != 0 {
 		return nil, fmt.Errorf("%d images in %d bytes", r.Images, len(voxels))
 	}
-	return r.ofImages(ctx, shape, voxels)
+	if r.masked = mask != nil; r.masked && int64(len(mask)) != int64(r.Images)*shape.Voxels() {
+		return nil, fmt.Errorf("a mask of %d bytes: want %d of %v", len(mask), r.Images, shape)
+	}
+	return r.ofImages(ctx, shape, voxels, mask)
 }
 
 func (r Request) convention() ecc.Convention {
 	axes, _ := grid.ParseAxes(r.Periodic) // Answers looked
-	return ecc.Convention{Vertices: r.Construction == "V", Superlevel: r.Superlevel, Periodic: axes}
+	return ecc.Convention{Vertices: r.Construction == "V", Superlevel: r.Superlevel, Periodic: axes, Masked: r.masked || r.Gaps}
 }
 
 // shapeOf is a shape of 1 to 3 axes.
@@ -129,8 +136,8 @@ const small = 64 << 20
 // fewVoxels are counted in about the time that it takes to start another core.
 const fewVoxels = 1 << 15
 
-func (r Request) ofImages(ctx context.Context, shape grid.Shape, voxels []byte) ([]Answer, error) {
-	size := len(voxels) / r.Images
+func (r Request) ofImages(ctx context.Context, shape grid.Shape, voxels, mask []byte) ([]Answer, error) {
+	size, within := len(voxels)/r.Images, len(mask)/r.Images
 	workers := 1
 	if size <= small {
 		workers = min(r.Threads, r.Images)
@@ -143,7 +150,7 @@ func (r Request) ofImages(ctx context.Context, shape grid.Shape, voxels []byte) 
 	for range workers {
 		wg.Go(func() {
 			for i := int(next.Add(1) - 1); i < r.Images && !failed.Load(); i = int(next.Add(1) - 1) {
-				answers[i], errs[i] = r.ofVoxels(ctx, shape, voxels[i*size:(i+1)*size])
+				answers[i], errs[i] = r.ofVoxels(ctx, shape, voxels[i*size:(i+1)*size], mask[i*within:(i+1)*within])
 				if errs[i] != nil {
 					failed.Store(true)
 				}
@@ -183,7 +190,7 @@ func caught[T any](f func() (T, error)) (out T, err error) {
 	return f()
 }
 
-func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels []byte) (Answer, error) {
+func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels, mask []byte) (Answer, error) {
 	f, err := datasets.Voxels(ctx, r.Threads, shape, r.Type, voxels, r.Levels)
 	if err != nil {
 		return Answer{}, err
@@ -194,7 +201,18 @@ func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels []byte) 
 			return Answer{}, err
 		}
 	}
-	return r.of(ctx, f)
+	if !r.masked {
+		return r.of(ctx, f)
+	}
+	within, err := grid.Trusted(shape, grid.Uint8, mask, grid.Identity(grid.Uint8))
+	if err != nil {
+		return Answer{}, err
+	}
+	s, err := grid.Mask(f, within)
+	if err != nil {
+		return Answer{}, err
+	}
+	return r.of(ctx, s)
 }
 
 // ofInput is the answer for a file or an input string. As the command does, it takes each
@@ -202,6 +220,9 @@ func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels []byte) 
 // infinite, to count how much.
 func (r Request) ofInput(ctx context.Context) (Answer, error) {
 	every := r.Levels == 0
+	if r.Gaps {
+		return r.opened(ctx, true)
+	}
 	a, err := r.opened(ctx, every)
 	if every && errors.As(err, new(*grid.NotFiniteError)) {
 		return r.opened(ctx, false)
@@ -287,6 +308,9 @@ func (r Request) name(every bool) (string, error) {
 		name += fmt.Sprintf("/levels=%d", r.Levels)
 	} else if every {
 		name += "/levels=every"
+	}
+	if r.Gaps {
+		name += "/nan=mask"
 	}
 	return datasets.Canonical(name + "/stream=once/path=" + r.Input)
 }

@@ -66,13 +66,13 @@ func TestImages(t *testing.T) {
 					r.Periodic = append(r.Periodic, string(axis))
 				}
 				if c.Periodic.Of(s) != nil {
-					if _, err := Answers(t.Context(), r, all); err == nil {
+					if _, err := Answers(t.Context(), r, all, nil); err == nil {
 						t.Errorf("%v has axes %s", shape, c.Periodic)
 					}
 					continue
 				}
 				before := bytes.Clone(all)
-				answers, err := Answers(t.Context(), r, all)
+				answers, err := Answers(t.Context(), r, all, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -121,7 +121,7 @@ func onFewLevels(t *testing.T, f *grid.Field) *grid.Field {
 func TestInputs(t *testing.T) {
 	r := request()
 	r.Type, r.Input = "", "noise/shape=9x8x7/type=int16/levels=30/seed=4"
-	answers, err := Answers(t.Context(), r, nil)
+	answers, err := Answers(t.Context(), r, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestInputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Input, r.Shape, r.Type = path, []int64{7, 8, 9}, "int16"
-	of, err := Answers(t.Context(), r, nil)
+	of, err := Answers(t.Context(), r, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestInputs(t *testing.T) {
 		t.Errorf("%v of the input, %v of the file", chi, ofChi)
 	}
 	r.Describe = true
-	if of, err = Answers(t.Context(), r, nil); err != nil || !slices.Equal(of[0].Shape, r.Shape) || of[0].Type != "int16" || of[0].Rows != 0 {
+	if of, err = Answers(t.Context(), r, nil, nil); err != nil || !slices.Equal(of[0].Shape, r.Shape) || of[0].Type != "int16" || of[0].Rows != 0 {
 		t.Errorf("%+v, %v", of, err)
 	}
 	r.Describe, r.Type = false, "float32"
@@ -153,7 +153,7 @@ func TestInputs(t *testing.T) {
 	if err := os.WriteFile(path, nan, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Answers(t.Context(), r, nil); err == nil || !strings.Contains(err.Error(), "504 values are NaN") {
+	if _, err := Answers(t.Context(), r, nil, nil); err == nil || !strings.Contains(err.Error(), "504 values are NaN") {
 		t.Errorf("%v", err)
 	}
 }
@@ -161,7 +161,7 @@ func TestInputs(t *testing.T) {
 func TestEvenLevels(t *testing.T) {
 	r := request()
 	r.Shape, r.Type, r.Levels = []int64{1, 4}, "float32", 5
-	answers, err := Answers(t.Context(), r, grid.Bytes([]float32{0, 3, 1, 4}))
+	answers, err := Answers(t.Context(), r, grid.Bytes([]float32{0, 3, 1, 4}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestRefused(t *testing.T) {
 		r := request()
 		r.Shape = []int64{2, 2}
 		change(&r)
-		if _, err := Answers(t.Context(), r, make([]byte, 4)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, err := Answers(t.Context(), r, make([]byte, 4), nil); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, want an error with %q", err, want)
 		}
 	}
@@ -237,10 +237,10 @@ func TestJobs(t *testing.T) {
 	var jobs Jobs
 	r := request()
 	r.Type, r.Input = "", "noise/shape=4096x4096x4096/type=uint8/seed=1" // many minutes
-	if err := jobs.Start(1, r, nil); err != nil {
+	if err := jobs.Start(1, r, nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := jobs.Start(1, r, nil); err == nil {
+	if err := jobs.Start(1, r, nil, nil); err == nil {
 		t.Error("a number is taken twice")
 	}
 	if jobs.Wait(1, time.Millisecond) {
@@ -255,6 +255,24 @@ func TestJobs(t *testing.T) {
 	}
 	jobs.End(1)
 	if _, err := jobs.Answers(1); !errors.Is(err, errNoJob) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Voxels that a mask leaves out are as what is outside the image.
+func TestMask(t *testing.T) {
+	r := request()
+	r.Shape, r.Images = []int64{1, 3}, 2
+	answers, err := Answers(t.Context(), r, []byte{7, 5, 7, 1, 2, 3}, []byte{1, 0, 1, 1, 1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"[7] [2]", "[1] [1]"} {
+		if levels, chi := rows(t, answers[i]); fmt.Sprint(levels, chi) != want || answers[i].Verdict != "VERIFIED" {
+			t.Errorf("image %d: %v %v, want %s", i, levels, chi, want)
+		}
+	}
+	if _, err := Answers(t.Context(), r, make([]byte, 6), make([]byte, 3)); err == nil || !strings.Contains(err.Error(), "a mask of 3 bytes") {
 		t.Errorf("%v", err)
 	}
 }

@@ -32,11 +32,11 @@ def chi(inside, construction, periodic=()):
     return total
 
 
-def curve(image, construction="T", superlevel=False, periodic=()):
+def curve(image, construction="T", superlevel=False, periodic=(), within=True):
     """The levels at which χ changes, in order, and χ there."""
     levels, values, last = [], [], 0
-    for t in sorted(set(image.ravel().tolist()), reverse=superlevel):
-        now = chi(image >= t if superlevel else image <= t, construction, periodic)
+    for t in sorted(set(image[np.broadcast_to(within, image.shape)].tolist()), reverse=superlevel):
+        now = chi((image >= t if superlevel else image <= t) & within, construction, periodic)
         if now != last:
             levels.append(t)
             values.append(now)

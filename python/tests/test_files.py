@@ -65,6 +65,12 @@ def test_not_finite(tmp_path):
     np.save(path, np.array([[1, np.nan], [np.inf, 2]], np.float32))
     with pytest.raises(ValueError, match="2 values are NaN or infinite, the first at index 1"):
         eccbench.curve(path)
+    np.save(path, np.array([[1, np.nan], [3, 2]], np.float32))
+    c = eccbench.curve(path, nan="mask", construction="V")
+    assert (c.levels.tolist(), c.chi.tolist()) == ([1.0, 2.0, 3.0], [1, 2, 1])
+    image = np.arange(20, dtype=np.uint8).reshape(4, 5)
+    np.save(path, image)
+    assert eccbench.curve(path, mask=image % 3 > 0).chi.tolist() == definition.curve(image, within=image % 3 > 0)[1]
 
 
 def test_errors(tmp_path):

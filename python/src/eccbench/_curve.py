@@ -154,10 +154,10 @@ def _below(ascending: NDArray[Any], values: NDArray[Any], or_at: bool = False) -
 
 
 @overload
-def curve(image: Any, *, batch_axis: None = None, construction: str = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., levels: int | None = ..., at: ArrayLike | None = ...,
+def curve(image: Any, *, batch_axis: None = None, construction: str = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: ArrayLike | None = ..., nan: str = ..., levels: int | None = ..., at: ArrayLike | None = ...,
           verify: bool = ..., threads: int | None = ..., out: NDArray[np.int64] | None = ...) -> Curve: ...
 @overload
-def curve(image: Any, *, batch_axis: int, construction: str = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., levels: int | None = ..., at: ArrayLike | None = ...,
+def curve(image: Any, *, batch_axis: int, construction: str = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: ArrayLike | None = ..., nan: str = ..., levels: int | None = ..., at: ArrayLike | None = ...,
           verify: bool = ..., threads: int | None = ..., out: NDArray[np.int64] | None = ...) -> list[Curve]: ...
 def curve(
     image: Any,
@@ -165,6 +165,8 @@ def curve(
     construction: str = "T",
     superlevel: bool = False,
     periodic: bool | Sequence[int] = (),
+    mask: ArrayLike | None = None,
+    nan: str = "refuse",
     levels: int | None = None,
     at: ArrayLike | None = None,
     batch_axis: int | None = None,
@@ -196,6 +198,13 @@ def curve(
     periodic : bool or sequence of int
         The axes of the image along which its last voxels and its first are neighbours; True
         for all.
+    mask : array_like of bool, optional
+        The voxels that are part of the image, where True; of its shape, or one that NumPy
+        broadcasts to it. Others are as what is outside of it. That of a masked array counts
+        too.
+    nan : {'refuse', 'mask'}
+        Whether NaN is an error, or a voxel that is no part of the image; of files, of those
+        of float32.
     levels : int, optional
         Take the curve at so many evenly spaced levels from the least value of each image to
         its greatest. By default it has a row for each level at which it changes.
@@ -221,7 +230,7 @@ def curve(
     TypeError
         If the array is of a type that has no order, or not on the CPU.
     ValueError
-        If a value is NaN or infinite, the image is empty or has more than 3 axes, or an
+        If a value that is part of the image is NaN or infinite, the image is empty or has more than 3 axes, or an
         argument is impossible.
     OSError
         If a file cannot be read.
@@ -259,6 +268,8 @@ def curve(
         raise ValueError(f"construction {construction!r}: want 'T' or 'V'")
     if levels is not None and at is not None:
         raise ValueError("levels and at: give one of them")
+    if nan not in ("refuse", "mask"):
+        raise ValueError(f"nan {nan!r}: want 'refuse' or 'mask'")
     rows = _Rows(None if levels is None else _whole("levels", levels), None if at is None else np.asarray(at))
     request = {
         "construction": construction,
@@ -272,10 +283,13 @@ def curve(
     if isinstance(image, Image) and batch_axis is not None:
         raise ValueError("batch_axis: a file holds one image")
     try:
-        if isinstance(image, Image) and (rows.levels is None or image._evenly(request)):
+        if isinstance(image, Image) and mask is None and (rows.levels is None or nan == "refuse" and image._evenly(request)):
+            request["gaps"] = nan == "mask" and image.dtype == np.float32 and not image._made
             curves = _of_file(image, rows, periodic, request)
         else:
-            curves = _of_array(_array(image), batch_axis, rows, periodic, request)
+            array = _array(image)
+            images, within = _masked(array, np.ma.getmask(image), mask, nan)
+            curves = _of_array(images, within, batch_axis, rows, periodic, request)
     except _library.Error as e:
         raise _translated(e) from None
     if out is not None:
@@ -327,7 +341,19 @@ def _letters(rings: Sequence[int], order: Sequence[int]) -> list[str]:
     return [letter for letter, axis in zip("xyz", reversed(order)) if axis in rings]
 
 
-def _of_array(array: NDArray[Any], batch_axis: int | None, rows: _Rows, periodic: bool | Sequence[int], request: _Request) -> list[Curve]:
+def _masked(image: NDArray[Any], hidden: Any, mask: ArrayLike | None, nan: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """An image with 0 where it is masked, and a mask of its shape; none where all is part of it."""
+    within = np.ones(image.shape, bool) if mask is None else np.broadcast_to(np.asarray(mask, bool), image.shape)
+    if hidden is not np.ma.nomask:
+        within = within & ~hidden
+    if nan == "mask" and image.dtype.kind == "f":
+        within = within & ~np.isnan(image)
+    if within.all():
+        return image, None
+    return (np.where(within, image, image.dtype.type(0)) if image.dtype.kind == "f" else image), within
+
+
+def _of_array(array: NDArray[Any], within: NDArray[np.bool_] | None, batch_axis: int | None, rows: _Rows, periodic: bool | Sequence[int], request: _Request) -> list[Curve]:
     images = array[np.newaxis] if batch_axis is None else np.moveaxis(array, batch_axis, 0)
     shape = images.shape[1:]
     if not 1 <= len(shape) <= 3:
@@ -339,13 +365,18 @@ def _of_array(array: NDArray[Any], batch_axis: int | None, rows: _Rows, periodic
     if dtype.name in _WIDENED:
         images = images.astype(_WIDENED[dtype.name])
     rings = _rings(periodic, len(shape))
+    mask: NDArray[np.uint8] | None = None
     voxels, order = _in_order(images)
-    if images.dtype == np.float32 and _plain(request):
+    if within is not None:
+        voxels, order = np.require(images, voxels.dtype, ["C", "ALIGNED"]), range(len(shape))
+        within = within[np.newaxis] if batch_axis is None else np.moveaxis(within, batch_axis, 0)
+        mask = np.ascontiguousarray(within, np.uint8)
+    if images.dtype == np.float32 and _plain(request) and mask is None:
         request["levels"] = rows.levels or 0
 
     def ask() -> list[Curve]:
         request.update(type=voxels.dtype.name, images=len(voxels), shape=voxels.shape[1:], periodic=_letters(rings, order))
-        return _answered(request, voxels, dtype, shape, rings)
+        return _answered(request, voxels, dtype, shape, rings, mask)
 
     try:
         curves = ask()
@@ -357,7 +388,8 @@ def _of_array(array: NDArray[Any], batch_axis: int | None, rows: _Rows, periodic
         else:
             raise
         curves = ask()
-    return [rows.of(c, image) for c, image in zip(curves, images)]
+    parts = images if within is None else [i[w] for i, w in zip(images, within)]
+    return [rows.of(c, image) for c, image in zip(curves, parts)]
 
 
 def _plain(request: _Request) -> bool:
@@ -367,6 +399,8 @@ def _plain(request: _Request) -> bool:
 
 def _even(image: NDArray[Any], n: int) -> NDArray[np.float64]:
     """Evenly spaced levels from the least value to the greatest, which float64 may not hold."""
+    if image.size == 0:
+        raise ValueError("no voxel is part of the image, which has no levels then")
     least, greatest = image.min().item(), image.max().item()
     lo, hi = float(least), float(greatest)
     if lo > least:
@@ -384,16 +418,16 @@ def _translated(e: _library.Error) -> Exception:
     return kinds.get(e.kind, ValueError)(str(e))
 
 
-def _job(request: _Request, voxels: NDArray[Any] | None = None) -> _library.Job:
-    if voxels is None:
-        return _library.Job(request)
-    return _library.Job(request, voxels, voxels.ctypes.data, voxels.nbytes)
+def _job(request: _Request, voxels: NDArray[Any] | None = None, mask: NDArray[np.uint8] | None = None) -> _library.Job:
+    memory = [n for a in (voxels, mask) for n in ((0, 0) if a is None else (a.ctypes.data, a.nbytes))]
+    return _library.Job(request, (voxels, mask), memory)
 
 
-def _answered(request: _Request, voxels: NDArray[Any] | None, dtype: np.dtype[Any], shape: tuple[int, ...], rings: tuple[int, ...]) -> list[Curve]:
+def _answered(request: _Request, voxels: NDArray[Any] | None, dtype: np.dtype[Any], shape: tuple[int, ...], rings: tuple[int, ...],
+              mask: NDArray[np.uint8] | None = None) -> list[Curve]:
     """The curves of images, with levels of their type."""
     curves, sampled = [], request["levels"] > 0
-    with _job(request, voxels) as job:
+    with _job(request, voxels, mask) as job:
         for i, answer in enumerate(job.answers):
             levels, chi = np.empty(answer["rows"], answer["levels"]), np.empty(answer["rows"], np.int64)
             job.rows(i, levels.ctypes.data, levels.nbytes, chi.ctypes.data)
@@ -423,8 +457,6 @@ def _cores() -> int:
 
 def _array(image: Any) -> NDArray[Any]:
     """An array of numbers, in the memory of the image where that is possible."""
-    if isinstance(image, np.ma.MaskedArray) and np.ma.is_masked(image):
-        raise ValueError("a masked array: fill what is masked, below or above all levels")
     if not isinstance(image, np.ndarray) and hasattr(image, "__dlpack__"):
         device = image.__dlpack_device__()[0]
         if device != 1:  # kDLCPU
@@ -433,7 +465,7 @@ def _array(image: Any) -> NDArray[Any]:
             image = np.from_dlpack(image)
         except (BufferError, RuntimeError) as e:
             raise TypeError(f"an array that is not shared: {e}") from None
-    array = np.asarray(image)
+    array = np.asarray(image)  # of a masked array all values
     if array.dtype.name not in (*_NATIVE, *_WIDENED):
         advice = "its magnitude or its real part" if array.dtype.kind == "c" else "astype(numpy.float64), or an integer type that holds its values"
         raise TypeError(f"an array of {array.dtype}: want bool, integers of up to 64 bits, float16, float32 or float64; take {advice}")

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, Sequence
 
 _NAME = "libeccbench.dll" if sys.platform == "win32" else "libeccbench.dylib" if sys.platform == "darwin" else "libeccbench.so"
 PATH = Path(__file__).with_name(_NAME)
@@ -19,7 +19,7 @@ _job, _int, _text, _memory = ctypes.c_uint64, ctypes.c_int64, ctypes.c_char_p, c
 
 # What cmd/libeccbench exports.
 _PROTOTYPES = {
-    "eccbench_start": (_int, _job, _text, _int, _memory, _int, _text, _int),
+    "eccbench_start": (_int, _job, _text, _int, _memory, _int, _memory, _int, _text, _int),
     "eccbench_wait": (ctypes.c_int32, _job, _int),
     "eccbench_answer": (_int, _job, _text, _int),
     "eccbench_rows": (ctypes.c_int32, _job, _int, _memory, _int, _memory),
@@ -124,12 +124,12 @@ def version() -> str:
 class Job:
     """A request that is being answered.
 
-    `voxels` is an object whose memory is at `address`: it is kept as long as the library may
-    read there, also where an exception, such as that of Ctrl-C, ends the wait. Then the job
-    is cancelled, and stops soon.
+    `memory` is the address and the size of voxels, and of a mask. `keep` is what has that
+    memory: it is kept as long as the library may read there, also where an exception, such as
+    that of Ctrl-C, ends the wait. Then the job is cancelled, and stops soon.
     """
 
-    def __init__(self, request: dict[str, Any], voxels: Any = None, address: int = 0, size: int = 0):
+    def __init__(self, request: dict[str, Any], keep: Any = None, memory: Sequence[int] = (0, 0, 0, 0)):
         self._library, self._state = _library(), _state
         self._number = next(self._state.numbers)
         if self._state.left:
@@ -137,7 +137,7 @@ class Job:
         text = json.dumps(request).encode()
         error = ctypes.create_string_buffer(4096)
         try:
-            length = self._library.eccbench_start(self._number, text, len(text), address, size, error, len(error))
+            length = self._library.eccbench_start(self._number, text, len(text), *memory, error, len(error))
             if length >= 0:
                 _raise(json.loads(error.raw[:length].decode()))
             while not self._library.eccbench_wait(self._number, _TURN):
@@ -147,16 +147,16 @@ class Job:
                 _raise(known)
             self.answers = known["answers"]
         except BaseException:
-            self._leave(voxels)
+            self._leave(keep)
             raise
 
-    def _leave(self, voxels: Any) -> None:
+    def _leave(self, keep: Any) -> None:
         if self._library.eccbench_wait(self._number, 0):
             self._library.eccbench_end(self._number)
             return
         # Also where the interpreter ends before the job, nothing frees the voxels.
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(voxels))
-        self._state.left[self._number] = voxels
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(keep))
+        self._state.left[self._number] = keep
         self._library.eccbench_cancel(self._number)
 
     def rows(self, image: int, levels: int, size: int, chi: int) -> None:
