@@ -44,7 +44,7 @@ func TestVoxelsAreThoseOfAFile(t *testing.T) {
 				t.Errorf("%s: the voxels were written to", typ)
 			}
 			file := writeNpy(npyHeaderText(npyCode[stored], "False", "(3, 4, 500)"), before)
-			s, fileErr := openImage("a.npy", fileInput{bytes.NewReader(file), int64(len(file)), FileOptions{Every: stored.native() == grid.Float32}})
+			s, fileErr := openImage("a.npy", fileInput{ReaderAt: bytes.NewReader(file), size: int64(len(file)), FileOptions: FileOptions{Every: stored.native() == grid.Float32}})
 			if (err == nil) != (fileErr == nil) || (err == nil) != (finite || exponent == 0) {
 				t.Errorf("%s, finite %v: %v, of the file %v", typ, finite, err, fileErr)
 				continue
