@@ -11,7 +11,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 CLANG   ?= clang-19
 
-.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke fuzz mutate mutate-check setup-debian ci
+.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke fuzz mutate mutate-check wheel wheels python setup-debian ci
 
 build:
 	CGO_ENABLED=0 $(GO) build -buildvcs=auto -ldflags='-s -w' -o $(BIN)/eccbench ./cmd/eccbench
@@ -130,12 +130,40 @@ mutate:
 mutate-check:
 	cd internal/mutate && $(GO) vet ./... && $(GO) test ./... && $(GO) run . -check
 
+# The Python wheel for x86-64 Linux, by compilers that come as Python wheels; the same bytes
+# every time. make wheels is for the other platforms, too, that can be compiled for here.
+WHEELS        := $(BIN)/wheels
+WHEEL_TARGETS ?= linux-x86_64
+LARGEST_WHEEL := 12000000
+export SOURCE_DATE_EPOCH ?= 315532800
+$(BIN)/wheel-build/done: python/build.txt
+	$(PYTHON) -m venv --clear $(BIN)/wheel-build
+	$(BIN)/wheel-build/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r $<
+	touch $@
+wheel: $(BIN)/wheel-build/done
+	rm -rf $(WHEELS)
+	for target in $(WHEEL_TARGETS); do ECCBENCH_TARGET=$$target $(BIN)/wheel-build/bin/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps -w $(WHEELS) ./python || exit 1; done
+	$(BIN)/wheel-build/bin/python python/check_wheel.py $(LARGEST_WHEEL) $(WHEELS)/*.whl
+wheels:
+	$(MAKE) wheel WHEEL_TARGETS='linux-x86_64 linux-aarch64 windows-x86_64'
+
+# The wheel as users have it: in an empty environment, with its tests and examples; and beside
+# what there is of other libraries on this machine.
+python: wheel
+	$(PYTHON) -m venv --clear --system-site-packages $(BIN)/python
+	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl pytest
+	cd python && ../$(BIN)/python/bin/python -m pytest -q tests/test_oracles.py
+	$(PYTHON) -m venv --clear $(BIN)/python
+	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl pytest matplotlib
+	cd python && ../$(BIN)/python/bin/python -m pytest -q
+	cd python/examples && for example in *.py; do ../../$(BIN)/python/bin/python $$example ../../$(BIN)/python || exit 1; done
+
 setup-debian:
 	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends git gcc g++ python3-gudhi python3-skimage python3-numpy python3-pip mricron-data qemu-user-static clang-19 chromium
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends git gcc g++ python3-gudhi python3-skimage python3-numpy python3-pip python3-venv mricron-data qemu-user-static clang-19 chromium
 
 # CI has gcc, g++ and Chromium: what needs them must not be skipped.
 ci: export ECCBENCH_REQUIRE_FAKE = 1
 ci: export ECCBENCH_REQUIRE_CHROMIUM = 1
 ci: FUZZTIME = 3s
-ci: lint check-generate check-kernels test-long race portability oracle smoke mutate-check fuzz
+ci: lint check-generate check-kernels test-long race portability oracle smoke python mutate-check fuzz

@@ -2,9 +2,9 @@ package datasets
 
 import (
 	"runtime"
-	"sync"
 	"sync/atomic"
 
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 )
 
@@ -88,7 +88,7 @@ func shareAmong(n, tasks int64, worker func(next func() (task int64, ok bool))) 
 		worker(next)
 		return
 	}
-	var wg sync.WaitGroup
+	var wg crew.Group
 	for range n {
 		wg.Go(func() { worker(next) })
 	}

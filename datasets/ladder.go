@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 )
 
@@ -33,7 +34,7 @@ func float32Ladder(shape grid.Shape, levels int64, newReader func() chunkReader)
 	s := &float32Survey{shape: shape, table: levels == 0, lo: math.MaxFloat32, hi: -math.MaxFloat32}
 	chunks := (shape.Voxels() + chunkVoxels - 1) / chunkVoxels
 	workers := min(int64(runtime.GOMAXPROCS(0)), chunks, maxChunkWorkers)
-	var wg sync.WaitGroup
+	var wg crew.Group
 	for range workers {
 		wg.Go(func() { s.work(newReader()) })
 	}

@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"math/bits"
 	"runtime"
@@ -15,31 +16,31 @@ import (
 // holds each of them exactly, else as ranks among their distinct values, in their own order,
 // with the values as labels. Scaled voxels are float64(stored·slope + inter) first. NaN and
 // infinities stay what they are, for who looks for them.
-func narrow(data []byte, s storedType, scaled bool, slope, inter float64) ([]byte, *grid.Labels, error) {
+func narrow(h hands, data []byte, s storedType, scaled bool, slope, inter float64) ([]byte, *grid.Labels, error) {
 	if scaled {
-		return narrowed(rescaled(data, s, slope, inter), storedFloat64, exactFloat)
+		return narrowed(h, rescaled(data, s, slope, inter), storedFloat64, exactFloat)
 	}
 	switch s {
 	case storedFloat16:
 		halves := grid.Values[uint16](data)
 		out := grid.NewBuffer(4 * int64(len(halves)))
 		values := grid.Values[float32](out)
-		inParts(len(halves), func(lo, hi int) {
+		h.inParts(len(halves), func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				values[i] = half(halves[i])
 			}
 		})
-		return out, nil, nil
+		return out, nil, h.ctx.Err()
 	case storedInt32:
-		return narrowed(grid.Values[int32](data), s, func(v int32) bool { return exactInteger(magnitude(int64(v))) })
+		return narrowed(h, grid.Values[int32](data), s, func(v int32) bool { return exactInteger(magnitude(int64(v))) })
 	case storedUint32:
-		return narrowed(grid.Values[uint32](data), s, func(v uint32) bool { return exactInteger(uint64(v)) })
+		return narrowed(h, grid.Values[uint32](data), s, func(v uint32) bool { return exactInteger(uint64(v)) })
 	case storedInt64:
-		return narrowed(grid.Values[int64](data), s, func(v int64) bool { return exactInteger(magnitude(v)) })
+		return narrowed(h, grid.Values[int64](data), s, func(v int64) bool { return exactInteger(magnitude(v)) })
 	case storedUint64:
-		return narrowed(grid.Values[uint64](data), s, exactInteger)
+		return narrowed(h, grid.Values[uint64](data), s, exactInteger)
 	}
-	return narrowed(grid.Values[float64](data), s, exactFloat)
+	return narrowed(h, grid.Values[float64](data), s, exactFloat)
 }
 
 type wide interface {
@@ -47,16 +48,23 @@ type wide interface {
 }
 
 // narrowed is narrow of values, which it takes over.
-func narrowed[T wide](values []T, s storedType, exact func(T) bool) ([]byte, *grid.Labels, error) {
+func narrowed[T wide](h hands, values []T, s storedType, exact func(T) bool) ([]byte, *grid.Labels, error) {
 	out := grid.NewBuffer(4 * int64(len(values)))
 	dst := grid.Values[float32](out)
 	var inexact, infinite atomic.Bool
-	inParts(len(values), func(lo, hi int) {
+	h.inParts(len(values), func(lo, hi int) {
 		holds, finite := true, true
 		for i, v := range values[lo:hi] {
-			dst[lo+i] = float32(v)
+			d := float32(v)
 			holds = holds && exact(v)
-			finite = finite && v-v == 0
+			if d-d != 0 {
+				if v-v != 0 {
+					finite = false
+				} else {
+					d = 0 // it is finite; the ranks come
+				}
+			}
+			dst[lo+i] = d
 		}
 		if !holds {
 			inexact.Store(true)
@@ -65,11 +73,14 @@ func narrowed[T wide](values []T, s storedType, exact func(T) bool) ([]byte, *gr
 			infinite.Store(true)
 		}
 	})
-	if !inexact.Load() || infinite.Load() {
-		return out, nil, nil
+	if err := h.ctx.Err(); err != nil || !inexact.Load() || infinite.Load() {
+		return out, nil, err
 	}
 	ranks := grid.Values[uint32](out)
-	distinct := rank(values, ranks)
+	distinct := rank(h, values, ranks)
+	if err := h.ctx.Err(); err != nil {
+		return nil, nil, err
+	}
 	for i := range distinct {
 		distinct[i] += 0 // −0 is 0
 	}
@@ -77,22 +88,23 @@ func narrowed[T wide](values []T, s storedType, exact func(T) bool) ([]byte, *gr
 	if err != nil {
 		return nil, nil, err
 	}
-	inParts(len(values), func(lo, hi int) {
+	h.inParts(len(values), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			dst[i] = grid.Ranked(int(ranks[i]))
 		}
 	})
-	return out, labels, nil
+	return out, labels, h.ctx.Err()
 }
 
 // rank gives the rank of each value among the distinct ones, which it returns in ascending
 // order. Chunks are sorted by themselves, with the places that their values come from, and
-// their distinct values are merged; then each chunk, sorted, goes through those once.
-func rank[T wide](values []T, ranks []uint32) []T {
+// their distinct values are merged; then each chunk, sorted, goes through those once. What it
+// says when the context has ended means nothing.
+func rank[T wide](h hands, values []T, ranks []uint32) []T {
 	chunks := (len(values) + chunkVoxels - 1) / chunkVoxels
 	runs := make([][]T, chunks)
 	each := func(f func(chunk int64, values []T, places []uint32)) {
-		shareAmong(int64(min(runtime.GOMAXPROCS(0), maxChunkWorkers)), int64(chunks), func(next func() (int64, bool)) {
+		hands{h.ctx, min(h.cores, maxChunkWorkers)}.share(int64(chunks), func(next func() (int64, bool)) {
 			for k, ok := next(); ok; k, ok = next() {
 				lo, hi := k*chunkVoxels, min((k+1)*chunkVoxels, int64(len(values)))
 				f(k, values[lo:hi], ranks[lo:hi])
@@ -114,6 +126,9 @@ func rank[T wide](values []T, ranks []uint32) []T {
 		}
 		runs[k] = slices.Clone(run)
 	})
+	if h.ctx.Err() != nil {
+		return nil
+	}
 	distinct := mergeAll(runs)
 	each(func(_ int64, values []T, ranks []uint32) {
 		places := slices.Clone(ranks)
@@ -200,7 +215,7 @@ func rescaled(data []byte, s storedType, slope, inter float64) []float64 {
 
 func scaledBy[T grid.Stored](values []T, slope, inter float64) []float64 {
 	out := make([]float64, len(values))
-	inParts(len(out), func(lo, hi int) {
+	allHands().inParts(len(out), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			// The conversion keeps the compiler from fusing the two operations.
 			out[i] = float64(float64(values[i])*slope) + inter
@@ -209,10 +224,29 @@ func scaledBy[T grid.Stored](values []T, slope, inter float64) []float64 {
 	return out
 }
 
-// inParts calls f with parts of n elements, on all cores at the same time.
-func inParts(n int, f func(lo, hi int)) {
+// hands are so many cores, which take no more tasks when a context has ended.
+type hands struct {
+	ctx   context.Context
+	cores int
+}
+
+// allHands are all cores, to the end.
+func allHands() hands { return hands{context.Background(), runtime.GOMAXPROCS(0)} }
+
+// share is shareAmong on the cores.
+func (h hands) share(tasks int64, worker func(next func() (task int64, ok bool))) {
+	shareAmong(int64(h.cores), tasks, func(next func() (int64, bool)) {
+		worker(func() (int64, bool) {
+			task, ok := next()
+			return task, ok && h.ctx.Err() == nil
+		})
+	})
+}
+
+// inParts calls f with parts of n elements, on the cores at the same time.
+func (h hands) inParts(n int, f func(lo, hi int)) {
 	const part = 1 << 16
-	share(int64(n+part-1)/part, func(next func() (int64, bool)) {
+	h.share(int64(n+part-1)/part, func(next func() (int64, bool)) {
 		for k, ok := next(); ok; k, ok = next() {
 			f(int(k)*part, min((int(k)+1)*part, n))
 		}

@@ -274,7 +274,7 @@ func (b *fileBody) convert(data []byte) (native []byte, labels *grid.Labels, err
 	}
 	typ := b.stored.native()
 	if b.stored.narrowed() || b.ranked() {
-		if data, labels, err = narrow(data, b.stored, b.scaled, b.slope, b.inter); err != nil {
+		if data, labels, err = narrow(allHands(), data, b.stored, b.scaled, b.slope, b.inter); err != nil {
 			return nil, nil, err
 		}
 		typ = grid.Float32

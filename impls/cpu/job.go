@@ -3,10 +3,10 @@ package cpu
 import (
 	"errors"
 	"math"
-	"sync"
 	"sync/atomic"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/ecc"
 )
@@ -69,7 +69,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	}
 	var next atomic.Int64
 	errs := make([]error, len(j.cores))
-	var wg sync.WaitGroup
+	var wg crew.Group
 	for i, c := range j.cores {
 		wg.Go(func() {
 			clear(c.changes)
@@ -164,6 +164,9 @@ func (j *job) load(c *core, into int, z, lo, hi int64, trace *bench.Trace) error
 			}
 		}
 		return nil
+	}
+	if err := grid.Ended(j.in); err != nil {
+		return err
 	}
 	size := j.h * j.w * j.size
 	slab, at := j.resident, z

@@ -41,7 +41,7 @@ func (l layout) nsPerVoxel(isa string) int64 {
 type Implementation struct {
 	fault Fault
 	rows  int64 // of a strip; 0 for as many as the cache holds
-	pairs int   // that a tally gathers; 0 for gathered
+	pairs int   // that a tally gathers; 0 for gathered, or fewer of a small image
 }
 
 // About describes the method.
@@ -142,7 +142,7 @@ const (
 
 func (i Implementation) layout(in grid.Source, threads int) layout {
 	s := in.Shape()
-	l := layout{n: s.D, h: s.H, w: s.W, flat: s.D == 1, element: in.Type().Size(), levels: in.Ladder().Len(), searched: searched(in), tallied: tallied(in.Ladder()), pairs: cmp.Or(i.pairs, gathered)}
+	l := layout{n: s.D, h: s.H, w: s.W, flat: s.D == 1, element: in.Type().Size(), levels: in.Ladder().Len(), searched: searched(in), tallied: tallied(in.Ladder()), pairs: cmp.Or(i.pairs, int(min(gathered, s.Voxels()+1<<recentBits)))}
 	l.size, l.pad = lanes(in.Type(), in.Ladder())
 	row := lead + (l.w*l.size+lead-1)/lead*lead
 	if row%4096 == 0 {

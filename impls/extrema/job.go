@@ -3,10 +3,10 @@ package extrema
 import (
 	"errors"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/ecc"
 )
@@ -180,7 +180,7 @@ func (j *hostJob[L, C]) bind(in grid.Source) {
 func (j *hostJob[L, C]) count(forget bool, trace *bench.Trace) error {
 	var next atomic.Int64
 	errs := make([]error, len(j.cores))
-	var wg sync.WaitGroup
+	var wg crew.Group
 	slices := j.in.Shape().Slices()
 	turns := (slices + j.chunk - 1) / j.chunk * j.strips
 	for i, c := range j.cores {
@@ -202,7 +202,7 @@ func (j *hostJob[L, C]) count(forget bool, trace *bench.Trace) error {
 				case j.slab > 0:
 					errs[i] = j.countPlanes(c, lo, hi, trace)
 				default:
-					j.countStrip(c, turn%j.strips*j.strip, lo, hi, trace)
+					errs[i] = j.countStrip(c, turn%j.strips*j.strip, lo, hi, trace)
 				}
 			}
 			c.sink.flush(c.sums)
@@ -233,10 +233,10 @@ func (j *hostJob[L, C]) reduce(trace *bench.Trace) {
 
 // countStrip counts the voxels of planes lo ≤ z < hi, rows y ≤ y' < y + strip, of an
 // image in memory.
-func (j *hostJob[L, C]) countStrip(c *core[L, C], y, lo, hi int64, trace *bench.Trace) {
+func (j *hostJob[L, C]) countStrip(c *core[L, C], y, lo, hi int64, trace *bench.Trace) error {
 	from := j.first(lo)
 	slab := j.resident[max(from, 0)*j.slice()*j.element:]
-	j.march(c, slab, y, min(y+j.strip, j.h), from, hi, lo, trace)
+	return j.march(c, slab, y, min(y+j.strip, j.h), from, hi, lo, trace)
 }
 
 // first is the first step for planes from lo on. A step is a plane and the next one;
@@ -261,7 +261,9 @@ func (j *hostJob[L, C]) countPlanes(c *core[L, C], lo, hi int64, trace *bench.Tr
 			return err
 		}
 		for y := int64(0); y < j.h; y += j.strip {
-			j.march(c, slab, y, min(y+j.strip, j.h), from, to, lo, trace)
+			if err := j.march(c, slab, y, min(y+j.strip, j.h), from, to, lo, trace); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -269,7 +271,7 @@ func (j *hostJob[L, C]) countPlanes(c *core[L, C], lo, hi int64, trace *bench.Tr
 
 // march does steps from ≤ z < to of rows y0 ≤ y < y1, and discards those before
 // plane lo. The slab begins with plane max(from, 0).
-func (j *hostJob[L, C]) march(c *core[L, C], slab []byte, y0, y1, from, to, lo int64, trace *bench.Trace) {
+func (j *hostJob[L, C]) march(c *core[L, C], slab []byte, y0, y1, from, to, lo int64, trace *bench.Trace) error {
 	t := tile[L, C]{owed: c.owed, rows: int(y1 - y0), width: int(j.w), stride: int(j.stride), first: y0 == 0}
 	if j.slab > 0 {
 		t.owed = c.owed[y0*j.stride:]
@@ -295,6 +297,9 @@ func (j *hostJob[L, C]) march(c *core[L, C], slab []byte, y0, y1, from, to, lo i
 	}
 	plane(c.planes[0], from)
 	for z := from; z < to; z++ {
+		if err := grid.Ended(j.in); err != nil {
+			return err
+		}
 		plane(c.planes[1], z+1)
 		end := trace.Span("count")
 		t.below, t.above, t.outside = c.planes[0], c.planes[1], z < 0 || j.fault == WrongOwner
@@ -309,6 +314,7 @@ func (j *hostJob[L, C]) march(c *core[L, C], slab []byte, y0, y1, from, to, lo i
 		end()
 		c.planes[0], c.planes[1] = c.planes[1], c.planes[0]
 	}
+	return nil
 }
 
 // countRows counts the pixels of rows lo ≤ y < hi of a 2D image.
@@ -377,7 +383,7 @@ func (j *hostJob[L, C]) fill(c *core[L, C], into []L, rows []byte, top, bottom, 
 func (j *hostJob[L, C]) read(c *core[L, C], from, to int64, trace *bench.Trace) ([]byte, error) {
 	size := j.slice() * j.element
 	if j.slab == 0 {
-		return j.resident[from*size : to*size], nil
+		return j.resident[from*size : to*size], grid.Ended(j.in)
 	}
 	defer trace.Span("read")()
 	have := int64(0)

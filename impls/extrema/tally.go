@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"sync"
 	"sync/atomic"
 
+	"eccbench/internal/crew"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -225,7 +225,7 @@ func steps(tallies []*tally) ecc.VCEC {
 	all := make(ecc.VCEC, room)
 	counts := make([]int, len(list))
 	var next atomic.Int64
-	var wg sync.WaitGroup
+	var wg crew.Group
 	for range tallies {
 		wg.Go(func() {
 			var b buffers

@@ -268,9 +268,7 @@ func (i *Inputs) generated(gen, typ string, levels int64, shape grid.Shape) (str
 // Named is the canonical name of what --input or an argument says: an input
 // string, or the path of an image file.
 func (i *Inputs) Named(s string) (string, error) {
-	gen, _, _ := strings.Cut(s, "/")
-	isName := slices.ContainsFunc(datasets.Generators(), func(g datasets.Generator) bool { return g.Name == gen })
-	if isName && strings.Contains(s, "/") {
+	if datasets.IsName(s) {
 		for _, key := range []string{"shape", "type", "levels", "volume", "array", "stack"} {
 			if i.Set.Changed(key) {
 				return "", Usagef("input %s: says its own %s: leave --%s out", s, key, key)

@@ -1,6 +1,7 @@
 package grid
 
 import (
+	"context"
 	"fmt"
 	"math"
 )
@@ -12,8 +13,9 @@ type Field struct {
 	typ    Type
 	ladder Ladder
 	data   []byte
-	period int64   // see Period
-	labels *Labels // of what the values stand for; nil for themselves
+	period int64           // see Period
+	labels *Labels         // of what the values stand for; nil for themselves
+	until  context.Context // see Until; nil for no end
 }
 
 // NewField makes a Field of bytes that it takes over: row-major, host byte
@@ -87,6 +89,9 @@ func (f *Field) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := CheckSlab(f, dst, lo, hi); err != nil {
 		return err
 	}
+	if err := Ended(f); err != nil {
+		return err
+	}
 	size := SliceBytes(f)
 	copy(dst, f.data[lo*size:hi*size])
 	return nil
@@ -96,15 +101,20 @@ func (f *Field) ReadSlab(dst []byte, lo, hi int64) error {
 // and the first index, given that values starts at row-major index base of an
 // image of the given shape.
 func Normalise(values []float32, base int64, shape Shape) error {
-	return normalise(values, base, shape, false)
+	return normalise(values, base, shape, false, true)
+}
+
+// Finite is Normalise of values that are not to be written to: −0 stays.
+func Finite(values []float32, base int64, shape Shape) error {
+	return normalise(values, base, shape, false, false)
 }
 
 // NormaliseGaps is Normalise of values of which NaN are no part of the image.
 func NormaliseGaps(values []float32, base int64, shape Shape) error {
-	return normalise(values, base, shape, true)
+	return normalise(values, base, shape, true, true)
 }
 
-func normalise(values []float32, base int64, shape Shape, gaps bool) error {
+func normalise(values []float32, base int64, shape Shape, gaps, write bool) error {
 	var bad, first int64
 	for i, v := range values {
 		if b := math.Float32bits(v); b&0x7f800000 == 0x7f800000 {
@@ -116,15 +126,15 @@ func normalise(values []float32, base int64, shape Shape, gaps bool) error {
 				first = base + int64(i)
 			}
 			bad++
-		} else if b == 1<<31 {
+		} else if b == 1<<31 && write {
 			values[i] = 0
 		}
 	}
-	if bad > 0 {
-		z, y, x := shape.Coordinates(first)
-		return &NotFiniteError{Count: bad, First: first, Z: z, Y: y, X: x}
+	if bad == 0 {
+		return nil
 	}
-	return nil
+	z, y, x := shape.Coordinates(first)
+	return &NotFiniteError{Count: bad, First: first, Z: z, Y: y, X: x}
 }
 
 // A NotFiniteError says how many values of an image are NaN or infinite, and

@@ -63,7 +63,10 @@ func (l *Labels) Append(b []byte, v float32) []byte {
 	}
 }
 
-// AppendBytes writes what a value stands for in 8 bytes, little-endian: an int64, a uint64
+// LabelBytes is how many bytes AppendBytes writes.
+const LabelBytes = 8
+
+// AppendBytes writes what a value stands for in LabelBytes, little-endian: an int64, a uint64
 // or a float64.
 func (l *Labels) AppendBytes(b []byte, v float32) []byte {
 	switch x := l.label(v).(type) {

@@ -2,6 +2,7 @@ package ecc
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 
 	"eccbench/internal/bench"
@@ -26,7 +27,7 @@ func InConvention(w bench.Workload[grid.Source, VCEC], c Convention) bench.Workl
 		impls[i] = viewer{impl, viewed(c)}
 	}
 	w.Impls = impls
-	w.Policy = policyIn(c, fingerprinted(fingerprint.Draw(1).In(c)))
+	w.Policy = policyIn(c, Fingerprinted(fingerprint.Draw(1).In(c), runtime.GOMAXPROCS(0)))
 	return w
 }
 

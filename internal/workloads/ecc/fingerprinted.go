@@ -6,24 +6,24 @@ import (
 	"math/bits"
 	"runtime"
 	"sort"
-	"sync"
 	"time"
 
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// fingerprinted is the law that an answer has the fingerprint of its image, with a key's
-// weights, and as many functions of them as the ladder needs.
-func fingerprinted(k fingerprint.Key) law {
+// Fingerprinted is the law that an answer has the fingerprint of its image, with a key's
+// weights, and as many functions of them as the ladder needs, computed on so many cores.
+func Fingerprinted(k fingerprint.Key, threads int) law {
 	return law{
 		Name: "fingerprint", Note: "key " + k.String(), Independent: true,
 		Work: func(s grid.Source) time.Duration {
-			return fingerprint.Work(s, k.For(s.Ladder().Len()), runtime.GOMAXPROCS(0))
+			return fingerprint.Work(s, k.For(s.Ladder().Len()), threads)
 		},
 		Check: func(in grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
-			return HoldToFingerprint(in, out, k, runtime.GOMAXPROCS(0))
+			return HoldToFingerprint(in, out, k, threads)
 		},
 	}
 }
@@ -85,7 +85,7 @@ func misplaced(out VCEC, levels int64) *verify.Diff {
 func sumOf(out VCEC, levels int64, k fingerprint.Key, threads int) (fingerprint.Sum, error) {
 	parts := max(1, min(threads, len(out)>>12))
 	sums, errs := make([]fingerprint.Sum, parts), make([]error, parts)
-	var wg sync.WaitGroup
+	var wg crew.Group
 	for p := range parts {
 		wg.Go(func() {
 			sums[p], errs[p] = fingerprint.OfCurve(out[len(out)*p/parts:len(out)*(p+1)/parts].All(), levels, k)

@@ -23,7 +23,7 @@ type (
 func Laws() []verify.Law[grid.Source, VCEC] {
 	return []law{
 		sumsOf(Convention{}),
-		fingerprinted(fingerprint.Draw(1)),
+		Fingerprinted(fingerprint.Draw(1), runtime.GOMAXPROCS(0)),
 		{Name: "definition at one level", Independent: true, Work: counting(1), Check: definition(1)},
 		{Name: "definition at three more levels", Independent: true, Work: counting(3), Check: definition(3)},
 		{Name: "duality at one level", Independent: true, Work: counting(2), Check: duality},

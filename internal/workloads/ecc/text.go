@@ -125,8 +125,8 @@ func (l Lines) end() int64 {
 // begin is the stretch of no lines before the first one.
 func (l Lines) begin() stretch { return stretch{lo: l.before, hi: l.before} }
 
-// count is how many lines there are.
-func (l Lines) count() int64 { return l.end() - l.before }
+// Len is how many lines there are.
+func (l Lines) Len() int64 { return l.end() - l.before }
 
 // Within is those of the lines whose values are from lo to hi, with χ as it is.
 func (l Lines) Within(lo, hi float64) Lines {
@@ -174,7 +174,7 @@ func (l Lines) next(s stretch, n int64) stretch {
 }
 
 // Each calls f with the lines in order.
-func (l Lines) Each(f func(Line)) { l.each(l.next(l.begin(), l.count()), f) }
+func (l Lines) Each(f func(Line)) { l.each(l.next(l.begin(), l.Len()), f) }
 
 // Value is about what a line's level stands for.
 func (l Lines) Value(x Line) float64 {
@@ -361,7 +361,7 @@ func (l Lines) writeJSON(w io.Writer, p Provenance) error {
 	if _, err := fmt.Fprintf(w, "%s,\n \"curve\": [", head); err != nil {
 		return err
 	}
-	first := l.next(l.begin(), min(1, l.count()))
+	first := l.next(l.begin(), min(1, l.Len()))
 	separator := "\n  "
 	put := func(b []byte, x Line) []byte {
 		b = append(b, separator...)
@@ -402,7 +402,7 @@ func (l Lines) npyHeader() []byte {
 		kind = l.Labels.Kind()
 	}
 	const align, before = 64, 10 // bytes of the magic, the version and the length
-	text := fmt.Sprintf("{'descr': [('level', '%s'), ('change', '<i8'), ('chi', '<i8')], 'fortran_order': False, 'shape': (%d,), }", kind, l.count())
+	text := fmt.Sprintf("{'descr': [('level', '%s'), ('change', '<i8'), ('chi', '<i8')], 'fortran_order': False, 'shape': (%d,), }", kind, l.Len())
 	for (before+len(text)+1)%align != 0 {
 		text += " "
 	}
@@ -411,12 +411,17 @@ func (l Lines) npyHeader() []byte {
 	return append(b, text...)
 }
 
-func (l Lines) appendNPY(b []byte, x Line) []byte {
+// AppendLevel writes what a line's level stands for: little-endian, a float32, or the 8
+// bytes of a label.
+func (l Lines) AppendLevel(b []byte, x Line) []byte {
 	if l.Labels != nil {
-		b = l.Labels.AppendBytes(b, x.Level)
-	} else {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x.Level))
+		return l.Labels.AppendBytes(b, x.Level)
 	}
+	return binary.LittleEndian.AppendUint32(b, math.Float32bits(x.Level))
+}
+
+func (l Lines) appendNPY(b []byte, x Line) []byte {
+	b = l.AppendLevel(b, x)
 	b = binary.LittleEndian.AppendUint64(b, uint64(x.Change))
 	return binary.LittleEndian.AppendUint64(b, uint64(x.Chi))
 }

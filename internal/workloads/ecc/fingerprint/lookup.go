@@ -3,8 +3,8 @@ package fingerprint
 import (
 	"math"
 	"runtime"
-	"sync"
 
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 )
 
@@ -68,7 +68,7 @@ func filled(n int64, entry func(int64) uint64) []uint64 {
 	if n < 1<<12 {
 		parts = 1
 	}
-	var wg sync.WaitGroup
+	var wg crew.Group
 	for p := range parts {
 		wg.Go(func() {
 			for i := n * p / parts; i < n*(p+1)/parts; i++ {

@@ -2,9 +2,9 @@ package fingerprint
 
 import (
 	"errors"
-	"sync"
 	"sync/atomic"
 
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 )
 
@@ -122,7 +122,7 @@ func (m *march) run() (uint64, error) {
 	turns := (positions + m.depth - 1) / m.depth * strips
 	var next atomic.Int64
 	sums, errs := make([]uint64, m.threads), make([]error, m.threads)
-	var wg sync.WaitGroup
+	var wg crew.Group
 	for i := range m.threads {
 		wg.Go(func() {
 			c := m.core()
@@ -138,9 +138,9 @@ func (m *march) run() (uint64, error) {
 				case m.slab > 0:
 					errs[i] = m.stream(c, lo, hi)
 				case m.flat:
-					m.plane(c, view{m.resident, 0}, lo, hi)
+					errs[i] = m.plane(c, view{m.resident, 0}, lo, hi)
 				default:
-					m.strip(c, view{m.resident, 0}, lo, hi, y)
+					errs[i] = m.strip(c, view{m.resident, 0}, lo, hi, y)
 				}
 			}
 			sums[i] = c.sum
@@ -184,10 +184,14 @@ func (m *march) stream(c *core, lo, hi int64) error {
 		}
 		v := view{c.slab, from}
 		if m.flat {
-			m.plane(c, v, at, to)
+			if err := m.plane(c, v, at, to); err != nil {
+				return err
+			}
 		} else {
 			for y := int64(-1); y < m.h; y += m.rows {
-				m.strip(c, v, at, to, y)
+				if err := m.strip(c, v, at, to, y); err != nil {
+					return err
+				}
 			}
 		}
 		copy(c.slab[:size], c.slab[(end-1-from)*size:(end-from)*size])
@@ -198,27 +202,35 @@ func (m *march) stream(c *core, lo, hi int64) error {
 }
 
 // plane adds up the rows of positions lo ≤ y < hi of a 2D image.
-func (m *march) plane(c *core, v view, lo, hi int64) {
+func (m *march) plane(c *core, v view, lo, hi int64) error {
 	for y := lo; y < hi; y += m.rows {
+		if err := grid.Ended(m.in); err != nil {
+			return err
+		}
 		rows := min(m.rows, hi-y)
 		for x := int64(-1); x < m.w; x += m.columns {
 			columns := m.fill(c, c.below, v, 0, y, rows, x, true)
 			c.sum += m.kernel.area(c.below, int(m.stride), int(rows), columns)
 		}
 	}
+	return nil
 }
 
 // strip adds up the planes of positions lo ≤ z < hi, in the rows of a strip from y on.
-func (m *march) strip(c *core, v view, lo, hi, y int64) {
+func (m *march) strip(c *core, v view, lo, hi, y int64) error {
 	rows := min(m.rows, m.h-y)
 	for x := int64(-1); x < m.w; x += m.columns {
 		m.fill(c, c.below, v, lo, y, rows, x, true)
 		for z := lo; z < hi; z++ {
+			if err := grid.Ended(m.in); err != nil {
+				return err
+			}
 			columns := m.fill(c, c.above, v, z+1, y, rows, x, z == lo)
 			c.sum += m.kernel.volume(c.below, c.above, int(m.stride), int(rows), columns)
 			c.below, c.above = c.above, c.below
 		}
 	}
+	return nil
 }
 
 // fill writes the weights that a tile's positions need of plane z: those of the rows from

@@ -1,0 +1,139 @@
+//go:build cgo
+
+// Command libeccbench is a C library, built with -buildmode=c-shared: the verified Euler
+// characteristic curve of an image in the caller's memory, or of a file. The Python package
+// is made of it.
+//
+// A request is a JSON object (internal/library.Request), and so is what is known of the
+// answers. The caller numbers its jobs. Voxels must stay as they are until the job is over,
+// and are written to by a request to read alone; all other memory that is passed may go when a call
+// returns. No call prints, ends the process or keeps a thread of the caller's.
+//
+//	eccbench_start(job, request, length, voxels, bytes, mask, masked, text, size)   -1, or the length of an error
+//	eccbench_wait(job, milliseconds)                          1 when it is over, 0 when not yet
+//	eccbench_answer(job, text, size)                          the length of what is known, see below
+//	eccbench_rows(job, image, levels, bytes, chi)             1 when the rows of an image are there
+//	eccbench_cancel(job)                                      it ends early
+//	eccbench_end(job)                                         it is forgotten
+//	eccbench_version(text, size)                              the length of the version
+//
+// A text of more than size bytes is not written: the length says how many it takes.
+package main
+
+// #include <stdint.h>
+import "C"
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"eccbench/datasets"
+	"eccbench/internal/grid"
+	"eccbench/internal/library"
+)
+
+// version is set by the linker.
+var version = "development"
+
+var jobs library.Jobs
+
+// A known is what is said of a job that is over: its answers, or what was wrong.
+type known struct {
+	Answers []library.Answer `json:"answers,omitempty"`
+	Error   string           `json:"error,omitempty"`
+	Kind    string           `json:"kind,omitempty"` // of the error: value, finite, levels, missing, denied, system, internal
+}
+
+func failed(err error) known {
+	k := known{Error: err.Error(), Kind: "value"}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		k.Kind = "missing"
+	case errors.Is(err, fs.ErrPermission):
+		k.Kind = "denied"
+	case errors.As(err, new(syscall.Errno)):
+		k.Kind = "system"
+	case errors.As(err, new(*grid.NotFiniteError)):
+		k.Kind = "finite"
+	case errors.As(err, new(datasets.LevelsError)):
+		k.Kind = "levels"
+	case errors.As(err, new(library.Wrong)), errors.As(err, new(library.Fault)):
+		k.Kind = "internal"
+	}
+	return k
+}
+
+func put(s []byte, text *C.char, size C.int64_t) C.int64_t {
+	if int64(len(s)) <= int64(size) {
+		copy(unsafe.Slice((*byte)(unsafe.Pointer(text)), size), s)
+	}
+	return C.int64_t(len(s))
+}
+
+func putJSON(k known, text *C.char, size C.int64_t) C.int64_t {
+	s, err := json.Marshal(k)
+	if err != nil {
+		s = []byte(`{"error":"internal error: an answer that is no JSON","kind":"internal"}`)
+	}
+	return put(s, text, size)
+}
+
+//export eccbench_start
+func eccbench_start(job C.uint64_t, request *C.char, length C.int64_t, voxels unsafe.Pointer, bytes C.int64_t, mask unsafe.Pointer, masked C.int64_t, text *C.char, size C.int64_t) C.int64_t {
+	var r library.Request
+	err := json.Unmarshal(unsafe.Slice((*byte)(unsafe.Pointer(request)), length), &r)
+	if err == nil {
+		err = jobs.Start(uint64(job), r, unsafe.Slice((*byte)(voxels), bytes), unsafe.Slice((*byte)(mask), masked))
+	}
+	if err != nil {
+		return putJSON(failed(err), text, size)
+	}
+	return -1
+}
+
+//export eccbench_wait
+func eccbench_wait(job C.uint64_t, milliseconds C.int64_t) C.int32_t {
+	if jobs.Wait(uint64(job), time.Duration(milliseconds)*time.Millisecond) {
+		return 1
+	}
+	return 0
+}
+
+//export eccbench_answer
+func eccbench_answer(job C.uint64_t, text *C.char, size C.int64_t) C.int64_t {
+	answers, err := jobs.Answers(uint64(job))
+	if err != nil {
+		return putJSON(failed(err), text, size)
+	}
+	return putJSON(known{Answers: answers}, text, size)
+}
+
+//export eccbench_rows
+func eccbench_rows(job C.uint64_t, image C.int64_t, levels unsafe.Pointer, bytes C.int64_t, chi *C.int64_t) C.int32_t {
+	answers, err := jobs.Answers(uint64(job))
+	if err != nil || image < 0 || int(image) >= len(answers) {
+		return 0
+	}
+	a := answers[image]
+	if a.Fill(unsafe.Slice((*byte)(levels), bytes), unsafe.Slice((*int64)(unsafe.Pointer(chi)), a.Rows)) != nil {
+		return 0
+	}
+	return 1
+}
+
+//export eccbench_cancel
+func eccbench_cancel(job C.uint64_t) { jobs.Cancel(uint64(job)) }
+
+//export eccbench_end
+func eccbench_end(job C.uint64_t) { jobs.End(uint64(job)) }
+
+//export eccbench_version
+func eccbench_version(text *C.char, size C.int64_t) C.int64_t {
+	return put([]byte(version), text, size)
+}
+
+func main() {}

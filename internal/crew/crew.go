@@ -1,0 +1,44 @@
+// Package crew runs goroutines together. What one of them panics with, who waits for them
+// panics with, so that a program in whose process they run may go on without them.
+package crew
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+)
+
+// A Group is goroutines to wait for. Its zero value has none.
+type Group struct {
+	wg    sync.WaitGroup
+	fault atomic.Pointer[Panic]
+}
+
+// A Panic is the first that one of the goroutines had.
+type Panic struct {
+	Value any
+	Stack []byte
+}
+
+func (p *Panic) Error() string { return fmt.Sprintf("%v\n%s", p.Value, p.Stack) }
+
+// Go runs a function on a goroutine of its own.
+func (g *Group) Go(f func()) {
+	g.wg.Go(func() {
+		defer func() {
+			if p := recover(); p != nil {
+				g.fault.CompareAndSwap(nil, &Panic{p, debug.Stack()})
+			}
+		}()
+		f()
+	})
+}
+
+// Wait waits for all of them, and panics with a *Panic where one did.
+func (g *Group) Wait() {
+	g.wg.Wait()
+	if p := g.fault.Load(); p != nil {
+		panic(p)
+	}
+}

@@ -1,0 +1,43 @@
+package crew_test
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"eccbench/internal/crew"
+)
+
+func TestAllRun(t *testing.T) {
+	var g crew.Group
+	var n atomic.Int64
+	for range 10 {
+		g.Go(func() { n.Add(1) })
+	}
+	g.Wait()
+	if n.Load() != 10 {
+		t.Errorf("%d of 10 ran before Wait returned", n.Load())
+	}
+}
+
+// The others end first, and the panic says where it was.
+func TestPanicComesToWhoWaits(t *testing.T) {
+	var g crew.Group
+	var n atomic.Int64
+	for i := range 10 {
+		g.Go(func() {
+			if i == 3 {
+				panic("broken")
+			}
+			n.Add(1)
+		})
+	}
+	defer func() {
+		p, ok := recover().(*crew.Panic)
+		if !ok || p.Value != "broken" || !strings.Contains(p.Error(), "crew_test.go") || n.Load() != 9 {
+			t.Errorf("Wait panicked with %v after %d of the others", p, n.Load())
+		}
+	}()
+	g.Wait()
+	t.Error("Wait returned")
+}

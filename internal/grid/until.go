@@ -1,0 +1,39 @@
+package grid
+
+import "context"
+
+// Until shows a source that ends with a context: whoever reads it from then on gets the
+// context's error. A Field stays one, in the same memory; who looks at its Data asks Ended
+// now and then.
+func Until(ctx context.Context, s Source) Source {
+	switch s := s.(type) {
+	case *Field:
+		g := *s
+		g.until = ctx
+		return &g
+	case repeat:
+		return repeat{Until(ctx, s.Source), s.period}
+	}
+	return until{s, ctx}
+}
+
+// Ended is the error of the context that a source in memory is shown Until, nil before its
+// end. That of a source which is read comes with ReadSlab.
+func Ended(s Source) error {
+	if f, ok := s.(*Field); ok && f.until != nil {
+		return f.until.Err()
+	}
+	return nil
+}
+
+type until struct {
+	Source
+	ctx context.Context
+}
+
+func (u until) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := u.ctx.Err(); err != nil {
+		return err
+	}
+	return u.Source.ReadSlab(dst, lo, hi)
+}

@@ -1,0 +1,104 @@
+package library
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Jobs are requests that are being answered, by numbers that those who asked gave them.
+// Its zero value has none.
+type Jobs struct {
+	mu   sync.Mutex
+	jobs map[uint64]*job
+}
+
+type job struct {
+	cancel  context.CancelFunc
+	over    chan struct{}
+	answers []Answer
+	err     error
+}
+
+var errNoJob = errors.New("no such job")
+
+func (j *Jobs) find(id uint64) (*job, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if one, ok := j.jobs[id]; ok {
+		return one, nil
+	}
+	return nil, errNoJob
+}
+
+// Start answers a request under a number that no other job has. The voxels and the mask stay as
+// they are until Wait says that the job is over.
+func (j *Jobs) Start(id uint64, r Request, voxels, mask []byte) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	one := &job{cancel: cancel, over: make(chan struct{})}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if _, ok := j.jobs[id]; ok {
+		cancel()
+		return fmt.Errorf("job %d twice", id)
+	}
+	if j.jobs == nil {
+		j.jobs = map[uint64]*job{}
+	}
+	j.jobs[id] = one
+	go func() {
+		defer close(one.over)
+		defer cancel()
+		one.answers, one.err = caught(func() ([]Answer, error) { return Answers(ctx, r, voxels, mask) })
+	}()
+	return nil
+}
+
+// Wait reports whether a job is over, at the latest after some time. One that there is not
+// is over.
+func (j *Jobs) Wait(id uint64, most time.Duration) bool {
+	one, err := j.find(id)
+	if err != nil {
+		return true
+	}
+	select {
+	case <-one.over:
+		return true
+	default:
+	}
+	late := time.NewTimer(most)
+	defer late.Stop()
+	select {
+	case <-one.over:
+		return true
+	case <-late.C:
+		return false
+	}
+}
+
+// Cancel asks a job to end early.
+func (j *Jobs) Cancel(id uint64) {
+	if one, err := j.find(id); err == nil {
+		one.cancel()
+	}
+}
+
+// Answers are those of a job that is over.
+func (j *Jobs) Answers(id uint64) ([]Answer, error) {
+	one, err := j.find(id)
+	if err != nil {
+		return nil, err
+	}
+	<-one.over
+	return one.answers, one.err
+}
+
+// End cancels a job, and forgets it.
+func (j *Jobs) End(id uint64) {
+	j.Cancel(id)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	delete(j.jobs, id)
+}

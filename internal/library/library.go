@@ -1,0 +1,420 @@
+// Package library answers for the programs of other languages, in their own process: the
+// curve of an image in their memory, or of a file, checked by its fingerprint. Its answers
+// are those of the command curve.
+//
+// It does without the list of all implementations, which brings the kernels of devices and
+// the processes of the runner.
+package library
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+
+	"eccbench/datasets"
+	"eccbench/impls/cpu"
+	"eccbench/impls/extrema"
+	"eccbench/internal/bench"
+	"eccbench/internal/crew"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/fingerprint"
+)
+
+// A Request is what is asked, and of which images.
+type Request struct {
+	// Input is a file or an input string; "" for images in memory.
+	Input string `json:"input"`
+	// Shape is that of each image in memory, or of a raw file, 1 to 3 axes, the slowest first.
+	Shape []int64 `json:"shape"`
+	// Type is the type of the voxels in memory, or of a raw file, as NumPy calls it.
+	Type string `json:"type"`
+	// Images are how many there are in memory, one after the other.
+	Images int `json:"images"`
+
+	Construction string `json:"construction"` // T or V
+	Superlevel   bool   `json:"superlevel"`
+	// Periodic are the axes along which the last voxels and the first are neighbours: x, y, z.
+	Periodic []string `json:"periodic"`
+	// Gaps takes NaN of a file for voxels that are no part of the image.
+	Gaps bool `json:"gaps"`
+	// Levels is 0 for a row at each level where χ changes, else the number of evenly spaced
+	// levels of a float32 image, each of which has a row.
+	Levels  int64 `json:"levels"`
+	Threads int   `json:"threads"`
+	// Verify holds each curve to a fingerprint of its image.
+	Verify bool `json:"verify"`
+	// Describe asks what an image is, and not for its curve.
+	Describe bool `json:"describe"`
+	// Read asks for the voxels of an input, which are written to those in memory: each of the
+	// answer's type, or where they are ranked of that of its levels.
+	Read bool `json:"read"`
+
+	masked bool
+	by     []bench.Implementation[grid.Source, ecc.VCEC] // in tests; nil for those below
+}
+
+// implementations are those that count on the host, in the order of their speed.
+func implementations() []bench.Implementation[grid.Source, ecc.VCEC] {
+	return []bench.Implementation[grid.Source, ecc.VCEC]{extrema.Implementation{}, cpu.Implementation{}}
+}
+
+// An Answer is the curve of an image, but for its rows, and what is known of it.
+type Answer struct {
+	Shape          []int64 `json:"shape"` // 2 or 3 axes, the slowest first
+	Type           string  `json:"type"`  // of the voxels
+	Made           bool    `json:"made"`  // by a generator, on its own levels
+	Rows           int64   `json:"rows"`
+	Levels         string  `json:"levels"` // their type, as NumPy calls it: "<f4", "<i8", "<u8" or "<f8"
+	Implementation string  `json:"implementation"`
+	Verdict        string  `json:"verdict"`
+	Witness        string  `json:"witness"`
+
+	lines ecc.Lines
+}
+
+// Answers are those to a Request, one for each image. A mask has a byte for each voxel in
+// memory, 0 for one that is no part of its image; nil for none.
+func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, error) {
+	if r.Construction != "T" && r.Construction != "V" {
+		return nil, fmt.Errorf("construction %q: want T or V", r.Construction)
+	}
+	if r.Threads < 1 {
+		return nil, fmt.Errorf("%d threads: want at least 1", r.Threads)
+	}
+	if r.Levels < 0 || r.Levels > 0 && (r.Construction == "V" || r.Superlevel) {
+		return nil, fmt.Errorf("%d levels: evenly spaced levels are for sublevel sets in the T-construction", r.Levels)
+	}
+	if _, err := grid.ParseAxes(r.Periodic); err != nil {
+		return nil, fmt.Errorf("periodic: %w", err)
+	}
+	if r.Input != "" {
+		if r.Read {
+			a, err := r.readInto(ctx, voxels)
+			return []Answer{a}, err
+		}
+		a, err := r.ofInput(ctx)
+		return []Answer{a}, err
+	}
+	shape, err := shapeOf(r.Shape)
+	if err != nil {
+		return nil, err
+	}
+	if r.Images < 1 || len(voxels)%r.Images != 0 {
+		return nil, fmt.Errorf("%d images in %d bytes", r.Images, len(voxels))
+	}
+	if r.masked = mask != nil; r.masked && int64(len(mask)) != int64(r.Images)*shape.Voxels() {
+		return nil, fmt.Errorf("a mask of %d bytes: want %d of %v", len(mask), r.Images, shape)
+	}
+	return r.ofImages(ctx, shape, voxels, mask)
+}
+
+func (r Request) convention() ecc.Convention {
+	axes, _ := grid.ParseAxes(r.Periodic) // Answers looked
+	return ecc.Convention{Vertices: r.Construction == "V", Superlevel: r.Superlevel, Periodic: axes, Masked: r.masked || r.Gaps}
+}
+
+// shapeOf is a shape of 1 to 3 axes.
+func shapeOf(axes []int64) (grid.Shape, error) {
+	s := grid.Shape{D: 1, H: 1, W: 1}
+	if len(axes) < 1 || len(axes) > 3 {
+		return s, fmt.Errorf("%d axes: want an image of 1 to 3", len(axes))
+	}
+	for i, to := range []*int64{&s.W, &s.H, &s.D}[:len(axes)] {
+		*to = axes[len(axes)-1-i]
+	}
+	return s, s.Check()
+}
+
+// small is an image of few enough bytes that one core answers for it while others answer
+// for others.
+const small = 64 << 20
+
+// fewVoxels are counted in about the time that it takes to start another core.
+const fewVoxels = 1 << 15
+
+func (r Request) ofImages(ctx context.Context, shape grid.Shape, voxels, mask []byte) ([]Answer, error) {
+	size, within := len(voxels)/r.Images, len(mask)/r.Images
+	workers := 1
+	if size <= small {
+		workers = min(r.Threads, r.Images)
+		r.Threads = max(1, r.Threads/workers)
+	}
+	answers, errs := make([]Answer, r.Images), make([]error, r.Images)
+	var next atomic.Int64
+	var failed atomic.Bool
+	var wg crew.Group
+	for range workers {
+		wg.Go(func() {
+			for i := int(next.Add(1) - 1); i < r.Images && !failed.Load(); i = int(next.Add(1) - 1) {
+				answers[i], errs[i] = r.ofVoxels(ctx, shape, voxels[i*size:(i+1)*size], mask[i*within:(i+1)*within])
+				if errs[i] != nil {
+					failed.Store(true)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for i, err := range errs {
+		if err != nil && r.Images > 1 {
+			err = fmt.Errorf("image %d: %w", i, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return answers, nil
+}
+
+// A Fault is the error of a panic, whose cause is in the library itself.
+type Fault struct{ cause any }
+
+func (f Fault) Error() string {
+	cause := f.cause
+	if p, ok := cause.(*crew.Panic); ok {
+		cause = p.Value
+	}
+	return fmt.Sprintf("internal error: %v", cause)
+}
+
+// caught makes an error of a panic.
+func caught[T any](f func() (T, error)) (out T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = Fault{p}
+		}
+	}()
+	return f()
+}
+
+func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels, mask []byte) (Answer, error) {
+	f, err := datasets.Voxels(ctx, r.Threads, shape, r.Type, voxels, r.Levels)
+	if err != nil {
+		return Answer{}, err
+	}
+	if native := f.Type(); native != grid.Float32 && f.Shape().Voxels() < f.Ladder().Len() {
+		// All levels of a type take longer than the few voxels, which float32 holds exactly.
+		if f, err = datasets.Voxels(ctx, r.Threads, shape, grid.Float32.String(), grid.Bytes(f.Floats()), 0); err != nil {
+			return Answer{}, err
+		}
+	}
+	if !r.masked {
+		return r.of(ctx, f)
+	}
+	within, err := grid.Trusted(shape, grid.Uint8, mask, grid.Identity(grid.Uint8))
+	if err != nil {
+		return Answer{}, err
+	}
+	s, err := grid.Mask(f, within)
+	if err != nil {
+		return Answer{}, err
+	}
+	return r.of(ctx, s)
+}
+
+// ofInput is the answer for a file or an input string. As the command does, it takes each
+// float32 for a level, and looks at the whole image first only where some of it is NaN or
+// infinite, to count how much.
+func (r Request) ofInput(ctx context.Context) (Answer, error) {
+	every := r.Levels == 0
+	if r.Gaps {
+		return r.opened(ctx, true)
+	}
+	a, err := r.opened(ctx, every)
+	if every && errors.As(err, new(*grid.NotFiniteError)) {
+		return r.opened(ctx, false)
+	}
+	return a, err
+}
+
+func (r Request) opened(ctx context.Context, every bool) (Answer, error) {
+	name, err := r.name(every)
+	if err != nil {
+		return Answer{}, err
+	}
+	s, err := datasets.Open(name)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer grid.Close(s)
+	return r.of(ctx, s)
+}
+
+// readInto reads the voxels of an input.
+func (r Request) readInto(ctx context.Context, voxels []byte) (Answer, error) {
+	r.Describe, r.Levels = true, 0
+	name, err := r.name(true)
+	if err != nil {
+		return Answer{}, err
+	}
+	s, err := datasets.Open(name)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer grid.Close(s)
+	a, err := r.of(ctx, s)
+	if err != nil {
+		return a, err
+	}
+	labels, size := grid.LabelsOf(s), s.Type().Size()
+	if labels != nil {
+		size = grid.LabelBytes
+	}
+	if want := s.Shape().Voxels() * size; int64(len(voxels)) != want {
+		return a, fmt.Errorf("%v %s to %d bytes, want %d", s.Shape(), a.Type, len(voxels), want)
+	}
+	at := voxels[:0]
+	return a, grid.EachSlab(grid.Until(ctx, s), func(slab []byte, _, _ int64) error {
+		if labels == nil {
+			at = append(at, slab...)
+			return nil
+		}
+		for _, v := range grid.Values[float32](slab) {
+			at = labels.AppendBytes(at, v)
+		}
+		return nil
+	})
+}
+
+// name is the name of the input.
+func (r Request) name(every bool) (string, error) {
+	if datasets.IsName(r.Input) {
+		if len(r.Shape) > 0 || r.Type != "" || r.Levels > 0 {
+			return "", fmt.Errorf("input %s: says its own shape, type and levels; leave them out", r.Input)
+		}
+		return datasets.Canonical(r.Input)
+	}
+	switch info, err := os.Stat(r.Input); {
+	case err != nil:
+		return "", fmt.Errorf("input %s: %w", r.Input, errors.Unwrap(err))
+	case info.IsDir():
+		return "", fmt.Errorf("input %s: is a directory, want an image file", r.Input)
+	}
+	name := "file"
+	if len(r.Shape) > 0 {
+		shape, err := shapeOf(r.Shape)
+		if err != nil {
+			return "", err
+		}
+		name += "/shape=" + shape.String()
+	}
+	if r.Type != "" {
+		name += "/type=" + r.Type
+	}
+	if r.Levels > 0 {
+		name += fmt.Sprintf("/levels=%d", r.Levels)
+	} else if every {
+		name += "/levels=every"
+	}
+	if r.Gaps {
+		name += "/nan=mask"
+	}
+	return datasets.Canonical(name + "/stream=once/path=" + r.Input)
+}
+
+// of is the answer for an image.
+func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
+	a := Answer{Made: datasets.IsName(r.Input), Shape: []int64{s.Shape().H, s.Shape().W}, Type: s.Type().String(), Levels: "<f4"}
+	if s.Shape().Dim() == 3 {
+		a.Shape = append([]int64{s.Shape().D}, a.Shape...)
+	}
+	labels := grid.LabelsOf(s)
+	if labels != nil {
+		a.Type, a.Levels = labels.Type(), labels.Kind()
+	}
+	if r.Describe {
+		return a, nil
+	}
+	c := r.convention()
+	if err := c.Periodic.Of(s.Shape()); err != nil {
+		return a, fmt.Errorf("periodic: %w", err)
+	}
+	r.Threads = int(min(int64(r.Threads), 1+s.Shape().Voxels()/fewVoxels))
+	w := bench.Workload[grid.Source, ecc.VCEC]{Impls: r.by}
+	if w.Impls == nil {
+		w.Impls = implementations()
+	}
+	in := grid.Until(ctx, s)
+	// An image that is read is counted and checked as it is.
+	if _, whole := s.(*grid.Field); whole || grid.Period(s) > 0 {
+		w = ecc.InConvention(w, c)
+		w.Policy = verify.Policy[grid.Source, ecc.VCEC]{Laws: []verify.Law[grid.Source, ecc.VCEC]{ecc.Fingerprinted(fingerprint.Draw(1).In(c), r.Threads)}}
+	} else {
+		w, in = ecc.InOnePass(w, c, 0), guarded{in}
+		w.Impls = w.Impls[:1] // the one whose jobs add up
+	}
+	var refusals []error
+	for _, i := range w.Impls {
+		out, err := bench.Answer(i, in, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: r.Threads}})
+		if errors.As(err, new(bench.Refusal)) {
+			refusals = append(refusals, fmt.Errorf("%s: %w", i.About().Name, err))
+			continue
+		}
+		if err != nil {
+			return a, err
+		}
+		a.Implementation, a.Verdict = i.About().Name, string(verify.Unverified)
+		if r.Verify {
+			if a.Verdict, a.Witness, err = held(w.Policy, in, out, a.Implementation); err != nil {
+				return a, err
+			}
+		}
+		a.lines = ecc.LinesOf(s, out, c, r.Levels > 0)
+		a.Rows = a.lines.Len()
+		return a, nil
+	}
+	return a, fmt.Errorf("no implementation takes it: %w", errors.Join(refusals...))
+}
+
+// held is what the laws of a policy say of an answer, which is verified or an error.
+func held(p verify.Policy[grid.Source, ecc.VCEC], in grid.Source, out ecc.VCEC, by string) (verdict, witness string, err error) {
+	for _, law := range p.Laws {
+		diff, err := law.Check(in, out, nil)
+		switch {
+		case err != nil:
+			return "", "", err
+		case diff != nil:
+			return "", "", Wrong{fmt.Sprintf("the curve by %s is WRONG and is not given: %s: %v", by, law.Name, diff)}
+		case law.Independent:
+			verdict, witness = string(verify.Verified), fmt.Sprintf("%s (%s)", law.Name, law.Note)
+		}
+	}
+	if witness == "" {
+		return "", "", errors.New("no law confirms the curve")
+	}
+	return verdict, witness, nil
+}
+
+// guarded is a source that goroutines read which nobody guards: its panics are errors.
+type guarded struct{ grid.Source }
+
+func (g guarded) ReadSlab(dst []byte, lo, hi int64) error {
+	_, err := caught(func() (struct{}, error) { return struct{}{}, g.Source.ReadSlab(dst, lo, hi) })
+	return err
+}
+
+// Wrong is the error of a curve that its fingerprint contradicts.
+type Wrong struct{ why string }
+
+func (w Wrong) Error() string { return w.why }
+
+// Fill writes the rows: their levels, each of the answer's type of them, and χ.
+func (a Answer) Fill(levels []byte, chi []int64) error {
+	size := grid.Float32.Size()
+	if a.lines.Labels != nil {
+		size = grid.LabelBytes
+	}
+	if int64(len(levels)) != a.Rows*size || int64(len(chi)) != a.Rows {
+		return fmt.Errorf("%d rows to %d bytes and %d numbers", a.Rows, len(levels), len(chi))
+	}
+	row, at := 0, levels[:0]
+	a.lines.Each(func(l ecc.Line) {
+		at = a.lines.AppendLevel(at, l)
+		chi[row] = l.Chi
+		row++
+	})
+	return nil
+}

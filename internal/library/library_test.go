@@ -1,0 +1,278 @@
+package library
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"eccbench/datasets"
+	"eccbench/impls/cpu"
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/ecctest"
+)
+
+func request() Request {
+	return Request{Type: "uint8", Images: 1, Construction: "T", Threads: 2, Verify: true}
+}
+
+// rows are the levels, of float32, and χ.
+func rows(t *testing.T, a Answer) (levels []float32, chi []int64) {
+	t.Helper()
+	b := grid.NewBuffer(4 * a.Rows)
+	chi = make([]int64, a.Rows)
+	if err := a.Fill(b, chi); err != nil {
+		t.Fatal(err)
+	}
+	return grid.Values[float32](b), chi
+}
+
+// Images in memory of all kinds, in every convention, against the definition.
+func TestImages(t *testing.T) {
+	for i, shape := range [][]int64{{7}, {1, 1}, {5, 6}, {3, 4, 5}, {1, 4, 5}} {
+		s, err := shapeOf(shape)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, typ := range grid.Types() {
+			const images = 3
+			all := grid.NewBuffer(images * s.Voxels() * typ.Size())
+			rng := rand.New(rand.NewPCG(uint64(i), uint64(typ)))
+			var fields []*grid.Field
+			for k := range images {
+				f := ecctest.Drawn(t, s, typ, 9, rng.Uint64())
+				copy(all[k*len(all)/images:], f.Data())
+				if f, err = datasets.Voxels(t.Context(), 2, s, typ.String(), f.Data(), 0); err != nil {
+					t.Fatal(err)
+				}
+				fields = append(fields, f)
+			}
+			for _, c := range ecctest.Conventions() {
+				r := request()
+				r.Shape, r.Type, r.Images, r.Superlevel = shape, typ.String(), images, c.Superlevel
+				if c.Vertices {
+					r.Construction = "V"
+				}
+				for axis := range c.Periodic.Each() {
+					r.Periodic = append(r.Periodic, string(axis))
+				}
+				if c.Periodic.Of(s) != nil {
+					if _, err := Answers(t.Context(), r, all, nil); err == nil {
+						t.Errorf("%v has axes %s", shape, c.Periodic)
+					}
+					continue
+				}
+				before := bytes.Clone(all)
+				answers, err := Answers(t.Context(), r, all, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !bytes.Equal(before, all) {
+					t.Fatal("the voxels were written to")
+				}
+				for k, a := range answers {
+					small := onFewLevels(t, fields[k])
+					want := ecc.LinesOf(small, ecctest.EnumerateIn(small, c), c, false)
+					var levels []float32
+					var chi []int64
+					want.Each(func(l ecc.Line) { levels, chi = append(levels, l.Level), append(chi, l.Chi) })
+					gotLevels, gotChi := rows(t, a)
+					if !slices.Equal(gotLevels, levels) || !slices.Equal(gotChi, chi) {
+						t.Errorf("%v %v %+v image %d: %v %v, want %v %v", shape, typ, c, k, gotLevels, gotChi, levels, chi)
+					}
+					if a.Verdict != "VERIFIED" || !strings.HasPrefix(a.Witness, "fingerprint (key ") || a.Implementation != "extrema" {
+						t.Errorf("%+v", a)
+					}
+				}
+			}
+		}
+	}
+}
+
+// onFewLevels is an image of float32 on the table of its values; others as they are.
+func onFewLevels(t *testing.T, f *grid.Field) *grid.Field {
+	t.Helper()
+	if f.Type() != grid.Float32 {
+		return f
+	}
+	values := slices.Clone(f.Floats())
+	slices.Sort(values)
+	table, err := grid.Table(slices.Compact(values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, err := grid.NewField(f.Shape(), f.Type(), bytes.Clone(f.Data()), table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return small
+}
+
+// A file's answer is that of the same voxels in memory, and one of NaN says how many.
+func TestInputs(t *testing.T) {
+	r := request()
+	r.Type, r.Input = "", "noise/shape=9x8x7/type=int16/levels=30/seed=4"
+	answers, err := Answers(t.Context(), r, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, whole := ecctest.Open(t, r.Input)
+	path := filepath.Join(t.TempDir(), "image.raw")
+	if err := os.WriteFile(path, whole.Data(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r.Input, r.Shape, r.Type = path, []int64{7, 8, 9}, "int16"
+	of, err := Answers(t.Context(), r, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	levels, chi := rows(t, answers[0])
+	ofLevels, ofChi := rows(t, of[0])
+	values := map[float32]bool{}
+	for _, v := range ofLevels {
+		values[v] = true
+	}
+	if len(chi) < 10 || !slices.Equal(chi, ofChi) || len(values) != len(levels) {
+		t.Errorf("%v of the input, %v of the file", chi, ofChi)
+	}
+	r.Describe = true
+	if of, err = Answers(t.Context(), r, nil, nil); err != nil || !slices.Equal(of[0].Shape, r.Shape) || of[0].Type != "int16" || of[0].Rows != 0 {
+		t.Errorf("%+v, %v", of, err)
+	}
+	r.Describe, r.Type = false, "float32"
+	nan := slices.Repeat([]byte{0xff}, 4*7*8*9)
+	if err := os.WriteFile(path, nan, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Answers(t.Context(), r, nil, nil); err == nil || !strings.Contains(err.Error(), "504 values are NaN") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestEvenLevels(t *testing.T) {
+	r := request()
+	r.Shape, r.Type, r.Levels = []int64{1, 4}, "float32", 5
+	answers, err := Answers(t.Context(), r, grid.Bytes([]float32{0, 3, 1, 4}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if levels, chi := rows(t, answers[0]); fmt.Sprint(levels, chi) != "[0 1 2 3 4] [1 2 2 1 1]" {
+		t.Errorf("%v %v", levels, chi)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for want, change := range map[string]func(*Request){
+		`construction "U"`:       func(r *Request) { r.Construction = "U" },
+		"0 threads":              func(r *Request) { r.Threads = 0 },
+		"4 axes":                 func(r *Request) { r.Shape = []int64{1, 1, 2, 2} },
+		"every axis":             func(r *Request) { r.Shape = []int64{0, 2} },
+		"3 images in 4 bytes":    func(r *Request) { r.Images = 3 },
+		`type "int8"`:            func(r *Request) { r.Type = "int8" },
+		"image 0: 2x1 uint8: 1":  func(r *Request) { r.Images, r.Shape = 4, []int64{1, 2} },
+		"no such file":           func(r *Request) { r.Input = "/nowhere/a.npy" },
+		"is a directory":         func(r *Request) { r.Input = "/" },
+		"unknown key":            func(r *Request) { r.Input, r.Shape, r.Type = "noise/of=4", nil, "" },
+		"says its own":           func(r *Request) { r.Input = "noise/shape=4x4" },
+		`axis "u"`:               func(r *Request) { r.Periodic = []string{"u"} },
+		"no axis z":              func(r *Request) { r.Periodic = []string{"z"} },
+		"sublevel sets in the T": func(r *Request) { r.Levels, r.Superlevel = 5, true },
+	} {
+		r := request()
+		r.Shape = []int64{2, 2}
+		change(&r)
+		if _, err := Answers(t.Context(), r, make([]byte, 4), nil); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want an error with %q", err, want)
+		}
+	}
+}
+
+// A curve that is wrong is not given.
+func TestWrong(t *testing.T) {
+	r := request()
+	r.by = []bench.Implementation[grid.Source, ecc.VCEC]{cpu.Faulty(cpu.HaloOffByOne)}
+	_, f := ecctest.Open(t, "noise/shape=30x30x30/type=uint8/seed=1")
+	a, err := r.of(t.Context(), f)
+	if !errors.As(err, new(Wrong)) || a.Rows != 0 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	r.Verify = false
+	if a, err := r.of(t.Context(), f); err != nil || a.Verdict != "UNVERIFIED" || a.Witness != "" {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+// breaking panics where it is read.
+type breaking struct{ grid.Source }
+
+func (breaking) ReadSlab([]byte, int64, int64) error { panic("out of reach") }
+
+// What panics in any goroutine of an answer is an error of it.
+func TestFault(t *testing.T) {
+	_, f := ecctest.Open(t, "noise/shape=30x30x30/type=uint8/seed=1")
+	for what, ask := range map[string]func() (Answer, error){
+		"read": func() (Answer, error) { return request().of(t.Context(), breaking{f}) },
+		"counted": func() (Answer, error) {
+			out, err := bench.Answer(implementations()[0], grid.Source(breaking{f}), bench.Conditions{Setting: bench.Setting{Threads: 2}})
+			return Answer{Rows: int64(len(out))}, err
+		},
+	} {
+		if _, err := caught(ask); !errors.As(err, new(Fault)) || !strings.Contains(err.Error(), "internal error: out of reach") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// A job that is cancelled ends early, and one that ended is none.
+func TestJobs(t *testing.T) {
+	var jobs Jobs
+	r := request()
+	r.Type, r.Input = "", "noise/shape=4096x4096x4096/type=uint8/seed=1" // many minutes
+	if err := jobs.Start(1, r, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := jobs.Start(1, r, nil, nil); err == nil {
+		t.Error("a number is taken twice")
+	}
+	if jobs.Wait(1, time.Millisecond) {
+		t.Error("it is over at once")
+	}
+	jobs.Cancel(1)
+	if _, err := jobs.Answers(1); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if !jobs.Wait(1, 0) || !jobs.Wait(2, 0) {
+		t.Error("a job that is over is not, or one that there is not")
+	}
+	jobs.End(1)
+	if _, err := jobs.Answers(1); !errors.Is(err, errNoJob) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Voxels that a mask leaves out are as what is outside the image.
+func TestMask(t *testing.T) {
+	r := request()
+	r.Shape, r.Images = []int64{1, 3}, 2
+	answers, err := Answers(t.Context(), r, []byte{7, 5, 7, 1, 2, 3}, []byte{1, 0, 1, 1, 1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"[7] [2]", "[1] [1]"} {
+		if levels, chi := rows(t, answers[i]); fmt.Sprint(levels, chi) != want || answers[i].Verdict != "VERIFIED" {
+			t.Errorf("image %d: %v %v, want %s", i, levels, chi, want)
+		}
+	}
+	if _, err := Answers(t.Context(), r, make([]byte, 6), make([]byte, 3)); err == nil || !strings.Contains(err.Error(), "a mask of 3 bytes") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,183 @@
+"""The shared library, and jobs in it. Nothing here knows what an array is."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import json
+import os
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any, Sequence
+
+_NAME = "libeccbench.dll" if sys.platform == "win32" else "libeccbench.dylib" if sys.platform == "darwin" else "libeccbench.so"
+PATH = Path(__file__).with_name(_NAME)
+
+_job, _int, _text, _memory = ctypes.c_uint64, ctypes.c_int64, ctypes.c_char_p, ctypes.c_void_p
+
+# What cmd/libeccbench exports.
+_PROTOTYPES = {
+    "eccbench_start": (_int, _job, _text, _int, _memory, _int, _memory, _int, _text, _int),
+    "eccbench_wait": (ctypes.c_int32, _job, _int),
+    "eccbench_answer": (_int, _job, _text, _int),
+    "eccbench_rows": (ctypes.c_int32, _job, _int, _memory, _int, _memory),
+    "eccbench_cancel": (None, _job),
+    "eccbench_end": (None, _job),
+    "eccbench_version": (_int, _text, _int),
+}
+
+_TURN = 50  # milliseconds that a wait may hold signals back
+
+
+class Error(Exception):
+    """What the library says was wrong, and what kind of error that is."""
+
+    def __init__(self, kind: str, text: str):
+        super().__init__(text)
+        self.kind = kind
+
+
+class _State:
+    """What a process has of the library."""
+
+    def __init__(self, forked: bool):
+        self.forked = forked  # from a process that may have loaded it
+        self.lock = threading.Lock()
+        self.loaded: ctypes.CDLL | None = None
+        self.left: dict[int, Any] = {}  # the voxels of jobs that nobody waits for
+        self.numbers = itertools.count(1)
+
+
+_state = _State(forked=False)
+
+
+def _after_fork() -> None:
+    global _state
+    _state = _State(_state.forked or _state.loaded is not None)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _load(forked: bool) -> ctypes.CDLL:
+    """Load the library, after a fork a copy of it.
+
+    The threads of a Go program do not survive a fork, and calls into what the parent loaded
+    would wait for them for ever. A copy under another name is another program.
+    """
+    if not forked:
+        return _declared(ctypes.CDLL(str(PATH)))
+    image = PATH.read_bytes()
+    if hasattr(os, "memfd_create") and os.path.isdir("/proc/self/fd"):
+        fd = os.memfd_create("eccbench")
+        try:
+            with open(fd, "wb", closefd=False) as copy:
+                copy.write(image)
+            return _declared(ctypes.CDLL(f"/proc/self/fd/{fd}"))
+        finally:
+            os.close(fd)
+    with tempfile.TemporaryDirectory() as folder:
+        copy_path = Path(folder, _NAME)
+        copy_path.write_bytes(image)
+        return _declared(ctypes.CDLL(str(copy_path)))
+
+
+def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
+    for name, (result, *arguments) in _PROTOTYPES.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+def _library() -> ctypes.CDLL:
+    state = _state
+    if state.loaded is None:
+        with state.lock:
+            if state.loaded is None:
+                if not PATH.exists():
+                    raise ImportError(f"{PATH} is missing: install eccbench from a wheel, or by pip install ./python")
+                try:
+                    state.loaded = _load(state.forked)
+                except OSError as e:
+                    raise ImportError(f"loading {PATH}: {e}; wheels for Linux are for glibc 2.17 or later, not for musl") from e
+    return state.loaded
+
+
+def _said(call: Any, *arguments: Any) -> str:
+    """The text of a call that writes one."""
+    size = 4096
+    while True:
+        text = ctypes.create_string_buffer(size)
+        length = call(*arguments, text, size)
+        if length <= size:
+            return text.raw[:length].decode()
+        size = length
+
+
+def version() -> str:
+    return _said(_library().eccbench_version)
+
+
+class Job:
+    """A request that is being answered.
+
+    `memory` is the address and the size of voxels, and of a mask. `keep` is what has that
+    memory: it is kept as long as the library may read there, also where an exception, such as
+    that of Ctrl-C, ends the wait. Then the job is cancelled, and stops soon.
+    """
+
+    def __init__(self, request: dict[str, Any], keep: Any = None, memory: Sequence[int] = (0, 0, 0, 0)):
+        self._library, self._state = _library(), _state
+        self._number = next(self._state.numbers)
+        if self._state.left:
+            _reap(self._library, self._state)
+        text = json.dumps(request).encode()
+        error = ctypes.create_string_buffer(4096)
+        try:
+            length = self._library.eccbench_start(self._number, text, len(text), *memory, error, len(error))
+            if length >= 0:
+                _raise(json.loads(error.raw[:length].decode()))
+            while not self._library.eccbench_wait(self._number, _TURN):
+                pass  # signals are seen between two turns
+            known = json.loads(_said(self._library.eccbench_answer, self._number))
+            if "error" in known:
+                _raise(known)
+            self.answers = known["answers"]
+        except BaseException:
+            self._leave(keep)
+            raise
+
+    def _leave(self, keep: Any) -> None:
+        if self._library.eccbench_wait(self._number, 0):
+            self._library.eccbench_end(self._number)
+            return
+        # Also where the interpreter ends before the job, nothing frees the voxels.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(keep))
+        self._state.left[self._number] = keep
+        self._library.eccbench_cancel(self._number)
+
+    def rows(self, image: int, levels: int, size: int, chi: int) -> None:
+        """Write the levels and χ of an image to addresses, the first of so many bytes."""
+        if not self._library.eccbench_rows(self._number, image, levels, size, chi):
+            raise RuntimeError("internal error: the library gives no rows")
+
+    def __enter__(self) -> Job:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._library.eccbench_end(self._number)
+
+
+def _raise(known: dict[str, Any]) -> None:
+    raise Error(known["kind"], known["error"])
+
+
+def _reap(library: ctypes.CDLL, state: _State) -> None:
+    """Forget what was left to end by itself, and has."""
+    with state.lock:
+        for number in [n for n in state.left if library.eccbench_wait(n, 0)]:
+            library.eccbench_end(number)
+            ctypes.pythonapi.Py_DecRef(ctypes.py_object(state.left.pop(number)))

@@ -1,0 +1,95 @@
+import gzip
+import subprocess
+import sys
+
+import definition
+import numpy as np
+import pytest
+
+import eccbench
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint16", "float16", "float32", "int32", "uint32", "int64", "uint64", "float64"])
+@pytest.mark.parametrize("order", "CF")
+def test_npy(tmp_path, dtype, order):
+    rng = np.random.default_rng(1)
+    image = rng.integers(0, 100, (4, 5, 6)).astype(dtype)
+    if image.dtype.itemsize > 2 and image.dtype.kind in "iuf":
+        image = image * np.array(1 / 3 if image.dtype.kind == "f" else 2**24 + 1, dtype)  # some are no float32
+    path = tmp_path / "image.npy"
+    np.save(path, np.asarray(image, order=order))
+    opened = eccbench.open(path)
+    assert opened.shape == (4, 5, 6) and "4×5×6" in repr(opened)
+    assert np.asarray(opened).tolist() == image.tolist()
+    levels, chi = definition.curve(image)
+    for c in (eccbench.curve(path), eccbench.curve(str(path)), opened.curve()):
+        assert c.levels.tolist() == levels and c.chi.tolist() == chi and c.verdict == "VERIFIED"
+    assert opened.curve(levels=7).chi.tolist() == eccbench.curve(image, levels=7).chi.tolist()
+    superlevel = opened.curve(construction="V", superlevel=True, at=[50, 3])
+    assert superlevel.chi.tolist() == [definition.chi(image >= t, "V") for t in (50, 3)]
+
+
+def test_compressed(tmp_path):
+    """A file that is read once, in order, and counted piece by piece."""
+    image = np.random.default_rng(1).integers(0, 9, (40, 50, 60)).astype("<f4")
+    path = tmp_path / "image.nrrd"
+    path.write_bytes(b"NRRD0004\ntype: float\ndimension: 3\nsizes: 60 50 40\nendian: little\nencoding: gzip\n\n" + gzip.compress(image.tobytes()))
+    for arguments in ({}, {"construction": "V", "superlevel": True}, {"periodic": (0, 2)}, {"levels": 9}, {"verify": False}):
+        a, b = eccbench.curve(path, **arguments), eccbench.curve(image, **arguments)
+        assert a.levels.tolist() == b.levels.tolist() and a.chi.tolist() == b.chi.tolist() and a.verdict == b.verdict
+        assert a.convention == b.convention and a.shape == b.shape
+    assert np.asarray(eccbench.open(path)).tolist() == image.tolist()
+
+
+def test_raw(tmp_path):
+    image = np.random.default_rng(1).integers(0, 9, (4, 5, 6)).astype("int16")
+    path = tmp_path / "image.raw"
+    image.tofile(path)
+    assert eccbench.open(path, shape=image.shape, dtype=np.int16).curve().chi.tolist() == eccbench.curve(image).chi.tolist()
+    with pytest.raises(ValueError, match="neither its shape nor its type"):
+        eccbench.open(path)
+    with pytest.raises(ValueError, match="needs 480"):
+        eccbench.open(path, shape=image.shape, dtype="float32")
+
+
+def test_input_string():
+    image = eccbench.open("noise/shape=9x8x7/type=uint16/levels=30/seed=4")
+    assert image.shape == (7, 8, 9) and image.dtype == np.uint16
+    assert eccbench.curve(np.asarray(image)).chi.tolist() == image.curve().chi.tolist()
+    with pytest.raises(ValueError, match="unknown key"):
+        eccbench.open("noise/shape=9x8x7/of=3")
+
+
+def test_not_finite(tmp_path):
+    path = tmp_path / "image.npy"
+    np.save(path, np.array([[1, np.nan], [np.inf, 2]], np.float32))
+    with pytest.raises(ValueError, match="2 values are NaN or infinite, the first at index 1"):
+        eccbench.curve(path)
+    np.save(path, np.array([[1, np.nan], [3, 2]], np.float32))
+    c = eccbench.curve(path, nan="mask", construction="V")
+    assert (c.levels.tolist(), c.chi.tolist()) == ([1.0, 2.0, 3.0], [1, 2, 1])
+    image = np.arange(20, dtype=np.uint8).reshape(4, 5)
+    np.save(path, image)
+    assert eccbench.curve(path, mask=image % 3 > 0).chi.tolist() == definition.curve(image, within=image % 3 > 0)[1]
+
+
+def test_errors(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no such file"):
+        eccbench.curve("nowhere.nii.gz")
+    bad = tmp_path / "bad.npy"
+    bad.write_bytes(b"\x93NUMPY")
+    with pytest.raises(ValueError, match="bad.npy: "):
+        eccbench.open(bad)
+    with pytest.raises(ValueError, match="batch_axis"):
+        eccbench.curve("ball/shape=9x9x9", batch_axis=0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the command is for Linux and macOS")
+def test_command(tmp_path):
+    image = np.random.default_rng(1).integers(0, 9, (4, 5, 6)).astype("uint8")
+    np.save(tmp_path / "image.npy", image)
+    rows = subprocess.run([sys.executable, "-m", "eccbench", "curve", "-q", tmp_path / "image.npy", "--format", "npy", "--out", tmp_path / "curve.npy"], check=True, stdout=subprocess.PIPE).stdout
+    curve = np.load(tmp_path / "curve.npy")
+    assert rows == b"" and curve["chi"].tolist() == eccbench.curve(image).chi.tolist()
+    refused = subprocess.run([sys.executable, "-m", "eccbench", "curve", "nowhere.npy"], stderr=subprocess.PIPE)
+    assert refused.returncode == 64 and b"no such file" in refused.stderr

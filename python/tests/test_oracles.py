@@ -1,0 +1,65 @@
+"""Against other libraries, where they are installed."""
+
+import numpy as np
+import pytest
+
+import eccbench
+
+SHAPES = [(1, 9), (9, 1), (13, 11), (1, 7, 8), (7, 8, 9)]
+
+
+def images(shape):
+    rng = np.random.default_rng(len(shape))
+    yield rng.integers(0, 6, shape).astype(np.uint8)
+    yield rng.integers(-5, 5, shape).astype(np.int16)
+    yield rng.standard_normal(shape).astype(np.float32)
+    yield rng.standard_normal(shape)
+
+
+def changes(born, died, dimension):
+    """The changes of χ at each level, of intervals of persistent homology."""
+    change = {}
+    for levels, sign in ((born, 1), (died, -1)):
+        for level, d in zip(levels, dimension):
+            if np.isfinite(level) and abs(level) < 1e300:
+                change[level] = change.get(level, 0) + sign * (-1) ** int(d)
+    return {level: n for level, n in change.items() if n}
+
+
+def same(curve, change):
+    assert dict(zip(curve.levels.tolist(), np.diff(curve.chi, prepend=0).tolist())) == change
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("construction, cells", [("T", "top_dimensional_cells"), ("V", "vertices")])
+def test_gudhi(shape, construction, cells):
+    gudhi = pytest.importorskip("gudhi", reason="GUDHI is not installed")
+    try:
+        gudhi.CubicalComplex(**{cells: np.zeros((2, 2))})
+    except TypeError:
+        pytest.skip(f"GUDHI {gudhi.__version__} takes no {cells}")
+    for image in images(shape):
+        intervals = gudhi.CubicalComplex(**{cells: image.astype(np.float64)}).persistence(homology_coeff_field=2, min_persistence=0)
+        d, b, e = zip(*[(d, *pair) for d, pair in intervals])
+        same(eccbench.curve(image, construction=construction), changes(b, e, d))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("superlevel", [False, True])
+def test_scikit_image(shape, superlevel):
+    measure = pytest.importorskip("skimage.measure", reason="scikit-image is not installed")
+    for image in images(shape):
+        at = np.unique(image)[::7]
+        for construction, connectivity in (("T", image.ndim), ("V", 1)):
+            curve = eccbench.curve(image, construction=construction, superlevel=superlevel)
+            sets = [image >= t if superlevel else image <= t for t in at]
+            assert curve(at).tolist() == [measure.euler_number(s, connectivity=connectivity) for s in sets]
+
+
+@pytest.mark.parametrize("shape", [s for s in SHAPES if len(s) == 3])
+def test_cripser(shape):
+    cripser = pytest.importorskip("cripser", reason="cripser is not installed")
+    for image in images(shape):
+        for construction, compute in (("T", cripser.computePH_T), ("V", cripser.computePH)):
+            pairs = compute(image.astype(np.float64), maxdim=image.ndim - 1)
+            same(eccbench.curve(image, construction=construction), changes(pairs[:, 1], pairs[:, 2], pairs[:, 0]))
