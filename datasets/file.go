@@ -38,6 +38,8 @@ type FileOptions struct {
 	Volume *int64
 	// Array is the name of one array in a file that holds several, "" for the only one.
 	Array string
+	// Memory is how many bytes an image that is held whole may take; 0 for no limit.
+	Memory int64
 	// Surveys remember what was found of files that were looked at whole; nil for none.
 	Surveys *Surveys
 }

@@ -101,11 +101,11 @@ type resolved struct {
 func resolve(n Name) (resolved, error) { return resolveWith(n, nil) }
 
 func resolveWith(n Name, surveys *Surveys) (resolved, error) {
-	return resolveOn(n, surveys, fastest())
+	return resolveOn(n, surveys, 0, fastest())
 }
 
 // resolveOn is resolveWith for a machine with an instruction set.
-func resolveOn(n Name, surveys *Surveys, isa string) (resolved, error) {
+func resolveOn(n Name, surveys *Surveys, memory int64, isa string) (resolved, error) {
 	all := generators()
 	at := slices.IndexFunc(all, func(g generator) bool { return g.Name == n.Generator })
 	if at < 0 {
@@ -125,7 +125,7 @@ func resolveOn(n Name, surveys *Surveys, isa string) (resolved, error) {
 			return resolved{}, fmt.Errorf("%s: unknown key %q: want one of %s", g.Name, p.Key, strings.Join(keys, ", "))
 		}
 	}
-	r := &reading{given: n.given, surveys: surveys, isa: isa}
+	r := &reading{given: n.given, surveys: surveys, memory: memory, isa: isa}
 	res := resolved{generator: g, make: g.read(r)}
 	res.roll, res.repeat, res.files = r.roll(), r.repeat(), r.files
 	if v, ok := r.take("path"); ok && !g.FromFiles {
@@ -211,6 +211,19 @@ func (r resolved) generate() (grid.Source, error) {
 // Generated sources hold no image: each slab is made when it is read. Errors
 // are one line. A source that is an io.Closer holds a file open.
 func Open(s string) (grid.Source, error) { return (*Surveys)(nil).Open(s) }
+
+// OpenIn is Open of an image that may take so many bytes of memory, where it is held whole.
+func OpenIn(memory int64, s string) (grid.Source, error) {
+	n, err := split(s)
+	if err != nil {
+		return nil, err
+	}
+	r, err := resolveOn(n, nil, memory, fastest())
+	if err != nil {
+		return nil, err
+	}
+	return r.open()
+}
 
 // Open is Open of a name whose file may have been looked at before.
 func (l *Surveys) Open(s string) (grid.Source, error) {
@@ -333,7 +346,7 @@ func readFile(r *reading) maker {
 	r.files = func() []string { return filesOf(path, o) }
 	return func() (grid.Source, error) {
 		o := o
-		o.Stream, o.Once, o.Surveys = stream != "false", stream == "once", r.surveys
+		o.Stream, o.Once, o.Surveys, o.Memory = stream != "false", stream == "once", r.surveys, r.memory
 		s, err := OpenFile(path, o)
 		if stream != "true" && o.Stream && errors.As(err, &notStreamed{}) {
 			o.Stream = false

@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
 )
 
 // A packing is a way in which files are compressed. Ratio is a little more than the most
@@ -74,7 +75,7 @@ func (in fileInput) unwrap(p packing) (fileInput, error) {
 	}
 	r, err := p.open(bufio.NewReader(io.NewSectionReader(in, 0, in.size)), in.size)
 	if err == nil {
-		in.held, err = readAll(r, in.size)
+		in.held, err = readAll(r, in.size, in.Memory)
 	}
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
@@ -86,11 +87,15 @@ func (in fileInput) unwrap(p packing) (fileInput, error) {
 	return in, nil
 }
 
-// readAll reads to the end of what so many bytes become.
-func readAll(r io.Reader, packed int64) ([]byte, error) {
+// readAll reads to the end of what so many bytes become, which may be at most so many others; 0
+// for no limit.
+func readAll(r io.Reader, packed, most int64) ([]byte, error) {
 	data := grid.NewBuffer(max(64<<10, 2*packed))[:0]
 	for {
 		have := int64(len(data))
+		if most > 0 && have > most {
+			return nil, fmt.Errorf("more than %s, which are free: save the image by itself, uncompressed", quantity.Bytes(most))
+		}
 		if have == int64(cap(data)) {
 			data = extend(data, 1, math.MaxInt64)[:have]
 		}

@@ -23,6 +23,7 @@ type reading struct {
 	err   error
 
 	surveys *Surveys        // of files
+	memory  int64           // that one of them may take; 0 for no limit
 	files   func() []string // that the image is read from; nil for none
 	isa     string          // the instruction set that images are made by
 }

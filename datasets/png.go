@@ -37,6 +37,9 @@ func openPng(in fileInput) (*fileBody, error) {
 	if err := h.checkData(); err != nil {
 		return nil, err
 	}
+	if err := b.room(in); err != nil {
+		return nil, err
+	}
 	// image/png allocates what the header says; scanPng and checkData have seen
 	// that the file holds as much.
 	img, err := png.Decode(bufio.NewReader(io.NewSectionReader(in, 0, in.size)))

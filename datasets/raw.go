@@ -154,6 +154,9 @@ func (b *fileBody) source() (grid.Source, error) {
 	if in.Stream {
 		return b.stream()
 	}
+	if err := b.room(in); err != nil {
+		return nil, err
+	}
 	data, err := b.read()
 	if err != nil {
 		return nil, err

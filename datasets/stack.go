@@ -49,7 +49,7 @@ func readStack(r *reading) maker {
 	}
 	return func() (grid.Source, error) {
 		o := o
-		o.Surveys = r.surveys
+		o.Surveys, o.Memory = r.surveys, r.memory
 		s, err := openStack(path, o)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
@@ -176,6 +176,9 @@ func openStack(path string, o FileOptions) (grid.Source, error) {
 	}
 	identities := make([]string, len(files))
 	identities[0] = first.in.identity
+	if err := whole.room(whole.in); err != nil {
+		return nil, err
+	}
 	whole.decoded = grid.NewBuffer(whole.bytes())
 	copy(whole.decoded, data)
 	var mu sync.Mutex

@@ -46,6 +46,9 @@ func openTiff(in fileInput) (*fileBody, error) {
 	if b.shape, err = fileShape([]int64{int64(len(pages)), pages[0].height, pages[0].width}); err != nil {
 		return nil, err
 	}
+	if err := b.room(in); err != nil {
+		return nil, err
+	}
 	for i, p := range pages {
 		if b.decoded, err = t.appendPage(b.decoded, p, b.bytes()); err != nil {
 			return nil, fmt.Errorf("page %d: %w", i+1, err)

@@ -17,7 +17,7 @@ func openOn(t testing.TB, name, isa string) grid.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := resolveOn(n, nil, isa)
+	r, err := resolveOn(n, nil, 0, isa)
 	if err != nil {
 		t.Fatal(err)
 	}

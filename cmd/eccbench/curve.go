@@ -20,6 +20,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
+	"eccbench/internal/runner"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -298,11 +299,12 @@ func (j curveJob) run(c *cli.Program, input string) error {
 
 // openMasked opens an image, without what a mask leaves out of it where that has a name.
 func openMasked(name, mask string) (grid.Source, error) {
-	src, err := datasets.Open(name)
+	memory := runner.AvailableMemory()
+	src, err := datasets.OpenIn(memory, name)
 	if err != nil || mask == "" {
 		return src, err
 	}
-	within, err := datasets.Open(mask)
+	within, err := datasets.OpenIn(memory, mask)
 	if err != nil {
 		grid.Close(src)
 		return nil, fmt.Errorf("--mask: %w", err)

@@ -1,0 +1,55 @@
+package datasets
+
+import (
+	"fmt"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
+)
+
+// room is an error where an image that is held in memory takes more than there is for it, as
+// its header says: the voxels as they are stored, and what becomes of them.
+func (b *fileBody) room(in fileInput) error {
+	if in.Memory == 0 {
+		return nil
+	}
+	n := b.shape.Voxels()
+	parts := []struct {
+		bytes int64
+		what  string
+	}{{b.total(), "as stored"}}
+	add := func(each int64, what string) {
+		parts = append(parts, struct {
+			bytes int64
+			what  string
+		}{each * n, what})
+	}
+	if b.stored == storedInt8 {
+		add(2, "as int16")
+	}
+	if b.native() == grid.Float32 && b.stored != storedFloat32 {
+		add(4, "as float32")
+	}
+	if b.ranked() {
+		if b.scaled {
+			add(8, "scaled")
+		}
+		add(16, "while they are ranked")
+	}
+	if b.fortran {
+		add(b.native().Size(), "in order")
+	}
+	sum, text := int64(0), ""
+	for i, p := range parts {
+		if i > 0 {
+			text += " + "
+		}
+		sum += p.bytes
+		text += quantity.Bytes(p.bytes) + " " + p.what
+	}
+	if sum <= in.Memory {
+		return nil
+	}
+	return fmt.Errorf("%v voxels take %s of memory (%s), %s are free; use a machine with more, a part of the image, or save it as raw, npy, NIfTI or NRRD of a type that is read as it is: uint8, int16, uint16, float32",
+		b.shape, quantity.Bytes(sum), text, quantity.Bytes(in.Memory))
+}
