@@ -223,7 +223,7 @@ func (j curveJob) run(c *cli.Program, input string) error {
 			return fmt.Errorf("%s: no implementation takes it: %w", input, errors.Join(refusals...))
 		}
 	}
-	p := ecc.Describe(line(name), src, j.convention())
+	p := ecc.Describe(line(name), grid.Unmasked(src), j.convention())
 	p.Mask = line(mask)
 	if j.in.Once && impl != everyImpl {
 		j.in.Once = false

@@ -36,6 +36,14 @@ type masked struct {
 	ladder Ladder
 }
 
+// Unmasked is the image that Mask shows a part of, of its own type; any other source itself.
+func Unmasked(s Source) Source {
+	if m, ok := s.(masked); ok {
+		return m.Source
+	}
+	return s
+}
+
 func (m masked) Type() Type     { return Float32 }
 func (m masked) Ladder() Ladder { return m.ladder }
 

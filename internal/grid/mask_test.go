@@ -26,6 +26,9 @@ func TestMask(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if Unmasked(m) != Source(f) || Unmasked(f) != Source(f) {
+			t.Errorf("%v: the image without its mask is another one", typ)
+		}
 		negated, err := Negate(m)
 		if err != nil {
 			t.Fatal(err)
