@@ -8,6 +8,7 @@ import (
 	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/race"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
@@ -53,6 +54,9 @@ func TestOnePassOfManyLevels(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, ladder := range []grid.Ladder{grid.Identity(grid.Float32), affine} {
+		if (race.Enabled || testing.Short()) && ladder.Indexed() {
+			continue
+		}
 		for _, shape := range []grid.Shape{{D: 1, H: 31, W: 40}, {D: 7, H: 12, W: 11}} {
 			f := ecctest.Image(t, shape, grid.Float32, ladder, func(i int64) float64 { return float64(float32(i*7919%1009-512) / 1024) })
 			for _, c := range ecctest.Conventions() {
