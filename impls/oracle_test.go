@@ -124,6 +124,10 @@ func TestAgainstGudhi(t *testing.T) {
 			}
 			var want [][][2]float64
 			oracle(t, &want, "gudhi", append([]string{construction, cmp.Or(axes, "-")}, with...)...)
+			if want == nil && vertices {
+				t.Run(construction+"/"+axes, func(t *testing.T) { t.Skip("this GUDHI takes voxels for top cells alone; 3.8 has vertices") })
+				continue
+			}
 			if len(want) != len(fields) {
 				t.Fatalf("gudhi answered %d of %d volumes", len(want), len(fields))
 			}

@@ -8,7 +8,8 @@ oracle.py skimage FILE.npy CONSTRUCTION SETS LEVEL...
                                       T or V, sublevel or superlevel
 
 Prints one JSON value: for gudhi a list of curves, each a list of [value, chi]
-for every value of the volume; for skimage a list of chi.
+for every value of the volume, or null where this GUDHI has no such construction; for
+skimage a list of chi.
 """
 import json
 import sys
@@ -41,7 +42,14 @@ def gudhi_curve(volume, construction, axes):
 def main():
     tool, files = sys.argv[1], sys.argv[2:]
     if tool == "gudhi":
-        print(json.dumps([gudhi_curve(np.load(f), *files[:2]) for f in files[2:]]))
+        import gudhi
+
+        # Before 3.8 voxels were top cells alone.
+        old = tuple(map(int, gudhi.__version__.split(".")[:2])) < (3, 8)
+        if files[0] == "V" and old:
+            print(json.dumps(None))
+        else:
+            print(json.dumps([gudhi_curve(np.load(f), *files[:2]) for f in files[2:]]))
     elif tool == "skimage":
         from skimage.measure import euler_number
 
