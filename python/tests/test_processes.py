@@ -25,6 +25,7 @@ def right(_=None):
 def run(program, **arguments):
     """Run a program whose end is not to be waited for."""
     start = "import os, signal, sys, threading, time\nimport numpy as np, eccbench\n"
+    start += "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # which shells keep from what runs behind them
     return subprocess.run([sys.executable, "-W", "ignore::DeprecationWarning", "-c", start + textwrap.dedent(program)], timeout=120, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, **arguments)
 
