@@ -57,6 +57,7 @@ var floor = map[string]int{
 	"internal/workloads/ecc/ecctest":  5,
 	"internal/workloads/batch":        5,
 	"internal/workloads/smooth":       5,
+	"internal/workloads/softecc":      5,
 
 	"impls/naive":       6,
 	"impls/cpu":         6,
