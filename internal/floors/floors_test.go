@@ -70,6 +70,10 @@ var floor = map[string]int{
 	"impls/batch":       6,
 	"impls/smooth":      6,
 
+	"impls/softecc/binned":     6,
+	"impls/softecc/definition": 6,
+	"impls/softecc/dense":      6,
+
 	"impls":         7,
 	"reports/paper": 7,
 

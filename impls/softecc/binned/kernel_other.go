@@ -1,0 +1,6 @@
+package binned
+
+// assembled says that this program has vector instructions.
+const assembled = false
+
+func vector() kernel { panic("binned: no vector instructions") }
