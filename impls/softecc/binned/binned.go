@@ -178,7 +178,7 @@ func (j *job) rowOf(dst []float32, z, y int64, t softecc.Tilt) {
 	case grid.Uint16:
 		tilted(dst, grid.Values[uint16](j.field.Data())[at:][:j.w], of, along)
 	case grid.Float32:
-		j.kernel.tilt(dst, grid.Values[float32](j.field.Data())[at:][:j.w], of, along)
+		j.kernel.tilt(dst[:j.w], grid.Values[float32](j.field.Data())[at:][:j.w], of, along)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"eccbench/impls/softecc/binned"
 	"eccbench/impls/softecc/dense"
 	"eccbench/internal/bench"
+	"eccbench/internal/grid"
 	"eccbench/internal/isa"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/softecc"
@@ -186,5 +187,31 @@ func TestRefusals(t *testing.T) {
 		if err := (binned.Implementation{}).CanDo(p, c); err == nil {
 			t.Errorf("%s: not refused", what)
 		}
+	}
+}
+
+func BenchmarkGRF(b *testing.B) {
+	for _, lambda := range []string{"100", "1000"} {
+		b.Run("lambda="+lambda, func(b *testing.B) {
+			p, err := softecc.Inputs{}.Open("softecc/m=64/lambda=" + lambda + "/alpha=100/dir=1/of=grf/shape=256x256x128/type=float32/levels=1024/smooth=2/seed=1")
+			if err != nil {
+				b.Fatal(err)
+			}
+			f, err := grid.Load(p.Source)
+			if err != nil {
+				b.Fatal(err)
+			}
+			p.Source = f
+			j, err := binned.Implementation{}.Setup(p, bench.Conditions{Setting: bench.Setting{Threads: 2}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if err := j.Do(nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(p.Shape().Voxels())*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "Gvox/s")
+		})
 	}
 }

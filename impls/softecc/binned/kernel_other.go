@@ -1,3 +1,5 @@
+//go:build !amd64 || noasm
+
 package binned
 
 // assembled says that this program has vector instructions.
