@@ -3,6 +3,7 @@ package softecc
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"time"
 
 	"eccbench/internal/verify"
@@ -113,7 +114,9 @@ func errorOf[T float32 | float64](what, place string, want, got []T, scale, limi
 	return m
 }
 
-// nanoseconds of so many a voxel on one core.
-func nanoseconds(each float64) func(p *Problem) time.Duration {
-	return func(p *Problem) time.Duration { return time.Duration(each * float64(p.Shape().Voxels())) }
+// nanoseconds is what so many a voxel come to on all cores.
+func nanoseconds(each int64) func(p *Problem) time.Duration {
+	return func(p *Problem) time.Duration {
+		return time.Duration(each * p.Shape().Voxels() / int64(runtime.GOMAXPROCS(0)))
+	}
 }
