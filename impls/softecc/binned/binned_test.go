@@ -3,6 +3,7 @@ package binned_test
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"eccbench/impls/softecc/binned"
@@ -182,28 +183,29 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func BenchmarkGRF(b *testing.B) {
-	for _, lambda := range []string{"100", "1000"} {
-		b.Run("lambda="+lambda, func(b *testing.B) {
-			p, err := softecc.Inputs{}.Open("softecc/m=64/lambda=" + lambda + "/alpha=100/dir=1/of=grf/shape=256x256x128/type=float32/levels=1024/smooth=2/seed=1")
-			if err != nil {
-				b.Fatal(err)
-			}
-			f, err := grid.Load(p.Source)
-			if err != nil {
-				b.Fatal(err)
-			}
-			p.Source = f
-			j, err := binned.Implementation{}.Setup(p, bench.Conditions{Setting: bench.Setting{Threads: 2}})
-			if err != nil {
-				b.Fatal(err)
-			}
-			for b.Loop() {
-				if err := j.Do(nil); err != nil {
+func BenchmarkBinned(b *testing.B) {
+	for _, image := range []string{"grf/shape=256x256x128/type=float32/levels=1024/smooth=2/seed=1", "noise/shape=256x256x128/type=float32/levels=1024/seed=1"} {
+		kind, _, _ := strings.Cut(image, "/")
+		for _, lambda := range []string{"100", "1000"} {
+			b.Run(kind+"/lambda="+lambda, func(b *testing.B) {
+				p, err := softecc.Inputs{}.Open("softecc/m=64/lambda=" + lambda + "/alpha=100/dir=1/of=" + image)
+				if err != nil {
 					b.Fatal(err)
 				}
-			}
-			b.ReportMetric(float64(p.Shape().Voxels())*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "Gvox/s")
-		})
+				if p.Source, err = grid.Load(p.Source); err != nil {
+					b.Fatal(err)
+				}
+				j, err := binned.Implementation{}.Setup(p, bench.Conditions{Setting: bench.Setting{Threads: 2}})
+				if err != nil {
+					b.Fatal(err)
+				}
+				for b.Loop() {
+					if err := j.Do(nil); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(p.Shape().Voxels())*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "Gvox/s")
+			})
+		}
 	}
 }
