@@ -48,20 +48,22 @@ generate: build
 reports: build
 	$(GO) run ./internal/docgen $(BIN)/eccbench $(wildcard reports/*.md)
 
-# The vector instructions of impls/extrema, the fingerprint and the generators, each by a
-# module of its own.
+# The vector instructions of impls/extrema, the fingerprint, the generators and the soft
+# curve, each by a module of its own.
 ASM_ISAS := avx512 avx2
 FINGERPRINT := internal/workloads/ecc/fingerprint
-# $(call assemble,FOLDER,FILE,PACKAGE)
-assemble = ( cd $(1)/asm && for i in $(ASM_ISAS); do \
+SOFT := impls/softecc/binned
+# $(call assemble,FOLDER,FILE,PACKAGE,ISAS)
+assemble = ( cd $(1)/asm && for i in $(or $(4),$(ASM_ISAS)); do \
 	$(GO) run . -isa $$i -out ../$(2)_$${i}_amd64.s -stubs ../$(2)_$${i}_amd64.go -pkg $(3) || exit 1; done )
 assembly:
 	@$(call assemble,impls/extrema,kernel,extrema)
 	@$(call assemble,$(FINGERPRINT),vector,fingerprint)
 	@$(call assemble,datasets,vector,datasets)
+	@$(call assemble,$(SOFT),kernel,binned,avx512)
 
 check-generate: generate assembly
-	git diff --exit-code -- $(DOCS) $(PLOTS) impls/extrema $(FINGERPRINT) datasets
+	git diff --exit-code -- $(DOCS) $(PLOTS) impls/extrema $(FINGERPRINT) datasets $(SOFT)
 	@new=$$(git ls-files --others --exclude-standard -- $(PLOTS)); [ -z "$$new" ] || { echo "not in git: $$new"; exit 1; }
 
 # What the kernels are compiled to, by clang and NVIDIA's assembler, which comes as a

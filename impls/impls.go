@@ -12,6 +12,9 @@ import (
 	"eccbench/impls/naive"
 	readimpl "eccbench/impls/read"
 	smoothimpl "eccbench/impls/smooth"
+	"eccbench/impls/softecc/binned"
+	"eccbench/impls/softecc/definition"
+	"eccbench/impls/softecc/dense"
 	"eccbench/impls/tiled"
 	"eccbench/internal/bench"
 	"eccbench/internal/fields"
@@ -22,6 +25,7 @@ import (
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/read"
 	"eccbench/internal/workloads/smooth"
+	"eccbench/internal/workloads/softecc"
 )
 
 // ECC is the name of the workload: the Euler characteristic curve of an image.
@@ -87,7 +91,8 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	smoothed := smooth.Workload(smoothimpl.OnHost{Counter: cpu.Implementation{}}, smoothimpl.OnDevice{Open: open})
 	// Whoever looks at each byte once is bounded by reading them.
 	reading := func(bench.Scope) string { return Ceiling }
-	curve.Ceiling, smoothed.Ceiling = reading, reading
+	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, binned.Implementation{})
+	curve.Ceiling, smoothed.Ceiling, soft.Ceiling = reading, reading, reading
 	many.Ceiling = func(s bench.Scope) string {
 		if s == bench.File {
 			return BatchCeiling
@@ -96,7 +101,7 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	}
 	return Set{curve, []runner.Bench{
 		runner.Bind(curve), runner.Bind(sum),
-		runner.Bind(many), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})), runner.Bind(smoothed),
+		runner.Bind(many), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})), runner.Bind(smoothed), runner.Bind(soft),
 	}, open}
 }
 

@@ -58,6 +58,7 @@ var floor = map[string]int{
 	"internal/workloads/ecc/ecctest":  5,
 	"internal/workloads/batch":        5,
 	"internal/workloads/smooth":       5,
+	"internal/workloads/softecc":      5,
 
 	"impls/naive":       6,
 	"impls/cpu":         6,
@@ -69,6 +70,10 @@ var floor = map[string]int{
 	"impls/read":        6,
 	"impls/batch":       6,
 	"impls/smooth":      6,
+
+	"impls/softecc/binned":     6,
+	"impls/softecc/definition": 6,
+	"impls/softecc/dense":      6,
 
 	"impls":            7,
 	"internal/library": 7,

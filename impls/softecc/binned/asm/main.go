@@ -1,0 +1,201 @@
+// Command asm writes the vector instructions of package binned:
+//
+//	go run . -isa avx512 -out ../kernel_avx512_amd64.s -stubs ../kernel_avx512_amd64.go -pkg binned
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// The predicates of comparisons, as the second operand of Intel's order stands to the
+// third.
+var equal, atMost, greater = U8(0), U8(2), U8(14)
+
+// lane is the size of a value.
+const lane = 4
+
+func main() {
+	isa := flag.String("isa", "avx512", "avx512")
+	flag.Parse()
+	if *isa != "avx512" {
+		fmt.Fprintf(os.Stderr, "asm: -isa %s: want avx512\n", *isa)
+		os.Exit(64)
+	}
+	ConstraintExpr("!noasm")
+	column()
+	tilted()
+	Generate()
+}
+
+// A triple is a vector at the lane before, at the lane, and at the lane after.
+type triple [3]VecVirtual
+
+func newTriple() triple { return triple{ZMM(), ZMM(), ZMM()} }
+
+func at(base Register, i int) Mem { return Mem{Base: base, Disp: (i - 1) * lane} }
+
+func loaded(base Register) triple {
+	t := newTriple()
+	for i := range t {
+		VMOVUPS(at(base, i), t[i])
+	}
+	return t
+}
+
+func leastOf(a, b triple) triple {
+	t := newTriple()
+	for i := range t {
+		VMINPS(b[i], a[i], t[i])
+	}
+	return t
+}
+
+func leastAt(a triple, base Register) triple {
+	t := newTriple()
+	for i := range t {
+		VMINPS(at(base, i), a[i], t[i])
+	}
+	return t
+}
+
+// falls are the masks of the lanes that are above the lane after, and below the lane before.
+func falls(s triple) (after, before Register) {
+	after, before = K(), K()
+	VCMPPS(greater, s[2], s[1], after)
+	VCMPPS(greater, s[1], s[0], before)
+	return after, before
+}
+
+// extrema is 1 where a row falls to both sides, −1 where it rises, 0 elsewhere.
+func extrema(s triple, minusOne Register) VecVirtual {
+	after, before := falls(s)
+	d := ZMM()
+	VPMOVM2D(before, d)
+	VPSUBD(minusOne, d, after, d)
+	return d
+}
+
+// owner is the mask of the lanes where a ≤ b.
+func owner(a, b VecVirtual) Register {
+	k := K()
+	VCMPPS(atMost, b, a, k)
+	return k
+}
+
+func assign(to, from triple) {
+	for i := range to {
+		VMOVAPS(from[i], to[i])
+	}
+}
+
+// column goes down a column of vectors of two planes: see the portable kernel.
+func column() {
+	TEXT("column512", NOSPLIT, "func(below, above *float32, owed *int32, out *uint8, stride, apart, rows int, mask uint64)")
+	Pragma("noescape")
+	Doc("column512 stores the changes of a column of 16 values of rows of the plane below, of the lanes of a mask.")
+	below, above, owed := Load(Param("below"), GP64()), Load(Param("above"), GP64()), Load(Param("owed"), GP64())
+	out, stride, apart, rows := Load(Param("out"), GP64()), Load(Param("stride"), GP64()), Load(Param("apart"), GP64()), Load(Param("rows"), GP64())
+	mask, minusOne := K(), ZMM()
+	KMOVQ(Load(Param("mask"), GP64()), mask)
+	VPTERNLOGD(U8(0xff), minusOne, minusOne, minusOne)
+	toV, toZ := ZMM(), ZMM()
+	v := loaded(below)
+	z := leastAt(v, above)
+
+	// pair takes the next row, and gives the row's changes of the minima over y and over
+	// both, with their owners.
+	pair := func() (u, zu triple, dy, dyz VecVirtual, ownY, ownYZ Register) {
+		ADDQ(stride, below)
+		ADDQ(stride, above)
+		u = loaded(below)
+		zu = leastAt(u, above)
+		ownY, ownYZ = owner(v[1], u[1]), owner(z[1], zu[1])
+		dy = extrema(leastOf(v, u), minusOne)
+		dyz = extrema(leastOf(z, zu), minusOne)
+		return
+	}
+	u, zu, dy, dyz, ownY, ownYZ := pair() // the row before the strip
+	VMOVDQA32_Z(dy, ownY, toV)
+	VPSUBD(toV, dy, toV)
+	VMOVDQA32_Z(dyz, ownYZ, toZ)
+	VPSUBD(dyz, toZ, toZ)
+	assign(v, u)
+	assign(z, zu)
+
+	Label("row")
+	u, zu, dy, dyz, ownY, ownYZ = pair()
+	// The change of z: its own extrema, what the row before has handed, and minus that of
+	// yz where it is the owner.
+	kept, dz := ZMM(), ZMM()
+	VMOVDQA32_Z(dyz, ownYZ, kept)
+	VPSUBD(kept, toZ, dz)
+	VPSUBD(dyz, kept, toZ)
+	after, before := falls(z)
+	VPSUBD(minusOne, dz, after, dz)
+	VPADDD(minusOne, dz, before, dz)
+	// The change of v: minus its own extrema, what was handed by the row before and the
+	// plane before, and those of y and z where it is the owner.
+	dv, keptY, keptZ := ZMM(), ZMM(), ZMM()
+	VMOVDQA32_Z(dy, ownY, keptY)
+	VPADDD(keptY, toV, dv)
+	VPSUBD(keptY, dy, toV)
+	after, before = falls(v)
+	VPADDD(minusOne, dv, after, dv)
+	VPSUBD(minusOne, dv, before, dv)
+	ownZ := K()
+	VCMPPS(equal, z[1], v[1], ownZ)
+	VMOVDQA32_Z(dz, ownZ, keptZ)
+	VPADDD(keptZ, dv, dv)
+	VPADDD(Mem{Base: owed}, dv, dv)
+	VPSUBD(keptZ, dz, dz)
+	VMOVDQU32(dz, Mem{Base: owed})
+	ADDQ(stride, owed)
+	VPMOVDB(dv, mask, Mem{Base: out})
+	ADDQ(apart, out)
+	assign(v, u)
+	assign(z, zu)
+	DECQ(rows)
+	JNZ(LabelRef("row"))
+	VZEROUPPER()
+	RET()
+}
+
+// tilted is Y of a row: x + (of + along).
+func tilted() {
+	TEXT("tilt512", NOSPLIT, "func(dst, row, along *float32, of float32, n int)")
+	Pragma("noescape")
+	Doc("tilt512 sets n values of dst to row + (of + along).")
+	dst, row, along, n := Load(Param("dst"), GP64()), Load(Param("row"), GP64()), Load(Param("along"), GP64()), Load(Param("n"), GP64())
+	of, v, at := ZMM(), ZMM(), GP64()
+	VBROADCASTSS(NewParamAddr("of", 24), of)
+	XORQ(at, at)
+	place := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: lane} }
+	Label("more")
+	CMPQ(n, U8(16))
+	JL(LabelRef("rest"))
+	VADDPS(place(along), of, v)
+	VADDPS(place(row), v, v)
+	VMOVUPS(v, place(dst))
+	ADDQ(U8(16), at)
+	SUBQ(U8(16), n)
+	JMP(LabelRef("more"))
+	Label("rest")
+	bits, ones, k := GP64(), GP64(), K()
+	MOVQ(I32(-1), ones)
+	BZHIQ(n, ones, bits)
+	KMOVW(bits.As32(), k)
+	VMOVUPS_Z(place(along), k, v)
+	VADDPS(of, v, v)
+	w := ZMM()
+	VMOVUPS_Z(place(row), k, w)
+	VADDPS(w, v, v)
+	VMOVUPS(v, k, place(dst))
+	VZEROUPPER()
+	RET()
+}

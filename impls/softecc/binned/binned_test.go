@@ -1,0 +1,211 @@
+package binned_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"eccbench/impls/softecc/binned"
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/isa"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/softecc"
+)
+
+type implementation = bench.Implementation[*softecc.Problem, softecc.Answer]
+
+func open(t *testing.T, name string) *softecc.Problem {
+	t.Helper()
+	p, err := softecc.Inputs{}.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func answer(i implementation, threads int, isa string) func(p *softecc.Problem) (softecc.Answer, error) {
+	return func(p *softecc.Problem) (softecc.Answer, error) {
+		return bench.Answer(i, p, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads, ISA: isa}})
+	}
+}
+
+// On all adversarial inputs, and where planes are cut into strips, the answer is within the
+// limits of the definition, on each instruction set, with one core and several.
+func TestWithinLimits(t *testing.T) {
+	names := append(slices.Clone(softecc.Workload().Adversarial), "softecc/m=3/lambda=100/alpha=100/dir=1/of=noise/shape=900x40x3/type=float32/levels=1024/seed=1")
+	for _, name := range names {
+		p := open(t, name)
+		want, err := softecc.Define(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, set := range (binned.Implementation{}).About().ISAs {
+			for _, threads := range []int{1, 3} {
+				got, err := answer(binned.Implementation{}, threads, set)(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d, _ := softecc.Policy().Compare(p, want, got); d != nil {
+					t.Errorf("%s, %s, %d cores: %v", name, set, threads, d)
+				}
+			}
+		}
+	}
+}
+
+// The bound of doc/softecc.md holds up to λ·range = 1000 and beyond, on values that are
+// on no level, and at every width of bins down to where there are none.
+func TestBound(t *testing.T) {
+	for _, lambda := range []string{"1", "20", "150", "1000", "9000", "40000", "10000000"} {
+		for _, image := range []string{"between/shape=31x11x7/levels=1024/seed=20", "noise/shape=16x15x14/type=float32/levels=70000/seed=5"} {
+			for _, alpha := range []string{"0", "100"} {
+				p := open(t, "softecc/m=64/lambda="+lambda+"/alpha="+alpha+"/dir=2/of="+image)
+				want, err := softecc.Define(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := answer(binned.Implementation{}, 2, "")(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d, list := softecc.Policy().Compare(p, want, got); d != nil {
+					t.Errorf("λ·range %s, α %s, %s: %v (%v)", lambda, alpha, image, d, list)
+				}
+			}
+		}
+	}
+}
+
+// What is asked again is answered again, also after Poison, and the problem is left alone.
+func TestAgain(t *testing.T) {
+	p := open(t, "softecc/m=9/lambda=50/alpha=100/dir=2/of=noise/shape=40x31x20/type=uint16/levels=300/seed=5")
+	tau, before := slices.Clone(p.Tau), []softecc.Answer{}
+	j, err := binned.Implementation{}.Setup(p, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	for range 3 {
+		j.Poison()
+		if a, err := j.Out(); err != nil || len(a.Chi) != 0 {
+			t.Errorf("poisoned: %v, %v", a.Chi, err)
+		}
+		if err := j.Do(&bench.Trace{}); err != nil {
+			t.Fatal(err)
+		}
+		a, err := j.Out()
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.DX = slices.Clone(a.DX)
+		before = append(before, a)
+	}
+	for _, a := range before[1:] {
+		for _, m := range softecc.Distance(p, before[0], a) {
+			if m.Value > 1e-12 {
+				t.Errorf("another answer: %v", m)
+			}
+		}
+	}
+	if !slices.Equal(tau, p.Tau) {
+		t.Error("the thresholds were changed")
+	}
+}
+
+// Each planted fault is seen by the laws alone, without another answer, and by one that
+// is near the definition's.
+func TestFaultsAreSeen(t *testing.T) {
+	p := open(t, "softecc/m=24/lambda=200/alpha=300/dir=3/of=noise/shape=24x20x16/levels=1024/type=float32/seed=3")
+	check := func(i implementation) verify.Verdict {
+		ask := answer(i, 2, "")
+		out, err := ask(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return verify.Judge([]string{"p"}, softecc.Policy().Check(verify.Question[*softecc.Problem, softecc.Answer]{Name: "p", In: p, Out: out, Budget: 1 << 45, Thorough: true, Ask: ask}))
+	}
+	if v := check(binned.Implementation{}); v.Status != verify.Verified {
+		t.Fatalf("%s: %s", v.Status, v.Reason)
+	}
+	want, err := softecc.Define(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range binned.Faults() {
+		v := check(binned.Faulty(f))
+		if v.Status != verify.Wrong {
+			t.Errorf("%s: %s: %s", f, v.Status, v.Reason)
+		}
+		t.Logf("%s: %s", f, v.Reason)
+		got, err := answer(binned.Faulty(f), 2, "")(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, _ := softecc.Policy().Compare(p, want, got); d == nil {
+			t.Errorf("%s: within the limits of the definition", f)
+		}
+	}
+}
+
+// Values beyond the ladder's ends are in no bin, and count all the same.
+func TestValuesBeyondTheBins(t *testing.T) {
+	p := open(t, "softecc/m=24/lambda=200/alpha=300/dir=3/of=between/shape=24x20x6/levels=64/seed=3")
+	far := *p
+	far.Tau = slices.Clone(p.Tau)
+	for i := range far.Tau {
+		far.Tau[i] -= 40 * math.Abs(far.Tau[i]) // in any order, and far from all values
+	}
+	for _, q := range []*softecc.Problem{p, &far} {
+		want, err := softecc.Define(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := answer(binned.Implementation{}, 2, "")(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, _ := softecc.Policy().Compare(q, want, got); d != nil {
+			t.Error(d)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	p := open(t, "softecc/m=9/lambda=50/alpha=100/dir=2/of=noise/shape=40x31x20/type=uint8/seed=5")
+	for what, c := range map[string]bench.Conditions{
+		"time": {Time: 1}, "memory": {Memory: 1000}, "isa": {Setting: bench.Setting{ISA: isa.AVX2}},
+	} {
+		if err := (binned.Implementation{}).CanDo(p, c); err == nil {
+			t.Errorf("%s: not refused", what)
+		}
+	}
+}
+
+func BenchmarkBinned(b *testing.B) {
+	for _, image := range []string{"grf/shape=256x256x128/type=float32/levels=1024/smooth=2/seed=1", "noise/shape=256x256x128/type=float32/levels=1024/seed=1"} {
+		kind, _, _ := strings.Cut(image, "/")
+		for _, lambda := range []string{"100", "1000"} {
+			b.Run(kind+"/lambda="+lambda, func(b *testing.B) {
+				p, err := softecc.Inputs{}.Open("softecc/m=64/lambda=" + lambda + "/alpha=100/dir=1/of=" + image)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if p.Source, err = grid.Load(p.Source); err != nil {
+					b.Fatal(err)
+				}
+				j, err := binned.Implementation{}.Setup(p, bench.Conditions{Setting: bench.Setting{Threads: 2}})
+				if err != nil {
+					b.Fatal(err)
+				}
+				for b.Loop() {
+					if err := j.Do(nil); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(p.Shape().Voxels())*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "Gvox/s")
+			})
+		}
+	}
+}

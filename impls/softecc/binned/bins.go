@@ -1,0 +1,334 @@
+package binned
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"slices"
+	"sort"
+	"sync"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/workloads/softecc"
+)
+
+// How wide bins are: λ times the width is at most a 20th. There are at least so many,
+// as a sum of many sigmoids that overlap needs finer ones, and at most so many; λ that
+// would need more is of sigmoids so steep that few voxels are near a threshold.
+const (
+	perLambda = 20
+	least     = 1 << 12
+	most      = 1 << 18
+	binBytes  = 24
+)
+
+// reach is how far from a threshold, in units of 1/λ, a sigmoid is 0 or 1 to the last bit
+// of a sum of float64: e⁻⁴⁰ < 2⁻⁵⁷.
+const reach = 40
+
+// Bins are evenly spaced values; bin k has those nearest to at(k). A value beyond them is
+// in none.
+type bins struct {
+	lambda             float64
+	lo, width, inverse float64
+	n                  int // 0 where bins would be too many
+}
+
+func (b bins) at(k int) float64 { return b.lo + float64(k)*b.width }
+
+// layBins lays bins over the range of Y, on the levels of an evenly spaced ladder where Y
+// is X.
+func layBins(p *softecc.Problem) bins {
+	l := p.Ladder()
+	lo, hi := float64(l.Value(0)), float64(l.Value(l.Len()-1))
+	s := p.Shape()
+	u, _ := p.U()
+	rise := 0.0
+	for i, n := range []int64{s.W, s.H, s.D} {
+		rise += math.Abs(p.Alpha * u[i] * softecc.Place(0, n))
+	}
+	b := bins{lambda: p.Lambda, lo: lo - rise}
+	span := hi - lo + 2*rise
+	if span == 0 {
+		return b
+	}
+	b.width = min(1/(perLambda*p.Lambda), span/least)
+	if step, even := spacing(p); even && rise == 0 {
+		if width := step / math.Ceil(step/b.width); span/width < most {
+			b.width = width
+		}
+	}
+	if !(span/b.width < most) {
+		return b
+	}
+	b.lo -= b.width
+	b.inverse, b.n = 1/b.width, int(math.Ceil(span/b.width))+3
+	return b
+}
+
+// spacing is the distance of the levels of an evenly spaced ladder.
+func spacing(p *softecc.Problem) (step float64, even bool) {
+	if _, step, even = p.Ladder().Affinity(); even {
+		return step, true
+	}
+	return 1, p.Type() != grid.Float32
+}
+
+// A bin has the sum of changes of values, and of their first two moments about its middle.
+type bin struct{ c, first, second float64 }
+
+// A tally is what the changes of many voxels add up to: in bins, and of values in none by
+// the thresholds.
+type tally struct {
+	bins
+	list []bin
+
+	// Values in no bin. Thresholds that are farther than reach above one get its whole
+	// change, at the first of them in order; those that are nearer, their share.
+	p      *softecc.Problem
+	order  []int     // of the thresholds
+	tau    []float64 // in order
+	window float64
+	reach  float64
+	whole  []int64
+	chi    []float64 // of the thresholds in order
+	dtau   []float64
+	lambda float64
+}
+
+func newTally(p *softecc.Problem, b bins, reach float64) *tally {
+	t := &tally{bins: b, p: p, list: make([]bin, b.n), window: reach / p.Lambda, reach: reach}
+	t.order, t.tau = sorted(p.Tau)
+	t.whole, t.chi, t.dtau = make([]int64, len(t.tau)+1), make([]float64, len(t.tau)), make([]float64, len(t.tau))
+	return t
+}
+
+func sorted(tau []float64) (order []int, list []float64) {
+	for j := range tau {
+		order = append(order, j)
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case tau[a] < tau[b]:
+			return -1
+		case tau[a] > tau[b]:
+			return 1
+		}
+		return 0
+	})
+	for _, j := range order {
+		list = append(list, tau[j])
+	}
+	return order, list
+}
+
+func (t *tally) reset() {
+	clear(t.list)
+	clear(t.whole)
+	clear(t.chi)
+	clear(t.dtau)
+	t.lambda = 0
+}
+
+func (t *tally) merge(o *tally) {
+	for k, b := range o.list {
+		t.list[k].c += b.c
+		t.list[k].first += b.first
+		t.list[k].second += b.second
+	}
+	for j, v := range o.whole {
+		t.whole[j] += v
+	}
+	for j := range o.chi {
+		t.chi[j] += o.chi[j]
+		t.dtau[j] += o.dtau[j]
+	}
+	t.lambda += o.lambda
+}
+
+// row adds the changes of a row of voxels of Y.
+func (t *tally) row(y []float32, changes []uint8) {
+	for x := 0; x < len(changes); x += 8 {
+		for w := eight(changes[x:]); w != 0; {
+			i := bits.TrailingZeros64(w) &^ 7
+			t.add(float64(y[x+i/8]), int8(w>>i))
+			w &^= 0xff << i
+		}
+	}
+}
+
+// eight are the next eight changes, a byte each, and 0 behind the last.
+func eight(changes []uint8) (w uint64) {
+	if len(changes) >= 8 {
+		return binary.LittleEndian.Uint64(changes)
+	}
+	for i, v := range changes {
+		w |= uint64(v) << (8 * i)
+	}
+	return w
+}
+
+func (t *tally) add(y float64, change int8) {
+	k := int((y-t.lo)*t.inverse + 0.5)
+	if uint(k) >= uint(len(t.list)) || y < t.lo {
+		t.alone(y, change)
+		return
+	}
+	b, c, d := &t.list[k], float64(change), y-(t.lo+float64(k)*t.width)
+	b.c += c
+	b.first += c * d
+	b.second += c * d * d
+}
+
+// near are the thresholds within reach of a value, and after them those above it.
+func near(tau []float64, y, window float64) (from, to int) {
+	return sort.SearchFloat64s(tau, y-window), sort.Search(len(tau), func(j int) bool { return tau[j] > y+window })
+}
+
+func (t *tally) alone(y float64, change int8) {
+	from, to := near(t.tau, y, t.window)
+	t.whole[to] += int64(change)
+	c := float64(change)
+	for j := from; j < to; j++ {
+		z := t.tau[j] - y
+		s, d := softecc.Sigmoid(t.p.Lambda * z)
+		t.chi[j] += c * s
+		t.dtau[j] += c * t.p.Lambda * d
+		t.lambda += c * t.p.G[t.order[j]] * z * d
+	}
+}
+
+// curve convolves the bins with the sigmoids and their derivatives, to the second moment:
+// σ(τ−at−δ) = σ − δσ' + δ²σ″/2. Bins below a threshold by more than reach count whole.
+func (t *tally) curve(p *softecc.Problem, threads int) softecc.Answer {
+	m := len(p.Tau)
+	a := softecc.Answer{Chi: make([]float64, m), DTau: make([]float64, m)}
+	below := make([]float64, len(t.list)+1) // whole numbers
+	for k, b := range t.list {
+		below[k+1] = below[k] + b.c
+	}
+	lambdas := make([]float64, m)
+	each(threads, m, func(j int) {
+		tau, lambda := p.Tau[j], p.Lambda
+		from, to := t.within(tau, t.reach)
+		chi, dtau, dl := 0.0, 0.0, 0.0
+		t.each(tau, from, to, func(k int, z, s, d float64) {
+			b := &t.list[k]
+			// The derivatives of σ by z: λd, λ²d₂, λ³d₃.
+			d2, d3 := d*(1-2*s), d*(1-6*d)
+			first, second := lambda*b.first, lambda*lambda*b.second/2
+			chi += b.c*s - first*d + second*d2
+			slope := b.c*d - first*d2 + second*d3
+			dtau += slope
+			// ∂σ/∂λ = z·d, whose derivatives by λz are d/λ + z·d₂ and 2d₂/λ + z·d₃.
+			dl += z*slope + (2*second*d2-first*d)/lambda
+		})
+		a.Chi[j] = chi + below[from]
+		a.DTau[j] = p.G[j] * lambda * dtau
+		lambdas[j] = p.G[j] * dl
+	})
+	whole := int64(0)
+	for k, j := range t.order {
+		whole += t.whole[k]
+		a.Chi[j] += t.chi[k] + float64(whole)
+		a.DTau[j] += p.G[j] * t.dtau[k]
+		a.Lambda += lambdas[j]
+	}
+	a.Lambda += t.lambda
+	return a
+}
+
+// within are the bins whose middle is within so many 1/λ of a threshold, and a bin more.
+func (b bins) within(tau, reach float64) (from, to int) {
+	if b.n == 0 {
+		return 0, 0
+	}
+	place := func(v float64) int { return int(min(max((v-b.lo)*b.inverse, 0), float64(b.n))) }
+	half := reach/b.lambda + b.width
+	return place(tau - half), place(tau + half + b.width)
+}
+
+// each calls f with bins near a threshold, with z = τ − at(k), σ = 1/(1+exp(−λz)) and
+// σ(1−σ). From bin to bin the exponential grows by the same factor.
+func (b bins) each(tau float64, from, to int, f func(k int, z, s, d float64)) {
+	const anew = 32 // roundings add up to a few 10⁻¹⁵
+	grow := math.Exp(b.lambda * b.width)
+	for k := from; k < to; {
+		e := math.Exp(-b.lambda * (tau - b.at(k)))
+		for end := min(k+anew, to); k < end; k++ {
+			s := 1 / (1 + e)
+			f(k, tau-b.at(k), s, e*s*s)
+			e *= grow
+		}
+	}
+}
+
+// each calls work for 0 ≤ i < n on so many cores.
+func each(threads, n int, work func(i int)) {
+	var wg sync.WaitGroup
+	for k := range min(threads, n) {
+		wg.Go(func() {
+			for i := k; i < n; i += threads {
+				work(i)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// A table is G'(y) = Σ g_j σ'(τ_j − y) with its first two derivatives by y, at the middle of
+// every bin.
+type table struct {
+	bins
+	list []entry
+
+	p      *softecc.Problem
+	tau    []float64
+	order  []int
+	window float64
+}
+
+type entry struct{ value, first, second float32 }
+
+func newTable(p *softecc.Problem, b bins, reach float64, threads int) *table {
+	t := &table{bins: b, list: make([]entry, b.n), p: p, window: reach / p.Lambda}
+	t.order, t.tau = sorted(p.Tau)
+	parts := 4 * threads
+	each(threads, parts, func(i int) {
+		lo, hi := b.n*i/parts, b.n*(i+1)/parts
+		sums := make([][3]float64, hi-lo)
+		for j, tau := range p.Tau {
+			from, to := b.within(tau, reach)
+			g := p.G[j] * p.Lambda
+			b.each(tau, max(from, lo), min(to, hi), func(k int, _, s, d float64) {
+				v := &sums[k-lo]
+				v[0] += g * d
+				v[1] -= g * d * (1 - 2*s)
+				v[2] += g * d * (1 - 6*d)
+			})
+		}
+		for k, v := range sums {
+			t.list[lo+k] = entry{float32(v[0]), float32(p.Lambda * v[1]), float32(p.Lambda * p.Lambda * v[2] / 2)}
+		}
+	})
+	return t
+}
+
+// slope is G' of a value.
+func (t *table) slope(y float64) float64 {
+	k := int((y-t.lo)*t.inverse + 0.5)
+	if uint(k) >= uint(len(t.list)) || y < t.lo {
+		return t.alone(y)
+	}
+	e, d := &t.list[k], y-(t.lo+float64(k)*t.width)
+	return float64(e.value) + d*(float64(e.first)+d*float64(e.second))
+}
+
+func (t *table) alone(y float64) (sum float64) {
+	from, to := near(t.tau, y, t.window)
+	for j := from; j < to; j++ {
+		_, d := softecc.Sigmoid(t.p.Lambda * (t.tau[j] - y))
+		sum += t.p.G[t.order[j]] * t.p.Lambda * d
+	}
+	return sum
+}

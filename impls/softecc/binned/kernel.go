@@ -1,0 +1,105 @@
+package binned
+
+import "eccbench/internal/isa"
+
+// lanes is how many values a vector has, and lead how many are before a row.
+const (
+	lanes = 16
+	lead  = 16
+)
+
+// A step is a strip of two planes of Y, one above the other. Rows are stride values
+// apart, voxel x of row r is value (r+1)·stride + lead + x, and what is outside the image
+// is +∞; there is a row before and one after the strip, and a vector behind each row.
+type step struct {
+	below, above        []float32
+	owed                []int32 // by row and x, stride apart: what the plane before handed up, replaced by what this one does
+	handed              [2][]int32
+	rows, width, stride int64
+	out                 []uint8 // int8 by row and x, width apart: the changes of the plane below; nil for none
+}
+
+// A kernel is the functions of an instruction set.
+type kernel struct {
+	step func(*step)
+	// tilt sets dst to Y of a row: see softecc.Tilt.
+	tilt func(dst, row []float32, of float32, along []float32)
+}
+
+// available lists the instruction sets of this program on this machine, the fastest first.
+func available() []string {
+	var list []string
+	for _, name := range isa.Available(assembled) {
+		if name == isa.Portable || name == isa.AVX512 {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// choose is the kernel that was asked for, or the fastest for "".
+func choose(asked string) (kernel, error) {
+	name, err := isa.Choose(asked, available())
+	if err != nil || name == isa.Portable {
+		return kernel{portable, tilted[float32]}, err
+	}
+	return vector(), nil
+}
+
+// above reports, as 1 or 0, whether a > b.
+func above(a, b float32) int32 {
+	if a > b {
+		return 1
+	}
+	return 0
+}
+
+// portable finds the change of each voxel of the plane below: doc/extrema.md has the
+// method. It compares along each row the voxels v, their minima y with the next row, z
+// with the next plane and yz with both, and hands the changes of yz down to z, those of y
+// and z to v: of equal values to the one that is first in the order of softecc.First.
+func portable(s *step) {
+	w := s.width
+	toV, toZ := s.handed[0][:w], s.handed[1][:w] // handed to the next row's v and z
+	clear(toV)
+	clear(toZ)
+	for r := range s.rows + 1 {
+		at := r*s.stride + lead
+		v0, w0 := s.below[at:][:w+1], s.above[at:][:w+1]
+		v1, w1 := s.below[at+s.stride:][:w+1], s.above[at+s.stride:][:w+1]
+		counted := r > 0
+		var owed []int32
+		var out []uint8
+		if counted {
+			owed = s.owed[(r-1)*s.stride:][:w]
+			if s.out != nil {
+				out = s.out[(r-1)*w:][:w]
+			}
+		}
+		v, u := v0[0], v1[0]
+		z, zu := min(v, w0[0]), min(u, w1[0])
+		y, yz := min(v, u), min(z, zu)
+		fv, fy, fz, fyz := int32(1), int32(1), int32(1), int32(1) // falls from the voxel before
+		for x := range w {
+			nv, nu := v0[x+1], v1[x+1]
+			nz, nzu := min(nv, w0[x+1]), min(nu, w1[x+1])
+			ny, nyz := min(nv, nu), min(nz, nzu)
+			gv, gy, gz, gyz := above(v, nv), above(y, ny), above(z, nz), above(yz, nyz)
+
+			ownY, ownYZ, ownZ := above(v, u)-1, above(z, zu)-1, above(v, z)-1 // all bits where v, z and v are first
+			dy, dyz := gy-fy, gyz-fyz
+			dz := toZ[x] + gz - fz - dyz&ownYZ
+			dv := toV[x] - gv + fv + dy&ownY + dz&ownZ
+			toV[x], toZ[x] = dy&^ownY, -(dyz &^ ownYZ)
+			if counted {
+				dv += owed[x]
+				owed[x] = dz &^ ownZ
+				if out != nil {
+					out[x] = uint8(int8(dv))
+				}
+			}
+			v, u, z, zu, y, yz = nv, nu, nz, nzu, ny, nyz
+			fv, fy, fz, fyz = gv, gy, gz, gyz
+		}
+	}
+}

@@ -1,0 +1,8 @@
+//go:build !amd64 || noasm
+
+package binned
+
+// assembled says that this program has vector instructions.
+const assembled = false
+
+func vector() kernel { panic("binned: no vector instructions") }

@@ -1,0 +1,68 @@
+// Package definition answers the soft Euler characteristic curve cell by cell, in float64:
+// the reference for images that it can afford.
+package definition
+
+import (
+	"fmt"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
+	"eccbench/internal/workloads/softecc"
+)
+
+// cellNS is what a sigmoid of a cell costs a core, for the estimate in a refusal.
+const cellNS = 25
+
+// Implementation is ready to use.
+type Implementation struct{}
+
+// About describes the method.
+func (Implementation) About() bench.About {
+	return bench.About{
+		Name: "definition", Where: "cpu",
+		Method: "every cell at every threshold, in float64, all cores",
+		Source: "doc/softecc.md",
+		Scopes: []bench.Scope{bench.E2E},
+	}
+}
+
+// CanDo refuses what takes more time or memory than the conditions allow.
+func (Implementation) CanDo(p *softecc.Problem, c bench.Conditions) error {
+	if err := p.Check(); err != nil {
+		return err
+	}
+	n, m, threads := p.Shape().Voxels(), int64(len(p.Tau)), int64(max(1, c.Threads))
+	cells := int64(4)
+	if p.Shape().D > 1 {
+		cells = 8
+	} else {
+		threads = 1
+	}
+	estimate := quantity.Seconds(float64(n*cells) * float64(m) * cellNS * 1e-9 / float64(threads))
+	if err := c.Allow(estimate, "%d voxels × %d cells × %d thresholds × %d ns on %d cores", n, cells, m, cellNS, threads); err != nil {
+		return err
+	}
+	if need := 20 * n; c.Memory > 0 && need > c.Memory {
+		return fmt.Errorf("needs %s (20 bytes for each of %d voxels), the limit is %s", quantity.Bytes(need), n, quantity.Bytes(c.Memory))
+	}
+	return nil
+}
+
+// Setup binds the definition to a problem.
+func (Implementation) Setup(p *softecc.Problem, _ bench.Conditions) (bench.Job[softecc.Answer], error) {
+	return &job{p: p}, nil
+}
+
+type job struct {
+	p      *softecc.Problem
+	answer softecc.Answer
+}
+
+func (j *job) Do(*bench.Trace) (err error) {
+	j.answer, err = softecc.Define(j.p)
+	return err
+}
+
+func (j *job) Poison()                      { j.answer = softecc.Answer{} }
+func (j *job) Out() (softecc.Answer, error) { return j.answer, nil }
+func (j *job) Close() error                 { return nil }

@@ -1,0 +1,287 @@
+// Package dense is the method of Saxena et al. 2025, section 3.2, on the host: for each
+// voxel its change c(p), and as many sigmoids as there are thresholds, forward and again
+// backward. c(p) is of Y, without which equation 6 is the curve of no image.
+package dense
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
+	"eccbench/internal/workloads/softecc"
+)
+
+// sigmoidNS and changeNS are what a sigmoid and the change of a voxel cost a core, for the
+// estimate in a refusal.
+const (
+	sigmoidNS = 5
+	changeNS  = 100
+)
+
+// Implementation is ready to use.
+type Implementation struct{}
+
+// About describes the method.
+func (Implementation) About() bench.About {
+	return bench.About{
+		Name: "dense", Where: "cpu",
+		Method: "the change of every voxel from its neighbours, every sigmoid of every voxel, forward and backward, all cores",
+		Source: "Saxena et al. 2025, section 3.2",
+		Scopes: []bench.Scope{bench.E2E},
+	}
+}
+
+// CanDo refuses what takes more time or memory than the conditions allow.
+func (Implementation) CanDo(p *softecc.Problem, c bench.Conditions) error {
+	if err := p.Check(); err != nil {
+		return err
+	}
+	n, m, threads := p.Shape().Voxels(), int64(len(p.Tau)), int64(max(1, c.Threads))
+	estimate := quantity.Seconds(float64(n) * float64(2*m*sigmoidNS+changeNS) * 1e-9 / float64(threads))
+	if err := c.Allow(estimate, "%d voxels × (2 × %d thresholds × %d ns + %d ns) on %d cores", n, m, sigmoidNS, changeNS, threads); err != nil {
+		return err
+	}
+	if need := 14 * n; c.Memory > 0 && need > c.Memory {
+		return fmt.Errorf("needs %s (14 bytes for each of %d voxels), the limit is %s", quantity.Bytes(need), n, quantity.Bytes(c.Memory))
+	}
+	return nil
+}
+
+// Setup allocates Y with a border that is outside, the changes and the gradient.
+func (Implementation) Setup(p *softecc.Problem, c bench.Conditions) (bench.Job[softecc.Answer], error) {
+	s := p.Shape()
+	threads := c.Threads
+	if threads < 1 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	j := &job{p: p, threads: int64(threads), changes: make([]int8, s.Voxels()), dx: make([]float32, s.Voxels())}
+	j.h, j.w = s.H+2, s.W+2
+	j.y = make([]float32, (s.D+2)*j.h*j.w)
+	for i := range j.y {
+		j.y[i] = float32(math.Inf(1))
+	}
+	j.others, j.cells, j.own = neighbours(s.D > 1, j.h, j.w)
+	return j, nil
+}
+
+type job struct {
+	p       *softecc.Problem
+	threads int64
+	y       []float32 // (D+2) × h × w, +∞ outside
+	h, w    int64
+	others  []other
+	cells   []cell
+	own     int8 // of the cell that is the voxel itself
+	changes []int8
+	dx      []float32
+	answer  softecc.Answer
+}
+
+// An other is a voxel beside the one that is looked at: where it is, and whether it is
+// later where both are equal.
+type other struct {
+	at    int64
+	later bool
+}
+
+// A cell needs some of the others to come later.
+type cell struct {
+	need uint32
+	sign int8
+}
+
+func neighbours(solid bool, h, w int64) (others []other, cells []cell, own int8) {
+	deep := int64(1)
+	if !solid {
+		deep = 0
+	}
+	type place struct{ x, y, z int64 }
+	index := map[place]int{}
+	for z := -deep; z <= deep; z++ {
+		for y := int64(-1); y <= 1; y++ {
+			for x := int64(-1); x <= 1; x++ {
+				if x != 0 || y != 0 || z != 0 {
+					index[place{x, y, z}] = len(others)
+					others = append(others, other{(z*h+y)*w + x, x > 0 || x == 0 && (y > 0 || y == 0 && z > 0)})
+				}
+			}
+		}
+	}
+	own = 1
+	if solid {
+		own = -1
+	}
+	for z := -deep; z <= deep; z++ {
+		for y := int64(-1); y <= 1; y++ {
+			for x := int64(-1); x <= 1; x++ {
+				if x == 0 && y == 0 && z == 0 {
+					continue
+				}
+				c := cell{sign: own}
+				for _, v := range []int64{x, y, z} {
+					if v != 0 {
+						c.sign = -c.sign // a dimension less
+					}
+				}
+				for p, bit := range index {
+					if within(p.x, x) && within(p.y, y) && within(p.z, z) {
+						c.need |= 1 << bit
+					}
+				}
+				cells = append(cells, c)
+			}
+		}
+	}
+	return others, cells, own
+}
+
+func within(at, end int64) bool { return at == 0 || at == end }
+
+// each splits n among the job's cores.
+func (j *job) each(n int64, work func(part int, lo, hi int64)) {
+	parts := max(1, min(j.threads, n))
+	var wg sync.WaitGroup
+	for k := range parts {
+		wg.Go(func() { work(int(k), n*k/parts, n*(k+1)/parts) })
+	}
+	wg.Wait()
+}
+
+func (j *job) Do(trace *bench.Trace) error {
+	p, s := j.p, j.p.Shape()
+	m, rows := len(p.Tau), s.D*s.H
+	tilt := p.Tilt()
+	at := func(r int64) int64 { return ((r/s.H+1)*j.h+r%s.H+1)*j.w + 1 }
+	end := trace.Span("changes")
+	values, err := p.Values()
+	if err != nil {
+		return err
+	}
+	j.each(rows, func(_ int, lo, hi int64) {
+		for r := lo; r < hi; r++ {
+			tilt.Tilted(j.y[at(r):], values[r*s.W:][:s.W], r%s.H, r/s.H)
+		}
+	})
+	j.each(rows, func(_ int, lo, hi int64) {
+		for r := lo; r < hi; r++ {
+			for x := range s.W {
+				j.changes[r*s.W+x] = j.change(at(r) + x)
+			}
+		}
+	})
+	end()
+	end = trace.Span("forward")
+	chi := make([][]float64, j.threads)
+	j.each(rows, func(part int, lo, hi int64) {
+		sums := make([]float64, m)
+		for r := lo; r < hi; r++ {
+			for x, v := range j.y[at(r):][:s.W] {
+				c := float64(j.changes[r*s.W+int64(x)])
+				for k, tau := range p.Tau {
+					v, _ := sigmoid(p.Lambda * (tau - float64(v)))
+					sums[k] += c * v
+				}
+			}
+		}
+		chi[part] = sums
+	})
+	end()
+	defer trace.Span("backward")()
+	type back struct {
+		dtau   []float64
+		lambda float64
+		moment [3]float64
+	}
+	backs := make([]back, j.threads)
+	j.each(rows, func(part int, lo, hi int64) {
+		b := back{dtau: make([]float64, m)}
+		for r := lo; r < hi; r++ {
+			for x, v := range j.y[at(r):][:s.W] {
+				i := r*s.W + int64(x)
+				c, sum := float64(j.changes[i]), 0.0
+				for k, tau := range p.Tau {
+					z := tau - float64(v)
+					_, d := sigmoid(p.Lambda * z)
+					d *= p.G[k]
+					sum += d
+					b.dtau[k] += c * d
+					b.lambda += c * z * d
+				}
+				w := c * p.Lambda * sum
+				j.dx[i] = float32(-w)
+				b.moment[0] += w * softecc.Place(int64(x), s.W)
+				b.moment[1] += w * softecc.Place(r%s.H, s.H)
+				b.moment[2] += w * softecc.Place(r/s.H, s.D)
+			}
+		}
+		backs[part] = b
+	})
+	a := softecc.Answer{Chi: make([]float64, m), DTau: make([]float64, m), DX: j.dx}
+	var moment [3]float64
+	for part := range backs {
+		if chi[part] == nil {
+			continue // fewer rows than cores
+		}
+		for k := range m {
+			a.Chi[k] += chi[part][k]
+			a.DTau[k] += p.Lambda * backs[part].dtau[k]
+		}
+		a.Lambda += backs[part].lambda
+		for i, v := range backs[part].moment {
+			moment[i] += v
+		}
+	}
+	p.Direction(&a, moment)
+	j.answer = a
+	return nil
+}
+
+// change adds up the cells whose first voxel is the one at a place of Y.
+func (j *job) change(at int64) int8 {
+	v := j.y[at]
+	later := uint32(0)
+	for k, o := range j.others {
+		if w := j.y[at+o.at]; w > v || w == v && o.later {
+			later |= 1 << k
+		}
+	}
+	c := j.own
+	for _, cell := range j.cells {
+		if later&cell.need == cell.need {
+			c += cell.sign
+		}
+	}
+	return c
+}
+
+// sigmoid is σ = 1/(1+exp(−a)) and σ(1−σ), to about 10⁻⁹: a polynomial between the powers
+// of 2.
+func sigmoid(a float64) (s, slope float64) {
+	e := 0.0
+	if b := math.Abs(a) * math.Log2E; b < 1000 {
+		k := math.Floor(b + 0.5)
+		f := (k - b) * math.Ln2
+		e = 1 + f*(1+f*(1./2+f*(1./6+f*(1./24+f*(1./120+f*(1./720+f*(1./5040)))))))
+		e *= math.Float64frombits(uint64(1023-int64(k)) << 52)
+	}
+	s = 1 / (1 + e)
+	slope = e * s * s
+	if a < 0 {
+		s = e * s
+	}
+	return s, slope
+}
+
+func (j *job) Poison() {
+	j.answer = softecc.Answer{}
+	for i := range j.dx {
+		j.dx[i] = 1e30
+	}
+}
+
+// Out is the last answer; the next Do overwrites its gradient.
+func (j *job) Out() (softecc.Answer, error) { return j.answer, nil }
+func (j *job) Close() error                 { return nil }

@@ -1,0 +1,690 @@
+package softecc
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
+)
+
+// What the laws allow beside Limit: differences of answers, each of which is within it,
+// over steps that are a share of 1/λ, with terms of higher order left.
+const (
+	byDifferences = 2e-2
+	bySymmetry    = 3 * Limit
+)
+
+// How many thresholds, voxels and values are held to the definition and the exact curve.
+const (
+	someVoxels = 4096
+	someLevels = 6
+)
+
+// someThresholds is 2, of large images 1: each costs as much as reading them many times.
+func someThresholds(p *Problem) int {
+	if p.Shape().Voxels() > 1<<21 {
+		return 1
+	}
+	return min(2, len(p.Tau))
+}
+
+func laws() []law {
+	return []law{
+		{Name: "above all values χ is that of the box", Calls: 1, Measure: box},
+		{Name: "definition at some thresholds and voxels", Independent: true, Work: sampling, Measure: sampled},
+		{Name: "∂v and ∂α are moments of ∂X", Work: nanoseconds(3), Measure: moments},
+		{Name: "the exact curve where λ → ∞", Calls: 1, Work: nanoseconds(60), Measure: hard},
+		{Name: "∂τ and ∂λ by differences", Calls: 8, Work: nanoseconds(1), Measure: differences},
+		{Name: "∂X along a direction by differences", Calls: 4, Work: nanoseconds(20), Measure: along},
+		{Name: "∂v and ∂α by differences", Calls: 8, Work: nanoseconds(1), Measure: turned},
+		{Name: "linear in the upstream gradient", Calls: 2, Work: nanoseconds(5), Measure: linear},
+		{Name: "the image and u flipped", Calls: 1, Work: nanoseconds(60), Measure: flipped},
+		{Name: "X and τ shifted", Calls: 2, Work: nanoseconds(10), Measure: shifted},
+		{Name: "everything twice as large", Calls: 1, Work: nanoseconds(10), Measure: doubled},
+	}
+}
+
+// with is the problem with something changed.
+func (p *Problem) with(change func(q *Problem)) *Problem {
+	q := *p
+	q.Tau, q.G = slices.Clone(p.Tau), slices.Clone(p.G)
+	change(&q)
+	return &q
+}
+
+func box(p *Problem, _ Answer, ask ask) ([]verify.Measure, error) {
+	l := p.Ladder()
+	top := float64(l.Value(l.Len()-1)) + 2*p.Alpha*p.half() + 100/p.Lambda
+	got, err := ask(p.with(func(q *Problem) { q.Tau, q.G = []float64{top + math.Abs(top)*1e-6}, []float64{1} }))
+	if err != nil {
+		return nil, err
+	}
+	return gathered("error of exact χ", "above all values", errorOf("χ", "threshold", []float64{1}, got.Chi, 1, 1e-9)), nil
+}
+
+// sampling is what sampled takes.
+func sampling(p *Problem) time.Duration { return nanoseconds(100 * int64(someThresholds(p)))(p) }
+
+// sampled enumerates all cells for a few thresholds, and all thresholds for the cells of a
+// few voxels.
+func sampled(p *Problem, out Answer, _ ask) ([]verify.Measure, error) {
+	m := len(p.Tau)
+	if len(out.Chi) != m || len(out.DTau) != m {
+		return []verify.Measure{errorOf("χ", "threshold", p.Tau, out.Chi, 1, Limit)}, nil
+	}
+	if int64(len(out.DX)) != p.Shape().Voxels() {
+		return []verify.Measure{errorOf("∂X", "voxel", make([]float32, p.Shape().Voxels()), out.DX, 1, Limit)}, nil
+	}
+	y, err := p.Y()
+	if err != nil {
+		return nil, err
+	}
+	var some []int
+	for k := range someThresholds(p) {
+		some = append(some, (m/2+k*(m/3+1))%m)
+	}
+	q := p.with(func(q *Problem) {
+		q.Tau, q.G = nil, nil
+		for _, j := range some {
+			q.Tau, q.G = append(q.Tau, p.Tau[j]), append(q.G, p.G[j])
+		}
+	})
+	want := cells(q, y)
+	var chi, dtau []float64
+	for _, j := range some {
+		chi, dtau = append(chi, out.Chi[j]), append(dtau, out.DTau[j])
+	}
+	s := scalesOf(p, Answer{Chi: want.chi, DTau: want.dtau})
+	list := []verify.Measure{errorOf("χ", "sampled threshold", want.chi, chi, s.chi, Limit), errorOf("∂τ", "sampled threshold", want.dtau, dtau, s.dtau, Limit)}
+
+	n := len(y)
+	rng := rand.New(rand.NewPCG(uint64(n), 1))
+	var at []int
+	if n <= someVoxels {
+		for i := range n {
+			at = append(at, i)
+		}
+	} else {
+		for range someVoxels {
+			at = append(at, rng.IntN(n))
+		}
+	}
+	exact, given := make([]float32, len(at)), make([]float32, len(at))
+	for k, i := range at {
+		given[k] = out.DX[i]
+		if c := changeAt(p.Shape(), y, int64(i)); c != 0 {
+			sum := newSums(m)
+			exact[k] = float32(-float64(c) * sum.add(p, 1, float64(y[i])))
+		}
+	}
+	dx := scalesOf(p, Answer{DX: exact}).dx
+	return append(list, errorOf("∂X", "sampled voxel", exact, given, dx, Limit)), nil
+}
+
+// cells adds up the eight cells of each vertex, four in 2D, that leave it towards greater
+// coordinates: outside the image values are +∞, and cells there come to 0.
+func cells(p *Problem, y []float32) sums {
+	s := p.Shape()
+	inf := float32(math.Inf(1))
+	parts := make([]sums, runtime.GOMAXPROCS(0))
+	rows := (s.D + 1) * (s.H + 1)
+	if s.D == 1 {
+		rows = s.H + 1
+	}
+	var wg sync.WaitGroup
+	for i := range parts {
+		wg.Go(func() {
+			parts[i] = newSums(len(p.Tau))
+			q := &parts[i]
+			one := func(sign float64, v float32) {
+				if v == inf {
+					return
+				}
+				for j, tau := range p.Tau {
+					z := tau - float64(v)
+					switch a := p.Lambda * z; {
+					case a > 45: // e⁻⁴⁵ < 10⁻¹⁹
+						q.chi[j] += sign
+					case a > -45:
+						s, d := Sigmoid(a)
+						q.chi[j] += sign * s
+						q.dtau[j] += sign * p.G[j] * p.Lambda * d
+					}
+				}
+			}
+			// A cell and the one that spans a boundary more come to nothing where their
+			// values are the same.
+			pair := func(sign float64, v, over float32) {
+				if v != over {
+					one(sign, v)
+					one(-sign, over)
+				}
+			}
+			outside := slices.Repeat([]float32{inf}, int(s.W)+2)
+			var around [4][]float32 // rows: plane below at y−1 and y, plane above likewise
+			for k := range around {
+				around[k] = slices.Clone(outside)
+			}
+			fill := func(dst []float32, r, z int64) {
+				if r < 0 || r >= s.H || z < 0 || z >= s.D {
+					copy(dst, outside)
+					return
+				}
+				copy(dst[1:], y[(z*s.H+r)*s.W:][:s.W])
+			}
+			for line := rows * int64(i) / int64(len(parts)); line < rows*int64(i+1)/int64(len(parts)); line++ {
+				r, z := line%(s.H+1), line/(s.H+1)
+				if s.D == 1 {
+					fill(around[0], r-1, 0)
+					fill(around[1], r, 0)
+					for x := range s.W + 1 {
+						square, before := around[1][x+1], around[1][x]
+						edgeY := min(square, around[0][x+1])
+						pair(1, square, min(square, before))
+						pair(-1, edgeY, min(edgeY, before, around[0][x]))
+					}
+					continue
+				}
+				fill(around[0], r-1, z-1)
+				fill(around[1], r, z-1)
+				fill(around[2], r-1, z)
+				fill(around[3], r, z)
+				for x := range s.W + 1 {
+					cube, before := around[3][x+1], around[3][x]
+					overY, overZ := min(cube, around[2][x+1]), min(cube, around[1][x+1])
+					beforeY, beforeZ := min(before, around[2][x]), min(before, around[1][x])
+					both, beforeBoth := min(overY, overZ, around[0][x+1]), min(beforeY, beforeZ, around[0][x])
+					pair(-1, cube, min(cube, before))
+					pair(1, overY, min(overY, beforeY))
+					pair(1, overZ, min(overZ, beforeZ))
+					pair(-1, both, min(both, beforeBoth))
+				}
+			}
+		})
+	}
+	wg.Wait()
+	total := newSums(len(p.Tau))
+	for _, q := range parts {
+		total.merge(q)
+	}
+	return total
+}
+
+// changeAt is the sum of the signs of the cells whose first voxel is a given one.
+func changeAt(s grid.Shape, values []float32, at int64) (change int) {
+	z, y, x := s.Coordinates(at)
+	// A cell of the voxel lies, along each axis, on its lesser side, within it, or on its
+	// greater side.
+	deep := int64(1)
+	if s.D == 1 {
+		deep = 0
+	}
+	for dz := -deep; dz <= deep; dz++ {
+		for dy := int64(-1); dy <= 1; dy++ {
+			for dx := int64(-1); dx <= 1; dx++ {
+				first := true
+				for oz := z + min(dz, 0); oz <= z+max(dz, 0); oz++ {
+					for oy := y + min(dy, 0); oy <= y+max(dy, 0); oy++ {
+						for ox := x + min(dx, 0); ox <= x+max(dx, 0); ox++ {
+							if oz >= 0 && oz < s.D && oy >= 0 && oy < s.H && ox >= 0 && ox < s.W &&
+								First(values[(oz*s.H+oy)*s.W+ox], values[at], ox, oy, oz, x, y, z) {
+								first = false
+							}
+						}
+					}
+				}
+				if first {
+					sign := 1
+					if (dx == 0) != (dy == 0) != (dz == 0 && deep == 1) { // an odd number of axes is spanned
+						sign = -1
+					}
+					change += sign
+				}
+			}
+		}
+	}
+	return change
+}
+
+func moments(p *Problem, out Answer, _ ask) ([]verify.Measure, error) {
+	s := p.Shape()
+	if int64(len(out.DX)) != s.Voxels() {
+		return nil, verify.ErrNotApplicable
+	}
+	var moment [3]float64
+	for r := range s.D * s.H {
+		sum, over := 0.0, 0.0
+		for x, v := range out.DX[r*s.W:][:s.W] {
+			sum -= float64(v)
+			over -= float64(v) * Place(int64(x), s.W)
+		}
+		moment[0] += over
+		moment[1] += sum * Place(r%s.H, s.H)
+		moment[2] += sum * Place(r/s.H, s.D)
+	}
+	want := Answer{DX: out.DX}
+	p.Direction(&want, moment)
+	c := scalesOf(p, want)
+	return []verify.Measure{
+		errorOf("∂v", "axis", want.DV[:], out.DV[:], c.dv, Limit),
+		errorOf("∂α", "", []float64{want.Alpha}, []float64{out.Alpha}, c.alpha, Limit),
+	}, nil
+}
+
+// hard asks for the curve between neighbouring values, with a λ at which every sigmoid is
+// 0 or 1 to the last bit.
+func hard(p *Problem, _ Answer, ask ask) ([]verify.Measure, error) {
+	y, err := p.Y()
+	if err != nil {
+		return nil, err
+	}
+	rng := rand.New(rand.NewPCG(uint64(len(y)), 2))
+	var at []float32
+	for range someLevels {
+		at = append(at, y[rng.IntN(len(y))])
+	}
+	slices.Sort(at)
+	at = slices.Compact(at)
+	next := slices.Repeat([]float32{float32(math.Inf(1))}, len(at)) // the least value above each
+	for _, v := range y {
+		for k := len(at) - 1; k >= 0; k-- {
+			if v > at[k] {
+				next[k] = min(next[k], v)
+				break
+			}
+		}
+	}
+	gap := math.Inf(1)
+	for k := len(at) - 1; k >= 0; k-- {
+		if k+1 < len(at) {
+			next[k] = min(next[k], at[k+1])
+		}
+		gap = min(gap, float64(next[k])-float64(at[k]))
+	}
+	q := p.with(func(q *Problem) {
+		q.Tau, q.G = nil, nil
+		for k, v := range at {
+			tau := float64(v) + 1
+			if !math.IsInf(float64(next[k]), 1) {
+				tau = (float64(v) + float64(next[k])) / 2
+			}
+			q.Tau, q.G = append(q.Tau, tau), append(q.G, 1)
+		}
+		q.Lambda = max(1700, 1700/gap)
+	})
+	ladder, err := grid.Table(at)
+	if err != nil {
+		return nil, err
+	}
+	f, err := grid.Trusted(p.Shape(), grid.Float32, grid.Bytes(y), ladder)
+	if err != nil {
+		return nil, err
+	}
+	var want []float64
+	for k := range at {
+		chi, err := ecc.Characteristic(f, int64(k))
+		if err != nil {
+			return nil, err
+		}
+		want = append(want, float64(chi))
+	}
+	got, err := ask(q)
+	if err != nil {
+		return nil, err
+	}
+	return gathered("error of exact χ", "λ → ∞", errorOf("χ", "threshold", want, got.Chi, 1, 0)), nil
+}
+
+// loss is Σ g_j χ(τ_j).
+func (p *Problem) loss(chi []float64) (sum float64) {
+	if len(chi) != len(p.G) {
+		return math.NaN()
+	}
+	for j, v := range chi {
+		sum += p.G[j] * v
+	}
+	return sum
+}
+
+// slope is the derivative at 0 of what of says, by central differences of steps h and 2h,
+// which leave terms of order h⁴.
+func slope(h float64, of func(h float64) ([]float64, error)) ([]float64, error) {
+	var at [4][]float64
+	for i, k := range []float64{-2, -1, 1, 2} {
+		v, err := of(k * h)
+		if err != nil {
+			return nil, err
+		}
+		at[i] = v
+	}
+	d := make([]float64, len(at[0]))
+	for j := range d {
+		d[j] = (at[0][j] - 8*at[1][j] + 8*at[2][j] - at[3][j]) / (12 * h)
+	}
+	return d, nil
+}
+
+func differences(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
+	if p.huge() {
+		return nil, verify.ErrNotApplicable
+	}
+	byTau, err := slope(0.1/p.Lambda, func(h float64) ([]float64, error) {
+		a, err := ask(p.with(func(q *Problem) {
+			for j := range q.Tau {
+				q.Tau[j] += h
+			}
+		}))
+		return a.Chi, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for j := range byTau {
+		byTau[j] *= p.G[j]
+	}
+	byLambda, err := slope(0.05*p.Lambda, func(h float64) ([]float64, error) {
+		a, err := ask(p.with(func(q *Problem) { q.Lambda += h }))
+		return []float64{p.loss(a.Chi)}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := scalesOf(p, Answer{DTau: byTau, Lambda: byLambda[0]})
+	return gathered("error by differences", "τ and λ moved",
+		errorOf("∂τ", "threshold", byTau, out.DTau, s.dtau, byDifferences),
+		errorOf("∂λ", "", byLambda, []float64{out.Lambda}, s.lambda, byDifferences)), nil
+}
+
+// huge reports whether the sigmoids are so steep that steps of a share of 1/λ drown in the
+// roundings of values.
+func (p *Problem) huge() bool {
+	l := p.Ladder()
+	reach := max(math.Abs(float64(l.Value(0))), math.Abs(float64(l.Value(l.Len()-1)))) + p.Alpha*p.half()
+	return p.Lambda*reach > 1e4
+}
+
+// coarse reports whether what changes slowly over the image changes much from voxel to
+// voxel. There a tie of neighbours, which a step breaks to one side or the other, has two
+// derivatives.
+func (p *Problem) coarse() bool {
+	s := p.Shape()
+	return s.W < 12 || s.H < 12 || s.D > 1 && s.D < 12
+}
+
+// along moves the image by a wave, whose phase and length are drawn. Neighbours move nearly
+// alike: where they change places in the order the gradient jumps.
+func along(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
+	if p.huge() || p.coarse() || int64(len(out.DX)) != p.Shape().Voxels() {
+		return nil, verify.ErrNotApplicable
+	}
+	values, err := p.Values()
+	if err != nil {
+		return nil, err
+	}
+	s := p.Shape()
+	rng := rand.New(rand.NewPCG(uint64(len(values)), 3))
+	kx, ky, kz, phase := rng.Float64()/float64(s.W), rng.Float64()/float64(s.H), rng.Float64()/float64(s.D), rng.Float64()
+	wave := make([]float64, len(values))
+	want, square := 0.0, 0.0
+	for i := range wave {
+		z, y, x := s.Coordinates(int64(i))
+		wave[i] = 0.75 + 0.25*math.Cos(2*math.Pi*(kx*float64(x)+ky*float64(y)+kz*float64(z)+phase))
+		d := float64(out.DX[i]) * wave[i]
+		want += d
+		square += d * d
+	}
+	got, err := slope(0.1/p.Lambda, func(h float64) ([]float64, error) {
+		moved := make([]float32, len(values))
+		for i, v := range values {
+			moved[i] = float32(float64(v) + h*wave[i])
+		}
+		f, err := p.of(moved, func(v float64) float64 { return v + h })
+		if err != nil {
+			return nil, err
+		}
+		a, err := ask(p.with(func(q *Problem) { q.Source = f }))
+		return []float64{p.loss(a.Chi)}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	scale := max(math.Abs(got[0]), math.Sqrt(square), largest(p.G)*p.Lambda/4, largest(out.DTau))
+	return gathered("error by differences", "along a wave", errorOf("∂X", "", got, []float64{want}, scale, byDifferences)), nil
+}
+
+// of is an image of other values in place of the problem's, with the least and the last of
+// its levels turned alike.
+func (p *Problem) of(values []float32, turn func(float64) float64) (*grid.Field, error) {
+	l := p.Ladder()
+	ends := []float32{float32(turn(float64(l.Value(0)))), float32(turn(float64(l.Value(l.Len() - 1))))}
+	ladder, err := grid.Table(slices.Compact(ends))
+	if err != nil {
+		return nil, err
+	}
+	return grid.Trusted(p.Shape(), grid.Float32, grid.Bytes(values), ladder)
+}
+
+// turned turns V, changes its length, and changes α.
+func turned(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
+	if p.huge() || p.coarse() || p.Alpha == 0 {
+		return nil, verify.ErrNotApplicable
+	}
+	rng := rand.New(rand.NewPCG(uint64(p.Shape().Voxels()), 4))
+	_, norm := p.U()
+	var way [3]float64
+	want := 0.0
+	for i := range way {
+		way[i] = norm * rng.NormFloat64()
+		want += way[i] * out.DV[i]
+	}
+	step := 0.1 / (p.Lambda * p.Alpha * p.half())
+	got, err := slope(step, func(h float64) ([]float64, error) {
+		a, err := ask(p.with(func(q *Problem) {
+			for i := range q.V {
+				q.V[i] += h * way[i]
+			}
+		}))
+		return []float64{p.loss(a.Chi)}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	byAlpha, err := slope(step*p.Alpha, func(h float64) ([]float64, error) {
+		a, err := ask(p.with(func(q *Problem) { q.Alpha += h }))
+		return []float64{p.loss(a.Chi)}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := scalesOf(p, out)
+	return gathered("error by differences", "the direction turned",
+		errorOf("∂v", "", got, []float64{want}, max(s.dv*norm, math.Abs(got[0])), byDifferences),
+		errorOf("∂α", "", byAlpha, []float64{out.Alpha}, max(s.alpha, math.Abs(byAlpha[0])), byDifferences)), nil
+}
+
+func linear(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
+	m := len(p.G)
+	rng := rand.New(rand.NewPCG(uint64(m), 5))
+	other := make([]float64, m)
+	for j := range other {
+		other[j] = rng.NormFloat64()
+	}
+	second, err := ask(p.with(func(q *Problem) { q.G = other }))
+	if err != nil {
+		return nil, err
+	}
+	both, err := ask(p.with(func(q *Problem) {
+		for j := range q.G {
+			q.G[j] -= 3 * other[j]
+		}
+	}))
+	if err != nil {
+		return nil, err
+	}
+	if len(second.DX) != len(out.DX) || len(both.DX) != len(out.DX) || len(second.DTau) != len(out.DTau) {
+		return []verify.Measure{errorOf("∂X", "voxel", out.DX, nil, 1, bySymmetry)}, nil
+	}
+	want := Answer{Chi: out.Chi, DTau: slices.Clone(out.DTau), DX: slices.Clone(out.DX), Lambda: out.Lambda - 3*second.Lambda, Alpha: out.Alpha - 3*second.Alpha}
+	for j := range want.DTau {
+		want.DTau[j] -= 3 * second.DTau[j]
+	}
+	for i := range want.DX {
+		want.DX[i] -= 3 * second.DX[i]
+	}
+	for i := range want.DV {
+		want.DV[i] = out.DV[i] - 3*second.DV[i]
+	}
+	return symmetry(p, "linearity", out, want, both, second), nil
+}
+
+// symmetry holds two answers that should be equal to each other, relative to the largest
+// of all that they were made of.
+func symmetry(p *Problem, name string, of, want, got Answer, more ...Answer) []verify.Measure {
+	s := scalesOf(p, of)
+	for _, a := range append(more, want) {
+		t := scalesOf(p, a)
+		s = scales{max(s.chi, t.chi), max(s.dtau, t.dtau), max(s.dx, t.dx), max(s.dv, t.dv), max(s.lambda, t.lambda), max(s.alpha, t.alpha)}
+	}
+	list := []verify.Measure{
+		errorOf("χ", "threshold", want.Chi, got.Chi, s.chi, bySymmetry), errorOf("∂τ", "threshold", want.DTau, got.DTau, s.dtau, bySymmetry),
+		errorOf("∂λ", "", []float64{want.Lambda}, []float64{got.Lambda}, s.lambda, bySymmetry),
+	}
+	if want.DX != nil {
+		list = append(list, errorOf("∂X", "voxel", want.DX, got.DX, s.dx, bySymmetry), errorOf("∂v", "axis", want.DV[:], got.DV[:], s.dv, bySymmetry),
+			errorOf("∂α", "", []float64{want.Alpha}, []float64{got.Alpha}, s.alpha, bySymmetry))
+	}
+	return gathered("error by symmetries", name, list...)
+}
+
+// gathered gives measures one name, so that a row has a column for all of them: where the
+// worst was found says which it is.
+func gathered(name, by string, list ...verify.Measure) []verify.Measure {
+	for i := range list {
+		m := &list[i]
+		m.At = strings.TrimSuffix(strings.TrimPrefix(m.Name, "error of ")+", "+by+", "+m.At, ", ")
+		m.Name = name
+	}
+	return verify.Worst(list)
+}
+
+// flipped turns the rows around, and u with them. Of neighbours that tie another one is
+// first then, so ∂X, ∂v and ∂α are compared where none tie.
+func flipped(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
+	y, err := p.Y()
+	if err != nil {
+		return nil, err
+	}
+	got, err := ask(p.with(func(q *Problem) { q.Source, q.V[0] = grid.Flip(p.Source, 'x'), -p.V[0] }))
+	if err != nil {
+		return nil, err
+	}
+	want := Answer{Chi: out.Chi, DTau: out.DTau, Lambda: out.Lambda}
+	if s := p.Shape(); !tied(s, y) && int64(len(out.DX)) == s.Voxels() {
+		want.DX, want.DV, want.Alpha = slices.Clone(out.DX), out.DV, out.Alpha
+		want.DV[0] = -want.DV[0]
+		for r := range s.D * s.H {
+			slices.Reverse(want.DX[r*s.W:][:s.W])
+		}
+	}
+	return symmetry(p, "flipped", out, want, got), nil
+}
+
+// tied reports whether neighbours, along a diagonal too, have the same value.
+func tied(s grid.Shape, y []float32) bool {
+	for i, v := range y {
+		z, r, x := s.Coordinates(int64(i))
+		for dz := int64(0); dz <= 1; dz++ {
+			for dy := int64(-1); dy <= 1; dy++ {
+				for dx := int64(-1); dx <= 1; dx++ {
+					if dz == 0 && (dy < 0 || dy == 0 && dx <= 0) || z+dz >= s.D || r+dy < 0 || r+dy >= s.H || x+dx < 0 || x+dx >= s.W {
+						continue
+					}
+					if y[int64(i)+(dz*s.H+dy)*s.W+dx] == v {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
+// shifted adds the same to all values and thresholds, without α: Y is rounded, and the
+// shift must not be.
+func shifted(p *Problem, _ Answer, ask ask) ([]verify.Measure, error) {
+	values, err := p.Values()
+	if err != nil {
+		return nil, err
+	}
+	l := p.Ladder()
+	by := math.Exp2(math.Ceil(math.Log2(max(1e-30, float64(l.Value(l.Len()-1))-float64(l.Value(0)))))) // exact where it can be
+	moved := make([]float32, len(values))
+	for i, v := range values {
+		if moved[i] = float32(float64(v) + by); float64(moved[i]) != float64(v)+by {
+			return nil, verify.ErrNotApplicable
+		}
+	}
+	f, err := p.of(moved, func(v float64) float64 { return v + by })
+	if err != nil {
+		return nil, err
+	}
+	flat := p.with(func(q *Problem) { q.Alpha = 0 })
+	want, err := ask(flat)
+	if err != nil {
+		return nil, err
+	}
+	got, err := ask(flat.with(func(q *Problem) {
+		q.Source = f
+		for j := range q.Tau {
+			q.Tau[j] += by
+		}
+	}))
+	if err != nil {
+		return nil, err
+	}
+	return symmetry(flat, "shifted", want, want, got), nil
+}
+
+// doubled doubles all grey values, which rounds nothing.
+func doubled(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
+	values, err := p.Values()
+	if err != nil {
+		return nil, err
+	}
+	twice := make([]float32, len(values))
+	for i, v := range values {
+		twice[i] = 2 * v
+		if float64(twice[i]) != 2*float64(v) {
+			return nil, verify.ErrNotApplicable
+		}
+	}
+	f, err := p.of(twice, func(v float64) float64 { return 2 * v })
+	if err != nil {
+		return nil, err
+	}
+	q := p.with(func(q *Problem) {
+		q.Source, q.Lambda, q.Alpha = f, p.Lambda/2, 2*p.Alpha
+		for j := range q.Tau {
+			q.Tau[j] *= 2
+		}
+	})
+	got, err := ask(q)
+	if err != nil {
+		return nil, err
+	}
+	want := Answer{Chi: out.Chi, DTau: slices.Clone(out.DTau), DX: slices.Clone(out.DX), DV: out.DV, Lambda: 2 * out.Lambda, Alpha: out.Alpha / 2}
+	for j := range want.DTau {
+		want.DTau[j] /= 2
+	}
+	for i := range want.DX {
+		want.DX[i] /= 2
+	}
+	return symmetry(q, "doubled", want, want, got), nil
+}

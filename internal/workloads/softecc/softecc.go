@@ -1,0 +1,414 @@
+// Package softecc is the question of the differentiable Euler characteristic curve
+// (Saxena et al. 2025, equations 4 to 10): with a sigmoid in place of each cell's step,
+// what is the curve at some thresholds, and how does it change with the image, the
+// thresholds, the direction and the two scales? doc/softecc.md has the definitions.
+package softecc
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/fields"
+	"eccbench/internal/grid"
+	"eccbench/internal/name"
+)
+
+// Name is the name of the workload.
+const Name = "softecc"
+
+// Workload is the question, put to implementations; the first answers by the definition.
+func Workload(impls ...bench.Implementation[*Problem, Answer]) bench.Workload[*Problem, Answer] {
+	w := bench.Workload[*Problem, Answer]{
+		Name: Name, Question: question(), Inputs: Inputs{}, Impls: impls, Policy: Policy(), Encode: Encode, Decode: Decode,
+	}
+	if len(impls) > 0 {
+		w.Reference = impls[0].About().Name
+	}
+	return w
+}
+
+func question() bench.Question {
+	return bench.Question{
+		Doc:  "the Euler characteristic curve with sigmoids for steps, at thresholds, and its gradients",
+		Form: Form(),
+		Adversarial: []string{
+			spell(5, 100, 100, 1, "noise/shape=1x1/type=uint8/seed=5"), spell(1, 100, 0, 2, "constant/shape=9x7x5/type=float32"),
+			spell(16, 20, 100, 3, "noise/shape=61x43/levels=64/type=float32/seed=5"), spell(64, 1000, 0, 4, "noise/shape=31x17x13/type=float32/levels=1024/seed=7"),
+			spell(64, 1000, 100, 5, "grf/shape=24x20x28/type=float32/levels=1024/smooth=2/seed=3"), spell(7, 1, 5000, 6, "noise/shape=13x17x5/type=int16/levels=1000/seed=2"),
+			spell(9, 1000000, 50, 7, "noise/shape=17x16x15/type=uint16/levels=300/seed=7"), spell(33, 100000000, 0, 8, "noise/shape=29x31/type=uint8/seed=8"),
+			spell(16, 100, 100, 9, "between/shape=43x11x7/levels=1024/seed=20"), spell(16, 300, 0, 10, "distinct/shape=16x15x14/type=float32/seed=11"),
+			spell(300, 50, 10, 11, "noise/shape=5x3x40/levels=4/type=float32/seed=5"), spell(8, 100, 100, 12, "noise/shape=1x1x37/type=uint8/levels=3/seed=3"),
+			spell(12, 200, 30, 13, "checkerboard/shape=8x9x10/type=uint8"), spell(16, 1000, 100, 14, "noise/shape=131x2x3/type=float32/levels=70000/seed=5"),
+		},
+		Small: []string{spell(64, 100, 100, 1, "noise/shape=64x64x64/levels=1024/type=float32/seed=1"), spell(64, 100, 100, 1, "grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1")},
+		Reads: func(input string) string {
+			_, image, err := Form().Parse(input)
+			if err != nil {
+				return input
+			}
+			return image
+		},
+	}
+}
+
+// A Problem is an image with all that its soft curve depends on.
+type Problem struct {
+	grid.Source
+	Tau    []float64  // the thresholds, in any order
+	G      []float64  // the upstream gradient: one number for each threshold
+	Lambda float64    // steepness: σ(z) = 1/(1+exp(−λz)), in 1/grey value
+	Alpha  float64    // scale of the direction, in grey values a voxel
+	V      [3]float64 // x, y and z of the direction, of any length but 0: u = V/|V|
+	keys   [4]int64   // m, lambda, alpha, dir of the name it was made from
+}
+
+// An Answer is the soft curve and the gradients of L = Σ g_j χ(τ_j).
+type Answer struct {
+	Chi    []float64  // χ at each threshold
+	DTau   []float64  // ∂L/∂τ
+	DX     []float32  // ∂L/∂X, row-major; of voxels that are equal, by the order of First
+	DV     [3]float64 // ∂L/∂V, through u = V/|V|
+	Lambda float64    // ∂L/∂λ
+	Alpha  float64    // ∂L/∂α
+}
+
+// First reports whether of two voxels the first comes before the second: by its value in
+// Y, then by x, y and z. A cell is the first of its voxels'. (The order by x is what
+// comparing along rows comes to: see doc/extrema.md.)
+func First(v, w float32, x, y, z, ox, oy, oz int64) bool {
+	switch {
+	case v != w:
+		return v < w
+	case x != ox:
+		return x < ox
+	case y != oy:
+		return y < oy
+	}
+	return z < oz
+}
+
+// U is the direction of length 1, and the length of V. Of a 2D image z does not count.
+func (p *Problem) U() (u [3]float64, norm float64) {
+	v := p.V
+	if p.Shape().D == 1 {
+		v[2] = 0
+	}
+	norm = math.Sqrt(v[0]*v[0] + v[1]*v[1] + v[2]*v[2])
+	for i := range u {
+		u[i] = v[i] / norm
+	}
+	return u, norm
+}
+
+// Place is the place of a voxel along an axis of n, from the middle of the image.
+func Place(i, n int64) float64 { return float64(i) - float64(n-1)/2 }
+
+// A Tilt is what is added to X along each axis, to the bit: Y = X + (Row(y, z) + X[x]),
+// each sum rounded to float32.
+type Tilt struct {
+	X    []float32
+	y, z float64 // of a step
+	h, d int64
+}
+
+// Tilt is α⟨u, p⟩.
+func (p *Problem) Tilt() Tilt {
+	u, _ := p.U()
+	s := p.Shape()
+	t := Tilt{X: make([]float32, s.W), y: p.Alpha * u[1], z: p.Alpha * u[2], h: s.H, d: s.D}
+	for x := range t.X {
+		t.X[x] = float32(p.Alpha * u[0] * Place(int64(x), s.W))
+	}
+	return t
+}
+
+// Row is what is added to all of row y of plane z.
+func (t Tilt) Row(y, z int64) float32 {
+	return float32(float64(t.y*Place(y, t.h)) + float64(t.z*Place(z, t.d)))
+}
+
+// Tilted sets dst to a row of Y.
+func (t Tilt) Tilted(dst, row []float32, y, z int64) {
+	of := t.Row(y, z)
+	dst, along := dst[:len(row)], t.X[:len(row)]
+	for i, v := range row {
+		dst[i] = float32(v + float32(of+along[i]))
+	}
+}
+
+// Values are the image's values as float32, whole.
+func (p *Problem) Values() ([]float32, error) {
+	f, err := grid.Load(p.Source)
+	if err != nil {
+		return nil, err
+	}
+	return f.Floats(), nil
+}
+
+// Y is the image whose curve is asked for, row-major.
+func (p *Problem) Y() ([]float32, error) {
+	values, err := p.Values()
+	if err != nil {
+		return nil, err
+	}
+	y, t, s := make([]float32, len(values)), p.Tilt(), p.Shape()
+	for r := range s.D * s.H {
+		t.Tilted(y[r*s.W:][:s.W], values[r*s.W:][:s.W], r%s.H, r/s.H)
+	}
+	return y, nil
+}
+
+// Direction completes an answer by the moment Σ c(p) G'(Y(p)) p about the middle of the
+// image: the gradients by V, with the factor (I − uuᵀ)/|V| of u = V/|V|, and by α.
+func (p *Problem) Direction(a *Answer, moment [3]float64) {
+	u, norm := p.U()
+	along := u[0]*moment[0] + u[1]*moment[1] + u[2]*moment[2]
+	for i := range u {
+		a.DV[i] = -p.Alpha * (moment[i] - along*u[i]) / norm
+	}
+	if p.Shape().D == 1 {
+		a.DV[2] = 0
+	}
+	a.Alpha = -along
+}
+
+// Sigmoid is σ = 1/(1+exp(−a)) and σ(1−σ), to a few roundings of float64.
+func Sigmoid(a float64) (s, slope float64) {
+	e := math.Exp(-math.Abs(a))
+	s = 1 / (1 + e)
+	slope = e * s * s
+	if a < 0 {
+		s = e * s
+	}
+	return s, slope
+}
+
+// Check is nil, or why the problem has no answer.
+func (p *Problem) Check() error {
+	if len(p.Tau) == 0 || len(p.Tau) != len(p.G) {
+		return fmt.Errorf("%d thresholds with %d upstream gradients: want as many, at least one", len(p.Tau), len(p.G))
+	}
+	_, norm := p.U()
+	for _, v := range append([]float64{p.Lambda, p.Alpha, 1 / p.Lambda, 1 / norm, norm}, append(append([]float64(nil), p.Tau...), p.G...)...) {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return errors.New("thresholds, upstream gradients, λ, α or the direction: want finite numbers, λ and the length of the direction not 0")
+		}
+	}
+	if p.Lambda < 0 {
+		return fmt.Errorf("λ is %v: want more than 0", p.Lambda)
+	}
+	return nil
+}
+
+// Inputs makes problems from names softecc/m=N/lambda=N/alpha=N/dir=N/of=IMAGE.
+type Inputs struct{}
+
+// Form is what the names of problems look like.
+func Form() name.Form {
+	return name.Form{Kind: Name, Keys: []name.Key{
+		{Key: "m", Doc: "thresholds, evenly spaced over the range of the levels", Min: 1, Max: 1 << 16, Default: 64},
+		{Key: "lambda", Doc: "steepness λ times the range of the levels", Min: 1, Max: 1 << 40, Default: 100},
+		{Key: "alpha", Doc: "rise of α⟨u, p⟩ from the middle to a corner along the diagonal, in thousandths of the range of the levels", Min: 0, Max: 1 << 20, Default: 100},
+		{Key: "dir", Doc: "seed of the direction and of the upstream gradient", Min: 0, Max: 1 << 40, Default: 1},
+	}}
+}
+
+func spell(m, lambda, alpha, dir int64, image string) string {
+	return Form().Spell(map[string]int64{"m": m, "lambda": lambda, "alpha": alpha, "dir": dir}, image)
+}
+
+func parse(s string) (keys [4]int64, image string, err error) {
+	values, image, err := Form().Parse(s)
+	if err == nil {
+		for i, k := range Form().Keys {
+			keys[i] = values[k.Key]
+		}
+	}
+	return keys, image, err
+}
+
+// pose makes the problem of an image that keys describe.
+func pose(s grid.Source, keys [4]int64) (*Problem, error) {
+	l := s.Ladder()
+	lo, hi := float64(l.Value(0)), float64(l.Value(l.Len()-1))
+	span := hi - lo
+	if span == 0 {
+		span = 1 // one level: thresholds around it
+		lo -= 0.5
+	}
+	if span > math.MaxFloat32/1e6 {
+		return nil, fmt.Errorf("levels from %g to %g: λ and the thresholds are spread over them; give --levels", lo, hi)
+	}
+	p := &Problem{Source: s, Lambda: float64(keys[1]) / span, keys: keys}
+	shape := s.Shape()
+	half := math.Hypot(math.Hypot(Place(0, shape.W), Place(0, shape.H)), Place(0, shape.D))
+	p.Alpha = float64(keys[2]) / 1000 * span / max(half, 0.5)
+	rng := rand.New(rand.NewPCG(uint64(keys[3]), 0x736f6674656363))
+	for i := range p.V {
+		p.V[i] = 1.5 * rng.NormFloat64()
+	}
+	m := keys[0]
+	for j := range m {
+		p.Tau = append(p.Tau, lo+span*(float64(j)+0.5)/float64(m))
+		p.G = append(p.G, rng.NormFloat64())
+	}
+	return p, p.Check()
+}
+
+// Open makes the problem that a name describes.
+func (Inputs) Open(name string) (*Problem, error) {
+	keys, image, err := parse(name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := fields.Inputs{}.Open(image)
+	if err != nil {
+		return nil, err
+	}
+	p, err := pose(s, keys)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), grid.Close(s))
+	}
+	return p, nil
+}
+
+// Close closes the image.
+func (p *Problem) Close() error { return grid.Close(p.Source) }
+
+// Variants names problems of other images.
+func (Inputs) Variants(name string, n int) ([]string, error) {
+	keys, image, err := parse(name)
+	if err != nil {
+		return nil, err
+	}
+	images, err := fields.Inputs{}.Variants(image, n)
+	for i := range images {
+		images[i] = spell(keys[0], keys[1], keys[2], keys[3], images[i])
+	}
+	return images, err
+}
+
+// Files are what the image is read from.
+func (Inputs) Files(name string) []string {
+	_, image, err := parse(name)
+	if err != nil {
+		return nil
+	}
+	return fields.Inputs{}.Files(image)
+}
+
+// Smaller names problems of fewer thresholds, and of smaller images.
+func (Inputs) Smaller(name string) []string {
+	keys, image, err := parse(name)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	if keys[0] > 1 {
+		names = append(names, spell((keys[0]+1)/2, keys[1], keys[2], keys[3], image))
+	}
+	for _, smaller := range (fields.Inputs{}).Smaller(image) {
+		names = append(names, spell(keys[0], keys[1], keys[2], keys[3], smaller))
+	}
+	return names
+}
+
+// Cost is one read of the image and one writing of its gradient.
+func (Inputs) Cost(name string, p *Problem) bench.Cost {
+	keys, image, _ := parse(name) // it was opened by this name
+	cost := fields.Inputs{}.Cost(image, p.Source)
+	cost.Bytes += 4 * cost.Items
+	cost.Class = fmt.Sprintf("m=%d/lambda=%d/alpha=%d/%s", keys[0], keys[1], keys[2], cost.Class)
+	return cost
+}
+
+// Size is that of the image, and the keys after it.
+func (Inputs) Size(p *Problem) int64 { return fields.Inputs{}.Size(p.Source) + 8*int64(len(p.keys)) }
+
+// Share writes the image and the keys.
+func (Inputs) Share(p *Problem, f *os.File) error {
+	if err := (fields.Inputs{}).Share(p.Source, f); err != nil {
+		return err
+	}
+	return binary.Write(f, binary.LittleEndian, p.keys)
+}
+
+// Attach makes the problem of bytes that Share wrote.
+func (Inputs) Attach(mapped []byte) (*Problem, error) {
+	var keys [4]int64
+	end := len(mapped) - 8*len(keys)
+	if end < 0 {
+		return nil, errors.New("shared problem: too short")
+	}
+	for i := range keys {
+		keys[i] = int64(binary.LittleEndian.Uint64(mapped[end+8*i:]))
+	}
+	if keys[0] < 1 || keys[0] > Form().Keys[0].Max {
+		return nil, fmt.Errorf("shared problem: %d thresholds", keys[0])
+	}
+	s, err := fields.Inputs{}.Attach(mapped[:end:end])
+	if err != nil {
+		return nil, err
+	}
+	return pose(s, keys)
+}
+
+// Encode writes the number of thresholds, all of float64, and then ∂L/∂X.
+func Encode(w io.Writer, a Answer) error {
+	head := binary.LittleEndian.AppendUint64(nil, uint64(len(a.Chi)))
+	for _, list := range [][]float64{a.Chi, a.DTau, a.DV[:], {a.Lambda, a.Alpha}} {
+		for _, v := range list {
+			head = binary.LittleEndian.AppendUint64(head, math.Float64bits(v))
+		}
+	}
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	const part = 1 << 16
+	buf := make([]byte, 0, 4*part)
+	for at := 0; at < len(a.DX); at += part {
+		buf = buf[:0]
+		for _, v := range a.DX[at:min(at+part, len(a.DX))] {
+			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(v))
+		}
+		if _, err := w.Write(buf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Decode is the inverse of Encode.
+func Decode(b []byte) (a Answer, err error) {
+	if len(b) < 8 {
+		return a, errors.New("malformed answer")
+	}
+	m := binary.LittleEndian.Uint64(b)
+	b = b[8:]
+	if m > uint64(len(b))/16 || uint64(len(b)) < 16*m+40 || (uint64(len(b))-16*m-40)%4 != 0 {
+		return a, errors.New("malformed answer")
+	}
+	next := func() float64 {
+		v := math.Float64frombits(binary.LittleEndian.Uint64(b))
+		b = b[8:]
+		return v
+	}
+	a.Chi, a.DTau = make([]float64, m), make([]float64, m)
+	for _, list := range [][]float64{a.Chi, a.DTau, a.DV[:]} {
+		for i := range list {
+			list[i] = next()
+		}
+	}
+	a.Lambda, a.Alpha = next(), next()
+	a.DX = make([]float32, len(b)/4)
+	for i := range a.DX {
+		a.DX[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return a, nil
+}

@@ -1,0 +1,271 @@
+package softecc
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
+)
+
+func open(t *testing.T, name string) *Problem {
+	t.Helper()
+	p, err := Inputs{}.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func define(t *testing.T, p *Problem) Answer {
+	t.Helper()
+	a, err := Define(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// One voxel has a closed form: all its cells come with it, and their signs add up to 1.
+func TestOneVoxel(t *testing.T) {
+	p := open(t, "softecc/m=5/lambda=7/alpha=100/dir=3/of=noise/shape=1x1x1/type=uint8/seed=5")
+	values, err := p.Values()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := define(t, p)
+	dx, dlambda := 0.0, 0.0
+	for j, tau := range p.Tau {
+		z := tau - float64(values[0])
+		s := 1 / (1 + math.Exp(-p.Lambda*z))
+		if math.Abs(a.Chi[j]-s) > 1e-15 || math.Abs(a.DTau[j]-p.G[j]*p.Lambda*s*(1-s)) > 1e-15 {
+			t.Errorf("τ = %g: χ %g, ∂τ %g", tau, a.Chi[j], a.DTau[j])
+		}
+		dx -= p.G[j] * p.Lambda * s * (1 - s)
+		dlambda += p.G[j] * z * s * (1 - s)
+	}
+	if math.Abs(float64(a.DX[0])-dx) > 1e-7*math.Abs(dx) || math.Abs(a.Lambda-dlambda) > 1e-12 || a.Alpha != 0 || a.DV != [3]float64{} {
+		t.Errorf("%+v, want ∂X %g, ∂λ %g, and no direction", a, dx, dlambda)
+	}
+}
+
+// The definition's gradients are those of its curve: central differences of two steps leave
+// terms of the fourth order, on an image on which no step makes voxels change places.
+func TestGradientsByDifferences(t *testing.T) {
+	for _, name := range []string{
+		"softecc/m=6/lambda=12/alpha=300/dir=4/of=distinct/shape=5x4x3/type=float32/seed=3", "softecc/m=6/lambda=12/alpha=300/dir=5/of=distinct/shape=7x6/type=float32/seed=3",
+	} {
+		p := open(t, name)
+		p.Lambda, p.Alpha = p.Lambda*0.7, p.Alpha*1.3
+		a := define(t, p)
+		check := func(what string, got, h, tolerance float64, change func(q *Problem, h float64)) {
+			t.Helper()
+			want, err := slope(h, func(h float64) ([]float64, error) {
+				q := p.with(func(q *Problem) { change(q, h) })
+				a, err := Define(q)
+				return []float64{p.loss(a.Chi)}, err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if math.Abs(got-want[0]) > tolerance*math.Max(math.Abs(want[0]), largest(p.G)*p.Lambda/4) {
+				t.Errorf("%s: %s is %g, by differences %g", name, what, got, want[0])
+			}
+		}
+		for j := range p.Tau {
+			check("∂τ", a.DTau[j], 0.05/p.Lambda, 1e-5, func(q *Problem, h float64) { q.Tau[j] += h })
+		}
+		check("∂λ", a.Lambda, 0.02*p.Lambda, 1e-5, func(q *Problem, h float64) { q.Lambda += h })
+		// Y is rounded, and one whole number of grey value is between any two of its values.
+		check("∂α", a.Alpha, 0.002*p.Alpha, 1e-3*p.half(), func(q *Problem, h float64) { q.Alpha += h })
+		for i := range p.V {
+			check("∂v", a.DV[i], 0.002, 1e-3*p.Alpha*p.half(), func(q *Problem, h float64) { q.V[i] += h })
+		}
+		values, err := p.Values()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range values {
+			check("∂X", float64(a.DX[i]), 0.05, 1e-3, func(q *Problem, h float64) {
+				moved := append([]float32(nil), values...)
+				moved[i] += float32(h)
+				f, err := p.of(moved, func(v float64) float64 { return v })
+				if err != nil {
+					t.Fatal(err)
+				}
+				q.Source = f
+			})
+		}
+	}
+}
+
+// The soft curve with a steep sigmoid is the exact one of workload ecc, at every level.
+func TestLimitIsTheExactCurve(t *testing.T) {
+	for _, image := range []string{"noise/shape=9x8x7/type=uint8/levels=5/seed=3", "grf/shape=19x17/type=uint8/levels=50/smooth=1/seed=3"} {
+		p := open(t, "softecc/m=1/lambda=1/alpha=0/dir=4/of="+image)
+		p.Lambda, p.Tau, p.G = 1700, nil, nil
+		for k := range p.Ladder().Len() {
+			p.Tau, p.G = append(p.Tau, float64(p.Ladder().Value(k))+0.5), append(p.G, 1)
+		}
+		for k, chi := range define(t, p).Chi {
+			if want, err := ecc.Characteristic(p.Source, int64(k)); err != nil || float64(want) != chi {
+				t.Fatalf("%s, level %d: %v, want %d, %v", image, k, chi, want, err)
+			}
+		}
+	}
+}
+
+func judge(p *Problem, out Answer) verify.Verdict {
+	return verify.Judge([]string{"p"}, Policy().Check(verify.Question[*Problem, Answer]{Name: "p", In: p, Out: out, Budget: 1 << 45, Thorough: true, Ask: Define}))
+}
+
+func TestPolicyCatches(t *testing.T) {
+	p := open(t, "softecc/m=12/lambda=100/alpha=100/dir=3/of=grf/shape=24x20x16/levels=1024/type=float32/smooth=1/seed=3")
+	right := define(t, p)
+	if v := judge(p, right); v.Status != verify.Verified {
+		t.Fatalf("%s: %s", v.Status, v.Reason)
+	}
+	spoil := func(change func(a *Answer)) Answer {
+		var b bytes.Buffer
+		if err := Encode(&b, right); err != nil {
+			t.Fatal(err)
+		}
+		a, err := Decode(b.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(&a)
+		return a
+	}
+	for what, change := range map[string]func(a *Answer){
+		"χ":            func(a *Answer) { a.Chi[6] += 1e-4 * largest(a.Chi) },
+		"∂τ":           func(a *Answer) { a.DTau[6] *= 1.001 },
+		"∂X":           func(a *Answer) { a.DX[len(a.DX)/2] += 1 },
+		"∂v":           func(a *Answer) { a.DV[1] *= 1.001 },
+		"∂α":           func(a *Answer) { a.Alpha *= 1.001 },
+		"∂λ":           func(a *Answer) { a.Lambda *= 1.1 },
+		"NaN":          func(a *Answer) { a.DX[5] = float32(math.NaN()) },
+		"no χ":         func(a *Answer) { a.Chi = nil },
+		"a short ∂X":   func(a *Answer) { a.DX = a.DX[1:] },
+		"no ∂τ":        func(a *Answer) { a.DTau = a.DTau[:3] },
+		"the zero one": func(a *Answer) { *a = Answer{} },
+	} {
+		wrong := spoil(change)
+		if what == "∂X" { // the voxels that are sampled are all of a small image, some of a large one
+			for i := range wrong.DX {
+				wrong.DX[i] = 1.001 * right.DX[i]
+			}
+		}
+		if v := judge(p, wrong); v.Status != verify.Wrong {
+			t.Errorf("%s: %s %s", what, v.Status, v.Reason)
+		}
+		if d, _ := Policy().Compare(p, right, wrong); d == nil {
+			t.Errorf("%s: is near the right answer", what)
+		}
+	}
+	if d, list := Policy().Compare(p, right, spoil(func(a *Answer) { a.Chi[6] += 1e-7 })); d != nil || list[0].Value == 0 {
+		t.Errorf("%v: a difference within the limit is %v", d, list)
+	}
+}
+
+func TestNamesAndSharing(t *testing.T) {
+	name := "softecc/m=3/lambda=20/alpha=10/dir=5/of=noise/shape=9x7x5/levels=4/type=float32/seed=1"
+	p := open(t, name)
+	f, err := os.Create(filepath.Join(t.TempDir(), "shared"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := (Inputs{}).Share(p, f); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(f.Name())
+	if err != nil || int64(len(data)) > (Inputs{}).Size(p) {
+		t.Fatal(len(data), (Inputs{}).Size(p), err)
+	}
+	got, err := Inputs{}.Attach(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, list := Policy().Compare(p, define(t, p), define(t, got)); d != nil || verify.Worst(list)[0].Value != 0 {
+		t.Errorf("the shared problem has another answer: %v", list)
+	}
+	for i := range 40 {
+		if _, err := (Inputs{}).Attach(data[:i]); err == nil {
+			t.Fatalf("a problem cut at %d was attached", i)
+		}
+	}
+	names, err := Inputs{}.Variants(name, 2)
+	if err != nil || len(names) != 2 || !strings.HasSuffix(names[1], "seed=2") || !strings.HasPrefix(names[1], "softecc/m=3/lambda=20/alpha=10/dir=5/of=") {
+		t.Error(names, err)
+	}
+	if cost := (Inputs{}).Cost(name, p); cost.Items != 315 || cost.Bytes != 8*315 || cost.Class != "m=3/lambda=20/alpha=10/gen=noise/dim=3/levels=4/type=float32" {
+		t.Errorf("%+v", cost)
+	}
+	for _, s := range (Inputs{}).Smaller(name) {
+		open(t, s)
+	}
+	for _, bad := range []string{
+		"softecc/m=0/lambda=20/alpha=10/dir=5/of=noise/shape=4x4", "softecc/m=3/of=noise/shape=4x4", "noise/shape=4x4",
+		"softecc/m=3/lambda=0/alpha=10/dir=5/of=noise/shape=4x4", "softecc/m=3/lambda=1/alpha=-1/dir=5/of=noise/shape=4x4",
+	} {
+		if _, err := (Inputs{}).Open(bad); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+	for what, change := range map[string]func(q *Problem){
+		"λ 0": func(q *Problem) { q.Lambda = 0 }, "λ < 0": func(q *Problem) { q.Lambda = -1 }, "no direction": func(q *Problem) { q.V = [3]float64{} },
+		"no thresholds": func(q *Problem) { q.Tau, q.G = nil, nil }, "NaN": func(q *Problem) { q.Tau[0] = math.NaN() }, "g": func(q *Problem) { q.G = q.G[1:] },
+	} {
+		if _, err := Define(p.with(change)); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// The changes of all voxels add up to χ of the box, and one is of no more cells than there
+// are of one sign.
+func TestChanges(t *testing.T) {
+	for _, image := range []string{"noise/shape=24x23x22/type=float32/seed=1", "noise/shape=61x59/type=uint8/levels=3/seed=1", "constant/shape=4x3x2/type=uint8"} {
+		p := open(t, "softecc/m=1/lambda=20/alpha=0/dir=5/of="+image)
+		y, err := p.Y()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0
+		for i := range y {
+			c := changeAt(p.Shape(), y, int64(i))
+			if c < -13 || c > 14 {
+				t.Errorf("%s: voxel %d changes χ by %d", image, i, c)
+			}
+			sum += c
+		}
+		if sum != 1 {
+			t.Errorf("%s: the changes add up to %d, want 1", image, sum)
+		}
+	}
+}
+
+// Whatever is decoded as an answer is encoded as the same bytes.
+func FuzzDecode(f *testing.F) {
+	var b bytes.Buffer
+	if err := Encode(&b, Answer{Chi: []float64{1, 2}, DTau: []float64{3, 4}, DX: []float32{5}, Lambda: 6, Alpha: 7}); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes())
+	f.Add(b.Bytes()[:50])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		a, err := Decode(data)
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if err := Encode(&b, a); err != nil || !bytes.Equal(b.Bytes(), data) {
+			t.Errorf("%v is encoded as other bytes, %v", a, err)
+		}
+	})
+}
