@@ -56,6 +56,7 @@ var floor = map[string]int{
 	"internal/workloads/ecc/counting": 5,
 	"internal/workloads/ecc/ecctest":  5,
 	"internal/workloads/batch":        5,
+	"internal/workloads/betti":        5,
 	"internal/workloads/smooth":       5,
 
 	"impls/naive":       6,
@@ -68,6 +69,10 @@ var floor = map[string]int{
 	"impls/read":        6,
 	"impls/batch":       6,
 	"impls/smooth":      6,
+
+	"impls/betti/definition": 6,
+	"impls/betti/labels":     6,
+	"impls/betti/duality":    6,
 
 	"impls":         7,
 	"reports/paper": 7,
