@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"sort"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/fields"
@@ -211,4 +212,33 @@ func agree(_ *Image, want, got Numbers) *verify.Diff {
 		}
 	}
 	return nil
+}
+
+// Threshold is that of the set of an image's values that are not above a value, or not below
+// it: the float32 next to it, or what stands for the value next to it where the image's
+// values stand for others.
+func Threshold(s grid.Source, value float64, superlevel bool) float32 {
+	if labels := grid.LabelsOf(s); labels != nil {
+		rank := sort.Search(labels.Len(), func(rank int) bool {
+			at := labels.Float64(grid.Ranked(rank))
+			return at > value || superlevel && at == value
+		})
+		switch {
+		case superlevel && rank == labels.Len():
+			return float32(math.Inf(1))
+		case superlevel:
+			return grid.Ranked(rank)
+		case rank == 0:
+			return float32(math.Inf(-1))
+		}
+		return grid.Ranked(rank - 1)
+	}
+	t := float32(value)
+	switch {
+	case !superlevel && float64(t) > value:
+		t = math.Nextafter32(t, float32(math.Inf(-1)))
+	case superlevel && float64(t) < value:
+		t = math.Nextafter32(t, float32(math.Inf(1)))
+	}
+	return t
 }

@@ -150,6 +150,51 @@ func TestShare(t *testing.T) {
 	}
 }
 
+// A set at a value holds what is not above it, whether or not float32 has the value, and
+// whatever the voxels stand for.
+func TestThreshold(t *testing.T) {
+	f, err := grid.NewField(grid.Shape{D: 1, H: 1, W: 3}, grid.Float32, grid.Bytes([]float32{grid.Ranked(0), grid.Ranked(1), grid.Ranked(2)}), grid.Identity(grid.Float32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels, err := grid.NewLabels("float64", []float64{-1, 0.1, 1e200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		s               grid.Source
+		value           float64
+		below, andAbove int // how many of the values
+	}{
+		{f.Labelled(labels), -2, 0, 3}, {f.Labelled(labels), -1, 1, 3}, {f.Labelled(labels), 0, 1, 2}, {f.Labelled(labels), 0.1, 2, 2},
+		{f.Labelled(labels), 1e200, 3, 1}, {f.Labelled(labels), 1e300, 3, 0},
+	} {
+		for superlevel, want := range map[bool]int{false: c.below, true: c.andAbove} {
+			m, err := maskOf(&Image{c.s, Threshold(c.s, c.value, superlevel)}, superlevel)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := 0
+			for _, in := range m.inside {
+				if in {
+					got++
+				}
+			}
+			if got != want {
+				t.Errorf("%v, superlevel %v: %d voxels, want %d", c.value, superlevel, got, want)
+			}
+		}
+	}
+	for _, value := range []float64{0.1, -0.1, 1e300, -1e300, 3} {
+		if at := Threshold(f, value, false); float64(at) > value {
+			t.Errorf("not above %v is not above %v", value, at)
+		}
+		if at := Threshold(f, value, true); float64(at) < value {
+			t.Errorf("not below %v is not below %v", value, at)
+		}
+	}
+}
+
 // Views give the same bytes in slabs of any length.
 func TestViews(t *testing.T) {
 	for _, image := range []string{"noise/shape=5x4x7/type=uint8", "noise/shape=5x7/type=float32", "noise/shape=3x4x5/type=int16", "noise/shape=3x4x5/type=uint16"} {
