@@ -38,7 +38,7 @@ type viewer struct {
 // view is what is asked about.
 func (v viewer) view(i *Image) (*Image, error) {
 	if v.in.Masked || v.in.Periodic != (grid.Axes{}) {
-		return nil, errors.New("Betti numbers are of images without a mask and without periodic axes")
+		return nil, errors.New("an image with a mask or with periodic axes: Betti numbers are of neither")
 	}
 	set := i.set(v.in.Superlevel)
 	if !v.in.Vertices {
