@@ -71,90 +71,65 @@ func compare[T grid.Element](to []bool, values []T, t float32, superlevel bool) 
 // The cavities of a 2D image are its holes. It keeps no sets and joins none.
 func (m *mask) flood(vertices bool) (components, cavities int64) {
 	var wg sync.WaitGroup
-	wg.Go(func() { components = m.components(!vertices) })
-	wg.Go(func() { cavities = m.cavities(vertices) })
+	wg.Go(func() { components = m.fill(true, !vertices) })
+	wg.Go(func() { cavities = m.fill(false, vertices) - 1 }) // but what is outside
 	wg.Wait()
 	return components, cavities
 }
 
-// near calls f with the neighbours of voxel (z, y, x) that are in the box, by faces, or by
-// edges and corners too; it returns whether some are outside. In 2D they are in its plane.
-func (m *mask) near(at int64, corners bool, f func(to int64)) (outside bool) {
-	z, y, x := at/(m.h*m.w), at/m.w%m.h, at%m.w
-	inPlane := int64(1)
+// fill counts the components of the voxels that are inside, or of the others and those of a
+// layer around the box: neighbours are at faces, or at edges and corners too. In 2D they are
+// in the plane.
+func (m *mask) fill(inside, corners bool) (n int64) {
+	const layers = 2 // around the box, of which the second ends every component
+	h, w, around := m.h+2*layers, m.w+2*layers, int64(layers)
 	if m.d == 1 {
-		inPlane = 0
+		around = 0
 	}
-	for dz := -inPlane; dz <= inPlane; dz++ {
+	left := make([]bool, (m.d+2*around)*h*w) // to be filled
+	var near []int64
+	for dz := -min(1, around); dz <= min(1, around); dz++ {
 		for dy := int64(-1); dy <= 1; dy++ {
 			for dx := int64(-1); dx <= 1; dx++ {
-				if steps := dz*dz + dy*dy + dx*dx; steps == 0 || steps > 1 && !corners {
-					continue
+				if steps := dz*dz + dy*dy + dx*dx; steps == 1 || steps > 1 && corners {
+					near = append(near, (dz*h+dy)*w+dx)
 				}
-				c, b, a := z+dz, y+dy, x+dx
-				if c < 0 || c >= m.d || b < 0 || b >= m.h || a < 0 || a >= m.w {
-					outside = true
-					continue
-				}
-				f((c*m.h+b)*m.w + a)
 			}
 		}
 	}
-	return outside
-}
-
-// components counts those of the voxels inside.
-func (m *mask) components(corners bool) (n int64) {
-	f := m.filler(true)
-	for at, in := range m.inside {
-		if in && !f.seen[at] {
-			n++
-			f.fill(int64(at), corners)
-		}
-	}
-	return n
-}
-
-// cavities counts those of the voxels outside the set that do not reach the outside.
-func (m *mask) cavities(corners bool) (n int64) {
-	f := m.filler(false)
-	for at, in := range m.inside {
-		if !in && !f.seen[at] && !f.fill(int64(at), corners) {
-			n++
-		}
-	}
-	return n
-}
-
-// A filler fills components of the voxels that are inside, or of those that are not.
-type filler struct {
-	*mask
-	inside bool
-	seen   []bool
-	todo   []int64
-}
-
-func (m *mask) filler(inside bool) *filler {
-	return &filler{mask: m, inside: inside, seen: make([]bool, len(m.inside))}
-}
-
-// fill sees all voxels of the component of one; it returns whether the box ends at one.
-func (f *filler) fill(at int64, corners bool) (outside bool) {
-	f.seen[at] = true
-	f.todo = append(f.todo[:0], at)
-	for len(f.todo) > 0 {
-		at := f.todo[len(f.todo)-1]
-		f.todo = f.todo[:len(f.todo)-1]
-		if f.near(at, corners, func(to int64) {
-			if f.mask.inside[to] == f.inside && !f.seen[to] {
-				f.seen[to] = true
-				f.todo = append(f.todo, to)
+	for z := -min(1, around); z < m.d+min(1, around); z++ {
+		for y := int64(-1); y <= m.h; y++ {
+			row := left[((z+around)*h+y+layers)*w+layers-1:][:m.w+2] // with a voxel at either end
+			for i := range row {
+				row[i] = !inside
 			}
-		}) {
-			outside = true
+			if z >= 0 && z < m.d && y >= 0 && y < m.h {
+				for x, in := range m.inside[(z*m.h+y)*m.w:][:m.w] {
+					row[x+1] = in == inside
+				}
+			}
 		}
 	}
-	return outside
+	var todo []int64
+	for first, is := range left {
+		if !is {
+			continue
+		}
+		n++
+		left[first] = false
+		todo = append(todo, int64(first))
+		for len(todo) > 0 {
+			at := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			for _, step := range near {
+				if to := at + step; left[to] {
+					left[to] = false
+					todo = append(todo, to)
+				}
+			}
+		}
+	}
+	return n
 }
 
 // characteristic is the Euler characteristic of the cells whose vertices are all inside: the

@@ -31,10 +31,10 @@ func weak(_ *Image, out Numbers) string {
 	return ""
 }
 
-// What a voxel takes in nanoseconds, three times what a core of an AMD EPYC takes: to fill,
-// to count on all cores, and to reduce where there are so few.
+// What a voxel takes in nanoseconds, about three times what it took where two cores had other
+// work, too: to fill, to count on all cores, and to reduce where there are so few.
 const (
-	fillNS, countNS, reduceNS = 300, 6, 30000
+	fillNS, countNS, reduceNS = 100, 6, 10000
 	mostReduced               = 48 * 48 * 48
 )
 
