@@ -3,28 +3,55 @@ package duality
 import (
 	"encoding/binary"
 	"math"
-
-	"eccbench/internal/grid"
 )
 
 // packValues sets a bit for each value that is not above t, rows of w to whole words.
-func packValues[T grid.Element](to []uint64, values []T, w int64, t float32) {
+func packValues[T int16 | uint16 | float32](to []uint64, values []T, w int64, t float32) {
+	limit, some := limitOf[T](t)
+	if !some {
+		clear(to)
+		return
+	}
 	for ; len(values) > 0; values = values[w:] {
-		for row := values[:w]; len(row) > 0; to = to[1:] {
-			n := min(64, len(row))
+		row := values[:w]
+		for ; len(row) >= 64; row, to = row[64:], to[1:] {
 			var word uint64
-			for _, v := range row[:n] {
-				// Without branches, because their outcomes are noise.
-				var in uint64
-				if float32(v) <= t {
-					in = 1
-				}
-				word = word>>1 | in<<63
+			for i := 0; i < 64; i += 8 {
+				v := (*[8]T)(row[i:])
+				word |= (within(v[0], limit) | within(v[1], limit)<<1 | within(v[2], limit)<<2 | within(v[3], limit)<<3 |
+					within(v[4], limit)<<4 | within(v[5], limit)<<5 | within(v[6], limit)<<6 | within(v[7], limit)<<7) << uint(i)
 			}
-			to[0] = word >> uint(64-n)
-			row = row[n:]
+			to[0] = word
+		}
+		if len(row) > 0 {
+			var word uint64
+			for i, v := range row {
+				word |= within(v, limit) << uint(i)
+			}
+			to[0], to = word, to[1:]
 		}
 	}
+}
+
+// within is 1 for a value that is not above a limit, else 0, without a branch, because
+// outcomes are noise.
+func within[T int16 | uint16 | float32](v, limit T) (in uint64) {
+	if v <= limit {
+		in = 1
+	}
+	return in
+}
+
+// limitOf is the greatest value of a type that is not above t, and whether there is one.
+func limitOf[T int16 | uint16 | float32](t float32) (limit T, some bool) {
+	least, most := float64(math.MinInt16), float64(math.MaxInt16)
+	switch any(limit).(type) {
+	case float32:
+		return T(t), true
+	case uint16:
+		least, most = 0, math.MaxUint16
+	}
+	return T(min(math.Floor(max(float64(t), least)), most)), float64(t) >= least
 }
 
 // packBytes is packValues of uint8, eight at a time.
