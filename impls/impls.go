@@ -93,7 +93,7 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	smoothed := smooth.Workload(smoothimpl.OnHost{Counter: cpu.Implementation{}}, smoothimpl.OnDevice{Open: open})
 	// Whoever looks at each byte once is bounded by reading them.
 	reading := func(bench.Scope) string { return Ceiling }
-	holes := betti.Workload(definition.Implementation{}, labels.Implementation{}, duality.Implementation{})
+	holes := betti.Workload(definition.Implementation{}, duality.Implementation{}, labels.Implementation{})
 	curve.Ceiling, smoothed.Ceiling, holes.Ceiling = reading, reading, reading
 	many.Ceiling = func(s bench.Scope) string {
 		if s == bench.File {
