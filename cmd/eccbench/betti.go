@@ -132,6 +132,10 @@ func (j bettiJob) run(c *cli.Program, input string) error {
 	asked, end := c.Reading(asked, reads*int64(len(j.at)), j.quiet)
 	rows, err := j.answer(w, name, src, asked, conditions, &p)
 	end()
+	if j.in.Every && errors.As(err, new(*grid.NotFiniteError)) {
+		j.in.Every = false // who lists the values counts all that are not
+		return j.run(c, input)
+	}
 	if err != nil {
 		return err
 	}
