@@ -48,6 +48,7 @@ func generators() []generator {
 		noiseGenerator(), grfGenerator(), distinctGenerator(), extremesGenerator(), betweenGenerator(), rampGenerator(),
 		constantGenerator(), pointGenerator(), dotsGenerator(), checkerboardGenerator(),
 		phantomGenerator(), ballGenerator(), shellGenerator(), torusGenerator(), linksGenerator(),
+		drillsGenerator(), cavitiesGenerator(), serpentGenerator(), spongeGenerator(),
 		fileGenerator(), stackGenerator(),
 	}
 }

@@ -4,6 +4,9 @@ package impls
 import (
 	"eccbench/datasets"
 	batchimpl "eccbench/impls/batch"
+	bettidefinition "eccbench/impls/betti/definition"
+	"eccbench/impls/betti/duality"
+	"eccbench/impls/betti/labels"
 	"eccbench/impls/chunked"
 	"eccbench/impls/cpu"
 	"eccbench/impls/extrema"
@@ -22,6 +25,7 @@ import (
 	"eccbench/internal/resident"
 	"eccbench/internal/runner"
 	"eccbench/internal/workloads/batch"
+	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/read"
 	"eccbench/internal/workloads/smooth"
@@ -62,7 +66,9 @@ func ISAs() []string { return extrema.ISAs() }
 // eccbench runs.
 type Set struct {
 	// Curve is the question of the Euler characteristic curve, which comes first.
-	Curve   bench.Workload[grid.Source, ecc.VCEC]
+	Curve bench.Workload[grid.Source, ecc.VCEC]
+	// Betti is that of the Betti numbers of a sublevel set.
+	Betti   bench.Workload[*betti.Image, betti.Numbers]
 	Benches []runner.Bench
 	Open    resident.Opener
 }
@@ -92,16 +98,18 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	// Whoever looks at each byte once is bounded by reading them.
 	reading := func(bench.Scope) string { return Ceiling }
 	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, binned.Implementation{})
-	curve.Ceiling, smoothed.Ceiling, soft.Ceiling = reading, reading, reading
+	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{})
+	curve.Ceiling, smoothed.Ceiling, soft.Ceiling, holes.Ceiling = reading, reading, reading, reading
 	many.Ceiling = func(s bench.Scope) string {
 		if s == bench.File {
 			return BatchCeiling
 		}
 		return Ceiling
 	}
-	return Set{curve, []runner.Bench{
+	return Set{curve, holes, []runner.Bench{
 		runner.Bind(curve), runner.Bind(sum),
 		runner.Bind(many), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})), runner.Bind(smoothed), runner.Bind(soft),
+		runner.Bind(holes),
 	}, open}
 }
 

@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -47,19 +45,13 @@ func curveCommand() cli.Subcommand {
 
 // A curveJob is what was asked of curve.
 type curveJob struct {
-	in                      cli.Inputs
-	spooled                 *cli.Spooled
-	format, plot, out, impl string
-	construction            string
-	superlevel              bool
-	periodic                []string
-	rings                   grid.Axes // of periodic
-	mask, nan               string
-	all, bare, quiet        bool
-	slices                  bool
-	threads                 int
-	budget                  time.Duration
-	at, within              []float64
+	answering
+	format, plot string
+	periodic     []string
+	rings        grid.Axes // of periodic
+	mask, nan    string
+	all, slices  bool
+	at, within   []float64
 }
 
 func doCurve(c *cli.Program, args []string) error {
@@ -73,26 +65,22 @@ func doCurve(c *cli.Program, args []string) error {
 	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output; of several images, to this folder")
 	f.StringVar(&j.plot, "plot", "", "draw the curve to this file too, .svg or .png; of several images, to this folder, SVG")
 	j.in.AddFile(f, nil, "element type of a raw file: uint8, int16, uint16, float32", "levels of a float32 image, evenly from its least value to its greatest (default every value)")
-	f.StringVar(&j.construction, "construction", "T", "T: voxels are top cells, which meet in faces, edges and corners; V: voxels are vertices, which meet along axes alone")
 	f.BoolVar(&j.slices, "each-slice", false, "a curve of each slice of a 3D image by itself: CSV or jsonl with a column for the slice")
-	f.BoolVar(&j.superlevel, "superlevel", false, "sets of the values at or above a level, which grow from the greatest level to the least")
+	j.addConvention(f)
 	f.StringSliceVar(&j.periodic, "periodic", nil, "axes along which the last voxels and the first are neighbours: x,y,z")
 	f.StringVar(&j.mask, "mask", "", "an image of the same shape: voxels where it is 0 are no part of the image")
 	f.StringVar(&j.nan, "nan", "refuse", "NaN in the image: refuse, or mask: voxels that are no part of it")
-	f.StringVar(&j.impl, "impl", "", "implementation (default the fastest that takes the image)")
-	f.IntVar(&j.threads, "threads", runtime.GOMAXPROCS(0), "cores")
-	f.DurationVar(&j.budget, "time-limit", 0, "time for the verification (default as long as it takes)")
-	f.BoolVarP(&j.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	j.addEffort(f)
 	if err := c.Parse(curveCommand(), f, args); err != nil {
 		return err
 	}
 	if !slices.Contains(ecc.Formats(), ecc.Format(j.format)) {
 		return cli.Usagef("--format %s: want csv, json, jsonl, npy, euler or socg", j.format)
 	}
-	if j.construction != "T" && j.construction != "V" {
-		return cli.Usagef("--construction %s: want T or V", j.construction)
+	err := j.check()
+	if err != nil {
+		return err
 	}
-	var err error
 	if j.rings, err = grid.ParseAxes(j.periodic); err != nil {
 		return cli.Usagef("--periodic: %w", err)
 	}
@@ -101,15 +89,6 @@ func doCurve(c *cli.Program, args []string) error {
 	}
 	if j.slices && (j.plot != "" || len(j.at) > 0 || j.format != string(ecc.CSV) && j.format != string(ecc.JSONL)) {
 		return cli.Usagef("--each-slice writes rows of many curves, as csv or jsonl: leave --plot, --at and other formats out")
-	}
-	if j.budget < 0 {
-		return cli.Usagef("--time-limit %v: want 0 or more", j.budget)
-	}
-	if j.budget == 0 {
-		j.budget = math.MaxInt64
-	}
-	if j.threads < 1 {
-		return cli.Usagef("--threads %d: want at least 1", j.threads)
 	}
 	if len(j.at) > 0 && (j.all || f.Changed("format") && j.format != string(ecc.CSV)) {
 		return cli.Usagef("--at prints rows of CSV, of some values: leave --format and --all out")
@@ -192,10 +171,6 @@ func (j curveJob) run(c *cli.Program, input string) error {
 		}
 		files = append(files, datasets.Files(mask)...)
 	}
-	// What is written names images that can be read again and again.
-	line := func(name string) string {
-		return report.VisibleText(strings.ReplaceAll(j.spooled.Shown(strings.Replace(name, "/stream=once", "", 1)), "\n", "\u240a"))
-	}
 	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--plot", Path: j.plot}}, files...); err != nil {
 		return err
 	}
@@ -223,8 +198,8 @@ func (j curveJob) run(c *cli.Program, input string) error {
 			return fmt.Errorf("%s: no implementation takes it: %w", input, errors.Join(refusals...))
 		}
 	}
-	p := ecc.Describe(line(name), grid.Unmasked(src), j.convention())
-	p.Mask = line(mask)
+	p := ecc.Describe(j.named(name), grid.Unmasked(src), j.convention())
+	p.Mask = j.named(mask)
 	if j.in.Once && impl != everyImpl {
 		j.in.Once = false
 		return j.run(c, input)

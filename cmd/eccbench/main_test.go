@@ -13,12 +13,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"eccbench/impls"
+	"eccbench/impls/betti/duality"
 	"eccbench/impls/cpu"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/grid"
 	"eccbench/internal/race"
 	"eccbench/internal/resident"
+	"eccbench/internal/runner"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
 )
@@ -37,6 +39,7 @@ func TestMain(m *testing.M) {
 			c.Clock = nil
 			os.Exit(eccbench(c, os.Args[1:]))
 		},
+		"eccbench-betti":  func() { os.Exit(eccbench(plantedBetti(), os.Args[1:])) },
 		"eccbench-silent": func() {}, // succeeds, and writes nothing
 		"eccbench-late":   late,
 	}
@@ -128,6 +131,32 @@ func planted(list []implementation, open resident.Opener, clock *metronome) []im
 		list = append(list, renamed{misbehaving{kind: name, clock: clock, wait: sync.OnceFunc(wait)}, name})
 	}
 	return append(append(list, plantedKernels(open)...), failingKernels(open)...)
+}
+
+// plantedBetti is eccbench with implementations of the workload betti that have a fault each.
+func plantedBetti() *cli.Program {
+	c := programWith(same)
+	for i, fault := range duality.Faults() {
+		c.Betti.Impls = append(c.Betti.Impls, faultyBetti{duality.Faulty(fault), fmt.Sprintf("fault%d", i+1)})
+	}
+	for i, b := range c.Benches {
+		if b.Name() == c.Betti.Name {
+			c.Benches[i] = runner.Bind(c.Betti)
+		}
+	}
+	return c
+}
+
+// faultyBetti is an implementation under another name.
+type faultyBetti struct {
+	duality.Implementation
+	name string
+}
+
+func (f faultyBetti) About() bench.About {
+	a := f.Implementation.About()
+	a.Name = f.name
+	return a
 }
 
 type implementation = bench.Implementation[grid.Source, ecc.VCEC]

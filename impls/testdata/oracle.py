@@ -1,4 +1,4 @@
-"""Euler characteristic curves by software that shares nothing with eccbench.
+"""Euler characteristic curves and Betti numbers by software that shares nothing with eccbench.
 
 oracle.py gudhi CONSTRUCTION AXES FILE.npy...
                                       by persistent homology of the cubical complex, T or V,
@@ -6,10 +6,15 @@ oracle.py gudhi CONSTRUCTION AXES FILE.npy...
 oracle.py skimage FILE.npy CONSTRUCTION SETS LEVEL...
                                       by scikit-image's Euler number of each thresholding:
                                       T or V, sublevel or superlevel
+oracle.py betti TOOL CONSTRUCTION LEVEL FILE.npy...
+                                      Betti numbers of each sublevel set, of superlevel sets
+                                      where LEVEL begins with ">": by gudhi, the pairs of
+                                      persistent homology that are alive; by skimage, labels
+                                      of the set and of the rest, and the Euler number
 
 Prints one JSON value: for gudhi a list of curves, each a list of [value, chi]
 for every value of the volume, or null where this GUDHI has no such construction; for
-skimage a list of chi.
+skimage a list of chi; for betti a list of [b0, b1, b2].
 """
 import json
 import sys
@@ -39,6 +44,28 @@ def gudhi_curve(volume, construction, axes):
     return curve
 
 
+def gudhi_betti(within, construction):
+    import gudhi
+
+    # The set is there from 0 on, the rest of the box from 1 on.
+    cells = "top_dimensional_cells" if construction == "T" else "vertices"
+    complex_ = gudhi.CubicalComplex(**{cells: np.where(within, 0.0, 1.0)})
+    pairs = complex_.persistence(homology_coeff_field=11, min_persistence=0)
+    return [sum(d == dimension and birth <= 0 < death for d, (birth, death) in pairs) for dimension in range(3)]
+
+
+def skimage_betti(within, construction):
+    from skimage.measure import euler_number, label
+
+    inside, around = (within.ndim, 1) if construction == "T" else (1, within.ndim)
+    _, b0 = label(within, connectivity=inside, return_num=True)
+    _, rest = label(np.pad(~within, 1, constant_values=True), connectivity=around, return_num=True)
+    if within.ndim == 2:
+        return [int(b0), int(rest) - 1, 0]
+    b2 = rest - 1
+    return [int(b0), int(b0 + b2 - euler_number(within, connectivity=inside)), int(b2)]
+
+
 def main():
     tool, files = sys.argv[1], sys.argv[2:]
     if tool == "gudhi":
@@ -58,6 +85,11 @@ def main():
         connectivity = 1 if construction == "V" else volume.ndim
         within = np.greater_equal if sets == "superlevel" else np.less_equal
         print(json.dumps([int(euler_number(within(volume, float(t)), connectivity=connectivity)) for t in files[3:]]))
+    elif tool == "betti":
+        (by, construction, level), files = files[:3], files[3:]
+        answer = {"gudhi": gudhi_betti, "skimage": skimage_betti}[by]
+        within = np.greater_equal if level.startswith(">") else np.less_equal
+        print(json.dumps([answer(within(np.load(f), float(level.lstrip(">"))), construction) for f in files]))
     else:
         sys.exit(f"unknown tool {tool}")
 

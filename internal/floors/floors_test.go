@@ -57,6 +57,7 @@ var floor = map[string]int{
 	"internal/workloads/ecc/counting": 5,
 	"internal/workloads/ecc/ecctest":  5,
 	"internal/workloads/batch":        5,
+	"internal/workloads/betti":        5,
 	"internal/workloads/smooth":       5,
 	"internal/workloads/softecc":      5,
 
@@ -70,6 +71,10 @@ var floor = map[string]int{
 	"impls/read":        6,
 	"impls/batch":       6,
 	"impls/smooth":      6,
+
+	"impls/betti/definition": 6,
+	"impls/betti/labels":     6,
+	"impls/betti/duality":    6,
 
 	"impls/softecc/binned":     6,
 	"impls/softecc/definition": 6,

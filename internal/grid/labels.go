@@ -45,6 +45,9 @@ func Ranked(rank int) float32 { return math.Float32frombits(firstRank + uint32(r
 
 func (l *Labels) label(v float32) any { return l.at(int(math.Float32bits(v) - firstRank)) }
 
+// Len is how many labels there are, of ranks from 0 on.
+func (l *Labels) Len() int { return l.number }
+
 // Type is the type of the labels.
 func (l *Labels) Type() string { return l.typ }
 

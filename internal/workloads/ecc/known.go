@@ -1,6 +1,8 @@
 package ecc
 
 import (
+	"strconv"
+
 	"eccbench/datasets"
 	"eccbench/internal/grid"
 )
@@ -16,13 +18,19 @@ func Known(name string, in grid.Source) (VCEC, bool) {
 	}
 	s := in.Shape()
 	switch n.Generator {
-	case "constant", "point", "ball", "ramp":
+	case "constant", "point", "ball", "ramp", "serpent":
 		return VCEC{{0, 1}}, true
 	case "shell":
 		if s.Dim() == 3 {
 			return solid(2), true
 		}
 		return solid(0), true
+	case "drills", "cavities":
+		holes, err := strconv.ParseInt(n.Get("count"), 10, 64)
+		if n.Generator == "drills" || s.Dim() == 2 {
+			holes = -holes
+		}
+		return solid(1 + holes), err == nil
 	case "torus", "links":
 		return solid(0), true
 	case "dots":

@@ -285,7 +285,7 @@ func (l Lines) Write(w io.Writer, format Format, p Provenance, header bool) erro
 		})
 	}
 	if header {
-		if _, err := fmt.Fprintf(w, "%s\nlevel,change,chi\n", p.comment()); err != nil {
+		if _, err := fmt.Fprintf(w, "%s\nlevel,change,chi\n", p.Comment()); err != nil {
 			return err
 		}
 	}
@@ -312,7 +312,7 @@ func WriteSlices(w io.Writer, slices []Lines, format Format, p Provenance, heade
 		if format == JSONL {
 			err = json.NewEncoder(w).Encode(p)
 		} else {
-			_, err = fmt.Fprintf(w, "%s\nslice,level,change,chi\n", p.comment())
+			_, err = fmt.Fprintf(w, "%s\nslice,level,change,chi\n", p.Comment())
 		}
 		if err != nil {
 			return err
@@ -331,8 +331,8 @@ func WriteSlices(w io.Writer, slices []Lines, format Format, p Provenance, heade
 	return nil
 }
 
-// comment is the provenance in one line.
-func (p Provenance) comment() string {
+// Comment is the provenance in one line.
+func (p Provenance) Comment() string {
 	voxels := ""
 	if p.Digest != "" {
 		voxels = "; voxels " + p.Digest

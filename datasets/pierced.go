@@ -1,0 +1,131 @@
+package datasets
+
+import "eccbench/internal/grid"
+
+// Solids of which it is known how many tunnels and cavities they have.
+
+// countParam is that of holes.
+func countParam() Param {
+	return Param{"count", "as many as fit", "how many holes, the first ones along rows"}
+}
+
+// count reads how many of so many places are taken.
+func (r *reading) count(places int64, s grid.Shape) int64 {
+	return r.integer("count", places, 0, places, ", the places in shape "+s.String())
+}
+
+// odds is how many odd places lie within an axis, its ends left out.
+func odds(n int64) int64 { return max(0, n-1) / 2 }
+
+func drillsGenerator() generator {
+	return generator{
+		Generator: Generator{
+			Name: "drills", Doc: "0 in a box but for straight holes of one voxel along z, through all of it, a lattice of them; 1 in the holes",
+			Example: "drills/shape=64x64x64/type=uint8/count=100",
+			Params:  []Param{shapeParam(), typeParam(), countParam()},
+		},
+		read: func(r *reading) maker {
+			s, t := r.shape(), r.elementType()
+			count, period := r.count(odds(s.W)*odds(s.H), s), int64(1)
+			if s.Dim() == 2 {
+				period = 0
+			}
+			return solid(s, t, period, func(x, y, _ int64) bool {
+				return x&y&1 == 0 || x == s.W-1 || y == s.H-1 || y/2*odds(s.W)+x/2 >= count
+			})
+		},
+	}
+}
+
+func cavitiesGenerator() generator {
+	return generator{
+		Generator: Generator{
+			Name: "cavities", Doc: "0 in a box but for single voxels within it, a lattice of them, which are 1",
+			Example: "cavities/shape=64x64x64/type=uint8/count=1000",
+			Params:  []Param{shapeParam(), typeParam(), countParam()},
+		},
+		read: func(r *reading) maker {
+			s, t := r.shape(), r.elementType()
+			planes := odds(s.D)
+			if s.Dim() == 2 {
+				planes = 1
+			}
+			count := r.count(odds(s.W)*odds(s.H)*planes, s)
+			return solid(s, t, 0, func(x, y, z int64) bool {
+				if x&y&1 == 0 || x == s.W-1 || y == s.H-1 {
+					return true
+				}
+				if s.Dim() == 3 && (z&1 == 0 || z == s.D-1) {
+					return true
+				}
+				return (z/2*odds(s.H)+y/2)*odds(s.W)+x/2 >= count
+			})
+		},
+	}
+}
+
+func serpentGenerator() generator {
+	return generator{
+		Generator: Generator{
+			Name: "serpent", Doc: "0 along one path of voxels that winds through the whole image, to and fro in every second row and plane, and never touches itself; 1 elsewhere",
+			Example: "serpent/shape=64x64x64/type=uint8",
+			Params:  []Param{shapeParam(), typeParam()},
+		},
+		read: func(r *reading) maker {
+			s, t := r.shape(), r.elementType()
+			return solid(s, t, 0, serpent(s))
+		},
+	}
+}
+
+// serpent fills the even rows of the even planes. A row is followed by the next one at the
+// end where its number, halved, is even, and by the one before at its start; a plane is left
+// at the end of its path, which the next one takes back.
+func serpent(s grid.Shape) predicate {
+	last := (s.H - 1) / 2 // row of a plane, halved
+	side := func(row int64) int64 {
+		if row%2 == 0 {
+			return s.W - 1
+		}
+		return 0
+	}
+	return func(x, y, z int64) bool {
+		switch {
+		case z%2 == 0 && y%2 == 0:
+			return true
+		case z%2 == 0:
+			return y+1 < s.H && x == side(y/2)
+		case y%2 == 0 && z+1 < s.D && z/2%2 == 0:
+			return y/2 == last && x == side(last)
+		}
+		return z+1 < s.D && y == 0 && x == 0
+	}
+}
+
+func spongeGenerator() generator {
+	return generator{
+		Generator: Generator{
+			Name: "sponge", Doc: "0 in a Menger sponge, a Sierpiński carpet in 2D, of as many steps as the shortest axis has powers of 3; 1 in what is taken out",
+			Example: "sponge/shape=81x81x81/type=uint8",
+			Params:  []Param{shapeParam(), typeParam()},
+		},
+		read: func(r *reading) maker {
+			s, t := r.shape(), r.elementType()
+			return solid(s, t, 0, func(x, y, z int64) bool {
+				for left := shortest(s); left >= 3; left /= 3 {
+					middle := 0
+					for _, c := range [3]int64{x, y, z} {
+						if c%3 == 1 {
+							middle++
+						}
+					}
+					if middle >= 2 {
+						return false
+					}
+					x, y, z = x/3, y/3, z/3
+				}
+				return true
+			})
+		},
+	}
+}

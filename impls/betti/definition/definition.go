@@ -1,0 +1,91 @@
+// Package definition counts Betti numbers as they are defined: by the ranks of the boundary
+// matrices of the complex of cells, over two fields.
+package definition
+
+import (
+	"fmt"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
+	"eccbench/internal/workloads/betti"
+)
+
+// voxelNS is what a voxel costs, for the estimate in a refusal, and voxelBytes what it takes.
+const (
+	voxelNS    = 100_000
+	voxelBytes = 4000
+)
+
+// most is how many voxels it takes: elimination fills matrices.
+const most = 1 << 15
+
+// fields are the orders of the fields. Where a set has torsion of order 2 the ranks differ.
+func fields() [2]int64 { return [2]int64{2, 1<<31 - 1} }
+
+// Implementation is ready to use.
+type Implementation struct{}
+
+// About describes the method.
+func (Implementation) About() bench.About {
+	return bench.About{
+		Name: "definition", Where: "cpu",
+		Method: "ranks of the boundary matrices of all cells by elimination, over two fields, of 2 and of 2³¹ − 1 elements; small images; one core",
+		Source: "the definition",
+		Scopes: []bench.Scope{bench.E2E, bench.File},
+	}
+}
+
+// CanDo refuses what takes too many cells.
+func (Implementation) CanDo(in *betti.Image, c bench.Conditions) error {
+	n := in.Shape().Voxels()
+	if n > most {
+		return fmt.Errorf("%d voxels: matrices are for at most %d", n, most)
+	}
+	if err := c.Allow(quantity.Seconds(float64(n)*voxelNS*1e-9), "%d voxels × %d µs", n, voxelNS/1000); err != nil {
+		return err
+	}
+	if need := n * voxelBytes; c.Memory > 0 && need > c.Memory {
+		return fmt.Errorf("needs %s (%d bytes for each of %d voxels), the limit is %s", quantity.Bytes(need), voxelBytes, n, quantity.Bytes(c.Memory))
+	}
+	return nil
+}
+
+// Setup allocates nothing: matrices are made anew each time.
+func (Implementation) Setup(in *betti.Image, _ bench.Conditions) (bench.Job[betti.Numbers], error) {
+	return &job{in: in, out: betti.Poisoned}, nil
+}
+
+type job struct {
+	in  *betti.Image
+	out betti.Numbers
+}
+
+func (j *job) Do(trace *bench.Trace) error {
+	end := trace.Span("read")
+	data := grid.NewBuffer(j.in.Shape().Voxels())
+	if err := j.in.Binary().ReadSlab(data, 0, j.in.Shape().Slices()); err != nil {
+		return err
+	}
+	end()
+	defer trace.Span("ranks")()
+	s := j.in.Shape()
+	c := newComplex(s.D, s.H, s.W, func(z, y, x int64) bool { return data[(z*s.H+y)*s.W+x] == 0 })
+	for i, p := range fields() {
+		n, err := c.betti(p)
+		if err != nil {
+			return err
+		}
+		if i > 0 && n != j.out {
+			return fmt.Errorf("the numbers are %v over ℤ₂ and %v over the field of %d, but a set in space has no torsion", j.out, n, p)
+		}
+		j.out = n
+	}
+	return nil
+}
+
+func (j *job) Poison() { j.out = betti.Poisoned }
+
+func (j *job) Out() (betti.Numbers, error) { return j.out, nil }
+
+func (j *job) Close() error { return nil }

@@ -1,0 +1,100 @@
+package definition
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"eccbench/impls/betti/duality"
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/ecc"
+)
+
+// vertices is the complex of the cells whose vertices are all inside.
+func vertices(s grid.Shape, inside func(z, y, x int64) bool) *complex {
+	d, h, w := 2*s.D-1, 2*s.H-1, 2*s.W-1
+	there := make([]bool, d*h*w)
+	for at := range int64(len(there)) {
+		z, y, x := at/(h*w), at/w%h, at%w
+		there[at] = true
+		for k := z / 2; k <= (z+1)/2; k++ {
+			for j := y / 2; j <= (y+1)/2; j++ {
+				for i := x / 2; i <= (x+1)/2; i++ {
+					there[at] = there[at] && inside(k, j, i)
+				}
+			}
+		}
+	}
+	return complexOf(there, h, w)
+}
+
+// The numbers in every convention are ranks of boundary matrices that are built for it.
+func TestConventions(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	plain := betti.Workload(duality.Implementation{})
+	seen := map[betti.Numbers]bool{}
+	for range 150 {
+		side := func() int64 { return 1 + rng.Int64N(5) }
+		s := grid.Shape{D: side(), H: side(), W: side()}
+		data := grid.NewBuffer(s.Voxels())
+		for i := range data {
+			data[i] = byte(rng.IntN(10))
+		}
+		f, err := grid.NewField(s, grid.Uint8, data, grid.Identity(grid.Uint8))
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := &betti.Image{Source: f, Threshold: float32(rng.IntN(10))}
+		for _, c := range []ecc.Convention{{}, {Superlevel: true}, {Vertices: true}, {Vertices: true, Superlevel: true}} {
+			inside := func(z, y, x int64) bool {
+				v := float32(data[(z*s.H+y)*s.W+x])
+				return c.Superlevel && v >= in.Threshold || !c.Superlevel && v <= in.Threshold
+			}
+			cells := newComplex(s.D, s.H, s.W, inside)
+			if c.Vertices {
+				cells = vertices(s, inside)
+			}
+			for _, p := range fields() {
+				want, err := cells.betti(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := bench.Answer(betti.InConvention(plain, c).Impls[0], in, bench.Conditions{Setting: bench.Setting{Threads: 2}})
+				if err != nil || got != want {
+					t.Fatalf("%+v: %v of %v at %v, %v; want %v", c, got, s, in.Threshold, err, want)
+				}
+				seen[want] = true
+			}
+		}
+	}
+	if len(seen) < 20 {
+		t.Errorf("only %d different answers", len(seen))
+	}
+}
+
+// Chains over a field are what they are over the integers: a square that is glued to itself
+// as a Klein bottle has torsion, which the field of 2 elements sees and the other does not.
+func TestTorsion(t *testing.T) {
+	// One vertex, edges a and b, and one square with boundary 2a, twice the same edge.
+	c := &complex{count: [4]int64{1, 2, 1, 0}}
+	c.boundary[1] = []chain{nil, nil}
+	c.boundary[2] = []chain{{{cell: 0, times: 2}}}
+	over := func(p int64) int64 { return c.rank(2, p) }
+	if got := over(1<<31 - 1); got != 1 {
+		t.Errorf("rank %d over a large field, want 1", got)
+	}
+	if got := over(2); got != 0 {
+		t.Errorf("rank %d over ℤ₂, want 0", got)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	in, err := betti.Inputs{}.Open("betti/at=0/of=constant/shape=200x200/type=uint8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (Implementation{}).CanDo(in, bench.Conditions{}); err == nil {
+		t.Error("took 40000 voxels")
+	}
+}

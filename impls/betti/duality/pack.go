@@ -1,0 +1,99 @@
+package duality
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// packValues sets a bit for each value that is not above t, rows of w to whole words.
+func packValues[T int16 | uint16 | float32](to []uint64, values []T, w int64, t float32) {
+	limit, some := limitOf[T](t)
+	if !some {
+		clear(to)
+		return
+	}
+	for ; len(values) > 0; values = values[w:] {
+		row := values[:w]
+		for ; len(row) >= 64; row, to = row[64:], to[1:] {
+			var word uint64
+			for i := 0; i < 64; i += 8 {
+				v := (*[8]T)(row[i:])
+				word |= (within(v[0], limit) | within(v[1], limit)<<1 | within(v[2], limit)<<2 | within(v[3], limit)<<3 |
+					within(v[4], limit)<<4 | within(v[5], limit)<<5 | within(v[6], limit)<<6 | within(v[7], limit)<<7) << uint(i)
+			}
+			to[0] = word
+		}
+		if len(row) > 0 {
+			var word uint64
+			for i, v := range row {
+				word |= within(v, limit) << uint(i)
+			}
+			to[0], to = word, to[1:]
+		}
+	}
+}
+
+// within is 1 for a value that is not above a limit, else 0, without a branch, because
+// outcomes are noise.
+func within[T int16 | uint16 | float32](v, limit T) (in uint64) {
+	if v <= limit {
+		in = 1
+	}
+	return in
+}
+
+// limitOf is the greatest value of a type that is not above t, and whether there is one.
+func limitOf[T int16 | uint16 | float32](t float32) (limit T, some bool) {
+	least, most := float64(math.MinInt16), float64(math.MaxInt16)
+	switch any(limit).(type) {
+	case float32:
+		return T(t), true
+	case uint16:
+		least, most = 0, math.MaxUint16
+	}
+	return T(min(math.Floor(max(float64(t), least)), most)), float64(t) >= least
+}
+
+// packBytes is packValues of uint8, eight at a time.
+func packBytes(to []uint64, values []byte, w int64, t float32) {
+	const (
+		ones  = 0x0101010101010101
+		tops  = ones << 7
+		order = 0x0102040810204080 // brings the lowest bit of each byte to the highest byte, in order
+	)
+	if t < 0 {
+		clear(to)
+		return
+	}
+	limit := uint64(math.Floor(float64(min(t, math.MaxUint8))))
+	low := (limit&0x7f)*ones | tops
+	var high uint64 // bytes below 128 are within a limit that is not
+	if limit > 0x7f {
+		high = tops
+	}
+	// The highest bit of each byte says whether its others are within the limit's.
+	pack := func(v uint64) uint64 {
+		within := low - v&^tops
+		within = within&(^v|high) | ^v&high
+		return within & tops >> 7 * order >> 56
+	}
+	for ; len(values) > 0; values = values[w:] {
+		row := values[:w]
+		for ; len(row) >= 64; row, to = row[64:], to[1:] {
+			eight := (*[64]byte)(row)
+			to[0] = pack(binary.LittleEndian.Uint64(eight[0:])) | pack(binary.LittleEndian.Uint64(eight[8:]))<<8 |
+				pack(binary.LittleEndian.Uint64(eight[16:]))<<16 | pack(binary.LittleEndian.Uint64(eight[24:]))<<24 |
+				pack(binary.LittleEndian.Uint64(eight[32:]))<<32 | pack(binary.LittleEndian.Uint64(eight[40:]))<<40 |
+				pack(binary.LittleEndian.Uint64(eight[48:]))<<48 | pack(binary.LittleEndian.Uint64(eight[56:]))<<56
+		}
+		if len(row) > 0 {
+			var word uint64
+			for i, v := range row {
+				if uint64(v) <= limit {
+					word |= 1 << uint(i)
+				}
+			}
+			to[0], to = word, to[1:]
+		}
+	}
+}

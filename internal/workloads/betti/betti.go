@@ -1,0 +1,244 @@
+// Package betti is the question of the Betti numbers of a binary image: of the voxels of a
+// grey one that are not above a threshold.
+//
+// The set is a closed one, in the T-construction: voxels are cubes, which meet in faces,
+// edges and corners, so that the foreground is 26-connected and what is around it
+// 6-connected, with all that is outside the image as one component. It has no torsion, so
+// that its Betti numbers are the same over every field.
+package betti
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"sort"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/fields"
+	"eccbench/internal/grid"
+	"eccbench/internal/name"
+	"eccbench/internal/verify"
+)
+
+// Name is the name of the workload.
+const Name = "betti"
+
+// Numbers are the Betti numbers of a set: its components, its tunnels (the holes of a 2D
+// image) and its cavities. b0 − b1 + b2 is its Euler characteristic.
+type Numbers struct{ B0, B1, B2 int64 }
+
+// String is the numbers as a tuple.
+func (n Numbers) String() string { return fmt.Sprintf("(%d, %d, %d)", n.B0, n.B1, n.B2) }
+
+// Poisoned is what jobs overwrite their answer with.
+var Poisoned = Numbers{bench.Poison, bench.Poison, bench.Poison}
+
+// An Image is a binary image: the voxels of a grey one that are not above a threshold,
+// which need not be a level.
+type Image struct {
+	grid.Source
+	Threshold float32
+}
+
+// Close closes the grey image.
+func (i *Image) Close() error { return grid.Close(i.Source) }
+
+// Workload is the question, put to implementations. The first is the reference.
+func Workload(impls ...bench.Implementation[*Image, Numbers]) bench.Workload[*Image, Numbers] {
+	w := bench.Workload[*Image, Numbers]{
+		Name: Name, Question: question(), Inputs: Inputs{}, Impls: impls, Policy: policy(),
+		Encode: bench.Small(Encode), Decode: Decode,
+	}
+	if len(impls) > 0 {
+		w.Reference = impls[0].About().Name
+	}
+	return w
+}
+
+// Inputs makes binary images from names betti/at=LEVEL/of=IMAGE.
+type Inputs struct{}
+
+// middle is the level that stands for the middle one of an image.
+const middle = -1
+
+// Form is what the names of binary images look like.
+func Form() name.Form {
+	return name.Form{Kind: Name, Keys: []name.Key{{
+		Key: "at", Doc: "level of the sublevel set, from 0 on; -1 for the middle level of an image, with as many above it as below", Min: middle, Default: middle}}}
+}
+
+func parse(s string) (level int64, image string, err error) {
+	values, image, err := Form().Parse(s)
+	return values["at"], image, err
+}
+
+// Spell is the name of the sublevel set of an image at a level.
+func Spell(level int64, image string) string {
+	return Form().Spell(map[string]int64{"at": level}, image)
+}
+
+// At is the sublevel set of an image at a level of its ladder, or at the middle one.
+func At(s grid.Source, level int64) (*Image, error) {
+	n := s.Ladder().Len()
+	if level == middle {
+		level = (n - 1) / 2
+	}
+	if level < 0 || level >= n {
+		return nil, fmt.Errorf("level %d: the image has levels 0 to %d", level, n-1)
+	}
+	return &Image{s, s.Ladder().Value(level)}, nil
+}
+
+// Open makes the binary image that a name describes.
+func (Inputs) Open(name string) (*Image, error) {
+	level, image, err := parse(name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := fields.Inputs{}.Open(image)
+	if err != nil {
+		return nil, err
+	}
+	i, err := At(s, level)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("input %q: %w", name, err), grid.Close(s))
+	}
+	return i, nil
+}
+
+// Variants names the sets of other images at the same level.
+func (Inputs) Variants(name string, n int) ([]string, error) {
+	level, image, err := parse(name)
+	if err != nil {
+		return nil, err
+	}
+	images, err := fields.Inputs{}.Variants(image, n)
+	for i := range images {
+		images[i] = Spell(level, images[i])
+	}
+	return images, err
+}
+
+// Files are what the image is read from.
+func (Inputs) Files(name string) []string {
+	_, image, err := parse(name)
+	if err != nil {
+		return nil
+	}
+	return fields.Inputs{}.Files(image)
+}
+
+// Smaller names the sets of smaller images that have the level, too.
+func (in Inputs) Smaller(name string) []string {
+	level, image, err := parse(name)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, smaller := range (fields.Inputs{}).Smaller(image) {
+		s, err := in.Open(Spell(level, smaller))
+		if err != nil {
+			continue
+		}
+		s.Close()
+		names = append(names, Spell(level, smaller))
+	}
+	return names
+}
+
+// Cost is one read of the image.
+func (Inputs) Cost(name string, i *Image) bench.Cost {
+	level, image, _ := parse(name) // it was opened by this name
+	cost := fields.Inputs{}.Cost(image, i.Source)
+	if cost.Class += "/at=middle"; level != middle {
+		cost.Class = fmt.Sprintf("%s%d", cost.Class[:len(cost.Class)-len("middle")], level)
+	}
+	return cost
+}
+
+const thresholdBytes = 4
+
+// Size is that of the image, and the threshold after it.
+func (Inputs) Size(i *Image) int64 { return fields.Inputs{}.Size(i.Source) + thresholdBytes }
+
+// Share writes the image and the threshold.
+func (Inputs) Share(i *Image, f *os.File) error {
+	if err := (fields.Inputs{}).Share(i.Source, f); err != nil {
+		return err
+	}
+	_, err := f.Write(binary.LittleEndian.AppendUint32(nil, math.Float32bits(i.Threshold)))
+	return err
+}
+
+// Attach makes the binary image of bytes that Share wrote.
+func (Inputs) Attach(mapped []byte) (*Image, error) {
+	end := len(mapped) - thresholdBytes
+	if end < 0 {
+		return nil, errors.New("shared binary image: too short")
+	}
+	s, err := fields.Inputs{}.Attach(mapped[:end:end])
+	if err != nil {
+		return nil, err
+	}
+	return &Image{s, math.Float32frombits(binary.LittleEndian.Uint32(mapped[end:]))}, nil
+}
+
+// Encode writes the numbers.
+func Encode(n Numbers) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(n.B0))
+	b = binary.LittleEndian.AppendUint64(b, uint64(n.B1))
+	return binary.LittleEndian.AppendUint64(b, uint64(n.B2))
+}
+
+// Decode is the inverse of Encode.
+func Decode(b []byte) (Numbers, error) {
+	if len(b) != 24 {
+		return Numbers{}, errors.New("malformed Betti numbers")
+	}
+	at := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
+	return Numbers{at(0), at(1), at(2)}, nil
+}
+
+// agree is the first number of two answers that differs.
+func agree(_ *Image, want, got Numbers) *verify.Diff {
+	for _, b := range []struct {
+		name      string
+		want, got int64
+	}{{"b0", want.B0, got.B0}, {"b1", want.B1, got.B1}, {"b2", want.B2, got.B2}} {
+		if b.want != b.got {
+			return &verify.Diff{Where: b.name, Want: fmt.Sprint(b.want), Got: fmt.Sprint(b.got), Context: fmt.Sprintf("all of them: want %v, got %v", want, got)}
+		}
+	}
+	return nil
+}
+
+// Threshold is that of the set of an image's values that are not above a value, or not below
+// it: the float32 next to it, or what stands for the value next to it where the image's
+// values stand for others.
+func Threshold(s grid.Source, value float64, superlevel bool) float32 {
+	if labels := grid.LabelsOf(s); labels != nil {
+		rank := sort.Search(labels.Len(), func(rank int) bool {
+			at := labels.Float64(grid.Ranked(rank))
+			return at > value || superlevel && at == value
+		})
+		switch {
+		case superlevel && rank == labels.Len():
+			return float32(math.Inf(1))
+		case superlevel:
+			return grid.Ranked(rank)
+		case rank == 0:
+			return float32(math.Inf(-1))
+		}
+		return grid.Ranked(rank - 1)
+	}
+	t := float32(value)
+	switch {
+	case !superlevel && float64(t) > value:
+		t = math.Nextafter32(t, float32(math.Inf(-1)))
+	case superlevel && float64(t) < value:
+		t = math.Nextafter32(t, float32(math.Inf(1)))
+	}
+	return t
+}

@@ -1,0 +1,235 @@
+package betti
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc"
+)
+
+func open(t testing.TB, name string) *Image {
+	t.Helper()
+	in, err := Inputs{}.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// The witnesses agree with each other and with what is known, on all adversarial inputs:
+// neither the flood fill nor the reductions know of the other.
+func TestWitnesses(t *testing.T) {
+	closed := map[string]bool{}
+	for _, name := range question().Adversarial {
+		in := open(t, name)
+		filled, err := byFlooding(in, ecc.Convention{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, ok := known(name, in); ok {
+			if n != filled {
+				t.Errorf("%s: known to be %v, filled %v", name, n, filled)
+			}
+			_, image, _ := strings.Cut(name, "of=")
+			generator, _, _ := strings.Cut(image, "/")
+			closed[generator] = true
+		}
+		if in.Shape().Voxels() > 25000 {
+			continue
+		}
+		m, err := maskOf(in, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := m.byReductions(); n != filled {
+			t.Errorf("%s: reduced to %v, filled %v", name, n, filled)
+		}
+	}
+	for _, generator := range []string{"constant", "point", "ball", "shell", "torus", "links", "checkerboard", "dots", "drills", "cavities", "serpent", "ramp"} {
+		if !closed[generator] {
+			t.Errorf("no adversarial input tried the closed form of %s", generator)
+		}
+	}
+}
+
+// What is known of solids of every shape is what fills them.
+func TestKnown(t *testing.T) {
+	list := []string{"sponge/shape=3x3x3", "sponge/shape=9x9x9", "sponge/shape=27x27x27", "sponge/shape=27x27", "sponge/shape=3x3", "sponge/shape=1x1"}
+	for i := range 40 {
+		rng := rand.New(rand.NewPCG(uint64(i), 3))
+		side := func() int64 { return 1 + rng.Int64N(9) }
+		s := grid.Shape{D: side(), H: side(), W: side()}
+		for _, generator := range []string{"serpent", "drills", "cavities", "checkerboard", "dots"} {
+			list = append(list, fmt.Sprintf("%s/shape=%v", generator, s))
+		}
+		if s.W > 4 && s.H > 4 {
+			list = append(list, fmt.Sprintf("drills/shape=%v/count=3", s), fmt.Sprintf("cavities/shape=%v/count=2", grid.Shape{D: s.D + 2, H: s.H, W: s.W}))
+		}
+	}
+	for _, image := range list {
+		name := Spell(0, image+"/type=uint8")
+		in := open(t, name)
+		want, err := byFlooding(in, ecc.Convention{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := known(name, in); !ok || got != want {
+			t.Errorf("%s: known to be %v, %v; filled %v", name, got, ok, want)
+		}
+	}
+	for _, name := range []string{"betti/at=0/of=serpent/shape=9x9x9/type=uint8/roll=2", "betti/at=0/of=sponge/shape=9x9x8/type=uint8", "betti/at=3/of=noise/shape=9x9x9/type=uint8"} {
+		if n, ok := known(name, open(t, name)); ok {
+			t.Errorf("%s: known to be %v", name, n)
+		}
+	}
+	if _, ok := known("betti/at=0/of=ball/shape=9x9x9/type=uint8", open(t, "betti/at=1/of=ball/shape=9x9x9/type=uint8")); ok {
+		t.Error("an image at another level than its name has known numbers")
+	}
+}
+
+func TestNames(t *testing.T) {
+	if in := open(t, "betti/at=-1/of=noise/shape=8x8/type=uint8"); in.Threshold != 127 {
+		t.Errorf("the middle of 256 levels is %v", in.Threshold)
+	}
+	if in := open(t, "betti/at=-1/of=ball/shape=8x8/type=uint8"); in.Threshold != 0 {
+		t.Errorf("the middle of 2 levels is %v", in.Threshold)
+	}
+	names, err := Inputs{}.Variants("betti/at=7/of=noise/shape=8x8/levels=16/type=uint8/seed=1", 2)
+	if err != nil || len(names) != 2 || names[1] != "betti/at=7/of=noise/shape=8x8/levels=16/type=uint8/seed=2" {
+		t.Error(names, err)
+	}
+	for _, name := range (Inputs{}).Smaller("betti/at=7/of=noise/shape=8x8/levels=16/type=uint8/seed=1") {
+		if in := open(t, name); in.Threshold != 7 {
+			t.Errorf("%s has threshold %v", name, in.Threshold)
+		}
+	}
+	for _, bad := range []string{"betti/at=-2/of=noise/shape=8x8", "betti/of=noise/shape=8x8", "betti/at=2/of=ball/shape=8x8/type=uint8", "betti/at=1", "noise/shape=8x8", "betti/at=x/of=noise/shape=8x8"} {
+		if _, err := (Inputs{}).Open(bad); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+// What is shared is attached as the same image with the same threshold.
+func TestShare(t *testing.T) {
+	in := open(t, "betti/at=40/of=between/shape=43x11x7/levels=200/step=0.1/seed=20")
+	path := filepath.Join(t.TempDir(), "shared")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := (Inputs{}).Share(in, f); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size := (Inputs{}).Size(in); int64(len(data)) > size {
+		t.Errorf("%d bytes are more than the %d announced", len(data), size)
+	}
+	again, err := Inputs{}.Attach(data)
+	if err != nil || again.Threshold != in.Threshold || again.Shape() != in.Shape() {
+		t.Fatal(again, err)
+	}
+	want, _ := byFlooding(in, ecc.Convention{})
+	if got, err := byFlooding(again, ecc.Convention{}); err != nil || got != want {
+		t.Errorf("%v, %v; want %v", got, err, want)
+	}
+	for n := range 64 {
+		if _, err := (Inputs{}).Attach(data[:n]); err == nil {
+			t.Errorf("attached %d bytes", n)
+		}
+	}
+}
+
+// A set at a value holds what is not above it, whether or not float32 has the value, and
+// whatever the voxels stand for.
+func TestThreshold(t *testing.T) {
+	f, err := grid.NewField(grid.Shape{D: 1, H: 1, W: 3}, grid.Float32, grid.Bytes([]float32{grid.Ranked(0), grid.Ranked(1), grid.Ranked(2)}), grid.Identity(grid.Float32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels, err := grid.NewLabels("float64", []float64{-1, 0.1, 1e200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		s               grid.Source
+		value           float64
+		below, andAbove int // how many of the values
+	}{
+		{f.Labelled(labels), -2, 0, 3}, {f.Labelled(labels), -1, 1, 3}, {f.Labelled(labels), 0, 1, 2}, {f.Labelled(labels), 0.1, 2, 2},
+		{f.Labelled(labels), 1e200, 3, 1}, {f.Labelled(labels), 1e300, 3, 0},
+	} {
+		for superlevel, want := range map[bool]int{false: c.below, true: c.andAbove} {
+			m, err := maskOf(&Image{c.s, Threshold(c.s, c.value, superlevel)}, superlevel)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := 0
+			for _, in := range m.inside {
+				if in {
+					got++
+				}
+			}
+			if got != want {
+				t.Errorf("%v, superlevel %v: %d voxels, want %d", c.value, superlevel, got, want)
+			}
+		}
+	}
+	for _, value := range []float64{0.1, -0.1, 1e300, -1e300, 3} {
+		if at := Threshold(f, value, false); float64(at) > value {
+			t.Errorf("not above %v is not above %v", value, at)
+		}
+		if at := Threshold(f, value, true); float64(at) < value {
+			t.Errorf("not below %v is not below %v", value, at)
+		}
+	}
+}
+
+// Views give the same bytes in slabs of any length.
+func TestViews(t *testing.T) {
+	for _, image := range []string{"noise/shape=5x4x7/type=uint8", "noise/shape=5x7/type=float32", "noise/shape=3x4x5/type=int16", "noise/shape=3x4x5/type=uint16"} {
+		in := open(t, Spell(middle, image))
+		views := []grid.Source{in.Binary(), in.complement().Source, doubled{in.Source}, without{&Image{in.Source, 1e9}, 0}.Source}
+		if in.Shape().D == 1 {
+			views = append(views, extruded{in.Source, 3})
+		}
+		for _, v := range views {
+			n, size := v.Shape().Slices(), grid.SliceBytes(v)
+			whole := grid.NewBuffer(n * size)
+			if err := v.ReadSlab(whole, 0, n); err != nil {
+				t.Fatal(err)
+			}
+			for lo := range n {
+				for hi := lo; hi <= n; hi++ {
+					part := grid.NewBuffer((hi - lo) * size)
+					if err := v.ReadSlab(part, lo, hi); err != nil || !bytes.Equal(part, whole[lo*size:hi*size]) {
+						t.Errorf("%s, %T: slab %d..%d is another one, %v", image, v, lo, hi, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Whatever is decoded as an answer is read again as the same.
+func FuzzDecode(f *testing.F) {
+	f.Add(Encode(Numbers{1, 2, 3}))
+	f.Add(Encode(Poisoned))
+	f.Add([]byte{1, 2})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		n, err := Decode(data)
+		if err == nil && !bytes.Equal(Encode(n), data) {
+			t.Errorf("%v is written as other bytes", n)
+		}
+	})
+}

@@ -1,0 +1,125 @@
+package betti
+
+import (
+	"strconv"
+
+	"eccbench/datasets"
+	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc"
+)
+
+// known are the numbers that follow from an input's name: those of the solids at their first
+// level, and of a box. Rolled and repeated inputs have none.
+func known(input string, in *Image) (Numbers, bool) {
+	level, image, err := parse(input)
+	if err != nil {
+		return Numbers{}, false
+	}
+	n, err := datasets.ParseName(image)
+	if err != nil {
+		return Numbers{}, false
+	}
+	if at, err := At(in.Source, level); err != nil || at.Threshold != in.Threshold {
+		return Numbers{}, false // it is not what it is called
+	}
+	if !n.FromFiles() && in.Threshold >= in.Ladder().Value(in.Ladder().Len()-1) {
+		return Numbers{B0: 1}, true
+	}
+	if n.Get("roll")+n.Get("repeat") != "" {
+		return Numbers{}, false
+	}
+	return solid(n, in.Source)
+}
+
+// solid are the numbers of a solid inside its box.
+func solid(n datasets.Name, in grid.Source) (Numbers, bool) {
+	s := in.Shape()
+	flat := s.Dim() == 2
+	switch n.Generator {
+	case "point", "ball", "serpent", "ramp":
+		return Numbers{B0: 1}, true
+	case "shell":
+		return pierced(1, flat), true
+	case "torus":
+		return Numbers{B0: 1, B1: 1}, true
+	case "links":
+		return Numbers{B0: 2, B1: 2}, true
+	case "drills":
+		return pierced(count(n), true), true
+	case "cavities":
+		return pierced(count(n), flat), true
+	case "sponge":
+		return sponge(s)
+	case "dots":
+		return Numbers{B0: half(s.W) * half(s.H) * half(s.D)}, true
+	case "checkerboard":
+		return checkerboard(s, in)
+	}
+	return Numbers{}, false
+}
+
+// pierced are the numbers of a piece with so many holes that go through it, or cavities.
+func pierced(count int64, through bool) Numbers {
+	if through {
+		return Numbers{B0: 1, B1: count}
+	}
+	return Numbers{B0: 1, B2: count}
+}
+
+// count is how many holes a name says.
+func count(n datasets.Name) int64 {
+	v, err := strconv.ParseInt(n.Get("count"), 10, 64)
+	if err != nil {
+		panic("betti: " + n.String() + " says no count") // its generator spells it
+	}
+	return v
+}
+
+// sponge are the numbers of a cube, or of a square, whose side is a power of 3. A carpet has
+// eight times as many holes as the one before, and one more. A sponge is 20 of those before,
+// which meet in 24 squares that are carpets:
+//
+//	χ(S') = 20·χ(S) − 24·χ(C),
+//
+// where χ(C) is 1 less the holes of a carpet; the corners and edges that others share, too,
+// are all within such squares and meet there.
+func sponge(s grid.Shape) (Numbers, bool) {
+	if s.W != s.H || s.Dim() == 3 && s.D != s.W {
+		return Numbers{}, false
+	}
+	holes, chi, side := int64(0), int64(1), int64(1)
+	for ; side < s.W; side *= 3 {
+		chi, holes = 20*chi-24*(1-holes), 8*holes+1
+	}
+	if side != s.W {
+		return Numbers{}, false
+	}
+	if s.Dim() == 2 {
+		return Numbers{B0: 1, B1: holes}, true
+	}
+	return Numbers{B0: 1, B1: 1 - chi}, true
+}
+
+func half(n int64) int64 { return (n + 1) / 2 }
+
+// checkerboard are the numbers of the voxels with an even sum of coordinates. They meet in
+// edges, but along a single line; each other voxel within the box is a cavity, or a hole in
+// 2D, because the six voxels around it are even. What is left is the Euler characteristic,
+// whose closed form counts cells.
+func checkerboard(s grid.Shape, in grid.Source) (Numbers, bool) {
+	v, ok := ecc.Known("checkerboard/shape="+s.String()+"/type="+in.Type().String(), in)
+	long := 0
+	for _, side := range []int64{s.W, s.H, s.D} {
+		if side > 1 {
+			long++
+		}
+	}
+	if long < 2 {
+		return Numbers{B0: half(max(s.W, s.H, s.D))}, ok
+	}
+	if s.Dim() == 2 {
+		return Numbers{1, 1 - v.At(0), 0}, ok
+	}
+	b2 := half(max(0, s.W-2) * max(0, s.H-2) * max(0, s.D-2))
+	return Numbers{1, 1 + b2 - v.At(0), b2}, ok
+}

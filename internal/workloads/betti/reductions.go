@@ -1,0 +1,137 @@
+package betti
+
+import "slices"
+
+// byReductions are the Betti numbers of a set over ℤ₂ by reductions of its complex of cells,
+// top down: as long as a cell has a boundary it is taken away with one of its faces, and is
+// added to the boundaries of all others that have the face. The cells left of a dimension,
+// whose boundaries are empty, are a basis of the cycles that bound nothing (Kaczyński, Mrozek
+// and Ślusarek 1998, the literal form in Murty 2013, section 2). No component is followed
+// and no Euler characteristic counted.
+//
+// It takes about 10 µs and 1 kB a voxel.
+func (m *mask) byReductions() Numbers {
+	c := newCells(m)
+	var betti [4]int64
+	for dim := 3; dim >= 1; dim-- {
+		betti[dim] = c.reduce(dim)
+	}
+	for _, there := range c.there[0] {
+		if there {
+			betti[0]++
+		}
+	}
+	return Numbers{betti[0], betti[1], betti[2]}
+}
+
+// cells are those of a complex by dimension, each with the cells of its boundary and with
+// those of its coboundary.
+type cells struct {
+	there      [4][]bool
+	boundary   [4][][]int32 // ascending
+	coboundary [4][][]int32 // likewise
+}
+
+func newCells(m *mask) *cells {
+	// Twice the coordinates: odd ones are within a voxel, even ones between two.
+	d, h, w := 2*m.d+1, 2*m.h+1, 2*m.w+1
+	step := [3]int64{1, w, w * h}
+	id := make([]int32, d*h*w)
+	c := &cells{}
+	for z := range d {
+		for y := range h {
+			for x := range w {
+				at := (z*h+y)*w + x
+				if id[at] = -1; m.touches(z, y, x) {
+					dim := z&1 + y&1 + x&1
+					id[at] = int32(len(c.there[dim]))
+					c.there[dim] = append(c.there[dim], true)
+					c.boundary[dim] = append(c.boundary[dim], nil)
+					c.coboundary[dim] = append(c.coboundary[dim], nil)
+				}
+			}
+		}
+	}
+	for at := range d * h * w {
+		if id[at] < 0 {
+			continue
+		}
+		odd := [3]int64{at % w & 1, at / w % h & 1, at / w / h & 1}
+		dim := odd[0] + odd[1] + odd[2]
+		for axis, is := range odd {
+			if is == 0 {
+				continue
+			}
+			for _, face := range []int64{at - step[axis], at + step[axis]} {
+				c.boundary[dim][id[at]] = append(c.boundary[dim][id[at]], id[face])
+				c.coboundary[dim-1][id[face]] = append(c.coboundary[dim-1][id[face]], id[at])
+			}
+		}
+		slices.Sort(c.boundary[dim][id[at]])
+	}
+	return c
+}
+
+// touches reports whether a voxel inside contains the cell at twice the coordinates.
+func (m *mask) touches(z, y, x int64) bool {
+	for k := max(0, (z-1)/2); k <= min(m.d-1, z/2); k++ {
+		for j := max(0, (y-1)/2); j <= min(m.h-1, y/2); j++ {
+			for i := max(0, (x-1)/2); i <= min(m.w-1, x/2); i++ {
+				if m.inside[(k*m.h+j)*m.w+i] {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// reduce takes away the pairs of a dimension and the one below, and counts the cells left.
+func (c *cells) reduce(dim int) (left int64) {
+	boundary, coboundary := c.boundary[dim], c.coboundary[dim-1]
+	for b, there := range c.there[dim] {
+		if !there { // taken away as a face
+			continue
+		}
+		if len(boundary[b]) == 0 {
+			left++
+			continue
+		}
+		face := slices.MinFunc(boundary[b], func(i, j int32) int { return len(coboundary[i]) - len(coboundary[j]) })
+		with := c.present(dim, coboundary[face])
+		for _, v := range with {
+			if v != int32(b) {
+				boundary[v] = sum(boundary[v], boundary[b])
+			}
+		}
+		for _, f := range boundary[b] {
+			if f != face {
+				coboundary[f] = sum(c.present(dim, coboundary[f]), with)
+			}
+		}
+		c.there[dim][b], c.there[dim-1][face] = false, false
+		boundary[b], coboundary[face] = nil, nil
+	}
+	return left
+}
+
+// present are the cells of a list that were not taken away.
+func (c *cells) present(dim int, list []int32) []int32 {
+	return slices.DeleteFunc(list, func(i int32) bool { return !c.there[dim][i] })
+}
+
+// sum is that of two chains over ℤ₂, ascending lists.
+func sum(a, b []int32) []int32 {
+	out := make([]int32, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] < b[0]:
+			out, a = append(out, a[0]), a[1:]
+		case b[0] < a[0]:
+			out, b = append(out, b[0]), b[1:]
+		default:
+			a, b = a[1:], b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}

@@ -1,0 +1,176 @@
+package betti
+
+import (
+	"fmt"
+	"math"
+
+	"eccbench/internal/grid"
+)
+
+// twoLevels is the ladder of binary images as grey ones: 0 inside, 1 outside.
+func twoLevels() grid.Ladder {
+	l, err := grid.Affine(0, 1, 2)
+	if err != nil {
+		panic(err) // never: both are float32
+	}
+	return l
+}
+
+// Binary shows a binary image as a grey one of uint8, which is 0 inside and 1 outside.
+func (i *Image) Binary() grid.Source { return binaryView{i, false} }
+
+// set is the binary image, or the set of the voxels that are not below its threshold.
+func (i *Image) set(superlevel bool) *Image {
+	if superlevel {
+		return i.below().complement()
+	}
+	return i
+}
+
+// below is the voxels below the threshold.
+func (i *Image) below() *Image {
+	return &Image{i.Source, math.Nextafter32(i.Threshold, float32(math.Inf(-1)))}
+}
+
+// complement shows what is within the box of a binary image but not in it.
+func (i *Image) complement() *Image { return &Image{Source: binaryView{i, true}} }
+
+type binaryView struct {
+	*Image
+	inverted bool
+}
+
+func (b binaryView) Type() grid.Type     { return grid.Uint8 }
+func (b binaryView) Ladder() grid.Ladder { return twoLevels() }
+
+func (b binaryView) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := grid.CheckSlab(b, dst, lo, hi); err != nil {
+		return err
+	}
+	slab, err := slabOf(b.Image, lo, hi)
+	if err != nil {
+		return err
+	}
+	switch b.Image.Type() {
+	case grid.Uint8:
+		outside(dst, grid.Values[uint8](slab), b.Threshold)
+	case grid.Int16:
+		outside(dst, grid.Values[int16](slab), b.Threshold)
+	case grid.Uint16:
+		outside(dst, grid.Values[uint16](slab), b.Threshold)
+	case grid.Float32:
+		outside(dst, grid.Values[float32](slab), b.Threshold)
+	}
+	if b.inverted {
+		for i := range dst {
+			dst[i] ^= 1
+		}
+	}
+	return nil
+}
+
+// slabOf is slices lo ≤ k < hi of an image, where they are or read.
+func slabOf(i *Image, lo, hi int64) ([]byte, error) {
+	size := grid.SliceBytes(i.Source)
+	if f, ok := i.Source.(*grid.Field); ok {
+		return f.Data()[lo*size : hi*size], nil
+	}
+	slab := grid.NewBuffer((hi - lo) * size)
+	return slab, i.ReadSlab(slab, lo, hi)
+}
+
+// outside writes 1 for the values above a threshold and 0 for the others.
+func outside[T grid.Element](dst []byte, values []T, t float32) {
+	for i, v := range values {
+		dst[i] = 1
+		if float32(v) <= t {
+			dst[i] = 0
+		}
+	}
+}
+
+// of is another view of the image with the same threshold.
+func (i *Image) of(s grid.Source) *Image { return &Image{s, i.Threshold} }
+
+// doubled shows each voxel of an image as 2³, or 2² where it has one plane.
+type doubled struct{ grid.Source }
+
+func (d doubled) Shape() grid.Shape {
+	s := d.Source.Shape()
+	if s.D > 1 {
+		s.D *= 2
+	}
+	return grid.Shape{D: s.D, H: 2 * s.H, W: 2 * s.W}
+}
+
+func (d doubled) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := grid.CheckSlab(d, dst, lo, hi); err != nil || lo == hi {
+		return err
+	}
+	first, inner := lo/2, d.Source.Shape()
+	size := grid.SliceBytes(d.Source)
+	from := grid.NewBuffer(((hi+1)/2 - first) * size)
+	if err := d.Source.ReadSlab(from, first, (hi+1)/2); err != nil {
+		return err
+	}
+	value, row, rows := d.Type().Size(), inner.W*d.Type().Size(), 2*inner.H
+	if inner.D == 1 {
+		rows = 1 // a slice is a row
+	}
+	for z := lo; z < hi; z++ {
+		slice := from[(z/2-first)*size:][:size]
+		for y := range rows {
+			for at := y / 2 * row; at < y/2*row+row; at += value {
+				dst = dst[copy(dst, slice[at:at+value]):]
+				dst = dst[copy(dst, slice[at:at+value]):]
+			}
+		}
+	}
+	return nil
+}
+
+// extruded shows a 2D image as so many planes that are all alike.
+type extruded struct {
+	grid.Source
+	planes int64
+}
+
+func (e extruded) Shape() grid.Shape {
+	s := e.Source.Shape()
+	s.D = e.planes
+	return s
+}
+
+func (e extruded) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := grid.CheckSlab(e, dst, lo, hi); err != nil || lo == hi {
+		return err
+	}
+	size := grid.TotalBytes(e.Source)
+	if err := e.Source.ReadSlab(dst[:size], 0, e.Source.Shape().Slices()); err != nil {
+		return err
+	}
+	for z := int64(1); z < hi-lo; z++ {
+		copy(dst[z*size:], dst[:size])
+	}
+	return nil
+}
+
+// without shows a binary image as Binary does, with one voxel taken out of it.
+type without struct {
+	grid.Source
+	voxel int64 // row-major index
+}
+
+func (w without) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := w.Source.ReadSlab(dst, lo, hi); err != nil {
+		return err
+	}
+	size := grid.SliceBytes(w)
+	if w.voxel >= lo*size && w.voxel < hi*size {
+		if dst[w.voxel-lo*size] != 0 {
+			return fmt.Errorf("voxel %d is not in the set", w.voxel)
+		}
+		dst[w.voxel-lo*size] = 1
+	}
+	return nil
+}
