@@ -117,7 +117,7 @@ func (j bettiJob) run(c *cli.Program, input string) error {
 	start := time.Now()
 	shown := j.spooled.Shown(input)
 	opened := c.Waiting("reading "+report.VisibleText(shown), j.quiet)
-	src, err := datasets.Open(name)
+	src, err := openMasked(name, "")
 	opened()
 	if err != nil {
 		return cli.Usage(err)
