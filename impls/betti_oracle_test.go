@@ -60,6 +60,10 @@ func againstBetti(t *testing.T, tool string, images []string) {
 		for _, level := range []float32{0, 12, 31, 50, 69, 90} {
 			var want [][3]int64
 			oracle(t, &want, "betti", append([]string{tool, construction, fmt.Sprintf("%s%v", side, level)}, files...)...)
+			if want == nil && c.Vertices {
+				t.Run(construction+side, func(t *testing.T) { t.Skip(oldGudhi) })
+				break
+			}
 			if len(want) != len(files) {
 				t.Fatalf("%s answered %d of %d volumes", tool, len(want), len(files))
 			}

@@ -13,13 +13,20 @@ oracle.py betti TOOL CONSTRUCTION LEVEL FILE.npy...
                                       of the set and of the rest, and the Euler number
 
 Prints one JSON value: for gudhi a list of curves, each a list of [value, chi]
-for every value of the volume, or null where this GUDHI has no such construction; for
-skimage a list of chi; for betti a list of [b0, b1, b2].
+for every value of the volume; for skimage a list of chi; for betti a list of
+[b0, b1, b2]; null where this GUDHI has no such construction.
 """
 import json
 import sys
 
 import numpy as np
+
+
+def gudhi_lacks(construction):
+    import gudhi
+
+    # Before 3.8 voxels were top cells alone.
+    return construction == "V" and tuple(map(int, gudhi.__version__.split(".")[:2])) < (3, 8)
 
 
 def gudhi_curve(volume, construction, axes):
@@ -69,14 +76,8 @@ def skimage_betti(within, construction):
 def main():
     tool, files = sys.argv[1], sys.argv[2:]
     if tool == "gudhi":
-        import gudhi
-
-        # Before 3.8 voxels were top cells alone.
-        old = tuple(map(int, gudhi.__version__.split(".")[:2])) < (3, 8)
-        if files[0] == "V" and old:
-            print(json.dumps(None))
-        else:
-            print(json.dumps([gudhi_curve(np.load(f), *files[:2]) for f in files[2:]]))
+        lacks = gudhi_lacks(files[0])
+        print(json.dumps(None if lacks else [gudhi_curve(np.load(f), *files[:2]) for f in files[2:]]))
     elif tool == "skimage":
         from skimage.measure import euler_number
 
@@ -89,7 +90,8 @@ def main():
         (by, construction, level), files = files[:3], files[3:]
         answer = {"gudhi": gudhi_betti, "skimage": skimage_betti}[by]
         within = np.greater_equal if level.startswith(">") else np.less_equal
-        print(json.dumps([answer(within(np.load(f), float(level.lstrip(">"))), construction) for f in files]))
+        lacks = by == "gudhi" and gudhi_lacks(construction)
+        print(json.dumps(None if lacks else [answer(within(np.load(f), float(level.lstrip(">"))), construction) for f in files]))
     else:
         sys.exit(f"unknown tool {tool}")
 
