@@ -41,11 +41,10 @@ func HoldToFingerprint(in grid.Source, out VCEC, k fingerprint.Key, threads int)
 	if err != nil {
 		return nil, err
 	}
-	got, err := sumOf(out, levels, k, threads)
-	if err != nil || want.Equal(got) {
+	d, err := unlike(want, out, levels, k, threads)
+	if d == nil || err != nil {
 		return nil, err
 	}
-	d := unlike(k, want, got)
 	// A search for a level takes as many fingerprints as its index has bits.
 	if k.Convention() == (Convention{}) && fingerprint.Work(in, k, runtime.GOMAXPROCS(0))*time.Duration(bits.Len64(uint64(levels))) < longestSearch {
 		found, err := locate(in, out, k)
@@ -53,16 +52,20 @@ func HoldToFingerprint(in grid.Source, out VCEC, k fingerprint.Key, threads int)
 			return nil, err
 		}
 		if found != nil {
-			found.Context = fmt.Sprintf("%sfingerprint of the image %v, of the curve %v\n%s", d.Context, want, got, found.Context)
+			found.Context = fmt.Sprintf("%sfingerprint of the image %s, of the curve %s\n%s", d.Context, d.Want, d.Got, found.Context)
 			d = found
 		}
 	}
 	return d, nil
 }
 
-// unlike says that the fingerprint of a curve is not that of its image.
-func unlike(k fingerprint.Key, want, got fingerprint.Sum) *verify.Diff {
-	return &verify.Diff{Where: "fingerprint", Want: want.String(), Got: got.String(), Context: fmt.Sprintf("key %v\n", k)}
+// unlike is nil where a curve has the fingerprint of its image.
+func unlike(want fingerprint.Sum, out VCEC, levels int64, k fingerprint.Key, threads int) (*verify.Diff, error) {
+	got, err := sumOf(out, levels, k, threads)
+	if err != nil || want.Equal(got) {
+		return nil, err
+	}
+	return &verify.Diff{Where: "fingerprint", Want: want.String(), Got: got.String(), Context: fmt.Sprintf("key %v\n", k)}, nil
 }
 
 // misplaced is where the steps of an answer are not in order among so many levels.

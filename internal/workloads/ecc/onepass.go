@@ -46,11 +46,7 @@ func (p *pass) hold(in grid.Source, out VCEC) (*verify.Diff, error) {
 	if d := misplaced(out, levels); d != nil {
 		return d, nil
 	}
-	got, err := sumOf(out, levels, k, runtime.GOMAXPROCS(0))
-	if err != nil || p.sum.Equal(got) {
-		return nil, err
-	}
-	return unlike(k, p.sum, got), nil
+	return unlike(p.sum, out, levels, k, runtime.GOMAXPROCS(0))
 }
 
 // A passer counts an image piece by piece.
@@ -59,17 +55,20 @@ type passer struct {
 	*pass
 }
 
-// Setup allocates nothing: the implementation is bound to pieces as they come.
+// Setup makes the weights. The implementation is bound to pieces as they come.
 func (p passer) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], error) {
 	// How the last slice and the first meet is for EachPiece.
 	within := p.pass.in.WithinSlices(in.Shape())
-	return &passJob{pass: p.pass, count: viewer{p.Implementation, viewed(within)}, key: p.key.In(within).For(in.Ladder().Len()), in: in, c: c}, nil
+	return &passJob{
+		pass: p.pass, in: in, c: c, count: viewer{p.Implementation, viewed(within)},
+		look: fingerprint.Prepare(in.Type(), in.Ladder(), p.key.In(within).For(in.Ladder().Len())),
+	}, nil
 }
 
 type passJob struct {
 	pass  *pass
 	count viewer
-	key   fingerprint.Key
+	look  *fingerprint.Prepared
 	in    grid.Source
 	c     bench.Conditions
 	out   VCEC
@@ -89,7 +88,7 @@ func (j *passJob) Do(*bench.Trace) (err error) {
 		if err := adder(job).Add(piece, times); err != nil {
 			return err
 		}
-		f, err := fingerprint.Of(piece, j.key, j.c.Threads)
+		f, err := j.look.Of(piece, j.c.Threads)
 		sum.Add(f, times)
 		return err
 	})

@@ -51,7 +51,7 @@ func (s Sum) String() string {
 // 8 bytes a level, and for each core less than a megabyte and, where the image is not
 // in memory, a slab of its slices.
 func Of(s grid.Source, k Key, threads int) (Sum, error) {
-	return Below(s, k, s.Ladder().Len(), threads)
+	return Prepare(s.Type(), s.Ladder(), k).Of(s, threads)
 }
 
 // Below is Of the image without its voxels on level top and above: the sum of the
@@ -60,16 +60,49 @@ func Below(s grid.Source, k Key, top int64, threads int) (Sum, error) {
 	return below(s, k, top, threads, fastest())
 }
 
-// below looks at little more than a period of an image that repeats itself: its cells are
-// those of its slices and those between two of them.
 func below(s grid.Source, k Key, top int64, threads int, isa string) (Sum, error) {
-	if k.in.Periodic.Slices(s.Shape()) { // which is no sum of slabs
+	return prepare(s.Type(), s.Ladder(), k, top, isa).Of(s, threads)
+}
+
+// Prepared is a key with the weights of the levels of a ladder, looked up by values of a
+// type: for who takes the fingerprints of several images alike.
+type Prepared struct {
+	in        Convention
+	isa       string
+	functions []function
+}
+
+// A function is one of a key's.
+type function struct {
+	weight  *lookup
+	outside uint64
+}
+
+// Prepare makes the tables of weights. They take 8 bytes a level and function.
+func Prepare(t grid.Type, l grid.Ladder, k Key) *Prepared {
+	return prepare(t, l, k, l.Len(), fastest())
+}
+
+func prepare(t grid.Type, l grid.Ladder, k Key, top int64, isa string) *Prepared {
+	p := &Prepared{in: k.in, isa: isa}
+	for i := range k.functions {
+		w := k.weights(l.Len(), i)
+		p.functions = append(p.functions, function{newLookup(t, l, w, top, isa), w.outside()})
+	}
+	return p
+}
+
+// Of is the sum over all cells of an image of the type, on the ladder. It looks at little more
+// than a period of one that repeats itself: its cells are those of its slices and those between
+// two of them.
+func (p *Prepared) Of(s grid.Source, threads int) (Sum, error) {
+	if p.in.Periodic.Slices(s.Shape()) { // which is no sum of slabs
 		s = grid.Unrepeated(s)
 	}
 	return grid.OverPeriods(s,
-		func(s grid.Source) (Sum, error) { return whole(s, k, top, threads, isa) },
+		func(s grid.Source) (Sum, error) { return p.whole(s, threads) },
 		func(sum *Sum, said Sum, times int64) {
-			if k.in.Vertices && s.Shape().Dim() == 3 { // the signs are of top cells
+			if p.in.Vertices && s.Shape().Dim() == 3 { // the signs are of top cells
 				times = -times
 			}
 			sum.Add(said, times)
@@ -77,11 +110,10 @@ func below(s grid.Source, k Key, top int64, threads int, isa string) (Sum, error
 }
 
 // whole looks at all of an image.
-func whole(s grid.Source, k Key, top int64, threads int, isa string) (Sum, error) {
-	sum := make(Sum, k.functions)
-	for i := range sum {
-		w := k.weights(s.Ladder().Len(), i)
-		m, err := newMarch(s, w, top, threads, isa)
+func (p *Prepared) whole(s grid.Source, threads int) (Sum, error) {
+	sum := make(Sum, len(p.functions))
+	for i, f := range p.functions {
+		m, err := newMarch(s, f, p.in.Periodic, threads, p.isa)
 		if err == nil {
 			sum[i], err = m.run()
 		}

@@ -44,11 +44,11 @@ const (
 	slabBytes = 16 << 20
 )
 
-func newMarch(s grid.Source, w weights, top int64, threads int, isa string) (*march, error) {
+func newMarch(s grid.Source, f function, periodic grid.Axes, threads int, isa string) (*march, error) {
 	shape := s.Shape()
 	m := &march{
 		in: s, n: shape.D, h: shape.H, w: shape.W, flat: shape.D == 1, size: s.Type().Size(),
-		weight: newLookup(s.Type(), s.Ladder(), w, top, isa), outside: w.outside(), periodic: w.in.Periodic, kernel: kernelOf(isa),
+		weight: f.weight, outside: f.outside, periodic: periodic, kernel: kernelOf(isa),
 	}
 	if err := m.periodic.Of(shape); err != nil {
 		return nil, err
