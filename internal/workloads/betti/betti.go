@@ -69,6 +69,9 @@ func Form() name.Form {
 		Key: "at", Doc: "level of the sublevel set, from 0 on; -1 for the middle level of an image, with as many above it as below", Min: middle, Default: middle}}}
 }
 
+// of is what is common to questions about an image. The threshold is shared.
+func of() fields.Of { return fields.Of{Form: Form(), Tail: 4} }
+
 func parse(s string) (level int64, image string, err error) {
 	values, image, err := Form().Parse(s)
 	return values["at"], image, err
@@ -110,25 +113,11 @@ func (Inputs) Open(name string) (*Image, error) {
 
 // Variants names the sets of other images at the same level.
 func (Inputs) Variants(name string, n int) ([]string, error) {
-	level, image, err := parse(name)
-	if err != nil {
-		return nil, err
-	}
-	images, err := fields.Inputs{}.Variants(image, n)
-	for i := range images {
-		images[i] = Spell(level, images[i])
-	}
-	return images, err
+	return of().Variants(name, n)
 }
 
 // Files are what the image is read from.
-func (Inputs) Files(name string) []string {
-	_, image, err := parse(name)
-	if err != nil {
-		return nil
-	}
-	return fields.Inputs{}.Files(image)
-}
+func (Inputs) Files(name string) []string { return of().Files(name) }
 
 // Smaller names the sets of smaller images that have the level, too.
 func (in Inputs) Smaller(name string) []string {
@@ -158,31 +147,21 @@ func (Inputs) Cost(name string, i *Image) bench.Cost {
 	return cost
 }
 
-const thresholdBytes = 4
-
 // Size is that of the image, and the threshold after it.
-func (Inputs) Size(i *Image) int64 { return fields.Inputs{}.Size(i.Source) + thresholdBytes }
+func (Inputs) Size(i *Image) int64 { return of().Size(i.Source) }
 
 // Share writes the image and the threshold.
 func (Inputs) Share(i *Image, f *os.File) error {
-	if err := (fields.Inputs{}).Share(i.Source, f); err != nil {
-		return err
-	}
-	_, err := f.Write(binary.LittleEndian.AppendUint32(nil, math.Float32bits(i.Threshold)))
-	return err
+	return of().Share(i.Source, binary.LittleEndian.AppendUint32(nil, math.Float32bits(i.Threshold)), f)
 }
 
 // Attach makes the binary image of bytes that Share wrote.
 func (Inputs) Attach(mapped []byte) (*Image, error) {
-	end := len(mapped) - thresholdBytes
-	if end < 0 {
-		return nil, errors.New("shared binary image: too short")
-	}
-	s, err := fields.Inputs{}.Attach(mapped[:end:end])
+	s, tail, err := of().Attach(mapped)
 	if err != nil {
 		return nil, err
 	}
-	return &Image{s, math.Float32frombits(binary.LittleEndian.Uint32(mapped[end:]))}, nil
+	return &Image{s, math.Float32frombits(binary.LittleEndian.Uint32(tail))}, nil
 }
 
 // Encode writes the numbers.

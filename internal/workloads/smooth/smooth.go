@@ -48,13 +48,7 @@ func question() bench.Question {
 			spell(30, "noise/shape=257x255/levels=65536/type=float32/seed=5"), spell(1003, "grf/shape=48x40/levels=1024/type=float32/smooth=1/seed=3"),
 		},
 		Small: []string{spell(20, "noise/shape=512x512/levels=1024/type=float32/seed=1"), spell(20, "grf/shape=512x512/levels=1024/type=float32/smooth=2/seed=1")},
-		Reads: func(input string) string {
-			_, image, err := parse(input)
-			if err != nil {
-				return input
-			}
-			return image
-		},
+		Reads: of().Image,
 	}
 }
 
@@ -104,6 +98,9 @@ func Form() name.Form {
 	return name.Form{Kind: "smooth", Keys: []name.Key{{Key: "iterations", Doc: "times that the image is counted and smoothed", Min: 1, Max: most, Default: 100}}}
 }
 
+// of is what is common to questions about an image. The number of iterations is shared.
+func of() fields.Of { return fields.Of{Form: Form(), Tail: 8} }
+
 func parse(s string) (iterations int64, image string, err error) {
 	values, image, err := Form().Parse(s)
 	return values["iterations"], image, err
@@ -130,26 +127,10 @@ func (Inputs) Open(name string) (*Pipeline, error) {
 func (p *Pipeline) Close() error { return grid.Close(p.Source) }
 
 // Variants names pipelines of other images.
-func (Inputs) Variants(name string, n int) ([]string, error) {
-	iterations, image, err := parse(name)
-	if err != nil {
-		return nil, err
-	}
-	images, err := fields.Inputs{}.Variants(image, n)
-	for i := range images {
-		images[i] = spell(iterations, images[i])
-	}
-	return images, err
-}
+func (Inputs) Variants(name string, n int) ([]string, error) { return of().Variants(name, n) }
 
 // Files are what the image is read from.
-func (Inputs) Files(name string) []string {
-	_, image, err := parse(name)
-	if err != nil {
-		return nil
-	}
-	return fields.Inputs{}.Files(image)
-}
+func (Inputs) Files(name string) []string { return of().Files(name) }
 
 // Smaller names pipelines of fewer iterations, and of smaller images.
 func (Inputs) Smaller(name string) []string {
@@ -177,25 +158,20 @@ func (Inputs) Cost(name string, p *Pipeline) bench.Cost {
 }
 
 // Size is that of the image, and the number of iterations after it.
-func (Inputs) Size(p *Pipeline) int64 { return fields.Inputs{}.Size(p.Source) + 8 }
+func (Inputs) Size(p *Pipeline) int64 { return of().Size(p.Source) }
 
 // Share writes the image and the number of iterations.
 func (Inputs) Share(p *Pipeline, f *os.File) error {
-	if err := (fields.Inputs{}).Share(p.Source, f); err != nil {
-		return err
-	}
-	_, err := f.Write(binary.LittleEndian.AppendUint64(nil, uint64(p.Iterations)))
-	return err
+	return of().Share(p.Source, binary.LittleEndian.AppendUint64(nil, uint64(p.Iterations)), f)
 }
 
 // Attach makes the pipeline of bytes that Share wrote.
 func (Inputs) Attach(mapped []byte) (*Pipeline, error) {
-	if len(mapped) < 8 {
-		return nil, errors.New("shared pipeline: too short")
+	s, tail, err := of().Attach(mapped)
+	if err != nil {
+		return nil, err
 	}
-	end := len(mapped) - 8
-	s, err := fields.Inputs{}.Attach(mapped[:end:end])
-	return &Pipeline{s, int64(binary.LittleEndian.Uint64(mapped[end:]))}, err
+	return &Pipeline{s, int64(binary.LittleEndian.Uint64(tail))}, nil
 }
 
 // Encode writes the answer with its curves as package ecc does.

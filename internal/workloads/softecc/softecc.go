@@ -47,13 +47,7 @@ func question() bench.Question {
 			spell(12, 200, 30, 13, "checkerboard/shape=8x9x10/type=uint8"), spell(16, 1000, 100, 14, "noise/shape=131x2x3/type=float32/levels=70000/seed=5"),
 		},
 		Small: []string{spell(64, 100, 100, 1, "noise/shape=64x64x64/levels=1024/type=float32/seed=1"), spell(64, 100, 100, 1, "grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1")},
-		Reads: func(input string) string {
-			_, image, err := Form().Parse(input)
-			if err != nil {
-				return input
-			}
-			return image
-		},
+		Reads: of().Image,
 	}
 }
 
@@ -219,6 +213,9 @@ func Form() name.Form {
 	}}
 }
 
+// of is what is common to questions about an image. The keys are shared.
+func of() fields.Of { return fields.Of{Form: Form(), Tail: 4 * 8} }
+
 func spell(m, lambda, alpha, dir int64, image string) string {
 	return Form().Spell(map[string]int64{"m": m, "lambda": lambda, "alpha": alpha, "dir": dir}, image)
 }
@@ -283,25 +280,11 @@ func (p *Problem) Close() error { return grid.Close(p.Source) }
 
 // Variants names problems of other images.
 func (Inputs) Variants(name string, n int) ([]string, error) {
-	keys, image, err := parse(name)
-	if err != nil {
-		return nil, err
-	}
-	images, err := fields.Inputs{}.Variants(image, n)
-	for i := range images {
-		images[i] = spell(keys[0], keys[1], keys[2], keys[3], images[i])
-	}
-	return images, err
+	return of().Variants(name, n)
 }
 
 // Files are what the image is read from.
-func (Inputs) Files(name string) []string {
-	_, image, err := parse(name)
-	if err != nil {
-		return nil
-	}
-	return fields.Inputs{}.Files(image)
-}
+func (Inputs) Files(name string) []string { return of().Files(name) }
 
 // Smaller names problems of fewer thresholds, and of smaller images.
 func (Inputs) Smaller(name string) []string {
@@ -329,32 +312,29 @@ func (Inputs) Cost(name string, p *Problem) bench.Cost {
 }
 
 // Size is that of the image, and the keys after it.
-func (Inputs) Size(p *Problem) int64 { return fields.Inputs{}.Size(p.Source) + 8*int64(len(p.keys)) }
+func (Inputs) Size(p *Problem) int64 { return of().Size(p.Source) }
 
 // Share writes the image and the keys.
 func (Inputs) Share(p *Problem, f *os.File) error {
-	if err := (fields.Inputs{}).Share(p.Source, f); err != nil {
-		return err
+	var tail []byte
+	for _, k := range p.keys {
+		tail = binary.LittleEndian.AppendUint64(tail, uint64(k))
 	}
-	return binary.Write(f, binary.LittleEndian, p.keys)
+	return of().Share(p.Source, tail, f)
 }
 
 // Attach makes the problem of bytes that Share wrote.
 func (Inputs) Attach(mapped []byte) (*Problem, error) {
-	var keys [4]int64
-	end := len(mapped) - 8*len(keys)
-	if end < 0 {
-		return nil, errors.New("shared problem: too short")
+	s, tail, err := of().Attach(mapped)
+	if err != nil {
+		return nil, err
 	}
+	var keys [4]int64
 	for i := range keys {
-		keys[i] = int64(binary.LittleEndian.Uint64(mapped[end+8*i:]))
+		keys[i] = int64(binary.LittleEndian.Uint64(tail[8*i:]))
 	}
 	if keys[0] < 1 || keys[0] > Form().Keys[0].Max {
 		return nil, fmt.Errorf("shared problem: %d thresholds", keys[0])
-	}
-	s, err := fields.Inputs{}.Attach(mapped[:end:end])
-	if err != nil {
-		return nil, err
 	}
 	return pose(s, keys)
 }

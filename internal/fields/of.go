@@ -1,0 +1,69 @@
+package fields
+
+import (
+	"fmt"
+	"os"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/name"
+)
+
+// Of are questions about an image: how they are named, by a form around the name of the
+// image, and how they are shared, as the image with a tail of so many bytes.
+type Of struct {
+	Form name.Form
+	Tail int64
+}
+
+// Variants names the question of other images.
+func (o Of) Variants(s string, n int) ([]string, error) {
+	values, image, err := o.Form.Parse(s)
+	if err != nil {
+		return nil, err
+	}
+	images, err := Inputs{}.Variants(image, n)
+	for i := range images {
+		images[i] = o.Form.Spell(values, images[i])
+	}
+	return images, err
+}
+
+// Image is the name of the image, or the given one where that is none of a question.
+func (o Of) Image(s string) string {
+	_, image, err := o.Form.Parse(s)
+	if err != nil {
+		return s
+	}
+	return image
+}
+
+// Files are what the image is read from.
+func (o Of) Files(s string) []string {
+	_, image, err := o.Form.Parse(s)
+	if err != nil {
+		return nil
+	}
+	return Inputs{}.Files(image)
+}
+
+// Size is that of the image, and of the tail after it.
+func (o Of) Size(in grid.Source) int64 { return Inputs{}.Size(in) + o.Tail }
+
+// Share writes the image and the tail.
+func (o Of) Share(in grid.Source, tail []byte, f *os.File) error {
+	if err := (Inputs{}).Share(in, f); err != nil {
+		return err
+	}
+	_, err := f.Write(tail)
+	return err
+}
+
+// Attach makes the image of bytes that Share wrote, and gives the tail.
+func (o Of) Attach(mapped []byte) (in grid.Source, tail []byte, err error) {
+	end := int64(len(mapped)) - o.Tail
+	if end < 0 {
+		return nil, nil, fmt.Errorf("shared %s: too short", o.Form.Kind)
+	}
+	in, err = Inputs{}.Attach(mapped[:end:end])
+	return in, mapped[end:], err
+}
