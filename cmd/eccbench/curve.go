@@ -152,8 +152,9 @@ func (j curveJob) convention() ecc.Convention {
 	return ecc.Convention{Vertices: j.construction == "V", Superlevel: j.superlevel, Periodic: j.rings, Masked: j.mask != "" || j.in.Gaps}
 }
 
-// everyImpl counts on the ladder of every float32, and an image that is read once. It and cpu are in the order of their
-// speed; a device takes longer to start than a file of its size takes to read.
+// everyImpl counts on the ladder of every float32, and an image that is read once. It and cpu
+// are in the order of their speed; a device takes longer to start than a file of its size takes
+// to read.
 const everyImpl = "extrema"
 
 var curveImpls = []string{everyImpl, "cpu"}
@@ -198,12 +199,12 @@ func (j curveJob) run(c *cli.Program, input string) error {
 			return fmt.Errorf("%s: no implementation takes it: %w", input, errors.Join(refusals...))
 		}
 	}
-	p := ecc.Describe(j.named(name), grid.Unmasked(src), j.convention())
-	p.Mask = j.named(mask)
 	if j.in.Once && impl != everyImpl {
 		j.in.Once = false
 		return j.run(c, input)
 	}
+	p := ecc.Describe(j.named(name), grid.Unmasked(src), j.convention())
+	p.Mask = j.named(mask)
 	// An image that is read is counted and checked as it is; one in memory, at once, one
 	// that repeats itself, by little of it.
 	w, times := ecc.InConvention(c.Curve, j.convention()), int64(2)

@@ -22,8 +22,7 @@ type hostJob[L lane, C change] struct {
 	cores   []*core[L, C]
 	total   []int64 // the changes of all cores, one for each level; nil with tallies
 	tallies []*tally
-	steps   ecc.VCEC // of the tallies
-	fault   Fault
+	steps   ecc.VCEC       // of the tallies
 	added   bool           // to what the cores hold: it is to be put together
 	aside   *hostJob[L, C] // for images that count otherwise than once; nil until there is one
 }
@@ -47,7 +46,7 @@ type core[L lane, C change] struct {
 const flushAfter = 1 << 26
 
 func newHostJob[L lane, C change](i Implementation, in grid.Source, l layout, k kernels[L, C]) *hostJob[L, C] {
-	j := &hostJob[L, C]{layout: l, impl: i, in: in, kernels: k, levels: newLevels[L](in.Type(), in.Ladder()), fault: i.fault}
+	j := &hostJob[L, C]{layout: l, impl: i, in: in, kernels: k, levels: newLevels[L](in.Type(), in.Ladder())}
 	if !l.tallied {
 		j.total = make([]int64, l.levels)
 	}
@@ -242,7 +241,7 @@ func (j *hostJob[L, C]) countStrip(c *core[L, C], y, lo, hi int64, trace *bench.
 // first is the first step for planes from lo on. A step is a plane and the next one;
 // the first is that of the plane before lo, which hands changes up.
 func (j *hostJob[L, C]) first(lo int64) int64 {
-	if j.fault == LostHalo && lo > 0 {
+	if j.impl.fault == LostHalo && lo > 0 {
 		return lo
 	}
 	return lo - 1
@@ -278,7 +277,7 @@ func (j *hostJob[L, C]) march(c *core[L, C], slab []byte, y0, y1, from, to, lo i
 	} else {
 		clear(t.owed)
 	}
-	if j.fault == LastRow && y1 == j.h {
+	if j.impl.fault == LastRow && y1 == j.h {
 		t.rows--
 	}
 	plane := func(into []L, z int64) {
@@ -302,10 +301,10 @@ func (j *hostJob[L, C]) march(c *core[L, C], slab []byte, y0, y1, from, to, lo i
 		}
 		plane(c.planes[1], z+1)
 		end := trace.Span("count")
-		t.below, t.above, t.outside = c.planes[0], c.planes[1], z < 0 || j.fault == WrongOwner
+		t.below, t.above, t.outside = c.planes[0], c.planes[1], z < 0 || j.impl.fault == WrongOwner
 		c.sink.discard = z < lo
 		j.kernels.volume(&t, &c.sink)
-		if j.fault == WrongSign {
+		if j.impl.fault == WrongSign {
 			for i := range t.owed {
 				t.owed[i] = -t.owed[i]
 			}
@@ -330,8 +329,8 @@ func (j *hostJob[L, C]) countRows(c *core[L, C], lo, hi int64, trace *bench.Trac
 		j.fill(c, c.planes[0], slab, top, min(y1+1, j.h), y0, y1)
 		end()
 		end = trace.Span("count")
-		t := tile[L, C]{below: c.planes[0], rows: int(y1 - y0), width: int(j.w), stride: int(j.stride), first: y0 == 0 || j.fault == WrongOwner}
-		if j.fault == LastRow && y1 == j.h {
+		t := tile[L, C]{below: c.planes[0], rows: int(y1 - y0), width: int(j.w), stride: int(j.stride), first: y0 == 0 || j.impl.fault == WrongOwner}
+		if j.impl.fault == LastRow && y1 == j.h {
 			t.rows--
 		}
 		if j.slab == 0 && y1+1 < j.h {

@@ -14,20 +14,14 @@ func Mask(s, mask Source) (Source, error) {
 	if s.Shape() != mask.Shape() {
 		return nil, fmt.Errorf("the mask is %v and the image %v; want a mask of the same shape", mask.Shape(), s.Shape())
 	}
-	m := masked{Source: s, mask: mask, ladder: s.Ladder()}
-	if s.Type() != Float32 {
-		lo := m.ladder.Value(0)
-		step := 1.0
-		if n := m.ladder.Len(); n > 1 {
-			step = (float64(m.ladder.Value(n-1)) - float64(lo)) / float64(n-1)
-		}
-		ladder, err := Affine(float64(lo), step, m.ladder.Len())
-		if err != nil {
+	l := s.Ladder()
+	if lo, step, ok := l.Affinity(); ok { // not as all values of the type
+		var err error
+		if l, err = Affine(lo, step, l.Len()); err != nil {
 			return nil, err
 		}
-		m.ladder = ladder
 	}
-	return m, nil
+	return masked{s, mask, l}, nil
 }
 
 type masked struct {

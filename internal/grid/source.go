@@ -83,9 +83,9 @@ func eachSlab(s Source, step, shared int64, f func(slab []byte, lo, hi int64) er
 		buffers[k], read[k] = NewBuffer((shared+step)*size), make(chan error, 1)
 		start(k)
 	}
-	before := int64(0) // slices of the slab before
 	for k := range slabs {
 		lo, hi := span(k)
+		before := min(lo, shared) // slices of the slab before
 		slab := buffers[k%ahead][(shared-before)*size : (shared+hi-lo)*size]
 		err := <-read[k%ahead]
 		if err == nil {
@@ -98,7 +98,6 @@ func eachSlab(s Source, step, shared int64, f func(slab []byte, lo, hi int64) er
 			return err
 		}
 		if k+1 < slabs {
-			before = shared
 			copy(buffers[(k+1)%ahead][:shared*size], slab[int64(len(slab))-shared*size:])
 		}
 		if k+ahead < slabs {
