@@ -3,17 +3,23 @@
 package hosttest
 
 import (
+	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"eccbench/internal/device"
+	"eccbench/internal/device/devicetest"
 	"eccbench/internal/race"
+	"eccbench/kernels"
 	"eccbench/kernels/source"
 )
 
@@ -21,6 +27,12 @@ import (
 // that can be planted in it (ecc/fault.h). Where that cannot be done the test is skipped, or
 // fails under ECCBENCH_REQUIRE_FAKE=1.
 func Program(t testing.TB, module string) (program string) {
+	t.Helper()
+	return build(t, module, "launch.cc")
+}
+
+// build compiles a module with a main program of the folder onhost.
+func build(t testing.TB, module, with string, flags ...string) (program string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("the kernels are compiled for the host and run there, which takes long")
@@ -50,15 +62,17 @@ func Program(t testing.TB, module string) (program string) {
 	// Go runs the test again where a file differs that the test read; the compiler's
 	// reading it does not see.
 	headers, err := source.HostClosure(os.DirFS(root), modules[i].File)
-	if err == nil {
-		_, err = os.ReadFile(filepath.Join(root, "onhost", "launch.cc"))
+	for _, file := range []string{with, "fibers.h"} {
+		if err == nil {
+			_, err = os.ReadFile(filepath.Join(root, "onhost", file))
+		}
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Clang alone has the vectors of halves.
 	compilers := []string{"clang++-19", "clang++"}
-	if !slices.Contains(headers, "ecc/extrema.h") {
+	if !slices.Contains(headers, "ecc/extrema.h") && !slices.Contains(headers, "softecc/softecc.h") {
 		compilers = append([]string{"g++"}, compilers...)
 	}
 	c := slices.IndexFunc(compilers, func(c string) bool { _, err := exec.LookPath(c); return err == nil })
@@ -68,8 +82,8 @@ func Program(t testing.TB, module string) (program string) {
 	args := []string{
 		"-std=c++17", "-O1", "-w", "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-DON_HOST",
 		"-DSOURCE=" + strings.TrimSuffix(modules[i].File, ".cu"),
-		"-rdynamic", filepath.Join(root, "onhost", "launch.cc"), "-ldl",
 	}
+	args = append(append(args, flags...), "-rdynamic", filepath.Join(root, "onhost", with), "-ldl")
 	once, _ := compiled.LoadOrStore(strings.Join(args, " "), sync.OnceValues(func() ([]byte, error) { return compile(compilers[c], args) }))
 	code, err := once.(func() ([]byte, error))()
 	if err != nil {
@@ -80,6 +94,72 @@ func Program(t testing.TB, module string) (program string) {
 		t.Fatal(err)
 	}
 	return program
+}
+
+// Kernels runs the kernels of a module on the host in place of a stand-in's device
+// (kernels/onhost/run.cc): on what the launch's parameters point to, in the launch's blocks.
+// Parameters of device memory are to be buffers.
+func Kernels(t testing.TB, module string) func(name string) devicetest.Kernel {
+	t.Helper()
+	ptx, err := kernels.PTX(module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var entries []string
+	for _, m := range entry.FindAllSubmatch(ptx, -1) {
+		entries = append(entries, string(m[1]))
+	}
+	program := build(t, module, "run.cc", "-DENTRIES=ENTRY("+strings.Join(entries, ")ENTRY(")+")")
+	return func(name string) devicetest.Kernel {
+		if !slices.Contains(entries, name) {
+			return nil
+		}
+		return func(shape device.Launch, at func(uint64) ([]byte, error), args []any) error {
+			return run(program, name, shape, at, args)
+		}
+	}
+}
+
+// entry is where the PTX of a kernel begins.
+var entry = regexp.MustCompile(`(?m)^\s*\.visible \.entry (\w+)`)
+
+func run(program, name string, shape device.Launch, at func(uint64) ([]byte, error), args []any) error {
+	list := []string{name, fmt.Sprint(shape.Grid.Count()), fmt.Sprint(shape.Block.Count()), fmt.Sprint(shape.Shared)}
+	var memory [][]byte
+	for _, arg := range args {
+		switch v := arg.(type) {
+		case device.Buffer:
+			data, err := at(v.Address())
+			if err != nil {
+				return err
+			}
+			data = data[:v.Bytes()]
+			memory = append(memory, data)
+			list = append(list, fmt.Sprintf("m%d", len(data)))
+		case float32:
+			list = append(list, fmt.Sprintf("f%d", math.Float32bits(v)))
+		case float64:
+			list = append(list, fmt.Sprintf("d%d", math.Float64bits(v)))
+		default:
+			list = append(list, fmt.Sprintf("i%d", v))
+		}
+	}
+	var out, problem bytes.Buffer
+	launch := exec.Command(program, list...)
+	launch.Stdin = bytes.NewReader(slices.Concat(memory...))
+	launch.Stdout, launch.Stderr = &out, &problem
+	if err := launch.Run(); err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, strings.TrimSpace(problem.String()))
+	}
+	for _, m := range memory {
+		if n, _ := out.Read(m); n != len(m) {
+			return fmt.Errorf("%s: the program on the host wrote too little", name)
+		}
+	}
+	if out.Len() > 0 {
+		return fmt.Errorf("%s: the program on the host wrote too much", name)
+	}
+	return nil
 }
 
 // compiled are the programs that were compiled, by their compiler's arguments: what a

@@ -132,6 +132,10 @@ inlined unsigned least_halves(unsigned a, unsigned b) {
   half2 u = as<half2>(a), v = as<half2>(b);
   return as<unsigned>(half2{u.x < v.x ? u.x : v.x, u.y < v.y ? u.y : v.y});
 }
+inlined unsigned greatest_halves(unsigned a, unsigned b) {
+  half2 u = as<half2>(a), v = as<half2>(b);
+  return as<unsigned>(half2{u.x > v.x ? u.x : v.x, u.y > v.y ? u.y : v.y});
+}
 inlined half2 greater_halves(unsigned a, unsigned b) {
   half2 u = as<half2>(a), v = as<half2>(b);
   return half2{(_Float16)(u.x > v.x), (_Float16)(u.y > v.y)};
@@ -150,6 +154,10 @@ inlined half2 fma_halves(half2 a, half2 b, half2 c) {
 #endif
 inlined float32 greater_float(float32 a, float32 b) { return a > b; }
 inlined float32 equal_float(float32 a, float32 b) { return a == b; }
+inlined float32 fma_saturated(float32 a, float32 b, float32 c) {
+  float32 d = __builtin_fmaf(a, b, c);
+  return d > 0 ? d < 1 ? d : 1 : 0;
+}
 inlined unsigned shift_left(unsigned v, unsigned n) { return v << (n & 31); }
 inlined unsigned shift_right(unsigned upper, unsigned lower, unsigned n) {
   return n < 32 ? (unsigned)(((unsigned long long)upper << 32 | lower) >> n) : upper;
@@ -168,6 +176,10 @@ inlined unsigned dot_halves(unsigned a, unsigned b, unsigned c) {
   return c + (a & 0xffff) * (b & 0xff) + (a >> 16) * (b >> 8 & 0xff);
 }
 inlined const void *ahead(const void *p, int n, int bytes) { return (const char *)p + (int64)n * bytes; }
+
+template <int n> inlined void load_if(bool asked, unsigned (&to)[n], const void *p) {
+  if (asked) memcpy(to, p, sizeof to);
+}
 
 inlined void __syncthreads() { onhost::meet(onhost::place::block); }
 inlined void sync_warp() { onhost::meet(onhost::place::warp); }
@@ -190,6 +202,9 @@ inlined bool any(bool b) { return vote(b); }
 
 inlined unsigned shared_address(int *p) { return onhost::shared_begin + (unsigned)((char *)p - (char *)block_changes); }
 inlined void add_shared(unsigned address, int v) { *(int *)onhost::reach_shared("adds to", address, 4) += v; }
+inlined void add_shared_unless_0(unsigned address, int v) {
+  if (v) add_shared(address, v);
+}
 inlined unsigned fetch_add_shared(unsigned address, int v) {
   unsigned *p = (unsigned *)onhost::reach_shared("adds to", address, 4), old = *p;
   *p += (unsigned)v;

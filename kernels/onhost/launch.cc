@@ -15,9 +15,8 @@
 // kernel is given no such table. The standard output is the table as the kernel leaves it or
 // hands it over. It is compiled with -DON_HOST and -DSOURCE=, the kernels' source below the
 // folder of kernels, without .cu.
-#include "device.h"
+#include "fibers.h"
 #include <dlfcn.h>
-#include <functional>
 #include <string>
 #include <tuple>
 
@@ -36,25 +35,15 @@ namespace onhost { inline fault has; }
 #define NAME_OF(x) #x
 #include NAME(../SOURCE.cu)
 
-alignas(128) __shared__ int block_changes[onhost::most_shared / 4];
-
 namespace onhost {
 
 static void *kernel;
-static std::function<void(const void *)> call; // with its other parameters
 static size_t edge;
 static char **next; // argument
 static int64 *copied; // where a table is handed over to
 static unsigned done;
 
 static texels fetched; // of a kernel whose image is a texture
-
-enum { stack_bytes = 128 << 10 }; // of a thread
-
-static void fail(const char *why) {
-  fprintf(stderr, "%s\n", why);
-  exit(3);
-}
 
 static int64 number() {
   if (!*next) fail("too few arguments");
@@ -77,67 +66,13 @@ template <bool has_copies, class... Own> static void is_of() {
     parameter<int>(), parameter<int>(), parameter<int>(), parameter<float32>(), parameter<float32>()};
   lut.resize(number()), values.resize(number());
   int copies = parameter<int>();
-  call = [=](const void *voxels) {
+  call = [=] {
+    const void *voxels = fetched.depth ? (const void *)&fetched : image.begin + edge;
     auto all = std::tuple_cat(std::tuple(voxels), own, ladder, std::tuple(data_of(lut), data_of(values), (void *)table.begin));
     auto to = [](auto... p) { ((void (*)(decltype(p)...))kernel)(p...); };
     if constexpr (has_copies) std::apply(to, std::tuple_cat(all, std::tuple(copies)));
     else std::apply(to, all);
   };
-}
-
-static void body() {
-  call(fetched.depth ? (const void *)&fetched : image.begin + edge);
-  meet(place::end);
-}
-
-// Runs a thread to where it meets others.
-static void go_on(int t) {
-  fiber &f = fibers[thread = t];
-  if (_setjmp(scheduler)) return;
-  if (f.begun) _longjmp(f.here, 1);
-  f.begun = true;
-  setcontext(&f.context);
-}
-
-// Runs the threads of a warp to where they meet, in the order of their numbers or against it.
-static void go_on_together(int first, bool backwards) {
-  for (int i = 0; i < lanes; i++) go_on(first + (backwards ? lanes - 1 - i : i));
-  for (int i = 0; i < lanes; i++) {
-    if (fibers[first + i].waits != fibers[first].waits) fail("threads of a warp wait in different places");
-    met[first + i] = fibers[first + i].gives;
-  }
-}
-
-// A block finds in shared memory what no one wrote there, and leaves what is beyond alone.
-static void run_block() {
-  const char before = 0x5b, beyond = 0x7d;
-  memset(block_changes, beyond, sizeof block_changes);
-  memset(block_changes, before, shared.bytes);
-  for (auto &f : fibers) {
-    f.begun = false, f.waits = place::lanes;
-    f.copies.clear(), f.groups.clear();
-    getcontext(&f.context);
-    f.context.uc_stack.ss_sp = f.stack.get(), f.context.uc_stack.ss_size = stack_bytes;
-    makecontext(&f.context, body, 0);
-  }
-  bool backwards = false;
-  for (place all = place::block; all != place::end;) {
-    for (bool any = true; any; backwards = !backwards) {
-      any = false;
-      for (int w = 0; w < threads(); w += lanes) {
-        if (fibers[w].waits >= place::block) continue;
-        go_on_together(w, backwards);
-        any = true;
-      }
-    }
-    all = fibers[0].waits;
-    for (auto &f : fibers) {
-      if (f.waits != all) fail("threads of a block wait in different places");
-      if (all == place::block) f.waits = place::warp;
-    }
-  }
-  for (size_t i = shared.bytes; i < sizeof block_changes; i++)
-    if (((char *)block_changes)[i] != beyond) fail("a block wrote beyond its shared memory");
 }
 
 static fault fault_of(const std::string &name) {
@@ -151,9 +86,6 @@ static fault fault_of(const std::string &name) {
   return fault::none;
 }
 
-static void read_all(void *to, size_t bytes) {
-  if (fread(to, 1, bytes, stdin) != bytes) fail("the standard input is too short");
-}
 }
 
 int main(int, char **argv) {
@@ -166,10 +98,8 @@ int main(int, char **argv) {
   kernel = dlsym(RTLD_DEFAULT, name.c_str());
   if (!kernel) fail("no such kernel");
   onhost::blocks = number();
-  fibers.resize(number()), met.resize(fibers.size());
-  for (auto &f : fibers) f.stack.reset(new char[stack_bytes]);
-  shared.begin = (char *)block_changes, shared.bytes = number();
-  if (shared.bytes > sizeof block_changes) fail("so much shared memory no block has");
+  const size_t threads = number();
+  start(threads, number());
   image.bytes = number(), edge = number();
   image.begin = (char *)aligned_alloc(256, (image.bytes + 255) / 256 * 256);
 
@@ -202,7 +132,7 @@ int main(int, char **argv) {
     if (!hands) memset(total.data(), stores ? poison : 0, total.size());
     memset(copy.data(), poison, copy.size());
     done = 0;
-    for (block = 0; block < onhost::blocks; block++) run_block();
+    run_blocks();
     if (hands) {
       if (!done) fail("the host is not told that the table is there");
       for (char n : total) if (n) fail("the table is not cleared");

@@ -1,0 +1,89 @@
+// Runs the blocks of a launch, one after the other, each thread as a fiber (device.h).
+#pragma once
+#include "device.h"
+#include <functional>
+
+alignas(128) __shared__ int block_changes[onhost::most_shared / 4];
+
+namespace onhost {
+
+static std::function<void()> call; // the kernel with its parameters
+
+enum { stack_bytes = 128 << 10 }; // of a thread
+
+static void fail(const char *why) {
+  fprintf(stderr, "%s\n", why);
+  exit(3);
+}
+
+static void body() {
+  call();
+  meet(place::end);
+}
+
+// Runs a thread to where it meets others.
+static void go_on(int t) {
+  fiber &f = fibers[thread = t];
+  if (_setjmp(scheduler)) return;
+  if (f.begun) _longjmp(f.here, 1);
+  f.begun = true;
+  setcontext(&f.context);
+}
+
+// Runs the threads of a warp to where they meet, in the order of their numbers or against it.
+static void go_on_together(int first, bool backwards) {
+  for (int i = 0; i < lanes; i++) go_on(first + (backwards ? lanes - 1 - i : i));
+  for (int i = 0; i < lanes; i++) {
+    if (fibers[first + i].waits != fibers[first].waits) fail("threads of a warp wait in different places");
+    met[first + i] = fibers[first + i].gives;
+  }
+}
+
+// A block finds in shared memory what no one wrote there, and leaves what is beyond alone.
+static void run_block() {
+  const char before = 0x5b, beyond = 0x7d;
+  memset(block_changes, beyond, sizeof block_changes);
+  memset(block_changes, before, shared.bytes);
+  for (auto &f : fibers) {
+    f.begun = false, f.waits = place::lanes;
+    f.copies.clear(), f.groups.clear();
+    getcontext(&f.context);
+    f.context.uc_stack.ss_sp = f.stack.get(), f.context.uc_stack.ss_size = stack_bytes;
+    makecontext(&f.context, body, 0);
+  }
+  bool backwards = false;
+  for (place all = place::block; all != place::end;) {
+    for (bool any = true; any; backwards = !backwards) {
+      any = false;
+      for (int w = 0; w < threads(); w += lanes) {
+        if (fibers[w].waits >= place::block) continue;
+        go_on_together(w, backwards);
+        any = true;
+      }
+    }
+    all = fibers[0].waits;
+    for (auto &f : fibers) {
+      if (f.waits != all) fail("threads of a block wait in different places");
+      if (all == place::block) f.waits = place::warp;
+    }
+  }
+  for (size_t i = shared.bytes; i < sizeof block_changes; i++)
+    if (((char *)block_changes)[i] != beyond) fail("a block wrote beyond its shared memory");
+}
+
+// What a launch has: so many threads to a block, and so much shared memory.
+static void start(size_t threads, size_t shared_bytes) {
+  fibers.resize(threads), met.resize(threads);
+  for (auto &f : fibers) f.stack.reset(new char[stack_bytes]);
+  shared.begin = (char *)block_changes, shared.bytes = shared_bytes;
+  if (shared.bytes > sizeof block_changes) fail("so much shared memory no block has");
+}
+
+static void run_blocks() {
+  for (block = 0; block < blocks; block++) run_block();
+}
+
+static void read_all(void *to, size_t bytes) {
+  if (fread(to, 1, bytes, stdin) != bytes) fail("the standard input is too short");
+}
+}

@@ -1,0 +1,93 @@
+// Runs a kernel on the host (device.h), of a source whose kernels ENTRIES names:
+//
+//   run KERNEL BLOCKS THREADS SHARED PARAMETER...
+//
+// A parameter is i and an integer, f or d and the bits of a float32 or a double, or m and a
+// number of bytes of memory. What the memory holds is read from the standard input, in the
+// order of the parameters, and what the kernel leaves there is written to the standard
+// output. Memory ends where the process has none. It is compiled with -DON_HOST,
+// -DSOURCE=, the kernels' source below the folder of kernels, without .cu, and
+// -DENTRIES='ENTRY(kernel)...'.
+#include "fibers.h"
+#include <string>
+#include <sys/mman.h>
+#include <tuple>
+
+#define NAME(x) NAME_OF(x)
+#define NAME_OF(x) #x
+#include NAME(../SOURCE.cu)
+
+namespace onhost {
+
+// Memory of a parameter, between pages that nobody has.
+struct memory {
+  char *begin;
+  size_t bytes, before; // what is in its pages ahead of it, for its end is the pages' end
+  enum { unit = 16, mark = 0x6b };
+
+  explicit memory(size_t bytes) : bytes(bytes) {
+    size_t page = sysconf(_SC_PAGESIZE), rounded = (bytes + unit - 1) / unit * unit, pages = (rounded + page - 1) / page * page;
+    char *all = (char *)mmap(nullptr, pages + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED || mprotect(all + page, pages, PROT_READ | PROT_WRITE)) fail("no memory");
+    before = pages - rounded;
+    begin = all + page + before;
+    memset(begin - before, mark, pages);
+    read_all(begin, bytes);
+  }
+  void check() const {
+    size_t rounded = (bytes + unit - 1) / unit * unit;
+    for (const char *p = begin - before; p < begin + rounded; p++)
+      if ((p < begin || p >= begin + bytes) && *p != mark) fail("the kernel wrote beside its memory");
+  }
+};
+static std::vector<memory> memories;
+
+static char **next; // argument
+
+static const char *argument(char kind) {
+  if (!*next) fail("too few parameters");
+  const char *a = *next++;
+  if (*a != kind) fail("a parameter is of another kind");
+  return a + 1;
+}
+
+template <class P> P parameter() {
+  if constexpr (std::is_pointer_v<P>) {
+    if (**next == 'i') return argument('i'), nullptr;
+    memories.emplace_back(strtoull(argument('m'), nullptr, 10));
+    return (P)memories.back().begin;
+  } else if constexpr (std::is_same_v<P, float32>) {
+    return as<float32>((unsigned)strtoull(argument('f'), nullptr, 10));
+  } else if constexpr (std::is_same_v<P, double>) {
+    return as<double>(strtoull(argument('d'), nullptr, 10));
+  } else {
+    return (P)strtoll(argument('i'), nullptr, 10);
+  }
+}
+
+template <class... P> std::function<void()> bind(void (*kernel)(P...)) {
+  std::tuple<P...> all{parameter<P>()...}; // in order
+  return [=] { std::apply(kernel, all); };
+}
+}
+
+int main(int, char **argv) {
+  using namespace onhost;
+  next = argv + 1;
+  for (int i = 1; i < 5; i++)
+    if (!argv[i]) fail("want a kernel, blocks, threads and shared memory");
+  std::string name = *next++;
+  onhost::blocks = atoi(*next++);
+  const size_t threads = atoll(*next++);
+  start(threads, atoll(*next++));
+  table.begin = nullptr, table.bytes = -1ull >> 1; // the pages around a parameter's memory bound it
+#define ENTRY(kernel) if (name == #kernel) call = bind(kernel);
+  ENTRIES
+  if (!call) fail("no such kernel");
+  if (*next) fail("too many parameters");
+  run_blocks();
+  for (auto &m : memories) {
+    m.check();
+    fwrite(m.begin, 1, m.bytes, stdout);
+  }
+}
