@@ -97,7 +97,7 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	smoothed := smooth.Workload(smoothimpl.OnHost{Counter: cpu.Implementation{}}, smoothimpl.OnDevice{Open: open})
 	// Whoever looks at each byte once is bounded by reading them.
 	reading := func(bench.Scope) string { return Ceiling }
-	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, binned.Implementation{})
+	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, binned.Implementation{}, binned.OnDevice{Open: open})
 	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{})
 	curve.Ceiling, smoothed.Ceiling, soft.Ceiling, holes.Ceiling = reading, reading, reading, reading
 	many.Ceiling = func(s bench.Scope) string {

@@ -45,12 +45,17 @@ template <unsigned table> inlined unsigned logic(unsigned a, unsigned b, unsigne
   return d;
 }
 
-// Two halves to a word: the lesser ones; 1 where a > b, where a = b, else 0; and all bits
+// Two halves to a word: the lesser ones, the greater ones; 1 where a > b, where a = b, else 0; and all bits
 // where a = b.
 typedef _Float16 half2 __attribute__((ext_vector_type(2)));
 inlined unsigned least_halves(unsigned a, unsigned b) {
   unsigned d;
   asm("min.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+  return d;
+}
+inlined unsigned greatest_halves(unsigned a, unsigned b) {
+  unsigned d;
+  asm("max.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
   return d;
 }
 inlined half2 greater_halves(unsigned a, unsigned b) {
@@ -82,6 +87,13 @@ inlined float32 equal_float(float32 a, float32 b) {
   return d;
 }
 
+// a·b + c, from 0 to 1.
+inlined float32 fma_saturated(float32 a, float32 b, float32 c) {
+  float32 d;
+  asm("fma.rn.sat.f32 %0, %1, %2, %3;" : "=f"(d) : "f"(a), "f"(b), "f"(c));
+  return d;
+}
+
 // To the left by the lowest five bits of n.
 inlined unsigned shift_left(unsigned v, unsigned n) {
   unsigned d;
@@ -108,6 +120,18 @@ inlined const void *ahead(const void *p, int n, int bytes) {
   return (const void *)q;
 }
 
+// Words that are read where asked, without a branch: loads that follow do not wait.
+inlined void load_if(bool asked, unsigned (&to)[1], const void *p) {
+  asm("{ .reg .pred q; setp.ne.s32 q, %1, 0; @q ld.global.nc.u32 %0, [%2]; }" : "+r"(to[0]) : "r"((int)asked), "l"(p));
+}
+inlined void load_if(bool asked, unsigned (&to)[2], const void *p) {
+  asm("{ .reg .pred q; setp.ne.s32 q, %2, 0; @q ld.global.nc.v2.u32 {%0, %1}, [%3]; }"
+      : "+r"(to[0]), "+r"(to[1]) : "r"((int)asked), "l"(p));
+}
+inlined void load_if(bool asked, unsigned (&to)[4], const void *p) {
+  asm("{ .reg .pred q; setp.ne.s32 q, %4, 0; @q ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%5]; }"
+      : "+r"(to[0]), "+r"(to[1]), "+r"(to[2]), "+r"(to[3]) : "r"((int)asked), "l"(p));
+}
 // What all threads of a warp meet in: what another one holds, and a bit from each.
 inlined void sync_warp() { __nvvm_bar_warp_sync(-1); }
 template <class V> inlined V from_lane(V v, int lane) { return as<V>(__nvvm_shfl_sync_idx_i32(-1, as<int>(v), lane, 31)); }
@@ -125,6 +149,9 @@ inlined unsigned shared_address(int *p) {
 // Atomic additions that nothing waits for.
 inlined void add_shared(unsigned address, int v) {
   asm volatile("red.shared.add.s32 [%0], %1;" ::"r"(address), "r"(v) : "memory");
+}
+inlined void add_shared_unless_0(unsigned address, int v) {
+  asm volatile("{ .reg .pred q; setp.ne.s32 q, %1, 0; @q red.shared.add.s32 [%0], %1; }" ::"r"(address), "r"(v) : "memory");
 }
 inlined void add_global(int64 *p, int64 v) {
   asm volatile("red.global.add.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");

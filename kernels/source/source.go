@@ -57,10 +57,10 @@ func Kind(name string) string {
 // Machines lists the architectures that there is machine code for; others compile PTX.
 func Machines() []string { return []string{"sm_80", "sm_90"} }
 
-// Target is the oldest architecture that the module is for: the extrema kernels need
-// the minimum of two halves.
+// Target is the oldest architecture that the module is for: the extrema kernels, and those
+// of soft curves, need the minimum of two halves.
 func (m Module) Target() string {
-	if strings.HasPrefix(m.Name(), "ecc_extrema") {
+	if strings.HasPrefix(m.Name(), "ecc_extrema") || strings.HasPrefix(m.Name(), "softecc") {
 		return "sm_80"
 	}
 	return "sm_70"

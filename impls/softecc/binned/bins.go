@@ -40,7 +40,11 @@ func (b bins) at(k int) float64 { return b.lo + float64(k)*b.width }
 // is X.
 func layBins(p *softecc.Problem) bins {
 	l := p.Ladder()
-	lo, hi := float64(l.Value(0)), float64(l.Value(l.Len()-1))
+	return layBinsOver(p, float64(l.Value(0)), float64(l.Value(l.Len()-1)))
+}
+
+// layBinsOver does so where X is from lo to hi.
+func layBinsOver(p *softecc.Problem, lo, hi float64) bins {
 	s := p.Shape()
 	u, _ := p.U()
 	rise := 0.0

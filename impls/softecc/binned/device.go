@@ -1,0 +1,483 @@
+package binned
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/softecc"
+)
+
+// OnDevice does the same on an NVIDIA device (kernels/softecc/softecc.h). Where Y is X and
+// levels are evenly spaced, voxels are counted by level, and nothing is approximated;
+// where a value then stands on none, or else, they are put into bins with two moments.
+type OnDevice struct{ Open resident.Opener }
+
+// About describes the method.
+func (OnDevice) About() bench.About {
+	return bench.About{
+		Name: "binned-gpu", Where: "gpu",
+		Method: "resident image, changes from local extrema, counted by level or with two moments in bins; one look-up a voxel backward",
+		Source: "doc/softecc.md",
+		Scopes: []bench.Scope{bench.Kernel, bench.Device},
+	}
+}
+
+// CanDo refuses what does not fit the device or the kernels' integers.
+func (o OnDevice) CanDo(p *softecc.Problem, c bench.Conditions) error {
+	d, err := o.Open(c.Device)
+	if err != nil {
+		return err
+	}
+	if err := p.Check(); err != nil {
+		return err
+	}
+	s := p.Shape()
+	if s.W > math.MaxInt32/8 || s.H > math.MaxInt32/8 || s.H*s.D > math.MaxInt32/8 {
+		return fmt.Errorf("%v: more rows, or longer ones, than the kernels count, %d", s, math.MaxInt32/8)
+	}
+	if i := d.Info(); i.Major < 8 {
+		return fmt.Errorf("%s has compute capability %d.%d, the kernels need 8.0 for the minimum of two halves", i.Name, i.Major, i.Minor)
+	}
+	if _, _, ok := byPlace(d, p); !ok && layBins(p).n == 0 {
+		return fmt.Errorf("λ is %g, of which the bins would be more than %d, or all levels are one; binned, on the cpu, needs none", p.Lambda, most)
+	}
+	return resident.Fits(d, grid.TotalBytes(p)+words(s)*4+4*s.Voxels()+most*(binBytes+20)+4*s.H*s.D, "the resident image with its changes and gradient")
+}
+
+// byPlace is how float32 arithmetic spreads the levels of a problem from 0 to 1, and whether
+// its changes can be counted by level.
+func byPlace(d device.Device, p *softecc.Problem) (scale, offset float32, ok bool) {
+	l := p.Ladder()
+	_, _, even := l.Affinity()
+	if !even || p.Alpha != 0 || l.Len() > mostPlaces || 4*l.Len() > d.Info().SharedOptIn-1<<10 {
+		return 0, 0, false
+	}
+	lo, last := float64(l.Value(0)), float64(l.Len()-1)
+	if span := float64(l.Value(l.Len()-1)) - lo; span > 0 {
+		scale, offset = float32(1/span), float32(-lo/span)
+	}
+	for k := range l.Len() {
+		share := min(max(float32(math.FMA(float64(scale), float64(l.Value(k)), float64(offset))), 0), 1)
+		if math.Abs(float64(share)*last-float64(k)) > 0.4 {
+			return 0, 0, false
+		}
+	}
+	return scale, offset, true
+}
+
+// words is how many words of four changes an image has.
+func words(s grid.Shape) int64 { return (s.W + 3) / 4 * s.H * s.D }
+
+// Setup loads the kernels and copies the image to the device.
+func (o OnDevice) Setup(p *softecc.Problem, c bench.Conditions) (bench.Job[softecc.Answer], error) {
+	d, err := o.Open(c.Device)
+	if err != nil {
+		return nil, err
+	}
+	j := &deviceJob{Watch: resident.NewWatch(d), d: d, p: p}
+	if err := j.setup(); err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return j, nil
+}
+
+var _ bench.DeviceJob = (*deviceJob)(nil)
+
+type deviceJob struct {
+	*resident.Watch
+	d          device.Device
+	p          *softecc.Problem
+	stream     device.Stream
+	start, end device.Event
+	kernels    device.Module // of the image's type
+	both       device.Module // of any
+	curve      device.Function
+	table      device.Function
+
+	image, changes, dx device.Buffer
+	along, ofRow       device.Buffer // what is added to X
+	tau, g             device.Buffer
+	out                device.Buffer // χ, ∂τ and ∂λ of each threshold
+
+	by    []*counter // places first, where there are any
+	using int        // of them
+}
+
+// A counter is one of the two ways to add up changes, with its memory.
+type counter struct {
+	name              string
+	each              int64 // counts of a bin
+	n                 int64 // bins or places
+	width             float64
+	own               []any // last parameters of both kernels
+	forward, backward device.Function
+	forwards          device.Launch
+	backwards         device.Launch
+	middles           device.Buffer // float64
+	counts            device.Buffer
+	slopes            device.Buffer
+	moments           device.Buffer // of each block of backward
+	result            device.Pinned // the last of counts, then moments, then the curve
+}
+
+// Shape of the kernels' work (kernels/softecc/softecc.h).
+const (
+	deviceBlock = 256 // threads
+	warpColumns = 128
+	slabPlanes  = 2     // a warp has two slabs of them where it counts by place
+	mostPlaces  = 31744 // whose numbers are the patterns of finite halves
+)
+
+func (j *deviceJob) setup() (err error) {
+	if j.stream, err = j.d.NewStream("soft curve"); err != nil {
+		return err
+	}
+	if j.start, err = j.d.NewEvent("start"); err != nil {
+		return err
+	}
+	if j.end, err = j.d.NewEvent("end"); err != nil {
+		return err
+	}
+	if j.both, err = resident.Load(j.d, "softecc_curve", "softecc_curve", "softecc_table"); err != nil {
+		return err
+	}
+	if j.curve, err = j.both.Function("softecc_curve"); err != nil {
+		return err
+	}
+	if j.table, err = j.both.Function("softecc_table"); err != nil {
+		return err
+	}
+	if j.image, err = resident.Put(j.d, j.stream, j.p); err != nil {
+		return err
+	}
+	s := j.p.Shape()
+	if j.changes, err = j.d.Alloc("changes", 4*words(s)); err != nil {
+		return err
+	}
+	if j.dx, err = j.d.Alloc("gradient", 4*s.Voxels()); err != nil {
+		return err
+	}
+	if err := j.tilt(); err != nil {
+		return err
+	}
+	if j.tau, err = put(j, "thresholds", j.p.Tau); err != nil {
+		return err
+	}
+	if j.g, err = put(j, "upstream gradient", j.p.G); err != nil {
+		return err
+	}
+	if j.out, err = j.d.Alloc("soft curve", 3*8*int64(len(j.p.Tau))); err != nil {
+		return err
+	}
+	return j.counters()
+}
+
+// put brings numbers to the device.
+func put[T float32 | float64](j *deviceJob, name string, list []T) (device.Buffer, error) {
+	data, err := binary.Append(nil, binary.LittleEndian, list)
+	if err != nil {
+		return nil, err
+	}
+	b, err := j.d.Alloc(name, int64(len(data)))
+	if err != nil {
+		return nil, err
+	}
+	return b, errors.Join(j.stream.Upload(b, 0, data))
+}
+
+// tilt brings what is added to X.
+func (j *deviceJob) tilt() (err error) {
+	t, s := j.p.Tilt(), j.p.Shape()
+	if j.along, err = put(j, "terms along x", t.X); err != nil {
+		return err
+	}
+	rows := make([]float32, s.H*s.D)
+	for r := range rows {
+		rows[r] = t.Row(int64(r)%s.H, int64(r)/s.H)
+	}
+	j.ofRow, err = put(j, "terms of rows", rows)
+	return err
+}
+
+// counters makes the ways to add up: by place, where the levels are places, and in bins.
+func (j *deviceJob) counters() error {
+	l := j.p.Ladder()
+	lo, hi, err := j.extent()
+	if err != nil {
+		return err
+	}
+	if scale, offset, ok := byPlace(j.d, j.p); ok {
+		c := &counter{name: "places", each: 1, n: l.Len()}
+		middles := make([]float64, c.n)
+		for k := range middles {
+			middles[k] = float64(l.Value(int64(k)))
+		}
+		j.by = append(j.by, c) // which Close closes
+		if err := j.allocate(c, middles); err != nil {
+			return err
+		}
+		first, step, _ := l.Affinity()
+		c.own = []any{c.counts, int32(c.n), scale, offset, float32(step), float32(first)}
+		c.forwards.Shared, c.backwards.Shared = 4*c.n, 4*c.n
+	}
+	if b := layBinsOver(j.p, lo, hi); b.n > 0 {
+		c := &counter{name: "bins", each: 3, n: int64(b.n), width: b.width}
+		middles := make([]float64, b.n)
+		for k := range middles {
+			middles[k] = b.at(k)
+		}
+		j.by = append(j.by, c)
+		if err := j.allocate(c, middles); err != nil {
+			return err
+		}
+		c.own = []any{b.lo, b.inverse, c.counts, int32(c.n)}
+	}
+	t, dim, unaligned := j.p.Type(), j.p.Shape().Dim(), ""
+	if j.p.Shape().W%4 != 0 {
+		unaligned = "_unaligned"
+	}
+	forward := func(c *counter) string { return fmt.Sprintf("softecc_%s_%dd%s_%v", c.name, dim, unaligned, t) }
+	backward := func(c *counter) string { return fmt.Sprintf("softecc_%s_backward%s_%v", c.name, unaligned, t) }
+	var names []string
+	for _, c := range j.by {
+		names = append(names, forward(c), backward(c))
+	}
+	if j.kernels, err = resident.Load(j.d, fmt.Sprintf("softecc_%v", t), names...); err != nil {
+		return err
+	}
+	for _, c := range j.by {
+		if c.forward, err = j.arrange(forward(c), &c.forwards); err != nil {
+			return err
+		}
+		if c.backward, err = j.arrange(backward(c), &c.backwards); err != nil {
+			return err
+		}
+		if c.moments, err = j.d.Alloc("moments", 4*8*c.backwards.Grid.X); err != nil {
+			return err
+		}
+		if c.result, err = j.d.AllocPinned("soft curve on the host", 8+c.moments.Bytes()+j.out.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// extent is the least and the greatest value of the image and of its levels, as far as a
+// threshold sees: a sigmoid is 0 or 1 beyond.
+func (j *deviceJob) extent() (lo, hi float64, err error) {
+	l := j.p.Ladder()
+	lo, hi = float64(l.Value(0)), float64(l.Value(l.Len()-1))
+	f, err := grid.Load(j.p.Source)
+	if err != nil {
+		return 0, 0, err
+	}
+	switch f.Type() {
+	case grid.Uint8:
+		lo, hi = extentOf(grid.Values[uint8](f.Data()), lo, hi)
+	case grid.Int16:
+		lo, hi = extentOf(grid.Values[int16](f.Data()), lo, hi)
+	case grid.Uint16:
+		lo, hi = extentOf(grid.Values[uint16](f.Data()), lo, hi)
+	case grid.Float32:
+		lo, hi = extentOf(grid.Values[float32](f.Data()), lo, hi)
+	}
+	seen := reach / j.p.Lambda
+	least, greatest := slices.Min(j.p.Tau)-seen, slices.Max(j.p.Tau)+seen
+	return min(max(lo, least), greatest), max(min(hi, greatest), least), nil
+}
+
+// extentOf widens an interval to hold all values, on all cores.
+func extentOf[T grid.Element](values []T, lo, hi float64) (float64, float64) {
+	type interval struct{ lo, hi T }
+	n := runtime.GOMAXPROCS(0)
+	parts := make([]interval, n)
+	each(n, n, func(i int) {
+		part := values[len(values)*i/n : len(values)*(i+1)/n]
+		if len(part) > 0 {
+			parts[i] = interval{slices.Min(part), slices.Max(part)}
+		} else {
+			parts[i] = interval{values[0], values[0]}
+		}
+	})
+	for _, part := range parts {
+		lo, hi = min(lo, float64(part.lo)), max(hi, float64(part.hi))
+	}
+	return lo, hi
+}
+
+// allocate gives a counter its memory.
+func (j *deviceJob) allocate(c *counter, middles []float64) (err error) {
+	if c.middles, err = put(j, "middles of "+c.name, middles); err != nil {
+		return err
+	}
+	if c.counts, err = j.d.Alloc("counts of "+c.name, 8*(c.each*c.n+1)); err != nil {
+		return err
+	}
+	c.slopes, err = j.d.Alloc("slopes of "+c.name, 4*c.each*c.n)
+	return err
+}
+
+// arrange finds a kernel, and chooses as many blocks as run at once.
+func (j *deviceJob) arrange(name string, l *device.Launch) (device.Function, error) {
+	f, err := j.kernels.Function(name)
+	if err != nil {
+		return nil, err
+	}
+	l.Block.X = deviceBlock
+	if l.Shared+f.Attributes().Shared > j.d.Info().Shared {
+		if err := f.AllowShared(l.Shared); err != nil {
+			return nil, err
+		}
+	}
+	atOnce, err := f.Occupancy(l.Block.X, l.Shared)
+	if err == nil && atOnce == 0 {
+		err = fmt.Errorf("kernel %s: no multiprocessor has room for a block", name)
+	}
+	l.Grid.X = int64(j.d.Info().SMs) * int64(atOnce)
+	return f, err
+}
+
+// Do counts by place, and from the first image on that has a voxel on none, in bins.
+func (j *deviceJob) Do(*bench.Trace) error {
+	for {
+		c := j.by[j.using]
+		if err := j.d.Do(func() error { return j.run(c) }); err != nil {
+			return err
+		}
+		if strays := binary.LittleEndian.Uint64(c.result.Data()); c.each > 1 || strays == 0 {
+			return nil
+		}
+		if j.using++; j.using == len(j.by) {
+			j.using--
+			return fmt.Errorf("some voxels stand on no level, and λ is %g, of which the bins would be more than %d; binned, on the cpu, needs none", j.p.Lambda, most)
+		}
+	}
+}
+
+// length is how many rows a warp marches through: so many that its last turn is nearly
+// as full as the others, for it reads two beside them.
+func (j *deviceJob) length(c *counter) int64 {
+	s, slabs := j.p.Shape(), int64(2)
+	if c.each > 1 {
+		slabs = 1
+	}
+	across, deep, high := (s.W+warpColumns-1)/warpColumns, (s.D+slabs*slabPlanes-1)/(slabs*slabPlanes), int64(1)
+	if s.Dim() == 2 {
+		deep, high = 1, slabs
+	}
+	warps := c.forwards.Grid.X * deviceBlock / 32
+	best, least := int64(0), int64(math.MaxInt64)
+	for length := int64(8); length <= 256; length *= 2 {
+		items := across * deep * ((s.H + high*length - 1) / (high * length))
+		if cost := (items + warps - 1) / warps * (length + 2); cost < least {
+			best, least = length, cost
+		}
+	}
+	return best
+}
+
+func (j *deviceJob) run(c *counter) error {
+	s, m := j.p.Shape(), int64(len(j.p.Tau))
+	image := []any{j.image, j.along, j.ofRow, int32(s.W), int32(s.H), int32(s.D)}
+	forward := append(append(image[:len(image):len(image)], j.changes, int32(j.length(c))), c.own...)
+	backward := append(append(image[:len(image):len(image)], j.changes, c.slopes, j.dx, c.moments), c.own...)
+	tables := device.Launch{Grid: device.Dim{X: min((c.n+3)/4, 1<<16)}, Block: device.Dim{X: 128}}
+	return errors.Join(
+		j.stream.Record(j.start),
+		j.stream.Fill32(c.counts, 0, c.counts.Bytes()/4, 0),
+		j.stream.Launch(j.table, tables, c.middles, int32(c.n), int32(c.each), c.width, j.p.Lambda, j.tau, j.g, int32(m), c.slopes),
+		j.stream.Launch(c.forward, c.forwards, forward...),
+		j.stream.Launch(c.backward, c.backwards, backward...),
+		j.stream.Launch(j.curve, device.Launch{Grid: device.Dim{X: m}, Block: device.Dim{X: 256}},
+			c.middles, c.counts, int32(c.n), int32(c.each), c.width, j.p.Lambda, j.tau, j.g, j.out),
+		j.stream.Record(j.end),
+		j.stream.Copy(c.result, 0, c.counts, c.counts.Bytes()-8, 8),
+		j.stream.Copy(c.result, 8, c.moments, 0, c.moments.Bytes()),
+		j.stream.Copy(c.result, 8+c.moments.Bytes(), j.out, 0, j.out.Bytes()),
+		j.stream.Wait())
+}
+
+// Elapsed is what the last Do took on the device.
+func (j *deviceJob) Elapsed() (time.Duration, error) { return j.end.Since(j.start) }
+
+// Cool empties the device's second-level cache.
+func (j *deviceJob) Cool() error {
+	return errors.Join(j.d.FlushL2(j.stream), j.stream.Wait())
+}
+
+// Poison overwrites what Out reads, and what it is made of.
+func (j *deviceJob) Poison() {
+	const poison = 0x5a
+	list := []device.Buffer{j.changes, j.dx, j.out}
+	for _, c := range j.by {
+		list = append(list, c.counts, c.slopes, c.moments)
+		for i := range c.result.Data() {
+			c.result.Data()[i] = poison
+		}
+	}
+	for _, b := range list {
+		// A device that cannot be written to fails at the next call, with the reason.
+		_ = j.stream.Fill(b, 0, b.Bytes(), poison)
+	}
+	_ = j.stream.Wait()
+}
+
+// Out is the last answer, whose gradient is brought to the host.
+func (j *deviceJob) Out() (softecc.Answer, error) {
+	c, m := j.by[j.using], len(j.p.Tau)
+	list := make([]float64, len(c.result.Data())/8-1)
+	if _, err := binary.Decode(c.result.Data()[8:], binary.LittleEndian, list); err != nil {
+		return softecc.Answer{}, err
+	}
+	moments, curve := list[:len(list)-3*m], list[len(list)-3*m:]
+	a := softecc.Answer{Chi: make([]float64, m), DTau: make([]float64, m)}
+	for k := range m {
+		a.Chi[k], a.DTau[k] = curve[3*k], curve[3*k+1]
+		a.Lambda += curve[3*k+2]
+	}
+	var sum float64
+	var moment [3]float64
+	for k := 0; k < len(moments); k += 4 {
+		sum += moments[k]
+		for i := range moment {
+			moment[i] += moments[k+1+i]
+		}
+	}
+	s := j.p.Shape()
+	for i, n := range []int64{s.W, s.H, s.D} {
+		moment[i] += sum * softecc.Place(0, n)
+	}
+	j.p.Direction(&a, moment)
+	data := make([]byte, j.dx.Bytes())
+	if err := j.stream.Download(data, j.dx, 0); err != nil {
+		return a, err
+	}
+	a.DX = make([]float32, s.Voxels())
+	_, err := binary.Decode(data, binary.LittleEndian, a.DX)
+	return a, err
+}
+
+// Close frees the device's memory and kernels.
+func (j *deviceJob) Close() error {
+	var errs []error
+	if j.stream != nil {
+		errs = append(errs, j.stream.Wait())
+	}
+	for _, c := range j.by {
+		errs = append(errs, resident.CloseAll(c.result, c.moments, c.slopes, c.counts, c.middles))
+	}
+	errs = append(errs, resident.CloseAll(j.out, j.g, j.tau, j.ofRow, j.along, j.dx, j.changes, j.image, j.kernels, j.both, j.end, j.start), j.Watch.Close())
+	if j.stream != nil {
+		errs = append(errs, j.stream.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,513 @@
+// forward:  changes[p] = c(p), of the cells whose first voxel in Y is p
+//           bin of Y(p) += c(p) times 1, δ and δ²
+// curve:    χ(τ) = Σ over bins of its c times σ(τ − middle), and the moments' terms
+// table:    G'(middle) = Σ g σ'(τ − middle), and its derivatives
+// backward: dx[p] = −c(p) G'(Y(p))
+//
+// The soft Euler characteristic curve and its gradient (doc/softecc.md). Where Y is X and
+// every value is one of the places, such as the levels of a ladder, voxels are counted by
+// place, and nothing is approximated; else they are put into bins with two moments.
+#pragma once
+#include "../device.h"
+
+extern __shared__ int block_changes[];
+
+// Around it a float32 is an integer and a half of the bits that its pattern counts.
+const float32 integers = 12582912.0f;
+// The unit of the first two moments, in widths of a bin and their squares.
+const double moment_unit = 1 << 30;
+// How far from a threshold, in units of 1/λ, a sigmoid is 0 or 1 to the last bit.
+const double reach = 40;
+
+inlined int integer(float32 v) { return as<int>(v) - as<int>(integers); }
+
+// An image with what is added to it: Y = X + (of_row[y, z] + along[x]), each sum rounded.
+template <class T> struct tilted {
+  const T *image;
+  const float32 *along, *of_row;
+  int w, h, d;
+};
+
+// Voxels as they were loaded: four of a lane, and the one before its warp's first, or for
+// its last lane the one after.
+template <class T> struct loaded {
+  unsigned own[sizeof(T)];
+  T edge;
+  member float32 at(int i) const {
+    const int each = 4 / sizeof(T);
+    unsigned v = own[i / each] >> 8 * sizeof(T) * (i % each);
+    if constexpr (sizeof(T) == 4) return as<float32>(v);
+    else return (float32)(T)v;
+  }
+};
+
+// Loads four voxels of a row that has so many left, one at least, or none where they are
+// not asked for; of the last ones again where there are fewer. Aligned, rows begin at multiples of four.
+template <bool aligned, class T> inlined void load(loaded<T> &to, const T *p, int left, bool asked) {
+  if constexpr (aligned) {
+    load_if(asked, to.own, p);
+  } else {
+    const int each = 4 / sizeof(T);
+    if (!asked) return;
+    UNROLL for (int i = 0; i < (int)sizeof(T); i++) to.own[i] = 0;
+    UNROLL for (int i = 0; i < 4; i++) {
+      unsigned v;
+      T one = p[i < left ? i : left - 1];
+      if constexpr (sizeof(T) == 4) v = as<unsigned>(one);
+      else v = (unsigned)(int)one & ((1u << 8 * sizeof(T)) - 1);
+      to.own[i / each] |= v << 8 * sizeof(T) * (i % each);
+    }
+  }
+}
+
+// The values of a row that a lane compares, its four with the one before and the one after:
+// v is what a lane has, beyond what is beyond its warp.
+template <class V> inlined void with_neighbours(V *m, const V *v, V beyond) {
+  int lane = thread_x() & 31;
+  V before = from_lane_before(v[3]), after = from_lane_after(v[0]);
+  m[0] = lane == 0 ? beyond : before;
+  UNROLL for (int i = 0; i < 4; i++) m[i + 1] = v[i];
+  m[5] = lane == 31 ? beyond : after;
+}
+
+// Lesser values, and 1 where a > b, else 0: of one voxel as a float32, of two as halves.
+inlined float32 least(float32 a, float32 b) { return __builtin_fminf(a, b); }
+inlined unsigned least(unsigned a, unsigned b) { return least_halves(a, b); }
+inlined float32 greater(float32 a, float32 b) { return greater_float(a, b); }
+inlined half2 greater(unsigned a, unsigned b) { return greater_halves(a, b); }
+template <class V> inlined void least_row(V *m, const V *a, const V *b) {
+  UNROLL for (int i = 0; i < 6; i++) m[i] = least(a[i], b[i]);
+}
+
+// Of each of four values, 1 less the neighbours that it comes before: the one before it if
+// less, the one after if not greater.
+template <class V, class C> inlined void extrema(C *e, const V *m) {
+  C g[5];
+  UNROLL for (int i = 0; i < 5; i++) g[i] = greater(m[i], m[i + 1]);
+  UNROLL for (int i = 0; i < 4; i++) e[i] = g[i + 1] - g[i];
+}
+
+// A way to add up the changes of voxels, by the value in Y.
+
+// By place: every value is one of evenly spaced places, which are compared by their numbers,
+// two at a time, as patterns of halves.
+struct places {
+  typedef unsigned value; // of a voxel of the first slab and one of the second
+  typedef half2 change;
+  enum { slabs = 2 };
+  int64 *counts; // of the places, and then whether a value is none of them
+  int n;
+  float32 scale, offset, step, least; // scale·v + offset is from 0 to 1; step·place + least the value
+
+  member float32 number(float32 v) const { // plus integers
+    return __builtin_fmaf(fma_saturated(v, scale, offset), (float32)(n - 1), integers);
+  }
+  template <class T> member unsigned of(const tilted<T> &, float32 v, int, int) const { return as<unsigned>(number(v)); }
+  // The same, and whether the value stands on no place.
+  template <class T> member unsigned of(const tilted<T> &, float32 v, int, int, unsigned &strays) const {
+    float32 r = number(v);
+    strays |= as<unsigned>(__builtin_fmaf(r - integers, step, least)) ^ as<unsigned>(v);
+    return as<unsigned>(r);
+  }
+  member static value join(unsigned a, unsigned b) { return permute(a, b, 0x5410); }
+  // What is an infinity where there is no voxel, and leaves values alone where there is.
+  member static unsigned cover(bool out, bool other) { return (out ? 0x7c00 : 0xfc00) | (other ? 0x7c000000 : 0xfc000000); }
+  member static value covered(value v, unsigned cover) { return greatest_halves(v, cover); }
+  // The bytes of a word that are changes of voxels.
+  member static unsigned kept(bool in, bool other) { return (in ? 0xff : 0) | (other ? 0xff0000 : 0); }
+  // Changes are added to 0x6600, so that the lower byte of each half is one.
+  member static unsigned word(half2 c) { return as<unsigned>(c + half2{(_Float16)1536, (_Float16)1536}); }
+  member static int of_word(unsigned word, int slab) { return (int)permute(word, 0, slab ? 0xaaa2 : 0x8880); }
+  member static unsigned bytes(const unsigned (&w)[4], int slab) {
+    unsigned selector = slab ? 0x62 : 0x40;
+    return permute(permute(w[0], w[1], selector), permute(w[2], w[3], selector), 0x5410);
+  }
+  member void start() const {
+    for (int k = thread_x(); k < n; k += threads()) block_changes[k] = 0;
+    __syncthreads();
+  }
+  member void add(value v, int slab, int change) const {
+    add_shared_unless_0(shared_address(block_changes) + 4 * permute(v, 0, slab ? 0x4432 : 0x4410), change);
+  }
+  member void finish(unsigned strays) const {
+    if (strays) add_global(counts + n, (int64)1);
+    __syncthreads();
+    for (int k = thread_x(); k < n; k += threads())
+      if (block_changes[k]) add_global(counts + k, (int64)block_changes[k]);
+  }
+};
+
+// In bins, with two moments.
+struct bins {
+  typedef float32 value, change;
+  enum { slabs = 1 };
+  double lo, inverse;
+  int64 *counts, n; // three to a bin, then the sum of changes below the first
+
+  // The bin of a value, −1 below the first, and how far from its middle it is, in widths.
+  member int64 bin(float32 v, double *from) const {
+    double q = ((double)v - lo) * inverse;
+    int64 k = (int64)(q + 0.5);
+    *from = q - (double)k;
+    return q > -0.5 ? k : -1;
+  }
+  template <class T> member float32 of(const tilted<T> &y, float32 v, int row, int x) const {
+    return v + (y.of_row[row] + y.along[x]);
+  }
+  template <class T> member float32 of(const tilted<T> &y, float32 v, int row, int x, unsigned &) const { return of(y, v, row, x); }
+  member static value join(float32 a, float32) { return a; }
+  member static float32 cover(bool out, bool) { return out ? __builtin_huge_valf() : -__builtin_huge_valf(); }
+  member static value covered(value v, float32 cover) { return __builtin_fmaxf(v, cover); }
+  member static unsigned kept(bool in, bool) { return in ? 0xff : 0; }
+  member static unsigned word(float32 c) { return as<unsigned>(c + integers); }
+  member static int of_word(unsigned word, int) { return (int)permute(word, 0, 0x8880); }
+  member static unsigned bytes(const unsigned (&w)[4], int) {
+    return permute(permute(w[0], w[1], 0x40), permute(w[2], w[3], 0x40), 0x5410);
+  }
+  member void start() const {}
+  member void add(value v, int, int change) const {
+    if (!change) return;
+    double from;
+    int64 k = bin(v, &from), *c = counts + 3 * k;
+    if (k >= n) return; // above all that a threshold sees
+    if (k < 0) return add_global(counts + 3 * n, (int64)change);
+    add_global(c, (int64)change);
+    add_global(c + 1, change * (int64)(from * moment_unit));
+    add_global(c + 2, change * (int64)(from * from * moment_unit));
+  }
+  member void finish(unsigned) const {}
+};
+
+// A warp takes 128 columns of slabs, each of so many planes, and marches along y. Beside each it
+// reads a plane before and one after, which share cells with it; slabs follow each other, in a
+// flat image along y. Changes are four to a word, rows of them begin at words.
+template <int planes, bool flat, bool aligned, class T, class To>
+inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To &to) {
+  typedef typename To::value V;
+  typedef typename To::change C;
+  const int slabs = To::slabs, all = flat ? planes : planes + 2, first = flat ? 0 : 1, pairs = flat ? 0 : planes + 1;
+  const int reads = flat ? slabs : slabs * planes + 2, apart = flat ? 1 : planes;
+  to.start();
+  unsigned strays = 0;
+  int words = (y.w + 3) / 4, across = (words + 31) / 32, deep = flat ? 1 : (y.d + slabs * planes - 1) / (slabs * planes);
+  int high = length * (flat ? slabs : 1), lane = thread_x() & 31;
+  int items = across * deep * ((y.h + high - 1) / high), warps = threads() >> 5;
+  for (int item = block_x() * warps + (thread_x() >> 5); item < items; item += blocks() * warps) {
+    int x = (item % across * 32 + lane) * 4, z0 = item / across % deep * slabs * planes, y0 = item / across / deep * high;
+    int end = y0 + length;
+    if (!flat && end > y.h) end = y.h;
+    V now[all][6], next[all][6], low[pairs + 1][6], below[pairs + 1][6];
+    C owed[planes][4] = {};
+    loaded<T> raw[reads];
+    // A read is of a plane of the slabs and beside them, or of a slab of a flat image. Where
+    // there is no voxel, the nearest one is read, and covered.
+    auto plane = [&](int r) { return flat || (z0 + r - first >= 0 && z0 + r - first < y.d); };
+    auto inside = [&](int r, int row) { return flat ? row + r * length >= 0 && row + r * length < y.h : row >= 0 && row < y.h; };
+    auto nearest = [](int i, int n) { return i < 0 ? 0 : i < n ? i : n - 1; };
+    auto line = [&](int r, int row) { return flat ? nearest(row + r * length, y.h) : nearest(z0 + r - first, y.d) * y.h + nearest(row, y.h); };
+    const int beside = lane == 31 ? x + 4 : (x & ~127) - 1, near_beside = nearest(beside, y.w), near = x < y.w ? x : 0;
+    const bool has = x < y.w, has_beside = beside >= 0 && beside < y.w;
+    typedef decltype(To::cover(true, true)) cover;
+    cover no_plane[all], no_edge[all];
+    unsigned keeps[planes];
+    UNROLL for (int p = 0; p < all; p++) {
+      const int other = slabs > 1 ? p + apart : p;
+      no_plane[p] = To::cover(!has || !plane(p), !has || !plane(other));
+      no_edge[p] = To::cover(!has_beside || !plane(p), !has_beside || !plane(other));
+    }
+    UNROLL for (int p = 0; p < planes; p++) keeps[p] = To::kept(has && plane(p + first), has && plane(p + first + (slabs > 1 ? apart : 0)));
+    // Rows are loaded a step before they are compared.
+    auto fetch = [&](int row) {
+      UNROLL for (int r = 0; r < reads; r++) {
+        const T *p = y.image + (int64)line(r, row) * y.w;
+        load<aligned>(raw[r], p + near, y.w - near, true);
+        raw[r].edge = p[near_beside];
+      }
+    };
+    auto arrange = [&](V (*v)[6], int row) {
+      decltype(to.of(y, 0.f, 0, 0)) own[reads][4], edges[reads];
+      UNROLL for (int r = 0; r < reads; r++) {
+        int at = line(r, row);
+        UNROLL for (int i = 0; i < 4; i++) own[r][i] = to.of(y, raw[r].at(i), at, aligned ? near + i : nearest(near + i, y.w), strays);
+        edges[r] = to.of(y, (float32)raw[r].edge, at, near_beside);
+      }
+      UNROLL for (int p = 0; p < all; p++) {
+        V own_of[4];
+        const int other = slabs > 1 ? p + apart : p;
+        const bool out = !inside(p, row), out_other = !inside(other, row);
+        cover c = no_plane[p], at_edge = no_edge[p];
+        if (flat ? out || out_other : out) {
+          c = To::cover(out || !has, out_other || !has);
+          at_edge = To::cover(out || !has_beside, out_other || !has_beside);
+        }
+        UNROLL for (int i = 0; i < 4; i++) {
+          own_of[i] = To::covered(To::join(own[p][i], own[other][i]), c);
+          if (!aligned && x + i >= y.w) own_of[i] = To::covered(own_of[i], To::cover(true, true));
+        }
+        with_neighbours(v[p], own_of, To::covered(To::join(edges[p], edges[other]), at_edge));
+      }
+    };
+    fetch(y0 - 1);
+    arrange(now, y0 - 1);
+    fetch(y0);
+    UNROLL for (int k = 0; k < pairs; k++) least_row(low[k], now[k], now[k + 1]);
+    NOT_UNROLLED for (int row = y0 - 1; row < end; row++) {
+      C c[planes][4], e[4];
+      V m[6];
+      arrange(next, row + 1);
+      fetch(row + 2);
+      // Rows alone, and with the rows after: the cells of two rows belong to the first
+      // of them unless its value is greater.
+      UNROLL for (int p = 0; p < planes; p++) {
+        const V *a = now[p + first], *b = next[p + first];
+        extrema(e, a);
+        UNROLL for (int i = 0; i < 4; i++) c[p][i] = owed[p][i] + e[i];
+        least_row(m, a, b);
+        extrema(e, m);
+        UNROLL for (int i = 0; i < 4; i++) {
+          C later = e[i] * greater(a[i + 1], b[i + 1]);
+          c[p][i] -= e[i] - later;
+          owed[p][i] = -later;
+        }
+      }
+      // With the planes after, and with both.
+      UNROLL for (int k = 0; k < pairs; k++) {
+        extrema(e, low[k]);
+        least_row(below[k], next[k], next[k + 1]);
+        least_row(m, low[k], below[k]);
+        C both[4];
+        extrema(both, m);
+        UNROLL for (int i = 0; i < 4; i++) {
+          C up = greater(now[k][i + 1], now[k + 1][i + 1]), later = e[i] * up;
+          C down = both[i] * greater(low[k][i + 1], below[k][i + 1]), here = both[i] - down;
+          C here_up = here * up, down_up = down * greater(next[k][i + 1], next[k + 1][i + 1]);
+          if (k > 0) {
+            c[k - 1][i] += here - here_up - (e[i] - later);
+            owed[k - 1][i] += down - down_up;
+          }
+          if (k < planes) {
+            c[k][i] += here_up - later;
+            owed[k][i] += down_up;
+          }
+        }
+      }
+      if (row >= y0) {
+        UNROLL for (int p = 0; p < planes; p++) {
+          unsigned word[4], keep = keeps[p];
+          if (flat) keep = To::kept(has && inside(0, row), has && inside(slabs - 1, row));
+          UNROLL for (int i = 0; i < 4; i++) {
+            word[i] = To::word(flat ? c[p][i] : -c[p][i]) & keep;
+            if (!aligned && x + i >= y.w) word[i] = 0;
+          }
+          UNROLL for (int s = 0; s < slabs; s++) {
+            UNROLL for (int i = 0; i < 4; i++) to.add(now[p + first][i + 1], s, To::of_word(word[i], s));
+            int r = p + first + s * apart;
+            if (has && plane(r) && inside(r, row)) changes[(int64)line(r, row) * words + (x >> 2)] = To::bytes(word, s);
+          }
+        }
+      }
+      UNROLL for (int p = 0; p < all; p++) UNROLL for (int i = 0; i < 6; i++) now[p][i] = next[p][i];
+      UNROLL for (int k = 0; k < pairs; k++) UNROLL for (int i = 0; i < 6; i++) low[k][i] = below[k][i];
+    }
+  }
+  to.finish(strays);
+}
+
+// e to a power from −reach to reach, to a few units in the last place.
+inlined double power(double a) {
+  const double whole = 6755399441055744.0; // around it a double is an integer
+  double n = a * 1.4426950408889634 + whole - whole;
+  double r = (a - n * 0.69314718036912382) - n * 1.9082149292705877e-10, e = 1;
+  UNROLL for (int k = 13; k > 0; k--) e = 1 + e * (r * (1. / k));
+  return as<double>(as<int64>(e) + ((int64)n << 52));
+}
+
+// The sigmoid of a, and σ(1 − σ).
+inlined double sigmoid(double a, double *slope) {
+  double e = power(-a), s = 1 / (1 + e);
+  *slope = e * s * s;
+  return s;
+}
+
+// What another lane holds.
+inlined double from_lane_by(double v, int lane) {
+  int64 b = as<int64>(v);
+  int lower = from_lane((int)b, lane), upper = from_lane((int)(b >> 32), lane);
+  return as<double>((int64)upper << 32 | (unsigned)lower);
+}
+
+// The sum of a warp, in all its lanes, always in the same order.
+inlined double sum_of_warp(double v) {
+  UNROLL for (int far = 16; far > 0; far >>= 1) v += from_lane_by(v, (thread_x() & 31) ^ far);
+  return v;
+}
+
+// The sum of a block, in its first warp, always in the same order.
+inlined double sum_of_block(double v, double *shared) {
+  v = sum_of_warp(v);
+  __syncthreads(); // who read the last sum has done so
+  if (!(thread_x() & 31)) shared[thread_x() >> 5] = v;
+  __syncthreads();
+  v = (thread_x() & 31) < threads() >> 5 ? shared[thread_x() & 31] : 0;
+  return sum_of_warp(v);
+}
+
+// The bins' middles, what they hold, and the thresholds' parameters.
+struct sums {
+  const double *at;
+  const int64 *counts;
+  int n, each; // 3 with moments, else 1
+  double width, lambda;
+};
+
+// χ, ∂τ and ∂λ of a threshold, a block each: see curve in impls/softecc/binned/bins.go.
+inlined void curve_of(const sums &b, const double *tau, const double *g, double *out) {
+  __shared__ double shared[32];
+  double t = tau[block_x()], chi = 0, slope = 0, dl = 0;
+  double unit = b.lambda * b.width / moment_unit;
+  for (int k = thread_x(); k < b.n; k += threads()) {
+    double z = t - b.at[k], a = b.lambda * z, c = (double)b.counts[(int64)k * b.each];
+    if (a < -reach) continue;
+    if (a > reach) {
+      chi += c;
+      continue;
+    }
+    double d, s = sigmoid(a, &d), d2 = d * (1 - 2 * s), d3 = d * (1 - 6 * d), first = 0, second = 0;
+    if (b.each > 1) {
+      first = unit * (double)b.counts[3 * (int64)k + 1];
+      second = unit * b.lambda * b.width / 2 * (double)b.counts[3 * (int64)k + 2];
+    }
+    chi += c * s - first * d + second * d2;
+    double part = c * d - first * d2 + second * d3;
+    slope += part;
+    dl += z * part + (2 * second * d2 - first * d) / b.lambda;
+  }
+  if (b.each > 1 && !thread_x()) chi += (double)b.counts[3 * (int64)b.n];
+  chi = sum_of_block(chi, shared), slope = sum_of_block(slope, shared), dl = sum_of_block(dl, shared);
+  if (thread_x()) return;
+  out[3 * block_x()] = chi;
+  out[3 * block_x() + 1] = g[block_x()] * b.lambda * slope;
+  out[3 * block_x() + 2] = g[block_x()] * dl;
+}
+
+// G' and, of bins, its derivatives by the distance in widths; a warp a bin.
+inlined void table_of(const sums &b, const double *tau, const double *g, int thresholds, float32 *out) {
+  int step = blocks() * (threads() >> 5);
+  for (int k = block_x() * (threads() >> 5) + (thread_x() >> 5); k < b.n; k += step) {
+    double v = 0, first = 0, second = 0;
+    for (int j = thread_x() & 31; j < thresholds; j += 32) {
+      double a = b.lambda * (tau[j] - b.at[k]);
+      if (a < -reach || a > reach) continue;
+      double d, s = sigmoid(a, &d), w = g[j] * b.lambda;
+      v += w * d;
+      first -= w * d * (1 - 2 * s);
+      second += w * d * (1 - 6 * d);
+    }
+    v = sum_of_warp(v), first = sum_of_warp(first), second = sum_of_warp(second);
+    if (thread_x() & 31) continue;
+    double per = b.lambda * b.width;
+    out[(int64)k * b.each] = (float32)v;
+    if (b.each == 1) continue;
+    out[3 * (int64)k + 1] = (float32)(per * first);
+    out[3 * (int64)k + 2] = (float32)(per * per * second / 2);
+  }
+}
+
+// G' of a voxel, by the table, which a block keeps in shared memory where it is of places.
+struct at_places {
+  places p;
+  const float32 *slopes;
+  member void start() const {
+    for (int k = thread_x(); k < p.n; k += threads()) ((float32 *)block_changes)[k] = slopes[k];
+    __syncthreads();
+  }
+  template <class T> member float32 of(const tilted<T> &, float32 v, int, int) const {
+    return ((const float32 *)block_changes)[as<unsigned>(p.number(v)) & 0xffff];
+  }
+};
+struct in_bins {
+  bins b;
+  const float32 *slopes;
+  member void start() const {}
+  template <class T> member float32 of(const tilted<T> &y, float32 v, int row, int x) const {
+    double from;
+    int64 k = b.bin(b.of(y, v, row, x), &from);
+    if (k < 0 || k >= b.n) return 0;
+    const float32 *s = slopes + 3 * k;
+    float32 f = (float32)from;
+    return s[0] + f * (s[1] + f * s[2]);
+  }
+};
+
+// ∂X, and of each block the sums of c G' and of c G' times x, y and z.
+template <bool aligned, class T, class From>
+inlined void backward(const tilted<T> &y, const unsigned *changes, float32 *dx, double *moments, const From &from) {
+  const int rows = 4; // that a warp takes together
+  __shared__ double shared[32];
+  from.start();
+  int words = (y.w + 3) / 4, across = (words + 31) / 32, all = y.h * y.d, warps = threads() >> 5;
+  int items = across * ((all + rows - 1) / rows);
+  double sum = 0, by_x = 0, by_y = 0, by_z = 0;
+  for (int item = block_x() * warps + (thread_x() >> 5); item < items; item += blocks() * warps) {
+    int word = item % across * 32 + (thread_x() & 31), x = 4 * word, row0 = item / across * rows;
+    unsigned c[rows][1] = {};
+    loaded<T> v[rows];
+    UNROLL for (int r = 0; r < rows; r++) load_if(row0 + r < all && word < words, c[r], changes + (int64)(row0 + r) * words + word);
+    UNROLL for (int r = 0; r < rows; r++) {
+      UNROLL for (int i = 0; i < (int)sizeof(T); i++) v[r].own[i] = 0;
+      load<aligned>(v[r], y.image + (int64)(row0 + r) * y.w + x, y.w - x, c[r][0] != 0);
+    }
+    UNROLL for (int r = 0; r < rows; r++) {
+      if (row0 + r >= all || word >= words) continue;
+      struct alignas(16) quad { float32 v[4]; } out = {};
+      if (c[r][0]) {
+        float32 p[4];
+        UNROLL for (int i = 0; i < 4; i++) {
+          int change = (int)(c[r][0] << (24 - 8 * i)) >> 24;
+          p[i] = change ? (float32)change * from.of(y, v[r].at(i), row0 + r, x + i) : 0;
+          out.v[i] = -p[i];
+        }
+        double s = p[0] + p[1] + (p[2] + p[3]);
+        int z = (row0 + r) / y.h;
+        sum += s;
+        by_x += s * x + (double)(p[1] + 2 * p[2] + 3 * p[3]);
+        by_y += s * (row0 + r - z * y.h);
+        by_z += s * z;
+      }
+      float32 *to = dx + (int64)(row0 + r) * y.w + x;
+      if (aligned) *(quad *)to = out;
+      else UNROLL for (int i = 0; i < 4; i++) if (x + i < y.w) to[i] = out.v[i];
+    }
+  }
+  sum = sum_of_block(sum, shared), by_x = sum_of_block(by_x, shared);
+  by_y = sum_of_block(by_y, shared), by_z = sum_of_block(by_z, shared);
+  if (thread_x()) return;
+  double *out = moments + 4 * (int64)block_x();
+  out[0] = sum, out[1] = by_x, out[2] = by_y, out[3] = by_z;
+}
+
+// The kernels of a type, for rows that begin at multiples of four voxels and for others.
+// Parameters: the image and what is added to it, none of it to places; places or bins.
+#define IMAGE(T) const T *image, const float32 *along, const float32 *of_row, int w, int h, int d
+#define TILTED(T) tilted<T>{image, along, of_row, w, h, d}
+#define OF_PLACES int64 *counts, int n, float32 scale, float32 offset, float32 step, float32 first
+#define PLACES places{counts, n, scale, offset, step, first}
+#define OF_BINS double lo, double inverse, int64 *counts, int n
+#define BINS bins{lo, inverse, counts, n}
+#define FORWARD(T, way, OF, WAY, dim, planes, flat, ending, aligned)                                                    \
+  extern "C" __global__ void softecc_##way##_##dim##ending##_##T(IMAGE(T), unsigned *changes, int length, OF) {         \
+    forward<planes, flat, aligned>(TILTED(T), changes, length, WAY);                                                   \
+  }
+#define BACKWARD(T, way, OF, FROM, ending, aligned)                                                                    \
+  extern "C" __global__ void softecc_##way##_backward##ending##_##T(IMAGE(T), const unsigned *changes,                  \
+                                                                    const float32 *slopes, float32 *dx, double *moments, OF) { \
+    backward<aligned>(TILTED(T), changes, dx, moments, FROM);                                                          \
+  }
+#define BY_ALIGNMENT(T, ending, aligned)                                                                               \
+  FORWARD(T, places, OF_PLACES, PLACES, 2d, 1, true, ending, aligned)                                                  \
+  FORWARD(T, places, OF_PLACES, PLACES, 3d, 2, false, ending, aligned)                                                 \
+  FORWARD(T, bins, OF_BINS, BINS, 2d, 1, true, ending, aligned)                                                        \
+  FORWARD(T, bins, OF_BINS, BINS, 3d, 2, false, ending, aligned)                                                       \
+  BACKWARD(T, places, OF_PLACES, (at_places{PLACES, slopes}), ending, aligned)                                         \
+  BACKWARD(T, bins, OF_BINS, (in_bins{BINS, slopes}), ending, aligned)
+#define SOFTECC(T) BY_ALIGNMENT(T, , true) BY_ALIGNMENT(T, _unaligned, false)

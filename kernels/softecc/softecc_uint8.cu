@@ -1,0 +1,4 @@
+// The soft curve of uint8 images (softecc.h).
+#include "softecc.h"
+
+SOFTECC(uint8)
