@@ -6,8 +6,6 @@
 package cpu
 
 import (
-	"fmt"
-
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
@@ -55,11 +53,7 @@ func (Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 		return err
 	}
 	p := newPlan(in, c.Threads)
-	if c.Memory > 0 && p.memory() > c.Memory {
-		return fmt.Errorf("needs %s (%d cores × %d slices of %d voxels, %d levels), the limit is %s",
-			quantity.Bytes(p.memory()), p.threads, p.slab+3, p.h*p.w, p.levels, quantity.Bytes(c.Memory))
-	}
-	return nil
+	return c.AllowMemory(p.memory(), "%d cores × %d slices of %d voxels, %d levels", p.threads, p.slab+3, p.h*p.w, p.levels)
 }
 
 // Setup allocates the slices and the tables of changes of each core.

@@ -7,6 +7,7 @@ import (
 	"eccbench/impls/cpu"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/race"
 	"eccbench/internal/workloads/ecc/ecctest"
 )
 
@@ -14,6 +15,9 @@ import (
 // for each core and with one for all, in memory and streamed. Of several cores some may find
 // nothing left to do, and then need less.
 func TestMemoryIsWhatIsAllocated(t *testing.T) {
+	if race.Enabled {
+		t.Skip("under the race detector this takes half a minute, and counts bytes of one core after the other")
+	}
 	for _, name := range []string{
 		"noise/shape=300x200x20/levels=256/type=uint8/seed=1", "noise/shape=64x64x64/levels=1000000/type=float32/seed=1",
 		"noise/shape=64x64x16/levels=4000000/type=float32/seed=1", "noise/shape=3000x200/levels=1024/type=float32/seed=1",

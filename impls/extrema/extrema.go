@@ -79,11 +79,7 @@ func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	if err := c.Allow(estimate, "%d voxels × %d ns on %d cores", n, nsPerVoxel, l.threads); err != nil {
 		return err
 	}
-	if c.Memory > 0 && l.memory() > c.Memory {
-		return fmt.Errorf("needs %s (%d cores × %s, %d levels), the limit is %s",
-			quantity.Bytes(l.memory()), l.threads, quantity.Bytes(l.core()), l.levels, quantity.Bytes(c.Memory))
-	}
-	return nil
+	return c.AllowMemory(l.memory(), "%d cores × %s, %d levels", l.threads, quantity.Bytes(l.core()), l.levels)
 }
 
 // Setup allocates what each core needs.

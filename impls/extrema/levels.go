@@ -22,20 +22,14 @@ type shift struct{ flip, lo, top uint16 }
 
 func newLevels[L lane](t grid.Type, ladder grid.Ladder) *levels[L] {
 	v := &levels[L]{typ: t, ladder: ladder}
-	switch t {
-	case grid.Uint8:
-		l := grid.NewLevels[uint8](ladder)
-		v.lut = table[L](l, 1<<8, func(i int) uint8 { return uint8(i) })
-	case grid.Int16:
-		l := grid.NewLevels[int16](ladder)
-		v.lut = table[L](l, 1<<16, func(i int) int16 { return int16(i) })
-	case grid.Uint16:
-		l := grid.NewLevels[uint16](ladder)
-		v.lut = table[L](l, 1<<16, func(i int) uint16 { return uint16(i) })
-	case grid.Float32:
-		if !tallied(ladder) {
-			v.convert = grid.NewConverter(t, ladder)
+	if t != grid.Float32 {
+		of := ladder.OfPatterns(t)
+		v.lut = make([]L, len(of))
+		for b, k := range of {
+			v.lut[b] = L(k)
 		}
+	} else if !tallied(ladder) {
+		v.convert = grid.NewConverter(t, ladder)
 	}
 	v.shift = shifted(t, v.lut)
 	return v
@@ -50,20 +44,6 @@ func searched(in grid.Source) bool {
 
 // tallied reports whether a ladder is that of every float32, whose levels no table holds.
 func tallied(l grid.Ladder) bool { return !l.Indexed() }
-
-// table asks for the level of every value.
-func table[L lane, T grid.Element](l *grid.Levels[T], n int, value func(int) T) []L {
-	values, found := make([]T, n), make([]int32, n)
-	for i := range values {
-		values[i] = value(i)
-	}
-	l.Convert(found, values)
-	lut := make([]L, n)
-	for i, k := range found {
-		lut[i] = L(k)
-	}
-	return lut
-}
 
 // shifted is the shift that gives a look-up table, or nil.
 func shifted[L lane](t grid.Type, lut []L) *shift {

@@ -5,8 +5,6 @@
 package naive
 
 import (
-	"fmt"
-
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
@@ -48,11 +46,7 @@ func (Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	if err := c.Allow(estimate, "%d voxels × %d levels × %d ns", n, m, ns); err != nil {
 		return err
 	}
-	if need := memory(in); c.Memory > 0 && need > c.Memory {
-		return fmt.Errorf("needs %s (4 bytes for each of %d voxels, 9 for each of %d levels), the limit is %s",
-			quantity.Bytes(need), n, in.Ladder().Len(), quantity.Bytes(c.Memory))
-	}
-	return nil
+	return c.AllowMemory(memory(in), "4 bytes for each of %d voxels, 9 for each of %d levels", n, in.Ladder().Len())
 }
 
 func memory(in grid.Source) int64 {

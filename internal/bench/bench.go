@@ -171,6 +171,15 @@ func (c Conditions) Allow(estimate time.Duration, sum string, args ...any) error
 	return TooLong{estimate, c.Time, fmt.Sprintf(sum, args...)}
 }
 
+// AllowMemory refuses what takes more bytes than a worker may have of its own. The sum says what
+// takes them.
+func (c Conditions) AllowMemory(need int64, sum string, args ...any) error {
+	if c.Memory == 0 || need <= c.Memory {
+		return nil
+	}
+	return fmt.Errorf("needs %s (%s), the limit is %s", quantity.Bytes(need), fmt.Sprintf(sum, args...), quantity.Bytes(c.Memory))
+}
+
 // TooLong is why an implementation refuses what would take longer than it may.
 type TooLong struct {
 	Estimate, Left time.Duration // of one answer

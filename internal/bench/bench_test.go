@@ -39,6 +39,22 @@ func sampleCell() CellRecord {
 	}
 }
 
+// What an answer takes is allowed up to the limit, and with none.
+func TestAllow(t *testing.T) {
+	for _, c := range []Conditions{{}, {Time: 2 * time.Second, Memory: 2000}} {
+		if err := errors.Join(c.Allow(2*time.Second, "%d voxels", 7), c.AllowMemory(2000, "%d voxels", 7)); err != nil {
+			t.Error(err)
+		}
+	}
+	c := Conditions{Time: 2*time.Second - 1, Memory: 1999}
+	if err := c.Allow(2*time.Second, "%d voxels", 7); !errors.As(err, new(TooLong)) || !strings.Contains(err.Error(), "(7 voxels)") {
+		t.Error(err)
+	}
+	if err := c.AllowMemory(2000, "%d voxels", 7); err == nil || err.Error() != "needs 1.95 KiB (7 voxels), the limit is 1.95 KiB" {
+		t.Error(err)
+	}
+}
+
 func validate(t *testing.T, record any) error {
 	t.Helper()
 	schema, err := jsonschema.NewCompiler().Compile("eccbench-1.schema.json")

@@ -110,6 +110,46 @@ func TestLevels(t *testing.T) {
 	})
 }
 
+// The levels of all bit patterns are those that the ladder says: of levels a value apart, closer,
+// further, and of none or all of the values.
+func TestOfPatterns(t *testing.T) {
+	var list []Ladder
+	for _, typ := range Types()[:3] {
+		list = append(list, Identity(typ))
+	}
+	for _, l := range []struct {
+		lo, step float64
+		n        int64
+	}{{-5, 1, 11}, {0.5, 0.25, 700}, {-40000, 0.5, 200_000}, {-32768, 300, 219}, {1e6, 1, 3}, {-1e6, 1, 3}, {254, 1, 1}} {
+		affine, err := Affine(l.lo, l.step, l.n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, affine)
+	}
+	uneven, err := Table([]float32{-40000, -7.5, -7.25, -7, 0, 254, 255, 65535})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range append(list, uneven) {
+		for _, typ := range Types()[:3] {
+			of := l.OfPatterns(typ)
+			if len(of) != 1<<(8*typ.Size()) {
+				t.Fatalf("%v: %d patterns of %v", l, len(of), typ)
+			}
+			for b, got := range of {
+				value := float32(b)
+				if typ == Int16 {
+					value = float32(int16(b))
+				}
+				if want := l.Level(value); int64(got) != want {
+					t.Fatalf("%v: %v of %v is on level %d, want %d", l, value, typ, got, want)
+				}
+			}
+		}
+	}
+}
+
 // Levels that lie as close together as can be, some of them far away, and so many that
 // each has one or two buckets.
 func TestLevelsOfLongTables(t *testing.T) {

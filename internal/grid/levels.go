@@ -23,28 +23,32 @@ type buckets struct {
 // NewLevels prepares the look-up for a ladder.
 func NewLevels[T Element](l Ladder) *Levels[T] {
 	v := &Levels[T]{ladder: l}
-	switch TypeOf[T]() {
-	case Uint8:
-		v.lut = make([]int32, 1<<8)
-		for i := range v.lut {
-			v.lut[i] = int32(l.Level(float32(i)))
-		}
-	case Uint16:
-		v.lut = make([]int32, 1<<16)
-		for i := range v.lut {
-			v.lut[i] = int32(l.Level(float32(i)))
-		}
-	case Int16:
-		v.lut = make([]int32, 1<<16)
-		for i := range v.lut {
-			v.lut[i] = int32(l.Level(float32(int16(uint16(i)))))
-		}
-	case Float32:
-		if l.kind == table {
-			v.of = newBuckets(l.table)
-		}
+	if t := TypeOf[T](); t != Float32 {
+		v.lut = l.OfPatterns(t)
+	} else if l.kind == table {
+		v.of = newBuckets(l.table)
 	}
 	return v
+}
+
+// OfPatterns is the level of each bit pattern of an 8 or 16-bit type.
+func (l Ladder) OfPatterns(t Type) []int32 {
+	least, n := 0, 1<<(8*t.Size())
+	if t == Int16 {
+		least = math.MinInt16
+	}
+	levels := make([]int32, n)
+	k := l.Level(float32(least))
+	for i := range n { // in ascending order of values: the level is mostly this or the next one
+		value := float32(least + i)
+		if k < l.n && l.Value(k) < value {
+			if k++; k < l.n && l.Value(k) < value {
+				k = l.Level(value)
+			}
+		}
+		levels[(least+i)&(n-1)] = int32(k)
+	}
+	return levels
 }
 
 // Convert writes the level of each value of src to dst, which is at least as

@@ -248,8 +248,10 @@ func (p *Project) prepare(ctx context.Context, t Target, overlay string) (list [
 	}
 	for _, args := range t.verify {
 		argv := append([]string{program, "verify", "--quiet", "--time-limit", "20s"}, args...)
-		for _, in := range p.inputs {
-			argv = append(argv, "--input", in)
+		if !t.own {
+			for _, in := range p.inputs {
+				argv = append(argv, "--input", in)
+			}
 		}
 		add(&Stage{Kind: byVerify, Name: "verify " + strings.Join(args, " "), dir: p.scratch, argv: argv}, p.program)
 	}

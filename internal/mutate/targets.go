@@ -12,6 +12,7 @@ type Target struct {
 	dir    string     // of the package
 	part   string     // of the names of the files of assembly, if it is of these
 	verify [][]string // arguments of eccbench verify, each a run
+	own    bool       // verify looks at what is adversarial to the workload, not at inputs
 	tests  []string   // packages, the nearest first
 	share  int        // of a sample, in percent of what others have
 }
@@ -34,6 +35,8 @@ var inputs = []string{
 var (
 	both    = [][]string{{"--impl", "cpu,extrema"}}
 	extrema = [][]string{{"--impl", "extrema"}, {"--impl", "extrema", "--isa", "avx2"}, {"--impl", "extrema", "--isa", "portable"}}
+	betti   = [][]string{{"--workload", "betti", "--impl", "duality,labels"}}
+	soft    = [][]string{{"--workload", "softecc", "--impl", "dense,binned"}}
 )
 
 var targets = []Target{
@@ -45,6 +48,15 @@ var targets = []Target{
 	{Name: "internal/workloads/ecc/fingerprint", dir: "internal/workloads/ecc/fingerprint", verify: both, tests: []string{"internal/workloads/ecc/fingerprint", "internal/workloads/ecc"}, share: 50},
 	{Name: "internal/workloads/ecc/fingerprint, AVX-512", dir: "internal/workloads/ecc/fingerprint", part: "avx512", verify: both, tests: []string{"internal/workloads/ecc/fingerprint"}, share: 50},
 	{Name: "internal/workloads/ecc/fingerprint, AVX2", dir: "internal/workloads/ecc/fingerprint", part: "avx2", verify: both, tests: []string{"internal/workloads/ecc/fingerprint"}, share: 50},
+	{Name: "impls/betti/duality", dir: "impls/betti/duality", verify: [][]string{{"--workload", "betti", "--impl", "duality"}}, tests: []string{"impls/betti/duality"}},
+	{Name: "impls/betti/labels", dir: "impls/betti/labels", verify: [][]string{{"--workload", "betti", "--impl", "labels"}}, tests: []string{"impls/betti/labels"}},
+	{Name: "impls/betti/definition", dir: "impls/betti/definition", tests: []string{"impls/betti/definition", "impls/betti/labels"}},
+	{Name: "internal/workloads/betti", dir: "internal/workloads/betti", verify: betti, tests: []string{"internal/workloads/betti", "impls/betti/duality"}},
+	{Name: "impls/softecc/definition", dir: "impls/softecc/definition", verify: soft, own: true, tests: []string{"impls/softecc/definition", "impls/softecc/dense"}},
+	{Name: "impls/softecc/dense", dir: "impls/softecc/dense", verify: soft, own: true, tests: []string{"impls/softecc/dense", "impls/softecc/binned"}},
+	{Name: "impls/softecc/binned", dir: "impls/softecc/binned", verify: soft, own: true, tests: []string{"impls/softecc/binned"}},
+	{Name: "impls/softecc/binned, AVX-512", dir: "impls/softecc/binned", part: "avx512", verify: soft, own: true, tests: []string{"impls/softecc/binned"}, share: 50},
+	{Name: "internal/workloads/softecc", dir: "internal/workloads/softecc", verify: soft, own: true, tests: []string{"internal/workloads/softecc", "impls/softecc/binned", "impls/softecc/dense"}},
 	{Name: "internal/grid", dir: "internal/grid", verify: both, tests: []string{"internal/grid", "impls/cpu", "datasets", "impls/batch"}},
 	{Name: "internal/verify", dir: "internal/verify", verify: both, tests: []string{"internal/verify", "internal/workloads/ecc", "internal/runner"}},
 	{Name: "internal/runner", dir: "internal/runner", verify: both, tests: []string{"internal/runner"}},

@@ -45,10 +45,7 @@ func (Implementation) CanDo(in *betti.Image, c bench.Conditions) error {
 	if err := c.Allow(quantity.Seconds(float64(n)*voxelNS*1e-9), "%d voxels × %d µs", n, voxelNS/1000); err != nil {
 		return err
 	}
-	if need := n * voxelBytes; c.Memory > 0 && need > c.Memory {
-		return fmt.Errorf("needs %s (%d bytes for each of %d voxels), the limit is %s", quantity.Bytes(need), voxelBytes, n, quantity.Bytes(c.Memory))
-	}
-	return nil
+	return c.AllowMemory(n*voxelBytes, "%d bytes for each of %d voxels", voxelBytes, n)
 }
 
 // Setup allocates nothing: matrices are made anew each time.

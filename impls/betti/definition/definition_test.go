@@ -2,6 +2,7 @@ package definition
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"eccbench/impls/betti/duality"
@@ -89,12 +90,80 @@ func TestTorsion(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
-	in, err := betti.Inputs{}.Open("betti/at=0/of=constant/shape=200x200/type=uint8")
-	if err != nil {
-		t.Fatal(err)
+// The inverse of a unit times it is 1, also in a field so large that squares need 62 bits.
+func TestPower(t *testing.T) {
+	for _, p := range fields() {
+		for _, v := range []int64{1, 2, 3, 1 << 16, 65537, 1<<31 - 3, 1<<31 - 2} {
+			if v = v % p; v == 0 {
+				continue
+			}
+			if inverse := power(v, p-2, p); v*inverse%p != 1 {
+				t.Errorf("%d · %d is %d modulo %d", v, inverse, v*inverse%p, p)
+			}
+		}
 	}
-	if err := (Implementation{}).CanDo(in, bench.Conditions{}); err == nil {
-		t.Error("took 40000 voxels")
+}
+
+// The rank of a matrix with any coefficients is how many columns it was made of: the others are
+// sums of those, which are independent by a triangle of ones.
+func TestRankOfAnyMatrix(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	for range 100 {
+		rows, of, more := 4+rng.IntN(8), 1+rng.IntN(4), rng.IntN(5)
+		var dense [][]int64
+		for k := range of {
+			column := make([]int64, rows)
+			column[k] = 1
+			for i := k + 1; i < rows; i++ {
+				column[i] = rng.Int64N(9) - 4
+			}
+			dense = append(dense, column)
+		}
+		for range more {
+			column := make([]int64, rows)
+			for _, base := range dense[:of] {
+				times := rng.Int64N(9) - 4
+				for i, v := range base {
+					column[i] += times * v
+				}
+			}
+			dense = append(dense, column)
+		}
+		rng.Shuffle(len(dense), func(i, j int) { dense[i], dense[j] = dense[j], dense[i] })
+		c := &complex{}
+		for _, column := range dense {
+			var b chain
+			for i := rows - 1; i >= 0; i-- {
+				if column[i] != 0 {
+					b = append(b, term{int32(i), column[i]})
+				}
+			}
+			c.boundary[1] = append(c.boundary[1], b)
+		}
+		for _, p := range fields() {
+			if got := c.rank(1, p); got != int64(of) {
+				t.Fatalf("rank %d of %v over the field of %d, want %d", got, dense, p, of)
+			}
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		shape string
+		given bench.Conditions
+		want  string // "" where it is allowed
+	}{
+		{"32769x1", bench.Conditions{}, "32769 voxels: matrices are for at most 32768"}, {"32768x1", bench.Conditions{}, ""},
+		{"10x9", bench.Conditions{Time: 8_999_999}, "90 voxels × 100 µs"}, {"10x9", bench.Conditions{Time: 9_000_000}, ""},
+		{"10x9", bench.Conditions{Memory: 359_999}, "4000 bytes for each of 90 voxels"}, {"10x9", bench.Conditions{Memory: 360_000}, ""},
+	} {
+		in, err := betti.Inputs{}.Open("betti/at=0/of=constant/shape=" + c.shape + "/type=uint8")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := (Implementation{}).CanDo(in, c.given); err == nil != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s, %+v: %v, want %q", c.shape, c.given, err, c.want)
+		}
 	}
 }

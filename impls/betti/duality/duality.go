@@ -13,7 +13,6 @@
 package duality
 
 import (
-	"fmt"
 	"math"
 
 	"eccbench/internal/bench"
@@ -50,10 +49,7 @@ func (Implementation) CanDo(in *betti.Image, c bench.Conditions) error {
 	if err := c.Allow(quantity.Seconds(float64(n)*voxelNS*1e-9/float64(cores)), "%d voxels × %d ns on %d cores", n, voxelNS, cores); err != nil {
 		return err
 	}
-	if need := memory(in, cores); c.Memory > 0 && need > c.Memory {
-		return fmt.Errorf("needs up to %s for %d voxels, a bit each and 4 bytes for each run, the limit is %s", quantity.Bytes(need), n, quantity.Bytes(c.Memory))
-	}
-	return nil
+	return c.AllowMemory(memory(in, cores), "a bit for each of %d voxels, and 4 bytes for each run that there may be", n)
 }
 
 // memory is what a job takes at most: bits, runs of every second voxel in the background and

@@ -4,8 +4,6 @@
 package labels
 
 import (
-	"fmt"
-
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
@@ -38,10 +36,7 @@ func (Implementation) CanDo(in *betti.Image, c bench.Conditions) error {
 	if err := c.Allow(quantity.Seconds(float64(n)*voxelNS*1e-9), "%d voxels × %d ns", n, voxelNS); err != nil {
 		return err
 	}
-	if need := n * voxelBytes; c.Memory > 0 && need > c.Memory {
-		return fmt.Errorf("needs %s (%d bytes for each of %d voxels), the limit is %s", quantity.Bytes(need), voxelBytes, n, quantity.Bytes(c.Memory))
-	}
-	return nil
+	return c.AllowMemory(n*voxelBytes, "%d bytes for each of %d voxels", voxelBytes, n)
 }
 
 // Setup allocates a label and a byte for each voxel.

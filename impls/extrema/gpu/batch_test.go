@@ -11,6 +11,7 @@ import (
 	"eccbench/impls/extrema/gpu"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/race"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
@@ -170,6 +171,9 @@ func tryBatches(t *testing.T, open resident.Opener, most int) {
 	for _, b := range batches {
 		t.Run(b.name, func(t *testing.T) {
 			in, images := stacked(t, b.name, min(b.n, most))
+			if race.Enabled && grid.TotalBytes(in.Source) > 20<<20 {
+				t.Skip("under the race detector so many voxels take half a minute, and race no more than few do")
+			}
 			want := alone(t, images)
 			for _, scope := range []bench.Scope{bench.Kernel, bench.E2E, bench.File} {
 				in := in

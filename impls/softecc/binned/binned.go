@@ -6,7 +6,6 @@
 package binned
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 	"runtime"
@@ -49,10 +48,7 @@ func (Implementation) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	if err := c.Allow(quantity.Seconds(float64(n)*voxelNS*1e-9/float64(threads)), "%d voxels × %d ns on %d cores", n, voxelNS, threads); err != nil {
 		return err
 	}
-	if need := 5*n + threads*(most*binBytes+4*stripBytes); c.Memory > 0 && need > c.Memory {
-		return fmt.Errorf("needs %s (5 bytes for each of %d voxels, and bins for %d cores), the limit is %s", quantity.Bytes(need), n, threads, quantity.Bytes(c.Memory))
-	}
-	return nil
+	return c.AllowMemory(5*n+threads*(most*binBytes+4*stripBytes), "5 bytes for each of %d voxels, and bins for %d cores", n, threads)
 }
 
 // stripBytes is what a core keeps of two planes at a time, in its cache.

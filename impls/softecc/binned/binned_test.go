@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"eccbench/impls/softecc/binned"
+	"eccbench/impls/softecc/dense"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/isa"
@@ -168,6 +169,37 @@ func TestValuesBeyondTheBins(t *testing.T) {
 		}
 		if d, _ := softecc.Policy().Compare(q, want, got); d != nil {
 			t.Error(d)
+		}
+	}
+}
+
+// In whatever units an image is all are right, also where gradients nearly leave float32.
+func TestUnits(t *testing.T) {
+	for _, step := range []string{"2e-35", "1e-13", "1e13", "1e27"} {
+		for _, alpha := range []string{"0", "100"} {
+			p := open(t, "softecc/m=5/lambda=100/alpha="+alpha+"/dir=3/of=noise/shape=9x8x7/levels=64/type=float32/step="+step+"/seed=3")
+			if step == "2e-35" {
+				sum := 0.0
+				for _, g := range p.G {
+					sum += math.Abs(g) * p.Lambda
+				}
+				for j := range p.G {
+					p.G[j] *= 0.99 * math.MaxFloat32 / sum
+				}
+			}
+			want, err := softecc.Define(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range []implementation{binned.Implementation{}, dense.Implementation{}} {
+				got, err := answer(i, 2, "")(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d, _ := softecc.Policy().Compare(p, want, got); d != nil {
+					t.Errorf("levels %s apart, α %s, %s: %v", step, alpha, i.About().Name, d)
+				}
+			}
 		}
 	}
 }

@@ -280,8 +280,9 @@ func each(threads, n int, work func(i int)) {
 	wg.Wait()
 }
 
-// A table is G'(y) = Σ g_j σ'(τ_j − y) with its first two derivatives by y, at the middle of
-// every bin.
+// A table is G'(y) = Σ g_j σ'(τ_j − y) with its first two derivatives, at the middle of every
+// bin. They are by y in widths of a bin, of which no image's units make them too large or too
+// small for float32.
 type table struct {
 	bins
 	list []entry
@@ -311,8 +312,9 @@ func newTable(p *softecc.Problem, b bins, reach float64, threads int) *table {
 				v[2] += g * d * (1 - 6*d)
 			})
 		}
+		wide := p.Lambda * b.width
 		for k, v := range sums {
-			t.list[lo+k] = entry{float32(v[0]), float32(p.Lambda * v[1]), float32(p.Lambda * p.Lambda * v[2] / 2)}
+			t.list[lo+k] = entry{float32(v[0]), float32(wide * v[1]), float32(wide * wide * v[2] / 2)}
 		}
 	})
 	return t
@@ -320,11 +322,12 @@ func newTable(p *softecc.Problem, b bins, reach float64, threads int) *table {
 
 // slope is G' of a value.
 func (t *table) slope(y float64) float64 {
-	k := int((y-t.lo)*t.inverse + 0.5)
+	at := (y - t.lo) * t.inverse
+	k := int(at + 0.5)
 	if uint(k) >= uint(len(t.list)) || y < t.lo {
 		return t.alone(y)
 	}
-	e, d := &t.list[k], y-(t.lo+float64(k)*t.width)
+	e, d := &t.list[k], at-float64(k)
 	return float64(e.value) + d*(float64(e.first)+d*float64(e.second))
 }
 

@@ -3,8 +3,6 @@
 package definition
 
 import (
-	"fmt"
-
 	"eccbench/internal/bench"
 	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/softecc"
@@ -42,10 +40,7 @@ func (Implementation) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	if err := c.Allow(estimate, "%d voxels × %d cells × %d thresholds × %d ns on %d cores", n, cells, m, cellNS, threads); err != nil {
 		return err
 	}
-	if need := 20 * n; c.Memory > 0 && need > c.Memory {
-		return fmt.Errorf("needs %s (20 bytes for each of %d voxels), the limit is %s", quantity.Bytes(need), n, quantity.Bytes(c.Memory))
-	}
-	return nil
+	return c.AllowMemory(20*n, "20 bytes for each of %d voxels", n)
 }
 
 // Setup binds the definition to a problem.

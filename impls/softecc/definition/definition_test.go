@@ -24,9 +24,31 @@ func TestAnswersAndRefusals(t *testing.T) {
 	if d, list := softecc.Policy().Compare(p, want, got); d != nil || list[2].Value > 1e-7 {
 		t.Errorf("%v, %v", d, list)
 	}
-	for want, c := range map[string]bench.Conditions{"1320 voxels × 8 cells × 9 thresholds": {Time: 1}, "the limit is": {Memory: 1000}} {
-		if err := (Implementation{}).CanDo(p, c); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
+	flat, err := softecc.Inputs{}.Open("softecc/m=9/lambda=50/alpha=100/dir=2/of=noise/shape=12x11/type=uint8/seed=5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	four := bench.Setting{Threads: 4}
+	for _, c := range []struct {
+		p     *softecc.Problem
+		given bench.Conditions
+		want  string // "" where it is allowed
+	}{
+		{p, bench.Conditions{Time: 2_375_999}, "2.38 ms for each answer (1320 voxels × 8 cells × 9 thresholds × 25 ns on 1 cores)"},
+		{p, bench.Conditions{Time: 2_376_000}, ""},
+		{p, bench.Conditions{Setting: four, Time: 593_999}, "9 thresholds × 25 ns on 4 cores"},
+		{p, bench.Conditions{Setting: four, Time: 594_000}, ""},
+		{flat, bench.Conditions{Setting: four, Time: 118_799}, "132 voxels × 4 cells × 9 thresholds × 25 ns on 1 cores"},
+		{flat, bench.Conditions{Setting: four, Time: 118_800}, ""},
+		{p, bench.Conditions{Memory: 26399}, "20 bytes for each of 1320 voxels"},
+		{p, bench.Conditions{Memory: 26400}, ""},
+	} {
+		if err := (Implementation{}).CanDo(c.p, c.given); err == nil != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.given, err, c.want)
 		}
+	}
+	p.G = p.G[1:]
+	if err := (Implementation{}).CanDo(p, bench.Conditions{}); err == nil {
+		t.Error("takes a problem without an answer")
 	}
 }

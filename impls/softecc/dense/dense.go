@@ -4,7 +4,6 @@
 package dense
 
 import (
-	"fmt"
 	"math"
 	"runtime"
 	"sync"
@@ -44,10 +43,7 @@ func (Implementation) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	if err := c.Allow(estimate, "%d voxels × (2 × %d thresholds × %d ns + %d ns) on %d cores", n, m, sigmoidNS, changeNS, threads); err != nil {
 		return err
 	}
-	if need := 14 * n; c.Memory > 0 && need > c.Memory {
-		return fmt.Errorf("needs %s (14 bytes for each of %d voxels), the limit is %s", quantity.Bytes(need), n, quantity.Bytes(c.Memory))
-	}
-	return nil
+	return c.AllowMemory(14*n, "14 bytes for each of %d voxels", n)
 }
 
 // Setup allocates Y with a border that is outside, the changes and the gradient.

@@ -2,6 +2,7 @@ package dense
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"eccbench/internal/bench"
@@ -23,6 +24,29 @@ func TestSigmoid(t *testing.T) {
 		if s, d := sigmoid(-a); s != 0 || d != 0 {
 			t.Errorf("σ(−%g) is %g, slope %g", a, s, d)
 		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	p, err := softecc.Inputs{}.Open("softecc/m=9/lambda=50/alpha=100/dir=2/of=noise/shape=12x11x10/type=uint8/seed=5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	two := bench.Setting{Threads: 2}
+	for _, c := range []struct {
+		given bench.Conditions
+		want  string // "" where it is allowed
+	}{
+		{bench.Conditions{Setting: two, Time: 125_399}, "1320 voxels × (2 × 9 thresholds × 5 ns + 100 ns) on 2 cores"}, {bench.Conditions{Setting: two, Time: 125_400}, ""},
+		{bench.Conditions{Time: 125_400}, "on 1 cores"}, {bench.Conditions{Memory: 18479}, "14 bytes for each of 1320 voxels"}, {bench.Conditions{Memory: 18480}, ""},
+	} {
+		if err := (Implementation{}).CanDo(p, c.given); err == nil != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.given, err, c.want)
+		}
+	}
+	p.Lambda = -1
+	if err := (Implementation{}).CanDo(p, bench.Conditions{}); err == nil {
+		t.Error("takes a problem without an answer")
 	}
 }
 

@@ -197,6 +197,14 @@ func (p *Problem) Check() error {
 	if p.Lambda < 0 {
 		return fmt.Errorf("λ is %v: want more than 0", p.Lambda)
 	}
+	// The change of a voxel is at most 4, and the slope of a sigmoid λ/4.
+	steepest := 0.0
+	for _, g := range p.G {
+		steepest += math.Abs(g) * p.Lambda
+	}
+	if steepest > math.MaxFloat32 {
+		return fmt.Errorf("λ is %.3g: gradients by the image reach %.3g, which is beyond float32: scale the image up, and the thresholds with it", p.Lambda, steepest)
+	}
 	return nil
 }
 

@@ -172,6 +172,36 @@ func TestPolicyCatches(t *testing.T) {
 	}
 }
 
+// A problem without an answer, or with one that float32 does not hold, is refused by what it is.
+func TestCheck(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for want, change := range map[string]func(p *Problem){
+		"3 thresholds with 2 upstream": func(p *Problem) { p.G = p.G[1:] },
+		"0 thresholds":                 func(p *Problem) { p.Tau, p.G = nil, nil },
+		"want finite numbers, λ":       func(p *Problem) { p.Tau[1] = nan },
+		"thresholds, upstream":         func(p *Problem) { p.G[2] = inf },
+		"want finite numbers":          func(p *Problem) { p.Lambda = 0 },
+		"or the direction: want":       func(p *Problem) { p.V = [3]float64{} },
+		"α or the direction":           func(p *Problem) { p.Alpha = nan },
+		"λ is -1: want more than 0":    func(p *Problem) { p.Lambda = -1 },
+		"beyond float32":               func(p *Problem) { p.G, p.Lambda = []float64{1, -1, 0}, 1.71e38 },
+	} {
+		p := open(t, "softecc/m=3/lambda=7/alpha=100/dir=3/of=noise/shape=3x3x3/type=uint8/seed=5")
+		if err := p.Check(); err != nil {
+			t.Fatal(err)
+		}
+		change(p)
+		if err := p.Check(); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	p := open(t, "softecc/m=3/lambda=7/alpha=100/dir=3/of=noise/shape=3x3x3/type=uint8/seed=5")
+	p.G, p.Lambda = []float64{1, -1, 0}, 1.70e38
+	if err := p.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestNamesAndSharing(t *testing.T) {
 	name := "softecc/m=3/lambda=20/alpha=10/dir=5/of=noise/shape=9x7x5/levels=4/type=float32/seed=1"
 	p := open(t, name)

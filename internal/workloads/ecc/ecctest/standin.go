@@ -55,11 +55,12 @@ func sweep(at func(uint64) ([]byte, error), args []any, flat bool) error {
 		level = func(v byte) int64 { return int64(int32(binary.LittleEndian.Uint32(lut[4*int(v):]))) }
 	}
 	slab = slab[:w*h*n]
+	cells := sharedCells(flat)
 	for z := first; z < last; z++ {
 		for y := range h {
 			for x := range w {
 				to := total[8*level(slab[(z*h+y)*w+x]):]
-				change := introduced(slab, [3]int64{n, h, w}, [3]int64{z, y, x}, flat)
+				change := introduced(slab, [3]int64{n, h, w}, [3]int64{z, y, x}, cells)
 				binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(to)+uint64(change))
 			}
 		}
@@ -67,45 +68,59 @@ func sweep(at func(uint64) ([]byte, error), args []any, flat bool) error {
 	return nil
 }
 
-// introduced sums the signs of the cells of a voxel that no other voxel with the cell
-// comes before: none is less, or equal and at a lower position.
-func introduced(slab []byte, extent, p [3]int64, flat bool) int64 {
-	own := (p[0]*extent[1]+p[1])*extent[2] + p[2]
-	before := func(q [3]int64) bool {
-		for axis := range q {
-			if q[axis] < 0 || q[axis] >= extent[axis] {
-				return false
+// A shared cell is one of a voxel's, with the bits of all voxels that have it: those of the box
+// of 3×3×3 around, the slowest axis first.
+type sharedCell struct {
+	sign   int64
+	voxels uint32
+}
+
+// sharedCells are the cells of a voxel, of an image in 2D or in 3D.
+func sharedCells(flat bool) (list []sharedCell) {
+	for sides := range 27 { // of the voxel that the cell is at: 0 and 2 along an axis, or 1 for neither
+		sz, sy, sx := sides/9, sides/3%3, sides%3
+		if flat && sy != 1 {
+			continue
+		}
+		c := sharedCell{sign: -1}
+		if flat {
+			c.sign = 1
+		}
+		for _, side := range []int{sz, sy, sx} {
+			if side != 1 {
+				c.sign = -c.sign
 			}
 		}
-		i := (q[0]*extent[1]+q[1])*extent[2] + q[2]
-		return slab[i] < slab[own] || slab[i] == slab[own] && i < own
+		for _, z := range []int{1, sz} {
+			for _, y := range []int{1, sy} {
+				for _, x := range []int{1, sx} {
+					c.voxels |= 1 << (9*z + 3*y + x)
+				}
+			}
+		}
+		list = append(list, c)
 	}
-	sides, sum := []int64{-1, 0, 1}, int64(0)
-	for _, sz := range sides {
-		for _, sy := range sides {
-			if flat && sy != 0 {
-				continue
-			}
-			for _, sx := range sides {
-				sign, first := int64(-1), true
-				if flat {
-					sign = 1
-				}
-				for _, side := range []int64{sz, sy, sx} {
-					if side != 0 {
-						sign = -sign
-					}
-				}
-				for corner := 1; corner < 8; corner++ {
-					step := [3]int64{sz * int64(corner>>2&1), sy * int64(corner>>1&1), sx * int64(corner&1)}
-					if step != [3]int64{} && before([3]int64{p[0] + step[0], p[1] + step[1], p[2] + step[2]}) {
-						first = false
-					}
-				}
-				if first {
-					sum += sign
+	return list
+}
+
+// introduced sums the signs of the cells of a voxel that no other voxel with the cell
+// comes before: none is less, or equal and at a lower position.
+func introduced(slab []byte, extent, p [3]int64, cells []sharedCell) (sum int64) {
+	own := (p[0]*extent[1]+p[1])*extent[2] + p[2]
+	value, before := slab[own], uint32(0)
+	for z := max(0, p[0]-1); z <= min(p[0]+1, extent[0]-1); z++ {
+		for y := max(0, p[1]-1); y <= min(p[1]+1, extent[1]-1); y++ {
+			at := (z*extent[1] + y) * extent[2]
+			for x := max(0, p[2]-1); x <= min(p[2]+1, extent[2]-1); x++ {
+				if v := slab[at+x]; v < value || v == value && at+x < own {
+					before |= 1 << (9*(z-p[0]+1) + 3*(y-p[1]+1) + x - p[2] + 1)
 				}
 			}
+		}
+	}
+	for _, c := range cells {
+		if before&c.voxels == 0 {
+			sum += c.sign
 		}
 	}
 	return sum

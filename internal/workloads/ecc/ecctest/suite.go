@@ -238,13 +238,17 @@ func RunByLevel(t *testing.T, impl implementation) { run(t, impl, many) }
 // many is the number of levels above which RunByLevel asks once.
 const many = 5000
 
+// beyondRace reports whether a case has too many levels for the race detector, under which the
+// reference takes minutes.
+func beyondRace(c Case) bool { return race.Enabled && c.Field.Ladder().Len() > many }
+
 // run is Run for an implementation that takes long above so many levels, 0 for one that
 // does not.
 func run(t *testing.T, impl implementation, slow int64) {
 	for _, c := range Cases(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			levels := c.Field.Ladder().Len()
-			if race.Enabled && levels > many {
+			if beyondRace(c) {
 				t.Skip("under the race detector this many levels take the reference minutes, and race no more than few do")
 			}
 			late := slow > 0 && levels > slow && !Long()
@@ -285,6 +289,9 @@ func run(t *testing.T, impl implementation, slow int64) {
 func failures(t testing.TB, impl implementation) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, c := range Cases(t) {
+			if beyondRace(c) {
+				continue
+			}
 			for _, w := range ways() {
 				if errors.As(conforms(impl, c, w, c.want()), new(wrong)) && !yield(c.Name+", "+w.name) {
 					return
@@ -392,8 +399,9 @@ func conforms(impl implementation, c Case, w way, want ecc.VCEC) error {
 		}
 		copy(image.Data(), c.Field.Data())
 	}
-	if w.threads > 1 {
-		return nil // the laws ask much, and have been kept with one thread
+	// The laws ask much, and are kept with one thread, which races with none.
+	if w.threads > 1 || race.Enabled {
+		return nil
 	}
 	for _, e := range policy.Check(verify.Question[grid.Source, ecc.VCEC]{
 		Name: c.Name, In: in, Out: want, Thorough: true, Budget: 1 << 62,

@@ -1,5 +1,7 @@
 package fingerprint
 
+import "crypto/aes"
+
 import "eccbench/internal/grid"
 
 // On is Below by one instruction set.
@@ -23,8 +25,9 @@ func RandomBits(levels int64) uint { return randomBits(levels) }
 func Weights(k Key, levels int64) []uint64 {
 	w := k.weights(levels, 0)
 	var all []uint64
+	var block [aes.BlockSize]byte
 	for t := range levels {
-		all = append(all, w.of(t))
+		all = append(all, w.with(&block, t))
 	}
 	return append(all, w.outside())
 }

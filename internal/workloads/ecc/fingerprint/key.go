@@ -159,11 +159,9 @@ func (k Key) weights(levels int64, i int) weights {
 	return w
 }
 
-// of is the weight of a level. Its random bits are the first ones of half a block of
-// AES-128: the level and the function encrypted with the seed.
-func (w weights) of(level int64) uint64 { return w.with(new([aes.BlockSize]byte), level) }
-
-// with is of, encrypted in the given block: one for many levels is not allocated for each.
+// with is the weight of a level. Its random bits are the first ones of half a block of
+// AES-128: the level and the function encrypted with the seed, in a block that is given, since
+// one for each level would be allocated.
 func (w weights) with(block *[aes.BlockSize]byte, level int64) uint64 {
 	if w.descend() {
 		level = w.levels - 1 - level

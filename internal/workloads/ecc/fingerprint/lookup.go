@@ -1,6 +1,7 @@
 package fingerprint
 
 import (
+	"crypto/aes"
 	"math"
 	"runtime"
 
@@ -17,10 +18,13 @@ type lookup struct {
 	typ   grid.Type
 	// levels turns float32 values into levels, but on the ladder of every float32.
 	levels grid.Converter
-	every  func(level int64) uint64 // the weight of one of those; nil on other ladders
-	masked bool                     // some values are above every float32
-	fast   vectors                  // nil functions where there are no vector instructions
+	every  weighing // the weight of one of those; nil on other ladders
+	masked bool     // some values are above every float32
+	fast   vectors  // nil functions where there are no vector instructions
 }
+
+// weighing is the weight of a level, which takes a block to encrypt in.
+type weighing func(block *[aes.BlockSize]byte, level int64) uint64
 
 // vectors look up the weights of n values or of the first ones, and return of how many.
 // What lies ahead bytes behind them is fetched into the cache meanwhile.
@@ -32,28 +36,24 @@ type vectors struct {
 // newLookup makes the table of a type on a ladder. The weight of the levels from top on
 // is that of what is outside.
 func newLookup(t grid.Type, l grid.Ladder, w weights, top int64, isa string) *lookup {
-	of := func(level int64) uint64 {
+	of := func(block *[aes.BlockSize]byte, level int64) uint64 {
 		if level >= min(top, w.levels) {
 			return w.outside()
 		}
-		return w.of(level)
+		return w.with(block, level)
 	}
 	u := &lookup{typ: t}
-	switch t {
-	case grid.Uint8:
-		u.table = filled(1<<8, func(i int64) uint64 { return of(l.Level(float32(i))) })
-	case grid.Uint16:
-		u.table = filled(1<<16, func(i int64) uint64 { return of(l.Level(float32(i))) })
-	case grid.Int16:
-		u.table = filled(1<<16, func(i int64) uint64 { return of(l.Level(float32(int16(uint16(i))))) })
-	case grid.Float32:
-		if !l.Indexed() {
-			u.every, u.table, u.masked = of, newBlock(w), w.in.Masked
-			if top >= w.levels {
-				u.fast.floats = encrypting(isa)
-			}
-			return u
+	switch {
+	case t != grid.Float32:
+		levels := l.OfPatterns(t)
+		u.table = filled(int64(len(levels)), func(block *[aes.BlockSize]byte, i int64) uint64 { return of(block, int64(levels[i])) })
+	case !l.Indexed():
+		u.every, u.table, u.masked = of, newBlock(w), w.in.Masked
+		if top >= w.levels {
+			u.fast.floats = encrypting(isa)
 		}
+		return u
+	default:
 		u.table = filled(w.levels+1, of)
 		u.levels = grid.NewConverter(t, l)
 	}
@@ -61,8 +61,9 @@ func newLookup(t grid.Type, l grid.Ladder, w weights, top int64, isa string) *lo
 	return u
 }
 
-// filled is a table of n entries, made on all cores.
-func filled(n int64, entry func(int64) uint64) []uint64 {
+// filled is a table of n entries, made on all cores, each of which encrypts in a block of its
+// own.
+func filled(n int64, entry weighing) []uint64 {
 	table := make([]uint64, n)
 	parts := int64(runtime.GOMAXPROCS(0))
 	if n < 1<<12 {
@@ -71,8 +72,9 @@ func filled(n int64, entry func(int64) uint64) []uint64 {
 	var wg crew.Group
 	for p := range parts {
 		wg.Go(func() {
+			block := new([aes.BlockSize]byte)
 			for i := n * p / parts; i < n*(p+1)/parts; i++ {
-				table[i] = entry(i)
+				table[i] = entry(block, i)
 			}
 		})
 	}
@@ -101,7 +103,7 @@ func (u *lookup) row(dst []uint64, src []byte, scratch []int32, ahead int) {
 		if u.masked && done > 0 { // which the vectors know nothing of
 			for i, v := range grid.Values[float32](src[:4*done]) {
 				if v > math.MaxFloat32 {
-					dst[i] = u.every(math.MaxInt64)
+					dst[i] = u.every(nil, math.MaxInt64)
 				}
 			}
 		}
@@ -129,8 +131,9 @@ func (u *lookup) portable(dst []uint64, src []byte, scratch []int32) {
 		}
 	case grid.Float32:
 		if u.every != nil {
+			block := new([aes.BlockSize]byte)
 			for i, v := range grid.Values[float32](src) {
-				dst[i] = u.every(int64(grid.EveryLevel(v)))
+				dst[i] = u.every(block, int64(grid.EveryLevel(v)))
 			}
 			return
 		}
