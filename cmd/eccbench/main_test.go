@@ -15,6 +15,7 @@ import (
 	"eccbench/impls"
 	"eccbench/impls/betti/duality"
 	"eccbench/impls/cpu"
+	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/grid"
@@ -40,6 +41,7 @@ func TestMain(m *testing.M) {
 			os.Exit(eccbench(c, os.Args[1:]))
 		},
 		"eccbench-betti":  func() { os.Exit(eccbench(plantedBetti(), os.Args[1:])) },
+		"eccbench-misses": func() { start(missing) },
 		"eccbench-silent": func() {}, // succeeds, and writes nothing
 		"eccbench-late":   late,
 	}
@@ -76,6 +78,16 @@ func programWith(c change) *cli.Program {
 func isWorker() bool { return len(os.Args) > 1 && os.Args[1] == "worker" }
 
 func start(c change) { os.Exit(eccbench(programWith(c), os.Args[1:])) }
+
+// missing is eccbench whose extrema leaves out the last row.
+func missing(list []implementation, _ resident.Opener, _ *metronome) []implementation {
+	for i, impl := range list {
+		if impl.About().Name == everyImpl {
+			list[i] = renamed{extrema.Faulty(extrema.LastRow), everyImpl}
+		}
+	}
+	return list
+}
 
 // late is eccbench that crashes when its rows are written.
 func late() {

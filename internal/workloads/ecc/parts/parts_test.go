@@ -346,3 +346,19 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// A thousand parts of 65,536 levels each.
+func BenchmarkThousandParts(b *testing.B) {
+	files, _ := made(b, 1000, grid.Uint16, grid.Identity(grid.Uint16), 1, nil)
+	for b.Loop() {
+		set, err := Load(files, 2)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, err := range set.Steps() {
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
