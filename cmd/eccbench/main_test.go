@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -118,10 +121,18 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Condition: func(name string) (bool, error) {
-			if name != "long" {
-				return false, fmt.Errorf("unknown condition %q", name)
+			switch name {
+			case "long":
+				return ecctest.Long(), nil
+			case "slurm":
+				return hasSlurm()
 			}
-			return ecctest.Long(), nil
+			return false, fmt.Errorf("unknown condition %q", name)
+		},
+		Setup: func(e *testscript.Env) error {
+			scripts, err := filepath.Abs("../../scripts")
+			e.Setenv("SCRIPTS", scripts)
+			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":    exits,
@@ -130,6 +141,7 @@ func TestScripts(t *testing.T) {
 			"conforms": conforms,
 			"gated":    gated,
 			"locate":   locate,
+			"slurm":    slurm,
 		},
 	})
 }
@@ -263,6 +275,38 @@ func (j *misbehavingJob) Out() (ecc.VCEC, error) {
 		out = j.kept
 	}
 	return out, err
+}
+
+// hasSlurm is whether a Slurm of one node can be started. Where it must be, it is an error that
+// it cannot.
+func hasSlurm() (bool, error) {
+	var err error
+	for _, program := range []string{"slurmctld", "slurmd", "sbatch", "munged", "bash"} {
+		_, e := exec.LookPath(program)
+		err = cmp.Or(err, e)
+	}
+	if err == nil && os.Getuid() != 0 {
+		err = errors.New("a Slurm of one node is root's")
+	}
+	if os.Getenv("ECCBENCH_REQUIRE_SLURM") == "" {
+		return err == nil, nil
+	}
+	return err == nil, err
+}
+
+// slurm starts a Slurm of one node until the script ends.
+func slurm(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: slurm")
+	}
+	script, folder := ts.Getenv("SCRIPTS")+"/slurm/single-node.sh", ts.MkAbs("slurm")
+	ts.Defer(func() {
+		if out, err := exec.Command(script, "stop", folder).CombinedOutput(); err != nil {
+			ts.Logf("stopping Slurm: %v: %s", err, out)
+		}
+	})
+	ts.Check(ts.Exec(script, "start", folder))
+	ts.Setenv("SLURM_CONF", folder+"/slurm.conf")
 }
 
 // exits runs a program and requires an exit code: exits CODE PROGRAM ARGS…
