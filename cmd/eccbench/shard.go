@@ -134,6 +134,9 @@ func (j curveJob) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which 
 	hashed := grid.NewDigester(struct{ grid.Source }{src}) // a part of what is in memory is hashed as it is read, too
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.threads}}
 	answered, err := cli.Answer(w, everyImpl, name, grid.Source(hashed), conditions, j.budget, "part")
+	if infinite := (*grid.NotFiniteError)(nil); errors.As(err, &infinite) {
+		return cli.Usagef("input %s: in slices %d to %d %w; replace them by finite values, or leave NaN out (--nan mask)", input, of.Lo, of.Hi, infinite)
+	}
 	if err != nil {
 		return err
 	}

@@ -27,19 +27,12 @@ func (o once) ReadSlab(dst []byte, lo, hi int64) error {
 // the source is read once.
 func TestEachPiece(t *testing.T) {
 	for _, shape := range []Shape{{1, 1, 3}, {1, 9, 2}, {1, 3, 1}, {2, 3, 2}, {3, 1, 1}, {11, 2, 3}} {
-		data := NewBuffer(2 * shape.Voxels())
-		for i := range shape.Voxels() {
-			Values[int16](data)[i] = int16(i)
-		}
-		f, err := NewField(shape, Int16, data, Identity(Int16))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := numbered(t, shape)
 		n, size := shape.Slices(), SliceBytes(f)
 		for _, step := range []int64{0, 2, 3, 4, 100} {
 			times, last, shared := make([]int64, n), int64(-1), int64(-1)
 			err := EachPiece(once{struct{ Source }{f}, make([]atomic.Int32, n)}, Whole(f), step, false, func(piece *Field, by int64) error {
-				first := int64(Values[int16](piece.Data())[0]) / shape.SliceVoxels()
+				first := int64(Values[uint16](piece.Data())[0]) / shape.SliceVoxels()
 				k := piece.Shape().Slices()
 				if piece.Shape().Dim() != shape.Dim() { // a plane
 					k = 1
@@ -51,7 +44,7 @@ func TestEachPiece(t *testing.T) {
 				if first != want {
 					t.Errorf("%v in %d: a piece begins with slice %d, want %d", shape, step, first, want)
 				}
-				if !slices.Equal(piece.Data(), data[first*size:(first+k)*size]) || piece.Ladder().Key() != f.Ladder().Key() {
+				if !slices.Equal(piece.Data(), f.Data()[first*size:(first+k)*size]) || piece.Ladder().Key() != f.Ladder().Key() {
 					t.Errorf("%v in %d: a piece from slice %d on is not the image's", shape, step, first)
 				}
 				if by == -1 && (k != 1 || shape.D > 1 && piece.Shape() != Shape{1, shape.H, shape.W}) || by == 1 && k == 1 && n > 1 {
@@ -86,14 +79,7 @@ func TestEachPiece(t *testing.T) {
 // the one that closes the ring.
 func TestEachPieceOfSpans(t *testing.T) {
 	for _, shape := range []Shape{{1, 9, 2}, {1, 1, 3}, {2, 3, 2}, {11, 2, 3}} {
-		data := NewBuffer(2 * shape.Voxels())
-		for i := range shape.Voxels() {
-			Values[int16](data)[i] = int16(i)
-		}
-		f, err := NewField(shape, Int16, data, Identity(Int16))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := numbered(t, shape)
 		n := shape.Slices()
 		for _, closed := range []bool{false, true} {
 			for cuts := range int64(14) {
@@ -102,7 +88,7 @@ func TestEachPieceOfSpans(t *testing.T) {
 					of := Span{n * i / (cuts + 1), n * (i + 1) / (cuts + 1)}
 					read := once{struct{ Source }{f}, make([]atomic.Int32, n)}
 					err := EachPiece(read, of, 2, closed, func(piece *Field, by int64) error {
-						values := Values[int16](piece.Data())
+						values := Values[uint16](piece.Data())
 						slice := func(i int) int64 { return int64(values[i*int(shape.SliceVoxels())]) / shape.SliceVoxels() }
 						k := len(values) / int(shape.SliceVoxels())
 						for i := range k {
