@@ -181,6 +181,24 @@ func TestTorn(t *testing.T) {
 	}
 }
 
+// A part that is made again while it is merged is not mixed with what it was.
+func TestReplaced(t *testing.T) {
+	files, _ := made(t, 2, grid.Uint8, grid.Identity(grid.Uint8), 3, nil)
+	other, _ := made(t, 2, grid.Uint8, grid.Identity(grid.Uint8), 3, func(p *Part) { p.Steps[1].Change ^= 1 })
+	set, err := Load(files, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(other[1], files[1]); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range set.Steps() {
+		if !errors.Is(err, ErrTorn) {
+			t.Errorf("merged with another part: %v", err)
+		}
+	}
+}
+
 // What does not belong together is refused, with what it is that differs and what to do.
 func TestRefuses(t *testing.T) {
 	l := grid.Identity(grid.Uint8)
