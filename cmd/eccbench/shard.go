@@ -84,7 +84,11 @@ func (j curveJob) doShare(c *cli.Program, f *pflag.FlagSet) error {
 // shareOf writes what a shard adds to the curve of an image.
 func (j curveJob) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which shard.Shard) error {
 	start := time.Now()
-	name, mask, files, err := j.shareNames(input)
+	shown, err := j.in.Named(input)
+	if err != nil {
+		return err
+	}
+	name, mask, files, err := j.shareNames(shown)
 	if err != nil {
 		return err
 	}
@@ -106,9 +110,9 @@ func (j curveJob) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which 
 	}
 	of := which.Span(src.Shape().Slices())
 	p := parts.Part{Head: parts.Head{
-		Provenance: ecc.Describe(j.named(name), grid.Unmasked(src), in),
+		Provenance: ecc.Describe(j.named(shown), grid.Unmasked(src), in),
 		Vertices:   in.Vertices, Superlevel: in.Superlevel, Masked: in.Masked,
-		Shard: which.I, Shards: which.N, First: of.Lo, End: of.Hi, Command: command(f),
+		Shard: which.I, Shards: which.N, First: of.Lo, End: of.Hi, Command: command(f, input),
 	}}
 	p.Mask, p.Program, p.Implementation = j.named(mask), version(), everyImpl
 	p.Counted.Type, p.Counted.Ladder = src.Type().String(), src.Ladder().Key()
@@ -163,33 +167,37 @@ func (j curveJob) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which 
 	return nil
 }
 
-// shareNames are the names of an image and its mask, each slice of which can be read by
-// itself, and the files that they are read from.
-func (j curveJob) shareNames(input string) (name, mask string, files []string, err error) {
-	names := []string{""}
-	if names[0], err = j.in.Named(input); err != nil {
+// shareNames are the names of an image and its mask, each slice of which is read by itself
+// where that can be, and the files that they are read from.
+func (j curveJob) shareNames(image string) (name, mask string, files []string, err error) {
+	if name, err = bySlices(image); err != nil {
 		return "", "", nil, err
 	}
-	if j.mask != "" {
-		if mask, err = j.in.NamedWhole(j.mask); err != nil {
-			return "", "", nil, err
-		}
-		names = append(names, mask)
+	files = datasets.Files(name)
+	if j.mask == "" {
+		return name, "", files, nil
 	}
-	for i, given := range names {
-		n, err := datasets.ParseName(given)
-		if err != nil {
-			return "", "", nil, cli.Usage(err)
-		}
-		if n.Get("stream") == "once" {
-			names[i] = n.With("stream", "").String()
-		}
-		files = append(files, datasets.Files(names[i])...)
+	if mask, err = j.in.NamedWhole(j.mask); err != nil {
+		return "", "", nil, err
 	}
-	if name = names[0]; j.mask != "" {
-		mask = names[1]
+	if mask, err = bySlices(mask); err != nil {
+		return "", "", nil, err
 	}
-	return name, mask, files, nil
+	return name, mask, append(files, datasets.Files(mask)...), nil
+}
+
+// bySlices is the name of an image whose slices can be read in any order.
+func bySlices(name string) (string, error) {
+	n, err := datasets.ParseName(name)
+	switch {
+	case err != nil:
+		return "", cli.Usage(err)
+	case n.Generator == "stack":
+		n = n.With("stream", "true")
+	case n.Get("stream") == "once":
+		n = n.With("stream", "")
+	}
+	return n.String(), nil
 }
 
 // shareable is an error where no shard by itself knows what its slices add.
@@ -241,13 +249,10 @@ func partPath(out string, s shard.Shard) (string, error) {
 	return filepath.Join(out, parts.FileName(s)), nil
 }
 
-// command is what was typed, but for the flags that say which part and where it goes, and
+// command is what was typed of an input, but for the flags that say which part and where it goes, and
 // those that are of this machine.
-func command(f *pflag.FlagSet) string {
-	words := []string{"eccbench", "curve"}
-	for _, a := range f.Args() {
-		words = append(words, parts.Quote(a))
-	}
+func command(f *pflag.FlagSet, input string) string {
+	words := []string{"eccbench", "curve", parts.Quote(input)}
 	f.Visit(func(flag *pflag.Flag) {
 		if slices.Contains([]string{"shard", "out", "dry-run", "quiet", "threads", "time-limit"}, flag.Name) {
 			return

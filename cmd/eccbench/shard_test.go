@@ -92,6 +92,13 @@ func raws(t *testing.T) map[string][]string {
 	z.Write(bytesOf(5*4*9, few)) // to memory
 	z.Close()
 	list["compressed"] = []string{"file/stream=once/path=" + write("packed.nrrd", packed.Bytes())[0]}
+	if err := os.Mkdir(filepath.Join(dir, "stack"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for z := range 9 {
+		write(fmt.Sprintf("stack/%d.raw", z), bytesOf(5*4, few))
+	}
+	list["stack"] = []string{filepath.Join(dir, "stack"), "--stack", "--shape", "5x4", "--type", "uint8"}
 	list["masked"] = []string{"file/shape=5x4x9/type=uint8/path=" + list["8 bits"][0]}
 	list["masked float32"] = []string{"file/shape=5x4x9/type=float32/levels=every/path=" + list["float32"][0]}
 	return list

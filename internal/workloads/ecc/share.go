@@ -33,13 +33,16 @@ func ShareOf(s grid.Source, c Convention, of grid.Span, threads int) Cost {
 	}
 	levels := s.Ladder().Len()
 	cost := Cost{Reads: reads * size, Memory: programBytes + int64(threads)*coreBytes + grid.PieceBytes(s, of)}
-	steps := min(levels, 8*reads*s.Shape().SliceVoxels())
+	steps := min(levels, 8*reads*s.Shape().SliceVoxels()) // a voxel has eight cells in 3D
 	if s.Ladder().Indexed() {
 		k := fingerprint.Draw(1).For(levels)
 		cost.Memory += 8 * levels * int64(k.Functions()+threads+3)
 	} else { // of a voxel that changes anything there is one level
 		steps = reads * s.Shape().SliceVoxels()
 		cost.Memory += stepBytes * steps
+	}
+	if _, whole := s.(*grid.Field); whole {
+		cost.Memory += grid.TotalBytes(s)
 	}
 	if c != (Convention{}) { // a view of each piece is read, by all cores together
 		cost.Memory += grid.PieceBytes(s, of)

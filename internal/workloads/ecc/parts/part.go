@@ -132,6 +132,9 @@ func (p *Part) Write(w io.Writer, levels int64) error {
 	if err != nil {
 		return err
 	}
+	if len(head) > mostHead {
+		return fmt.Errorf("a head of %d bytes, of which a part has %d at most; give the input a shorter name", len(head), mostHead)
+	}
 	sum := sha256.New()
 	to := bufio.NewWriter(io.MultiWriter(w, sum))
 	to.WriteString(magic) // who flushes gets the first error
