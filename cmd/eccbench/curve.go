@@ -32,6 +32,7 @@ func curveCommand() cli.Subcommand {
 			"eccbench curve stack.tif --each-slice",
 			"eccbench curve scans/ more/*.nrrd --out curves --plot plots",
 			"eccbench curve bold.nii.gz --volume 3",
+			"eccbench curve scan.raw --shape 2048x2048x2048 --type uint8 --shard 3/16 -o parts/",
 			"eccbench curve --stack 'ct/*.tif'",
 			"zcat scan.raw.gz | eccbench curve - --shape 181x217x181 --type uint8",
 			"eccbench curve 'grf/shape=64x64x64/smooth=3/seed=1' --format euler",

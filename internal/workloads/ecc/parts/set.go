@@ -242,8 +242,8 @@ func (s *Set) Sum() fingerprint.Sum {
 // mostTable is the number of levels up to which changes are added up in a table.
 const mostTable = 1 << 24
 
-// Steps are the steps of the curve, some at a time, each time ascending, in the order in which
-// its sets grow. All are in memory where the levels are few enough for a table of them; else
+// Steps are the steps of the curve, some at a time, once at least, each time ascending, in the
+// order in which its sets grow. All are in memory where the levels are few enough for a table of them; else
 // the parts, which are sorted, are merged as they are read.
 func (s *Set) Steps() iter.Seq2[ecc.VCEC, error] {
 	if s.Ladder().Len() <= mostTable {
@@ -369,7 +369,7 @@ func (s *Set) merged() iter.Seq2[ecc.VCEC, error] {
 			heap.down(i)
 		}
 		all := make(ecc.VCEC, 0, mergedSteps)
-		for len(heap) > 0 {
+		for once := true; once || len(heap) > 0; once = false { // a curve without steps is one, too
 			all = all[:0]
 			for len(heap) > 0 && len(all) < mergedSteps {
 				sum, err := heap.take()
