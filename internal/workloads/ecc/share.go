@@ -14,6 +14,7 @@ const (
 	programBytes = 48 << 20
 	coreBytes    = 2 << 20
 	stepBytes    = 48
+	viewSlices   = 3
 	// partBytes is what a step of a part takes, at most, where changes are of few bytes.
 	partBytes = 7
 )
@@ -44,8 +45,8 @@ func ShareOf(s grid.Source, c Convention, of grid.Span, threads int) Cost {
 	if _, whole := s.(*grid.Field); whole {
 		cost.Memory += grid.TotalBytes(s)
 	}
-	if c != (Convention{}) { // a view of each piece is read, by all cores together
-		cost.Memory += grid.PieceBytes(s, of)
+	if c != (Convention{}) { // a view of each piece is read, by each core three slices at least
+		cost.Memory += grid.PieceBytes(s, of) + viewSlices*size*min(int64(threads), n+1)
 	}
 	cost.Part = partBytes*steps + 16*reads + 4096
 	return cost
