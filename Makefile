@@ -162,10 +162,11 @@ python: wheel
 
 setup-debian:
 	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends git gcc g++ python3-gudhi python3-skimage python3-numpy python3-pip python3-venv mricron-data qemu-user-static clang-19 chromium
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends git gcc g++ python3-gudhi python3-skimage python3-numpy python3-pip python3-venv mricron-data qemu-user-static clang-19 chromium slurm-wlm munge
 
-# CI has gcc, g++ and Chromium: what needs them must not be skipped.
+# CI has gcc, g++, Chromium and Slurm: what needs them must not be skipped.
 ci: export ECCBENCH_REQUIRE_FAKE = 1
+ci: export ECCBENCH_REQUIRE_SLURM = 1
 ci: export ECCBENCH_REQUIRE_CHROMIUM = 1
 ci: FUZZTIME = 3s
 ci: lint check-generate check-kernels test-long race portability oracle smoke python mutate-check fuzz

@@ -26,6 +26,7 @@ func stackGenerator() generator {
 				{"shape", "what the files say", "raw files: voxels of a slice along x and y"},
 				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32", "float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
 				{"type", "what the files say", "raw files: uint8, int16, uint16 or float32"},
+				{"stream", "false", "true: read slices when they are asked for, where a slice says by itself what its voxels are, in place of holding the volume in memory"},
 				{"path", "", "the folder of the slices, or a pattern of their names; comes last and may hold slashes"},
 			},
 		},
@@ -35,6 +36,7 @@ func stackGenerator() generator {
 
 func readStack(r *reading) maker {
 	o := r.fileOptions()
+	o.Stream = r.choice("stream", "true") != ""
 	path := r.place("a folder or a pattern")
 	r.files = func() []string {
 		slices, err := sliceFiles(path, o)
@@ -51,6 +53,10 @@ func readStack(r *reading) maker {
 		o := o
 		o.Surveys, o.Memory = r.surveys, r.memory
 		s, err := openStack(path, o)
+		if errors.As(err, &notStreamed{}) {
+			o.Stream = false
+			s, err = openStack(path, o)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
@@ -154,7 +160,8 @@ func inPlace(files []string, o FileOptions) error {
 	return nil
 }
 
-// openStack reads all slices into memory, on all cores.
+// openStack reads all slices into memory, on all cores, or gives a source that reads them when
+// they are asked for.
 func openStack(path string, o FileOptions) (grid.Source, error) {
 	files, err := sliceFiles(path, o)
 	if err != nil {
@@ -163,6 +170,8 @@ func openStack(path string, o FileOptions) (grid.Source, error) {
 	if err := inPlace(files, o); err != nil {
 		return nil, err
 	}
+	stream := o.Stream
+	o.Stream = false // slices are read whole
 	first, data, err := readSlice(files[0], o)
 	if err != nil {
 		return nil, fmt.Errorf("slice %s: %w", files[0], err)
@@ -173,6 +182,9 @@ func openStack(path string, o FileOptions) (grid.Source, error) {
 	whole := *first
 	if whole.shape, err = fileShape([]int64{int64(len(files)), first.shape.H, first.shape.W}); err != nil {
 		return nil, err
+	}
+	if stream {
+		return streamStack(files, first, whole.shape, o)
 	}
 	identities := make([]string, len(files))
 	identities[0] = first.in.identity
@@ -208,6 +220,69 @@ func openStack(path string, o FileOptions) (grid.Source, error) {
 	}
 	whole.in.identity = strings.Join(identities, "")
 	return whole.source()
+}
+
+// streamStack is a source of slices that are like the first.
+func streamStack(files []string, first *fileBody, shape grid.Shape, o FileOptions) (grid.Source, error) {
+	switch typ := first.native(); {
+	case shape.D == 1:
+		return nil, notStreamed{"it is one slice"}
+	case first.ranked():
+		return nil, notStreamed{fmt.Sprintf("its voxels of %s become float32, or ranks", first.stored)}
+	case typ == grid.Float32 && !o.Every:
+		return nil, notStreamed{"its levels are to be found first"}
+	case typ != grid.Float32 && o.Levels > 0:
+		return nil, notStreamed{"a number of levels is for float32 images"} // who reads it says so
+	}
+	return &stackStream{files, first, shape, o}, nil
+}
+
+// A stackStream reads its slices from a file each, when they are asked for.
+type stackStream struct {
+	files []string
+	first *fileBody
+	shape grid.Shape
+	o     FileOptions
+}
+
+// Shape is the volume's extent.
+func (s *stackStream) Shape() grid.Shape { return s.shape }
+
+// Type is the volume's element type.
+func (s *stackStream) Type() grid.Type { return s.first.native() }
+
+// Ladder is the list of levels that answers about the volume are reported on.
+func (s *stackStream) Ladder() grid.Ladder { return grid.Identity(s.Type()) }
+
+// ReadSlab reads slices lo ≤ i < hi from their files to dst.
+func (s *stackStream) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := grid.CheckSlab(s, dst, lo, hi); err != nil {
+		return err
+	}
+	for i := lo; i < hi; i++ {
+		slice, err := s.slice(i)
+		if err != nil {
+			return fmt.Errorf("slice %s: %w", s.files[i], err)
+		}
+		dst = dst[copy(dst, slice):]
+	}
+	return nil
+}
+
+// slice is the voxels of a file.
+func (s *stackStream) slice(i int64) ([]byte, error) {
+	b, data, err := readSlice(s.files[i], s.o)
+	if err == nil {
+		err = b.like(s.first)
+	}
+	if err != nil {
+		return nil, err
+	}
+	data, _, err = b.convert(data)
+	if err == nil && s.Type() == grid.Float32 {
+		err = s.o.normalise()(grid.Values[float32](data), i*s.shape.SliceVoxels(), s.shape)
+	}
+	return data, err
 }
 
 // readSlice reads a slice's stored voxels, and closes its files.

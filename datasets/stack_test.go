@@ -63,6 +63,53 @@ func TestStack(t *testing.T) {
 	}
 }
 
+// Slices are read when they are asked for, and are then what they are in memory. What is wrong
+// with one is said when it is read.
+func TestStackStreamed(t *testing.T) {
+	for _, c := range []struct {
+		ext, descr, options string
+		stored              storedType
+		typ                 grid.Type
+	}{
+		{".npy", "|u1", "", storedUint8, grid.Uint8},
+		{".npy", "|i1", "", storedInt8, grid.Int16},
+		{".npy", ">i2", "", storedInt16, grid.Int16},
+		{".npy", ">f4", "/levels=every", storedFloat32, grid.Float32},
+		{".raw", "", "/shape=3x2/type=uint16", storedUint16, grid.Uint16},
+	} {
+		dir := t.TempDir()
+		value := fileSequence(c.stored)
+		writeSlices(t, dir, c.ext, c.descr, c.stored, 12, value)
+		s, err := Open("stack" + c.options + "/stream=true/path=" + dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, whole := s.(*grid.Field); whole {
+			t.Errorf("%s %s is in memory", c.ext, c.descr)
+		}
+		checkFileImage(t, s, "3x2x12", c.typ, value)
+		if err := os.WriteFile(filepath.Join(dir, "s9"+c.ext), []byte("none"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		size := grid.SliceBytes(s)
+		if err := s.ReadSlab(grid.NewBuffer(8*size), 0, 8); err != nil {
+			t.Error(err)
+		}
+		if err := s.ReadSlab(grid.NewBuffer(3*size), 7, 10); err == nil || !strings.HasPrefix(err.Error(), "slice "+filepath.Join(dir, "s9"+c.ext)+": ") {
+			t.Error(err)
+		}
+	}
+	dir := t.TempDir()
+	writeSlices(t, dir, ".npy", "<f4", storedFloat32, 12, fileSequence(storedFloat32))
+	for _, c := range []struct{ name, path string }{{"stack/stream=true/path=", dir}, {"stack/levels=every/stream=true/path=", dir + "/s3.npy"}} {
+		if s, err := Open(c.name + c.path); err != nil {
+			t.Error(err)
+		} else if _, whole := s.(*grid.Field); !whole {
+			t.Errorf("%s: its levels, or its rows, are of the whole", c.name)
+		}
+	}
+}
+
 // Values that float32 does not hold are ranked among those of all slices.
 func TestStackRanked(t *testing.T) {
 	dir := t.TempDir()

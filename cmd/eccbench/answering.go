@@ -20,7 +20,7 @@ type answering struct {
 	out, impl    string
 	construction string
 	superlevel   bool
-	bare, quiet  bool
+	quiet        bool
 	threads      int
 	budget       time.Duration
 }

@@ -41,6 +41,7 @@ func bettiCommand() cli.Subcommand {
 
 // A bettiJob is what was asked of betti.
 type bettiJob struct {
+	bare bool // without a header
 	answering
 	format string
 	at     []float64

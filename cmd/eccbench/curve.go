@@ -1,13 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -35,6 +32,7 @@ func curveCommand() cli.Subcommand {
 			"eccbench curve stack.tif --each-slice",
 			"eccbench curve scans/ more/*.nrrd --out curves --plot plots",
 			"eccbench curve bold.nii.gz --volume 3",
+			"eccbench curve scan.raw --shape 2048x2048x2048 --type uint8 --shard 3/16 -o parts/",
 			"eccbench curve --stack 'ct/*.tif'",
 			"zcat scan.raw.gz | eccbench curve - --shape 181x217x181 --type uint8",
 			"eccbench curve 'grf/shape=64x64x64/smooth=3/seed=1' --format euler",
@@ -46,23 +44,19 @@ func curveCommand() cli.Subcommand {
 // A curveJob is what was asked of curve.
 type curveJob struct {
 	answering
-	format, plot string
-	periodic     []string
-	rings        grid.Axes // of periodic
-	mask, nan    string
-	all, slices  bool
-	at, within   []float64
+	rows
+	periodic  []string
+	rings     grid.Axes // of periodic
+	mask, nan string
+	slices    bool
+	share     shareJob
 }
 
 func doCurve(c *cli.Program, args []string) error {
 	var j curveJob
 	f := pflag.NewFlagSet("curve", pflag.ContinueOnError)
-	f.BoolVar(&j.all, "all", false, "a row for every level, not only those where χ changes")
-	f.StringVar(&j.format, "format", "csv", "csv, json, jsonl (an object a line), npy (for NumPy), euler (\"value χ\" for every level), socg (\"value χ\" where χ changes)")
-	f.BoolVar(&j.bare, "no-header", false, "CSV and jsonl without the line that says where the curve is from, and CSV without the names of its columns")
-	f.Float64SliceVar(&j.at, "at", nil, "χ at these values alone, as CSV")
-	f.Float64SliceVar(&j.within, "range", nil, "rows of the levels from LO to HI alone: LO,HI")
-	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output; of several images, to this folder")
+	j.rows.add(f)
+	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output; of several images, or of a part, to this folder")
 	f.StringVar(&j.plot, "plot", "", "draw the curve to this file too, .svg or .png; of several images, to this folder, SVG")
 	j.in.AddFile(f, nil, "element type of a raw file: uint8, int16, uint16, float32", "levels of a float32 image, evenly from its least value to its greatest (default every value)")
 	f.BoolVar(&j.slices, "each-slice", false, "a curve of each slice of a 3D image by itself: CSV or jsonl with a column for the slice")
@@ -70,14 +64,12 @@ func doCurve(c *cli.Program, args []string) error {
 	f.StringSliceVar(&j.periodic, "periodic", nil, "axes along which the last voxels and the first are neighbours: x,y,z")
 	f.StringVar(&j.mask, "mask", "", "an image of the same shape: voxels where it is 0 are no part of the image")
 	f.StringVar(&j.nan, "nan", "refuse", "NaN in the image: refuse, or mask: voxels that are no part of it")
+	j.share.add(f)
 	j.addEffort(f)
 	if err := c.Parse(curveCommand(), f, args); err != nil {
 		return err
 	}
-	if !slices.Contains(ecc.Formats(), ecc.Format(j.format)) {
-		return cli.Usagef("--format %s: want csv, json, jsonl, npy, euler or socg", j.format)
-	}
-	err := j.check()
+	err := cmp.Or(j.rows.check(f), j.answering.check())
 	if err != nil {
 		return err
 	}
@@ -90,23 +82,17 @@ func doCurve(c *cli.Program, args []string) error {
 	if j.slices && (j.plot != "" || len(j.at) > 0 || j.format != string(ecc.CSV) && j.format != string(ecc.JSONL)) {
 		return cli.Usagef("--each-slice writes rows of many curves, as csv or jsonl: leave --plot, --at and other formats out")
 	}
-	if len(j.at) > 0 && (j.all || f.Changed("format") && j.format != string(ecc.CSV)) {
-		return cli.Usagef("--at prints rows of CSV, of some values: leave --format and --all out")
-	}
-	if f.Changed("range") && (len(j.within) != 2 || !(j.within[0] <= j.within[1])) {
-		return cli.Usagef("--range: want two values LO,HI, the lower one first")
-	}
-	if f.Changed("range") && len(j.at) > 0 {
-		return cli.Usagef("--range is of rows of levels, and --at has rows of its own: leave one of them out")
-	}
 	if j.nan != "refuse" && j.nan != "mask" {
 		return cli.Usagef("--nan %s: want refuse or mask", j.nan)
 	}
 	// Where rows are of the levels that change, nobody needs to know the others.
 	j.in.Once = j.impl == "" || j.impl == everyImpl
-	j.in.Every = j.in.Once && !j.all && j.format != string(ecc.Euler)
+	j.in.Every = j.in.Once && !j.every()
 	if j.in.Gaps = j.nan == "mask"; j.in.Gaps && !(j.in.Every && !f.Changed("levels")) {
 		return cli.Usagef("--nan mask counts on every float32, of which --all, --format euler and --levels make too many rows or none, by %s alone", everyImpl)
+	}
+	if j.share.asked() {
+		return j.doShare(c, f)
 	}
 	images, folders, err := f.Args(), false, error(nil)
 	if j.in.Stack {
@@ -135,15 +121,8 @@ func (j curveJob) answer(c *cli.Program, f *pflag.FlagSet, images []string, fold
 	case len(images) > 1 || folders:
 		return j.several(c, j.each(images))
 	}
-	if j.plot != "" && !plotted(j.plot) {
-		return cli.Usagef("--plot %s: plots are SVG or PNG, want a name that ends in .svg or .png", j.plot)
-	}
-	for _, path := range []string{j.plot, j.out} {
-		if path != "" {
-			if err := cli.Writable(path); err != nil {
-				return err
-			}
-		}
+	if err := j.rows.writable(j.out); err != nil {
+		return err
 	}
 	return j.run(c, images[0])
 }
@@ -234,7 +213,7 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	if p.Digest, err = digest(); err != nil {
 		return err
 	}
-	lines := ecc.LinesOf(src, answered.Out, j.convention(), j.all || j.format == string(ecc.Euler))
+	lines := ecc.LinesOf(src, answered.Out, j.convention(), j.every())
 	p.Implementation, p.Program, p.Verdict, p.Witness = answered.By, version(), "VERIFIED", answered.Witness
 	if !j.quiet {
 		if j.in.Volume != "" {
@@ -247,30 +226,15 @@ func (j curveJob) run(c *cli.Program, input string) error {
 		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %s by %s, VERIFIED by %s, %v\n",
 			shown, p.Shape, p.Type, what, answered.By, answered.Witness, quantity.Duration(time.Since(start)))
 	}
-	if j.plot != "" {
-		if err := cli.WriteFile(j.plot, func(w *os.File) error { return j.drawCurve(w, j.spooled.Shown(name), p, lines) }); err != nil {
-			return err
-		}
-	}
-	write := func(w io.Writer) error {
-		switch {
-		case j.slices:
+	if j.slices {
+		return j.rows.to(c, j.out, func(w io.Writer) error {
 			for i := range slices {
 				slices[i] = j.ranged(slices[i])
 			}
-			return ecc.WriteSlices(w, slices, ecc.Format(j.format), p, !j.bare)
-		case len(j.at) > 0:
-			return j.writeAt(w, lines)
-		}
-		return j.ranged(lines).Write(w, ecc.Format(j.format), p, !j.bare)
+			return ecc.WriteSlices(w, slices, ecc.Format(j.format), p, !j.rows.bare)
+		})
 	}
-	if j.out != "" {
-		return cli.WriteFile(j.out, func(w *os.File) error { return write(w) })
-	}
-	if err := write(cli.Raw(c.Stdout)); err != nil {
-		return fmt.Errorf("writing the curve: %w", err)
-	}
-	return nil
+	return j.rows.write(c, j.out, j.spooled.Shown(name), p, j.ranged(lines).Len(), func(yield func(ecc.Lines, error) bool) { yield(lines, nil) })
 }
 
 // openMasked opens an image, without what a mask leaves out of it where that has a name.
@@ -292,60 +256,4 @@ func openMasked(name, mask string) (grid.Source, error) {
 		return nil, fmt.Errorf("--mask: %w", err)
 	}
 	return masked, nil
-}
-
-// writeAt writes χ at the values that were asked for.
-func (j curveJob) writeAt(w io.Writer, l ecc.Lines) error {
-	rows := "value,chi\n"
-	if j.bare {
-		rows = ""
-	}
-	for _, value := range j.at {
-		rows += fmt.Sprintf("%v,%d\n", value, l.At(value))
-	}
-	_, err := io.WriteString(w, rows)
-	return err
-}
-
-// plotted are the names of files that curves are drawn to.
-func plotted(path string) bool {
-	return slices.Contains([]string{".svg", ".png"}, strings.ToLower(filepath.Ext(path)))
-}
-
-// ranged is the lines that were asked for.
-func (j curveJob) ranged(l ecc.Lines) ecc.Lines {
-	if len(j.within) > 0 {
-		return l.Within(j.within[0], j.within[1])
-	}
-	return l
-}
-
-// drawCurve draws the levels at which χ changes.
-func (j curveJob) drawCurve(w io.Writer, name string, p ecc.Provenance, lines ecc.Lines) error {
-	lines.All = false
-	lines = j.ranged(lines)
-	x, y := make([]float64, 0, len(lines.Curve)), make([]float64, 0, len(lines.Curve))
-	lines.Each(func(l ecc.Line) { x, y = append(x, lines.Value(l)), append(y, float64(l.Chi)) })
-	title, file, _ := strings.Cut(name, "/path=")
-	if n, err := datasets.ParseName(name); err == nil && n.FromFiles() {
-		title = filepath.Base(file)
-	}
-	set := "χ of the sublevel set"
-	if lines.In.Superlevel { // from a level down to the next one below: steps go up
-		set = "χ of the superlevel set"
-		slices.Reverse(x)
-		slices.Reverse(y)
-		y = append(y[min(1, len(y)):], 0)
-	}
-	if lines.In.Vertices {
-		set += ", voxels as vertices"
-	}
-	if axes := lines.In.Periodic.String(); axes != "" {
-		set += ", periodic along " + axes
-	}
-	note := fmt.Sprintf("%s %s; counted by %s, %s by %s", p.Shape, p.Type, p.Implementation, p.Verdict, p.Witness)
-	if strings.EqualFold(filepath.Ext(j.plot), ".png") {
-		return report.StepsPNG(w, report.VisibleText(title), note, "level t", set, report.Step{X: x, Y: y})
-	}
-	return report.Steps(report.Visible(w), title, note, "level t", set, report.Step{X: x, Y: y})
 }

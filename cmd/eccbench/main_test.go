@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -15,6 +18,7 @@ import (
 	"eccbench/impls"
 	"eccbench/impls/betti/duality"
 	"eccbench/impls/cpu"
+	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/grid"
@@ -40,6 +44,7 @@ func TestMain(m *testing.M) {
 			os.Exit(eccbench(c, os.Args[1:]))
 		},
 		"eccbench-betti":  func() { os.Exit(eccbench(plantedBetti(), os.Args[1:])) },
+		"eccbench-misses": func() { start(missing) },
 		"eccbench-silent": func() {}, // succeeds, and writes nothing
 		"eccbench-late":   late,
 	}
@@ -77,6 +82,16 @@ func isWorker() bool { return len(os.Args) > 1 && os.Args[1] == "worker" }
 
 func start(c change) { os.Exit(eccbench(programWith(c), os.Args[1:])) }
 
+// missing is eccbench whose extrema leaves out the last row.
+func missing(list []implementation, _ resident.Opener, _ *metronome) []implementation {
+	for i, impl := range list {
+		if impl.About().Name == everyImpl {
+			list[i] = renamed{extrema.Faulty(extrema.LastRow), everyImpl}
+		}
+	}
+	return list
+}
+
 // late is eccbench that crashes when its rows are written.
 func late() {
 	if isWorker() {
@@ -106,10 +121,18 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Condition: func(name string) (bool, error) {
-			if name != "long" {
-				return false, fmt.Errorf("unknown condition %q", name)
+			switch name {
+			case "long":
+				return ecctest.Long(), nil
+			case "slurm":
+				return hasSlurm()
 			}
-			return ecctest.Long(), nil
+			return false, fmt.Errorf("unknown condition %q", name)
+		},
+		Setup: func(e *testscript.Env) error {
+			scripts, err := filepath.Abs("../../scripts")
+			e.Setenv("SCRIPTS", scripts)
+			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":    exits,
@@ -118,6 +141,7 @@ func TestScripts(t *testing.T) {
 			"conforms": conforms,
 			"gated":    gated,
 			"locate":   locate,
+			"slurm":    slurm,
 		},
 	})
 }
@@ -251,6 +275,38 @@ func (j *misbehavingJob) Out() (ecc.VCEC, error) {
 		out = j.kept
 	}
 	return out, err
+}
+
+// hasSlurm is whether a Slurm of one node can be started. Where it must be, it is an error that
+// it cannot.
+func hasSlurm() (bool, error) {
+	var err error
+	for _, program := range []string{"slurmctld", "slurmd", "sbatch", "munged", "bash"} {
+		_, e := exec.LookPath(program)
+		err = cmp.Or(err, e)
+	}
+	if err == nil && os.Getuid() != 0 {
+		err = errors.New("a Slurm of one node is root's")
+	}
+	if os.Getenv("ECCBENCH_REQUIRE_SLURM") == "" {
+		return err == nil, nil
+	}
+	return err == nil, err
+}
+
+// slurm starts a Slurm of one node until the script ends.
+func slurm(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: slurm")
+	}
+	script, folder := ts.Getenv("SCRIPTS")+"/slurm/single-node.sh", ts.MkAbs("slurm")
+	ts.Defer(func() {
+		if out, err := exec.Command(script, "stop", folder).CombinedOutput(); err != nil {
+			ts.Logf("stopping Slurm: %v: %s", err, out)
+		}
+	})
+	ts.Check(ts.Exec(script, "start", folder))
+	ts.Setenv("SLURM_CONF", folder+"/slurm.conf")
 }
 
 // exits runs a program and requires an exit code: exits CODE PROGRAM ARGS…

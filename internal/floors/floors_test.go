@@ -32,6 +32,7 @@ var floor = map[string]int{
 
 	"internal/report/svg": 0,
 
+	"internal/shard":   1,
 	"internal/verify":  1,
 	"datasets":         1,
 	"kernels":          1,
@@ -56,6 +57,7 @@ var floor = map[string]int{
 
 	"internal/workloads/ecc/counting": 5,
 	"internal/workloads/ecc/ecctest":  5,
+	"internal/workloads/ecc/parts":    5,
 	"internal/workloads/batch":        5,
 	"internal/workloads/betti":        5,
 	"internal/workloads/smooth":       5,

@@ -108,10 +108,8 @@ func (w wrapped) ReadSlab(dst []byte, lo, hi int64) error {
 	}
 	inner, size := w.Source.Shape(), SliceBytes(w.Source)
 	n := inner.Slices()
-	part := dst
-	if w.axes.WithinSlices(inner) != (Axes{}) {
-		part = NewBuffer((hi - lo) * size)
-	}
+	// It is read to the end of dst, and each row moved to its place before the next one is.
+	part := dst[int64(len(dst))-(hi-lo)*size:]
 	if to := min(hi, n); lo < to {
 		if err := w.Source.ReadSlab(part[:(to-lo)*size], lo, to); err != nil {
 			return err
@@ -132,11 +130,11 @@ func (w wrapped) ReadSlab(dst []byte, lo, hi int64) error {
 	for range hi - lo {
 		first := dst
 		for range rows {
-			dst = dst[copy(dst, part[:row]):]
+			moved := dst[:copy(dst, part[:row])]
+			dst, part = dst[row:], part[row:]
 			if w.axes.X {
-				dst = dst[copy(dst, part[:value]):]
+				dst = dst[copy(dst, moved[:value]):]
 			}
-			part = part[row:]
 		}
 		if w.axes.Y && inner.D > 1 {
 			dst = dst[copy(dst, first[:w.Shape().W*value]):]

@@ -79,14 +79,30 @@ func (d *Digester) Sum() (string, error) {
 	if n := d.done.Load(); n < int64(len(d.slices)) {
 		return "", fmt.Errorf("digest: %d of %d slices were read", n, len(d.slices))
 	}
+	hashes := make([]SliceHash, len(d.slices))
+	for i := range hashes {
+		hashes[i] = d.slices[i].Bytes()
+	}
+	return SumOf(d.Shape(), d.Type(), hashes), nil
+}
+
+// A SliceHash is the hash of a slice's bytes (XXH3, 128 bits).
+type SliceHash [16]byte
+
+// Slice is the hash of a slice, and whether that was read.
+func (d *Digester) Slice(i int64) (h SliceHash, read bool) {
+	return d.slices[i].Bytes(), d.taken[i].Load()
+}
+
+// SumOf is Sum of an image whose slices have these hashes.
+func SumOf(shape Shape, t Type, slices []SliceHash) string {
 	h := xxh3.New()
-	fmt.Fprintf(h, "%v %v\n", d.Shape(), d.Type())
-	for _, s := range d.slices {
-		b := s.Bytes()
-		h.Write(b[:])
+	fmt.Fprintf(h, "%v %v\n", shape, t)
+	for _, s := range slices {
+		h.Write(s[:])
 	}
 	sum := h.Sum128()
-	return fmt.Sprintf("%016x%016x", sum.Hi, sum.Lo), nil
+	return fmt.Sprintf("%016x%016x", sum.Hi, sum.Lo)
 }
 
 // Close closes the source where that can be closed.

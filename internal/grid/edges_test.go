@@ -95,3 +95,24 @@ func eachSlabLeavesNoReader(t *testing.T) {
 		time.Sleep(time.Hour) // of those that are left
 	}
 }
+
+// A ladder that is told in words is read back, and no other text is one.
+func TestParseLadder(t *testing.T) {
+	odd, err := Affine(-1.0/3, 1e-7, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, typ := range Types() {
+		for _, l := range []Ladder{Identity(typ), odd} {
+			got, err := ParseLadder(l.Key(), typ)
+			if err != nil || got.Key() != l.Key() || got.Len() != l.Len() || got.Value(got.Len()-1) != l.Value(l.Len()-1) {
+				t.Errorf("%v %s: %v (%v)", typ, l.Key(), got, err)
+			}
+		}
+	}
+	for _, key := range []string{"", "identity:256", "table:3:00", "affine:0:1", "affine:0:0:3", "affine:0:1:3x", "affine:0:1:+3"} {
+		if l, err := ParseLadder(key, Uint16); err == nil {
+			t.Errorf("%q is %v", key, l)
+		}
+	}
+}

@@ -234,6 +234,24 @@ func (l Ladder) Key() string {
 	return l.String()
 }
 
+// ParseLadder is the inverse of Key for the ladders of a type that can be told in words: not
+// for tables.
+func ParseLadder(key string, t Type) (Ladder, error) {
+	if l := Identity(t); l.Key() == key {
+		return l, nil
+	}
+	var lo, step float64
+	var n int64
+	if _, err := fmt.Sscanf(key, "affine:%g:%g:%d", &lo, &step, &n); err != nil {
+		return Ladder{}, fmt.Errorf("ladder %q of %v: want %s or affine:LEAST:STEP:LEVELS", key, t, Identity(t))
+	}
+	l, err := Affine(lo, step, n)
+	if err == nil && l.Key() != key {
+		err = fmt.Errorf("ladder %q: want %s", key, l.Key())
+	}
+	return l, err
+}
+
 // String says what the ladder is, for people.
 func (l Ladder) String() string {
 	switch l.kind {

@@ -67,7 +67,7 @@ func (p padded) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := CheckSlab(p, dst, lo, hi); err != nil {
 		return err
 	}
-	fillValue(p.Type(), dst, p.Ladder().Value(0))
+	value := p.Ladder().Value(0)
 	// What is within: rows of slices, of a 2D image one each.
 	inner := p.Source.Shape()
 	row, rows := inner.W*p.Type().Size(), inner.H
@@ -77,20 +77,26 @@ func (p padded) ReadSlab(dst []byte, lo, hi int64) error {
 	}
 	from, to := max(lo, 1), min(hi, inner.Slices()+1)
 	if from >= to {
+		fillValue(p.Type(), dst, value)
 		return nil
 	}
-	part := NewBuffer((to - from) * SliceBytes(p.Source))
+	// It is read to the end of dst, and each row moved to its place before the next one is.
+	part := dst[int64(len(dst))-(to-from)*SliceBytes(p.Source):]
 	if err := p.Source.ReadSlab(part, from-1, to-1); err != nil {
 		return err
 	}
+	filled := int64(0)
 	for i := from; i < to; i++ {
-		at := dst[(i-lo)*SliceBytes(p)+above:]
+		at := (i-lo)*SliceBytes(p) + above + p.Type().Size()
 		for range rows {
-			copy(at[p.Type().Size():][:row], part)
+			copy(dst[at:at+row], part)
+			fillValue(p.Type(), dst[filled:at], value)
 			part = part[row:]
-			at = at[min(int64(len(at)), row+2*p.Type().Size()):]
+			filled = at + row
+			at = filled + 2*p.Type().Size()
 		}
 	}
+	fillValue(p.Type(), dst[filled:], value)
 	return nil
 }
 

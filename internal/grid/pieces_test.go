@@ -2,6 +2,7 @@ package grid
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -26,27 +27,24 @@ func (o once) ReadSlab(dst []byte, lo, hi int64) error {
 // the source is read once.
 func TestEachPiece(t *testing.T) {
 	for _, shape := range []Shape{{1, 1, 3}, {1, 9, 2}, {1, 3, 1}, {2, 3, 2}, {3, 1, 1}, {11, 2, 3}} {
-		data := NewBuffer(2 * shape.Voxels())
-		for i := range shape.Voxels() {
-			Values[int16](data)[i] = int16(i)
-		}
-		f, err := NewField(shape, Int16, data, Identity(Int16))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := numbered(t, shape)
 		n, size := shape.Slices(), SliceBytes(f)
 		for _, step := range []int64{0, 2, 3, 4, 100} {
-			times, last := make([]int64, n), int64(-1)
-			err := EachPiece(once{struct{ Source }{f}, make([]atomic.Int32, n)}, step, false, func(piece *Field, by int64) error {
-				first := int64(Values[int16](piece.Data())[0]) / shape.SliceVoxels()
-				if want := max(last, 0); first != want {
-					t.Errorf("%v in %d: a piece begins with slice %d, want %d", shape, step, first, want)
-				}
+			times, last, shared := make([]int64, n), int64(-1), int64(-1)
+			err := EachPiece(once{struct{ Source }{f}, make([]atomic.Int32, n)}, Whole(f), step, false, func(piece *Field, by int64) error {
+				first := int64(Values[uint16](piece.Data())[0]) / shape.SliceVoxels()
 				k := piece.Shape().Slices()
 				if piece.Shape().Dim() != shape.Dim() { // a plane
 					k = 1
 				}
-				if !slices.Equal(piece.Data(), data[first*size:(first+k)*size]) || piece.Ladder().Key() != f.Ladder().Key() {
+				want := max(last, 0)
+				if by < 0 { // what the slab before this call shares
+					want = shared
+				}
+				if first != want {
+					t.Errorf("%v in %d: a piece begins with slice %d, want %d", shape, step, first, want)
+				}
+				if !slices.Equal(piece.Data(), f.Data()[first*size:(first+k)*size]) || piece.Ladder().Key() != f.Ladder().Key() {
 					t.Errorf("%v in %d: a piece from slice %d on is not the image's", shape, step, first)
 				}
 				if by == -1 && (k != 1 || shape.D > 1 && piece.Shape() != Shape{1, shape.H, shape.W}) || by == 1 && k == 1 && n > 1 {
@@ -55,20 +53,76 @@ func TestEachPiece(t *testing.T) {
 				for i := range k {
 					times[first+i] += by
 				}
-				last = first + k - 1
+				if by > 0 {
+					shared, last = first, first+k-1
+				}
 				return nil
 			})
 			if err != nil || slices.ContainsFunc(times, func(k int64) bool { return k != 1 }) {
 				t.Errorf("%v in %d: slices count %v times (%v)", shape, step, times, err)
 			}
 			stop := errors.New("stop")
-			if err := EachPiece(f, step, false, func(_ *Field, times int64) error {
+			if err := EachPiece(f, Whole(f), step, false, func(_ *Field, times int64) error {
 				if times < 0 || n <= 2 {
 					return stop
 				}
 				return nil
 			}); !errors.Is(err, stop) && (step == 2 || step == 3) && n > step {
 				t.Errorf("%v in %d: stopped with %v", shape, step, err)
+			}
+		}
+	}
+}
+
+// What the spans of any cut add up to is every slice once, and each two neighbours once, of a
+// ring the last and the first, too. Each span reads its own slices, the one before them, and
+// the one that closes the ring.
+func TestEachPieceOfSpans(t *testing.T) {
+	for _, shape := range []Shape{{1, 9, 2}, {1, 1, 3}, {2, 3, 2}, {11, 2, 3}} {
+		f := numbered(t, shape)
+		n := shape.Slices()
+		for _, closed := range []bool{false, true} {
+			for cuts := range int64(14) {
+				times, pairs := make([]int64, n), map[[2]int64]int64{}
+				for i := range cuts + 1 {
+					of := Span{n * i / (cuts + 1), n * (i + 1) / (cuts + 1)}
+					read := once{struct{ Source }{f}, make([]atomic.Int32, n)}
+					err := EachPiece(read, of, 2, closed, func(piece *Field, by int64) error {
+						values := Values[uint16](piece.Data())
+						slice := func(i int) int64 { return int64(values[i*int(shape.SliceVoxels())]) / shape.SliceVoxels() }
+						k := len(values) / int(shape.SliceVoxels())
+						for i := range k {
+							times[slice(i)] += by
+							if i > 0 {
+								pairs[[2]int64{slice(i - 1), slice(i)}] += by
+							}
+						}
+						return nil
+					})
+					if err != nil {
+						t.Fatalf("%v in %d spans, %v: %v", shape, cuts+1, of, err)
+					}
+					for s := range read.read {
+						s := int64(s)
+						wanted := s >= max(of.Lo-1, 0) && s < of.Hi || closed && of.Hi == n && s == 0
+						if got := read.read[s].Load() == 1; got != (wanted && of.Len() > 0) {
+							t.Errorf("%v in %d spans, %v: slice %d was read: %v", shape, cuts+1, of, s, got)
+						}
+					}
+				}
+				want := map[[2]int64]int64{}
+				for s := range n - 1 {
+					want[[2]int64{s, s + 1}]++
+				}
+				if closed {
+					want[[2]int64{n - 1, 0}]++
+				}
+				if slices.ContainsFunc(times, func(k int64) bool { return k != 1 }) {
+					t.Errorf("%v in %d spans, closed %v: slices count %v times", shape, cuts+1, closed, times)
+				}
+				if !maps.Equal(pairs, want) {
+					t.Errorf("%v in %d spans, closed %v: pairs %v, want %v", shape, cuts+1, closed, pairs, want)
+				}
 			}
 		}
 	}

@@ -62,22 +62,35 @@ func EachSlab(s Source, f func(slab []byte, lo, hi int64) error) error {
 	if whole, ok := s.(*Field); ok {
 		return f(whole.data, 0, s.Shape().Slices())
 	}
-	return eachSlab(s, slabBytes/SliceBytes(s), 0, f)
+	return eachSlab(s, Whole(s), slabBytes/SliceBytes(s), 0, f)
 }
 
-// eachSlab is EachSlab in slabs of so many slices, each of which begins with so many
-// slices of the one before.
-func eachSlab(s Source, step, shared int64, f func(slab []byte, lo, hi int64) error) error {
-	n, size := s.Shape().Slices(), SliceBytes(s)
+// A Span is slices Lo ≤ i < Hi of a source.
+type Span struct{ Lo, Hi int64 }
+
+// Whole is all slices of a source.
+func Whole(s Source) Span { return Span{0, s.Shape().Slices()} }
+
+// Len is how many slices a span has.
+func (s Span) Len() int64 { return s.Hi - s.Lo }
+
+// eachSlab is EachSlab of the slices of a span, in slabs of so many, each of which begins
+// with so many slices of those before it, which the first one reads.
+func eachSlab(s Source, of Span, step, shared int64, f func(slab []byte, lo, hi int64) error) error {
+	n, size := of.Len(), SliceBytes(s)
 	step = min(n, max(1, shared, step))
 	slabs := (n + step - 1) / step
-	span := func(k int64) (lo, hi int64) { return k * step, min((k+1)*step, n) }
-	ahead := min(slabs, max(2, aheadBytes/(step*size)))
+	span := func(k int64) (lo, hi int64) { return of.Lo + k*step, of.Lo + min((k+1)*step, n) }
+	ahead := min(slabs, slabsAhead(step*size))
 	buffers, read := make([][]byte, ahead), make([]chan error, ahead)
 	start := func(k int64) {
 		lo, hi := span(k)
-		dst, done := buffers[k%ahead][shared*size:][:(hi-lo)*size], read[k%ahead]
-		go func() { done <- readParts(s, dst, lo, hi) }()
+		from := lo
+		if k == 0 {
+			from -= min(lo, shared)
+		}
+		dst, done := buffers[k%ahead][(shared-(lo-from))*size:][:(hi-from)*size], read[k%ahead]
+		go func() { done <- readParts(s, dst, from, hi) }()
 	}
 	for k := range ahead {
 		buffers[k], read[k] = NewBuffer((shared+step)*size), make(chan error, 1)
@@ -106,6 +119,9 @@ func eachSlab(s Source, step, shared int64, f func(slab []byte, lo, hi int64) er
 	}
 	return nil
 }
+
+// slabsAhead is how many slabs of a size are held at a time.
+func slabsAhead(size int64) int64 { return max(2, aheadBytes/size) }
 
 // readParts is ReadSlab in parts at the same time.
 func readParts(s Source, dst []byte, lo, hi int64) error {

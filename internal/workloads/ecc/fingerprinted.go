@@ -14,11 +14,14 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
+// FingerprintLaw is the name of the law that an answer has the fingerprint of its image.
+const FingerprintLaw = "fingerprint"
+
 // Fingerprinted is the law that an answer has the fingerprint of its image, with a key's
 // weights, and as many functions of them as the ladder needs, computed on so many cores.
 func Fingerprinted(k fingerprint.Key, threads int) law {
 	return law{
-		Name: "fingerprint", Note: "key " + k.String(), Independent: true,
+		Name: FingerprintLaw, Note: "key " + k.String(), Independent: true,
 		Work: func(s grid.Source) time.Duration {
 			return fingerprint.Work(s, k.For(s.Ladder().Len()), threads)
 		},
@@ -61,11 +64,19 @@ func HoldToFingerprint(in grid.Source, out VCEC, k fingerprint.Key, threads int)
 
 // unlike is nil where a curve has the fingerprint of its image.
 func unlike(want fingerprint.Sum, out VCEC, levels int64, k fingerprint.Key, threads int) (*verify.Diff, error) {
-	got, err := sumOf(out, levels, k, threads)
-	if err != nil || want.Equal(got) {
+	got, err := SumOf(out, levels, k, threads)
+	if err != nil {
 		return nil, err
 	}
-	return &verify.Diff{Where: "fingerprint", Want: want.String(), Got: got.String(), Context: fmt.Sprintf("key %v\n", k)}, nil
+	return UnlikeSums(want, got, k), nil
+}
+
+// UnlikeSums is nil where a curve has the fingerprint of its image.
+func UnlikeSums(want, got fingerprint.Sum, k fingerprint.Key) *verify.Diff {
+	if want.Equal(got) {
+		return nil
+	}
+	return &verify.Diff{Where: FingerprintLaw, Want: want.String(), Got: got.String(), Context: fmt.Sprintf("key %v\n", k)}
 }
 
 // misplaced is where the steps of an answer are not in order among so many levels.
@@ -84,8 +95,8 @@ func misplaced(out VCEC, levels int64) *verify.Diff {
 	return nil
 }
 
-// sumOf is the sum of a curve, on so many cores.
-func sumOf(out VCEC, levels int64, k fingerprint.Key, threads int) (fingerprint.Sum, error) {
+// SumOf is the sum of a curve or of some steps of one on so many levels, on so many cores.
+func SumOf(out VCEC, levels int64, k fingerprint.Key, threads int) (fingerprint.Sum, error) {
 	parts := max(1, min(threads, len(out)>>12))
 	sums, errs := make([]fingerprint.Sum, parts), make([]error, parts)
 	var wg crew.Group

@@ -49,23 +49,34 @@ func viewing(ns int) func(grid.Source) time.Duration {
 	}
 }
 
-// sumsOf is the law of what all voxels together are: of a box, or of a box whose opposite
-// sides meet along some axes, which is a ring.
-func sumsOf(c Convention) law {
-	chi, why := int64(1), "a full box is contractible"
+// TotalOf is what the changes of an image without a mask sum to, and why: χ of all voxels
+// together, a box, or a box whose opposite sides meet along some axes, which is a ring.
+func TotalOf(c Convention) (chi int64, why string) {
 	if c.Periodic != (grid.Axes{}) {
-		chi, why = 0, "a full box that is closed to a ring has as many cells of either sign"
+		return 0, "a full box that is closed to a ring has as many cells of either sign"
 	}
+	return 1, "a full box is contractible"
+}
+
+// sumsOf is the law that the changes sum to TotalOf.
+func sumsOf(c Convention) law {
+	chi, _ := TotalOf(c)
 	return law{Name: fmt.Sprintf("changes sum to %d", chi), Check: func(_ grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
 		var sum int64
 		for _, s := range out {
 			sum += s.Change
 		}
-		if sum == chi {
-			return nil, nil
-		}
-		return &verify.Diff{Where: "sum of all changes", Want: fmt.Sprintf("%d (%s)", chi, why), Got: fmt.Sprint(sum)}, nil
+		return UnlikeTotal(c, sum), nil
 	}}
+}
+
+// UnlikeTotal is nil where changes sum to TotalOf.
+func UnlikeTotal(c Convention, sum int64) *verify.Diff {
+	chi, why := TotalOf(c)
+	if sum == chi {
+		return nil
+	}
+	return &verify.Diff{Where: "sum of all changes", Want: fmt.Sprintf("%d (%s)", chi, why), Got: fmt.Sprint(sum)}
 }
 
 // sampled draws levels to look at, the same ones every time for one image: in

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"runtime"
 	"sort"
@@ -84,6 +85,13 @@ type Lines struct {
 	slice  string // that it is of, "" for the whole image
 	// What Within leaves out: so many lines before those that are written, and after them.
 	before, after int64
+	chi           int64 // before the first step of Curve
+}
+
+// After is the lines that follow steps whose changes sum to chi, which Curve does not have.
+func (l Lines) After(chi int64) Lines {
+	l.chi = chi
+	return l
 }
 
 // LinesOf are the lines of an image's curve in a convention.
@@ -123,7 +131,7 @@ func (l Lines) end() int64 {
 }
 
 // begin is the stretch of no lines before the first one.
-func (l Lines) begin() stretch { return stretch{lo: l.before, hi: l.before} }
+func (l Lines) begin() stretch { return stretch{lo: l.before, hi: l.before, chi: l.chi} }
 
 // Len is how many lines there are.
 func (l Lines) Len() int64 { return l.end() - l.before }
@@ -184,7 +192,8 @@ func (l Lines) Value(x Line) float64 {
 	return float64(x.Level)
 }
 
-// At is χ of the set at a value, which need not be a level.
+// At is χ of the set at a value, which need not be a level, or of lines that come After
+// others, what they add to it.
 func (l Lines) At(value float64) (chi int64) {
 	for i := range l.Curve {
 		s := l.step(i)
@@ -259,37 +268,66 @@ func (l Lines) from(s stretch, w io.Writer, put func([]byte, Line) []byte) error
 	return err
 }
 
+// Chunks are lines in order, some at a time, for a curve that need not be held whole: all
+// alike but for their steps, and each After those before it.
+type Chunks = iter.Seq2[Lines, error]
+
 // Write writes a curve, with where it comes from where the format has room for that and
 // header is asked for. The format euler has every level.
 func (l Lines) Write(w io.Writer, format Format, p Provenance, header bool) error {
 	l.All = l.All || format == Euler
-	switch format {
-	case JSON:
-		return l.writeJSON(w, p)
-	case JSONL:
-		if header {
-			if err := json.NewEncoder(w).Encode(p); err != nil {
-				return err
+	return WriteChunks(w, format, p, header, l.Len(), func(yield func(Lines, error) bool) { yield(l, nil) })
+}
+
+// WriteChunks is Write of a curve of so many lines, one chunk of them at least.
+func WriteChunks(w io.Writer, format Format, p Provenance, header bool, lines int64, chunks Chunks) error {
+	var err error
+	switch {
+	case format == JSON:
+		err = writeHead(w, p)
+	case format == JSONL && header:
+		err = json.NewEncoder(w).Encode(p)
+	case format == CSV && header:
+		_, err = fmt.Fprintf(w, "%s\nlevel,change,chi\n", p.Comment())
+	}
+	if err != nil {
+		return err
+	}
+	first := true
+	for l, err := range chunks {
+		if err != nil {
+			return err
+		}
+		switch format {
+		case JSON:
+			err = l.writeJSON(w, first)
+			first = first && l.Len() == 0
+		case JSONL:
+			err = l.writeJSONL(w)
+		case NPY:
+			if first {
+				_, err = w.Write(l.npyHeader(lines))
 			}
+			if err == nil {
+				err = l.write(w, l.appendNPY)
+			}
+			first = false
+		case Euler, SoCG:
+			err = l.write(w, func(b []byte, x Line) []byte {
+				b = append(l.value(b, x.Level), ' ')
+				return append(strconv.AppendInt(b, x.Chi, 10), '\n')
+			})
+		default:
+			err = l.writeCSV(w)
 		}
-		return l.writeJSONL(w)
-	case NPY:
-		if _, err := w.Write(l.npyHeader()); err != nil {
-			return err
-		}
-		return l.write(w, l.appendNPY)
-	case Euler, SoCG:
-		return l.write(w, func(b []byte, x Line) []byte {
-			b = append(l.value(b, x.Level), ' ')
-			return append(strconv.AppendInt(b, x.Chi, 10), '\n')
-		})
-	}
-	if header {
-		if _, err := fmt.Fprintf(w, "%s\nlevel,change,chi\n", p.Comment()); err != nil {
+		if err != nil {
 			return err
 		}
 	}
-	return l.writeCSV(w)
+	if format == JSON {
+		_, err = io.WriteString(w, "\n ]\n}\n")
+	}
+	return err
 }
 
 func (l Lines) writeCSV(w io.Writer) error {
@@ -351,33 +389,35 @@ func (p Provenance) Comment() string {
 		p.Input, p.Shape, p.Type, p.Ladder, p.Construction, p.Filtration, more, voxels, p.Implementation, p.Program, p.Verdict, p.Witness)
 }
 
-// writeJSON writes one object, a level a line.
-func (l Lines) writeJSON(w io.Writer, p Provenance) error {
+// writeHead writes an object up to its levels.
+func writeHead(w io.Writer, p Provenance) error {
 	head, err := json.MarshalIndent(p, "", " ")
 	if err != nil {
 		return err
 	}
 	head = head[:len(head)-len("\n}")]
-	if _, err := fmt.Fprintf(w, "%s,\n \"curve\": [", head); err != nil {
-		return err
-	}
-	first := l.next(l.begin(), min(1, l.Len()))
-	separator := "\n  "
+	_, err = fmt.Fprintf(w, "%s,\n \"curve\": [", head)
+	return err
+}
+
+// writeJSON writes the levels of an object, one a line, the first ones or others.
+func (l Lines) writeJSON(w io.Writer, begins bool) error {
+	separator := ",\n  "
 	put := func(b []byte, x Line) []byte {
 		b = append(b, separator...)
 		return l.appendJSON(b, x)
 	}
-	var b []byte
-	l.each(first, func(x Line) { b = put(b, x) })
-	if _, err := w.Write(b); err != nil {
-		return err
+	s := l.begin()
+	if begins {
+		s, separator = l.next(s, min(1, l.Len())), "\n  "
+		var b []byte
+		l.each(s, func(x Line) { b = put(b, x) })
+		if _, err := w.Write(b); err != nil {
+			return err
+		}
+		separator = ",\n  "
 	}
-	separator = ",\n  "
-	if err := l.from(first, w, put); err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, "\n ]\n}\n")
-	return err
+	return l.from(s, w, put)
 }
 
 func (l Lines) writeJSONL(w io.Writer) error {
@@ -395,14 +435,14 @@ func (l Lines) appendJSON(b []byte, x Line) []byte {
 	return append(b, '}')
 }
 
-// npyHeader is that of a file of the lines, in version 1.0 of the format (NEP 1).
-func (l Lines) npyHeader() []byte {
+// npyHeader is that of a file of so many lines, in version 1.0 of the format (NEP 1).
+func (l Lines) npyHeader(lines int64) []byte {
 	kind := "<f4"
 	if l.Labels != nil {
 		kind = l.Labels.Kind()
 	}
 	const align, before = 64, 10 // bytes of the magic, the version and the length
-	text := fmt.Sprintf("{'descr': [('level', '%s'), ('change', '<i8'), ('chi', '<i8')], 'fortran_order': False, 'shape': (%d,), }", kind, l.Len())
+	text := fmt.Sprintf("{'descr': [('level', '%s'), ('change', '<i8'), ('chi', '<i8')], 'fortran_order': False, 'shape': (%d,), }", kind, lines)
 	for (before+len(text)+1)%align != 0 {
 		text += " "
 	}

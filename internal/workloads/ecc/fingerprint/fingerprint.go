@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 
 	"eccbench/internal/grid"
@@ -46,6 +47,19 @@ func (s Sum) String() string {
 	return b.String()
 }
 
+// ParseSum is the inverse of String.
+func ParseSum(s string) (Sum, error) {
+	var sum Sum
+	for _, digits := range strings.Split(s, " ") {
+		v, err := strconv.ParseUint(digits, 16, 64)
+		if err != nil || len(digits) != 16 {
+			return nil, fmt.Errorf("fingerprint %q: want 16 hexadecimal digits for each function", s)
+		}
+		sum = append(sum, v)
+	}
+	return sum, nil
+}
+
 // Of is the sum over all cells of an image, on so many cores at a time. A voxel above
 // the ladder's last level counts as outside the image. The memory that it takes is
 // 8 bytes a level, and for each core less than a megabyte and, where the image is not
@@ -77,6 +91,9 @@ type function struct {
 	weight  *lookup
 	outside uint64
 }
+
+// Zero is the sum of no cells.
+func (p *Prepared) Zero() Sum { return make(Sum, len(p.functions)) }
 
 // Prepare makes the tables of weights. They take 8 bytes a level and function.
 func Prepare(t grid.Type, l grid.Ladder, k Key) *Prepared {

@@ -4,6 +4,7 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -57,6 +58,14 @@ func (k Key) In(c Convention) Key {
 func Draw(functions int) Key {
 	k := Key{functions: max(1, functions)}
 	rand.Read(k.seed[:]) // never fails
+	return k
+}
+
+// Derived is the key of one function that everybody derives of a text: the first bits of its
+// SHA-256.
+func Derived(text string) Key {
+	k, hash := Key{functions: 1}, sha256.Sum256([]byte(text))
+	copy(k.seed[:], hash[:])
 	return k
 }
 

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"eccbench/datasets"
+	"eccbench/internal/bench"
+	"eccbench/internal/cli"
+	"eccbench/internal/quantity"
+	"eccbench/internal/report"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/parts"
+)
+
+func mergeCommand() cli.Subcommand {
+	return cli.Subcommand{
+		Name: "merge", Args: "PART...", Brief: "put the parts of a curve together, which curve --shard made, and verify the whole",
+		Examples: []string{
+			"eccbench merge parts/ -o curve.csv",
+			"eccbench merge parts/*.part --format npy -o curve.npy --plot curve.svg",
+			"eccbench merge parts/ --missing",
+		},
+		Run: doMerge,
+	}
+}
+
+// A mergeJob is what was asked of merge.
+type mergeJob struct {
+	rows
+	out            string
+	missing, quiet bool
+	threads        int
+}
+
+func doMerge(c *cli.Program, args []string) error {
+	var j mergeJob
+	f := pflag.NewFlagSet("merge", pflag.ContinueOnError)
+	j.rows.add(f)
+	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output")
+	f.StringVar(&j.plot, "plot", "", "draw the curve to this file too, .svg or .png")
+	f.BoolVar(&j.missing, "missing", false, "read all parts, print the shards that have none or a torn one as Slurm takes them for an array (3,5-7), and nothing else")
+	f.IntVar(&j.threads, "threads", runtime.GOMAXPROCS(0), "cores")
+	f.BoolVarP(&j.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	if err := c.Parse(mergeCommand(), f, args); err != nil {
+		return err
+	}
+	if err := j.check(f); err != nil {
+		return err
+	}
+	if j.threads < 1 {
+		return cli.Usagef("--threads %d: want at least 1", j.threads)
+	}
+	paths, err := partFiles(f.Args())
+	if err != nil {
+		return err
+	}
+	if j.missing {
+		return j.printMissing(c, paths)
+	}
+	if err := j.writable(j.out); err != nil {
+		return err
+	}
+	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--plot", Path: j.plot}}, paths...); err != nil {
+		return err
+	}
+	set, err := parts.Load(paths, j.threads)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	return j.run(c, set)
+}
+
+// partFiles are the parts that some arguments name, those of a folder by their endings.
+func partFiles(args []string) (paths []string, err error) {
+	for _, arg := range args {
+		if info, err := os.Stat(arg); err != nil || !info.IsDir() {
+			paths = append(paths, arg)
+			continue
+		}
+		entries, err := os.ReadDir(arg)
+		if err != nil {
+			return nil, cli.Usagef("reading the folder: %w", err)
+		}
+		before := len(paths)
+		for _, e := range entries {
+			if filepath.Ext(e.Name()) == parts.Extension && !strings.HasPrefix(e.Name(), ".") {
+				paths = append(paths, filepath.Join(arg, e.Name()))
+			}
+		}
+		if len(paths) == before {
+			return nil, cli.Usagef("%s: the folder has no part, whose name ends in %s; eccbench curve --shard writes them", arg, parts.Extension)
+		}
+		slices.SortFunc(paths[before:], datasets.Natural)
+	}
+	if len(paths) == 0 {
+		return nil, cli.Usagef("merge wants the parts of a curve, which curve --shard writes, or their folder")
+	}
+	return paths, nil
+}
+
+// printMissing prints which shards have no part that is whole.
+func (j mergeJob) printMissing(c *cli.Program, paths []string) error {
+	missing, err := parts.Missing(paths, j.threads)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	if len(missing) > 0 {
+		_, err = fmt.Fprintln(c.Stdout, parts.List(missing))
+	}
+	return err
+}
+
+// run merges parts twice: to verify the curve, and to write it.
+func (j mergeJob) run(c *cli.Program, set *parts.Set) error {
+	start := time.Now()
+	head := set.Head()
+	if j.every() && !set.Ladder().Indexed() {
+		return cli.Usagef("a row for every level, of which each float32 is one: leave --all and --format euler out")
+	}
+	var lines int64
+	w := parts.Merging(set, func(steps ecc.VCEC) { lines += j.ranged(j.linesOf(set, steps, 0)).Len() })
+	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.threads}}
+	answered, err := cli.Answer(w, parts.MergeName, head.Input, set, conditions, math.MaxInt64, "curve")
+	if err != nil {
+		return j.blame(set, err)
+	}
+	p := head.Provenance
+	if j.every() { // of which it makes no difference
+		p.Input = strings.Replace(p.Input, "/levels=every", "", 1)
+	}
+	p.Verdict, p.Witness, p.Digest = "VERIFIED", answered.Witness, set.Digest()
+	if !j.quiet {
+		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %d changes of %d parts by %s, VERIFIED by %s, %v\n",
+			report.VisibleText(p.Input), p.Shape, p.Type, answered.Out.Steps, set.Len(), p.Implementation, p.Witness, quantity.Duration(time.Since(start)))
+	}
+	return j.write(c, j.out, p.Input, p, lines, func(yield func(ecc.Lines, error) bool) {
+		var chi int64
+		for steps, err := range set.Steps() {
+			l := j.linesOf(set, steps, chi)
+			for _, s := range steps {
+				chi += s.Change
+			}
+			if !yield(l, err) {
+				return
+			}
+		}
+	})
+}
+
+// linesOf are the lines of some steps of a set's curve, after others whose changes sum to chi.
+func (j mergeJob) linesOf(set *parts.Set, steps ecc.VCEC, chi int64) ecc.Lines {
+	return ecc.Lines{Curve: steps, Ladder: set.Ladder(), In: set.In(), All: j.every()}.After(chi)
+}
+
+// blame is why a set has no curve, with the part that is to be made again where there is one.
+func (j mergeJob) blame(set *parts.Set, err error) error {
+	if t := (*parts.TornError)(nil); errors.As(err, &t) {
+		return cli.Usagef("%w; make it again: %s", err, t.Part.Again())
+	}
+	if verdict := (cli.VerdictError{}); errors.As(err, &verdict) && verdict.Code == cli.ExitWrong {
+		wrong, werr := set.Wrong()
+		if werr == nil && wrong != nil {
+			verdict.Why += fmt.Sprintf("; %s has changes that are not of its fingerprint, make it again: %s", wrong.Path(), wrong.Again())
+		}
+		return verdict
+	}
+	return err
+}

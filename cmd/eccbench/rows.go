@@ -1,0 +1,172 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"eccbench/datasets"
+	"eccbench/internal/cli"
+	"eccbench/internal/report"
+	"eccbench/internal/workloads/ecc"
+)
+
+// rows say which lines of a curve are written, and how.
+type rows struct {
+	format, plot string
+	all, bare    bool
+	at, within   []float64
+}
+
+// rowFlags are the names of the flags.
+var rowFlags = []string{"all", "format", "no-header", "at", "range", "plot"}
+
+// add adds the flags, but for that of a plot, of which not everybody says the same.
+func (r *rows) add(f *pflag.FlagSet) {
+	f.BoolVar(&r.all, "all", false, "a row for every level, not only those where χ changes")
+	f.StringVar(&r.format, "format", "csv", "csv, json, jsonl (an object a line), npy (for NumPy), euler (\"value χ\" for every level), socg (\"value χ\" where χ changes)")
+	f.BoolVar(&r.bare, "no-header", false, "CSV and jsonl without the line that says where the curve is from, and CSV without the names of its columns")
+	f.Float64SliceVar(&r.at, "at", nil, "χ at these values alone, as CSV")
+	f.Float64SliceVar(&r.within, "range", nil, "rows of the levels from LO to HI alone: LO,HI")
+}
+
+// check refuses what cannot be.
+func (r *rows) check(f *pflag.FlagSet) error {
+	switch {
+	case !slices.Contains(ecc.Formats(), ecc.Format(r.format)):
+		return cli.Usagef("--format %s: want csv, json, jsonl, npy, euler or socg", r.format)
+	case len(r.at) > 0 && (r.all || f.Changed("format") && r.format != string(ecc.CSV)):
+		return cli.Usagef("--at prints rows of CSV, of some values: leave --format and --all out")
+	case f.Changed("range") && (len(r.within) != 2 || !(r.within[0] <= r.within[1])):
+		return cli.Usagef("--range: want two values LO,HI, the lower one first")
+	case f.Changed("range") && len(r.at) > 0:
+		return cli.Usagef("--range is of rows of levels, and --at has rows of its own: leave one of them out")
+	}
+	return nil
+}
+
+// writable refuses files that cannot be written, before the work whose result they would hold.
+func (r rows) writable(out string) error {
+	if r.plot != "" && !plotted(r.plot) {
+		return cli.Usagef("--plot %s: plots are SVG or PNG, want a name that ends in .svg or .png", r.plot)
+	}
+	for _, path := range []string{r.plot, out} {
+		if path != "" {
+			if err := cli.Writable(path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// every is whether there is a row for every level.
+func (r rows) every() bool { return r.all || r.format == string(ecc.Euler) }
+
+// to writes to a file, or to standard output.
+func (r rows) to(c *cli.Program, out string, write func(io.Writer) error) error {
+	if out != "" {
+		return cli.WriteFile(out, func(w *os.File) error { return write(w) })
+	}
+	if err := write(cli.Raw(c.Stdout)); err != nil {
+		return fmt.Errorf("writing the curve: %w", err)
+	}
+	return nil
+}
+
+// write draws a curve where that is asked for, and writes its lines, of which so many are
+// within the range.
+func (r rows) write(c *cli.Program, out, name string, p ecc.Provenance, lines int64, chunks ecc.Chunks) error {
+	if r.plot != "" {
+		if err := cli.WriteFile(r.plot, func(w *os.File) error { return r.drawCurve(w, name, p, chunks) }); err != nil {
+			return err
+		}
+	}
+	return r.to(c, out, func(w io.Writer) error {
+		if len(r.at) > 0 {
+			return r.writeAt(w, chunks)
+		}
+		return ecc.WriteChunks(w, ecc.Format(r.format), p, !r.bare, lines, func(yield func(ecc.Lines, error) bool) {
+			for l, err := range chunks {
+				if !yield(r.ranged(l), err) {
+					return
+				}
+			}
+		})
+	})
+}
+
+// writeAt writes χ at the values that were asked for.
+func (r rows) writeAt(w io.Writer, chunks ecc.Chunks) error {
+	chi := make([]int64, len(r.at))
+	for l, err := range chunks {
+		if err != nil {
+			return err
+		}
+		for i, value := range r.at {
+			chi[i] += l.At(value)
+		}
+	}
+	text := "value,chi\n"
+	if r.bare {
+		text = ""
+	}
+	for i, value := range r.at {
+		text += fmt.Sprintf("%v,%d\n", value, chi[i])
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// plotted are the names of files that curves are drawn to.
+func plotted(path string) bool {
+	return slices.Contains([]string{".svg", ".png"}, strings.ToLower(filepath.Ext(path)))
+}
+
+// ranged is the lines that were asked for.
+func (r rows) ranged(l ecc.Lines) ecc.Lines {
+	if len(r.within) > 0 {
+		return l.Within(r.within[0], r.within[1])
+	}
+	return l
+}
+
+// drawCurve draws the levels at which χ changes.
+func (r rows) drawCurve(w *os.File, name string, p ecc.Provenance, chunks ecc.Chunks) error {
+	var x, y []float64
+	var in ecc.Convention
+	for l, err := range chunks {
+		if err != nil {
+			return err
+		}
+		in, l.All = l.In, false
+		r.ranged(l).Each(func(line ecc.Line) { x, y = append(x, l.Value(line)), append(y, float64(line.Chi)) })
+	}
+	title, file, _ := strings.Cut(name, "/path=")
+	if n, err := datasets.ParseName(name); err == nil && n.FromFiles() {
+		title = filepath.Base(file)
+	}
+	set := "χ of the sublevel set"
+	if in.Superlevel { // from a level down to the next one below: steps go up
+		set = "χ of the superlevel set"
+		slices.Reverse(x)
+		slices.Reverse(y)
+		y = append(y[min(1, len(y)):], 0)
+	}
+	if in.Vertices {
+		set += ", voxels as vertices"
+	}
+	if axes := in.Periodic.String(); axes != "" {
+		set += ", periodic along " + axes
+	}
+	note := fmt.Sprintf("%s %s; counted by %s, %s by %s", p.Shape, p.Type, p.Implementation, p.Verdict, p.Witness)
+	if strings.EqualFold(filepath.Ext(r.plot), ".png") {
+		return report.StepsPNG(w, report.VisibleText(title), note, "level t", set, report.Step{X: x, Y: y})
+	}
+	return report.Steps(report.Visible(w), title, note, "level t", set, report.Step{X: x, Y: y})
+}

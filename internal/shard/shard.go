@@ -1,0 +1,136 @@
+// Package shard says which share of a task one of several processes does that do not talk to
+// each other: shard i of n. A process finds i and n in what it was told, or in what the
+// scheduler that started it put into its environment.
+package shard
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"eccbench/internal/grid"
+)
+
+// A Shard is number I of N, counted from 1. I is 0 where it is not known.
+type Shard struct{ I, N int64 }
+
+// MaxShards is how many there may be.
+const MaxShards = 1 << 20
+
+// String is "i/n".
+func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.I, s.N) }
+
+// Span is the slices of n that a shard has: as many as any other, or one less. Where there
+// are more shards than slices some have none.
+func (s Shard) Span(slices int64) grid.Span {
+	at := func(i int64) int64 { // slices·i/N, which need not fit
+		hi, lo := bits.Mul64(uint64(slices), uint64(i))
+		q, _ := bits.Div64(hi, lo, uint64(s.N))
+		return int64(q)
+	}
+	return grid.Span{Lo: at(s.I - 1), Hi: at(s.I)}
+}
+
+// Auto asks for the environment's.
+const Auto = "auto"
+
+// Parse reads "i/n", or with "auto" or "auto/n" what the environment says. Where that says
+// nothing it is an ErrNoScheduler, beside n.
+func Parse(text string, getenv func(string) string) (Shard, error) {
+	i, n, both := strings.Cut(text, "/")
+	s := Shard{}
+	var err error
+	if both {
+		if s.N, err = strconv.ParseInt(n, 10, 64); err != nil || s.N < 1 || s.N > MaxShards {
+			return Shard{}, fmt.Errorf("%q: %q is no number of shards; want i/n, %s or %s/n, n from 1 to %d", text, n, Auto, Auto, MaxShards)
+		}
+	}
+	if i == Auto {
+		return fromEnvironment(s.N, getenv)
+	}
+	if s.I, err = strconv.ParseInt(i, 10, 64); err != nil || !both || s.I < 1 || s.I > s.N {
+		return Shard{}, fmt.Errorf("%q: want i/n, %s or %s/n, with i from 1 to n", text, Auto, Auto)
+	}
+	return s, nil
+}
+
+// ErrNoScheduler says that the environment is not that of an array's task.
+var ErrNoScheduler = errors.New("no scheduler says which: none of SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, SGE_TASK_ID and JOB_COMPLETION_INDEX is set")
+
+// A scheduler is the names of what it tells a task of an array: its number, and, where it
+// tells that, the first and the last one, the step between them, and how many there are.
+type scheduler struct {
+	name, id, first, last, step, count string
+	from                               int64 // that tasks are counted from where n is given
+	none                               string
+}
+
+// schedulers are those that are known, in the order in which they are looked for.
+var schedulers = []scheduler{
+	{name: "Slurm", id: "SLURM_ARRAY_TASK_ID", first: "SLURM_ARRAY_TASK_MIN", last: "SLURM_ARRAY_TASK_MAX", step: "SLURM_ARRAY_TASK_STEP", count: "SLURM_ARRAY_TASK_COUNT", from: 1},
+	{name: "PBS", id: "PBS_ARRAY_INDEX", from: 1},
+	{name: "Torque", id: "PBS_ARRAYID", from: 1},
+	{name: "SGE", id: "SGE_TASK_ID", first: "SGE_TASK_FIRST", last: "SGE_TASK_LAST", step: "SGE_TASK_STEPSIZE", from: 1, none: "undefined"},
+	{name: "Kubernetes", id: "JOB_COMPLETION_INDEX"},
+}
+
+// fromEnvironment is the shard of an array's task. With n the task's number is i, so that an
+// array of some of the tasks does the same shares as one of all. Without, it is the task's
+// place in the array, which must have no gaps.
+func fromEnvironment(n int64, getenv func(string) string) (Shard, error) {
+	for _, s := range schedulers {
+		text := getenv(s.id)
+		if text == "" || text == s.none {
+			continue
+		}
+		id, err := number(s.id, text)
+		if err != nil {
+			return Shard{}, err
+		}
+		if n > 0 {
+			if i := id - s.from + 1; i >= 1 && i <= n {
+				return Shard{i, n}, nil
+			}
+			return Shard{}, fmt.Errorf("%s=%d: with %s/%d tasks are counted from %d to %d", s.id, id, Auto, n, s.from, s.from+n-1)
+		}
+		if s.last == "" || getenv(s.last) == "" {
+			return Shard{}, fmt.Errorf("%s says which task this is and not how many there are: give %s/n", s.name, Auto)
+		}
+		return s.place(id, getenv)
+	}
+	return Shard{N: n}, ErrNoScheduler
+}
+
+// place is the shard of a task by its place in an array without gaps.
+func (s scheduler) place(id int64, getenv func(string) string) (Shard, error) {
+	value := map[string]int64{}
+	for _, v := range []struct{ key, otherwise string }{{s.first, "1"}, {s.last, ""}, {s.step, "1"}, {s.count, "0"}} {
+		text := v.otherwise
+		if v.key != "" && getenv(v.key) != "" && getenv(v.key) != s.none {
+			text = getenv(v.key)
+		}
+		var err error
+		if value[v.key], err = number(v.key, text); err != nil {
+			return Shard{}, err
+		}
+	}
+	first, last, step := value[s.first], value[s.last], max(1, value[s.step])
+	n := (last-first)/step + 1
+	if id < first || id > last || (id-first)%step != 0 || n > MaxShards {
+		return Shard{}, fmt.Errorf("%s=%d: no task of an array from %d to %d in steps of %d", s.id, id, first, last, step)
+	}
+	if count := value[s.count]; s.count != "" && count > 0 && count != n {
+		return Shard{}, fmt.Errorf("an array of %d tasks from %d to %d has gaps, so it does not say how many shards there are: give %s/n", count, first, last, Auto)
+	}
+	return Shard{(id-first)/step + 1, n}, nil
+}
+
+func number(key, text string) (int64, error) {
+	v, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || v < 0 || v > 1<<40 {
+		return 0, fmt.Errorf("%s=%s: want a whole number", key, text)
+	}
+	return v, nil
+}

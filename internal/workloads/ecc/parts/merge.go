@@ -1,0 +1,89 @@
+package parts
+
+import (
+	"runtime"
+	"slices"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/fingerprint"
+)
+
+// Totals are what the merged curve of some parts is held to: the sum of its changes, and of
+// their weights.
+type Totals struct {
+	Change int64
+	Sum    fingerprint.Sum
+	Steps  int64 // there are
+}
+
+// Merging is the question of the totals of a set's curve. Its answer is verified by the sum of
+// the parts' fingerprints. See is called with the steps of the curve on the way.
+func Merging(s *Set, see func(ecc.VCEC)) bench.Workload[*Set, Totals] {
+	return bench.Workload[*Set, Totals]{
+		Impls: []bench.Implementation[*Set, Totals]{merging{see}},
+		Policy: verify.Policy[*Set, Totals]{Laws: []verify.Law[*Set, Totals]{
+			{
+				Name: "sum of all changes",
+				Check: func(s *Set, out Totals, _ verify.Ask[*Set, Totals]) (*verify.Diff, error) {
+					if s.In().Masked { // of which nobody knows what all voxels are
+						return nil, verify.ErrNotApplicable
+					}
+					return ecc.UnlikeTotal(s.In(), out.Change), nil
+				},
+			},
+			{
+				Name: ecc.FingerprintLaw, Note: "key " + s.Key().String(), Independent: true,
+				Check: func(s *Set, out Totals, _ verify.Ask[*Set, Totals]) (*verify.Diff, error) {
+					return ecc.UnlikeSums(s.Sum(), out.Sum, s.Key()), nil
+				},
+			},
+		}},
+	}
+}
+
+// MergeName is the name of the only implementation of Merging.
+const MergeName = "merge"
+
+type merging struct{ see func(ecc.VCEC) }
+
+func (merging) About() bench.About {
+	return bench.About{Name: MergeName, Where: "cpu", Method: "sums of sorted parts", Source: "doc/cluster.md"}
+}
+
+func (merging) CanDo(*Set, bench.Conditions) error { return nil }
+
+func (m merging) Setup(s *Set, _ bench.Conditions) (bench.Job[Totals], error) {
+	return &mergeJob{set: s, see: m.see}, nil
+}
+
+type mergeJob struct {
+	set *Set
+	see func(ecc.VCEC)
+	out Totals
+}
+
+func (j *mergeJob) Do(*bench.Trace) error {
+	j.out = Totals{Sum: make(fingerprint.Sum, j.set.Key().Functions())}
+	for steps, err := range j.set.Steps() {
+		if err != nil {
+			return err
+		}
+		some, err := ecc.SumOf(steps, j.set.Ladder().Len(), j.set.Key(), max(1, min(j.set.threads, runtime.GOMAXPROCS(0))))
+		if err != nil {
+			return err
+		}
+		j.out.Sum.Add(some, 1)
+		j.out.Steps += int64(len(steps))
+		for _, s := range steps {
+			j.out.Change += s.Change
+		}
+		j.see(slices.Clip(steps))
+	}
+	return nil
+}
+
+func (j *mergeJob) Poison()              { j.out = Totals{Change: bench.Poison} }
+func (j *mergeJob) Out() (Totals, error) { return j.out, nil }
+func (j *mergeJob) Close() error         { return nil }

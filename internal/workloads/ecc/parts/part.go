@@ -1,0 +1,386 @@
+// Package parts keeps what some slices of an image add to its Euler characteristic curve in a
+// file, a part, and puts the parts of an image together (doc/cluster.md has the law and the
+// format). Whoever makes a part needs no word from who makes the others.
+package parts
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"iter"
+	"os"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/shard"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/fingerprint"
+)
+
+// Extension is what the name of a part's file ends with.
+const Extension = ".part"
+
+// FileName is what the file of a shard's part is called where nobody says otherwise.
+func FileName(s shard.Shard) string { return fmt.Sprintf("%d-of-%d%s", s.I, s.N, Extension) }
+
+// A Head is what a part says of itself, in JSON.
+type Head struct {
+	// Provenance is that of the curve but for its verdict, its witness, and the digest.
+	ecc.Provenance
+	// Source is a digest of the name of the image, of its shape and type, and of the sizes
+	// and times of the files that it is read from.
+	Source string `json:"source"`
+	// Counted is what was counted: an image with a mask is one of float32.
+	Counted struct {
+		Type   string `json:"type"`
+		Ladder string `json:"ladder"` // grid.Ladder.Key
+	} `json:"counted"`
+	Vertices   bool `json:"vertices,omitempty"`
+	Superlevel bool `json:"superlevel,omitempty"`
+	Masked     bool `json:"masked,omitempty"`
+	// Shard of Shards has slices First ≤ i < End.
+	Shard  int64 `json:"shard"`
+	Shards int64 `json:"shards"`
+	First  int64 `json:"first"`
+	End    int64 `json:"end"`
+	// Key is that of the fingerprint, and Fingerprint what of the image's one the slices have.
+	Key         string `json:"key"`
+	Fingerprint string `json:"fingerprint"`
+	Changes     int64  `json:"changes"` // that follow
+	Bytes       int64  `json:"bytes"`   // that they take
+	Unhashed    bool   `json:"unhashed,omitempty"`
+	// Command makes the part, but for its last flags: which shard, and the file.
+	Command string `json:"command"`
+}
+
+// A Part is what the slices of a shard add to a curve.
+type Part struct {
+	Head
+	Steps ecc.VCEC // of a part that was not read
+	// Hashes are those of the part's slices; of the slice before them, where there is one;
+	// and of the image's first slice where the part closes a ring with it. None where the
+	// image repeats itself.
+	Hashes []grid.SliceHash
+
+	path  string // it was read from
+	raw   []byte // up to the steps
+	shape grid.Shape
+	typ   grid.Type
+	lad   grid.Ladder
+	in    ecc.Convention
+	key   fingerprint.Key
+	sum   fingerprint.Sum
+}
+
+// magic are a part's first bytes.
+const magic = "eccbench part 1\n"
+
+// mostHead is how long a head may be.
+const mostHead = 1 << 20
+
+// HashedSlices yields the slices of the hashes that a part of an image has, in their order.
+func HashedSlices(of grid.Span, slices int64, closed bool) iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		for i := of.Lo; i < of.Hi; i++ {
+			if !yield(i) {
+				return
+			}
+		}
+		if of.Len() > 0 && of.Lo > 0 && !yield(of.Lo-1) {
+			return
+		}
+		if closesRing(of, slices, closed) {
+			yield(0)
+		}
+	}
+}
+
+// closesRing reports whether the last slices of a ring are a span that does not have the first.
+func closesRing(of grid.Span, slices int64, closed bool) bool {
+	return closed && of.Len() > 0 && of.Hi == slices && of.Lo > 1
+}
+
+// Write writes a part whose head has all but what is known of the steps.
+func (p *Part) Write(w io.Writer, levels int64) error {
+	each := func(put func([]byte) error) error {
+		var b []byte
+		last := int64(0)
+		for i := range p.Steps {
+			s, at := p.Steps[i], int64(0)
+			if p.Superlevel {
+				s = p.Steps[len(p.Steps)-1-i]
+			}
+			at = place(s.Level, levels, p.Superlevel)
+			b = binary.AppendVarint(binary.AppendUvarint(b[:0], uint64(at-last)), s.Change)
+			last = at
+			if err := put(b); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	p.Changes, p.Bytes = int64(len(p.Steps)), 0
+	if err := each(func(b []byte) error { p.Bytes += int64(len(b)); return nil }); err != nil {
+		return err
+	}
+	head, err := json.Marshal(p.Head)
+	if err != nil {
+		return err
+	}
+	if len(head) > mostHead {
+		return fmt.Errorf("a head of %d bytes, of which a part has %d at most; give the input a shorter name", len(head), mostHead)
+	}
+	sum := sha256.New()
+	to := bufio.NewWriter(io.MultiWriter(w, sum))
+	to.WriteString(magic) // who flushes gets the first error
+	to.Write(binary.LittleEndian.AppendUint32(nil, uint32(len(head))))
+	to.Write(head)
+	for _, h := range p.Hashes {
+		to.Write(h[:])
+	}
+	if err := each(func(b []byte) error { _, err := to.Write(b); return err }); err != nil {
+		return err
+	}
+	if err := to.Flush(); err != nil {
+		return err
+	}
+	_, err = w.Write(sum.Sum(nil))
+	return err
+}
+
+// place is where a level comes in the order in which sets grow. It is its own inverse.
+func place(level, levels int64, superlevel bool) int64 {
+	if superlevel {
+		return levels - 1 - level
+	}
+	return level
+}
+
+// ErrTorn says that a part is not as it was written.
+var ErrTorn = errors.New("torn")
+
+func torn(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrTorn, fmt.Sprintf(format, args...))
+}
+
+// Open reads a part up to its steps. One that is not whole is an ErrTorn.
+func Open(path string) (*Part, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read from
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	p, err := read(f, info.Size())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	p.path = path
+	return p, nil
+}
+
+// read reads a part of so many bytes up to its steps.
+func read(r io.Reader, size int64) (*Part, error) {
+	start := make([]byte, len(magic)+4)
+	n, err := io.ReadFull(r, start)
+	if !bytes.HasPrefix([]byte(magic), start[:min(n, len(magic))]) {
+		return nil, errors.New("not a part of a curve, which curve --shard writes")
+	}
+	if err != nil {
+		return nil, torn("it ends after %d bytes", n)
+	}
+	length := int64(binary.LittleEndian.Uint32(start[len(magic):]))
+	if length > mostHead || length > size {
+		return nil, torn("a head of %d bytes in a file of %d", length, size)
+	}
+	p := &Part{raw: make([]byte, int64(len(start))+length)}
+	copy(p.raw, start)
+	if _, err := io.ReadFull(r, p.raw[len(start):]); err != nil {
+		return nil, torn("it ends in its head")
+	}
+	if err := json.Unmarshal(p.raw[len(start):], &p.Head); err != nil {
+		return nil, torn("its head: %v", err)
+	}
+	if err := p.parse(); err != nil {
+		return nil, torn("its head: %v", err)
+	}
+	if p.Span().Len() > size || p.Bytes > size {
+		return nil, torn("%d slices and %d bytes of changes in a file of %d", p.Span().Len(), p.Bytes, size)
+	}
+	if !p.Unhashed {
+		for range HashedSlices(p.Span(), p.shape.Slices(), p.closed()) {
+			p.Hashes = append(p.Hashes, grid.SliceHash{})
+		}
+	}
+	if want := int64(len(p.raw)+len(p.Hashes)*len(grid.SliceHash{})) + p.Bytes + sha256.Size; size != want {
+		return nil, torn("it has %d bytes of %d", size, want)
+	}
+	for i := range p.Hashes {
+		if _, err := io.ReadFull(r, p.Hashes[i][:]); err != nil {
+			return nil, torn("it ends in its hashes")
+		}
+		p.raw = append(p.raw, p.Hashes[i][:]...)
+	}
+	return p, nil
+}
+
+// parse reads what the head has as text, and refuses what no part has.
+func (p *Part) parse() (err error) {
+	if p.shape, err = grid.ParseShape(p.Shape); err != nil {
+		return err
+	}
+	if p.typ, err = grid.ParseType(p.Counted.Type); err != nil {
+		return err
+	}
+	if p.lad, err = grid.ParseLadder(p.Counted.Ladder, p.typ); err != nil {
+		return err
+	}
+	if p.key, err = fingerprint.ParseKey(p.Key); err != nil {
+		return err
+	}
+	if p.sum, err = fingerprint.ParseSum(p.Fingerprint); err != nil {
+		return err
+	}
+	p.in = ecc.Convention{Vertices: p.Vertices, Superlevel: p.Superlevel, Masked: p.Masked}
+	if p.in.Periodic, err = grid.ParseAxes(axes(p.Periodic)); err != nil {
+		return err
+	}
+	p.key = p.key.In(p.in).For(p.lad.Len())
+	switch {
+	case p.Shards < 1 || p.Shards > shard.MaxShards || p.Shard < 1 || p.Shard > p.Shards:
+		return fmt.Errorf("shard %d of %d", p.Shard, p.Shards)
+	case p.Span() != p.Which().Span(p.shape.Slices()):
+		return fmt.Errorf("shard %v has slices %d to %d of %d", p.Which(), p.First, p.End, p.shape.Slices())
+	case len(p.sum) != p.key.Functions():
+		return fmt.Errorf("a fingerprint of %d functions, and a key of %d", len(p.sum), p.key.Functions())
+	case p.Changes < 0 || p.Changes > p.lad.Len() || p.Bytes < 2*p.Changes || p.Bytes > 2*binary.MaxVarintLen64*p.Changes:
+		return fmt.Errorf("%d changes in %d bytes", p.Changes, p.Bytes)
+	}
+	return nil
+}
+
+// axes are the letters of grid.Axes.String.
+func axes(s string) (letters []string) {
+	for _, l := range bytes.Split([]byte(s), []byte(",")) {
+		if len(l) > 0 {
+			letters = append(letters, string(l))
+		}
+	}
+	return letters
+}
+
+// Which is the part's shard.
+func (h Head) Which() shard.Shard { return shard.Shard{I: h.Shard, N: h.Shards} }
+
+// Span is the part's slices.
+func (h Head) Span() grid.Span { return grid.Span{Lo: h.First, Hi: h.End} }
+
+// closed is whether the slices are closed to a ring.
+func (p *Part) closed() bool { return p.in.Periodic.Slices(p.shape) }
+
+// A cursor reads the steps of a part in the order in which its sets grow.
+type cursor struct {
+	p     *Part
+	f     *os.File
+	hash  hash.Hash
+	tee   io.Reader
+	left  int64 // bytes of steps that are not in buf
+	buf   []byte
+	at    int // in buf
+	steps int64
+	place int64
+}
+
+// cursorBytes is how much of a part is read at a time.
+const cursorBytes = 1 << 16
+
+// open begins to read the part's steps. The file must begin as it did.
+func (p *Part) open() (*cursor, error) {
+	f, err := os.Open(p.path)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.New()
+	c := &cursor{p: p, f: f, hash: sum, tee: io.TeeReader(f, sum), left: p.Bytes, buf: make([]byte, 0, cursorBytes)}
+	again := make([]byte, len(p.raw))
+	if _, err := io.ReadFull(c.tee, again); err != nil || !bytes.Equal(again, p.raw) {
+		f.Close() // only read from
+		return nil, fmt.Errorf("%s: %w", p.path, torn("it has changed since it was looked at"))
+	}
+	return c, nil
+}
+
+// next fills steps, whose levels are places, and gives how many there were: none at the end,
+// where the checksum is held to what was read.
+func (c *cursor) next(steps []ecc.Step) (n int, err error) {
+	for ; n < len(steps) && c.steps < c.p.Changes; n++ {
+		if len(c.buf)-c.at < 2*binary.MaxVarintLen64 && c.left > 0 {
+			if err := c.fill(); err != nil {
+				return n, err
+			}
+		}
+		by, k := binary.Uvarint(c.buf[c.at:])
+		if k <= 0 {
+			return n, c.torn("change %d", c.steps)
+		}
+		change, m := binary.Varint(c.buf[c.at+k:])
+		if m <= 0 || change == 0 || by == 0 && c.steps > 0 || by >= uint64(c.p.lad.Len()-c.place) {
+			return n, c.torn("change %d", c.steps)
+		}
+		c.at += k + m
+		c.place += int64(by)
+		c.steps++
+		steps[n] = ecc.Step{Level: c.place, Change: change}
+	}
+	if n == 0 && len(steps) > 0 {
+		return 0, c.end()
+	}
+	return n, nil
+}
+
+// fill reads on.
+func (c *cursor) fill() error {
+	n := copy(c.buf[:cap(c.buf)], c.buf[c.at:])
+	more := min(c.left, int64(cap(c.buf)-n))
+	c.buf, c.at = c.buf[:n+int(more)], 0
+	if _, err := io.ReadFull(c.tee, c.buf[n:]); err != nil {
+		return c.torn("it ends in its changes")
+	}
+	c.left -= more
+	return nil
+}
+
+// end holds what was read to the checksum.
+func (c *cursor) end() error {
+	if c.at < len(c.buf) || c.left > 0 {
+		return c.torn("more bytes than changes")
+	}
+	got := make([]byte, sha256.Size)
+	if _, err := io.ReadFull(c.f, got); err != nil || !bytes.Equal(got, c.hash.Sum(nil)) {
+		return c.torn("its checksum is that of other bytes")
+	}
+	return nil
+}
+
+func (c *cursor) torn(format string, args ...any) error {
+	return &TornError{c.p, fmt.Errorf("%s: %w", c.p.path, torn(format, args...))}
+}
+
+// A TornError says which part is torn.
+type TornError struct {
+	Part *Part
+	error
+}
+
+// Unwrap is the reason.
+func (e *TornError) Unwrap() error { return e.error }
+
+func (c *cursor) close() { c.f.Close() } // only read from

@@ -1,0 +1,375 @@
+package parts
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/shard"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/fingerprint"
+)
+
+// made writes n parts of an image of 4×3×9 whose changes are random on a ladder, at about one
+// in so many levels, and gives the files and the curve that the changes add up to. The
+// fingerprints are those of the changes.
+func made(t testing.TB, n int64, typ grid.Type, l grid.Ladder, one uint32, change func(*Part)) (files []string, want ecc.VCEC) {
+	t.Helper()
+	dir := t.TempDir()
+	rng := rand.New(rand.NewPCG(7, uint64(n)))
+	shape := grid.Shape{D: 9, H: 3, W: 4}
+	sum := map[int64]int64{}
+	for i := range n {
+		s := shard.Shard{I: i + 1, N: n}
+		of := s.Span(shape.D)
+		p := &Part{Head: Head{
+			Provenance: ecc.Provenance{Input: "an image", Shape: shape.String(), Type: typ.String(), Ladder: l.String(), Program: "one", Implementation: "extrema"},
+			Source:     "00", Shard: s.I, Shards: n, First: of.Lo, End: of.Hi, Key: fingerprint.Derived("a").String(), Command: "eccbench curve 'an image'",
+		}}
+		p.Counted.Type, p.Counted.Ladder = typ.String(), l.Key()
+		for k := int64(0); k < l.Len(); k += 1 + int64(rng.Uint32N(2*one)) {
+			p.Steps = append(p.Steps, ecc.Step{Level: k, Change: int64(rng.IntN(200)) - 201})
+			if rng.IntN(3) == 0 {
+				p.Steps[len(p.Steps)-1].Change = 3
+			}
+		}
+		for slice := range HashedSlices(of, shape.D, false) {
+			p.Hashes = append(p.Hashes, grid.SliceHash{byte(slice)})
+		}
+		if change != nil {
+			change(p)
+		}
+		key, err := fingerprint.ParseKey(p.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := ecc.Convention{Superlevel: p.Superlevel}
+		if p.Fingerprint == "" {
+			f, err := ecc.SumOf(p.Steps, l.Len(), key.In(in).For(l.Len()), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Fingerprint = f.String()
+		}
+		for _, s := range p.Steps {
+			sum[s.Level] += s.Change
+		}
+		var b bytes.Buffer
+		if err := p.Write(&b, l.Len()); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, FileName(s))
+		if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, path)
+	}
+	for level, change := range sum {
+		if change != 0 {
+			want = append(want, ecc.Step{Level: level, Change: change})
+		}
+	}
+	slices.SortFunc(want, func(a, b ecc.Step) int { return int(a.Level - b.Level) })
+	return files, want
+}
+
+// Parts add up to the curve, in a table and as they are read, from either end, in any order,
+// of more steps than are put together at a time.
+func TestSteps(t *testing.T) {
+	for _, c := range []struct {
+		typ grid.Type
+		n   int64
+		one uint32
+	}{{grid.Uint8, 1, 1}, {grid.Uint8, 12, 3}, {grid.Uint16, 3, 5}, {grid.Float32, 1, 1 << 22}, {grid.Float32, 5, 3 << 14}, {grid.Float32, 12, 1 << 26}} {
+		l := grid.Identity(c.typ)
+		for _, superlevel := range []bool{false, true} {
+			files, want := made(t, c.n, c.typ, l, c.one, func(p *Part) { p.Superlevel = superlevel })
+			slices.Reverse(files)
+			set, err := Load(files, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got ecc.VCEC
+			chunks := 0
+			for steps, err := range set.Steps() {
+				if err != nil {
+					t.Fatal(err)
+				}
+				chunks++
+				if superlevel {
+					got = append(slices.Clone(steps), got...)
+				} else {
+					got = append(got, steps...)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%v in %d, superlevel %v: %d steps, want %d", c.typ, c.n, superlevel, len(got), len(want))
+			}
+			if len(want) > mergedSteps && (chunks < 2 || c.typ != grid.Float32) {
+				t.Errorf("%v in %d: %d steps in %d chunks", c.typ, c.n, len(want), chunks)
+			}
+			for range set.Steps() { // who stops leaves nothing open
+				break
+			}
+			if wrong, err := set.Wrong(); wrong != nil || err != nil {
+				t.Errorf("%v in %d: part %v is wrong (%v)", c.typ, c.n, wrong, err)
+			}
+		}
+	}
+}
+
+// Bytes of a part count wherever they are, and so does its length.
+func TestTorn(t *testing.T) {
+	for _, typ := range []grid.Type{grid.Uint8, grid.Float32} {
+		l := grid.Identity(typ)
+		files, _ := made(t, 2, typ, l, uint32(l.Len()/40), nil)
+		whole, err := os.ReadFile(files[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		load := func(b []byte) error {
+			if err := os.WriteFile(files[1], b, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			set, err := Load(files, 1)
+			if err != nil {
+				return err
+			}
+			for _, err := range set.Steps() {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if err := load(whole); err != nil {
+			t.Fatal(err)
+		}
+		some := func(i int) bool { return i%5 == 0 || i < 30 || i > len(whole)-100 }
+		for n := range whole {
+			if !some(n) {
+				continue
+			}
+			err := load(whole[:n])
+			if err == nil || !errors.Is(err, ErrTorn) && !strings.Contains(err.Error(), "torn") && n > 0 {
+				t.Errorf("%v, %d bytes of %d: %v", typ, n, len(whole), err)
+			}
+		}
+		if err := load(append(slices.Clone(whole), 0)); err == nil {
+			t.Errorf("%v: a byte more is no matter", typ)
+		}
+		for i := range whole {
+			if !some(i) {
+				continue
+			}
+			b := slices.Clone(whole)
+			b[i] ^= 1 << (i % 8)
+			if err := load(b); err == nil {
+				t.Errorf("%v: byte %d of %d may be any", typ, i, len(whole))
+			}
+		}
+	}
+}
+
+// A part that is made again while it is merged is not mixed with what it was.
+func TestReplaced(t *testing.T) {
+	files, _ := made(t, 2, grid.Uint8, grid.Identity(grid.Uint8), 3, nil)
+	other, _ := made(t, 2, grid.Uint8, grid.Identity(grid.Uint8), 3, func(p *Part) { p.Steps[1].Change ^= 1 })
+	set, err := Load(files, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(other[1], files[1]); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range set.Steps() {
+		if !errors.Is(err, ErrTorn) {
+			t.Errorf("merged with another part: %v", err)
+		}
+	}
+}
+
+// What does not belong together is refused, with what it is that differs and what to do.
+func TestRefuses(t *testing.T) {
+	l := grid.Identity(grid.Uint8)
+	odd := func(change func(*Part)) func(*Part) {
+		return func(p *Part) {
+			if p.Shard == 2 {
+				change(p)
+			}
+		}
+	}
+	for want, change := range map[string]func(*Part){
+		"a part of the input other, and":                   odd(func(p *Part) { p.Input = "other" }),
+		"a part by the program two, and":                   odd(func(p *Part) { p.Program = "two" }),
+		"a part by the implementation cpu, and":            odd(func(p *Part) { p.Implementation = "cpu" }),
+		"by their sizes and times, are 01, and":            odd(func(p *Part) { p.Source = "01" }),
+		"on the ladder affine:0:1:256, and":                odd(func(p *Part) { p.Counted.Ladder = "affine:0:1:256" }),
+		"in the construction V, and":                       odd(func(p *Part) { p.Construction = "V" }),
+		"of the filtration up, and":                        odd(func(p *Part) { p.Filtration = "up" }),
+		"periodic along x, and .*none":                     odd(func(p *Part) { p.Periodic = "x" }),
+		"with the mask brain, and .*none":                  odd(func(p *Part) { p.Mask = "brain" }),
+		"with the key ":                                    odd(func(p *Part) { p.Key = fingerprint.Derived("b").String() }),
+		"parts of different curves":                        odd(func(p *Part) { p.Superlevel = true }),
+		"have read slice 2 differently: the image changed": odd(func(p *Part) { p.Hashes[len(p.Hashes)-1][3]++ }),
+	} {
+		files, _ := made(t, 3, grid.Uint8, l, 3, change)
+		_, err := Load(files, 1)
+		before, after, _ := strings.Cut(want, ".*")
+		if err == nil || !strings.Contains(err.Error(), before) || !strings.Contains(err.Error(), after) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	files, _ := made(t, 6, grid.Uint8, l, 3, nil)
+	folder := filepath.Dir(files[0]) + "/"
+	for _, c := range []struct {
+		files []string
+		want  string
+	}{
+		{files[1:], "shard 1 of 6 is missing; make it: eccbench curve 'an image' --shard 1/6 -o " + folder},
+		{slices.Concat(files[:1], files[3:5]), "shards 2-3,6 of 6 are missing; make them: for i in 2 3 6; do eccbench curve 'an image' --shard $i/6 -o " + folder + "; done"},
+		{append(slices.Clone(files), files[2]), "both are shard 3/6; give one of them"},
+		{nil, "no part is whole"},
+		{[]string{"parts_test.go"}, "parts_test.go: not a part of a curve"},
+		{[]string{"nothing.part"}, "no such file"},
+	} {
+		if _, err := Load(c.files, 1); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v\nwant %s", err, c.want)
+		}
+	}
+	others, _ := made(t, 3, grid.Uint8, l, 3, nil)
+	if _, err := Load(append(slices.Clone(files), others...), 1); err == nil || !strings.Contains(err.Error(), "of so many shards: 3, and") {
+		t.Error(err)
+	}
+}
+
+// Shards of which there is no whole part are named, whether a file is missing, cut off, or
+// damaged within.
+func TestMissing(t *testing.T) {
+	files, _ := made(t, 9, grid.Uint8, grid.Identity(grid.Uint8), 3, nil)
+	if missing, err := Missing(files, 2); len(missing) > 0 || err != nil {
+		t.Errorf("%v are missing (%v)", missing, err)
+	}
+	b, err := os.ReadFile(files[3])
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := slices.Clone(b)
+	damaged[len(b)-40] ^= 1
+	for path, b := range map[string][]byte{files[3]: b[:len(b)/2], files[5]: damaged} {
+		if err := os.WriteFile(path, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if missing, err := Missing(slices.Delete(slices.Clone(files), 6, 7), 2); List(missing) != "4,6-7" || err != nil {
+		t.Errorf("%v are missing (%v)", missing, err)
+	}
+}
+
+// A part whose changes are not those of its fingerprint is found, and so is one that changes
+// what all voxels sum to.
+func TestMergeIsVerified(t *testing.T) {
+	judge := func(change func(*Part)) (verify.Verdict, *Set) {
+		files, _ := made(t, 3, grid.Uint8, grid.Identity(grid.Uint8), 3, change)
+		set, err := Load(files, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := Merging(set, func(ecc.VCEC) {})
+		out, err := bench.Answer(w.Impls[0], set, bench.Conditions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return verify.Judge([]string{"it"}, w.Policy.Check(verify.Question[*Set, Totals]{Name: "it", In: set, Out: out, Budget: 1 << 60})), set
+	}
+	total := func(p *Part) { // to one for the whole
+		sum := int64(0)
+		for _, s := range p.Steps[1:] {
+			sum += s.Change
+		}
+		p.Steps[0].Change = -sum
+		if p.Shard == 1 {
+			p.Steps[0].Change++
+		}
+	}
+	if v, set := judge(total); v.Status != verify.Verified {
+		t.Errorf("%v: %s", v.Status, v.Reason)
+	} else if wrong, err := set.Wrong(); wrong != nil || err != nil {
+		t.Errorf("part %v is wrong (%v)", wrong, err)
+	}
+	if v, _ := judge(nil); v.Status != verify.Wrong || !strings.Contains(v.Reason, "sum of all changes") {
+		t.Errorf("changes that sum to anything: %v: %s", v.Status, v.Reason)
+	}
+	v, set := judge(func(p *Part) {
+		total(p)
+		if p.Shard == 2 {
+			f, err := ecc.SumOf(p.Steps, 256, fingerprint.Derived("a").For(256), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Fingerprint = f.String()
+			p.Steps[1].Change++
+			p.Steps[2].Change--
+		}
+	})
+	wrong, err := set.Wrong()
+	if v.Status != verify.Wrong || !strings.Contains(v.Reason, "fingerprint") || err != nil || wrong == nil || wrong.Shard != 2 {
+		t.Errorf("%v: %s; part %v (%v)", v.Status, v.Reason, wrong, err)
+	}
+}
+
+// A head may say anything: what is not a part is an error, and no memory is taken on its word.
+func FuzzRead(f *testing.F) {
+	for _, typ := range []grid.Type{grid.Uint8, grid.Float32} {
+		l := grid.Identity(typ)
+		files, _ := made(f, 2, typ, l, uint32(l.Len()/5), nil)
+		b, err := os.ReadFile(files[1])
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+		f.Add(bytes.Replace(b, []byte(`"4x3x9"`), []byte(`"4x3x999999999"`), 1))
+	}
+	f.Add([]byte(magic))
+	f.Add(binary.LittleEndian.AppendUint32([]byte(magic), 1<<30))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		path := filepath.Join(t.TempDir(), "a.part")
+		if err := os.WriteFile(path, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		p, err := Open(path)
+		if err != nil {
+			return
+		}
+		steps := int64(0)
+		if err := p.each(func(s []ecc.Step) error { steps += int64(len(s)); return nil }); err == nil && steps != p.Changes {
+			t.Error(fmt.Errorf("%d steps of %d", steps, p.Changes))
+		}
+	})
+}
+
+// A thousand parts of 65,536 levels each.
+func BenchmarkThousandParts(b *testing.B) {
+	files, _ := made(b, 1000, grid.Uint16, grid.Identity(grid.Uint16), 1, nil)
+	for b.Loop() {
+		set, err := Load(files, 2)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, err := range set.Steps() {
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}

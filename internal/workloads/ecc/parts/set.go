@@ -1,0 +1,503 @@
+package parts
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"eccbench/internal/crew"
+	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/fingerprint"
+)
+
+// A Set is all parts of one curve, in order.
+type Set struct {
+	parts   []*Part
+	threads int
+}
+
+// A MissingError says which shards have no part.
+type MissingError struct {
+	Shards []int64 // ascending
+	Of     int64
+	Torn   []error // of files that would have been parts
+	set    *Set    // of the others
+}
+
+// Error names the shards, and the command that makes their parts.
+func (e *MissingError) Error() string {
+	text := ""
+	for _, t := range e.Torn {
+		text += t.Error() + "; "
+	}
+	if len(e.Shards) == 1 {
+		return fmt.Sprintf("%sshard %d of %d is missing; make it: %s", text, e.Shards[0], e.Of, e.set.parts[0].again(e.Shards))
+	}
+	return fmt.Sprintf("%sshards %s of %d are missing; make them: %s", text, List(e.Shards), e.Of, e.set.parts[0].again(e.Shards))
+}
+
+// List is ascending numbers in few words: "3,5-7".
+func List(numbers []int64) string {
+	var words []string
+	for i := 0; i < len(numbers); {
+		k := i
+		for k+1 < len(numbers) && numbers[k+1] == numbers[k]+1 {
+			k++
+		}
+		word := fmt.Sprint(numbers[i])
+		if k > i {
+			word += fmt.Sprintf("-%d", numbers[k])
+		}
+		words = append(words, word)
+		i = k + 1
+	}
+	return strings.Join(words, ",")
+}
+
+// again is the command that makes the parts of some shards, as a part was made, in its folder.
+func (p *Part) again(shards []int64) string {
+	folder := Quote(p.folder())
+	if len(shards) == 1 {
+		return fmt.Sprintf("%s --shard %d/%d -o %s", p.Command, shards[0], p.Shards, folder)
+	}
+	return fmt.Sprintf("for i in %s; do %s --shard $i/%d -o %s; done", strings.Trim(fmt.Sprint(shards), "[]"), p.Command, p.Shards, folder)
+}
+
+func (p *Part) folder() string {
+	if i := strings.LastIndexByte(p.path, '/'); i >= 0 {
+		return p.path[:i+1]
+	}
+	return "./"
+}
+
+// Quote is a word as a shell takes it for one.
+func Quote(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./=:,+@%", r)
+	}
+	if word != "" && strings.TrimFunc(word, plain) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// Load reads the parts in some files up to their steps, which Together make a curve. Threads
+// is how many cores what follows may use.
+func Load(paths []string, threads int) (*Set, error) {
+	var list []*Part
+	var broken []error
+	for _, path := range paths {
+		p, err := Open(path)
+		switch {
+		case errors.Is(err, ErrTorn):
+			broken = append(broken, err)
+		case err != nil:
+			return nil, err
+		default:
+			list = append(list, p)
+		}
+	}
+	if len(list) == 0 {
+		return nil, errors.Join(append(broken, errors.New("no part is whole; make them again by the commands that made them"))...)
+	}
+	return together(list, broken, threads)
+}
+
+// together is a set of parts that fit.
+func together(list []*Part, broken []error, threads int) (*Set, error) {
+	first := list[0]
+	for _, p := range list[1:] {
+		if err := p.like(first); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *Part) int { return cmp.Compare(a.Shard, b.Shard) })
+	var missing []int64
+	at := int64(1)
+	for i, p := range list {
+		if i > 0 && p.Shard == list[i-1].Shard {
+			return nil, fmt.Errorf("%s and %s: both are shard %v; give one of them", list[i-1].path, p.path, p.Which())
+		}
+		for ; at < p.Shard; at++ {
+			missing = append(missing, at)
+		}
+		at = p.Shard + 1
+	}
+	for ; at <= first.Shards; at++ {
+		missing = append(missing, at)
+	}
+	if len(missing) > 0 {
+		return nil, &MissingError{missing, first.Shards, broken, &Set{list, threads}}
+	}
+	if len(broken) > 0 {
+		return nil, fmt.Errorf("%w; the other parts are whole without it: leave it out", errors.Join(broken...))
+	}
+	s := &Set{list, threads}
+	return s, s.hashed()
+}
+
+// like is what a part is another of than one of the same curve.
+func (p *Part) like(first *Part) error {
+	for _, c := range []struct{ what, got, want string }{
+		{"of the input", p.Input, first.Input},
+		{"of an image of shape", p.Shape, first.Shape},
+		{"of an image of type", p.Type, first.Type},
+		{"with the mask", p.Mask, first.Mask},
+		{"of an image whose files, by their sizes and times, are", p.Source, first.Source},
+		{"on the ladder", p.Counted.Ladder, first.Counted.Ladder},
+		{"on the ladder", p.Ladder, first.Ladder},
+		{"in the construction", p.Construction, first.Construction},
+		{"of the filtration", p.Filtration, first.Filtration},
+		{"periodic along", p.Periodic, first.Periodic},
+		{"by the program", p.Program, first.Program},
+		{"by the implementation", p.Implementation, first.Implementation},
+		{"with the key", p.Key, first.Key},
+		{"of so many shards:", fmt.Sprint(p.Shards), fmt.Sprint(first.Shards)},
+	} {
+		if c.got != c.want {
+			return fmt.Errorf("%s is a part %s %s, and %s %s; leave it out, or make it as the other was: %s", p.path, c.what, named(c.got), first.path, named(c.want), first.again([]int64{min(p.Shard, first.Shards)}))
+		}
+	}
+	if p.in != first.in || p.Counted.Type != first.Counted.Type || p.Unhashed != first.Unhashed {
+		return fmt.Errorf("%s and %s: parts of different curves", p.path, first.path)
+	}
+	return nil
+}
+
+// named is a value, or that there is none.
+func named(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+// hashed is an error where two parts have read the slice that they share otherwise.
+func (s *Set) hashed() error {
+	h := s.parts[0]
+	if h.Unhashed {
+		return nil
+	}
+	of := make([]*Part, h.shape.Slices())
+	hashes := make([]grid.SliceHash, len(of))
+	for _, p := range s.parts {
+		for i := range p.Span().Len() {
+			of[p.First+i], hashes[p.First+i] = p, p.Hashes[i]
+		}
+	}
+	for _, p := range s.parts {
+		i := 0
+		for slice := range HashedSlices(p.Span(), int64(len(of)), p.closed()) {
+			i++
+			if hashes[slice] != p.Hashes[i-1] {
+				return fmt.Errorf("%s and %s have read slice %d differently: the image changed meanwhile; make all parts again", of[slice].path, p.path, slice)
+			}
+		}
+	}
+	return nil
+}
+
+// Digest is that of the image, "" where it repeats itself.
+func (s *Set) Digest() string {
+	h := s.parts[0]
+	if h.Unhashed {
+		return ""
+	}
+	var hashes []grid.SliceHash
+	for _, p := range s.parts {
+		hashes = append(hashes, p.Hashes[:p.Span().Len()]...)
+	}
+	return grid.SumOf(h.shape, h.typ, hashes)
+}
+
+// Head is that of the first part.
+func (s *Set) Head() Head { return s.parts[0].Head }
+
+// Len is how many parts there are.
+func (s *Set) Len() int { return len(s.parts) }
+
+// Ladder is that of the image, and In its convention.
+func (s *Set) Ladder() grid.Ladder { return s.parts[0].lad }
+
+// In is the convention of the curve.
+func (s *Set) In() ecc.Convention { return s.parts[0].in }
+
+// Key is that of the fingerprint.
+func (s *Set) Key() fingerprint.Key { return s.parts[0].key }
+
+// Sum is the fingerprint of the image: the sum of those of its parts.
+func (s *Set) Sum() fingerprint.Sum {
+	var sum fingerprint.Sum
+	for _, p := range s.parts {
+		sum.Add(p.sum, 1)
+	}
+	return sum
+}
+
+// mostTable is the number of levels up to which changes are added up in a table.
+const mostTable = 1 << 24
+
+// Steps are the steps of the curve, some at a time, once at least, each time ascending, in the
+// order in which its sets grow. All are in memory where the levels are few enough for a table of them; else
+// the parts, which are sorted, are merged as they are read.
+func (s *Set) Steps() iter.Seq2[ecc.VCEC, error] {
+	if s.Ladder().Len() <= mostTable {
+		return func(yield func(ecc.VCEC, error) bool) { yield(s.added()) }
+	}
+	return s.merged()
+}
+
+// fewLevels is up to how many levels each core has a table of its own.
+const fewLevels = 1 << 20
+
+// blockSteps is how many steps are taken of a part at a time.
+const blockSteps = 1 << 10
+
+// added is all steps, added up in tables.
+func (s *Set) added() (ecc.VCEC, error) {
+	levels := s.Ladder().Len()
+	cores := 1
+	if levels <= fewLevels {
+		cores = max(1, min(s.threads, len(s.parts)))
+	}
+	tables, errs := make([][]int64, cores), make([]error, cores)
+	var next atomic.Int64
+	var wg crew.Group
+	for core := range cores {
+		wg.Go(func() {
+			table := make([]int64, levels)
+			tables[core] = table
+			for i := next.Add(1) - 1; i < int64(len(s.parts)) && errs[core] == nil; i = next.Add(1) - 1 {
+				errs[core] = s.parts[i].each(func(steps []ecc.Step) error {
+					for _, s := range steps {
+						table[s.Level] += s.Change
+					}
+					return nil
+				})
+			}
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, cmp.Or(errs...)
+	}
+	for _, t := range tables[1:] {
+		for k, v := range t {
+			tables[0][k] += v
+		}
+	}
+	if s.In().Superlevel {
+		slices.Reverse(tables[0])
+	}
+	return ecc.FromDense(tables[0]), nil
+}
+
+// each calls f with the steps of a part, whose levels are places.
+func (p *Part) each(f func([]ecc.Step) error) error {
+	c, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	block := make([]ecc.Step, blockSteps)
+	for {
+		n, err := c.next(block)
+		if n == 0 || err != nil {
+			return err
+		}
+		if err := f(block[:n]); err != nil {
+			return err
+		}
+	}
+}
+
+// mergedSteps is how many steps are put together at a time.
+const mergedSteps = 1 << 18
+
+// A run is a part as it is merged: steps that were read, of which the first is next.
+type run struct {
+	*cursor
+	block, steps []ecc.Step
+}
+
+// more reads on where all steps were taken, and reports whether there is one.
+func (r *run) more() (bool, error) {
+	if len(r.steps) == 0 {
+		n, err := r.next(r.block)
+		if err != nil {
+			return false, err
+		}
+		r.steps = r.block[:n]
+	}
+	return len(r.steps) > 0, nil
+}
+
+// merged is the steps of all parts as they are read, a block of each at a time.
+func (s *Set) merged() iter.Seq2[ecc.VCEC, error] {
+	return func(yield func(ecc.VCEC, error) bool) {
+		var heap runs
+		defer func() {
+			for _, r := range heap {
+				r.close()
+			}
+		}()
+		for _, p := range s.parts {
+			c, err := p.open()
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			r := &run{cursor: c, block: make([]ecc.Step, blockSteps)}
+			ok, err := r.more()
+			if err != nil || !ok {
+				c.close()
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if ok {
+				heap = append(heap, r)
+			}
+		}
+		for i := len(heap)/2 - 1; i >= 0; i-- {
+			heap.down(i)
+		}
+		all := make(ecc.VCEC, 0, mergedSteps)
+		for once := true; once || len(heap) > 0; once = false { // a curve without steps is one, too
+			all = all[:0]
+			for len(heap) > 0 && len(all) < mergedSteps {
+				sum, err := heap.take()
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				if sum.Change != 0 {
+					all = append(all, sum)
+				}
+			}
+			if s.In().Superlevel {
+				slices.Reverse(all)
+				for i := range all {
+					all[i].Level = place(all[i].Level, s.Ladder().Len(), true)
+				}
+			}
+			if !yield(all, nil) {
+				return
+			}
+		}
+	}
+}
+
+// runs are a heap: the first has the least step.
+type runs []*run
+
+// take is the least step of all runs, added up.
+func (h *runs) take() (ecc.Step, error) {
+	sum := ecc.Step{Level: (*h)[0].steps[0].Level}
+	for len(*h) > 0 && (*h)[0].steps[0].Level == sum.Level {
+		r := (*h)[0]
+		sum.Change += r.steps[0].Change
+		r.steps = r.steps[1:]
+		ok, err := r.more()
+		if err != nil {
+			return sum, err
+		}
+		if !ok {
+			r.close()
+			last := len(*h) - 1
+			(*h)[0] = (*h)[last]
+			*h = (*h)[:last]
+		}
+		h.down(0)
+	}
+	return sum, nil
+}
+
+// down puts run i below those that come before it.
+func (h runs) down(i int) {
+	for {
+		least := 2*i + 1
+		if least >= len(h) {
+			return
+		}
+		if right := least + 1; right < len(h) && h[right].steps[0].Level < h[least].steps[0].Level {
+			least = right
+		}
+		if h[i].steps[0].Level <= h[least].steps[0].Level {
+			return
+		}
+		h[i], h[least] = h[least], h[i]
+		i = least
+	}
+}
+
+// Wrong is the first part whose changes do not have its own fingerprint, nil for none.
+func (s *Set) Wrong() (*Part, error) {
+	for _, p := range s.parts {
+		sum := make(fingerprint.Sum, p.key.Functions())
+		err := p.each(func(steps []ecc.Step) error {
+			levels := make(ecc.VCEC, len(steps))
+			for i, s := range steps {
+				levels[i] = ecc.Step{Level: place(s.Level, p.lad.Len(), p.Superlevel), Change: s.Change}
+			}
+			some, err := ecc.SumOf(levels, p.lad.Len(), p.key, s.threads)
+			sum.Add(some, 1)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if !sum.Equal(p.sum) {
+			return p, nil
+		}
+	}
+	return nil, nil
+}
+
+// Path is the file that the part was read from.
+func (p *Part) Path() string { return p.path }
+
+// Again is the command that makes the part.
+func (p *Part) Again() string { return p.again([]int64{p.Shard}) }
+
+// Missing are the shards of which there is no part among some files that is whole to its end.
+func Missing(paths []string, threads int) ([]int64, error) {
+	set, err := Load(paths, threads)
+	incomplete := (*MissingError)(nil)
+	switch {
+	case errors.As(err, &incomplete):
+		set = incomplete.set
+	case err != nil:
+		return nil, err
+	}
+	errs := make([]error, len(set.parts))
+	var next atomic.Int64
+	var wg crew.Group
+	for range max(1, min(threads, len(set.parts))) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(errs)); i = next.Add(1) - 1 {
+				errs[i] = set.parts[i].each(func([]ecc.Step) error { return nil })
+			}
+		})
+	}
+	wg.Wait()
+	var missing []int64
+	if incomplete != nil {
+		missing = incomplete.Shards
+	}
+	for i, err := range errs {
+		if errors.Is(err, ErrTorn) {
+			missing = append(missing, set.parts[i].Shard)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(missing)
+	return missing, nil
+}

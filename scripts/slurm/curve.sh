@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# The curve of an image by the tasks of a Slurm array, and a job that merges their parts:
+#
+#	scripts/slurm/curve.sh [--wait] SHARDS FOLDER INPUT [flags of eccbench curve]
+#
+# The parts, the logs, and in the end the curve, FOLDER/curve.csv, are in FOLDER, which all
+# nodes must see. Run again, it submits the tasks of the parts that are missing or torn alone,
+# and the merge. With --wait it ends when the curve is there, or cannot be.
+#
+#	ECCBENCH       the program, the same on all nodes (eccbench)
+#	SBATCH_FLAGS   of the array: '--partition=long --cpus-per-task=8 --mem=1G --time=2:00:00'
+#	MERGE_SBATCH   of the job that merges
+#	MERGE_FLAGS    of eccbench merge: '--plot curve.svg'
+set -euo pipefail
+
+fail() {
+	echo "curve.sh: $*" >&2
+	exit 64
+}
+
+wait=
+if [ "${1-}" = --wait ]; then
+	wait=--wait
+	shift
+fi
+[ $# -ge 3 ] || fail "usage: curve.sh [--wait] SHARDS FOLDER INPUT [flags of eccbench curve]"
+shards=$1 folder=${2%/}
+shift 2
+case $shards in '' | *[!0-9]* | 0*) fail "$shards: want the number of shards, 1 or more" ;; esac
+program=${ECCBENCH:-eccbench}
+command -v "$program" > /dev/null || fail "$program: no such program; say which in ECCBENCH"
+command -v sbatch > /dev/null || fail "sbatch: not found; this is for machines that submit jobs to Slurm"
+mkdir -p "$folder"
+
+# What is asked is kept beside the parts, so that those of two questions are never mixed.
+question=$(printf '%q ' "$shards" "$@")
+if [ -e "$folder/question" ] && [ "$(cat "$folder/question")" != "$question" ]; then
+	fail "$folder: has the parts of $(cat "$folder/question"); name another folder"
+fi
+printf '%s\n' "$question" > "$folder/question"
+
+# The key of the fingerprint is drawn before anybody counts, and once.
+[ -s "$folder/key" ] || od -An -N16 -tx1 /dev/urandom | tr -d ' \n' > "$folder/key"
+key=$(cat "$folder/key")
+
+if [ -s "$folder/jobs" ] && [ -n "$(squeue --noheader --jobs="$(cat "$folder/jobs")" --states=PENDING,RUNNING,COMPLETING 2> /dev/null)" ]; then
+	fail "$folder: jobs $(cat "$folder/jobs") have not ended; wait for them, or scancel them"
+fi
+
+missing=1-$shards
+if compgen -G "$folder/*.part" > /dev/null; then
+	missing=$("$program" merge --missing "$folder") || {
+		# Where none is whole, all are to be made.
+		[ -z "$("$program" merge --missing "$folder" 2>&1 | grep -v 'no part is whole')" ] || exit 64
+		missing=1-$shards
+	}
+fi
+if [ -z "$missing" ] && [ -s "$folder/curve.csv" ]; then
+	echo "curve.sh: $folder/curve.csv is there"
+	exit 0
+fi
+
+dependency=
+if [ -n "$missing" ]; then
+	task="exec $(printf '%q ' "$program" curve "$@" --quiet --key "$key" --shard "auto/$shards" --out "$folder") --threads \${SLURM_CPUS_PER_TASK:-\$(nproc)}"
+	# shellcheck disable=SC2086 # flags are words
+	array=$(sbatch --parsable --job-name=eccbench-curve --array="$missing" --output="$folder/log-%a.txt" ${SBATCH_FLAGS-} --wrap "$task")
+	array=${array%%;*}
+	dependency="--dependency=afterok:$array --kill-on-invalid-dep=yes"
+	printf '%s\n' "$array" > "$folder/jobs"
+	echo "curve.sh: shards $missing of $shards are job $array"
+fi
+# shellcheck disable=SC2086
+merge="exec $(printf '%q ' "$program" merge "$folder" --out "$folder/curve.csv") ${MERGE_FLAGS-}"
+rm -f "$folder/curve.csv"
+status=0
+# shellcheck disable=SC2086
+job=$(sbatch --parsable $wait --job-name=eccbench-merge $dependency --output="$folder/log-merge.txt" ${MERGE_SBATCH-} --wrap "$merge") || status=$?
+job=${job%%;*}
+[ -n "$job" ] || exit $status
+printf '%s\n' "${array:+$array,}$job" > "$folder/jobs"
+echo "curve.sh: the merge is job $job"
+[ -n "$wait" ] || exit 0
+if [ ! -s "$folder/curve.csv" ]; then # a merge that cannot run has failed, too
+	echo "curve.sh: no curve: see $folder/log-*.txt; run again to make what is missing" >&2
+	exit 1
+fi
+cat "$folder/log-merge.txt"
