@@ -12,6 +12,9 @@ import (
 	"eccbench/impls/extrema"
 	"eccbench/impls/extrema/gpu"
 	"eccbench/impls/fullsweep"
+	"eccbench/impls/gvf/blocked"
+	gvfcpu "eccbench/impls/gvf/cpu"
+	gvfdefinition "eccbench/impls/gvf/definition"
 	"eccbench/impls/naive"
 	readimpl "eccbench/impls/read"
 	smoothimpl "eccbench/impls/smooth"
@@ -27,6 +30,7 @@ import (
 	"eccbench/internal/workloads/batch"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/gvf"
 	"eccbench/internal/workloads/read"
 	"eccbench/internal/workloads/smooth"
 	"eccbench/internal/workloads/softecc"
@@ -68,7 +72,9 @@ type Set struct {
 	// Curve is the question of the Euler characteristic curve, which comes first.
 	Curve bench.Workload[grid.Source, ecc.VCEC]
 	// Betti is that of the Betti numbers of a sublevel set.
-	Betti   bench.Workload[*betti.Image, betti.Numbers]
+	Betti bench.Workload[*betti.Image, betti.Numbers]
+	// Flow is that of the gradient vector flow after some steps.
+	Flow    bench.Workload[*gvf.Problem, gvf.Flow]
 	Benches []runner.Bench
 	Open    resident.Opener
 }
@@ -99,17 +105,18 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	reading := func(bench.Scope) string { return Ceiling }
 	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, binned.Implementation{})
 	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{})
-	curve.Ceiling, smoothed.Ceiling, soft.Ceiling, holes.Ceiling = reading, reading, reading, reading
+	flow := gvf.Steps(gvfdefinition.Implementation{}, gvfcpu.Implementation{}, blocked.Implementation{})
+	curve.Ceiling, smoothed.Ceiling, soft.Ceiling, holes.Ceiling, flow.Ceiling = reading, reading, reading, reading, reading
 	many.Ceiling = func(s bench.Scope) string {
 		if s == bench.File {
 			return BatchCeiling
 		}
 		return Ceiling
 	}
-	return Set{curve, holes, []runner.Bench{
+	return Set{curve, holes, flow, []runner.Bench{
 		runner.Bind(curve), runner.Bind(sum),
 		runner.Bind(many), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})), runner.Bind(smoothed), runner.Bind(soft),
-		runner.Bind(holes),
+		runner.Bind(holes), runner.Bind(flow),
 	}, open}
 }
 
