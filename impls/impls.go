@@ -15,6 +15,7 @@ import (
 	"eccbench/impls/gvf/blocked"
 	gvfcpu "eccbench/impls/gvf/cpu"
 	gvfdefinition "eccbench/impls/gvf/definition"
+	"eccbench/impls/gvf/multigrid"
 	"eccbench/impls/naive"
 	readimpl "eccbench/impls/read"
 	smoothimpl "eccbench/impls/smooth"
@@ -73,10 +74,10 @@ type Set struct {
 	Curve bench.Workload[grid.Source, ecc.VCEC]
 	// Betti is that of the Betti numbers of a sublevel set.
 	Betti bench.Workload[*betti.Image, betti.Numbers]
-	// Flow is that of the gradient vector flow after some steps.
-	Flow    bench.Workload[*gvf.Problem, gvf.Flow]
-	Benches []runner.Bench
-	Open    resident.Opener
+	// Flow is that of the gradient vector flow after some steps, and Steady of what it comes to.
+	Flow, Steady bench.Workload[*gvf.Problem, gvf.Flow]
+	Benches      []runner.Bench
+	Open         resident.Opener
 }
 
 // With is every workload, with the given implementations of the curve.
@@ -106,17 +107,18 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, binned.Implementation{})
 	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{})
 	flow := gvf.Steps(gvfdefinition.Implementation{}, gvfcpu.Implementation{}, blocked.Implementation{})
-	curve.Ceiling, smoothed.Ceiling, soft.Ceiling, holes.Ceiling, flow.Ceiling = reading, reading, reading, reading, reading
+	steady := gvf.ToSteady(multigrid.Implementation{})
+	curve.Ceiling, smoothed.Ceiling, soft.Ceiling, holes.Ceiling, flow.Ceiling, steady.Ceiling = reading, reading, reading, reading, reading, reading
 	many.Ceiling = func(s bench.Scope) string {
 		if s == bench.File {
 			return BatchCeiling
 		}
 		return Ceiling
 	}
-	return Set{curve, holes, flow, []runner.Bench{
+	return Set{curve, holes, flow, steady, []runner.Bench{
 		runner.Bind(curve), runner.Bind(sum),
 		runner.Bind(many), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})), runner.Bind(smoothed), runner.Bind(soft),
-		runner.Bind(holes), runner.Bind(flow),
+		runner.Bind(holes), runner.Bind(flow), runner.Bind(steady),
 	}, open}
 }
 

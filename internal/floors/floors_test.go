@@ -81,6 +81,7 @@ var floor = map[string]int{
 	"impls/gvf/blocked":    6,
 	"impls/gvf/cpu":        6,
 	"impls/gvf/definition": 6,
+	"impls/gvf/multigrid":  6,
 
 	"impls/softecc/binned":     6,
 	"impls/softecc/definition": 6,
