@@ -39,11 +39,16 @@ func (a *answering) addEffort(f *pflag.FlagSet) {
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "nothing on standard error but errors")
 }
 
-// check refuses what cannot be.
-func (a *answering) check() error {
+// checkConvention refuses what is no convention.
+func (a *answering) checkConvention() error {
 	if a.construction != "T" && a.construction != "V" {
 		return cli.Usagef("--construction %s: want T or V", a.construction)
 	}
+	return nil
+}
+
+// check refuses what cannot be.
+func (a *answering) check() error {
 	if a.budget < 0 {
 		return cli.Usagef("--time-limit %v: want 0 or more", a.budget)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -79,7 +80,7 @@ func doBetti(c *cli.Program, args []string) error {
 	case f.NArg() != 1:
 		return cli.Usagef("betti wants one image: a file, an input string or - for standard input; with --stack a folder or a pattern")
 	}
-	if err := j.check(); err != nil {
+	if err := cmp.Or(j.checkConvention(), j.check()); err != nil {
 		return err
 	}
 	images, spooled, err := c.Spool(f.Args())

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -77,7 +78,7 @@ func doCurve(c *cli.Program, args []string) error {
 	if !slices.Contains(ecc.Formats(), ecc.Format(j.format)) {
 		return cli.Usagef("--format %s: want csv, json, jsonl, npy, euler or socg", j.format)
 	}
-	err := j.check()
+	err := cmp.Or(j.checkConvention(), j.check())
 	if err != nil {
 		return err
 	}
