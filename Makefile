@@ -105,7 +105,7 @@ portability:
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c -o $(BIN)/svg.arm64.test ./internal/report/svg
 	cd internal/report/svg && $(QEMU) ../../../$(BIN)/svg.arm64.test -test.run 'Golden'
 
-# GUDHI and scikit-image against every implementation.
+# GUDHI, scikit-image, NumPy and SciPy against every implementation.
 oracle:
 	ECCBENCH_ORACLE_PYTHON=$(PYTHON) $(GO) test -count=1 -v -run 'Against' ./impls
 
