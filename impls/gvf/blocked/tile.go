@@ -139,19 +139,19 @@ func (c *core) plane(p pass, level, z int, ys, xs span, y0, x0, stride int, at f
 type cut struct{ depth, planes, rows, columns int }
 
 // tileBytes is what a tile may take with its margin: the planes of its levels, and of V0 and b
-// as many as there are levels. It leaves room in a second-level cache of 1 MiB.
-const tileBytes = 900 << 10
+// as many as there are levels. It leaves room in a second-level cache of 2 MiB.
+const tileBytes = 1536 << 10
 
 // cutting chooses a cut.
 func cutting(n, h, w, threads int, flat bool) cut {
 	if flat {
-		c := cut{depth: 16, rows: 1, columns: min(w, 2048), planes: n}
+		c := cut{depth: 16, rows: 1, columns: min(w, 4096), planes: n}
 		// Each core has a tile or more, whose margin is not most of it.
 		across := (w + c.columns - 1) / c.columns
 		c.planes = max(4*c.depth, (n*across+threads-1)/threads)
 		return c
 	}
-	c := cut{depth: 4, columns: min(w, 256), planes: n}
+	c := cut{depth: 6, columns: min(w, 256), planes: n}
 	c.rows = max(8, tileBytes/(4*c.depth*(slots+2)*(c.columns+3*lead))-2*c.depth)
 	c.rows = max(1, min(c.rows, h))
 	return c

@@ -98,12 +98,12 @@ type level struct {
 	x, y, z    axis
 	threads    int
 	diag, inv  []float32 // of the operator, and 1 over it
-	u, f, rest []float32 // values, what is given, and what is left of it; u has a value more before and behind
+	u, f, rest []float32 // values, of which a row is l.row, what is given, and what is left of it
 }
 
 func newLevel(x, y, z axis, mass []float32, threads int) *level {
 	n := len(mass)
-	l := &level{x: x, y: y, z: z, threads: threads, diag: mass, inv: make([]float32, n), u: make([]float32, n+2), f: make([]float32, n), rest: make([]float32, n)}
+	l := &level{x: x, y: y, z: z, threads: threads, diag: mass, inv: make([]float32, n), u: make([]float32, 1+y.n*z.n*(x.n+1)), f: make([]float32, n), rest: make([]float32, n)}
 	if n < 1<<14 {
 		l.threads = 1 // less than what goroutines cost
 	}
@@ -117,6 +117,12 @@ func newLevel(x, y, z axis, mass []float32, threads int) *level {
 	})
 	return l
 }
+
+// row is a row of values. There is a 0 before and behind each, which a cell takes nothing of.
+func (l *level) row(r int) []float32 { return l.u[l.first(r):][:l.x.n] }
+
+// first is where a row begins.
+func (l *level) first(r int) int { return 1 + r*(l.x.n+1) }
 
 // rows calls f with every row, in parts at the same time.
 func (l *level) rows(f func(r int)) { inParts(l.y.n*l.z.n, l.threads, func(_, r int) { f(r) }) }
@@ -155,17 +161,19 @@ func (l *level) around(r int) (w ring) {
 	w.along = wy * wz
 	w.north, w.south = l.y.link32[y]*wz, l.y.link32[y+1]*wz
 	w.below, w.above = l.z.link32[z]*wy, l.z.link32[z+1]*wy
+	// Beyond a border is the row itself, of which nothing is taken.
+	apart := l.x.n + 1
 	if y > 0 {
-		w.toNorth = -l.x.n
+		w.toNorth = -apart
 	}
 	if y < l.y.n-1 {
-		w.toSouth = l.x.n
+		w.toSouth = apart
 	}
 	if z > 0 {
-		w.toBelow = -l.x.n * l.y.n
+		w.toBelow = -apart * l.y.n
 	}
 	if z < l.z.n-1 {
-		w.toAbove = l.x.n * l.y.n
+		w.toAbove = apart * l.y.n
 	}
 	return w
 }
@@ -176,12 +184,12 @@ func (l *level) relax(colour int) {
 	nx := l.x.n
 	l.rows(func(r int) {
 		w := l.around(r)
-		at := r * nx
+		at, first := r*nx, l.first(r)
 		u := l.u
 		f, inv := l.f[at:][:nx], l.inv[at:][:nx]
 		link, width := l.x.link32, l.x.width32
 		for x := (r%l.y.n + r/l.y.n + colour) & 1; x < nx; x += 2 {
-			i := at + x + 1
+			i := first + x
 			sum := w.along*(link[x]*u[i-1]+link[x+1]*u[i+1]) + width[x]*(w.north*u[i+w.toNorth]+w.south*u[i+w.toSouth]+(w.below*u[i+w.toBelow]+w.above*u[i+w.toAbove]))
 			u[i] = (f[x] + sum) * inv[x]
 		}
@@ -193,12 +201,12 @@ func (l *level) remain() {
 	nx := l.x.n
 	l.rows(func(r int) {
 		w := l.around(r)
-		at := r * nx
+		at, first := r*nx, l.first(r)
 		u := l.u
 		f, diag, rest := l.f[at:][:nx], l.diag[at:][:nx], l.rest[at:][:nx]
 		link, width := l.x.link32, l.x.width32
 		for x := range rest {
-			i := at + x + 1
+			i := first + x
 			sum := w.along*(link[x]*u[i-1]+link[x+1]*u[i+1]) + width[x]*(w.north*u[i+w.toNorth]+w.south*u[i+w.toSouth]+(w.below*u[i+w.toBelow]+w.above*u[i+w.toAbove]))
 			rest[x] = f[x] + sum - diag[x]*u[i]
 		}
@@ -241,7 +249,7 @@ func (l *level) interpolate(next *level) {
 	}
 	inParts(l.y.n*l.z.n, l.threads, func(part, r int) {
 		y, z := r%l.y.n, r/l.y.n
-		row := func(z, y int32) []float32 { return next.u[1+(int(z)*next.y.n+int(y))*next.x.n:][:next.x.n] }
+		row := func(z, y int32) []float32 { return next.row(int(z)*next.y.n + int(y)) }
 		sy, sz := l.y.share[y], l.z.share[z]
 		a, b := row(l.z.near[z], l.y.near[y]), row(l.z.near[z], l.y.far[y])
 		c, d := row(l.z.far[z], l.y.near[y]), row(l.z.far[z], l.y.far[y])
@@ -249,7 +257,7 @@ func (l *level) interpolate(next *level) {
 		for x := range line {
 			line[x] = (1-sz)*((1-sy)*a[x]+sy*b[x]) + sz*((1-sy)*c[x]+sy*d[x])
 		}
-		u := l.u[1+r*l.x.n:][:l.x.n]
+		u := l.row(r)
 		for x, near := range l.x.near {
 			u[x] += (1-l.x.share[x])*line[near] + l.x.share[x]*line[l.x.far[x]]
 		}

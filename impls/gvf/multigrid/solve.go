@@ -3,6 +3,7 @@ package multigrid
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"eccbench/internal/workloads/gvf"
 )
@@ -90,12 +91,14 @@ func (s *solver) apply(to, from []float64, r int) {
 func (s *solver) rest() float64 {
 	l := s.levels.levels[0]
 	return math.Sqrt(s.sum(func(r int) (sum float64) {
-		of := l.y.width[r%l.y.n] * l.z.width[r/l.y.n]
-		for x, w := range l.x.width {
-			e := s.r[r*l.x.n+x] / (of * w)
+		for x, e := range s.r[r*l.x.n:][:l.x.n] {
+			if w := l.x.width[x]; w != 1 { // at the ends alone
+				e /= w
+			}
 			sum += e * e
 		}
-		return sum
+		of := l.y.width[r%l.y.n] * l.z.width[r/l.y.n]
+		return sum / (of * of)
 	}))
 }
 
@@ -120,15 +123,19 @@ func (s *solver) left(v0 []float32) (source float64) {
 // holds it well with.
 func (s *solver) given() (scale float64) {
 	l := s.levels.levels[0]
-	top := 0.0
-	for _, v := range s.r {
-		top = max(top, math.Abs(v))
-	}
-	_, e := math.Frexp(top)
-	scale = math.Ldexp(1, e)
 	inParts(len(s.parts), s.threads, func(_, r int) {
-		for i := r * l.x.n; i < (r+1)*l.x.n; i++ {
-			l.f[i] = float32(s.r[i] / scale)
+		top := 0.0
+		for _, v := range s.r[r*l.x.n:][:l.x.n] {
+			top = max(top, math.Abs(v))
+		}
+		s.parts[r] = top
+	})
+	_, e := math.Frexp(slices.Max(s.parts))
+	scale, down := math.Ldexp(1, e), math.Ldexp(1, -e)
+	inParts(len(s.parts), s.threads, func(_, r int) {
+		f := l.f[r*l.x.n:][:l.x.n]
+		for x, v := range s.r[r*l.x.n:][:l.x.n] {
+			f[x] = float32(v * down)
 		}
 	})
 	return scale
@@ -142,8 +149,9 @@ func (s *solver) precondition() (product, scale float64) {
 	clear(l.u)
 	s.levels.cycle(0)
 	return scale * s.sum(func(r int) (sum float64) {
-		for i := r * l.x.n; i < (r+1)*l.x.n; i++ {
-			sum += float64(l.u[i+1]) * s.r[i]
+		left := s.r[r*l.x.n:]
+		for x, v := range l.row(r) {
+			sum += float64(v) * left[x]
 		}
 		return sum
 	}), scale
@@ -165,8 +173,8 @@ func (s *solver) solve(out, v0 []float32) (cycles int, err error) {
 	scale := s.given()
 	s.levels.full()
 	inParts(len(s.parts), s.threads, func(_, r int) {
-		for i := r * nx; i < (r+1)*nx; i++ {
-			s.x[i] = scale * float64(l.u[i+1])
+		for x, v := range l.row(r) {
+			s.x[r*nx+x] = scale * float64(v)
 		}
 	})
 	// What rounding the solution to float32 adds is seen in the end.
@@ -184,8 +192,9 @@ func (s *solver) solve(out, v0 []float32) (cycles int, err error) {
 			}
 			gained = product
 			inParts(len(s.parts), s.threads, func(_, r int) {
-				for i := r * nx; i < (r+1)*nx; i++ {
-					s.d[i] = scale*float64(l.u[i+1]) + keep*s.d[i]
+				d := s.d[r*nx:]
+				for x, v := range l.row(r) {
+					d[x] = scale*float64(v) + keep*d[x]
 				}
 			})
 			energy := s.sum(func(r int) (sum float64) {
