@@ -61,6 +61,18 @@ func (a *answering) check() error {
 	return nil
 }
 
+// ofOne answers for one image, whatever its levels are, and names it as it was given.
+func (a *answering) ofOne(c *cli.Program, image string, answer func(path string) error) error {
+	paths, spooled, err := c.Spool([]string{image})
+	if err != nil {
+		return err
+	}
+	defer spooled.Close() // of what nobody else reads
+	a.spooled = spooled
+	a.in.Every = true
+	return spooled.Said(answer(paths[0]))
+}
+
 // named is the name of an image that can be read again and again, as a line of what is
 // written shows it.
 func (a answering) named(name string) string {

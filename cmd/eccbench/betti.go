@@ -83,14 +83,7 @@ func doBetti(c *cli.Program, args []string) error {
 	if err := cmp.Or(j.checkConvention(), j.check()); err != nil {
 		return err
 	}
-	images, spooled, err := c.Spool(f.Args())
-	if err != nil {
-		return err
-	}
-	defer spooled.Close() // of what nobody else reads
-	j.spooled = spooled
-	j.in.Every = true // whatever the levels are
-	return spooled.Said(j.run(c, images[0]))
+	return j.ofOne(c, f.Arg(0), func(image string) error { return j.run(c, image) })
 }
 
 // A bettiRow is the numbers of the set at a value.

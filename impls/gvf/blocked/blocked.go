@@ -6,7 +6,6 @@
 package blocked
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 	"sync/atomic"
@@ -37,14 +36,11 @@ func (i Implementation) About() bench.About {
 
 // CanDo refuses what takes more time or memory than the conditions allow.
 func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
-	if err := p.Check(); err != nil {
+	if err := p.TakesSteps(); err != nil {
 		return err
 	}
 	if _, err := rows.Choose(c.ISA); err != nil {
 		return err
-	}
-	if p.Tol != 0 {
-		return errors.New("takes steps: a steady state is not asked for by steps")
 	}
 	n, d, threads := p.Shape().Voxels(), int64(p.Dim()), int64(max(1, c.Threads))
 	if err := c.Allow(quantity.Seconds(float64(n*d)*float64(p.Steps+5)*stepNS*1e-9/float64(threads)), "%d voxels × %d components × %d steps × %v ns on %d cores", n, d, p.Steps, stepNS, threads); err != nil {
@@ -70,16 +66,13 @@ func (i Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf
 		threads = runtime.GOMAXPROCS(0)
 	}
 	s := p.Shape()
-	j := &job{p: p, fault: i.fault, kernel: kernel, n: int(s.D), h: int(s.H), w: int(s.W), out: gvf.Flow{V: make([][]float32, p.Dim())}}
+	j := &job{p: p, fault: i.fault, kernel: kernel, n: int(s.D), h: int(s.H), w: int(s.W), Output: gvf.NewOutput(p)}
 	if s.D == 1 { // a stack of rows
 		j.n, j.h, j.flat = int(s.H), 1, true
 	}
 	j.cut = cutting(j.n, j.h, j.w, threads, j.flat)
 	if i.fault == LostEdge { // of which small images have none
 		j.cut.columns = lead
-	}
-	for c := range j.out.V {
-		j.out.V[c] = make([]float32, s.Voxels())
 	}
 	j.other = make([]float32, s.Voxels())
 	for range threads {
@@ -95,9 +88,9 @@ type job struct {
 	n, h, w int  // planes that are streamed, rows of each, columns
 	flat    bool // a plane is a row of a 2D image, and the rows beside it are in other planes
 	cut     cut
-	out     gvf.Flow
-	other   []float32 // what a pass is made from, or goes to
-	cores   []*core
+	gvf.Output
+	other []float32 // what a pass is made from, or goes to
+	cores []*core
 }
 
 func (j *job) Do(trace *bench.Trace) error {
@@ -117,7 +110,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	for c, v0 := range start.V0 {
 		from := v0
 		for i := range passes {
-			to := j.out.V[c]
+			to := j.V[c]
 			if (passes-1-i)%2 == 1 { // the last pass leaves the component where it belongs
 				to = j.other
 			}
@@ -125,7 +118,7 @@ func (j *job) Do(trace *bench.Trace) error {
 			from = to
 		}
 		if passes == 0 {
-			copy(j.out.V[c], v0)
+			copy(j.V[c], v0)
 		}
 	}
 	return nil
@@ -149,18 +142,3 @@ func (j *job) pass(tiles []tile, p pass) {
 	}
 	g.Wait()
 }
-
-// Poison overwrites what Out reads.
-func (j *job) Poison() {
-	for _, list := range j.out.V {
-		for i := range list {
-			list[i] = 1e30
-		}
-	}
-}
-
-// Out is the field, which the next Do overwrites.
-func (j *job) Out() (gvf.Flow, error) { return j.out, nil }
-
-// Close frees nothing: all is garbage collected.
-func (j *job) Close() error { return nil }

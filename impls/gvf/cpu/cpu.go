@@ -3,7 +3,6 @@
 package cpu
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 
@@ -33,14 +32,11 @@ func (Implementation) About() bench.About {
 
 // CanDo refuses what takes more time or memory than the conditions allow.
 func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
-	if err := p.Check(); err != nil {
+	if err := p.TakesSteps(); err != nil {
 		return err
 	}
 	if _, err := rows.Choose(c.ISA); err != nil {
 		return err
-	}
-	if p.Tol != 0 {
-		return errors.New("takes steps: a steady state is not asked for by steps")
 	}
 	n, d, threads := p.Shape().Voxels(), int64(p.Dim()), int64(max(1, c.Threads))
 	if err := c.Allow(quantity.Seconds(float64(n*d)*float64(p.Steps+5)*stepNS*1e-9/float64(threads)), "%d voxels × %d components × %d steps × %d ns on %d cores", n, d, p.Steps, stepNS, threads); err != nil {
@@ -63,10 +59,7 @@ func (Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf.F
 		threads = runtime.GOMAXPROCS(0)
 	}
 	s := p.Shape()
-	j := &job{p: p, kernel: kernel, threads: threads, d: int(s.D), h: int(s.H), w: int(s.W), out: gvf.Flow{V: make([][]float32, p.Dim())}}
-	for i := range j.out.V {
-		j.out.V[i] = make([]float32, s.Voxels())
-	}
+	j := &job{p: p, kernel: kernel, threads: threads, d: int(s.D), h: int(s.H), w: int(s.W), Output: gvf.NewOutput(p)}
 	j.other = make([]float32, s.Voxels())
 	return j, nil
 }
@@ -76,8 +69,8 @@ type job struct {
 	kernel  rows.Kernel
 	threads int
 	d, h, w int
-	out     gvf.Flow
-	other   []float32 // what a step is taken from, or goes to
+	gvf.Output
+	other []float32 // what a step is taken from, or goes to
 }
 
 func (j *job) Do(trace *bench.Trace) error {
@@ -90,7 +83,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	defer trace.Span("steps")()
 	for c, v0 := range start.V0 {
 		// The last step leaves the component where it belongs.
-		to, next := j.out.V[c], j.other
+		to, next := j.V[c], j.other
 		if j.p.Steps%2 == 0 {
 			to, next = next, to
 		}
@@ -100,7 +93,7 @@ func (j *job) Do(trace *bench.Trace) error {
 			from, to, next = to, next, to
 		}
 		if j.p.Steps == 0 {
-			copy(j.out.V[c], v0)
+			copy(j.V[c], v0)
 		}
 	}
 	return nil
@@ -175,18 +168,3 @@ func (j *job) sweep(to, from, v0, b []float32, lo, hi int) {
 		r += count
 	}
 }
-
-// Poison overwrites what Out reads.
-func (j *job) Poison() {
-	for _, list := range j.out.V {
-		for i := range list {
-			list[i] = 1e30
-		}
-	}
-}
-
-// Out is the field, which the next Do overwrites.
-func (j *job) Out() (gvf.Flow, error) { return j.out, nil }
-
-// Close frees nothing: all is garbage collected.
-func (j *job) Close() error { return nil }

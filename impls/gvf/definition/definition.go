@@ -3,7 +3,6 @@
 package definition
 
 import (
-	"errors"
 	"fmt"
 
 	"eccbench/internal/bench"
@@ -29,11 +28,8 @@ func (Implementation) About() bench.About {
 
 // CanDo refuses what takes more time or memory than the conditions allow.
 func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
-	if err := p.Check(); err != nil {
+	if err := p.TakesSteps(); err != nil {
 		return err
-	}
-	if p.Tol != 0 {
-		return errors.New("takes steps: a steady state is not asked for by steps")
 	}
 	n, d := p.Shape().Voxels(), int64(p.Dim())
 	if err := c.Allow(quantity.Seconds(float64(n*d)*float64(p.Steps+10)*stepNS*1e-9), "%d voxels × %d components × %d steps × %d ns", n, d, p.Steps, stepNS); err != nil {

@@ -59,19 +59,15 @@ func (i Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf
 	if threads < 1 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	j := &job{p: p, fault: i.fault, threads: threads, out: gvf.Flow{V: make([][]float32, p.Dim())}}
-	for k := range j.out.V {
-		j.out.V[k] = make([]float32, p.Shape().Voxels())
-	}
-	return j, nil
+	return &job{p: p, fault: i.fault, threads: threads, Output: gvf.NewOutput(p)}, nil
 }
 
 type job struct {
 	p       *gvf.Problem
 	fault   Fault
 	threads int
-	out     gvf.Flow
-	cycles  int // of all components
+	gvf.Output
+	cycles int // of all components
 }
 
 func (j *job) Do(trace *bench.Trace) error {
@@ -83,8 +79,8 @@ func (j *job) Do(trace *bench.Trace) error {
 	}
 	j.cycles = 0
 	if slices.Max(start.B) == 0 { // and so is V0, or as good as
-		for c := range j.out.V {
-			clear(j.out.V[c])
+		for c := range j.V {
+			clear(j.V[c])
 		}
 		return nil
 	}
@@ -98,10 +94,10 @@ func (j *job) Do(trace *bench.Trace) error {
 	defer trace.Span("solve")()
 	for c, v0 := range start.V0 {
 		if j.fault == Lost && c == len(start.V0)-1 {
-			copy(j.out.V[c], j.out.V[c-1])
+			copy(j.V[c], j.V[c-1])
 			continue
 		}
-		cycles, err := s.solve(j.out.V[c], v0)
+		cycles, err := s.solve(j.V[c], v0)
 		if err != nil {
 			return fmt.Errorf("component %s: %w", "xyz"[c:c+1], err)
 		}
@@ -109,18 +105,3 @@ func (j *job) Do(trace *bench.Trace) error {
 	}
 	return nil
 }
-
-// Poison overwrites what Out reads.
-func (j *job) Poison() {
-	for _, list := range j.out.V {
-		for i := range list {
-			list[i] = 1e30
-		}
-	}
-}
-
-// Out is the field, which the next Do overwrites.
-func (j *job) Out() (gvf.Flow, error) { return j.out, nil }
-
-// Close frees nothing: all is garbage collected.
-func (j *job) Close() error { return nil }
