@@ -97,13 +97,17 @@ portability:
 	if grep -q avx512f /proc/cpuinfo; then GOAMD64=v4 $(GO) test -count=1 -run 'Digest' ./datasets; fi
 	$(GO) test -count=1 -tags noasm -skip OnHost ./impls/extrema
 	$(GO) test -count=1 -tags noasm ./$(FINGERPRINT) ./$(FLOW)
-	for level in v1 v3; do GOAMD64=$$level $(GO) test -count=1 -run "Bits" ./impls/gvf/blocked || exit 1; done
+	for level in v1 v3; do GOAMD64=$$level $(GO) test -count=1 -run 'Digest|Bits' ./internal/workloads/gvf ./impls/gvf/blocked || exit 1; done
 	$(GO) test -count=1 -tags noasm -run 'Digest' ./datasets
 	$(GO) test -count=1 -tags slow5 ./internal/workloads/ecc/counting
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c -o $(BIN)/datasets.arm64.test ./datasets
 	cd datasets && $(QEMU) ../$(BIN)/datasets.arm64.test -test.run 'Digest'
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c -o $(BIN)/svg.arm64.test ./internal/report/svg
 	cd internal/report/svg && $(QEMU) ../../../$(BIN)/svg.arm64.test -test.run 'Golden'
+	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c -o $(BIN)/gvf.arm64.test ./internal/workloads/gvf
+	$(QEMU) $(BIN)/gvf.arm64.test -test.run 'Digest|Start'
+	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c -o $(BIN)/blocked.arm64.test ./impls/gvf/blocked
+	$(QEMU) $(BIN)/blocked.arm64.test -test.run 'Bits'
 
 # GUDHI, scikit-image, NumPy and SciPy against every implementation.
 oracle:
