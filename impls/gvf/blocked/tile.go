@@ -144,16 +144,22 @@ const tileBytes = 1536 << 10
 
 // cutting chooses a cut.
 func cutting(n, h, w, threads int, flat bool) cut {
+	c := cut{depth: 6, columns: min(w, 256)}
 	if flat {
-		c := cut{depth: 16, rows: 1, columns: min(w, 4096), planes: n}
-		// Each core has a tile or more, whose margin is not most of it.
-		across := (w + c.columns - 1) / c.columns
-		c.planes = max(4*c.depth, (n*across+threads-1)/threads)
-		return c
+		c = cut{depth: 16, columns: min(w, 4096)}
 	}
-	c := cut{depth: 6, columns: min(w, 256), planes: n}
-	c.rows = max(8, tileBytes/(4*c.depth*(slots+2)*(c.columns+3*lead))-2*c.depth)
-	c.rows = max(1, min(c.rows, h))
+	c.rows = tileBytes/(4*c.depth*(slots+2)*(c.columns+3*lead)) - 2*c.depth
+	c.rows = max(1, min(max(8, c.rows), h))
+	// Along the planes into as many as keep the cores busy, and have margins that are not most
+	// of them.
+	across, best := len(pieces(h, c.rows))*len(pieces(w, c.columns)), 0.0
+	for parts := 1; parts == 1 || n/parts >= 2*c.depth; parts++ {
+		tiles, planes := across*parts, (n+parts-1)/parts
+		turns := (tiles + threads - 1) / threads
+		if share := float64(tiles) / float64(turns*threads) * float64(planes) / float64(planes+c.depth-1); share > best || parts == 1 {
+			c.planes, best = planes, share
+		}
+	}
 	return c
 }
 
