@@ -16,7 +16,7 @@ import (
 )
 
 // voxelNS is what a component of a voxel takes a core, for the estimate in a refusal.
-const voxelNS = 800
+const voxelNS = 400
 
 // Implementation is ready to use.
 type Implementation struct{ fault Fault }
@@ -33,7 +33,7 @@ func (Implementation) About() bench.About {
 
 // perVoxel is how many bytes of a voxel are kept, beside V0, b and the field: five lists of
 // float32 on each level, and four of float64.
-const perVoxel = 5*4*8/7 + 4*8 + 1
+const perVoxel = 5*4*4/3 + 4*8
 
 // CanDo refuses what takes more time or memory than the conditions allow.
 func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
