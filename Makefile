@@ -48,11 +48,12 @@ generate: build
 reports: build
 	$(GO) run ./internal/docgen $(BIN)/eccbench $(wildcard reports/*.md)
 
-# The vector instructions of impls/extrema, the fingerprint, the generators and the soft
-# curve, each by a module of its own.
+# The vector instructions of impls/extrema, the fingerprint, the generators, the soft curve
+# and the gradient vector flow, each by a module of its own.
 ASM_ISAS := avx512 avx2
 FINGERPRINT := internal/workloads/ecc/fingerprint
 SOFT := impls/softecc/binned
+FLOW := internal/workloads/gvf/rows
 # $(call assemble,FOLDER,FILE,PACKAGE,ISAS)
 assemble = ( cd $(1)/asm && for i in $(or $(4),$(ASM_ISAS)); do \
 	$(GO) run . -isa $$i -out ../$(2)_$${i}_amd64.s -stubs ../$(2)_$${i}_amd64.go -pkg $(3) || exit 1; done )
@@ -61,9 +62,10 @@ assembly:
 	@$(call assemble,$(FINGERPRINT),vector,fingerprint)
 	@$(call assemble,datasets,vector,datasets)
 	@$(call assemble,$(SOFT),kernel,binned,avx512)
+	@$(call assemble,$(FLOW),vector,rows)
 
 check-generate: generate assembly
-	git diff --exit-code -- $(DOCS) $(PLOTS) impls/extrema $(FINGERPRINT) datasets $(SOFT)
+	git diff --exit-code -- $(DOCS) $(PLOTS) impls/extrema $(FINGERPRINT) datasets $(SOFT) $(FLOW)
 	@new=$$(git ls-files --others --exclude-standard -- $(PLOTS)); [ -z "$$new" ] || { echo "not in git: $$new"; exit 1; }
 
 # What the kernels are compiled to, by clang and NVIDIA's assembler, which comes as a
@@ -94,15 +96,20 @@ portability:
 	for level in v1 v2 v3; do GOAMD64=$$level $(GO) test -count=1 -run 'Digest' ./datasets || exit 1; done
 	if grep -q avx512f /proc/cpuinfo; then GOAMD64=v4 $(GO) test -count=1 -run 'Digest' ./datasets; fi
 	$(GO) test -count=1 -tags noasm -skip OnHost ./impls/extrema
-	$(GO) test -count=1 -tags noasm ./$(FINGERPRINT)
+	$(GO) test -count=1 -tags noasm ./$(FINGERPRINT) ./$(FLOW)
+	for level in v1 v3; do GOAMD64=$$level $(GO) test -count=1 -run 'Digest|Bits' ./internal/workloads/gvf ./impls/gvf/blocked || exit 1; done
 	$(GO) test -count=1 -tags noasm -run 'Digest' ./datasets
 	$(GO) test -count=1 -tags slow5 ./internal/workloads/ecc/counting
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c -o $(BIN)/datasets.arm64.test ./datasets
 	cd datasets && $(QEMU) ../$(BIN)/datasets.arm64.test -test.run 'Digest'
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c -o $(BIN)/svg.arm64.test ./internal/report/svg
 	cd internal/report/svg && $(QEMU) ../../../$(BIN)/svg.arm64.test -test.run 'Golden'
+	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c -o $(BIN)/gvf.arm64.test ./internal/workloads/gvf
+	$(QEMU) $(BIN)/gvf.arm64.test -test.run 'Digest|Start'
+	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c -o $(BIN)/blocked.arm64.test ./impls/gvf/blocked
+	$(QEMU) $(BIN)/blocked.arm64.test -test.run 'Bits'
 
-# GUDHI and scikit-image against every implementation.
+# GUDHI, scikit-image, NumPy and SciPy against every implementation.
 oracle:
 	ECCBENCH_ORACLE_PYTHON=$(PYTHON) $(GO) test -count=1 -v -run 'Against' ./impls
 

@@ -2,13 +2,10 @@ package impls_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"testing"
 
-	"eccbench/datasets"
 	"eccbench/impls"
 	"eccbench/internal/bench"
-	"eccbench/internal/grid"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 )
@@ -33,21 +30,7 @@ func TestBettiAgainstScikitImage(t *testing.T) {
 
 func againstBetti(t *testing.T, tool string, images []string) {
 	t.Helper()
-	var all []*grid.Field
-	var files []string
-	for i, image := range images {
-		src, err := datasets.Open(image)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := grid.Load(src)
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(t.TempDir(), fmt.Sprintf("%d.npy", i))
-		saveNpy(t, path, f)
-		all, files = append(all, f), append(files, path)
-	}
+	all, files := saved(t, images...)
 	w := impls.All(impls.Devices()).Betti
 	for _, c := range []ecc.Convention{{}, {Superlevel: true}, {Vertices: true}, {Vertices: true, Superlevel: true}} {
 		construction, side := "T", ""

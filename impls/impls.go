@@ -12,6 +12,10 @@ import (
 	"eccbench/impls/extrema"
 	"eccbench/impls/extrema/gpu"
 	"eccbench/impls/fullsweep"
+	"eccbench/impls/gvf/blocked"
+	gvfcpu "eccbench/impls/gvf/cpu"
+	gvfdefinition "eccbench/impls/gvf/definition"
+	"eccbench/impls/gvf/multigrid"
 	"eccbench/impls/naive"
 	readimpl "eccbench/impls/read"
 	smoothimpl "eccbench/impls/smooth"
@@ -27,6 +31,7 @@ import (
 	"eccbench/internal/workloads/batch"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/gvf"
 	"eccbench/internal/workloads/read"
 	"eccbench/internal/workloads/smooth"
 	"eccbench/internal/workloads/softecc"
@@ -68,9 +73,11 @@ type Set struct {
 	// Curve is the question of the Euler characteristic curve, which comes first.
 	Curve bench.Workload[grid.Source, ecc.VCEC]
 	// Betti is that of the Betti numbers of a sublevel set.
-	Betti   bench.Workload[*betti.Image, betti.Numbers]
-	Benches []runner.Bench
-	Open    resident.Opener
+	Betti bench.Workload[*betti.Image, betti.Numbers]
+	// Flow is that of the gradient vector flow after some steps, and Steady of what it comes to.
+	Flow, Steady bench.Workload[*gvf.Problem, gvf.Flow]
+	Benches      []runner.Bench
+	Open         resident.Opener
 }
 
 // With is every workload, with the given implementations of the curve.
@@ -99,17 +106,19 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	reading := func(bench.Scope) string { return Ceiling }
 	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, binned.Implementation{}, binned.OnDevice{Open: open})
 	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{})
-	curve.Ceiling, smoothed.Ceiling, soft.Ceiling, holes.Ceiling = reading, reading, reading, reading
+	flow := gvf.Steps(gvfdefinition.Implementation{}, gvfcpu.Implementation{}, blocked.Implementation{})
+	steady := gvf.ToSteady(multigrid.Implementation{})
+	curve.Ceiling, smoothed.Ceiling, soft.Ceiling, holes.Ceiling, flow.Ceiling, steady.Ceiling = reading, reading, reading, reading, reading, reading
 	many.Ceiling = func(s bench.Scope) string {
 		if s == bench.File {
 			return BatchCeiling
 		}
 		return Ceiling
 	}
-	return Set{curve, holes, []runner.Bench{
+	return Set{curve, holes, flow, steady, []runner.Bench{
 		runner.Bind(curve), runner.Bind(sum),
 		runner.Bind(many), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})), runner.Bind(smoothed), runner.Bind(soft),
-		runner.Bind(holes),
+		runner.Bind(holes), runner.Bind(flow), runner.Bind(steady),
 	}, open}
 }
 

@@ -21,7 +21,7 @@ import (
 	"eccbench/internal/workloads/ecc/ecctest"
 )
 
-// The oracles are GUDHI and scikit-image, run by the Python that this variable
+// The oracles are GUDHI, scikit-image, NumPy and SciPy, run by the Python that this variable
 // names. Where it is set a missing oracle is a failure.
 const oraclePython = "ECCBENCH_ORACLE_PYTHON"
 
@@ -42,6 +42,25 @@ func oracle(t *testing.T, answer any, tool string, args ...string) {
 	if err := json.Unmarshal(out, answer); err != nil {
 		t.Fatalf("%s printed no JSON: %v\n%s", tool, err, out)
 	}
+}
+
+// saved are images, and the files that they were saved to.
+func saved(t *testing.T, images ...string) (all []*grid.Field, files []string) {
+	t.Helper()
+	for i, image := range images {
+		src, err := datasets.Open(image)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := grid.Load(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), fmt.Sprintf("%d.npy", i))
+		saveNpy(t, path, f)
+		all, files = append(all, f), append(files, path)
+	}
+	return all, files
 }
 
 // saveNpy writes a field as an .npy file.

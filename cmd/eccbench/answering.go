@@ -39,11 +39,16 @@ func (a *answering) addEffort(f *pflag.FlagSet) {
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "nothing on standard error but errors")
 }
 
-// check refuses what cannot be.
-func (a *answering) check() error {
+// checkConvention refuses what is no convention.
+func (a *answering) checkConvention() error {
 	if a.construction != "T" && a.construction != "V" {
 		return cli.Usagef("--construction %s: want T or V", a.construction)
 	}
+	return nil
+}
+
+// check refuses what cannot be.
+func (a *answering) check() error {
 	if a.budget < 0 {
 		return cli.Usagef("--time-limit %v: want 0 or more", a.budget)
 	}
@@ -54,6 +59,18 @@ func (a *answering) check() error {
 		return cli.Usagef("--threads %d: want at least 1", a.threads)
 	}
 	return nil
+}
+
+// ofOne answers for one image, whatever its levels are, and names it as it was given.
+func (a *answering) ofOne(c *cli.Program, image string, answer func(path string) error) error {
+	paths, spooled, err := c.Spool([]string{image})
+	if err != nil {
+		return err
+	}
+	defer spooled.Close() // of what nobody else reads
+	a.spooled = spooled
+	a.in.Every = true
+	return spooled.Said(answer(paths[0]))
 }
 
 // named is the name of an image that can be read again and again, as a line of what is

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -80,17 +81,10 @@ func doBetti(c *cli.Program, args []string) error {
 	case f.NArg() != 1:
 		return cli.Usagef("betti wants one image: a file, an input string or - for standard input; with --stack a folder or a pattern")
 	}
-	if err := j.check(); err != nil {
+	if err := cmp.Or(j.checkConvention(), j.check()); err != nil {
 		return err
 	}
-	images, spooled, err := c.Spool(f.Args())
-	if err != nil {
-		return err
-	}
-	defer spooled.Close() // of what nobody else reads
-	j.spooled = spooled
-	j.in.Every = true // whatever the levels are
-	return spooled.Said(j.run(c, images[0]))
+	return j.ofOne(c, f.Arg(0), func(image string) error { return j.run(c, image) })
 }
 
 // A bettiRow is the numbers of the set at a value.

@@ -69,7 +69,7 @@ func doCurve(c *cli.Program, args []string) error {
 	if err := c.Parse(curveCommand(), f, args); err != nil {
 		return err
 	}
-	err := cmp.Or(j.rows.check(f), j.answering.check())
+	err := cmp.Or(j.rows.check(f), j.checkConvention(), j.answering.check())
 	if err != nil {
 		return err
 	}

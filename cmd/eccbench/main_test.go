@@ -19,6 +19,8 @@ import (
 	"eccbench/impls/betti/duality"
 	"eccbench/impls/cpu"
 	"eccbench/impls/extrema"
+	"eccbench/impls/gvf/blocked"
+	"eccbench/impls/gvf/multigrid"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/grid"
@@ -27,6 +29,7 @@ import (
 	"eccbench/internal/runner"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
+	"eccbench/internal/workloads/gvf"
 )
 
 // The test binary is also eccbench itself, by clocks of its own or, as eccbench-timed, by
@@ -45,6 +48,7 @@ func TestMain(m *testing.M) {
 		},
 		"eccbench-betti":  func() { os.Exit(eccbench(plantedBetti(), os.Args[1:])) },
 		"eccbench-misses": func() { start(missing) },
+		"eccbench-gvf":    func() { os.Exit(eccbench(plantedGVF(), os.Args[1:])) },
 		"eccbench-silent": func() {}, // succeeds, and writes nothing
 		"eccbench-late":   late,
 	}
@@ -178,6 +182,38 @@ type faultyBetti struct {
 }
 
 func (f faultyBetti) About() bench.About {
+	a := f.Implementation.About()
+	a.Name = f.name
+	return a
+}
+
+// plantedGVF is eccbench with all faults of blocked, and of multigrid those that a residual sees.
+func plantedGVF() *cli.Program {
+	c := programWith(same)
+	for i, fault := range blocked.Faults() {
+		c.Flow.Impls = append(c.Flow.Impls, faultyFlow{blocked.Faulty(fault), fmt.Sprintf("fault%d", i+1)})
+	}
+	for i, fault := range []multigrid.Fault{multigrid.Lost, multigrid.Early} {
+		c.Steady.Impls = append(c.Steady.Impls, faultyFlow{multigrid.Faulty(fault), fmt.Sprintf("fault%d", i+1)})
+	}
+	for i, b := range c.Benches {
+		switch b.Name() {
+		case c.Flow.Name:
+			c.Benches[i] = runner.Bind(c.Flow)
+		case c.Steady.Name:
+			c.Benches[i] = runner.Bind(c.Steady)
+		}
+	}
+	return c
+}
+
+// faultyFlow is an implementation under another name.
+type faultyFlow struct {
+	bench.Implementation[*gvf.Problem, gvf.Flow]
+	name string
+}
+
+func (f faultyFlow) About() bench.About {
 	a := f.Implementation.About()
 	a.Name = f.name
 	return a

@@ -1,4 +1,4 @@
-"""Euler characteristic curves and Betti numbers by software that shares nothing with eccbench.
+"""Euler characteristic curves, Betti numbers and vector flows by software that shares nothing with eccbench.
 
 oracle.py gudhi CONSTRUCTION AXES FILE.npy...
                                       by persistent homology of the cubical complex, T or V,
@@ -12,10 +12,19 @@ oracle.py betti TOOL CONSTRUCTION LEVEL FILE.npy...
                                       persistent homology that are alive; by skimage, labels
                                       of the set and of the rest, and the Euler number
 
+oracle.py gvf STEPS MU BOUNDARY FILE.npy...
+                                      gradient vector flow by NumPy, in float32; boundary
+                                      replicate or third
+oracle.py gvf-steady MU BOUNDARY FILE.npy...
+                                      its steady state by SciPy's sparse direct solver
+
 Prints one JSON value: for gudhi a list of curves, each a list of [value, chi]
 for every value of the volume; for skimage a list of chi; for betti a list of
-[b0, b1, b2]; null where this GUDHI has no such construction.
+[b0, b1, b2]; null where this GUDHI has no such construction; for gvf a list of
+the SHA-256 of each field's float32, component by component; for gvf-steady a list
+of each field's numbers.
 """
+import hashlib
 import json
 import sys
 
@@ -73,6 +82,61 @@ def skimage_betti(within, construction):
     return [int(b0), int(b0 + b2 - euler_number(within, connectivity=inside)), int(b2)]
 
 
+def beside(values, axis, by, boundary):
+    """The neighbour of each value along an axis."""
+    n = values.shape[axis]
+    at = np.arange(n) + by
+    if boundary == "third" and n > 1:
+        at = np.where(at < 0, 1, np.where(at >= n, n - 2, at))
+    return np.take(values, np.clip(at, 0, n - 1), axis=axis)
+
+
+def gradient(volume):
+    values = volume.astype(np.float64)
+    least, most = values.min(), values.max()
+    f = np.zeros(values.shape, np.float32)
+    if most > least:
+        f = ((values - least) / (most - least)).astype(np.float32)
+    # Components are x, y, z: the last axis first.
+    axes = range(volume.ndim - 1, -1, -1)
+    v0 = [np.float32(0.5) * (beside(f, a, 1, "replicate") - beside(f, a, -1, "replicate")) for a in axes]
+    b = v0[0] * v0[0]
+    for v in v0[1:]:
+        b = b + v * v
+    return v0, b
+
+
+def flow(volume, steps, mu, boundary):
+    v0, b = gradient(volume)
+    mu, sides = np.float32(mu), np.float32(2 * volume.ndim)
+    field = []
+    for start in v0:
+        v = start
+        for _ in range(steps):
+            pairs = [beside(v, a, -1, boundary) + beside(v, a, 1, boundary) for a in range(volume.ndim - 1, -1, -1)]
+            total = pairs[0]
+            for pair in pairs[1:]:
+                total = total + pair
+            v = v + (mu * (total - sides * v) - (v - start) * b)
+        field.append(v)
+    return hashlib.sha256(np.stack(field).astype("<f4").tobytes()).hexdigest()
+
+
+def at_rest(volume, mu, boundary):
+    from scipy.sparse import diags, eye
+    from scipy.sparse.linalg import spsolve
+
+    v0, b = gradient(volume)
+    index = np.arange(volume.size).reshape(volume.shape)
+    operator = diags(b.ravel().astype(np.float64)).tocsr()
+    one = eye(volume.size, format="csr")
+    for axis in range(volume.ndim):
+        for by in (-1, 1):
+            operator = operator + float(np.float32(mu)) * (one - one[beside(index, axis, by, boundary).ravel()])
+    source = [b.astype(np.float64) * v for v in v0]
+    return [float(x) for s in source for x in spsolve(operator.tocsc(), s.ravel())]
+
+
 def main():
     tool, files = sys.argv[1], sys.argv[2:]
     if tool == "gudhi":
@@ -92,6 +156,12 @@ def main():
         within = np.greater_equal if level.startswith(">") else np.less_equal
         lacks = by == "gudhi" and gudhi_lacks(construction)
         print(json.dumps(None if lacks else [answer(within(np.load(f), float(level.lstrip(">"))), construction) for f in files]))
+    elif tool == "gvf":
+        (steps, mu, boundary), files = files[:3], files[3:]
+        print(json.dumps([flow(np.load(f), int(steps), float(mu), boundary) for f in files]))
+    elif tool == "gvf-steady":
+        (mu, boundary), files = files[:2], files[2:]
+        print(json.dumps([at_rest(np.load(f), float(mu), boundary) for f in files]))
     else:
         sys.exit(f"unknown tool {tool}")
 

@@ -14,6 +14,8 @@ type Answered[Out any] struct {
 	Out     Out
 	By      string // the implementation
 	Witness string // the independent witness, with its note
+	// Measures are what was measured, where an answer may differ within limits.
+	Measures []verify.Measure
 }
 
 // Fastest is the first of some implementations of a workload, in order of preference, that
@@ -67,6 +69,7 @@ func Answer[In, Out any](w bench.Workload[In, Out], impl, name string, in In, co
 		}
 		switch verdict := verify.Judge([]string{name}, evidence); verdict.Status {
 		case verify.Verified:
+			a.Measures = verdict.Measures
 			return a, nil
 		case verify.Wrong:
 			return a, VerdictError{ExitWrong, fmt.Sprintf("the %s by %s is WRONG and is not printed: %s", what, impl, verdict.Reason)}

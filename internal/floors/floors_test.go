@@ -45,6 +45,7 @@ var floor = map[string]int{
 	"internal/device/devicetest": 2,
 
 	"internal/workloads/ecc/fingerprint": 3,
+	"internal/workloads/gvf/rows":        3,
 	"internal/fields":                    3,
 	"internal/runner":                    3,
 	"internal/report":                    3,
@@ -54,6 +55,7 @@ var floor = map[string]int{
 
 	"internal/workloads/ecc":  4,
 	"internal/workloads/read": 4,
+	"internal/workloads/gvf":  4,
 
 	"internal/workloads/ecc/counting": 5,
 	"internal/workloads/ecc/ecctest":  5,
@@ -77,6 +79,11 @@ var floor = map[string]int{
 	"impls/betti/definition": 6,
 	"impls/betti/labels":     6,
 	"impls/betti/duality":    6,
+
+	"impls/gvf/blocked":    6,
+	"impls/gvf/cpu":        6,
+	"impls/gvf/definition": 6,
+	"impls/gvf/multigrid":  6,
 
 	"impls/softecc/binned":     6,
 	"impls/softecc/definition": 6,

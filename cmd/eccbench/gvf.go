@@ -1,0 +1,166 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"eccbench/datasets"
+	"eccbench/internal/bench"
+	"eccbench/internal/cli"
+	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
+	"eccbench/internal/report"
+	"eccbench/internal/runner"
+	"eccbench/internal/workloads/gvf"
+)
+
+func gvfCommand() cli.Subcommand {
+	return cli.Subcommand{
+		Name: "gvf", Args: "FILE", Brief: "write the verified gradient vector flow of an image, after some steps or at rest",
+		Examples: []string{
+			"eccbench gvf vessels.nii.gz --steps 256 -o field.nii.gz",
+			"eccbench gvf scan.raw --shape 181x217x181 --type uint8 --tol 1e-4 -o field.npy",
+			"eccbench gvf retina.png --tol 1e-5 --mu 0.2 -o field.npy",
+			"eccbench gvf --stack 'ct/*.tif' --steps 100 --boundary third -o field.nrrd",
+			"eccbench gvf 'ball/shape=64x64x64/type=uint8' --steps 64 -o field.mha",
+		},
+		Run: doGVF,
+	}
+}
+
+// A gvfJob is what was asked of gvf.
+type gvfJob struct {
+	answering
+	steps    int64
+	tol, mu  float64
+	boundary string
+}
+
+func doGVF(c *cli.Program, args []string) error {
+	var j gvfJob
+	f := pflag.NewFlagSet("gvf", pflag.ContinueOnError)
+	f.Int64Var(&j.steps, "steps", 0, "the field after so many explicit steps")
+	f.Float64Var(&j.tol, "tol", 0, "the steady state, to a residual of so much of |b·V0|: 1e-4")
+	f.Float64Var(&j.mu, "mu", 0.05, "weight μ of the diffusion")
+	f.StringVar(&j.boundary, "boundary", gvf.Replicate.String(), "the neighbour beyond a border: replicate, the voxel at it, or third, the one before that")
+	f.StringVarP(&j.out, "out", "o", "", "write the field to this file: "+strings.Join(gvf.Extensions(), ", "))
+	j.in.AddFile(f, nil, "element type of a raw file: uint8, int16, uint16, float32", "")
+	if err := f.MarkHidden("levels"); err != nil { // fields are of values
+		return err
+	}
+	j.addEffort(f)
+	if err := c.Parse(gvfCommand(), f, args); err != nil {
+		return err
+	}
+	switch {
+	case f.Changed("steps") == f.Changed("tol"):
+		return cli.Usagef("gvf wants one of --steps N, the field after N steps, and --tol E, the steady state")
+	case f.Changed("tol") && !(j.tol > 0 && j.tol < 1):
+		return cli.Usagef("--tol %v: want more than 0 and less than 1, such as 1e-4", j.tol)
+	case j.steps < 0:
+		return cli.Usagef("--steps %d: want 0 or more", j.steps)
+	case !(j.mu > 0) || math.IsInf(float64(float32(j.mu)), 0) || float32(j.mu) == 0:
+		return cli.Usagef("--mu %v: want a number above 0, such as 0.05", j.mu)
+	case !slices.Contains(gvf.Boundaries(), j.boundary):
+		return cli.Usagef("--boundary %s: want %s", j.boundary, strings.Join(gvf.Boundaries(), " or "))
+	case f.Changed("levels"):
+		return cli.Usagef("--levels: the field is of the values themselves: leave it out")
+	case j.in.Volume == everyVolume:
+		return cli.Usagef("--volume all: want the number of one image")
+	case j.out == "":
+		return cli.Usagef("--out is missing: want a file for the field, such as -o field.npy")
+	case gvf.Extension(j.out) == "":
+		return cli.Usagef("--out %s: want a name that ends in %s", j.out, strings.Join(gvf.Extensions(), ", "))
+	case f.NArg() != 1:
+		return cli.Usagef("gvf wants one image: a file, an input string or - for standard input; with --stack a folder or a pattern")
+	}
+	if err := j.check(); err != nil {
+		return err
+	}
+	return j.ofOne(c, f.Arg(0), func(image string) error { return j.run(c, image) })
+}
+
+// gvfImpls are in the order of their speed.
+var gvfImpls = []string{"blocked", "cpu", "definition"}
+
+// run answers for one image, and writes the field that was confirmed.
+func (j gvfJob) run(c *cli.Program, input string) error {
+	name, err := j.in.Named(input)
+	if err != nil {
+		return err
+	}
+	if err := cli.Writable(j.out); err != nil {
+		return err
+	}
+	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}}, datasets.Files(name)...); err != nil {
+		return err
+	}
+	start := time.Now()
+	shown := report.VisibleText(j.spooled.Shown(input))
+	opened := c.Waiting("reading "+shown, j.quiet)
+	whole, err := j.load(name)
+	opened()
+	if j.in.Every && errors.As(err, new(*grid.NotFiniteError)) {
+		j.in.Every = false // who lists the values counts all that are not
+		return j.run(c, input)
+	}
+	if err != nil {
+		return err
+	}
+	w, impls, what := c.Flow, gvfImpls, fmt.Sprintf("field after %d steps", j.steps)
+	if j.tol != 0 {
+		w, impls, what = c.Steady, []string{"multigrid"}, fmt.Sprintf("steady state to %v", j.tol)
+	}
+	problem := gvf.NewProblem(whole, float32(j.mu), j.steps, j.tol, gvf.Boundary(slices.Index(gvf.Boundaries(), j.boundary)))
+	if err := problem.Check(); err != nil {
+		return cli.Usagef("%s: %w", input, err)
+	}
+	// Who confirms the field takes about as much memory again.
+	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: j.threads}, Memory: runner.AvailableMemory() / 2}
+	impl := j.impl
+	if impl == "" {
+		var refusals []error
+		if impl, refusals = cli.Fastest(w, problem, conditions, impls...); impl == "" {
+			return fmt.Errorf("%s: no implementation takes it: %w", input, errors.Join(refusals...))
+		}
+	}
+	done := c.Waiting("finding and checking the "+what, j.quiet)
+	a, err := cli.Answer(w, impl, name, problem, conditions, j.budget, "field")
+	done()
+	if err != nil {
+		return err
+	}
+	measured := ""
+	for _, m := range a.Measures {
+		measured += ", " + m.String()
+	}
+	confirmed := fmt.Sprintf("%s, mu %v, boundary %s, by %s, VERIFIED by %s", what, float32(j.mu), j.boundary, a.By, a.Witness)
+	note := fmt.Sprintf("%s by %s: %s", confirmed, version(), j.named(name))
+	if err := cli.WriteFile(j.out, func(f *os.File) error { return gvf.Write(f, gvf.Extension(j.out), whole.Shape(), a.Out, note) }); err != nil {
+		return err
+	}
+	if !j.quiet {
+		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %s%s, %v\n", shown, whole.Shape(), whole.Type(), confirmed, measured, quantity.Duration(time.Since(start)))
+	}
+	return nil
+}
+
+// load reads an image whole.
+func (j gvfJob) load(name string) (*grid.Field, error) {
+	src, err := openMasked(name, "")
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	defer grid.Close(src)
+	if need, free := grid.TotalBytes(src), runner.AvailableMemory(); free > 0 && need > free {
+		return nil, fmt.Errorf("%s takes %s of memory, %s are free; use a machine with more, or a part of the image", src.Shape(), quantity.Bytes(need), quantity.Bytes(free))
+	}
+	return grid.Load(src)
+}

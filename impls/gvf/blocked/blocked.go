@@ -1,0 +1,144 @@
+// Package blocked answers the gradient vector flow by steps that are taken several at a time
+// of a tile of the field, which stays in a core's cache: temporal blocking. A tile is streamed
+// through along the slowest axis, its rows and columns with a margin that shrinks by one with
+// each step. Each value is made once more for each tile whose margin it is in, by the same
+// operations in the same order: the field has the bits of plain sweeps.
+package blocked
+
+import (
+	"fmt"
+	"runtime"
+	"sync/atomic"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/crew"
+	"eccbench/internal/quantity"
+	"eccbench/internal/workloads/gvf"
+	"eccbench/internal/workloads/gvf/rows"
+)
+
+// stepNS is what a component of a voxel takes a core in a step, for the estimate in a refusal.
+const stepNS = 1.5
+
+// Implementation is ready to use.
+type Implementation struct{ fault Fault }
+
+// About describes the method.
+func (i Implementation) About() bench.About {
+	return bench.About{
+		Name: "blocked", Where: "cpu",
+		Method: "several steps at a time of tiles in the cache, streamed along the slowest axis, a component after the other, all cores",
+		Source: "doc/gvf.md",
+		Scopes: []bench.Scope{bench.E2E},
+		ISAs:   rows.Available(),
+	}
+}
+
+// CanDo refuses what takes more time or memory than the conditions allow.
+func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
+	if err := p.TakesSteps(); err != nil {
+		return err
+	}
+	if _, err := rows.Choose(c.ISA); err != nil {
+		return err
+	}
+	n, d, threads := p.Shape().Voxels(), int64(p.Dim()), int64(max(1, c.Threads))
+	if err := c.Allow(quantity.Seconds(float64(n*d)*float64(p.Steps+5)*stepNS*1e-9/float64(threads)), "%d voxels × %d components × %d steps × %v ns on %d cores", n, d, p.Steps, stepNS, threads); err != nil {
+		return err
+	}
+	if need := 4*n*(2*d+2) + threads*2*tileBytes; c.Memory > 0 && need > c.Memory {
+		return fmt.Errorf("needs %s (%d numbers for each of %d voxels, and a tile for each of %d cores), the limit is %s", quantity.Bytes(need), 2*d+2, n, threads, quantity.Bytes(c.Memory))
+	}
+	return nil
+}
+
+// Setup allocates the field, and one component more.
+func (i Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf.Flow], error) {
+	kernel, err := rows.Choose(c.ISA)
+	if err != nil {
+		return nil, err
+	}
+	if i.fault == Fused {
+		kernel = fused
+	}
+	threads := c.Threads
+	if threads < 1 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	s := p.Shape()
+	j := &job{p: p, fault: i.fault, kernel: kernel, n: int(s.D), h: int(s.H), w: int(s.W), Output: gvf.NewOutput(p)}
+	if s.D == 1 { // a stack of rows
+		j.n, j.h, j.flat = int(s.H), 1, true
+	}
+	j.cut = cutting(j.n, j.h, j.w, threads, j.flat)
+	if i.fault == LostEdge { // of which small images have none
+		j.cut.columns = lead
+	}
+	j.other = make([]float32, s.Voxels())
+	for range threads {
+		j.cores = append(j.cores, &core{job: j})
+	}
+	return j, nil
+}
+
+type job struct {
+	p       *gvf.Problem
+	fault   Fault
+	kernel  rows.Kernel
+	n, h, w int  // planes that are streamed, rows of each, columns
+	flat    bool // a plane is a row of a 2D image, and the rows beside it are in other planes
+	cut     cut
+	gvf.Output
+	other []float32 // what a pass is made from, or goes to
+	cores []*core
+}
+
+func (j *job) Do(trace *bench.Trace) error {
+	end := trace.Span("gradient")
+	start, err := j.p.Start(len(j.cores))
+	end()
+	if err != nil {
+		return err
+	}
+	defer trace.Span("steps")()
+	steps := int(j.p.Steps)
+	if j.fault == OldBuffer {
+		steps -= steps % 2
+	}
+	passes := (steps + j.cut.depth - 1) / j.cut.depth
+	tiles := j.cut.tiles(j.n, j.h, j.w)
+	for c, v0 := range start.V0 {
+		from := v0
+		for i := range passes {
+			to := j.V[c]
+			if (passes-1-i)%2 == 1 { // the last pass leaves the component where it belongs
+				to = j.other
+			}
+			j.pass(tiles, pass{component: c, depth: steps*(i+1)/passes - steps*i/passes, from: from, to: to, v0: v0, b: start.B})
+			from = to
+		}
+		if passes == 0 {
+			copy(j.V[c], v0)
+		}
+	}
+	return nil
+}
+
+// A pass is as many steps of a component as are taken at a time.
+type pass struct {
+	component, depth int
+	from, to, v0, b  []float32
+}
+
+func (j *job) pass(tiles []tile, p pass) {
+	var next atomic.Int64
+	var g crew.Group
+	for _, c := range j.cores[:min(len(j.cores), len(tiles))] {
+		g.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(tiles)); i = next.Add(1) - 1 {
+				c.run(tiles[i], p)
+			}
+		})
+	}
+	g.Wait()
+}

@@ -1,0 +1,42 @@
+package blocked
+
+import (
+	"math"
+
+	"eccbench/internal/workloads/gvf/rows"
+)
+
+// A Fault is a mistake that is planted to see that it is caught.
+type Fault string
+
+// The faults. Each is a slip that implementations of this kind have seen.
+const (
+	OldBuffer Fault = "the field of one step less after an odd number"
+	BorderOff Fault = "the neighbour beyond a border off by one"
+	Fused     Fault = "multiplications fused with additions"
+	LostEdge  Fault = "a component lost at the edge of a tile"
+)
+
+// Faults lists every fault.
+func Faults() []Fault { return []Fault{OldBuffer, BorderOff, Fused, LostEdge} }
+
+// Faulty is the implementation with a fault.
+func Faulty(f Fault) Implementation { return Implementation{f} }
+
+// fused is a kernel whose products are not rounded.
+func fused(s *rows.Step) {
+	for r := range s.Count {
+		at := r * s.Stride
+		for x := range s.N {
+			i, k := at+x, r*s.FieldStride+x
+			u := s.V[i+1]
+			sum, sides := (s.V[i]+s.V[i+2])+(s.North[i]+s.South[i]), 4.0
+			if s.Below != nil {
+				sum, sides = sum+(s.Below[i]+s.Above[i]), 6
+			}
+			laplacian := float32(math.FMA(-sides, float64(u), float64(sum)))
+			rest := float32(math.FMA(-float64(u-s.V0[k]), float64(s.B[k]), float64(float32(s.Mu*laplacian))))
+			s.Dst[r*s.DstStride+x] = u + rest
+		}
+	}
+}

@@ -1,0 +1,170 @@
+// Package cpu answers the gradient vector flow by plain sweeps over the whole field, one for
+// each step and component, on all cores and in vector instructions.
+package cpu
+
+import (
+	"fmt"
+	"runtime"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/crew"
+	"eccbench/internal/quantity"
+	"eccbench/internal/workloads/gvf"
+	"eccbench/internal/workloads/gvf/rows"
+)
+
+// stepNS is what a component of a voxel takes a core in a step, for the estimate in a refusal.
+const stepNS = 2
+
+// Implementation is ready to use.
+type Implementation struct{}
+
+// About describes the method.
+func (Implementation) About() bench.About {
+	return bench.About{
+		Name: "cpu", Where: "cpu",
+		Method: "one sweep over the field for each step and component, all cores",
+		Source: "Smistad et al. 2012, algorithms 1 and 2",
+		Scopes: []bench.Scope{bench.E2E},
+		ISAs:   rows.Available(),
+	}
+}
+
+// CanDo refuses what takes more time or memory than the conditions allow.
+func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
+	if err := p.TakesSteps(); err != nil {
+		return err
+	}
+	if _, err := rows.Choose(c.ISA); err != nil {
+		return err
+	}
+	n, d, threads := p.Shape().Voxels(), int64(p.Dim()), int64(max(1, c.Threads))
+	if err := c.Allow(quantity.Seconds(float64(n*d)*float64(p.Steps+5)*stepNS*1e-9/float64(threads)), "%d voxels × %d components × %d steps × %d ns on %d cores", n, d, p.Steps, stepNS, threads); err != nil {
+		return err
+	}
+	if need := 4 * n * (2*d + 2); c.Memory > 0 && need > c.Memory {
+		return fmt.Errorf("needs %s (%d numbers for each of %d voxels), the limit is %s", quantity.Bytes(need), 2*d+2, n, quantity.Bytes(c.Memory))
+	}
+	return nil
+}
+
+// Setup allocates the field, and one component more.
+func (Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf.Flow], error) {
+	kernel, err := rows.Choose(c.ISA)
+	if err != nil {
+		return nil, err
+	}
+	threads := c.Threads
+	if threads < 1 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	s := p.Shape()
+	j := &job{p: p, kernel: kernel, threads: threads, d: int(s.D), h: int(s.H), w: int(s.W), Output: gvf.NewOutput(p)}
+	j.other = make([]float32, s.Voxels())
+	return j, nil
+}
+
+type job struct {
+	p       *gvf.Problem
+	kernel  rows.Kernel
+	threads int
+	d, h, w int
+	gvf.Output
+	other []float32 // what a step is taken from, or goes to
+}
+
+func (j *job) Do(trace *bench.Trace) error {
+	end := trace.Span("gradient")
+	start, err := j.p.Start(j.threads)
+	end()
+	if err != nil {
+		return err
+	}
+	defer trace.Span("steps")()
+	for c, v0 := range start.V0 {
+		// The last step leaves the component where it belongs.
+		to, next := j.V[c], j.other
+		if j.p.Steps%2 == 0 {
+			to, next = next, to
+		}
+		from := v0
+		for range j.p.Steps {
+			j.step(to, from, v0, start.B)
+			from, to, next = to, next, to
+		}
+		if j.p.Steps == 0 {
+			copy(j.V[c], v0)
+		}
+	}
+	return nil
+}
+
+// step takes one of a component.
+func (j *job) step(to, from, v0, b []float32) {
+	all := j.d * j.h
+	var g crew.Group
+	for k := range j.threads {
+		if lo, hi := all*k/j.threads, all*(k+1)/j.threads; lo < hi {
+			g.Go(func() { j.sweep(to, from, v0, b, lo, hi) })
+		}
+	}
+	g.Wait()
+}
+
+// beside are the places beside one of an axis of n.
+func (j *job) beside(i, n int) (before, after int) {
+	before, after = i-1, i+1
+	if i == 0 {
+		before = int(j.p.Boundary.Before(int64(n)))
+	}
+	if i == n-1 {
+		after = int(j.p.Boundary.After(int64(n)))
+	}
+	return before, after
+}
+
+// sweep takes a step of rows lo ≤ r < hi: together those of a plane whose neighbours are as far
+// from them.
+func (j *job) sweep(to, from, v0, b []float32, lo, hi int) {
+	w, mu := j.w, j.p.Mu
+	s := rows.Step{N: w - 2, DstStride: w, Stride: w, FieldStride: w, Mu: mu}
+	left, first := j.beside(0, w)
+	last, right := j.beside(w-1, w)
+	for r := lo; r < hi; {
+		z, y := r/j.h, r%j.h
+		count := 1
+		if y > 0 && y < j.h-1 {
+			count = min(hi-r, j.h-1-y)
+		}
+		n, m := j.beside(y, j.h)
+		here, north, south := from[r*w:], from[(z*j.h+n)*w:], from[(z*j.h+m)*w:]
+		below, above := here, here
+		if j.d > 1 {
+			n, m := j.beside(z, j.d)
+			below, above = from[(n*j.h+y)*w:], from[(m*j.h+y)*w:]
+		}
+		ends := func(x, before, after int) {
+			for i := x; i < count*w; i += w {
+				k := r*w + i
+				if j.d > 1 {
+					to[k] = rows.Voxel(here[i], here[i-x+before], here[i-x+after], north[i], south[i], below[i], above[i], v0[k], b[k], mu)
+				} else {
+					to[k] = rows.Pixel(here[i], here[i-x+before], here[i-x+after], north[i], south[i], v0[k], b[k], mu)
+				}
+			}
+		}
+		ends(0, left, first)
+		if w > 1 {
+			ends(w-1, last, right)
+		}
+		if w > 2 {
+			s.Count, s.V, s.North, s.South = count, here, north[1:], south[1:]
+			s.V0, s.B, s.Dst = v0[r*w+1:], b[r*w+1:], to[r*w+1:]
+			if j.d > 1 {
+				s.Below, s.Above = below[1:], above[1:]
+			}
+			j.kernel(&s)
+		}
+		r += count
+	}
+}

@@ -1,0 +1,61 @@
+// Package definition answers the gradient vector flow by the plain loop, a voxel after the
+// other on one core: the reference.
+package definition
+
+import (
+	"fmt"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
+	"eccbench/internal/workloads/gvf"
+)
+
+// stepNS is what a component of a voxel takes in a step, for the estimate in a refusal.
+const stepNS = 8
+
+// Implementation is ready to use.
+type Implementation struct{}
+
+// About describes the method.
+func (Implementation) About() bench.About {
+	return bench.About{
+		Name: "definition", Where: "cpu",
+		Method: "the plain loop in float32, one core",
+		Source: "doc/gvf.md; Smistad et al. 2012, algorithms 1 and 2",
+		Scopes: []bench.Scope{bench.E2E},
+	}
+}
+
+// CanDo refuses what takes more time or memory than the conditions allow.
+func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
+	if err := p.TakesSteps(); err != nil {
+		return err
+	}
+	n, d := p.Shape().Voxels(), int64(p.Dim())
+	if err := c.Allow(quantity.Seconds(float64(n*d)*float64(p.Steps+10)*stepNS*1e-9), "%d voxels × %d components × %d steps × %d ns", n, d, p.Steps, stepNS); err != nil {
+		return err
+	}
+	if need := 4 * n * (2*d + 3); c.Memory > 0 && need > c.Memory {
+		return fmt.Errorf("needs %s (%d numbers for each of %d voxels), the limit is %s", quantity.Bytes(need), 2*d+3, n, quantity.Bytes(c.Memory))
+	}
+	return nil
+}
+
+// Setup binds the plain loop to a problem.
+func (Implementation) Setup(p *gvf.Problem, _ bench.Conditions) (bench.Job[gvf.Flow], error) {
+	return &job{p: p}, nil
+}
+
+type job struct {
+	p   *gvf.Problem
+	out gvf.Flow
+}
+
+func (j *job) Do(*bench.Trace) (err error) {
+	j.out, err = gvf.Define(j.p, 1)
+	return err
+}
+
+func (j *job) Poison()                { j.out = gvf.Flow{} }
+func (j *job) Out() (gvf.Flow, error) { return j.out, nil }
+func (j *job) Close() error           { return nil }

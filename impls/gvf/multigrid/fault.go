@@ -1,0 +1,34 @@
+package multigrid
+
+// A Fault is a mistake that is planted to see that it is caught.
+type Fault string
+
+// The faults.
+const (
+	NotAdjoint Fault = "restriction not the transpose of interpolation"
+	Lost       Fault = "the last component left as that before it"
+	Early      Fault = "the first guess for the solution"
+)
+
+// Faults lists every fault.
+func Faults() []Fault { return []Fault{NotAdjoint, Lost, Early} }
+
+// Faulty is the implementation with a fault.
+func Faulty(f Fault) Implementation { return Implementation{f} }
+
+// inject gives what a cell has to the cell of the next level that holds it, and to no other.
+func (h *hierarchy) inject() {
+	for _, l := range h.levels {
+		for _, a := range []axis{l.x, l.y, l.z} {
+			for _, list := range a.givers {
+				for i := range list {
+					if list[i].share > 0.5 {
+						list[i].share = 1
+					} else {
+						list[i].share = 0
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package multigrid
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/race"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/gvf"
+)
+
+func open(t testing.TB, name string) *gvf.Problem {
+	t.Helper()
+	p, err := gvf.ToSteady().Inputs.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// judged is what the policy alone says of the answers to the adversarial inputs.
+func judged(t *testing.T, i Implementation) (right, wrong, open int) {
+	t.Helper()
+	w := gvf.ToSteady(i)
+	ask := func(p *gvf.Problem) (gvf.Flow, error) {
+		return bench.Answer[*gvf.Problem, gvf.Flow](i, p, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 3}})
+	}
+	for k, name := range w.Adversarial {
+		if race.Enabled && k%3 != 2 {
+			continue
+		}
+		p, err := w.Inputs.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := ask(p)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		evidence := w.Policy.Check(verify.Question[*gvf.Problem, gvf.Flow]{Name: name, In: p, Out: out, Ask: ask, PerCall: 1, Budget: 1 << 40, Thorough: true})
+		for _, e := range evidence {
+			if e.Diff == nil && !e.Passed {
+				t.Errorf("%s: %v", name, e)
+			}
+		}
+		switch v := verify.Judge([]string{name}, evidence); v.Status {
+		case verify.Verified:
+			right++
+		case verify.Wrong:
+			wrong++
+			if i.fault == "" {
+				t.Log(v.Reason)
+			}
+		default:
+			open++
+		}
+	}
+	return right, wrong, open
+}
+
+func TestPolicyCatchesPlantedFaults(t *testing.T) {
+	if _, wrong, open := judged(t, Implementation{}); wrong+open > 0 {
+		t.Errorf("%d right answers are found wrong and %d are not confirmed", wrong, open)
+	}
+	for _, f := range []Fault{Lost, Early} {
+		if race.Enabled {
+			break // of the right one all goroutines were seen
+		}
+		t.Run(string(f), func(t *testing.T) {
+			if _, wrong, _ := judged(t, Faulty(f)); wrong == 0 {
+				t.Error("no answer is found wrong")
+			}
+		})
+	}
+}
+
+// cycles is how many cycles an answer takes on the average of its components, or why there is
+// none.
+func cycles(t *testing.T, i Implementation, name string) (float64, error) {
+	t.Helper()
+	p := open(t, name)
+	j, err := i.Setup(p, bench.Conditions{Setting: bench.Setting{Threads: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = j.Do(nil)
+	return float64(j.(*job).cycles) / float64(p.Dim()), err
+}
+
+// The number of cycles does not grow with the image, nor where sizes are odd.
+func TestCyclesAreFew(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		most float64
+	}{
+		{"gvf-steady/tol=6/mu=100/boundary=0/of=grf/shape=64x64/levels=1024/type=float32/smooth=3/seed=1", 8},
+		{"gvf-steady/tol=6/mu=100/boundary=0/of=grf/shape=255x193/levels=1024/type=float32/smooth=3/seed=1", 8},
+		{"gvf-steady/tol=4/mu=50/boundary=0/of=ball/shape=301x300/type=uint8", 6},
+		{"gvf-steady/tol=5/mu=50/boundary=0/of=grf/shape=45x37x41/levels=1024/type=float32/smooth=3/seed=1", 7},
+		{"gvf-steady/tol=5/mu=50/boundary=1/of=grf/shape=45x37x41/levels=1024/type=float32/smooth=3/seed=1", 12},
+	} {
+		n, err := cycles(t, Implementation{}, c.name)
+		if err != nil || n > c.most {
+			t.Errorf("%s: %v cycles, %v, want at most %v", c.name, n, err, c.most)
+		}
+	}
+}
+
+// transposed is ⟨Pu, v⟩ and ⟨u, Rv⟩ for random u and v, of every level.
+func transposed(t *testing.T, p *gvf.Problem, fault Fault) (worst float64) {
+	t.Helper()
+	start, err := p.Start(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newSolver(p, start.B, 2).levels
+	if fault == NotAdjoint {
+		h.inject()
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for k, l := range h.levels[:len(h.levels)-1] {
+		next := h.levels[k+1]
+		v := make([]float32, len(l.f))
+		for i := range v {
+			v[i] = rng.Float32() - 0.5
+		}
+		clear(l.u)
+		for r := range next.y.n * next.z.n {
+			for x := range next.x.n {
+				next.row(r)[x] = rng.Float32() - 0.5
+			}
+		}
+		l.interpolate(next)
+		l.restrict(next, v)
+		one, other, size := 0.0, 0.0, 0.0
+		for i, x := range v {
+			u := float64(l.row(i / l.x.n)[i%l.x.n])
+			one += float64(x) * u
+			size += math.Abs(float64(x) * u)
+		}
+		for i, x := range next.f {
+			other += float64(x) * float64(next.row(i / next.x.n)[i%next.x.n])
+		}
+		worst = max(worst, math.Abs(one-other)/size)
+	}
+	return worst
+}
+
+// A right answer comes of another restriction, too, after as many cycles: its products tell.
+func TestRestrictionIsTheTranspose(t *testing.T) {
+	for _, name := range []string{"gvf-steady/tol=4/mu=50/boundary=0/of=noise/shape=45x37x41/type=uint8/seed=1", "gvf-steady/tol=4/mu=50/boundary=1/of=noise/shape=131x62/type=uint8/seed=1"} {
+		p := open(t, name)
+		if worst := transposed(t, p, ""); worst > 1e-5 {
+			t.Errorf("%s: products differ by %g", name, worst)
+		}
+		if worst := transposed(t, p, NotAdjoint); worst < 1e-3 {
+			t.Errorf("%s: products of what is not the transpose differ by %g", name, worst)
+		}
+	}
+}
+
+// What float32 cannot hold is said in one line, and so is what is not asked.
+func TestRefusals(t *testing.T) {
+	p := open(t, "gvf-steady/tol=12/mu=100/boundary=0/of=grf/shape=40x41/levels=1024/type=float32/smooth=3/seed=1")
+	if _, err := bench.Answer[*gvf.Problem, gvf.Flow](Implementation{}, p, bench.Conditions{}); err == nil || !strings.Contains(err.Error(), "ask for a larger tolerance") {
+		t.Errorf("a tolerance of 1e-12: %v", err)
+	}
+	for want, c := range map[string]bench.Conditions{"1640 voxels × 2 components": {Time: 1}, "bytes for each of 1640 voxels": {Memory: 1000}} {
+		if err := (Implementation{}).CanDo(p, c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if err := (Implementation{}).CanDo(gvf.NewProblem(p.Source, 0.1, 3, 0, gvf.Replicate), bench.Conditions{}); err == nil {
+		t.Error("steps are taken")
+	}
+}
+
+func BenchmarkSteady(b *testing.B) {
+	for _, name := range []string{"gvf-steady/tol=5/mu=100/boundary=0/of=grf/shape=512x512/levels=1024/type=float32/smooth=3/seed=1", "gvf-steady/tol=4/mu=50/boundary=0/of=grf/shape=128x128x128/levels=1024/type=float32/smooth=3/seed=1"} {
+		p := open(b, name)
+		b.Run(p.Shape().String(), func(b *testing.B) {
+			j, err := Implementation{}.Setup(p, bench.Conditions{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if err := j.Do(nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(j.(*job).cycles)/float64(p.Dim()), "cycles")
+		})
+	}
+}

@@ -1,0 +1,263 @@
+package gvf
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+)
+
+func open(t testing.TB, name string) *Problem {
+	t.Helper()
+	kind, _, _ := strings.Cut(name, "/")
+	p, err := Inputs{kind}.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func imageOf(t *testing.T, shape grid.Shape, values ...uint8) grid.Source {
+	t.Helper()
+	f, err := grid.NewField(shape, grid.Uint8, values, grid.Identity(grid.Uint8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// A row of three pixels by hand: f is 0, ½, 1, so V0 is ¼, ½, ¼ and b the squares, and a step
+// with μ = 1/8 is V0 + lap/8, of which the rows above and below are the pixel itself.
+func TestByHand(t *testing.T) {
+	s := imageOf(t, grid.Shape{D: 1, H: 1, W: 3}, 10, 30, 50)
+	for boundary, want := range [][]float32{{.25 + .25/8, .5 - .5/8, .25 + .25/8}, {.25 + .5/8, .5 - .5/8, .25 + .5/8}} {
+		f, err := Define(NewProblem(s, 0.125, 1, 0, Boundary(boundary)), 1)
+		if err != nil || !slices.Equal(f.V[0], want) || !slices.Equal(f.V[1], []float32{0, 0, 0}) {
+			t.Errorf("%v: %v, %v, want %v and zeros", Boundary(boundary), f.V, err, want)
+		}
+	}
+	// The second step pulls back to V0: V − (V − V0)·b beside the diffusion.
+	f, err := Define(NewProblem(s, 0.125, 2, 0, Replicate), 1)
+	first, second := float32(0.28125), float32(0.4375)
+	want := first + ((second-first)/8 - (first-0.25)*0.0625)
+	if err != nil || f.V[0][0] != want || f.V[0][2] != want {
+		t.Errorf("after two steps %v, %v, want %v at the ends", f.V[0], err, want)
+	}
+}
+
+// What implementations start from has the bits of the definition, of every type and shape.
+func TestStart(t *testing.T) {
+	for _, image := range []string{
+		"noise/shape=1x1/type=uint8/seed=5", "noise/shape=2x9/type=int16/levels=1000/seed=1", "noise/shape=33x1/type=uint16/levels=300/seed=2",
+		"grf/shape=19x18x17/type=float32/levels=1024/smooth=1/seed=3", "noise/shape=1x2x3/type=uint8/seed=1", "between/shape=13x11x7/levels=1024/seed=20", "constant/shape=5x4x3/type=uint8",
+	} {
+		p := open(t, "gvf/steps=0/mu=50/boundary=0/of="+image)
+		v0, b, err := p.definedStart()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, threads := range []int{0, 1, 3, 50} {
+			s, err := p.Start(threads)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := agree(p, Flow{v0}, Flow{s.V0}); d != nil || !slices.Equal(b, s.B) {
+				t.Errorf("%s on %d goroutines: %v", image, threads, d)
+			}
+		}
+		if f, err := Define(p, 1); err != nil || agree(p, Flow{v0}, f) != nil {
+			t.Errorf("%s: without steps the field is not V0: %v", image, err)
+		}
+	}
+}
+
+// The scheme in float64 keeps its closed forms to 10⁻¹², so that what float32 is held to is right.
+func TestClosedFormsInFloat64(t *testing.T) {
+	p := open(t, "gvf/steps=37/mu=90/boundary=0/of=noise/shape=13x9x7/type=uint8/seed=5")
+	list, err := constantMagnitude(p, Flow{}, func(q *Problem) (Flow, error) {
+		_, b, err := q.definedStart()
+		if err != nil {
+			return Flow{}, err
+		}
+		f := q.zeros()
+		for c := range f.V {
+			for i, v := range evolve(q, widened(q.V0[c]), widened(b), q.Steps, 2) {
+				f.V[c][i] = float32(v)
+			}
+		}
+		return f, nil
+	})
+	if err != nil || len(list) != 3 {
+		t.Fatal(list, err)
+	}
+	for _, m := range list {
+		if m.Value > 1e-7 || m.Limit > 1e-3 {
+			t.Error(m)
+		}
+	}
+}
+
+// Steps that grow are refused at the bound and taken below it.
+func TestUnstableStepsAreRefused(t *testing.T) {
+	flat := imageOf(t, grid.Shape{D: 1, H: 2, W: 2}, 0, 0, 255, 255) // b is ¼
+	solid := imageOf(t, grid.Shape{D: 2, H: 2, W: 2}, 0, 0, 0, 0, 255, 255, 255, 255)
+	for _, c := range []struct {
+		s      grid.Source
+		mu     float32
+		steps  int64
+		stable bool
+	}{{flat, 0.21875, 1, true}, {flat, 0.2188, 1, false}, {solid, 0.1458, 3, true}, {solid, 0.146, 3, false}, {solid, 5, 0, true}} {
+		p := NewProblem(c.s, c.mu, c.steps, 0, Replicate)
+		if err := p.Check(); (err == nil) != c.stable || err != nil && (strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "want μ of at most")) {
+			t.Errorf("μ %v, %v: %v", c.mu, c.s.Shape(), err)
+		}
+	}
+	for want, p := range map[string]*Problem{
+		"μ is 0": NewProblem(flat, 0, 1, 0, Replicate), "μ is NaN": NewProblem(flat, float32(math.NaN()), 1, 0, Replicate), "-1 steps": NewProblem(flat, 0.1, -1, 0, Replicate),
+		"boundary 2": NewProblem(flat, 0.1, 1, 0, 2), "tolerance 1": NewProblem(flat, 0.1, 0, 1, Replicate), "tolerance -1": NewProblem(flat, 0.1, 0, -1, Replicate),
+	} {
+		if err := p.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if err := NewProblem(flat, 7, 0, 1e-4, Replicate).Check(); err != nil {
+		t.Errorf("a steady state takes no steps: %v", err)
+	}
+}
+
+func TestNamesAndSharing(t *testing.T) {
+	for _, name := range []string{"gvf/steps=12/mu=70/boundary=1/of=noise/shape=9x8x7/levels=16/type=uint8/seed=3", "gvf-steady/tol=5/mu=2000/boundary=0/of=noise/shape=9x8/levels=16/type=float32/seed=3"} {
+		p := open(t, name)
+		kind, _, _ := strings.Cut(name, "/")
+		in := Inputs{kind}
+		path := filepath.Join(t.TempDir(), "shared")
+		file, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		if err := in.Share(p, file); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil || int64(len(data)) > in.Size(p) {
+			t.Fatalf("%d bytes of %d, %v", len(data), in.Size(p), err)
+		}
+		q, err := in.Attach(data)
+		if err != nil || q.Mu != p.Mu || q.Steps != p.Steps || q.Tol != p.Tol || q.Boundary != p.Boundary || q.Shape() != p.Shape() {
+			t.Errorf("%s: %+v, %v", name, q, err)
+		}
+		cost := in.Cost(name, p)
+		if kind == Name && (cost.Items != 12*9*8*7 || cost.Unit != "vox·it" || cost.Bytes != 504+12*504) || kind == Steady && (cost.Items != 72 || cost.Unit != "vox") {
+			t.Errorf("%+v", cost)
+		}
+		for _, smaller := range in.Smaller(name) {
+			if _, err := in.Open(smaller); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for _, bad := range []string{"gvf/steps=-1/mu=50/boundary=0/of=noise/shape=3x3", "gvf/steps=1/mu=0/boundary=0/of=noise/shape=3x3", "gvf/steps=1/mu=50/boundary=2/of=noise/shape=3x3", "gvf/steps=1/mu=300/boundary=0/of=noise/shape=3x3", "gvf/mu=50/of=noise/shape=3x3"} {
+		if _, err := (Inputs{Name}).Open(bad); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+func TestEncoding(t *testing.T) {
+	f := Flow{[][]float32{{1, 2, float32(math.Inf(1))}, {-1, 0, 3}}}
+	var b bytes.Buffer
+	if err := Encode(&b, f); err != nil {
+		t.Fatal(err)
+	}
+	g, err := Decode(b.Bytes())
+	if err != nil || !slices.Equal(f.V[0], g.V[0]) || !slices.Equal(f.V[1], g.V[1]) {
+		t.Errorf("%v, %v", g, err)
+	}
+	for _, bad := range [][]byte{nil, b.Bytes()[:b.Len()-1], bytes.Repeat([]byte{255}, 40)} {
+		if g, err := Decode(bad); err == nil {
+			t.Errorf("%d bytes: %v", len(bad), g)
+		}
+	}
+}
+
+// Each law tells a field that is a little wrong from a right one, and finds the right one right.
+func TestLawsSeeWrongFields(t *testing.T) {
+	p := open(t, "gvf/steps=9/mu=80/boundary=0/of=grf/shape=17x13x11/type=float32/levels=1024/smooth=1/seed=3")
+	define := func(p *Problem) (Flow, error) { return Define(p, 0) }
+	right, err := define(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(l law, out Flow, ask ask) *verify.Diff {
+		t.Helper()
+		w := verify.Policy[*Problem, Flow]{Laws: []law{l}}
+		e := w.Check(verify.Question[*Problem, Flow]{Name: "x", In: p, Out: out, Ask: ask, Budget: 1 << 50})
+		if len(e) != 1 || e[0].Diff == nil && !e[0].Passed {
+			t.Fatalf("%s: %v", l.Name, e)
+		}
+		return e[0].Diff
+	}
+	changed := func(f Flow, by float32) Flow {
+		g := Flow{slices.Clone(f.V)}
+		g.V[1] = slices.Clone(f.V[1])
+		g.V[1][len(g.V[1])/2] += by
+		return g
+	}
+	for _, l := range stepsLaws() {
+		if l.Name == "flip of the rows" && p.Dim() == 2 {
+			continue
+		}
+		if d := check(l, right, define); d != nil {
+			t.Errorf("%s: a right field: %v", l.Name, d)
+		}
+		// Where what is asked for is wrong, or the answer itself.
+		if check(l, changed(right, 3), define) == nil && check(l, right, func(p *Problem) (Flow, error) {
+			f, err := Define(p, 0)
+			return changed(f, 3), err
+		}) == nil {
+			t.Errorf("%s does not see a value that is wrong", l.Name)
+		}
+		if strings.Contains(l.Name, "plain") || strings.Contains(l.Name, "one step") {
+			last := Flow{slices.Clone(right.V)}
+			last.V[2] = slices.Clone(right.V[2])
+			last.V[2][7] = math.Nextafter32(last.V[2][7], 2)
+			if check(l, last, define) == nil {
+				t.Errorf("%s does not see the last bit", l.Name)
+			}
+		}
+	}
+	if d := agree(p, right, Flow{right.V[:2]}); d == nil {
+		t.Error("a field of two components agrees with one of three")
+	}
+}
+
+// The bits are the same on every processor: where products may be fused with sums, they are not.
+func TestDigest(t *testing.T) {
+	for name, want := range map[string]string{
+		"gvf/steps=37/mu=90/boundary=0/of=noise/shape=31x17x13/levels=300/type=uint16/seed=1": "1e8beef1e1382fb52d7df02bf19cb510",
+		"gvf/steps=50/mu=150/boundary=1/of=noise/shape=61x43/type=uint8/seed=2":               "53e9de9860c8086a9fda4e996106991a",
+	} {
+		f, err := Define(open(t, name), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := sha256.New()
+		for _, list := range f.V {
+			if err := WriteValues(h, list); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := hex.EncodeToString(h.Sum(nil)[:16]); got != want {
+			t.Errorf("%s: digest %s, want %s", name, got, want)
+		}
+	}
+}

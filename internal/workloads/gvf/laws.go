@@ -1,0 +1,437 @@
+package gvf
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+)
+
+// unit is the most that a rounding to float32 changes, relative to the result.
+const unit = 1.0 / (1 << 24)
+
+// What a voxel takes in nanoseconds, about three times what it took on a busy machine: to
+// start from, and for a component in a step.
+const startNS, stepNS = 100, 12
+
+func stepsLaws() []law {
+	return []law{
+		{Name: "the plain loop, bit for bit", Independent: true, Work: on(startNS, stepNS), Check: plain},
+		{Name: "float64 within the bound of rounding", Independent: true, Work: on(startNS, stepNS), Measure: precise},
+		{Name: "closed form of |V0| constant along x, y and z", Calls: 3, Work: on(20, 0), Measure: constantMagnitude},
+		{Name: "a constant V0 stays", Calls: 1, Work: on(5, 0), Check: fixedPoint},
+		{Name: "one step from the field before", Calls: 1, Work: on(startNS, 0), Check: oneStep},
+		{Name: "flip along x", Calls: 1.1, Work: on(5, 0), Check: flipped('x')},
+		{Name: "flip of the rows", Calls: 1.1, Work: on(5, 0), Check: flipped('y')},
+		{Name: "flip of the slices", Calls: 1.1, Work: on(5, 0), Check: flipped('s')},
+		{Name: "the energy falls", Calls: 0.6, Work: on(startNS, 0), Check: energyFalls},
+	}
+}
+
+func steadyLaws() []law {
+	return []law{
+		{Name: "residual in float64", Independent: true, Work: on(startNS, 0), Measure: residuals},
+		{Name: "closed form of |V0| constant along x, y and z", Calls: 3, Work: on(20, 0), Measure: constantMagnitude},
+		{Name: "a constant V0 stays", Calls: 1, Work: on(5, 0), Measure: fixedState},
+	}
+}
+
+func plain(p *Problem, out Flow, _ ask) (*verify.Diff, error) {
+	want, err := Define(p, 0)
+	if err != nil {
+		return nil, err
+	}
+	return agree(p, want, out), nil
+}
+
+// precise holds the field to steps in float64 from the same V0 and b. An error of one step
+// does not grow: its largest is multiplied by |1 − 2dμ − b| + 2dμ, which is 1 at most where
+// 4dμ + b ≤ 2. A step makes 16·u·max|V| at most, in 3D and with μ ≤ 1/6; max|V| is max|V0|
+// where 2dμ + b ≤ 1, and at most three times that elsewhere.
+func precise(p *Problem, out Flow, _ ask) ([]verify.Measure, error) {
+	if d := p.misshapen(out); d != nil {
+		return []verify.Measure{{Name: "largest error", Value: math.NaN(), At: d.String()}}, nil
+	}
+	v0, b, err := p.definedStart()
+	if err != nil {
+		return nil, err
+	}
+	m := verify.Measure{Name: "largest error", Limit: p.rounding(v0, b)}
+	wide := widened(b)
+	for c := range v0 {
+		for i, want := range evolve(p, widened(v0[c]), wide, p.Steps, 0) {
+			if e := math.Abs(want - float64(out.V[c][i])); !(e <= m.Value) {
+				m.Value, m.At = e, p.place(c, i)
+			}
+		}
+	}
+	return []verify.Measure{m}, nil
+}
+
+// rounding is the most that float32 makes of all steps.
+func (p *Problem) rounding(v0 [][]float32, b []float32) float64 {
+	c := 16.0
+	if 2*float64(p.Dim())*float64(p.Mu)+float64(slices.Max(b)) > 1 {
+		c *= 3
+	}
+	top := 0.0
+	for _, list := range v0 {
+		top = max(top, largest(list))
+	}
+	const underflow = 1e-44 // of a step
+	return float64(p.Steps) * (c*unit*top + underflow)
+}
+
+func largest(list []float32) (top float64) {
+	for _, v := range list {
+		top = max(top, math.Abs(float64(v)))
+	}
+	return top
+}
+
+func widened(list []float32) []float64 {
+	out := make([]float64, len(list))
+	for i, v := range list {
+		out[i] = float64(v)
+	}
+	return out
+}
+
+// constantMagnitude asks for the flow of fields that turn along one axis and have a magnitude r
+// everywhere. Then b is a number, and the cosines of the boundary are the operator's
+// eigenvectors: with their coefficients û,
+//
+//	û(∞) = b·û(0)/(μλ + b)    û(N) = û(∞) + (1 − μλ − b)^N (û(0) − û(∞))
+func constantMagnitude(p *Problem, _ Flow, ask ask) ([]verify.Measure, error) {
+	s, d := p.Shape(), p.Dim()
+	b := 0.25
+	if p.Tol == 0 {
+		b = min(b, (2-4*float64(d)*float64(p.Mu))/2)
+	}
+	if b < 1e-3 || p.Boundary != Replicate {
+		return nil, verify.ErrNotApplicable
+	}
+	r := math.Sqrt(b)
+	var list []verify.Measure
+	for along, n := range []int64{s.W, s.H, s.D}[:d] {
+		if n == 1 || n > mostTurned {
+			continue
+		}
+		lines, want := make([][]float32, d), make([][]float64, d)
+		for c := range lines {
+			lines[c] = make([]float32, n)
+			for i := range lines[c] {
+				turn := 0.3 + 7*float64(i)/float64(n)
+				lines[c][i] = float32(r / math.Sqrt(float64(d-1)) * []float64{math.Sin(turn), math.Cos(turn), 1}[(c+along)%d])
+			}
+			want[c] = p.line(lines[c], b)
+		}
+		q := p.Flowing(spread(s, along, lines), p.Steps)
+		got, err := ask(q)
+		if err != nil {
+			return nil, err
+		}
+		m := verify.Measure{Name: "error of the closed form", At: "along " + axis(along), Limit: 3*q.rounding(lines, []float32{float32(b)}) + 1e-9}
+		if d := p.misshapen(got); d != nil {
+			m.Value, m.At = math.NaN(), d.String()
+			return append(list, m), nil
+		}
+		if p.Tol != 0 {
+			// The least eigenvalue is b, so that the error is at most the residual over b.
+			m.Limit = p.Tol*1.01 + 4*unit
+		}
+		for c := range want {
+			square, of := 0.0, 0.0
+			for i, v := range got.V[c] {
+				k := stepAlong(s, along, int64(i))
+				e := float64(v) - want[c][k]
+				square, of = square+e*e, of+float64(lines[c][k])*float64(lines[c][k])
+				if p.Tol == 0 && !(math.Abs(e) <= m.Value) {
+					m.Value, m.At = math.Abs(e), "along "+axis(along)+": "+p.place(c, i)
+				}
+			}
+			if e := math.Sqrt(square / of); p.Tol != 0 && !(e <= m.Value) {
+				m.Value, m.At = e, "along "+axis(along)+": component "+axis(c)
+			}
+		}
+		list = append(list, m)
+	}
+	if list == nil {
+		return nil, verify.ErrNotApplicable
+	}
+	return list, nil
+}
+
+// mostTurned is how long an axis may be whose cosines are added up.
+const mostTurned = 8192
+
+// line is what becomes of a line of voxels where b is a number.
+func (p *Problem) line(v []float32, b float64) []float64 {
+	n, mu := len(v), float64(p.Mu)
+	cosine := func(k, i int) float64 { return math.Cos(math.Pi * float64(k) * (float64(i) + 0.5) / float64(n)) }
+	out := make([]float64, n)
+	for k := range n {
+		u := 0.0
+		for i, x := range v {
+			u += float64(x) * cosine(k, i)
+		}
+		u *= 2 / float64(n)
+		if k == 0 {
+			u /= 2
+		}
+		half := math.Sin(math.Pi * float64(k) / float64(2*n))
+		decay := mu*4*half*half + b
+		rest := b * u / decay
+		if p.Tol == 0 {
+			rest += math.Pow(1-decay, float64(p.Steps)) * (u - rest)
+		}
+		for i := range out {
+			out[i] += rest * cosine(k, i)
+		}
+	}
+	return out
+}
+
+// stepAlong is the place of a voxel along an axis.
+func stepAlong(s grid.Shape, along int, i int64) int64 {
+	z, y, x := s.Coordinates(i)
+	return [3]int64{x, y, z}[along]
+}
+
+// spread makes a field of lines along one axis, the same for all places of the others.
+func spread(s grid.Shape, along int, lines [][]float32) [][]float32 {
+	v := make([][]float32, len(lines))
+	for c := range v {
+		v[c] = make([]float32, s.Voxels())
+		for i := range v[c] {
+			v[c][i] = lines[c][stepAlong(s, along, int64(i))]
+		}
+	}
+	return v
+}
+
+// constant is a field that is the same everywhere, and flows without growing.
+func (p *Problem) constant() *Problem {
+	v0 := make([][]float32, p.Dim())
+	for c := range v0 {
+		v0[c] = slices.Repeat([]float32{[]float32{0.0123, -0.0456, 0.0789}[c]}, int(p.Shape().Voxels()))
+	}
+	return p.Flowing(v0, p.Steps)
+}
+
+func fixedPoint(p *Problem, _ Flow, ask ask) (*verify.Diff, error) {
+	q := p.constant()
+	if err := q.Check(); err != nil {
+		return nil, verify.ErrNotApplicable
+	}
+	got, err := ask(q)
+	if err != nil {
+		return nil, err
+	}
+	return agree(p, Flow{q.V0}, got), nil
+}
+
+func fixedState(p *Problem, _ Flow, ask ask) ([]verify.Measure, error) {
+	q := p.constant()
+	got, err := ask(q)
+	if err != nil {
+		return nil, err
+	}
+	return residuals(q, got, ask)
+}
+
+// oneStep takes a step from the field of one step less.
+func oneStep(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
+	if p.Steps == 0 {
+		return nil, verify.ErrNotApplicable
+	}
+	before, err := ask(p.after(p.Steps - 1))
+	if err != nil {
+		return nil, err
+	}
+	if d := p.misshapen(before); d != nil {
+		return d, nil
+	}
+	v0, b, err := p.definedStart()
+	if err != nil {
+		return nil, err
+	}
+	s := p.Shape()
+	want := p.zeros()
+	for c := range want.V {
+		inParts(s.D*s.H, runtime.GOMAXPROCS(0), func(_ int, lo, hi int64) { sweep(p, want.V[c], before.V[c], v0[c], b, lo, hi) })
+	}
+	return agree(p, want, out), nil
+}
+
+// after is the problem with so many steps.
+func (p *Problem) after(steps int64) *Problem { return p.Flowing(p.V0, steps) }
+
+// flipped holds that the flow of the image in reverse is the field in reverse, of which one
+// component points the other way. Sums over two neighbours do not tell which is which, so no
+// bit but the sign of a zero may differ.
+func flipped(by byte) func(*Problem, Flow, ask) (*verify.Diff, error) {
+	return func(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
+		s, along := p.Shape(), map[byte]int{'x': 0, 'y': 1, 's': p.Dim() - 1}[by]
+		if by == 'y' && p.Dim() == 2 || p.V0 != nil || grid.LabelsOf(p.Source) != nil {
+			return nil, verify.ErrNotApplicable
+		}
+		if d := p.misshapen(out); d != nil {
+			return d, nil
+		}
+		got, err := ask(NewProblem(grid.Flip(p.Source, by), p.Mu, p.Steps, p.Tol, p.Boundary))
+		if err != nil {
+			return nil, err
+		}
+		want := p.zeros()
+		stride := [3]int64{1, s.W, s.W * s.H}[along]
+		n := [3]int64{s.W, s.H, s.D}[along]
+		for c, list := range want.V {
+			for i := range list {
+				k := stepAlong(s, along, int64(i))
+				v := out.V[c][int64(i)+(n-1-2*k)*stride]
+				if c == along {
+					v = -v
+				}
+				list[i] = v
+			}
+		}
+		return same(p, want, got, func(a, b float32) bool { return a == b }), nil
+	}
+}
+
+// energyFalls holds that E = Σ μ|∇V|² + b|V − V0|², whose gradient the steps follow, is less
+// after them than half way, and there less than at V0.
+func energyFalls(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
+	if p.Steps < 2 || p.Boundary != Replicate {
+		return nil, verify.ErrNotApplicable
+	}
+	half, err := ask(p.after(p.Steps / 2))
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range []Flow{half, out} {
+		if d := p.misshapen(f); d != nil {
+			return d, nil
+		}
+	}
+	v0, b, err := p.definedStart()
+	if err != nil {
+		return nil, err
+	}
+	const slack = 1 + 1e-5 // where it is at rest, but for rounding
+	last, from := math.Inf(1), ""
+	for _, f := range []struct {
+		what string
+		Flow
+	}{{"at V0", Flow{v0}}, {fmt.Sprintf("after %d steps", p.Steps/2), half}, {fmt.Sprintf("after %d steps", p.Steps), out}} {
+		e := p.energy(f.Flow, v0, b)
+		if !(e <= last*slack+1e-30) {
+			return &verify.Diff{Where: "energy " + f.what, Want: fmt.Sprintf("at most %g, that %s", last, from), Got: fmt.Sprint(e)}, nil
+		}
+		last, from = e, f.what
+	}
+	return nil, nil
+}
+
+func (p *Problem) energy(f Flow, v0 [][]float32, b []float32) (sum float64) {
+	s := p.Shape()
+	strides := [3]int64{1, s.W, s.W * s.H}
+	for c, v := range f.V {
+		parts := make([]float64, runtime.GOMAXPROCS(0))
+		inParts(s.D*s.H, len(parts), func(part int, lo, hi int64) {
+			for i := lo * s.W; i < hi*s.W; i++ {
+				z, y, x := s.Coordinates(i)
+				for a, more := range [3]bool{x+1 < s.W, y+1 < s.H, z+1 < s.D} {
+					if more {
+						d := float64(v[i+strides[a]]) - float64(v[i])
+						parts[part] += float64(p.Mu) * d * d
+					}
+				}
+				d := float64(v[i]) - float64(v0[c][i])
+				parts[part] += float64(b[i]) * d * d
+			}
+		})
+		for _, part := range parts {
+			sum += part
+		}
+	}
+	return sum
+}
+
+var errNoFlow = errors.New("not as many values as the image asks for")
+
+// Residuals are, of each component, |b·V0 − (μL + b)V| and |b·V0| as roots of sums of squares,
+// in float64 and in the order of rows: LV = 2d·V less the neighbours of V.
+func Residuals(p *Problem, f Flow) (of, relativeTo []float64, err error) {
+	if p.misshapen(f) != nil {
+		return nil, nil, errNoFlow
+	}
+	v0, b, err := p.definedStart()
+	if err != nil {
+		return nil, nil, err
+	}
+	s, mu := p.Shape(), float64(p.Mu)
+	rows := s.D * s.H
+	squares, sources := make([]float64, rows), make([]float64, rows)
+	for c, v := range f.V {
+		inParts(rows, runtime.GOMAXPROCS(0), func(_ int, lo, hi int64) {
+			for r := lo; r < hi; r++ {
+				z, y := r/s.H, r%s.H
+				squares[r], sources[r] = 0, 0
+				for x := range s.W {
+					i := r*s.W + x
+					u := float64(v[i])
+					sum := 0.0 // of what the neighbours have more
+					for a, at := range []int64{x, y, z}[:p.Dim()] {
+						n, stride := [3]int64{s.W, s.H, s.D}[a], [3]int64{1, s.W, s.W * s.H}[a]
+						before, after := at-1, at+1
+						if at == 0 {
+							before = p.Boundary.Before(n)
+						}
+						if at == n-1 {
+							after = p.Boundary.After(n)
+						}
+						sum += float64(v[i+(before-at)*stride]) - u + (float64(v[i+(after-at)*stride]) - u)
+					}
+					source := float64(b[i]) * float64(v0[c][i])
+					e := source - float64(b[i])*u + mu*sum
+					squares[r] += e * e
+					sources[r] += source * source
+				}
+			}
+		})
+		square, source := 0.0, 0.0
+		for r := range squares {
+			square, source = square+squares[r], source+sources[r]
+		}
+		of, relativeTo = append(of, math.Sqrt(square)), append(relativeTo, math.Sqrt(source))
+	}
+	return of, relativeTo, nil
+}
+
+// residuals hold a steady state to the tolerance. Where b·V0 is 0 all over, so is the field.
+func residuals(p *Problem, out Flow, _ ask) ([]verify.Measure, error) {
+	of, relative, err := Residuals(p, out)
+	if errors.Is(err, errNoFlow) {
+		return []verify.Measure{{Name: "residual", Value: math.NaN(), At: p.misshapen(out).String()}}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []verify.Measure
+	for c := range of {
+		m := verify.Measure{Name: "residual of " + axis(c), Value: of[c] / relative[c], Limit: p.Tol}
+		if relative[c] == 0 {
+			if m.Value = 0; largest(out.V[c]) != 0 {
+				m.Value, m.At = math.Inf(1), "b·V0 is 0 all over, and the field is not"
+			}
+		}
+		list = append(list, m)
+	}
+	return list, nil
+}
