@@ -7,6 +7,8 @@ import (
 	bettidefinition "eccbench/impls/betti/definition"
 	"eccbench/impls/betti/duality"
 	"eccbench/impls/betti/labels"
+	"eccbench/impls/betticurves/bylevel"
+	curvesduality "eccbench/impls/betticurves/duality"
 	"eccbench/impls/chunked"
 	"eccbench/impls/cpu"
 	"eccbench/impls/extrema"
@@ -62,15 +64,21 @@ func List(open resident.Opener) []bench.Implementation[grid.Source, ecc.VCEC] {
 // ISAs names the instruction sets of the implementations that have several.
 func ISAs() []string { return extrema.ISAs() }
 
+// How many voxels times levels are answered for level by level, in seconds: by ranks
+// and by labels.
+const mostRanked, mostLabelled = 1 << 16, 1 << 24
+
 // A Set is the program's workloads with their implementations, the one list of what
 // eccbench runs.
 type Set struct {
 	// Curve is the question of the Euler characteristic curve, which comes first.
 	Curve bench.Workload[grid.Source, ecc.VCEC]
 	// Betti is that of the Betti numbers of a sublevel set.
-	Betti   bench.Workload[*betti.Image, betti.Numbers]
-	Benches []runner.Bench
-	Open    resident.Opener
+	Betti bench.Workload[*betti.Image, betti.Numbers]
+	// BettiCurves is that of all sublevel sets.
+	BettiCurves bench.Workload[grid.Source, betti.Curves]
+	Benches     []runner.Bench
+	Open        resident.Opener
 }
 
 // With is every workload, with the given implementations of the curve.
@@ -99,6 +107,10 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	reading := func(bench.Scope) string { return Ceiling }
 	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, binned.Implementation{})
 	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{})
+	numbers := betti.CurvesWorkload(bylevel.Implementation{Of: bettidefinition.Implementation{}, Most: mostRanked},
+		curvesduality.Implementation{Counter: extrema.Implementation{}}, bylevel.Implementation{Of: labels.Implementation{}, Most: mostLabelled})
+	numbers.Inputs = images
+	numbers.Ceiling = reading
 	curve.Ceiling, smoothed.Ceiling, soft.Ceiling, holes.Ceiling = reading, reading, reading, reading
 	many.Ceiling = func(s bench.Scope) string {
 		if s == bench.File {
@@ -106,10 +118,10 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 		}
 		return Ceiling
 	}
-	return Set{curve, holes, []runner.Bench{
+	return Set{curve, holes, numbers, []runner.Bench{
 		runner.Bind(curve), runner.Bind(sum),
 		runner.Bind(many), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})), runner.Bind(smoothed), runner.Bind(soft),
-		runner.Bind(holes),
+		runner.Bind(holes), runner.Bind(numbers),
 	}, open}
 }
 

@@ -76,6 +76,9 @@ var floor = map[string]int{
 	"impls/betti/labels":     6,
 	"impls/betti/duality":    6,
 
+	"impls/betticurves/bylevel": 6,
+	"impls/betticurves/duality": 6,
+
 	"impls/softecc/binned":     6,
 	"impls/softecc/definition": 6,
 	"impls/softecc/dense":      6,
