@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -307,11 +305,6 @@ func (j curveJob) writeAt(w io.Writer, l ecc.Lines) error {
 	return err
 }
 
-// plotted are the names of files that curves are drawn to.
-func plotted(path string) bool {
-	return slices.Contains([]string{".svg", ".png"}, strings.ToLower(filepath.Ext(path)))
-}
-
 // ranged is the lines that were asked for.
 func (j curveJob) ranged(l ecc.Lines) ecc.Lines {
 	if len(j.within) > 0 {
@@ -326,26 +319,9 @@ func (j curveJob) drawCurve(w io.Writer, name string, p ecc.Provenance, lines ec
 	lines = j.ranged(lines)
 	x, y := make([]float64, 0, len(lines.Curve)), make([]float64, 0, len(lines.Curve))
 	lines.Each(func(l ecc.Line) { x, y = append(x, lines.Value(l)), append(y, float64(l.Chi)) })
-	title, file, _ := strings.Cut(name, "/path=")
-	if n, err := datasets.ParseName(name); err == nil && n.FromFiles() {
-		title = filepath.Base(file)
-	}
-	set := "χ of the sublevel set"
-	if lines.In.Superlevel { // from a level down to the next one below: steps go up
-		set = "χ of the superlevel set"
-		slices.Reverse(x)
-		slices.Reverse(y)
-		y = append(y[min(1, len(y)):], 0)
-	}
-	if lines.In.Vertices {
-		set += ", voxels as vertices"
-	}
+	more := ""
 	if axes := lines.In.Periodic.String(); axes != "" {
-		set += ", periodic along " + axes
+		more = ", periodic along " + axes
 	}
-	note := fmt.Sprintf("%s %s; counted by %s, %s by %s", p.Shape, p.Type, p.Implementation, p.Verdict, p.Witness)
-	if strings.EqualFold(filepath.Ext(j.plot), ".png") {
-		return report.StepsPNG(w, report.VisibleText(title), note, "level t", set, report.Step{X: x, Y: y})
-	}
-	return report.Steps(report.Visible(w), title, note, "level t", set, report.Step{X: x, Y: y})
+	return drawSets(w, j.plot, name, p, lines.In, "χ", more, report.Step{X: x, Y: y})
 }

@@ -66,14 +66,21 @@ func curvesLaws() []curvesLaw {
 
 // conventional are the laws that know a convention by themselves.
 func conventional(c ecc.Convention) []curvesLaw {
-	key := fingerprint.Draw(1).In(c)
 	return []curvesLaw{
 		{Name: "the last set is a box", Check: box(c)},
+		Unions(c),
 		{Name: "flood fill at some levels", Work: func(s grid.Source) time.Duration { return filledLevels * time.Duration(s.Shape().Voxels()) * fillNS },
 			Check: func(in grid.Source, out Curves, _ curvesAsk) (*verify.Diff, error) { return filledAt(in, out, c) }},
-		{Name: "unions of all voxels in order, and the fingerprint", Note: "key " + key.String(), Independent: true,
-			Work:  func(s grid.Source) time.Duration { return time.Duration(s.Shape().Voxels()) * unionNS },
-			Check: func(in grid.Source, out Curves, _ curvesAsk) (*verify.Diff, error) { return united(in, out, key) }},
+	}
+}
+
+// Unions is the law of what joins every voxel in a convention, of all levels.
+func Unions(c ecc.Convention) verify.Law[grid.Source, Curves] {
+	key := fingerprint.Draw(1).In(c)
+	return curvesLaw{
+		Name: "unions of all voxels in order, and the fingerprint", Note: "key " + key.String(), Independent: true,
+		Work:  func(s grid.Source) time.Duration { return time.Duration(s.Shape().Voxels()) * unionNS },
+		Check: func(in grid.Source, out Curves, _ curvesAsk) (*verify.Diff, error) { return united(in, out, key) },
 	}
 }
 

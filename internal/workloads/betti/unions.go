@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/ecc"
 )
@@ -14,6 +14,7 @@ import (
 // An ordered image is its voxels in the order of their levels. It keeps a level and a place a
 // voxel, and a parent while voxels are joined.
 type ordered struct {
+	image   grid.Source
 	d, h, w int64
 	levels  []uint32
 	order   []int32
@@ -29,7 +30,7 @@ func orderOf(s grid.Source) (*ordered, error) {
 	if n >= math.MaxInt32 {
 		return nil, errTooMany
 	}
-	o := &ordered{d: s.Shape().D, h: s.Shape().H, w: s.Shape().W, levels: make([]uint32, n), order: make([]int32, n)}
+	o := &ordered{image: s, d: s.Shape().D, h: s.Shape().H, w: s.Shape().W, levels: make([]uint32, n), order: make([]int32, n)}
 	if err := o.read(s); err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func LevelsOf(s grid.Source) ([]int64, error) {
 // from the first to the last or the other way: neighbours at faces, or at edges and corners
 // too, in 2D those in the plane. Where there is an outside it comes before all, and voxels at
 // the sides of the box touch it.
-func (o *ordered) components(descending, corners, outside bool) ecc.VCEC {
+func (o *ordered) components(descending, corners, outside bool) (ecc.VCEC, error) {
 	const absent = -1
 	parent := make([]int32, len(o.levels)+1)
 	for i := range parent {
@@ -119,38 +120,54 @@ func (o *ordered) components(descending, corners, outside bool) ecc.VCEC {
 	if outside {
 		parent[beyond] = beyond
 	}
-	type step struct{ z, y, x int64 }
+	type step struct {
+		z, y, x int64
+		by      int32
+	}
 	var near []step
 	for dz := int64(-1); dz <= 1; dz++ {
 		for dy := int64(-1); dy <= 1; dy++ {
 			for dx := int64(-1); dx <= 1; dx++ {
 				if steps := dz*dz + dy*dy + dx*dx; (steps == 1 || steps > 1 && corners) && (dz == 0 || o.d > 1) {
-					near = append(near, step{dz, dy, dx})
+					near = append(near, step{dz, dy, dx, int32((dz*o.h+dy)*o.w + dx)})
 				}
 			}
 		}
 	}
 	changes := ecc.VCEC{}
-	for i := range o.order {
-		v := o.order[i]
+	for i, v := range o.order {
+		if i%(1<<20) == 0 {
+			if err := grid.Ended(o.image); err != nil {
+				return nil, err
+			}
+		}
 		if descending {
 			v = o.order[len(o.order)-1-i]
 		}
 		level := int64(o.levels[v])
-		change := int64(1)
+		change, root := int64(1), v
 		parent[v] = v
-		z, y, x := int64(v)/(o.h*o.w), int64(v)/o.w%o.h, int64(v)%o.w
-		for _, s := range near {
-			to := beyond
-			if c, b, a := z+s.z, y+s.y, x+s.x; c >= 0 && c < o.d && b >= 0 && b < o.h && a >= 0 && a < o.w {
-				to = int32((c*o.h+b)*o.w + a)
-			}
+		join := func(to int32) {
 			if parent[to] == absent {
-				continue
+				return
 			}
-			if a, b := find(v), find(to); a != b {
-				parent[b] = a
+			if other := find(to); other != root {
+				parent[root], root = other, other
 				change--
+			}
+		}
+		z, y, x := int64(v)/(o.h*o.w), int64(v)/o.w%o.h, int64(v)%o.w
+		if y > 0 && y < o.h-1 && x > 0 && x < o.w-1 && (o.d == 1 || z > 0 && z < o.d-1) {
+			for _, s := range near {
+				join(v + s.by)
+			}
+		} else {
+			for _, s := range near {
+				to := beyond
+				if c, b, a := z+s.z, y+s.y, x+s.x; c >= 0 && c < o.d && b >= 0 && b < o.h && a >= 0 && a < o.w {
+					to = v + s.by
+				}
+				join(to)
 			}
 		}
 		if n := len(changes); n > 0 && changes[n-1].Level == level {
@@ -162,7 +179,7 @@ func (o *ordered) components(descending, corners, outside bool) ecc.VCEC {
 	if descending {
 		slices.Reverse(changes)
 	}
-	return slices.DeleteFunc(changes, func(s ecc.Step) bool { return s.Change == 0 })
+	return slices.DeleteFunc(changes, func(s ecc.Step) bool { return s.Change == 0 }), nil
 }
 
 // byUnions are the changes of b0 of an image's sets in a convention, and those of the
@@ -174,16 +191,17 @@ func byUnions(s grid.Source, c ecc.Convention) (b0, rest ecc.VCEC, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("%v: %w", s.Shape(), err)
 	}
-	var wg sync.WaitGroup
-	wg.Go(func() { b0 = o.components(c.Superlevel, !c.Vertices, false) })
-	wg.Go(func() {
-		// What comes to the set at a level goes from the rest.
-		rest = o.components(!c.Superlevel, c.Vertices, true)
-		for i := range rest {
-			rest[i].Change *= -1
-		}
-	})
+	var wg crew.Group
+	var errs [2]error
+	wg.Go(func() { b0, errs[0] = o.components(c.Superlevel, !c.Vertices, false) })
+	wg.Go(func() { rest, errs[1] = o.components(!c.Superlevel, c.Vertices, true) })
 	wg.Wait()
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, nil, err
+	}
+	for i := range rest { // what comes to the set at a level goes from the rest
+		rest[i].Change *= -1
+	}
 	levels := s.Ladder().Len()
 	above := func(s ecc.Step) bool { return s.Level >= levels } // in no set
 	return slices.DeleteFunc(b0, above), slices.DeleteFunc(rest, above), nil
