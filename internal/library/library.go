@@ -118,7 +118,7 @@ func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, err
 		return nil, fmt.Errorf("periodic: %w", err)
 	}
 	if r.Betti && (len(r.Periodic) > 0 || mask != nil || r.Gaps || r.Levels > 0) {
-		return nil, errors.New("Betti numbers are of whole images, not periodic, at every level or at some values")
+		return nil, errors.New("a mask, periodic axes or evenly spaced levels: Betti numbers are of none of them; leave them out")
 	}
 	if slices.ContainsFunc(r.At, math.IsNaN) {
 		return nil, errors.New("one of the values is NaN")

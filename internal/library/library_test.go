@@ -186,7 +186,7 @@ func TestRefused(t *testing.T) {
 		"says its own":           func(r *Request) { r.Input = "noise/shape=4x4" },
 		`axis "u"`:               func(r *Request) { r.Periodic = []string{"u"} },
 		"no axis z":              func(r *Request) { r.Periodic = []string{"z"} },
-		"Betti numbers are of":   func(r *Request) { r.Betti, r.Periodic = true, []string{"x"} },
+		"are of none of them":    func(r *Request) { r.Betti, r.Periodic = true, []string{"x"} },
 		"values is NaN":          func(r *Request) { r.Betti, r.At = true, []float64{math.NaN()} },
 		"sublevel sets in the T": func(r *Request) { r.Levels, r.Superlevel = 5, true },
 	} {

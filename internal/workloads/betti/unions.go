@@ -20,8 +20,9 @@ type ordered struct {
 	order   []int32
 }
 
-// orderedBytes is what a voxel takes, with the parents of both graphs.
-const orderedBytes = 16
+// WitnessBytes is what a voxel of curves takes to be joined in order: a level, a place and the
+// parents of both graphs.
+const WitnessBytes = 16
 
 var errTooMany = errors.New("unions of all voxels are for fewer than 2³¹ of them")
 
