@@ -16,6 +16,7 @@ type box[K key] struct {
 	stride int
 	before []uint64 // bits of the 13 neighbours in places before a voxel that are not above it, a word of each for every word of voxels
 
+	places      [27]int32 // how many voxels further each is
 	set, around graph[K]
 }
 
@@ -30,17 +31,17 @@ type graph[K key] struct {
 	events  []uint64 // saddles and minima of shared layers: the turned key, and an index of ends
 	ends    [][2]int32
 	spare   []uint64
-	parent  []int32 // see find
-	offsets [32]int32
-	slots   [6]int32 // minima of shared layers
-	part    part     // what is left of the box
-	tally   *tally   // of the core
+	parent  []int32               // see find
+	offsets [1 << placeBits]int32 // by number
+	slots   [6]int32              // minima of shared layers
+	part    part                  // what is left of the box
+	tally   *tally                // of the core
 }
 
 // How many bits say where a voxel descends to: to one of 27 places, or to one of six faces,
 // the outside or nowhere.
 const (
-	placeBits = 5
+	placeBits = 6
 	faceBits  = 3
 	toOutside = 6
 	toNowhere = 7
@@ -195,7 +196,7 @@ func (b *box[K]) scanSet(l *link, row, i int, mask uint64, z, y int64) {
 				break
 			}
 			of := component(set)
-			g.add(key, int32(voxel), int32(voxel)+g.offsets[bits.TrailingZeros32(of)])
+			g.add(key, int32(voxel), int32(voxel)+b.places[bits.TrailingZeros32(of)])
 			set &^= of
 		}
 	}

@@ -109,7 +109,7 @@ type layout struct {
 	tabled  bool // changes have a table of the levels
 }
 
-// boxVoxels is about how many voxels a box has, so that a core's cache holds what it knows of
+// boxVoxels is about how many voxels a box has, with what fills up its rows, so that a core's cache holds what it knows of
 // them, and rowVoxels the longest row of one.
 const (
 	boxVoxels = 1 << 18
@@ -135,7 +135,11 @@ func (i Implementation) layout(in grid.Source) (l layout) {
 			most = max(2, int64(math.Sqrt(float64(left))), left/l.d)
 		}
 		l.cuts[axis], l.most[axis] = cuts(sides[axis], most)
-		left = max(1, left/l.most[axis])
+		taken := l.most[axis]
+		if axis == 2 {
+			taken = 64 * words(taken) // rows are of whole words
+		}
+		left = max(1, left/taken)
 	}
 	return l
 }

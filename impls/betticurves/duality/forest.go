@@ -43,7 +43,7 @@ func (g *graph[K]) descend(voxel int32) int32 {
 		return voxel + g.offsets[number]
 	}
 	n := g.numbers[word*placeBits:][:placeBits]
-	return voxel + g.offsets[n[0]>>bit&1|n[1]>>bit&1<<1|n[2]>>bit&1<<2|n[3]>>bit&1<<3|n[4]>>bit&1<<4]
+	return voxel + g.offsets[n[0]>>bit&1|n[1]>>bit&1<<1|n[2]>>bit&1<<2|n[3]>>bit&1<<3|n[4]>>bit&1<<4|n[5]>>bit&1<<5]
 }
 
 // find is the root of a voxel. Where it goes for the first time it descends, and all that it

@@ -199,7 +199,8 @@ func (c *core[K]) take(j *job[K], slab []byte, first int64, n int) {
 		b.around.reset(slots)
 	}
 	for k := range 27 {
-		b.set.offsets[k] = b.offset(k)
+		b.places[k] = b.offset(k)
+		b.set.offsets[k%3|k/3%3<<2|k/9<<4] = b.places[k]
 	}
 	for n, k := range faces {
 		b.around.offsets[n] = b.offset(k)

@@ -46,25 +46,35 @@ func (l *link) spread() {
 }
 
 // first is the first place of each voxel's link, in the bits of its number, and the voxels
-// that have none, whose number is that of the middle.
-func (l *link) first() (only link, number [5]uint64, none uint64) {
-	var seen uint64
-	for k, v := range l {
-		v &^= seen
-		only[k] = v
-		seen |= v
-	}
-	for k, v := range only {
-		if k == middle {
-			v = ^seen
+// that have none, whose number is that of the middle. A number has two bits for each of x, y
+// and z, of places 0 to 2.
+func (l *link) first() (only link, number [placeBits]uint64, none uint64) {
+	var seen, x1, x2, y1, y2, z1, z2 uint64
+	for row := 0; row < 27; row += 3 {
+		a := l[row] &^ seen
+		seen |= a
+		b := l[row+1] &^ seen
+		seen |= b
+		c := l[row+2] &^ seen
+		seen |= c
+		only[row], only[row+1], only[row+2] = a, b, c
+		some := a | b | c
+		x1, x2 = x1|b, x2|c
+		switch row / 3 % 3 {
+		case 1:
+			y1 |= some
+		case 2:
+			y2 |= some
 		}
-		for bit := range number {
-			if k>>bit&1 == 1 {
-				number[bit] |= v
-			}
+		switch row / 9 {
+		case 1:
+			z1 |= some
+		case 2:
+			z2 |= some
 		}
 	}
-	return only, number, ^seen
+	none = ^seen
+	return only, [placeBits]uint64{x1 | none, x2, y1 | none, y2, z1 | none, z2}, none
 }
 
 // rest is what is left of links without the component of one place each, where places touch
