@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _library
-from ._curve import Image, _array, _below, _cores, _in_order, _job, _Request, _translated, _whole, _WIDENED, open
+from ._curve import Image, _array, _below, _cores, _in_order, _job, _numbers, _Request, _translated, _whole, _WIDENED, open
 
 
 class Betti(NamedTuple):
@@ -110,11 +110,7 @@ class BettiCurves:
         ValueError
             If one of the values is NaN.
         """
-        values = np.asarray(values)
-        if values.dtype.kind not in "biuf":
-            raise TypeError(f"values of {values.dtype}: want numbers")
-        if np.isnan(values).any():
-            raise ValueError("a value is NaN")
+        values = _numbers(values)
         table = np.stack([self.b0, self.b1, self.b2], axis=-1)
         none = np.zeros((1, 3), np.int64)
         if self.superlevel:
@@ -190,12 +186,8 @@ def betti(
         if not isinstance(image, np.ndarray) or image.dtype != np.bool_:
             raise ValueError("at is missing: want the values of the sets; only an image of bool is a set by itself")
         at, request["superlevel"] = 1, True
-    values = np.asarray(at)
-    if values.dtype.kind not in "biuf":
-        raise TypeError(f"at of {values.dtype}: want numbers")
+    values = _numbers(at)
     exact = values.astype(np.float64)
-    if np.isnan(exact).any():
-        raise ValueError("a value is NaN")
     if values.dtype.kind in "iu" and any(int(e) != v for e, v in zip(exact.ravel().tolist(), values.ravel().tolist())):
         raise ValueError("at: float64 does not hold one of the values")
     if exact.size == 0:
