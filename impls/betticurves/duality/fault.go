@@ -8,7 +8,7 @@ type Fault string
 const (
 	LostUnion   Fault = "lost union"                  // of a saddle where three components meet, the third is forgotten
 	Faces       Fault = "6 for 26 neighbours"         // of the set
-	OneAbove    Fault = "one level above"             // unions count at the level after theirs
+	OneAbove    Fault = "one level above"             // b0 changes at the level after its own
 	LostSide    Fault = "side of the box lost"        // the last plane does not touch the outside
 	LostLayer   Fault = "shared layer lost"           // rows that two boxes share are not joined
 	EndedEarly  Fault = "component ended early"       // one that has come to a shared layer ends for good

@@ -126,7 +126,6 @@ func (l *link) restOfFaces(of link) (rest [6]uint64, some uint64) {
 const (
 	leastX, greatestX = 0b001001001001001001001001001, 0b100100100100100100100100100
 	leastY, greatestY = 0b000000111000000111000000111, 0b111000000111000000111000000
-	all               = 1<<27 - 1
 )
 
 // component is that of the first place of a set of places.
