@@ -31,7 +31,9 @@ type graph[K key] struct {
 	events  []uint64 // saddles and minima of shared layers: the turned key, and an index of ends
 	ends    [][2]int32
 	spare   []uint64
-	parent  []int32               // see find
+	parent  []int32               // of voxels, see unknown
+	up      []int32               // of minima, another one of the component
+	nodes   []int32               // of minima that are roots
 	offsets [1 << placeBits]int32 // by number
 	slots   [6]int32              // minima of shared layers
 	part    part                  // what is left of the box

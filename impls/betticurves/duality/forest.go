@@ -23,13 +23,13 @@ type minimum struct {
 	node int32
 }
 
-// The parents of voxels, one more than their number: nowhere yet, or less than that for a
-// root: one that has no node, or so much below that as the number of its node.
-const (
-	unknown = 0
-	root    = -1
-	noded   = -2
-)
+// unknown is the parent of a voxel that nobody went to. The parents of others are more by one
+// than the number of the voxel, and those of minima below it: −1 of the first one that was
+// found, −2 of the second.
+const unknown = 0
+
+// none is the node of a component that has not come to a shared layer.
+const none = -1
 
 // descend is where a voxel descends to, itself for a minimum.
 func (g *graph[K]) descend(voxel int32) int32 {
@@ -46,15 +46,16 @@ func (g *graph[K]) descend(voxel int32) int32 {
 	return voxel + g.offsets[n[0]>>bit&1|n[1]>>bit&1<<1|n[2]>>bit&1<<2|n[3]>>bit&1<<3|n[4]>>bit&1<<4|n[5]>>bit&1<<5]
 }
 
-// find is the root of a voxel. Where it goes for the first time it descends, and all that it
-// passes is next to the root then.
-func (g *graph[K]) find(voxel int32) int32 {
+// minimum is the number of the minimum that a voxel descends to. All that it passes is next to
+// the minimum then.
+func (g *graph[K]) minimum(voxel int32) int32 {
 	parent, at := g.parent, voxel
 	for parent[at] >= unknown {
 		next := parent[at] - 1
 		if next < 0 {
 			if next = g.descend(at); next == at {
-				parent[at] = root
+				g.up, g.nodes = append(g.up, int32(len(g.up))), append(g.nodes, none)
+				parent[at] = -int32(len(g.up))
 				break
 			}
 			parent[at] = next + 1
@@ -64,47 +65,71 @@ func (g *graph[K]) find(voxel int32) int32 {
 	for voxel != at {
 		voxel, parent[voxel] = parent[voxel]-1, at+1
 	}
-	return at
+	return -1 - parent[at]
+}
+
+// find is the root of a minimum. The way there is halved.
+func (g *graph[K]) find(i int32) int32 {
+	up := g.up
+	for up[i] != i {
+		up[i] = up[up[i]]
+		i = up[i]
+	}
+	return i
 }
 
 // join makes the edges of the box in the order of their keys. A component that has not come to
 // a shared layer ends where it meets another one. Two that have stay two nodes for others, and
 // are one from there on.
 func (g *graph[K]) join(fault Fault) {
-	g.spare = sorted(g.events, g.spare)
 	p := part{}
 	for n, count := range g.slots {
 		p.shared[n] = make([]minimum, count)
 	}
-	if g.around {
-		g.parent[len(g.parent)-1] = noded // the outside
+	g.up, g.nodes = g.up[:0], g.nodes[:0]
+	if g.around { // the outside
+		g.up, g.nodes = append(g.up, 0), append(g.nodes, 0)
+		g.parent[len(g.parent)-1] = -1
 		p.nodes = 1
 	}
+	// In the order of voxels, which are near each other; what has one minimum joins nothing.
+	left := g.events[:0]
+	for _, e := range g.events {
+		ends := &g.ends[uint32(e)]
+		if ends[0] = g.minimum(ends[0]); ends[1] >= 0 {
+			if ends[1] = g.minimum(ends[1]); ends[0] == ends[1] {
+				continue
+			}
+		}
+		left = append(left, e)
+	}
+	g.events = left
+	g.spare = sorted(g.events, g.spare)
 	for _, e := range g.events {
 		key, ends := uint32(e>>32), g.ends[uint32(e)]
 		a := g.find(ends[0])
 		if ends[1] < 0 {
-			if g.parent[a] == root {
-				g.parent[a] = noded - p.nodes
+			if g.nodes[a] == none {
+				g.nodes[a] = p.nodes
 				p.nodes++
 			}
 			slot := ^ends[1]
-			p.shared[slot&7][slot>>3] = minimum{key, noded - g.parent[a]}
+			p.shared[slot&7][slot>>3] = minimum{key, g.nodes[a]}
 			continue
 		}
 		b := g.find(ends[1])
 		if a == b {
 			continue
 		}
-		if g.parent[a] == root {
+		if g.nodes[a] == none {
 			a, b = b, a
 		}
-		if g.parent[b] == root || fault == EndedEarly {
+		if g.nodes[b] == none || fault == EndedEarly {
 			g.tally.add(uint32(g.straight(K(key))), -1)
 		} else {
-			p.edges = append(p.edges, edge{key, noded - g.parent[a], noded - g.parent[b]})
+			p.edges = append(p.edges, edge{key, g.nodes[a], g.nodes[b]})
 		}
-		g.parent[b] = a + 1
+		g.up[b] = a
 	}
 	g.part = p
 }
