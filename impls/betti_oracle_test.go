@@ -6,6 +6,7 @@ import (
 
 	"eccbench/impls"
 	"eccbench/internal/bench"
+	"eccbench/internal/grid"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 )
@@ -31,7 +32,8 @@ func TestBettiAgainstScikitImage(t *testing.T) {
 func againstBetti(t *testing.T, tool string, images []string) {
 	t.Helper()
 	all, files := saved(t, images...)
-	w := impls.All(impls.Devices()).Betti
+	set := impls.All(impls.Devices())
+	w := set.Betti
 	for _, c := range []ecc.Convention{{}, {Superlevel: true}, {Vertices: true}, {Vertices: true, Superlevel: true}} {
 		construction, side := "T", ""
 		if c.Vertices {
@@ -39,6 +41,23 @@ func againstBetti(t *testing.T, tool string, images []string) {
 		}
 		if c.Superlevel {
 			side = ">"
+		}
+		curves := map[string][]betti.Curves{} // of implementations
+		for _, impl := range betti.CurvesInConvention(set.BettiCurves, c).Impls {
+			for _, f := range all {
+				conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 2}}
+				if impl.CanDo(f, conditions) != nil {
+					continue
+				}
+				got, err := bench.Answer(impl, grid.Source(f), conditions)
+				if err != nil {
+					t.Fatal(err)
+				}
+				curves[impl.About().Name] = append(curves[impl.About().Name], got)
+			}
+		}
+		if len(curves["duality"]) < len(all) {
+			t.Fatal("duality refuses some")
 		}
 		for _, level := range []float32{0, 12, 31, 50, 69, 90} {
 			var want [][3]int64
@@ -49,6 +68,22 @@ func againstBetti(t *testing.T, tool string, images []string) {
 			}
 			if len(want) != len(files) {
 				t.Fatalf("%s answered %d of %d volumes", tool, len(want), len(files))
+			}
+			for name, list := range curves {
+				if len(list) < len(all) {
+					continue // it takes small images
+				}
+				for i, curves := range list {
+					var got betti.Numbers
+					betti.LinesOf(all[i], curves, c).Each(func(at float32, n betti.Numbers) {
+						if at <= level && !c.Superlevel || at >= level && c.Superlevel {
+							got = n
+						}
+					})
+					if w := want[i]; got != (betti.Numbers{B0: w[0], B1: w[1], B2: w[2]}) {
+						t.Errorf("%s, %s%v of %s, curves by %s: %v, %s %v", construction, side, level, images[i], name, got, tool, w)
+					}
+				}
 			}
 			for _, impl := range betti.InConvention(w, c).Impls {
 				for i, f := range all {

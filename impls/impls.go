@@ -7,6 +7,8 @@ import (
 	bettidefinition "eccbench/impls/betti/definition"
 	"eccbench/impls/betti/duality"
 	"eccbench/impls/betti/labels"
+	"eccbench/impls/betticurves/bylevel"
+	curvesduality "eccbench/impls/betticurves/duality"
 	"eccbench/impls/chunked"
 	"eccbench/impls/cpu"
 	"eccbench/impls/extrema"
@@ -67,6 +69,10 @@ func List(open resident.Opener) []bench.Implementation[grid.Source, ecc.VCEC] {
 // ISAs names the instruction sets of the implementations that have several.
 func ISAs() []string { return extrema.ISAs() }
 
+// How many voxels times levels are answered for level by level, in seconds: by ranks
+// and by labels.
+const mostRanked, mostLabelled = 1 << 16, 1 << 24
+
 // A Set is the program's workloads with their implementations, the one list of what
 // eccbench runs.
 type Set struct {
@@ -74,6 +80,8 @@ type Set struct {
 	Curve bench.Workload[grid.Source, ecc.VCEC]
 	// Betti is that of the Betti numbers of a sublevel set.
 	Betti bench.Workload[*betti.Image, betti.Numbers]
+	// BettiCurves is that of all sublevel sets.
+	BettiCurves bench.Workload[grid.Source, betti.Curves]
 	// Flow is that of the gradient vector flow after some steps, and Steady of what it comes to.
 	Flow, Steady bench.Workload[*gvf.Problem, gvf.Flow]
 	Benches      []runner.Bench
@@ -108,17 +116,20 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{})
 	flow := gvf.Steps(gvfdefinition.Implementation{}, gvfcpu.Implementation{}, blocked.Implementation{})
 	steady := gvf.ToSteady(multigrid.Implementation{})
-	curve.Ceiling, smoothed.Ceiling, soft.Ceiling, holes.Ceiling, flow.Ceiling, steady.Ceiling = reading, reading, reading, reading, reading, reading
+	numbers := betti.CurvesWorkload(bylevel.Implementation{Of: bettidefinition.Implementation{}, Most: mostRanked},
+		curvesduality.Implementation{Counter: extrema.Implementation{}}, bylevel.Implementation{Of: labels.Implementation{}, Most: mostLabelled})
+	numbers.Inputs = images
+	curve.Ceiling, smoothed.Ceiling, soft.Ceiling, holes.Ceiling, numbers.Ceiling, flow.Ceiling, steady.Ceiling = reading, reading, reading, reading, reading, reading, reading
 	many.Ceiling = func(s bench.Scope) string {
 		if s == bench.File {
 			return BatchCeiling
 		}
 		return Ceiling
 	}
-	return Set{curve, holes, flow, steady, []runner.Bench{
+	return Set{curve, holes, numbers, flow, steady, []runner.Bench{
 		runner.Bind(curve), runner.Bind(sum),
 		runner.Bind(many), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})), runner.Bind(smoothed), runner.Bind(soft),
-		runner.Bind(holes), runner.Bind(flow), runner.Bind(steady),
+		runner.Bind(holes), runner.Bind(numbers), runner.Bind(flow), runner.Bind(steady),
 	}, open}
 }
 

@@ -1,15 +1,21 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"math"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"eccbench/datasets"
 	"eccbench/internal/cli"
 	"eccbench/internal/report"
+	"eccbench/internal/workloads/ecc"
 )
 
 // answering is what the commands share that answer for an image: how they are asked, and
@@ -77,4 +83,36 @@ func (a *answering) ofOne(c *cli.Program, image string, answer func(path string)
 // written shows it.
 func (a answering) named(name string) string {
 	return report.VisibleText(strings.ReplaceAll(a.spooled.Shown(strings.Replace(name, "/stream=once", "", 1)), "\n", "\u240a"))
+}
+
+// plotted are the names of files that curves are drawn to.
+func plotted(path string) bool {
+	return slices.Contains([]string{".svg", ".png"}, strings.ToLower(filepath.Ext(path)))
+}
+
+// drawSets draws what the sets of an image have at their levels, in the order in which the sets
+// grow, to a file of a name.
+func drawSets(w io.Writer, path, name string, p ecc.Provenance, in ecc.Convention, what, more string, steps ...report.Step) error {
+	title, file, _ := strings.Cut(name, "/path=")
+	if n, err := datasets.ParseName(name); err == nil && n.FromFiles() {
+		title = filepath.Base(file)
+	}
+	set := what + " of the sublevel set"
+	if in.Superlevel { // from a level down to the next one below: steps go up
+		set = what + " of the superlevel set"
+		for i, s := range steps {
+			slices.Reverse(s.X)
+			slices.Reverse(s.Y)
+			steps[i].Y = append(s.Y[min(1, len(s.Y)):], 0)
+		}
+	}
+	if in.Vertices {
+		set += ", voxels as vertices"
+	}
+	set += more
+	note := fmt.Sprintf("%s %s; counted by %s, %s by %s", p.Shape, p.Type, p.Implementation, p.Verdict, p.Witness)
+	if strings.EqualFold(filepath.Ext(path), ".png") {
+		return report.StepsPNG(w, report.VisibleText(title), note, "level t", set, steps...)
+	}
+	return report.Steps(report.Visible(w), title, note, "level t", set, steps...)
 }

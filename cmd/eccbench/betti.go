@@ -20,14 +20,17 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
+	"eccbench/internal/runner"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 )
 
 func bettiCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "betti", Args: "FILE", Brief: "print the verified Betti numbers of an image's sublevel sets at some levels",
+		Name: "betti", Args: "FILE", Brief: "print the verified Betti numbers of an image's sublevel sets, at every level or at some",
 		Examples: []string{
+			"eccbench betti bone.nii.gz",
+			"eccbench betti bone.nii.gz --format npy -o bone.npy --plot bone.svg",
 			"eccbench betti bone.nii.gz --at 127",
 			"eccbench betti scan.raw --shape 181x217x181 --type uint8 --at 0,40,100 --format json",
 			"eccbench betti ct.nii.gz --superlevel --at 200.5",
@@ -44,8 +47,8 @@ func bettiCommand() cli.Subcommand {
 type bettiJob struct {
 	bare bool // without a header
 	answering
-	format string
-	at     []float64
+	format, plot string
+	at           []float64
 }
 
 // bettiImpls are in the order of their speed.
@@ -54,10 +57,11 @@ var bettiImpls = []string{"duality", "labels"}
 func doBetti(c *cli.Program, args []string) error {
 	var j bettiJob
 	f := pflag.NewFlagSet("betti", pflag.ContinueOnError)
-	f.Float64SliceVar(&j.at, "at", nil, "the values of the sets: of the voxels at or below each of them")
-	f.StringVar(&j.format, "format", "csv", "csv or json")
+	f.Float64SliceVar(&j.at, "at", nil, "the sets of the voxels at or below these values alone (default every level at which a number changes)")
+	f.StringVar(&j.format, "format", "csv", "csv, json, or without --at npy (for NumPy)")
 	f.BoolVar(&j.bare, "no-header", false, "CSV without the line that says where the numbers are from and the names of its columns")
 	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output")
+	f.StringVar(&j.plot, "plot", "", "draw the numbers at every level to this file too, .svg or .png")
 	j.in.AddFile(f, nil, "element type of a raw file: uint8, int16, uint16, float32", "")
 	if err := f.MarkHidden("levels"); err != nil { // sets are of values
 		return err
@@ -68,10 +72,16 @@ func doBetti(c *cli.Program, args []string) error {
 		return err
 	}
 	switch {
-	case j.format != "csv" && j.format != "json":
-		return cli.Usagef("--format %s: want csv or json", j.format)
-	case len(j.at) == 0:
-		return cli.Usagef("--at is missing: want the values of the sets, such as --at 127")
+	case !slices.Contains(betti.Formats(), ecc.Format(j.format)):
+		return cli.Usagef("--format %s: want csv, json or npy", j.format)
+	case f.Changed("at") && len(j.at) == 0:
+		return cli.Usagef("--at has no value: want those of the sets, such as --at 127, or leave it out")
+	case len(j.at) > 0 && j.format == string(ecc.NPY):
+		return cli.Usagef("--format npy is of every level: leave --at out, or take csv or json")
+	case len(j.at) > 0 && j.plot != "":
+		return cli.Usagef("--plot draws the numbers at every level: leave --at or --plot out")
+	case j.plot != "" && !plotted(j.plot):
+		return cli.Usagef("--plot %s: plots are SVG or PNG, want a name that ends in .svg or .png", j.plot)
 	case slices.ContainsFunc(j.at, math.IsNaN):
 		return cli.Usagef("--at NaN: want numbers")
 	case f.Changed("levels"):
@@ -95,18 +105,20 @@ type bettiRow struct {
 	B2    int64   `json:"b2"`
 }
 
-// run answers for one image, a value after the other, and writes what was confirmed.
+// run answers for one image, and writes what was confirmed.
 func (j bettiJob) run(c *cli.Program, input string) error {
 	name, err := j.in.Named(input)
 	if err != nil {
 		return err
 	}
-	if j.out != "" {
-		if err := cli.Writable(j.out); err != nil {
-			return err
+	for _, path := range []string{j.plot, j.out} {
+		if path != "" {
+			if err := cli.Writable(path); err != nil {
+				return err
+			}
 		}
 	}
-	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}}, datasets.Files(name)...); err != nil {
+	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--plot", Path: j.plot}}, datasets.Files(name)...); err != nil {
 		return err
 	}
 	start := time.Now()
@@ -120,12 +132,22 @@ func (j bettiJob) run(c *cli.Program, input string) error {
 	defer grid.Close(src)
 	convention := ecc.Convention{Vertices: j.construction == "V", Superlevel: j.superlevel}
 	p := ecc.Describe(j.named(name), src, convention)
-	w := betti.InConvention(c.Betti, convention)
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.threads}}
-	const reads = 3 // to answer, to fill and to count cells
+	reads := int64(3 * len(j.at)) // to answer, to fill and to count cells
+	if len(j.at) == 0 {
+		reads = 4 // to count, to find minima, to join and for the fingerprint
+	}
 	asked, digest := cli.Digested(src)
-	asked, end := c.Reading(asked, reads*int64(len(j.at)), j.quiet)
-	rows, err := j.answer(w, name, src, asked, conditions, &p)
+	asked, end := c.Reading(asked, reads, j.quiet)
+	var rows []bettiRow
+	var lines betti.Lines
+	what := "Betti numbers at " + strings.Trim(strings.ReplaceAll(fmt.Sprint(j.at), " ", ", "), "[]")
+	if len(j.at) > 0 {
+		rows, err = j.answer(betti.InConvention(c.Betti, convention), name, src, asked, conditions, &p)
+	} else {
+		lines, err = j.curves(betti.CurvesInConvention(c.BettiCurves, convention), name, src, asked, convention, conditions, &p)
+		what = fmt.Sprintf("Betti numbers, %d changes", lines.Len())
+	}
 	end()
 	if j.in.Every && errors.As(err, new(*grid.NotFiniteError)) {
 		j.in.Every = false // who lists the values counts all that are not
@@ -139,16 +161,67 @@ func (j bettiJob) run(c *cli.Program, input string) error {
 	}
 	p.Program, p.Verdict = version(), "VERIFIED"
 	if !j.quiet {
-		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: Betti numbers at %s by %s, VERIFIED by %s, %v\n",
-			shown, p.Shape, p.Type, strings.Trim(strings.ReplaceAll(fmt.Sprint(j.at), " ", ", "), "[]"), p.Implementation, p.Witness, quantity.Duration(time.Since(start)))
+		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %s by %s, VERIFIED by %s, %v\n",
+			shown, p.Shape, p.Type, what, p.Implementation, p.Witness, quantity.Duration(time.Since(start)))
+	}
+	if j.plot != "" {
+		if err := cli.WriteFile(j.plot, func(w *os.File) error { return j.draw(w, j.spooled.Shown(name), p, convention, lines) }); err != nil {
+			return err
+		}
+	}
+	write := func(w io.Writer) error {
+		if len(j.at) == 0 {
+			return lines.Write(w, ecc.Format(j.format), p, !j.bare)
+		}
+		return j.write(w, p, rows)
 	}
 	if j.out != "" {
-		return cli.WriteFile(j.out, func(w *os.File) error { return j.write(w, p, rows) })
+		return cli.WriteFile(j.out, func(w *os.File) error { return write(w) })
 	}
-	if err := j.write(cli.Raw(c.Stdout), p, rows); err != nil {
+	if err := write(cli.Raw(c.Stdout)); err != nil {
 		return fmt.Errorf("writing the Betti numbers: %w", err)
 	}
 	return nil
+}
+
+// curves gives the lines of every level, and says who answered and who confirmed it.
+func (j bettiJob) curves(w bench.Workload[grid.Source, betti.Curves], name string, src, asked grid.Source, convention ecc.Convention, conditions bench.Conditions, p *ecc.Provenance) (l betti.Lines, err error) {
+	impl, err := chosen(w, j.impl, name, asked, conditions)
+	if err != nil {
+		return l, err
+	}
+	if need, free := betti.WitnessBytes*asked.Shape().Voxels(), runner.AvailableMemory(); free > 0 && need > free {
+		return l, cli.Usagef("%s: curves take %s to be verified, %s is free; take the numbers at some values, --at", p.Input, quantity.Bytes(need), quantity.Bytes(free))
+	}
+	a, err := cli.Answer(w, impl, name, asked, conditions, j.budget, "answer")
+	if err != nil {
+		return l, err
+	}
+	p.Implementation, p.Witness = a.By, a.Witness
+	return betti.LinesOf(src, a.Out, convention), nil
+}
+
+// chosen is the implementation that was asked for, or the fastest that takes an input.
+func chosen[In, Out any](w bench.Workload[In, Out], impl, name string, in In, conditions bench.Conditions) (string, error) {
+	if impl != "" {
+		return impl, nil
+	}
+	impl, refusals := cli.Fastest(w, in, conditions, bettiImpls...)
+	if impl == "" {
+		return "", fmt.Errorf("%s: no implementation takes it: %w", name, errors.Join(refusals...))
+	}
+	return impl, nil
+}
+
+// draw draws the numbers at every level.
+func (j bettiJob) draw(w io.Writer, name string, p ecc.Provenance, in ecc.Convention, lines betti.Lines) error {
+	steps := []report.Step{{Name: "b0"}, {Name: "b1"}, {Name: "b2"}}
+	lines.Each(func(level float32, n betti.Numbers) {
+		for i, v := range []int64{n.B0, n.B1, n.B2} {
+			steps[i].X, steps[i].Y = append(steps[i].X, lines.Labels.Float64(level)), append(steps[i].Y, float64(v))
+		}
+	})
+	return drawSets(w, j.plot, name, p, in, "Betti numbers", "", steps...)
 }
 
 // answer gives the rows of all values, and says who answered and who confirmed it.
@@ -156,12 +229,9 @@ func (j bettiJob) answer(w bench.Workload[*betti.Image, betti.Numbers], name str
 	var witnesses []string
 	for _, value := range j.at {
 		in := &betti.Image{Source: asked, Threshold: betti.Threshold(src, value, j.superlevel)}
-		impl := j.impl
-		if impl == "" {
-			var refusals []error
-			if impl, refusals = cli.Fastest(w, in, conditions, bettiImpls...); impl == "" {
-				return nil, fmt.Errorf("%s: no implementation takes it: %w", name, errors.Join(refusals...))
-			}
+		impl, err := chosen(w, j.impl, name, in, conditions)
+		if err != nil {
+			return nil, err
 		}
 		a, err := cli.Answer(w, impl, name, in, conditions, j.budget, fmt.Sprintf("answer at %v", value))
 		if err != nil {

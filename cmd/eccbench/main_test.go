@@ -17,6 +17,7 @@ import (
 
 	"eccbench/impls"
 	"eccbench/impls/betti/duality"
+	curvesduality "eccbench/impls/betticurves/duality"
 	"eccbench/impls/cpu"
 	"eccbench/impls/extrema"
 	"eccbench/impls/gvf/blocked"
@@ -27,6 +28,7 @@ import (
 	"eccbench/internal/race"
 	"eccbench/internal/resident"
 	"eccbench/internal/runner"
+	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
 	"eccbench/internal/workloads/gvf"
@@ -161,11 +163,16 @@ func planted(list []implementation, open resident.Opener, clock *metronome) []im
 	return append(append(list, plantedKernels(open)...), failingKernels(open)...)
 }
 
-// plantedBetti is eccbench with implementations of the workload betti that have a fault each.
+// plantedBetti is eccbench with implementations of the workloads of Betti numbers that have a
+// fault each.
 func plantedBetti() *cli.Program {
 	c := programWith(same)
 	for i, fault := range duality.Faults() {
-		c.Betti.Impls = append(c.Betti.Impls, faultyBetti{duality.Faulty(fault), fmt.Sprintf("fault%d", i+1)})
+		c.Betti.Impls = append(c.Betti.Impls, renamedAs[*betti.Image, betti.Numbers]{duality.Faulty(fault), fmt.Sprintf("fault%d", i+1)})
+	}
+	for i, fault := range curvesduality.Faults() {
+		of := curvesduality.Faulty(curvesduality.Implementation{Counter: extrema.Implementation{}}, fault, 600)
+		c.BettiCurves.Impls = append(c.BettiCurves.Impls, renamedAs[grid.Source, betti.Curves]{of, fmt.Sprintf("fault%d", i+1)})
 	}
 	for i, b := range c.Benches {
 		if b.Name() == c.Betti.Name {
@@ -221,14 +228,16 @@ func (f faultyFlow) About() bench.About {
 
 type implementation = bench.Implementation[grid.Source, ecc.VCEC]
 
-// renamed is an implementation under another name.
-type renamed struct {
-	implementation
+type renamed = renamedAs[grid.Source, ecc.VCEC]
+
+// renamedAs is an implementation under another name.
+type renamedAs[In, Out any] struct {
+	bench.Implementation[In, Out]
 	name string
 }
 
-func (r renamed) About() bench.About {
-	a := r.implementation.About()
+func (r renamedAs[In, Out]) About() bench.About {
+	a := r.Implementation.About()
 	a.Name = r.name
 	if r.name == "vandal" {
 		a.Where = "gpu" // where inputs are pinned, and can be written to

@@ -4,13 +4,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/pflag"
 
-	"eccbench/datasets"
 	"eccbench/internal/cli"
 	"eccbench/internal/report"
 	"eccbench/internal/workloads/ecc"
@@ -123,11 +120,6 @@ func (r rows) writeAt(w io.Writer, chunks ecc.Chunks) error {
 	return err
 }
 
-// plotted are the names of files that curves are drawn to.
-func plotted(path string) bool {
-	return slices.Contains([]string{".svg", ".png"}, strings.ToLower(filepath.Ext(path)))
-}
-
 // ranged is the lines that were asked for.
 func (r rows) ranged(l ecc.Lines) ecc.Lines {
 	if len(r.within) > 0 {
@@ -147,26 +139,9 @@ func (r rows) drawCurve(w *os.File, name string, p ecc.Provenance, chunks ecc.Ch
 		in, l.All = l.In, false
 		r.ranged(l).Each(func(line ecc.Line) { x, y = append(x, l.Value(line)), append(y, float64(line.Chi)) })
 	}
-	title, file, _ := strings.Cut(name, "/path=")
-	if n, err := datasets.ParseName(name); err == nil && n.FromFiles() {
-		title = filepath.Base(file)
-	}
-	set := "χ of the sublevel set"
-	if in.Superlevel { // from a level down to the next one below: steps go up
-		set = "χ of the superlevel set"
-		slices.Reverse(x)
-		slices.Reverse(y)
-		y = append(y[min(1, len(y)):], 0)
-	}
-	if in.Vertices {
-		set += ", voxels as vertices"
-	}
+	more := ""
 	if axes := in.Periodic.String(); axes != "" {
-		set += ", periodic along " + axes
+		more = ", periodic along " + axes
 	}
-	note := fmt.Sprintf("%s %s; counted by %s, %s by %s", p.Shape, p.Type, p.Implementation, p.Verdict, p.Witness)
-	if strings.EqualFold(filepath.Ext(r.plot), ".png") {
-		return report.StepsPNG(w, report.VisibleText(title), note, "level t", set, report.Step{X: x, Y: y})
-	}
-	return report.Steps(report.Visible(w), title, note, "level t", set, report.Step{X: x, Y: y})
+	return drawSets(w, r.plot, name, p, in, "χ", more, report.Step{X: x, Y: y})
 }

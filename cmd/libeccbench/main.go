@@ -1,7 +1,7 @@
 //go:build cgo
 
 // Command libeccbench is a C library, built with -buildmode=c-shared: the verified Euler
-// characteristic curve of an image in the caller's memory, or of a file. The Python package
+// characteristic curve and Betti numbers of an image in the caller's memory, or of a file. The Python package
 // is made of it.
 //
 // A request is a JSON object (internal/library.Request), and so is what is known of the
@@ -12,7 +12,7 @@
 //	eccbench_start(job, request, length, voxels, bytes, mask, masked, text, size)   -1, or the length of an error
 //	eccbench_wait(job, milliseconds)                          1 when it is over, 0 when not yet
 //	eccbench_answer(job, text, size)                          the length of what is known, see below
-//	eccbench_rows(job, image, levels, bytes, chi)             1 when the rows of an image are there
+//	eccbench_rows(job, image, levels, bytes, numbers)         1 when the rows of an image are there
 //	eccbench_cancel(job)                                      it ends early
 //	eccbench_end(job)                                         it is forgotten
 //	eccbench_version(text, size)                              the length of the version
@@ -113,13 +113,13 @@ func eccbench_answer(job C.uint64_t, text *C.char, size C.int64_t) C.int64_t {
 }
 
 //export eccbench_rows
-func eccbench_rows(job C.uint64_t, image C.int64_t, levels unsafe.Pointer, bytes C.int64_t, chi *C.int64_t) C.int32_t {
+func eccbench_rows(job C.uint64_t, image C.int64_t, levels unsafe.Pointer, bytes C.int64_t, numbers *C.int64_t) C.int32_t {
 	answers, err := jobs.Answers(uint64(job))
 	if err != nil || image < 0 || int(image) >= len(answers) {
 		return 0
 	}
 	a := answers[image]
-	if a.Fill(unsafe.Slice((*byte)(levels), bytes), unsafe.Slice((*int64)(unsafe.Pointer(chi)), a.Rows)) != nil {
+	if a.Fill(unsafe.Slice((*byte)(levels), bytes), unsafe.Slice((*int64)(unsafe.Pointer(numbers)), a.Numbers())) != nil {
 		return 0
 	}
 	return 1

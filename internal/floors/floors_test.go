@@ -80,10 +80,12 @@ var floor = map[string]int{
 	"impls/betti/labels":     6,
 	"impls/betti/duality":    6,
 
-	"impls/gvf/blocked":    6,
-	"impls/gvf/cpu":        6,
-	"impls/gvf/definition": 6,
-	"impls/gvf/multigrid":  6,
+	"impls/gvf/blocked":         6,
+	"impls/gvf/cpu":             6,
+	"impls/gvf/definition":      6,
+	"impls/gvf/multigrid":       6,
+	"impls/betticurves/bylevel": 6,
+	"impls/betticurves/duality": 6,
 
 	"impls/softecc/binned":     6,
 	"impls/softecc/definition": 6,

@@ -9,7 +9,8 @@ import (
 
 // Labels are the values that the float32 values of an image stand for, where it was of a type
 // whose values float32 does not hold: its distinct values in ascending order, of which the
-// image has the ranks (Ranked). Nothing is rounded, and no two values become one.
+// image has the ranks (Ranked). Nothing is rounded, and no two values become one. With nil
+// Labels values stand for themselves.
 type Labels struct {
 	typ    string
 	number int
@@ -56,6 +57,9 @@ func (l *Labels) String() string { return fmt.Sprintf("%d distinct values of %s"
 
 // Append writes what a value stands for, in the fewest digits that read back as the same.
 func (l *Labels) Append(b []byte, v float32) []byte {
+	if l == nil {
+		return strconv.AppendFloat(b, float64(v), 'g', -1, 32)
+	}
 	switch x := l.label(v).(type) {
 	case int64:
 		return strconv.AppendInt(b, x, 10)
@@ -70,8 +74,11 @@ func (l *Labels) Append(b []byte, v float32) []byte {
 const LabelBytes = 8
 
 // AppendBytes writes what a value stands for in LabelBytes, little-endian: an int64, a uint64
-// or a float64.
+// or a float64. With nil it writes a float32.
 func (l *Labels) AppendBytes(b []byte, v float32) []byte {
+	if l == nil {
+		return binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+	}
 	switch x := l.label(v).(type) {
 	case int64:
 		return binary.LittleEndian.AppendUint64(b, uint64(x))
@@ -82,8 +89,11 @@ func (l *Labels) AppendBytes(b []byte, v float32) []byte {
 	}
 }
 
-// Kind is how NumPy calls those 8 bytes.
+// Kind is how NumPy calls those bytes.
 func (l *Labels) Kind() string {
+	if l == nil {
+		return "<f4"
+	}
 	switch l.typ {
 	case "int32", "int64":
 		return "<i8"
@@ -95,6 +105,9 @@ func (l *Labels) Kind() string {
 
 // Float64 is about what a value stands for.
 func (l *Labels) Float64(v float32) float64 {
+	if l == nil {
+		return float64(v)
+	}
 	switch x := l.label(v).(type) {
 	case int64:
 		return float64(x)

@@ -1,6 +1,6 @@
 // Package library answers for the programs of other languages, in their own process: the
-// curve of an image in their memory, or of a file, checked by its fingerprint. Its answers
-// are those of the command curve.
+// curve of an image in their memory, or of a file, checked by its fingerprint, and its Betti
+// numbers. Its answers are those of the commands curve and betti.
 //
 // It does without the list of all implementations, which brings the kernels of devices and
 // the processes of the runner.
@@ -10,7 +10,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
+	"slices"
 	"sync/atomic"
 
 	"eccbench/datasets"
@@ -45,6 +47,10 @@ type Request struct {
 	// levels of a float32 image, each of which has a row.
 	Levels  int64 `json:"levels"`
 	Threads int   `json:"threads"`
+	// Betti asks for the Betti numbers in place of χ: at every level at which one changes, or
+	// at these values alone.
+	Betti bool      `json:"betti"`
+	At    []float64 `json:"at"`
 	// Verify holds each curve to a fingerprint of its image.
 	Verify bool `json:"verify"`
 	// Describe asks what an image is, and not for its curve.
@@ -62,7 +68,8 @@ func implementations() []bench.Implementation[grid.Source, ecc.VCEC] {
 	return []bench.Implementation[grid.Source, ecc.VCEC]{extrema.Implementation{}, cpu.Implementation{}}
 }
 
-// An Answer is the curve of an image, but for its rows, and what is known of it.
+// An Answer is the curve of an image, or its Betti numbers, but for its rows, and what is known
+// of it.
 type Answer struct {
 	Shape          []int64 `json:"shape"` // 2 or 3 axes, the slowest first
 	Type           string  `json:"type"`  // of the voxels
@@ -73,7 +80,26 @@ type Answer struct {
 	Verdict        string  `json:"verdict"`
 	Witness        string  `json:"witness"`
 
-	lines ecc.Lines
+	lines numbers
+}
+
+// numbers are rows of levels, each with as many numbers as there are columns.
+type numbers interface {
+	columns() int64
+	// fill calls put with the rows in order; level is little-endian.
+	fill(put func(level []byte, numbers ...int64))
+}
+
+type curveLines struct{ ecc.Lines }
+
+func (curveLines) columns() int64 { return 1 }
+
+func (l curveLines) fill(put func(level []byte, numbers ...int64)) {
+	var at []byte
+	l.Each(func(x ecc.Line) {
+		at = l.AppendLevel(at[:0], x)
+		put(at, x.Chi)
+	})
 }
 
 // Answers are those to a Request, one for each image. A mask has a byte for each voxel in
@@ -90,6 +116,12 @@ func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, err
 	}
 	if _, err := grid.ParseAxes(r.Periodic); err != nil {
 		return nil, fmt.Errorf("periodic: %w", err)
+	}
+	if r.Betti && (len(r.Periodic) > 0 || mask != nil || r.Gaps || r.Levels > 0) {
+		return nil, errors.New("a mask, periodic axes or evenly spaced levels: Betti numbers are of none of them; leave them out")
+	}
+	if slices.ContainsFunc(r.At, math.IsNaN) {
+		return nil, errors.New("one of the values is NaN")
 	}
 	if r.Input != "" {
 		if r.Read {
@@ -240,6 +272,11 @@ func (r Request) opened(ctx context.Context, every bool) (Answer, error) {
 		return Answer{}, err
 	}
 	defer grid.Close(s)
+	if r.Betti && !r.Describe { // which look at it more than once
+		if s, err = grid.Load(grid.Until(ctx, s)); err != nil {
+			return Answer{}, err
+		}
+	}
 	return r.of(ctx, s)
 }
 
@@ -338,6 +375,9 @@ func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
 		w.Impls = implementations()
 	}
 	in := grid.Until(ctx, s)
+	if r.Betti {
+		return r.betti(a, s, in, c)
+	}
 	// An image that is read is counted and checked as it is.
 	if _, whole := s.(*grid.Field); whole || grid.Period(s) > 0 {
 		w = ecc.InConvention(w, c)
@@ -346,6 +386,18 @@ func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
 		w, in = ecc.InOnePass(w, c, 0), guarded{in}
 		w.Impls = w.Impls[:1] // the one whose jobs add up
 	}
+	out, err := answered(&a, w, in, r)
+	if err != nil {
+		return a, err
+	}
+	lines := ecc.LinesOf(s, out, c, r.Levels > 0)
+	a.lines, a.Rows = curveLines{lines}, lines.Len()
+	return a, nil
+}
+
+// answered is what the first implementation says that takes an image, held to the laws where
+// that is asked for.
+func answered[In, Out any](a *Answer, w bench.Workload[In, Out], in In, r Request) (out Out, err error) {
 	var refusals []error
 	for _, i := range w.Impls {
 		out, err := bench.Answer(i, in, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: r.Threads}})
@@ -354,36 +406,35 @@ func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
 			continue
 		}
 		if err != nil {
-			return a, err
+			return out, err
 		}
 		a.Implementation, a.Verdict = i.About().Name, string(verify.Unverified)
 		if r.Verify {
-			if a.Verdict, a.Witness, err = held(w.Policy, in, out, a.Implementation); err != nil {
-				return a, err
-			}
+			a.Verdict, a.Witness, err = held(w.Policy, in, out, a.Implementation)
 		}
-		a.lines = ecc.LinesOf(s, out, c, r.Levels > 0)
-		a.Rows = a.lines.Len()
-		return a, nil
+		return out, err
 	}
-	return a, fmt.Errorf("no implementation takes it: %w", errors.Join(refusals...))
+	return out, fmt.Errorf("no implementation takes it: %w", errors.Join(refusals...))
 }
 
 // held is what the laws of a policy say of an answer, which is verified or an error.
-func held(p verify.Policy[grid.Source, ecc.VCEC], in grid.Source, out ecc.VCEC, by string) (verdict, witness string, err error) {
+func held[In, Out any](p verify.Policy[In, Out], in In, out Out, by string) (verdict, witness string, err error) {
 	for _, law := range p.Laws {
 		diff, err := law.Check(in, out, nil)
 		switch {
 		case err != nil:
 			return "", "", err
 		case diff != nil:
-			return "", "", Wrong{fmt.Sprintf("the curve by %s is WRONG and is not given: %s: %v", by, law.Name, diff)}
+			return "", "", Wrong{fmt.Sprintf("the answer by %s is WRONG and is not given: %s: %v", by, law.Name, diff)}
 		case law.Independent:
-			verdict, witness = string(verify.Verified), fmt.Sprintf("%s (%s)", law.Name, law.Note)
+			verdict, witness = string(verify.Verified), law.Name
+			if law.Note != "" {
+				witness += " (" + law.Note + ")"
+			}
 		}
 	}
 	if witness == "" {
-		return "", "", errors.New("no law confirms the curve")
+		return "", "", errors.New("no law confirms the answer")
 	}
 	return verdict, witness, nil
 }
@@ -396,25 +447,32 @@ func (g guarded) ReadSlab(dst []byte, lo, hi int64) error {
 	return err
 }
 
-// Wrong is the error of a curve that its fingerprint contradicts.
+// Wrong is the error of an answer that a law contradicts.
 type Wrong struct{ why string }
 
 func (w Wrong) Error() string { return w.why }
 
-// Fill writes the rows: their levels, each of the answer's type of them, and χ.
-func (a Answer) Fill(levels []byte, chi []int64) error {
-	size := grid.Float32.Size()
-	if a.lines.Labels != nil {
-		size = grid.LabelBytes
+// Fill writes the rows: their levels, each of the answer's type of them, and their numbers: χ,
+// or b0, b1 and b2 of each row.
+func (a Answer) Fill(levels []byte, numbers []int64) error {
+	size := int64(grid.LabelBytes)
+	if a.Levels == "<f4" {
+		size = grid.Float32.Size()
 	}
-	if int64(len(levels)) != a.Rows*size || int64(len(chi)) != a.Rows {
-		return fmt.Errorf("%d rows to %d bytes and %d numbers", a.Rows, len(levels), len(chi))
+	if int64(len(levels)) != a.Rows*size || int64(len(numbers)) != a.Numbers() {
+		return fmt.Errorf("%d rows to %d bytes and %d numbers", a.Rows, len(levels), len(numbers))
 	}
-	row, at := 0, levels[:0]
-	a.lines.Each(func(l ecc.Line) {
-		at = a.lines.AppendLevel(at, l)
-		chi[row] = l.Chi
-		row++
+	at, row := levels[:0], numbers[:0]
+	a.lines.fill(func(level []byte, numbers ...int64) {
+		at, row = append(at, level...), append(row, numbers...)
 	})
 	return nil
+}
+
+// Numbers is how many Fill writes.
+func (a Answer) Numbers() int64 {
+	if a.lines == nil {
+		return 0
+	}
+	return a.Rows * a.lines.columns()
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -185,6 +186,8 @@ func TestRefused(t *testing.T) {
 		"says its own":           func(r *Request) { r.Input = "noise/shape=4x4" },
 		`axis "u"`:               func(r *Request) { r.Periodic = []string{"u"} },
 		"no axis z":              func(r *Request) { r.Periodic = []string{"z"} },
+		"are of none of them":    func(r *Request) { r.Betti, r.Periodic = true, []string{"x"} },
+		"values is NaN":          func(r *Request) { r.Betti, r.At = true, []float64{math.NaN()} },
 		"sublevel sets in the T": func(r *Request) { r.Levels, r.Superlevel = 5, true },
 	} {
 		r := request()
@@ -228,6 +231,61 @@ func TestFault(t *testing.T) {
 	} {
 		if _, err := caught(ask); !errors.As(err, new(Fault)) || !strings.Contains(err.Error(), "internal error: out of reach") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// Betti numbers at every level and at some values are those that fill the sets, of images in
+// memory of all types, in every convention; the voxels stay as they are.
+func TestBetti(t *testing.T) {
+	conventions := []ecc.Convention{{}, {Superlevel: true}, {Vertices: true}, {Vertices: true, Superlevel: true}}
+	for i, shape := range [][]int64{{7}, {5, 6}, {3, 4, 5}, {13, 11, 12}} {
+		s, err := shapeOf(shape)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, typ := range grid.Types() {
+			f := ecctest.Drawn(t, s, typ, 9, uint64(3*i))
+			before := bytes.Clone(f.Data())
+			for _, c := range conventions {
+				r := request()
+				r.Shape, r.Type, r.Superlevel, r.Betti = shape, typ.String(), c.Superlevel, true
+				if c.Vertices {
+					r.Construction = "V"
+				}
+				all, err := Answers(t.Context(), r, f.Data(), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				levels, numbers := grid.NewBuffer(4*all[0].Rows), make([]int64, all[0].Numbers())
+				if err := all[0].Fill(levels, numbers); err != nil {
+					t.Fatal(err)
+				}
+				values := grid.Values[float32](levels)
+				for k := range min(3, len(values)) {
+					r.At = append(r.At, float64(values[k*len(values)/3]))
+				}
+				at, err := Answers(t.Context(), r, f.Data(), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ofLevels, some := grid.NewBuffer(8*at[0].Rows), make([]int64, at[0].Numbers())
+				if err := at[0].Fill(ofLevels, some); err != nil {
+					t.Fatal(err)
+				}
+				for k := range r.At {
+					row := k * len(values) / 3
+					if want := numbers[3*row : 3*row+3]; !slices.Equal(some[3*k:3*k+3], want) {
+						t.Errorf("%v %v %+v at %v: %v, at every level %v", shape, typ, c, r.At[k], some[3*k:3*k+3], want)
+					}
+				}
+				if all[0].Verdict != "VERIFIED" || !strings.HasPrefix(all[0].Witness, "unions of all voxels") || at[0].Witness != "flood fill" || at[0].Levels != "<f8" {
+					t.Errorf("%+v %+v", all[0], at[0])
+				}
+			}
+			if !bytes.Equal(before, f.Data()) {
+				t.Fatal("the voxels were written to")
+			}
 		}
 	}
 }

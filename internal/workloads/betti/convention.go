@@ -25,7 +25,7 @@ func InConvention(w bench.Workload[*Image, Numbers], c ecc.Convention) bench.Wor
 		impls[i] = viewer{impl, c}
 	}
 	w.Impls = impls
-	w.Policy = verify.Policy[*Image, Numbers]{Agree: agree, Laws: []law{flooding(c)}, Weak: weak}
+	w.Policy = verify.Policy[*Image, Numbers]{Agree: agree, Laws: []law{Flooding(c)}, Weak: weak}
 	return w
 }
 

@@ -41,7 +41,7 @@ const (
 func laws() []law {
 	return []law{
 		{Name: "b0 − b1 + b2 is the Euler characteristic by the definition", Work: on(countNS), Check: euler},
-		flooding(ecc.Convention{}),
+		Flooding(ecc.Convention{}),
 		{Name: "reductions of the complex of cells", Independent: true,
 			Work: func(i *Image) time.Duration { return time.Duration(i.Shape().Voxels()) * reduceNS }, Check: reductions},
 		{Name: "cut at a shared slice", Calls: 1.2, Check: cut},
@@ -73,8 +73,8 @@ func euler(in *Image, out Numbers, _ ask) (*verify.Diff, error) {
 	return nil, nil
 }
 
-// flooding is the law of what fills components and cavities, in a convention.
-func flooding(c ecc.Convention) law {
+// Flooding is the law of what fills components and cavities, in a convention.
+func Flooding(c ecc.Convention) verify.Law[*Image, Numbers] {
 	return law{Name: "flood fill", Independent: true,
 		Work: func(i *Image) time.Duration { return time.Duration(i.Shape().Voxels()) * fillNS },
 		Check: func(in *Image, out Numbers, _ ask) (*verify.Diff, error) {

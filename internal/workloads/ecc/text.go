@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"runtime"
 	"sort"
 	"strconv"
@@ -185,12 +184,7 @@ func (l Lines) next(s stretch, n int64) stretch {
 func (l Lines) Each(f func(Line)) { l.each(l.next(l.begin(), l.Len()), f) }
 
 // Value is about what a line's level stands for.
-func (l Lines) Value(x Line) float64 {
-	if l.Labels != nil {
-		return l.Labels.Float64(x.Level)
-	}
-	return float64(x.Level)
-}
+func (l Lines) Value(x Line) float64 { return l.Labels.Float64(x.Level) }
 
 // At is χ of the set at a value, which need not be a level, or of lines that come After
 // others, what they add to it.
@@ -207,12 +201,7 @@ func (l Lines) At(value float64) (chi int64) {
 }
 
 // value writes what a level stands for in the fewest digits that read back as the same.
-func (l Lines) value(b []byte, level float32) []byte {
-	if l.Labels != nil {
-		return l.Labels.Append(b, level)
-	}
-	return strconv.AppendFloat(b, float64(level), 'g', -1, 32)
-}
+func (l Lines) value(b []byte, level float32) []byte { return l.Labels.Append(b, level) }
 
 // stretchLines is how many lines are formatted at a time.
 const stretchLines = 1 << 14
@@ -306,7 +295,7 @@ func WriteChunks(w io.Writer, format Format, p Provenance, header bool, lines in
 			err = l.writeJSONL(w)
 		case NPY:
 			if first {
-				_, err = w.Write(l.npyHeader(lines))
+				_, err = w.Write(NPYHeader(l.Labels, lines, "change", "chi"))
 			}
 			if err == nil {
 				err = l.write(w, l.appendNPY)
@@ -435,14 +424,15 @@ func (l Lines) appendJSON(b []byte, x Line) []byte {
 	return append(b, '}')
 }
 
-// npyHeader is that of a file of so many lines, in version 1.0 of the format (NEP 1).
-func (l Lines) npyHeader(lines int64) []byte {
-	kind := "<f4"
-	if l.Labels != nil {
-		kind = l.Labels.Kind()
+// NPYHeader is that of a file of so many lines, in version 1.0 of the format (NEP 1): a level,
+// and columns of int64.
+func NPYHeader(labels *grid.Labels, lines int64, columns ...string) []byte {
+	fields := fmt.Sprintf("('level', '%s')", labels.Kind())
+	for _, name := range columns {
+		fields += fmt.Sprintf(", ('%s', '<i8')", name)
 	}
 	const align, before = 64, 10 // bytes of the magic, the version and the length
-	text := fmt.Sprintf("{'descr': [('level', '%s'), ('change', '<i8'), ('chi', '<i8')], 'fortran_order': False, 'shape': (%d,), }", kind, lines)
+	text := fmt.Sprintf("{'descr': [%s], 'fortran_order': False, 'shape': (%d,), }", fields, lines)
 	for (before+len(text)+1)%align != 0 {
 		text += " "
 	}
@@ -453,12 +443,7 @@ func (l Lines) npyHeader(lines int64) []byte {
 
 // AppendLevel writes what a line's level stands for: little-endian, a float32, or the 8
 // bytes of a label.
-func (l Lines) AppendLevel(b []byte, x Line) []byte {
-	if l.Labels != nil {
-		return l.Labels.AppendBytes(b, x.Level)
-	}
-	return binary.LittleEndian.AppendUint32(b, math.Float32bits(x.Level))
-}
+func (l Lines) AppendLevel(b []byte, x Line) []byte { return l.Labels.AppendBytes(b, x.Level) }
 
 func (l Lines) appendNPY(b []byte, x Line) []byte {
 	b = l.AppendLevel(b, x)

@@ -1,15 +1,18 @@
-"""Exact, verified Euler characteristic curves of images.
+"""Exact, verified Euler characteristic curves and Betti numbers of images.
 
 >>> import numpy as np, eccbench
 >>> image = np.random.default_rng(1).integers(0, 256, (64, 64, 64), np.uint8)
 >>> curve = eccbench.curve(image)
 >>> curve(0), curve(255), curve.verdict
 (1027, 1, 'VERIFIED')
+>>> eccbench.betti(image, at=0)
+Betti(b0=1027, b1=0, b2=0)
 """
 
 from importlib.metadata import version as _version
 
+from ._betti import Betti, BettiCurves, betti, betti_curves
 from ._curve import Curve, Image, curve, open
 
-__all__ = ["Curve", "Image", "curve", "open"]
+__all__ = ["Betti", "BettiCurves", "Curve", "Image", "betti", "betti_curves", "curve", "open"]
 __version__ = _version("eccbench")

@@ -120,11 +120,7 @@ class Curve:
         >>> curve([-1, 0.5, 9])
         array([0, 0, 1])
         """
-        values = np.asarray(values)
-        if values.dtype.kind not in "biuf":
-            raise TypeError(f"values of {values.dtype}: want numbers")
-        if np.isnan(values).any():
-            raise ValueError("a value is NaN")
+        values = _numbers(values)
         if self.sampled:
             order = np.argsort(self.levels, kind="stable")
             place = order[np.minimum(np.searchsorted(self.levels, values, sorter=order), len(self) - 1)]
@@ -136,6 +132,16 @@ class Curve:
         else:
             found = np.append(0, self.chi)[_below(self.levels, values, or_at=True)]
         return int(found) if values.ndim == 0 else found
+
+
+def _numbers(values: ArrayLike) -> NDArray[Any]:
+    """Values that levels can be compared with."""
+    values = np.asarray(values)
+    if values.dtype.kind not in "biuf":
+        raise TypeError(f"values of {values.dtype}: want numbers")
+    if np.isnan(values).any():
+        raise ValueError("a value is NaN")
+    return values
 
 
 def _below(ascending: NDArray[Any], values: NDArray[Any], or_at: bool = False) -> NDArray[np.intp]:

@@ -159,9 +159,9 @@ class Job:
         self._state.left[self._number] = keep
         self._library.eccbench_cancel(self._number)
 
-    def rows(self, image: int, levels: int, size: int, chi: int) -> None:
-        """Write the levels and χ of an image to addresses, the first of so many bytes."""
-        if not self._library.eccbench_rows(self._number, image, levels, size, chi):
+    def rows(self, image: int, levels: int, size: int, numbers: int) -> None:
+        """Write the levels and the numbers of an image to addresses, the first of so many bytes."""
+        if not self._library.eccbench_rows(self._number, image, levels, size, numbers):
             raise RuntimeError("internal error: the library gives no rows")
 
     def __enter__(self) -> Job:

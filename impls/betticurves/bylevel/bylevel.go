@@ -1,0 +1,106 @@
+// Package bylevel counts Betti curves as people do with a program for binary images: it asks
+// for the numbers of the set at one level after the other.
+package bylevel
+
+import (
+	"fmt"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/workloads/betti"
+)
+
+// most is how many levels are asked for.
+const most = 1 << 16
+
+// voxelBytes is what a voxel takes while levels are listed.
+const voxelBytes = 4
+
+// Implementation asks another one about binary images.
+type Implementation struct {
+	Of bench.Implementation[*betti.Image, betti.Numbers]
+	// Most is how many voxels times levels it takes, 0 for any number.
+	Most int64
+}
+
+// About describes the method.
+func (i Implementation) About() bench.About {
+	a := i.Of.About()
+	a.Method = "one level after the other: " + a.Method
+	return a
+}
+
+// CanDo refuses what may have more levels than are asked for, and what the other one refuses
+// of one of them in its share of the time.
+func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
+	n := min(in.Ladder().Len(), in.Shape().Voxels())
+	if n > most {
+		return fmt.Errorf("%d levels: asks about each of at most %d", n, most)
+	}
+	if times := n * in.Shape().Voxels(); i.Most > 0 && times > i.Most {
+		return fmt.Errorf("%d voxels at up to %d levels: takes at most %d voxels times levels", in.Shape().Voxels(), n, i.Most)
+	}
+	if c.Time > 0 {
+		c.Time = max(1, c.Time/time.Duration(n))
+	}
+	if c.Memory > 0 {
+		c.Memory = max(1, c.Memory-in.Shape().Voxels()*voxelBytes)
+	}
+	if err := i.Of.CanDo(&betti.Image{Source: in}, c); err != nil {
+		return fmt.Errorf("%d levels, one after the other: %w", n, err)
+	}
+	return nil
+}
+
+// Setup prepares the other one for an image whose threshold is set for each level.
+func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[betti.Curves], error) {
+	image := &betti.Image{Source: in}
+	of, err := i.Of.Setup(image, c)
+	if err != nil {
+		return nil, err
+	}
+	return &job{image: image, of: of, out: betti.PoisonedCurves}, nil
+}
+
+type job struct {
+	image *betti.Image
+	of    bench.Job[betti.Numbers]
+	out   betti.Curves
+}
+
+func (j *job) Do(trace *bench.Trace) error {
+	end := trace.Span("levels")
+	levels, err := betti.LevelsOf(j.image.Source)
+	end()
+	if err != nil {
+		return err
+	}
+	defer trace.Span("numbers")()
+	out, last := betti.Curves{}, betti.Numbers{}
+	for _, level := range levels {
+		j.image.Threshold = j.image.Ladder().Value(level)
+		if err := j.of.Do(nil); err != nil {
+			return err
+		}
+		now, err := j.of.Out()
+		if err != nil {
+			return err
+		}
+		if now != last {
+			out = append(out, betti.Change{Level: level, Numbers: now.Minus(last)})
+		}
+		last = now
+	}
+	j.out = out
+	return nil
+}
+
+func (j *job) Poison() {
+	j.out = betti.PoisonedCurves
+	j.of.Poison()
+}
+
+func (j *job) Out() (betti.Curves, error) { return j.out, nil }
+
+func (j *job) Close() error { return j.of.Close() }

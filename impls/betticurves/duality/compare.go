@@ -1,0 +1,56 @@
+package duality
+
+import "encoding/binary"
+
+// A key is the level of a voxel in the narrowest type that has all of them, and one above for
+// a voxel that is in no set.
+type key interface{ uint8 | uint16 | uint32 }
+
+// notAbove sets the bits of the voxels whose neighbours are not above them: of 64 voxels each
+// word, every step-th of them from the first.
+func notAbove[K key](to []uint64, step int, own, other []K, words int) {
+	if bytes, ok := any(own).([]uint8); ok {
+		notAboveBytes(to, step, bytes, any(other).([]uint8), words)
+		return
+	}
+	for i := range words {
+		a, b := (*[64]K)(other[64*i:]), (*[64]K)(own[64*i:])
+		var word uint64
+		for k := 0; k < 64; k += 8 {
+			v, u := (*[8]K)(a[k:]), (*[8]K)(b[k:])
+			word |= (within(v[0], u[0]) | within(v[1], u[1])<<1 | within(v[2], u[2])<<2 | within(v[3], u[3])<<3 |
+				within(v[4], u[4])<<4 | within(v[5], u[5])<<5 | within(v[6], u[6])<<6 | within(v[7], u[7])<<7) << uint(k)
+		}
+		to[i*step] = word
+	}
+}
+
+// within is 1 for a value that is not above a limit, else 0, without a branch, because
+// outcomes are noise.
+func within[K key](v, limit K) (in uint64) {
+	if v <= limit {
+		in = 1
+	}
+	return in
+}
+
+// notAboveBytes is notAbove, eight at a time.
+func notAboveBytes(to []uint64, step int, own, other []uint8, words int) {
+	const (
+		ones  = 0x0101010101010101
+		tops  = ones << 7
+		order = 0x0102040810204080 // brings the lowest bit of each byte to the highest byte, in order
+	)
+	for i := range words {
+		a, b := (*[64]uint8)(other[64*i:]), (*[64]uint8)(own[64*i:])
+		var word uint64
+		for k := 0; k < 64; k += 8 {
+			v, limit := binary.LittleEndian.Uint64(a[k:]), binary.LittleEndian.Uint64(b[k:])
+			// The highest bit of each byte says whether its others are within the limit's.
+			low := (limit | tops) - v&^tops
+			in := limit&^v | ^(limit^v)&low
+			word |= in & tops >> 7 * order >> 56 << uint(k)
+		}
+		to[i*step] = word
+	}
+}

@@ -1,0 +1,179 @@
+// Package duality counts the Betti curves of an image by what changes its components: minima,
+// where one begins, and saddles, where some may meet.
+//
+// Voxels come in the order of their levels, those of a level in that of their places. One that
+// none of its neighbours precedes begins a component. Of those before it that touch it, the
+// link of the voxel, each component touches the voxel once: where there are several, the voxel
+// is a saddle and has an edge from the first of them to each other one. All else descends: a
+// voxel has a neighbour that precedes it, and so on down to a minimum. So
+//
+//	b0(t) = minima not above t − the rank of the edges not above t,
+//
+// whatever the order of the edges of a level. The rest of the space has the reverse order,
+// neighbours at faces alone and the outside before all, and gives b2 by Alexander duality. b1
+// follows from the changes of the Euler characteristic.
+//
+// An image is cut into boxes that share a layer of voxels with the next ones. A box joins its
+// edges by itself: a component that has not come to a shared layer ends for good. What is left
+// are the edges between others, and where the same voxels of two boxes are one: it is enough
+// to say so of the minima of a shared layer, because any other voxel of it descends to one of
+// these in both boxes. So few nodes and edges are left that one core joins them. Neither the
+// number of cores nor their order changes a sum.
+package duality
+
+import (
+	"fmt"
+	"math"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
+	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/ecc"
+)
+
+// voxelNS is what a voxel costs a core, for the estimate in a refusal: about twice what noise
+// takes.
+const voxelNS = 300
+
+// Implementation counts the Euler characteristic by another one.
+type Implementation struct {
+	Counter bench.Implementation[grid.Source, ecc.VCEC]
+	fault   Fault
+	box     int64 // voxels of a box, 0 for boxVoxels
+}
+
+// About describes the method.
+func (i Implementation) About() bench.About {
+	a := bench.About{
+		Name: "duality", Where: "cpu",
+		Method: "minima less successful unions at saddles, of the sublevel sets and of what is around them, b1 by the Euler characteristic curve of " + i.Counter.About().Name + "; all cores",
+		Source: "doc/betti.md, Delfinado and Edelsbrunner 1995",
+		Scopes: []bench.Scope{bench.E2E, bench.File},
+	}
+	if i.fault != "" {
+		a.Method += "; planted fault: " + string(i.fault)
+	}
+	return a
+}
+
+// CanDo refuses what takes more time or memory than the conditions allow, and what the other
+// implementation refuses.
+func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
+	n := in.Shape().Voxels()
+	cores := max(1, c.Threads)
+	if err := c.Allow(quantity.Seconds(float64(n)*voxelNS*1e-9/float64(cores)), "%d voxels × %d ns on %d cores", n, voxelNS, cores); err != nil {
+		return err
+	}
+	if need := i.memory(in, cores); c.Memory > 0 && need > c.Memory {
+		return fmt.Errorf("needs up to %s for %d voxels on %d cores, the limit is %s", quantity.Bytes(need), n, cores, quantity.Bytes(c.Memory))
+	}
+	if err := i.Counter.CanDo(in, c); err != nil {
+		return fmt.Errorf("%s: %w", i.Counter.About().Name, err)
+	}
+	return nil
+}
+
+// What is taken, at most: by a voxel of a box and its bits, and by one of the image for what is
+// left of a box, and for its change where levels have no table.
+const (
+	boxBytes  = 64
+	leftBytes = 2
+	listBytes = 8
+)
+
+func (i Implementation) memory(in grid.Source, cores int) int64 {
+	n := in.Shape().Voxels()
+	need := leftBytes * n
+	l := i.layout(in)
+	if l.tabled {
+		need += 16 * l.levels * int64(cores)
+	} else {
+		need += listBytes * n
+	}
+	slots := l.most[0] * l.most[1] * words(l.most[2]) * 64
+	need += int64(cores) * slots * boxBytes
+	if _, whole := in.(*grid.Field); !whole {
+		need += int64(cores) * l.most[0] * l.h * l.w * in.Type().Size()
+	}
+	return need
+}
+
+// A layout is how an image is cut, and how levels are kept.
+type layout struct {
+	d, h, w int64
+	cuts    [3][]int64 // the first and last planes, rows and columns of boxes, and those they share
+	most    [3]int64   // of a box
+	hollow  bool       // whether there can be cavities
+	levels  int64
+	tabled  bool // changes have a table of the levels
+}
+
+// boxVoxels is about how many voxels a box has, with what fills up its rows, so that a core's cache holds what it knows of
+// them, and rowVoxels the longest row of one.
+const (
+	boxVoxels = 1 << 18
+	rowVoxels = 1 << 10
+)
+
+func (i Implementation) layout(in grid.Source) (l layout) {
+	l.d, l.h, l.w = ecc.Stack(in.Shape())
+	l.hollow = min(l.d, l.h, l.w) > 2 // else every voxel is at a side
+	l.levels = in.Ladder().Len()
+	l.tabled = l.levels <= 1<<16
+	left := i.box
+	if left == 0 {
+		left = boxVoxels
+	}
+	sides := [3]int64{l.d, l.h, l.w}
+	for _, axis := range []int{2, 1, 0} {
+		most := max(2, left)
+		switch axis {
+		case 2:
+			most = min(most, rowVoxels)
+		case 1:
+			most = max(2, int64(math.Sqrt(float64(left))), left/l.d)
+		}
+		l.cuts[axis], l.most[axis] = cuts(sides[axis], most)
+		taken := l.most[axis]
+		if axis == 2 {
+			taken = 64 * words(taken) // rows are of whole words
+		}
+		left = max(1, left/taken)
+	}
+	return l
+}
+
+// cuts cuts a side into pieces of at most so many, which share their ends.
+func cuts(side, most int64) (at []int64, longest int64) {
+	pieces := max(1, (side-1+most-2)/(most-1))
+	for i := range pieces + 1 {
+		at = append(at, (side-1)*i/pieces)
+	}
+	for i := range pieces {
+		longest = max(longest, at[i+1]-at[i]+1)
+	}
+	return at, longest
+}
+
+// words is how many words the bits of a row take.
+func words(w int64) int64 { return (w + 63) / 64 }
+
+// Setup prepares the other implementation. What cores keep is made when they first run.
+func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[betti.Curves], error) {
+	counter, err := i.Counter.Setup(in, c)
+	if err != nil {
+		return nil, err
+	}
+	j := &common{in: in, layout: i.layout(in), counter: counter, threads: max(1, c.Threads), fault: i.fault, out: betti.PoisonedCurves}
+	switch {
+	case j.levels < 1<<8, in.Type() == grid.Uint8 && identical(in):
+		return newJob[uint8](j), nil
+	case j.levels < 1<<16, in.Type() != grid.Float32 && identical(in):
+		return newJob[uint16](j), nil
+	}
+	return newJob[uint32](j), nil
+}
+
+// identical reports whether the levels are all values of the type.
+func identical(in grid.Source) bool { return in.Ladder().Key() == grid.Identity(in.Type()).Key() }

@@ -1,0 +1,405 @@
+package duality
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/crew"
+	"eccbench/internal/grid"
+	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/ecc"
+)
+
+// common is what jobs of all keys have.
+type common struct {
+	in grid.Source
+	layout
+	counter bench.Job[ecc.VCEC]
+	threads int
+	fault   Fault
+	out     betti.Curves
+}
+
+// A job is an image with keys for its levels.
+type job[K key] struct {
+	*common
+	fill  func(to []K, from []byte, scratch []int32)
+	cores []*core[K]
+	// What is left of the boxes, x fastest.
+	set, around []part
+}
+
+// A core is what one goroutine works with.
+type core[K key] struct {
+	box     box[K]
+	slab    []byte
+	scratch []int32
+	set     tally
+	around  tally
+}
+
+func newJob[K key](c *common) *job[K] {
+	j := &job[K]{common: c, fill: filler[K](c.in)}
+	boxes := j.boxes()
+	j.set, j.around = make([]part, boxes), make([]part, boxes)
+	return j
+}
+
+// boxes is how many boxes there are.
+func (j *job[K]) boxes() int { return (len(j.cuts[0]) - 1) * j.perLayer() }
+
+// perLayer is how many boxes have the same planes.
+func (j *job[K]) perLayer() int { return (len(j.cuts[1]) - 1) * (len(j.cuts[2]) - 1) }
+
+// filler is how values become keys.
+func filler[K key](in grid.Source) func(to []K, from []byte, scratch []int32) {
+	if !in.Ladder().Indexed() {
+		return func(to []K, from []byte, _ []int32) {
+			for i, v := range grid.Values[float32](from) {
+				to[i] = K(grid.EveryLevel(v))
+			}
+		}
+	}
+	if in.Type() == grid.Uint8 && identical(in) {
+		return func(to []K, from []byte, _ []int32) { copy(any(to).([]uint8), from) }
+	}
+	convert := grid.NewConverter(in.Type(), in.Ladder())
+	return func(to []K, from []byte, scratch []int32) {
+		convert.Convert(scratch, from)
+		for i := range to {
+			to[i] = K(scratch[i])
+		}
+	}
+}
+
+func (j *job[K]) Do(trace *bench.Trace) error {
+	end := trace.Span("characteristic")
+	if err := j.counter.Do(trace); err != nil {
+		return err
+	}
+	chi, err := j.counter.Out()
+	end()
+	if err != nil {
+		return err
+	}
+	end = trace.Span("boxes")
+	err = j.each()
+	end()
+	if err != nil {
+		return err
+	}
+	defer trace.Span("joins")()
+	var b0, b2 ecc.VCEC
+	errs := make([]error, 2)
+	var wg crew.Group
+	wg.Go(func() { b0, errs[0] = j.graph(j.set, false) })
+	if j.hollow {
+		wg.Go(func() { b2, errs[1] = j.graph(j.around, true) })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	for i := range b2 { // what comes to the set at a level goes from the rest
+		b2[i].Change *= -1
+	}
+	j.out = betti.Joined(b0, b2, chi)
+	return nil
+}
+
+// each cuts the image into boxes and joins what is in each, of an image in memory a box a
+// time, else all boxes of the same planes.
+func (j *job[K]) each() error {
+	tasks, whole := j.boxes(), false
+	if _, whole = j.in.(*grid.Field); !whole {
+		tasks = len(j.cuts[0]) - 1
+	}
+	threads := min(j.threads, tasks)
+	for len(j.cores) < threads {
+		j.cores = append(j.cores, newCore(j))
+	}
+	errs := make([]error, threads)
+	var next atomic.Int64
+	var wg crew.Group
+	for i, c := range j.cores[:threads] {
+		c.set.clear()
+		c.around.clear()
+		wg.Go(func() {
+			for k := int(next.Add(1) - 1); k < tasks && errs[i] == nil; k = int(next.Add(1) - 1) {
+				if whole {
+					if errs[i] = grid.Ended(j.in); errs[i] == nil {
+						c.take(j, j.in.(*grid.Field).Data(), 0, k)
+					}
+					continue
+				}
+				lo, hi := j.cuts[0][k], j.cuts[0][k+1]+1
+				c.slab = slices.Grow(c.slab[:0], int((hi-lo)*grid.SliceBytes(j.in)))[:(hi-lo)*grid.SliceBytes(j.in)]
+				if errs[i] = j.in.ReadSlab(c.slab, lo, hi); errs[i] == nil {
+					for n := range j.perLayer() {
+						c.take(j, c.slab, lo, k*j.perLayer()+n)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+func newCore[K key](j *job[K]) *core[K] {
+	c := &core[K]{set: newTally(j.layout), around: newTally(j.layout)}
+	b := &c.box
+	b.j = j
+	rows, words := int(j.most[0]*j.most[1]), int(words(j.most[2]))
+	b.keys = make([]K, rows*(64*words+2*margin)+margin)
+	b.before = make([]uint64, rows*words*middle)
+	b.set.tally, b.around.tally = &c.set, &c.around
+	b.set.numbers = make([]uint64, rows*words*placeBits)
+	b.set.parent = make([]int32, rows*words*64+1)
+	if j.hollow {
+		b.around.around = true
+		b.around.numbers = make([]uint64, rows*words*faceBits)
+		b.around.parent = make([]int32, rows*words*64+1)
+	}
+	c.scratch = make([]int32, j.most[2])
+	return c
+}
+
+// take joins what is in a box of an image, of which there are the planes from first on.
+func (c *core[K]) take(j *job[K], slab []byte, first int64, n int) {
+	b := &c.box
+	var lo, hi [3]int64
+	at := n
+	for axis := 2; axis >= 0; axis-- {
+		pieces := len(j.cuts[axis]) - 1
+		i := at % pieces
+		at /= pieces
+		lo[axis], hi[axis] = j.cuts[axis][i], j.cuts[axis][i+1]+1
+		b.sides[2*axis] = side{outer: i == 0, shared: i > 0}
+		b.sides[2*axis+1] = side{outer: i == pieces-1, shared: i < pieces-1}
+	}
+	b.d, b.h, b.w = hi[0]-lo[0], hi[1]-lo[1], hi[2]-lo[2]
+	b.words = int(words(b.w))
+	b.stride = 64*b.words + 2*margin
+	size := j.in.Type().Size()
+	for z := range b.d {
+		for y := range b.h {
+			from := (((lo[0]+z-first)*j.h+lo[1]+y)*j.w + lo[2]) * size
+			j.fill(b.keys[int(z*b.h+y)*b.stride+margin:][:b.w], slab[from:][:b.w*size], c.scratch)
+		}
+	}
+	b.compare()
+	slots := int(b.d*b.h) * 64 * b.words
+	b.set.reset(slots)
+	if j.hollow {
+		b.around.reset(slots)
+	}
+	for k := range 27 {
+		b.places[k] = b.offset(k)
+		b.set.offsets[k%3|k/3%3<<2|k/9<<4] = b.places[k]
+	}
+	for n, k := range faces {
+		b.around.offsets[n] = b.offset(k)
+	}
+	b.scan()
+	b.set.join(j.fault)
+	j.set[n] = b.set.part
+	if j.hollow {
+		b.around.join(j.fault)
+		j.around[n] = b.around.part
+	}
+}
+
+// offset is how many voxels further a place around a voxel is.
+func (b *box[K]) offset(place int) int32 {
+	return int32(((place/9-1)*int(b.h)+place/3%3-1)*64*b.words + place%3 - 1)
+}
+
+// reset forgets a box.
+func (g *graph[K]) reset(slots int) {
+	g.parent = g.parent[:slots+1]
+	clear(g.parent)
+	g.events, g.ends, g.slots = g.events[:0], g.ends[:0], [6]int32{}
+}
+
+// graph joins what is left of all boxes, and gives the changes of the number of components by
+// level.
+func (j *job[K]) graph(parts []part, around bool) (ecc.VCEC, error) {
+	shared := int32(0) // nodes that all parts have: the outside
+	if around {
+		shared = 1
+	}
+	nodes, count := int64(shared), 0
+	base := make([]int64, len(parts))
+	for i, p := range parts {
+		base[i] = nodes - int64(shared)
+		nodes += int64(p.nodes - shared)
+		count += len(p.edges)
+		for side := 1; side < 6; side += 2 {
+			count += len(p.shared[side])
+		}
+	}
+	if max(nodes, int64(count)) > math.MaxInt32 {
+		return nil, fmt.Errorf("%d components of boxes and %d edges between them: want at most %d", nodes, count, math.MaxInt32)
+	}
+	number := func(i int, node int32) int32 {
+		if node < shared {
+			return node
+		}
+		return int32(base[i]) + node
+	}
+	events, ends := make([]uint64, 0, count), make([][2]int32, 0, count)
+	add := func(key uint32, a, b int32) {
+		events = append(events, uint64(key)<<32|uint64(len(ends)))
+		ends = append(ends, [2]int32{a, b})
+	}
+	steps := [3]int{j.perLayer(), len(j.cuts[2]) - 1, 1}
+	for i, p := range parts {
+		for _, e := range p.edges {
+			add(e.key, number(i, e.a), number(i, e.b))
+		}
+		for axis, step := range steps {
+			mine := p.shared[2*axis+1]
+			if len(mine) == 0 {
+				continue
+			}
+			other := parts[i+step].shared[2*axis]
+			if len(other) != len(mine) {
+				return nil, fmt.Errorf("boxes %d and %d: %d and %d minima of one layer", i, i+step, len(mine), len(other))
+			}
+			for k, m := range mine {
+				add(m.key, number(i, m.node), number(i+step, other[k].node))
+			}
+		}
+	}
+	sorted(events, nil)
+	parent := make([]int32, nodes)
+	for i := range parent {
+		parent[i] = int32(i)
+	}
+	find := func(i int32) int32 {
+		for parent[i] != i {
+			parent[i] = parent[parent[i]]
+			i = parent[i]
+		}
+		return i
+	}
+	sum := newTally(j.layout)
+	for _, e := range events {
+		at := ends[uint32(e)]
+		if a, b := find(at[0]), find(at[1]); a != b {
+			parent[b] = a
+			key := K(e >> 32)
+			if around {
+				key = ^key
+			}
+			sum.add(uint32(key), -1)
+		}
+	}
+	for _, c := range j.cores {
+		of := &c.set
+		if around {
+			of = &c.around
+		}
+		sum.take(of)
+	}
+	offset := int64(0)
+	if j.fault == OneAbove && !around {
+		offset = 1
+	}
+	return sum.changes(j.levels, offset), nil
+}
+
+// A tally is changes by key: a table of them, or where there are too many keys two lists.
+type tally struct {
+	table       []int64
+	more, fewer []uint32
+}
+
+func newTally(l layout) (t tally) {
+	if l.tabled {
+		t.table = make([]int64, l.levels+1)
+	}
+	return t
+}
+
+func (t *tally) clear() {
+	clear(t.table)
+	t.more, t.fewer = t.more[:0], t.fewer[:0]
+}
+
+// add adds a change of 1 or −1.
+func (t *tally) add(key uint32, change int64) {
+	switch {
+	case t.table != nil:
+		t.table[key] += change
+	case change > 0:
+		t.more = append(t.more, key)
+	default:
+		t.fewer = append(t.fewer, key)
+	}
+}
+
+// take adds another one.
+func (t *tally) take(of *tally) {
+	for i, n := range of.table {
+		t.table[i] += n
+	}
+	t.more, t.fewer = append(t.more, of.more...), append(t.fewer, of.fewer...)
+}
+
+// changes are those of the levels in order.
+func (t *tally) changes(levels, offset int64) ecc.VCEC {
+	v := ecc.VCEC{}
+	add := func(key uint32, change int64) {
+		if level := int64(key) + offset; change != 0 && level < levels {
+			v = append(v, ecc.Step{Level: level, Change: change})
+		}
+	}
+	for key, change := range t.table {
+		add(uint32(key), change)
+	}
+	if t.table != nil {
+		return v
+	}
+	slices.Sort(t.more)
+	slices.Sort(t.fewer)
+	more, fewer := t.more, t.fewer
+	for len(more)+len(fewer) > 0 {
+		var key uint32
+		if len(fewer) == 0 || len(more) > 0 && more[0] < fewer[0] {
+			key = more[0]
+		} else {
+			key = fewer[0]
+		}
+		change := int64(0)
+		for ; len(more) > 0 && more[0] == key; more = more[1:] {
+			change++
+		}
+		for ; len(fewer) > 0 && fewer[0] == key; fewer = fewer[1:] {
+			change--
+		}
+		add(key, change)
+	}
+	return v
+}
+
+func (j *job[K]) Poison() {
+	j.out = betti.PoisonedCurves
+	j.counter.Poison()
+	clear(j.set)
+	clear(j.around)
+	for _, c := range j.cores {
+		for i := range c.box.before {
+			c.box.before[i] = 0x5a5a5a5a5a5a5a5a
+		}
+	}
+}
+
+func (j *job[K]) Out() (betti.Curves, error) { return j.out, nil }
+
+func (j *job[K]) Close() error { return j.counter.Close() }

@@ -1,0 +1,74 @@
+package library
+
+import (
+	"encoding/binary"
+	"math"
+
+	bettidirect "eccbench/impls/betti/duality"
+	"eccbench/impls/betticurves/duality"
+	"eccbench/impls/extrema"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/ecc"
+)
+
+// betti is the answer of Betti numbers for an image.
+func (r Request) betti(a Answer, s, in grid.Source, c ecc.Convention) (Answer, error) {
+	if len(r.At) > 0 {
+		return r.bettiAt(a, s, in, c)
+	}
+	w := betti.CurvesInConvention(betti.CurvesWorkload(duality.Implementation{Counter: extrema.Implementation{}}), c)
+	w.Policy = verify.Policy[grid.Source, betti.Curves]{Laws: []verify.Law[grid.Source, betti.Curves]{betti.Unions(c)}}
+	out, err := answered(&a, w, in, r)
+	if err != nil {
+		return a, err
+	}
+	lines := betti.LinesOf(s, out, c)
+	a.lines, a.Rows = bettiLines{lines}, lines.Len()
+	return a, nil
+}
+
+type bettiLines struct{ betti.Lines }
+
+func (bettiLines) columns() int64 { return 3 }
+
+func (l bettiLines) fill(put func(level []byte, numbers ...int64)) {
+	var at []byte
+	l.Each(func(level float32, n betti.Numbers) {
+		at = l.Labels.AppendBytes(at[:0], level)
+		put(at, n.B0, n.B1, n.B2)
+	})
+}
+
+// bettiAt is the answer at some values.
+func (r Request) bettiAt(a Answer, s, in grid.Source, c ecc.Convention) (Answer, error) {
+	w := betti.InConvention(betti.Workload(bettidirect.Implementation{}), c)
+	w.Policy = verify.Policy[*betti.Image, betti.Numbers]{Laws: []verify.Law[*betti.Image, betti.Numbers]{betti.Flooding(c)}}
+	rows := bettiRows{at: r.At}
+	for _, value := range r.At {
+		if err := grid.Ended(in); err != nil {
+			return a, err
+		}
+		out, err := answered(&a, w, &betti.Image{Source: in, Threshold: betti.Threshold(s, value, c.Superlevel)}, r)
+		if err != nil {
+			return a, err
+		}
+		rows.numbers = append(rows.numbers, out)
+	}
+	a.lines, a.Rows, a.Levels = rows, int64(len(rows.at)), "<f8"
+	return a, nil
+}
+
+type bettiRows struct {
+	at      []float64
+	numbers []betti.Numbers
+}
+
+func (bettiRows) columns() int64 { return 3 }
+
+func (l bettiRows) fill(put func(level []byte, numbers ...int64)) {
+	for i, n := range l.numbers {
+		put(binary.LittleEndian.AppendUint64(nil, math.Float64bits(l.at[i])), n.B0, n.B1, n.B2)
+	}
+}

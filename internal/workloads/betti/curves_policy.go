@@ -1,0 +1,203 @@
+package betti
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/fingerprint"
+)
+
+type (
+	curvesLaw = verify.Law[grid.Source, Curves]
+	curvesAsk = verify.Ask[grid.Source, Curves]
+)
+
+func curvesQuestion() bench.Question {
+	q := bench.Question{
+		Doc: "the Betti numbers of all sublevel sets of an image, as changes by level",
+		Small: []string{
+			"noise/shape=64x64x64/levels=256/type=uint8/seed=1", "grf/shape=64x64x64/levels=256/type=uint8/smooth=2/seed=1",
+			"grf/shape=61x67x71/levels=1024/type=float32/smooth=2/seed=1", "noise/shape=512x512/levels=256/type=uint8/seed=1",
+		},
+	}
+	for _, name := range adversarial() {
+		if image := of().Image(name); !slices.Contains(q.Adversarial, image) {
+			q.Adversarial = append(q.Adversarial, image)
+		}
+	}
+	return q
+}
+
+// curvesPolicy says when curves are right. That b0 − b1 + b2 has the fingerprint of the image
+// proves nothing of an answer whose b1 was made of χ: b0 and b2 are held to unions of all
+// voxels too.
+func curvesPolicy() verify.Policy[grid.Source, Curves] {
+	return verify.Policy[grid.Source, Curves]{Agree: sameCurves, Laws: curvesLaws(), Weak: weakCurves}
+}
+
+// weakCurves says why an answer would not tell a right program from a wrong one.
+func weakCurves(_ grid.Source, out Curves) string {
+	if len(out) < 2 {
+		return fmt.Sprintf("the curves have %d changes, which a program that ignores its input could answer", len(out))
+	}
+	return ""
+}
+
+// unionNS is about what a voxel of noise takes to join on two cores, in nanoseconds. Smooth
+// images take less.
+const unionNS = 600
+
+func curvesLaws() []curvesLaw {
+	return append(conventional(ecc.Convention{}),
+		curvesLaw{Name: "flip of the slices", Calls: 1.1, Check: sameOf(flipped('s'))},
+		curvesLaw{Name: "flip of the rows", Calls: 1.1, Check: sameOf(flipped('x'))},
+		curvesLaw{Name: "swap of the fastest axes", Calls: 1.5, Check: sameOf(transposed)},
+		curvesLaw{Name: "slices upright", Calls: 1.5, Check: sameOf(upright)},
+		curvesLaw{Name: "planes of an image, all alike", Calls: 3.1, Check: sameOf(planes)},
+		curvesLaw{Name: "each voxel cut in eight", Calls: 8.1, Check: sameOf(func(s grid.Source) (grid.Source, error) { return doubled{s}, nil })},
+	)
+}
+
+// conventional are the laws that know a convention by themselves.
+func conventional(c ecc.Convention) []curvesLaw {
+	return []curvesLaw{
+		{Name: "the last set is a box", Check: box(c)},
+		Unions(c),
+		{Name: "flood fill at some levels", Work: func(s grid.Source) time.Duration { return filledLevels * time.Duration(s.Shape().Voxels()) * fillNS },
+			Check: func(in grid.Source, out Curves, _ curvesAsk) (*verify.Diff, error) { return filledAt(in, out, c) }},
+	}
+}
+
+// Unions is the law of what joins every voxel in a convention, of all levels.
+func Unions(c ecc.Convention) verify.Law[grid.Source, Curves] {
+	key := fingerprint.Draw(1).In(c)
+	return curvesLaw{
+		Name: "unions of all voxels in order, and the fingerprint", Note: "key " + key.String(), Independent: true,
+		Work:  func(s grid.Source) time.Duration { return time.Duration(s.Shape().Voxels()) * unionNS },
+		Check: func(in grid.Source, out Curves, _ curvesAsk) (*verify.Diff, error) { return united(in, out, key) },
+	}
+}
+
+// united holds b0 and b2, of a 2D image b1, to unions of all voxels, and b0 − b1 + b2 to the
+// fingerprint of the image.
+func united(in grid.Source, out Curves, key fingerprint.Key) (*verify.Diff, error) {
+	for i, s := range out { // the fingerprint is of levels in order
+		if s.Level < 0 || s.Level >= in.Ladder().Len() || i > 0 && s.Level <= out[i-1].Level {
+			return &verify.Diff{Where: fmt.Sprintf("change %d", i), Want: "the levels of the image in order", Got: fmt.Sprintf("level %d", s.Level)}, nil
+		}
+	}
+	if d, err := ecc.HoldToFingerprint(in, out.Euler(), key, runtime.GOMAXPROCS(0)); d != nil || err != nil {
+		if d != nil {
+			d.Where = "b0 − b1 + b2, " + d.Where
+		}
+		return d, err
+	}
+	b0, rest, err := byUnions(in, key.Convention())
+	if err != nil {
+		return nil, err
+	}
+	holes, other := func(n Numbers) int64 { return n.B2 }, func(Numbers) int64 { return 0 }
+	if in.Shape().Dim() == 2 {
+		holes, other = func(n Numbers) int64 { return n.B1 }, func(n Numbers) int64 { return n.B2 }
+	}
+	for _, b := range []struct {
+		name string
+		want ecc.VCEC
+		got  func(Numbers) int64
+	}{{"b0", b0, func(n Numbers) int64 { return n.B0 }}, {"what is enclosed", rest, holes}, {"b2 of a 2D image", nil, other}} {
+		if d := unlike(in, b.name, b.want, out, b.got); d != nil {
+			return d, nil
+		}
+	}
+	return nil, nil
+}
+
+// unlike is the first level at which one of the numbers changes otherwise than it should.
+func unlike(in grid.Source, name string, want ecc.VCEC, out Curves, number func(Numbers) int64) *verify.Diff {
+	at := func(level, want, got int64) *verify.Diff {
+		return &verify.Diff{Where: name + " at " + place(in, level), Want: fmt.Sprintf("a change of %+d", want), Got: fmt.Sprintf("a change of %+d", got)}
+	}
+	for _, s := range out {
+		got := number(s.Numbers)
+		if len(want) > 0 && want[0].Level < s.Level {
+			return at(want[0].Level, want[0].Change, 0)
+		}
+		expected := int64(0)
+		if len(want) > 0 && want[0].Level == s.Level {
+			expected, want = want[0].Change, want[1:]
+		}
+		if got != expected {
+			return at(s.Level, expected, got)
+		}
+	}
+	if len(want) > 0 {
+		return at(want[0].Level, want[0].Change, 0)
+	}
+	return nil
+}
+
+// box is the law that the set of all voxels has one component and nothing else.
+func box(c ecc.Convention) func(grid.Source, Curves, curvesAsk) (*verify.Diff, error) {
+	return func(in grid.Source, out Curves, _ curvesAsk) (*verify.Diff, error) {
+		if !whole(in) {
+			return nil, verify.ErrNotApplicable
+		}
+		last := in.Ladder().Len() - 1
+		if c.Superlevel {
+			last = 0
+		}
+		if n := out.in(c, last); n != (Numbers{B0: 1}) {
+			return &verify.Diff{Where: place(in, last), Want: Numbers{B0: 1}.String(), Got: n.String()}, nil
+		}
+		return nil, nil
+	}
+}
+
+// whole reports whether every value that an image may have is on a level.
+func whole(in grid.Source) bool {
+	of := grid.Identity(in.Type())
+	return in.Ladder().Value(in.Ladder().Len()-1) >= of.Value(of.Len()-1)
+}
+
+// filledLevels is how many levels are filled.
+const filledLevels = 3
+
+// filledAt holds the numbers at some levels at which they change to those of the sets, which
+// are filled.
+func filledAt(in grid.Source, out Curves, c ecc.Convention) (*verify.Diff, error) {
+	for i := range filledLevels {
+		if len(out) == 0 {
+			return nil, verify.ErrNotApplicable
+		}
+		level := out[(2*i+1)*len(out)/(2*filledLevels)].Level
+		want, err := byFlooding(&Image{in, in.Ladder().Value(level)}, c)
+		if err != nil {
+			return nil, err
+		}
+		if got := out.in(c, level); got != want {
+			return &verify.Diff{Where: place(in, level), Want: want.String(), Got: got.String()}, nil
+		}
+	}
+	return nil, nil
+}
+
+// sameOf is the law that another view of the image has the same curves.
+func sameOf(change func(grid.Source) (grid.Source, error)) func(grid.Source, Curves, curvesAsk) (*verify.Diff, error) {
+	return func(in grid.Source, out Curves, answer curvesAsk) (*verify.Diff, error) {
+		changed, err := change(in)
+		if err != nil {
+			return nil, err
+		}
+		c, err := answer(changed)
+		if err != nil {
+			return nil, err
+		}
+		return sameCurves(in, c, out), nil
+	}
+}
