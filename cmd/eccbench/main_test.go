@@ -182,26 +182,15 @@ func plantedBetti() *cli.Program {
 	return c
 }
 
-// faultyBetti is an implementation under another name.
-type faultyBetti struct {
-	duality.Implementation
-	name string
-}
-
-func (f faultyBetti) About() bench.About {
-	a := f.Implementation.About()
-	a.Name = f.name
-	return a
-}
-
 // plantedGVF is eccbench with all faults of blocked, and of multigrid those that a residual sees.
 func plantedGVF() *cli.Program {
+	type flow = renamedAs[*gvf.Problem, gvf.Flow]
 	c := programWith(same)
 	for i, fault := range blocked.Faults() {
-		c.Flow.Impls = append(c.Flow.Impls, faultyFlow{blocked.Faulty(fault), fmt.Sprintf("fault%d", i+1)})
+		c.Flow.Impls = append(c.Flow.Impls, flow{blocked.Faulty(fault), fmt.Sprintf("fault%d", i+1)})
 	}
 	for i, fault := range []multigrid.Fault{multigrid.Lost, multigrid.Early} {
-		c.Steady.Impls = append(c.Steady.Impls, faultyFlow{multigrid.Faulty(fault), fmt.Sprintf("fault%d", i+1)})
+		c.Steady.Impls = append(c.Steady.Impls, flow{multigrid.Faulty(fault), fmt.Sprintf("fault%d", i+1)})
 	}
 	for i, b := range c.Benches {
 		switch b.Name() {
@@ -212,18 +201,6 @@ func plantedGVF() *cli.Program {
 		}
 	}
 	return c
-}
-
-// faultyFlow is an implementation under another name.
-type faultyFlow struct {
-	bench.Implementation[*gvf.Problem, gvf.Flow]
-	name string
-}
-
-func (f faultyFlow) About() bench.About {
-	a := f.Implementation.About()
-	a.Name = f.name
-	return a
 }
 
 type implementation = bench.Implementation[grid.Source, ecc.VCEC]
