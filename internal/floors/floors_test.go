@@ -32,18 +32,18 @@ var floor = map[string]int{
 
 	"internal/report/svg": 0,
 
-	"internal/shard":   1,
-	"internal/verify":  1,
-	"datasets":         1,
-	"kernels":          1,
-	"kernels/faults":   1,
-	"kernels/hosttest": 1,
-	"kernels/pack":     1,
-	"internal/device":  1,
+	"internal/shard":  1,
+	"internal/verify": 1,
+	"datasets":        1,
+	"kernels":         1,
+	"kernels/faults":  1,
+	"kernels/pack":    1,
+	"internal/device": 1,
 
 	"internal/bench":             2,
 	"internal/device/devicetest": 2,
 
+	"kernels/hosttest":                   3,
 	"internal/workloads/ecc/fingerprint": 3,
 	"internal/workloads/gvf/rows":        3,
 	"internal/fields":                    3,
