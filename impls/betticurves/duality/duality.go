@@ -65,8 +65,8 @@ func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	if err := c.Allow(quantity.Seconds(float64(n)*voxelNS*1e-9/float64(cores)), "%d voxels × %d ns on %d cores", n, voxelNS, cores); err != nil {
 		return err
 	}
-	if need := i.memory(in, cores); c.Memory > 0 && need > c.Memory {
-		return fmt.Errorf("needs up to %s for %d voxels on %d cores, the limit is %s", quantity.Bytes(need), n, cores, quantity.Bytes(c.Memory))
+	if err := c.AllowMemory(i.memory(in, cores), "at most, for %d voxels on %d cores", n, cores); err != nil {
+		return err
 	}
 	if err := i.Counter.CanDo(in, c); err != nil {
 		return fmt.Errorf("%s: %w", i.Counter.About().Name, err)

@@ -6,7 +6,6 @@
 package blocked
 
 import (
-	"fmt"
 	"runtime"
 	"sync/atomic"
 
@@ -46,10 +45,7 @@ func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	if err := c.Allow(quantity.Seconds(float64(n*d)*float64(p.Steps+5)*stepNS*1e-9/float64(threads)), "%d voxels × %d components × %d steps × %v ns on %d cores", n, d, p.Steps, stepNS, threads); err != nil {
 		return err
 	}
-	if need := 4*n*(2*d+2) + threads*2*tileBytes; c.Memory > 0 && need > c.Memory {
-		return fmt.Errorf("needs %s (%d numbers for each of %d voxels, and a tile for each of %d cores), the limit is %s", quantity.Bytes(need), 2*d+2, n, threads, quantity.Bytes(c.Memory))
-	}
-	return nil
+	return c.AllowMemory(4*n*(2*d+2)+threads*2*tileBytes, "%d numbers for each of %d voxels, and a tile for each of %d cores", 2*d+2, n, threads)
 }
 
 // Setup allocates the field, and one component more.

@@ -3,7 +3,6 @@
 package cpu
 
 import (
-	"fmt"
 	"runtime"
 
 	"eccbench/internal/bench"
@@ -42,10 +41,7 @@ func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	if err := c.Allow(quantity.Seconds(float64(n*d)*float64(p.Steps+5)*stepNS*1e-9/float64(threads)), "%d voxels × %d components × %d steps × %d ns on %d cores", n, d, p.Steps, stepNS, threads); err != nil {
 		return err
 	}
-	if need := 4 * n * (2*d + 2); c.Memory > 0 && need > c.Memory {
-		return fmt.Errorf("needs %s (%d numbers for each of %d voxels), the limit is %s", quantity.Bytes(need), 2*d+2, n, quantity.Bytes(c.Memory))
-	}
-	return nil
+	return c.AllowMemory(4*n*(2*d+2), "%d numbers for each of %d voxels", 2*d+2, n)
 }
 
 // Setup allocates the field, and one component more.

@@ -3,8 +3,6 @@
 package definition
 
 import (
-	"fmt"
-
 	"eccbench/internal/bench"
 	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/gvf"
@@ -35,10 +33,7 @@ func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	if err := c.Allow(quantity.Seconds(float64(n*d)*float64(p.Steps+10)*stepNS*1e-9), "%d voxels × %d components × %d steps × %d ns", n, d, p.Steps, stepNS); err != nil {
 		return err
 	}
-	if need := 4 * n * (2*d + 3); c.Memory > 0 && need > c.Memory {
-		return fmt.Errorf("needs %s (%d numbers for each of %d voxels), the limit is %s", quantity.Bytes(need), 2*d+3, n, quantity.Bytes(c.Memory))
-	}
-	return nil
+	return c.AllowMemory(4*n*(2*d+3), "%d numbers for each of %d voxels", 2*d+3, n)
 }
 
 // Setup binds the plain loop to a problem.

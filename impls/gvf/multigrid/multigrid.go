@@ -47,10 +47,8 @@ func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	if err := c.Allow(quantity.Seconds(float64(n*d)*voxelNS*1e-9/float64(threads)), "%d voxels × %d components × %d ns on %d cores", n, d, voxelNS, threads); err != nil {
 		return err
 	}
-	if need := n * (4*(2*d+1) + perVoxel); c.Memory > 0 && need > c.Memory {
-		return fmt.Errorf("needs %s (%d bytes for each of %d voxels), the limit is %s", quantity.Bytes(need), 4*(2*d+1)+perVoxel, n, quantity.Bytes(c.Memory))
-	}
-	return nil
+	each := 4*(2*d+1) + perVoxel
+	return c.AllowMemory(n*each, "%d bytes for each of %d voxels", each, n)
 }
 
 // Setup allocates the field.
