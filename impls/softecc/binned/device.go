@@ -27,7 +27,7 @@ func (OnDevice) About() bench.About {
 		Name: "binned-gpu", Where: "gpu",
 		Method: "resident image, changes from local extrema, counted by level or with two moments in bins; one look-up a voxel backward",
 		Source: "doc/softecc.md",
-		Scopes: []bench.Scope{bench.Kernel, bench.Device},
+		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
 	}
 }
 
@@ -49,6 +49,9 @@ func (o OnDevice) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	}
 	if _, _, ok := byPlace(d, p); !ok && layBins(p).n == 0 {
 		return fmt.Errorf("λ is %g, of which the bins would be more than %d, or all levels are one; binned, on the cpu, needs none", p.Lambda, most)
+	}
+	if err := c.AllowMemory(4*s.Voxels(), "4 bytes for each of %d voxels", s.Voxels()); err != nil {
+		return err
 	}
 	return resident.Fits(d, grid.TotalBytes(p)+words(s)*4+4*s.Voxels()+most*(binBytes+20)+4*s.H*s.D, "the resident image with its changes and gradient")
 }
@@ -83,7 +86,7 @@ func (o OnDevice) Setup(p *softecc.Problem, c bench.Conditions) (bench.Job[softe
 	if err != nil {
 		return nil, err
 	}
-	j := &deviceJob{Watch: resident.NewWatch(d), d: d, p: p}
+	j := &deviceJob{Watch: resident.NewWatch(d), d: d, p: p, whole: c.Scope == bench.E2E}
 	if err := j.setup(); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
@@ -107,6 +110,9 @@ type deviceJob struct {
 	along, ofRow       device.Buffer // what is added to X
 	tau, g             device.Buffer
 	out                device.Buffer // χ, ∂τ and ∂λ of each threshold
+
+	whole bool   // each Do brings the image there, and the gradient back
+	back  []byte // the gradient
 
 	by    []*counter // places first, where there are any
 	using int        // of them
@@ -166,6 +172,7 @@ func (j *deviceJob) setup() (err error) {
 	if j.dx, err = j.d.Alloc("gradient", 4*s.Voxels()); err != nil {
 		return err
 	}
+	j.back = make([]byte, j.dx.Bytes())
 	if err := j.tilt(); err != nil {
 		return err
 	}
@@ -346,8 +353,22 @@ func (j *deviceJob) arrange(name string, l *device.Launch) (device.Function, err
 	return f, err
 }
 
-// Do counts by place, and from the first image on that has a voxel on none, in bins.
+// Do answers on the device; a whole call has the image from the host, and the gradient there.
 func (j *deviceJob) Do(*bench.Trace) error {
+	if !j.whole {
+		return j.count()
+	}
+	if err := resident.Stage(j.d, j.stream, j.image, 0, j.p); err != nil {
+		return err
+	}
+	if err := j.count(); err != nil {
+		return err
+	}
+	return j.stream.Download(j.back, j.dx, 0)
+}
+
+// count counts by place, and from the first image on that has a voxel on none, in bins.
+func (j *deviceJob) count() error {
 	for {
 		c := j.by[j.using]
 		if err := j.d.Do(func() error { return j.run(c) }); err != nil {
@@ -429,6 +450,9 @@ func (j *deviceJob) Poison() {
 		_ = j.stream.Fill(b, 0, b.Bytes(), poison)
 	}
 	_ = j.stream.Wait()
+	for i := range j.back {
+		j.back[i] = poison
+	}
 }
 
 // Out is the last answer, whose gradient is brought to the host.
@@ -457,12 +481,13 @@ func (j *deviceJob) Out() (softecc.Answer, error) {
 		moment[i] += sum * softecc.Place(0, n)
 	}
 	j.p.Direction(&a, moment)
-	data := make([]byte, j.dx.Bytes())
-	if err := j.stream.Download(data, j.dx, 0); err != nil {
-		return a, err
+	if !j.whole {
+		if err := j.stream.Download(j.back, j.dx, 0); err != nil {
+			return a, err
+		}
 	}
 	a.DX = make([]float32, s.Voxels())
-	_, err := binary.Decode(data, binary.LittleEndian, a.DX)
+	_, err := binary.Decode(j.back, binary.LittleEndian, a.DX)
 	return a, err
 }
 

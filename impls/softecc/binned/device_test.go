@@ -32,10 +32,10 @@ func asked() []string {
 	return list
 }
 
-// wrong is what is wrong with the answers on a device to a problem that is asked so often;
-// refused is that the device cannot answer it.
-func wrong(t *testing.T, open resident.Opener, name string, times int) (problem error, refused bool) {
-	p, i, c := problemOf(t, name), binned.OnDevice{Open: open}, bench.Conditions{Setting: bench.Setting{Scope: bench.Device}}
+// wrong is what is wrong with the answers on a device to a problem that is asked so often in a
+// scope; refused is that the device cannot answer it.
+func wrong(t *testing.T, open resident.Opener, name string, scope bench.Scope, times int) (problem error, refused bool) {
+	p, i, c := problemOf(t, name), binned.OnDevice{Open: open}, bench.Conditions{Setting: bench.Setting{Scope: scope}}
 	want, err := softecc.Define(p)
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,8 @@ func testKernels(t *testing.T, open resident.Opener, again int, names []string) 
 		if i < again {
 			times = 2
 		}
-		problem, refused := wrong(t, open, name, times)
+		scopes := (binned.OnDevice{}).About().Scopes
+		problem, refused := wrong(t, open, name, scopes[i%len(scopes)], times)
 		if refused {
 			refusals++
 			t.Logf("%s: refused: %v", name, problem)
