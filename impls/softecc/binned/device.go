@@ -86,8 +86,8 @@ func (o OnDevice) Setup(p *softecc.Problem, c bench.Conditions) (bench.Job[softe
 	if err != nil {
 		return nil, err
 	}
-	j := &deviceJob{Watch: resident.NewWatch(d), d: d, p: p, whole: c.Scope == bench.E2E}
-	if err := j.setup(); err != nil {
+	j := &deviceJob{Watch: resident.NewWatch(d), d: d, p: p}
+	if err := j.setup(c); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
 	return j, nil
@@ -111,8 +111,8 @@ type deviceJob struct {
 	tau, g             device.Buffer
 	out                device.Buffer // χ, ∂τ and ∂λ of each threshold
 
-	whole bool   // each Do brings the image there, and the gradient back
-	back  []byte // the gradient
+	feed *resident.Feed // of whole calls, which bring the image there and the gradient back
+	back device.Pinned  // the gradient
 
 	by    []*counter // places first, where there are any
 	using int        // of them
@@ -143,7 +143,7 @@ const (
 	mostPlaces  = 31744 // whose numbers are the patterns of finite halves
 )
 
-func (j *deviceJob) setup() (err error) {
+func (j *deviceJob) setup(c bench.Conditions) (err error) {
 	if j.stream, err = j.d.NewStream("soft curve"); err != nil {
 		return err
 	}
@@ -172,7 +172,14 @@ func (j *deviceJob) setup() (err error) {
 	if j.dx, err = j.d.Alloc("gradient", 4*s.Voxels()); err != nil {
 		return err
 	}
-	j.back = make([]byte, j.dx.Bytes())
+	if j.back, err = j.d.AllocPinned("gradient on the host", j.dx.Bytes()); err != nil {
+		return err
+	}
+	if c.Scope == bench.E2E {
+		if j.feed, err = resident.NewFeed(j.d, j.p, 0, c.Threads); err != nil {
+			return err
+		}
+	}
 	if err := j.tilt(); err != nil {
 		return err
 	}
@@ -248,6 +255,9 @@ func (j *deviceJob) counters() error {
 		}
 		c.own = []any{b.lo, b.inverse, c.counts, int32(c.n)}
 	}
+	if len(j.by) == 0 {
+		return fmt.Errorf("the image goes from %g to %g, and λ is %g, of which the bins would be more than %d; binned, on the cpu, needs none", lo, hi, j.p.Lambda, most)
+	}
 	t, dim, unaligned := j.p.Type(), j.p.Shape().Dim(), ""
 	if j.p.Shape().W%4 != 0 {
 		unaligned = "_unaligned"
@@ -299,7 +309,11 @@ func (j *deviceJob) extent() (lo, hi float64, err error) {
 	}
 	seen := reach / j.p.Lambda
 	least, greatest := slices.Min(j.p.Tau)-seen, slices.Max(j.p.Tau)+seen
-	return min(max(lo, least), greatest), max(min(hi, greatest), least), nil
+	lo, hi = min(max(lo, least), greatest), max(min(hi, greatest), least)
+	if lo == hi { // all of one value, or all out of sight: bins of some width
+		hi = max(lo+1/j.p.Lambda, math.Nextafter(lo, math.Inf(1)))
+	}
+	return lo, hi, nil
 }
 
 // extentOf widens an interval to hold all values, on all cores.
@@ -355,16 +369,21 @@ func (j *deviceJob) arrange(name string, l *device.Launch) (device.Function, err
 
 // Do answers on the device; a whole call has the image from the host, and the gradient there.
 func (j *deviceJob) Do(*bench.Trace) error {
-	if !j.whole {
+	if j.feed == nil {
 		return j.count()
 	}
-	if err := resident.Stage(j.d, j.stream, j.image, 0, j.p); err != nil {
+	if err := j.feed.Add(j.stream, j.image, 0); err != nil {
 		return err
 	}
 	if err := j.count(); err != nil {
 		return err
 	}
-	return j.stream.Download(j.back, j.dx, 0)
+	return j.bring()
+}
+
+// bring brings the gradient to the host.
+func (j *deviceJob) bring() error {
+	return errors.Join(j.stream.Copy(j.back, 0, j.dx, 0, j.dx.Bytes()), j.stream.Wait())
 }
 
 // count counts by place, and from the first image on that has a voxel on none, in bins.
@@ -450,8 +469,8 @@ func (j *deviceJob) Poison() {
 		_ = j.stream.Fill(b, 0, b.Bytes(), poison)
 	}
 	_ = j.stream.Wait()
-	for i := range j.back {
-		j.back[i] = poison
+	for i := range j.back.Data() {
+		j.back.Data()[i] = poison
 	}
 }
 
@@ -481,13 +500,13 @@ func (j *deviceJob) Out() (softecc.Answer, error) {
 		moment[i] += sum * softecc.Place(0, n)
 	}
 	j.p.Direction(&a, moment)
-	if !j.whole {
-		if err := j.stream.Download(j.back, j.dx, 0); err != nil {
+	if j.feed == nil {
+		if err := j.bring(); err != nil {
 			return a, err
 		}
 	}
 	a.DX = make([]float32, s.Voxels())
-	_, err := binary.Decode(j.back, binary.LittleEndian, a.DX)
+	_, err := binary.Decode(j.back.Data(), binary.LittleEndian, a.DX)
 	return a, err
 }
 
@@ -497,10 +516,13 @@ func (j *deviceJob) Close() error {
 	if j.stream != nil {
 		errs = append(errs, j.stream.Wait())
 	}
+	if j.feed != nil {
+		errs = append(errs, j.feed.Close())
+	}
 	for _, c := range j.by {
 		errs = append(errs, resident.CloseAll(c.result, c.moments, c.slopes, c.counts, c.middles))
 	}
-	errs = append(errs, resident.CloseAll(j.out, j.g, j.tau, j.ofRow, j.along, j.dx, j.changes, j.image, j.kernels, j.both, j.end, j.start), j.Watch.Close())
+	errs = append(errs, resident.CloseAll(j.back, j.out, j.g, j.tau, j.ofRow, j.along, j.dx, j.changes, j.image, j.kernels, j.both, j.end, j.start), j.Watch.Close())
 	if j.stream != nil {
 		errs = append(errs, j.stream.Close())
 	}

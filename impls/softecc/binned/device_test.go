@@ -21,9 +21,11 @@ import (
 // more columns than a warp has, more rows than it marches through, and all ways to add up.
 func asked() []string {
 	list := slices.Clone(softecc.Workload().Adversarial)
+	list = append(list, "softecc/m=5/lambda=100/alpha=100/dir=1/of=noise/shape=1x1/type=uint8/seed=5")
 	for _, image := range []string{
 		"noise/shape=133x70x3/type=uint8/seed=1", "noise/shape=132x5x4/type=int16/levels=500/seed=2", "noise/shape=300x37/type=uint16/levels=1024/seed=3",
 		"noise/shape=5x33x7/type=float32/levels=1024/seed=4", "between/shape=33x34x5/levels=300/seed=5", "noise/shape=9x8x7/type=uint16/seed=6",
+		"noise/shape=9x8x7/levels=64/type=float32/step=1e-13/seed=3", "noise/shape=9x8x7/levels=64/type=float32/step=1e27/seed=3",
 	} {
 		for _, alpha := range []int{0, 200} {
 			list = append(list, fmt.Sprintf("softecc/m=5/lambda=300/alpha=%d/dir=3/of=%s", alpha, image))
@@ -34,8 +36,9 @@ func asked() []string {
 
 // wrong is what is wrong with the answers on a device to a problem that is asked so often in a
 // scope; refused is that the device cannot answer it.
-func wrong(t *testing.T, open resident.Opener, name string, scope bench.Scope, times int) (problem error, refused bool) {
-	p, i, c := problemOf(t, name), binned.OnDevice{Open: open}, bench.Conditions{Setting: bench.Setting{Scope: scope}}
+func wrong(t *testing.T, open resident.Opener, p *softecc.Problem, scope bench.Scope, times int) (problem error, refused bool) {
+	t.Helper()
+	i, c := binned.OnDevice{Open: open}, bench.Conditions{Setting: bench.Setting{Scope: scope}}
 	want, err := softecc.Define(p)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +115,7 @@ func testKernels(t *testing.T, open resident.Opener, again int, names []string) 
 			times = 2
 		}
 		scopes := (binned.OnDevice{}).About().Scopes
-		problem, refused := wrong(t, open, name, scopes[i%len(scopes)], times)
+		problem, refused := wrong(t, open, problemOf(t, name), scopes[i%len(scopes)], times)
 		if refused {
 			refusals++
 			t.Logf("%s: refused: %v", name, problem)
@@ -122,5 +125,25 @@ func testKernels(t *testing.T, open resident.Opener, again int, names []string) 
 	}
 	if refusals > 1 {
 		t.Errorf("%d problems of %d were refused", refusals, len(names))
+	}
+}
+
+// Thresholds that no voxel is near see all changes or none.
+func TestKernelsFarOnHost(t *testing.T) { testFar(t, onHost(t)) }
+
+func TestKernelsFarOnDevice(t *testing.T) { testFar(t, ecctest.Device(t)) }
+
+func testFar(t *testing.T, open resident.Opener) {
+	t.Helper()
+	for _, image := range []string{"noise/shape=1x1/type=uint8/seed=5", "between/shape=24x20x6/levels=64/seed=3"} {
+		for _, away := range []float64{-1e5, 1e5} {
+			p := problemOf(t, "softecc/m=5/lambda=200/alpha=300/dir=3/of="+image)
+			for i := range p.Tau {
+				p.Tau[i] += away
+			}
+			if problem, _ := wrong(t, open, p, bench.Device, 1); problem != nil {
+				t.Errorf("%s, thresholds %g away: %v", image, away, problem)
+			}
+		}
 	}
 }
