@@ -175,6 +175,22 @@ func (m *many) Describe(input string) (bench.Cost, int64, error) {
 	return bench.Cost{}, 0, errors.New("not this one")
 }
 
+// Inputs that cannot be read are an error before a worker may write to them, and after.
+func TestInputsThatCannotBeHashed(t *testing.T) {
+	f, err := os.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	on := cell{about: bench.About{Name: "x", Where: "gpu"}}
+	if g := (&group{shared: []*os.File{f}}); g.hash(on) == nil || len(g.hashes) != 0 {
+		t.Errorf("a closed input was hashed: %v", g.hashes)
+	}
+	if g := (&group{shared: []*os.File{f}, hashes: []uint64{1}}); g.restore(context.Background(), on, &bench.CellRecord{}) == nil {
+		t.Error("a closed input was compared")
+	}
+}
+
 // Shrinking ends after so many tries, whatever time there is.
 func TestShrinkingEnds(t *testing.T) {
 	m := &many{Bench: toy()[0]}

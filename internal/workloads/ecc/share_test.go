@@ -48,3 +48,16 @@ func TestShareOf(t *testing.T) {
 		}
 	}
 }
+
+// Beside slabs, memory grows with the levels: a weight of each function, a counter of each
+// core, and three more.
+func TestShareOfLevels(t *testing.T) {
+	beside := func(typ grid.Type) int64 {
+		s, of := vast{shape: grid.Shape{D: 64, H: 64, W: 64}, typ: typ}, grid.Span{Lo: 16, Hi: 32}
+		return ShareOf(s, Convention{}, of, 2).Memory - grid.PieceBytes(s, of)
+	}
+	const words = 1 + 2 + 3
+	if got := beside(grid.Uint16) - beside(grid.Uint8); got != 8*words*(1<<16-1<<8) {
+		t.Errorf("65,536 levels take %d bytes more than 256, want %d", got, 8*words*(1<<16-1<<8))
+	}
+}
