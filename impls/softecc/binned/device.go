@@ -101,8 +101,7 @@ type deviceJob struct {
 	p          *softecc.Problem
 	stream     device.Stream
 	start, end device.Event
-	kernels    device.Module // of the image's type
-	both       device.Module // of any
+	both       device.Module // of images of any type
 	curve      device.Function
 	table      device.Function
 
@@ -114,8 +113,7 @@ type deviceJob struct {
 	feed *resident.Feed // of whole calls, which bring the image there and the gradient back
 	back device.Pinned  // the gradient
 
-	by    []*counter // places first, where there are any
-	using int        // of them
+	by *counter // by place where it can be, until a voxel stands on none
 }
 
 // A counter is one of the two ways to add up changes, with its memory.
@@ -125,6 +123,7 @@ type counter struct {
 	n                 int64 // bins or places
 	width             float64
 	own               []any // last parameters of both kernels
+	kernels           device.Module
 	forward, backward device.Function
 	forwards          device.Launch
 	backwards         device.Launch
@@ -162,7 +161,7 @@ func (j *deviceJob) setup(c bench.Conditions) (err error) {
 	if j.table, err = j.both.Function("softecc_table"); err != nil {
 		return err
 	}
-	if j.image, err = resident.Put(j.d, j.stream, j.p); err != nil {
+	if err := j.place(c); err != nil {
 		return err
 	}
 	s := j.p.Shape()
@@ -174,11 +173,6 @@ func (j *deviceJob) setup(c bench.Conditions) (err error) {
 	}
 	if j.back, err = j.d.AllocPinned("gradient on the host", j.dx.Bytes()); err != nil {
 		return err
-	}
-	if c.Scope == bench.E2E {
-		if j.feed, err = resident.NewFeed(j.d, j.p, 0, c.Threads); err != nil {
-			return err
-		}
 	}
 	if err := j.tilt(); err != nil {
 		return err
@@ -192,7 +186,23 @@ func (j *deviceJob) setup(c bench.Conditions) (err error) {
 	if j.out, err = j.d.Alloc("soft curve", 3*8*int64(len(j.p.Tau))); err != nil {
 		return err
 	}
-	return j.counters()
+	if ok, err := j.byPlaces(); ok || err != nil {
+		return err
+	}
+	return j.inBins()
+}
+
+// place brings the image to the device, or prepares for whole calls that do.
+func (j *deviceJob) place(c bench.Conditions) (err error) {
+	if c.Scope != bench.E2E {
+		j.image, err = resident.Put(j.d, j.stream, j.p)
+		return err
+	}
+	if j.image, err = j.d.Alloc("image", grid.TotalBytes(j.p)); err != nil {
+		return err
+	}
+	j.feed, err = resident.NewFeed(j.d, j.p, 0, c.Threads)
+	return err
 }
 
 // put brings numbers to the device.
@@ -222,70 +232,82 @@ func (j *deviceJob) tilt() (err error) {
 	return err
 }
 
-// counters makes the ways to add up: by place, where the levels are places, and in bins.
-func (j *deviceJob) counters() error {
+// byPlaces makes the counter of an image whose levels are places, and reports whether it is one.
+func (j *deviceJob) byPlaces() (ok bool, err error) {
+	scale, offset, ok := byPlace(j.d, j.p)
+	if !ok {
+		return false, nil
+	}
 	l := j.p.Ladder()
+	first, step, _ := l.Affinity()
+	c := &counter{name: "places", each: 1, n: l.Len()}
+	c.forwards.Shared, c.backwards.Shared = 4*c.n, 4*c.n
+	return true, j.countBy(c, func(k int64) float64 { return float64(l.Value(k)) }, func() []any {
+		return []any{c.counts, int32(c.n), scale, offset, float32(step), float32(first)}
+	})
+}
+
+// inBins makes the counter of any image that has bins.
+func (j *deviceJob) inBins() error {
 	lo, hi, err := j.extent()
 	if err != nil {
 		return err
 	}
-	if scale, offset, ok := byPlace(j.d, j.p); ok {
-		c := &counter{name: "places", each: 1, n: l.Len()}
-		middles := make([]float64, c.n)
-		for k := range middles {
-			middles[k] = float64(l.Value(int64(k)))
-		}
-		j.by = append(j.by, c) // which Close closes
-		if err := j.allocate(c, middles); err != nil {
+	b := layBinsOver(j.p, lo, hi)
+	if b.n == 0 {
+		return fmt.Errorf("some voxels stand on no level, and λ is %g, of which the bins would be more than %d; binned, on the cpu, needs none", j.p.Lambda, most)
+	}
+	c := &counter{name: "bins", each: 3, n: int64(b.n), width: b.width}
+	return j.countBy(c, func(k int64) float64 { return b.at(int(k)) }, func() []any { return []any{b.lo, b.inverse, c.counts, int32(c.n)} })
+}
+
+// countBy takes a counter in place of the one before, given the middles of its bins and, once
+// it has memory, its own parameters.
+func (j *deviceJob) countBy(c *counter, middle func(k int64) float64, own func() []any) (err error) {
+	if j.by != nil {
+		if err := j.by.close(); err != nil {
 			return err
 		}
-		first, step, _ := l.Affinity()
-		c.own = []any{c.counts, int32(c.n), scale, offset, float32(step), float32(first)}
-		c.forwards.Shared, c.backwards.Shared = 4*c.n, 4*c.n
 	}
-	if b := layBinsOver(j.p, lo, hi); b.n > 0 {
-		c := &counter{name: "bins", each: 3, n: int64(b.n), width: b.width}
-		middles := make([]float64, b.n)
-		for k := range middles {
-			middles[k] = b.at(k)
-		}
-		j.by = append(j.by, c)
-		if err := j.allocate(c, middles); err != nil {
-			return err
-		}
-		c.own = []any{b.lo, b.inverse, c.counts, int32(c.n)}
+	j.by = c // which Close closes
+	middles := make([]float64, c.n)
+	for k := range middles {
+		middles[k] = middle(int64(k))
 	}
-	if len(j.by) == 0 {
-		return fmt.Errorf("the image goes from %g to %g, and λ is %g, of which the bins would be more than %d; binned, on the cpu, needs none", lo, hi, j.p.Lambda, most)
-	}
-	t, dim, unaligned := j.p.Type(), j.p.Shape().Dim(), ""
-	if j.p.Shape().W%4 != 0 {
-		unaligned = "_unaligned"
-	}
-	forward := func(c *counter) string { return fmt.Sprintf("softecc_%s_%dd%s_%v", c.name, dim, unaligned, t) }
-	backward := func(c *counter) string { return fmt.Sprintf("softecc_%s_backward%s_%v", c.name, unaligned, t) }
-	var names []string
-	for _, c := range j.by {
-		names = append(names, forward(c), backward(c))
-	}
-	if j.kernels, err = resident.Load(j.d, fmt.Sprintf("softecc_%v", t), names...); err != nil {
+	if c.middles, err = put(j, "middles of "+c.name, middles); err != nil {
 		return err
 	}
-	for _, c := range j.by {
-		if c.forward, err = j.arrange(forward(c), &c.forwards); err != nil {
-			return err
-		}
-		if c.backward, err = j.arrange(backward(c), &c.backwards); err != nil {
-			return err
-		}
-		if c.moments, err = j.d.Alloc("moments", 4*8*c.backwards.Grid.X); err != nil {
-			return err
-		}
-		if c.result, err = j.d.AllocPinned("soft curve on the host", 8+c.moments.Bytes()+j.out.Bytes()); err != nil {
-			return err
-		}
+	if c.counts, err = j.d.Alloc("counts of "+c.name, 8*(c.each*c.n+1)); err != nil {
+		return err
 	}
-	return nil
+	if c.slopes, err = j.d.Alloc("slopes of "+c.name, 4*c.each*c.n); err != nil {
+		return err
+	}
+	c.own = own()
+	t, s, unaligned := j.p.Type(), j.p.Shape(), ""
+	if s.W%4 != 0 {
+		unaligned = "_unaligned"
+	}
+	forward := fmt.Sprintf("softecc_%s_%dd%s_%v", c.name, s.Dim(), unaligned, t)
+	backward := fmt.Sprintf("softecc_%s_backward%s_%v", c.name, unaligned, t)
+	if c.kernels, err = resident.Load(j.d, fmt.Sprintf("softecc_%v", t), forward, backward); err != nil {
+		return err
+	}
+	if c.forward, err = j.arrange(c.kernels, forward, &c.forwards); err != nil {
+		return err
+	}
+	if c.backward, err = j.arrange(c.kernels, backward, &c.backwards); err != nil {
+		return err
+	}
+	if c.moments, err = j.d.Alloc("moments", 4*8*c.backwards.Grid.X); err != nil {
+		return err
+	}
+	c.result, err = j.d.AllocPinned("soft curve on the host", 8+c.moments.Bytes()+j.out.Bytes())
+	return err
+}
+
+func (c *counter) close() error {
+	return resident.CloseAll(c.result, c.moments, c.slopes, c.counts, c.middles, c.kernels)
 }
 
 // extent is the least and the greatest value of the image and of its levels, as far as a
@@ -335,21 +357,9 @@ func extentOf[T grid.Element](values []T, lo, hi float64) (float64, float64) {
 	return lo, hi
 }
 
-// allocate gives a counter its memory.
-func (j *deviceJob) allocate(c *counter, middles []float64) (err error) {
-	if c.middles, err = put(j, "middles of "+c.name, middles); err != nil {
-		return err
-	}
-	if c.counts, err = j.d.Alloc("counts of "+c.name, 8*(c.each*c.n+1)); err != nil {
-		return err
-	}
-	c.slopes, err = j.d.Alloc("slopes of "+c.name, 4*c.each*c.n)
-	return err
-}
-
 // arrange finds a kernel, and chooses as many blocks as run at once.
-func (j *deviceJob) arrange(name string, l *device.Launch) (device.Function, error) {
-	f, err := j.kernels.Function(name)
+func (j *deviceJob) arrange(kernels device.Module, name string, l *device.Launch) (device.Function, error) {
+	f, err := kernels.Function(name)
 	if err != nil {
 		return nil, err
 	}
@@ -389,16 +399,15 @@ func (j *deviceJob) bring() error {
 // count counts by place, and from the first image on that has a voxel on none, in bins.
 func (j *deviceJob) count() error {
 	for {
-		c := j.by[j.using]
+		c := j.by
 		if err := j.d.Do(func() error { return j.run(c) }); err != nil {
 			return err
 		}
 		if strays := binary.LittleEndian.Uint64(c.result.Data()); c.each > 1 || strays == 0 {
 			return nil
 		}
-		if j.using++; j.using == len(j.by) {
-			j.using--
-			return fmt.Errorf("some voxels stand on no level, and λ is %g, of which the bins would be more than %d; binned, on the cpu, needs none", j.p.Lambda, most)
+		if err := j.inBins(); err != nil {
+			return err
 		}
 	}
 }
@@ -457,12 +466,9 @@ func (j *deviceJob) Cool() error {
 // Poison overwrites what Out reads, and what it is made of.
 func (j *deviceJob) Poison() {
 	const poison = 0x5a
-	list := []device.Buffer{j.changes, j.dx, j.out}
-	for _, c := range j.by {
-		list = append(list, c.counts, c.slopes, c.moments)
-		for i := range c.result.Data() {
-			c.result.Data()[i] = poison
-		}
+	list := []device.Buffer{j.changes, j.dx, j.out, j.by.counts, j.by.slopes, j.by.moments}
+	for i := range j.by.result.Data() {
+		j.by.result.Data()[i] = poison
 	}
 	for _, b := range list {
 		// A device that cannot be written to fails at the next call, with the reason.
@@ -476,7 +482,7 @@ func (j *deviceJob) Poison() {
 
 // Out is the last answer, whose gradient is brought to the host.
 func (j *deviceJob) Out() (softecc.Answer, error) {
-	c, m := j.by[j.using], len(j.p.Tau)
+	c, m := j.by, len(j.p.Tau)
 	list := make([]float64, len(c.result.Data())/8-1)
 	if _, err := binary.Decode(c.result.Data()[8:], binary.LittleEndian, list); err != nil {
 		return softecc.Answer{}, err
@@ -519,10 +525,10 @@ func (j *deviceJob) Close() error {
 	if j.feed != nil {
 		errs = append(errs, j.feed.Close())
 	}
-	for _, c := range j.by {
-		errs = append(errs, resident.CloseAll(c.result, c.moments, c.slopes, c.counts, c.middles))
+	if j.by != nil {
+		errs = append(errs, j.by.close())
 	}
-	errs = append(errs, resident.CloseAll(j.back, j.out, j.g, j.tau, j.ofRow, j.along, j.dx, j.changes, j.image, j.kernels, j.both, j.end, j.start), j.Watch.Close())
+	errs = append(errs, resident.CloseAll(j.back, j.out, j.g, j.tau, j.ofRow, j.along, j.dx, j.changes, j.image, j.both, j.end, j.start), j.Watch.Close())
 	if j.stream != nil {
 		errs = append(errs, j.stream.Close())
 	}
