@@ -12,14 +12,12 @@
 
 extern __shared__ int block_changes[];
 
-// Around it a float32 is an integer and a half of the bits that its pattern counts.
+// Around it a float32 is an integer, and so are the lower bits of its pattern.
 const float32 integers = 12582912.0f;
 // The unit of the first two moments, in widths of a bin and their squares.
 const double moment_unit = 1 << 30;
 // How far from a threshold, in units of 1/λ, a sigmoid is 0 or 1 to the last bit.
 const double reach = 40;
-
-inlined int integer(float32 v) { return as<int>(v) - as<int>(integers); }
 
 // An image with what is added to it: Y = X + (of_row[y, z] + along[x]), each sum rounded.
 template <class T> struct tilted {
