@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -83,6 +84,29 @@ func (a *answering) ofOne(c *cli.Program, image string, answer func(path string)
 // written shows it.
 func (a answering) named(name string) string {
 	return report.VisibleText(strings.ReplaceAll(a.spooled.Shown(strings.Replace(name, "/stream=once", "", 1)), "\n", "\u240a"))
+}
+
+// creatable refuses files that cannot be written, before the work whose result they would hold.
+func creatable(paths ...string) error {
+	for _, path := range paths {
+		if path != "" {
+			if err := cli.Writable(path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writeTo writes to a file, or to standard output.
+func writeTo(c *cli.Program, out, what string, write func(io.Writer) error) error {
+	if out != "" {
+		return cli.WriteFile(out, func(w *os.File) error { return write(w) })
+	}
+	if err := write(cli.Raw(c.Stdout)); err != nil {
+		return fmt.Errorf("writing the %s: %w", what, err)
+	}
+	return nil
 }
 
 // plotted are the names of files that curves are drawn to.

@@ -111,12 +111,8 @@ func (j bettiJob) run(c *cli.Program, input string) error {
 	if err != nil {
 		return err
 	}
-	for _, path := range []string{j.plot, j.out} {
-		if path != "" {
-			if err := cli.Writable(path); err != nil {
-				return err
-			}
-		}
+	if err := creatable(j.plot, j.out); err != nil {
+		return err
 	}
 	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--plot", Path: j.plot}}, datasets.Files(name)...); err != nil {
 		return err
@@ -169,19 +165,12 @@ func (j bettiJob) run(c *cli.Program, input string) error {
 			return err
 		}
 	}
-	write := func(w io.Writer) error {
+	return writeTo(c, j.out, "Betti numbers", func(w io.Writer) error {
 		if len(j.at) == 0 {
 			return lines.Write(w, ecc.Format(j.format), p, !j.bare)
 		}
 		return j.write(w, p, rows)
-	}
-	if j.out != "" {
-		return cli.WriteFile(j.out, func(w *os.File) error { return write(w) })
-	}
-	if err := write(cli.Raw(c.Stdout)); err != nil {
-		return fmt.Errorf("writing the Betti numbers: %w", err)
-	}
-	return nil
+	})
 }
 
 // curves gives the lines of every level, and says who answered and who confirmed it.

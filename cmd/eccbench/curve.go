@@ -227,7 +227,7 @@ func (j curveJob) run(c *cli.Program, input string) error {
 			shown, p.Shape, p.Type, what, answered.By, answered.Witness, quantity.Duration(time.Since(start)))
 	}
 	if j.slices {
-		return j.rows.to(c, j.out, func(w io.Writer) error {
+		return writeTo(c, j.out, "curve", func(w io.Writer) error {
 			for i := range slices {
 				slices[i] = j.ranged(slices[i])
 			}

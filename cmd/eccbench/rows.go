@@ -52,29 +52,11 @@ func (r rows) writable(out string) error {
 	if r.plot != "" && !plotted(r.plot) {
 		return cli.Usagef("--plot %s: plots are SVG or PNG, want a name that ends in .svg or .png", r.plot)
 	}
-	for _, path := range []string{r.plot, out} {
-		if path != "" {
-			if err := cli.Writable(path); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return creatable(r.plot, out)
 }
 
 // every is whether there is a row for every level.
 func (r rows) every() bool { return r.all || r.format == string(ecc.Euler) }
-
-// to writes to a file, or to standard output.
-func (r rows) to(c *cli.Program, out string, write func(io.Writer) error) error {
-	if out != "" {
-		return cli.WriteFile(out, func(w *os.File) error { return write(w) })
-	}
-	if err := write(cli.Raw(c.Stdout)); err != nil {
-		return fmt.Errorf("writing the curve: %w", err)
-	}
-	return nil
-}
 
 // write draws a curve where that is asked for, and writes its lines, of which so many are
 // within the range.
@@ -84,7 +66,7 @@ func (r rows) write(c *cli.Program, out, name string, p ecc.Provenance, lines in
 			return err
 		}
 	}
-	return r.to(c, out, func(w io.Writer) error {
+	return writeTo(c, out, "curve", func(w io.Writer) error {
 		if len(r.at) > 0 {
 			return r.writeAt(w, chunks)
 		}
