@@ -199,7 +199,7 @@ func TestWeights(t *testing.T) {
 			}
 		}
 	}
-	for levels, want := range map[int64]uint{1: 56, 127: 55, 256: 54, 1024: 52, 65536: 46, 1 << 20: 42, 1 << 24: 38, 1 << 29: 33, grid.MaxLevels: 31} {
+	for levels, want := range map[int64]uint{1: 31, 127: 31, 256: 31, 257: 54, 1024: 52, 65536: 46, 1 << 20: 42, 1 << 24: 38, 1 << 29: 33, grid.MaxLevels: 31} {
 		if got := fingerprint.RandomBits(levels); got != want {
 			t.Errorf("%d levels have weights of %d random bits, want %d", levels, got, want)
 		}

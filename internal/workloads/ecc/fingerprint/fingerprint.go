@@ -90,6 +90,8 @@ type Prepared struct {
 type function struct {
 	weight  *lookup
 	outside uint64
+	digits  *[digits * 256]byte // nil where there are no turns
+	turns   turns
 }
 
 // Zero is the sum of no cells.
@@ -104,7 +106,11 @@ func prepare(t grid.Type, l grid.Ladder, k Key, top int64, isa string) *Prepared
 	p := &Prepared{in: k.in, isa: isa}
 	for i := range k.functions {
 		w := k.weights(l.Len(), i)
-		p.functions = append(p.functions, function{newLookup(t, l, w, top, isa), w.outside()})
+		f := function{weight: newLookup(t, l, w, top, isa), outside: w.outside()}
+		if turns, ok := turnsOf(isa, k.in.Superlevel); ok && t == grid.Uint8 && !k.in.Vertices {
+			f.turns, f.digits = turns, digitsOf(f.weight.table, f.outside)
+		}
+		p.functions = append(p.functions, f)
 	}
 	return p
 }

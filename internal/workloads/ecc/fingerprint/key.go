@@ -144,8 +144,12 @@ const (
 const maxRandomBits = 56
 
 // randomBits is how many random bits the weights of so many levels have: as many as
-// leave every weight between lowest and highest, but no more than maxRandomBits.
+// leave every weight between lowest and highest, but no more than maxRandomBits, and on as few
+// levels as 8-bit voxels have no more than it takes, so that W − w has few digits.
 func randomBits(levels int64) uint {
+	if levels <= 256 {
+		return leastBits
+	}
 	b := uint(maxRandomBits)
 	for {
 		if hi, lo := bits.Mul64(uint64(levels)+1, 1<<b); hi == 0 && lo <= highest-lowest {

@@ -23,6 +23,8 @@ type march struct {
 	periodic grid.Axes
 	start    view // the first slice, where the last one meets it
 	kernel   kernel
+	turns    turns // of bytes, in place of the kernel
+	digits   *[digits * 256]byte
 
 	threads       int
 	rows, columns int64 // positions of a tile, at most
@@ -40,6 +42,8 @@ const (
 	// group is what the positions of a row of a tile are a multiple of: the lanes of
 	// every kernel divide it.
 	group = 8
+	// turnBytes is what a strip of bytes has of a plane.
+	turnBytes = 64 << 10
 	// slabBytes is the size of the slabs that a core asks a streamed source for.
 	slabBytes = 16 << 20
 )
@@ -49,6 +53,9 @@ func newMarch(s grid.Source, f function, periodic grid.Axes, threads int, isa st
 	m := &march{
 		in: s, n: shape.D, h: shape.H, w: shape.W, flat: shape.D == 1, size: s.Type().Size(),
 		weight: f.weight, outside: f.outside, periodic: periodic, kernel: kernelOf(isa),
+	}
+	if periodic == (grid.Axes{}) {
+		m.digits, m.turns = f.digits, f.turns
 	}
 	if err := m.periodic.Of(shape); err != nil {
 		return nil, err
@@ -64,6 +71,9 @@ func newMarch(s grid.Source, f function, periodic grid.Axes, threads int, isa st
 		planes = 1
 	}
 	m.rows = min(m.h+1, max(1, tileBytes/(planes*m.stride*8)-1))
+	if m.digits != nil {
+		m.rows = min(m.h+1, max(1, turnBytes/m.w))
+	}
 
 	m.ahead = int(m.rows * m.w * m.size)
 	if !m.flat {
@@ -103,6 +113,7 @@ func roundUp(n, to int64) int64 { return (n + to - 1) / to * to }
 type core struct {
 	below, above []uint64 // tiles
 	scratch      []int32
+	turning      *turning // nil where there are tiles
 	slab         []byte
 	sum          uint64
 }
@@ -155,10 +166,15 @@ func (m *march) run() (uint64, error) {
 }
 
 func (m *march) core() *core {
-	tile := (m.rows + 1) * m.stride
-	c := &core{below: make([]uint64, tile), scratch: make([]int32, m.columns+1)}
-	if !m.flat {
-		c.above = make([]uint64, tile)
+	c := &core{}
+	if m.digits != nil {
+		c.turning = newTurning(m.turns, m.digits, m.w)
+	} else {
+		tile := (m.rows + 1) * m.stride
+		c.below, c.scratch = make([]uint64, tile), make([]int32, m.columns+1)
+		if !m.flat {
+			c.above = make([]uint64, tile)
+		}
 	}
 	if m.slab > 0 {
 		c.slab = grid.NewBuffer((m.slab + 1) * grid.SliceBytes(m.in))
@@ -203,6 +219,9 @@ func (m *march) stream(c *core, lo, hi int64) error {
 
 // plane adds up the rows of positions lo ≤ y < hi of a 2D image.
 func (m *march) plane(c *core, v view, lo, hi int64) error {
+	if c.turning != nil {
+		return m.turnPlane(c, v, lo, hi)
+	}
 	for y := lo; y < hi; y += m.rows {
 		if err := grid.Ended(m.in); err != nil {
 			return err
@@ -218,6 +237,9 @@ func (m *march) plane(c *core, v view, lo, hi int64) error {
 
 // strip adds up the planes of positions lo ≤ z < hi, in the rows of a strip from y on.
 func (m *march) strip(c *core, v view, lo, hi, y int64) error {
+	if c.turning != nil {
+		return m.turnStrip(c, v, lo, hi, y)
+	}
 	rows := min(m.rows, m.h-y)
 	for x := int64(-1); x < m.w; x += m.columns {
 		m.fill(c, c.below, v, lo, y, rows, x, true)

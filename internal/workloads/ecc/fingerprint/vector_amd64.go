@@ -31,6 +31,17 @@ func assembly(volume func(below, above *uint64, stride, rows, columns int) uint6
 	}
 }
 
+// turnsOf are the vector instructions for bytes, of the least values or of the greatest.
+func turnsOf(name string, greatest bool) (turns, bool) {
+	switch {
+	case name != isa.AVX512 || !isa.Bytes():
+		return turns{}, false
+	case greatest:
+		return turns{turnsvolumegreatestavx512, turnsareagreatestavx512, alternateavx512}, true
+	}
+	return turns{turnsvolumeleastavx512, turnsarealeastavx512, alternateavx512}, true
+}
+
 type (
 	singleFunc func(dst, table *uint64, src *byte, n, ahead int, lo, inverse, step float32, last uint64) int
 	doubleFunc func(dst, table *uint64, src *byte, n, ahead int, lo, inverse, step float64, last uint64) int

@@ -33,3 +33,28 @@ func singleavx512(dst *uint64, table *uint64, src *byte, n int, ahead int, lo fl
 //
 //go:noescape
 func doubleavx512(dst *uint64, table *uint64, src *byte, n int, ahead int, lo float64, inverse float64, step float64, last uint64) int
+
+// turnsvolumeleastavx512 writes the turning points of 4 kinds of rows, each kind apart bytes from the one before, behind as many as there are.
+//
+//go:noescape
+func turnsvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+
+// turnsarealeastavx512 writes the turning points of 2 kinds of rows, each kind apart bytes from the one before, behind as many as there are.
+//
+//go:noescape
+func turnsarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+
+// turnsvolumegreatestavx512 writes the turning points of 4 kinds of rows, each kind apart bytes from the one before, behind as many as there are.
+//
+//go:noescape
+func turnsvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+
+// turnsareagreatestavx512 writes the turning points of 2 kinds of rows, each kind apart bytes from the one before, behind as many as there are.
+//
+//go:noescape
+func turnsareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+
+// alternateavx512 adds up the entries of n times 64 bytes with even places, less those with odd ones.
+//
+//go:noescape
+func alternateavx512(table *[1280]byte, src *byte, n int) int64

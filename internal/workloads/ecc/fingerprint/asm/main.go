@@ -133,6 +133,12 @@ func main() {
 	i.floats(true)
 	if i.bytes == 32 { // AES has vectors of 128 bits
 		i.every()
+	} else {
+		for _, greatest := range []bool{false, true} {
+			turns(true, greatest)
+			turns(false, greatest)
+		}
+		alternate()
 	}
 	Generate()
 }

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// turns writes the turning points of rows of bytes one after another, 64 voxels at a time:
+// of the least (or greatest) of each row and the one below it, and of both in the next plane.
+// A turning point is where "no greater than the next" (no less) starts or stops to hold.
+// Before a row it does not, behind the last voxel it does, so there is an odd number of them,
+// and a byte 0 after those of each row makes it even.
+func turns(volume, greatest bool) {
+	what, which, streams, minimum, predicate := "area", "least", 2, VPMINUB, uint8(2)
+	if volume {
+		what, streams = "volume", 4
+	}
+	if greatest {
+		which, minimum, predicate = "greatest", VPMAXUB, 5
+	}
+	name := fmt.Sprintf("turns%s%savx512", what, which)
+	above := ""
+	if volume {
+		above = "above *byte, "
+	}
+	TEXT(name, NOSPLIT, "func(below *byte, "+above+"stride, columns, rows int, to *byte, apart int, counts *[4]int64)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s writes the turning points of %d kinds of rows, each kind apart bytes from the one before, behind as many as there are.", name, streams))
+	p, q := Load(Param("below"), GP64()), GP64()
+	if volume {
+		Load(Param("above"), q)
+	}
+	w := Load(Param("stride"), GP64())
+	var outs []Register
+	{
+		to, apart, counts := Load(Param("to"), GP64()), Load(Param("apart"), GP64()), Load(Param("counts"), GP64())
+		for s := range streams {
+			o := GP64()
+			MOVQ(Mem{Base: counts, Disp: 8 * s}, o)
+			ADDQ(to, o)
+			ADDQ(apart, to)
+			outs = append(outs, o)
+		}
+	}
+	left := AllocLocal(8)
+	{
+		rows := Load(Param("rows"), GP64())
+		MOVQ(rows, left)
+	}
+	Label("row")
+	n := Load(Param("columns"), GP64())
+	before := GP64() // what held of the voxel before, a bit for each kind, the first one highest
+	XORL(before.As32(), before.As32())
+
+	// block takes up to 64 voxels, whose successors are in the row but for that of the last.
+	block := func(mask, next Register, forced func(held Register)) {
+		load := func(m Mem, k Register) VecVirtual {
+			v := ZMM()
+			if k == nil {
+				VMOVDQU8(m, v)
+			} else {
+				VMOVDQU8_Z(m, k, v)
+			}
+			return v
+		}
+		// Of the voxels, and of those after them.
+		var rows [2][]VecVirtual
+		for x, k := range []Register{mask, next} {
+			v0, v1 := load(Mem{Base: p, Disp: x}, k), load(Mem{Base: p, Index: w, Scale: 1, Disp: x}, k)
+			least := func(a, b VecVirtual) VecVirtual {
+				v := ZMM()
+				minimum(a, b, v)
+				return v
+			}
+			if !volume {
+				rows[x] = []VecVirtual{v0, least(v0, v1)}
+				continue
+			}
+			u0, u1 := load(Mem{Base: q, Disp: x}, k), load(Mem{Base: q, Index: w, Scale: 1, Disp: x}, k)
+			a, b := least(v0, u0), least(v1, u1)
+			rows[x] = []VecVirtual{v0, a, least(v0, v1), least(a, b)}
+		}
+		after := GP64()
+		XORL(after.As32(), after.As32())
+		for s, o := range outs {
+			k, held, turning := K(), GP64(), GP64()
+			VPCMPUB(U8(predicate), rows[1][s], rows[0][s], k)
+			KMOVQ(k, held)
+			forced(held)
+			MOVQ(held, turning)
+			BTQ(U8(streams-1-s), before)
+			ADCQ(turning, turning) // what held of the voxel before, and as carry of the last
+			ADCQ(after, after)
+			XORQ(held, turning)
+			KMOVQ(turning, k)
+			v := ZMM()
+			VPCOMPRESSB_Z(rows[0][s], k, v)
+			VMOVDQU8(v, Mem{Base: o})
+			POPCNTQ(turning, turning)
+			ADDQ(turning, o)
+		}
+		MOVQ(after, before)
+	}
+
+	CMPQ(n, U8(64))
+	JLE(LabelRef("last"))
+	Label("vector")
+	block(nil, nil, func(Register) {})
+	ADDQ(U8(64), p)
+	if volume {
+		ADDQ(U8(64), q)
+	}
+	SUBQ(U8(64), n)
+	CMPQ(n, U8(64))
+	JG(LabelRef("vector"))
+
+	Label("last") // 1 to 64 voxels
+	{
+		ones, k, next := GP64(), K(), K()
+		MOVQ(I64(-1), ones)
+		lanes, count := GP64(), GP64()
+		MOVQ(n, count)
+		BZHIQ(count, ones, lanes)
+		KMOVQ(lanes, k)
+		DECQ(count)
+		BZHIQ(count, ones, lanes)
+		KMOVQ(lanes, next)
+		NOTQ(lanes)
+		block(k, next, func(held Register) { ORQ(lanes, held) })
+	}
+	for _, o := range outs {
+		MOVB(U8(0), Mem{Base: o})
+		INCQ(o)
+	}
+	// To the next row: a row has stride bytes, of which some are behind already.
+	back := Load(Param("columns"), GP64())
+	SUBQ(back, n)
+	ADDQ(n, p)
+	ADDQ(w, p)
+	if volume {
+		ADDQ(n, q)
+		ADDQ(w, q)
+	}
+	DECQ(left)
+	JNZ(LabelRef("row"))
+	{
+		to, apart, counts := Load(Param("to"), GP64()), Load(Param("apart"), GP64()), Load(Param("counts"), GP64())
+		for s, o := range outs {
+			SUBQ(to, o)
+			MOVQ(o, Mem{Base: counts, Disp: 8 * s})
+			ADDQ(apart, to)
+		}
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// digits are how many bytes each entry of a table has that alternate looks up.
+const digits = 5
+
+// alternate adds up what a table has for bytes, those with even places, less those with odd
+// ones. The table has the lowest byte of all entries first.
+func alternate() {
+	const name = "alternateavx512"
+	TEXT(name, NOSPLIT, "func(table *[5 * 256]byte, src *byte, n int) int64")
+	Pragma("noescape")
+	Doc(name + " adds up the entries of n times 64 bytes with even places, less those with odd ones.")
+	table, src, n := Load(Param("table"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
+	signs := GLOBL("signsavx512", RODATA|NOPTR)
+	for i := range 8 {
+		DATA(8*i, U64(0xff01ff01ff01ff01))
+	}
+	sign := ZMM()
+	VMOVDQU8(signs, sign)
+	var sums [digits]VecVirtual
+	for d := range sums {
+		sums[d] = ZMM()
+		VPXORQ(sums[d], sums[d], sums[d])
+	}
+	Label("vector")
+	{
+		v, twice := ZMM(), ZMM()
+		VMOVDQU8(Mem{Base: src}, v)
+		VPADDB(v, v, twice)
+		upper, odd := K(), K()
+		VPMOVB2M(v, upper)
+		VPMOVB2M(twice, odd)
+		second, third, fourth := K(), K(), K()
+		KANDNQ(odd, upper, second) // not upper, odd
+		KANDNQ(upper, odd, third)
+		KANDQ(upper, odd, fourth)
+		for d, sum := range sums {
+			entry := ZMM()
+			part := func(i int) Mem { return Mem{Base: table, Disp: 256*d + 64*i} }
+			VPERMB(part(0), v, entry)
+			VPERMB(part(1), v, second, entry)
+			VPERMB(part(2), v, third, entry)
+			VPERMB(part(3), v, fourth, entry)
+			VPDPBUSD(sign, entry, sum)
+		}
+	}
+	ADDQ(U8(64), src)
+	DECQ(n)
+	JNZ(LabelRef("vector"))
+	total := GP64()
+	XORL(total.As32(), total.As32())
+	for d := digits - 1; d >= 0; d-- {
+		v := sums[d]
+		half, quarter := YMM(), XMM()
+		VEXTRACTI64X4(U8(1), v, half)
+		VPADDD(v.AsY(), half, half)
+		VEXTRACTI128(U8(1), half, quarter)
+		VPADDD(half.AsX(), quarter, quarter)
+		shuffled := XMM()
+		VPSHUFD(U8(0x4e), quarter, shuffled)
+		VPADDD(shuffled, quarter, quarter)
+		VPSHUFD(U8(0xb1), quarter, shuffled)
+		VPADDD(shuffled, quarter, quarter)
+		sum := GP32()
+		VMOVD(quarter, sum)
+		wide := GP64()
+		MOVLQSX(sum, wide)
+		SHLQ(U8(8), total)
+		ADDQ(wide, total)
+	}
+	VZEROUPPER()
+	Store(total, ReturnIndex(0))
+	RET()
+}
