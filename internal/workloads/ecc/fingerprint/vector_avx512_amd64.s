@@ -405,3 +405,811 @@ between:
 	CMPL         R8, $0x000000ff
 	JNE          stop
 	JMP          found
+
+// func turnsvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
+TEXT ·turnsvolumeleastavx512(SB), NOSPLIT, $8-64
+	MOVQ below+0(FP), AX
+	MOVQ above+8(FP), CX
+	MOVQ stride+16(FP), DX
+	MOVQ to+40(FP), BX
+	MOVQ apart+48(FP), SI
+	MOVQ counts+56(FP), DI
+	MOVQ (DI), R8
+	ADDQ BX, R8
+	ADDQ SI, BX
+	MOVQ 8(DI), R9
+	ADDQ BX, R9
+	ADDQ SI, BX
+	MOVQ 16(DI), R10
+	ADDQ BX, R10
+	ADDQ SI, BX
+	MOVQ 24(DI), DI
+	ADDQ BX, DI
+	ADDQ SI, BX
+	MOVQ rows+32(FP), BX
+	MOVQ BX, (SP)
+
+row:
+	MOVQ columns+24(FP), BX
+	XORL SI, SI
+	CMPQ BX, $0x40
+	JLE  last
+
+vector:
+	VMOVDQU8      (AX), Z0
+	VMOVDQU8      (AX)(DX*1), Z1
+	VMOVDQU8      (CX), Z2
+	VMOVDQU8      (CX)(DX*1), Z3
+	VPMINUB       Z0, Z2, Z2
+	VPMINUB       Z1, Z3, Z3
+	VPMINUB       Z0, Z1, Z1
+	VPMINUB       Z2, Z3, Z3
+	VMOVDQU8      1(AX), Z4
+	VMOVDQU8      1(AX)(DX*1), Z5
+	VMOVDQU8      1(CX), Z6
+	VMOVDQU8      1(CX)(DX*1), Z7
+	VPMINUB       Z4, Z6, Z6
+	VPMINUB       Z5, Z7, Z7
+	VPMINUB       Z4, Z5, Z5
+	VPMINUB       Z6, Z7, Z7
+	XORL          R11, R11
+	VPCMPUB       $0x02, Z4, Z0, K1
+	KMOVQ         K1, R12
+	MOVQ          R12, R13
+	BTQ           $0x03, SI
+	ADCQ          R13, R13
+	ADCQ          R11, R11
+	XORQ          R12, R13
+	KMOVQ         R13, K1
+	VPCOMPRESSB.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R13, R13
+	ADDQ          R13, R8
+	VPCMPUB       $0x02, Z6, Z2, K1
+	KMOVQ         K1, R12
+	MOVQ          R12, R13
+	BTQ           $0x02, SI
+	ADCQ          R13, R13
+	ADCQ          R11, R11
+	XORQ          R12, R13
+	KMOVQ         R13, K1
+	VPCOMPRESSB.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R9)
+	POPCNTQ       R13, R13
+	ADDQ          R13, R9
+	VPCMPUB       $0x02, Z5, Z1, K1
+	KMOVQ         K1, R12
+	MOVQ          R12, R13
+	BTQ           $0x01, SI
+	ADCQ          R13, R13
+	ADCQ          R11, R11
+	XORQ          R12, R13
+	KMOVQ         R13, K1
+	VPCOMPRESSB.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       R13, R13
+	ADDQ          R13, R10
+	VPCMPUB       $0x02, Z7, Z3, K1
+	KMOVQ         K1, R12
+	MOVQ          R12, R13
+	BTQ           $0x00, SI
+	ADCQ          R13, R13
+	ADCQ          R11, R11
+	XORQ          R12, R13
+	KMOVQ         R13, K1
+	VPCOMPRESSB.Z Z3, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R13, R13
+	ADDQ          R13, DI
+	MOVQ          R11, SI
+	ADDQ          $0x40, AX
+	ADDQ          $0x40, CX
+	SUBQ          $0x40, BX
+	CMPQ          BX, $0x40
+	JG            vector
+
+last:
+	MOVQ          $-1, R11
+	MOVQ          BX, R13
+	BZHIQ         R13, R11, R12
+	KMOVQ         R12, K1
+	DECQ          R13
+	BZHIQ         R13, R11, R12
+	KMOVQ         R12, K2
+	NOTQ          R12
+	VMOVDQU8.Z    (AX), K1, Z0
+	VMOVDQU8.Z    (AX)(DX*1), K1, Z1
+	VMOVDQU8.Z    (CX), K1, Z2
+	VMOVDQU8.Z    (CX)(DX*1), K1, Z3
+	VPMINUB       Z0, Z2, Z2
+	VPMINUB       Z1, Z3, Z3
+	VPMINUB       Z0, Z1, Z1
+	VPMINUB       Z2, Z3, Z3
+	VMOVDQU8.Z    1(AX), K2, Z4
+	VMOVDQU8.Z    1(AX)(DX*1), K2, Z5
+	VMOVDQU8.Z    1(CX), K2, Z6
+	VMOVDQU8.Z    1(CX)(DX*1), K2, Z7
+	VPMINUB       Z4, Z6, Z6
+	VPMINUB       Z5, Z7, Z7
+	VPMINUB       Z4, Z5, Z5
+	VPMINUB       Z6, Z7, Z7
+	XORL          R11, R11
+	VPCMPUB       $0x02, Z4, Z0, K1
+	KMOVQ         K1, R13
+	ORQ           R12, R13
+	MOVQ          R13, R14
+	BTQ           $0x03, SI
+	ADCQ          R14, R14
+	ADCQ          R11, R11
+	XORQ          R13, R14
+	KMOVQ         R14, K1
+	VPCOMPRESSB.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	ADDQ          R14, R8
+	VPCMPUB       $0x02, Z6, Z2, K1
+	KMOVQ         K1, R13
+	ORQ           R12, R13
+	MOVQ          R13, R14
+	BTQ           $0x02, SI
+	ADCQ          R14, R14
+	ADCQ          R11, R11
+	XORQ          R13, R14
+	KMOVQ         R14, K1
+	VPCOMPRESSB.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R9)
+	POPCNTQ       R14, R14
+	ADDQ          R14, R9
+	VPCMPUB       $0x02, Z5, Z1, K1
+	KMOVQ         K1, R13
+	ORQ           R12, R13
+	MOVQ          R13, R14
+	BTQ           $0x01, SI
+	ADCQ          R14, R14
+	ADCQ          R11, R11
+	XORQ          R13, R14
+	KMOVQ         R14, K1
+	VPCOMPRESSB.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       R14, R14
+	ADDQ          R14, R10
+	VPCMPUB       $0x02, Z7, Z3, K1
+	KMOVQ         K1, R13
+	ORQ           R12, R13
+	MOVQ          R13, R12
+	BTQ           $0x00, SI
+	ADCQ          R12, R12
+	ADCQ          R11, R11
+	XORQ          R13, R12
+	KMOVQ         R12, K1
+	VPCOMPRESSB.Z Z3, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R12, R12
+	ADDQ          R12, DI
+	MOVQ          R11, SI
+	MOVB          $0x00, (R8)
+	INCQ          R8
+	MOVB          $0x00, (R9)
+	INCQ          R9
+	MOVB          $0x00, (R10)
+	INCQ          R10
+	MOVB          $0x00, (DI)
+	INCQ          DI
+	MOVQ          columns+24(FP), SI
+	SUBQ          SI, BX
+	ADDQ          BX, AX
+	ADDQ          DX, AX
+	ADDQ          BX, CX
+	ADDQ          DX, CX
+	DECQ          (SP)
+	JNZ           row
+	MOVQ          to+40(FP), AX
+	MOVQ          apart+48(FP), CX
+	MOVQ          counts+56(FP), DX
+	SUBQ          AX, R8
+	MOVQ          R8, (DX)
+	ADDQ          CX, AX
+	SUBQ          AX, R9
+	MOVQ          R9, 8(DX)
+	ADDQ          CX, AX
+	SUBQ          AX, R10
+	MOVQ          R10, 16(DX)
+	ADDQ          CX, AX
+	SUBQ          AX, DI
+	MOVQ          DI, 24(DX)
+	ADDQ          CX, AX
+	VZEROUPPER
+	RET
+
+// func turnsarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
+TEXT ·turnsarealeastavx512(SB), NOSPLIT, $8-56
+	MOVQ below+0(FP), AX
+	MOVQ stride+8(FP), CX
+	MOVQ to+32(FP), DX
+	MOVQ apart+40(FP), BX
+	MOVQ counts+48(FP), SI
+	MOVQ (SI), DI
+	ADDQ DX, DI
+	ADDQ BX, DX
+	MOVQ 8(SI), SI
+	ADDQ DX, SI
+	ADDQ BX, DX
+	MOVQ rows+24(FP), DX
+	MOVQ DX, (SP)
+
+row:
+	MOVQ columns+16(FP), DX
+	XORL BX, BX
+	CMPQ DX, $0x40
+	JLE  last
+
+vector:
+	VMOVDQU8      (AX), Z0
+	VMOVDQU8      (AX)(CX*1), Z1
+	VPMINUB       Z0, Z1, Z1
+	VMOVDQU8      1(AX), Z2
+	VMOVDQU8      1(AX)(CX*1), Z3
+	VPMINUB       Z2, Z3, Z3
+	XORL          R8, R8
+	VPCMPUB       $0x02, Z2, Z0, K1
+	KMOVQ         K1, R9
+	MOVQ          R9, R10
+	BTQ           $0x01, BX
+	ADCQ          R10, R10
+	ADCQ          R8, R8
+	XORQ          R9, R10
+	KMOVQ         R10, K1
+	VPCOMPRESSB.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R10, R10
+	ADDQ          R10, DI
+	VPCMPUB       $0x02, Z3, Z1, K1
+	KMOVQ         K1, R9
+	MOVQ          R9, R10
+	BTQ           $0x00, BX
+	ADCQ          R10, R10
+	ADCQ          R8, R8
+	XORQ          R9, R10
+	KMOVQ         R10, K1
+	VPCOMPRESSB.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       R10, R10
+	ADDQ          R10, SI
+	MOVQ          R8, BX
+	ADDQ          $0x40, AX
+	SUBQ          $0x40, DX
+	CMPQ          DX, $0x40
+	JG            vector
+
+last:
+	MOVQ          $-1, R8
+	MOVQ          DX, R10
+	BZHIQ         R10, R8, R9
+	KMOVQ         R9, K1
+	DECQ          R10
+	BZHIQ         R10, R8, R9
+	KMOVQ         R9, K2
+	NOTQ          R9
+	VMOVDQU8.Z    (AX), K1, Z0
+	VMOVDQU8.Z    (AX)(CX*1), K1, Z1
+	VPMINUB       Z0, Z1, Z1
+	VMOVDQU8.Z    1(AX), K2, Z2
+	VMOVDQU8.Z    1(AX)(CX*1), K2, Z3
+	VPMINUB       Z2, Z3, Z3
+	XORL          R8, R8
+	VPCMPUB       $0x02, Z2, Z0, K1
+	KMOVQ         K1, R10
+	ORQ           R9, R10
+	MOVQ          R10, R11
+	BTQ           $0x01, BX
+	ADCQ          R11, R11
+	ADCQ          R8, R8
+	XORQ          R10, R11
+	KMOVQ         R11, K1
+	VPCOMPRESSB.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R11, R11
+	ADDQ          R11, DI
+	VPCMPUB       $0x02, Z3, Z1, K1
+	KMOVQ         K1, R10
+	ORQ           R9, R10
+	MOVQ          R10, R9
+	BTQ           $0x00, BX
+	ADCQ          R9, R9
+	ADCQ          R8, R8
+	XORQ          R10, R9
+	KMOVQ         R9, K1
+	VPCOMPRESSB.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       R9, R9
+	ADDQ          R9, SI
+	MOVQ          R8, BX
+	MOVB          $0x00, (DI)
+	INCQ          DI
+	MOVB          $0x00, (SI)
+	INCQ          SI
+	MOVQ          columns+16(FP), BX
+	SUBQ          BX, DX
+	ADDQ          DX, AX
+	ADDQ          CX, AX
+	DECQ          (SP)
+	JNZ           row
+	MOVQ          to+32(FP), AX
+	MOVQ          apart+40(FP), CX
+	MOVQ          counts+48(FP), DX
+	SUBQ          AX, DI
+	MOVQ          DI, (DX)
+	ADDQ          CX, AX
+	SUBQ          AX, SI
+	MOVQ          SI, 8(DX)
+	ADDQ          CX, AX
+	VZEROUPPER
+	RET
+
+// func turnsvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
+TEXT ·turnsvolumegreatestavx512(SB), NOSPLIT, $8-64
+	MOVQ below+0(FP), AX
+	MOVQ above+8(FP), CX
+	MOVQ stride+16(FP), DX
+	MOVQ to+40(FP), BX
+	MOVQ apart+48(FP), SI
+	MOVQ counts+56(FP), DI
+	MOVQ (DI), R8
+	ADDQ BX, R8
+	ADDQ SI, BX
+	MOVQ 8(DI), R9
+	ADDQ BX, R9
+	ADDQ SI, BX
+	MOVQ 16(DI), R10
+	ADDQ BX, R10
+	ADDQ SI, BX
+	MOVQ 24(DI), DI
+	ADDQ BX, DI
+	ADDQ SI, BX
+	MOVQ rows+32(FP), BX
+	MOVQ BX, (SP)
+
+row:
+	MOVQ columns+24(FP), BX
+	XORL SI, SI
+	CMPQ BX, $0x40
+	JLE  last
+
+vector:
+	VMOVDQU8      (AX), Z0
+	VMOVDQU8      (AX)(DX*1), Z1
+	VMOVDQU8      (CX), Z2
+	VMOVDQU8      (CX)(DX*1), Z3
+	VPMAXUB       Z0, Z2, Z2
+	VPMAXUB       Z1, Z3, Z3
+	VPMAXUB       Z0, Z1, Z1
+	VPMAXUB       Z2, Z3, Z3
+	VMOVDQU8      1(AX), Z4
+	VMOVDQU8      1(AX)(DX*1), Z5
+	VMOVDQU8      1(CX), Z6
+	VMOVDQU8      1(CX)(DX*1), Z7
+	VPMAXUB       Z4, Z6, Z6
+	VPMAXUB       Z5, Z7, Z7
+	VPMAXUB       Z4, Z5, Z5
+	VPMAXUB       Z6, Z7, Z7
+	XORL          R11, R11
+	VPCMPUB       $0x05, Z4, Z0, K1
+	KMOVQ         K1, R12
+	MOVQ          R12, R13
+	BTQ           $0x03, SI
+	ADCQ          R13, R13
+	ADCQ          R11, R11
+	XORQ          R12, R13
+	KMOVQ         R13, K1
+	VPCOMPRESSB.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R13, R13
+	ADDQ          R13, R8
+	VPCMPUB       $0x05, Z6, Z2, K1
+	KMOVQ         K1, R12
+	MOVQ          R12, R13
+	BTQ           $0x02, SI
+	ADCQ          R13, R13
+	ADCQ          R11, R11
+	XORQ          R12, R13
+	KMOVQ         R13, K1
+	VPCOMPRESSB.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R9)
+	POPCNTQ       R13, R13
+	ADDQ          R13, R9
+	VPCMPUB       $0x05, Z5, Z1, K1
+	KMOVQ         K1, R12
+	MOVQ          R12, R13
+	BTQ           $0x01, SI
+	ADCQ          R13, R13
+	ADCQ          R11, R11
+	XORQ          R12, R13
+	KMOVQ         R13, K1
+	VPCOMPRESSB.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       R13, R13
+	ADDQ          R13, R10
+	VPCMPUB       $0x05, Z7, Z3, K1
+	KMOVQ         K1, R12
+	MOVQ          R12, R13
+	BTQ           $0x00, SI
+	ADCQ          R13, R13
+	ADCQ          R11, R11
+	XORQ          R12, R13
+	KMOVQ         R13, K1
+	VPCOMPRESSB.Z Z3, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R13, R13
+	ADDQ          R13, DI
+	MOVQ          R11, SI
+	ADDQ          $0x40, AX
+	ADDQ          $0x40, CX
+	SUBQ          $0x40, BX
+	CMPQ          BX, $0x40
+	JG            vector
+
+last:
+	MOVQ          $-1, R11
+	MOVQ          BX, R13
+	BZHIQ         R13, R11, R12
+	KMOVQ         R12, K1
+	DECQ          R13
+	BZHIQ         R13, R11, R12
+	KMOVQ         R12, K2
+	NOTQ          R12
+	VMOVDQU8.Z    (AX), K1, Z0
+	VMOVDQU8.Z    (AX)(DX*1), K1, Z1
+	VMOVDQU8.Z    (CX), K1, Z2
+	VMOVDQU8.Z    (CX)(DX*1), K1, Z3
+	VPMAXUB       Z0, Z2, Z2
+	VPMAXUB       Z1, Z3, Z3
+	VPMAXUB       Z0, Z1, Z1
+	VPMAXUB       Z2, Z3, Z3
+	VMOVDQU8.Z    1(AX), K2, Z4
+	VMOVDQU8.Z    1(AX)(DX*1), K2, Z5
+	VMOVDQU8.Z    1(CX), K2, Z6
+	VMOVDQU8.Z    1(CX)(DX*1), K2, Z7
+	VPMAXUB       Z4, Z6, Z6
+	VPMAXUB       Z5, Z7, Z7
+	VPMAXUB       Z4, Z5, Z5
+	VPMAXUB       Z6, Z7, Z7
+	XORL          R11, R11
+	VPCMPUB       $0x05, Z4, Z0, K1
+	KMOVQ         K1, R13
+	ORQ           R12, R13
+	MOVQ          R13, R14
+	BTQ           $0x03, SI
+	ADCQ          R14, R14
+	ADCQ          R11, R11
+	XORQ          R13, R14
+	KMOVQ         R14, K1
+	VPCOMPRESSB.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	ADDQ          R14, R8
+	VPCMPUB       $0x05, Z6, Z2, K1
+	KMOVQ         K1, R13
+	ORQ           R12, R13
+	MOVQ          R13, R14
+	BTQ           $0x02, SI
+	ADCQ          R14, R14
+	ADCQ          R11, R11
+	XORQ          R13, R14
+	KMOVQ         R14, K1
+	VPCOMPRESSB.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R9)
+	POPCNTQ       R14, R14
+	ADDQ          R14, R9
+	VPCMPUB       $0x05, Z5, Z1, K1
+	KMOVQ         K1, R13
+	ORQ           R12, R13
+	MOVQ          R13, R14
+	BTQ           $0x01, SI
+	ADCQ          R14, R14
+	ADCQ          R11, R11
+	XORQ          R13, R14
+	KMOVQ         R14, K1
+	VPCOMPRESSB.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       R14, R14
+	ADDQ          R14, R10
+	VPCMPUB       $0x05, Z7, Z3, K1
+	KMOVQ         K1, R13
+	ORQ           R12, R13
+	MOVQ          R13, R12
+	BTQ           $0x00, SI
+	ADCQ          R12, R12
+	ADCQ          R11, R11
+	XORQ          R13, R12
+	KMOVQ         R12, K1
+	VPCOMPRESSB.Z Z3, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R12, R12
+	ADDQ          R12, DI
+	MOVQ          R11, SI
+	MOVB          $0x00, (R8)
+	INCQ          R8
+	MOVB          $0x00, (R9)
+	INCQ          R9
+	MOVB          $0x00, (R10)
+	INCQ          R10
+	MOVB          $0x00, (DI)
+	INCQ          DI
+	MOVQ          columns+24(FP), SI
+	SUBQ          SI, BX
+	ADDQ          BX, AX
+	ADDQ          DX, AX
+	ADDQ          BX, CX
+	ADDQ          DX, CX
+	DECQ          (SP)
+	JNZ           row
+	MOVQ          to+40(FP), AX
+	MOVQ          apart+48(FP), CX
+	MOVQ          counts+56(FP), DX
+	SUBQ          AX, R8
+	MOVQ          R8, (DX)
+	ADDQ          CX, AX
+	SUBQ          AX, R9
+	MOVQ          R9, 8(DX)
+	ADDQ          CX, AX
+	SUBQ          AX, R10
+	MOVQ          R10, 16(DX)
+	ADDQ          CX, AX
+	SUBQ          AX, DI
+	MOVQ          DI, 24(DX)
+	ADDQ          CX, AX
+	VZEROUPPER
+	RET
+
+// func turnsareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
+TEXT ·turnsareagreatestavx512(SB), NOSPLIT, $8-56
+	MOVQ below+0(FP), AX
+	MOVQ stride+8(FP), CX
+	MOVQ to+32(FP), DX
+	MOVQ apart+40(FP), BX
+	MOVQ counts+48(FP), SI
+	MOVQ (SI), DI
+	ADDQ DX, DI
+	ADDQ BX, DX
+	MOVQ 8(SI), SI
+	ADDQ DX, SI
+	ADDQ BX, DX
+	MOVQ rows+24(FP), DX
+	MOVQ DX, (SP)
+
+row:
+	MOVQ columns+16(FP), DX
+	XORL BX, BX
+	CMPQ DX, $0x40
+	JLE  last
+
+vector:
+	VMOVDQU8      (AX), Z0
+	VMOVDQU8      (AX)(CX*1), Z1
+	VPMAXUB       Z0, Z1, Z1
+	VMOVDQU8      1(AX), Z2
+	VMOVDQU8      1(AX)(CX*1), Z3
+	VPMAXUB       Z2, Z3, Z3
+	XORL          R8, R8
+	VPCMPUB       $0x05, Z2, Z0, K1
+	KMOVQ         K1, R9
+	MOVQ          R9, R10
+	BTQ           $0x01, BX
+	ADCQ          R10, R10
+	ADCQ          R8, R8
+	XORQ          R9, R10
+	KMOVQ         R10, K1
+	VPCOMPRESSB.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R10, R10
+	ADDQ          R10, DI
+	VPCMPUB       $0x05, Z3, Z1, K1
+	KMOVQ         K1, R9
+	MOVQ          R9, R10
+	BTQ           $0x00, BX
+	ADCQ          R10, R10
+	ADCQ          R8, R8
+	XORQ          R9, R10
+	KMOVQ         R10, K1
+	VPCOMPRESSB.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       R10, R10
+	ADDQ          R10, SI
+	MOVQ          R8, BX
+	ADDQ          $0x40, AX
+	SUBQ          $0x40, DX
+	CMPQ          DX, $0x40
+	JG            vector
+
+last:
+	MOVQ          $-1, R8
+	MOVQ          DX, R10
+	BZHIQ         R10, R8, R9
+	KMOVQ         R9, K1
+	DECQ          R10
+	BZHIQ         R10, R8, R9
+	KMOVQ         R9, K2
+	NOTQ          R9
+	VMOVDQU8.Z    (AX), K1, Z0
+	VMOVDQU8.Z    (AX)(CX*1), K1, Z1
+	VPMAXUB       Z0, Z1, Z1
+	VMOVDQU8.Z    1(AX), K2, Z2
+	VMOVDQU8.Z    1(AX)(CX*1), K2, Z3
+	VPMAXUB       Z2, Z3, Z3
+	XORL          R8, R8
+	VPCMPUB       $0x05, Z2, Z0, K1
+	KMOVQ         K1, R10
+	ORQ           R9, R10
+	MOVQ          R10, R11
+	BTQ           $0x01, BX
+	ADCQ          R11, R11
+	ADCQ          R8, R8
+	XORQ          R10, R11
+	KMOVQ         R11, K1
+	VPCOMPRESSB.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R11, R11
+	ADDQ          R11, DI
+	VPCMPUB       $0x05, Z3, Z1, K1
+	KMOVQ         K1, R10
+	ORQ           R9, R10
+	MOVQ          R10, R9
+	BTQ           $0x00, BX
+	ADCQ          R9, R9
+	ADCQ          R8, R8
+	XORQ          R10, R9
+	KMOVQ         R9, K1
+	VPCOMPRESSB.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       R9, R9
+	ADDQ          R9, SI
+	MOVQ          R8, BX
+	MOVB          $0x00, (DI)
+	INCQ          DI
+	MOVB          $0x00, (SI)
+	INCQ          SI
+	MOVQ          columns+16(FP), BX
+	SUBQ          BX, DX
+	ADDQ          DX, AX
+	ADDQ          CX, AX
+	DECQ          (SP)
+	JNZ           row
+	MOVQ          to+32(FP), AX
+	MOVQ          apart+40(FP), CX
+	MOVQ          counts+48(FP), DX
+	SUBQ          AX, DI
+	MOVQ          DI, (DX)
+	ADDQ          CX, AX
+	SUBQ          AX, SI
+	MOVQ          SI, 8(DX)
+	ADDQ          CX, AX
+	VZEROUPPER
+	RET
+
+// func alternateavx512(table *[1280]byte, src *byte, n int) int64
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VBMI, AVX512VNNI
+TEXT ·alternateavx512(SB), NOSPLIT, $0-32
+	MOVQ     table+0(FP), AX
+	MOVQ     src+8(FP), CX
+	MOVQ     n+16(FP), DX
+	VMOVDQU8 signsavx512<>+0(SB), Z0
+	VPXORQ   Z1, Z1, Z1
+	VPXORQ   Z2, Z2, Z2
+	VPXORQ   Z3, Z3, Z3
+	VPXORQ   Z4, Z4, Z4
+	VPXORQ   Z5, Z5, Z5
+
+vector:
+	VMOVDQU8      (CX), Z6
+	VPADDB        Z6, Z6, Z7
+	VPMOVB2M      Z6, K1
+	VPMOVB2M      Z7, K2
+	KANDNQ        K2, K1, K3
+	KANDNQ        K1, K2, K4
+	KANDQ         K1, K2, K1
+	VPERMB        (AX), Z6, Z7
+	VPERMB        64(AX), Z6, K3, Z7
+	VPERMB        128(AX), Z6, K4, Z7
+	VPERMB        192(AX), Z6, K1, Z7
+	VPDPBUSD      Z0, Z7, Z1
+	VPERMB        256(AX), Z6, Z7
+	VPERMB        320(AX), Z6, K3, Z7
+	VPERMB        384(AX), Z6, K4, Z7
+	VPERMB        448(AX), Z6, K1, Z7
+	VPDPBUSD      Z0, Z7, Z2
+	VPERMB        512(AX), Z6, Z7
+	VPERMB        576(AX), Z6, K3, Z7
+	VPERMB        640(AX), Z6, K4, Z7
+	VPERMB        704(AX), Z6, K1, Z7
+	VPDPBUSD      Z0, Z7, Z3
+	VPERMB        768(AX), Z6, Z7
+	VPERMB        832(AX), Z6, K3, Z7
+	VPERMB        896(AX), Z6, K4, Z7
+	VPERMB        960(AX), Z6, K1, Z7
+	VPDPBUSD      Z0, Z7, Z4
+	VPERMB        1024(AX), Z6, Z7
+	VPERMB        1088(AX), Z6, K3, Z7
+	VPERMB        1152(AX), Z6, K4, Z7
+	VPERMB        1216(AX), Z6, K1, Z7
+	VPDPBUSD      Z0, Z7, Z5
+	ADDQ          $0x40, CX
+	DECQ          DX
+	JNZ           vector
+	XORL          AX, AX
+	VEXTRACTI64X4 $0x01, Z5, Y0
+	VPADDD        Y5, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X5
+	VPADDD        X0, X5, X5
+	VPSHUFD       $0x4e, X5, X0
+	VPADDD        X0, X5, X5
+	VPSHUFD       $0xb1, X5, X0
+	VPADDD        X0, X5, X5
+	VMOVD         X5, CX
+	MOVLQSX       CX, CX
+	SHLQ          $0x08, AX
+	ADDQ          CX, AX
+	VEXTRACTI64X4 $0x01, Z4, Y0
+	VPADDD        Y4, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X4
+	VPADDD        X0, X4, X4
+	VPSHUFD       $0x4e, X4, X0
+	VPADDD        X0, X4, X4
+	VPSHUFD       $0xb1, X4, X0
+	VPADDD        X0, X4, X4
+	VMOVD         X4, CX
+	MOVLQSX       CX, CX
+	SHLQ          $0x08, AX
+	ADDQ          CX, AX
+	VEXTRACTI64X4 $0x01, Z3, Y0
+	VPADDD        Y3, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X3
+	VPADDD        X0, X3, X3
+	VPSHUFD       $0x4e, X3, X0
+	VPADDD        X0, X3, X3
+	VPSHUFD       $0xb1, X3, X0
+	VPADDD        X0, X3, X3
+	VMOVD         X3, CX
+	MOVLQSX       CX, CX
+	SHLQ          $0x08, AX
+	ADDQ          CX, AX
+	VEXTRACTI64X4 $0x01, Z2, Y0
+	VPADDD        Y2, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X2
+	VPADDD        X0, X2, X2
+	VPSHUFD       $0x4e, X2, X0
+	VPADDD        X0, X2, X2
+	VPSHUFD       $0xb1, X2, X0
+	VPADDD        X0, X2, X2
+	VMOVD         X2, CX
+	MOVLQSX       CX, CX
+	SHLQ          $0x08, AX
+	ADDQ          CX, AX
+	VEXTRACTI64X4 $0x01, Z1, Y0
+	VPADDD        Y1, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0xb1, X1, X0
+	VPADDD        X0, X1, X1
+	VMOVD         X1, CX
+	MOVLQSX       CX, CX
+	SHLQ          $0x08, AX
+	ADDQ          CX, AX
+	VZEROUPPER
+	MOVQ          AX, ret+24(FP)
+	RET
+
+DATA signsavx512<>+0(SB)/8, $0xff01ff01ff01ff01
+DATA signsavx512<>+8(SB)/8, $0xff01ff01ff01ff01
+DATA signsavx512<>+16(SB)/8, $0xff01ff01ff01ff01
+DATA signsavx512<>+24(SB)/8, $0xff01ff01ff01ff01
+DATA signsavx512<>+32(SB)/8, $0xff01ff01ff01ff01
+DATA signsavx512<>+40(SB)/8, $0xff01ff01ff01ff01
+DATA signsavx512<>+48(SB)/8, $0xff01ff01ff01ff01
+DATA signsavx512<>+56(SB)/8, $0xff01ff01ff01ff01
+GLOBL signsavx512<>(SB), RODATA|NOPTR, $64
