@@ -90,8 +90,7 @@ type Prepared struct {
 type function struct {
 	weight  *lookup
 	outside uint64
-	digits  *[digits * 256]byte // nil where there are no turns
-	turns   turns
+	turns   *turns // nil where there are none
 }
 
 // Zero is the sum of no cells.
@@ -107,8 +106,8 @@ func prepare(t grid.Type, l grid.Ladder, k Key, top int64, isa string) *Prepared
 	for i := range k.functions {
 		w := k.weights(l.Len(), i)
 		f := function{weight: newLookup(t, l, w, top, isa), outside: w.outside()}
-		if turns, ok := turnsOf(isa, k.in.Superlevel); ok && t == grid.Uint8 && !k.in.Vertices {
-			f.turns, f.digits = turns, digitsOf(f.weight.table, f.outside)
+		if t != grid.Float32 {
+			f.turns = newTurns(t, f.weight.table, f.outside, k.in, isa)
 		}
 		p.functions = append(p.functions, f)
 	}

@@ -23,8 +23,7 @@ type march struct {
 	periodic grid.Axes
 	start    view // the first slice, where the last one meets it
 	kernel   kernel
-	turns    turns // of bytes, in place of the kernel
-	digits   *[digits * 256]byte
+	turns    *turns // of 8 and 16-bit voxels, in place of the kernel; nil for others
 
 	threads       int
 	rows, columns int64 // positions of a tile, at most
@@ -55,7 +54,7 @@ func newMarch(s grid.Source, f function, periodic grid.Axes, threads int, isa st
 		weight: f.weight, outside: f.outside, periodic: periodic, kernel: kernelOf(isa),
 	}
 	if periodic == (grid.Axes{}) {
-		m.digits, m.turns = f.digits, f.turns
+		m.turns = f.turns
 	}
 	if err := m.periodic.Of(shape); err != nil {
 		return nil, err
@@ -71,7 +70,7 @@ func newMarch(s grid.Source, f function, periodic grid.Axes, threads int, isa st
 		planes = 1
 	}
 	m.rows = min(m.h+1, max(1, tileBytes/(planes*m.stride*8)-1))
-	if m.digits != nil {
+	if m.bytes() {
 		m.rows = min(m.h+1, max(1, turnBytes/m.w))
 	}
 
@@ -106,6 +105,9 @@ func newMarch(s grid.Source, f function, periodic grid.Axes, threads int, isa st
 	m.start.data = grid.NewBuffer(grid.SliceBytes(s))
 	return m, s.ReadSlab(m.start.data, 0, 1)
 }
+
+// bytes reports whether voxels are bytes that need no tiles.
+func (m *march) bytes() bool { return m.turns != nil && m.size == 1 }
 
 func roundUp(n, to int64) int64 { return (n + to - 1) / to * to }
 
@@ -167,9 +169,10 @@ func (m *march) run() (uint64, error) {
 
 func (m *march) core() *core {
 	c := &core{}
-	if m.digits != nil {
-		c.turning = newTurning(m.turns, m.digits, m.w)
-	} else {
+	if m.turns != nil {
+		c.turning = newTurning(m.turns, m.w, m.size)
+	}
+	if !m.bytes() {
 		tile := (m.rows + 1) * m.stride
 		c.below, c.scratch = make([]uint64, tile), make([]int32, m.columns+1)
 		if !m.flat {
@@ -219,28 +222,39 @@ func (m *march) stream(c *core, lo, hi int64) error {
 
 // plane adds up the rows of positions lo ≤ y < hi of a 2D image.
 func (m *march) plane(c *core, v view, lo, hi int64) error {
-	if c.turning != nil {
-		return m.turnPlane(c, v, lo, hi)
-	}
-	for y := lo; y < hi; y += m.rows {
+	for y, turning := lo, c.turning != nil; y < hi; {
 		if err := grid.Ended(m.in); err != nil {
 			return err
+		}
+		if turning {
+			to := m.turnRows(c, v, y, hi)
+			turning = !c.turning.dense((to - y) * m.w)
+			y = to
+			continue
 		}
 		rows := min(m.rows, hi-y)
 		for x := int64(-1); x < m.w; x += m.columns {
 			columns := m.fill(c, c.below, v, 0, y, rows, x, true)
 			c.sum += m.kernel.area(c.below, int(m.stride), int(rows), columns)
 		}
+		y += rows
 	}
 	return nil
 }
 
 // strip adds up the planes of positions lo ≤ z < hi, in the rows of a strip from y on.
 func (m *march) strip(c *core, v view, lo, hi, y int64) error {
-	if c.turning != nil {
-		return m.turnStrip(c, v, lo, hi, y)
-	}
 	rows := min(m.rows, m.h-y)
+	for turning := c.turning != nil; turning && lo < hi; lo++ {
+		if err := grid.Ended(m.in); err != nil {
+			return err
+		}
+		m.turnPlane(c, v, lo, y)
+		turning = !c.turning.dense(rows * m.w)
+	}
+	if lo == hi {
+		return nil
+	}
 	for x := int64(-1); x < m.w; x += m.columns {
 		m.fill(c, c.below, v, lo, y, rows, x, true)
 		for z := lo; z < hi; z++ {

@@ -1,9 +1,13 @@
 package fingerprint
 
-import "eccbench/internal/grid"
+import (
+	"math"
 
-// Bytes have a way of their own, 64 to a vector, that neither looks up the weight of each voxel
-// nor adds up each cell. Of a row, each voxel is a cell, and so is what lies between two, with
+	"eccbench/internal/grid"
+)
+
+// Voxels of 8 and 16 bits have a way of their own that neither looks up the weight of each nor
+// adds up each cell. Of a row, each voxel is a cell, and so is what lies between two, with
 // the lesser of their values. A voxel whose row rises to one side of it and falls to the other
 // has as many cells of either sign. Left are the turning points: the greatest of their
 // surroundings count once more than the cells beside them, the least once less, and they take
@@ -18,45 +22,84 @@ import "eccbench/internal/grid"
 //
 // A turning writes the turning points down, and looks up their weights when there are many.
 type turning struct {
-	turns
-	table   *[digits * 256]byte // of W − w of each byte, the lowest digits first
-	nothing int64               // W − w of byte 0
-
-	lists  []byte // room for room bytes of each of the four
-	room   int
-	counts [4]int64 // of the bytes in each list
-	sum    int64    // of the lists so far, with their signs
+	*turns
+	size   int64 // of a voxel in bytes
+	lists  []byte
+	room   int // bytes of each of the four lists
+	counts [4]int64
+	sum    int64 // of the lists so far, with their signs
+	listed int64 // bytes of the lists so far
 }
 
-// digits are the bytes of W − w, which are enough for a weight of at most 256 levels.
-const digits = 5
-
-// turns are the vector instructions, of the least or of the greatest values. Each writes the
-// turning points of rows, with a byte 0 after those of each, to lists that are apart bytes
-// apart, and adds to their counts.
+// turns are how turning points are found and looked up, of the least or of the greatest values.
 type turns struct {
+	turnVectors
+	// alternate is what W − w of the voxels in a list with even places sums to, less that of
+	// the others. There is room for a vector behind the list.
+	alternate func(list []byte) int64
+	nothing   int64 // W − w of voxel 0
+	// most is how many turning points a voxel may have before tiles are quicker.
+	most float64
+}
+
+// turnVectors are the vector instructions for voxels of a type. Each writes the turning points
+// of rows of so many columns, with a voxel 0 after those of each, to lists that are apart
+// bytes apart, and adds to their counts, in bytes.
+type turnVectors struct {
 	// volume writes those of each of some rows, of the least of it and the same row above, of
 	// it and the row stride bytes on, and of all four.
 	volume func(below, above *byte, stride, columns, rows int, to *byte, apart int, counts *[4]int64)
 	// area writes those of each of some rows, and of the least of it and the next one.
 	area func(below *byte, stride, columns, rows int, to *byte, apart int, counts *[4]int64)
-	// alternate adds up the entries of 64·n bytes with even places, less the others.
-	alternate func(table *[digits * 256]byte, src *byte, n int) int64
 }
 
-// listBytes is about how long a list grows.
-const listBytes = 8 << 10
+const (
+	// digits are the bytes of W − w that are enough on at most 256 levels.
+	digits = 5
+	// listBytes is about how long a list grows.
+	listBytes = 8 << 10
+	// pairsMost is how many turning points 16-bit voxels may have: each is looked up in a
+	// table that only a second cache holds.
+	pairsMost = 1.5
+)
 
-func newTurning(t turns, table *[digits * 256]byte, columns int64) *turning {
-	s := &turning{turns: t, table: table, room: max(listBytes, int(columns)+1) + 64}
-	for d := range digits {
-		s.nothing |= int64(table[256*d]) << (8 * d)
+// newTurns is nil where there are no instructions for a type. The weights are those of the
+// type's bit patterns.
+func newTurns(t grid.Type, weights []uint64, outside uint64, in Convention, isa string) *turns {
+	if in.Vertices {
+		return nil // what is outside has a say in every cell that touches it
 	}
-	s.lists = make([]byte, 4*s.room)
+	v, lookUp, ok := turnVectorsOf(isa, t, in.Superlevel)
+	if !ok {
+		return nil
+	}
+	s := &turns{turnVectors: v, nothing: int64(outside - weights[0]), most: math.Inf(1)}
+	if t == grid.Uint8 {
+		table := digitsOf(weights, outside)
+		if table == nil {
+			return nil
+		}
+		s.alternate = func(list []byte) int64 {
+			n := len(list)
+			clear(list[n : n+64])
+			return lookUp(table, &list[0], (n+63)/64)
+		}
+		return s
+	}
+	s.most = pairsMost
+	table := (*[1 << 16]uint64)(weights)
+	s.alternate = func(list []byte) int64 {
+		var sum uint64
+		for pairs := grid.Values[uint16](list); len(pairs) > 1; pairs = pairs[2:] {
+			sum += table[pairs[1]] - table[pairs[0]] // W goes out
+		}
+		return int64(sum)
+	}
 	return s
 }
 
-// digitsOf are W − w of each byte, in digits. It is nil where they are not enough.
+// digitsOf are W − w of each byte, the lowest digits of all first. It is nil where digits are
+// not enough.
 func digitsOf(weights []uint64, outside uint64) *[digits * 256]byte {
 	table := new([digits * 256]byte)
 	for v, w := range weights {
@@ -71,27 +114,31 @@ func digitsOf(weights []uint64, outside uint64) *[digits * 256]byte {
 	return table
 }
 
+func newTurning(t *turns, columns, size int64) *turning {
+	s := &turning{turns: t, size: size, room: int(max(listBytes, (columns+1)*size)) + 64}
+	s.lists = grid.NewBuffer(4 * int64(s.room))
+	return s
+}
+
 // fit is how many rows of so many columns there is room for, at least one.
 func (t *turning) fit(columns, rows int64) int64 {
-	most := max(t.counts[0], t.counts[1], t.counts[2], t.counts[3])
-	n := (int64(t.room) - 64 - most) / (columns + 1)
+	each := (columns + 1) * t.size
+	n := (int64(t.room) - 64 - max(t.counts[0], t.counts[1], t.counts[2], t.counts[3])) / each
 	if n == 0 {
 		t.look()
-		n = (int64(t.room) - 64) / (columns + 1)
+		n = (int64(t.room) - 64) / each
 	}
 	return min(n, rows)
 }
 
 // look adds up the lists, of which the first and the last count positively, and empties them.
 func (t *turning) look() {
-	for i := range t.counts {
-		n := int(t.counts[i])
+	for i, n := range t.counts {
 		if n == 0 {
 			continue
 		}
-		list := t.lists[i*t.room:]
-		clear(list[n : n+64])
-		sum := t.alternate(t.table, &list[0], (n+63)/64)
+		t.listed += n
+		sum := t.alternate(t.lists[i*t.room:][:n])
 		if i == 1 || i == 2 {
 			sum = -sum
 		}
@@ -102,47 +149,46 @@ func (t *turning) look() {
 
 // planes is t of the cells of positions in some rows, each with the next row and both above.
 func (t *turning) planes(below, above []byte, columns, rows int64) {
+	stride := columns * t.size
 	for at := int64(0); at < rows; {
 		n := t.fit(columns, rows-at)
-		t.volume(&below[at*columns], &above[at*columns], int(columns), int(columns), int(n), &t.lists[0], t.room, &t.counts)
+		t.volume(&below[at*stride], &above[at*stride], int(stride), int(columns), int(n), &t.lists[0], t.room, &t.counts)
 		at += n
 	}
 }
 
-// plane is t of the cells of positions in some rows, each with the row stride bytes on, or with
-// less of none less than those.
+// plane is t of the cells of positions in some rows, each with the row stride bytes on, and
+// taken away where less.
 func (t *turning) plane(below []byte, stride, columns, rows int64, less bool) {
 	for at := int64(0); at < rows; {
 		n := t.fit(columns, rows-at)
-		first, apart, counts := 0, t.room, &t.counts
-		var turned [4]int64
-		if less { // the second list is first, and the first one behind it
-			first, apart = t.room, -t.room
-			turned, counts = [4]int64{t.counts[1], t.counts[0]}, &turned
-		}
-		t.area(&below[at*stride], int(stride), int(columns), int(n), &t.lists[first], apart, counts)
-		if less {
-			t.counts[0], t.counts[1] = turned[1], turned[0]
+		if less { // the rows go to the second list, the least of two to the first
+			counts := [4]int64{t.counts[1], t.counts[0]}
+			t.area(&below[at*stride], int(stride), int(columns), int(n), &t.lists[t.room], -t.room, &counts)
+			t.counts[0], t.counts[1] = counts[1], counts[0]
+		} else {
+			t.area(&below[at*stride], int(stride), int(columns), int(n), &t.lists[0], t.room, &t.counts)
 		}
 		at += n
 	}
 }
 
-// row is t of one row, or with less of none less than that.
+// row is t of one row, taken away where less.
 func (t *turning) row(row []byte, columns int64, less bool) {
 	t.look()
 	t.plane(row, 0, columns, 1, less)
-	// The row with itself is in the other list, which is taken away.
+	// The row with itself is in the other list. For the voxel 0 behind the row, no list of
+	// the other sign makes up.
 	if less {
 		t.counts[0] = 0
-		t.sum -= t.nothing // the byte 0 behind it, which none of another sign makes up for
+		t.sum -= t.nothing
 	} else {
 		t.counts[1] = 0
 		t.sum += t.nothing
 	}
 }
 
-// take is what was added up, in the sum over cells.
+// take is what was added up, as a sum over cells.
 func (t *turning) take(dim int) uint64 {
 	t.look()
 	sum := t.sum
@@ -153,50 +199,49 @@ func (t *turning) take(dim int) uint64 {
 	return uint64(sum)
 }
 
-// turnPlane is plane by turning points.
-func (m *march) turnPlane(c *core, v view, lo, hi int64) error {
-	at := func(y int64) []byte { return v.data[(y-v.first)*m.w:] }
+// dense reports whether so many voxels had too many turning points.
+func (t *turning) dense(voxels int64) bool {
+	t.look()
+	n := t.listed
+	t.listed = 0
+	return float64(n) > t.most*float64(voxels*t.size)
+}
+
+// turnRows takes some rows of positions of a 2D image, and says how far it got.
+func (m *march) turnRows(c *core, v view, lo, hi int64) int64 {
+	at := func(y int64) []byte { return v.data[(y-v.first)*m.w*m.size:] }
 	if lo < 0 {
 		c.turning.row(at(0), m.w, true)
 		lo = 0
 	}
-	for hi = min(hi, m.h-1); lo < hi; {
-		if err := grid.Ended(m.in); err != nil {
-			return err
-		}
-		n := min(m.rows, hi-lo)
-		c.turning.plane(at(lo), m.w, m.w, n, false)
-		lo += n
+	end := min(lo+m.rows, hi)
+	if to := min(end, m.h-1); to > lo {
+		c.turning.plane(at(lo), m.w*m.size, m.w, to-lo, false)
 	}
 	c.sum += c.turning.take(2)
-	return nil
+	return end
 }
 
-// turnStrip is strip by turning points.
-func (m *march) turnStrip(c *core, v view, lo, hi, y int64) error {
-	at := func(z, y int64) []byte { return v.data[((z-v.first)*m.h+y)*m.w:] }
+// turnPlane takes a plane of positions of a strip's rows.
+func (m *march) turnPlane(c *core, v view, z, y int64) {
+	at := func(z, y int64) []byte { return v.data[((z-v.first)*m.h+y)*m.w*m.size:] }
 	from, to := max(y, 0), min(y+m.rows, m.h-1)
-	for z := lo; z < min(hi, m.n-1); z++ {
-		if err := grid.Ended(m.in); err != nil {
-			return err
+	switch {
+	case z == m.n-1: // above is outside
+	case z < 0:
+		if y < 0 {
+			c.turning.row(at(0, 0), m.w, false)
 		}
-		switch {
-		case z < 0:
-			if y < 0 {
-				c.turning.row(at(0, 0), m.w, false)
-			}
-			if to > from {
-				c.turning.plane(at(0, from), m.w, m.w, to-from, true)
-			}
-		default:
-			if y < 0 {
-				c.turning.plane(at(z, 0), m.h*m.w, m.w, 1, true)
-			}
-			if to > from {
-				c.turning.planes(at(z, from), at(z+1, from), m.w, to-from)
-			}
+		if to > from {
+			c.turning.plane(at(0, from), m.w*m.size, m.w, to-from, true)
+		}
+	default:
+		if y < 0 {
+			c.turning.plane(at(z, 0), m.h*m.w*m.size, m.w, 1, true)
+		}
+		if to > from {
+			c.turning.planes(at(z, from), at(z+1, from), m.w, to-from)
 		}
 	}
 	c.sum += c.turning.take(3)
-	return nil
 }

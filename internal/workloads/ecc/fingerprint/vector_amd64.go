@@ -31,15 +31,21 @@ func assembly(volume func(below, above *uint64, stride, rows, columns int) uint6
 	}
 }
 
-// turnsOf are the vector instructions for bytes, of the least values or of the greatest.
-func turnsOf(name string, greatest bool) (turns, bool) {
-	switch {
-	case name != isa.AVX512 || !isa.Bytes():
-		return turns{}, false
-	case greatest:
-		return turns{turnsvolumegreatestavx512, turnsareagreatestavx512, alternateavx512}, true
+// turnVectorsOf are the vector instructions for turning points of a type, of the least values
+// or of the greatest, and what looks up those of bytes.
+func turnVectorsOf(name string, t grid.Type, greatest bool) (v turnVectors, lookUp func(table *[digits * 256]byte, src *byte, n int) int64, ok bool) {
+	if name != isa.AVX512 || !isa.Bytes() {
+		return v, nil, false
 	}
-	return turns{turnsvolumeleastavx512, turnsarealeastavx512, alternateavx512}, true
+	all := map[grid.Type][2]turnVectors{
+		grid.Uint8:  {{bytesvolumeleastavx512, bytesarealeastavx512}, {bytesvolumegreatestavx512, bytesareagreatestavx512}},
+		grid.Uint16: {{pairsvolumeleastavx512, pairsarealeastavx512}, {pairsvolumegreatestavx512, pairsareagreatestavx512}},
+		grid.Int16:  {{signedvolumeleastavx512, signedarealeastavx512}, {signedvolumegreatestavx512, signedareagreatestavx512}},
+	}[t]
+	if greatest {
+		return all[1], alternateavx512, true
+	}
+	return all[0], alternateavx512, true
 }
 
 type (

@@ -34,25 +34,77 @@ func singleavx512(dst *uint64, table *uint64, src *byte, n int, ahead int, lo fl
 //go:noescape
 func doubleavx512(dst *uint64, table *uint64, src *byte, n int, ahead int, lo float64, inverse float64, step float64, last uint64) int
 
-// turnsvolumeleastavx512 writes the turning points of 4 kinds of rows, each kind apart bytes from the one before, behind as many as there are.
+// bytesvolumeleastavx512 writes the turning points of 4 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on.
 //
 //go:noescape
-func turnsvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+func bytesvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
 
-// turnsarealeastavx512 writes the turning points of 2 kinds of rows, each kind apart bytes from the one before, behind as many as there are.
+// bytesarealeastavx512 writes the turning points of 2 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on.
 //
 //go:noescape
-func turnsarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+func bytesarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
 
-// turnsvolumegreatestavx512 writes the turning points of 4 kinds of rows, each kind apart bytes from the one before, behind as many as there are.
+// bytesvolumegreatestavx512 writes the turning points of 4 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on.
 //
 //go:noescape
-func turnsvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+func bytesvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
 
-// turnsareagreatestavx512 writes the turning points of 2 kinds of rows, each kind apart bytes from the one before, behind as many as there are.
+// bytesareagreatestavx512 writes the turning points of 2 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on.
 //
 //go:noescape
-func turnsareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+func bytesareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+
+// pairsvolumeleastavx512 writes the turning points of 4 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on.
+//
+//go:noescape
+func pairsvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+
+// pairsarealeastavx512 writes the turning points of 2 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on.
+//
+//go:noescape
+func pairsarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+
+// pairsvolumegreatestavx512 writes the turning points of 4 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on.
+//
+//go:noescape
+func pairsvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+
+// pairsareagreatestavx512 writes the turning points of 2 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on.
+//
+//go:noescape
+func pairsareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+
+// signedvolumeleastavx512 writes the turning points of 4 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on.
+//
+//go:noescape
+func signedvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+
+// signedarealeastavx512 writes the turning points of 2 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on.
+//
+//go:noescape
+func signedarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+
+// signedvolumegreatestavx512 writes the turning points of 4 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on.
+//
+//go:noescape
+func signedvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+
+// signedareagreatestavx512 writes the turning points of 2 kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and
+// counts those. The next row is stride bytes on.
+//
+//go:noescape
+func signedareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
 
 // alternateavx512 adds up the entries of n times 64 bytes with even places, less those with odd ones.
 //

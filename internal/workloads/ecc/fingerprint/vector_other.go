@@ -13,4 +13,6 @@ func vectorised(grid.Ladder, string) vectors { return vectors{} }
 
 func encrypting(string) func(dst, table *uint64, src *byte, n, ahead int) int { return nil }
 
-func turnsOf(string, bool) (turns, bool) { return turns{}, false }
+func turnVectorsOf(string, grid.Type, bool) (v turnVectors, lookUp func(table *[digits * 256]byte, src *byte, n int) int64, ok bool) {
+	return v, nil, false
+}

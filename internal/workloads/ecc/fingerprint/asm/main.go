@@ -134,9 +134,11 @@ func main() {
 	if i.bytes == 32 { // AES has vectors of 128 bits
 		i.every()
 	} else {
-		for _, greatest := range []bool{false, true} {
-			turns(true, greatest)
-			turns(false, greatest)
+		for _, t := range []values{ofBytes(), ofPairs(false), ofPairs(true)} {
+			for _, greatest := range []bool{false, true} {
+				t.turns(true, greatest)
+				t.turns(false, greatest)
+			}
 		}
 		alternate()
 	}

@@ -8,27 +8,65 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// turns writes the turning points of rows of bytes one after another, 64 voxels at a time:
-// of the least (or greatest) of each row and the one below it, and of both in the next plane.
+// values are what a row of voxels is of.
+type values struct {
+	name         string
+	bytes        int
+	least, most  func(...Op)
+	compare      func(...Op) // of lanes, by a predicate, to a mask
+	load         func(m Mem, v VecVirtual)
+	loadSome     func(m Mem, k Register, v VecVirtual)
+	compress     func(v VecVirtual, k Register, to VecVirtual)
+	toBits, from func(a, b Op)
+}
+
+func ofBytes() values {
+	return values{
+		name: "bytes", bytes: 1, least: VPMINUB, most: VPMAXUB, compare: VPCMPUB,
+		load:     func(m Mem, v VecVirtual) { VMOVDQU8(m, v) },
+		loadSome: func(m Mem, k Register, v VecVirtual) { VMOVDQU8_Z(m, k, v) },
+		compress: func(v VecVirtual, k Register, to VecVirtual) { VPCOMPRESSB_Z(v, k, to) },
+		toBits:   KMOVQ, from: KMOVQ,
+	}
+}
+
+func ofPairs(signed bool) values {
+	t := values{
+		name: "pairs", bytes: 2, least: VPMINUW, most: VPMAXUW, compare: VPCMPUW,
+		load:     func(m Mem, v VecVirtual) { VMOVDQU16(m, v) },
+		loadSome: func(m Mem, k Register, v VecVirtual) { VMOVDQU16_Z(m, k, v) },
+		compress: func(v VecVirtual, k Register, to VecVirtual) { VPCOMPRESSW_Z(v, k, to) },
+		toBits:   KMOVD, from: KMOVD,
+	}
+	if signed {
+		t.name, t.least, t.most, t.compare = "signed", VPMINSW, VPMAXSW, VPCMPW
+	}
+	return t
+}
+
+// turns writes the turning points of rows one after another, a vector of voxels at a time: of
+// the least (or greatest) of each row and the one below it, and of both in the next plane.
 // A turning point is where "no greater than the next" (no less) starts or stops to hold.
 // Before a row it does not, behind the last voxel it does, so there is an odd number of them,
-// and a byte 0 after those of each row makes it even.
-func turns(volume, greatest bool) {
-	what, which, streams, minimum, predicate := "area", "least", 2, VPMINUB, uint8(2)
+// and a voxel 0 after those of each row makes it even.
+func (t values) turns(volume, greatest bool) {
+	what, which, streams, minimum, predicate := "area", "least", 2, t.least, uint8(2)
 	if volume {
 		what, streams = "volume", 4
 	}
 	if greatest {
-		which, minimum, predicate = "greatest", VPMAXUB, 5
+		which, minimum, predicate = "greatest", t.most, 5
 	}
-	name := fmt.Sprintf("turns%s%savx512", what, which)
+	lanes := 64 / t.bytes
+	name := t.name + what + which + "avx512"
 	above := ""
 	if volume {
 		above = "above *byte, "
 	}
 	TEXT(name, NOSPLIT, "func(below *byte, "+above+"stride, columns, rows int, to *byte, apart int, counts *[4]int64)")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("%s writes the turning points of %d kinds of rows, each kind apart bytes from the one before, behind as many as there are.", name, streams))
+	Doc(fmt.Sprintf("%s writes the turning points of %d kinds of rows, each kind apart bytes from the one before, behind as many bytes as there are, and", name, streams),
+		"counts those. The next row is stride bytes on.")
 	p, q := Load(Param("below"), GP64()), GP64()
 	if volume {
 		Load(Param("above"), q)
@@ -52,92 +90,120 @@ func turns(volume, greatest bool) {
 	}
 	Label("row")
 	n := Load(Param("columns"), GP64())
-	before := GP64() // what held of the voxel before, a bit for each kind, the first one highest
-	XORL(before.As32(), before.As32())
+	before := GP32() // what held of the voxel before, a bit for each kind, the first one highest
+	XORL(before, before)
 
-	// block takes up to 64 voxels, whose successors are in the row but for that of the last.
-	block := func(mask, next Register, forced func(held Register)) {
+	// block takes a vector of voxels at most, whose successors are in the row but for that of
+	// the last.
+	block := func(mask, next Register, forced func(held GPVirtual)) {
 		load := func(m Mem, k Register) VecVirtual {
 			v := ZMM()
 			if k == nil {
-				VMOVDQU8(m, v)
+				t.load(m, v)
 			} else {
-				VMOVDQU8_Z(m, k, v)
+				t.loadSome(m, k, v)
 			}
 			return v
 		}
 		// Of the voxels, and of those after them.
 		var rows [2][]VecVirtual
 		for x, k := range []Register{mask, next} {
+			x *= t.bytes
 			v0, v1 := load(Mem{Base: p, Disp: x}, k), load(Mem{Base: p, Index: w, Scale: 1, Disp: x}, k)
 			least := func(a, b VecVirtual) VecVirtual {
 				v := ZMM()
 				minimum(a, b, v)
 				return v
 			}
+			at := &rows[x/t.bytes]
 			if !volume {
-				rows[x] = []VecVirtual{v0, least(v0, v1)}
+				*at = []VecVirtual{v0, least(v0, v1)}
 				continue
 			}
 			u0, u1 := load(Mem{Base: q, Disp: x}, k), load(Mem{Base: q, Index: w, Scale: 1, Disp: x}, k)
 			a, b := least(v0, u0), least(v1, u1)
-			rows[x] = []VecVirtual{v0, a, least(v0, v1), least(a, b)}
+			*at = []VecVirtual{v0, a, least(v0, v1), least(a, b)}
 		}
-		after := GP64()
-		XORL(after.As32(), after.As32())
+		after := GP32()
+		XORL(after, after)
 		for s, o := range outs {
-			k, held, turning := K(), GP64(), GP64()
-			VPCMPUB(U8(predicate), rows[1][s], rows[0][s], k)
-			KMOVQ(k, held)
-			forced(held)
-			MOVQ(held, turning)
-			BTQ(U8(streams-1-s), before)
-			ADCQ(turning, turning) // what held of the voxel before, and as carry of the last
-			ADCQ(after, after)
-			XORQ(held, turning)
-			KMOVQ(turning, k)
+			k := K()
+			t.compare(U8(predicate), rows[1][s], rows[0][s], k)
+			held, turning := GP64(), GP64()
+			if lanes == 64 {
+				t.toBits(k, held)
+				forced(held)
+				MOVQ(held, turning)
+				BTL(U8(streams-1-s), before)
+				ADCQ(turning, turning) // what held of the voxel before, and as carry of the last
+				ADCL(after, after)
+				XORQ(held, turning)
+				t.from(turning, k)
+			} else {
+				t.toBits(k, held.As32())
+				forced(held)
+				MOVL(held.As32(), turning.As32())
+				BTL(U8(streams-1-s), before)
+				ADCL(turning.As32(), turning.As32())
+				ADCL(after, after)
+				XORL(held.As32(), turning.As32())
+				t.from(turning.As32(), k)
+			}
 			v := ZMM()
-			VPCOMPRESSB_Z(rows[0][s], k, v)
+			t.compress(rows[0][s], k, v)
 			VMOVDQU8(v, Mem{Base: o})
 			POPCNTQ(turning, turning)
-			ADDQ(turning, o)
+			LEAQ(Mem{Base: o, Index: turning, Scale: uint8(t.bytes)}, o)
 		}
-		MOVQ(after, before)
+		MOVL(after, before)
 	}
 
-	CMPQ(n, U8(64))
+	CMPQ(n, U8(lanes))
 	JLE(LabelRef("last"))
 	Label("vector")
-	block(nil, nil, func(Register) {})
+	block(nil, nil, func(GPVirtual) {})
 	ADDQ(U8(64), p)
 	if volume {
 		ADDQ(U8(64), q)
 	}
-	SUBQ(U8(64), n)
-	CMPQ(n, U8(64))
+	SUBQ(U8(lanes), n)
+	CMPQ(n, U8(lanes))
 	JG(LabelRef("vector"))
 
-	Label("last") // 1 to 64 voxels
+	Label("last") // one voxel to a vector of them
 	{
 		ones, k, next := GP64(), K(), K()
 		MOVQ(I64(-1), ones)
-		lanes, count := GP64(), GP64()
+		some, count := GP64(), GP64()
 		MOVQ(n, count)
-		BZHIQ(count, ones, lanes)
-		KMOVQ(lanes, k)
+		BZHIQ(count, ones, some)
+		KMOVQ(some, k)
 		DECQ(count)
-		BZHIQ(count, ones, lanes)
-		KMOVQ(lanes, next)
-		NOTQ(lanes)
-		block(k, next, func(held Register) { ORQ(lanes, held) })
+		BZHIQ(count, ones, some)
+		KMOVQ(some, next)
+		NOTQ(some)
+		block(k, next, func(held GPVirtual) {
+			if lanes == 64 {
+				ORQ(some, held)
+			} else {
+				ORL(some.As32(), held.As32())
+			}
+		})
 	}
 	for _, o := range outs {
-		MOVB(U8(0), Mem{Base: o})
-		INCQ(o)
+		if t.bytes == 1 {
+			MOVB(U8(0), Mem{Base: o})
+		} else {
+			MOVW(U16(0), Mem{Base: o})
+		}
+		ADDQ(U8(t.bytes), o)
 	}
 	// To the next row: a row has stride bytes, of which some are behind already.
 	back := Load(Param("columns"), GP64())
 	SUBQ(back, n)
+	if t.bytes == 2 {
+		ADDQ(n, n)
+	}
 	ADDQ(n, p)
 	ADDQ(w, p)
 	if volume {
