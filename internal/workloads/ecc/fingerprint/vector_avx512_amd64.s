@@ -406,9 +406,9 @@ between:
 	JNE          stop
 	JMP          found
 
-// func turnsvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+// func bytesvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
 // Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
-TEXT ·turnsvolumeleastavx512(SB), NOSPLIT, $8-64
+TEXT ·bytesvolumeleastavx512(SB), NOSPLIT, $8-64
 	MOVQ below+0(FP), AX
 	MOVQ above+8(FP), CX
 	MOVQ stride+16(FP), DX
@@ -457,52 +457,52 @@ vector:
 	VPCMPUB       $0x02, Z4, Z0, K1
 	KMOVQ         K1, R12
 	MOVQ          R12, R13
-	BTQ           $0x03, SI
+	BTL           $0x03, SI
 	ADCQ          R13, R13
-	ADCQ          R11, R11
+	ADCL          R11, R11
 	XORQ          R12, R13
 	KMOVQ         R13, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (R8)
 	POPCNTQ       R13, R13
-	ADDQ          R13, R8
+	LEAQ          (R8)(R13*1), R8
 	VPCMPUB       $0x02, Z6, Z2, K1
 	KMOVQ         K1, R12
 	MOVQ          R12, R13
-	BTQ           $0x02, SI
+	BTL           $0x02, SI
 	ADCQ          R13, R13
-	ADCQ          R11, R11
+	ADCL          R11, R11
 	XORQ          R12, R13
 	KMOVQ         R13, K1
 	VPCOMPRESSB.Z Z2, K1, Z0
 	VMOVDQU8      Z0, (R9)
 	POPCNTQ       R13, R13
-	ADDQ          R13, R9
+	LEAQ          (R9)(R13*1), R9
 	VPCMPUB       $0x02, Z5, Z1, K1
 	KMOVQ         K1, R12
 	MOVQ          R12, R13
-	BTQ           $0x01, SI
+	BTL           $0x01, SI
 	ADCQ          R13, R13
-	ADCQ          R11, R11
+	ADCL          R11, R11
 	XORQ          R12, R13
 	KMOVQ         R13, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (R10)
 	POPCNTQ       R13, R13
-	ADDQ          R13, R10
+	LEAQ          (R10)(R13*1), R10
 	VPCMPUB       $0x02, Z7, Z3, K1
 	KMOVQ         K1, R12
 	MOVQ          R12, R13
-	BTQ           $0x00, SI
+	BTL           $0x00, SI
 	ADCQ          R13, R13
-	ADCQ          R11, R11
+	ADCL          R11, R11
 	XORQ          R12, R13
 	KMOVQ         R13, K1
 	VPCOMPRESSB.Z Z3, K1, Z0
 	VMOVDQU8      Z0, (DI)
 	POPCNTQ       R13, R13
-	ADDQ          R13, DI
-	MOVQ          R11, SI
+	LEAQ          (DI)(R13*1), DI
+	MOVL          R11, SI
 	ADDQ          $0x40, AX
 	ADDQ          $0x40, CX
 	SUBQ          $0x40, BX
@@ -539,63 +539,63 @@ last:
 	KMOVQ         K1, R13
 	ORQ           R12, R13
 	MOVQ          R13, R14
-	BTQ           $0x03, SI
+	BTL           $0x03, SI
 	ADCQ          R14, R14
-	ADCQ          R11, R11
+	ADCL          R11, R11
 	XORQ          R13, R14
 	KMOVQ         R14, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (R8)
 	POPCNTQ       R14, R14
-	ADDQ          R14, R8
+	LEAQ          (R8)(R14*1), R8
 	VPCMPUB       $0x02, Z6, Z2, K1
 	KMOVQ         K1, R13
 	ORQ           R12, R13
 	MOVQ          R13, R14
-	BTQ           $0x02, SI
+	BTL           $0x02, SI
 	ADCQ          R14, R14
-	ADCQ          R11, R11
+	ADCL          R11, R11
 	XORQ          R13, R14
 	KMOVQ         R14, K1
 	VPCOMPRESSB.Z Z2, K1, Z0
 	VMOVDQU8      Z0, (R9)
 	POPCNTQ       R14, R14
-	ADDQ          R14, R9
+	LEAQ          (R9)(R14*1), R9
 	VPCMPUB       $0x02, Z5, Z1, K1
 	KMOVQ         K1, R13
 	ORQ           R12, R13
 	MOVQ          R13, R14
-	BTQ           $0x01, SI
+	BTL           $0x01, SI
 	ADCQ          R14, R14
-	ADCQ          R11, R11
+	ADCL          R11, R11
 	XORQ          R13, R14
 	KMOVQ         R14, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (R10)
 	POPCNTQ       R14, R14
-	ADDQ          R14, R10
+	LEAQ          (R10)(R14*1), R10
 	VPCMPUB       $0x02, Z7, Z3, K1
 	KMOVQ         K1, R13
 	ORQ           R12, R13
 	MOVQ          R13, R12
-	BTQ           $0x00, SI
+	BTL           $0x00, SI
 	ADCQ          R12, R12
-	ADCQ          R11, R11
+	ADCL          R11, R11
 	XORQ          R13, R12
 	KMOVQ         R12, K1
 	VPCOMPRESSB.Z Z3, K1, Z0
 	VMOVDQU8      Z0, (DI)
 	POPCNTQ       R12, R12
-	ADDQ          R12, DI
-	MOVQ          R11, SI
+	LEAQ          (DI)(R12*1), DI
+	MOVL          R11, SI
 	MOVB          $0x00, (R8)
-	INCQ          R8
+	ADDQ          $0x01, R8
 	MOVB          $0x00, (R9)
-	INCQ          R9
+	ADDQ          $0x01, R9
 	MOVB          $0x00, (R10)
-	INCQ          R10
+	ADDQ          $0x01, R10
 	MOVB          $0x00, (DI)
-	INCQ          DI
+	ADDQ          $0x01, DI
 	MOVQ          columns+24(FP), SI
 	SUBQ          SI, BX
 	ADDQ          BX, AX
@@ -622,9 +622,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func turnsarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+// func bytesarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
 // Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
-TEXT ·turnsarealeastavx512(SB), NOSPLIT, $8-56
+TEXT ·bytesarealeastavx512(SB), NOSPLIT, $8-56
 	MOVQ below+0(FP), AX
 	MOVQ stride+8(FP), CX
 	MOVQ to+32(FP), DX
@@ -656,28 +656,28 @@ vector:
 	VPCMPUB       $0x02, Z2, Z0, K1
 	KMOVQ         K1, R9
 	MOVQ          R9, R10
-	BTQ           $0x01, BX
+	BTL           $0x01, BX
 	ADCQ          R10, R10
-	ADCQ          R8, R8
+	ADCL          R8, R8
 	XORQ          R9, R10
 	KMOVQ         R10, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (DI)
 	POPCNTQ       R10, R10
-	ADDQ          R10, DI
+	LEAQ          (DI)(R10*1), DI
 	VPCMPUB       $0x02, Z3, Z1, K1
 	KMOVQ         K1, R9
 	MOVQ          R9, R10
-	BTQ           $0x00, BX
+	BTL           $0x00, BX
 	ADCQ          R10, R10
-	ADCQ          R8, R8
+	ADCL          R8, R8
 	XORQ          R9, R10
 	KMOVQ         R10, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (SI)
 	POPCNTQ       R10, R10
-	ADDQ          R10, SI
-	MOVQ          R8, BX
+	LEAQ          (SI)(R10*1), SI
+	MOVL          R8, BX
 	ADDQ          $0x40, AX
 	SUBQ          $0x40, DX
 	CMPQ          DX, $0x40
@@ -703,33 +703,33 @@ last:
 	KMOVQ         K1, R10
 	ORQ           R9, R10
 	MOVQ          R10, R11
-	BTQ           $0x01, BX
+	BTL           $0x01, BX
 	ADCQ          R11, R11
-	ADCQ          R8, R8
+	ADCL          R8, R8
 	XORQ          R10, R11
 	KMOVQ         R11, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (DI)
 	POPCNTQ       R11, R11
-	ADDQ          R11, DI
+	LEAQ          (DI)(R11*1), DI
 	VPCMPUB       $0x02, Z3, Z1, K1
 	KMOVQ         K1, R10
 	ORQ           R9, R10
 	MOVQ          R10, R9
-	BTQ           $0x00, BX
+	BTL           $0x00, BX
 	ADCQ          R9, R9
-	ADCQ          R8, R8
+	ADCL          R8, R8
 	XORQ          R10, R9
 	KMOVQ         R9, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (SI)
 	POPCNTQ       R9, R9
-	ADDQ          R9, SI
-	MOVQ          R8, BX
+	LEAQ          (SI)(R9*1), SI
+	MOVL          R8, BX
 	MOVB          $0x00, (DI)
-	INCQ          DI
+	ADDQ          $0x01, DI
 	MOVB          $0x00, (SI)
-	INCQ          SI
+	ADDQ          $0x01, SI
 	MOVQ          columns+16(FP), BX
 	SUBQ          BX, DX
 	ADDQ          DX, AX
@@ -748,9 +748,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func turnsvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+// func bytesvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
 // Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
-TEXT ·turnsvolumegreatestavx512(SB), NOSPLIT, $8-64
+TEXT ·bytesvolumegreatestavx512(SB), NOSPLIT, $8-64
 	MOVQ below+0(FP), AX
 	MOVQ above+8(FP), CX
 	MOVQ stride+16(FP), DX
@@ -799,52 +799,52 @@ vector:
 	VPCMPUB       $0x05, Z4, Z0, K1
 	KMOVQ         K1, R12
 	MOVQ          R12, R13
-	BTQ           $0x03, SI
+	BTL           $0x03, SI
 	ADCQ          R13, R13
-	ADCQ          R11, R11
+	ADCL          R11, R11
 	XORQ          R12, R13
 	KMOVQ         R13, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (R8)
 	POPCNTQ       R13, R13
-	ADDQ          R13, R8
+	LEAQ          (R8)(R13*1), R8
 	VPCMPUB       $0x05, Z6, Z2, K1
 	KMOVQ         K1, R12
 	MOVQ          R12, R13
-	BTQ           $0x02, SI
+	BTL           $0x02, SI
 	ADCQ          R13, R13
-	ADCQ          R11, R11
+	ADCL          R11, R11
 	XORQ          R12, R13
 	KMOVQ         R13, K1
 	VPCOMPRESSB.Z Z2, K1, Z0
 	VMOVDQU8      Z0, (R9)
 	POPCNTQ       R13, R13
-	ADDQ          R13, R9
+	LEAQ          (R9)(R13*1), R9
 	VPCMPUB       $0x05, Z5, Z1, K1
 	KMOVQ         K1, R12
 	MOVQ          R12, R13
-	BTQ           $0x01, SI
+	BTL           $0x01, SI
 	ADCQ          R13, R13
-	ADCQ          R11, R11
+	ADCL          R11, R11
 	XORQ          R12, R13
 	KMOVQ         R13, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (R10)
 	POPCNTQ       R13, R13
-	ADDQ          R13, R10
+	LEAQ          (R10)(R13*1), R10
 	VPCMPUB       $0x05, Z7, Z3, K1
 	KMOVQ         K1, R12
 	MOVQ          R12, R13
-	BTQ           $0x00, SI
+	BTL           $0x00, SI
 	ADCQ          R13, R13
-	ADCQ          R11, R11
+	ADCL          R11, R11
 	XORQ          R12, R13
 	KMOVQ         R13, K1
 	VPCOMPRESSB.Z Z3, K1, Z0
 	VMOVDQU8      Z0, (DI)
 	POPCNTQ       R13, R13
-	ADDQ          R13, DI
-	MOVQ          R11, SI
+	LEAQ          (DI)(R13*1), DI
+	MOVL          R11, SI
 	ADDQ          $0x40, AX
 	ADDQ          $0x40, CX
 	SUBQ          $0x40, BX
@@ -881,63 +881,63 @@ last:
 	KMOVQ         K1, R13
 	ORQ           R12, R13
 	MOVQ          R13, R14
-	BTQ           $0x03, SI
+	BTL           $0x03, SI
 	ADCQ          R14, R14
-	ADCQ          R11, R11
+	ADCL          R11, R11
 	XORQ          R13, R14
 	KMOVQ         R14, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (R8)
 	POPCNTQ       R14, R14
-	ADDQ          R14, R8
+	LEAQ          (R8)(R14*1), R8
 	VPCMPUB       $0x05, Z6, Z2, K1
 	KMOVQ         K1, R13
 	ORQ           R12, R13
 	MOVQ          R13, R14
-	BTQ           $0x02, SI
+	BTL           $0x02, SI
 	ADCQ          R14, R14
-	ADCQ          R11, R11
+	ADCL          R11, R11
 	XORQ          R13, R14
 	KMOVQ         R14, K1
 	VPCOMPRESSB.Z Z2, K1, Z0
 	VMOVDQU8      Z0, (R9)
 	POPCNTQ       R14, R14
-	ADDQ          R14, R9
+	LEAQ          (R9)(R14*1), R9
 	VPCMPUB       $0x05, Z5, Z1, K1
 	KMOVQ         K1, R13
 	ORQ           R12, R13
 	MOVQ          R13, R14
-	BTQ           $0x01, SI
+	BTL           $0x01, SI
 	ADCQ          R14, R14
-	ADCQ          R11, R11
+	ADCL          R11, R11
 	XORQ          R13, R14
 	KMOVQ         R14, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (R10)
 	POPCNTQ       R14, R14
-	ADDQ          R14, R10
+	LEAQ          (R10)(R14*1), R10
 	VPCMPUB       $0x05, Z7, Z3, K1
 	KMOVQ         K1, R13
 	ORQ           R12, R13
 	MOVQ          R13, R12
-	BTQ           $0x00, SI
+	BTL           $0x00, SI
 	ADCQ          R12, R12
-	ADCQ          R11, R11
+	ADCL          R11, R11
 	XORQ          R13, R12
 	KMOVQ         R12, K1
 	VPCOMPRESSB.Z Z3, K1, Z0
 	VMOVDQU8      Z0, (DI)
 	POPCNTQ       R12, R12
-	ADDQ          R12, DI
-	MOVQ          R11, SI
+	LEAQ          (DI)(R12*1), DI
+	MOVL          R11, SI
 	MOVB          $0x00, (R8)
-	INCQ          R8
+	ADDQ          $0x01, R8
 	MOVB          $0x00, (R9)
-	INCQ          R9
+	ADDQ          $0x01, R9
 	MOVB          $0x00, (R10)
-	INCQ          R10
+	ADDQ          $0x01, R10
 	MOVB          $0x00, (DI)
-	INCQ          DI
+	ADDQ          $0x01, DI
 	MOVQ          columns+24(FP), SI
 	SUBQ          SI, BX
 	ADDQ          BX, AX
@@ -964,9 +964,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func turnsareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+// func bytesareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
 // Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
-TEXT ·turnsareagreatestavx512(SB), NOSPLIT, $8-56
+TEXT ·bytesareagreatestavx512(SB), NOSPLIT, $8-56
 	MOVQ below+0(FP), AX
 	MOVQ stride+8(FP), CX
 	MOVQ to+32(FP), DX
@@ -998,28 +998,28 @@ vector:
 	VPCMPUB       $0x05, Z2, Z0, K1
 	KMOVQ         K1, R9
 	MOVQ          R9, R10
-	BTQ           $0x01, BX
+	BTL           $0x01, BX
 	ADCQ          R10, R10
-	ADCQ          R8, R8
+	ADCL          R8, R8
 	XORQ          R9, R10
 	KMOVQ         R10, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (DI)
 	POPCNTQ       R10, R10
-	ADDQ          R10, DI
+	LEAQ          (DI)(R10*1), DI
 	VPCMPUB       $0x05, Z3, Z1, K1
 	KMOVQ         K1, R9
 	MOVQ          R9, R10
-	BTQ           $0x00, BX
+	BTL           $0x00, BX
 	ADCQ          R10, R10
-	ADCQ          R8, R8
+	ADCL          R8, R8
 	XORQ          R9, R10
 	KMOVQ         R10, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (SI)
 	POPCNTQ       R10, R10
-	ADDQ          R10, SI
-	MOVQ          R8, BX
+	LEAQ          (SI)(R10*1), SI
+	MOVL          R8, BX
 	ADDQ          $0x40, AX
 	SUBQ          $0x40, DX
 	CMPQ          DX, $0x40
@@ -1045,35 +1045,1411 @@ last:
 	KMOVQ         K1, R10
 	ORQ           R9, R10
 	MOVQ          R10, R11
-	BTQ           $0x01, BX
+	BTL           $0x01, BX
 	ADCQ          R11, R11
-	ADCQ          R8, R8
+	ADCL          R8, R8
 	XORQ          R10, R11
 	KMOVQ         R11, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (DI)
 	POPCNTQ       R11, R11
-	ADDQ          R11, DI
+	LEAQ          (DI)(R11*1), DI
 	VPCMPUB       $0x05, Z3, Z1, K1
 	KMOVQ         K1, R10
 	ORQ           R9, R10
 	MOVQ          R10, R9
-	BTQ           $0x00, BX
+	BTL           $0x00, BX
 	ADCQ          R9, R9
-	ADCQ          R8, R8
+	ADCL          R8, R8
 	XORQ          R10, R9
 	KMOVQ         R9, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (SI)
 	POPCNTQ       R9, R9
-	ADDQ          R9, SI
-	MOVQ          R8, BX
+	LEAQ          (SI)(R9*1), SI
+	MOVL          R8, BX
 	MOVB          $0x00, (DI)
-	INCQ          DI
+	ADDQ          $0x01, DI
 	MOVB          $0x00, (SI)
-	INCQ          SI
+	ADDQ          $0x01, SI
 	MOVQ          columns+16(FP), BX
 	SUBQ          BX, DX
+	ADDQ          DX, AX
+	ADDQ          CX, AX
+	DECQ          (SP)
+	JNZ           row
+	MOVQ          to+32(FP), AX
+	MOVQ          apart+40(FP), CX
+	MOVQ          counts+48(FP), DX
+	SUBQ          AX, DI
+	MOVQ          DI, (DX)
+	ADDQ          CX, AX
+	SUBQ          AX, SI
+	MOVQ          SI, 8(DX)
+	ADDQ          CX, AX
+	VZEROUPPER
+	RET
+
+// func pairsvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
+TEXT ·pairsvolumeleastavx512(SB), NOSPLIT, $8-64
+	MOVQ below+0(FP), AX
+	MOVQ above+8(FP), CX
+	MOVQ stride+16(FP), DX
+	MOVQ to+40(FP), BX
+	MOVQ apart+48(FP), SI
+	MOVQ counts+56(FP), DI
+	MOVQ (DI), R8
+	ADDQ BX, R8
+	ADDQ SI, BX
+	MOVQ 8(DI), R9
+	ADDQ BX, R9
+	ADDQ SI, BX
+	MOVQ 16(DI), R10
+	ADDQ BX, R10
+	ADDQ SI, BX
+	MOVQ 24(DI), DI
+	ADDQ BX, DI
+	ADDQ SI, BX
+	MOVQ rows+32(FP), BX
+	MOVQ BX, (SP)
+
+row:
+	MOVQ columns+24(FP), BX
+	XORL SI, SI
+	CMPQ BX, $0x20
+	JLE  last
+
+vector:
+	VMOVDQU16     (AX), Z0
+	VMOVDQU16     (AX)(DX*1), Z1
+	VMOVDQU16     (CX), Z2
+	VMOVDQU16     (CX)(DX*1), Z3
+	VPMINUW       Z0, Z2, Z2
+	VPMINUW       Z1, Z3, Z3
+	VPMINUW       Z0, Z1, Z1
+	VPMINUW       Z2, Z3, Z3
+	VMOVDQU16     2(AX), Z4
+	VMOVDQU16     2(AX)(DX*1), Z5
+	VMOVDQU16     2(CX), Z6
+	VMOVDQU16     2(CX)(DX*1), Z7
+	VPMINUW       Z4, Z6, Z6
+	VPMINUW       Z5, Z7, Z7
+	VPMINUW       Z4, Z5, Z5
+	VPMINUW       Z6, Z7, Z7
+	XORL          R11, R11
+	VPCMPUW       $0x02, Z4, Z0, K1
+	KMOVD         K1, R12
+	MOVL          R12, R13
+	BTL           $0x03, SI
+	ADCL          R13, R13
+	ADCL          R11, R11
+	XORL          R12, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R13, R13
+	LEAQ          (R8)(R13*2), R8
+	VPCMPUW       $0x02, Z6, Z2, K1
+	KMOVD         K1, R12
+	MOVL          R12, R13
+	BTL           $0x02, SI
+	ADCL          R13, R13
+	ADCL          R11, R11
+	XORL          R12, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R9)
+	POPCNTQ       R13, R13
+	LEAQ          (R9)(R13*2), R9
+	VPCMPUW       $0x02, Z5, Z1, K1
+	KMOVD         K1, R12
+	MOVL          R12, R13
+	BTL           $0x01, SI
+	ADCL          R13, R13
+	ADCL          R11, R11
+	XORL          R12, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       R13, R13
+	LEAQ          (R10)(R13*2), R10
+	VPCMPUW       $0x02, Z7, Z3, K1
+	KMOVD         K1, R12
+	MOVL          R12, R13
+	BTL           $0x00, SI
+	ADCL          R13, R13
+	ADCL          R11, R11
+	XORL          R12, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z3, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R13, R13
+	LEAQ          (DI)(R13*2), DI
+	MOVL          R11, SI
+	ADDQ          $0x40, AX
+	ADDQ          $0x40, CX
+	SUBQ          $0x20, BX
+	CMPQ          BX, $0x20
+	JG            vector
+
+last:
+	MOVQ          $-1, R11
+	MOVQ          BX, R13
+	BZHIQ         R13, R11, R12
+	KMOVQ         R12, K1
+	DECQ          R13
+	BZHIQ         R13, R11, R12
+	KMOVQ         R12, K2
+	NOTQ          R12
+	VMOVDQU16.Z   (AX), K1, Z0
+	VMOVDQU16.Z   (AX)(DX*1), K1, Z1
+	VMOVDQU16.Z   (CX), K1, Z2
+	VMOVDQU16.Z   (CX)(DX*1), K1, Z3
+	VPMINUW       Z0, Z2, Z2
+	VPMINUW       Z1, Z3, Z3
+	VPMINUW       Z0, Z1, Z1
+	VPMINUW       Z2, Z3, Z3
+	VMOVDQU16.Z   2(AX), K2, Z4
+	VMOVDQU16.Z   2(AX)(DX*1), K2, Z5
+	VMOVDQU16.Z   2(CX), K2, Z6
+	VMOVDQU16.Z   2(CX)(DX*1), K2, Z7
+	VPMINUW       Z4, Z6, Z6
+	VPMINUW       Z5, Z7, Z7
+	VPMINUW       Z4, Z5, Z5
+	VPMINUW       Z6, Z7, Z7
+	XORL          R11, R11
+	VPCMPUW       $0x02, Z4, Z0, K1
+	KMOVD         K1, R13
+	ORL           R12, R13
+	MOVL          R13, R14
+	BTL           $0x03, SI
+	ADCL          R14, R14
+	ADCL          R11, R11
+	XORL          R13, R14
+	KMOVD         R14, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	LEAQ          (R8)(R14*2), R8
+	VPCMPUW       $0x02, Z6, Z2, K1
+	KMOVD         K1, R13
+	ORL           R12, R13
+	MOVL          R13, R14
+	BTL           $0x02, SI
+	ADCL          R14, R14
+	ADCL          R11, R11
+	XORL          R13, R14
+	KMOVD         R14, K1
+	VPCOMPRESSW.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R9)
+	POPCNTQ       R14, R14
+	LEAQ          (R9)(R14*2), R9
+	VPCMPUW       $0x02, Z5, Z1, K1
+	KMOVD         K1, R13
+	ORL           R12, R13
+	MOVL          R13, R14
+	BTL           $0x01, SI
+	ADCL          R14, R14
+	ADCL          R11, R11
+	XORL          R13, R14
+	KMOVD         R14, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       R14, R14
+	LEAQ          (R10)(R14*2), R10
+	VPCMPUW       $0x02, Z7, Z3, K1
+	KMOVD         K1, R13
+	ORL           R12, R13
+	MOVL          R13, R12
+	BTL           $0x00, SI
+	ADCL          R12, R12
+	ADCL          R11, R11
+	XORL          R13, R12
+	KMOVD         R12, K1
+	VPCOMPRESSW.Z Z3, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R12, R12
+	LEAQ          (DI)(R12*2), DI
+	MOVL          R11, SI
+	MOVW          $0x0000, (R8)
+	ADDQ          $0x02, R8
+	MOVW          $0x0000, (R9)
+	ADDQ          $0x02, R9
+	MOVW          $0x0000, (R10)
+	ADDQ          $0x02, R10
+	MOVW          $0x0000, (DI)
+	ADDQ          $0x02, DI
+	MOVQ          columns+24(FP), SI
+	SUBQ          SI, BX
+	ADDQ          BX, BX
+	ADDQ          BX, AX
+	ADDQ          DX, AX
+	ADDQ          BX, CX
+	ADDQ          DX, CX
+	DECQ          (SP)
+	JNZ           row
+	MOVQ          to+40(FP), AX
+	MOVQ          apart+48(FP), CX
+	MOVQ          counts+56(FP), DX
+	SUBQ          AX, R8
+	MOVQ          R8, (DX)
+	ADDQ          CX, AX
+	SUBQ          AX, R9
+	MOVQ          R9, 8(DX)
+	ADDQ          CX, AX
+	SUBQ          AX, R10
+	MOVQ          R10, 16(DX)
+	ADDQ          CX, AX
+	SUBQ          AX, DI
+	MOVQ          DI, 24(DX)
+	ADDQ          CX, AX
+	VZEROUPPER
+	RET
+
+// func pairsarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
+TEXT ·pairsarealeastavx512(SB), NOSPLIT, $8-56
+	MOVQ below+0(FP), AX
+	MOVQ stride+8(FP), CX
+	MOVQ to+32(FP), DX
+	MOVQ apart+40(FP), BX
+	MOVQ counts+48(FP), SI
+	MOVQ (SI), DI
+	ADDQ DX, DI
+	ADDQ BX, DX
+	MOVQ 8(SI), SI
+	ADDQ DX, SI
+	ADDQ BX, DX
+	MOVQ rows+24(FP), DX
+	MOVQ DX, (SP)
+
+row:
+	MOVQ columns+16(FP), DX
+	XORL BX, BX
+	CMPQ DX, $0x20
+	JLE  last
+
+vector:
+	VMOVDQU16     (AX), Z0
+	VMOVDQU16     (AX)(CX*1), Z1
+	VPMINUW       Z0, Z1, Z1
+	VMOVDQU16     2(AX), Z2
+	VMOVDQU16     2(AX)(CX*1), Z3
+	VPMINUW       Z2, Z3, Z3
+	XORL          R8, R8
+	VPCMPUW       $0x02, Z2, Z0, K1
+	KMOVD         K1, R9
+	MOVL          R9, R10
+	BTL           $0x01, BX
+	ADCL          R10, R10
+	ADCL          R8, R8
+	XORL          R9, R10
+	KMOVD         R10, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R10, R10
+	LEAQ          (DI)(R10*2), DI
+	VPCMPUW       $0x02, Z3, Z1, K1
+	KMOVD         K1, R9
+	MOVL          R9, R10
+	BTL           $0x00, BX
+	ADCL          R10, R10
+	ADCL          R8, R8
+	XORL          R9, R10
+	KMOVD         R10, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       R10, R10
+	LEAQ          (SI)(R10*2), SI
+	MOVL          R8, BX
+	ADDQ          $0x40, AX
+	SUBQ          $0x20, DX
+	CMPQ          DX, $0x20
+	JG            vector
+
+last:
+	MOVQ          $-1, R8
+	MOVQ          DX, R10
+	BZHIQ         R10, R8, R9
+	KMOVQ         R9, K1
+	DECQ          R10
+	BZHIQ         R10, R8, R9
+	KMOVQ         R9, K2
+	NOTQ          R9
+	VMOVDQU16.Z   (AX), K1, Z0
+	VMOVDQU16.Z   (AX)(CX*1), K1, Z1
+	VPMINUW       Z0, Z1, Z1
+	VMOVDQU16.Z   2(AX), K2, Z2
+	VMOVDQU16.Z   2(AX)(CX*1), K2, Z3
+	VPMINUW       Z2, Z3, Z3
+	XORL          R8, R8
+	VPCMPUW       $0x02, Z2, Z0, K1
+	KMOVD         K1, R10
+	ORL           R9, R10
+	MOVL          R10, R11
+	BTL           $0x01, BX
+	ADCL          R11, R11
+	ADCL          R8, R8
+	XORL          R10, R11
+	KMOVD         R11, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R11, R11
+	LEAQ          (DI)(R11*2), DI
+	VPCMPUW       $0x02, Z3, Z1, K1
+	KMOVD         K1, R10
+	ORL           R9, R10
+	MOVL          R10, R9
+	BTL           $0x00, BX
+	ADCL          R9, R9
+	ADCL          R8, R8
+	XORL          R10, R9
+	KMOVD         R9, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	MOVL          R8, BX
+	MOVW          $0x0000, (DI)
+	ADDQ          $0x02, DI
+	MOVW          $0x0000, (SI)
+	ADDQ          $0x02, SI
+	MOVQ          columns+16(FP), BX
+	SUBQ          BX, DX
+	ADDQ          DX, DX
+	ADDQ          DX, AX
+	ADDQ          CX, AX
+	DECQ          (SP)
+	JNZ           row
+	MOVQ          to+32(FP), AX
+	MOVQ          apart+40(FP), CX
+	MOVQ          counts+48(FP), DX
+	SUBQ          AX, DI
+	MOVQ          DI, (DX)
+	ADDQ          CX, AX
+	SUBQ          AX, SI
+	MOVQ          SI, 8(DX)
+	ADDQ          CX, AX
+	VZEROUPPER
+	RET
+
+// func pairsvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
+TEXT ·pairsvolumegreatestavx512(SB), NOSPLIT, $8-64
+	MOVQ below+0(FP), AX
+	MOVQ above+8(FP), CX
+	MOVQ stride+16(FP), DX
+	MOVQ to+40(FP), BX
+	MOVQ apart+48(FP), SI
+	MOVQ counts+56(FP), DI
+	MOVQ (DI), R8
+	ADDQ BX, R8
+	ADDQ SI, BX
+	MOVQ 8(DI), R9
+	ADDQ BX, R9
+	ADDQ SI, BX
+	MOVQ 16(DI), R10
+	ADDQ BX, R10
+	ADDQ SI, BX
+	MOVQ 24(DI), DI
+	ADDQ BX, DI
+	ADDQ SI, BX
+	MOVQ rows+32(FP), BX
+	MOVQ BX, (SP)
+
+row:
+	MOVQ columns+24(FP), BX
+	XORL SI, SI
+	CMPQ BX, $0x20
+	JLE  last
+
+vector:
+	VMOVDQU16     (AX), Z0
+	VMOVDQU16     (AX)(DX*1), Z1
+	VMOVDQU16     (CX), Z2
+	VMOVDQU16     (CX)(DX*1), Z3
+	VPMAXUW       Z0, Z2, Z2
+	VPMAXUW       Z1, Z3, Z3
+	VPMAXUW       Z0, Z1, Z1
+	VPMAXUW       Z2, Z3, Z3
+	VMOVDQU16     2(AX), Z4
+	VMOVDQU16     2(AX)(DX*1), Z5
+	VMOVDQU16     2(CX), Z6
+	VMOVDQU16     2(CX)(DX*1), Z7
+	VPMAXUW       Z4, Z6, Z6
+	VPMAXUW       Z5, Z7, Z7
+	VPMAXUW       Z4, Z5, Z5
+	VPMAXUW       Z6, Z7, Z7
+	XORL          R11, R11
+	VPCMPUW       $0x05, Z4, Z0, K1
+	KMOVD         K1, R12
+	MOVL          R12, R13
+	BTL           $0x03, SI
+	ADCL          R13, R13
+	ADCL          R11, R11
+	XORL          R12, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R13, R13
+	LEAQ          (R8)(R13*2), R8
+	VPCMPUW       $0x05, Z6, Z2, K1
+	KMOVD         K1, R12
+	MOVL          R12, R13
+	BTL           $0x02, SI
+	ADCL          R13, R13
+	ADCL          R11, R11
+	XORL          R12, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R9)
+	POPCNTQ       R13, R13
+	LEAQ          (R9)(R13*2), R9
+	VPCMPUW       $0x05, Z5, Z1, K1
+	KMOVD         K1, R12
+	MOVL          R12, R13
+	BTL           $0x01, SI
+	ADCL          R13, R13
+	ADCL          R11, R11
+	XORL          R12, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       R13, R13
+	LEAQ          (R10)(R13*2), R10
+	VPCMPUW       $0x05, Z7, Z3, K1
+	KMOVD         K1, R12
+	MOVL          R12, R13
+	BTL           $0x00, SI
+	ADCL          R13, R13
+	ADCL          R11, R11
+	XORL          R12, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z3, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R13, R13
+	LEAQ          (DI)(R13*2), DI
+	MOVL          R11, SI
+	ADDQ          $0x40, AX
+	ADDQ          $0x40, CX
+	SUBQ          $0x20, BX
+	CMPQ          BX, $0x20
+	JG            vector
+
+last:
+	MOVQ          $-1, R11
+	MOVQ          BX, R13
+	BZHIQ         R13, R11, R12
+	KMOVQ         R12, K1
+	DECQ          R13
+	BZHIQ         R13, R11, R12
+	KMOVQ         R12, K2
+	NOTQ          R12
+	VMOVDQU16.Z   (AX), K1, Z0
+	VMOVDQU16.Z   (AX)(DX*1), K1, Z1
+	VMOVDQU16.Z   (CX), K1, Z2
+	VMOVDQU16.Z   (CX)(DX*1), K1, Z3
+	VPMAXUW       Z0, Z2, Z2
+	VPMAXUW       Z1, Z3, Z3
+	VPMAXUW       Z0, Z1, Z1
+	VPMAXUW       Z2, Z3, Z3
+	VMOVDQU16.Z   2(AX), K2, Z4
+	VMOVDQU16.Z   2(AX)(DX*1), K2, Z5
+	VMOVDQU16.Z   2(CX), K2, Z6
+	VMOVDQU16.Z   2(CX)(DX*1), K2, Z7
+	VPMAXUW       Z4, Z6, Z6
+	VPMAXUW       Z5, Z7, Z7
+	VPMAXUW       Z4, Z5, Z5
+	VPMAXUW       Z6, Z7, Z7
+	XORL          R11, R11
+	VPCMPUW       $0x05, Z4, Z0, K1
+	KMOVD         K1, R13
+	ORL           R12, R13
+	MOVL          R13, R14
+	BTL           $0x03, SI
+	ADCL          R14, R14
+	ADCL          R11, R11
+	XORL          R13, R14
+	KMOVD         R14, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	LEAQ          (R8)(R14*2), R8
+	VPCMPUW       $0x05, Z6, Z2, K1
+	KMOVD         K1, R13
+	ORL           R12, R13
+	MOVL          R13, R14
+	BTL           $0x02, SI
+	ADCL          R14, R14
+	ADCL          R11, R11
+	XORL          R13, R14
+	KMOVD         R14, K1
+	VPCOMPRESSW.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R9)
+	POPCNTQ       R14, R14
+	LEAQ          (R9)(R14*2), R9
+	VPCMPUW       $0x05, Z5, Z1, K1
+	KMOVD         K1, R13
+	ORL           R12, R13
+	MOVL          R13, R14
+	BTL           $0x01, SI
+	ADCL          R14, R14
+	ADCL          R11, R11
+	XORL          R13, R14
+	KMOVD         R14, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       R14, R14
+	LEAQ          (R10)(R14*2), R10
+	VPCMPUW       $0x05, Z7, Z3, K1
+	KMOVD         K1, R13
+	ORL           R12, R13
+	MOVL          R13, R12
+	BTL           $0x00, SI
+	ADCL          R12, R12
+	ADCL          R11, R11
+	XORL          R13, R12
+	KMOVD         R12, K1
+	VPCOMPRESSW.Z Z3, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R12, R12
+	LEAQ          (DI)(R12*2), DI
+	MOVL          R11, SI
+	MOVW          $0x0000, (R8)
+	ADDQ          $0x02, R8
+	MOVW          $0x0000, (R9)
+	ADDQ          $0x02, R9
+	MOVW          $0x0000, (R10)
+	ADDQ          $0x02, R10
+	MOVW          $0x0000, (DI)
+	ADDQ          $0x02, DI
+	MOVQ          columns+24(FP), SI
+	SUBQ          SI, BX
+	ADDQ          BX, BX
+	ADDQ          BX, AX
+	ADDQ          DX, AX
+	ADDQ          BX, CX
+	ADDQ          DX, CX
+	DECQ          (SP)
+	JNZ           row
+	MOVQ          to+40(FP), AX
+	MOVQ          apart+48(FP), CX
+	MOVQ          counts+56(FP), DX
+	SUBQ          AX, R8
+	MOVQ          R8, (DX)
+	ADDQ          CX, AX
+	SUBQ          AX, R9
+	MOVQ          R9, 8(DX)
+	ADDQ          CX, AX
+	SUBQ          AX, R10
+	MOVQ          R10, 16(DX)
+	ADDQ          CX, AX
+	SUBQ          AX, DI
+	MOVQ          DI, 24(DX)
+	ADDQ          CX, AX
+	VZEROUPPER
+	RET
+
+// func pairsareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
+TEXT ·pairsareagreatestavx512(SB), NOSPLIT, $8-56
+	MOVQ below+0(FP), AX
+	MOVQ stride+8(FP), CX
+	MOVQ to+32(FP), DX
+	MOVQ apart+40(FP), BX
+	MOVQ counts+48(FP), SI
+	MOVQ (SI), DI
+	ADDQ DX, DI
+	ADDQ BX, DX
+	MOVQ 8(SI), SI
+	ADDQ DX, SI
+	ADDQ BX, DX
+	MOVQ rows+24(FP), DX
+	MOVQ DX, (SP)
+
+row:
+	MOVQ columns+16(FP), DX
+	XORL BX, BX
+	CMPQ DX, $0x20
+	JLE  last
+
+vector:
+	VMOVDQU16     (AX), Z0
+	VMOVDQU16     (AX)(CX*1), Z1
+	VPMAXUW       Z0, Z1, Z1
+	VMOVDQU16     2(AX), Z2
+	VMOVDQU16     2(AX)(CX*1), Z3
+	VPMAXUW       Z2, Z3, Z3
+	XORL          R8, R8
+	VPCMPUW       $0x05, Z2, Z0, K1
+	KMOVD         K1, R9
+	MOVL          R9, R10
+	BTL           $0x01, BX
+	ADCL          R10, R10
+	ADCL          R8, R8
+	XORL          R9, R10
+	KMOVD         R10, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R10, R10
+	LEAQ          (DI)(R10*2), DI
+	VPCMPUW       $0x05, Z3, Z1, K1
+	KMOVD         K1, R9
+	MOVL          R9, R10
+	BTL           $0x00, BX
+	ADCL          R10, R10
+	ADCL          R8, R8
+	XORL          R9, R10
+	KMOVD         R10, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       R10, R10
+	LEAQ          (SI)(R10*2), SI
+	MOVL          R8, BX
+	ADDQ          $0x40, AX
+	SUBQ          $0x20, DX
+	CMPQ          DX, $0x20
+	JG            vector
+
+last:
+	MOVQ          $-1, R8
+	MOVQ          DX, R10
+	BZHIQ         R10, R8, R9
+	KMOVQ         R9, K1
+	DECQ          R10
+	BZHIQ         R10, R8, R9
+	KMOVQ         R9, K2
+	NOTQ          R9
+	VMOVDQU16.Z   (AX), K1, Z0
+	VMOVDQU16.Z   (AX)(CX*1), K1, Z1
+	VPMAXUW       Z0, Z1, Z1
+	VMOVDQU16.Z   2(AX), K2, Z2
+	VMOVDQU16.Z   2(AX)(CX*1), K2, Z3
+	VPMAXUW       Z2, Z3, Z3
+	XORL          R8, R8
+	VPCMPUW       $0x05, Z2, Z0, K1
+	KMOVD         K1, R10
+	ORL           R9, R10
+	MOVL          R10, R11
+	BTL           $0x01, BX
+	ADCL          R11, R11
+	ADCL          R8, R8
+	XORL          R10, R11
+	KMOVD         R11, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R11, R11
+	LEAQ          (DI)(R11*2), DI
+	VPCMPUW       $0x05, Z3, Z1, K1
+	KMOVD         K1, R10
+	ORL           R9, R10
+	MOVL          R10, R9
+	BTL           $0x00, BX
+	ADCL          R9, R9
+	ADCL          R8, R8
+	XORL          R10, R9
+	KMOVD         R9, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	MOVL          R8, BX
+	MOVW          $0x0000, (DI)
+	ADDQ          $0x02, DI
+	MOVW          $0x0000, (SI)
+	ADDQ          $0x02, SI
+	MOVQ          columns+16(FP), BX
+	SUBQ          BX, DX
+	ADDQ          DX, DX
+	ADDQ          DX, AX
+	ADDQ          CX, AX
+	DECQ          (SP)
+	JNZ           row
+	MOVQ          to+32(FP), AX
+	MOVQ          apart+40(FP), CX
+	MOVQ          counts+48(FP), DX
+	SUBQ          AX, DI
+	MOVQ          DI, (DX)
+	ADDQ          CX, AX
+	SUBQ          AX, SI
+	MOVQ          SI, 8(DX)
+	ADDQ          CX, AX
+	VZEROUPPER
+	RET
+
+// func signedvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
+TEXT ·signedvolumeleastavx512(SB), NOSPLIT, $8-64
+	MOVQ below+0(FP), AX
+	MOVQ above+8(FP), CX
+	MOVQ stride+16(FP), DX
+	MOVQ to+40(FP), BX
+	MOVQ apart+48(FP), SI
+	MOVQ counts+56(FP), DI
+	MOVQ (DI), R8
+	ADDQ BX, R8
+	ADDQ SI, BX
+	MOVQ 8(DI), R9
+	ADDQ BX, R9
+	ADDQ SI, BX
+	MOVQ 16(DI), R10
+	ADDQ BX, R10
+	ADDQ SI, BX
+	MOVQ 24(DI), DI
+	ADDQ BX, DI
+	ADDQ SI, BX
+	MOVQ rows+32(FP), BX
+	MOVQ BX, (SP)
+
+row:
+	MOVQ columns+24(FP), BX
+	XORL SI, SI
+	CMPQ BX, $0x20
+	JLE  last
+
+vector:
+	VMOVDQU16     (AX), Z0
+	VMOVDQU16     (AX)(DX*1), Z1
+	VMOVDQU16     (CX), Z2
+	VMOVDQU16     (CX)(DX*1), Z3
+	VPMINSW       Z0, Z2, Z2
+	VPMINSW       Z1, Z3, Z3
+	VPMINSW       Z0, Z1, Z1
+	VPMINSW       Z2, Z3, Z3
+	VMOVDQU16     2(AX), Z4
+	VMOVDQU16     2(AX)(DX*1), Z5
+	VMOVDQU16     2(CX), Z6
+	VMOVDQU16     2(CX)(DX*1), Z7
+	VPMINSW       Z4, Z6, Z6
+	VPMINSW       Z5, Z7, Z7
+	VPMINSW       Z4, Z5, Z5
+	VPMINSW       Z6, Z7, Z7
+	XORL          R11, R11
+	VPCMPW        $0x02, Z4, Z0, K1
+	KMOVD         K1, R12
+	MOVL          R12, R13
+	BTL           $0x03, SI
+	ADCL          R13, R13
+	ADCL          R11, R11
+	XORL          R12, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R13, R13
+	LEAQ          (R8)(R13*2), R8
+	VPCMPW        $0x02, Z6, Z2, K1
+	KMOVD         K1, R12
+	MOVL          R12, R13
+	BTL           $0x02, SI
+	ADCL          R13, R13
+	ADCL          R11, R11
+	XORL          R12, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R9)
+	POPCNTQ       R13, R13
+	LEAQ          (R9)(R13*2), R9
+	VPCMPW        $0x02, Z5, Z1, K1
+	KMOVD         K1, R12
+	MOVL          R12, R13
+	BTL           $0x01, SI
+	ADCL          R13, R13
+	ADCL          R11, R11
+	XORL          R12, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       R13, R13
+	LEAQ          (R10)(R13*2), R10
+	VPCMPW        $0x02, Z7, Z3, K1
+	KMOVD         K1, R12
+	MOVL          R12, R13
+	BTL           $0x00, SI
+	ADCL          R13, R13
+	ADCL          R11, R11
+	XORL          R12, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z3, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R13, R13
+	LEAQ          (DI)(R13*2), DI
+	MOVL          R11, SI
+	ADDQ          $0x40, AX
+	ADDQ          $0x40, CX
+	SUBQ          $0x20, BX
+	CMPQ          BX, $0x20
+	JG            vector
+
+last:
+	MOVQ          $-1, R11
+	MOVQ          BX, R13
+	BZHIQ         R13, R11, R12
+	KMOVQ         R12, K1
+	DECQ          R13
+	BZHIQ         R13, R11, R12
+	KMOVQ         R12, K2
+	NOTQ          R12
+	VMOVDQU16.Z   (AX), K1, Z0
+	VMOVDQU16.Z   (AX)(DX*1), K1, Z1
+	VMOVDQU16.Z   (CX), K1, Z2
+	VMOVDQU16.Z   (CX)(DX*1), K1, Z3
+	VPMINSW       Z0, Z2, Z2
+	VPMINSW       Z1, Z3, Z3
+	VPMINSW       Z0, Z1, Z1
+	VPMINSW       Z2, Z3, Z3
+	VMOVDQU16.Z   2(AX), K2, Z4
+	VMOVDQU16.Z   2(AX)(DX*1), K2, Z5
+	VMOVDQU16.Z   2(CX), K2, Z6
+	VMOVDQU16.Z   2(CX)(DX*1), K2, Z7
+	VPMINSW       Z4, Z6, Z6
+	VPMINSW       Z5, Z7, Z7
+	VPMINSW       Z4, Z5, Z5
+	VPMINSW       Z6, Z7, Z7
+	XORL          R11, R11
+	VPCMPW        $0x02, Z4, Z0, K1
+	KMOVD         K1, R13
+	ORL           R12, R13
+	MOVL          R13, R14
+	BTL           $0x03, SI
+	ADCL          R14, R14
+	ADCL          R11, R11
+	XORL          R13, R14
+	KMOVD         R14, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	LEAQ          (R8)(R14*2), R8
+	VPCMPW        $0x02, Z6, Z2, K1
+	KMOVD         K1, R13
+	ORL           R12, R13
+	MOVL          R13, R14
+	BTL           $0x02, SI
+	ADCL          R14, R14
+	ADCL          R11, R11
+	XORL          R13, R14
+	KMOVD         R14, K1
+	VPCOMPRESSW.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R9)
+	POPCNTQ       R14, R14
+	LEAQ          (R9)(R14*2), R9
+	VPCMPW        $0x02, Z5, Z1, K1
+	KMOVD         K1, R13
+	ORL           R12, R13
+	MOVL          R13, R14
+	BTL           $0x01, SI
+	ADCL          R14, R14
+	ADCL          R11, R11
+	XORL          R13, R14
+	KMOVD         R14, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       R14, R14
+	LEAQ          (R10)(R14*2), R10
+	VPCMPW        $0x02, Z7, Z3, K1
+	KMOVD         K1, R13
+	ORL           R12, R13
+	MOVL          R13, R12
+	BTL           $0x00, SI
+	ADCL          R12, R12
+	ADCL          R11, R11
+	XORL          R13, R12
+	KMOVD         R12, K1
+	VPCOMPRESSW.Z Z3, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R12, R12
+	LEAQ          (DI)(R12*2), DI
+	MOVL          R11, SI
+	MOVW          $0x0000, (R8)
+	ADDQ          $0x02, R8
+	MOVW          $0x0000, (R9)
+	ADDQ          $0x02, R9
+	MOVW          $0x0000, (R10)
+	ADDQ          $0x02, R10
+	MOVW          $0x0000, (DI)
+	ADDQ          $0x02, DI
+	MOVQ          columns+24(FP), SI
+	SUBQ          SI, BX
+	ADDQ          BX, BX
+	ADDQ          BX, AX
+	ADDQ          DX, AX
+	ADDQ          BX, CX
+	ADDQ          DX, CX
+	DECQ          (SP)
+	JNZ           row
+	MOVQ          to+40(FP), AX
+	MOVQ          apart+48(FP), CX
+	MOVQ          counts+56(FP), DX
+	SUBQ          AX, R8
+	MOVQ          R8, (DX)
+	ADDQ          CX, AX
+	SUBQ          AX, R9
+	MOVQ          R9, 8(DX)
+	ADDQ          CX, AX
+	SUBQ          AX, R10
+	MOVQ          R10, 16(DX)
+	ADDQ          CX, AX
+	SUBQ          AX, DI
+	MOVQ          DI, 24(DX)
+	ADDQ          CX, AX
+	VZEROUPPER
+	RET
+
+// func signedarealeastavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
+TEXT ·signedarealeastavx512(SB), NOSPLIT, $8-56
+	MOVQ below+0(FP), AX
+	MOVQ stride+8(FP), CX
+	MOVQ to+32(FP), DX
+	MOVQ apart+40(FP), BX
+	MOVQ counts+48(FP), SI
+	MOVQ (SI), DI
+	ADDQ DX, DI
+	ADDQ BX, DX
+	MOVQ 8(SI), SI
+	ADDQ DX, SI
+	ADDQ BX, DX
+	MOVQ rows+24(FP), DX
+	MOVQ DX, (SP)
+
+row:
+	MOVQ columns+16(FP), DX
+	XORL BX, BX
+	CMPQ DX, $0x20
+	JLE  last
+
+vector:
+	VMOVDQU16     (AX), Z0
+	VMOVDQU16     (AX)(CX*1), Z1
+	VPMINSW       Z0, Z1, Z1
+	VMOVDQU16     2(AX), Z2
+	VMOVDQU16     2(AX)(CX*1), Z3
+	VPMINSW       Z2, Z3, Z3
+	XORL          R8, R8
+	VPCMPW        $0x02, Z2, Z0, K1
+	KMOVD         K1, R9
+	MOVL          R9, R10
+	BTL           $0x01, BX
+	ADCL          R10, R10
+	ADCL          R8, R8
+	XORL          R9, R10
+	KMOVD         R10, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R10, R10
+	LEAQ          (DI)(R10*2), DI
+	VPCMPW        $0x02, Z3, Z1, K1
+	KMOVD         K1, R9
+	MOVL          R9, R10
+	BTL           $0x00, BX
+	ADCL          R10, R10
+	ADCL          R8, R8
+	XORL          R9, R10
+	KMOVD         R10, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       R10, R10
+	LEAQ          (SI)(R10*2), SI
+	MOVL          R8, BX
+	ADDQ          $0x40, AX
+	SUBQ          $0x20, DX
+	CMPQ          DX, $0x20
+	JG            vector
+
+last:
+	MOVQ          $-1, R8
+	MOVQ          DX, R10
+	BZHIQ         R10, R8, R9
+	KMOVQ         R9, K1
+	DECQ          R10
+	BZHIQ         R10, R8, R9
+	KMOVQ         R9, K2
+	NOTQ          R9
+	VMOVDQU16.Z   (AX), K1, Z0
+	VMOVDQU16.Z   (AX)(CX*1), K1, Z1
+	VPMINSW       Z0, Z1, Z1
+	VMOVDQU16.Z   2(AX), K2, Z2
+	VMOVDQU16.Z   2(AX)(CX*1), K2, Z3
+	VPMINSW       Z2, Z3, Z3
+	XORL          R8, R8
+	VPCMPW        $0x02, Z2, Z0, K1
+	KMOVD         K1, R10
+	ORL           R9, R10
+	MOVL          R10, R11
+	BTL           $0x01, BX
+	ADCL          R11, R11
+	ADCL          R8, R8
+	XORL          R10, R11
+	KMOVD         R11, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R11, R11
+	LEAQ          (DI)(R11*2), DI
+	VPCMPW        $0x02, Z3, Z1, K1
+	KMOVD         K1, R10
+	ORL           R9, R10
+	MOVL          R10, R9
+	BTL           $0x00, BX
+	ADCL          R9, R9
+	ADCL          R8, R8
+	XORL          R10, R9
+	KMOVD         R9, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	MOVL          R8, BX
+	MOVW          $0x0000, (DI)
+	ADDQ          $0x02, DI
+	MOVW          $0x0000, (SI)
+	ADDQ          $0x02, SI
+	MOVQ          columns+16(FP), BX
+	SUBQ          BX, DX
+	ADDQ          DX, DX
+	ADDQ          DX, AX
+	ADDQ          CX, AX
+	DECQ          (SP)
+	JNZ           row
+	MOVQ          to+32(FP), AX
+	MOVQ          apart+40(FP), CX
+	MOVQ          counts+48(FP), DX
+	SUBQ          AX, DI
+	MOVQ          DI, (DX)
+	ADDQ          CX, AX
+	SUBQ          AX, SI
+	MOVQ          SI, 8(DX)
+	ADDQ          CX, AX
+	VZEROUPPER
+	RET
+
+// func signedvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
+TEXT ·signedvolumegreatestavx512(SB), NOSPLIT, $8-64
+	MOVQ below+0(FP), AX
+	MOVQ above+8(FP), CX
+	MOVQ stride+16(FP), DX
+	MOVQ to+40(FP), BX
+	MOVQ apart+48(FP), SI
+	MOVQ counts+56(FP), DI
+	MOVQ (DI), R8
+	ADDQ BX, R8
+	ADDQ SI, BX
+	MOVQ 8(DI), R9
+	ADDQ BX, R9
+	ADDQ SI, BX
+	MOVQ 16(DI), R10
+	ADDQ BX, R10
+	ADDQ SI, BX
+	MOVQ 24(DI), DI
+	ADDQ BX, DI
+	ADDQ SI, BX
+	MOVQ rows+32(FP), BX
+	MOVQ BX, (SP)
+
+row:
+	MOVQ columns+24(FP), BX
+	XORL SI, SI
+	CMPQ BX, $0x20
+	JLE  last
+
+vector:
+	VMOVDQU16     (AX), Z0
+	VMOVDQU16     (AX)(DX*1), Z1
+	VMOVDQU16     (CX), Z2
+	VMOVDQU16     (CX)(DX*1), Z3
+	VPMAXSW       Z0, Z2, Z2
+	VPMAXSW       Z1, Z3, Z3
+	VPMAXSW       Z0, Z1, Z1
+	VPMAXSW       Z2, Z3, Z3
+	VMOVDQU16     2(AX), Z4
+	VMOVDQU16     2(AX)(DX*1), Z5
+	VMOVDQU16     2(CX), Z6
+	VMOVDQU16     2(CX)(DX*1), Z7
+	VPMAXSW       Z4, Z6, Z6
+	VPMAXSW       Z5, Z7, Z7
+	VPMAXSW       Z4, Z5, Z5
+	VPMAXSW       Z6, Z7, Z7
+	XORL          R11, R11
+	VPCMPW        $0x05, Z4, Z0, K1
+	KMOVD         K1, R12
+	MOVL          R12, R13
+	BTL           $0x03, SI
+	ADCL          R13, R13
+	ADCL          R11, R11
+	XORL          R12, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R13, R13
+	LEAQ          (R8)(R13*2), R8
+	VPCMPW        $0x05, Z6, Z2, K1
+	KMOVD         K1, R12
+	MOVL          R12, R13
+	BTL           $0x02, SI
+	ADCL          R13, R13
+	ADCL          R11, R11
+	XORL          R12, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R9)
+	POPCNTQ       R13, R13
+	LEAQ          (R9)(R13*2), R9
+	VPCMPW        $0x05, Z5, Z1, K1
+	KMOVD         K1, R12
+	MOVL          R12, R13
+	BTL           $0x01, SI
+	ADCL          R13, R13
+	ADCL          R11, R11
+	XORL          R12, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       R13, R13
+	LEAQ          (R10)(R13*2), R10
+	VPCMPW        $0x05, Z7, Z3, K1
+	KMOVD         K1, R12
+	MOVL          R12, R13
+	BTL           $0x00, SI
+	ADCL          R13, R13
+	ADCL          R11, R11
+	XORL          R12, R13
+	KMOVD         R13, K1
+	VPCOMPRESSW.Z Z3, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R13, R13
+	LEAQ          (DI)(R13*2), DI
+	MOVL          R11, SI
+	ADDQ          $0x40, AX
+	ADDQ          $0x40, CX
+	SUBQ          $0x20, BX
+	CMPQ          BX, $0x20
+	JG            vector
+
+last:
+	MOVQ          $-1, R11
+	MOVQ          BX, R13
+	BZHIQ         R13, R11, R12
+	KMOVQ         R12, K1
+	DECQ          R13
+	BZHIQ         R13, R11, R12
+	KMOVQ         R12, K2
+	NOTQ          R12
+	VMOVDQU16.Z   (AX), K1, Z0
+	VMOVDQU16.Z   (AX)(DX*1), K1, Z1
+	VMOVDQU16.Z   (CX), K1, Z2
+	VMOVDQU16.Z   (CX)(DX*1), K1, Z3
+	VPMAXSW       Z0, Z2, Z2
+	VPMAXSW       Z1, Z3, Z3
+	VPMAXSW       Z0, Z1, Z1
+	VPMAXSW       Z2, Z3, Z3
+	VMOVDQU16.Z   2(AX), K2, Z4
+	VMOVDQU16.Z   2(AX)(DX*1), K2, Z5
+	VMOVDQU16.Z   2(CX), K2, Z6
+	VMOVDQU16.Z   2(CX)(DX*1), K2, Z7
+	VPMAXSW       Z4, Z6, Z6
+	VPMAXSW       Z5, Z7, Z7
+	VPMAXSW       Z4, Z5, Z5
+	VPMAXSW       Z6, Z7, Z7
+	XORL          R11, R11
+	VPCMPW        $0x05, Z4, Z0, K1
+	KMOVD         K1, R13
+	ORL           R12, R13
+	MOVL          R13, R14
+	BTL           $0x03, SI
+	ADCL          R14, R14
+	ADCL          R11, R11
+	XORL          R13, R14
+	KMOVD         R14, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (R8)
+	POPCNTQ       R14, R14
+	LEAQ          (R8)(R14*2), R8
+	VPCMPW        $0x05, Z6, Z2, K1
+	KMOVD         K1, R13
+	ORL           R12, R13
+	MOVL          R13, R14
+	BTL           $0x02, SI
+	ADCL          R14, R14
+	ADCL          R11, R11
+	XORL          R13, R14
+	KMOVD         R14, K1
+	VPCOMPRESSW.Z Z2, K1, Z0
+	VMOVDQU8      Z0, (R9)
+	POPCNTQ       R14, R14
+	LEAQ          (R9)(R14*2), R9
+	VPCMPW        $0x05, Z5, Z1, K1
+	KMOVD         K1, R13
+	ORL           R12, R13
+	MOVL          R13, R14
+	BTL           $0x01, SI
+	ADCL          R14, R14
+	ADCL          R11, R11
+	XORL          R13, R14
+	KMOVD         R14, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (R10)
+	POPCNTQ       R14, R14
+	LEAQ          (R10)(R14*2), R10
+	VPCMPW        $0x05, Z7, Z3, K1
+	KMOVD         K1, R13
+	ORL           R12, R13
+	MOVL          R13, R12
+	BTL           $0x00, SI
+	ADCL          R12, R12
+	ADCL          R11, R11
+	XORL          R13, R12
+	KMOVD         R12, K1
+	VPCOMPRESSW.Z Z3, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R12, R12
+	LEAQ          (DI)(R12*2), DI
+	MOVL          R11, SI
+	MOVW          $0x0000, (R8)
+	ADDQ          $0x02, R8
+	MOVW          $0x0000, (R9)
+	ADDQ          $0x02, R9
+	MOVW          $0x0000, (R10)
+	ADDQ          $0x02, R10
+	MOVW          $0x0000, (DI)
+	ADDQ          $0x02, DI
+	MOVQ          columns+24(FP), SI
+	SUBQ          SI, BX
+	ADDQ          BX, BX
+	ADDQ          BX, AX
+	ADDQ          DX, AX
+	ADDQ          BX, CX
+	ADDQ          DX, CX
+	DECQ          (SP)
+	JNZ           row
+	MOVQ          to+40(FP), AX
+	MOVQ          apart+48(FP), CX
+	MOVQ          counts+56(FP), DX
+	SUBQ          AX, R8
+	MOVQ          R8, (DX)
+	ADDQ          CX, AX
+	SUBQ          AX, R9
+	MOVQ          R9, 8(DX)
+	ADDQ          CX, AX
+	SUBQ          AX, R10
+	MOVQ          R10, 16(DX)
+	ADDQ          CX, AX
+	SUBQ          AX, DI
+	MOVQ          DI, 24(DX)
+	ADDQ          CX, AX
+	VZEROUPPER
+	RET
+
+// func signedareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
+TEXT ·signedareagreatestavx512(SB), NOSPLIT, $8-56
+	MOVQ below+0(FP), AX
+	MOVQ stride+8(FP), CX
+	MOVQ to+32(FP), DX
+	MOVQ apart+40(FP), BX
+	MOVQ counts+48(FP), SI
+	MOVQ (SI), DI
+	ADDQ DX, DI
+	ADDQ BX, DX
+	MOVQ 8(SI), SI
+	ADDQ DX, SI
+	ADDQ BX, DX
+	MOVQ rows+24(FP), DX
+	MOVQ DX, (SP)
+
+row:
+	MOVQ columns+16(FP), DX
+	XORL BX, BX
+	CMPQ DX, $0x20
+	JLE  last
+
+vector:
+	VMOVDQU16     (AX), Z0
+	VMOVDQU16     (AX)(CX*1), Z1
+	VPMAXSW       Z0, Z1, Z1
+	VMOVDQU16     2(AX), Z2
+	VMOVDQU16     2(AX)(CX*1), Z3
+	VPMAXSW       Z2, Z3, Z3
+	XORL          R8, R8
+	VPCMPW        $0x05, Z2, Z0, K1
+	KMOVD         K1, R9
+	MOVL          R9, R10
+	BTL           $0x01, BX
+	ADCL          R10, R10
+	ADCL          R8, R8
+	XORL          R9, R10
+	KMOVD         R10, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R10, R10
+	LEAQ          (DI)(R10*2), DI
+	VPCMPW        $0x05, Z3, Z1, K1
+	KMOVD         K1, R9
+	MOVL          R9, R10
+	BTL           $0x00, BX
+	ADCL          R10, R10
+	ADCL          R8, R8
+	XORL          R9, R10
+	KMOVD         R10, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       R10, R10
+	LEAQ          (SI)(R10*2), SI
+	MOVL          R8, BX
+	ADDQ          $0x40, AX
+	SUBQ          $0x20, DX
+	CMPQ          DX, $0x20
+	JG            vector
+
+last:
+	MOVQ          $-1, R8
+	MOVQ          DX, R10
+	BZHIQ         R10, R8, R9
+	KMOVQ         R9, K1
+	DECQ          R10
+	BZHIQ         R10, R8, R9
+	KMOVQ         R9, K2
+	NOTQ          R9
+	VMOVDQU16.Z   (AX), K1, Z0
+	VMOVDQU16.Z   (AX)(CX*1), K1, Z1
+	VPMAXSW       Z0, Z1, Z1
+	VMOVDQU16.Z   2(AX), K2, Z2
+	VMOVDQU16.Z   2(AX)(CX*1), K2, Z3
+	VPMAXSW       Z2, Z3, Z3
+	XORL          R8, R8
+	VPCMPW        $0x05, Z2, Z0, K1
+	KMOVD         K1, R10
+	ORL           R9, R10
+	MOVL          R10, R11
+	BTL           $0x01, BX
+	ADCL          R11, R11
+	ADCL          R8, R8
+	XORL          R10, R11
+	KMOVD         R11, K1
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU8      Z0, (DI)
+	POPCNTQ       R11, R11
+	LEAQ          (DI)(R11*2), DI
+	VPCMPW        $0x05, Z3, Z1, K1
+	KMOVD         K1, R10
+	ORL           R9, R10
+	MOVL          R10, R9
+	BTL           $0x00, BX
+	ADCL          R9, R9
+	ADCL          R8, R8
+	XORL          R10, R9
+	KMOVD         R9, K1
+	VPCOMPRESSW.Z Z1, K1, Z0
+	VMOVDQU8      Z0, (SI)
+	POPCNTQ       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	MOVL          R8, BX
+	MOVW          $0x0000, (DI)
+	ADDQ          $0x02, DI
+	MOVW          $0x0000, (SI)
+	ADDQ          $0x02, SI
+	MOVQ          columns+16(FP), BX
+	SUBQ          BX, DX
+	ADDQ          DX, DX
 	ADDQ          DX, AX
 	ADDQ          CX, AX
 	DECQ          (SP)
