@@ -166,42 +166,63 @@ func (b *bound[In, Out]) estimate(impl, input string, c bench.Conditions) (time.
 	return 0, false
 }
 
-// pilot has a worker answer a small input of the same kind as the group's. Where there is
-// none that is small, or the worker gives no answer, it is the implementation's own
+// A candidate is an input that a pilot may have.
+type candidate struct {
+	name string
+	cost bench.Cost
+	size int64
+}
+
+// pilot has a worker answer a small input of the same kind as the group's: the largest one that
+// its own estimate says is quick to answer, and then larger ones while the answers say so, since
+// estimates are rather too long, and small inputs are answered slowly for their size. Where
+// there is none that is small, or the worker gives no answer, it is the implementation's own
 // estimate, or nothing.
 func (g *group) pilot(ctx context.Context, c cell) (p pilot, err error) {
 	conditions := g.conditions(c)
-	name, cost := g.input, g.cost
-	var size int64
+	at := candidate{g.input, g.cost, 0}
+	var larger []candidate // than the one that is tried, the next one last
 	for {
-		if cost, size, err = g.maker.Describe(name); err != nil {
+		if at.cost, at.size, err = g.maker.Describe(at.name); err != nil {
 			return p, err
 		}
 		var estimate time.Duration
 		known := false
 		if c.about.Where == "cpu" && c.bench == g.maker { // or it would open its device here
-			estimate, known = c.bench.estimate(c.about.Name, name, conditions)
+			estimate, known = c.bench.estimate(c.about.Name, at.name, conditions)
 		}
-		p.answer = estimate.Seconds() / float64(max(1, cost.Items))
-		if cost.Items <= pilotItems && (!known || estimate <= pilotTime) {
+		p.answer = estimate.Seconds() / float64(max(1, at.cost.Items))
+		if at.cost.Items <= pilotItems && (!known || estimate <= pilotTime) {
 			break
 		}
-		smaller := g.maker.smaller(name)
+		if at.cost.Items <= pilotItems {
+			larger = append(larger, at)
+		}
+		smaller := g.maker.smaller(at.name)
 		if len(smaller) == 0 {
 			return p, nil
 		}
-		name = smaller[0]
+		at.name = smaller[0]
 	}
 	plan := g.Plan
 	plan.Sampling, plan.Time, plan.Budget = &Sampling{MaxSamples: 3, MaxTime: pilotLimit}, pilotLimit, time.Microsecond
-	try := &group{Plan: plan, maker: g.maker, input: name, cost: cost, size: size, variants: []string{name}}
-	record, making, err := try.alone(ctx, c)
-	p.making = making.Seconds() / float64(max(1, size))
-	p.refused = record.Status == verify.Skipped
-	if err == nil && record.Seconds != nil {
-		p.answer = record.Seconds.Median / float64(max(1, cost.Items))
+	for first := true; ; first = false {
+		try := &group{Plan: plan, maker: g.maker, input: at.name, cost: at.cost, size: at.size, variants: []string{at.name}}
+		record, making, err := try.alone(ctx, c)
+		if first || record.Seconds != nil {
+			p.making = making.Seconds() / float64(max(1, at.size))
+		}
+		if err != nil || record.Seconds == nil {
+			p.refused = first && record.Status == verify.Skipped
+			return p, err
+		}
+		p.answer = record.Seconds.Median / float64(max(1, at.cost.Items))
+		last := len(larger) - 1
+		if last < 0 || p.answer*float64(larger[last].cost.Items) > pilotTime.Seconds() {
+			return p, nil
+		}
+		at, larger = larger[last], larger[:last]
 	}
-	return p, err
 }
 
 // laws is what the policy's cheapest independent law takes on an answer about an input, and

@@ -56,6 +56,21 @@ func TestForecast(t *testing.T) {
 	}
 }
 
+// One whose own estimate is far too long answers a larger input when it was quick with a small
+// one, which would be taken for slow: all inputs take this clock a millisecond.
+func TestForecastOfTheFearful(t *testing.T) {
+	p := toyPlan(t, "fearful")
+	p.Inputs = []string{"numbers/n=1000/seed=1"}
+	f, err := p.Forecast(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ms = time.Millisecond
+	if got, want := f.Total(), starting+3*ms+15*ms; got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 // Checks take what the laws do: an independent one of each input for the first answer, and
 // for the first input those that fit half of what was measured.
 func TestForecastOfChecks(t *testing.T) {

@@ -116,7 +116,10 @@ func (s sorter) About() bench.About {
 	return bench.About{Name: s.name, Where: cmp.Or(s.where, "cpu"), Scopes: []bench.Scope{bench.E2E, bench.File}}
 }
 
-func (s sorter) CanDo(in []uint32, _ bench.Conditions) error {
+func (s sorter) CanDo(in []uint32, c bench.Conditions) error {
+	if long := time.Duration(len(in)) * time.Millisecond; s.fault == "fear" && c.Time > 0 && c.Time < long {
+		return bench.TooLong{Estimate: long, Left: c.Time}
+	}
 	if s.fault == "refuse" {
 		return fmt.Errorf("%d numbers are too many", len(in))
 	}
@@ -196,7 +199,7 @@ func toy() []Bench {
 			sorter{name: "elephant", fault: "remember"}, sorter{name: "confused", fault: "confuse"}, sorter{name: "plain"},
 			sorter{name: "vandal", fault: "scribble", where: "gpu"}, sorter{name: "wild", fault: "scribble", where: "gpu", crash: true},
 			sorter{name: "fickle", fault: "fickle"},
-			sorter{name: "neighbour"}, sorter{name: "pinned", where: "gpu"},
+			sorter{name: "fearful", fault: "fear"}, sorter{name: "neighbour"}, sorter{name: "pinned", where: "gpu"},
 		},
 		Policy: verify.Policy[[]uint32, []uint32]{
 			Agree: func(_, want, got []uint32) *verify.Diff {
