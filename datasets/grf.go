@@ -117,6 +117,8 @@ type grf struct {
 	fast     *fastQuantiser // nil where the quantiser itself makes the levels
 	lo, step float64        // of the ladder
 	single   bool           // its values are made by float32 arithmetic
+
+	passages passages
 }
 
 func newGRF(shape grid.Shape, s scale, levels int64, widths [3]int64, seed uint64, isa string) *grf {
@@ -142,28 +144,50 @@ func (g *grf) Type() grid.Type     { return g.scale.typ }
 func (g *grf) Ladder() grid.Ladder { return g.scale.ladder }
 
 // ReadSlab makes slices lo ≤ i < hi and a margin of the kernel's reach around
-// them, so that slabs thicker than that cost less per voxel.
+// them, so that slabs thicker than that cost less per voxel. Slabs that follow one
+// another have the margin before them once.
 func (g *grf) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := grid.CheckSlab(g, dst, lo, hi); err != nil {
 		return err
 	}
 	tiles := g.tiles(lo, hi)
+	var way *passage
+	if deep, rows, columns := tiles.along(); deep == 1 {
+		way = g.passages.enter(lo, rows*columns, rows*columns*g.marchBytes(tiles))
+	}
 	share(tiles.count(), func(next func() (int64, bool)) {
 		var b *scratch
 		for i, ok := next(); ok; i, ok = next() {
 			if b == nil {
 				b = g.newScratch(tiles)
 			}
-			g.make(dst, lo, tiles.at(i), b)
+			t := tiles.at(i)
+			from := t.m0 - g.halo
+			if way == nil {
+				if b.march == nil {
+					b.march = g.newMarch(tiles)
+				}
+			} else {
+				if way.marches[i] == nil {
+					way.marches[i] = g.newMarch(tiles)
+				}
+				b.march = way.marches[i]
+				if way.next == lo {
+					from = lo + g.halo
+				}
+			}
+			g.make(dst, lo, t, from, b)
 		}
 	})
+	g.passages.leave(way, hi)
 	return nil
 }
 
-// make writes one tile to its place in dst, which starts at slice lo.
-func (g *grf) make(dst []byte, lo int64, t tile, b *scratch) {
+// make writes one tile to its place in dst, which starts at slice lo. The slices before from
+// are in the scratch's march.
+func (g *grf) make(dst []byte, lo int64, t tile, from int64, b *scratch) {
 	line := g.lineLen(t.x1 - t.x0)
-	for m := t.m0 - g.halo; m < t.m1+g.halo; m++ {
+	for m := from; m < t.m1+g.halo; m++ {
 		plane := b.plane[:(t.r1-t.r0)*line]
 		if g.shape.Dim() == 2 {
 			g.line(plane, t, m, 0, b)

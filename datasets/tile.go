@@ -1,5 +1,7 @@
 package datasets
 
+import "runtime"
+
 // A tile is a box of an image that is smoothed at once: slices m0…m1−1, rows
 // r0…r1−1 of each (one in 2D, where a slice is a row) and columns x0…x1−1.
 type tile struct{ m0, m1, r0, r1, x0, x1 int64 }
@@ -19,8 +21,8 @@ func (g *grf) tiles(lo, hi int64) tiling {
 		cache   = 3 << 16 // words
 		most    = 6 << 20 // words
 		columns = 512
-		pieces  = 256 // more tiles than processors
 	)
+	pieces := 8 * int64(runtime.GOMAXPROCS(0)) // so that all end at about the same time
 	t := tiling{slab: tile{lo, hi, 0, 1, 0, g.shape.W}}
 	x := even(g.shape.W, columns)
 	rows := int64(1)
@@ -76,7 +78,7 @@ type scratch struct {
 	plane  []uint64
 	levels []uint32
 	rows   *cascade // along y within a plane, nil in 2D
-	march  *cascade // from slice to slice
+	march  *cascade // from slice to slice, of the tile in hand
 	vector *vectorScratch
 }
 
@@ -88,7 +90,6 @@ func (g *grf) newScratch(t tiling) *scratch {
 		spare:  make([]uint64, line),
 		plane:  make([]uint64, t.size[1]*line),
 		levels: make([]uint32, g.lanes*line+2*maxTurn)[:g.lanes*line],
-		march:  newCascade(&g.filters, g.widths, t.size[1]*line),
 	}
 	if g.shape.Dim() == 3 {
 		b.rows = newCascade(&g.filters, g.widths, line)
@@ -97,4 +98,14 @@ func (g *grf) newScratch(t tiling) *scratch {
 		b.vector = g.newVectorScratch(line)
 	}
 	return b
+}
+
+// newMarch is a cascade from slice to slice of a tile.
+func (g *grf) newMarch(t tiling) *cascade {
+	return newCascade(&g.filters, g.widths, t.size[1]*g.lineLen(t.size[2]))
+}
+
+// marchBytes is what one of them takes: the past of each filter, and the answer.
+func (g *grf) marchBytes(t tiling) int64 {
+	return (g.widths[0] + g.widths[1] + g.widths[2] + 1) * t.size[1] * g.lineLen(t.size[2]) * 8
 }
