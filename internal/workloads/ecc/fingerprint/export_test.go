@@ -9,6 +9,11 @@ func On(isa string, s grid.Source, k Key, top int64, threads int) (Sum, error) {
 	return below(s, k, top, threads, isa)
 }
 
+// PrepareOn is Prepare for one instruction set.
+func PrepareOn(isa string, t grid.Type, l grid.Ladder, k Key) *Prepared {
+	return prepare(t, l, k, l.Len(), isa)
+}
+
 // Available lists the instruction sets of this program on this machine.
 func Available() []string { return available() }
 

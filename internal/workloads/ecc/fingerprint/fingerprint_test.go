@@ -8,6 +8,7 @@ import (
 
 	"eccbench/datasets"
 	"eccbench/internal/grid"
+	"eccbench/internal/isa"
 	"eccbench/internal/race"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
@@ -31,15 +32,15 @@ type streamed struct{ grid.Source }
 func held(t *testing.T, in grid.Source, want ecc.VCEC, k fingerprint.Key) {
 	t.Helper()
 	levels := in.Ladder().Len()
-	for _, isa := range fingerprint.Available() {
+	for _, set := range fingerprint.Available() {
 		for _, threads := range []int{1, 3} {
 			for _, s := range []grid.Source{in, streamed{in}} {
-				got, err := fingerprint.On(isa, s, k, levels, threads)
+				got, err := fingerprint.On(set, s, k, levels, threads)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if curve := ofCurve(t, want, levels, k); !got.Equal(curve) {
-					t.Errorf("%s, %d threads, %T, key %v: %v, the curve has %v", isa, threads, s, k, got, curve)
+					t.Errorf("%s, %d threads, %T, key %v: %v, the curve has %v", set, threads, s, k, got, curve)
 				}
 			}
 		}
@@ -49,12 +50,12 @@ func held(t *testing.T, in grid.Source, want ecc.VCEC, k fingerprint.Key) {
 		}
 		part := slices.Clone(want)
 		part = slices.DeleteFunc(part, func(s ecc.Step) bool { return s.Level >= top })
-		got, err := fingerprint.On(isa, in, k, top, 2)
+		got, err := fingerprint.On(set, in, k, top, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if curve := ofCurve(t, part, levels, k); !got.Equal(curve) {
-			t.Errorf("%s, below level %d, key %v: %v, the curve has %v", isa, top, k, got, curve)
+			t.Errorf("%s, below level %d, key %v: %v, the curve has %v", set, top, k, got, curve)
 		}
 	}
 }
@@ -237,4 +238,51 @@ func FuzzInstructionSets(f *testing.F) {
 		image := ecctest.Drawn(t, shape, element, levels, seed)
 		held(t, image, ecc.Enumerate(image), fingerprint.Draw(1))
 	})
+}
+
+// Rows that turn at every voxel, at nearly every one and at few, as long as vectors and a little
+// longer and shorter, of both orders: every instruction set has the sums of Go alone, which the
+// others of these tests hold to the enumeration.
+func TestTurns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, typ := range []grid.Type{grid.Uint8, grid.Uint16, grid.Int16} {
+		ladder := grid.Identity(typ)
+		low, high := float64(ladder.Value(0)), float64(ladder.Value(ladder.Len()-1))
+		var images []*grid.Field
+		for _, w := range []int64{1, 2, 31, 32, 33, 63, 64, 65, 66, 96, 97, 128, 129, 193} {
+			for _, shape := range []grid.Shape{{D: 1, H: 7, W: w}, {D: 4, H: 5, W: w}, {D: 1, H: 300, W: w}} {
+				for still := range 4 { // how often a voxel is the one before again
+					last := low
+					images = append(images, ecctest.Image(t, shape, typ, ladder, func(i int64) float64 {
+						switch {
+						case rng.IntN(10) < 3*still:
+						case i%2 == 0:
+							last = low + float64(rng.IntN(3))
+						default:
+							last = high - float64(rng.IntN(3))
+						}
+						return last
+					}))
+				}
+			}
+		}
+		for _, c := range []fingerprint.Convention{{}, {Superlevel: true}, {Vertices: true, Superlevel: true}, {Periodic: grid.Axes{X: true}}} {
+			k := fingerprint.Draw(1).In(c)
+			alone := fingerprint.PrepareOn(isa.Portable, typ, ladder, k)
+			for _, set := range fingerprint.Available() {
+				p := fingerprint.PrepareOn(set, typ, ladder, k)
+				for i, f := range images {
+					want, err := alone.Of(f, 1)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, s := range []grid.Source{f, streamed{f}} {
+						if got, err := p.Of(s, 2); err != nil || !got.Equal(want) {
+							t.Fatalf("image %d, %v of %v, %+v, %T, key %v: %s has %v, %v, Go alone %v", i, f.Shape(), typ, c, s, k, set, got, err, want)
+						}
+					}
+				}
+			}
+		}
+	}
 }
