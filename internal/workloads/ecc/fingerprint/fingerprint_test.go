@@ -251,13 +251,21 @@ func TestTurns(t *testing.T) {
 		var images []*grid.Field
 		for _, w := range []int64{1, 2, 31, 32, 33, 63, 64, 65, 66, 96, 97, 128, 129, 193} {
 			for _, shape := range []grid.Shape{{D: 1, H: 7, W: w}, {D: 4, H: 5, W: w}, {D: 1, H: 300, W: w}} {
-				for still := range 4 { // how often a voxel is the one before again
-					last := low
+				for still := range 6 { // how often a voxel is the one before again; 4 and 5 for rows that turn at each voxel but one
+					if still >= 4 && shape.D > 1 {
+						shape = grid.Shape{D: 3, H: 151, W: w} // many rows, too
+					}
+					last := low + 1
 					images = append(images, ecctest.Image(t, shape, typ, ladder, func(i int64) float64 {
+						lowly := i%2 == 0
+						if still >= 4 {
+							lowly = (i%w == 0 || i%w%2 == 1) == (still == 4)
+						}
 						switch {
-						case rng.IntN(10) < 3*still:
-						case i%2 == 0:
-							last = low + float64(rng.IntN(3))
+						case still >= 4 && i/w%5 == 3: // so that lists are filled otherwise the next time
+						case still < 4 && rng.IntN(10) < 3*still:
+						case lowly:
+							last = low + 1 + float64(rng.IntN(3))
 						default:
 							last = high - float64(rng.IntN(3))
 						}

@@ -124,8 +124,20 @@ func (t values) turns(volume, greatest bool) {
 			a, b := least(v0, u0), least(v1, u1)
 			*at = []VecVirtual{v0, a, least(v0, v1), least(a, b)}
 		}
-		after := GP32()
-		XORL(after, after)
+		// Of the voxel before, the bit of a kind is the highest of those that are left, and the
+		// bits of the last voxel come in behind them.
+		bit := func(s int) {
+			if last := mask != nil; last {
+				BTL(U8(streams-1-s), before)
+			} else {
+				BTL(U8(streams-1), before)
+			}
+		}
+		carry := func() {
+			if mask == nil {
+				ADCL(before, before)
+			}
+		}
 		for s, o := range outs {
 			k := K()
 			t.compare(U8(predicate), rows[1][s], rows[0][s], k)
@@ -134,18 +146,18 @@ func (t values) turns(volume, greatest bool) {
 				t.toBits(k, held)
 				forced(held)
 				MOVQ(held, turning)
-				BTL(U8(streams-1-s), before)
+				bit(s)
 				ADCQ(turning, turning) // what held of the voxel before, and as carry of the last
-				ADCL(after, after)
+				carry()
 				XORQ(held, turning)
 				t.from(turning, k)
 			} else {
 				t.toBits(k, held.As32())
 				forced(held)
 				MOVL(held.As32(), turning.As32())
-				BTL(U8(streams-1-s), before)
+				bit(s)
 				ADCL(turning.As32(), turning.As32())
-				ADCL(after, after)
+				carry()
 				XORL(held.As32(), turning.As32())
 				t.from(turning.As32(), k)
 			}
@@ -155,7 +167,6 @@ func (t values) turns(volume, greatest bool) {
 			POPCNTQ(turning, turning)
 			LEAQ(Mem{Base: o, Index: turning, Scale: uint8(t.bytes)}, o)
 		}
-		MOVL(after, before)
 	}
 
 	CMPQ(n, U8(lanes))
