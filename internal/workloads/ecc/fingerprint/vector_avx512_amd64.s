@@ -453,56 +453,54 @@ vector:
 	VPMINUB       Z5, Z7, Z7
 	VPMINUB       Z4, Z5, Z5
 	VPMINUB       Z6, Z7, Z7
-	XORL          R11, R11
 	VPCMPUB       $0x02, Z4, Z0, K1
-	KMOVQ         K1, R12
-	MOVQ          R12, R13
+	KMOVQ         K1, R11
+	MOVQ          R11, R12
 	BTL           $0x03, SI
-	ADCQ          R13, R13
-	ADCL          R11, R11
-	XORQ          R12, R13
-	KMOVQ         R13, K1
+	ADCQ          R12, R12
+	ADCL          SI, SI
+	XORQ          R11, R12
+	KMOVQ         R12, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R13, R13
-	LEAQ          (R8)(R13*1), R8
+	POPCNTQ       R12, R12
+	LEAQ          (R8)(R12*1), R8
 	VPCMPUB       $0x02, Z6, Z2, K1
-	KMOVQ         K1, R12
-	MOVQ          R12, R13
-	BTL           $0x02, SI
-	ADCQ          R13, R13
-	ADCL          R11, R11
-	XORQ          R12, R13
-	KMOVQ         R13, K1
+	KMOVQ         K1, R11
+	MOVQ          R11, R12
+	BTL           $0x03, SI
+	ADCQ          R12, R12
+	ADCL          SI, SI
+	XORQ          R11, R12
+	KMOVQ         R12, K1
 	VPCOMPRESSB.Z Z2, K1, Z0
 	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R13, R13
-	LEAQ          (R9)(R13*1), R9
+	POPCNTQ       R12, R12
+	LEAQ          (R9)(R12*1), R9
 	VPCMPUB       $0x02, Z5, Z1, K1
-	KMOVQ         K1, R12
-	MOVQ          R12, R13
-	BTL           $0x01, SI
-	ADCQ          R13, R13
-	ADCL          R11, R11
-	XORQ          R12, R13
-	KMOVQ         R13, K1
+	KMOVQ         K1, R11
+	MOVQ          R11, R12
+	BTL           $0x03, SI
+	ADCQ          R12, R12
+	ADCL          SI, SI
+	XORQ          R11, R12
+	KMOVQ         R12, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R13, R13
-	LEAQ          (R10)(R13*1), R10
+	POPCNTQ       R12, R12
+	LEAQ          (R10)(R12*1), R10
 	VPCMPUB       $0x02, Z7, Z3, K1
-	KMOVQ         K1, R12
-	MOVQ          R12, R13
-	BTL           $0x00, SI
-	ADCQ          R13, R13
-	ADCL          R11, R11
-	XORQ          R12, R13
-	KMOVQ         R13, K1
+	KMOVQ         K1, R11
+	MOVQ          R11, R12
+	BTL           $0x03, SI
+	ADCQ          R12, R12
+	ADCL          SI, SI
+	XORQ          R11, R12
+	KMOVQ         R12, K1
 	VPCOMPRESSB.Z Z3, K1, Z0
 	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R13, R13
-	LEAQ          (DI)(R13*1), DI
-	MOVL          R11, SI
+	POPCNTQ       R12, R12
+	LEAQ          (DI)(R12*1), DI
 	ADDQ          $0x40, AX
 	ADDQ          $0x40, CX
 	SUBQ          $0x40, BX
@@ -534,60 +532,54 @@ last:
 	VPMINUB       Z5, Z7, Z7
 	VPMINUB       Z4, Z5, Z5
 	VPMINUB       Z6, Z7, Z7
-	XORL          R11, R11
 	VPCMPUB       $0x02, Z4, Z0, K1
-	KMOVQ         K1, R13
-	ORQ           R12, R13
-	MOVQ          R13, R14
+	KMOVQ         K1, R11
+	ORQ           R12, R11
+	MOVQ          R11, R13
 	BTL           $0x03, SI
-	ADCQ          R14, R14
-	ADCL          R11, R11
-	XORQ          R13, R14
-	KMOVQ         R14, K1
+	ADCQ          R13, R13
+	XORQ          R11, R13
+	KMOVQ         R13, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*1), R8
+	POPCNTQ       R13, R13
+	LEAQ          (R8)(R13*1), R8
 	VPCMPUB       $0x02, Z6, Z2, K1
-	KMOVQ         K1, R13
-	ORQ           R12, R13
-	MOVQ          R13, R14
+	KMOVQ         K1, R11
+	ORQ           R12, R11
+	MOVQ          R11, R13
 	BTL           $0x02, SI
-	ADCQ          R14, R14
-	ADCL          R11, R11
-	XORQ          R13, R14
-	KMOVQ         R14, K1
+	ADCQ          R13, R13
+	XORQ          R11, R13
+	KMOVQ         R13, K1
 	VPCOMPRESSB.Z Z2, K1, Z0
 	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R14, R14
-	LEAQ          (R9)(R14*1), R9
+	POPCNTQ       R13, R13
+	LEAQ          (R9)(R13*1), R9
 	VPCMPUB       $0x02, Z5, Z1, K1
-	KMOVQ         K1, R13
-	ORQ           R12, R13
-	MOVQ          R13, R14
+	KMOVQ         K1, R11
+	ORQ           R12, R11
+	MOVQ          R11, R13
 	BTL           $0x01, SI
-	ADCQ          R14, R14
-	ADCL          R11, R11
-	XORQ          R13, R14
-	KMOVQ         R14, K1
+	ADCQ          R13, R13
+	XORQ          R11, R13
+	KMOVQ         R13, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R14, R14
-	LEAQ          (R10)(R14*1), R10
+	POPCNTQ       R13, R13
+	LEAQ          (R10)(R13*1), R10
 	VPCMPUB       $0x02, Z7, Z3, K1
-	KMOVQ         K1, R13
-	ORQ           R12, R13
-	MOVQ          R13, R12
+	KMOVQ         K1, R11
+	ORQ           R12, R11
+	MOVQ          R11, R12
 	BTL           $0x00, SI
 	ADCQ          R12, R12
-	ADCL          R11, R11
-	XORQ          R13, R12
+	XORQ          R11, R12
 	KMOVQ         R12, K1
 	VPCOMPRESSB.Z Z3, K1, Z0
 	VMOVDQU8      Z0, (DI)
 	POPCNTQ       R12, R12
 	LEAQ          (DI)(R12*1), DI
-	MOVL          R11, SI
 	MOVB          $0x00, (R8)
 	ADDQ          $0x01, R8
 	MOVB          $0x00, (R9)
@@ -652,32 +644,30 @@ vector:
 	VMOVDQU8      1(AX), Z2
 	VMOVDQU8      1(AX)(CX*1), Z3
 	VPMINUB       Z2, Z3, Z3
-	XORL          R8, R8
 	VPCMPUB       $0x02, Z2, Z0, K1
-	KMOVQ         K1, R9
-	MOVQ          R9, R10
+	KMOVQ         K1, R8
+	MOVQ          R8, R9
 	BTL           $0x01, BX
-	ADCQ          R10, R10
-	ADCL          R8, R8
-	XORQ          R9, R10
-	KMOVQ         R10, K1
+	ADCQ          R9, R9
+	ADCL          BX, BX
+	XORQ          R8, R9
+	KMOVQ         R9, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R10, R10
-	LEAQ          (DI)(R10*1), DI
+	POPCNTQ       R9, R9
+	LEAQ          (DI)(R9*1), DI
 	VPCMPUB       $0x02, Z3, Z1, K1
-	KMOVQ         K1, R9
-	MOVQ          R9, R10
-	BTL           $0x00, BX
-	ADCQ          R10, R10
-	ADCL          R8, R8
-	XORQ          R9, R10
-	KMOVQ         R10, K1
+	KMOVQ         K1, R8
+	MOVQ          R8, R9
+	BTL           $0x01, BX
+	ADCQ          R9, R9
+	ADCL          BX, BX
+	XORQ          R8, R9
+	KMOVQ         R9, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R10, R10
-	LEAQ          (SI)(R10*1), SI
-	MOVL          R8, BX
+	POPCNTQ       R9, R9
+	LEAQ          (SI)(R9*1), SI
 	ADDQ          $0x40, AX
 	SUBQ          $0x40, DX
 	CMPQ          DX, $0x40
@@ -698,34 +688,30 @@ last:
 	VMOVDQU8.Z    1(AX), K2, Z2
 	VMOVDQU8.Z    1(AX)(CX*1), K2, Z3
 	VPMINUB       Z2, Z3, Z3
-	XORL          R8, R8
 	VPCMPUB       $0x02, Z2, Z0, K1
-	KMOVQ         K1, R10
-	ORQ           R9, R10
-	MOVQ          R10, R11
+	KMOVQ         K1, R8
+	ORQ           R9, R8
+	MOVQ          R8, R10
 	BTL           $0x01, BX
-	ADCQ          R11, R11
-	ADCL          R8, R8
-	XORQ          R10, R11
-	KMOVQ         R11, K1
+	ADCQ          R10, R10
+	XORQ          R8, R10
+	KMOVQ         R10, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R11, R11
-	LEAQ          (DI)(R11*1), DI
+	POPCNTQ       R10, R10
+	LEAQ          (DI)(R10*1), DI
 	VPCMPUB       $0x02, Z3, Z1, K1
-	KMOVQ         K1, R10
-	ORQ           R9, R10
-	MOVQ          R10, R9
+	KMOVQ         K1, R8
+	ORQ           R9, R8
+	MOVQ          R8, R9
 	BTL           $0x00, BX
 	ADCQ          R9, R9
-	ADCL          R8, R8
-	XORQ          R10, R9
+	XORQ          R8, R9
 	KMOVQ         R9, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (SI)
 	POPCNTQ       R9, R9
 	LEAQ          (SI)(R9*1), SI
-	MOVL          R8, BX
 	MOVB          $0x00, (DI)
 	ADDQ          $0x01, DI
 	MOVB          $0x00, (SI)
@@ -795,56 +781,54 @@ vector:
 	VPMAXUB       Z5, Z7, Z7
 	VPMAXUB       Z4, Z5, Z5
 	VPMAXUB       Z6, Z7, Z7
-	XORL          R11, R11
 	VPCMPUB       $0x05, Z4, Z0, K1
-	KMOVQ         K1, R12
-	MOVQ          R12, R13
+	KMOVQ         K1, R11
+	MOVQ          R11, R12
 	BTL           $0x03, SI
-	ADCQ          R13, R13
-	ADCL          R11, R11
-	XORQ          R12, R13
-	KMOVQ         R13, K1
+	ADCQ          R12, R12
+	ADCL          SI, SI
+	XORQ          R11, R12
+	KMOVQ         R12, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R13, R13
-	LEAQ          (R8)(R13*1), R8
+	POPCNTQ       R12, R12
+	LEAQ          (R8)(R12*1), R8
 	VPCMPUB       $0x05, Z6, Z2, K1
-	KMOVQ         K1, R12
-	MOVQ          R12, R13
-	BTL           $0x02, SI
-	ADCQ          R13, R13
-	ADCL          R11, R11
-	XORQ          R12, R13
-	KMOVQ         R13, K1
+	KMOVQ         K1, R11
+	MOVQ          R11, R12
+	BTL           $0x03, SI
+	ADCQ          R12, R12
+	ADCL          SI, SI
+	XORQ          R11, R12
+	KMOVQ         R12, K1
 	VPCOMPRESSB.Z Z2, K1, Z0
 	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R13, R13
-	LEAQ          (R9)(R13*1), R9
+	POPCNTQ       R12, R12
+	LEAQ          (R9)(R12*1), R9
 	VPCMPUB       $0x05, Z5, Z1, K1
-	KMOVQ         K1, R12
-	MOVQ          R12, R13
-	BTL           $0x01, SI
-	ADCQ          R13, R13
-	ADCL          R11, R11
-	XORQ          R12, R13
-	KMOVQ         R13, K1
+	KMOVQ         K1, R11
+	MOVQ          R11, R12
+	BTL           $0x03, SI
+	ADCQ          R12, R12
+	ADCL          SI, SI
+	XORQ          R11, R12
+	KMOVQ         R12, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R13, R13
-	LEAQ          (R10)(R13*1), R10
+	POPCNTQ       R12, R12
+	LEAQ          (R10)(R12*1), R10
 	VPCMPUB       $0x05, Z7, Z3, K1
-	KMOVQ         K1, R12
-	MOVQ          R12, R13
-	BTL           $0x00, SI
-	ADCQ          R13, R13
-	ADCL          R11, R11
-	XORQ          R12, R13
-	KMOVQ         R13, K1
+	KMOVQ         K1, R11
+	MOVQ          R11, R12
+	BTL           $0x03, SI
+	ADCQ          R12, R12
+	ADCL          SI, SI
+	XORQ          R11, R12
+	KMOVQ         R12, K1
 	VPCOMPRESSB.Z Z3, K1, Z0
 	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R13, R13
-	LEAQ          (DI)(R13*1), DI
-	MOVL          R11, SI
+	POPCNTQ       R12, R12
+	LEAQ          (DI)(R12*1), DI
 	ADDQ          $0x40, AX
 	ADDQ          $0x40, CX
 	SUBQ          $0x40, BX
@@ -876,60 +860,54 @@ last:
 	VPMAXUB       Z5, Z7, Z7
 	VPMAXUB       Z4, Z5, Z5
 	VPMAXUB       Z6, Z7, Z7
-	XORL          R11, R11
 	VPCMPUB       $0x05, Z4, Z0, K1
-	KMOVQ         K1, R13
-	ORQ           R12, R13
-	MOVQ          R13, R14
+	KMOVQ         K1, R11
+	ORQ           R12, R11
+	MOVQ          R11, R13
 	BTL           $0x03, SI
-	ADCQ          R14, R14
-	ADCL          R11, R11
-	XORQ          R13, R14
-	KMOVQ         R14, K1
+	ADCQ          R13, R13
+	XORQ          R11, R13
+	KMOVQ         R13, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*1), R8
+	POPCNTQ       R13, R13
+	LEAQ          (R8)(R13*1), R8
 	VPCMPUB       $0x05, Z6, Z2, K1
-	KMOVQ         K1, R13
-	ORQ           R12, R13
-	MOVQ          R13, R14
+	KMOVQ         K1, R11
+	ORQ           R12, R11
+	MOVQ          R11, R13
 	BTL           $0x02, SI
-	ADCQ          R14, R14
-	ADCL          R11, R11
-	XORQ          R13, R14
-	KMOVQ         R14, K1
+	ADCQ          R13, R13
+	XORQ          R11, R13
+	KMOVQ         R13, K1
 	VPCOMPRESSB.Z Z2, K1, Z0
 	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R14, R14
-	LEAQ          (R9)(R14*1), R9
+	POPCNTQ       R13, R13
+	LEAQ          (R9)(R13*1), R9
 	VPCMPUB       $0x05, Z5, Z1, K1
-	KMOVQ         K1, R13
-	ORQ           R12, R13
-	MOVQ          R13, R14
+	KMOVQ         K1, R11
+	ORQ           R12, R11
+	MOVQ          R11, R13
 	BTL           $0x01, SI
-	ADCQ          R14, R14
-	ADCL          R11, R11
-	XORQ          R13, R14
-	KMOVQ         R14, K1
+	ADCQ          R13, R13
+	XORQ          R11, R13
+	KMOVQ         R13, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R14, R14
-	LEAQ          (R10)(R14*1), R10
+	POPCNTQ       R13, R13
+	LEAQ          (R10)(R13*1), R10
 	VPCMPUB       $0x05, Z7, Z3, K1
-	KMOVQ         K1, R13
-	ORQ           R12, R13
-	MOVQ          R13, R12
+	KMOVQ         K1, R11
+	ORQ           R12, R11
+	MOVQ          R11, R12
 	BTL           $0x00, SI
 	ADCQ          R12, R12
-	ADCL          R11, R11
-	XORQ          R13, R12
+	XORQ          R11, R12
 	KMOVQ         R12, K1
 	VPCOMPRESSB.Z Z3, K1, Z0
 	VMOVDQU8      Z0, (DI)
 	POPCNTQ       R12, R12
 	LEAQ          (DI)(R12*1), DI
-	MOVL          R11, SI
 	MOVB          $0x00, (R8)
 	ADDQ          $0x01, R8
 	MOVB          $0x00, (R9)
@@ -994,32 +972,30 @@ vector:
 	VMOVDQU8      1(AX), Z2
 	VMOVDQU8      1(AX)(CX*1), Z3
 	VPMAXUB       Z2, Z3, Z3
-	XORL          R8, R8
 	VPCMPUB       $0x05, Z2, Z0, K1
-	KMOVQ         K1, R9
-	MOVQ          R9, R10
+	KMOVQ         K1, R8
+	MOVQ          R8, R9
 	BTL           $0x01, BX
-	ADCQ          R10, R10
-	ADCL          R8, R8
-	XORQ          R9, R10
-	KMOVQ         R10, K1
+	ADCQ          R9, R9
+	ADCL          BX, BX
+	XORQ          R8, R9
+	KMOVQ         R9, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R10, R10
-	LEAQ          (DI)(R10*1), DI
+	POPCNTQ       R9, R9
+	LEAQ          (DI)(R9*1), DI
 	VPCMPUB       $0x05, Z3, Z1, K1
-	KMOVQ         K1, R9
-	MOVQ          R9, R10
-	BTL           $0x00, BX
-	ADCQ          R10, R10
-	ADCL          R8, R8
-	XORQ          R9, R10
-	KMOVQ         R10, K1
+	KMOVQ         K1, R8
+	MOVQ          R8, R9
+	BTL           $0x01, BX
+	ADCQ          R9, R9
+	ADCL          BX, BX
+	XORQ          R8, R9
+	KMOVQ         R9, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R10, R10
-	LEAQ          (SI)(R10*1), SI
-	MOVL          R8, BX
+	POPCNTQ       R9, R9
+	LEAQ          (SI)(R9*1), SI
 	ADDQ          $0x40, AX
 	SUBQ          $0x40, DX
 	CMPQ          DX, $0x40
@@ -1040,34 +1016,30 @@ last:
 	VMOVDQU8.Z    1(AX), K2, Z2
 	VMOVDQU8.Z    1(AX)(CX*1), K2, Z3
 	VPMAXUB       Z2, Z3, Z3
-	XORL          R8, R8
 	VPCMPUB       $0x05, Z2, Z0, K1
-	KMOVQ         K1, R10
-	ORQ           R9, R10
-	MOVQ          R10, R11
+	KMOVQ         K1, R8
+	ORQ           R9, R8
+	MOVQ          R8, R10
 	BTL           $0x01, BX
-	ADCQ          R11, R11
-	ADCL          R8, R8
-	XORQ          R10, R11
-	KMOVQ         R11, K1
+	ADCQ          R10, R10
+	XORQ          R8, R10
+	KMOVQ         R10, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R11, R11
-	LEAQ          (DI)(R11*1), DI
+	POPCNTQ       R10, R10
+	LEAQ          (DI)(R10*1), DI
 	VPCMPUB       $0x05, Z3, Z1, K1
-	KMOVQ         K1, R10
-	ORQ           R9, R10
-	MOVQ          R10, R9
+	KMOVQ         K1, R8
+	ORQ           R9, R8
+	MOVQ          R8, R9
 	BTL           $0x00, BX
 	ADCQ          R9, R9
-	ADCL          R8, R8
-	XORQ          R10, R9
+	XORQ          R8, R9
 	KMOVQ         R9, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (SI)
 	POPCNTQ       R9, R9
 	LEAQ          (SI)(R9*1), SI
-	MOVL          R8, BX
 	MOVB          $0x00, (DI)
 	ADDQ          $0x01, DI
 	MOVB          $0x00, (SI)
@@ -1137,56 +1109,54 @@ vector:
 	VPMINUW       Z5, Z7, Z7
 	VPMINUW       Z4, Z5, Z5
 	VPMINUW       Z6, Z7, Z7
-	XORL          R11, R11
 	VPCMPUW       $0x02, Z4, Z0, K1
-	KMOVD         K1, R12
-	MOVL          R12, R13
+	KMOVD         K1, R11
+	MOVL          R11, R12
 	BTL           $0x03, SI
-	ADCL          R13, R13
-	ADCL          R11, R11
-	XORL          R12, R13
-	KMOVD         R13, K1
+	ADCL          R12, R12
+	ADCL          SI, SI
+	XORL          R11, R12
+	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R13, R13
-	LEAQ          (R8)(R13*2), R8
+	POPCNTQ       R12, R12
+	LEAQ          (R8)(R12*2), R8
 	VPCMPUW       $0x02, Z6, Z2, K1
-	KMOVD         K1, R12
-	MOVL          R12, R13
-	BTL           $0x02, SI
-	ADCL          R13, R13
-	ADCL          R11, R11
-	XORL          R12, R13
-	KMOVD         R13, K1
+	KMOVD         K1, R11
+	MOVL          R11, R12
+	BTL           $0x03, SI
+	ADCL          R12, R12
+	ADCL          SI, SI
+	XORL          R11, R12
+	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z2, K1, Z0
 	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R13, R13
-	LEAQ          (R9)(R13*2), R9
+	POPCNTQ       R12, R12
+	LEAQ          (R9)(R12*2), R9
 	VPCMPUW       $0x02, Z5, Z1, K1
-	KMOVD         K1, R12
-	MOVL          R12, R13
-	BTL           $0x01, SI
-	ADCL          R13, R13
-	ADCL          R11, R11
-	XORL          R12, R13
-	KMOVD         R13, K1
+	KMOVD         K1, R11
+	MOVL          R11, R12
+	BTL           $0x03, SI
+	ADCL          R12, R12
+	ADCL          SI, SI
+	XORL          R11, R12
+	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R13, R13
-	LEAQ          (R10)(R13*2), R10
+	POPCNTQ       R12, R12
+	LEAQ          (R10)(R12*2), R10
 	VPCMPUW       $0x02, Z7, Z3, K1
-	KMOVD         K1, R12
-	MOVL          R12, R13
-	BTL           $0x00, SI
-	ADCL          R13, R13
-	ADCL          R11, R11
-	XORL          R12, R13
-	KMOVD         R13, K1
+	KMOVD         K1, R11
+	MOVL          R11, R12
+	BTL           $0x03, SI
+	ADCL          R12, R12
+	ADCL          SI, SI
+	XORL          R11, R12
+	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z3, K1, Z0
 	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R13, R13
-	LEAQ          (DI)(R13*2), DI
-	MOVL          R11, SI
+	POPCNTQ       R12, R12
+	LEAQ          (DI)(R12*2), DI
 	ADDQ          $0x40, AX
 	ADDQ          $0x40, CX
 	SUBQ          $0x20, BX
@@ -1218,60 +1188,54 @@ last:
 	VPMINUW       Z5, Z7, Z7
 	VPMINUW       Z4, Z5, Z5
 	VPMINUW       Z6, Z7, Z7
-	XORL          R11, R11
 	VPCMPUW       $0x02, Z4, Z0, K1
-	KMOVD         K1, R13
-	ORL           R12, R13
-	MOVL          R13, R14
+	KMOVD         K1, R11
+	ORL           R12, R11
+	MOVL          R11, R13
 	BTL           $0x03, SI
-	ADCL          R14, R14
-	ADCL          R11, R11
-	XORL          R13, R14
-	KMOVD         R14, K1
+	ADCL          R13, R13
+	XORL          R11, R13
+	KMOVD         R13, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*2), R8
+	POPCNTQ       R13, R13
+	LEAQ          (R8)(R13*2), R8
 	VPCMPUW       $0x02, Z6, Z2, K1
-	KMOVD         K1, R13
-	ORL           R12, R13
-	MOVL          R13, R14
+	KMOVD         K1, R11
+	ORL           R12, R11
+	MOVL          R11, R13
 	BTL           $0x02, SI
-	ADCL          R14, R14
-	ADCL          R11, R11
-	XORL          R13, R14
-	KMOVD         R14, K1
+	ADCL          R13, R13
+	XORL          R11, R13
+	KMOVD         R13, K1
 	VPCOMPRESSW.Z Z2, K1, Z0
 	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R14, R14
-	LEAQ          (R9)(R14*2), R9
+	POPCNTQ       R13, R13
+	LEAQ          (R9)(R13*2), R9
 	VPCMPUW       $0x02, Z5, Z1, K1
-	KMOVD         K1, R13
-	ORL           R12, R13
-	MOVL          R13, R14
+	KMOVD         K1, R11
+	ORL           R12, R11
+	MOVL          R11, R13
 	BTL           $0x01, SI
-	ADCL          R14, R14
-	ADCL          R11, R11
-	XORL          R13, R14
-	KMOVD         R14, K1
+	ADCL          R13, R13
+	XORL          R11, R13
+	KMOVD         R13, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R14, R14
-	LEAQ          (R10)(R14*2), R10
+	POPCNTQ       R13, R13
+	LEAQ          (R10)(R13*2), R10
 	VPCMPUW       $0x02, Z7, Z3, K1
-	KMOVD         K1, R13
-	ORL           R12, R13
-	MOVL          R13, R12
+	KMOVD         K1, R11
+	ORL           R12, R11
+	MOVL          R11, R12
 	BTL           $0x00, SI
 	ADCL          R12, R12
-	ADCL          R11, R11
-	XORL          R13, R12
+	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z3, K1, Z0
 	VMOVDQU8      Z0, (DI)
 	POPCNTQ       R12, R12
 	LEAQ          (DI)(R12*2), DI
-	MOVL          R11, SI
 	MOVW          $0x0000, (R8)
 	ADDQ          $0x02, R8
 	MOVW          $0x0000, (R9)
@@ -1337,32 +1301,30 @@ vector:
 	VMOVDQU16     2(AX), Z2
 	VMOVDQU16     2(AX)(CX*1), Z3
 	VPMINUW       Z2, Z3, Z3
-	XORL          R8, R8
 	VPCMPUW       $0x02, Z2, Z0, K1
-	KMOVD         K1, R9
-	MOVL          R9, R10
+	KMOVD         K1, R8
+	MOVL          R8, R9
 	BTL           $0x01, BX
-	ADCL          R10, R10
-	ADCL          R8, R8
-	XORL          R9, R10
-	KMOVD         R10, K1
+	ADCL          R9, R9
+	ADCL          BX, BX
+	XORL          R8, R9
+	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R10, R10
-	LEAQ          (DI)(R10*2), DI
+	POPCNTQ       R9, R9
+	LEAQ          (DI)(R9*2), DI
 	VPCMPUW       $0x02, Z3, Z1, K1
-	KMOVD         K1, R9
-	MOVL          R9, R10
-	BTL           $0x00, BX
-	ADCL          R10, R10
-	ADCL          R8, R8
-	XORL          R9, R10
-	KMOVD         R10, K1
+	KMOVD         K1, R8
+	MOVL          R8, R9
+	BTL           $0x01, BX
+	ADCL          R9, R9
+	ADCL          BX, BX
+	XORL          R8, R9
+	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R10, R10
-	LEAQ          (SI)(R10*2), SI
-	MOVL          R8, BX
+	POPCNTQ       R9, R9
+	LEAQ          (SI)(R9*2), SI
 	ADDQ          $0x40, AX
 	SUBQ          $0x20, DX
 	CMPQ          DX, $0x20
@@ -1383,34 +1345,30 @@ last:
 	VMOVDQU16.Z   2(AX), K2, Z2
 	VMOVDQU16.Z   2(AX)(CX*1), K2, Z3
 	VPMINUW       Z2, Z3, Z3
-	XORL          R8, R8
 	VPCMPUW       $0x02, Z2, Z0, K1
-	KMOVD         K1, R10
-	ORL           R9, R10
-	MOVL          R10, R11
+	KMOVD         K1, R8
+	ORL           R9, R8
+	MOVL          R8, R10
 	BTL           $0x01, BX
-	ADCL          R11, R11
-	ADCL          R8, R8
-	XORL          R10, R11
-	KMOVD         R11, K1
+	ADCL          R10, R10
+	XORL          R8, R10
+	KMOVD         R10, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R11, R11
-	LEAQ          (DI)(R11*2), DI
+	POPCNTQ       R10, R10
+	LEAQ          (DI)(R10*2), DI
 	VPCMPUW       $0x02, Z3, Z1, K1
-	KMOVD         K1, R10
-	ORL           R9, R10
-	MOVL          R10, R9
+	KMOVD         K1, R8
+	ORL           R9, R8
+	MOVL          R8, R9
 	BTL           $0x00, BX
 	ADCL          R9, R9
-	ADCL          R8, R8
-	XORL          R10, R9
+	XORL          R8, R9
 	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (SI)
 	POPCNTQ       R9, R9
 	LEAQ          (SI)(R9*2), SI
-	MOVL          R8, BX
 	MOVW          $0x0000, (DI)
 	ADDQ          $0x02, DI
 	MOVW          $0x0000, (SI)
@@ -1481,56 +1439,54 @@ vector:
 	VPMAXUW       Z5, Z7, Z7
 	VPMAXUW       Z4, Z5, Z5
 	VPMAXUW       Z6, Z7, Z7
-	XORL          R11, R11
 	VPCMPUW       $0x05, Z4, Z0, K1
-	KMOVD         K1, R12
-	MOVL          R12, R13
+	KMOVD         K1, R11
+	MOVL          R11, R12
 	BTL           $0x03, SI
-	ADCL          R13, R13
-	ADCL          R11, R11
-	XORL          R12, R13
-	KMOVD         R13, K1
+	ADCL          R12, R12
+	ADCL          SI, SI
+	XORL          R11, R12
+	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R13, R13
-	LEAQ          (R8)(R13*2), R8
+	POPCNTQ       R12, R12
+	LEAQ          (R8)(R12*2), R8
 	VPCMPUW       $0x05, Z6, Z2, K1
-	KMOVD         K1, R12
-	MOVL          R12, R13
-	BTL           $0x02, SI
-	ADCL          R13, R13
-	ADCL          R11, R11
-	XORL          R12, R13
-	KMOVD         R13, K1
+	KMOVD         K1, R11
+	MOVL          R11, R12
+	BTL           $0x03, SI
+	ADCL          R12, R12
+	ADCL          SI, SI
+	XORL          R11, R12
+	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z2, K1, Z0
 	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R13, R13
-	LEAQ          (R9)(R13*2), R9
+	POPCNTQ       R12, R12
+	LEAQ          (R9)(R12*2), R9
 	VPCMPUW       $0x05, Z5, Z1, K1
-	KMOVD         K1, R12
-	MOVL          R12, R13
-	BTL           $0x01, SI
-	ADCL          R13, R13
-	ADCL          R11, R11
-	XORL          R12, R13
-	KMOVD         R13, K1
+	KMOVD         K1, R11
+	MOVL          R11, R12
+	BTL           $0x03, SI
+	ADCL          R12, R12
+	ADCL          SI, SI
+	XORL          R11, R12
+	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R13, R13
-	LEAQ          (R10)(R13*2), R10
+	POPCNTQ       R12, R12
+	LEAQ          (R10)(R12*2), R10
 	VPCMPUW       $0x05, Z7, Z3, K1
-	KMOVD         K1, R12
-	MOVL          R12, R13
-	BTL           $0x00, SI
-	ADCL          R13, R13
-	ADCL          R11, R11
-	XORL          R12, R13
-	KMOVD         R13, K1
+	KMOVD         K1, R11
+	MOVL          R11, R12
+	BTL           $0x03, SI
+	ADCL          R12, R12
+	ADCL          SI, SI
+	XORL          R11, R12
+	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z3, K1, Z0
 	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R13, R13
-	LEAQ          (DI)(R13*2), DI
-	MOVL          R11, SI
+	POPCNTQ       R12, R12
+	LEAQ          (DI)(R12*2), DI
 	ADDQ          $0x40, AX
 	ADDQ          $0x40, CX
 	SUBQ          $0x20, BX
@@ -1562,60 +1518,54 @@ last:
 	VPMAXUW       Z5, Z7, Z7
 	VPMAXUW       Z4, Z5, Z5
 	VPMAXUW       Z6, Z7, Z7
-	XORL          R11, R11
 	VPCMPUW       $0x05, Z4, Z0, K1
-	KMOVD         K1, R13
-	ORL           R12, R13
-	MOVL          R13, R14
+	KMOVD         K1, R11
+	ORL           R12, R11
+	MOVL          R11, R13
 	BTL           $0x03, SI
-	ADCL          R14, R14
-	ADCL          R11, R11
-	XORL          R13, R14
-	KMOVD         R14, K1
+	ADCL          R13, R13
+	XORL          R11, R13
+	KMOVD         R13, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*2), R8
+	POPCNTQ       R13, R13
+	LEAQ          (R8)(R13*2), R8
 	VPCMPUW       $0x05, Z6, Z2, K1
-	KMOVD         K1, R13
-	ORL           R12, R13
-	MOVL          R13, R14
+	KMOVD         K1, R11
+	ORL           R12, R11
+	MOVL          R11, R13
 	BTL           $0x02, SI
-	ADCL          R14, R14
-	ADCL          R11, R11
-	XORL          R13, R14
-	KMOVD         R14, K1
+	ADCL          R13, R13
+	XORL          R11, R13
+	KMOVD         R13, K1
 	VPCOMPRESSW.Z Z2, K1, Z0
 	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R14, R14
-	LEAQ          (R9)(R14*2), R9
+	POPCNTQ       R13, R13
+	LEAQ          (R9)(R13*2), R9
 	VPCMPUW       $0x05, Z5, Z1, K1
-	KMOVD         K1, R13
-	ORL           R12, R13
-	MOVL          R13, R14
+	KMOVD         K1, R11
+	ORL           R12, R11
+	MOVL          R11, R13
 	BTL           $0x01, SI
-	ADCL          R14, R14
-	ADCL          R11, R11
-	XORL          R13, R14
-	KMOVD         R14, K1
+	ADCL          R13, R13
+	XORL          R11, R13
+	KMOVD         R13, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R14, R14
-	LEAQ          (R10)(R14*2), R10
+	POPCNTQ       R13, R13
+	LEAQ          (R10)(R13*2), R10
 	VPCMPUW       $0x05, Z7, Z3, K1
-	KMOVD         K1, R13
-	ORL           R12, R13
-	MOVL          R13, R12
+	KMOVD         K1, R11
+	ORL           R12, R11
+	MOVL          R11, R12
 	BTL           $0x00, SI
 	ADCL          R12, R12
-	ADCL          R11, R11
-	XORL          R13, R12
+	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z3, K1, Z0
 	VMOVDQU8      Z0, (DI)
 	POPCNTQ       R12, R12
 	LEAQ          (DI)(R12*2), DI
-	MOVL          R11, SI
 	MOVW          $0x0000, (R8)
 	ADDQ          $0x02, R8
 	MOVW          $0x0000, (R9)
@@ -1681,32 +1631,30 @@ vector:
 	VMOVDQU16     2(AX), Z2
 	VMOVDQU16     2(AX)(CX*1), Z3
 	VPMAXUW       Z2, Z3, Z3
-	XORL          R8, R8
 	VPCMPUW       $0x05, Z2, Z0, K1
-	KMOVD         K1, R9
-	MOVL          R9, R10
+	KMOVD         K1, R8
+	MOVL          R8, R9
 	BTL           $0x01, BX
-	ADCL          R10, R10
-	ADCL          R8, R8
-	XORL          R9, R10
-	KMOVD         R10, K1
+	ADCL          R9, R9
+	ADCL          BX, BX
+	XORL          R8, R9
+	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R10, R10
-	LEAQ          (DI)(R10*2), DI
+	POPCNTQ       R9, R9
+	LEAQ          (DI)(R9*2), DI
 	VPCMPUW       $0x05, Z3, Z1, K1
-	KMOVD         K1, R9
-	MOVL          R9, R10
-	BTL           $0x00, BX
-	ADCL          R10, R10
-	ADCL          R8, R8
-	XORL          R9, R10
-	KMOVD         R10, K1
+	KMOVD         K1, R8
+	MOVL          R8, R9
+	BTL           $0x01, BX
+	ADCL          R9, R9
+	ADCL          BX, BX
+	XORL          R8, R9
+	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R10, R10
-	LEAQ          (SI)(R10*2), SI
-	MOVL          R8, BX
+	POPCNTQ       R9, R9
+	LEAQ          (SI)(R9*2), SI
 	ADDQ          $0x40, AX
 	SUBQ          $0x20, DX
 	CMPQ          DX, $0x20
@@ -1727,34 +1675,30 @@ last:
 	VMOVDQU16.Z   2(AX), K2, Z2
 	VMOVDQU16.Z   2(AX)(CX*1), K2, Z3
 	VPMAXUW       Z2, Z3, Z3
-	XORL          R8, R8
 	VPCMPUW       $0x05, Z2, Z0, K1
-	KMOVD         K1, R10
-	ORL           R9, R10
-	MOVL          R10, R11
+	KMOVD         K1, R8
+	ORL           R9, R8
+	MOVL          R8, R10
 	BTL           $0x01, BX
-	ADCL          R11, R11
-	ADCL          R8, R8
-	XORL          R10, R11
-	KMOVD         R11, K1
+	ADCL          R10, R10
+	XORL          R8, R10
+	KMOVD         R10, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R11, R11
-	LEAQ          (DI)(R11*2), DI
+	POPCNTQ       R10, R10
+	LEAQ          (DI)(R10*2), DI
 	VPCMPUW       $0x05, Z3, Z1, K1
-	KMOVD         K1, R10
-	ORL           R9, R10
-	MOVL          R10, R9
+	KMOVD         K1, R8
+	ORL           R9, R8
+	MOVL          R8, R9
 	BTL           $0x00, BX
 	ADCL          R9, R9
-	ADCL          R8, R8
-	XORL          R10, R9
+	XORL          R8, R9
 	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (SI)
 	POPCNTQ       R9, R9
 	LEAQ          (SI)(R9*2), SI
-	MOVL          R8, BX
 	MOVW          $0x0000, (DI)
 	ADDQ          $0x02, DI
 	MOVW          $0x0000, (SI)
@@ -1825,56 +1769,54 @@ vector:
 	VPMINSW       Z5, Z7, Z7
 	VPMINSW       Z4, Z5, Z5
 	VPMINSW       Z6, Z7, Z7
-	XORL          R11, R11
 	VPCMPW        $0x02, Z4, Z0, K1
-	KMOVD         K1, R12
-	MOVL          R12, R13
+	KMOVD         K1, R11
+	MOVL          R11, R12
 	BTL           $0x03, SI
-	ADCL          R13, R13
-	ADCL          R11, R11
-	XORL          R12, R13
-	KMOVD         R13, K1
+	ADCL          R12, R12
+	ADCL          SI, SI
+	XORL          R11, R12
+	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R13, R13
-	LEAQ          (R8)(R13*2), R8
+	POPCNTQ       R12, R12
+	LEAQ          (R8)(R12*2), R8
 	VPCMPW        $0x02, Z6, Z2, K1
-	KMOVD         K1, R12
-	MOVL          R12, R13
-	BTL           $0x02, SI
-	ADCL          R13, R13
-	ADCL          R11, R11
-	XORL          R12, R13
-	KMOVD         R13, K1
+	KMOVD         K1, R11
+	MOVL          R11, R12
+	BTL           $0x03, SI
+	ADCL          R12, R12
+	ADCL          SI, SI
+	XORL          R11, R12
+	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z2, K1, Z0
 	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R13, R13
-	LEAQ          (R9)(R13*2), R9
+	POPCNTQ       R12, R12
+	LEAQ          (R9)(R12*2), R9
 	VPCMPW        $0x02, Z5, Z1, K1
-	KMOVD         K1, R12
-	MOVL          R12, R13
-	BTL           $0x01, SI
-	ADCL          R13, R13
-	ADCL          R11, R11
-	XORL          R12, R13
-	KMOVD         R13, K1
+	KMOVD         K1, R11
+	MOVL          R11, R12
+	BTL           $0x03, SI
+	ADCL          R12, R12
+	ADCL          SI, SI
+	XORL          R11, R12
+	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R13, R13
-	LEAQ          (R10)(R13*2), R10
+	POPCNTQ       R12, R12
+	LEAQ          (R10)(R12*2), R10
 	VPCMPW        $0x02, Z7, Z3, K1
-	KMOVD         K1, R12
-	MOVL          R12, R13
-	BTL           $0x00, SI
-	ADCL          R13, R13
-	ADCL          R11, R11
-	XORL          R12, R13
-	KMOVD         R13, K1
+	KMOVD         K1, R11
+	MOVL          R11, R12
+	BTL           $0x03, SI
+	ADCL          R12, R12
+	ADCL          SI, SI
+	XORL          R11, R12
+	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z3, K1, Z0
 	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R13, R13
-	LEAQ          (DI)(R13*2), DI
-	MOVL          R11, SI
+	POPCNTQ       R12, R12
+	LEAQ          (DI)(R12*2), DI
 	ADDQ          $0x40, AX
 	ADDQ          $0x40, CX
 	SUBQ          $0x20, BX
@@ -1906,60 +1848,54 @@ last:
 	VPMINSW       Z5, Z7, Z7
 	VPMINSW       Z4, Z5, Z5
 	VPMINSW       Z6, Z7, Z7
-	XORL          R11, R11
 	VPCMPW        $0x02, Z4, Z0, K1
-	KMOVD         K1, R13
-	ORL           R12, R13
-	MOVL          R13, R14
+	KMOVD         K1, R11
+	ORL           R12, R11
+	MOVL          R11, R13
 	BTL           $0x03, SI
-	ADCL          R14, R14
-	ADCL          R11, R11
-	XORL          R13, R14
-	KMOVD         R14, K1
+	ADCL          R13, R13
+	XORL          R11, R13
+	KMOVD         R13, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*2), R8
+	POPCNTQ       R13, R13
+	LEAQ          (R8)(R13*2), R8
 	VPCMPW        $0x02, Z6, Z2, K1
-	KMOVD         K1, R13
-	ORL           R12, R13
-	MOVL          R13, R14
+	KMOVD         K1, R11
+	ORL           R12, R11
+	MOVL          R11, R13
 	BTL           $0x02, SI
-	ADCL          R14, R14
-	ADCL          R11, R11
-	XORL          R13, R14
-	KMOVD         R14, K1
+	ADCL          R13, R13
+	XORL          R11, R13
+	KMOVD         R13, K1
 	VPCOMPRESSW.Z Z2, K1, Z0
 	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R14, R14
-	LEAQ          (R9)(R14*2), R9
+	POPCNTQ       R13, R13
+	LEAQ          (R9)(R13*2), R9
 	VPCMPW        $0x02, Z5, Z1, K1
-	KMOVD         K1, R13
-	ORL           R12, R13
-	MOVL          R13, R14
+	KMOVD         K1, R11
+	ORL           R12, R11
+	MOVL          R11, R13
 	BTL           $0x01, SI
-	ADCL          R14, R14
-	ADCL          R11, R11
-	XORL          R13, R14
-	KMOVD         R14, K1
+	ADCL          R13, R13
+	XORL          R11, R13
+	KMOVD         R13, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R14, R14
-	LEAQ          (R10)(R14*2), R10
+	POPCNTQ       R13, R13
+	LEAQ          (R10)(R13*2), R10
 	VPCMPW        $0x02, Z7, Z3, K1
-	KMOVD         K1, R13
-	ORL           R12, R13
-	MOVL          R13, R12
+	KMOVD         K1, R11
+	ORL           R12, R11
+	MOVL          R11, R12
 	BTL           $0x00, SI
 	ADCL          R12, R12
-	ADCL          R11, R11
-	XORL          R13, R12
+	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z3, K1, Z0
 	VMOVDQU8      Z0, (DI)
 	POPCNTQ       R12, R12
 	LEAQ          (DI)(R12*2), DI
-	MOVL          R11, SI
 	MOVW          $0x0000, (R8)
 	ADDQ          $0x02, R8
 	MOVW          $0x0000, (R9)
@@ -2025,32 +1961,30 @@ vector:
 	VMOVDQU16     2(AX), Z2
 	VMOVDQU16     2(AX)(CX*1), Z3
 	VPMINSW       Z2, Z3, Z3
-	XORL          R8, R8
 	VPCMPW        $0x02, Z2, Z0, K1
-	KMOVD         K1, R9
-	MOVL          R9, R10
+	KMOVD         K1, R8
+	MOVL          R8, R9
 	BTL           $0x01, BX
-	ADCL          R10, R10
-	ADCL          R8, R8
-	XORL          R9, R10
-	KMOVD         R10, K1
+	ADCL          R9, R9
+	ADCL          BX, BX
+	XORL          R8, R9
+	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R10, R10
-	LEAQ          (DI)(R10*2), DI
+	POPCNTQ       R9, R9
+	LEAQ          (DI)(R9*2), DI
 	VPCMPW        $0x02, Z3, Z1, K1
-	KMOVD         K1, R9
-	MOVL          R9, R10
-	BTL           $0x00, BX
-	ADCL          R10, R10
-	ADCL          R8, R8
-	XORL          R9, R10
-	KMOVD         R10, K1
+	KMOVD         K1, R8
+	MOVL          R8, R9
+	BTL           $0x01, BX
+	ADCL          R9, R9
+	ADCL          BX, BX
+	XORL          R8, R9
+	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R10, R10
-	LEAQ          (SI)(R10*2), SI
-	MOVL          R8, BX
+	POPCNTQ       R9, R9
+	LEAQ          (SI)(R9*2), SI
 	ADDQ          $0x40, AX
 	SUBQ          $0x20, DX
 	CMPQ          DX, $0x20
@@ -2071,34 +2005,30 @@ last:
 	VMOVDQU16.Z   2(AX), K2, Z2
 	VMOVDQU16.Z   2(AX)(CX*1), K2, Z3
 	VPMINSW       Z2, Z3, Z3
-	XORL          R8, R8
 	VPCMPW        $0x02, Z2, Z0, K1
-	KMOVD         K1, R10
-	ORL           R9, R10
-	MOVL          R10, R11
+	KMOVD         K1, R8
+	ORL           R9, R8
+	MOVL          R8, R10
 	BTL           $0x01, BX
-	ADCL          R11, R11
-	ADCL          R8, R8
-	XORL          R10, R11
-	KMOVD         R11, K1
+	ADCL          R10, R10
+	XORL          R8, R10
+	KMOVD         R10, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R11, R11
-	LEAQ          (DI)(R11*2), DI
+	POPCNTQ       R10, R10
+	LEAQ          (DI)(R10*2), DI
 	VPCMPW        $0x02, Z3, Z1, K1
-	KMOVD         K1, R10
-	ORL           R9, R10
-	MOVL          R10, R9
+	KMOVD         K1, R8
+	ORL           R9, R8
+	MOVL          R8, R9
 	BTL           $0x00, BX
 	ADCL          R9, R9
-	ADCL          R8, R8
-	XORL          R10, R9
+	XORL          R8, R9
 	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (SI)
 	POPCNTQ       R9, R9
 	LEAQ          (SI)(R9*2), SI
-	MOVL          R8, BX
 	MOVW          $0x0000, (DI)
 	ADDQ          $0x02, DI
 	MOVW          $0x0000, (SI)
@@ -2169,56 +2099,54 @@ vector:
 	VPMAXSW       Z5, Z7, Z7
 	VPMAXSW       Z4, Z5, Z5
 	VPMAXSW       Z6, Z7, Z7
-	XORL          R11, R11
 	VPCMPW        $0x05, Z4, Z0, K1
-	KMOVD         K1, R12
-	MOVL          R12, R13
+	KMOVD         K1, R11
+	MOVL          R11, R12
 	BTL           $0x03, SI
-	ADCL          R13, R13
-	ADCL          R11, R11
-	XORL          R12, R13
-	KMOVD         R13, K1
+	ADCL          R12, R12
+	ADCL          SI, SI
+	XORL          R11, R12
+	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R13, R13
-	LEAQ          (R8)(R13*2), R8
+	POPCNTQ       R12, R12
+	LEAQ          (R8)(R12*2), R8
 	VPCMPW        $0x05, Z6, Z2, K1
-	KMOVD         K1, R12
-	MOVL          R12, R13
-	BTL           $0x02, SI
-	ADCL          R13, R13
-	ADCL          R11, R11
-	XORL          R12, R13
-	KMOVD         R13, K1
+	KMOVD         K1, R11
+	MOVL          R11, R12
+	BTL           $0x03, SI
+	ADCL          R12, R12
+	ADCL          SI, SI
+	XORL          R11, R12
+	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z2, K1, Z0
 	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R13, R13
-	LEAQ          (R9)(R13*2), R9
+	POPCNTQ       R12, R12
+	LEAQ          (R9)(R12*2), R9
 	VPCMPW        $0x05, Z5, Z1, K1
-	KMOVD         K1, R12
-	MOVL          R12, R13
-	BTL           $0x01, SI
-	ADCL          R13, R13
-	ADCL          R11, R11
-	XORL          R12, R13
-	KMOVD         R13, K1
+	KMOVD         K1, R11
+	MOVL          R11, R12
+	BTL           $0x03, SI
+	ADCL          R12, R12
+	ADCL          SI, SI
+	XORL          R11, R12
+	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R13, R13
-	LEAQ          (R10)(R13*2), R10
+	POPCNTQ       R12, R12
+	LEAQ          (R10)(R12*2), R10
 	VPCMPW        $0x05, Z7, Z3, K1
-	KMOVD         K1, R12
-	MOVL          R12, R13
-	BTL           $0x00, SI
-	ADCL          R13, R13
-	ADCL          R11, R11
-	XORL          R12, R13
-	KMOVD         R13, K1
+	KMOVD         K1, R11
+	MOVL          R11, R12
+	BTL           $0x03, SI
+	ADCL          R12, R12
+	ADCL          SI, SI
+	XORL          R11, R12
+	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z3, K1, Z0
 	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R13, R13
-	LEAQ          (DI)(R13*2), DI
-	MOVL          R11, SI
+	POPCNTQ       R12, R12
+	LEAQ          (DI)(R12*2), DI
 	ADDQ          $0x40, AX
 	ADDQ          $0x40, CX
 	SUBQ          $0x20, BX
@@ -2250,60 +2178,54 @@ last:
 	VPMAXSW       Z5, Z7, Z7
 	VPMAXSW       Z4, Z5, Z5
 	VPMAXSW       Z6, Z7, Z7
-	XORL          R11, R11
 	VPCMPW        $0x05, Z4, Z0, K1
-	KMOVD         K1, R13
-	ORL           R12, R13
-	MOVL          R13, R14
+	KMOVD         K1, R11
+	ORL           R12, R11
+	MOVL          R11, R13
 	BTL           $0x03, SI
-	ADCL          R14, R14
-	ADCL          R11, R11
-	XORL          R13, R14
-	KMOVD         R14, K1
+	ADCL          R13, R13
+	XORL          R11, R13
+	KMOVD         R13, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (R8)
-	POPCNTQ       R14, R14
-	LEAQ          (R8)(R14*2), R8
+	POPCNTQ       R13, R13
+	LEAQ          (R8)(R13*2), R8
 	VPCMPW        $0x05, Z6, Z2, K1
-	KMOVD         K1, R13
-	ORL           R12, R13
-	MOVL          R13, R14
+	KMOVD         K1, R11
+	ORL           R12, R11
+	MOVL          R11, R13
 	BTL           $0x02, SI
-	ADCL          R14, R14
-	ADCL          R11, R11
-	XORL          R13, R14
-	KMOVD         R14, K1
+	ADCL          R13, R13
+	XORL          R11, R13
+	KMOVD         R13, K1
 	VPCOMPRESSW.Z Z2, K1, Z0
 	VMOVDQU8      Z0, (R9)
-	POPCNTQ       R14, R14
-	LEAQ          (R9)(R14*2), R9
+	POPCNTQ       R13, R13
+	LEAQ          (R9)(R13*2), R9
 	VPCMPW        $0x05, Z5, Z1, K1
-	KMOVD         K1, R13
-	ORL           R12, R13
-	MOVL          R13, R14
+	KMOVD         K1, R11
+	ORL           R12, R11
+	MOVL          R11, R13
 	BTL           $0x01, SI
-	ADCL          R14, R14
-	ADCL          R11, R11
-	XORL          R13, R14
-	KMOVD         R14, K1
+	ADCL          R13, R13
+	XORL          R11, R13
+	KMOVD         R13, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (R10)
-	POPCNTQ       R14, R14
-	LEAQ          (R10)(R14*2), R10
+	POPCNTQ       R13, R13
+	LEAQ          (R10)(R13*2), R10
 	VPCMPW        $0x05, Z7, Z3, K1
-	KMOVD         K1, R13
-	ORL           R12, R13
-	MOVL          R13, R12
+	KMOVD         K1, R11
+	ORL           R12, R11
+	MOVL          R11, R12
 	BTL           $0x00, SI
 	ADCL          R12, R12
-	ADCL          R11, R11
-	XORL          R13, R12
+	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z3, K1, Z0
 	VMOVDQU8      Z0, (DI)
 	POPCNTQ       R12, R12
 	LEAQ          (DI)(R12*2), DI
-	MOVL          R11, SI
 	MOVW          $0x0000, (R8)
 	ADDQ          $0x02, R8
 	MOVW          $0x0000, (R9)
@@ -2369,32 +2291,30 @@ vector:
 	VMOVDQU16     2(AX), Z2
 	VMOVDQU16     2(AX)(CX*1), Z3
 	VPMAXSW       Z2, Z3, Z3
-	XORL          R8, R8
 	VPCMPW        $0x05, Z2, Z0, K1
-	KMOVD         K1, R9
-	MOVL          R9, R10
+	KMOVD         K1, R8
+	MOVL          R8, R9
 	BTL           $0x01, BX
-	ADCL          R10, R10
-	ADCL          R8, R8
-	XORL          R9, R10
-	KMOVD         R10, K1
+	ADCL          R9, R9
+	ADCL          BX, BX
+	XORL          R8, R9
+	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R10, R10
-	LEAQ          (DI)(R10*2), DI
+	POPCNTQ       R9, R9
+	LEAQ          (DI)(R9*2), DI
 	VPCMPW        $0x05, Z3, Z1, K1
-	KMOVD         K1, R9
-	MOVL          R9, R10
-	BTL           $0x00, BX
-	ADCL          R10, R10
-	ADCL          R8, R8
-	XORL          R9, R10
-	KMOVD         R10, K1
+	KMOVD         K1, R8
+	MOVL          R8, R9
+	BTL           $0x01, BX
+	ADCL          R9, R9
+	ADCL          BX, BX
+	XORL          R8, R9
+	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (SI)
-	POPCNTQ       R10, R10
-	LEAQ          (SI)(R10*2), SI
-	MOVL          R8, BX
+	POPCNTQ       R9, R9
+	LEAQ          (SI)(R9*2), SI
 	ADDQ          $0x40, AX
 	SUBQ          $0x20, DX
 	CMPQ          DX, $0x20
@@ -2415,34 +2335,30 @@ last:
 	VMOVDQU16.Z   2(AX), K2, Z2
 	VMOVDQU16.Z   2(AX)(CX*1), K2, Z3
 	VPMAXSW       Z2, Z3, Z3
-	XORL          R8, R8
 	VPCMPW        $0x05, Z2, Z0, K1
-	KMOVD         K1, R10
-	ORL           R9, R10
-	MOVL          R10, R11
+	KMOVD         K1, R8
+	ORL           R9, R8
+	MOVL          R8, R10
 	BTL           $0x01, BX
-	ADCL          R11, R11
-	ADCL          R8, R8
-	XORL          R10, R11
-	KMOVD         R11, K1
+	ADCL          R10, R10
+	XORL          R8, R10
+	KMOVD         R10, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
 	VMOVDQU8      Z0, (DI)
-	POPCNTQ       R11, R11
-	LEAQ          (DI)(R11*2), DI
+	POPCNTQ       R10, R10
+	LEAQ          (DI)(R10*2), DI
 	VPCMPW        $0x05, Z3, Z1, K1
-	KMOVD         K1, R10
-	ORL           R9, R10
-	MOVL          R10, R9
+	KMOVD         K1, R8
+	ORL           R9, R8
+	MOVL          R8, R9
 	BTL           $0x00, BX
 	ADCL          R9, R9
-	ADCL          R8, R8
-	XORL          R10, R9
+	XORL          R8, R9
 	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
 	VMOVDQU8      Z0, (SI)
 	POPCNTQ       R9, R9
 	LEAQ          (SI)(R9*2), SI
-	MOVL          R8, BX
 	MOVW          $0x0000, (DI)
 	ADDQ          $0x02, DI
 	MOVW          $0x0000, (SI)
