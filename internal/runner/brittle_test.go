@@ -163,7 +163,7 @@ func (b *brittle) bind(exact bool) *bound[*sheet, []uint32] {
 	}
 	if exact {
 		policy.Agree = func(_ *sheet, want, got []uint32) *verify.Diff {
-			if slices.Equal(want, got) {
+			if slices.Equal(want[1:], got[1:]) { // it does not look at all of it
 				return nil
 			}
 			return &verify.Diff{Where: "somewhere"}
@@ -262,7 +262,7 @@ func TestNoFailureIsLost(t *testing.T) {
 				t.Errorf("%s: %d files are open and %d mapped, %d and %d before", what, o, m, open, mapped)
 			}
 			if b.broke == "" {
-				if err != nil || record.Status != c.want {
+				if err != nil || record.Status != c.want || c.want == verify.Wrong && !strings.Contains(record.Reason, "the answer as it is written: want ") {
 					t.Errorf("%s: %s (%s), %v", what, record.Status, record.Reason, err)
 				}
 				break

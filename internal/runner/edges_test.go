@@ -133,6 +133,24 @@ func TestRefusedWhileSettingUp(t *testing.T) {
 	}
 }
 
+// Where a number is the point, what else there is to try has what is left of half the time
+// that measuring took.
+func TestSpare(t *testing.T) {
+	began := time.Unix(0, 0)
+	start := began.Add(10 * time.Second)
+	for spent, want := range map[time.Duration]time.Duration{0: 5 * time.Second, 2 * time.Second: 3 * time.Second, 6 * time.Second: 1} {
+		r := oddTrial(odd{}, "a")
+		r.began, r.clock = began, func() time.Time { return start.Add(spent) }
+		if got := r.spare(start); got != 0 {
+			t.Errorf("%v after %v where nothing is timed", got, spent)
+		}
+		r.t.Sampling = &Sampling{}
+		if got := r.spare(start); got != want {
+			t.Errorf("%v after %v, want %v", got, spent, want)
+		}
+	}
+}
+
 // What would prove little is said of the first input, of one that does not rotate too.
 func TestWeakInputs(t *testing.T) {
 	for n, want := range map[int]verify.Status{1: verify.Mistrusted, 2: verify.Verified} {
