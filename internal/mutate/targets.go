@@ -36,7 +36,10 @@ var (
 	both    = [][]string{{"--impl", "cpu,extrema"}}
 	extrema = [][]string{{"--impl", "extrema"}, {"--impl", "extrema", "--isa", "avx2"}, {"--impl", "extrema", "--isa", "portable"}}
 	betti   = [][]string{{"--workload", "betti", "--impl", "duality,labels"}}
+	curves  = [][]string{{"--workload", "betti-curves", "--impl", "duality"}}
 	soft    = [][]string{{"--workload", "softecc", "--impl", "dense,binned"}}
+	flow    = [][]string{{"--workload", "gvf", "--impl", "cpu,blocked"}}
+	steady  = [][]string{{"--workload", "gvf-steady"}}
 )
 
 var targets = []Target{
@@ -52,11 +55,21 @@ var targets = []Target{
 	{Name: "impls/betti/labels", dir: "impls/betti/labels", verify: [][]string{{"--workload", "betti", "--impl", "labels"}}, tests: []string{"impls/betti/labels"}},
 	{Name: "impls/betti/definition", dir: "impls/betti/definition", tests: []string{"impls/betti/definition", "impls/betti/labels"}},
 	{Name: "internal/workloads/betti", dir: "internal/workloads/betti", verify: betti, tests: []string{"internal/workloads/betti", "impls/betti/duality"}},
+	{Name: "impls/betticurves/duality", dir: "impls/betticurves/duality", verify: curves, tests: []string{"impls/betticurves/duality"}},
+	{Name: "impls/betticurves/bylevel", dir: "impls/betticurves/bylevel", verify: [][]string{{"--workload", "betti-curves", "--impl", "labels"}}, tests: []string{"impls/betticurves/duality"}},
 	{Name: "impls/softecc/definition", dir: "impls/softecc/definition", verify: soft, own: true, tests: []string{"impls/softecc/definition", "impls/softecc/dense"}},
 	{Name: "impls/softecc/dense", dir: "impls/softecc/dense", verify: soft, own: true, tests: []string{"impls/softecc/dense", "impls/softecc/binned"}},
 	{Name: "impls/softecc/binned", dir: "impls/softecc/binned", verify: soft, own: true, tests: []string{"impls/softecc/binned"}},
 	{Name: "impls/softecc/binned, AVX-512", dir: "impls/softecc/binned", part: "avx512", verify: soft, own: true, tests: []string{"impls/softecc/binned"}, share: 50},
 	{Name: "internal/workloads/softecc", dir: "internal/workloads/softecc", verify: soft, own: true, tests: []string{"internal/workloads/softecc", "impls/softecc/binned", "impls/softecc/dense"}},
+	{Name: "impls/gvf/definition", dir: "impls/gvf/definition", verify: [][]string{{"--workload", "gvf", "--impl", "definition"}}, own: true, tests: []string{"impls/gvf/definition", "internal/workloads/gvf"}},
+	{Name: "impls/gvf/cpu", dir: "impls/gvf/cpu", verify: flow, own: true, tests: []string{"impls/gvf/cpu"}},
+	{Name: "impls/gvf/blocked", dir: "impls/gvf/blocked", verify: flow, own: true, tests: []string{"impls/gvf/blocked"}},
+	{Name: "impls/gvf/multigrid", dir: "impls/gvf/multigrid", verify: steady, own: true, tests: []string{"impls/gvf/multigrid"}},
+	{Name: "internal/workloads/gvf", dir: "internal/workloads/gvf", verify: append(flow, steady...), own: true, tests: []string{"internal/workloads/gvf", "impls/gvf/blocked", "impls/gvf/multigrid"}},
+	{Name: "internal/workloads/gvf/rows", dir: "internal/workloads/gvf/rows", verify: flow, own: true, tests: []string{"internal/workloads/gvf/rows", "impls/gvf/blocked"}},
+	{Name: "internal/workloads/gvf/rows, AVX-512", dir: "internal/workloads/gvf/rows", part: "avx512", verify: flow, own: true, tests: []string{"internal/workloads/gvf/rows", "impls/gvf/blocked"}, share: 50},
+	{Name: "internal/workloads/gvf/rows, AVX2", dir: "internal/workloads/gvf/rows", part: "avx2", verify: flow, own: true, tests: []string{"internal/workloads/gvf/rows"}, share: 50},
 	{Name: "internal/grid", dir: "internal/grid", verify: both, tests: []string{"internal/grid", "impls/cpu", "datasets", "impls/batch"}},
 	{Name: "internal/verify", dir: "internal/verify", verify: both, tests: []string{"internal/verify", "internal/workloads/ecc", "internal/runner"}},
 	{Name: "internal/runner", dir: "internal/runner", verify: both, tests: []string{"internal/runner"}},

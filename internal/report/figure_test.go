@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"math"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -187,6 +189,33 @@ func TestMachines(t *testing.T) {
 			t.Fatal(err)
 		}
 		golden(t, c.name, b.Bytes())
+	}
+}
+
+// Each card of a run's cells is named once, for its machine alone.
+func TestCardsOfMachines(t *testing.T) {
+	runs := []bench.RunRecord{{ID: "a", Machine: bench.Machine{CPU: "A CPU"}}, {ID: "b", Machine: bench.Machine{CPU: "Another CPU"}}}
+	cells := []bench.CellRecord{{Run: "a", UUIDs: []string{"GPU-1", "GPU-2"}}, {Run: "b", UUIDs: []string{"GPU-3"}}, {Run: "a", UUIDs: []string{"GPU-2", "GPU-4"}}}
+	_, lines := machines(bench.Records{Runs: runs, Cells: cells})
+	if want := []string{"UUID", "GPU-1, GPU-2, GPU-4", "GPU-3"}; !slices.Equal(lines[0], want) {
+		t.Errorf("%q, want %q", lines[0], want)
+	}
+}
+
+// A line goes from size to size, in whichever order they were measured.
+func TestPointsAreInOrder(t *testing.T) {
+	rows := rising()[:15]
+	want, err := Figures(rows, "read")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Figures(slices.Concat(rows[10:], rows[:5], rows[5:10]), "read")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := regexp.MustCompile(`<path d="[^"]*"`)
+	if lines := paths.FindAll(want[0].SVG, -1); len(lines) < 3 || !slices.EqualFunc(lines, paths.FindAll(got[0].SVG, -1), bytes.Equal) {
+		t.Errorf("the %d lines are others where the largest size was measured first", len(lines))
 	}
 }
 

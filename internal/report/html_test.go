@@ -7,6 +7,7 @@ import (
 	"html"
 	"image"
 	_ "image/png"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -107,6 +108,18 @@ func TestHTML(t *testing.T) {
 	var empty bytes.Buffer
 	if err := HTML(&empty, Page{Title: "none", Files: []PageFile{{Records: bench.Records{}}}}); err != nil || strings.Contains(empty.String(), "Throughput") {
 		t.Errorf("a page of nothing: %v", err)
+	}
+}
+
+// How wide the intervals are is said of the numbers that have one: the one in the middle,
+// and the worst.
+func TestNoiseFloor(t *testing.T) {
+	rows := []Row{{Rate: 100, Lo: 98, Hi: 101}, {Rate: 10, Lo: 9, Hi: 10.1}, {Rate: 4, Lo: 3.98, Hi: 4.04}, {Rate: 7, Lo: 0, Hi: math.Inf(1)}, {Rate: 5, Lo: 5, Hi: 5}, {}}
+	if got, want := noiseFloor(rows), "half of the numbers are known to ±2.0 % or better, the worst to ±10 %."; !strings.HasPrefix(got, want) {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := noiseFloor(rows[3:]); got != "" {
+		t.Errorf("of no interval: %s", got)
 	}
 }
 

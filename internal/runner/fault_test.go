@@ -56,11 +56,11 @@ func misbehave(fault string) error {
 		}
 		time.Sleep(10 * look)
 		return f.Close()
-	case "babble": // and then nothing
+	case "babble": // and then nothing, whatever becomes of its input
 		if _, err := syscall.Write(eventsFD, []byte("what?\n")); err != nil {
 			return err
 		}
-		time.Sleep(time.Hour)
+		return syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	case "dawdle":
 		dawdle()
 	case "replace":
