@@ -130,6 +130,17 @@ func TestFiguresAtExtremes(t *testing.T) {
 	if figures[0].File == figures[1].File {
 		t.Errorf("two figures are called %s", figures[0].File)
 	}
+	// An interval without an end is drawn as none.
+	for i, r := range rows {
+		rows[i].Lo, rows[i].Hi = r.Rate, r.Rate
+	}
+	if plain, err := Figures(rows, "read"); err != nil || !bytes.Equal(plain[0].SVG, figures[0].SVG) {
+		t.Errorf("drawn otherwise than without an interval: %v", err)
+	}
+	rows[0].Rate = math.Inf(1)
+	if _, err := Figures(rows, "read"); err == nil || !strings.Contains(err.Error(), figures[0].Title) {
+		t.Errorf("a rate without an end: %v", err)
+	}
 	if none, err := Figures(nil, "read"); err != nil || len(none) != 0 {
 		t.Errorf("of nothing: %v, %v", none, err)
 	}
@@ -222,15 +233,19 @@ func TestPointsAreInOrder(t *testing.T) {
 // What is faster is drawn left of no change and what is slower right of it, as far as the
 // ratios are apart, and nothing outside of the drawing.
 func TestForestSides(t *testing.T) {
-	f := forest{Rows: []forestRow{{value: 0.5, lo: 0.25, hi: 1}, {value: 2, lo: 1, hi: 4, band: 1.05}, {value: 1}}}
+	f := forest{Rows: []forestRow{{value: 0.5, lo: 0.25, hi: 1}, {value: 2, lo: 1, hi: 4, band: 1.05}, {value: 1}, {value: 2, hi: 4}, {value: 2, lo: 1}, {}}}
 	f.draw()
 	for i, want := range [][]string{
-		{`x1="8.0" x2="130.0"`, `cx="69.0"`}, {`x1="130.0" x2="252.0"`, `cx="191.0"`, `class="band" x="125.7" y="0" width="8.6"`}, {`cx="130.0"`},
+		{`x1="8.0" x2="130.0"`, `cx="69.0"`}, {`x1="130.0" x2="252.0"`, `cx="191.0"`, `class="band" x="125.7" y="0" width="8.6"`}, {`cx="130.0"`}, {`cx="191.0"`}, {`cx="191.0"`}, nil,
 	} {
 		for _, w := range want {
 			if !strings.Contains(string(f.Rows[i].Drawing), w) {
 				t.Errorf("no %s in %s", w, f.Rows[i].Drawing)
 			}
+		}
+		drawn := string(f.Rows[i].Drawing)
+		if strings.Contains(drawn, `class="interval"`) != (i < 2) || strings.Contains(drawn, "<circle") != (i < 5) {
+			t.Errorf("row %d has no whole interval, or no value: %s", i, drawn)
 		}
 	}
 }

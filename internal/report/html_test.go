@@ -32,7 +32,7 @@ func testPage(t *testing.T) (Page, string) {
 		}
 	}
 	a.Cells[11].Reason = `too many <script>alert("numbers")</script> & more`
-	point, lo, hi := 0.051, 0.04, 0.06
+	point, lo, hi := 0.51, 0.4, 0.6
 	number := func(text string, v float64) QuoteCell { return QuoteCell{text, &v} }
 	p := Page{
 		Title: "sorting", Ceiling: "read",
@@ -63,7 +63,7 @@ func TestHTML(t *testing.T) {
 	for _, want := range []string{
 		"<strong>Gate: REGRESSION</strong>: 1 of 2 cells", "noise of the gate", "Noise floor: half of the numbers",
 		" VERIFIED, 2 WRONG", "<th scope=\"row\">CPU</th><td>A CPU</td>",
-		"+5.1 % [4.0, 6.0]", "liar in: WRONG: place 3", "liar in: WRONG: again", "Comparison: rate of b.jsonl over that of a.jsonl", "1.250× [",
+		"+51.0 % [40.0, 60.0]", "liar in: WRONG: place 3", "liar in: WRONG: again", "Comparison: rate of b.jsonl over that of a.jsonl", "1.250× [",
 		"reproduce: <code>sorter verify --impl liar</code>", "the worker ended with signal: killed", "(ceiling)",
 		"<h2>Hoare, table 1</h2>", "<li>on a 405</li>", "<caption>from drums</caption>", "<li>two drums</li>",
 		`<tr data-impl="quick"><td>quick</td><td class="number" data-value="0.03">30.0 ms</td><td class="number" data-value="0.004">4.0 ms</td><td class="number" data-value="7.5">7.50</td></tr>`,

@@ -125,6 +125,32 @@ func TestThroughput(t *testing.T) {
 	}
 }
 
+// Rows of larger inputs, which are streamed, say so above them, in the form of what follows.
+func TestThroughputSaysWhatIsStreamed(t *testing.T) {
+	recs := sorting()
+	large := recs.Cells[2]
+	large.Scope, large.Flags, large.Cost.Items = bench.File, []string{"streamed"}, 2*large.Cost.Items
+	recs.Cells = append(recs.Cells, large)
+	const why = "\nthe inputs of these rows do not fit in memory together: the clock runs over making or reading them too\n"
+	for f, after := range map[Format]string{Text: " implementation", Markdown: "\n| implementation"} {
+		var b strings.Builder
+		if err := Throughput(&b, f, Rows(recs, "")); err != nil || strings.Count(b.String(), why+after) != 1 {
+			t.Errorf("%s: %v, no %q in\n%s", f, err, why+after, b.String())
+		}
+	}
+}
+
+func TestFormats(t *testing.T) {
+	for _, f := range Formats() {
+		if got, err := ParseFormat(string(f)); got != f || err != nil {
+			t.Errorf("%s is read as %s, %v", f, got, err)
+		}
+	}
+	if _, err := ParseFormat("xml"); err == nil || err.Error() != `format "xml": want one of text, md, csv, json` {
+		t.Error(err)
+	}
+}
+
 // No number without a verdict: what is not quotable has no number in any format.
 func TestNoNumberWithoutAVerdict(t *testing.T) {
 	for _, r := range Rows(sorting(), "read") {
@@ -267,6 +293,9 @@ func TestRowsAreOfOneProgramOnOneMachine(t *testing.T) {
 			processes = append(processes, r.Processes)
 			if r.Status != c.status {
 				t.Errorf("%s: %s (%s), want %s", c.what, r.Status, r.Reason, c.status)
+			}
+			if why := "the interval of the median of 2 processes is ±120 %"; r.Status == verify.Noisy && r.Reason != why {
+				t.Errorf("%s: %s, want %s", c.what, r.Reason, why)
 			}
 		}
 		if !slices.Equal(processes, c.processes) {
