@@ -1,10 +1,13 @@
 package impls_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"eccbench/datasets"
 	"eccbench/impls"
@@ -14,6 +17,7 @@ import (
 	"eccbench/impls/softecc/dense"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/verify"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/gvf"
 	"eccbench/internal/workloads/softecc"
@@ -82,5 +86,72 @@ func TestFailuresAreTold(t *testing.T) {
 		})
 		tellFailures(t, set.Flow.Impls, image, func(s grid.Source) *gvf.Problem { return &gvf.Problem{Source: s, Mu: 0.05, Steps: 3} })
 		tellFailures(t, set.Steady.Impls, image, func(s grid.Source) *gvf.Problem { return &gvf.Problem{Source: s, Mu: 0.05, Tol: 1e-3} })
+	}
+}
+
+// looks has implementations of a workload answer, and looks at what Out says when the answer
+// was overwritten, and at what the policy says where no derived question is answered.
+func looks[In, Out any](t *testing.T, w bench.Workload[In, Out], name string) {
+	t.Helper()
+	in, err := w.Inputs.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 2}}
+	for _, impl := range w.Impls {
+		a := impl.About()
+		if a.Where != "cpu" || impl.CanDo(in, c) != nil {
+			continue
+		}
+		job, err := impl.Setup(in, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := job.Do(nil); err != nil {
+			t.Fatal(err)
+		}
+		out, err := job.Out()
+		if err != nil {
+			t.Fatal(err)
+		}
+		evidence := w.Policy.Check(verify.Question[In, Out]{
+			Name: name, In: in, Out: out, Budget: time.Hour, Thorough: true,
+			Ask: func(In) (out Out, err error) { return out, errDisk },
+		})
+		if v := verify.Judge([]string{name}, evidence); v.Status == verify.Wrong || v.Status == verify.Crashed {
+			t.Errorf("%s on %s, which answers nothing else: %s: %s", a.Name, name, v.Status, v.Reason)
+		}
+		text := func(out Out) string {
+			var b bytes.Buffer
+			if err := w.Encode(&b, out); err != nil {
+				return err.Error()
+			}
+			return b.String()
+		}
+		was := text(out)
+		job.Poison()
+		if left, err := job.Out(); err == nil && text(left) == was {
+			t.Errorf("%s on %s: its answer is there after it was overwritten", a.Name, name)
+		}
+		if err := job.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if c, ok := any(in).(io.Closer); ok {
+		c.Close()
+	}
+}
+
+// Of an answer nothing is left when it is overwritten, and who does not answer about derived
+// inputs is not WRONG for it.
+func TestAnswersAreOverwritten(t *testing.T) {
+	set := impls.All(nil)
+	for _, image := range []string{"noise/shape=9x8x7/type=uint8/levels=5/seed=1", "noise/shape=17x13/type=float32/levels=9/seed=2"} {
+		looks(t, set.Curve, image)
+		looks(t, set.BettiCurves, image)
+		looks(t, set.Betti, "betti/at=2/of="+image)
+		looks(t, softecc.Workload(definition.Implementation{}, dense.Implementation{}, binned.Implementation{}), "softecc/m=4/lambda=8/alpha=100/dir=1/of="+image)
+		looks(t, set.Flow, "gvf/steps=3/mu=50/boundary=0/of="+image)
+		looks(t, set.Steady, "gvf-steady/tol=4/mu=50/boundary=0/of="+image)
 	}
 }

@@ -217,6 +217,11 @@ func TestShrinkingEnds(t *testing.T) {
 	if got != g.input || m.tried != shrinkTries {
 		t.Errorf("shrunk to %s in %d tries, want %d", got, m.tried, shrinkTries)
 	}
+	g.shrunk = map[string]bool{}
+	failed := bench.CellRecord{Verdict: verify.Verdict{Evidence: []verify.Evidence{{Input: "numbers/n=77/seed=2", Diff: &verify.Diff{}}}}}
+	if got := g.shrink(context.Background(), cell{bench: m, about: bench.About{Name: "x"}}, failed); got != "numbers/n=77/seed=2" {
+		t.Errorf("it began at %s, not where it failed", got)
+	}
 	if m.tried = 0; g.shrink(context.Background(), cell{bench: m, about: bench.About{Name: "x"}}, bench.CellRecord{}) != g.input || m.tried != 0 {
 		t.Errorf("a second failure was shrunk too, in %d tries", m.tried)
 	}

@@ -57,6 +57,15 @@ func TestForecast(t *testing.T) {
 	}
 }
 
+// Nothing takes as long as it takes to begin.
+func TestForecastOfNothing(t *testing.T) {
+	p := toyPlan(t, "plain")
+	p.Inputs = []string{"numbers/n=0/seed=1"}
+	if f, err := p.Forecast(context.Background()); err != nil || f.Total() != starting {
+		t.Errorf("%v, %v; want %v", f.Total(), err, starting)
+	}
+}
+
 // Checks take what the laws do: an independent one of each input for the first answer, and
 // for the first input those that fit half of what was measured.
 func TestForecastOfChecks(t *testing.T) {

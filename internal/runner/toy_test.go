@@ -346,6 +346,19 @@ func TestLateIsSkipped(t *testing.T) {
 	}
 }
 
+// What has one input alone may be late: there is nothing that it takes time from.
+func TestOneLateInput(t *testing.T) {
+	p := toyPlan(t, "plain")
+	p.Rotate, p.Time = 1, 500*time.Microsecond
+	var got collector
+	if err := Run(context.Background(), p, &got); err != nil {
+		t.Fatal(err)
+	}
+	if c := got.cells[0]; c.Status == verify.Skipped || len(c.Samples) == 0 {
+		t.Errorf("%s: %s, %d samples", c.Status, c.Reason, len(c.Samples))
+	}
+}
+
 // An input that repeats itself is shared as what it repeats, and is as long as it says for
 // whoever is asked about it.
 func TestRepeatedInputs(t *testing.T) {
@@ -661,6 +674,9 @@ func TestDescribeMachine(t *testing.T) {
 	m := DescribeMachine()
 	if m.CPU == "" || m.Cores < 1 || m.Caches == nil || m.Governor == "" || m.CgroupCPU == "" {
 		t.Errorf("machine %+v: what cannot be read is n/a", m)
+	}
+	if runtime.GOOS == "linux" && (!strings.HasPrefix(m.Kernel, "linux ") || m.Memory == 0 || len(m.Caches) > 0 && !strings.HasPrefix(m.Caches[0], "L1")) {
+		t.Errorf("machine %+v: kernel, memory and caches are known", m)
 	}
 	r, err := NewRunRecord([]string{"eccbench"}, 7)
 	arch := runtime.GOARCH
