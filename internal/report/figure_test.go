@@ -203,6 +203,18 @@ func TestMachines(t *testing.T) {
 	}
 }
 
+// All of a row's drawing: the band of what is no change, the line of none, the interval and
+// the value.
+func TestForestDrawing(t *testing.T) {
+	f := forest{Rows: []forestRow{{value: 1.1, lo: 1, hi: 1.2, band: 1.03}}}
+	f.draw()
+	want := `<svg class="forest" aria-hidden="true" width="260" height="22" viewBox="0 0 260 22"><rect class="band" x="110.2" y="0" width="39.6" height="22"/>` +
+		`<line class="none" x1="130.0" x2="130" y1="0" y2="22"/><line class="interval" x1="130.0" x2="252.0" y1="11" y2="11"/><circle class="value" cx="193.8" cy="11" r="4"/></svg>`
+	if got := string(f.Rows[0].Drawing); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 // Each card of a run's cells is named once, for its machine alone.
 func TestCardsOfMachines(t *testing.T) {
 	runs := []bench.RunRecord{{ID: "a", Machine: bench.Machine{CPU: "A CPU"}}, {ID: "b", Machine: bench.Machine{CPU: "Another CPU"}}}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"html"
 	"image"
 	_ "image/png"
@@ -109,6 +110,36 @@ func TestHTML(t *testing.T) {
 	if err := HTML(&empty, Page{Title: "none", Files: []PageFile{{Records: bench.Records{}}}}); err != nil || strings.Contains(empty.String(), "Throughput") {
 		t.Errorf("a page of nothing: %v", err)
 	}
+}
+
+// What the template prints, but for plots, quotes and what is in files.
+func TestPageView(t *testing.T) {
+	p, _ := testPage(t)
+	v, err := viewPage(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s\n%q\n%s\n%s\n%q\n", v.Title, v.Statuses, v.Noise, v.Machines, v.Impls)
+	for _, table := range v.Tables {
+		fmt.Fprintf(&b, "\n%s, %s\n", table.Title, table.Unit)
+		for _, r := range table.Rows {
+			fmt.Fprintf(&b, "%s %s %s | %s | %s | %s | %s | %.4g %.4g %.4g\n", r.Impl, r.Size, r.Status, r.Shown, r.OfCeiling, r.Over, r.Joined, r.SortRate, r.SortCeiling, r.SortSpeedup)
+		}
+	}
+	for _, f := range v.Forests {
+		fmt.Fprintf(&b, "\n%s: %s (%s, %s)\n%q\n", f.Title, f.Header, f.Low, f.High, f.Notes)
+		for _, r := range f.Rows {
+			fmt.Fprintf(&b, "%s %s %s | %s | %s | %.4g\n", r.Name, r.Input, r.Scope, r.Decision, r.Text, r.Sorted())
+		}
+	}
+	for _, r := range v.Unmeasured {
+		fmt.Fprintf(&b, "\n%s %s %s: %s", r.Impl, r.Size, r.Status, r.Reason)
+	}
+	for _, d := range v.Downloads {
+		fmt.Fprintf(&b, "\n%s, %s", d.Name, d.Size)
+	}
+	golden(t, "page.text", b.Bytes())
 }
 
 // How wide the intervals are is said of the numbers that have one: the one in the middle,

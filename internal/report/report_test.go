@@ -219,6 +219,27 @@ func TestGoBench(t *testing.T) {
 	}
 }
 
+// What makes another row of a cell is in the export, and what was left out is counted.
+func TestGoBenchTellsRowsApart(t *testing.T) {
+	recs := sorting()
+	cell := recs.Cells[2]
+	cell.ISA, cell.Hot, cell.Device, cell.Devices = "avx2", true, "a card", "all"
+	cell.Cost.Size = "a b\x01"
+	var b bytes.Buffer
+	if err := GoBench(&b, bench.Records{Runs: recs.Runs, Cells: []bench.CellRecord{cell}}); err != nil {
+		t.Fatal(err)
+	}
+	const want = "Unit numbers/s better=higher\nUnit e2e-ns/op better=lower\n" +
+		"goos: linux\ngoarch: amd64/v1\ncpu: A CPU\nscope: e2e\nthreads: 2\ndevices: all\nisa: avx2\ndevice: a card\nhot: true\n\n" +
+		"BenchmarkSort/impl=quick/gen=numbers/kind=any/size=a_b_ 10 1.0010010010010009e+09 numbers/s 1998.0000000000002 e2e-ns/op\n"
+	if got := b.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got, want := LeftOut(recs), "1 WRONG, 1 UNVERIFIED"; !strings.HasPrefix(got, want) {
+		t.Errorf("left out %q, want %q", got, want)
+	}
+}
+
 // Stock benchstat reads the export and compares two runs.
 func TestBenchstat(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {

@@ -252,3 +252,23 @@ func TestNoFileIsLeftOpen(t *testing.T) {
 		}
 	}
 }
+
+// Of what a worker says the beginning and the end are kept, in whatever pieces it comes.
+func TestTail(t *testing.T) {
+	const all = "abcdefghijklmnopqrstuvwxyz"
+	for size := 1; size <= len(all); size++ {
+		w := &tail{limit: 10}
+		for piece := range slices.Chunk([]byte(all), size) {
+			if n, err := w.Write(piece); n != len(piece) || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		if got := w.String(); got != "abcdevwxyz" {
+			t.Errorf("in pieces of %d: %q", size, got)
+		}
+	}
+	short := &tail{limit: 10}
+	if short.Write([]byte("abcdefg")); short.String() != "abcdefg" {
+		t.Errorf("%q", short)
+	}
+}
