@@ -331,6 +331,27 @@ func TestRowsAreOfOneProgramOnOneMachine(t *testing.T) {
 	}
 }
 
+// What the host's clock says of a row is the median of its processes, without those that
+// have none, and nothing where the number is not shown.
+func TestWallsOfRows(t *testing.T) {
+	recs := sorting()
+	of := func(status verify.Status, walls ...float64) float64 {
+		var cells []bench.CellRecord
+		for i, wall := range walls {
+			c := recs.Cells[2]
+			c.Process, c.Wall, c.Status = i, wall, status
+			cells = append(cells, c)
+		}
+		return Rows(bench.Records{Runs: recs.Runs, Cells: cells}, "")[0].Wall
+	}
+	if got := of(verify.Verified, 3, 0, 5, 4); got != 4 {
+		t.Errorf("%v, want 4", got)
+	}
+	if got := of(verify.Wrong, 3, 5); got != 0 {
+		t.Errorf("%v of a WRONG row", got)
+	}
+}
+
 // Cells of two devices are two rows; one that never got to its device is a process of
 // the others.
 func TestRowsAreOfOneDevice(t *testing.T) {

@@ -330,6 +330,24 @@ func TestAnotherWorkload(t *testing.T) {
 	}
 }
 
+// The first right answer is the witness of those after it, whoever gave it; what a worker
+// held at most is in its record.
+func TestWitness(t *testing.T) {
+	p := toyPlan(t, "other", "neighbour")
+	var got collector
+	if err := Run(context.Background(), p, &got); err != nil {
+		t.Fatal(err)
+	}
+	if e := got.cells[1].Evidence[0]; e.Witness != "agrees with other" || !e.Passed {
+		t.Errorf("evidence %+v", e)
+	}
+	for _, c := range got.cells {
+		if c.PeakRSS < 2<<20 || c.PeakRSS > 2<<30 {
+			t.Errorf("%s held %d bytes", c.Impl, c.PeakRSS)
+		}
+	}
+}
+
 // What turns out to be too slow for its limit is skipped: that is no failure.
 func TestLateIsSkipped(t *testing.T) {
 	p := toyPlan(t, "plain")
