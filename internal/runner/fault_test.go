@@ -75,10 +75,7 @@ var dawdle = sync.OnceFunc(func() { time.Sleep(3 * look) })
 // A worker has as long for each phase as the limit says by the clock of the run, for ever
 // where there is none.
 func TestLimitsOfTime(t *testing.T) {
-	for limit, want := range map[time.Duration]verify.Verdict{
-		0:           {Status: verify.Verified},
-		time.Minute: {Status: verify.Timeout, Reason: "still measuring after 70.0 s"},
-	} {
+	for limit, want := range map[time.Duration]verify.Status{0: verify.Verified, time.Minute: verify.Timeout} {
 		p := toyPlan(t, "dawdler")
 		p.Sampling, p.Time, p.Budget = nil, limit, 0
 		var mu sync.Mutex
@@ -93,8 +90,9 @@ func TestLimitsOfTime(t *testing.T) {
 		if err := Run(t.Context(), p, &got); err != nil {
 			t.Fatal(err)
 		}
-		if c := got.cells[0]; c.Status != want.Status || c.Reason != want.Reason {
-			t.Errorf("limit %v: %s (%s), want %+v", limit, c.Status, c.Reason, want)
+		// The grace that every worker has is 10 s.
+		if c := got.cells[0]; c.Status != want || want == verify.Timeout && !strings.HasSuffix(c.Reason, " after 70.0 s") {
+			t.Errorf("limit %v: %s (%s), want %s", limit, c.Status, c.Reason, want)
 		}
 	}
 }

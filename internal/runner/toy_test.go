@@ -518,6 +518,34 @@ func TestCeilings(t *testing.T) {
 	}
 }
 
+// A ceiling is timed in the scope of the plan, which is e2e where none was asked for.
+func TestScopesOfCeilings(t *testing.T) {
+	of := func(name string, scopes ...bench.Scope) bench.Implementation[[]uint32, []uint32] {
+		return scoped{sorter{name: name}, scopes}
+	}
+	w := bench.Workload[[]uint32, []uint32]{Name: "read", Inputs: numbers{}, Impls: []bench.Implementation[[]uint32, []uint32]{of("whole", bench.E2E, bench.File), of("inner", bench.Kernel)}}
+	p := toyPlan(t, "plain")
+	p.Benches, p.Ceiling = append(p.Benches, Bind(w)), "read"
+	for scope, want := range map[bench.Scope]string{"": "whole", bench.E2E: "whole", bench.File: "whole", bench.Kernel: "inner"} {
+		p.Scope = scope
+		cells, err := p.Cells()
+		if err != nil || len(cells) != 2 || cells[0].Impl != want {
+			t.Errorf("scope %q: %+v, %v; want %s", scope, cells, err, want)
+		}
+	}
+}
+
+type scoped struct {
+	sorter
+	scopes []bench.Scope
+}
+
+func (s scoped) About() bench.About {
+	a := s.sorter.About()
+	a.Scopes = s.scopes
+	return a
+}
+
 // A ceiling is of the bytes that were read in a second, in the units of whoever moves as
 // many: 1,000 numbers of 4 bytes in a millisecond here. What is WRONG is none.
 func TestCeilingOfAnotherWorkload(t *testing.T) {
