@@ -135,6 +135,11 @@ func drawSets(w io.Writer, path, name string, p ecc.Provenance, in ecc.Conventio
 	}
 	set += more
 	note := fmt.Sprintf("%s %s; counted by %s, %s by %s", p.Shape, p.Type, p.Implementation, p.Verdict, p.Witness)
+	if !slices.ContainsFunc(steps, func(s report.Step) bool { return len(s.X) > 0 }) {
+		// A line at 0 needs two levels, whichever they are.
+		steps = []report.Step{{X: []float64{0, 1}, Y: []float64{0, 0}}}
+		note += "; 0 at every level"
+	}
 	if strings.EqualFold(filepath.Ext(path), ".png") {
 		return report.StepsPNG(w, report.VisibleText(title), note, "level t", set, steps...)
 	}

@@ -9,9 +9,14 @@ import (
 
 	"eccbench/impls"
 	"eccbench/internal/cli"
+	"eccbench/internal/runner"
 )
 
 func main() {
+	if err := runner.CheckLimits(); err != nil {
+		fmt.Fprintln(os.Stderr, "eccbench:", err)
+		os.Exit(cli.ExitFailure)
+	}
 	self, err := os.Executable()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "eccbench: finding its own program:", err)

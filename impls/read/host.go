@@ -9,6 +9,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/read"
 )
@@ -32,22 +33,35 @@ func (OnHost) About() bench.About {
 	}
 }
 
-// CanDo accepts every image.
-func (OnHost) CanDo(grid.Source, bench.Conditions) error { return nil }
+// CanDo refuses images of which a few slices do not fit in memory.
+func (OnHost) CanDo(in grid.Source, c bench.Conditions) error {
+	j := share(in, c.Threads)
+	if j.resident != nil {
+		return nil
+	}
+	return c.AllowMemory(j.threads*j.chunk*j.size, "%d cores × %d slices of %s", j.threads, j.chunk, quantity.Bytes(j.size))
+}
 
 // Setup shares the slices out among the cores.
 func (OnHost) Setup(in grid.Source, c bench.Conditions) (bench.Job[uint64], error) {
+	j := share(in, c.Threads)
+	if j.resident == nil {
+		for range j.threads {
+			j.slabs = append(j.slabs, grid.NewBuffer(j.chunk*j.size))
+		}
+	}
+	return j, nil
+}
+
+// share shares the slices of an image out among so many cores.
+func share(in grid.Source, threads int) *job {
 	n := in.Shape().Slices()
-	j := &job{in: in, threads: max(1, min(int64(c.Threads), n)), size: grid.SliceBytes(in)}
+	j := &job{in: in, threads: max(1, min(int64(threads), n)), size: grid.SliceBytes(in)}
 	j.chunk = max(1, min((n+j.threads*4-1)/(j.threads*4), (32<<20)/j.size))
 	if f, ok := in.(*grid.Field); ok {
 		j.resident = f.Data()
-		return j, nil
 	}
-	for range j.threads {
-		j.slabs = append(j.slabs, grid.NewBuffer(j.chunk*j.size))
-	}
-	return j, nil
+	return j
 }
 
 type job struct {

@@ -51,3 +51,31 @@ func TestSum(t *testing.T) {
 		}
 	}
 }
+
+// What is streamed has a few slices for each core in memory, or is refused.
+func TestMemory(t *testing.T) {
+	src, err := datasets.Open("noise/shape=4096x4096x100/type=uint8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const need = 3 * 2 * 4096 * 4096
+	for memory, want := range map[int64]string{
+		0: "", need: "", need - 1: "needs 96.0 MiB (3 cores × 2 slices of 16.0 MiB), the limit is 96.0 MiB",
+	} {
+		err := OnHost{}.CanDo(src, bench.Conditions{Setting: bench.Setting{Threads: 3}, Memory: memory})
+		if (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%d bytes: %v, want %q", memory, err, want)
+		}
+	}
+	small, err := datasets.Open("noise/shape=16x16x16/type=uint8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := grid.Load(small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (OnHost{}).CanDo(whole, bench.Conditions{Setting: bench.Setting{Threads: 3}, Memory: 1}); err != nil {
+		t.Errorf("in memory: %v", err)
+	}
+}

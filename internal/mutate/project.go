@@ -255,10 +255,14 @@ func (p *Project) prepare(ctx context.Context, t Target, overlay string) (list [
 		}
 		add(&Stage{Kind: byVerify, Name: "verify " + strings.Join(args, " "), dir: p.scratch, argv: argv}, p.program)
 	}
-	for _, dir := range t.tests {
+	for _, name := range t.tests {
+		dir, test, one := strings.Cut(name, " ")
 		binary := filepath.Join(p.scratch, strings.ReplaceAll(dir, "/", "-")+".test")
 		argv := []string{binary, "-test.short", "-test.failfast", "-test.timeout=10m"}
-		add(&Stage{Kind: byTests, Name: "tests of " + dir, dir: filepath.Join(p.root, dir), argv: argv},
+		if one {
+			argv = append(argv, "-test.run=^"+test+"$")
+		}
+		add(&Stage{Kind: byTests, Name: "tests of " + name, dir: filepath.Join(p.root, dir), argv: argv},
 			func() error { return p.build(ctx, "test", "-c", "-overlay", overlay, "-o", binary, "./"+dir) })
 	}
 	return list

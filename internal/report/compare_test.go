@@ -3,6 +3,8 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -176,5 +178,48 @@ func TestInstructionSetsStandApart(t *testing.T) {
 		if c.B != nil && c.Ratio != 1 {
 			t.Errorf("%s %s: ratio %v, %q", c.Impl, c.ISA, c.Ratio, c.Note)
 		}
+	}
+}
+
+// What cannot be alike in all is paired with what differs in least: in the caches before the
+// instruction set.
+func TestComparePairsNearest(t *testing.T) {
+	a, b := sorting(), sorting()
+	a.Cells = a.Cells[2:3]
+	a.Cells[0].ISA = "avx2"
+	other, hot := a.Cells[0], a.Cells[0]
+	other.ISA, hot.Hot = "avx512", true
+	b.Cells = []bench.CellRecord{other, hot}
+	if c := Compare(a, b)[0]; c.B == nil || !c.B.Hot {
+		t.Errorf("paired with %+v", c.B)
+	}
+}
+
+// Other answers of one implementation say nothing of another's.
+func TestCompareOneAnswer(t *testing.T) {
+	a, b := sorting(), sorting()
+	for i := range a.Cells {
+		for _, r := range []bench.Records{a, b} {
+			r.Cells[i].Inputs, r.Cells[i].Digests = []string{"x"}, []string{r.Cells[i].Impl}
+			if r.Cells[i].Impl == "liar" {
+				r.Cells[i].Digests = []string{"of " + string(rune('a'+i))}
+			}
+		}
+	}
+	b.Cells = slices.Clone(b.Cells)
+	b.Cells[6].Digests = []string{"another"} // the liar's
+	for _, c := range Compare(a, b) {
+		if differ := strings.HasSuffix(c.Note, "the answers to x differ"); differ != (c.Impl == "liar") {
+			t.Errorf("%s: %q", c.Impl, c.Note)
+		}
+	}
+}
+
+// A ratio has its interval below 1 too, and of rates that are.
+func TestRatiosOfSlowRates(t *testing.T) {
+	list := Compare(faster(1e-12), faster(0.5e-12))
+	c := find(t, list, "quick")
+	if got, want := c.ratio(), regexp.MustCompile(`^0\.5000× \[0\.49.*, 0\.50.*\]$`); c.B.Rate > 1 || !want.MatchString(got) {
+		t.Errorf("%v/s: %s, want %s", c.B.Rate, got, want)
 	}
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -107,7 +108,7 @@ func curves(rows []Row, ceiling string) []curve {
 		list[i].marks = union(list[i].marks, Mark(r.Status))
 	}
 	for _, c := range list {
-		slices.SortStableFunc(c.points, func(a, b Row) int { return int(min(1, max(-1, a.Items-b.Items))) })
+		slices.SortStableFunc(c.points, func(a, b Row) int { return cmp.Compare(a.Items, b.Items) })
 	}
 	return list
 }

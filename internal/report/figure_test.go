@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"math"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,6 +130,17 @@ func TestFiguresAtExtremes(t *testing.T) {
 	if figures[0].File == figures[1].File {
 		t.Errorf("two figures are called %s", figures[0].File)
 	}
+	// An interval without an end is drawn as none.
+	for i, r := range rows {
+		rows[i].Lo, rows[i].Hi = r.Rate, r.Rate
+	}
+	if plain, err := Figures(rows, "read"); err != nil || !bytes.Equal(plain[0].SVG, figures[0].SVG) {
+		t.Errorf("drawn otherwise than without an interval: %v", err)
+	}
+	rows[0].Rate = math.Inf(1)
+	if _, err := Figures(rows, "read"); err == nil || !strings.Contains(err.Error(), figures[0].Title) {
+		t.Errorf("a rate without an end: %v", err)
+	}
 	if none, err := Figures(nil, "read"); err != nil || len(none) != 0 {
 		t.Errorf("of nothing: %v, %v", none, err)
 	}
@@ -190,18 +203,61 @@ func TestMachines(t *testing.T) {
 	}
 }
 
+// All of a row's drawing: the band of what is no change, the line of none, the interval and
+// the value.
+func TestForestDrawing(t *testing.T) {
+	f := forest{Rows: []forestRow{{value: 1.1, lo: 1, hi: 1.2, band: 1.03}}}
+	f.draw()
+	want := `<svg class="forest" aria-hidden="true" width="260" height="22" viewBox="0 0 260 22"><rect class="band" x="110.2" y="0" width="39.6" height="22"/>` +
+		`<line class="none" x1="130.0" x2="130" y1="0" y2="22"/><line class="interval" x1="130.0" x2="252.0" y1="11" y2="11"/><circle class="value" cx="193.8" cy="11" r="4"/></svg>`
+	if got := string(f.Rows[0].Drawing); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// Each card of a run's cells is named once, for its machine alone.
+func TestCardsOfMachines(t *testing.T) {
+	runs := []bench.RunRecord{{ID: "a", Machine: bench.Machine{CPU: "A CPU"}}, {ID: "b", Machine: bench.Machine{CPU: "Another CPU"}}}
+	cells := []bench.CellRecord{{Run: "a", UUIDs: []string{"GPU-1", "GPU-2"}}, {Run: "b", UUIDs: []string{"GPU-3"}}, {Run: "a", UUIDs: []string{"GPU-2", "GPU-4"}}}
+	_, lines := machines(bench.Records{Runs: runs, Cells: cells})
+	if want := []string{"UUID", "GPU-1, GPU-2, GPU-4", "GPU-3"}; !slices.Equal(lines[0], want) {
+		t.Errorf("%q, want %q", lines[0], want)
+	}
+}
+
+// A line goes from size to size, in whichever order they were measured.
+func TestPointsAreInOrder(t *testing.T) {
+	rows := rising()[:15]
+	want, err := Figures(rows, "read")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Figures(slices.Concat(rows[10:], rows[:5], rows[5:10]), "read")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := regexp.MustCompile(`<path d="[^"]*"`)
+	if lines := paths.FindAll(want[0].SVG, -1); len(lines) < 3 || !slices.EqualFunc(lines, paths.FindAll(got[0].SVG, -1), bytes.Equal) {
+		t.Errorf("the %d lines are others where the largest size was measured first", len(lines))
+	}
+}
+
 // What is faster is drawn left of no change and what is slower right of it, as far as the
 // ratios are apart, and nothing outside of the drawing.
 func TestForestSides(t *testing.T) {
-	f := forest{Rows: []forestRow{{value: 0.5, lo: 0.25, hi: 1}, {value: 2, lo: 1, hi: 4, band: 1.05}, {value: 1}}}
+	f := forest{Rows: []forestRow{{value: 0.5, lo: 0.25, hi: 1}, {value: 2, lo: 1, hi: 4, band: 1.05}, {value: 1}, {value: 2, hi: 4}, {value: 2, lo: 1}, {}}}
 	f.draw()
 	for i, want := range [][]string{
-		{`x1="8.0" x2="130.0"`, `cx="69.0"`}, {`x1="130.0" x2="252.0"`, `cx="191.0"`, `class="band" x="125.7" y="0" width="8.6"`}, {`cx="130.0"`},
+		{`x1="8.0" x2="130.0"`, `cx="69.0"`}, {`x1="130.0" x2="252.0"`, `cx="191.0"`, `class="band" x="125.7" y="0" width="8.6"`}, {`cx="130.0"`}, {`cx="191.0"`}, {`cx="191.0"`}, nil,
 	} {
 		for _, w := range want {
 			if !strings.Contains(string(f.Rows[i].Drawing), w) {
 				t.Errorf("no %s in %s", w, f.Rows[i].Drawing)
 			}
+		}
+		drawn := string(f.Rows[i].Drawing)
+		if strings.Contains(drawn, `class="interval"`) != (i < 2) || strings.Contains(drawn, "<circle") != (i < 5) {
+			t.Errorf("row %d has no whole interval, or no value: %s", i, drawn)
 		}
 	}
 }

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"html"
 	"image"
 	_ "image/png"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,7 +33,7 @@ func testPage(t *testing.T) (Page, string) {
 		}
 	}
 	a.Cells[11].Reason = `too many <script>alert("numbers")</script> & more`
-	point, lo, hi := 0.051, 0.04, 0.06
+	point, lo, hi := 0.51, 0.4, 0.6
 	number := func(text string, v float64) QuoteCell { return QuoteCell{text, &v} }
 	p := Page{
 		Title: "sorting", Ceiling: "read",
@@ -62,7 +64,7 @@ func TestHTML(t *testing.T) {
 	for _, want := range []string{
 		"<strong>Gate: REGRESSION</strong>: 1 of 2 cells", "noise of the gate", "Noise floor: half of the numbers",
 		" VERIFIED, 2 WRONG", "<th scope=\"row\">CPU</th><td>A CPU</td>",
-		"+5.1 % [4.0, 6.0]", "liar in: WRONG: place 3", "liar in: WRONG: again", "Comparison: rate of b.jsonl over that of a.jsonl", "1.250× [",
+		"+51.0 % [40.0, 60.0]", "liar in: WRONG: place 3", "liar in: WRONG: again", "Comparison: rate of b.jsonl over that of a.jsonl", "1.250× [",
 		"reproduce: <code>sorter verify --impl liar</code>", "the worker ended with signal: killed", "(ceiling)",
 		"<h2>Hoare, table 1</h2>", "<li>on a 405</li>", "<caption>from drums</caption>", "<li>two drums</li>",
 		`<tr data-impl="quick"><td>quick</td><td class="number" data-value="0.03">30.0 ms</td><td class="number" data-value="0.004">4.0 ms</td><td class="number" data-value="7.5">7.50</td></tr>`,
@@ -107,6 +109,48 @@ func TestHTML(t *testing.T) {
 	var empty bytes.Buffer
 	if err := HTML(&empty, Page{Title: "none", Files: []PageFile{{Records: bench.Records{}}}}); err != nil || strings.Contains(empty.String(), "Throughput") {
 		t.Errorf("a page of nothing: %v", err)
+	}
+}
+
+// What the template prints, but for plots, quotes and what is in files.
+func TestPageView(t *testing.T) {
+	p, _ := testPage(t)
+	v, err := viewPage(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s\n%q\n%s\n%s\n%q\n", v.Title, v.Statuses, v.Noise, v.Machines, v.Impls)
+	for _, table := range v.Tables {
+		fmt.Fprintf(&b, "\n%s, %s\n", table.Title, table.Unit)
+		for _, r := range table.Rows {
+			fmt.Fprintf(&b, "%s %s %s | %s | %s | %s | %s | %.4g %.4g %.4g\n", r.Impl, r.Size, r.Status, r.Shown, r.OfCeiling, r.Over, r.Joined, r.SortRate, r.SortCeiling, r.SortSpeedup)
+		}
+	}
+	for _, f := range v.Forests {
+		fmt.Fprintf(&b, "\n%s: %s (%s, %s)\n%q\n", f.Title, f.Header, f.Low, f.High, f.Notes)
+		for _, r := range f.Rows {
+			fmt.Fprintf(&b, "%s %s %s | %s | %s | %.4g\n", r.Name, r.Input, r.Scope, r.Decision, r.Text, r.Sorted())
+		}
+	}
+	for _, r := range v.Unmeasured {
+		fmt.Fprintf(&b, "\n%s %s %s: %s", r.Impl, r.Size, r.Status, r.Reason)
+	}
+	for _, d := range v.Downloads {
+		fmt.Fprintf(&b, "\n%s, %s", d.Name, d.Size)
+	}
+	golden(t, "page.text", b.Bytes())
+}
+
+// How wide the intervals are is said of the numbers that have one: the one in the middle,
+// and the worst.
+func TestNoiseFloor(t *testing.T) {
+	rows := []Row{{Rate: 100, Lo: 98, Hi: 101}, {Rate: 10, Lo: 9, Hi: 10.1}, {Rate: 4, Lo: 3.98, Hi: 4.04}, {Rate: 7, Lo: 0, Hi: math.Inf(1)}, {Rate: 5, Lo: 5, Hi: 5}, {}}
+	if got, want := noiseFloor(rows), "half of the numbers are known to ±2.0 % or better, the worst to ±10 %."; !strings.HasPrefix(got, want) {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := noiseFloor(rows[3:]); got != "" {
+		t.Errorf("of no interval: %s", got)
 	}
 }
 

@@ -125,6 +125,32 @@ func TestThroughput(t *testing.T) {
 	}
 }
 
+// Rows of larger inputs, which are streamed, say so above them, in the form of what follows.
+func TestThroughputSaysWhatIsStreamed(t *testing.T) {
+	recs := sorting()
+	large := recs.Cells[2]
+	large.Scope, large.Flags, large.Cost.Items = bench.File, []string{"streamed"}, 2*large.Cost.Items
+	recs.Cells = append(recs.Cells, large)
+	const why = "\nthe inputs of these rows do not fit in memory together: the clock runs over making or reading them too\n"
+	for f, after := range map[Format]string{Text: " implementation", Markdown: "\n| implementation"} {
+		var b strings.Builder
+		if err := Throughput(&b, f, Rows(recs, "")); err != nil || strings.Count(b.String(), why+after) != 1 {
+			t.Errorf("%s: %v, no %q in\n%s", f, err, why+after, b.String())
+		}
+	}
+}
+
+func TestFormats(t *testing.T) {
+	for _, f := range Formats() {
+		if got, err := ParseFormat(string(f)); got != f || err != nil {
+			t.Errorf("%s is read as %s, %v", f, got, err)
+		}
+	}
+	if _, err := ParseFormat("xml"); err == nil || err.Error() != `format "xml": want one of text, md, csv, json` {
+		t.Error(err)
+	}
+}
+
 // No number without a verdict: what is not quotable has no number in any format.
 func TestNoNumberWithoutAVerdict(t *testing.T) {
 	for _, r := range Rows(sorting(), "read") {
@@ -190,6 +216,27 @@ func TestGoBench(t *testing.T) {
 		if strings.Contains(b.String(), impl) {
 			t.Errorf("%s was exported: only verified cells are", impl)
 		}
+	}
+}
+
+// What makes another row of a cell is in the export, and what was left out is counted.
+func TestGoBenchTellsRowsApart(t *testing.T) {
+	recs := sorting()
+	cell := recs.Cells[2]
+	cell.ISA, cell.Hot, cell.Device, cell.Devices = "avx2", true, "a card", "all"
+	cell.Cost.Size = "a b\x01"
+	var b bytes.Buffer
+	if err := GoBench(&b, bench.Records{Runs: recs.Runs, Cells: []bench.CellRecord{cell}}); err != nil {
+		t.Fatal(err)
+	}
+	const want = "Unit numbers/s better=higher\nUnit e2e-ns/op better=lower\n" +
+		"goos: linux\ngoarch: amd64/v1\ncpu: A CPU\nscope: e2e\nthreads: 2\ndevices: all\nisa: avx2\ndevice: a card\nhot: true\n\n" +
+		"BenchmarkSort/impl=quick/gen=numbers/kind=any/size=a_b_ 10 1.0010010010010009e+09 numbers/s 1998.0000000000002 e2e-ns/op\n"
+	if got := b.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got, want := LeftOut(recs), "1 WRONG, 1 UNVERIFIED"; !strings.HasPrefix(got, want) {
+		t.Errorf("left out %q, want %q", got, want)
 	}
 }
 
@@ -268,6 +315,9 @@ func TestRowsAreOfOneProgramOnOneMachine(t *testing.T) {
 			if r.Status != c.status {
 				t.Errorf("%s: %s (%s), want %s", c.what, r.Status, r.Reason, c.status)
 			}
+			if why := "the interval of the median of 2 processes is ±120 %"; r.Status == verify.Noisy && r.Reason != why {
+				t.Errorf("%s: %s, want %s", c.what, r.Reason, why)
+			}
 		}
 		if !slices.Equal(processes, c.processes) {
 			t.Errorf("%s: rows of %v processes, want %v", c.what, processes, c.processes)
@@ -278,6 +328,27 @@ func TestRowsAreOfOneProgramOnOneMachine(t *testing.T) {
 		if of := sections(rows); len(of) != len(rows) {
 			t.Errorf("%s: %d tables of %d rows", c.what, len(of), len(rows))
 		}
+	}
+}
+
+// What the host's clock says of a row is the median of its processes, without those that
+// have none, and nothing where the number is not shown.
+func TestWallsOfRows(t *testing.T) {
+	recs := sorting()
+	of := func(status verify.Status, walls ...float64) float64 {
+		var cells []bench.CellRecord
+		for i, wall := range walls {
+			c := recs.Cells[2]
+			c.Process, c.Wall, c.Status = i, wall, status
+			cells = append(cells, c)
+		}
+		return Rows(bench.Records{Runs: recs.Runs, Cells: cells}, "")[0].Wall
+	}
+	if got := of(verify.Verified, 3, 0, 5, 4); got != 4 {
+		t.Errorf("%v, want 4", got)
+	}
+	if got := of(verify.Wrong, 3, 5); got != 0 {
+		t.Errorf("%v of a WRONG row", got)
 	}
 }
 

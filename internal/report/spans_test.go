@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,5 +42,13 @@ func TestSpansSayWhatWasDoneAtTheSameTime(t *testing.T) {
 	}
 	if err := Spans(&b, Markdown, nil); err == nil {
 		t.Error("cells without parts were printed")
+	}
+}
+
+// Time that intervals of one name share is counted once.
+func TestSpansThatOverlap(t *testing.T) {
+	got := partsOf([]bench.Interval{{Name: "copy", From: 2, To: 6}, {Name: "copy", From: 1, To: 4}, {Name: "copy", From: 3, To: 5}, {Name: "copy", From: 8, To: 9}, {Name: "count", From: 5, To: 9}})
+	if want := []part{{"copy", 4, 6, 2}, {"count", 1, 4, 2}}; !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -40,6 +40,15 @@ func TestVisible(t *testing.T) {
 	}
 }
 
+// What cannot be written is an error.
+func TestVisibleFails(t *testing.T) {
+	r, w := io.Pipe()
+	r.Close()
+	if n, err := Visible(w).Write([]byte("text")); n != 0 || err != io.ErrClosedPipe {
+		t.Error(n, err)
+	}
+}
+
 // evil is a name that would be HTML, a link, another column and another line, and that a
 // terminal would obey.
 const evil = "x|y<script>alert(1)</script>[a](http://b)\n\x1b[31mz"

@@ -30,6 +30,7 @@ type given[Out any] struct {
 	yardstick Out
 	measures  []verify.Measure // the worst of all calls
 	beyond    int              // calls whose answer is farther from the yardstick than the limits allow
+	same      int              // 1 where the first call's is, and so that of each call which answers the same
 	diff      *verify.Diff     // of the worst of those
 }
 
@@ -109,12 +110,17 @@ func (r *trial[In, Out]) take(i int, out Out) error {
 		}
 		if g.by != "" {
 			g.weigh(r.b.w.Policy.Compare(r.inputs[i], g.yardstick, out))
+			g.same = g.beyond
 		}
 		return nil
 	}
 	digest, err := r.b.digest(out, nil)
-	if err != nil || digest == g.first.digest {
+	if err != nil {
 		return err
+	}
+	if digest == g.first.digest {
+		g.beyond += g.same
+		return nil
 	}
 	g.differing++
 	if r.exact() {

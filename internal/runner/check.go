@@ -53,7 +53,7 @@ func (r *trial[In, Out]) check() error {
 	r.record.Tolerant = !r.exact()
 	again, err := r.reread(start)
 	if err != nil {
-		return err
+		return fmt.Errorf("another input in the place of %s: %w", r.t.Inputs[0], err)
 	}
 	r.record.Verdict = verify.Judge(r.t.Inputs, append(slices.Concat(evidence...), again...))
 	if r.record.Status == verify.Verified && r.t.Sampling != nil && r.b.w.Policy.Weak != nil {

@@ -133,6 +133,24 @@ func TestRefusedWhileSettingUp(t *testing.T) {
 	}
 }
 
+// Where a number is the point, what else there is to try has what is left of half the time
+// that measuring took.
+func TestSpare(t *testing.T) {
+	began := time.Unix(0, 0)
+	start := began.Add(10 * time.Second)
+	for spent, want := range map[time.Duration]time.Duration{0: 5 * time.Second, 2 * time.Second: 3 * time.Second, 6 * time.Second: 1} {
+		r := oddTrial(odd{}, "a")
+		r.began, r.clock = began, func() time.Time { return start.Add(spent) }
+		if got := r.spare(start); got != 0 {
+			t.Errorf("%v after %v where nothing is timed", got, spent)
+		}
+		r.t.Sampling = &Sampling{}
+		if got := r.spare(start); got != want {
+			t.Errorf("%v after %v, want %v", got, spent, want)
+		}
+	}
+}
+
 // What would prove little is said of the first input, of one that does not rotate too.
 func TestWeakInputs(t *testing.T) {
 	for n, want := range map[int]verify.Status{1: verify.Mistrusted, 2: verify.Verified} {
@@ -199,6 +217,11 @@ func TestShrinkingEnds(t *testing.T) {
 	if got != g.input || m.tried != shrinkTries {
 		t.Errorf("shrunk to %s in %d tries, want %d", got, m.tried, shrinkTries)
 	}
+	g.shrunk = map[string]bool{}
+	failed := bench.CellRecord{Verdict: verify.Verdict{Evidence: []verify.Evidence{{Input: "numbers/n=77/seed=2", Diff: &verify.Diff{}}}}}
+	if got := g.shrink(context.Background(), cell{bench: m, about: bench.About{Name: "x"}}, failed); got != "numbers/n=77/seed=2" {
+		t.Errorf("it began at %s, not where it failed", got)
+	}
 	if m.tried = 0; g.shrink(context.Background(), cell{bench: m, about: bench.About{Name: "x"}}, bench.CellRecord{}) != g.input || m.tried != 0 {
 		t.Errorf("a second failure was shrunk too, in %d tries", m.tried)
 	}
@@ -227,5 +250,25 @@ func TestNoFileIsLeftOpen(t *testing.T) {
 		if n := open(); n > before {
 			t.Errorf("%q: %d files are open, %d before five runs", command, n, before)
 		}
+	}
+}
+
+// Of what a worker says the beginning and the end are kept, in whatever pieces it comes.
+func TestTail(t *testing.T) {
+	const all = "abcdefghijklmnopqrstuvwxyz"
+	for size := 1; size <= len(all); size++ {
+		w := &tail{limit: 10}
+		for piece := range slices.Chunk([]byte(all), size) {
+			if n, err := w.Write(piece); n != len(piece) || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		if got := w.String(); got != "abcdevwxyz" {
+			t.Errorf("in pieces of %d: %q", size, got)
+		}
+	}
+	short := &tail{limit: 10}
+	if short.Write([]byte("abcdefg")); short.String() != "abcdefg" {
+		t.Errorf("%q", short)
 	}
 }

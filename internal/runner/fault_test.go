@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -8,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -29,14 +31,14 @@ func misbehave(fault string) error {
 		}
 		events := os.NewFile(uintptr(fd), "events")
 		defer events.Close()
-		cmd := exec.Command("sleep", "10000")
+		cmd := exec.Command("sh", "-c", `sleep 10000 & echo $$ $! >"$0"; exec sleep 10000`, path)
 		cmd.Stderr, cmd.ExtraFiles = os.Stderr, []*os.File{events}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		if err := cmd.Start(); err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, []byte(strconv.Itoa(cmd.Process.Pid)), 0o666); err != nil {
-			return err
+		for text := []byte(nil); !bytes.HasSuffix(text, []byte("\n")); text, _ = os.ReadFile(path) {
+			time.Sleep(time.Millisecond)
 		}
 		if fault == "desert" {
 			os.Exit(3)
@@ -54,15 +56,67 @@ func misbehave(fault string) error {
 		}
 		time.Sleep(10 * look)
 		return f.Close()
+	case "babble": // and then nothing, whatever becomes of its input
+		if _, err := syscall.Write(eventsFD, []byte("what?\n")); err != nil {
+			return err
+		}
+		return syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	case "dawdle":
+		dawdle()
 	case "replace":
 		return os.WriteFile(path, fmt.Append(nil, time.Now().UnixNano()), 0o666)
 	}
 	return nil
 }
 
+// dawdle takes until somebody has looked at a limit.
+var dawdle = sync.OnceFunc(func() { time.Sleep(3 * look) })
+
+// A worker has as long for each phase as the limit says by the clock of the run, for ever
+// where there is none.
+func TestLimitsOfTime(t *testing.T) {
+	for limit, want := range map[time.Duration]verify.Status{0: verify.Verified, time.Minute: verify.Timeout} {
+		p := toyPlan(t, "dawdler")
+		p.Sampling, p.Time, p.Budget = nil, limit, 0
+		var mu sync.Mutex
+		now := time.Unix(0, 0)
+		p.Clock = func() time.Time {
+			mu.Lock()
+			defer mu.Unlock()
+			now = now.Add(time.Hour)
+			return now
+		}
+		var got collector
+		if err := Run(t.Context(), p, &got); err != nil {
+			t.Fatal(err)
+		}
+		// The grace that every worker has is 10 s.
+		if c := got.cells[0]; c.Status != want || want == verify.Timeout && !strings.HasSuffix(c.Reason, " after 70.0 s") {
+			t.Errorf("limit %v: %s (%s), want %s", limit, c.Status, c.Reason, want)
+		}
+	}
+}
+
+// A worker that says what nobody understands is ended.
+func TestMalformedEvent(t *testing.T) {
+	var got collector
+	if err := Run(t.Context(), toyPlan(t, "babbler"), &got); err != nil {
+		t.Fatal(err)
+	}
+	if c := got.cells[0]; c.Status != verify.Crashed || !strings.HasPrefix(c.Reason, "the worker wrote a malformed event: ") {
+		t.Errorf("%s: %s", c.Status, c.Reason)
+	}
+}
+
 // What a worker has started ends with it, whatever session it is in and whatever it keeps
-// open, and nobody waits for it.
+// open, and what that has started; nobody waits for it. No other process ends.
 func TestStraysEnd(t *testing.T) {
+	innocent := exec.Command("sleep", "10000")
+	if err := innocent.Start(); err != nil {
+		t.Skip(err)
+	}
+	defer innocent.Wait()
+	defer innocent.Process.Kill()
 	for impl, want := range map[string]verify.Status{"starter": verify.Verified, "deserter": verify.Crashed} {
 		path := filepath.Join(t.TempDir(), "pid")
 		p := toyPlan(t, impl)
@@ -78,14 +132,19 @@ func TestStraysEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pid, err := strconv.Atoi(string(text))
-		if err != nil {
-			t.Fatal(err)
+		for _, field := range strings.Fields(string(text)) {
+			pid, err := strconv.Atoi(field)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := syscall.Kill(pid, 0); err == nil && runtime.GOOS == "linux" {
+				t.Errorf("%s: process %d, which it started, goes on", impl, pid)
+			}
+			syscall.Kill(pid, syscall.SIGKILL)
 		}
-		if err := syscall.Kill(pid, 0); err == nil && runtime.GOOS == "linux" {
-			t.Errorf("%s: the process that it started goes on", impl)
+		if got, err := syscall.Wait4(innocent.Process.Pid, nil, syscall.WNOHANG, nil); got != 0 {
+			t.Fatalf("a process of somebody else has ended: %v", err)
 		}
-		syscall.Kill(pid, syscall.SIGKILL)
 	}
 }
 

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -71,6 +72,15 @@ func TestForecastOfTheFearful(t *testing.T) {
 	}
 }
 
+// Nothing takes as long as it takes to begin.
+func TestForecastOfNothing(t *testing.T) {
+	p := toyPlan(t, "plain")
+	p.Inputs = []string{"numbers/n=0/seed=1"}
+	if f, err := p.Forecast(context.Background()); err != nil || f.Total() != starting {
+		t.Errorf("%v, %v; want %v", f.Total(), err, starting)
+	}
+}
+
 // Checks take what the laws do: an independent one of each input for the first answer, and
 // for the first input those that fit half of what was measured.
 func TestForecastOfChecks(t *testing.T) {
@@ -101,6 +111,33 @@ func TestForecastOfChecks(t *testing.T) {
 			if got := f[Cell{Workload: "sort", Impl: impl, Where: "cpu", Input: p.Inputs[0]}]; got != starting+c.measured+want {
 				t.Errorf("sampling %+v: %s takes %v, want %v", c.sampling, impl, got, starting+c.measured+want)
 			}
+		}
+	}
+}
+
+// An estimating sorter says that each number takes it a millisecond.
+type estimating struct{ sorter }
+
+func (estimating) CanDo(in []uint32, c bench.Conditions) error {
+	return c.Allow(time.Duration(len(in))*time.Millisecond, "a millisecond a number")
+}
+
+// A pilot is as small as its estimate asks for: 62 numbers of 1,000 here. The reference
+// takes as long as it says, for three inputs on two cores.
+func TestForecastByEstimates(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	w := toy()[0].(*bound[[]uint32, []uint32]).w
+	w.Impls = []bench.Implementation[[]uint32, []uint32]{estimating{sorter{name: "plain"}}, estimating{sorter{name: "other"}}}
+	const answer = time.Millisecond * 1000 / 62
+	for impl, check := range map[string]time.Duration{"plain": 0, "other": 2 * time.Second} {
+		p := toyPlan(t, impl)
+		p.Benches = []Bench{Bind(w)}
+		f, err := p.Forecast(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := starting + 3*answer + 50*time.Millisecond + check; (f.Total() - want).Abs() > time.Microsecond {
+			t.Errorf("%s takes %v, want %v", impl, f.Total(), want)
 		}
 	}
 }

@@ -197,6 +197,10 @@ func spoilers() []bench.Implementation[line, field] {
 				out.u[3] = 1e9
 			}
 		}},
+		// Wrong by 1, 2, 4, 3, 2 and 1 in turn.
+		relaxer{name: "worse", spoil: func(call int, out *field) {
+			out.u[3] += []float32{1, 2, 4, 3, 2}[call%5]
+		}},
 		relaxer{name: "once", spoil: func(call int, out *field) {
 			if call == 2 {
 				out.u[5] += 1
@@ -225,6 +229,7 @@ func TestEveryCallIsJudged(t *testing.T) {
 			"high":     {verify.Verified, 8e-6, ""},
 			"low":      {verify.Verified, 8e-6, ""},
 			"late":     {verify.Wrong, 1e9, "16 of 20 calls"},
+			"worse":    {verify.Wrong, 4, "got 4 (20 of 20 calls"},
 			"once":     {verify.Wrong, 1, "1 of 20 calls"},
 			"nan":      {verify.Wrong, 0, "1 of 20 calls"},
 		} {

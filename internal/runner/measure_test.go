@@ -225,6 +225,7 @@ func TestImplausible(t *testing.T) {
 		{bench.File, []float64{2e-3, 0.2e-3, 3e-3}, []float64{0.1e-3}, verify.Verified}, // it waited for the disk
 		{bench.E2E, nil, []float64{1}, verify.Verified},
 		{bench.E2E, nil, []float64{1, 1.5}, verify.Noisy}, // too few calls for an interval, and far apart
+		{bench.E2E, nil, []float64{1, 5}, verify.Noisy},
 	} {
 		g := &group{rates: rates{}}
 		if c.ceiling != nil {
@@ -242,6 +243,12 @@ func TestImplausible(t *testing.T) {
 		g.finish(&r, true)
 		if r.Status != c.want {
 			t.Errorf("%+v: %s (%s)", c, r.Status, r.Reason)
+		}
+		if few := fmt.Sprintf("n=%d", len(c.calls)); slices.Contains(r.Flags, few) != (len(c.calls) < 6) {
+			t.Errorf("%d calls: flags %q", len(c.calls), r.Flags)
+		}
+		if why := "the interval of the median is ±67 %"; summary.Max == 5 && r.Reason != why {
+			t.Errorf("%s, want %s", r.Reason, why)
 		}
 	}
 }

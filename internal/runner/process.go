@@ -124,7 +124,7 @@ func death(died, malformed error, stderr string) string {
 	if died != nil {
 		why = "the worker ended with " + died.Error()
 	}
-	if malformed != nil && died == nil {
+	if malformed != nil { // after which it was ended
 		why = "the worker wrote a malformed event: " + malformed.Error()
 	}
 	// The first line that names the failure says more than the last of a

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unsafe"
@@ -148,5 +149,34 @@ func TestRepeatedMemory(t *testing.T) {
 			t.Errorf("to pin %v: %d bytes mapped, of own memory %d before and %d after", toPin, len(mapped), before, after)
 		}
 		unmap(mapped)
+	}
+}
+
+// Of the files that a process has open those in memory are its memory, each once, and no other.
+func TestFilesInMemoryAreMemory(t *testing.T) {
+	const size = 1 << 20
+	onDisk, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer onDisk.Close()
+	inMemory, err := newFile("mine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inMemory.Close()
+	again, err := unix.Dup(int(inMemory.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(again)
+	before := inFiles(os.Getpid(), nil)
+	for _, f := range []*os.File{onDisk, inMemory} {
+		if _, err := f.Write(make([]byte, size)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := inFiles(os.Getpid(), nil) - before; n != size {
+		t.Errorf("%d bytes more are in memory, want %d", n, size)
 	}
 }

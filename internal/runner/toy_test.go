@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	"unsafe"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/stats"
 	"eccbench/internal/verify"
 )
 
@@ -195,6 +197,7 @@ func toy() []Bench {
 		Impls: []bench.Implementation[[]uint32, []uint32]{
 			sorter{name: "loser", fault: "lose"}, sorter{name: "shy", fault: "refuse"}, sorter{name: "other", fault: "waste"},
 			sorter{name: "starter", fault: "start"}, sorter{name: "deserter", fault: "desert"}, sorter{name: "hoarder", fault: "hoard"},
+			sorter{name: "babbler", fault: "babble"}, sorter{name: "dawdler", fault: "dawdle"},
 			sorter{name: "replacer", fault: "replace"},
 			sorter{name: "elephant", fault: "remember"}, sorter{name: "confused", fault: "confuse"}, sorter{name: "plain"},
 			sorter{name: "vandal", fault: "scribble", where: "gpu"}, sorter{name: "wild", fault: "scribble", where: "gpu", crash: true},
@@ -269,12 +272,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-type collector struct{ cells []bench.CellRecord }
+type collector struct {
+	begun int
+	cells []bench.CellRecord
+	err   error // what it says of each
+}
 
-func (c *collector) Begin(string, string) {}
+func (c *collector) Begin(string, string) { c.begun++ }
 func (c *collector) End(r bench.CellRecord) error {
 	c.cells = append(c.cells, r)
-	return nil
+	return c.err
 }
 
 func toyPlan(t *testing.T, impls ...string) Plan {
@@ -326,6 +333,24 @@ func TestAnotherWorkload(t *testing.T) {
 	}
 }
 
+// The first right answer is the witness of those after it, whoever gave it; what a worker
+// held at most is in its record.
+func TestWitness(t *testing.T) {
+	p := toyPlan(t, "other", "neighbour")
+	var got collector
+	if err := Run(context.Background(), p, &got); err != nil {
+		t.Fatal(err)
+	}
+	if e := got.cells[1].Evidence[0]; e.Witness != "agrees with other" || !e.Passed {
+		t.Errorf("evidence %+v", e)
+	}
+	for _, c := range got.cells {
+		if c.PeakRSS < 2<<20 || c.PeakRSS > 2<<30 {
+			t.Errorf("%s held %d bytes", c.Impl, c.PeakRSS)
+		}
+	}
+}
+
 // What turns out to be too slow for its limit is skipped: that is no failure.
 func TestLateIsSkipped(t *testing.T) {
 	p := toyPlan(t, "plain")
@@ -339,6 +364,19 @@ func TestLateIsSkipped(t *testing.T) {
 		if c.Status != want || want == verify.Skipped && c.Reason != "took 1.00 ms for an answer, 900 µs was left for each of 3" {
 			t.Errorf("in %v: %s (%s), want %s", limit, c.Status, c.Reason, want)
 		}
+	}
+}
+
+// What has one input alone may be late: there is nothing that it takes time from.
+func TestOneLateInput(t *testing.T) {
+	p := toyPlan(t, "plain")
+	p.Rotate, p.Time = 1, 500*time.Microsecond
+	var got collector
+	if err := Run(context.Background(), p, &got); err != nil {
+		t.Fatal(err)
+	}
+	if c := got.cells[0]; c.Status == verify.Skipped || len(c.Samples) == 0 {
+		t.Errorf("%s: %s, %d samples", c.Status, c.Reason, len(c.Samples))
 	}
 }
 
@@ -483,6 +521,115 @@ func TestCeilings(t *testing.T) {
 	}
 }
 
+// A ceiling is timed in the scope of the plan, which is e2e where none was asked for.
+func TestScopesOfCeilings(t *testing.T) {
+	of := func(name string, scopes ...bench.Scope) bench.Implementation[[]uint32, []uint32] {
+		return scoped{sorter{name: name}, scopes}
+	}
+	w := bench.Workload[[]uint32, []uint32]{Name: "read", Inputs: numbers{}, Impls: []bench.Implementation[[]uint32, []uint32]{of("whole", bench.E2E, bench.File), of("inner", bench.Kernel)}}
+	p := toyPlan(t, "plain")
+	p.Benches, p.Ceiling = append(p.Benches, Bind(w)), "read"
+	for scope, want := range map[bench.Scope]string{"": "whole", bench.E2E: "whole", bench.File: "whole", bench.Kernel: "inner"} {
+		p.Scope = scope
+		cells, err := p.Cells()
+		if err != nil || len(cells) != 2 || cells[0].Impl != want {
+			t.Errorf("scope %q: %+v, %v; want %s", scope, cells, err, want)
+		}
+	}
+}
+
+type scoped struct {
+	sorter
+	scopes []bench.Scope
+}
+
+func (s scoped) About() bench.About {
+	a := s.sorter.About()
+	a.Scopes = s.scopes
+	return a
+}
+
+// A ceiling is of the bytes that were read in a second, in the units of whoever moves as
+// many: 1,000 numbers of 4 bytes in a millisecond here. What is WRONG is none.
+func TestCeilingOfAnotherWorkload(t *testing.T) {
+	for impl, want := range map[string]float64{"plain": 4e6 * 2000 / 320, "loser": 0} {
+		ceiling := toy()[0].(*bound[[]uint32, []uint32])
+		ceiling.w.Impls = slices.DeleteFunc(ceiling.w.Impls, func(i bench.Implementation[[]uint32, []uint32]) bool { return i.About().Name != impl })
+		main := jacobi("plain", spoilers()...).(*bound[line, field])
+		main.w.Reads = func(string) string { return "numbers/n=1000/seed=1" }
+		p := toyPlan(t, "plain")
+		p.Benches, p.Workload, p.Ceiling, p.Inputs = []Bench{ceiling, main}, "jacobi", "sort", []string{"line/steps=50/n=40/seed=1"}
+		p.Reproduce = nil
+		var got collector
+		if err := Run(context.Background(), p, &got); err != nil {
+			t.Fatal(err)
+		}
+		if len(got.cells) != 2 || got.cells[0].Workload != "sort" || got.cells[1].Ceiling != want || got.cells[1].Status != verify.Verified {
+			t.Errorf("ceiling %s: %+v, want %v", impl, got.cells, want)
+		}
+	}
+}
+
+// What was found of ceilings before holds for the cells that are left: the most bytes, and
+// the least time for each. Records of others say nothing of them.
+func TestCeilingsThatAreDone(t *testing.T) {
+	at := ceilingKey{"cpu", bench.E2E}
+	p := toyPlan(t, "plain")
+	p.Ceiling = "sort"
+	var record bench.CellRecord
+	p.Done = func(bench.CellKey) (bench.CellRecord, bool) { return record, true }
+	g := &group{Plan: p, rates: rates{}}
+	about := sorter{name: "plain"}.About()
+	for _, c := range []struct {
+		bench   Bench
+		status  verify.Status
+		ceiling float64
+		seconds stats.Summary
+		want    rate
+	}{
+		{jacobi("", spoilers()...), verify.Verified, 7, stats.Summary{Lo: 1, Min: 1}, rate{}},
+		{toy()[0], verify.Verified, 10, stats.Summary{Lo: 3, Min: 2}, rate{40, 3. / 4000, 2. / 4000}},
+		{toy()[0], verify.Noisy, 8, stats.Summary{Lo: 2, Min: 5}, rate{40, 2. / 4000, 2. / 4000}},
+		{toy()[0], verify.Wrong, 9, stats.Summary{Lo: 1, Min: 1}, rate{40, 2. / 4000, 2. / 4000}},
+	} {
+		record = bench.CellRecord{Where: "cpu", Ceiling: c.ceiling, Cost: bench.Cost{Items: 1000, Bytes: 4000}, Seconds: &c.seconds}
+		record.Scope, record.Status = bench.E2E, c.status
+		if !g.done(cell{bench: c.bench, about: about}) {
+			t.Error("not done")
+		}
+		if g.rates[at] != c.want {
+			t.Errorf("%+v: %+v", c, g.rates[at])
+		}
+	}
+	g.scope = bench.E2E
+	if n := g.ceiling("cpu", bench.Cost{Items: 5}); n != 0 {
+		t.Errorf("a ceiling of %v for what moves no bytes", n)
+	}
+}
+
+// A ceiling has the options that were asked for, or they are an error.
+func TestOptionsOfCeilings(t *testing.T) {
+	w := toy()[0].(*bound[[]uint32, []uint32]).w
+	w.Name, w.Impls = "read", []bench.Implementation[[]uint32, []uint32]{optional{sorter{name: "read"}}}
+	p := toyPlan(t, "plain")
+	p.Benches, p.Ceiling, p.Scope = append(p.Benches, Bind(w)), "read", bench.E2E
+	for value, want := range map[string]string{"a": "", "b": "by=b", "c": "error"} {
+		p.Options = map[string][]string{"by": {value}}
+		cells, err := p.Cells()
+		if (err != nil) != (want == "error") || err == nil && (len(cells) != 2 || cells[0].Options != want) {
+			t.Errorf("by=%s: %+v, %v; want %q", value, cells, err, want)
+		}
+	}
+}
+
+type optional struct{ sorter }
+
+func (o optional) About() bench.About {
+	a := o.sorter.About()
+	a.Options = []bench.Option{{Key: "by", Values: []string{"a", "b"}}}
+	return a
+}
+
 func TestStreamedInputsAreNotShared(t *testing.T) {
 	p := toyPlan(t, "plain")
 	p.Memory, p.Sampling = 100<<20, nil
@@ -495,8 +642,8 @@ func TestStreamedInputsAreNotShared(t *testing.T) {
 		if err := Run(context.Background(), p, &got); err != nil {
 			t.Fatal(err)
 		}
-		if c := got.cells[0]; c.Scope != want || c.Status != verify.Verified {
-			t.Errorf("scope %s, %s %s; want %s", c.Scope, c.Status, c.Reason, want)
+		if c := got.cells[0]; c.Scope != want || c.Status != verify.Verified || slices.Contains(c.Flags, "streamed") != (want == bench.File) {
+			t.Errorf("scope %s, %s %s, flags %q; want %s", c.Scope, c.Status, c.Reason, c.Flags, want)
 		}
 	}
 }
@@ -511,7 +658,11 @@ func TestRunStops(t *testing.T) {
 	if err := Run(context.Background(), p, &collector{}); err == nil || !strings.Contains(err.Error(), "nobody") {
 		t.Errorf("error %v, want one that names the implementation", err)
 	}
-	p = toyPlan(t, "plain")
+	p = toyPlan(t, "plain", "other")
+	full := &collector{err: errors.New("the disk is full")}
+	if err := Run(context.Background(), p, full); err != full.err || len(full.cells) != 1 {
+		t.Errorf("error %v after %d cells, want the observer's after one", err, len(full.cells))
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := Run(ctx, p, &collector{}); !Interrupted(err) {
@@ -520,6 +671,20 @@ func TestRunStops(t *testing.T) {
 	p.Command = []string{"/no/such/program"}
 	if err := Run(context.Background(), p, &collector{}); err == nil || !strings.Contains(err.Error(), "/no/such/program") {
 		t.Errorf("error %v, want one that names the program", err)
+	}
+}
+
+// Nothing is made for cells that are done.
+func TestDoneCells(t *testing.T) {
+	p := toyPlan(t, "plain", "other")
+	p.Done = func(k bench.CellKey) (bench.CellRecord, bool) { return bench.CellRecord{}, k.Impl == "plain" }
+	var got collector
+	if err := Run(context.Background(), p, &got); err != nil || got.begun != 2 || len(got.cells) != 1 || got.cells[0].Impl != "other" {
+		t.Errorf("%v: %d begun, %+v; want an input and a cell", err, got.begun, got.cells)
+	}
+	p.Impls, got = []string{"plain"}, collector{}
+	if err := Run(context.Background(), p, &got); err != nil || got.begun != 0 {
+		t.Errorf("%v: %d begun", err, got.begun)
 	}
 }
 
@@ -559,7 +724,21 @@ func TestDescribeMachine(t *testing.T) {
 	if m.CPU == "" || m.Cores < 1 || m.Caches == nil || m.Governor == "" || m.CgroupCPU == "" {
 		t.Errorf("machine %+v: what cannot be read is n/a", m)
 	}
+	if runtime.GOOS == "linux" && (!strings.HasPrefix(m.Kernel, "linux ") || m.Memory == 0 || len(m.Caches) > 0 && !strings.HasPrefix(m.Caches[0], "L1")) {
+		t.Errorf("machine %+v: kernel, memory and caches are known", m)
+	}
 	r, err := NewRunRecord([]string{"eccbench"}, 7)
+	arch := runtime.GOARCH
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "GO"+strings.ToUpper(arch) {
+				arch += "/" + s.Value
+			}
+		}
+	}
+	if r.Binary.Arch != arch {
+		t.Errorf("built for %s, want %s", r.Binary.Arch, arch)
+	}
 	if err != nil || len(r.ID) != 16 || len(r.Binary.SHA256) != 64 || r.Binary.Go == "" {
 		t.Errorf("run %+v, %v", r, err)
 	}

@@ -3,6 +3,7 @@ package betti
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -108,4 +109,22 @@ func FuzzDecodeCurves(f *testing.F) {
 			t.Fatal("two encodings")
 		}
 	})
+}
+
+// On the ladder of every float32, of which there are more than an int32 counts, levels are in
+// the order of the values.
+func TestLevelsOfEveryFloat32(t *testing.T) {
+	values := []float32{3e38, -3e38, 0, float32(math.Copysign(0, -1)), 1e-45, -1e-45, 1, -1, 3e38, 2}
+	f := ecctest.Image(t, grid.Shape{D: 1, H: 2, W: 5}, grid.Float32, grid.Identity(grid.Float32), func(i int64) float64 { return float64(values[i]) })
+	got, err := LevelsOf(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []int64
+	for _, v := range []float32{-3e38, -1, -1e-45, 0, 1e-45, 1, 2, 3e38} {
+		want = append(want, int64(grid.EveryLevel(v)))
+	}
+	if !slices.Equal(got, want) || !slices.IsSorted(want) {
+		t.Errorf("%v, want %v", got, want)
+	}
 }

@@ -242,6 +242,7 @@ func TestNamesAndSharing(t *testing.T) {
 	for _, bad := range []string{
 		"softecc/m=0/lambda=20/alpha=10/dir=5/of=noise/shape=4x4", "softecc/m=3/of=noise/shape=4x4", "noise/shape=4x4",
 		"softecc/m=3/lambda=0/alpha=10/dir=5/of=noise/shape=4x4", "softecc/m=3/lambda=1/alpha=-1/dir=5/of=noise/shape=4x4",
+		"softecc/m=3/lambda=20/alpha=10/dir=5/of=noise/shape=4x4/levels=2/lo=-1e36/step=2e36", // levels too far apart
 	} {
 		if _, err := (Inputs{}).Open(bad); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", bad, err)
