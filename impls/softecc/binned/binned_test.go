@@ -33,11 +33,14 @@ func answer(i implementation, threads int, isa string) func(p *softecc.Problem) 
 }
 
 // On all adversarial inputs, and where planes are cut into strips, the answer is within the
-// limits of the definition, on each instruction set, with one core and several.
+// limits of the definition, in both constructions, on each instruction set, with one core and
+// several.
 func TestWithinLimits(t *testing.T) {
 	names := append(slices.Clone(softecc.Workload().Adversarial), "softecc/m=3/lambda=100/alpha=100/dir=1/of=noise/shape=900x40x3/type=float32/levels=1024/seed=1")
-	for _, name := range names {
+	for i := range 2 * len(names) {
+		name := names[i/2]
 		p := open(t, name)
+		p.Vertices = i%2 > 0
 		want, err := softecc.Define(p)
 		if err != nil {
 			t.Fatal(err)
@@ -49,7 +52,7 @@ func TestWithinLimits(t *testing.T) {
 					t.Fatal(err)
 				}
 				if d, _ := softecc.Policy().Compare(p, want, got); d != nil {
-					t.Errorf("%s, %s, %d cores: %v", name, set, threads, d)
+					t.Errorf("%s, vertices %v, %s, %d cores: %v", name, p.Vertices, set, threads, d)
 				}
 			}
 		}

@@ -5,10 +5,10 @@ package binned
 // assembled says that this program has vector instructions.
 const assembled = true
 
-func vector() kernel { return kernel{columns, tilted512} }
+func vector() kernel[float32] { return kernel[float32]{columns, tilted512} }
 
 // columns goes down columns of vectors: see portable.
-func columns(s *step) {
+func columns(s *step[float32]) {
 	if s.rows == 0 {
 		return
 	}

@@ -59,7 +59,11 @@ type Problem struct {
 	Lambda float64    // steepness: σ(z) = 1/(1+exp(−λz)), in 1/grey value
 	Alpha  float64    // scale of the direction, in grey values a voxel
 	V      [3]float64 // x, y and z of the direction, of any length but 0: u = V/|V|
-	keys   [4]int64   // m, lambda, alpha, dir of the name it was made from
+	// Vertices takes the voxels for the vertices of cells, each with the greatest value in Y of
+	// its own (V-construction), in place of top cells.
+	Vertices bool
+
+	keys [4]int64 // m, lambda, alpha, dir of the name it was made from
 }
 
 // An Answer is the soft curve and the gradients of L = Σ g_j χ(τ_j).
@@ -73,8 +77,8 @@ type Answer struct {
 }
 
 // First reports whether of two voxels the first comes before the second: by its value in
-// Y, then by x, y and z. A cell is the first of its voxels'. (The order by x is what
-// comparing along rows comes to: see doc/extrema.md.)
+// Y, of vertices in −Y, then by x, y and z. A cell is the first of its voxels'. (The order by x
+// is what comparing along rows comes to: see doc/extrema.md.)
 func First(v, w float32, x, y, z, ox, oy, oz int64) bool {
 	switch {
 	case v != w:
@@ -197,15 +201,19 @@ func (p *Problem) Check() error {
 	if p.Lambda < 0 {
 		return fmt.Errorf("λ is %v: want more than 0", p.Lambda)
 	}
-	// The change of a voxel is at most 4, and the slope of a sigmoid λ/4.
-	steepest := 0.0
-	for _, g := range p.G {
-		steepest += math.Abs(g) * p.Lambda
-	}
-	if steepest > math.MaxFloat32 {
+	if steepest := p.Steepest(); steepest > math.MaxFloat32 {
 		return fmt.Errorf("λ is %.3g: gradients by the image reach %.3g, which is beyond float32: scale the image up, and the thresholds with it", p.Lambda, steepest)
 	}
 	return nil
+}
+
+// Steepest is what ∂L/∂X is at most: the change of a voxel is at most 4, and the slope of a
+// sigmoid λ/4.
+func (p *Problem) Steepest() (sum float64) {
+	for _, g := range p.G {
+		sum += math.Abs(g) * p.Lambda
+	}
+	return sum
 }
 
 // Inputs makes problems from names softecc/m=N/lambda=N/alpha=N/dir=N/of=IMAGE.
