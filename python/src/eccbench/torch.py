@@ -13,7 +13,7 @@ tensor(True)
 The hole of the ring is filled at 9. So the gradient says that χ grows where the middle falls.
 """
 
-from __future__ import annotations
+# PyTorch reads the annotations of operators as types: they are no strings here.
 
 import math
 from typing import Any, Collection, Optional, Sequence, Tuple, Union
@@ -179,7 +179,7 @@ class ECC(torch.nn.Module):
         self.register_buffer("thresholds", given.detach().clone().double())
         self.dims, self.construction, self.superlevel, self.verify = dims, construction, superlevel, verify
 
-    def _apply(self, fn: Any, recurse: bool = True) -> ECC:
+    def _apply(self, fn: Any, recurse: bool = True) -> "ECC":
         exact = self.thresholds  # half() and float() would move them
         super()._apply(fn, recurse)
         self.thresholds = exact.to(self.thresholds.device)
