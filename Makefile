@@ -61,7 +61,7 @@ assembly:
 	@$(call assemble,impls/extrema,kernel,extrema)
 	@$(call assemble,$(FINGERPRINT),vector,fingerprint)
 	@$(call assemble,datasets,vector,datasets)
-	@$(call assemble,$(SOFT),kernel,binned,avx512)
+	@$(call assemble,$(SOFT),kernel,binned)
 	@$(call assemble,$(FLOW),vector,rows)
 
 check-generate: generate assembly

@@ -34,15 +34,7 @@ type kernel[T value] struct {
 func inGo[T value]() kernel[T] { return kernel[T]{portable[T], tilted[T, T]} }
 
 // available lists the instruction sets of this program on this machine, the fastest first.
-func available() []string {
-	var list []string
-	for _, name := range isa.Available(assembled) {
-		if name == isa.Portable || name == isa.AVX512 {
-			list = append(list, name)
-		}
-	}
-	return list
-}
+func available() []string { return isa.Available(assembled) }
 
 // choose is the kernel that was asked for, or the fastest for "".
 func choose(asked string) (kernel[float32], error) {
@@ -50,7 +42,7 @@ func choose(asked string) (kernel[float32], error) {
 	if err != nil || name == isa.Portable {
 		return inGo[float32](), err
 	}
-	return vector(), nil
+	return vector(name), nil
 }
 
 // above reports, as 1 or 0, whether a > b.

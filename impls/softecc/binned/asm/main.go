@@ -21,15 +21,20 @@ var equal, atMost, greater = U8(0), U8(2), U8(14)
 const lane = 4
 
 func main() {
-	isa := flag.String("isa", "avx512", "avx512")
+	isa := flag.String("isa", "avx512", "avx512 or avx2")
 	flag.Parse()
-	if *isa != "avx512" {
-		fmt.Fprintf(os.Stderr, "asm: -isa %s: want avx512\n", *isa)
+	ConstraintExpr("!noasm")
+	switch *isa {
+	case "avx512":
+		column()
+		tilted()
+	case "avx2":
+		column256()
+		tilted256()
+	default:
+		fmt.Fprintf(os.Stderr, "asm: -isa %s: want avx512 or avx2\n", *isa)
 		os.Exit(64)
 	}
-	ConstraintExpr("!noasm")
-	column()
-	tilted()
 	Generate()
 }
 
