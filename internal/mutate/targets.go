@@ -56,6 +56,7 @@ var targets = []Target{
 	{Name: "impls/softecc/dense", dir: "impls/softecc/dense", verify: soft, own: true, tests: []string{"impls/softecc/dense", "impls/softecc/binned"}},
 	{Name: "impls/softecc/binned", dir: "impls/softecc/binned", verify: soft, own: true, tests: []string{"impls/softecc/binned"}},
 	{Name: "impls/softecc/binned, AVX-512", dir: "impls/softecc/binned", part: "avx512", verify: soft, own: true, tests: []string{"impls/softecc/binned"}, share: 50},
+	{Name: "impls/softecc/binned, AVX2", dir: "impls/softecc/binned", part: "avx2", verify: [][]string{{"--workload", "softecc", "--impl", "binned", "--isa", "avx2"}}, own: true, tests: []string{"impls/softecc/binned"}, share: 50},
 	{Name: "internal/workloads/softecc", dir: "internal/workloads/softecc", verify: soft, own: true, tests: []string{"internal/workloads/softecc", "impls/softecc/binned", "impls/softecc/dense"}},
 	{Name: "internal/grid", dir: "internal/grid", verify: both, tests: []string{"internal/grid", "impls/cpu", "datasets", "impls/batch"}},
 	{Name: "internal/verify", dir: "internal/verify", verify: both, tests: []string{"internal/verify", "internal/workloads/ecc", "internal/runner"}},
