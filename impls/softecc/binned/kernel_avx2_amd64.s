@@ -144,6 +144,7 @@ more:
 	JMP     more
 
 rest:
+value:
 	CMPQ   BX, $0x00
 	JE     done
 	VADDSS (DX)(SI*4), X0, X1
@@ -151,7 +152,7 @@ rest:
 	VMOVSS X1, (AX)(SI*4)
 	INCQ   SI
 	DECQ   BX
-	JMP    rest
+	JMP    value
 
 done:
 	VZEROUPPER
