@@ -11,7 +11,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 CLANG   ?= clang-19
 
-.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke fuzz mutate mutate-check wheel wheels python setup-debian ci
+.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke fuzz mutate mutate-check wheel wheels python torch setup-debian ci
 
 build:
 	CGO_ENABLED=0 $(GO) build -buildvcs=auto -ldflags='-s -w' -o $(BIN)/eccbench ./cmd/eccbench
@@ -61,7 +61,7 @@ assembly:
 	@$(call assemble,impls/extrema,kernel,extrema)
 	@$(call assemble,$(FINGERPRINT),vector,fingerprint)
 	@$(call assemble,datasets,vector,datasets)
-	@$(call assemble,$(SOFT),kernel,binned,avx512)
+	@$(call assemble,$(SOFT),kernel,binned)
 	@$(call assemble,$(FLOW),vector,rows)
 
 check-generate: generate assembly
@@ -167,13 +167,30 @@ python: wheel
 	cd python && ../$(BIN)/python/bin/python -m pytest -q
 	cd python/examples && for example in *.py; do ../../$(BIN)/python/bin/python $$example ../../$(BIN)/python || exit 1; done
 
+# The layers of PyTorch, in a Debian of their own: its PyTorch is for the CPU, and an eighth of
+# what PyPI's takes for this platform, which is for CUDA. Needs root, and downloads 230 MB once.
+TORCH   := $(BIN)/torch
+DRAWING := matplotlib contourpy cycler fonttools kiwisolver pillow pyparsing python-dateutil six packaging
+$(TORCH).done: scripts/torch.sh
+	rm -rf $(TORCH)
+	mmdebstrap --quiet --mode=root --variant=apt --format=directory --include=python3-torch,python3-pytest,python3-venv \
+		--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' trixie $(TORCH)
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --python-version 3.13 \
+		--platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 --platform manylinux2014_x86_64 --platform manylinux_2_17_x86_64 \
+		--target $(TORCH)/usr/lib/python3/dist-packages $(DRAWING)
+	touch $@
+torch: wheel $(TORCH).done
+	scripts/torch.sh $(TORCH) sh -c 'python3 -m venv --clear --system-site-packages /venv && /venv/bin/pip install --quiet --no-deps --no-index /wheels/*manylinux*_x86_64.whl'
+	scripts/torch.sh $(TORCH) sh -c 'cd /python && /venv/bin/python -m pytest -q -p no:cacheprovider tests/test_torch.py'
+	for example in python/examples/torch/*.py; do scripts/torch.sh $(TORCH) /venv/bin/python /$$example /tmp || exit 1; done
+
 setup-debian:
 	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends git gcc g++ python3-gudhi python3-skimage python3-numpy python3-pip python3-venv mricron-data qemu-user-static clang-19 chromium slurm-wlm munge
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends git gcc g++ python3-gudhi python3-skimage python3-numpy python3-pip python3-venv mricron-data qemu-user-static clang-19 chromium slurm-wlm munge mmdebstrap
 
 # CI has gcc, g++, Chromium and Slurm: what needs them must not be skipped.
 ci: export ECCBENCH_REQUIRE_FAKE = 1
 ci: export ECCBENCH_REQUIRE_SLURM = 1
 ci: export ECCBENCH_REQUIRE_CHROMIUM = 1
 ci: FUZZTIME = 3s
-ci: lint check-generate check-kernels test-long race portability oracle smoke python mutate-check fuzz
+ci: lint check-generate check-kernels test-long race portability oracle smoke python torch mutate-check fuzz

@@ -24,25 +24,33 @@ const (
 	portable = "ptx" // in the place of an architecture
 )
 
-// unpacked gives the modules of each file, by its name, which is unpacked when it is
-// first asked for.
-var unpacked = func() map[string]func() (map[string]bundle.File, error) {
-	all := map[string]func() (map[string]bundle.File, error){}
-	list, err := files.ReadDir("ptx")
-	if err != nil {
-		return nil // an embedded folder can be read
-	}
-	for _, e := range list {
-		all[e.Name()] = sync.OnceValues(func() (map[string]bundle.File, error) {
-			data, err := files.ReadFile("ptx/" + e.Name())
-			if err != nil {
-				return nil, err
-			}
-			return unpack(data)
-		})
-	}
-	return all
-}()
+// modules are those of each file, by its name, which is unpacked when it is first asked for.
+var modules struct {
+	once sync.Once
+	of   map[string]func() (map[string]bundle.File, error)
+}
+
+// unpacked are the modules. A program that does not call it does not carry them, as it would
+// what a variable begins with.
+func unpacked() map[string]func() (map[string]bundle.File, error) {
+	modules.once.Do(func() {
+		modules.of = map[string]func() (map[string]bundle.File, error){}
+		list, err := files.ReadDir("ptx")
+		if err != nil {
+			return // an embedded folder can be read
+		}
+		for _, e := range list {
+			modules.of[e.Name()] = sync.OnceValues(func() (map[string]bundle.File, error) {
+				data, err := files.ReadFile("ptx/" + e.Name())
+				if err != nil {
+					return nil, err
+				}
+				return unpack(data)
+			})
+		}
+	})
+	return modules.of
+}
 
 func unpack(data []byte) (map[string]bundle.File, error) {
 	parts, err := bundle.Unpack(data)
@@ -55,7 +63,7 @@ func unpack(data []byte) (map[string]bundle.File, error) {
 
 // module is a module's code for an architecture.
 func module(name, arch string) (bundle.File, error) {
-	modules, ok := unpacked[source.Kind(name)+"."+arch+ending]
+	modules, ok := unpacked()[source.Kind(name)+"."+arch+ending]
 	if !ok {
 		return bundle.File{}, fmt.Errorf("no kernels called %s for %s", name, arch)
 	}
@@ -73,7 +81,7 @@ func module(name, arch string) (bundle.File, error) {
 // Names lists the modules: the sources, without folder and .cu.
 func Names() []string {
 	var names []string
-	for file, modules := range unpacked {
+	for file, modules := range unpacked() {
 		if !strings.HasSuffix(file, "."+portable+ending) {
 			continue
 		}

@@ -52,8 +52,8 @@ func TestCodeIsOfTheSources(t *testing.T) {
 	if !slices.Equal(Names(), names) {
 		t.Errorf("there are %v, want %v: run make kernels", Names(), names)
 	}
-	if want := len(kinds) * (1 + len(source.Machines())); len(unpacked) != want {
-		t.Errorf("%d files, want %d: run make kernels", len(unpacked), want)
+	if want := len(kinds) * (1 + len(source.Machines())); len(unpacked()) != want {
+		t.Errorf("%d files, want %d: run make kernels", len(unpacked()), want)
 	}
 	for _, name := range []string{"ecc_none", "ecc_tiled_float32", ""} {
 		if _, err := PTX(name); err == nil {

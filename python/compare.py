@@ -57,6 +57,15 @@ def scikit_image(construction):
     return curve
 
 
+def pyect(image):
+    torch = importlib.import_module("torch")
+    torch.set_num_threads(1)
+    layer = getattr(importlib.import_module("pyect"), f"Image_ECF_{image.ndim}D")(LEVELS)
+    # It rounds up to a level: a value a little below its own stays there.
+    values = np.nextafter(image / np.float32(LEVELS - 1), np.float32(0), dtype=np.float32)
+    return layer(torch.from_numpy(values)).numpy()
+
+
 def ours(construction, verify):
     def curve(image):
         return eccbench.curve(image, construction=construction, verify=verify, threads=1)(np.arange(LEVELS))
@@ -74,6 +83,7 @@ PEERS = [
     ("cripser", "persistent homology", "V", cripser("computePH")),
     ("scikit-image", "`euler_number`, a call a level", "T", scikit_image("T")),
     ("scikit-image", "`euler_number`, a call a level", "V", scikit_image("V")),
+    ("pyect", "values of all cells, in PyTorch", "V", pyect),
 ]
 
 

@@ -1,8 +1,8 @@
 //go:build cgo
 
 // Command libeccbench is a C library, built with -buildmode=c-shared: the verified Euler
-// characteristic curve and Betti numbers of an image in the caller's memory, or of a file. The Python package
-// is made of it.
+// characteristic curve and Betti numbers of an image in the caller's memory, or of a file, and the
+// soft curve of one in memory with its gradients. The Python package is made of it.
 //
 // A request is a JSON object (internal/library.Request), and so is what is known of the
 // answers. The caller numbers its jobs. Voxels must stay as they are until the job is over,
@@ -10,12 +10,16 @@
 // returns. No call prints, ends the process or keeps a thread of the caller's.
 //
 //	eccbench_start(job, request, length, voxels, bytes, mask, masked, text, size)   -1, or the length of an error
+//	eccbench_soft(job, request, length, memory, bytes, text, size)                  the same, of soft curves
 //	eccbench_wait(job, milliseconds)                          1 when it is over, 0 when not yet
 //	eccbench_answer(job, text, size)                          the length of what is known, see below
 //	eccbench_rows(job, image, levels, bytes, numbers)         1 when the rows of an image are there
 //	eccbench_cancel(job)                                      it ends early
 //	eccbench_end(job)                                         it is forgotten
 //	eccbench_version(text, size)                              the length of the version
+//
+// The memory of eccbench_soft is five pieces with as many sizes, those of library.SoftMemory, of
+// which the voxels, and backward the changes and the numbers, are read, and the others written.
 //
 // A text of more than size bytes is not written: the length says how many it takes.
 package main
@@ -24,6 +28,7 @@ package main
 import "C"
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -84,10 +89,36 @@ func putJSON(k known, text *C.char, size C.int64_t) C.int64_t {
 
 //export eccbench_start
 func eccbench_start(job C.uint64_t, request *C.char, length C.int64_t, voxels unsafe.Pointer, bytes C.int64_t, mask unsafe.Pointer, masked C.int64_t, text *C.char, size C.int64_t) C.int64_t {
-	var r library.Request
+	in, within := unsafe.Slice((*byte)(voxels), bytes), unsafe.Slice((*byte)(mask), masked)
+	return start(job, request, length, text, size, func(ctx context.Context, r library.Request) ([]library.Answer, error) {
+		return library.Answers(ctx, r, in, within)
+	})
+}
+
+//export eccbench_soft
+func eccbench_soft(job C.uint64_t, request *C.char, length C.int64_t, memory *unsafe.Pointer, bytes *C.int64_t, text *C.char, size C.int64_t) C.int64_t {
+	const pieces = 5
+	at, sizes := unsafe.Slice(memory, pieces), unsafe.Slice(bytes, pieces)
+	m := library.SoftMemory{
+		Voxels: piece[byte](at[0], sizes[0]), Changes: piece[byte](at[1], sizes[1]), Numbers: piece[float64](at[2], sizes[2]),
+		Gradient: piece[byte](at[3], sizes[3]), Parameters: piece[float64](at[4], sizes[4]),
+	}
+	return start(job, request, length, text, size, func(ctx context.Context, r library.Soft) ([]library.Answer, error) {
+		return nil, library.SoftCurves(ctx, r, m)
+	})
+}
+
+// piece is memory of the caller's.
+func piece[T byte | float64](at unsafe.Pointer, bytes C.int64_t) []T {
+	return unsafe.Slice((*T)(at), int(bytes)/int(unsafe.Sizeof(T(0))))
+}
+
+// start begins to answer a request.
+func start[R any](job C.uint64_t, request *C.char, length C.int64_t, text *C.char, size C.int64_t, answer func(context.Context, R) ([]library.Answer, error)) C.int64_t {
+	var r R
 	err := json.Unmarshal(unsafe.Slice((*byte)(unsafe.Pointer(request)), length), &r)
 	if err == nil {
-		err = jobs.Start(uint64(job), r, unsafe.Slice((*byte)(voxels), bytes), unsafe.Slice((*byte)(mask), masked))
+		err = jobs.Start(uint64(job), func(ctx context.Context) ([]library.Answer, error) { return answer(ctx, r) })
 	}
 	if err != nil {
 		return putJSON(failed(err), text, size)

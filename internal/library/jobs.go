@@ -33,9 +33,9 @@ func (j *Jobs) find(id uint64) (*job, error) {
 	return nil, errNoJob
 }
 
-// Start answers a request under a number that no other job has. The voxels and the mask stay as
-// they are until Wait says that the job is over.
-func (j *Jobs) Start(id uint64, r Request, voxels, mask []byte) error {
+// Start answers a request under a number that no other job has. The memory that is asked about
+// stays as it is until Wait says that the job is over.
+func (j *Jobs) Start(id uint64, answer func(context.Context) ([]Answer, error)) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	one := &job{cancel: cancel, over: make(chan struct{})}
 	j.mu.Lock()
@@ -51,7 +51,7 @@ func (j *Jobs) Start(id uint64, r Request, voxels, mask []byte) error {
 	go func() {
 		defer close(one.over)
 		defer cancel()
-		one.answers, one.err = caught(func() ([]Answer, error) { return Answers(ctx, r, voxels, mask) })
+		one.answers, one.err = caught(func() ([]Answer, error) { return answer(ctx) })
 	}()
 	return nil
 }

@@ -1,6 +1,7 @@
 // Package library answers for the programs of other languages, in their own process: the
-// curve of an image in their memory, or of a file, checked by its fingerprint, and its Betti
-// numbers. Its answers are those of the commands curve and betti.
+// curve of an image in their memory, or of a file, checked by its fingerprint, its Betti
+// numbers, and its soft curve with the gradients. Its answers are those of the commands curve
+// and betti, and of the workload softecc.
 //
 // It does without the list of all implementations, which brings the kernels of devices and
 // the processes of the runner.
@@ -170,20 +171,35 @@ const fewVoxels = 1 << 15
 
 func (r Request) ofImages(ctx context.Context, shape grid.Shape, voxels, mask []byte) ([]Answer, error) {
 	size, within := len(voxels)/r.Images, len(mask)/r.Images
+	answers := make([]Answer, r.Images)
+	err := eachImage(r.Images, size, r.Threads, func(i, threads int) (err error) {
+		one := r
+		one.Threads = threads
+		answers[i], err = one.ofVoxels(ctx, shape, voxels[i*size:(i+1)*size], mask[i*within:(i+1)*within])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answers, nil
+}
+
+// eachImage calls answer with every image of so many bytes, and the cores that it has: small
+// ones are answered for together.
+func eachImage(images, size, threads int, answer func(i, threads int) error) error {
 	workers := 1
 	if size <= small {
-		workers = min(r.Threads, r.Images)
-		r.Threads = max(1, r.Threads/workers)
+		workers = min(threads, images)
+		threads = max(1, threads/workers)
 	}
-	answers, errs := make([]Answer, r.Images), make([]error, r.Images)
+	errs := make([]error, images)
 	var next atomic.Int64
 	var failed atomic.Bool
 	var wg crew.Group
 	for range workers {
 		wg.Go(func() {
-			for i := int(next.Add(1) - 1); i < r.Images && !failed.Load(); i = int(next.Add(1) - 1) {
-				answers[i], errs[i] = r.ofVoxels(ctx, shape, voxels[i*size:(i+1)*size], mask[i*within:(i+1)*within])
-				if errs[i] != nil {
+			for i := int(next.Add(1) - 1); i < images && !failed.Load(); i = int(next.Add(1) - 1) {
+				if errs[i] = answer(i, threads); errs[i] != nil {
 					failed.Store(true)
 				}
 			}
@@ -191,14 +207,14 @@ func (r Request) ofImages(ctx context.Context, shape grid.Shape, voxels, mask []
 	}
 	wg.Wait()
 	for i, err := range errs {
-		if err != nil && r.Images > 1 {
+		if err != nil && images > 1 {
 			err = fmt.Errorf("image %d: %w", i, err)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return answers, nil
+	return nil
 }
 
 // A Fault is the error of a panic, whose cause is in the library itself.

@@ -295,10 +295,11 @@ func TestJobs(t *testing.T) {
 	var jobs Jobs
 	r := request()
 	r.Type, r.Input = "", "noise/shape=4096x4096x4096/type=uint8/seed=1" // many minutes
-	if err := jobs.Start(1, r, nil, nil); err != nil {
+	ask := func(ctx context.Context) ([]Answer, error) { return Answers(ctx, r, nil, nil) }
+	if err := jobs.Start(1, ask); err != nil {
 		t.Fatal(err)
 	}
-	if err := jobs.Start(1, r, nil, nil); err == nil {
+	if err := jobs.Start(1, ask); err == nil {
 		t.Error("a number is taken twice")
 	}
 	if jobs.Wait(1, time.Millisecond) {

@@ -65,6 +65,7 @@ var targets = []Target{
 	{Name: "impls/softecc/dense", dir: "impls/softecc/dense", verify: soft, own: true, tests: []string{"impls/softecc/dense", "impls/softecc/binned", failing}},
 	{Name: "impls/softecc/binned", dir: "impls/softecc/binned", verify: soft, own: true, tests: []string{"impls/softecc/binned", failing}},
 	{Name: "impls/softecc/binned, AVX-512", dir: "impls/softecc/binned", part: "avx512", verify: soft, own: true, tests: []string{"impls/softecc/binned"}, share: 50},
+	{Name: "impls/softecc/binned, AVX2", dir: "impls/softecc/binned", part: "avx2", verify: [][]string{{"--workload", "softecc", "--impl", "binned", "--isa", "avx2"}}, own: true, tests: []string{"impls/softecc/binned"}, share: 50},
 	{Name: "internal/workloads/softecc", dir: "internal/workloads/softecc", verify: soft, own: true, tests: []string{"internal/workloads/softecc", "impls/softecc/binned", "impls/softecc/dense", failing}},
 	{Name: "impls/gvf/definition", dir: "impls/gvf/definition", verify: [][]string{{"--workload", "gvf", "--impl", "definition"}}, own: true, tests: []string{"impls/gvf/definition", "internal/workloads/gvf", failing}},
 	{Name: "impls/gvf/cpu", dir: "impls/gvf/cpu", verify: flow, own: true, tests: []string{"impls/gvf/cpu", failing}},

@@ -111,7 +111,7 @@ func (n Name) With(key, value string) Name {
 }
 
 // A Form is what the names of one kind of input look like that is made of another one:
-// KIND/key=value…/of=NAME, with all keys given, in the form's order.
+// KIND/key=value…/of=NAME, with all keys given that are not optional, in the form's order.
 type Form struct {
 	Kind string
 	Keys []Key
@@ -122,12 +122,17 @@ type Key struct {
 	Key, Doc string
 	Min, Max int64
 	Default  int64 // of the flag
+	Optional bool  // a name that has the default leaves the key out
 }
 
 // String shows the form: "batch/count=N/of=IMAGE".
 func (f Form) String() string {
 	s := f.Kind
 	for _, k := range f.Keys {
+		if k.Optional {
+			s += "[/" + k.Key + "=N]"
+			continue
+		}
 		s += "/" + k.Key + "=N"
 	}
 	return s + "/of=IMAGE"
@@ -140,15 +145,28 @@ func (f Form) Parse(s string) (values map[string]int64, of string, err error) {
 		return nil, "", err
 	}
 	of, ok := n.Get(Of)
-	if n.Kind != f.Kind || !ok || of == "" || len(n.Pairs) != len(f.Keys)+1 {
+	left := 0 // out
+	for _, k := range f.Keys {
+		if _, given := n.Get(k.Key); k.Optional && !given {
+			left++
+		}
+	}
+	if n.Kind != f.Kind || !ok || of == "" || len(n.Pairs) != len(f.Keys)-left+1 {
 		return nil, "", fmt.Errorf("input %q: want %v", s, f)
 	}
 	values = map[string]int64{}
 	for _, k := range f.Keys {
-		text, _ := n.Get(k.Key)
+		text, given := n.Get(k.Key)
+		if k.Optional && !given {
+			values[k.Key] = k.Default
+			continue
+		}
 		v, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || v < k.Min || v > k.most() {
 			return nil, "", fmt.Errorf("input %q: want %v with %s from %d to %d", s, f, k.Key, k.Min, k.most())
+		}
+		if k.Optional && v == k.Default {
+			return nil, "", fmt.Errorf("input %q: %s=%d is what is meant without it; leave it out", s, k.Key, v)
 		}
 		values[k.Key] = v
 	}
@@ -169,6 +187,9 @@ func (f Form) Spell(values map[string]int64, of string) string {
 		v, ok := values[k.Key]
 		if !ok {
 			v = k.Default
+		}
+		if k.Optional && v == k.Default {
+			continue
 		}
 		n.Pairs = append(n.Pairs, Pair{k.Key, strconv.FormatInt(v, 10)})
 	}

@@ -62,6 +62,25 @@ func TestForm(t *testing.T) {
 	}
 }
 
+// An optional key is in a name only where it is not what is meant without it.
+func TestOptional(t *testing.T) {
+	f := Form{"heap", []Key{{Key: "count", Min: 1, Max: 9, Default: 4}, {Key: "turned", Max: 3, Default: 1, Optional: true}}}
+	if f.String() != "heap/count=N[/turned=N]/of=IMAGE" {
+		t.Error(f)
+	}
+	for s, want := range map[string]int64{"heap/count=3/of=x": 1, "heap/count=3/turned=0/of=x": 0, "heap/count=3/turned=3/of=x": 3} {
+		values, of, err := f.Parse(s)
+		if err != nil || values["turned"] != want || f.Spell(values, of) != s {
+			t.Errorf("%s: %v, %v", s, values, err)
+		}
+	}
+	for _, bad := range []string{"heap/count=3/turned=1/of=x", "heap/count=3/turned=4/of=x", "heap/turned=2/of=x", "heap/count=3/other=2/of=x"} {
+		if _, _, err := f.Parse(bad); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"noise/shape=4x4/seed=1", "batch/count=3/of=noise/shape=4x4/path=/tmp", "a/b=c/path=/=/of="} {
 		f.Add(s)

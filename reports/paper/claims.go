@@ -9,7 +9,8 @@ import (
 )
 
 // A Claim is what a paper says of its implementation, as a check on numbers: on
-// the published ones, and on those of each implementation that was measured.
+// the published ones, and on those of each implementation that was measured; or of its method,
+// as a check that is computed.
 type Claim struct {
 	Section, Says string
 	Test          string // the check in words
@@ -17,6 +18,8 @@ type Claim struct {
 	impls         []string // whose numbers are put to the check
 	// lines are those of an implementation that the check looks at; nil for all.
 	lines func(impl string, of map[int][]Line) map[int][]Line
+	// compute, in place of all of these, is of no numbers of a table.
+	compute func() (finding, error)
 }
 
 // A finding is what a check comes to: whether the numbers hold, what they are, and of how
@@ -115,7 +118,7 @@ func (s span) String() string {
 
 // claimsOf are what papers say, by their IDs: each paper's in a file of its own.
 func claimsOf() map[string]func(Paper) []Claim {
-	return map[string]func(Paper) []Claim{"wang2022": wang2022}
+	return map[string]func(Paper) []Claim{"wang2022": wang2022, "saxena2025": saxena2025}
 }
 
 // Claims are what the paper says of its implementation, section by section.
@@ -132,6 +135,14 @@ func (p Paper) Claims() []Claim {
 func (p Paper) PrintClaims(w io.Writer, f report.Format, lines map[int][]Line) error {
 	var cells [][]string
 	for _, c := range p.Claims() {
+		if c.compute != nil {
+			f, err := c.compute()
+			if err != nil {
+				return err
+			}
+			cells = append(cells, []string{c.Section, c.Says, c.Test, "computed", f.verdict(), f.numbers()})
+			continue
+		}
 		published := numbers{p: p}
 		row := func(whose string, n numbers) bool {
 			f := c.check(n)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"eccbench/internal/report"
+	"eccbench/internal/workloads/softecc"
 )
 
 // What the paper's own tables say of its claims.
@@ -96,5 +97,45 @@ func TestClaimsOfMeasuredNumbers(t *testing.T) {
 		if !found {
 			t.Errorf("%s %s %s:\n%s", c.claim, c.whose, c.want, b.String())
 		}
+	}
+}
+
+// What Saxena says of its layer is computed; of its speed its own numbers say it.
+func TestClaimsOfLayer(t *testing.T) {
+	p, err := Find("saxena2025")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"16 to 2000 times": "true 16.5 to 2031 times",
+		"c(p) is −1":       "false -6 to 4",
+		"equation 5":       "true wrong at 0 of 576 levels, by up to 0",
+		"equation 6":       "false wrong at 173 of 576 levels, by up to 3",
+	}
+	for _, c := range p.Claims() {
+		var f finding
+		if c.compute != nil {
+			if f, err = c.compute(); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			f = c.check(numbers{p: p})
+		}
+		got := fmt.Sprint(f.holds, " ", f.numbers())
+		for part, w := range want {
+			if strings.Contains(c.Says, part) {
+				if got != w || f.have != f.of {
+					t.Errorf("%s: %q, want %q", c.Says, got, w)
+				}
+				delete(want, part)
+			}
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("no such claims: %v", want)
+	}
+	// c(p) of Y, with the same direction, is right.
+	if f, err := hardCurves(softecc.Problem{Alpha: 0.05, V: [3]float64{0.6, 0.8}}, false); err != nil || !f.holds {
+		t.Errorf("%+v, %v", f, err)
 	}
 }

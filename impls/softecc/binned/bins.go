@@ -6,8 +6,8 @@ import (
 	"math/bits"
 	"slices"
 	"sort"
-	"sync"
 
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/softecc"
 )
@@ -40,7 +40,11 @@ func (b bins) at(k int) float64 { return b.lo + float64(k)*b.width }
 // is X.
 func layBins(p *softecc.Problem) bins {
 	l := p.Ladder()
-	return layBinsOver(p, float64(l.Value(0)), float64(l.Value(l.Len()-1)))
+	lo, hi := float64(l.Value(0)), float64(l.Value(l.Len()-1))
+	if p.Vertices { // which are counted turned over
+		lo, hi = -hi, -lo
+	}
+	return layBinsOver(p, lo, hi)
 }
 
 // layBinsOver does so where X is from lo to hi.
@@ -95,15 +99,36 @@ type tally struct {
 	window float64
 	reach  float64
 	whole  []int64
-	chi    []float64 // of the thresholds in order
-	dtau   []float64
-	lambda float64
+	near   Curve // of the thresholds in order
+}
+
+// A Curve is χ at every threshold, and its derivatives by the threshold and by λ.
+type Curve struct{ Chi, ByTau, ByLambda []float64 }
+
+func newCurve(m int) Curve {
+	return Curve{make([]float64, m), make([]float64, m), make([]float64, m)}
+}
+
+func (c Curve) clear() {
+	clear(c.Chi)
+	clear(c.ByTau)
+	clear(c.ByLambda)
+}
+
+// answer is the curve with the gradients of a problem by the thresholds and by λ.
+func (c Curve) answer(p *softecc.Problem) softecc.Answer {
+	a := softecc.Answer{Chi: c.Chi, DTau: make([]float64, len(c.ByTau))}
+	for j, g := range p.G {
+		a.DTau[j] = g * c.ByTau[j]
+		a.Lambda += g * c.ByLambda[j]
+	}
+	return a
 }
 
 func newTally(p *softecc.Problem, b bins, reach float64) *tally {
 	t := &tally{bins: b, p: p, list: make([]bin, b.n), window: reach / p.Lambda, reach: reach}
 	t.order, t.tau = sorted(p.Tau)
-	t.whole, t.chi, t.dtau = make([]int64, len(t.tau)+1), make([]float64, len(t.tau)), make([]float64, len(t.tau))
+	t.whole, t.near = make([]int64, len(t.tau)+1), newCurve(len(t.tau))
 	return t
 }
 
@@ -129,9 +154,7 @@ func sorted(tau []float64) (order []int, list []float64) {
 func (t *tally) reset() {
 	clear(t.list)
 	clear(t.whole)
-	clear(t.chi)
-	clear(t.dtau)
-	t.lambda = 0
+	t.near.clear()
 }
 
 func (t *tally) merge(o *tally) {
@@ -143,15 +166,15 @@ func (t *tally) merge(o *tally) {
 	for j, v := range o.whole {
 		t.whole[j] += v
 	}
-	for j := range o.chi {
-		t.chi[j] += o.chi[j]
-		t.dtau[j] += o.dtau[j]
+	for j := range o.tau {
+		t.near.Chi[j] += o.near.Chi[j]
+		t.near.ByTau[j] += o.near.ByTau[j]
+		t.near.ByLambda[j] += o.near.ByLambda[j]
 	}
-	t.lambda += o.lambda
 }
 
-// row adds the changes of a row of voxels of Y.
-func (t *tally) row(y []float32, changes []uint8) {
+// addRow adds the changes of a row of voxels of Y.
+func addRow[T value](t *tally, y []T, changes []uint8) {
 	for x := 0; x < len(changes); x += 8 {
 		for w := eight(changes[x:]); w != 0; {
 			i := bits.TrailingZeros64(w) &^ 7
@@ -196,22 +219,21 @@ func (t *tally) alone(y float64, change int8) {
 	for j := from; j < to; j++ {
 		z := t.tau[j] - y
 		s, d := softecc.Sigmoid(t.p.Lambda * z)
-		t.chi[j] += c * s
-		t.dtau[j] += c * t.p.Lambda * d
-		t.lambda += c * t.p.G[t.order[j]] * z * d
+		t.near.Chi[j] += c * s
+		t.near.ByTau[j] += c * t.p.Lambda * d
+		t.near.ByLambda[j] += c * z * d
 	}
 }
 
-// curve convolves the bins with the sigmoids and their derivatives, to the second moment:
+// convolved convolves the bins with the sigmoids and their derivatives, to the second moment:
 // σ(τ−at−δ) = σ − δσ' + δ²σ″/2. Bins below a threshold by more than reach count whole.
-func (t *tally) curve(p *softecc.Problem, threads int) softecc.Answer {
+func (t *tally) convolved(p *softecc.Problem, threads int) Curve {
 	m := len(p.Tau)
-	a := softecc.Answer{Chi: make([]float64, m), DTau: make([]float64, m)}
+	a := newCurve(m)
 	below := make([]float64, len(t.list)+1) // whole numbers
 	for k, b := range t.list {
 		below[k+1] = below[k] + b.c
 	}
-	lambdas := make([]float64, m)
 	each(threads, m, func(j int) {
 		tau, lambda := p.Tau[j], p.Lambda
 		from, to := t.within(tau, t.reach)
@@ -227,18 +249,15 @@ func (t *tally) curve(p *softecc.Problem, threads int) softecc.Answer {
 			// ∂σ/∂λ = z·d, whose derivatives by λz are d/λ + z·d₂ and 2d₂/λ + z·d₃.
 			dl += z*slope + (2*second*d2-first*d)/lambda
 		})
-		a.Chi[j] = chi + below[from]
-		a.DTau[j] = p.G[j] * lambda * dtau
-		lambdas[j] = p.G[j] * dl
+		a.Chi[j], a.ByTau[j], a.ByLambda[j] = chi+below[from], lambda*dtau, dl
 	})
 	whole := int64(0)
 	for k, j := range t.order {
 		whole += t.whole[k]
-		a.Chi[j] += t.chi[k] + float64(whole)
-		a.DTau[j] += p.G[j] * t.dtau[k]
-		a.Lambda += lambdas[j]
+		a.Chi[j] += t.near.Chi[k] + float64(whole)
+		a.ByTau[j] += t.near.ByTau[k]
+		a.ByLambda[j] += t.near.ByLambda[k]
 	}
-	a.Lambda += t.lambda
 	return a
 }
 
@@ -269,7 +288,7 @@ func (b bins) each(tau float64, from, to int, f func(k int, z, s, d float64)) {
 
 // each calls work for 0 ≤ i < n on so many cores.
 func each(threads, n int, work func(i int)) {
-	var wg sync.WaitGroup
+	var wg crew.Group
 	for k := range min(threads, n) {
 		wg.Go(func() {
 			for i := k; i < n; i += threads {

@@ -40,6 +40,9 @@ func (o OnDevice) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
+	if p.Vertices {
+		return errors.New("voxels are vertices; the kernels take them for top cells: binned, on the cpu, takes both")
+	}
 	s := p.Shape()
 	if s.W > math.MaxInt32/8 || s.H > math.MaxInt32/8 || s.H*s.D > math.MaxInt32/8 {
 		return fmt.Errorf("%v: more rows, or longer ones, than the kernels count, %d", s, math.MaxInt32/8)

@@ -1,5 +1,10 @@
 package binned
 
+import (
+	"eccbench/internal/grid"
+	"eccbench/internal/workloads/softecc"
+)
+
 // A Fault is a mistake that is planted to see that it is caught.
 type Fault string
 
@@ -19,13 +24,15 @@ func Faults() []Fault { return []Fault{WrongSign, ImageOrder, Unprojected, Dropp
 func Faulty(f Fault) Implementation { return Implementation{f} }
 
 // planted makes what is wrong of what a job is set up with.
-func (j *job) planted() {
+func (j *job) planted(p *softecc.Problem, field *grid.Field, k kernel[float32]) {
 	switch j.fault {
+	case WrongSign:
+		j.sweep.sign = -j.sweep.sign
 	case ImageOrder:
-		flat := *j.p
+		flat := *p
 		flat.Alpha = 0
-		j.before = flat.Tilt()
+		j.sweep.before = rowsOf(p, field, flat.Tilt(), k)
 	case DroppedTail:
-		j.reach = 8
+		j.sweep.reach = 8
 	}
 }

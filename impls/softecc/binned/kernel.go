@@ -8,11 +8,15 @@ const (
 	lead  = 16
 )
 
+// A value is what Y is of: of float32, but where a caller's image is of float64.
+type value interface{ float32 | float64 }
+
 // A step is a strip of two planes of Y, one above the other. Rows are stride values
 // apart, voxel x of row r is value (r+1)·stride + lead + x, and what is outside the image
-// is +∞; there is a row before and one after the strip, and a vector behind each row.
-type step struct {
-	below, above        []float32
+// is +∞, or −∞ where its cells are no part of it; there is a row before and one after the
+// strip, and a vector before and behind each row.
+type step[T value] struct {
+	below, above        []T
 	owed                []int32 // by row and x, stride apart: what the plane before handed up, replaced by what this one does
 	handed              [2][]int32
 	rows, width, stride int64
@@ -20,34 +24,29 @@ type step struct {
 }
 
 // A kernel is the functions of an instruction set.
-type kernel struct {
-	step func(*step)
+type kernel[T value] struct {
+	step func(*step[T])
 	// tilt sets dst to Y of a row: see softecc.Tilt.
-	tilt func(dst, row []float32, of float32, along []float32)
+	tilt func(dst, row []T, of T, along []T)
 }
+
+// inGo are the functions that are not of vectors.
+func inGo[T value]() kernel[T] { return kernel[T]{portable[T], tilted[T, T]} }
 
 // available lists the instruction sets of this program on this machine, the fastest first.
-func available() []string {
-	var list []string
-	for _, name := range isa.Available(assembled) {
-		if name == isa.Portable || name == isa.AVX512 {
-			list = append(list, name)
-		}
-	}
-	return list
-}
+func available() []string { return isa.Available(assembled) }
 
 // choose is the kernel that was asked for, or the fastest for "".
-func choose(asked string) (kernel, error) {
+func choose(asked string) (kernel[float32], error) {
 	name, err := isa.Choose(asked, available())
 	if err != nil || name == isa.Portable {
-		return kernel{portable, tilted[float32]}, err
+		return inGo[float32](), err
 	}
-	return vector(), nil
+	return vector(name), nil
 }
 
 // above reports, as 1 or 0, whether a > b.
-func above(a, b float32) int32 {
+func above[T value](a, b T) int32 {
 	if a > b {
 		return 1
 	}
@@ -58,7 +57,7 @@ func above(a, b float32) int32 {
 // method. It compares along each row the voxels v, their minima y with the next row, z
 // with the next plane and yz with both, and hands the changes of yz down to z, those of y
 // and z to v: of equal values to the one that is first in the order of softecc.First.
-func portable(s *step) {
+func portable[T value](s *step[T]) {
 	w := s.width
 	toV, toZ := s.handed[0][:w], s.handed[1][:w] // handed to the next row's v and z
 	clear(toV)
@@ -76,10 +75,12 @@ func portable(s *step) {
 				out = s.out[(r-1)*w:][:w]
 			}
 		}
+		pv, pu := s.below[at-1], s.below[at+s.stride-1]
+		pz, pzu := min(pv, s.above[at-1]), min(pu, s.above[at+s.stride-1])
 		v, u := v0[0], v1[0]
 		z, zu := min(v, w0[0]), min(u, w1[0])
 		y, yz := min(v, u), min(z, zu)
-		fv, fy, fz, fyz := int32(1), int32(1), int32(1), int32(1) // falls from the voxel before
+		fv, fy, fz, fyz := above(pv, v), above(min(pv, pu), y), above(pz, z), above(min(pz, pzu), yz) // falls from the voxel before
 		for x := range w {
 			nv, nu := v0[x+1], v1[x+1]
 			nz, nzu := min(nv, w0[x+1]), min(nu, w1[x+1])

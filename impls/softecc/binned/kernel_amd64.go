@@ -2,29 +2,67 @@
 
 package binned
 
+import "eccbench/internal/isa"
+
 // assembled says that this program has vector instructions.
 const assembled = true
 
-func vector() kernel { return kernel{columns, tilted512} }
+func vector(name string) kernel[float32] {
+	if name == isa.AVX2 {
+		return kernel[float32]{columns256, tilted256}
+	}
+	return kernel[float32]{columns512, tilted512}
+}
 
-// columns goes down columns of vectors: see portable.
-func columns(s *step) {
+const valueBytes = 4
+
+// columns512 goes down columns of vectors: see portable.
+func columns512(s *step[float32]) {
 	if s.rows == 0 {
 		return
 	}
-	const value = 4
 	var none [lanes]uint8
 	for x := int64(0); x < s.width; x += lanes {
 		out, apart := &none[0], int64(0)
 		if s.out != nil {
 			out, apart = &s.out[x], s.width
 		}
-		column512(&s.below[lead+x], &s.above[lead+x], &s.owed[x], out, int(s.stride*value), int(apart), int(s.rows), 1<<min(lanes, s.width-x)-1)
+		column512(&s.below[lead+x], &s.above[lead+x], &s.owed[x], out, int(s.stride*valueBytes), int(apart), int(s.rows), 1<<min(lanes, s.width-x)-1)
+	}
+}
+
+// columns256 does so by vectors of half as many. What is behind the last voxels of rows goes
+// where nobody reads.
+func columns256(s *step[float32]) {
+	const few = lanes / 2
+	if s.rows == 0 {
+		return
+	}
+	var none [few]uint8
+	for x := int64(0); x < s.width; x += few {
+		out, apart, beside := &none[0], int64(0), []uint8(nil)
+		switch {
+		case s.out != nil && x+few <= s.width:
+			out, apart = &s.out[x], s.width
+		case s.out != nil:
+			beside = make([]uint8, s.rows*few)
+			out, apart = &beside[0], few
+		}
+		column256(&s.below[lead+x], &s.above[lead+x], &s.owed[x], out, int(s.stride*valueBytes), int(apart), int(s.rows))
+		for r := range int64(len(beside)) / few {
+			copy(s.out[r*s.width+x:(r+1)*s.width], beside[r*few:])
+		}
 	}
 }
 
 func tilted512(dst, row []float32, of float32, along []float32) {
 	if len(row) > 0 {
 		tilt512(&dst[:len(row)][0], &row[0], &along[:len(row)][0], of, len(row))
+	}
+}
+
+func tilted256(dst, row []float32, of float32, along []float32) {
+	if len(row) > 0 {
+		tilt256(&dst[:len(row)][0], &row[0], &along[:len(row)][0], of, len(row))
 	}
 }

@@ -5,4 +5,4 @@ package binned
 // assembled says that this program has vector instructions.
 const assembled = false
 
-func vector() kernel { panic("binned: no vector instructions") }
+func vector(string) kernel[float32] { panic("binned: no vector instructions") }

@@ -54,19 +54,30 @@ func (Implementation) Setup(p *softecc.Problem, c bench.Conditions) (bench.Job[s
 		threads = runtime.GOMAXPROCS(0)
 	}
 	j := &job{p: p, threads: int64(threads), changes: make([]int8, s.Voxels()), dx: make([]float32, s.Voxels())}
-	j.h, j.w = s.H+2, s.W+2
+	j.h, j.w, j.turn = s.H+2, s.W+2, 1
 	j.y = make([]float32, (s.D+2)*j.h*j.w)
-	for i := range j.y {
-		j.y[i] = float32(math.Inf(1))
-	}
 	j.others, j.cells, j.own = neighbours(s.D > 1, j.h, j.w)
+	outside := float32(math.Inf(1))
+	if p.Vertices { // whose cells are dual to those of −Y that are no part of what is outside
+		j.turn, outside = -1, -outside
+		if s.D > 1 {
+			j.own = -j.own
+			for i := range j.cells {
+				j.cells[i].sign = -j.cells[i].sign
+			}
+		}
+	}
+	for i := range j.y {
+		j.y[i] = outside
+	}
 	return j, nil
 }
 
 type job struct {
 	p       *softecc.Problem
 	threads int64
-	y       []float32 // (D+2) × h × w, +∞ outside
+	y       []float32 // (D+2) × h × w, +∞ outside; of vertices −Y, and −∞
+	turn    float64   // −1 where y is −Y
 	h, w    int64
 	others  []other
 	cells   []cell
@@ -158,7 +169,13 @@ func (j *job) Do(trace *bench.Trace) error {
 	}
 	j.each(rows, func(_ int, lo, hi int64) {
 		for r := lo; r < hi; r++ {
-			tilt.Tilted(j.y[at(r):], values[r*s.W:][:s.W], r%s.H, r/s.H)
+			row := j.y[at(r):][:s.W]
+			tilt.Tilted(row, values[r*s.W:][:s.W], r%s.H, r/s.H)
+			if p.Vertices {
+				for x, v := range row {
+					row[x] = -v
+				}
+			}
 		}
 	})
 	j.each(rows, func(_ int, lo, hi int64) {
@@ -177,7 +194,7 @@ func (j *job) Do(trace *bench.Trace) error {
 			for x, v := range j.y[at(r):][:s.W] {
 				c := float64(j.changes[r*s.W+int64(x)])
 				for k, tau := range p.Tau {
-					v, _ := sigmoid(p.Lambda * (tau - float64(v)))
+					v, _ := sigmoid(p.Lambda * (tau - j.turn*float64(v)))
 					sums[k] += c * v
 				}
 			}
@@ -199,7 +216,7 @@ func (j *job) Do(trace *bench.Trace) error {
 				i := r*s.W + int64(x)
 				c, sum := float64(j.changes[i]), 0.0
 				for k, tau := range p.Tau {
-					z := tau - float64(v)
+					z := tau - j.turn*float64(v)
 					_, d := sigmoid(p.Lambda * z)
 					d *= p.G[k]
 					sum += d

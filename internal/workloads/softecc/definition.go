@@ -8,7 +8,9 @@ import (
 // Define answers by the definition, in float64: one cell of the complex of Y after the
 // other, each with the value of its first voxel, m sigmoids each. On the grid of (2D+1) ×
 // (2H+1) × (2W+1) points a cell is a point, its dimension the number of its odd
-// coordinates, and it lies in the voxels at distance at most one along the even ones.
+// coordinates, and it lies in the voxels at distance at most one along the even ones. Where
+// voxels are vertices, a cell is a point that is not on the border, its dimension the number
+// of its even coordinates, and those voxels are its vertices.
 func Define(p *Problem) (Answer, error) {
 	if err := p.Check(); err != nil {
 		return Answer{}, err
@@ -99,23 +101,32 @@ func (s *sums) add(p *Problem, sign, value float64) (slope float64) {
 // eachCell calls f with each cell of a layer: its sign, its first voxel, and that one's value.
 func eachCell(p *Problem, values []float32, z int64, f func(sign float64, vx, vy, vz int64, value float32)) {
 	s := p.Shape()
-	flat := s.D == 1
-	for y := range 2*s.H + 1 {
-		for x := range 2*s.W + 1 {
+	flat, border, turn := s.D == 1, int64(0), float32(1)
+	if p.Vertices {
+		border, turn = 1, -1
+		if !flat && (z == 0 || z == 2*s.D) {
+			return
+		}
+	}
+	for y := border; y <= 2*s.H-border; y++ {
+		for x := border; x <= 2*s.W-border; x++ {
 			var fx, fy, fz int64
 			first, found := float32(0), false
 			for vz := max(0, (z-1)/2); vz <= min(s.D-1, z/2); vz++ {
 				for vy := max(0, (y-1)/2); vy <= min(s.H-1, y/2); vy++ {
 					for vx := max(0, (x-1)/2); vx <= min(s.W-1, x/2); vx++ {
-						if v := values[(vz*s.H+vy)*s.W+vx]; !found || First(v, first, vx, vy, vz, fx, fy, fz) {
+						if v := values[(vz*s.H+vy)*s.W+vx]; !found || First(turn*v, turn*first, vx, vy, vz, fx, fy, fz) {
 							first, fx, fy, fz, found = v, vx, vy, vz, true
 						}
 					}
 				}
 			}
-			odd := x + y + z
+			odd := x&1 + y&1 + z&1
 			if flat {
-				odd = x + y
+				odd = x&1 + y&1
+			}
+			if p.Vertices {
+				odd = int64(s.Dim()) - odd // the even ones
 			}
 			f(float64(1-2*(odd&1)), fx, fy, fz, first)
 		}

@@ -44,6 +44,7 @@ func question() bench.Question {
 			spell(9, 1000000, 50, 7, "noise/shape=17x16x15/type=uint16/levels=300/seed=7"), spell(33, 100000000, 0, 8, "noise/shape=29x31/type=uint8/seed=8"),
 			spell(16, 100, 100, 9, "between/shape=43x11x7/levels=1024/seed=20"), spell(16, 300, 0, 10, "distinct/shape=16x15x14/type=float32/seed=11"),
 			spell(300, 50, 10, 11, "noise/shape=5x3x40/levels=4/type=float32/seed=5"), spell(8, 100, 100, 12, "noise/shape=1x1x37/type=uint8/levels=3/seed=3"),
+			spelled([5]int64{9, 100, 100, 15, 1}, "noise/shape=23x13x11/type=float32/levels=1024/seed=6"), spelled([5]int64{64, 1000, 0, 16, 1}, "noise/shape=41x37/type=uint8/seed=9"),
 			spell(12, 200, 30, 13, "checkerboard/shape=8x9x10/type=uint8"), spell(16, 1000, 100, 14, "noise/shape=131x2x3/type=float32/levels=70000/seed=5"),
 		},
 		Small: []string{spell(64, 100, 100, 1, "noise/shape=64x64x64/levels=1024/type=float32/seed=1"), spell(64, 100, 100, 1, "grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1")},
@@ -59,7 +60,11 @@ type Problem struct {
 	Lambda float64    // steepness: σ(z) = 1/(1+exp(−λz)), in 1/grey value
 	Alpha  float64    // scale of the direction, in grey values a voxel
 	V      [3]float64 // x, y and z of the direction, of any length but 0: u = V/|V|
-	keys   [4]int64   // m, lambda, alpha, dir of the name it was made from
+	// Vertices takes the voxels for the vertices of cells, each with the greatest value in Y of
+	// its own (V-construction), in place of top cells.
+	Vertices bool
+
+	keys [5]int64 // m, lambda, alpha, dir, vertices of the name it was made from
 }
 
 // An Answer is the soft curve and the gradients of L = Σ g_j χ(τ_j).
@@ -73,8 +78,8 @@ type Answer struct {
 }
 
 // First reports whether of two voxels the first comes before the second: by its value in
-// Y, then by x, y and z. A cell is the first of its voxels'. (The order by x is what
-// comparing along rows comes to: see doc/extrema.md.)
+// Y, of vertices in −Y, then by x, y and z. A cell is the first of its voxels'. (The order by x
+// is what comparing along rows comes to: see doc/extrema.md.)
 func First(v, w float32, x, y, z, ox, oy, oz int64) bool {
 	switch {
 	case v != w:
@@ -197,18 +202,22 @@ func (p *Problem) Check() error {
 	if p.Lambda < 0 {
 		return fmt.Errorf("λ is %v: want more than 0", p.Lambda)
 	}
-	// The change of a voxel is at most 4, and the slope of a sigmoid λ/4.
-	steepest := 0.0
-	for _, g := range p.G {
-		steepest += math.Abs(g) * p.Lambda
-	}
-	if steepest > math.MaxFloat32 {
+	if steepest := p.Steepest(); steepest > math.MaxFloat32 {
 		return fmt.Errorf("λ is %.3g: gradients by the image reach %.3g, which is beyond float32: scale the image up, and the thresholds with it", p.Lambda, steepest)
 	}
 	return nil
 }
 
-// Inputs makes problems from names softecc/m=N/lambda=N/alpha=N/dir=N/of=IMAGE.
+// Steepest is what ∂L/∂X is at most: the change of a voxel is at most 4, and the slope of a
+// sigmoid λ/4.
+func (p *Problem) Steepest() (sum float64) {
+	for _, g := range p.G {
+		sum += math.Abs(g) * p.Lambda
+	}
+	return sum
+}
+
+// Inputs makes problems from names softecc/m=N/lambda=N/alpha=N/dir=N[/vertices=1]/of=IMAGE.
 type Inputs struct{}
 
 // Form is what the names of problems look like.
@@ -218,17 +227,26 @@ func Form() name.Form {
 		{Key: "lambda", Doc: "steepness λ times the range of the levels", Min: 1, Max: 1 << 40, Default: 100},
 		{Key: "alpha", Doc: "rise of α⟨u, p⟩ from the middle to a corner along the diagonal, in thousandths of the range of the levels", Min: 0, Max: 1 << 20, Default: 100},
 		{Key: "dir", Doc: "seed of the direction and of the upstream gradient", Min: 0, Max: 1 << 40, Default: 1},
+		{Key: "vertices", Doc: "1 where voxels are the vertices of cells, 0 where they are top cells", Min: 0, Max: 1, Default: 0, Optional: true},
 	}}
 }
 
 // of is what is common to questions about an image. The keys are shared.
-func of() fields.Of { return fields.Of{Form: Form(), Tail: 4 * 8} }
+func of() fields.Of { return fields.Of{Form: Form(), Tail: 5 * 8} }
 
 func spell(m, lambda, alpha, dir int64, image string) string {
-	return Form().Spell(map[string]int64{"m": m, "lambda": lambda, "alpha": alpha, "dir": dir}, image)
+	return spelled([5]int64{m, lambda, alpha, dir}, image)
 }
 
-func parse(s string) (keys [4]int64, image string, err error) {
+func spelled(keys [5]int64, image string) string {
+	values := map[string]int64{}
+	for i, k := range Form().Keys {
+		values[k.Key] = keys[i]
+	}
+	return Form().Spell(values, image)
+}
+
+func parse(s string) (keys [5]int64, image string, err error) {
 	values, image, err := Form().Parse(s)
 	if err == nil {
 		for i, k := range Form().Keys {
@@ -239,7 +257,7 @@ func parse(s string) (keys [4]int64, image string, err error) {
 }
 
 // pose makes the problem of an image that keys describe.
-func pose(s grid.Source, keys [4]int64) (*Problem, error) {
+func pose(s grid.Source, keys [5]int64) (*Problem, error) {
 	l := s.Ladder()
 	lo, hi := float64(l.Value(0)), float64(l.Value(l.Len()-1))
 	span := hi - lo
@@ -250,7 +268,7 @@ func pose(s grid.Source, keys [4]int64) (*Problem, error) {
 	if span > math.MaxFloat32/1e6 {
 		return nil, fmt.Errorf("levels from %g to %g: λ and the thresholds are spread over them; give --levels", lo, hi)
 	}
-	p := &Problem{Source: s, Lambda: float64(keys[1]) / span, keys: keys}
+	p := &Problem{Source: s, Lambda: float64(keys[1]) / span, Vertices: keys[4] == 1, keys: keys}
 	shape := s.Shape()
 	half := math.Hypot(math.Hypot(Place(0, shape.W), Place(0, shape.H)), Place(0, shape.D))
 	p.Alpha = float64(keys[2]) / 1000 * span / max(half, 0.5)
@@ -302,10 +320,12 @@ func (Inputs) Smaller(name string) []string {
 	}
 	var names []string
 	if keys[0] > 1 {
-		names = append(names, spell((keys[0]+1)/2, keys[1], keys[2], keys[3], image))
+		fewer := keys
+		fewer[0] = (keys[0] + 1) / 2
+		names = append(names, spelled(fewer, image))
 	}
 	for _, smaller := range (fields.Inputs{}).Smaller(image) {
-		names = append(names, spell(keys[0], keys[1], keys[2], keys[3], smaller))
+		names = append(names, spelled(keys, smaller))
 	}
 	return names
 }
@@ -315,6 +335,9 @@ func (Inputs) Cost(name string, p *Problem) bench.Cost {
 	keys, image, _ := parse(name) // it was opened by this name
 	cost := fields.Inputs{}.Cost(image, p.Source)
 	cost.Bytes += 4 * cost.Items
+	if keys[4] == 1 {
+		cost.Class = "vertices=1/" + cost.Class
+	}
 	cost.Class = fmt.Sprintf("m=%d/lambda=%d/alpha=%d/%s", keys[0], keys[1], keys[2], cost.Class)
 	return cost
 }
@@ -337,7 +360,7 @@ func (Inputs) Attach(mapped []byte) (*Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	var keys [4]int64
+	var keys [5]int64
 	for i := range keys {
 		keys[i] = int64(binary.LittleEndian.Uint64(tail[8*i:]))
 	}

@@ -124,7 +124,12 @@ func judge(p *Problem, out Answer) verify.Verdict {
 }
 
 func TestPolicyCatches(t *testing.T) {
-	p := open(t, "softecc/m=12/lambda=100/alpha=100/dir=3/of=grf/shape=24x20x16/levels=1024/type=float32/smooth=1/seed=3")
+	for _, vertices := range []string{"", "/vertices=1"} {
+		catches(t, open(t, "softecc/m=12/lambda=100/alpha=100/dir=3"+vertices+"/of=grf/shape=24x20x16/levels=1024/type=float32/smooth=1/seed=3"))
+	}
+}
+
+func catches(t *testing.T, p *Problem) {
 	right := define(t, p)
 	if v := judge(p, right); v.Status != verify.Verified {
 		t.Fatalf("%s: %s", v.Status, v.Reason)
@@ -243,6 +248,7 @@ func TestNamesAndSharing(t *testing.T) {
 		"softecc/m=0/lambda=20/alpha=10/dir=5/of=noise/shape=4x4", "softecc/m=3/of=noise/shape=4x4", "noise/shape=4x4",
 		"softecc/m=3/lambda=0/alpha=10/dir=5/of=noise/shape=4x4", "softecc/m=3/lambda=1/alpha=-1/dir=5/of=noise/shape=4x4",
 		"softecc/m=3/lambda=20/alpha=10/dir=5/of=noise/shape=4x4/levels=2/lo=-1e36/step=2e36", // levels too far apart
+		"softecc/m=3/lambda=1/alpha=0/dir=5/vertices=2/of=noise/shape=4x4", "softecc/m=3/lambda=1/alpha=0/dir=5/vertices=0/of=noise/shape=4x4",
 	} {
 		if _, err := (Inputs{}).Open(bad); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", bad, err)
@@ -261,16 +267,16 @@ func TestNamesAndSharing(t *testing.T) {
 // The changes of all voxels add up to χ of the box, and one is of no more cells than there
 // are of one sign.
 func TestChanges(t *testing.T) {
-	for _, image := range []string{"noise/shape=24x23x22/type=float32/seed=1", "noise/shape=61x59/type=uint8/levels=3/seed=1", "constant/shape=4x3x2/type=uint8"} {
-		p := open(t, "softecc/m=1/lambda=20/alpha=0/dir=5/of="+image)
+	for _, image := range []string{"of=noise/shape=24x23x22/type=float32/seed=1", "of=noise/shape=61x59/type=uint8/levels=3/seed=1", "of=constant/shape=4x3x2/type=uint8", "vertices=1/of=noise/shape=24x23x22/type=float32/seed=1", "vertices=1/of=noise/shape=61x59/type=uint8/levels=3/seed=1"} {
+		p := open(t, "softecc/m=1/lambda=20/alpha=0/dir=5/"+image)
 		y, err := p.Y()
 		if err != nil {
 			t.Fatal(err)
 		}
 		sum := 0
 		for i := range y {
-			c := changeAt(p.Shape(), y, int64(i))
-			if c < -13 || c > 14 {
+			c := changeAt(p.Shape(), y, int64(i), p.Vertices)
+			if c < -14 || c > 14 {
 				t.Errorf("%s: voxel %d changes χ by %d", image, i, c)
 			}
 			sum += c

@@ -20,6 +20,7 @@ _job, _int, _text, _memory = ctypes.c_uint64, ctypes.c_int64, ctypes.c_char_p, c
 # What cmd/libeccbench exports.
 _PROTOTYPES = {
     "eccbench_start": (_int, _job, _text, _int, _memory, _int, _memory, _int, _text, _int),
+    "eccbench_soft": (_int, _job, _text, _int, ctypes.POINTER(_memory), ctypes.POINTER(_int), _text, _int),
     "eccbench_wait": (ctypes.c_int32, _job, _int),
     "eccbench_answer": (_int, _job, _text, _int),
     "eccbench_rows": (ctypes.c_int32, _job, _int, _memory, _int, _memory),
@@ -124,12 +125,13 @@ def version() -> str:
 class Job:
     """A request that is being answered.
 
-    `memory` is the address and the size of voxels, and of a mask. `keep` is what has that
-    memory: it is kept as long as the library may read there, also where an exception, such as
-    that of Ctrl-C, ends the wait. Then the job is cancelled, and stops soon.
+    `memory` is the address and the size of voxels, and of a mask; or what else the function
+    takes that starts the job. `keep` is what has that memory: it is kept as long as the library
+    may read or write there, also where an exception, such as that of Ctrl-C, ends the wait. Then
+    the job is cancelled, and stops soon.
     """
 
-    def __init__(self, request: dict[str, Any], keep: Any = None, memory: Sequence[int] = (0, 0, 0, 0)):
+    def __init__(self, request: dict[str, Any], keep: Any = None, memory: Sequence[Any] = (0, 0, 0, 0), start: str = "eccbench_start"):
         self._library, self._state = _library(), _state
         self._number = next(self._state.numbers)
         if self._state.left:
@@ -137,7 +139,7 @@ class Job:
         text = json.dumps(request).encode()
         error = ctypes.create_string_buffer(4096)
         try:
-            length = self._library.eccbench_start(self._number, text, len(text), *memory, error, len(error))
+            length = getattr(self._library, start)(self._number, text, len(text), *memory, error, len(error))
             if length >= 0:
                 _raise(json.loads(error.raw[:length].decode()))
             while not self._library.eccbench_wait(self._number, _TURN):
@@ -145,7 +147,7 @@ class Job:
             known = json.loads(_said(self._library.eccbench_answer, self._number))
             if "error" in known:
                 _raise(known)
-            self.answers = known["answers"]
+            self.answers = known.get("answers", [])
         except BaseException:
             self._leave(keep)
             raise
@@ -169,6 +171,14 @@ class Job:
 
     def __exit__(self, *_: object) -> None:
         self._library.eccbench_end(self._number)
+
+
+def soft(request: dict[str, Any], keep: Any, pieces: Sequence[tuple[int, int]]) -> None:
+    """Answer a request about soft curves, in pieces of memory: their addresses and sizes."""
+    pieces = [*pieces, *[(0, 0)] * (5 - len(pieces))]
+    memory = (_memory * 5)(*[at for at, _ in pieces]), (_int * 5)(*[size for _, size in pieces])
+    with Job(request, keep, memory, "eccbench_soft"):
+        pass
 
 
 def _raise(known: dict[str, Any]) -> None:

@@ -21,15 +21,20 @@ var equal, atMost, greater = U8(0), U8(2), U8(14)
 const lane = 4
 
 func main() {
-	isa := flag.String("isa", "avx512", "avx512")
+	isa := flag.String("isa", "avx512", "avx512 or avx2")
 	flag.Parse()
-	if *isa != "avx512" {
-		fmt.Fprintf(os.Stderr, "asm: -isa %s: want avx512\n", *isa)
+	ConstraintExpr("!noasm")
+	switch *isa {
+	case "avx512":
+		column()
+		tilted512()
+	case "avx2":
+		column256()
+		tilted256()
+	default:
+		fmt.Fprintf(os.Stderr, "asm: -isa %s: want avx512 or avx2\n", *isa)
 		os.Exit(64)
 	}
-	ConstraintExpr("!noasm")
-	column()
-	tilted()
 	Generate()
 }
 
@@ -166,36 +171,50 @@ func column() {
 	RET()
 }
 
-// tilted is Y of a row: x + (of + along).
-func tilted() {
-	TEXT("tilt512", NOSPLIT, "func(dst, row, along *float32, of float32, n int)")
+// A tiltedRow is a row of Y, of which n values are left from x on.
+type tiltedRow struct {
+	dst, row, along, n, x Register
+	of                    VecVirtual
+}
+
+func (r tiltedRow) at(base Register) Mem { return Mem{Base: base, Index: r.x, Scale: lane} }
+
+// tilted is Y of a row: x + (of + along), by vectors of so many values, and then rest.
+func tilted(name string, lanes uint8, vector func() VecVirtual, rest func(r tiltedRow)) {
+	TEXT(name, NOSPLIT, "func(dst, row, along *float32, of float32, n int)")
 	Pragma("noescape")
-	Doc("tilt512 sets n values of dst to row + (of + along).")
-	dst, row, along, n := Load(Param("dst"), GP64()), Load(Param("row"), GP64()), Load(Param("along"), GP64()), Load(Param("n"), GP64())
-	of, v, at := ZMM(), ZMM(), GP64()
-	VBROADCASTSS(NewParamAddr("of", 24), of)
-	XORQ(at, at)
-	place := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: lane} }
+	Doc(name + " sets n values of dst to row + (of + along).")
+	r := tiltedRow{dst: Load(Param("dst"), GP64()), row: Load(Param("row"), GP64()), along: Load(Param("along"), GP64()), n: Load(Param("n"), GP64()), x: GP64(), of: vector()}
+	v := vector()
+	VBROADCASTSS(NewParamAddr("of", 24), r.of)
+	XORQ(r.x, r.x)
 	Label("more")
-	CMPQ(n, U8(16))
+	CMPQ(r.n, U8(lanes))
 	JL(LabelRef("rest"))
-	VADDPS(place(along), of, v)
-	VADDPS(place(row), v, v)
-	VMOVUPS(v, place(dst))
-	ADDQ(U8(16), at)
-	SUBQ(U8(16), n)
+	VADDPS(r.at(r.along), r.of, v)
+	VADDPS(r.at(r.row), v, v)
+	VMOVUPS(v, r.at(r.dst))
+	ADDQ(U8(lanes), r.x)
+	SUBQ(U8(lanes), r.n)
 	JMP(LabelRef("more"))
 	Label("rest")
-	bits, ones, k := GP64(), GP64(), K()
-	MOVQ(I32(-1), ones)
-	BZHIQ(n, ones, bits)
-	KMOVW(bits.As32(), k)
-	VMOVUPS_Z(place(along), k, v)
-	VADDPS(of, v, v)
-	w := ZMM()
-	VMOVUPS_Z(place(row), k, w)
-	VADDPS(w, v, v)
-	VMOVUPS(v, k, place(dst))
+	rest(r)
 	VZEROUPPER()
 	RET()
+}
+
+// tilted512 takes what is left of a row under a mask.
+func tilted512() {
+	tilted("tilt512", 16, ZMM, func(r tiltedRow) {
+		bits, ones, k := GP64(), GP64(), K()
+		MOVQ(I32(-1), ones)
+		BZHIQ(r.n, ones, bits)
+		KMOVW(bits.As32(), k)
+		v, w := ZMM(), ZMM()
+		VMOVUPS_Z(r.at(r.along), k, v)
+		VADDPS(r.of, v, v)
+		VMOVUPS_Z(r.at(r.row), k, w)
+		VADDPS(w, v, v)
+		VMOVUPS(v, k, r.at(r.dst))
+	})
 }

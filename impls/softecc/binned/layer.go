@@ -1,0 +1,186 @@
+package binned
+
+import (
+	"context"
+	"errors"
+	"math"
+	"unsafe"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/workloads/softecc"
+)
+
+// A Layer is the soft curve of an image in a caller's memory: forward, before the upstream
+// gradient is known, and backward, when it is. What lies between, the change of each voxel, the
+// caller keeps.
+//
+// An image of float64, and one of fewer voxels than there would be bins, has no bins: each
+// sigmoid within reach of a voxel with a change is evaluated, and Y is of the image's type.
+type Layer[T float32 | float64] struct {
+	Problem *softecc.Problem // with a Blank for its image; its G counts backward
+	Image   []T              // row-major, not written to
+	Changes []uint8          // of each voxel: written forward, read backward
+	Threads int
+}
+
+// A Blank is a shape without voxels, for the problem of a Layer.
+type Blank grid.Shape
+
+func (b Blank) Shape() grid.Shape { return grid.Shape(b) }
+func (Blank) Type() grid.Type     { return grid.Float32 }
+func (Blank) Ladder() grid.Ladder { return grid.Identity(grid.Float32) }
+func (Blank) ReadSlab([]byte, int64, int64) error {
+	return errors.New("an image that is in its caller's memory")
+}
+
+// Forward is the curve. An error is that of the context, or a *grid.NotFiniteError.
+func (l Layer[T]) Forward(ctx context.Context) (Curve, error) {
+	s, err := l.sweep(ctx)
+	if err != nil {
+		return Curve{}, err
+	}
+	s.forward()
+	if err := ctx.Err(); err != nil {
+		return Curve{}, err
+	}
+	c := s.total().convolved(s.p, l.Threads)
+	if s.p.Vertices {
+		for j := range c.Chi {
+			c.Chi[j]++
+			c.ByTau[j] = -c.ByTau[j]
+		}
+	}
+	return c, nil
+}
+
+// Backward sets dx to ∂L/∂X, and gives ∂L/∂V and ∂L/∂α. All of them are NaN where the upstream
+// gradient is not finite, or gradients may be beyond float32.
+func (l Layer[T]) Backward(ctx context.Context, dx []T) (v [3]float64, alpha float64, err error) {
+	if !(l.Problem.Steepest() <= math.MaxFloat32) {
+		nan := math.NaN()
+		for i := range dx {
+			dx[i] = T(nan)
+		}
+		return [3]float64{nan, nan, nan}, nan, nil
+	}
+	s, err := l.sweep(ctx)
+	if err != nil {
+		return v, 0, err
+	}
+	a := softecc.Answer{}
+	s.p.Direction(&a, s.backward(newTable(s.p, s.bins, s.reach, l.Threads), dx))
+	if s.p.Vertices {
+		a.Alpha = -a.Alpha
+	}
+	return a.DV, a.Alpha, ctx.Err()
+}
+
+// sweep is what goes over the image.
+func (l Layer[T]) sweep(ctx context.Context) (*sweep[T], error) {
+	p := turned(l.Problem)
+	k := inGo[T]()
+	if fast, ok := any(&k).(*kernel[float32]); ok {
+		var err error
+		if *fast, err = choose(""); err != nil {
+			return nil, err
+		}
+	}
+	b := bins{lambda: p.Lambda}
+	s := newSweep(p, k, b, l.Threads, l.rows(k))
+	s.ctx, s.changes = ctx, l.Changes
+	lo, hi, err := l.extent(s)
+	if err != nil {
+		return nil, err
+	}
+	if unsafe.Sizeof(lo) == 4 {
+		if b = layBinsOver(p, float64(lo), float64(hi)); int64(b.n) <= p.Shape().Voxels() {
+			s.bins = b
+		}
+	}
+	return s, nil
+}
+
+// rows are those of Y, as it is counted.
+func (l Layer[T]) rows(k kernel[T]) rows[T] {
+	p, s := l.Problem, l.Problem.Shape()
+	along, row := tiltOf[T](p)
+	return func(dst []T, z, y int64) {
+		if s.D == 1 {
+			y, z = z, 0
+		}
+		k.tilt(dst[:s.W], l.Image[(z*s.H+y)*s.W:][:s.W], row(y, z), along)
+		if p.Vertices {
+			turnOver(dst[:s.W])
+		}
+	}
+}
+
+// tiltOf is what is added to X: softecc.Tilt for float32, unrounded for float64.
+func tiltOf[T value](p *softecc.Problem) (along []T, row func(y, z int64) T) {
+	along = make([]T, p.Shape().W)
+	if t := p.Tilt(); unsafe.Sizeof(along[0]) == 4 {
+		for x, v := range t.X {
+			along[x] = T(v)
+		}
+		return along, func(y, z int64) T { return T(t.Row(y, z)) }
+	}
+	s := p.Shape()
+	u, _ := p.U()
+	for x := range along {
+		along[x] = T(p.Alpha * u[0] * softecc.Place(int64(x), s.W))
+	}
+	return along, func(y, z int64) T {
+		return T(p.Alpha * (u[1]*softecc.Place(y, s.H) + u[2]*softecc.Place(z, s.D)))
+	}
+}
+
+// extent is the least and the greatest value of the image, turned over as it is counted, all of
+// which are finite.
+func (l Layer[T]) extent(s *sweep[T]) (lo, hi T, err error) {
+	const part = 1 << 14
+	n := int64(len(l.Image))
+	parts := make([]struct{ lo, hi, odd T }, (n+part-1)/part)
+	s.each(int64(len(parts)), func(_ *core[T], share int64) {
+		values, q := l.Image[share*part:min(n, share*part+part)], &parts[share]
+		lo, hi, odd := values[0], values[0], T(0)
+		for _, v := range values {
+			if v < lo {
+				lo = v
+			}
+			if v > hi {
+				hi = v
+			}
+			odd += v - v
+		}
+		q.lo, q.hi, q.odd = lo, hi, odd
+	})
+	if err := s.ctx.Err(); err != nil {
+		return 0, 0, err
+	}
+	lo, hi = parts[0].lo, parts[0].hi
+	for _, q := range parts {
+		if q.odd != 0 {
+			return 0, 0, l.notFinite()
+		}
+		lo, hi = min(lo, q.lo), max(hi, q.hi)
+	}
+	if s.p.Vertices {
+		lo, hi = -hi, -lo
+	}
+	return lo, hi, nil
+}
+
+func (l Layer[T]) notFinite() error {
+	e := &grid.NotFiniteError{}
+	for i, v := range l.Image {
+		if v-v == 0 {
+			continue
+		}
+		if e.Count == 0 {
+			e.First = int64(i)
+			e.Z, e.Y, e.X = l.Problem.Shape().Coordinates(e.First)
+		}
+		e.Count++
+	}
+	return e
+}

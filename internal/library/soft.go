@@ -1,0 +1,110 @@
+package library
+
+import (
+	"context"
+	"fmt"
+	"unsafe"
+
+	"eccbench/impls/softecc/binned"
+	"eccbench/internal/grid"
+	"eccbench/internal/workloads/softecc"
+)
+
+// A Soft asks for the soft curves of images in memory, and then for their gradients.
+type Soft struct {
+	Shape   []int64 `json:"shape"` // of each image, 1 to 3 axes, the slowest first
+	Type    string  `json:"type"`  // of the voxels: float32 or float64
+	Images  int     `json:"images"`
+	Threads int     `json:"threads"`
+
+	Construction string    `json:"construction"` // T or V
+	Thresholds   []float64 `json:"thresholds"`
+	Lambda       float64   `json:"lambda"`
+	Alpha        float64   `json:"alpha"`
+	Direction    []float64 `json:"direction"` // by the axes of the shape, of any length; not 0
+	// Backward asks for gradients, of images whose curves were asked for before.
+	Backward bool `json:"backward"`
+}
+
+// SoftMemory is the caller's memory. All is of as many images as there are, one after the other.
+type SoftMemory struct {
+	Voxels  []byte // not written to
+	Changes []byte // a byte for each voxel, which the forward pass writes and the backward one reads
+	// Numbers are, forward, χ of each threshold, its derivatives by the thresholds, and those by
+	// λ; backward, the upstream gradient of each threshold, which is read.
+	Numbers []float64
+	// Gradient is that by the voxels, and of their type; backward.
+	Gradient []byte
+	// Parameters are the gradients by the direction, along x, y and z, and by α; backward.
+	Parameters []float64
+}
+
+// SoftCurves answers, into memory.
+func SoftCurves(ctx context.Context, r Soft, m SoftMemory) error {
+	shape, err := shapeOf(r.Shape)
+	if err != nil {
+		return err
+	}
+	if r.Images < 1 || r.Threads < 1 {
+		return fmt.Errorf("%d images on %d threads: want at least 1 of each", r.Images, r.Threads)
+	}
+	if r.Construction != "T" && r.Construction != "V" {
+		return fmt.Errorf("construction %q: want T or V", r.Construction)
+	}
+	if len(r.Direction) != len(r.Shape) {
+		return fmt.Errorf("a direction of %d numbers: want one for each of %d axes", len(r.Direction), len(r.Shape))
+	}
+	p := &softecc.Problem{Source: binned.Blank(shape), Tau: r.Thresholds, Lambda: r.Lambda, Alpha: r.Alpha, Vertices: r.Construction == "V"}
+	for i, v := range r.Direction {
+		p.V[len(r.Direction)-1-i] = v
+	}
+	p.G = make([]float64, len(p.Tau))
+	if err := p.Check(); err != nil {
+		return err
+	}
+	switch r.Type {
+	case "float32":
+		return softCurves[float32](ctx, r, m, p)
+	case "float64":
+		return softCurves[float64](ctx, r, m, p)
+	}
+	return fmt.Errorf("type %q: want float32 or float64", r.Type)
+}
+
+func softCurves[T float32 | float64](ctx context.Context, r Soft, m SoftMemory, p *softecc.Problem) error {
+	n, per, perNumbers := int(p.Shape().Voxels()), int(unsafe.Sizeof(T(0))), 3*len(p.Tau)
+	if r.Backward {
+		perNumbers = len(p.Tau)
+	}
+	switch {
+	case len(m.Voxels) != r.Images*n*per:
+		return fmt.Errorf("voxels of %d bytes: want %d of %d × %v %s", len(m.Voxels), r.Images*n*per, r.Images, p.Shape(), r.Type)
+	case len(m.Changes) != r.Images*n:
+		return fmt.Errorf("changes of %d bytes: want %d", len(m.Changes), r.Images*n)
+	case len(m.Numbers) != r.Images*perNumbers:
+		return fmt.Errorf("%d numbers: want %d", len(m.Numbers), r.Images*perNumbers)
+	case r.Backward && len(m.Gradient) != len(m.Voxels):
+		return fmt.Errorf("a gradient of %d bytes: want %d", len(m.Gradient), len(m.Voxels))
+	case r.Backward && len(m.Parameters) != r.Images*4:
+		return fmt.Errorf("%d gradients of parameters: want %d", len(m.Parameters), r.Images*4)
+	}
+	return eachImage(r.Images, n*per, r.Threads, func(i, threads int) error {
+		q := *p
+		numbers := m.Numbers[i*perNumbers:][:perNumbers]
+		l := binned.Layer[T]{Problem: &q, Image: grid.Values[T](m.Voxels[i*n*per:][:n*per]), Changes: m.Changes[i*n:][:n], Threads: threads}
+		if n <= fewVoxels {
+			l.Threads = 1
+		}
+		if !r.Backward {
+			c, err := l.Forward(ctx)
+			k := copy(numbers, c.Chi)
+			k += copy(numbers[k:], c.ByTau)
+			copy(numbers[k:], c.ByLambda)
+			return err
+		}
+		q.G = numbers
+		v, alpha, err := l.Backward(ctx, grid.Values[T](m.Gradient[i*n*per:][:n*per]))
+		copy(m.Parameters[4*i:], []float64{v[0], v[1], v[2], alpha})
+		return err
+	})
+}

@@ -1,0 +1,277 @@
+"""The layers of PyTorch, where it is installed."""
+
+import doctest
+import itertools
+import shutil
+
+import numpy as np
+import pytest
+
+import eccbench
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+import eccbench.torch as layers  # noqa: E402
+from eccbench.torch import ECC, SoftECC, ecc, soft_ecc  # noqa: E402
+
+CONVENTIONS = list(itertools.product("TV", (False, True)))
+
+
+def drawn(*shape, dtype=torch.float64, seed=0):
+    return torch.rand(*shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
+
+
+def formula(x, tau, lam, v, alpha, construction="T", superlevel=False):
+    """The definition in PyTorch, cell by cell, whose gradient is PyTorch's: of one image."""
+    axes = x.ndim
+    u = v / v.norm()
+    for axis, n in enumerate(x.shape):
+        place = (torch.arange(n, dtype=x.dtype) - (n - 1) / 2).reshape([-1] + [1] * (axes - 1 - axis))
+        x = x + alpha * u[axis] * place
+    if superlevel:
+        x, tau = -x, -tau
+    total = 0
+    for spans in itertools.product((0, 1), repeat=axes):  # the axes along which a cell extends
+        values = x
+        for axis, span in enumerate(spans):
+            if construction == "T" and not span:  # the least of the voxels on either side, or of one
+                end = torch.full([1 if a == axis else n for a, n in enumerate(values.shape)], float("inf"), dtype=x.dtype)
+                values = torch.minimum(torch.cat([end, values], axis), torch.cat([values, end], axis))
+            elif construction == "V" and span:  # the greatest of two vertices
+                values = torch.maximum(values.narrow(axis, 0, values.shape[axis] - 1), values.narrow(axis, 1, values.shape[axis] - 1))
+        total = total + (-1) ** sum(spans) * torch.sigmoid(lam * (tau[:, None] - values.reshape(1, -1))).sum(1)
+    return total
+
+
+@pytest.mark.parametrize("shape", [(9,), (6, 7), (4, 5, 6), (1, 8), (8, 1, 3)])
+@pytest.mark.parametrize("construction, superlevel", CONVENTIONS)
+@pytest.mark.parametrize("dtype, near", [(torch.float64, 1e-11), (torch.float32, 2e-4)])
+def test_formula(shape, construction, superlevel, dtype, near):
+    """χ and all gradients are those of the definition."""
+    x = drawn(*shape, seed=len(shape))
+    parameters = [torch.tensor([0.7, 0.2, 0.45], dtype=torch.float64), torch.tensor(9.0, dtype=torch.float64), torch.tensor([0.6, -1.5, 2.0][: len(shape)], dtype=torch.float64), torch.tensor(0.03, dtype=torch.float64)]
+    upstream = torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
+    want_of = [t.clone().requires_grad_() for t in (x, *parameters)]
+    want = formula(*want_of, construction, superlevel)
+    want.backward(upstream)
+    of = [t.to(dtype).clone().requires_grad_() for t in (x, *parameters)]
+    got = soft_ecc(of[0], of[1], of[2], dims=len(shape), direction=of[3], alpha=of[4], construction=construction, superlevel=superlevel)
+    got.backward(upstream.to(dtype))
+    assert got.dtype == dtype
+    torch.testing.assert_close(got.double(), want, rtol=near, atol=near)
+    for ours, theirs in zip(of, want_of):
+        scale = max(1.0, theirs.grad.abs().max().item())
+        torch.testing.assert_close(ours.grad.double(), theirs.grad, rtol=0, atol=near * scale)
+
+
+def test_large():
+    """In bins, with several cores: within the limits of the definition, and the same bits each time."""
+    x = drawn(2, 48, 48, 48, dtype=torch.float32)
+    tau = torch.linspace(0.05, 0.95, 12)
+    grads = []
+    for _ in range(2):
+        y = x.clone().requires_grad_()
+        chi = soft_ecc(y, tau, 50.0, dims=3)
+        chi.square().sum().backward()
+        grads.append((chi.detach(), y.grad))
+    assert torch.equal(grads[0][0], grads[1][0]) and torch.equal(grads[0][1], grads[1][1])
+    y = x.double().requires_grad_()
+    want = torch.stack([formula(i, tau.double(), 50.0, torch.ones(3, dtype=torch.float64), 0.0) for i in y])
+    want.square().sum().backward()
+    assert (chi - want).abs().max() < 1e-5 * want.abs().max()
+    assert (grads[0][1] - y.grad).abs().max() < 1e-5 * y.grad.abs().max()
+
+
+@pytest.mark.parametrize("construction, superlevel", CONVENTIONS)
+def test_limit_is_the_exact_curve(construction, superlevel):
+    x = torch.randint(0, 6, (2, 3, 7, 6, 5), generator=torch.Generator().manual_seed(3)).float()
+    at = torch.tensor([2.5, 0.5, 4.5, -0.5])
+    exact = ecc(x, at, dims=3, construction=construction, superlevel=superlevel)
+    soft = soft_ecc(x, at, 200.0, dims=3, construction=construction, superlevel=superlevel)
+    assert exact.dtype == torch.int64 and exact.shape == (2, 3, 4) and not exact.requires_grad
+    assert torch.equal(soft, exact.float())
+    for i in range(2):
+        assert exact[i, 1].tolist() == eccbench.curve(x[i, 1].numpy(), construction=construction, superlevel=superlevel)(at.numpy()).tolist()
+
+
+@pytest.mark.parametrize("construction, superlevel", CONVENTIONS)
+@pytest.mark.parametrize("shape", [(7,), (4, 5), (3, 4, 3)])
+def test_gradcheck(shape, construction, superlevel):
+    def of(x, tau, lam, v, alpha):
+        return soft_ecc(x, tau, lam, dims=len(shape), direction=v, alpha=alpha, construction=construction, superlevel=superlevel)
+
+    inputs = drawn(2, *shape), torch.tensor([0.3, 0.8]), torch.tensor(11.0), torch.tensor([0.3, -2.0, 1.0][: len(shape)]), torch.tensor(0.02)
+    assert torch.autograd.gradcheck(of, [t.double().requires_grad_() for t in inputs])
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
+def test_opcheck():
+    x, changes = drawn(3, 5, 4), torch.zeros(3, 5, 4, dtype=torch.int8)
+    tau, lam, alpha, v = torch.tensor([0.2, 0.7]), torch.tensor(5.0), torch.tensor(0.1), torch.tensor([1.0, 2.0])
+    learned = [t.requires_grad_() for t in (x, tau, lam, alpha, v)]
+    for op, arguments in [
+        (layers._soft, (*learned, "T")),
+        (layers._soft, (x.detach().float(), *[t.detach() for t in learned[1:]], "V")),
+        (layers._soft_backward, (torch.ones(3, 2, dtype=torch.float64), x.detach(), changes, *[t.detach() for t in learned[1:]], "T")),
+        (layers._exact, (x.detach(), tau.detach(), "T", False, True)),
+    ]:
+        assert set(torch.library.opcheck(op, arguments).values()) == {"SUCCESS"}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_compile(backend):
+    """A whole graph, forward and backward, also of another number of images."""
+    if backend == "inductor" and not shutil.which("g++"):
+        pytest.skip("inductor compiles with g++, which is not installed")
+    layer = SoftECC(torch.linspace(0, 1, 5), 20.0, dims=2, direction=[1.0, 2.0], alpha=0.01, learn=["thresholds", "lam", "direction", "alpha"])
+    exact = ECC(torch.linspace(0, 1, 5), dims=2)
+
+    def loss(x):
+        return (layer(torch.sigmoid(x)) - exact(torch.sigmoid(x))).square().mean()
+
+    compiled = torch.compile(loss, fullgraph=True, backend=backend)
+    for n in (2, 3):
+        results = []
+        for f in (loss, compiled):
+            x = drawn(n, 1, 9, 8, dtype=torch.float32).requires_grad_()
+            layer.zero_grad()
+            value = f(x)
+            value.backward()
+            results.append([value.detach(), x.grad, *[p.grad.clone() for p in layer.parameters()]])
+        for plain, fast in zip(*results):
+            torch.testing.assert_close(fast, plain)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
+def test_types(dtype):
+    """Half types are taken as float32 and get their gradient back in their own."""
+    x = drawn(2, 6, 7, dtype=torch.float64).to(dtype).requires_grad_()
+    chi = soft_ecc(x, [0.2, 0.6], 10.0, dims=2)
+    chi.sum().backward()
+    assert chi.dtype == (torch.float64 if dtype == torch.float64 else torch.float32) and x.grad.dtype == dtype
+    wide = x.detach().double().requires_grad_()
+    want = soft_ecc(wide, [0.2, 0.6], 10.0, dims=2)
+    want.sum().backward()
+    torch.testing.assert_close(chi.double(), want, rtol=1e-5, atol=1e-5)
+    assert torch.equal(x.grad, wide.grad.to(dtype)) or (x.grad - wide.grad).abs().max() < 0.02
+    assert torch.equal(ecc(x, [0.2, 0.6], dims=2), ecc(wide, [0.2, 0.6], dims=2))
+
+
+def test_integers():
+    x = torch.randint(0, 9, (3, 6, 7), dtype=torch.uint8, generator=torch.Generator().manual_seed(1))
+    for dtype in (torch.uint8, torch.int8, torch.int16):
+        assert torch.equal(soft_ecc(x.to(dtype), [3.5], 90.0, dims=2), ecc(x, [3.5], dims=2).float())
+    assert ecc(x > 4, [0.0, 1.0], dims=2)[:, 1].tolist() == [1, 1, 1]
+
+
+def test_autocast():
+    layer = SoftECC([0.2, 0.6], 10.0, dims=2, learn=["thresholds"])
+    body = torch.nn.Conv2d(1, 2, 3, padding=1)
+    x = drawn(3, 1, 8, 8, dtype=torch.float32)
+    with torch.autocast("cpu", torch.bfloat16):
+        hidden = body(x)
+        chi = layer(hidden)
+        chi.square().mean().backward()
+    assert hidden.dtype == torch.bfloat16 and chi.dtype == torch.float32 and chi.shape == (3, 2, 2)
+    assert body.weight.grad.abs().max() > 0 and layer.thresholds.grad.shape == (2,)
+
+
+def test_strides():
+    """Any layout of memory, batches of any axes, none, and no images at all."""
+    x = drawn(2, 3, 6, 5)
+    want = soft_ecc(x, [0.3], 9.0, dims=2)
+    turned = x.permute(3, 1, 0, 2).contiguous().permute(2, 1, 3, 0)
+    assert not turned.is_contiguous() and torch.equal(soft_ecc(turned, [0.3], 9.0, dims=2), want)
+    assert torch.equal(soft_ecc(x[1, 2], [0.3], 9.0, dims=2), want[1, 2])
+    assert soft_ecc(x[:0], [0.3, 0.4], 9.0, dims=2).shape == (0, 3, 2)
+    leaf = x.clone().requires_grad_()
+    soft_ecc(leaf[:, ::2].flip(-1), [0.3], 9.0, dims=2).sum().backward()
+    assert leaf.grad[:, 1].abs().max() == 0 and leaf.grad[:, 2].abs().max() > 0
+
+
+def test_state():
+    layer = SoftECC([0.2, 0.6], 10.0, dims=3, direction=[1.0, 0.0, 2.0], alpha=0.5, learn=["thresholds", "lam"], construction="V")
+    assert [n for n, _ in layer.named_parameters()] == ["thresholds", "log_lam"]
+    assert sorted(layer.state_dict()) == ["alpha", "direction", "log_lam", "thresholds"]
+    other = SoftECC([0.0, 0.0], 1.0, dims=3, direction=[1.0, 1.0, 1.0], learn=["thresholds", "lam"], construction="V")
+    other.load_state_dict(layer.state_dict())
+    x = drawn(4, 5, 6, dtype=torch.float32)
+    assert torch.equal(other(x), layer(x))
+    assert SoftECC([0.2], 1.0, dims=2).state_dict().keys() == {"thresholds", "log_lam"}
+    assert layer.double()(x.double()).dtype == torch.float64
+    exact = ECC([0.1, 0.2], dims=2).half()  # thresholds are not rounded
+    assert exact.state_dict()["thresholds"].tolist() == [0.1, 0.2]
+
+
+def test_learns_a_threshold():
+    """Two components are those of 0 and 0.3 until 1 joins them: a threshold finds its way there."""
+    row = torch.tensor([[0.0, 1.0, 0.3]])
+    layer = SoftECC([0.1], 20.0, dims=2, learn=["thresholds"])
+    step = torch.optim.Adam(layer.parameters(), lr=0.02)
+    assert layer(row) < 1.1
+    for _ in range(60):
+        loss = (layer(row) - 2).square().sum()
+        step.zero_grad()
+        loss.backward()
+        step.step()
+    assert 0.4 < layer.thresholds.item() < 0.9 and layer(row) > 1.9
+
+
+def test_upstream_that_is_not_finite():
+    x = drawn(3, 4, dtype=torch.float32).requires_grad_()
+    soft_ecc(x, [0.3], 9.0, dims=2).backward(torch.tensor([float("inf")]))
+    assert x.grad.isnan().all()
+
+
+def test_no_second_order():
+    x = drawn(3, 4).requires_grad_()
+    (g,) = torch.autograd.grad(soft_ecc(x, [0.3], 9.0, dims=2).sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="no autograd formula"):
+        g.sum().backward()
+
+
+class Curves(torch.utils.data.Dataset):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, i):
+        return ecc(drawn(9, 9, seed=i), [0.5], dims=2), soft_ecc(drawn(9, 9, seed=i), [0.5], 50.0, dims=2)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_data_loader():
+    """Workers that are forked from a process that has called the library."""
+    want = [Curves()[i] for i in range(4)]
+    for i, (exact, soft) in enumerate(torch.utils.data.DataLoader(Curves(), num_workers=2, multiprocessing_context="fork", timeout=100)):
+        assert torch.equal(exact[0], want[i][0]) and torch.equal(soft[0], want[i][1])
+
+
+def test_refused():
+    x = torch.zeros(3, 4)
+    nan = torch.full((2, 3, 4), float("nan"))
+    for what, error, ask in [
+        ("want a tensor", TypeError, lambda: soft_ecc(np.zeros((3, 4)), [0.0], 1.0, dims=2)),
+        ("want 1, 2 or 3", ValueError, lambda: soft_ecc(x, [0.0], 1.0, dims=3)),
+        ("complex64", TypeError, lambda: soft_ecc(x.to(torch.complex64), [0.0], 1.0, dims=2)),
+        ("int64", TypeError, lambda: soft_ecc(x.long(), [0.0], 1.0, dims=2)),
+        ("construction 'U'|construction \"U\"", ValueError, lambda: soft_ecc(x, [0.0], 1.0, dims=2, construction="U")),
+        ("λ is -1", ValueError, lambda: soft_ecc(x, [0.0], -1.0, dims=2)),
+        ("one of the numbers is NaN", ValueError, lambda: soft_ecc(x, [float("nan")], 1.0, dims=2)),
+        ("image 0: 12 values are NaN", ValueError, lambda: soft_ecc(nan, [0.0], 1.0, dims=2)),
+        ("want one axis", ValueError, lambda: soft_ecc(x, 0.5, 1.0, dims=2)),
+        ("want one axis", ValueError, lambda: soft_ecc(x, [0.5], 1.0, dims=2, direction=[1.0, 2.0, 3.0], alpha=1.0)),
+        ("direction is missing", ValueError, lambda: soft_ecc(x, [0.5], 1.0, dims=2, alpha=1.0)),
+        ("direction is missing", ValueError, lambda: SoftECC([0.5], 1.0, dims=2, learn=["alpha"])),
+        ("length of the direction not 0", ValueError, lambda: soft_ecc(x, [0.5], 1.0, dims=2, direction=[0.0, 0.0], alpha=1.0)),
+        ("want more than 0", ValueError, lambda: SoftECC([0.5], 0.0, dims=2)),
+        ("want some of", ValueError, lambda: SoftECC([0.5], 1.0, dims=2, learn=["tau"])),
+        ("want one axis", ValueError, lambda: ecc(x, 0.5, dims=2)),
+        ("NaN", ValueError, lambda: ecc(nan, [0.5], dims=2)),
+    ]:
+        with pytest.raises(error, match=what):
+            ask()
+
+
+def test_examples():
+    assert doctest.testmod(layers).failed == 0
