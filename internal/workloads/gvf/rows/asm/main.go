@@ -25,9 +25,11 @@ func main() {
 	case "avx512":
 		step("plane512", 16, ZMM, false)
 		step("volume512", 16, ZMM, true)
+		avx512.cells()
 	case "avx2":
 		step("plane256", 8, YMM, false)
 		step("volume256", 8, YMM, true)
+		avx2.cells()
 	default:
 		fmt.Fprintf(os.Stderr, "asm: -isa %s: want avx512 or avx2\n", *isa)
 		os.Exit(64)
