@@ -163,4 +163,21 @@ func (j *job) sweep(to, from, v0, b []float32, lo, hi int) {
 		}
 		r += count
 	}
+	j.mend(to, from, v0, b, int64(lo*w), int64(hi*w))
+}
+
+// mend takes the step anew of voxels lo ≤ i < hi at the seams of a mask: of what is beside them
+// in the same part.
+func (j *job) mend(to, from, v0, b []float32, lo, hi int64) {
+	for _, s := range j.p.SeamsOf(lo, hi) {
+		i, n := s.At, s.Beside
+		switch {
+		case !s.Inside:
+			to[i] = 0
+		case j.d > 1:
+			to[i] = rows.Voxel(from[i], from[n[0]], from[n[1]], from[n[2]], from[n[3]], from[n[4]], from[n[5]], v0[i], b[i], j.p.Mu)
+		default:
+			to[i] = rows.Pixel(from[i], from[n[0]], from[n[1]], from[n[2]], from[n[3]], v0[i], b[i], j.p.Mu)
+		}
+	}
 }

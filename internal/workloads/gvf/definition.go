@@ -18,7 +18,9 @@ import (
 //	V'   = V + (μ·(s − 2d·V) − (V − V0)·b), for each component
 //
 // In 2D there is no z, and 2d is 4. Each operation is rounded to float32 by itself, in this
-// order, and no multiplication is fused with an addition.
+// order, and no multiplication is fused with an addition. Within a mask the neighbour of another
+// part is the voxel itself, of f and of V, least and greatest are those of what is inside, and
+// what is outside is 0.
 func Define(p *Problem, threads int) (Flow, error) {
 	v0, b, err := p.definedStart()
 	if err != nil {
@@ -62,7 +64,11 @@ func (p *Problem) definedStart() (v0 [][]float32, b []float32, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		v0 = gradient(p.Shape(), image)
+		if p.Mask == nil {
+			v0 = gradient(p.Shape(), image)
+		} else {
+			v0 = p.gradientWithin(image)
+		}
 	}
 	b = make([]float32, len(v0[0]))
 	for i := range b {
@@ -83,12 +89,16 @@ func (p *Problem) normalised() ([]float32, error) {
 	}
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for i := range values.n {
-		lo, hi = min(lo, values.at(i)), max(hi, values.at(i))
+		if p.inside(i) {
+			lo, hi = min(lo, values.at(i)), max(hi, values.at(i))
+		}
 	}
 	f := make([]float32, values.n)
 	if hi > lo {
 		for i := range f {
-			f[i] = float32((values.at(i) - lo) / (hi - lo))
+			if p.inside(i) {
+				f[i] = float32((values.at(i) - lo) / (hi - lo))
+			}
 		}
 	}
 	return f, nil
@@ -160,6 +170,10 @@ func evolve[T float32 | float64](p *Problem, v0, b []T, steps int64, threads int
 
 // sweep takes a step of rows lo ≤ r < hi.
 func sweep[T float32 | float64](p *Problem, next, v, v0, b []T, lo, hi int64) {
+	if p.Mask != nil {
+		sweepWithin(p, next, v, v0, b, lo, hi)
+		return
+	}
 	s, mu := p.Shape(), T(p.Mu)
 	beside := func(i, n int64) (before, after int64) {
 		before, after = i-1, i+1

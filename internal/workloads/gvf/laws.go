@@ -112,7 +112,7 @@ func constantMagnitude(p *Problem, _ Flow, ask ask) ([]verify.Measure, error) {
 	if p.Tol == 0 {
 		b = min(b, (2-4*float64(d)*float64(p.Mu))/2)
 	}
-	if b < 1e-3 || p.Boundary != Replicate {
+	if b < 1e-3 || p.Boundary != Replicate || p.Mask != nil {
 		return nil, verify.ErrNotApplicable
 	}
 	r := math.Sqrt(b)
@@ -220,6 +220,13 @@ func (p *Problem) constant() *Problem {
 	for c := range v0 {
 		v0[c] = slices.Repeat([]float32{[]float32{0.0123, -0.0456, 0.0789}[c]}, int(p.Shape().Voxels()))
 	}
+	for i, part := range p.Mask {
+		if part == 0 {
+			for c := range v0 {
+				v0[c][i] = 0
+			}
+		}
+	}
 	return p.Flowing(v0, p.Steps)
 }
 
@@ -277,7 +284,7 @@ func (p *Problem) after(steps int64) *Problem { return p.Flowing(p.V0, steps) }
 func flipped(by byte) func(*Problem, Flow, ask) (*verify.Diff, error) {
 	return func(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
 		s, along := p.Shape(), map[byte]int{'x': 0, 'y': 1, 's': p.Dim() - 1}[by]
-		if by == 'y' && p.Dim() == 2 || p.V0 != nil || grid.LabelsOf(p.Source) != nil {
+		if by == 'y' && p.Dim() == 2 || p.V0 != nil || p.Mask != nil || grid.LabelsOf(p.Source) != nil {
 			return nil, verify.ErrNotApplicable
 		}
 		if d := p.misshapen(out); d != nil {
@@ -347,7 +354,7 @@ func (p *Problem) energy(f Flow, v0 [][]float32, b []float32) (sum float64) {
 			for i := lo * s.W; i < hi*s.W; i++ {
 				z, y, x := s.Coordinates(i)
 				for a, more := range [3]bool{x+1 < s.W, y+1 < s.H, z+1 < s.D} {
-					if more {
+					if more && (p.Mask == nil || p.Mask[i] == p.Mask[i+strides[a]]) {
 						d := float64(v[i+strides[a]]) - float64(v[i])
 						parts[part] += float64(p.Mu) * d * d
 					}
