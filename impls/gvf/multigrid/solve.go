@@ -103,13 +103,17 @@ const enough, patience = 100, 6
 func (s *solver) solve(out, v0 []float32) (cycles int, err error) {
 	l := s.finest()
 	nx := l.x.n
-	inParts(len(s.parts), s.threads, func(_, r int) {
+	source := math.Sqrt(s.sum(func(_, r int) (sum float64) {
 		copy(s.v0[r*l.stride:], v0[r*nx:][:nx])
 		clear(l.in(s.x, r))
 		clear(l.in(s.d, r))
-	})
-	s.scale = 1
-	source := s.left()
+		b := s.b[r*l.stride:]
+		for x, v := range v0[r*nx:][:nx] {
+			e := float64(b[x]) * float64(v)
+			sum += e * e
+		}
+		return sum
+	}))
 	if source == 0 {
 		clear(out)
 		return 0, nil
