@@ -1,7 +1,7 @@
 //go:build cgo
 
 // Command libeccbench is a C library, built with -buildmode=c-shared: the verified Euler
-// characteristic curve and Betti numbers of an image in the caller's memory, or of a file. The Python package
+// characteristic curve, Betti numbers and gradient vector flow of an image in the caller's memory, or of a file. The Python package
 // is made of it.
 //
 // A request is a JSON object (internal/library.Request), and so is what is known of the

@@ -93,11 +93,14 @@ func (p *Problem) normalised() ([]float32, error) {
 			lo, hi = min(lo, values.at(i)), max(hi, values.at(i))
 		}
 	}
-	f := make([]float32, values.n)
+	f, part := make([]float32, values.n), 1.0
+	if math.IsInf(hi-lo, 1) { // a range that float64 does not hold
+		part = 0.5
+	}
 	if hi > lo {
 		for i := range f {
 			if p.inside(i) {
-				f[i] = float32((values.at(i) - lo) / (hi - lo))
+				f[i] = float32((part*values.at(i) - part*lo) / (part*hi - part*lo))
 			}
 		}
 	}

@@ -18,9 +18,30 @@ const unit = 1.0 / (1 << 24)
 // start from, and for a component in a step.
 const startNS, stepNS = 100, 12
 
+// PlainLoop holds a field after some steps to the bits of the plain loop.
+func PlainLoop() verify.Law[*Problem, Flow] {
+	return law{Name: "the plain loop, bit for bit", Independent: true, Work: on(startNS, stepNS), Check: plain}
+}
+
+// Rest holds a steady state to its residual, as the first component that has too much of it.
+func Rest() verify.Law[*Problem, Flow] {
+	return law{Name: "residual in float64", Independent: true, Work: on(startNS, 0), Check: func(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
+		list, err := residuals(p, out, ask)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range list {
+			if !(m.Value <= m.Limit) {
+				return &verify.Diff{Where: m.Name, Want: fmt.Sprintf("at most %v", m.Limit), Got: fmt.Sprint(m.Value)}, nil
+			}
+		}
+		return nil, nil
+	}}
+}
+
 func stepsLaws() []law {
 	return []law{
-		{Name: "the plain loop, bit for bit", Independent: true, Work: on(startNS, stepNS), Check: plain},
+		PlainLoop(),
 		{Name: "float64 within the bound of rounding", Independent: true, Work: on(startNS, stepNS), Measure: precise},
 		{Name: "closed form of |V0| constant along x, y and z", Calls: 3, Work: on(20, 0), Measure: constantMagnitude},
 		{Name: "a constant V0 stays", Calls: 1, Work: on(5, 0), Check: fixedPoint},
