@@ -8,10 +8,11 @@ const (
 	NotAdjoint Fault = "restriction not the transpose of interpolation"
 	Lost       Fault = "the last component left as that before it"
 	Early      Fault = "the first guess for the solution"
+	BorderOff  Fault = "the border of the other boundary"
 )
 
 // Faults lists every fault.
-func Faults() []Fault { return []Fault{NotAdjoint, Lost, Early} }
+func Faults() []Fault { return []Fault{NotAdjoint, Lost, Early, BorderOff} }
 
 // Faulty is the implementation with a fault.
 func Faulty(f Fault) Implementation { return Implementation{f} }

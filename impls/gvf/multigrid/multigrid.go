@@ -93,7 +93,11 @@ func (j *job) Do(trace *bench.Trace) error {
 		return nil
 	}
 	end = trace.Span("levels")
-	s := newSolver(j.p, start.B, j.kit, j.threads)
+	p := j.p
+	if j.fault == BorderOff {
+		p = gvf.NewProblem(p.Source, p.Mu, 0, p.Tol, gvf.Third-p.Boundary)
+	}
+	s := newSolver(p, start.B, j.kit, j.threads)
 	if j.fault == NotAdjoint {
 		s.levels.inject()
 	}

@@ -57,6 +57,7 @@ func steadyLaws() []law {
 	return []law{
 		{Name: "residual in float64", Independent: true, Work: on(startNS, 0), Measure: residuals},
 		{Name: "closed form of |V0| constant along x, y and z", Calls: 3, Work: on(20, 0), Measure: constantMagnitude},
+		{Name: "a made steady state, by the maximum principle", Calls: 1, Work: on(startNS, 0), Measure: manufactured},
 		{Name: "a constant V0 stays", Calls: 1, Work: on(5, 0), Measure: fixedState},
 	}
 }
@@ -457,6 +458,103 @@ func residuals(p *Problem, out Flow, _ ask) ([]verify.Measure, error) {
 		if relative[c] == 0 {
 			if m.Value = 0; largest(out.V[c]) != 0 {
 				m.Value, m.At = math.Inf(1), "b·V0 is 0 all over, and the field is not"
+			}
+		}
+		list = append(list, m)
+	}
+	return list, nil
+}
+
+// manufactured asks for the steady state of a V0 that was made so that the field at rest is
+// known: of any field U that is 0 nowhere, V0 = U + t·d, where d is the direction of s = μLU and
+// t solves t·|U + t·d|² = |s|, so that b·(V0 − U) = s. By the maximum principle an error is at
+// most the largest residual over the least b, and the largest is at most the root of the sum of
+// squares, of which the tolerance says what it may be.
+func manufactured(p *Problem, _ Flow, ask ask) ([]verify.Measure, error) {
+	if p.Mask != nil {
+		return nil, verify.ErrNotApplicable
+	}
+	s, d := p.Shape(), p.Dim()
+	n := s.Voxels()
+	u := make([][]float64, d)
+	for c := range u {
+		u[c] = make([]float64, n)
+	}
+	for i := range n {
+		z, y, x := s.Coordinates(i)
+		fx, fy, fz := float64(x)/float64(s.W), float64(y)/float64(s.H), float64(z)/float64(s.D)
+		size, turn := 0.3+0.05*math.Cos(3*fx-2*fy+fz), 1+2*fx+3*fy-2*fz
+		for c, v := range []float64{math.Cos(turn), math.Sin(turn), 0.5}[:d] {
+			u[c][i] = size * v
+		}
+	}
+	sizes, strides := [3]int64{s.W, s.H, s.D}, [3]int64{1, s.W, s.W * s.H}
+	v0 := p.zeros().V
+	least := math.Inf(1) // b
+	rounded, sources := make([]float64, d), make([]float64, d)
+	for i := range n {
+		z, y, x := s.Coordinates(i)
+		at := [3]int64{x, y, z}
+		var source [3]float64
+		size, along, square := 0.0, 0.0, 0.0
+		for c := range u {
+			for a := range d {
+				before, after := at[a]-1, at[a]+1
+				if at[a] == 0 {
+					before = p.Boundary.Before(sizes[a])
+				}
+				if at[a] == sizes[a]-1 {
+					after = p.Boundary.After(sizes[a])
+				}
+				source[c] += float64(p.Mu) * (2*u[c][i] - u[c][i+(before-at[a])*strides[a]] - u[c][i+(after-at[a])*strides[a]])
+			}
+			size, along, square = size+source[c]*source[c], along+u[c][i]*source[c], square+u[c][i]*u[c][i]
+		}
+		size = math.Sqrt(size)
+		if size > 0 {
+			along /= size
+		}
+		lo, hi := 0.0, 1+math.Cbrt(size)+size/square // between which t is
+		for range 200 {
+			if t := (lo + hi) / 2; t*((t+2*along)*t+square) < size {
+				lo = t
+			} else {
+				hi = t
+			}
+		}
+		var b float64
+		for c := range u {
+			v := u[c][i]
+			if size > 0 {
+				v += hi * source[c] / size
+			}
+			v0[c][i] = float32(v)
+			b += float64(v0[c][i]) * float64(v0[c][i])
+		}
+		least = min(least, b)
+		for c := range u { // what rounding V0 leaves of the equations
+			e := float64(v0[c][i])
+			left := b*(e-u[c][i]) - source[c]
+			rounded[c], sources[c] = rounded[c]+left*left, sources[c]+b*e*b*e
+		}
+	}
+	if !(least > 1e-3) {
+		return nil, verify.ErrNotApplicable // so strong a diffusion that V0 turns against U
+	}
+	got, err := ask(p.Flowing(v0, 0))
+	if err != nil {
+		return nil, err
+	}
+	if d := p.misshapen(got); d != nil {
+		return []verify.Measure{{Name: "error of a made state", Value: math.NaN(), At: d.String()}}, nil
+	}
+	var list []verify.Measure
+	for c := range u {
+		// b of an implementation is rounded to float32, too.
+		m := verify.Measure{Name: "error of a made state, " + axis(c), Limit: (p.Tol*1.01*math.Sqrt(sources[c])+math.Sqrt(rounded[c])+8*unit*math.Sqrt(sources[c]))/least + unit}
+		for i, want := range u[c] {
+			if e := math.Abs(float64(got.V[c][i]) - want); !(e <= m.Value) {
+				m.Value, m.At = e, p.place(c, i)
 			}
 		}
 		list = append(list, m)
