@@ -138,6 +138,17 @@ type level struct {
 	stride     int       // from row to row of each list
 	diag, inv  []float32 // of the operator, and 1 over it
 	u, f, rest []float32 // values, of which a row is l.row, what is given, and what is left of it
+	desks      []desk    // one for each part of what is done at the same time
+}
+
+// A desk is what is passed to kernels by its address, which would be made anew for each row.
+type desk struct {
+	row   rows.Row
+	rest  rows.Rest
+	from  [4][]float32
+	share [4]float32
+	sums  rows.Sums
+	line  []float32 // as long as a row of the level, and a vector more
 }
 
 // newLevel makes the level of cells whose b times their width is mass, row after row of the
@@ -148,8 +159,12 @@ func newLevel(x, y, z axis, mass []float32, kit *rows.Kit, threads int) *level {
 	if x.n*y.n*z.n < 1<<14 {
 		l.threads = 1 // less than what goroutines cost
 	}
-	l.rows(func(r int) {
-		w := l.around(r)
+	l.desks = make([]desk, l.threads)
+	for k := range l.desks {
+		l.desks[k].line = make([]float32, l.stride+rows.Lanes)
+	}
+	l.rows(func(part, r int) {
+		w := l.around(part, r)
 		at := r * l.stride
 		diag, inv := l.diag[at:][:l.x.n], l.inv[at:][:l.x.n]
 		for k, i := range l.x.width32[:l.x.n] {
@@ -174,7 +189,7 @@ func (l *level) in(values []float32, r int) []float32 {
 func (l *level) row(r int) []float32 { return l.in(l.u, r) }
 
 // rows calls f with every row, in parts at the same time.
-func (l *level) rows(f func(r int)) { inParts(l.y.n*l.z.n, l.threads, func(_, r int) { f(r) }) }
+func (l *level) rows(f func(part, r int)) { inParts(l.y.n*l.z.n, l.threads, f) }
 
 // inParts calls f with part and index of all i < n, those of a part in order.
 func inParts(n, parts int, f func(part, i int)) {
@@ -195,12 +210,14 @@ func inParts(n, parts int, f func(part, i int)) {
 	g.Wait()
 }
 
-// around is a row with what lies around it.
-func (l *level) around(r int) rows.Row {
+// around is a row with what lies around it, on the desk of a part.
+func (l *level) around(part, r int) *rows.Row {
 	y, z := r%l.y.n, r/l.y.n
 	wy, wz := l.y.width32[y], l.z.width32[z]
 	at := rows.Lanes + r*l.stride
-	w := rows.Row{U: l.u, At: at, North: at, South: at, Below: at, Above: at, N: l.stride, Link: l.x.link32, Width: l.x.width32, Along: wy * wz}
+	w := &l.desks[part].row
+	w.U, w.N, w.Link, w.Width, w.Along = l.u, l.stride, l.x.link32, l.x.width32, wy*wz
+	w.At, w.North, w.South, w.Below, w.Above = at, at, at, at, at
 	// Beyond a border is the row itself, of which nothing is taken.
 	w.LinkNorth, w.LinkSouth = l.y.link32[y]*wz, l.y.link32[y+1]*wz
 	w.LinkBelow, w.LinkAbove = l.z.link32[z]*wy, l.z.link32[z+1]*wy
@@ -222,57 +239,56 @@ func (l *level) around(r int) rows.Row {
 }
 
 // smooth sets the cells of a colour of a chessboard so that their equations hold, and then
-// those of the other (Gauss and Seidel); none of a colour is beside another of it. The second
-// colour follows a plane behind the first, while that is in the cache.
+// those of the other (Gauss and Seidel); none of a colour is beside another of it.
 func (l *level) smooth(colour int, relax func(*rows.Row, int)) {
+	of := func(r int) int { return (r%l.y.n + r/l.y.n + colour) & 1 }
+	l.follow(func(part, r int) { relax(l.around(part, r), of(r)) }, func(part, r int) { l.kit.Relax(l.around(part, r), 1-of(r)) })
+}
+
+// follow calls first with every row, and second with every row once first had all that are
+// around it. Second follows a plane behind first, while that is in the cache.
+func (l *level) follow(first, second func(part, r int)) {
 	planes, each := l.z.n, l.y.n
 	if planes == 1 {
 		planes, each = l.y.n, 1
 	}
-	plane := func(p, colour int, relax func(*rows.Row, int)) {
+	plane := func(part, p int, f func(part, r int)) {
 		for r := p * each; r < (p+1)*each; r++ {
-			w := l.around(r)
-			relax(&w, (r%l.y.n+r/l.y.n+colour)&1)
+			f(part, r)
 		}
 	}
 	parts := min(l.threads, planes)
-	first := func(part int) int { return planes * part / parts }
+	begin := func(part int) int { return planes * part / parts }
 	inParts(parts, parts, func(_, part int) {
-		lo, hi := first(part), first(part+1)
+		lo, hi := begin(part), begin(part+1)
 		for p := lo; p < hi; p++ {
-			plane(p, colour, relax)
+			plane(part, p, first)
 			if p > lo+1 {
-				plane(p-1, 1-colour, l.kit.Relax)
+				plane(part, p-1, second)
 			}
 		}
 	})
 	// Those beside planes of another part.
 	inParts(parts, parts, func(_, part int) {
-		lo, hi := first(part), first(part+1)
-		plane(lo, 1-colour, l.kit.Relax)
+		lo, hi := begin(part), begin(part+1)
+		plane(part, lo, second)
 		if hi-1 > lo {
-			plane(hi-1, 1-colour, l.kit.Relax)
+			plane(part, hi-1, second)
 		}
 	})
 }
 
 // remain sets rest to what is left.
 func (l *level) remain() {
-	l.rows(func(r int) {
-		w := l.around(r)
-		l.kit.Remain(&w, l.rest[r*l.stride:][:l.stride])
-	})
+	l.rows(func(part, r int) { l.kit.Remain(l.around(part, r), l.rest[r*l.stride:][:l.stride]) })
 }
 
 // restrict gives what is in from, by cells of l, to those of the next level: the transpose of
 // interpolate.
 func (l *level) restrict(next *level, from []float32) {
-	lines := make([][]float32, next.threads)
-	for k := range lines {
-		lines[k] = make([]float32, l.stride+rows.Lanes)
-	}
-	inParts(next.y.n*next.z.n, next.threads, func(part, r int) {
-		line := lines[part]
+	next.rows(func(part, r int) { // no more parts than of l
+		desk := &l.desks[part]
+		line := desk.line
 		clear(line)
 		zs, ofZ := l.z.givers(r / next.y.n)
 		ys, ofY := l.y.givers(r % next.y.n)
@@ -280,13 +296,11 @@ func (l *level) restrict(next *level, from []float32) {
 			if ofZ[k] == 0 {
 				continue
 			}
-			var list [4][]float32
-			share := ofY
 			for i, y := range ys {
-				list[i] = from[(z*l.y.n+y)*l.stride:][:l.stride]
-				share[i] *= ofZ[k]
+				desk.from[i] = from[(z*l.y.n+y)*l.stride:][:l.stride]
+				desk.share[i] = ofY[i] * ofZ[k]
 			}
-			l.kit.Blend(line[:l.stride], &list, &share)
+			l.kit.Blend(line[:l.stride], &desk.from, &desk.share)
 		}
 		l.x.along(next.f[r*next.stride:][:next.x.n], line)
 	})
@@ -295,12 +309,15 @@ func (l *level) restrict(next *level, from []float32) {
 // interpolate adds the values of the next level to those of l. It overwrites rest.
 func (l *level) interpolate(next *level) {
 	spread := l.rest // rows of the next level, as long as those of l
-	next.rows(func(r int) { l.x.spread(spread[r*l.stride:], next.in(next.u, r)) })
-	l.rows(func(r int) {
+	next.rows(func(_, r int) { l.x.spread(spread[r*l.stride:], next.in(next.u, r)) })
+	l.rows(func(part, r int) {
 		yn, yf, wn, wf := l.y.between(r%l.y.n, next.y.n)
 		zn, zf, vn, vf := l.z.between(r/l.y.n, next.z.n)
 		of := func(z, y int) []float32 { return spread[(z*next.y.n+y)*l.stride:][:l.stride] }
-		l.kit.Blend(l.row(r), &[4][]float32{of(zn, yn), of(zn, yf), of(zf, yn), of(zf, yf)}, &[4]float32{vn * wn, vn * wf, vf * wn, vf * wf})
+		desk := &l.desks[part]
+		desk.from = [4][]float32{of(zn, yn), of(zn, yf), of(zf, yn), of(zf, yf)}
+		desk.share = [4]float32{vn * wn, vn * wf, vf * wn, vf * wf}
+		l.kit.Blend(l.row(r), &desk.from, &desk.share)
 	})
 }
 

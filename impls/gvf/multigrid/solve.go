@@ -19,12 +19,11 @@ type solver struct {
 	threads int
 	early   bool // a fault
 
-	b, v0, over []float32   // by rows of the finest level, and 1 over the widths along x
-	zero        []float32   // a row
-	x, d        []float32   // the solution and a direction, as values of the finest level
-	lines       [][]float32 // a row for each core, to write and forget
-	parts       []float64   // of a sum, by row
-	scale       float64     // of what the levels are given
+	b, v0, over []float32 // by rows of the finest level, and 1 over the widths along x
+	zero        []float32 // a row
+	x, d        []float32 // the solution and a direction, as values of the finest level
+	parts       []float64 // of a sum, by row
+	scale       float64   // of what the levels are given
 }
 
 func newSolver(p *gvf.Problem, b []float32, kit *rows.Kit, threads int) *solver {
@@ -51,49 +50,57 @@ func newSolver(p *gvf.Problem, b []float32, kit *rows.Kit, threads int) *solver 
 	s.levels = newHierarchy(x, y, z, mu, mass, kit, threads)
 	s.threads = s.finest().threads
 	s.x, s.d = s.finest().values(), s.finest().values()
-	for range s.threads {
-		s.lines = append(s.lines, make([]float32, stride))
-	}
 	return s
 }
 
 func (s *solver) finest() *level { return s.levels.levels[0] }
 
 // sum adds up what f says of each row, in their order.
-func (s *solver) sum(f func(part, r int) float64) (sum float64) {
+func (s *solver) sum(f func(part, r int) float64) float64 {
 	inParts(len(s.parts), s.threads, func(part, r int) { s.parts[r] = f(part, r) })
+	return s.total()
+}
+
+// total is the sum of the parts.
+func (s *solver) total() (sum float64) {
 	for _, v := range s.parts {
 		sum += v
 	}
 	return sum
 }
 
-// left sets what the finest level is given to what is left, and gives the root of its sum of
-// squares, of the equations as they are asked: not multiplied by widths.
-func (s *solver) left() float64 {
+// left sets what the finest level is given to what is left once the solution is step times
+// another added to, and gives the root of its sum of squares, of the equations as they are asked:
+// not multiplied by widths.
+func (s *solver) left(add []float32, step float32) float64 {
 	l := s.finest()
-	return math.Sqrt(s.sum(func(_, r int) float64 {
-		w := l.around(r)
+	l.follow(func(_, r int) { l.kit.Advance(l.in(s.x, r), l.in(add, r), step) }, func(part, r int) {
+		w := l.around(part, r)
 		w.U = s.x
-		squares, _ := l.kit.Rest(&w, s.rest(r, s.v0[r*l.stride:], l.f[r*l.stride:]))
-		return squares / (float64(w.Along) * float64(w.Along))
-	}))
-}
-
-// energy is the product of the direction and of what the operator makes of it.
-func (s *solver) energy() float64 {
-	l := s.finest()
-	return s.sum(func(part, r int) float64 {
-		w := l.around(r)
-		w.U = s.d
-		_, product := l.kit.Rest(&w, s.rest(r, s.zero, s.lines[part]))
-		return -product
+		squares, _ := l.kit.Rest(w, s.rest(part, r, s.v0[r*l.stride:], l.f[r*l.stride:]))
+		s.parts[r] = squares / (float64(w.Along) * float64(w.Along))
 	})
+	return math.Sqrt(s.total())
 }
 
-func (s *solver) rest(r int, v0, to []float32) *rows.Rest {
-	stride := s.finest().stride
-	return &rows.Rest{B: s.b[r*stride:][:stride], V0: v0[:stride], Over: s.over, Scale: s.scale, To: to[:stride]}
+// energy sets the direction to what the finest level has and so much of the direction before,
+// and gives the product of it and of what the operator makes of it.
+func (s *solver) energy(keep float32) float64 {
+	l := s.finest()
+	l.follow(func(_, r int) { l.kit.Turn(l.in(s.d, r), l.row(r), keep) }, func(part, r int) {
+		w := l.around(part, r)
+		w.U = s.d
+		_, product := l.kit.Rest(w, s.rest(part, r, s.zero, l.desks[part].line)) // which is forgotten
+		s.parts[r] = -product
+	})
+	return s.total()
+}
+
+func (s *solver) rest(part, r int, v0, to []float32) *rows.Rest {
+	l := s.finest()
+	of := &l.desks[part].rest
+	of.B, of.V0, of.Over, of.Scale, of.To = s.b[r*l.stride:][:l.stride], v0[:l.stride], s.over, s.scale, to[:l.stride]
+	return of
 }
 
 // enough is how many cycles are tried, and patience how many that bring nothing nearer.
@@ -121,15 +128,14 @@ func (s *solver) solve(out, v0 []float32) (cycles int, err error) {
 	// float32 holds what the levels are given well when it is about 1 to begin with.
 	_, e := math.Frexp(source / math.Sqrt(float64(len(out))))
 	s.scale = math.Ldexp(1, -e)
-	s.left()
+	s.left(s.d, 0)
 	s.levels.full()
-	up := float32(1 / s.scale)
-	l.rows(func(r int) { l.kit.Advance(l.in(s.x, r), l.row(r), up) })
+	add, step := l.u, float32(1/s.scale) // to the solution
 
 	best, since := math.Inf(1), 0
 	gained := 0.0 // what is left times its preconditioned self, in the step before
 	for ; ; cycles++ {
-		left := s.left()
+		left := s.left(add, step)
 		if s.early || left <= s.p.Tol*source {
 			break
 		}
@@ -142,16 +148,17 @@ func (s *solver) solve(out, v0 []float32) (cycles int, err error) {
 			return cycles, fmt.Errorf("%d cycles leave %.3g of |b·V0|, not %.3g: ask for a larger tolerance", cycles, left/source, s.p.Tol)
 		}
 		s.levels.cycle(0, true)
-		product := s.sum(func(_, r int) float64 { return l.kit.Dot(l.row(r), l.f[r*l.stride:][:l.stride]) })
+		product := s.sum(func(part, r int) float64 {
+			return l.kit.Dot(l.row(r), l.f[r*l.stride:][:l.stride], &l.desks[part].sums)
+		})
 		keep := 0.0
 		if gained != 0 {
 			keep = product / gained
 		}
 		gained = product
-		l.rows(func(r int) { l.kit.Turn(l.in(s.d, r), l.row(r), float32(keep)) })
-		step := float32(product / s.energy() / s.scale) // the direction is of what is left times scale
-		l.rows(func(r int) { l.kit.Advance(l.in(s.x, r), l.in(s.d, r), step) })
+		energy := s.energy(float32(keep))
+		add, step = s.d, float32(product/energy/s.scale) // the direction is of what is left times scale
 	}
-	l.rows(func(r int) { copy(out[r*nx:][:nx], l.in(s.x, r)) })
+	l.rows(func(_, r int) { copy(out[r*nx:][:nx], l.in(s.x, r)) })
 	return cycles, nil
 }

@@ -36,7 +36,11 @@ type Rest struct {
 	Over  []float32 // 1/Width
 	Scale float64   // of what is kept
 	To    []float32 // e·Scale
+	Sums            // to work with
 }
+
+// Sums are two for each of eight values that lie side by side.
+type Sums [2 * partial]float64
 
 // A Kit is what a multigrid solver does with rows, in one instruction set.
 type Kit struct {
@@ -54,8 +58,8 @@ type Kit struct {
 	Turn func(d, z []float32, keep float32)
 	// Advance adds step·d to x.
 	Advance func(x, d []float32, step float32)
-	// Dot is the sum of a·b in float64.
-	Dot func(a, b []float32) float64
+	// Dot is the sum of a·b in float64. It overwrites sums.
+	Dot func(a, b []float32, sums *Sums) float64
 }
 
 // ChooseKit is the kit that was asked for, or the fastest for "".
@@ -106,7 +110,8 @@ func remain(r *Row, to []float32) {
 
 func rest(r *Row, of *Rest) (squares, product float64) {
 	here, north, south, below, above := r.lists()
-	var sums [2 * partial]float64
+	sums := &of.Sums
+	clear(sums[:])
 	for x, v := range here {
 		u := float64(v)
 		less := func(list []float32, at int) float64 { return float64(list[at]) - u }
@@ -157,11 +162,11 @@ func advance(x, d []float32, step float32) {
 	}
 }
 
-func dot(a, b []float32) float64 {
-	var sums [partial]float64
+func dot(a, b []float32, sums *Sums) float64 {
+	clear(sums[:])
 	b = b[:len(a)]
 	for x, v := range a {
 		sums[x%partial] += float64(float64(v) * float64(b[x]))
 	}
-	return total(sums[:])
+	return total(sums[:partial])
 }

@@ -58,7 +58,7 @@ func (v vectors) kit() *Kit {
 			v.remain(first(to, r.N), u, north, south, below, above, first(r.F, r.N), first(r.Diag, r.N), link, width, r.N, r.Along, r.LinkNorth, r.LinkSouth, r.LinkBelow, r.LinkAbove)
 		},
 		Rest: func(r *Row, of *Rest) (squares, product float64) {
-			var sums [2 * partial]float64
+			sums := &of.Sums
 			u, north, south, below, above, link, width := r.beside()
 			v.rest(&sums[0], first(of.To, r.N), u, north, south, below, above, link, width, first(of.Over, r.N), first(of.B, r.N), first(of.V0, r.N), r.N,
 				float64(r.Along), float64(r.LinkNorth), float64(r.LinkSouth), float64(r.LinkBelow), float64(r.LinkAbove), of.Scale)
@@ -70,10 +70,9 @@ func (v vectors) kit() *Kit {
 		},
 		Turn:    func(d, z []float32, keep float32) { v.turn(first(d, len(d)), first(z, len(d)), len(d), keep) },
 		Advance: func(x, d []float32, step float32) { v.add(first(x, len(x)), first(d, len(x)), len(x), step) },
-		Dot: func(a, b []float32) float64 {
-			var sums [partial]float64
+		Dot: func(a, b []float32, sums *Sums) float64 {
 			v.dot(&sums[0], first(a, len(a)), first(b, len(a)), len(a))
-			return total(sums[:])
+			return total(sums[:partial])
 		},
 	}
 }

@@ -49,7 +49,7 @@ func TestKitBits(t *testing.T) {
 				k.Blend(mixed[:n], &from, &[4]float32{0.25, 0.75, 0.3, 1})
 				k.Turn(turned[:n], from[0], 0.7)
 				k.Advance(advanced[:n], from[0], 0.7)
-				return append(set, remaining, of.To, mixed, turned, advanced), []float64{squares, product, k.Dot(from[0], from[1])}
+				return append(set, remaining, of.To, mixed, turned, advanced), []float64{squares, product, k.Dot(from[0], from[1], new(Sums))}
 			}
 			want, sums := run(&portable)
 			got, others := run(kit)

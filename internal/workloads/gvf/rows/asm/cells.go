@@ -58,24 +58,19 @@ func (l *loop) of(list string, by int) Mem {
 	return Mem{Base: l.at[list], Index: l.x, Scale: lane, Disp: by * lane}
 }
 
-// each is a parameter in every lane: of float32, or of float64.
-func (l *loop) each(param string) VecVirtual {
+// address is where a parameter is.
+func address(param string) Mem {
 	a, err := Param(param).Resolve()
 	if err != nil {
 		panic(err)
 	}
-	v := l.vector()
-	VBROADCASTSS(a.Addr, v)
-	return v
+	return a.Addr
 }
 
-func (l *loop) wide(param string) VecVirtual {
-	a, err := Param(param).Resolve()
-	if err != nil {
-		panic(err)
-	}
+// each is a parameter of float32 in every lane.
+func (l *loop) each(param string) VecVirtual {
 	v := l.vector()
-	VBROADCASTSD(a.Addr, v)
+	VBROADCASTSS(address(param), v)
 	return v
 }
 
@@ -214,18 +209,12 @@ func (m machine) remain() {
 // rest is in float64, with one sum for each of eight values that lie side by side.
 func (m machine) rest() {
 	l := m.begin("rest", "keeps what is left of the equations, and adds up its squares and its products with u, eight sums each.", "func(sums *float64, to, "+around+", link, width, over, b, v0 *float32, n int, along, linkNorth, linkSouth, linkBelow, linkAbove, scale float64)", append(lists, "to", "over", "b", "v0")...)
-	along := l.wide("along")
+	along := l.vector()
+	VBROADCASTSD(address("along"), along)
 	var squares, products []VecVirtual
 	parts := 16 / m.lanes
 	for range parts {
 		squares, products = append(squares, l.zero()), append(products, l.zero())
-	}
-	param := func(name string) Mem {
-		a, err := Param(name).Resolve()
-		if err != nil {
-			panic(err)
-		}
-		return a.Addr
 	}
 	l.all(8, func() {
 		for part := range parts {
@@ -247,10 +236,10 @@ func (m machine) rest() {
 			pairs := [2]VecVirtual{l.vector(), l.vector()}
 			for i, p := range pairs {
 				less(lists[1+2*i], by, p)
-				VBROADCASTSD(param(linked[2*i]), w)
+				VBROADCASTSD(address(linked[2*i]), w)
 				VMULPD(w, p, p)
 				less(lists[2+2*i], by, t)
-				VBROADCASTSD(param(linked[2*i+1]), w)
+				VBROADCASTSD(address(linked[2*i+1]), w)
 				VMULPD(w, t, t)
 				VADDPD(t, p, p)
 			}
@@ -264,7 +253,7 @@ func (m machine) rest() {
 			less("v0", by, t)
 			VMULPD(t, w, w)
 			VADDPD(w, e, e)
-			VBROADCASTSD(param("scale"), t)
+			VBROADCASTSD(address("scale"), t)
 			VMULPD(e, t, t)
 			kept := m.half()
 			if m.lanes == 16 {

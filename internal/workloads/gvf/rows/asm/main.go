@@ -56,11 +56,7 @@ func step(name string, lanes int, vector func() VecVirtual, volume bool) {
 	rows := Load(Param("count"), GP64())
 	mu, sides := vector(), vector()
 	for i, v := range []VecVirtual{mu, sides} {
-		a, err := Param([]string{"mu", "sides"}[i]).Resolve()
-		if err != nil {
-			panic(err)
-		}
-		VBROADCASTSS(a.Addr, v)
+		VBROADCASTSS(address([]string{"mu", "sides"}[i]), v)
 	}
 	x, last := GP64(), GP64()
 	Load(Param("n"), last)
