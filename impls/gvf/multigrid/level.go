@@ -151,10 +151,11 @@ type desk struct {
 	line  []float32 // as long as a row of the level, and a vector more
 }
 
-// newLevel makes the level of cells whose b times their width is mass, row after row of the
-// level's stride.
-func newLevel(x, y, z axis, mass []float32, kit *rows.Kit, threads int) *level {
-	l := &level{x: x, y: y, z: z, kit: kit, threads: threads, stride: rows.Padded(x.n), diag: mass, inv: make([]float32, len(mass)), f: make([]float32, len(mass)), rest: make([]float32, len(mass)+rows.Lanes)}
+// newLevel makes the level of cells along these axes, of no b yet.
+func newLevel(x, y, z axis, kit *rows.Kit, threads int) *level {
+	l := &level{x: x, y: y, z: z, kit: kit, threads: threads, stride: rows.Padded(x.n)}
+	n := l.stride * y.n * z.n
+	l.diag, l.inv, l.f, l.rest = make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n+rows.Lanes)
 	l.u = l.values()
 	if x.n*y.n*z.n < 1<<14 {
 		l.threads = 1 // less than what goroutines cost
@@ -163,6 +164,11 @@ func newLevel(x, y, z axis, mass []float32, kit *rows.Kit, threads int) *level {
 	for k := range l.desks {
 		l.desks[k].line = make([]float32, l.stride+rows.Lanes)
 	}
+	return l
+}
+
+// link makes the operator of what diag has, b of each cell times its width.
+func (l *level) link() {
 	l.rows(func(part, r int) {
 		w := l.around(part, r)
 		at := r * l.stride
@@ -172,7 +178,6 @@ func newLevel(x, y, z axis, mass []float32, kit *rows.Kit, threads int) *level {
 			inv[k] = 1 / diag[k]
 		}
 	})
-	return l
 }
 
 // values is a list with a 0 before and behind each row, which a cell takes nothing of.
@@ -324,33 +329,42 @@ func (l *level) interpolate(next *level) {
 // A hierarchy is all levels, the finest first and a single cell last.
 type hierarchy struct{ levels []*level }
 
-// newHierarchy makes the levels of a field whose cells have these b times their width, row
-// after row of padded length.
-func newHierarchy(x, y, z axis, mu float64, mass []float32, kit *rows.Kit, threads int) *hierarchy {
+// newHierarchy makes the levels of a field.
+func newHierarchy(x, y, z axis, mu float64, kit *rows.Kit, threads int) *hierarchy {
 	h := new(hierarchy)
 	for {
 		if x.n*y.n*z.n == 1 {
-			h.levels = append(h.levels, newLevel(x, y, z, mass, kit, threads))
+			h.levels = append(h.levels, newLevel(x, y, z, kit, threads))
 			return h
 		}
 		cx, cy, cz := x.coarser(mu), y.coarser(mu), z.coarser(mu)
-		stride, coarse := rows.Padded(x.n), rows.Padded(cx.n)
-		sums := make([]float32, coarse*cy.n*cz.n)
-		inParts(cy.n*cz.n, threads, func(_, r int) {
-			to := sums[r*coarse:][:cx.n]
-			for k := range 4 {
-				fy, fz := r%cy.n*2+k%2, r/cy.n*2+k/2
-				if fy >= y.n || fz >= z.n {
-					continue
+		h.levels = append(h.levels, newLevel(x, y, z, kit, threads))
+		x, y, z = cx, cy, cz
+	}
+}
+
+// link makes the operators of what diag of the finest level has, b of its cells times their
+// width.
+func (h *hierarchy) link() {
+	for k, l := range h.levels {
+		if k < len(h.levels)-1 {
+			next := h.levels[k+1]
+			next.rows(func(_, r int) {
+				to := next.diag[r*next.stride:][:next.x.n]
+				clear(to)
+				for part := range 4 {
+					y, z := r%next.y.n*2+part%2, r/next.y.n*2+part/2
+					if y >= l.y.n || z >= l.z.n {
+						continue
+					}
+					from := l.diag[(z*l.y.n+y)*l.stride:][:l.stride]
+					for i := range to {
+						to[i] += from[2*i] + from[2*i+1] // behind the last is a 0
+					}
 				}
-				from := mass[(fz*y.n+fy)*stride:][:stride]
-				for i := range to {
-					to[i] += from[2*i] + from[2*i+1] // behind the last is a 0
-				}
-			}
-		})
-		h.levels = append(h.levels, newLevel(x, y, z, mass, kit, threads))
-		x, y, z, mass = cx, cy, cz, sums
+			})
+		}
+		l.link()
 	}
 }
 

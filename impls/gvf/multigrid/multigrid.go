@@ -74,6 +74,7 @@ type job struct {
 	fault   Fault
 	kit     *rows.Kit
 	threads int
+	solver  *solver // once there is something to solve
 	gvf.Output
 	cycles int // of all components
 }
@@ -93,14 +94,18 @@ func (j *job) Do(trace *bench.Trace) error {
 		return nil
 	}
 	end = trace.Span("levels")
-	p := j.p
-	if j.fault == BorderOff {
-		p = gvf.NewProblem(p.Source, p.Mu, 0, p.Tol, gvf.Third-p.Boundary)
+	if j.solver == nil {
+		p := j.p
+		if j.fault == BorderOff {
+			p = gvf.NewProblem(p.Source, p.Mu, 0, p.Tol, gvf.Third-p.Boundary)
+		}
+		j.solver = newSolver(p, j.kit, j.threads)
+		if j.fault == NotAdjoint {
+			j.solver.levels.inject()
+		}
 	}
-	s := newSolver(p, start.B, j.kit, j.threads)
-	if j.fault == NotAdjoint {
-		s.levels.inject()
-	}
+	s := j.solver
+	s.begin(start.B)
 	s.early = j.fault == Early
 	end()
 	defer trace.Span("solve")()

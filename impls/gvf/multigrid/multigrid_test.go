@@ -129,7 +129,9 @@ func transposed(t *testing.T, p *gvf.Problem, fault Fault) (worst float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := newSolver(p, start.B, kit, 2).levels
+	s := newSolver(p, kit, 2)
+	s.begin(start.B)
+	h := s.levels
 	if fault == NotAdjoint {
 		h.inject()
 	}
@@ -234,6 +236,34 @@ func TestBits(t *testing.T) {
 					t.Errorf("%s, %s on %d cores: %v (%s)", name, isa, threads, d, d.Context)
 				}
 			}
+		}
+	}
+}
+
+// What a job keeps from a call does not change the next.
+func TestAgain(t *testing.T) {
+	p := open(t, "gvf-steady/tol=4/mu=50/boundary=1/of=noise/shape=45x37x41/type=uint8/seed=1")
+	j, err := Implementation{}.Setup(p, bench.Conditions{Setting: bench.Setting{Threads: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first gvf.Flow
+	for k := range 3 {
+		j.Poison()
+		if err := j.Do(nil); err != nil {
+			t.Fatal(err)
+		}
+		out, err := j.Out()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k == 0 {
+			for _, list := range out.V {
+				first.V = append(first.V, slices.Clone(list))
+			}
+		}
+		if d := gvf.Steps().Policy.Agree(p, first, out); d != nil {
+			t.Fatalf("call %d: %v", k, d)
 		}
 	}
 }

@@ -26,31 +26,35 @@ type solver struct {
 	scale       float64   // of what the levels are given
 }
 
-func newSolver(p *gvf.Problem, b []float32, kit *rows.Kit, threads int) *solver {
+func newSolver(p *gvf.Problem, kit *rows.Kit, threads int) *solver {
 	shape, mu := p.Shape(), float64(p.Mu)
 	x, y, z := finest(shape.W, mu, p.Boundary), finest(shape.H, mu, p.Boundary), finest(shape.D, mu, p.Boundary)
-	stride := rows.Padded(x.n)
-	s := &solver{p: p, threads: threads, parts: make([]float64, y.n*z.n), zero: make([]float32, stride)}
-	mass := make([]float32, stride*y.n*z.n)
-	s.b, s.v0 = make([]float32, len(mass)), make([]float32, len(mass))
-	inParts(y.n*z.n, threads, func(_, r int) {
-		of := y.width32[r%y.n] * z.width32[r/y.n]
-		b := b[r*x.n:][:x.n]
-		copy(s.b[r*stride:], b)
-		mass := mass[r*stride:]
-		for k, v := range b {
-			mass[k] = of * x.width32[k] * v
-		}
-	})
+	s := &solver{p: p, parts: make([]float64, y.n*z.n), levels: newHierarchy(x, y, z, mu, kit, threads)}
+	l := s.finest()
+	s.threads, s.zero = l.threads, make([]float32, l.stride)
+	s.b, s.v0 = make([]float32, len(l.f)), make([]float32, len(l.f))
+	s.x, s.d = l.values(), l.values()
 	over := make([]float64, x.n)
 	for i, w := range x.width {
 		over[i] = 1 / w
 	}
 	s.over = x.list(over)
-	s.levels = newHierarchy(x, y, z, mu, mass, kit, threads)
-	s.threads = s.finest().threads
-	s.x, s.d = s.finest().values(), s.finest().values()
 	return s
+}
+
+// begin makes the operators of a b.
+func (s *solver) begin(b []float32) {
+	l := s.finest()
+	l.rows(func(_, r int) {
+		of := l.y.width32[r%l.y.n] * l.z.width32[r/l.y.n]
+		b := b[r*l.x.n:][:l.x.n]
+		copy(s.b[r*l.stride:], b)
+		mass := l.diag[r*l.stride:]
+		for k, v := range b {
+			mass[k] = of * l.x.width32[k] * v
+		}
+	})
+	s.levels.link()
 }
 
 func (s *solver) finest() *level { return s.levels.levels[0] }

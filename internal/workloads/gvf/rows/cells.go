@@ -97,6 +97,9 @@ func (r *Row) lists() (here, north, south, below, above []float32) {
 func relax(r *Row, colour int) {
 	here, north, south, below, above := r.lists()
 	for x := colour; x < r.N; x += 2 {
+		if r.Inv[x] == 0 { // behind the last cell, where the row beside it may be set meanwhile
+			continue
+		}
 		here[x] = float32(r.F[x]+r.taken(x, here, north, south, below, above)) * r.Inv[x]
 	}
 }
