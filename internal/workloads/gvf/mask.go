@@ -23,8 +23,8 @@ func (p *Problem) Within(mask grid.Source) (*Problem, error) {
 
 // WithinParts is that of a mask whose values are these, one for each voxel.
 func (p *Problem) WithinParts(mask []float32) (*Problem, error) {
-	q := NewProblem(p.Source, p.Mu, p.Steps, p.Tol, p.Boundary)
-	q.V0, q.Mask = p.V0, mask
+	q := p.Flowing(p.V0, p.Steps)
+	q.Mask = mask
 	if !slices.ContainsFunc(q.Mask, func(v float32) bool { return v != 0 }) {
 		return nil, errors.New("the mask is 0 everywhere: nothing of the image is left")
 	}
