@@ -6,7 +6,6 @@
 package blocked
 
 import (
-	"errors"
 	"runtime"
 	"sync/atomic"
 
@@ -38,9 +37,6 @@ func (i Implementation) About() bench.About {
 func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	if err := p.TakesSteps(); err != nil {
 		return err
-	}
-	if p.Mask != nil {
-		return errors.New("takes no mask: a tile has no seams; cpu does")
 	}
 	if _, err := rows.Choose(c.ISA); err != nil {
 		return err
