@@ -15,6 +15,9 @@ import (
 // stepNS is what a component of a voxel takes a core in a step, for the estimate in a refusal.
 const stepNS = 2
 
+// seamBytes is what a voxel at a seam of a mask takes: eight words.
+const seamBytes = 64
+
 // Implementation is ready to use.
 type Implementation struct{}
 
@@ -41,7 +44,11 @@ func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	if err := c.Allow(quantity.Seconds(float64(n*d)*float64(p.Steps+5)*stepNS*1e-9/float64(threads)), "%d voxels × %d components × %d steps × %d ns on %d cores", n, d, p.Steps, stepNS, threads); err != nil {
 		return err
 	}
-	return c.AllowMemory(4*n*(2*d+2), "%d numbers for each of %d voxels", 2*d+2, n)
+	numbers := 2*d + 2
+	if p.Mask != nil {
+		numbers++
+	}
+	return c.AllowMemory(4*n*numbers+seamBytes*int64(len(p.SeamsOf(0, n))), "%d numbers for each of %d voxels, and the seams of a mask", numbers, n)
 }
 
 // Setup allocates the field, and one component more.
