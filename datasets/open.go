@@ -47,7 +47,7 @@ func generators() []generator {
 	return []generator{
 		noiseGenerator(), grfGenerator(), distinctGenerator(), extremesGenerator(), betweenGenerator(), rampGenerator(),
 		constantGenerator(), pointGenerator(), dotsGenerator(), checkerboardGenerator(),
-		phantomGenerator(), ballGenerator(), shellGenerator(), torusGenerator(), linksGenerator(),
+		phantomGenerator(), tubesGenerator(), ballGenerator(), shellGenerator(), torusGenerator(), linksGenerator(),
 		drillsGenerator(), cavitiesGenerator(), serpentGenerator(), spongeGenerator(),
 		fileGenerator(), stackGenerator(),
 	}

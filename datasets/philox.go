@@ -21,6 +21,7 @@ const (
 	extremesStream
 	betweenStream
 	besideStream
+	tubesStream
 )
 
 // A philox is the lattice of random 32-bit words of one seed and stream: the

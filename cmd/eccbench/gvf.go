@@ -29,6 +29,7 @@ func gvfCommand() cli.Subcommand {
 			"eccbench gvf scan.raw --shape 181x217x181 --type uint8 --tol 1e-4 -o field.npy",
 			"eccbench gvf retina.png --tol 1e-5 --mu 0.2 -o field.npy",
 			"eccbench gvf --stack 'ct/*.tif' --steps 100 --boundary third -o field.nrrd",
+			"eccbench gvf cells.tif --mask labels.tif --steps 200 -o flows.npy --plot flows.png",
 			"eccbench gvf 'ball/shape=64x64x64/type=uint8' --steps 64 -o field.mha",
 		},
 		Run: doGVF,
@@ -41,6 +42,8 @@ type gvfJob struct {
 	steps    int64
 	tol, mu  float64
 	boundary string
+	mask     string
+	plot     string
 }
 
 func doGVF(c *cli.Program, args []string) error {
@@ -50,6 +53,8 @@ func doGVF(c *cli.Program, args []string) error {
 	f.Float64Var(&j.tol, "tol", 0, "the steady state, to a residual of so much of |b·V0|: 1e-4")
 	f.Float64Var(&j.mu, "mu", 0.05, "weight μ of the diffusion")
 	f.StringVar(&j.boundary, "boundary", gvf.Replicate.String(), "the neighbour beyond a border: replicate, the voxel at it, or third, the one before that")
+	f.StringVar(&j.mask, "mask", "", "an image of the same shape: nothing flows between voxels whose values in it differ, and where it is 0 there is no image; with --steps alone")
+	f.StringVar(&j.plot, "plot", "", "draw the field to this .png file: magnitudes and arrows, of a volume the middle slice")
 	f.StringVarP(&j.out, "out", "o", "", "write the field to this file: "+strings.Join(gvf.Extensions(), ", "))
 	j.in.AddFile(f, nil, "element type of a raw file: uint8, int16, uint16, float32", "")
 	if err := f.MarkHidden("levels"); err != nil { // fields are of values
@@ -78,6 +83,8 @@ func doGVF(c *cli.Program, args []string) error {
 		return cli.Usagef("--out is missing: want a file for the field, such as -o field.npy")
 	case gvf.Extension(j.out) == "":
 		return cli.Usagef("--out %s: want a name that ends in %s", j.out, strings.Join(gvf.Extensions(), ", "))
+	case j.plot != "" && !strings.HasSuffix(strings.ToLower(j.plot), ".png"):
+		return cli.Usagef("--plot %s: want a name that ends in .png", j.plot)
 	case f.NArg() != 1:
 		return cli.Usagef("gvf wants one image: a file, an input string or - for standard input; with --stack a folder or a pattern")
 	}
@@ -96,10 +103,23 @@ func (j gvfJob) run(c *cli.Program, input string) error {
 	if err != nil {
 		return err
 	}
-	if err := cli.Writable(j.out); err != nil {
-		return err
+	files, targets := datasets.Files(name), []cli.Target{{Flag: "--out", Path: j.out}}
+	mask := ""
+	if j.mask != "" {
+		if mask, err = j.in.NamedWhole(j.mask); err != nil {
+			return err
+		}
+		files = append(files, datasets.Files(mask)...)
 	}
-	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}}, datasets.Files(name)...); err != nil {
+	if j.plot != "" {
+		targets = append(targets, cli.Target{Flag: "--plot", Path: j.plot})
+	}
+	for _, t := range targets {
+		if err := cli.Writable(t.Path); err != nil {
+			return err
+		}
+	}
+	if err := cli.Apart(targets, files...); err != nil {
 		return err
 	}
 	start := time.Now()
@@ -119,6 +139,16 @@ func (j gvfJob) run(c *cli.Program, input string) error {
 		w, impls, what = c.Steady, []string{"multigrid"}, fmt.Sprintf("steady state to %v", j.tol)
 	}
 	problem := gvf.NewProblem(whole, float32(j.mu), j.steps, j.tol, gvf.Boundary(slices.Index(gvf.Boundaries(), j.boundary)))
+	if mask != "" {
+		within, err := j.load(mask)
+		if err != nil {
+			return fmt.Errorf("--mask: %w", err)
+		}
+		if problem, err = problem.Within(within); err != nil {
+			return cli.Usagef("--mask %s: %w", j.mask, err)
+		}
+		what += " within a mask"
+	}
 	if err := problem.Check(); err != nil {
 		return cli.Usagef("%s: %w", input, err)
 	}
@@ -145,6 +175,11 @@ func (j gvfJob) run(c *cli.Program, input string) error {
 	note := fmt.Sprintf("%s by %s: %s", confirmed, version(), j.named(name))
 	if err := cli.WriteFile(j.out, func(f *os.File) error { return gvf.Write(f, gvf.Extension(j.out), whole.Shape(), a.Out, note) }); err != nil {
 		return err
+	}
+	if j.plot != "" {
+		if err := cli.WriteFile(j.plot, func(f *os.File) error { return drawField(f, whole.Shape(), a.Out) }); err != nil {
+			return err
+		}
 	}
 	if !j.quiet {
 		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %s%s, %v\n", shown, whole.Shape(), whole.Type(), confirmed, measured, quantity.Duration(time.Since(start)))

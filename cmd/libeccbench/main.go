@@ -1,8 +1,9 @@
 //go:build cgo
 
 // Command libeccbench is a C library, built with -buildmode=c-shared: the verified Euler
-// characteristic curve and Betti numbers of an image in the caller's memory, or of a file, and the
-// soft curve of one in memory with its gradients. The Python package is made of it.
+// characteristic curve, Betti numbers and gradient vector flow of an image in the caller's memory,
+// or of a file, and the soft curve of one in memory with its gradients. The Python package is made
+// of it.
 //
 // A request is a JSON object (internal/library.Request), and so is what is known of the
 // answers. The caller numbers its jobs. Voxels must stay as they are until the job is over,

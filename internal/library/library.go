@@ -1,7 +1,7 @@
 // Package library answers for the programs of other languages, in their own process: the
 // curve of an image in their memory, or of a file, checked by its fingerprint, its Betti
-// numbers, and its soft curve with the gradients. Its answers are those of the commands curve
-// and betti, and of the workload softecc.
+// numbers, its gradient vector flow, and its soft curve with the gradients. Its answers are those
+// of the commands curve, betti and gvf, and of the workload softecc.
 //
 // It does without the list of all implementations, which brings the kernels of devices and
 // the processes of the runner.
@@ -52,6 +52,8 @@ type Request struct {
 	// at these values alone.
 	Betti bool      `json:"betti"`
 	At    []float64 `json:"at"`
+	// Flow asks for the gradient vector flow in place of χ; nil where it is not asked for.
+	Flow *Flow `json:"flow"`
 	// Verify holds each curve to a fingerprint of its image.
 	Verify bool `json:"verify"`
 	// Describe asks what an image is, and not for its curve.
@@ -61,6 +63,7 @@ type Request struct {
 	Read bool `json:"read"`
 
 	masked bool
+	within []byte                                        // the mask of a flow
 	by     []bench.Implementation[grid.Source, ecc.VCEC] // in tests; nil for those below
 }
 
@@ -69,8 +72,8 @@ func implementations() []bench.Implementation[grid.Source, ecc.VCEC] {
 	return []bench.Implementation[grid.Source, ecc.VCEC]{extrema.Implementation{}, cpu.Implementation{}}
 }
 
-// An Answer is the curve of an image, or its Betti numbers, but for its rows, and what is known
-// of it.
+// An Answer is the curve of an image, its Betti numbers or its flow, but for its rows, and what
+// is known of it.
 type Answer struct {
 	Shape          []int64 `json:"shape"` // 2 or 3 axes, the slowest first
 	Type           string  `json:"type"`  // of the voxels
@@ -121,6 +124,11 @@ func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, err
 	if r.Betti && (len(r.Periodic) > 0 || mask != nil || r.Gaps || r.Levels > 0) {
 		return nil, errors.New("a mask, periodic axes or evenly spaced levels: Betti numbers are of none of them; leave them out")
 	}
+	if r.Flow != nil {
+		if err := r.checkFlow(); err != nil {
+			return nil, err
+		}
+	}
 	if slices.ContainsFunc(r.At, math.IsNaN) {
 		return nil, errors.New("one of the values is NaN")
 	}
@@ -138,6 +146,12 @@ func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, err
 	}
 	if r.Images < 1 || len(voxels)%r.Images != 0 {
 		return nil, fmt.Errorf("%d images in %d bytes", r.Images, len(voxels))
+	}
+	if r.Flow != nil && mask != nil {
+		if int64(len(mask)) != grid.Float32.Size()*shape.Voxels() {
+			return nil, fmt.Errorf("a mask of %d bytes: want float32 of %v", len(mask), shape)
+		}
+		r.within, mask = mask, nil
 	}
 	if r.masked = mask != nil; r.masked && int64(len(mask)) != int64(r.Images)*shape.Voxels() {
 		return nil, fmt.Errorf("a mask of %d bytes: want %d of %v", len(mask), r.Images, shape)
@@ -288,7 +302,7 @@ func (r Request) opened(ctx context.Context, every bool) (Answer, error) {
 		return Answer{}, err
 	}
 	defer grid.Close(s)
-	if r.Betti && !r.Describe { // which look at it more than once
+	if (r.Betti || r.Flow != nil) && !r.Describe { // which look at it more than once
 		if s, err = grid.Load(grid.Until(ctx, s)); err != nil {
 			return Answer{}, err
 		}
@@ -393,6 +407,9 @@ func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
 	in := grid.Until(ctx, s)
 	if r.Betti {
 		return r.betti(a, s, in, c)
+	}
+	if r.Flow != nil {
+		return r.flow(a, in)
 	}
 	// An image that is read is counted and checked as it is.
 	if _, whole := s.(*grid.Field); whole || grid.Period(s) > 0 {

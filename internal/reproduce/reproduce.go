@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"eccbench/datasets"
 	"eccbench/impls"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
@@ -243,12 +244,30 @@ func printPaper(c *cli.Program, p paper.Paper, tables []paper.Table, o paperFlag
 		if err := p.Print(c.Stdout, o.style, t, lines[t.N], all, device); err != nil {
 			return err
 		}
+		if p.ID == "smistad2012" && t.N == 3 { // whose numbers are of fields, not of clocks
+			if err := printStorage(c, t, o.style); err != nil {
+				return err
+			}
+		}
 	}
 	if !o.claims {
 		return nil
 	}
 	fmt.Fprintln(c.Stdout)
 	return p.PrintClaims(c.Stdout, o.style, lines)
+}
+
+// printStorage prints what 16 bits do to a field beside what was published.
+func printStorage(c *cli.Program, t paper.Table, style report.Format) error {
+	name, err := t.Rows[0].Generated()
+	if err != nil {
+		return err
+	}
+	s, err := datasets.Open(name)
+	if err != nil {
+		return err
+	}
+	return paper.PrintStorage(c.Stdout, style, t, s)
 }
 
 // reproduce runs the cells of tables that this machine can run, and prints them.

@@ -63,3 +63,23 @@ def test_cripser(shape):
         for construction, compute in (("T", cripser.computePH_T), ("V", cripser.computePH)):
             pairs = compute(image.astype(np.float64), maxdim=image.ndim - 1)
             same(eccbench.curve(image, construction=construction), changes(pairs[:, 1], pairs[:, 2], pairs[:, 0]))
+
+
+@pytest.mark.filterwarnings("ignore")  # of its own modules; as errors they end the process
+@pytest.mark.parametrize("steps", [1, 2, 7])
+def test_itk(steps):
+    """Its time step is 1 in 3D where the noise level, which is mu, is 1/8; then |V0|² of up to 1/2 is stable in it."""
+    itk = pytest.importorskip("itk", reason="ITK is not installed")
+    image = np.random.default_rng(1).random((9, 10, 11)).astype(np.float32)
+    image += sum(np.roll(image, 1, axis) for axis in range(3))
+    start = eccbench.gvf(image, steps=0)
+    assert (start**2).sum(0).max() < 0.5
+    kind = itk.Image[itk.CovariantVector[itk.F, 3], 3]
+    flow = itk.GradientVectorFlowImageFilter[kind, kind, itk.F].New(itk.image_from_array(np.moveaxis(start[::-1], 0, -1).copy(), ttype=kind))
+    flow.SetIterationNum(steps)
+    flow.SetNoiseLevel(0.125)
+    flow.Update()
+    assert flow.GetTimeStep() == 1
+    field = np.moveaxis(itk.array_from_image(flow.GetOutput()), -1, 0)[::-1]
+    assert abs(field - eccbench.gvf(image, steps=steps, mu=0.125)).max() < 1e-6
+    assert abs(field - eccbench.gvf(image, steps=steps - 1, mu=0.125)).max() > 1e-3

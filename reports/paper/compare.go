@@ -50,6 +50,7 @@ func (p Paper) Lines(t Table, cells []bench.CellRecord, ceiling string, has func
 	var lines []Line
 	for _, s := range p.Series(t.N) {
 		for _, r := range t.Rows {
+			there := false
 			for _, impl := range s.Impls {
 				l := Line{Series: s, Row: r, Impl: impl}
 				l.Published, _ = t.Value(r, s.Column)
@@ -61,6 +62,12 @@ func (p Paper) Lines(t Table, cells []bench.CellRecord, ceiling string, has func
 				default:
 					l.Note = absent(s, r, impl)
 				}
+				l.compare(p, t)
+				lines, there = append(lines, l), true
+			}
+			if !there { // which is said of one, in place of all
+				l := Line{Series: s, Row: r, Impl: s.Impls[0], Note: "not in this program"}
+				l.Published, _ = t.Value(r, s.Column)
 				l.compare(p, t)
 				lines = append(lines, l)
 			}
@@ -130,14 +137,17 @@ func (l *Line) take(c bench.CellRecord, before, all []bench.CellRecord, ceiling 
 		l.Measured = c.Spans[part] * each
 	case l.Series.Quantity == Rate:
 		l.Measured = row.Rate
+	case l.Series.Quantity == Call:
+		l.Measured = c.Seconds.Median
 	case l.Series.Quantity == Overall:
 		l.Measured = (c.Seconds.Median + c.Startup) * each
 	default:
 		l.Measured = c.Seconds.Median * each
 	}
 	l.Share = row.Ceiling
-	// Of a pipeline, what reads the image: its other parts wait for something else.
-	if l.Series.Workload == Smooth {
+	// Of a pipeline, what reads the image: its other parts wait for something else. Steps of a
+	// flow go through memory once each, or many at a time.
+	if l.Series.Workload == Smooth || l.Series.Workload == Flow {
 		l.Share = 0
 	}
 	if q := l.Series.Quantity; (q == Part+"ecc" || q == Part+"gaussian") && l.Measured > 0 {
@@ -182,6 +192,7 @@ func (l *Line) compare(p Paper, t Table) {
 		if disk, ok := t.Value(l.Row, reading); ok {
 			l.PublishedShare = disk.V / l.Published.V
 		}
+	case l.Series.Workload == Flow:
 	case column.Scope == bench.Kernel:
 		rate := l.Published.V
 		if l.Series.Quantity != Rate {

@@ -1,5 +1,5 @@
-// Package paper holds the tables that papers published about the Euler
-// characteristic curve, as data: every number as it is printed, with what it is
+// Package paper holds the tables that papers published about the workloads of this
+// program, as data: every number as it is printed, with what it is
 // of. It finds the printed numbers that do not agree with each other, and sets
 // records beside the others.
 package paper
@@ -46,7 +46,8 @@ type Machine struct {
 // A Table is one table of a paper.
 type Table struct {
 	N       int      `json:"table"`
-	Page    string   `json:"page"` // or section, where the pages are not known
+	Figure  int      `json:"figure"` // where it stands for a figure of this number, 0 for a table
+	Page    string   `json:"page"`   // or section, where the pages are not known
 	About   string   `json:"about"`
 	Notes   []string `json:"notes"`
 	Columns []Column `json:"columns"`
@@ -57,7 +58,7 @@ type Table struct {
 // A Column is one kind of number.
 type Column struct {
 	Key  string `json:"key"`
-	Unit string `json:"unit"` // "B", "time" (each number has its own unit), "ms", "x", "Gvox/s"
+	Unit string `json:"unit"` // "B", "time" (each number has its own unit), "ms", "x", "Gvox/s", "1" for a plain number
 	// Scope is what the paper's clock ran over: one of bench's scopes, "unknown"
 	// where the paper does not say, "" for a part of another column.
 	Scope bench.Scope `json:"scope"`
@@ -128,6 +129,14 @@ func (p Paper) Table(n int) (Table, error) {
 		}
 	}
 	return Table{}, fmt.Errorf("%s has no table %d: want 1 to %d", p.ID, n, len(p.Tables))
+}
+
+// name is what the table is called: a figure where it stands for one.
+func (t Table) name() string {
+	if t.Figure > 0 {
+		return fmt.Sprintf("figure %d", t.Figure)
+	}
+	return fmt.Sprintf("table %d", t.N)
 }
 
 // Voxels is the number of voxels of one image of the row.

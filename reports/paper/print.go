@@ -49,7 +49,7 @@ func (p Paper) Print(w io.Writer, f report.Format, t Table, lines []Line, recs b
 // Quote is a table's published numbers beside the measured ones: what the table is
 // of, the hardware that the paper names, and a section for each series.
 func (p Paper) Quote(t Table, lines []Line) report.Quote {
-	q := report.Quote{Title: fmt.Sprintf("%s, table %d%s: %s", p.ID, t.N, page(t.Page), t.About)}
+	q := report.Quote{Title: fmt.Sprintf("%s, %s%s: %s", p.ID, t.name(), page(t.Page), t.About)}
 	if p.Published() {
 		q.About = append(q.About,
 			fmt.Sprintf("paper: %s, %s, doi %s", p.Title, p.Venue, p.DOI),

@@ -41,6 +41,7 @@ const (
 	Rate    Quantity = "rate"    // items a second
 	Time    Quantity = "time"    // seconds of a call
 	Overall Quantity = "overall" // seconds of a start and a call
+	Call    Quantity = "call"    // seconds of a call, whatever the row's count
 	Part    Quantity = "part:"   // seconds of the part of a call that follows the colon
 )
 
@@ -49,6 +50,7 @@ const (
 	ECC    = "ecc"
 	Batch  = "ecc-batch"
 	Smooth = "ecc-smooth"
+	Flow   = "gvf"
 )
 
 // BatchCeiling is the name of the workload that reads a batch and does nothing
@@ -77,6 +79,8 @@ func (r Row) Generated() (string, error) {
 		return datasets.Canonical(fmt.Sprintf("noise/shape=%s/levels=%d/type=%s/seed=1", r.Shape, r.Levels, r.Type))
 	case "Gaussian random field":
 		return datasets.Canonical(fmt.Sprintf("grf/shape=%s/levels=%d/type=%s/smooth=2/seed=1", r.Shape, r.Levels, r.Type))
+	case "vessel tubes":
+		return datasets.Canonical(fmt.Sprintf("tubes/shape=%s/levels=%d/type=%s/seed=1", r.Shape, r.Levels, r.Type))
 	case "VICTRE":
 		return datasets.Canonical(fmt.Sprintf("phantom/shape=%s/type=%s/smooth=4/seed=1", r.Shape, r.Type))
 	case "CMB":
@@ -118,13 +122,19 @@ func (r Row) Input(workload string, scope bench.Scope, at Place) (string, error)
 		return fmt.Sprintf("batch/count=%d/of=%s", r.Times(), name), nil
 	case workload == Smooth:
 		return fmt.Sprintf("smooth/iterations=%d/of=%s", r.Times(), name), nil
+	case workload == Flow:
+		return r.flow() + name, nil
 	}
 	return name, nil
 }
 
+// flow begins the name of a flow of a row's image: as many steps as its count, with the μ and
+// the boundary that are said with the tables.
+func (r Row) flow() string { return fmt.Sprintf("gvf/steps=%d/mu=50/boundary=0/of=", r.Times()) }
+
 // of reports whether an input is a row's, wherever its bytes came from.
 func (r Row) of(input, workload string) bool {
-	prefix := map[string]string{Batch: fmt.Sprintf("batch/count=%d/of=", r.Times()), Smooth: fmt.Sprintf("smooth/iterations=%d/of=", r.Times())}[workload]
+	prefix := map[string]string{Batch: fmt.Sprintf("batch/count=%d/of=", r.Times()), Smooth: fmt.Sprintf("smooth/iterations=%d/of=", r.Times()), Flow: r.flow()}[workload]
 	image, ok := strings.CutPrefix(input, prefix)
 	if !ok {
 		return false

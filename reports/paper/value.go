@@ -34,6 +34,8 @@ func suffixes(unit string) []suffix {
 		return []suffix{{"ms", 1e-3}, {"m", 60}, {"s", 1}}
 	case "ms":
 		return []suffix{{"", 1e-3}}
+	case "1":
+		return []suffix{{"", 1}}
 	case "x":
 		return []suffix{{"x", 1}, {"", 1}}
 	case "Gvox/s":
@@ -49,13 +51,22 @@ func parse(printed, unit string) (Value, error) {
 		if !ok {
 			continue
 		}
-		v, err := strconv.ParseFloat(number, 64)
-		if err != nil || strings.ContainsAny(number, "eExX_") || v < 0 {
+		// A comma is of thousands, wherever it was put.
+		v, err := strconv.ParseFloat(strings.ReplaceAll(number, ",", ""), 64)
+		mantissa, power, scientific := strings.Cut(number, "e")
+		if err != nil || strings.ContainsAny(number, "ExX_") || scientific && unit != "1" || v < 0 {
 			return Value{}, fmt.Errorf("%q is not a number of unit %s", printed, unit)
 		}
 		digits := 0
-		if _, decimals, ok := strings.Cut(number, "."); ok {
+		if _, decimals, ok := strings.Cut(mantissa, "."); ok {
 			digits = len(decimals)
+		}
+		if scientific {
+			e, err := strconv.Atoi(power)
+			if err != nil {
+				return Value{}, fmt.Errorf("%q is not a number of unit %s", printed, unit)
+			}
+			digits -= e
 		}
 		return Value{Printed: printed, V: v * s.scale, Half: 0.5 * math.Pow10(-digits) * s.scale, scale: s.scale}, nil
 	}

@@ -144,7 +144,7 @@ const tileBytes = 1536 << 10
 
 // cutting chooses a cut.
 func cutting(n, h, w, threads int, flat bool) cut {
-	c := cut{depth: 6, columns: min(w, 256)}
+	c := cut{depth: 8, columns: min(w, 256)}
 	if flat {
 		c = cut{depth: 16, columns: min(w, 4096)}
 	}

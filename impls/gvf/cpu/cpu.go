@@ -15,6 +15,9 @@ import (
 // stepNS is what a component of a voxel takes a core in a step, for the estimate in a refusal.
 const stepNS = 2
 
+// seamBytes is what a voxel at a seam of a mask takes: eight words.
+const seamBytes = 64
+
 // Implementation is ready to use.
 type Implementation struct{}
 
@@ -31,7 +34,7 @@ func (Implementation) About() bench.About {
 
 // CanDo refuses what takes more time or memory than the conditions allow.
 func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
-	if err := p.TakesSteps(); err != nil {
+	if err := p.TakesStepsWithin(); err != nil {
 		return err
 	}
 	if _, err := rows.Choose(c.ISA); err != nil {
@@ -41,7 +44,11 @@ func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	if err := c.Allow(quantity.Seconds(float64(n*d)*float64(p.Steps+5)*stepNS*1e-9/float64(threads)), "%d voxels × %d components × %d steps × %d ns on %d cores", n, d, p.Steps, stepNS, threads); err != nil {
 		return err
 	}
-	return c.AllowMemory(4*n*(2*d+2), "%d numbers for each of %d voxels", 2*d+2, n)
+	numbers := 2*d + 2
+	if p.Mask != nil {
+		numbers++
+	}
+	return c.AllowMemory(4*n*numbers+seamBytes*int64(len(p.SeamsOf(0, n))), "%d numbers for each of %d voxels, and the seams of a mask", numbers, n)
 }
 
 // Setup allocates the field, and one component more.
@@ -162,5 +169,22 @@ func (j *job) sweep(to, from, v0, b []float32, lo, hi int) {
 			j.kernel(&s)
 		}
 		r += count
+	}
+	j.mend(to, from, v0, b, int64(lo*w), int64(hi*w))
+}
+
+// mend takes the step anew of voxels lo ≤ i < hi at the seams of a mask: of what is beside them
+// in the same part.
+func (j *job) mend(to, from, v0, b []float32, lo, hi int64) {
+	for _, s := range j.p.SeamsOf(lo, hi) {
+		i, n := s.At, s.Beside
+		switch {
+		case !s.Inside:
+			to[i] = 0
+		case j.d > 1:
+			to[i] = rows.Voxel(from[i], from[n[0]], from[n[1]], from[n[2]], from[n[3]], from[n[4]], from[n[5]], v0[i], b[i], j.p.Mu)
+		default:
+			to[i] = rows.Pixel(from[i], from[n[0]], from[n[1]], from[n[2]], from[n[3]], v0[i], b[i], j.p.Mu)
+		}
 	}
 }

@@ -8,10 +8,11 @@ const (
 	NotAdjoint Fault = "restriction not the transpose of interpolation"
 	Lost       Fault = "the last component left as that before it"
 	Early      Fault = "the first guess for the solution"
+	BorderOff  Fault = "the border of the other boundary"
 )
 
 // Faults lists every fault.
-func Faults() []Fault { return []Fault{NotAdjoint, Lost, Early} }
+func Faults() []Fault { return []Fault{NotAdjoint, Lost, Early, BorderOff} }
 
 // Faulty is the implementation with a fault.
 func Faulty(f Fault) Implementation { return Implementation{f} }
@@ -20,14 +21,11 @@ func Faulty(f Fault) Implementation { return Implementation{f} }
 func (h *hierarchy) inject() {
 	for _, l := range h.levels {
 		for _, a := range []axis{l.x, l.y, l.z} {
-			for _, list := range a.givers {
-				for i := range list {
-					if list[i].share > 0.5 {
-						list[i].share = 1
-					} else {
-						list[i].share = 0
-					}
-				}
+			if len(a.nearGiven) == 0 {
+				continue // of the coarsest
+			}
+			for i := range a.n {
+				a.nearGiven[i], a.farGiven[i] = 1, 0
 			}
 		}
 	}

@@ -1,8 +1,11 @@
 package multigrid
 
 import (
+	"slices"
+
 	"eccbench/internal/crew"
 	"eccbench/internal/workloads/gvf"
+	"eccbench/internal/workloads/gvf/rows"
 )
 
 // An axis of a level is cells that lie side by side.
@@ -10,17 +13,14 @@ type axis struct {
 	n          int
 	width, pos []float64 // of each cell, in voxels, and where its middle is
 	link       []float64 // μ over the distance from a cell's middle to that of the one before; 0 before the first and behind the last
-	width32    []float32
+	width32    []float32 // with zeros behind the last, as links have, so that a whole number of vectors may be read
 	link32     []float32
-	near, far  []int32   // the cells of the next level that a cell is interpolated from: the one that holds it, and the one that is next nearest
-	share      []float32 // of the far one
-	givers     [][]giver // of each cell of the next level, which cells give to it: the transpose
-}
-
-// A giver is a cell with the share of it that a cell of the next level takes.
-type giver struct {
-	at    int32
-	share float32
+	// A cell is interpolated from the cell of the next level that holds it, and from the one that
+	// is next nearest: before it for the first of a pair, behind it for the second.
+	near, far []float32 // the shares of the two; 0 behind the last cell
+	// What a cell of the next level is given by the cells of its pair and by those beside the pair:
+	// the transpose.
+	nearGiven, farGiven []float32
 }
 
 // finest is the axis of n voxels. Where the neighbour beyond the border is the one before it,
@@ -42,12 +42,13 @@ func finest(n int64, mu float64, boundary gvf.Boundary) axis {
 
 // narrow keeps widths and links as float32, too.
 func (a *axis) narrow() {
-	a.width32, a.link32 = narrowed(a.width), narrowed(a.link)
+	a.width32, a.link32 = a.list(a.width), a.list(a.link)
 }
 
-func narrowed(list []float64) []float32 {
-	out := make([]float32, len(list))
-	for i, v := range list {
+// list is values of the cells as float32, with zeros behind them.
+func (a *axis) list(values []float64) []float32 {
+	out := make([]float32, rows.Padded(a.n)+2)
+	for i, v := range values {
 		out[i] = float32(v)
 	}
 	return out
@@ -68,27 +69,63 @@ func (a *axis) coarser(mu float64) axis {
 		}
 	}
 	c.narrow()
-	a.near, a.far, a.share = make([]int32, a.n), make([]int32, a.n), make([]float32, a.n)
-	a.givers = make([][]giver, c.n)
+	near, far := make([]float64, a.n), make([]float64, a.n)
 	for i := range a.n {
-		near, far := i/2, i/2
-		switch {
-		case a.pos[i] < c.pos[near] && near > 0:
-			far--
-		case a.pos[i] > c.pos[near] && near < c.n-1:
-			far++
+		if other := i/2 - 1 + i%2*2; other >= 0 && other < c.n {
+			far[i] = (a.pos[i] - c.pos[i/2]) / (c.pos[other] - c.pos[i/2])
 		}
-		share := 0.0
-		if far != near {
-			share = (a.pos[i] - c.pos[near]) / (c.pos[far] - c.pos[near])
+		near[i] = 1 - far[i]
+	}
+	a.near, a.far = a.list(near), a.list(far)
+	a.nearGiven, a.farGiven = slices.Clone(a.near), slices.Clone(a.far)
+	return c
+}
+
+// givers are the cells that a cell of the next level is given something by, and the shares of
+// them that it is given: at most four.
+func (a *axis) givers(next int) (at [4]int, share [4]float32) {
+	for k := range at {
+		i := 2*next - 1 + k
+		if i < 0 || i >= a.n {
+			continue // a share of 0 of the first cell
 		}
-		a.near[i], a.far[i], a.share[i] = int32(near), int32(far), float32(share)
-		a.givers[near] = append(a.givers[near], giver{int32(i), 1 - a.share[i]})
-		if far != near {
-			a.givers[far] = append(a.givers[far], giver{int32(i), a.share[i]})
+		at[k], share[k] = i, a.nearGiven[i]
+		if k == 0 || k == 3 {
+			share[k] = a.farGiven[i]
 		}
 	}
-	return c
+	return at, share
+}
+
+// between are the cells of the next level that a cell is interpolated from, and their shares.
+func (a *axis) between(i, cells int) (near, far int, wn, wf float32) {
+	near, far = i/2, i/2-1+i%2*2
+	if far < 0 || far >= cells {
+		far = near
+	}
+	return near, far, a.near[i], a.far[i]
+}
+
+// along sets a row of the next level to what one of cells gives it.
+func (a *axis) along(to, from []float32) {
+	last := float32(0) // of the pair before, what it gives to this one
+	for x := range to {
+		i := 2 * x
+		to[x] = last + (a.nearGiven[i]*from[i] + a.nearGiven[i+1]*from[i+1]) + a.farGiven[i+2]*from[i+2]
+		last = a.farGiven[i+1] * from[i+1]
+	}
+}
+
+// spread sets a row to what is interpolated from one of the next level.
+func (a *axis) spread(to, from []float32) {
+	before, here := float32(0), from[0]
+	for x := range (a.n + 1) / 2 {
+		after := from[x+1] // behind the last is a 0
+		i := 2 * x
+		to[i] = a.near[i]*here + a.far[i]*before
+		to[i+1] = a.near[i+1]*here + a.far[i+1]*after
+		before, here = here, after
+	}
 }
 
 // A level is the operator on cells of one size, with what a cycle keeps there. The equation of
@@ -96,36 +133,68 @@ func (a *axis) coarser(mu float64) axis {
 // what it is given.
 type level struct {
 	x, y, z    axis
+	kit        *rows.Kit
 	threads    int
+	stride     int       // from row to row of each list
 	diag, inv  []float32 // of the operator, and 1 over it
 	u, f, rest []float32 // values, of which a row is l.row, what is given, and what is left of it
+	desks      []desk    // one for each part of what is done at the same time
 }
 
-func newLevel(x, y, z axis, mass []float32, threads int) *level {
-	n := len(mass)
-	l := &level{x: x, y: y, z: z, threads: threads, diag: mass, inv: make([]float32, n), u: make([]float32, 1+y.n*z.n*(x.n+1)), f: make([]float32, n), rest: make([]float32, n)}
-	if n < 1<<14 {
+// A desk is what is passed to kernels by its address, which would be made anew for each row.
+type desk struct {
+	row   rows.Row
+	rest  rows.Rest
+	from  [4][]float32
+	share [4]float32
+	sums  rows.Sums
+	line  []float32 // as long as a row of the level, and a vector more
+}
+
+// newLevel makes the level of cells along these axes, of no b yet.
+func newLevel(x, y, z axis, kit *rows.Kit, threads int) *level {
+	l := &level{x: x, y: y, z: z, kit: kit, threads: threads, stride: rows.Padded(x.n)}
+	n := l.stride * y.n * z.n
+	l.diag, l.inv, l.f, l.rest = make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n+rows.Lanes)
+	l.u = l.values()
+	if x.n*y.n*z.n < 1<<14 {
 		l.threads = 1 // less than what goroutines cost
 	}
-	l.rows(func(r int) {
-		w := l.around(r)
-		for k, i := range l.x.width32 {
-			at := r*l.x.n + k
-			mass[at] += w.along*(l.x.link32[k]+l.x.link32[k+1]) + i*(w.north+w.south+w.below+w.above)
-			l.inv[at] = 1 / mass[at]
-		}
-	})
+	l.desks = make([]desk, l.threads)
+	for k := range l.desks {
+		l.desks[k].line = make([]float32, l.stride+rows.Lanes)
+	}
 	return l
 }
 
-// row is a row of values. There is a 0 before and behind each, which a cell takes nothing of.
-func (l *level) row(r int) []float32 { return l.u[l.first(r):][:l.x.n] }
+// link makes the operator of what diag has, b of each cell times its width.
+func (l *level) link() {
+	l.rows(func(part, r int) {
+		w := l.around(part, r)
+		at := r * l.stride
+		diag, inv := l.diag[at:][:l.x.n], l.inv[at:][:l.x.n]
+		for k, i := range l.x.width32[:l.x.n] {
+			diag[k] += w.Along*(l.x.link32[k]+l.x.link32[k+1]) + i*(w.LinkNorth+w.LinkSouth+w.LinkBelow+w.LinkAbove)
+			inv[k] = 1 / diag[k]
+		}
+	})
+}
 
-// first is where a row begins.
-func (l *level) first(r int) int { return 1 + r*(l.x.n+1) }
+// values is a list with a 0 before and behind each row, which a cell takes nothing of.
+func (l *level) values() []float32 {
+	return make([]float32, rows.Lanes+l.y.n*l.z.n*l.stride+rows.Lanes)
+}
+
+// in is a row of such a list, with the zeros behind it.
+func (l *level) in(values []float32, r int) []float32 {
+	return values[rows.Lanes+r*l.stride:][:l.stride]
+}
+
+// row is a row of values.
+func (l *level) row(r int) []float32 { return l.in(l.u, r) }
 
 // rows calls f with every row, in parts at the same time.
-func (l *level) rows(f func(r int)) { inParts(l.y.n*l.z.n, l.threads, func(_, r int) { f(r) }) }
+func (l *level) rows(f func(part, r int)) { inParts(l.y.n*l.z.n, l.threads, f) }
 
 // inParts calls f with part and index of all i < n, those of a part in order.
 func inParts(n, parts int, f func(part, i int)) {
@@ -146,167 +215,179 @@ func inParts(n, parts int, f func(part, i int)) {
 	g.Wait()
 }
 
-// A ring is what lies around a row: what it takes of the rows beside it for each unit of a
-// cell's width, where these are, and what cells of the row take of each other.
-type ring struct {
-	along                      float32
-	north, south, below, above float32
-	toNorth, toSouth           int
-	toBelow, toAbove           int
-}
-
-func (l *level) around(r int) (w ring) {
+// around is a row with what lies around it, on the desk of a part.
+func (l *level) around(part, r int) *rows.Row {
 	y, z := r%l.y.n, r/l.y.n
 	wy, wz := l.y.width32[y], l.z.width32[z]
-	w.along = wy * wz
-	w.north, w.south = l.y.link32[y]*wz, l.y.link32[y+1]*wz
-	w.below, w.above = l.z.link32[z]*wy, l.z.link32[z+1]*wy
+	at := rows.Lanes + r*l.stride
+	w := &l.desks[part].row
+	w.U, w.N, w.Link, w.Width, w.Along = l.u, l.stride, l.x.link32, l.x.width32, wy*wz
+	w.At, w.North, w.South, w.Below, w.Above = at, at, at, at, at
 	// Beyond a border is the row itself, of which nothing is taken.
-	apart := l.x.n + 1
+	w.LinkNorth, w.LinkSouth = l.y.link32[y]*wz, l.y.link32[y+1]*wz
+	w.LinkBelow, w.LinkAbove = l.z.link32[z]*wy, l.z.link32[z+1]*wy
 	if y > 0 {
-		w.toNorth = -apart
+		w.North -= l.stride
 	}
 	if y < l.y.n-1 {
-		w.toSouth = apart
+		w.South += l.stride
 	}
 	if z > 0 {
-		w.toBelow = -apart * l.y.n
+		w.Below -= l.stride * l.y.n
 	}
 	if z < l.z.n-1 {
-		w.toAbove = apart * l.y.n
+		w.Above += l.stride * l.y.n
 	}
+	first := r * l.stride
+	w.F, w.Inv, w.Diag = l.f[first:][:l.stride], l.inv[first:][:l.stride], l.diag[first:][:l.stride]
 	return w
 }
 
-// relax sets the cells of one colour of a chessboard so that their equations hold (Gauss and
-// Seidel); none of them is beside another.
-func (l *level) relax(colour int) {
-	nx := l.x.n
-	l.rows(func(r int) {
-		w := l.around(r)
-		at, first := r*nx, l.first(r)
-		u := l.u
-		f, inv := l.f[at:][:nx], l.inv[at:][:nx]
-		link, width := l.x.link32, l.x.width32
-		for x := (r%l.y.n + r/l.y.n + colour) & 1; x < nx; x += 2 {
-			i := first + x
-			sum := w.along*(link[x]*u[i-1]+link[x+1]*u[i+1]) + width[x]*(w.north*u[i+w.toNorth]+w.south*u[i+w.toSouth]+(w.below*u[i+w.toBelow]+w.above*u[i+w.toAbove]))
-			u[i] = (f[x] + sum) * inv[x]
+// smooth sets the cells of a colour of a chessboard so that their equations hold, and then
+// those of the other (Gauss and Seidel); none of a colour is beside another of it.
+func (l *level) smooth(colour int, relax func(*rows.Row, int)) {
+	of := func(r int) int { return (r%l.y.n + r/l.y.n + colour) & 1 }
+	l.follow(func(part, r int) { relax(l.around(part, r), of(r)) }, func(part, r int) { l.kit.Relax(l.around(part, r), 1-of(r)) })
+}
+
+// follow calls first with every row, and second with every row once first had all that are
+// around it. Second follows a plane behind first, while that is in the cache.
+func (l *level) follow(first, second func(part, r int)) {
+	planes, each := l.z.n, l.y.n
+	if planes == 1 {
+		planes, each = l.y.n, 1
+	}
+	plane := func(part, p int, f func(part, r int)) {
+		for r := p * each; r < (p+1)*each; r++ {
+			f(part, r)
+		}
+	}
+	parts := min(l.threads, planes)
+	begin := func(part int) int { return planes * part / parts }
+	inParts(parts, parts, func(_, part int) {
+		lo, hi := begin(part), begin(part+1)
+		for p := lo; p < hi; p++ {
+			plane(part, p, first)
+			if p > lo+1 {
+				plane(part, p-1, second)
+			}
+		}
+	})
+	// Those beside planes of another part.
+	inParts(parts, parts, func(_, part int) {
+		lo, hi := begin(part), begin(part+1)
+		plane(part, lo, second)
+		if hi-1 > lo {
+			plane(part, hi-1, second)
 		}
 	})
 }
 
 // remain sets rest to what is left.
 func (l *level) remain() {
-	nx := l.x.n
-	l.rows(func(r int) {
-		w := l.around(r)
-		at, first := r*nx, l.first(r)
-		u := l.u
-		f, diag, rest := l.f[at:][:nx], l.diag[at:][:nx], l.rest[at:][:nx]
-		link, width := l.x.link32, l.x.width32
-		for x := range rest {
-			i := first + x
-			sum := w.along*(link[x]*u[i-1]+link[x+1]*u[i+1]) + width[x]*(w.north*u[i+w.toNorth]+w.south*u[i+w.toSouth]+(w.below*u[i+w.toBelow]+w.above*u[i+w.toAbove]))
-			rest[x] = f[x] + sum - diag[x]*u[i]
-		}
-	})
+	l.rows(func(part, r int) { l.kit.Remain(l.around(part, r), l.rest[r*l.stride:][:l.stride]) })
 }
 
 // restrict gives what is in from, by cells of l, to those of the next level: the transpose of
 // interpolate.
 func (l *level) restrict(next *level, from []float32) {
-	lines := make([][]float32, next.threads)
-	for k := range lines {
-		lines[k] = make([]float32, l.x.n)
-	}
-	inParts(next.y.n*next.z.n, next.threads, func(part, r int) {
-		line := lines[part]
+	next.rows(func(part, r int) { // no more parts than of l
+		desk := &l.desks[part]
+		line := desk.line
 		clear(line)
-		for _, z := range l.z.givers[r/next.y.n] {
-			for _, y := range l.y.givers[r%next.y.n] {
-				share := z.share * y.share
-				for x, v := range from[(int(z.at)*l.y.n+int(y.at))*l.x.n:][:l.x.n] {
-					line[x] += share * v
-				}
+		zs, ofZ := l.z.givers(r / next.y.n)
+		ys, ofY := l.y.givers(r % next.y.n)
+		for k, z := range zs {
+			if ofZ[k] == 0 {
+				continue
 			}
-		}
-		for x, givers := range l.x.givers {
-			sum := float32(0)
-			for _, g := range givers {
-				sum += g.share * line[g.at]
+			for i, y := range ys {
+				desk.from[i] = from[(z*l.y.n+y)*l.stride:][:l.stride]
+				desk.share[i] = ofY[i] * ofZ[k]
 			}
-			next.f[r*next.x.n+x] = sum
+			l.kit.Blend(line[:l.stride], &desk.from, &desk.share)
 		}
+		l.x.along(next.f[r*next.stride:][:next.x.n], line)
 	})
 }
 
-// interpolate adds the values of the next level to those of l.
+// interpolate adds the values of the next level to those of l. It overwrites rest.
 func (l *level) interpolate(next *level) {
-	lines := make([][]float32, l.threads)
-	for k := range lines {
-		lines[k] = make([]float32, next.x.n)
-	}
-	inParts(l.y.n*l.z.n, l.threads, func(part, r int) {
-		y, z := r%l.y.n, r/l.y.n
-		row := func(z, y int32) []float32 { return next.row(int(z)*next.y.n + int(y)) }
-		sy, sz := l.y.share[y], l.z.share[z]
-		a, b := row(l.z.near[z], l.y.near[y]), row(l.z.near[z], l.y.far[y])
-		c, d := row(l.z.far[z], l.y.near[y]), row(l.z.far[z], l.y.far[y])
-		line := lines[part]
-		for x := range line {
-			line[x] = (1-sz)*((1-sy)*a[x]+sy*b[x]) + sz*((1-sy)*c[x]+sy*d[x])
-		}
-		u := l.row(r)
-		for x, near := range l.x.near {
-			u[x] += (1-l.x.share[x])*line[near] + l.x.share[x]*line[l.x.far[x]]
-		}
+	spread := l.rest // rows of the next level, as long as those of l
+	next.rows(func(_, r int) { l.x.spread(spread[r*l.stride:], next.in(next.u, r)) })
+	l.rows(func(part, r int) {
+		yn, yf, wn, wf := l.y.between(r%l.y.n, next.y.n)
+		zn, zf, vn, vf := l.z.between(r/l.y.n, next.z.n)
+		of := func(z, y int) []float32 { return spread[(z*next.y.n+y)*l.stride:][:l.stride] }
+		desk := &l.desks[part]
+		desk.from = [4][]float32{of(zn, yn), of(zn, yf), of(zf, yn), of(zf, yf)}
+		desk.share = [4]float32{vn * wn, vn * wf, vf * wn, vf * wf}
+		l.kit.Blend(l.row(r), &desk.from, &desk.share)
 	})
 }
 
 // A hierarchy is all levels, the finest first and a single cell last.
 type hierarchy struct{ levels []*level }
 
-// newHierarchy makes the levels of a field whose cells have these b times their width.
-func newHierarchy(x, y, z axis, mu float64, mass []float32, threads int) *hierarchy {
+// newHierarchy makes the levels of a field.
+func newHierarchy(x, y, z axis, mu float64, kit *rows.Kit, threads int) *hierarchy {
 	h := new(hierarchy)
 	for {
 		if x.n*y.n*z.n == 1 {
-			h.levels = append(h.levels, newLevel(x, y, z, mass, threads))
+			h.levels = append(h.levels, newLevel(x, y, z, kit, threads))
 			return h
 		}
 		cx, cy, cz := x.coarser(mu), y.coarser(mu), z.coarser(mu)
-		sums := make([]float64, cx.n*cy.n*cz.n)
-		for r := range y.n * z.n {
-			row := sums[(r/y.n/2*cy.n+r%y.n/2)*cx.n:]
-			for k, m := range mass[r*x.n:][:x.n] {
-				row[k/2] += float64(m)
-			}
+		h.levels = append(h.levels, newLevel(x, y, z, kit, threads))
+		x, y, z = cx, cy, cz
+	}
+}
+
+// link makes the operators of what diag of the finest level has, b of its cells times their
+// width.
+func (h *hierarchy) link() {
+	for k, l := range h.levels {
+		if k < len(h.levels)-1 {
+			next := h.levels[k+1]
+			next.rows(func(_, r int) {
+				to := next.diag[r*next.stride:][:next.x.n]
+				clear(to)
+				for part := range 4 {
+					y, z := r%next.y.n*2+part%2, r/next.y.n*2+part/2
+					if y >= l.y.n || z >= l.z.n {
+						continue
+					}
+					from := l.diag[(z*l.y.n+y)*l.stride:][:l.stride]
+					for i := range to {
+						to[i] += from[2*i] + from[2*i+1] // behind the last is a 0
+					}
+				}
+			})
 		}
-		h.levels = append(h.levels, newLevel(x, y, z, mass, threads))
-		x, y, z, mass = cx, cy, cz, narrowed(sums)
+		l.link()
 	}
 }
 
 // cycle brings the values of a level nearer to what they are given to be, from those that are
-// there: a V-cycle that smooths once before and once after, in reverse, so that from zero it is
-// a symmetric operator.
-func (h *hierarchy) cycle(k int) {
+// there, or from 0: a V-cycle that smooths once before and once after, in reverse, so that from
+// zero it is a symmetric operator.
+func (h *hierarchy) cycle(k int, fromZero bool) {
 	l := h.levels[k]
 	if k == len(h.levels)-1 {
-		l.u[1] = l.f[0] * l.inv[0]
+		l.row(0)[0] = l.f[0] * l.inv[0]
 		return
 	}
 	next := h.levels[k+1]
-	l.relax(0)
-	l.relax(1)
+	if fromZero {
+		l.smooth(0, l.kit.Begin)
+	} else {
+		l.smooth(0, l.kit.Relax)
+	}
 	l.remain()
 	l.restrict(next, l.rest)
-	clear(next.u)
-	h.cycle(k + 1)
+	h.cycle(k+1, true)
 	l.interpolate(next)
-	l.relax(1)
-	l.relax(0)
+	l.smooth(1, l.kit.Relax)
 }
 
 // full solves from the coarsest level to the finest, each from what the one before it is
@@ -321,6 +402,6 @@ func (h *hierarchy) full() {
 		if k < len(h.levels)-1 {
 			l.interpolate(h.levels[k+1])
 		}
-		h.cycle(k)
+		h.cycle(k, false)
 	}
 }

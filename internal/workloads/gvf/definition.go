@@ -18,7 +18,9 @@ import (
 //	V'   = V + (μ·(s − 2d·V) − (V − V0)·b), for each component
 //
 // In 2D there is no z, and 2d is 4. Each operation is rounded to float32 by itself, in this
-// order, and no multiplication is fused with an addition.
+// order, and no multiplication is fused with an addition. Within a mask the neighbour of another
+// part is the voxel itself, of f and of V, least and greatest are those of what is inside, and
+// what is outside is 0.
 func Define(p *Problem, threads int) (Flow, error) {
 	v0, b, err := p.definedStart()
 	if err != nil {
@@ -31,6 +33,30 @@ func Define(p *Problem, threads int) (Flow, error) {
 	return f, nil
 }
 
+// Stored is the flow by the plain loop where each number is kept in another format after each
+// step, such as one of 16 bits.
+func Stored(p *Problem, keep func(float32) float32) (Flow, error) {
+	v0, b, err := p.definedStart()
+	if err != nil {
+		return Flow{}, err
+	}
+	f, rows := p.zeros(), p.Shape().D*p.Shape().H
+	for c := range v0 {
+		v, next := append([]float32(nil), v0[c]...), f.V[c]
+		for range p.Steps {
+			inParts(rows, runtime.GOMAXPROCS(0), func(_ int, lo, hi int64) {
+				sweep(p, next, v, v0[c], b, lo, hi)
+				for i, u := range next[lo*p.Shape().W : hi*p.Shape().W] {
+					next[lo*p.Shape().W+int64(i)] = keep(u)
+				}
+			})
+			v, next = next, v
+		}
+		f.V[c] = v
+	}
+	return f, nil
+}
+
 // definedStart is V0 and b.
 func (p *Problem) definedStart() (v0 [][]float32, b []float32, err error) {
 	if v0 = p.V0; v0 == nil {
@@ -38,7 +64,11 @@ func (p *Problem) definedStart() (v0 [][]float32, b []float32, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		v0 = gradient(p.Shape(), image)
+		if p.Mask == nil {
+			v0 = gradient(p.Shape(), image)
+		} else {
+			v0 = p.gradientWithin(image)
+		}
 	}
 	b = make([]float32, len(v0[0]))
 	for i := range b {
@@ -59,12 +89,19 @@ func (p *Problem) normalised() ([]float32, error) {
 	}
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for i := range values.n {
-		lo, hi = min(lo, values.at(i)), max(hi, values.at(i))
+		if p.inside(i) {
+			lo, hi = min(lo, values.at(i)), max(hi, values.at(i))
+		}
 	}
-	f := make([]float32, values.n)
+	f, part := make([]float32, values.n), 1.0
+	if math.IsInf(hi-lo, 1) { // a range that float64 does not hold
+		part = 0.5
+	}
 	if hi > lo {
 		for i := range f {
-			f[i] = float32((values.at(i) - lo) / (hi - lo))
+			if p.inside(i) {
+				f[i] = float32((part*values.at(i) - part*lo) / (part*hi - part*lo))
+			}
 		}
 	}
 	return f, nil
@@ -136,6 +173,10 @@ func evolve[T float32 | float64](p *Problem, v0, b []T, steps int64, threads int
 
 // sweep takes a step of rows lo ≤ r < hi.
 func sweep[T float32 | float64](p *Problem, next, v, v0, b []T, lo, hi int64) {
+	if p.Mask != nil {
+		sweepWithin(p, next, v, v0, b, lo, hi)
+		return
+	}
 	s, mu := p.Shape(), T(p.Mu)
 	beside := func(i, n int64) (before, after int64) {
 		before, after = i-1, i+1

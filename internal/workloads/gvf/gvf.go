@@ -56,10 +56,14 @@ type Problem struct {
 	Boundary Boundary
 	// V0 is the field that flows in place of the image's gradient, a list for each component
 	// as in a Flow; nil for the gradient.
-	V0   [][]float32
+	V0 [][]float32
+	// Mask has a value for each voxel: nothing flows between those whose values differ, and
+	// those of 0 are no part of the image. nil for an image that is one part.
+	Mask []float32
 	keys [3]int64 // of the name it was made from
 
 	strongest func() (float32, error) // the largest b, computed once
+	seams     func() []Seam           // of the mask, likewise
 }
 
 // A Flow is a vector field: for each component, x, y and in 3D z, its values row-major.
@@ -126,14 +130,14 @@ func workload(kind string, impls []bench.Implementation[*Problem, Flow]) bench.W
 // NewProblem is the flow of an image. What is wrong with it is said by Check.
 func NewProblem(s grid.Source, mu float32, steps int64, tol float64, boundary Boundary) *Problem {
 	p := &Problem{Source: s, Mu: mu, Steps: steps, Tol: tol, Boundary: boundary}
-	p.strongest = sync.OnceValues(p.largestB)
+	p.strongest, p.seams = sync.OnceValues(p.largestB), sync.OnceValue(p.findSeams)
 	return p
 }
 
 // Flowing is the flow of another field, under the same conditions.
 func (p *Problem) Flowing(v0 [][]float32, steps int64) *Problem {
 	q := NewProblem(p.Source, p.Mu, steps, p.Tol, p.Boundary)
-	q.V0 = v0
+	q.V0, q.Mask = v0, p.Mask
 	return q
 }
 
@@ -159,6 +163,9 @@ func (p *Problem) Check() error {
 	}
 	if p.Boundary != Replicate && p.Boundary != Third {
 		return fmt.Errorf("boundary %d: want 0 for replicate, 1 for third", p.Boundary)
+	}
+	if err := p.maskable(); err != nil {
+		return err
 	}
 	if p.Tol != 0 {
 		if !(p.Tol > 0 && p.Tol < 1) {

@@ -18,9 +18,30 @@ const unit = 1.0 / (1 << 24)
 // start from, and for a component in a step.
 const startNS, stepNS = 100, 12
 
+// PlainLoop holds a field after some steps to the bits of the plain loop.
+func PlainLoop() verify.Law[*Problem, Flow] {
+	return law{Name: "the plain loop, bit for bit", Independent: true, Work: on(startNS, stepNS), Check: plain}
+}
+
+// Rest holds a steady state to its residual, as the first component that has too much of it.
+func Rest() verify.Law[*Problem, Flow] {
+	return law{Name: "residual in float64", Independent: true, Work: on(startNS, 0), Check: func(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
+		list, err := residuals(p, out, ask)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range list {
+			if !(m.Value <= m.Limit) {
+				return &verify.Diff{Where: m.Name, Want: fmt.Sprintf("at most %v", m.Limit), Got: fmt.Sprint(m.Value)}, nil
+			}
+		}
+		return nil, nil
+	}}
+}
+
 func stepsLaws() []law {
 	return []law{
-		{Name: "the plain loop, bit for bit", Independent: true, Work: on(startNS, stepNS), Check: plain},
+		PlainLoop(),
 		{Name: "float64 within the bound of rounding", Independent: true, Work: on(startNS, stepNS), Measure: precise},
 		{Name: "closed form of |V0| constant along x, y and z", Calls: 3, Work: on(20, 0), Measure: constantMagnitude},
 		{Name: "a constant V0 stays", Calls: 1, Work: on(5, 0), Check: fixedPoint},
@@ -36,6 +57,7 @@ func steadyLaws() []law {
 	return []law{
 		{Name: "residual in float64", Independent: true, Work: on(startNS, 0), Measure: residuals},
 		{Name: "closed form of |V0| constant along x, y and z", Calls: 3, Work: on(20, 0), Measure: constantMagnitude},
+		{Name: "a made steady state, by the maximum principle", Calls: 1, Work: on(10*startNS, 0), Measure: manufactured},
 		{Name: "a constant V0 stays", Calls: 1, Work: on(5, 0), Measure: fixedState},
 	}
 }
@@ -112,7 +134,7 @@ func constantMagnitude(p *Problem, _ Flow, ask ask) ([]verify.Measure, error) {
 	if p.Tol == 0 {
 		b = min(b, (2-4*float64(d)*float64(p.Mu))/2)
 	}
-	if b < 1e-3 || p.Boundary != Replicate {
+	if b < 1e-3 || p.Boundary != Replicate || p.Mask != nil {
 		return nil, verify.ErrNotApplicable
 	}
 	r := math.Sqrt(b)
@@ -220,6 +242,13 @@ func (p *Problem) constant() *Problem {
 	for c := range v0 {
 		v0[c] = slices.Repeat([]float32{[]float32{0.0123, -0.0456, 0.0789}[c]}, int(p.Shape().Voxels()))
 	}
+	for i, part := range p.Mask {
+		if part == 0 {
+			for c := range v0 {
+				v0[c][i] = 0
+			}
+		}
+	}
 	return p.Flowing(v0, p.Steps)
 }
 
@@ -277,7 +306,7 @@ func (p *Problem) after(steps int64) *Problem { return p.Flowing(p.V0, steps) }
 func flipped(by byte) func(*Problem, Flow, ask) (*verify.Diff, error) {
 	return func(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
 		s, along := p.Shape(), map[byte]int{'x': 0, 'y': 1, 's': p.Dim() - 1}[by]
-		if by == 'y' && p.Dim() == 2 || p.V0 != nil || grid.LabelsOf(p.Source) != nil {
+		if by == 'y' && p.Dim() == 2 || p.V0 != nil || p.Mask != nil || grid.LabelsOf(p.Source) != nil {
 			return nil, verify.ErrNotApplicable
 		}
 		if d := p.misshapen(out); d != nil {
@@ -347,7 +376,7 @@ func (p *Problem) energy(f Flow, v0 [][]float32, b []float32) (sum float64) {
 			for i := lo * s.W; i < hi*s.W; i++ {
 				z, y, x := s.Coordinates(i)
 				for a, more := range [3]bool{x+1 < s.W, y+1 < s.H, z+1 < s.D} {
-					if more {
+					if more && (p.Mask == nil || p.Mask[i] == p.Mask[i+strides[a]]) {
 						d := float64(v[i+strides[a]]) - float64(v[i])
 						parts[part] += float64(p.Mu) * d * d
 					}
@@ -434,4 +463,119 @@ func residuals(p *Problem, out Flow, _ ask) ([]verify.Measure, error) {
 		list = append(list, m)
 	}
 	return list, nil
+}
+
+// manufactured asks for the steady state of a V0 that was made so that the field at rest is
+// known: of any field U that is 0 nowhere, V0 = U + t·d, where d is the direction of s = μLU and
+// t solves t·|U + t·d|² = |s|, so that b·(V0 − U) = s. By the maximum principle an error is at
+// most the largest residual over the least b, and the largest is at most the root of the sum of
+// squares, of which the tolerance says what it may be.
+func manufactured(p *Problem, _ Flow, ask ask) ([]verify.Measure, error) {
+	if p.Mask != nil {
+		return nil, verify.ErrNotApplicable
+	}
+	s, d := p.Shape(), p.Dim()
+	rows, cores := s.D*s.H, runtime.GOMAXPROCS(0)
+	u := make([][]float64, d)
+	for c := range u {
+		u[c] = make([]float64, s.Voxels())
+	}
+	inParts(rows, cores, func(_ int, lo, hi int64) {
+		for i := lo * s.W; i < hi*s.W; i++ {
+			z, y, x := s.Coordinates(i)
+			fx, fy, fz := float64(x)/float64(s.W), float64(y)/float64(s.H), float64(z)/float64(s.D)
+			size, turn := 0.3+0.05*math.Cos(3*fx-2*fy+fz), 1+2*fx+3*fy-2*fz
+			for c, v := range []float64{math.Cos(turn), math.Sin(turn), 0.5}[:d] {
+				u[c][i] = size * v
+			}
+		}
+	})
+	v0 := p.zeros().V
+	leasts := slices.Repeat([]float64{math.Inf(1)}, int(rows)) // b
+	// Squares of what rounding V0 leaves of the equations, and of b·V0.
+	left, given := make([][3]float64, rows), make([][3]float64, rows)
+	inParts(rows, cores, func(_ int, lo, hi int64) {
+		for i := lo * s.W; i < hi*s.W; i++ {
+			r := i / s.W
+			source, b := p.madeFor(u, v0, i)
+			leasts[r] = min(leasts[r], b)
+			for c := range u {
+				v := float64(v0[c][i])
+				e := b*(v-u[c][i]) - source[c]
+				left[r][c], given[r][c] = left[r][c]+e*e, given[r][c]+b*v*b*v
+			}
+		}
+	})
+	least := slices.Min(leasts)
+	rounded, sources := make([]float64, d), make([]float64, d)
+	for r := range rows {
+		for c := range u {
+			rounded[c], sources[c] = rounded[c]+left[r][c], sources[c]+given[r][c]
+		}
+	}
+	if !(least > 1e-3) {
+		return nil, verify.ErrNotApplicable // so strong a diffusion that V0 turns against U
+	}
+	got, err := ask(p.Flowing(v0, 0))
+	if err != nil {
+		return nil, err
+	}
+	if d := p.misshapen(got); d != nil {
+		return []verify.Measure{{Name: "error of a made state", Value: math.NaN(), At: d.String()}}, nil
+	}
+	var list []verify.Measure
+	for c := range u {
+		// b of an implementation is rounded to float32, too.
+		m := verify.Measure{Name: "error of a made state, " + axis(c), Limit: (p.Tol*1.01*math.Sqrt(sources[c])+math.Sqrt(rounded[c])+8*unit*math.Sqrt(sources[c]))/least + unit}
+		for i, want := range u[c] {
+			if e := math.Abs(float64(got.V[c][i]) - want); !(e <= m.Value) {
+				m.Value, m.At = e, p.place(c, i)
+			}
+		}
+		list = append(list, m)
+	}
+	return list, nil
+}
+
+// madeFor sets V0 of a voxel so that u is at rest there, and gives what flows from it, and b.
+func (p *Problem) madeFor(u [][]float64, v0 [][]float32, i int64) (source [3]float64, b float64) {
+	s := p.Shape()
+	z, y, x := s.Coordinates(i)
+	sizes, strides := [3]int64{s.W, s.H, s.D}, [3]int64{1, s.W, s.W * s.H}
+	size, along, square := 0.0, 0.0, 0.0
+	for c := range u {
+		for a, at := range []int64{x, y, z}[:len(u)] {
+			before, after := at-1, at+1
+			if at == 0 {
+				before = p.Boundary.Before(sizes[a])
+			}
+			if at == sizes[a]-1 {
+				after = p.Boundary.After(sizes[a])
+			}
+			source[c] += float64(p.Mu) * (2*u[c][i] - u[c][i+(before-at)*strides[a]] - u[c][i+(after-at)*strides[a]])
+		}
+		size, along, square = size+source[c]*source[c], along+u[c][i]*source[c], square+u[c][i]*u[c][i]
+	}
+	size = math.Sqrt(size)
+	t := 0.0
+	if size > 0 {
+		along /= size
+		// From 0 on there is a root before this, and halves find it.
+		for lo, hi := 0.0, 2*math.Abs(along)+math.Cbrt(size)+1; ; {
+			if t = (lo + hi) / 2; t == lo || t == hi {
+				break
+			}
+			if t*((t+2*along)*t+square) < size {
+				lo = t
+			} else {
+				hi = t
+			}
+		}
+		t /= size
+	}
+	for c := range u {
+		v0[c][i] = float32(u[c][i] + t*source[c])
+		b += float64(v0[c][i]) * float64(v0[c][i])
+	}
+	return source, b
 }

@@ -2,8 +2,16 @@ package gvf
 
 import "errors"
 
-// TakesSteps is nil, or why who takes steps does not answer a problem.
+// TakesSteps is nil, or why who takes steps of whole images does not answer a problem.
 func (p *Problem) TakesSteps() error {
+	if p.Mask != nil {
+		return errors.New("takes no mask; cpu does")
+	}
+	return p.TakesStepsWithin()
+}
+
+// TakesStepsWithin is nil, or why who takes steps of images, and within masks, does not answer.
+func (p *Problem) TakesStepsWithin() error {
 	if err := p.Check(); err != nil {
 		return err
 	}

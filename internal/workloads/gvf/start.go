@@ -35,6 +35,7 @@ func (p *Problem) Start(threads int) (Start, error) {
 			v0[c] = make([]float32, len(f))
 		}
 		inParts(rows, threads, func(_ int, lo, hi int64) { gradientRows(s, f, v0, lo, hi) })
+		p.mend(v0, f)
 	}
 	b := make([]float32, s.Voxels())
 	inParts(rows, threads, func(_ int, lo, hi int64) {
@@ -64,7 +65,7 @@ func inParts(n int64, parts int, f func(part int, lo, hi int64)) {
 
 // scaled is the image from 0 to 1.
 func (p *Problem) scaled(threads int) ([]float32, error) {
-	if grid.LabelsOf(p.Source) != nil { // which are seldom
+	if grid.LabelsOf(p.Source) != nil || p.Mask != nil { // which are seldom
 		return p.normalised()
 	}
 	f, err := grid.Load(p.Source)

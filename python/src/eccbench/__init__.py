@@ -1,4 +1,4 @@
-"""Exact, verified Euler characteristic curves and Betti numbers of images.
+"""Exact, verified Euler characteristic curves, Betti numbers and gradient vector flow of images.
 
 >>> import numpy as np, eccbench
 >>> image = np.random.default_rng(1).integers(0, 256, (64, 64, 64), np.uint8)
@@ -13,6 +13,7 @@ from importlib.metadata import version as _version
 
 from ._betti import Betti, BettiCurves, betti, betti_curves
 from ._curve import Curve, Image, curve, open
+from ._gvf import gvf
 
-__all__ = ["Betti", "BettiCurves", "Curve", "Image", "betti", "betti_curves", "curve", "open"]
+__all__ = ["Betti", "BettiCurves", "Curve", "Image", "betti", "betti_curves", "curve", "gvf", "open"]
 __version__ = _version("eccbench")

@@ -424,7 +424,7 @@ def _translated(e: _library.Error) -> Exception:
     return kinds.get(e.kind, ValueError)(str(e))
 
 
-def _job(request: _Request, voxels: NDArray[Any] | None = None, mask: NDArray[np.uint8] | None = None) -> _library.Job:
+def _job(request: _Request, voxels: NDArray[Any] | None = None, mask: NDArray[Any] | None = None) -> _library.Job:
     memory = [n for a in (voxels, mask) for n in ((0, 0) if a is None else (a.ctypes.data, a.nbytes))]
     return _library.Job(request, (voxels, mask), memory)
 

@@ -6,3 +6,5 @@ package rows
 const assembled = false
 
 func kernel(string) Kernel { return Portable }
+
+func kit(string) *Kit { return &portable }

@@ -13,3 +13,43 @@ func plane256(dst *float32, v *float32, north *float32, south *float32, v0 *floa
 //
 //go:noescape
 func volume256(dst *float32, v *float32, north *float32, south *float32, below *float32, above *float32, v0 *float32, b *float32, n int, count int, dstStride int, stride int, fieldStride int, mu float32, sides float32)
+
+// begin256 sets the cells of a colour to f·inv, and the others to 0.
+//
+//go:noescape
+func begin256(u *float32, f *float32, inv *float32, n int, colour uint64)
+
+// relax256 sets the cells of a colour so that their equations hold.
+//
+//go:noescape
+func relax256(u *float32, north *float32, south *float32, below *float32, above *float32, f *float32, inv *float32, link *float32, width *float32, n int, along float32, linkNorth float32, linkSouth float32, linkBelow float32, linkAbove float32, colour uint64)
+
+// remain256 sets to to what is left of f.
+//
+//go:noescape
+func remain256(to *float32, u *float32, north *float32, south *float32, below *float32, above *float32, f *float32, diag *float32, link *float32, width *float32, n int, along float32, linkNorth float32, linkSouth float32, linkBelow float32, linkAbove float32)
+
+// rest256 keeps what is left of the equations, and adds up its squares and its products with u, eight sums each.
+//
+//go:noescape
+func rest256(sums *float64, to *float32, u *float32, north *float32, south *float32, below *float32, above *float32, link *float32, width *float32, over *float32, b *float32, v0 *float32, n int, along float64, linkNorth float64, linkSouth float64, linkBelow float64, linkAbove float64, scale float64)
+
+// blend256 adds four rows, each times its share.
+//
+//go:noescape
+func blend256(dst *float32, a *float32, b *float32, c *float32, d *float32, n int, wa float32, wb float32, wc float32, wd float32)
+
+// turn256 sets to to from + by·to.
+//
+//go:noescape
+func turn256(to *float32, from *float32, n int, by float32)
+
+// advance256 adds by·from to to.
+//
+//go:noescape
+func advance256(to *float32, from *float32, n int, by float32)
+
+// dot256 adds up products in float64, eight sums.
+//
+//go:noescape
+func dot256(sums *float64, a *float32, b *float32, n int)

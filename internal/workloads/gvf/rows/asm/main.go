@@ -25,9 +25,11 @@ func main() {
 	case "avx512":
 		step("plane512", 16, ZMM, false)
 		step("volume512", 16, ZMM, true)
+		avx512.cells()
 	case "avx2":
 		step("plane256", 8, YMM, false)
 		step("volume256", 8, YMM, true)
+		avx2.cells()
 	default:
 		fmt.Fprintf(os.Stderr, "asm: -isa %s: want avx512 or avx2\n", *isa)
 		os.Exit(64)
@@ -54,11 +56,7 @@ func step(name string, lanes int, vector func() VecVirtual, volume bool) {
 	rows := Load(Param("count"), GP64())
 	mu, sides := vector(), vector()
 	for i, v := range []VecVirtual{mu, sides} {
-		a, err := Param([]string{"mu", "sides"}[i]).Resolve()
-		if err != nil {
-			panic(err)
-		}
-		VBROADCASTSS(a.Addr, v)
+		VBROADCASTSS(address([]string{"mu", "sides"}[i]), v)
 	}
 	x, last := GP64(), GP64()
 	Load(Param("n"), last)

@@ -1,0 +1,81 @@
+package library
+
+import (
+	"errors"
+	"fmt"
+
+	"eccbench/impls/gvf/blocked"
+	"eccbench/impls/gvf/cpu"
+	"eccbench/impls/gvf/definition"
+	"eccbench/impls/gvf/multigrid"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/gvf"
+)
+
+// A Flow asks for the gradient vector flow of an image: after so many steps, or at rest where
+// there is a tolerance.
+type Flow struct {
+	Steps    int64   `json:"steps"`
+	Tol      float64 `json:"tol"`
+	Mu       float64 `json:"mu"`
+	Boundary string  `json:"boundary"` // replicate or third
+}
+
+// check is nil, or why a request asks for no flow.
+func (r Request) checkFlow() error {
+	f := r.Flow
+	switch {
+	case r.Betti || len(r.Periodic) > 0 || r.Gaps || r.Levels > 0 || r.Images > 1:
+		return errors.New("a flow is of one image, without conventions or levels; leave them out")
+	case f.Boundary != gvf.Replicate.String() && f.Boundary != gvf.Third.String():
+		return fmt.Errorf("boundary %q: want %v or %v", f.Boundary, gvf.Replicate, gvf.Third)
+	case !(f.Tol >= 0 && f.Tol < 1):
+		return fmt.Errorf("tol %v: want more than 0 and less than 1", f.Tol)
+	case f.Steps < 0:
+		return fmt.Errorf("steps %d: want 0 or more", f.Steps)
+	}
+	return nil
+}
+
+// flow is the answer of a gradient vector flow. Its rows are float32: the components x, y and in
+// 3D z, one after the other. A mask has a float32 for each voxel, as gvf.Problem has it.
+func (r Request) flow(a Answer, in grid.Source) (Answer, error) {
+	boundary := gvf.Replicate
+	if r.Flow.Boundary == gvf.Third.String() {
+		boundary = gvf.Third
+	}
+	p := gvf.NewProblem(in, float32(r.Flow.Mu), r.Flow.Steps, r.Flow.Tol, boundary)
+	if r.within != nil {
+		var err error
+		if p, err = p.WithinParts(grid.Values[float32](r.within)); err != nil {
+			return a, err
+		}
+	}
+	if err := p.Check(); err != nil {
+		return a, err
+	}
+	w := gvf.Steps(blocked.Implementation{}, cpu.Implementation{}, definition.Implementation{})
+	law := gvf.PlainLoop()
+	if p.Tol != 0 {
+		w, law = gvf.ToSteady(multigrid.Implementation{}), gvf.Rest()
+	}
+	w.Policy = verify.Policy[*gvf.Problem, gvf.Flow]{Laws: []verify.Law[*gvf.Problem, gvf.Flow]{law}}
+	out, err := answered(&a, w, p, r)
+	if err != nil {
+		return a, err
+	}
+	a.lines, a.Rows, a.Levels = flowLines{out}, int64(len(out.V))*in.Shape().Voxels(), "<f4"
+	return a, nil
+}
+
+type flowLines struct{ gvf.Flow }
+
+func (flowLines) columns() int64 { return 0 }
+
+// fill puts many values at a time.
+func (l flowLines) fill(put func(level []byte, numbers ...int64)) {
+	for _, list := range l.V {
+		put(grid.Bytes(list))
+	}
+}

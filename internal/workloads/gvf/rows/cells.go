@@ -1,0 +1,175 @@
+package rows
+
+import "eccbench/internal/isa"
+
+// Lanes is what the number of cells in a row is a multiple of: what is behind the last one is 0
+// in every list, and no cell of it changes.
+const Lanes = 16
+
+// Padded is how long a row of n cells is, with a 0 behind the last at least.
+func Padded(n int) int { return (n + Lanes) / Lanes * Lanes }
+
+// A Row is cells of a finite-volume grid that lie side by side along x, and what is around
+// them. Of two cells the one takes what the other has, times their link: the operator is
+//
+//	A u = Diag·u − sum    sum = Along·(Link(x)·u(x−1) + Link(x+1)·u(x+1))
+//	                          + Width·((LinkNorth·u(North) + LinkSouth·u(South)) + (LinkBelow·u(Below) + LinkAbove·u(Above)))
+//
+// Each operation is rounded by itself, so that every instruction set has the same bits.
+type Row struct {
+	U                              []float32 // of all rows: with a 0 before the first cell and behind the last of each
+	At, North, South, Below, Above int       // where the row begins in U, and those beside it: the row itself where its link is 0
+	N                              int       // cells, a multiple of Lanes
+	F, Inv, Diag                   []float32 // what is given; 1/Diag; see above
+	Link, Width                    []float32 // Link has a value more than there are cells
+	Along                          float32
+	LinkNorth, LinkSouth           float32
+	LinkBelow, LinkAbove           float32
+}
+
+// A Rest is what is left of w·b·v0 − A u in float64, of the finest cells, whose width along x, y
+// and z is w together:
+//
+//	e = (Along·(Link(x)·(u(x−1)−u) + Link(x+1)·(u(x+1)−u)) + Width·(…the same of the rows beside…)) + Along·Width·B·(V0−u)
+type Rest struct {
+	B, V0 []float32
+	Over  []float32 // 1/Width
+	Scale float64   // of what is kept
+	To    []float32 // e·Scale
+	Sums            // to work with
+}
+
+// Sums are two for each of eight values that lie side by side.
+type Sums [2 * partial]float64
+
+// A Kit is what a multigrid solver does with rows, in one instruction set.
+type Kit struct {
+	// Begin sets the cells of one colour, 0 for the first and every other, to F·Inv, the rest to 0.
+	Begin func(r *Row, colour int)
+	// Relax sets the cells of one colour to (F + sum)·Inv.
+	Relax func(r *Row, colour int)
+	// Remain sets to to F + sum − Diag·u.
+	Remain func(r *Row, to []float32)
+	// Rest keeps what is left, and gives the sums of (e·Over)² and e·u.
+	Rest func(r *Row, of *Rest) (squares, product float64)
+	// Blend adds four rows, each times its share: dst += (w0·a + w1·b) + (w2·c + w3·d).
+	Blend func(dst []float32, from *[4][]float32, share *[4]float32)
+	// Turn sets d to z + keep·d.
+	Turn func(d, z []float32, keep float32)
+	// Advance adds step·d to x.
+	Advance func(x, d []float32, step float32)
+	// Dot is the sum of a·b in float64. It overwrites sums.
+	Dot func(a, b []float32, sums *Sums) float64
+}
+
+// ChooseKit is the kit that was asked for, or the fastest for "".
+func ChooseKit(asked string) (*Kit, error) {
+	name, err := isa.Choose(asked, Available())
+	if err != nil {
+		return nil, err
+	}
+	return kit(name), nil
+}
+
+var portable = Kit{begin, relax, remain, rest, blend, turn, advance, dot}
+
+func begin(r *Row, colour int) {
+	u, f, inv := r.U[r.At:][:r.N], r.F[:r.N], r.Inv[:r.N]
+	for x := 0; x < r.N; x += 2 {
+		u[x+colour], u[x+1-colour] = f[x+colour]*inv[x+colour], 0
+	}
+}
+
+// taken is what a cell takes of those beside it.
+func (r *Row) taken(x int, here, north, south, below, above []float32) float32 {
+	along := float32(r.Along * float32(float32(r.Link[x]*r.U[r.At+x-1])+float32(r.Link[x+1]*r.U[r.At+x+1])))
+	plane := float32(float32(r.LinkNorth*north[x]) + float32(r.LinkSouth*south[x]))
+	beside := float32(plane + float32(float32(r.LinkBelow*below[x])+float32(r.LinkAbove*above[x])))
+	return float32(along + float32(r.Width[x]*beside))
+}
+
+// lists are the row and those beside it.
+func (r *Row) lists() (here, north, south, below, above []float32) {
+	of := func(at int) []float32 { return r.U[at:][:r.N] }
+	return of(r.At), of(r.North), of(r.South), of(r.Below), of(r.Above)
+}
+
+func relax(r *Row, colour int) {
+	here, north, south, below, above := r.lists()
+	for x := colour; x < r.N; x += 2 {
+		if r.Inv[x] == 0 { // behind the last cell, where the row beside it may be set meanwhile
+			continue
+		}
+		here[x] = float32(r.F[x]+r.taken(x, here, north, south, below, above)) * r.Inv[x]
+	}
+}
+
+func remain(r *Row, to []float32) {
+	here, north, south, below, above := r.lists()
+	for x, u := range here {
+		to[x] = float32(r.F[x]+r.taken(x, here, north, south, below, above)) - float32(r.Diag[x]*u)
+	}
+}
+
+func rest(r *Row, of *Rest) (squares, product float64) {
+	here, north, south, below, above := r.lists()
+	sums := &of.Sums
+	clear(sums[:])
+	for x, v := range here {
+		u := float64(v)
+		less := func(list []float32, at int) float64 { return float64(list[at]) - u }
+		along := float64(r.Along) * (float64(float64(r.Link[x])*less(r.U, r.At+x-1)) + float64(float64(r.Link[x+1])*less(r.U, r.At+x+1)))
+		plane := float64(float64(r.LinkNorth)*less(north, x)) + float64(float64(r.LinkSouth)*less(south, x))
+		beside := plane + (float64(float64(r.LinkBelow)*less(below, x)) + float64(float64(r.LinkAbove)*less(above, x)))
+		width := float64(r.Width[x])
+		e := (along + float64(width*beside)) + float64(float64(float64(float64(r.Along)*width)*float64(of.B[x]))*(float64(of.V0[x])-u))
+		of.To[x] = float32(e * of.Scale)
+		t := e * float64(of.Over[x])
+		sums[x%partial] += float64(t * t)
+		sums[partial+x%partial] += float64(e * u)
+	}
+	return total(sums[:partial]), total(sums[partial:])
+}
+
+// partial is how many sums each value of a row is added to one of.
+const partial = 8
+
+func total(sums []float64) (sum float64) {
+	for _, v := range sums {
+		sum += v
+	}
+	return sum
+}
+
+func blend(dst []float32, from *[4][]float32, share *[4]float32) {
+	n := len(dst)
+	a, b, c, d := from[0][:n], from[1][:n], from[2][:n], from[3][:n]
+	for x := range dst {
+		one := float32(float32(share[0]*a[x]) + float32(share[1]*b[x]))
+		two := float32(float32(share[2]*c[x]) + float32(share[3]*d[x]))
+		dst[x] = dst[x] + float32(one+two)
+	}
+}
+
+func turn(d, z []float32, keep float32) {
+	z = z[:len(d)]
+	for x, v := range d {
+		d[x] = z[x] + float32(keep*v)
+	}
+}
+
+func advance(x, d []float32, step float32) {
+	d = d[:len(x)]
+	for i, v := range d {
+		x[i] = x[i] + float32(step*v)
+	}
+}
+
+func dot(a, b []float32, sums *Sums) float64 {
+	clear(sums[:])
+	b = b[:len(a)]
+	for x, v := range a {
+		sums[x%partial] += float64(float64(v) * float64(b[x]))
+	}
+	return total(sums[:partial])
+}

@@ -1,0 +1,79 @@
+package rows
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// Every instruction set has the bits of the kit in Go, and sets nothing beside a row.
+func TestKitBits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	list := func(n int) []float32 {
+		out := make([]float32, n)
+		for i := range out {
+			out[i] = float32(math.Ldexp(rng.Float64()-0.5, -rng.IntN(30)))
+		}
+		return out
+	}
+	for _, isa := range Available() {
+		kit, err := ChooseKit(isa)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := Lanes; n <= 5*Lanes; n += Lanes {
+			const lead = 3
+			r := Row{U: list(lead + 5*n + 5), At: lead + 2*n, North: lead + n, South: lead + 3*n, Below: lead, Above: lead + 4*n, N: n,
+				F: list(n), Inv: list(n), Diag: list(n), Link: list(n + 1), Width: list(n), Along: 0.3, LinkNorth: 0.7, LinkSouth: 0.1, LinkBelow: 0.9, LinkAbove: 1.3}
+			of := Rest{B: list(n), V0: list(n), Over: list(n), Scale: 1 << 20, To: list(n + 3)}
+			from := [4][]float32{list(n), list(n), list(n), list(n)}
+			to := list(n + 3)
+			// What each of them sets, and the sums it gives.
+			run := func(k *Kit) (set [][]float32, sums []float64) {
+				for colour := range 2 {
+					for _, f := range []func(*Row, int){k.Begin, k.Relax} {
+						r := r
+						r.U = slices.Clone(r.U)
+						f(&r, colour)
+						set = append(set, r.U)
+					}
+				}
+				remaining := slices.Clone(to)
+				k.Remain(&r, remaining)
+				of := of
+				of.To = slices.Clone(of.To)
+				squares, product := k.Rest(&r, &of)
+				mixed, turned, advanced := slices.Clone(to), slices.Clone(to), slices.Clone(to)
+				k.Blend(mixed[:n], &from, &[4]float32{0.25, 0.75, 0.3, 1})
+				k.Turn(turned[:n], from[0], 0.7)
+				k.Advance(advanced[:n], from[0], 0.7)
+				return append(set, remaining, of.To, mixed, turned, advanced), []float64{squares, product, k.Dot(from[0], from[1], new(Sums))}
+			}
+			want, sums := run(&portable)
+			got, others := run(kit)
+			bits := func(list []float32) string {
+				s := ""
+				for _, v := range list {
+					s += fmt.Sprintf("%08x ", math.Float32bits(v))
+				}
+				return s
+			}
+			for i := range want {
+				if bits(want[i]) != bits(got[i]) {
+					t.Errorf("%s: %d cells: list %d is %v, want %v", isa, n, i, got[i], want[i])
+				}
+			}
+			if !slices.Equal(sums, others) {
+				t.Errorf("%s: %d cells: sums %v, want %v", isa, n, others, sums)
+			}
+			if slices.Equal(want[0], want[1]) || slices.Equal(want[1], want[3]) || sums[0] == 0 || sums[1] == 0 {
+				t.Error("nothing is done")
+			}
+		}
+	}
+	if _, err := ChooseKit("sse"); err == nil {
+		t.Error("an unknown instruction set is taken")
+	}
+}
