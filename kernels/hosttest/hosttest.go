@@ -101,6 +101,12 @@ func build(t testing.TB, module, with string, flags ...string) (program string) 
 // Parameters of device memory are to be buffers.
 func Kernels(t testing.TB, module string) func(name string) devicetest.Kernel {
 	t.Helper()
+	return Faulty(t, module, "")
+}
+
+// Faulty is Kernels with a defect, of those that their source knows, or with none, "".
+func Faulty(t testing.TB, module, fault string) func(name string) devicetest.Kernel {
+	t.Helper()
 	ptx, err := kernels.PTX(module)
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +121,7 @@ func Kernels(t testing.TB, module string) func(name string) devicetest.Kernel {
 			return nil
 		}
 		return func(shape device.Launch, at func(uint64) ([]byte, error), args []any) error {
-			return run(program, name, shape, at, args)
+			return run(program, fault, name, shape, at, args)
 		}
 	}
 }
@@ -123,7 +129,7 @@ func Kernels(t testing.TB, module string) func(name string) devicetest.Kernel {
 // entry is where the PTX of a kernel begins.
 var entry = regexp.MustCompile(`(?m)^\s*\.visible \.entry (\w+)`)
 
-func run(program, name string, shape device.Launch, at func(uint64) ([]byte, error), args []any) error {
+func run(program, fault, name string, shape device.Launch, at func(uint64) ([]byte, error), args []any) error {
 	list := []string{name, fmt.Sprint(shape.Grid.Count()), fmt.Sprint(shape.Block.Count()), fmt.Sprint(shape.Shared)}
 	var memory [][]byte
 	for _, arg := range args {
@@ -146,6 +152,7 @@ func run(program, name string, shape device.Launch, at func(uint64) ([]byte, err
 	}
 	var out, problem bytes.Buffer
 	launch := exec.Command(program, list...)
+	launch.Env = append(os.Environ(), "FAULT="+fault)
 	launch.Stdin = bytes.NewReader(slices.Concat(memory...))
 	launch.Stdout, launch.Stderr = &out, &problem
 	if err := launch.Run(); err != nil {
