@@ -17,6 +17,7 @@ import (
 	"eccbench/impls/gvf/blocked"
 	gvfcpu "eccbench/impls/gvf/cpu"
 	gvfdefinition "eccbench/impls/gvf/definition"
+	gvfgpu "eccbench/impls/gvf/gpu"
 	"eccbench/impls/gvf/multigrid"
 	"eccbench/impls/naive"
 	readimpl "eccbench/impls/read"
@@ -114,7 +115,7 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	reading := func(bench.Scope) string { return Ceiling }
 	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, binned.Implementation{}, binned.OnDevice{Open: open})
 	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{})
-	flow := gvf.Steps(gvfdefinition.Implementation{}, gvfcpu.Implementation{}, blocked.Implementation{})
+	flow := gvf.Steps(gvfdefinition.Implementation{}, gvfcpu.Implementation{}, gvfgpu.Global(open), gvfgpu.Texture(open), blocked.Implementation{}, gvfgpu.Blocked(open))
 	steady := gvf.ToSteady(multigrid.Implementation{})
 	numbers := betti.CurvesWorkload(bylevel.Implementation{Of: bettidefinition.Implementation{}, Most: mostRanked},
 		curvesduality.Implementation{Counter: extrema.Implementation{}}, bylevel.Implementation{Of: labels.Implementation{}, Most: mostLabelled})
