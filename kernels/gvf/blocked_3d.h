@@ -12,37 +12,44 @@
 #pragma once
 #include "blocked.h"
 
-template <int depth, int rows, int warps> struct blocked_3d {
+template <int depth, int rows, int warps, class Kept> struct blocked_3d {
+  typedef typename Kept::value value;
   enum {
     width = 64, height = 2 * rows * warps, plane = width * height, // of a tile
     margin = 4, // at its edges: as many as there are steps, and whole quads
     wide = width - 2 * margin, high = height - 2 * margin,
     // The rings: of V the plane of the last turn, of this one and of the next one; of V0 and b
     // four in a row.
-    v_slots = 3, slots = 4,
-    v_ring = 0, v0_ring = v_slots * plane, b_ring = v0_ring + slots * plane, exchange = b_ring + slots * plane,
-    words = exchange + 2 * (depth - 1) * plane,
-    pairs = depth / 2,
+    v_slots = 3, slots = 4, line_bytes = width * (int)sizeof(value), kept_plane = height * line_bytes, wide_plane = 4 * plane,
+    v_ring = 0, v0_ring = v_slots * kept_plane, b_ring = v0_ring + slots * kept_plane, exchange = b_ring + slots * wide_plane,
+    bytes = exchange + 2 * (depth - 1) * wide_plane,
+    pairs = depth / 2, size = (int)sizeof(value),
   };
   static_assert(depth <= margin && depth <= slots, "a step needs what is no longer there");
 
   float32 mu;
-  int own, north, south;                      // places in a plane, in words
+  int own, north, south; // places in a plane, in values
   quad kept[depth][2][rows];                  // of each step two planes, in turn the lower one
   quad v0s[pairs + 1][rows], bs[pairs + 1][rows]; // V0 and b of the next plane of the second of two steps
 
-  // A plane comes: step k makes the one that is k below. It is handed on where the turn's is.
-  template <int odd> member void turn(int turn, int come, int before, quad (&comes)[rows]) {
+  // A plane has come: step k makes the one that is k below. All of them are handed on at the end,
+  // so that no load waits for a store.
+  template <int odd> member void turn(int turn, int before, quad (&comes)[rows]) {
     quad v0[rows], b[rows];
-    UNROLL for (int r = 0; r < rows; r++) comes[r] = in_shared(v_ring + come * plane + own + r * width);
     UNROLL for (int k = 1; k <= depth; k++) {
-      const int before_that = k == 1 ? v_ring + before * plane : exchange + (2 * (k - 2) + 1 - odd) * plane;
-      quad up = in_shared(before_that + north), down = in_shared(before_that + south), made[rows];
+      quad up, down, made[rows];
+      if (k == 1) {
+        const int ring = v_ring + before * kept_plane;
+        up = in_shared<Kept>(ring + size * north), down = in_shared<Kept>(ring + size * south);
+      } else {
+        const int plane_before = exchange + (2 * (k - 2) + 1 - odd) * wide_plane;
+        up = in_shared<in_float32>(plane_before + 4 * north), down = in_shared<in_float32>(plane_before + 4 * south);
+      }
       UNROLL for (int r = 0; r < rows; r++) {
         quad v0_k, b_k;
         if (k % 2) {
-          int at = ((turn - k - planted(fault::ring)) & (slots - 1)) * plane + own + r * width;
-          v0[r] = v0_k = in_shared(v0_ring + at), b[r] = b_k = in_shared(b_ring + at);
+          int slot = (turn - k - planted(fault::ring)) & (slots - 1), at = own + r * width;
+          v0[r] = v0_k = in_shared<Kept>(v0_ring + slot * kept_plane + size * at), b[r] = b_k = in_shared<in_float32>(b_ring + slot * wide_plane + 4 * at);
         } else {
           v0_k = v0s[k / 2][r], b_k = bs[k / 2][r];
           v0s[k / 2][r] = v0[r], bs[k / 2][r] = b[r];
@@ -55,32 +62,38 @@ template <int depth, int rows, int warps> struct blocked_3d {
           float32 sum = plus(plus(plus(row[i], row[i + 2]), plus(n[i], m[i])), plus(below[i], comes[r][i]));
           made[r][i] = stepped<6>(v[i], sum, v0_k[i], b_k[i], mu);
         }
+        if (k < depth) made[r] = kept_as<Kept>(made[r]);
       }
       UNROLL for (int r = 0; r < rows; r++) {
         kept[k - 1][odd][r] = comes[r];
         comes[r] = made[r];
-        if (k < depth && (r == 0 || r == rows - 1)) *(quad *)&block_changes[exchange + (2 * (k - 1) + odd) * plane + own + r * width] = made[r];
       }
+    }
+    UNROLL for (int k = 1; k < depth; k++) UNROLL for (int r = 0; r < rows; r += rows > 1 ? rows - 1 : 1) {
+      *(quad *)((char *)block_changes + exchange + (2 * (k - 1) + odd) * wide_plane + 4 * (own + r * width)) = kept[k][odd][r];
     }
   }
 
   // The block's tile, of planes first ≤ z < last of a component.
-  member void run(const float32 *v, const float32 *v_0, const float32 *b, float32 *to, const shape &s, int x0, int y0, int first, int last) {
+  template <bool inside> member void run(const value *v, const value *v_0, const float32 *b, value *to, const shape &s, int x0, int y0, int first, int last) {
     int lane = thread_x() & 31, column = 4 * (lane & 15), line = (2 * (thread_x() >> 5) + (lane >> 4)) * rows;
     own = line * width + column;
     north = own - (line > 0 ? width : 0), south = own + (line + rows < height ? rows : rows - 1) * width;
-    columns x(s, x0 - margin + column);
+    columns<inside> x(s, x0 - margin + column);
     int row[rows];
     UNROLL for (int r = 0; r < rows; r++) {
       row[r] = s.mirrored(y0 - margin + line + r, s.h) * s.w;
       UNROLL for (int k = 0; k < depth; k++) kept[k][0][r] = kept[k][1][r] = quad{};
       UNROLL for (int k = 0; k <= pairs; k++) v0s[k][r] = bs[k][r] = quad{};
     }
-    unsigned shared = shared_address(block_changes) + 4 * own;
-    auto copy = [&](int ring, int slot, const float32 *field, int turn) {
-      const float32 *from = field + s.mirrored(first - depth + turn, s.d) * s.plane();
-      UNROLL for (int r = 0; r < rows; r++) x.copy(shared + 4 * (ring + slot * plane + r * width), from + row[r]);
+    // A plane of V or V0, and of b.
+    auto copy = [&](int ring, int slot, const value *from) {
+      UNROLL for (int r = 0; r < rows; r++) x.template copy<Kept>(ring + slot * kept_plane + size * (own + r * width), from + row[r]);
     };
+    auto copy_wide = [&](int ring, int slot, const float32 *from) {
+      UNROLL for (int r = 0; r < rows; r++) x.template copy<in_float32>(ring + slot * wide_plane + 4 * (own + r * width), from + row[r]);
+    };
+    auto plane_of = [&](int turn) { return s.mirrored(first - depth + turn, s.d) * s.plane(); };
     bool mine = column >= margin && column < width - margin && x0 - margin + column < s.w && !(planted(fault::edge) && column == width - margin - 4);
     auto store_of = [&](int turn, const quad (&made)[rows]) {
       int z = first - 2 * depth + turn;
@@ -88,18 +101,22 @@ template <int depth, int rows, int warps> struct blocked_3d {
       UNROLL for (int r = 0; r < rows; r++) {
         int y = y0 - margin + line + r;
         if (line + r < margin || line + r >= height - margin || y >= s.h) continue;
-        store(to + z * s.plane() + (int64)y * s.w, x0 - margin + column, s.w, made[r]);
+        store<inside, Kept>(to + z * s.plane() + (int64)y * s.w, x0 - margin + column, s.w, made[r]);
       }
     };
-    copy(v_ring, 0, v, 0);
+    int64 at = plane_of(0);
+    copy(v_ring, 0, v + at);
     end_of_copies();
     int come = 0, before = 2, next = 1;
+    quad made[rows];
     auto begin = [&](int turn) {
       wait_for_copies<0>();
+      UNROLL for (int r = 0; r < rows; r++) made[r] = in_shared<Kept>(v_ring + come * kept_plane + size * (own + r * width));
       __syncthreads();
-      copy(v_ring, next, v, turn + 1);
-      copy(v0_ring, turn & (slots - 1), v_0, turn);
-      copy(b_ring, turn & (slots - 1), b, turn);
+      copy(v0_ring, turn & (slots - 1), v_0 + at);
+      copy_wide(b_ring, turn & (slots - 1), b + at);
+      at = plane_of(turn + 1);
+      copy(v_ring, next, v + at);
       end_of_copies();
     };
     auto move = [&] {
@@ -107,13 +124,12 @@ template <int depth, int rows, int warps> struct blocked_3d {
       before = come, come = next, next = free;
     };
     for (int t = 0; t < last - first + 2 * depth; t += 2) {
-      quad made[rows];
       begin(t);
-      turn<0>(t, come, before, made);
+      turn<0>(t, before, made);
       store_of(t, made);
       move();
       begin(t + 1);
-      turn<1>(t + 1, come, before, made);
+      turn<1>(t + 1, before, made);
       store_of(t + 1, made);
       move();
     }
@@ -121,13 +137,15 @@ template <int depth, int rows, int warps> struct blocked_3d {
   }
 
   // The block's part of all: components are next to each other, for they share b.
-  member static void part(const float32 *v, const float32 *v_0, const float32 *b, float32 *to, const shape &s, float32 mu, int planes) {
+  member static void part(const value *v, const value *v_0, const float32 *b, value *to, const shape &s, float32 mu, int planes) {
     int across = (s.w + wide - 1) / wide, down = (s.h + high - 1) / high, tile = block_x() / 3, c = block_x() % 3;
     int first = tile / (across * down) * planes;
     tile %= across * down;
     int64 from = c * s.voxels();
     blocked_3d k;
     k.mu = mu;
-    k.run(v + from, v_0 + from, b, to + from, s, tile % across * wide, tile / across * high, first, shape::least(first + planes, s.d));
+    int x0 = tile % across * wide, y0 = tile / across * high, last = shape::least(first + planes, s.d);
+    if (x0 >= margin && x0 - margin + width <= s.w && s.w % 4 == 0) k.template run<true>(v + from, v_0 + from, b, to + from, s, x0, y0, first, last);
+    else k.template run<false>(v + from, v_0 + from, b, to + from, s, x0, y0, first, last);
   }
 };

@@ -20,7 +20,7 @@ template <int dim, class V> inlined float32 magnitude(const V (&v0)[dim]) {
 }
 
 struct plainly {
-  member static float32 read(const float32 *p) { return *p; }
+  template <class V> member static V read(const V *p) { return *p; }
 };
 struct through_texture_cache {
 #ifdef ON_HOST
@@ -35,7 +35,8 @@ struct through_texture_cache {
 };
 
 // A voxel a thread: a warp has 32 of a row.
-template <int dim, class From> inlined void by_voxel(const float32 *v, const float32 *v0, float32 *to, const shape &s, float32 mu) {
+template <int dim, class From, class Kept, class V = typename Kept::value>
+inlined void by_voxel(const V *v, const V *v0, V *to, const shape &s, float32 mu) {
   int segments = (s.w + 31) / 32, warps = threads() >> 5;
   int64 item = (int64)block_x() * warps + (thread_x() >> 5), row = item / segments, plane = s.plane(), n = s.voxels();
   int x = (int)(item % segments) * 32 + (thread_x() & 31), y = (int)(row % s.h), z = (int)(row / s.h);
@@ -44,32 +45,34 @@ template <int dim, class From> inlined void by_voxel(const float32 *v, const flo
   int64 left = s.before(x, s.w) - x, right = s.after(x, s.w) - x;
   int64 north = (int64)(s.before(y, s.h) - y) * s.w, south = (int64)(s.after(y, s.h) - y) * s.w;
   int64 below = (s.before(z, s.d) - z) * plane, above = (s.after(z, s.d) - z) * plane;
+  auto read = [](const V *p) { return Kept::wide(From::read(p)); };
   float32 start[dim];
-  UNROLL for (int c = 0; c < dim; c++) start[c] = From::read(v0 + c * n + i);
+  UNROLL for (int c = 0; c < dim; c++) start[c] = read(v0 + c * n + i);
   float32 b = magnitude<dim>(start);
   UNROLL for (int c = 0; c < dim; c++) {
-    const float32 *at = v + c * n + i;
-    float32 sum = around(From::read(at + left), From::read(at + right), From::read(at + north), From::read(at + south));
-    if (dim > 2) sum = plus(sum, plus(From::read(at + below), From::read(at + above)));
-    to[c * n + i] = stepped<2 * dim>(From::read(at), sum, start[c], b, mu);
+    const V *at = v + c * n + i;
+    float32 sum = around(read(at + left), read(at + right), read(at + north), read(at + south));
+    if (dim > 2) sum = plus(sum, plus(read(at + below), read(at + above)));
+    to[c * n + i] = Kept::narrow(stepped<2 * dim>(read(at), sum, start[c], b, mu));
   }
 }
 
-inlined quad quad_at(const float32 *p) { return *(const quad *)p; }
 
 // Four voxels a thread, of planes first ≤ z < last: a warp has 128 of a row. In 2D there is
 // one plane.
-template <int dim> inlined void by_quad(const float32 *v, const float32 *v0, float32 *to, const shape &s, float32 mu, int planes) {
+template <int dim, class Kept, class V = typename Kept::value>
+inlined void by_quad(const V *v, const V *v0, V *to, const shape &s, float32 mu, int planes) {
+  auto quad_at = [](const V *p) { return Kept::wide(*(const typename Kept::four *)p); };
   int segments = (s.w + 127) / 128, warps = threads() >> 5, bands = (s.h + warps - 1) / warps;
   int block = block_x(), x = block % segments * 128 + 4 * (thread_x() & 31), y = block / segments % bands * warps + (thread_x() >> 5);
   int first = block / segments / bands * planes, last = shape::least(first + planes, s.d);
   if (x >= s.w || y >= s.h) return;
   int64 plane = s.plane(), n = s.voxels(), at = (int64)y * s.w + x;
   int left = s.before(x, s.w) - x, right = s.after(x + 3, s.w) - x;
-  int64 north = (int64)(s.before(y, s.h) - y) * s.w, south = (int64)(s.after(y, s.h) - y) * s.w;
+  int64 up = (int64)(s.before(y, s.h) - y) * s.w, down = (int64)(s.after(y, s.h) - y) * s.w;
   quad below[dim], here[dim], above[dim];
   UNROLL for (int c = 0; c < dim; c++) {
-    const float32 *p = v + c * n + at;
+    const V *p = v + c * n + at;
     here[c] = quad_at(p + first * plane);
     if (dim > 2) below[c] = quad_at(p + s.before(first, s.d) * plane);
   }
@@ -85,34 +88,42 @@ template <int dim> inlined void by_quad(const float32 *v, const float32 *v0, flo
       UNROLL for (int c = 0; c < dim; c++) one[c] = start[c][k];
       b[k] = magnitude<dim>(one);
     }
+    // All that is read, before any of it is written: else loads wait for stores.
+    quad north[dim], south[dim], out[dim];
+    float32 row[dim][6];
     UNROLL for (int c = 0; c < dim; c++) {
-      const float32 *p = v + c * n + i;
-      quad up = quad_at(p + north), down = quad_at(p + south), out;
-      float32 row[6] = {p[left], here[c][0], here[c][1], here[c][2], here[c][3], p[right]};
+      const V *p = v + c * n + i;
+      north[c] = quad_at(p + up), south[c] = quad_at(p + down);
+      row[c][0] = Kept::wide(p[left]), row[c][5] = Kept::wide(p[right]);
+      UNROLL for (int k = 0; k < 4; k++) row[c][k + 1] = here[c][k];
+    }
+    UNROLL for (int c = 0; c < dim; c++) {
       UNROLL for (int k = 0; k < 4; k++) {
-        float32 sum = around(row[k], row[k + 2], up[k], down[k]);
+        float32 sum = around(row[c][k], row[c][k + 2], north[c][k], south[c][k]);
         if (dim > 2) sum = plus(sum, plus(below[c][k], above[c][k]));
-        out[k] = stepped<2 * dim>(here[c][k], sum, start[c][k], b[k], mu);
+        out[c][k] = stepped<2 * dim>(here[c][k], sum, start[c][k], b[k], mu);
       }
-      if (planted(fault::edge) && c == 1 && (x + 4) % 128 == 0) out[3] = 0;
-      *(quad *)(to + c * n + i) = out;
+      if (planted(fault::edge) && c == 1 && (x + 4) % 128 == 0) out[c][3] = 0;
       if (dim > 2) below[c] = here[c], here[c] = above[c];
     }
+    UNROLL for (int c = 0; c < dim; c++) *(typename Kept::four *)(to + c * n + i) = Kept::narrow(out[c]);
   }
 }
 
-#define STEP(dim)                                                                                                       \
-  extern "C" __global__ void gvf_global_##dim##d(const float32 *v, const float32 *v0, float32 *to, int w, int h, int d,  \
-                                                 int third, float32 mu, int planes) {                                   \
-    by_quad<dim>(v, v0, to, shape{w, h, d, third}, mu, planes);                                                         \
-  }                                                                                                                     \
-  extern "C" __global__ void gvf_global_##dim##d_unaligned(const float32 *v, const float32 *v0, float32 *to, int w,      \
-                                                           int h, int d, int third, float32 mu) {                       \
-    by_voxel<dim, plainly>(v, v0, to, shape{w, h, d, third}, mu);                                                       \
-  }                                                                                                                     \
-  extern "C" __global__ void gvf_texture_##dim##d(const float32 *v, const float32 *v0, float32 *to, int w, int h, int d, \
-                                                  int third, float32 mu) {                                              \
-    by_voxel<dim, through_texture_cache>(v, v0, to, shape{w, h, d, third}, mu);                                         \
+#define FIELDS(T) const T *v, const T *v0, T *to, int w, int h, int d, int third, float32 mu
+#define STEP(name, dim, Kept)                                                                       \
+  extern "C" __global__ void gvf_global_##dim##d##name(FIELDS(Kept::value), int planes) {           \
+    by_quad<dim, Kept>(v, v0, to, shape{w, h, d, third}, mu, planes);                               \
+  }                                                                                                 \
+  extern "C" __global__ void gvf_global_##dim##d##name##_unaligned(FIELDS(Kept::value)) {           \
+    by_voxel<dim, plainly, Kept>(v, v0, to, shape{w, h, d, third}, mu);                             \
   }
-STEP(2)
-STEP(3)
+#define STEPS(dim)                                                                                  \
+  STEP(, dim, in_float32)                                                                           \
+  STEP(_float16, dim, in_float16)                                                                   \
+  STEP(_snorm16, dim, in_snorm16)                                                                   \
+  extern "C" __global__ void gvf_texture_##dim##d(FIELDS(float32)) {                                \
+    by_voxel<dim, through_texture_cache, in_float32>(v, v0, to, shape{w, h, d, third}, mu);         \
+  }
+STEPS(2)
+STEPS(3)

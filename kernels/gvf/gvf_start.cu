@@ -74,23 +74,33 @@ EXTENT(int16)
 EXTENT(uint16)
 EXTENT(float32)
 
-extern "C" __global__ void gvf_gradient(const float32 *f, float32 *v0, float32 *b, int w, int h, int d) {
-  shape s{w, h, d, 0};
+// V0 as it is kept, and b of that.
+template <class Kept, class V = typename Kept::value> inlined void gradient(const float32 *f, V *v0, float32 *b, const shape &s) {
   each_voxel(s, [=](int x, int y, int z, int64 i) {
-    auto half = [=](int64 next, int64 before) { return times(0.5f, minus(f[next], f[before])); };
     int64 n = s.voxels(), plane = s.plane();
-    float32 vx = half(i + (x < w - 1), i - (x > 0));
-    float32 vy = half(y < h - 1 ? i + w : i, y > 0 ? i - w : i);
-    v0[i] = vx, v0[n + i] = vy;
+    auto along = [=](int axis, int64 next, int64 before) {
+      V v = Kept::narrow(times(0.5f, minus(f[next], f[before])));
+      v0[axis * n + i] = v;
+      return Kept::wide(v);
+    };
+    float32 vx = along(0, i + (x < s.w - 1), i - (x > 0));
+    float32 vy = along(1, y < s.h - 1 ? i + s.w : i, y > 0 ? i - s.w : i);
     float32 all = magnitude(vx, vy);
-    if (d > 1) {
-      float32 vz = half(z < d - 1 ? i + plane : i, z > 0 ? i - plane : i);
-      v0[2 * n + i] = vz;
+    if (s.d > 1) {
+      float32 vz = along(2, z < s.d - 1 ? i + plane : i, z > 0 ? i - plane : i);
       all = plus(all, times(vz, vz));
     }
     b[i] = all;
   });
 }
+
+#define GRADIENT(name, Kept)                                                                                      \
+  extern "C" __global__ void gvf_gradient##name(const float32 *f, Kept::value *v0, float32 *b, int w, int h, int d) { \
+    gradient<Kept>(f, v0, b, shape{w, h, d, 0});                                                                  \
+  }
+GRADIENT(, in_float32)
+GRADIENT(_float16, in_float16)
+GRADIENT(_snorm16, in_snorm16)
 
 // b of a field that is given.
 extern "C" __global__ void gvf_magnitude(const float32 *v0, float32 *b, int w, int h, int d) {

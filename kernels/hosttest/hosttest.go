@@ -70,9 +70,10 @@ func build(t testing.TB, module, with string, flags ...string) (program string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Clang alone has the vectors of halves.
+	// Clang alone has halves, and vectors of them.
 	compilers := []string{"clang++-19", "clang++"}
-	if !slices.Contains(headers, "ecc/extrema.h") && !slices.Contains(headers, "softecc/softecc.h") {
+	halves := []string{"ecc/extrema.h", "softecc/softecc.h", "gvf/step.h"}
+	if !slices.ContainsFunc(halves, func(header string) bool { return slices.Contains(headers, header) }) {
 		compilers = append([]string{"g++"}, compilers...)
 	}
 	c := slices.IndexFunc(compilers, func(c string) bool { _, err := exec.LookPath(c); return err == nil })

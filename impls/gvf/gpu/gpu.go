@@ -27,7 +27,8 @@ type Implementation struct {
 type method struct {
 	name, how, source string
 	// plan is how so many steps, more than none, are taken by a device.
-	plan func(s grid.Shape, d device.Info, steps int64) []pass
+	plan    func(p *gvf.Problem, d device.Info, steps int64) []pass
+	formats []gvf.Storage // beside float32
 }
 
 // A pass is a kernel that takes some steps, and how often it does.
@@ -45,18 +46,18 @@ const paper = "Smistad et al. 2012, algorithms 1 and 2"
 
 // Global is plain steps on plain buffers.
 func Global(open resident.Opener) Implementation {
-	return Implementation{Open: open, method: method{"global", "one launch a step, all components of four voxels a thread, plain buffers", paper, globally}}
+	return Implementation{Open: open, method: method{"global", "one launch a step, all components of four voxels a thread, plain buffers", paper, globally, []gvf.Storage{gvf.Float16, gvf.Snorm16}}}
 }
 
 // Texture is plain steps through the texture cache.
 func Texture(open resident.Opener) Implementation {
-	return Implementation{Open: open, method: method{"texture", "one launch a step, a voxel a thread, read through the texture cache", paper, textured}}
+	return Implementation{Open: open, method: method{"texture", "one launch a step, a voxel a thread, read through the texture cache", paper, textured, nil}}
 }
 
 // Blocked is several steps at a time.
 func Blocked(open resident.Opener) Implementation {
 	return Implementation{Open: open, method: method{
-		"blocked-gpu", "several steps at a time of tiles in registers and shared memory, streamed along the slowest axis; all at once of small 2D images", "doc/gvf.md", blocked,
+		"blocked-gpu", "several steps at a time of tiles in registers and shared memory, streamed along the slowest axis; all at once of small 2D images", "doc/gvf.md", blocked, []gvf.Storage{gvf.Float16},
 	}}
 }
 
@@ -83,8 +84,11 @@ func (i Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	if err != nil {
 		return err
 	}
-	if err := p.TakesSteps(); err != nil {
+	if err := p.TakesSteps(i.method.formats...); err != nil {
 		return err
+	}
+	if hosted(p) && p.Storage != gvf.Float32 {
+		return fmt.Errorf("a field that starts on the host is kept in %v alone", gvf.Float32)
 	}
 	s := p.Shape()
 	if s.W > math.MaxInt32/8 || s.H > math.MaxInt32/8 || s.D > math.MaxInt32/8 || s.W*s.H > math.MaxInt32 {
@@ -107,7 +111,7 @@ func (i Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	if err := c.AllowMemory(4*n*host, "%d numbers for each of %d voxels", host, n); err != nil {
 		return err
 	}
-	return resident.Fits(d, 4*n*(3*dim+1)+grid.TotalBytes(p)+extentBytes+exchangeBytes(s, d.Info()), "the image with its gradient and two fields")
+	return resident.Fits(d, n*(size(p)*3*dim+4)+grid.TotalBytes(p)+extentBytes+exchangeBytes(p, d.Info()), "the image with its gradient and two fields")
 }
 
 // hosted reports whether a flow starts on the host: from a field, or from an image whose values

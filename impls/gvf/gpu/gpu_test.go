@@ -36,8 +36,8 @@ func onHost(t *testing.T, fault string) resident.Opener {
 // tiled are problems of several tiles in each direction, whole and not: of a flat image and of
 // one in 3D, and of one that registers hold.
 var tiled = []string{
-	"gvf/steps=15/mu=80/boundary=1/of=noise/shape=232x37/type=uint16/levels=1024/seed=3", "gvf/steps=7/mu=80/boundary=0/of=noise/shape=132x45x11/type=uint8/seed=1",
-	"gvf/steps=20/mu=80/boundary=1/of=noise/shape=128x128/type=uint8/seed=1",
+	"gvf/steps=11/mu=80/boundary=1/of=noise/shape=232x37/type=uint16/levels=1024/seed=3", "gvf/steps=7/mu=80/boundary=0/of=noise/shape=132x45x11/type=uint8/seed=1",
+	"gvf/steps=10/mu=80/boundary=1/of=noise/shape=128x128/type=uint8/seed=1",
 }
 
 // asked are problems for the kernels: all that are adversarial, and tiles of all kinds with all
@@ -104,11 +104,11 @@ func problemOf(t *testing.T, name string) *gvf.Problem {
 }
 
 // The kernels have the bits of the plain loop. On the host every launch is a process: there
-// few steps are taken.
+// few steps are taken, and in 16 bits but of some problems.
 func TestKernelsOnHost(t *testing.T) {
 	testKernels(t, onHost(t, ""), slices.DeleteFunc(asked(), func(name string) bool {
 		p := problemOf(t, name)
-		return p.Steps > 7 && !slices.Contains(tiled, name)
+		return p.Steps > 5 && !slices.Contains(tiled, name)
 	}), 1)
 }
 
@@ -123,9 +123,35 @@ func testKernels(t *testing.T, open resident.Opener, names []string, again int) 
 			if k < again {
 				times = 2
 			}
-			scopes := i.About().Scopes
-			if problem := wrong(t, i, p, scopes[k%len(scopes)], times); problem != nil {
-				t.Errorf("%s, %s: %v", i.About().Name, name, problem)
+			formats := append(i.method.formats, gvf.Float32)
+			if again < len(names) && !slices.Contains(tiled, name) {
+				formats = []gvf.Storage{gvf.Float32}
+			}
+			for _, storage := range formats {
+				p.Storage = storage
+				scopes := i.About().Scopes
+				if problem := wrong(t, i, p, scopes[k%len(scopes)], times); problem != nil {
+					t.Errorf("%s, %v, %s: %v", i.About().Name, storage, name, problem)
+				}
+			}
+		}
+	}
+}
+
+// Images of many tiles, more than run at a time.
+func TestLargeOnDevice(t *testing.T) {
+	open := ecctest.Device(t)
+	for _, name := range []string{
+		"gvf/steps=13/mu=80/boundary=0/of=noise/shape=300x260x130/type=uint8/seed=1", "gvf/steps=21/mu=80/boundary=1/of=noise/shape=3000x2100/type=uint8/seed=1",
+		"gvf/steps=512/mu=80/boundary=0/of=noise/shape=512x512/type=uint8/seed=1", "gvf/steps=515/mu=80/boundary=1/of=noise/shape=512x512/type=float32/levels=1024/seed=1",
+	} {
+		for _, i := range All(open) {
+			for _, storage := range append(i.method.formats, gvf.Float32) {
+				p := problemOf(t, name)
+				p.Storage = storage
+				if problem := wrong(t, i, p, bench.Kernel, 3); problem != nil {
+					t.Errorf("%s, %v, %s: %v", i.About().Name, storage, name, problem)
+				}
 			}
 		}
 	}
@@ -156,7 +182,9 @@ func testFields(t *testing.T, open resident.Opener) {
 
 // Each kind of kernels sees each fault that it can have.
 func TestFaultsAreSeenOnHost(t *testing.T) {
-	seen := func(i Implementation, name string) bool { return wrong(t, i, problemOf(t, name), bench.Kernel, 1) != nil }
+	seen := func(i Implementation, name string) bool {
+		return wrong(t, i, problemOf(t, name), bench.Kernel, 1) != nil
+	}
 	for _, fault := range []string{"border", "fused", "edge", "ring"} {
 		for _, i := range All(onHost(t, fault)) {
 			method := i.About().Name

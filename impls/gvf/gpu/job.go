@@ -66,18 +66,18 @@ func (j *job) setup() (err error) {
 	if err := j.load(); err != nil {
 		return err
 	}
-	bytes := 4 * j.p.Shape().Voxels()
-	field := int64(j.p.Dim()) * bytes
+	n := j.p.Shape().Voxels()
+	field := size(j.p) * int64(j.p.Dim()) * n
 	for _, b := range []struct {
 		to    *device.Buffer
 		name  string
 		bytes int64
-	}{{&j.v0, "gradient", field}, {&j.b, "squares of its lengths", bytes}, {&j.v[0], "field", field}, {&j.v[1], "other field", field}, {&j.parts, "extents", extentBytes}} {
+	}{{&j.v0, "gradient", field}, {&j.b, "squares of its lengths", 4 * n}, {&j.v[0], "field", field}, {&j.v[1], "other field", field}, {&j.parts, "extents", extentBytes}} {
 		if *b.to, err = j.d.Alloc(b.name, b.bytes); err != nil {
 			return err
 		}
 	}
-	if n := exchangeBytes(j.p.Shape(), j.d.Info()); n > 0 {
+	if n := exchangeBytes(j.p, j.d.Info()); n > 0 {
 		if j.exchange, err = j.d.Alloc("exchanged pixels", n); err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (j *job) bringStart() error {
 func (j *job) load() error {
 	t := j.p.Type()
 	extent, scale := fmt.Sprintf("gvf_extent_%v", t), fmt.Sprintf("gvf_scale_%v", t)
-	starts, err := j.module("gvf_start", extent, scale, "gvf_gradient", "gvf_magnitude")
+	starts, err := j.module("gvf_start", extent, scale, "gvf_gradient"+suffix(j.p), "gvf_magnitude")
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (j *job) load() error {
 		return nil
 	}
 	names := map[string][]string{}
-	for _, p := range j.method.plan(j.p.Shape(), j.d.Info(), j.p.Steps) {
+	for _, p := range j.method.plan(j.p, j.d.Info(), j.p.Steps) {
 		j.work = append(j.work, work{pass: p})
 		names[p.module] = append(names[p.module], p.kernel)
 	}
@@ -323,10 +323,10 @@ func (j *job) Out() (gvf.Flow, error) {
 			return gvf.Flow{}, err
 		}
 	}
-	list := slices.Clone(grid.Values[float32](j.back.Data()))
-	f, n := gvf.Flow{}, int(j.p.Shape().Voxels())
-	for c := range j.p.Dim() {
-		f.V = append(f.V, list[c*n:(c+1)*n:(c+1)*n])
+	f := gvf.Flow{V: make([][]float32, j.p.Dim())}
+	n := int(j.p.Shape().Voxels())
+	for c := range f.V {
+		f.V[c] = j.p.Storage.Decode(j.back.Data()[c*n*int(size(j.p)):], n)
 	}
 	return f, nil
 }

@@ -20,6 +20,9 @@ import (
 // In 2D there is no z, and 2d is 4. Each operation is rounded to float32 by itself, in this
 // order, and no multiplication is fused with an addition.
 func Define(p *Problem, threads int) (Flow, error) {
+	if p.Storage != Float32 {
+		return p.defineKept(threads)
+	}
 	v0, b, err := p.definedStart()
 	if err != nil {
 		return Flow{}, err
@@ -27,6 +30,30 @@ func Define(p *Problem, threads int) (Flow, error) {
 	f := Flow{V: make([][]float32, len(v0))}
 	for c := range v0 {
 		f.V[c] = evolve(p, v0[c], b, p.Steps, threads)
+	}
+	return f, nil
+}
+
+// Stored is the flow by the plain loop where each number is kept in another format after each
+// step, such as one of 16 bits.
+func Stored(p *Problem, keep func(float32) float32) (Flow, error) {
+	v0, b, err := p.definedStart()
+	if err != nil {
+		return Flow{}, err
+	}
+	f, rows := p.zeros(), p.Shape().D*p.Shape().H
+	for c := range v0 {
+		v, next := append([]float32(nil), v0[c]...), f.V[c]
+		for range p.Steps {
+			inParts(rows, runtime.GOMAXPROCS(0), func(_ int, lo, hi int64) {
+				sweep(p, next, v, v0[c], b, lo, hi)
+				for i, u := range next[lo*p.Shape().W : hi*p.Shape().W] {
+					next[lo*p.Shape().W+int64(i)] = keep(u)
+				}
+			})
+			v, next = next, v
+		}
+		f.V[c] = v
 	}
 	return f, nil
 }

@@ -1,11 +1,19 @@
 package gvf
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
 
-// TakesSteps is nil, or why who takes steps does not answer a problem.
-func (p *Problem) TakesSteps() error {
+// TakesSteps is nil, or why who takes steps, and keeps fields in float32 or in one of some
+// formats, does not answer a problem.
+func (p *Problem) TakesSteps(formats ...Storage) error {
 	if err := p.Check(); err != nil {
 		return err
+	}
+	if p.Storage != Float32 && !slices.Contains(formats, p.Storage) {
+		return fmt.Errorf("does not keep fields in %v", p.Storage)
 	}
 	if p.Tol != 0 {
 		return errors.New("takes steps: a steady state is not asked for by steps")
