@@ -48,7 +48,8 @@ template <bool inside, class Kept, class V> inlined void store(V *row, int x, in
 }
 
 // Four values in a ring of a field, from a byte on.
-template <class Kept> inlined quad in_shared(int byte) { return Kept::wide(*(const typename Kept::four *)((const char *)block_changes + byte)); }
+template <class Kept> inlined typename Kept::four as_kept(int byte) { return *(const typename Kept::four *)((const char *)block_changes + byte); }
+template <class Kept> inlined quad in_shared(int byte) { return Kept::wide(as_kept<Kept>(byte)); }
 
 // Values of a step that the next one is made of, as they would have been kept.
-template <class Kept> inlined quad kept_as(const quad &v) { return Kept::wide(Kept::narrow(v)); }
+template <class Kept> inlined quad rounded(const quad &v) { return Kept::wide(Kept::narrow(v)); }

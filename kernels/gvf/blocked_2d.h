@@ -46,7 +46,7 @@ template <int depth, int slots, class Kept> struct blocked_2d {
       UNROLL for (int i = 0; i < 4; i++) {
         made[i] = stepped<4>(v[i], plus(plus(row[i], row[i + 2]), plus(above[i], comes[i])), v0_k[i], b_k[i], mu);
       }
-      if (k < depth) made = kept_as<Kept>(made);
+      if (k < depth) made = rounded<Kept>(made);
       kept[k - 1][odd] = comes;
       comes = made;
     }

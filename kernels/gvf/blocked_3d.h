@@ -4,11 +4,11 @@
 // Steps of the gradient vector flow in 3D, several together. A block has a tile of 64 columns
 // and the rows of its warps, and streams along z. A thread has a few rows of four columns: of
 // each step but the last it keeps in registers the two planes below the one that comes, and
-// hands rows on to the threads beside it through shared memory, in two planes in turn, so that
-// there is one barrier for each plane that comes, however many steps. V, V0 and b come by copies
-// that run ahead. At the edges of a tile values are wrong, one further in with each step, and
-// tiles overlap by that. Beyond its borders a field is mirrored, which is what the boundary comes
-// to, so that no step looks where it is.
+// hands rows on to the threads beside it through shared memory, in two planes in turn: so a
+// warp meets the two beside it, and no others, once for each plane that comes, however many
+// steps. V, V0 and b come by copies that run ahead. At the edges of a tile values are wrong, one
+// further in with each step, and tiles overlap by that. Beyond its borders a field is mirrored,
+// which is what the boundary comes to, so that no step looks where it is.
 #pragma once
 #include "blocked.h"
 
@@ -28,14 +28,30 @@ template <int depth, int rows, int warps, class Kept> struct blocked_3d {
   static_assert(depth <= margin && depth <= slots, "a step needs what is no longer there");
 
   float32 mu;
-  int own, north, south; // places in a plane, in values
-  quad kept[depth][2][rows];                  // of each step two planes, in turn the lower one
-  quad v0s[pairs + 1][rows], bs[pairs + 1][rows]; // V0 and b of the next plane of the second of two steps
+  int own, north, south;                    // places in a plane, in values
+  quad kept[depth][2][rows];                // of each step two planes, in turn the lower one
+  typename Kept::four v0s[pairs + 1][rows]; // V0 of the next plane of the second of two steps
+  quad bs[pairs + 1][rows];                 // and b
+
+  // Waits for the warps that have the rows beside this one's: they need not be at the same
+  // place as all others.
+  member static void meet() {
+#ifdef ON_HOST
+    __syncthreads();
+#else
+    const int warp = thread_x() >> 5;
+    UNROLL for (int i = 0; i < 2; i++) {
+      int lower = warp - ((warp + i) & 1), both = lower >= 0 && lower < warps - 1 ? 64 : 32; // at the ends nobody is beside
+      asm volatile("bar.sync %0, %1;" ::"r"(lower + 1), "r"(both) : "memory");
+    }
+#endif
+  }
 
   // A plane has come: step k makes the one that is k below. All of them are handed on at the end,
   // so that no load waits for a store.
   template <int odd> member void turn(int turn, int before, quad (&comes)[rows]) {
-    quad v0[rows], b[rows];
+    typename Kept::four v0[rows];
+    quad b[rows];
     UNROLL for (int k = 1; k <= depth; k++) {
       quad up, down, made[rows];
       if (k == 1) {
@@ -49,9 +65,9 @@ template <int depth, int rows, int warps, class Kept> struct blocked_3d {
         quad v0_k, b_k;
         if (k % 2) {
           int slot = (turn - k - planted(fault::ring)) & (slots - 1), at = own + r * width;
-          v0[r] = v0_k = in_shared<Kept>(v0_ring + slot * kept_plane + size * at), b[r] = b_k = in_shared<in_float32>(b_ring + slot * wide_plane + 4 * at);
+          v0[r] = as_kept<Kept>(v0_ring + slot * kept_plane + size * at), v0_k = Kept::wide(v0[r]), b[r] = b_k = in_shared<in_float32>(b_ring + slot * wide_plane + 4 * at);
         } else {
-          v0_k = v0s[k / 2][r], b_k = bs[k / 2][r];
+          v0_k = Kept::wide(v0s[k / 2][r]), b_k = bs[k / 2][r];
           v0s[k / 2][r] = v0[r], bs[k / 2][r] = b[r];
         }
         const quad *here = kept[k - 1][1 - odd], &below = kept[k - 1][odd][r], &v = here[r];
@@ -62,7 +78,7 @@ template <int depth, int rows, int warps, class Kept> struct blocked_3d {
           float32 sum = plus(plus(plus(row[i], row[i + 2]), plus(n[i], m[i])), plus(below[i], comes[r][i]));
           made[r][i] = stepped<6>(v[i], sum, v0_k[i], b_k[i], mu);
         }
-        if (k < depth) made[r] = kept_as<Kept>(made[r]);
+        if (k < depth) made[r] = rounded<Kept>(made[r]);
       }
       UNROLL for (int r = 0; r < rows; r++) {
         kept[k - 1][odd][r] = comes[r];
@@ -84,7 +100,7 @@ template <int depth, int rows, int warps, class Kept> struct blocked_3d {
     UNROLL for (int r = 0; r < rows; r++) {
       row[r] = s.mirrored(y0 - margin + line + r, s.h) * s.w;
       UNROLL for (int k = 0; k < depth; k++) kept[k][0][r] = kept[k][1][r] = quad{};
-      UNROLL for (int k = 0; k <= pairs; k++) v0s[k][r] = bs[k][r] = quad{};
+      UNROLL for (int k = 0; k <= pairs; k++) v0s[k][r] = {}, bs[k][r] = quad{};
     }
     // A plane of V or V0, and of b.
     auto copy = [&](int ring, int slot, const value *from) {
@@ -109,10 +125,11 @@ template <int depth, int rows, int warps, class Kept> struct blocked_3d {
     end_of_copies();
     int come = 0, before = 2, next = 1;
     quad made[rows];
+    // V0 and b are asked for with the next plane of V.
     auto begin = [&](int turn) {
       wait_for_copies<0>();
       UNROLL for (int r = 0; r < rows; r++) made[r] = in_shared<Kept>(v_ring + come * kept_plane + size * (own + r * width));
-      __syncthreads();
+      meet();
       copy(v0_ring, turn & (slots - 1), v_0 + at);
       copy_wide(b_ring, turn & (slots - 1), b + at);
       at = plane_of(turn + 1);

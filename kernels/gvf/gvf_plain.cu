@@ -62,11 +62,21 @@ inlined void by_voxel(const V *v, const V *v0, V *to, const shape &s, float32 mu
 // one plane.
 template <int dim, class Kept, class V = typename Kept::value>
 inlined void by_quad(const V *v, const V *v0, V *to, const shape &s, float32 mu, int planes) {
-  auto quad_at = [](const V *p) { return Kept::wide(*(const typename Kept::four *)p); };
   int segments = (s.w + 127) / 128, warps = threads() >> 5, bands = (s.h + warps - 1) / warps;
   int block = block_x(), x = block % segments * 128 + 4 * (thread_x() & 31), y = block / segments % bands * warps + (thread_x() >> 5);
   int first = block / segments / bands * planes, last = shape::least(first + planes, s.d);
   if (x >= s.w || y >= s.h) return;
+  typedef typename Kept::four four;
+  auto quad_at = [](const V *p) { return Kept::wide(*(const four *)p); };
+  // Where numbers take little room, those of the next plane are asked for a plane ahead.
+  const bool early = dim > 2 && sizeof(V) == 2;
+  four next_above[dim], next_start[dim];
+  auto ask = [&](int z) {
+    UNROLL for (int c = 0; c < dim; c++) {
+      next_start[c] = *(const four *)(v0 + c * s.voxels() + (int64)y * s.w + x + z * s.plane());
+      next_above[c] = *(const four *)(v + c * s.voxels() + (int64)y * s.w + x + s.after(z, s.d) * s.plane());
+    }
+  };
   int64 plane = s.plane(), n = s.voxels(), at = (int64)y * s.w + x;
   int left = s.before(x, s.w) - x, right = s.after(x + 3, s.w) - x;
   int64 up = (int64)(s.before(y, s.h) - y) * s.w, down = (int64)(s.after(y, s.h) - y) * s.w;
@@ -76,13 +86,15 @@ inlined void by_quad(const V *v, const V *v0, V *to, const shape &s, float32 mu,
     here[c] = quad_at(p + first * plane);
     if (dim > 2) below[c] = quad_at(p + s.before(first, s.d) * plane);
   }
+  if (early) ask(first);
   for (int z = first; z < last; z++) {
     int64 i = at + z * plane;
     quad start[dim], b;
     UNROLL for (int c = 0; c < dim; c++) {
-      start[c] = quad_at(v0 + c * n + i);
-      if (dim > 2) above[c] = quad_at(v + c * n + at + s.after(z, s.d) * plane);
+      start[c] = early ? Kept::wide(next_start[c]) : quad_at(v0 + c * n + i);
+      if (dim > 2) above[c] = early ? Kept::wide(next_above[c]) : quad_at(v + c * n + at + s.after(z, s.d) * plane);
     }
+    if (early) ask(shape::least(z + 1, last - 1));
     UNROLL for (int k = 0; k < 4; k++) {
       float32 one[dim];
       UNROLL for (int c = 0; c < dim; c++) one[c] = start[c][k];

@@ -55,7 +55,7 @@ struct in_float16 {
 struct in_snorm16 {
   typedef int16 value;
   struct alignas(8) four { int16 each[4]; };
-  member static float32 wide(value v) { return (float32)((double)v / 32767); }
+  member static float32 wide(value v) { return (float32)((double)v * (1. / 32767)); } // no quotient is near a tie
   member static value narrow(float32 v) {
     const double whole = 6755399441055744.0; // around it a double is an integer
     double n = (double)(v > 1 ? 1 : v < -1 ? -1 : v) * 32767;

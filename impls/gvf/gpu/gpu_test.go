@@ -142,7 +142,7 @@ func testKernels(t *testing.T, open resident.Opener, names []string, again int) 
 func TestLargeOnDevice(t *testing.T) {
 	open := ecctest.Device(t)
 	for _, name := range []string{
-		"gvf/steps=13/mu=80/boundary=0/of=noise/shape=300x260x130/type=uint8/seed=1", "gvf/steps=21/mu=80/boundary=1/of=noise/shape=3000x2100/type=uint8/seed=1",
+		"gvf/steps=13/mu=80/boundary=0/of=noise/shape=300x100x130/type=uint8/seed=1", "gvf/steps=21/mu=80/boundary=1/of=noise/shape=1500x700/type=uint8/seed=1",
 		"gvf/steps=512/mu=80/boundary=0/of=noise/shape=512x512/type=uint8/seed=1", "gvf/steps=515/mu=80/boundary=1/of=noise/shape=512x512/type=float32/levels=1024/seed=1",
 	} {
 		for _, i := range All(open) {

@@ -11,7 +11,7 @@ import (
 // The blocks of plain steps.
 const (
 	plainWarps  = 4
-	plainPlanes = 32 // that a block goes through
+	plainPlanes = 16 // that a block goes through
 )
 
 func up(n, by int64) int64 { return (n + by - 1) / by }
@@ -98,7 +98,8 @@ func streamed(of *gvf.Problem, d device.Info, depth int64) pass {
 	s, kept, sms := of.Shape(), size(of), int64(d.SMs)
 	p := pass{module: "gvf_blocked", kernel: fmt.Sprintf("gvf_blocked_%dd_%d%s", s.Dim(), depth, suffix(of)), readsB: true}
 	if s.Dim() == 2 {
-		const atOnce = 12 // blocks, of a warp, of a multiprocessor
+		// Blocks of a warp: a multiprocessor has 12 at a time, and it is better that each has two.
+		const atOnce = 24
 		slots := int64(8) // of the rings of V0 and b; that of V has 4
 		if depth == 8 {
 			slots = 16
