@@ -17,6 +17,7 @@ import (
 	"eccbench/impls/gvf/blocked"
 	gvfcpu "eccbench/impls/gvf/cpu"
 	gvfdefinition "eccbench/impls/gvf/definition"
+	gvfgpu "eccbench/impls/gvf/gpu"
 	"eccbench/impls/gvf/multigrid"
 	"eccbench/impls/naive"
 	readimpl "eccbench/impls/read"
@@ -114,12 +115,14 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	reading := func(bench.Scope) string { return Ceiling }
 	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, binned.Implementation{}, binned.OnDevice{Open: open})
 	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{})
-	flow := gvf.Steps(gvfdefinition.Implementation{}, gvfcpu.Implementation{}, blocked.Implementation{})
+	flow := gvf.Steps(gvfdefinition.Implementation{}, gvfcpu.Implementation{}, gvfgpu.Global(open), gvfgpu.Texture(open), blocked.Implementation{}, gvfgpu.Blocked(open))
+	halves := gvf.Keeping(gvf.NameFloat16, gvfdefinition.Implementation{}, gvfgpu.Global(open), gvfgpu.Blocked(open))
+	snorms := gvf.Keeping(gvf.NameSnorm16, gvfdefinition.Implementation{}, gvfgpu.Global(open))
 	steady := gvf.ToSteady(multigrid.Implementation{})
 	numbers := betti.CurvesWorkload(bylevel.Implementation{Of: bettidefinition.Implementation{}, Most: mostRanked},
 		curvesduality.Implementation{Counter: extrema.Implementation{}}, bylevel.Implementation{Of: labels.Implementation{}, Most: mostLabelled})
 	numbers.Inputs = images
-	curve.Ceiling, smoothed.Ceiling, soft.Ceiling, holes.Ceiling, numbers.Ceiling, flow.Ceiling, steady.Ceiling = reading, reading, reading, reading, reading, reading, reading
+	curve.Ceiling, smoothed.Ceiling, soft.Ceiling, holes.Ceiling, numbers.Ceiling, flow.Ceiling, steady.Ceiling, halves.Ceiling, snorms.Ceiling = reading, reading, reading, reading, reading, reading, reading, reading, reading
 	many.Ceiling = func(s bench.Scope) string {
 		if s == bench.File {
 			return BatchCeiling
@@ -129,7 +132,7 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	return Set{curve, holes, numbers, flow, steady, []runner.Bench{
 		runner.Bind(curve), runner.Bind(sum),
 		runner.Bind(many), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})), runner.Bind(smoothed), runner.Bind(soft),
-		runner.Bind(holes), runner.Bind(numbers), runner.Bind(flow), runner.Bind(steady),
+		runner.Bind(holes), runner.Bind(numbers), runner.Bind(flow), runner.Bind(steady), runner.Bind(halves), runner.Bind(snorms),
 	}, open}
 }
 

@@ -83,6 +83,7 @@ var floor = map[string]int{
 	"impls/gvf/blocked":         6,
 	"impls/gvf/cpu":             6,
 	"impls/gvf/definition":      6,
+	"impls/gvf/gpu":             6,
 	"impls/gvf/multigrid":       6,
 	"impls/betticurves/bylevel": 6,
 	"impls/betticurves/duality": 6,

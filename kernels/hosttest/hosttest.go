@@ -70,9 +70,10 @@ func build(t testing.TB, module, with string, flags ...string) (program string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Clang alone has the vectors of halves.
+	// Clang alone has halves, and vectors of them.
 	compilers := []string{"clang++-19", "clang++"}
-	if !slices.Contains(headers, "ecc/extrema.h") && !slices.Contains(headers, "softecc/softecc.h") {
+	halves := []string{"ecc/extrema.h", "softecc/softecc.h", "gvf/step.h"}
+	if !slices.ContainsFunc(halves, func(header string) bool { return slices.Contains(headers, header) }) {
 		compilers = append([]string{"g++"}, compilers...)
 	}
 	c := slices.IndexFunc(compilers, func(c string) bool { _, err := exec.LookPath(c); return err == nil })
@@ -101,6 +102,12 @@ func build(t testing.TB, module, with string, flags ...string) (program string) 
 // Parameters of device memory are to be buffers.
 func Kernels(t testing.TB, module string) func(name string) devicetest.Kernel {
 	t.Helper()
+	return Faulty(t, module, "")
+}
+
+// Faulty is Kernels with a defect, of those that their source knows, or with none, "".
+func Faulty(t testing.TB, module, fault string) func(name string) devicetest.Kernel {
+	t.Helper()
 	ptx, err := kernels.PTX(module)
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +122,7 @@ func Kernels(t testing.TB, module string) func(name string) devicetest.Kernel {
 			return nil
 		}
 		return func(shape device.Launch, at func(uint64) ([]byte, error), args []any) error {
-			return run(program, name, shape, at, args)
+			return run(program, fault, name, shape, at, args)
 		}
 	}
 }
@@ -123,7 +130,7 @@ func Kernels(t testing.TB, module string) func(name string) devicetest.Kernel {
 // entry is where the PTX of a kernel begins.
 var entry = regexp.MustCompile(`(?m)^\s*\.visible \.entry (\w+)`)
 
-func run(program, name string, shape device.Launch, at func(uint64) ([]byte, error), args []any) error {
+func run(program, fault, name string, shape device.Launch, at func(uint64) ([]byte, error), args []any) error {
 	list := []string{name, fmt.Sprint(shape.Grid.Count()), fmt.Sprint(shape.Block.Count()), fmt.Sprint(shape.Shared)}
 	var memory [][]byte
 	for _, arg := range args {
@@ -146,6 +153,7 @@ func run(program, name string, shape device.Launch, at func(uint64) ([]byte, err
 	}
 	var out, problem bytes.Buffer
 	launch := exec.Command(program, list...)
+	launch.Env = append(os.Environ(), "FAULT="+fault)
 	launch.Stdin = bytes.NewReader(slices.Concat(memory...))
 	launch.Stdout, launch.Stderr = &out, &problem
 	if err := launch.Run(); err != nil {

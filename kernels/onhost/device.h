@@ -34,8 +34,8 @@ extern __shared__ int block_changes[]; // the block's shared memory (../histogra
 
 namespace onhost {
 
-// Where a thread has to wait for others.
-enum class place { lanes, warp, block, end };
+// Where a thread has to wait for others: spin where it looks again and again.
+enum class place { spin, lanes, warp, block, end };
 
 // Bytes that a kernel may reach.
 struct region {
@@ -63,11 +63,13 @@ struct fiber {
 
 // What runs. Shared memory does not begin at 0, as on a device.
 enum { lanes = 32, shared_begin = 1024, most_shared = 228 << 10 };
-inline std::vector<fiber> fibers;
-inline std::vector<unsigned> met; // what each thread gave when its warp met last
-inline int thread, block, blocks;
-inline region image{"the image's memory"}, shared{"shared memory"}, table{"the table"};
-inline jmp_buf scheduler;
+inline thread_local std::vector<fiber> fibers;
+inline thread_local std::vector<unsigned> met; // what each thread gave when its warp met last
+inline thread_local int thread, block;
+inline int blocks;
+inline region image{"the image's memory"}, table{"the table"};
+inline thread_local region shared{"shared memory"};
+inline thread_local jmp_buf scheduler;
 
 // Ends the program for an access that a device would refuse, or that is outside of what
 // the kernel was given.
@@ -103,6 +105,9 @@ inline const unsigned *meet(place where, unsigned gives = 0) {
   if (!_setjmp(f.here)) _longjmp(scheduler, 1);
   return &met[thread / lanes * lanes];
 }
+
+// Lets others run.
+inline void yield() { meet(place::spin); }
 }
 
 inlined int thread_x() { return onhost::thread; }

@@ -1,7 +1,9 @@
-// Runs the blocks of a launch, one after the other, each thread as a fiber (device.h).
+// Runs the blocks of a launch, one after the other or all at the same time, each thread as a
+// fiber (device.h).
 #pragma once
 #include "device.h"
 #include <functional>
+#include <thread>
 
 alignas(128) __shared__ int block_changes[onhost::most_shared / 4];
 
@@ -30,9 +32,25 @@ static void go_on(int t) {
   setcontext(&f.context);
 }
 
-// Runs the threads of a warp to where they meet, in the order of their numbers or against it.
+// Whether a thread of a warp looks again and again.
+static bool spins(int first) {
+  for (int i = 0; i < lanes; i++)
+    if (fibers[first + i].waits == place::spin) return true;
+  return false;
+}
+
+// Runs the threads of a warp to where they meet, in the order of their numbers or against it;
+// once more those that look for something, and no others, while there are any.
 static void go_on_together(int first, bool backwards) {
-  for (int i = 0; i < lanes; i++) go_on(first + (backwards ? lanes - 1 - i : i));
+  const bool some = spins(first);
+  for (int i = 0; i < lanes; i++) {
+    int t = first + (backwards ? lanes - 1 - i : i);
+    if (!some || fibers[t].waits == place::spin) go_on(t);
+  }
+  if (spins(first)) {
+    std::this_thread::yield(); // to other blocks
+    return;
+  }
   for (int i = 0; i < lanes; i++) {
     if (fibers[first + i].waits != fibers[first].waits) fail("threads of a warp wait in different places");
     met[first + i] = fibers[first + i].gives;
@@ -56,7 +74,7 @@ static void run_block() {
     for (bool any = true; any; backwards = !backwards) {
       any = false;
       for (int w = 0; w < threads(); w += lanes) {
-        if (fibers[w].waits >= place::block) continue;
+        if (fibers[w].waits >= place::block && !spins(w)) continue;
         go_on_together(w, backwards);
         any = true;
       }
@@ -81,6 +99,17 @@ static void start(size_t threads, size_t shared_bytes) {
 
 static void run_blocks() {
   for (block = 0; block < blocks; block++) run_block();
+}
+
+// Runs all blocks at the same time, each by a thread of the host.
+static void run_blocks_together(size_t threads, size_t shared_bytes) {
+  std::vector<std::thread> running;
+  for (int b = 0; b < blocks; b++) running.emplace_back([=] {
+    start(threads, shared_bytes);
+    block = b;
+    run_block();
+  });
+  for (auto &t : running) t.join();
 }
 
 static void read_all(void *to, size_t bytes) {

@@ -80,12 +80,16 @@ int main(int, char **argv) {
   onhost::blocks = atoi(*next++);
   const size_t threads = atoll(*next++);
   start(threads, atoll(*next++));
-  table.begin = nullptr, table.bytes = -1ull >> 1; // the pages around a parameter's memory bound it
+  for (region *r : {&table, &image}) r->begin = nullptr, r->bytes = -1ull >> 1; // the pages around a parameter's memory bound it
 #define ENTRY(kernel) if (name == #kernel) call = bind(kernel);
   ENTRIES
   if (!call) fail("no such kernel");
   if (*next) fail("too many parameters");
+#ifdef BLOCKS_TOGETHER // which the source says where blocks wait for others
+  run_blocks_together(threads, shared.bytes);
+#else
   run_blocks();
+#endif
   for (auto &m : memories) {
     m.check();
     fwrite(m.begin, 1, m.bytes, stdout);

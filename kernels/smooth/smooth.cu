@@ -4,25 +4,13 @@
 // and sum is rounded by itself, in the order of impls/smooth/gauss.go, so that the
 // image has the bits that a processor computes. Rows go through shared memory;
 // columns through registers, a strip of rows for each thread.
-#include "../device.h"
+#include "../rounded.h"
 
 const int radius = 6;
 const int tile = 256; // pixels of a row that a block smooths at a time
 const int strip = 8;  // rows that a thread smooths at a time
 
 struct weights { float32 w[radius + 1]; };
-
-// Operations that no compiler joins.
-inlined float32 times(float32 a, float32 b) {
-  float32 c;
-  asm("mul.rn.f32 %0, %1, %2;" : "=f"(c) : "f"(a), "f"(b));
-  return c;
-}
-inlined float32 plus(float32 a, float32 b) {
-  float32 c;
-  asm("add.rn.f32 %0, %1, %2;" : "=f"(c) : "f"(a), "f"(b));
-  return c;
-}
 
 // The pixel at v[0], with its neighbours in v.
 inlined float32 smoothed(const float32 *v, const weights &w) {

@@ -58,10 +58,13 @@ func Kind(name string) string {
 func Machines() []string { return []string{"sm_80", "sm_90"} }
 
 // Target is the oldest architecture that the module is for: the extrema kernels, and those
-// of soft curves, need the minimum of two halves.
+// of soft curves, need the minimum of two halves, those of the gradient vector flow copies to
+// shared memory that nothing waits for.
 func (m Module) Target() string {
-	if strings.HasPrefix(m.Name(), "ecc_extrema") || strings.HasPrefix(m.Name(), "softecc") {
-		return "sm_80"
+	for _, prefix := range []string{"ecc_extrema", "softecc", "gvf"} {
+		if strings.HasPrefix(m.Name(), prefix) {
+			return "sm_80"
+		}
 	}
 	return "sm_70"
 }

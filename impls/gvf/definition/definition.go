@@ -26,7 +26,7 @@ func (Implementation) About() bench.About {
 
 // CanDo refuses what takes more time or memory than the conditions allow.
 func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
-	if err := p.TakesStepsWithin(); err != nil {
+	if err := p.TakesStepsWithin(gvf.Float16, gvf.Snorm16); err != nil {
 		return err
 	}
 	n, d := p.Shape().Voxels(), int64(p.Dim())

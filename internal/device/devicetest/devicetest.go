@@ -26,7 +26,7 @@ type Kernel func(shape device.Launch, at func(address uint64) ([]byte, error), a
 // New is a driver of so many devices, whose kernels find gives by name; nil where
 // there is none. A module has those that its code names.
 func New(devices int, find func(name string) Kernel) *Driver {
-	return &Driver{devices: devices, find: find}
+	return &Driver{devices: devices, find: find, sms: 2}
 }
 
 // A Driver drives stand-ins. All they do is one after the other.
@@ -35,8 +35,12 @@ type Driver struct {
 	find    func(name string) Kernel
 	refuses bool
 	hurried string
+	sms     int
 	mu      sync.Mutex
 }
+
+// Multiprocessors gives each device so many.
+func (d *Driver) Multiprocessors(n int) { d.sms = n }
 
 // Hurry has the work in streams of a name done as soon as it is added, ahead of all
 // others: whoever forgets to let it wait for another stream has it done too early.
@@ -63,7 +67,7 @@ func (d *Driver) Devices() ([]device.Info, error) {
 		list[i] = device.Info{
 			Index: i, Count: d.devices, Name: "Stand-in", UUID: fmt.Sprintf("GPU-%d", i), PCI: fmt.Sprintf("0000:%02x:00.0", i), Driver: d.Version(),
 			Major: 9, Memory: 1 << 34, L2: 1 << 10, Shared: 48 << 10, SharedOptIn: 227 << 10, SharedPerSM: 228 << 10, Registers: 1 << 16,
-			SMs: 2, Warp: 32, ThreadsPerBlock: 1024, ThreadsPerSM: 2048, BlocksPerSM: 32,
+			SMs: d.sms, Warp: 32, ThreadsPerBlock: 1024, ThreadsPerSM: 2048, BlocksPerSM: 32,
 			Texture2D: [2]int64{131072, 65536}, Texture3D: [3]int64{16384, 16384, 16384},
 		}
 	}

@@ -22,6 +22,9 @@ import (
 // part is the voxel itself, of f and of V, least and greatest are those of what is inside, and
 // what is outside is 0.
 func Define(p *Problem, threads int) (Flow, error) {
+	if p.Storage != Float32 {
+		return p.defineKept(threads)
+	}
 	v0, b, err := p.definedStart()
 	if err != nil {
 		return Flow{}, err

@@ -52,6 +52,7 @@ type Problem struct {
 	grid.Source
 	Mu       float32 // weight of the diffusion, more than 0
 	Steps    int64   // of the explicit scheme; 0 for V0 itself, and for the steady state
+	Storage  Storage // what V0 and the field are kept as, between steps
 	Tol      float64 // largest residual of the steady state relative to |b·V0|, of each component; 0 for steps
 	Boundary Boundary
 	// V0 is the field that flows in place of the image's gradient, a list for each component
@@ -238,8 +239,9 @@ func pose(kind string, s grid.Source, keys [3]int64) (*Problem, error) {
 	if kind == Steady {
 		steps, tol = 0, math.Pow10(-int(keys[0]))
 	}
+	storage := storageOf(kind)
 	p := NewProblem(s, float32(float64(keys[1])/perMille), steps, tol, Boundary(keys[2]))
-	p.keys = keys
+	p.keys, p.Storage = keys, storage
 	return p, p.Check()
 }
 
@@ -276,7 +278,7 @@ func (in Inputs) Smaller(name string) []string {
 		return nil
 	}
 	var names []string
-	if in.kind == Name {
+	if in.kind != Steady {
 		for _, fewer := range []int64{keys[0] / 2, keys[0] - 1} {
 			if fewer > 0 && fewer < keys[0] {
 				names = append(names, spell(in.kind, fewer, keys[1], keys[2], image))
@@ -296,7 +298,7 @@ func (in Inputs) Cost(name string, p *Problem) bench.Cost {
 	cost := fields.Inputs{}.Cost(image, p.Source)
 	cost.Bytes += int64(p.Dim()) * 4 * cost.Items
 	cost.Class = fmt.Sprintf("%s=%d/mu=%d/boundary=%v/%s", form(in.kind).Keys[0].Key, keys[0], keys[1], p.Boundary, cost.Class)
-	if in.kind == Name {
+	if in.kind != Steady {
 		cost.Items *= max(1, p.Steps)
 		cost.Unit = "vox·it"
 	}

@@ -1,19 +1,27 @@
 package gvf
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
 
-// TakesSteps is nil, or why who takes steps of whole images does not answer a problem.
-func (p *Problem) TakesSteps() error {
+// TakesSteps is nil, or why who takes steps of whole images, and keeps fields in float32 or in one
+// of some formats, does not answer a problem.
+func (p *Problem) TakesSteps(formats ...Storage) error {
 	if p.Mask != nil {
 		return errors.New("takes no mask; cpu does")
 	}
-	return p.TakesStepsWithin()
+	return p.TakesStepsWithin(formats...)
 }
 
-// TakesStepsWithin is nil, or why who takes steps of images, and within masks, does not answer.
-func (p *Problem) TakesStepsWithin() error {
+// TakesStepsWithin is TakesSteps of those who take steps within masks, too.
+func (p *Problem) TakesStepsWithin(formats ...Storage) error {
 	if err := p.Check(); err != nil {
 		return err
+	}
+	if p.Storage != Float32 && !slices.Contains(formats, p.Storage) {
+		return fmt.Errorf("does not keep fields in %v", p.Storage)
 	}
 	if p.Tol != 0 {
 		return errors.New("takes steps: a steady state is not asked for by steps")

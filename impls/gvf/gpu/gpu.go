@@ -1,0 +1,132 @@
+// Package gpu answers the gradient vector flow on an NVIDIA device: by plain steps as its
+// authors have them (Smistad et al. 2012), and by several steps for each time that the field is
+// read and written. The kernels are kernels/gvf. Each has the bits of the plain loop.
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/gvf"
+)
+
+// Implementation is one of the methods on the devices that Open gives.
+type Implementation struct {
+	Open   resident.Opener
+	method method
+	fault  Fault
+}
+
+// A method is a way to take steps.
+type method struct {
+	name, how, source string
+	// plan is how so many steps, more than none, are taken by a device.
+	plan    func(p *gvf.Problem, d device.Info, steps int64) []pass
+	formats []gvf.Storage // beside float32
+}
+
+// A pass is a kernel that takes some steps, and how often it does.
+type pass struct {
+	module, kernel string
+	launch         device.Launch
+	count          int64
+	length         int64 // planes or rows that a block goes through, 0 for a kernel without that parameter
+	readsB         bool  // b is a parameter
+	steps          int64 // of a kernel that is told how many, whose blocks exchange pixels, else 0
+}
+
+// paper is where plain steps are from.
+const paper = "Smistad et al. 2012, algorithms 1 and 2"
+
+// Global is plain steps on plain buffers.
+func Global(open resident.Opener) Implementation {
+	return Implementation{Open: open, method: method{"global", "one launch a step, all components of four voxels a thread, plain buffers", paper, globally, []gvf.Storage{gvf.Float16, gvf.Snorm16}}}
+}
+
+// Texture is plain steps through the texture cache.
+func Texture(open resident.Opener) Implementation {
+	return Implementation{Open: open, method: method{"texture", "one launch a step, a voxel a thread, read through the texture cache", paper, textured, nil}}
+}
+
+// Blocked is several steps at a time.
+func Blocked(open resident.Opener) Implementation {
+	return Implementation{Open: open, method: method{
+		"blocked-gpu", "several steps at a time of tiles in registers and shared memory, streamed along the slowest axis; all at once of small 2D images", "doc/gvf.md", blocked, []gvf.Storage{gvf.Float16},
+	}}
+}
+
+// All are the implementations.
+func All(open resident.Opener) []Implementation {
+	return []Implementation{Global(open), Texture(open), Blocked(open)}
+}
+
+// About describes the method.
+func (i Implementation) About() bench.About {
+	return bench.About{
+		Name: i.method.name, Where: "gpu", Method: i.method.how, Source: i.method.source,
+		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
+	}
+}
+
+// stepNS is what a component of a voxel takes a device in a step, and launchNS what each step
+// takes beside, for the estimate in a refusal.
+const stepNS, launchNS = 0.005, 5000
+
+// CanDo refuses what takes too long, and what does not fit the device or the kernels' integers.
+func (i Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
+	d, err := i.Open(c.Device)
+	if err != nil {
+		return err
+	}
+	if err := p.TakesSteps(i.method.formats...); err != nil {
+		return err
+	}
+	if hosted(p) && p.Storage != gvf.Float32 {
+		return fmt.Errorf("a field that starts on the host is kept in %v alone", gvf.Float32)
+	}
+	s := p.Shape()
+	if s.W > math.MaxInt32/8 || s.H > math.MaxInt32/8 || s.D > math.MaxInt32/8 || s.W*s.H > math.MaxInt32 {
+		return fmt.Errorf("%v: more voxels in a plane, or planes, than the kernels count, %d", s, math.MaxInt32)
+	}
+	if p.Steps > math.MaxInt32 {
+		return fmt.Errorf("%d steps: more than the kernels count, %d", p.Steps, math.MaxInt32)
+	}
+	if info := d.Info(); info.Major < 8 {
+		return fmt.Errorf("%s has compute capability %d.%d, the kernels need 8.0 for copies to shared memory", info.Name, info.Major, info.Minor)
+	}
+	n, dim := s.Voxels(), int64(p.Dim())
+	if err := c.Allow(quantity.Seconds(float64(p.Steps)*(float64(n*dim)*stepNS+launchNS)*1e-9), "%d steps of %d voxels × %d components × %v ns", p.Steps, n, dim, stepNS); err != nil {
+		return err
+	}
+	host := 2 * dim // the field on the host, and its copy
+	if hosted(p) {
+		host += dim + 2
+	}
+	if err := c.AllowMemory(4*n*host, "%d numbers for each of %d voxels", host, n); err != nil {
+		return err
+	}
+	return resident.Fits(d, n*(size(p)*3*dim+4)+grid.TotalBytes(p)+extentBytes+exchangeBytes(p, d.Info()), "the image with its gradient and two fields")
+}
+
+// hosted reports whether a flow starts on the host: from a field, or from an image whose values
+// stand for others.
+func hosted(p *gvf.Problem) bool { return p.V0 != nil || grid.LabelsOf(p.Source) != nil }
+
+// Setup loads the kernels, and brings what is resident to the device.
+func (i Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf.Flow], error) {
+	d, err := i.Open(c.Device)
+	if err != nil {
+		return nil, err
+	}
+	j := &job{Watch: resident.NewWatch(d), d: d, p: p, method: i.method, fault: i.fault, scope: c.Scope, threads: c.Threads}
+	if err := j.setup(); err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return j, nil
+}

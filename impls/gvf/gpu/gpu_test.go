@@ -1,0 +1,204 @@
+package gpu
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/device/devicetest"
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/ecc/ecctest"
+	"eccbench/internal/workloads/gvf"
+	"eccbench/kernels/hosttest"
+)
+
+// onHost are the kernels, compiled for the host, with a defect or none, on a stand-in for a
+// device.
+func onHost(t *testing.T, fault string) resident.Opener {
+	find := map[string]func(string) devicetest.Kernel{}
+	for _, module := range []string{"gvf_start", "gvf_plain", "gvf_blocked", "gvf_resident"} {
+		find[module] = hosttest.Faulty(t, module, fault)
+	}
+	driver := devicetest.New(1, func(name string) devicetest.Kernel {
+		for _, in := range find {
+			if k := in(name); k != nil {
+				return k
+			}
+		}
+		return nil
+	})
+	driver.Multiprocessors(8)
+	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
+}
+
+// tiled are problems of several tiles in each direction, whole and not: of a flat image and of
+// one in 3D, and of one that registers hold.
+var tiled = []string{
+	"gvf/steps=11/mu=80/boundary=1/of=noise/shape=232x37/type=uint16/levels=1024/seed=3", "gvf/steps=7/mu=80/boundary=0/of=noise/shape=132x45x11/type=uint8/seed=1",
+	"gvf/steps=10/mu=80/boundary=1/of=noise/shape=128x128/type=uint8/seed=1",
+}
+
+// asked are problems for the kernels: all that are adversarial, and tiles of all kinds with all
+// ways to divide steps into passes.
+func asked() []string {
+	list := slices.Concat(tiled, gvf.Steps().Adversarial)
+	for i, image := range []string{
+		"noise/shape=68x45x11/type=uint8/seed=1", "noise/shape=57x44x9/type=int16/levels=500/seed=2", "grf/shape=116x41x6/levels=1024/type=float32/smooth=1/seed=4",
+		"noise/shape=115x50/type=float32/levels=1024/seed=4", "noise/shape=340x9/type=uint8/seed=6", "noise/shape=56x40x2/type=uint8/seed=7",
+		"noise/shape=112x3/type=uint8/seed=8", "noise/shape=64x192/type=float32/levels=64/seed=1", "noise/shape=128x64/type=uint8/seed=1",
+	} {
+		for boundary := range 2 {
+			list = append(list, fmt.Sprintf("gvf/steps=%d/mu=80/boundary=%d/of=%s", 1+(7*i+4*boundary)%16, boundary, image))
+		}
+	}
+	return list
+}
+
+// wrong is what is wrong with the answers of an implementation to a problem that is asked so
+// often in a scope.
+func wrong(t *testing.T, i Implementation, p *gvf.Problem, scope bench.Scope, times int) error {
+	t.Helper()
+	want, err := gvf.Define(p, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := bench.Conditions{Setting: bench.Setting{Scope: scope}}
+	if err := i.CanDo(p, c); err != nil {
+		return err
+	}
+	j, err := i.Setup(p, c)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for range times {
+		j.Poison()
+		if err := j.Do(nil); err != nil {
+			return err
+		}
+		got, err := j.Out()
+		if err != nil {
+			return err
+		}
+		if d := gvf.Steps().Policy.Agree(p, want, got); d != nil {
+			return fmt.Errorf("%v (%s)", d, d.Context)
+		}
+	}
+	return nil
+}
+
+func problemOf(t *testing.T, name string) *gvf.Problem {
+	t.Helper()
+	p, err := gvf.Steps().Inputs.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// The kernels have the bits of the plain loop. On the host every launch is a process: there
+// few steps are taken, and in 16 bits but of some problems.
+func TestKernelsOnHost(t *testing.T) {
+	testKernels(t, onHost(t, ""), slices.DeleteFunc(asked(), func(name string) bool {
+		p := problemOf(t, name)
+		return p.Steps > 5 && !slices.Contains(tiled, name)
+	}), 1)
+}
+
+func TestKernelsOnDevice(t *testing.T) { testKernels(t, ecctest.Device(t), asked(), len(asked())) }
+
+func testKernels(t *testing.T, open resident.Opener, names []string, again int) {
+	t.Helper()
+	for k, name := range names {
+		p := problemOf(t, name)
+		for _, i := range All(open) {
+			times := 1
+			if k < again {
+				times = 2
+			}
+			formats := append(i.method.formats, gvf.Float32)
+			if again < len(names) && !slices.Contains(tiled, name) {
+				formats = []gvf.Storage{gvf.Float32}
+			}
+			for _, storage := range formats {
+				p.Storage = storage
+				scopes := i.About().Scopes
+				if problem := wrong(t, i, p, scopes[k%len(scopes)], times); problem != nil {
+					t.Errorf("%s, %v, %s: %v", i.About().Name, storage, name, problem)
+				}
+			}
+		}
+	}
+}
+
+// Images of many tiles, more than run at a time.
+func TestLargeOnDevice(t *testing.T) {
+	open := ecctest.Device(t)
+	for _, name := range []string{
+		"gvf/steps=13/mu=80/boundary=0/of=noise/shape=300x100x130/type=uint8/seed=1", "gvf/steps=21/mu=80/boundary=1/of=noise/shape=1500x700/type=uint8/seed=1",
+		"gvf/steps=512/mu=80/boundary=0/of=noise/shape=512x512/type=uint8/seed=1", "gvf/steps=515/mu=80/boundary=1/of=noise/shape=512x512/type=float32/levels=1024/seed=1",
+	} {
+		for _, i := range All(open) {
+			for _, storage := range append(i.method.formats, gvf.Float32) {
+				p := problemOf(t, name)
+				p.Storage = storage
+				if problem := wrong(t, i, p, bench.Kernel, 3); problem != nil {
+					t.Errorf("%s, %v, %s: %v", i.About().Name, storage, name, problem)
+				}
+			}
+		}
+	}
+}
+
+// A field that is given flows as the image's gradient does.
+func TestFieldsOnHost(t *testing.T) { testFields(t, onHost(t, "")) }
+
+func TestFieldsOnDevice(t *testing.T) { testFields(t, ecctest.Device(t)) }
+
+func testFields(t *testing.T, open resident.Opener) {
+	t.Helper()
+	for _, image := range []string{"noise/shape=33x9/type=uint8/seed=5", "noise/shape=20x9x6/type=uint8/seed=5"} {
+		p := problemOf(t, "gvf/steps=7/mu=50/boundary=0/of="+image)
+		f, err := gvf.Define(p, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range All(open) {
+			for _, scope := range i.About().Scopes {
+				if problem := wrong(t, i, p.Flowing(f.V, 5), scope, 2); problem != nil {
+					t.Errorf("%s, %s, %s: %v", i.About().Name, scope, image, problem)
+				}
+			}
+		}
+	}
+}
+
+// Each kind of kernels sees each fault that it can have.
+func TestFaultsAreSeenOnHost(t *testing.T) {
+	seen := func(i Implementation, name string) bool {
+		return wrong(t, i, problemOf(t, name), bench.Kernel, 1) != nil
+	}
+	for _, fault := range []string{"border", "fused", "edge", "ring"} {
+		for _, i := range All(onHost(t, fault)) {
+			method := i.About().Name
+			for k, name := range tiled {
+				has := fault == "border" || fault == "fused" || method == "blocked-gpu" && k < 2 || method != "texture" && fault == "edge"
+				if got := seen(i, name); got != has {
+					t.Errorf("%s, %s, fault %s: seen %v", method, name, fault, got)
+				}
+			}
+		}
+	}
+	for _, i := range All(onHost(t, "")) {
+		if !slices.ContainsFunc(tiled, func(name string) bool { return seen(Faulty(i, OldBuffer), name) }) {
+			t.Errorf("%s: nobody sees %s", i.About().Name, OldBuffer)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package gpu
+
+import (
+	"fmt"
+
+	"eccbench/internal/device"
+	"eccbench/internal/grid"
+	"eccbench/internal/workloads/gvf"
+)
+
+// The blocks of plain steps.
+const (
+	plainWarps  = 4
+	plainPlanes = 16 // that a block goes through
+)
+
+func up(n, by int64) int64 { return (n + by - 1) / by }
+
+// suffix is what the names of kernels have that keep a field in 16 bits.
+func suffix(p *gvf.Problem) string {
+	if p.Storage == gvf.Float32 {
+		return ""
+	}
+	return "_" + p.Storage.String()
+}
+
+// globally is steps by threads of four voxels where rows begin at multiples of them, else of one.
+func globally(p *gvf.Problem, _ device.Info, steps int64) []pass {
+	s, kernel := p.Shape(), fmt.Sprintf("gvf_global_%dd%s", p.Dim(), suffix(p))
+	if s.W%4 != 0 {
+		return byVoxel(kernel+"_unaligned", s, steps)
+	}
+	blocks := up(s.W, 128) * up(s.H, plainWarps) * up(s.D, plainPlanes)
+	return []pass{{module: "gvf_plain", kernel: kernel, launch: launch(blocks, plainWarps, 0), count: steps, length: plainPlanes}}
+}
+
+func textured(p *gvf.Problem, _ device.Info, steps int64) []pass {
+	return byVoxel(fmt.Sprintf("gvf_texture_%dd", p.Dim()), p.Shape(), steps)
+}
+
+func byVoxel(kernel string, s grid.Shape, steps int64) []pass {
+	return []pass{{module: "gvf_plain", kernel: kernel, launch: launch(up(up(s.W, 32)*s.H*s.D, plainWarps), plainWarps, 0), count: steps}}
+}
+
+func launch(blocks, warps, shared int64) device.Launch {
+	return device.Launch{Grid: device.Dim{X: blocks}, Block: device.Dim{X: 32 * warps}, Shared: shared}
+}
+
+// The tiles of steps that are taken together (kernels/gvf/blocked_3d.h, blocked_2d.h): columns
+// and rows that a block has, with a margin; and the columns that a warp has of a 2D image.
+const (
+	tileColumns, tileRows, tileWarps, margin = 64, 48, 12, 4
+
+	stripColumns = 128
+)
+
+// The tiles of an image that registers hold (kernels/gvf/gvf_resident.cu), a block each.
+const residentTile, residentWarps, residentSteps = 64, 8, 8
+
+// tilesOf is how many tiles such an image has, 0 for one that is none.
+func tilesOf(p *gvf.Problem, d device.Info) int64 {
+	s := p.Shape()
+	n := 2 * (s.W / residentTile) * (s.H / residentTile)
+	if p.Storage != gvf.Float32 || s.Dim() == 3 || s.W%residentTile != 0 || s.H%residentTile != 0 || n > int64(d.SMs) {
+		return 0
+	}
+	return n
+}
+
+// exchangeBytes is what the blocks of such an image exchange pixels through.
+func exchangeBytes(p *gvf.Problem, d device.Info) int64 {
+	return 2 * 8 * tilesOf(p, d) * residentTile * residentTile
+}
+
+// blocked is steps that are taken together: all of an image that registers hold, and of others
+// as many as there are kernels for, the most first.
+func blocked(p *gvf.Problem, d device.Info, steps int64) (list []pass) {
+	if n := tilesOf(p, d); n > 0 {
+		return []pass{{module: "gvf_resident", kernel: "gvf_resident", launch: launch(n, residentWarps, 0), count: 1, readsB: true, steps: steps}}
+	}
+	depths := []int64{4, 2, 1}
+	if p.Dim() == 2 {
+		depths = []int64{8, 4, 2, 1}
+	}
+	for _, depth := range depths {
+		if count := steps / depth; count > 0 {
+			one := streamed(p, d, depth)
+			one.count = count
+			list = append(list, one)
+			steps -= count * depth
+		}
+	}
+	return list
+}
+
+// streamed is a pass of so many steps.
+func streamed(of *gvf.Problem, d device.Info, depth int64) pass {
+	s, kept, sms := of.Shape(), size(of), int64(d.SMs)
+	p := pass{module: "gvf_blocked", kernel: fmt.Sprintf("gvf_blocked_%dd_%d%s", s.Dim(), depth, suffix(of)), readsB: true}
+	if s.Dim() == 2 {
+		// Blocks of a warp: a multiprocessor has 12 at a time, and it is better that each has two.
+		const atOnce = 24
+		slots := int64(8) // of the rings of V0 and b; that of V has 4
+		if depth == 8 {
+			slots = 16
+		}
+		strips := 2 * up(s.W, stripColumns-2*max(margin, depth))
+		p.length = run(s.H, strips, sms*atOnce, 2*depth)
+		p.launch = launch(strips*up(s.H, p.length), 1, ((4+slots)*kept+slots*4)*stripColumns)
+		return p
+	}
+	// Planes of a tile: of V three, of V0 and b four each, and of each step but the last two.
+	bytes := ((3+4)*kept + (4+2*(depth-1))*4) * tileColumns * tileRows
+	tiles := 3 * up(s.W, tileColumns-2*margin) * up(s.H, tileRows-2*margin)
+	p.length = run(s.D, tiles, sms, 2*depth)
+	p.launch = launch(tiles*up(s.D, p.length), tileWarps, bytes)
+	return p
+}
+
+// size is how many bytes a number of the field takes.
+func size(p *gvf.Problem) int64 {
+	if p.Storage == gvf.Float32 {
+		return 4
+	}
+	return 2
+}
+
+// run is how many of n planes, or rows, a tile goes through, where so many run at a time and each
+// has some planes more than it makes: so that the last turn of all is nearly full.
+func run(n, tiles, atOnce, more int64) (length int64) {
+	length = n
+	least := up(tiles, atOnce) * (n + more)
+	for parts := int64(2); parts <= n; parts++ {
+		each := up(n, parts)
+		if cost := up(tiles*up(n, each), atOnce) * (each + more); cost < least {
+			length, least = each, cost
+		}
+	}
+	return length
+}

@@ -1,0 +1,169 @@
+package gvf
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+)
+
+// The names of the workloads whose fields are kept in 16 bits.
+const (
+	NameFloat16 = "gvf-float16"
+	NameSnorm16 = "gvf-snorm16"
+)
+
+// A Storage is what V0 and the field are kept as: each number is rounded to it where it is
+// made, and arithmetic is that of float32. b is that of the V0 which is kept.
+type Storage int
+
+// The formats.
+const (
+	Float32 Storage = iota
+	Float16         // IEEE 754 binary16
+	Snorm16         // 32767ths from −1 to 1: the normalised integers of Smistad et al. 2012
+)
+
+// String is the name.
+func (s Storage) String() string { return []string{"float32", "float16", "snorm16"}[s] }
+
+func storageOf(kind string) Storage {
+	return Storage(max(0, slices.Index([]string{Name, NameFloat16, NameSnorm16}, kind)))
+}
+
+// Round is a number as it is kept, to the nearest, ties to even.
+func (s Storage) Round(v float32) float32 {
+	switch s {
+	case Float16:
+		bits := math.Float32bits(v)
+		sign, size := bits&(1<<31), bits&^(1<<31)
+		if size < 0x38800000 { // below 2^-14 halves are 2^-24 apart, as float32 is at a half
+			return math.Float32frombits(sign | math.Float32bits(float32(math.Float32frombits(size)+0.5)-0.5))
+		}
+		size = (size + 0xfff + size>>13&1) &^ 0x1fff
+		if size > 0x477fe000 { // 65504
+			size = 0x7f800000
+		}
+		return math.Float32frombits(sign | size)
+	case Snorm16:
+		return float32(math.RoundToEven(max(-1, min(1, float64(v)))*snormUnits)/snormUnits) + 0 // an integer has no −0
+	}
+	return v
+}
+
+// Decode is n numbers that are kept little-endian.
+func (s Storage) Decode(kept []byte, n int) []float32 {
+	out := make([]float32, n)
+	inParts(int64(n), runtime.GOMAXPROCS(0), func(_ int, lo, hi int64) {
+		switch s {
+		case Float32:
+			copy(out[lo:hi], grid.Values[float32](kept)[lo:hi])
+		case Float16:
+			for i, v := range grid.Values[uint16](kept)[lo:hi] {
+				sign, size := uint32(v>>15)<<31, uint32(v&0x7fff)
+				// The exponents' biases differ by 112, but for infinities, and below 2^-14 a half
+				// counts 2^-24.
+				bits := size<<13 + 112<<23
+				switch {
+				case size >= 0x7c00:
+					bits += 112 << 23
+				case size < 0x400:
+					bits = math.Float32bits(float32(size) * 0x1p-24)
+				}
+				out[lo+int64(i)] = math.Float32frombits(sign | bits)
+			}
+		case Snorm16:
+			for i, v := range grid.Values[int16](kept)[lo:hi] {
+				out[lo+int64(i)] = float32(float64(v) / snormUnits)
+			}
+		}
+	})
+	return out
+}
+
+const snormUnits = 32767
+
+// unit is the most that rounding a number of such a magnitude changes.
+func (s Storage) unit(most float64) float64 {
+	if s == Snorm16 {
+		return 0.5 / snormUnits
+	}
+	return max(most/(1<<11), 1.0/(1<<25)) // half of what halves are apart
+}
+
+// Keeping is the workload of the field after N steps that is kept in 16 bits. The first of the
+// implementations is the reference.
+func Keeping(kind string, impls ...bench.Implementation[*Problem, Flow]) bench.Workload[*Problem, Flow] {
+	w := workload(kind, impls)
+	w.Question = bench.Question{
+		Doc:  fmt.Sprintf("the gradient vector flow of an image after some explicit steps, the field kept in %v", storageOf(kind)),
+		Form: form(kind),
+		Adversarial: []string{
+			spell(kind, 3, 50, 0, "noise/shape=1x1/type=uint8/seed=5"), spell(kind, 7, 50, 0, "constant/shape=9x7x5/type=float32"),
+			spell(kind, 0, 50, 0, "noise/shape=17x9/type=uint8/seed=5"), spell(kind, 1, 150, 0, "noise/shape=61x43/levels=64/type=float32/seed=5"),
+			spell(kind, 2, 50, 1, "noise/shape=2x31/type=uint8/seed=2"), spell(kind, 33, 180, 1, "grf/shape=67x35/type=float32/levels=1024/smooth=2/seed=3"),
+			spell(kind, 40, 187, 0, "checkerboard/shape=130x64/type=uint8"), spell(kind, 13, 50, 0, "noise/shape=31x17x13/type=float32/levels=1024/seed=7"),
+			spell(kind, 16, 100, 1, "grf/shape=24x20x28/type=float32/levels=1024/smooth=2/seed=3"), spell(kind, 25, 50, 0, "ball/shape=40x33x19/type=uint8"),
+			spell(kind, 11, 1, 0, "noise/shape=131x2x3/type=float32/levels=70000/seed=5"),
+		},
+		Small: []string{spell(kind, 64, 50, 0, "grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1")},
+		Reads: of(kind).Image,
+	}
+	w.Policy = verify.Policy[*Problem, Flow]{Agree: agree, Weak: weak, Laws: []law{
+		{Name: "the plain loop, bit for bit", Independent: true, Work: on(startNS, 2*stepNS), Check: plain},
+		{Name: "float32 within the bound of the format", Independent: true, Work: on(startNS, stepNS), Measure: fromFloat32},
+	}}
+	return w
+}
+
+// defineKept is Define of a field that is kept in 16 bits.
+func (p *Problem) defineKept(int) (Flow, error) {
+	v0, _, err := p.definedStart()
+	if err != nil {
+		return Flow{}, err
+	}
+	kept := make([][]float32, len(v0))
+	for c, list := range v0 {
+		kept[c] = make([]float32, len(list))
+		for i, v := range list {
+			kept[c][i] = p.Storage.Round(v)
+		}
+	}
+	return Stored(p.Flowing(kept, p.Steps), p.Storage.Round)
+}
+
+// fromFloat32 holds a field that is kept in 16 bits to one of float32. An error does not grow
+// (see precise); with r the largest magnitude of a component and u what keeping it changes, a
+// step adds u and b·u, and what is other in b, at most d(2r + u)u, times |V − V0| ≤ 4r.
+func fromFloat32(p *Problem, out Flow, _ ask) ([]verify.Measure, error) {
+	if d := p.misshapen(out); d != nil {
+		return []verify.Measure{{Name: "largest difference", Value: math.NaN(), At: d.String()}}, nil
+	}
+	q := p.Flowing(p.V0, p.Steps)
+	want, err := Define(q, 0)
+	if err != nil {
+		return nil, err
+	}
+	v0, b, err := q.definedStart()
+	if err != nil {
+		return nil, err
+	}
+	r := 0.0
+	for _, list := range v0 {
+		r = max(r, largest(list))
+	}
+	u, d := p.Storage.unit(3*r), float64(p.Dim())
+	m := verify.Measure{Name: "largest difference from float32", Limit: u + 2*q.rounding(v0, b) + float64(p.Steps)*(u+float64(slices.Max(b))*u+4*r*d*(2*r+u)*u)}
+	for c, list := range want.V {
+		for i, v := range list {
+			if e := math.Abs(float64(v) - float64(out.V[c][i])); !(e <= m.Value) {
+				m.Value, m.At = e, p.place(c, i)
+			}
+		}
+	}
+	return []verify.Measure{m}, nil
+}

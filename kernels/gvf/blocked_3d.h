@@ -1,0 +1,168 @@
+// for each component, tile of columns and rows, and run of planes: for each plane that comes:
+//   for each of the steps: make the plane that many below, of three of the step before
+//
+// Steps of the gradient vector flow in 3D, several together. A block has a tile of 64 columns
+// and the rows of its warps, and streams along z. A thread has a few rows of four columns: of
+// each step but the last it keeps in registers the two planes below the one that comes, and
+// hands rows on to the threads beside it through shared memory, in two planes in turn: so a
+// warp meets the two beside it, and no others, once for each plane that comes, however many
+// steps. V, V0 and b come by copies that run ahead. At the edges of a tile values are wrong, one
+// further in with each step, and tiles overlap by that. Beyond its borders a field is mirrored,
+// which is what the boundary comes to, so that no step looks where it is.
+#pragma once
+#include "blocked.h"
+
+template <int depth, int rows, int warps, class Kept> struct blocked_3d {
+  typedef typename Kept::value value;
+  enum {
+    width = 64, height = 2 * rows * warps, plane = width * height, // of a tile
+    margin = 4, // at its edges: as many as there are steps, and whole quads
+    wide = width - 2 * margin, high = height - 2 * margin,
+    // The rings: of V the plane of the last turn, of this one and of the next one; of V0 and b
+    // four in a row.
+    v_slots = 3, slots = 4, line_bytes = width * (int)sizeof(value), kept_plane = height * line_bytes, wide_plane = 4 * plane,
+    v_ring = 0, v0_ring = v_slots * kept_plane, b_ring = v0_ring + slots * kept_plane, exchange = b_ring + slots * wide_plane,
+    bytes = exchange + 2 * (depth - 1) * wide_plane,
+    pairs = depth / 2, size = (int)sizeof(value),
+  };
+  static_assert(depth <= margin && depth <= slots, "a step needs what is no longer there");
+
+  float32 mu;
+  int own, north, south;                    // places in a plane, in values
+  quad kept[depth][2][rows];                // of each step two planes, in turn the lower one
+  typename Kept::four v0s[pairs + 1][rows]; // V0 of the next plane of the second of two steps
+  quad bs[pairs + 1][rows];                 // and b
+
+  // Waits for the warps that have the rows beside this one's: they need not be at the same
+  // place as all others.
+  member static void meet() {
+#ifdef ON_HOST
+    __syncthreads();
+#else
+    const int warp = thread_x() >> 5;
+    UNROLL for (int i = 0; i < 2; i++) {
+      int lower = warp - ((warp + i) & 1), both = lower >= 0 && lower < warps - 1 ? 64 : 32; // at the ends nobody is beside
+      asm volatile("bar.sync %0, %1;" ::"r"(lower + 1), "r"(both) : "memory");
+    }
+#endif
+  }
+
+  // A plane has come: step k makes the one that is k below. All of them are handed on at the end,
+  // so that no load waits for a store.
+  template <int odd> member void turn(int turn, int before, quad (&comes)[rows]) {
+    typename Kept::four v0[rows];
+    quad b[rows];
+    UNROLL for (int k = 1; k <= depth; k++) {
+      quad up, down, made[rows];
+      if (k == 1) {
+        const int ring = v_ring + before * kept_plane;
+        up = in_shared<Kept>(ring + size * north), down = in_shared<Kept>(ring + size * south);
+      } else {
+        const int plane_before = exchange + (2 * (k - 2) + 1 - odd) * wide_plane;
+        up = in_shared<in_float32>(plane_before + 4 * north), down = in_shared<in_float32>(plane_before + 4 * south);
+      }
+      UNROLL for (int r = 0; r < rows; r++) {
+        quad v0_k, b_k;
+        if (k % 2) {
+          int slot = (turn - k - planted(fault::ring)) & (slots - 1), at = own + r * width;
+          v0[r] = as_kept<Kept>(v0_ring + slot * kept_plane + size * at), v0_k = Kept::wide(v0[r]), b[r] = b_k = in_shared<in_float32>(b_ring + slot * wide_plane + 4 * at);
+        } else {
+          v0_k = Kept::wide(v0s[k / 2][r]), b_k = bs[k / 2][r];
+          v0s[k / 2][r] = v0[r], bs[k / 2][r] = b[r];
+        }
+        const quad *here = kept[k - 1][1 - odd], &below = kept[k - 1][odd][r], &v = here[r];
+        const quad &n = r ? here[r - 1] : up, &m = r < rows - 1 ? here[r + 1] : down;
+        beside x(v);
+        float32 row[6] = {x.left, v[0], v[1], v[2], v[3], x.right};
+        UNROLL for (int i = 0; i < 4; i++) {
+          float32 sum = plus(plus(plus(row[i], row[i + 2]), plus(n[i], m[i])), plus(below[i], comes[r][i]));
+          made[r][i] = stepped<6>(v[i], sum, v0_k[i], b_k[i], mu);
+        }
+        if (k < depth) made[r] = rounded<Kept>(made[r]);
+      }
+      UNROLL for (int r = 0; r < rows; r++) {
+        kept[k - 1][odd][r] = comes[r];
+        comes[r] = made[r];
+      }
+    }
+    UNROLL for (int k = 1; k < depth; k++) UNROLL for (int r = 0; r < rows; r += rows > 1 ? rows - 1 : 1) {
+      *(quad *)((char *)block_changes + exchange + (2 * (k - 1) + odd) * wide_plane + 4 * (own + r * width)) = kept[k][odd][r];
+    }
+  }
+
+  // The block's tile, of planes first ≤ z < last of a component.
+  template <bool inside> member void run(const value *v, const value *v_0, const float32 *b, value *to, const shape &s, int x0, int y0, int first, int last) {
+    int lane = thread_x() & 31, column = 4 * (lane & 15), line = (2 * (thread_x() >> 5) + (lane >> 4)) * rows;
+    own = line * width + column;
+    north = own - (line > 0 ? width : 0), south = own + (line + rows < height ? rows : rows - 1) * width;
+    columns<inside> x(s, x0 - margin + column);
+    int row[rows];
+    UNROLL for (int r = 0; r < rows; r++) {
+      row[r] = s.mirrored(y0 - margin + line + r, s.h) * s.w;
+      UNROLL for (int k = 0; k < depth; k++) kept[k][0][r] = kept[k][1][r] = quad{};
+      UNROLL for (int k = 0; k <= pairs; k++) v0s[k][r] = {}, bs[k][r] = quad{};
+    }
+    // A plane of V or V0, and of b.
+    auto copy = [&](int ring, int slot, const value *from) {
+      UNROLL for (int r = 0; r < rows; r++) x.template copy<Kept>(ring + slot * kept_plane + size * (own + r * width), from + row[r]);
+    };
+    auto copy_wide = [&](int ring, int slot, const float32 *from) {
+      UNROLL for (int r = 0; r < rows; r++) x.template copy<in_float32>(ring + slot * wide_plane + 4 * (own + r * width), from + row[r]);
+    };
+    auto plane_of = [&](int turn) { return s.mirrored(first - depth + turn, s.d) * s.plane(); };
+    bool mine = column >= margin && column < width - margin && x0 - margin + column < s.w && !(planted(fault::edge) && column == width - margin - 4);
+    auto store_of = [&](int turn, const quad (&made)[rows]) {
+      int z = first - 2 * depth + turn;
+      if (!mine || z < first || z >= last) return;
+      UNROLL for (int r = 0; r < rows; r++) {
+        int y = y0 - margin + line + r;
+        if (line + r < margin || line + r >= height - margin || y >= s.h) continue;
+        store<inside, Kept>(to + z * s.plane() + (int64)y * s.w, x0 - margin + column, s.w, made[r]);
+      }
+    };
+    int64 at = plane_of(0);
+    copy(v_ring, 0, v + at);
+    end_of_copies();
+    int come = 0, before = 2, next = 1;
+    quad made[rows];
+    // V0 and b are asked for with the next plane of V.
+    auto begin = [&](int turn) {
+      wait_for_copies<0>();
+      UNROLL for (int r = 0; r < rows; r++) made[r] = in_shared<Kept>(v_ring + come * kept_plane + size * (own + r * width));
+      meet();
+      copy(v0_ring, turn & (slots - 1), v_0 + at);
+      copy_wide(b_ring, turn & (slots - 1), b + at);
+      at = plane_of(turn + 1);
+      copy(v_ring, next, v + at);
+      end_of_copies();
+    };
+    auto move = [&] {
+      int free = before;
+      before = come, come = next, next = free;
+    };
+    for (int t = 0; t < last - first + 2 * depth; t += 2) {
+      begin(t);
+      turn<0>(t, before, made);
+      store_of(t, made);
+      move();
+      begin(t + 1);
+      turn<1>(t + 1, before, made);
+      store_of(t + 1, made);
+      move();
+    }
+    wait_for_copies<0>();
+  }
+
+  // The block's part of all: components are next to each other, for they share b.
+  member static void part(const value *v, const value *v_0, const float32 *b, value *to, const shape &s, float32 mu, int planes) {
+    int across = (s.w + wide - 1) / wide, down = (s.h + high - 1) / high, tile = block_x() / 3, c = block_x() % 3;
+    int first = tile / (across * down) * planes;
+    tile %= across * down;
+    int64 from = c * s.voxels();
+    blocked_3d k;
+    k.mu = mu;
+    int x0 = tile % across * wide, y0 = tile / across * high, last = shape::least(first + planes, s.d);
+    if (x0 >= margin && x0 - margin + width <= s.w && s.w % 4 == 0) k.template run<true>(v + from, v_0 + from, b, to + from, s, x0, y0, first, last);
+    else k.template run<false>(v + from, v_0 + from, b, to + from, s, x0, y0, first, last);
+  }
+};

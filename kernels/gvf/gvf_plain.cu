@@ -1,0 +1,141 @@
+// for each step: for each voxel: V' ← V + (μ·(Σ neighbours − 2d·V) − (V − V0)·b), b = |V0|²
+//
+// The gradient vector flow by plain steps, one launch for each (Smistad et al. 2012,
+// algorithms 1 and 2), every component of a voxel in one thread. global reads plain buffers: a
+// thread has four voxels of a row and goes through planes, in 3D, of which it keeps three.
+// texture reads through the texture cache, a voxel a thread, as its authors have it; so does
+// global where rows do not begin at multiples of four voxels, from plain buffers.
+#include "step.h"
+
+// What the neighbours in a row and those in a column add up to, in 3D in a pillar, too.
+inlined float32 around(float32 left, float32 right, float32 north, float32 south) {
+  return plus(plus(left, right), plus(north, south));
+}
+
+// b of a voxel.
+template <int dim, class V> inlined float32 magnitude(const V (&v0)[dim]) {
+  float32 all = plus(times(v0[0], v0[0]), times(v0[1], v0[1]));
+  if (dim > 2) all = plus(all, times(v0[dim - 1], v0[dim - 1]));
+  return all;
+}
+
+struct plainly {
+  template <class V> member static V read(const V *p) { return *p; }
+};
+struct through_texture_cache {
+#ifdef ON_HOST
+  member static float32 read(const float32 *p) { return *p; }
+#else
+  member static float32 read(const float32 *p) {
+    float32 v;
+    asm volatile("ld.global.nc.f32 %0, [%1];" : "=f"(v) : "l"(p));
+    return v;
+  }
+#endif
+};
+
+// A voxel a thread: a warp has 32 of a row.
+template <int dim, class From, class Kept, class V = typename Kept::value>
+inlined void by_voxel(const V *v, const V *v0, V *to, const shape &s, float32 mu) {
+  int segments = (s.w + 31) / 32, warps = threads() >> 5;
+  int64 item = (int64)block_x() * warps + (thread_x() >> 5), row = item / segments, plane = s.plane(), n = s.voxels();
+  int x = (int)(item % segments) * 32 + (thread_x() & 31), y = (int)(row % s.h), z = (int)(row / s.h);
+  if (x >= s.w || z >= s.d) return;
+  int64 i = row * s.w + x;
+  int64 left = s.before(x, s.w) - x, right = s.after(x, s.w) - x;
+  int64 north = (int64)(s.before(y, s.h) - y) * s.w, south = (int64)(s.after(y, s.h) - y) * s.w;
+  int64 below = (s.before(z, s.d) - z) * plane, above = (s.after(z, s.d) - z) * plane;
+  auto read = [](const V *p) { return Kept::wide(From::read(p)); };
+  float32 start[dim];
+  UNROLL for (int c = 0; c < dim; c++) start[c] = read(v0 + c * n + i);
+  float32 b = magnitude<dim>(start);
+  UNROLL for (int c = 0; c < dim; c++) {
+    const V *at = v + c * n + i;
+    float32 sum = around(read(at + left), read(at + right), read(at + north), read(at + south));
+    if (dim > 2) sum = plus(sum, plus(read(at + below), read(at + above)));
+    to[c * n + i] = Kept::narrow(stepped<2 * dim>(read(at), sum, start[c], b, mu));
+  }
+}
+
+
+// Four voxels a thread, of planes first ≤ z < last: a warp has 128 of a row. In 2D there is
+// one plane.
+template <int dim, class Kept, class V = typename Kept::value>
+inlined void by_quad(const V *v, const V *v0, V *to, const shape &s, float32 mu, int planes) {
+  int segments = (s.w + 127) / 128, warps = threads() >> 5, bands = (s.h + warps - 1) / warps;
+  int block = block_x(), x = block % segments * 128 + 4 * (thread_x() & 31), y = block / segments % bands * warps + (thread_x() >> 5);
+  int first = block / segments / bands * planes, last = shape::least(first + planes, s.d);
+  if (x >= s.w || y >= s.h) return;
+  typedef typename Kept::four four;
+  auto quad_at = [](const V *p) { return Kept::wide(*(const four *)p); };
+  // Where numbers take little room, those of the next plane are asked for a plane ahead.
+  const bool early = dim > 2 && sizeof(V) == 2;
+  four next_above[dim], next_start[dim];
+  auto ask = [&](int z) {
+    UNROLL for (int c = 0; c < dim; c++) {
+      next_start[c] = *(const four *)(v0 + c * s.voxels() + (int64)y * s.w + x + z * s.plane());
+      next_above[c] = *(const four *)(v + c * s.voxels() + (int64)y * s.w + x + s.after(z, s.d) * s.plane());
+    }
+  };
+  int64 plane = s.plane(), n = s.voxels(), at = (int64)y * s.w + x;
+  int left = s.before(x, s.w) - x, right = s.after(x + 3, s.w) - x;
+  int64 up = (int64)(s.before(y, s.h) - y) * s.w, down = (int64)(s.after(y, s.h) - y) * s.w;
+  quad below[dim], here[dim], above[dim];
+  UNROLL for (int c = 0; c < dim; c++) {
+    const V *p = v + c * n + at;
+    here[c] = quad_at(p + first * plane);
+    if (dim > 2) below[c] = quad_at(p + s.before(first, s.d) * plane);
+  }
+  if (early) ask(first);
+  for (int z = first; z < last; z++) {
+    int64 i = at + z * plane;
+    quad start[dim], b;
+    UNROLL for (int c = 0; c < dim; c++) {
+      start[c] = early ? Kept::wide(next_start[c]) : quad_at(v0 + c * n + i);
+      if (dim > 2) above[c] = early ? Kept::wide(next_above[c]) : quad_at(v + c * n + at + s.after(z, s.d) * plane);
+    }
+    if (early) ask(shape::least(z + 1, last - 1));
+    UNROLL for (int k = 0; k < 4; k++) {
+      float32 one[dim];
+      UNROLL for (int c = 0; c < dim; c++) one[c] = start[c][k];
+      b[k] = magnitude<dim>(one);
+    }
+    // All that is read, before any of it is written: else loads wait for stores.
+    quad north[dim], south[dim], out[dim];
+    float32 row[dim][6];
+    UNROLL for (int c = 0; c < dim; c++) {
+      const V *p = v + c * n + i;
+      north[c] = quad_at(p + up), south[c] = quad_at(p + down);
+      row[c][0] = Kept::wide(p[left]), row[c][5] = Kept::wide(p[right]);
+      UNROLL for (int k = 0; k < 4; k++) row[c][k + 1] = here[c][k];
+    }
+    UNROLL for (int c = 0; c < dim; c++) {
+      UNROLL for (int k = 0; k < 4; k++) {
+        float32 sum = around(row[c][k], row[c][k + 2], north[c][k], south[c][k]);
+        if (dim > 2) sum = plus(sum, plus(below[c][k], above[c][k]));
+        out[c][k] = stepped<2 * dim>(here[c][k], sum, start[c][k], b[k], mu);
+      }
+      if (planted(fault::edge) && c == 1 && (x + 4) % 128 == 0) out[c][3] = 0;
+      if (dim > 2) below[c] = here[c], here[c] = above[c];
+    }
+    UNROLL for (int c = 0; c < dim; c++) *(typename Kept::four *)(to + c * n + i) = Kept::narrow(out[c]);
+  }
+}
+
+#define FIELDS(T) const T *v, const T *v0, T *to, int w, int h, int d, int third, float32 mu
+#define STEP(name, dim, Kept)                                                                       \
+  extern "C" __global__ void gvf_global_##dim##d##name(FIELDS(Kept::value), int planes) {           \
+    by_quad<dim, Kept>(v, v0, to, shape{w, h, d, third}, mu, planes);                               \
+  }                                                                                                 \
+  extern "C" __global__ void gvf_global_##dim##d##name##_unaligned(FIELDS(Kept::value)) {           \
+    by_voxel<dim, plainly, Kept>(v, v0, to, shape{w, h, d, third}, mu);                             \
+  }
+#define STEPS(dim)                                                                                  \
+  STEP(, dim, in_float32)                                                                           \
+  STEP(_float16, dim, in_float16)                                                                   \
+  STEP(_snorm16, dim, in_snorm16)                                                                   \
+  extern "C" __global__ void gvf_texture_##dim##d(FIELDS(float32)) {                                \
+    by_voxel<dim, through_texture_cache, in_float32>(v, v0, to, shape{w, h, d, third}, mu);         \
+  }
+STEPS(2)
+STEPS(3)
