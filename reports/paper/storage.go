@@ -21,11 +21,6 @@ type Storage struct {
 // Statistics are of one number for each pixel.
 type Statistics struct{ Average, Variance, Maximum, Minimum float64 }
 
-// stored is a number as snorm16 has it: of 32767, to the nearest, ties to even.
-func stored(v float32) float32 {
-	return float32(math.RoundToEven(max(-1, min(1, float64(v)))*32767) / 32767)
-}
-
 // MeasureStorage takes the steps of a problem, by the plain loop, with fields of float32 and with
 // fields that are stored in 16 bits after each step.
 func MeasureStorage(p *gvf.Problem) (Storage, error) {
@@ -41,10 +36,10 @@ func MeasureStorage(p *gvf.Problem) (Storage, error) {
 	for c, list := range first.V {
 		v0[c] = make([]float32, len(list))
 		for i, v := range list {
-			v0[c][i] = stored(v)
+			v0[c][i] = gvf.Snorm16.Round(v)
 		}
 	}
-	got, err := gvf.Stored(p.Flowing(v0, p.Steps), stored)
+	got, err := gvf.Stored(p.Flowing(v0, p.Steps), gvf.Snorm16.Round)
 	if err != nil {
 		return Storage{}, err
 	}
