@@ -100,6 +100,11 @@ func build(t testing.TB, module, with string, flags ...string) (program string) 
 // (kernels/onhost/run.cc): on what the launch's parameters point to, in the launch's blocks.
 // Parameters of device memory are to be buffers.
 func Kernels(t testing.TB, module string) func(name string) devicetest.Kernel {
+	return Faulty(t, module, 0)
+}
+
+// Faulty is Kernels with a known defect planted, by its number (betti/fault.h), or 0.
+func Faulty(t testing.TB, module string, fault int) func(name string) devicetest.Kernel {
 	t.Helper()
 	ptx, err := kernels.PTX(module)
 	if err != nil {
@@ -115,7 +120,7 @@ func Kernels(t testing.TB, module string) func(name string) devicetest.Kernel {
 			return nil
 		}
 		return func(shape device.Launch, at func(uint64) ([]byte, error), args []any) error {
-			return run(program, name, shape, at, args)
+			return run(program, name, fault, shape, at, args)
 		}
 	}
 }
@@ -123,8 +128,8 @@ func Kernels(t testing.TB, module string) func(name string) devicetest.Kernel {
 // entry is where the PTX of a kernel begins.
 var entry = regexp.MustCompile(`(?m)^\s*\.visible \.entry (\w+)`)
 
-func run(program, name string, shape device.Launch, at func(uint64) ([]byte, error), args []any) error {
-	list := []string{name, fmt.Sprint(shape.Grid.Count()), fmt.Sprint(shape.Block.Count()), fmt.Sprint(shape.Shared)}
+func run(program, name string, fault int, shape device.Launch, at func(uint64) ([]byte, error), args []any) error {
+	list := []string{name, fmt.Sprint(shape.Grid.Count()), fmt.Sprint(shape.Block.Count()), fmt.Sprint(shape.Shared), fmt.Sprint(fault)}
 	var memory [][]byte
 	for _, arg := range args {
 		switch v := arg.(type) {

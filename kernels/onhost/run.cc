@@ -1,8 +1,9 @@
 // Runs a kernel on the host (device.h), of a source whose kernels ENTRIES names:
 //
-//   run KERNEL BLOCKS THREADS SHARED PARAMETER...
+//   run KERNEL BLOCKS THREADS SHARED FAULT PARAMETER...
 //
-// A parameter is i and an integer, f or d and the bits of a float32 or a double, or m and a
+// FAULT is 0, or the number of a known defect that the kernels then have, where their source
+// has some (../betti/fault.h). A parameter is i and an integer, f or d and the bits of a float32 or a double, or m and a
 // number of bytes of memory. What the memory holds is read from the standard input, in the
 // order of the parameters, and what the kernel leaves there is written to the standard
 // output. Memory ends where the process has none. It is compiled with -DON_HOST,
@@ -12,6 +13,8 @@
 #include <string>
 #include <sys/mman.h>
 #include <tuple>
+
+namespace onhost { inline int has; } // the fault
 
 #define NAME(x) NAME_OF(x)
 #define NAME_OF(x) #x
@@ -74,12 +77,13 @@ template <class... P> std::function<void()> bind(void (*kernel)(P...)) {
 int main(int, char **argv) {
   using namespace onhost;
   next = argv + 1;
-  for (int i = 1; i < 5; i++)
-    if (!argv[i]) fail("want a kernel, blocks, threads and shared memory");
+  for (int i = 1; i < 6; i++)
+    if (!argv[i]) fail("want a kernel, blocks, threads, shared memory and a fault");
   std::string name = *next++;
   onhost::blocks = atoi(*next++);
   const size_t threads = atoll(*next++);
   start(threads, atoll(*next++));
+  has = atoi(*next++);
   table.begin = nullptr, table.bytes = -1ull >> 1; // the pages around a parameter's memory bound it
 #define ENTRY(kernel) if (name == #kernel) call = bind(kernel);
   ENTRIES
