@@ -1,17 +1,15 @@
 package duality
 
 import (
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/betti/counting"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -39,7 +37,6 @@ const (
 	seamBlock     = 128
 	queueBytes    = 256 // of a warp
 	bundleNodes   = 32
-	sumBytes      = 32 * 3 * 8
 	shadow        = 4 // bytes of a node
 	mostAxis      = math.MaxInt32 / 8
 	flatPlanes    = 2 // of a tile of a flat image
@@ -85,6 +82,7 @@ func (t tiling) faceNodes() int64 {
 	return deepFaceNodes
 }
 
+func (t tiling) bitBytes() int64  { return 8 * tileWords * t.tiles() }
 func (t tiling) nodeBytes() int64 { return shadow * (1 + t.tiles()*t.faceNodes()) }
 
 // CanDo refuses what does not fit the device or the kernels' integers.
@@ -101,7 +99,7 @@ func (o OnDevice) CanDo(in *betti.Image, c bench.Conditions) error {
 	if nodes := t.tiles() * t.faceNodes(); nodes > math.MaxUint32-1 {
 		return fmt.Errorf("%v: %d nodes at the faces of tiles, of which the kernels count %d; take duality, on the cpu", s, nodes, uint32(math.MaxUint32-1))
 	}
-	return resident.Fits(d, grid.TotalBytes(in)+t.tiles()*tileWords*8+t.nodeBytes()+sumBytes, "the resident image with its bits and the nodes of tiles")
+	return resident.Fits(d, counting.Bytes(in)+t.bitBytes()+t.nodeBytes(), "the resident image with its bits and the nodes of tiles")
 }
 
 // Setup loads the kernels and copies the image to the device.
@@ -110,211 +108,47 @@ func (o OnDevice) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.Nu
 	if err != nil {
 		return nil, err
 	}
-	j := &deviceJob{Watch: resident.NewWatch(d), on: d, in: in, tiling: tile(in.Shape())}
-	if err := j.setup(c); err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
-	return j, nil
-}
-
-var _ bench.DeviceJob = (*deviceJob)(nil)
-
-type deviceJob struct {
-	*resident.Watch
-	tiling
-	on         device.Device
-	in         *betti.Image
-	stream     device.Stream
-	start, end device.Event
-	module     device.Module
-	steps      []step
-
-	image, bits, nodes, sums device.Buffer
-	result                   device.Pinned
-	feed                     *resident.Feed // of whole calls, which bring the image there
-}
-
-// A step is a launch of a kernel with its parameters.
-type step struct {
-	kernel device.Function
-	shape  device.Launch
-	args   []any
-}
-
-func (j *deviceJob) setup(c bench.Conditions) (err error) {
-	if j.stream, err = j.on.NewStream("Betti numbers"); err != nil {
-		return err
-	}
-	if j.start, err = j.on.NewEvent("start"); err != nil {
-		return err
-	}
-	if j.end, err = j.on.NewEvent("end"); err != nil {
-		return err
-	}
-	if c.Scope != bench.E2E {
-		j.image, err = resident.Put(j.on, j.stream, j.in.Source)
-	} else if j.image, err = j.on.Alloc("image", grid.TotalBytes(j.in)); err == nil {
-		j.feed, err = resident.NewFeed(j.on, j.in.Source, 0, c.Threads)
-	}
+	t := tile(in.Shape())
+	j, err := counting.Open(d, in.Source, c, counting.Plan{
+		Module:  "betti_duality",
+		Scratch: []counting.Scratch{{Name: "bits", Bytes: t.bitBytes()}, {Name: "nodes of tiles", Bytes: t.nodeBytes()}},
+		Launches: func(image device.Buffer, scratch []device.Buffer, sums device.Buffer) []counting.Launch {
+			return t.launches(in, image, scratch[0], scratch[1], sums)
+		},
+	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if j.bits, err = j.on.Alloc("bits", j.tiles()*tileWords*8); err != nil {
-		return err
-	}
-	if j.nodes, err = j.on.Alloc("nodes of tiles", j.nodeBytes()); err != nil {
-		return err
-	}
-	if j.sums, err = j.on.Alloc("sums", sumBytes); err != nil {
-		return err
-	}
-	if j.result, err = j.on.AllocPinned("sums on the host", sumBytes); err != nil {
-		return err
-	}
-	j.Poison()
-	return j.load()
+	return deviceJob{j}, nil
 }
 
-// load arranges the launches.
-func (j *deviceJob) load() (err error) {
-	flat := ""
-	if j.planes == flatPlanes {
-		flat = "_flat"
-	}
-	w, h, d := int32(j.w), int32(j.h), int32(j.d)
-	parameters := []any{j.bits, w, h, d, j.nodes, j.sums}
-	queues := func(threads int64) int64 { return threads / 32 * queueBytes }
-	nodes := func(bundles int64) int64 { return (bundles*bundleNodes + 4) / 2 * 4 }
-	type launch struct {
-		name                   string
-		blocks, threads, bytes int64
-		args                   []any
-	}
-	rows := j.tz * j.planes * j.ty * (tileWords / j.planes / packRows) * j.tx
-	list := []launch{
-		{fmt.Sprintf("betti_pack%s_%v", flat, j.in.Type()), (rows*32 + packBlock - 1) / packBlock, packBlock, 0, []any{j.image, w, h, d, j.limit(), j.bits}},
-		{"betti_foreground" + flat, j.tiles(), setBlock, nodes(tileWords/4) + queues(setBlock), parameters},
-		{"betti_foreground_seams" + flat, j.tiles(), setBlock, 0, parameters},
-	}
-	if j.hollow {
-		list = append(list,
-			launch{"betti_background", j.tiles(), aroundBlock, nodes(tileWords) + queues(aroundBlock), parameters},
-			launch{"betti_background_seams", j.tiles(), seamBlock, 0, parameters})
-	}
-	var names []string
-	for _, l := range list {
-		names = append(names, l.name)
-	}
-	if j.module, err = resident.Load(j.on, "betti_duality", names...); err != nil {
-		return err
-	}
-	for _, l := range list {
-		f, err := j.module.Function(l.name)
-		if err != nil {
-			return err
-		}
-		if l.bytes+f.Attributes().Shared > j.on.Info().Shared {
-			if err := f.AllowShared(l.bytes); err != nil {
-				return err
-			}
-		}
-		j.steps = append(j.steps, step{f, device.Launch{Grid: device.Dim{X: l.blocks}, Block: device.Dim{X: l.threads}, Shared: l.bytes}, l.args})
-	}
-	return nil
-}
+type deviceJob struct{ *counting.Job }
 
-// limit is the threshold as a value of the image's type, one less than the least where none
-// is within it.
-func (j *deviceJob) limit() any {
-	t := j.in.Threshold
-	within := func(limit int32, some bool, least int32) any {
-		if !some {
-			return least - 1
-		}
-		return limit
-	}
-	switch j.in.Type() {
-	case grid.Uint8:
-		limit, some := limitOf[uint16](t)
-		return within(int32(limit), some, 0)
-	case grid.Uint16:
-		limit, some := limitOf[uint16](t)
-		return within(int32(limit), some, 0)
-	case grid.Int16:
-		limit, some := limitOf[int16](t)
-		return within(int32(limit), some, math.MinInt16)
-	}
-	return t
-}
-
-// Do counts on the device; a whole call brings the image there first.
-func (j *deviceJob) Do(*bench.Trace) error {
-	if j.feed != nil {
-		if err := j.feed.Add(j.stream, j.image, 0); err != nil {
-			return err
-		}
-	}
-	return j.on.Do(j.count)
-}
-
-func (j *deviceJob) count() error {
-	if err := errors.Join(j.stream.Record(j.start), j.stream.Fill32(j.sums, 0, sumBytes/4, 0)); err != nil {
-		return err
-	}
-	for _, s := range j.steps {
-		if err := j.stream.Launch(s.kernel, s.shape, s.args...); err != nil {
-			return err
-		}
-	}
-	return errors.Join(j.stream.Record(j.end), j.stream.Copy(j.result, 0, j.sums, 0, sumBytes), j.stream.Wait())
-}
-
-// Elapsed is what the last Do took on the device.
-func (j *deviceJob) Elapsed() (time.Duration, error) { return j.end.Since(j.start) }
-
-// Cool empties the device's second-level cache.
-func (j *deviceJob) Cool() error {
-	return errors.Join(j.on.FlushL2(j.stream), j.stream.Wait())
-}
-
-// Poison overwrites what Out reads, and what it is made of.
-func (j *deviceJob) Poison() {
-	const poison = 0x5a
-	for _, b := range []device.Buffer{j.bits, j.nodes, j.sums} {
-		// A device that cannot be written to fails at the next call, with the reason.
-		_ = j.stream.Fill(b, 0, b.Bytes(), poison)
-	}
-	_ = j.stream.Wait()
-	for i := range j.result.Data() {
-		j.result.Data()[i] = 0
-	}
-	poisoned := int64(bench.Poison)
-	for what := range 3 { // of which all numbers are made
-		binary.LittleEndian.PutUint64(j.result.Data()[8*what:], uint64(poisoned))
-	}
-}
+var _ bench.DeviceJob = deviceJob{}
 
 // Out is the numbers of the last sums.
-func (j *deviceJob) Out() (betti.Numbers, error) {
-	var sums [3]int64 // components, cavities and χ
-	for i := range int64(sumBytes / 8) {
-		sums[i%3] += int64(binary.LittleEndian.Uint64(j.result.Data()[8*i:]))
-	}
-	return betti.Numbers{B0: sums[0], B1: sums[0] + sums[1] - sums[2], B2: sums[1]}, nil
-}
+func (j deviceJob) Out() (betti.Numbers, error) { return betti.Of(j.Sums()), nil }
 
-// Close frees the device's memory and kernels.
-func (j *deviceJob) Close() error {
-	var errs []error
-	if j.stream != nil {
-		errs = append(errs, j.stream.Wait())
+func (t tiling) launches(in *betti.Image, image, bits, nodes, sums device.Buffer) []counting.Launch {
+	flat := ""
+	if t.planes == flatPlanes {
+		flat = "_flat"
 	}
-	if j.feed != nil {
-		errs = append(errs, j.feed.Close())
+	w, h, d := int32(t.w), int32(t.h), int32(t.d)
+	parameters := []any{bits, w, h, d, nodes, sums}
+	queues := func(threads int64) int64 { return threads / 32 * queueBytes }
+	parents := func(bundles int64) int64 { return (bundles*bundleNodes + 4) / 2 * 4 }
+	rows := t.tz * t.planes * t.ty * (tileWords / t.planes / packRows) * t.tx
+	list := []counting.Launch{
+		{Kernel: fmt.Sprintf("betti_pack%s_%v", flat, in.Type()), Blocks: (rows*32 + packBlock - 1) / packBlock, Threads: packBlock,
+			Args: []any{image, w, h, d, counting.Limit(in.Type(), in.Threshold), bits}},
+		{Kernel: "betti_foreground" + flat, Blocks: t.tiles(), Threads: setBlock, Shared: parents(tileWords/4) + queues(setBlock), Args: parameters},
+		{Kernel: "betti_foreground_seams" + flat, Blocks: t.tiles(), Threads: setBlock, Args: parameters},
 	}
-	errs = append(errs, resident.CloseAll(j.result, j.sums, j.nodes, j.bits, j.image, j.module, j.end, j.start), j.Watch.Close())
-	if j.stream != nil {
-		errs = append(errs, j.stream.Close())
+	if t.hollow {
+		list = append(list,
+			counting.Launch{Kernel: "betti_background", Blocks: t.tiles(), Threads: aroundBlock, Shared: parents(tileWords) + queues(aroundBlock), Args: parameters},
+			counting.Launch{Kernel: "betti_background_seams", Blocks: t.tiles(), Threads: seamBlock, Args: parameters})
 	}
-	return errors.Join(errs...)
+	return list
 }

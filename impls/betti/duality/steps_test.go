@@ -1,12 +1,22 @@
-package duality
+package duality_test
 
 import (
+	"errors"
 	"testing"
+	"time"
 
+	"eccbench/impls/betti/duality"
 	"eccbench/internal/bench"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc/ecctest"
 )
+
+// stepped are jobs whose kernels can be run by themselves.
+type stepped interface {
+	bench.DeviceJob
+	Do(*bench.Trace) error
+	EachKernel(func(kernel string, took time.Duration)) error
+}
 
 // What each kernel takes, in milliseconds, the second-level cache empty before.
 func BenchmarkSteps(b *testing.B) {
@@ -25,48 +35,33 @@ func BenchmarkSteps(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			made, err := OnDevice{ecctest.Device(b)}.Setup(in, bench.Conditions{Setting: bench.Setting{Scope: bench.Kernel}})
+			made, err := duality.OnDevice{Open: ecctest.Device(b)}.Setup(in, bench.Conditions{Setting: bench.Setting{Scope: bench.Kernel}})
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer made.Close()
-			j := made.(*deviceJob)
-			took := make([]float64, len(j.steps)+1)
-			n := 0
+			j := made.(stepped)
+			var all time.Duration
+			each, n := map[string]time.Duration{}, 0
 			for b.Loop() {
-				if err := j.Cool(); err != nil {
+				if err := errors.Join(j.Cool(), j.Do(nil)); err != nil {
 					b.Fatal(err)
 				}
-				if err := j.Do(nil); err != nil {
-					b.Fatal(err)
-				}
-				all, err := j.Elapsed()
+				took, err := j.Elapsed()
 				if err != nil {
 					b.Fatal(err)
 				}
-				took[len(j.steps)] += all.Seconds()
-				for i := range j.steps {
-					of := *j
-					of.steps = j.steps[i : i+1]
-					if err := of.Cool(); err != nil {
-						b.Fatal(err)
-					}
-					if err := of.count(); err != nil {
-						b.Fatal(err)
-					}
-					one, err := of.Elapsed()
-					if err != nil {
-						b.Fatal(err)
-					}
-					took[i] += one.Seconds()
+				all += took
+				if err := j.EachKernel(func(kernel string, took time.Duration) { each[kernel] += took }); err != nil {
+					b.Fatal(err)
 				}
 				n++
 			}
-			for i, s := range j.steps {
-				b.ReportMetric(took[i]/float64(n)*1e3, s.kernel.Name()+"-ms")
+			for kernel, took := range each {
+				b.ReportMetric(took.Seconds()/float64(n)*1e3, kernel+"-ms")
 			}
-			b.ReportMetric(took[len(j.steps)]/float64(n)*1e3, "all-ms")
-			b.ReportMetric(float64(in.Shape().Voxels())*float64(n)/took[len(j.steps)]/1e9, "Gvox/s")
+			b.ReportMetric(all.Seconds()/float64(n)*1e3, "all-ms")
+			b.ReportMetric(float64(in.Shape().Voxels())*float64(n)/all.Seconds()/1e9, "Gvox/s")
 		})
 	}
 }
