@@ -113,7 +113,7 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	// Whoever looks at each byte once is bounded by reading them.
 	reading := func(bench.Scope) string { return Ceiling }
 	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, binned.Implementation{}, binned.OnDevice{Open: open})
-	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{}, duality.OnDevice{Open: open})
+	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{}, duality.OnDevice{Open: open}, labels.OnDevice{Open: open})
 	flow := gvf.Steps(gvfdefinition.Implementation{}, gvfcpu.Implementation{}, blocked.Implementation{})
 	steady := gvf.ToSteady(multigrid.Implementation{})
 	numbers := betti.CurvesWorkload(bylevel.Implementation{Of: bettidefinition.Implementation{}, Most: mostRanked},

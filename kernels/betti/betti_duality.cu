@@ -14,13 +14,13 @@ PACK(int16, int)
 PACK(uint16, int)
 PACK(float32, float32)
 
-#define KERNEL(name, what, deep)                                                                                         \
-  extern "C" __global__ void name(const word *bits, int w, int h, int d, unsigned *nodes, int64 *out) {                  \
+#define KERNEL(name, what, deep, threads, at_once)                                                                       \
+  extern "C" __global__ AT_ONCE(threads, at_once) void name(const word *bits, int w, int h, int d, unsigned *nodes, int64 *out) { \
     what(volume<deep>(bits, w, h, d), nodes, out);                                                                       \
   }
-KERNEL(betti_foreground_flat, foreground_tile, 1)
-KERNEL(betti_foreground, foreground_tile, 5)
-KERNEL(betti_foreground_seams_flat, foreground_seams, 1)
-KERNEL(betti_foreground_seams, foreground_seams, 5)
-KERNEL(betti_background, background_tile, 5)
-KERNEL(betti_background_seams, background_seams, 5)
+KERNEL(betti_foreground_flat, foreground_tile, 1, 256, 4)
+KERNEL(betti_foreground, foreground_tile, 5, 256, 4)
+KERNEL(betti_foreground_seams_flat, foreground_seams, 1, 256, 4)
+KERNEL(betti_foreground_seams, foreground_seams, 5, 256, 4)
+KERNEL(betti_background, background_tile, 5, 512, 3)
+KERNEL(betti_background_seams, background_seams, 5, 128, 8)

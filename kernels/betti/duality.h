@@ -18,6 +18,12 @@
 #pragma clang diagnostic ignored "-Wlogical-op-parentheses"
 #endif
 
+#ifdef ON_HOST
+#define AT_ONCE(threads, blocks)
+#else // so few registers that a multiprocessor has room for them
+#define AT_ONCE(threads, blocks) __attribute__((launch_bounds(threads, blocks)))
+#endif
+
 extern __shared__ int block_changes[];
 
 typedef unsigned long long word; // 64 voxels of a row, the first in the lowest bit
@@ -26,8 +32,16 @@ inlined int ones(word v) { return __builtin_popcountll(v); }
 inlined int first_of(word v) { return __builtin_ctzll(v); }
 inlined int runs_of(word v, unsigned before) { return ones(v & ~(v << 1 | before)); }
 inlined word starts_of(word v) { return v & ~(v << 1); }
-// Where the run begins that a bit is of.
-inlined int start_of(word v, int bit) { return 63 - __builtin_clzll(starts_of(v) & ((2ull << bit) - 1)); }
+// Where the run begins that a bit is of, given where runs begin: in its half of the word, or
+// as the last one of the lower half.
+inlined int start_in(word starts, int bit) {
+  unsigned lower = (unsigned)starts, upper = (unsigned)(starts >> 32);
+  bool high = bit > 31;
+  unsigned before = (high ? upper : lower) & ((2u << (bit & 31)) - 1);
+  if (high && !before) before = lower, high = false;
+  return (high ? 63 : 31) - __builtin_clz(before);
+}
+inlined int start_of(word v, int bit) { return start_in(starts_of(v), bit); }
 // The bits of each run from its lowest chosen bit on; the chosen ones are bits of runs.
 inlined word onward(word runs, word chosen) { return ((runs + chosen) ^ runs) & runs | chosen; }
 
@@ -236,30 +250,76 @@ inlined void add_all(int64 *to, int what, int v) {
   if (all) add_global(to + (block_x() & (copies - 1)) * sums + what, all);
 }
 
+// The rows of 64 voxels that a warp packs, eight of them.
+template <int deep> struct packed_rows {
+  enum { each = 8, groups = volume<deep>::rows / each };
+  int x, y, z;
+  bool any;
+  member packed_rows(const volume<deep> &v) {
+    int64 item = (int64)block_x() * (threads() >> 5) + (thread_x() >> 5);
+    int64 row = item / v.tx;
+    x = (int)(item - row * v.tx);
+    y = (int)(row % (v.ty * groups)) * each, z = (int)(row / (v.ty * groups));
+    any = z < v.tz << deep;
+  }
+};
+
 // Packs eight rows of 64 voxels with each warp: bits of what is not above a limit.
 template <int deep, class T, class L> inlined void pack(const T *image, int w, int h, int d, L limit, word *bits) {
   volume<deep> v(bits, w, h, d);
-  const int each = 8, groups = volume<deep>::rows / each;
-  int64 item = (int64)block_x() * (threads() >> 5) + (thread_x() >> 5);
-  int lane = thread_x() & 31, i = (int)(item % v.tx);
-  int64 row = item / v.tx;
-  int y = (int)(row % (v.ty * groups)) * each, z = (int)(row / (v.ty * groups));
-  if (z >= v.tz << deep) return;
+  packed_rows<deep> at(v);
+  if (!at.any) return;
+  const int each = at.each;
+  int lane = thread_x() & 31, x = 64 * at.x + lane;
   T low[each] = {}, high[each] = {};
-  int x = 64 * i + lane;
-  const T *p = image + ((int64)z * h + y) * w + x;
+  const T *p = image + ((int64)at.z * h + at.y) * w + x;
   UNROLL for (int j = 0; j < each; j++) {
-    bool in = z < d && y + j < h;
+    bool in = at.z < d && at.y + j < h;
     if (in && x < w) low[j] = p[(int64)j * w];
     if (in && x + 32 < w) high[j] = p[(int64)j * w + 32];
   }
   word mine = 0;
   UNROLL for (int j = 0; j < each; j++) {
-    bool in = z < d && y + j < h;
+    bool in = at.z < d && at.y + j < h;
     word all = (word)vote(in && x + 32 < w && (L)high[j] <= limit) << 32 | vote(in && x < w && (L)low[j] <= limit);
     if (lane == j) mine = all;
   }
-  if (lane < each) bits[v.tile(z, y, i) << 10 | v.in_tile(z, y + lane)] = mine;
+  if (lane < each) bits[v.tile(at.z, at.y, at.x) << 10 | v.in_tile(at.z, at.y + lane)] = mine;
+}
+
+// The highest bit of each of four bytes that is not above a limit, of which four are in low,
+// without their highest bits, which are set; high has those that the limit has.
+inlined unsigned bytes_within(unsigned v, unsigned low, unsigned high) {
+  const unsigned tops = 0x80808080;
+  unsigned within = low - (v & ~tops);
+  return (within & (~v | high) | ~v & high) & tops;
+}
+// Sixteen bits of a lane's four words.
+inlined unsigned bits_within(const unsigned (&v)[4], unsigned low, unsigned high) {
+  unsigned all = 0;
+  UNROLL for (int i = 0; i < 4; i++) all |= ((bytes_within(v[i], low, high) >> 7) * 0x01020408u >> 24 & 15) << 4 * i;
+  return all;
+}
+
+// The same of bytes, sixteen a lane. Rows begin anywhere: a lane reads the sixteen around its
+// first one, and those that follow where that is not the first of them.
+template <int deep> inlined void pack(const uint8 *image, int w, int h, int d, int limit, word *bits) {
+  volume<deep> v(bits, w, h, d);
+  packed_rows<deep> at(v);
+  if (!at.any) return;
+  int lane = thread_x() & 31, y = at.y + (lane >> 2), x = 64 * at.x + 16 * (lane & 3), left = w - x;
+  unsigned low = (unsigned)(limit & 0x7f) * 0x01010101u | 0x80808080u, high = limit > 0x7f ? 0x80808080u : 0, mine = 0;
+  if (at.z < d && y < h && left > 0 && limit >= 0) {
+    int64 p = ((int64)at.z * h + y) * w + x, all = (int64)w * h * d;
+    int off = (int)(p & 15);
+    unsigned a[4] = {}, b[4] = {};
+    load_if(true, a, image + (p - off));
+    load_if(off && p - off + 16 < all, b, image + (p - off + 16));
+    mine = (bits_within(a, low, high) | bits_within(b, low, high) << 16) >> off & (left < 16 ? (1u << left) - 1 : 0xffff);
+  }
+  mine |= from_lane(mine, lane ^ 1) << 16; // of even lanes
+  unsigned upper = from_lane(mine, lane ^ 2);
+  if (!(lane & 3)) bits[v.tile(at.z, y, at.x) << 10 | v.in_tile(at.z, y)] = (word)upper << 32 | mine;
 }
 
 // Where two bundles of rows meet, whose facing rows are p and q: bits of which each makes a
@@ -278,11 +338,11 @@ struct meeting {
     both = a & b;
     both = both & ~(both >> 1) & onward(both, touching) & ~onward(both, closed & both);
   }
-  // Those of the first column alone that lead to the one before it, or all others.
-  member void keep(bool local, bool all) {
-    if (all) return;
-    if (local) after &= ~1ull, before &= ~1ull;
-    else both = 0, after &= 1, before &= 1;
+  // Those that lead to the column before alone, or all others.
+  member void keep(bool across) {
+    word first = across ? 1 : ~1ull;
+    after &= first, before &= first;
+    if (across) both = 0;
   }
   member void drop() { both = after = before = 0; }
 };
@@ -292,10 +352,15 @@ template <int deep> struct rows_around {
   word at[4][4];
   unsigned last[4][4]; // the bits before the first
   member rows_around(const volume<deep> &v, int z, int y, int i) {
-    UNROLL for (int dz = 0; dz < 4; dz++)
-      UNROLL for (int dy = 0; dy < 4; dy++) {
-        at[dz][dy] = v.at(z + dz - 2, y + dy - 2, i);
-        last[dz][dy] = (unsigned)(v.at(z + dz - 2, y + dy - 2, i - 1) >> 63);
+    UNROLL for (int a = 0; a < 4; a += 2)
+      UNROLL for (int b = 0; b < 4; b += 2) {
+        bool in = z + a >= 2 && y + b >= 2;
+        const word *p = v.bits + (v.tile(z + a - 2, y + b - 2, i) << 10 | v.in_tile(z + a - 2, y + b - 2));
+        UNROLL for (int dz = 0; dz < 2; dz++)
+          UNROLL for (int dy = 0; dy < 2; dy++) {
+            at[a + dz][b + dy] = in ? p[(dz << volume<deep>::log_rows) + dy] : 0;
+            last[a + dz][b + dy] = in && i ? (unsigned)(p[(dz << volume<deep>::log_rows) + dy - 1024] >> 63) : 0;
+          }
       }
   }
   member word any(int z, int y) const { return at[z][y] | at[z][y + 1] | at[z + 1][y] | at[z + 1][y + 1]; }
@@ -343,23 +408,19 @@ template <int deep> struct rows_around {
 // The node that a bundle's run at a bit is.
 inlined int node_of(int bundle, word any, int bit) { return node(bundle, start_of(any, bit)); }
 
-// Adds a link for each bit of a word, between bundles a and b at so many bits before it.
-inlined void links(queue &q, word bits, int a, word any_a, int before_a, int b, word any_b, int before_b) {
+// Adds a link for each bit of a word, between bundles a and b at so many bits before it, given
+// where their runs begin.
+inlined void links(queue &q, word bits, int a, word starts_a, int before_a, int b, word starts_b, int before_b) {
   while (any(bits != 0)) {
     int u = 0, v = 0;
     bool has = bits != 0;
     if (has) {
       int bit = first_of(bits);
-      u = node_of(a, any_a, bit - before_a), v = node_of(b, any_b, bit - before_b);
+      u = node(a, start_in(starts_a, bit - before_a)), v = node(b, start_in(starts_b, bit - before_b));
       bits &= bits - 1;
     }
     q.add(has, u, v);
   }
-}
-inlined void links(queue &q, const meeting &m, int a, word any_a, int b, word any_b) {
-  links(q, m.both, a, any_a, 0, b, any_b, 0);
-  links(q, m.after, a, any_a, 0, b, any_b, 1);
-  links(q, m.before, a, any_a, 1, b, any_b, 0);
 }
 
 inlined int shared_queue(int nodes) { return (nodes + 4) / 2; } // where the queues begin, in words
@@ -374,7 +435,7 @@ template <int deep> inlined void foreground_tile(volume<deep> v, unsigned *nodes
   int chi = rows.characteristic(z, y, v.h, v.d);
   meeting m[4];
   rows.meet(m);
-  m[0].keep(true, false), m[1].keep(true, false), m[2].keep(true, false), m[3].keep(true, false);
+  UNROLL for (int i = 0; i < 4; i++) m[i].keep(false);
   if (!r) m[0].drop();
   if (!k) m[1].drop();
   if (!r || !k) m[2].drop(), m[3].drop();
@@ -402,15 +463,22 @@ template <int deep> inlined void foreground_tile(volume<deep> v, unsigned *nodes
     }
   __syncthreads();
   queue q{(unsigned *)block_changes + shared_queue(32 * F::ends) + 64 * (t >> 5), of, 0, 0};
-  links(q, m[0], t, mine, t - 1, above);
-  links(q, m[1], t, mine, t - F::rows, behind);
-  links(q, m[2], t, mine, t - F::rows - 1, both);
-  links(q, m[3], t - 1, above, t - F::rows, behind);
+  // The code of a loop is there once: with all of them side by side it does not fit the
+  // instruction cache.
+  word bits[12], starts_a[4] = {starts_of(mine), starts_of(mine), starts_of(mine), starts_of(above)};
+  word starts_b[4] = {starts_of(above), starts_of(behind), starts_of(both), starts_of(behind)};
+  int of_a[4] = {t, t, t, t - 1}, of_b[4] = {t - 1, t - F::rows, t - F::rows - 1, t - F::rows};
+  UNROLL for (int i = 0; i < 4; i++) bits[3 * i] = m[i].both, bits[3 * i + 1] = m[i].after, bits[3 * i + 2] = m[i].before;
+  NOT_UNROLLED for (int i = 0; i < 12; i++) {
+    int side = i / 3, which = i - 3 * side;
+    links(q, bits[i], of_a[side], starts_a[side], which == 2, of_b[side], starts_b[side], which == 1);
+  }
   q.finish();
   __syncthreads();
+  const word *rows_of = v.bits + ((int64)block_x() << 10);
   auto any_of = [&](int bundle) {
-    int y = p.y * v.rows + 2 * (bundle & (F::rows - 1)), z = p.z * v.planes + 2 * (bundle >> (volume<deep>::log_rows - 1));
-    return v.at(z, y, p.x) | v.at(z, y + 1, p.x) | v.at(z + 1, y, p.x) | v.at(z + 1, y + 1, p.x);
+    const word *p = rows_of + ((bundle >> (volume<deep>::log_rows - 1)) << (volume<deep>::log_rows + 1) | (bundle & (F::rows - 1)) << 1);
+    return p[0] | p[1] | p[volume<deep>::rows] | p[volume<deep>::rows + 1];
   };
   close_tile<F, F::ends>(of, nodes, first_node<F>((unsigned)block_x()), any_of);
   add_all(out, components, roots - q.joined);
@@ -427,50 +495,94 @@ template <class F, class V> struct nodes_of {
   }
 };
 
-// What a tile of the set shares with those before it, a bundle a thread.
+// Pairs of nodes that a block joins, all threads together: collected in shared memory, and
+// joined at once where there is no more room.
+struct pairs {
+  enum { most = 2000 };
+  unsigned *nodes;
+  int joined;
+
+  member pairs(unsigned *nodes) : nodes(nodes), joined(0) {
+    if (!thread_x()) block_changes[0] = 0;
+    __syncthreads();
+  }
+  member void add(unsigned a, unsigned b) {
+    unsigned n = fetch_add_shared(shared_address(block_changes), 1);
+    if (n >= most) joined += unite_nodes(nodes, a, b);
+    else block_changes[2 * n + 1] = (int)a, block_changes[2 * n + 2] = (int)b;
+  }
+  member void finish() {
+    __syncthreads();
+    int n = block_changes[0] < most ? block_changes[0] : most;
+    for (int i = thread_x(); i < n; i += threads())
+      joined += unite_nodes(nodes, (unsigned)block_changes[2 * i + 1], (unsigned)block_changes[2 * i + 2]);
+  }
+};
+
+// What a bundle of the set shares with those of other tiles.
+template <int deep> struct shared_bundle {
+  typedef faces<volume<deep>::log_rows - 1, deep - 1> F;
+  const volume<deep> &v;
+  pairs &to;
+  int k, r, i;
+  const rows_around<deep> &rows;
+
+  // The node of a run in this column of tiles, or at bit −1 in the one before.
+  member unsigned node_at(int dz, int dy, int bit) const {
+    nodes_of<F, volume<deep>> of{v, volume<deep>::log_rows - 1, deep - 1};
+    if (bit >= 0) return of.at(k + dz, r + dy, i, dz ? dy ? rows.any(0, 0) : rows.any(0, 2) : dy ? rows.any(2, 0) : rows.any(2, 2), bit, false);
+    int y = 2 * (r + dy), z = 2 * (k + dz);
+    return of.at(k + dz, r + dy, i - 1, v.at(z, y, i - 1) | v.at(z, y + 1, i - 1) | v.at(z + 1, y, i - 1) | v.at(z + 1, y + 1, i - 1), 63, true);
+  }
+  member void join(const meeting (&m)[4]) const {
+    NOT_UNROLLED for (int side = 0; side < 4; side++) {
+      int az = 0, ay = side == 3 ? -1 : 0, bz = side ? -1 : 0, by = side == 0 || side == 2 ? -1 : 0;
+      for (word c = m[side].both | m[side].after | m[side].before; c; c &= c - 1) {
+        int bit = first_of(c);
+        if (m[side].both >> bit & 1) to.add(node_at(az, ay, bit), node_at(bz, by, bit));
+        if (m[side].after >> bit & 1) to.add(node_at(az, ay, bit), node_at(bz, by, bit - 1));
+        if (m[side].before >> bit & 1) to.add(node_at(az, ay, bit - 1), node_at(bz, by, bit));
+      }
+    }
+  }
+  // A run that goes on, unless one above or behind does that it touches on both sides.
+  member void go_on() const {
+    if (!(rows.any(2, 2) & 1 & rows.any_last(2, 2))) return;
+    bool above = (rows.at[2][2] | rows.at[3][2]) & (rows.at[2][1] | rows.at[3][1]) & (rows.last[2][2] | rows.last[3][2]) & (rows.last[2][1] | rows.last[3][1]) & 1;
+    bool behind = (rows.at[2][2] | rows.at[2][3]) & (rows.at[1][2] | rows.at[1][3]) & (rows.last[2][2] | rows.last[2][3]) & (rows.last[1][2] | rows.last[1][3]) & 1;
+    if (!above && !behind && !planted(fault::end)) to.add(node_at(0, 0, 0), node_at(0, 0, -1));
+  }
+};
+
+// What a tile of the set shares with those before it: with the column of tiles before, a
+// bundle a thread; then with others, of the bundles in its first rows and planes.
 template <int deep> inlined void foreground_seams(volume<deep> v, unsigned *nodes, int64 *out) {
   typedef faces<volume<deep>::log_rows - 1, deep - 1> F;
   place p(v, (unsigned)block_x());
-  int t = thread_x(), r = t & (F::rows - 1), k = t >> (volume<deep>::log_rows - 1), joined = 0;
-  int y = p.y * v.rows + 2 * r, z = p.z * v.planes + 2 * k;
-  if ((p.x > 0 || !r && p.y > 0 || !k && p.z > 0) && y < v.h + 2 && z < v.d + 2 && !planted(fault::seam)) {
-    rows_around<deep> rows(v, z, y, p.x);
+  pairs to(nodes);
+  int first_r = p.y << (volume<deep>::log_rows - 1), first_k = p.z << (deep - 1);
+  auto join = [&](int r, int k, bool across) {
+    rows_around<deep> rows(v, 2 * (first_k + k), 2 * (first_r + r), p.x);
     meeting m[4];
     rows.meet(m);
-    m[0].keep(false, !r), m[1].keep(false, !k), m[2].keep(false, !r || !k), m[3].keep(false, !r || !k);
-    nodes_of<F, volume<deep>> of{v, volume<deep>::log_rows - 1, deep - 1};
-    int gr = y >> 1, gk = z >> 1;
-    auto unite_one = [&](int az, int ay, int abit, int bz, int by, int bbit) {
-      auto end = [&](int dz, int dy, int bit) { // bits are of this tile's column; −1 of the one before
-        int i = p.x, kk = gk + dz, rr = gr + dy;
-        word any;
-        if (bit < 0) {
-          i--, bit = 63;
-          any = v.at(2 * kk, 2 * rr, i) | v.at(2 * kk, 2 * rr + 1, i) | v.at(2 * kk + 1, 2 * rr, i) | v.at(2 * kk + 1, 2 * rr + 1, i);
-          return of.at(kk, rr, i, any, bit, true);
-        }
-        any = dz ? dy ? rows.any(0, 0) : rows.any(0, 2) : dy ? rows.any(2, 0) : rows.any(2, 2);
-        return of.at(kk, rr, i, any, bit, false);
-      };
-      joined += unite_nodes(nodes, end(az, ay, abit), end(bz, by, bbit));
-    };
-    auto unite_all = [&](const meeting &m, int az, int ay, int bz, int by) {
-      for (word c = m.both; c; c &= c - 1) unite_one(az, ay, first_of(c), bz, by, first_of(c));
-      for (word c = m.after; c; c &= c - 1) unite_one(az, ay, first_of(c), bz, by, first_of(c) - 1);
-      for (word c = m.before; c; c &= c - 1) unite_one(az, ay, first_of(c) - 1, bz, by, first_of(c));
-    };
-    unite_all(m[0], 0, 0, 0, -1);
-    unite_all(m[1], 0, 0, -1, 0);
-    unite_all(m[2], 0, 0, -1, -1);
-    unite_all(m[3], 0, -1, -1, 0);
-    // A run that goes on, unless one above or behind does that it touches on both sides.
-    if (rows.any(2, 2) & 1 & rows.any_last(2, 2)) {
-      bool above = (rows.at[2][2] | rows.at[3][2]) & (rows.at[2][1] | rows.at[3][1]) & (rows.last[2][2] | rows.last[3][2]) & (rows.last[2][1] | rows.last[3][1]) & 1;
-      bool behind = (rows.at[2][2] | rows.at[2][3]) & (rows.at[1][2] | rows.at[1][3]) & (rows.last[2][2] | rows.last[2][3]) & (rows.last[1][2] | rows.last[1][3]) & 1;
-      if (!above && !behind && !planted(fault::end)) unite_one(0, 0, 0, 0, 0, -1);
+    UNROLL for (int i = 0; i < 4; i++) m[i].keep(across);
+    if (!across && r) m[0].drop();
+    if (!across && k) m[1].drop();
+    shared_bundle<deep> of{v, to, first_k + k, first_r + r, p.x, rows};
+    of.join(m);
+    if (across) of.go_on();
+  };
+  int t = thread_x();
+  if (!planted(fault::seam)) {
+    const int ends = F::rows + F::planes - 1;
+    NOT_UNROLLED for (int turn = 0; turn < 2; turn++) {
+      bool across = turn == 0, asked = across ? p.x > 0 : t < ends && (p.y > 0 || p.z > 0);
+      int r = across ? t & (F::rows - 1) : t < F::rows ? t : 0, k = across ? t >> (volume<deep>::log_rows - 1) : t < F::rows ? 0 : t - F::rows + 1;
+      if (asked) join(r, k, across);
     }
   }
-  add_all(out, components, -joined);
+  to.finish();
+  add_all(out, components, -to.joined);
 }
 
 // A tile of what is around the set, two rows a thread.
@@ -483,53 +595,52 @@ inlined void background_tile(volume<5> v, unsigned *nodes, int64 *out) {
   forest of{(volatile uint16 *)block_changes};
   if (!t) of.parent[0] = 0;
   if (!t && !block_x()) nodes[0] = 0;
-  word mine[each], up[each], back[each], rows[each], planes[each];
-  UNROLL for (int j = 0; j < each; j++) {
+  word bits[2 * each], starts[each], starts_b[2 * each]; // of rows, then of planes
+  NOT_UNROLLED for (int j = 0; j < each; j++) {
     int bundle = j * around_block + t, ly = bundle & 31, lz = bundle >> 5, y = p.y * 32 + ly, z = p.z * 32 + lz;
-    mine[j] = v.around(z, y, p.x);
-    up[j] = ly ? v.around(z, y - 1, p.x) : 0;
-    back[j] = lz ? v.around(z - 1, y, p.x) : 0;
-    word both = ly && lz ? v.around(z - 1, y - 1, p.x) : 0;
-    rows[j] = mine[j] & up[j], planes[j] = mine[j] & back[j];
-    word closed = planes[j] & up[j] & both;
-    if (planted(fault::square)) closed = planes[j] & up[j];
-    rows[j] &= ~(rows[j] >> 1);
-    planes[j] = planes[j] & ~(planes[j] >> 1) & ~onward(planes[j], closed);
+    word mine = v.around(z, y, p.x), up = ly ? v.around(z, y - 1, p.x) : 0, back = lz ? v.around(z - 1, y, p.x) : 0;
+    word rows = mine & up, planes = mine & back, closed = planes & up & (ly && lz ? v.around(z - 1, y - 1, p.x) : 0);
+    if (planted(fault::square)) closed = planes & up;
+    rows &= ~(rows >> 1);
+    planes = planes & ~(planes >> 1) & ~onward(planes, closed);
     bool at_row = y == 0 || y == v.h - 1, at_plane = z == 0 || z == v.d - 1;
-    word sides = at_row != at_plane || at_row && !planted(fault::edges) ? mine[j] : 0;
+    word sides = at_row != at_plane || at_row && !planted(fault::edges) ? mine : 0;
     if (!planted(fault::edges) || !at_row && !at_plane) {
-      if (p.x == 0) sides |= mine[j] & 1;
-      if (p.x == v.tx - 1) sides |= mine[j] & 1ull << ((v.w - 1) & 63);
+      if (p.x == 0) sides |= mine & 1;
+      if (p.x == v.tx - 1) sides |= mine & 1ull << ((v.w - 1) & 63);
     }
-    for (word rest = mine[j]; rest;) {
-      word next = rest + (rest & -rest), run = rest & ~next;
+    starts[j] = starts_of(mine), starts_b[2 * j] = starts_of(up), starts_b[2 * j + 1] = starts_of(back);
+    for (word rest = mine; rest;) {
+      word next = rest + (rest & -rest), run = rest & ~next, c;
       int a = node(bundle, first_of(rest)), b = a;
       rest &= next;
-      word c;
       if (sides & run) b = 0;
-      else if ((c = rows[j] & run)) b = node_of(bundle - 1, up[j], first_of(c)), rows[j] &= ~(c & -c);
-      else if ((c = planes[j] & run)) b = node_of(bundle - 32, back[j], first_of(c)), planes[j] &= ~(c & -c);
+      else if ((c = rows & run)) b = node(bundle - 1, start_in(starts_b[2 * j], first_of(c))), rows &= ~(c & -c);
+      else if ((c = planes & run)) b = node(bundle - 32, start_in(starts_b[2 * j + 1], first_of(c))), planes &= ~(c & -c);
       else roots++;
       of.parent[a] = (uint16)b;
     }
+    bits[2 * j] = rows, bits[2 * j + 1] = planes;
   }
   __syncthreads();
-  UNROLL for (int j = 0; j < each; j++)
-    for (word s = starts_of(mine[j]); s; s &= s - 1) {
+  NOT_UNROLLED for (int j = 0; j < each; j++)
+    for (word s = starts[j]; s; s &= s - 1) {
       int a = node(j * around_block + t, first_of(s));
       of.parent[a] = of.parent[of.parent[a]];
     }
   __syncthreads();
   queue q{(unsigned *)block_changes + shared_queue(32 * F::ends) + 64 * (t >> 5), of, 0, 0};
-  UNROLL for (int j = 0; j < each; j++) {
-    int bundle = j * around_block + t;
-    links(q, rows[j], bundle, mine[j], 0, bundle - 1, up[j], 0);
-    links(q, planes[j], bundle, mine[j], 0, bundle - 32, back[j], 0);
+  NOT_UNROLLED for (int i = 0; i < 2 * each; i++) {
+    int bundle = (i >> 1) * around_block + t;
+    links(q, bits[i], bundle, starts[i >> 1], 0, bundle - (i & 1 ? 32 : 1), starts_b[i], 0);
   }
   q.finish();
   __syncthreads();
+  const word *rows_of = v.bits + ((int64)block_x() << 10);
+  word within = v.w - 64 * p.x < 64 ? (1ull << (v.w - 64 * p.x)) - 1 : ~0ull;
+  int high = v.h - p.y * 32, deep = v.d - p.z * 32;
   close_tile<F, around_block>(of, nodes, first_node<F>((unsigned)block_x()),
-                              [&](int bundle) { return v.around(p.z * 32 + (bundle >> 5), p.y * 32 + (bundle & 31), p.x); });
+                              [&](int bundle) { return (bundle & 31) < high && bundle >> 5 < deep ? ~rows_of[bundle] & within : 0; });
   if (planted(fault::outside) && !t && !block_x()) roots++;
   add_all(out, cavities, roots - q.joined);
 }
@@ -540,7 +651,8 @@ inlined void background_seams(volume<5> v, unsigned *nodes, int64 *out) {
   typedef faces<5, 5> F;
   place p(v, (unsigned)block_x());
   nodes_of<F, volume<5>> of{v, 5, 5};
-  int lane = thread_x() & 31, warp = thread_x() >> 5, warps = threads() >> 5, joined = 0;
+  int lane = thread_x() & 31, warp = thread_x() >> 5, warps = threads() >> 5;
+  pairs to(nodes);
   int y0 = p.y * 32, z0 = p.z * 32;
   if (p.x > 0) {
     int each = 32 / warps;
@@ -553,7 +665,7 @@ inlined void background_seams(volume<5> v, unsigned *nodes, int64 *out) {
       // The last of each run of rows, unless one of them has the same behind it.
       unsigned ends = both & ~(both >> 1) & ~(((both + closed) ^ both) & both | closed);
       if (k >= warp * each && ends >> lane & 1)
-        joined += unite_nodes(nodes, of.at(z, y, p.x, mine, 0, false), of.at(z, y, p.x - 1, before, 63, true));
+        to.add(of.at(z, y, p.x, mine, 0, false), of.at(z, y, p.x - 1, before, 63, true));
       behind = both;
     }
   }
@@ -561,15 +673,15 @@ inlined void background_seams(volume<5> v, unsigned *nodes, int64 *out) {
     int z = z0 + lane;
     word mine = v.around(z, y0, p.x), up = v.around(z, y0 - 1, p.x), both = mine & up;
     for (word c = both & ~(both >> 1); c; c &= c - 1)
-      joined += unite_nodes(nodes, of.at(z, y0, p.x, mine, first_of(c), false), of.at(z, y0 - 1, p.x, up, first_of(c), false));
+      to.add(of.at(z, y0, p.x, mine, first_of(c), false), of.at(z, y0 - 1, p.x, up, first_of(c), false));
   }
   if (warp == 1 && p.z > 0) { // planes
     int y = y0 + lane;
     word mine = v.around(z0, y, p.x), back = v.around(z0 - 1, y, p.x), both = mine & back;
     word closed = both & v.around(z0, y - 1, p.x) & v.around(z0 - 1, y - 1, p.x);
     for (word c = both & ~(both >> 1) & ~onward(both, closed); c; c &= c - 1)
-      joined += unite_nodes(nodes, of.at(z0, y, p.x, mine, first_of(c), false), of.at(z0 - 1, y, p.x, back, first_of(c), false));
+      to.add(of.at(z0, y, p.x, mine, first_of(c), false), of.at(z0 - 1, y, p.x, back, first_of(c), false));
   }
-  if (planted(fault::twice)) joined *= 2;
-  add_all(out, cavities, -joined);
+  to.finish();
+  add_all(out, cavities, planted(fault::twice) ? -2 * to.joined : -to.joined);
 }

@@ -35,6 +35,7 @@ const (
 	setBlock      = 256
 	aroundBlock   = 512
 	seamBlock     = 128
+	seamBytes     = 4 + 8*2000
 	queueBytes    = 256 // of a warp
 	bundleNodes   = 32
 	shadow        = 4 // bytes of a node
@@ -143,12 +144,12 @@ func (t tiling) launches(in *betti.Image, image, bits, nodes, sums device.Buffer
 		{Kernel: fmt.Sprintf("betti_pack%s_%v", flat, in.Type()), Blocks: (rows*32 + packBlock - 1) / packBlock, Threads: packBlock,
 			Args: []any{image, w, h, d, counting.Limit(in.Type(), in.Threshold), bits}},
 		{Kernel: "betti_foreground" + flat, Blocks: t.tiles(), Threads: setBlock, Shared: parents(tileWords/4) + queues(setBlock), Args: parameters},
-		{Kernel: "betti_foreground_seams" + flat, Blocks: t.tiles(), Threads: setBlock, Args: parameters},
+		{Kernel: "betti_foreground_seams" + flat, Blocks: t.tiles(), Threads: setBlock, Shared: seamBytes, Args: parameters},
 	}
 	if t.hollow {
 		list = append(list,
 			counting.Launch{Kernel: "betti_background", Blocks: t.tiles(), Threads: aroundBlock, Shared: parents(tileWords) + queues(aroundBlock), Args: parameters},
-			counting.Launch{Kernel: "betti_background_seams", Blocks: t.tiles(), Threads: seamBlock, Args: parameters})
+			counting.Launch{Kernel: "betti_background_seams", Blocks: t.tiles(), Threads: seamBlock, Shared: seamBytes, Args: parameters})
 	}
 	return list
 }

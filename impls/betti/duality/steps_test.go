@@ -23,7 +23,7 @@ func BenchmarkSteps(b *testing.B) {
 	for _, name := range []string{
 		"betti/at=127/of=noise/shape=1024x1024x1024/levels=256/type=uint8/seed=1",
 		"betti/at=78/of=noise/shape=1024x1024x1024/levels=256/type=uint8/seed=1",
-		"betti/of=grf/shape=1024x1024x1024/levels=256/type=uint8/seed=1",
+		"betti/at=-1/of=grf/shape=1024x1024x1024/levels=256/type=uint8/seed=1",
 		"betti/at=0/of=serpent/shape=1024x1024x1024/type=uint8",
 		"betti/at=0/of=constant/shape=1024x1024x1024/type=uint8",
 		"betti/at=127/of=noise/shape=1000x1000x1000/levels=256/type=uint8/seed=1",

@@ -15,9 +15,12 @@ import (
 
 // Bytes is what a job's own memory on the device takes, beside what a plan asks for: the image,
 // and the sums of components, cavities and χ, in 32 copies that blocks add to.
-func Bytes(in grid.Source) int64 { return grid.TotalBytes(in) + sumBytes }
+func Bytes(in grid.Source) int64 { return imageBytes(in) + sumBytes }
 
 const sumBytes = 32 * 3 * 8
+
+// imageBytes are whole words of 16 bytes, which kernels read.
+func imageBytes(in grid.Source) int64 { return (grid.TotalBytes(in) + 15) / 16 * 16 }
 
 // A Plan is how kernels count an image.
 type Plan struct {
@@ -80,9 +83,12 @@ func (j *Job) setup(in grid.Source, c bench.Conditions, p Plan) (err error) {
 	if j.end, err = j.on.NewEvent("end"); err != nil {
 		return err
 	}
+	if j.image, err = j.on.Alloc("image", imageBytes(in)); err != nil {
+		return err
+	}
 	if c.Scope != bench.E2E {
-		j.image, err = resident.Put(j.on, j.stream, in)
-	} else if j.image, err = j.on.Alloc("image", grid.TotalBytes(in)); err == nil {
+		err = resident.Stage(j.on, j.stream, j.image, 0, in)
+	} else {
 		j.feed, err = resident.NewFeed(j.on, in, 0, c.Threads)
 	}
 	if err != nil {
