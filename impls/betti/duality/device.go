@@ -23,7 +23,7 @@ func (OnDevice) About() bench.About {
 		Name: "duality-gpu", Where: "gpu",
 		Method: "resident image; nodes less successful unions of runs of bits, in tiles in shared memory and then at their faces, b1 by the Euler characteristic of the same bits",
 		Source: "doc/betti.md, Delfinado and Edelsbrunner 1995",
-		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
+		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
 	}
 }
 

@@ -28,6 +28,7 @@ func BenchmarkSteps(b *testing.B) {
 		"betti/at=0/of=constant/shape=1024x1024x1024/type=uint8",
 		"betti/at=127/of=noise/shape=1000x1000x1000/levels=256/type=uint8/seed=1",
 		"betti/at=127/of=noise/shape=16384x16384/levels=256/type=uint8/seed=1",
+		"betti/at=127/of=noise/shape=512x512x512/levels=256/type=uint8/seed=1",
 		"betti/at=127/of=noise/shape=512x512x512/levels=256/type=float32/seed=1",
 	} {
 		b.Run(name, func(b *testing.B) {

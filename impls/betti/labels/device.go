@@ -21,7 +21,7 @@ func (OnDevice) About() bench.About {
 		Name: "labels-gpu", Where: "gpu",
 		Method: "resident image; a label of 4 bytes for every voxel, set to a neighbour's, flattened and joined at the roots, counted with χ by the eight voxels around each vertex",
 		Source: "Komura 2015, Playne and Hawick 2018",
-		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
+		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
 	}
 }
 

@@ -86,7 +86,7 @@ func (j *Job) setup(in grid.Source, c bench.Conditions, p Plan) (err error) {
 	if j.image, err = j.on.Alloc("image", imageBytes(in)); err != nil {
 		return err
 	}
-	if c.Scope != bench.E2E {
+	if c.Scope == bench.Kernel || c.Scope == bench.Device {
 		err = resident.Stage(j.on, j.stream, j.image, 0, in)
 	} else {
 		j.feed, err = resident.NewFeed(j.on, in, 0, c.Threads)
