@@ -24,6 +24,12 @@
 #define AT_ONCE(threads, blocks) __attribute__((launch_bounds(threads, blocks)))
 #endif
 
+// How often runs take the parents of their parents before links are added.
+#ifndef FOREGROUND_ROUNDS
+#define FOREGROUND_ROUNDS 3
+#define BACKGROUND_ROUNDS 1
+#endif
+
 extern __shared__ int block_changes[];
 
 typedef unsigned long long word; // 64 voxels of a row, the first in the lowest bit
@@ -44,6 +50,21 @@ inlined int start_in(word starts, int bit) {
 inlined int start_of(word v, int bit) { return start_in(starts_of(v), bit); }
 // The bits of each run from its lowest chosen bit on; the chosen ones are bits of runs.
 inlined word onward(word runs, word chosen) { return ((runs + chosen) ^ runs) & runs | chosen; }
+inlined word reversed(word v) {
+#ifdef __clang__
+  return __builtin_bitreverse64(v);
+#else
+  word to = 0;
+  for (int i = 0; i < 64; i++) to |= (v >> i & 1) << (63 - i);
+  return to;
+#endif
+}
+// The lowest chosen bit of each run, and all bits of the runs that have one.
+inlined word lowest(word runs, word chosen) { return starts_of(onward(runs, chosen)); }
+inlined word whole(word runs, word chosen) {
+  word ends = onward(runs, chosen) & runs & ~(runs >> 1);
+  return reversed(onward(reversed(runs), reversed(ends)));
+}
 
 // An image of bits in tiles of 64 voxels, 1024 >> deep rows and 1 << deep planes.
 template <int deep> struct volume {
@@ -89,67 +110,57 @@ struct forest {
   enum { log_pair = 1 };
   volatile uint16 *parent;
 
-  member unsigned cas(int at, unsigned expected, unsigned value) const {
+  // Writes a parent where that is expected, if nothing beside it changes at the same time.
+  member bool swap(int at, unsigned expected, unsigned value) const {
     int shift = (at & 1) << 4;
-    unsigned address = shared_address(block_changes) + 4 * (at >> log_pair);
-    for (;;) {
-      unsigned pair = load_shared(address), is = pair >> shift & 0xffff;
-      if (is != expected) return is;
-      if (compare_swap_shared(address, pair, pair & ~(0xffffu << shift) | value << shift) == pair) return is;
-    }
-  }
-  // Whether two components became one.
-  member bool unite(int a, int b) const {
-    for (;;) {
-      int p = parent[a], q = parent[b];
-      if (p == q) return false;
-      if (p < q) {
-        int t = a;
-        a = b, b = t, t = p, p = q, q = t;
-      }
-      if (a == p) {
-        if (cas(a, a, q) == (unsigned)a) return true;
-        continue;
-      }
-      int over = parent[p];
-      if (over != p) parent[a] = over;
-      a = p;
-    }
-  }
-  member int root(int a) const {
-    for (int p = parent[a]; p != a; p = parent[a]) a = p;
-    return a;
+    unsigned address = shared_address(block_changes) + 4 * (at >> log_pair), pair = load_shared(address);
+    return (pair >> shift & 0xffff) == expected &&
+           compare_swap_shared(address, pair, pair & ~(0xffffu << shift) | value << shift) == pair;
   }
 };
 
-// Links wait until a warp has one for each lane.
+// Links that a warp works on, one a lane, in steps that all lanes take together: a lane whose
+// link is done takes the next one that waits. No step is taken with idle lanes until the end.
 struct queue {
   unsigned *list; // of 64
   forest of;
-  int waiting, joined;
+  int waiting, joined, a, b; // a = b: the lane is idle
 
-  member void take(unsigned link, bool has) {
-    if (has && of.unite(link >> 16, link & 0xffff)) joined++;
+  member void step() {
+    int lane = thread_x() & 31;
+    unsigned idle = vote(a == b), before = __builtin_popcount(idle & ((1u << lane) - 1)), count = __builtin_popcount(idle);
+    if (a == b && (int)before < waiting) {
+      unsigned link = list[waiting - 1 - before];
+      a = (int)(link >> 16), b = (int)(link & 0xffff);
+    }
+    waiting = waiting > (int)count ? waiting - (int)count : 0;
+    int p = of.parent[a], q = of.parent[b];
+    if (p == q) {
+      b = a;
+    } else {
+      int child = p < q ? b : a, over = p < q ? q : p, under = p < q ? p : q;
+      b = p < q ? a : b, a = child;
+      if (over == child) {
+        if (of.swap(child, child, under)) joined++, b = a;
+      } else {
+        int next = of.parent[over];
+        if (next != over) of.parent[child] = (uint16)next;
+        a = over;
+      }
+    }
+    sync_warp();
   }
   // All lanes call it, some with a link.
-  member void add(bool has, int a, int b) {
-    if (has) has = of.parent[a] != of.parent[b];
+  member void add(bool has, int u, int v) {
+    if (has) has = of.parent[u] != of.parent[v];
     unsigned who = vote(has);
-    int lane = thread_x() & 31;
-    if (has) list[waiting + __builtin_popcount(who & ((1u << lane) - 1))] = (unsigned)a << 16 | (unsigned)b;
+    if (has) list[waiting + __builtin_popcount(who & ((1u << (thread_x() & 31)) - 1))] = (unsigned)u << 16 | (unsigned)v;
     waiting += __builtin_popcount(who);
     sync_warp();
-    if (waiting < 32) return;
-    waiting -= 32;
-    unsigned link = list[waiting + lane];
-    take(link, true);
-    sync_warp();
+    while (waiting >= 32) step();
   }
   member void finish() {
-    int lane = thread_x() & 31;
-    sync_warp();
-    take(lane < waiting ? list[lane] : 0, lane < waiting);
-    waiting = 0;
+    while (any(waiting > 0 || a != b)) step();
   }
 };
 
@@ -184,6 +195,9 @@ template <int log_rows, int log_planes> struct faces {
   }
 };
 
+// any() under a name that parameters do not have.
+inlined bool warp_any(bool b) { return any(b); }
+
 // The first node of a tile's faces.
 template <class F> inlined unsigned first_node(unsigned tile) {
   unsigned n = tile * F::count;
@@ -195,24 +209,23 @@ template <class F> inlined unsigned first_node(unsigned tile) {
 // Nodes follow each other from base on; what is joined with the outside has node 0.
 template <class F, int block, class Any> inlined void close_tile(forest of, unsigned *nodes, unsigned base, const Any &any) {
   const int each = (F::count + block - 1) / block;
-  int root[each];
-  UNROLL for (int j = 0; j < each; j++) {
+  int root[each]; // −1 of what is no node
+  NOT_UNROLLED for (int j = 0; j < each; j++) {
     int f = j * block + thread_x(), bundle = 0, begin = f < F::count ? F::begin(f, bundle, any) : -1;
-    root[j] = -1;
-    if (begin < 0) continue;
-    int a = node(bundle, begin);
-    unsigned p;
-    while ((p = of.parent[a]) != (unsigned)a && p <= 32768) a = (int)p;
+    int a = begin < 0 ? -1 : node(bundle, begin);
+    unsigned p = 0, claim = claims - f;
+    // Lanes go on together, or few of them would at a time.
+    for (bool up = a >= 0; warp_any(up);) {
+      if (up && ((p = of.parent[a]) == (unsigned)a || p > 32768)) up = false;
+      else if (up) a = (int)p;
+    }
     root[j] = a;
-    if (!a) continue;
-    for (unsigned claim = claims - f; p <= 32768 || p < claim;) {
-      unsigned was = of.cas(a, p, claim);
-      if (was == p) break;
-      p = was;
+    for (bool open = a > 0; warp_any(open);) {
+      if (open) open = (p = of.parent[a]) < claim && !of.swap(a, p, claim);
     }
   }
   __syncthreads();
-  UNROLL for (int j = 0; j < each; j++)
+  NOT_UNROLLED for (int j = 0; j < each; j++)
     if (root[j] >= 0) nodes[base + j * block + thread_x()] = root[j] ? base + claims - of.parent[root[j]] : 0;
 }
 
@@ -250,41 +263,43 @@ inlined void add_all(int64 *to, int what, int v) {
   if (all) add_global(to + (block_x() & (copies - 1)) * sums + what, all);
 }
 
-// The rows of 64 voxels that a warp packs, eight of them.
+// The rows of 64 voxels that a warp packs.
 template <int deep> struct packed_rows {
-  enum { each = 8, groups = volume<deep>::rows / each };
+  enum { each = 32, groups = volume<deep>::rows / each };
   int x, y, z;
   bool any;
   member packed_rows(const volume<deep> &v) {
-    int64 item = (int64)block_x() * (threads() >> 5) + (thread_x() >> 5);
-    int64 row = item / v.tx;
-    x = (int)(item - row * v.tx);
-    y = (int)(row % (v.ty * groups)) * each, z = (int)(row / (v.ty * groups));
+    unsigned item = (unsigned)block_x() * (unsigned)(threads() >> 5) + (unsigned)(thread_x() >> 5);
+    unsigned row = item / (unsigned)v.tx, plane = row / (unsigned)(v.ty * groups);
+    x = (int)(item - row * (unsigned)v.tx);
+    y = (int)(row - plane * (unsigned)(v.ty * groups)) * each, z = (int)plane;
     any = z < v.tz << deep;
   }
 };
 
-// Packs eight rows of 64 voxels with each warp: bits of what is not above a limit.
+// Packs 32 rows of 64 voxels with each warp: bits of what is not above a limit.
 template <int deep, class T, class L> inlined void pack(const T *image, int w, int h, int d, L limit, word *bits) {
   volume<deep> v(bits, w, h, d);
   packed_rows<deep> at(v);
   if (!at.any) return;
-  const int each = at.each;
+  const int ahead = 8;
   int lane = thread_x() & 31, x = 64 * at.x + lane;
-  T low[each] = {}, high[each] = {};
   const T *p = image + ((int64)at.z * h + at.y) * w + x;
-  UNROLL for (int j = 0; j < each; j++) {
-    bool in = at.z < d && at.y + j < h;
-    if (in && x < w) low[j] = p[(int64)j * w];
-    if (in && x + 32 < w) high[j] = p[(int64)j * w + 32];
-  }
   word mine = 0;
-  UNROLL for (int j = 0; j < each; j++) {
-    bool in = at.z < d && at.y + j < h;
-    word all = (word)vote(in && x + 32 < w && (L)high[j] <= limit) << 32 | vote(in && x < w && (L)low[j] <= limit);
-    if (lane == j) mine = all;
+  NOT_UNROLLED for (int i = 0; i < at.each; i += ahead) {
+    T low[ahead] = {}, high[ahead] = {};
+    UNROLL for (int j = 0; j < ahead; j++) {
+      bool in = at.z < d && at.y + i + j < h;
+      if (in && x < w) low[j] = p[(int64)(i + j) * w];
+      if (in && x + 32 < w) high[j] = p[(int64)(i + j) * w + 32];
+    }
+    UNROLL for (int j = 0; j < ahead; j++) {
+      bool in = at.z < d && at.y + i + j < h;
+      word all = (word)vote(in && x + 32 < w && (L)high[j] <= limit) << 32 | vote(in && x < w && (L)low[j] <= limit);
+      if (lane == i + j) mine = all;
+    }
   }
-  if (lane < each) bits[v.tile(at.z, at.y, at.x) << 10 | v.in_tile(at.z, at.y + lane)] = mine;
+  bits[v.tile(at.z, at.y, at.x) << 10 | v.in_tile(at.z, at.y + lane)] = mine;
 }
 
 // The highest bit of each of four bytes that is not above a limit, of which four are in low,
@@ -307,19 +322,33 @@ template <int deep> inlined void pack(const uint8 *image, int w, int h, int d, i
   volume<deep> v(bits, w, h, d);
   packed_rows<deep> at(v);
   if (!at.any) return;
-  int lane = thread_x() & 31, y = at.y + (lane >> 2), x = 64 * at.x + 16 * (lane & 3), left = w - x;
-  unsigned low = (unsigned)(limit & 0x7f) * 0x01010101u | 0x80808080u, high = limit > 0x7f ? 0x80808080u : 0, mine = 0;
-  if (at.z < d && y < h && left > 0 && limit >= 0) {
-    int64 p = ((int64)at.z * h + y) * w + x, all = (int64)w * h * d;
-    int off = (int)(p & 15);
-    unsigned a[4] = {}, b[4] = {};
-    load_if(true, a, image + (p - off));
-    load_if(off && p - off + 16 < all, b, image + (p - off + 16));
-    mine = (bits_within(a, low, high) | bits_within(b, low, high) << 16) >> off & (left < 16 ? (1u << left) - 1 : 0xffff);
+  const int ahead = 4, rows = 8; // loads of a lane, and the rows that a warp loads at a time
+  int lane = thread_x() & 31, x = 64 * at.x + 16 * (lane & 3), left = w - x;
+  unsigned low = (unsigned)(limit & 0x7f) * 0x01010101u | 0x80808080u, high = limit > 0x7f ? 0x80808080u : 0;
+  unsigned kept = left >= 16 ? 0xffff : left > 0 ? (1u << left) - 1 : 0;
+  if (limit < 0 || at.z >= d) kept = 0;
+  int64 first = ((int64)at.z * h + at.y + (lane >> 2)) * w + x, all = (int64)w * h * d;
+  unsigned a[ahead][4], b[ahead][4];
+  int off[ahead];
+  UNROLL for (int j = 0; j < ahead; j++) {
+    int64 p = first + (int64)j * rows * w;
+    bool in = kept && at.y + (lane >> 2) + j * rows < h;
+    off[j] = in ? (int)(p & 15) : -1;
+    UNROLL for (int i = 0; i < 4; i++) a[j][i] = b[j][i] = 0;
+    load_if(in, a[j], image + (p & ~15ll));
+    load_if(in && off[j] && (p | 15) + 1 < all, b[j], image + (p | 15) + 1);
   }
-  mine |= from_lane(mine, lane ^ 1) << 16; // of even lanes
-  unsigned upper = from_lane(mine, lane ^ 2);
-  if (!(lane & 3)) bits[v.tile(at.z, y, at.x) << 10 | v.in_tile(at.z, y)] = (word)upper << 32 | mine;
+  UNROLL for (int j = 0; j < ahead; j++) {
+    unsigned mine = 0;
+    if (off[j] >= 0) {
+      mine = bits_within(a[j], low, high);
+      if (off[j]) mine = (mine | bits_within(b[j], low, high) << 16) >> off[j];
+      mine &= kept;
+    }
+    mine |= from_lane(mine, lane ^ 1) << 16; // of even lanes
+    unsigned upper = from_lane(mine, lane ^ 2);
+    if (!(lane & 3)) bits[v.tile(at.z, at.y, at.x) << 10 | v.in_tile(at.z, at.y + (lane >> 2) + j * rows)] = (word)upper << 32 | mine;
+  }
 }
 
 // Where two bundles of rows meet, whose facing rows are p and q: bits of which each makes a
@@ -455,14 +484,13 @@ template <int deep> inlined void foreground_tile(volume<deep> v, unsigned *nodes
     of.parent[a] = (uint16)b;
   }
   __syncthreads();
-  const int rounds = 3;
-  for (int round = 0; round < rounds; round++)
+  NOT_UNROLLED for (int round = 0; round < FOREGROUND_ROUNDS; round++)
     for (word s = starts_of(mine); s; s &= s - 1) {
       int a = node(t, first_of(s));
       of.parent[a] = of.parent[of.parent[a]];
     }
   __syncthreads();
-  queue q{(unsigned *)block_changes + shared_queue(32 * F::ends) + 64 * (t >> 5), of, 0, 0};
+  queue q{(unsigned *)block_changes + shared_queue(32 * F::ends) + 64 * (t >> 5), of, 0, 0, 0, 0};
   // The code of a loop is there once: with all of them side by side it does not fit the
   // instruction cache.
   word bits[12], starts_a[4] = {starts_of(mine), starts_of(mine), starts_of(mine), starts_of(above)};
@@ -610,26 +638,36 @@ inlined void background_tile(volume<5> v, unsigned *nodes, int64 *out) {
       if (p.x == v.tx - 1) sides |= mine & 1ull << ((v.w - 1) & 63);
     }
     starts[j] = starts_of(mine), starts_b[2 * j] = starts_of(up), starts_b[2 * j + 1] = starts_of(back);
-    for (word rest = mine; rest;) {
-      word next = rest + (rest & -rest), run = rest & ~next, c;
-      int a = node(bundle, first_of(rest)), b = a;
-      rest &= next;
-      if (sides & run) b = 0;
-      else if ((c = rows & run)) b = node(bundle - 1, start_in(starts_b[2 * j], first_of(c))), rows &= ~(c & -c);
-      else if ((c = planes & run)) b = node(bundle - 32, start_in(starts_b[2 * j + 1], first_of(c))), planes &= ~(c & -c);
-      else roots++;
-      of.parent[a] = (uint16)b;
-    }
+    // The parent of a run is what it is linked with first: the outside, a run of the row before
+    // or of the plane before; or itself.
+    auto hook = [&](word from, int to, word starts_to) {
+      for (; from; from &= from - 1) {
+        int bit = first_of(from);
+        of.parent[node(bundle, start_in(starts[j], bit))] = (uint16)node(to, start_in(starts_to, bit));
+      }
+    };
+    word left = mine & ~whole(mine, sides);
+    for (word s = starts[j] & ~left; s; s &= s - 1) of.parent[node(bundle, first_of(s))] = 0;
+    word first = lowest(left, rows & left);
+    rows &= ~first;
+    hook(first, bundle - 1, starts_b[2 * j]);
+    left &= ~whole(left, first);
+    first = lowest(left, planes & left);
+    planes &= ~first;
+    hook(first, bundle - 32, starts_b[2 * j + 1]);
+    left &= ~whole(left, first);
+    hook(starts_of(left), bundle, starts[j]);
+    roots += ones(starts_of(left));
     bits[2 * j] = rows, bits[2 * j + 1] = planes;
   }
   __syncthreads();
-  NOT_UNROLLED for (int j = 0; j < each; j++)
-    for (word s = starts[j]; s; s &= s - 1) {
-      int a = node(j * around_block + t, first_of(s));
+  NOT_UNROLLED for (int j = 0; j < each * BACKGROUND_ROUNDS; j++)
+    for (word s = starts[j & (each - 1)]; s; s &= s - 1) {
+      int a = node((j & (each - 1)) * around_block + t, first_of(s));
       of.parent[a] = of.parent[of.parent[a]];
     }
   __syncthreads();
-  queue q{(unsigned *)block_changes + shared_queue(32 * F::ends) + 64 * (t >> 5), of, 0, 0};
+  queue q{(unsigned *)block_changes + shared_queue(32 * F::ends) + 64 * (t >> 5), of, 0, 0, 0, 0};
   NOT_UNROLLED for (int i = 0; i < 2 * each; i++) {
     int bundle = (i >> 1) * around_block + t;
     links(q, bits[i], bundle, starts[i >> 1], 0, bundle - (i & 1 ? 32 : 1), starts_b[i], 0);
@@ -651,21 +689,20 @@ inlined void background_seams(volume<5> v, unsigned *nodes, int64 *out) {
   typedef faces<5, 5> F;
   place p(v, (unsigned)block_x());
   nodes_of<F, volume<5>> of{v, 5, 5};
-  int lane = thread_x() & 31, warp = thread_x() >> 5, warps = threads() >> 5;
+  int lane = thread_x() & 31, warp = thread_x() >> 5;
   pairs to(nodes);
   int y0 = p.y * 32, z0 = p.z * 32;
   if (p.x > 0) {
-    int each = 32 / warps;
+    const int each = 8; // planes of a warp, and the one before them
+    word mine[each + 1], before[each + 1];
+    int y = y0 + lane, z = z0 + warp * each - 1;
+    UNROLL for (int k = 0; k <= each; k++) mine[k] = v.around(z + k, y, p.x), before[k] = v.around(z + k, y, p.x - 1);
     unsigned behind = 0;
-    for (int k = warp * each - 1; k < warp * each + each; k++) {
-      int y = y0 + lane, z = z0 + k;
-      word mine = v.around(z, y, p.x), before = v.around(z, y, p.x - 1);
-      unsigned both = vote(mine & before >> 63 & 1);
-      unsigned closed = both & behind;
+    UNROLL for (int k = 0; k <= each; k++) {
+      unsigned both = vote(mine[k] & before[k] >> 63 & 1), closed = both & behind;
       // The last of each run of rows, unless one of them has the same behind it.
       unsigned ends = both & ~(both >> 1) & ~(((both + closed) ^ both) & both | closed);
-      if (k >= warp * each && ends >> lane & 1)
-        to.add(of.at(z, y, p.x, mine, 0, false), of.at(z, y, p.x - 1, before, 63, true));
+      if (k && ends >> lane & 1) to.add(of.at(z + k, y, p.x, mine[k], 0, false), of.at(z + k, y, p.x - 1, before[k], 63, true));
       behind = both;
     }
   }

@@ -30,7 +30,7 @@ func (OnDevice) About() bench.About {
 // Shape of the kernels' work (kernels/betti/duality.h).
 const (
 	tileWords     = 1024 // of 64 voxels of a row
-	packRows      = 8    // of a warp
+	packRows      = 32   // of a warp
 	packBlock     = 256  // threads
 	setBlock      = 256
 	aroundBlock   = 512
