@@ -367,12 +367,8 @@ struct meeting {
     both = a & b;
     both = both & ~(both >> 1) & onward(both, touching) & ~onward(both, closed & both);
   }
-  // Those that lead to the column before alone, or all others.
-  member void keep(bool across) {
-    word first = across ? 1 : ~1ull;
-    after &= first, before &= first;
-    if (across) both = 0;
-  }
+  // All but those that lead to the column of tiles before.
+  member void keep() { after &= ~1ull, before &= ~1ull; }
   member void drop() { both = after = before = 0; }
 };
 
@@ -464,7 +460,7 @@ template <int deep> inlined void foreground_tile(volume<deep> v, unsigned *nodes
   int chi = rows.characteristic(z, y, v.h, v.d);
   meeting m[4];
   rows.meet(m);
-  UNROLL for (int i = 0; i < 4; i++) m[i].keep(false);
+  UNROLL for (int i = 0; i < 4; i++) m[i].keep();
   if (!r) m[0].drop();
   if (!k) m[1].drop();
   if (!r || !k) m[2].drop(), m[3].drop();
@@ -517,9 +513,10 @@ template <int deep> inlined void foreground_tile(volume<deep> v, unsigned *nodes
 template <class F, class V> struct nodes_of {
   const V &v;
   int log_rows, log_planes; // of a tile's bundles
-  member unsigned at(int k, int r, int i, word any, int bit, bool end) const {
+  member unsigned at(int k, int r, int i, word any, int bit, bool end) const { return starting(k, r, i, start_of(any, bit), end); }
+  member unsigned starting(int k, int r, int i, int start, bool end) const {
     unsigned tile = ((unsigned)(k >> log_planes) * (unsigned)v.ty + (unsigned)(r >> log_rows)) * (unsigned)v.tx + (unsigned)i;
-    return first_node<F>(tile) + F::of(k & (F::planes - 1), r & (F::rows - 1), start_of(any, bit), end);
+    return first_node<F>(tile) + F::of(k & (F::planes - 1), r & (F::rows - 1), start, end);
   }
 };
 
@@ -547,67 +544,97 @@ struct pairs {
   }
 };
 
-// What a bundle of the set shares with those of other tiles.
-template <int deep> struct shared_bundle {
+// What tiles of the set share, given where a tile's bundles begin in the image.
+template <int deep> struct set_seams {
   typedef faces<volume<deep>::log_rows - 1, deep - 1> F;
   const volume<deep> &v;
   pairs &to;
-  int k, r, i;
-  const rows_around<deep> &rows;
+  int i; // column of tiles
 
-  // The node of a run in this column of tiles, or at bit −1 in the one before.
-  member unsigned node_at(int dz, int dy, int bit) const {
+  member unsigned node_in(int k, int r, int i, int start, bool end) const {
     nodes_of<F, volume<deep>> of{v, volume<deep>::log_rows - 1, deep - 1};
-    if (bit >= 0) return of.at(k + dz, r + dy, i, dz ? dy ? rows.any(0, 0) : rows.any(0, 2) : dy ? rows.any(2, 0) : rows.any(2, 2), bit, false);
-    int y = 2 * (r + dy), z = 2 * (k + dz);
-    return of.at(k + dz, r + dy, i - 1, v.at(z, y, i - 1) | v.at(z, y + 1, i - 1) | v.at(z + 1, y, i - 1) | v.at(z + 1, y + 1, i - 1), 63, true);
+    return of.starting(k, r, i, start, end);
   }
-  member void join(const meeting (&m)[4]) const {
+  // The node of the run that ends the column before.
+  member unsigned node_before(int k, int r) const {
+    int y = 2 * r, z = 2 * k;
+    return node_in(k, r, i - 1, start_of(v.at(z, y, i - 1) | v.at(z, y + 1, i - 1) | v.at(z + 1, y, i - 1) | v.at(z + 1, y + 1, i - 1), 63), true);
+  }
+  // Joins bundles of this column of tiles with those above and behind in other tiles.
+  member void beside(int k, int r, bool rows_too, bool planes_too) const {
+    rows_around<deep> rows(v, 2 * k, 2 * r, i);
+    meeting m[4];
+    rows.meet(m);
+    UNROLL for (int side = 0; side < 4; side++) m[side].keep();
+    if (!rows_too) m[0].drop();
+    if (!planes_too) m[1].drop();
+    word mine = starts_of(rows.any(2, 2)), above = starts_of(rows.any(2, 0)), behind = starts_of(rows.any(0, 2)), both = starts_of(rows.any(0, 0));
     NOT_UNROLLED for (int side = 0; side < 4; side++) {
-      int az = 0, ay = side == 3 ? -1 : 0, bz = side ? -1 : 0, by = side == 0 || side == 2 ? -1 : 0;
+      int ay = side == 3 ? -1 : 0, bz = side ? -1 : 0, by = side == 0 || side == 2 ? -1 : 0;
+      word starts_a = side == 3 ? above : mine, starts_b = side == 0 ? above : side == 2 ? both : behind;
       for (word c = m[side].both | m[side].after | m[side].before; c; c &= c - 1) {
         int bit = first_of(c);
-        if (m[side].both >> bit & 1) to.add(node_at(az, ay, bit), node_at(bz, by, bit));
-        if (m[side].after >> bit & 1) to.add(node_at(az, ay, bit), node_at(bz, by, bit - 1));
-        if (m[side].before >> bit & 1) to.add(node_at(az, ay, bit - 1), node_at(bz, by, bit));
+        auto join = [&](int before_a, int before_b) {
+          to.add(node_in(k, r + ay, i, start_in(starts_a, bit - before_a), false), node_in(k + bz, r + by, i, start_in(starts_b, bit - before_b), false));
+        };
+        if (m[side].both >> bit & 1) join(0, 0);
+        if (m[side].after >> bit & 1) join(0, 1);
+        if (m[side].before >> bit & 1) join(1, 0);
       }
     }
   }
-  // A run that goes on, unless one above or behind does that it touches on both sides.
-  member void go_on() const {
-    if (!(rows.any(2, 2) & 1 & rows.any_last(2, 2))) return;
-    bool above = (rows.at[2][2] | rows.at[3][2]) & (rows.at[2][1] | rows.at[3][1]) & (rows.last[2][2] | rows.last[3][2]) & (rows.last[2][1] | rows.last[3][1]) & 1;
-    bool behind = (rows.at[2][2] | rows.at[2][3]) & (rows.at[1][2] | rows.at[1][3]) & (rows.last[2][2] | rows.last[2][3]) & (rows.last[1][2] | rows.last[1][3]) & 1;
-    if (!above && !behind && !planted(fault::end)) to.add(node_at(0, 0, 0), node_at(0, 0, -1));
+  // Joins a bundle of this column of tiles, and the one above, with those of the column before.
+  // All that counts is the first bit of each row, and the last one of those there.
+  member void across(int k, int r) const {
+    const int rows = 1 << volume<deep>::log_rows;
+    unsigned first = 0, last = 0; // a bit for each of 4 × 4 rows
+    UNROLL for (int a = 0; a < 4; a += 2)
+      UNROLL for (int b = 0; b < 4; b += 2) {
+        int z = 2 * k + a - 2, y = 2 * r + b - 2;
+        if (z < 0 || y < 0) continue;
+        const word *p = v.bits + (v.tile(z, y, i) << 10 | v.in_tile(z, y));
+        UNROLL for (int dz = 0; dz < 2; dz++)
+          UNROLL for (int dy = 0; dy < 2; dy++) {
+            int n = 4 * (a + dz) + b + dy;
+            first |= (unsigned)(p[dz * rows + dy] & 1) << n, last |= (unsigned)(p[dz * rows + dy - 1024] >> 63) << n;
+          }
+      }
+    // Rows of a bundle, and those of them that face another one.
+    const unsigned mine = 0xcc00, above = 0x3300, behind = 0x00cc, both = 0x0033;
+    auto side = [&](unsigned a, unsigned p, unsigned b, unsigned q, int ay, int bz, int by, bool corners) {
+      bool p_first = first & p, q_first = first & q, p_last = last & p, q_last = last & q;
+      if (!corners) return;
+      if (p_first && q_last && !(first & b) && !p_last) to.add(node_in(k, r + ay, i, 0, false), node_before(k + bz, r + by));
+      if (q_first && p_last && !(first & a) && !q_last) to.add(node_before(k, r + ay), node_in(k + bz, r + by, i, 0, false));
+    };
+    const unsigned down = 0x4400, up = 0x2200, front = 0x0c00, back = 0x00c0;
+    bool corners = !planted(fault::eighteen);
+    side(mine, down, above, up, 0, 0, -1, true);
+    side(mine, front, behind, back, 0, -1, 0, true);
+    side(mine, 0x0400, both, 0x0020, 0, -1, -1, corners);
+    side(above, 0x0200, behind, 0x0040, -1, -1, 0, corners);
+    // A run that goes on, unless one above or behind does that it touches on both sides.
+    bool with_above = first & down && first & up && last & down && last & up;
+    bool with_behind = first & front && first & back && last & front && last & back;
+    if (first & mine && last & mine && !with_above && !with_behind && !planted(fault::end)) to.add(node_in(k, r, i, 0, false), node_before(k, r));
   }
 };
 
-// What a tile of the set shares with those before it: with the column of tiles before, a
-// bundle a thread; then with others, of the bundles in its first rows and planes.
+// What a tile of the set shares with those before it: bundles in its first rows and planes, then
+// all with the column of tiles before.
 template <int deep> inlined void foreground_seams(volume<deep> v, unsigned *nodes, int64 *out) {
   typedef faces<volume<deep>::log_rows - 1, deep - 1> F;
   place p(v, (unsigned)block_x());
   pairs to(nodes);
+  set_seams<deep> of{v, to, p.x};
   int first_r = p.y << (volume<deep>::log_rows - 1), first_k = p.z << (deep - 1);
-  auto join = [&](int r, int k, bool across) {
-    rows_around<deep> rows(v, 2 * (first_k + k), 2 * (first_r + r), p.x);
-    meeting m[4];
-    rows.meet(m);
-    UNROLL for (int i = 0; i < 4; i++) m[i].keep(across);
-    if (!across && r) m[0].drop();
-    if (!across && k) m[1].drop();
-    shared_bundle<deep> of{v, to, first_k + k, first_r + r, p.x, rows};
-    of.join(m);
-    if (across) of.go_on();
-  };
-  int t = thread_x();
-  if (!planted(fault::seam)) {
-    const int ends = F::rows + F::planes - 1;
-    NOT_UNROLLED for (int turn = 0; turn < 2; turn++) {
-      bool across = turn == 0, asked = across ? p.x > 0 : t < ends && (p.y > 0 || p.z > 0);
-      int r = across ? t & (F::rows - 1) : t < F::rows ? t : 0, k = across ? t >> (volume<deep>::log_rows - 1) : t < F::rows ? 0 : t - F::rows + 1;
-      if (asked) join(r, k, across);
-    }
+  const int ends = F::rows + F::planes - 1, ends_of_warps = (ends + 31) / 32 * 32;
+  for (int n = thread_x(); n < ends_of_warps + F::ends && !planted(fault::seam); n += threads()) {
+    int t = n - ends_of_warps;
+    if (t >= 0 && p.x > 0) of.across(first_k + (t >> (volume<deep>::log_rows - 1)), first_r + (t & (F::rows - 1)));
+    if (n >= ends || !(p.y > 0 || p.z > 0)) continue;
+    int r = n < F::rows ? n : 0, k = n < F::rows ? 0 : n - F::rows + 1;
+    of.beside(first_k + k, first_r + r, !r, !k);
   }
   to.finish();
   add_all(out, components, -to.joined);

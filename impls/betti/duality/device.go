@@ -144,7 +144,7 @@ func (t tiling) launches(in *betti.Image, image, bits, nodes, sums device.Buffer
 		{Kernel: fmt.Sprintf("betti_pack%s_%v", flat, in.Type()), Blocks: (rows*32 + packBlock - 1) / packBlock, Threads: packBlock,
 			Args: []any{image, w, h, d, counting.Limit(in.Type(), in.Threshold), bits}},
 		{Kernel: "betti_foreground" + flat, Blocks: t.tiles(), Threads: setBlock, Shared: parents(tileWords/4) + queues(setBlock), Args: parameters},
-		{Kernel: "betti_foreground_seams" + flat, Blocks: t.tiles(), Threads: setBlock, Shared: seamBytes, Args: parameters},
+		{Kernel: "betti_foreground_seams" + flat, Blocks: t.tiles(), Threads: seamBlock, Shared: seamBytes, Args: parameters},
 	}
 	if t.hollow {
 		list = append(list,
