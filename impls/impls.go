@@ -114,7 +114,7 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	// Whoever looks at each byte once is bounded by reading them.
 	reading := func(bench.Scope) string { return Ceiling }
 	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, binned.Implementation{}, binned.OnDevice{Open: open})
-	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{})
+	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{}, duality.OnDevice{Open: open}, labels.OnDevice{Open: open})
 	flow := gvf.Steps(gvfdefinition.Implementation{}, gvfcpu.Implementation{}, gvfgpu.Global(open), gvfgpu.Texture(open), blocked.Implementation{}, gvfgpu.Blocked(open))
 	halves := gvf.Keeping(gvf.NameFloat16, gvfdefinition.Implementation{}, gvfgpu.Global(open), gvfgpu.Blocked(open))
 	snorms := gvf.Keeping(gvf.NameSnorm16, gvfdefinition.Implementation{}, gvfgpu.Global(open))

@@ -57,6 +57,8 @@ var floor = map[string]int{
 	"internal/workloads/read": 4,
 	"internal/workloads/gvf":  4,
 
+	"internal/workloads/betti/counting": 4,
+
 	"internal/workloads/ecc/counting": 5,
 	"internal/workloads/ecc/ecctest":  5,
 	"internal/workloads/ecc/parts":    5,

@@ -40,7 +40,7 @@ func TestStorage(t *testing.T) {
 		}
 	}
 	for v, want := range map[float32]float32{0: 0, 1: 1, -2: -1, 0.5 / 32767: 0, 0.75 / 32767: 1.0 / 32767} {
-		if got := stored(v); got != want {
+		if got := gvf.Snorm16.Round(v); got != want {
 			t.Errorf("%v is stored as %v, want %v", v, got, want)
 		}
 	}

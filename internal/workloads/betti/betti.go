@@ -35,6 +35,12 @@ func (n Numbers) String() string { return fmt.Sprintf("(%d, %d, %d)", n.B0, n.B1
 // Poisoned is what jobs overwrite their answer with.
 var Poisoned = Numbers{bench.Poison, bench.Poison, bench.Poison}
 
+// Of are the numbers of a set with so many components, cavities and such a characteristic. All
+// are the poison where those are.
+func Of(components, cavities, characteristic int64) Numbers {
+	return Numbers{B0: components, B1: components + cavities - characteristic, B2: cavities}
+}
+
 // An Image is a binary image: the voxels of a grey one that are not above a threshold,
 // which need not be a level.
 type Image struct {

@@ -1,0 +1,155 @@
+package duality
+
+import (
+	"fmt"
+	"math"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/betti/counting"
+	"eccbench/internal/workloads/ecc"
+)
+
+// OnDevice does the same on an NVIDIA device (kernels/betti/duality.h): the bits of a tile
+// are joined in shared memory, and then those of neighbouring tiles at their faces.
+type OnDevice struct{ Open resident.Opener }
+
+// About describes the method.
+func (OnDevice) About() bench.About {
+	return bench.About{
+		Name: "duality-gpu", Where: "gpu",
+		Method: "resident image; nodes less successful unions of runs of bits, in tiles in shared memory and then at their faces, b1 by the Euler characteristic of the same bits",
+		Source: "doc/betti.md, Delfinado and Edelsbrunner 1995",
+		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
+	}
+}
+
+// Shape of the kernels' work (kernels/betti/duality.h).
+const (
+	tileWords     = 1024 // of 64 voxels of a row
+	packRows      = 32   // of a warp
+	packBlock     = 256  // threads
+	setBlock      = 256
+	aroundBlock   = 512
+	seamBlock     = 128
+	seamBytes     = 4 + 8*2000
+	queueBytes    = 256 // of a warp
+	bundleNodes   = 32
+	shadow        = 4 // bytes of a node
+	mostAxis      = math.MaxInt32 / 8
+	flatPlanes    = 2 // of a tile of a flat image
+	deepPlanes    = 32
+	flatFaceNodes = 2*32 + 2*256
+	deepFaceNodes = 2*32*16 + 2*32*16 + 2*256
+	aroundNodes   = 2*32*32 + 2*32*32 + 2*1024
+)
+
+// tiling is how an image is cut into tiles.
+type tiling struct {
+	d, h, w    int64
+	tz, ty, tx int64
+	planes     int64 // of a tile
+	hollow     bool  // whether there can be cavities
+}
+
+func tile(s grid.Shape) tiling {
+	t := tiling{planes: deepPlanes}
+	t.d, t.h, t.w = ecc.Stack(s)
+	if t.h == 1 { // planes of one row are the rows of one plane
+		t.d, t.h = 1, t.d
+	}
+	if t.d <= flatPlanes {
+		t.planes = flatPlanes
+	}
+	rows := tileWords / t.planes
+	t.tz, t.ty, t.tx = (t.d+t.planes-1)/t.planes, (t.h+rows-1)/rows, words(t.w)
+	t.hollow = min(t.d, t.h, t.w) > 2
+	return t
+}
+
+func (t tiling) tiles() int64 { return t.tz * t.ty * t.tx }
+
+// faceNodes is how many nodes there are at the faces of a tile.
+func (t tiling) faceNodes() int64 {
+	switch {
+	case t.hollow:
+		return aroundNodes
+	case t.planes == flatPlanes:
+		return flatFaceNodes
+	}
+	return deepFaceNodes
+}
+
+func (t tiling) bitBytes() int64  { return 8 * tileWords * t.tiles() }
+func (t tiling) nodeBytes() int64 { return shadow * (1 + t.tiles()*t.faceNodes()) }
+
+// CanDo refuses what does not fit the device or the kernels' integers.
+func (o OnDevice) CanDo(in *betti.Image, c bench.Conditions) error {
+	d, err := o.Open(c.Device)
+	if err != nil {
+		return err
+	}
+	s := in.Shape()
+	t := tile(s)
+	if max(t.d, t.h, t.w) > mostAxis {
+		return fmt.Errorf("%v: an axis is longer than the kernels count, %d; take duality, on the cpu", s, mostAxis)
+	}
+	if nodes := t.tiles() * t.faceNodes(); nodes > math.MaxUint32-1 {
+		return fmt.Errorf("%v: %d nodes at the faces of tiles, of which the kernels count %d; take duality, on the cpu", s, nodes, uint32(math.MaxUint32-1))
+	}
+	return resident.Fits(d, counting.Bytes(in)+t.bitBytes()+t.nodeBytes(), "the resident image with its bits and the nodes of tiles")
+}
+
+// Setup loads the kernels and copies the image to the device.
+func (o OnDevice) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.Numbers], error) {
+	d, err := o.Open(c.Device)
+	if err != nil {
+		return nil, err
+	}
+	t := tile(in.Shape())
+	j, err := counting.Open(d, in.Source, c, counting.Plan{
+		Module:  "betti_duality",
+		Scratch: []counting.Scratch{{Name: "bits", Bytes: t.bitBytes()}, {Name: "nodes of tiles", Bytes: t.nodeBytes()}},
+		Launches: func(image device.Buffer, scratch []device.Buffer, sums device.Buffer) []counting.Launch {
+			return t.launches(in, image, scratch[0], scratch[1], sums)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return deviceJob{j}, nil
+}
+
+type deviceJob struct{ *counting.Job }
+
+var _ bench.DeviceJob = deviceJob{}
+
+// Out is the numbers of the last sums.
+func (j deviceJob) Out() (betti.Numbers, error) { return betti.Of(j.Sums()), nil }
+
+func (t tiling) launches(in *betti.Image, image, bits, nodes, sums device.Buffer) []counting.Launch {
+	flat := ""
+	if t.planes == flatPlanes {
+		flat = "_flat"
+	}
+	w, h, d := int32(t.w), int32(t.h), int32(t.d)
+	parameters := []any{bits, w, h, d, nodes, sums}
+	queues := func(threads int64) int64 { return threads / 32 * queueBytes }
+	parents := func(bundles int64) int64 { return (bundles*bundleNodes + 4) / 2 * 4 }
+	rows := t.tz * t.planes * t.ty * (tileWords / t.planes / packRows) * t.tx
+	list := []counting.Launch{
+		{Kernel: fmt.Sprintf("betti_pack%s_%v", flat, in.Type()), Blocks: (rows*32 + packBlock - 1) / packBlock, Threads: packBlock,
+			Args: []any{image, w, h, d, counting.Limit(in.Type(), in.Threshold), bits}},
+		{Kernel: "betti_foreground" + flat, Blocks: t.tiles(), Threads: setBlock, Shared: parents(tileWords/4) + queues(setBlock), Args: parameters},
+		{Kernel: "betti_foreground_seams" + flat, Blocks: t.tiles(), Threads: seamBlock, Shared: seamBytes, Args: parameters},
+	}
+	if t.hollow {
+		list = append(list,
+			counting.Launch{Kernel: "betti_background", Blocks: t.tiles(), Threads: aroundBlock, Shared: parents(tileWords) + queues(aroundBlock), Args: parameters},
+			counting.Launch{Kernel: "betti_background_seams", Blocks: t.tiles(), Threads: seamBlock, Shared: seamBytes, Args: parameters})
+	}
+	return list
+}

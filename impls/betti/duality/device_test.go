@@ -1,0 +1,122 @@
+package duality_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"eccbench/impls/betti/duality"
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/device/devicetest"
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/ecc/ecctest"
+	"eccbench/kernels/hosttest"
+)
+
+// asked are images for the kernels: those that have several tiles along each axis, of each
+// kind, and all that are adversarial.
+func asked() []string {
+	var list []string
+	for _, image := range []string{
+		"noise/shape=130x70x66/levels=256/type=uint8/seed=1", "noise/shape=65x33x97/levels=256/type=int16/seed=3", "noise/shape=130x600x2/levels=256/type=float32/seed=5",
+		"noise/shape=300x1030/levels=256/type=uint16/seed=6",
+	} {
+		for _, at := range []int64{20, 79, 128, 176, 235} {
+			list = append(list, betti.Spell(at, image))
+		}
+	}
+	for _, image := range []string{
+		"serpent/shape=131x67x66/type=uint8", "cavities/shape=131x67x66/type=uint8", "drills/shape=131x67x66/type=uint8", "sponge/shape=81x81x81/type=uint8",
+		"checkerboard/shape=131x67x66/type=uint8", "constant/shape=64x64x64/type=uint8", "shell/shape=131x67x66/type=uint8",
+	} {
+		list = append(list, betti.Spell(0, image))
+	}
+	list = append(list, betti.Spell(-1, "grf/shape=130x70x66/type=uint8/smooth=2/seed=1"), betti.Spell(-1, "grf/shape=200x1100/type=uint8/smooth=2/seed=2"))
+	return slices.Concat(list, betti.Workload().Adversarial)
+}
+
+// onHost are the kernels, compiled for the host, on a stand-in for a device.
+func onHost(t *testing.T, fault string) resident.Opener {
+	driver := devicetest.New(1, hosttest.Faulty(t, "betti_duality", fault))
+	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
+}
+
+// On the host a launch takes long: only some images are counted there.
+func TestKernelsOnHost(t *testing.T) {
+	const each = 4
+	var some []string
+	for i, name := range asked() {
+		if i%each == 0 {
+			some = append(some, name)
+		}
+	}
+	testKernels(t, onHost(t, ""), 1, some)
+}
+
+func TestKernelsOnDevice(t *testing.T) { testKernels(t, ecctest.Device(t), len(asked()), asked()) }
+
+// The kernels give the numbers that cores do, some of them time and again.
+func testKernels(t *testing.T, open resident.Opener, again int, names []string) {
+	t.Helper()
+	for i, name := range names {
+		times := 1
+		if i < again {
+			times = 3
+		}
+		scopes := (duality.OnDevice{}).About().Scopes
+		if err := differs(t, open, name, scopes[i%len(scopes)], times); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// differs is how the answer of the kernels differs from that of cores, asked so often.
+func differs(t *testing.T, open resident.Opener, name string, scope bench.Scope, times int) error {
+	t.Helper()
+	in, err := betti.Inputs{}.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	want := answer(t, duality.Implementation{}, in, 2)
+	i, c := duality.OnDevice{Open: open}, bench.Conditions{Setting: bench.Setting{Scope: scope}}
+	if err := i.CanDo(in, c); err != nil {
+		return err
+	}
+	j, err := i.Setup(in, c)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for range times {
+		j.Poison()
+		if got, err := j.Out(); err != nil || got != betti.Poisoned {
+			return fmt.Errorf("%v, %v after the output was overwritten", got, err)
+		}
+		if err := j.Do(nil); err != nil {
+			return err
+		}
+		if got, err := j.Out(); err != nil || got != want {
+			return fmt.Errorf("%v, %v, want %v", got, err, want)
+		}
+	}
+	return nil
+}
+
+// Each defect that is planted in the kernels shows in some image.
+func TestFaultsPlantedInKernelsShow(t *testing.T) {
+	for _, fault := range []string{"edges", "eighteen", "outside", "seam", "twice", "narrow", "square", "end"} {
+		t.Run(fault, func(t *testing.T) {
+			open := onHost(t, fault)
+			if !slices.ContainsFunc(asked(), func(name string) bool { return differs(t, open, name, bench.Kernel, 1) != nil }) {
+				t.Error("no answer differs")
+			}
+		})
+	}
+}

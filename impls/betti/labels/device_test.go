@@ -1,0 +1,61 @@
+package labels_test
+
+import (
+	"testing"
+
+	"eccbench/impls/betti/labels"
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/device/devicetest"
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/ecc/ecctest"
+	"eccbench/kernels/hosttest"
+)
+
+// On the host a launch takes long: only some images are labelled there.
+func TestKernelsOnHost(t *testing.T) {
+	driver := devicetest.New(1, hosttest.Kernels(t, "betti_labels"))
+	testKernels(t, ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil })), 3)
+}
+
+func TestKernelsOnDevice(t *testing.T) { testKernels(t, ecctest.Device(t), 1) }
+
+// The kernels give the numbers that a core does, twice.
+func testKernels(t *testing.T, open resident.Opener, each int) {
+	t.Helper()
+	scopes := (labels.OnDevice{}).About().Scopes
+	for i, name := range betti.Workload().Adversarial {
+		if i%each != 0 {
+			continue
+		}
+		in, err := betti.Inputs{}.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := bench.Answer(labels.Implementation{}, in, bench.Conditions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		of, c := labels.OnDevice{Open: open}, bench.Conditions{Setting: bench.Setting{Scope: scopes[i/each%len(scopes)]}}
+		if err := of.CanDo(in, c); err != nil {
+			t.Fatal(err)
+		}
+		j, err := of.Setup(in, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			j.Poison()
+			if err := j.Do(nil); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := j.Out(); err != nil || got != want {
+				t.Errorf("%s: %v, %v, want %v", name, got, err, want)
+			}
+		}
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

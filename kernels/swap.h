@@ -1,0 +1,27 @@
+// Words that are written where they are still what a thread took them for.
+#pragma once
+#include "device.h"
+
+#ifdef ON_HOST
+inlined unsigned compare_swap_of(unsigned *p, unsigned expected, unsigned v) {
+  unsigned old = *p;
+  if (old == expected) *p = v;
+  return old;
+}
+inlined unsigned compare_swap_shared(unsigned address, unsigned expected, unsigned v) {
+  return compare_swap_of((unsigned *)onhost::reach_shared("exchanges", address, 4), expected, v);
+}
+inlined unsigned compare_swap_global(unsigned *p, unsigned expected, unsigned v) { return compare_swap_of(p, expected, v); }
+#else
+// Both give what was there before.
+inlined unsigned compare_swap_shared(unsigned address, unsigned expected, unsigned v) {
+  unsigned old;
+  asm volatile("atom.shared.cas.b32 %0, [%1], %2, %3;" : "=r"(old) : "r"(address), "r"(expected), "r"(v) : "memory");
+  return old;
+}
+inlined unsigned compare_swap_global(unsigned *p, unsigned expected, unsigned v) {
+  unsigned old;
+  asm volatile("atom.global.cas.b32 %0, [%1], %2, %3;" : "=r"(old) : "l"(p), "r"(expected), "r"(v) : "memory");
+  return old;
+}
+#endif
