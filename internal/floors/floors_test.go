@@ -57,6 +57,8 @@ var floor = map[string]int{
 	"internal/workloads/read": 4,
 	"internal/workloads/gvf":  4,
 
+	"internal/workloads/eigenmap": 4,
+
 	"internal/workloads/ecc/counting": 5,
 	"internal/workloads/ecc/ecctest":  5,
 	"internal/workloads/ecc/parts":    5,
@@ -114,7 +116,7 @@ var general = []string{"internal/grid", "internal/stats", "internal/quantity", "
 // doors are the only packages, tests aside, that may import each outside module.
 var doors = map[string][]string{
 	"github.com/zeebo/xxh3":             {"internal/grid"},
-	"gonum.org/v1/gonum":                {"internal/stats"},
+	"gonum.org/v1/gonum":                {"internal/stats", "internal/workloads/eigenmap"},
 	"github.com/olekukonko/tablewriter": {"internal/report"},
 	"golang.org/x/perf":                 {"internal/report"},
 	"github.com/klauspost/compress":     {"datasets", "internal/bench", "kernels/bundle"},
