@@ -318,3 +318,12 @@ func search(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	delta := slices.Max(c.residuals) + ofCancels
 	return append(list, verify.Measure{Name: "last value above what a search found", Value: max(0, last-least), Limit: delta, At: fmt.Sprintf("start %d of %d finds %g", from, starts, least)}), nil
 }
+
+// Residuals are |Lx − λx| of each pair, in float64 and by the definition's graph.
+func (p *Problem) Residuals(m Map) ([]float64, error) {
+	if d := p.misshapen(m); d != nil {
+		return nil, errors.New(d.String())
+	}
+	c, err := p.certify(m)
+	return c.residuals, err
+}

@@ -274,7 +274,7 @@ func form(kind string) name.Form {
 	}
 	return name.Form{Kind: kind, Keys: append(append([]name.Key{
 		{Key: "steps", Doc: "steps of Lanczos' method", Min: 2, Max: 1 << 20, Default: 250},
-	}, graph...), name.Key{Key: "seed", Doc: "of the vector that they start from", Min: 0, Max: 1 << 40, Default: 1})}
+	}, graph...), name.Key{Key: "start", Doc: "seed of the vector that steps start from", Min: 0, Max: 1 << 40, Default: 1})}
 }
 
 // of is what is common to questions about an image.

@@ -215,7 +215,7 @@ func TestMaskOfPatches(t *testing.T) {
 func TestNamesAndSharing(t *testing.T) {
 	for _, name := range []string{
 		"eigenmap/k=3/tol=5/sigma=70/floor=10/corners=1/plain=1/of=noise/shape=9x8x7/levels=16/type=uint8/seed=3", "eigenmap-patch/k=2/tol=7/alpha=30/beta=4/side=2/of=noise/shape=9x8/levels=16/type=float32/seed=3",
-		"eigenmap-lanczos/steps=5/alpha=30/beta=4/side=2/seed=9/of=noise/shape=9x8/levels=16/type=float32/seed=3",
+		"eigenmap-lanczos/steps=5/alpha=30/beta=4/side=2/start=9/of=noise/shape=9x8/levels=16/type=float32/seed=3",
 	} {
 		p := open(t, name)
 		kind, _, _ := strings.Cut(name, "/")
