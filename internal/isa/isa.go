@@ -46,3 +46,6 @@ func Choose(asked string, available []string) (string, error) {
 
 // AES reports whether the machine has instructions for AES, as nearly all with AVX2 have.
 func AES() bool { return cpu.X86.HasAES }
+
+// FMA reports whether the machine multiplies and adds at once, as nearly all with AVX2 do.
+func FMA() bool { return cpu.X86.HasFMA }

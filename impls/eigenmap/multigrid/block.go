@@ -33,7 +33,14 @@ func sums(n, k, threads int, f func(lo, hi int, to []float64)) []float64 {
 
 // gram adds to to the products of each lane of a, times mass, with each of b, a's first; of all
 // ones where mass is nil.
-func gram(to []float64, a, b block, mass []float64, lo, hi int) {
+func gram(fast bool, to []float64, a, b block, mass []float64, lo, hi int) {
+	if fast {
+		if mass != nil {
+			mass = mass[lo:hi]
+		}
+		gramVector(to, a[lanes*lo:lanes*hi], b[lanes*lo:lanes*hi], mass)
+		return
+	}
 	t := (*[lanes * lanes]float64)(to)
 	for i := lo; i < hi; i++ {
 		m := 1.0
@@ -63,8 +70,12 @@ func gram(to []float64, a, b block, mass []float64, lo, hi int) {
 }
 
 // accumulate adds from times a matrix of lanes × lanes, by rows, to to.
-func accumulate(to, from block, c *[lanes * lanes]float64, lo, hi int) {
-	for i := lo; i < hi; i++ {
+func accumulate(fast bool, to, from block, c *[lanes * lanes]float64) {
+	if fast {
+		accumulateVector(to, from, c)
+		return
+	}
+	for i := range len(from) / lanes {
 		t, v := (*wide)(to[lanes*i:]), (*wide)(from[lanes*i:])
 		a, b, d, e := v[0], v[1], v[2], v[3]
 		t[0] += (a*c[0] + b*c[4]) + (d*c[8] + e*c[12])
@@ -79,42 +90,48 @@ func (l *level) apply(to, u block, lo, hi int) {
 	clear(to[lanes*lo*l.nx : lanes*hi*l.nx])
 	if l.beside != nil {
 		for _, o := range l.beside {
-			l.along(to, u, o, lo, hi)
+			l.exchange(to, u, o, lo, hi)
 		}
 		return
 	}
-	l.along(to, u, offset{1, 0, 0, l.link[0]}, lo, hi)
-	l.along(to, u, offset{0, 1, 0, l.link[1]}, lo, hi)
+	l.exchange(to, u, offset{1, 0, 0, l.link[0]}, lo, hi)
+	l.exchange(to, u, offset{0, 1, 0, l.link[1]}, lo, hi)
 	if l.nz > 1 {
-		l.along(to, u, offset{0, 0, 1, l.link[2]}, lo, hi)
+		l.exchange(to, u, offset{0, 0, 1, l.link[2]}, lo, hi)
 	}
 }
 
-// along adds what flows along links of one offset and back.
-func (l *level) along(to, u block, o offset, lo, hi int) {
+// exchange adds what flows along links of one offset and back.
+func (l *level) exchange(to, u block, o offset, lo, hi int) {
 	nx, ny := l.nx, l.ny
 	by := (o.z*ny+o.y)*nx + o.x
 	x0, x1 := max(0, -o.x), nx-max(0, o.x) // cells that have one so far behind
 	for r := lo; r < hi; r++ {
 		y, z := r%ny, r/ny
 		if y+o.y >= 0 && y+o.y < ny && z+o.z < l.nz {
-			for i := r*nx + x0; i < r*nx+x1; i++ {
-				flow((*wide)(to[lanes*i:]), (*wide)(u[lanes*i:]), (*wide)(u[lanes*(i+by):]), o.link[i])
-			}
+			i, end := r*nx+x0, r*nx+x1
+			flow(l.fast, to[lanes*i:lanes*end], u[lanes*i:lanes*end], u[lanes*(i+by):lanes*(end+by)], o.link[i:end])
 		}
 		if y-o.y >= 0 && y-o.y < ny && z-o.z >= 0 {
-			for i := r*nx + x0 + o.x; i < r*nx+x1+o.x; i++ {
-				flow((*wide)(to[lanes*i:]), (*wide)(u[lanes*i:]), (*wide)(u[lanes*(i-by):]), o.link[i-by])
-			}
+			i, end := r*nx+x0+o.x, r*nx+x1+o.x
+			flow(l.fast, to[lanes*i:lanes*end], u[lanes*i:lanes*end], u[lanes*(i-by):lanes*(end-by)], o.link[i-by:end-by])
 		}
 	}
 }
 
-func flow(to, here, there *wide, w float64) {
-	to[0] += w * (here[0] - there[0])
-	to[1] += w * (here[1] - there[1])
-	to[2] += w * (here[2] - there[2])
-	to[3] += w * (here[3] - there[3])
+// flow adds to cells their links times what they have more than others.
+func flow(fast bool, to, here, there block, link []float64) {
+	if fast {
+		flowVector(to, here, there, link)
+		return
+	}
+	for i, w := range link {
+		t, h, o := (*wide)(to[lanes*i:]), (*wide)(here[lanes*i:]), (*wide)(there[lanes*i:])
+		t[0] += w * (h[0] - o[0])
+		t[1] += w * (h[1] - o[1])
+		t[2] += w * (h[2] - o[2])
+		t[3] += w * (h[3] - o[3])
+	}
 }
 
 // root is √v, 0 of what rounding left below 0.

@@ -52,16 +52,19 @@ func (l *level) relax(colour int) {
 		for r := lo; r < hi; r++ {
 			links, to := l.around(r)
 			row := r * l.nx
-			along := l.link32[0]
-			for x := (r%l.ny + r/l.ny + colour) & 1; x < l.nx; x += 2 {
-				i := row + x
-				before := float32(0)
-				if x > 0 {
-					before = along[i-1]
+			begin := (r%l.ny + r/l.ny + colour) & 1
+			if l.fast && begin < l.nx {
+				for k := range links {
+					links[k] = links[k][begin:]
 				}
+				l.relaxVector(row+begin, (l.nx-begin+1)/2, links, to)
+				continue
+			}
+			for x := begin; x < l.nx; x += 2 {
+				i := row + x
 				w := [4]float32{links[0][x], links[1][x], links[2][x], links[3][x]}
 				at := lanes * (i + 1)
-				s := taken(l.u, at, before, along[i], w, to)
+				s := taken(l.u, at, l.along[i], l.along[i+1], w, to)
 				if l.nz > 1 {
 					deeper(&s, l.u, at, w, to)
 				}
@@ -102,7 +105,6 @@ func (l *level) remain(relaxed int) {
 		for r := lo; r < hi; r++ {
 			links, to := l.around(r)
 			row := r * l.nx
-			along := l.link32[0]
 			colour := (r%l.ny + r/l.ny + relaxed) & 1
 			for x := range l.nx {
 				i := row + x
@@ -111,13 +113,9 @@ func (l *level) remain(relaxed int) {
 					*rest = lane4{}
 					continue
 				}
-				before := float32(0)
-				if x > 0 {
-					before = along[i-1]
-				}
 				w := [4]float32{links[0][x], links[1][x], links[2][x], links[3][x]}
 				at := lanes * (i + 1)
-				s := taken(l.u, at, before, along[i], w, to)
+				s := taken(l.u, at, l.along[i], l.along[i+1], w, to)
 				if l.nz > 1 {
 					deeper(&s, l.u, at, w, to)
 				}

@@ -16,13 +16,15 @@ const lanes = 4
 type level struct {
 	nx, ny, nz int
 	threads    int
+	fast       bool // by vector instructions
 	mass       []float64
 	link       [3][]float64 // of a cell to the next one along x, y and z; 0 at the end
 	beside     []offset     // of the finest, with corners: all links
 
 	// What smoothing takes, in float32. From the finest on, the share of the next level's cell
 	// that lies beside a cell along each axis in its value, and that of the one that holds it.
-	link32       [3][]float32
+	along        []float32    // links along x: that before a cell, and after the last one that behind it
+	link32       [3][]float32 // along y and z
 	inv          []float32
 	share        [3][]float32
 	own          []float32
@@ -66,7 +68,7 @@ func parts(n, threads int, f func(lo, hi int)) {
 }
 
 func newLevel(nx, ny, nz, threads int) *level {
-	l := &level{nx: nx, ny: ny, nz: nz, threads: threads}
+	l := &level{nx: nx, ny: ny, nz: nz, threads: threads, fast: vectors()}
 	n := l.cells()
 	l.mass = make([]float64, n)
 	for a := range l.link {
@@ -80,14 +82,19 @@ func (l *level) ready() {
 	n := l.cells()
 	stride := [3]int{1, l.nx, l.nx * l.ny}
 	l.inv = make([]float32, n)
-	for a := range l.link {
+	l.along = make([]float32, n+1)
+	for a := 1; a < 3; a++ {
 		l.link32[a] = make([]float32, n)
 	}
 	l.rows(func(lo, hi int) {
 		for i := lo * l.nx; i < hi*l.nx; i++ {
 			d := 0.0
 			for a, links := range l.link {
-				l.link32[a][i] = float32(links[i])
+				if a == 0 {
+					l.along[i+1] = float32(links[i])
+				} else {
+					l.link32[a][i] = float32(links[i])
+				}
 				d += links[i]
 				if i >= stride[a] {
 					d += links[i-stride[a]] // 0 behind the end of a row

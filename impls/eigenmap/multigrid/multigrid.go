@@ -5,6 +5,7 @@
 package multigrid
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -39,7 +40,7 @@ func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	if err := p.For(eigenmap.Grid); err != nil {
 		return err
 	}
-	n, q, threads := p.Nodes().Voxels(), int64(quads(p.K)), int64(max(1, c.Threads))
+	n, q, threads := p.Nodes().Voxels(), int64(quads(p.K)+1), int64(max(1, c.Threads))
 	if err := c.Allow(quantity.Seconds(float64(n*q*q)*voxelNS*1e-9/float64(threads)), "%d voxels × %d² × %d ns on %d cores", n, q, voxelNS, threads); err != nil {
 		return err
 	}
@@ -69,6 +70,10 @@ type job struct {
 	eigenmap.Output
 	iterations int // of the finest level
 }
+
+// patience is after how many iterations four vectors more are taken: pairs that cluster
+// come sooner with all that are near them.
+const patience = 14
 
 func (j *job) Do(trace *bench.Trace) error {
 	end := trace.Span("links")
@@ -101,16 +106,12 @@ func (j *job) Do(trace *bench.Trace) error {
 	end = trace.Span("levels")
 	h := newHierarchy(l)
 	end()
-	s := newSolver(h, quads(wanted+1), part, parts)
-	if l.cells() <= 4*lanes*len(s.x)+parts { // too few for a basis
-		return j.whole(s, known)
+	if l.cells() <= 4*lanes*quads(wanted+1)+parts { // too few for a basis
+		return j.whole(newSolver(h, 1, part, parts), known)
 	}
 	end = trace.Span("guess")
-	err = s.guess()
+	s := solverOf(h, wanted, part, parts)
 	end()
-	if err != nil {
-		return err
-	}
 	defer trace.Span("solve")()
 	shift := 0
 	if j.fault == Missed {
@@ -122,7 +123,17 @@ func (j *job) Do(trace *bench.Trace) error {
 		if err := s.begin(); err != nil {
 			return err
 		}
-		err := s.iterate(found, mostIterations, func(_, residual float64) bool { return residual <= tol || j.fault == Early })
+		enough := func(_, residual float64) bool { return residual <= tol || j.fault == Early }
+		err := s.iterate(found, patience, enough)
+		if errors.Is(err, errUnfinished) {
+			if len(s.x) <= quads(wanted+1) && l.cells() > 4*lanes*(len(s.x)+1)+parts {
+				s.grow()
+				if err := s.begin(); err != nil {
+					return err
+				}
+			}
+			err = s.iterate(found, mostIterations, enough)
+		}
 		if err != nil {
 			return fmt.Errorf("%d iterations leave residuals up to %.3g, not %.3g: ask for a larger tolerance", s.iterations, largest(s.residuals[:found]), j.p.Tol)
 		}

@@ -18,12 +18,16 @@ func open(t testing.TB, name string) *eigenmap.Problem {
 	return p
 }
 
+func conditions(threads int) bench.Conditions {
+	return bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}}
+}
+
 // judged is what the policy alone says of the answers to the adversarial inputs.
 func judged(t *testing.T, i Implementation) (right, wrong, open int) {
 	t.Helper()
 	w := eigenmap.OnGrid(i)
 	ask := func(p *eigenmap.Problem) (eigenmap.Map, error) {
-		return bench.Answer[*eigenmap.Problem, eigenmap.Map](i, p, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 3}})
+		return bench.Answer[*eigenmap.Problem, eigenmap.Map](i, p, conditions(3))
 	}
 	for k, name := range w.Adversarial {
 		if race.Enabled && k%3 != 2 {

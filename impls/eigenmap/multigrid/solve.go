@@ -85,8 +85,8 @@ func (s *solver) products(u, a []block) (gram2, energy *mat.SymDense) {
 	total := sums(s.cells(), 2*each*n*(n+1)/2, s.threads, func(lo, hi int, to []float64) {
 		for i := range n {
 			for j := range i + 1 {
-				gram(to[:each], u[i], u[j], s.mass, lo, hi)
-				gram(to[each:], u[i], a[j], nil, lo, hi)
+				gram(s.fast, to[:each], u[i], u[j], s.mass, lo, hi)
+				gram(s.fast, to[each:], u[i], a[j], nil, lo, hi)
 				to = to[2*each:]
 			}
 		}
@@ -197,10 +197,10 @@ func (s *solver) combine(c *mat.Dense, withP bool) {
 					clear(nx[q])
 					clear(np[q])
 					for from := range quads {
-						accumulate(nx[q], of(m.x[from]), square(c, from, q), 0, hi-lo)
-						accumulate(np[q], of(m.w[from]), square(c, quads+from, q), 0, hi-lo)
+						accumulate(s.fast, nx[q], of(m.x[from]), square(c, from, q))
+						accumulate(s.fast, np[q], of(m.w[from]), square(c, quads+from, q))
 						if withP {
-							accumulate(np[q], of(m.p[from]), square(c, 2*quads+from, q), 0, hi-lo)
+							accumulate(s.fast, np[q], of(m.p[from]), square(c, 2*quads+from, q))
 						}
 					}
 				}
@@ -262,6 +262,23 @@ func (s *solver) remainders() {
 		for _, v := range squares {
 			s.residuals = append(s.residuals, root(v))
 		}
+	}
+}
+
+// grow adds a four of random vectors, smoothed, where those that there are do not tell the pairs
+// wanted from those after them.
+func (s *solver) grow() {
+	n := s.cells()
+	for _, list := range []*[]block{&s.x, &s.w, &s.p, &s.ax, &s.aw, &s.ap} {
+		*list = append(*list, make(block, lanes*n))
+	}
+	q := len(s.x) - 1
+	for i := range s.f {
+		s.f[i] = float32(eigenmap.Uniform(uint64(q), uint64(i)))
+	}
+	s.h.cycle(0)
+	for i := range s.x[q] {
+		s.x[q][i] = float64(s.u[lanes+i])
 	}
 }
 
@@ -328,43 +345,50 @@ func (s *solver) iterate(wanted int, most int, enough func(value, residual float
 
 var errUnfinished = errors.New("unfinished")
 
-// guess sets x to vectors of the lowest pairs of the next level, interpolated, or, of a level of few
-// cells, to those of the whole matrix.
-func (s *solver) guess() error {
-	const few = 128
-	n, want := s.cells(), lanes*len(s.x)
-	for q, b := range s.x {
-		for i := range b {
-			b[i] = eigenmap.Uniform(uint64(q), uint64(i))
-		}
+// few is how many cells a level has at most of which the whole matrix is solved.
+const few = 128
+
+// coarse solves for so many fours of pairs on a level, as far as a guess for the next finer one
+// needs it, from a guess of its own; nil where there is nothing to be had.
+func coarse(h hierarchy, quads int) *solver {
+	s := newSolver(h, quads, nil, 1)
+	want := lanes * quads
+	if s.cells() <= 2*want {
+		return nil
 	}
-	if n <= few {
+	s.from(nil)
+	if s.cells() <= few {
 		values, vectors, err := s.dense()
 		if err != nil {
-			return err
+			return nil
 		}
 		for k := range min(want, len(values)-1) {
-			for i := range n {
+			for i := range s.cells() {
 				s.x[k/lanes][lanes*i+k%lanes] = vectors.At(i, k+1) / math.Sqrt(s.mass[i])
 			}
 		}
+	} else {
+		s.from(coarse(h[1:], quads))
+	}
+	if s.begin() != nil {
 		return nil
 	}
-	c := newSolver(s.h[1:], len(s.x), nil, 1)
-	if c.cells() <= 2*want {
-		return nil
-	}
-	if err := c.guess(); err != nil {
-		return err
-	}
-	if err := c.begin(); err != nil {
-		return nil // a random guess does
-	}
-	err := c.iterate(want-1, 6, func(value, residual float64) bool { return residual < 0.05*value })
+	err := s.iterate(want-lanes/2, 6, func(value, residual float64) bool { return residual < 0.05*value })
 	if err != nil && !errors.Is(err, errUnfinished) {
 		return nil
 	}
+	return s
+}
+
+// from sets x to vectors of the next level, interpolated; to random ones where there are none.
+func (s *solver) from(c *solver) {
 	for q, b := range s.x {
+		if c == nil {
+			for i := range b {
+				b[i] = eigenmap.Uniform(uint64(q), uint64(i))
+			}
+			continue
+		}
 		for i, v := range c.x[q] {
 			c.u[lanes+i] = float32(v)
 		}
@@ -374,7 +398,30 @@ func (s *solver) guess() error {
 			b[i] = float64(s.u[lanes+i])
 		}
 	}
-	return nil
+}
+
+// enoughGap is how far the value after the last vector has to be from the last one wanted, as a
+// share of it, so that LOBPCG does not take many iterations to tell them apart.
+const enoughGap = 0.3
+
+// solverOf is the solver of the finest level for so many pairs, with a first guess: of as many
+// vectors as tell these pairs from those after them, or a four more.
+func solverOf(h hierarchy, wanted int, part []int, parts int) *solver {
+	n := quads(wanted + 1)
+	if h[0].cells() <= 4*few {
+		s := newSolver(h, n, part, parts)
+		s.from(nil)
+		return s
+	}
+	c := coarse(h[1:], n+1)
+	if c != nil {
+		if next, last := c.values[lanes*n], c.values[wanted-1]; next-last < enoughGap*next {
+			n++
+		}
+	}
+	s := newSolver(h, n, part, parts)
+	s.from(c)
+	return s
 }
 
 // dense finds all pairs of M^−½AM^−½.
