@@ -14,7 +14,8 @@ import (
 type graph struct {
 	n, m, threads int
 	shape         grid.Shape
-	features      []int32
+	features      []int16
+	fast          bool      // by vector instructions
 	low, high     []float64 // exp(−d/(Mα²)) is high[d>>bits] · low[d&mask]
 	place         []float64 // exp(−d/(2β²)), as far as it is of any use
 	degree        []float64
@@ -34,7 +35,11 @@ func newGraph(p *eigenmap.Problem, threads int) (*graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &graph{n: int(p.Nodes().Voxels()), m: int(p.Features()), threads: threads, shape: p.Nodes(), features: features}
+	g := &graph{n: int(p.Nodes().Voxels()), m: int(p.Features()), threads: threads, shape: p.Nodes(), features: make([]int16, len(features))}
+	for i, v := range features {
+		g.features[i] = int16(v)
+	}
+	g.fast = g.m == 16 && vectors()
 	s := 1 / (float64(g.m) * p.Alpha * p.Alpha)
 	for d := range 1 << bits {
 		g.low = append(g.low, math.Exp(-float64(d)*s))
@@ -100,16 +105,22 @@ func (g *graph) runs(i int, f func(first int, weights []float64)) {
 	iz, iy, ix := s.Coordinates(int64(i))
 	a := g.features[i*m:][:m]
 	x0, x1 := max(0, ix-g.reach), min(s.W, ix+g.reach+1)
-	weights := make([]float64, x1-x0)
+	weights, apart := make([]float64, x1-x0), make([]int32, x1-x0)
 	for z := max(0, iz-g.reach); z < min(s.D, iz+g.reach+1); z++ {
 		for y := max(0, iy-g.reach); y < min(s.H, iy+g.reach+1); y++ {
 			beside := (z-iz)*(z-iz) + (y-iy)*(y-iy)
 			first := int((z*s.H+y)*s.W + x0)
 			features := g.features[first*m:]
-			for k := range weights {
-				d := unlike(a, features[k*m:][:m])
-				apart := x0 + int64(k) - ix
-				weights[k] = g.high[d>>bits] * g.low[d&mask] * g.place[beside+apart*apart]
+			done := 0
+			if g.fast {
+				done = unlikeVector(apart, a, features)
+			}
+			for k := done; k < len(apart); k++ {
+				apart[k] = unlike(a, features[k*m:][:m])
+			}
+			for k, d := range apart {
+				along := x0 + int64(k) - ix
+				weights[k] = g.high[d>>bits] * g.low[d&mask] * g.place[beside+along*along]
 			}
 			if z == iz && y == iy {
 				weights[ix-x0] = 0
@@ -120,19 +131,10 @@ func (g *graph) runs(i int, f func(first int, weights []float64)) {
 }
 
 // unlike is the square of the distance of two patches' features.
-func unlike(a, b []int32) int32 {
-	if len(a) == 16 && len(b) == 16 {
-		a, b := (*[16]int32)(a), (*[16]int32)(b)
-		d := int32(0)
-		for k := range a {
-			e := a[k] - b[k]
-			d += e * e
-		}
-		return d
-	}
-	d, b := int32(0), b[:len(a)]
+func unlike(a, b []int16) (d int32) {
+	b = b[:len(a)]
 	for k, v := range a {
-		e := v - b[k]
+		e := int32(v) - int32(b[k])
 		d += e * e
 	}
 	return d
