@@ -204,15 +204,18 @@ func (g *Graph) far() int64 {
 // row calls f with all neighbours of a node, in their order, and the weights.
 func (g *Graph) row(i int, f func(j int, w float64)) {
 	if g.features == nil {
+		s := g.shape
+		z, y, x := s.Coordinates(int64(i))
+		inside := func(x, y, z int64) bool { return x >= 0 && y >= 0 && z >= 0 && x < s.W && y < s.H && z < s.D }
 		for k := len(g.toward) - 1; k >= 0; k-- {
-			t := g.toward[k]
-			if j := g.at(i, [3]int64{-t[0], -t[1], -t[2]}); j >= 0 {
+			if t := g.toward[k]; inside(x-t[0], y-t[1], z-t[2]) {
+				j := i - int((t[2]*s.H+t[1])*s.W+t[0])
 				f(j, g.weights[k][j])
 			}
 		}
 		for k, t := range g.toward {
-			if j := g.at(i, t); j >= 0 {
-				f(j, g.weights[k][i])
+			if inside(x+t[0], y+t[1], z+t[2]) {
+				f(i+int((t[2]*s.H+t[1])*s.W+t[0]), g.weights[k][i])
 			}
 		}
 		return

@@ -40,7 +40,10 @@ func (g *Graph) coarsen() *coarsening {
 	for i, b := range c.of {
 		c.root[i] = math.Sqrt(g.mass[i] / weight[b])
 	}
-	width := int(w*h + w + 1)
+	width := int(w + 1)
+	if s.D > 1 {
+		width += int(w * h)
+	}
 	if g.features != nil {
 		width = int(n)
 	}
