@@ -21,7 +21,7 @@ import (
 
 // What an entry of the matrix takes a core in nanoseconds, for the estimate in a refusal: to be
 // made, and in a step.
-const pairNS, stepNS = 30, 2
+const pairNS, stepNS = 20, 1
 
 // Implementation is ready to use.
 type Implementation struct{ fault Fault }

@@ -222,15 +222,15 @@ func (g *Graph) order() (at func(i int) int, width int) {
 
 func abs(v int64) int64 { return max(v, -v) }
 
-var errLarge = errors.New("the matrix is too large to be factored")
+// large reports whether a matrix is too large to be factored.
+func large(n, width int) bool {
+	return float64(n)*float64(width)*float64(width)/2 > mostProducts || n*(width+1) > mostNumbers
+}
 
 // below counts the eigenvalues of L that are less than a bound, and says how far from the bound
 // rounding may have moved them.
 func (g *Graph) below(bound float64) (n int, rounding float64, err error) {
 	at, width := g.order()
-	if products := float64(g.Nodes()) * float64(width) * float64(width) / 2; products > mostProducts || g.Nodes()*(width+1) > mostNumbers {
-		return 0, 0, errLarge
-	}
 	b := newBand(g.Nodes(), width)
 	for i := range g.Nodes() {
 		b.add(at(i), at(i), g.Degree[i]/g.mass[i])
@@ -246,21 +246,21 @@ func (g *Graph) below(bound float64) (n int, rounding float64, err error) {
 // inertia proves that nothing is missing: fewer than k eigenvalues are below λk − δ. With
 // residuals and orthogonality, which say that the i-th is at most the i-th value, each is known to δ.
 func inertia(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
-	list, c, err := p.held(m)
-	if err != nil || c.residuals == nil {
-		return list, err
-	}
 	g, err := p.graph()
 	if err != nil {
 		return nil, err
+	}
+	if _, width := g.order(); large(g.Nodes(), width) {
+		return nil, verify.ErrNotApplicable
+	}
+	list, c, err := p.held(m)
+	if err != nil || c.residuals == nil {
+		return list, err
 	}
 	last := m.Values[p.K-1]
 	delta := slices.Max(c.residuals) + ofCancels
 	for range 8 {
 		n, rounding, err := g.below(last - delta)
-		if errors.Is(err, errLarge) {
-			return nil, verify.ErrNotApplicable
-		}
 		if err == nil && rounding <= delta/2 {
 			return append(list, verify.Measure{Name: "eigenvalues below the last", Value: float64(n), Limit: float64(p.K - 1), At: fmt.Sprintf("below %g − %.3g, by LDLᵀ", last, delta)}), nil
 		}

@@ -1,7 +1,6 @@
 package eigenmap
 
 import (
-	"math"
 	"runtime"
 	"time"
 
@@ -105,8 +104,10 @@ func factoring(p *Problem) time.Duration {
 	if p.Kind != Grid {
 		width = float64(s.Voxels())
 	}
-	products := math.Min(float64(s.Voxels())*width*width/2, mostProducts) // more are not tried
-	return passes(3)(p) + time.Duration(2*products)
+	if large(int(s.Voxels()), int(width)) {
+		return 0 // and not tried
+	}
+	return passes(3)(p) + time.Duration(float64(s.Voxels())*width*width)
 }
 
 // stepping is what the definition's steps take.
