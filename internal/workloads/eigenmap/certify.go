@@ -103,7 +103,7 @@ func (p *Problem) pairs(m Map) ([]verify.Measure, certificate, error) {
 			}
 		}
 	}
-	value := verify.Measure{Name: "value off xᵀLx", Limit: 1, Unit: "of what is allowed"}
+	value := verify.Measure{Name: "value off xᵀLx, of what may be", Limit: 1}
 	for k, v := range m.Values {
 		allowed := ofCancels*max(1, p.length()) + ofValue*c.energies[k]
 		if e := math.Abs(v-c.energies[k]) / allowed; !(e <= value.Value) {
@@ -289,15 +289,17 @@ func search(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	}
 	last := m.Values[p.K-1]
 	least, from := math.Inf(1), 0
-	coarse := g.coarsen()
+	coarse, apply := g.coarsen(), g.searching()
+	var found, products [][]float64
 	for start := range starts {
-		v := g.seek(m.Vectors, coarse, uint64(start))
-		if v == nil {
-			continue
+		if v := g.seek(apply, m.Vectors, coarse, uint64(start)); v != nil {
+			found, products = append(found, v), append(products, make([]float64, len(v)))
 		}
-		// The k-th value on the span and v.
-		lv := [][]float64{make([]float64, len(v))}
-		energy := g.Apply(lv, [][]float64{v})[0]
+	}
+	energies := g.Apply(products, found)
+	for start := range found {
+		// The k-th value on the span and what was found.
+		lv, energy := products[start:], energies[start]
 		small := mat.NewSymDense(p.K+1, nil)
 		for i := range p.K {
 			for j := range i + 1 {

@@ -86,13 +86,71 @@ func (c *coarsening) precondition(g *Graph, to, from []float64) {
 	}
 }
 
+// A product sets to to what L, or what is near to it, makes of from.
+type product func(to, from []float64)
+
+// searching is the product that a search takes. Of patches it has the near weights alone, kept in
+// float32: what a search finds is held to all of them afterwards.
+func (g *Graph) searching() product {
+	if g.features == nil {
+		return func(to, from []float64) { g.Apply([][]float64{to}, [][]float64{from}) }
+	}
+	const near, most = 1e-4, 1 << 26 // of the factor of distance; weights
+	reach := int64(g.p.Beta * math.Sqrt(-2*math.Log(near)))
+	for n := int64(g.Nodes()); reach > 1; reach-- {
+		s, r := g.shape, 2*reach+1
+		if n*min(s.W, r)*min(s.H, r)*min(s.D, r) <= most {
+			break
+		}
+	}
+	own := *g
+	own.reach = min(max(1, reach), g.reach)
+	weights := make([][]float32, g.Nodes())
+	g.eachRow(func(i int) {
+		own.row(i, func(j int, w float64) {
+			weights[i] = append(weights[i], float32(w/math.Sqrt(g.Degree[i]*g.Degree[j])))
+		})
+	})
+	return func(to, from []float64) {
+		g.eachRow(func(i int) {
+			sum, k, list := 0.0, 0, weights[i]
+			own.beside(i, func(j, n int) {
+				for _, v := range from[j:][:n] {
+					sum += float64(list[k]) * v
+					k++
+				}
+			})
+			to[i] = from[i] - sum
+		})
+	}
+}
+
+// beside calls f with the patches within reach of one, but for itself, by runs of so many from the
+// first on, in the order of row.
+func (g *Graph) beside(i int, f func(first, n int)) {
+	s := g.shape
+	pz, py, px := s.Coordinates(int64(i))
+	from, to := max(0, px-g.reach), min(s.W, px+g.reach+1)
+	for z := max(0, pz-g.reach); z < min(s.D, pz+g.reach+1); z++ {
+		for y := max(0, py-g.reach); y < min(s.H, py+g.reach+1); y++ {
+			at := int((z*s.H + y) * s.W)
+			if z == pz && y == py {
+				f(at+int(from), int(px-from))
+				f(i+1, int(to-px-1))
+				continue
+			}
+			f(at+int(from), int(to-from))
+		}
+	}
+}
+
 // mostSought is how many steps a search takes.
 const mostSought = 40
 
 // seek brings the Rayleigh quotient of a random vector down in the complement of orthonormal ones,
 // by preconditioned conjugate directions (Knyazev 2001, of one vector), and gives the unit vector
 // that it comes to; nil where nothing is left of the start.
-func (g *Graph) seek(off [][]float64, c *coarsening, seed uint64) []float64 {
+func (g *Graph) seek(apply product, off [][]float64, c *coarsening, seed uint64) []float64 {
 	n := g.Nodes()
 	x := make([]float64, n)
 	for i := range x {
@@ -119,7 +177,7 @@ func (g *Graph) seek(off [][]float64, c *coarsening, seed uint64) []float64 {
 	lx, lw := make([]float64, n), make([]float64, n)
 	w := make([]float64, n)
 	var p, lp []float64
-	g.Apply([][]float64{lx}, [][]float64{x})
+	apply(lx, x)
 	for range mostSought {
 		value := dot(x, lx)
 		r := make([]float64, n)
@@ -133,7 +191,7 @@ func (g *Graph) seek(off [][]float64, c *coarsening, seed uint64) []float64 {
 		if !unit(w) {
 			break
 		}
-		g.Apply([][]float64{lw}, [][]float64{w})
+		apply(lw, w)
 		basis, products := [][]float64{x, w}, [][]float64{lx, lw}
 		if p != nil {
 			basis, products = append(basis, p), append(products, lp)
