@@ -33,3 +33,8 @@ func BenchmarkPatches(b *testing.B) {
 	b.ReportMetric(float64(j.(*job).steps), "steps")
 	b.ReportMetric(float64(j.(*job).corrections), "corrections")
 }
+
+func TestRefusals(t *testing.T) {
+	eigentest.Refusals(t, Implementation{}, eigenmap.OnPatches, "eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=noise/shape=40x32/type=uint8/seed=5",
+		map[string]bench.Conditions{"pairs of patches × 300 ns": {Time: 1}, "weights, and 300 vectors of 80 numbers": {Memory: 1000}})
+}

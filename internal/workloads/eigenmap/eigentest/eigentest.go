@@ -2,6 +2,7 @@
 package eigentest
 
 import (
+	"strings"
 	"testing"
 
 	"eccbench/internal/bench"
@@ -67,4 +68,22 @@ func judge(t *testing.T, w bench.Workload[*eigenmap.Problem, eigenmap.Map], i Im
 		}
 	}
 	return found
+}
+
+// Refusals holds an implementation to refusing an input under conditions, with a line that says why,
+// and to taking it under none.
+func Refusals(t *testing.T, i Implementation, of Workload, input string, refused map[string]bench.Conditions) {
+	t.Helper()
+	p, err := of().Inputs.Open(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := i.CanDo(p, bench.Conditions{}); err != nil {
+		t.Error(err)
+	}
+	for want, c := range refused {
+		if err := i.CanDo(p, c); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
 }
