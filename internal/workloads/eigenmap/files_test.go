@@ -67,7 +67,9 @@ func TestPictures(t *testing.T) {
 		x, y          int
 		want, another uint8
 	}{
-		{func(w io.Writer) error { return WriteMask(w, ".png", s, []bool{true, false, false, false, true, true}, "") }, 3, 1, 1, 255, 0},
+		{func(w io.Writer) error {
+			return WriteMask(w, ".png", s, []bool{true, false, false, false, true, true}, "")
+		}, 3, 1, 1, 255, 0},
 		{func(w io.Writer) error {
 			return WriteVectors(w, ".png", s, [][]float64{{1, 0, 0, 0, 0, -1}, {0, 0.5, 0, 0, 0, -0.25}}, "")
 		}, 3 + apart + 3, 3 + apart + 1, 0, 255, 128},
