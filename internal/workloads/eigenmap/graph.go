@@ -263,15 +263,20 @@ func (g *Graph) weight(i, j int) float64 {
 func (g *Graph) eachRow(f func(i int)) { each(g.Nodes(), f) }
 
 func each(n int, f func(i int)) {
-	const least = 1 << 10 // nodes, less than which goroutines cost more
+	inParts(n, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			f(i)
+		}
+	})
+}
+
+// inParts calls f with parts of n, at the same time.
+func inParts(n int, f func(lo, hi int)) {
+	const least = 1 << 10 // less than which goroutines cost more
 	parts := min(runtime.GOMAXPROCS(0), max(1, n/least))
 	var c crew.Group
 	for k := range parts {
-		c.Go(func() {
-			for i := n * k / parts; i < n*(k+1)/parts; i++ {
-				f(i)
-			}
-		})
+		c.Go(func() { f(n*k/parts, n*(k+1)/parts) })
 	}
 	c.Wait()
 }
@@ -290,17 +295,20 @@ func (g *Graph) Apply(to, from [][]float64) (energies []float64) {
 			u[k][i] = v / math.Sqrt(g.mass[i])
 		}
 	}
-	g.eachRow(func(i int) {
+	inParts(g.Nodes(), func(lo, hi int) {
 		sums := make([]float64, 2*len(from))
-		g.row(i, func(j int, w float64) {
-			for k, v := range u {
-				d := v[i] - v[j]
-				sums[2*k] += w * d
-				sums[2*k+1] += w * d * d
+		for i := lo; i < hi; i++ {
+			clear(sums)
+			g.row(i, func(j int, w float64) {
+				for k, v := range u {
+					d := v[i] - v[j]
+					sums[2*k] += w * d
+					sums[2*k+1] += w * d * d
+				}
+			})
+			for k := range u {
+				to[k][i], rows[k][i] = sums[2*k]/math.Sqrt(g.mass[i]), sums[2*k+1]/2
 			}
-		})
-		for k := range u {
-			to[k][i], rows[k][i] = sums[2*k]/math.Sqrt(g.mass[i]), sums[2*k+1]/2
 		}
 	})
 	for _, r := range rows {
