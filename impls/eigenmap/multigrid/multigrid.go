@@ -16,7 +16,7 @@ import (
 )
 
 // voxelNS is what a voxel takes a core for each four pairs, for the estimate in a refusal.
-const voxelNS = 12000
+const voxelNS = 1500
 
 // Implementation is ready to use.
 type Implementation struct{ fault Fault }

@@ -206,6 +206,7 @@ func (j *job) basis(s *near, kernel []float64) (*basis, error) {
 	enough := max(1e-9, j.p.Tol/10)
 	t := mat.NewSymDense(most, nil)
 	orthogonal(v, kernel, b.vectors)
+	j.steps = 0
 	for seed := uint64(2); ; j.steps++ {
 		if size := norm(v); size > 1e-10 {
 			scale(v, 1/size)
