@@ -11,6 +11,10 @@ import (
 	curvesduality "eccbench/impls/betticurves/duality"
 	"eccbench/impls/chunked"
 	"eccbench/impls/cpu"
+	eigendefinition "eccbench/impls/eigenmap/definition"
+	"eccbench/impls/eigenmap/lanczos"
+	eigenmultigrid "eccbench/impls/eigenmap/multigrid"
+	"eccbench/impls/eigenmap/windowed"
 	"eccbench/impls/extrema"
 	"eccbench/impls/extrema/gpu"
 	"eccbench/impls/fullsweep"
@@ -34,6 +38,7 @@ import (
 	"eccbench/internal/workloads/batch"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/eigenmap"
 	"eccbench/internal/workloads/gvf"
 	"eccbench/internal/workloads/read"
 	"eccbench/internal/workloads/smooth"
@@ -85,8 +90,11 @@ type Set struct {
 	BettiCurves bench.Workload[grid.Source, betti.Curves]
 	// Flow is that of the gradient vector flow after some steps, and Steady of what it comes to.
 	Flow, Steady bench.Workload[*gvf.Problem, gvf.Flow]
-	Benches      []runner.Bench
-	Open         resident.Opener
+	// Voxels and Patches are those of the lowest eigenpairs of the graph of an image's voxels
+	// and of its patches, and Lanczos that of what some steps reach.
+	Voxels, Patches, Lanczos bench.Workload[*eigenmap.Problem, eigenmap.Map]
+	Benches                  []runner.Bench
+	Open                     resident.Opener
 }
 
 // With is every workload, with the given implementations of the curve.
@@ -119,20 +127,25 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	halves := gvf.Keeping(gvf.NameFloat16, gvfdefinition.Implementation{}, gvfgpu.Global(open), gvfgpu.Blocked(open))
 	snorms := gvf.Keeping(gvf.NameSnorm16, gvfdefinition.Implementation{}, gvfgpu.Global(open))
 	steady := gvf.ToSteady(multigrid.Implementation{})
+	voxels := eigenmap.OnGrid(eigendefinition.Implementation{}, eigenmultigrid.Implementation{})
+	patches := eigenmap.OnPatches(eigendefinition.Implementation{}, windowed.Implementation{})
+	steps := eigenmap.BySteps(lanczos.Implementation{})
 	numbers := betti.CurvesWorkload(bylevel.Implementation{Of: bettidefinition.Implementation{}, Most: mostRanked},
 		curvesduality.Implementation{Counter: extrema.Implementation{}}, bylevel.Implementation{Of: labels.Implementation{}, Most: mostLabelled})
 	numbers.Inputs = images
 	curve.Ceiling, smoothed.Ceiling, soft.Ceiling, holes.Ceiling, numbers.Ceiling, flow.Ceiling, steady.Ceiling, halves.Ceiling, snorms.Ceiling = reading, reading, reading, reading, reading, reading, reading, reading, reading
+	voxels.Ceiling, patches.Ceiling, steps.Ceiling = reading, reading, reading
 	many.Ceiling = func(s bench.Scope) string {
 		if s == bench.File {
 			return BatchCeiling
 		}
 		return Ceiling
 	}
-	return Set{curve, holes, numbers, flow, steady, []runner.Bench{
+	return Set{curve, holes, numbers, flow, steady, voxels, patches, steps, []runner.Bench{
 		runner.Bind(curve), runner.Bind(sum),
 		runner.Bind(many), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})), runner.Bind(smoothed), runner.Bind(soft),
 		runner.Bind(holes), runner.Bind(numbers), runner.Bind(flow), runner.Bind(steady), runner.Bind(halves), runner.Bind(snorms),
+		runner.Bind(voxels), runner.Bind(patches), runner.Bind(steps),
 	}, open}
 }
 

@@ -125,7 +125,7 @@ func (j gvfJob) run(c *cli.Program, input string) error {
 	start := time.Now()
 	shown := report.VisibleText(j.spooled.Shown(input))
 	opened := c.Waiting("reading "+shown, j.quiet)
-	whole, err := j.load(name)
+	whole, err := loadWhole(name)
 	opened()
 	if j.in.Every && errors.As(err, new(*grid.NotFiniteError)) {
 		j.in.Every = false // who lists the values counts all that are not
@@ -140,7 +140,7 @@ func (j gvfJob) run(c *cli.Program, input string) error {
 	}
 	problem := gvf.NewProblem(whole, float32(j.mu), j.steps, j.tol, gvf.Boundary(slices.Index(gvf.Boundaries(), j.boundary)))
 	if mask != "" {
-		within, err := j.load(mask)
+		within, err := loadWhole(mask)
 		if err != nil {
 			return fmt.Errorf("--mask: %w", err)
 		}
@@ -187,8 +187,8 @@ func (j gvfJob) run(c *cli.Program, input string) error {
 	return nil
 }
 
-// load reads an image whole.
-func (j gvfJob) load(name string) (*grid.Field, error) {
+// loadWhole reads an image whole.
+func loadWhole(name string) (*grid.Field, error) {
 	src, err := openMasked(name, "")
 	if err != nil {
 		return nil, cli.Usage(err)

@@ -19,6 +19,9 @@ import (
 	"eccbench/impls/betti/duality"
 	curvesduality "eccbench/impls/betticurves/duality"
 	"eccbench/impls/cpu"
+	"eccbench/impls/eigenmap/lanczos"
+	eigenmultigrid "eccbench/impls/eigenmap/multigrid"
+	"eccbench/impls/eigenmap/windowed"
 	"eccbench/impls/extrema"
 	"eccbench/impls/gvf/blocked"
 	"eccbench/impls/gvf/multigrid"
@@ -31,6 +34,7 @@ import (
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
+	"eccbench/internal/workloads/eigenmap"
 	"eccbench/internal/workloads/gvf"
 )
 
@@ -48,11 +52,12 @@ func TestMain(m *testing.M) {
 			c.Clock = nil
 			os.Exit(eccbench(c, os.Args[1:]))
 		},
-		"eccbench-betti":  func() { os.Exit(eccbench(plantedBetti(), os.Args[1:])) },
-		"eccbench-misses": func() { start(missing) },
-		"eccbench-gvf":    func() { os.Exit(eccbench(plantedGVF(), os.Args[1:])) },
-		"eccbench-silent": func() {}, // succeeds, and writes nothing
-		"eccbench-late":   late,
+		"eccbench-betti":    func() { os.Exit(eccbench(plantedBetti(), os.Args[1:])) },
+		"eccbench-misses":   func() { start(missing) },
+		"eccbench-gvf":      func() { os.Exit(eccbench(plantedGVF(), os.Args[1:])) },
+		"eccbench-eigenmap": func() { os.Exit(eccbench(plantedEigenmap(), os.Args[1:])) },
+		"eccbench-silent":   func() {}, // succeeds, and writes nothing
+		"eccbench-late":     late,
 	}
 	for _, kind := range []string{"crash", "hang", "liar", "fast", "slower", "hoarder"} {
 		programs["eccbench-"+kind] = func() { start(defective(kind)) }
@@ -198,6 +203,32 @@ func plantedGVF() *cli.Program {
 			c.Benches[i] = runner.Bind(c.Flow)
 		case c.Steady.Name:
 			c.Benches[i] = runner.Bind(c.Steady)
+		}
+	}
+	return c
+}
+
+// plantedEigenmap is eccbench with all faults of eigenmaps.
+func plantedEigenmap() *cli.Program {
+	type planted = renamedAs[*eigenmap.Problem, eigenmap.Map]
+	c := programWith(same)
+	for i, fault := range eigenmultigrid.Faults() {
+		c.Voxels.Impls = append(c.Voxels.Impls, planted{eigenmultigrid.Faulty(fault), fmt.Sprintf("fault%d", i+1)})
+	}
+	for i, fault := range windowed.Faults() {
+		c.Patches.Impls = append(c.Patches.Impls, planted{windowed.Faulty(fault), fmt.Sprintf("fault%d", i+1)})
+	}
+	for i, fault := range lanczos.Faults() {
+		c.Lanczos.Impls = append(c.Lanczos.Impls, planted{lanczos.Faulty(fault), fmt.Sprintf("fault%d", i+1)})
+	}
+	for i, b := range c.Benches {
+		switch b.Name() {
+		case c.Voxels.Name:
+			c.Benches[i] = runner.Bind(c.Voxels)
+		case c.Patches.Name:
+			c.Benches[i] = runner.Bind(c.Patches)
+		case c.Lanczos.Name:
+			c.Benches[i] = runner.Bind(c.Lanczos)
 		}
 	}
 	return c

@@ -1,4 +1,4 @@
-"""Euler characteristic curves, Betti numbers and vector flows by software that shares nothing with eccbench.
+"""Euler characteristic curves, Betti numbers, vector flows and eigenvalues by software that shares nothing with eccbench.
 
 oracle.py gudhi CONSTRUCTION AXES FILE.npy...
                                       by persistent homology of the cubical complex, T or V,
@@ -18,11 +18,19 @@ oracle.py gvf STEPS MU BOUNDARY FILE.npy...
 oracle.py gvf-steady MU BOUNDARY FILE.npy...
                                       its steady state by SciPy's sparse direct solver
 
+oracle.py eigenmap K SIGMA FLOOR CORNERS PLAIN FILE.npy...
+                                      lowest eigenvalues of the Laplacian of the graph of
+                                      voxels, by SciPy; CORNERS and PLAIN are true or false
+oracle.py eigenmap-patch K ALPHA BETA SIDE FILE.npy...
+                                      of that of patches, by SciPy
+oracle.py eigenmap-lanczos K STEPS SEED ALPHA BETA SIDE FILE.npy...
+                                      what steps of Lanczos' method reach of them, by NumPy
+
 Prints one JSON value: for gudhi a list of curves, each a list of [value, chi]
 for every value of the volume; for skimage a list of chi; for betti a list of
 [b0, b1, b2]; null where this GUDHI has no such construction; for gvf a list of
 the SHA-256 of each field's float32, component by component; for gvf-steady a list
-of each field's numbers.
+of each field's numbers; for eigenmap a list of the values of each image.
 """
 import hashlib
 import json
@@ -137,6 +145,69 @@ def at_rest(volume, mu, boundary):
     return [float(x) for s in source for x in spsolve(operator.tocsc(), s.ravel())]
 
 
+def of_voxels(volume, k, sigma, floor, corners, plain):
+    from itertools import product
+
+    from scipy.linalg import eigh
+    from scipy.sparse.csgraph import laplacian
+
+    values = volume.astype(np.float64)
+    least, most = values.min(), values.max()
+    f = (values - least) / (most - least) if most > least else np.zeros(values.shape)
+    places = np.argwhere(np.ones(f.shape, bool))
+    number = np.arange(f.size).reshape(f.shape)
+    weights = np.zeros((f.size, f.size))
+    for by in product((-1, 0, 1), repeat=f.ndim):
+        if not any(by) or not corners and sum(map(abs, by)) > 1:
+            continue
+        other = places + by
+        inside = np.all((other >= 0) & (other < f.shape), axis=1)
+        here, there = tuple(places[inside].T), tuple(other[inside].T)
+        weights[number[here], number[there]] = np.exp(-((f[here] - f[there]) ** 2) / sigma**2) + floor
+    return list(eigh(laplacian(weights, normed=not plain), eigvals_only=True)[:k])
+
+
+def of_patches(volume, alpha, beta, side):
+    from scipy.sparse.csgraph import laplacian
+    from scipy.spatial.distance import cdist
+
+    grey = volume.astype(np.float64)
+    if volume.dtype != np.uint8:
+        least, most = grey.min(), grey.max()
+        grey = np.rint(255 * ((grey - least) / (most - least))) if most > least else 0 * grey
+    shape = tuple(n // side for n in grey.shape)
+    grey = grey[tuple(slice(n * side) for n in shape)]
+    split = grey.reshape([m for n in shape for m in (n, side)])
+    axes = list(range(0, split.ndim, 2)) + list(range(1, split.ndim, 2))
+    x = split.transpose(axes).reshape(np.prod(shape), -1)
+    p = np.argwhere(np.ones(shape, bool)).astype(np.float64)
+    weights = np.exp(-cdist(x, x, "sqeuclidean") / (x.shape[1] * alpha**2)) * np.exp(-cdist(p, p, "sqeuclidean") / (2 * beta**2))
+    np.fill_diagonal(weights, 0)
+    return laplacian(weights, normed=True)
+
+
+def start(seed, n):
+    """SplitMix64, from -1/2 to 1/2."""
+    with np.errstate(over="ignore"):
+        z = np.uint64(seed) + np.arange(1, n + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) / 2.0**53 - 0.5
+
+
+def lanczos(matrix, k, steps, seed):
+    from scipy.linalg import eigh
+
+    basis = np.zeros((steps, len(matrix)))
+    v = start(seed, len(matrix))
+    for i in range(steps):
+        for _ in range(2):
+            v = v - basis[:i].T @ (basis[:i] @ v)
+        basis[i] = v / np.linalg.norm(v)
+        v = matrix @ basis[i]
+    return list(eigh(basis @ matrix @ basis.T, eigvals_only=True)[:k])
+
+
 def main():
     tool, files = sys.argv[1], sys.argv[2:]
     if tool == "gudhi":
@@ -162,6 +233,17 @@ def main():
     elif tool == "gvf-steady":
         (mu, boundary), files = files[:2], files[2:]
         print(json.dumps([at_rest(np.load(f), float(mu), boundary) for f in files]))
+    elif tool == "eigenmap":
+        (k, sigma, floor, corners, plain), files = files[:5], files[5:]
+        print(json.dumps([of_voxels(np.load(f), int(k), float(sigma), float(floor), corners == "true", plain == "true") for f in files]))
+    elif tool == "eigenmap-patch":
+        from scipy.linalg import eigh
+
+        (k, alpha, beta, side), files = files[:4], files[4:]
+        print(json.dumps([list(eigh(of_patches(np.load(f), float(alpha), float(beta), int(side)), eigvals_only=True)[: int(k)]) for f in files]))
+    elif tool == "eigenmap-lanczos":
+        (k, steps, seed, alpha, beta, side), files = files[:6], files[6:]
+        print(json.dumps([lanczos(of_patches(np.load(f), float(alpha), float(beta), int(side)), int(k), int(steps), int(seed)) for f in files]))
     else:
         sys.exit(f"unknown tool {tool}")
 

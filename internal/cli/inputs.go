@@ -115,7 +115,9 @@ func (i *Inputs) Names() ([]string, error) {
 	form := b.Question().Form
 	values := map[string]int64{}
 	for _, k := range form.Keys {
-		values[k.Key] = *i.keys[k.Key]
+		if values[k.Key] = k.Default; i.Set.Changed(k.Key) { // keys of several questions have a default each
+			values[k.Key] = *i.keys[k.Key]
+		}
 	}
 	for key := range i.keys {
 		if _, ok := values[key]; !ok && i.Set.Changed(key) {

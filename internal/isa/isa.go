@@ -32,6 +32,9 @@ func Available(assembled bool) []string {
 	return append(list, Portable)
 }
 
+// FMA reports whether the machine multiplies and adds at once, as nearly all with AVX2 do.
+func FMA() bool { return cpu.X86.HasFMA }
+
 // Choose is the instruction set that was asked for, or the fastest of those available
 // for "".
 func Choose(asked string, available []string) (string, error) {

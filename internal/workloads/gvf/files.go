@@ -2,16 +2,14 @@ package gvf
 
 import (
 	"bufio"
-	"bytes"
 	"compress/gzip"
-	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/headers"
 )
 
 // Extensions are those of the files that a field is written to.
@@ -72,59 +70,19 @@ func planar(w io.Writer, header []byte, f Flow) error {
 	return nil
 }
 
-// npyHeader is of version 1.0 of the format (NEP 1).
 func npyHeader(s grid.Shape, components int) []byte {
-	shape := fmt.Sprintf("%d, %d, %d", components, s.H, s.W)
 	if s.D > 1 {
-		shape = fmt.Sprintf("%d, %d, %d, %d", components, s.D, s.H, s.W)
+		return headers.Npy("f4", int64(components), s.D, s.H, s.W)
 	}
-	const fixed = 10 // magic, version and length
-	text := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%s), }", shape)
-	text += strings.Repeat(" ", (64-(fixed+len(text)+1)%64)%64) + "\n"
-	return append(binary.LittleEndian.AppendUint16([]byte("\x93NUMPY\x01\x00"), uint16(len(text))), text...)
+	return headers.Npy("f4", int64(components), s.H, s.W)
 }
 
-// writeNifti writes a field as NIfTI-1, whose axes are of 32,767 at most.
 func writeNifti(w io.Writer, s grid.Shape, f Flow, note string) error {
-	if max(s.W, s.H, s.D) > math.MaxInt16 {
-		return fmt.Errorf("a NIfTI file has axes of up to %d; write another format", math.MaxInt16)
-	}
-	const (
-		size, offset = 348, 352
-		vector       = 1007 // the intent
-		float        = 16   // the type
-		millimetres  = 2
-	)
-	h := struct {
-		Size        int32
-		_           [36]byte
-		Dim         [8]int16
-		_           [3]float32
-		Intent      int16
-		Type, Bits  int16
-		_           int16
-		Pixdim      [8]float32
-		Offset      float32
-		Slope, Zero float32
-		_           [3]byte
-		Units       byte
-		_           [24]byte
-		Description [80]byte
-		_           [24]byte
-		_           [4]byte
-		_           [72]byte
-		Name        [16]byte
-		Magic       [4]byte
-		_           [offset - size]byte
-	}{Size: size, Dim: [8]int16{5, int16(s.W), int16(s.H), int16(s.D), 1, int16(len(f.V)), 1, 1}, Intent: vector, Type: float, Bits: 32,
-		Pixdim: [8]float32{1, 1, 1, 1, 1, 1, 1, 1}, Offset: offset, Slope: 1, Units: millimetres, Magic: [4]byte{'n', '+', '1', 0}}
-	copy(h.Description[:len(h.Description)-1], note)
-	copy(h.Name[:], "flow")
-	var header bytes.Buffer
-	if err := binary.Write(&header, binary.LittleEndian, h); err != nil {
+	header, err := headers.Nifti{Kind: "f4", Shape: []int64{s.W, s.H, s.D, 1, int64(len(f.V))}, Vector: true, Note: note, Name: "flow"}.Header()
+	if err != nil {
 		return err
 	}
-	return planar(w, header.Bytes(), f)
+	return planar(w, header, f)
 }
 
 func nrrdHeader(s grid.Shape, components int, note string) []byte {

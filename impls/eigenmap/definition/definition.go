@@ -1,0 +1,88 @@
+// Package definition answers the lowest eigenpairs of an image's graph by the whole matrix in
+// float64, all of whose pairs are found: the reference, of small inputs.
+package definition
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
+	"eccbench/internal/workloads/eigenmap"
+)
+
+// cubeNS is what a cube of the number of nodes takes, for the estimate in a refusal.
+const cubeNS = 12
+
+// Implementation is ready to use.
+type Implementation struct{}
+
+// About describes the method.
+func (Implementation) About() bench.About {
+	return bench.About{
+		Name: "definition", Where: "cpu",
+		Method: "all pairs of the dense matrix in float64, by gonum, one core",
+		Source: "doc/eigenmap.md",
+		Scopes: []bench.Scope{bench.E2E},
+	}
+}
+
+// CanDo refuses what takes more time or memory than the conditions allow.
+func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
+	if err := p.For(eigenmap.Grid, eigenmap.Patch); err != nil {
+		return err
+	}
+	n := p.Nodes().Voxels()
+	if err := c.Allow(quantity.Seconds(math.Pow(float64(n), 3)*cubeNS*1e-9), "the cube of %d nodes × %d ns", n, cubeNS); err != nil {
+		return err
+	}
+	if n > 1<<15 {
+		return errors.New("takes up to 32,768 nodes")
+	}
+	return c.AllowMemory(3*8*n*n, "three matrices of %d × %d numbers", n, n)
+}
+
+// Setup allocates the map.
+func (Implementation) Setup(p *eigenmap.Problem, _ bench.Conditions) (bench.Job[eigenmap.Map], error) {
+	return &job{p: p, Output: eigenmap.NewOutput(p)}, nil
+}
+
+type job struct {
+	p *eigenmap.Problem
+	eigenmap.Output
+}
+
+func (j *job) Do(*bench.Trace) error {
+	g, err := j.p.Define()
+	if err != nil {
+		return err
+	}
+	n := g.Nodes()
+	l := mat.NewSymDense(n, nil)
+	from, to := [][]float64{make([]float64, n)}, [][]float64{make([]float64, n)}
+	for i := range n {
+		from[0][i] = 1
+		g.Apply(to, from)
+		from[0][i] = 0
+		for k := i; k < n; k++ {
+			l.SetSym(i, k, to[0][k])
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(l, true) {
+		return errors.New("the eigenvalues were not found")
+	}
+	copy(j.Values, e.Values(nil))
+	var vectors mat.Dense
+	e.VectorsTo(&vectors)
+	for k, x := range j.Vectors {
+		mat.Col(x, k, &vectors)
+	}
+	// Rounding leaves values as good as 0 on either side of it: those of the edges are at least 0.
+	copy(j.Values, g.Apply(slices.Repeat(to, j.p.K), j.Vectors))
+	slices.Sort(j.Values)
+	return nil
+}

@@ -1,0 +1,248 @@
+// Package lanczos answers what some steps of Lanczos' method reach, by the stages of Cheng et al.
+// 2014: pairweight, the dense matrix of weights; laplacian, made of it in place; and the steps, each
+// vector of which is made perpendicular to all before it twice.
+package lanczos
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/crew"
+	"eccbench/internal/quantity"
+	"eccbench/internal/workloads/eigenmap"
+)
+
+// What an entry of the matrix takes a core in nanoseconds, for the estimate in a refusal: to be
+// made, and in a step.
+const pairNS, stepNS = 20, 1
+
+// Implementation is ready to use.
+type Implementation struct{ fault Fault }
+
+// About describes the method.
+func (Implementation) About() bench.About {
+	return bench.About{
+		Name: "lanczos", Where: "cpu",
+		Method: "the dense matrix in float64, and Lanczos' method with full reorthogonalisation, all cores",
+		Source: "Cheng et al. 2014, routines 1 and 2, algorithm 1",
+		Scopes: []bench.Scope{bench.E2E},
+	}
+}
+
+// CanDo refuses what takes more time or memory than the conditions allow.
+func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
+	if err := p.For(eigenmap.Lanczos); err != nil {
+		return err
+	}
+	n, steps, threads := p.Nodes().Voxels(), int64(p.Steps), int64(max(1, c.Threads))
+	each := pairNS + stepNS*steps
+	if err := c.Allow(quantity.Seconds(float64(n*n)*float64(each)*1e-9/float64(threads)), "%d² patches × %d ns on %d cores", n, each, threads); err != nil {
+		return err
+	}
+	return c.AllowMemory(8*n*(n+steps)+16*p.Shape().Voxels(), "a matrix of %d × %d numbers, and %d vectors", n, n, steps)
+}
+
+// Setup allocates the map.
+func (i Implementation) Setup(p *eigenmap.Problem, c bench.Conditions) (bench.Job[eigenmap.Map], error) {
+	threads := c.Threads
+	if threads < 1 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	n := int(p.Nodes().Voxels())
+	return &job{p: p, fault: i.fault, threads: threads, n: n, w: make([]float64, n*n), q: make([]float64, n*p.Steps), Output: eigenmap.NewOutput(p)}, nil
+}
+
+type job struct {
+	p       *eigenmap.Problem
+	fault   Fault
+	threads int
+	n       int
+	w       []float64 // the matrix: weights, and then the Laplacian
+	q       []float64 // the vectors of the steps, one after the other
+	eigenmap.Output
+}
+
+// parts calls f with parts of n, at the same time.
+func (j *job) parts(n int, f func(lo, hi int)) {
+	var g crew.Group
+	for k := range j.threads {
+		if lo, hi := n*k/j.threads, n*(k+1)/j.threads; lo < hi {
+			g.Go(func() { f(lo, hi) })
+		}
+	}
+	g.Wait()
+}
+
+func (j *job) Do(trace *bench.Trace) error {
+	end := trace.Span("patches")
+	features, err := j.p.Patches()
+	end()
+	if err != nil {
+		return err
+	}
+	end = trace.Span("pairweight")
+	j.pairweight(features)
+	end()
+	end = trace.Span("laplacian")
+	err = j.laplacian()
+	end()
+	if err != nil {
+		return err
+	}
+	end = trace.Span("lanczos")
+	t, err := j.steps()
+	end()
+	if err != nil {
+		return err
+	}
+	defer trace.Span("vectors")()
+	return j.vectors(t)
+}
+
+// pairweight sets w to the weights, of each pair twice; a patch has none with itself.
+func (j *job) pairweight(features []int32) {
+	m, grid := int(j.p.Features()), j.p.Nodes()
+	byFeature, byPlace := 1/(float64(m)*j.p.Alpha*j.p.Alpha), 1/(2*j.p.Beta*j.p.Beta)
+	j.parts(j.n, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row, a := j.w[i*j.n:][:j.n], features[i*m:][:m]
+			iz, iy, ix := grid.Coordinates(int64(i))
+			k := 0
+			for z := range grid.D {
+				for y := range grid.H {
+					beside := (z-iz)*(z-iz) + (y-iy)*(y-iy)
+					for x := range grid.W {
+						d, b := int32(0), features[k*m:][:len(a)]
+						for f, v := range a {
+							e := v - b[f]
+							d += e * e
+						}
+						row[k] = math.Exp(-float64(d)*byFeature - float64(beside+(x-ix)*(x-ix))*byPlace)
+						k++
+					}
+				}
+			}
+			if row[i] = 0; j.fault == Diagonal {
+				row[i] = 1 + float64(i%3)
+			}
+		}
+	})
+}
+
+// laplacian makes I − D^−½ W D^−½ of w.
+func (j *job) laplacian() error {
+	scale := make([]float64, j.n)
+	j.parts(j.n, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			sum := 0.0
+			for _, v := range j.w[i*j.n:][:j.n] {
+				sum += v
+			}
+			scale[i] = 1 / math.Sqrt(sum)
+		}
+	})
+	for i, s := range scale {
+		if math.IsInf(s, 0) {
+			return fmt.Errorf("patch %d has no neighbour, because all its weights are 0; want a larger alpha or beta", i)
+		}
+	}
+	if j.fault == Sign {
+		scale[0] = -scale[0]
+	}
+	j.parts(j.n, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := j.w[i*j.n:][:j.n]
+			for k, v := range row {
+				row[k] = -scale[i] * v * scale[k]
+			}
+			row[i]++
+		}
+	})
+	return nil
+}
+
+func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Inc: 1, Data: v} }
+
+// basis is the first so many vectors of the steps, and of each the numbers lo ≤ i < hi.
+func (j *job) basis(k, lo, hi int) blas64.General {
+	return blas64.General{Rows: k, Cols: hi - lo, Stride: j.n, Data: j.q[lo : (k-1)*j.n+hi]}
+}
+
+// steps are those of algorithm 1. It gives T.
+func (j *job) steps() (*mat.SymDense, error) {
+	n, most := j.n, j.p.Steps
+	if j.fault == Fewer {
+		most -= most / 8
+	}
+	t := mat.NewSymDense(most, nil)
+	first := vector(j.q[:n])
+	for i := range n {
+		first.Data[i] = j.p.Start(i)
+	}
+	blas64.Scal(1/blas64.Nrm2(first), first)
+	z, c := vector(make([]float64, n)), make([]float64, most)
+	for k := range most {
+		last := vector(j.q[k*n:][:n])
+		j.parts(n, func(lo, hi int) {
+			rows := blas64.General{Rows: hi - lo, Cols: n, Stride: n, Data: j.w[lo*n : hi*n]}
+			blas64.Gemv(blas.NoTrans, 1, rows, last, 0, vector(z.Data[lo:hi]))
+		})
+		t.SetSym(k, k, blas64.Dot(last, z))
+		if j.fault == Skew {
+			blas64.Axpy(-t.At(k, k), last, z)
+			if k > 0 {
+				blas64.Axpy(-t.At(k-1, k), vector(j.q[(k-1)*n:][:n]), z)
+			}
+		}
+		for range 2 {
+			if j.fault == Skew {
+				break
+			}
+			j.parts(k+1, func(lo, hi int) {
+				rows := blas64.General{Rows: hi - lo, Cols: n, Stride: n, Data: j.q[lo*n : hi*n]}
+				blas64.Gemv(blas.NoTrans, 1, rows, z, 0, vector(c[lo:hi]))
+			})
+			j.parts(n, func(lo, hi int) {
+				blas64.Gemv(blas.Trans, -1, j.basis(k+1, lo, hi), vector(c[:k+1]), 1, vector(z.Data[lo:hi]))
+			})
+		}
+		if k == most-1 {
+			break
+		}
+		size := blas64.Nrm2(z)
+		if size < 1e-12 {
+			return nil, fmt.Errorf("the vectors span all that there is to find after %d steps; ask for as many", k+1)
+		}
+		t.SetSym(k, k+1, size)
+		next := vector(j.q[(k+1)*n:][:n])
+		blas64.Copy(z, next)
+		blas64.Scal(1/size, next)
+	}
+	return t, nil
+}
+
+// vectors sets the map to the lowest pairs of T.
+func (j *job) vectors(t *mat.SymDense) error {
+	var e mat.EigenSym
+	if !e.Factorize(t, true) {
+		return errors.New("the eigenvalues of T were not found")
+	}
+	var u mat.Dense
+	e.VectorsTo(&u)
+	steps := t.SymmetricDim()
+	copy(j.Values, e.Values(nil))
+	for k, y := range j.Vectors {
+		c := vector(mat.Col(nil, k, &u))
+		j.parts(j.n, func(lo, hi int) {
+			blas64.Gemv(blas.Trans, 1, j.basis(steps, lo, hi), c, 0, vector(y[lo:hi]))
+		})
+	}
+	return nil
+}

@@ -1,0 +1,23 @@
+package lanczos
+
+import (
+	"testing"
+
+	"eccbench/internal/bench"
+
+	"eccbench/internal/workloads/eigenmap"
+	"eccbench/internal/workloads/eigenmap/eigentest"
+)
+
+func TestPolicyCatchesPlantedFaults(t *testing.T) {
+	faulty := map[string]eigentest.Implementation{}
+	for _, f := range Faults() {
+		faulty[string(f)] = Faulty(f)
+	}
+	eigentest.Faults(t, eigenmap.BySteps, Implementation{}, faulty)
+}
+
+func TestRefusals(t *testing.T) {
+	eigentest.Refusals(t, Implementation{}, eigenmap.BySteps, "eigenmap-lanczos/steps=12/alpha=40/beta=5/side=4/start=1/of=noise/shape=40x32/type=uint8/seed=5",
+		map[string]bench.Conditions{"80² patches": {Time: 1}, "a matrix of 80 × 80 numbers, and 12 vectors": {Memory: 1000}})
+}

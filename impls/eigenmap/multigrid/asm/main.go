@@ -1,0 +1,184 @@
+// Command asm writes the vector instructions of package multigrid:
+//
+//	go run . -isa avx2 -out ../kernel_avx2_amd64.s -stubs ../kernel_avx2_amd64.go -pkg multigrid
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// Sizes of a number and of a cell's, in float64 and in float32.
+const (
+	number, cell         = 8, 32
+	narrowNumber, narrow = 4, 16
+)
+
+func main() {
+	isa := flag.String("isa", "avx2", "avx2")
+	flag.Parse()
+	if *isa != "avx2" {
+		fmt.Fprintf(os.Stderr, "asm: -isa %s: want avx2\n", *isa)
+		os.Exit(64)
+	}
+	ConstraintExpr("!noasm")
+	gram("gramOfMass256", true)
+	gram("gram256", false)
+	accumulate()
+	flow()
+	relax()
+	Generate()
+}
+
+// cells begins a loop over n cells, and ends it.
+func cells(n Register, body func()) {
+	TESTQ(n, n)
+	JZ(LabelRef("end"))
+	Label("more")
+	body()
+	DECQ(n)
+	JNZ(LabelRef("more"))
+	Label("end")
+	VZEROUPPER()
+	RET()
+}
+
+// gram adds products of all lanes of a, times mass, with all of b.
+func gram(name string, mass bool) {
+	signature := "func(to, a, b *float64, n int)"
+	if mass {
+		signature = "func(to, a, b, mass *float64, n int)"
+	}
+	TEXT(name, NOSPLIT, signature)
+	Pragma("noescape")
+	Doc(name + " adds the products of each lane of n cells of a with each of b, a's first.")
+	to, a, b := Load(Param("to"), GP64()), Load(Param("a"), GP64()), Load(Param("b"), GP64())
+	var m Register
+	if mass {
+		m = Load(Param("mass"), GP64())
+	}
+	n := Load(Param("n"), GP64())
+	sums := [4]VecVirtual{YMM(), YMM(), YMM(), YMM()}
+	for k, s := range sums {
+		VMOVUPD(Mem{Base: to, Disp: k * cell}, s)
+	}
+	// What is added up is stored where the loop ends.
+	y, x := YMM(), YMM()
+	TESTQ(n, n)
+	JZ(LabelRef("end"))
+	Label("more")
+	VMOVUPD(Mem{Base: b}, y)
+	if mass {
+		VBROADCASTSD(Mem{Base: m}, x)
+		VMULPD(x, y, y)
+		ADDQ(U8(number), m)
+	}
+	for k, s := range sums {
+		x := YMM()
+		VBROADCASTSD(Mem{Base: a, Disp: k * number}, x)
+		VFMADD231PD(x, y, s)
+	}
+	ADDQ(U8(cell), a)
+	ADDQ(U8(cell), b)
+	DECQ(n)
+	JNZ(LabelRef("more"))
+	Label("end")
+	for k, s := range sums {
+		VMOVUPD(s, Mem{Base: to, Disp: k * cell})
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// accumulate adds from times a matrix to to.
+func accumulate() {
+	TEXT("accumulate256", NOSPLIT, "func(to, from, c *float64, n int)")
+	Pragma("noescape")
+	Doc("accumulate256 adds n cells of from, times a matrix by rows, to to.")
+	to, from, c := Load(Param("to"), GP64()), Load(Param("from"), GP64()), Load(Param("c"), GP64())
+	n := Load(Param("n"), GP64())
+	rows := [4]VecVirtual{YMM(), YMM(), YMM(), YMM()}
+	for k, r := range rows {
+		VMOVUPD(Mem{Base: c, Disp: k * cell}, r)
+	}
+	cells(n, func() {
+		t := YMM()
+		VMOVUPD(Mem{Base: to}, t)
+		for k, r := range rows {
+			x := YMM()
+			VBROADCASTSD(Mem{Base: from, Disp: k * number}, x)
+			VFMADD231PD(x, r, t)
+		}
+		VMOVUPD(t, Mem{Base: to})
+		ADDQ(U8(cell), to)
+		ADDQ(U8(cell), from)
+	})
+}
+
+// flow adds links times differences.
+func flow() {
+	TEXT("flow256", NOSPLIT, "func(to, here, there, link *float64, n int)")
+	Pragma("noescape")
+	Doc("flow256 adds to n cells their links times what they have more than others.")
+	to, here, there, link := Load(Param("to"), GP64()), Load(Param("here"), GP64()), Load(Param("there"), GP64()), Load(Param("link"), GP64())
+	n := Load(Param("n"), GP64())
+	cells(n, func() {
+		t, d, w := YMM(), YMM(), YMM()
+		VMOVUPD(Mem{Base: here}, d)
+		VSUBPD(Mem{Base: there}, d, d)
+		VBROADCASTSD(Mem{Base: link}, w)
+		VMOVUPD(Mem{Base: to}, t)
+		VFMADD231PD(w, d, t)
+		VMOVUPD(t, Mem{Base: to})
+		for _, p := range []Register{to, here, there} {
+			ADDQ(U8(cell), p)
+		}
+		ADDQ(U8(number), link)
+	})
+}
+
+// relax sets every second cell of a row.
+func relax() {
+	TEXT("relax256", NOSPLIT, "func(u, f *float32, inv, along, north, south, below, above *float32, toNorth, toSouth, toBelow, toAbove, n int)")
+	Pragma("noescape")
+	Doc("relax256 sets n cells of a row, every second one, by what is around them; along begins with the",
+		"link before the first, and places of rows beside it are in bytes.")
+	u, f, inv, along := Load(Param("u"), GP64()), Load(Param("f"), GP64()), Load(Param("inv"), GP64()), Load(Param("along"), GP64())
+	var links, at [4]Register
+	for k, name := range []string{"north", "south", "below", "above"} {
+		links[k] = Load(Param(name), GP64())
+		at[k] = GP64()
+	}
+	x := GP64()
+	XORQ(x, x)
+	for k, name := range []string{"toNorth", "toSouth", "toBelow", "toAbove"} {
+		by := GP64()
+		Load(Param(name), by)
+		MOVQ(by, at[k])
+	}
+	n := Load(Param("n"), GP64())
+	cells(n, func() {
+		s, v, w := XMM(), XMM(), XMM()
+		VBROADCASTSS(Mem{Base: along, Index: x, Scale: 4}, w)
+		VMULPS(Mem{Base: u, Disp: -narrow}, w, s)
+		VBROADCASTSS(Mem{Base: along, Index: x, Scale: 4, Disp: narrowNumber}, w)
+		VFMADD231PS(Mem{Base: u, Disp: narrow}, w, s)
+		for k := range links {
+			l := XMM()
+			VBROADCASTSS(Mem{Base: links[k], Index: x, Scale: 4}, l)
+			VFMADD231PS(Mem{Base: u, Index: at[k], Scale: 1}, l, s)
+		}
+		VADDPS(Mem{Base: f}, s, s)
+		VBROADCASTSS(Mem{Base: inv, Index: x, Scale: 4}, v)
+		VMULPS(v, s, s)
+		VMOVUPS(s, Mem{Base: u})
+		ADDQ(U8(2*narrow), u)
+		ADDQ(U8(2*narrow), f)
+		ADDQ(U8(2), x)
+	})
+}

@@ -1,0 +1,265 @@
+package multigrid
+
+// A lane4 is the numbers of a cell.
+type lane4 = [lanes]float32
+
+// around are the links of a row to the rows beside it, and how far these are, in numbers of u. Where
+// there is none, links are 0 and the row itself is in its place.
+func (l *level) around(r int) (links [4][]float32, to [4]int) {
+	nx, ny := l.nx, l.ny
+	y, z := r%ny, r/ny
+	row := r * nx
+	for k := range links {
+		links[k] = l.none
+	}
+	if y > 0 {
+		links[0], to[0] = l.link32[1][row-nx:][:nx], -nx*lanes
+	}
+	if y < ny-1 {
+		links[1], to[1] = l.link32[1][row:][:nx], nx*lanes
+	}
+	if z > 0 {
+		links[2], to[2] = l.link32[2][row-nx*ny:][:nx], -nx*ny*lanes
+	}
+	if z < l.nz-1 {
+		links[3], to[3] = l.link32[2][row:][:nx], nx*ny*lanes
+	}
+	return links, to
+}
+
+// taken is what a cell takes of those around it.
+func taken(u []float32, at int, before, after float32, w [4]float32, to [4]int) (s lane4) {
+	a, b := (*lane4)(u[at-lanes:]), (*lane4)(u[at+lanes:])
+	c, d := (*lane4)(u[at+to[0]:]), (*lane4)(u[at+to[1]:])
+	for k := range s {
+		s[k] = (before*a[k] + after*b[k]) + (w[0]*c[k] + w[1]*d[k])
+	}
+	return s
+}
+
+// deeper adds what it takes of the planes beside its own.
+func deeper(s *lane4, u []float32, at int, w [4]float32, to [4]int) {
+	e, f := (*lane4)(u[at+to[2]:]), (*lane4)(u[at+to[3]:])
+	for k := range s {
+		s[k] += w[2]*e[k] + w[3]*f[k]
+	}
+}
+
+// relax sets the cells of one colour of a chessboard so that their equations hold (Gauss and
+// Seidel); none of them is beside another.
+func (l *level) relax(colour int) {
+	l.rows(func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			links, to := l.around(r)
+			row := r * l.nx
+			begin := (r%l.ny + r/l.ny + colour) & 1
+			if l.fast && begin < l.nx {
+				for k := range links {
+					links[k] = links[k][begin:]
+				}
+				l.relaxVector(row+begin, (l.nx-begin+1)/2, links, to)
+				continue
+			}
+			for x := begin; x < l.nx; x += 2 {
+				i := row + x
+				w := [4]float32{links[0][x], links[1][x], links[2][x], links[3][x]}
+				at := lanes * (i + 1)
+				s := taken(l.u, at, l.along[i], l.along[i+1], w, to)
+				if l.nz > 1 {
+					deeper(&s, l.u, at, w, to)
+				}
+				f, u, inv := (*lane4)(l.f[lanes*i:]), (*lane4)(l.u[at:]), l.inv[i]
+				for k := range s {
+					u[k] = (f[k] + s[k]) * inv
+				}
+			}
+		}
+	})
+}
+
+// first relaxes both colours from values that are 0.
+func (l *level) first() {
+	l.rows(func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			colour := (r%l.ny + r/l.ny) & 1
+			for x := range l.nx {
+				i := r*l.nx + x
+				u := (*lane4)(l.u[lanes*(i+1):])
+				if x&1 != colour {
+					*u = lane4{}
+					continue
+				}
+				f, inv := (*lane4)(l.f[lanes*i:]), l.inv[i]
+				for k := range u {
+					u[k] = f[k] * inv
+				}
+			}
+		}
+	})
+	l.relax(1)
+}
+
+// remain sets rest to what is left of the equations. Those of the colour that was relaxed last hold.
+func (l *level) remain(relaxed int) {
+	l.rows(func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			links, to := l.around(r)
+			row := r * l.nx
+			colour := (r%l.ny + r/l.ny + relaxed) & 1
+			for x := range l.nx {
+				i := row + x
+				rest := (*lane4)(l.rest[lanes*i:])
+				if l.inv[i] == 0 || x&1 == colour {
+					*rest = lane4{}
+					continue
+				}
+				w := [4]float32{links[0][x], links[1][x], links[2][x], links[3][x]}
+				at := lanes * (i + 1)
+				s := taken(l.u, at, l.along[i], l.along[i+1], w, to)
+				if l.nz > 1 {
+					deeper(&s, l.u, at, w, to)
+				}
+				f, u, diag := (*lane4)(l.f[lanes*i:]), (*lane4)(l.u[at:]), 1/l.inv[i]
+				for k := range s {
+					rest[k] = f[k] + s[k] - diag*u[k]
+				}
+			}
+		}
+	})
+}
+
+// restrict gives what is left to the next level: the transpose of interpolate.
+func (l *level) restrict(c *level) {
+	c.rows(func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			cy, cz := r%c.ny, r/c.ny
+			y0, y1 := cy*l.foldy, min((cy+1)*l.foldy, l.ny)
+			z0, z1 := cz*l.foldz, min((cz+1)*l.foldz, l.nz)
+			out := c.f[lanes*r*c.nx:][:lanes*c.nx]
+			clear(out)
+			add := func(y, z int, share []float32) {
+				row := (z*l.ny + y) * l.nx
+				for x := range l.nx {
+					to, from, s := (*lane4)(out[lanes*(x/l.foldx):]), (*lane4)(l.rest[lanes*(row+x):]), share[row+x]
+					for k := range to {
+						to[k] += s * from[k]
+					}
+				}
+			}
+			for z := z0; z < z1; z++ {
+				for y := y0; y < y1; y++ {
+					add(y, z, l.own)
+					if l.foldx == 1 {
+						continue
+					}
+					// Cells of the coarser cells before and behind give their share along x.
+					row, share := (z*l.ny+y)*l.nx, l.share[0]
+					for x := 1; x+1 < l.nx; x += 2 {
+						here, next := lanes*(x/2), lanes*(x/2+1)
+						to, from, s := (*lane4)(out[next:]), (*lane4)(l.rest[lanes*(row+x):]), share[row+x]
+						for k := range to {
+							to[k] += s * from[k]
+						}
+						to, from, s = (*lane4)(out[here:]), (*lane4)(l.rest[lanes*(row+x+1):]), share[row+x+1]
+						for k := range to {
+							to[k] += s * from[k]
+						}
+					}
+				}
+				if l.foldy == 2 {
+					if y0 > 0 {
+						add(y0-1, z, l.share[1])
+					}
+					if y1 < l.ny {
+						add(y1, z, l.share[1])
+					}
+				}
+			}
+			if l.foldz == 2 {
+				for y := y0; y < y1; y++ {
+					if z0 > 0 {
+						add(y, z0-1, l.share[2])
+					}
+					if z1 < l.nz {
+						add(y, z1, l.share[2])
+					}
+				}
+			}
+		}
+	})
+}
+
+// interpolate adds what the values of the next level are at the cells of l.
+func (l *level) interpolate(c *level) {
+	l.rows(func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			y, z := r%l.ny, r/l.ny
+			row, cr := r*l.nx, z/l.foldz*c.ny+y/l.foldy
+			byY, byZ := 0, 0
+			if l.foldy == 2 {
+				byY = toward(y, c.ny) * c.nx * lanes
+			}
+			if l.foldz == 2 {
+				byZ = toward(z, c.nz) * c.nx * c.ny * lanes
+			}
+			for x := range l.nx {
+				i, at := row+x, lanes*(cr*c.nx+x/l.foldx+1)
+				byX := 0
+				if l.foldx == 2 {
+					byX = toward(x, c.nx) * lanes
+				}
+				o, sx, sy, sz := l.own[i], l.share[0][i], l.share[1][i], l.share[2][i]
+				u, own, cx, cy, cz := (*lane4)(l.u[lanes*(i+1):]), (*lane4)(c.u[at:]), (*lane4)(c.u[at+byX:]), (*lane4)(c.u[at+byY:]), (*lane4)(c.u[at+byZ:])
+				for k := range u {
+					u[k] += (o*own[k] + sx*cx[k]) + (sy*cy[k] + sz*cz[k])
+				}
+			}
+		}
+	})
+}
+
+// toward is where the next coarser cell is that is nearest to cell k, which n coarser cells hold by
+// pairs: before or behind its own; 0 where there is none, to which no share is given.
+func toward(k, n int) int {
+	switch {
+	case k&1 == 1 && k/2+1 < n:
+		return 1
+	case k&1 == 0 && k > 0:
+		return -1
+	}
+	return 0
+}
+
+// A hierarchy is all levels, the finest first and a single cell last.
+type hierarchy []*level
+
+func newHierarchy(l *level) hierarchy {
+	var h hierarchy
+	for ; l.cells() > 1; l = l.coarser() {
+		l.ready()
+		h = append(h, l)
+	}
+	l.ready()
+	return append(h, l)
+}
+
+// cycle sets the values of a level to about what they are given to be: a V-cycle that smooths twice
+// before and twice after, in reverse, so that it is a symmetric operator.
+func (h hierarchy) cycle(k int) {
+	l := h[k]
+	if k == len(h)-1 {
+		clear(l.u) // a cell alone, of which all that is asked is a constant
+		return
+	}
+	l.first()
+	l.relax(0)
+	l.relax(1)
+	l.remain(1)
+	l.restrict(h[k+1])
+	h.cycle(k + 1)
+	l.interpolate(h[k+1])
+	for range 2 {
+		l.relax(1)
+		l.relax(0)
+	}
+}

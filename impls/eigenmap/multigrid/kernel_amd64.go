@@ -1,0 +1,49 @@
+//go:build amd64 && !noasm
+
+package multigrid
+
+import "eccbench/internal/isa"
+
+// vectors reports whether there are vector instructions for the kernels.
+func vectors() bool { return isa.Available(true)[0] != isa.Portable && isa.FMA() }
+
+func gramVector(to []float64, a, b block, mass []float64) {
+	n := len(a) / lanes
+	if _, _ = to[:lanes*lanes], b[:lanes*n]; n == 0 {
+		return
+	}
+	if mass == nil {
+		gram256(&to[0], &a[0], &b[0], n)
+		return
+	}
+	gramOfMass256(&to[0], &a[0], &b[0], &mass[:n][0], n)
+}
+
+func accumulateVector(to, from block, c *[lanes * lanes]float64) {
+	if n := len(from) / lanes; n > 0 {
+		accumulate256(&to[:lanes*n][0], &from[0], &c[0], n)
+	}
+}
+
+func flowVector(to, here, there block, link []float64) {
+	if n := len(link); n > 0 {
+		flow256(&to[:lanes*n][0], &here[:lanes*n][0], &there[:lanes*n][0], &link[0], n)
+	}
+}
+
+// relaxVector sets n cells, every second one from the i-th on, of a row whose links are given from
+// there on.
+func (l *level) relaxVector(i, n int, links [4][]float32, to [4]int) {
+	if n == 0 {
+		return
+	}
+	last := 2 * (n - 1)
+	at := lanes * (i + 1)
+	_, _ = l.u[at-lanes:at+lanes*(last+2)], l.f[lanes*i:lanes*(i+last+1)]
+	_, _ = l.inv[i:i+last+1], l.along[i:i+last+2]
+	for k, list := range links {
+		_, _ = list[:last+1], l.u[at+to[k]:at+to[k]+lanes*(last+1)]
+	}
+	const size = 4
+	relax256(&l.u[at], &l.f[lanes*i], &l.inv[i], &l.along[i], &links[0][0], &links[1][0], &links[2][0], &links[3][0], size*to[0], size*to[1], size*to[2], size*to[3], n)
+}

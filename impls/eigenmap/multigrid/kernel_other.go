@@ -1,0 +1,10 @@
+//go:build !amd64 || noasm
+
+package multigrid
+
+func vectors() bool { return false }
+
+func gramVector([]float64, block, block, []float64)          {}
+func accumulateVector(block, block, *[lanes * lanes]float64) {}
+func flowVector(block, block, block, []float64)              {}
+func (l *level) relaxVector(int, int, [4][]float32, [4]int)  {}

@@ -1,0 +1,149 @@
+package multigrid
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Vector instructions do what the kernels in Go do, but for rounding, and set nothing beside.
+func TestKernels(t *testing.T) {
+	if !vectors() {
+		t.Skip("no vector instructions here")
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	list := func(n int) block {
+		out := make(block, n)
+		for i := range out {
+			out[i] = rng.Float64() - 0.5
+		}
+		return out
+	}
+	near := func(what string, a, b []float64) {
+		t.Helper()
+		for i, v := range a {
+			if math.Abs(v-b[i]) > 1e-12 {
+				t.Fatalf("%s: number %d is %g and %g", what, i, v, b[i])
+			}
+		}
+	}
+	for _, n := range []int{0, 1, 2, 7, 100} {
+		a, b, mass := list(lanes*n), list(lanes*n), list(n)
+		var c [lanes * lanes]float64
+		copy(c[:], list(lanes*lanes))
+		for _, m := range [][]float64{nil, mass} {
+			one, other := c, c
+			gram(true, one[:], a, b, m, 0, n)
+			gram(false, other[:], a, b, m, 0, n)
+			near("gram", one[:], other[:])
+		}
+		one, other := append(block(nil), b...), append(block(nil), b...)
+		accumulate(true, one, a, &c)
+		accumulate(false, other, a, &c)
+		near("accumulate", one, other)
+		flow(true, one, a, b, mass)
+		flow(false, other, a, b, mass)
+		near("flow", one, other)
+	}
+	for _, size := range [][3]int{{1, 1, 1}, {2, 1, 1}, {7, 5, 1}, {6, 4, 3}, {1, 9, 2}, {33, 2, 2}} {
+		l := newLevel(size[0], size[1], size[2], 1)
+		stride := [3]int{1, l.nx, l.nx * l.ny}
+		for i := range l.mass {
+			l.mass[i] = 1
+			at := [3]int{i % l.nx, i / l.nx % l.ny, i / l.nx / l.ny}
+			for a := range l.link {
+				if i+stride[a] < l.cells() && at[a]+1 < size[a] {
+					l.link[a][i] = rng.Float64() + 0.1
+				}
+			}
+		}
+		l.ready()
+		for i := range l.f {
+			l.f[i], l.u[lanes+i] = rng.Float32(), rng.Float32()
+		}
+		start := append([]float32(nil), l.u...)
+		for colour := range 2 {
+			var got [2][]float32
+			for k := range got {
+				copy(l.u, start)
+				l.fast = k == 1
+				l.relax(colour)
+				got[k] = append([]float32(nil), l.u...)
+			}
+			for i, v := range got[0] {
+				if math.Abs(float64(v-got[1][i])) > 1e-5*(1+math.Abs(float64(v))) {
+					t.Fatalf("%v, colour %d: number %d of u is %g and %g", size, colour, i, v, got[1][i])
+				}
+			}
+		}
+	}
+}
+
+// Restriction is the transpose of interpolation, so that a cycle is a symmetric operator.
+func TestRestrictionIsTheTranspose(t *testing.T) {
+	for _, name := range []string{"eigenmap/k=2/tol=6/sigma=200/floor=1000/corners=0/plain=0/of=noise/shape=45x37x11/type=uint8/seed=1", "eigenmap/k=2/tol=6/sigma=200/floor=1000/corners=0/plain=0/of=noise/shape=131x62/type=uint8/seed=1"} {
+		l, err := finest(open(t, name), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := newHierarchy(l)
+		rng := rand.New(rand.NewPCG(1, 1))
+		for k, l := range h[:len(h)-1] {
+			c := h[k+1]
+			for i := range l.rest {
+				l.rest[i] = rng.Float32() - 0.5
+			}
+			clear(l.u)
+			for i := range lanes * c.cells() {
+				c.u[lanes+i] = rng.Float32() - 0.5
+			}
+			l.interpolate(c)
+			l.restrict(c)
+			one, other, size := 0.0, 0.0, 0.0
+			for i, v := range l.rest {
+				one += float64(v) * float64(l.u[lanes+i])
+				size += math.Abs(float64(v) * float64(l.u[lanes+i]))
+			}
+			for i, v := range c.f {
+				other += float64(v) * float64(c.u[lanes+i])
+			}
+			if math.Abs(one-other) > 1e-5*size {
+				t.Errorf("%s, level %d: products are %g and %g", name, k, one, other)
+			}
+		}
+	}
+}
+
+// The bits are the same on any number of cores, and iterations are few on images that are smooth.
+func TestBitsAndIterations(t *testing.T) {
+	for name, most := range map[string]int{
+		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=grf/shape=140x131/levels=1024/type=float32/smooth=3/seed=1":  12,
+		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=grf/shape=31x33x29/levels=1024/type=float32/smooth=3/seed=1": 14,
+	} {
+		p := open(t, name)
+		var first []float64
+		for _, threads := range []int{1, 2, 5} {
+			j, err := Implementation{}.Setup(p, conditions(threads))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := j.Do(nil); err != nil {
+				t.Fatal(err)
+			}
+			own := j.(*job)
+			if own.iterations > most {
+				t.Errorf("%s: %d iterations, want at most %d", name, own.iterations, most)
+			}
+			var bits []float64
+			bits = append(append(bits, own.Values...), own.Vectors[3]...)
+			if first == nil {
+				first = bits
+			}
+			for i, v := range bits {
+				if math.Float64bits(v) != math.Float64bits(first[i]) {
+					t.Fatalf("%s: other bits on %d cores: number %d is %g and %g", name, threads, i, v, first[i])
+				}
+			}
+		}
+	}
+}

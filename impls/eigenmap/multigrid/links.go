@@ -1,0 +1,149 @@
+package multigrid
+
+import (
+	"errors"
+	"math"
+
+	"eccbench/internal/workloads/eigenmap"
+)
+
+// finest is the level of the voxels.
+func finest(p *eigenmap.Problem, threads int) (*level, error) {
+	values, err := p.Numbers()
+	if err != nil {
+		return nil, err
+	}
+	s := p.Shape()
+	l := newLevel(int(s.W), int(s.H), int(s.D), threads)
+	lo, hi := values[0], values[0]
+	for _, v := range values {
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	if hi > lo {
+		over := hi - lo
+		l.rows(func(first, last int) {
+			for i := first * l.nx; i < last*l.nx; i++ {
+				values[i] = (values[i] - lo) / over
+			}
+		})
+	} else {
+		clear(values)
+	}
+	over := -1 / (p.Sigma * p.Sigma)
+	weigh := func(o offset) {
+		by := (o.z*l.ny+o.y)*l.nx + o.x
+		x0, x1 := max(0, -o.x), l.nx-max(0, o.x)
+		l.rows(func(first, last int) {
+			for r := first; r < last; r++ {
+				if y := r%l.ny + o.y; y < 0 || y >= l.ny || r/l.ny+o.z >= l.nz {
+					continue
+				}
+				for i := r*l.nx + x0; i < r*l.nx+x1; i++ {
+					d := values[i] - values[i+by]
+					o.link[i] = math.Exp(d*d*over) + p.Floor
+				}
+			}
+		})
+	}
+	faces := []offset{{1, 0, 0, l.link[0]}, {0, 1, 0, l.link[1]}, {0, 0, 1, l.link[2]}}
+	for _, o := range faces {
+		weigh(o)
+	}
+	all := faces
+	if p.Corners {
+		for z := 0; z <= 1; z++ {
+			for y := -1; y <= 1; y++ {
+				for x := -1; x <= 1; x++ {
+					if (z*3+y)*3+x > 0 && abs(x)+abs(y)+z > 1 && (z == 0 || l.nz > 1) {
+						o := offset{x, y, z, make([]float64, l.cells())}
+						weigh(o)
+						all = append(all, o)
+					}
+				}
+			}
+		}
+		l.beside = all
+	}
+	l.rows(func(first, last int) {
+		for _, o := range all {
+			l.degrees(o, first, last)
+		}
+	})
+	for i, d := range l.mass {
+		if !(d > 0) {
+			return nil, errors.New("a voxel has no neighbour, because all its weights are 0; want a larger sigma, or a floor above 0")
+		}
+		if p.Plain {
+			l.mass[i] = 1
+		}
+	}
+	return l, nil
+}
+
+func abs(v int) int { return max(v, -v) }
+
+// degrees adds links of one offset to the masses of either end.
+func (l *level) degrees(o offset, first, last int) {
+	by := (o.z*l.ny+o.y)*l.nx + o.x
+	for i := first * l.nx; i < last*l.nx; i++ {
+		l.mass[i] += o.link[i] // 0 where there is no other end
+		if x := i%l.nx - o.x; i >= by && x >= 0 && x < l.nx {
+			l.mass[i] += o.link[i-by]
+		}
+	}
+}
+
+// parts numbers the connected parts of the cells, by links above 0; nil where all are one.
+func (l *level) parts() (part []int, n int) {
+	all := l.beside
+	if all == nil {
+		all = []offset{{1, 0, 0, l.link[0]}, {0, 1, 0, l.link[1]}, {0, 0, 1, l.link[2]}}
+	}
+	if l.connected() {
+		return nil, 1
+	}
+	part = make([]int, l.cells())
+	var next []int
+	for start := range part {
+		if part[start] != 0 {
+			continue
+		}
+		n++
+		part[start] = n
+		for next = append(next[:0], start); len(next) > 0; {
+			i := next[len(next)-1]
+			next = next[:len(next)-1]
+			for _, o := range all {
+				by := (o.z*l.ny+o.y)*l.nx + o.x
+				if o.link[i] > 0 && part[i+by] == 0 {
+					part[i+by] = n
+					next = append(next, i+by)
+				}
+				if x := i%l.nx - o.x; i >= by && x >= 0 && x < l.nx && o.link[i-by] > 0 && part[i-by] == 0 {
+					part[i-by] = n
+					next = append(next, i-by)
+				}
+			}
+		}
+	}
+	for i := range part {
+		part[i]--
+	}
+	if n == 1 {
+		return nil, 1
+	}
+	return part, n
+}
+
+// connected reports that no link between faces is 0.
+func (l *level) connected() bool {
+	for a, end := range [3]int{l.nx, l.ny, l.nz} {
+		stride := [3]int{1, l.nx, l.nx * l.ny}[a]
+		for i, w := range l.link[a] {
+			if w == 0 && i/stride%end < end-1 {
+				return false
+			}
+		}
+	}
+	return true
+}

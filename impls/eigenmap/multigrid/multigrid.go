@@ -1,0 +1,184 @@
+// Package multigrid answers the lowest eigenpairs of the graph of an image's voxels: by LOBPCG
+// (Knyazev 2001) in float64, from differences, without a matrix, that a multigrid cycle in float32
+// preconditions. Vectors of the kernel are known, and left out exactly. The first guess is that of
+// the next coarser grid.
+package multigrid
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
+	"eccbench/internal/workloads/eigenmap"
+)
+
+// voxelNS is what a voxel takes a core for each four pairs, for the estimate in a refusal.
+const voxelNS = 1500
+
+// Implementation is ready to use.
+type Implementation struct{ fault Fault }
+
+// About describes the method.
+func (Implementation) About() bench.About {
+	return bench.About{
+		Name: "multigrid", Where: "cpu",
+		Method: "LOBPCG in float64 without a matrix, a multigrid cycle in float32 as its preconditioner, all cores",
+		Source: "doc/eigenmap.md; Knyazev 2001",
+		Scopes: []bench.Scope{bench.E2E},
+	}
+}
+
+// quads is how many fours of vectors are kept for k pairs, one of which is known: one more than
+// are wanted at least, because the last ones are slow to come.
+func quads(k int) int { return (k - 1 + lanes) / lanes }
+
+// CanDo refuses what takes more time or memory than the conditions allow.
+func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
+	if err := p.For(eigenmap.Grid); err != nil {
+		return err
+	}
+	n, q, threads := p.Nodes().Voxels(), int64(quads(p.K)+1), int64(max(1, c.Threads))
+	if err := c.Allow(quantity.Seconds(float64(n*q*q)*voxelNS*1e-9/float64(threads)), "%d voxels × %d² × %d ns on %d cores", n, q, voxelNS, threads); err != nil {
+		return err
+	}
+	links := int64(3)
+	if p.Corners {
+		links += 13
+	}
+	// Six lists of each four vectors, the cycle's, links, and the answer; as much again of a
+	// coarser level as it has cells fewer.
+	each := (6*8*lanes*q + 4*(3*lanes+8) + 8*(links+2) + 8*int64(p.K)) * 4 / 3
+	return c.AllowMemory(n*each, "%d bytes for each of %d voxels", each, n)
+}
+
+// Setup allocates the map.
+func (i Implementation) Setup(p *eigenmap.Problem, c bench.Conditions) (bench.Job[eigenmap.Map], error) {
+	threads := c.Threads
+	if threads < 1 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	return &job{p: p, fault: i.fault, threads: threads, Output: eigenmap.NewOutput(p)}, nil
+}
+
+type job struct {
+	p       *eigenmap.Problem
+	fault   Fault
+	threads int
+	eigenmap.Output
+	iterations int // of the finest level
+}
+
+// patience is after how many iterations four vectors more are taken: pairs that cluster
+// come sooner with all that are near them.
+const patience = 14
+
+func (j *job) Do(trace *bench.Trace) error {
+	end := trace.Span("links")
+	l, err := finest(j.p, j.threads)
+	end()
+	if err != nil {
+		return err
+	}
+	j.fault.spoil(l)
+	part, parts := l.parts()
+	known := min(parts, j.p.K)
+	wanted := j.p.K - known
+	for k := range known {
+		j.Values[k] = 0
+		x, size := j.Vectors[k], 0.0
+		for i, m := range l.mass {
+			if x[i] = 0; part == nil || part[i] == k {
+				x[i] = math.Sqrt(m)
+				size += m
+			}
+		}
+		size = math.Sqrt(size)
+		for i := range x {
+			x[i] /= size
+		}
+	}
+	if wanted == 0 {
+		return nil
+	}
+	end = trace.Span("levels")
+	h := newHierarchy(l)
+	end()
+	if l.cells() <= 4*lanes*quads(wanted+1)+parts { // too few for a basis
+		return j.whole(newSolver(h, 1, part, parts), known)
+	}
+	end = trace.Span("guess")
+	s := solverOf(h, wanted, part, parts)
+	end()
+	defer trace.Span("solve")()
+	shift := 0
+	if j.fault == Missed {
+		shift = 1
+	}
+	found := wanted + shift
+	tol := j.p.Tol * 0.9 // rounding is not known to the last digit
+	for range 3 {
+		if err := s.begin(); err != nil {
+			return err
+		}
+		enough := func(_, residual float64) bool { return residual <= tol || j.fault == Early }
+		err := s.iterate(found, patience, enough)
+		if errors.Is(err, errUnfinished) {
+			if len(s.x) <= quads(wanted+1) && l.cells() > 4*lanes*(len(s.x)+1)+parts {
+				s.grow()
+				if err := s.begin(); err != nil {
+					return err
+				}
+			}
+			err = s.iterate(found, mostIterations, enough)
+		}
+		if err != nil {
+			return fmt.Errorf("%d iterations leave residuals up to %.3g, not %.3g: ask for a larger tolerance", s.iterations, largest(s.residuals[:found]), j.p.Tol)
+		}
+		// What A makes of the vectors was kept, and is found once more.
+		if err := s.begin(); err != nil {
+			return err
+		}
+		if s.remainders(); largest(s.residuals[:found]) <= j.p.Tol || j.fault == Early {
+			break
+		}
+		if tol /= 2; tol < j.p.Tol/4 {
+			return fmt.Errorf("residuals stay at %.3g, not %.3g: ask for a larger tolerance", largest(s.residuals[:found]), j.p.Tol)
+		}
+	}
+	j.iterations = s.iterations
+	for k := range wanted {
+		j.Values[known+k] = s.values[k+shift]
+		x := j.Vectors[known+k]
+		for i, m := range l.mass {
+			x[i] = math.Sqrt(m) * s.x[(k+shift)/lanes][lanes*i+(k+shift)%lanes]
+		}
+	}
+	j.fault.swap(j.Map)
+	return nil
+}
+
+// whole answers by all pairs of a small matrix.
+func (j *job) whole(s *solver, known int) error {
+	values, vectors, err := s.dense()
+	if err != nil {
+		return err
+	}
+	for k := known; k < j.p.K; k++ {
+		j.Values[k] = max(0, values[k])
+		for i := range j.Vectors[k] {
+			j.Vectors[k][i] = vectors.At(i, k)
+		}
+	}
+	j.fault.swap(j.Map)
+	return nil
+}
+
+func largest(list []float64) (top float64) {
+	for _, v := range list {
+		top = max(top, v)
+	}
+	return top
+}

@@ -1,0 +1,69 @@
+package multigrid
+
+import (
+	"testing"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/workloads/eigenmap"
+	"eccbench/internal/workloads/eigenmap/eigentest"
+)
+
+func open(t testing.TB, name string) *eigenmap.Problem {
+	t.Helper()
+	p, err := eigenmap.OnGrid().Inputs.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func conditions(threads int) bench.Conditions {
+	return bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}}
+}
+
+func TestPolicyCatchesPlantedFaults(t *testing.T) {
+	faulty := map[string]eigentest.Implementation{}
+	for _, f := range Faults() {
+		faulty[string(f)] = Faulty(f)
+	}
+	eigentest.Faults(t, eigenmap.OnGrid, Implementation{}, faulty)
+}
+
+func BenchmarkGrid(b *testing.B) {
+	for _, name := range []string{
+		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=grf/shape=512x512/levels=1024/type=float32/smooth=3/seed=1",
+		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=noise/shape=512x512/levels=1024/type=float32/seed=1",
+		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=ball/shape=512x512/type=uint8",
+		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=phantom/shape=512x512/type=uint8",
+		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1",
+		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=grf/shape=96x96x96/levels=1024/type=float32/smooth=2/seed=1",
+		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=1/plain=0/of=grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1",
+	} {
+		p := open(b, name)
+		b.Run(p.Shape().String(), func(b *testing.B) {
+			j, err := Implementation{}.Setup(p, bench.Conditions{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if err := j.Do(nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(j.(*job).iterations), "iterations")
+			b.Log(j.(*job).Values)
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	eigentest.Refusals(t, Implementation{}, eigenmap.OnGrid, "eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=noise/shape=12x11x10/type=uint8/seed=5",
+		map[string]bench.Conditions{"1320 voxels × 2² × 1500 ns": {Time: 1}, "bytes for each of 1320 voxels": {Memory: 1000}})
+	// What rounding does not allow is an error that says how near it came.
+	p := open(t, "eigenmap/k=2/tol=12/sigma=100/floor=1000/corners=0/plain=1/of=noise/shape=40x41/type=uint8/seed=5")
+	if m, err := bench.Answer[*eigenmap.Problem, eigenmap.Map](Implementation{}, p, conditions(1)); err == nil {
+		if r, _ := p.Residuals(m); largest(r) > p.Tol {
+			t.Errorf("residuals of %v are taken for %v", r, p.Tol)
+		}
+	}
+}

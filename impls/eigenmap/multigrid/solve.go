@@ -1,0 +1,447 @@
+package multigrid
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"eccbench/internal/workloads/eigenmap"
+)
+
+// A solver finds the lowest pairs of Au = λMu on one level, in the complement of the kernel.
+type solver struct {
+	*level
+	h       hierarchy // from this level on
+	part    []int     // of each cell, which connected part it is in; nil for one
+	parts   int
+	weights []float64 // mass of each part
+
+	x, w, p, ax, aw, ap []block // by quads
+	values              []float64
+	residuals           []float64
+	iterations          int
+}
+
+func newSolver(h hierarchy, quads int, part []int, parts int) *solver {
+	s := &solver{level: h[0], h: h, part: part, parts: parts}
+	n := s.cells()
+	for _, list := range []*[]block{&s.x, &s.w, &s.p, &s.ax, &s.aw, &s.ap} {
+		for range quads {
+			*list = append(*list, make(block, lanes*n))
+		}
+	}
+	s.weights = sums(n, parts, s.threads, func(lo, hi int, to []float64) {
+		for i := lo; i < hi; i++ {
+			to[s.of(i)] += s.mass[i]
+		}
+	})
+	return s
+}
+
+func (s *solver) of(i int) int {
+	if s.part == nil {
+		return 0
+	}
+	return s.part[i]
+}
+
+// deflate takes from each lane its mean over each part, by mass.
+func (s *solver) deflate(b block) {
+	means := sums(s.cells(), lanes*s.parts, s.threads, func(lo, hi int, to []float64) {
+		for i := lo; i < hi; i++ {
+			t, v, m := (*wide)(to[lanes*s.of(i):]), (*wide)(b[lanes*i:]), s.mass[i]
+			for k := range t {
+				t[k] += m * v[k]
+			}
+		}
+	})
+	for i := range means {
+		means[i] /= s.weights[i/lanes]
+	}
+	s.rows(func(lo, hi int) {
+		for i := lo * s.nx; i < hi*s.nx; i++ {
+			t, v := (*wide)(means[lanes*s.of(i):]), (*wide)(b[lanes*i:])
+			for k := range t {
+				v[k] -= t[k]
+			}
+		}
+	})
+}
+
+// applyAll sets to to what A makes of from.
+func (s *solver) applyAll(to, from []block) {
+	for q := range from {
+		s.rows(func(lo, hi int) { s.apply(to[q], from[q], lo, hi) })
+	}
+}
+
+// products are those of all lanes of a list of quads, in two inner products: uᵀMv and uᵀAv, of
+// which a has what A makes of u.
+func (s *solver) products(u, a []block) (gram2, energy *mat.SymDense) {
+	n := len(u)
+	const each = lanes * lanes
+	total := sums(s.cells(), 2*each*n*(n+1)/2, s.threads, func(lo, hi int, to []float64) {
+		for i := range n {
+			for j := range i + 1 {
+				gram(s.fast, to[:each], u[i], u[j], s.mass, lo, hi)
+				gram(s.fast, to[each:], u[i], a[j], nil, lo, hi)
+				to = to[2*each:]
+			}
+		}
+	})
+	gram2, energy = mat.NewSymDense(lanes*n, nil), mat.NewSymDense(lanes*n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			for k := range lanes {
+				for l := range lanes {
+					if i != j || l <= k {
+						gram2.SetSym(lanes*i+k, lanes*j+l, total[lanes*k+l])
+						energy.SetSym(lanes*i+k, lanes*j+l, total[each+lanes*k+l])
+					}
+				}
+			}
+			total = total[2*each:]
+		}
+	}
+	return gram2, energy
+}
+
+var errSmall = errors.New("the eigenvalues of a small matrix were not found")
+
+// ritz finds the lowest pairs of a pencil of small matrices: values, and vectors as columns. What
+// is as good as dependent is left out.
+func ritz(gram2, energy *mat.SymDense, want int) ([]float64, *mat.Dense, error) {
+	n := gram2.SymmetricDim()
+	size := make([]float64, n)
+	for i := range size {
+		if d := gram2.At(i, i); d > 0 && !math.IsInf(d, 0) {
+			size[i] = 1 / math.Sqrt(d)
+		}
+	}
+	scaled := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			scaled.SetSym(i, j, gram2.At(i, j)*size[i]*size[j])
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(scaled, true) {
+		return nil, nil, errSmall
+	}
+	var v mat.Dense
+	e.VectorsTo(&v)
+	var kept []int
+	lengths := e.Values(nil)
+	for i, l := range lengths {
+		if l > 1e-12*lengths[n-1] {
+			kept = append(kept, i)
+		}
+	}
+	if len(kept) < want {
+		return nil, nil, fmt.Errorf("%d vectors of a basis of %d are independent, of %d wanted", len(kept), n, want)
+	}
+	t := mat.NewDense(n, len(kept), nil)
+	for c, i := range kept {
+		for r := range n {
+			t.Set(r, c, size[r]*v.At(r, i)/math.Sqrt(lengths[i]))
+		}
+	}
+	var half, whole mat.Dense
+	half.Mul(energy, t)
+	whole.Mul(t.T(), &half)
+	sym := mat.NewSymDense(len(kept), nil)
+	for i := range kept {
+		for j := range i + 1 {
+			sym.SetSym(i, j, (whole.At(i, j)+whole.At(j, i))/2)
+		}
+	}
+	if !e.Factorize(sym, true) {
+		return nil, nil, errSmall
+	}
+	var y mat.Dense
+	e.VectorsTo(&y)
+	var c mat.Dense
+	c.Mul(t, y.Slice(0, len(kept), 0, want))
+	return e.Values(nil)[:want], &c, nil
+}
+
+// square is the part of a matrix of coefficients from one quad to another, by rows.
+func square(c *mat.Dense, from, to int) *[lanes * lanes]float64 {
+	var out [lanes * lanes]float64
+	for k := range lanes {
+		for l := range lanes {
+			out[lanes*k+l] = c.At(lanes*from+k, lanes*to+l)
+		}
+	}
+	return &out
+}
+
+// combine sets x and p, and what A makes of them, to those of coefficients: x of all, p of all but
+// x itself. The first ones of the basis are x.
+func (s *solver) combine(c *mat.Dense, withP bool) {
+	quads := len(s.x)
+	type mixed struct{ x, w, p []block }
+	scratch := (chunk + lanes) * lanes
+	for _, m := range []mixed{{s.x, s.w, s.p}, {s.ax, s.aw, s.ap}} {
+		parts((s.cells()+chunk-1)/chunk, s.threadsFor(), func(first, last int) {
+			nx, np := make([]block, quads), make([]block, quads)
+			for q := range quads {
+				nx[q], np[q] = make(block, scratch), make(block, scratch)
+			}
+			for part := first; part < last; part++ {
+				lo, hi := part*chunk, min((part+1)*chunk, s.cells())
+				of := func(b block) block { return b[lanes*lo : lanes*hi] }
+				for q := range quads {
+					clear(nx[q])
+					clear(np[q])
+					for from := range quads {
+						accumulate(s.fast, nx[q], of(m.x[from]), square(c, from, q))
+						accumulate(s.fast, np[q], of(m.w[from]), square(c, quads+from, q))
+						if withP {
+							accumulate(s.fast, np[q], of(m.p[from]), square(c, 2*quads+from, q))
+						}
+					}
+				}
+				for q := range quads {
+					x, p := of(m.x[q]), of(m.p[q])
+					copy(p, np[q])
+					for i := range x {
+						x[i] = nx[q][i] + p[i]
+					}
+				}
+			}
+		})
+	}
+}
+
+// mostIterations is how many are tried.
+const mostIterations = 400
+
+// begin makes the vectors that there are orthonormal pairs of the level, as far as they go.
+func (s *solver) begin() error {
+	for _, b := range s.x {
+		s.deflate(b)
+	}
+	s.applyAll(s.ax, s.x)
+	g, e := s.products(s.x, s.ax)
+	values, c, err := ritz(g, e, lanes*len(s.x))
+	if err != nil {
+		return err
+	}
+	s.values = values
+	all := mat.NewDense(2*lanes*len(s.x), lanes*len(s.x), nil)
+	all.Slice(0, lanes*len(s.x), 0, lanes*len(s.x)).(*mat.Dense).Copy(c)
+	for q := range s.w {
+		clear(s.w[q])
+		clear(s.aw[q])
+	}
+	s.combine(all, false)
+	return nil
+}
+
+// remainders sets w to what is left of the equations, and finds the norms of what is left in
+// the normalised form.
+func (s *solver) remainders() {
+	s.residuals = s.residuals[:0]
+	for q := range s.x {
+		values := (*wide)(s.values[lanes*q:])
+		x, ax, w := s.x[q], s.ax[q], s.w[q]
+		squares := sums(s.cells(), lanes, s.threads, func(lo, hi int, to []float64) {
+			for i := lo; i < hi; i++ {
+				m := s.mass[i]
+				over := 1 / m
+				a, u, r := (*wide)(ax[lanes*i:]), (*wide)(x[lanes*i:]), (*wide)(w[lanes*i:])
+				for k := range r {
+					r[k] = a[k] - values[k]*m*u[k]
+					to[k] += r[k] * r[k] * over
+				}
+			}
+		})
+		for _, v := range squares {
+			s.residuals = append(s.residuals, root(v))
+		}
+	}
+}
+
+// grow adds a four of random vectors, smoothed, where those that there are do not tell the pairs
+// wanted from those after them.
+func (s *solver) grow() {
+	n := s.cells()
+	for _, list := range []*[]block{&s.x, &s.w, &s.p, &s.ax, &s.aw, &s.ap} {
+		*list = append(*list, make(block, lanes*n))
+	}
+	q := len(s.x) - 1
+	for i := range s.f {
+		s.f[i] = float32(eigenmap.Uniform(uint64(q), uint64(i)))
+	}
+	s.h.cycle(0)
+	for i := range s.x[q] {
+		s.x[q][i] = float64(s.u[lanes+i])
+	}
+}
+
+// precondition sets w to about the solution of what it holds, by a cycle in float32.
+func (s *solver) precondition() {
+	for q, w := range s.w {
+		var scale [lanes]float64
+		for k := range scale {
+			if r := s.residuals[lanes*q+k]; r > 0 {
+				scale[k] = 1 / r
+			}
+		}
+		s.rows(func(lo, hi int) {
+			for i := lo * s.nx; i < hi*s.nx; i++ {
+				f, r := (*lane4)(s.f[lanes*i:]), (*wide)(w[lanes*i:])
+				for k := range f {
+					f[k] = float32(r[k] * scale[k])
+				}
+			}
+		})
+		s.h.cycle(0)
+		s.rows(func(lo, hi int) {
+			for i := lo * s.nx; i < hi*s.nx; i++ {
+				u, r := (*lane4)(s.u[lanes*(i+1):]), (*wide)(w[lanes*i:])
+				for k := range u {
+					r[k] = float64(u[k])
+				}
+			}
+		})
+		s.deflate(w)
+	}
+}
+
+// iterate goes on until the first so many residuals are small enough: by LOBPCG (Knyazev 2001).
+func (s *solver) iterate(wanted int, most int, enough func(value, residual float64) bool) error {
+	withP := false
+	for range most {
+		s.remainders()
+		done := true
+		for k := range wanted {
+			done = done && enough(s.values[k], s.residuals[k])
+		}
+		if done {
+			return nil
+		}
+		s.iterations++
+		s.precondition()
+		s.applyAll(s.aw, s.w)
+		u, a := append(append([]block(nil), s.x...), s.w...), append(append([]block(nil), s.ax...), s.aw...)
+		if withP {
+			u, a = append(u, s.p...), append(a, s.ap...)
+		}
+		g, e := s.products(u, a)
+		values, c, err := ritz(g, e, lanes*len(s.x))
+		if err != nil {
+			return err
+		}
+		s.values = values
+		s.combine(c, withP)
+		withP = true
+	}
+	return errUnfinished
+}
+
+var errUnfinished = errors.New("unfinished")
+
+// few is how many cells a level has at most of which the whole matrix is solved.
+const few = 128
+
+// coarse solves for so many fours of pairs on a level, as far as a guess for the next finer one
+// needs it, from a guess of its own; nil where there is nothing to be had.
+func coarse(h hierarchy, quads int) *solver {
+	s := newSolver(h, quads, nil, 1)
+	want := lanes * quads
+	if s.cells() <= 2*want {
+		return nil
+	}
+	s.from(nil)
+	if s.cells() <= few {
+		values, vectors, err := s.dense()
+		if err != nil {
+			return nil
+		}
+		for k := range min(want, len(values)-1) {
+			for i := range s.cells() {
+				s.x[k/lanes][lanes*i+k%lanes] = vectors.At(i, k+1) / math.Sqrt(s.mass[i])
+			}
+		}
+	} else {
+		s.from(coarse(h[1:], quads))
+	}
+	if s.begin() != nil {
+		return nil
+	}
+	err := s.iterate(want-lanes/2, 6, func(value, residual float64) bool { return residual < 0.05*value })
+	if err != nil && !errors.Is(err, errUnfinished) {
+		return nil
+	}
+	return s
+}
+
+// from sets x to vectors of the next level, interpolated; to random ones where there are none.
+func (s *solver) from(c *solver) {
+	for q, b := range s.x {
+		if c == nil {
+			for i := range b {
+				b[i] = eigenmap.Uniform(uint64(q), uint64(i))
+			}
+			continue
+		}
+		for i, v := range c.x[q] {
+			c.u[lanes+i] = float32(v)
+		}
+		clear(s.u)
+		s.interpolate(c.level)
+		for i := range b {
+			b[i] = float64(s.u[lanes+i])
+		}
+	}
+}
+
+// enoughGap is how far the value after the last vector has to be from the last one wanted, as a
+// share of it, so that LOBPCG does not take many iterations to tell them apart.
+const enoughGap = 0.3
+
+// solverOf is the solver of the finest level for so many pairs, with a first guess: of as many
+// vectors as tell these pairs from those after them, or a four more.
+func solverOf(h hierarchy, wanted int, part []int, parts int) *solver {
+	n := quads(wanted + 1)
+	if h[0].cells() <= 4*few {
+		s := newSolver(h, n, part, parts)
+		s.from(nil)
+		return s
+	}
+	c := coarse(h[1:], n+1)
+	if c != nil {
+		if next, last := c.values[lanes*n], c.values[wanted-1]; next-last < enoughGap*next {
+			n++
+		}
+	}
+	s := newSolver(h, n, part, parts)
+	s.from(c)
+	return s
+}
+
+// dense finds all pairs of M^−½AM^−½.
+func (s *solver) dense() ([]float64, *mat.Dense, error) {
+	n := s.cells()
+	sym := mat.NewSymDense(n, nil)
+	unit, to := make(block, lanes*n), make(block, lanes*n)
+	for i := range n {
+		unit[lanes*i] = 1
+		s.apply(to, unit, 0, s.ny*s.nz)
+		unit[lanes*i] = 0
+		for j := range n {
+			sym.SetSym(i, j, to[lanes*j]/math.Sqrt(s.mass[i]*s.mass[j]))
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(sym, true) {
+		return nil, nil, errSmall
+	}
+	var v mat.Dense
+	e.VectorsTo(&v)
+	return e.Values(nil), &v, nil
+}

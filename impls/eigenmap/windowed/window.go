@@ -1,0 +1,168 @@
+package windowed
+
+import (
+	"fmt"
+	"math"
+
+	"eccbench/internal/crew"
+	"eccbench/internal/grid"
+	"eccbench/internal/workloads/eigenmap"
+)
+
+// A graph is that of patches: weights are made when they are asked for, by tables, of whole numbers:
+// the squares of distances of features and of places.
+type graph struct {
+	n, m, threads int
+	shape         grid.Shape
+	features      []int16
+	fast          bool      // by vector instructions
+	low, high     []float64 // exp(−d/(Mα²)) is high[d>>bits] · low[d&mask]
+	place         []float64 // exp(−d/(2β²)), as far as it is of any use
+	degree        []float64
+	reach         int64 // how far away, along an axis, weights count
+}
+
+const (
+	bits = 10
+	mask = 1<<bits - 1
+)
+
+// precision is how much of a row may be left out, as a share of it.
+const precision = 1e-14
+
+func newGraph(p *eigenmap.Problem, threads int) (*graph, error) {
+	features, err := p.Patches()
+	if err != nil {
+		return nil, err
+	}
+	g := &graph{n: int(p.Nodes().Voxels()), m: int(p.Features()), threads: threads, shape: p.Nodes(), features: make([]int16, len(features))}
+	for i, v := range features {
+		g.features[i] = int16(v)
+	}
+	g.fast = g.m == 16 && vectors()
+	s := 1 / (float64(g.m) * p.Alpha * p.Alpha)
+	for d := range 1 << bits {
+		g.low = append(g.low, math.Exp(-float64(d)*s))
+	}
+	for d := range g.m*255*255>>bits + 1 {
+		g.high = append(g.high, math.Exp(-float64(d<<bits)*s))
+	}
+	// What is farther away than the reach has at most so much of a row, or the reach is made longer.
+	longest := float64(max(g.shape.W, g.shape.H, g.shape.D) - 1)
+	for exponent := math.Log(float64(g.n) / precision); ; exponent *= 2 {
+		far := p.Beta * math.Sqrt(2*exponent)
+		g.reach = int64(math.Min(math.Ceil(far), longest))
+		g.place = g.place[:0]
+		for d := range g.reach*g.reach*int64(p.Shape().Dim()) + 1 {
+			g.place = append(g.place, math.Exp(-float64(d)/(2*p.Beta*p.Beta)))
+		}
+		g.degree = make([]float64, g.n)
+		g.each(func(i int) {
+			g.runs(i, func(_ int, weights []float64) {
+				for _, w := range weights {
+					g.degree[i] += w
+				}
+			})
+		})
+		left := float64(g.n) * math.Exp(-exponent) // in any row
+		short := -1
+		for i, d := range g.degree {
+			if !(left <= precision*d) {
+				short = i
+				break
+			}
+		}
+		if short < 0 || float64(g.reach) >= longest {
+			for i, d := range g.degree {
+				if !(d > 0) {
+					return nil, fmt.Errorf("patch %d has no neighbour, because all its weights are 0; want a larger alpha or beta", i)
+				}
+			}
+			return g, nil
+		}
+	}
+}
+
+// each calls f with every patch, several at a time.
+func (g *graph) each(f func(i int)) {
+	var c crew.Group
+	for k := range g.threads {
+		if lo, hi := g.n*k/g.threads, g.n*(k+1)/g.threads; lo < hi {
+			c.Go(func() {
+				for i := lo; i < hi; i++ {
+					f(i)
+				}
+			})
+		}
+	}
+	c.Wait()
+}
+
+// runs calls f with the patches within reach of one, by runs that lie side by side: the first, and
+// the weights of all. The weights of the next run take their place.
+func (g *graph) runs(i int, f func(first int, weights []float64)) {
+	s, m := g.shape, g.m
+	iz, iy, ix := s.Coordinates(int64(i))
+	a := g.features[i*m:][:m]
+	x0, x1 := max(0, ix-g.reach), min(s.W, ix+g.reach+1)
+	weights, apart := make([]float64, x1-x0), make([]int32, x1-x0)
+	for z := max(0, iz-g.reach); z < min(s.D, iz+g.reach+1); z++ {
+		for y := max(0, iy-g.reach); y < min(s.H, iy+g.reach+1); y++ {
+			beside := (z-iz)*(z-iz) + (y-iy)*(y-iy)
+			first := int((z*s.H+y)*s.W + x0)
+			features := g.features[first*m:]
+			done := 0
+			if g.fast {
+				done = unlikeVector(apart, a, features)
+			}
+			for k := done; k < len(apart); k++ {
+				apart[k] = unlike(a, features[k*m:][:m])
+			}
+			for k, d := range apart {
+				along := x0 + int64(k) - ix
+				weights[k] = g.high[d>>bits] * g.low[d&mask] * g.place[beside+along*along]
+			}
+			if z == iz && y == iy {
+				weights[ix-x0] = 0
+			}
+			f(first, weights)
+		}
+	}
+}
+
+// unlike is the square of the distance of two patches' features.
+func unlike(a, b []int16) (d int32) {
+	b = b[:len(a)]
+	for k, v := range a {
+		e := int32(v) - int32(b[k])
+		d += e * e
+	}
+	return d
+}
+
+// apply sets to to what L makes of each of some vectors, in float64, from differences, as a
+// normalised matrix.
+func (g *graph) apply(to, from [][]float64) {
+	u := make([][]float64, len(from))
+	for k, x := range from {
+		u[k] = make([]float64, g.n)
+		for i, v := range x {
+			u[k][i] = v / math.Sqrt(g.degree[i])
+		}
+	}
+	g.each(func(i int) {
+		sums := make([]float64, len(u))
+		g.runs(i, func(first int, weights []float64) {
+			for k, v := range u {
+				here, sum := v[i], 0.0
+				for j, other := range v[first:][:len(weights)] {
+					sum += weights[j] * (here - other)
+				}
+				sums[k] += sum
+			}
+		})
+		for k, v := range sums {
+			to[k][i] = v / math.Sqrt(g.degree[i])
+		}
+	})
+}

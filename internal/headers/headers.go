@@ -1,0 +1,88 @@
+// Package headers writes the headers of files of arrays that other programs read.
+package headers
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Npy is that of a little-endian NumPy array, of version 1.0 of the format (NEP 1): "u1" or "f4",
+// and how long its axes are, the slowest first.
+func Npy(kind string, shape ...int64) []byte {
+	list := ""
+	for _, n := range shape {
+		list += fmt.Sprintf("%d, ", n)
+	}
+	if len(shape) > 1 {
+		list = strings.TrimSuffix(list, ", ")
+	}
+	order := "<"
+	if kind == "u1" {
+		order = "|"
+	}
+	const fixed = 10 // magic, version and length
+	text := fmt.Sprintf("{'descr': '%s%s', 'fortran_order': False, 'shape': (%s), }", order, kind, list)
+	text += strings.Repeat(" ", (64-(fixed+len(text)+1)%64)%64) + "\n"
+	return append(binary.LittleEndian.AppendUint16([]byte("\x93NUMPY\x01\x00"), uint16(len(text))), text...)
+}
+
+// A Nifti is what a NIfTI-1 file says of its numbers.
+type Nifti struct {
+	Kind       string  // "u1" or "f4", as of Npy
+	Shape      []int64 // the fastest axis first: x, y, z, time, components
+	Vector     bool    // components are those of a vector
+	Note, Name string
+}
+
+// Header is the header, after which the numbers come. Axes are of 32,767 at most.
+func (n Nifti) Header() ([]byte, error) {
+	const (
+		size, offset  = 348, 352
+		vector        = 1007 // the intent
+		bytes1, float = 2, 16
+		millimetres   = 2
+	)
+	h := struct {
+		Size        int32
+		_           [36]byte
+		Dim         [8]int16
+		_           [3]float32
+		Intent      int16
+		Type, Bits  int16
+		_           int16
+		Pixdim      [8]float32
+		Offset      float32
+		Slope, Zero float32
+		_           [3]byte
+		Units       byte
+		_           [24]byte
+		Description [80]byte
+		_           [24]byte
+		_           [4]byte
+		_           [72]byte
+		Name        [16]byte
+		Magic       [4]byte
+		_           [offset - size]byte
+	}{Size: size, Dim: [8]int16{int16(len(n.Shape)), 1, 1, 1, 1, 1, 1, 1}, Type: float, Bits: 32,
+		Pixdim: [8]float32{1, 1, 1, 1, 1, 1, 1, 1}, Offset: offset, Slope: 1, Units: millimetres, Magic: [4]byte{'n', '+', '1', 0}}
+	for i, v := range n.Shape {
+		if v > math.MaxInt16 {
+			return nil, fmt.Errorf("a NIfTI file has axes of up to %d; write another format", math.MaxInt16)
+		}
+		h.Dim[i+1] = int16(v)
+	}
+	if n.Kind == "u1" {
+		h.Type, h.Bits = bytes1, 8
+	}
+	if n.Vector {
+		h.Intent = vector
+	}
+	copy(h.Description[:len(h.Description)-1], n.Note)
+	copy(h.Name[:], n.Name)
+	var b bytes.Buffer
+	err := binary.Write(&b, binary.LittleEndian, h)
+	return b.Bytes(), err
+}

@@ -1,0 +1,331 @@
+package eigenmap
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"eccbench/internal/verify"
+)
+
+// misshapen says where a map has not the numbers that the problem asks for.
+func (p *Problem) misshapen(m Map) *verify.Diff {
+	if len(m.Values) != p.K || len(m.Vectors) != p.K {
+		return &verify.Diff{Where: "the map", Want: fmt.Sprintf("%d pairs", p.K), Got: fmt.Sprintf("%d values, %d vectors", len(m.Values), len(m.Vectors))}
+	}
+	for i, x := range m.Vectors {
+		if n := p.Nodes().Voxels(); int64(len(x)) != n {
+			return &verify.Diff{Where: fmt.Sprintf("vector %d", i+1), Want: fmt.Sprintf("%d numbers", n), Got: fmt.Sprint(len(x))}
+		}
+	}
+	return nil
+}
+
+// Limits of what float64 leaves.
+const (
+	mostSkew   = 1e-10 // of |XᵀX − I|
+	mostAngle  = 1e-6  // of a vector of the kernel from the span
+	ofValue    = 1e-6  // of a value from the edges', relative
+	ofCancels  = 1e-13 // … and absolute
+	ofSteps    = 1e-9  // of what steps reach from what the definition's do
+	mostLength = 2     // the norm of a normalised L
+)
+
+// A certificate is what the harness finds of a map by its own graph, in float64.
+type certificate struct {
+	residuals []float64 // |Lx − λx|, λ from the edges
+	energies  []float64 // xᵀLx from the edges
+	product   [][]float64
+}
+
+// certify computes it.
+func (p *Problem) certify(m Map) (c certificate, err error) {
+	g, err := p.graph()
+	if err != nil {
+		return c, err
+	}
+	c.product = make([][]float64, p.K)
+	for k := range c.product {
+		c.product[k] = make([]float64, g.Nodes())
+	}
+	c.energies = g.Apply(c.product, m.Vectors)
+	rest := make([]float64, g.Nodes())
+	for k, x := range m.Vectors {
+		for i, v := range x {
+			rest[i] = c.product[k][i] - m.Values[k]*v
+		}
+		c.residuals = append(c.residuals, norm(rest))
+	}
+	return c, nil
+}
+
+func nan(name, at string) []verify.Measure {
+	return []verify.Measure{{Name: name, Value: math.NaN(), At: at}}
+}
+
+// worst makes one measure of a list by pair.
+func worst(name string, limit float64, list []float64) verify.Measure {
+	m := verify.Measure{Name: name, Limit: limit}
+	for k, v := range list {
+		if !(v <= m.Value) {
+			m.Value, m.At = v, fmt.Sprintf("pair %d", k+1)
+		}
+	}
+	return m
+}
+
+// pairs hold a map to being pairs: residuals, unit and orthogonal vectors, values that are those
+// of the vectors, in order. They do not say that none is missing.
+func (p *Problem) pairs(m Map) ([]verify.Measure, certificate, error) {
+	if d := p.misshapen(m); d != nil {
+		return nan("residual", d.String()), certificate{}, nil
+	}
+	c, err := p.certify(m)
+	if err != nil {
+		return nil, c, err
+	}
+	limit := p.Tol
+	if p.Kind == Lanczos {
+		limit = mostLength // what steps reach is told, and whatever it is it is right
+	}
+	list := []verify.Measure{worst("residual", limit, c.residuals), {Name: "orthogonality", Limit: mostSkew}}
+	for i, x := range m.Vectors {
+		for j, y := range m.Vectors[:i+1] {
+			e := dot(x, y)
+			if i == j {
+				e--
+			}
+			if o := &list[1]; !(math.Abs(e) <= o.Value) {
+				o.Value, o.At = math.Abs(e), fmt.Sprintf("vectors %d and %d", j+1, i+1)
+			}
+		}
+	}
+	value := verify.Measure{Name: "value off xᵀLx, of what may be", Limit: 1}
+	for k, v := range m.Values {
+		allowed := ofCancels*max(1, p.length()) + ofValue*c.energies[k]
+		if e := math.Abs(v-c.energies[k]) / allowed; !(e <= value.Value) {
+			value.Value, value.At = e, fmt.Sprintf("pair %d: %g, xᵀLx is %g", k+1, v, c.energies[k])
+		}
+		if k > 0 && !(v >= m.Values[k-1]-allowed) {
+			value.Value, value.At = math.Inf(1), fmt.Sprintf("pair %d: %g after %g", k+1, v, m.Values[k-1])
+		}
+	}
+	return append(list, value), c, nil
+}
+
+// length bounds the norm of L.
+func (p *Problem) length() float64 {
+	if p.Plain {
+		sides := 2 * p.Shape().Dim()
+		if p.Corners {
+			sides = 2 * len(p.behind())
+		}
+		return 2 * float64(sides) * (1 + p.Floor)
+	}
+	return mostLength
+}
+
+// kernel is how far the vectors of the kernel that are known are from the span of a map: of each
+// connected part m^½, where there are no more parts than pairs. Of more parts, all values are 0.
+func (p *Problem) kernel(m Map) ([]verify.Measure, error) {
+	if p.misshapen(m) != nil {
+		return nil, nil
+	}
+	g, err := p.graph()
+	if err != nil {
+		return nil, err
+	}
+	part, parts := g.components()
+	zero := verify.Measure{Name: "values that are 0", Limit: p.Tol}
+	for k := range min(parts, p.K) {
+		if !(math.Abs(m.Values[k]) <= zero.Value) {
+			zero.Value, zero.At = math.Abs(m.Values[k]), fmt.Sprintf("pair %d of a graph in %d parts", k+1, parts)
+		}
+	}
+	if parts > p.K {
+		return []verify.Measure{zero}, nil
+	}
+	angle := verify.Measure{Name: "angle of the kernel from the span", Limit: mostAngle}
+	x := make([]float64, g.Nodes())
+	for c := range parts {
+		for i := range x {
+			if x[i] = 0; part[i] == c {
+				x[i] = math.Sqrt(g.mass[i])
+			}
+		}
+		size := norm(x)
+		project(x, m.Vectors)
+		if e := norm(x) / size; !(e <= angle.Value) {
+			angle.Value, angle.At = e, fmt.Sprintf("part %d of %d", c+1, parts)
+		}
+	}
+	return []verify.Measure{zero, angle}, nil
+}
+
+// project takes from x what it has of orthonormal vectors, twice.
+func project(x []float64, off [][]float64) {
+	for range 2 {
+		for _, y := range off {
+			c := dot(x, y)
+			for i, v := range y {
+				x[i] -= c * v
+			}
+		}
+	}
+}
+
+// held is all that a map is held to, but that nothing is missing.
+func (p *Problem) held(m Map) ([]verify.Measure, certificate, error) {
+	list, c, err := p.pairs(m)
+	if err != nil || c.residuals == nil {
+		return list, c, err
+	}
+	more, err := p.kernel(m)
+	return append(list, more...), c, err
+}
+
+// The largest matrices that are factored: in products, and in numbers.
+const (
+	mostProducts = 3e9
+	mostNumbers  = 1 << 25
+)
+
+// order numbers the nodes so that edges are short, along the longest axis last, and says how
+// long the longest is.
+func (g *Graph) order() (at func(i int) int, width int) {
+	s := g.shape
+	axes := []int{0, 1, 2} // x, y, z
+	size := [3]int64{s.W, s.H, s.D}
+	slices.SortStableFunc(axes, func(a, b int) int { return int(size[a] - size[b]) })
+	stride := [3]int64{}
+	step := int64(1)
+	for _, a := range axes {
+		stride[a] = step
+		step *= size[a]
+	}
+	if g.features != nil {
+		return func(i int) int { return i }, g.Nodes() - 1
+	}
+	for _, t := range g.toward {
+		if t[0] < size[0] && t[1] < size[1] && t[2] < size[2] {
+			width = max(width, int(abs(t[0]*stride[0]+t[1]*stride[1]+t[2]*stride[2])))
+		}
+	}
+	return func(i int) int {
+		z, y, x := s.Coordinates(int64(i))
+		return int(x*stride[0] + y*stride[1] + z*stride[2])
+	}, width
+}
+
+func abs(v int64) int64 { return max(v, -v) }
+
+// large reports whether a matrix is too large to be factored.
+func large(n, width int) bool {
+	return float64(n)*float64(width)*float64(width)/2 > mostProducts || n*(width+1) > mostNumbers
+}
+
+// below counts the eigenvalues of L that are less than a bound, and says how far from the bound
+// rounding may have moved them.
+func (g *Graph) below(bound float64) (n int, rounding float64, err error) {
+	at, width := g.order()
+	b := newBand(g.Nodes(), width)
+	for i := range g.Nodes() {
+		b.add(at(i), at(i), g.Degree[i]/g.mass[i])
+		g.row(i, func(j int, w float64) {
+			if j < i {
+				b.add(at(i), at(j), -w/math.Sqrt(g.mass[i]*g.mass[j]))
+			}
+		})
+	}
+	return b.factor(bound)
+}
+
+// inertia proves that nothing is missing: fewer than k eigenvalues are below λk − δ. With
+// residuals and orthogonality, which say that the i-th is at most the i-th value, each is known to δ.
+func inertia(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
+	g, err := p.graph()
+	if err != nil {
+		return nil, err
+	}
+	if _, width := g.order(); large(g.Nodes(), width) {
+		return nil, verify.ErrNotApplicable
+	}
+	list, c, err := p.held(m)
+	if err != nil || c.residuals == nil {
+		return list, err
+	}
+	last := m.Values[p.K-1]
+	delta := slices.Max(c.residuals) + ofCancels
+	for range 8 {
+		n, rounding, err := g.below(last - delta)
+		if err == nil && rounding <= delta/2 {
+			return append(list, verify.Measure{Name: "eigenvalues below the last", Value: float64(n), Limit: float64(p.K - 1), At: fmt.Sprintf("below %g − %.3g, by LDLᵀ", last, delta)}), nil
+		}
+		delta = 4 * max(delta, min(rounding, 1e-3))
+	}
+	return nil, errors.New("LDLᵀ grows too much to count by")
+}
+
+// Starts are the vectors that a search begins with.
+const starts = 3
+
+// search looks for what a map has missed, in the complement of its span. What is found refutes the
+// map: with v beside the span, the k-th value of L on both is at least the k-th eigenvalue. That
+// none is found proves nothing.
+func search(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
+	list, c, err := p.held(m)
+	if err != nil || c.residuals == nil {
+		return list, err
+	}
+	g, err := p.graph()
+	if err != nil {
+		return nil, err
+	}
+	if g.Nodes() <= p.K {
+		return nil, verify.ErrNotApplicable
+	}
+	last := m.Values[p.K-1]
+	least, from := math.Inf(1), 0
+	coarse, apply := g.coarsen(), g.searching()
+	var found, products [][]float64
+	for start := range starts {
+		if v := g.seek(apply, m.Vectors, coarse, uint64(start)); v != nil {
+			found, products = append(found, v), append(products, make([]float64, len(v)))
+		}
+	}
+	energies := g.Apply(products, found)
+	for start := range found {
+		// The k-th value on the span and what was found.
+		lv, energy := products[start:], energies[start]
+		small := mat.NewSymDense(p.K+1, nil)
+		for i := range p.K {
+			for j := range i + 1 {
+				small.SetSym(i, j, (dot(m.Vectors[i], c.product[j])+dot(m.Vectors[j], c.product[i]))/2)
+			}
+			small.SetSym(i, i, c.energies[i])
+			small.SetSym(i, p.K, dot(m.Vectors[i], lv[0]))
+		}
+		small.SetSym(p.K, p.K, energy)
+		var e mat.EigenSym
+		if !e.Factorize(small, false) {
+			return nil, errors.New("the eigenvalues of a small matrix were not found")
+		}
+		if k := e.Values(nil)[p.K-1]; k < least {
+			least, from = k, start+1
+		}
+	}
+	delta := slices.Max(c.residuals) + ofCancels
+	return append(list, verify.Measure{Name: "last value above what a search found", Value: max(0, last-least), Limit: delta, At: fmt.Sprintf("start %d of %d finds %g", from, starts, least)}), nil
+}
+
+// Residuals are |Lx − λx| of each pair, in float64 and by the definition's graph.
+func (p *Problem) Residuals(m Map) ([]float64, error) {
+	if d := p.misshapen(m); d != nil {
+		return nil, errors.New(d.String())
+	}
+	c, err := p.certify(m)
+	return c.residuals, err
+}

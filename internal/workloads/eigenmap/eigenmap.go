@@ -1,0 +1,490 @@
+// Package eigenmap is the question of the Laplacian eigenmap of an image (Shi and Malik 2000;
+// Belkin and Niyogi 2003; Cheng et al. 2014): the lowest eigenpairs of the Laplacian of a graph
+// of its voxels or of its patches, and the segmentation by the second of them. There are three
+// questions, each a workload: the pairs to a tolerance, of either graph, and what some steps of
+// Lanczos' method reach. doc/eigenmap.md has the definitions.
+package eigenmap
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"sync"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/fields"
+	"eccbench/internal/grid"
+	"eccbench/internal/name"
+)
+
+// The names of the workloads.
+const (
+	Grid    = "eigenmap"         // a node a voxel, to a tolerance
+	Patch   = "eigenmap-patch"   // a node a patch, to a tolerance
+	Lanczos = "eigenmap-lanczos" // a node a patch, some steps of Lanczos' method
+)
+
+// A Problem is an image with all that its graph and the question depend on.
+type Problem struct {
+	grid.Source
+	Kind  string  // of the workload
+	K     int     // how many of the lowest pairs
+	Tol   float64 // largest |Lx − λx|₂ of each, |x|₂ = 1; 0 for steps
+	Steps int     // of Lanczos' method; 0 for a tolerance
+	Seed  uint64  // of the vector that they start from
+
+	// Of the graph of voxels.
+	Sigma   float64 // of the weight exp(−(f_i − f_j)²/Sigma²) + Floor, f from 0 to 1
+	Floor   float64
+	Corners bool // neighbours are all voxels that touch; otherwise those that share a face
+	Plain   bool // L = D − W; otherwise I − D^−½ W D^−½
+
+	// Of the graph of patches.
+	Alpha, Beta float64 // of the weight exp(−|x_i − x_j|²/(M·Alpha²)) · exp(−|p_i − p_j|²/(2·Beta²))
+	Side        int64   // voxels of a patch along each axis
+
+	keys  [6]int64 // of the name it was made from
+	graph func() (*Graph, error)
+}
+
+// A Map is the lowest eigenpairs, or what stands for them: values in ascending order, and a unit
+// vector for each, of a number for each node. The last axis of the image is the fastest.
+type Map struct {
+	Values  []float64
+	Vectors [][]float64
+}
+
+// OfVoxels is the question of the k lowest pairs of the graph of voxels.
+func OfVoxels(s grid.Source, k int, tol, sigma, floor float64, corners, plain bool) *Problem {
+	return (&Problem{Source: s, Kind: Grid, K: k, Tol: tol, Sigma: sigma, Floor: floor, Corners: corners, Plain: plain}).ready()
+}
+
+// OfPatches is that of the graph of patches.
+func OfPatches(s grid.Source, k int, tol, alpha, beta float64, side int64) *Problem {
+	return (&Problem{Source: s, Kind: Patch, K: k, Tol: tol, Alpha: alpha, Beta: beta, Side: side}).ready()
+}
+
+// OfSteps is the question of what some steps of Lanczos' method on the graph of patches reach.
+func OfSteps(s grid.Source, k, steps int, seed uint64, alpha, beta float64, side int64) *Problem {
+	return (&Problem{Source: s, Kind: Lanczos, K: k, Steps: steps, Seed: seed, Alpha: alpha, Beta: beta, Side: side}).ready()
+}
+
+func (p *Problem) ready() *Problem {
+	p.graph = sync.OnceValues(p.define)
+	return p
+}
+
+// Of is the same question of another image.
+func (p *Problem) Of(s grid.Source) *Problem {
+	q := *p
+	q.Source = s
+	return q.ready()
+}
+
+// Nodes is the shape of the grid of nodes.
+func (p *Problem) Nodes() grid.Shape {
+	s := p.Shape()
+	if p.Kind != Grid {
+		s.W, s.H = s.W/p.Side, s.H/p.Side
+		if s.D > 1 {
+			s.D /= p.Side
+		}
+	}
+	return s
+}
+
+// Features is how many voxels a patch has.
+func (p *Problem) Features() int64 {
+	if p.Shape().D > 1 {
+		return p.Side * p.Side * p.Side
+	}
+	return p.Side * p.Side
+}
+
+// mostFeatures keeps squared distances of features within 32 bits.
+const mostFeatures = 1 << 15
+
+// Check is nil, or why the problem has no answer.
+func (p *Problem) Check() error {
+	if p.Kind != Grid {
+		s := p.Shape()
+		if least := min(s.W, s.H); p.Side < 1 || p.Side > least || s.D > 1 && p.Side > s.D {
+			return fmt.Errorf("patches of %d voxels along each axis: want 1 to %d for %v", p.Side, least, s)
+		}
+		if m := p.Features(); m > mostFeatures {
+			return fmt.Errorf("patches of %d voxels: want at most %d", m, mostFeatures)
+		}
+		if !positive(p.Alpha) || !positive(p.Beta) {
+			return fmt.Errorf("alpha is %v and beta %v: want finite numbers above 0", p.Alpha, p.Beta)
+		}
+	} else {
+		if !positive(p.Sigma) {
+			return fmt.Errorf("sigma is %v: want a finite number above 0", p.Sigma)
+		}
+		if !(p.Floor >= 0) || math.IsInf(p.Floor, 0) {
+			return fmt.Errorf("floor is %v: want a finite number of 0 or more", p.Floor)
+		}
+	}
+	n := p.Nodes().Voxels()
+	if n < 2 {
+		return fmt.Errorf("a graph of %d node: want 2 or more", n)
+	}
+	if p.K < 1 || int64(p.K) > n {
+		return fmt.Errorf("%d pairs of %d nodes: want 1 to %d", p.K, n, n)
+	}
+	if p.Kind == Lanczos {
+		if p.Steps < p.K || int64(p.Steps) > n {
+			return fmt.Errorf("%d steps for %d pairs of %d nodes: want %d to %d", p.Steps, p.K, n, p.K, n)
+		}
+		return nil
+	}
+	if !(p.Tol > 0 && p.Tol < 1) {
+		return fmt.Errorf("tolerance %v: want more than 0 and less than 1", p.Tol)
+	}
+	return nil
+}
+
+func positive(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
+
+// For is nil, or why who answers one of the questions does not answer a problem.
+func (p *Problem) For(kinds ...string) error {
+	for _, k := range kinds {
+		if p.Kind == k {
+			return p.Check()
+		}
+	}
+	return fmt.Errorf("answers %v, not %s", kinds, p.Kind)
+}
+
+// Start is a number of the vector that Lanczos' method starts from, before it is normalised:
+// from −½ to ½, by SplitMix64 of the seed and the place.
+func (p *Problem) Start(i int) float64 { return Uniform(p.Seed, uint64(i)) }
+
+// Uniform is the i-th number of a seed, from −½ to ½: the i-th output of SplitMix64 (Steele et
+// al. 2014) that starts from the seed, 53 bits of it.
+func Uniform(seed, i uint64) float64 {
+	z := seed + (i+1)*0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return float64((z^z>>31)>>11)/(1<<53) - 0.5
+}
+
+// OnGrid is the workload of the graph of voxels. The first of the implementations is the
+// reference.
+func OnGrid(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Problem, Map] {
+	w := workload(Grid, impls)
+	w.Question = bench.Question{
+		Doc:  "the lowest eigenpairs of the Laplacian of an image's voxels, to a tolerance",
+		Form: form(Grid),
+		Adversarial: []string{
+			spell(Grid, "noise/shape=2x1/type=uint8/seed=5", 2, 8, 100, 1000, 0, 0), spell(Grid, "noise/shape=17x13/type=uint8/seed=5", 4, 8, 100, 1000, 0, 0),
+			spell(Grid, "noise/shape=37x1/type=uint8/seed=3", 3, 9, 300, 1000, 1, 0), spell(Grid, "ball/shape=33x40/type=uint8", 4, 7, 100, 1000, 0, 0),
+			spell(Grid, "ball/shape=30x31/type=uint8", 3, 7, 30, 0, 0, 0), // two components
+			spell(Grid, "grf/shape=61x35/type=float32/levels=1024/smooth=2/seed=3", 5, 6, 100, 1000, 1, 0), spell(Grid, "checkerboard/shape=24x18/type=uint8", 4, 6, 100, 1000, 0, 1),
+			spell(Grid, "noise/shape=11x12x9/type=float32/levels=1024/seed=7", 4, 7, 200, 1000, 0, 0), spell(Grid, "grf/shape=16x13x14/type=float32/levels=1024/smooth=2/seed=3", 6, 6, 100, 100, 1, 1),
+			spell(Grid, "ball/shape=20x17x12/type=uint8", 2, 8, 100, 1000, 0, 1), spell(Grid, "noise/shape=1x1x37/type=uint8/levels=3/seed=3", 37, 6, 1000, 1000, 0, 0),
+			spell(Grid, "noise/shape=131x2x3/type=float32/levels=70000/seed=5", 4, 6, 100, 1000, 0, 0), spell(Grid, "grf/shape=128x120/type=float32/levels=1024/smooth=4/seed=9", 4, 6, 100, 1000, 0, 0),
+		},
+		Small: []string{spell(Grid, "grf/shape=256x256/levels=1024/type=float32/smooth=3/seed=1", 4, 6, 100, 1000, 0, 0), spell(Grid, "grf/shape=48x48x48/levels=1024/type=float32/smooth=2/seed=1", 4, 6, 100, 1000, 0, 0)},
+		Reads: of(Grid).Image,
+	}
+	w.Policy = certifiedPolicy()
+	return w
+}
+
+// OnPatches is the workload of the graph of patches.
+func OnPatches(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Problem, Map] {
+	w := workload(Patch, impls)
+	w.Question = bench.Question{
+		Doc:  "the lowest eigenpairs of the Laplacian of an image's patches, to a tolerance",
+		Form: form(Patch),
+		Adversarial: []string{
+			spell(Patch, "noise/shape=8x4/type=uint8/seed=5", 2, 8, 40, 5, 4), spell(Patch, "ball/shape=80x64/type=uint8", 3, 8, 40, 5, 4),
+			spell(Patch, "grf/shape=67x51/type=float32/levels=1024/smooth=3/seed=3", 2, 9, 60, 20, 4), spell(Patch, "noise/shape=31x17/type=int16/levels=1000/seed=2", 4, 8, 100, 2, 1),
+			spell(Patch, "grf/shape=24x20x28/type=float32/levels=1024/smooth=3/seed=3", 3, 8, 40, 3, 4), spell(Patch, "checkerboard/shape=48x36/type=uint8", 2, 8, 200, 4, 3),
+			spell(Patch, "grf/shape=128x96/type=uint8/levels=256/smooth=5/seed=9", 2, 8, 40, 3, 4),
+		},
+		Small: []string{spell(Patch, "grf/shape=256x96/levels=256/type=uint8/smooth=3/seed=1", 2, 8, 40, 5, 4)},
+		Reads: of(Patch).Image,
+	}
+	w.Policy = certifiedPolicy()
+	return w
+}
+
+// BySteps is the workload of Lanczos' method with a fixed number of steps.
+func BySteps(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Problem, Map] {
+	w := workload(Lanczos, impls)
+	w.Question = bench.Question{
+		Doc:  "what some steps of Lanczos' method reach of the lowest eigenpairs of the Laplacian of an image's patches",
+		Form: form(Lanczos),
+		Adversarial: []string{
+			spell(Lanczos, "noise/shape=8x8/type=uint8/seed=5", 4, 40, 5, 4, 1), spell(Lanczos, "ball/shape=80x64/type=uint8", 12, 40, 5, 4, 1),
+			spell(Lanczos, "grf/shape=67x51/type=float32/levels=1024/smooth=3/seed=3", 48, 60, 20, 4, 2), spell(Lanczos, "grf/shape=24x20x28/type=float32/levels=1024/smooth=3/seed=3", 2, 40, 3, 4, 7),
+			spell(Lanczos, "grf/shape=128x96/type=uint8/levels=256/smooth=5/seed=9", 50, 40, 3, 4, 3),
+		},
+		Small: []string{spell(Lanczos, "grf/shape=256x96/levels=256/type=uint8/smooth=3/seed=1", 12, 40, 5, 4, 1)},
+		Reads: of(Lanczos).Image,
+	}
+	w.Policy = stepsPolicy()
+	return w
+}
+
+func workload(kind string, impls []bench.Implementation[*Problem, Map]) bench.Workload[*Problem, Map] {
+	w := bench.Workload[*Problem, Map]{Name: kind, Inputs: Inputs{kind}, Impls: impls, Encode: Encode, Decode: Decode}
+	if len(impls) > 0 {
+		w.Reference = impls[0].About().Name
+	}
+	return w
+}
+
+// Inputs makes problems from names KIND/key=N/…/of=IMAGE.
+type Inputs struct{ kind string }
+
+// What keys are counted in.
+const (
+	perMille   = 1000
+	perMillion = 1000000
+)
+
+func form(kind string) name.Form {
+	if kind == Grid {
+		return name.Form{Kind: kind, Keys: []name.Key{
+			{Key: "k", Doc: "how many of the lowest pairs", Min: 1, Max: 1 << 10, Default: 4},
+			{Key: "tol", Doc: "digits of the residual: |Lx − λx| of at most 10^-N", Min: 1, Max: 12, Default: 6},
+			{Key: "sigma", Doc: "difference σ of values, from 0 to 1, in thousandths", Min: 1, Max: 1 << 20, Default: 100},
+			{Key: "floor", Doc: "what each weight has at least, in millionths", Min: 0, Max: 1 << 30, Default: 1000},
+			{Key: "corners", Doc: "neighbours: 0 those that share a face, 1 all that touch", Min: 0, Max: 1, Default: 0},
+			{Key: "plain", Doc: "0 for I − D^−½WD^−½, 1 for D − W", Min: 0, Max: 1, Default: 0},
+		}}
+	}
+	graph := []name.Key{
+		{Key: "alpha", Doc: "difference α of grey values, from 0 to 255", Min: 1, Max: 1 << 20, Default: 40},
+		{Key: "beta", Doc: "distance β, in patches", Min: 1, Max: 1 << 20, Default: 5},
+		{Key: "side", Doc: "voxels of a patch along each axis", Min: 1, Max: 1 << 10, Default: 4},
+	}
+	if kind == Patch {
+		return name.Form{Kind: kind, Keys: append([]name.Key{
+			{Key: "k", Doc: "how many of the lowest pairs", Min: 1, Max: 1 << 10, Default: 2},
+			{Key: "tol", Doc: "digits of the residual: |Lx − λx| of at most 10^-N", Min: 1, Max: 12, Default: 8},
+		}, graph...)}
+	}
+	return name.Form{Kind: kind, Keys: append(append([]name.Key{
+		{Key: "steps", Doc: "steps of Lanczos' method", Min: 2, Max: 1 << 20, Default: 250},
+	}, graph...), name.Key{Key: "start", Doc: "seed of the vector that steps start from", Min: 0, Max: 1 << 40, Default: 1})}
+}
+
+// of is what is common to questions about an image.
+func of(kind string) fields.Of { return fields.Of{Form: form(kind), Tail: 6 * 8} }
+
+func spell(kind, image string, keys ...int64) string {
+	f, values := form(kind), map[string]int64{}
+	for i, k := range keys {
+		values[f.Keys[i].Key] = k
+	}
+	return f.Spell(values, image)
+}
+
+func parse(kind, s string) (keys [6]int64, image string, err error) {
+	f := form(kind)
+	values, image, err := f.Parse(s)
+	if err == nil {
+		for i, k := range f.Keys {
+			keys[i] = values[k.Key]
+		}
+	}
+	return keys, image, err
+}
+
+// pairsOfSteps is how many pairs are asked of steps: the paper's two.
+const pairsOfSteps = 2
+
+// pose makes the problem of an image that keys describe.
+func pose(kind string, s grid.Source, k [6]int64) (*Problem, error) {
+	var p *Problem
+	switch kind {
+	case Grid:
+		p = OfVoxels(s, int(k[0]), math.Pow10(-int(k[1])), float64(k[2])/perMille, float64(k[3])/perMillion, k[4] == 1, k[5] == 1)
+	case Patch:
+		p = OfPatches(s, int(k[0]), math.Pow10(-int(k[1])), float64(k[2]), float64(k[3]), k[4])
+	default:
+		p = OfSteps(s, pairsOfSteps, int(k[0]), uint64(k[4]), float64(k[1]), float64(k[2]), k[3])
+	}
+	p.keys = k
+	return p, p.Check()
+}
+
+// Open makes the problem that a name describes.
+func (in Inputs) Open(name string) (*Problem, error) {
+	keys, image, err := parse(in.kind, name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := fields.Inputs{}.Open(image)
+	if err != nil {
+		return nil, err
+	}
+	p, err := pose(in.kind, s, keys)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), grid.Close(s))
+	}
+	return p, nil
+}
+
+// Close closes the image.
+func (p *Problem) Close() error { return grid.Close(p.Source) }
+
+// Variants names problems of other images.
+func (in Inputs) Variants(name string, n int) ([]string, error) { return of(in.kind).Variants(name, n) }
+
+// Files are what the image is read from.
+func (in Inputs) Files(name string) []string { return of(in.kind).Files(name) }
+
+// Smaller names problems of smaller images.
+func (in Inputs) Smaller(name string) []string {
+	keys, image, err := parse(in.kind, name)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, smaller := range (fields.Inputs{}).Smaller(image) {
+		name := spell(in.kind, smaller, keys[:len(form(in.kind).Keys)]...)
+		if p, err := in.Open(name); err == nil { // it may have too few nodes
+			names = append(names, name)
+			p.Close()
+		}
+	}
+	return names
+}
+
+// Cost counts a node once, and a step of Lanczos' method as a product of matrix and vector; of
+// bytes one read of the image and one writing of the vectors.
+func (in Inputs) Cost(name string, p *Problem) bench.Cost {
+	keys, image, _ := parse(in.kind, name) // it was opened by this name
+	cost := fields.Inputs{}.Cost(image, p.Source)
+	cost.Bytes += 8 * int64(p.K) * p.Nodes().Voxels()
+	class := ""
+	for i, k := range form(in.kind).Keys {
+		class += fmt.Sprintf("%s=%d/", k.Key, keys[i])
+	}
+	cost.Class = class + cost.Class
+	switch in.kind {
+	case Patch:
+		cost.Items, cost.Unit = p.Nodes().Voxels(), "patch"
+	case Lanczos:
+		cost.Items, cost.Unit = int64(p.Steps), "matvec"
+	}
+	return cost
+}
+
+// Size is that of the image, and the keys after it.
+func (in Inputs) Size(p *Problem) int64 { return of(in.kind).Size(p.Source) }
+
+// Share writes the image and the keys.
+func (in Inputs) Share(p *Problem, f *os.File) error {
+	var tail []byte
+	for _, k := range p.keys {
+		tail = binary.LittleEndian.AppendUint64(tail, uint64(k))
+	}
+	return of(in.kind).Share(p.Source, tail, f)
+}
+
+// Attach makes the problem of bytes that Share wrote.
+func (in Inputs) Attach(mapped []byte) (*Problem, error) {
+	s, tail, err := of(in.kind).Attach(mapped)
+	if err != nil {
+		return nil, err
+	}
+	var keys [6]int64
+	for i := range keys {
+		keys[i] = int64(binary.LittleEndian.Uint64(tail[8*i:]))
+	}
+	return pose(in.kind, s, keys)
+}
+
+// Encode writes how many pairs there are, how many numbers a vector has, the values and the
+// vectors.
+func Encode(w io.Writer, m Map) error {
+	n := 0
+	if len(m.Vectors) > 0 {
+		n = len(m.Vectors[0])
+	}
+	if len(m.Values) != len(m.Vectors) {
+		return fmt.Errorf("%d values and %d vectors", len(m.Values), len(m.Vectors))
+	}
+	b := bufio.NewWriterSize(w, 1<<18)
+	head := binary.LittleEndian.AppendUint64(nil, uint64(len(m.Values)))
+	b.Write(binary.LittleEndian.AppendUint64(head, uint64(n))) // Flush says what went wrong
+	put := func(list []float64) {
+		var number [8]byte
+		for _, v := range list {
+			binary.LittleEndian.PutUint64(number[:], math.Float64bits(v))
+			b.Write(number[:])
+		}
+	}
+	put(m.Values)
+	for _, list := range m.Vectors {
+		if len(list) != n {
+			return fmt.Errorf("vectors of %d and of %d numbers", n, len(list))
+		}
+		put(list)
+	}
+	return b.Flush()
+}
+
+// Decode is the inverse of Encode.
+func Decode(b []byte) (Map, error) {
+	malformed := errors.New("malformed eigenmap")
+	if len(b) < 16 {
+		return Map{}, malformed
+	}
+	k, n, rest := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]), uint64(len(b)-16)/8
+	if len(b)%8 != 0 || k > rest || n > rest || k > 0 && (n+1 > rest/k || rest != k*(n+1)) || k == 0 && rest != 0 {
+		return Map{}, malformed
+	}
+	at := 16
+	take := func(n uint64) []float64 {
+		list := make([]float64, n)
+		for i := range list {
+			list[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[at:]))
+			at += 8
+		}
+		return list
+	}
+	m := Map{Values: take(k), Vectors: make([][]float64, k)}
+	for i := range m.Vectors {
+		m.Vectors[i] = take(n)
+	}
+	return m, nil
+}
+
+// An Output is the map of a job, whose next Do overwrites it.
+type Output struct{ Map }
+
+// NewOutput allocates it.
+func NewOutput(p *Problem) Output {
+	o := Output{Map{Values: make([]float64, p.K), Vectors: make([][]float64, p.K)}}
+	for i := range o.Vectors {
+		o.Vectors[i] = make([]float64, p.Nodes().Voxels())
+	}
+	return o
+}
+
+// Poison overwrites what Out reads with what no right answer has.
+func (o Output) Poison() {
+	for i, list := range o.Vectors {
+		o.Values[i] = 1e30
+		for j := range list {
+			list[j] = 1e30
+		}
+	}
+}
+
+// Out is the map.
+func (o Output) Out() (Map, error) { return o.Map, nil }
+
+// Close frees nothing: all is garbage collected.
+func (o Output) Close() error { return nil }

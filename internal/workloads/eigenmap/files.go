@@ -1,0 +1,149 @@
+package eigenmap
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/binary"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/headers"
+)
+
+// Extensions are those of the files that a mask and vectors are written to.
+func Extensions() []string { return []string{".png", ".npy", ".nii", ".nii.gz"} }
+
+// Extension is which of them a path ends with, or "".
+func Extension(path string) string {
+	i := slices.IndexFunc(Extensions(), func(e string) bool { return strings.HasSuffix(strings.ToLower(path), e) })
+	if i < 0 {
+		return ""
+	}
+	return Extensions()[i]
+}
+
+// apart is how many pixels are between pictures that lie side by side.
+const apart = 4
+
+// picture writes a list of images of a shape side by side, the slices of a volume from top to
+// bottom.
+func picture(w io.Writer, s grid.Shape, list [][]uint8) error {
+	width := int64(len(list))*(s.W+apart) - apart
+	if height := s.H * s.D; width > 1<<16 || height > 1<<16 {
+		return fmt.Errorf("a picture of %d × %d pixels; write another format", width, height)
+	}
+	img := image.NewGray(image.Rect(0, 0, int(width), int(s.H*s.D)))
+	for i := range img.Pix {
+		img.Pix[i] = 255
+	}
+	for k, pixels := range list {
+		for i, v := range pixels {
+			img.SetGray(k*int(s.W+apart)+i%int(s.W), i/int(s.W), color.Gray{Y: v})
+		}
+	}
+	return png.Encode(w, img)
+}
+
+// WriteMask writes a mask of an image of a shape in the format of an extension: uint8, 255 within
+// it in a PNG, where slices are one below the other, and 1 otherwise. The note is one line that
+// formats with comments hold.
+func WriteMask(w io.Writer, extension string, s grid.Shape, mask []bool, note string) error {
+	one := uint8(1)
+	if extension == ".png" {
+		one = 255
+	}
+	values := make([]uint8, len(mask))
+	for i, in := range mask {
+		if in {
+			values[i] = one
+		}
+	}
+	if extension == ".png" {
+		return picture(w, s, [][]uint8{values})
+	}
+	return write(w, extension, "u1", s, 1, note, "mask", func(w io.Writer) error {
+		_, err := w.Write(values)
+		return err
+	})
+}
+
+// WriteVectors writes vectors of numbers for each voxel: float32, one after the other along the
+// slowest axis; in a PNG side by side, from black through grey, which is 0, to white.
+func WriteVectors(w io.Writer, extension string, s grid.Shape, vectors [][]float64, note string) error {
+	if extension == ".png" {
+		list := make([][]uint8, len(vectors))
+		for k, x := range vectors {
+			top := 0.0
+			for _, v := range x {
+				top = max(top, math.Abs(v))
+			}
+			list[k] = make([]uint8, len(x))
+			for i, v := range x {
+				list[k][i] = uint8(math.Round(127.5 + 127.5*v/max(top, 1e-300)))
+			}
+		}
+		return picture(w, s, list)
+	}
+	return write(w, extension, "f4", s, int64(len(vectors)), note, "eigenvectors", func(w io.Writer) error {
+		var number [4]byte
+		for _, x := range vectors {
+			for _, v := range x {
+				binary.LittleEndian.PutUint32(number[:], math.Float32bits(float32(v)))
+				if _, err := w.Write(number[:]); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// write writes a header and numbers of one image, or of several.
+func write(w io.Writer, extension, kind string, s grid.Shape, images int64, note, name string, numbers func(io.Writer) error) error {
+	b := bufio.NewWriterSize(w, 1<<18)
+	to, end := io.Writer(b), func() error { return nil }
+	var header []byte
+	var err error
+	switch extension {
+	case ".npy":
+		shape := []int64{s.H, s.W}
+		if s.D > 1 {
+			shape = []int64{s.D, s.H, s.W}
+		}
+		if kind == "f4" {
+			shape = append([]int64{images}, shape...)
+		}
+		header = headers.Npy(kind, shape...)
+	case ".nii.gz", ".nii":
+		shape := []int64{s.W, s.H, s.D}
+		if kind == "f4" {
+			shape = append(shape, images)
+		}
+		if header, err = (headers.Nifti{Kind: kind, Shape: shape, Note: note, Name: name}).Header(); err != nil {
+			return err
+		}
+		if extension == ".nii.gz" {
+			z := gzip.NewWriter(b)
+			to, end = z, z.Close
+		}
+	default:
+		return fmt.Errorf("no format has the extension %q", extension)
+	}
+	if _, err := to.Write(header); err != nil {
+		return err
+	}
+	if err := numbers(to); err != nil {
+		return err
+	}
+	if err := end(); err != nil {
+		return err
+	}
+	return b.Flush()
+}

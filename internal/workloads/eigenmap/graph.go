@@ -1,0 +1,396 @@
+package eigenmap
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+
+	"eccbench/internal/crew"
+	"eccbench/internal/grid"
+)
+
+// A Graph is the definition's own, in float64: it shares nothing with what implementations
+// compute but the image.
+//
+// Of voxels, with f = (value − least)/(greatest − least), neighbours i and j have the weight
+//
+//	w_ij = exp(−(f_i − f_j)²/σ²) + w0
+//
+// Of patches i ≠ j, whose features x are their M voxels' grey values and whose places p are
+// counted in patches,
+//
+//	w_ij = exp(−|x_i − x_j|²/(M·α²) − |p_i − p_j|²/(2β²))
+//
+// and w_ii = 0. D has the sums of the rows of W. L is I − D^−½ W D^−½, or D − W.
+type Graph struct {
+	p      *Problem
+	shape  grid.Shape // of the nodes
+	Degree []float64  // the diagonal of D
+	mass   []float64  // of Lu = λ·mass·u with x = mass^½ u: D, or ones
+
+	toward  [][3]int64  // of voxels: the neighbours behind a node, in x, y and z
+	weights [][]float64 // to each of these; 0 where there is none
+
+	features []int32 // of patches, one after the other
+	reach    int64   // how many patches away, along an axis, weights are that are not as good as 0
+}
+
+// Nodes is how many nodes there are.
+func (g *Graph) Nodes() int { return len(g.Degree) }
+
+// Graph is the problem's, made once.
+func (p *Problem) Define() (*Graph, error) { return p.graph() }
+
+func (p *Problem) define() (*Graph, error) {
+	g := &Graph{p: p, shape: p.Nodes()}
+	n := g.shape.Voxels()
+	g.Degree = make([]float64, n)
+	if p.Kind == Grid {
+		values, err := p.Numbers()
+		if err != nil {
+			return nil, err
+		}
+		g.link(values)
+	} else {
+		var err error
+		if g.features, err = p.Patches(); err != nil {
+			return nil, err
+		}
+		g.reach = g.far()
+		g.eachRow(func(i int) {
+			sum := 0.0
+			g.row(i, func(_ int, w float64) { sum += w })
+			g.Degree[i] = sum
+		})
+	}
+	for i, d := range g.Degree {
+		if !(d > 0) {
+			return nil, fmt.Errorf("node %d has no neighbour: all its weights are 0 in float64; %s", i, p.wider())
+		}
+	}
+	if g.mass = g.Degree; p.Plain {
+		g.mass = slices.Repeat([]float64{1}, int(n))
+	}
+	return g, nil
+}
+
+func (p *Problem) wider() string {
+	if p.Kind == Grid {
+		return "want a larger sigma, or a floor above 0"
+	}
+	return "want a larger alpha or beta"
+}
+
+// Numbers are the image's values as numbers, row-major: what they stand for where they stand
+// for others.
+func (p *Problem) Numbers() ([]float64, error) {
+	f, err := grid.Load(p.Source)
+	if err != nil {
+		return nil, err
+	}
+	labels := grid.LabelsOf(p.Source)
+	out := make([]float64, f.Shape().Voxels())
+	for i, v := range f.Floats() {
+		if out[i] = float64(v); labels != nil {
+			out[i] = labels.Float64(v)
+		}
+	}
+	return out, nil
+}
+
+func span(values []float64) (lo, hi float64) { return slices.Min(values), slices.Max(values) }
+
+// behind are the neighbours of a voxel that come after it: an edge has one end there.
+func (p *Problem) behind() (list [][3]int64) {
+	if !p.Corners {
+		return [][3]int64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
+	}
+	for z := int64(0); z <= 1; z++ {
+		for y := int64(-1); y <= 1; y++ {
+			for x := int64(-1); x <= 1; x++ {
+				if (z*3+y)*3+x > 0 {
+					list = append(list, [3]int64{x, y, z})
+				}
+			}
+		}
+	}
+	return list
+}
+
+// at is the node that lies so far from one, or −1.
+func (g *Graph) at(i int, by [3]int64) int {
+	s := g.shape
+	z, y, x := s.Coordinates(int64(i))
+	x, y, z = x+by[0], y+by[1], z+by[2]
+	if x < 0 || y < 0 || z < 0 || x >= s.W || y >= s.H || z >= s.D {
+		return -1
+	}
+	return int((z*s.H+y)*s.W + x)
+}
+
+// link makes the graph of voxels.
+func (g *Graph) link(values []float64) {
+	lo, hi := span(values)
+	f := func(i int) float64 {
+		if hi == lo {
+			return 0
+		}
+		return (values[i] - lo) / (hi - lo)
+	}
+	for _, by := range g.p.behind() {
+		weights := make([]float64, len(values))
+		g.eachRow(func(i int) {
+			if j := g.at(i, by); j >= 0 {
+				d := f(i) - f(j)
+				weights[i] = math.Exp(-d*d/(g.p.Sigma*g.p.Sigma)) + g.p.Floor
+			}
+		})
+		g.toward, g.weights = append(g.toward, by), append(g.weights, weights)
+	}
+	g.eachRow(func(i int) {
+		g.row(i, func(_ int, w float64) { g.Degree[i] += w })
+	})
+}
+
+// Grey is a value as a grey value of whole numbers from 0 to 255: that of uint8 is itself,
+// others are scaled so that the least is 0 and the greatest 255.
+func Grey(t grid.Type, labelled bool, v, lo, hi float64) int32 {
+	if t == grid.Uint8 && !labelled {
+		return int32(v)
+	}
+	if hi == lo {
+		return 0
+	}
+	return int32(math.RoundToEven(255 * ((v - lo) / (hi - lo))))
+}
+
+// negligible is ln 10^−20: what all that is left out may add to a row, as a share of the least
+// that a neighbour side by side has.
+const negligible = 20 * math.Ln10
+
+// Patches are the features of all patches, one after the other: their voxels' grey values,
+// row-major. What is left at the far borders belongs to none.
+func (p *Problem) Patches() ([]int32, error) {
+	values, err := p.Numbers()
+	if err != nil {
+		return nil, err
+	}
+	s, n, side, m := p.Shape(), p.Nodes(), p.Side, p.Features()
+	lo, hi := span(values)
+	labelled := grid.LabelsOf(p.Source) != nil
+	features := make([]int32, 0, n.Voxels()*m)
+	deep := m / (side * side)
+	for i := range n.Voxels() {
+		pz, py, px := n.Coordinates(i)
+		for z := range deep {
+			for y := range side {
+				for _, v := range values[((pz*deep+z)*s.H+py*side+y)*s.W+px*side:][:side] {
+					features = append(features, Grey(p.Type(), labelled, v, lo, hi))
+				}
+			}
+		}
+	}
+	return features, nil
+}
+
+// far is how many patches away, along an axis, all weights are as good as 0.
+func (g *Graph) far() int64 {
+	b, s := g.p.Beta, g.shape
+	exponent := negligible + math.Log(float64(g.Nodes())) + 255*255/(g.p.Alpha*g.p.Alpha) + 1/(2*b*b)
+	return int64(min(math.Ceil(b*math.Sqrt(2*exponent)), float64(max(s.W, s.H, s.D))))
+}
+
+// row calls f with all neighbours of a node, in their order, and the weights.
+func (g *Graph) row(i int, f func(j int, w float64)) {
+	if g.features == nil {
+		s := g.shape
+		z, y, x := s.Coordinates(int64(i))
+		inside := func(x, y, z int64) bool { return x >= 0 && y >= 0 && z >= 0 && x < s.W && y < s.H && z < s.D }
+		for k := len(g.toward) - 1; k >= 0; k-- {
+			if t := g.toward[k]; inside(x-t[0], y-t[1], z-t[2]) {
+				j := i - int((t[2]*s.H+t[1])*s.W+t[0])
+				f(j, g.weights[k][j])
+			}
+		}
+		for k, t := range g.toward {
+			if inside(x+t[0], y+t[1], z+t[2]) {
+				f(i+int((t[2]*s.H+t[1])*s.W+t[0]), g.weights[k][i])
+			}
+		}
+		return
+	}
+	s, m := g.shape, int(g.p.Features())
+	pz, py, px := s.Coordinates(int64(i))
+	a := g.features[i*m:][:m]
+	byFeature, byPlace := 1/(float64(m)*g.p.Alpha*g.p.Alpha), 1/(2*g.p.Beta*g.p.Beta)
+	from, to := max(0, px-g.reach), min(s.W, px+g.reach+1)
+	for z := max(0, pz-g.reach); z < min(s.D, pz+g.reach+1); z++ {
+		for y := max(0, py-g.reach); y < min(s.H, py+g.reach+1); y++ {
+			for x := from; x < to; x++ {
+				j := int((z*s.H+y)*s.W + x)
+				if j == i {
+					continue
+				}
+				apart := (x-px)*(x-px) + (y-py)*(y-py) + (z-pz)*(z-pz)
+				f(j, math.Exp(-float64(unlike(a, g.features[j*m:][:m]))*byFeature-float64(apart)*byPlace))
+			}
+		}
+	}
+}
+
+// unlike is the square of the distance of two patches' features, a whole number.
+func unlike(a, b []int32) (d int32) {
+	b = b[:len(a)]
+	for k, v := range a {
+		e := v - b[k]
+		d += e * e
+	}
+	return d
+}
+
+// weight is that of two patches.
+func (g *Graph) weight(i, j int) float64 {
+	m := int(g.p.Features())
+	az, ay, ax := g.shape.Coordinates(int64(i))
+	bz, by, bx := g.shape.Coordinates(int64(j))
+	apart := (ax-bx)*(ax-bx) + (ay-by)*(ay-by) + (az-bz)*(az-bz)
+	d := unlike(g.features[i*m:][:m], g.features[j*m:][:m])
+	return math.Exp(-float64(d)/(float64(m)*g.p.Alpha*g.p.Alpha) - float64(apart)/(2*g.p.Beta*g.p.Beta))
+}
+
+// eachRow calls f with every node, several at a time.
+func (g *Graph) eachRow(f func(i int)) { each(g.Nodes(), f) }
+
+func each(n int, f func(i int)) {
+	inParts(n, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			f(i)
+		}
+	})
+}
+
+// inParts calls f with parts of n, at the same time.
+func inParts(n int, f func(lo, hi int)) {
+	const least = 1 << 10 // less than which goroutines cost more
+	parts := min(runtime.GOMAXPROCS(0), max(1, n/least))
+	var c crew.Group
+	for k := range parts {
+		c.Go(func() { f(n*k/parts, n*(k+1)/parts) })
+	}
+	c.Wait()
+}
+
+// Apply sets what L makes of each of some vectors, from differences: of x_i = m_i^½ u_i it is
+//
+//	m_i^−½ Σ_j w_ij (u_i − u_j)
+//
+// which does not cancel where u hardly changes. It gives xᵀLx of each, from the edges: of
+// ½ Σ_ij w_ij (u_i − u_j)² no term is negative.
+func (g *Graph) Apply(to, from [][]float64) (energies []float64) {
+	u, rows := make([][]float64, len(from)), make([][]float64, len(from))
+	for k, x := range from {
+		u[k], rows[k] = make([]float64, len(x)), make([]float64, len(x))
+		for i, v := range x {
+			u[k][i] = v / math.Sqrt(g.mass[i])
+		}
+	}
+	inParts(g.Nodes(), func(lo, hi int) {
+		sums := make([]float64, 2*len(from))
+		for i := lo; i < hi; i++ {
+			clear(sums)
+			g.row(i, func(j int, w float64) {
+				for k, v := range u {
+					d := v[i] - v[j]
+					sums[2*k] += w * d
+					sums[2*k+1] += w * d * d
+				}
+			})
+			for k := range u {
+				to[k][i], rows[k][i] = sums[2*k]/math.Sqrt(g.mass[i]), sums[2*k+1]/2
+			}
+		}
+	})
+	for _, r := range rows {
+		energies = append(energies, sum(r))
+	}
+	return energies
+}
+
+// sum adds up in pairs, so that rounding grows with the logarithm of how many there are.
+func sum(list []float64) float64 {
+	if len(list) <= 32 {
+		s := 0.0
+		for _, v := range list {
+			s += v
+		}
+		return s
+	}
+	return sum(list[:len(list)/2]) + sum(list[len(list)/2:])
+}
+
+func dot(a, b []float64) float64 {
+	if len(a) <= 256 {
+		s := 0.0
+		for i, v := range a {
+			s += v * b[i]
+		}
+		return s
+	}
+	h := len(a) / 2
+	return dot(a[:h], b[:h]) + dot(a[h:], b[h:])
+}
+
+func norm(a []float64) float64 { return math.Sqrt(dot(a, a)) }
+
+// components numbers the connected parts of the graph, the edges of which are the weights that
+// are more than 0, and says how many there are.
+func (g *Graph) components() (of []int, n int) {
+	parent := make([]int, g.Nodes())
+	for i := range parent {
+		parent[i] = i
+	}
+	root := func(i int) int {
+		for parent[i] != i {
+			parent[i] = parent[parent[i]]
+			i = parent[i]
+		}
+		return i
+	}
+	parts := len(parent)
+	join := func(i, j int, w float64) {
+		if a, b := root(i), root(j); w > 0 && a != b {
+			parent[a] = b
+			parts--
+		}
+	}
+	// Patches side by side connect as good as all: the rest is looked at where they do not.
+	if g.features != nil {
+		for i := range parent {
+			for _, by := range [][3]int64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}} {
+				if j := g.at(i, by); j >= 0 {
+					join(i, j, g.weight(i, j))
+				}
+			}
+		}
+	}
+	for i := range parent {
+		if parts == 1 {
+			break
+		}
+		g.row(i, func(j int, w float64) {
+			if j > i {
+				join(i, j, w)
+			}
+		})
+	}
+	of, number := make([]int, len(parent)), map[int]int{}
+	for i := range of {
+		r := root(i)
+		if _, ok := number[r]; !ok {
+			number[r] = len(number)
+		}
+		of[i] = number[r]
+	}
+	return of, len(number)
+}

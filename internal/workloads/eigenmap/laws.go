@@ -1,0 +1,360 @@
+package eigenmap
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+)
+
+// spectrum asks for the pairs of an image of the same shape all of one value, of whose D − W the
+// cosines of the axes are the eigenvectors:
+//
+//	λ = (1 + w0) Σ 4 sin²(πk/2n) over the axes, 0 ≤ k < n
+//
+// Vectors are compared as the span of all values that are not as good as the next one: its angle
+// is the residual over that gap at most (Davis and Kahan 1970).
+func spectrum(p *Problem, _ Map, ask ask) ([]verify.Measure, error) {
+	s := p.Shape()
+	if p.Kind != Grid {
+		return nil, verify.ErrNotApplicable
+	}
+	flat, err := grid.NewField(s, grid.Uint8, make([]byte, s.Voxels()), grid.Identity(grid.Uint8))
+	if err != nil {
+		return nil, err
+	}
+	q := OfVoxels(flat, p.K, p.Tol, p.Sigma, p.Floor, false, true)
+	got, err := ask(q)
+	if err != nil {
+		return nil, err
+	}
+	if d := q.misshapen(got); d != nil {
+		return nan("error of the closed form", d.String()), nil
+	}
+	type mode struct {
+		value float64
+		k     [3]int64
+	}
+	var modes []mode
+	// Of the lowest k + 1 none has a place above k along an axis.
+	most := func(n int64) int64 { return min(n, int64(p.K)+1) }
+	for z := range most(s.D) {
+		for y := range most(s.H) {
+			for x := range most(s.W) {
+				m := mode{k: [3]int64{x, y, z}}
+				for a, n := range [3]int64{s.W, s.H, s.D} {
+					half := math.Sin(math.Pi * float64(m.k[a]) / float64(2*n))
+					m.value += (1 + p.Floor) * 4 * half * half
+				}
+				modes = append(modes, m)
+			}
+		}
+	}
+	slices.SortStableFunc(modes, func(a, b mode) int {
+		if a.value < b.value {
+			return -1
+		} else if a.value > b.value {
+			return 1
+		}
+		return 0
+	})
+	values := verify.Measure{Name: "error of the closed form", Limit: p.Tol}
+	whole, gap := 0, 0.0
+	for i := range p.K {
+		if e := math.Abs(got.Values[i] - modes[i].value); !(e <= values.Value) {
+			values.Value, values.At = e, fmt.Sprintf("pair %d: %g, not %g", i+1, got.Values[i], modes[i].value)
+		}
+		if i+1 == len(modes) {
+			whole, gap = i+1, math.Inf(1)
+		} else if d := modes[i+1].value - modes[i].value; d > 100*p.Tol {
+			whole, gap = i+1, d
+		}
+	}
+	list := []verify.Measure{values}
+	if whole > 0 {
+		angle := verify.Measure{Name: "angle of the cosines from the span", Limit: 2*math.Sqrt(float64(p.K))*p.Tol/gap + 1e-9}
+		x := make([]float64, s.Voxels())
+		for _, m := range modes[:whole] {
+			for i := range x {
+				z, y, x0 := s.Coordinates(int64(i))
+				x[i] = 1
+				for a, n := range [3]int64{s.W, s.H, s.D} {
+					x[i] *= math.Cos(math.Pi * float64(m.k[a]) * (float64([3]int64{x0, y, z}[a]) + 0.5) / float64(n))
+				}
+			}
+			size := norm(x)
+			project(x, got.Vectors[:whole])
+			if e := norm(x) / size; !(e <= angle.Value) {
+				angle.Value, angle.At = e, fmt.Sprintf("mode %v", m.k)
+			}
+		}
+		list = append(list, angle)
+	}
+	return list, nil
+}
+
+// cuts hold the second value to be at most the normalised cut of each set that is tried (Shi and
+// Malik 2000): cut(S)/m(S) + cut(S)/m(rest) is the Rayleigh quotient of a vector that is
+// perpendicular to that of the kernel.
+func cuts(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
+	if p.K < 2 {
+		return nil, verify.ErrNotApplicable
+	}
+	if d := p.misshapen(m); d != nil {
+		return nan("second value", d.String()), nil
+	}
+	g, err := p.graph()
+	if err != nil {
+		return nil, err
+	}
+	sets, names, err := p.sets(m)
+	if err != nil {
+		return nil, err
+	}
+	cut := g.cuts(sets, len(names))
+	measure := verify.Measure{Name: "second value over the least cut", Limit: 1, At: "no set"}
+	least := math.Inf(1)
+	for k, c := range cut {
+		if c < least {
+			least, measure.At = c, fmt.Sprintf("%s: %g, the value is %g", names[k], c, m.Values[1])
+		}
+	}
+	if math.IsInf(least, 1) {
+		return nil, verify.ErrNotApplicable
+	}
+	measure.Value = m.Values[1] / (least + p.Tol)
+	return []verify.Measure{measure}, nil
+}
+
+// sets are what is tried, a bit of each node's number for each.
+func (p *Problem) sets(m Map) (member []uint64, names []string, err error) {
+	n := len(m.Vectors[1])
+	member = make([]uint64, n)
+	add := func(name string, in func(i int) bool) {
+		for i := range member {
+			if in(i) {
+				member[i] |= 1 << len(names)
+			}
+		}
+		names = append(names, name)
+	}
+	mask := p.Nodewise(m)
+	add("the mask", func(i int) bool { return mask[i] })
+	s := p.Nodes()
+	for a, size := range [3]int64{s.W, s.H, s.D} {
+		add("half along "+"xyz"[a:a+1], func(i int) bool {
+			z, y, x := s.Coordinates(int64(i))
+			return [3]int64{x, y, z}[a] < size/2
+		})
+	}
+	sweep := func(name string, of []float64) {
+		sorted := slices.Clone(of)
+		slices.Sort(sorted)
+		for k := 1; k < 16; k++ {
+			t := sorted[n*k/16]
+			add(fmt.Sprintf("%s below %.4g", name, t), func(i int) bool { return of[i] < t })
+		}
+	}
+	g, err := p.graph()
+	if err != nil {
+		return nil, nil, err
+	}
+	u := make([]float64, n)
+	for i, v := range m.Vectors[1] {
+		u[i] = v / math.Sqrt(g.mass[i])
+	}
+	sweep("the second vector", u)
+	if p.Kind == Grid {
+		values, err := p.Numbers()
+		if err != nil {
+			return nil, nil, err
+		}
+		sweep("the image", values)
+	} else {
+		first := make([]float64, n)
+		for i := range first {
+			first[i] = float64(g.features[i*int(p.Features())])
+		}
+		sweep("the patches' first voxel", first)
+	}
+	return member, names, nil
+}
+
+// cuts are the normalised cuts of sets; +Inf of a set that is empty or all.
+func (g *Graph) cuts(member []uint64, sets int) []float64 {
+	const chunk = 1 << 12
+	parts := (g.Nodes() + chunk - 1) / chunk
+	cut, inside, all := make([]float64, parts*sets), make([]float64, sets), 0.0
+	each(parts, func(part int) {
+		own := cut[part*sets:][:sets]
+		for i := part * chunk; i < min((part+1)*chunk, g.Nodes()); i++ {
+			g.row(i, func(j int, w float64) {
+				if apart := member[i] ^ member[j]; j < i && apart != 0 {
+					for k := range own {
+						if apart>>k&1 == 1 {
+							own[k] += w
+						}
+					}
+				}
+			})
+		}
+	})
+	for i, b := range member {
+		all += g.mass[i]
+		for k := range inside {
+			if b>>k&1 == 1 {
+				inside[k] += g.mass[i]
+			}
+		}
+	}
+	out := make([]float64, sets)
+	for k := range out {
+		for part := range parts {
+			out[k] += cut[part*sets+k]
+		}
+		if inside[k] == 0 || all-inside[k] <= 1e-12*all {
+			out[k] = math.Inf(1)
+			continue
+		}
+		out[k] *= 1/inside[k] + 1/(all-inside[k])
+	}
+	return out
+}
+
+// flipped holds that the image in reverse has the same values.
+func flipped(p *Problem, m Map, ask ask) ([]verify.Measure, error) {
+	if grid.LabelsOf(p.Source) != nil || p.Kind != Grid && p.Shape().W%p.Side != 0 {
+		return nil, verify.ErrNotApplicable
+	}
+	if d := p.misshapen(m); d != nil {
+		return nan("value", d.String()), nil
+	}
+	got, err := ask(p.Of(grid.Flip(p.Source, 'x')))
+	if err != nil {
+		return nil, err
+	}
+	if len(got.Values) != p.K {
+		return nan("value", fmt.Sprintf("%d values", len(got.Values))), nil
+	}
+	list := make([]float64, p.K)
+	for k, v := range m.Values {
+		list[k] = math.Abs(v - got.Values[k])
+	}
+	return []verify.Measure{worst("value of the flipped image off", p.Tol, list)}, nil
+}
+
+// lanczos takes steps by the definition: algorithm 1 of Cheng et al. 2014, each vector made
+// perpendicular to all before it twice, with L by the graph's rows.
+func (p *Problem) lanczos() (Map, error) {
+	g, err := p.graph()
+	if err != nil {
+		return Map{}, err
+	}
+	n := g.Nodes()
+	q := [][]float64{make([]float64, n)}
+	for i := range q[0] {
+		q[0][i] = p.Start(i)
+	}
+	scale(q[0], 1/norm(q[0]))
+	t := mat.NewSymDense(p.Steps, nil)
+	for k := range p.Steps {
+		z := make([]float64, n)
+		g.Apply([][]float64{z}, q[k:k+1])
+		t.SetSym(k, k, dot(q[k], z))
+		project(z, q)
+		size := norm(z)
+		if k == p.Steps-1 {
+			break
+		}
+		if size < 1e-12 {
+			return Map{}, fmt.Errorf("the Krylov space ends after %d steps", k+1)
+		}
+		t.SetSym(k, k+1, size)
+		scale(z, 1/size)
+		q = append(q, z)
+	}
+	var e mat.EigenSym
+	if !e.Factorize(t, true) {
+		return Map{}, errors.New("the eigenvalues of T were not found")
+	}
+	var u mat.Dense
+	e.VectorsTo(&u)
+	m := NewOutput(p).Map
+	copy(m.Values, e.Values(nil))
+	for k, y := range m.Vectors {
+		clear(y)
+		for j, v := range q {
+			for i := range y {
+				y[i] += u.At(j, k) * v[i]
+			}
+		}
+	}
+	return m, nil
+}
+
+func scale(x []float64, by float64) {
+	for i := range x {
+		x[i] *= by
+	}
+}
+
+// stepped compares values with those of the definition's steps.
+func stepped(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
+	list, _, err := p.pairs(m)
+	if err != nil || p.misshapen(m) != nil {
+		return list, err
+	}
+	want, err := p.lanczos()
+	if err != nil {
+		return nil, verify.ErrNotApplicable
+	}
+	off := make([]float64, p.K)
+	for k, v := range want.Values {
+		off[k] = math.Abs(v - m.Values[k])
+	}
+	return append(list, worst("value off the definition's steps", ofSteps, off)), nil
+}
+
+// krylov holds the residuals of a map to those of pairs that one Krylov space gives: all are
+// multiples of one vector, the next that the steps would take, which is perpendicular to the one
+// that they started from.
+func krylov(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
+	list, c, err := p.pairs(m)
+	if err != nil || c.residuals == nil {
+		return list, err
+	}
+	start := make([]float64, len(m.Vectors[0]))
+	for i := range start {
+		start[i] = p.Start(i)
+	}
+	scale(start, 1/norm(start))
+	var rest [][]float64
+	for k, x := range m.Vectors {
+		if c.residuals[k] < 1e-7 {
+			continue // of which rounding is too large a part
+		}
+		r := make([]float64, len(x))
+		for i, v := range x {
+			r[i] = (c.product[k][i] - m.Values[k]*v) / c.residuals[k]
+		}
+		rest = append(rest, r)
+	}
+	if len(rest) < 2 {
+		return nil, verify.ErrNotApplicable
+	}
+	along, apart := verify.Measure{Name: "residual along the start", Limit: 1e-6}, verify.Measure{Name: "residuals apart", Limit: 1e-6}
+	for k, r := range rest {
+		along.Value = max(along.Value, math.Abs(dot(r, start)))
+		if k > 0 {
+			d := slices.Clone(r)
+			project(d, rest[:1])
+			apart.Value = max(apart.Value, norm(d))
+		}
+	}
+	return append(list, along, apart), nil
+}

@@ -1,0 +1,97 @@
+package eigenmap
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// A band is a symmetric matrix whose nonzeros are within so many places of the diagonal: row i
+// holds the width numbers before the diagonal, and the diagonal. Factored, it holds LDLᵀ, of L
+// the numbers left of the diagonal and 1/D on it.
+type band struct {
+	n, width int
+	rows     []float64
+}
+
+func newBand(n, width int) *band {
+	width = min(width, n-1)
+	return &band{n, width, make([]float64, n*(width+1))}
+}
+
+func (b *band) row(i int) []float64 { return b.rows[i*(b.width+1):][:b.width+1] }
+
+// add adds to the numbers at (i, j) and (j, i).
+func (b *band) add(i, j int, v float64) {
+	if j > i {
+		i, j = j, i
+	}
+	b.row(i)[b.width-(i-j)] += v
+}
+
+var errPivot = errors.New("a pivot is 0")
+
+// factor makes LDLᵀ of the matrix less shift on its diagonal, without pivoting, and says how many
+// of D are negative: by Sylvester's law of inertia, as many as the eigenvalues below shift of a
+// matrix that differs from this one by at most a bound, in the 2-norm. The bound is that of
+// Higham 2002, theorem 10.3 and what follows, for LDLᵀ: of |L||D||Lᵀ| no number is larger than
+// the largest on its diagonal, and a row has 2·width + 1 of them.
+func (b *band) factor(shift float64) (negative int, bound float64, err error) {
+	scaled := make([]float64, b.width) // l_ij d_j of one row
+	growth := 0.0
+	for i := range b.n {
+		row := b.row(i)
+		first := max(0, i-b.width)
+		for j := first; j < i; j++ {
+			at := b.width - (i - j)
+			v := row[at]
+			// Both rows have numbers from the larger of their first columns on.
+			if from := max(first, j-b.width); from < j {
+				n := j - from
+				v -= ddot(scaled[from-first:][:n], b.row(j)[b.width-n:b.width])
+			}
+			scaled[j-first] = v
+			row[at] = v * b.row(j)[b.width]
+		}
+		d, size := row[b.width]-shift, 0.0
+		for j := first; j < i; j++ {
+			product := scaled[j-first] * row[b.width-(i-j)]
+			d -= product
+			size += math.Abs(product)
+		}
+		if d == 0 || math.IsNaN(d) {
+			return 0, math.Inf(1), errPivot
+		}
+		if d < 0 {
+			negative++
+		}
+		growth = max(growth, size+math.Abs(d))
+		row[b.width] = 1 / d
+	}
+	const unit = 1.0 / (1 << 53)
+	return negative, float64(b.width+3) * unit * float64(2*b.width+1) * growth, nil
+}
+
+// solve sets x to the solution of the factored matrix with x on the right.
+func (b *band) solve(x []float64) {
+	for i := range b.n {
+		n := min(i, b.width)
+		x[i] -= ddot(b.row(i)[b.width-n:b.width], x[i-n:i])
+	}
+	for i := range b.n {
+		x[i] *= b.row(i)[b.width]
+	}
+	for i := b.n - 1; i >= 0; i-- {
+		n := min(i, b.width)
+		row := b.row(i)[b.width-n : b.width]
+		for k, l := range row {
+			x[i-n+k] -= l * x[i]
+		}
+	}
+}
+
+// ddot is a product of vectors by vector instructions, in an order of its own.
+func ddot(a, b []float64) float64 {
+	return blas64.Dot(blas64.Vector{N: len(a), Inc: 1, Data: a}, blas64.Vector{N: len(b), Inc: 1, Data: b})
+}
