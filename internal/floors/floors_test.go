@@ -118,6 +118,7 @@ var doors = map[string][]string{
 	"github.com/olekukonko/tablewriter": {"internal/report"},
 	"golang.org/x/perf":                 {"internal/report"},
 	"github.com/klauspost/compress":     {"datasets", "internal/bench", "kernels/bundle"},
+	"github.com/pierrec/lz4/v4":         {"datasets"},
 	"golang.org/x/image":                {"datasets", "internal/report/svg"},
 	"golang.org/x/sys/unix":             {"internal/runner"},
 	"golang.org/x/sys/cpu":              {"internal/isa"},

@@ -327,7 +327,7 @@ func (r Request) name(every bool) (string, error) {
 	switch info, err := os.Stat(r.Input); {
 	case err != nil:
 		return "", fmt.Errorf("input %s: %w", r.Input, errors.Unwrap(err))
-	case info.IsDir():
+	case info.IsDir() && !datasets.IsZarr(r.Input):
 		return "", fmt.Errorf("input %s: is a directory, want an image file", r.Input)
 	}
 	name := "file"

@@ -63,6 +63,28 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// Spans of slices that are read together begin with those of a step, wherever there are as many
+// steps as shards, and are all slices in order.
+func TestSpanBy(t *testing.T) {
+	for _, slices := range []int64{1, 5, 8, 127, 128, 129, 1000} {
+		for _, step := range []int64{1, 2, 5, 64, 128} {
+			for _, n := range []int64{1, 2, 3, 8, 100} {
+				last, aligned := int64(0), (slices+step-1)/step >= n
+				for i := int64(1); i <= n; i++ {
+					s := Shard{i, n}.SpanBy(slices, min(step, slices))
+					if s.Lo != last || s.Hi < s.Lo || aligned && (s.Lo%min(step, slices) != 0 || s.Len() == 0) {
+						t.Fatalf("%d slices by %d, shard %d/%d: %v after %d", slices, step, i, n, s, last)
+					}
+					last = s.Hi
+				}
+				if last != slices {
+					t.Errorf("%d slices by %d in %d: end at %d", slices, step, n, last)
+				}
+			}
+		}
+	}
+}
+
 // The spans of all shards are the slices, in order, and none has two more than another.
 func TestSpan(t *testing.T) {
 	for _, slices := range []int64{1, 2, 7, 8, 9, 100, 10_000, 1 << 50} {
