@@ -12,7 +12,10 @@ func readAt(file io.ReaderAt, dst []byte, at int64) error {
 	if array, ok := file.(*zarrArray); ok { // whose chunks are read so by themselves
 		return array.fillFrom(dst, at)
 	}
-	const piece, readers = 128 << 10, 8
+	piece, readers := int64(128<<10), int64(8)
+	if _, remote := file.(*remoteFile); remote {
+		piece, readers = remotePiece, RemoteReaders
+	}
 	n := (int64(len(dst)) + piece - 1) / piece
 	var mu sync.Mutex
 	var failed error

@@ -27,6 +27,9 @@ const zarrMetadata = 64 << 20
 
 // IsZarr reports whether a path is that of a Zarr array or group.
 func IsZarr(path string) bool {
+	if IsURL(path) {
+		return isRemoteZarr(path)
+	}
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		return false
 	}
@@ -48,6 +51,12 @@ func isZarrName(path string) bool {
 // describeZarr describes the image in the hierarchy in a folder, whose metadata are files of the
 // set.
 func (s *fileSet) describeZarr(path string, o FileOptions) (*fileBody, error) {
+	if IsURL(path) && network == nil {
+		return nil, errNoNetwork
+	}
+	if IsURL(path) {
+		return describeZarr(objects{path, s}, o)
+	}
 	if info, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("%w; check the path", pathCause(err))
 	} else if !info.IsDir() {
@@ -57,6 +66,12 @@ func (s *fileSet) describeZarr(path string, o FileOptions) (*fileBody, error) {
 	return describeZarr(kept, o)
 }
 
+// isMetadata reports whether an object is no chunk.
+func isMetadata(key string) bool {
+	base := path.Base(key)
+	return slices.Contains(zarrMarks, base) || base == ".zattrs"
+}
+
 // metadata is a folder whose metadata are opened as files of a set.
 type metadata struct {
 	folder
@@ -64,7 +79,7 @@ type metadata struct {
 }
 
 func (m *metadata) whole(key string, most int64, buf []byte) ([]byte, error) {
-	if base := path.Base(key); slices.Contains(zarrMarks, base) || base == ".zattrs" {
+	if isMetadata(key) {
 		file, _, err := m.folder.open(key)
 		if err != nil {
 			return nil, err
@@ -423,7 +438,7 @@ func (n *zarrNode) version3(s store, text []byte) error {
 		return err
 	}
 	if m.Format != 3 {
-		return fmt.Errorf("Zarr of version %d; want 2 or 3", m.Format)
+		return fmt.Errorf("it is of version %d; want 2 or 3", m.Format)
 	}
 	if len(m.Attributes) > 0 {
 		if err := json.Unmarshal(m.Attributes, &n.attributes); err != nil {
@@ -568,7 +583,7 @@ func (n *zarrNode) version2(s store, text []byte) error {
 		return fmt.Errorf("order %.40q; want C or F", m.Order)
 	}
 	if m.Format != 2 {
-		return fmt.Errorf("Zarr of version %d; want 2 or 3", m.Format)
+		return fmt.Errorf("it is of version %d; want 2 or 3", m.Format)
 	}
 	for _, f := range m.Filters {
 		return fmt.Errorf("its filter %.40q is not read; save it without filters", f.ID)

@@ -346,13 +346,12 @@ func TestZarrReadsOnce(t *testing.T) {
 			}
 			return src, s
 		}
-		src, s := open()
-		step := grid.Step(src)
-		if want := int64(2); step != want {
+		src, _ := open()
+		if step, want := grid.Step(src), int64(2); step != want {
 			t.Fatalf("%s: rows of %d slices, want %d", name, step, want)
 		}
 		for _, by := range []int64{1, 3, 5} {
-			src, s = open()
+			src, s := open()
 			var wg sync.WaitGroup
 			for lo := int64(0); lo < 5; lo += by {
 				wg.Go(func() {
@@ -369,7 +368,7 @@ func TestZarrReadsOnce(t *testing.T) {
 				}
 			}
 		}
-		src, s = open()
+		src, s := open()
 		clear(s.reads)
 		if err := src.ReadSlab(grid.NewBuffer(2*grid.SliceBytes(src)), 2, 4); err != nil {
 			t.Fatal(err)

@@ -226,11 +226,11 @@ func (j curveJob) shareable(src grid.Source, input, name string) error {
 func stamp(files []string) (string, error) {
 	var b strings.Builder
 	for _, path := range files {
-		info, err := os.Stat(path)
+		info, err := datasets.Stat(path)
 		if err != nil {
-			return "", fmt.Errorf("input %s: %w", path, errors.Unwrap(err))
+			return "", fmt.Errorf("input %s: %w", path, err)
 		}
-		fmt.Fprintf(&b, "%s %d %d\n", path, info.Size(), info.ModTime().UnixNano())
+		fmt.Fprintf(&b, "%s %d %s\n", path, info.Size, info.Version)
 	}
 	return b.String(), nil
 }

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -287,9 +285,9 @@ func (i *Inputs) Named(s string) (string, error) {
 		if name = "stack"; i.Volume != "" || i.array != "" || i.channel != "" {
 			return "", Usagef("input %s: --volume, --array and --channel are of one file: leave them or --stack out", s)
 		}
-	} else if info, err := os.Stat(s); err != nil {
-		return "", Usagef("input %s: %w", s, errors.Unwrap(err))
-	} else if info.IsDir() && !datasets.IsZarr(s) {
+	} else if info, err := datasets.Stat(s); err != nil {
+		return "", Usagef("input %s: %w", s, err)
+	} else if info.Folder {
 		return "", Usagef("input %s: is a directory, want an image file, or --stack for its images as one volume", s)
 	}
 	if i.Set.Changed("type") && (i.shape == "" || len(i.types) != 1) {
