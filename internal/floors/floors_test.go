@@ -134,7 +134,7 @@ var doors = map[string][]string{
 const library = "cmd/libeccbench"
 
 // testOnly are the outside modules that only tests may import.
-var testOnly = []string{"pgregory.net/rapid", "github.com/rogpeppe/go-internal", "github.com/johannesboyne/gofakes3", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/perf"}
+var testOnly = []string{"pgregory.net/rapid", "github.com/rogpeppe/go-internal", "github.com/johannesboyne/gofakes3", "go.yaml.in/yaml/v3", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/perf"}
 
 // A file is what the test looks at of a Go file.
 type file struct {

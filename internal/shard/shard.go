@@ -44,6 +44,16 @@ func (s Shard) SpanBy(slices, step int64) grid.Span {
 	return grid.Span{Lo: min(of.Lo*step, slices), Hi: min(of.Hi*step, slices)}
 }
 
+// Of is the share of a list that a shard has: every N-th from the I-th on, so that what gets larger
+// along the list is shared evenly.
+func Of[T any](s Shard, list []T) []T {
+	var mine []T
+	for i := s.I - 1; i < int64(len(list)); i += s.N {
+		mine = append(mine, list[i])
+	}
+	return mine
+}
+
 // Auto asks for the environment's.
 const Auto = "auto"
 
