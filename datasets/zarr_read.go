@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -118,7 +119,7 @@ type zarrArray struct {
 	mu      sync.Mutex
 	rows    map[int64]*chunkRow
 	used    int64    // rows so far
-	spare   [][]byte // of rows that were forgotten
+	spare   [][]byte // chunks of rows that were forgotten
 	placers []*chunkPlacer
 	indices map[string]*shardIndex
 	closed  bool
@@ -140,12 +141,12 @@ type shardIndex struct {
 
 // A chunkRow is a row of chunks in memory, or on the way.
 type chunkRow struct {
-	done  chan struct{}
-	data  []byte
-	err   error
-	given int64 // bytes
-	users int
-	last  int64 // when it was asked for
+	done   chan struct{}
+	chunks [][]byte
+	err    error
+	given  int64 // bytes
+	users  int
+	last   int64 // when it was asked for
 }
 
 // bytes is how many there are in the array.
@@ -166,8 +167,23 @@ func (a *zarrArray) setRows(shape grid.Shape, memory int64) {
 // step is how many slices a row has.
 func (a *zarrArray) step() int64 { return a.chunk[a.axis] }
 
-// rowBytes is how long the longest row is.
-func (a *zarrArray) rowBytes() int64 { return min(a.step(), a.shape[a.axis]) * a.slice }
+// chunkBytes is how many bytes a chunk is decoded to.
+func (a *zarrArray) chunkBytes() int64 { return product(a.chunk) * a.stored.size() }
+
+// rowBytes is what the chunks of a row take.
+func (a *zarrArray) rowBytes() int64 {
+	n := a.chunkBytes()
+	for i := a.axis + 1; i < len(a.shape); i++ {
+		if n > mostRow/a.across(i) {
+			return mostRow
+		}
+		n *= a.across(i)
+	}
+	return n
+}
+
+// mostRow is more than any row takes that is read.
+const mostRow = 1 << 60
 
 // rowsKept is how many rows are in memory at a time where those who read ask for parts of them.
 const rowsKept = 2
@@ -212,6 +228,13 @@ func (a *zarrArray) rowAt(at int64) (row, from, to int64) {
 
 // fillFrom fills dst with the bytes at a place.
 func (a *zarrArray) fillFrom(dst []byte, at int64) error {
+	if end := at + int64(len(dst)); at%a.slice != 0 || end%a.slice != 0 { // of whole steps a part
+		lo, hi := at/a.slice*a.slice, (end+a.slice-1)/a.slice*a.slice
+		whole := grid.NewBuffer(hi - lo)
+		err := a.fillFrom(whole, lo)
+		copy(dst, whole[at-lo:])
+		return err
+	}
 	for len(dst) > 0 {
 		row, from, to := a.rowAt(at)
 		n := min(int64(len(dst)), to-at)
@@ -239,7 +262,7 @@ func (a *zarrArray) keeps(row int64) bool {
 // keptBytes is how many bytes of short rows are kept.
 const keptBytes = 128 << 20
 
-// fromRow copies a part of a row, which the first who asks for it reads.
+// fromRow copies a part of a row, whose chunks the first who asks for it reads.
 func (a *zarrArray) fromRow(dst []byte, row, from, to, at int64) error {
 	a.mu.Lock()
 	if a.closed {
@@ -252,7 +275,7 @@ func (a *zarrArray) fromRow(dst []byte, row, from, to, at int64) error {
 			a.rows = map[int64]*chunkRow{}
 		}
 		r, first = &chunkRow{done: make(chan struct{})}, true
-		a.makeRoom(to - from)
+		a.makeRoom()
 		a.rows[row] = r
 	}
 	a.used++
@@ -262,48 +285,48 @@ func (a *zarrArray) fromRow(dst []byte, row, from, to, at int64) error {
 		r.err = fs.ErrClosed // should reading end otherwise than by returning
 		func() {
 			defer close(r.done)
-			r.data = a.buffer(to - from)
-			r.err = a.readRow(r.data, from)
+			r.chunks, r.err = a.loadRow(from, to-from)
 		}()
 	}
 	<-r.done
-	if r.err == nil {
-		copy(dst, r.data[at-from:])
+	err := r.err
+	if err == nil {
+		err = a.copyFrom(dst, r, at)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	r.users--
 	r.given += int64(len(dst))
-	if a.rows[row] == r && (r.err != nil || r.given >= to-from) {
+	if a.rows[row] == r && (err != nil || r.given >= to-from) {
 		a.forget(row)
 	}
-	return r.err
+	return err
 }
 
-// buffer is memory for a row, that of one that was forgotten where there is any.
-func (a *zarrArray) buffer(n int64) []byte {
+// spared is memory for a chunk, that of one that was forgotten; nil where there is none.
+func (a *zarrArray) spared() []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if last := len(a.spare) - 1; last >= 0 {
-		b := a.spare[last]
-		if a.spare = a.spare[:last]; int64(cap(b)) >= n {
-			return b[:n]
-		}
+	last := len(a.spare) - 1
+	if last < 0 {
+		return nil
 	}
-	return grid.NewBuffer(n)
+	b := a.spare[last]
+	a.spare = a.spare[:last]
+	return b
 }
 
 // forget takes a row out of memory, which is kept for another where nobody reads it any more.
 func (a *zarrArray) forget(row int64) {
 	if r := a.rows[row]; r.users == 0 && len(a.spare) == 0 {
-		a.spare = append(a.spare, r.data)
+		a.spare = slices.DeleteFunc(r.chunks, func(c []byte) bool { return c == nil })
 	}
 	delete(a.rows, row)
 }
 
 // makeRoom forgets rows that nobody uses, those first that nobody asked for the longest time.
-func (a *zarrArray) makeRoom(bytes int64) {
-	for int64(len(a.rows)) >= max(rowsKept, keptBytes/bytes) {
+func (a *zarrArray) makeRoom() {
+	for int64(len(a.rows)) >= max(rowsKept, keptBytes/a.rowBytes()) {
 		oldest := int64(-1)
 		for row, r := range a.rows {
 			if r.users == 0 && (oldest < 0 || r.last < a.rows[oldest].last) {
@@ -317,35 +340,48 @@ func (a *zarrArray) makeRoom(bytes int64) {
 	}
 }
 
-// readRow reads the chunks of the row that begins at a byte, on all cores.
-func (a *zarrArray) readRow(dst []byte, from int64) error {
+// A chunkBox is a part of a row: where it begins, how long it is, and of how many chunks, along
+// each axis.
+type chunkBox struct{ origin, extent, count []int64 }
+
+// box is so many bytes of a row from one on.
+func (a *zarrArray) box(from, n int64) chunkBox {
 	k := len(a.shape)
-	// Where the row begins, and how many chunks it has along each axis.
-	origin, extent, count := make([]int64, k), make([]int64, k), make([]int64, k)
+	b := chunkBox{make([]int64, k), make([]int64, k), make([]int64, k)}
 	rest := from / a.slice
 	for i := a.axis; i >= 0; i-- {
-		origin[i], extent[i], count[i] = rest%a.shape[i], 1, 1
+		b.origin[i], b.extent[i], b.count[i] = rest%a.shape[i], 1, 1
 		rest /= a.shape[i]
 	}
-	extent[a.axis] = int64(len(dst)) / a.slice
+	b.extent[a.axis] = n / a.slice
 	for i := a.axis + 1; i < k; i++ {
-		extent[i], count[i] = a.shape[i], (a.shape[i]+a.chunk[i]-1)/a.chunk[i]
+		b.extent[i], b.count[i] = a.shape[i], a.across(i)
 	}
-	strides := stridesOf(extent, a.stored.size())
-	tasks := product(count)
+	return b
+}
+
+// across is how many chunks there are along an axis.
+func (a *zarrArray) across(axis int) int64 {
+	return (a.shape[axis] + a.chunk[axis] - 1) / a.chunk[axis]
+}
+
+// each calls do with all chunks of a box, whose places are those of the placers, on up to so many
+// goroutines.
+func (a *zarrArray) each(b chunkBox, workers int64, do func(c *chunkPlacer, chunk int64) error) error {
+	tasks := product(b.count)
 	var mu sync.Mutex
 	var failed error
 	at := tasks // the first chunk that failed
-	shareAmong(a.store.atOnce(), tasks, func(next func() (int64, bool)) {
+	shareAmong(workers, tasks, func(next func() (int64, bool)) {
 		c := a.placer()
 		defer a.release(c)
 		for t, ok := next(); ok; t, ok = next() {
 			rest := t
-			for i := k - 1; i >= 0; i-- {
-				c.place[i] = origin[i]/a.chunk[i] + rest%count[i]
-				rest /= count[i]
+			for i := len(c.place) - 1; i >= 0; i-- {
+				c.place[i] = b.origin[i]/a.chunk[i] + rest%b.count[i]
+				rest /= b.count[i]
 			}
-			if err := c.read(dst, origin, extent, strides); err != nil {
+			if err := do(c, t); err != nil {
 				mu.Lock()
 				if t < at {
 					at, failed = t, err
@@ -356,6 +392,47 @@ func (a *zarrArray) readRow(dst []byte, from int64) error {
 		}
 	})
 	return failed
+}
+
+// readRow reads the row that begins at a byte to dst.
+func (a *zarrArray) readRow(dst []byte, from int64) error {
+	b := a.box(from, int64(len(dst)))
+	return a.each(b, a.store.atOnce(), func(c *chunkPlacer, _ int64) error {
+		data, err := c.load()
+		if err == nil {
+			c.copyTo(dst, b, data)
+		}
+		return err
+	})
+}
+
+// loadRow is the chunks of the row of so many bytes from one on, nil for those that there are not.
+func (a *zarrArray) loadRow(from, n int64) ([][]byte, error) {
+	b := a.box(from, n)
+	chunks := make([][]byte, product(b.count))
+	return chunks, a.each(b, a.store.atOnce(), func(c *chunkPlacer, chunk int64) error {
+		data, err := c.load()
+		if data != nil {
+			chunks[chunk] = data
+			c.give()
+		}
+		return err
+	})
+}
+
+// copiedAlone is how many bytes one core copies about as fast as several.
+const copiedAlone = 4 << 20
+
+// copyFrom copies what a row has from a byte on.
+func (a *zarrArray) copyFrom(dst []byte, r *chunkRow, at int64) error {
+	b, workers := a.box(at, int64(len(dst))), int64(1)
+	if len(dst) > copiedAlone {
+		workers = int64(runtime.GOMAXPROCS(0))
+	}
+	return a.each(b, workers, func(c *chunkPlacer, chunk int64) error {
+		c.copyTo(dst, b, r.chunks[chunk])
+		return nil
+	})
 }
 
 // stridesOf are the bytes from an element to the next along each axis.
@@ -397,28 +474,47 @@ func (a *zarrArray) release(c *chunkPlacer) {
 	}
 }
 
-// read copies what a chunk has of a box of the array to where that is.
-func (c *chunkPlacer) read(dst []byte, origin, extent, strides []int64) error {
-	a := c.a
-	k, size := len(a.shape), a.stored.size()
-	within, to, n := make([]int64, k), int64(0), make([]int64, k)
-	for i := range k {
-		lo := max(origin[i], c.place[i]*a.chunk[i])
-		hi := min(origin[i]+extent[i], (c.place[i]+1)*a.chunk[i], a.shape[i])
-		within[i], n[i] = lo-c.place[i]*a.chunk[i], hi-lo
-		to += (lo - origin[i]) * strides[i]
-	}
+// load reads and decodes the chunk, nil where there is none. It is the placer's, until the next one
+// or until it is given away.
+func (c *chunkPlacer) load() ([]byte, error) {
 	key, err := c.fetch()
 	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("chunk %s: %w", key, pathCause(err))
+	}
+	data, err := c.a.coding.decode(c.packed, c.a.chunkBytes(), &c.buffers)
+	if err != nil {
+		return nil, fmt.Errorf("chunk %s: %w; write it again", key, err)
+	}
+	return data, nil
+}
+
+// give leaves what was loaded last to others.
+func (c *chunkPlacer) give() {
+	if steps := len(c.a.coding.steps); steps > 0 {
+		c.buffers[(steps-1)%2] = c.a.spared()
+		return
+	}
+	c.packed = c.a.spared()
+}
+
+// copyTo copies what a chunk has of a box to where that is.
+func (c *chunkPlacer) copyTo(dst []byte, b chunkBox, data []byte) {
+	a := c.a
+	k, size := len(a.shape), a.stored.size()
+	strides := stridesOf(b.extent, size)
+	within, to, n := make([]int64, k), int64(0), make([]int64, k)
+	for i := range k {
+		lo := max(b.origin[i], c.place[i]*a.chunk[i])
+		hi := min(b.origin[i]+b.extent[i], (c.place[i]+1)*a.chunk[i], a.shape[i])
+		within[i], n[i] = lo-c.place[i]*a.chunk[i], hi-lo
+		to += (lo - b.origin[i]) * strides[i]
+	}
+	if data == nil {
 		fillBox(dst[to:], strides, n, a.fill)
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("chunk %s: %w", key, pathCause(err))
-	}
-	data, err := a.coding.decode(c.packed, product(a.chunk)*size, &c.buffers)
-	if err != nil {
-		return fmt.Errorf("chunk %s: %w; write it again", key, err)
+		return
 	}
 	// The strides of the chunk's axes, as they lie in it.
 	lengths, places := make([]int64, k), make([]int64, k)
@@ -433,13 +529,12 @@ func (c *chunkPlacer) read(dst []byte, origin, extent, strides []int64) error {
 		start += within[i] * places[i]
 	}
 	copyBox(dst[to:], data[start:], strides, places, n, size)
-	return nil
 }
 
 // fetch reads the encoded bytes of the chunk.
 func (c *chunkPlacer) fetch() (key string, err error) {
 	a := c.a
-	most := encodedMost(product(a.chunk) * a.stored.size())
+	most := encodedMost(a.chunkBytes())
 	if a.shards == nil {
 		key = a.key(c.place)
 		c.packed, err = a.store.whole(key, most, c.packed)
