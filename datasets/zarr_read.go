@@ -228,13 +228,6 @@ func (a *zarrArray) rowAt(at int64) (row, from, to int64) {
 
 // fillFrom fills dst with the bytes at a place.
 func (a *zarrArray) fillFrom(dst []byte, at int64) error {
-	if end := at + int64(len(dst)); at%a.slice != 0 || end%a.slice != 0 { // of whole steps a part
-		lo, hi := at/a.slice*a.slice, (end+a.slice-1)/a.slice*a.slice
-		whole := grid.NewBuffer(hi - lo)
-		err := a.fillFrom(whole, lo)
-		copy(dst, whole[at-lo:])
-		return err
-	}
 	for len(dst) > 0 {
 		row, from, to := a.rowAt(at)
 		n := min(int64(len(dst)), to-at)
@@ -344,20 +337,35 @@ func (a *zarrArray) makeRoom() {
 // each axis.
 type chunkBox struct{ origin, extent, count []int64 }
 
-// box is so many bytes of a row from one on.
-func (a *zarrArray) box(from, n int64) chunkBox {
-	k := len(a.shape)
-	b := chunkBox{make([]int64, k), make([]int64, k), make([]int64, k)}
-	rest := from / a.slice
-	for i := a.axis; i >= 0; i-- {
+// box is the first of up to n bytes of a row, from one on, that are a box of whole elements, and how
+// many they are: whole steps of the rows' axis where there are any, else of one that comes after it.
+func (a *zarrArray) box(from, n int64) (b chunkBox, bytes int64) {
+	k, strides := len(a.shape), stridesOf(a.shape, a.stored.size())
+	axis := a.axis
+	for axis < k-1 && (from%strides[axis] != 0 || n < strides[axis]) {
+		axis++
+	}
+	b = chunkBox{make([]int64, k), make([]int64, k), make([]int64, k)}
+	rest := from / strides[axis]
+	for i := axis; i >= 0; i-- {
 		b.origin[i], b.extent[i], b.count[i] = rest%a.shape[i], 1, 1
 		rest /= a.shape[i]
 	}
-	b.extent[a.axis] = n / a.slice
-	for i := a.axis + 1; i < k; i++ {
+	b.extent[axis] = min(n/strides[axis], a.shape[axis]-b.origin[axis])
+	b.count[axis] = (b.origin[axis]+b.extent[axis]-1)/a.chunk[axis] - b.origin[axis]/a.chunk[axis] + 1
+	for i := axis + 1; i < k; i++ {
 		b.extent[i], b.count[i] = a.shape[i], a.across(i)
 	}
-	return b
+	return b, b.extent[axis] * strides[axis]
+}
+
+// number is that of a chunk in its row.
+func (a *zarrArray) number(place []int64) int64 {
+	n := int64(0)
+	for i := a.axis + 1; i < len(place); i++ {
+		n = n*a.across(i) + place[i]
+	}
+	return n
 }
 
 // across is how many chunks there are along an axis.
@@ -367,7 +375,7 @@ func (a *zarrArray) across(axis int) int64 {
 
 // each calls do with all chunks of a box, whose places are those of the placers, on up to so many
 // goroutines.
-func (a *zarrArray) each(b chunkBox, workers int64, do func(c *chunkPlacer, chunk int64) error) error {
+func (a *zarrArray) each(b chunkBox, workers int64, do func(c *chunkPlacer) error) error {
 	tasks := product(b.count)
 	var mu sync.Mutex
 	var failed error
@@ -381,7 +389,7 @@ func (a *zarrArray) each(b chunkBox, workers int64, do func(c *chunkPlacer, chun
 				c.place[i] = b.origin[i]/a.chunk[i] + rest%b.count[i]
 				rest /= b.count[i]
 			}
-			if err := do(c, t); err != nil {
+			if err := do(c); err != nil {
 				mu.Lock()
 				if t < at {
 					at, failed = t, err
@@ -396,8 +404,8 @@ func (a *zarrArray) each(b chunkBox, workers int64, do func(c *chunkPlacer, chun
 
 // readRow reads the row that begins at a byte to dst.
 func (a *zarrArray) readRow(dst []byte, from int64) error {
-	b := a.box(from, int64(len(dst)))
-	return a.each(b, a.store.atOnce(), func(c *chunkPlacer, _ int64) error {
+	b, _ := a.box(from, int64(len(dst)))
+	return a.each(b, a.store.atOnce(), func(c *chunkPlacer) error {
 		data, err := c.load()
 		if err == nil {
 			c.copyTo(dst, b, data)
@@ -408,12 +416,12 @@ func (a *zarrArray) readRow(dst []byte, from int64) error {
 
 // loadRow is the chunks of the row of so many bytes from one on, nil for those that there are not.
 func (a *zarrArray) loadRow(from, n int64) ([][]byte, error) {
-	b := a.box(from, n)
+	b, _ := a.box(from, n)
 	chunks := make([][]byte, product(b.count))
-	return chunks, a.each(b, a.store.atOnce(), func(c *chunkPlacer, chunk int64) error {
+	return chunks, a.each(b, a.store.atOnce(), func(c *chunkPlacer) error {
 		data, err := c.load()
 		if data != nil {
-			chunks[chunk] = data
+			chunks[a.number(c.place)] = data
 			c.give()
 		}
 		return err
@@ -425,14 +433,24 @@ const copiedAlone = 4 << 20
 
 // copyFrom copies what a row has from a byte on.
 func (a *zarrArray) copyFrom(dst []byte, r *chunkRow, at int64) error {
-	b, workers := a.box(at, int64(len(dst))), int64(1)
+	workers := int64(1)
 	if len(dst) > copiedAlone {
 		workers = int64(runtime.GOMAXPROCS(0))
 	}
-	return a.each(b, workers, func(c *chunkPlacer, chunk int64) error {
-		c.copyTo(dst, b, r.chunks[chunk])
-		return nil
-	})
+	for len(dst) > 0 {
+		b, n := a.box(at, int64(len(dst)))
+		if n == 0 {
+			return fmt.Errorf("%d bytes at %d are no whole elements", len(dst), at)
+		}
+		if err := a.each(b, workers, func(c *chunkPlacer) error {
+			c.copyTo(dst, b, r.chunks[a.number(c.place)])
+			return nil
+		}); err != nil {
+			return err
+		}
+		dst, at = dst[n:], at+n
+	}
+	return nil
 }
 
 // stridesOf are the bytes from an element to the next along each axis.

@@ -383,6 +383,36 @@ func TestZarrReadsOnce(t *testing.T) {
 	}
 }
 
+// Any run of elements is what it is in the whole, wherever it begins and ends.
+func TestZarrRuns(t *testing.T) {
+	dir := unpackZarr(t)
+	for _, name := range []string{"u16_shards_missing_v3", "f32_transpose_v3", "i16_zlib_be_v2", "u16_v2keys_v3"} {
+		body, err := describeZarr(folder(filepath.Join(dir, name+".zarr")), FileOptions{Stream: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		size, n := body.stored.size(), body.shape.Voxels()
+		whole := make([]byte, n*size)
+		if err := body.in.ReaderAt.(*zarrArray).fillFrom(whole, 0); err != nil {
+			t.Fatal(err)
+		}
+		for lo := int64(0); lo < n; lo += 5 {
+			for hi := lo + 1; hi <= n; hi += 13 {
+				part := make([]byte, (hi-lo)*size)
+				if k, err := body.in.ReadAt(part, lo*size); err != nil || k != len(part) || !bytes.Equal(part, whole[lo*size:hi*size]) {
+					t.Fatalf("%s: elements %d to %d: %d bytes, %v", name, lo, hi, k, err)
+				}
+			}
+		}
+		if k, err := body.in.ReadAt(make([]byte, 4*size), (n-2)*size); int64(k) != 2*size || err != io.EOF {
+			t.Errorf("%s: beyond the end: %d bytes, %v", name, k, err)
+		}
+		if err := body.in.ReaderAt.(*zarrArray).fillFrom(make([]byte, 1), 1); size > 1 && err == nil {
+			t.Errorf("%s: half an element is read", name)
+		}
+	}
+}
+
 // Rows of chunks that do not fit are refused before any is read.
 func TestZarrRoom(t *testing.T) {
 	s := memoryStore{"zarr.json": zarrJSON("[100000,100000,100000]", "[128,128,128]")}
