@@ -511,7 +511,7 @@ func (s *fileStream) Step() int64 {
 // Held is how many bytes are kept of what is read together.
 func (s *fileStream) Held() int64 {
 	if chunks, ok := s.body.in.ReaderAt.(*zarrArray); ok {
-		return rowsKept * chunks.rowBytes()
+		return chunks.held()
 	}
 	return 0
 }

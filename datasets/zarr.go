@@ -150,7 +150,7 @@ func describeZarr(s store, o FileOptions) (*fileBody, error) {
 	if err := node.frame(b, o); err != nil {
 		return nil, err
 	}
-	if total := b.total(); !o.Stream && o.Memory == 0 && total > mostUnlimited {
+	if total := b.bytes(); !o.Stream && o.Memory == 0 && total > mostUnlimited {
 		return nil, fmt.Errorf("%d bytes of voxels, more than fit into memory", total)
 	}
 	a.setRows(b.shape, o.Memory)
@@ -179,6 +179,11 @@ func findArray(s store, name string) (*zarrNode, error) {
 			return nil, fmt.Errorf("there is no array %.80q; want one of %s", name, root.choices(s))
 		} else if err != nil {
 			return nil, err
+		}
+		if group := path.Dir(name); node.array != nil && group != "." {
+			if root, err = readNode(s, group); err != nil { // of which nothing is known then
+				root = &zarrNode{}
+			}
 		}
 	}
 	for range 3 { // series, image, level
@@ -215,7 +220,7 @@ func findArray(s store, name string) (*zarrNode, error) {
 
 // inherit takes over what the group of an image says of it.
 func (n *zarrNode) inherit(from *zarrNode) {
-	if from != n {
+	if len(from.multiscales()) > 0 {
 		n.attributes = from.attributes
 	}
 }

@@ -188,10 +188,15 @@ const mostRow = 1 << 60
 // rowsKept is how many rows are in memory at a time where those who read ask for parts of them.
 const rowsKept = 2
 
-// room is an error where the rows that are kept take more memory than there is.
+// held is what the rows that are kept take, and the chunks that are being read, encoded and decoded.
+func (a *zarrArray) held() int64 {
+	return rowsKept*a.rowBytes() + 2*min(a.store.atOnce()*a.chunkBytes(), a.rowBytes())
+}
+
+// room is an error where that is more memory than there is.
 func (a *zarrArray) room() error {
-	if need := rowsKept * a.rowBytes(); a.memory > 0 && need > a.memory {
-		return fmt.Errorf("%d rows of its chunks of %v take %s of memory, %s are free; use a machine with more, or save it in chunks of fewer slices",
+	if need := a.held(); a.memory > 0 && need > a.memory {
+		return fmt.Errorf("%d rows of its chunks of %v, and those that are read, take %s of memory, %s are free; use a machine with more, or save it in chunks of fewer slices",
 			rowsKept, a.chunk, quantity.Bytes(need), quantity.Bytes(a.memory))
 	}
 	return nil

@@ -124,6 +124,10 @@ func zarrFixtures() []zarrFixture {
 		{fileFixture{"channels_05", shape, grid.Uint16, plus(grey, 5*210)}, "/volume=2/channel=GFP"},
 		{fileFixture{"channels_05", "4x3x3", grid.Uint16, plus(linear(7, 13), 3*36)}, "/volume=1/array=half/channel=GFP"},
 		{fileFixture{"channels_05", shape, grid.Uint8, u8}, "/array=labels%2Fcells"},
+		{fileFixture{"channels_05", shape, grid.Uint8, u8}, "/array=labels%2Fnuclei%2F0"},
+		{fileFixture{"channels_05", shape, grid.Uint8, u8}, "/array=labels%2Fnuclei"},
+		{fileFixture{"xarray", shape, grid.Uint16, plus(grey, 210)}, "/channel=1"},
+		{fileFixture{"xarray", shape, grid.Uint16, plus(grey, 210)}, "/array=signal/channel=1"},
 		{fileFixture{"flat_05", "7x6", grid.Uint16, plus(grey, 42)}, "/channel=GFP"},
 		{fileFixture{"volume_05", shape, grid.Uint8, u8}, ""},
 		{fileFixture{"volume_05", "4x3x3", grid.Uint8, linear(1, 1)}, "/array=1"},
@@ -417,7 +421,7 @@ func TestZarrRuns(t *testing.T) {
 func TestZarrRoom(t *testing.T) {
 	s := memoryStore{"zarr.json": zarrJSON("[100000,100000,100000]", "[128,128,128]")}
 	_, err := describeZarr(s, FileOptions{Memory: 1 << 30, Stream: true})
-	checkFileError(t, "rows", err, "2 rows of its chunks of [128 128 128] take 2.33 TiB of memory, 1.00 GiB are free")
+	checkFileError(t, "rows", err, "2 rows of its chunks of [128 128 128], and those that are read, take 2.33 TiB of memory, 1.00 GiB are free")
 	b, err := describeZarr(s, FileOptions{Stream: true})
 	if err != nil {
 		t.Fatal(err)

@@ -109,6 +109,7 @@ g = ngff("channels_05.zarr", 3, axes("tczyx"), [
 labels = g.create_group("labels")
 a = labels.create_array("cells", shape=(5, 6, 7), chunks=(2, 4, 3), dtype="u1")
 a[...] = u8
+nuclei = ngff("channels_05.zarr/labels/nuclei", 3, axes("zyx"), [("0", u8, (2, 4, 3))])
 ngff("flat_05.zarr", 3, axes("cyx"), [("0", seq((2, 6, 7), "u2", 0, 13), (1, 4, 3))], ["DAPI", "GFP"])
 ngff("last_05.zarr", 3, axes("zyxc"), [("0", seq((2, 6, 7, 2), "u2", 0, 13), (1, 4, 3, 2))])
 ngff("volume_05.zarr", 3, axes("zyx"), [("0", u8, (2, 4, 3)), ("1", seq((3, 3, 4), "u1", 1, 1), (2, 4, 3))])
@@ -118,6 +119,10 @@ os.rename(at("volume_05.zarr"), at("volume.tmp"))
 ngff("volume_04.zarr", 2, axes("zyx"), [("0", u8, (2, 4, 3))])
 os.rename(at("volume_04.zarr"), at("series_04.zarr/0"))
 os.rename(at("volume.tmp"), at("volume_05.zarr"))
+g = zarr.open_group(at("xarray.zarr"), mode="w", zarr_format=2)
+a = g.create_array("signal", shape=(2, 5, 6, 7), chunks=(1, 2, 4, 3), dtype="u2", compressors=None)
+a[...] = seq((2, 5, 6, 7), "u2", 0, 13)
+a.attrs["_ARRAY_DIMENSIONS"] = ["c", "z", "y", "x"]
 g = zarr.open_group(at("two_arrays.zarr"), mode="w", zarr_format=3)
 for name in ("first", "second"):
     a = g.create_array(name, shape=(5, 6, 7), chunks=(2, 4, 3), dtype="u1", compressors=None)
