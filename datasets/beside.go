@@ -13,10 +13,25 @@ import (
 )
 
 // A fileSet is the open files that one image is read from, the one that was named first.
-type fileSet struct{ files []*os.File }
+type fileSet struct{ files []imageFile }
 
-// open opens a regular file.
-func (s *fileSet) open(path string) (*os.File, int64, error) {
+// An imageFile is a *os.File or a *remoteFile.
+type imageFile interface {
+	io.ReaderAt
+	io.Closer
+	Name() string
+}
+
+// open opens a regular file, or an object.
+func (s *fileSet) open(path string) (imageFile, int64, error) {
+	if IsURL(path) {
+		f, err := openRemote(path)
+		if err != nil {
+			return nil, 0, err
+		}
+		s.files = append(s.files, f)
+		return f, f.size, nil
+	}
 	// Stat comes first because opening a named pipe would wait for a writer.
 	info, err := os.Stat(path)
 	switch {
@@ -59,7 +74,14 @@ func (s *fileSet) identity() string {
 	}
 	var text strings.Builder
 	for _, f := range s.files {
-		info, err := f.Stat()
+		if r, ok := f.(*remoteFile); ok {
+			if r.version == "" {
+				return ""
+			}
+			fmt.Fprintf(&text, "%q %d %s\n", r.url, r.size, r.version)
+			continue
+		}
+		info, err := f.(*os.File).Stat()
 		if err != nil {
 			return ""
 		}
@@ -72,7 +94,11 @@ func (s *fileSet) identity() string {
 func (s *fileSet) Cool() (cold bool, err error) {
 	cold = len(s.files) > 0
 	for _, f := range s.files {
-		c, err := dropPages(f)
+		local, ok := f.(*os.File)
+		if !ok { // what its server keeps in memory nobody here knows
+			return false, nil
+		}
+		c, err := dropPages(local)
 		if err != nil {
 			return false, err
 		}
@@ -97,6 +123,9 @@ func (s *fileSet) Close() error {
 func (in fileInput) beside(skip int64, names ...string) (fileInput, error) {
 	if in.files == nil {
 		return in, fmt.Errorf("the header's data are in another file, %.80q; save both as one", names[0])
+	}
+	if url := in.files.files[0].Name(); IsURL(url) {
+		return in, fmt.Errorf("the header's data are in another object, %.80q; download both", names[0])
 	}
 	dir := filepath.Dir(in.files.files[0].Name())
 	var chain fileChain

@@ -36,8 +36,11 @@ type FileOptions struct {
 	// Volume is the image that is meant of a file that holds several, from 0 on; nil for
 	// the only one.
 	Volume *int64
-	// Array is the name of one array in a file that holds several, "" for the only one.
+	// Array is the name of one array in a file that holds several, "" for the only one, or for
+	// the finest level of an image that has several.
 	Array string
+	// Channel is the name or the number of one of an image's channels, "" for the only one.
+	Channel string
 	// Memory is how many bytes an image that is held whole may take; 0 for no limit.
 	Memory int64
 	// Surveys remember what was found of files that were looked at whole; nil for none.
@@ -71,7 +74,11 @@ func OpenFile(path string, o FileOptions) (grid.Source, error) {
 
 func openPath(path string, o FileOptions) (grid.Source, error) {
 	files := &fileSet{}
-	s, err := openSet(path, files, o)
+	body, err := files.describe(path, o)
+	var s grid.Source
+	if err == nil {
+		s, err = body.source()
+	}
 	if stream, ok := s.(*fileStream); ok && err == nil {
 		stream.files = files
 		return s, nil
@@ -82,12 +89,16 @@ func openPath(path string, o FileOptions) (grid.Source, error) {
 	return s, err
 }
 
-func openSet(path string, files *fileSet, o FileOptions) (grid.Source, error) {
-	f, size, err := files.open(path)
+// describe opens the image at path, and reads its header.
+func (s *fileSet) describe(path string, o FileOptions) (*fileBody, error) {
+	if IsZarr(path) || isZarrName(path) {
+		return s.describeZarr(path, o)
+	}
+	f, size, err := s.open(path)
 	if err != nil {
 		return nil, err
 	}
-	return openImage(path, fileInput{ReaderAt: f, size: size, FileOptions: o, files: files})
+	return describe(path, fileInput{ReaderAt: f, size: size, FileOptions: o, files: s})
 }
 
 // filesOf are the files that the image at path is read from: those that its header names
@@ -95,14 +106,13 @@ func openSet(path string, files *fileSet, o FileOptions) (grid.Source, error) {
 func filesOf(path string, o FileOptions) []string {
 	files := &fileSet{}
 	defer files.Close() // only looked at
-	f, size, err := files.open(path)
-	if err != nil {
-		return []string{path}
-	}
-	o.Stream = true // what would be decoded whole is not
+	o.Stream = true     // what would be decoded whole is not
 	// An image that cannot be read is read from no more than was opened of it.
-	describe(path, fileInput{ReaderAt: f, size: size, FileOptions: o, files: files})
-	return files.names()
+	files.describe(path, o)
+	if names := files.names(); len(names) > 0 {
+		return names
+	}
+	return []string{path}
 }
 
 // pathCause is an error of package os without the path that it repeats.
@@ -212,7 +222,7 @@ func describe(name string, in fileInput) (*fileBody, error) {
 		return nil, errors.New("the file is empty; it holds no image")
 	}
 	if in.Levels < 0 || in.Levels > grid.MaxLevels {
-		return nil, fmt.Errorf("%d levels asked for; want 0 to %d", in.Levels, int64(grid.MaxLevels))
+		return nil, levelsError(in.Levels)
 	}
 	format, err := formatOf(name, in)
 	if wrapped := (wrappedFile{}); errors.As(err, &wrapped) {
@@ -234,6 +244,9 @@ func describe(name string, in fileInput) (*fileBody, error) {
 	if in.Array != "" && format.name != "npz" {
 		return nil, fmt.Errorf("a %s file has no arrays with names; leave --array out", format.name)
 	}
+	if in.Channel != "" {
+		return nil, fmt.Errorf("a %s file has no channels with names; leave --channel out, or choose by --volume", format.name)
+	}
 	if in.Volume != nil && body.volumes.count == 0 {
 		return nil, fmt.Errorf("a %s file has one volume; leave --volume out", format.name)
 	}
@@ -241,6 +254,11 @@ func describe(name string, in fileInput) (*fileBody, error) {
 		body.in = in
 	}
 	return body, nil
+}
+
+// levelsError is that of a number of levels that there cannot be.
+func levelsError(n int64) error {
+	return fmt.Errorf("%d levels asked for; want 0 to %d", n, int64(grid.MaxLevels))
 }
 
 // IsImage reports whether a file's name says that it is an image which tells its own shape
@@ -451,7 +469,7 @@ func (s *fileStream) readStored(dst []byte, from int64) error {
 	}
 	b := s.body
 	from += b.offset + b.volumes.first*b.stored.size()
-	if err := readAt(b.in, dst, from); err != nil {
+	if err := readAt(b.in.ReaderAt, dst, from); err != nil {
 		return fmt.Errorf("reading voxels at byte %d: %w", from, err)
 	}
 	return nil
@@ -482,9 +500,25 @@ func (s *fileStream) inflate(dst []byte, from int64) error {
 	return s.failed
 }
 
+// Step is how many slices are read together, whoever asks for one of them.
+func (s *fileStream) Step() int64 {
+	if chunks, ok := s.body.in.ReaderAt.(*zarrArray); ok {
+		return chunks.step()
+	}
+	return 1
+}
+
+// Held is how many bytes are kept of what is read together.
+func (s *fileStream) Held() int64 {
+	if chunks, ok := s.body.in.ReaderAt.(*zarrArray); ok {
+		return chunks.held()
+	}
+	return 0
+}
+
 // Cool puts the file out of the host's page cache, and reports whether it is.
 func (s *fileStream) Cool() (cold bool, err error) {
-	if s.files == nil {
+	if _, chunks := s.body.in.ReaderAt.(*zarrArray); chunks || s.files == nil {
 		return false, nil
 	}
 	return s.files.Cool()
@@ -492,6 +526,9 @@ func (s *fileStream) Cool() (cold bool, err error) {
 
 // Close closes the file.
 func (s *fileStream) Close() error {
+	if chunks, ok := s.body.in.ReaderAt.(*zarrArray); ok {
+		chunks.Close() // which fails never
+	}
 	if s.files == nil {
 		return nil
 	}

@@ -174,6 +174,7 @@ func TestFormatsAreInTheGuide(t *testing.T) {
 	for _, p := range wrappings {
 		want = append(want, p.extension)
 	}
+	want = append(want, zarrExtension)
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {

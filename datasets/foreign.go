@@ -28,7 +28,6 @@ func foreignFormats() []foreignFormat {
 		{"HDF5", []string{".h5", ".hdf5", ".hdf", ".he5", ".nc", ".nc4"}, []string{"\x89HDF\r\n\x1a\n"}, `numpy.save("image.npy", h5py.File(FILE)[NAME])`},
 		{"netCDF", nil, []string{"CDF\x01", "CDF\x02", "CDF\x05"}, `numpy.save("image.npy", scipy.io.netcdf_file(FILE).variables[NAME].data)`},
 		{"MATLAB", []string{".mat"}, []string{"MATLAB 5.0 MAT-file"}, `numpy.save("image.npy", scipy.io.loadmat(FILE)[NAME])`},
-		{"Zarr", []string{".zarr"}, nil, `numpy.save("image.npy", zarr.open(FILE)[NAME])`},
 		{"N5", []string{".n5"}, nil, `numpy.save("image.npy", zarr.N5Store(FILE)[NAME])`},
 		{"Zeiss CZI", []string{".czi"}, []string{"ZISRAWFILE"}, bio},
 		{"Leica LIF", []string{".lif"}, []string{"\x70\x00\x00\x00"}, bio},

@@ -43,12 +43,12 @@ func TestForeign(t *testing.T) {
 			t.Errorf("%q", want)
 		}
 	}
-	dir := filepath.Join(t.TempDir(), "brain.zarr")
+	dir := filepath.Join(t.TempDir(), "brain.n5")
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	_, err := OpenFile(dir, FileOptions{})
-	checkFileError(t, "a folder", err, "Zarr is not read")
+	checkFileError(t, "a folder", err, "N5 is not read")
 	if err := Foreign(dir + "/"); err == nil || Foreign(t.TempDir()) != nil {
 		t.Errorf("folders: %v", err)
 	}

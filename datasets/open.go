@@ -313,7 +313,7 @@ func fileGenerator() generator {
 	return generator{
 		Generator: Generator{
 			Name:      "file",
-			Doc:       "the image in a raw, npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, DICOM, PNG or TIFF file",
+			Doc:       "the image in a raw, npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, DICOM, PNG or TIFF file, or in a Zarr folder",
 			Example:   "file/path=/data/ch2.nii.gz",
 			FromFiles: true,
 			Params: []Param{
@@ -321,7 +321,8 @@ func fileGenerator() generator {
 				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32", "float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
 				{"type", "what the file says", "raw files: uint8, int16, uint16 or float32"},
 				{"volume", "the only one", "of a file with several images of one shape, such as a time series: its number, from 0 on"},
-				{"array", "the only one", "of an .npz archive with several arrays: the name of one"},
+				{"array", "the only one", "of an .npz archive or a Zarr group with several arrays: the name of one, such as that of a level of resolution"},
+				{"channel", "the only one", "of an OME-NGFF image with several channels: the name or the number of one"},
 				{"nan", "refused", "mask: NaN are voxels that are no part of the image, with levels=every"},
 				{"stream", "whether the file can be", "true: read slabs from the file; once: in order if they are compressed, for who asks for them so; false: hold the image in memory"},
 				{"path", "", "the file; comes last and may hold slashes"},
@@ -338,8 +339,12 @@ func readFile(r *reading) maker {
 		o.Volume = &v
 	}
 	if v, ok := r.take("array"); ok {
-		o.Array = v
+		o.Array = unescapes.Replace(v)
 		r.put("array", v)
+	}
+	if v, ok := r.take("channel"); ok {
+		o.Channel = unescapes.Replace(v)
+		r.put("channel", v)
 	}
 	o.Gaps = r.choice("nan", "mask") != ""
 	stream := r.choice("stream", "true", "once", "false")
@@ -356,6 +361,13 @@ func readFile(r *reading) maker {
 		return s, err
 	}
 }
+
+// Escaped is a text as the value of a key of an input string, which has no slashes.
+func Escaped(text string) string {
+	return strings.NewReplacer("%", "%25", "/", "%2F").Replace(text)
+}
+
+var unescapes = strings.NewReplacer("%25", "%", "%2F", "/")
 
 // fileOptions reads what is said of a raw file, and of the levels of any.
 func (r *reading) fileOptions() (o FileOptions) {

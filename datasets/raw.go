@@ -214,16 +214,15 @@ func (b *fileBody) read() ([]byte, error) {
 	if err := b.checkPlain(); err != nil {
 		return nil, err
 	}
-	voxels := io.NewSectionReader(b.in, b.offset, b.total())
 	if b.volumes.stride > 1 {
-		return b.pick(bufio.NewReader(voxels), b.total())
+		return b.pick(bufio.NewReader(io.NewSectionReader(b.in, b.offset, b.total())), b.total())
 	}
 	if first := b.offset + b.volumes.first*b.stored.size(); b.in.held != nil && b.bytes() > b.in.size/2 {
 		// What is in memory already moves to where it is aligned.
 		return b.in.held[:copy(b.in.held, b.in.held[first:first+b.bytes()])], nil
 	}
 	data := grid.NewBuffer(b.bytes())
-	if err := readAt(voxels, data, b.volumes.first*b.stored.size()); err != nil {
+	if err := readAt(b.in.ReaderAt, data, b.offset+b.volumes.first*b.stored.size()); err != nil {
 		return nil, fmt.Errorf("reading the voxels: %w", pathCause(err))
 	}
 	return data, nil

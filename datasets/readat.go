@@ -9,7 +9,13 @@ import (
 // pieces, a few at the same time: one reader alone leaves a fast disk idle between
 // its requests, and the kernel reads ahead best of small ones.
 func readAt(file io.ReaderAt, dst []byte, at int64) error {
-	const piece, readers = 128 << 10, 8
+	if array, ok := file.(*zarrArray); ok { // whose chunks are read so by themselves
+		return array.fillFrom(dst, at)
+	}
+	piece, readers := int64(128<<10), int64(8)
+	if _, remote := file.(*remoteFile); remote {
+		piece, readers = remotePiece, RemoteReaders
+	}
 	n := (int64(len(dst)) + piece - 1) / piece
 	var mu sync.Mutex
 	var failed error

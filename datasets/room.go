@@ -14,10 +14,14 @@ func (b *fileBody) room(in fileInput) error {
 		return nil
 	}
 	n := b.shape.Voxels()
+	stored := b.total()
+	if _, chunks := in.ReaderAt.(*zarrArray); chunks { // of one volume alone
+		stored = b.bytes()
+	}
 	parts := []struct {
 		bytes int64
 		what  string
-	}{{b.total(), "as stored"}}
+	}{{stored, "as stored"}}
 	add := func(each int64, what string) {
 		parts = append(parts, struct {
 			bytes int64

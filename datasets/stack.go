@@ -124,12 +124,9 @@ func inPlace(files []string, o FileOptions) error {
 		defer set.Close() // only looked at
 		o := o
 		o.Stream = true // what would be decoded whole is not
-		f, size, err := set.open(files[i])
+		b, err := set.describe(files[i], o)
 		if err == nil {
-			var b *fileBody
-			if b, err = describe(files[i], fileInput{ReaderAt: f, size: size, FileOptions: o, files: set}); err == nil {
-				places[i] = b.place
-			}
+			places[i] = b.place
 		}
 		errs[i] = err
 	}
@@ -293,11 +290,7 @@ func readSlice(path string, o FileOptions) (b *fileBody, data []byte, err error)
 			err = cerr
 		}
 	}()
-	f, size, err := files.open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	if b, err = describe(path, fileInput{ReaderAt: f, size: size, FileOptions: o, files: files}); err != nil {
+	if b, err = files.describe(path, o); err != nil {
 		return nil, nil, err
 	}
 	if b.fortran {

@@ -116,6 +116,9 @@ func Files(name string) []string {
 
 // CoolFile puts a file out of the host's page cache, and reports whether it is.
 func CoolFile(path string) (cold bool, err error) {
+	if IsURL(path) || isMetadata(path) { // whose voxels are elsewhere
+		return false, nil
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false, err

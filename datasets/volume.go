@@ -94,14 +94,11 @@ func (e volumeError) Error() string {
 // Volumes counts the images of one shape in a file.
 func Volumes(path string, o FileOptions) (int64, error) {
 	files := &fileSet{}
-	defer files.Close() // only looked at
-	f, size, err := files.open(path)
-	o.Volume = nil
-	if o.Stream = true; err == nil { // what need not be decompressed is not
-		_, err = describe(path, fileInput{ReaderAt: f, size: size, FileOptions: o, files: files})
-	}
+	defer files.Close()            // only looked at
+	o.Volume, o.Stream = nil, true // what need not be decompressed is not
+	_, err := files.describe(path, o)
 	if o.Stream = false; errors.As(err, &notStreamed{}) {
-		_, err = describe(path, fileInput{ReaderAt: f, size: size, FileOptions: o, files: files})
+		_, err = files.describe(path, o)
 	}
 	if several := (volumeError{}); errors.As(err, &several) {
 		return several.count, nil

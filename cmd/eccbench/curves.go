@@ -23,7 +23,7 @@ import (
 func listed(args []string) (images []string, folders bool, err error) {
 	for _, arg := range args {
 		info, err := os.Stat(arg)
-		if err != nil || !info.IsDir() {
+		if err != nil || !info.IsDir() || datasets.IsZarr(arg) {
 			images = append(images, arg)
 			continue
 		}
@@ -37,12 +37,13 @@ func listed(args []string) (images []string, folders bool, err error) {
 		}
 		var within []string
 		for _, e := range entries {
-			if !e.IsDir() && datasets.IsImage(e.Name()) {
-				within = append(within, filepath.Join(arg, e.Name()))
+			path := filepath.Join(arg, e.Name())
+			if !e.IsDir() && datasets.IsImage(e.Name()) || e.IsDir() && datasets.IsZarr(path) {
+				within = append(within, path)
 			}
 		}
 		if len(within) == 0 {
-			return nil, false, cli.Usagef("%s: the folder has no npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, DICOM, PNG or TIFF image", arg)
+			return nil, false, cli.Usagef("%s: the folder has no npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, DICOM, PNG, TIFF or Zarr image", arg)
 		}
 		slices.SortFunc(within, datasets.Natural)
 		images = append(images, within...)

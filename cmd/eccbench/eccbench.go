@@ -8,6 +8,7 @@ import (
 
 	"eccbench/internal/cli"
 	"eccbench/internal/gating"
+	"eccbench/internal/remote"
 	"eccbench/internal/report"
 	"eccbench/internal/reproduce"
 )
@@ -20,6 +21,7 @@ func subcommands() []cli.Subcommand {
 
 // eccbench runs the program and returns its exit code.
 func eccbench(c *cli.Program, args []string) int {
+	remote.Register()
 	c.Stdout, c.Stderr = report.Visible(c.Stdout), report.Visible(c.Stderr)
 	name := "run"
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {

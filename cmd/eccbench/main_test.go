@@ -153,6 +153,7 @@ func TestScripts(t *testing.T) {
 			"gated":    gated,
 			"locate":   locate,
 			"slurm":    slurm,
+			"s3":       serveS3,
 		},
 	})
 }

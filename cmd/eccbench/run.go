@@ -13,6 +13,7 @@ import (
 	"eccbench/internal/cli"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
+	"eccbench/internal/shard"
 )
 
 func runCommand() cli.Subcommand {
@@ -24,6 +25,7 @@ func runCommand() cli.Subcommand {
 			"eccbench --impl cpu --sizes 300x200x100 --out r.jsonl --format md",
 			"eccbench --input scan.nii.gz --impl cpu",
 			"eccbench --batch 10000 --sizes 128 --dim 2 --impl extrema-gpu-batch --scope kernel",
+			"eccbench --sizes 64..512 --shard auto/4 --out node$SLURM_ARRAY_TASK_ID.jsonl",
 			"eccbench --sizes 1024 --scope file --time-limit 10m --out r.jsonl --resume",
 		},
 		Run: doRun,
@@ -34,7 +36,7 @@ func doRun(c *cli.Program, args []string) error {
 	var in cli.Inputs
 	var limit cli.Limits
 	var records cli.RecordFlags
-	var export, format, scope string
+	var export, format, scope, part string
 	var hot bool
 	var processes, rotate int
 	var count int64
@@ -49,6 +51,7 @@ func doRun(c *cli.Program, args []string) error {
 	f.IntVar(&rotate, "rotate", 3, "different inputs that rotate through a timed cell, at least 3")
 	f.IntVar(&sampling.MaxSamples, "max-samples", sampling.MaxSamples, "samples of a cell at most")
 	f.DurationVar(&sampling.MaxTime, "max-time", sampling.MaxTime, "timed seconds of a cell at most, once every input was timed")
+	f.StringVar(&part, "shard", "", "measure a share of the inputs: i/n for every n-th from the i-th on, auto or auto/n for the one that Slurm, PBS, SGE or Kubernetes says")
 	records.Add(f)
 	f.StringVar(&export, "gobench", "", "write the Go benchmark format to this file too, for benchstat")
 	f.StringVar(&format, "format", "text", "table format: text, md, csv, json")
@@ -77,6 +80,19 @@ func doRun(c *cli.Program, args []string) error {
 	style, err := report.ParseFormat(format)
 	if err != nil {
 		return cli.Usagef("--format: %w", err)
+	}
+	if part != "" {
+		which, err := shard.Parse(part, os.Getenv)
+		if err != nil {
+			return cli.Usagef("--shard %s: %w", part, err)
+		}
+		all := len(names)
+		if names = shard.Of(which, names); len(names) == 0 {
+			if !limit.Quiet {
+				fmt.Fprintf(c.Stderr, "eccbench: shard %v: none of the %d inputs\n", which, all)
+			}
+			return nil
+		}
 	}
 	p, err := limit.Plan(c, b.Name(), names)
 	if err != nil {

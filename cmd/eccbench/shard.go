@@ -108,12 +108,16 @@ func (j curveJob) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which 
 	if j.share.dry {
 		return j.plan(c, src, input, which.N)
 	}
-	of := which.Span(src.Shape().Slices())
+	step := grid.Step(src)
+	of := which.SpanBy(src.Shape().Slices(), step)
 	p := parts.Part{Head: parts.Head{
 		Provenance: ecc.Describe(j.named(shown), grid.Unmasked(src), in),
 		Vertices:   in.Vertices, Superlevel: in.Superlevel, Masked: in.Masked,
 		Shard: which.I, Shards: which.N, First: of.Lo, End: of.Hi, Command: command(f, input),
 	}}
+	if step > 1 {
+		p.Step = step
+	}
 	p.Mask, p.Program, p.Implementation = j.named(mask), version(), everyImpl
 	p.Counted.Type, p.Counted.Ladder = src.Type().String(), src.Ladder().Key()
 	p.Source = hexOf(p.Input, p.Mask, p.Shape, p.Type, before)
@@ -222,11 +226,11 @@ func (j curveJob) shareable(src grid.Source, input, name string) error {
 func stamp(files []string) (string, error) {
 	var b strings.Builder
 	for _, path := range files {
-		info, err := os.Stat(path)
+		info, err := datasets.Stat(path)
 		if err != nil {
-			return "", fmt.Errorf("input %s: %w", path, errors.Unwrap(err))
+			return "", fmt.Errorf("input %s: %w", path, err)
 		}
-		fmt.Fprintf(&b, "%s %d %d\n", path, info.Size(), info.ModTime().UnixNano())
+		fmt.Fprintf(&b, "%s %d %s\n", path, info.Size, info.Version)
 	}
 	return b.String(), nil
 }
@@ -278,9 +282,10 @@ func (j curveJob) plan(c *cli.Program, src grid.Source, input string, n int64) e
 	var reads int64
 	for i := range n {
 		s := shard.Shard{I: i + 1, N: n}
-		cost := ecc.ShareOf(src, j.convention(), s.Span(src.Shape().Slices()), j.threads)
+		of := s.SpanBy(src.Shape().Slices(), grid.Step(src))
+		cost := ecc.ShareOf(src, j.convention(), of, j.threads)
 		reads += cost.Reads
-		fmt.Fprintf(t, "%v\t%d\t%s\t%s\t%s\t\n", s, s.Span(src.Shape().Slices()).Len(), quantity.Bytes(cost.Reads), quantity.Bytes(cost.Memory), quantity.Bytes(cost.Part))
+		fmt.Fprintf(t, "%v\t%d\t%s\t%s\t%s\t\n", s, of.Len(), quantity.Bytes(cost.Reads), quantity.Bytes(cost.Memory), quantity.Bytes(cost.Part))
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -33,6 +31,7 @@ type Inputs struct {
 	inputs  []string
 	shape   string
 	array   string
+	channel string
 	// Stack says that an input is a folder of slices, or a pattern of their names.
 	Stack bool
 	// Volume is the number of one image in a file that holds several, "" for the only one.
@@ -92,7 +91,8 @@ func (i *Inputs) AddFile(f *pflag.FlagSet, types []string, aboutTypes, aboutLeve
 	f.StringVar(&i.shape, "shape", "", "shape of a raw file: WxH or WxHxD (and its --type)")
 	f.BoolVar(&i.Stack, "stack", false, "the input is a volume of 2D images: a folder of them, or a pattern such as 'ct/*.tif'")
 	f.StringVar(&i.Volume, "volume", "", "which image of a file that holds several of one shape, such as a time series: its number, from 0 on; curve takes all, too")
-	f.StringVar(&i.array, "array", "", "which array of an .npz archive that holds several: its name")
+	f.StringVar(&i.array, "array", "", "which array of an .npz archive or a Zarr group that holds several: its name, such as that of a level of resolution (default the finest)")
+	f.StringVar(&i.channel, "channel", "", "which channel of an OME-NGFF image that holds several: its name or its number")
 }
 
 // Bench is the question that was chosen.
@@ -271,7 +271,7 @@ func (i *Inputs) generated(gen, typ string, levels int64, shape grid.Shape) (str
 // string, or the path of an image file.
 func (i *Inputs) Named(s string) (string, error) {
 	if datasets.IsName(s) {
-		for _, key := range []string{"shape", "type", "levels", "volume", "array", "stack"} {
+		for _, key := range []string{"shape", "type", "levels", "volume", "array", "channel", "stack"} {
 			if i.Set.Changed(key) {
 				return "", Usagef("input %s: says its own %s: leave --%s out", s, key, key)
 			}
@@ -284,12 +284,12 @@ func (i *Inputs) Named(s string) (string, error) {
 	}
 	name := "file"
 	if i.Stack {
-		if name = "stack"; i.Volume != "" || i.array != "" {
-			return "", Usagef("input %s: --volume and --array are of one file: leave them or --stack out", s)
+		if name = "stack"; i.Volume != "" || i.array != "" || i.channel != "" {
+			return "", Usagef("input %s: --volume, --array and --channel are of one file: leave them or --stack out", s)
 		}
-	} else if info, err := os.Stat(s); err != nil {
-		return "", Usagef("input %s: %w", s, errors.Unwrap(err))
-	} else if info.IsDir() {
+	} else if info, err := datasets.Stat(s); err != nil {
+		return "", Usagef("input %s: %w", s, err)
+	} else if info.Folder {
 		return "", Usagef("input %s: is a directory, want an image file, or --stack for its images as one volume", s)
 	}
 	if i.Set.Changed("type") && (i.shape == "" || len(i.types) != 1) {
@@ -302,7 +302,10 @@ func (i *Inputs) Named(s string) (string, error) {
 		}
 	}
 	if i.array != "" {
-		name += "/array=" + i.array
+		name += "/array=" + datasets.Escaped(i.array)
+	}
+	if i.channel != "" {
+		name += "/channel=" + datasets.Escaped(i.channel)
 	}
 	if i.Volume != "" {
 		name += "/volume=" + i.Volume
@@ -330,7 +333,7 @@ func (i *Inputs) Named(s string) (string, error) {
 
 // NamedWhole is Named of another file than the image, which holds nothing else.
 func (i Inputs) NamedWhole(s string) (string, error) {
-	i.Stack, i.Volume, i.array, i.Gaps = false, "", "", false
+	i.Stack, i.Volume, i.array, i.channel, i.Gaps = false, "", "", "", false
 	return i.Named(s)
 }
 

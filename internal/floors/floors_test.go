@@ -43,6 +43,7 @@ var floor = map[string]int{
 
 	"internal/bench":             2,
 	"internal/device/devicetest": 2,
+	"internal/remote":            2,
 
 	"kernels/hosttest":                   3,
 	"internal/workloads/ecc/fingerprint": 3,
@@ -130,6 +131,8 @@ var doors = map[string][]string{
 	"github.com/olekukonko/tablewriter": {"internal/report"},
 	"golang.org/x/perf":                 {"internal/report"},
 	"github.com/klauspost/compress":     {"datasets", "internal/bench", "kernels/bundle"},
+	"github.com/pierrec/lz4/v4":         {"datasets"},
+	"github.com/minio/minio-go/v7":      {"internal/remote"},
 	"golang.org/x/image":                {"datasets", "internal/report/svg"},
 	"golang.org/x/sys/unix":             {"internal/runner"},
 	"golang.org/x/sys/cpu":              {"internal/isa"},
@@ -143,7 +146,7 @@ var doors = map[string][]string{
 const library = "cmd/libeccbench"
 
 // testOnly are the outside modules that only tests may import.
-var testOnly = []string{"pgregory.net/rapid", "github.com/rogpeppe/go-internal", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/perf"}
+var testOnly = []string{"pgregory.net/rapid", "github.com/rogpeppe/go-internal", "github.com/johannesboyne/gofakes3", "go.yaml.in/yaml/v3", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/perf"}
 
 // A file is what the test looks at of a Go file.
 type file struct {

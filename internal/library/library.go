@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"sync/atomic"
 
@@ -354,10 +353,10 @@ func (r Request) name(every bool) (string, error) {
 		}
 		return datasets.Canonical(r.Input)
 	}
-	switch info, err := os.Stat(r.Input); {
+	switch info, err := datasets.Stat(r.Input); {
 	case err != nil:
-		return "", fmt.Errorf("input %s: %w", r.Input, errors.Unwrap(err))
-	case info.IsDir():
+		return "", fmt.Errorf("input %s: %w", r.Input, err)
+	case info.Folder:
 		return "", fmt.Errorf("input %s: is a directory, want an image file", r.Input)
 	}
 	name := "file"

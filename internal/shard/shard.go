@@ -33,6 +33,27 @@ func (s Shard) Span(slices int64) grid.Span {
 	return grid.Span{Lo: at(s.I - 1), Hi: at(s.I)}
 }
 
+// SpanBy is Span of slices that are read by so many together, which shards share only where
+// there are more shards than such steps.
+func (s Shard) SpanBy(slices, step int64) grid.Span {
+	steps := (slices + step - 1) / step
+	if steps < s.N {
+		return s.Span(slices)
+	}
+	of := s.Span(steps)
+	return grid.Span{Lo: min(of.Lo*step, slices), Hi: min(of.Hi*step, slices)}
+}
+
+// Of is the share of a list that a shard has: every N-th from the I-th on, so that what gets larger
+// along the list is shared evenly.
+func Of[T any](s Shard, list []T) []T {
+	var mine []T
+	for i := s.I - 1; i < int64(len(list)); i += s.N {
+		mine = append(mine, list[i])
+	}
+	return mine
+}
+
 // Auto asks for the environment's.
 const Auto = "auto"
 

@@ -3,6 +3,7 @@ package shard
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -60,6 +61,45 @@ func TestParse(t *testing.T) {
 	}
 	if s, err := Parse("auto/4", env("")); s.N != 4 || !errors.Is(err, ErrNoScheduler) {
 		t.Errorf("auto/4 without a scheduler: %v, %v", s, err)
+	}
+}
+
+// Shares of a list are all of it, each once.
+func TestOf(t *testing.T) {
+	list := []int{10, 20, 30, 40, 50}
+	for n := int64(1); n < 8; n++ {
+		var all []int
+		for i := int64(1); i <= n; i++ {
+			all = append(all, Of(Shard{i, n}, list)...)
+		}
+		if slices.Sort(all); !slices.Equal(all, list) {
+			t.Errorf("in %d: %v", n, all)
+		}
+	}
+	if got := Of(Shard{2, 2}, list); !slices.Equal(got, []int{20, 40}) {
+		t.Errorf("2/2: %v", got)
+	}
+}
+
+// Spans of slices that are read together begin with those of a step, wherever there are as many
+// steps as shards, and are all slices in order.
+func TestSpanBy(t *testing.T) {
+	for _, depth := range []int64{1, 5, 8, 127, 128, 129, 1000} {
+		for _, step := range []int64{1, 2, 5, 64, 128} {
+			for _, n := range []int64{1, 2, 3, 8, 100} {
+				last, aligned := int64(0), (depth+step-1)/step >= n
+				for i := int64(1); i <= n; i++ {
+					s := Shard{i, n}.SpanBy(depth, min(step, depth))
+					if s.Lo != last || s.Hi < s.Lo || aligned && (s.Lo%min(step, depth) != 0 || s.Len() == 0) {
+						t.Fatalf("%d slices by %d, shard %d/%d: %v after %d", depth, step, i, n, s, last)
+					}
+					last = s.Hi
+				}
+				if last != depth {
+					t.Errorf("%d slices by %d in %d: end at %d", depth, step, n, last)
+				}
+			}
+		}
 	}
 }
 

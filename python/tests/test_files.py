@@ -1,4 +1,5 @@
 import gzip
+import json
 import subprocess
 import sys
 
@@ -93,3 +94,19 @@ def test_command(tmp_path):
     assert rows == b"" and curve["chi"].tolist() == eccbench.curve(image).chi.tolist()
     refused = subprocess.run([sys.executable, "-m", "eccbench", "curve", "nowhere.npy"], stderr=subprocess.PIPE)
     assert refused.returncode == 64 and b"no such file" in refused.stderr
+
+
+def test_zarr(tmp_path):
+    """The folder of a Zarr array, of which a chunk is missing."""
+    image = np.arange(60, dtype=np.uint16).reshape(5, 3, 4) % 7
+    (tmp_path / ".zarray").write_text(json.dumps({
+        "zarr_format": 2, "shape": image.shape, "chunks": (2, 3, 4), "dtype": "<u2", "compressor": None, "filters": None, "fill_value": 9, "order": "C"}))
+    for k in range(2):
+        (tmp_path / f"{k}.0.0").write_bytes(image[2 * k:2 * k + 2].tobytes())
+    image[4] = 9
+    opened = eccbench.open(tmp_path)
+    assert np.array_equal(np.asarray(opened), image)
+    want = eccbench.curve(image)
+    assert opened.curve().chi.tolist() == eccbench.curve(tmp_path).chi.tolist() == want.chi.tolist()
+    with pytest.raises(ValueError, match="URL, which this program does not read"):
+        eccbench.open("s3://bucket/scan.zarr").curve()

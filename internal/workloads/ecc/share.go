@@ -33,7 +33,8 @@ func ShareOf(s grid.Source, c Convention, of grid.Span, threads int) Cost {
 		reads++
 	}
 	levels := s.Ladder().Len()
-	cost := Cost{Reads: reads * size, Memory: programBytes + int64(threads)*coreBytes + grid.PieceBytes(s, of)}
+	// A slice that is not the shard's own is read with those that are read together.
+	cost := Cost{Reads: (n + (reads-n)*grid.Step(s)) * size, Memory: programBytes + int64(threads)*coreBytes + grid.PieceBytes(s, of) + grid.Held(s)}
 	steps := min(levels, 8*reads*s.Shape().SliceVoxels()) // a voxel has eight cells in 3D
 	if s.Ladder().Indexed() {
 		k := fingerprint.Draw(1).For(levels)

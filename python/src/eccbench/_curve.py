@@ -550,7 +550,7 @@ def open(input: Union[str, os.PathLike[str]], *, shape: Sequence[int] | None = N
     ----------
     input : str or path-like
         A file of npy, npz, NIfTI (1 and 2), NRRD, MetaImage, MRC, FITS, DICOM, PNG or TIFF,
-        plain or compressed; a raw file; or an input string of the command, such as
+        plain or compressed; the folder of a Zarr array or group; a raw file; or an input string of the command, such as
         ``'grf/shape=64x64x64/smooth=3/seed=1'``, whose image is made.
     shape : sequence of int, optional
         The shape of a raw file, the slowest axis first.

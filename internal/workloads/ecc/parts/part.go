@@ -48,6 +48,8 @@ type Head struct {
 	Shards int64 `json:"shards"`
 	First  int64 `json:"first"`
 	End    int64 `json:"end"`
+	// Step is how many slices are read together, which shards do not share; 0 for one.
+	Step int64 `json:"step,omitempty"`
 	// Key is that of the fingerprint, and Fingerprint what of the image's one the slices have.
 	Key         string `json:"key"`
 	Fingerprint string `json:"fingerprint"`
@@ -257,7 +259,9 @@ func (p *Part) parse() (err error) {
 	switch {
 	case p.Shards < 1 || p.Shards > shard.MaxShards || p.Shard < 1 || p.Shard > p.Shards:
 		return fmt.Errorf("shard %d of %d", p.Shard, p.Shards)
-	case p.Span() != p.Which().Span(p.shape.Slices()):
+	case p.Step < 0 || p.Step > p.shape.Slices():
+		return fmt.Errorf("%d slices that are read together, of %d", p.Step, p.shape.Slices())
+	case p.Span() != p.Which().SpanBy(p.shape.Slices(), max(1, p.Step)):
 		return fmt.Errorf("shard %v has slices %d to %d of %d", p.Which(), p.First, p.End, p.shape.Slices())
 	case len(p.sum) != p.key.Functions():
 		return fmt.Errorf("a fingerprint of %d functions, and a key of %d", len(p.sum), p.key.Functions())

@@ -157,6 +157,7 @@ func (p *Part) like(first *Part) error {
 		{"by the program", p.Program, first.Program},
 		{"by the implementation", p.Implementation, first.Implementation},
 		{"with the key", p.Key, first.Key},
+		{"of slices that are read by", fmt.Sprint(p.Step), fmt.Sprint(first.Step)},
 		{"of so many shards:", fmt.Sprint(p.Shards), fmt.Sprint(first.Shards)},
 	} {
 		if c.got != c.want {

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.yaml.in/yaml/v3"
+
+	"eccbench/internal/shard"
+)
+
+// The manifests for Kubernetes are jobs by its own schema, a strict one that knows each field; a
+// pod finds its shard in what Kubernetes tells it, and eccbench has the flags that it is given.
+func TestKubernetes(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile("testdata/kubernetes-job.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(name string) map[string]any {
+		text, err := os.ReadFile("../../scripts/kubernetes/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var job map[string]any
+		if err := yaml.Unmarshal(text, &job); err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(job); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		return job
+	}
+	inner := func(of map[string]any, keys ...string) map[string]any {
+		for _, k := range keys {
+			next, ok := of[k].(map[string]any)
+			if !ok {
+				t.Fatalf("no %s in %v", k, slices.Sorted(maps.Keys(of)))
+			}
+			of = next
+		}
+		return of
+	}
+	for name, command := range map[string]string{"curve.yaml": "curve", "merge.yaml": "merge"} {
+		job := read(name)
+		pod := inner(job, "spec", "template", "spec")
+		container := pod["containers"].([]any)[0].(map[string]any)
+		if words := container["command"].([]any); words[0] != "eccbench" || words[1] != command {
+			t.Errorf("%s: command %v", name, words)
+		}
+		for _, arg := range container["args"].([]any) {
+			flag, value, _ := strings.Cut(arg.(string), "=")
+			if flag == "--shard" {
+				n := inner(job, "spec")["completions"].(int)
+				got, err := shard.Parse(value, func(key string) string {
+					return map[string]string{"JOB_COMPLETION_INDEX": "0"}[key]
+				})
+				if err != nil || got != (shard.Shard{I: 1, N: int64(n)}) {
+					t.Errorf("%s: the first of %d pods does shard %v, %v", name, n, got, err)
+				}
+			}
+			if out := helpOf(command); !strings.Contains(out, flag+" ") {
+				t.Errorf("%s: eccbench %s has no flag %s", name, command, flag)
+			}
+		}
+		// What the schema does not know is refused, so that the check above can fail.
+		inner(job, "spec")["completion"] = 3
+		if schema.Validate(job) == nil {
+			t.Errorf("%s: a field that there is not is let pass", name)
+		}
+	}
+}
+
+// helpOf is what a command says of itself.
+func helpOf(command string) string {
+	var out bytes.Buffer
+	c := programWith(same)
+	c.Stdout = &out
+	eccbench(c, []string{command, "--help"})
+	return out.String()
+}

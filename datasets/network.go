@@ -1,0 +1,182 @@
+package datasets
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A Network reads objects from servers, by their URLs. What is not there is a fs.ErrNotExist.
+type Network interface {
+	// Stat is the size of an object, and what tells it from what it becomes.
+	Stat(url string) (size int64, version string, err error)
+	// Get appends an object of at most so many bytes to buf[:0].
+	Get(url string, most int64, buf []byte) ([]byte, error)
+	// Range fills dst with what is at a place of an object, from its end where that is negative,
+	// while it has the version; "" for any.
+	Range(url string, dst []byte, at int64, version string) error
+}
+
+// An ObjectError is why an object cannot be read, however often one tries.
+type ObjectError struct{ Why string }
+
+func (e ObjectError) Error() string { return e.Why }
+
+// RemoteReaders is how many ranges or objects are read from a server at the same time.
+const RemoteReaders = 32
+
+var network Network
+
+// SetNetwork says who reads what is at URLs. A program that does not call it reads no URLs.
+func SetNetwork(n Network) { network = n }
+
+// IsURL reports whether a path is the URL of an object.
+func IsURL(path string) bool {
+	scheme, _, ok := strings.Cut(path, "://")
+	return ok && (scheme == "s3" || scheme == "http" || scheme == "https")
+}
+
+// errNoNetwork is that of programs which read no URLs.
+var errNoNetwork = ObjectError{"it is a URL, which this program does not read; take the command eccbench, or download it"}
+
+// A remoteFile is an object that is read by ranges. Short ones are of blocks, of which the last
+// is kept.
+type remoteFile struct {
+	url, version string
+	size         int64
+
+	mu    sync.Mutex
+	block []byte
+	at    int64 // of the block
+}
+
+// remoteBlock is the size of a block, and remotePiece that of a range of a long read.
+const remoteBlock, remotePiece = 1 << 20, 4 << 20
+
+func openRemote(url string) (*remoteFile, error) {
+	if network == nil {
+		return nil, errNoNetwork
+	}
+	size, version, err := network.Stat(url)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New("no such object; check the URL")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &remoteFile{url: url, version: version, size: size}, nil
+}
+
+func (r *remoteFile) Name() string { return r.url }
+
+// Close closes nothing: each range is a request of its own.
+func (r *remoteFile) Close() error { return nil }
+
+func (r *remoteFile) ReadAt(dst []byte, at int64) (int, error) {
+	n := int(min(int64(len(dst)), max(0, r.size-at)))
+	if n >= remoteBlock/4 {
+		if err := network.Range(r.url, dst[:n], at, r.version); err != nil {
+			return 0, err
+		}
+	} else if err := r.fromBlocks(dst[:n], at); err != nil {
+		return 0, err
+	}
+	if n < len(dst) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (r *remoteFile) fromBlocks(dst []byte, at int64) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(dst) > 0 {
+		if start := at / remoteBlock * remoteBlock; r.block == nil || r.at != start {
+			block := make([]byte, min(remoteBlock, r.size-start))
+			if err := network.Range(r.url, block, start, r.version); err != nil {
+				return err
+			}
+			r.block, r.at = block, start
+		}
+		n := copy(dst, r.block[at-r.at:])
+		dst, at = dst[n:], at+int64(n)
+	}
+	return nil
+}
+
+// objects is a store on a server.
+type objects struct {
+	url   string
+	files *fileSet // which the metadata are of
+}
+
+func (o objects) at(key string) string { return strings.TrimRight(o.url, "/") + "/" + key }
+
+func (o objects) whole(key string, most int64, buf []byte) ([]byte, error) {
+	if isMetadata(key) {
+		if _, _, err := o.files.open(o.at(key)); err != nil {
+			if _, _, again := network.Stat(o.at(key)); errors.Is(again, fs.ErrNotExist) {
+				return nil, fs.ErrNotExist
+			}
+			return nil, err
+		}
+	}
+	return network.Get(o.at(key), most, buf)
+}
+
+func (o objects) part(key string, dst []byte, at int64) error {
+	return network.Range(o.at(key), dst, at, "")
+}
+
+// list is nothing: servers of HTTP have no lists.
+func (objects) list(string) []string { return nil }
+
+func (objects) atOnce() int64 { return RemoteReaders }
+
+// isRemoteZarr reports whether a URL is that of a Zarr array or group.
+func isRemoteZarr(url string) bool {
+	raw := slices.ContainsFunc(fileFormats()[0].extensions, func(ext string) bool { return strings.HasSuffix(strings.ToLower(url), ext) })
+	if network == nil || raw || IsImage(url) || isMetadata(url) {
+		return false
+	}
+	for _, mark := range zarrMarks {
+		if _, _, err := network.Stat(strings.TrimRight(url, "/") + "/" + mark); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// A FileInfo is what is known of a file or an object without reading it.
+type FileInfo struct {
+	Size    int64
+	Version string // what tells it from what it becomes
+	Folder  bool   // and no Zarr hierarchy
+}
+
+// Stat is what is known of the file or the object at a path.
+func Stat(name string) (FileInfo, error) {
+	if !IsURL(name) {
+		info, err := os.Stat(name)
+		if err != nil {
+			return FileInfo{}, pathCause(err)
+		}
+		return FileInfo{info.Size(), fmt.Sprint(info.ModTime().UnixNano()), info.IsDir() && !IsZarr(name)}, nil
+	}
+	if network == nil {
+		return FileInfo{}, errNoNetwork
+	}
+	if IsZarr(name) {
+		return FileInfo{}, nil
+	}
+	size, version, err := network.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("no such object; check the URL")
+	}
+	return FileInfo{Size: size, Version: version}, err
+}

@@ -1,0 +1,700 @@
+package datasets
+
+import (
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"eccbench/internal/grid"
+)
+
+// zarrMarks are the files of which a Zarr hierarchy's folder has one: of version 3, and of an
+// array and a group of version 2.
+var zarrMarks = []string{"zarr.json", ".zarray", ".zgroup"}
+
+// zarrMetadata is far above the metadata of any hierarchy, consolidated ones, too.
+const zarrMetadata = 64 << 20
+
+// IsZarr reports whether a path is that of a Zarr array or group.
+func IsZarr(path string) bool {
+	if IsURL(path) {
+		return isRemoteZarr(path)
+	}
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return false
+	}
+	return slices.ContainsFunc(zarrMarks, func(mark string) bool {
+		info, err := os.Stat(filepath.Join(path, mark))
+		return err == nil && info.Mode().IsRegular()
+	})
+}
+
+// zarrExtension is what the folders of hierarchies are called, if they are called anything.
+const zarrExtension = ".zarr"
+
+// isZarrName reports whether a path has the name of a Zarr hierarchy, whatever is there.
+func isZarrName(path string) bool {
+	path = strings.TrimRight(strings.ToLower(path), "/")
+	return strings.HasSuffix(path, zarrExtension) && path != zarrExtension
+}
+
+// describeZarr describes the image in the hierarchy in a folder, whose metadata are files of the
+// set.
+func (s *fileSet) describeZarr(path string, o FileOptions) (*fileBody, error) {
+	if IsURL(path) && network == nil {
+		return nil, errNoNetwork
+	}
+	if IsURL(path) {
+		return describeZarr(objects{path, s}, o)
+	}
+	if info, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("%w; check the path", pathCause(err))
+	} else if !info.IsDir() {
+		return nil, errors.New("a Zarr hierarchy is a folder, and this is none; unpack it to one")
+	}
+	kept := &metadata{folder: folder(path), files: s}
+	return describeZarr(kept, o)
+}
+
+// isMetadata reports whether an object is no chunk.
+func isMetadata(key string) bool {
+	base := path.Base(key)
+	return slices.Contains(zarrMarks, base) || base == ".zattrs"
+}
+
+// metadata is a folder whose metadata are opened as files of a set.
+type metadata struct {
+	folder
+	files *fileSet
+}
+
+func (m *metadata) whole(key string, most int64, buf []byte) ([]byte, error) {
+	if isMetadata(key) {
+		file, _, err := m.folder.open(key)
+		if err != nil {
+			return nil, err
+		}
+		m.files.files = append(m.files.files, file)
+	}
+	return m.folder.whole(key, most, buf)
+}
+
+// A zarrNode is an array or a group, by its metadata.
+type zarrNode struct {
+	at         string // in the hierarchy, "" for its root
+	array      *zarrArray
+	dimensions []string // the names of an array's axes, where it says them
+	attributes struct {
+		Multiscales []multiscale `json:"multiscales"` // OME-NGFF 0.4, and those before
+		Omero       omero        `json:"omero"`
+		Layout      int          `json:"bioformats2raw.layout"`
+		Dimensions  []string     `json:"_ARRAY_DIMENSIONS"` // of xarray
+		OME         struct {     // 0.5
+			Multiscales []multiscale `json:"multiscales"`
+			Omero       omero        `json:"omero"`
+			Layout      int          `json:"bioformats2raw.layout"`
+		} `json:"ome"`
+	}
+}
+
+// A multiscale is one image at several resolutions, of which the first is the finest.
+type multiscale struct {
+	Axes     []axis `json:"axes"`
+	Datasets []struct {
+		Path string `json:"path"`
+	} `json:"datasets"`
+}
+
+// An axis of OME-NGFF has a name and a type; before 0.4 it was a name alone.
+type axis struct{ Name, Type string }
+
+func (a *axis) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		return json.Unmarshal(data, &a.Name)
+	}
+	type plain axis
+	return json.Unmarshal(data, (*plain)(a))
+}
+
+type omero struct {
+	Channels []struct {
+		Label string `json:"label"`
+	} `json:"channels"`
+}
+
+// describeZarr says how a Zarr hierarchy holds an image: the array itself, the one that the
+// options name, the finest level of an OME-NGFF image, or the only array of a group.
+func describeZarr(s store, o FileOptions) (*fileBody, error) {
+	switch {
+	case o.Levels < 0 || o.Levels > grid.MaxLevels:
+		return nil, levelsError(o.Levels)
+	case o.Shape != (grid.Shape{}) || o.Type != 0:
+		return nil, errors.New("a Zarr array says its own shape and type; leave them out")
+	}
+	node, err := findArray(s, o.Array)
+	if err != nil {
+		return nil, err
+	}
+	a := node.array
+	b := &fileBody{stored: a.stored, big: a.coding.big, in: fileInput{ReaderAt: a, size: a.bytes(), FileOptions: o}}
+	if err := node.frame(b, o); err != nil {
+		return nil, err
+	}
+	if total := b.bytes(); !o.Stream && o.Memory == 0 && total > mostUnlimited {
+		return nil, fmt.Errorf("%d bytes of voxels, more than fit into memory", total)
+	}
+	a.setRows(b.shape, o.Memory)
+	return b, a.room()
+}
+
+// mostUnlimited is the most that an array of which nothing need be stored is held in memory as,
+// where nobody said how much there is.
+const mostUnlimited = 1 << 40
+
+// findArray is the array that is meant.
+func findArray(s store, name string) (*zarrNode, error) {
+	node, err := readNode(s, "")
+	if err != nil {
+		return nil, err
+	}
+	root := node
+	if name != "" {
+		if node.array != nil {
+			return nil, errors.New("it is an array, and no group of some; leave --array out")
+		}
+		if !fs.ValidPath(name) {
+			return nil, fmt.Errorf("there is no array %.80q; want a path within the group, such as 0 or labels/cells/0", name)
+		}
+		if node, err = readNode(s, name); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("there is no array %.80q; want one of %s", name, root.choices(s))
+		} else if err != nil {
+			return nil, err
+		}
+		if group := path.Dir(name); node.array != nil && group != "." {
+			if root, err = readNode(s, group); err != nil { // of which nothing is known then
+				root = &zarrNode{}
+			}
+		}
+	}
+	for range 3 { // series, image, level
+		if node.array != nil {
+			node.inherit(root)
+			return node, nil
+		}
+		child := ""
+		switch scales := node.multiscales(); {
+		case len(scales) > 0 && len(scales[0].Datasets) > 0:
+			child = scales[0].Datasets[0].Path
+		case node.attributes.Layout == 3 || node.attributes.OME.Layout == 3:
+			child = "0"
+		default:
+			list := s.list(node.at)
+			if len(list) != 1 {
+				return nil, fmt.Errorf("a Zarr group and no image by itself; choose an array with --array, or array=NAME in an input string: %s", node.choices(s))
+			}
+			child = list[0]
+		}
+		if !fs.ValidPath(child) {
+			return nil, fmt.Errorf("its metadata name %.80q, which is no path within the group", child)
+		}
+		parent := node
+		if node, err = readNode(s, path.Join(parent.at, child)); err != nil {
+			return nil, err
+		}
+		if len(parent.multiscales()) > 0 {
+			root = parent
+		}
+	}
+	return nil, fmt.Errorf("a Zarr group and no image by itself; choose an array with --array, or array=NAME in an input string: %s", node.choices(s))
+}
+
+// inherit takes over what the group of an image says of it.
+func (n *zarrNode) inherit(from *zarrNode) {
+	if len(from.multiscales()) > 0 {
+		n.attributes = from.attributes
+	}
+}
+
+func (n *zarrNode) multiscales() []multiscale {
+	if m := n.attributes.OME.Multiscales; len(m) > 0 {
+		return m
+	}
+	return n.attributes.Multiscales
+}
+
+// choices are the arrays that a group is known to have.
+func (n *zarrNode) choices(s store) string {
+	var names []string
+	for _, m := range n.multiscales() {
+		for _, d := range m.Datasets {
+			names = append(names, d.Path)
+		}
+	}
+	for _, name := range s.list(n.at) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return "the path of one of its arrays"
+	}
+	return listOf(names)
+}
+
+// axes are what the axes of an array are, where that is known of each.
+func (n *zarrNode) axes() []axis {
+	var axes []axis
+	if m := n.multiscales(); len(m) > 0 {
+		axes = slices.Clone(m[0].Axes)
+	}
+	if len(axes) != len(n.array.shape) {
+		axes = nil
+		names := n.dimensions
+		if len(names) == 0 {
+			names = n.attributes.Dimensions
+		}
+		for _, name := range names {
+			axes = append(axes, axis{Name: name})
+		}
+	}
+	kinds := map[string]string{"x": "space", "y": "space", "z": "space", "c": "channel", "channel": "channel", "t": "time", "time": "time"}
+	for i, a := range axes {
+		if a.Type == "" {
+			axes[i].Type = kinds[strings.ToLower(a.Name)]
+		}
+		if axes[i].Type == "" {
+			return nil
+		}
+	}
+	if len(axes) != len(n.array.shape) {
+		return nil
+	}
+	return axes
+}
+
+// frame takes the array's axes: those of space are of the image, all others of volumes, of which
+// the options choose one, by its number or by its channel.
+func (n *zarrNode) frame(b *fileBody, o FileOptions) error {
+	shape, axes := slices.Clone(n.array.shape), n.axes()
+	space := slices.IndexFunc(axes, func(a axis) bool { return a.Type == "space" })
+	channel := slices.IndexFunc(axes, func(a axis) bool { return a.Type == "channel" })
+	if space >= 0 {
+		for i, a := range axes[space:] {
+			if a.Type != "space" && shape[space+i] > 1 {
+				return fmt.Errorf("axes %v, of which %q comes after those of space; want them last", shape, a.Name)
+			}
+		}
+		if len(axes)-space == 2 { // slices by themselves
+			shape = slices.Insert(shape, space, 1)
+		}
+	}
+	in := fileInput{FileOptions: o}
+	if channel >= 0 && channel < space {
+		var err error
+		if in.Volume, err = n.volume(o, channel, product(shape[channel+1:space])); err != nil {
+			return err
+		}
+	} else if o.Channel != "" {
+		return errors.New("its metadata name no axis of channels; leave --channel out, or choose by --volume")
+	}
+	if err := b.frame(shape, in, false); err != nil {
+		return fmt.Errorf("array of shape %v: %w", n.array.shape, err)
+	}
+	return nil
+}
+
+// volume is the number of the volume that is meant of an array whose axis at a place counts
+// channels, with so many volumes each.
+func (n *zarrNode) volume(o FileOptions, at int, each int64) (*int64, error) {
+	list := n.attributes.OME.Omero.Channels
+	if len(list) == 0 {
+		list = n.attributes.Omero.Channels
+	}
+	var names []string
+	for _, c := range list {
+		names = append(names, c.Label)
+	}
+	count := n.array.shape[at]
+	if o.Channel == "" {
+		if len(names) > 1 && count > 1 && o.Volume == nil {
+			return nil, fmt.Errorf("%d channels; choose one with --channel, or channel=NAME in an input string: %s", count, listOf(names))
+		}
+		return o.Volume, nil
+	}
+	channel := int64(slices.Index(names, o.Channel))
+	if channel < 0 {
+		var err error
+		if channel, err = strconv.ParseInt(o.Channel, 10, 64); err != nil {
+			channel = -1
+		}
+	}
+	if channel < 0 || channel >= count {
+		which := fmt.Sprintf("want 0..%d", count-1)
+		if len(names) > 0 {
+			which += ", or one of " + listOf(names)
+		}
+		return nil, fmt.Errorf("there is no channel %.80q; %s", o.Channel, which)
+	}
+	// The others, such as points in time, are counted without the channels.
+	others, other := product(n.array.shape[:at])*each, int64(0)
+	switch {
+	case o.Volume != nil:
+		other = *o.Volume
+	case others > 1:
+		return nil, fmt.Errorf("%d volumes of each channel; choose one with --volume 0..%d, or volume=N in an input string", others, others-1)
+	}
+	if other < 0 || other >= others {
+		return nil, fmt.Errorf("there is no volume %d of the %d of each channel; want --volume 0..%d", other, others, others-1)
+	}
+	v := (other/each*count+channel)*each + other%each
+	return &v, nil
+}
+
+func product(list []int64) int64 {
+	p := int64(1)
+	for _, n := range list {
+		p *= n
+	}
+	return p
+}
+
+// readNode reads the metadata of an array or a group. There is none of a fs.ErrNotExist.
+func readNode(s store, at string) (*zarrNode, error) {
+	n := &zarrNode{at: at}
+	text, err := s.whole(path.Join(at, "zarr.json"), zarrMetadata, nil)
+	if err == nil {
+		if err := n.version3(s, text); err != nil {
+			return nil, fmt.Errorf("%s: %w", path.Join(at, "zarr.json"), err)
+		}
+		return n, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", path.Join(at, "zarr.json"), pathCause(err))
+	}
+	text, err = s.whole(path.Join(at, ".zarray"), zarrMetadata, nil)
+	switch {
+	case err == nil:
+		if err := n.version2(s, text); err != nil {
+			return nil, fmt.Errorf("%s: %w", path.Join(at, ".zarray"), err)
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s: %w", path.Join(at, ".zarray"), pathCause(err))
+	default:
+		if _, err := s.whole(path.Join(at, ".zgroup"), zarrMetadata, nil); errors.Is(err, fs.ErrNotExist) {
+			return nil, notZarr{at}
+		} else if err != nil {
+			return nil, fmt.Errorf("%s: %w", path.Join(at, ".zgroup"), pathCause(err))
+		}
+	}
+	text, err = s.whole(path.Join(at, ".zattrs"), zarrMetadata, nil)
+	if errors.Is(err, fs.ErrNotExist) {
+		return n, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &n.attributes)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path.Join(at, ".zattrs"), pathCause(err))
+	}
+	return n, nil
+}
+
+// notZarr is that a folder is neither an array nor a group.
+type notZarr struct{ at string }
+
+func (e notZarr) Error() string {
+	in := "it"
+	if e.at != "" {
+		in = strconv.Quote(e.at)
+	}
+	return fmt.Sprintf("no Zarr array or group: %s has no zarr.json, .zarray or .zgroup; check the path", in)
+}
+
+func (notZarr) Is(err error) bool { return err == fs.ErrNotExist }
+
+// version3 is a zarr.json.
+type version3 struct {
+	Format     int             `json:"zarr_format"`
+	Node       string          `json:"node_type"`
+	Shape      []int64         `json:"shape"`
+	Type       json.RawMessage `json:"data_type"`
+	Grid       named           `json:"chunk_grid"`
+	Keys       named           `json:"chunk_key_encoding"`
+	Fill       json.RawMessage `json:"fill_value"`
+	Codecs     []named         `json:"codecs"`
+	Names      []*string       `json:"dimension_names"`
+	Attributes json.RawMessage `json:"attributes"`
+	Storage    []any           `json:"storage_transformers"`
+}
+
+func (n *zarrNode) version3(s store, text []byte) error {
+	var m version3
+	if err := json.Unmarshal(text, &m); err != nil {
+		return err
+	}
+	if m.Format != 3 {
+		return fmt.Errorf("it is of version %d; want 2 or 3", m.Format)
+	}
+	if len(m.Attributes) > 0 {
+		if err := json.Unmarshal(m.Attributes, &n.attributes); err != nil {
+			return err
+		}
+	}
+	if m.Node == "group" {
+		return nil
+	}
+	var typ string
+	if err := json.Unmarshal(m.Type, &typ); err != nil || m.Node != "array" {
+		return fmt.Errorf("a node %.40q of type %.80s, which is no array of numbers", m.Node, m.Type)
+	}
+	for _, name := range m.Names {
+		if name == nil {
+			name = new(string)
+		}
+		n.dimensions = append(n.dimensions, *name)
+	}
+	a := &zarrArray{store: s, at: n.at, shape: m.Shape}
+	err := m.chunks(a)
+	if err != nil {
+		return err
+	}
+	if err := a.codecs(m.Codecs); err != nil {
+		return err
+	}
+	if a.stored, err = zarrType(typ); err != nil {
+		return err
+	}
+	n.array = a
+	return a.finish(m.Fill)
+}
+
+// chunks reads how an array is cut, and how its chunks are named.
+func (m version3) chunks(a *zarrArray) error {
+	var cut struct {
+		Shape []int64 `json:"chunk_shape"`
+	}
+	keys := struct{ Separator string }{"/"}
+	a.prefix = "c"
+	if m.Keys.Name == "v2" {
+		keys.Separator, a.prefix = ".", ""
+	}
+	switch {
+	case m.Grid.Name != "regular":
+		return fmt.Errorf("its chunks lie in a grid %.40q; want a regular one", m.Grid.Name)
+	case len(m.Storage) > 0:
+		return errors.New("it has storage transformers, which are not read")
+	case m.Keys.Name != "default" && m.Keys.Name != "v2":
+		return fmt.Errorf("its chunks are named by %.40q; want default or v2", m.Keys.Name)
+	}
+	if err := cmp.Or(m.Grid.configure(&cut), m.Keys.configure(&keys)); err != nil {
+		return err
+	}
+	a.chunk, a.separator = cut.Shape, keys.Separator
+	return nil
+}
+
+// codecs reads the codecs of an array, of which the first may make a shard of each chunk.
+func (a *zarrArray) codecs(list []named) (err error) {
+	if len(list) == 0 || list[0].Name != sharding {
+		a.coding, err = codingOf(list, len(a.shape))
+		return err
+	}
+	if len(list) > 1 {
+		return fmt.Errorf("its shards are encoded by %.40q, so that no part of them can be read; save it with codecs of the chunks within alone", list[1].Name)
+	}
+	var o struct {
+		Shape    []int64 `json:"chunk_shape"`
+		Codecs   []named `json:"codecs"`
+		Index    []named `json:"index_codecs"`
+		Location string  `json:"index_location"`
+	}
+	if err := list[0].configure(&o); err != nil {
+		return err
+	}
+	if len(o.Shape) != len(a.chunk) {
+		return fmt.Errorf("chunks of %v in shards of %v; the metadata are damaged", o.Shape, a.chunk)
+	}
+	a.shards = &shardGrid{first: o.Location == "start"}
+	for i, n := range o.Shape {
+		if n < 1 || a.chunk[i] < 1 || a.chunk[i]%n != 0 {
+			return fmt.Errorf("chunks of %v in shards of %v, which do not fit; the metadata are damaged", o.Shape, a.chunk)
+		}
+		a.shards.each = append(a.shards.each, a.chunk[i]/n)
+	}
+	a.chunk = o.Shape
+	if a.shards.coding, err = codingOf(o.Index, len(a.shape)+1); err != nil {
+		return fmt.Errorf("the index of its shards: %w", err)
+	}
+	if len(o.Codecs) > 0 && o.Codecs[0].Name == sharding {
+		return errors.New("its shards are made of shards; save it with chunks in shards")
+	}
+	a.coding, err = codingOf(o.Codecs, len(a.shape))
+	return err
+}
+
+// zarrType is a type of version 3.
+func zarrType(name string) (storedType, error) {
+	if name == "bool" {
+		return storedUint8, nil
+	}
+	for s, n := range storedNames {
+		if n == name {
+			return s, nil
+		}
+	}
+	return 0, fmt.Errorf("data type %.40q is not bool, an integer of up to 64 bits, float16, float32 or float64; save it as one of them", name)
+}
+
+// version2 reads a .zarray.
+func (n *zarrNode) version2(s store, text []byte) error {
+	var m struct {
+		Format     int             `json:"zarr_format"`
+		Shape      []int64         `json:"shape"`
+		Chunks     []int64         `json:"chunks"`
+		Type       json.RawMessage `json:"dtype"`
+		Compressor *struct{ ID string }
+		Fill       json.RawMessage `json:"fill_value"`
+		Order      string          `json:"order"`
+		Filters    []struct{ ID string }
+		Separator  string `json:"dimension_separator"`
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return err
+	}
+	var typ string
+	if err := json.Unmarshal(m.Type, &typ); err != nil {
+		return errors.New("the dtype is structured; save one of its fields as an array of its own")
+	}
+	a := &zarrArray{store: s, at: n.at, separator: m.Separator, shape: m.Shape, chunk: m.Chunks}
+	if a.separator == "" {
+		a.separator = "."
+	}
+	a.coding.order = naturals(len(a.shape))
+	switch m.Order {
+	case "F":
+		slices.Reverse(a.coding.order)
+	case "C":
+	default:
+		return fmt.Errorf("order %.40q; want C or F", m.Order)
+	}
+	if m.Format != 2 {
+		return fmt.Errorf("it is of version %d; want 2 or 3", m.Format)
+	}
+	for _, f := range m.Filters {
+		return fmt.Errorf("its filter %.40q is not read; save it without filters", f.ID)
+	}
+	if m.Compressor != nil {
+		step, err := zarrCodec(m.Compressor.ID)
+		if err != nil {
+			return err
+		}
+		a.coding.steps = []chunkCodec{step}
+	}
+	var err error
+	if a.stored, a.coding.big, err = npyType(typ); err != nil {
+		return err
+	}
+	n.array = a
+	return a.finish(m.Fill)
+}
+
+// finish checks what the metadata say of an array, and reads its fill value.
+func (a *zarrArray) finish(fill json.RawMessage) error {
+	if len(a.shape) == 0 {
+		return errors.New("the array is a single number without axes; save an array of 1 to 3")
+	}
+	if len(a.shape) > mostAxes || len(a.chunk) != len(a.shape) {
+		return fmt.Errorf("shape %v in chunks of %v; want 1 to %d axes, as many of both", a.shape, a.chunk, mostAxes)
+	}
+	if a.separator != "." && a.separator != "/" {
+		return fmt.Errorf("the numbers of a chunk's name are separated by %.40q; want . or /", a.separator)
+	}
+	whole, chunk, shard := a.stored.size(), a.stored.size(), int64(1)
+	for i, n := range a.shape {
+		if n < 1 || a.chunk[i] < 1 || n > math.MaxInt64/8/whole || a.chunk[i] > mostChunk/chunk {
+			return fmt.Errorf("shape %v in chunks of %v; want axes of at least 1, and chunks of at most %d bytes", a.shape, a.chunk, int64(mostChunk))
+		}
+		whole, chunk = whole*n, chunk*a.chunk[i]
+		if a.shards != nil {
+			if a.shards.each[i] > mostInShard/shard {
+				return fmt.Errorf("shards of %v chunks; want at most %d in each", a.shards.each, mostInShard)
+			}
+			shard *= a.shards.each[i]
+		}
+	}
+	a.fill = make([]byte, 8)
+	if len(fill) > 0 && string(fill) != "null" {
+		v, err := fillValue(fill, a.stored)
+		if err != nil {
+			return fmt.Errorf("fill value %.40s: %w", fill, err)
+		}
+		binary.LittleEndian.PutUint64(a.fill, v)
+	}
+	a.fill = a.fill[:a.stored.size()]
+	if a.coding.big {
+		slices.Reverse(a.fill)
+	}
+	return nil
+}
+
+// mostAxes is more than images have, mostChunk than anybody makes chunks of, and mostInShard
+// than anybody puts into a shard.
+const mostAxes, mostChunk, mostInShard = 32, 1 << 40, 1 << 24
+
+// fillValue is the bits of a fill value as JSON has it: a number, a truth value, the name of a
+// float that is no number, its bits in hexadecimal digits, XX
+func fillValue(text json.RawMessage, s storedType) (uint64, error) {
+	var word string
+	if err := json.Unmarshal(text, &word); err != nil {
+		word = strings.TrimSpace(string(text))
+	}
+	switch word {
+	case "true":
+		return 1, nil
+	case "false":
+		return 0, nil
+	}
+	if hex, ok := strings.CutPrefix(word, "0x"); ok {
+		return strconv.ParseUint(hex, 16, 8*int(s.size()))
+	}
+	if s == storedFloat16 {
+		f, err := strconv.ParseFloat(word, 32)
+		if err != nil {
+			return 0, err
+		}
+		return uint64(halfBits(float32(f))), nil
+	}
+	data, err := appendNumber(nil, s, word)
+	if whole, isWhole := strings.CutSuffix(word, ".0"); err != nil && isWhole { // of some writers
+		data, err = appendNumber(nil, s, whole)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("it is no %s", s)
+	}
+	return binary.LittleEndian.Uint64(append(data, make([]byte, 8)...)), nil
+}
+
+// halfBits are those of the float16 of a value, or of the one below it.
+func halfBits(f float32) uint16 {
+	if f != f {
+		return 0x7e00
+	}
+	bits, size := uint16(0), float32(math.Abs(float64(f)))
+	for bits < 0x7c00 && half(bits+1) <= size {
+		bits++
+	}
+	if math.Signbit(float64(f)) {
+		bits |= 0x8000
+	}
+	return bits
+}

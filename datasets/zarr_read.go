@@ -1,0 +1,695 @@
+package datasets
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
+)
+
+// A store has the objects of a Zarr hierarchy, which are named by paths within it. One that there
+// is not is a fs.ErrNotExist.
+type store interface {
+	// whole appends an object to buf[:0]; one of more than most bytes is an error.
+	whole(key string, most int64, buf []byte) ([]byte, error)
+	// part fills dst with what is at a place of an object, from its end where that is negative.
+	part(key string, dst []byte, at int64) error
+	// list is the names of the arrays and groups in a group, as far as the store can tell.
+	list(key string) []string
+	// atOnce is how many objects are best read at the same time.
+	atOnce() int64
+}
+
+// A folder is a store on the local disk.
+type folder string
+
+func (f folder) open(key string) (*os.File, int64, error) {
+	file, err := os.Open(filepath.Join(string(f), filepath.FromSlash(key)))
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("is not a regular file")
+	}
+	if err != nil {
+		file.Close() // only looked at
+		return nil, 0, err
+	}
+	return file, info.Size(), nil
+}
+
+func (f folder) whole(key string, most int64, buf []byte) ([]byte, error) {
+	file, size, err := f.open(key)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // only read from
+	if size > most {
+		return nil, fmt.Errorf("%d bytes, more than the %d that it can have", size, most)
+	}
+	buf = extend(buf[:0], size, size)
+	_, err = io.ReadFull(file, buf)
+	return buf, err
+}
+
+func (f folder) part(key string, dst []byte, at int64) error {
+	file, size, err := f.open(key)
+	if err != nil {
+		return err
+	}
+	defer file.Close() // only read from
+	if at < 0 {
+		at += size
+	}
+	if at < 0 || at > size-int64(len(dst)) {
+		return fmt.Errorf("truncated: %d bytes at %d of %d", len(dst), at, size)
+	}
+	_, err = file.ReadAt(dst, at)
+	return err
+}
+
+func (f folder) list(key string) []string {
+	entries, err := os.ReadDir(filepath.Join(string(f), filepath.FromSlash(key)))
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		if IsZarr(filepath.Join(string(f), filepath.FromSlash(key), e.Name())) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+func (folder) atOnce() int64 { return int64(runtime.GOMAXPROCS(0)) }
+
+// A zarrArray is the stored bytes of an array's elements in C order, which are read by rows of
+// chunks: the chunks that lie along one axis from one number to another. A row that is asked
+// for in parts is kept until all of it was read, so that each chunk is read and decoded once by
+// who reads in order.
+type zarrArray struct {
+	store             store
+	at                string // in the store
+	prefix, separator string // of the chunks' names
+	shape, chunk      []int64
+	stored            storedType
+	coding            chunkCoding
+	fill              []byte // an element of a chunk that is not there, in its order of bytes
+	shards            *shardGrid
+
+	axis   int   // whose chunks make the rows
+	slice  int64 // bytes of one step along it
+	memory int64 // for rows; 0 for no limit
+
+	mu      sync.Mutex
+	rows    map[int64]*chunkRow
+	used    int64    // rows so far
+	spare   [][]byte // chunks of rows that were forgotten
+	placers []*chunkPlacer
+	indices map[string]*shardIndex
+	closed  bool
+}
+
+// A shardGrid says how chunks lie in shards.
+type shardGrid struct {
+	each   []int64 // chunks of a shard along each axis
+	coding chunkCoding
+	first  bool // the index comes before the chunks
+}
+
+// A shardIndex is the places and lengths of a shard's chunks, nil where there is no shard.
+type shardIndex struct {
+	once   sync.Once
+	places []uint64
+	err    error
+}
+
+// A chunkRow is a row of chunks in memory, or on the way.
+type chunkRow struct {
+	done   chan struct{}
+	chunks [][]byte
+	err    error
+	given  int64 // bytes
+	users  int
+	last   int64 // when it was asked for
+}
+
+// bytes is how many there are in the array.
+func (a *zarrArray) bytes() int64 { return product(a.shape) * a.stored.size() }
+
+// setRows makes rows of the chunks along the axis of the slices of an image of a shape.
+func (a *zarrArray) setRows(shape grid.Shape, memory int64) {
+	a.memory, a.slice = memory, product(a.shape)*a.stored.size()
+	want := shape.SliceVoxels() * a.stored.size()
+	for i, n := range a.shape {
+		a.axis = i
+		if a.slice /= n; a.slice <= want {
+			break
+		}
+	}
+}
+
+// step is how many slices a row has.
+func (a *zarrArray) step() int64 { return a.chunk[a.axis] }
+
+// chunkBytes is how many bytes a chunk is decoded to.
+func (a *zarrArray) chunkBytes() int64 { return product(a.chunk) * a.stored.size() }
+
+// rowBytes is what the chunks of a row take.
+func (a *zarrArray) rowBytes() int64 {
+	n := a.chunkBytes()
+	for i := a.axis + 1; i < len(a.shape); i++ {
+		if n > mostRow/a.across(i) {
+			return mostRow
+		}
+		n *= a.across(i)
+	}
+	return n
+}
+
+// mostRow is more than any row takes that is read.
+const mostRow = 1 << 60
+
+// rowsKept is how many rows are in memory at a time where those who read ask for parts of them.
+const rowsKept = 2
+
+// held is what the rows that are kept take, and the chunks that are being read, encoded and decoded.
+func (a *zarrArray) held() int64 {
+	return rowsKept*a.rowBytes() + 2*min(a.store.atOnce()*a.chunkBytes(), a.rowBytes())
+}
+
+// room is an error where that is more memory than there is.
+func (a *zarrArray) room() error {
+	if need := a.held(); a.memory > 0 && need > a.memory {
+		return fmt.Errorf("%d rows of its chunks of %v, and those that are read, take %s of memory, %s are free; use a machine with more, or save it in chunks of fewer slices",
+			rowsKept, a.chunk, quantity.Bytes(need), quantity.Bytes(a.memory))
+	}
+	return nil
+}
+
+// Close lets go of the rows. Who reads on gets an error.
+func (a *zarrArray) Close() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.closed, a.rows, a.indices, a.spare, a.placers = true, nil, nil, nil, nil
+	return nil
+}
+
+// ReadAt is fill.
+func (a *zarrArray) ReadAt(dst []byte, at int64) (int, error) {
+	n := min(int64(len(dst)), max(0, a.bytes()-at))
+	if err := a.fillFrom(dst[:n], at); err != nil {
+		return 0, err
+	}
+	if n < int64(len(dst)) {
+		return int(n), io.EOF
+	}
+	return int(n), nil
+}
+
+// rowAt is the row of the byte at a place, from which byte on it is, and to which.
+func (a *zarrArray) rowAt(at int64) (row, from, to int64) {
+	volume := a.shape[a.axis] * a.slice // of which each has the same rows
+	each := (a.shape[a.axis] + a.step() - 1) / a.step()
+	v, r := at/volume, at%volume/(a.step()*a.slice)
+	from = v*volume + r*a.step()*a.slice
+	return v*each + r, from, min(from+a.step()*a.slice, (v+1)*volume)
+}
+
+// fillFrom fills dst with the bytes at a place.
+func (a *zarrArray) fillFrom(dst []byte, at int64) error {
+	for len(dst) > 0 {
+		row, from, to := a.rowAt(at)
+		n := min(int64(len(dst)), to-at)
+		var err error
+		if at == from && at+n == to && !a.keeps(row) {
+			err = a.readRow(dst[:n], from)
+		} else {
+			err = a.fromRow(dst[:n], row, from, to, at)
+		}
+		if err != nil {
+			return err
+		}
+		dst, at = dst[n:], at+n
+	}
+	return nil
+}
+
+// keeps reports whether a row is in memory, or on the way.
+func (a *zarrArray) keeps(row int64) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.rows[row] != nil || a.closed
+}
+
+// keptBytes is how many bytes of short rows are kept.
+const keptBytes = 128 << 20
+
+// fromRow copies a part of a row, whose chunks the first who asks for it reads.
+func (a *zarrArray) fromRow(dst []byte, row, from, to, at int64) error {
+	a.mu.Lock()
+	if a.closed {
+		a.mu.Unlock()
+		return fs.ErrClosed
+	}
+	r, first := a.rows[row], false
+	if r == nil {
+		if a.rows == nil {
+			a.rows = map[int64]*chunkRow{}
+		}
+		r, first = &chunkRow{done: make(chan struct{})}, true
+		a.makeRoom()
+		a.rows[row] = r
+	}
+	a.used++
+	r.users, r.last = r.users+1, a.used
+	a.mu.Unlock()
+	if first {
+		r.err = fs.ErrClosed // should reading end otherwise than by returning
+		func() {
+			defer close(r.done)
+			r.chunks, r.err = a.loadRow(from, to-from)
+		}()
+	}
+	<-r.done
+	err := r.err
+	if err == nil {
+		err = a.copyFrom(dst, r, at)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r.users--
+	r.given += int64(len(dst))
+	if a.rows[row] == r && (err != nil || r.given >= to-from) {
+		a.forget(row)
+	}
+	return err
+}
+
+// spared is memory for a chunk, that of one that was forgotten; nil where there is none.
+func (a *zarrArray) spared() []byte {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	last := len(a.spare) - 1
+	if last < 0 {
+		return nil
+	}
+	b := a.spare[last]
+	a.spare = a.spare[:last]
+	return b
+}
+
+// forget takes a row out of memory, which is kept for another where nobody reads it any more.
+func (a *zarrArray) forget(row int64) {
+	if r := a.rows[row]; r.users == 0 && len(a.spare) == 0 {
+		a.spare = slices.DeleteFunc(r.chunks, func(c []byte) bool { return c == nil })
+	}
+	delete(a.rows, row)
+}
+
+// makeRoom forgets rows that nobody uses, those first that nobody asked for the longest time.
+func (a *zarrArray) makeRoom() {
+	for int64(len(a.rows)) >= max(rowsKept, keptBytes/a.rowBytes()) {
+		oldest := int64(-1)
+		for row, r := range a.rows {
+			if r.users == 0 && (oldest < 0 || r.last < a.rows[oldest].last) {
+				oldest = row
+			}
+		}
+		if oldest < 0 {
+			return
+		}
+		a.forget(oldest)
+	}
+}
+
+// A chunkBox is a part of a row: where it begins, how long it is, and of how many chunks, along
+// each axis.
+type chunkBox struct{ origin, extent, count []int64 }
+
+// box is the first of up to n bytes of a row, from one on, that are a box of whole elements, and how
+// many they are: whole steps of the rows' axis where there are any, else of one that comes after it.
+func (a *zarrArray) box(from, n int64) (b chunkBox, bytes int64) {
+	k, strides := len(a.shape), stridesOf(a.shape, a.stored.size())
+	axis := a.axis
+	for axis < k-1 && (from%strides[axis] != 0 || n < strides[axis]) {
+		axis++
+	}
+	b = chunkBox{make([]int64, k), make([]int64, k), make([]int64, k)}
+	rest := from / strides[axis]
+	for i := axis; i >= 0; i-- {
+		b.origin[i], b.extent[i], b.count[i] = rest%a.shape[i], 1, 1
+		rest /= a.shape[i]
+	}
+	b.extent[axis] = min(n/strides[axis], a.shape[axis]-b.origin[axis])
+	b.count[axis] = (b.origin[axis]+b.extent[axis]-1)/a.chunk[axis] - b.origin[axis]/a.chunk[axis] + 1
+	for i := axis + 1; i < k; i++ {
+		b.extent[i], b.count[i] = a.shape[i], a.across(i)
+	}
+	return b, b.extent[axis] * strides[axis]
+}
+
+// number is that of a chunk in its row.
+func (a *zarrArray) number(place []int64) int64 {
+	n := int64(0)
+	for i := a.axis + 1; i < len(place); i++ {
+		n = n*a.across(i) + place[i]
+	}
+	return n
+}
+
+// across is how many chunks there are along an axis.
+func (a *zarrArray) across(axis int) int64 {
+	return (a.shape[axis] + a.chunk[axis] - 1) / a.chunk[axis]
+}
+
+// each calls do with all chunks of a box, whose places are those of the placers, on up to so many
+// goroutines.
+func (a *zarrArray) each(b chunkBox, workers int64, do func(c *chunkPlacer) error) error {
+	tasks := product(b.count)
+	var mu sync.Mutex
+	var failed error
+	at := tasks // the first chunk that failed
+	shareAmong(workers, tasks, func(next func() (int64, bool)) {
+		c := a.placer()
+		defer a.release(c)
+		for t, ok := next(); ok; t, ok = next() {
+			rest := t
+			for i := len(c.place) - 1; i >= 0; i-- {
+				c.place[i] = b.origin[i]/a.chunk[i] + rest%b.count[i]
+				rest /= b.count[i]
+			}
+			if err := do(c); err != nil {
+				mu.Lock()
+				if t < at {
+					at, failed = t, err
+				}
+				mu.Unlock()
+				return
+			}
+		}
+	})
+	return failed
+}
+
+// readRow reads the row that begins at a byte to dst.
+func (a *zarrArray) readRow(dst []byte, from int64) error {
+	b, _ := a.box(from, int64(len(dst)))
+	return a.each(b, a.store.atOnce(), func(c *chunkPlacer) error {
+		data, err := c.load()
+		if err == nil {
+			c.copyTo(dst, b, data)
+		}
+		return err
+	})
+}
+
+// loadRow is the chunks of the row of so many bytes from one on, nil for those that there are not.
+func (a *zarrArray) loadRow(from, n int64) ([][]byte, error) {
+	b, _ := a.box(from, n)
+	chunks := make([][]byte, product(b.count))
+	return chunks, a.each(b, a.store.atOnce(), func(c *chunkPlacer) error {
+		data, err := c.load()
+		if data != nil {
+			chunks[a.number(c.place)] = data
+			c.give()
+		}
+		return err
+	})
+}
+
+// copiedAlone is how many bytes one core copies about as fast as several.
+const copiedAlone = 4 << 20
+
+// copyFrom copies what a row has from a byte on.
+func (a *zarrArray) copyFrom(dst []byte, r *chunkRow, at int64) error {
+	workers := int64(1)
+	if len(dst) > copiedAlone {
+		workers = int64(runtime.GOMAXPROCS(0))
+	}
+	for len(dst) > 0 {
+		b, n := a.box(at, int64(len(dst)))
+		if n == 0 {
+			return fmt.Errorf("%d bytes at %d are no whole elements", len(dst), at)
+		}
+		if err := a.each(b, workers, func(c *chunkPlacer) error {
+			c.copyTo(dst, b, r.chunks[a.number(c.place)])
+			return nil
+		}); err != nil {
+			return err
+		}
+		dst, at = dst[n:], at+n
+	}
+	return nil
+}
+
+// stridesOf are the bytes from an element to the next along each axis.
+func stridesOf(shape []int64, size int64) []int64 {
+	strides := make([]int64, len(shape))
+	for i := len(shape) - 1; i >= 0; i-- {
+		strides[i] = size
+		size *= shape[i]
+	}
+	return strides
+}
+
+// A chunkPlacer reads one chunk after the other, by buffers of its own.
+type chunkPlacer struct {
+	a       *zarrArray
+	place   []int64 // of the chunk, in chunks
+	packed  []byte
+	buffers [2][]byte
+}
+
+// placer is one that nobody uses.
+func (a *zarrArray) placer() *chunkPlacer {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if last := len(a.placers) - 1; last >= 0 {
+		c := a.placers[last]
+		a.placers = a.placers[:last]
+		return c
+	}
+	return &chunkPlacer{a: a, place: make([]int64, len(a.shape))}
+}
+
+// release lets others use a placer.
+func (a *zarrArray) release(c *chunkPlacer) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.closed {
+		a.placers = append(a.placers, c)
+	}
+}
+
+// load reads and decodes the chunk, nil where there is none. It is the placer's, until the next one
+// or until it is given away.
+func (c *chunkPlacer) load() ([]byte, error) {
+	key, err := c.fetch()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("chunk %s: %w", key, pathCause(err))
+	}
+	data, err := c.a.coding.decode(c.packed, c.a.chunkBytes(), &c.buffers)
+	if err != nil {
+		return nil, fmt.Errorf("chunk %s: %w; write it again", key, err)
+	}
+	return data, nil
+}
+
+// give leaves what was loaded last to others.
+func (c *chunkPlacer) give() {
+	if steps := len(c.a.coding.steps); steps > 0 {
+		c.buffers[(steps-1)%2] = c.a.spared()
+		return
+	}
+	c.packed = c.a.spared()
+}
+
+// copyTo copies what a chunk has of a box to where that is.
+func (c *chunkPlacer) copyTo(dst []byte, b chunkBox, data []byte) {
+	a := c.a
+	k, size := len(a.shape), a.stored.size()
+	strides := stridesOf(b.extent, size)
+	within, to, n := make([]int64, k), int64(0), make([]int64, k)
+	for i := range k {
+		lo := max(b.origin[i], c.place[i]*a.chunk[i])
+		hi := min(b.origin[i]+b.extent[i], (c.place[i]+1)*a.chunk[i], a.shape[i])
+		within[i], n[i] = lo-c.place[i]*a.chunk[i], hi-lo
+		to += (lo - b.origin[i]) * strides[i]
+	}
+	if data == nil {
+		fillBox(dst[to:], strides, n, a.fill)
+		return
+	}
+	// The strides of the chunk's axes, as they lie in it.
+	lengths, places := make([]int64, k), make([]int64, k)
+	for i, axis := range a.coding.order {
+		lengths[i] = a.chunk[axis]
+	}
+	for i, stride := range stridesOf(lengths, size) {
+		places[a.coding.order[i]] = stride
+	}
+	start := int64(0)
+	for i := range k {
+		start += within[i] * places[i]
+	}
+	copyBox(dst[to:], data[start:], strides, places, n, size)
+}
+
+// fetch reads the encoded bytes of the chunk.
+func (c *chunkPlacer) fetch() (key string, err error) {
+	a := c.a
+	most := encodedMost(a.chunkBytes())
+	if a.shards == nil {
+		key = a.key(c.place)
+		c.packed, err = a.store.whole(key, most, c.packed)
+		return key, err
+	}
+	shard, number := make([]int64, len(c.place)), int64(0)
+	for i, p := range c.place {
+		each := a.shards.each[i]
+		shard[i] = p / each
+		number = number*each + p%each
+	}
+	key = a.key(shard)
+	places, err := a.index(key)
+	if err != nil {
+		return key, err
+	}
+	at, n := places[2*number], places[2*number+1]
+	if at == math.MaxUint64 && n == math.MaxUint64 {
+		return key, fs.ErrNotExist
+	}
+	if at > math.MaxInt64/2 || n > uint64(most) {
+		return key, fmt.Errorf("its index says %d bytes at %d of one of its chunks; it is damaged", n, at)
+	}
+	c.packed = extend(c.packed[:0], int64(n), int64(n))
+	return key, a.store.part(key, c.packed, int64(at))
+}
+
+// indexBytes is how many bytes of indices of shards are kept.
+const indexBytes = 64 << 20
+
+// index reads the index of a shard, once.
+func (a *zarrArray) index(key string) ([]uint64, error) {
+	chunks := product(a.shards.each)
+	a.mu.Lock()
+	if a.indices == nil || int64(len(a.indices)) > max(1024, indexBytes/(16*chunks)) {
+		a.indices = map[string]*shardIndex{}
+	}
+	x := a.indices[key]
+	if x == nil {
+		x = &shardIndex{}
+		a.indices[key] = x
+	}
+	a.mu.Unlock()
+	x.once.Do(func() { x.places, x.err = a.readIndex(key, chunks) })
+	return x.places, x.err
+}
+
+func (a *zarrArray) readIndex(key string, chunks int64) ([]uint64, error) {
+	n := 16 * chunks
+	size := n + 4*int64(len(a.shards.coding.steps)) // codecs of an index have one length
+	packed, at := make([]byte, size), -size
+	if a.shards.first {
+		at = 0
+	}
+	if err := a.store.part(key, packed, at); err != nil {
+		return nil, err
+	}
+	data, err := a.shards.coding.decode(packed, n, new([2][]byte))
+	if err != nil {
+		return nil, fmt.Errorf("its index: %w", err)
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if a.shards.coding.big {
+		order = binary.BigEndian
+	}
+	places := make([]uint64, 2*chunks)
+	for i := range places {
+		places[i] = order.Uint64(data[8*i:])
+	}
+	return places, nil
+}
+
+// key is the name of a chunk's object.
+func (a *zarrArray) key(place []int64) string {
+	var name strings.Builder
+	name.WriteString(a.prefix)
+	for i, p := range place {
+		if i > 0 || a.prefix != "" {
+			name.WriteString(a.separator)
+		}
+		name.WriteString(strconv.FormatInt(p, 10))
+	}
+	return path.Join(a.at, name.String())
+}
+
+// fillBox sets all elements of a box to a value.
+func fillBox(dst []byte, strides, n []int64, value []byte) {
+	if len(n) == 1 {
+		row := dst[:n[0]*int64(len(value))]
+		for have := copy(row, value); have < len(row); have *= 2 {
+			copy(row[have:], row[:have])
+		}
+		return
+	}
+	for i := range n[0] {
+		fillBox(dst[i*strides[0]:], strides[1:], n[1:], value)
+	}
+}
+
+// copyBox copies the elements of a box from where they lie by some strides to where they lie by
+// others, of which the last is an element.
+func copyBox(dst, src []byte, to, from, n []int64, size int64) {
+	last := len(n) - 1
+	// Axes that lie as one are one.
+	for last > 0 && from[last] == size && to[last-1] == n[last]*to[last] && from[last-1] == n[last]*from[last] {
+		n = append(append([]int64{}, n[:last-1]...), n[last-1]*n[last])
+		to = append(append([]int64{}, to[:last-1]...), size)
+		from = append(append([]int64{}, from[:last-1]...), size)
+		last--
+	}
+	copyRows(dst, src, to, from, n, size)
+}
+
+func copyRows(dst, src []byte, to, from, n []int64, size int64) {
+	if len(n) == 2 && from[1] == size { // most of all
+		row := n[1] * size
+		for i, d, s := int64(0), int64(0), int64(0); i < n[0]; i, d, s = i+1, d+to[0], s+from[0] {
+			copy(dst[d:d+row], src[s:s+row])
+		}
+		return
+	}
+	if len(n) > 1 {
+		for i := range n[0] {
+			copyRows(dst[i*to[0]:], src[i*from[0]:], to[1:], from[1:], n[1:], size)
+		}
+		return
+	}
+	if from[0] == size {
+		copy(dst[:n[0]*size], src)
+		return
+	}
+	for i := range n[0] {
+		copy(dst[i*size:][:size], src[i*from[0]:])
+	}
+}

@@ -1,0 +1,517 @@
+package datasets
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"eccbench/internal/grid"
+)
+
+// zarrFiles are the files of all fixtures of zarr.zip.
+var zarrFiles = sync.OnceValues(func() (map[string][]byte, error) {
+	z, err := zip.OpenReader(filepath.Join(fixtureDir, "zarr.zip"))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close() // only read from
+	files := map[string][]byte{}
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			return nil, err
+		}
+		if files[f.Name], err = io.ReadAll(r); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+})
+
+// unpackZarr writes fixtures to a folder.
+func unpackZarr(t testing.TB) string {
+	t.Helper()
+	files, err := zarrFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, data := range files {
+		writeObject(t, filepath.Join(dir, name), data)
+	}
+	return dir
+}
+
+func writeObject(t testing.TB, path string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// without is a value in place of those of the slices below some.
+func without(value func(int64) float64, fill float64, voxels int64) func(int64) float64 {
+	return func(i int64) float64 {
+		if i < voxels {
+			return fill
+		}
+		return value(i)
+	}
+}
+
+func plus(value func(int64) float64, by int64) func(int64) float64 {
+	return func(i int64) float64 { return value(i + by) }
+}
+
+type zarrFixture struct {
+	fileFixture
+	options string // of its input string
+}
+
+func zarrFixtures() []zarrFixture {
+	u8, u16, f32 := modulo(10, 7, 256), modulo(40000, 1001, 1<<16), linear(-1.5, 0.75)
+	hundreds, odd, grey := linear(500, 100), modulo(0, 1, 2), linear(0, 13)
+	wrapped := func(i int64) float64 { return float64(int16(-3000 + 251*i)) }
+	const shape = "7x6x5"
+	list := []zarrFixture{
+		{fileFixture{"u8_raw_v2", shape, grid.Uint8, u8}, ""},
+		{fileFixture{"i16_zlib_be_v2", shape, grid.Int16, wrapped}, ""},
+		{fileFixture{"u16_gzip_slash_v2", shape, grid.Uint16, u16}, ""},
+		{fileFixture{"f32_zstd_fortran_v2", shape, grid.Float32, f32}, ""},
+		{fileFixture{"f32_bz2_v2", shape, grid.Float32, f32}, ""},
+		{fileFixture{"i16_lz4_v2", shape, grid.Int16, wrapped}, ""},
+		{fileFixture{"u32_blosc_lz4_long_v2", "43x41x40", grid.Float32, func(i int64) float64 { return float64(i / 97) }}, ""},
+		{fileFixture{"u32_blosc_zstd_long_v2", "43x41x40", grid.Float32, func(i int64) float64 { return float64(i / 97) }}, ""},
+		{fileFixture{"u16_missing_v2", shape, grid.Uint16, without(hundreds, 77, 84)}, ""},
+		{fileFixture{"f32_missing_be_v2", shape, grid.Float32, without(f32, 2.5, 84)}, ""},
+		{fileFixture{"b1_v2", shape, grid.Uint8, odd}, ""},
+		{fileFixture{"f8_ranked_v2", shape, grid.Float32, linear(-1, 0.1)}, ""},
+		{fileFixture{"i8_2d_v2", "7x6", grid.Int16, linear(-100, 5)}, ""},
+		{fileFixture{"u8_v3", shape, grid.Uint8, u8}, ""},
+		{fileFixture{"i16_be_gzip_v3", shape, grid.Int16, wrapped}, ""},
+		{fileFixture{"u16_zstd_crc_v3", shape, grid.Uint16, u16}, ""},
+		{fileFixture{"f32_blosc_v3", shape, grid.Float32, f32}, ""},
+		{fileFixture{"f32_transpose_v3", shape, grid.Float32, f32}, ""},
+		{fileFixture{"u16_dot_v3", shape, grid.Uint16, u16}, ""},
+		{fileFixture{"u16_v2keys_v3", shape, grid.Uint16, u16}, ""},
+		{fileFixture{"u16_shards_v3", shape, grid.Uint16, u16}, ""},
+		{fileFixture{"u16_shards_missing_v3", shape, grid.Uint16, without(hundreds, 77, 84)}, ""},
+		{fileFixture{"i16_shards_start_v3", shape, grid.Int16, wrapped}, ""},
+		{fileFixture{"f32_missing_v3", shape, grid.Float32, without(f32, 2.5, 84)}, ""},
+		{fileFixture{"u64_ranked_v3", shape, grid.Float32, linear(1<<53-40, 7)}, ""},
+		{fileFixture{"f16_v3", shape, grid.Float32, f32}, ""},
+		{fileFixture{"bool_v3", shape, grid.Uint8, odd}, ""},
+		{fileFixture{"u8_volumes_v3", "4x3x2", grid.Uint8, plus(linear(0, 3), 24)}, "/volume=1"},
+		{fileFixture{"channels_04", shape, grid.Uint16, plus(grey, 5*210)}, "/volume=2/channel=GFP"},
+		{fileFixture{"channels_04", shape, grid.Uint16, plus(grey, 210)}, "/volume=0/channel=1"},
+		{fileFixture{"channels_04", shape, grid.Uint16, plus(grey, 210)}, "/volume=1"},
+		{fileFixture{"channels_04", "4x3x3", grid.Uint16, plus(linear(7, 13), 2*36)}, "/volume=1/array=1/channel=DAPI"},
+		{fileFixture{"channels_05", shape, grid.Uint16, plus(grey, 5*210)}, "/volume=2/channel=GFP"},
+		{fileFixture{"channels_05", "4x3x3", grid.Uint16, plus(linear(7, 13), 3*36)}, "/volume=1/array=half/channel=GFP"},
+		{fileFixture{"channels_05", shape, grid.Uint8, u8}, "/array=labels%2Fcells"},
+		{fileFixture{"channels_05", shape, grid.Uint8, u8}, "/array=labels%2Fnuclei%2F0"},
+		{fileFixture{"channels_05", shape, grid.Uint8, u8}, "/array=labels%2Fnuclei"},
+		{fileFixture{"xarray", shape, grid.Uint16, plus(grey, 210)}, "/channel=1"},
+		{fileFixture{"xarray", shape, grid.Uint16, plus(grey, 210)}, "/array=signal/channel=1"},
+		{fileFixture{"flat_05", "7x6", grid.Uint16, plus(grey, 42)}, "/channel=GFP"},
+		{fileFixture{"volume_05", shape, grid.Uint8, u8}, ""},
+		{fileFixture{"volume_05", "4x3x3", grid.Uint8, linear(1, 1)}, "/array=1"},
+		{fileFixture{"series_04", shape, grid.Uint8, u8}, ""},
+		{fileFixture{"series_04", shape, grid.Uint8, u8}, "/array=0"},
+		{fileFixture{"two_arrays", shape, grid.Uint8, u8}, "/array=second"},
+	}
+	for _, codec := range []string{"lz4", "lz4hc", "zstd", "zlib"} {
+		for _, shuffle := range []string{"plain", "shuffle", "bits"} {
+			list = append(list, zarrFixture{fileFixture{"u16_blosc_" + codec + "_" + shuffle + "_v2", shape, grid.Uint16, u16}, ""})
+		}
+	}
+	return list
+}
+
+// What zarr-python wrote is read whole, streamed in any order, and in order once, on the levels
+// of every float32 and on those that there are.
+func TestZarrFixtures(t *testing.T) {
+	dir := unpackZarr(t)
+	for _, f := range zarrFixtures() {
+		t.Run(f.name+f.options, func(t *testing.T) {
+			for _, stream := range []string{"", "/stream=once", "/stream=false"} {
+				s, err := Open("file" + f.options + stream + "/path=" + filepath.Join(dir, f.name+".zarr"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkFileImage(t, s, f.shape, f.typ, f.value)
+				want := grid.NewBuffer(grid.TotalBytes(s))
+				if err := s.ReadSlab(want, 0, s.Shape().Slices()); err != nil {
+					t.Fatal(err)
+				}
+				if diff := slabsDiffer(s, want); diff != "" {
+					t.Fatal(diff)
+				}
+				if _, whole := s.(*grid.Field); whole {
+					continue
+				}
+				if err := grid.Close(s); err != nil {
+					t.Fatal(err)
+				}
+				if err := s.ReadSlab(want, 0, s.Shape().Slices()); !errors.Is(err, fs.ErrClosed) {
+					t.Errorf("reading after Close: %v", err)
+				}
+			}
+		})
+	}
+}
+
+func TestZarrRefused(t *testing.T) {
+	dir := unpackZarr(t)
+	for _, c := range []struct{ name, options, want string }{
+		{"c8_v3", "", "data type \"complex64\""},
+		{"delta_filter_v2", "", "its filter \"delta\" is not read"},
+		{"u16_blosc_blosclz_v2", "", "blosclz; save it with lz4 or zstd"},
+		{"f32_nan_v3", "", "NaN"},
+		{"u8_volumes_v3", "", "3 volumes of 4x3x2; choose one with --volume 0..2"},
+		{"u8_volumes_v3", "/volume=3", "no volume 3 of 3"},
+		{"u8_volumes_v3", "/channel=0/volume=1", "no axis of channels"},
+		{"channels_04", "", "2 channels; choose one with --channel, or channel=NAME in an input string: \"DAPI\", \"GFP\""},
+		{"channels_04", "/channel=GFP", "3 volumes of each channel; choose one with --volume 0..2"},
+		{"channels_05", "/channel=GFP/volume=3", "there is no volume 3 of the 3 of each channel"},
+		{"channels_05", "/channel=2/volume=0", "there is no channel \"2\"; want 0..1, or one of \"DAPI\", \"GFP\""},
+		{"channels_05", "/array=quarter", "there is no array \"quarter\"; want one of \"full\", \"half\", \"labels\""},
+		{"channels_05", "/array=..%2Fu8_v3.zarr", "want a path within the group"},
+		{"last_05", "", "of which \"c\" comes after those of space"},
+		{"two_arrays", "", "choose an array with --array, or array=NAME in an input string: \"first\", \"second\""},
+		{"u8_v3", "/array=0", "it is an array, and no group"},
+		{"u8_v3", "/shape=7x6x5/type=uint8", "says its own shape and type"},
+		{"u8_v3", "/levels=3", "a number of levels is for float32"},
+		{"none", "", "no such file or directory; check the path"},
+	} {
+		_, err := Open("file" + c.options + "/stream=false/path=" + filepath.Join(dir, c.name+".zarr"))
+		checkFileError(t, c.name+c.options, err, c.want)
+	}
+	if _, err := OpenFile(filepath.Join(fixtureDir, "u1_2d.npy"), FileOptions{Channel: "a"}); err == nil {
+		t.Error("a channel of an npy file is not refused")
+	}
+	empty := filepath.Join(dir, "empty.zarr")
+	writeObject(t, filepath.Join(empty, "0"), nil)
+	_, err := OpenFile(empty, FileOptions{})
+	checkFileError(t, "empty", err, "no Zarr array or group: it has no zarr.json, .zarray or .zgroup")
+}
+
+// Of each file of some fixtures each byte is damaged, and it is cut short: the image is refused
+// in one line, or reads, and takes no more memory than its metadata may say.
+func TestZarrDamaged(t *testing.T) {
+	files, err := zarrFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"f32_blosc_v3.zarr", "u16_blosc_lz4_bits_v2.zarr", "i16_shards_start_v3.zarr", "channels_04.zarr", "u16_zstd_crc_v3.zarr", "i16_lz4_v2.zarr", "i16_zlib_be_v2.zarr"} {
+		s := memoryStore{}
+		for path, data := range files {
+			if rest, ok := strings.CutPrefix(path, name+"/"); ok {
+				s[rest] = data
+			}
+		}
+		for _, path := range slices.Sorted(maps.Keys(s))[:min(10, len(s))] {
+			data := s[path]
+			step := 1 + len(data)/40
+			for n := 0; n < len(data); n += step {
+				bad := bytes.Clone(data)
+				bad[n] ^= 0xff
+				for _, damaged := range [][]byte{bad, data[:n]} {
+					s[path] = damaged
+					err := readStore(t, s)
+					if err != nil && (strings.Contains(err.Error(), "\n") || err.Error() == "") {
+						t.Errorf("%s: %s: %q", name, path, err)
+					}
+					// A checksum tells each.
+					if name == "u16_zstd_crc_v3.zarr" && strings.HasPrefix(path, "c/") && err == nil {
+						t.Errorf("%s: %s: damaged at %d, and read", name, path, n)
+					}
+				}
+			}
+			s[path] = data
+		}
+	}
+}
+
+// readStore reads the image of a hierarchy.
+func readStore(t fileT, s store) error {
+	b, err := describeZarr(s, FileOptions{Memory: 64 << 20, Every: true})
+	if several := (volumeError{}); errors.As(err, &several) {
+		volume := several.count / 2
+		b, err = describeZarr(s, FileOptions{Memory: 64 << 20, Every: true, Volume: &volume})
+	}
+	if err != nil {
+		return err
+	}
+	before := allocated()
+	source, err := b.source()
+	if n := allocated() - before; n > 1<<30 {
+		t.Fatalf("%v %v took %d bytes of memory", b.shape, b.stored, n)
+	}
+	if err != nil {
+		return err
+	}
+	if want := source.(*grid.Field); want.Shape() != b.shape {
+		t.Fatalf("%v is read as %v", b.shape, want.Shape())
+	}
+	return nil
+}
+
+// A memoryStore has its objects in memory.
+type memoryStore map[string][]byte
+
+func (s memoryStore) whole(key string, most int64, buf []byte) ([]byte, error) {
+	data, ok := s[key]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	if int64(len(data)) > most {
+		return nil, errors.New("too long")
+	}
+	return append(buf[:0], data...), nil
+}
+
+func (s memoryStore) part(key string, dst []byte, at int64) error {
+	data, ok := s[key]
+	if !ok {
+		return fs.ErrNotExist
+	}
+	if at < 0 {
+		at += int64(len(data))
+	}
+	if at < 0 || at+int64(len(dst)) > int64(len(data)) {
+		return errors.New("truncated")
+	}
+	copy(dst, data[at:])
+	return nil
+}
+
+func (s memoryStore) list(string) []string { return nil }
+func (s memoryStore) atOnce() int64        { return int64(runtime.GOMAXPROCS(0)) }
+
+// A countingStore counts how often each of its objects is read.
+type countingStore struct {
+	store
+	mu    sync.Mutex
+	reads map[string]int
+}
+
+func (s *countingStore) count(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reads[key]++
+}
+
+func (s *countingStore) whole(key string, most int64, buf []byte) ([]byte, error) {
+	s.count(key)
+	return s.store.whole(key, most, buf)
+}
+
+func (s *countingStore) part(key string, dst []byte, at int64) error {
+	s.count(fmt.Sprint(key, " ", at))
+	return s.store.part(key, dst, at)
+}
+
+// An image that is read in order is read and decoded once, each chunk of it, whatever slabs it
+// is read by, and by several readers at a time; so is a part of one that begins and ends with
+// rows of chunks. What is read again is the same.
+func TestZarrReadsOnce(t *testing.T) {
+	dir := unpackZarr(t)
+	for _, name := range []string{"u8_v3", "u16_shards_v3", "channels_05", "u16_missing_v2"} {
+		volume := int64(1)
+		o := FileOptions{Stream: true}
+		if name == "channels_05" {
+			o.Volume = &volume
+		}
+		open := func() (grid.Source, *countingStore) {
+			s := &countingStore{store: folder(filepath.Join(dir, name+".zarr")), reads: map[string]int{}}
+			b, err := describeZarr(s, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			src, err := b.source()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return src, s
+		}
+		src, _ := open()
+		if step, want := grid.Step(src), int64(2); step != want {
+			t.Fatalf("%s: rows of %d slices, want %d", name, step, want)
+		}
+		for _, by := range []int64{1, 3, 5} {
+			src, s := open()
+			var wg sync.WaitGroup
+			for lo := int64(0); lo < 5; lo += by {
+				wg.Go(func() {
+					hi := min(5, lo+by)
+					if err := src.ReadSlab(grid.NewBuffer((hi-lo)*grid.SliceBytes(src)), lo, hi); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+			for key, n := range s.reads {
+				if n != 1 && !strings.HasSuffix(key, ".json") && !strings.HasPrefix(filepath.Base(key), ".z") {
+					t.Errorf("%s by %d: %s is read %d times", name, by, key, n)
+				}
+			}
+		}
+		src, s := open()
+		clear(s.reads)
+		if err := src.ReadSlab(grid.NewBuffer(2*grid.SliceBytes(src)), 2, 4); err != nil {
+			t.Fatal(err)
+		}
+		rows := map[string]int{}
+		for key := range s.reads {
+			rows[strings.Join(strings.FieldsFunc(key, func(r rune) bool { return strings.ContainsRune("/.", r) })[:2], "/")]++
+		}
+		if len(rows) != 1 && name == "u8_v3" {
+			t.Errorf("%s: slices 2 and 3 are of chunks %v", name, rows)
+		}
+	}
+}
+
+// Any run of elements is what it is in the whole, wherever it begins and ends.
+func TestZarrRuns(t *testing.T) {
+	dir := unpackZarr(t)
+	for _, name := range []string{"u16_shards_missing_v3", "f32_transpose_v3", "i16_zlib_be_v2", "u16_v2keys_v3"} {
+		body, err := describeZarr(folder(filepath.Join(dir, name+".zarr")), FileOptions{Stream: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		size, n := body.stored.size(), body.shape.Voxels()
+		whole := make([]byte, n*size)
+		if err := body.in.ReaderAt.(*zarrArray).fillFrom(whole, 0); err != nil {
+			t.Fatal(err)
+		}
+		for lo := int64(0); lo < n; lo += 5 {
+			for hi := lo + 1; hi <= n; hi += 13 {
+				part := make([]byte, (hi-lo)*size)
+				if k, err := body.in.ReadAt(part, lo*size); err != nil || k != len(part) || !bytes.Equal(part, whole[lo*size:hi*size]) {
+					t.Fatalf("%s: elements %d to %d: %d bytes, %v", name, lo, hi, k, err)
+				}
+			}
+		}
+		if k, err := body.in.ReadAt(make([]byte, 4*size), (n-2)*size); int64(k) != 2*size || err != io.EOF {
+			t.Errorf("%s: beyond the end: %d bytes, %v", name, k, err)
+		}
+		if err := body.in.ReaderAt.(*zarrArray).fillFrom(make([]byte, 1), 1); size > 1 && err == nil {
+			t.Errorf("%s: half an element is read", name)
+		}
+	}
+}
+
+// Rows of chunks that do not fit are refused before any is read.
+func TestZarrRoom(t *testing.T) {
+	s := memoryStore{"zarr.json": zarrJSON("[100000,100000,100000]", "[128,128,128]")}
+	_, err := describeZarr(s, FileOptions{Memory: 1 << 30, Stream: true})
+	checkFileError(t, "rows", err, "2 rows of its chunks of [128 128 128], and those that are read, take 2.33 TiB of memory, 1.00 GiB are free")
+	b, err := describeZarr(s, FileOptions{Stream: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.source(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// zarrJSON is an array of uint8 without a chunk.
+func zarrJSON(shape, chunk string) []byte {
+	return []byte(`{"zarr_format":3,"node_type":"array","shape":` + shape + `,"data_type":"uint8","chunk_grid":{"name":"regular","configuration":{"chunk_shape":` + chunk +
+		`}},"chunk_key_encoding":{"name":"default"},"fill_value":3,"codecs":[{"name":"bytes"}]}`)
+}
+
+// Fill values are what JSON may say of them.
+func TestFillValue(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		s    storedType
+		want uint64
+	}{
+		{"0", storedUint8, 0},
+		{"true", storedUint8, 1},
+		{"-1", storedInt16, 0xffff},
+		{"7.0", storedUint16, 7},
+		{"1.5", storedFloat32, uint64(math.Float32bits(1.5))},
+		{`"-Infinity"`, storedFloat64, math.Float64bits(math.Inf(-1))},
+		{`"0x7fc00000"`, storedFloat32, 0x7fc00000},
+		{"-2.5", storedFloat16, 0xc100},
+		{"65504", storedFloat16, 0x7bff},
+		{"18446744073709551615", storedUint64, math.MaxUint64},
+	} {
+		got, err := fillValue([]byte(c.text), c.s)
+		if err != nil || got != c.want {
+			t.Errorf("%s of %v: %x, %v; want %x", c.text, c.s, got, err, c.want)
+		}
+	}
+	for _, text := range []string{`"x"`, "256", "{}", "1.5"} {
+		if v, err := fillValue([]byte(text), storedUint8); err == nil {
+			t.Errorf("%s of uint8 is %d", text, v)
+		}
+	}
+}
+
+// FuzzZarr damages the metadata and one chunk of an array.
+func FuzzZarr(f *testing.F) {
+	files, err := zarrFiles()
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, x := range zarrFixtures() {
+		for _, mark := range zarrMarks[:2] {
+			for _, chunk := range []string{"c/0/0/0", "0.0.0"} {
+				if meta, data := files[x.name+".zarr/"+mark], files[x.name+".zarr/"+chunk]; meta != nil && data != nil {
+					f.Add(mark == "zarr.json", meta, data)
+				}
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, third bool, meta, chunk []byte) {
+		s := memoryStore{".zarray": meta, "0.0.0": chunk, "0/0/0": chunk, "1.0.0": chunk}
+		if third {
+			s = memoryStore{"zarr.json": meta, "c/0/0/0": chunk, "c.0.0.0": chunk, "c/1/0/0": chunk}
+		}
+		if err := readStore(t, s); err != nil && (strings.Contains(err.Error(), "\n") || err.Error() == "") {
+			t.Fatalf("error is not one line: %q", err)
+		}
+	})
+}
+
+// FuzzBlosc decodes arbitrary bytes, to no more than they may be.
+func FuzzBlosc(f *testing.F) {
+	files, err := zarrFiles()
+	if err != nil {
+		f.Fatal(err)
+	}
+	for name, data := range files {
+		if strings.Contains(name, "blosc") && strings.HasSuffix(name, "0.0.0") {
+			f.Add(data)
+		}
+	}
+	z, err := zstdChunks()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		const most = 1 << 20
+		if out, err := unblosc(nil, data, most, z); err == nil && len(out) > most {
+			t.Fatalf("%d bytes", len(out))
+		}
+	})
+}

@@ -1,0 +1,24 @@
+package grid
+
+// Step is how many slices of a source are read together, from multiples of it on, whoever asks
+// for one of them; 1 where each is read by itself.
+func Step(s Source) int64 {
+	if m, ok := s.(masked); ok {
+		return Step(m.Source)
+	}
+	if r, ok := s.(interface{ Step() int64 }); ok {
+		return min(max(1, r.Step()), s.Shape().Slices())
+	}
+	return 1
+}
+
+// Held is how many bytes a source keeps of what it reads together.
+func Held(s Source) int64 {
+	switch s := s.(type) {
+	case masked:
+		return Held(s.Source) + Held(s.mask)
+	case interface{ Held() int64 }:
+		return s.Held()
+	}
+	return 0
+}

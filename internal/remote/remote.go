@@ -1,0 +1,300 @@
+// Package remote reads objects from HTTP and S3 servers, by ranges. What fails for a while is
+// tried again; an object that changes between two reads is an error.
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"eccbench/datasets"
+)
+
+// Register lets package datasets read what is at URLs.
+func Register() { datasets.SetNetwork(&network{wait: time.Second}) }
+
+// A network reads from servers, each by a client that is kept.
+type network struct {
+	wait time.Duration // before the first read that is made again
+
+	mu      sync.Mutex
+	clients map[string]client
+}
+
+// A client reads the objects of a server.
+type client interface {
+	// stat is the size of an object and what tells it from what it becomes, "" for nothing.
+	stat(ctx context.Context, at *url.URL) (size int64, version string, err error)
+	// get reads n bytes from a place on, all of them where n < 0, and its last ones where from < 0,
+	// of the version.
+	get(ctx context.Context, at *url.URL, from, n int64, version string) (io.ReadCloser, error)
+}
+
+// A statusError is what a server answers, which may be another thing a while later.
+type statusError struct {
+	code int
+	what string
+}
+
+func (e statusError) Error() string {
+	if e.what == "" {
+		e.what = http.StatusText(e.code)
+	}
+	return fmt.Sprintf("the server answers %d, %s", e.code, e.what)
+}
+
+func (e statusError) Is(err error) bool {
+	return err == fs.ErrNotExist && e.code == http.StatusNotFound
+}
+
+// errChanged is of an object that is not what it was.
+var errChanged = errors.New("it changed while it was read; read it again")
+
+// attempts is how often a read is made before it has failed, and silence how long a server may
+// say nothing.
+const (
+	attempts = 6
+	silence  = 30 * time.Second
+)
+
+// lasting reports whether an error will be there when a read is made again.
+func lasting(err error) bool {
+	status := statusError{}
+	if errors.As(err, &status) {
+		return status.code < 500 && status.code != http.StatusTooManyRequests && status.code != http.StatusRequestTimeout
+	}
+	if dns := (*net.DNSError)(nil); errors.As(err, &dns) && dns.IsNotFound {
+		return true
+	}
+	return errors.Is(err, errChanged) || errors.As(err, new(datasets.ObjectError))
+}
+
+// again does something until it succeeds, or fails for good.
+func (n *network) again(do func(ctx context.Context) error) error {
+	wait := n.wait
+	for i := 1; ; i++ {
+		ctx, cancel := context.WithCancel(context.Background())
+		timer := time.AfterFunc(silence, cancel)
+		err := do(context.WithValue(ctx, progress{}, timer))
+		timer.Stop()
+		if err != nil && ctx.Err() != nil {
+			err = fmt.Errorf("nothing came for %v", silence)
+		}
+		cancel()
+		if err == nil || lasting(err) {
+			return plain(err)
+		}
+		if i == attempts {
+			return fmt.Errorf("%w; tried %d times", plain(err), attempts)
+		}
+		time.Sleep(wait/2 + rand.N(wait/2+1))
+		wait *= 2
+	}
+}
+
+// plain is the cause of an error of net/http, which has the URL in it.
+func plain(err error) error {
+	if u := (*url.Error)(nil); errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// progress is the key of the timer that ends a read of which nothing comes.
+type progress struct{}
+
+// living is a body whose bytes put off the end of its read.
+type living struct {
+	io.Reader
+	timer *time.Timer
+}
+
+func (l living) Read(p []byte) (int, error) {
+	n, err := l.Reader.Read(p)
+	if n > 0 {
+		l.timer.Reset(silence)
+	}
+	return n, err
+}
+
+// body is what a read that was begun gives.
+func body(ctx context.Context, r io.Reader) io.Reader {
+	return living{r, ctx.Value(progress{}).(*time.Timer)}
+}
+
+// at is the client of a URL.
+func (n *network) at(address string) (client, *url.URL, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return nil, nil, datasets.ObjectError{Why: "no URL of an object; want such as s3://bucket/key or https://host/path"}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if c := n.clients[u.Scheme]; c != nil {
+		return c, u, nil
+	}
+	var c client = web{&http.Client{Transport: transport()}}
+	if u.Scheme == "s3" {
+		if c, err = newS3(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if n.clients == nil {
+		n.clients = map[string]client{}
+	}
+	n.clients[u.Scheme] = c
+	return c, u, nil
+}
+
+// transport keeps as many connections as there are reads at a time.
+func transport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost, t.DisableCompression = datasets.RemoteReaders, true
+	return t
+}
+
+func (n *network) Stat(address string) (size int64, version string, err error) {
+	c, u, err := n.at(address)
+	if err != nil {
+		return 0, "", err
+	}
+	err = n.again(func(ctx context.Context) error {
+		size, version, err = c.stat(ctx, u)
+		return err
+	})
+	return size, version, err
+}
+
+func (n *network) Get(address string, most int64, buf []byte) ([]byte, error) {
+	c, u, err := n.at(address)
+	if err != nil {
+		return nil, err
+	}
+	err = n.again(func(ctx context.Context) error {
+		r, err := c.get(ctx, u, 0, -1, "")
+		if err != nil {
+			return err
+		}
+		defer r.Close() // only read from
+		into := writer{buf[:0], most}
+		_, err = io.Copy(&into, body(ctx, r))
+		buf = into.data
+		return err
+	})
+	return buf, err
+}
+
+// A writer appends to memory that grows as bytes arrive, up to so many.
+type writer struct {
+	data []byte
+	most int64
+}
+
+func (w *writer) Write(p []byte) (int, error) {
+	if int64(len(w.data)+len(p)) > w.most {
+		return 0, datasets.ObjectError{Why: fmt.Sprintf("more than the %d bytes that it can have", w.most)}
+	}
+	w.data = append(w.data, p...)
+	return len(p), nil
+}
+
+func (n *network) Range(address string, dst []byte, at int64, version string) error {
+	if len(dst) == 0 {
+		return nil
+	}
+	c, u, err := n.at(address)
+	if err != nil {
+		return err
+	}
+	done := 0 // what came is not asked for again
+	return n.again(func(ctx context.Context) error {
+		if at < 0 {
+			done = 0
+		}
+		from := at
+		if at >= 0 {
+			from += int64(done)
+		}
+		r, err := c.get(ctx, u, from, int64(len(dst)-done), version)
+		if err != nil {
+			return err
+		}
+		defer r.Close() // only read from
+		k, err := io.ReadFull(body(ctx, r), dst[done:])
+		done += k
+		return err
+	})
+}
+
+// web reads from HTTP servers.
+type web struct{ client *http.Client }
+
+func (w web) do(ctx context.Context, method string, at *url.URL, set func(h http.Header)) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, at.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	set(r.Header)
+	a, err := w.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	switch a.StatusCode {
+	case http.StatusOK, http.StatusPartialContent:
+		return a, nil
+	}
+	a.Body.Close() // nobody reads it
+	if a.StatusCode == http.StatusPreconditionFailed {
+		return nil, errChanged
+	}
+	return nil, statusError{code: a.StatusCode}
+}
+
+func (w web) stat(ctx context.Context, at *url.URL) (int64, string, error) {
+	a, err := w.do(ctx, http.MethodHead, at, func(http.Header) {})
+	if err != nil {
+		return 0, "", err
+	}
+	defer a.Body.Close() // it is empty
+	if a.ContentLength < 0 {
+		return 0, "", datasets.ObjectError{Why: "the server does not say how long it is; download it"}
+	}
+	version := a.Header.Get("ETag")
+	if strings.HasPrefix(version, "W/") || version == "" { // which says nothing of bytes
+		version = a.Header.Get("Last-Modified")
+	}
+	return a.ContentLength, version, nil
+}
+
+func (w web) get(ctx context.Context, at *url.URL, from, n int64, version string) (io.ReadCloser, error) {
+	a, err := w.do(ctx, http.MethodGet, at, func(h http.Header) {
+		switch {
+		case from < 0:
+			h.Set("Range", fmt.Sprintf("bytes=%d", from))
+		case n >= 0:
+			h.Set("Range", fmt.Sprintf("bytes=%d-%d", from, from+n-1))
+		}
+		if strings.HasPrefix(version, `"`) {
+			h.Set("If-Match", version)
+		} else if version != "" {
+			h.Set("If-Unmodified-Since", version)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if n >= 0 && a.StatusCode != http.StatusPartialContent {
+		a.Body.Close() // nobody reads it
+		return nil, datasets.ObjectError{Why: "the server reads no parts of it, only the whole; download it"}
+	}
+	return a.Body, nil
+}

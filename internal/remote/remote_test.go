@@ -1,0 +1,278 @@
+package remote
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"eccbench/datasets"
+	"eccbench/internal/grid"
+)
+
+// A fragile server fails in every way that passes.
+type fragile struct {
+	http.Handler
+	requests, bytes atomic.Int64
+	fail            func(n int64, w http.ResponseWriter, r *http.Request) bool
+}
+
+func (f *fragile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	n := f.requests.Add(1)
+	if f.fail != nil && f.fail(n, w, r) {
+		return
+	}
+	f.Handler.ServeHTTP(&counted{w, &f.bytes}, r)
+}
+
+type counted struct {
+	http.ResponseWriter
+	bytes *atomic.Int64
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	c.bytes.Add(int64(len(p)))
+	return c.ResponseWriter.Write(p)
+}
+
+// serve starts an S3 server with objects in a bucket, which the environment says where it is.
+func serve(t *testing.T, objects map[string][]byte) *fragile {
+	t.Helper()
+	backend := s3mem.New()
+	if err := backend.CreateBucket("scans"); err != nil {
+		t.Fatal(err)
+	}
+	for key, data := range objects {
+		if _, err := backend.PutObject("scans", key, map[string]string{"Last-Modified": "Mon, 2 Jan 2006 15:04:05 GMT"}, bytes.NewReader(data), int64(len(data)), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := &fragile{Handler: gofakes3.New(backend).Server()}
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	for key, value := range map[string]string{
+		"AWS_ENDPOINT_URL": server.URL, "AWS_ENDPOINT_URL_S3": "", "AWS_ACCESS_KEY_ID": "one", "AWS_SECRET_ACCESS_KEY": "two",
+		"AWS_REGION": "us-east-1", "AWS_CONFIG_FILE": "/none", "AWS_SHARED_CREDENTIALS_FILE": "/none",
+	} {
+		t.Setenv(key, value)
+	}
+	datasets.SetNetwork(&network{wait: time.Millisecond})
+	t.Cleanup(func() { datasets.SetNetwork(nil) })
+	return f
+}
+
+// served are files by plain HTTP.
+func served(t *testing.T, objects map[string][]byte) (address string, f *fragile) {
+	t.Helper()
+	f = &fragile{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		data, ok := objects[strings.TrimPrefix(r.URL.Path, "/")]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("ETag", fmt.Sprintf(`"%x"`, len(data)))
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+	})}
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	datasets.SetNetwork(&network{wait: time.Millisecond})
+	t.Cleanup(func() { datasets.SetNetwork(nil) })
+	return server.URL, f
+}
+
+// image is what is read: 8 slices of 300×400, raw.
+func image() []byte {
+	data := make([]byte, 8*300*400)
+	for i := range data {
+		data[i] = byte(i * i / 977)
+	}
+	return data
+}
+
+func npy(data []byte) []byte {
+	head := "{'descr': '|u1', 'fortran_order': False, 'shape': (8, 300, 400), }"
+	head += strings.Repeat(" ", 117-len(head)) + "\n"
+	return append([]byte("\x93NUMPY\x01\x00v\x00"+head), data...)
+}
+
+func zarrOf(data []byte) map[string][]byte {
+	objects := map[string][]byte{"scan.zarr/zarr.json": []byte(`{"zarr_format":3,"node_type":"array","shape":[8,300,400],"data_type":"uint8","fill_value":0,
+		"chunk_grid":{"name":"regular","configuration":{"chunk_shape":[3,300,400]}},"chunk_key_encoding":{"name":"default"},"codecs":[{"name":"bytes"}]}`)}
+	for k := range 3 {
+		chunk := make([]byte, 3*300*400)
+		copy(chunk, data[k*len(chunk):])
+		objects[fmt.Sprintf("scan.zarr/c/%d/0/0", k)] = chunk
+	}
+	return objects
+}
+
+func checkImage(t *testing.T, name string, want []byte) {
+	t.Helper()
+	s, err := datasets.Open(name)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	defer grid.Close(s)
+	var wg sync.WaitGroup
+	for lo := range s.Shape().Slices() {
+		wg.Go(func() {
+			got := grid.NewBuffer(grid.SliceBytes(s))
+			if err := s.ReadSlab(got, lo, lo+1); err != nil {
+				t.Errorf("%s: %v", name, err)
+			} else if !bytes.Equal(got, want[lo*grid.SliceBytes(s):][:len(got)]) {
+				t.Errorf("%s: slice %d differs", name, lo)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Raw and npy files and Zarr arrays are read from an S3 server and by HTTP, also from one whose
+// answers fail, stop in the middle, or are late for a while.
+func TestImages(t *testing.T) {
+	data := image()
+	objects := zarrOf(data)
+	objects["scan.raw"], objects["scan.npy"] = data, npy(data)
+	for _, server := range []string{"s3", "http"} {
+		for what, fail := range map[string]func(n int64, w http.ResponseWriter, r *http.Request) bool{
+			"sound": nil,
+			"unavailable": func(n int64, w http.ResponseWriter, _ *http.Request) bool {
+				if n%2 == 1 {
+					http.Error(w, "later", http.StatusServiceUnavailable)
+				}
+				return n%2 == 1
+			},
+			"torn": func(n int64, w http.ResponseWriter, r *http.Request) bool {
+				if n%3 != 1 || r.Method != http.MethodGet {
+					return false
+				}
+				w.Header().Set("Content-Length", "100000")
+				w.Header().Set("Content-Range", "bytes 0-99999/960000")
+				w.WriteHeader(http.StatusPartialContent)
+				io.WriteString(w, "") // of which nothing comes
+				return true
+			},
+		} {
+			var base string
+			if server == "s3" {
+				serve(t, objects).fail = fail
+				base = "s3://scans"
+			} else {
+				address, f := served(t, objects)
+				f.fail, base = fail, address
+			}
+			t.Run(server+" "+what, func(t *testing.T) {
+				checkImage(t, "file/shape=400x300x8/type=uint8/path="+base+"/scan.raw", data)
+				checkImage(t, "file/path="+base+"/scan.npy", data)
+				checkImage(t, "file/stream=false/path="+base+"/scan.npy", data)
+				checkImage(t, "file/path="+base+"/scan.zarr", data)
+			})
+		}
+	}
+}
+
+// A part of an image is read by its ranges, and nothing beside.
+func TestRanges(t *testing.T) {
+	data := image()
+	objects := zarrOf(data)
+	objects["scan.raw"] = data
+	f := serve(t, objects)
+	for name, most := range map[string]int64{"file/shape=400x300x8/type=uint8/path=s3://scans/scan.raw": 120_000, "file/path=s3://scans/scan.zarr": 361_000} {
+		s, err := datasets.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.bytes.Store(0)
+		got := grid.NewBuffer(grid.SliceBytes(s))
+		if err := s.ReadSlab(got, 5, 6); err != nil {
+			t.Fatal(err)
+		}
+		if n := f.bytes.Load(); !bytes.Equal(got, data[5*120_000:][:120_000]) || n > max(most, 1<<20) {
+			t.Errorf("%s: a slice took %d bytes", name, n)
+		}
+	}
+}
+
+// What fails for good is said at once, in one line, and what goes on failing after some tries.
+func TestErrors(t *testing.T) {
+	data := image()
+	f := serve(t, map[string][]byte{"scan.raw": data})
+	raw := "file/shape=400x300x8/type=uint8/path="
+	check := func(name, want string, most int64) {
+		t.Helper()
+		f.requests.Store(0)
+		s, err := datasets.Open(name)
+		if err == nil {
+			err = s.ReadSlab(grid.NewBuffer(grid.TotalBytes(s)), 0, s.Shape().Slices())
+		}
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+		if n := f.requests.Load(); n > most {
+			t.Errorf("%s: %d requests, want at most %d", name, n, most)
+		}
+	}
+	check(raw+"s3://scans/none.raw", "no such object; check the URL", 2)
+	check(raw+"s3://none/none.raw", "no such object; check the URL", 2)
+	check("file/path=s3://scans/none.zarr", "no Zarr array or group", 10)
+	check("file/shape=400x300x9/type=uint8/path=s3://scans/scan.raw", "the file has 960000 bytes", 2)
+	check(raw+"s3:///scan.raw", "no URL of an object", 0)
+	f.fail = func(_ int64, w http.ResponseWriter, _ *http.Request) bool {
+		http.Error(w, "never", http.StatusServiceUnavailable)
+		return true
+	}
+	check(raw+"s3://scans/scan.raw", fmt.Sprintf("tried %d times", attempts), attempts+1)
+	f.fail = func(_ int64, w http.ResponseWriter, _ *http.Request) bool {
+		w.WriteHeader(http.StatusForbidden)
+		return true
+	}
+	check(raw+"s3://scans/scan.raw", "the server answers 403", 2)
+
+	address, g := served(t, map[string][]byte{"scan.raw": data})
+	s, err := datasets.Open(raw + address + "/scan.raw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.fail = func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+		if r.Header.Get("If-Match") == "" {
+			t.Error("a range is read of any version")
+		}
+		w.WriteHeader(http.StatusPreconditionFailed)
+		return true
+	}
+	if err := s.ReadSlab(grid.NewBuffer(grid.TotalBytes(s)), 0, 8); !errors.Is(err, errChanged) {
+		t.Errorf("a changed object: %v", err)
+	}
+	g.fail = func(_ int64, w http.ResponseWriter, _ *http.Request) bool {
+		w.Write(data) // the whole, whatever was asked for
+		return true
+	}
+	if err := s.ReadSlab(grid.NewBuffer(grid.TotalBytes(s)), 0, 8); err == nil || !strings.Contains(err.Error(), "reads no parts") {
+		t.Errorf("a server without ranges: %v", err)
+	}
+
+	// No object takes more memory than it may.
+	n := &network{wait: time.Millisecond}
+	g.fail = nil
+	if _, err := n.Get(address+"/scan.raw", 1000, nil); err == nil || !strings.Contains(err.Error(), "more than the 1000 bytes") {
+		t.Errorf("a long object: %v", err)
+	}
+	if _, err := n.Get(address+"/none", 1000, nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no object: %v", err)
+	}
+	datasets.SetNetwork(nil)
+	if _, err := datasets.Open(raw + "s3://scans/scan.raw"); err == nil || !strings.Contains(err.Error(), "this program does not read") {
+		t.Errorf("without a network: %v", err)
+	}
+}

@@ -1,0 +1,86 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"eccbench/datasets"
+)
+
+// s3 reads from S3 servers, of which the environment says where they are and who asks.
+type s3 struct{ core *minio.Core }
+
+// newS3 is a client as the variables say that AWS's own programs read. Without credentials it asks
+// as anybody.
+func newS3() (client, error) {
+	endpoint := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), "https://s3.amazonaws.com")
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Host == "" {
+		return nil, datasets.ObjectError{Why: fmt.Sprintf("AWS_ENDPOINT_URL is %q, which is no URL", endpoint)}
+	}
+	providers := []credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}
+	if os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") != "" || os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") != "" || os.Getenv("AWS_EC2_METADATA_DISABLED") == "false" {
+		providers = append(providers, &credentials.IAM{}) // others would wait for an answer
+	}
+	core, err := minio.NewCore(u.Host, &minio.Options{
+		Creds:  credentials.NewChainCredentials(providers),
+		Secure: u.Scheme == "https", Region: cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")),
+		Transport: transport(), MaxRetries: 1, // again is for all errors
+	})
+	if err != nil {
+		return nil, datasets.ObjectError{Why: err.Error()}
+	}
+	return s3{core}, nil
+}
+
+func object(at *url.URL) (bucket, key string) { return at.Host, strings.TrimPrefix(at.Path, "/") }
+
+// said is an error of the library as one of ours.
+func said(err error) error {
+	if err == nil {
+		return nil
+	}
+	r := minio.ToErrorResponse(err)
+	switch r.StatusCode {
+	case 0:
+		return err
+	case http.StatusPreconditionFailed:
+		return errChanged
+	}
+	return statusError{r.StatusCode, r.Message}
+}
+
+func (s s3) stat(ctx context.Context, at *url.URL) (int64, string, error) {
+	bucket, key := object(at)
+	info, err := s.core.StatObject(ctx, bucket, key, minio.StatObjectOptions{})
+	return info.Size, info.ETag, said(err)
+}
+
+func (s s3) get(ctx context.Context, at *url.URL, from, n int64, version string) (io.ReadCloser, error) {
+	var o minio.GetObjectOptions
+	var err error
+	switch {
+	case from < 0:
+		err = o.SetRange(0, from)
+	case n >= 0:
+		err = o.SetRange(from, from+n-1)
+	}
+	if version != "" && err == nil {
+		err = o.SetMatchETag(version)
+	}
+	if err != nil {
+		return nil, err
+	}
+	bucket, key := object(at)
+	r, _, _, err := s.core.GetObject(ctx, bucket, key, o)
+	return r, said(err)
+}
