@@ -47,6 +47,7 @@ var floor = map[string]int{
 	"internal/workloads/ecc/fingerprint": 3,
 	"internal/workloads/gvf/rows":        3,
 	"internal/fields":                    3,
+	"internal/simplicial":                3,
 	"internal/runner":                    3,
 	"internal/report":                    3,
 	"internal/gate":                      3,
