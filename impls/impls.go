@@ -18,6 +18,10 @@ import (
 	gvfcpu "eccbench/impls/gvf/cpu"
 	gvfdefinition "eccbench/impls/gvf/definition"
 	"eccbench/impls/gvf/multigrid"
+	homologydefinition "eccbench/impls/homology/definition"
+	homologyduality "eccbench/impls/homology/duality"
+	"eccbench/impls/homology/reduced"
+	"eccbench/impls/homology/reductions"
 	"eccbench/impls/naive"
 	readimpl "eccbench/impls/read"
 	smoothimpl "eccbench/impls/smooth"
@@ -34,6 +38,7 @@ import (
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/gvf"
+	"eccbench/internal/workloads/homology"
 	"eccbench/internal/workloads/read"
 	"eccbench/internal/workloads/smooth"
 	"eccbench/internal/workloads/softecc"
@@ -84,8 +89,10 @@ type Set struct {
 	BettiCurves bench.Workload[grid.Source, betti.Curves]
 	// Flow is that of the gradient vector flow after some steps, and Steady of what it comes to.
 	Flow, Steady bench.Workload[*gvf.Problem, gvf.Flow]
-	Benches      []runner.Bench
-	Open         resident.Opener
+	// Homology is that of the homology groups of a simplicial complex.
+	Homology bench.Workload[*homology.Problem, homology.Groups]
+	Benches  []runner.Bench
+	Open     resident.Opener
 }
 
 // With is every workload, with the given implementations of the curve.
@@ -119,6 +126,7 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	numbers := betti.CurvesWorkload(bylevel.Implementation{Of: bettidefinition.Implementation{}, Most: mostRanked},
 		curvesduality.Implementation{Counter: extrema.Implementation{}}, bylevel.Implementation{Of: labels.Implementation{}, Most: mostLabelled})
 	numbers.Inputs = images
+	groups := homology.Workload(homologies()...)
 	curve.Ceiling, smoothed.Ceiling, soft.Ceiling, holes.Ceiling, numbers.Ceiling, flow.Ceiling, steady.Ceiling = reading, reading, reading, reading, reading, reading, reading
 	many.Ceiling = func(s bench.Scope) string {
 		if s == bench.File {
@@ -126,11 +134,18 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 		}
 		return Ceiling
 	}
-	return Set{curve, holes, numbers, flow, steady, []runner.Bench{
+	return Set{curve, holes, numbers, flow, steady, groups, []runner.Bench{
 		runner.Bind(curve), runner.Bind(sum),
 		runner.Bind(many), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})), runner.Bind(smoothed), runner.Bind(soft),
-		runner.Bind(holes), runner.Bind(numbers), runner.Bind(flow), runner.Bind(steady),
+		runner.Bind(holes), runner.Bind(numbers), runner.Bind(flow), runner.Bind(steady), runner.Bind(groups),
 	}, open}
+}
+
+// homologies are the implementations of homology groups, the reference first.
+func homologies() []bench.Implementation[*homology.Problem, homology.Groups] {
+	return []bench.Implementation[*homology.Problem, homology.Groups]{
+		homologydefinition.Implementation{}, homologyduality.Implementation{}, reduced.Implementation{}, reductions.Implementation{}, reductions.Partitions{},
+	}
 }
 
 // All is every workload with every implementation, those on devices on what open gives.

@@ -14,7 +14,7 @@ import (
 
 func subcommands() []cli.Subcommand {
 	return []cli.Subcommand{
-		runCommand(), verifyCommand(), curveCommand(), mergeCommand(), bettiCommand(), gvfCommand(), listCommand(), doctorCommand(), reportCommand(), reproduce.Command(), compareCommand(), gating.Command(), workerCommand(),
+		runCommand(), verifyCommand(), curveCommand(), mergeCommand(), bettiCommand(), gvfCommand(), homologyCommand(), listCommand(), doctorCommand(), reportCommand(), reproduce.Command(), compareCommand(), gating.Command(), workerCommand(),
 	}
 }
 

@@ -58,6 +58,8 @@ var floor = map[string]int{
 	"internal/workloads/read": 4,
 	"internal/workloads/gvf":  4,
 
+	"internal/workloads/homology": 4,
+
 	"internal/workloads/ecc/counting": 5,
 	"internal/workloads/ecc/ecctest":  5,
 	"internal/workloads/ecc/parts":    5,
@@ -87,6 +89,11 @@ var floor = map[string]int{
 	"impls/gvf/multigrid":       6,
 	"impls/betticurves/bylevel": 6,
 	"impls/betticurves/duality": 6,
+
+	"impls/homology/definition": 6,
+	"impls/homology/duality":    6,
+	"impls/homology/reduced":    6,
+	"impls/homology/reductions": 6,
 
 	"impls/softecc/binned":     6,
 	"impls/softecc/definition": 6,
