@@ -1,4 +1,4 @@
-"""Euler characteristic curves, Betti numbers and vector flows by software that shares nothing with eccbench.
+"""Euler characteristic curves, Betti numbers, homology and vector flows by software that shares nothing with eccbench.
 
 oracle.py gudhi CONSTRUCTION AXES FILE.npy...
                                       by persistent homology of the cubical complex, T or V,
@@ -12,6 +12,10 @@ oracle.py betti TOOL CONSTRUCTION LEVEL FILE.npy...
                                       persistent homology that are alive; by skimage, labels
                                       of the set and of the rest, and the Euler number
 
+oracle.py homology FIELD FILE...
+                                      Betti numbers of complexes, a simplex a line, by the
+                                      simplex tree of GUDHI, over the field of FIELD elements
+
 oracle.py gvf STEPS MU BOUNDARY FILE.npy...
                                       gradient vector flow by NumPy, in float32; boundary
                                       replicate or third
@@ -20,7 +24,7 @@ oracle.py gvf-steady MU BOUNDARY FILE.npy...
 
 Prints one JSON value: for gudhi a list of curves, each a list of [value, chi]
 for every value of the volume; for skimage a list of chi; for betti a list of
-[b0, b1, b2]; null where this GUDHI has no such construction; for gvf a list of
+[b0, b1, b2], for homology of all Betti numbers; null where this GUDHI has no such construction; for gvf a list of
 the SHA-256 of each field's float32, component by component; for gvf-steady a list
 of each field's numbers.
 """
@@ -137,6 +141,18 @@ def at_rest(volume, mu, boundary):
     return [float(x) for s in source for x in spsolve(operator.tocsc(), s.ravel())]
 
 
+def simplex_tree(path, field):
+    import gudhi
+
+    tree = gudhi.SimplexTree()
+    with open(path) as lines:
+        for line in lines:
+            tree.insert([int(v) for v in line.split()])
+    tree.compute_persistence(homology_coeff_field=field, persistence_dim_max=True)
+    numbers = tree.betti_numbers()
+    return numbers + [0] * (tree.dimension() + 1 - len(numbers))
+
+
 def main():
     tool, files = sys.argv[1], sys.argv[2:]
     if tool == "gudhi":
@@ -156,6 +172,8 @@ def main():
         within = np.greater_equal if level.startswith(">") else np.less_equal
         lacks = by == "gudhi" and gudhi_lacks(construction)
         print(json.dumps(None if lacks else [answer(within(np.load(f), float(level.lstrip(">"))), construction) for f in files]))
+    elif tool == "homology":
+        print(json.dumps([simplex_tree(path, int(files[0])) for path in files[1:]]))
     elif tool == "gvf":
         (steps, mu, boundary), files = files[:3], files[3:]
         print(json.dumps([flow(np.load(f), int(steps), float(mu), boundary) for f in files]))
