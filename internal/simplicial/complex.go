@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 )
@@ -54,7 +55,7 @@ func (c *Complex) Bytes() int64 {
 func (c *Complex) Counts() []int64 {
 	c.once.Do(func() {
 		if c.counts == nil {
-			c.counts = NewFaces(c).Counts()
+			c.counts = NewFaces(c, runtime.GOMAXPROCS(0)).Counts()
 		}
 	})
 	return c.counts

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,7 +109,7 @@ func finished(c *Complex) (*Complex, error) {
 	if lower == 0 {
 		return c, nil
 	}
-	f := NewFaces(c)
+	f := NewFaces(c, runtime.GOMAXPROCS(0))
 	c.counts = f.Counts()
 	for d := range c.Dim() {
 		if len(c.Tops[d]) == 0 {

@@ -70,7 +70,7 @@ func TestFaces(t *testing.T) {
 				}
 			}
 		}
-		f := NewFaces(c)
+		f := NewFaces(c, 1)
 		n := 0
 		for d := range f.Vertices {
 			n += int(f.Count(d))
@@ -316,5 +316,19 @@ func TestVoxels(t *testing.T) {
 	c := open(t, "voxels/at=0/of=constant/shape=3x2x2/type=uint8")
 	if d := open(t, "kuhn/shape=4x3x3"); !slices.Equal(c.Counts(), d.Counts()) {
 		t.Errorf("%v, want %v", c.Counts(), d.Counts())
+	}
+}
+
+// However many cores number the faces, the numbers are the same.
+func TestFacesOnCores(t *testing.T) {
+	for _, name := range []string{"kuhn/shape=14x13x12/order=random", "five/shape=20x20x3", "random/vertices=60/dim=4/count=9000", "random/vertices=3000/dim=1/count=40000"} {
+		c := open(t, name)
+		want := NewFaces(c, 1)
+		for _, cores := range []int{2, 3, 40} {
+			got := NewFaces(c, cores)
+			if !slices.EqualFunc(got.Vertices, want.Vertices, slices.Equal) || !slices.EqualFunc(got.Boundary, want.Boundary, slices.Equal) {
+				t.Errorf("%s: %d cores have other numbers", name, cores)
+			}
+		}
 	}
 }

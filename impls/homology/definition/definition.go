@@ -63,7 +63,7 @@ type job struct {
 
 func (j *job) Do(trace *bench.Trace) error {
 	end := trace.Span("faces")
-	f := simplicial.NewFaces(j.in.Complex)
+	f := simplicial.NewFaces(j.in.Complex, 1)
 	end()
 	defer trace.Span("elimination")()
 	out := homology.NewGroups(len(f.Vertices))

@@ -26,7 +26,7 @@ type Implementation struct{ fault Fault }
 func (i Implementation) About() bench.About {
 	a := bench.About{
 		Name: "reduced", Where: "cpu",
-		Method: "coreductions to the critical simplices of a discrete Morse function, their boundary along the pairs, unit pivots, Smith normal form of the rest; any complex and ring, one core",
+		Method: "coreductions to the critical simplices of a discrete Morse function, their boundary along the pairs, unit pivots, Smith normal form of the rest; any complex and ring; faces numbered on all cores, the rest on one",
 		Source: "Mrozek and Batko 2009, Harker, Mischaikow, Mrozek and Nanda 2014",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
 	}
@@ -46,19 +46,20 @@ func (Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 }
 
 // Setup binds the method to a complex.
-func (i Implementation) Setup(p *homology.Problem, _ bench.Conditions) (bench.Job[homology.Groups], error) {
-	return &job{in: p, fault: i.fault, out: homology.Poisoned()}, nil
+func (i Implementation) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[homology.Groups], error) {
+	return &job{in: p, fault: i.fault, cores: max(1, c.Threads), out: homology.Poisoned()}, nil
 }
 
 type job struct {
 	in    *homology.Problem
 	fault Fault
+	cores int
 	out   homology.Groups
 }
 
 func (j *job) Do(trace *bench.Trace) error {
 	end := trace.Span("faces")
-	f := simplicial.NewFaces(j.in.Complex)
+	f := simplicial.NewFaces(j.in.Complex, j.cores)
 	end()
 	end = trace.Span("coreductions")
 	m := newMatching(f)

@@ -31,7 +31,7 @@ func (Partitions) CanDo(p *homology.Problem, c bench.Conditions) error { return 
 
 // Setup binds the method to a complex, with a part for each core.
 func (p Partitions) Setup(in *homology.Problem, c bench.Conditions) (bench.Job[homology.Groups], error) {
-	return &job{in: in, fault: p.fault, parts: max(1, c.Threads), order: c.Option(orderKey, freeFirst), out: homology.Poisoned()}, nil
+	return &job{in: in, fault: p.fault, parts: max(1, c.Threads), cores: max(1, c.Threads), order: c.Option(orderKey, freeFirst), out: homology.Poisoned()}, nil
 }
 
 // between is the owner of a simplex that lies between parts.

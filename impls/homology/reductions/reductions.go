@@ -42,7 +42,7 @@ type Implementation struct{ fault Fault }
 func (i Implementation) About() bench.About {
 	a := bench.About{
 		Name: "reductions", Where: "cpu",
-		Method: "algebraic reductions of each cell with one of its faces, on lists of codes; over Z/2, one core",
+		Method: "algebraic reductions of each cell with one of its faces, on lists of codes; over Z/2, faces numbered on all cores, the rest on one",
 		Source: "Murty 2013, section 4.1; Kaczyński, Mrozek and Ślusarek 1998",
 		Scopes: []bench.Scope{bench.E2E, bench.File}, Options: options(),
 	}
@@ -68,13 +68,14 @@ func canDo(p *homology.Problem, c bench.Conditions) error {
 
 // Setup binds the method to a complex.
 func (i Implementation) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[homology.Groups], error) {
-	return &job{in: p, fault: i.fault, parts: 1, order: c.Option(orderKey, freeFirst), out: homology.Poisoned()}, nil
+	return &job{in: p, fault: i.fault, parts: 1, cores: max(1, c.Threads), order: c.Option(orderKey, freeFirst), out: homology.Poisoned()}, nil
 }
 
 type job struct {
 	in      *homology.Problem
 	fault   Fault
 	parts   int
+	cores   int
 	order   string
 	out     homology.Groups
 	longest int // boundary of a cell, ever
@@ -87,7 +88,7 @@ func (j *job) Flags() []string {
 
 func (j *job) Do(trace *bench.Trace) error {
 	end := trace.Span("faces")
-	f := simplicial.NewFaces(j.in.Complex)
+	f := simplicial.NewFaces(j.in.Complex, j.cores)
 	end()
 	out := homology.NewGroups(len(f.Vertices))
 	j.longest = 0

@@ -68,7 +68,7 @@ func TestTwoEnumerations(t *testing.T) {
 
 func TestSmith(t *testing.T) {
 	// Of triangles of the projective plane.
-	f := simplicial.NewFaces(problem(t, "rp2").Complex)
+	f := simplicial.NewFaces(problem(t, "rp2").Complex, 1)
 	rank, torsion := Smith(10, 15, func(i int64) []uint32 { return f.Boundary[2][3*i : 3*i+3] })
 	if rank != 10 || !slices.Equal(torsion, []uint64{2}) {
 		t.Errorf("rank %d, torsion %v", rank, torsion)
