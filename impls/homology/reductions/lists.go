@@ -86,6 +86,14 @@ func (l *lists) set(i uint32, list []uint32) {
 	s.len = uint32(len(list))
 }
 
+// drop takes a number out of a list that has it.
+func (l *lists) drop(i, number uint32) {
+	list := l.get(i)
+	at := slices.Index(list, number)
+	copy(list[at:], list[at+1:])
+	l.spans[i].len--
+}
+
 // difference appends what is in one of two ascending lists but not in the other.
 func difference(out, a, b []uint32) []uint32 {
 	for len(a) > 0 && len(b) > 0 {

@@ -235,8 +235,12 @@ func (w *worker) pair(b, a uint32) {
 				w.faceDeleted[f] = true
 			}
 		} else if w.fault != OldCoboundaries {
-			w.sum = difference(w.sum[:0], w.coboundary.get(n), around)
-			w.coboundary.set(n, w.sum)
+			if len(around) == 1 { // the cell itself, with which nothing but itself goes
+				w.coboundary.drop(n, b)
+			} else {
+				w.sum = difference(w.sum[:0], w.coboundary.get(n), around)
+				w.coboundary.set(n, w.sum)
+			}
 			w.freed(n)
 		}
 	}
