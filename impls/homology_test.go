@@ -1,15 +1,19 @@
 package impls
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
+	bettidual "eccbench/impls/betti/duality"
 	"eccbench/impls/homology/duality"
 	"eccbench/impls/homology/reduced"
 	"eccbench/impls/homology/reductions"
 	"eccbench/internal/bench"
 	"eccbench/internal/race"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/homology"
 )
 
@@ -75,5 +79,34 @@ func TestPolicyCatchesPlantedFaultsOfHomology(t *testing.T) {
 				t.Errorf("no answer is found wrong: %v", count)
 			}
 		})
+	}
+}
+
+// Voxels cut in tetrahedra have the Betti numbers that the workload of images finds.
+func TestHomologyOfVoxelsIsThatOfTheImage(t *testing.T) {
+	for _, image := range []string{"noise/shape=17x16x15/type=uint8/levels=2/seed=4", "cavities/shape=9x9x9/type=uint8", "links/shape=32x32x32/type=uint8"} {
+		for _, cut := range []string{"kuhn", "five"} {
+			const level = 0
+			of, err := betti.Inputs{}.Open(betti.Spell(level, image))
+			if err != nil {
+				t.Fatal(err)
+			}
+			conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 2}}
+			want, err := bench.Answer(bettidual.Implementation{}, of, conditions)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := homology.Inputs{}.Open(fmt.Sprintf("voxels/at=%d/cut=%s/over=2/of=%s", level, cut, image))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := bench.Answer(reduced.Implementation{}, p, conditions)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got.Betti[:3], []int64{want.B0, want.B1, want.B2}) {
+				t.Errorf("%s of %s: %v, want %v", cut, image, got, want)
+			}
+		}
 	}
 }

@@ -81,7 +81,7 @@ func Read(data []byte) (*Complex, error) {
 		c, err = readGmsh(data)
 	case strings.Contains(strings.ToUpper(head), "OFF"):
 		c, err = readOFF(data)
-	case bytes.IndexByte(data[:min(len(data), 1<<12)], 0) >= 0:
+	case bytes.IndexByte(data[:min(len(data), 1<<12)], 0) >= 0 || head != "" && !strings.ContainsAny(head[:1], "0123456789-+#"):
 		return nil, ErrFormat
 	default:
 		c, err = readText(data)

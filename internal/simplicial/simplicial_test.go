@@ -240,7 +240,7 @@ var bad = map[string]string{
 	"ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nelement face 1\nproperty list int int vertex_indices\nend_header\n1\n999999999 1\n": "longer than the rest", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nelement face 1\nproperty list int int vertex_indices\nend_header\n1\n1 1\n": "has a vertex 1",
 	"$MeshFormat\n4.1 1 8\n": "want a text one", "$MeshFormat\n3 0 8\n": `version "3"`, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n1\n1 0 0 0\n$EndNodes\n$Elements\n1\n1 5 0 1 1 1 1 1 1 1 1\n": "an element of type 5", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Elements\n": "come before $Nodes", "$Nodes\n": "no $MeshFormat", "$Physical\n": "does not end",
 	"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n1\n1 0 0 0\n$EndNodes\n$Elements\n1\n1 15 0 2\n": "a node 2, which is not there",
-	"0 1 2\n3 x\n": `line 2: a vertex is "x"`, "0 1 1\n": "line 1: vertex 1 is given twice", "0 -1\n": "from 0 on", "\x00\x01": "no format", "SIMPLEX1": "damaged", strings.Repeat("1 ", 1): "", "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16": "more than 16 vertices",
+	"0 1 2\n3 x\n": `line 2: a vertex is "x"`, "0 1 1\n": "line 1: vertex 1 is given twice", "0 -1\n": "from 0 on", "\x00\x01": "no format", "solid x\n": "no format", "SIMPLEX1": "damaged", strings.Repeat("1 ", 1): "", "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16": "more than 16 vertices",
 }
 
 func TestDamagedFiles(t *testing.T) {

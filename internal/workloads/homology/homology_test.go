@@ -75,6 +75,18 @@ func TestSmith(t *testing.T) {
 	}
 }
 
+// Rows that hold little and full ones come to the same orders.
+func TestTorsion(t *testing.T) {
+	for name, want := range map[string][]uint64{
+		"rp2": {2}, "moore/n=12": {12}, "lens/p=6/q=5": {6}, "wedge/with=moore,n=4/of=moore/n=6": {2, 12}, "dodecahedral/tenths=3": {5, 5, 5}, "torus": {},
+	} {
+		got, err := chainsOf(problem(t, name)).torsion(2)
+		if got = Factors(got); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %v, %v; want %v", name, got, err, want)
+		}
+	}
+}
+
 // An order that is wrong by a square is told, though the ranks over primes are the same.
 func TestPolicyTellsSquares(t *testing.T) {
 	p := problem(t, "moore/n=4/over=Z")

@@ -16,6 +16,16 @@ func Smith(n, m int64, faces func(simplex int64) []uint32) (rank int64, torsion 
 			rows[i][face].SetInt64(int64(1 - 2*(k%2)))
 		}
 	}
+	return diagonal(rows)
+}
+
+// diagonal is the rank of a full matrix over the integers, which it changes, and the entries of a
+// diagonal form of it that are more than 1.
+func diagonal(rows [][]*big.Int) (rank int64, torsion []uint64) {
+	if len(rows) == 0 {
+		return 0, nil
+	}
+	n, m := int64(len(rows)), int64(len(rows[0]))
 	q, t := new(big.Int), new(big.Int)
 	for rank < min(n, m) {
 		// The least entry that is left is made the only one of its row and its column.
