@@ -146,12 +146,31 @@ func (j *job) Do(trace *bench.Trace) error {
 		return err
 	}
 	end()
-	end = trace.Span("components")
-	joined := make([]int64, j.cores)
+	end = trace.Span("boundary")
+	lists := make([][]uint64, j.cores)
+	if err := j.spread(func(core int) (err error) { lists[core], err = j.unmatched(core); return err }); err != nil {
+		return err
+	}
+	if j.fault == LostPart {
+		lists[j.cores-1] = nil
+	}
+	end()
+	// The surfaces are one core's, which joins vertices when it is through with them.
+	defer trace.Span("surfaces and components")()
 	for v := range j.parent {
 		j.parent[v] = uint32(v)
 	}
-	if err := j.spread(func(core int) error { joined[core] = j.join(core); return nil }); err != nil {
+	var surfaces, chi int64
+	var taken atomic.Int64
+	joined := make([]int64, j.cores)
+	err := j.spread(func(core int) (err error) {
+		if core == 0 {
+			surfaces, chi, err = j.surfaces(lists)
+		}
+		joined[core] = j.join(core, &taken)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	b0 := int64(0)
@@ -170,21 +189,6 @@ func (j *job) Do(trace *bench.Trace) error {
 	}
 	if j.fault == CountedTwice {
 		b0--
-	}
-	end()
-	end = trace.Span("boundary")
-	lists := make([][]uint64, j.cores)
-	if err := j.spread(func(core int) (err error) { lists[core], err = j.unmatched(core); return err }); err != nil {
-		return err
-	}
-	if j.fault == LostPart {
-		lists[j.cores-1] = nil
-	}
-	end()
-	defer trace.Span("surfaces")()
-	surfaces, chi, err := j.surfaces(lists)
-	if err != nil {
-		return err
 	}
 	b2 := surfaces - b0
 	if j.fault == NoOutside {
@@ -210,13 +214,27 @@ func (j *job) find(v uint32) uint32 {
 	}
 }
 
-// join joins the vertices of a core's tetrahedra, and returns how many unions succeeded.
-func (j *job) join(core int) (n int64) {
-	lo, hi := j.share(core, len(j.tets)/4)
+// atOnce is how many tetrahedra a core takes to join.
+const atOnce = 1 << 14
+
+// join joins the vertices of tetrahedra that no core has taken, as long as there are any, and
+// returns how many unions succeeded.
+func (j *job) join(core int, taken *atomic.Int64) (n int64) {
 	used := j.used[core]
 	clear(used)
-	for t := lo; t < hi; t++ {
-		s := j.tets[4*t : 4*t+4]
+	tets := int64(len(j.tets) / 4)
+	for {
+		hi := taken.Add(atOnce)
+		if hi-atOnce >= tets {
+			return n
+		}
+		n += j.joinSome(j.tets[4*(hi-atOnce):4*min(hi, tets)], used)
+	}
+}
+
+func (j *job) joinSome(tets []uint32, used []uint64) (n int64) {
+	for ; len(tets) >= 4; tets = tets[4:] {
+		s := (*[4]uint32)(tets)
 		root := j.find(s[0])
 		used[s[0]/64] |= 1 << (s[0] % 64)
 		for _, v := range s[1:] {

@@ -23,9 +23,10 @@ func (j *job) surfaces(lists [][]uint64) (count, chi int64, err error) {
 			if v[a] > v[b] {
 				a, b = b, a
 			}
-			at, seen := edges.at(uint64(v[a])<<32 | uint64(v[b]))
+			side := edges.at(uint64(v[a])<<32 | uint64(v[b]))
+			seen := *side
 			if seen == 0 {
-				edges.sides[at] = uint32(3*t+k) + 1
+				*side = uint32(3*t+k) + 1
 				continue
 			}
 			if seen == twice {
@@ -34,7 +35,7 @@ func (j *job) surfaces(lists [][]uint64) (count, chi int64, err error) {
 				}
 				return 0, 0, fmt.Errorf("the boundary is no surface: the edge of vertices %d and %d has more than two of its triangles; take reduced", v[a], v[b])
 			}
-			edges.sides[at] = twice
+			*side = twice
 			matched++
 			other := int(seen-1) / 3
 			parts.join(uint32(t), uint32(other))
@@ -56,11 +57,10 @@ func (j *job) surfaces(lists [][]uint64) (count, chi int64, err error) {
 	for t, v := range triangles {
 		for k, w := range v {
 			root := corners.find(uint32(3*t + k))
-			at, seen := fan.at(uint64(w) + 1)
-			if seen == 0 {
-				fan.sides[at] = root + 1
+			if seen := fan.at(uint64(w) + 1); *seen == 0 {
+				*seen = root + 1
 				vertices++
-			} else if seen != root+1 && j.fault != AnyBoundary {
+			} else if *seen != root+1 && j.fault != AnyBoundary {
 				return 0, 0, fmt.Errorf("the boundary is no surface: parts of it touch at vertex %d alone; take reduced", w)
 			}
 		}
@@ -102,9 +102,13 @@ const twice = ^uint32(0)
 
 // A table has a number for each key, 0 for one that is new. Keys are not 0.
 type table struct {
-	keys  []uint64
-	sides []uint32
-	count int
+	places []place
+	count  int
+}
+
+type place struct {
+	key    uint64
+	number uint32
 }
 
 func newTable(n int) *table {
@@ -112,29 +116,29 @@ func newTable(n int) *table {
 	for size < 2*n {
 		size *= 2
 	}
-	return &table{keys: make([]uint64, size), sides: make([]uint32, size)}
+	return &table{places: make([]place, size)}
 }
 
-// at is the place of a key, which is made, and its number.
-func (t *table) at(key uint64) (place int, number uint32) {
-	if 2*t.count >= len(t.keys) {
-		old := *t
-		*t = *newTable(len(t.keys))
-		for i, k := range old.keys {
-			if k != 0 {
-				to, _ := t.at(k)
-				t.sides[to] = old.sides[i]
+// at is the number of a key, which is made.
+func (t *table) at(key uint64) (number *uint32) {
+	if 2*t.count >= len(t.places) {
+		old := t.places
+		*t = *newTable(len(old))
+		for _, p := range old {
+			if p.key != 0 {
+				*t.at(p.key) = p.number
 			}
 		}
 	}
-	mask := uint64(len(t.keys) - 1)
+	mask := uint64(len(t.places) - 1)
 	at := key * 0x9e3779b97f4a7c15 >> 20 & mask
-	for t.keys[at] != 0 && t.keys[at] != key {
+	for t.places[at].key != 0 && t.places[at].key != key {
 		at = (at + 1) & mask
 	}
-	if t.keys[at] == 0 {
-		t.keys[at] = key
+	p := &t.places[at]
+	if p.key == 0 {
+		p.key = key
 		t.count++
 	}
-	return int(at), t.sides[at]
+	return &p.number
 }
