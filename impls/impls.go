@@ -23,6 +23,10 @@ import (
 	gvfdefinition "eccbench/impls/gvf/definition"
 	gvfgpu "eccbench/impls/gvf/gpu"
 	"eccbench/impls/gvf/multigrid"
+	homologydefinition "eccbench/impls/homology/definition"
+	homologyduality "eccbench/impls/homology/duality"
+	"eccbench/impls/homology/reduced"
+	"eccbench/impls/homology/reductions"
 	"eccbench/impls/naive"
 	readimpl "eccbench/impls/read"
 	smoothimpl "eccbench/impls/smooth"
@@ -40,6 +44,7 @@ import (
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/eigenmap"
 	"eccbench/internal/workloads/gvf"
+	"eccbench/internal/workloads/homology"
 	"eccbench/internal/workloads/read"
 	"eccbench/internal/workloads/smooth"
 	"eccbench/internal/workloads/softecc"
@@ -93,8 +98,10 @@ type Set struct {
 	// Voxels and Patches are those of the lowest eigenpairs of the graph of an image's voxels
 	// and of its patches, and Lanczos that of what some steps reach.
 	Voxels, Patches, Lanczos bench.Workload[*eigenmap.Problem, eigenmap.Map]
-	Benches                  []runner.Bench
-	Open                     resident.Opener
+	// Homology is that of the homology groups of a simplicial complex.
+	Homology bench.Workload[*homology.Problem, homology.Groups]
+	Benches  []runner.Bench
+	Open     resident.Opener
 }
 
 // With is every workload, with the given implementations of the curve.
@@ -135,18 +142,26 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	numbers.Inputs = images
 	curve.Ceiling, smoothed.Ceiling, soft.Ceiling, holes.Ceiling, numbers.Ceiling, flow.Ceiling, steady.Ceiling, halves.Ceiling, snorms.Ceiling = reading, reading, reading, reading, reading, reading, reading, reading, reading
 	voxels.Ceiling, patches.Ceiling, steps.Ceiling = reading, reading, reading
+	groups := homology.Workload(homologies()...)
 	many.Ceiling = func(s bench.Scope) string {
 		if s == bench.File {
 			return BatchCeiling
 		}
 		return Ceiling
 	}
-	return Set{curve, holes, numbers, flow, steady, voxels, patches, steps, []runner.Bench{
+	return Set{curve, holes, numbers, flow, steady, voxels, patches, steps, groups, []runner.Bench{
 		runner.Bind(curve), runner.Bind(sum),
 		runner.Bind(many), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})), runner.Bind(smoothed), runner.Bind(soft),
 		runner.Bind(holes), runner.Bind(numbers), runner.Bind(flow), runner.Bind(steady), runner.Bind(halves), runner.Bind(snorms),
-		runner.Bind(voxels), runner.Bind(patches), runner.Bind(steps),
+		runner.Bind(voxels), runner.Bind(patches), runner.Bind(steps), runner.Bind(groups),
 	}, open}
+}
+
+// homologies are the implementations of homology groups, the reference first.
+func homologies() []bench.Implementation[*homology.Problem, homology.Groups] {
+	return []bench.Implementation[*homology.Problem, homology.Groups]{
+		homologydefinition.Implementation{}, homologyduality.Implementation{}, reduced.Implementation{}, reductions.Implementation{}, reductions.Partitions{},
+	}
 }
 
 // All is every workload with every implementation, those on devices on what open gives.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -29,6 +30,8 @@ type question struct {
 	Doc  string        `json:"question"`
 	Form string        `json:"input,omitempty"` // what the names of its inputs look like
 	List []bench.About `json:"implementations"`
+	// Kinds are the inputs of a question that is not of images.
+	Kinds []bench.Kind `json:"inputs,omitempty"`
 }
 
 func doList(c *cli.Program, args []string) error {
@@ -70,7 +73,7 @@ func doList(c *cli.Program, args []string) error {
 func questions(c *cli.Program, workload string) ([]question, error) {
 	var list []question
 	for _, b := range c.Benches {
-		q := question{Name: b.Name(), Doc: b.Question().Doc, List: b.Abouts()}
+		q := question{Name: b.Name(), Doc: b.Question().Doc, List: b.Abouts(), Kinds: b.Question().Kinds}
 		if b.Question().Form.Kind != "" {
 			q.Form = b.Question().Form.String()
 		}
@@ -106,11 +109,34 @@ func listTables(w io.Writer, questions []question) error {
 			return err
 		}
 		fmt.Fprintln(w)
+		if len(q.Kinds) > 0 {
+			if err := listKinds(w, q.Kinds); err != nil {
+				return err
+			}
+		}
+	}
+	if !ofImages(questions) {
+		return nil
 	}
 	var rows [][]string
 	for _, g := range datasets.Generators() {
 		rows = append(rows, []string{g.Name, g.Doc, g.Example})
 	}
+	return report.Table(w, report.Markdown, []string{"input", "what it is", "example"}, rows)
+}
+
+// ofImages reports whether one of the questions has images as inputs, or what is made of them.
+func ofImages(questions []question) bool {
+	return slices.ContainsFunc(questions, func(q question) bool { return len(q.Kinds) == 0 })
+}
+
+// listKinds prints the inputs of a question that is not of images.
+func listKinds(w io.Writer, kinds []bench.Kind) error {
+	var rows [][]string
+	for _, k := range kinds {
+		rows = append(rows, []string{k.Name, k.Doc, k.Example})
+	}
+	defer fmt.Fprintln(w)
 	return report.Table(w, report.Markdown, []string{"input", "what it is", "example"}, rows)
 }
 
@@ -132,6 +158,17 @@ func listText(w io.Writer, questions []question) {
 			}
 		}
 		fmt.Fprintln(w)
+		if len(q.Kinds) > 0 {
+			fmt.Fprintf(w, "inputs of %s, each with an example:\n\n", q.Name)
+			for _, k := range q.Kinds {
+				fmt.Fprintf(w, "  %-13s %s\n", k.Name, k.Example)
+				wrapped(w, "      ", k.Doc)
+			}
+			fmt.Fprintln(w)
+		}
+	}
+	if !ofImages(questions) {
+		return
 	}
 	fmt.Fprintf(w, "inputs, each with an example:\n\n")
 	for _, g := range datasets.Generators() {

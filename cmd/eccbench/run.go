@@ -98,7 +98,7 @@ func doRun(c *cli.Program, args []string) error {
 	if err != nil {
 		return err
 	}
-	if in.Made() && bench.Scope(scope) != bench.File && b.Question().Form.Kind == "" {
+	if in.Made() && bench.Scope(scope) != bench.File && b.Question().OfImages() {
 		memory := runner.TotalMemory() / 4 // the same every time
 		if limit.Memory != "" {
 			memory = p.Memory
@@ -112,8 +112,8 @@ func doRun(c *cli.Program, args []string) error {
 	}
 	p.Budget = limit.Time / 6 // numbers are the point: verify has the whole limit for its checks
 	p.Processes, p.Rotate, p.Sampling, p.Scope, p.Hot = processes, rotate, &sampling, bench.Scope(scope), hot
-	if b.Question().Form.Kind != "" && scope == "" {
-		p.Scope = bench.E2E // inputs made of images are in memory, where a device may have them too
+	if !b.Question().OfImages() && scope == "" {
+		p.Scope = bench.E2E // inputs that are no images are in memory, where a device may have them too
 	}
 	if bound := b.Question().Ceiling; bound != nil {
 		p.Ceiling = bound(p.Scope)

@@ -64,7 +64,7 @@ func doVerify(c *cli.Program, args []string) error {
 	if err != nil {
 		return err
 	}
-	if b.Question().Form.Kind != "" {
+	if !b.Question().OfImages() {
 		p.Scope = bench.E2E
 	}
 	weights, err := cli.Weigh(p)

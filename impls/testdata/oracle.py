@@ -1,4 +1,4 @@
-"""Euler characteristic curves, Betti numbers, vector flows and eigenvalues by software that shares nothing with eccbench.
+"""Euler characteristic curves, Betti numbers, homology, vector flows and eigenvalues by software that shares nothing with eccbench.
 
 oracle.py gudhi CONSTRUCTION AXES FILE.npy...
                                       by persistent homology of the cubical complex, T or V,
@@ -11,6 +11,10 @@ oracle.py betti TOOL CONSTRUCTION LEVEL FILE.npy...
                                       where LEVEL begins with ">": by gudhi, the pairs of
                                       persistent homology that are alive; by skimage, labels
                                       of the set and of the rest, and the Euler number
+
+oracle.py homology FIELD FILE...
+                                      Betti numbers of complexes, a simplex a line, by the
+                                      simplex tree of GUDHI, over the field of FIELD elements
 
 oracle.py gvf STEPS MU BOUNDARY FILE.npy...
                                       gradient vector flow by NumPy, in float32; boundary
@@ -28,7 +32,7 @@ oracle.py eigenmap-lanczos K STEPS SEED ALPHA BETA SIDE FILE.npy...
 
 Prints one JSON value: for gudhi a list of curves, each a list of [value, chi]
 for every value of the volume; for skimage a list of chi; for betti a list of
-[b0, b1, b2]; null where this GUDHI has no such construction; for gvf a list of
+[b0, b1, b2], for homology of all Betti numbers; null where this GUDHI has no such construction; for gvf a list of
 the SHA-256 of each field's float32, component by component; for gvf-steady a list
 of each field's numbers; for eigenmap a list of the values of each image.
 """
@@ -208,6 +212,18 @@ def lanczos(matrix, k, steps, seed):
     return list(eigh(basis @ matrix @ basis.T, eigvals_only=True)[:k])
 
 
+def simplex_tree(path, field):
+    import gudhi
+
+    tree = gudhi.SimplexTree()
+    with open(path) as lines:
+        for line in lines:
+            tree.insert([int(v) for v in line.split()])
+    tree.compute_persistence(homology_coeff_field=field, persistence_dim_max=True)
+    numbers = tree.betti_numbers()
+    return numbers + [0] * (tree.dimension() + 1 - len(numbers))
+
+
 def main():
     tool, files = sys.argv[1], sys.argv[2:]
     if tool == "gudhi":
@@ -227,6 +243,8 @@ def main():
         within = np.greater_equal if level.startswith(">") else np.less_equal
         lacks = by == "gudhi" and gudhi_lacks(construction)
         print(json.dumps(None if lacks else [answer(within(np.load(f), float(level.lstrip(">"))), construction) for f in files]))
+    elif tool == "homology":
+        print(json.dumps([simplex_tree(path, int(files[0])) for path in files[1:]]))
     elif tool == "gvf":
         (steps, mu, boundary), files = files[:3], files[3:]
         print(json.dumps([flow(np.load(f), int(steps), float(mu), boundary) for f in files]))

@@ -42,6 +42,10 @@ type Question struct {
 	// Form is what the names of its inputs look like that are made of an image; the zero
 	// Form where the images themselves are inputs.
 	Form name.Form
+	// Named is the canonical name of what a user calls an input, a name or the path of a file,
+	// where inputs are no images; nil where they are. Kinds are what there is of them.
+	Named func(string) (string, error)
+	Kinds []Kind
 	// Adversarial inputs break implementations, Long ones by their size. Small are a few
 	// on which programs can be compared within minutes.
 	Adversarial, Long, Small []string
@@ -51,6 +55,16 @@ type Question struct {
 	// Reads names the input whose reading moves the bytes of a named one in the same
 	// place; nil where that is the input itself.
 	Reads func(input string) string
+}
+
+// OfImages reports whether the inputs are images themselves, neither made of them nor other things.
+func (q Question) OfImages() bool { return q.Form.Kind == "" && q.Named == nil }
+
+// A Kind is one kind of inputs that names can describe.
+type Kind struct {
+	Name    string `json:"name"`
+	Doc     string `json:"doc"`     // one line
+	Example string `json:"example"` // a whole name
 }
 
 // Small is the Encode of answers that are best made as bytes at once.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -112,6 +113,9 @@ func (i *Inputs) Names() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if b.Question().Named != nil {
+		return i.namedBy(b)
+	}
 	form := b.Question().Form
 	values := map[string]int64{}
 	for _, k := range form.Keys {
@@ -171,6 +175,30 @@ func (i *Inputs) Names() ([]string, error) {
 		}
 		if err := add(image, values); err != nil {
 			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// namedBy lists the inputs of a question that is not of images: those of --input, or the few
+// that programs are compared on.
+func (i *Inputs) namedBy(b runner.Bench) (names []string, err error) {
+	for _, key := range slices.Concat([]string{"sizes", "dim", "gen", "seed", "smooth", "type", "levels", "shape", "stack", "volume", "array"}, slices.Sorted(maps.Keys(i.keys))) {
+		if i.Set.Lookup(key) != nil && i.Set.Changed(key) {
+			return nil, Usagef("--%s says nothing of the workload %s, whose inputs are named: eccbench list --workload %s", key, b.Name(), b.Name())
+		}
+	}
+	given := i.inputs
+	if len(given) == 0 {
+		given = b.Question().Small
+	}
+	for _, in := range given {
+		name, err := b.Question().Named(in)
+		if err != nil {
+			return nil, UsageError{err}
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	return names, nil

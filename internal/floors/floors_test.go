@@ -49,6 +49,7 @@ var floor = map[string]int{
 	"internal/workloads/ecc/fingerprint": 3,
 	"internal/workloads/gvf/rows":        3,
 	"internal/fields":                    3,
+	"internal/simplicial":                3,
 	"internal/runner":                    3,
 	"internal/report":                    3,
 	"internal/gate":                      3,
@@ -61,6 +62,7 @@ var floor = map[string]int{
 
 	"internal/workloads/betti/counting": 4,
 	"internal/workloads/eigenmap":       4,
+	"internal/workloads/homology":       4,
 
 	"internal/workloads/eigenmap/eigentest": 5,
 
@@ -99,6 +101,11 @@ var floor = map[string]int{
 	"impls/gvf/multigrid":       6,
 	"impls/betticurves/bylevel": 6,
 	"impls/betticurves/duality": 6,
+
+	"impls/homology/definition": 6,
+	"impls/homology/duality":    6,
+	"impls/homology/reduced":    6,
+	"impls/homology/reductions": 6,
 
 	"impls/softecc/binned":     6,
 	"impls/softecc/definition": 6,

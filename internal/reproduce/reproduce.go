@@ -36,6 +36,7 @@ func Command() cli.Subcommand {
 			"eccbench paper wang2022 --table 1 --store /scratch --out r.jsonl",
 			"eccbench paper wang2022 --table 1 --from r.jsonl --format md",
 			"eccbench paper saxena2025 --max-time 1s --time-limit 20s",
+			"eccbench paper murty2013 --max-time 1s --row '~1 million'",
 		},
 		Run: command,
 	}

@@ -78,6 +78,10 @@ type Row struct {
 	Levels  int64    `json:"levels"` // distinct values of an image, at most
 	Count   int64    `json:"count"`  // files or iterations, 0 for one
 	Printed []string `json:"printed"`
+	// Complex is the name of a simplicial complex, of a row that is of no image, and Simplices
+	// how many it has.
+	Complex   string `json:"complex"`
+	Simplices int64  `json:"simplices"`
 	// PrintedCount is the count that the paper prints where it is not Count.
 	PrintedCount int64 `json:"printed_count"`
 }
@@ -139,8 +143,13 @@ func (t Table) name() string {
 	return fmt.Sprintf("table %d", t.N)
 }
 
-// Voxels is the number of voxels of one image of the row.
-func (r Row) Voxels() int64 { return r.shape().Voxels() }
+// Voxels is the number of voxels of one image of the row, or of a complex that of its simplices.
+func (r Row) Voxels() int64 {
+	if r.Complex != "" {
+		return r.Simplices
+	}
+	return r.shape().Voxels()
+}
 
 // Bytes is the size of one image of the row.
 func (r Row) Bytes() int64 {

@@ -7,6 +7,7 @@ import (
 
 	"eccbench/datasets"
 	"eccbench/internal/bench"
+	"eccbench/internal/workloads/homology"
 )
 
 // A Series is what is measured beside one column of a table: implementations of
@@ -51,6 +52,7 @@ const (
 	Batch  = "ecc-batch"
 	Smooth = "ecc-smooth"
 	Flow   = "gvf"
+	Groups = homology.Name
 )
 
 // BatchCeiling is the name of the workload that reads a batch and does nothing
@@ -101,6 +103,9 @@ func (r Row) File() (name string, ok bool) {
 
 // Input is the input that is run for a row in a workload and scope.
 func (r Row) Input(workload string, scope bench.Scope, at Place) (string, error) {
+	if r.Complex != "" {
+		return homology.Of(r.Complex, 2) // Murty 2013 has no other coefficients
+	}
 	if r.Path != "" {
 		return datasets.Canonical("file/path=" + r.Path)
 	}
@@ -134,6 +139,10 @@ func (r Row) flow() string { return fmt.Sprintf("gvf/steps=%d/mu=50/boundary=0/o
 
 // of reports whether an input is a row's, wherever its bytes came from.
 func (r Row) of(input, workload string) bool {
+	if r.Complex != "" {
+		name, err := homology.Of(r.Complex, 2)
+		return err == nil && input == name
+	}
 	prefix := map[string]string{Batch: fmt.Sprintf("batch/count=%d/of=", r.Times()), Smooth: fmt.Sprintf("smooth/iterations=%d/of=", r.Times()), Flow: r.flow()}[workload]
 	image, ok := strings.CutPrefix(input, prefix)
 	if !ok {

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/cli"
+	"eccbench/internal/quantity"
+	"eccbench/internal/report"
+	"eccbench/internal/runner"
+	"eccbench/internal/workloads/homology"
+)
+
+func homologyCommand() cli.Subcommand {
+	return cli.Subcommand{
+		Name: "homology", Args: "FILE", Brief: "print the verified Betti numbers and the torsion of a simplicial complex or a mesh",
+		Examples: []string{
+			"eccbench homology mesh.off",
+			"eccbench homology heart.1.ele --field Q",
+			"eccbench homology part.msh --field Z --format json",
+			"zcat scan.ply.gz | eccbench homology - --field 3",
+			"eccbench homology simplices.txt --field Z -o groups.csv --format csv",
+			"eccbench homology lens/p=5/q=2 --field Z",
+		},
+		Run: doHomology,
+	}
+}
+
+// A homologyJob is what was asked of homology.
+type homologyJob struct {
+	answering
+	field, format string
+	bare          bool
+	over          homology.Ring
+}
+
+// homologyImpls are in the order of their speed.
+var homologyImpls = []string{"duality", "reduced", "definition"}
+
+func doHomology(c *cli.Program, args []string) error {
+	var j homologyJob
+	f := pflag.NewFlagSet("homology", pflag.ContinueOnError)
+	f.StringVar(&j.field, "field", "2", "coefficients: a prime, Q, or Z, which tells torsion")
+	f.StringVar(&j.format, "format", "text", "text, csv or json")
+	f.BoolVar(&j.bare, "no-header", false, "CSV without the line that says where the numbers are from and the names of its columns")
+	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output")
+	j.addEffort(f)
+	if err := c.Parse(homologyCommand(), f, args); err != nil {
+		return err
+	}
+	if !slices.Contains([]string{"text", "csv", "json"}, j.format) {
+		return cli.Usagef("--format %s: want text, csv or json", j.format)
+	}
+	if f.NArg() != 1 {
+		return cli.Usagef("homology wants one complex: a file, an input string or - for standard input")
+	}
+	var err error
+	if j.over, err = homology.ParseRing(j.field); err != nil {
+		return cli.Usagef("--field: %w", err)
+	}
+	if err := j.check(); err != nil {
+		return err
+	}
+	return j.ofOne(c, f.Arg(0), func(complex string) error { return j.run(c, complex, f.Changed("field")) })
+}
+
+// A homologyRow is the group of a dimension.
+type homologyRow struct {
+	Dimension int      `json:"dimension"`
+	Betti     int64    `json:"betti"`
+	Torsion   []uint64 `json:"torsion,omitempty"`
+}
+
+// A homologyAnswer is what is written of a complex.
+type homologyAnswer struct {
+	Input          string        `json:"input"`
+	Simplices      []int64       `json:"simplices"` // by dimension
+	Coefficients   string        `json:"coefficients"`
+	Implementation string        `json:"implementation"`
+	Verdict        string        `json:"verdict"`
+	Witness        string        `json:"witness"`
+	Program        string        `json:"program"`
+	Groups         []homologyRow `json:"homology"`
+}
+
+// run answers for one complex, and writes what was confirmed.
+func (j homologyJob) run(c *cli.Program, input string, given bool) error {
+	var name string
+	var err error
+	if given {
+		name, err = homology.Of(input, j.over)
+	} else {
+		name, err = c.Homology.Named(input)
+	}
+	if err != nil {
+		return cli.Usage(err)
+	}
+	if err := creatable(j.out); err != nil {
+		return err
+	}
+	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}}, homology.Inputs{}.Files(name)...); err != nil {
+		return err
+	}
+	start := time.Now()
+	shown := report.VisibleText(j.spooled.Shown(input))
+	opened := c.Waiting("reading "+shown, j.quiet)
+	p, err := c.Homology.Inputs.Open(name)
+	opened()
+	if err != nil {
+		return cli.Usage(err)
+	}
+	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: j.threads}, Memory: runner.AvailableMemory()}
+	done := c.Waiting("finding and checking the homology", j.quiet)
+	defer func() { done() }()
+	impl := j.impl
+	if impl == "" {
+		var refusals []error
+		if impl, refusals = cli.Fastest(c.Homology, p, conditions, homologyImpls...); impl == "" {
+			return fmt.Errorf("%s: no implementation takes it: %w", shown, errors.Join(refusals...))
+		}
+	}
+	a, err := cli.Answer(c.Homology, impl, name, p, conditions, j.budget, "homology")
+	if err != nil {
+		return err
+	}
+	out := homologyAnswer{
+		Input: j.named(input), Simplices: p.Counts(), Coefficients: p.Over.String(), Implementation: a.By, Verdict: "VERIFIED", Witness: a.Witness, Program: version(), Groups: []homologyRow{},
+	}
+	for d, b := range a.Out.Betti {
+		out.Groups = append(out.Groups, homologyRow{d, b, a.Out.Torsion[d]})
+	}
+	done()
+	if !j.quiet {
+		fmt.Fprintf(c.Stderr, "eccbench: %s: %s: homology over %s by %s, VERIFIED by %s, %v\n", shown, simplicesInWords(out.Simplices), ringInWords(p.Over), a.By, a.Witness, quantity.Duration(time.Since(start)))
+	}
+	return writeTo(c, j.out, "homology", func(w io.Writer) error { return j.write(w, out) })
+}
+
+func (j homologyJob) write(w io.Writer, a homologyAnswer) error {
+	if j.format == "json" {
+		e := json.NewEncoder(w)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", " ")
+		return e.Encode(a)
+	}
+	var text strings.Builder
+	if j.format == "csv" {
+		if !j.bare {
+			fmt.Fprintf(&text, "# %s; %s; coefficients %s; by %s, %s by %s; %s\ndimension,betti,torsion\n", a.Input, simplicesInWords(a.Simplices), a.Coefficients, a.Implementation, a.Verdict, a.Witness, a.Program)
+		}
+		for _, r := range a.Groups {
+			fmt.Fprintf(&text, "%d,%d,%s\n", r.Dimension, r.Betti, strings.Trim(fmt.Sprint(r.Torsion), "[]"))
+		}
+	} else {
+		for _, r := range a.Groups {
+			fmt.Fprintf(&text, "b%d %d", r.Dimension, r.Betti)
+			if one := []string{"component", "tunnel", "cavity"}; r.Dimension < len(one) {
+				fmt.Fprintf(&text, " %s", counted(r.Betti, one[r.Dimension]))
+			}
+			if len(r.Torsion) > 0 {
+				fmt.Fprintf(&text, ", torsion %s", strings.ReplaceAll(strings.Trim(fmt.Sprint(r.Torsion), "[]"), " ", ", "))
+			}
+			text.WriteByte('\n')
+		}
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// counted is a noun for so many.
+func counted(n int64, one string) string {
+	switch {
+	case n == 1:
+		return one
+	case one == "vertex":
+		return "vertices"
+	case strings.HasSuffix(one, "y"):
+		return one[:len(one)-1] + "ies"
+	case one == "tetrahedron":
+		return "tetrahedra"
+	}
+	return one + "s"
+}
+
+// simplicesInWords is how many simplices there are of each dimension.
+func simplicesInWords(counts []int64) string {
+	if len(counts) == 0 {
+		return "no simplices"
+	}
+	names := []string{"vertex", "edge", "triangle", "tetrahedron"}
+	list := make([]string, len(counts))
+	for d, n := range counts {
+		if d < len(names) {
+			list[d] = fmt.Sprintf("%d %s", n, counted(n, names[d]))
+		} else {
+			list[d] = fmt.Sprintf("%d of dimension %d", n, d)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// ringInWords is what coefficients are of.
+func ringInWords(r homology.Ring) string {
+	switch r {
+	case homology.Rationals:
+		return "the rationals"
+	case homology.Integers:
+		return "the integers"
+	}
+	return fmt.Sprintf("Z/%v", r)
+}

@@ -1,0 +1,266 @@
+// Package duality counts the Betti numbers of tetrahedra in space without a boundary matrix.
+//
+// Components are vertices less the unions along edges that join two. Triangles that one
+// tetrahedron has alone are the boundary. Where it is a surface, the complex is a manifold, and
+// its Euler characteristic is half of that of the boundary. Each surface parts space in an
+// inside and an outside, and by Alexander duality the cavities are the surfaces less one for
+// each component (Delfinado and Edelsbrunner 1995). What is left of the characteristic are
+// the tunnels. Such a complex has no torsion, so that the numbers are the same over every ring.
+//
+// No list of edges or of triangles is sorted: triangles go to buckets by their least vertex, and
+// each bucket is a small table in which a triangle that comes a second time meets the first.
+// Cores take parts of the tetrahedra, then buckets.
+package duality
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"sync/atomic"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/crew"
+	"eccbench/internal/quantity"
+	"eccbench/internal/workloads/homology"
+)
+
+// tetrahedronNS is what a tetrahedron costs a core, for the estimate in a refusal, and
+// tetrahedronBytes what it takes: four triangles.
+const (
+	tetrahedronNS    = 300
+	tetrahedronBytes = 4*8 + 8
+)
+
+// Vertices are told from each other by so many bits at most, and there are so many buckets.
+const (
+	mostBits    = 26
+	leastBucket = 10 // bits
+)
+
+// Implementation is ready to use.
+type Implementation struct{ fault Fault }
+
+// About describes the method.
+func (i Implementation) About() bench.About {
+	a := bench.About{
+		Name: "duality", Where: "cpu",
+		Method: "tetrahedra in space: vertices less successful unions, surfaces of the boundary, half of its Euler characteristic; all cores",
+		Source: "doc/homology.md, Delfinado and Edelsbrunner 1995",
+		Scopes: []bench.Scope{bench.E2E, bench.File},
+	}
+	if i.fault != "" {
+		a.Method += "; planted fault: " + string(i.fault)
+	}
+	return a
+}
+
+// CanDo refuses what is no list of tetrahedra in space, what takes more time or memory than the
+// conditions allow, and what is no manifold, which is only found by going all the way once.
+func (i Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
+	if p.Dim() != 3 || len(p.Points) == 0 {
+		return errors.New("duality takes tetrahedra with coordinates; take reduced")
+	}
+	for d := range 3 {
+		if len(p.Tops[d]) > 0 {
+			return fmt.Errorf("duality takes tetrahedra alone, and there are simplices of dimension %d on their own; take reduced", d)
+		}
+	}
+	if p.Vertices > 1<<mostBits {
+		return fmt.Errorf("duality takes up to %d vertices, there are %d; take reduced", 1<<mostBits, p.Vertices)
+	}
+	n, cores := p.Given(), max(1, c.Threads)
+	if err := c.Allow(quantity.Seconds(float64(n)*tetrahedronNS*1e-9/float64(cores)), "%d tetrahedra × %d ns on %d cores", n, tetrahedronNS, cores); err != nil {
+		return err
+	}
+	if err := c.AllowMemory(n*tetrahedronBytes+8*int64(p.Vertices), "%d bytes for each of %d tetrahedra", tetrahedronBytes, n); err != nil {
+		return err
+	}
+	return newJob(p, c, i.fault).Do(nil)
+}
+
+// Setup allocates the buckets.
+func (i Implementation) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[homology.Groups], error) {
+	return newJob(p, c, i.fault), nil
+}
+
+func newJob(p *homology.Problem, c bench.Conditions, fault Fault) *job {
+	j := &job{in: p, fault: fault, tets: p.Tops[3], cores: max(1, c.Threads), out: homology.Poisoned()}
+	j.bits = uint(max(1, bits.Len(uint(p.Vertices-1))))
+	// The least vertex has so many bits within a bucket that a triangle and its side fit a word.
+	low := min(62-2*j.bits, j.bits-min(j.bits, leastBucket))
+	j.low = low
+	j.buckets = (p.Vertices-1)>>low + 1
+	j.parent = make([]uint32, p.Vertices)
+	j.words = make([]uint64, len(j.tets))
+	j.next = make([]uint32, j.cores*j.buckets)
+	j.start = make([]uint32, j.buckets+1)
+	j.used = make([][]uint64, j.cores)
+	for k := range j.used {
+		j.used[k] = make([]uint64, (p.Vertices+63)/64)
+	}
+	return j
+}
+
+type job struct {
+	in      *homology.Problem
+	fault   Fault
+	tets    []uint32
+	cores   int
+	bits    uint // of the number of a vertex
+	low     uint // of those, within a bucket
+	buckets int
+	parent  []uint32   // of each vertex, another one of its component
+	words   []uint64   // the triangles, by bucket
+	start   []uint32   // of each bucket
+	next    []uint32   // of each core, where its next triangle of a bucket goes
+	used    [][]uint64 // of each core, a bit for each vertex that it saw
+	out     homology.Groups
+}
+
+// spread runs a function on all cores, and returns the first error by core.
+func (j *job) spread(f func(core int) error) error {
+	errs := make([]error, j.cores)
+	var group crew.Group
+	for core := range j.cores {
+		group.Go(func() { errs[core] = f(core) })
+	}
+	group.Wait()
+	return first(errs)
+}
+
+func first(errs []error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// share is the part of n things that is a core's.
+func (j *job) share(core, n int) (lo, hi int) { return n * core / j.cores, n * (core + 1) / j.cores }
+
+func (j *job) Do(trace *bench.Trace) error {
+	end := trace.Span("triangles")
+	if err := j.sort(); err != nil {
+		return err
+	}
+	end()
+	end = trace.Span("boundary")
+	lists := make([][]uint64, j.cores)
+	if err := j.spread(func(core int) (err error) { lists[core], err = j.unmatched(core); return err }); err != nil {
+		return err
+	}
+	if j.fault == LostPart {
+		lists[j.cores-1] = nil
+	}
+	end()
+	// The surfaces are one core's, which joins vertices when it is through with them.
+	defer trace.Span("surfaces and components")()
+	for v := range j.parent {
+		j.parent[v] = uint32(v)
+	}
+	var surfaces, chi int64
+	var taken atomic.Int64
+	joined := make([]int64, j.cores)
+	err := j.spread(func(core int) (err error) {
+		if core == 0 {
+			surfaces, chi, err = j.surfaces(lists)
+		}
+		joined[core] = j.join(core, &taken)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	b0 := int64(0)
+	for w := range j.used[0] {
+		all := uint64(0)
+		for _, used := range j.used {
+			all |= used[w]
+		}
+		b0 += int64(bits.OnesCount64(all))
+	}
+	if j.fault == UnusedCounted {
+		b0 = int64(j.in.Vertices)
+	}
+	for _, n := range joined {
+		b0 -= n
+	}
+	if j.fault == CountedTwice {
+		b0--
+	}
+	b2 := surfaces - b0
+	if j.fault == NoOutside {
+		b2 = surfaces
+	}
+	j.out = homology.Groups{Betti: []int64{b0, b0 + b2 - chi/2, b2, 0}, Torsion: make([][]uint64, 4)}
+	return nil
+}
+
+// find is the root of a vertex; the way there is halved. Other cores may join at the same time:
+// a parent is never greater than its child, so that every way ends.
+func (j *job) find(v uint32) uint32 {
+	for {
+		p := atomic.LoadUint32(&j.parent[v])
+		if p == v {
+			return v
+		}
+		q := atomic.LoadUint32(&j.parent[p])
+		if p != q {
+			atomic.CompareAndSwapUint32(&j.parent[v], p, q)
+		}
+		v = q
+	}
+}
+
+// atOnce is how many tetrahedra a core takes to join.
+const atOnce = 1 << 14
+
+// join joins the vertices of tetrahedra that no core has taken, as long as there are any, and
+// returns how many unions succeeded.
+func (j *job) join(core int, taken *atomic.Int64) (n int64) {
+	used := j.used[core]
+	clear(used)
+	tets := int64(len(j.tets) / 4)
+	for {
+		hi := taken.Add(atOnce)
+		if hi-atOnce >= tets {
+			return n
+		}
+		n += j.joinSome(j.tets[4*(hi-atOnce):4*min(hi, tets)], used)
+	}
+}
+
+func (j *job) joinSome(tets []uint32, used []uint64) (n int64) {
+	for ; len(tets) >= 4; tets = tets[4:] {
+		s := (*[4]uint32)(tets)
+		root := j.find(s[0])
+		used[s[0]/64] |= 1 << (s[0] % 64)
+		for _, v := range s[1:] {
+			used[v/64] |= 1 << (v % 64)
+			other := j.find(v)
+			for root != other {
+				low, high := min(root, other), max(root, other)
+				if atomic.CompareAndSwapUint32(&j.parent[high], high, low) {
+					n++
+					root = low
+					break
+				}
+				root, other = j.find(low), j.find(high)
+			}
+		}
+	}
+	return n
+}
+
+func (j *job) Poison() {
+	j.out = homology.Poisoned()
+	for i := range j.words {
+		j.words[i] = 0x5a5a5a5a5a5a5a5a
+	}
+}
+
+func (j *job) Out() (homology.Groups, error) { return j.out, nil }
+
+func (j *job) Close() error { return nil }

@@ -1,0 +1,211 @@
+package reduced
+
+import (
+	"container/heap"
+
+	"eccbench/internal/simplicial"
+)
+
+// none is the pair of a simplex that has none.
+const none = ^uint32(0)
+
+// A matching is the pairs of a discrete Morse function. Simplices are taken away in an order in
+// which, but for its partner, all faces of the greater of a pair went before.
+type matching struct {
+	faces    *simplicial.Faces
+	cofaces  [][]uint32 // of dimension d, those of dimension d+1, where first says
+	first    [][]uint32
+	left     [][]uint8  // how many faces are left
+	gone     [][]bool   // those that were taken away
+	up       [][]uint32 // the greater partner of the less of a pair, else none
+	when     [][]uint32 // the order of the less of pairs, and of critical ones
+	critical [][]uint32
+	clock    uint32
+	queue    [][]uint32 // by dimension, of those with one face left
+	signs    bool
+}
+
+func newMatching(f *simplicial.Faces) *matching {
+	dims := len(f.Vertices)
+	m := &matching{
+		faces: f, cofaces: make([][]uint32, dims), first: make([][]uint32, dims), left: make([][]uint8, dims), gone: make([][]bool, dims),
+		up: make([][]uint32, dims), when: make([][]uint32, dims), critical: make([][]uint32, dims), queue: make([][]uint32, dims+1),
+	}
+	for d := range dims {
+		n := f.Count(d)
+		m.gone[d], m.up[d], m.when[d], m.left[d] = make([]bool, n), make([]uint32, n), make([]uint32, n), make([]uint8, n)
+		for i := range m.up[d] {
+			m.up[d][i] = none
+		}
+		if d > 0 {
+			for i := range m.left[d] {
+				m.left[d][i] = uint8(d + 1)
+			}
+		}
+		m.first[d] = make([]uint32, n+1)
+		if d == dims-1 {
+			continue
+		}
+		above := f.Boundary[d+1]
+		for _, face := range above {
+			m.first[d][face+1]++
+		}
+		for i := range n {
+			m.first[d][i+1] += m.first[d][i]
+		}
+		m.cofaces[d] = make([]uint32, len(above))
+		next := append([]uint32(nil), m.first[d]...)
+		for at, face := range above {
+			m.cofaces[d][next[face]] = uint32(at / (d + 2))
+			next[face]++
+		}
+	}
+	return m
+}
+
+// pair takes all simplices away: in pairs as long as there is one with a single face left, else
+// the next one of the least dimension, which is critical.
+func (m *matching) pair() {
+	for d := range m.gone {
+		for i := range m.gone[d] {
+			if m.gone[d][i] {
+				continue
+			}
+			m.critical[d] = append(m.critical[d], uint32(i))
+			m.take(d, uint32(i))
+			m.drain()
+		}
+	}
+}
+
+// drain takes pairs away until there are none.
+func (m *matching) drain() {
+	for more := true; more; {
+		more = false
+		for d := 1; d < len(m.gone); d++ {
+			for at := 0; at < len(m.queue[d]); at++ {
+				t := m.queue[d][at]
+				if m.gone[d][t] || m.left[d][t] != 1 {
+					continue
+				}
+				more = true
+				for _, s := range m.faces.Boundary[d][int(t)*(d+1) : int(t+1)*(d+1)] {
+					if !m.gone[d-1][s] {
+						m.up[d-1][s] = t
+						m.gone[d][t] = true // before its face goes, so that it does not come again
+						m.take(d-1, s)
+						m.leave(d, t)
+						break
+					}
+				}
+			}
+			m.queue[d] = m.queue[d][:0]
+		}
+	}
+}
+
+// take takes a simplex away.
+func (m *matching) take(d int, s uint32) {
+	m.gone[d][s] = true
+	m.when[d][s] = m.clock
+	m.clock++
+	m.leave(d, s)
+}
+
+// leave counts a simplex that was taken away off those that it is a face of.
+func (m *matching) leave(d int, s uint32) {
+	for _, t := range m.cofaces[d][m.first[d][s]:m.first[d][s+1]] {
+		if m.left[d+1][t]--; m.left[d+1][t] == 1 && !m.gone[d+1][t] {
+			m.queue[d+1] = append(m.queue[d+1], t)
+		}
+	}
+}
+
+// A front is the simplices of a chain that are to be replaced, the last taken away first.
+type front struct {
+	list []uint32
+	when []uint32
+}
+
+func (f *front) Len() int           { return len(f.list) }
+func (f *front) Less(i, j int) bool { return f.when[f.list[i]] > f.when[f.list[j]] }
+func (f *front) Swap(i, j int)      { f.list[i], f.list[j] = f.list[j], f.list[i] }
+func (f *front) Push(v any)         { f.list = append(f.list, v.(uint32)) }
+func (f *front) Pop() any {
+	v := f.list[len(f.list)-1]
+	f.list = f.list[:len(f.list)-1]
+	return v
+}
+
+// boundary is that of the critical simplices of dimension d in those of the next lower one: the
+// less of a pair is replaced by the rest of its partner's boundary until only critical ones and
+// the greater of pairs are left.
+func (m *matching) boundary(d int, p int64) []row {
+	number := make(map[uint32]int32, len(m.critical[d-1]))
+	for i, s := range m.critical[d-1] {
+		number[s] = int32(i)
+	}
+	rows := make([]row, 0, len(m.critical[d]))
+	f := &front{when: m.when[d-1]}
+	chain := map[uint32]scalar{}
+	add := func(s uint32, times scalar) {
+		if m.up[d-1][s] == none {
+			if _, critical := number[s]; !critical {
+				return // the greater of a pair
+			}
+		}
+		have, there := chain[s]
+		chain[s] = have.plus(times, p)
+		if !there {
+			heap.Push(f, s)
+		}
+	}
+	for _, c := range m.critical[d] {
+		clear(chain)
+		for k, s := range m.of(d, c) {
+			add(s, m.sign(k, p))
+		}
+		var r row
+		for f.Len() > 0 {
+			s := heap.Pop(f).(uint32)
+			times := chain[s]
+			delete(chain, s)
+			if times.zero() {
+				continue
+			}
+			t := m.up[d-1][s]
+			if t == none {
+				r = append(r, entry{number[s], times})
+				continue
+			}
+			own := scalar{}
+			for k, face := range m.of(d, t) {
+				if face == s {
+					own = m.sign(k, p)
+				}
+			}
+			times = times.times(own, p).negative(p) // an incidence is its own inverse
+			for k, face := range m.of(d, t) {
+				if face != s {
+					add(face, times.times(m.sign(k, p), p))
+				}
+			}
+		}
+		r.sort()
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// of are the faces of a simplex.
+func (m *matching) of(d int, t uint32) []uint32 {
+	return m.faces.Boundary[d][int(t)*(d+1) : int(t+1)*(d+1)]
+}
+
+// sign is the incidence of the face without vertex k.
+func (m *matching) sign(k int, p int64) scalar {
+	if k%2 == 1 && m.signs {
+		return one().negative(p)
+	}
+	return one()
+}

@@ -1,0 +1,105 @@
+// Package reduced finds the homology groups of any complex over any ring. Coreductions
+// (Mrozek and Batko 2009) pair almost all simplices: what is left over are the critical ones of
+// a discrete Morse function, with a boundary of their own (Harker, Mischaikow, Mrozek and Nanda
+// 2014) over the integers or a field. Of these small matrices pivots that are units are
+// eliminated, and what remains over the integers is brought to Smith normal form.
+package reduced
+
+import (
+	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
+	"eccbench/internal/simplicial"
+	"eccbench/internal/workloads/homology"
+)
+
+// simplexNS is what a simplex costs, for the estimate in a refusal, and simplexBytes what it
+// takes: its vertices, its faces, those that it is a face of, and on their way to a number.
+const (
+	simplexNS    = 600
+	simplexBytes = 120
+)
+
+// Implementation is ready to use.
+type Implementation struct{ fault Fault }
+
+// About describes the method.
+func (i Implementation) About() bench.About {
+	a := bench.About{
+		Name: "reduced", Where: "cpu",
+		Method: "coreductions to the critical simplices of a discrete Morse function, their boundary along the pairs, unit pivots, Smith normal form of the rest; any complex and ring; faces numbered on all cores, the rest on one",
+		Source: "Mrozek and Batko 2009, Harker, Mischaikow, Mrozek and Nanda 2014",
+		Scopes: []bench.Scope{bench.E2E, bench.File},
+	}
+	if i.fault != "" {
+		a.Method += "; planted fault: " + string(i.fault)
+	}
+	return a
+}
+
+// CanDo refuses what takes more time or memory than the conditions allow.
+func (Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
+	n := p.Simplices()
+	if err := c.Allow(quantity.Seconds(float64(n)*simplexNS*1e-9), "%d simplices × %d ns", n, simplexNS); err != nil {
+		return err
+	}
+	return c.AllowMemory(n*simplexBytes, "%d bytes for each of %d simplices", simplexBytes, n)
+}
+
+// Setup binds the method to a complex.
+func (i Implementation) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[homology.Groups], error) {
+	return &job{in: p, fault: i.fault, cores: max(1, c.Threads), out: homology.Poisoned()}, nil
+}
+
+type job struct {
+	in    *homology.Problem
+	fault Fault
+	cores int
+	out   homology.Groups
+}
+
+func (j *job) Do(trace *bench.Trace) error {
+	end := trace.Span("faces")
+	f := simplicial.NewFaces(j.in.Complex, j.cores)
+	end()
+	end = trace.Span("coreductions")
+	m := newMatching(f)
+	m.pair()
+	end()
+	defer trace.Span("core")()
+	out := homology.NewGroups(len(f.Vertices))
+	p := int64(0)
+	if j.in.Over > homology.Integers {
+		p = int64(j.in.Over)
+	}
+	m.signs = j.fault != SignsForgotten
+	for d, critical := range m.critical {
+		out.Betti[d] += int64(len(critical))
+		if d == 0 || len(critical) == 0 || len(m.critical[d-1]) == 0 {
+			continue
+		}
+		matrix := m.boundary(d, p)
+		rank, torsion := ranked(matrix, p)
+		if j.fault == UnitsOnly {
+			rank, torsion = rank-int64(len(torsion)), nil
+		}
+		out.Betti[d] -= rank
+		out.Betti[d-1] -= rank
+		if j.in.Over == homology.Integers && len(torsion) > 0 {
+			var err error
+			if out.Torsion[d-1], err = orders(torsion); err != nil {
+				return err
+			}
+			if j.fault == NotDividing {
+				out.Torsion[d-1] = unordered(torsion)
+			}
+		}
+	}
+	j.out = out
+	return nil
+}
+
+func (j *job) Poison() { j.out = homology.Poisoned() }
+
+func (j *job) Out() (homology.Groups, error) { return j.out, nil }
+
+func (j *job) Close() error { return nil }

@@ -1,0 +1,221 @@
+package reduced
+
+import (
+	"errors"
+	"math/big"
+	"slices"
+
+	"eccbench/internal/workloads/homology"
+)
+
+// A scalar is an integer: small, or large where that does not hold it. Over a field it is small.
+type scalar struct {
+	small int64
+	large *big.Int
+}
+
+// mostSmall is the greatest absolute value of a small one, so that products fit 64 bits.
+const mostSmall = 1<<31 - 1
+
+func one() scalar { return scalar{small: 1} }
+
+func (a scalar) zero() bool { return a.small == 0 && a.large == nil }
+
+// unit reports whether the scalar has an inverse.
+func (a scalar) unit(p int64) bool {
+	return !a.zero() && (p > 0 || a.large == nil && (a.small == 1 || a.small == -1))
+}
+
+func (a scalar) big() *big.Int {
+	if a.large != nil {
+		return a.large
+	}
+	return big.NewInt(a.small)
+}
+
+// fit is a value as it is kept.
+func fit(v int64, p int64) scalar {
+	switch {
+	case p > 0:
+		return scalar{small: (v%p + p) % p}
+	case v > mostSmall || v < -mostSmall:
+		return scalar{large: big.NewInt(v)}
+	}
+	return scalar{small: v}
+}
+
+func fitBig(v *big.Int) scalar {
+	if v.IsInt64() {
+		return fit(v.Int64(), 0)
+	}
+	return scalar{large: v}
+}
+
+func (a scalar) plus(b scalar, p int64) scalar {
+	if a.large == nil && b.large == nil {
+		return fit(a.small+b.small, p)
+	}
+	return fitBig(new(big.Int).Add(a.big(), b.big()))
+}
+
+func (a scalar) times(b scalar, p int64) scalar {
+	if a.large == nil && b.large == nil {
+		return fit(a.small*b.small, p)
+	}
+	return fitBig(new(big.Int).Mul(a.big(), b.big()))
+}
+
+func (a scalar) negative(p int64) scalar {
+	if a.large == nil {
+		return fit(-a.small, p)
+	}
+	return fitBig(new(big.Int).Neg(a.large))
+}
+
+// inverse is that of a unit.
+func (a scalar) inverse(p int64) scalar {
+	if p == 0 {
+		return a
+	}
+	return scalar{small: new(big.Int).ModInverse(big.NewInt(a.small), big.NewInt(p)).Int64()}
+}
+
+// An entry of a row is not 0. A row has its entries in the order of their columns.
+type entry struct {
+	column int32
+	value  scalar
+}
+
+type row []entry
+
+func (r row) sort() { slices.SortFunc(r, func(a, b entry) int { return int(a.column - b.column) }) }
+
+// at is the value in a column.
+func (r row) at(column int32) (scalar, bool) {
+	i, ok := slices.BinarySearchFunc(r, column, func(e entry, c int32) int { return int(e.column - c) })
+	if !ok {
+		return scalar{}, false
+	}
+	return r[i].value, true
+}
+
+// plus is a row and so many times another.
+func (r row) plus(other row, times scalar, p int64) row {
+	var sum row
+	for len(r) > 0 || len(other) > 0 {
+		var e entry
+		switch {
+		case len(other) == 0 || len(r) > 0 && r[0].column < other[0].column:
+			e, r = r[0], r[1:]
+		case len(r) == 0 || other[0].column < r[0].column:
+			e, other = entry{other[0].column, other[0].value.times(times, p)}, other[1:]
+		default:
+			e = entry{r[0].column, r[0].value.plus(other[0].value.times(times, p), p)}
+			r, other = r[1:], other[1:]
+		}
+		if !e.value.zero() {
+			sum = append(sum, e)
+		}
+	}
+	return sum
+}
+
+// ranked is the rank of a matrix, and over the integers (p = 0) the entries of a diagonal form
+// that are no units.
+func ranked(rows []row, p int64) (rank int64, rest []*big.Int) {
+	// Columns know the rows that have them, or had.
+	in := map[int32][]int{}
+	for i, r := range rows {
+		for _, e := range r {
+			in[e.column] = append(in[e.column], i)
+		}
+	}
+	for more := true; more; {
+		more = false
+		for i := range rows {
+			at := slices.IndexFunc(rows[i], func(e entry) bool { return e.value.unit(p) })
+			if at < 0 {
+				continue
+			}
+			pivot := rows[i]
+			column, inverse := pivot[at].column, pivot[at].value.inverse(p)
+			rows[i] = nil
+			rank++
+			more = true
+			for _, k := range in[column] {
+				v, ok := rows[k].at(column)
+				if !ok {
+					continue
+				}
+				rows[k] = rows[k].plus(pivot, v.times(inverse, p).negative(p), p)
+				for _, e := range pivot {
+					in[e.column] = append(in[e.column], k)
+				}
+			}
+			delete(in, column)
+		}
+	}
+	rows = slices.DeleteFunc(rows, func(r row) bool { return len(r) == 0 })
+	rest = diagonal(rows)
+	return rank + int64(len(rest)), rest
+}
+
+// diagonal is the entries of a diagonal form of a matrix, which are not 0: the least entry is
+// made the only one of its row and column, again and again.
+func diagonal(rows []row) (list []*big.Int) {
+	for len(rows) > 0 {
+		at, column := 0, int32(-1)
+		var least *big.Int
+		for i, r := range rows {
+			for _, e := range r {
+				if v := e.value.big(); least == nil || v.CmpAbs(least) < 0 {
+					at, column, least = i, e.column, v
+				}
+			}
+		}
+		pivot, alone := rows[at], true
+		for i, r := range rows {
+			if v, ok := r.at(column); ok && i != at {
+				q := new(big.Int).Quo(v.big(), least)
+				rows[i] = r.plus(pivot, fitBig(q.Neg(q)), 0)
+				_, left := rows[i].at(column)
+				alone = alone && !left
+			}
+		}
+		if alone { // columns less so many times the pivot's change the pivot's row alone
+			var rest row
+			for _, e := range pivot {
+				if e.column == column {
+					rest = append(rest, e)
+				} else if m := new(big.Int).Rem(e.value.big(), least); m.Sign() != 0 {
+					rest = append(rest, entry{e.column, fitBig(m)})
+					alone = false
+				}
+			}
+			rows[at] = rest
+		}
+		if alone {
+			list = append(list, new(big.Int).Abs(least))
+			rows[at] = nil
+		}
+		rows = slices.DeleteFunc(rows, func(r row) bool { return len(r) == 0 })
+	}
+	return list
+}
+
+// orders are the entries of a diagonal form as the orders of cyclic groups that divide each other.
+func orders(list []*big.Int) ([]uint64, error) {
+	for _, v := range list {
+		if !v.IsUint64() {
+			return nil, errors.New("a torsion coefficient has more than 64 bits")
+		}
+	}
+	return homology.Factors(unordered(list)), nil
+}
+
+func unordered(list []*big.Int) (orders []uint64) {
+	for _, v := range list {
+		orders = append(orders, v.Uint64())
+	}
+	return orders
+}

@@ -1,0 +1,199 @@
+package reductions
+
+import (
+	"slices"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/crew"
+	"eccbench/internal/simplicial"
+	"eccbench/internal/workloads/homology"
+)
+
+// Partitions is ready to use.
+type Partitions struct{ fault Fault }
+
+// About describes the method.
+func (p Partitions) About() bench.About {
+	a := bench.About{
+		Name: "partitions", Where: "cpu",
+		Method: "algebraic reductions of a part of the complex on each core, then of what lies between the parts on one; parts by recursive bisection in breadth-first order; over Z/2",
+		Source: "Murty 2013, section 4.2, algorithm 1",
+		Scopes: []bench.Scope{bench.E2E, bench.File}, Options: options(),
+	}
+	if p.fault != "" {
+		a.Method += "; planted fault: " + string(p.fault)
+	}
+	return a
+}
+
+// CanDo refuses other rings, and what takes more time or memory than the conditions allow.
+func (Partitions) CanDo(p *homology.Problem, c bench.Conditions) error { return canDo(p, c) }
+
+// Setup binds the method to a complex, with a part for each core.
+func (p Partitions) Setup(in *homology.Problem, c bench.Conditions) (bench.Job[homology.Groups], error) {
+	return &job{in: in, fault: p.fault, parts: max(1, c.Threads), cores: max(1, c.Threads), order: c.Option(orderKey, freeFirst), out: homology.Poisoned()}, nil
+}
+
+// between is the owner of a simplex that lies between parts.
+const between = -1
+
+// owners gives each simplex the part that it is inside: a vertex is shared where given
+// simplices of several parts meet, and a simplex lies between parts where all of its vertices
+// are shared. All simplices that have one that is not are of the same part.
+func owners(f *simplicial.Faces, c *simplicial.Complex, parts int, fault Fault) [][]int32 {
+	vertex := slices.Repeat([]int32{unused}, c.Vertices)
+	part := bisect(c, parts)
+	at := 0
+	for d, tops := range c.Tops {
+		for s := 0; s < len(tops); s += d + 1 {
+			for _, v := range tops[s : s+d+1] {
+				switch {
+				case vertex[v] == unused:
+					vertex[v] = part[at]
+				case vertex[v] != part[at] && fault != SharedInside:
+					vertex[v] = between
+				}
+			}
+			at++
+		}
+	}
+	owner := make([][]int32, len(f.Vertices))
+	for d, vertices := range f.Vertices {
+		owner[d] = slices.Repeat([]int32{between}, len(vertices)/(d+1))
+		for i, v := range vertices {
+			if vertex[v] != between {
+				owner[d][i/(d+1)] = vertex[v]
+			}
+		}
+	}
+	return owner
+}
+
+// unused is the owner of a vertex that no simplex has.
+const unused = -2
+
+// bisect gives each given simplex one of so many parts, of about the same size: the list of all
+// is brought in breadth-first order and cut in two, then both halves again.
+func bisect(c *simplicial.Complex, parts int) []int32 {
+	n := int(c.Given())
+	part := make([]int32, n)
+	of := make([]int, 0, n+1) // where the vertices of each given simplex begin
+	var all []uint32
+	for d, tops := range c.Tops {
+		for s := 0; s < len(tops); s += d + 1 {
+			of = append(of, len(all)+s)
+		}
+		all = append(all, tops...)
+	}
+	of = append(of, len(all))
+	// The given simplices around each vertex.
+	first := make([]uint32, c.Vertices+1)
+	for _, v := range all {
+		first[v+1]++
+	}
+	for v := range c.Vertices {
+		first[v+1] += first[v]
+	}
+	around, next := make([]uint32, len(all)), slices.Clone(first)
+	for s := range n {
+		for _, v := range all[of[s]:of[s+1]] {
+			around[next[v]] = uint32(s)
+			next[v]++
+		}
+	}
+	list := make([]uint32, n)
+	for i := range list {
+		list[i] = uint32(i)
+	}
+	seen := make([]int32, n) // the cut in which a simplex was last seen
+	vertexSeen := make([]int32, c.Vertices)
+	cuts := int32(0)
+	var cut func(list []uint32, lo, hi int32)
+	cut = func(list []uint32, lo, hi int32) {
+		for _, s := range list {
+			part[s] = lo
+		}
+		if hi-lo == 1 {
+			return
+		}
+		// Breadth first twice, the second time from where the first one ended.
+		order := make([]uint32, 0, len(list))
+		start := list
+		for range 2 {
+			cuts++
+			order = order[:0]
+			for _, from := range start {
+				if seen[from] == cuts {
+					continue
+				}
+				seen[from] = cuts
+				order = append(order, from)
+				for at := len(order) - 1; at < len(order); at++ {
+					s := order[at]
+					for _, v := range all[of[s]:of[s+1]] {
+						if vertexSeen[v] == cuts {
+							continue
+						}
+						vertexSeen[v] = cuts
+						for _, t := range around[first[v]:first[v+1]] {
+							if part[t] == lo && seen[t] != cuts {
+								seen[t] = cuts
+								order = append(order, t)
+							}
+						}
+					}
+				}
+			}
+			start = slices.Clone(order)
+			slices.Reverse(start)
+		}
+		middle := (lo + hi) / 2
+		split := len(order) * int(middle-lo) / int(hi-lo)
+		// The second half first: what is cut is told by the part that it has.
+		cut(order[split:], middle, hi)
+		cut(order[:split], lo, middle)
+	}
+	cut(list, 0, int32(parts))
+	return part
+}
+
+// among reduces the cells inside each part with faces inside it, each part on a core of its own
+// and in memory of its own. Of faces between parts no lists of cells are needed: nothing is
+// reduced with them.
+func (r *reducer) among(cell, face []int32, parts int, order string) {
+	local := make([]uint32, len(face)) // numbers of the faces inside a part
+	faces := make([]uint32, parts)
+	for f, p := range face {
+		if p >= 0 {
+			local[f] = faces[p]
+			faces[p]++
+		}
+	}
+	cells := make([][]uint32, parts)
+	for c, p := range cell {
+		if p >= 0 && !r.deleted[c] {
+			cells[p] = append(cells[p], uint32(c))
+		}
+	}
+	workers := make([]*worker, parts)
+	var group crew.Group
+	for p := range workers {
+		group.Go(func() {
+			w := &worker{fault: r.fault, faceDeleted: r.faceDeleted, deleted: make([]bool, len(cells[p])), local: local, owner: face, part: int32(p)}
+			w.boundary = r.boundary.some(cells[p])
+			w.coboundary = inverted(w.boundary, int64(faces[p]), nil, func(f uint32) (uint32, bool) { return local[f], face[f] == w.part })
+			w.all(order)
+			workers[p] = w
+		})
+	}
+	group.Wait()
+	for p, w := range workers {
+		r.longest = max(r.longest, w.longest)
+		for i, c := range cells[p] {
+			r.deleted[c] = w.deleted[i]
+			if !w.deleted[i] {
+				r.boundary.set(c, w.boundary.get(uint32(i)))
+			}
+		}
+	}
+}

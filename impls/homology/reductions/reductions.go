@@ -1,0 +1,260 @@
+// Package reductions finds Betti numbers over the field of two elements as Murty 2013 does: a
+// cell is reduced with one of its faces, and both are deleted, until no cell has a boundary.
+// From the greatest dimension down, what is left over counts.
+//
+// There are two implementations: one core takes the cells in order (section 4.1), or each core
+// takes a part of the complex, and one takes what lies between the parts (section 4.2).
+package reductions
+
+import (
+	"fmt"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
+	"eccbench/internal/simplicial"
+	"eccbench/internal/workloads/homology"
+)
+
+// simplexNS is what a simplex costs, for the estimate in a refusal, and simplexBytes what it
+// takes: lists of its faces and of those that it is a face of, and where they stand.
+const (
+	simplexNS    = 1500
+	simplexBytes = 160
+)
+
+// The orders of reductions, an option of both implementations. The paper does not say its own:
+// the order of codes is what a loop over a map of cells comes to, and the cost of its section 5
+// is least at free faces.
+const (
+	orderKey  = "pairs"
+	freeFirst = "free"
+	byNumber  = "numbered"
+)
+
+func options() []bench.Option {
+	return []bench.Option{{Key: orderKey, Values: []string{freeFirst, byNumber}, Doc: "which cell is next: one with a free face where there is one, or always the next one by number, with its first face"}}
+}
+
+// Implementation is ready to use.
+type Implementation struct{ fault Fault }
+
+// About describes the method.
+func (i Implementation) About() bench.About {
+	a := bench.About{
+		Name: "reductions", Where: "cpu",
+		Method: "algebraic reductions of each cell with one of its faces, on lists of codes; over Z/2, faces numbered on all cores, the rest on one",
+		Source: "Murty 2013, section 4.1; Kaczyński, Mrozek and Ślusarek 1998",
+		Scopes: []bench.Scope{bench.E2E, bench.File}, Options: options(),
+	}
+	if i.fault != "" {
+		a.Method += "; planted fault: " + string(i.fault)
+	}
+	return a
+}
+
+// CanDo refuses other rings, and what takes more time or memory than the conditions allow.
+func (Implementation) CanDo(p *homology.Problem, c bench.Conditions) error { return canDo(p, c) }
+
+func canDo(p *homology.Problem, c bench.Conditions) error {
+	if p.Over != 2 {
+		return fmt.Errorf("reductions of Murty 2013 are over 2, not over %v; take reduced", p.Over)
+	}
+	n := p.Simplices()
+	if err := c.Allow(quantity.Seconds(float64(n)*simplexNS*1e-9), "%d simplices × %d ns", n, simplexNS); err != nil {
+		return err
+	}
+	return c.AllowMemory(n*simplexBytes, "%d bytes for each of %d simplices", simplexBytes, n)
+}
+
+// Setup binds the method to a complex.
+func (i Implementation) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[homology.Groups], error) {
+	return &job{in: p, fault: i.fault, parts: 1, cores: max(1, c.Threads), order: c.Option(orderKey, freeFirst), out: homology.Poisoned()}, nil
+}
+
+type job struct {
+	in      *homology.Problem
+	fault   Fault
+	parts   int
+	cores   int
+	order   string
+	out     homology.Groups
+	longest int // boundary of a cell, ever
+}
+
+// Flags say how long the boundary of a cell became.
+func (j *job) Flags() []string {
+	return []string{fmt.Sprintf("longest boundary of a cell: %d faces", j.longest)}
+}
+
+func (j *job) Do(trace *bench.Trace) error {
+	end := trace.Span("faces")
+	f := simplicial.NewFaces(j.in.Complex, j.cores)
+	end()
+	out := homology.NewGroups(len(f.Vertices))
+	j.longest = 0
+	var owner [][]int32 // of each simplex, the part that it is inside, or between
+	if j.parts > 1 && len(f.Vertices) > 1 {
+		end = trace.Span("partition")
+		owner = owners(f, j.in.Complex, j.parts, j.fault)
+		end()
+	}
+	// A cell that another one was reduced with is no longer there.
+	deleted := make([]bool, f.Count(max(0, len(f.Vertices)-1)))
+	for d := len(f.Vertices) - 1; d > 0; d-- {
+		end = trace.Span("reducible complex")
+		r := &reducer{boundary: fixed(f.Boundary[d], d+1), deleted: deleted, faceDeleted: make([]bool, f.Count(d-1)), fault: j.fault}
+		end()
+		if owner != nil {
+			end = trace.Span("reductions of parts")
+			r.among(owner[d], owner[d-1], j.parts, j.order)
+			end()
+		}
+		end = trace.Span("reducible complex")
+		w := &worker{fault: j.fault, boundary: r.boundary, deleted: r.deleted, faceDeleted: r.faceDeleted}
+		w.coboundary = inverted(r.boundary, f.Count(d-1), r.deleted, nil)
+		end()
+		end = trace.Span("reductions")
+		w.all(j.order)
+		for b, gone := range r.deleted {
+			if !gone && r.boundary.spans[b].len == 0 {
+				out.Betti[d]++
+			}
+		}
+		j.longest = max(j.longest, r.longest, w.longest)
+		deleted = r.faceDeleted
+		f.Boundary[d], f.Vertices[d] = nil, nil
+		end()
+	}
+	for _, gone := range deleted {
+		if !gone && len(out.Betti) > 0 {
+			out.Betti[0]++
+		}
+	}
+	j.out = out
+	return nil
+}
+
+func (j *job) Poison() { j.out = homology.Poisoned() }
+
+func (j *job) Out() (homology.Groups, error) { return j.out, nil }
+
+func (j *job) Close() error { return nil }
+
+// A reducer has the cells of one dimension, and says which of the faces of the next lower one
+// are gone.
+type reducer struct {
+	boundary             *lists
+	deleted, faceDeleted []bool
+	longest              int
+	fault                Fault
+}
+
+// A worker reduces cells: all of a dimension, or those inside a part with the faces inside it.
+type worker struct {
+	boundary, coboundary *lists
+	deleted, faceDeleted []bool
+	longest              int
+	sum                  []uint32
+	queue                []uint32 // of faces that were free
+	free                 bool     // those come first
+	fault                Fault
+
+	local []uint32 // numbers of faces in lists of the part; nil for all
+	owner []int32  // of faces
+	part  int32
+}
+
+// all reduces cells until none has a face to be reduced with: those with a free face, which no
+// other cell has, before the next one in the order of their numbers, or all in that order.
+func (w *worker) all(order string) {
+	w.free = order == freeFirst
+	if w.free {
+		for f := range w.coboundary.spans {
+			w.freed(uint32(f))
+		}
+		w.drain()
+	}
+	for b := range w.deleted {
+		w.reduce(uint32(b))
+		w.drain()
+	}
+}
+
+// freed remembers a face, by its number in the lists, that is free.
+func (w *worker) freed(f uint32) {
+	if w.free && w.coboundary.spans[f].len == 1 {
+		w.queue = append(w.queue, f)
+	}
+}
+
+// drain reduces the cells with free faces, until there are none. Nothing else changes but
+// what the other faces of each are faces of.
+func (w *worker) drain() {
+	for at := 0; at < len(w.queue); at++ {
+		if cells := w.coboundary.get(w.queue[at]); len(cells) == 1 && !w.deleted[cells[0]] {
+			w.pair(cells[0], w.queue[at])
+		}
+	}
+	w.queue = w.queue[:0]
+}
+
+// reduce reduces a cell with the first of its faces, where it has one.
+func (w *worker) reduce(b uint32) {
+	if w.deleted[b] {
+		return
+	}
+	for _, a := range w.boundary.get(b) {
+		if w.inside(a) {
+			w.pair(b, w.number(a))
+			return
+		}
+	}
+}
+
+// pair reduces a cell with a face, given by its number in the lists: in the boundaries of the
+// other cells around that face it is replaced by the rest of the cell's boundary, and the cell
+// is deleted together with it.
+func (w *worker) pair(b, a uint32) {
+	rest := w.boundary.get(b)
+	around := w.coboundary.get(a)
+	for _, t := range around {
+		if t == b {
+			continue
+		}
+		w.sum = difference(w.sum[:0], w.boundary.get(t), rest)
+		w.longest = max(w.longest, len(w.sum))
+		w.boundary.set(t, w.sum)
+	}
+	for _, f := range rest {
+		if !w.inside(f) {
+			continue
+		}
+		n := w.number(f)
+		if n == a {
+			if w.fault != FaceKept {
+				w.faceDeleted[f] = true
+			}
+		} else if w.fault != OldCoboundaries {
+			if len(around) == 1 { // the cell itself, with which nothing but itself goes
+				w.coboundary.drop(n, b)
+			} else {
+				w.sum = difference(w.sum[:0], w.coboundary.get(n), around)
+				w.coboundary.set(n, w.sum)
+			}
+			w.freed(n)
+		}
+	}
+	w.deleted[b] = true
+	w.coboundary.spans[a].len = 0
+}
+
+// inside reports whether a face is reduced with: all are, or those inside the part.
+func (w *worker) inside(f uint32) bool { return w.owner == nil || w.owner[f] == w.part }
+
+// number is that of a face that is reduced with.
+func (w *worker) number(f uint32) uint32 {
+	if w.local == nil {
+		return f
+	}
+	return w.local[f]
+}

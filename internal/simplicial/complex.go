@@ -1,0 +1,130 @@
+// Package simplicial holds finite simplicial complexes: what they are, complexes made from
+// printable names, and readers of the files that people keep them in.
+package simplicial
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+)
+
+// MaxDim is the greatest dimension of a simplex. A simplex of it has 65,535 faces.
+const MaxDim = 15
+
+// A Complex is a finite simplicial complex, given by simplices: these and all of their faces
+// belong to it.
+type Complex struct {
+	// Tops are the given simplices by dimension, which need not be maximal: Tops[d] holds the
+	// d+1 vertices of each in turn. Its last list is not empty.
+	Tops [][]uint32
+	// Vertices is how many numbers vertices may have, from 0 on. One that no simplex has is
+	// no part of the complex.
+	Vertices int
+	// Points are the coordinates x, y, z of each vertex; nil where there are none.
+	Points []float64
+
+	once   sync.Once
+	counts []int64
+}
+
+// Dim is the greatest dimension of a simplex, -1 of the empty complex.
+func (c *Complex) Dim() int { return len(c.Tops) - 1 }
+
+// Given is how many simplices are given.
+func (c *Complex) Given() (n int64) {
+	for d, tops := range c.Tops {
+		n += int64(len(tops) / (d + 1))
+	}
+	return n
+}
+
+// Bytes is what the simplices and points take in memory.
+func (c *Complex) Bytes() int64 {
+	n := 8 * int64(len(c.Points))
+	for _, tops := range c.Tops {
+		n += 4 * int64(len(tops))
+	}
+	return n
+}
+
+// Counts are how many simplices there are of each dimension, faces included. They are counted
+// once.
+func (c *Complex) Counts() []int64 {
+	c.once.Do(func() {
+		if c.counts == nil {
+			c.counts = NewFaces(c, runtime.GOMAXPROCS(0)).Counts()
+		}
+	})
+	return c.counts
+}
+
+// Simplices is how many simplices there are, faces included.
+func (c *Complex) Simplices() (n int64) {
+	for _, k := range c.Counts() {
+		n += k
+	}
+	return n
+}
+
+// Check is nil, or what is wrong with the complex.
+func (c *Complex) Check() error {
+	if c.Dim() > MaxDim {
+		return fmt.Errorf("a simplex of dimension %d: want at most %d", c.Dim(), MaxDim)
+	}
+	if c.Vertices < 0 || int64(c.Vertices) > math.MaxUint32 {
+		return fmt.Errorf("%d vertices: want at most %d", c.Vertices, uint32(math.MaxUint32))
+	}
+	if len(c.Points) > 0 && len(c.Points) != 3*c.Vertices {
+		return fmt.Errorf("%d coordinates of %d vertices: want three of each", len(c.Points), c.Vertices)
+	}
+	for d, tops := range c.Tops {
+		if len(tops)%(d+1) != 0 {
+			return fmt.Errorf("%d vertices in simplices of %d", len(tops), d+1)
+		}
+		for at := 0; at < len(tops); at += d + 1 {
+			s := tops[at : at+d+1]
+			for i, v := range s {
+				if int64(v) >= int64(c.Vertices) {
+					return fmt.Errorf("simplex %v has a vertex %d: want 0 to %d", s, v, c.Vertices-1)
+				}
+				if slices.Contains(s[:i], v) {
+					return fmt.Errorf("simplex %v has vertex %d twice", s, v)
+				}
+			}
+			if int64(at/(d+1)) >= mostGiven {
+				return fmt.Errorf("more than %d simplices of dimension %d", mostGiven, d)
+			}
+		}
+	}
+	if d := c.Dim(); d >= 0 && len(c.Tops[d]) == 0 {
+		return errors.New("the list of the greatest dimension is empty")
+	}
+	return nil
+}
+
+// mostGiven is how many simplices of a dimension are given at most, so that places in the
+// lists of their faces fit 32 bits.
+const mostGiven = 1 << 28
+
+// trim takes empty lists off the end.
+func (c *Complex) trim() *Complex {
+	for len(c.Tops) > 0 && len(c.Tops[len(c.Tops)-1]) == 0 {
+		c.Tops = c.Tops[:len(c.Tops)-1]
+	}
+	return c
+}
+
+// Add gives one more simplex.
+func (c *Complex) Add(vertices ...uint32) {
+	d := len(vertices) - 1
+	for len(c.Tops) <= d {
+		c.Tops = append(c.Tops, nil)
+	}
+	c.Tops[d] = append(c.Tops[d], vertices...)
+	for _, v := range vertices {
+		c.Vertices = max(c.Vertices, int(v)+1)
+	}
+}

@@ -1,0 +1,129 @@
+package simplicial
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// A Cut is how the cubes of a grid are cut into simplices.
+type Cut string
+
+// The cuts.
+const (
+	Kuhn Cut = "kuhn" // six tetrahedra a cube, two triangles a square, all around a diagonal
+	Five Cut = "five" // five tetrahedra a cube, every second cube mirrored
+)
+
+// Grid is the complex of some of the cubes of a grid with w × h × d vertices, which are numbered
+// x first and are points at their coordinates. With one plane of vertices it is of squares, cut
+// in two.
+func Grid(w, h, d int, cut Cut, keep func(x, y, z int) bool) *Complex {
+	c := &Complex{Vertices: w * h * d}
+	c.Points = make([]float64, 0, 3*c.Vertices)
+	for z := range d {
+		for y := range h {
+			for x := range w {
+				c.Points = append(c.Points, float64(x), float64(y), float64(z))
+			}
+		}
+	}
+	at := func(x, y, z int) uint32 { return uint32((z*h+y)*w + x) }
+	if d == 1 {
+		var tops []uint32
+		for y := range h - 1 {
+			for x := range w - 1 {
+				if keep(x, y, 0) {
+					tops = append(tops, at(x, y, 0), at(x+1, y, 0), at(x+1, y+1, 0), at(x, y, 0), at(x, y+1, 0), at(x+1, y+1, 0))
+				}
+			}
+		}
+		c.Tops = [][]uint32{nil, nil, tops}
+		return c.trim()
+	}
+	pieces := kuhnPieces()
+	var tops []uint32
+	for z := range d - 1 {
+		for y := range h - 1 {
+			for x := range w - 1 {
+				if !keep(x, y, z) {
+					continue
+				}
+				mirror := 0
+				if cut == Five {
+					pieces, mirror = fivePieces(), (x+y+z)&1
+				}
+				for _, piece := range pieces {
+					for _, corner := range piece {
+						corner ^= mirror
+						tops = append(tops, at(x+corner&1, y+corner>>1&1, z+corner>>2))
+					}
+				}
+			}
+		}
+	}
+	c.Tops = [][]uint32{nil, nil, nil, tops}
+	return c.trim()
+}
+
+// kuhnPieces are the tetrahedra of a cube by its corners, whose bits are x, y and z: a path
+// from corner 0 to corner 7 for each order of the axes.
+func kuhnPieces() [][4]int {
+	return [][4]int{{0, 1, 3, 7}, {0, 1, 5, 7}, {0, 2, 3, 7}, {0, 2, 6, 7}, {0, 4, 5, 7}, {0, 4, 6, 7}}
+}
+
+// fivePieces are a tetrahedron of the corners with an even number of bits and those at the
+// other four.
+func fivePieces() [][4]int {
+	return [][4]int{{0, 3, 5, 6}, {0, 1, 3, 5}, {0, 2, 3, 6}, {0, 4, 5, 6}, {3, 5, 6, 7}}
+}
+
+// pierced is a grid without some of its cubes: straight holes through all planes, and single
+// cubes inside, neither of which touch each other or a side. The order of both is fixed.
+func pierced(w, h, d int, cut Cut, drills, cavities int64) (*Complex, error) {
+	across, down, deep := int64(max(0, (w-2)/2)), int64(max(0, (h-2)/2)), int64(max(0, (d-2)/2))
+	if d == 1 {
+		deep = 0
+	}
+	if columns := across * down; drills > columns {
+		return nil, fmt.Errorf("%d drills: %dx%d vertices have room for %d", drills, w, h, columns)
+	} else if room := (columns - drills) * deep; cavities > room {
+		return nil, fmt.Errorf("%d cavities beside %d drills: the grid has room for %d", cavities, drills, room)
+	}
+	return Grid(w, h, d, cut, func(x, y, z int) bool {
+		if x%2 == 0 || y%2 == 0 || int64(x/2) >= across || int64(y/2) >= down {
+			return true
+		}
+		column := int64(y/2)*across + int64(x/2)
+		if column < drills {
+			return false
+		}
+		return z%2 == 0 || int64(z/2) >= deep || (column-drills)*deep+int64(z/2) >= cavities
+	}), nil
+}
+
+// Shuffled is the complex with other numbers of its vertices and another order of its simplices
+// and of the vertices in each.
+func Shuffled(c *Complex, seed uint64) *Complex {
+	rng := rand.New(rand.NewPCG(seed, 0x5111111))
+	to := rng.Perm(c.Vertices)
+	out := &Complex{Tops: make([][]uint32, len(c.Tops)), Vertices: c.Vertices, counts: c.counts}
+	if c.Points != nil {
+		out.Points = make([]float64, len(c.Points))
+		for v, at := range to {
+			copy(out.Points[3*at:3*at+3], c.Points[3*v:])
+		}
+	}
+	for d, tops := range c.Tops {
+		k := d + 1
+		list := make([]uint32, len(tops))
+		for at, place := range rng.Perm(len(tops) / k) {
+			s := list[place*k : (place+1)*k]
+			for i, v := range tops[at*k : (at+1)*k] {
+				s[i] = uint32(to[v])
+			}
+			rng.Shuffle(k, func(i, j int) { s[i], s[j] = s[j], s[i] })
+		}
+		out.Tops[d] = list
+	}
+	return out
+}

