@@ -84,8 +84,8 @@ func TestFailuresAreTold(t *testing.T) {
 		tellFailures(t, softecc.Workload(definition.Implementation{}, dense.Implementation{}, binned.Implementation{}).Impls, image, func(s grid.Source) *softecc.Problem {
 			return &softecc.Problem{Source: s, Tau: []float64{1, 2}, G: []float64{1, -1}, Lambda: 2, Alpha: 0.5, V: [3]float64{1, 0, 0}}
 		})
-		tellFailures(t, set.Flow.Impls, image, func(s grid.Source) *gvf.Problem { return &gvf.Problem{Source: s, Mu: 0.05, Steps: 3} })
-		tellFailures(t, set.Steady.Impls, image, func(s grid.Source) *gvf.Problem { return &gvf.Problem{Source: s, Mu: 0.05, Tol: 1e-3} })
+		tellFailures(t, set.Flow.Impls, image, func(s grid.Source) *gvf.Problem { return gvf.NewProblem(s, 0.05, 3, 0, gvf.Replicate) })
+		tellFailures(t, set.Steady.Impls, image, func(s grid.Source) *gvf.Problem { return gvf.NewProblem(s, 0.05, 0, 1e-3, gvf.Replicate) })
 	}
 }
 

@@ -245,8 +245,8 @@ func TestDoctorLoadsKernels(t *testing.T) {
 	}
 	stdout := runFake(t, fakeDriver(t), "fail:cuModuleLoadDataEx:218:2", cli.ExitOK, "eccbench", "doctor")
 	wantAll(t, stdout,
-		`\n +kernels ecc_extrema_batch_float32: ecc_extrema_batch_\w+: module "ecc_extrema_batch_float32": .*a PTX JIT compilation failed`,
-		`\n +kernels ecc_extrema_batch_float32: 8 of 9 load, one by one in at most \S+ \S+ each, \S+ \S+ together\n`,
+		`\n +kernels betti_duality: betti_\w+: module "betti_duality": .*a PTX JIT compilation failed`,
+		`\n +kernels betti_duality: 13 of 14 load, one by one in at most \S+ \S+ each, \S+ \S+ together\n`,
 		`\n +kernels ecc_fullsweep: 8 of 8 load, one by one in at most \S+ \S+ each, \S+ \S+ together\n`,
 		`(?m)^cpu +VERIFIED`,
 	)

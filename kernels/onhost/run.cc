@@ -80,7 +80,7 @@ int main(int, char **argv) {
   onhost::blocks = atoi(*next++);
   const size_t threads = atoll(*next++);
   start(threads, atoll(*next++));
-  for (region *r : {&table, &image}) r->begin = nullptr, r->bytes = -1ull >> 1; // the pages around a parameter's memory bound it
+  for (region *r : {&onhost::table, &onhost::image}) r->begin = nullptr, r->bytes = -1ull >> 1; // the pages around a parameter's memory bound it
 #define ENTRY(kernel) if (name == #kernel) call = bind(kernel);
   ENTRIES
   if (!call) fail("no such kernel");
