@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -18,11 +19,13 @@ var (
 	}
 )
 
-// kernelMutants are all changes of the kernels whose tests are known.
-func kernelMutants(root string) ([]*Mutant, error) {
+// kernelMutants are all changes of a folder's kernels whose tests are known.
+func kernelMutants(root, folder string) ([]*Mutant, error) {
 	var all []*Mutant
-	for base := range kernelTests {
-		name := "kernels/ecc/" + base
+	for name := range kernelTests {
+		if path.Dir(name) != folder {
+			continue
+		}
 		text, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {
 			return nil, err
@@ -46,7 +49,7 @@ func kernelWithin(text, name string) []*Mutant {
 		}
 		add := func(operator string, start, end int, with string) {
 			m := newMutant(text, name, "", operator, edit{from + start, from + end, with})
-			m.Target = kernelTarget
+			m.Target = path.Dir(name)
 			all = append(all, m)
 		}
 		for _, m := range spaced.FindAllStringSubmatchIndex(code, -1) {

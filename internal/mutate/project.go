@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -68,13 +67,14 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 	chosen := map[string][]*Mutant{} // by the folder of the package
 	var order []*Mutant
 	var kernels []*Mutant
+	wanted := map[string]int{} // of kernels, by their target
 	functions, id := 0, 0
 	numbered := map[any]*function{}
 	for _, t := range p.targets {
 		var all []*Mutant
 		switch {
 		case t.dir == "":
-			if all, err = kernelMutants(p.root); err != nil {
+			if all, err = kernelMutants(p.root, t.Name); err != nil {
 				return nil, err
 			}
 		case t.part == "":
@@ -88,7 +88,8 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 		want := p.sample(t, len(candidates))
 		results.places[t.Name] = len(candidates)
 		if t.dir == "" {
-			kernels = candidates
+			kernels = append(kernels, candidates...)
+			wanted[t.Name] = want
 			continue
 		}
 		// Those that do not compile make room for the next ones.
@@ -153,7 +154,7 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 		return nil, err
 	}
 	if len(kernels) > 0 {
-		if err := p.tryKernels(ctx, kernels, results); err != nil {
+		if err := p.tryKernels(ctx, kernels, wanted, results); err != nil {
 			return nil, err
 		}
 	}
@@ -350,26 +351,21 @@ func (p *Project) say(r *Result) {
 
 // tryKernels runs the tests of kernels on the host with changed sources, one after the
 // other, each in a copy of the folder of kernels.
-func (p *Project) tryKernels(ctx context.Context, candidates []*Mutant, results *Results) error {
-	want := len(candidates)
-	for _, t := range p.targets {
-		if t.Name == kernelTarget {
-			want = p.sample(t, want)
-		}
-	}
+// So many that compile are taken of each target.
+func (p *Project) tryKernels(ctx context.Context, candidates []*Mutant, want map[string]int, results *Results) error {
 	home := filepath.Join(p.scratch, "host")
 	kernels := filepath.Join(home, "kernels")
 	if err := os.CopyFS(kernels, os.DirFS(filepath.Join(p.root, "kernels"))); err != nil {
 		return err
 	}
-	taken := 0
+	taken := map[string]int{}
 	for _, m := range candidates {
-		if taken == want {
-			break
+		if taken[m.Target] == want[m.Target] {
+			continue
 		}
 		if m.Reason != "" {
-			taken++
-			results.equivalent[kernelTarget]++
+			taken[m.Target]++
+			results.equivalent[m.Target]++
 			continue
 		}
 		name := filepath.Join(home, filepath.FromSlash(m.File))
@@ -382,7 +378,7 @@ func (p *Project) tryKernels(ctx context.Context, candidates []*Mutant, results 
 		}
 		r := &Result{Mutant: m, Reached: true}
 		refused := false
-		for _, test := range kernelTests[path.Base(m.File)] {
+		for _, test := range kernelTests[m.File] {
 			s, err := p.kernelStage(ctx, home, test)
 			if err != nil {
 				return err
@@ -404,7 +400,7 @@ func (p *Project) tryKernels(ctx context.Context, candidates []*Mutant, results 
 			return err
 		}
 		if !refused {
-			taken++
+			taken[m.Target]++
 			results.All = append(results.All, r)
 			p.say(r)
 		}

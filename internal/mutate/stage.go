@@ -90,8 +90,12 @@ func (s *Stage) run(ctx context.Context, id int, limit time.Duration, scratch st
 // measure runs the stage without a mutant, which it has to pass, and learns what it comes
 // to.
 func (s *Stage) measure(ctx context.Context, scratch string) error {
-	list := filepath.Join(scratch, "reached")
-	os.Remove(list)
+	temp, err := os.MkdirTemp(scratch, "measure-") // others are measured beside it
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	list := filepath.Join(temp, "reached")
 	began := time.Now()
 	if failed, out, err := s.run(ctx, -1, 0, scratch, "ECCMUT_REACHED="+list); failed || err != nil {
 		return fmt.Errorf("%s fails without a mutant: %w\n%s", s.Name, err, out)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -40,6 +41,10 @@ var (
 	soft    = [][]string{{"--workload", "softecc", "--impl", "dense,binned"}}
 	flow    = [][]string{{"--workload", "gvf", "--impl", "cpu,blocked"}}
 	steady  = [][]string{{"--workload", "gvf-steady"}}
+	groups  = [][]string{{"--workload", "homology", "--impl", "definition,duality,reduced,reductions,partitions,race"}}
+	voxels  = [][]string{{"--workload", "eigenmap", "--impl", "multigrid"}}
+	patches = [][]string{{"--workload", "eigenmap-patch", "--impl", "windowed"}}
+	lanczos = [][]string{{"--workload", "eigenmap-lanczos", "--impl", "lanczos"}}
 )
 
 // failing are the tests in which images of all implementations cannot be read, and answers
@@ -51,7 +56,7 @@ var targets = []Target{
 	{Name: "impls/extrema", dir: "impls/extrema", verify: extrema, tests: []string{"impls/extrema", failing}},
 	{Name: "impls/extrema, AVX-512", dir: "impls/extrema", part: "avx512", verify: extrema[:1], tests: []string{"impls/extrema"}},
 	{Name: "impls/extrema, AVX2", dir: "impls/extrema", part: "avx2", verify: extrema[1:2], tests: []string{"impls/extrema"}},
-	{Name: "internal/workloads/ecc", dir: "internal/workloads/ecc", verify: both, tests: []string{"internal/workloads/ecc", "internal/workloads/ecc/ecctest", "impls/cpu"}},
+	{Name: "internal/workloads/ecc", dir: "internal/workloads/ecc", verify: both, tests: []string{"internal/workloads/ecc", "internal/workloads/ecc/ecctest", "impls/cpu", "impls TestOnePass"}},
 	{Name: "internal/workloads/ecc/fingerprint", dir: "internal/workloads/ecc/fingerprint", verify: both, tests: []string{"internal/workloads/ecc/fingerprint", "internal/workloads/ecc"}, share: 50},
 	{Name: "internal/workloads/ecc/fingerprint, AVX-512", dir: "internal/workloads/ecc/fingerprint", part: "avx512", verify: both, tests: []string{"internal/workloads/ecc/fingerprint"}, share: 50},
 	{Name: "internal/workloads/ecc/fingerprint, AVX2", dir: "internal/workloads/ecc/fingerprint", part: "avx2", verify: both, tests: []string{"internal/workloads/ecc/fingerprint"}, share: 50},
@@ -71,10 +76,25 @@ var targets = []Target{
 	{Name: "impls/gvf/cpu", dir: "impls/gvf/cpu", verify: flow, own: true, tests: []string{"impls/gvf/cpu", failing}},
 	{Name: "impls/gvf/blocked", dir: "impls/gvf/blocked", verify: flow, own: true, tests: []string{"impls/gvf/blocked", failing}},
 	{Name: "impls/gvf/multigrid", dir: "impls/gvf/multigrid", verify: steady, own: true, tests: []string{"impls/gvf/multigrid", failing}},
+	{Name: "impls/gvf/gpu", dir: "impls/gvf/gpu", own: true, tests: []string{"impls/gvf/gpu", failing}, share: 50},
 	{Name: "internal/workloads/gvf", dir: "internal/workloads/gvf", verify: append(flow, steady...), own: true, tests: []string{"internal/workloads/gvf", "impls/gvf/blocked", "impls/gvf/multigrid", failing}},
 	{Name: "internal/workloads/gvf/rows", dir: "internal/workloads/gvf/rows", verify: flow, own: true, tests: []string{"internal/workloads/gvf/rows", "impls/gvf/blocked", failing}},
 	{Name: "internal/workloads/gvf/rows, AVX-512", dir: "internal/workloads/gvf/rows", part: "avx512", verify: flow, own: true, tests: []string{"internal/workloads/gvf/rows", "impls/gvf/blocked"}, share: 50},
 	{Name: "internal/workloads/gvf/rows, AVX2", dir: "internal/workloads/gvf/rows", part: "avx2", verify: flow, own: true, tests: []string{"internal/workloads/gvf/rows"}, share: 50},
+	{Name: "impls/homology/definition", dir: "impls/homology/definition", verify: [][]string{{"--workload", "homology", "--impl", "definition"}}, own: true, tests: []string{"impls TestHomology"}},
+	{Name: "impls/homology/duality", dir: "impls/homology/duality", verify: [][]string{{"--workload", "homology", "--impl", "duality"}}, own: true, tests: []string{"impls TestHomology", "impls/homology/duality"}},
+	{Name: "impls/homology/reduced", dir: "impls/homology/reduced", verify: [][]string{{"--workload", "homology", "--impl", "reduced"}}, own: true, tests: []string{"impls TestHomology"}},
+	{Name: "impls/homology/reductions", dir: "impls/homology/reductions", verify: [][]string{{"--workload", "homology", "--impl", "reductions,partitions,race"}}, own: true, tests: []string{"impls TestHomology", "impls/homology/reductions"}},
+	{Name: "internal/workloads/homology", dir: "internal/workloads/homology", verify: groups, own: true, tests: []string{"internal/workloads/homology", "impls TestHomology"}},
+	{Name: "internal/simplicial", dir: "internal/simplicial", verify: groups, own: true, tests: []string{"internal/simplicial", "internal/workloads/homology", "impls TestHomology"}},
+	{Name: "internal/ranks", dir: "internal/ranks", verify: groups, own: true, tests: []string{"internal/ranks", "internal/workloads/homology", "impls/betti/definition"}},
+	{Name: "impls/eigenmap/definition", dir: "impls/eigenmap/definition", verify: [][]string{{"--workload", "eigenmap", "--impl", "definition"}}, own: true, tests: []string{"impls/eigenmap/definition", failing}},
+	{Name: "impls/eigenmap/multigrid", dir: "impls/eigenmap/multigrid", verify: voxels, own: true, tests: []string{"impls/eigenmap/multigrid", failing}, share: 50},
+	{Name: "impls/eigenmap/multigrid, AVX2", dir: "impls/eigenmap/multigrid", part: "avx2", verify: voxels, own: true, tests: []string{"impls/eigenmap/multigrid"}, share: 50},
+	{Name: "impls/eigenmap/windowed", dir: "impls/eigenmap/windowed", verify: patches, own: true, tests: []string{"impls/eigenmap/windowed", failing}, share: 50},
+	{Name: "impls/eigenmap/windowed, AVX2", dir: "impls/eigenmap/windowed", part: "avx2", verify: patches, own: true, tests: []string{"impls/eigenmap/windowed"}, share: 50},
+	{Name: "impls/eigenmap/lanczos", dir: "impls/eigenmap/lanczos", verify: lanczos, own: true, tests: []string{"impls/eigenmap/lanczos", failing}, share: 50},
+	{Name: "internal/workloads/eigenmap", dir: "internal/workloads/eigenmap", verify: slices.Concat(voxels, patches, lanczos), own: true, tests: []string{"internal/workloads/eigenmap", "impls/eigenmap/windowed", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", failing}, share: 50},
 	{Name: "internal/grid", dir: "internal/grid", verify: both, tests: []string{"internal/grid", "impls/cpu", "datasets", "impls/batch"}},
 	{Name: "internal/verify", dir: "internal/verify", verify: both, tests: []string{"internal/verify", "internal/workloads/ecc", "internal/runner"}},
 	{Name: "internal/runner", dir: "internal/runner", verify: both, tests: []string{"internal/runner"}},
@@ -82,31 +102,37 @@ var targets = []Target{
 	{Name: "internal/stats", dir: "internal/stats", verify: both, tests: []string{"internal/stats"}},
 	{Name: "internal/report", dir: "internal/report", verify: both, tests: []string{"internal/report"}},
 	{Name: "datasets", dir: "datasets", verify: both, tests: []string{"datasets"}},
-	{Name: kernelTarget, share: 25},
+	{Name: "kernels/ecc", share: 25},
+	{Name: "kernels/gvf", share: 25},
 }
 
-// kernelTarget are the kernels of the curve, compiled for the host.
-const kernelTarget = "kernels/ecc"
-
-// kernelTests are the tests that run what is in a file of kernels/ecc on the host: a
-// package and the names of its tests.
+// kernelTests are the tests that run what is in a file of kernels on the host, of a target that is
+// named as their folder: a package and the names of its tests.
 var kernelTests = map[string][][2]string{
-	"histogram.h":       {{"impls/tiled", "TestKernelsOnHost"}, {"impls/fullsweep", "TestKernelsOnHost"}, {"impls/extrema/gpu", "TestKernelsOnHost/single"}},
-	"voxel.h":           {{"impls/tiled", "TestKernelsOnHost"}, {"impls/fullsweep", "TestKernelsOnHost"}},
-	"sweep.h":           {{"impls/fullsweep", "TestKernelsOnHost"}, {"impls/chunked", "TestKernelsOnHost"}},
-	"ecc_tiled.cu":      {{"impls/tiled", "TestKernelsOnHost"}},
-	"ecc_fullsweep.cu":  {{"impls/fullsweep", "TestKernelsOnHost"}, {"impls/chunked", "TestKernelsOnHost"}},
-	"extrema.h":         {{"impls/extrema/gpu", "TestKernelsOnHost/(single|pairs)"}},
-	"extrema_2d.h":      {{"impls/extrema/gpu", "TestKernelsOnHost/(single|pairs)"}},
-	"extrema_3d.h":      {{"impls/extrema/gpu", "TestKernelsOnHost/(single|pairs)"}},
-	"extrema_kernels.h": {{"impls/extrema/gpu", "TestKernelsOnHost/(single|pairs)"}},
-	"packed.h":          {{"impls/extrema/gpu", "TestKernelsOnHost/(single|pairs)"}},
-	"extrema_small.h":   {{"impls/extrema/gpu", "TestKernelsOnHost/small/(int16|uint8)"}},
-	"extrema_batch.h":   {{"impls/extrema/gpu", "TestKernelsOnHost/batch/(int16|float32)"}},
-	"extrema_ranked.h":  {{"impls/extrema/gpu", "TestKernelsOnHost/ranked/int16"}},
-	"extrema_wide.h":    {{"impls/extrema/gpu", "TestKernelsOnHost/wide/int16"}},
-	"extrema_sliced.h":  {{"impls/extrema/gpu", "TestKernelsOnHost/sliced/uint8"}},
-	"sliced_planes.h":   {{"impls/extrema/gpu", "TestKernelsOnHost/sliced/uint8"}},
+	"kernels/ecc/histogram.h":       {{"impls/tiled", "TestKernelsOnHost"}, {"impls/fullsweep", "TestKernelsOnHost"}, {"impls/extrema/gpu", "TestKernelsOnHost/single"}},
+	"kernels/ecc/voxel.h":           {{"impls/tiled", "TestKernelsOnHost"}, {"impls/fullsweep", "TestKernelsOnHost"}},
+	"kernels/ecc/sweep.h":           {{"impls/fullsweep", "TestKernelsOnHost"}, {"impls/chunked", "TestKernelsOnHost"}},
+	"kernels/ecc/ecc_tiled.cu":      {{"impls/tiled", "TestKernelsOnHost"}},
+	"kernels/ecc/ecc_fullsweep.cu":  {{"impls/fullsweep", "TestKernelsOnHost"}, {"impls/chunked", "TestKernelsOnHost"}},
+	"kernels/ecc/extrema.h":         {{"impls/extrema/gpu", "TestKernelsOnHost/(single|pairs)"}},
+	"kernels/ecc/extrema_2d.h":      {{"impls/extrema/gpu", "TestKernelsOnHost/(single|pairs)"}},
+	"kernels/ecc/extrema_3d.h":      {{"impls/extrema/gpu", "TestKernelsOnHost/(single|pairs)"}},
+	"kernels/ecc/extrema_kernels.h": {{"impls/extrema/gpu", "TestKernelsOnHost/(single|pairs)"}},
+	"kernels/ecc/packed.h":          {{"impls/extrema/gpu", "TestKernelsOnHost/(single|pairs)"}},
+	"kernels/ecc/extrema_small.h":   {{"impls/extrema/gpu", "TestKernelsOnHost/small/(int16|uint8)"}},
+	"kernels/ecc/extrema_batch.h":   {{"impls/extrema/gpu", "TestKernelsOnHost/batch/(int16|float32)"}},
+	"kernels/ecc/extrema_ranked.h":  {{"impls/extrema/gpu", "TestKernelsOnHost/ranked/int16"}},
+	"kernels/ecc/extrema_wide.h":    {{"impls/extrema/gpu", "TestKernelsOnHost/wide/int16"}},
+	"kernels/ecc/extrema_sliced.h":  {{"impls/extrema/gpu", "TestKernelsOnHost/sliced/uint8"}},
+	"kernels/ecc/sliced_planes.h":   {{"impls/extrema/gpu", "TestKernelsOnHost/sliced/uint8"}},
+	"kernels/gvf/blocked.h":         {{"impls/gvf/gpu", "Test(Kernels|Fields)OnHost"}},
+	"kernels/gvf/blocked_2d.h":      {{"impls/gvf/gpu", "Test(Kernels|Fields)OnHost"}},
+	"kernels/gvf/blocked_3d.h":      {{"impls/gvf/gpu", "Test(Kernels|Fields)OnHost"}},
+	"kernels/gvf/gvf_plain.cu":      {{"impls/gvf/gpu", "Test(Kernels|Fields)OnHost"}},
+	"kernels/gvf/gvf_resident.cu":   {{"impls/gvf/gpu", "Test(Kernels|Fields)OnHost"}},
+	"kernels/gvf/gvf_start.cu":      {{"impls/gvf/gpu", "Test(Kernels|Fields)OnHost"}},
+	"kernels/gvf/gvf_steady.cu":     {{"impls/gvf/gpu", "TestRest.*OnHost"}, {"impls/gvf/gpu", "TestGivenFieldsRestOnHost"}},
+	"kernels/gvf/step.h":            {{"impls/gvf/gpu", "Test(Kernels|Fields)OnHost"}},
 }
 
 // holds says whether a file, below the root, is of the target.
@@ -114,7 +140,7 @@ func (t Target) holds(file string) bool {
 	dir, base := path.Split(file)
 	switch {
 	case t.dir == "":
-		return dir == "kernels/ecc/"
+		return dir == t.Name+"/"
 	case dir != t.dir+"/":
 		return false
 	case path.Ext(base) == ".s":
