@@ -52,8 +52,8 @@ const (
 	dicomConvertWords = "convert it first: dcm2niix -z y FOLDER"
 )
 
-// openDicom reads the elements of a DICOM file (PS3.5, PS3.10) whose pixels are as they are:
-// grey, little-endian, one frame or several. Values are stored·RescaleSlope +
+// openDicom reads the elements of a DICOM file (PS3.5, PS3.10) whose pixels are as they are,
+// or compressed by RLE: grey, little-endian, one frame or several. Values are stored·RescaleSlope +
 // RescaleIntercept as float32, unless the two are 1 and 0. Bits above those stored are left
 // out. Photometric interpretations of grey are for display and change no value.
 func openDicom(in fileInput) (*fileBody, error) {
@@ -68,7 +68,7 @@ func openDicom(in fileInput) (*fileBody, error) {
 	if _, err := d.walk(dicomPreamble+4, 0); err != nil {
 		return nil, err
 	}
-	if d.pixels == 0 {
+	if d.pixels == 0 && d.fragments == nil {
 		return nil, errors.New("truncated: the file has no pixels; copy it again")
 	}
 	for tag, what := range map[uint32]string{dicomTable: "a table of values", dicomShared: "values by groups of frames", dicomPerFrame: "values by groups of frames"} {
@@ -103,14 +103,17 @@ func openDicom(in fileInput) (*fileBody, error) {
 	if b.place, err = d.place(); err != nil {
 		return nil, err
 	}
+	if used < bits {
+		b.bits = int(used)
+	}
+	if d.fragments != nil {
+		return b, d.unpackRLE(b)
+	}
 	// A byte fills an odd number up, and other elements may follow.
 	if d.length != b.bytes()+b.bytes()%2 {
 		return nil, fmt.Errorf("%d bytes of pixels, where the header says %d (%v, %d each); correct the header", d.length, b.bytes(), b.shape, b.stored.size())
 	}
 	b.in.size = d.pixels + b.bytes()
-	if used < bits {
-		b.bits = int(used)
-	}
 	return b, nil
 }
 
@@ -148,6 +151,7 @@ type dicomFile struct {
 	implicit       bool // elements do not say their types
 	values         map[uint32][]byte
 	pixels, length int64
+	fragments      []dicomFragment // that compressed pixels are in; nil where they are not
 }
 
 // walk reads the elements from a place on: those of the file, or where depth is not 0 those
@@ -165,7 +169,14 @@ func (d *dicomFile) walk(at int64, depth int) (int64, error) {
 		case depth > 0 && (tag == dicomItemEnd || tag == dicomSequenceEnd):
 			return data, nil
 		case depth == 0 && tag == dicomPixels && length == dicomUnknown:
-			return 0, fmt.Errorf("its pixels are compressed, which are not read; %s", dicomConvertWords)
+			if d.text(dicomSyntax) != dicomRLEUID || d.fragments != nil {
+				return 0, fmt.Errorf("its pixels are compressed, which are not read; %s", dicomConvertWords)
+			}
+			d.fragments = []dicomFragment{}
+			if at, err = d.encapsulated(data); err != nil {
+				return 0, err
+			}
+			continue
 		case length == dicomUnknown:
 			// A sequence of items, or an item: elements, up to an end of their own. Those of
 			// no type are always implicit.
@@ -179,7 +190,7 @@ func (d *dicomFile) walk(at int64, depth int) (int64, error) {
 			continue
 		case length > d.in.size-data:
 			return 0, fmt.Errorf("truncated: element %08x has %d bytes at byte %d of a file of %d; copy the file again", tag, length, data, d.in.size)
-		case depth == 0 && tag == dicomPixels && d.pixels != 0:
+		case depth == 0 && tag == dicomPixels && (d.pixels != 0 || d.fragments != nil):
 			return 0, errors.New("two elements of pixels; the file is damaged")
 		case depth == 0 && tag == dicomPixels:
 			d.pixels, d.length = data, length
@@ -193,9 +204,9 @@ func (d *dicomFile) walk(at int64, depth int) (int64, error) {
 		at = data + length
 		if tag == dicomSyntax && depth == 0 {
 			switch uid := d.text(dicomSyntax); uid {
-			case dicomImplicitUID, dicomExplicitUID:
+			case dicomImplicitUID, dicomExplicitUID, dicomRLEUID:
 			default:
-				return 0, fmt.Errorf("DICOM transfer syntax %.64q, which is compressed or big-endian, is not read; %s", uid, dicomConvertWords)
+				return 0, fmt.Errorf("DICOM transfer syntax %.64q, which is big-endian or compressed otherwise than by RLE, is not read; %s", uid, dicomConvertWords)
 			}
 		}
 	}

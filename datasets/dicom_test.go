@@ -66,7 +66,8 @@ func TestDicomErrors(t *testing.T) {
 		value string
 		want  string
 	}{
-		{"big-endian", dicomSyntax, dicomElement(dicomSyntax, "UI", "1.2.840.10008.1.2.2\x00"), "compressed or big-endian"},
+		{"big-endian", dicomSyntax, dicomElement(dicomSyntax, "UI", "1.2.840.10008.1.2.2\x00"), "which is big-endian or compressed otherwise than by RLE"},
+		{"JPEG 2000", dicomSyntax, dicomElement(dicomSyntax, "UI", "1.2.840.10008.1.2.4.90"), "dcm2niix"},
 		{"colour", dicomSamples, dicomElement(dicomSamples, "US", short(3)), "3 samples"},
 		{"no rows", dicomRows, "", "at least 1"},
 		{"rows", dicomRows, dicomElement(dicomRows, "US", short(3)), "6 bytes of pixels, where the header says 9 (3x3, 1 each)"},
@@ -96,6 +97,60 @@ func TestDicomErrors(t *testing.T) {
 		checkAnyFile(t, "image.dcm", bad)
 	}
 	checkRefusedCheaply(t, "text.dcm", []byte("some text"), FileOptions{}, "not a DICOM file")
+}
+
+// dicomItemOf is an item of encapsulated pixels.
+func dicomItemOf(tag uint32, value string) string {
+	b := binary.LittleEndian.AppendUint16(nil, uint16(tag>>16))
+	b = binary.LittleEndian.AppendUint16(b, uint16(tag))
+	return string(binary.LittleEndian.AppendUint32(b, uint32(len(value)))) + value
+}
+
+// rleFrame is a frame of segments that begin where it says, or at other places.
+func rleFrame(segments []string, at ...uint32) string {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(len(segments)))
+	begin := uint32(rleHeader)
+	for i, s := range segments {
+		if len(at) > i {
+			begin = at[i]
+		}
+		b = binary.LittleEndian.AppendUint32(b, begin)
+		begin += uint32(len(s))
+	}
+	return string(append(b, make([]byte, rleHeader-len(b))...)) + strings.Join(segments, "")
+}
+
+func TestDicomRLE(t *testing.T) {
+	file := func(pixels ...string) []byte {
+		open := "\xe0\x7f\x10\x00OB\x00\x00\xff\xff\xff\xff" + dicomItemOf(dicomItem, "")
+		return writeDicom(map[uint32]string{
+			dicomSyntax: dicomElement(dicomSyntax, "UI", dicomRLEUID+"\x00"), dicomPixels: open + strings.Join(pixels, ""),
+		})
+	}
+	end := dicomItemOf(dicomSequenceEnd, "")
+	frame := func(segments []string, at ...uint32) string { return dicomItemOf(dicomItem, rleFrame(segments, at...)) }
+	good := frame([]string{"\x02\x01\x02\x03\xff\x07\x00\x09"})
+	checkFileImage(t, mustOpen(t, "a.dcm", file(good, end)), "3x2", grid.Uint8, func(i int64) float64 { return []float64{1, 2, 3, 7, 7, 9}[i] })
+	for _, c := range []struct {
+		what string
+		data []byte
+		want string
+	}{
+		{"short", file(frame([]string{"\x02\x01\x02\x03"}), end), "truncated: the compressed voxels end after 3 of 6 bytes"},
+		{"two segments", file(frame([]string{"\xfb\x01", "\xfb\x01"}), end), "not one segment for each of the 1 bytes"},
+		{"no header", file(dicomItemOf(dicomItem, "\x01\x00\x00\x00"), end), "not one segment"},
+		{"beyond", file(frame([]string{"\xfb\x01"}, 67), end), "lie beyond it"},
+		{"in the header", file(frame([]string{"\xfb\x01"}, 63), end), "lie beyond it"},
+		{"two fragments", file(good, good, end), "2 fragments for 1 frames"},
+		{"none", file(end), "0 fragments for 1 frames"},
+		{"cut off", file(good)[:len(file(good))-3], "truncated: a fragment of"},
+		{"no end", file(good), "truncated: the file ends inside an element"},
+		{"other", file(good, dicomElement(dicomRows, "US", short(2))), "element 00280010 among the fragments"},
+		{"twice", append(file(good, end), file(good, end)[len(writeDicom(map[uint32]string{dicomPixels: "", dicomSyntax: dicomElement(dicomSyntax, "UI", dicomRLEUID+"\x00")})):]...), "its pixels are compressed"},
+	} {
+		checkRefusedCheaply(t, c.what+".dcm", c.data, FileOptions{}, c.want)
+		checkAnyFile(t, "image.dcm", c.data)
+	}
 }
 
 func TestLowBits(t *testing.T) {

@@ -134,6 +134,7 @@ type fileInput struct {
 	// identity tells what the bytes are from others where files does not.
 	identity string
 	held     []byte // the bytes, where they are in memory and nobody else's
+	unsized  bool   // the bytes are the first ones, and nobody knows of how many
 }
 
 // ladder is the ladder of float32 voxels, found or remembered, and whether it was
@@ -226,6 +227,9 @@ func describe(name string, in fileInput) (*fileBody, error) {
 	}
 	format, err := formatOf(name, in)
 	if wrapped := (wrappedFile{}); errors.As(err, &wrapped) {
+		if in.Stream {
+			return in.wrapped(wrapped)
+		}
 		if in, err = in.unwrap(wrapped.by); err != nil {
 			return nil, err
 		}
@@ -236,6 +240,9 @@ func describe(name string, in fileInput) (*fileBody, error) {
 	}
 	if given := in.Shape != (grid.Shape{}) || in.Type != 0; given && format.name != "raw" {
 		return nil, fmt.Errorf("a %s file says its own shape and type; leave them out", format.name)
+	}
+	if in.unsized && !slices.Contains(passed, format.name) {
+		return nil, notStreamed{"what follows its voxels is not known"}
 	}
 	body, err := format.open(in)
 	if err != nil {

@@ -98,6 +98,8 @@ func goodFixtures() []fileFixture {
 		{"u32_ranked_3d.dcm", "4x3x2", grid.Float32, linear(1<<31, 7)},
 		{"u8_scaled_3d.dcm", "4x3x2", grid.Float32, linear(-3, 3.5)},
 		{"i12_2d.dcm", "5x3", grid.Int16, linear(-100, 13)},
+		{"rle_2d.dcm", "5x3", grid.Uint8, u8},
+		{"rle_i16_3d.dcm", "4x3x2", grid.Int16, i16},
 		{"u8_2d.png", "5x3", grid.Uint8, u8},
 		{"u16_2d.png", "5x3", grid.Uint16, u16flat},
 		{"bit_2d.png", "5x3", grid.Uint8, func(i int64) float64 { return 255 * float64(i%2) }},

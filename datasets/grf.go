@@ -97,11 +97,13 @@ func boxKernel(widths [3]int64) []int64 {
 // The image is made in tiles. Within one, planes of noise are smoothed along x
 // and y one after another and pushed through a cascade of box filters along z,
 // which holds as many planes as the widths add up to; in 2D, rows along x and a
-// cascade along y. Lines are arrays of words, each of two sums of 32 bits where
-// the largest sum fits that many, else of one: sums of words are sums of their
-// halves as long as the halves come out right in the end, whatever happened in
-// between, so that two voxels cost one addition. Portable code has the first half of a line
-// in the lower halves; vectors have the sums in the order of the voxels.
+// cascade along y. Where sums along x, and those of two filters more, fit 16 bits,
+// vectors take z before y, so that the cascade holds half as much. Lines are arrays
+// of words, each of two sums of 32 bits where the largest sum fits that many, else
+// of one: sums of words are sums of their halves as long as the halves come out
+// right in the end, whatever happened in between, so that two voxels cost one
+// addition. Portable code has the first half of a line in the lower halves; vectors
+// have the sums in the order of the voxels, those of 16 bits four to a word.
 type grf struct {
 	shape  grid.Shape
 	scale  scale
@@ -112,7 +114,9 @@ type grf struct {
 	quant  quantiser
 
 	// Of vectors, which a turn of 0 says there are none of:
-	turn     int64 // voxels of noise that are made at once
+	turn     int64     // voxels of noise that are made at once
+	narrow   bool      // sums along x fit 16 bits, and so do those of two filters of another axis
+	weights  [12]uint8 // of the kernel along x where they do
 	filters  filters
 	fast     *fastQuantiser // nil where the quantiser itself makes the levels
 	lo, step float64        // of the ladder
@@ -135,6 +139,12 @@ func newGRF(shape grid.Shape, s scale, levels int64, widths [3]int64, seed uint6
 	}
 	v := vectorsOf(isa)
 	g.turn, g.filters, g.fast = v.turn, v.filters, g.quant.fast()
+	if of16 := 32 * widths[0] * widths[0] * widths[1] * widths[1] * widths[2]; g.turn > 0 && g.lanes == 2 && of16 < 1<<16 {
+		g.narrow = true
+		for i, w := range boxKernel(widths) {
+			g.weights[i] = uint8(w)
+		}
+	}
 	g.lo, g.step, g.single = s.affine()
 	return g
 }
@@ -188,6 +198,10 @@ func (g *grf) ReadSlab(dst []byte, lo, hi int64) error {
 func (g *grf) make(dst []byte, lo int64, t tile, from int64, b *scratch) {
 	line := g.lineLen(t.x1 - t.x0)
 	for m := from; m < t.m1+g.halo; m++ {
+		if g.narrow {
+			g.makeNarrow(dst, lo, t, m, b)
+			continue
+		}
 		plane := b.plane[:(t.r1-t.r0)*line]
 		if g.shape.Dim() == 2 {
 			g.line(plane, t, m, 0, b)
@@ -196,7 +210,44 @@ func (g *grf) make(dst []byte, lo int64, t tile, from int64, b *scratch) {
 		}
 		sums := b.march.push(b.march.answer[:len(plane)], plane)
 		if k := m - g.halo; k >= t.m0 {
-			g.emit(dst, k-lo, sums, t, b)
+			for r := t.r0; r < t.r1; r++ {
+				g.emit(dst, k-lo, r, sums[(r-t.r0)*line:][:line], t, b)
+			}
+		}
+	}
+}
+
+// makeNarrow makes the noise of one slice of a tile, smoothes it along x and the slices, and
+// writes the slice that is complete with that, smoothed along y.
+func (g *grf) makeNarrow(dst []byte, lo int64, t tile, m int64, b *scratch) {
+	line, y0, y1 := g.lineLen(t.x1-t.x0), int64(0), int64(1)
+	flat := g.shape.Dim() == 2
+	if !flat {
+		y0, y1 = t.r0-g.halo, t.r1+g.halo
+	}
+	half := line / 2
+	plane := b.plane[:(y1-y0)*half]
+	for y := y0; y < y1; y++ {
+		row := plane[(y-y0)*half:][:half]
+		if flat {
+			g.narrowLine(row, t, m, 0, b.vector)
+		} else {
+			g.narrowLine(row, t, y, m, b.vector)
+		}
+	}
+	sums := b.march.push(b.march.answer[:2*len(plane)], plane)
+	k := m - g.halo
+	if k < t.m0 {
+		return
+	}
+	if flat {
+		g.emit(dst, k-lo, 0, sums, t, b)
+		return
+	}
+	for y := y0; y < y1; y++ {
+		row := b.rows.push(b.rows.answer[:line], sums[(y-y0)*line:][:line])
+		if r := y - g.halo; r >= t.r0 {
+			g.emit(dst, k-lo, r, row, t, b)
 		}
 	}
 }
@@ -274,23 +325,18 @@ func box(words []uint64, w int64) []uint64 {
 	return sums
 }
 
-// emit turns a plane of sums into values of the image's slice.
-func (g *grf) emit(dst []byte, slice int64, plane []uint64, t tile, b *scratch) {
-	line, size := g.lineLen(t.x1-t.x0), g.scale.typ.Size()
-	levels := b.levels[:line*g.lanes]
-	first := slice * g.shape.SliceVoxels()
-	for r := t.r0; r < t.r1; r++ {
-		words := plane[(r-t.r0)*line:][:line]
-		at := first + r*g.shape.W
-		row := dst[(at+t.x0)*size : (at+t.x1)*size]
-		if g.turn > 0 {
-			g.vectorLevels(levels, words)
-			g.vectorPut(row, levels, b.vector)
-			continue
-		}
-		g.quant.levels(levels, words, g.lanes == 2)
-		g.scale.put(row, levels[:t.x1-t.x0])
+// emit turns a row of sums into values of the image's slice.
+func (g *grf) emit(dst []byte, slice, r int64, words []uint64, t tile, b *scratch) {
+	size, levels := g.scale.typ.Size(), b.levels[:int64(len(words))*g.lanes]
+	at := slice*g.shape.SliceVoxels() + r*g.shape.W
+	row := dst[(at+t.x0)*size : (at+t.x1)*size]
+	if g.turn > 0 {
+		g.vectorLevels(levels, words)
+		g.vectorPut(row, levels, b.vector)
+		return
 	}
+	g.quant.levels(levels, words, g.lanes == 2)
+	g.scale.put(row, levels[:t.x1-t.x0])
 }
 
 // A cascade runs three box filters over a sequence of lines, word by word. One
@@ -299,6 +345,7 @@ func (g *grf) emit(dst []byte, slice int64, plane []uint64, t tile, b *scratch) 
 // The sum of a filter is what went last into the next one's ring.
 type cascade struct {
 	filters *filters // by vectors, where there are any
+	narrow  bool     // lines are of half as many words: all sums but the last filter's are of 16 bits
 	widths  [3]int64
 	line    int64
 	past    [3][]uint64 // the last w lines that went into each filter, a ring
@@ -307,10 +354,13 @@ type cascade struct {
 	last    []uint64    // the answer to the line before
 }
 
-func newCascade(f *filters, widths [3]int64, line int64) *cascade {
-	c := &cascade{filters: f, widths: widths, line: line, answer: make([]uint64, line+lineWords)[:line]}
+func newCascade(f *filters, widths [3]int64, line int64, narrow bool) *cascade {
+	c := &cascade{filters: f, narrow: narrow, widths: widths, line: line, answer: make([]uint64, line+lineWords)[:line]}
+	if narrow {
+		c.line /= 2
+	}
 	for i, w := range widths {
-		c.past[i] = make([]uint64, w*line)
+		c.past[i] = make([]uint64, w*c.line)
 	}
 	return c
 }
@@ -320,11 +370,11 @@ func newCascade(f *filters, widths [3]int64, line int64) *cascade {
 // next push. Lines may be shorter than the cascade's.
 func (c *cascade) push(to, line []uint64) []uint64 {
 	n := len(line)
-	if len(c.last) != n {
+	if len(c.last) != len(to) {
 		for _, p := range c.past {
 			clear(p)
 		}
-		c.last = c.answer[:n]
+		c.last = c.answer[:len(to)]
 		clear(c.last)
 	}
 	var old, sum [3][]uint64
@@ -336,7 +386,10 @@ func (c *cascade) push(to, line []uint64) []uint64 {
 		c.next[i] = (c.next[i] + 1) % w
 	}
 	sum[2], c.last = c.last, to
-	if f := c.filters; f.push != nil {
+	if f := c.filters; c.narrow {
+		f.pushPairs(&halves(to)[0], pairs(line), pairs(old[0]), pairs(sum[0]), pairs(old[1]), pairs(sum[1]), pairs(old[2]), &halves(sum[2])[0], f.vectors(int64(n), 8))
+		return to
+	} else if f.push != nil {
 		f.push(&to[0], &line[0], &old[0][0], &sum[0][0], &old[1][0], &sum[1][0], &old[2][0], &sum[2][0], f.vectors(int64(n), 8))
 		return to
 	}

@@ -13,12 +13,15 @@ type filters struct {
 	bytes        int64 // of a vector
 	turn         int64 // voxels of counts
 	counts       func(dst *uint16, s *uint32, first uint32, turns int)
+	countBytes   func(dst *uint8, s *uint32, first uint32, turns int)
+	weigh        func(dst *uint16, src, weights *uint8, n int)
 	add16        func(dst, a, b *uint16, n int)
 	add32        func(dst, a, b *uint32, n int)
 	widen16to32  func(dst *uint32, src *uint16, n int)
 	widen16to64  func(dst *uint64, src *uint16, n int)
 	widen32to64  func(dst *uint64, src *uint32, n int)
 	push         func(to, line, old0, sum0, old1, sum1, old2, sum2 *uint64, n int)
+	pushPairs    func(to *uint32, line, old0, sum0, old1, sum1, old2 *uint16, sum2 *uint32, n int)
 	quantise     func(dst, sums *uint32, n int, base, most, factor, top uint32, zero, down, up uint64, near uint32) uint32
 	quantiseWide func(dst *uint32, sums *uint64, n int, base, most, factor, zero, drop, down, up uint64, top, near uint32) uint32
 	putBytes     func(dst *uint8, levels *uint32, n int)
@@ -29,12 +32,13 @@ type filters struct {
 
 // lineWords is what lines are a multiple of where vectors make them: those of every
 // instruction set fit.
-const lineWords = 8
+const lineWords = 16
 
 // A vectorScratch is the part of a scratch that vectors need. There is room behind the end of
 // each array for what vectors read and write beyond a line.
 type vectorScratch struct {
 	schedule schedule
+	bytes    []uint8
 	counts   []uint16
 	counts2  []uint16
 	wide     []uint32
@@ -44,7 +48,12 @@ type vectorScratch struct {
 
 func (g *grf) newVectorScratch(line int64) *vectorScratch {
 	n := line*g.lanes + 2*g.halo + 3 + 2*maxTurn
-	b := &vectorScratch{counts: make([]uint16, n), counts2: make([]uint16, n), values: grid.NewBuffer(maxTurn)}
+	b := &vectorScratch{values: grid.NewBuffer(maxTurn)}
+	if g.narrow {
+		b.bytes = make([]uint8, n)
+		return b
+	}
+	b.counts, b.counts2 = make([]uint16, n), make([]uint16, n)
 	if 32*g.widths[0]*g.widths[1]*g.widths[2] >= 1<<16 {
 		b.wide, b.wide2 = make([]uint32, n), make([]uint32, n)
 	}
@@ -53,6 +62,17 @@ func (g *grf) newVectorScratch(line int64) *vectorScratch {
 
 // vectors is how many vectors hold n numbers of so many bytes.
 func (f *filters) vectors(n, size int64) int { return int((n*size + f.bytes - 1) / f.bytes) }
+
+// narrowLine is the noise of one row, smoothed along x: a sum of 16 bits for each voxel.
+func (g *grf) narrowLine(dst []uint64, t tile, y, z int64, b *vectorScratch) {
+	f := &g.filters
+	voxels := 4 * int64(len(dst))
+	start := t.x0 - g.halo
+	skip := start & 3
+	b.schedule.set(&g.noise, y, z)
+	f.countBytes(&b.bytes[0], &b.schedule[0], uint32((start-skip)>>2), int((skip+voxels+2*g.halo+f.turn-1)/f.turn))
+	f.weigh((*uint16)(unsafe.Pointer(&dst[0])), &b.bytes[skip], &g.weights[0], f.vectors(voxels, 1))
+}
 
 // vectorLine is line by vectors. The sums are in the order of the voxels, two to a word or
 // one: of 16 bits for as many filters as those are enough for, then of 32.
@@ -92,6 +112,9 @@ func (g *grf) vectorLine(dst []uint64, t tile, y, z int64, b *vectorScratch) {
 func halves(words []uint64) []uint32 {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(words))), 2*len(words))
 }
+
+// pairs is where the sums of 16 bits in words begin.
+func pairs(words []uint64) *uint16 { return (*uint16)(unsafe.Pointer(unsafe.SliceData(words))) }
 
 // boxVectors replaces every number by the sum of the w that begin with it; w is odd. Sums of
 // 2, 4, 8, … are in spare, by turns, and those that w is made of are added up.

@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"eccbench/internal/crew"
@@ -75,6 +76,26 @@ func (m *image) row(dst []byte, row int64, b *rowBuffer) {
 // asks for tasks, which are numbered from 0, until there is none left.
 func share(tasks int64, worker func(next func() (task int64, ok bool))) {
 	shareAmong(int64(runtime.GOMAXPROCS(0)), tasks, worker)
+}
+
+// A firstError is that of the first task that failed, of those that goroutines share.
+type firstError struct {
+	mu   sync.Mutex
+	task int64
+	err  error
+}
+
+// of notes what became of a task, and reports whether it failed.
+func (f *firstError) of(task int64, err error) (failed bool) {
+	if err == nil {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil || task < f.task {
+		f.task, f.err = task, err
+	}
+	return true
 }
 
 // shareAmong is share on up to n goroutines.

@@ -47,7 +47,7 @@ func float32Ladder(shape grid.Shape, levels int64, newReader func() chunkReader)
 	case s.table:
 		return grid.Table(mergeAll(s.runs))
 	}
-	l, err := rangeLadder(s.lo, s.hi, levels)
+	l, err := RangeLadder(s.lo, s.hi, levels)
 	if err != nil {
 		return l, fmt.Errorf("%d levels from %v to %v: %w; ask for fewer levels, or for the table of distinct values", levels, s.lo, s.hi, err)
 	}
@@ -129,10 +129,10 @@ func (s *float32Survey) fail(err error) bool {
 	return true
 }
 
-// rangeLadder is the affine ladder of n levels from lo, whose last level is the
+// RangeLadder is the affine ladder of n levels from lo, whose last level is the
 // first not below hi that a float64 step can reach. An image of one value, or a
 // wish for one level, gets the one level hi.
-func rangeLadder(lo, hi float32, n int64) (grid.Ladder, error) {
+func RangeLadder(lo, hi float32, n int64) (grid.Ladder, error) {
 	if n == 1 || lo == hi {
 		return grid.Affine(float64(hi), 1, 1)
 	}

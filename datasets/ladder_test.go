@@ -137,7 +137,7 @@ func TestLadderMerge(t *testing.T) {
 
 func TestLadderRange(t *testing.T) {
 	check := func(t fileT, lo, hi float32, n int64) {
-		l, err := rangeLadder(lo, hi, n)
+		l, err := RangeLadder(lo, hi, n)
 		if err != nil {
 			return // two levels are one float32
 		}

@@ -57,7 +57,7 @@ func Voxels(ctx context.Context, cores int, shape grid.Shape, typ string, data [
 			return nil, err
 		}
 		if levels > 0 {
-			if ladder, err = rangeLadder(lo, hi, levels); err != nil {
+			if ladder, err = RangeLadder(lo, hi, levels); err != nil {
 				return nil, LevelsError{fmt.Errorf("%d levels from %v to %v: %w; ask for fewer levels, or for all", levels, lo, hi, err)}
 			}
 		}

@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -25,19 +24,19 @@ func openMeta(in fileInput) (*fileBody, error) {
 		return nil, err
 	}
 	b := &fileBody{in: in, offset: offset}
-	if b.stored = metaTypes[fields["ElementType"]]; b.stored == 0 {
-		return nil, fmt.Errorf("MetaImage type %.40q is not an integer of 8 to 64 bits, MET_FLOAT or MET_DOUBLE; save it as one of them", fields["ElementType"])
+	if b.stored = metaTypes[fields.values["ElementType"]]; b.stored == 0 {
+		return nil, fmt.Errorf("MetaImage type %.40q is not an integer of 8 to 64 bits, MET_FLOAT or MET_DOUBLE; save it as one of them", fields.values["ElementType"])
 	}
-	b.big = fields["BinaryDataByteOrderMSB"] == "True" || fields["ElementByteOrderMSB"] == "True"
-	axes, err := wholeNumbers(fields["DimSize"])
+	b.big = fields.values["BinaryDataByteOrderMSB"] == "True" || fields.values["ElementByteOrderMSB"] == "True"
+	axes, err := wholeNumbers(fields.values["DimSize"])
 	if err != nil {
 		return nil, fmt.Errorf("MetaImage field DimSize: %w", err)
 	}
-	if n := fields["NDims"]; n != strconv.Itoa(len(axes)) || len(axes) < 2 {
+	if n := fields.values["NDims"]; n != strconv.Itoa(len(axes)) || len(axes) < 2 {
 		return nil, fmt.Errorf("MetaImage field NDims is %.20q but DimSize has %d sizes; want 2 or 3", n, len(axes))
 	}
 	slices.Reverse(axes)
-	channels := fields["ElementNumberOfChannels"]
+	channels := fields.values["ElementNumberOfChannels"]
 	if channels != "" {
 		n, err := wholeNumbers(channels)
 		if err != nil || len(n) != 1 {
@@ -48,14 +47,12 @@ func openMeta(in fileInput) (*fileBody, error) {
 	if err = b.frame(axes, in, channels != ""); err != nil {
 		return nil, err
 	}
-	skip := int64(0)
-	if text := fields["HeaderSize"]; text != "" {
-		if skip, err = strconv.ParseInt(text, 10, 64); err != nil || skip < -1 || skip > 1<<40 {
-			return nil, fmt.Errorf("MetaImage field HeaderSize is %.20q; want a number of bytes, or -1", text)
-		}
+	skip, err := fields.skip("HeaderSize", -1)
+	if err != nil {
+		return nil, err
 	}
-	packed := fields["CompressedData"] == "True"
-	if field := fields["ElementDataFile"]; strings.EqualFold(field, "LOCAL") {
+	packed := fields.values["CompressedData"] == "True"
+	if field := fields.values["ElementDataFile"]; strings.EqualFold(field, "LOCAL") {
 		if skip > 0 {
 			return nil, fmt.Errorf("MetaImage field HeaderSize is %d of a file with its data in it; save the file without it", skip)
 		}
@@ -72,7 +69,7 @@ func openMeta(in fileInput) (*fileBody, error) {
 		}
 		b.offset = 0
 	}
-	if text := fields["BinaryData"] == "False"; text && !packed && skip <= 0 {
+	if text := fields.values["BinaryData"] == "False"; text && !packed && skip <= 0 {
 		return b, b.text()
 	} else if text {
 		return nil, errors.New("its voxels are text that is compressed, or has a header; save them as binary data")
@@ -84,7 +81,7 @@ func openMeta(in fileInput) (*fileBody, error) {
 	if skip < 0 {
 		return nil, errors.New("MetaImage field HeaderSize is -1 of compressed data; save the file without it")
 	}
-	if said, is := fields["CompressedDataSize"], b.in.size-b.offset; said != "" && said != strconv.FormatInt(is, 10) {
+	if said, is := fields.values["CompressedDataSize"], b.in.size-b.offset; said != "" && said != strconv.FormatInt(is, 10) {
 		return nil, fmt.Errorf("%d bytes of compressed voxels, where the header says %.40s; copy the file again", is, said)
 	}
 	return b, b.unpack(zlibbed, 0)
@@ -98,35 +95,33 @@ var metaTypes = map[string]storedType{
 
 // metaFields reads the header's fields, the last of which says where the data are, the offset
 // of the byte after it, and the lines after it where it says that a list of files follows.
-func metaFields(in fileInput) (fields map[string]string, list []string, offset int64, err error) {
-	r := bufio.NewReader(io.NewSectionReader(in, 0, min(in.size, metaHeaderLimit)))
-	fields = map[string]string{}
-	for n := 1; ; n++ {
-		line, err := r.ReadString('\n')
-		offset += int64(len(line))
-		if err != nil && err != io.EOF {
-			return nil, nil, 0, fmt.Errorf("reading the header: %w", pathCause(err))
+func metaFields(in fileInput) (fields headerFields, list []string, offset int64, err error) {
+	h := in.headerLines(metaHeaderLimit)
+	fields = headerFields{format: "MetaImage", values: map[string]string{}}
+	for {
+		line, end, err := h.next()
+		if err != nil {
+			return fields, nil, 0, err
 		}
 		key, value, ok := strings.Cut(line, "=")
 		key = strings.TrimSpace(key)
 		// The last line may have no end where no data follow it.
-		if value = strings.TrimSpace(value); err == io.EOF && (key != "ElementDataFile" || value == "" || value == "LOCAL") {
-			return nil, nil, 0, errors.New("truncated: no field ElementDataFile ends the MetaImage header; check the file")
+		if value = strings.TrimSpace(value); end && (key != "ElementDataFile" || value == "" || value == "LOCAL") {
+			return fields, nil, 0, errors.New("truncated: no field ElementDataFile ends the MetaImage header; check the file")
 		}
 		if !ok {
-			return nil, nil, 0, fmt.Errorf("MetaImage header line %d is no field; check the file", n)
+			return fields, nil, 0, fmt.Errorf("MetaImage header line %d is no field; check the file", h.n)
 		}
-		if _, twice := fields[key]; twice {
-			return nil, nil, 0, fmt.Errorf("MetaImage field %.40q stands twice; remove one", key)
+		if err := fields.put(key, value); err != nil {
+			return fields, nil, 0, err
 		}
-		fields[key] = value
 		if key != "ElementDataFile" {
 			continue
 		}
 		if strings.HasPrefix(value, "LIST") {
-			rest := make([]byte, min(in.size-offset, metaHeaderLimit))
-			if _, err := in.ReadAt(rest, offset); err != nil && err != io.EOF {
-				return nil, nil, 0, fmt.Errorf("reading the header: %w", pathCause(err))
+			rest := make([]byte, min(in.size-h.offset, metaHeaderLimit))
+			if _, err := in.ReadAt(rest, h.offset); err != nil && err != io.EOF {
+				return fields, nil, 0, fmt.Errorf("reading the header: %w", pathCause(err))
 			}
 			for line := range strings.Lines(string(rest)) {
 				if line = strings.TrimSpace(line); line != "" {
@@ -134,6 +129,6 @@ func metaFields(in fileInput) (fields map[string]string, list []string, offset i
 				}
 			}
 		}
-		return fields, list, offset, nil
+		return fields, list, h.offset, nil
 	}
 }

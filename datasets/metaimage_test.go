@@ -29,7 +29,7 @@ func TestMetaErrors(t *testing.T) {
 		{"NDims", "ElementNumberOfChannels = 3\nNDims", "3 volumes of 3x2; choose one with --volume 0..2"},
 		{"NDims", "BinaryData = False\nNDims", "truncated: 6 bytes of text"},
 		{"NDims", "HeaderSize = 7\nNDims", "HeaderSize is 7"},
-		{"NDims", "HeaderSize = x\nNDims", "HeaderSize is \"x\""},
+		{"NDims", "HeaderSize = x\nNDims", "field \"HeaderSize\" is \"x\""},
 		{"NDims", "HeaderSize = -1\nCompressedData = True\nNDims", "HeaderSize is -1"},
 		{"NDims", "NDims = 2\nNDims", "stands twice"},
 		{"NDims", "some text\nNDims", "line 2 is no field"},

@@ -62,6 +62,9 @@ func openNpz(in fileInput) (*fileBody, error) {
 			return nil, fmt.Errorf("the array is said to be %d bytes and %d; the archive is damaged: copy it again", size, packed)
 		}
 		array.ReaderAt, array.size, array.held = io.NewSectionReader(in, at, int64(packed)), int64(packed), nil
+	} else if in.Stream {
+		open := func() (io.Reader, error) { return chosen.Open() }
+		return in.pass(open, int64(packed), deflateRatio, "it is compressed", openNpy)
 	} else if array, err = in.member(chosen); err != nil {
 		return nil, err
 	}
@@ -75,9 +78,6 @@ func openNpz(in fileInput) (*fileBody, error) {
 
 // member decompresses a file of an archive into memory.
 func (in fileInput) member(f *zip.File) (fileInput, error) {
-	if in.Stream {
-		return in, notStreamed{"it is compressed"}
-	}
 	if f.UncompressedSize64/deflateRatio > f.CompressedSize64 {
 		return in, fmt.Errorf("the archive says %d bytes, more than %d compressed bytes can hold; it is damaged", f.UncompressedSize64, f.CompressedSize64)
 	}

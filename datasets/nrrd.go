@@ -24,35 +24,35 @@ func openNrrd(in fileInput) (*fileBody, error) {
 	if err != nil {
 		return nil, err
 	}
-	encoding := strings.ToLower(fields["encoding"])
+	encoding := strings.ToLower(fields.values["encoding"])
 	b := &fileBody{in: in, offset: offset}
 	var ok bool
-	if b.stored, ok = nrrdType(strings.ToLower(fields["type"])); !ok {
-		return nil, fmt.Errorf("NRRD type %q is not an integer of 8 to 64 bits, float or double; save it as one of them", fields["type"])
+	if b.stored, ok = nrrdType(strings.ToLower(fields.values["type"])); !ok {
+		return nil, fmt.Errorf("NRRD type %q is not an integer of 8 to 64 bits, float or double; save it as one of them", fields.values["type"])
 	}
-	switch endian := strings.ToLower(fields["endian"]); {
+	switch endian := strings.ToLower(fields.values["endian"]); {
 	case endian == "big":
 		b.big = true
 	case endian != "little" && b.stored.size() > 1 && encoding != "ascii" && encoding != "text" && encoding != "txt":
 		return nil, fmt.Errorf("NRRD endian is %q; want little or big", endian)
 	}
-	axes, err := nrrdSizes(fields["dimension"], fields["sizes"])
+	axes, err := nrrdSizes(fields.values["dimension"], fields.values["sizes"])
 	if err != nil {
 		return nil, err
 	}
 	slices.Reverse(axes)
-	if err = b.frame(axes, in, nrrdList(fields["kinds"], len(axes))); err != nil {
+	if err = b.frame(axes, in, nrrdList(fields.values["kinds"], len(axes))); err != nil {
 		return nil, err
 	}
-	lines, err := nrrdSkip(fields, "line skip", 0)
+	lines, err := fields.skip("line skip", 0)
 	if err != nil {
 		return nil, err
 	}
-	skip, err := nrrdSkip(fields, "byte skip", -1)
+	skip, err := fields.skip("byte skip", -1)
 	if err != nil {
 		return nil, err
 	}
-	if field, ok := fields["data file"]; ok {
+	if field, ok := fields.values["data file"]; ok {
 		names, err := dataFiles(field, list)
 		if err != nil {
 			return nil, err
@@ -84,7 +84,7 @@ func openNrrd(in fileInput) (*fileBody, error) {
 		pack = bzipped
 	case "gzip", "gz":
 	default:
-		return nil, fmt.Errorf("NRRD encoding %q is not raw, ascii, gzip or bzip2; save it as one of them", fields["encoding"])
+		return nil, fmt.Errorf("NRRD encoding %q is not raw, ascii, gzip or bzip2; save it as one of them", fields.values["encoding"])
 	}
 	if skip < 0 {
 		return nil, fmt.Errorf("NRRD field \"byte skip\" is %d of compressed data; want 0 or more", skip)
@@ -97,19 +97,6 @@ func openNrrd(in fileInput) (*fileBody, error) {
 func nrrdList(kinds string, axes int) bool {
 	words := strings.Fields(strings.ToLower(kinds))
 	return len(words) == axes && axes > 2 && !slices.Contains([]string{"domain", "space", "time", "none", "???"}, words[0])
-}
-
-// nrrdSkip is the value of a field that says how much comes before the data.
-func nrrdSkip(fields map[string]string, name string, least int64) (int64, error) {
-	v, ok := fields[name]
-	if !ok {
-		return 0, nil
-	}
-	n, err := strconv.ParseInt(v, 10, 64)
-	if err != nil || n < least || n > 1<<40 {
-		return 0, fmt.Errorf("NRRD field %q is %.40q; want a whole number of at least %d", name, v, least)
-	}
-	return n, nil
 }
 
 // skipLines is the offset of the byte after n lines.
@@ -134,49 +121,46 @@ func skipLines(in fileInput, offset, n int64) (int64, error) {
 // spelling, the lines after one that says that a list of files follows, and the offset of
 // the byte after the blank line that ends it. The header of data in other files may end
 // without one.
-func nrrdFields(in fileInput) (fields map[string]string, list []string, offset int64, err error) {
-	r := bufio.NewReader(io.NewSectionReader(in, 0, min(in.size, nrrdHeaderLimit)))
-	fields = map[string]string{}
-	for n := 1; ; n++ {
-		line, err := r.ReadString('\n')
-		offset += int64(len(line))
-		if err != nil && err != io.EOF {
-			return nil, nil, 0, fmt.Errorf("reading the header: %w", pathCause(err))
+func nrrdFields(in fileInput) (fields headerFields, list []string, offset int64, err error) {
+	h := in.headerLines(nrrdHeaderLimit)
+	fields = headerFields{format: "NRRD", values: map[string]string{}}
+	for {
+		line, end, err := h.next()
+		if err != nil {
+			return fields, nil, 0, err
 		}
-		if n == 1 && (len(line) < 8 || !strings.HasPrefix(line, nrrdMagic)) {
-			return nil, nil, 0, errors.New("not an NRRD file: its first line does not start with NRRD000; check the file")
+		if h.n == 1 && (len(line) < 8 || !strings.HasPrefix(line, nrrdMagic)) {
+			return fields, nil, 0, errors.New("not an NRRD file: its first line does not start with NRRD000; check the file")
 		}
-		end := err == io.EOF
-		data, detached := fields["data file"]
-		if end && offset == nrrdHeaderLimit {
-			return nil, nil, 0, fmt.Errorf("no blank line ends the header within %d bytes; check the file", nrrdHeaderLimit)
+		data, detached := fields.values["data file"]
+		if end && h.offset == nrrdHeaderLimit {
+			return fields, nil, 0, fmt.Errorf("no blank line ends the header within %d bytes; check the file", nrrdHeaderLimit)
 		}
 		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 		if line == "" && (!end || detached) {
-			return fields, list, offset, nil
+			return fields, list, h.offset, nil
 		}
 		switch name, value, ok := strings.Cut(line, ":"); {
-		case n == 1 || line == "" || line[0] == '#':
+		case h.n == 1 || line == "" || line[0] == '#':
 		case strings.HasPrefix(data, "LIST"):
 			list = append(list, line)
 		case !ok:
-			return nil, nil, 0, fmt.Errorf("NRRD header line %d is neither a field nor a comment; check the file", n)
+			return fields, nil, 0, fmt.Errorf("NRRD header line %d is neither a field nor a comment; check the file", h.n)
 		case strings.HasPrefix(value, "="): // a key/value pair
 		default:
 			name = strings.ToLower(strings.TrimSpace(name))
 			if longer, ok := nrrdAliases[name]; ok {
 				name = longer
 			}
-			if _, twice := fields[name]; twice {
-				return nil, nil, 0, fmt.Errorf("NRRD field %q stands twice; remove one", name)
+			if err := fields.put(name, strings.TrimSpace(value)); err != nil {
+				return fields, nil, 0, err
 			}
-			fields[name] = strings.TrimSpace(value)
 		}
-		if _, detached := fields["data file"]; end && detached {
-			return fields, list, offset, nil
+		if _, detached := fields.values["data file"]; end && detached {
+			return fields, list, h.offset, nil
 		}
 		if end {
-			return nil, nil, 0, errors.New("no blank line ends the header; the file is truncated: copy it again")
+			return fields, nil, 0, errors.New("no blank line ends the header; the file is truncated: copy it again")
 		}
 	}
 }

@@ -70,9 +70,6 @@ func wrapping(name string, head []byte) (p packing, inner string, ok bool) {
 
 // unwrap decompresses a whole file into memory, which grows as its bytes arrive.
 func (in fileInput) unwrap(p packing) (fileInput, error) {
-	if in.Stream {
-		return in, notStreamed{"it is compressed by " + p.name}
-	}
 	r, err := p.open(bufio.NewReader(io.NewSectionReader(in, 0, in.size)), in.size)
 	if err == nil {
 		in.held, err = readAll(r, in.size, in.Memory)
@@ -85,6 +82,47 @@ func (in fileInput) unwrap(p packing) (fileInput, error) {
 	}
 	in.ReaderAt, in.size = bytes.NewReader(in.held), int64(len(in.held))
 	return in, nil
+}
+
+// passHead is what is held of the beginning of a file that is decompressed as it is read, for
+// its header.
+const passHead = 64 << 10
+
+// passed are the formats of a header, then voxels, and nothing after them.
+var passed = []string{"raw", "npy", "NIfTI", "NRRD", "MetaImage"}
+
+// wrapped describes an image in a file that is compressed as a whole and read in order.
+func (in fileInput) wrapped(w wrappedFile) (*fileBody, error) {
+	open := func() (io.Reader, error) {
+		return w.by.open(bufio.NewReader(io.NewSectionReader(in, 0, in.size)), in.size)
+	}
+	return in.pass(open, in.size, w.by.ratio, "it is compressed by "+w.by.name, func(in fileInput) (*fileBody, error) { return describe(w.inner, in) })
+}
+
+// pass describes an image in what so many compressed bytes become, whose voxels follow its
+// header and are read once, in order. Of another it says why it cannot be; who reads it whole
+// says what is wrong with it.
+func (in fileInput) pass(open func() (io.Reader, error), packed, ratio int64, why string, describe func(fileInput) (*fileBody, error)) (*fileBody, error) {
+	if !in.Once {
+		return nil, notStreamed{why}
+	}
+	r, err := open()
+	if err != nil {
+		return nil, notStreamed{why}
+	}
+	head := make([]byte, passHead)
+	n, err := io.ReadFull(r, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, notStreamed{why}
+	}
+	inner := in
+	inner.ReaderAt, inner.size, inner.unsized = bytes.NewReader(head[:n]), math.MaxInt64, true
+	b, err := describe(inner)
+	if err != nil || b.in.ReaderAt != nil && b.in.ReaderAt != inner.ReaderAt || b.inflate != nil || b.decoded != nil || b.atEnd {
+		return nil, notStreamed{why}
+	}
+	b.in, b.inflate, b.packed, b.ratio = in, io.MultiReader(bytes.NewReader(head[:n]), r), packed, ratio
+	return b, nil
 }
 
 // readAll reads to the end of what so many bytes become, which may be at most so many others; 0

@@ -71,8 +71,54 @@ func TestWrapped(t *testing.T) {
 		checkRefusedCheaply(t, c.name, c.data, FileOptions{}, c.want)
 	}
 	checkRefusedCheaply(t, "a.npy.zst", packed, FileOptions{Stream: true}, "cannot be streamed because it is compressed by zstd")
+	for _, name := range []string{"a.png.zst", "a.fits.gz", "a.npy.gz.zst"} {
+		checkRefusedCheaply(t, name, packed, FileOptions{Stream: true, Once: true}, "cannot be streamed because it is compressed by ")
+	}
 	if !IsImage("a/scan.nrrd.zst") || IsImage("scan.raw.gz") || IsImage("scan.img.gz") || !IsImage("scan.nii.gz") || IsImage("notes.gz") {
 		t.Error("what is an image by its name")
+	}
+}
+
+// What follows a header is decompressed as it is asked for, however long it is, and to its end.
+func TestWrappedInOrder(t *testing.T) {
+	voxels := make([]byte, 2*3*passHead)
+	for i := range voxels {
+		voxels[i] = byte(i * i >> 3)
+	}
+	npy := writeNpy(npyHeaderText(">i2", "False", "(64, 3, 1024)"), voxels)
+	nrrd := append([]byte("NRRD0004\ntype: uint8\ndimension: 3\nsizes: 1024 6 64\nencoding: raw\n\n"), voxels...)
+	raw := FileOptions{Shape: grid.Shape{D: 64, H: 6, W: 1024}, Type: grid.Uint8}
+	for _, c := range []struct {
+		name string
+		data []byte
+		o    FileOptions
+	}{{"a.npy", npy, FileOptions{}}, {"a.nrrd", nrrd, FileOptions{}}, {"a.raw", voxels, raw}} {
+		whole, err := openFileBytes(c.name, c.data, c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.o.Stream, c.o.Once = true, true
+		for ending, pack := range map[string]func([]byte) []byte{".gz": zipped, ".zst": func(b []byte) []byte { return zstdOf(t, b) }} {
+			packed, name := pack(c.data), c.name+ending
+			once, err := openFileBytes(name, packed, c.o)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if diff := slabsDiffer(once, whole.(*grid.Field).Data()); diff != "" {
+				t.Errorf("%s: %s", name, diff)
+			}
+			for what, data := range map[string][]byte{
+				"truncated": packed[:len(packed)-3], "trailing data": pack(append(bytes.Clone(c.data), 0)), "more compressed data": append(bytes.Clone(packed), packed...),
+			} {
+				once, err := openFileBytes(name, data, c.o)
+				if err != nil {
+					t.Fatalf("%s, %s: %v", name, what, err)
+				}
+				if err := once.ReadSlab(grid.NewBuffer(grid.TotalBytes(once)), 0, once.Shape().Slices()); err == nil {
+					t.Errorf("%s is read to its end, with %s", name, what)
+				}
+			}
+		}
 	}
 }
 
@@ -188,5 +234,8 @@ func FuzzWrapped(f *testing.F) {
 	for _, name := range names {
 		f.Add(readFixture(f, filepath.Base(name)))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { checkAnyFile(t, "image", data) })
+	f.Fuzz(func(t *testing.T, data []byte) {
+		checkAnyFile(t, "image", data)
+		checkOnce(t, "image", data)
+	})
 }

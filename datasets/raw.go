@@ -30,7 +30,7 @@ func openRaw(in fileInput) (*fileBody, error) {
 	if b.stored == 0 {
 		return nil, fmt.Errorf("unknown element type %v; want one of %v", in.Type, grid.Types())
 	}
-	if b.bytes() != in.size {
+	if b.bytes() != in.size && !in.unsized {
 		return nil, fmt.Errorf("the file has %d bytes but %v %v needs %d; correct the shape or the type", in.size, b.shape, in.Type, b.bytes())
 	}
 	return b, nil

@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"io"
-	"sync"
 )
 
 // readAt fills dst with what stands at a place in a file. Large reads are made in
@@ -17,21 +16,15 @@ func readAt(file io.ReaderAt, dst []byte, at int64) error {
 		piece, readers = remotePiece, RemoteReaders
 	}
 	n := (int64(len(dst)) + piece - 1) / piece
-	var mu sync.Mutex
-	var failed error
-	first := n // the first piece that failed
+	var first firstError
 	shareAmong(readers, n, func(next func() (int64, bool)) {
 		for i, ok := next(); ok; i, ok = next() {
 			part := dst[i*piece : min((i+1)*piece, int64(len(dst)))]
 			// ReadAt may say EOF when it fills a part at the end of the file.
 			if k, err := file.ReadAt(part, at+i*piece); k < len(part) {
-				mu.Lock()
-				if i < first {
-					first, failed = i, err
-				}
-				mu.Unlock()
+				first.of(i, err)
 			}
 		}
 	})
-	return failed
+	return first.err
 }

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"eccbench/internal/grid"
 )
@@ -26,7 +25,7 @@ func stackGenerator() generator {
 				{"shape", "what the files say", "raw files: voxels of a slice along x and y"},
 				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32", "float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
 				{"type", "what the files say", "raw files: uint8, int16, uint16 or float32"},
-				{"stream", "false", "true: read slices when they are asked for, where a slice says by itself what its voxels are, in place of holding the volume in memory"},
+				{"stream", "false", "true or once: read slices when they are asked for, where a slice says by itself what its voxels are, in place of holding the volume in memory"},
 				{"path", "", "the folder of the slices, or a pattern of their names; comes last and may hold slashes"},
 			},
 		},
@@ -36,7 +35,7 @@ func stackGenerator() generator {
 
 func readStack(r *reading) maker {
 	o := r.fileOptions()
-	o.Stream = r.choice("stream", "true") != ""
+	o.Stream = r.choice("stream", "true", "once") != ""
 	path := r.place("a folder or a pattern")
 	r.files = func() []string {
 		slices, err := sliceFiles(path, o)
@@ -190,30 +189,20 @@ func openStack(path string, o FileOptions) (grid.Source, error) {
 	}
 	whole.decoded = grid.NewBuffer(whole.bytes())
 	copy(whole.decoded, data)
-	var mu sync.Mutex
-	var failed error
-	at := len(files) // of the first slice that failed
-	share(int64(len(files)-1), func(next func() (int64, bool)) {
-		for k, ok := next(); ok; k, ok = next() {
-			i := int(k) + 1
-			s, data, err := readSlice(files[i], o)
-			if err == nil {
-				err = s.like(first)
-			}
-			if err != nil {
-				mu.Lock()
-				if i < at {
-					at, failed = i, err
-				}
-				mu.Unlock()
-				continue
-			}
-			identities[i] = s.in.identity
-			copy(whole.decoded[int64(i)*first.bytes():], data)
+	err = eachSlice(int64(len(files)-1), func(k int64) error {
+		s, data, err := readSlice(files[k+1], o)
+		if err == nil {
+			err = s.like(first)
 		}
+		if err != nil {
+			return fmt.Errorf("slice %s: %w", files[k+1], err)
+		}
+		identities[k+1] = s.in.identity
+		copy(whole.decoded[(k+1)*first.bytes():], data)
+		return nil
 	})
-	if failed != nil {
-		return nil, fmt.Errorf("slice %s: %w", files[at], failed)
+	if err != nil {
+		return nil, err
 	}
 	whole.in.identity = strings.Join(identities, "")
 	return whole.source()
@@ -256,14 +245,26 @@ func (s *stackStream) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := grid.CheckSlab(s, dst, lo, hi); err != nil {
 		return err
 	}
-	for i := lo; i < hi; i++ {
-		slice, err := s.slice(i)
+	size := int64(len(dst)) / (hi - lo)
+	return eachSlice(hi-lo, func(k int64) error {
+		slice, err := s.slice(lo + k)
 		if err != nil {
-			return fmt.Errorf("slice %s: %w", s.files[i], err)
+			return fmt.Errorf("slice %s: %w", s.files[lo+k], err)
 		}
-		dst = dst[copy(dst, slice):]
-	}
-	return nil
+		copy(dst[k*size:(k+1)*size], slice)
+		return nil
+	})
+}
+
+// eachSlice calls read with each of n slices, on all cores.
+func eachSlice(n int64, read func(k int64) error) error {
+	var first firstError
+	share(n, func(next func() (int64, bool)) {
+		for k, ok := next(); ok; k, ok = next() {
+			first.of(k, read(k))
+		}
+	})
+	return first.err
 }
 
 // slice is the voxels of a file.

@@ -28,8 +28,12 @@ func (g *grf) tiles(lo, hi int64) tiling {
 	rows := int64(1)
 	if g.shape.Dim() == 3 {
 		t.slab.r1 = g.shape.H
-		perRow := (g.widths[0] + g.widths[1] + g.widths[2] + 2) * g.lineLen(x)
-		rows = even(g.shape.H, max(1, min(max(cache/perRow, 4*g.halo), most/perRow)))
+		line := g.lineLen(x)
+		perRow, margin := (g.widths[0]+g.widths[1]+g.widths[2]+2)*line, int64(0)
+		if g.narrow {
+			perRow, margin = (g.widths[0]+g.widths[1]+g.widths[2]+3)*line/2, 2*g.halo
+		}
+		rows = even(g.shape.H, max(1, min(max(cache/perRow-margin, 4*g.halo), most/perRow)))
 	} else {
 		x = even(g.shape.W, 8*columns)
 	}
@@ -88,11 +92,11 @@ func (g *grf) newScratch(t tiling) *scratch {
 		noise:  make([]uint32, g.lanes*line+2*g.halo+3),
 		wide:   make([]uint64, line+2*g.halo),
 		spare:  make([]uint64, line),
-		plane:  make([]uint64, t.size[1]*line),
+		plane:  make([]uint64, g.pastWords(t)+lineWords),
 		levels: make([]uint32, g.lanes*line+2*maxTurn)[:g.lanes*line],
 	}
 	if g.shape.Dim() == 3 {
-		b.rows = newCascade(&g.filters, g.widths, line)
+		b.rows = newCascade(&g.filters, g.widths, line, false)
 	}
 	if g.turn > 0 {
 		b.vector = g.newVectorScratch(line)
@@ -102,10 +106,28 @@ func (g *grf) newScratch(t tiling) *scratch {
 
 // newMarch is a cascade from slice to slice of a tile.
 func (g *grf) newMarch(t tiling) *cascade {
-	return newCascade(&g.filters, g.widths, t.size[1]*g.lineLen(t.size[2]))
+	return newCascade(&g.filters, g.widths, g.marchWords(t), g.narrow)
+}
+
+// marchWords is what a slice of its sums takes: where it runs before rows are smoothed along y,
+// those of the margins, too.
+func (g *grf) marchWords(t tiling) int64 {
+	rows := t.size[1]
+	if g.narrow && g.shape.Dim() == 3 {
+		rows += 2 * g.halo
+	}
+	return rows * g.lineLen(t.size[2])
+}
+
+// pastWords is what a slice takes that goes into it.
+func (g *grf) pastWords(t tiling) int64 {
+	if g.narrow {
+		return g.marchWords(t) / 2
+	}
+	return g.marchWords(t)
 }
 
 // marchBytes is what one of them takes: the past of each filter, and the answer.
 func (g *grf) marchBytes(t tiling) int64 {
-	return (g.widths[0] + g.widths[1] + g.widths[2] + 1) * t.size[1] * g.lineLen(t.size[2]) * 8
+	return ((g.widths[0]+g.widths[1]+g.widths[2])*g.pastWords(t) + g.marchWords(t)) * 8
 }

@@ -1362,6 +1362,298 @@ DATA everyPairavx2<>+30(SB)/1, $0x01
 DATA everyPairavx2<>+31(SB)/1, $0x00
 GLOBL everyPairavx2<>(SB), RODATA|NOPTR, $32
 
+// func countBytesavx2(dst *uint8, s *uint32, first uint32, turns int)
+// Requires: AVX, AVX2
+TEXT ·countBytesavx2(SB), NOSPLIT, $8-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         s+8(FP), CX
+	MOVQ         turns+24(FP), DX
+	MOVL         first+16(FP), BX
+	MOVL         BX, (SP)
+	VPBROADCASTQ multiplier0avx2<>+0(SB), Y0
+	VPBROADCASTQ multiplier1avx2<>+0(SB), Y1
+
+turn:
+	VPBROADCASTD (SP), Y3
+	VPBROADCASTD (CX), Y2
+	VPADDD       interleavedavx2<>+0(SB), Y3, Y6
+	VPMULUDQ     Y0, Y6, Y6
+	VPSRLQ       $0x20, Y6, Y5
+	VPXOR        Y2, Y5, Y5
+	VPADDD       interleavedavx2<>+32(SB), Y3, Y8
+	VPMULUDQ     Y0, Y8, Y8
+	VPSRLQ       $0x20, Y8, Y7
+	VPXOR        Y2, Y7, Y7
+	VPBROADCASTD 4(CX), Y2
+	VPBROADCASTD 8(CX), Y3
+	VPMULUDQ     Y1, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y9
+	VPXOR        Y2, Y9, Y9
+	VPXOR        Y3, Y6, Y6
+	VPMULUDQ     Y1, Y7, Y7
+	VPSRLQ       $0x20, Y7, Y10
+	VPXOR        Y2, Y10, Y10
+	VPXOR        Y3, Y8, Y8
+	VPBROADCASTD 16(CX), Y2
+	VPBROADCASTD 12(CX), Y3
+	VPMULUDQ     Y1, Y6, Y6
+	VPMULUDQ     Y0, Y9, Y9
+	VPSRLQ       $0x20, Y6, Y4
+	VPXOR        Y2, Y5, Y5
+	VPXOR        Y4, Y5, Y5
+	VPSRLQ       $0x20, Y9, Y11
+	VPXOR        Y3, Y11, Y11
+	VPMULUDQ     Y1, Y8, Y8
+	VPMULUDQ     Y0, Y10, Y10
+	VPSRLQ       $0x20, Y8, Y4
+	VPXOR        Y2, Y7, Y7
+	VPXOR        Y4, Y7, Y7
+	VPSRLQ       $0x20, Y10, Y12
+	VPXOR        Y3, Y12, Y12
+	VPBROADCASTD 20(CX), Y2
+	VPBROADCASTD 24(CX), Y3
+	VPMULUDQ     Y1, Y11, Y11
+	VPMULUDQ     Y0, Y5, Y5
+	VPSRLQ       $0x20, Y11, Y4
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y4
+	VPXOR        Y3, Y9, Y9
+	VPXOR        Y4, Y9, Y9
+	VPMULUDQ     Y1, Y12, Y12
+	VPMULUDQ     Y0, Y7, Y7
+	VPSRLQ       $0x20, Y12, Y4
+	VPXOR        Y2, Y8, Y8
+	VPXOR        Y4, Y8, Y8
+	VPSRLQ       $0x20, Y7, Y4
+	VPXOR        Y3, Y10, Y10
+	VPXOR        Y4, Y10, Y10
+	VPBROADCASTD 28(CX), Y2
+	VPBROADCASTD 32(CX), Y3
+	VPMULUDQ     Y1, Y9, Y9
+	VPMULUDQ     Y0, Y6, Y6
+	VPSRLQ       $0x20, Y9, Y4
+	VPXOR        Y2, Y11, Y11
+	VPXOR        Y4, Y11, Y11
+	VPSRLQ       $0x20, Y6, Y4
+	VPXOR        Y3, Y5, Y5
+	VPXOR        Y4, Y5, Y5
+	VPMULUDQ     Y1, Y10, Y10
+	VPMULUDQ     Y0, Y8, Y8
+	VPSRLQ       $0x20, Y10, Y4
+	VPXOR        Y2, Y12, Y12
+	VPXOR        Y4, Y12, Y12
+	VPSRLQ       $0x20, Y8, Y4
+	VPXOR        Y3, Y7, Y7
+	VPXOR        Y4, Y7, Y7
+	VPBROADCASTD 36(CX), Y2
+	VPBROADCASTD 40(CX), Y3
+	VPMULUDQ     Y1, Y5, Y5
+	VPMULUDQ     Y0, Y11, Y11
+	VPSRLQ       $0x20, Y5, Y4
+	VPXOR        Y2, Y9, Y9
+	VPXOR        Y4, Y9, Y9
+	VPSRLQ       $0x20, Y11, Y4
+	VPXOR        Y3, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VPMULUDQ     Y1, Y7, Y7
+	VPMULUDQ     Y0, Y12, Y12
+	VPSRLQ       $0x20, Y7, Y4
+	VPXOR        Y2, Y10, Y10
+	VPXOR        Y4, Y10, Y10
+	VPSRLQ       $0x20, Y12, Y4
+	VPXOR        Y3, Y8, Y8
+	VPXOR        Y4, Y8, Y8
+	VPBROADCASTD 44(CX), Y2
+	VPBROADCASTD 48(CX), Y3
+	VPMULUDQ     Y1, Y6, Y6
+	VPMULUDQ     Y0, Y9, Y9
+	VPSRLQ       $0x20, Y6, Y4
+	VPXOR        Y2, Y5, Y5
+	VPXOR        Y4, Y5, Y5
+	VPSRLQ       $0x20, Y9, Y4
+	VPXOR        Y3, Y11, Y11
+	VPXOR        Y4, Y11, Y11
+	VPMULUDQ     Y1, Y8, Y8
+	VPMULUDQ     Y0, Y10, Y10
+	VPSRLQ       $0x20, Y8, Y4
+	VPXOR        Y2, Y7, Y7
+	VPXOR        Y4, Y7, Y7
+	VPSRLQ       $0x20, Y10, Y4
+	VPXOR        Y3, Y12, Y12
+	VPXOR        Y4, Y12, Y12
+	VPBROADCASTD 52(CX), Y2
+	VPBROADCASTD 56(CX), Y3
+	VPMULUDQ     Y1, Y11, Y11
+	VPMULUDQ     Y0, Y5, Y5
+	VPSRLQ       $0x20, Y11, Y4
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y4
+	VPXOR        Y3, Y9, Y9
+	VPXOR        Y4, Y9, Y9
+	VPMULUDQ     Y1, Y12, Y12
+	VPMULUDQ     Y0, Y7, Y7
+	VPSRLQ       $0x20, Y12, Y4
+	VPXOR        Y2, Y8, Y8
+	VPXOR        Y4, Y8, Y8
+	VPSRLQ       $0x20, Y7, Y4
+	VPXOR        Y3, Y10, Y10
+	VPXOR        Y4, Y10, Y10
+	VPBROADCASTD 60(CX), Y2
+	VPBROADCASTD 64(CX), Y3
+	VPMULUDQ     Y1, Y9, Y9
+	VPMULUDQ     Y0, Y6, Y6
+	VPSRLQ       $0x20, Y9, Y4
+	VPXOR        Y2, Y11, Y11
+	VPXOR        Y4, Y11, Y11
+	VPSRLQ       $0x20, Y6, Y4
+	VPXOR        Y3, Y5, Y5
+	VPXOR        Y4, Y5, Y5
+	VPMULUDQ     Y1, Y10, Y10
+	VPMULUDQ     Y0, Y8, Y8
+	VPSRLQ       $0x20, Y10, Y4
+	VPXOR        Y2, Y12, Y12
+	VPXOR        Y4, Y12, Y12
+	VPSRLQ       $0x20, Y8, Y4
+	VPXOR        Y3, Y7, Y7
+	VPXOR        Y4, Y7, Y7
+	VPBROADCASTD 68(CX), Y2
+	VPBROADCASTD 72(CX), Y3
+	VPMULUDQ     Y1, Y5, Y5
+	VPMULUDQ     Y0, Y11, Y11
+	VPSRLQ       $0x20, Y5, Y4
+	VPXOR        Y2, Y9, Y9
+	VPXOR        Y4, Y9, Y9
+	VPSRLQ       $0x20, Y11, Y4
+	VPXOR        Y3, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VPMULUDQ     Y1, Y7, Y7
+	VPMULUDQ     Y0, Y12, Y12
+	VPSRLQ       $0x20, Y7, Y4
+	VPXOR        Y2, Y10, Y10
+	VPXOR        Y4, Y10, Y10
+	VPSRLQ       $0x20, Y12, Y4
+	VPXOR        Y3, Y8, Y8
+	VPXOR        Y4, Y8, Y8
+	VSHUFPS      $0x88, Y5, Y9, Y9
+	VSHUFPS      $0x88, Y11, Y6, Y6
+	VMOVUPS      onesavx2<>+0(SB), Y2
+	VMOVUPS      nibblesavx2<>+0(SB), Y3
+	VPSRLD       $0x04, Y9, Y4
+	VPAND        Y3, Y9, Y9
+	VPAND        Y3, Y4, Y4
+	VPSHUFB      Y9, Y2, Y9
+	VPSHUFB      Y4, Y2, Y4
+	VPADDB       Y4, Y9, Y9
+	VPMADDUBSW   everyByteavx2<>+0(SB), Y9, Y9
+	VPMADDWD     everyPairavx2<>+0(SB), Y9, Y9
+	VMOVUPS      onesavx2<>+0(SB), Y2
+	VMOVUPS      nibblesavx2<>+0(SB), Y3
+	VPSRLD       $0x04, Y6, Y4
+	VPAND        Y3, Y6, Y6
+	VPAND        Y3, Y4, Y4
+	VPSHUFB      Y6, Y2, Y6
+	VPSHUFB      Y4, Y2, Y4
+	VPADDB       Y4, Y6, Y6
+	VPMADDUBSW   everyByteavx2<>+0(SB), Y6, Y6
+	VPMADDWD     everyPairavx2<>+0(SB), Y6, Y6
+	VPACKUSDW    Y6, Y9, Y9
+	VSHUFPS      $0x88, Y7, Y10, Y10
+	VSHUFPS      $0x88, Y12, Y8, Y8
+	VMOVUPS      onesavx2<>+0(SB), Y2
+	VMOVUPS      nibblesavx2<>+0(SB), Y3
+	VPSRLD       $0x04, Y10, Y4
+	VPAND        Y3, Y10, Y10
+	VPAND        Y3, Y4, Y4
+	VPSHUFB      Y10, Y2, Y10
+	VPSHUFB      Y4, Y2, Y4
+	VPADDB       Y4, Y10, Y10
+	VPMADDUBSW   everyByteavx2<>+0(SB), Y10, Y10
+	VPMADDWD     everyPairavx2<>+0(SB), Y10, Y10
+	VMOVUPS      onesavx2<>+0(SB), Y2
+	VMOVUPS      nibblesavx2<>+0(SB), Y3
+	VPSRLD       $0x04, Y8, Y4
+	VPAND        Y3, Y8, Y8
+	VPAND        Y3, Y4, Y4
+	VPSHUFB      Y8, Y2, Y8
+	VPSHUFB      Y4, Y2, Y4
+	VPADDB       Y4, Y8, Y8
+	VPMADDUBSW   everyByteavx2<>+0(SB), Y8, Y8
+	VPMADDWD     everyPairavx2<>+0(SB), Y8, Y8
+	VPACKUSDW    Y8, Y10, Y10
+	VPACKUSWB    Y10, Y9, Y10
+	VPSHUFB      bytesavx2<>+0(SB), Y10, Y10
+	VMOVUPS      Y10, (AX)
+	ADDQ         $0x00000020, AX
+	ADDL         $0x08, (SP)
+	DECQ         DX
+	JNZ          turn
+	VZEROUPPER
+	RET
+
+// func weighavx2(dst *uint16, src *uint8, weights *uint8, n int)
+// Requires: AVX, AVX2
+TEXT ·weighavx2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         weights+16(FP), DX
+	VPBROADCASTW (DX), Y0
+	VPBROADCASTW 2(DX), Y1
+	VPBROADCASTW 4(DX), Y2
+	VPBROADCASTW 6(DX), Y3
+	VPBROADCASTW 8(DX), Y4
+	VPBROADCASTW 10(DX), Y5
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+vector:
+	VMOVUPS    (CX)(BX*1), Y6
+	VPMADDUBSW Y0, Y6, Y6
+	VMOVUPS    2(CX)(BX*1), Y7
+	VPMADDUBSW Y1, Y7, Y7
+	VPADDW     Y7, Y6, Y6
+	VMOVUPS    4(CX)(BX*1), Y7
+	VPMADDUBSW Y2, Y7, Y7
+	VPADDW     Y7, Y6, Y6
+	VMOVUPS    6(CX)(BX*1), Y7
+	VPMADDUBSW Y3, Y7, Y7
+	VPADDW     Y7, Y6, Y6
+	VMOVUPS    8(CX)(BX*1), Y7
+	VPMADDUBSW Y4, Y7, Y7
+	VPADDW     Y7, Y6, Y6
+	VMOVUPS    10(CX)(BX*1), Y7
+	VPMADDUBSW Y5, Y7, Y7
+	VPADDW     Y7, Y6, Y6
+	VMOVUPS    1(CX)(BX*1), Y7
+	VPMADDUBSW Y0, Y7, Y7
+	VMOVUPS    3(CX)(BX*1), Y8
+	VPMADDUBSW Y1, Y8, Y8
+	VPADDW     Y8, Y7, Y7
+	VMOVUPS    5(CX)(BX*1), Y8
+	VPMADDUBSW Y2, Y8, Y8
+	VPADDW     Y8, Y7, Y7
+	VMOVUPS    7(CX)(BX*1), Y8
+	VPMADDUBSW Y3, Y8, Y8
+	VPADDW     Y8, Y7, Y7
+	VMOVUPS    9(CX)(BX*1), Y8
+	VPMADDUBSW Y4, Y8, Y8
+	VPADDW     Y8, Y7, Y7
+	VMOVUPS    11(CX)(BX*1), Y8
+	VPMADDUBSW Y5, Y8, Y8
+	VPADDW     Y8, Y7, Y7
+	VPUNPCKLWD Y7, Y6, Y8
+	VPUNPCKHWD Y7, Y6, Y6
+	VPERM2I128 $0x20, Y6, Y8, Y7
+	VPERM2I128 $0x31, Y6, Y8, Y6
+	VMOVUPS    Y7, (AX)(BX*2)
+	VMOVUPS    Y6, 32(AX)(BX*2)
+	ADDQ       $0x20, BX
+	DECQ       DX
+	JNZ        vector
+	VZEROUPPER
+	RET
+
 // func add16avx2(dst *uint16, a *uint16, b *uint16, n int)
 // Requires: AVX, AVX2
 TEXT ·add16avx2(SB), NOSPLIT, $0-32
@@ -1486,6 +1778,50 @@ vector:
 	ADDQ    $0x20, R11
 	DECQ    R10
 	JNZ     vector
+	VZEROUPPER
+	RET
+
+// func pushPairsavx2(to *uint32, line *uint16, old0 *uint16, sum0 *uint16, old1 *uint16, sum1 *uint16, old2 *uint16, sum2 *uint32, n int)
+// Requires: AVX, AVX2
+TEXT ·pushPairsavx2(SB), NOSPLIT, $0-72
+	MOVQ to+0(FP), AX
+	MOVQ line+8(FP), CX
+	MOVQ sum2+56(FP), DX
+	MOVQ old0+16(FP), BX
+	MOVQ sum0+24(FP), SI
+	MOVQ old1+32(FP), DI
+	MOVQ sum1+40(FP), R8
+	MOVQ old2+48(FP), R9
+	MOVQ n+64(FP), R10
+	XORQ R11, R11
+
+vector:
+	VMOVUPS      (CX)(R11*1), Y0
+	VMOVUPS      (SI)(R11*1), Y1
+	VPSUBW       (BX)(R11*1), Y1, Y1
+	VPADDW       Y0, Y1, Y1
+	VMOVUPS      Y0, (BX)(R11*1)
+	VMOVUPS      (R8)(R11*1), Y0
+	VPSUBW       (DI)(R11*1), Y0, Y0
+	VPADDW       Y1, Y0, Y0
+	VMOVUPS      Y1, (DI)(R11*1)
+	VPMOVZXWD    (R9)(R11*1), Y1
+	VPMOVZXWD    16(R9)(R11*1), Y2
+	VMOVUPS      Y0, (R9)(R11*1)
+	VPMOVZXWD    X0, Y3
+	VMOVUPS      (DX)(R11*2), Y4
+	VPSUBD       Y1, Y4, Y4
+	VPADDD       Y3, Y4, Y4
+	VMOVUPS      Y4, (AX)(R11*2)
+	VEXTRACTI128 $0x01, Y0, X0
+	VPMOVZXWD    X0, Y0
+	VMOVUPS      32(DX)(R11*2), Y1
+	VPSUBD       Y2, Y1, Y1
+	VPADDD       Y0, Y1, Y1
+	VMOVUPS      Y1, 32(AX)(R11*2)
+	ADDQ         $0x20, R11
+	DECQ         R10
+	JNZ          vector
 	VZEROUPPER
 	RET
 

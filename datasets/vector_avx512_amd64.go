@@ -29,6 +29,17 @@ func noiseDoublesavx512(dst *float32, s *uint32, first uint32, turns int, levels
 //go:noescape
 func countsavx512(dst *uint16, s *uint32, first uint32, turns int)
 
+// countBytesavx512 writes the number of 1s in each of 64 random words of a row a turn.
+//
+//go:noescape
+func countBytesavx512(dst *uint8, s *uint32, first uint32, turns int)
+
+// weighavx512 writes, n times 64 of them, the sums of the 12 bytes that begin with each one, with weights below 128.
+// Two products add up to less than 32768.
+//
+//go:noescape
+func weighavx512(dst *uint16, src *uint8, weights *uint8, n int)
+
 // add16avx512 adds n vectors. dst may be a, and b the same array further on.
 //
 //go:noescape
@@ -59,6 +70,11 @@ func widen32to64avx512(dst *uint64, src *uint32, n int)
 //
 //go:noescape
 func pushavx512(to *uint64, line *uint64, old0 *uint64, sum0 *uint64, old1 *uint64, sum1 *uint64, old2 *uint64, sum2 *uint64, n int)
+
+// pushPairsavx512 is pushavx512 for n vectors of 16 bits, of sums that fit those, but for the last filter's, of 32.
+//
+//go:noescape
+func pushPairsavx512(to *uint32, line *uint16, old0 *uint16, sum0 *uint16, old1 *uint16, sum1 *uint16, old2 *uint16, sum2 *uint32, n int)
 
 // quantiseavx512 writes the levels of n vectors of sums and returns 0, or another number where one of them is too near to the next level:
 // (min(max(sum, base) − base, most)·factor + zero) >> down, at most top, is too near where what is shifted out, the upper 32 bits of it, is not below near.

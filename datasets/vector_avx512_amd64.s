@@ -2060,6 +2060,290 @@ DATA everyPairavx512<>+62(SB)/1, $0x01
 DATA everyPairavx512<>+63(SB)/1, $0x00
 GLOBL everyPairavx512<>(SB), RODATA|NOPTR, $64
 
+// func countBytesavx512(dst *uint8, s *uint32, first uint32, turns int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·countBytesavx512(SB), NOSPLIT, $8-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         s+8(FP), CX
+	MOVQ         turns+24(FP), DX
+	MOVL         first+16(FP), BX
+	MOVL         BX, (SP)
+	VPBROADCASTQ multiplier0avx512<>+0(SB), Z0
+	VPBROADCASTQ multiplier1avx512<>+0(SB), Z1
+
+turn:
+	VPBROADCASTD (SP), Z3
+	VPBROADCASTD (CX), Z2
+	VPADDD       interleavedavx512<>+0(SB), Z3, Z6
+	VPMULUDQ     Z0, Z6, Z6
+	VPSRLQ       $0x20, Z6, Z5
+	VPXORD       Z2, Z5, Z5
+	VPADDD       interleavedavx512<>+64(SB), Z3, Z8
+	VPMULUDQ     Z0, Z8, Z8
+	VPSRLQ       $0x20, Z8, Z7
+	VPXORD       Z2, Z7, Z7
+	VPBROADCASTD 4(CX), Z2
+	VPBROADCASTD 8(CX), Z3
+	VPMULUDQ     Z1, Z5, Z5
+	VPSRLQ       $0x20, Z5, Z9
+	VPXORD       Z2, Z9, Z9
+	VPXORD       Z3, Z6, Z6
+	VPMULUDQ     Z1, Z7, Z7
+	VPSRLQ       $0x20, Z7, Z10
+	VPXORD       Z2, Z10, Z10
+	VPXORD       Z3, Z8, Z8
+	VPBROADCASTD 16(CX), Z2
+	VPBROADCASTD 12(CX), Z3
+	VPMULUDQ     Z1, Z6, Z6
+	VPMULUDQ     Z0, Z9, Z9
+	VPSRLQ       $0x20, Z6, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z5
+	VPSHUFD      $0xf5, Z9, Z11
+	VPXORD       Z3, Z11, Z11
+	VPMULUDQ     Z1, Z8, Z8
+	VPMULUDQ     Z0, Z10, Z10
+	VPSRLQ       $0x20, Z8, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z7
+	VPSHUFD      $0xf5, Z10, Z12
+	VPXORD       Z3, Z12, Z12
+	VPBROADCASTD 20(CX), Z2
+	VPBROADCASTD 24(CX), Z3
+	VPMULUDQ     Z1, Z11, Z11
+	VPMULUDQ     Z0, Z5, Z5
+	VPSRLQ       $0x20, Z11, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z6
+	VPSHUFD      $0xf5, Z5, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z9
+	VPMULUDQ     Z1, Z12, Z12
+	VPMULUDQ     Z0, Z7, Z7
+	VPSRLQ       $0x20, Z12, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z8
+	VPSHUFD      $0xf5, Z7, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z10
+	VPBROADCASTD 28(CX), Z2
+	VPBROADCASTD 32(CX), Z3
+	VPMULUDQ     Z1, Z9, Z9
+	VPMULUDQ     Z0, Z6, Z6
+	VPSRLQ       $0x20, Z9, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z11
+	VPSHUFD      $0xf5, Z6, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z5
+	VPMULUDQ     Z1, Z10, Z10
+	VPMULUDQ     Z0, Z8, Z8
+	VPSRLQ       $0x20, Z10, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z12
+	VPSHUFD      $0xf5, Z8, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z7
+	VPBROADCASTD 36(CX), Z2
+	VPBROADCASTD 40(CX), Z3
+	VPMULUDQ     Z1, Z5, Z5
+	VPMULUDQ     Z0, Z11, Z11
+	VPSRLQ       $0x20, Z5, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z9
+	VPSHUFD      $0xf5, Z11, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z6
+	VPMULUDQ     Z1, Z7, Z7
+	VPMULUDQ     Z0, Z12, Z12
+	VPSRLQ       $0x20, Z7, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z10
+	VPSHUFD      $0xf5, Z12, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z8
+	VPBROADCASTD 44(CX), Z2
+	VPBROADCASTD 48(CX), Z3
+	VPMULUDQ     Z1, Z6, Z6
+	VPMULUDQ     Z0, Z9, Z9
+	VPSRLQ       $0x20, Z6, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z5
+	VPSHUFD      $0xf5, Z9, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z11
+	VPMULUDQ     Z1, Z8, Z8
+	VPMULUDQ     Z0, Z10, Z10
+	VPSRLQ       $0x20, Z8, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z7
+	VPSHUFD      $0xf5, Z10, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z12
+	VPBROADCASTD 52(CX), Z2
+	VPBROADCASTD 56(CX), Z3
+	VPMULUDQ     Z1, Z11, Z11
+	VPMULUDQ     Z0, Z5, Z5
+	VPSRLQ       $0x20, Z11, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z6
+	VPSHUFD      $0xf5, Z5, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z9
+	VPMULUDQ     Z1, Z12, Z12
+	VPMULUDQ     Z0, Z7, Z7
+	VPSRLQ       $0x20, Z12, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z8
+	VPSHUFD      $0xf5, Z7, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z10
+	VPBROADCASTD 60(CX), Z2
+	VPBROADCASTD 64(CX), Z3
+	VPMULUDQ     Z1, Z9, Z9
+	VPMULUDQ     Z0, Z6, Z6
+	VPSRLQ       $0x20, Z9, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z11
+	VPSHUFD      $0xf5, Z6, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z5
+	VPMULUDQ     Z1, Z10, Z10
+	VPMULUDQ     Z0, Z8, Z8
+	VPSRLQ       $0x20, Z10, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z12
+	VPSHUFD      $0xf5, Z8, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z7
+	VPBROADCASTD 68(CX), Z2
+	VPBROADCASTD 72(CX), Z3
+	VPMULUDQ     Z1, Z5, Z5
+	VPMULUDQ     Z0, Z11, Z11
+	VPSRLQ       $0x20, Z5, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z9
+	VPSHUFD      $0xf5, Z11, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z6
+	VPMULUDQ     Z1, Z7, Z7
+	VPMULUDQ     Z0, Z12, Z12
+	VPSRLQ       $0x20, Z7, Z4
+	VPTERNLOGD   $0x96, Z2, Z4, Z10
+	VPSHUFD      $0xf5, Z12, Z4
+	VPTERNLOGD   $0x96, Z3, Z4, Z8
+	VSHUFPS      $0x88, Z5, Z9, Z9
+	VSHUFPS      $0x88, Z11, Z6, Z6
+	VMOVUPS      onesavx512<>+0(SB), Z2
+	VMOVUPS      nibblesavx512<>+0(SB), Z3
+	VPSRLD       $0x04, Z9, Z4
+	VPANDD       Z3, Z9, Z9
+	VPANDD       Z3, Z4, Z4
+	VPSHUFB      Z9, Z2, Z9
+	VPSHUFB      Z4, Z2, Z4
+	VPADDB       Z4, Z9, Z9
+	VPMADDUBSW   everyByteavx512<>+0(SB), Z9, Z9
+	VPMADDWD     everyPairavx512<>+0(SB), Z9, Z9
+	VMOVUPS      onesavx512<>+0(SB), Z2
+	VMOVUPS      nibblesavx512<>+0(SB), Z3
+	VPSRLD       $0x04, Z6, Z4
+	VPANDD       Z3, Z6, Z6
+	VPANDD       Z3, Z4, Z4
+	VPSHUFB      Z6, Z2, Z6
+	VPSHUFB      Z4, Z2, Z4
+	VPADDB       Z4, Z6, Z6
+	VPMADDUBSW   everyByteavx512<>+0(SB), Z6, Z6
+	VPMADDWD     everyPairavx512<>+0(SB), Z6, Z6
+	VPACKUSDW    Z6, Z9, Z9
+	VSHUFPS      $0x88, Z7, Z10, Z10
+	VSHUFPS      $0x88, Z12, Z8, Z8
+	VMOVUPS      onesavx512<>+0(SB), Z2
+	VMOVUPS      nibblesavx512<>+0(SB), Z3
+	VPSRLD       $0x04, Z10, Z4
+	VPANDD       Z3, Z10, Z10
+	VPANDD       Z3, Z4, Z4
+	VPSHUFB      Z10, Z2, Z10
+	VPSHUFB      Z4, Z2, Z4
+	VPADDB       Z4, Z10, Z10
+	VPMADDUBSW   everyByteavx512<>+0(SB), Z10, Z10
+	VPMADDWD     everyPairavx512<>+0(SB), Z10, Z10
+	VMOVUPS      onesavx512<>+0(SB), Z2
+	VMOVUPS      nibblesavx512<>+0(SB), Z3
+	VPSRLD       $0x04, Z8, Z4
+	VPANDD       Z3, Z8, Z8
+	VPANDD       Z3, Z4, Z4
+	VPSHUFB      Z8, Z2, Z8
+	VPSHUFB      Z4, Z2, Z4
+	VPADDB       Z4, Z8, Z8
+	VPMADDUBSW   everyByteavx512<>+0(SB), Z8, Z8
+	VPMADDWD     everyPairavx512<>+0(SB), Z8, Z8
+	VPACKUSDW    Z8, Z10, Z10
+	VPACKUSWB    Z10, Z9, Z10
+	VPSHUFB      bytesavx512<>+0(SB), Z10, Z10
+	VMOVUPS      Z10, (AX)
+	ADDQ         $0x00000040, AX
+	ADDL         $0x10, (SP)
+	DECQ         DX
+	JNZ          turn
+	VZEROUPPER
+	RET
+
+// func weighavx512(dst *uint16, src *uint8, weights *uint8, n int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·weighavx512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         weights+16(FP), DX
+	VPBROADCASTW (DX), Z0
+	VPBROADCASTW 2(DX), Z1
+	VPBROADCASTW 4(DX), Z2
+	VPBROADCASTW 6(DX), Z3
+	VPBROADCASTW 8(DX), Z4
+	VPBROADCASTW 10(DX), Z5
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+vector:
+	VMOVUPS    (CX)(BX*1), Z6
+	VPMADDUBSW Z0, Z6, Z6
+	VMOVUPS    2(CX)(BX*1), Z7
+	VPMADDUBSW Z1, Z7, Z7
+	VPADDW     Z7, Z6, Z6
+	VMOVUPS    4(CX)(BX*1), Z7
+	VPMADDUBSW Z2, Z7, Z7
+	VPADDW     Z7, Z6, Z6
+	VMOVUPS    6(CX)(BX*1), Z7
+	VPMADDUBSW Z3, Z7, Z7
+	VPADDW     Z7, Z6, Z6
+	VMOVUPS    8(CX)(BX*1), Z7
+	VPMADDUBSW Z4, Z7, Z7
+	VPADDW     Z7, Z6, Z6
+	VMOVUPS    10(CX)(BX*1), Z7
+	VPMADDUBSW Z5, Z7, Z7
+	VPADDW     Z7, Z6, Z6
+	VMOVUPS    1(CX)(BX*1), Z7
+	VPMADDUBSW Z0, Z7, Z7
+	VMOVUPS    3(CX)(BX*1), Z8
+	VPMADDUBSW Z1, Z8, Z8
+	VPADDW     Z8, Z7, Z7
+	VMOVUPS    5(CX)(BX*1), Z8
+	VPMADDUBSW Z2, Z8, Z8
+	VPADDW     Z8, Z7, Z7
+	VMOVUPS    7(CX)(BX*1), Z8
+	VPMADDUBSW Z3, Z8, Z8
+	VPADDW     Z8, Z7, Z7
+	VMOVUPS    9(CX)(BX*1), Z8
+	VPMADDUBSW Z4, Z8, Z8
+	VPADDW     Z8, Z7, Z7
+	VMOVUPS    11(CX)(BX*1), Z8
+	VPMADDUBSW Z5, Z8, Z8
+	VPADDW     Z8, Z7, Z7
+	VPUNPCKLWD Z7, Z6, Z8
+	VPUNPCKHWD Z7, Z6, Z6
+	VMOVUPS    quarters0avx512<>+0(SB), Z7
+	VPERMI2Q   Z6, Z8, Z7
+	VMOVUPS    quarters1avx512<>+0(SB), Z9
+	VPERMI2Q   Z6, Z8, Z9
+	VMOVUPS    Z7, (AX)(BX*2)
+	VMOVUPS    Z9, 64(AX)(BX*2)
+	ADDQ       $0x40, BX
+	DECQ       DX
+	JNZ        vector
+	VZEROUPPER
+	RET
+
+DATA quarters0avx512<>+0(SB)/8, $0x0000000000000000
+DATA quarters0avx512<>+8(SB)/8, $0x0000000000000001
+DATA quarters0avx512<>+16(SB)/8, $0x0000000000000008
+DATA quarters0avx512<>+24(SB)/8, $0x0000000000000009
+DATA quarters0avx512<>+32(SB)/8, $0x0000000000000002
+DATA quarters0avx512<>+40(SB)/8, $0x0000000000000003
+DATA quarters0avx512<>+48(SB)/8, $0x000000000000000a
+DATA quarters0avx512<>+56(SB)/8, $0x000000000000000b
+GLOBL quarters0avx512<>(SB), RODATA|NOPTR, $64
+
+DATA quarters1avx512<>+0(SB)/8, $0x0000000000000004
+DATA quarters1avx512<>+8(SB)/8, $0x0000000000000005
+DATA quarters1avx512<>+16(SB)/8, $0x000000000000000c
+DATA quarters1avx512<>+24(SB)/8, $0x000000000000000d
+DATA quarters1avx512<>+32(SB)/8, $0x0000000000000006
+DATA quarters1avx512<>+40(SB)/8, $0x0000000000000007
+DATA quarters1avx512<>+48(SB)/8, $0x000000000000000e
+DATA quarters1avx512<>+56(SB)/8, $0x000000000000000f
+GLOBL quarters1avx512<>(SB), RODATA|NOPTR, $64
+
 // func add16avx512(dst *uint16, a *uint16, b *uint16, n int)
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·add16avx512(SB), NOSPLIT, $0-32
@@ -2184,6 +2468,50 @@ vector:
 	ADDQ    $0x40, R11
 	DECQ    R10
 	JNZ     vector
+	VZEROUPPER
+	RET
+
+// func pushPairsavx512(to *uint32, line *uint16, old0 *uint16, sum0 *uint16, old1 *uint16, sum1 *uint16, old2 *uint16, sum2 *uint32, n int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·pushPairsavx512(SB), NOSPLIT, $0-72
+	MOVQ to+0(FP), AX
+	MOVQ line+8(FP), CX
+	MOVQ sum2+56(FP), DX
+	MOVQ old0+16(FP), BX
+	MOVQ sum0+24(FP), SI
+	MOVQ old1+32(FP), DI
+	MOVQ sum1+40(FP), R8
+	MOVQ old2+48(FP), R9
+	MOVQ n+64(FP), R10
+	XORQ R11, R11
+
+vector:
+	VMOVUPS       (CX)(R11*1), Z0
+	VMOVUPS       (SI)(R11*1), Z1
+	VPSUBW        (BX)(R11*1), Z1, Z1
+	VPADDW        Z0, Z1, Z1
+	VMOVUPS       Z0, (BX)(R11*1)
+	VMOVUPS       (R8)(R11*1), Z0
+	VPSUBW        (DI)(R11*1), Z0, Z0
+	VPADDW        Z1, Z0, Z0
+	VMOVUPS       Z1, (DI)(R11*1)
+	VPMOVZXWD     (R9)(R11*1), Z1
+	VPMOVZXWD     32(R9)(R11*1), Z2
+	VMOVUPS       Z0, (R9)(R11*1)
+	VPMOVZXWD     Y0, Z3
+	VMOVUPS       (DX)(R11*2), Z4
+	VPSUBD        Z1, Z4, Z4
+	VPADDD        Z3, Z4, Z4
+	VMOVUPS       Z4, (AX)(R11*2)
+	VEXTRACTI64X4 $0x01, Z0, Y0
+	VPMOVZXWD     Y0, Z0
+	VMOVUPS       64(DX)(R11*2), Z1
+	VPSUBD        Z2, Z1, Z1
+	VPADDD        Z0, Z1, Z1
+	VMOVUPS       Z1, 64(AX)(R11*2)
+	ADDQ          $0x40, R11
+	DECQ          R10
+	JNZ           vector
 	VZEROUPPER
 	RET
 

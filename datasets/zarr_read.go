@@ -381,11 +381,8 @@ func (a *zarrArray) across(axis int) int64 {
 // each calls do with all chunks of a box, whose places are those of the placers, on up to so many
 // goroutines.
 func (a *zarrArray) each(b chunkBox, workers int64, do func(c *chunkPlacer) error) error {
-	tasks := product(b.count)
-	var mu sync.Mutex
-	var failed error
-	at := tasks // the first chunk that failed
-	shareAmong(workers, tasks, func(next func() (int64, bool)) {
+	var first firstError
+	shareAmong(workers, product(b.count), func(next func() (int64, bool)) {
 		c := a.placer()
 		defer a.release(c)
 		for t, ok := next(); ok; t, ok = next() {
@@ -394,17 +391,12 @@ func (a *zarrArray) each(b chunkBox, workers int64, do func(c *chunkPlacer) erro
 				c.place[i] = b.origin[i]/a.chunk[i] + rest%b.count[i]
 				rest /= b.count[i]
 			}
-			if err := do(c); err != nil {
-				mu.Lock()
-				if t < at {
-					at, failed = t, err
-				}
-				mu.Unlock()
+			if first.of(t, do(c)) {
 				return
 			}
 		}
 	})
-	return failed
+	return first.err
 }
 
 // readRow reads the row that begins at a byte to dst.

@@ -8,14 +8,18 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// counts writes how many bits of each random word are 1.
-func (i isa) counts() {
+// counts writes how many bits of each random word are 1, as bytes or as 16 bits.
+func (i isa) counts(what, typ string) {
 	i.groups = 2 // lines have margins, so that small turns waste less
-	name := "counts" + i.name
-	TEXT(name, NOSPLIT, "func(dst *uint16, s *uint32, first uint32, turns int)")
+	name, bytes := what+i.name, typ == "uint8"
+	TEXT(name, NOSPLIT, "func(dst *"+typ+", s *uint32, first uint32, turns int)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s writes the number of 1s in each of %d random words of a row a turn.", name, i.unit()))
-	l := i.begin(i.inOrder(), "inOrder")
+	order, orderName, lanes := i.inOrder(), "inOrder", i.pairsOrder
+	if bytes {
+		order, orderName, lanes = i.interleaved(), "interleaved", i.bytesOrder
+	}
+	l := i.begin(order, orderName)
 	repeat := func(what string, b byte) Mem {
 		var all [16]byte
 		for k := range all {
@@ -24,8 +28,8 @@ func (i isa) counts() {
 		return i.shuffle(what, all)
 	}
 	ones := i.shuffle("ones", [16]byte{0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4})
-	nibbles, bytes, pairs := repeat("nibbles", 15), repeat("everyByte", 1), i.shuffle("everyPair", [16]byte{1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0})
-	order := i.pairsOrder()
+	nibbles, everyByte, pairs := repeat("nibbles", 15), repeat("everyByte", 1), i.shuffle("everyPair", [16]byte{1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0})
+	voxels := lanes()
 	count := func(v VecVirtual) {
 		table, mask, high := i.wide(), i.wide(), i.wide()
 		VMOVUPS(ones, table)
@@ -36,7 +40,7 @@ func (i isa) counts() {
 		VPSHUFB(v, table, v)
 		VPSHUFB(high, table, high)
 		VPADDB(high, v, v)
-		VPMADDUBSW(bytes, v, v)
+		VPMADDUBSW(everyByte, v, v)
 		VPMADDWD(pairs, v, v)
 	}
 	l.each(func(groups []quad) {
@@ -46,22 +50,146 @@ func (i isa) counts() {
 			count(q[0])
 			count(q[2])
 			VPACKUSDW(q[2], q[0], q[0])
-			VPSHUFB(order, q[0], q[0])
-			l.store(q[0], g*l.bytes)
+			if !bytes {
+				VPSHUFB(voxels, q[0], q[0])
+				l.store(q[0], g*l.bytes)
+			} else if g%2 == 1 {
+				VPACKUSWB(q[0], groups[g-1][0], q[0])
+				VPSHUFB(voxels, q[0], q[0])
+				l.store(q[0], g/2*l.bytes)
+			}
 		}
-		ADDQ(U32(l.groups*l.bytes), l.dst)
+		if bytes {
+			ADDQ(U32(l.groups*l.bytes/2), l.dst)
+		} else {
+			ADDQ(U32(l.groups*l.bytes), l.dst)
+		}
 	})
+}
+
+// weigh sums up bytes with weights.
+func (i isa) weigh() {
+	name := "weigh" + i.name
+	TEXT(name, NOSPLIT, "func(dst *uint16, src, weights *uint8, n int)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s writes, n times %d of them, the sums of the 12 bytes that begin with each one, with weights below 128.", name, i.bytes),
+		"Two products add up to less than 32768.")
+	dst, src, from := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("weights"), GP64())
+	var weights [6]VecVirtual
+	for k := range weights {
+		weights[k] = i.wide()
+		VPBROADCASTW(Mem{Base: from, Disp: 2 * k}, weights[k])
+	}
+	i.forward(func(at Register) {
+		var sums [2]VecVirtual // of the bytes at even places and of those at odd ones
+		for odd := range sums {
+			for k, w := range weights {
+				v := i.wide()
+				VMOVUPS(Mem{Base: src, Index: at, Scale: 1, Disp: 2*k + odd}, v)
+				VPMADDUBSW(w, v, v)
+				if k == 0 {
+					sums[odd] = v
+				} else {
+					VPADDW(v, sums[odd], sums[odd])
+				}
+			}
+		}
+		for k, v := range i.zipped(sums[0], sums[1]) {
+			VMOVUPS(v, Mem{Base: dst, Index: at, Scale: 2, Disp: k * i.bytes})
+		}
+	})
+	end()
+}
+
+// zipped are the numbers of 16 bits of two vectors by turns.
+func (i isa) zipped(a, b VecVirtual) (both [2]VecVirtual) {
+	low, high := i.wide(), i.wide()
+	VPUNPCKLWD(b, a, low)
+	VPUNPCKHWD(b, a, high)
+	for k := range both {
+		both[k] = i.wide()
+		if i.bytes == 32 {
+			VPERM2I128(U8(0x20+0x11*k), high, low, both[k])
+			continue
+		}
+		VMOVUPS(i.quarters(k), both[k])
+		VPERMI2Q(high, low, both[k])
+	}
+	return both
+}
+
+// quarters brings the first halves of two vectors, or the second ones, by turns of 128 bits.
+func (i isa) quarters(half int) Mem {
+	name := fmt.Sprint("quarters", half)
+	if m, ok := constants[name]; ok {
+		return m
+	}
+	m := GLOBL(name+i.name, RODATA|NOPTR)
+	for k, o := range []int{0, 1, 8, 9, 2, 3, 10, 11} {
+		DATA(8*k, U64(uint64(4*half+o)))
+	}
+	constants[name] = m
+	return m
+}
+
+// pushPairs is push for sums of which all but the last fit 16 bits.
+func (i isa) pushPairs() {
+	name := "pushPairs" + i.name
+	TEXT(name, NOSPLIT, "func(to *uint32, line, old0, sum0, old1, sum1, old2 *uint16, sum2 *uint32, n int)")
+	Pragma("noescape")
+	Doc(name + " is push" + i.name + " for n vectors of 16 bits, of sums that fit those, but for the last filter's, of 32.")
+	to, line, last := Load(Param("to"), GP64()), Load(Param("line"), GP64()), Load(Param("sum2"), GP64())
+	var sums, olds [3]Register
+	for k := range olds {
+		if olds[k] = Load(Param(fmt.Sprint("old", k)), GP64()); k < 2 {
+			sums[k] = Load(Param(fmt.Sprint("sum", k)), GP64())
+		}
+	}
+	i.forward(func(at Register) {
+		v := i.wide()
+		VMOVUPS(Mem{Base: line, Index: at, Scale: 1}, v)
+		for k := range 2 {
+			old := Mem{Base: olds[k], Index: at, Scale: 1}
+			s := i.wide()
+			VMOVUPS(Mem{Base: sums[k], Index: at, Scale: 1}, s)
+			VPSUBW(old, s, s)
+			VPADDW(v, s, s)
+			VMOVUPS(v, old)
+			v = s
+		}
+		old := Mem{Base: olds[2], Index: at, Scale: 1}
+		var left [2]VecVirtual
+		for k := range left {
+			left[k] = i.wide()
+			VPMOVZXWD(old.Offset(k*i.bytes/2), left[k])
+		}
+		VMOVUPS(v, old)
+		for k, o := range left {
+			entered, half, sum := i.wide(), i.half(), i.wide()
+			if k == 0 {
+				VPMOVZXWD(i.lower(v), entered)
+			} else {
+				i.upper(v, half)
+				VPMOVZXWD(half, entered)
+			}
+			VMOVUPS(Mem{Base: last, Index: at, Scale: 2, Disp: k * i.bytes}, sum)
+			VPSUBD(o, sum, sum)
+			VPADDD(entered, sum, sum)
+			VMOVUPS(sum, Mem{Base: to, Index: at, Scale: 2, Disp: k * i.bytes})
+		}
+	})
+	end()
 }
 
 // pairsOrder brings 16-bit words of two blocks from "word 0 of both, word 1 of both, …" into
 // the order of the voxels.
 func (i isa) pairsOrder() Mem {
-	name := "pairs" + i.name
-	if m, ok := constants[name]; ok {
-		return m
-	}
-	constants[name] = i.shuffle("pairs", [16]byte{0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15})
-	return constants[name]
+	return i.shuffle("pairs", [16]byte{0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15})
+}
+
+// bytesOrder does so with the bytes of four blocks, of which two lie in other lanes than the others.
+func (i isa) bytesOrder() Mem {
+	return i.shuffle("bytes", [16]byte{0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15})
 }
 
 // and is c = a & b, and or is c = a | b. The same instructions exist under two names.

@@ -239,12 +239,17 @@ func (i isa) kept(name string, broadcast func(ops ...Op)) Op {
 	return at
 }
 
-// shuffle is a constant of 16 bytes in every 128 bits.
+// shuffle is a constant of 16 bytes in every 128 bits, one for all functions.
 func (i isa) shuffle(name string, order [16]byte) Mem {
-	m := GLOBL(name+i.name, RODATA|NOPTR)
+	name += i.name
+	if m, ok := constants[name]; ok {
+		return m
+	}
+	m := GLOBL(name, RODATA|NOPTR)
 	for at := range i.bytes {
 		DATA(at, U8(order[at%16]))
 	}
+	constants[name] = m
 	return m
 }
 
@@ -255,7 +260,7 @@ func (i isa) noiseBytes() {
 	Doc(fmt.Sprintf("%s writes the levels of %d voxels of a row a turn, at most 256 levels.", name, i.unit()))
 	l := i.begin(i.interleaved(), "interleaved")
 	levels := i.kept("levels", broadcast32)
-	order := i.shuffle("bytes", [16]byte{0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15})
+	order := i.bytesOrder()
 	l.each(func(groups []quad) {
 		for g := 0; g < len(groups); g += 2 {
 			var words [2]VecVirtual

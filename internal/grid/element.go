@@ -100,7 +100,7 @@ func Values[T Stored](b []byte) []T {
 }
 
 // Bytes views elements as bytes without copying.
-func Bytes[T Element](v []T) []byte {
+func Bytes[T Stored](v []T) []byte {
 	if len(v) == 0 {
 		return nil
 	}

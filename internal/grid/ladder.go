@@ -192,6 +192,9 @@ func (l Ladder) InFloat32() bool {
 	return true
 }
 
+// Listed are the levels of a table, nil of the other ladders. They are not to be written to.
+func (l Ladder) Listed() []float32 { return l.table }
+
 // TableBytes is the number of bytes that the levels of a table take, 0 for the
 // other ladders.
 func (l Ladder) TableBytes() int64 { return 4 * int64(len(l.table)) }

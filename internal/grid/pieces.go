@@ -75,8 +75,12 @@ func EachPiece(s Source, of Span, pieceSlices int64, closed bool, f func(piece *
 // piecesOf is how many slices of a source make a piece, beside the shared one.
 func piecesOf(s Source) int64 { return max(fewestSlices, pieceBytes/SliceBytes(s)) }
 
+// PieceSlices is how many slices the largest piece of a span of a source has, the shared one
+// too.
+func PieceSlices(s Source, of Span) int64 { return min(of.Len(), piecesOf(s)) + 1 }
+
 // PieceBytes is how much memory EachPiece takes of a span of a source.
 func PieceBytes(s Source, of Span) int64 {
-	step := min(of.Len(), piecesOf(s))
+	step := PieceSlices(s, of) - 1
 	return min(1+(of.Len()-1)/max(1, step), slabsAhead(step*SliceBytes(s))) * (step + 1) * SliceBytes(s)
 }

@@ -162,7 +162,7 @@ func (f Form) Parse(s string) (values map[string]int64, of string, err error) {
 			continue
 		}
 		v, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || v < k.Min || v > k.most() {
+		if err != nil || !k.Takes(v) {
 			return nil, "", fmt.Errorf("input %q: want %v with %s from %d to %d", s, f, k.Key, k.Min, k.most())
 		}
 		if k.Optional && v == k.Default {
@@ -172,6 +172,9 @@ func (f Form) Parse(s string) (values map[string]int64, of string, err error) {
 	}
 	return values, of, nil
 }
+
+// Takes reports whether a number is in the key's range.
+func (k Key) Takes(v int64) bool { return v >= k.Min && v <= k.most() }
 
 func (k Key) most() int64 {
 	if k.Max == 0 {

@@ -7,8 +7,10 @@ import (
 
 func TestPrinting(t *testing.T) {
 	for got, want := range map[string]string{
-		Giga(1.23456e9): "1.235", Giga(6.36e11): "636.0", Giga(1234567): "0.001235", Significant(0, 3): "0", Significant(99.96, 3): "100.0",
-		Bytes(0): "0 B", Bytes(1023): "1023 B", Bytes(1 << 20): "1.00 MiB", Bytes(34 << 30): "34.0 GiB",
+		Giga(1.23456e9): "1.235", Giga(6.36e11): "636.0", Giga(1234567): "0.001235", Significant(0, 3): "0",
+		Rate(4.6e3, "matvec"): "4.600 kmatvec/s", Rate(5e4, "vox"): "0.00005000 Gvox/s", Rate(8.5e7, "simplex"): "85.00 Msimplex/s", Rate(2e8, "vox·it"): "0.2000 Gvox·it/s", Rate(12, "matvec"): "12.00 matvec/s",
+		Significant(99.96, 3): "100.0",
+		Bytes(0):              "0 B", Bytes(1023): "1023 B", Bytes(1 << 20): "1.00 MiB", Bytes(34 << 30): "34.0 GiB",
 		Duration(0): "0 s", Duration(1500 * time.Microsecond): "1.50 ms", Duration(90 * time.Second): "90.0 s",
 		Duration(150 * time.Second): "2.50 min", Duration(3 * time.Hour): "3.00 h", Duration(42): "42.0 ns", Duration(42 * time.Microsecond): "42.0 µs",
 	} {

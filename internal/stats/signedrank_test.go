@@ -99,6 +99,10 @@ func TestSignedRankOfFew(t *testing.T) {
 			t.Errorf("%d values: p = %v, want %v", n, got, want)
 		}
 	}
+	// The least of all sums of ranks has the probability 2⁻⁵, which a bound may leave out.
+	if lo, hi := SignedRankBounds([]float64{3, 1, 2, 5, 4}, 1-1./32); lo != 1 || hi != 5 {
+		t.Errorf("bounds %v and %v at the least confidence of five values, want 1 and 5", lo, hi)
+	}
 	if lo, hi := SignedRankBounds([]float64{3, 1, 2, 5, 4}, 0.95); lo != 1 || hi != 5 {
 		t.Errorf("five values: bounds %v and %v, want the extremes", lo, hi)
 	}

@@ -266,10 +266,11 @@ dcm('u32_ranked_3d.dcm', (2**31 + 7 * steps).astype('u4'))
 dcm('u8_scaled_3d.dcm', seq((2,3,4),'u1',10,7), RescaleSlope='0.5', RescaleIntercept='-8')
 # Of 16 bits 12 count, with junk above them.
 dcm('i12_2d.dcm', (seq((3,5),'i2',-100,13) & 0xfff).astype('u2') | 0x5000, BitsStored=12, HighBit=11, PixelRepresentation=1)
-dcm('rle_2d.dcm', seq((3,5),'u1',10,7))
-rle = pydicom.dcmread(out+'rle_2d.dcm')
-rle.compress(pydicom.uid.RLELossless, generate_instance_uid=False)
-rle.save_as(out+'rle_2d.dcm', enforce_file_format=True)
+for name, a in {'rle_2d.dcm': seq((3,5),'u1',10,7), 'rle_i16_3d.dcm': seq((2,3,4),'i2',-3000,251)}.items():
+    dcm(name, a)
+    rle = pydicom.dcmread(out+name)
+    rle.compress(pydicom.uid.RLELossless, generate_instance_uid=False)
+    rle.save_as(out+name, enforce_file_format=True)
 series = seq((4,3,5),'i2',0,100)
 os.makedirs(out+'series', exist_ok=True)
 for k, z in enumerate([2, 0, 3, 1]):

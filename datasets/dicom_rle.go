@@ -1,0 +1,113 @@
+package datasets
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// dicomRLEUID is the transfer syntax RLE Lossless (PS3.5, annex G): of each frame the bytes of
+// all pixels that are highest, then those below, each run by PackBits.
+const dicomRLEUID = "1.2.840.10008.1.2.5"
+
+const (
+	rleHeader = 64 // bytes: how many segments, and where each begins
+	// rleRatio is a little more than the most that one byte becomes.
+	rleRatio = 64
+)
+
+// A dicomFragment is bytes of a file.
+type dicomFragment struct{ at, length int64 }
+
+// encapsulated reads the items that compressed pixels are in, from a place on: a table, which
+// may be empty, and fragments. It returns the place after them.
+func (d *dicomFile) encapsulated(at int64) (int64, error) {
+	for n := 0; ; n++ {
+		tag, _, length, data, err := d.element(at)
+		if err != nil {
+			return 0, err
+		}
+		switch {
+		case tag == dicomSequenceEnd:
+			return data, nil
+		case tag != dicomItem:
+			return 0, fmt.Errorf("element %08x among the fragments of the pixels; the file is damaged", tag)
+		case length > d.in.size-data:
+			return 0, fmt.Errorf("truncated: a fragment of %d bytes at byte %d of a file of %d; copy the file again", length, data, d.in.size)
+		case n > 0:
+			d.fragments = append(d.fragments, dicomFragment{data, length})
+		}
+		at = data + length
+	}
+}
+
+// unpackRLE makes the voxels what the fragments become, of which each frame has one.
+func (d *dicomFile) unpackRLE(b *fileBody) error {
+	if int64(len(d.fragments)) != b.shape.D {
+		return fmt.Errorf("%d fragments for %d frames, of which each has one; %s", len(d.fragments), b.shape.D, dicomConvertWords)
+	}
+	for _, f := range d.fragments {
+		b.packed += f.length
+	}
+	b.offset, b.ratio = 0, rleRatio
+	b.inflate = &rleReader{in: d.in, left: d.fragments, pixels: b.shape.H * b.shape.W, size: b.stored.size()}
+	return nil
+}
+
+// An rleReader reads frames, little-endian, one after the other.
+type rleReader struct {
+	in     io.ReaderAt
+	left   []dicomFragment // that come next
+	pixels int64           // of a frame
+	size   int64           // of a pixel, in bytes
+	frame  []byte          // what is left of the one before
+}
+
+func (r *rleReader) Read(dst []byte) (int, error) {
+	if len(r.frame) == 0 {
+		if len(r.left) == 0 {
+			return 0, io.EOF
+		}
+		if err := r.next(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(dst, r.frame)
+	r.frame = r.frame[n:]
+	return n, nil
+}
+
+// next decodes a frame.
+func (r *rleReader) next() error {
+	f := r.left[0]
+	r.left = r.left[1:]
+	if err := checkRatio(r.pixels*r.size, f.length, rleRatio); err != nil {
+		return err
+	}
+	packed := make([]byte, f.length)
+	if _, err := r.in.ReadAt(packed, f.at); err != nil {
+		return fmt.Errorf("reading a frame: %w", pathCause(err))
+	}
+	if len(packed) < rleHeader || int64(binary.LittleEndian.Uint32(packed)) != r.size {
+		return fmt.Errorf("a frame of RLE has not one segment for each of the %d bytes of a pixel; the file is damaged", r.size)
+	}
+	r.frame = make([]byte, r.pixels*r.size)
+	for s := range r.size {
+		from, to := int64(binary.LittleEndian.Uint32(packed[4+4*s:])), int64(len(packed))
+		if s+1 < r.size {
+			to = int64(binary.LittleEndian.Uint32(packed[8+4*s:]))
+		}
+		if from < rleHeader || to < from || to > int64(len(packed)) {
+			return errors.New("the segments of a frame of RLE lie beyond it; the file is damaged")
+		}
+		plane, err := readExactly(&packBits{src: packed[from:to]}, r.pixels, to-from)
+		if err != nil {
+			return err
+		}
+		for i, v := range plane { // the highest bytes come first
+			r.frame[int64(i)*r.size+r.size-1-s] = v
+		}
+	}
+	return nil
+}

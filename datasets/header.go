@@ -1,0 +1,59 @@
+package datasets
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// headerLines reads the lines of a header in text.
+type headerLines struct {
+	r      *bufio.Reader
+	n      int   // of the last line, from 1 on
+	offset int64 // of the byte after it
+}
+
+// headerLines are those of a file's first bytes, at most so many.
+func (in fileInput) headerLines(limit int64) *headerLines {
+	return &headerLines{r: bufio.NewReader(io.NewSectionReader(in, 0, min(in.size, limit)))}
+}
+
+// next is a line with its end; end says that none follows, and that it has none.
+func (h *headerLines) next() (line string, end bool, err error) {
+	line, err = h.r.ReadString('\n')
+	h.n++
+	h.offset += int64(len(line))
+	if err != nil && err != io.EOF {
+		return "", false, fmt.Errorf("reading the header: %w", pathCause(err))
+	}
+	return line, err == io.EOF, nil
+}
+
+// headerFields are what a header says, by name.
+type headerFields struct {
+	format string
+	values map[string]string
+}
+
+// put adds a field, of which there is one.
+func (f headerFields) put(name, value string) error {
+	if _, twice := f.values[name]; twice {
+		return fmt.Errorf("%s field %.40q stands twice; remove one", f.format, name)
+	}
+	f.values[name] = value
+	return nil
+}
+
+// skip is the value of a field that says how much comes before the data, 0 where there is none.
+func (f headerFields) skip(name string, least int64) (int64, error) {
+	v, ok := f.values[name]
+	if !ok {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil || n < least || n > 1<<40 {
+		return 0, fmt.Errorf("%s field %q is %.40q; want a whole number of at least %d", f.format, name, v, least)
+	}
+	return n, nil
+}

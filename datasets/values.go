@@ -1,0 +1,83 @@
+package datasets
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"eccbench/internal/grid"
+)
+
+// ErrManyValues is that an image has more distinct values than there may be.
+var ErrManyValues = errors.New("more distinct values")
+
+// distinctBytes is about how much of an image is read at a time.
+const distinctBytes = 64 << 20
+
+// DistinctValues are those of some slices of a source, ascending, where there are at most so many; both
+// zeros are one. The memory that it takes depends on how many there may be, and not on the image.
+func DistinctValues(s grid.Source, of grid.Span, most int64, threads int) (all []float32, err error) {
+	size := grid.SliceBytes(s)
+	slab := grid.NewBuffer(min(max(1, distinctBytes/size), of.Len()) * size)
+	seen := make([]bool, 1<<16) // of each pattern of an integer
+	for z := of.Lo; z < of.Hi; {
+		hi := min(of.Hi, z+int64(len(slab))/size)
+		part := slab[:(hi-z)*size]
+		if err := s.ReadSlab(part, z, hi); err != nil {
+			return nil, err
+		}
+		switch s.Type() {
+		case grid.Uint8:
+			for _, v := range part {
+				seen[v] = true
+			}
+		case grid.Float32:
+			values := grid.Values[float32](part)
+			if err := grid.Normalise(values, z*s.Shape().SliceVoxels(), s.Shape()); err != nil {
+				return nil, err
+			}
+			all = mergeAll(append(distinctRuns(hands{context.Background(), threads}, values), all))
+		default:
+			for _, v := range grid.Values[uint16](part) {
+				seen[v] = true
+			}
+		}
+		if int64(len(all)) > most {
+			return nil, ErrManyValues
+		}
+		z = hi
+	}
+	for pattern, is := range seen {
+		if is && s.Type() == grid.Int16 {
+			all = append(all, float32(int16(pattern)))
+		} else if is {
+			all = append(all, float32(pattern))
+		}
+	}
+	slices.Sort(all)
+	if int64(len(all)) > most {
+		return nil, ErrManyValues
+	}
+	return all, nil
+}
+
+// distinctRuns are the distinct values of parts of some, each ascending.
+func distinctRuns(h hands, values []float32) (runs [][]float32) {
+	var mu sync.Mutex
+	chunks := (int64(len(values)) + chunkVoxels - 1) / chunkVoxels
+	hands{h.ctx, min(h.cores, maxChunkWorkers)}.share(chunks, func(next func() (int64, bool)) {
+		var sorter floatSorter
+		for k, ok := next(); ok; k, ok = next() {
+			sorted := sorter.sort(values[k*chunkVoxels : min((k+1)*chunkVoxels, int64(len(values)))])
+			run := slices.Clone(slices.Compact(sorted))
+			mu.Lock()
+			runs = append(runs, run)
+			mu.Unlock()
+		}
+	})
+	return runs
+}
+
+// MergeValues are the distinct values of several ascending lists of distinct values.
+func MergeValues(lists [][]float32) []float32 { return mergeAll(slices.Clone(lists)) }

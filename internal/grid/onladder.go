@@ -1,0 +1,112 @@
+package grid
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// OnLadder shows a float32 source on a ladder that it is said to be on: reading what is not
+// finite, or above the last level, or of a table what is none of its values, is an error.
+func OnLadder(s Source, l Ladder) Source {
+	o := onLadder{Source: s, ladder: l, top: l.Value(l.Len() - 1)}
+	if l.kind == table {
+		o.levels = NewLevels[float32](l)
+	}
+	return o
+}
+
+// ErrAbove is of a value that is on no level, and ErrNotListed of one that a table does not have.
+var (
+	ErrAbove     = errors.New("above the last level")
+	ErrNotListed = errors.New("none of the table's")
+)
+
+type onLadder struct {
+	Source
+	ladder Ladder
+	top    float32
+	levels *Levels[float32] // of a table
+}
+
+func (o onLadder) Ladder() Ladder { return o.ladder }
+func (o onLadder) Step() int64    { return Step(o.Source) }
+func (o onLadder) Held() int64    { return Held(o.Source) }
+
+func (o onLadder) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := o.Source.ReadSlab(dst, lo, hi); err != nil {
+		return err
+	}
+	first := lo * o.Shape().SliceVoxels()
+	if err := Normalise(Values[float32](dst), first, o.Shape()); err != nil {
+		return err
+	}
+	if o.levels != nil {
+		return o.listed(Values[float32](dst), first)
+	}
+	for i, v := range Values[float32](dst) {
+		if v > o.top {
+			return fmt.Errorf("the value %v, at index %d, is %w, %v", v, first+int64(i), ErrAbove, o.top)
+		}
+	}
+	return nil
+}
+
+// listed is an error where one of some values, from an index on, is not in the table.
+func (o onLadder) listed(values []float32, first int64) error {
+	var levels [1 << 10]int32
+	for at := 0; at < len(values); at += len(levels) {
+		block := values[at:min(at+len(levels), len(values))]
+		o.levels.Convert(levels[:], block)
+		for i, v := range block {
+			if k := int64(levels[i]); k == o.ladder.n || o.ladder.table[k] != v {
+				return fmt.Errorf("the value %v, at index %d, is %w", v, first+int64(at+i), ErrNotListed)
+			}
+		}
+	}
+	return nil
+}
+
+// Range is the least and the greatest value of a span of a source, which has slices. Values that
+// are not finite are a *NotFiniteError with how many there are.
+func Range(s Source, of Span) (least, greatest float32, err error) {
+	least, greatest = float32(math.Inf(1)), float32(math.Inf(-1))
+	var bad *NotFiniteError
+	err = eachSlab(s, of, max(1, slabBytes/SliceBytes(s)), 0, func(slab []byte, lo, _ int64) error {
+		var a, b float32
+		switch s.Type() {
+		case Uint8:
+			a, b = rangeOf(Values[uint8](slab))
+		case Uint16:
+			a, b = rangeOf(Values[uint16](slab))
+		case Int16:
+			a, b = rangeOf(Values[int16](slab))
+		case Float32:
+			err := Normalise(Values[float32](slab), lo*s.Shape().SliceVoxels(), s.Shape())
+			if one := (*NotFiniteError)(nil); errors.As(err, &one) {
+				if bad == nil {
+					bad = one
+				} else {
+					bad.Count += one.Count
+				}
+				return nil
+			}
+			a, b = rangeOf(Values[float32](slab))
+		}
+		least, greatest = min(least, a), max(greatest, b)
+		return nil
+	})
+	if err == nil && bad != nil {
+		err = bad
+	}
+	return least, greatest, err
+}
+
+// rangeOf is the least and the greatest of some values.
+func rangeOf[T Element](values []T) (least, greatest float32) {
+	a, b := values[0], values[0]
+	for _, v := range values {
+		a, b = min(a, v), max(b, v)
+	}
+	return float32(a), float32(b)
+}
