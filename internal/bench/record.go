@@ -31,7 +31,7 @@ type RunRecord struct {
 // Binary identifies the program that measured.
 type Binary struct {
 	Commit string `json:"commit"` // revision of the source, "unknown" when the build did not record it
-	SHA256 string `json:"sha256"` // of the executable
+	SHA256 string `json:"sha256"` // of the file that the code is in: the executable, or the library that it only calls
 	Go     string `json:"go"`     // toolchain version
 	OS     string `json:"os"`
 	Arch   string `json:"arch"` // with its level: "amd64/v1"

@@ -33,17 +33,18 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-type coded struct{ memory, sticky, large bool }
+type coded struct{ memory, sticky, large, registered bool }
 
 func (coded) Error() string          { return "coded" }
 func (c coded) OutOfMemory() bool    { return c.memory }
 func (c coded) Sticky() bool         { return c.sticky }
 func (c coded) LaunchTooLarge() bool { return c.large }
+func (c coded) Registered() bool     { return c.registered }
 
 func TestKindsOfErrors(t *testing.T) {
-	for i, c := range []coded{{}, {memory: true}, {sticky: true}, {large: true}} {
+	for i, c := range []coded{{}, {memory: true}, {sticky: true}, {large: true}, {registered: true}} {
 		err := fmt.Errorf("doing: %w", c)
-		if IsOutOfMemory(err) != c.memory || IsSticky(err) != c.sticky || IsLaunchTooLarge(err) != c.large || IsUnavailable(err) {
+		if IsOutOfMemory(err) != c.memory || IsSticky(err) != c.sticky || IsLaunchTooLarge(err) != c.large || IsRegistered(err) != c.registered || IsUnavailable(err) {
 			t.Errorf("case %d is mistaken", i)
 		}
 	}
@@ -53,7 +54,7 @@ func TestKindsOfErrors(t *testing.T) {
 		t.Errorf("unavailable: %v", err)
 	}
 	for _, err := range []error{nil, errors.New("other")} {
-		if IsOutOfMemory(err) || IsSticky(err) || IsLaunchTooLarge(err) || IsUnavailable(err) {
+		if IsOutOfMemory(err) || IsSticky(err) || IsLaunchTooLarge(err) || IsRegistered(err) || IsUnavailable(err) {
 			t.Errorf("%v is mistaken for another kind", err)
 		}
 	}

@@ -42,6 +42,13 @@ func IsLaunchTooLarge(err error) bool {
 	return errors.As(err, &e) && e.LaunchTooLarge()
 }
 
+// IsRegistered reports whether memory was not registered because pages of it are already. The
+// device can be used on.
+func IsRegistered(err error) bool {
+	var e interface{ Registered() bool }
+	return errors.As(err, &e) && e.Registered()
+}
+
 // IsCodeRefused reports whether a module was not loaded because of its code: it is
 // machine code for another device or a newer driver, or wrong. The device can be used on.
 func IsCodeRefused(err error) bool {

@@ -365,6 +365,60 @@ func TestFeedWithoutPinnedMemory(t *testing.T) {
 	}
 }
 
+// What is cut from an image that is pinned where it is goes through stages: a driver pins no
+// page twice.
+func TestFeedOfCutImage(t *testing.T) {
+	const side, planes = 128, 130
+	streamed := open(t, fmt.Sprintf("noise/shape=%dx%dx%d/type=uint8/seed=1", side, side, planes))
+	data := grid.NewBuffer(grid.TotalBytes(streamed))
+	if err := streamed.ReadSlab(data, 0, planes); err != nil {
+		t.Fatal(err)
+	}
+	in, err := grid.Trusted(streamed.Shape(), streamed.Type(), data, streamed.Ladder())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := standIn(t)
+	whole, err := NewFeed(d, in, 0, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !whole.Whole() {
+		t.Fatal("the image is not pinned where it is")
+	}
+	stream, err := d.NewStream("upload")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, end := range []int64{planes, planes - 1, 65} {
+		cut := grid.Crop(in, 0, end)
+		f, err := NewFeed(d, cut, 0, 2)
+		if err != nil {
+			t.Fatalf("the first %d planes: %v", end, err)
+		}
+		if f.Whole() {
+			t.Errorf("the first %d planes are pinned twice", end)
+		}
+		to, err := d.Alloc("image", grid.TotalBytes(cut))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]byte, grid.TotalBytes(cut))
+		if err := errors.Join(f.Upload(stream, to, 0, nil), stream.Download(got, to, 0)); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, data[:len(got)]) {
+			t.Errorf("the first %d planes arrive as others", end)
+		}
+		if err := errors.Join(to.Close(), f.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := errors.Join(whole.Close(), stream.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
 // The pinned memory of a feed is bounded, but for two slices.
 func TestFeedIsBounded(t *testing.T) {
 	d := standIn(t)

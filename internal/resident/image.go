@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
@@ -46,6 +47,23 @@ func Once(load func() (device.Driver, error)) Opener {
 		opened[info.Index] = d
 		return d, nil
 	}
+}
+
+// Remembered is an Opener with what gives the device that it opened last, nil for none.
+func Remembered(open Opener) (Opener, func() device.Device) {
+	var last atomic.Pointer[device.Device]
+	return func(which string) (device.Device, error) {
+			d, err := open(which)
+			if err == nil {
+				last.Store(&d)
+			}
+			return d, err
+		}, func() device.Device {
+			if d := last.Load(); d != nil {
+				return *d
+			}
+			return nil
+		}
 }
 
 // Fits reports whether so many bytes fit the free memory of a device, and says

@@ -28,8 +28,9 @@ func (p *Place) At(off int64) (device.Memory, int64) {
 func (p *Place) Close() error { return p.pinned.Close() }
 
 // Pin pins an image where it is, for copies of at most so many bytes that begin at
-// multiples of them. It gives nil where the image is not in memory of its own, or repeats
-// itself and the driver does not pin memory that is at several addresses.
+// multiples of them. It gives nil where the image is not in memory of its own, is pinned
+// already, as what is cut from a pinned one is, or repeats itself and the driver does not pin
+// memory that is at several addresses.
 func Pin(d device.Device, in grid.Source, piece int64) (*Place, error) {
 	f, ok := in.(*grid.Field)
 	if !ok {
@@ -47,7 +48,7 @@ func Pin(d device.Device, in grid.Source, piece int64) (*Place, error) {
 		return nil, nil
 	}
 	pinned, err := d.Register("image", mem)
-	if err != nil && cycle > 0 && !device.IsSticky(err) {
+	if err != nil && (cycle > 0 || device.IsRegistered(err)) && !device.IsSticky(err) {
 		return nil, nil
 	}
 	if err != nil {

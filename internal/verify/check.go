@@ -89,7 +89,7 @@ func (p Policy[In, Out]) Check(q Question[In, Out]) []Evidence {
 			continue
 		}
 		start := now()
-		d, m, err := law.try(q.In, q.Out, q.Ask)
+		d, m, err := law.Try(q.In, q.Out, q.Ask)
 		// What a law took counts where that is more than its estimate.
 		took := max(cost, now().Sub(start))
 		left, spare = left-took, spare-took

@@ -76,8 +76,8 @@ type Law[In, Out any] struct {
 	Measure func(in In, out Out, ask Ask[In, Out]) ([]Measure, error)
 }
 
-// try tries the law.
-func (l Law[In, Out]) try(in In, out Out, ask Ask[In, Out]) (*Diff, []Measure, error) {
+// Try is where an answer is not what the law says, nil for nowhere, and what was measured.
+func (l Law[In, Out]) Try(in In, out Out, ask Ask[In, Out]) (*Diff, []Measure, error) {
 	if l.Measure == nil {
 		d, err := l.Check(in, out, ask)
 		return d, nil, err

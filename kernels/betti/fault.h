@@ -1,5 +1,4 @@
-// Known defects of the kernels of Betti numbers. Tests plant them on the host, where the
-// environment's FAULT names one, so that one program has them all; for devices there are none.
+// Known defects of the kernels of Betti numbers.
 #pragma once
 #include "../device.h"
 
@@ -11,27 +10,10 @@
   fault(twice)    /* unions at the seams of what is around it are counted twice */                 \
   fault(narrow)   /* the numbers of nodes are of 16 bits */                                        \
   fault(square)   /* a link is left out where one side of its square is missing */                 \
-  fault(end)      /* a run that goes on in the next tile is not joined */
+  fault(end)      /* a run that goes on in the next tile is not joined */                          \
+  fault(side)     /* of curves, saddles around the set are forgotten in the last plane */          \
+  fault(waiting)  /* saddles are forgotten that wait while a warp joins others */                  \
+  fault(third)    /* of a saddle where three components meet the third is forgotten */             \
+  fault(moved)    /* an edge whose place another one took is not joined again */
 
-enum class fault {
-  none,
-#define FAULT(name) name,
-  FAULTS(FAULT)
-#undef FAULT
-};
-
-// Whether a fault is planted.
-#ifdef ON_HOST
-inline bool planted(fault f) {
-  static const fault has = [] {
-    const char *name = getenv("FAULT");
-#define FAULT(known) if (name && !strcmp(name, #known)) return fault::known;
-    FAULTS(FAULT)
-#undef FAULT
-    return fault::none;
-  }();
-  return f == has;
-}
-#else
-constexpr bool planted(fault) { return false; }
-#endif
+#include "../planted.h"

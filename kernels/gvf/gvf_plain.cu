@@ -4,7 +4,9 @@
 // algorithms 1 and 2), every component of a voxel in one thread. global reads plain buffers: a
 // thread has four voxels of a row and goes through planes, in 3D, of which it keeps three.
 // texture reads through the texture cache, a voxel a thread, as its authors have it; so does
-// global where rows do not begin at multiples of four voxels, from plain buffers.
+// global where rows do not begin at multiples of four voxels, from plain buffers. The shared ones
+// bring a tile with its frame to shared memory first, a voxel a thread, of which those of the
+// frame do no more: 14 × 14 of 16 × 16 take a step, and 6 × 6 × 2 of 8 × 8 × 4.
 #include "step.h"
 
 // What the neighbours in a row and those in a column add up to, in 3D in a pillar, too.
@@ -122,6 +124,31 @@ inlined void by_quad(const V *v, const V *v0, V *to, const shape &s, float32 mu,
   }
 }
 
+// A tile a block, by shared memory.
+template <int dim, class From, class Kept, class V = typename Kept::value>
+inlined void by_tile(const V *v, const V *v0, V *to, const shape &s, float32 mu) {
+  enum { side = dim > 2 ? 8 : 16, deep = dim > 2 ? 4 : 1, inner = side - 2, inner_deep = dim > 2 ? deep - 2 : 1, frame = dim > 2 ? 1 : 0 };
+  __shared__ float32 tile[dim][side * side * deep];
+  int across = (s.w + inner - 1) / inner, down = (s.h + inner - 1) / inner, item = block_x(), t = thread_x();
+  int tx = t % side, ty = t / side % side, tz = t / (side * side);
+  int x = item % across * inner + tx - 1, y = item / across % down * inner + ty - 1, z = item / (across * down) * inner_deep + tz - frame;
+  int64 n = s.voxels(), from = s.mirrored(z, s.d) * s.plane() + (int64)s.mirrored(y, s.h) * s.w + s.mirrored(x, s.w);
+  auto read = [](const V *p) { return Kept::wide(From::read(p)); };
+  UNROLL for (int c = 0; c < dim; c++) tile[c][t] = read(v + c * n + from);
+  __syncthreads();
+  if (tx == 0 || tx == side - 1 || ty == 0 || ty == side - 1 || tz < frame || tz >= deep - frame || x >= s.w || y >= s.h || z >= s.d) return;
+  float32 start[dim];
+  UNROLL for (int c = 0; c < dim; c++) start[c] = read(v0 + c * n + from);
+  float32 b = magnitude<dim>(start);
+  UNROLL for (int c = 0; c < dim; c++) {
+    const float32 *at = tile[c] + t;
+    float32 sum = around(at[-1], at[1], at[-side], at[side]);
+    if (dim > 2) sum = plus(sum, plus(at[-side * side], at[side * side]));
+    float32 made = stepped<2 * dim>(*at, sum, start[c], b, mu);
+    to[c * n + from] = Kept::narrow(planted(fault::edge) && tx == side - 2 ? 0 : made);
+  }
+}
+
 #define FIELDS(T) const T *v, const T *v0, T *to, int w, int h, int d, int third, float32 mu
 #define STEP(name, dim, Kept)                                                                       \
   extern "C" __global__ void gvf_global_##dim##d##name(FIELDS(Kept::value), int planes) {           \
@@ -129,6 +156,9 @@ inlined void by_quad(const V *v, const V *v0, V *to, const shape &s, float32 mu,
   }                                                                                                 \
   extern "C" __global__ void gvf_global_##dim##d##name##_unaligned(FIELDS(Kept::value)) {           \
     by_voxel<dim, plainly, Kept>(v, v0, to, shape{w, h, d, third}, mu);                             \
+  }                                                                                                 \
+  extern "C" __global__ void gvf_global_shared_##dim##d##name(FIELDS(Kept::value)) {                \
+    by_tile<dim, plainly, Kept>(v, v0, to, shape{w, h, d, third}, mu);                              \
   }
 #define STEPS(dim)                                                                                  \
   STEP(, dim, in_float32)                                                                           \
@@ -136,6 +166,9 @@ inlined void by_quad(const V *v, const V *v0, V *to, const shape &s, float32 mu,
   STEP(_snorm16, dim, in_snorm16)                                                                   \
   extern "C" __global__ void gvf_texture_##dim##d(FIELDS(float32)) {                                \
     by_voxel<dim, through_texture_cache, in_float32>(v, v0, to, shape{w, h, d, third}, mu);         \
+  }                                                                                                 \
+  extern "C" __global__ void gvf_texture_shared_##dim##d(FIELDS(float32)) {                         \
+    by_tile<dim, through_texture_cache, in_float32>(v, v0, to, shape{w, h, d, third}, mu);          \
   }
 STEPS(2)
 STEPS(3)

@@ -28,12 +28,22 @@ inlined void extent_of_block(int &least, int &greatest) {
 
 const int lowest = -0x7fffffff - 1, highest = 0x7fffffff;
 
+// Goes through an image: each is given a place and its value, of which some are read at a time.
+template <class T, class Each> inlined void each_value(const T *image, int64 n, Each each) {
+  enum { together = 4 };
+  int64 stride = (int64)blocks() * threads();
+  for (int64 i = (int64)block_x() * threads() + thread_x(); i < n; i += together * stride) {
+    T values[together];
+    UNROLL for (int k = 0; k < together; k++) values[k] = image[i + k * stride < n ? i + k * stride : i];
+    UNROLL for (int k = 0; k < together; k++) {
+      if (i + k * stride < n) each(i + k * stride, values[k]);
+    }
+  }
+}
+
 template <class T> inlined void extent(const T *image, int64 n, int *parts) {
   int least = highest, greatest = lowest;
-  for (int64 i = (int64)block_x() * threads() + thread_x(); i < n; i += (int64)blocks() * threads()) {
-    int k = order(image[i]);
-    least = shape::least(least, k), greatest = shape::greatest(greatest, k);
-  }
+  each_value(image, n, [&](int64, T v) { least = shape::least(least, order(v)), greatest = shape::greatest(greatest, order(v)); });
   extent_of_block(least, greatest);
   if (!thread_x()) parts[2 * block_x()] = least, parts[2 * block_x() + 1] = greatest;
 }
@@ -45,9 +55,7 @@ template <class T> inlined void scale(const T *image, int64 n, const int *parts,
   }
   extent_of_block(least, greatest);
   double from = value(least, image), span = value(greatest, image) - from;
-  for (int64 i = (int64)block_x() * threads() + thread_x(); i < n; i += (int64)blocks() * threads()) {
-    f[i] = span > 0 ? (float32)(((double)image[i] - from) / span) : 0;
-  }
+  each_value(image, n, [=](int64 i, T v) { f[i] = span > 0 ? (float32)(((double)v - from) / span) : 0; });
 }
 
 // The square of the length of a vector.
@@ -56,11 +64,14 @@ inlined float32 magnitude(float32 x, float32 y) { return plus(times(x, x), times
 template <class Each> inlined void each_voxel(const shape &s, Each each) {
   const int across = 32; // columns that a warp takes together
   int segments = (s.w + across - 1) / across, warps = threads() >> 5;
-  int64 items = (int64)segments * s.h * s.d;
-  for (int64 i = (int64)block_x() * warps + (thread_x() >> 5); i < items; i += (int64)blocks() * warps) {
+  // Quotients of 64 bits would take longer than all else.
+  unsigned items = (unsigned)segments * s.h * s.d, stride = blocks() * warps;
+  for (unsigned i = block_x() * warps + (thread_x() >> 5); i < items;) {
     int x = (int)(i % segments) * across + (thread_x() & 31);
-    int64 row = i / segments;
-    if (x < s.w) each(x, (int)(row % s.h), (int)(row / s.h), row * s.w + x);
+    unsigned row = i / segments;
+    if (x < s.w) each(x, (int)(row % s.h), (int)(row / s.h), (int64)row * s.w + x);
+    if (items - i <= stride) break; // i may be as large as it can be
+    i += stride;
   }
 }
 

@@ -54,7 +54,6 @@ struct fiber {
   ucontext_t context;
   jmp_buf here;
   bool begun;
-  std::unique_ptr<char[]> stack;
   place waits;
   unsigned gives; // to its warp
   std::vector<copy> copies;

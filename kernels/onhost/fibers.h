@@ -12,6 +12,7 @@ namespace onhost {
 static std::function<void()> call; // the kernel with its parameters
 
 enum { stack_bytes = 128 << 10 }; // of a thread
+static thread_local std::unique_ptr<char[]> stacks; // of all threads of a block, which come at once
 
 static void fail(const char *why) {
   fprintf(stderr, "%s\n", why);
@@ -66,7 +67,7 @@ static void run_block() {
     f.begun = false, f.waits = place::lanes;
     f.copies.clear(), f.groups.clear();
     getcontext(&f.context);
-    f.context.uc_stack.ss_sp = f.stack.get(), f.context.uc_stack.ss_size = stack_bytes;
+    f.context.uc_stack.ss_sp = stacks.get() + (&f - fibers.data()) * stack_bytes, f.context.uc_stack.ss_size = stack_bytes;
     makecontext(&f.context, body, 0);
   }
   bool backwards = false;
@@ -92,7 +93,7 @@ static void run_block() {
 // What a launch has: so many threads to a block, and so much shared memory.
 static void start(size_t threads, size_t shared_bytes) {
   fibers.resize(threads), met.resize(threads);
-  for (auto &f : fibers) f.stack.reset(new char[stack_bytes]);
+  stacks.reset(new char[threads * stack_bytes]);
   shared.begin = (char *)block_changes, shared.bytes = shared_bytes;
   if (shared.bytes > sizeof block_changes) fail("so much shared memory no block has");
 }

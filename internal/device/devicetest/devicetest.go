@@ -10,6 +10,7 @@ package devicetest
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -26,7 +27,7 @@ type Kernel func(shape device.Launch, at func(address uint64) ([]byte, error), a
 // New is a driver of so many devices, whose kernels find gives by name; nil where
 // there is none. A module has those that its code names.
 func New(devices int, find func(name string) Kernel) *Driver {
-	return &Driver{devices: devices, find: find, sms: 2}
+	return &Driver{devices: devices, find: find, sms: 2, threads: 1024}
 }
 
 // A Driver drives stand-ins. All they do is one after the other.
@@ -36,11 +37,15 @@ type Driver struct {
 	refuses bool
 	hurried string
 	sms     int
+	threads int
 	mu      sync.Mutex
 }
 
 // Multiprocessors gives each device so many.
 func (d *Driver) Multiprocessors(n int) { d.sms = n }
+
+// ThreadsPerBlock sets how many threads a block may have, 1024 unless set.
+func (d *Driver) ThreadsPerBlock(n int) { d.threads = n }
 
 // Hurry has the work in streams of a name done as soon as it is added, ahead of all
 // others: whoever forgets to let it wait for another stream has it done too early.
@@ -67,7 +72,7 @@ func (d *Driver) Devices() ([]device.Info, error) {
 		list[i] = device.Info{
 			Index: i, Count: d.devices, Name: "Stand-in", UUID: fmt.Sprintf("GPU-%d", i), PCI: fmt.Sprintf("0000:%02x:00.0", i), Driver: d.Version(),
 			Major: 9, Memory: 1 << 34, L2: 1 << 10, Shared: 48 << 10, SharedOptIn: 227 << 10, SharedPerSM: 228 << 10, Registers: 1 << 16,
-			SMs: d.sms, Warp: 32, ThreadsPerBlock: 1024, ThreadsPerSM: 2048, BlocksPerSM: 32,
+			SMs: d.sms, Warp: 32, ThreadsPerBlock: d.threads, ThreadsPerSM: 2048, BlocksPerSM: 32,
 			Texture2D: [2]int64{131072, 65536}, Texture3D: [3]int64{16384, 16384, 16384},
 		}
 	}
@@ -160,6 +165,8 @@ type memory struct {
 	name string
 	data []byte
 	host bool
+
+	registered bool
 }
 
 func (m *memory) Name() string    { return m.name }
@@ -176,7 +183,7 @@ func (s *standin) alloc(name string, bytes int64, host bool) (*memory, error) {
 	if bytes <= 0 {
 		return nil, fmt.Errorf("%s: a size of %d bytes", name, bytes)
 	}
-	m := &memory{s, name, make([]byte, bytes), host}
+	m := &memory{on: s, name: name, data: make([]byte, bytes), host: host}
 	for i := range m.data {
 		m.data[i] = 0xa5
 	}
@@ -192,8 +199,38 @@ func (s *standin) AllocPinned(name string, bytes int64) (device.Pinned, error) {
 }
 
 func (s *standin) Register(name string, mem []byte) (device.Pinned, error) {
-	m := &memory{s, name, mem, true}
+	m := &memory{on: s, name: name, data: mem, host: true, registered: true}
+	if s.overlaps(m) {
+		return nil, fmt.Errorf("%s: %w", name, taken{})
+	}
 	return m, s.keep(m, name)
+}
+
+// taken is the error of memory of which pages are registered already.
+type taken struct{}
+
+func (taken) Error() string    { return "pages of it are registered already" }
+func (taken) Registered() bool { return true }
+
+// overlaps reports whether memory has a page of what is registered, as drivers look at it.
+func (s *standin) overlaps(m *memory) bool {
+	s.driver.mu.Lock()
+	defer s.driver.mu.Unlock()
+	first, last := m.pages()
+	for o := range s.live {
+		if r, ok := o.(*memory); ok && r.registered {
+			if lo, hi := r.pages(); lo <= last && first <= hi {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// pages are the first and the last page of memory.
+func (m *memory) pages() (first, last uint64) {
+	page := uint64(os.Getpagesize())
+	return m.Address() / page, (m.Address() + uint64(len(m.data)) - 1) / page
 }
 
 // An array is memory with its texels packed, in rows.

@@ -1,0 +1,26 @@
+package resident
+
+import (
+	"encoding/binary"
+
+	"eccbench/internal/device"
+)
+
+// Write copies a slice of numbers to a buffer, from an offset in bytes on, and waits until they are there.
+func Write[T int32 | uint32 | float64](s device.Stream, to device.Buffer, at int64, numbers []T) error {
+	data, err := binary.Append(nil, binary.LittleEndian, numbers)
+	if err != nil {
+		return err
+	}
+	return s.Upload(to, at, data)
+}
+
+// Read copies as many numbers from a buffer as a slice has.
+func Read[T int32 | uint32 | float64](s device.Stream, numbers []T, from device.Buffer, off int64) error {
+	data := make([]byte, binary.Size(numbers))
+	if err := s.Download(data, from, off); err != nil {
+		return err
+	}
+	_, err := binary.Decode(data, binary.LittleEndian, numbers)
+	return err
+}

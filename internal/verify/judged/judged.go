@@ -1,0 +1,100 @@
+// Package judged is for tests of a workload's policy: what it finds alone, without another
+// implementation, of the answers to the adversarial inputs.
+package judged
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/race"
+	"eccbench/internal/verify"
+)
+
+// A Count is how many answers are confirmed, found wrong, neither, and refused, and how many laws
+// were not tried.
+type Count struct{ Right, Wrong, Open, Refused, Untried int }
+
+// All reports whether all answers are confirmed, by all laws.
+func (n Count) All() bool { return n == Count{Right: n.Right} && n.Right > 0 }
+
+// Alone counts what the policy of a workload finds of the answers of its only implementation,
+// which is told that it has so much time for each, or 0 for all that there is. Logged are the answers that it does not confirm where it is thorough, which is how right
+// answers are looked at.
+func Alone[In, Out any](t *testing.T, w bench.Workload[In, Out], thorough bool, limit time.Duration) (n Count) {
+	t.Helper()
+	i := w.Impls[0]
+	ask := func(in In) (Out, error) {
+		return bench.Answer(i, in, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 3}, Time: limit})
+	}
+	for _, name := range w.Adversarial {
+		if w.Named != nil {
+			var err error
+			if name, err = w.Named(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		in, err := w.Inputs.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := ask(in)
+		if errors.As(err, new(bench.Refusal)) {
+			n.Refused++
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		Add(t, &n, w.Policy, verify.Question[In, Out]{Name: name, In: in, Out: out, Ask: ask, PerCall: 1, Budget: 1 << 40, Thorough: thorough})
+	}
+	return n
+}
+
+// Add counts what a policy finds of an answer.
+func Add[In, Out any](t *testing.T, n *Count, policy verify.Policy[In, Out], q verify.Question[In, Out]) {
+	t.Helper()
+	evidence := policy.Check(q)
+	for _, e := range evidence {
+		if e.Diff == nil && !e.Passed {
+			n.Untried++
+			t.Logf("%s: %v", q.Name, e)
+		}
+	}
+	v := verify.Judge([]string{q.Name}, evidence)
+	switch v.Status {
+	case verify.Verified:
+		n.Right++
+		return
+	case verify.Wrong:
+		n.Wrong++
+	default:
+		n.Open++
+	}
+	if q.Thorough {
+		t.Logf("%s: %s: %s", q.Name, v.Status, v.Reason)
+	}
+}
+
+// By leaves a workload's policy the laws of some names.
+func By[In, Out any](w bench.Workload[In, Out], laws func(name string) bool) bench.Workload[In, Out] {
+	w.Policy.Laws = slices.DeleteFunc(slices.Clone(w.Policy.Laws), func(l verify.Law[In, Out]) bool { return !laws(l.Name) })
+	return w
+}
+
+// Thinned leaves every third adversarial input where races are looked for, which is slow, and
+// all others are judged without.
+func Thinned[In, Out any](w bench.Workload[In, Out]) bench.Workload[In, Out] {
+	if !race.Enabled {
+		return w
+	}
+	var list []string
+	for k := 2; k < len(w.Adversarial); k += 3 {
+		list = append(list, w.Adversarial[k])
+	}
+	w.Adversarial = list
+	return w
+}

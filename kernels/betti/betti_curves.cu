@@ -1,0 +1,35 @@
+// Betti curves of images (curves.h). Keys of a byte are levels of as many, others of two.
+#include "curves.h"
+
+#define KEYS(T, K)                                                                                                        \
+  extern "C" __global__ void betti_keys_##T##_##K(const T *image, int64 n, const float32 *values, int levels, K *keys) { \
+    find_keys(image, n, values, levels, keys);                                                                            \
+  }
+#define ALL_KEYS(T) KEYS(T, uint8) KEYS(T, uint16)
+ALL_KEYS(uint8)
+ALL_KEYS(int16)
+ALL_KEYS(uint16)
+ALL_KEYS(float32)
+
+#define KERNELS(K)                                                                                                          \
+  extern "C" __global__ void betti_compare_##K(const K *keys, int w, int h, int d, unsigned *before) {                     \
+    compare(rows<K>(keys, w, h, d), before);                                                                                \
+  }                                                                                                                         \
+  extern "C" __global__ void betti_scan_##K(const K *keys, int w, int h, int d, const unsigned *before, unsigned *numbers, \
+                                            unsigned *saddles, edge *edges, unsigned *known, int levels, int64 *out) {     \
+    scan(rows<K>(keys, w, h, d), before, numbers, saddles, edges, known, levels, out);                                      \
+  }                                                                                                                         \
+  extern "C" __global__ void betti_join_##K(const K *keys, int w, int h, int d, const unsigned *numbers,                   \
+                                            const unsigned *saddles, edge *edges, unsigned *known) {                       \
+    join<false>(rows<K>(keys, w, h, d), numbers, saddles, edges, known);                                                    \
+  }                                                                                                                         \
+  extern "C" __global__ void betti_join_around_##K(const K *keys, int w, int h, int d, const unsigned *numbers,            \
+                                                   const unsigned *saddles, edge *edges, unsigned *known) {                \
+    join<true>(rows<K>(keys, w, h, d), numbers, saddles, edges, known);                                                     \
+  }                                                                                                                         \
+  extern "C" __global__ void betti_deaths_##K(const K *keys, int w, int h, int d, const unsigned *numbers, int around,     \
+                                              edge *edges, unsigned *known, int levels, int64 *out) {                      \
+    deaths(rows<K>(keys, w, h, d), numbers, around, edges, known, levels, out);                                             \
+  }
+KERNELS(uint8)
+KERNELS(uint16)

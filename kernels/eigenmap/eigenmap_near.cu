@@ -1,0 +1,148 @@
+// for each patch i: for each patch j within reach: w_ij, made anew
+//   product:     z_i = q_i − s_i Σ w_ij v_j            in float32, s = D^−½, v = s·q
+//   differences: y_i = s_i Σ w_ij (u_i − u_j)          in float64
+//   degrees:     D_i = Σ w_ij                          in float64
+//
+// The graph of patches without a matrix. A block has 32 × 2 patches of a plane, a lane two of a
+// column; its warps share the tiles of as many patches that are within reach, and go through the
+// patches of a tile one after the other: what is read of one is the same for all lanes. Tiles are
+// taken whole, so that i has j where j has i. Sums of a row of a tile are added up in float64, and
+// then warp by warp.
+#include "steps.h"
+#include "weight.h"
+
+enum { wide = 32, high = 2, warps = 8 };
+
+struct nodes {
+  int w, h, d, reach;
+  member int least(int a, int b) const { return a < b ? a : b; }
+  member int greatest(int a, int b) const { return a > b ? a : b; }
+};
+
+// The power of two, for weights in float32.
+#ifdef ON_HOST
+inlined float32 power_of_two(float32 v) { return __builtin_exp2f(v); }
+#else
+inlined float32 power_of_two(float32 v) {
+  float32 p;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(p) : "f"(v));
+  return p;
+}
+#endif
+
+// Weights in float32, by exponents of two. A whole number below 2^23 is a float by its bits.
+struct narrow {
+  typedef float32 number;
+  float32 by_feature, by_place;
+  member float32 place(float32 apart) const { return -apart * by_place; }
+  template <class Patch> member float32 weight(unsigned unlike, float32 place) const {
+    const float32 around = 8388608;
+    float32 e = Patch::few ? __builtin_fmaf(as<float32>(0x4b000000u | unlike), -by_feature, around * by_feature) : -(float32)unlike * by_feature;
+    return power_of_two(e + place);
+  }
+};
+
+// … in float64, by those of e.
+struct exact {
+  typedef double number;
+  double by_feature, by_place;
+  member double place(double apart) const { return -apart * by_place; }
+  template <class Patch> member double weight(unsigned unlike, double place) const {
+    return exponential(-whole(unlike) * by_feature + place);
+  }
+};
+
+// What is added up of neighbours: the weights, those by the number of the neighbour, or by how
+// much more the patch itself has.
+struct adds_weights {
+  member double of(int) const { return 0; }
+  template <class N> member N term(N w, N, N) const { return w; }
+};
+template <class N> struct adds_products {
+  const N *v;
+  member N of(int i) const { return v[i]; }
+  member N term(N w, N, N other) const { return w * other; }
+};
+struct adds_differences {
+  const double *u;
+  member double of(int i) const { return u[i]; }
+  member double term(double w, double own, double other) const { return w * (own - other); }
+};
+
+// Calls done with each patch of the block and its sum, in one thread each.
+template <class Patch, class Weights, class Adds, class Done>
+inlined void near(const features &f, const nodes &s, const Weights &weights, const Adds &adds, const Done &done) {
+  typedef typename Weights::number number;
+  __shared__ double all[warps][high][wide];
+  int columns = (s.w + wide - 1) / wide, bands = (s.h + high - 1) / high, lane = thread_x() & 31, warp = thread_x() >> 5;
+  int tx = block_x() % columns, ty = block_x() / columns % bands, tz = block_x() / columns / bands;
+  int x = tx * wide + lane;
+  Patch here[high];
+  number own[high];
+  unsigned square[high];
+  double sums[high];
+  UNROLL for (int p = 0; p < high; p++) {
+    int i = (tz * s.h + s.least(ty * high + p, s.h - 1)) * s.w + s.least(x, s.w - 1);
+    here[p] = Patch(f, i), square[p] = (unsigned)f.squares[i], own[p] = (number)adds.of(i), sums[p] = 0;
+  }
+  int far_x = planted(fault::window) ? 0 : (s.reach + wide - 1) / wide, far_y = (s.reach + high - 1) / high;
+  int x0 = s.greatest(tx - far_x, 0), nx = s.least(tx + far_x + 1, columns) - x0;
+  int y0 = s.greatest(ty - far_y, 0), ny = s.least(ty + far_y + 1, bands) - y0;
+  int z0 = s.greatest(tz - s.reach, 0), nz = s.least(tz + s.reach + 1, s.d) - z0;
+  NOT_UNROLLED for (int tile = warp; tile < nx * ny * nz; tile += warps) {
+    int jx = x0 + tile % nx, jy = y0 + tile / nx % ny, jz = z0 + tile / nx / ny;
+    bool among = jx == tx && jy == ty && jz == tz; // i may be j
+    int n = s.least(wide, s.w - jx * wide);
+    NOT_UNROLLED for (int row = 0; row < high && jy * high + row < s.h; row++) {
+      int j = (jz * s.h + jy * high + row) * s.w + jx * wide;
+      number line[high], level[high], along = (number)(jx * wide - x);
+      UNROLL for (int p = 0; p < high; p++) {
+        int dy = jy * high + row - ty * high - p, dz = jz - tz;
+        level[p] = weights.place((number)(dy * dy + dz * dz)), line[p] = 0;
+      }
+      auto one = [&](int k, number dx) {
+        Patch there(f, j + k);
+        unsigned other = (unsigned)f.squares[j + k];
+        number v = (number)adds.of(j + k), apart = weights.place(dx * dx);
+        UNROLL for (int p = 0; p < high; p++) {
+          unsigned unlike = square[p] + other - 2 * here[p].dot(f, there);
+          number w = weights.template weight<Patch>(unlike, level[p] + apart);
+          if (among && k == lane && row == p && !planted(fault::diagonal)) w = 0;
+          line[p] += adds.term(w, own[p], v);
+        }
+      };
+      const int together = Patch::few ? 4 : 1;
+      int k = 0;
+      NOT_UNROLLED for (; k + together <= n; k += together, along += together) UNROLL for (int i = 0; i < together; i++) one(k + i, along + i);
+      NOT_UNROLLED for (; k < n; k++, along += 1) one(k, along);
+      UNROLL for (int p = 0; p < high; p++) sums[p] += (double)line[p];
+    }
+  }
+  UNROLL for (int p = 0; p < high; p++) all[warp][p][lane] = sums[p];
+  __syncthreads();
+  int p = warp, y = ty * high + p;
+  if (p >= high || x >= s.w || y >= s.h) return;
+  double sum = 0;
+  UNROLL for (int i = 0; i < warps; i++) sum += all[i][p][lane];
+  done((tz * s.h + y) * s.w + x, sum);
+}
+
+#define GRAPH const unsigned *all, int words, const int *squares, int w, int h, int d, int reach
+#define NEAR(name, Patch)                                                                                                                        \
+  extern "C" __global__ __attribute__((launch_bounds(32 * warps))) void eigenmap_near_product##name(                                            \
+    GRAPH, float32 by_feature, float32 by_place, const float32 *v, const double *q, int64 column, const double *scale, double *z) {             \
+    near<Patch>(features{all, words, squares}, nodes{w, h, d, reach}, narrow{by_feature, by_place}, adds_products<float32>{v},                  \
+                [&](int i, double sum) { z[i] = q[column + i] - scale[i] * sum; });                                                             \
+  }                                                                                                                                              \
+  extern "C" __global__ __attribute__((launch_bounds(32 * warps))) void eigenmap_near_differences##name(                                        \
+    GRAPH, double by_feature, double by_place, const double *u, const double *scale, double *to) {                                              \
+    near<Patch>(features{all, words, squares}, nodes{w, h, d, reach}, exact{by_feature, by_place}, adds_differences{u},                         \
+                [&](int i, double sum) { to[i] = scale[i] * sum; });                                                                            \
+  }                                                                                                                                              \
+  extern "C" __global__ __attribute__((launch_bounds(32 * warps))) void eigenmap_near_degrees##name(                                            \
+    GRAPH, double by_feature, double by_place, double *degree, double *scale) {                                                                 \
+    near<Patch>(features{all, words, squares}, nodes{w, h, d, reach}, exact{by_feature, by_place}, adds_weights{},                              \
+                [&](int i, double sum) { degree[i] = sum, scale[i] = 1 / root(sum); });                                                         \
+  }
+NEAR(, of_many)
+NEAR(_four, of_four)

@@ -1,0 +1,725 @@
+// for each thing to do, in their order: each block its part of it; all blocks meet
+//
+// The steady state of the gradient vector flow, (μL + b)V = b·V0, by conjugate gradients that a
+// V-cycle preconditions, from full multigrid on (doc/gvf.md), all in one launch. What is to be
+// done is a list that the host makes: each entry is a pass over a level of all components, or, on
+// levels of few cells, of one component by one block alone. All blocks run at the same time,
+// because there are no more of them than multiprocessors, and meet after a pass by counting
+// themselves. The list has two parts: what is done once, and a step, which is repeated until
+// what is left of the equations, found from the field itself in double, is little enough.
+//
+// A level is cells side by side along three axes, the first of which is the fastest; a 2D image
+// has one cell along the second. With widths w and links l of the cells along an axis the
+// operator, of finite volumes, is
+//
+//   A u = mass·u + wz·(wy·Σ lx(u − u beside) + wx·Σ ly(…)) + wx·wy·Σ lz(…)
+//
+// What smooths is weighted Jacobi, whose weight ω is for what flows: inv is 1 over mass and what
+// flows from a cell, over ω. Where mass is most of a cell's equation it is solved almost, and
+// the cells of a coarser level, which have a mass at another place, may not undo it.
+#include "step.h"
+
+#ifdef ON_HOST
+#define BLOCKS_TOGETHER
+inlined void arrive(unsigned *met) { __atomic_fetch_add(met, 1u, __ATOMIC_ACQ_REL); }
+inlined unsigned arrived(const unsigned *met) { return onhost::yield(), __atomic_load_n(met, __ATOMIC_ACQUIRE); }
+#else
+inlined void arrive(unsigned *met) { asm volatile("fence.acq_rel.gpu; red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(met) : "memory"); }
+inlined unsigned arrived(const unsigned *met) {
+  unsigned n;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(n) : "l"(met) : "memory");
+  return n;
+}
+#endif
+
+// What is to be done (impls/gvf/gpu/steady.go has the same numbers).
+enum kind {
+  source,    // inv of the finest cells, and the sums of (b·V0)²
+  coarsen,   // the masses and inv of the next level
+  given,     // to = b·V0 times the cells' widths, scaled
+  restricts, // to of the next level = from, by the transpose of interpolation
+  solve,     // to = from·inv, of a single cell
+  down,      // to = from − A(inv·from)
+  up,        // to = interpolated from of the next level, and inv·f where it is a cycle's
+  smooth,    // to = t + inv·(f − A t), added to it where it is not a cycle's alone; sums of f·to
+  remain,    // f = to − A from
+  turn,      // p = z + keep·p; sums of p·A p
+  advance,   // x = x + step·p; f = what is left, scaled; sums of its squares
+  descend,   // down and restricts in one, of an image: f of the next level
+  ascend,    // up and smooth in one, of an image
+};
+
+// What an entry has beside: one block for a component does it; it is of a cycle; blocks meet,
+// after it; it makes sums.
+enum { alone = 1, cycles = 2, meets = 4, sums_up = 8, finest_x = 16 };
+
+struct entry { int what, level, from, to, flags; };
+
+// The lists of a level, each of all components. p of the finest is that of the right sides of
+// full multigrid elsewhere.
+enum { in_f, in_z, in_t, in_p, in_x, lists };
+
+struct level {
+  int nx, ny, nz;
+  int across, down, along; // of a block's threads, as powers of two: columns, rows, runs of planes
+  int length;              // planes that a thread goes through
+  int ax, ay, az;          // where the tables of the axes are
+  int64 base, inv;         // where the lists are
+  member int plane() const { return nx * ny; }
+  member int cells() const { return plane() * nz; }
+};
+
+// Levels of the longest axis that an image may have, and one that is a single cell.
+enum { most_levels = 33, of_level = 12 };
+
+// An axis of n cells has four tables: widths, links to the cell before, and the shares of the two
+// cells of the next level that a cell is interpolated from: of that which holds it, and of that
+// which is next nearest.
+struct axis {
+  const float32 *width, *link, *near, *far;
+  member axis(const float32 *tables, int at, int n) : width(tables + at), link(width + n + 2), near(link + n + 2), far(near + n + 2) {}
+};
+
+// How much flows to a cell from what is around it, in its plane.
+struct around {
+  float32 x0, x1, y0, y1, z, all; // of a column
+  float32 wx, wy, slack;
+  const float32 *wz, *lz;
+  member around(const float32 *tables, const level &l, int x, int y, float32 omega) : slack(1 / omega - 1) {
+    axis ax(tables, l.ax, l.nx), ay(tables, l.ay, l.ny), az(tables, l.az, l.nz);
+    wx = ax.width[x], wy = ay.width[y];
+    x0 = wy * ax.link[x], x1 = wy * ax.link[x + 1], y0 = wx * ay.link[y], y1 = wx * ay.link[y + 1], z = wx * wy;
+    all = (x0 + x1) + (y0 + y1);
+    wz = az.width, lz = az.link;
+  }
+};
+
+// The width of a plane, and its links.
+struct deep { float32 width, below, above; };
+
+struct six { float32 left, right, north, south, below, above; };
+
+struct solver {
+  const float32 *v0, *b, *tables;
+  float32 *arena;
+  const level *levels;
+  double *parts;
+  float32 omega;
+  int components;
+};
+
+// What all blocks know alike.
+struct knowledge {
+  double total[3], source[3], best[3], gained[3], left[3];
+  float32 scale[3], keep[3], step[3];
+  int role[lists]; // of the finest level's lists, which take turns
+  int sums;        // how many were made
+  int since, ended, rest[3]; // rest: a component that is done
+};
+
+inlined float32 flows(const around &a, const six &s, const deep &d) {
+  return d.width * ((a.x0 * s.left + a.x1 * s.right) + (a.y0 * s.north + a.y1 * s.south)) + a.z * (d.below * s.below + d.above * s.above);
+}
+
+// What flows from a cell.
+inlined float32 leaves(const around &a, const deep &d) { return d.width * a.all + a.z * (d.below + d.above); }
+
+// 1/inv − A, which is not negative anywhere.
+inlined float32 kept(const around &a, float32 here, const six &s, const deep &d) { return flows(a, s, d) + a.slack * leaves(a, d) * here; }
+
+// Goes through the planes of a column, some at a time, of which all is read before any of it is
+// needed: each is given the place, the plane, the value there and those around it, its links and
+// what else was read there. A value is made of what is read at a place.
+template <int together, class Read, class Value, class More, class Each>
+inlined void march(const level &l, const around &a, int x, int y, int first, int last, Read read, Value value, More more, Each each) {
+  typedef decltype(read(0)) raw;
+  int plane = l.plane(), i = first * plane + y * l.nx + x;
+  int left = x > 0 ? -1 : 0, right = x < l.nx - 1 ? 1 : 0, north = y > 0 ? -l.nx : 0, south = y < l.ny - 1 ? l.nx : 0;
+  bool flat = l.ny == 1;
+  raw before = read(first > 0 ? i - plane : i), at = read(i);
+  for (int z = first; z < last; z += together, i += together * plane) {
+    raw column[together + 2], beside[together][4];
+    decltype(more(0)) others[together];
+    deep links[together];
+    column[0] = before, column[1] = at;
+    UNROLL for (int k = 0; k < together; k++) {
+      int to = shape::least(k, last - 1 - z), j = i + to * plane;
+      column[k + 2] = read(z + to < l.nz - 1 ? j + plane : j);
+      beside[k][0] = read(j + left), beside[k][1] = read(j + right);
+      if (!flat) beside[k][2] = read(j + north), beside[k][3] = read(j + south);
+      links[k] = deep{a.wz[z + to], a.lz[z + to], a.lz[z + to + 1]};
+      others[k] = more(j);
+    }
+    UNROLL for (int k = 0; k < together; k++) {
+      if (z + k >= last) break;
+      six s{value(beside[k][0]), value(beside[k][1]), flat ? 0 : value(beside[k][2]), flat ? 0 : value(beside[k][3]), value(column[k]), value(column[k + 2])};
+      each(i + k * plane, z + k, value(column[k + 1]), s, links[k], others[k]);
+    }
+    before = column[together], at = column[together + 1];
+  }
+}
+
+// What is read at a place.
+struct one { float32 a; };
+struct two { float32 a, b; };
+struct three { float32 a, b, c; };
+
+inlined double from_lane_of_double(double v, int lane) {
+  unsigned long long n = as<unsigned long long>(v);
+  return as<double>((unsigned long long)from_lane((unsigned)(n >> 32), lane) << 32 | from_lane((unsigned)n, lane));
+}
+inlined double sum_of_warp(double v) {
+  UNROLL for (int far = 16; far; far /= 2) v += from_lane_of_double(v, (thread_x() & 31) ^ far);
+  return v;
+}
+
+// The sums of what the threads of a block have of each component, in the first.
+inlined void sums_of_block(double (&of)[3]) {
+  __shared__ double warps[3][32];
+  UNROLL for (int c = 0; c < 3; c++) of[c] = sum_of_warp(of[c]);
+  __syncthreads();
+  if (!(thread_x() & 31)) UNROLL for (int c = 0; c < 3; c++) warps[c][thread_x() / 32] = of[c];
+  __syncthreads();
+  if (thread_x() >= 32) return;
+  UNROLL for (int c = 0; c < 3; c++) of[c] = sum_of_warp(thread_x() < threads() / 32 ? warps[c][thread_x()] : 0);
+}
+
+// Where the blocks' parts of a sum are: in two places in turn, because a block may be at the next
+// sum while others read the last.
+inlined double *parts_of(const solver &s, int c, int turn) { return s.parts + ((int64)(turn & 1) * s.components + c) * blocks(); }
+
+// Goes through the columns of a level: column is given the component, the place in the plane
+// and the planes, and gives what it adds to the component's sum. The components of a tile come one
+// after the other, because they read the same b.
+template <class Column> inlined void columns(const solver &s, const level &l, const entry &e, const knowledge &k, Column column) {
+  int tid = thread_x(), tx = tid & ((1 << l.across) - 1), ty = tid >> l.across & ((1 << l.down) - 1), tz = tid >> (l.across + l.down);
+  int wide = ((l.nx - 1) >> l.across) + 1, high = ((l.ny - 1) >> l.down) + 1, runs = (l.nz + l.length - 1) / l.length, deep = ((runs - 1) >> l.along) + 1;
+  int all = wide * high * deep * s.components, first = block_x(), stride = e.flags & alone ? s.components : blocks();
+  double sums[3] = {};
+  for (int item = first; item < all; item += stride) {
+    int c = item % s.components, tile = item / s.components;
+    if (e.flags & cycles && k.rest[c]) continue;
+    int x = (tile % wide << l.across) + tx, y = (tile / wide % high << l.down) + ty, run = (tile / wide / high << l.along) + tz;
+    if (x >= l.nx || y >= l.ny || run >= runs) continue;
+    double sum = column(c, x, y, run * l.length, shape::least((run + 1) * l.length, l.nz));
+    UNROLL for (int i = 0; i < 3; i++) if (i == c) sums[i] += sum;
+  }
+  if (!(e.flags & sums_up)) return;
+  sums_of_block(sums);
+  if (!thread_x()) UNROLL for (int c = 0; c < 3; c++) if (c < s.components) parts_of(s, c, k.sums)[block_x()] = sums[c];
+}
+
+// The cells of an axis that give a cell of the next level something, from the one before its
+// pair on, and their shares.
+struct givers {
+  int at[4];
+  float32 share[4];
+  member givers(const axis &a, int n, int next) {
+    UNROLL for (int k = 0; k < 4; k++) {
+      int i = 2 * next - 1 + k;
+      bool is = i >= 0 && i < n, far = k == 0 || k == 3;
+      at[k] = is ? i : 2 * next;
+      share[k] = !is ? 0 : planted(fault::adjoint) ? !far : far ? a.far[i] : a.near[i];
+    }
+  }
+};
+
+// The two cells of the next level that a cell is interpolated from.
+struct takes {
+  int near, far;
+  float32 of_near, of_far;
+  member takes(const axis &a, int i, int next) {
+    near = i / 2, far = near - 1 + i % 2 * 2;
+    if (far < 0 || far >= next) far = near;
+    of_near = a.near[i], of_far = a.far[i];
+  }
+};
+
+// What a pass has to do with: a level, and the lists of it and of the next one.
+struct pass {
+  const solver &s;
+  const entry &e;
+  const knowledge &k;
+  level l;
+  int64 n;
+  float32 *inv;
+  member pass(const solver &s, const entry &e, const knowledge &k) : s(s), e(e), k(k), l(s.levels[e.level]), n(l.cells()), inv(s.arena + l.inv) {}
+  member around around_of(int x, int y) const { return around(s.tables, l, x, y, s.omega); }
+  member float32 *list_of(const level &of, int number, int which) const { return s.arena + of.base + (number ? which : k.role[which]) * s.components * (int64)of.cells(); }
+  member float32 *list(int which) const { return list_of(l, e.level, which); }
+  template <class Column> member void columns(const level &of, Column column) const { ::columns(s, of, e, k, column); }
+};
+
+// A pass by itself, so that it has all registers.
+#define PASS(name) static __device__ __attribute__((noinline)) void do_##name(const solver &s, const entry &e, const knowledge &k)
+
+PASS(source) {
+  pass p(s, e, k);
+  float32 *to = p.inv;
+  p.columns(p.l, [&](int c, int x, int y, int first, int last) {
+    around a = p.around_of(x, y);
+    const float32 *v0 = s.v0 + c * p.n;
+    double sum = 0;
+    int i = first * p.l.plane() + y * p.l.nx + x;
+    for (int z = first; z < last; z++, i += p.l.plane()) {
+      float32 b = s.b[i];
+      double v = (double)b * v0[i];
+      deep d{a.wz[z], a.lz[z], a.lz[z + 1]};
+      if (!c) to[i] = 1 / (a.z * d.width * b + (1 + a.slack) * leaves(a, d));
+      sum += v * v;
+    }
+    return sum;
+  });
+}
+
+PASS(coarsen) {
+  pass p(s, e, k);
+  level m = s.levels[e.level + 1];
+  const float32 *mass = p.list(in_z);
+  float32 *to = p.list_of(m, e.level + 1, in_z), *over = s.arena + m.inv;
+  axis ax(s.tables, p.l.ax, p.l.nx), ay(s.tables, p.l.ay, p.l.ny), az(s.tables, p.l.az, p.l.nz);
+  p.columns(m, [&](int c, int x, int y, int first, int last) {
+    if (c) return 0.;
+    around a(s.tables, m, x, y, s.omega);
+    int i = first * m.plane() + y * m.nx + x;
+    for (int z = first; z < last; z++, i += m.plane()) {
+      float32 sum = 0;
+      UNROLL for (int part = 0; part < 8; part++) {
+        int fx = 2 * x + (part & 1), fy = 2 * y + (part >> 1 & 1), fz = 2 * z + (part >> 2);
+        if (fx >= p.l.nx || fy >= p.l.ny || fz >= p.l.nz) continue;
+        int from = fz * p.l.plane() + fy * p.l.nx + fx;
+        sum += e.level ? mass[from] : ax.width[fx] * ay.width[fy] * az.width[fz] * s.b[from];
+      }
+      to[i] = sum;
+      over[i] = 1 / (sum + (1 + a.slack) * leaves(a, deep{a.wz[z], a.lz[z], a.lz[z + 1]}));
+    }
+    return 0.;
+  });
+}
+
+PASS(given) {
+  pass p(s, e, k);
+  float32 *list = p.list(e.to);
+  p.columns(p.l, [&](int c, int x, int y, int first, int last) {
+    around a = p.around_of(x, y);
+    const float32 *v0 = s.v0 + c * p.n;
+    float32 *to = list + c * p.n, scale = k.scale[c];
+    int i = first * p.l.plane() + y * p.l.nx + x;
+    for (int z = first; z < last; z++, i += p.l.plane()) to[i] = scale * v0[i] * s.b[i] * (a.z * a.wz[z]);
+    return 0.;
+  });
+}
+
+PASS(restricts) {
+  pass p(s, e, k);
+  level m = s.levels[e.level + 1];
+  const float32 *list = p.list(e.from);
+  float32 *sums = p.list_of(m, e.level + 1, e.to);
+  axis ax(s.tables, p.l.ax, p.l.nx), ay(s.tables, p.l.ay, p.l.ny), az(s.tables, p.l.az, p.l.nz);
+  bool flat = p.l.ny == 1; // whose only row is the second of four
+  p.columns(m, [&](int c, int x, int y, int first, int last) {
+    givers gx(ax, p.l.nx, x), gy(ay, p.l.ny, y);
+    const float32 *of = list + c * p.n;
+    float32 *to = sums + c * (int64)m.cells();
+    auto plane = [&](int z) {
+      float32 sum = 0;
+      UNROLL for (int j = 0; j < 4; j++) {
+        if (flat && j != 1) continue;
+        const float32 *row = of + z * p.l.plane() + gy.at[j] * p.l.nx;
+        sum += gy.share[j] * ((gx.share[0] * row[gx.at[0]] + gx.share[1] * row[gx.at[1]]) + (gx.share[2] * row[gx.at[2]] + gx.share[3] * row[gx.at[3]]));
+      }
+      return sum;
+    };
+    givers g(az, p.l.nz, first);
+    float32 before = plane(g.at[0]), here = plane(g.at[1]);
+    int i = first * m.plane() + y * m.nx + x;
+    for (int z = first; z < last; z++, i += m.plane()) {
+      givers g(az, p.l.nz, z);
+      float32 second = plane(g.at[2]), after = plane(g.at[3]);
+      to[i] = (g.share[0] * before + g.share[1] * here) + (g.share[2] * second + g.share[3] * after);
+      before = second, here = after;
+    }
+    return 0.;
+  });
+}
+
+PASS(solve) {
+  pass p(s, e, k);
+  const float32 *from = p.list(e.from);
+  float32 *to = p.list(e.to);
+  p.columns(p.l, [&](int c, int, int, int, int) { return to[c * p.n] = from[c * p.n] * p.inv[0], 0.; });
+}
+
+PASS(down) {
+  pass p(s, e, k);
+  const float32 *list = p.list(in_f), *inv = p.inv;
+  float32 *left = p.list(in_t);
+  p.columns(p.l, [&](int c, int x, int y, int first, int last) {
+    around a = p.around_of(x, y);
+    const float32 *f = list + c * p.n;
+    float32 *to = left + c * p.n;
+    march<2>(p.l, a, x, y, first, last, [&](int i) { return two{f[i], inv[i]}; }, [](const two &v) { return v.a * v.b; }, [](int) { return one{}; },
+      [&](int i, int, float32 here, const six &v, const deep &d, const one &) { to[i] = kept(a, here, v, d); });
+    return 0.;
+  });
+}
+
+PASS(up) {
+  pass p(s, e, k);
+  level m = s.levels[e.level + 1];
+  const float32 *given = p.list(in_f), *list = p.list_of(m, e.level + 1, e.from), *inv = p.inv;
+  float32 *made = p.list(e.to);
+  axis ax(s.tables, p.l.ax, p.l.nx), ay(s.tables, p.l.ay, p.l.ny), az(s.tables, p.l.az, p.l.nz);
+  bool cycle = e.flags & cycles, flat = m.ny == 1;
+  p.columns(p.l, [&](int c, int x, int y, int first, int last) {
+    enum { together = 4 };
+    takes tx(ax, x, m.nx), ty(ay, y, m.ny);
+    const float32 *of = list + c * (int64)m.cells(), *f = given + c * p.n;
+    float32 *to = made + c * p.n;
+    float32 times = e.flags & finest_x ? 1 / k.scale[c] : 1;
+    int near = ty.near * m.nx, far = ty.far * m.nx, plane = p.l.plane(), i = first * plane + y * p.l.nx + x;
+    // A run begins at an even plane, so that four of it are from the same four of the next level.
+    for (int z = first; z < last; z += together, i += together * plane) {
+      float32 from[together][4] = {}, shares[together][2], more[together][2] = {};
+      UNROLL for (int j = 0; j < together; j++) {
+        int at = shape::greatest(0, shape::least(shape::least(z / 2 - 1 + j, (last - 1) / 2 + 1), m.nz - 1)) * m.plane();
+        from[j][0] = of[at + near + tx.near], from[j][1] = of[at + near + tx.far];
+        if (!flat) from[j][2] = of[at + far + tx.near], from[j][3] = of[at + far + tx.far];
+      }
+      UNROLL for (int j = 0; j < together; j++) {
+        int on = shape::least(j, last - 1 - z);
+        shares[j][0] = az.near[z + on], shares[j][1] = az.far[z + on];
+        if (cycle) more[j][0] = inv[i + on * plane], more[j][1] = f[i + on * plane];
+      }
+      float32 planes[together];
+      UNROLL for (int j = 0; j < together; j++) {
+        planes[j] = tx.of_near * from[j][0] + tx.of_far * from[j][1];
+        if (!flat) planes[j] = ty.of_near * planes[j] + ty.of_far * (tx.of_near * from[j][2] + tx.of_far * from[j][3]);
+      }
+      UNROLL for (int j = 0; j < together; j++) {
+        if (z + j >= last) break;
+        float32 v = times * (shares[j][0] * planes[j / 2 + 1] + shares[j][1] * planes[j / 2 + j % 2 * 2]);
+        to[i + j * plane] = cycle ? v + more[j][0] * more[j][1] : v;
+      }
+    }
+    return 0.;
+  });
+}
+
+PASS(smooth) {
+  pass p(s, e, k);
+  const float32 *given = p.list(in_f), *list = p.list(in_t), *inv = p.inv;
+  float32 *made = p.list(e.to);
+  bool adds = e.to == in_x;
+  p.columns(p.l, [&](int c, int x, int y, int first, int last) {
+    around a = p.around_of(x, y);
+    const float32 *f = given + c * p.n, *from = list + c * p.n;
+    float32 *to = made + c * p.n;
+    double sum = 0;
+    march<4>(p.l, a, x, y, first, last, [&](int i) { return from[i]; }, [](float32 v) { return v; }, [&](int i) { return three{f[i], inv[i], adds ? to[i] : 0}; },
+      [&](int i, int, float32 here, const six &v, const deep &d, const three &more) {
+        float32 next = more.b * (more.a + kept(a, here, v, d));
+        to[i] = more.c + next;
+        sum += (double)more.a * next;
+      });
+    return sum;
+  });
+}
+
+PASS(remain) {
+  pass p(s, e, k);
+  const float32 *list = p.list(e.from), *given = p.list(e.to), *inv = p.inv;
+  float32 *left = p.list(in_f);
+  p.columns(p.l, [&](int c, int x, int y, int first, int last) {
+    around a = p.around_of(x, y);
+    const float32 *from = list + c * p.n, *g = given + c * p.n;
+    float32 *to = left + c * p.n;
+    march<4>(p.l, a, x, y, first, last, [&](int i) { return from[i]; }, [](float32 v) { return v; }, [&](int i) { return two{g[i], inv[i]}; },
+      [&](int i, int, float32 here, const six &v, const deep &d, const two &more) { to[i] = more.a + (kept(a, here, v, d) - here / more.b); });
+    return 0.;
+  });
+}
+
+PASS(turn) {
+  pass p(s, e, k);
+  const float32 *z_list = p.list(in_z), *p_list = p.list(in_p), *b = s.b;
+  float32 *made = p.list(in_t);
+  p.columns(p.l, [&](int c, int x, int y, int first, int last) {
+    around a = p.around_of(x, y);
+    const float32 *from = z_list + c * p.n, *before = p_list + c * p.n;
+    float32 *to = made + c * p.n, keep = k.keep[c];
+    double sum = 0;
+    march<2>(p.l, a, x, y, first, last, [&](int i) { return two{from[i], keep ? before[i] : 0}; }, [&](const two &v) { return v.a + keep * v.b; }, [&](int i) { return b[i]; },
+      [&](int i, int, float32 here, const six &v, const deep &d, float32 b) {
+        to[i] = here;
+        six by{v.left - here, v.right - here, v.north - here, v.south - here, v.below - here, v.above - here}; // nothing flows beyond borders
+        sum += (double)here * (a.z * d.width * b * here - flows(a, by, d));
+      });
+    return sum;
+  });
+}
+
+PASS(advance) {
+  pass p(s, e, k);
+  const float32 *x_list = p.list(in_x), *p_list = p.list(in_p), *b = s.b;
+  float32 *made = p.list(in_t), *left = p.list(in_f);
+  p.columns(p.l, [&](int c, int x, int y, int first, int last) {
+    around a = p.around_of(x, y);
+    const float32 *from = x_list + c * p.n, *along = p_list + c * p.n, *v0 = s.v0 + c * p.n;
+    float32 *to = made + c * p.n, *f = left + c * p.n, step = k.step[c];
+    double sum = 0, scale = k.scale[c], over = 1 / (double)a.z;
+    march<2>(p.l, a, x, y, first, last, [&](int i) { return two{from[i], step ? along[i] : 0}; }, [&](const two &v) { return v.a + step * v.b; }, [&](int i) { return two{b[i], v0[i]}; },
+      [&](int i, int, float32 here, const six &v, const deep &d, const two &more) {
+        to[i] = here;
+        auto by = [&](float32 link, float32 other) { return (double)link * ((double)other - (double)here); };
+        double rest = d.width * ((by(a.x0, v.left) + by(a.x1, v.right)) + (by(a.y0, v.north) + by(a.y1, v.south))) + a.z * (by(d.below, v.below) + by(d.above, v.above));
+        rest += (double)a.z * d.width * more.a * ((double)more.b - (double)here);
+        f[i] = (float32)(rest * scale);
+        rest *= over / d.width;
+        sum += rest * rest;
+      });
+    return sum;
+  });
+}
+
+// An image is soon through, and blocks meet less often when passes are joined: what is between is
+// made by each thread that needs it. Rows of a cell of the next level are those around its two.
+inlined float32 one_of(const float32 (&of)[3], int i) { return i == 0 ? of[0] : i == 1 ? of[1] : of[2]; }
+
+PASS(descend) {
+  pass p(s, e, k);
+  level m = s.levels[e.level + 1];
+  const float32 *list = p.list(in_f), *inv = p.inv;
+  float32 *sums = p.list_of(m, e.level + 1, in_f);
+  axis ax(s.tables, p.l.ax, p.l.nx), az(s.tables, p.l.az, p.l.nz);
+  float32 wy = axis(s.tables, p.l.ay, p.l.ny).width[0], slack = 1 / s.omega - 1;
+  p.columns(m, [&](int c, int x, int, int first, int last) {
+    enum { wide = 6 }; // columns that take part, of which the first and the last are beside
+    const float32 *f = list + c * p.n;
+    float32 *to = sums + c * (int64)m.cells();
+    givers gx(ax, p.l.nx, x);
+    int column[wide];
+    float32 width[wide], link[wide];
+    UNROLL for (int i = 0; i < wide; i++) {
+      column[i] = shape::greatest(0, shape::least(2 * x - 2 + i, p.l.nx - 1));
+      width[i] = wy * ax.width[column[i]], link[i] = wy * ax.link[shape::greatest(0, shape::least(2 * x - 2 + i, p.l.nx))];
+    }
+    auto row = [&](int z) {
+      int at = z * p.l.nx, before = z > 0 ? at - p.l.nx : at, after = z < p.l.nz - 1 ? at + p.l.nx : at;
+      float32 here[wide], below[wide], above[wide], sum = 0;
+      UNROLL for (int i = 0; i < wide; i++) {
+        here[i] = f[at + column[i]] * inv[at + column[i]];
+        if (i == 0 || i == wide - 1) continue;
+        below[i] = f[before + column[i]] * inv[before + column[i]], above[i] = f[after + column[i]] * inv[after + column[i]];
+      }
+      float32 wz = az.width[z], l0 = az.link[z], l1 = az.link[z + 1];
+      UNROLL for (int i = 1; i < wide - 1; i++) {
+        float32 flow = wz * (link[i] * here[i - 1] + link[i + 1] * here[i + 1]) + width[i] * (l0 * below[i] + l1 * above[i]);
+        sum += gx.share[i - 1] * (flow + slack * (wz * (link[i] + link[i + 1]) + width[i] * (l0 + l1)) * here[i]);
+      }
+      return sum;
+    };
+    givers g(az, p.l.nz, first);
+    float32 before = row(g.at[0]), here = row(g.at[1]);
+    for (int z = first; z < last; z++) {
+      givers g(az, p.l.nz, z);
+      float32 second = row(g.at[2]), after = row(g.at[3]);
+      to[z * m.nx + x] = (g.share[0] * before + g.share[1] * here) + (g.share[2] * second + g.share[3] * after);
+      before = second, here = after;
+    }
+    return 0.;
+  });
+}
+
+PASS(ascend) {
+  pass p(s, e, k);
+  level m = s.levels[e.level + 1];
+  const float32 *given = p.list(in_f), *list = p.list_of(m, e.level + 1, in_z), *inv = p.inv;
+  float32 *made = p.list(e.to);
+  axis ax(s.tables, p.l.ax, p.l.nx), az(s.tables, p.l.az, p.l.nz);
+  bool adds = e.to == in_x;
+  p.columns(p.l, [&](int c, int x, int y, int first, int last) {
+    enum { together = 4, sides = 3 }; // columns: the one before, that of the thread, the one behind
+    around a = p.around_of(x, y);
+    const float32 *of = list + c * (int64)m.cells(), *f = given + c * p.n;
+    float32 *to = made + c * p.n;
+    int column[sides], near[sides], far[sides], from[sides];
+    float32 of_near[sides], of_far[sides];
+    UNROLL for (int i = 0; i < sides; i++) {
+      column[i] = shape::greatest(0, shape::least(x - 1 + i, p.l.nx - 1));
+      from[i] = shape::greatest(0, shape::least(x / 2 - 1 + i, m.nx - 1));
+      takes t(ax, column[i], m.nx);
+      near[i] = t.near - x / 2 + 1, far[i] = t.far - x / 2 + 1, of_near[i] = t.of_near, of_far[i] = t.of_far;
+    }
+    double sum = 0;
+    for (int z = first; z < last; z += together) {
+      float32 coarse[together][sides], rows[together][sides], weights[together + 2][2], g[together + 2][sides], w[together + 2][sides], old[together];
+      deep links[together];
+      UNROLL for (int j = 0; j < together; j++) {
+        int at = shape::greatest(0, shape::least(z / 2 - 1 + j, m.nz - 1)) * m.nx;
+        UNROLL for (int i = 0; i < sides; i++) coarse[j][i] = of[at + from[i]];
+      }
+      UNROLL for (int j = 0; j < together + 2; j++) {
+        int on = shape::greatest(0, shape::least(z - 1 + j, p.l.nz - 1)), at = on * p.l.nx;
+        weights[j][0] = az.near[on], weights[j][1] = az.far[on];
+        UNROLL for (int i = 0; i < sides; i++) {
+          if (i != 1 && (j == 0 || j > together)) continue;
+          g[j][i] = f[at + column[i]], w[j][i] = inv[at + column[i]];
+        }
+      }
+      UNROLL for (int j = 0; j < together; j++) {
+        int on = shape::least(z + j, p.l.nz - 1);
+        links[j] = deep{az.width[on], az.link[on], az.link[on + 1]};
+        old[j] = adds ? to[on * p.l.nx + x] : 0;
+      }
+      UNROLL for (int j = 0; j < together; j++) {
+        UNROLL for (int i = 0; i < sides; i++) rows[j][i] = of_near[i] * one_of(coarse[j], near[i]) + of_far[i] * one_of(coarse[j], far[i]);
+      }
+      // Of row z − 1 + j, which is an odd one where j is 0; beyond the last row nothing flows.
+      auto value = [&](int j, int i) {
+        int close = (j + 1) / 2, other = j % 2 ? close - 1 : close + 1;
+        return weights[j][0] * rows[close][i] + weights[j][1] * rows[other][i] + w[j][i] * g[j][i];
+      };
+      UNROLL for (int j = 1; j <= together; j++) {
+        if (z + j > last) break;
+        float32 here = value(j, 1);
+        six v{value(j, 0), value(j, 2), 0, 0, value(j - 1, 1), value(j + 1, 1)};
+        float32 next = w[j][1] * (g[j][1] + kept(a, here, v, links[j - 1]));
+        to[(z + j - 1) * p.l.nx + x] = old[j - 1] + next;
+        sum += (double)g[j][1] * next;
+      }
+    }
+    return sum;
+  });
+}
+
+inlined void perform(const solver &s, const entry &e, const knowledge &k) {
+  switch (e.what) {
+  case source: return do_source(s, e, k);
+  case coarsen: return do_coarsen(s, e, k);
+  case given: return do_given(s, e, k);
+  case restricts: return do_restricts(s, e, k);
+  case solve: return do_solve(s, e, k);
+  case down: return do_down(s, e, k);
+  case up: return do_up(s, e, k);
+  case smooth: return do_smooth(s, e, k);
+  case remain: return do_remain(s, e, k);
+  case turn: return do_turn(s, e, k);
+  case advance: return do_advance(s, e, k);
+  case descend: return do_descend(s, e, k);
+  case ascend: return do_ascend(s, e, k);
+  }
+}
+
+// Power of two by which numbers of such a mean square are about 1.
+inlined float32 scale_of(double mean) {
+  int e = (int)(as<unsigned long long>(mean) >> 52 & 0x7ff) - 1023; // of the square
+  e = e / 2;
+  return as<float32>((unsigned)(127 - (e < -126 ? -126 : e > 126 ? 126 : e)) << 23);
+}
+
+enum { patience = 6 };
+
+// What follows from the sums of an entry, for all threads of a block alike.
+inlined void conclude(const solver &s, const entry &e, knowledge &k, int64 cells, double tol, int steps) {
+  int c = thread_x() / 32; // a warp for each component
+  if (c < s.components) {
+    double sum = 0;
+    for (int i = thread_x() & 31; i < blocks(); i += 32) sum += parts_of(s, c, k.sums)[i];
+    sum = sum_of_warp(sum);
+    if (!(thread_x() & 31)) k.total[c] = sum;
+  }
+  __syncthreads();
+  if (thread_x()) return;
+  bool all = true, better = false;
+  k.sums++;
+  for (int c = 0; c < s.components; c++) {
+    double sum = k.total[c];
+    switch (e.what) {
+    case source:
+      k.source[c] = sum, k.scale[c] = sum > 0 ? scale_of(sum / cells) : 1;
+      k.rest[c] = !(sum > 0), k.best[c] = 1e300, k.gained[c] = 0, k.keep[c] = k.step[c] = 0;
+      break;
+    case smooth:
+    case ascend:
+      k.keep[c] = k.gained[c] > 0 ? (float32)(sum / k.gained[c]) : 0;
+      k.gained[c] = sum;
+      break;
+    case turn:
+      k.step[c] = k.rest[c] || !(sum > 0) ? 0 : (float32)(k.gained[c] / sum / k.scale[c]);
+      break;
+    case advance:
+      k.left[c] = sum;
+      if (sum <= tol * tol * k.source[c]) k.rest[c] = 1;
+      if (!k.rest[c]) all = false;
+      if (sum < 0.81 * k.best[c]) k.best[c] = sum, better = true;
+      break;
+    }
+  }
+  auto swap = [&](int a, int b) {
+    int other = k.role[a];
+    k.role[a] = k.role[b], k.role[b] = other;
+  };
+  if (e.what == turn) swap(in_p, in_t);
+  if (e.what == advance) {
+    swap(in_x, in_t);
+    k.since = better ? 0 : k.since + 1;
+    k.ended = all || k.since >= patience || steps <= 0;
+  }
+}
+
+inlined entry entry_of(const int64 *p) { return entry{(int)p[0], (int)p[1], (int)p[2], (int)p[3], (int)p[4]}; }
+
+extern "C" __global__ __attribute__((launch_bounds(512, 1))) void gvf_steady(
+  const float32 *v0, const float32 *b, float32 *to, float32 *arena, const float32 *tables, const int64 *plan, int levels, const int64 *tape, int once, int all,
+  double *parts, unsigned *met, double *report, int components, float32 omega, double tol, int most) {
+  __shared__ knowledge k;
+  __shared__ solver s;
+  __shared__ entry e;
+  __shared__ level shapes[most_levels];
+  if (thread_x() < levels) {
+    const int64 *p = plan + of_level * thread_x();
+    shapes[thread_x()] = level{(int)p[0], (int)p[1], (int)p[2], (int)p[3], (int)p[4], (int)p[5], (int)p[6], (int)p[7], (int)p[8], (int)p[9], p[10], p[11]};
+  }
+  if (!thread_x()) {
+    s = solver{v0, b, tables, arena, shapes, parts, omega, components};
+    for (int i = 0; i < lists; i++) k.role[i] = i;
+    k.since = k.ended = k.sums = 0;
+    for (int c = 0; c < 3; c++) k.rest[c] = 0, k.left[c] = k.source[c] = 0;
+  }
+  __syncthreads();
+  const level finest = shapes[0];
+  unsigned turns = 0;
+  int steps = 0;
+  entry next = entry_of(tape);
+  for (int i = 0;;) {
+    if (!thread_x()) e = next;
+    __syncthreads();
+    const int what = e.what, flags = e.flags; // the next one may be there before all have looked
+    i = i + 1 < all ? i + 1 : once;
+    next = entry_of(tape + 5 * i); // read ahead
+    if (flags & sums_up && thread_x() < components) parts_of(s, thread_x(), k.sums)[block_x()] = 0;
+    if (!(flags & alone) || block_x() < components) perform(s, e, k);
+    __syncthreads();
+    if (!(flags & meets)) continue;
+    if (!thread_x()) {
+      turns += blocks();
+      arrive(met);
+      while ((int)(arrived(met) - turns) < 0) {}
+    }
+    __syncthreads();
+    if (!(flags & sums_up)) continue;
+    conclude(s, e, k, finest.cells(), tol, most - steps);
+    if (what == advance) steps++;
+    __syncthreads();
+    if (k.ended) break;
+  }
+  const float32 *x = arena + finest.base + k.role[in_x] * components * (int64)finest.cells();
+  for (int64 i = (int64)block_x() * threads() + thread_x(); i < components * (int64)finest.cells(); i += (int64)blocks() * threads()) {
+    to[i] = k.source[i / finest.cells()] > 0 ? x[i] : 0;
+  }
+  if (!block_x() && !thread_x()) {
+    report[0] = steps - 1;
+    for (int c = 0; c < components; c++) report[1 + c] = k.source[c] > 0 ? k.left[c] : 0, report[4 + c] = k.source[c];
+  }
+}
