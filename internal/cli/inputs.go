@@ -43,7 +43,8 @@ type Inputs struct {
 	Every bool
 	// Gaps takes NaN of a file's float32 image for voxels that are no part of it.
 	Gaps bool
-	// Once lets a compressed file be a source that is read once, in order.
+	// Once lets a compressed file be a source that is read once, in order, and a stack one that is
+	// not held whole.
 	Once bool
 	Set  *pflag.FlagSet
 }
@@ -349,7 +350,7 @@ func (i *Inputs) Named(s string) (string, error) {
 		}
 		name += "/nan=mask"
 	}
-	if i.Once && !i.Stack {
+	if i.Once {
 		name += "/stream=once"
 	}
 	name, err := datasets.Canonical(name + "/path=" + s)

@@ -109,7 +109,7 @@ func (f *follower) close() {
 // outcome says in a few words what became of a cell.
 func outcome(c bench.CellRecord) string {
 	if rate, _, _, ok := c.Rate(); ok && c.Status == verify.Verified {
-		return fmt.Sprintf("%s %s G%s/s", c.Status, quantity.Giga(rate), c.Cost.Unit)
+		return fmt.Sprintf("%s %s", c.Status, quantity.Rate(rate, c.Cost.Unit))
 	}
 	if c.Reason != "" {
 		return fmt.Sprintf("%s: %s", c.Status, c.Reason)

@@ -13,6 +13,7 @@ const (
 	codeInvalidValue         = 1
 	codeOutOfMemory          = 2
 	codeNotReady             = 600
+	codeRegistered           = 712
 	codeLaunchOutOfResources = 701
 	codeCooperativeTooLarge  = 720
 )
@@ -82,6 +83,9 @@ func (e *Error) LaunchTooLarge() bool {
 	return e.Code == codeLaunchOutOfResources || e.Code == codeCooperativeTooLarge ||
 		e.Code == codeInvalidValue && e.Call == symbols[cuLaunchKernel].names[0]
 }
+
+// Registered reports whether pages of memory were registered before.
+func (e *Error) Registered() bool { return e.Code == codeRegistered }
 
 // CodeRefused reports whether a module was not loaded because of its code.
 func (e *Error) CodeRefused() bool {

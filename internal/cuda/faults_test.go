@@ -423,6 +423,10 @@ func TestCodeIsBlamed(t *testing.T) {
 		}
 		check(t, try(dev, kernels(t)))
 	}
+	f.fail("cuMemHostRegister_v2", 712, 0)
+	if _, err := dev.Register("pages", make([]byte, 1)); !device.IsRegistered(err) || device.IsSticky(err) {
+		t.Errorf("memory that is registered already: %v", err)
+	}
 	f.fail("cuMemAlloc_v2", 209, 0)
 	if _, err := dev.Alloc("a", 1); err == nil || device.IsCodeRefused(err) {
 		t.Errorf("memory that was refused: %v", err)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/verify"
@@ -139,5 +140,45 @@ func TestRowsAreFound(t *testing.T) {
 	}
 	if p, _ := observe(bench.Records{Cells: records.Cells[:1]}, nil, c); p.Status != verify.Crashed || p.Reason != "no row of i on in0 in its results" {
 		t.Errorf("none: %s (%s)", p.Status, p.Reason)
+	}
+}
+
+// One process a side is enough to see that a call allocates more.
+func TestCountsOfOneProcess(t *testing.T) {
+	of := func(n int64) []Process {
+		return []Process{{Status: verify.Verified, Quick: 1, Allocated: &n}}
+	}
+	for _, c := range []struct {
+		base, candidate []Process
+		want            Decision
+	}{{of(10), of(11), Regression}, {of(10), of(10), ""}, {of(11), of(10), ""}} {
+		if got, reason, _, _ := exact(c.base, c.candidate); got != c.want {
+			t.Errorf("%d bytes, then %d: %q, %s", *c.base[0].Allocated, *c.candidate[0].Allocated, got, reason)
+		}
+	}
+}
+
+// What may be no change at all is no slowdown, however large it seems.
+func TestSuspects(t *testing.T) {
+	for lo, want := range map[float64]bool{-0.01: false, 0: false, 0.01: true} {
+		if got := (&Estimate{Change: 0.2, Lo: &lo}).suspect(0.1); got != want {
+			t.Errorf("a change from %v on: %v", lo, got)
+		}
+	}
+}
+
+// Noise is said in percent.
+func TestWordsOfNoise(t *testing.T) {
+	cell := CellResult{Between: 0.123}
+	cell.Impl, cell.Input, cell.Effect = "extrema", "noise", 0.05
+	r := &Result{Cells: []CellResult{cell}}
+	for what, want := range map[string]string{"base": "the base over itself is +20.0 % in extrema noise", "stored": "processes of one program are 12.3 % apart in extrema noise"} {
+		r.Stored, r.Cells[0].Noise = nil, &Estimate{Change: 0.2}
+		if what == "stored" {
+			r.Stored, r.Cells[0].Noise = new(time.Time), nil
+		}
+		if got := r.tooNoisy(); len(got) != 1 || got[0] != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

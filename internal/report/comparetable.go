@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -49,7 +50,7 @@ func Comparisons(w io.Writer, f Format, nameA, nameB string, list []Comparison) 
 			if r == nil {
 				return "—"
 			}
-			return r.rate()
+			return r.rate(quantity.ScaleOf(math.Inf(1), "")) // rows of all units have one column
 		}
 		remark, why, long := strings.Cut(c.Note, ": ")
 		if long {

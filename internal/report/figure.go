@@ -39,7 +39,7 @@ func Figures(rows []Row, ceiling string) ([]Figure, error) {
 		}
 		f := Figure{Title: s.title}
 		var b bytes.Buffer
-		if err := throughputSVG(&b, s.title, strings.TrimSuffix(s.rows[0].Unit, "/s"), curves); err != nil {
+		if err := throughputSVG(&b, s.title, s.rows, curves); err != nil {
 			return nil, fmt.Errorf("plotting %s: %w", s.title, err)
 		}
 		name := fileName(s.title)

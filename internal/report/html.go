@@ -214,7 +214,8 @@ func (v *pageView) addTables(file string, several bool, rows []Row, ceiling stri
 		return err
 	}
 	for _, s := range sections(rows) {
-		t := pageTable{Title: s.title, Unit: "G" + s.rows[0].Unit}
+		in := scale(s.rows)
+		t := pageTable{Title: s.title, Unit: in.Prefix + s.rows[0].Unit}
 		if several {
 			t.Title = file + ": " + s.title
 		}
@@ -229,7 +230,7 @@ func (v *pageView) addTables(file string, several bool, rows []Row, ceiling stri
 				continue
 			}
 			t.Rows = append(t.Rows, pageRow{
-				Row: r, Shown: r.rate(), OfCeiling: percent(r.Ceiling), Over: times(r.Speedup), Joined: strings.Join(r.Flags, ", "),
+				Row: r, Shown: r.rate(in), OfCeiling: percent(r.Ceiling), Over: times(r.Speedup), Joined: strings.Join(r.Flags, ", "),
 				SortRate: r.Rate, SortCeiling: r.Ceiling, SortSpeedup: r.Speedup,
 			})
 		}

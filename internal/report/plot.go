@@ -62,10 +62,11 @@ var dashes = []string{"", "1.5 2.5", "8 3 1.5 3"}
 
 // throughputSVG draws rates against sizes, both on logarithmic axes, with the
 // interval of each rate as a bar.
-func throughputSVG(w io.Writer, title, unit string, curves []curve) error {
+func throughputSVG(w io.Writer, title string, rows []Row, curves []curve) error {
+	in := scale(rows)
 	p := svg.Plot{
 		Title: title, Width: 900, Height: 450,
-		X: svg.Axis{Label: "size", Log: true, Margin: 1.15}, Y: svg.Axis{Label: "G" + unit + "/s", Log: true, Margin: 1.3},
+		X: svg.Axis{Label: "size", Log: true, Margin: 1.15}, Y: svg.Axis{Label: in.Prefix + rows[0].Unit, Log: true, Margin: 1.3},
 	}
 	n, bounds := 0, 0
 	for _, c := range curves {
@@ -78,14 +79,14 @@ func throughputSVG(w io.Writer, title, unit string, curves []curve) error {
 			n++
 		}
 		for _, r := range c.points {
-			m := svg.Mark{Hollow: !r.plain(), Lo: r.Rate / 1e9, Hi: r.Rate / 1e9}
+			m := svg.Mark{Hollow: !r.plain(), Lo: r.Rate / in.By, Hi: r.Rate / in.By}
 			if r.Lo > 0 && r.Lo < r.Rate {
-				m.Lo = r.Lo / 1e9
+				m.Lo = r.Lo / in.By
 			}
 			if r.Hi > r.Rate && !math.IsInf(r.Hi, 0) {
-				m.Hi = r.Hi / 1e9
+				m.Hi = r.Hi / in.By
 			}
-			l.X, l.Y, l.Marks = append(l.X, float64(r.Items)), append(l.Y, r.Rate/1e9), append(l.Marks, m)
+			l.X, l.Y, l.Marks = append(l.X, float64(r.Items)), append(l.Y, r.Rate/in.By), append(l.Marks, m)
 			p.X.Ticks = append(p.X.Ticks, svg.Tick{At: float64(r.Items), Label: short(r.Size)})
 		}
 		p.Lines = append(p.Lines, l)

@@ -414,7 +414,7 @@ func TestThroughputWithinLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`Gvox·it/s +% of ceiling +× best CPU +largest error +residual +flags`,
+		`Mvox·it/s +% of ceiling +× best CPU +largest error +residual +flags`,
 		`plain .* 9e-07 of at most 1e-05 +0\.5 % of at most 1 % +n=3 p=2`,
 		`plain .* 3e-06 of at most 1e-05 +— +precision=fp16 n=3`,
 		`exact .* — +— +n=3`,

@@ -210,13 +210,25 @@ func Mark(s verify.Status) string {
 	return map[verify.Status]string{verify.Unverified: "†", verify.Mistrusted: "?", verify.Noisy: "~"}[s]
 }
 
+// unit is what is counted.
+func (r Row) unit() string { return strings.TrimSuffix(r.Unit, "/s") }
+
+// scale is the unit of the rates of rows that count the same.
+func scale(rows []Row) quantity.Scale {
+	largest := 0.0
+	for _, r := range rows {
+		largest = max(largest, r.Rate)
+	}
+	return quantity.ScaleOf(largest, rows[0].unit())
+}
+
 // rate prints the row's rate with its interval, as the half-width of its seconds' to which
 // a limit is set: "0.1234 ±1.2%".
-func (r Row) rate() string {
+func (r Row) rate(in quantity.Scale) string {
 	if r.Rate == 0 {
 		return "—"
 	}
-	s := quantity.Giga(r.Rate) + Mark(r.Status)
+	s := in.Of(r.Rate) + Mark(r.Status)
 	if r.Lo == r.Hi {
 		return s
 	}

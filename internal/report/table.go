@@ -76,20 +76,19 @@ func Throughput(w io.Writer, f Format, rows []Row, figures ...Figure) error {
 			return err
 		}
 		var cells [][]string
-		measures := s.measures()
+		measures, in := s.measures(), scale(s.rows)
 		for _, r := range s.rows {
 			if r.Status == verify.Skipped {
 				continue
 			}
-			line := []string{r.Impl, short(r.Size), string(r.Status), r.rate(), percent(r.Ceiling), times(r.Speedup)}
+			line := []string{r.Impl, short(r.Size), string(r.Status), r.rate(in), percent(r.Ceiling), times(r.Speedup)}
 			for _, name := range measures {
 				line = append(line, r.measure(name))
 			}
 			cells = append(cells, append(line, strings.Join(r.Flags, " ")))
 		}
 		if len(cells) > 0 {
-			unit := strings.TrimSuffix(s.rows[0].Unit, "/s")
-			header := append([]string{"implementation", "size", "status", "G" + unit + "/s", "% of ceiling", "× best CPU"}, measures...)
+			header := append([]string{"implementation", "size", "status", in.Prefix + s.rows[0].Unit, "% of ceiling", "× best CPU"}, measures...)
 			if err := Table(w, f, append(header, "flags"), cells); err != nil {
 				return err
 			}

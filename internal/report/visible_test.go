@@ -102,6 +102,35 @@ func TestNamesMakeNoMarkup(t *testing.T) {
 	}
 }
 
+// Of prose only what would be markup is changed: the brackets of a link, and tags.
+func TestProse(t *testing.T) {
+	for text, want := range map[string]string{
+		"(as is)": "(as is)", "a (b) [c] (d)": "a (b) [c] (d)", "[c](d)": `[c]\(d)`, "](d": `]\(d`, "a < b <c": "a < b &lt;c", "<": "<",
+	} {
+		if got := Prose(Markdown, text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// What a machine says of itself is there whole.
+func TestCard(t *testing.T) {
+	r := bench.RunRecord{Machine: bench.Machine{
+		CPU: "a processor", Cores: 3, Caches: []string{"L1d 1K", "L2 2K"}, Memory: 3 << 30, CgroupBytes: 1 << 30, Governor: "performance", Kernel: "linux 6",
+	}, Binary: bench.Binary{Commit: "0123", Go: "go1.26", OS: "linux", Arch: "amd64/v1"}}
+	want := [][2]string{
+		{"CPU", "a processor"}, {"cores", "3"}, {"caches", "L1d 1K, L2 2K"}, {"memory", "3.00 GiB"}, {"cgroup memory", "1.00 GiB"},
+		{"governor", "performance"}, {"kernel", "linux 6"}, {"commit", "0123"}, {"program", "go1.26 linux/amd64/v1"},
+	}
+	var got [][2]string
+	for names, values := card(r); len(names) > 0; names, values = names[1:], values[1:] {
+		got = append(got, [2]string{names[0], values[0]})
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // A page is clean without a writer's help.
 func TestPageHasNoControlCharacters(t *testing.T) {
 	var b bytes.Buffer

@@ -5,10 +5,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"math"
 	"os"
+	"runtime"
 
+	"eccbench/internal/crew"
 	"eccbench/internal/verify"
 )
 
@@ -65,16 +68,71 @@ func rewind(f *os.File) error {
 
 // digest is the digest of an answer as it is encoded, which is written to w too.
 func (b *bound[In, Out]) digest(out Out, w io.Writer) (string, error) {
-	h := sha256.New()
-	if w == nil {
-		w = h
-	} else {
-		w = io.MultiWriter(h, w)
+	h := &hasher{length: pieceBytes, piece: sha256.New()}
+	to := io.Writer(h)
+	if w != nil {
+		to = io.MultiWriter(h, w)
 	}
-	if err := b.w.Encode(w, out); err != nil {
+	if err := b.w.Encode(to, out); err != nil {
 		return "", err
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16]), nil
+	return hex.EncodeToString(h.sum()[:16]), nil
+}
+
+// pieceBytes is how much of an answer is hashed by itself.
+const pieceBytes = 32 << 20
+
+// A hasher is SHA-256 of what is written where that is no more than a piece, else of the digests
+// of its pieces, which all cores hash at the same time.
+type hasher struct {
+	length int       // of a piece
+	piece  hash.Hash // that which is not whole yet
+	has    int       // bytes of it
+	sums   []byte    // of those before it
+}
+
+// Write hashes what is whole by itself, and the rest in order.
+func (h *hasher) Write(b []byte) (int, error) {
+	n := len(b)
+	for len(b) > 0 {
+		if h.has == 0 && len(b) > h.length {
+			whole := (len(b) - 1) / h.length // the last is ended when more comes
+			at := len(h.sums)
+			h.sums = append(h.sums, make([]byte, whole*sha256.Size)...)
+			free := make(chan struct{}, runtime.GOMAXPROCS(0))
+			var all crew.Group
+			for i := range whole {
+				free <- struct{}{}
+				all.Go(func() {
+					defer func() { <-free }()
+					sum := sha256.Sum256(b[i*h.length:][:h.length])
+					copy(h.sums[at+i*sha256.Size:], sum[:])
+				})
+			}
+			all.Wait()
+			b = b[whole*h.length:]
+		}
+		if h.has == h.length {
+			h.sums = h.piece.Sum(h.sums)
+			h.piece.Reset()
+			h.has = 0
+			continue
+		}
+		part := b[:min(len(b), h.length-h.has)]
+		h.piece.Write(part) // which fails never
+		h.has += len(part)
+		b = b[len(part):]
+	}
+	return n, nil
+}
+
+// sum is the digest of all that was written.
+func (h *hasher) sum() []byte {
+	if len(h.sums) == 0 {
+		return h.piece.Sum(nil)
+	}
+	sum := sha256.Sum256(h.piece.Sum(h.sums))
+	return sum[:]
 }
 
 // decode is a kept answer. It is valid until close.

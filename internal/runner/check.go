@@ -42,7 +42,7 @@ func (r *trial[In, Out]) check() error {
 			if err != nil {
 				return r.undecoded(i, err)
 			}
-			evidence[i] = append(evidence[i], r.examine(i, out, start)...)
+			evidence[i] = append(evidence[i], r.examine(i, out, start, len(r.given)-1-k)...)
 		}
 	}
 	for _, g := range r.given {
@@ -130,13 +130,20 @@ func (r *trial[In, Out]) witnesses(before []Out) ([][]verify.Witness[Out], error
 	return all, errors.Join(errs...)
 }
 
-// examine collects the evidence about the answer to one input.
-func (r *trial[In, Out]) examine(i int, out Out, start time.Time) []verify.Evidence {
+// examine collects the evidence about the answer to one input, after which so many are to come. It
+// has an equal share of what is left where that is enough for an independent witness, however long
+// a better one would take, which may be longer than it says; else all that is left.
+func (r *trial[In, Out]) examine(i int, out Out, start time.Time, more int) []verify.Evidence {
+	perCall := r.perCall + time.Duration(r.record.Setup*1e9)/time.Duration(len(r.jobs))
+	left := r.t.Budget - r.clock.since(start)
+	if least, _ := r.b.w.Policy.Costs(r.inputs[i], perCall, 0); least <= left/time.Duration(more+1) {
+		left /= time.Duration(more + 1)
+	}
 	return r.b.w.Policy.Check(verify.Question[In, Out]{
 		Name: r.t.Inputs[i], In: r.inputs[i], Out: out, Others: r.others[i],
 		Ask:      r.ask,
-		PerCall:  r.perCall + time.Duration(r.record.Setup*1e9)/time.Duration(len(r.jobs)),
-		Budget:   r.t.Budget - r.clock.since(start),
+		PerCall:  perCall,
+		Budget:   left,
 		Spare:    r.spare(start),
 		Thorough: i == 0,
 		Now:      r.clock.now,

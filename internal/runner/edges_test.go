@@ -110,6 +110,25 @@ func work(t *testing.T, o bench.Implementation[[]uint32, []uint32], names ...str
 	return record, phases, err
 }
 
+// Caches are warm where that was asked for, but for those of a processor that computes from memory,
+// which are anyway.
+func TestHot(t *testing.T) {
+	for _, c := range []struct {
+		asked bool
+		where string
+		scope bench.Scope
+		want  bool
+	}{
+		{true, "cpu", bench.E2E, false}, {true, "cpu", bench.File, true}, {true, "gpu", bench.E2E, true}, {true, "gpu", bench.File, true},
+		{false, "cpu", bench.File, false}, {false, "gpu", bench.E2E, false},
+	} {
+		g := &group{Plan: Plan{Hot: c.asked}, scope: c.scope}
+		if got := g.hot(bench.About{Where: c.where}); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
 // Each phase of a worker is told when it begins, so that each has its own limit; and how
 // long checking took is in the record.
 func TestPhases(t *testing.T) {
@@ -147,6 +166,37 @@ func TestSpare(t *testing.T) {
 		r.t.Sampling = &Sampling{}
 		if got := r.spare(start); got != want {
 			t.Errorf("%v after %v, want %v", got, spent, want)
+		}
+	}
+}
+
+// An input leaves those that come after it their share of the time, where that is enough for a
+// witness.
+func TestWitnessesLeaveTimeForOtherInputs(t *testing.T) {
+	for _, c := range []struct {
+		budget time.Duration
+		more   int
+		want   string
+	}{{13, 2, "slow"}, {10, 2, "quick"}, {5, 0, "slow"}, {3, 2, "quick"}, {2, 2, "quick"}, {0, 2, ""}} {
+		tried := ""
+		law := func(name string, takes time.Duration) verify.Law[[]uint32, []uint32] {
+			return verify.Law[[]uint32, []uint32]{
+				Name: name, Independent: true, Work: func([]uint32) time.Duration { return takes * time.Second },
+				Check: func([]uint32, []uint32, verify.Ask[[]uint32, []uint32]) (*verify.Diff, error) {
+					tried += name
+					return nil, nil
+				},
+			}
+		}
+		r := oddTrial(odd{}, "a")
+		r.b = &bound[[]uint32, []uint32]{w: r.b.w}
+		r.b.w.Policy = verify.Policy[[]uint32, []uint32]{Agree: r.b.w.Policy.Agree, Laws: []verify.Law[[]uint32, []uint32]{law("slow", 4), law("quick", 1)}}
+		r.clock, r.jobs, r.others = func() time.Time { return time.Unix(0, 0) }, make([]bench.Job[[]uint32], 1), make([][]verify.Witness[[]uint32], 1)
+		r.inputs, r.t.Inputs, r.t.Budget = append(r.inputs, r.inputs[0]), []string{"a", "b"}, c.budget*time.Second
+		r.others = append(r.others, nil)
+		r.examine(1, []uint32{1}, time.Unix(0, 0), c.more)
+		if tried != c.want {
+			t.Errorf("with %d s for it and %d more %q is tried, want %q", c.budget, c.more, tried, c.want)
 		}
 	}
 }

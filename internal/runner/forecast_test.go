@@ -81,6 +81,17 @@ func TestForecastOfNothing(t *testing.T) {
 	}
 }
 
+// What is not there has no forecast.
+func TestForecastOfWhatIsNotThere(t *testing.T) {
+	for impl, input := range map[string]string{"plain": "letters/n=5", "nobody": "numbers/n=5/seed=1"} {
+		p := toyPlan(t, impl)
+		p.Inputs = []string{input}
+		if f, err := p.Forecast(context.Background()); err == nil {
+			t.Errorf("%s of %s takes %v", impl, input, f.Total())
+		}
+	}
+}
+
 // Checks take what the laws do: an independent one of each input for the first answer, and
 // for the first input those that fit half of what was measured.
 func TestForecastOfChecks(t *testing.T) {

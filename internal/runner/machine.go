@@ -61,6 +61,9 @@ func describeBinary() (bench.Binary, error) {
 	if err == nil {
 		path, err = running(path)
 	}
+	if code, _ := library(); code != "" { // running has its error
+		path = code
+	}
 	if err != nil {
 		return b, fmt.Errorf("hashing the program: %w", err)
 	}

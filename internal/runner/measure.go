@@ -307,6 +307,7 @@ func (r *trial[In, Out]) count() error {
 		if launches {
 			launched = launcher.Launches()
 		}
+		job.Poison() // as before each call
 		runtime.ReadMemStats(&before)
 		if err := job.Do(nil); err != nil {
 			return fmt.Errorf("%s on %s: %w", r.t.Impl, r.t.Inputs[0], err)

@@ -31,6 +31,26 @@ func TestInputThatChanges(t *testing.T) {
 	}
 }
 
+// Nor is what was read from it before, while it changed.
+func TestInputThatChangesWhileItIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "image")
+	if err := os.WriteFile(path, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	p := toyPlan(t, "plain")
+	t.Setenv(toyFile, path)
+	for writes, want := range map[string]verify.Verdict{"": {Status: verify.Verified}, "yes": {Status: verify.Skipped, Reason: "input changed while it was read: " + path}} {
+		t.Setenv(toyWrites, writes)
+		var got collector
+		if err := Run(t.Context(), p, &got); err != nil {
+			t.Fatal(err)
+		}
+		if c := got.cells[0]; c.Status != want.Status || c.Reason != want.Reason {
+			t.Errorf("%s: %s, want %s: %s", c.Status, c.Reason, want.Status, want.Reason)
+		}
+	}
+}
+
 // A file is another one by its content, its time, its size, or as another file.
 func TestStamps(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "image")

@@ -37,17 +37,25 @@ func NewFaces(c *Complex, cores int) *Faces {
 	if n == 0 {
 		return f
 	}
-	f.Vertices[n-1] = distinct(c.Tops[n-1], n, c.Vertices, cores)
+	f.Vertices[n-1] = Distinct(c.Tops[n-1], n-1, c.Vertices, cores)
 	for d := n - 2; d >= 0; d-- {
-		f.Boundary[d+1] = make([]uint32, len(f.Vertices[d+1]))
-		f.Vertices[d] = number(f.Vertices[d+1], ascending(c.Tops[d], d+1), d, c.Vertices, f.Boundary[d+1], cores)
+		f.Vertices[d], f.Boundary[d+1] = Below(f.Vertices[d+1], c.Tops[d], d, c.Vertices, cores)
 	}
 	return f
 }
 
-// distinct is the simplices of k vertices with ascending vertices, each once, in the order in
+// Below is the simplices of dimension d, each once, with ascending vertices and in lexicographic
+// order: those that are given, and the faces of cells of the next higher dimension, whose
+// vertices ascend. The boundary are the faces of each cell as in Faces.
+func Below(cells, given []uint32, d, vertices, cores int) (list, boundary []uint32) {
+	boundary = make([]uint32, len(cells))
+	return number(cells, ascending(given, d+1), d, vertices, boundary, cores), boundary
+}
+
+// Distinct is simplices of dimension d with ascending vertices, each once, in the order in
 // which they come first.
-func distinct(tops []uint32, k, vertices, cores int) []uint32 {
+func Distinct(tops []uint32, d, vertices, cores int) []uint32 {
+	k := d + 1
 	list := ascending(tops, k)
 	id := make([]uint32, len(list)/k)
 	number(nil, list, k-1, vertices, id, cores) // numbers of simplices, not of faces

@@ -1,0 +1,169 @@
+//go:build cgo
+
+// Package exports is a library for C, of the commands that are built with -buildmode=c-shared: the
+// verified Euler characteristic curve, Betti numbers and gradient vector flow of an image in the
+// caller's memory, or of a file, and the soft curve of one in memory with its gradients. The Python
+// package is made of it.
+//
+// A request is a JSON object (internal/library.Request), and so is what is known of the
+// answers. The caller numbers its jobs. Voxels must stay as they are until the job is over,
+// and are written to by a request to read alone; all other memory that is passed may go when a call
+// returns. No call prints, ends the process or keeps a thread of the caller's.
+//
+//	eccbench_start(job, request, length, voxels, bytes, mask, masked, text, size)   -1, or the length of an error
+//	eccbench_soft(job, request, length, memory, bytes, text, size)                  the same, of soft curves
+//	eccbench_wait(job, milliseconds)                          1 when it is over, 0 when not yet
+//	eccbench_answer(job, text, size)                          the length of what is known, see below
+//	eccbench_rows(job, image, levels, bytes, numbers)         1 when the rows of an image are there
+//	eccbench_cancel(job)                                      it ends early
+//	eccbench_end(job)                                         it is forgotten
+//	eccbench_version(text, size)                              the length of the version
+//
+// The memory of eccbench_soft is five pieces with as many sizes, those of library.SoftMemory, of
+// which the voxels, and backward the changes and the numbers, are read, and the others written.
+//
+// A text of more than size bytes is not written: the length says how many it takes.
+package exports
+
+// #include <stdint.h>
+import "C"
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"eccbench/datasets"
+	"eccbench/internal/grid"
+	"eccbench/internal/library"
+)
+
+// version is set by the linker.
+var version = "development"
+
+var jobs library.Jobs
+
+// A known is what is said of a job that is over: its answers, or what was wrong.
+type known struct {
+	Answers []library.Answer `json:"answers,omitempty"`
+	Error   string           `json:"error,omitempty"`
+	Kind    string           `json:"kind,omitempty"` // of the error: value, finite, levels, missing, denied, system, internal
+}
+
+func failed(err error) known {
+	k := known{Error: err.Error(), Kind: "value"}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		k.Kind = "missing"
+	case errors.Is(err, fs.ErrPermission):
+		k.Kind = "denied"
+	case errors.As(err, new(syscall.Errno)):
+		k.Kind = "system"
+	case errors.As(err, new(*grid.NotFiniteError)):
+		k.Kind = "finite"
+	case errors.As(err, new(datasets.LevelsError)):
+		k.Kind = "levels"
+	case errors.As(err, new(library.Wrong)), errors.As(err, new(library.Fault)):
+		k.Kind = "internal"
+	}
+	return k
+}
+
+func put(s []byte, text *C.char, size C.int64_t) C.int64_t {
+	if int64(len(s)) <= int64(size) {
+		copy(unsafe.Slice((*byte)(unsafe.Pointer(text)), size), s)
+	}
+	return C.int64_t(len(s))
+}
+
+func putJSON(k known, text *C.char, size C.int64_t) C.int64_t {
+	s, err := json.Marshal(k)
+	if err != nil {
+		s = []byte(`{"error":"internal error: an answer that is no JSON","kind":"internal"}`)
+	}
+	return put(s, text, size)
+}
+
+//export eccbench_start
+func eccbench_start(job C.uint64_t, request *C.char, length C.int64_t, voxels unsafe.Pointer, bytes C.int64_t, mask unsafe.Pointer, masked C.int64_t, text *C.char, size C.int64_t) C.int64_t {
+	in, within := unsafe.Slice((*byte)(voxels), bytes), unsafe.Slice((*byte)(mask), masked)
+	return start(job, request, length, text, size, func(ctx context.Context, r library.Request) ([]library.Answer, error) {
+		return library.Answers(ctx, r, in, within)
+	})
+}
+
+//export eccbench_soft
+func eccbench_soft(job C.uint64_t, request *C.char, length C.int64_t, memory *unsafe.Pointer, bytes *C.int64_t, text *C.char, size C.int64_t) C.int64_t {
+	const pieces = 5
+	at, sizes := unsafe.Slice(memory, pieces), unsafe.Slice(bytes, pieces)
+	m := library.SoftMemory{
+		Voxels: piece[byte](at[0], sizes[0]), Changes: piece[byte](at[1], sizes[1]), Numbers: piece[float64](at[2], sizes[2]),
+		Gradient: piece[byte](at[3], sizes[3]), Parameters: piece[float64](at[4], sizes[4]),
+	}
+	return start(job, request, length, text, size, func(ctx context.Context, r library.Soft) ([]library.Answer, error) {
+		return nil, library.SoftCurves(ctx, r, m)
+	})
+}
+
+// piece is memory of the caller's.
+func piece[T byte | float64](at unsafe.Pointer, bytes C.int64_t) []T {
+	return unsafe.Slice((*T)(at), int(bytes)/int(unsafe.Sizeof(T(0))))
+}
+
+// start begins to answer a request.
+func start[R any](job C.uint64_t, request *C.char, length C.int64_t, text *C.char, size C.int64_t, answer func(context.Context, R) ([]library.Answer, error)) C.int64_t {
+	var r R
+	err := json.Unmarshal(unsafe.Slice((*byte)(unsafe.Pointer(request)), length), &r)
+	if err == nil {
+		err = jobs.Start(uint64(job), func(ctx context.Context) ([]library.Answer, error) { return answer(ctx, r) })
+	}
+	if err != nil {
+		return putJSON(failed(err), text, size)
+	}
+	return -1
+}
+
+//export eccbench_wait
+func eccbench_wait(job C.uint64_t, milliseconds C.int64_t) C.int32_t {
+	if jobs.Wait(uint64(job), time.Duration(milliseconds)*time.Millisecond) {
+		return 1
+	}
+	return 0
+}
+
+//export eccbench_answer
+func eccbench_answer(job C.uint64_t, text *C.char, size C.int64_t) C.int64_t {
+	answers, err := jobs.Answers(uint64(job))
+	if err != nil {
+		return putJSON(failed(err), text, size)
+	}
+	return putJSON(known{Answers: answers}, text, size)
+}
+
+//export eccbench_rows
+func eccbench_rows(job C.uint64_t, image C.int64_t, levels unsafe.Pointer, bytes C.int64_t, numbers *C.int64_t) C.int32_t {
+	answers, err := jobs.Answers(uint64(job))
+	if err != nil || image < 0 || int(image) >= len(answers) {
+		return 0
+	}
+	a := answers[image]
+	if a.Fill(unsafe.Slice((*byte)(levels), bytes), unsafe.Slice((*int64)(unsafe.Pointer(numbers)), a.Numbers())) != nil {
+		return 0
+	}
+	return 1
+}
+
+//export eccbench_cancel
+func eccbench_cancel(job C.uint64_t) { jobs.Cancel(uint64(job)) }
+
+//export eccbench_end
+func eccbench_end(job C.uint64_t) { jobs.End(uint64(job)) }
+
+//export eccbench_version
+func eccbench_version(text *C.char, size C.int64_t) C.int64_t {
+	return put([]byte(version), text, size)
+}

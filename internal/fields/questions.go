@@ -1,0 +1,137 @@
+package fields
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/name"
+)
+
+// A Problem is an image with the whole numbers that its name holds, in the order of the form.
+type Problem interface {
+	grid.Source
+	Image() grid.Source
+	Keys() []int64
+}
+
+// Questions make problems from names KIND/key=N/…/of=IMAGE: the inputs of a workload whose
+// questions are an image and some whole numbers, which is all that is shared of a problem.
+type Questions[P Problem] struct {
+	Form name.Form
+	// Pose makes the problem of an image that keys describe, in the form's order.
+	Pose func(in grid.Source, keys []int64) (P, error)
+	// Fewer are the keys of problems of the same image that weigh less, the smallest first; nil
+	// where there are none.
+	Fewer func(keys []int64) [][]int64
+	// Weigh makes the cost of a problem of that of one read of its image.
+	Weigh func(p P, keys []int64, image bench.Cost) bench.Cost
+}
+
+// Of is what is common to all questions about an image.
+func (q Questions[P]) Of() Of { return Of{Form: q.Form, Tail: 8 * int64(len(q.Form.Keys))} }
+
+// Spell is the name of the problem that the first keys describe, the others by default.
+func (q Questions[P]) Spell(image string, keys ...int64) string {
+	values := map[string]int64{}
+	for i, k := range keys {
+		values[q.Form.Keys[i].Key] = k
+	}
+	return q.Form.Spell(values, image)
+}
+
+// Parse is the inverse of Spell, with all keys.
+func (q Questions[P]) Parse(s string) (image string, keys []int64, err error) {
+	values, image, err := q.Form.Parse(s)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, k := range q.Form.Keys {
+		keys = append(keys, values[k.Key])
+	}
+	return image, keys, nil
+}
+
+// Open makes the problem that a name describes.
+func (q Questions[P]) Open(name string) (p P, err error) {
+	image, keys, err := q.Parse(name)
+	if err != nil {
+		return p, err
+	}
+	in, err := Inputs{}.Open(image)
+	if err != nil {
+		return p, err
+	}
+	p, err = q.Pose(in, keys)
+	if err != nil {
+		var none P
+		return none, errors.Join(fmt.Errorf("%s: %w", name, err), grid.Close(in))
+	}
+	return p, nil
+}
+
+// Variants names problems of other images.
+func (q Questions[P]) Variants(name string, n int) ([]string, error) { return q.Of().Variants(name, n) }
+
+// Files are what the image is read from.
+func (q Questions[P]) Files(name string) []string { return q.Of().Files(name) }
+
+// Smaller names problems that weigh less of the image, and problems of smaller images that have
+// an answer.
+func (q Questions[P]) Smaller(name string) []string {
+	image, keys, err := q.Parse(name)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	if q.Fewer != nil {
+		for _, fewer := range q.Fewer(keys) {
+			names = append(names, q.Spell(image, fewer...))
+		}
+	}
+	for _, smaller := range (Inputs{}).Smaller(image) {
+		name := q.Spell(smaller, keys...)
+		if p, err := q.Open(name); err == nil {
+			names = append(names, name)
+			grid.Close(p.Image())
+		}
+	}
+	return names
+}
+
+// Cost is what Weigh makes of one read of the image.
+func (q Questions[P]) Cost(name string, p P) bench.Cost {
+	image, keys, _ := q.Parse(name) // it was opened by this name
+	return q.Weigh(p, keys, Inputs{}.Cost(image, p.Image()))
+}
+
+// Size is that of the image, and of the keys after it.
+func (q Questions[P]) Size(p P) int64 { return q.Of().Size(p.Image()) }
+
+// Share writes the image and the keys.
+func (q Questions[P]) Share(p P, f *os.File) error {
+	var tail []byte
+	for _, k := range p.Keys() {
+		tail = binary.LittleEndian.AppendUint64(tail, uint64(k))
+	}
+	return q.Of().Share(p.Image(), tail, f)
+}
+
+// Attach makes the problem of bytes that Share wrote.
+func (q Questions[P]) Attach(mapped []byte) (p P, err error) {
+	in, tail, err := q.Of().Attach(mapped)
+	if err != nil {
+		return p, err
+	}
+	keys := make([]int64, len(q.Form.Keys))
+	for i, k := range q.Form.Keys {
+		keys[i] = int64(binary.LittleEndian.Uint64(tail[8*i:]))
+		if !k.Takes(keys[i]) {
+			return p, fmt.Errorf("shared %s: %s is %d", q.Form.Kind, k.Key, keys[i])
+		}
+	}
+	return q.Pose(in, keys)
+}
