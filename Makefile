@@ -64,8 +64,8 @@ assembly:
 	@$(call assemble,datasets,vector,datasets)
 	@$(call assemble,$(SOFT),kernel,binned)
 	@$(call assemble,$(FLOW),vector,rows)
-	@$(call assemble,$(EIGENMAPS)/multigrid,kernel,multigrid,avx2)
-	@$(call assemble,$(EIGENMAPS)/windowed,kernel,windowed,avx2)
+	@$(call assemble,$(EIGENMAPS),multigrid/kernel,multigrid,avx2)
+	@$(call assemble,$(EIGENMAPS),windowed/kernel,windowed,avx2)
 
 check-generate: generate assembly
 	git diff --exit-code -- $(DOCS) $(PLOTS) impls/extrema $(FINGERPRINT) datasets $(SOFT) $(FLOW) $(EIGENMAPS)
@@ -146,7 +146,7 @@ mutate-check:
 # every time. make wheels is for the other platforms, too, that can be compiled for here.
 WHEELS        := $(BIN)/wheels
 WHEEL_TARGETS ?= linux-x86_64
-LARGEST_WHEEL := 18000000
+LARGEST_WHEEL := 17000000
 export SOURCE_DATE_EPOCH ?= 315532800
 $(BIN)/wheel-build/done: python/build.txt
 	$(PYTHON) -m venv --clear $(BIN)/wheel-build
@@ -189,7 +189,7 @@ torch: wheel $(TORCH).done
 
 setup-debian:
 	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends git gcc g++ python3-gudhi python3-skimage python3-numpy python3-pip python3-venv mricron-data qemu-user-static clang-19 chromium slurm-wlm munge mmdebstrap
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends git gcc g++ python3-gudhi python3-skimage python3-numpy python3-pip python3-venv mricron-data qemu-user-static clang-19 chromium slurm-wlm munge mmdebstrap phat-utils
 
 # CI has gcc, g++, Chromium and Slurm: what needs them must not be skipped.
 ci: export ECCBENCH_REQUIRE_FAKE = 1

@@ -18,17 +18,16 @@ func holdValues(t *testing.T, w bench.Workload[*eigenmap.Problem, eigenmap.Map],
 		t.Fatalf("the other program answered %d of %d images", len(want), len(all))
 	}
 	for _, impl := range w.Impls {
-		for i, f := range all {
-			m, err := bench.Answer(impl, pose(f), bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 2}})
-			if err != nil {
-				t.Fatalf("%s: image %d: %v", impl.About().Name, i, err)
-			}
-			for k, v := range want[i] {
-				if !(math.Abs(v-m.Values[k]) <= within) {
-					t.Errorf("%s: image %d, value %d: %g, not %g", impl.About().Name, i, k+1, m.Values[k], v)
+		t.Run(impl.About().Name, func(t *testing.T) {
+			for i, f := range all {
+				m := answered(t, impl, pose(f))
+				for k, v := range want[i] {
+					if !(math.Abs(v-m.Values[k]) <= within) {
+						t.Errorf("image %d, value %d: %g, not %g", i, k+1, m.Values[k], v)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
@@ -36,12 +35,15 @@ func holdValues(t *testing.T, w bench.Workload[*eigenmap.Problem, eigenmap.Map],
 func TestEigenmapAgainstSciPy(t *testing.T) {
 	const k = 5
 	all, files := saved(t, "noise/shape=7x6x5/type=uint8/seed=1", "grf/shape=17x12/levels=1000/type=float32/smooth=2/seed=2", "noise/shape=15x11/levels=300/type=int16/seed=3", "ball/shape=13x14/type=uint8")
-	for _, c := range []struct{ corners, plain bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
+	for _, c := range []struct {
+		square, radius int64
+		corners, plain bool
+	}{{1, 1, false, false}, {3, 1, true, false}, {1, 1, false, true}, {3, 1, true, true}, {4, 2, false, false}, {9, 3, false, true}, {25, 5, false, false}} {
 		const sigma, floor = 0.3, 0.01
 		var want [][]float64
-		oracle(t, &want, "eigenmap", append([]string{fmt.Sprint(k), fmt.Sprint(sigma), fmt.Sprint(floor), fmt.Sprint(c.corners), fmt.Sprint(c.plain)}, files...)...)
+		oracle(t, &want, "eigenmap", append([]string{fmt.Sprint(k), fmt.Sprint(sigma), fmt.Sprint(floor), fmt.Sprint(c.square), fmt.Sprint(c.plain)}, files...)...)
 		holdValues(t, impls.All(impls.Devices()).Voxels, all, want, 1e-9, func(s grid.Source) *eigenmap.Problem {
-			return eigenmap.OfVoxels(s, k, 1e-6, sigma, floor, c.corners, c.plain)
+			return eigenmap.OfVoxels(s, k, 1e-6, sigma, floor, c.corners, c.plain).Within(c.radius)
 		})
 	}
 }

@@ -9,22 +9,8 @@ import (
 	"testing"
 
 	"eccbench/impls"
-	"eccbench/internal/bench"
 	"eccbench/internal/workloads/gvf"
 )
-
-// flowConditions are those that implementations are asked under.
-var flowConditions = bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 2}}
-
-// flowsBy is the field that an implementation gives.
-func flowsBy(t *testing.T, i bench.Implementation[*gvf.Problem, gvf.Flow], p *gvf.Problem) gvf.Flow {
-	t.Helper()
-	f, err := bench.Answer(i, p, flowConditions)
-	if err != nil {
-		t.Fatalf("%s: %v", i.About().Name, err)
-	}
-	return f
-}
 
 // Fields after some steps have the bits of NumPy's.
 func TestFlowAgainstNumPy(t *testing.T) {
@@ -40,12 +26,8 @@ func TestFlowAgainstNumPy(t *testing.T) {
 			for _, impl := range impls.All(impls.Devices()).Flow.Impls {
 				t.Run(fmt.Sprintf("%s/%v/%d", impl.About().Name, boundary, steps), func(t *testing.T) {
 					for i, f := range all {
-						p := gvf.NewProblem(f, mu, steps, 0, boundary)
-						if err := impl.CanDo(p, flowConditions); impl.About().Where != "cpu" && err != nil {
-							t.Skip("refuses: ", err)
-						}
 						var b bytes.Buffer
-						for _, list := range flowsBy(t, impl, p).V {
+						for _, list := range answered(t, impl, gvf.NewProblem(f, mu, steps, 0, boundary)).V {
 							if err := gvf.WriteValues(&b, list); err != nil {
 								t.Fatal(err)
 							}
@@ -71,20 +53,22 @@ func TestSteadyFlowAgainstSciPy(t *testing.T) {
 			t.Fatalf("SciPy answered %d of %d images", len(want), len(files))
 		}
 		for _, impl := range impls.All(impls.Devices()).Steady.Impls {
-			for i, f := range all {
-				got := flowsBy(t, impl, gvf.NewProblem(f, mu, 0, 1e-5, boundary))
-				worst, top, n := 0.0, 0.0, len(got.V[0])
-				if len(want[i]) != n*len(got.V) {
-					t.Fatalf("SciPy gives %d numbers of image %d", len(want[i]), i)
+			t.Run(fmt.Sprintf("%s/%v", impl.About().Name, boundary), func(t *testing.T) {
+				for i, f := range all {
+					got := answered(t, impl, gvf.NewProblem(f, mu, 0, 1e-5, boundary))
+					worst, top, n := 0.0, 0.0, len(got.V[0])
+					if len(want[i]) != n*len(got.V) {
+						t.Fatalf("SciPy gives %d numbers of image %d", len(want[i]), i)
+					}
+					for k, v := range want[i] {
+						worst = max(worst, math.Abs(v-float64(got.V[k/n][k%n])))
+						top = max(top, math.Abs(v))
+					}
+					if !(worst <= 1e-3*top) {
+						t.Errorf("image %d: %g from SciPy's, whose largest is %g", i, worst, top)
+					}
 				}
-				for k, v := range want[i] {
-					worst = max(worst, math.Abs(v-float64(got.V[k/n][k%n])))
-					top = max(top, math.Abs(v))
-				}
-				if !(worst <= 1e-3*top) {
-					t.Errorf("%s: image %d, %v: %g from SciPy's, whose largest is %g", impl.About().Name, i, boundary, worst, top)
-				}
-			}
+			})
 		}
 	}
 }

@@ -2,6 +2,8 @@
 package impls
 
 import (
+	"os"
+
 	"eccbench/datasets"
 	batchimpl "eccbench/impls/batch"
 	bettidefinition "eccbench/impls/betti/definition"
@@ -42,6 +44,7 @@ import (
 	"eccbench/internal/workloads/batch"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/fingerprint/ondevice"
 	"eccbench/internal/workloads/eigenmap"
 	"eccbench/internal/workloads/gvf"
 	"eccbench/internal/workloads/homology"
@@ -102,10 +105,13 @@ type Set struct {
 	Homology bench.Workload[*homology.Problem, homology.Groups]
 	Benches  []runner.Bench
 	Open     resident.Opener
+	// Eyes take fingerprints of images for implementations on a device.
+	Eyes []ecc.Eye
 }
 
-// With is every workload, with the given implementations of the curve.
-func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Opener) Set {
+// With is every workload, with the given implementations of the curve, and eyes for its
+// fingerprint.
+func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Opener, eyes ...ecc.Eye) Set {
 	var batches []bench.Implementation[*batch.Batch, []ecc.VCEC]
 	for _, i := range list {
 		batches = append(batches, batchimpl.Each{Of: i})
@@ -118,7 +124,7 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 		Inputs:    images,
 		Impls:     list,
 		Reference: naive.Implementation{}.About().Name,
-		Policy:    ecc.Policy(),
+		Policy:    ecc.Policy(eyes...),
 		Encode:    bench.Small(ecc.Encode),
 		Decode:    ecc.Decode,
 	}
@@ -129,20 +135,20 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	// Whoever looks at each byte once is bounded by reading them.
 	reading := func(bench.Scope) string { return Ceiling }
 	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, binned.Implementation{}, binned.OnDevice{Open: open})
-	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{}, duality.OnDevice{Open: open}, labels.OnDevice{Open: open})
-	flow := gvf.Steps(gvfdefinition.Implementation{}, gvfcpu.Implementation{}, gvfgpu.Global(open), gvfgpu.Texture(open), blocked.Implementation{}, gvfgpu.Blocked(open))
-	halves := gvf.Keeping(gvf.NameFloat16, gvfdefinition.Implementation{}, gvfgpu.Global(open), gvfgpu.Blocked(open))
-	snorms := gvf.Keeping(gvf.NameSnorm16, gvfdefinition.Implementation{}, gvfgpu.Global(open))
-	steady := gvf.ToSteady(multigrid.Implementation{})
+	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{}, duality.OnDevice(open), labels.OnDevice(open))
+	flow := gvf.Steps(gvfdefinition.Implementation{}, gvfcpu.Implementation{}, gvfgpu.Global(open), gvfgpu.GlobalShared(open), gvfgpu.Texture(open), gvfgpu.TextureShared(open), blocked.Implementation{}, gvfgpu.Blocked(open))
+	halves := gvf.Keeping(gvf.NameFloat16, gvfdefinition.Implementation{}, gvfgpu.Global(open), gvfgpu.GlobalShared(open), gvfgpu.Blocked(open))
+	snorms := gvf.Keeping(gvf.NameSnorm16, gvfdefinition.Implementation{}, gvfgpu.Global(open), gvfgpu.GlobalShared(open))
+	steady := gvf.ToSteady(multigrid.Implementation{}, gvfgpu.Multigrid(open))
 	voxels := eigenmap.OnGrid(eigendefinition.Implementation{}, eigenmultigrid.Implementation{})
-	patches := eigenmap.OnPatches(eigendefinition.Implementation{}, windowed.Implementation{})
-	steps := eigenmap.BySteps(lanczos.Implementation{})
+	patches := eigenmap.OnPatches(eigendefinition.Implementation{}, windowed.Implementation{}, windowed.OnDevice{Open: open})
+	steps := eigenmap.BySteps(lanczos.Implementation{}, lanczos.OnDevice{Open: open})
 	numbers := betti.CurvesWorkload(bylevel.Implementation{Of: bettidefinition.Implementation{}, Most: mostRanked},
-		curvesduality.Implementation{Counter: extrema.Implementation{}}, bylevel.Implementation{Of: labels.Implementation{}, Most: mostLabelled})
+		curvesduality.Implementation{Counter: extrema.Implementation{}}, curvesduality.OnDevice(open), bylevel.Implementation{Of: labels.Implementation{}, Most: mostLabelled})
 	numbers.Inputs = images
 	curve.Ceiling, smoothed.Ceiling, soft.Ceiling, holes.Ceiling, numbers.Ceiling, flow.Ceiling, steady.Ceiling, halves.Ceiling, snorms.Ceiling = reading, reading, reading, reading, reading, reading, reading, reading, reading
 	voxels.Ceiling, patches.Ceiling, steps.Ceiling = reading, reading, reading
-	groups := homology.Workload(homologies()...)
+	groups := homology.Workload(homologies(open)...)
 	many.Ceiling = func(s bench.Scope) string {
 		if s == bench.File {
 			return BatchCeiling
@@ -154,15 +160,26 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 		runner.Bind(many), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})), runner.Bind(smoothed), runner.Bind(soft),
 		runner.Bind(holes), runner.Bind(numbers), runner.Bind(flow), runner.Bind(steady), runner.Bind(halves), runner.Bind(snorms),
 		runner.Bind(voxels), runner.Bind(patches), runner.Bind(steps), runner.Bind(groups),
-	}, open}
+	}, open, eyes}
 }
 
 // homologies are the implementations of homology groups, the reference first.
-func homologies() []bench.Implementation[*homology.Problem, homology.Groups] {
+func homologies(open resident.Opener) []bench.Implementation[*homology.Problem, homology.Groups] {
 	return []bench.Implementation[*homology.Problem, homology.Groups]{
-		homologydefinition.Implementation{}, homologyduality.Implementation{}, reduced.Implementation{}, reductions.Implementation{}, reductions.Partitions{},
+		homologydefinition.Implementation{}, homologyduality.Implementation{}, reduced.Implementation{}, reductions.Implementation{}, reductions.Partitions{}, reductions.Race{},
+		homologyduality.OnDevice{Open: open}, reductions.RaceOnDevice{Open: open},
 	}
 }
 
+// FingerprintBy is the variable of the environment that names what may take fingerprints beside
+// the cores: "device", for the one that an implementation counts on.
+const FingerprintBy = "ECCBENCH_FINGERPRINT"
+
 // All is every workload with every implementation, those on devices on what open gives.
-func All(open resident.Opener) Set { return With(List(open), open) }
+func All(open resident.Opener) Set {
+	if os.Getenv(FingerprintBy) != "device" {
+		return With(List(open), open)
+	}
+	open, opened := resident.Remembered(open)
+	return With(List(open), open, ondevice.Eye{Device: opened})
+}

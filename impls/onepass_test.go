@@ -1,10 +1,12 @@
 package impls_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
 
+	"eccbench/impls/cpu"
 	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -12,6 +14,7 @@ import (
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
+	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
 // inOnePass answers about an image that is read once, and judges the answer.
@@ -43,6 +46,17 @@ func TestOnePass(t *testing.T) {
 					t.Errorf("%v %v, %+v by %d: %v, %s", f.Shape(), f.Type(), c, slabSlices, verdict.Status, verdict.Reason)
 				}
 			}
+			// One that counts images whole counts each piece as one.
+			if f.Type() != grid.Uint8 {
+				continue
+			}
+			got, verdict, err := inOnePass(cpu.Implementation{}, f, c, 2)
+			if errors.As(err, new(bench.Refusal)) && c.Masked {
+				continue
+			}
+			if err != nil || !slices.Equal(got, want) || verdict.Status != verify.Verified && len(want) > 1 {
+				t.Errorf("%v %v, %+v by cpu: %v, want %v; %v (%v)", f.Shape(), f.Type(), c, got, want, verdict.Status, err)
+			}
 		}
 	}
 }
@@ -71,6 +85,61 @@ func TestOnePassOfManyLevels(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What is spilled on the way and what is left add up to the answer that is kept in memory, in
+// every convention, and each spill is held to its fingerprint.
+func TestSpilled(t *testing.T) {
+	f := ecctest.Image(t, grid.Shape{D: 11, H: 5, W: 7}, grid.Float32, grid.Identity(grid.Float32), func(i int64) float64 { return float64(float32(i*7919%1009-512) / 1024) })
+	ask := func(impl extrema.Implementation, c ecc.Convention, by ecc.Beside) (ecc.VCEC, *verify.Diff) {
+		t.Helper()
+		w, _ := ecc.InShare(bench.Workload[grid.Source, ecc.VCEC]{Impls: []bench.Implementation[grid.Source, ecc.VCEC]{impl}}, c, grid.Span{Lo: 2, Hi: 11}, fingerprint.Derived("a"), by)
+		out, err := bench.Answer(w.Impls[0], grid.Source(f), bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := w.Policy.Laws[0].Check(f, out, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out, d
+	}
+	for _, c := range conventionsOf(f) {
+		want, _ := ask(extrema.Implementation{}, c, ecc.Beside{})
+		sum, spills := map[int64]int64{}, 0
+		add := func(v ecc.VCEC) error {
+			for _, s := range v {
+				sum[s.Level] += s.Change
+			}
+			spills++
+			return nil
+		}
+		rest, d := ask(extrema.Implementation{}, c, ecc.Beside{Spill: add, Voxels: 80})
+		if d != nil || spills < 3 {
+			t.Errorf("%+v: %d spills, %v", c, spills, d)
+		}
+		if err := add(rest); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range want {
+			sum[s.Level] -= s.Change
+		}
+		for level, change := range sum {
+			if change != 0 {
+				t.Errorf("%+v: level %d differs by %d", c, level, change)
+			}
+		}
+	}
+	// A fault is seen where all that it spoils was spilled.
+	seen := 0
+	for _, fault := range extrema.Faults() {
+		if _, d := ask(extrema.Faulty(fault), ecc.Convention{}, ecc.Beside{Spill: func(ecc.VCEC) error { return nil }, Voxels: 1}); d != nil {
+			seen++
+		}
+	}
+	if seen == 0 {
+		t.Error("no fault is seen in what was spilled")
 	}
 }
 

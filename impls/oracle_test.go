@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -100,6 +101,20 @@ func curve(t *testing.T, impl bench.Implementation[grid.Source, ecc.VCEC], in gr
 		t.Fatal(err)
 	}
 	return v
+}
+
+// answered is what an implementation answers on two cores. One on a device skips the test where it
+// refuses, as where there is no device.
+func answered[In, Out any](t *testing.T, i bench.Implementation[In, Out], in In) Out {
+	t.Helper()
+	out, err := bench.Answer(i, in, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 2}})
+	if errors.As(err, new(bench.Refusal)) && i.About().Where != "cpu" {
+		t.Skipf("%s refuses: %v", i.About().Name, err)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", i.About().Name, err)
+	}
+	return out
 }
 
 // oldGudhi is why some are not asked of it.

@@ -40,7 +40,7 @@ func (a *answering) addConvention(f *pflag.FlagSet) {
 
 // addEffort adds the flags of who answers, and of what that may take.
 func (a *answering) addEffort(f *pflag.FlagSet) {
-	f.StringVar(&a.impl, "impl", "", "implementation (default the fastest that takes the image)")
+	f.StringVar(&a.impl, "impl", "", "implementation (default the fastest that takes it)")
 	f.IntVar(&a.threads, "threads", runtime.GOMAXPROCS(0), "cores")
 	f.DurationVar(&a.budget, "time-limit", 0, "time for the verification (default as long as it takes)")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "nothing on standard error but errors")

@@ -35,6 +35,7 @@ func bettiCommand() cli.Subcommand {
 			"eccbench betti scan.raw --shape 181x217x181 --type uint8 --at 0,40,100 --format json",
 			"eccbench betti ct.nii.gz --superlevel --at 200.5",
 			"eccbench betti mask.tif --at 1 --superlevel --construction V",
+			"eccbench betti scan.raw --shape 2048x2048x2048 --type uint8 --at 127 --shard 3/16 -o parts/",
 			"eccbench betti --stack 'ct/*.tif' --at 120",
 			"zcat scan.raw.gz | eccbench betti - --shape 181x217x181 --type uint8 --at 40",
 			"eccbench betti 'links/shape=64x48x48/type=uint8' --at 0",
@@ -49,6 +50,7 @@ type bettiJob struct {
 	answering
 	format, plot string
 	at           []float64
+	share        shareJob
 }
 
 // bettiImpls are in the order of their speed.
@@ -62,11 +64,11 @@ func doBetti(c *cli.Program, args []string) error {
 	f.BoolVar(&j.bare, "no-header", false, "CSV without the line that says where the numbers are from and the names of its columns")
 	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output")
 	f.StringVar(&j.plot, "plot", "", "draw the numbers at every level to this file too, .svg or .png")
-	j.in.AddFile(f, nil, "element type of a raw file: uint8, int16, uint16, float32", "")
-	if err := f.MarkHidden("levels"); err != nil { // sets are of values
+	if err := j.addImage(f); err != nil {
 		return err
 	}
 	j.addConvention(f)
+	j.share.add(f, "Betti numbers at some values")
 	j.addEffort(f)
 	if err := c.Parse(bettiCommand(), f, args); err != nil {
 		return err
@@ -84,17 +86,40 @@ func doBetti(c *cli.Program, args []string) error {
 		return cli.Usagef("--plot %s: plots are SVG or PNG, want a name that ends in .svg or .png", j.plot)
 	case slices.ContainsFunc(j.at, math.IsNaN):
 		return cli.Usagef("--at NaN: want numbers")
-	case f.Changed("levels"):
-		return cli.Usagef("--levels: sets are of the values themselves: leave it out")
-	case j.in.Volume == everyVolume:
-		return cli.Usagef("--volume all: want the number of one image")
-	case f.NArg() != 1:
-		return cli.Usagef("betti wants one image: a file, an input string or - for standard input; with --stack a folder or a pattern")
+	case j.share.asked() && len(j.at) == 0:
+		return cli.Usagef("--shard is of sets at some values: give --at; curves at every level need the order of all voxels, which no shard knows")
+	case j.share.asked() && slices.ContainsFunc(j.at, func(v float64) bool { return math.IsInf(v, 0) }):
+		return cli.Usagef("--at Inf: all voxels and none need no shards: want finite numbers")
 	}
-	if err := cmp.Or(j.checkConvention(), j.check()); err != nil {
+	if err := cmp.Or(j.checkImage(f, "sets are of the values themselves"), j.checkConvention(), j.check()); err != nil {
 		return err
 	}
+	if j.share.asked() {
+		return j.doShare(c, f)
+	}
 	return j.ofOne(c, f.Arg(0), func(image string) error { return j.run(c, image) })
+}
+
+func (j bettiJob) convention() ecc.Convention {
+	return ecc.Convention{Vertices: j.construction == "V", Superlevel: j.superlevel}
+}
+
+// doShare writes one part of the numbers at some values, by who answers for slabs.
+func (j bettiJob) doShare(c *cli.Program, f *pflag.FlagSet) error {
+	var names []string
+	for _, impl := range c.Betti.Impls {
+		by, ok := impl.(betti.Slabber)
+		if !ok {
+			continue
+		}
+		name := impl.About().Name
+		if names = append(names, name); j.impl == "" || j.impl == name {
+			j.in.Every = true
+			return sharing{answering: j.answering, shareJob: j.share, of: betti.Name, convention: j.convention(), at: j.at, by: by}.
+				do(c, f, []string{"format", "no-header", "plot"}, name)
+		}
+	}
+	return cli.Usagef("--impl %s: parts are counted by %s alone", j.impl, strings.Join(names, ", "))
 }
 
 // A bettiRow is the numbers of the set at a value.
@@ -126,10 +151,10 @@ func (j bettiJob) run(c *cli.Program, input string) error {
 		return cli.Usage(err)
 	}
 	defer grid.Close(src)
-	convention := ecc.Convention{Vertices: j.construction == "V", Superlevel: j.superlevel}
+	convention := j.convention()
 	p := ecc.Describe(j.named(name), src, convention)
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.threads}}
-	reads := int64(3 * len(j.at)) // to answer, to fill and to count cells
+	reads := int64(2 * len(j.at)) // to answer and to fill
 	if len(j.at) == 0 {
 		reads = 4 // to count, to find minima, to join and for the fingerprint
 	}
@@ -169,13 +194,13 @@ func (j bettiJob) run(c *cli.Program, input string) error {
 		if len(j.at) == 0 {
 			return lines.Write(w, ecc.Format(j.format), p, !j.bare)
 		}
-		return j.write(w, p, rows)
+		return writeBetti(w, j.format, p, rows, j.bare)
 	})
 }
 
 // curves gives the lines of every level, and says who answered and who confirmed it.
 func (j bettiJob) curves(w bench.Workload[grid.Source, betti.Curves], name string, src, asked grid.Source, convention ecc.Convention, conditions bench.Conditions, p *ecc.Provenance) (l betti.Lines, err error) {
-	impl, err := chosen(w, j.impl, name, asked, conditions)
+	impl, err := chosen(w, j.impl, name, asked, conditions, bettiImpls...)
 	if err != nil {
 		return l, err
 	}
@@ -188,18 +213,6 @@ func (j bettiJob) curves(w bench.Workload[grid.Source, betti.Curves], name strin
 	}
 	p.Implementation, p.Witness = a.By, a.Witness
 	return betti.LinesOf(src, a.Out, convention), nil
-}
-
-// chosen is the implementation that was asked for, or the fastest that takes an input.
-func chosen[In, Out any](w bench.Workload[In, Out], impl, name string, in In, conditions bench.Conditions) (string, error) {
-	if impl != "" {
-		return impl, nil
-	}
-	impl, refusals := cli.Fastest(w, in, conditions, bettiImpls...)
-	if impl == "" {
-		return "", fmt.Errorf("%s: no implementation takes it: %w", name, errors.Join(refusals...))
-	}
-	return impl, nil
 }
 
 // draw draws the numbers at every level.
@@ -218,7 +231,7 @@ func (j bettiJob) answer(w bench.Workload[*betti.Image, betti.Numbers], name str
 	var witnesses []string
 	for _, value := range j.at {
 		in := &betti.Image{Source: asked, Threshold: betti.Threshold(src, value, j.superlevel)}
-		impl, err := chosen(w, j.impl, name, in, conditions)
+		impl, err := chosen(w, j.impl, name, in, conditions, bettiImpls...)
 		if err != nil {
 			return nil, err
 		}
@@ -236,8 +249,9 @@ func (j bettiJob) answer(w bench.Workload[*betti.Image, betti.Numbers], name str
 	return rows, nil
 }
 
-func (j bettiJob) write(w io.Writer, p ecc.Provenance, rows []bettiRow) error {
-	if j.format == "json" {
+// writeBetti writes rows as csv, without a header where it is bare, or as json.
+func writeBetti(w io.Writer, format string, p ecc.Provenance, rows []bettiRow, bare bool) error {
+	if format == string(ecc.JSON) {
 		e := json.NewEncoder(w)
 		e.SetEscapeHTML(false)
 		e.SetIndent("", " ")
@@ -247,7 +261,7 @@ func (j bettiJob) write(w io.Writer, p ecc.Provenance, rows []bettiRow) error {
 		}{p, rows})
 	}
 	var text strings.Builder
-	if !j.bare {
+	if !bare {
 		fmt.Fprintf(&text, "%s\nlevel,b0,b1,b2\n", p.Comment())
 	}
 	for _, r := range rows {

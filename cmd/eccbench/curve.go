@@ -50,6 +50,8 @@ type curveJob struct {
 	mask, nan string
 	slices    bool
 	share     shareJob
+	between   string
+	table     string
 }
 
 func doCurve(c *cli.Program, args []string) error {
@@ -64,7 +66,9 @@ func doCurve(c *cli.Program, args []string) error {
 	f.StringSliceVar(&j.periodic, "periodic", nil, "axes along which the last voxels and the first are neighbours: x,y,z")
 	f.StringVar(&j.mask, "mask", "", "an image of the same shape: voxels where it is 0 are no part of the image")
 	f.StringVar(&j.nan, "nan", "refuse", "NaN in the image: refuse, or mask: voxels that are no part of it")
-	j.share.add(f)
+	j.share.add(f, "curve")
+	f.StringVar(&j.between, "between", "", "with --shard and --levels: LO,HI, the least and the greatest value of the whole image, which eccbench levels tells")
+	f.StringVar(&j.table, "table", "", "with --shard: a file of all distinct values of the whole float32 image, which eccbench levels --distinct writes")
 	j.addEffort(f)
 	if err := c.Parse(curveCommand(), f, args); err != nil {
 		return err
@@ -93,6 +97,11 @@ func doCurve(c *cli.Program, args []string) error {
 	}
 	if j.share.asked() {
 		return j.doShare(c, f)
+	}
+	for _, name := range []string{"between", "table"} {
+		if f.Changed(name) {
+			return cli.Usagef("--%s is for shards, which do not know the whole image: leave it out", name)
+		}
 	}
 	images, folders, err := f.Args(), false, error(nil)
 	if j.in.Stack {
@@ -186,7 +195,7 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	p.Mask = j.named(mask)
 	// An image that is read is counted and checked as it is; one in memory, at once, one
 	// that repeats itself, by little of it.
-	w, times := ecc.InConvention(c.Curve, j.convention()), int64(2)
+	w, times := ecc.InConvention(c.Curve, j.convention(), c.Eyes...), int64(2)
 	if _, whole := src.(*grid.Field); j.slices {
 		times = 1
 	} else if !whole && grid.Period(src) == 0 && impl == everyImpl {

@@ -213,7 +213,7 @@ func tryWorker(c *cli.Program, b runner.Bench, line func(what, format string, ar
 			line(cell.Impl, "%s %s", cell.Status, cell.Reason)
 			return nil
 		}
-		line(cell.Impl, "%s, %s G%s/s, %s/s on %s", cell.Status, quantity.Giga(rate), cell.Cost.Unit,
+		line(cell.Impl, "%s, %s, %s/s on %s", cell.Status, quantity.Rate(rate, cell.Cost.Unit),
 			quantity.Bytes(int64(rate*float64(cell.Cost.Bytes)/float64(cell.Cost.Items))), cell.Cost.Size)
 		return nil
 	}))

@@ -1,22 +1,17 @@
 package main
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
-	"eccbench/datasets"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/grid"
-	"eccbench/internal/quantity"
-	"eccbench/internal/report"
-	"eccbench/internal/runner"
 	"eccbench/internal/workloads/eigenmap"
 )
 
@@ -41,7 +36,7 @@ type eigenmapJob struct {
 	k, steps                       int
 	seed                           uint64
 	tol, sigma, floor, alpha, beta float64
-	side                           int64
+	side, radius                   int64
 	corners, plain                 bool
 	vectors, truth                 string
 }
@@ -55,6 +50,7 @@ func doEigenmap(c *cli.Program, args []string) error {
 	f.Float64Var(&j.sigma, "sigma", 0.1, "grid: difference of values, from 0 to 1, in the weight exp(−Δ²/σ²) + floor")
 	f.Float64Var(&j.floor, "floor", 0.001, "grid: what each weight has at least")
 	f.BoolVar(&j.corners, "corners", false, "grid: all voxels that touch are neighbours, not only those that share a face")
+	f.Int64Var(&j.radius, "radius", 1, "grid: all voxels within so many of one are its neighbours; 1 for those that share a face")
 	f.BoolVar(&j.plain, "plain", false, "grid: the Laplacian D − W, not I − D^−½WD^−½")
 	f.Float64Var(&j.alpha, "alpha", 40, "patch: difference of grey values, from 0 to 255")
 	f.Float64Var(&j.beta, "beta", 5, "patch: distance, in patches")
@@ -64,15 +60,14 @@ func doEigenmap(c *cli.Program, args []string) error {
 	f.StringVarP(&j.out, "out", "o", "", "write the mask to this file: "+strings.Join(eigenmap.Extensions(), ", "))
 	f.StringVar(&j.vectors, "vectors", "", "write the vectors, as pictures or numbers, to this file: "+strings.Join(eigenmap.Extensions(), ", "))
 	f.StringVar(&j.truth, "truth", "", "an image that is 0 outside the true mask: Dice of the mask, and of the best plain threshold")
-	j.in.AddFile(f, nil, "element type of a raw file: uint8, int16, uint16, float32", "")
-	if err := f.MarkHidden("levels"); err != nil { // weights are of values
+	if err := j.addImage(f); err != nil {
 		return err
 	}
 	j.addEffort(f)
 	if err := c.Parse(eigenmapCommand(), f, args); err != nil {
 		return err
 	}
-	ofGrid, ofPatches := []string{"sigma", "floor", "corners", "plain"}, []string{"alpha", "beta", "side", "steps", "seed"}
+	ofGrid, ofPatches := []string{"sigma", "floor", "corners", "radius", "plain"}, []string{"alpha", "beta", "side", "steps", "seed"}
 	foreign := ofPatches
 	if j.graph == "patch" {
 		foreign = ofGrid
@@ -106,16 +101,10 @@ func doEigenmap(c *cli.Program, args []string) error {
 		return cli.Usagef("--seed is of --steps: leave it out")
 	case f.Changed("steps") && j.steps < 2:
 		return cli.Usagef("--steps %d: want 2 or more", j.steps)
-	case f.Changed("levels"):
-		return cli.Usagef("--levels: weights are of the values themselves: leave it out")
-	case j.in.Volume == everyVolume:
-		return cli.Usagef("--volume all: want the number of one image")
 	case j.k < 2 && (j.out != "" || j.truth != ""):
 		return cli.Usagef("-k %d: the mask is of the second vector; want 2 or more", j.k)
-	case f.NArg() != 1:
-		return cli.Usagef("eigenmap wants one image: a file, an input string or - for standard input; with --stack a folder or a pattern")
 	}
-	if err := j.check(); err != nil {
+	if err := cmp.Or(j.checkImage(f, "weights are of the values themselves"), j.check()); err != nil {
 		return err
 	}
 	return j.ofOne(c, f.Arg(0), func(image string) error { return j.run(c, image) })
@@ -130,10 +119,13 @@ func (j eigenmapJob) problem(c *cli.Program, s grid.Source) (w bench.Workload[*e
 		if j.corners {
 			what += ", corners"
 		}
+		if j.radius > 1 {
+			what += fmt.Sprintf(", radius %d", j.radius)
+		}
 		if j.plain {
 			what += ", plain"
 		}
-		return c.Voxels, []string{"multigrid", "definition"}, eigenmap.OfVoxels(s, j.k, j.tol, j.sigma, j.floor, j.corners, j.plain), what
+		return c.Voxels, []string{"multigrid", "definition"}, eigenmap.OfVoxels(s, j.k, j.tol, j.sigma, j.floor, j.corners, j.plain).Within(j.radius), what
 	case j.steps > 0:
 		what = fmt.Sprintf("%d pairs as %d steps of Lanczos' method reach them, %s", j.k, j.steps, patches)
 		return c.Lanczos, []string{"lanczos"}, eigenmap.OfSteps(s, j.k, j.steps, j.seed, j.alpha, j.beta, j.side), what
@@ -144,65 +136,29 @@ func (j eigenmapJob) problem(c *cli.Program, s grid.Source) (w bench.Workload[*e
 
 // run answers for one image, and writes what was confirmed.
 func (j eigenmapJob) run(c *cli.Program, input string) error {
-	name, err := j.in.Named(input)
+	image, err := j.whole(c, input, []cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--vectors", Path: j.vectors}}, j.truth)
 	if err != nil {
 		return err
 	}
-	if err := creatable(j.out, j.vectors); err != nil {
-		return err
-	}
-	read := datasets.Files(name)
-	if j.truth != "" {
-		read = append(read, j.truth)
-	}
-	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--vectors", Path: j.vectors}}, read...); err != nil {
-		return err
-	}
-	start := time.Now()
-	shown := report.VisibleText(j.spooled.Shown(input))
-	opened := c.Waiting("reading "+shown, j.quiet)
-	whole, err := loadWhole(name)
-	opened()
-	if j.in.Every && errors.As(err, new(*grid.NotFiniteError)) {
-		j.in.Every = false // who lists the values counts all that are not
-		return j.run(c, input)
-	}
+	w, impls, problem, what := j.problem(c, image.Field)
+	truth, err := j.trueMask(image.Shape())
 	if err != nil {
 		return err
 	}
-	w, impls, problem, what := j.problem(c, whole)
-	if err := problem.Check(); err != nil {
-		return cli.Usagef("%s: %w", input, err)
-	}
-	truth, err := j.trueMask(whole.Shape())
+	a, err := ofWhole(c, j.answering, w, image, problem, "eigenmap", impls...)
 	if err != nil {
 		return err
 	}
-	// Who confirms the pairs takes about as much memory again.
-	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: j.threads}, Memory: runner.AvailableMemory() / 2}
-	impl := j.impl
-	if impl == "" {
-		var refusals []error
-		if impl, refusals = cli.Fastest(w, problem, conditions, impls...); impl == "" {
-			return fmt.Errorf("%s: no implementation takes it: %w", input, errors.Join(refusals...))
-		}
-	}
-	done := c.Waiting("finding and checking the pairs", j.quiet)
-	a, err := cli.Answer(w, impl, name, problem, conditions, j.budget, "eigenmap")
-	var residuals []float64
-	if err == nil {
-		residuals, err = problem.Residuals(a.Out)
-	}
-	done()
+	residuals, err := problem.Residuals(a.Out)
 	if err != nil {
 		return err
 	}
 	confirmed := fmt.Sprintf("%s, by %s, VERIFIED by %s", what, a.By, a.Witness)
-	note := fmt.Sprintf("%s by %s: %s", confirmed, version(), j.named(name))
+	note := fmt.Sprintf("%s by %s: %s", confirmed, version(), j.named(image.name))
 	found := eigenmap.Voxelwise(problem, problem.Nodewise(a.Out))
 	if j.out != "" {
 		if err := cli.WriteFile(j.out, func(f *os.File) error {
-			return eigenmap.WriteMask(f, eigenmap.Extension(j.out), whole.Shape(), found, note)
+			return eigenmap.WriteMask(f, eigenmap.Extension(j.out), image.Shape(), found, note)
 		}); err != nil {
 			return err
 		}
@@ -213,7 +169,7 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 			vectors[k] = eigenmap.Voxelwise(problem, eigenmap.Signed(x))
 		}
 		if err := cli.WriteFile(j.vectors, func(f *os.File) error {
-			return eigenmap.WriteVectors(f, eigenmap.Extension(j.vectors), whole.Shape(), vectors, note)
+			return eigenmap.WriteVectors(f, eigenmap.Extension(j.vectors), image.Shape(), vectors, note)
 		}); err != nil {
 			return err
 		}
@@ -231,14 +187,11 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 	if j.quiet {
 		return nil
 	}
-	measured := ""
-	for _, m := range a.Measures {
-		measured += ", " + m.String()
-	}
+	more := ""
 	if j.k > 1 {
-		measured += ", " + segmented(found)
+		more = ", " + segmented(found)
 	}
-	fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %s%s, %v\n", shown, whole.Shape(), whole.Type(), confirmed, measured, quantity.Duration(time.Since(start)))
+	tell(c, image, confirmed, a, more)
 	if truth == nil {
 		return nil
 	}
@@ -251,7 +204,7 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 	if above {
 		side = "from"
 	}
-	fmt.Fprintf(c.Stderr, "eccbench: %s: Dice of the mask %.4f; of the best plain threshold, all values %s %g, %.4f\n", shown, eigenmap.Dice(found, truth), side, threshold, best)
+	fmt.Fprintf(c.Stderr, "eccbench: %s: Dice of the mask %.4f; of the best plain threshold, all values %s %g, %.4f\n", image.shown, eigenmap.Dice(found, truth), side, threshold, best)
 	return nil
 }
 

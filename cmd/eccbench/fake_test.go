@@ -245,8 +245,8 @@ func TestDoctorLoadsKernels(t *testing.T) {
 	}
 	stdout := runFake(t, fakeDriver(t), "fail:cuModuleLoadDataEx:218:2", cli.ExitOK, "eccbench", "doctor")
 	wantAll(t, stdout,
-		`\n +kernels betti_duality: betti_\w+: module "betti_duality": .*a PTX JIT compilation failed`,
-		`\n +kernels betti_duality: 13 of 14 load, one by one in at most \S+ \S+ each, \S+ \S+ together\n`,
+		`\n +kernels betti_curves: betti_\w+: module "betti_curves": .*a PTX JIT compilation failed`,
+		`\n +kernels betti_curves: 17 of 18 load, one by one in at most \S+ \S+ each, \S+ \S+ together\n`,
 		`\n +kernels ecc_fullsweep: 8 of 8 load, one by one in at most \S+ \S+ each, \S+ \S+ together\n`,
 		`(?m)^cpu +VERIFIED`,
 	)

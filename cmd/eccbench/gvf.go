@@ -1,23 +1,17 @@
 package main
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"math"
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
 	"eccbench/datasets"
-	"eccbench/internal/bench"
 	"eccbench/internal/cli"
-	"eccbench/internal/grid"
-	"eccbench/internal/quantity"
-	"eccbench/internal/report"
-	"eccbench/internal/runner"
 	"eccbench/internal/workloads/gvf"
 )
 
@@ -56,8 +50,7 @@ func doGVF(c *cli.Program, args []string) error {
 	f.StringVar(&j.mask, "mask", "", "an image of the same shape: nothing flows between voxels whose values in it differ, and where it is 0 there is no image; with --steps alone")
 	f.StringVar(&j.plot, "plot", "", "draw the field to this .png file: magnitudes and arrows, of a volume the middle slice")
 	f.StringVarP(&j.out, "out", "o", "", "write the field to this file: "+strings.Join(gvf.Extensions(), ", "))
-	j.in.AddFile(f, nil, "element type of a raw file: uint8, int16, uint16, float32", "")
-	if err := f.MarkHidden("levels"); err != nil { // fields are of values
+	if err := j.addImage(f); err != nil {
 		return err
 	}
 	j.addEffort(f)
@@ -75,20 +68,14 @@ func doGVF(c *cli.Program, args []string) error {
 		return cli.Usagef("--mu %v: want a number above 0, such as 0.05", j.mu)
 	case !slices.Contains(gvf.Boundaries(), j.boundary):
 		return cli.Usagef("--boundary %s: want %s", j.boundary, strings.Join(gvf.Boundaries(), " or "))
-	case f.Changed("levels"):
-		return cli.Usagef("--levels: the field is of the values themselves: leave it out")
-	case j.in.Volume == everyVolume:
-		return cli.Usagef("--volume all: want the number of one image")
 	case j.out == "":
 		return cli.Usagef("--out is missing: want a file for the field, such as -o field.npy")
 	case gvf.Extension(j.out) == "":
 		return cli.Usagef("--out %s: want a name that ends in %s", j.out, strings.Join(gvf.Extensions(), ", "))
 	case j.plot != "" && !strings.HasSuffix(strings.ToLower(j.plot), ".png"):
 		return cli.Usagef("--plot %s: want a name that ends in .png", j.plot)
-	case f.NArg() != 1:
-		return cli.Usagef("gvf wants one image: a file, an input string or - for standard input; with --stack a folder or a pattern")
 	}
-	if err := j.check(); err != nil {
+	if err := cmp.Or(j.checkImage(f, "the field is of the values themselves"), j.check()); err != nil {
 		return err
 	}
 	return j.ofOne(c, f.Arg(0), func(image string) error { return j.run(c, image) })
@@ -99,38 +86,16 @@ var gvfImpls = []string{"blocked", "cpu", "definition"}
 
 // run answers for one image, and writes the field that was confirmed.
 func (j gvfJob) run(c *cli.Program, input string) error {
-	name, err := j.in.Named(input)
-	if err != nil {
-		return err
-	}
-	files, targets := datasets.Files(name), []cli.Target{{Flag: "--out", Path: j.out}}
-	mask := ""
+	var mask string
+	var err error
+	var files []string
 	if j.mask != "" {
 		if mask, err = j.in.NamedWhole(j.mask); err != nil {
 			return err
 		}
-		files = append(files, datasets.Files(mask)...)
+		files = datasets.Files(mask)
 	}
-	if j.plot != "" {
-		targets = append(targets, cli.Target{Flag: "--plot", Path: j.plot})
-	}
-	for _, t := range targets {
-		if err := cli.Writable(t.Path); err != nil {
-			return err
-		}
-	}
-	if err := cli.Apart(targets, files...); err != nil {
-		return err
-	}
-	start := time.Now()
-	shown := report.VisibleText(j.spooled.Shown(input))
-	opened := c.Waiting("reading "+shown, j.quiet)
-	whole, err := loadWhole(name)
-	opened()
-	if j.in.Every && errors.As(err, new(*grid.NotFiniteError)) {
-		j.in.Every = false // who lists the values counts all that are not
-		return j.run(c, input)
-	}
+	image, err := j.whole(c, input, []cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--plot", Path: j.plot}}, files...)
 	if err != nil {
 		return err
 	}
@@ -138,7 +103,7 @@ func (j gvfJob) run(c *cli.Program, input string) error {
 	if j.tol != 0 {
 		w, impls, what = c.Steady, []string{"multigrid"}, fmt.Sprintf("steady state to %v", j.tol)
 	}
-	problem := gvf.NewProblem(whole, float32(j.mu), j.steps, j.tol, gvf.Boundary(slices.Index(gvf.Boundaries(), j.boundary)))
+	problem := gvf.NewProblem(image.Field, float32(j.mu), j.steps, j.tol, gvf.Boundary(slices.Index(gvf.Boundaries(), j.boundary)))
 	if mask != "" {
 		within, err := loadWhole(mask)
 		if err != nil {
@@ -149,53 +114,22 @@ func (j gvfJob) run(c *cli.Program, input string) error {
 		}
 		what += " within a mask"
 	}
-	if err := problem.Check(); err != nil {
-		return cli.Usagef("%s: %w", input, err)
-	}
-	// Who confirms the field takes about as much memory again.
-	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: j.threads}, Memory: runner.AvailableMemory() / 2}
-	impl := j.impl
-	if impl == "" {
-		var refusals []error
-		if impl, refusals = cli.Fastest(w, problem, conditions, impls...); impl == "" {
-			return fmt.Errorf("%s: no implementation takes it: %w", input, errors.Join(refusals...))
-		}
-	}
-	done := c.Waiting("finding and checking the "+what, j.quiet)
-	a, err := cli.Answer(w, impl, name, problem, conditions, j.budget, "field")
-	done()
+	a, err := ofWhole(c, j.answering, w, image, problem, what, impls...)
 	if err != nil {
 		return err
 	}
-	measured := ""
-	for _, m := range a.Measures {
-		measured += ", " + m.String()
-	}
 	confirmed := fmt.Sprintf("%s, mu %v, boundary %s, by %s, VERIFIED by %s", what, float32(j.mu), j.boundary, a.By, a.Witness)
-	note := fmt.Sprintf("%s by %s: %s", confirmed, version(), j.named(name))
-	if err := cli.WriteFile(j.out, func(f *os.File) error { return gvf.Write(f, gvf.Extension(j.out), whole.Shape(), a.Out, note) }); err != nil {
+	note := fmt.Sprintf("%s by %s: %s", confirmed, version(), j.named(image.name))
+	if err := cli.WriteFile(j.out, func(f *os.File) error { return gvf.Write(f, gvf.Extension(j.out), image.Shape(), a.Out, note) }); err != nil {
 		return err
 	}
 	if j.plot != "" {
-		if err := cli.WriteFile(j.plot, func(f *os.File) error { return drawField(f, whole.Shape(), a.Out) }); err != nil {
+		if err := cli.WriteFile(j.plot, func(f *os.File) error { return drawField(f, image.Shape(), a.Out) }); err != nil {
 			return err
 		}
 	}
 	if !j.quiet {
-		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %s%s, %v\n", shown, whole.Shape(), whole.Type(), confirmed, measured, quantity.Duration(time.Since(start)))
+		tell(c, image, confirmed, a, "")
 	}
 	return nil
-}
-
-// loadWhole reads an image whole.
-func loadWhole(name string) (*grid.Field, error) {
-	src, err := openMasked(name, "")
-	if err != nil {
-		return nil, cli.Usage(err)
-	}
-	defer grid.Close(src)
-	if need, free := grid.TotalBytes(src), runner.AvailableMemory(); free > 0 && need > free {
-		return nil, fmt.Errorf("%s takes %s of memory, %s are free; use a machine with more, or a part of the image", src.Shape(), quantity.Bytes(need), quantity.Bytes(free))
-	}
-	return grid.Load(src)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -120,12 +119,9 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: j.threads}, Memory: runner.AvailableMemory()}
 	done := c.Waiting("finding and checking the homology", j.quiet)
 	defer func() { done() }()
-	impl := j.impl
-	if impl == "" {
-		var refusals []error
-		if impl, refusals = cli.Fastest(c.Homology, p, conditions, homologyImpls...); impl == "" {
-			return fmt.Errorf("%s: no implementation takes it: %w", shown, errors.Join(refusals...))
-		}
+	impl, err := chosen(c.Homology, j.impl, shown, p, conditions, homologyImpls...)
+	if err != nil {
+		return err
 	}
 	a, err := cli.Answer(c.Homology, impl, name, p, conditions, j.budget, "homology")
 	if err != nil {

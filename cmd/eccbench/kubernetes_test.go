@@ -45,7 +45,7 @@ func TestKubernetes(t *testing.T) {
 		}
 		return of
 	}
-	for name, command := range map[string]string{"curve.yaml": "curve", "merge.yaml": "merge"} {
+	for name, command := range map[string]string{"curve.yaml": "curve", "betti.yaml": "betti", "merge.yaml": "merge"} {
 		job := read(name)
 		pod := inner(job, "spec", "template", "spec")
 		container := pod["containers"].([]any)[0].(map[string]any)

@@ -174,7 +174,7 @@ func planted(list []implementation, open resident.Opener, clock *metronome) []im
 func plantedBetti() *cli.Program {
 	c := programWith(same)
 	for i, fault := range duality.Faults() {
-		c.Betti.Impls = append(c.Betti.Impls, renamedAs[*betti.Image, betti.Numbers]{duality.Faulty(fault), fmt.Sprintf("fault%d", i+1)})
+		c.Betti.Impls = append(c.Betti.Impls, renamedSlabber{renamedAs[*betti.Image, betti.Numbers]{duality.Faulty(fault), fmt.Sprintf("fault%d", i+1)}, duality.Faulty(fault)})
 	}
 	for i, fault := range curvesduality.Faults() {
 		of := curvesduality.Faulty(curvesduality.Implementation{Counter: extrema.Implementation{}}, fault, 600)
@@ -186,6 +186,12 @@ func plantedBetti() *cli.Program {
 		}
 	}
 	return c
+}
+
+// A renamedSlabber answers for slabs, too.
+type renamedSlabber struct {
+	renamedAs[*betti.Image, betti.Numbers]
+	betti.Slabber
 }
 
 // plantedGVF is eccbench with all faults of blocked, and of multigrid those that a residual sees.

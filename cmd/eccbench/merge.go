@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -18,13 +19,14 @@ import (
 	"eccbench/internal/cli"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
+	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/parts"
 )
 
 func mergeCommand() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "merge", Args: "PART...", Brief: "put the parts of a curve together, which curve --shard made, and verify the whole",
+		Name: "merge", Args: "PART...", Brief: "put parts together, which curve, betti or levels --shard made, and verify the whole",
 		Examples: []string{
 			"eccbench merge parts/ -o curve.csv",
 			"eccbench merge parts/*.part --format npy -o curve.npy --plot curve.svg",
@@ -77,6 +79,12 @@ func doMerge(c *cli.Program, args []string) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
+	if set.Head().Values != nil {
+		return j.mergeRanges(c, f, set)
+	}
+	if len(set.Head().At) > 0 {
+		return j.bettis(c, f, set)
+	}
 	return j.run(c, set)
 }
 
@@ -98,12 +106,12 @@ func partFiles(args []string) (paths []string, err error) {
 			}
 		}
 		if len(paths) == before {
-			return nil, cli.Usagef("%s: the folder has no part, whose name ends in %s; eccbench curve --shard writes them", arg, parts.Extension)
+			return nil, cli.Usagef("%s: the folder has no part, whose name ends in %s; eccbench curve, betti and levels --shard write them", arg, parts.Extension)
 		}
 		slices.SortFunc(paths[before:], datasets.Natural)
 	}
 	if len(paths) == 0 {
-		return nil, cli.Usagef("merge wants the parts of a curve, which curve --shard writes, or their folder")
+		return nil, cli.Usagef("merge wants parts, which curve, betti and levels --shard write, or their folder")
 	}
 	return paths, nil
 }
@@ -155,6 +163,75 @@ func (j mergeJob) run(c *cli.Program, set *parts.Set) error {
 			}
 		}
 	})
+}
+
+// bettis puts the parts of Betti numbers together.
+func (j mergeJob) bettis(c *cli.Program, f *pflag.FlagSet, set *parts.Set) error {
+	start := time.Now()
+	head := set.Head()
+	for _, name := range rowFlags {
+		if name != "format" && name != "no-header" && f.Changed(name) {
+			return cli.Usagef("--%s: these are parts of Betti numbers at some values, of which there is a row each: leave it out", name)
+		}
+	}
+	if j.format != string(ecc.CSV) && j.format != string(ecc.JSON) {
+		return cli.Usagef("--format %s: these are parts of Betti numbers: want csv or json", j.format)
+	}
+	// What the sets' characteristics change by, in the order in which they grow.
+	chi := make([]int64, len(head.At))
+	w := parts.Merging(set, func(steps ecc.VCEC) {
+		for _, s := range steps {
+			for k := s.Level; k < int64(len(chi)); k++ {
+				chi[k] += s.Change
+			}
+		}
+	})
+	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.threads}}
+	answered, err := cli.Answer(w, parts.MergeName, head.Input, set, conditions, math.MaxInt64, "Euler characteristics")
+	if err != nil {
+		return j.blame(set, err)
+	}
+	numbers, err := bettiNumbers(set, chi)
+	if err != nil {
+		return j.blame(set, err)
+	}
+	rows := make([]bettiRow, len(head.At))
+	for k, i := range betti.Growing(head.At, head.Above) {
+		rows[i] = bettiRow{head.At[i], numbers[k].B0, numbers[k].B1, numbers[k].B2}
+	}
+	p := head.Provenance
+	p.Verdict, p.Witness, p.Digest = "VERIFIED", betti.FloodName+" and "+answered.Witness, set.Digest()
+	if !j.quiet {
+		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: Betti numbers of %d parts by %s, VERIFIED by %s, %v\n",
+			report.VisibleText(p.Input), p.Shape, p.Type, set.Len(), p.Implementation, p.Witness, quantity.Duration(time.Since(start)))
+	}
+	return writeTo(c, j.out, "Betti numbers", func(w io.Writer) error { return writeBetti(w, j.format, p, rows, j.bare) })
+}
+
+// bettiNumbers are those of each set of some parts, in the order in which they grow, whose
+// characteristics are given.
+func bettiNumbers(set *parts.Set, chi []int64) ([]betti.Numbers, error) {
+	var all betti.Merging
+	err := set.EachComponents(func(list [][]byte) error {
+		if len(list) == 0 { // of no slices
+			return nil
+		}
+		slabs := make([]betti.Slab, len(list))
+		for k, b := range list {
+			if err := slabs[k].UnmarshalBinary(b); err != nil {
+				return err
+			}
+		}
+		return all.Add(slabs)
+	})
+	if err != nil {
+		return nil, err
+	}
+	numbers, d := all.Numbers(chi, set.Shape().Dim() == 2, set.In().Vertices)
+	if d != nil {
+		return nil, cli.VerdictError{Code: cli.ExitWrong, Why: fmt.Sprintf("the Betti numbers by %s are WRONG and are not printed: %s: %v", parts.MergeName, betti.FloodName, d)}
+	}
+	return numbers, nil
 }
 
 // linesOf are the lines of some steps of a set's curve, after others whose changes sum to chi.

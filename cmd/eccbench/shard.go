@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -20,47 +21,118 @@ import (
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
 	"eccbench/internal/shard"
+	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/fingerprint"
 	"eccbench/internal/workloads/ecc/parts"
 )
 
-// A shareJob is what was asked of a curve's part.
+// A shareJob is what was asked of a part.
 type shareJob struct {
 	shard, key string
 	dry        bool
 }
 
-func (s *shareJob) add(f *pflag.FlagSet) {
-	f.StringVar(&s.shard, "shard", "", "a part of the curve, for eccbench merge: i/n for shard i of n, auto or auto/n for the one that Slurm, PBS, SGE or Kubernetes says")
+// addShard adds the flag of which part it is.
+func (s *shareJob) addShard(f *pflag.FlagSet, of string) {
+	f.StringVar(&s.shard, "shard", "", "a part of the "+of+", for eccbench merge: i/n for shard i of n, auto or auto/n for the one that Slurm, PBS, SGE or Kubernetes says")
+}
+
+// add adds all flags.
+func (s *shareJob) add(f *pflag.FlagSet, of string) {
+	s.addShard(f, of)
 	f.StringVar(&s.key, "key", "", "with --shard: the key of the fingerprint, 32 hexadecimal digits that all shards are given (default one that they derive of the input)")
 	f.BoolVar(&s.dry, "dry-run", false, "with --shard: what the shards of n read, take and write, and nothing else")
 }
 
 func (s *shareJob) asked() bool { return s.shard != "" || s.key != "" || s.dry }
 
+// A sharing is a question of which parts are made.
+type sharing struct {
+	answering
+	shareJob
+	of         string // the subcommand: curve, betti or levels
+	distinct   int64  // of levels, how many values there may be, where they are asked for
+	mask       string
+	convention ecc.Convention
+	ladder     *grid.Ladder // that all shards know, nil for the image's own
+	// at are the values of the sets, of betti, whose components somebody tells.
+	at []float64
+	by betti.Slabber
+}
+
 // doShare writes one part of a curve.
 func (j curveJob) doShare(c *cli.Program, f *pflag.FlagSet) error {
-	if j.share.shard == "" {
-		return cli.Usagef("--key and --dry-run are of parts of a curve: give --shard i/n too")
-	}
-	for _, name := range append([]string{"each-slice", "levels"}, rowFlags...) {
-		if f.Changed(name) && name == "levels" {
-			return cli.Usagef("--levels takes the least and the greatest value of the whole image, which no shard knows: leave it out")
-		}
-		if f.Changed(name) && name == "each-slice" {
+	for _, name := range []string{"each-slice", "levels"} {
+		switch {
+		case !f.Changed(name):
+		case name == "levels" && j.between == "" && j.table == "":
+			return cli.Usagef("--levels takes the least and the greatest value of the whole image, which no shard knows: give them, --between LO,HI, as eccbench levels tells them, or leave it out")
+		case name == "levels":
+		default:
 			return cli.Usagef("--each-slice needs no shards: slices have curves of their own")
 		}
+	}
+	impl := cmp.Or(j.impl, everyImpl)
+	j.in.Every = true
+	ask := sharing{answering: j.answering, shareJob: j.share, of: "curve", mask: j.mask, convention: j.convention()}
+	agreed := j.ladder
+	switch {
+	case j.table == "" && j.between == "":
+		return ask.do(c, f, rowFlags, impl)
+	case j.table != "" && (j.between != "" || f.Changed("levels")):
+		return cli.Usagef("--table has all levels: leave --levels and --between out")
+	case j.table != "" && (j.mask != "" || j.in.Gaps):
+		return cli.Usagef("--table is of all voxels: leave --mask, --nan or --table out")
+	case j.table != "":
+		agreed = func(*pflag.FlagSet) (grid.Ladder, error) { return tableOf(j.table) }
+	}
+	ladder, err := agreed(f)
+	if err != nil {
+		return err
+	}
+	ask.ladder = &ladder
+	return ask.do(c, f, rowFlags, impl)
+}
+
+// ladder is that of so many levels between the values that were given.
+func (j curveJob) ladder(f *pflag.FlagSet) (l grid.Ladder, err error) {
+	levels, err := f.GetInt64Slice("levels")
+	switch {
+	case err != nil:
+		return l, err
+	case len(levels) != 1 || levels[0] < 1 || levels[0] > grid.MaxLevels:
+		return l, cli.Usagef("--between is of a number of levels: give --levels, one from 1 to %d", int64(grid.MaxLevels))
+	case j.mask != "":
+		return l, cli.Usagef("--levels are of all voxels: leave --mask or --levels out")
+	}
+	least, greatest, err := bounds(j.between)
+	if err != nil {
+		return l, err
+	}
+	if l, err = datasets.RangeLadder(least, greatest, levels[0]); err != nil {
+		err = cli.Usagef("--between %s: %w", j.between, err)
+	}
+	return l, err
+}
+
+// do writes one part, by an implementation. Some flags are of what merge
+// writes.
+func (j sharing) do(c *cli.Program, f *pflag.FlagSet, merged []string, impl string) error {
+	if j.shard == "" {
+		return cli.Usagef("--key and --dry-run are of parts: give --shard i/n too")
+	}
+	for _, name := range merged {
 		if f.Changed(name) {
-			return cli.Usagef("--%s is of a curve, not of a part of one: give it to eccbench merge", name)
+			return cli.Usagef("--%s is of the whole, not of a part: give it to eccbench merge", name)
 		}
 	}
-	if j.impl != "" && j.impl != everyImpl {
-		return cli.Usagef("--impl %s: parts are counted by %s alone", j.impl, everyImpl)
+	if j.impl != "" && j.impl != impl {
+		return cli.Usagef("--impl %s: parts are counted by %s alone", j.impl, impl)
 	}
-	which, err := shard.Parse(j.share.shard, os.Getenv)
-	if none := errors.Is(err, shard.ErrNoScheduler); err != nil && !(none && j.share.dry && which.N > 0) {
-		return cli.Usagef("--shard %s: %w", j.share.shard, err)
+	which, err := shard.Parse(j.shard, os.Getenv)
+	if none := errors.Is(err, shard.ErrNoScheduler); err != nil && !(none && j.dry && which.N > 0) {
+		return cli.Usagef("--shard %s: %w", j.shard, err)
 	}
 	images := f.Args()
 	if j.in.Stack {
@@ -74,21 +146,25 @@ func (j curveJob) doShare(c *cli.Program, f *pflag.FlagSet) error {
 	if info, err := os.Stat(images[0]); images[0] == cli.Standard || err == nil && info.Mode()&os.ModeNamedPipe != 0 {
 		return cli.Usagef("input %s: it can be read by one process, and shards are several: save it as a file", images[0])
 	}
-	if j.out == "" && !j.share.dry {
+	if j.out == "" && !j.dry {
 		return cli.Usagef("--shard writes a part: want its file or a folder for it, --out")
 	}
-	j.in.Once, j.impl = false, everyImpl // each reads its own slices
+	j.in.Once, j.impl = false, impl // each reads its own slices
 	return j.shareOf(c, f, images[0], which)
 }
 
 // shareOf writes what a shard adds to the curve of an image.
-func (j curveJob) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which shard.Shard) error {
+func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which shard.Shard) error {
 	start := time.Now()
 	shown, err := j.in.Named(input)
 	if err != nil {
 		return err
 	}
-	name, mask, files, err := j.shareNames(shown)
+	read := shown
+	if n, err := datasets.ParseName(shown); err == nil && j.ladder != nil && n.FromFiles() {
+		read = n.With("levels", "every").String() // the image need not be looked through
+	}
+	name, mask, files, err := j.shareNames(read)
 	if err != nil {
 		return err
 	}
@@ -104,26 +180,44 @@ func (j curveJob) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which 
 	if err := j.shareable(src, input, name); err != nil {
 		return cli.Usage(err)
 	}
-	in := j.convention()
-	if j.share.dry {
-		return j.plan(c, src, input, which.N)
+	hashed := grid.NewDigester(struct{ grid.Source }{src}) // a part of what is in memory is hashed as it is read, too
+	counted, in := grid.Source(hashed), j.convention
+	if j.ladder != nil {
+		if src.Type() != grid.Float32 || src.Ladder().Indexed() {
+			return cli.Usagef("input %s: levels of its own are for float32 files and this one is %v on %v; leave --levels or --table out", input, src.Type(), src.Ladder())
+		}
+		counted = grid.OnLadder(hashed, *j.ladder)
+		src = grid.OnLadder(src, *j.ladder)
+	}
+	if j.of == betti.Name {
+		in.Superlevel = false // sets are counted in the order in which they grow
+		if counted, err = betti.Sets(hashed, j.at, j.convention.Superlevel); err != nil {
+			return cli.Usage(err)
+		}
+	}
+	if j.dry {
+		return j.plan(c, src, counted, input, which.N)
 	}
 	step := grid.Step(src)
 	of := which.SpanBy(src.Shape().Slices(), step)
 	p := parts.Part{Head: parts.Head{
-		Provenance: ecc.Describe(j.named(shown), grid.Unmasked(src), in),
+		Provenance: ecc.Describe(j.named(shown), grid.Unmasked(src), j.convention),
 		Vertices:   in.Vertices, Superlevel: in.Superlevel, Masked: in.Masked,
-		Shard: which.I, Shards: which.N, First: of.Lo, End: of.Hi, Command: command(f, input),
+		Shard: which.I, Shards: which.N, First: of.Lo, End: of.Hi, Command: command(f, j.of, input, j.at),
+		At: j.at, Above: len(j.at) > 0 && j.convention.Superlevel,
 	}}
 	if step > 1 {
 		p.Step = step
 	}
-	p.Mask, p.Program, p.Implementation = j.named(mask), version(), everyImpl
-	p.Counted.Type, p.Counted.Ladder = src.Type().String(), src.Ladder().Key()
+	p.Mask, p.Program, p.Implementation = j.named(mask), version(), j.impl
+	p.Counted.Type, p.Counted.Ladder = counted.Type().String(), counted.Ladder().Key()
+	if j.ladder != nil {
+		p.Listed = j.ladder.Listed()
+	}
 	p.Source = hexOf(p.Input, p.Mask, p.Shape, p.Type, before)
 	key := fingerprint.Derived(strings.Join([]string{"eccbench part", p.Source, p.Counted.Type, p.Counted.Ladder, p.Construction, p.Filtration, p.Periodic}, "\n"))
-	if j.share.key != "" {
-		if key, err = fingerprint.ParseKey(j.share.key); err != nil {
+	if j.key != "" {
+		if key, err = fingerprint.ParseKey(j.key); err != nil {
 			return cli.Usagef("--key: %w", err)
 		}
 	}
@@ -138,18 +232,34 @@ func (j curveJob) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which 
 	if err := cli.Writable(path); err != nil {
 		return err
 	}
-	w, sum := ecc.InShare(c.Curve, in, of, key)
-	hashed := grid.NewDigester(struct{ grid.Source }{src}) // a part of what is in memory is hashed as it is read, too
-	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.threads}}
-	answered, err := cli.Answer(w, everyImpl, name, grid.Source(hashed), conditions, j.budget, "part")
+	said, hold := "", func() error { return nil } // what is written to the part
+	if j.of == levelsName {
+		err = j.survey(&p, counted, of, key)
+	} else {
+		runs := parts.NewRuns(filepath.Dir(path), p.Head, counted.Ladder().Len())
+		defer runs.Close() // files that nobody asks for any more
+		said, hold, err = j.count(c, &p, name, counted, in, of, key, runs)
+	}
 	if infinite := (*grid.NotFiniteError)(nil); errors.As(err, &infinite) {
-		return cli.Usagef("input %s: in slices %d to %d %w; replace them by finite values, or leave NaN out (--nan mask)", input, of.Lo, of.Hi, infinite)
+		instead := "replace them by finite values"
+		if j.of == "curve" {
+			instead += ", or leave NaN out (--nan mask)"
+		}
+		return cli.Usagef("input %s: in slices %d to %d %w; %s", input, of.Lo, of.Hi, infinite, instead)
+	}
+	if errors.Is(err, grid.ErrAbove) {
+		return cli.Usagef("input %s: %w; --between wants the range of the whole image, which eccbench levels tells", input, err)
+	}
+	if errors.Is(err, grid.ErrNotListed) {
+		return cli.Usagef("input %s: %w values; it wants all of the whole image, which eccbench levels --distinct tells", input, err)
+	}
+	if errors.Is(err, datasets.ErrManyValues) {
+		return cli.Usagef("input %s: slices %d to %d have %w", input, of.Lo, of.Hi, err)
 	}
 	if err != nil {
 		return err
 	}
-	p.Steps, p.Fingerprint = answered.Out, sum().String()
-	if p.Unhashed = grid.Period(src) > 0; !p.Unhashed {
+	if p.Unhashed = grid.Period(src) > 0 || j.of == levelsName; !p.Unhashed {
 		for slice := range parts.HashedSlices(of, src.Shape().Slices(), in.Periodic.Slices(src.Shape())) {
 			h, read := hashed.Slice(slice)
 			if !read {
@@ -161,19 +271,78 @@ func (j curveJob) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which 
 	if after, err := stamp(files); err != nil || after != before {
 		return cli.Usagef("input %s: it changed while it was read; make the part again, and those made before", input)
 	}
-	if err := cli.WriteFile(path, func(w *os.File) error { return p.Write(w, src.Ladder().Len()) }); err != nil {
+	if err := cli.WriteFile(path, func(w *os.File) error { return cmp.Or(p.Write(w, counted.Ladder().Len()), hold()) }); err != nil {
 		return err
 	}
 	if !j.quiet {
-		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: shard %v, slices %d to %d of %d: %d changes by %s, VERIFIED by %s, %v\n",
-			report.VisibleText(input), p.Shape, p.Type, which, of.Lo, of.Hi, src.Shape().Slices(), len(p.Steps), answered.By, answered.Witness, quantity.Duration(time.Since(start)))
+		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: shard %v, slices %d to %d of %d: %s%s, %v\n",
+			report.VisibleText(input), p.Shape, p.Type, which, of.Lo, of.Hi, src.Shape().Slices(), p.Has(), said, quantity.Duration(time.Since(start)))
 	}
 	return nil
 }
 
+// count counts what a part has, and says who did and who confirmed it. Hold is for when the part
+// was written.
+func (j sharing) count(c *cli.Program, p *parts.Part, name string, counted grid.Source, in ecc.Convention, of grid.Span, key fingerprint.Key, runs *parts.Runs) (said string, hold func() error, err error) {
+	w, sum, slabs := j.question(c, counted, in, of, key, runs)
+	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.threads}}
+	by := everyImpl
+	if j.of != betti.Name { // of which it counts the characteristics
+		by = j.impl
+	}
+	answered, err := cli.Answer(w, by, name, counted, conditions, j.budget, "part")
+	if err != nil {
+		return "", nil, err
+	}
+	said, hold = fmt.Sprintf(" by %s, VERIFIED by %s", p.Implementation, answered.Witness), func() error { return nil }
+	p.Steps, p.Fingerprint = answered.Out, sum().String()
+	if runs.Any() {
+		if err := runs.Add(answered.Out); err != nil {
+			return "", nil, err
+		}
+		var merged *fingerprint.Sum
+		p.Chunks, merged = runs.Steps(key.In(in).For(counted.Ladder().Len()), j.threads)
+		hold = func() error {
+			if d := ecc.UnlikeSums(sum(), *merged, key); d != nil {
+				return cli.VerdictError{Code: cli.ExitWrong, Why: fmt.Sprintf("the part by %s is WRONG and is not written: its runs are not merged rightly: %v", p.Implementation, d)}
+			}
+			return nil
+		}
+	}
+	p.Slabs, err = slabs()
+	return said, hold, err
+}
+
+// spilledVoxels is a variable for tests alone.
+var spilledVoxels int64 = ecc.SpilledVoxels
+
+// question is what the slices of a shard are asked for, with what tells their fingerprint and
+// the bytes of their components when it was answered.
+func (j sharing) question(c *cli.Program, counted grid.Source, in ecc.Convention, of grid.Span, key fingerprint.Key, runs *parts.Runs) (bench.Workload[grid.Source, ecc.VCEC], func() fingerprint.Sum, func() ([][]byte, error)) {
+	if j.of != betti.Name {
+		beside := ecc.Beside{}
+		if !counted.Ladder().Indexed() {
+			beside.Spill, beside.Voxels = runs.Add, spilledVoxels
+		}
+		w, sum := ecc.InShare(c.Curve, in, of, key, beside)
+		return w, sum, func() ([][]byte, error) { return nil, nil }
+	}
+	w, sum, share := betti.InShare(c.Curve, j.by, counted, in, of, key, j.threads)
+	return w, sum, func() (list [][]byte, err error) {
+		for _, s := range share.Slabs {
+			b, err := s.AppendBinary(nil)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, b)
+		}
+		return list, nil
+	}
+}
+
 // shareNames are the names of an image and its mask, each slice of which is read by itself
 // where that can be, and the files that they are read from.
-func (j curveJob) shareNames(image string) (name, mask string, files []string, err error) {
+func (j sharing) shareNames(image string) (name, mask string, files []string, err error) {
 	if name, err = bySlices(image); err != nil {
 		return "", "", nil, err
 	}
@@ -205,9 +374,9 @@ func bySlices(name string) (string, error) {
 }
 
 // shareable is an error where no shard by itself knows what its slices add.
-func (j curveJob) shareable(src grid.Source, input, name string) error {
-	if err := j.rings.Of(src.Shape()); err != nil {
-		return fmt.Errorf("--periodic %s: %s: %w", j.rings, input, err)
+func (j sharing) shareable(src grid.Source, input, name string) error {
+	if err := j.convention.Periodic.Of(src.Shape()); err != nil {
+		return fmt.Errorf("--periodic %s: %s: %w", j.convention.Periodic, input, err)
 	}
 	if labels := grid.LabelsOf(src); labels != nil {
 		return fmt.Errorf("input %s: its values of %s become their ranks among those of the whole image, which no shard knows; save it as float32, int16 or uint16", input, labels.Type())
@@ -255,8 +424,8 @@ func partPath(out string, s shard.Shard) (string, error) {
 
 // command is what was typed of an input, but for the flags that say which part and where it goes, and
 // those that are of this machine.
-func command(f *pflag.FlagSet, input string) string {
-	words := []string{"eccbench", "curve", parts.Quote(input)}
+func command(f *pflag.FlagSet, of, input string, at []float64) string {
+	words := []string{"eccbench", of, parts.Quote(input)}
 	f.Visit(func(flag *pflag.Flag) {
 		if slices.Contains([]string{"shard", "out", "dry-run", "quiet", "threads", "time-limit"}, flag.Name) {
 			return
@@ -264,6 +433,9 @@ func command(f *pflag.FlagSet, input string) string {
 		value := flag.Value.String()
 		if list, ok := flag.Value.(pflag.SliceValue); ok {
 			value = strings.Join(list.GetSlice(), ",")
+		}
+		if flag.Name == "at" { // of which pflag shows six digits
+			value = strings.Trim(strings.ReplaceAll(fmt.Sprint(at), " ", ","), "[]")
 		}
 		if flag.Value.Type() == "bool" {
 			words = append(words, "--"+flag.Name+"="+value)
@@ -275,7 +447,7 @@ func command(f *pflag.FlagSet, input string) string {
 }
 
 // plan prints what each of so many shards reads, takes and writes.
-func (j curveJob) plan(c *cli.Program, src grid.Source, input string, n int64) error {
+func (j sharing) plan(c *cli.Program, src, counted grid.Source, input string, n int64) error {
 	fmt.Fprintf(c.Stdout, "%s: %v %v, %v: %d shards on %d cores each\n", report.VisibleText(input), src.Shape(), src.Type(), src.Ladder(), n, j.threads)
 	t := tabwriter.NewWriter(c.Stdout, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "shard\tslices\treads\tmemory, about\tpart, at most\t")
@@ -283,7 +455,10 @@ func (j curveJob) plan(c *cli.Program, src grid.Source, input string, n int64) e
 	for i := range n {
 		s := shard.Shard{I: i + 1, N: n}
 		of := s.SpanBy(src.Shape().Slices(), grid.Step(src))
-		cost := ecc.ShareOf(src, j.convention(), of, j.threads)
+		cost := ecc.ShareOf(src, j.convention, of, j.threads)
+		if j.of == betti.Name {
+			cost = betti.ShareOf(src, counted, j.convention, of, j.threads)
+		}
 		reads += cost.Reads
 		fmt.Fprintf(t, "%v\t%d\t%s\t%s\t%s\t\n", s, of.Len(), quantity.Bytes(cost.Reads), quantity.Bytes(cost.Memory), quantity.Bytes(cost.Part))
 	}

@@ -105,12 +105,18 @@ func raws(t *testing.T) map[string][]string {
 	return list
 }
 
-// sharded is the folder of the parts of a curve, by name in reverse order.
+// sharded are the parts of a curve in a folder, by name in reverse order.
 func sharded(t *testing.T, n int, args ...string) (files []string) {
+	t.Helper()
+	return shardedBy(t, "curve", n, args...)
+}
+
+// shardedBy are the parts that a subcommand makes.
+func shardedBy(t *testing.T, subcommand string, n int, args ...string) (files []string) {
 	t.Helper()
 	dir := t.TempDir()
 	for i := range n {
-		mustTell(t, append([]string{"curve", "--quiet", "--shard", fmt.Sprintf("%d/%d", i+1, n), "--out", dir}, args...)...)
+		mustTell(t, append([]string{subcommand, "--quiet", "--shard", fmt.Sprintf("%d/%d", i+1, n), "--out", dir}, args...)...)
 		files = append(files, filepath.Join(dir, fmt.Sprintf("%d-of-%d.part", i+1, n)))
 	}
 	slices.Reverse(files)
@@ -162,6 +168,50 @@ func TestPartsAreTheCurve(t *testing.T) {
 	}
 }
 
+// The parts of Betti numbers are those of the image, in every convention, however many there are and
+// in whatever order: but for the witness to the byte.
+func TestBettiPartsAreTheNumbers(t *testing.T) {
+	rows := func(text string) string {
+		head, _, _ := strings.Cut(text, "VERIFIED by ")
+		_, rest, _ := strings.Cut(text, "\n")
+		return head + "\n" + rest
+	}
+	for name, image := range raws(t) {
+		if slices.Contains(image, "--nan") {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			for i, c := range [][]string{nil, {"--superlevel"}, {"--construction", "V"}, {"--construction", "V", "--superlevel", "--format", "json"}} {
+				args := append(slices.Clone(image), c...)
+				args[0] = strings.Replace(args[0], "/stream=once", "", 1) // it is read several times
+				more := []string{"--at", "1,0.25,2.5,1,-9e9"}
+				var format []string
+				if at := slices.Index(args, "--format"); at > 0 {
+					args, format = slices.Clip(args[:at]), args[at:]
+				}
+				want := mustTell(t, slices.Concat([]string{"betti", "--quiet"}, args, more, format)...)
+				for _, n := range [][]int{{1, 12}, {2}, {3, 9}, {7}}[i] {
+					got := mustTell(t, slices.Concat([]string{"merge", "--quiet"}, shardedBy(t, "betti", n, append(args, more...)...), format)...)
+					if name == "turned" { // of which a whole has a digest
+						_, got, _ = strings.Cut(got, "\n")
+						_, want, _ := strings.Cut(want, "\n")
+						if got == want || format != nil {
+							continue
+						}
+					}
+					if format != nil {
+						_, got, _ = strings.Cut(got, `"betti"`)
+						_, want, _ = strings.Cut(want, `"betti"`)
+					}
+					if rows(got) != rows(want) || got == "" {
+						t.Errorf("%q in %d parts:\n%.900s\nwant\n%.900s", c, n, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
 // What merge writes is what curve does, in every format and of any rows.
 func TestMergedRows(t *testing.T) {
 	images := raws(t)
@@ -203,8 +253,11 @@ func TestMergedRows(t *testing.T) {
 	}
 }
 
-// More changes than are put together at a time are written as one curve.
+// More changes than are put together at a time are written as one curve, and as one part where
+// they are not all kept in memory.
 func TestMergedChunks(t *testing.T) {
+	defer func(was int64) { spilledVoxels = was }(spilledVoxels)
+	spilledVoxels = 1 << 18
 	rng := rand.New(rand.NewPCG(3, 4))
 	var b []byte
 	for range 1 << 20 {

@@ -21,7 +21,7 @@ func (j curveJob) answerSlices(c *cli.Program, src grid.Source, impl, name strin
 	if j.rings.Z {
 		return nil, "", cli.Usagef("--each-slice answers for slices by themselves, which have no axis z: leave z out of --periodic")
 	}
-	w := ecc.InConvention(c.Curve, j.convention())
+	w := ecc.InConvention(c.Curve, j.convention(), c.Eyes...)
 	conditions.Threads = 1
 	slices = make([]ecc.Lines, src.Shape().D)
 	size := grid.SliceBytes(src)

@@ -17,7 +17,7 @@ import (
 
 func pixels(t *testing.T, name string) (values []float32, p *smooth.Pipeline) {
 	t.Helper()
-	p, err := smooth.Inputs{}.Open(name)
+	p, err := smooth.Inputs().Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,26 +162,26 @@ func TestNamesAndSharing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := (smooth.Inputs{}).Share(p, f); err != nil {
+	if err := smooth.Inputs().Share(p, f); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(f.Name())
-	if err != nil || int64(len(data)) > (smooth.Inputs{}).Size(p) {
-		t.Fatal(len(data), (smooth.Inputs{}).Size(p), err)
+	if err != nil || int64(len(data)) > smooth.Inputs().Size(p) {
+		t.Fatal(len(data), smooth.Inputs().Size(p), err)
 	}
-	got, err := smooth.Inputs{}.Attach(data)
+	got, err := smooth.Inputs().Attach(data)
 	if err != nil || got.Iterations != 12 || got.Shape() != p.Shape() {
 		t.Fatal(got, err)
 	}
 	if smooth.Workload().Policy.Agree(p, answer(t, OnHost{cpu.Implementation{}}, p, 1), answer(t, OnHost{cpu.Implementation{}}, got, 1)) != nil {
 		t.Error("the shared pipeline has another answer")
 	}
-	names, err := smooth.Inputs{}.Variants(name, 2)
+	names, err := smooth.Inputs().Variants(name, 2)
 	if err != nil || len(names) != 2 || !strings.HasSuffix(names[1], "seed=2") {
 		t.Error(names, err)
 	}
 	for _, bad := range []string{"smooth/iterations=0/of=noise/shape=4x4", "smooth/of=noise/shape=4x4", "smooth/iterations=2", "noise/shape=4x4"} {
-		if _, err := (smooth.Inputs{}).Open(bad); err == nil || strings.Contains(err.Error(), "\n") {
+		if _, err := smooth.Inputs().Open(bad); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}

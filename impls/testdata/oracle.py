@@ -22,9 +22,11 @@ oracle.py gvf STEPS MU BOUNDARY FILE.npy...
 oracle.py gvf-steady MU BOUNDARY FILE.npy...
                                       its steady state by SciPy's sparse direct solver
 
-oracle.py eigenmap K SIGMA FLOOR CORNERS PLAIN FILE.npy...
+oracle.py eigenmap K SIGMA FLOOR SQUARE PLAIN FILE.npy...
                                       lowest eigenvalues of the Laplacian of the graph of
-                                      voxels, by SciPy; CORNERS and PLAIN are true or false
+                                      voxels, by SciPy; neighbours are those of which the
+                                      square of the distance is at most SQUARE, and PLAIN is
+                                      true or false
 oracle.py eigenmap-patch K ALPHA BETA SIDE FILE.npy...
                                       of that of patches, by SciPy
 oracle.py eigenmap-lanczos K STEPS SEED ALPHA BETA SIDE FILE.npy...
@@ -149,8 +151,9 @@ def at_rest(volume, mu, boundary):
     return [float(x) for s in source for x in spsolve(operator.tocsc(), s.ravel())]
 
 
-def of_voxels(volume, k, sigma, floor, corners, plain):
+def of_voxels(volume, k, sigma, floor, square, plain):
     from itertools import product
+    from math import isqrt
 
     from scipy.linalg import eigh
     from scipy.sparse.csgraph import laplacian
@@ -161,8 +164,9 @@ def of_voxels(volume, k, sigma, floor, corners, plain):
     places = np.argwhere(np.ones(f.shape, bool))
     number = np.arange(f.size).reshape(f.shape)
     weights = np.zeros((f.size, f.size))
-    for by in product((-1, 0, 1), repeat=f.ndim):
-        if not any(by) or not corners and sum(map(abs, by)) > 1:
+    reach = isqrt(square)
+    for by in product(range(-reach, reach + 1), repeat=f.ndim):
+        if not 0 < sum(b * b for b in by) <= square:
             continue
         other = places + by
         inside = np.all((other >= 0) & (other < f.shape), axis=1)
@@ -252,8 +256,8 @@ def main():
         (mu, boundary), files = files[:2], files[2:]
         print(json.dumps([at_rest(np.load(f), float(mu), boundary) for f in files]))
     elif tool == "eigenmap":
-        (k, sigma, floor, corners, plain), files = files[:5], files[5:]
-        print(json.dumps([of_voxels(np.load(f), int(k), float(sigma), float(floor), corners == "true", plain == "true") for f in files]))
+        (k, sigma, floor, square, plain), files = files[:5], files[5:]
+        print(json.dumps([of_voxels(np.load(f), int(k), float(sigma), float(floor), int(square), plain == "true") for f in files]))
     elif tool == "eigenmap-patch":
         from scipy.linalg import eigh
 

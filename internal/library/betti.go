@@ -15,6 +15,9 @@ import (
 
 // betti is the answer of Betti numbers for an image.
 func (r Request) betti(a Answer, s, in grid.Source, c ecc.Convention) (Answer, error) {
+	if r.Part != nil {
+		return r.bettiPart(a, s, in, c)
+	}
 	if len(r.At) > 0 {
 		return r.bettiAt(a, s, in, c)
 	}

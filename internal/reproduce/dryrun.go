@@ -57,7 +57,7 @@ func (r *reproduction) estimate(j paperJob, a bench.About) time.Duration {
 	if a.Where == "gpu" {
 		rate = 2e9
 	}
-	call := float64(j.row.Voxels()*j.row.Times()) / rate
+	call := float64(j.row.Work(j.series.Workload)) / rate
 	calls := call * float64(r.rotate(j))
 	timed := max(calls, min(r.o.sampling.MaxTime.Seconds(), call*float64(r.o.sampling.MaxSamples)))
 	return min(quantity.Seconds(timed+2*calls), 3*r.o.limit.Time)

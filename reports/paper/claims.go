@@ -118,7 +118,7 @@ func (s span) String() string {
 
 // claimsOf are what papers say, by their IDs: each paper's in a file of its own.
 func claimsOf() map[string]func(Paper) []Claim {
-	return map[string]func(Paper) []Claim{"wang2022": wang2022, "saxena2025": saxena2025, "smistad2012": smistad2012, "murty2013": murty2013}
+	return map[string]func(Paper) []Claim{"wang2022": wang2022, "saxena2025": saxena2025, "smistad2012": smistad2012, "murty2013": murty2013, "cheng2014": cheng2014}
 }
 
 // Claims are what the paper says of its implementation, section by section.

@@ -1,9 +1,16 @@
 package paper
 
+import (
+	"fmt"
+
+	"eccbench/impls/homology/reductions"
+	"eccbench/internal/simplicial"
+)
+
 // murty2013 are what Murty 2013 says, section by section. What it says of figures whose values it
 // does not print is put to the numbers here alone.
 func murty2013(p Paper) []Claim {
-	const race = "race" // its algorithm on a device
+	const race = "race-gpu" // its algorithm on a device
 	// line is an implementation's on a row of a table, with a number.
 	line := func(n numbers, table int, r Row, impl string) (Line, bool) {
 		for _, l := range n.of[table] {
@@ -50,6 +57,30 @@ func murty2013(p Paper) []Claim {
 	building := func(l Line) float64 { return l.Parts["faces"] + l.Parts["reducible complex"] }
 	none := func(numbers) finding { return span{of: len(p.Tables[0].Rows)}.finding(true, "") }
 	return []Claim{
+		{Section: "5.1", Says: "to keep to the reductions that cost least would leave little to do at a time, so that some cost more by a margin", Test: "rounds of race with no margin over rounds with one of 8, of a shuffled grid of 12³ vertices with cavities, more than 1", compute: func() (finding, error) {
+			return overRounds("/order=random/seed=1", func(r func(margin uint32, numbered bool) (int, int, error)) (a, b int, err error) {
+				if a, _, err = r(0, false); err == nil {
+					b, _, err = r(8, false)
+				}
+				return a, b, err
+			})
+		}},
+		{Section: "5.1", Says: "where threads' numbers break ties, few win on a lexicographic order of cells, because conflicts cascade", Test: "rounds of race with ties by number over rounds with ties by lot, of the same grid in lexicographic order, more than 1", compute: func() (finding, error) {
+			return overRounds("", func(r func(margin uint32, numbered bool) (int, int, error)) (a, b int, err error) {
+				if a, _, err = r(8, true); err == nil {
+					b, _, err = r(8, false)
+				}
+				return a, b, err
+			})
+		}},
+		{Section: "5.1", Says: "reductions at the boundary of the complex, which its cost prefers, leave boundaries of cells short, others do not", Test: "the longest boundary in any order, with a margin of 10⁹, over the longest with one of 8, of the same grid, more than 1", compute: func() (finding, error) {
+			return overRounds("", func(r func(margin uint32, numbered bool) (int, int, error)) (a, b int, err error) {
+				if _, a, err = r(1e9, false); err == nil {
+					_, b, err = r(8, false)
+				}
+				return a, b, err
+			})
+		}},
 		{"6.1", "the construction of the reducible complex takes longest, then the reductions", "one core: faces and lists take more than the reductions", func(n numbers) finding {
 			s := each(n, func(l Line, _ int, _ Row) (float64, bool) { return building(l) / reducing(l), reducing(l) > 0 })
 			return s.finding(s.lo > 1, " times as long")
@@ -77,4 +108,19 @@ func murty2013(p Paper) []Claim {
 		{"6.2", "up to 4.5 times as fast as REDHOM with all its engines", "none: no time of REDHOM is printed", none, []string{race}, nil, nil},
 		{"6.2", "less time than REDHOM takes to construct the simplicial complex alone, in all cases", "none: no time of REDHOM is printed", none, []string{race}, nil, nil},
 	}
+}
+
+// overRounds is one number of a race over another, of a grid in an order: races are by a margin, with
+// ties by the cells' numbers or by lot, and give their rounds and the longest boundary of a cell.
+func overRounds(order string, two func(race func(margin uint32, numbered bool) (rounds, longest int, err error)) (a, b int, err error)) (finding, error) {
+	n, err := simplicial.ParseName("kuhn/shape=12x12x12/cavities=20" + order)
+	if err != nil {
+		return finding{}, err
+	}
+	c, err := n.Open()
+	if err != nil {
+		return finding{}, err
+	}
+	a, b, err := two(func(margin uint32, numbered bool) (int, int, error) { return reductions.Rounds(c, margin, numbered) })
+	return finding{a > b, fmt.Sprintf("%d over %d", a, b), 1, 1}, err
 }

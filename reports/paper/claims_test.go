@@ -100,6 +100,36 @@ func TestClaimsOfMeasuredNumbers(t *testing.T) {
 	}
 }
 
+// holdClaims holds what a paper says, by parts of it, to what is computed of it or what its own numbers
+// say: to what begins so where that ends in an ellipsis.
+func holdClaims(t *testing.T, p Paper, want map[string]string) {
+	t.Helper()
+	for _, c := range p.Claims() {
+		var f finding
+		if c.compute != nil {
+			var err error
+			if f, err = c.compute(); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			f = c.check(numbers{p: p})
+		}
+		got := fmt.Sprint(f.holds, " ", f.numbers())
+		for part, w := range want {
+			if strings.Contains(c.Says, part) {
+				begin, open := strings.CutSuffix(w, "…")
+				if open && !strings.HasPrefix(got, begin) || !open && got != w || f.have != f.of {
+					t.Errorf("%s: %q, want %q", c.Says, got, w)
+				}
+				delete(want, part)
+			}
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("no such claims: %v", want)
+	}
+}
+
 // What Saxena says of its layer is computed; of its speed its own numbers say it.
 func TestClaimsOfLayer(t *testing.T) {
 	p, err := Find("saxena2025")
@@ -112,30 +142,54 @@ func TestClaimsOfLayer(t *testing.T) {
 		"equation 5":       "true wrong at 0 of 576 levels, by up to 0",
 		"equation 6":       "false wrong at 173 of 576 levels, by up to 3",
 	}
-	for _, c := range p.Claims() {
-		var f finding
-		if c.compute != nil {
-			if f, err = c.compute(); err != nil {
-				t.Fatal(err)
-			}
-		} else {
-			f = c.check(numbers{p: p})
-		}
-		got := fmt.Sprint(f.holds, " ", f.numbers())
-		for part, w := range want {
-			if strings.Contains(c.Says, part) {
-				if got != w || f.have != f.of {
-					t.Errorf("%s: %q, want %q", c.Says, got, w)
-				}
-				delete(want, part)
-			}
-		}
-	}
-	if len(want) > 0 {
-		t.Errorf("no such claims: %v", want)
-	}
+	holdClaims(t, p, want)
 	// c(p) of Y, with the same direction, is right.
 	if f, err := hardCurves(softecc.Problem{Alpha: 0.05, V: [3]float64{0.6, 0.8}}, false); err != nil || !f.holds {
 		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+// What Cheng et al. say of their times is put to these; what they say of their steps is computed.
+func TestClaimsOfEigenmaps(t *testing.T) {
+	p, err := Find("cheng2014")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"14 times":             "true 0.490 to 14.1 times",
+		"the larger the gain":  "true 0.490 to 14.1 times",
+		"about 1.43 s":         "true 1.45 to 18.9 s",
+		"some 100 times":       "true 68.8 to 117 times",
+		"28 times as slow":     "false 22.0 to 23.7 times",
+		"8 % more":             "true 1.48 to 4.04 %",
+		"do not overlap":       "true 0 off",
+		"second vector is":     "false 0.0…",
+		"vessels well preserv": "false 0.2…",
+	}
+	holdClaims(t, p, want)
+	// Measured times decide, too.
+	gpu := p.Tables[0].Series[1]
+	for _, c := range []struct {
+		gpu, share float64 // of the CPU's time, and of the eigensolver
+		holds      bool
+	}{{0.05, 0.84, true}, {0.1, 0.7, false}} {
+		var lines []Line
+		for _, r := range p.Tables[0].Rows {
+			lines = append(lines,
+				Line{Series: Series{Column: "cpu", Workload: Steps}, Row: r, Impl: "lanczos", Measured: 1},
+				Line{Series: Series{Column: "gpu", Workload: Steps}, Row: r, Impl: gpu.Impls[0], Measured: c.gpu, Parts: map[string]float64{"lanczos": c.share * c.gpu}})
+		}
+		decided := 0
+		for _, claim := range p.Claims() {
+			if strings.Contains(claim.Says, "14 times") || strings.Contains(claim.Says, "84 %") && claim.check != nil {
+				if f := claim.check(numbers{p: p, of: map[int][]Line{1: lines}, impl: gpu.Impls[0]}); f.holds != c.holds || f.have != f.of {
+					t.Errorf("%s: %+v", claim.Says, f)
+				}
+				decided++
+			}
+		}
+		if decided != 2 {
+			t.Errorf("%d claims decided", decided)
+		}
 	}
 }

@@ -34,6 +34,7 @@ type Line struct {
 	Disk                  float64            // seconds that the disk's own reader takes for the row's bytes, 0 where that is not known
 	Parts                 map[string]float64 // seconds of the parts of one more call, as Measured; in one place at the same time summed
 	Startup               float64
+	Residual              float64       // of steps of Lanczos' method, what they reached: the largest |Lx − λx|
 	Status                verify.Status // "" for not run
 	Note                  string        // why it was not run, or has no plain number
 	Reproduce             string        // the command that shows a failure again
@@ -125,7 +126,7 @@ func (l *Line) take(c bench.CellRecord, before, all []bench.CellRecord, ceiling 
 		}
 		l.Parts[i.Name] += i.To - i.From
 	}
-	each := 1 / float64(l.Row.Times())
+	each := l.Series.each(l.Row)
 	for name := range l.Parts {
 		l.Parts[name] *= each
 	}
@@ -145,9 +146,14 @@ func (l *Line) take(c bench.CellRecord, before, all []bench.CellRecord, ceiling 
 		l.Measured = c.Seconds.Median * each
 	}
 	l.Share = row.Ceiling
+	if i := slices.IndexFunc(c.Measures, func(m verify.Measure) bool { return m.Name == "residual" }); i >= 0 && l.Series.Workload == Steps {
+		l.Residual = c.Measures[i].Value
+	}
 	// Of a pipeline, what reads the image: its other parts wait for something else. Steps of a
-	// flow go through memory once each, or many at a time.
-	if l.Series.Workload == Smooth || l.Series.Workload == Flow {
+	// flow go through memory once each, or many at a time, and those of Lanczos' method through a
+	// matrix.
+	switch l.Series.Workload {
+	case Smooth, Flow, Steps, Pairs:
 		l.Share = 0
 	}
 	if q := l.Series.Quantity; (q == Part+"ecc" || q == Part+"gaussian") && l.Measured > 0 {

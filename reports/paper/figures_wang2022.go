@@ -137,7 +137,7 @@ func smoothnesses(smooth ...float64) ([]byte, error) {
 // smoothed shows an image after so many smoothings, each with its own range of
 // greys.
 func smoothed(after ...int64) ([]byte, error) {
-	p, err := smooth.Inputs{}.Open(fmt.Sprintf("smooth/iterations=1/of=grf/shape=%dx%d/levels=1024/smooth=1/seed=5", panel, panel))
+	p, err := smooth.Inputs().Open(fmt.Sprintf("smooth/iterations=1/of=grf/shape=%dx%d/levels=1024/smooth=1/seed=5", panel, panel))
 	if err != nil {
 		return nil, err
 	}

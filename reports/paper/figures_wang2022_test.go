@@ -13,6 +13,7 @@ import (
 	"eccbench/impls/cpu"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/race"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -28,6 +29,9 @@ func count(s grid.Source) (ecc.VCEC, error) {
 }
 
 func TestFigures(t *testing.T) {
+	if race.Enabled {
+		t.Skip("what counts their curves is looked at for races by itself, and drawing takes a minute then")
+	}
 	figures, err := Figures(count)
 	if err != nil || len(figures) != 4 {
 		t.Fatal(len(figures), err)

@@ -73,7 +73,7 @@ func TestTables(t *testing.T) {
 			}
 		}
 	}
-	if counts["wang2022"] != 17*9+5*6+8*3 || counts["saxena2025"] != 11*3 || counts["smistad2012"] != 2*12+4*2 || counts["murty2013"] != 2*4*3 {
+	if counts["wang2022"] != 17*9+5*6+8*3 || counts["saxena2025"] != 11*3 || counts["smistad2012"] != 2*12+4*2 || counts["murty2013"] != 2*4*3 || counts["cheng2014"] != 6*4 {
 		t.Errorf("numbers: %v", counts)
 	}
 }
@@ -124,6 +124,7 @@ func TestFindingsCatchChanges(t *testing.T) {
 		{"wang2022", "size", "63.5M", 2, 2},
 		{"saxena2025", "speedup", "480", 0, 0},
 		{"saxena2025", "new", "0.2", 1, 0},
+		{"cheng2014", "speedup", "14.16x", 0, 5},
 	} {
 		p, err := Find(change.paper)
 		if err != nil {

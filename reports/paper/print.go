@@ -125,7 +125,7 @@ func section(t Table, lines []Line, said map[string]bool) report.QuoteSection {
 	if series.Scope == bench.File {
 		shares = []string{"% of the time the disk's, published", "% of the disk's rate, here"}
 	}
-	s.Header = []string{"data", "size", "implementation", "published", "here", "× published", shares[0], shares[1], "flags", "parts, published", "parts of one more call, here"}
+	s.Header = []string{"data", "size", "implementation", "published", "here", "× published", shares[0], shares[1], "residual", "flags", "parts, published", "parts of one more call, here"}
 	note := func(format string, args ...any) {
 		if n := fmt.Sprintf(format, args...); !said[n] {
 			said[n], s.Notes = true, append(s.Notes, n)
@@ -165,7 +165,7 @@ func section(t Table, lines []Line, said map[string]bool) report.QuoteSection {
 			text(l.data()), number(l.Row.Label, float64(l.Row.Voxels())), text(l.Impl),
 			number(published, l.Published.V), number(here, l.Measured), number(ratio, l.Ratio),
 			number(percent(l.PublishedShare), l.PublishedShare), number(percent(l.Share), l.Share),
-			text(strings.Join(l.flags(), " ")), text(l.publishedParts(t)), text(l.parts()),
+			number(residual(l.Residual), l.Residual), text(strings.Join(l.flags(), " ")), text(l.publishedParts(t)), text(l.parts()),
 		}
 		s.Rows = append(s.Rows, row)
 	}
@@ -174,7 +174,7 @@ func section(t Table, lines []Line, said map[string]bool) report.QuoteSection {
 			note("%s", d)
 		}
 	}
-	leaveOut(&s, "flags", "parts, published", "parts of one more call, here")
+	leaveOut(&s, "residual", "flags", "parts, published", "parts of one more call, here")
 	return s
 }
 
@@ -253,6 +253,13 @@ func leaveOut(s *report.QuoteSection, names ...string) {
 			}
 		}
 	}
+}
+
+func residual(v float64) string {
+	if v == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2g", v)
 }
 
 func percent(share float64) string {

@@ -7,6 +7,7 @@ import (
 
 	"eccbench/datasets"
 	"eccbench/internal/bench"
+	"eccbench/internal/workloads/eigenmap"
 	"eccbench/internal/workloads/homology"
 )
 
@@ -34,6 +35,29 @@ func (s Series) Files(r Row) int64 {
 	return 1
 }
 
+// each is what a record's seconds are multiplied by for those of a row: a row's count is of files
+// or iterations, but steps of Lanczos' method are one answer.
+func (s Series) each(r Row) float64 {
+	if s.Workload == Steps || s.Workload == Pairs {
+		return 1
+	}
+	return 1 / float64(r.Times())
+}
+
+// Work is about how many voxels a call goes through: of patches the numbers of their matrix, of
+// which a dozen take as long as a voxel, once for each step; or some of these.
+func (r Row) Work(workload string) int64 {
+	s := r.shape()
+	patches := s.W / side * (s.H / side)
+	switch workload {
+	case Steps:
+		return patches * patches * (r.Times() + 20) / 12
+	case Pairs:
+		return patches * patches
+	}
+	return r.Voxels() * r.Times()
+}
+
 // A Quantity is what is taken of a cell's record.
 type Quantity string
 
@@ -53,6 +77,8 @@ const (
 	Smooth = "ecc-smooth"
 	Flow   = "gvf"
 	Groups = homology.Name
+	Steps  = eigenmap.Lanczos
+	Pairs  = eigenmap.Patch
 )
 
 // BatchCeiling is the name of the workload that reads a batch and does nothing
@@ -81,7 +107,7 @@ func (r Row) Generated() (string, error) {
 		return datasets.Canonical(fmt.Sprintf("noise/shape=%s/levels=%d/type=%s/seed=1", r.Shape, r.Levels, r.Type))
 	case "Gaussian random field":
 		return datasets.Canonical(fmt.Sprintf("grf/shape=%s/levels=%d/type=%s/smooth=2/seed=1", r.Shape, r.Levels, r.Type))
-	case "vessel tubes":
+	case "vessel tubes", "vessel tubes (stand-in)":
 		return datasets.Canonical(fmt.Sprintf("tubes/shape=%s/levels=%d/type=%s/seed=1", r.Shape, r.Levels, r.Type))
 	case "VICTRE":
 		return datasets.Canonical(fmt.Sprintf("phantom/shape=%s/type=%s/smooth=4/seed=1", r.Shape, r.Type))
@@ -129,6 +155,10 @@ func (r Row) Input(workload string, scope bench.Scope, at Place) (string, error)
 		return fmt.Sprintf("smooth/iterations=%d/of=%s", r.Times(), name), nil
 	case workload == Flow:
 		return r.flow() + name, nil
+	case workload == Steps:
+		return r.steps() + name, nil
+	case workload == Pairs:
+		return pairs + name, nil
 	}
 	return name, nil
 }
@@ -137,13 +167,27 @@ func (r Row) Input(workload string, scope bench.Scope, at Place) (string, error)
 // the boundary that are said with the tables.
 func (r Row) flow() string { return fmt.Sprintf("gvf/steps=%d/mu=50/boundary=0/of=", r.Times()) }
 
+// Parameters of the graph of patches that are said with the tables.
+const (
+	side    = 4
+	patches = "/alpha=40/beta=5/side=4/"
+)
+
+// steps begins the name of as many steps of Lanczos' method as a row's count.
+func (r Row) steps() string {
+	return fmt.Sprintf("%s/steps=%d%sstart=1/of=", Steps, r.Times(), patches)
+}
+
+// pairs begins the name of the two lowest pairs.
+const pairs = Pairs + "/k=2/tol=8" + patches + "of="
+
 // of reports whether an input is a row's, wherever its bytes came from.
 func (r Row) of(input, workload string) bool {
 	if r.Complex != "" {
 		name, err := homology.Of(r.Complex, 2)
 		return err == nil && input == name
 	}
-	prefix := map[string]string{Batch: fmt.Sprintf("batch/count=%d/of=", r.Times()), Smooth: fmt.Sprintf("smooth/iterations=%d/of=", r.Times()), Flow: r.flow()}[workload]
+	prefix := map[string]string{Batch: fmt.Sprintf("batch/count=%d/of=", r.Times()), Smooth: fmt.Sprintf("smooth/iterations=%d/of=", r.Times()), Flow: r.flow(), Steps: r.steps(), Pairs: pairs}[workload]
 	image, ok := strings.CutPrefix(input, prefix)
 	if !ok {
 		return false

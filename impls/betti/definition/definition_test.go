@@ -80,71 +80,13 @@ func TestTorsion(t *testing.T) {
 	// One vertex, edges a and b, and one square with boundary 2a, twice the same edge.
 	c := &complex{count: [4]int64{1, 2, 1, 0}}
 	c.boundary[1] = []chain{nil, nil}
-	c.boundary[2] = []chain{{{cell: 0, times: 2}}}
+	c.boundary[2] = []chain{{{Row: 0, Times: 2}}}
 	over := func(p int64) int64 { return c.rank(2, p) }
 	if got := over(1<<31 - 1); got != 1 {
 		t.Errorf("rank %d over a large field, want 1", got)
 	}
 	if got := over(2); got != 0 {
 		t.Errorf("rank %d over ℤ₂, want 0", got)
-	}
-}
-
-// The inverse of a unit times it is 1, also in a field so large that squares need 62 bits.
-func TestPower(t *testing.T) {
-	for _, p := range fields() {
-		for _, v := range []int64{1, 2, 3, 1 << 16, 65537, 1<<31 - 3, 1<<31 - 2} {
-			if v = v % p; v == 0 {
-				continue
-			}
-			if inverse := power(v, p-2, p); v*inverse%p != 1 {
-				t.Errorf("%d · %d is %d modulo %d", v, inverse, v*inverse%p, p)
-			}
-		}
-	}
-}
-
-// The rank of a matrix with any coefficients is how many columns it was made of: the others are
-// sums of those, which are independent by a triangle of ones.
-func TestRankOfAnyMatrix(t *testing.T) {
-	rng := rand.New(rand.NewPCG(4, 4))
-	for range 100 {
-		rows, of, more := 4+rng.IntN(8), 1+rng.IntN(4), rng.IntN(5)
-		var dense [][]int64
-		for k := range of {
-			column := make([]int64, rows)
-			column[k] = 1
-			for i := k + 1; i < rows; i++ {
-				column[i] = rng.Int64N(9) - 4
-			}
-			dense = append(dense, column)
-		}
-		for range more {
-			column := make([]int64, rows)
-			for _, base := range dense[:of] {
-				times := rng.Int64N(9) - 4
-				for i, v := range base {
-					column[i] += times * v
-				}
-			}
-			dense = append(dense, column)
-		}
-		rng.Shuffle(len(dense), func(i, j int) { dense[i], dense[j] = dense[j], dense[i] })
-		c := &complex{}
-		for _, column := range dense {
-			var b chain
-			for i := rows - 1; i >= 0; i-- {
-				if column[i] != 0 {
-					b = append(b, term{int32(i), column[i]})
-				}
-			}
-			c.boundary[1] = append(c.boundary[1], b)
-		}
-		for _, p := range fields() {
-			if got := c.rank(1, p); got != int64(of) {
-				t.Fatalf("rank %d of %v over the field of %d, want %d", got, dense, p, of)
-			}
-		}
 	}
 }
 

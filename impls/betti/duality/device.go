@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/device"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/betti"
@@ -15,15 +14,11 @@ import (
 
 // OnDevice does the same on an NVIDIA device (kernels/betti/duality.h): the bits of a tile
 // are joined in shared memory, and then those of neighbouring tiles at their faces.
-type OnDevice struct{ Open resident.Opener }
-
-// About describes the method.
-func (OnDevice) About() bench.About {
-	return bench.About{
-		Name: "duality-gpu", Where: "gpu",
+func OnDevice(open resident.Opener) bench.Implementation[*betti.Image, betti.Numbers] {
+	return counting.Method[*betti.Image, betti.Numbers]{
+		Name: "duality-gpu", Open: open, Plan: plan, Read: betti.Read, Poisoned: betti.Poisoned,
 		Method: "resident image; nodes less successful unions of runs of bits, in tiles in shared memory and then at their faces, b1 by the Euler characteristic of the same bits",
 		Source: "doc/betti.md, Delfinado and Edelsbrunner 1995",
-		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
 	}
 }
 
@@ -86,63 +81,37 @@ func (t tiling) faceNodes() int64 {
 func (t tiling) bitBytes() int64  { return 8 * tileWords * t.tiles() }
 func (t tiling) nodeBytes() int64 { return shadow * (1 + t.tiles()*t.faceNodes()) }
 
-// CanDo refuses what does not fit the device or the kernels' integers.
-func (o OnDevice) CanDo(in *betti.Image, c bench.Conditions) error {
-	d, err := o.Open(c.Device)
-	if err != nil {
-		return err
-	}
+// plan refuses what is beyond the kernels' integers.
+func plan(in *betti.Image) (counting.Plan, error) {
 	s := in.Shape()
 	t := tile(s)
 	if max(t.d, t.h, t.w) > mostAxis {
-		return fmt.Errorf("%v: an axis is longer than the kernels count, %d; take duality, on the cpu", s, mostAxis)
+		return counting.Plan{}, fmt.Errorf("%v: an axis is longer than the kernels count, %d; take duality, on the cpu", s, mostAxis)
 	}
 	if nodes := t.tiles() * t.faceNodes(); nodes > math.MaxUint32-1 {
-		return fmt.Errorf("%v: %d nodes at the faces of tiles, of which the kernels count %d; take duality, on the cpu", s, nodes, uint32(math.MaxUint32-1))
+		return counting.Plan{}, fmt.Errorf("%v: %d nodes at the faces of tiles, of which the kernels count %d; take duality, on the cpu", s, nodes, uint32(math.MaxUint32-1))
 	}
-	return resident.Fits(d, counting.Bytes(in)+t.bitBytes()+t.nodeBytes(), "the resident image with its bits and the nodes of tiles")
+	return counting.Plan{
+		Module: "betti_duality", What: "the resident image with its bits and the nodes of tiles", Counts: counting.SumCounts,
+		Scratch:  []counting.Scratch{{Name: "bits", Bytes: t.bitBytes()}, {Name: "nodes of tiles", Bytes: t.nodeBytes()}},
+		Launches: func(m counting.Memory) []counting.Launch { return t.launches(in, m) },
+	}, nil
 }
 
-// Setup loads the kernels and copies the image to the device.
-func (o OnDevice) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.Numbers], error) {
-	d, err := o.Open(c.Device)
-	if err != nil {
-		return nil, err
-	}
-	t := tile(in.Shape())
-	j, err := counting.Open(d, in.Source, c, counting.Plan{
-		Module:  "betti_duality",
-		Scratch: []counting.Scratch{{Name: "bits", Bytes: t.bitBytes()}, {Name: "nodes of tiles", Bytes: t.nodeBytes()}},
-		Launches: func(image device.Buffer, scratch []device.Buffer, sums device.Buffer) []counting.Launch {
-			return t.launches(in, image, scratch[0], scratch[1], sums)
-		},
-	})
-	if err != nil {
-		return nil, err
-	}
-	return deviceJob{j}, nil
-}
-
-type deviceJob struct{ *counting.Job }
-
-var _ bench.DeviceJob = deviceJob{}
-
-// Out is the numbers of the last sums.
-func (j deviceJob) Out() (betti.Numbers, error) { return betti.Of(j.Sums()), nil }
-
-func (t tiling) launches(in *betti.Image, image, bits, nodes, sums device.Buffer) []counting.Launch {
+func (t tiling) launches(in *betti.Image, m counting.Memory) []counting.Launch {
 	flat := ""
 	if t.planes == flatPlanes {
 		flat = "_flat"
 	}
 	w, h, d := int32(t.w), int32(t.h), int32(t.d)
-	parameters := []any{bits, w, h, d, nodes, sums}
+	bits := m.Scratch[0]
+	parameters := []any{bits, w, h, d, m.Scratch[1], m.Counts}
 	queues := func(threads int64) int64 { return threads / 32 * queueBytes }
 	parents := func(bundles int64) int64 { return (bundles*bundleNodes + 4) / 2 * 4 }
 	rows := t.tz * t.planes * t.ty * (tileWords / t.planes / packRows) * t.tx
 	list := []counting.Launch{
 		{Kernel: fmt.Sprintf("betti_pack%s_%v", flat, in.Type()), Blocks: (rows*32 + packBlock - 1) / packBlock, Threads: packBlock,
-			Args: []any{image, w, h, d, counting.Limit(in.Type(), in.Threshold), bits}},
+			Args: []any{m.Image, w, h, d, counting.Limit(in.Type(), in.Threshold), bits}},
 		{Kernel: "betti_foreground" + flat, Blocks: t.tiles(), Threads: setBlock, Shared: parents(tileWords/4) + queues(setBlock), Args: parameters},
 		{Kernel: "betti_foreground_seams" + flat, Blocks: t.tiles(), Threads: seamBlock, Shared: seamBytes, Args: parameters},
 	}

@@ -1,7 +1,6 @@
 package duality_test
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"eccbench/internal/device/devicetest"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/betti/counting/countingtest"
 	"eccbench/internal/workloads/ecc/ecctest"
 	"eccbench/kernels/hosttest"
 )
@@ -65,7 +65,7 @@ func testKernels(t *testing.T, open resident.Opener, again int, names []string) 
 		if i < again {
 			times = 3
 		}
-		scopes := (duality.OnDevice{}).About().Scopes
+		scopes := duality.OnDevice(nil).About().Scopes
 		if err := differs(t, open, name, scopes[i%len(scopes)], times); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -81,32 +81,7 @@ func differs(t *testing.T, open resident.Opener, name string, scope bench.Scope,
 	}
 	defer in.Close()
 	want := answer(t, duality.Implementation{}, in, 2)
-	i, c := duality.OnDevice{Open: open}, bench.Conditions{Setting: bench.Setting{Scope: scope}}
-	if err := i.CanDo(in, c); err != nil {
-		return err
-	}
-	j, err := i.Setup(in, c)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	for range times {
-		j.Poison()
-		if got, err := j.Out(); err != nil || got != betti.Poisoned {
-			return fmt.Errorf("%v, %v after the output was overwritten", got, err)
-		}
-		if err := j.Do(nil); err != nil {
-			return err
-		}
-		if got, err := j.Out(); err != nil || got != want {
-			return fmt.Errorf("%v, %v, want %v", got, err, want)
-		}
-	}
-	return nil
+	return countingtest.Differs(duality.OnDevice(open), in, scope, times, betti.Poisoned, want)
 }
 
 // Each defect that is planted in the kernels shows in some image.

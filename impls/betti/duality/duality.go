@@ -70,20 +70,26 @@ func words(w int64) int64 { return (w + 63) / 64 }
 // Setup allocates the bits; nodes are as many as there are in the image.
 func (i Implementation) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.Numbers], error) {
 	d, h, w := ecc.Stack(in.Shape())
-	j := &job{in: in, fault: i.fault, d: d, h: h, w: w, words: words(w), out: betti.Poisoned}
+	j := &job{in: in, fault: i.fault, ends: [2]bool{true, true}, out: betti.Poisoned}
+	j.setup(d, h, w, c.Threads)
+	return j, nil
+}
+
+// setup allocates the bits of so many planes.
+func (j *job) setup(d, h, w int64, threads int) {
+	j.d, j.h, j.w, j.words = d, h, w, words(w)
 	j.pairs = (d + 1) / 2
 	j.rowPairs = (h + 1) / 2
 	j.bits = make([]uint64, d*h*j.words)
 	j.none = make([]uint64, j.words)
 	j.bundles = make([]int32, j.pairs*j.rowPairs+1)
-	j.hollow = min(d, h, w) > 2 // else every voxel is at a side of the box
+	j.hollow = min(h, w) > 2 && (j.slab || d > 2) // else every voxel is at a side of the box
 	if j.hollow {
 		j.runs = make([]int32, d*h+1)
 	}
 	j.last = math.MaxUint64 >> uint(64*j.words-w)
-	parts := min(int64(max(1, c.Threads)), j.pairs)
+	parts := min(int64(max(1, threads)), j.pairs)
 	for p := range parts {
 		j.parts = append(j.parts, &part{lo: j.pairs * p / parts, hi: j.pairs * (p + 1) / parts})
 	}
-	return j, nil
 }

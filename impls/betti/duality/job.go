@@ -17,9 +17,11 @@ type job struct {
 	in      *betti.Image
 	fault   Fault
 	d, h, w int64
-	words   int64  // of a row
-	last    uint64 // the voxels of a row's last word
-	hollow  bool   // whether there can be cavities
+	words   int64   // of a row
+	last    uint64  // the voxels of a row's last word
+	hollow  bool    // whether there can be cavities
+	slab    bool    // whether it is planes of an image that goes on
+	ends    [2]bool // whether the image begins with the first plane and ends with the last
 
 	pairs, rowPairs int64 // of planes, and of the rows of a plane
 	bits            []uint64
@@ -229,7 +231,7 @@ func (j *job) open(p *part, z, y int64) (joined int64) {
 	}
 	parent := j.background[first:end]
 	ends := 0
-	for _, is := range []bool{z == 0, z == j.d-1, y == 0, y == j.h-1} {
+	for _, is := range []bool{z == 0 && j.ends[0], z == j.d-1 && j.ends[1], y == 0, y == j.h-1} {
 		if is {
 			ends++
 		}
@@ -348,7 +350,7 @@ const slabBytes = 4 << 20
 // pack sets the bits of a part.
 func (j *job) pack(p *part) error {
 	lo, hi := 2*p.lo, min(j.d, 2*p.hi)
-	size := grid.SliceBytes(j.in.Source)
+	size := j.h * j.w * j.in.Type().Size()
 	if f, ok := j.in.Source.(*grid.Field); ok {
 		j.packSlab(f.Data()[lo*size:hi*size], lo, hi)
 		return nil

@@ -1,22 +1,13 @@
 package duality_test
 
 import (
-	"errors"
 	"testing"
-	"time"
 
 	"eccbench/impls/betti/duality"
-	"eccbench/internal/bench"
 	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/betti/counting/countingtest"
 	"eccbench/internal/workloads/ecc/ecctest"
 )
-
-// stepped are jobs whose kernels can be run by themselves.
-type stepped interface {
-	bench.DeviceJob
-	Do(*bench.Trace) error
-	EachKernel(func(kernel string, took time.Duration)) error
-}
 
 // What each kernel takes, in milliseconds, the second-level cache empty before.
 func BenchmarkSteps(b *testing.B) {
@@ -36,33 +27,7 @@ func BenchmarkSteps(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			made, err := duality.OnDevice{Open: ecctest.Device(b)}.Setup(in, bench.Conditions{Setting: bench.Setting{Scope: bench.Kernel}})
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer made.Close()
-			j := made.(stepped)
-			var all time.Duration
-			each, n := map[string]time.Duration{}, 0
-			for b.Loop() {
-				if err := errors.Join(j.Cool(), j.Do(nil)); err != nil {
-					b.Fatal(err)
-				}
-				took, err := j.Elapsed()
-				if err != nil {
-					b.Fatal(err)
-				}
-				all += took
-				if err := j.EachKernel(func(kernel string, took time.Duration) { each[kernel] += took }); err != nil {
-					b.Fatal(err)
-				}
-				n++
-			}
-			for kernel, took := range each {
-				b.ReportMetric(took.Seconds()/float64(n)*1e3, kernel+"-ms")
-			}
-			b.ReportMetric(all.Seconds()/float64(n)*1e3, "all-ms")
-			b.ReportMetric(float64(in.Shape().Voxels())*float64(n)/all.Seconds()/1e9, "Gvox/s")
+			countingtest.Steps(b, duality.OnDevice(ecctest.Device(b)), in, in.Shape().Voxels())
 		})
 	}
 }

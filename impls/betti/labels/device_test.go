@@ -9,6 +9,7 @@ import (
 	"eccbench/internal/device/devicetest"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/betti/counting/countingtest"
 	"eccbench/internal/workloads/ecc/ecctest"
 	"eccbench/kernels/hosttest"
 )
@@ -24,7 +25,7 @@ func TestKernelsOnDevice(t *testing.T) { testKernels(t, ecctest.Device(t), 1) }
 // The kernels give the numbers that a core does, twice.
 func testKernels(t *testing.T, open resident.Opener, each int) {
 	t.Helper()
-	scopes := (labels.OnDevice{}).About().Scopes
+	scopes := labels.OnDevice(nil).About().Scopes
 	for i, name := range betti.Workload().Adversarial {
 		if i%each != 0 {
 			continue
@@ -37,25 +38,8 @@ func testKernels(t *testing.T, open resident.Opener, each int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		of, c := labels.OnDevice{Open: open}, bench.Conditions{Setting: bench.Setting{Scope: scopes[i/each%len(scopes)]}}
-		if err := of.CanDo(in, c); err != nil {
-			t.Fatal(err)
-		}
-		j, err := of.Setup(in, c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 2 {
-			j.Poison()
-			if err := j.Do(nil); err != nil {
-				t.Fatal(err)
-			}
-			if got, err := j.Out(); err != nil || got != want {
-				t.Errorf("%s: %v, %v, want %v", name, got, err, want)
-			}
-		}
-		if err := j.Close(); err != nil {
-			t.Error(err)
+		if err := countingtest.Differs(labels.OnDevice(open), in, scopes[i/each%len(scopes)], 2, betti.Poisoned, want); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

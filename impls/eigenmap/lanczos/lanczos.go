@@ -46,7 +46,7 @@ func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	if err := c.Allow(quantity.Seconds(float64(n*n)*float64(each)*1e-9/float64(threads)), "%d² patches × %d ns on %d cores", n, each, threads); err != nil {
 		return err
 	}
-	return c.AllowMemory(8*n*(n+steps)+16*p.Shape().Voxels(), "a matrix of %d × %d numbers, and %d vectors", n, n, steps)
+	return c.AllowMemory(8*n*(n+steps)+24*p.Shape().Voxels(), "a matrix of %d × %d numbers, and %d vectors", n, n, steps)
 }
 
 // Setup allocates the map.
@@ -106,25 +106,35 @@ func (j *job) Do(trace *bench.Trace) error {
 	return j.vectors(t)
 }
 
-// pairweight sets w to the weights, of each pair twice; a patch has none with itself.
+// pairweight sets w to the weights, of each pair twice; a patch has none with itself. Squares of
+// distances of features, |x_i|² + |x_k|² − 2x_i·x_k, are of whole numbers, and exact.
 func (j *job) pairweight(features []int32) {
-	m, grid := int(j.p.Features()), j.p.Nodes()
+	n, m, grid := j.n, int(j.p.Features()), j.p.Nodes()
 	byFeature, byPlace := 1/(float64(m)*j.p.Alpha*j.p.Alpha), 1/(2*j.p.Beta*j.p.Beta)
-	j.parts(j.n, func(lo, hi int) {
+	columns, squares := make([]float64, m*n), make([]float64, n)
+	for i, v := range features {
+		columns[i%m*n+i/m] = float64(v)
+		squares[i/m] += float64(v) * float64(v)
+	}
+	all := blas64.General{Rows: m, Cols: n, Stride: n, Data: columns}
+	j.parts(n, func(lo, hi int) {
+		own := vector(make([]float64, m))
 		for i := lo; i < hi; i++ {
-			row, a := j.w[i*j.n:][:j.n], features[i*m:][:m]
+			row := j.w[i*n:][:n]
+			for f, v := range features[i*m:][:m] {
+				own.Data[f] = float64(v)
+			}
+			for k, v := range squares {
+				row[k] = squares[i] + v
+			}
+			blas64.Gemv(blas.Trans, -2, all, own, 1, vector(row))
 			iz, iy, ix := grid.Coordinates(int64(i))
 			k := 0
 			for z := range grid.D {
 				for y := range grid.H {
 					beside := (z-iz)*(z-iz) + (y-iy)*(y-iy)
 					for x := range grid.W {
-						d, b := int32(0), features[k*m:][:len(a)]
-						for f, v := range a {
-							e := v - b[f]
-							d += e * e
-						}
-						row[k] = math.Exp(-float64(d)*byFeature - float64(beside+(x-ix)*(x-ix))*byPlace)
+						row[k] = math.Exp(-row[k]*byFeature - float64(beside+(x-ix)*(x-ix))*byPlace)
 						k++
 					}
 				}
@@ -175,6 +185,13 @@ func (j *job) basis(k, lo, hi int) blas64.General {
 	return blas64.General{Rows: k, Cols: hi - lo, Stride: j.n, Data: j.q[lo : (k-1)*j.n+hi]}
 }
 
+// shortest is how long what is left of a vector is at least, for another step.
+const shortest = 1e-12
+
+func whole(steps int) error {
+	return fmt.Errorf("the vectors span all that there is to find after %d steps; ask for as many", steps)
+}
+
 // steps are those of algorithm 1. It gives T.
 func (j *job) steps() (*mat.SymDense, error) {
 	n, most := j.n, j.p.Steps
@@ -217,8 +234,8 @@ func (j *job) steps() (*mat.SymDense, error) {
 			break
 		}
 		size := blas64.Nrm2(z)
-		if size < 1e-12 {
-			return nil, fmt.Errorf("the vectors span all that there is to find after %d steps; ask for as many", k+1)
+		if size < shortest {
+			return nil, whole(k + 1)
 		}
 		t.SetSym(k, k+1, size)
 		next := vector(j.q[(k+1)*n:][:n])

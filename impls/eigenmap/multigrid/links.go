@@ -3,6 +3,7 @@ package multigrid
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"eccbench/internal/workloads/eigenmap"
 )
@@ -45,24 +46,24 @@ func finest(p *eigenmap.Problem, threads int) (*level, error) {
 			}
 		})
 	}
-	faces := []offset{{1, 0, 0, l.link[0]}, {0, 1, 0, l.link[1]}, {0, 0, 1, l.link[2]}}
-	for _, o := range faces {
-		weigh(o)
-	}
-	all := faces
+	all := []offset{{1, 0, 0, l.link[0]}, {0, 1, 0, l.link[1]}, {0, 0, 1, l.link[2]}}
+	r, square := int(p.Radius), int(p.Radius*p.Radius)
 	if p.Corners {
-		for z := 0; z <= 1; z++ {
-			for y := -1; y <= 1; y++ {
-				for x := -1; x <= 1; x++ {
-					if (z*3+y)*3+x > 0 && abs(x)+abs(y)+z > 1 && (z == 0 || l.nz > 1) {
-						o := offset{x, y, z, make([]float64, l.cells())}
-						weigh(o)
-						all = append(all, o)
-					}
+		square = 3
+	}
+	for z := 0; z <= min(r, l.nz-1); z++ {
+		for y := -min(r, l.ny-1); y <= min(r, l.ny-1); y++ {
+			for x := -min(r, l.nx-1); x <= min(r, l.nx-1); x++ {
+				far := x*x + y*y + z*z
+				if after := z > 0 || y > 0 || y == 0 && x > 0; after && far > 1 && far <= square {
+					all = append(all, offset{x, y, z, make([]float64, l.cells())})
+					l.beside = all
 				}
 			}
 		}
-		l.beside = all
+	}
+	for _, o := range all {
+		weigh(o)
 	}
 	l.rows(func(first, last int) {
 		for _, o := range all {
@@ -89,6 +90,38 @@ func (l *level) degrees(o offset, first, last int) {
 		l.mass[i] += o.link[i] // 0 where there is no other end
 		if x := i%l.nx - o.x; i >= by && x >= 0 && x < l.nx {
 			l.mass[i] += o.link[i-by]
+		}
+	}
+}
+
+// support adds to the links between faces, of which smoothing and coarser levels know alone, what
+// others hold: a link to a cell so many steps away is worth as many times its weight on each of
+// them, because (Σ d)² is at most n Σ d² of n differences (Bern et al. 2006, of support graphs).
+func (l *level) support() {
+	if l.beside == nil {
+		return
+	}
+	const faces = 3
+	stride := [3]int{1, l.nx, l.nx * l.ny}
+	for a, links := range l.link {
+		l.link[a] = slices.Clone(links) // products go on with those that were
+	}
+	for _, o := range l.beside[faces:] {
+		steps := float64(abs(o.x) + abs(o.y) + o.z)
+		for i, w := range o.link {
+			if w == 0 {
+				continue
+			}
+			for a, by := range [3]int{o.x, o.y, o.z} {
+				for ; by > 0; by-- {
+					l.link[a][i] += steps * w
+					i += stride[a]
+				}
+				for ; by < 0; by++ {
+					i -= stride[a]
+					l.link[a][i] += steps * w
+				}
+			}
 		}
 	}
 }

@@ -15,8 +15,9 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// voxelNS is what a voxel takes a core for each four pairs, for the estimate in a refusal.
-const voxelNS = 1500
+// What a voxel takes a core for each four pairs, for the estimate in a refusal; and each link
+// of it where these are many.
+const voxelNS, linkNS = 1500, 200
 
 // Implementation is ready to use.
 type Implementation struct{ fault Fault }
@@ -41,12 +42,19 @@ func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 		return err
 	}
 	n, q, threads := p.Nodes().Voxels(), int64(quads(p.K)+1), int64(max(1, c.Threads))
-	if err := c.Allow(quantity.Seconds(float64(n*q*q)*voxelNS*1e-9/float64(threads)), "%d voxels × %d² × %d ns on %d cores", n, q, voxelNS, threads); err != nil {
-		return err
-	}
 	links := int64(3)
 	if p.Corners {
 		links += 13
+	}
+	ns := int64(voxelNS)
+	if r := p.Radius; r > 1 { // half of a disc, or of a ball
+		if links += 3 * r * r / 2; p.Shape().D > 1 {
+			links = 3 + 2*r*r*r
+		}
+		ns += linkNS * links
+	}
+	if err := c.Allow(quantity.Seconds(float64(n*q*q*ns)*1e-9/float64(threads)), "%d voxels × %d² × %d ns on %d cores", n, q, ns, threads); err != nil {
+		return err
 	}
 	// Six lists of each four vectors, the cycle's, links, and the answer; as much again of a
 	// coarser level as it has cells fewer.
@@ -104,6 +112,7 @@ func (j *job) Do(trace *bench.Trace) error {
 		return nil
 	}
 	end = trace.Span("levels")
+	l.support()
 	h := newHierarchy(l)
 	end()
 	if l.cells() <= 4*lanes*quads(wanted+1)+parts { // too few for a basis

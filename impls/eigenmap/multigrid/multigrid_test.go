@@ -30,30 +30,17 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 }
 
 func BenchmarkGrid(b *testing.B) {
-	for _, name := range []string{
-		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=grf/shape=512x512/levels=1024/type=float32/smooth=3/seed=1",
-		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=noise/shape=512x512/levels=1024/type=float32/seed=1",
-		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=ball/shape=512x512/type=uint8",
-		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=phantom/shape=512x512/type=uint8",
-		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1",
-		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=grf/shape=96x96x96/levels=1024/type=float32/smooth=2/seed=1",
-		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=1/plain=0/of=grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1",
-	} {
-		p := open(b, name)
-		b.Run(p.Shape().String(), func(b *testing.B) {
-			j, err := Implementation{}.Setup(p, bench.Conditions{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			for b.Loop() {
-				if err := j.Do(nil); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(j.(*job).iterations), "iterations")
-			b.Log(j.(*job).Values)
-		})
-	}
+	const of, corners = "eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=", "eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=1/plain=0/of="
+	eigentest.Benchmark(b, Implementation{}, eigenmap.OnGrid,
+		of+"grf/shape=512x512/levels=1024/type=float32/smooth=3/seed=1",
+		of+"noise/shape=512x512/levels=1024/type=float32/seed=1",
+		of+"ball/shape=512x512/type=uint8",
+		of+"phantom/shape=512x512/type=uint8",
+		of+"tubes/shape=512x512/levels=256/type=uint8/seed=1",
+		of+"grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1",
+		of+"grf/shape=96x96x96/levels=1024/type=float32/smooth=2/seed=1",
+		corners+"grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1",
+	)
 }
 
 func TestRefusals(t *testing.T) {

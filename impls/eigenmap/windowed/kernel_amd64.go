@@ -5,7 +5,7 @@ package windowed
 import "eccbench/internal/isa"
 
 // vectors reports whether there are vector instructions for the kernels.
-func vectors() bool { return isa.Available(true)[0] != isa.Portable }
+func vectors() bool { return isa.Available(true)[0] != isa.Portable && isa.FMA() }
 
 // unlikeVector sets as many distances of 16 features as are fours, and gives how many.
 func unlikeVector(to []int32, a, b []int16) int {
@@ -14,4 +14,13 @@ func unlikeVector(to []int32, a, b []int16) int {
 		unlike256(&to[0], &a[:16][0], &b[:64*n][0], n)
 	}
 	return 4 * n
+}
+
+// bothVector is both of so many weights as fill vectors.
+func bothVector(to, x []float64, weights []float32, own float64) float64 {
+	n := len(weights)
+	if n == 0 {
+		return 0
+	}
+	return both256(&to[:n][0], &x[:n][0], &weights[0], own, n/lanes)
 }

@@ -1,12 +1,13 @@
 package windowed
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 )
 
 // Vector instructions find the distances that Go finds, of the largest features, too.
-func TestKernel(t *testing.T) {
+func TestDistances(t *testing.T) {
 	if !vectors() {
 		t.Skip("no vector instructions here")
 	}
@@ -29,6 +30,32 @@ func TestKernel(t *testing.T) {
 	for k, d := range got[:n] {
 		if want := unlike(a, b[16*k:][:16]); d != want {
 			t.Errorf("patch %d: %d, not %d", k, d, want)
+		}
+	}
+}
+
+// Vector instructions multiply as Go does, but for rounding, and write no further than weights go.
+func TestBoth(t *testing.T) {
+	if !vectors() {
+		t.Skip("no vector instructions here")
+	}
+	rng := rand.New(rand.NewPCG(2, 2))
+	for _, n := range []int{0, lanes, 3 * lanes, 8 * lanes} {
+		weights, x := make([]float32, n), make([]float64, n+1)
+		got, want := make([]float64, n+1), make([]float64, n+1)
+		for i := range weights {
+			weights[i], x[i], got[i] = rng.Float32(), rng.NormFloat64(), rng.NormFloat64()
+		}
+		got[n] = 5
+		copy(want, got)
+		a, b := both(true, got, x, weights, 0.75), both(false, want, x, weights, 0.75)
+		if math.Abs(a-b) > 1e-13 {
+			t.Errorf("%d weights: a product of %v, not %v", n, a, b)
+		}
+		for i, v := range want {
+			if math.Abs(got[i]-v) > 1e-15*(1+math.Abs(v)) {
+				t.Errorf("%d weights: number %d is %v, not %v", n, i, got[i], v)
+			}
 		}
 	}
 }

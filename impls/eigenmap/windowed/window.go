@@ -3,6 +3,7 @@ package windowed
 import (
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
@@ -19,7 +20,8 @@ type graph struct {
 	low, high     []float64 // exp(−d/(Mα²)) is high[d>>bits] · low[d&mask]
 	place         []float64 // exp(−d/(2β²)), as far as it is of any use
 	degree        []float64
-	reach         int64 // how far away, along an axis, weights count
+	reach         int64 // how far away weights count
+	behind        bool  // those of patches behind a patch alone
 }
 
 const (
@@ -39,7 +41,7 @@ func newGraph(p *eigenmap.Problem, threads int) (*graph, error) {
 	for i, v := range features {
 		g.features[i] = int16(v)
 	}
-	g.fast = g.m == 16 && vectors()
+	g.fast = vectors()
 	s := 1 / (float64(g.m) * p.Alpha * p.Alpha)
 	for d := range 1 << bits {
 		g.low = append(g.low, math.Exp(-float64(d)*s))
@@ -48,12 +50,12 @@ func newGraph(p *eigenmap.Problem, threads int) (*graph, error) {
 		g.high = append(g.high, math.Exp(-float64(d<<bits)*s))
 	}
 	// What is farther away than the reach has at most so much of a row, or the reach is made longer.
-	longest := float64(max(g.shape.W, g.shape.H, g.shape.D) - 1)
+	longest := farthest(g.shape)
 	for exponent := math.Log(float64(g.n) / precision); ; exponent *= 2 {
 		far := p.Beta * math.Sqrt(2*exponent)
 		g.reach = int64(math.Min(math.Ceil(far), longest))
 		g.place = g.place[:0]
-		for d := range g.reach*g.reach*int64(p.Shape().Dim()) + 1 {
+		for d := range g.reach*g.reach + 1 {
 			g.place = append(g.place, math.Exp(-float64(d)/(2*p.Beta*p.Beta)))
 		}
 		g.degree = make([]float64, g.n)
@@ -83,17 +85,39 @@ func newGraph(p *eigenmap.Problem, threads int) (*graph, error) {
 	}
 }
 
+// farthest is how far apart patches are at most, rounded up.
+func farthest(s grid.Shape) float64 {
+	square := 0.0
+	for _, n := range [3]int64{s.W, s.H, s.D} {
+		square += float64((n - 1) * (n - 1))
+	}
+	return math.Ceil(math.Sqrt(square))
+}
+
+// portions is how many parts patches are dealt with in, whoever does it: so sums have one order.
+const portions = 64
+
 // each calls f with every patch, several at a time.
 func (g *graph) each(f func(i int)) {
-	var c crew.Group
-	for k := range g.threads {
-		if lo, hi := g.n*k/g.threads, g.n*(k+1)/g.threads; lo < hi {
-			c.Go(func() {
-				for i := lo; i < hi; i++ {
-					f(i)
-				}
-			})
+	g.portioned(func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			f(i)
 		}
+	})
+}
+
+// portioned calls f with the number of each portion and its patches, several at a time.
+func (g *graph) portioned(f func(k, lo, hi int)) {
+	var c crew.Group
+	var next atomic.Int64
+	for range min(g.threads, portions) {
+		c.Go(func() {
+			for k := int(next.Add(1)) - 1; k < portions; k = int(next.Add(1)) - 1 {
+				if lo, hi := g.n*k/portions, g.n*(k+1)/portions; lo < hi {
+					f(k, lo, hi)
+				}
+			}
+		})
 	}
 	c.Wait()
 }
@@ -104,15 +128,24 @@ func (g *graph) runs(i int, f func(first int, weights []float64)) {
 	s, m := g.shape, g.m
 	iz, iy, ix := s.Coordinates(int64(i))
 	a := g.features[i*m:][:m]
-	x0, x1 := max(0, ix-g.reach), min(s.W, ix+g.reach+1)
-	weights, apart := make([]float64, x1-x0), make([]int32, x1-x0)
+	most := min(s.W, 2*g.reach+1)
+	buffer, distances := make([]float64, most), make([]int32, most)
 	for z := max(0, iz-g.reach); z < min(s.D, iz+g.reach+1); z++ {
 		for y := max(0, iy-g.reach); y < min(s.H, iy+g.reach+1); y++ {
 			beside := (z-iz)*(z-iz) + (y-iy)*(y-iy)
+			if beside > g.reach*g.reach || g.behind && (z < iz || z == iz && y < iy) {
+				continue
+			}
+			wide := int64(math.Sqrt(float64(g.reach*g.reach - beside)))
+			x0, x1 := max(0, ix-wide), min(s.W, ix+wide+1)
+			if g.behind && beside == 0 {
+				x0 = ix + 1
+			}
+			weights, apart := buffer[:x1-x0], distances[:x1-x0]
 			first := int((z*s.H+y)*s.W + x0)
 			features := g.features[first*m:]
 			done := 0
-			if g.fast {
+			if g.fast && m == 16 {
 				done = unlikeVector(apart, a, features)
 			}
 			for k := done; k < len(apart); k++ {
@@ -122,7 +155,7 @@ func (g *graph) runs(i int, f func(first int, weights []float64)) {
 				along := x0 + int64(k) - ix
 				weights[k] = g.high[d>>bits] * g.low[d&mask] * g.place[beside+along*along]
 			}
-			if z == iz && y == iy {
+			if !g.behind && beside == 0 {
 				weights[ix-x0] = 0
 			}
 			f(first, weights)

@@ -11,7 +11,6 @@ import (
 	"math"
 	"runtime"
 
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
 	"eccbench/internal/bench"
@@ -40,8 +39,7 @@ const nearest = 1e-8
 
 // window is how far away, along an axis, patches are whose weights are kept.
 func window(p *eigenmap.Problem) int64 {
-	s := p.Nodes()
-	return int64(min(math.Ceil(p.Beta*math.Sqrt(-2*math.Log(nearest))), float64(max(s.W, s.H, s.D)-1)))
+	return int64(min(math.Ceil(p.Beta*math.Sqrt(-2*math.Log(nearest))), farthest(p.Nodes())))
 }
 
 // kept is about how many weights are kept.
@@ -82,59 +80,86 @@ type job struct {
 	fault   Fault
 	threads int
 	eigenmap.Output
-	steps, corrections int
 }
 
-// A run is weights of patches side by side, from the first on.
-type run struct {
-	first, at int32
-	length    int32
-}
+// A run is weights of patches side by side, from the first on, and where they are.
+type run struct{ first, at, end int32 }
 
-// A near is the weights that are kept, of D^−½WD^−½: of each patch some runs.
+// A near is the weights that are kept, of D^−½WD^−½: of each patch some runs behind it, because the
+// matrix is symmetric. Runs are as long as vectors fill, the last weights of which are 0.
 type near struct {
 	g       *graph
 	runs    [][]run
 	weights [][]float32
+	from    []float64   // a vector, with room behind it for the end of a run
+	sums    [][]float64 // of each portion, from its first patch on
 }
 
+// lanes is what a run's length is a multiple of.
+const lanes = 8
+
 func (g *graph) near(reach int64) *near {
-	s := &near{g: g, runs: make([][]run, g.n), weights: make([][]float32, g.n)}
-	g.each(func(i int) {
-		iz, iy, ix := g.shape.Coordinates(int64(i))
-		lo, hi := max(0, ix-reach), min(g.shape.W, ix+reach+1)
-		var weights []float32
-		own := *g
-		own.reach = min(g.reach, reach)
-		own.runs(i, func(first int, list []float64) {
-			z, y, _ := g.shape.Coordinates(int64(first))
-			// Of a disc, or a ball.
-			wide := int64(math.Sqrt(max(0, float64(reach*reach-(z-iz)*(z-iz)-(y-iy)*(y-iy)))))
-			from, to := max(lo, ix-wide), min(hi, ix+wide+1)
-			begin := first + int(from-max(0, ix-own.reach))
-			s.runs[i] = append(s.runs[i], run{int32(begin), int32(len(weights)), int32(to - from)})
-			for k, w := range list[begin-first:][:to-from] {
-				weights = append(weights, float32(w/math.Sqrt(g.degree[i]*g.degree[begin+k])))
-			}
-		})
-		s.weights[i] = weights
+	s := &near{g: g, runs: make([][]run, g.n), weights: make([][]float32, g.n), from: make([]float64, g.n+lanes), sums: make([][]float64, portions)}
+	own := *g
+	own.reach, own.behind = min(g.reach, reach), true
+	g.portioned(func(portion, lo, hi int) {
+		last := hi
+		for i := lo; i < hi; i++ {
+			var weights []float32
+			own.runs(i, func(first int, list []float64) {
+				at := len(weights)
+				for k, w := range list {
+					weights = append(weights, float32(w/math.Sqrt(g.degree[i]*g.degree[first+k])))
+				}
+				for len(weights)%lanes != 0 {
+					weights = append(weights, 0)
+				}
+				s.runs[i] = append(s.runs[i], run{int32(first), int32(at), int32(len(weights))})
+				last = max(last, first+len(weights)-at)
+			})
+			s.weights[i] = weights
+		}
+		s.sums[portion] = make([]float64, last-lo)
 	})
 	return s
 }
 
 // apply sets to to what I − D^−½WD^−½ makes of x, of the weights that are kept.
-func (s *near) apply(to, x []float64, narrow []float32) {
-	for i, v := range x {
-		narrow[i] = float32(v)
-	}
-	s.g.each(func(i int) {
-		sum, weights := 0.0, s.weights[i]
-		for _, r := range s.runs[i] {
-			n := int(r.length)
-			sum += float64(blas32.Dot(blas32.Vector{N: n, Inc: 1, Data: weights[r.at:][:n]}, blas32.Vector{N: n, Inc: 1, Data: narrow[r.first:][:n]}))
+func (s *near) apply(to, x []float64) {
+	copy(s.from, x)
+	g := s.g
+	g.portioned(func(portion, lo, hi int) {
+		sums := s.sums[portion]
+		clear(sums)
+		for i := lo; i < hi; i++ {
+			own, weights := 0.0, s.weights[i]
+			for _, r := range s.runs[i] {
+				own += both(g.fast, sums[int(r.first)-lo:], s.from[r.first:], weights[r.at:r.end], x[i])
+			}
+			sums[i-lo] += own
 		}
-		to[i] = x[i] - sum
 	})
+	copy(to, x)
+	for portion, sums := range s.sums {
+		lo := g.n * portion / portions
+		for k, v := range sums[:min(len(sums), g.n-lo)] {
+			to[lo+k] -= v
+		}
+	}
+}
+
+// both is the product of weights and x, and adds weights times own to to: a row of a symmetric
+// matrix, and its column.
+func both(fast bool, to, x []float64, weights []float32, own float64) (sum float64) {
+	if fast {
+		return bothVector(to, x, weights, own)
+	}
+	to, x = to[:len(weights)], x[:len(weights)]
+	for k, w := range weights {
+		sum += float64(w) * x[k]
+		to[k] += float64(w) * own
+	}
+	return sum
 }
 
 func (j *job) Do(trace *bench.Trace) error {
@@ -149,13 +174,7 @@ func (j *job) Do(trace *bench.Trace) error {
 			g.degree[i]++ // as of a patch that is its own neighbour
 		}
 	}
-	kernel := make([]float64, g.n)
-	for i, d := range g.degree {
-		kernel[i] = math.Sqrt(d)
-	}
-	scale(kernel, 1/norm(kernel))
-	copy(j.Vectors[0], kernel)
-	j.Values[0] = 0
+	kernel := kernelOf(j.Map, g.degree)
 	if j.p.K == 1 {
 		return nil
 	}
@@ -169,7 +188,20 @@ func (j *job) Do(trace *bench.Trace) error {
 		return err
 	}
 	defer trace.Span("correct")()
-	return j.correct(g, b, kernel)
+	return corrector{
+		apply: func(to, from [][]float64) error {
+			g.apply(to, from)
+			return nil
+		},
+		guess: func(to [][]float64) error {
+			for k, v := range to {
+				copy(v, b.combine(mat.Col(nil, k, &b.pairs)))
+			}
+			return nil
+		},
+		correction: func(rest []float64, value float64, _ int) ([]float64, error) { return b.correction(rest, value), nil },
+		orthogonal: g.orthogonal, kernel: kernel, early: j.fault == Early,
+	}.pairs(j.Map, j.p.Tol)
 }
 
 // A basis is of a Krylov space, and of L there, which is small, all pairs.
@@ -202,12 +234,10 @@ func (j *job) basis(s *near, kernel []float64) (*basis, error) {
 	for i := range v {
 		v[i] = eigenmap.Uniform(1, uint64(i))
 	}
-	narrow := make([]float32, n)
 	enough := max(1e-9, j.p.Tol/10)
 	t := mat.NewSymDense(most, nil)
-	orthogonal(v, kernel, b.vectors)
-	j.steps = 0
-	for seed := uint64(2); ; j.steps++ {
+	s.g.orthogonal(v, kernel, b.vectors)
+	for seed, steps := uint64(2), 0; ; steps++ {
 		if size := norm(v); size > 1e-10 {
 			scale(v, 1/size)
 		} else { // the space is whole, and another begins
@@ -215,14 +245,14 @@ func (j *job) basis(s *near, kernel []float64) (*basis, error) {
 				v[i] = eigenmap.Uniform(seed, uint64(i))
 			}
 			seed++
-			orthogonal(v, kernel, b.vectors)
+			s.g.orthogonal(v, kernel, b.vectors)
 			scale(v, 1/norm(v))
 		}
 		b.vectors = append(b.vectors, v)
 		k := len(b.vectors)
 		v = make([]float64, n)
-		s.apply(v, b.vectors[k-1], narrow)
-		for i, c := range orthogonal(v, kernel, b.vectors) {
+		s.apply(v, b.vectors[k-1])
+		for i, c := range s.g.orthogonal(v, kernel, b.vectors) {
 			t.SetSym(i, k-1, c)
 		}
 		if k < wanted || k%10 != 0 && k != most {
@@ -240,8 +270,8 @@ func (j *job) basis(s *near, kernel []float64) (*basis, error) {
 		switch {
 		case left <= enough || k == n-1:
 			return b, nil
-		case k == most && j.steps > 20*mostBasis:
-			return nil, fmt.Errorf("%d steps leave %.3g; ask for fewer pairs", j.steps, left)
+		case k == most && steps > 20*mostBasis:
+			return nil, fmt.Errorf("%d steps leave %.3g; ask for fewer pairs", steps, left)
 		case k == most:
 			b.restart(t, min(wanted+mostBasis/4, most/2))
 		}
@@ -266,71 +296,6 @@ func (b *basis) combine(c []float64) []float64 {
 		axpy(c[k], v, out)
 	}
 	return out
-}
-
-// mostCorrections is how often pairs are corrected.
-const mostCorrections = 30
-
-// correct brings the lowest pairs of L in float64 from those of the basis: their residuals, solved
-// for in the basis, are added to the vectors, and of all vectors the lowest pairs are taken
-// (Davidson 1975).
-func (j *job) correct(g *graph, b *basis, kernel []float64) error {
-	wanted := j.p.K - 1
-	var space, products [][]float64
-	var fresh [][]float64
-	for k := range wanted {
-		fresh = append(fresh, b.combine(mat.Col(nil, k, &b.pairs)))
-	}
-	for j.corrections = 0; ; j.corrections++ {
-		var added [][]float64
-		for _, v := range fresh {
-			size := norm(v)
-			orthogonal(v, kernel, append(space[:len(space):len(space)], added...))
-			if now := norm(v); now > 1e-12*size {
-				scale(v, 1/now)
-				added = append(added, v)
-			}
-		}
-		more := make([][]float64, len(added))
-		for k := range more {
-			more[k] = make([]float64, g.n)
-		}
-		g.apply(more, added)
-		space, products = append(space, added...), append(products, more...)
-		small := mat.NewSymDense(len(space), nil)
-		for i := range space {
-			for k := range i + 1 {
-				small.SetSym(i, k, (dot(space[i], products[k])+dot(space[k], products[i]))/2)
-			}
-		}
-		var now, after basis
-		if err := now.find(small); err != nil {
-			return err
-		}
-		now.vectors, after.vectors = space, products
-		fresh = fresh[:0]
-		worst := 0.0
-		for k := range wanted {
-			c := mat.Col(nil, k, &now.pairs)
-			x, rest := now.combine(c), after.combine(c)
-			j.Values[k+1] = dot(x, rest)
-			copy(j.Vectors[k+1], x)
-			for i, v := range x {
-				rest[i] -= j.Values[k+1] * v
-			}
-			left := norm(rest)
-			worst = max(worst, left)
-			if left > 0.9*j.p.Tol {
-				fresh = append(fresh, b.correction(rest, j.Values[k+1]))
-			}
-		}
-		if len(fresh) == 0 || j.fault == Early {
-			return nil
-		}
-		if len(added) == 0 || j.corrections == mostCorrections {
-			return fmt.Errorf("%d corrections leave residuals up to %.3g, not %.3g: ask for a larger tolerance", j.corrections, worst, j.p.Tol)
-		}
-	}
 }
 
 // correction is about the solution of (L − value)t = rest: in the basis by its pairs, but for the
@@ -361,15 +326,28 @@ func (b *basis) correction(rest []float64, value float64) []float64 {
 
 // orthogonal takes from v what it has of orthonormal vectors, twice, and gives what it had of those
 // that are not the kernel's.
-func orthogonal(v, kernel []float64, off [][]float64) (had []float64) {
-	had = make([]float64, len(off))
+func (g *graph) orthogonal(v, kernel []float64, off [][]float64) (had []float64) {
+	all := append([][]float64{kernel}, off...)
+	products := make([]float64, portions*len(all))
+	had = make([]float64, len(all))
 	for range 2 {
-		axpy(-dot(kernel, v), kernel, v)
-		for k, x := range off {
-			c := dot(x, v)
-			had[k] += c
-			axpy(-c, x, v)
+		g.portioned(func(portion, lo, hi int) {
+			for k, x := range all {
+				products[portion*len(all)+k] = dot(x[lo:hi], v[lo:hi])
+			}
+		})
+		c := make([]float64, len(all))
+		for at, v := range products {
+			c[at%len(all)] += v
 		}
+		for k, v := range c {
+			had[k] += v
+		}
+		g.portioned(func(_, lo, hi int) {
+			for k, x := range all {
+				axpy(-c[k], x[lo:hi], v[lo:hi])
+			}
+		})
 	}
-	return had
+	return had[1:]
 }

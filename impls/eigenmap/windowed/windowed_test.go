@@ -17,21 +17,8 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 }
 
 func BenchmarkPatches(b *testing.B) {
-	p, err := eigenmap.OnPatches().Inputs.Open("eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=grf/shape=784x480/levels=256/type=uint8/smooth=3/seed=1")
-	if err != nil {
-		b.Fatal(err)
-	}
-	j, err := Implementation{}.Setup(p, bench.Conditions{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if err := j.Do(nil); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(j.(*job).steps), "steps")
-	b.ReportMetric(float64(j.(*job).corrections), "corrections")
+	const of = "eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of="
+	eigentest.Benchmark(b, Implementation{}, eigenmap.OnPatches, of+"grf/shape=784x480/levels=256/type=uint8/smooth=3/seed=1", of+"tubes/shape=784x480/levels=256/type=uint8/seed=1")
 }
 
 func TestRefusals(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/race"
-	"eccbench/internal/verify"
+	"eccbench/internal/verify/judged"
 	"eccbench/internal/workloads/gvf"
 	"eccbench/internal/workloads/gvf/rows"
 )
@@ -101,51 +101,13 @@ func TestTiles(t *testing.T) {
 	}
 }
 
-// judged is what the policy alone, without another implementation, says of the answers to the
-// adversarial inputs: how many are right, and how many wrong.
-func judged(t *testing.T, i bench.Implementation[*gvf.Problem, gvf.Flow], laws func(name string) bool, thorough bool) (right, wrong, open int) {
-	t.Helper()
-	w := gvf.Steps(i)
-	w.Policy.Laws = slices.DeleteFunc(slices.Clone(w.Policy.Laws), func(l verify.Law[*gvf.Problem, gvf.Flow]) bool { return !laws(l.Name) })
-	ask := func(p *gvf.Problem) (gvf.Flow, error) {
-		return bench.Answer(i, p, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 3}})
-	}
-	for _, name := range w.Adversarial {
-		p, err := w.Inputs.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := ask(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		evidence := w.Policy.Check(verify.Question[*gvf.Problem, gvf.Flow]{Name: name, In: p, Out: out, Ask: ask, PerCall: 1, Budget: 1 << 40, Thorough: thorough})
-		for _, e := range evidence {
-			if e.Diff == nil && !e.Passed {
-				t.Errorf("%s: %v", name, e)
-			}
-		}
-		switch v := verify.Judge([]string{name}, evidence); v.Status {
-		case verify.Verified:
-			right++
-		case verify.Wrong:
-			wrong++
-		default:
-			open++
-		}
-	}
-	return right, wrong, open
-}
-
-func all(string) bool { return true }
-
 func TestPolicyCatchesPlantedFaults(t *testing.T) {
 	for _, i := range []bench.Implementation[*gvf.Problem, gvf.Flow]{Implementation{}, cpu.Implementation{}, definition.Implementation{}} {
 		if race.Enabled && i != (Implementation{}) {
 			continue
 		}
-		if _, wrong, open := judged(t, i, all, true); wrong+open > 0 {
-			t.Errorf("%s: %d right answers are found wrong and %d are not confirmed", i.About().Name, wrong, open)
+		if n := judged.Alone(t, gvf.Steps(i), true, 0); !n.All() {
+			t.Errorf("%s: right answers are found %+v", i.About().Name, n)
 		}
 	}
 	for _, f := range Faults() {
@@ -153,8 +115,13 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 			break // of the right one all goroutines were seen
 		}
 		t.Run(string(f), func(t *testing.T) {
-			for what, laws := range map[string]func(string) bool{"all": all, "laws that ask": func(name string) bool { return !strings.Contains(name, "plain") && !strings.Contains(name, "float64") }} {
-				if _, wrong, _ := judged(t, Faulty(f), laws, true); wrong == 0 {
+			boxes := judged.By(gvf.Steps(Faulty(f)), func(name string) bool { return strings.Contains(name, "boxes") })
+			boxes.Adversarial = []string{"gvf/steps=5/mu=50/boundary=0/of=noise/shape=900x700/type=uint8/seed=1", "gvf/steps=3/mu=50/boundary=1/of=noise/shape=130x90x80/type=uint8/seed=1"}
+			if n := judged.Alone(t, boxes, true, 0); n.Wrong != len(boxes.Adversarial) {
+				t.Errorf("by boxes that are a part of the image: %+v", n)
+			}
+			for what, laws := range map[string]func(string) bool{"all": func(string) bool { return true }, "laws that ask": func(name string) bool { return !strings.Contains(name, "plain") && !strings.Contains(name, "float64") }} {
+				if n := judged.Alone(t, judged.By(gvf.Steps(Faulty(f)), laws), true, 0); n.Wrong == 0 {
 					t.Errorf("by %s no answer is found wrong", what)
 				}
 			}

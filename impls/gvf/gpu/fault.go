@@ -4,8 +4,12 @@ package gpu
 // kernels/gvf/fault.h.
 type Fault string
 
-// OldBuffer is a slip of who drives the kernels.
-const OldBuffer Fault = "the field of one pass less after an odd number"
+// Slips of who drives the kernels.
+const (
+	OldBuffer Fault = "the field of one pass less after an odd number"
+	Early     Fault = "the first guess for the solution"
+	BorderOff Fault = "the border of the other boundary"
+)
 
 // Faulty is an implementation with a fault.
 func Faulty(i Implementation, f Fault) Implementation {

@@ -26,7 +26,7 @@ type Implementation struct {
 // A method is a way to take steps.
 type method struct {
 	name, how, source string
-	// plan is how so many steps, more than none, are taken by a device.
+	// plan is how so many steps, more than none, are taken by a device; nil for the field at rest.
 	plan    func(p *gvf.Problem, d device.Info, steps int64) []pass
 	formats []gvf.Storage // beside float32
 }
@@ -49,6 +49,16 @@ func Global(open resident.Opener) Implementation {
 	return Implementation{Open: open, method: method{"global", "one launch a step, all components of four voxels a thread, plain buffers", paper, globally, []gvf.Storage{gvf.Float16, gvf.Snorm16}}}
 }
 
+// GlobalShared is plain steps on plain buffers by shared memory.
+func GlobalShared(open resident.Opener) Implementation {
+	return Implementation{Open: open, method: method{"global-shared", "one launch a step, tiles with a frame in shared memory, a voxel a thread, plain buffers", paper, shared("gvf_global_shared"), []gvf.Storage{gvf.Float16, gvf.Snorm16}}}
+}
+
+// TextureShared is plain steps through the texture cache by shared memory.
+func TextureShared(open resident.Opener) Implementation {
+	return Implementation{Open: open, method: method{"texture-shared", "one launch a step, tiles with a frame in shared memory, a voxel a thread, read through the texture cache", paper, shared("gvf_texture_shared"), nil}}
+}
+
 // Texture is plain steps through the texture cache.
 func Texture(open resident.Opener) Implementation {
 	return Implementation{Open: open, method: method{"texture", "one launch a step, a voxel a thread, read through the texture cache", paper, textured, nil}}
@@ -61,9 +71,16 @@ func Blocked(open resident.Opener) Implementation {
 	}}
 }
 
-// All are the implementations.
+// Multigrid is the field at rest.
+func Multigrid(open resident.Opener) Implementation {
+	return Implementation{Open: open, method: method{
+		name: "multigrid-gpu", how: "full multigrid, then conjugate gradients with a V(1,1)-cycle in float32 and the residual in float64, in one launch", source: "doc/gvf.md; Han, Xu and Prince 2007",
+	}}
+}
+
+// All are the implementations that take steps.
 func All(open resident.Opener) []Implementation {
-	return []Implementation{Global(open), Texture(open), Blocked(open)}
+	return []Implementation{Global(open), GlobalShared(open), Texture(open), TextureShared(open), Blocked(open)}
 }
 
 // About describes the method.
@@ -78,21 +95,32 @@ func (i Implementation) About() bench.About {
 // takes beside, for the estimate in a refusal.
 const stepNS, launchNS = 0.005, 5000
 
+// sweeps is how many steps the field at rest takes as long as.
+const sweeps = 60
+
 // CanDo refuses what takes too long, and what does not fit the device or the kernels' integers.
 func (i Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	d, err := i.Open(c.Device)
 	if err != nil {
 		return err
 	}
-	if err := p.TakesSteps(i.method.formats...); err != nil {
+	comes := p.TakesSteps
+	if i.method.plan == nil {
+		comes = p.ComesToRest
+	}
+	if err := comes(i.method.formats...); err != nil {
 		return err
 	}
 	if hosted(p) && p.Storage != gvf.Float32 {
 		return fmt.Errorf("a field that starts on the host is kept in %v alone", gvf.Float32)
 	}
 	s := p.Shape()
-	if s.W > math.MaxInt32/8 || s.H > math.MaxInt32/8 || s.D > math.MaxInt32/8 || s.W*s.H > math.MaxInt32 {
-		return fmt.Errorf("%v: more voxels in a plane, or planes, than the kernels count, %d", s, math.MaxInt32)
+	most := int64(math.MaxUint32)
+	if i.method.plan == nil {
+		most = math.MaxInt32
+	}
+	if s.W > math.MaxInt32/8 || s.H > math.MaxInt32/8 || s.D > math.MaxInt32/8 || s.W*s.H > math.MaxInt32 || s.Voxels() > most {
+		return fmt.Errorf("%v: more voxels than the kernels count, %d, or %d in a plane", s, most, math.MaxInt32)
 	}
 	if p.Steps > math.MaxInt32 {
 		return fmt.Errorf("%d steps: more than the kernels count, %d", p.Steps, math.MaxInt32)
@@ -101,7 +129,14 @@ func (i Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 		return fmt.Errorf("%s has compute capability %d.%d, the kernels need 8.0 for copies to shared memory", info.Name, info.Major, info.Minor)
 	}
 	n, dim := s.Voxels(), int64(p.Dim())
-	if err := c.Allow(quantity.Seconds(float64(p.Steps)*(float64(n*dim)*stepNS+launchNS)*1e-9), "%d steps of %d voxels × %d components × %v ns", p.Steps, n, dim, stepNS); err != nil {
+	steps, more := p.Steps, int64(0)
+	if i.method.plan == nil {
+		steps, more = sweeps, newLadder(p, p.Boundary, d.Info()).bytes()
+		if info := d.Info(); int64(info.SMs) < dim {
+			return fmt.Errorf("%s has %d multiprocessors, want one for each of %d components", info.Name, info.SMs, dim)
+		}
+	}
+	if err := c.Allow(quantity.Seconds(float64(steps)*(float64(n*dim)*stepNS+launchNS)*1e-9), "%d steps of %d voxels × %d components × %v ns", steps, n, dim, stepNS); err != nil {
 		return err
 	}
 	host := 2 * dim // the field on the host, and its copy
@@ -111,7 +146,7 @@ func (i Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	if err := c.AllowMemory(4*n*host, "%d numbers for each of %d voxels", host, n); err != nil {
 		return err
 	}
-	return resident.Fits(d, n*(size(p)*3*dim+4)+grid.TotalBytes(p)+extentBytes+exchangeBytes(p, d.Info()), "the image with its gradient and two fields")
+	return resident.Fits(d, n*(size(p)*3*dim+4)+grid.TotalBytes(p)+extentBytes+exchangeBytes(p, d.Info())+more, "the image with its gradient and two fields")
 }
 
 // hosted reports whether a flow starts on the host: from a field, or from an image whose values

@@ -40,8 +40,10 @@ type job struct {
 	number   int64         // of the last exchange
 	v0, b    device.Buffer
 	v        [2]device.Buffer // the field, and that before it or after
+	solver   *solver          // of the field at rest
 	feed     *resident.Feed   // of whole calls, which bring the image
 	back     device.Pinned    // the field on the host
+	out      gvf.Output       // the last answer
 
 	extent, scale, gradient, magnitude device.Function
 	work                               []work // in the order of the steps
@@ -66,18 +68,21 @@ func (j *job) setup() (err error) {
 	if err := j.load(); err != nil {
 		return err
 	}
-	n := j.p.Shape().Voxels()
-	field := size(j.p) * int64(j.p.Dim()) * n
-	for _, b := range []struct {
-		to    *device.Buffer
-		name  string
-		bytes int64
-	}{{&j.v0, "gradient", field}, {&j.b, "squares of its lengths", 4 * n}, {&j.v[0], "field", field}, {&j.v[1], "other field", field}, {&j.parts, "extents", extentBytes}} {
-		if *b.to, err = j.d.Alloc(b.name, b.bytes); err != nil {
+	if j.method.plan == nil {
+		if err := j.newSolver(); err != nil {
 			return err
 		}
 	}
-	if n := exchangeBytes(j.p, j.d.Info()); n > 0 {
+	n := j.p.Shape().Voxels()
+	field := size(j.p) * int64(j.p.Dim()) * n
+	list := []allocation{{&j.v0, "gradient", field, nil}, {&j.b, "squares of its lengths", 4 * n, nil}, {&j.v[0], "field", field, nil}, {&j.parts, "extents", extentBytes, nil}}
+	if j.solver == nil {
+		list = append(list, allocation{&j.v[1], "other field", field, nil})
+	}
+	if err := j.alloc(list); err != nil {
+		return err
+	}
+	if n := exchangeBytes(j.p, j.d.Info()); n > 0 && j.solver == nil {
 		if j.exchange, err = j.d.Alloc("exchanged pixels", n); err != nil {
 			return err
 		}
@@ -89,6 +94,28 @@ func (j *job) setup() (err error) {
 		return err
 	}
 	return j.place()
+}
+
+// An allocation is memory of the device: of so many bytes, or with what it holds.
+type allocation struct {
+	to    *device.Buffer
+	name  string
+	bytes int64
+	data  []byte
+}
+
+func (j *job) alloc(list []allocation) (err error) {
+	for _, a := range list {
+		if *a.to, err = j.d.Alloc(a.name, max(a.bytes, int64(len(a.data)))); err != nil {
+			return err
+		}
+		if a.data != nil {
+			if err := j.stream.Upload(*a.to, 0, a.data); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // place brings the image to the device, or prepares for whole calls that do.
@@ -133,7 +160,7 @@ func (j *job) load() error {
 		return err
 	}
 	j.extent, j.scale, j.gradient, j.magnitude = starts[0], starts[1], starts[2], starts[3]
-	if j.p.Steps == 0 {
+	if j.p.Steps == 0 || j.method.plan == nil {
 		return nil
 	}
 	names := map[string][]string{}
@@ -189,13 +216,18 @@ func (j *job) Do(trace *bench.Trace) error {
 			return err
 		}
 	}
-	if j.scope == bench.Kernel {
-		return errors.Join(j.d.Do(j.run), j.stream.Wait())
+	err := j.d.Do(j.run)
+	switch {
+	case err != nil:
+	case j.scope == bench.Kernel:
+		err = j.stream.Wait()
+	default:
+		err = j.bring()
 	}
-	if err := j.d.Do(j.run); err != nil {
-		return err
+	if err == nil && j.solver != nil {
+		err = j.solver.ended(j.stream)
 	}
-	return j.bring()
+	return err
 }
 
 func (j *job) upload() error {
@@ -218,6 +250,12 @@ func (j *job) run() error {
 	}
 	if err := j.gradients(); err != nil {
 		return err
+	}
+	if j.solver != nil {
+		if err := j.solver.add(j); err != nil {
+			return err
+		}
+		return j.stream.Record(j.end)
 	}
 	if len(j.work) == 0 {
 		if err := j.stream.Copy(j.v[0], 0, j.v0, 0, j.v0.Bytes()); err != nil {
@@ -303,6 +341,9 @@ func (j *job) Cool() error { return errors.Join(j.d.FlushL2(j.stream), j.stream.
 func (j *job) Poison() {
 	const poison = 0x5a
 	list := []device.Buffer{j.v[0], j.v[1], j.b}
+	if j.solver != nil {
+		list[1] = j.solver.arena
+	}
 	if j.image != nil {
 		list = append(list, j.v0)
 	}
@@ -311,24 +352,29 @@ func (j *job) Poison() {
 		_ = j.stream.Fill(b, 0, b.Bytes(), poison)
 	}
 	_ = j.stream.Wait()
-	for i := range j.back.Data() {
-		j.back.Data()[i] = poison
+	data := j.back.Data()
+	for i := range data[:min(len(data), 1<<12)] {
+		data[i] = poison
+	}
+	for n := 1 << 12; n < len(data); n += 1 << 12 {
+		copy(data[n:], data[:1<<12])
 	}
 }
 
-// Out is the last answer.
+// Out is the last answer, until the next.
 func (j *job) Out() (gvf.Flow, error) {
 	if j.scope == bench.Kernel {
 		if err := j.bring(); err != nil {
 			return gvf.Flow{}, err
 		}
 	}
-	f := gvf.Flow{V: make([][]float32, j.p.Dim())}
-	n := int(j.p.Shape().Voxels())
-	for c := range f.V {
-		f.V[c] = j.p.Storage.Decode(j.back.Data()[c*n*int(size(j.p)):], n)
+	if j.out.V == nil {
+		j.out = gvf.NewOutput(j.p)
 	}
-	return f, nil
+	for c, list := range j.out.V {
+		j.p.Storage.Decode(list, j.back.Data()[int64(c)*size(j.p)*int64(len(list)):])
+	}
+	return j.out.Out()
 }
 
 // Close frees the device's memory and kernels.
@@ -339,6 +385,12 @@ func (j *job) Close() error {
 	}
 	if j.feed != nil {
 		errs = append(errs, j.feed.Close())
+	}
+	if j.solver != nil {
+		errs = append(errs, resident.CloseAll(j.solver.report))
+		for _, b := range j.solver.buffers() {
+			errs = append(errs, resident.CloseAll(b))
+		}
 	}
 	errs = append(errs, resident.CloseAll(j.back, j.exchange, j.parts, j.v[1], j.v[0], j.b, j.v0, j.image))
 	for _, m := range j.modules {

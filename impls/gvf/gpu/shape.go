@@ -38,6 +38,21 @@ func textured(p *gvf.Problem, _ device.Info, steps int64) []pass {
 	return byVoxel(fmt.Sprintf("gvf_texture_%dd", p.Dim()), p.Shape(), steps)
 }
 
+// The tiles of steps by shared memory (kernels/gvf/gvf_plain.cu) have a frame of a voxel.
+const sharedWarps = 8
+
+// shared is steps by shared memory, of kernels whose names begin so.
+func shared(prefix string) func(*gvf.Problem, device.Info, int64) []pass {
+	return func(p *gvf.Problem, _ device.Info, steps int64) []pass {
+		s, side, deep := p.Shape(), int64(14), int64(1)
+		if p.Dim() == 3 {
+			side, deep = 6, 2
+		}
+		blocks := up(s.W, side) * up(s.H, side) * up(s.D, deep)
+		return []pass{{module: "gvf_plain", kernel: fmt.Sprintf("%s_%dd%s", prefix, p.Dim(), suffix(p)), launch: launch(blocks, sharedWarps, 0), count: steps}}
+	}
+}
+
 func byVoxel(kernel string, s grid.Shape, steps int64) []pass {
 	return []pass{{module: "gvf_plain", kernel: kernel, launch: launch(up(up(s.W, 32)*s.H*s.D, plainWarps), plainWarps, 0), count: steps}}
 }

@@ -10,39 +10,21 @@ import (
 
 // An axis of a level is cells that lie side by side.
 type axis struct {
-	n          int
-	width, pos []float64 // of each cell, in voxels, and where its middle is
-	link       []float64 // μ over the distance from a cell's middle to that of the one before; 0 before the first and behind the last
-	width32    []float32 // with zeros behind the last, as links have, so that a whole number of vectors may be read
-	link32     []float32
-	// A cell is interpolated from the cell of the next level that holds it, and from the one that
-	// is next nearest: before it for the first of a pair, behind it for the second.
-	near, far []float32 // the shares of the two; 0 behind the last cell
+	gvf.Axis
+	n       int
+	width32 []float32 // with zeros behind the last, as links have, so that a whole number of vectors may be read
+	link32  []float32
+	// A cell is interpolated from two cells of the next level.
+	near, far []float32 // their shares; 0 behind the last cell
 	// What a cell of the next level is given by the cells of its pair and by those beside the pair:
 	// the transpose.
 	nearGiven, farGiven []float32
 }
 
-// finest is the axis of n voxels. Where the neighbour beyond the border is the one before it,
-// half as wide cells at the border make the operator symmetric.
-func finest(n int64, mu float64, boundary gvf.Boundary) axis {
-	a := axis{n: int(n), width: make([]float64, n), pos: make([]float64, n), link: make([]float64, n+1)}
-	for i := range a.n {
-		a.width[i], a.pos[i] = 1, float64(i)
-		if i > 0 {
-			a.link[i] = mu
-		}
-	}
-	if boundary == gvf.Third && n > 1 {
-		a.width[0], a.width[n-1] = 0.5, 0.5
-	}
-	a.narrow()
+func newAxis(of gvf.Axis) axis {
+	a := axis{Axis: of, n: len(of.Width)}
+	a.width32, a.link32 = a.list(of.Width), a.list(of.Link)
 	return a
-}
-
-// narrow keeps widths and links as float32, too.
-func (a *axis) narrow() {
-	a.width32, a.link32 = a.list(a.width), a.list(a.link)
 }
 
 // list is values of the cells as float32, with zeros behind them.
@@ -54,31 +36,12 @@ func (a *axis) list(values []float64) []float32 {
 	return out
 }
 
-// coarser is the axis of pairs of cells, the last of which is one of an odd number, and says
-// how cells are interpolated from pairs.
+// coarser is the axis of the next level, and says how cells are interpolated from it.
 func (a *axis) coarser(mu float64) axis {
-	c := axis{n: (a.n + 1) / 2}
-	c.width, c.pos, c.link = make([]float64, c.n), make([]float64, c.n), make([]float64, c.n+1)
-	for i := range a.n {
-		c.width[i/2] += a.width[i]
-		c.pos[i/2] += a.width[i] * a.pos[i]
-	}
-	for i := range c.n {
-		if c.pos[i] /= c.width[i]; i > 0 {
-			c.link[i] = mu / (c.pos[i] - c.pos[i-1])
-		}
-	}
-	c.narrow()
-	near, far := make([]float64, a.n), make([]float64, a.n)
-	for i := range a.n {
-		if other := i/2 - 1 + i%2*2; other >= 0 && other < c.n {
-			far[i] = (a.pos[i] - c.pos[i/2]) / (c.pos[other] - c.pos[i/2])
-		}
-		near[i] = 1 - far[i]
-	}
+	c, near, far := a.Coarser(mu)
 	a.near, a.far = a.list(near), a.list(far)
 	a.nearGiven, a.farGiven = slices.Clone(a.near), slices.Clone(a.far)
-	return c
+	return newAxis(c)
 }
 
 // givers are the cells that a cell of the next level is given something by, and the shares of

@@ -11,7 +11,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/race"
-	"eccbench/internal/verify"
+	"eccbench/internal/verify/judged"
 	"eccbench/internal/workloads/gvf"
 	"eccbench/internal/workloads/gvf/rows"
 )
@@ -25,51 +25,9 @@ func open(t testing.TB, name string) *gvf.Problem {
 	return p
 }
 
-// judged is what laws alone say of the answers to the adversarial inputs.
-func judged(t *testing.T, i Implementation, laws func(name string) bool) (right, wrong, open int) {
-	t.Helper()
-	w := gvf.ToSteady(i)
-	w.Policy.Laws = slices.DeleteFunc(w.Policy.Laws, func(l verify.Law[*gvf.Problem, gvf.Flow]) bool { return !laws(l.Name) })
-	ask := func(p *gvf.Problem) (gvf.Flow, error) {
-		return bench.Answer[*gvf.Problem, gvf.Flow](i, p, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 3}})
-	}
-	for k, name := range w.Adversarial {
-		if race.Enabled && k%3 != 2 {
-			continue
-		}
-		p, err := w.Inputs.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := ask(p)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		evidence := w.Policy.Check(verify.Question[*gvf.Problem, gvf.Flow]{Name: name, In: p, Out: out, Ask: ask, PerCall: 1, Budget: 1 << 40, Thorough: true})
-		for _, e := range evidence {
-			if e.Diff == nil && !e.Passed {
-				t.Errorf("%s: %v", name, e)
-			}
-		}
-		switch v := verify.Judge([]string{name}, evidence); v.Status {
-		case verify.Verified:
-			right++
-		case verify.Wrong:
-			wrong++
-			if i.fault == "" {
-				t.Log(v.Reason)
-			}
-		default:
-			open++
-		}
-	}
-	return right, wrong, open
-}
-
 func TestPolicyCatchesPlantedFaults(t *testing.T) {
-	if _, wrong, open := judged(t, Implementation{}, func(string) bool { return true }); wrong+open > 0 {
-		t.Errorf("%d right answers are found wrong and %d are not confirmed", wrong, open)
+	if n := judged.Alone(t, judged.Thinned(gvf.ToSteady(Implementation{})), true, 0); !n.All() {
+		t.Errorf("right answers are found %+v", n)
 	}
 	for _, f := range []Fault{Lost, Early, BorderOff} {
 		if race.Enabled {
@@ -80,7 +38,7 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 				if law != "residual" && f == Early {
 					continue // whose first guess is as near as that law looks
 				}
-				if _, wrong, _ := judged(t, Faulty(f), func(name string) bool { return strings.HasPrefix(name, law) }); wrong == 0 {
+				if n := judged.Alone(t, judged.By(gvf.ToSteady(Faulty(f)), func(name string) bool { return strings.HasPrefix(name, law) }), true, 0); n.Wrong == 0 {
 					t.Errorf("by %s no answer is found wrong", law)
 				}
 			}

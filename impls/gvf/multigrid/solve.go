@@ -28,17 +28,18 @@ type solver struct {
 
 func newSolver(p *gvf.Problem, kit *rows.Kit, threads int) *solver {
 	shape, mu := p.Shape(), float64(p.Mu)
-	x, y, z := finest(shape.W, mu, p.Boundary), finest(shape.H, mu, p.Boundary), finest(shape.D, mu, p.Boundary)
-	s := &solver{p: p, parts: make([]float64, y.n*z.n), levels: newHierarchy(x, y, z, mu, kit, threads)}
+	along := func(n int64) axis { return newAxis(gvf.FinestAxis(n, mu, p.Boundary)) }
+	y, z := along(shape.H), along(shape.D)
+	s := &solver{p: p, parts: make([]float64, y.n*z.n), levels: newHierarchy(along(shape.W), y, z, mu, kit, threads)}
 	l := s.finest()
 	s.threads, s.zero = l.threads, make([]float32, l.stride)
 	s.b, s.v0 = make([]float32, len(l.f)), make([]float32, len(l.f))
 	s.x, s.d = l.values(), l.values()
-	over := make([]float64, x.n)
-	for i, w := range x.width {
+	over := make([]float64, l.x.n)
+	for i, w := range l.x.Width {
 		over[i] = 1 / w
 	}
-	s.over = x.list(over)
+	s.over = l.x.list(over)
 	return s
 }
 

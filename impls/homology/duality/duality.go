@@ -34,7 +34,7 @@ const (
 // Vertices are told from each other by so many bits at most, and there are so many buckets.
 const (
 	mostBits    = 26
-	leastBucket = 10 // bits
+	leastBucket = 11 // bits
 )
 
 // Implementation is ready to use.
@@ -57,13 +57,8 @@ func (i Implementation) About() bench.About {
 // CanDo refuses what is no list of tetrahedra in space, what takes more time or memory than the
 // conditions allow, and what is no manifold, which is only found by going all the way once.
 func (i Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
-	if p.Dim() != 3 || len(p.Points) == 0 {
-		return errors.New("duality takes tetrahedra with coordinates; take reduced")
-	}
-	for d := range 3 {
-		if len(p.Tops[d]) > 0 {
-			return fmt.Errorf("duality takes tetrahedra alone, and there are simplices of dimension %d on their own; take reduced", d)
-		}
+	if err := inSpace(p); err != nil {
+		return err
 	}
 	if p.Vertices > 1<<mostBits {
 		return fmt.Errorf("duality takes up to %d vertices, there are %d; take reduced", 1<<mostBits, p.Vertices)
@@ -76,6 +71,19 @@ func (i Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 		return err
 	}
 	return newJob(p, c, i.fault).Do(nil)
+}
+
+// inSpace refuses what is no list of tetrahedra in space.
+func inSpace(p *homology.Problem) error {
+	if p.Dim() != 3 || len(p.Points) == 0 {
+		return errors.New("duality takes tetrahedra with coordinates; take reduced")
+	}
+	for d := range 3 {
+		if len(p.Tops[d]) > 0 {
+			return fmt.Errorf("duality takes tetrahedra alone, and there are simplices of dimension %d on their own; take reduced", d)
+		}
+	}
+	return nil
 }
 
 // Setup allocates the buckets.

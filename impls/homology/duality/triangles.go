@@ -53,7 +53,7 @@ func (j *job) sort() error {
 		width := j.bits
 		for t := lo; t < hi; t++ {
 			s := (*[4]uint32)(j.tets[4*t : 4*t+4])
-			o, err := j.orientation(s)
+			o, err := orientation(j.in.Points, s)
 			if err != nil {
 				return fmt.Errorf("tetrahedron %d: %w", t, err)
 			}
@@ -114,20 +114,19 @@ func (j *job) unmatched(core int) (list []uint64, err error) {
 		for _, w := range words {
 			key := w &^ sides
 			at := key * 0x9e3779b97f4a7c15 >> 20 & mask
-			for places[at] != 0 && places[at]&^sides != key {
+			seen := places[at]
+			for other(seen, w) {
 				at = (at + 1) & mask
+				seen = places[at]
 			}
-			switch places[at] & sides {
-			case 0:
-				places[at] = w
-			case sides:
-				return nil, fmt.Errorf("triangle %v has three tetrahedra, which cannot be in space; take reduced", j.vertices(b, key))
-			default:
-				if places[at] == w {
-					return nil, fmt.Errorf("triangle %v has two tetrahedra on one side, which overlap; take reduced", j.vertices(b, key))
+			// Whether it was seen before no branch asks, which would be as likely as not.
+			if seen&w&sides != 0 {
+				if seen&sides == sides {
+					return nil, fmt.Errorf("triangle %v has three tetrahedra, which cannot be in space; take reduced", j.vertices(b, key))
 				}
-				places[at] |= w
+				return nil, fmt.Errorf("triangle %v has two tetrahedra on one side, which overlap; take reduced", j.vertices(b, key))
 			}
+			places[at] = seen | w
 		}
 		for _, w := range places {
 			if s := w & sides; s == 1 || s == 2 {
@@ -139,6 +138,12 @@ func (j *job) unmatched(core int) (list []uint64, err error) {
 	return list, nil
 }
 
+// other reports whether a place is taken by another triangle than a word's.
+func other(seen, w uint64) bool {
+	differs := (seen ^ w) >> 2
+	return (differs|-differs)&(seen|-seen)>>63 != 0
+}
+
 // vertices are those of a triangle in a bucket.
 func (j *job) vertices(bucket int, w uint64) [3]uint32 {
 	mask := uint64(1)<<j.bits - 1
@@ -147,8 +152,7 @@ func (j *job) vertices(bucket int, w uint64) [3]uint32 {
 
 // orientation is 1 for a tetrahedron whose last vertex is on the one side of the first three, 2
 // for one on the other.
-func (j *job) orientation(s *[4]uint32) (uint32, error) {
-	p := j.in.Points
+func orientation(p []float64, s *[4]uint32) (uint32, error) {
 	a, b, c, d := p[3*s[0]:][:3], p[3*s[1]:][:3], p[3*s[2]:][:3], p[3*s[3]:][:3]
 	bx, by, bz := b[0]-a[0], b[1]-a[1], b[2]-a[2]
 	cx, cy, cz := c[0]-a[0], c[1]-a[1], c[2]-a[2]
@@ -158,11 +162,8 @@ func (j *job) orientation(s *[4]uint32) (uint32, error) {
 	det := (x-x2)*dx + (y-y2)*dy + (z-z2)*dz
 	// Rounding moves the sum by less than some units in the last place of what is added up.
 	bound := 1e-14 * ((math.Abs(x)+math.Abs(x2))*math.Abs(dx) + (math.Abs(y)+math.Abs(y2))*math.Abs(dy) + (math.Abs(z)+math.Abs(z2))*math.Abs(dz))
-	switch {
-	case det > bound:
-		return 1, nil
-	case det < -bound:
-		return 2, nil
+	if math.Abs(det) > bound {
+		return 1 + uint32(math.Float64bits(det)>>63), nil
 	}
 	return exactly(a, b, c, d)
 }

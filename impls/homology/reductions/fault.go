@@ -8,7 +8,8 @@ type Fault string
 const (
 	FaceKept        Fault = "face not deleted with its cell"
 	OldCoboundaries Fault = "coboundaries not changed" // after the boundaries were
-	SharedInside    Fault = "shared simplices inside"  // of several parts, which reduce them each
+	Unchecked       Fault = "reductions without a won race"
+	SharedInside    Fault = "shared simplices inside" // of several parts, which reduce them each
 )
 
 // Faults lists every fault of reductions on one core.
@@ -19,3 +20,9 @@ func Faulty(f Fault) Implementation { return Implementation{fault: f} }
 
 // FaultyPartitions is that in parts with a fault planted.
 func FaultyPartitions(f Fault) Partitions { return Partitions{fault: f} }
+
+// RaceFaults lists every fault of reductions in rounds.
+func RaceFaults() []Fault { return []Fault{FaceKept, OldCoboundaries, Unchecked} }
+
+// FaultyRace is that in rounds with a fault planted.
+func FaultyRace(f Fault) Race { return Race{fault: f} }

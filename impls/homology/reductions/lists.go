@@ -80,7 +80,10 @@ func (l *lists) set(i uint32, list []uint32) {
 	s := &l.spans[i]
 	if int(s.room) < len(list) {
 		s.from, s.room = len(l.data), uint32(2*len(list))
-		l.data = slices.Grow(l.data, 2*len(list))[:len(l.data)+2*len(list)]
+		if need := len(l.data) + 2*len(list); need > cap(l.data) { // all of it moves, so seldom
+			l.data = append(make([]uint32, 0, 2*need), l.data...)
+		}
+		l.data = l.data[:len(l.data)+2*len(list)]
 	}
 	copy(l.data[s.from:], list)
 	s.len = uint32(len(list))

@@ -77,30 +77,7 @@ const unused = -2
 func bisect(c *simplicial.Complex, parts int) []int32 {
 	n := int(c.Given())
 	part := make([]int32, n)
-	of := make([]int, 0, n+1) // where the vertices of each given simplex begin
-	var all []uint32
-	for d, tops := range c.Tops {
-		for s := 0; s < len(tops); s += d + 1 {
-			of = append(of, len(all)+s)
-		}
-		all = append(all, tops...)
-	}
-	of = append(of, len(all))
-	// The given simplices around each vertex.
-	first := make([]uint32, c.Vertices+1)
-	for _, v := range all {
-		first[v+1]++
-	}
-	for v := range c.Vertices {
-		first[v+1] += first[v]
-	}
-	around, next := make([]uint32, len(all)), slices.Clone(first)
-	for s := range n {
-		for _, v := range all[of[s]:of[s+1]] {
-			around[next[v]] = uint32(s)
-			next[v]++
-		}
-	}
+	in := incident(c)
 	list := make([]uint32, n)
 	for i := range list {
 		list[i] = uint32(i)
@@ -130,12 +107,12 @@ func bisect(c *simplicial.Complex, parts int) []int32 {
 				order = append(order, from)
 				for at := len(order) - 1; at < len(order); at++ {
 					s := order[at]
-					for _, v := range all[of[s]:of[s+1]] {
+					for _, v := range in.vertices(s) {
 						if vertexSeen[v] == cuts {
 							continue
 						}
 						vertexSeen[v] = cuts
-						for _, t := range around[first[v]:first[v+1]] {
+						for _, t := range in.at(v) {
 							if part[t] == lo && seen[t] != cuts {
 								seen[t] = cuts
 								order = append(order, t)

@@ -8,6 +8,7 @@ package reductions
 
 import (
 	"fmt"
+	"math"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/quantity"
@@ -32,7 +33,7 @@ const (
 )
 
 func options() []bench.Option {
-	return []bench.Option{{Key: orderKey, Values: []string{freeFirst, byNumber}, Doc: "which cell is next: one with a free face where there is one, or always the next one by number, with its first face"}}
+	return []bench.Option{{Key: orderKey, Values: []string{freeFirst, byNumber}, Doc: "which cell is next: one with a free face where there is one, else the next one by number with the face that the fewest others have; or always the next one, with its first face"}}
 }
 
 // Implementation is ready to use.
@@ -78,24 +79,35 @@ type job struct {
 	cores   int
 	order   string
 	out     homology.Groups
-	longest int // boundary of a cell, ever
+	longest int  // boundary of a cell, ever
+	nearer  bool // vertices were renumbered
 }
 
-// Flags say how long the boundary of a cell became.
+// Flags say how long the boundary of a cell became, and in what order cells were.
 func (j *job) Flags() []string {
-	return []string{fmt.Sprintf("longest boundary of a cell: %d faces", j.longest)}
+	flags := []string{fmt.Sprintf("longest boundary of a cell: %d faces", j.longest)}
+	if j.nearer {
+		flags = append(flags, "vertices renumbered breadth first")
+	}
+	return flags
 }
 
 func (j *job) Do(trace *bench.Trace) error {
+	in := j.in.Complex
+	if j.nearer = j.order == freeFirst && scattered(in); j.nearer {
+		end := trace.Span("renumbering")
+		in = near(in)
+		end()
+	}
 	end := trace.Span("faces")
-	f := simplicial.NewFaces(j.in.Complex, j.cores)
+	f := simplicial.NewFaces(in, j.cores)
 	end()
 	out := homology.NewGroups(len(f.Vertices))
 	j.longest = 0
 	var owner [][]int32 // of each simplex, the part that it is inside, or between
 	if j.parts > 1 && len(f.Vertices) > 1 {
 		end = trace.Span("partition")
-		owner = owners(f, j.in.Complex, j.parts, j.fault)
+		owner = owners(f, in, j.parts, j.fault)
 		end()
 	}
 	// A cell that another one was reduced with is no longer there.
@@ -198,16 +210,26 @@ func (w *worker) drain() {
 	w.queue = w.queue[:0]
 }
 
-// reduce reduces a cell with the first of its faces, where it has one.
+// reduce reduces a cell with one of its faces, where it has one: with that which the fewest other
+// cells have, or with the first.
 func (w *worker) reduce(b uint32) {
 	if w.deleted[b] {
 		return
 	}
+	least, with := uint32(math.MaxUint32), uint32(0)
 	for _, a := range w.boundary.get(b) {
-		if w.inside(a) {
-			w.pair(b, w.number(a))
-			return
+		if !w.inside(a) {
+			continue
 		}
+		if n := w.coboundary.spans[w.number(a)].len; n < least {
+			least, with = n, w.number(a)
+		}
+		if !w.free {
+			break
+		}
+	}
+	if least < math.MaxUint32 {
+		w.pair(b, with)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 func TestAnswersAndRefusals(t *testing.T) {
-	p, err := softecc.Inputs{}.Open("softecc/m=9/lambda=50/alpha=100/dir=2/of=noise/shape=12x11x10/type=uint8/seed=5")
+	p, err := softecc.Inputs().Open("softecc/m=9/lambda=50/alpha=100/dir=2/of=noise/shape=12x11x10/type=uint8/seed=5")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestAnswersAndRefusals(t *testing.T) {
 	if d, list := softecc.Policy().Compare(p, want, got); d != nil || list[2].Value > 1e-7 {
 		t.Errorf("%v, %v", d, list)
 	}
-	flat, err := softecc.Inputs{}.Open("softecc/m=9/lambda=50/alpha=100/dir=2/of=noise/shape=12x11/type=uint8/seed=5")
+	flat, err := softecc.Inputs().Open("softecc/m=9/lambda=50/alpha=100/dir=2/of=noise/shape=12x11/type=uint8/seed=5")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func TestSigmoid(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	p, err := softecc.Inputs{}.Open("softecc/m=9/lambda=50/alpha=100/dir=2/of=noise/shape=12x11x10/type=uint8/seed=5")
+	p, err := softecc.Inputs().Open("softecc/m=9/lambda=50/alpha=100/dir=2/of=noise/shape=12x11x10/type=uint8/seed=5")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestAnswers(t *testing.T) {
 	names := softecc.Workload().Adversarial
 	for i := range 2 * len(names) {
 		name := names[i/2]
-		p, err := softecc.Inputs{}.Open(name)
+		p, err := softecc.Inputs().Open(name)
 		if err != nil {
 			t.Fatal(err)
 		}

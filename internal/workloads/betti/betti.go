@@ -20,6 +20,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/name"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/betti/counting"
 )
 
 // Name is the name of the workload.
@@ -35,11 +36,13 @@ func (n Numbers) String() string { return fmt.Sprintf("(%d, %d, %d)", n.B0, n.B1
 // Poisoned is what jobs overwrite their answer with.
 var Poisoned = Numbers{bench.Poison, bench.Poison, bench.Poison}
 
-// Of are the numbers of a set with so many components, cavities and such a characteristic. All
-// are the poison where those are.
+// Of are the numbers of a set with so many components, cavities and such a characteristic.
 func Of(components, cavities, characteristic int64) Numbers {
 	return Numbers{B0: components, B1: components + cavities - characteristic, B2: cavities}
 }
+
+// Read is what the sums of kernels (counting.Sums) say.
+func Read(_ *Image, counts []int64) Numbers { return Of(counting.Sums(counts)) }
 
 // An Image is a binary image: the voxels of a grey one that are not above a threshold,
 // which need not be a level.

@@ -28,7 +28,7 @@ func TestWitnesses(t *testing.T) {
 	closed := map[string]bool{}
 	for _, name := range question().Adversarial {
 		in := open(t, name)
-		filled, err := byFlooding(in, ecc.Convention{})
+		filled, err := ByFlooding(in, ecc.Convention{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestKnown(t *testing.T) {
 	for _, image := range list {
 		name := Spell(0, image+"/type=uint8")
 		in := open(t, name)
-		want, err := byFlooding(in, ecc.Convention{})
+		want, err := ByFlooding(in, ecc.Convention{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,8 +139,8 @@ func TestShare(t *testing.T) {
 	if err != nil || again.Threshold != in.Threshold || again.Shape() != in.Shape() {
 		t.Fatal(again, err)
 	}
-	want, _ := byFlooding(in, ecc.Convention{})
-	if got, err := byFlooding(again, ecc.Convention{}); err != nil || got != want {
+	want, _ := ByFlooding(in, ecc.Convention{})
+	if got, err := ByFlooding(again, ecc.Convention{}); err != nil || got != want {
 		t.Errorf("%v, %v; want %v", got, err, want)
 	}
 	for n := range 64 {

@@ -69,7 +69,7 @@ func conventional(c ecc.Convention) []curvesLaw {
 	return []curvesLaw{
 		{Name: "the last set is a box", Check: box(c)},
 		Unions(c),
-		{Name: "flood fill at some levels", Work: func(s grid.Source) time.Duration { return filledLevels * time.Duration(s.Shape().Voxels()) * fillNS },
+		{Name: "flood fill at some levels", Work: func(s grid.Source) time.Duration { return filledLevels * on(fillNS)(&Image{Source: s}) },
 			Check: func(in grid.Source, out Curves, _ curvesAsk) (*verify.Diff, error) { return filledAt(in, out, c) }},
 	}
 }
@@ -176,7 +176,7 @@ func filledAt(in grid.Source, out Curves, c ecc.Convention) (*verify.Diff, error
 			return nil, verify.ErrNotApplicable
 		}
 		level := out[(2*i+1)*len(out)/(2*filledLevels)].Level
-		want, err := byFlooding(&Image{in, in.Ladder().Value(level)}, c)
+		want, err := ByFlooding(&Image{in, in.Ladder().Value(level)}, c)
 		if err != nil {
 			return nil, err
 		}

@@ -27,7 +27,7 @@ func TestUnions(t *testing.T) {
 				t.Fatal(err)
 			}
 			for level := range in.Ladder().Len() {
-				filled, err := byFlooding(&Image{in, in.Ladder().Value(level)}, c)
+				filled, err := ByFlooding(&Image{in, in.Ladder().Value(level)}, c)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -66,61 +66,68 @@ func compare[T grid.Element](to []bool, values []T, t float32, superlevel bool) 
 	}
 }
 
-// flood counts the components of a set and its cavities by filling each from its first
-// voxel: 26-connected and 6-connected, or the other way round where voxels are vertices.
-// The cavities of a 2D image are its holes. It keeps no sets and joins none.
-func (m *mask) flood(vertices bool) (components, cavities int64) {
-	var wg sync.WaitGroup
-	wg.Go(func() { components = m.fill(true, !vertices) })
-	wg.Go(func() { cavities = m.fill(false, vertices) - 1 }) // but what is outside
-	wg.Wait()
-	return components, cavities
+// A filling is what is filled: the voxels inside or the others, with neighbours at faces or at
+// corners too. Where there is one plane or one row in each an image can be flat: it has no
+// sides there. The layer is around planes where the box ends, before the first one or after
+// the last.
+type filling struct {
+	inside, corners bool
+	flat            [2]bool // as to planes, and to rows
+	ends            [2]bool
 }
 
-// fill counts the components of the voxels that are inside, or of the others and those of a
-// layer around the box: neighbours are at faces, or at edges and corners too. In 2D they are
-// in the plane.
-func (m *mask) fill(inside, corners bool) (n int64) {
-	const layers = 2 // around the box, of which the second ends every component
-	h, w, around := m.h+2*layers, m.w+2*layers, int64(layers)
-	if m.d == 1 {
-		around = 0
+// layers are around the box, of which the second ends every component.
+const layers = 2
+
+// fillEach fills each component from its first voxel on and counts them. See is called with
+// every voxel of a component, those of the layer too, and the component's number: they are in
+// the order of their first voxels.
+func (m *mask) fillEach(f filling, see func(z, y, x, number int64)) (n int64) {
+	ring := [3]int64{1, 1, 1} // layers of the outside around planes, rows, voxels
+	around := [3]int64{layers, layers, layers}
+	for axis, flat := range f.flat {
+		if flat {
+			ring[axis], around[axis] = 0, 0
+		}
 	}
-	left := make([]bool, (m.d+2*around)*h*w) // to be filled
+	h, w := m.h+2*around[1], m.w+2*around[2]
+	left := make([]bool, (m.d+2*around[0])*h*w) // to be filled
 	var near []int64
-	for dz := -min(1, around); dz <= min(1, around); dz++ {
-		for dy := int64(-1); dy <= 1; dy++ {
+	for dz := -ring[0]; dz <= ring[0]; dz++ {
+		for dy := -ring[1]; dy <= ring[1]; dy++ {
 			for dx := int64(-1); dx <= 1; dx++ {
-				if steps := dz*dz + dy*dy + dx*dx; steps == 1 || steps > 1 && corners {
+				if steps := dz*dz + dy*dy + dx*dx; steps == 1 || steps > 1 && f.corners {
 					near = append(near, (dz*h+dy)*w+dx)
 				}
 			}
 		}
 	}
-	for z := -min(1, around); z < m.d+min(1, around); z++ {
-		for y := int64(-1); y <= m.h; y++ {
-			row := left[((z+around)*h+y+layers)*w+layers-1:][:m.w+2] // with a voxel at either end
+	for z := -ring[0]; z < m.d+ring[0]; z++ {
+		if z < 0 && !f.ends[0] || z >= m.d && !f.ends[1] {
+			continue
+		}
+		for y := -ring[1]; y < m.h+ring[1]; y++ {
+			row := left[((z+around[0])*h+y+around[1])*w+layers-1:][:m.w+2] // with a voxel at either end
 			for i := range row {
-				row[i] = !inside
+				row[i] = !f.inside
 			}
 			if z >= 0 && z < m.d && y >= 0 && y < m.h {
 				for x, in := range m.inside[(z*m.h+y)*m.w:][:m.w] {
-					row[x+1] = in == inside
+					row[x+1] = in == f.inside
 				}
 			}
 		}
 	}
 	var todo []int64
-	for first, is := range left {
-		if !is {
-			continue
-		}
-		n++
+	from := func(first int64) {
 		left[first] = false
-		todo = append(todo, int64(first))
+		todo = append(todo, first)
 		for len(todo) > 0 {
 			at := todo[len(todo)-1]
 			todo = todo[:len(todo)-1]
+			if see != nil {
+				see(at/(h*w)-around[0], at/w%h-around[1], at%w-layers, n)
+			}
 			for _, step := range near {
 				if to := at + step; left[to] {
 					left[to] = false
@@ -128,56 +135,28 @@ func (m *mask) fill(inside, corners bool) (n int64) {
 				}
 			}
 		}
+		n++
+	}
+	for first, is := range left {
+		if is {
+			from(int64(first))
+		}
 	}
 	return n
 }
 
-// characteristic is the Euler characteristic of the cells whose vertices are all inside: the
-// V-construction.
-func (m *mask) characteristic() (chi int64) {
-	for at := range int64(len(m.inside)) {
-		z, y, x := at/(m.h*m.w), at/m.w%m.h, at%m.w
-		for cell := range int64(8) { // that spans the axes of its bits from the voxel on
-			a, b, c := cell&1, cell>>1&1, cell>>2
-			if x+a >= m.w || y+b >= m.h || z+c >= m.d {
-				continue
-			}
-			sign, all := int64(1), true
-			for k := range int64(2) {
-				for j := range int64(2) {
-					for i := range int64(2) {
-						all = all && (i > a || j > b || k > c || m.inside[((z+k)*m.h+y+j)*m.w+x+i])
-					}
-				}
-			}
-			if (a+b+c)%2 == 1 {
-				sign = -1
-			}
-			if all {
-				chi += sign
-			}
-		}
-	}
-	return chi
-}
-
-// byFlooding are the numbers of an image in a convention: components and cavities by flood
+// ByFlooding are the numbers of an image in a convention: components and cavities by flood
 // fill, and the tunnels of a 3D image by the Euler characteristic of its cells, which are
-// counted by the definition. The holes of a 2D image are what is filled.
-func byFlooding(i *Image, c ecc.Convention) (Numbers, error) {
-	m, err := maskOf(i, c.Superlevel)
+// counted by the definition. The holes of a 2D image are what is filled. It keeps no sets and
+// joins none.
+func ByFlooding(i *Image, c ecc.Convention) (Numbers, error) {
+	t, err := floodOf(i, c, 0)
 	if err != nil {
 		return Numbers{}, err
 	}
-	b0, rest := m.flood(c.Vertices)
+	enclosed := t.rest - 1 // but the outside
 	if i.Shape().Dim() == 2 {
-		return Numbers{b0, rest, 0}, nil
+		return Numbers{t.set, enclosed, 0}, nil
 	}
-	chi := int64(0)
-	if c.Vertices {
-		chi = m.characteristic()
-	} else if chi, err = ecc.Characteristic(i.set(c.Superlevel).Binary(), 0); err != nil {
-		return Numbers{}, err
-	}
-	return Numbers{b0, b0 + rest - chi, rest}, nil
+	return Of(t.set, enclosed, t.characteristic), nil
 }

@@ -18,21 +18,21 @@ import (
 func Characteristic(s grid.Source, level int64) (int64, error) {
 	n, h, w := Stack(s.Shape())
 	t := threshold(s.Ladder(), level)
-	return layers(s, n+1, h, w, func(into *set, z int64, read func() ([]byte, error)) error { // below, between and above the planes
+	return layers(s, n+1, h, w, func(into *PlaneSet, z int64, read func() ([]byte, error)) error { // below, between and above the planes
 		if z < 0 || z >= n {
-			clear(into.rows)
+			into.Clear()
 			return nil
 		}
 		plane, err := read()
-		into.fill(s.Type(), plane, t)
+		into.Fill(s.Type(), plane, t)
 		return err
-	}, cellsBetween)
+	}, CellsBetween)
 }
 
 // layers adds up what count says of plane z−1 and plane z of an image, for each of
 // n layers z from 0 on, on all cores. Planes of h × w are put by put, which may read
 // slice z of the image.
-func layers(s grid.Source, n, h, w int64, put func(into *set, z int64, read func() ([]byte, error)) error, count func(below, above *set) int64) (int64, error) {
+func layers(s grid.Source, n, h, w int64, put func(into *PlaneSet, z int64, read func() ([]byte, error)) error, count func(below, above *PlaneSet) int64) (int64, error) {
 	parts := min(n, int64(runtime.GOMAXPROCS(0)))
 	sums := make([]int64, parts)
 	errs := make([]error, parts)
@@ -40,7 +40,7 @@ func layers(s grid.Source, n, h, w int64, put func(into *set, z int64, read func
 	for p := range parts {
 		wg.Go(func() {
 			slab := grid.NewBuffer(grid.SliceBytes(s))
-			below, above := newSet(h, w), newSet(h, w)
+			below, above := NewPlaneSet(h, w), NewPlaneSet(h, w)
 			next := func(z int64) error {
 				below, above = above, below
 				return put(above, z, func() ([]byte, error) { return slab, s.ReadSlab(slab, z, z+1) })
@@ -75,23 +75,24 @@ func threshold(l grid.Ladder, level int64) float32 {
 	return l.Value(level)
 }
 
-// A set is the voxels of a plane that are in a sublevel set: a bit for each, rows
+// A PlaneSet is the voxels of a plane that are in a sublevel set: a bit for each, rows
 // of whole words with room for one bit more, and a row of none at either end.
-type set struct {
+type PlaneSet struct {
 	h, w, words int64
 	rows        []uint64
 }
 
-func newSet(h, w int64) *set {
+// NewPlaneSet is a plane of h rows of w voxels, none of which is in the set.
+func NewPlaneSet(h, w int64) *PlaneSet {
 	words := w/64 + 1
-	return &set{h, w, words, make([]uint64, (h+2)*words)}
+	return &PlaneSet{h, w, words, make([]uint64, (h+2)*words)}
 }
 
-// row is row −1 ≤ y ≤ h.
-func (s *set) row(y int64) []uint64 { return s.rows[(y+1)*s.words:][:s.words] }
+// Row is row −1 ≤ y ≤ h.
+func (s *PlaneSet) Row(y int64) []uint64 { return s.rows[(y+1)*s.words:][:s.words] }
 
-// fill puts in the voxels of a plane that are not above t.
-func (s *set) fill(typ grid.Type, plane []byte, t float32) {
+// Fill puts in the voxels of a plane that are not above t.
+func (s *PlaneSet) Fill(typ grid.Type, plane []byte, t float32) {
 	switch typ {
 	case grid.Uint8:
 		fillSet(s, grid.Values[uint8](plane), t)
@@ -104,9 +105,9 @@ func (s *set) fill(typ grid.Type, plane []byte, t float32) {
 	}
 }
 
-func fillSet[T grid.Element](s *set, plane []T, t float32) {
+func fillSet[T grid.Element](s *PlaneSet, plane []T, t float32) {
 	for y := range s.h {
-		values, row := plane[y*s.w:(y+1)*s.w], s.row(y)
+		values, row := plane[y*s.w:(y+1)*s.w], s.Row(y)
 		for i := range row {
 			piece := values[min(64*int64(i), s.w):min(64*int64(i+1), s.w)]
 			var word uint64
@@ -123,15 +124,29 @@ func fillSet[T grid.Element](s *set, plane []T, t float32) {
 	}
 }
 
-// cellsBetween counts the cells that start at the vertices between two planes,
+// Clear takes out all voxels.
+func (s *PlaneSet) Clear() { clear(s.rows) }
+
+// Invert puts in the voxels of the plane that are not in it, and takes out those that are.
+func (s *PlaneSet) Invert() {
+	for y := range s.h {
+		row := s.Row(y)
+		for i := range row {
+			row[i] = ^row[i]
+		}
+		row[s.words-1] &= 1<<uint(s.w%64) - 1
+	}
+}
+
+// CellsBetween counts the cells that start at the vertices between two planes,
 // with the signs of their dimensions: at each vertex the vertex itself, the three
 // edges, the three squares and the cube that leave it towards greater x, y and z.
 // A cell is in the complex when any voxel that contains it is. Bit x of a word is
 // the voxel on the greater side of vertex x.
-func cellsBetween(below, above *set) int64 {
+func CellsBetween(below, above *PlaneSet) int64 {
 	chi := 0
 	for y := range below.h + 1 {
-		b0, b1, a0, a1 := below.row(y-1), below.row(y), above.row(y-1), above.row(y)
+		b0, b1, a0, a1 := below.Row(y-1), below.Row(y), above.Row(y-1), above.Row(y)
 		b1, a0, a1 = b1[:len(b0)], a0[:len(b0)], a1[:len(b0)]
 		var x, xy, xz, xyz uint64 // the last words: of the edges along x and what spans it
 		for i := range b0 {

@@ -17,8 +17,8 @@ type Convention = fingerprint.Convention
 // InConvention is the question in another convention, put to the same implementations: each
 // counts a view of the image in the project's convention, and what it says is turned back.
 // The fingerprint, which knows the conventions by itself, is held to the image and not to
-// the view. Changes are by level as ever; a superlevel set grows from the last to the first.
-func InConvention(w bench.Workload[grid.Source, VCEC], c Convention) bench.Workload[grid.Source, VCEC] {
+// the view, by eyes where they are quicker. Changes are by level as ever; a superlevel set grows from the last to the first.
+func InConvention(w bench.Workload[grid.Source, VCEC], c Convention, eyes ...Eye) bench.Workload[grid.Source, VCEC] {
 	if c == (Convention{}) {
 		return w
 	}
@@ -27,7 +27,7 @@ func InConvention(w bench.Workload[grid.Source, VCEC], c Convention) bench.Workl
 		impls[i] = viewer{impl, viewed(c)}
 	}
 	w.Impls = impls
-	w.Policy = policyIn(c, Fingerprinted(fingerprint.Draw(1).In(c), runtime.GOMAXPROCS(0)))
+	w.Policy = policyIn(c, Fingerprinted(fingerprint.Draw(1).In(c), runtime.GOMAXPROCS(0), eyes...))
 	return w
 }
 

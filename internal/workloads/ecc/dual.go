@@ -13,10 +13,10 @@ import (
 func DualCharacteristic(s grid.Source, level int64) (int64, error) {
 	n, h, w := Stack(s.Shape())
 	t := threshold(s.Ladder(), level)
-	return layers(s, n+2, h+2, w+2, func(into *set, z int64, read func() ([]byte, error)) error { // z is that of the padded image less one
+	return layers(s, n+2, h+2, w+2, func(into *PlaneSet, z int64, read func() ([]byte, error)) error { // z is that of the padded image less one
 		switch {
 		case z == n+1:
-			clear(into.rows) // nothing is above the padding
+			into.Clear() // nothing is above the padding
 			return nil
 		case z < 0 || z == n:
 			for y := range h + 2 {
@@ -28,19 +28,19 @@ func DualCharacteristic(s grid.Source, level int64) (int64, error) {
 		if err != nil {
 			return err
 		}
-		inside := newSet(h, w)
-		inside.fill(s.Type(), plane, t)
+		inside := NewPlaneSet(h, w)
+		inside.Fill(s.Type(), plane, t)
 		for y := range h + 2 {
-			into.complement(y, inside.row(y-1))
+			into.complement(y, inside.Row(y-1))
 		}
 		return nil
-	}, dualCellsBetween)
+	}, DualCellsBetween)
 }
 
 // complement sets a row to the voxels that are not in a row of the image, which
 // begins at bit 1, with one on either side; nil stands for a row of padding.
-func (s *set) complement(y int64, inside []uint64) {
-	row := s.row(y)
+func (s *PlaneSet) complement(y int64, inside []uint64) {
+	row := s.Row(y)
 	var last uint64
 	for i := range row {
 		var word uint64
@@ -55,12 +55,12 @@ func (s *set) complement(y int64, inside []uint64) {
 	}
 }
 
-// dualCellsBetween counts the cells that start at the vertices of the lower of two
+// DualCellsBetween counts the cells that start at the vertices of the lower of two
 // planes, with the signs of their dimensions.
-func dualCellsBetween(below, above *set) int64 {
+func DualCellsBetween(below, above *PlaneSet) int64 {
 	chi := 0
 	for y := range below.h {
-		b0, b1, a0, a1 := below.row(y), below.row(y+1), above.row(y), above.row(y+1)
+		b0, b1, a0, a1 := below.Row(y), below.Row(y+1), above.Row(y), above.Row(y+1)
 		b1, a0, a1 = b1[:len(b0)], a0[:len(b0)], a1[:len(b0)]
 		var x, xy, xz, xyz uint64 // the words after: of the vertices and what spans y and z from them
 		for i := len(b0) - 1; i >= 0; i-- {

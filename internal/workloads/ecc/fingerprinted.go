@@ -17,30 +17,52 @@ import (
 // FingerprintLaw is the name of the law that an answer has the fingerprint of its image.
 const FingerprintLaw = "fingerprint"
 
+// An Eye takes fingerprints by something else than the processor's cores, which bring it the
+// image.
+type Eye interface {
+	// Work estimates the time that Of takes, rather more than less, and reports whether it can.
+	Work(in grid.Source, k fingerprint.Key, threads int) (time.Duration, bool)
+	Of(in grid.Source, k fingerprint.Key, threads int) (fingerprint.Sum, error)
+}
+
 // Fingerprinted is the law that an answer has the fingerprint of its image, with a key's
-// weights, and as many functions of them as the ladder needs, computed on so many cores.
-func Fingerprinted(k fingerprint.Key, threads int) law {
+// weights, and as many functions of them as the ladder needs, computed on so many cores, or by
+// an eye that is quicker.
+func Fingerprinted(k fingerprint.Key, threads int, eyes ...Eye) law {
 	return law{
 		Name: FingerprintLaw, Note: "key " + k.String(), Independent: true,
 		Work: func(s grid.Source) time.Duration {
-			return fingerprint.Work(s, k.For(s.Ladder().Len()), threads)
+			_, work := quickest(s, k.For(s.Ladder().Len()), threads, eyes)
+			return work
 		},
 		Check: func(in grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
-			return HoldToFingerprint(in, out, k, threads)
+			return HoldToFingerprint(in, out, k, threads, eyes...)
 		},
 	}
 }
 
+// quickest is the eye that sees an image sooner than so many cores do, nil for none, and the
+// time that it takes or they take.
+func quickest(in grid.Source, k fingerprint.Key, threads int, eyes []Eye) (best Eye, work time.Duration) {
+	work = fingerprint.Work(in, k, threads)
+	for _, e := range eyes {
+		if w, ok := e.Work(in, k, threads); ok && w < work {
+			best, work = e, w
+		}
+	}
+	return best, work
+}
+
 // HoldToFingerprint is nil where an answer has the fingerprint of its image, with a key's
-// weights and as many functions of them as the ladder needs, computed on so many cores;
-// else a level whose change is wrong, where that can be found soon.
-func HoldToFingerprint(in grid.Source, out VCEC, k fingerprint.Key, threads int) (*verify.Diff, error) {
+// weights and as many functions of them as the ladder needs, computed on so many cores, or by
+// an eye that is quicker; else a level whose change is wrong, where that can be found soon.
+func HoldToFingerprint(in grid.Source, out VCEC, k fingerprint.Key, threads int, eyes ...Eye) (*verify.Diff, error) {
 	levels := in.Ladder().Len()
 	k = k.For(levels)
 	if d := misplaced(out, levels); d != nil {
 		return d, nil
 	}
-	want, err := fingerprint.Of(in, k, threads)
+	want, err := look(in, k, threads, eyes)
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +82,16 @@ func HoldToFingerprint(in grid.Source, out VCEC, k fingerprint.Key, threads int)
 		}
 	}
 	return d, nil
+}
+
+// look takes the fingerprint of an image. What an eye fails at the cores do.
+func look(in grid.Source, k fingerprint.Key, threads int, eyes []Eye) (fingerprint.Sum, error) {
+	if e, _ := quickest(in, k, threads, eyes); e != nil {
+		if sum, err := e.Of(in, k, threads); err == nil {
+			return sum, nil
+		}
+	}
+	return fingerprint.Of(in, k, threads)
 }
 
 // unlike is nil where a curve has the fingerprint of its image.

@@ -20,10 +20,10 @@ type (
 // Laws are the relations that the VCEC of every image keeps: its fingerprint, with a key
 // drawn by each call, the definition at sampled levels, duality, and what flips, axis swaps, relabelling and cutting
 // leave unchanged. Cheap ones stand first.
-func Laws() []verify.Law[grid.Source, VCEC] {
+func Laws(eyes ...Eye) []verify.Law[grid.Source, VCEC] {
 	return []law{
 		sumsOf(Convention{}),
-		Fingerprinted(fingerprint.Draw(1), runtime.GOMAXPROCS(0)),
+		Fingerprinted(fingerprint.Draw(1), runtime.GOMAXPROCS(0), eyes...),
 		{Name: "definition at one level", Independent: true, Work: counting(1), Check: definition(1)},
 		{Name: "definition at three more levels", Independent: true, Work: counting(3), Check: definition(3)},
 		{Name: "duality at one level", Independent: true, Work: counting(2), Check: duality},

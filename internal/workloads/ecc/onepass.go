@@ -3,6 +3,7 @@ package ecc
 import (
 	"errors"
 	"runtime"
+	"slices"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -12,8 +13,8 @@ import (
 
 // InOnePass is the question in a convention of an image that is read once, in order, and
 // need not fit in memory: each slab is counted by the implementation and looked at by the
-// fingerprint while the next ones are read. Its implementations are those whose jobs are
-// Adders. It is for one answer. Slabs have so many slices, or with 0 as many as are worth it.
+// fingerprint while the next ones are read. Implementations whose jobs are no Adders count each
+// slab as an image. It is for one answer. Slabs have so many slices, or with 0 as many as are worth it.
 func InOnePass(w bench.Workload[grid.Source, VCEC], c Convention, slabSlices int64) bench.Workload[grid.Source, VCEC] {
 	w, p := passing(w, c, pass{slices: slabSlices, key: fingerprint.Draw(1)})
 	w.Policy = policyIn(c, p.law())
@@ -24,11 +25,28 @@ func InOnePass(w bench.Workload[grid.Source, VCEC], c Convention, slabSlices int
 // grid.EachPiece, and what gives their fingerprint when it was answered. The answers of the
 // shares that an image is cut into add up to its curve, and their fingerprints, by one key, to
 // that of the image. An answer is held to its own.
-func InShare(w bench.Workload[grid.Source, VCEC], c Convention, of grid.Span, key fingerprint.Key) (bench.Workload[grid.Source, VCEC], func() fingerprint.Sum) {
-	w, p := passing(w, c, pass{of: &of, key: key})
+func InShare(w bench.Workload[grid.Source, VCEC], c Convention, of grid.Span, key fingerprint.Key, by Beside) (bench.Workload[grid.Source, VCEC], func() fingerprint.Sum) {
+	w, p := passing(w, c, pass{of: &of, key: key, beside: by})
 	w.Policy = verify.Policy[grid.Source, VCEC]{Agree: first, Laws: []law{p.law()}}
 	return w, func() fingerprint.Sum { return p.sum }
 }
+
+// Beside is what else is done with the pieces of a share; either may be nil.
+type Beside struct {
+	// See is called with each of them.
+	See func(piece *grid.Field, times int64) error
+	// Spill is given the steps of about so many voxels at a time, held to their fingerprint, where
+	// those of all need not fit in memory. The answer is what was not spilled.
+	Spill  func(VCEC) error
+	Voxels int64
+}
+
+// SpilledVoxels are as many as a spill is worth: those that all change something at a level of
+// their own take some hundred megabytes.
+const SpilledVoxels = 1 << 23
+
+// fewestSpilled are the slices of a piece where they are large.
+const fewestSpilled = 2
 
 // passing is a workload whose implementations count what they read.
 func passing(w bench.Workload[grid.Source, VCEC], c Convention, of pass) (bench.Workload[grid.Source, VCEC], *pass) {
@@ -36,7 +54,7 @@ func passing(w bench.Workload[grid.Source, VCEC], c Convention, of pass) (bench.
 	p.in = c
 	impls := make([]bench.Implementation[grid.Source, VCEC], len(w.Impls))
 	for i, impl := range w.Impls {
-		impls[i] = passer{viewer{impl, viewed(c)}, p}
+		impls[i] = passer{viewer{summing(impl, p.span), viewed(c)}, p}
 	}
 	w.Impls = impls
 	return w, p
@@ -49,6 +67,9 @@ type pass struct {
 	slices int64      // of a slab
 	key    fingerprint.Key
 	sum    fingerprint.Sum // nil before
+	beside Beside
+	wrong  *verify.Diff    // the first spill that did not have its fingerprint
+	held   fingerprint.Sum // of what was spilled
 }
 
 // span is the slices that are asked for.
@@ -72,12 +93,21 @@ func (p *pass) hold(in grid.Source, out VCEC) (*verify.Diff, error) {
 	if p.sum == nil {
 		return nil, errors.New("the image was not read")
 	}
+	if p.wrong != nil {
+		return p.wrong, nil
+	}
+	rest := slices.Clone(p.sum)
+	rest.Add(p.held, -1)
+	return p.unlike(in, rest, out)
+}
+
+// unlike is nil where some steps have a fingerprint.
+func (p *pass) unlike(in grid.Source, want fingerprint.Sum, out VCEC) (*verify.Diff, error) {
 	levels := in.Ladder().Len()
-	k := p.key.In(p.in).For(levels)
 	if d := misplaced(out, levels); d != nil {
 		return d, nil
 	}
-	return unlike(p.sum, out, levels, k, runtime.GOMAXPROCS(0))
+	return unlike(want, out, levels, p.key.In(p.in).For(levels), runtime.GOMAXPROCS(0))
 }
 
 // A passer counts an image piece by piece.
@@ -107,8 +137,12 @@ type passJob struct {
 
 func (j *passJob) Do(*bench.Trace) (err error) {
 	var job bench.Job[VCEC]
-	sum := j.look.Zero()
-	err = grid.EachPiece(j.in, j.pass.span(j.in), j.pass.slices, j.pass.in.Periodic.Slices(j.in.Shape()), func(piece *grid.Field, times int64) error {
+	sum, held, voxels := j.look.Zero(), j.look.Zero(), int64(0)
+	of, spills := j.pass.slices, j.pass.beside.Spill != nil
+	if spills {
+		of = max(fewestSpilled, j.pass.beside.Voxels/j.in.Shape().SliceVoxels())
+	}
+	err = grid.EachPiece(j.in, j.pass.span(j.in), of, j.pass.in.Periodic.Slices(j.in.Shape()), func(piece *grid.Field, times int64) error {
 		if job == nil {
 			var err error
 			if job, err = j.count.Setup(piece, j.c); err != nil {
@@ -121,7 +155,14 @@ func (j *passJob) Do(*bench.Trace) (err error) {
 		}
 		f, err := j.look.Of(piece, j.c.Threads)
 		sum.Add(f, times)
-		return err
+		if err == nil && j.pass.beside.See != nil {
+			err = j.pass.beside.See(piece, times)
+		}
+		if voxels += piece.Shape().Voxels(); err != nil || !spills || voxels < j.pass.beside.Voxels {
+			return err
+		}
+		voxels = 0
+		return j.spill(job, sum, held)
 	})
 	if job != nil {
 		defer func() { err = errors.Join(err, job.Close()) }()
@@ -129,13 +170,32 @@ func (j *passJob) Do(*bench.Trace) (err error) {
 	if err != nil {
 		return err
 	}
-	j.pass.sum = sum
+	j.pass.sum, j.pass.held = sum, held
 	if j.out = (VCEC{}); job != nil { // of no slices nobody is asked
 		j.out, err = job.Out()
 	}
 	return err
 }
 
-func (j *passJob) Poison()            { j.out, j.pass.sum = nil, nil }
+// spill hands on what a job has counted, of which sum is the fingerprint with that of what was
+// held to it before.
+func (j *passJob) spill(job bench.Job[VCEC], sum, held fingerprint.Sum) error {
+	out, err := job.Out()
+	if err != nil {
+		return err
+	}
+	some := slices.Clone(sum)
+	some.Add(held, -1)
+	if j.pass.wrong == nil {
+		if j.pass.wrong, err = j.pass.unlike(j.in, some, out); err != nil {
+			return err
+		}
+	}
+	held.Add(some, 1)
+	adder(job).Begin()
+	return j.pass.beside.Spill(out)
+}
+
+func (j *passJob) Poison()            { j.out, j.pass.sum, j.pass.wrong = nil, nil, nil }
 func (j *passJob) Out() (VCEC, error) { return j.out, nil }
 func (j *passJob) Close() error       { return nil }

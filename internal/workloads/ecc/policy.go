@@ -12,12 +12,12 @@ import (
 )
 
 // Policy says when a VCEC is right: closed forms, agreement of all nonzero
-// steps, and the laws.
-func Policy() verify.Policy[grid.Source, VCEC] {
+// steps, and the laws, with eyes for the fingerprint.
+func Policy(eyes ...Eye) verify.Policy[grid.Source, VCEC] {
 	return verify.Policy[grid.Source, VCEC]{
 		Agree: first,
 		Known: Known,
-		Laws:  Laws(),
+		Laws:  Laws(eyes...),
 		Weak:  weak,
 	}
 }

@@ -40,8 +40,9 @@ func ShareOf(s grid.Source, c Convention, of grid.Span, threads int) Cost {
 		k := fingerprint.Draw(1).For(levels)
 		cost.Memory += 8 * levels * int64(k.Functions()+threads+3)
 	} else { // of a voxel that changes anything there is one level
-		steps = reads * s.Shape().SliceVoxels()
-		cost.Memory += stepBytes * steps
+		plane := s.Shape().SliceVoxels()
+		steps = reads * plane
+		cost.Memory += stepBytes * min(steps, max(SpilledVoxels, fewestSpilled*plane)+plane)
 	}
 	if _, whole := s.(*grid.Field); whole {
 		cost.Memory += grid.TotalBytes(s)
@@ -49,6 +50,6 @@ func ShareOf(s grid.Source, c Convention, of grid.Span, threads int) Cost {
 	if c != (Convention{}) { // a view of each piece is read, by each core three slices at least
 		cost.Memory += grid.PieceBytes(s, of) + viewSlices*size*min(int64(threads), n+1)
 	}
-	cost.Part = partBytes*steps + 16*reads + 4096
+	cost.Part = partBytes*steps + 16*reads + s.Ladder().TableBytes() + 4096
 	return cost
 }

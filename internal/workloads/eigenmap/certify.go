@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"eccbench/internal/crew"
 	"eccbench/internal/verify"
 )
 
@@ -119,11 +120,7 @@ func (p *Problem) pairs(m Map) ([]verify.Measure, certificate, error) {
 // length bounds the norm of L.
 func (p *Problem) length() float64 {
 	if p.Plain {
-		sides := 2 * p.Shape().Dim()
-		if p.Corners {
-			sides = 2 * len(p.behind())
-		}
-		return 2 * float64(sides) * (1 + p.Floor)
+		return 4 * float64(len(p.behind())) * (1 + p.Floor)
 	}
 	return mostLength
 }
@@ -210,7 +207,7 @@ func (g *Graph) order() (at func(i int) int, width int) {
 		return func(i int) int { return i }, g.Nodes() - 1
 	}
 	for _, t := range g.toward {
-		if t[0] < size[0] && t[1] < size[1] && t[2] < size[2] {
+		if abs(t[0]) < size[0] && abs(t[1]) < size[1] && t[2] < size[2] {
 			width = max(width, int(abs(t[0]*stride[0]+t[1]*stride[1]+t[2]*stride[2])))
 		}
 	}
@@ -289,10 +286,16 @@ func search(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	}
 	last := m.Values[p.K-1]
 	least, from := math.Inf(1), 0
-	coarse, apply := g.coarsen(), g.searching()
+	coarse, apply := g.searching()
 	var found, products [][]float64
+	all := make([][]float64, starts)
+	var group crew.Group
 	for start := range starts {
-		if v := g.seek(apply, m.Vectors, coarse, uint64(start)); v != nil {
+		group.Go(func() { all[start] = g.seek(apply, m.Vectors, coarse, uint64(start)) })
+	}
+	group.Wait()
+	for _, v := range all {
+		if v != nil {
 			found, products = append(found, v), append(products, make([]float64, len(v)))
 		}
 	}

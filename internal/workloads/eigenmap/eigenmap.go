@@ -12,13 +12,13 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"sync"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/fields"
 	"eccbench/internal/grid"
 	"eccbench/internal/name"
+	"eccbench/internal/verify"
 )
 
 // The names of the workloads.
@@ -40,14 +40,15 @@ type Problem struct {
 	// Of the graph of voxels.
 	Sigma   float64 // of the weight exp(−(f_i − f_j)²/Sigma²) + Floor, f from 0 to 1
 	Floor   float64
-	Corners bool // neighbours are all voxels that touch; otherwise those that share a face
-	Plain   bool // L = D − W; otherwise I − D^−½ W D^−½
+	Corners bool  // neighbours are all voxels that touch; otherwise those within Radius
+	Radius  int64 // in voxels; 1 for those that share a face
+	Plain   bool  // L = D − W; otherwise I − D^−½ W D^−½
 
 	// Of the graph of patches.
 	Alpha, Beta float64 // of the weight exp(−|x_i − x_j|²/(M·Alpha²)) · exp(−|p_i − p_j|²/(2·Beta²))
 	Side        int64   // voxels of a patch along each axis
 
-	keys  [6]int64 // of the name it was made from
+	keys  []int64 // of the name it was made from
 	graph func() (*Graph, error)
 }
 
@@ -60,7 +61,15 @@ type Map struct {
 
 // OfVoxels is the question of the k lowest pairs of the graph of voxels.
 func OfVoxels(s grid.Source, k int, tol, sigma, floor float64, corners, plain bool) *Problem {
-	return (&Problem{Source: s, Kind: Grid, K: k, Tol: tol, Sigma: sigma, Floor: floor, Corners: corners, Plain: plain}).ready()
+	return (&Problem{Source: s, Kind: Grid, K: k, Tol: tol, Sigma: sigma, Floor: floor, Corners: corners, Radius: 1, Plain: plain}).ready()
+}
+
+// Within is the same question of the graph of voxels with all those for neighbours that are not
+// farther apart than a radius (Shi and Malik 2000).
+func (p *Problem) Within(radius int64) *Problem {
+	q := *p
+	q.Radius = radius
+	return q.ready()
 }
 
 // OfPatches is that of the graph of patches.
@@ -105,6 +114,9 @@ func (p *Problem) Features() int64 {
 	return p.Side * p.Side
 }
 
+// mostRadius is the largest radius of a neighbourhood.
+const mostRadius = 64
+
 // mostFeatures keeps squared distances of features within 32 bits.
 const mostFeatures = 1 << 15
 
@@ -122,6 +134,12 @@ func (p *Problem) Check() error {
 			return fmt.Errorf("alpha is %v and beta %v: want finite numbers above 0", p.Alpha, p.Beta)
 		}
 	} else {
+		switch {
+		case p.Radius < 1 || p.Radius > mostRadius:
+			return fmt.Errorf("radius %d: want 1 to %d voxels", p.Radius, mostRadius)
+		case p.Radius > 1 && p.Corners:
+			return fmt.Errorf("corners and radius %d: neighbours are all that touch or all within a radius; leave out one of them", p.Radius)
+		}
 		if !positive(p.Sigma) {
 			return fmt.Errorf("sigma is %v: want a finite number above 0", p.Sigma)
 		}
@@ -176,79 +194,102 @@ func Uniform(seed, i uint64) float64 {
 // OnGrid is the workload of the graph of voxels. The first of the implementations is the
 // reference.
 func OnGrid(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Problem, Map] {
-	w := workload(Grid, impls)
-	w.Question = bench.Question{
-		Doc:  "the lowest eigenpairs of the Laplacian of an image's voxels, to a tolerance",
-		Form: form(Grid),
+	q := Inputs(Grid)
+	return workload(q, bench.Question{
+		Doc: "the lowest eigenpairs of the Laplacian of an image's voxels, to a tolerance",
 		Adversarial: []string{
-			spell(Grid, "noise/shape=2x1/type=uint8/seed=5", 2, 8, 100, 1000, 0, 0), spell(Grid, "noise/shape=17x13/type=uint8/seed=5", 4, 8, 100, 1000, 0, 0),
-			spell(Grid, "noise/shape=37x1/type=uint8/seed=3", 3, 9, 300, 1000, 1, 0), spell(Grid, "ball/shape=33x40/type=uint8", 4, 7, 100, 1000, 0, 0),
-			spell(Grid, "ball/shape=30x31/type=uint8", 3, 7, 30, 0, 0, 0), // two components
-			spell(Grid, "grf/shape=61x35/type=float32/levels=1024/smooth=2/seed=3", 5, 6, 100, 1000, 1, 0), spell(Grid, "checkerboard/shape=24x18/type=uint8", 4, 6, 100, 1000, 0, 1),
-			spell(Grid, "noise/shape=11x12x9/type=float32/levels=1024/seed=7", 4, 7, 200, 1000, 0, 0), spell(Grid, "grf/shape=16x13x14/type=float32/levels=1024/smooth=2/seed=3", 6, 6, 100, 100, 1, 1),
-			spell(Grid, "ball/shape=20x17x12/type=uint8", 2, 8, 100, 1000, 0, 1), spell(Grid, "noise/shape=1x1x37/type=uint8/levels=3/seed=3", 37, 6, 1000, 1000, 0, 0),
-			spell(Grid, "noise/shape=131x2x3/type=float32/levels=70000/seed=5", 4, 6, 100, 1000, 0, 0), spell(Grid, "grf/shape=128x120/type=float32/levels=1024/smooth=4/seed=9", 4, 6, 100, 1000, 0, 0),
+			q.Spell("noise/shape=2x1/type=uint8/seed=5", 2, 8, 100, 1000, 0, 0), q.Spell("noise/shape=17x13/type=uint8/seed=5", 4, 8, 100, 1000, 0, 0),
+			q.Spell("noise/shape=37x1/type=uint8/seed=3", 3, 9, 300, 1000, 1, 0), q.Spell("ball/shape=33x40/type=uint8", 4, 7, 100, 1000, 0, 0),
+			q.Spell("ball/shape=30x31/type=uint8", 3, 7, 30, 0, 0, 0), // two components
+			q.Spell("grf/shape=61x35/type=float32/levels=1024/smooth=2/seed=3", 5, 6, 100, 1000, 1, 0), q.Spell("checkerboard/shape=24x18/type=uint8", 4, 6, 100, 1000, 0, 1),
+			q.Spell("noise/shape=11x12x9/type=float32/levels=1024/seed=7", 4, 7, 200, 1000, 0, 0), q.Spell("grf/shape=16x13x14/type=float32/levels=1024/smooth=2/seed=3", 6, 6, 100, 100, 1, 1),
+			q.Spell("ball/shape=20x17x12/type=uint8", 2, 8, 100, 1000, 0, 1), q.Spell("noise/shape=1x1x37/type=uint8/levels=3/seed=3", 37, 6, 1000, 1000, 0, 0),
+			q.Spell("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 4, 6, 100, 1000, 0, 0),
+			q.Spell("grf/shape=47x38/type=float32/levels=1024/smooth=2/seed=3", 4, 6, 100, 1000, 0, 0, 5), q.Spell("ball/shape=13x16x12/type=uint8", 3, 7, 100, 1000, 0, 1, 2), q.Spell("grf/shape=128x120/type=float32/levels=1024/smooth=4/seed=9", 4, 6, 100, 1000, 0, 0),
 		},
-		Small: []string{spell(Grid, "grf/shape=256x256/levels=1024/type=float32/smooth=3/seed=1", 4, 6, 100, 1000, 0, 0), spell(Grid, "grf/shape=48x48x48/levels=1024/type=float32/smooth=2/seed=1", 4, 6, 100, 1000, 0, 0)},
-		Reads: of(Grid).Image,
-	}
-	w.Policy = certifiedPolicy()
-	return w
+		Small: []string{q.Spell("grf/shape=256x256/levels=1024/type=float32/smooth=3/seed=1", 4, 6, 100, 1000, 0, 0), q.Spell("grf/shape=48x48x48/levels=1024/type=float32/smooth=2/seed=1", 4, 6, 100, 1000, 0, 0)},
+	}, certifiedPolicy(), impls)
 }
 
 // OnPatches is the workload of the graph of patches.
 func OnPatches(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Problem, Map] {
-	w := workload(Patch, impls)
-	w.Question = bench.Question{
-		Doc:  "the lowest eigenpairs of the Laplacian of an image's patches, to a tolerance",
-		Form: form(Patch),
+	q := Inputs(Patch)
+	return workload(q, bench.Question{
+		Doc: "the lowest eigenpairs of the Laplacian of an image's patches, to a tolerance",
 		Adversarial: []string{
-			spell(Patch, "noise/shape=8x4/type=uint8/seed=5", 2, 8, 40, 5, 4), spell(Patch, "ball/shape=80x64/type=uint8", 3, 8, 40, 5, 4),
-			spell(Patch, "grf/shape=67x51/type=float32/levels=1024/smooth=3/seed=3", 2, 9, 60, 20, 4), spell(Patch, "noise/shape=31x17/type=int16/levels=1000/seed=2", 4, 8, 100, 2, 1),
-			spell(Patch, "grf/shape=24x20x28/type=float32/levels=1024/smooth=3/seed=3", 3, 8, 40, 3, 4), spell(Patch, "checkerboard/shape=48x36/type=uint8", 2, 8, 200, 4, 3),
-			spell(Patch, "grf/shape=128x96/type=uint8/levels=256/smooth=5/seed=9", 2, 8, 40, 3, 4),
+			q.Spell("noise/shape=8x4/type=uint8/seed=5", 2, 8, 40, 5, 4), q.Spell("ball/shape=80x64/type=uint8", 3, 8, 40, 5, 4),
+			q.Spell("grf/shape=67x51/type=float32/levels=1024/smooth=3/seed=3", 2, 9, 60, 20, 4), q.Spell("noise/shape=31x17/type=int16/levels=1000/seed=2", 4, 8, 100, 2, 1),
+			q.Spell("grf/shape=24x20x28/type=float32/levels=1024/smooth=3/seed=3", 3, 8, 40, 3, 4), q.Spell("checkerboard/shape=48x36/type=uint8", 2, 8, 200, 4, 3),
+			q.Spell("grf/shape=128x96/type=uint8/levels=256/smooth=5/seed=9", 2, 8, 40, 3, 4),
 		},
-		Small: []string{spell(Patch, "grf/shape=256x96/levels=256/type=uint8/smooth=3/seed=1", 2, 8, 40, 5, 4)},
-		Reads: of(Patch).Image,
-	}
-	w.Policy = certifiedPolicy()
-	return w
+		Small: []string{q.Spell("grf/shape=256x96/levels=256/type=uint8/smooth=3/seed=1", 2, 8, 40, 5, 4)},
+	}, certifiedPolicy(), impls)
 }
 
 // BySteps is the workload of Lanczos' method with a fixed number of steps.
 func BySteps(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Problem, Map] {
-	w := workload(Lanczos, impls)
-	w.Question = bench.Question{
-		Doc:  "what some steps of Lanczos' method reach of the lowest eigenpairs of the Laplacian of an image's patches",
-		Form: form(Lanczos),
+	q := Inputs(Lanczos)
+	return workload(q, bench.Question{
+		Doc: "what some steps of Lanczos' method reach of the lowest eigenpairs of the Laplacian of an image's patches",
 		Adversarial: []string{
-			spell(Lanczos, "noise/shape=8x8/type=uint8/seed=5", 4, 40, 5, 4, 1), spell(Lanczos, "ball/shape=80x64/type=uint8", 12, 40, 5, 4, 1),
-			spell(Lanczos, "grf/shape=67x51/type=float32/levels=1024/smooth=3/seed=3", 48, 60, 20, 4, 2), spell(Lanczos, "grf/shape=24x20x28/type=float32/levels=1024/smooth=3/seed=3", 2, 40, 3, 4, 7),
-			spell(Lanczos, "grf/shape=128x96/type=uint8/levels=256/smooth=5/seed=9", 50, 40, 3, 4, 3),
+			q.Spell("noise/shape=8x8/type=uint8/seed=5", 4, 40, 5, 4, 1), q.Spell("ball/shape=80x64/type=uint8", 12, 40, 5, 4, 1),
+			q.Spell("grf/shape=67x51/type=float32/levels=1024/smooth=3/seed=3", 48, 60, 20, 4, 2), q.Spell("grf/shape=24x20x28/type=float32/levels=1024/smooth=3/seed=3", 2, 40, 3, 4, 7),
+			q.Spell("grf/shape=128x96/type=uint8/levels=256/smooth=5/seed=9", 50, 40, 3, 4, 3),
 		},
-		Small: []string{spell(Lanczos, "grf/shape=256x96/levels=256/type=uint8/smooth=3/seed=1", 12, 40, 5, 4, 1)},
-		Reads: of(Lanczos).Image,
-	}
-	w.Policy = stepsPolicy()
-	return w
+		Small: []string{q.Spell("grf/shape=256x96/levels=256/type=uint8/smooth=3/seed=1", 12, 40, 5, 4, 1)},
+	}, stepsPolicy(), impls)
 }
 
-func workload(kind string, impls []bench.Implementation[*Problem, Map]) bench.Workload[*Problem, Map] {
-	w := bench.Workload[*Problem, Map]{Name: kind, Inputs: Inputs{kind}, Impls: impls, Encode: Encode, Decode: Decode}
+func workload(in fields.Questions[*Problem], q bench.Question, policy verify.Policy[*Problem, Map], impls []bench.Implementation[*Problem, Map]) bench.Workload[*Problem, Map] {
+	q.Form, q.Reads = in.Form, in.Of().Image
+	w := bench.Workload[*Problem, Map]{Name: in.Form.Kind, Question: q, Inputs: in, Impls: impls, Policy: policy, Encode: Encode, Decode: Decode}
 	if len(impls) > 0 {
 		w.Reference = impls[0].About().Name
 	}
 	return w
 }
 
-// Inputs makes problems from names KIND/key=N/…/of=IMAGE.
-type Inputs struct{ kind string }
-
 // What keys are counted in.
 const (
 	perMille   = 1000
 	perMillion = 1000000
 )
+
+// Inputs makes problems of a kind from names KIND/key=N/…/of=IMAGE. Smaller ones may have too few
+// nodes. Cost counts a node once, and a step of Lanczos' method as a product of matrix and vector;
+// of bytes one read of the image and one writing of the vectors.
+func Inputs(kind string) fields.Questions[*Problem] {
+	return fields.Questions[*Problem]{
+		Form: form(kind),
+		Pose: func(in grid.Source, keys []int64) (*Problem, error) { return pose(kind, in, keys) },
+		Weigh: func(p *Problem, keys []int64, cost bench.Cost) bench.Cost {
+			cost.Bytes += 8 * int64(p.K) * p.Nodes().Voxels()
+			class := ""
+			for i, k := range form(kind).Keys {
+				if !k.Optional || keys[i] != k.Default {
+					class += fmt.Sprintf("%s=%d/", k.Key, keys[i])
+				}
+			}
+			cost.Class = class + cost.Class
+			switch kind {
+			case Patch:
+				cost.Items, cost.Unit = p.Nodes().Voxels(), "patch"
+			case Lanczos:
+				cost.Items, cost.Unit = int64(p.Steps), "matvec"
+			}
+			return cost
+		},
+	}
+}
+
+// Image is what the graph is made of.
+func (p *Problem) Image() grid.Source { return p.Source }
+
+// Keys are those of the name that the problem was made from.
+func (p *Problem) Keys() []int64 { return p.keys }
+
+// Close closes the image.
+func (p *Problem) Close() error { return grid.Close(p.Source) }
 
 func form(kind string) name.Form {
 	if kind == Grid {
@@ -259,6 +300,7 @@ func form(kind string) name.Form {
 			{Key: "floor", Doc: "what each weight has at least, in millionths", Min: 0, Max: 1 << 30, Default: 1000},
 			{Key: "corners", Doc: "neighbours: 0 those that share a face, 1 all that touch", Min: 0, Max: 1, Default: 0},
 			{Key: "plain", Doc: "0 for I − D^−½WD^−½, 1 for D − W", Min: 0, Max: 1, Default: 0},
+			{Key: "radius", Doc: "neighbours are within so many voxels; without it those that share a face", Min: 1, Max: mostRadius, Default: 1, Optional: true},
 		}}
 	}
 	graph := []name.Key{
@@ -277,37 +319,15 @@ func form(kind string) name.Form {
 	}, graph...), name.Key{Key: "start", Doc: "seed of the vector that steps start from", Min: 0, Max: 1 << 40, Default: 1})}
 }
 
-// of is what is common to questions about an image.
-func of(kind string) fields.Of { return fields.Of{Form: form(kind), Tail: 6 * 8} }
-
-func spell(kind, image string, keys ...int64) string {
-	f, values := form(kind), map[string]int64{}
-	for i, k := range keys {
-		values[f.Keys[i].Key] = k
-	}
-	return f.Spell(values, image)
-}
-
-func parse(kind, s string) (keys [6]int64, image string, err error) {
-	f := form(kind)
-	values, image, err := f.Parse(s)
-	if err == nil {
-		for i, k := range f.Keys {
-			keys[i] = values[k.Key]
-		}
-	}
-	return keys, image, err
-}
-
 // pairsOfSteps is how many pairs are asked of steps: the paper's two.
 const pairsOfSteps = 2
 
 // pose makes the problem of an image that keys describe.
-func pose(kind string, s grid.Source, k [6]int64) (*Problem, error) {
+func pose(kind string, s grid.Source, k []int64) (*Problem, error) {
 	var p *Problem
 	switch kind {
 	case Grid:
-		p = OfVoxels(s, int(k[0]), math.Pow10(-int(k[1])), float64(k[2])/perMille, float64(k[3])/perMillion, k[4] == 1, k[5] == 1)
+		p = OfVoxels(s, int(k[0]), math.Pow10(-int(k[1])), float64(k[2])/perMille, float64(k[3])/perMillion, k[4] == 1, k[5] == 1).Within(k[6])
 	case Patch:
 		p = OfPatches(s, int(k[0]), math.Pow10(-int(k[1])), float64(k[2]), float64(k[3]), k[4])
 	default:
@@ -315,94 +335,6 @@ func pose(kind string, s grid.Source, k [6]int64) (*Problem, error) {
 	}
 	p.keys = k
 	return p, p.Check()
-}
-
-// Open makes the problem that a name describes.
-func (in Inputs) Open(name string) (*Problem, error) {
-	keys, image, err := parse(in.kind, name)
-	if err != nil {
-		return nil, err
-	}
-	s, err := fields.Inputs{}.Open(image)
-	if err != nil {
-		return nil, err
-	}
-	p, err := pose(in.kind, s, keys)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), grid.Close(s))
-	}
-	return p, nil
-}
-
-// Close closes the image.
-func (p *Problem) Close() error { return grid.Close(p.Source) }
-
-// Variants names problems of other images.
-func (in Inputs) Variants(name string, n int) ([]string, error) { return of(in.kind).Variants(name, n) }
-
-// Files are what the image is read from.
-func (in Inputs) Files(name string) []string { return of(in.kind).Files(name) }
-
-// Smaller names problems of smaller images.
-func (in Inputs) Smaller(name string) []string {
-	keys, image, err := parse(in.kind, name)
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for _, smaller := range (fields.Inputs{}).Smaller(image) {
-		name := spell(in.kind, smaller, keys[:len(form(in.kind).Keys)]...)
-		if p, err := in.Open(name); err == nil { // it may have too few nodes
-			names = append(names, name)
-			p.Close()
-		}
-	}
-	return names
-}
-
-// Cost counts a node once, and a step of Lanczos' method as a product of matrix and vector; of
-// bytes one read of the image and one writing of the vectors.
-func (in Inputs) Cost(name string, p *Problem) bench.Cost {
-	keys, image, _ := parse(in.kind, name) // it was opened by this name
-	cost := fields.Inputs{}.Cost(image, p.Source)
-	cost.Bytes += 8 * int64(p.K) * p.Nodes().Voxels()
-	class := ""
-	for i, k := range form(in.kind).Keys {
-		class += fmt.Sprintf("%s=%d/", k.Key, keys[i])
-	}
-	cost.Class = class + cost.Class
-	switch in.kind {
-	case Patch:
-		cost.Items, cost.Unit = p.Nodes().Voxels(), "patch"
-	case Lanczos:
-		cost.Items, cost.Unit = int64(p.Steps), "matvec"
-	}
-	return cost
-}
-
-// Size is that of the image, and the keys after it.
-func (in Inputs) Size(p *Problem) int64 { return of(in.kind).Size(p.Source) }
-
-// Share writes the image and the keys.
-func (in Inputs) Share(p *Problem, f *os.File) error {
-	var tail []byte
-	for _, k := range p.keys {
-		tail = binary.LittleEndian.AppendUint64(tail, uint64(k))
-	}
-	return of(in.kind).Share(p.Source, tail, f)
-}
-
-// Attach makes the problem of bytes that Share wrote.
-func (in Inputs) Attach(mapped []byte) (*Problem, error) {
-	s, tail, err := of(in.kind).Attach(mapped)
-	if err != nil {
-		return nil, err
-	}
-	var keys [6]int64
-	for i := range keys {
-		keys[i] = int64(binary.LittleEndian.Uint64(tail[8*i:]))
-	}
-	return pose(in.kind, s, keys)
 }
 
 // Encode writes how many pairs there are, how many numbers a vector has, the values and the

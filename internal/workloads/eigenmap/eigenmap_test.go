@@ -17,7 +17,7 @@ import (
 func open(t testing.TB, name string) *Problem {
 	t.Helper()
 	kind, _, _ := strings.Cut(name, "/")
-	p, err := Inputs{kind}.Open(name)
+	p, err := Inputs(kind).Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,6 +81,14 @@ func TestByHand(t *testing.T) {
 	for k, want := range []float64{0, 1, 2} {
 		if math.Abs(m.Values[k]-want) > 1e-14 {
 			t.Errorf("value %d is %v, not %v", k+1, m.Values[k], want)
+		}
+	}
+	// Within a radius of 2 are 12 of a plane and 32 of space, each once behind.
+	for s, want := range map[grid.Shape]float64{{D: 1, H: 5, W: 5}: 12, {D: 5, H: 5, W: 5}: 32} {
+		flat := imageOf(t, s, make([]uint8, s.Voxels())...)
+		near, err := OfVoxels(flat, 2, 1e-8, 1, 0, false, false).Within(2).Define()
+		if err != nil || near.Degree[s.Voxels()/2] != want {
+			t.Errorf("%v: %v, %v", s, near.Degree, err)
 		}
 	}
 	q := OfPatches(imageOf(t, grid.Shape{D: 1, H: 3, W: 5}, 1, 2, 3, 4, 9, 5, 6, 7, 9, 9, 9, 9, 9, 9, 9), 2, 1e-8, 3, 2, 2)
@@ -177,6 +185,56 @@ func TestCuts(t *testing.T) {
 	}
 }
 
+// A cut is the Rayleigh quotient of its set's vector.
+func TestCutsAreQuotients(t *testing.T) {
+	for _, name := range []string{
+		"eigenmap/k=2/tol=8/sigma=100/floor=1000/corners=1/plain=0/of=noise/shape=9x7x5/type=uint8/seed=5",
+		"eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=grf/shape=67x51/type=float32/levels=1024/smooth=3/seed=3",
+	} {
+		p := open(t, name)
+		_, m := dense(t, p)
+		g, err := p.Define()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sweeps, err := p.sweeps(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := 0
+		for s, cuts := range g.cuts(sweeps) {
+			for k, cut := range cuts {
+				x, inside, all := make([]float64, g.Nodes()), 0.0, sum(g.mass)
+				for i, r := range sweeps[s].rank {
+					if int(r) <= k {
+						inside += g.mass[i]
+					}
+				}
+				if math.IsInf(cut, 1) {
+					if inside > 0 && inside < all*(1-1e-12) {
+						t.Errorf("%s: no cut of %v of %v", sweeps[s].names[k], inside, all)
+					}
+					continue
+				}
+				for i, r := range sweeps[s].rank {
+					x[i] = -math.Sqrt(g.mass[i]) / (all - inside)
+					if int(r) <= k {
+						x[i] = math.Sqrt(g.mass[i]) / inside
+					}
+				}
+				scale(x, 1/norm(x))
+				if want := g.Apply([][]float64{make([]float64, len(x))}, [][]float64{x})[0]; math.Abs(cut-want) > 1e-12 {
+					t.Errorf("%s: %v, not %v", sweeps[s].names[k], cut, want)
+				}
+				seen++
+			}
+		}
+		if seen < 20 {
+			t.Errorf("%s: %d cuts", name, seen)
+		}
+	}
+}
+
 func TestDice(t *testing.T) {
 	truth := []bool{false, true, true, false, true}
 	if d := Dice(truth, []bool{false, true, false, true, true}); math.Abs(d-2.0/3) > 1e-15 {
@@ -214,12 +272,12 @@ func TestMaskOfPatches(t *testing.T) {
 
 func TestNamesAndSharing(t *testing.T) {
 	for _, name := range []string{
-		"eigenmap/k=3/tol=5/sigma=70/floor=10/corners=1/plain=1/of=noise/shape=9x8x7/levels=16/type=uint8/seed=3", "eigenmap-patch/k=2/tol=7/alpha=30/beta=4/side=2/of=noise/shape=9x8/levels=16/type=float32/seed=3",
+		"eigenmap/k=3/tol=5/sigma=70/floor=10/corners=1/plain=1/of=noise/shape=9x8x7/levels=16/type=uint8/seed=3", "eigenmap/k=3/tol=5/sigma=70/floor=10/corners=0/plain=1/radius=3/of=noise/shape=9x8x7/levels=16/type=uint8/seed=3", "eigenmap-patch/k=2/tol=7/alpha=30/beta=4/side=2/of=noise/shape=9x8/levels=16/type=float32/seed=3",
 		"eigenmap-lanczos/steps=5/alpha=30/beta=4/side=2/start=9/of=noise/shape=9x8/levels=16/type=float32/seed=3",
 	} {
 		p := open(t, name)
 		kind, _, _ := strings.Cut(name, "/")
-		in := Inputs{kind}
+		in := Inputs(kind)
 		path := filepath.Join(t.TempDir(), "shared")
 		file, err := os.Create(path)
 		if err != nil {
@@ -234,7 +292,7 @@ func TestNamesAndSharing(t *testing.T) {
 			t.Fatalf("%d bytes of %d, %v", len(data), in.Size(p), err)
 		}
 		q, err := in.Attach(data)
-		if err != nil || q.K != p.K || q.Tol != p.Tol || q.Steps != p.Steps || q.Sigma != p.Sigma || q.Floor != p.Floor || q.Corners != p.Corners || q.Plain != p.Plain || q.Alpha != p.Alpha || q.Beta != p.Beta || q.Side != p.Side || q.Seed != p.Seed {
+		if err != nil || q.K != p.K || q.Tol != p.Tol || q.Steps != p.Steps || q.Sigma != p.Sigma || q.Floor != p.Floor || q.Corners != p.Corners || q.Radius != p.Radius || q.Plain != p.Plain || q.Alpha != p.Alpha || q.Beta != p.Beta || q.Side != p.Side || q.Seed != p.Seed {
 			t.Errorf("%s: %+v, %v", name, q, err)
 		}
 		for _, smaller := range in.Smaller(name) {
@@ -247,11 +305,11 @@ func TestNamesAndSharing(t *testing.T) {
 		"eigenmap/k=0/tol=6/sigma=100/floor=0/corners=0/plain=0/of=noise/shape=3x3", "eigenmap/k=10/tol=6/sigma=100/floor=0/corners=0/plain=0/of=noise/shape=3x3", "eigenmap/k=1/tol=6/sigma=0/floor=0/corners=0/plain=0/of=noise/shape=3x3",
 		"eigenmap/k=1/tol=6/sigma=100/floor=0/corners=0/plain=0/of=noise/shape=1x1", "eigenmap/k=1/tol=13/sigma=100/floor=0/corners=0/plain=0/of=noise/shape=3x3", "eigenmap/k=1/of=noise/shape=3x3",
 	} {
-		if _, err := (Inputs{Grid}).Open(bad); err == nil || strings.Contains(err.Error(), "\n") {
+		if _, err := Inputs(Grid).Open(bad); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
-	if _, err := (Inputs{Patch}).Open("eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=5/of=noise/shape=9x4/type=uint8"); err == nil || !strings.Contains(err.Error(), "want 1 to 4") {
+	if _, err := Inputs(Patch).Open("eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=5/of=noise/shape=9x4/type=uint8"); err == nil || !strings.Contains(err.Error(), "want 1 to 4") {
 		t.Error(err)
 	}
 }

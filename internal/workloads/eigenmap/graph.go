@@ -6,6 +6,9 @@ import (
 	"runtime"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 )
@@ -32,8 +35,12 @@ type Graph struct {
 	toward  [][3]int64  // of voxels: the neighbours behind a node, in x, y and z
 	weights [][]float64 // to each of these; 0 where there is none
 
-	features []int32 // of patches, one after the other
-	reach    int64   // how many patches away, along an axis, weights are that are not as good as 0
+	features []int32   // of patches, one after the other
+	columns  []float64 // the first feature of all patches, the second, and so on
+	squares  []float64 // |x|² of each patch
+	alike    []float64 // exp(−d/(M·α²)) of squares of distances d, as far as it is worth a table
+	place    []float64 // exp(−d/(2β²)) of those of places
+	reach    int64     // how many patches away weights are that are not as good as 0
 }
 
 // Nodes is how many nodes there are.
@@ -57,12 +64,8 @@ func (p *Problem) define() (*Graph, error) {
 		if g.features, err = p.Patches(); err != nil {
 			return nil, err
 		}
-		g.reach = g.far()
-		g.eachRow(func(i int) {
-			sum := 0.0
-			g.row(i, func(_ int, w float64) { sum += w })
-			g.Degree[i] = sum
-		})
+		g.compare()
+		g.weigh()
 	}
 	for i, d := range g.Degree {
 		if !(d > 0) {
@@ -83,7 +86,7 @@ func (p *Problem) wider() string {
 }
 
 // Numbers are the image's values as numbers, row-major: what they stand for where they stand
-// for others.
+// for others; and half of that where float64 does not hold their range.
 func (p *Problem) Numbers() ([]float64, error) {
 	f, err := grid.Load(p.Source)
 	if err != nil {
@@ -96,6 +99,9 @@ func (p *Problem) Numbers() ([]float64, error) {
 			out[i] = labels.Float64(v)
 		}
 	}
+	if lo, hi := span(out); math.IsInf(hi-lo, 1) {
+		scale(out, 0.5)
+	}
 	return out, nil
 }
 
@@ -103,13 +109,14 @@ func span(values []float64) (lo, hi float64) { return slices.Min(values), slices
 
 // behind are the neighbours of a voxel that come after it: an edge has one end there.
 func (p *Problem) behind() (list [][3]int64) {
-	if !p.Corners {
-		return [][3]int64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
+	r, square := p.Radius, p.Radius*p.Radius
+	if p.Corners {
+		square = 3 // which no others are within than those that touch
 	}
-	for z := int64(0); z <= 1; z++ {
-		for y := int64(-1); y <= 1; y++ {
-			for x := int64(-1); x <= 1; x++ {
-				if (z*3+y)*3+x > 0 {
+	for z := int64(0); z <= r; z++ {
+		for y := -r; y <= r; y++ {
+			for x := -r; x <= r; x++ {
+				if after := z > 0 || y > 0 || y == 0 && x > 0; after && x*x+y*y+z*z <= square {
 					list = append(list, [3]int64{x, y, z})
 				}
 			}
@@ -165,8 +172,7 @@ func Grey(t grid.Type, labelled bool, v, lo, hi float64) int32 {
 	return int32(math.RoundToEven(255 * ((v - lo) / (hi - lo))))
 }
 
-// negligible is ln 10^−20: what all that is left out may add to a row, as a share of the least
-// that a neighbour side by side has.
+// negligible is ln 10^20: what all that is left out of a row is at most, as a share of it.
 const negligible = 20 * math.Ln10
 
 // Patches are the features of all patches, one after the other: their voxels' grey values,
@@ -194,11 +200,49 @@ func (p *Problem) Patches() ([]int32, error) {
 	return features, nil
 }
 
-// far is how many patches away, along an axis, all weights are as good as 0.
-func (g *Graph) far() int64 {
-	b, s := g.p.Beta, g.shape
-	exponent := negligible + math.Log(float64(g.Nodes())) + 255*255/(g.p.Alpha*g.p.Alpha) + 1/(2*b*b)
-	return int64(min(math.Ceil(b*math.Sqrt(2*exponent)), float64(max(s.W, s.H, s.D))))
+// compare makes what distances of patches are found by.
+func (g *Graph) compare() {
+	n, m := g.Nodes(), int(g.p.Features())
+	g.columns, g.squares = make([]float64, n*m), make([]float64, n)
+	for i, v := range g.features {
+		f := float64(v)
+		g.columns[i%m*n+i/m] = f
+		g.squares[i/m] += f * f
+	}
+	most := min(m*255*255+1, n*n/8, 1<<20)
+	g.alike = make([]float64, max(1, most))
+	each(len(g.alike), func(d int) { g.alike[d] = math.Exp(-float64(d) * g.byFeature()) })
+}
+
+func (g *Graph) byFeature() float64 {
+	return 1 / (float64(g.p.Features()) * g.p.Alpha * g.p.Alpha)
+}
+
+// weigh finds the degrees of patches, and how far away weights are that are not as good as 0: what
+// is farther is a negligible part of any row.
+func (g *Graph) weigh() {
+	s, b := g.shape, g.p.Beta
+	farthest := math.Ceil(math.Sqrt(float64((s.W-1)*(s.W-1) + (s.H-1)*(s.H-1) + (s.D-1)*(s.D-1))))
+	all := math.Log(float64(g.Nodes()))
+	for exponent := negligible + all + 5; ; exponent *= 2 {
+		g.reach = int64(math.Min(math.Ceil(b*math.Sqrt(2*exponent)), farthest))
+		g.place = make([]float64, g.reach*g.reach+1)
+		for d := range g.place {
+			g.place[d] = math.Exp(-float64(d) / (2 * b * b))
+		}
+		g.eachRow(func(i int) {
+			sum := 0.0
+			g.runs(i, func(_ int, weights []float64) {
+				for _, w := range weights {
+					sum += w
+				}
+			})
+			g.Degree[i] = sum
+		})
+		if all-exponent <= math.Log(slices.Min(g.Degree))-negligible || float64(g.reach) == farthest {
+			return
+		}
+	}
 }
 
 // row calls f with all neighbours of a node, in their order, and the weights.
@@ -220,21 +264,54 @@ func (g *Graph) row(i int, f func(j int, w float64)) {
 		}
 		return
 	}
-	s, m := g.shape, int(g.p.Features())
+	g.runs(i, func(first int, weights []float64) {
+		for k, w := range weights {
+			if j := first + k; j != i {
+				f(j, w)
+			}
+		}
+	})
+}
+
+// runs calls f with the patches within reach of one, by runs that lie side by side: the first, and
+// all weights. Where a run has the patch itself, that weight is 0.
+func (g *Graph) runs(i int, f func(first int, weights []float64)) {
+	s, n, m := g.shape, g.Nodes(), int(g.p.Features())
 	pz, py, px := s.Coordinates(int64(i))
-	a := g.features[i*m:][:m]
-	byFeature, byPlace := 1/(float64(m)*g.p.Alpha*g.p.Alpha), 1/(2*g.p.Beta*g.p.Beta)
-	from, to := max(0, px-g.reach), min(s.W, px+g.reach+1)
+	own := blas64.Vector{N: m, Inc: 1, Data: make([]float64, m)}
+	for k, v := range g.features[i*m:][:m] {
+		own.Data[k] = float64(v)
+	}
+	buffer := make([]float64, min(s.W, 2*g.reach+1))
 	for z := max(0, pz-g.reach); z < min(s.D, pz+g.reach+1); z++ {
 		for y := max(0, py-g.reach); y < min(s.H, py+g.reach+1); y++ {
-			for x := from; x < to; x++ {
-				j := int((z*s.H+y)*s.W + x)
-				if j == i {
-					continue
-				}
-				apart := (x-px)*(x-px) + (y-py)*(y-py) + (z-pz)*(z-pz)
-				f(j, math.Exp(-float64(unlike(a, g.features[j*m:][:m]))*byFeature-float64(apart)*byPlace))
+			beside := (z-pz)*(z-pz) + (y-py)*(y-py)
+			if beside > g.reach*g.reach {
+				continue
 			}
+			wide := int64(math.Sqrt(float64(g.reach*g.reach - beside)))
+			from, to := max(0, px-wide), min(s.W, px+wide+1)
+			first, length := int((z*s.H+y)*s.W+from), int(to-from)
+			// |x_i − x_j|² = |x_i|² + |x_j|² − 2x_i·x_j is of whole numbers below 2^32, and exact.
+			run := buffer[:length]
+			for k, v := range g.squares[first:][:length] {
+				run[k] = g.squares[i] + v
+			}
+			blas64.Gemv(blas.Trans, -2, blas64.General{Rows: m, Cols: length, Stride: n, Data: g.columns[first : first+(m-1)*n+length]}, own, 1, blas64.Vector{N: length, Inc: 1, Data: run})
+			for k, d := range run {
+				along := from + int64(k) - px
+				like := 0.0
+				if int(d) < len(g.alike) {
+					like = g.alike[int(d)]
+				} else {
+					like = math.Exp(-d * g.byFeature())
+				}
+				run[k] = like * g.place[beside+along*along]
+			}
+			if beside == 0 {
+				run[px-from] = 0
+			}
+			f(first, run)
 		}
 	}
 }
@@ -296,25 +373,74 @@ func (g *Graph) Apply(to, from [][]float64) (energies []float64) {
 		}
 	}
 	inParts(g.Nodes(), func(lo, hi int) {
-		sums := make([]float64, 2*len(from))
-		for i := lo; i < hi; i++ {
-			clear(sums)
-			g.row(i, func(j int, w float64) {
-				for k, v := range u {
-					d := v[i] - v[j]
-					sums[2*k] += w * d
-					sums[2*k+1] += w * d * d
-				}
-			})
-			for k := range u {
-				to[k][i], rows[k][i] = sums[2*k]/math.Sqrt(g.mass[i]), sums[2*k+1]/2
-			}
+		if g.features != nil {
+			g.flowPatches(to, rows, u, lo, hi)
+			return
+		}
+		for k, v := range u {
+			clear(to[k][lo:hi])
+			g.flowVoxels(to[k], rows[k], v, lo, hi)
 		}
 	})
-	for _, r := range rows {
-		energies = append(energies, sum(r))
+	for k, r := range rows {
+		for i := range r {
+			to[k][i] /= math.Sqrt(g.mass[i])
+		}
+		energies = append(energies, sum(r)/2)
 	}
 	return energies
+}
+
+// flowPatches sets numbers lo ≤ i < hi of each of some vectors: to to Σ_j w_ij (u_i − u_j), and
+// energies to Σ_j w_ij (u_i − u_j)².
+func (g *Graph) flowPatches(to, energies, u [][]float64, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		for k := range u {
+			to[k][i] = 0
+		}
+		g.runs(i, func(first int, weights []float64) {
+			for k, v := range u {
+				own, sum, energy := v[i], 0.0, 0.0
+				for j, other := range v[first:][:len(weights)] {
+					d := own - other
+					flow := weights[j] * d
+					sum += flow
+					energy += flow * d
+				}
+				to[k][i] += sum
+				energies[k][i] += energy
+			}
+		})
+	}
+}
+
+// flowVoxels adds the same of one vector.
+func (g *Graph) flowVoxels(to, energies, u []float64, lo, hi int) {
+	s := g.shape
+	inside := func(y, z int64) bool { return y >= 0 && z >= 0 && y < s.H && z < s.D }
+	flow := func(i, j, w []float64, to, energies []float64) {
+		i, j, w, energies = i[:len(to)], j[:len(to)], w[:len(to)], energies[:len(to)]
+		for x := range to {
+			d := i[x] - j[x]
+			f := w[x] * d
+			to[x] += f
+			energies[x] += f * d
+		}
+	}
+	for i := lo; i < hi; { // by lines along x
+		z, y, x := s.Coordinates(int64(i))
+		line, end := int64(i)-x, min(s.W, x+int64(hi-i))
+		for k, t := range g.toward {
+			by := (t[2]*s.H+t[1])*s.W + t[0]
+			if from, to0 := line+max(x, -t[0]), line+min(end, s.W-t[0]); from < to0 && inside(y+t[1], z+t[2]) {
+				flow(u[from:], u[from+by:], g.weights[k][from:], to[from:to0], energies[from:])
+			}
+			if from, to0 := line+max(x, t[0]), line+min(end, s.W+t[0]); from < to0 && inside(y-t[1], z-t[2]) {
+				flow(u[from:], u[from-by:], g.weights[k][from-by:], to[from:to0], energies[from:])
+			}
+		}
+		i = int(line + end)
+	}
 }
 
 // sum adds up in pairs, so that rounding grows with the logarithm of how many there are.

@@ -112,16 +112,17 @@ func cuts(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	if err != nil {
 		return nil, err
 	}
-	sets, names, err := p.sets(m)
+	sweeps, err := p.sweeps(m)
 	if err != nil {
 		return nil, err
 	}
-	cut := g.cuts(sets, len(names))
 	measure := verify.Measure{Name: "second value over the least cut", Limit: 1, At: "no set"}
 	least := math.Inf(1)
-	for k, c := range cut {
-		if c < least {
-			least, measure.At = c, fmt.Sprintf("%s: %g, the value is %g", names[k], c, m.Values[1])
+	for s, cuts := range g.cuts(sweeps) {
+		for k, c := range cuts {
+			if c < least {
+				least, measure.At = c, fmt.Sprintf("%s: %g, the value is %g", sweeps[s].names[k], c, m.Values[1])
+			}
 		}
 	}
 	if math.IsInf(least, 1) {
@@ -131,97 +132,116 @@ func cuts(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	return []verify.Measure{measure}, nil
 }
 
-// sets are what is tried, a bit of each node's number for each.
-func (p *Problem) sets(m Map) (member []uint64, names []string, err error) {
+// A sweep is sets of nodes each of which holds the one before: the k-th has those of rank k or less.
+type sweep struct {
+	rank  []uint8
+	names []string
+}
+
+// sweeps are what is tried.
+func (p *Problem) sweeps(m Map) (list []sweep, err error) {
 	n := len(m.Vectors[1])
-	member = make([]uint64, n)
-	add := func(name string, in func(i int) bool) {
-		for i := range member {
-			if in(i) {
-				member[i] |= 1 << len(names)
+	set := func(name string, in func(i int) bool) {
+		rank := make([]uint8, n)
+		for i := range rank {
+			if !in(i) {
+				rank[i] = 1
 			}
 		}
-		names = append(names, name)
+		list = append(list, sweep{rank, []string{name}})
 	}
 	mask := p.Nodewise(m)
-	add("the mask", func(i int) bool { return mask[i] })
+	set("the mask", func(i int) bool { return mask[i] })
 	s := p.Nodes()
 	for a, size := range [3]int64{s.W, s.H, s.D} {
-		add("half along "+"xyz"[a:a+1], func(i int) bool {
+		set("half along "+"xyz"[a:a+1], func(i int) bool {
 			z, y, x := s.Coordinates(int64(i))
 			return [3]int64{x, y, z}[a] < size/2
 		})
 	}
-	sweep := func(name string, of []float64) {
+	thresholds := func(name string, of []float64) {
+		const parts = 16
 		sorted := slices.Clone(of)
 		slices.Sort(sorted)
-		for k := 1; k < 16; k++ {
-			t := sorted[n*k/16]
-			add(fmt.Sprintf("%s below %.4g", name, t), func(i int) bool { return of[i] < t })
+		w := sweep{rank: make([]uint8, n)}
+		for k := 1; k < parts; k++ {
+			t := sorted[n*k/parts]
+			w.names = append(w.names, fmt.Sprintf("%s below %.4g", name, t))
+			for i, v := range of {
+				if v >= t {
+					w.rank[i]++
+				}
+			}
 		}
+		list = append(list, w)
 	}
 	g, err := p.graph()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	u := make([]float64, n)
 	for i, v := range m.Vectors[1] {
 		u[i] = v / math.Sqrt(g.mass[i])
 	}
-	sweep("the second vector", u)
+	thresholds("the second vector", u)
 	if p.Kind == Grid {
 		values, err := p.Numbers()
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		sweep("the image", values)
+		thresholds("the image", values)
 	} else {
 		first := make([]float64, n)
 		for i := range first {
 			first[i] = float64(g.features[i*int(p.Features())])
 		}
-		sweep("the patches' first voxel", first)
+		thresholds("the patches' first voxel", first)
 	}
-	return member, names, nil
+	return list, nil
 }
 
-// cuts are the normalised cuts of sets; +Inf of a set that is empty or all.
-func (g *Graph) cuts(member []uint64, sets int) []float64 {
-	const chunk = 1 << 12
+// cuts are the normalised cuts of the sets of sweeps; +Inf of a set that is empty or all.
+func (g *Graph) cuts(sweeps []sweep) [][]float64 {
+	const chunk, most = 1 << 12, 1 << 8
 	parts := (g.Nodes() + chunk - 1) / chunk
-	cut, inside, all := make([]float64, parts*sets), make([]float64, sets), 0.0
+	// Of each sweep, what begins to be cut at a rank less what no longer is.
+	begins := make([][][most]float64, parts)
 	each(parts, func(part int) {
-		own := cut[part*sets:][:sets]
+		own := make([][most]float64, len(sweeps))
+		begins[part] = own
 		for i := part * chunk; i < min((part+1)*chunk, g.Nodes()); i++ {
 			g.row(i, func(j int, w float64) {
-				if apart := member[i] ^ member[j]; j < i && apart != 0 {
-					for k := range own {
-						if apart>>k&1 == 1 {
-							own[k] += w
-						}
+				if j > i {
+					return
+				}
+				for s, sweep := range sweeps {
+					if a, b := sweep.rank[i], sweep.rank[j]; a != b {
+						own[s][min(a, b)] += w
+						own[s][max(a, b)] -= w
 					}
 				}
 			})
 		}
 	})
-	for i, b := range member {
-		all += g.mass[i]
-		for k := range inside {
-			if b>>k&1 == 1 {
-				inside[k] += g.mass[i]
+	all := sum(g.mass)
+	out := make([][]float64, len(sweeps))
+	for s, sweep := range sweeps {
+		var mass [most]float64
+		for i, r := range sweep.rank {
+			mass[r] += g.mass[i]
+		}
+		cut, inside := 0.0, 0.0
+		for k := range sweep.names {
+			for part := range parts {
+				cut += begins[part][s][k]
+			}
+			inside += mass[k]
+			if c := cut * (1/inside + 1/(all-inside)); inside > 0 && all-inside > 1e-12*all {
+				out[s] = append(out[s], c)
+			} else {
+				out[s] = append(out[s], math.Inf(1))
 			}
 		}
-	}
-	out := make([]float64, sets)
-	for k := range out {
-		for part := range parts {
-			out[k] += cut[part*sets+k]
-		}
-		if inside[k] == 0 || all-inside[k] <= 1e-12*all {
-			out[k] = math.Inf(1)
-			continue
-		}
-		out[k] *= 1/inside[k] + 1/(all-inside[k])
 	}
 	return out
 }

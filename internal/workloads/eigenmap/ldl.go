@@ -95,3 +95,8 @@ func (b *band) solve(x []float64) {
 func ddot(a, b []float64) float64 {
 	return blas64.Dot(blas64.Vector{N: len(a), Inc: 1, Data: a}, blas64.Vector{N: len(b), Inc: 1, Data: b})
 }
+
+// daxpy adds so many times a to b likewise.
+func daxpy(by float64, a, b []float64) {
+	blas64.Axpy(by, blas64.Vector{N: len(a), Inc: 1, Data: a}, blas64.Vector{N: len(b), Inc: 1, Data: b})
+}

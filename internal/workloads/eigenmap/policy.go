@@ -20,14 +20,34 @@ func certifiedPolicy() verify.Policy[*Problem, Map] {
 	return verify.Policy[*Problem, Map]{
 		Distance: distance,
 		Laws: []law{
-			{Name: "nothing missed, by the inertia of LDLᵀ", Independent: true, Work: factoring, Measure: inertia},
-			{Name: "nothing lower found by a search of its own", Note: "a find refutes, none is no proof", Independent: true, Work: searched, Measure: search},
+			nothingMissed(), nothingFound(),
 			{Name: "closed spectrum of an image all of one value", Calls: 1, Work: on(100), Measure: spectrum},
 			{Name: "the second value is at most any set's normalised cut", Work: passes(2), Measure: cuts},
 			{Name: "flip along x has the same values", Calls: 1, Work: on(5), Measure: flipped},
 		},
 		Weak: weak,
 	}
+}
+
+func nothingMissed() law {
+	return law{Name: "nothing missed, by the inertia of LDLᵀ", Independent: true, Work: factoring, Measure: inertia}
+}
+
+func nothingFound() law {
+	return law{Name: "nothing lower found by a search of its own", Note: "a find refutes, none is no proof", Independent: true, Work: searched, Measure: search}
+}
+
+// Complete is the law that pairs are right and that none is missing: of a problem that is small
+// enough a proof, of another a search.
+func Complete(p *Problem) (verify.Law[*Problem, Map], error) {
+	g, err := p.graph()
+	if err != nil {
+		return law{}, err
+	}
+	if _, width := g.order(); large(g.Nodes(), width) {
+		return nothingFound(), nil
+	}
+	return nothingMissed(), nil
 }
 
 // stepsPolicy says when what steps reach is right: when pairs are what they are told to be, of one
@@ -67,37 +87,45 @@ func weak(p *Problem, _ Map) string {
 	return ""
 }
 
-// What an edge takes in nanoseconds, about three times what it took on a busy machine, of voxels
-// and of patches.
-const voxelEdgeNS, patchEdgeNS = 20, 50
+// What an edge takes in nanoseconds, about three times what it took on a busy machine.
+const edgeNS = 20
 
-// edges is how many pairs of neighbours a pass goes through.
+// edges is how many pairs of neighbours a pass goes through, or about.
 func (p *Problem) edges() float64 {
 	n := float64(p.Nodes().Voxels())
 	if p.Kind == Grid {
 		return n * float64(2*len(p.behind()))
 	}
-	return n * n
+	return n * p.around(negligible+math.Log(n)+5)
+}
+
+// around is about how many patches there are as far from one as the factor of distance is e to the
+// power of −exponent.
+func (p *Problem) around(exponent float64) float64 {
+	square := 2 * exponent * p.Beta * p.Beta
+	ball := math.Pi * square
+	if p.Shape().D > 1 {
+		ball *= 4. / 3 * math.Sqrt(square)
+	}
+	return min(float64(p.Nodes().Voxels()), ball)
 }
 
 // passes is so many passes through all rows of W on all cores.
 func passes(n int) func(*Problem) time.Duration {
 	return func(p *Problem) time.Duration {
-		each := float64(voxelEdgeNS)
-		if p.Kind != Grid {
-			each = patchEdgeNS
-		}
-		return time.Duration(float64(n) * each * p.edges() / float64(runtime.GOMAXPROCS(0)))
+		return time.Duration(float64(n) * edgeNS * p.edges() / float64(runtime.GOMAXPROCS(0)))
 	}
 }
 
-// searched is what a search takes: of patches its steps are of near weights alone.
+// searched is what a search takes: a few passes, and steps of some nanoseconds a node, and of
+// patches a near weight.
 func searched(p *Problem) time.Duration {
-	if p.Kind == Grid {
-		return passes(3 + starts*mostSought)(p)
+	const node, near = 60, 2
+	each := node * float64(p.Nodes().Voxels())
+	if p.Kind != Grid {
+		each += near * min(mostNear, float64(p.Nodes().Voxels())*p.around(-math.Log(nearest)))
 	}
-	const near = 5 // nanoseconds a weight
-	return passes(4)(p) + time.Duration(near*starts*mostSought*math.Min(p.edges(), 1<<26)/float64(runtime.GOMAXPROCS(0)))
+	return passes(3)(p) + time.Duration(starts*mostSought*each/float64(runtime.GOMAXPROCS(0)))
 }
 
 // on is so many nanoseconds a node on all cores.
@@ -110,7 +138,7 @@ func on(each float64) func(*Problem) time.Duration {
 // factoring is what LDLᵀ takes, on one core.
 func factoring(p *Problem) time.Duration {
 	s := p.Nodes()
-	width := float64(s.W*s.H*s.D) / float64(max(s.W, s.H, s.D))
+	width := float64(s.W*s.H*s.D) / float64(max(s.W, s.H, s.D)) * float64(p.Radius)
 	if p.Kind != Grid {
 		width = float64(s.Voxels())
 	}

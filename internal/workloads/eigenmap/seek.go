@@ -40,9 +40,10 @@ func (g *Graph) coarsen() *coarsening {
 	for i, b := range c.of {
 		c.root[i] = math.Sqrt(g.mass[i] / weight[b])
 	}
-	width := int(w + 1)
+	apart := up(g.p.Radius) // how many blocks away along an axis a neighbour is at most
+	width := int(apart * (w + 1))
 	if s.D > 1 {
-		width += int(w * h)
+		width += int(apart * w * h)
 	}
 	if g.features != nil {
 		width = int(n)
@@ -89,58 +90,58 @@ func (c *coarsening) precondition(g *Graph, to, from []float64) {
 // A product sets to to what L, or what is near to it, makes of from.
 type product func(to, from []float64)
 
-// searching is the product that a search takes. Of patches it has the near weights alone, kept in
-// float32: what a search finds is held to all of them afterwards.
-func (g *Graph) searching() product {
+// searching is what a search takes its steps by.
+func (g *Graph) searching() (*coarsening, product) {
 	if g.features == nil {
-		return func(to, from []float64) { g.Apply([][]float64{to}, [][]float64{from}) }
+		return g.coarsen(), func(to, from []float64) { g.Apply([][]float64{to}, [][]float64{from}) }
 	}
-	const near, most = 1e-4, 1 << 26 // of the factor of distance; weights
-	reach := int64(g.p.Beta * math.Sqrt(-2*math.Log(near)))
-	for n := int64(g.Nodes()); reach > 1; reach-- {
-		s, r := g.shape, 2*reach+1
-		if n*min(s.W, r)*min(s.H, r)*min(s.D, r) <= most {
+	own, apply := g.near()
+	return own.coarsen(), apply
+}
+
+// A run is weights of patches side by side, from the first on.
+type run struct {
+	first   int
+	weights []float32
+}
+
+// What is near: a factor of distance, and how many weights at most.
+const nearest, mostNear = 1e-3, 1 << 26
+
+// near is the graph of patches that are near each other alone, and the product of its Laplacian,
+// with the masses of all: what a search takes its steps by. What it finds is held to all weights
+// afterwards.
+func (g *Graph) near() (*Graph, product) {
+	own := *g
+	own.reach = min(g.reach, max(1, int64(g.p.Beta*math.Sqrt(-2*math.Log(nearest)))))
+	for n := int64(g.Nodes()); own.reach > 1; own.reach-- {
+		s, r := g.shape, 2*own.reach+1
+		if n*min(s.W, r)*min(s.H, r)*min(s.D, r) <= mostNear {
 			break
 		}
 	}
-	own := *g
-	own.reach = min(max(1, reach), g.reach)
-	weights := make([][]float32, g.Nodes())
+	rows, diagonal := make([][]run, g.Nodes()), make([]float64, g.Nodes())
 	g.eachRow(func(i int) {
-		own.row(i, func(j int, w float64) {
-			weights[i] = append(weights[i], float32(w/math.Sqrt(g.Degree[i]*g.Degree[j])))
+		own.runs(i, func(first int, list []float64) {
+			weights := make([]float32, len(list))
+			for k, w := range list {
+				weights[k] = float32(w / math.Sqrt(g.mass[i]*g.mass[first+k]))
+				diagonal[i] += w / g.mass[i]
+			}
+			rows[i] = append(rows[i], run{first, weights})
 		})
 	})
-	return func(to, from []float64) {
+	return &own, func(to, from []float64) {
 		g.eachRow(func(i int) {
-			sum, k, list := 0.0, 0, weights[i]
-			own.beside(i, func(j, n int) {
-				for _, v := range from[j:][:n] {
-					sum += float64(list[k]) * v
-					k++
+			sum := 0.0
+			for _, r := range rows[i] {
+				part := from[r.first:][:len(r.weights)]
+				for k, w := range r.weights {
+					sum += float64(w) * part[k]
 				}
-			})
-			to[i] = from[i] - sum
-		})
-	}
-}
-
-// beside calls f with the patches within reach of one, but for itself, by runs of so many from the
-// first on, in the order of row.
-func (g *Graph) beside(i int, f func(first, n int)) {
-	s := g.shape
-	pz, py, px := s.Coordinates(int64(i))
-	from, to := max(0, px-g.reach), min(s.W, px+g.reach+1)
-	for z := max(0, pz-g.reach); z < min(s.D, pz+g.reach+1); z++ {
-		for y := max(0, py-g.reach); y < min(s.H, py+g.reach+1); y++ {
-			at := int((z*s.H + y) * s.W)
-			if z == pz && y == py {
-				f(at+int(from), int(px-from))
-				f(i+1, int(to-px-1))
-				continue
 			}
-			f(at+int(from), int(to-from))
-		}
+			to[i] = diagonal[i]*from[i] - sum
+		})
 	}
 }
 
@@ -161,14 +162,14 @@ func (g *Graph) seek(apply product, off [][]float64, c *coarsening, seed uint64)
 	c.precondition(g, smooth, x)
 	x = smooth
 	unit := func(v []float64) bool {
-		project(v, off)
-		size := norm(v)
+		for _, y := range off {
+			daxpy(-ddot(y, v), y, v)
+		}
+		size := math.Sqrt(ddot(v, v))
 		if !(size > 1e-200) {
 			return false
 		}
-		for i := range v {
-			v[i] /= size
-		}
+		scale(v, 1/size)
 		return true
 	}
 	if !unit(x) {
@@ -179,12 +180,12 @@ func (g *Graph) seek(apply product, off [][]float64, c *coarsening, seed uint64)
 	var p, lp []float64
 	apply(lx, x)
 	for range mostSought {
-		value := dot(x, lx)
+		value := ddot(x, lx)
 		r := make([]float64, n)
 		for i := range r {
 			r[i] = lx[i] - value*x[i]
 		}
-		if norm(r) < 1e-12 {
+		if ddot(r, r) < 1e-24 {
 			break
 		}
 		c.precondition(g, w, r)
@@ -204,29 +205,25 @@ func (g *Graph) seek(apply product, off [][]float64, c *coarsening, seed uint64)
 		}
 		np, nlp := make([]float64, n), make([]float64, n)
 		for k := 1; k < len(y); k++ {
-			for i := range np {
-				np[i] += y[k] * basis[k][i]
-				nlp[i] += y[k] * products[k][i]
-			}
+			daxpy(y[k], basis[k], np)
+			daxpy(y[k], products[k], nlp)
 		}
 		for i := range x {
 			x[i], lx[i] = y[0]*x[i]+np[i], y[0]*lx[i]+nlp[i]
 		}
-		size := norm(x)
-		for i := range x {
-			x[i] /= size
-			lx[i] /= size
+		if size := math.Sqrt(ddot(x, x)); size > 0 {
+			scale(x, 1/size)
+			scale(lx, 1/size)
 		}
 		p, lp = np, nlp
-		if s := norm(p); s > 0 {
-			for i := range p {
-				p[i] /= s
-				lp[i] /= s
-			}
+		if size := math.Sqrt(ddot(p, p)); size > 0 {
+			scale(p, 1/size)
+			scale(lp, 1/size)
 		} else {
 			p = nil
 		}
 	}
+	project(x, off)
 	if !unit(x) {
 		return nil
 	}
@@ -240,8 +237,8 @@ func lowest(basis, products [][]float64) []float64 {
 	gram, energy := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
 	for i := range n {
 		for j := range i + 1 {
-			gram.SetSym(i, j, dot(basis[i], basis[j]))
-			energy.SetSym(i, j, (dot(basis[i], products[j])+dot(basis[j], products[i]))/2)
+			gram.SetSym(i, j, ddot(basis[i], basis[j]))
+			energy.SetSym(i, j, (ddot(basis[i], products[j])+ddot(basis[j], products[i]))/2)
 		}
 	}
 	var chol mat.Cholesky

@@ -74,13 +74,15 @@ func (p *Problem) definedStart() (v0 [][]float32, b []float32, err error) {
 		}
 	}
 	b = make([]float32, len(v0[0]))
-	for i := range b {
-		sum := float32(v0[0][i]*v0[0][i]) + float32(v0[1][i]*v0[1][i])
-		if len(v0) > 2 {
-			sum = sum + float32(v0[2][i]*v0[2][i])
+	inParts(int64(len(b)), runtime.GOMAXPROCS(0), func(_ int, lo, hi int64) {
+		for i := lo; i < hi; i++ {
+			sum := float32(v0[0][i]*v0[0][i]) + float32(v0[1][i]*v0[1][i])
+			if len(v0) > 2 {
+				sum = sum + float32(v0[2][i]*v0[2][i])
+			}
+			b[i] = sum
 		}
-		b[i] = sum
-	}
+	})
 	return v0, b, nil
 }
 
@@ -90,24 +92,49 @@ func (p *Problem) normalised() ([]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	lo, hi := math.Inf(1), math.Inf(-1)
-	for i := range values.n {
-		if p.inside(i) {
-			lo, hi = min(lo, values.at(i)), max(hi, values.at(i))
-		}
-	}
-	f, part := make([]float32, values.n), 1.0
-	if math.IsInf(hi-lo, 1) { // a range that float64 does not hold
-		part = 0.5
-	}
-	if hi > lo {
-		for i := range f {
+	extent := p.extentOf(values)
+	f := make([]float32, values.n)
+	inParts(int64(len(f)), runtime.GOMAXPROCS(0), func(_ int, from, to int64) {
+		for i := int(from); i < int(to); i++ {
 			if p.inside(i) {
-				f[i] = float32((part*values.at(i) - part*lo) / (part*hi - part*lo))
+				f[i] = extent.of(values.at(i))
 			}
 		}
-	}
+	})
 	return f, nil
+}
+
+// An extent is the least and the greatest of an image's values.
+type extent struct{ least, greatest float64 }
+
+func (p *Problem) extentOf(values list) extent {
+	parts := make([]extent, runtime.GOMAXPROCS(0))
+	inParts(int64(values.n), len(parts), func(part int, from, to int64) {
+		e := extent{math.Inf(1), math.Inf(-1)}
+		for i := int(from); i < int(to); i++ {
+			if p.inside(i) {
+				e = extent{min(e.least, values.at(i)), max(e.greatest, values.at(i))}
+			}
+		}
+		parts[part] = e
+	})
+	all := parts[0]
+	for _, e := range parts {
+		all = extent{min(all.least, e.least), max(all.greatest, e.greatest)}
+	}
+	return all
+}
+
+// of is a value from 0 to 1.
+func (e extent) of(v float64) float32 {
+	if e.greatest <= e.least {
+		return 0
+	}
+	part := 1.0
+	if math.IsInf(e.greatest-e.least, 1) { // a range that float64 does not hold
+		part = 0.5
+	}
+	return float32((part*v - part*e.least) / (part*e.greatest - part*e.least))
 }
 
 // A list of an image's values as numbers.
@@ -201,16 +228,52 @@ func sweep[T float32 | float64](p *Problem, next, v, v0, b []T, lo, hi int64) {
 			before, after = beside(z, s.D)
 			below, above = row(before, y), row(after, y)
 		}
-		for x := range s.W {
+		line := line[T]{here: here, north: north, south: south, below: below, above: above, v0: v0[r*s.W:][:s.W], b: b[r*s.W:][:s.W], mu: mu, deep: s.D > 1}
+		to := next[r*s.W:][:s.W]
+		for _, x := range []int64{0, s.W - 1} {
 			before, after := beside(x, s.W)
-			sum := T(T(here[before]+here[after]) + T(north[x]+south[x]))
-			sides := T(4)
-			if s.D > 1 {
-				sum, sides = T(sum+T(below[x]+above[x])), 6
-			}
-			u, i := here[x], r*s.W+x
-			laplacian := T(sum - T(sides*u))
-			next[i] = T(u + T(T(mu*laplacian)-T(T(u-v0[i])*b[i])))
+			to[x] = line.at(x, here[before], here[after])
 		}
+		line.between(to)
+	}
+}
+
+// A line is a row of a component with those around it.
+type line[T float32 | float64] struct {
+	here, north, south, below, above, v0, b []T
+	mu                                      T
+	deep                                    bool // in 3D
+}
+
+// at is what becomes of a value, beside two others.
+func (l *line[T]) at(x int64, before, after T) T {
+	sum, sides := T(T(before+after)+T(l.north[x]+l.south[x])), T(4)
+	if l.deep {
+		sum, sides = T(sum+T(l.below[x]+l.above[x])), 6
+	}
+	u := l.here[x]
+	return T(u + T(T(l.mu*T(sum-T(sides*u)))-T(T(u-l.v0[x])*l.b[x])))
+}
+
+// between sets what is not at the ends.
+func (l *line[T]) between(to []T) {
+	n := len(to) - 2
+	if n <= 0 {
+		return
+	}
+	to = to[1:][:n]
+	before, here, after := l.here[:n], l.here[1:][:n], l.here[2:][:n]
+	north, south, below, above := l.north[1:][:n], l.south[1:][:n], l.below[1:][:n], l.above[1:][:n]
+	v0, b, mu := l.v0[1:][:n], l.b[1:][:n], l.mu
+	if l.deep {
+		for i, u := range here {
+			sum := T(T(T(before[i]+after[i])+T(north[i]+south[i])) + T(below[i]+above[i]))
+			to[i] = T(u + T(T(mu*T(sum-T(6*u)))-T(T(u-v0[i])*b[i])))
+		}
+		return
+	}
+	for i, u := range here {
+		sum := T(T(before[i]+after[i]) + T(north[i]+south[i]))
+		to[i] = T(u + T(T(mu*T(sum-T(4*u)))-T(T(u-v0[i])*b[i])))
 	}
 }

@@ -11,13 +11,14 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
+	"runtime"
 	"sync"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/fields"
 	"eccbench/internal/grid"
 	"eccbench/internal/name"
+	"eccbench/internal/verify"
 )
 
 // The names of the workloads.
@@ -61,7 +62,7 @@ type Problem struct {
 	// Mask has a value for each voxel: nothing flows between those whose values differ, and
 	// those of 0 are no part of the image. nil for an image that is one part.
 	Mask []float32
-	keys [3]int64 // of the name it was made from
+	keys []int64 // of the name it was made from
 
 	strongest func() (float32, error) // the largest b, computed once
 	seams     func() []Seam           // of the mask, likewise
@@ -76,52 +77,45 @@ func (p *Problem) Dim() int { return p.Shape().Dim() }
 // Steps is the workload of the field after N steps. The first of the implementations is the
 // reference.
 func Steps(impls ...bench.Implementation[*Problem, Flow]) bench.Workload[*Problem, Flow] {
-	w := workload(Name, impls)
-	w.Question = bench.Question{
-		Doc:  "the gradient vector flow of an image after some explicit steps",
-		Form: form(Name),
+	q := Inputs(Name)
+	return workload(q, bench.Question{
+		Doc: "the gradient vector flow of an image after some explicit steps",
 		Adversarial: []string{
-			spell(Name, 3, 50, 0, "noise/shape=1x1/type=uint8/seed=5"), spell(Name, 7, 50, 0, "constant/shape=9x7x5/type=float32"),
-			spell(Name, 0, 50, 0, "noise/shape=17x9/type=uint8/seed=5"), spell(Name, 1, 150, 0, "noise/shape=61x43/levels=64/type=float32/seed=5"),
-			spell(Name, 2, 50, 1, "noise/shape=2x31/type=uint8/seed=2"), spell(Name, 9, 100, 0, "noise/shape=37x1/type=uint8/seed=3"),
-			spell(Name, 33, 180, 1, "grf/shape=67x35/type=float32/levels=1024/smooth=2/seed=3"), spell(Name, 40, 187, 0, "checkerboard/shape=130x64/type=uint8"),
-			spell(Name, 13, 50, 0, "noise/shape=31x17x13/type=float32/levels=1024/seed=7"), spell(Name, 16, 100, 1, "grf/shape=24x20x28/type=float32/levels=1024/smooth=2/seed=3"),
-			spell(Name, 25, 50, 0, "ball/shape=40x33x19/type=uint8"), spell(Name, 5, 100, 0, "noise/shape=1x1x37/type=uint8/levels=3/seed=3"),
-			spell(Name, 6, 50, 1, "noise/shape=1x19x2/type=int16/levels=1000/seed=2"), spell(Name, 11, 1, 0, "noise/shape=131x2x3/type=float32/levels=70000/seed=5"),
-			spell(Name, 17, 50, 0, "between/shape=43x11x7/levels=1024/seed=20"),
+			q.Spell("noise/shape=1x1/type=uint8/seed=5", 3, 50, 0), q.Spell("constant/shape=9x7x5/type=float32", 7, 50, 0),
+			q.Spell("noise/shape=17x9/type=uint8/seed=5", 0, 50, 0), q.Spell("noise/shape=61x43/levels=64/type=float32/seed=5", 1, 150, 0),
+			q.Spell("noise/shape=2x31/type=uint8/seed=2", 2, 50, 1), q.Spell("noise/shape=37x1/type=uint8/seed=3", 9, 100, 0),
+			q.Spell("grf/shape=67x35/type=float32/levels=1024/smooth=2/seed=3", 33, 180, 1), q.Spell("checkerboard/shape=130x64/type=uint8", 40, 187, 0),
+			q.Spell("noise/shape=31x17x13/type=float32/levels=1024/seed=7", 13, 50, 0), q.Spell("grf/shape=24x20x28/type=float32/levels=1024/smooth=2/seed=3", 16, 100, 1),
+			q.Spell("ball/shape=40x33x19/type=uint8", 25, 50, 0), q.Spell("noise/shape=1x1x37/type=uint8/levels=3/seed=3", 5, 100, 0),
+			q.Spell("noise/shape=1x19x2/type=int16/levels=1000/seed=2", 6, 50, 1), q.Spell("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 11, 1, 0),
+			q.Spell("between/shape=43x11x7/levels=1024/seed=20", 17, 50, 0),
 		},
-		Small: []string{spell(Name, 64, 50, 0, "grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1"), spell(Name, 128, 50, 0, "noise/shape=256x256/levels=1024/type=float32/seed=1")},
-		Reads: of(Name).Image,
-	}
-	w.Policy = stepsPolicy()
-	return w
+		Small: []string{q.Spell("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 64, 50, 0), q.Spell("noise/shape=256x256/levels=1024/type=float32/seed=1", 128, 50, 0)},
+	}, stepsPolicy(), impls)
 }
 
 // ToSteady is the workload of the steady state. The first of the implementations is the
 // reference.
 func ToSteady(impls ...bench.Implementation[*Problem, Flow]) bench.Workload[*Problem, Flow] {
-	w := workload(Steady, impls)
-	w.Question = bench.Question{
-		Doc:  "the steady state of the gradient vector flow of an image, to a tolerance",
-		Form: form(Steady),
+	q := Inputs(Steady)
+	return workload(q, bench.Question{
+		Doc: "the steady state of the gradient vector flow of an image, to a tolerance",
 		Adversarial: []string{
-			spell(Steady, 4, 50, 0, "noise/shape=1x1/type=uint8/seed=5"), spell(Steady, 4, 50, 0, "constant/shape=9x7x5/type=float32"),
-			spell(Steady, 5, 200, 0, "noise/shape=61x43/levels=64/type=float32/seed=5"), spell(Steady, 4, 50, 1, "noise/shape=2x31/type=uint8/seed=2"),
-			spell(Steady, 4, 100, 0, "noise/shape=37x1/type=uint8/seed=3"), spell(Steady, 4, 200, 1, "grf/shape=67x35/type=float32/levels=1024/smooth=2/seed=3"),
-			spell(Steady, 3, 100, 0, "ball/shape=97x60/type=uint8"), spell(Steady, 4, 50, 0, "grf/shape=31x17x13/type=float32/levels=1024/smooth=3/seed=7"),
-			spell(Steady, 4, 100, 1, "grf/shape=24x20x28/type=float32/levels=1024/smooth=2/seed=3"), spell(Steady, 3, 50, 0, "ball/shape=40x33x19/type=uint8"),
-			spell(Steady, 4, 100, 0, "noise/shape=1x1x37/type=uint8/levels=3/seed=3"), spell(Steady, 4, 1000, 1, "noise/shape=1x19x2/type=int16/levels=1000/seed=2"),
-			spell(Steady, 4, 1, 0, "noise/shape=131x2x3/type=float32/levels=70000/seed=5"),
+			q.Spell("noise/shape=1x1/type=uint8/seed=5", 4, 50, 0), q.Spell("constant/shape=9x7x5/type=float32", 4, 50, 0),
+			q.Spell("noise/shape=61x43/levels=64/type=float32/seed=5", 5, 200, 0), q.Spell("noise/shape=2x31/type=uint8/seed=2", 4, 50, 1),
+			q.Spell("noise/shape=37x1/type=uint8/seed=3", 4, 100, 0), q.Spell("grf/shape=67x35/type=float32/levels=1024/smooth=2/seed=3", 4, 200, 1),
+			q.Spell("ball/shape=97x60/type=uint8", 3, 100, 0), q.Spell("grf/shape=31x17x13/type=float32/levels=1024/smooth=3/seed=7", 4, 50, 0),
+			q.Spell("grf/shape=24x20x28/type=float32/levels=1024/smooth=2/seed=3", 4, 100, 1), q.Spell("ball/shape=40x33x19/type=uint8", 3, 50, 0),
+			q.Spell("noise/shape=1x1x37/type=uint8/levels=3/seed=3", 4, 100, 0), q.Spell("noise/shape=1x19x2/type=int16/levels=1000/seed=2", 4, 1000, 1),
+			q.Spell("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 4, 1, 0),
 		},
-		Small: []string{spell(Steady, 4, 50, 0, "grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1"), spell(Steady, 5, 100, 0, "grf/shape=256x256/levels=1024/type=float32/smooth=2/seed=1")},
-		Reads: of(Steady).Image,
-	}
-	w.Policy = steadyPolicy()
-	return w
+		Small: []string{q.Spell("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 4, 50, 0), q.Spell("grf/shape=256x256/levels=1024/type=float32/smooth=2/seed=1", 5, 100, 0)},
+	}, steadyPolicy(), impls)
 }
 
-func workload(kind string, impls []bench.Implementation[*Problem, Flow]) bench.Workload[*Problem, Flow] {
-	w := bench.Workload[*Problem, Flow]{Name: kind, Inputs: Inputs{kind}, Impls: impls, Encode: Encode, Decode: Decode}
+func workload(in fields.Questions[*Problem], q bench.Question, policy verify.Policy[*Problem, Flow], impls []bench.Implementation[*Problem, Flow]) bench.Workload[*Problem, Flow] {
+	q.Form, q.Reads = in.Form, in.Of().Image
+	w := bench.Workload[*Problem, Flow]{Name: in.Form.Kind, Question: q, Inputs: in, Impls: impls, Policy: policy, Encode: Encode, Decode: Decode}
 	if len(impls) > 0 {
 		w.Reference = impls[0].About().Name
 	}
@@ -196,10 +190,6 @@ func (p *Problem) stable() error {
 	return nil
 }
 
-// Inputs makes problems from names KIND/steps=N/mu=N/boundary=N/of=IMAGE, those of the steady
-// state from KIND/tol=N/….
-type Inputs struct{ kind string }
-
 // perMille is what mu is counted in.
 const perMille = 1000
 
@@ -214,27 +204,50 @@ func form(kind string) name.Form {
 	}}
 }
 
-// of is what is common to questions about an image. The keys are shared.
-func of(kind string) fields.Of { return fields.Of{Form: form(kind), Tail: 3 * 8} }
-
-func spell(kind string, first, mu, boundary int64, image string) string {
-	f := form(kind)
-	return f.Spell(map[string]int64{f.Keys[0].Key: first, "mu": mu, "boundary": boundary}, image)
-}
-
-func parse(kind, s string) (keys [3]int64, image string, err error) {
-	f := form(kind)
-	values, image, err := f.Parse(s)
-	if err == nil {
-		for i, k := range f.Keys {
-			keys[i] = values[k.Key]
+// Inputs makes problems of a kind from names KIND/steps=N/mu=N/boundary=N/of=IMAGE, those of the
+// steady state from KIND/tol=N/…. Cost counts a voxel once for each step, and of bytes one read of
+// the image and one writing of the field: steps can be taken many at a time.
+func Inputs(kind string) fields.Questions[*Problem] {
+	q := fields.Questions[*Problem]{
+		Form: form(kind),
+		Pose: func(in grid.Source, keys []int64) (*Problem, error) { return pose(kind, in, keys) },
+		Weigh: func(p *Problem, keys []int64, cost bench.Cost) bench.Cost {
+			cost.Bytes += int64(p.Dim()) * 4 * cost.Items
+			cost.Class = fmt.Sprintf("%s=%d/mu=%d/boundary=%v/%s", form(kind).Keys[0].Key, keys[0], keys[1], p.Boundary, cost.Class)
+			if p.Storage != Float32 { // else rows of other questions would stand in one table
+				cost.Class = fmt.Sprintf("storage=%v/%s", p.Storage, cost.Class)
+			}
+			if kind != Steady {
+				cost.Items *= max(1, p.Steps)
+				cost.Unit = "vox·it"
+			}
+			return cost
+		},
+	}
+	if kind != Steady {
+		q.Fewer = func(keys []int64) (list [][]int64) {
+			for _, steps := range []int64{keys[0] / 2, keys[0] - 1} {
+				if steps > 0 && steps < keys[0] {
+					list = append(list, []int64{steps, keys[1], keys[2]})
+				}
+			}
+			return list
 		}
 	}
-	return keys, image, err
+	return q
 }
 
+// Image is what flows.
+func (p *Problem) Image() grid.Source { return p.Source }
+
+// Keys are those of the name that the problem was made from.
+func (p *Problem) Keys() []int64 { return p.keys }
+
+// Close closes the image.
+func (p *Problem) Close() error { return grid.Close(p.Source) }
+
 // pose makes the problem of an image that keys describe.
-func pose(kind string, s grid.Source, keys [3]int64) (*Problem, error) {
+func pose(kind string, s grid.Source, keys []int64) (*Problem, error) {
 	steps, tol := keys[0], 0.0
 	if kind == Steady {
 		steps, tol = 0, math.Pow10(-int(keys[0]))
@@ -243,91 +256,6 @@ func pose(kind string, s grid.Source, keys [3]int64) (*Problem, error) {
 	p := NewProblem(s, float32(float64(keys[1])/perMille), steps, tol, Boundary(keys[2]))
 	p.keys, p.Storage = keys, storage
 	return p, p.Check()
-}
-
-// Open makes the problem that a name describes.
-func (in Inputs) Open(name string) (*Problem, error) {
-	keys, image, err := parse(in.kind, name)
-	if err != nil {
-		return nil, err
-	}
-	s, err := fields.Inputs{}.Open(image)
-	if err != nil {
-		return nil, err
-	}
-	p, err := pose(in.kind, s, keys)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), grid.Close(s))
-	}
-	return p, nil
-}
-
-// Close closes the image.
-func (p *Problem) Close() error { return grid.Close(p.Source) }
-
-// Variants names problems of other images.
-func (in Inputs) Variants(name string, n int) ([]string, error) { return of(in.kind).Variants(name, n) }
-
-// Files are what the image is read from.
-func (in Inputs) Files(name string) []string { return of(in.kind).Files(name) }
-
-// Smaller names problems of fewer steps, and of smaller images.
-func (in Inputs) Smaller(name string) []string {
-	keys, image, err := parse(in.kind, name)
-	if err != nil {
-		return nil
-	}
-	var names []string
-	if in.kind != Steady {
-		for _, fewer := range []int64{keys[0] / 2, keys[0] - 1} {
-			if fewer > 0 && fewer < keys[0] {
-				names = append(names, spell(in.kind, fewer, keys[1], keys[2], image))
-			}
-		}
-	}
-	for _, smaller := range (fields.Inputs{}).Smaller(image) {
-		names = append(names, spell(in.kind, keys[0], keys[1], keys[2], smaller))
-	}
-	return names
-}
-
-// Cost counts a voxel once for each step, and of bytes one read of the image and one writing
-// of the field: steps can be taken many at a time.
-func (in Inputs) Cost(name string, p *Problem) bench.Cost {
-	keys, image, _ := parse(in.kind, name) // it was opened by this name
-	cost := fields.Inputs{}.Cost(image, p.Source)
-	cost.Bytes += int64(p.Dim()) * 4 * cost.Items
-	cost.Class = fmt.Sprintf("%s=%d/mu=%d/boundary=%v/%s", form(in.kind).Keys[0].Key, keys[0], keys[1], p.Boundary, cost.Class)
-	if in.kind != Steady {
-		cost.Items *= max(1, p.Steps)
-		cost.Unit = "vox·it"
-	}
-	return cost
-}
-
-// Size is that of the image, and the keys after it.
-func (in Inputs) Size(p *Problem) int64 { return of(in.kind).Size(p.Source) }
-
-// Share writes the image and the keys.
-func (in Inputs) Share(p *Problem, f *os.File) error {
-	var tail []byte
-	for _, k := range p.keys {
-		tail = binary.LittleEndian.AppendUint64(tail, uint64(k))
-	}
-	return of(in.kind).Share(p.Source, tail, f)
-}
-
-// Attach makes the problem of bytes that Share wrote.
-func (in Inputs) Attach(mapped []byte) (*Problem, error) {
-	s, tail, err := of(in.kind).Attach(mapped)
-	if err != nil {
-		return nil, err
-	}
-	var keys [3]int64
-	for i := range keys {
-		keys[i] = int64(binary.LittleEndian.Uint64(tail[8*i:]))
-	}
-	return pose(in.kind, s, keys)
 }
 
 // Encode writes how many components there are, how many values each has, and the values.
@@ -352,18 +280,8 @@ func Encode(w io.Writer, f Flow) error {
 
 // WriteValues writes float32 little-endian.
 func WriteValues(w io.Writer, list []float32) error {
-	const part = 1 << 14
-	buf := make([]byte, 0, 4*part)
-	for at := 0; at < len(list); at += part {
-		buf = buf[:0]
-		for _, v := range list[at:min(at+part, len(list))] {
-			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(v))
-		}
-		if _, err := w.Write(buf); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := w.Write(grid.Bytes(list))
+	return err
 }
 
 // Decode is the inverse of Encode.
@@ -379,9 +297,12 @@ func Decode(b []byte) (Flow, error) {
 	f := Flow{V: make([][]float32, d)}
 	for c := range f.V {
 		f.V[c] = make([]float32, n)
-		for i := range f.V[c] {
-			f.V[c][i] = math.Float32frombits(binary.LittleEndian.Uint32(b[16+4*(uint64(c)*n+uint64(i)):]))
-		}
+		list := b[16+4*uint64(c)*n:][:4*n]
+		inParts(int64(n), runtime.GOMAXPROCS(0), func(_ int, lo, hi int64) {
+			for i := lo; i < hi; i++ {
+				f.V[c][i] = math.Float32frombits(binary.LittleEndian.Uint32(list[4*i:]))
+			}
+		})
 	}
 	return f, nil
 }

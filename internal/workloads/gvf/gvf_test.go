@@ -18,7 +18,7 @@ import (
 func open(t testing.TB, name string) *Problem {
 	t.Helper()
 	kind, _, _ := strings.Cut(name, "/")
-	p, err := Inputs{kind}.Open(name)
+	p, err := Inputs(kind).Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,10 +134,12 @@ func TestUnstableStepsAreRefused(t *testing.T) {
 }
 
 func TestNamesAndSharing(t *testing.T) {
-	for _, name := range []string{"gvf/steps=12/mu=70/boundary=1/of=noise/shape=9x8x7/levels=16/type=uint8/seed=3", "gvf-steady/tol=5/mu=2000/boundary=0/of=noise/shape=9x8/levels=16/type=float32/seed=3"} {
+	classes := map[string]bool{}
+	for _, name := range []string{"gvf/steps=12/mu=70/boundary=1/of=noise/shape=9x8x7/levels=16/type=uint8/seed=3", "gvf-steady/tol=5/mu=2000/boundary=0/of=noise/shape=9x8/levels=16/type=float32/seed=3",
+		"gvf-float16/steps=12/mu=70/boundary=1/of=noise/shape=9x8x7/levels=16/type=uint8/seed=3", "gvf-snorm16/steps=12/mu=70/boundary=1/of=noise/shape=9x8x7/levels=16/type=uint8/seed=3"} {
 		p := open(t, name)
 		kind, _, _ := strings.Cut(name, "/")
-		in := Inputs{kind}
+		in := Inputs(kind)
 		path := filepath.Join(t.TempDir(), "shared")
 		file, err := os.Create(path)
 		if err != nil {
@@ -159,6 +161,10 @@ func TestNamesAndSharing(t *testing.T) {
 		if kind == Name && (cost.Items != 12*9*8*7 || cost.Unit != "vox·it" || cost.Bytes != 504+12*504) || kind == Steady && (cost.Items != 72 || cost.Unit != "vox") {
 			t.Errorf("%+v", cost)
 		}
+		if classes[cost.Class] {
+			t.Errorf("%s: rows of another question have the class %s", name, cost.Class)
+		}
+		classes[cost.Class] = true
 		for _, smaller := range in.Smaller(name) {
 			if _, err := in.Open(smaller); err != nil {
 				t.Error(err)
@@ -166,7 +172,7 @@ func TestNamesAndSharing(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"gvf/steps=-1/mu=50/boundary=0/of=noise/shape=3x3", "gvf/steps=1/mu=0/boundary=0/of=noise/shape=3x3", "gvf/steps=1/mu=50/boundary=2/of=noise/shape=3x3", "gvf/steps=1/mu=300/boundary=0/of=noise/shape=3x3", "gvf/mu=50/of=noise/shape=3x3"} {
-		if _, err := (Inputs{Name}).Open(bad); err == nil || strings.Contains(err.Error(), "\n") {
+		if _, err := Inputs(Name).Open(bad); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -258,6 +264,91 @@ func TestDigest(t *testing.T) {
 		}
 		if got := hex.EncodeToString(h.Sum(nil)[:16]); got != want {
 			t.Errorf("%s: digest %s, want %s", name, got, want)
+		}
+	}
+}
+
+// Boxes are within an image, all corners among them, and what is around them is a small part of
+// it; of fields of many steps there are none.
+func TestBoxes(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		count int
+	}{
+		{"gvf/steps=16/mu=50/boundary=0/of=noise/shape=512x512x512/type=uint8/seed=1", 24}, {"gvf/steps=64/mu=50/boundary=0/of=noise/shape=4096x4096/type=uint8/seed=1", 15},
+		{"gvf/steps=3/mu=50/boundary=1/of=noise/shape=33x5x200/type=uint8/seed=1", 19}, {"gvf/steps=256/mu=50/boundary=0/of=noise/shape=256x256x256/type=uint8/seed=1", 0},
+	} {
+		p := open(t, c.name)
+		list := p.boxes(7)
+		if len(list) != c.count {
+			t.Errorf("%s: %d boxes, want %d", c.name, len(list), c.count)
+		}
+		if slices.Equal(list, p.boxes(8)) != (c.count == 0) {
+			t.Errorf("%s: another seed draws the same boxes", c.name)
+		}
+		corners, around := map[[3]int64]bool{}, int64(0)
+		for _, b := range list {
+			around += b.with(p.Steps+1, p.sides()).voxels()
+			var corner [3]int64
+			for a, n := range p.sides() {
+				if b.from[a] < 0 || b.to[a] > n || b.from[a] >= b.to[a] {
+					t.Errorf("%s: box %+v", c.name, b)
+				}
+				if b.to[a] == n {
+					corner[a]++
+				}
+				if b.from[a] == 0 {
+					corner[a] += 2
+				}
+			}
+			if !slices.Contains(corner[:], 0) {
+				corners[corner] = true
+			}
+		}
+		if c.count > 0 && (len(corners) < 1<<p.Dim() && p.Shape().H > 5 || around > max(p.Shape().Voxels()/boxShare, littleVoxels)) {
+			t.Errorf("%s: %d corners, %d voxels in all", c.name, len(corners), around)
+		}
+	}
+}
+
+// Boxes of a right field are right, of each storage and boundary and of a field that is given;
+// each value of any of them is looked at.
+func TestBoxesSeeEachOfTheirValues(t *testing.T) {
+	for k, name := range []string{
+		"gvf/steps=3/mu=50/boundary=0/of=noise/shape=43x31x26/type=uint8/seed=1", "gvf/steps=5/mu=80/boundary=1/of=noise/shape=190x143/type=int16/levels=1000/seed=1",
+		"gvf-float16/steps=3/mu=50/boundary=1/of=between/shape=33x31x26/levels=1024/seed=20", "gvf-snorm16/steps=2/mu=50/boundary=0/of=noise/shape=2x1x70/type=float32/levels=1024/seed=1",
+	} {
+		p := open(t, name)
+		if k == 1 {
+			start, err := p.Start(1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p = p.Flowing(start.V0, p.Steps)
+		}
+		out, err := Define(p, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := p.boxes(3)
+		if len(all) == 0 {
+			t.Fatalf("%s: no boxes", name)
+		}
+		if d, err := p.inBoxes(all, out); d != nil || err != nil {
+			t.Errorf("%s: %v, %v", name, d, err)
+		}
+		for i, b := range all {
+			c, at := i%p.Dim(), [3]int64{}
+			for a := range at {
+				at[a] = []int64{b.from[a], b.to[a] - 1}[i>>a&1]
+			}
+			v := &out.V[c][(at[2]*p.Shape().H+at[1])*p.Shape().W+at[0]]
+			was := *v
+			*v = math.Nextafter32(was, 1)
+			if d, err := p.inBoxes(all[i:i+1], out); d == nil || err != nil {
+				t.Errorf("%s: box %+v does not see a bit, %v", name, b, err)
+			}
+			*v = was
 		}
 	}
 }

@@ -16,7 +16,7 @@ const unit = 1.0 / (1 << 24)
 
 // What a voxel takes in nanoseconds, about three times what it took on a busy machine: to
 // start from, and for a component in a step.
-const startNS, stepNS = 100, 12
+const startNS, stepNS = 80, 10
 
 // PlainLoop holds a field after some steps to the bits of the plain loop.
 func PlainLoop() verify.Law[*Problem, Flow] {
@@ -42,6 +42,7 @@ func Rest() verify.Law[*Problem, Flow] {
 func stepsLaws() []law {
 	return []law{
 		PlainLoop(),
+		PlainBoxes(),
 		{Name: "float64 within the bound of rounding", Independent: true, Work: on(startNS, stepNS), Measure: precise},
 		{Name: "closed form of |V0| constant along x, y and z", Calls: 3, Work: on(20, 0), Measure: constantMagnitude},
 		{Name: "a constant V0 stays", Calls: 1, Work: on(5, 0), Check: fixedPoint},

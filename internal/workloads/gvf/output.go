@@ -29,6 +29,17 @@ func (p *Problem) TakesStepsWithin(formats ...Storage) error {
 	return nil
 }
 
+// ComesToRest is nil, or why who answers the steady state, in float32, does not answer a problem.
+func (p *Problem) ComesToRest(...Storage) error {
+	if err := p.Check(); err != nil {
+		return err
+	}
+	if p.Tol == 0 {
+		return errors.New("answers the steady state, not steps")
+	}
+	return nil
+}
+
 // An Output is the field of a job, whose next Do overwrites it.
 type Output struct{ Flow }
 

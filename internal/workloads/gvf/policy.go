@@ -1,12 +1,15 @@
 package gvf
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"eccbench/datasets"
+	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 )
 
@@ -48,7 +51,7 @@ func weak(_ *Problem, out Flow) string {
 
 // known is the flow of an image that is all the same: 0.
 func known(input string, p *Problem) (Flow, bool) {
-	_, image, err := parse(Name, input)
+	image, _, err := Inputs(Name).Parse(input)
 	if err != nil || p.V0 != nil {
 		return Flow{}, false
 	}
@@ -100,6 +103,9 @@ func same(p *Problem, want, got Flow, equal func(a, b float32) bool) *verify.Dif
 	if d := p.misshapen(got); d != nil {
 		return d
 	}
+	if alike(want, got) {
+		return nil
+	}
 	var first *verify.Diff
 	differ := 0
 	for c, list := range want.V {
@@ -115,6 +121,19 @@ func same(p *Problem, want, got Flow, equal func(a, b float32) bool) *verify.Dif
 		first.Context = fmt.Sprintf("%d of %d values differ", differ, p.Dim()*len(want.V[0]))
 	}
 	return first
+}
+
+// alike reports whether two fields have the same bits.
+func alike(a, b Flow) bool {
+	var differ atomic.Bool
+	for c := range a.V {
+		inParts(int64(len(a.V[c])), runtime.GOMAXPROCS(0), func(_ int, lo, hi int64) {
+			if !bytes.Equal(grid.Bytes(a.V[c][lo:hi]), grid.Bytes(b.V[c][lo:hi])) {
+				differ.Store(true)
+			}
+		})
+	}
+	return !differ.Load()
 }
 
 // number tells any two values apart.

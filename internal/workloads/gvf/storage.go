@@ -55,10 +55,9 @@ func (s Storage) Round(v float32) float32 {
 	return v
 }
 
-// Decode is n numbers that are kept little-endian.
-func (s Storage) Decode(kept []byte, n int) []float32 {
-	out := make([]float32, n)
-	inParts(int64(n), runtime.GOMAXPROCS(0), func(_ int, lo, hi int64) {
+// Decode sets numbers to those that are kept little-endian, and returns them.
+func (s Storage) Decode(out []float32, kept []byte) []float32 {
+	inParts(int64(len(out)), runtime.GOMAXPROCS(0), func(_ int, lo, hi int64) {
 		switch s {
 		case Float32:
 			copy(out[lo:hi], grid.Values[float32](kept)[lo:hi])
@@ -98,26 +97,23 @@ func (s Storage) unit(most float64) float64 {
 // Keeping is the workload of the field after N steps that is kept in 16 bits. The first of the
 // implementations is the reference.
 func Keeping(kind string, impls ...bench.Implementation[*Problem, Flow]) bench.Workload[*Problem, Flow] {
-	w := workload(kind, impls)
-	w.Question = bench.Question{
-		Doc:  fmt.Sprintf("the gradient vector flow of an image after some explicit steps, the field kept in %v", storageOf(kind)),
-		Form: form(kind),
+	q := Inputs(kind)
+	return workload(q, bench.Question{
+		Doc: fmt.Sprintf("the gradient vector flow of an image after some explicit steps, the field kept in %v", storageOf(kind)),
 		Adversarial: []string{
-			spell(kind, 3, 50, 0, "noise/shape=1x1/type=uint8/seed=5"), spell(kind, 7, 50, 0, "constant/shape=9x7x5/type=float32"),
-			spell(kind, 0, 50, 0, "noise/shape=17x9/type=uint8/seed=5"), spell(kind, 1, 150, 0, "noise/shape=61x43/levels=64/type=float32/seed=5"),
-			spell(kind, 2, 50, 1, "noise/shape=2x31/type=uint8/seed=2"), spell(kind, 33, 180, 1, "grf/shape=67x35/type=float32/levels=1024/smooth=2/seed=3"),
-			spell(kind, 40, 187, 0, "checkerboard/shape=130x64/type=uint8"), spell(kind, 13, 50, 0, "noise/shape=31x17x13/type=float32/levels=1024/seed=7"),
-			spell(kind, 16, 100, 1, "grf/shape=24x20x28/type=float32/levels=1024/smooth=2/seed=3"), spell(kind, 25, 50, 0, "ball/shape=40x33x19/type=uint8"),
-			spell(kind, 11, 1, 0, "noise/shape=131x2x3/type=float32/levels=70000/seed=5"),
+			q.Spell("noise/shape=1x1/type=uint8/seed=5", 3, 50, 0), q.Spell("constant/shape=9x7x5/type=float32", 7, 50, 0),
+			q.Spell("noise/shape=17x9/type=uint8/seed=5", 0, 50, 0), q.Spell("noise/shape=61x43/levels=64/type=float32/seed=5", 1, 150, 0),
+			q.Spell("noise/shape=2x31/type=uint8/seed=2", 2, 50, 1), q.Spell("grf/shape=67x35/type=float32/levels=1024/smooth=2/seed=3", 33, 180, 1),
+			q.Spell("checkerboard/shape=130x64/type=uint8", 40, 187, 0), q.Spell("noise/shape=31x17x13/type=float32/levels=1024/seed=7", 13, 50, 0),
+			q.Spell("grf/shape=24x20x28/type=float32/levels=1024/smooth=2/seed=3", 16, 100, 1), q.Spell("ball/shape=40x33x19/type=uint8", 25, 50, 0),
+			q.Spell("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 11, 1, 0),
 		},
-		Small: []string{spell(kind, 64, 50, 0, "grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1")},
-		Reads: of(kind).Image,
-	}
-	w.Policy = verify.Policy[*Problem, Flow]{Agree: agree, Weak: weak, Laws: []law{
+		Small: []string{q.Spell("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 64, 50, 0)},
+	}, verify.Policy[*Problem, Flow]{Agree: agree, Weak: weak, Laws: []law{
 		{Name: "the plain loop, bit for bit", Independent: true, Work: on(startNS, 2*stepNS), Check: plain},
+		PlainBoxes(),
 		{Name: "float32 within the bound of the format", Independent: true, Work: on(startNS, stepNS), Measure: fromFloat32},
-	}}
-	return w
+	}}, impls)
 }
 
 // defineKept is Define of a field that is kept in 16 bits.
@@ -129,9 +125,11 @@ func (p *Problem) defineKept(int) (Flow, error) {
 	kept := make([][]float32, len(v0))
 	for c, list := range v0 {
 		kept[c] = make([]float32, len(list))
-		for i, v := range list {
-			kept[c][i] = p.Storage.Round(v)
-		}
+		inParts(int64(len(list)), runtime.GOMAXPROCS(0), func(_ int, lo, hi int64) {
+			for i := lo; i < hi; i++ {
+				kept[c][i] = p.Storage.Round(list[i])
+			}
+		})
 	}
 	return Stored(p.Flowing(kept, p.Steps), p.Storage.Round)
 }

@@ -11,7 +11,7 @@ import (
 func TestStorage(t *testing.T) {
 	for _, s := range []Storage{Float16, Snorm16} {
 		decode := func(bits uint16) float32 {
-			return s.Decode(binary.NativeEndian.AppendUint16(nil, bits), 1)[0]
+			return s.Decode([]float32{0}, binary.NativeEndian.AppendUint16(nil, bits))[0]
 		}
 		largest := uint16(0x7bff)
 		if s == Snorm16 {
@@ -41,7 +41,7 @@ func TestStorage(t *testing.T) {
 			}
 		}
 	}
-	if v := Float16.Round(70000); !math.IsInf(float64(v), 1) || Float16.Decode([]byte{0, 0xfc}, 1)[0] != float32(math.Inf(-1)) {
+	if v := Float16.Round(70000); !math.IsInf(float64(v), 1) || Float16.Decode([]float32{0}, []byte{0, 0xfc})[0] != float32(math.Inf(-1)) {
 		t.Errorf("70000 is %v", v)
 	}
 	if v := Snorm16.Round(-1e-6); v != 0 || math.Signbit(float64(v)) {

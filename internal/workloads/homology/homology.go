@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/ranks"
 	"eccbench/internal/simplicial"
 	"eccbench/internal/verify"
 )
@@ -30,7 +31,7 @@ const (
 )
 
 // mostPrime is the greatest prime of a field, so that products fit 64 bits.
-const mostPrime = 1<<31 - 1
+const mostPrime = ranks.MostPrime
 
 // ParseRing reads a prime, Q or Z.
 func ParseRing(s string) (Ring, error) {

@@ -92,7 +92,7 @@ func TestPolicyTellsSquares(t *testing.T) {
 	p := problem(t, "moore/n=4/over=Z")
 	for order, want := range map[uint64]bool{4: true, 2: false, 8: false, 6: false} {
 		out := Groups{[]int64{1, 0, 0}, [][]uint64{nil, {order}, nil}}
-		d, err := ranks(p, out, nil)
+		d, err := byRanks(p, out, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,9 +23,9 @@ func (c *chains) torsion(d int) ([]uint64, error) {
 	for i := range m.in {
 		m.in[i] = map[int]bool{}
 	}
-	for i, faces := range c.boundary[d] {
+	for i := range int(c.count[d]) {
 		row := map[uint32]int64{}
-		for k, f := range faces {
+		for k, f := range c.boundary[d][i*(d+1) : (i+1)*(d+1)] {
 			row[f] = int64(1 - 2*(k%2))
 			m.in[f][i] = true
 		}

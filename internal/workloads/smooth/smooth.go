@@ -11,7 +11,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 
@@ -34,21 +33,22 @@ const checkpoint = 1000
 // Workload is the question, put to implementations.
 func Workload(impls ...bench.Implementation[*Pipeline, Answer]) bench.Workload[*Pipeline, Answer] {
 	return bench.Workload[*Pipeline, Answer]{
-		Name: Name, Question: question(), Inputs: Inputs{}, Impls: impls, Policy: policy(), Encode: bench.Small(Encode), Decode: Decode,
+		Name: Name, Question: question(), Inputs: Inputs(), Impls: impls, Policy: policy(), Encode: bench.Small(Encode), Decode: Decode,
 	}
 }
 
 func question() bench.Question {
+	q := Inputs()
 	return bench.Question{
 		Doc:  "the Euler characteristic curve of an image that is counted and smoothed in turn",
-		Form: Form(),
+		Form: q.Form,
 		Adversarial: []string{
-			spell(3, "noise/shape=1x1/levels=4/type=float32/seed=5"), spell(3, "noise/shape=61x43/levels=64/type=float32/seed=5"), spell(9, "noise/shape=5x300/levels=256/type=float32/seed=5"),
-			spell(5, "noise/shape=300x5/levels=256/type=float32/seed=5"), spell(4, "noise/shape=13x1/levels=16/type=float32/seed=4"), spell(2, "constant/shape=8x8/type=float32"),
-			spell(30, "noise/shape=257x255/levels=65536/type=float32/seed=5"), spell(1003, "grf/shape=48x40/levels=1024/type=float32/smooth=1/seed=3"),
+			q.Spell("noise/shape=1x1/levels=4/type=float32/seed=5", 3), q.Spell("noise/shape=61x43/levels=64/type=float32/seed=5", 3), q.Spell("noise/shape=5x300/levels=256/type=float32/seed=5", 9),
+			q.Spell("noise/shape=300x5/levels=256/type=float32/seed=5", 5), q.Spell("noise/shape=13x1/levels=16/type=float32/seed=4", 4), q.Spell("constant/shape=8x8/type=float32", 2),
+			q.Spell("noise/shape=257x255/levels=65536/type=float32/seed=5", 30), q.Spell("grf/shape=48x40/levels=1024/type=float32/smooth=1/seed=3", 1003),
 		},
-		Small: []string{spell(20, "noise/shape=512x512/levels=1024/type=float32/seed=1"), spell(20, "grf/shape=512x512/levels=1024/type=float32/smooth=2/seed=1")},
-		Reads: of().Image,
+		Small: []string{q.Spell("noise/shape=512x512/levels=1024/type=float32/seed=1", 20), q.Spell("grf/shape=512x512/levels=1024/type=float32/smooth=2/seed=1", 20)},
+		Reads: q.Of().Image,
 	}
 }
 
@@ -90,88 +90,38 @@ func (a *Answer) Add(i, of int64, v ecc.VCEC) {
 
 func kept(i, of int64) bool { return i == 1 || i == of || i%checkpoint == 0 }
 
-// Inputs makes pipelines from names smooth/iterations=N/of=IMAGE.
-type Inputs struct{}
-
-// Form is what the names of pipelines look like.
-func Form() name.Form {
-	return name.Form{Kind: "smooth", Keys: []name.Key{{Key: "iterations", Doc: "times that the image is counted and smoothed", Min: 1, Max: most, Default: 100}}}
-}
-
-// of is what is common to questions about an image. The number of iterations is shared.
-func of() fields.Of { return fields.Of{Form: Form(), Tail: 8} }
-
-func parse(s string) (iterations int64, image string, err error) {
-	values, image, err := Form().Parse(s)
-	return values["iterations"], image, err
-}
-
-func spell(iterations int64, image string) string {
-	return Form().Spell(map[string]int64{"iterations": iterations}, image)
-}
-
-// Open makes the pipeline that a name describes.
-func (Inputs) Open(name string) (*Pipeline, error) {
-	n, image, err := parse(name)
-	if err != nil {
-		return nil, err
+// Inputs makes pipelines from names smooth/iterations=N/of=IMAGE. Cost is one read of the image for
+// each iteration.
+func Inputs() fields.Questions[*Pipeline] {
+	return fields.Questions[*Pipeline]{
+		Form: form(),
+		Pose: func(in grid.Source, keys []int64) (*Pipeline, error) { return &Pipeline{in, keys[0]}, nil },
+		Fewer: func(keys []int64) [][]int64 {
+			if keys[0] == 1 {
+				return nil
+			}
+			return [][]int64{{(keys[0] + 1) / 2}, {keys[0] - 1}}
+		},
+		Weigh: func(p *Pipeline, _ []int64, cost bench.Cost) bench.Cost {
+			cost.Items, cost.Bytes = cost.Items*p.Iterations, cost.Bytes*p.Iterations
+			cost.Class, cost.Size = "smoothed/"+cost.Class, fmt.Sprintf("%sx%d", cost.Size, p.Iterations)
+			return cost
+		},
 	}
-	s, err := fields.Inputs{}.Open(image)
-	if err != nil {
-		return nil, err
-	}
-	return &Pipeline{s, n}, nil
 }
+
+// Image is the one that is smoothed.
+func (p *Pipeline) Image() grid.Source { return p.Source }
+
+// Keys are those of the pipeline's name.
+func (p *Pipeline) Keys() []int64 { return []int64{p.Iterations} }
 
 // Close closes the image.
 func (p *Pipeline) Close() error { return grid.Close(p.Source) }
 
-// Variants names pipelines of other images.
-func (Inputs) Variants(name string, n int) ([]string, error) { return of().Variants(name, n) }
-
-// Files are what the image is read from.
-func (Inputs) Files(name string) []string { return of().Files(name) }
-
-// Smaller names pipelines of fewer iterations, and of smaller images.
-func (Inputs) Smaller(name string) []string {
-	iterations, image, err := parse(name)
-	if err != nil {
-		return nil
-	}
-	var names []string
-	if iterations > 1 {
-		names = append(names, spell((iterations+1)/2, image), spell(iterations-1, image))
-	}
-	for _, smaller := range (fields.Inputs{}).Smaller(image) {
-		names = append(names, spell(iterations, smaller))
-	}
-	return names
-}
-
-// Cost is one read of the image for each iteration.
-func (Inputs) Cost(name string, p *Pipeline) bench.Cost {
-	_, image, _ := parse(name) // it was opened by this name
-	cost := fields.Inputs{}.Cost(image, p.Source)
-	cost.Items, cost.Bytes = cost.Items*p.Iterations, cost.Bytes*p.Iterations
-	cost.Class, cost.Size = "smoothed/"+cost.Class, fmt.Sprintf("%sx%d", cost.Size, p.Iterations)
-	return cost
-}
-
-// Size is that of the image, and the number of iterations after it.
-func (Inputs) Size(p *Pipeline) int64 { return of().Size(p.Source) }
-
-// Share writes the image and the number of iterations.
-func (Inputs) Share(p *Pipeline, f *os.File) error {
-	return of().Share(p.Source, binary.LittleEndian.AppendUint64(nil, uint64(p.Iterations)), f)
-}
-
-// Attach makes the pipeline of bytes that Share wrote.
-func (Inputs) Attach(mapped []byte) (*Pipeline, error) {
-	s, tail, err := of().Attach(mapped)
-	if err != nil {
-		return nil, err
-	}
-	return &Pipeline{s, int64(binary.LittleEndian.Uint64(tail))}, nil
+// form is what the names of pipelines look like.
+func form() name.Form {
+	return name.Form{Kind: "smooth", Keys: []name.Key{{Key: "iterations", Doc: "times that the image is counted and smoothed", Min: 1, Max: most, Default: 100}}}
 }
 
 // Encode writes the answer with its curves as package ecc does.

@@ -10,7 +10,7 @@ import (
 
 func pixels(t *testing.T, name string) (values []float32, p *Pipeline) {
 	t.Helper()
-	p, err := Inputs{}.Open(name)
+	p, err := Inputs().Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}

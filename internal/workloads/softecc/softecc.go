@@ -11,7 +11,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/fields"
@@ -25,7 +24,7 @@ const Name = "softecc"
 // Workload is the question, put to implementations; the first answers by the definition.
 func Workload(impls ...bench.Implementation[*Problem, Answer]) bench.Workload[*Problem, Answer] {
 	w := bench.Workload[*Problem, Answer]{
-		Name: Name, Question: question(), Inputs: Inputs{}, Impls: impls, Policy: Policy(), Encode: Encode, Decode: Decode,
+		Name: Name, Question: question(), Inputs: Inputs(), Impls: impls, Policy: Policy(), Encode: Encode, Decode: Decode,
 	}
 	if len(impls) > 0 {
 		w.Reference = impls[0].About().Name
@@ -34,21 +33,22 @@ func Workload(impls ...bench.Implementation[*Problem, Answer]) bench.Workload[*P
 }
 
 func question() bench.Question {
+	q := Inputs()
 	return bench.Question{
 		Doc:  "the Euler characteristic curve with sigmoids for steps, at thresholds, and its gradients",
-		Form: Form(),
+		Form: q.Form,
 		Adversarial: []string{
-			spell(5, 100, 100, 1, "noise/shape=1x1/type=uint8/seed=5"), spell(1, 100, 0, 2, "constant/shape=9x7x5/type=float32"),
-			spell(16, 20, 100, 3, "noise/shape=61x43/levels=64/type=float32/seed=5"), spell(64, 1000, 0, 4, "noise/shape=31x17x13/type=float32/levels=1024/seed=7"),
-			spell(64, 1000, 100, 5, "grf/shape=24x20x28/type=float32/levels=1024/smooth=2/seed=3"), spell(7, 1, 5000, 6, "noise/shape=13x17x5/type=int16/levels=1000/seed=2"),
-			spell(9, 1000000, 50, 7, "noise/shape=17x16x15/type=uint16/levels=300/seed=7"), spell(33, 100000000, 0, 8, "noise/shape=29x31/type=uint8/seed=8"),
-			spell(16, 100, 100, 9, "between/shape=43x11x7/levels=1024/seed=20"), spell(16, 300, 0, 10, "distinct/shape=16x15x14/type=float32/seed=11"),
-			spell(300, 50, 10, 11, "noise/shape=5x3x40/levels=4/type=float32/seed=5"), spell(8, 100, 100, 12, "noise/shape=1x1x37/type=uint8/levels=3/seed=3"),
-			spelled([5]int64{9, 100, 100, 15, 1}, "noise/shape=23x13x11/type=float32/levels=1024/seed=6"), spelled([5]int64{64, 1000, 0, 16, 1}, "noise/shape=41x37/type=uint8/seed=9"),
-			spell(12, 200, 30, 13, "checkerboard/shape=8x9x10/type=uint8"), spell(16, 1000, 100, 14, "noise/shape=131x2x3/type=float32/levels=70000/seed=5"),
+			q.Spell("noise/shape=1x1/type=uint8/seed=5", 5, 100, 100, 1), q.Spell("constant/shape=9x7x5/type=float32", 1, 100, 0, 2),
+			q.Spell("noise/shape=61x43/levels=64/type=float32/seed=5", 16, 20, 100, 3), q.Spell("noise/shape=31x17x13/type=float32/levels=1024/seed=7", 64, 1000, 0, 4),
+			q.Spell("grf/shape=24x20x28/type=float32/levels=1024/smooth=2/seed=3", 64, 1000, 100, 5), q.Spell("noise/shape=13x17x5/type=int16/levels=1000/seed=2", 7, 1, 5000, 6),
+			q.Spell("noise/shape=17x16x15/type=uint16/levels=300/seed=7", 9, 1000000, 50, 7), q.Spell("noise/shape=29x31/type=uint8/seed=8", 33, 100000000, 0, 8),
+			q.Spell("between/shape=43x11x7/levels=1024/seed=20", 16, 100, 100, 9), q.Spell("distinct/shape=16x15x14/type=float32/seed=11", 16, 300, 0, 10),
+			q.Spell("noise/shape=5x3x40/levels=4/type=float32/seed=5", 300, 50, 10, 11), q.Spell("noise/shape=1x1x37/type=uint8/levels=3/seed=3", 8, 100, 100, 12),
+			q.Spell("noise/shape=23x13x11/type=float32/levels=1024/seed=6", 9, 100, 100, 15, 1), q.Spell("noise/shape=41x37/type=uint8/seed=9", 64, 1000, 0, 16, 1),
+			q.Spell("checkerboard/shape=8x9x10/type=uint8", 12, 200, 30, 13), q.Spell("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 16, 1000, 100, 14),
 		},
-		Small: []string{spell(64, 100, 100, 1, "noise/shape=64x64x64/levels=1024/type=float32/seed=1"), spell(64, 100, 100, 1, "grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1")},
-		Reads: of().Image,
+		Small: []string{q.Spell("noise/shape=64x64x64/levels=1024/type=float32/seed=1", 64, 100, 100, 1), q.Spell("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 64, 100, 100, 1)},
+		Reads: q.Of().Image,
 	}
 }
 
@@ -64,7 +64,7 @@ type Problem struct {
 	// its own (V-construction), in place of top cells.
 	Vertices bool
 
-	keys [5]int64 // m, lambda, alpha, dir, vertices of the name it was made from
+	keys []int64 // m, lambda, alpha, dir, vertices of the name it was made from
 }
 
 // An Answer is the soft curve and the gradients of L = Σ g_j χ(τ_j).
@@ -208,20 +208,52 @@ func (p *Problem) Check() error {
 	return nil
 }
 
-// Steepest is what ∂L/∂X is at most: the change of a voxel is at most 4, and the slope of a
-// sigmoid λ/4.
+// mostChange is what a voxel changes χ by at most, up or down: by −7 one that joins eight which
+// touch its corners alone, by 7 such a vertex.
+const mostChange = 7
+
+// Steepest is what ∂L/∂X is at most: the slope of a sigmoid is at most λ/4.
 func (p *Problem) Steepest() (sum float64) {
 	for _, g := range p.G {
-		sum += math.Abs(g) * p.Lambda
+		sum += math.Abs(g) * p.Lambda * (mostChange / 4.0)
 	}
 	return sum
 }
 
-// Inputs makes problems from names softecc/m=N/lambda=N/alpha=N/dir=N[/vertices=1]/of=IMAGE.
-type Inputs struct{}
+// Inputs makes problems from names softecc/m=N/lambda=N/alpha=N/dir=N[/vertices=1]/of=IMAGE. Cost is
+// one read of the image and one writing of its gradient.
+func Inputs() fields.Questions[*Problem] {
+	return fields.Questions[*Problem]{
+		Form: form(),
+		Pose: pose,
+		Fewer: func(keys []int64) [][]int64 {
+			if keys[0] == 1 {
+				return nil
+			}
+			return [][]int64{append([]int64{(keys[0] + 1) / 2}, keys[1:]...)}
+		},
+		Weigh: func(_ *Problem, keys []int64, cost bench.Cost) bench.Cost {
+			cost.Bytes += 4 * cost.Items
+			if keys[4] == 1 {
+				cost.Class = "vertices=1/" + cost.Class
+			}
+			cost.Class = fmt.Sprintf("m=%d/lambda=%d/alpha=%d/%s", keys[0], keys[1], keys[2], cost.Class)
+			return cost
+		},
+	}
+}
 
-// Form is what the names of problems look like.
-func Form() name.Form {
+// Image is the one whose curve is asked for.
+func (p *Problem) Image() grid.Source { return p.Source }
+
+// Keys are those of the name that the problem was made from.
+func (p *Problem) Keys() []int64 { return p.keys }
+
+// Close closes the image.
+func (p *Problem) Close() error { return grid.Close(p.Source) }
+
+// form is what the names of problems look like.
+func form() name.Form {
 	return name.Form{Kind: Name, Keys: []name.Key{
 		{Key: "m", Doc: "thresholds, evenly spaced over the range of the levels", Min: 1, Max: 1 << 16, Default: 64},
 		{Key: "lambda", Doc: "steepness λ times the range of the levels", Min: 1, Max: 1 << 40, Default: 100},
@@ -231,33 +263,8 @@ func Form() name.Form {
 	}}
 }
 
-// of is what is common to questions about an image. The keys are shared.
-func of() fields.Of { return fields.Of{Form: Form(), Tail: 5 * 8} }
-
-func spell(m, lambda, alpha, dir int64, image string) string {
-	return spelled([5]int64{m, lambda, alpha, dir}, image)
-}
-
-func spelled(keys [5]int64, image string) string {
-	values := map[string]int64{}
-	for i, k := range Form().Keys {
-		values[k.Key] = keys[i]
-	}
-	return Form().Spell(values, image)
-}
-
-func parse(s string) (keys [5]int64, image string, err error) {
-	values, image, err := Form().Parse(s)
-	if err == nil {
-		for i, k := range Form().Keys {
-			keys[i] = values[k.Key]
-		}
-	}
-	return keys, image, err
-}
-
 // pose makes the problem of an image that keys describe.
-func pose(s grid.Source, keys [5]int64) (*Problem, error) {
+func pose(s grid.Source, keys []int64) (*Problem, error) {
 	l := s.Ladder()
 	lo, hi := float64(l.Value(0)), float64(l.Value(l.Len()-1))
 	span := hi - lo
@@ -282,92 +289,6 @@ func pose(s grid.Source, keys [5]int64) (*Problem, error) {
 		p.G = append(p.G, rng.NormFloat64())
 	}
 	return p, p.Check()
-}
-
-// Open makes the problem that a name describes.
-func (Inputs) Open(name string) (*Problem, error) {
-	keys, image, err := parse(name)
-	if err != nil {
-		return nil, err
-	}
-	s, err := fields.Inputs{}.Open(image)
-	if err != nil {
-		return nil, err
-	}
-	p, err := pose(s, keys)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), grid.Close(s))
-	}
-	return p, nil
-}
-
-// Close closes the image.
-func (p *Problem) Close() error { return grid.Close(p.Source) }
-
-// Variants names problems of other images.
-func (Inputs) Variants(name string, n int) ([]string, error) {
-	return of().Variants(name, n)
-}
-
-// Files are what the image is read from.
-func (Inputs) Files(name string) []string { return of().Files(name) }
-
-// Smaller names problems of fewer thresholds, and of smaller images.
-func (Inputs) Smaller(name string) []string {
-	keys, image, err := parse(name)
-	if err != nil {
-		return nil
-	}
-	var names []string
-	if keys[0] > 1 {
-		fewer := keys
-		fewer[0] = (keys[0] + 1) / 2
-		names = append(names, spelled(fewer, image))
-	}
-	for _, smaller := range (fields.Inputs{}).Smaller(image) {
-		names = append(names, spelled(keys, smaller))
-	}
-	return names
-}
-
-// Cost is one read of the image and one writing of its gradient.
-func (Inputs) Cost(name string, p *Problem) bench.Cost {
-	keys, image, _ := parse(name) // it was opened by this name
-	cost := fields.Inputs{}.Cost(image, p.Source)
-	cost.Bytes += 4 * cost.Items
-	if keys[4] == 1 {
-		cost.Class = "vertices=1/" + cost.Class
-	}
-	cost.Class = fmt.Sprintf("m=%d/lambda=%d/alpha=%d/%s", keys[0], keys[1], keys[2], cost.Class)
-	return cost
-}
-
-// Size is that of the image, and the keys after it.
-func (Inputs) Size(p *Problem) int64 { return of().Size(p.Source) }
-
-// Share writes the image and the keys.
-func (Inputs) Share(p *Problem, f *os.File) error {
-	var tail []byte
-	for _, k := range p.keys {
-		tail = binary.LittleEndian.AppendUint64(tail, uint64(k))
-	}
-	return of().Share(p.Source, tail, f)
-}
-
-// Attach makes the problem of bytes that Share wrote.
-func (Inputs) Attach(mapped []byte) (*Problem, error) {
-	s, tail, err := of().Attach(mapped)
-	if err != nil {
-		return nil, err
-	}
-	var keys [5]int64
-	for i := range keys {
-		keys[i] = int64(binary.LittleEndian.Uint64(tail[8*i:]))
-	}
-	if keys[0] < 1 || keys[0] > Form().Keys[0].Max {
-		return nil, fmt.Errorf("shared problem: %d thresholds", keys[0])
-	}
-	return pose(s, keys)
 }
 
 // Encode writes the number of thresholds, all of float64, and then ∂L/∂X.

@@ -8,13 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
 )
 
 func open(t *testing.T, name string) *Problem {
 	t.Helper()
-	p, err := Inputs{}.Open(name)
+	p, err := Inputs().Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +190,7 @@ func TestCheck(t *testing.T) {
 		"or the direction: want":       func(p *Problem) { p.V = [3]float64{} },
 		"α or the direction":           func(p *Problem) { p.Alpha = nan },
 		"λ is -1: want more than 0":    func(p *Problem) { p.Lambda = -1 },
-		"beyond float32":               func(p *Problem) { p.G, p.Lambda = []float64{1, -1, 0}, 1.71e38 },
+		"beyond float32":               func(p *Problem) { p.G, p.Lambda = []float64{1, -1, 0}, 9.73e37 },
 	} {
 		p := open(t, "softecc/m=3/lambda=7/alpha=100/dir=3/of=noise/shape=3x3x3/type=uint8/seed=5")
 		if err := p.Check(); err != nil {
@@ -201,7 +202,7 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	p := open(t, "softecc/m=3/lambda=7/alpha=100/dir=3/of=noise/shape=3x3x3/type=uint8/seed=5")
-	p.G, p.Lambda = []float64{1, -1, 0}, 1.70e38
+	p.G, p.Lambda = []float64{1, -1, 0}, 9.72e37
 	if err := p.Check(); err != nil {
 		t.Error(err)
 	}
@@ -215,14 +216,14 @@ func TestNamesAndSharing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := (Inputs{}).Share(p, f); err != nil {
+	if err := Inputs().Share(p, f); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(f.Name())
-	if err != nil || int64(len(data)) > (Inputs{}).Size(p) {
-		t.Fatal(len(data), (Inputs{}).Size(p), err)
+	if err != nil || int64(len(data)) > Inputs().Size(p) {
+		t.Fatal(len(data), Inputs().Size(p), err)
 	}
-	got, err := Inputs{}.Attach(data)
+	got, err := Inputs().Attach(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,18 +231,18 @@ func TestNamesAndSharing(t *testing.T) {
 		t.Errorf("the shared problem has another answer: %v", list)
 	}
 	for i := range 40 {
-		if _, err := (Inputs{}).Attach(data[:i]); err == nil {
+		if _, err := Inputs().Attach(data[:i]); err == nil {
 			t.Fatalf("a problem cut at %d was attached", i)
 		}
 	}
-	names, err := Inputs{}.Variants(name, 2)
+	names, err := Inputs().Variants(name, 2)
 	if err != nil || len(names) != 2 || !strings.HasSuffix(names[1], "seed=2") || !strings.HasPrefix(names[1], "softecc/m=3/lambda=20/alpha=10/dir=5/of=") {
 		t.Error(names, err)
 	}
-	if cost := (Inputs{}).Cost(name, p); cost.Items != 315 || cost.Bytes != 8*315 || cost.Class != "m=3/lambda=20/alpha=10/gen=noise/dim=3/levels=4/type=float32" {
+	if cost := Inputs().Cost(name, p); cost.Items != 315 || cost.Bytes != 8*315 || cost.Class != "m=3/lambda=20/alpha=10/gen=noise/dim=3/levels=4/type=float32" {
 		t.Errorf("%+v", cost)
 	}
-	for _, s := range (Inputs{}).Smaller(name) {
+	for _, s := range Inputs().Smaller(name) {
 		open(t, s)
 	}
 	for _, bad := range []string{
@@ -250,7 +251,7 @@ func TestNamesAndSharing(t *testing.T) {
 		"softecc/m=3/lambda=20/alpha=10/dir=5/of=noise/shape=4x4/levels=2/lo=-1e36/step=2e36", // levels too far apart
 		"softecc/m=3/lambda=1/alpha=0/dir=5/vertices=2/of=noise/shape=4x4", "softecc/m=3/lambda=1/alpha=0/dir=5/vertices=0/of=noise/shape=4x4",
 	} {
-		if _, err := (Inputs{}).Open(bad); err == nil || strings.Contains(err.Error(), "\n") {
+		if _, err := Inputs().Open(bad); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -264,8 +265,8 @@ func TestNamesAndSharing(t *testing.T) {
 	}
 }
 
-// The changes of all voxels add up to χ of the box, and one is of no more cells than there
-// are of one sign.
+// The changes of all voxels add up to χ of the box, and none is beyond the bound, which the
+// middle of a cube reaches.
 func TestChanges(t *testing.T) {
 	for _, image := range []string{"of=noise/shape=24x23x22/type=float32/seed=1", "of=noise/shape=61x59/type=uint8/levels=3/seed=1", "of=constant/shape=4x3x2/type=uint8", "vertices=1/of=noise/shape=24x23x22/type=float32/seed=1", "vertices=1/of=noise/shape=61x59/type=uint8/levels=3/seed=1"} {
 		p := open(t, "softecc/m=1/lambda=20/alpha=0/dir=5/"+image)
@@ -276,7 +277,7 @@ func TestChanges(t *testing.T) {
 		sum := 0
 		for i := range y {
 			c := changeAt(p.Shape(), y, int64(i), p.Vertices)
-			if c < -14 || c > 14 {
+			if c < -mostChange || c > mostChange {
 				t.Errorf("%s: voxel %d changes χ by %d", image, i, c)
 			}
 			sum += c
@@ -284,6 +285,23 @@ func TestChanges(t *testing.T) {
 		if sum != 1 {
 			t.Errorf("%s: the changes add up to %d, want 1", image, sum)
 		}
+	}
+	y := make([]float32, 27)
+	for i := range y {
+		y[i] = 2
+		if i%3 != 1 && i/3%3 != 1 && i/9 != 1 {
+			y[i] = 0
+		}
+	}
+	y[13] = 1
+	if c := changeAt(grid.Shape{D: 3, H: 3, W: 3}, y, 13, false); c != -mostChange {
+		t.Errorf("the voxel that joins eight changes χ by %d", c)
+	}
+	for i := range y {
+		y[i] = 2 - y[i]
+	}
+	if c := changeAt(grid.Shape{D: 3, H: 3, W: 3}, y, 13, true); c != mostChange {
+		t.Errorf("the vertex below eight changes χ by %d", c)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"eccbench/internal/bench"
@@ -13,27 +14,42 @@ import (
 	"eccbench/internal/resident"
 )
 
-// Bytes is what a job's own memory on the device takes, beside what a plan asks for: the image,
-// and the sums of components, cavities and χ, in 32 copies that blocks add to.
-func Bytes(in grid.Source) int64 { return imageBytes(in) + sumBytes }
-
-const sumBytes = 32 * 3 * 8
-
-// imageBytes are whole words of 16 bytes, which kernels read.
-func imageBytes(in grid.Source) int64 { return (grid.TotalBytes(in) + 15) / 16 * 16 }
+// A Method answers by kernels that count an image on an NVIDIA device.
+type Method[In grid.Source, Out any] struct {
+	Name, Method, Source string
+	Open                 resident.Opener
+	Plan                 func(In) (Plan, error) // an error says what the kernels do not count
+	Read                 func(in In, counts []int64) Out
+	Poisoned             Out
+}
 
 // A Plan is how kernels count an image.
 type Plan struct {
 	Module  string
+	What    string // is resident: "the image with a label for each voxel"
+	Tables  []Table
 	Scratch []Scratch // what they leave for each other, undefined before each call
-	// Launches are the kernels in order, given the image, the scratch and the sums.
-	Launches func(image device.Buffer, scratch []device.Buffer, sums device.Buffer) []Launch
+	Counts  int64     // what they add to, int64, zero before each call
+	// Launches are the kernels in order.
+	Launches func(Memory) []Launch
+}
+
+// A Table is what kernels are given beside an image.
+type Table struct {
+	Name string
+	Data []byte
 }
 
 // Scratch is memory of the device.
 type Scratch struct {
 	Name  string
 	Bytes int64
+}
+
+// Memory is that of the device, as a plan asks for it. The image is of whole words of 16 bytes.
+type Memory struct {
+	Image, Counts   device.Buffer
+	Tables, Scratch []device.Buffer
 }
 
 // A Launch is a kernel with its threads, its dynamic shared memory in bytes and its parameters.
@@ -43,20 +59,89 @@ type Launch struct {
 	Args                    []any
 }
 
-// A Job counts a resident image, or in whole calls one that it brings there.
-type Job struct {
+// SumCounts are the counts of Sums: in as many copies as blocks add to.
+const SumCounts = 32 * 3
+
+// Sums are components of a set, those around it but the outside, and χ.
+func Sums(counts []int64) (components, cavities, characteristic int64) {
+	var sums [3]int64
+	for i, n := range counts {
+		sums[i%3] += n
+	}
+	return sums[0], sums[1], sums[2]
+}
+
+// imageBytes are whole words of 16 bytes, which kernels read.
+func imageBytes(in grid.Source) int64 { return (grid.TotalBytes(in) + 15) / 16 * 16 }
+
+// bytes is what a plan takes on the device, with the image.
+func (p Plan) bytes(in grid.Source) int64 {
+	need := imageBytes(in) + 8*p.Counts
+	for _, t := range p.Tables {
+		need += int64(len(t.Data))
+	}
+	for _, s := range p.Scratch {
+		need += s.Bytes
+	}
+	return need
+}
+
+// About describes the method.
+func (m Method[In, Out]) About() bench.About {
+	return bench.About{
+		Name: m.Name, Where: "gpu", Method: m.Method, Source: m.Source,
+		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
+	}
+}
+
+// CanDo refuses what the kernels do not count, and what does not fit the device.
+func (m Method[In, Out]) CanDo(in In, c bench.Conditions) error {
+	d, err := m.Open(c.Device)
+	if err != nil {
+		return err
+	}
+	p, err := m.Plan(in)
+	if err != nil {
+		return err
+	}
+	return resident.Fits(d, p.bytes(in), p.What)
+}
+
+// Setup loads the kernels and copies the image to the device.
+func (m Method[In, Out]) Setup(in In, c bench.Conditions) (bench.Job[Out], error) {
+	d, err := m.Open(c.Device)
+	if err != nil {
+		return nil, err
+	}
+	p, err := m.Plan(in)
+	if err != nil {
+		return nil, err
+	}
+	j := &job[In, Out]{Watch: resident.NewWatch(d), on: d, in: in, method: m}
+	if err := j.setup(c, p); err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return j, nil
+}
+
+// A job counts a resident image, or in whole calls one that it brings there.
+type job[In grid.Source, Out any] struct {
 	*resident.Watch
+	in         In
+	method     Method[In, Out]
 	on         device.Device
 	stream     device.Stream
 	start, end device.Event
 	module     device.Module
 	steps      []step
 
-	image, sums device.Buffer
-	scratch     []device.Buffer
-	result      device.Pinned
-	feed        *resident.Feed // of whole calls
+	Memory
+	result device.Pinned
+	feed   *resident.Feed // of whole calls
+	out    Out
 }
+
+var _ bench.DeviceJob = (*job[grid.Source, int])(nil)
 
 type step struct {
 	kernel device.Function
@@ -64,16 +149,7 @@ type step struct {
 	args   []any
 }
 
-// Open loads the kernels and copies the image to the device.
-func Open(d device.Device, in grid.Source, c bench.Conditions, p Plan) (*Job, error) {
-	j := &Job{Watch: resident.NewWatch(d), on: d}
-	if err := j.setup(in, c, p); err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
-	return j, nil
-}
-
-func (j *Job) setup(in grid.Source, c bench.Conditions, p Plan) (err error) {
+func (j *job[In, Out]) setup(c bench.Conditions, p Plan) (err error) {
 	if j.stream, err = j.on.NewStream("Betti numbers"); err != nil {
 		return err
 	}
@@ -83,35 +159,45 @@ func (j *Job) setup(in grid.Source, c bench.Conditions, p Plan) (err error) {
 	if j.end, err = j.on.NewEvent("end"); err != nil {
 		return err
 	}
-	if j.image, err = j.on.Alloc("image", imageBytes(in)); err != nil {
+	if j.Image, err = j.on.Alloc("image", imageBytes(j.in)); err != nil {
 		return err
 	}
 	if c.Scope == bench.Kernel || c.Scope == bench.Device {
-		err = resident.Stage(j.on, j.stream, j.image, 0, in)
+		err = resident.Stage(j.on, j.stream, j.Image, 0, j.in)
 	} else {
-		j.feed, err = resident.NewFeed(j.on, in, 0, c.Threads)
+		j.feed, err = resident.NewFeed(j.on, j.in, 0, c.Threads)
 	}
 	if err != nil {
 		return err
+	}
+	for _, t := range p.Tables {
+		b, err := j.on.Alloc(t.Name, int64(len(t.Data)))
+		if err != nil {
+			return err
+		}
+		j.Tables = append(j.Tables, b)
+		if err := j.stream.Upload(b, 0, t.Data); err != nil {
+			return err
+		}
 	}
 	for _, s := range p.Scratch {
 		b, err := j.on.Alloc(s.Name, s.Bytes)
 		if err != nil {
 			return err
 		}
-		j.scratch = append(j.scratch, b)
+		j.Scratch = append(j.Scratch, b)
 	}
-	if j.sums, err = j.on.Alloc("sums", sumBytes); err != nil {
+	if j.Counts, err = j.on.Alloc("counts", 8*p.Counts); err != nil {
 		return err
 	}
-	if j.result, err = j.on.AllocPinned("sums on the host", sumBytes); err != nil {
+	if j.result, err = j.on.AllocPinned("counts on the host", 8*p.Counts); err != nil {
 		return err
 	}
 	j.Poison()
-	return j.load(p.Module, p.Launches(j.image, j.scratch, j.sums))
+	return j.load(p.Module, p.Launches(j.Memory))
 }
 
-func (j *Job) load(module string, list []Launch) (err error) {
+func (j *job[In, Out]) load(module string, list []Launch) (err error) {
 	var names []string
 	for _, l := range list {
 		names = append(names, l.Kernel)
@@ -148,17 +234,25 @@ func Limit(t grid.Type, threshold float32) any {
 }
 
 // Do counts on the device; a whole call brings the image there first.
-func (j *Job) Do(*bench.Trace) error {
+func (j *job[In, Out]) Do(*bench.Trace) error {
 	if j.feed != nil {
-		if err := j.feed.Add(j.stream, j.image, 0); err != nil {
+		if err := j.feed.Add(j.stream, j.Image, 0); err != nil {
 			return err
 		}
 	}
-	return j.on.Do(func() error { return j.count(j.steps) })
+	if err := j.on.Do(func() error { return j.count(j.steps) }); err != nil {
+		return err
+	}
+	counts := make([]int64, len(j.result.Data())/8)
+	if _, err := binary.Decode(j.result.Data(), binary.LittleEndian, counts); err != nil {
+		return err
+	}
+	j.out = j.method.Read(j.in, counts)
+	return nil
 }
 
-func (j *Job) count(steps []step) error {
-	if err := errors.Join(j.stream.Record(j.start), j.stream.Fill32(j.sums, 0, sumBytes/4, 0)); err != nil {
+func (j *job[In, Out]) count(steps []step) error {
+	if err := errors.Join(j.stream.Record(j.start), j.stream.Fill32(j.Counts, 0, j.Counts.Bytes()/4, 0)); err != nil {
 		return err
 	}
 	for _, s := range steps {
@@ -166,12 +260,12 @@ func (j *Job) count(steps []step) error {
 			return err
 		}
 	}
-	return errors.Join(j.stream.Record(j.end), j.stream.Copy(j.result, 0, j.sums, 0, sumBytes), j.stream.Wait())
+	return errors.Join(j.stream.Record(j.end), j.stream.Copy(j.result, 0, j.Counts, 0, j.Counts.Bytes()), j.stream.Wait())
 }
 
 // EachKernel runs the kernels by themselves, each on what the last call left, the second-level
 // cache empty before, and calls f with what each took on the device.
-func (j *Job) EachKernel(f func(kernel string, took time.Duration)) error {
+func (j *job[In, Out]) EachKernel(f func(kernel string, took time.Duration)) error {
 	for i, s := range j.steps {
 		if err := errors.Join(j.Cool(), j.count(j.steps[i:i+1])); err != nil {
 			return err
@@ -186,37 +280,30 @@ func (j *Job) EachKernel(f func(kernel string, took time.Duration)) error {
 }
 
 // Elapsed is what the last Do took on the device.
-func (j *Job) Elapsed() (time.Duration, error) { return j.end.Since(j.start) }
+func (j *job[In, Out]) Elapsed() (time.Duration, error) { return j.end.Since(j.start) }
 
 // Cool empties the device's second-level cache.
-func (j *Job) Cool() error { return errors.Join(j.on.FlushL2(j.stream), j.stream.Wait()) }
+func (j *job[In, Out]) Cool() error { return errors.Join(j.on.FlushL2(j.stream), j.stream.Wait()) }
 
-// Poison overwrites what Out reads, and what it is made of.
-func (j *Job) Poison() {
+// Poison overwrites the answer, and what it is made of.
+func (j *job[In, Out]) Poison() {
 	const poison = 0x5a
-	for _, b := range append(j.scratch[:len(j.scratch):len(j.scratch)], j.sums) {
+	for _, b := range append(slices.Clip(j.Scratch), j.Counts) {
 		// A device that cannot be written to fails at the next call, with the reason.
 		_ = j.stream.Fill(b, 0, b.Bytes(), poison)
 	}
 	_ = j.stream.Wait()
-	clear(j.result.Data())
-	poisoned := int64(bench.Poison)
-	for what := range 3 { // of which all numbers are made
-		binary.LittleEndian.PutUint64(j.result.Data()[8*what:], uint64(poisoned))
+	for i := range j.result.Data() {
+		j.result.Data()[i] = poison
 	}
+	j.out = j.method.Poisoned
 }
 
-// Sums are components of the set, those around it but the outside, and χ, of the last call.
-func (j *Job) Sums() (components, cavities, characteristic int64) {
-	var sums [3]int64
-	for i := range int64(sumBytes / 8) {
-		sums[i%3] += int64(binary.LittleEndian.Uint64(j.result.Data()[8*i:]))
-	}
-	return sums[0], sums[1], sums[2]
-}
+// Out is the answer of the last call.
+func (j *job[In, Out]) Out() (Out, error) { return j.out, nil }
 
 // Close frees the device's memory and kernels.
-func (j *Job) Close() error {
+func (j *job[In, Out]) Close() error {
 	var errs []error
 	if j.stream != nil {
 		errs = append(errs, j.stream.Wait())
@@ -224,11 +311,11 @@ func (j *Job) Close() error {
 	if j.feed != nil {
 		errs = append(errs, j.feed.Close())
 	}
-	errs = append(errs, resident.CloseAll(j.result, j.sums))
-	for _, b := range j.scratch {
+	errs = append(errs, resident.CloseAll(j.result, j.Counts))
+	for _, b := range slices.Concat(j.Scratch, j.Tables) {
 		errs = append(errs, b.Close())
 	}
-	errs = append(errs, resident.CloseAll(j.image, j.module, j.end, j.start), j.Watch.Close())
+	errs = append(errs, resident.CloseAll(j.Image, j.module, j.end, j.start), j.Watch.Close())
 	if j.stream != nil {
 		errs = append(errs, j.stream.Close())
 	}

@@ -130,3 +130,23 @@ func RunOnHost(t *testing.T, module string, planted []string, with func(resident
 		})
 	}
 }
+
+// Modules are the kernels of modules, compiled for the host, with a defect or none, on a stand-in
+// for a device of eight multiprocessors.
+func Modules(t testing.TB, fault string, modules ...string) resident.Opener {
+	t.Helper()
+	var find []func(string) devicetest.Kernel
+	for _, m := range modules {
+		find = append(find, hosttest.Faulty(t, m, fault))
+	}
+	driver := devicetest.New(1, func(name string) devicetest.Kernel {
+		for _, in := range find {
+			if k := in(name); k != nil {
+				return k
+			}
+		}
+		return nil
+	})
+	driver.Multiprocessors(8)
+	return Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
+}

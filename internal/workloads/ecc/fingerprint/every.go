@@ -17,7 +17,7 @@ import (
 //	 240,  32  the shuffle that brings the half that is taken to the front
 //	 272,  16  64 − b, how far random bits are shifted
 //	 288,  16  b, how far levels are
-//	 304,  32  lowest, four times
+//	 304,  32  what the weights of all levels have in common, four times
 //	 336,  32  the level of 0, eight times
 //	 368,  32  1, or −1 where weights descend, eight times
 type block [400]byte
@@ -39,7 +39,7 @@ func newBlock(w weights) []uint64 {
 	}
 	put(272, 1, uint64(64-w.bits))
 	put(288, 1, uint64(w.bits))
-	put(304, 4, lowest)
+	put(304, 4, w.base())
 	zero := uint64(grid.EveryLevel(0))
 	put(336, 4, zero<<32|zero)
 	sign := uint64(1)

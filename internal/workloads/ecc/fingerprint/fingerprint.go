@@ -81,6 +81,8 @@ func below(s grid.Source, k Key, top int64, threads int, isa string) (Sum, error
 // Prepared is a key with the weights of the levels of a ladder, looked up by values of a
 // type: for who takes the fingerprints of several images alike.
 type Prepared struct {
+	typ       grid.Type
+	ladder    grid.Ladder
 	in        Convention
 	isa       string
 	functions []function
@@ -90,6 +92,7 @@ type Prepared struct {
 type function struct {
 	weight  *lookup
 	outside uint64
+	bits    uint   // that are random
 	turns   *turns // nil where there are none
 }
 
@@ -102,10 +105,10 @@ func Prepare(t grid.Type, l grid.Ladder, k Key) *Prepared {
 }
 
 func prepare(t grid.Type, l grid.Ladder, k Key, top int64, isa string) *Prepared {
-	p := &Prepared{in: k.in, isa: isa}
+	p := &Prepared{typ: t, ladder: l, in: k.in, isa: isa}
 	for i := range k.functions {
 		w := k.weights(l.Len(), i)
-		f := function{weight: newLookup(t, l, w, top, isa), outside: w.outside()}
+		f := function{weight: newLookup(t, l, w, top, isa), outside: w.outside(), bits: w.bits}
 		if t != grid.Float32 {
 			f.turns = newTurns(t, f.weight.table, f.outside, k.in, isa)
 		}
@@ -114,15 +117,19 @@ func prepare(t grid.Type, l grid.Ladder, k Key, top int64, isa string) *Prepared
 	return p
 }
 
-// Of is the sum over all cells of an image of the type, on the ladder. It looks at little more
-// than a period of one that repeats itself: its cells are those of its slices and those between
-// two of them.
+// Of is the sum over all cells of an image of the type, on the ladder.
 func (p *Prepared) Of(s grid.Source, threads int) (Sum, error) {
+	return p.By(s, func(s grid.Source) (Sum, error) { return p.whole(s, threads) })
+}
+
+// By is Of by who looks at all of an image. An image that repeats itself is looked at in
+// little more than a period of it: its cells are those of its slices and those between two of
+// them.
+func (p *Prepared) By(s grid.Source, whole func(grid.Source) (Sum, error)) (Sum, error) {
 	if p.in.Periodic.Slices(s.Shape()) { // which is no sum of slabs
 		s = grid.Unrepeated(s)
 	}
-	return grid.OverPeriods(s,
-		func(s grid.Source) (Sum, error) { return p.whole(s, threads) },
+	return grid.OverPeriods(s, whole,
 		func(sum *Sum, said Sum, times int64) {
 			if p.in.Vertices && s.Shape().Dim() == 3 { // the signs are of top cells
 				times = -times
@@ -154,14 +161,53 @@ func OfCurve(changes iter.Seq2[int64, int64], levels int64, k Key) (Sum, error) 
 	for i := range all {
 		all[i] = k.weights(levels, i)
 	}
+	if every := grid.Identity(grid.Float32); levels == every.Len() {
+		return ofEvery(changes, every, all)
+	}
 	var block [aes.BlockSize]byte
 	for level, change := range changes {
 		if level < 0 || level >= levels {
-			return nil, fmt.Errorf("fingerprint: a change at level %d of %d", level, levels)
+			return nil, outOf(level, levels)
 		}
 		for i, w := range all {
 			sum[i] += uint64(change) * (w.with(&block, level) - w.outside())
 		}
 	}
+	return sum, nil
+}
+
+func outOf(level, levels int64) error {
+	return fmt.Errorf("fingerprint: a change at level %d of %d", level, levels)
+}
+
+// ofEvery is OfCurve on the ladder of every float32, of which a curve has many levels: their
+// weights are looked up some at a time, by their values.
+func ofEvery(changes iter.Seq2[int64, int64], every grid.Ladder, all []weights) (Sum, error) {
+	const some = 512
+	sum := make(Sum, len(all))
+	values, times, found := make([]float32, 0, some), make([]uint64, 0, some), make([]uint64, some)
+	lookups := make([]*lookup, len(all))
+	for i, w := range all {
+		lookups[i] = newLookup(grid.Float32, every, w, every.Len(), fastest())
+	}
+	add := func() {
+		for i, u := range lookups {
+			u.row(found[:len(values)], grid.Bytes(values), nil, 0)
+			for j, change := range times {
+				sum[i] += change * (found[j] - all[i].outside())
+			}
+		}
+		values, times = values[:0], times[:0]
+	}
+	for level, change := range changes {
+		if level < 0 || level >= every.Len() {
+			return nil, outOf(level, every.Len())
+		}
+		values, times = append(values, every.Value(level)), append(times, uint64(change))
+		if len(values) == some {
+			add()
+		}
+	}
+	add()
 	return sum, nil
 }

@@ -122,7 +122,8 @@ func (k Key) Functions() int { return k.functions }
 //
 //	lowest + level·2^b + b random bits
 //
-// and that of what is outside the image lowest + levels·2^b. Every weight is, read as a
+// and that of what is outside the image lowest + levels·2^b; where voxels are vertices, that of
+// the level after, and lowest, so that the bits above the random ones tell both apart. Every weight is, read as a
 // float64, a positive normal number, because a processor without a minimum of 64-bit
 // integers has one of those, in the same order.
 type weights struct {
@@ -182,7 +183,15 @@ func (w weights) with(block *[aes.BlockSize]byte, level int64) uint64 {
 	binary.LittleEndian.PutUint64(block[:], uint64(level))
 	binary.LittleEndian.PutUint64(block[8:], w.number)
 	w.random.Encrypt(block[:], block[:])
-	return lowest + uint64(level)<<w.bits + binary.LittleEndian.Uint64(block[8*w.half:])>>(64-w.bits)
+	return w.base() + uint64(level)<<w.bits + binary.LittleEndian.Uint64(block[8*w.half:])>>(64-w.bits)
+}
+
+// base is what the weights of all levels have in common.
+func (w weights) base() uint64 {
+	if w.in.Vertices {
+		return lowest + 1<<w.bits
+	}
+	return lowest
 }
 
 // descend reports whether a higher level has a lower weight.

@@ -1,6 +1,7 @@
 // Package parts keeps what some slices of an image add to its Euler characteristic curve in a
 // file, a part, and puts the parts of an image together (doc/cluster.md has the law and the
-// format). Whoever makes a part needs no word from who makes the others.
+// format). Whoever makes a part needs no word from who makes the others. A part of Betti numbers
+// has bytes beside that, of which this package knows nothing.
 package parts
 
 import (
@@ -14,7 +15,9 @@ import (
 	"hash"
 	"io"
 	"iter"
+	"math"
 	"os"
+	"strings"
 
 	"eccbench/internal/grid"
 	"eccbench/internal/shard"
@@ -56,21 +59,52 @@ type Head struct {
 	Changes     int64  `json:"changes"` // that follow
 	Bytes       int64  `json:"bytes"`   // that they take
 	Unhashed    bool   `json:"unhashed,omitempty"`
+	// Values are those of the slices, where the part tells nothing else.
+	Values *Values `json:"values,omitempty"`
+	// Table is how many values follow the head: those of a ladder that is a table, or, with Values,
+	// the distinct ones.
+	Table int64 `json:"table,omitempty"`
+	// At are the values of the sets that the part is of, where it is not of a curve: what was
+	// counted is how many sets do not have a voxel, in the order in which they grow; Above, that
+	// they are those of the values at or above.
+	// Components are how many bytes those of each set take, in that order, none of no slices.
+	At         []float64 `json:"at,omitempty"`
+	Above      bool      `json:"above,omitempty"`
+	Components []int64   `json:"components,omitempty"`
 	// Command makes the part, but for its last flags: which shard, and the file.
 	Command string `json:"command"`
+}
+
+// Values are how many voxels some slices have, and the least and the greatest value, where there
+// are any.
+type Values struct {
+	Voxels   int64   `json:"voxels"`
+	Least    float32 `json:"least"`
+	Greatest float32 `json:"greatest"`
+	// Most is how many distinct values there may be, where they are told; 0 where they are not.
+	Most int64 `json:"most,omitempty"`
 }
 
 // A Part is what the slices of a shard add to a curve.
 type Part struct {
 	Head
 	Steps ecc.VCEC // of a part that was not read
+	// Chunks are the steps where they need not fit in memory, nil where they are Steps: some at a
+	// time, each time ascending, in the order in which sets grow.
+	Chunks iter.Seq2[ecc.VCEC, error]
 	// Hashes are those of the part's slices; of the slice before them, where there is one;
 	// and of the image's first slice where the part closes a ring with it. None where the
 	// image repeats itself.
 	Hashes []grid.SliceHash
+	// Slabs are the bytes of the components, of a part that was not read.
+	Slabs [][]byte
+	// Listed are the values of the table, ascending.
+	Listed []float32
 
-	path  string // it was read from
-	raw   []byte // up to the steps
+	path  string            // it was read from
+	file  *os.File          // that has no path
+	size  int64             // up to the steps
+	start [sha256.Size]byte // a digest of that
 	shape grid.Shape
 	typ   grid.Type
 	lad   grid.Ladder
@@ -84,6 +118,9 @@ const magic = "eccbench part 1\n"
 
 // mostHead is how long a head may be.
 const mostHead = 1 << 20
+
+// mostKept is how many bytes of changes are kept while they are counted.
+const mostKept = 1 << 25
 
 // HashedSlices yields the slices of the hashes that a part of an image has, in their order.
 func HashedSlices(of grid.Span, slices int64, closed bool) iter.Seq[int64] {
@@ -107,27 +144,50 @@ func closesRing(of grid.Span, slices int64, closed bool) bool {
 	return closed && of.Len() > 0 && of.Hi == slices && of.Lo > 1
 }
 
+// once is steps that are all in memory.
+func once(steps ecc.VCEC) iter.Seq2[ecc.VCEC, error] {
+	return func(yield func(ecc.VCEC, error) bool) { yield(steps, nil) }
+}
+
 // Write writes a part whose head has all but what is known of the steps.
 func (p *Part) Write(w io.Writer, levels int64) error {
 	each := func(put func([]byte) error) error {
 		var b []byte
-		last := int64(0)
-		for i := range p.Steps {
-			s, at := p.Steps[i], int64(0)
-			if p.Superlevel {
-				s = p.Steps[len(p.Steps)-1-i]
-			}
-			at = place(s.Level, levels, p.Superlevel)
-			b = binary.AppendVarint(binary.AppendUvarint(b[:0], uint64(at-last)), s.Change)
-			last = at
-			if err := put(b); err != nil {
+		chunks, last := p.Chunks, int64(0)
+		if chunks == nil {
+			chunks = once(p.Steps)
+		}
+		for steps, err := range chunks {
+			if err != nil {
 				return err
+			}
+			for i := range steps {
+				s := steps[i]
+				if p.Superlevel {
+					s = steps[len(steps)-1-i]
+				}
+				at := place(s.Level, levels, p.Superlevel)
+				b = binary.AppendVarint(binary.AppendUvarint(b[:0], uint64(at-last)), s.Change)
+				last = at
+				if err := put(b); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
 	}
-	p.Changes, p.Bytes = int64(len(p.Steps)), 0
-	if err := each(func(b []byte) error { p.Bytes += int64(len(b)); return nil }); err != nil {
+	var kept []byte // in place of encoding them once more
+	p.Changes, p.Bytes, p.Components, p.Table = 0, 0, nil, int64(len(p.Listed))
+	for _, s := range p.Slabs {
+		p.Components = append(p.Components, int64(len(s)))
+	}
+	if err := each(func(b []byte) error {
+		p.Changes, p.Bytes = p.Changes+1, p.Bytes+int64(len(b))
+		if p.Bytes <= mostKept {
+			kept = append(kept, b...)
+		}
+		return nil
+	}); err != nil {
 		return err
 	}
 	head, err := json.Marshal(p.Head)
@@ -142,11 +202,17 @@ func (p *Part) Write(w io.Writer, levels int64) error {
 	to.WriteString(magic) // who flushes gets the first error
 	to.Write(binary.LittleEndian.AppendUint32(nil, uint32(len(head))))
 	to.Write(head)
+	to.Write(grid.Bytes(p.Listed))
 	for _, h := range p.Hashes {
 		to.Write(h[:])
 	}
-	if err := each(func(b []byte) error { _, err := to.Write(b); return err }); err != nil {
+	if p.Bytes <= mostKept {
+		to.Write(kept)
+	} else if err := each(func(b []byte) error { _, err := to.Write(b); return err }); err != nil {
 		return err
+	}
+	for _, s := range p.Slabs {
+		to.Write(s)
 	}
 	if err := to.Flush(); err != nil {
 		return err
@@ -194,7 +260,7 @@ func read(r io.Reader, size int64) (*Part, error) {
 	start := make([]byte, len(magic)+4)
 	n, err := io.ReadFull(r, start)
 	if !bytes.HasPrefix([]byte(magic), start[:min(n, len(magic))]) {
-		return nil, errors.New("not a part of a curve, which curve --shard writes")
+		return nil, errors.New("not a part, which curve, betti and levels --shard write")
 	}
 	if err != nil {
 		return nil, torn("it ends after %d bytes", n)
@@ -203,16 +269,31 @@ func read(r io.Reader, size int64) (*Part, error) {
 	if length > mostHead || length > size {
 		return nil, torn("a head of %d bytes in a file of %d", length, size)
 	}
-	p := &Part{raw: make([]byte, int64(len(start))+length)}
-	copy(p.raw, start)
-	if _, err := io.ReadFull(r, p.raw[len(start):]); err != nil {
+	p := &Part{}
+	raw := append(start, make([]byte, length)...)
+	if _, err := io.ReadFull(r, raw[len(start):]); err != nil {
 		return nil, torn("it ends in its head")
 	}
-	if err := json.Unmarshal(p.raw[len(start):], &p.Head); err != nil {
+	if err := json.Unmarshal(raw[len(start):], &p.Head); err != nil {
 		return nil, torn("its head: %v", err)
 	}
+	if p.Table < 0 || p.Table > MostTable || p.Table > size {
+		return nil, torn("a table of %d values in a file of %d bytes", p.Table, size)
+	}
+	p.Listed = make([]float32, p.Table)
+	if _, err := io.ReadFull(r, grid.Bytes(p.Listed)); err != nil {
+		return nil, torn("it ends in its table")
+	}
+	raw = append(raw, grid.Bytes(p.Listed)...)
 	if err := p.parse(); err != nil {
 		return nil, torn("its head: %v", err)
+	}
+	after := int64(0)
+	for _, n := range p.Components {
+		if n < 0 || n > size-after {
+			return nil, torn("%d bytes of components in a file of %d", n, size)
+		}
+		after += n
 	}
 	if p.Span().Len() > size || p.Bytes > size {
 		return nil, torn("%d slices and %d bytes of changes in a file of %d", p.Span().Len(), p.Bytes, size)
@@ -222,15 +303,16 @@ func read(r io.Reader, size int64) (*Part, error) {
 			p.Hashes = append(p.Hashes, grid.SliceHash{})
 		}
 	}
-	if want := int64(len(p.raw)+len(p.Hashes)*len(grid.SliceHash{})) + p.Bytes + sha256.Size; size != want {
+	if want := int64(len(raw)+len(p.Hashes)*len(grid.SliceHash{})) + p.Bytes + after + sha256.Size; size != want {
 		return nil, torn("it has %d bytes of %d", size, want)
 	}
 	for i := range p.Hashes {
 		if _, err := io.ReadFull(r, p.Hashes[i][:]); err != nil {
 			return nil, torn("it ends in its hashes")
 		}
-		p.raw = append(p.raw, p.Hashes[i][:]...)
+		raw = append(raw, p.Hashes[i][:]...)
 	}
+	p.size, p.start = int64(len(raw)), sha256.Sum256(raw)
 	return p, nil
 }
 
@@ -242,7 +324,21 @@ func (p *Part) parse() (err error) {
 	if p.typ, err = grid.ParseType(p.Counted.Type); err != nil {
 		return err
 	}
-	if p.lad, err = grid.ParseLadder(p.Counted.Ladder, p.typ); err != nil {
+	if _, err := grid.ParseType(p.Type); err != nil && len(p.At) > 0 {
+		return err
+	}
+	var listed grid.Ladder
+	if p.Table > 0 {
+		if listed, err = grid.Table(p.Listed); err != nil {
+			return err
+		}
+	}
+	if p.Table > 0 && p.Values == nil {
+		p.lad = listed
+		if p.lad.Key() != p.Counted.Ladder || p.typ != grid.Float32 {
+			return fmt.Errorf("the ladder %s of %v, with a table %s", p.Counted.Ladder, p.typ, p.lad.Key())
+		}
+	} else if p.lad, err = grid.ParseLadder(p.Counted.Ladder, p.typ); err != nil {
 		return err
 	}
 	if p.key, err = fingerprint.ParseKey(p.Key); err != nil {
@@ -265,6 +361,14 @@ func (p *Part) parse() (err error) {
 		return fmt.Errorf("shard %v has slices %d to %d of %d", p.Which(), p.First, p.End, p.shape.Slices())
 	case len(p.sum) != p.key.Functions():
 		return fmt.Errorf("a fingerprint of %d functions, and a key of %d", len(p.sum), p.key.Functions())
+	case len(p.Components) > 0 && len(p.Components) != len(p.At) || p.Span().Len() > 0 && len(p.Components) != len(p.At):
+		return fmt.Errorf("components of %d sets, of %d", len(p.Components), len(p.At))
+	case len(p.At) > 0 && p.lad.Len() != int64(len(p.At))+1:
+		return fmt.Errorf("a ladder of %d levels, of %d sets", p.lad.Len(), len(p.At))
+	case p.Values != nil && p.Table > p.Values.Most:
+		return fmt.Errorf("%d distinct values, of %d at most", p.Table, p.Values.Most)
+	case p.Values != nil && (p.Changes > 0 || p.Values.Voxels != p.Span().Len()*p.shape.SliceVoxels()):
+		return fmt.Errorf("values of %d voxels", p.Values.Voxels)
 	case p.Changes < 0 || p.Changes > p.lad.Len() || p.Bytes < 2*p.Changes || p.Bytes > 2*binary.MaxVarintLen64*p.Changes:
 		return fmt.Errorf("%d changes in %d bytes", p.Changes, p.Bytes)
 	}
@@ -281,6 +385,21 @@ func axes(s string) (letters []string) {
 	return letters
 }
 
+// Has says what a part has, in a few words.
+func (h Head) Has() string {
+	switch {
+	case h.Values != nil && h.Values.Voxels == 0:
+		return "no values"
+	case h.Values != nil && h.Values.Most > 0:
+		return fmt.Sprintf("%d distinct values from %v to %v", h.Table, h.Values.Least, h.Values.Greatest)
+	case h.Values != nil:
+		return fmt.Sprintf("values from %v to %v", h.Values.Least, h.Values.Greatest)
+	case len(h.At) == 0:
+		return fmt.Sprintf("%d changes", h.Changes)
+	}
+	return fmt.Sprintf("components of the sets at %s", strings.ReplaceAll(list(h.At), " ", ", "))
+}
+
 // Which is the part's shard.
 func (h Head) Which() shard.Shard { return shard.Shard{I: h.Shard, N: h.Shards} }
 
@@ -293,7 +412,8 @@ func (p *Part) closed() bool { return p.in.Periodic.Slices(p.shape) }
 // A cursor reads the steps of a part in the order in which its sets grow.
 type cursor struct {
 	p     *Part
-	f     *os.File
+	f     io.Reader
+	shut  func() error
 	hash  hash.Hash
 	tee   io.Reader
 	left  int64 // bytes of steps that are not in buf
@@ -308,15 +428,18 @@ const cursorBytes = 1 << 16
 
 // open begins to read the part's steps. The file must begin as it did.
 func (p *Part) open() (*cursor, error) {
-	f, err := os.Open(p.path)
-	if err != nil {
-		return nil, err
+	c := &cursor{p: p, f: io.NewSectionReader(p.file, 0, math.MaxInt64), shut: func() error { return nil }, hash: sha256.New(), left: p.Bytes, buf: make([]byte, 0, cursorBytes)}
+	if p.file == nil {
+		f, err := os.Open(p.path)
+		if err != nil {
+			return nil, err
+		}
+		c.f, c.shut = f, f.Close
 	}
-	sum := sha256.New()
-	c := &cursor{p: p, f: f, hash: sum, tee: io.TeeReader(f, sum), left: p.Bytes, buf: make([]byte, 0, cursorBytes)}
-	again := make([]byte, len(p.raw))
-	if _, err := io.ReadFull(c.tee, again); err != nil || !bytes.Equal(again, p.raw) {
-		f.Close() // only read from
+	c.tee = io.TeeReader(c.f, c.hash)
+	again := make([]byte, p.size)
+	if _, err := io.ReadFull(c.tee, again); err != nil || sha256.Sum256(again) != p.start {
+		c.close()
 		return nil, fmt.Errorf("%s: %w", p.path, torn("it has changed since it was looked at"))
 	}
 	return c, nil
@@ -345,9 +468,36 @@ func (c *cursor) next(steps []ecc.Step) (n int, err error) {
 		steps[n] = ecc.Step{Level: c.place, Change: change}
 	}
 	if n == 0 && len(steps) > 0 {
+		for _, n := range c.p.Components {
+			if _, err := io.CopyN(c.hash, c.f, n); err != nil {
+				return 0, c.torn("it ends in its components")
+			}
+		}
 		return 0, c.end()
 	}
 	return n, nil
+}
+
+// components reads the bytes of those of each set, after the steps, and holds all to the
+// checksum.
+func (p *Part) components() (list [][]byte, err error) {
+	c, err := p.open()
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	if _, err := io.CopyN(c.hash, c.f, p.Bytes); err != nil {
+		return nil, c.torn("it ends in its changes")
+	}
+	for _, n := range p.Components {
+		b := make([]byte, n) // the file has them
+		if _, err := io.ReadFull(c.tee, b); err != nil {
+			return nil, c.torn("it ends in its components")
+		}
+		list = append(list, b)
+	}
+	c.left = 0
+	return list, c.end()
 }
 
 // fill reads on.
@@ -387,4 +537,4 @@ type TornError struct {
 // Unwrap is the reason.
 func (e *TornError) Unwrap() error { return e.error }
 
-func (c *cursor) close() { c.f.Close() } // only read from
+func (c *cursor) close() { c.shut() } // only read from

@@ -2,6 +2,7 @@ package parts
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ func made(t testing.TB, n int64, typ grid.Type, l grid.Ladder, one uint32, chang
 		p := &Part{Head: Head{
 			Provenance: ecc.Provenance{Input: "an image", Shape: shape.String(), Type: typ.String(), Ladder: l.String(), Program: "one", Implementation: "extrema"},
 			Source:     "00", Shard: s.I, Shards: n, First: of.Lo, End: of.Hi, Key: fingerprint.Derived("a").String(), Command: "eccbench curve 'an image'",
-		}}
+		}, Listed: l.Listed()}
 		p.Counted.Type, p.Counted.Ladder = typ.String(), l.Key()
 		for k := int64(0); k < l.Len(); k += 1 + int64(rng.Uint32N(2*one)) {
 			p.Steps = append(p.Steps, ecc.Step{Level: k, Change: int64(rng.IntN(200)) - 201})
@@ -130,9 +131,16 @@ func TestSteps(t *testing.T) {
 
 // Bytes of a part count wherever they are, and so does its length.
 func TestTorn(t *testing.T) {
-	for _, typ := range []grid.Type{grid.Uint8, grid.Float32} {
-		l := grid.Identity(typ)
-		files, _ := made(t, 2, typ, l, uint32(l.Len()/40), nil)
+	table, err := grid.Table([]float32{-2, 0, 1, 1e9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []grid.Ladder{grid.Identity(grid.Uint8), grid.Identity(grid.Float32), table} {
+		typ := grid.Float32
+		if l.Len() == 1<<8 {
+			typ = grid.Uint8
+		}
+		files, _ := made(t, 2, typ, l, uint32(max(1, l.Len()/40)), nil)
 		whole, err := os.ReadFile(files[1])
 		if err != nil {
 			t.Fatal(err)
@@ -181,6 +189,63 @@ func TestTorn(t *testing.T) {
 	}
 }
 
+// Parts on a table, which each of them has, add up; another table is another ladder. Of a survey
+// tables are the distinct values, of which a part has no more than there may be.
+func TestTables(t *testing.T) {
+	var values []float32
+	for i := range 300 {
+		values = append(values, float32(i)*1.5-7)
+	}
+	l, err := grid.Table(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, want := made(t, 4, grid.Float32, l, 2, nil)
+	set, err := Load(files, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if set.Ladder().Key() != l.Key() || &set.parts[0].lad.Listed()[0] != &set.parts[3].lad.Listed()[0] {
+		t.Errorf("on %s, want %s once", set.Ladder().Key(), l.Key())
+	}
+	for steps, err := range set.Steps() {
+		if err != nil || !slices.Equal(steps, want) {
+			t.Errorf("%v, want %v (%v)", steps, want, err)
+		}
+	}
+	for want, change := range map[string]func(*Part){
+		"with a table table:299": func(p *Part) { p.Listed = p.Listed[1:] },
+		"is not above":           func(p *Part) { p.Listed = append(slices.Clone(p.Listed[:299]), p.Listed[0]) },
+		"want identity":          func(p *Part) { p.Listed = nil },
+	} {
+		files, _ := made(t, 2, grid.Float32, l, 2, change)
+		if _, err := Load(files, 1); err == nil || !strings.Contains(err.Error(), "torn") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	survey := func(most int64, n int) func(*Part) {
+		return func(p *Part) {
+			p.Steps, p.Listed = nil, values[p.Shard:p.Shard+int64(n)]
+			p.Values = &Values{Voxels: p.Span().Len() * 12, Least: p.Listed[0], Greatest: p.Listed[n-1], Most: most + p.Shard/3}
+		}
+	}
+	files, _ = made(t, 2, grid.Float32, grid.Identity(grid.Float32), 1<<30, survey(4, 3))
+	if set, err = Load(files, 1); err != nil {
+		t.Fatal(err)
+	}
+	if v := set.Values(); v.Most != 4 || v.Least != values[1] || v.Greatest != values[4] || len(set.Tables()[1]) != 3 {
+		t.Errorf("%+v, %v", v, set.Tables())
+	}
+	files, _ = made(t, 3, grid.Float32, grid.Identity(grid.Float32), 1<<30, survey(4, 3))
+	if _, err := Load(files, 1); err == nil || !strings.Contains(err.Error(), "has at most 5 distinct values, and "+files[0]+" 4; make") {
+		t.Error(err)
+	}
+	files, _ = made(t, 2, grid.Float32, grid.Identity(grid.Float32), 1<<30, survey(2, 3))
+	if _, err := Load(files, 1); err == nil || !strings.Contains(err.Error(), "3 distinct values, of 2 at most") {
+		t.Error(err)
+	}
+}
+
 // A part that is made again while it is merged is not mixed with what it was.
 func TestReplaced(t *testing.T) {
 	files, _ := made(t, 2, grid.Uint8, grid.Identity(grid.Uint8), 3, nil)
@@ -210,15 +275,18 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	for want, change := range map[string]func(*Part){
-		"a part of the input other, and":                   odd(func(p *Part) { p.Input = "other" }),
-		"a part by the program two, and":                   odd(func(p *Part) { p.Program = "two" }),
-		"a part by the implementation cpu, and":            odd(func(p *Part) { p.Implementation = "cpu" }),
-		"by their sizes and times, are 01, and":            odd(func(p *Part) { p.Source = "01" }),
-		"on the ladder affine:0:1:256, and":                odd(func(p *Part) { p.Counted.Ladder = "affine:0:1:256" }),
-		"in the construction V, and":                       odd(func(p *Part) { p.Construction = "V" }),
-		"of the filtration up, and":                        odd(func(p *Part) { p.Filtration = "up" }),
-		"periodic along x, and .*none":                     odd(func(p *Part) { p.Periodic = "x" }),
-		"with the mask brain, and .*none":                  odd(func(p *Part) { p.Mask = "brain" }),
+		"a part of the input other, and":        odd(func(p *Part) { p.Input = "other" }),
+		"a part by the program two, and":        odd(func(p *Part) { p.Program = "two" }),
+		"a part by the implementation cpu, and": odd(func(p *Part) { p.Implementation = "cpu" }),
+		"by their sizes and times, are 01, and": odd(func(p *Part) { p.Source = "01" }),
+		"on the ladder affine:0:1:256, and":     odd(func(p *Part) { p.Counted.Ladder = "affine:0:1:256" }),
+		"in the construction V, and":            odd(func(p *Part) { p.Construction = "V" }),
+		"of the filtration up, and":             odd(func(p *Part) { p.Filtration = "up" }),
+		"periodic along x, and .*none":          odd(func(p *Part) { p.Periodic = "x" }),
+		"with the mask brain, and .*none":       odd(func(p *Part) { p.Mask = "brain" }),
+		"of the sets at 4, and .*none": odd(func(p *Part) {
+			p.At, p.Slabs, p.Counted.Ladder, p.Steps = []float64{4}, [][]byte{{1}}, "affine:0:1:2", nil
+		}),
 		"with the key ":                                    odd(func(p *Part) { p.Key = fingerprint.Derived("b").String() }),
 		"parts of different curves":                        odd(func(p *Part) { p.Superlevel = true }),
 		"have read slice 2 differently: the image changed": odd(func(p *Part) { p.Hashes[len(p.Hashes)-1][3]++ }),
@@ -240,7 +308,7 @@ func TestRefuses(t *testing.T) {
 		{slices.Concat(files[:1], files[3:5]), "shards 2-3,6 of 6 are missing; make them: for i in 2 3 6; do eccbench curve 'an image' --shard $i/6 -o " + folder + "; done"},
 		{append(slices.Clone(files), files[2]), "both are shard 3/6; give one of them"},
 		{nil, "no part is whole"},
-		{[]string{"parts_test.go"}, "parts_test.go: not a part of a curve"},
+		{[]string{"parts_test.go"}, "parts_test.go: not a part, which"},
 		{[]string{"nothing.part"}, "no such file"},
 	} {
 		if _, err := Load(c.files, 1); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -263,6 +331,37 @@ func TestMissing(t *testing.T) {
 	b, err := os.ReadFile(files[3])
 	if err != nil {
 		t.Fatal(err)
+	}
+	bettis, _ := made(t, 2, grid.Uint8, grid.Identity(grid.Uint8), 3, func(p *Part) {
+		p.Counted.Ladder, p.Steps = "affine:0:1:3", p.Steps[:1]
+		p.At, p.Slabs, p.Fingerprint = []float64{1, 2}, [][]byte{{1, 2, 3}, nil}, fingerprint.Sum(make([]uint64, fingerprint.Derived("a").For(3).Functions())).String()
+	})
+	set, err := Load(bettis, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	if err := set.EachComponents(func(sets [][]byte) error {
+		if n++; len(sets) != 2 || string(sets[0]) != "\x01\x02\x03" || len(sets[1]) != 0 {
+			t.Errorf("components %v", sets)
+		}
+		return nil
+	}); err != nil || n != 2 {
+		t.Error(n, err)
+	}
+	torn, err := os.ReadFile(bettis[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	torn[len(torn)-sha256.Size-1] ^= 1
+	if err := os.WriteFile(bettis[1], torn, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := set.EachComponents(func([][]byte) error { return nil }); !errors.Is(err, ErrTorn) {
+		t.Errorf("torn components: %v", err)
+	}
+	if missing, err := Missing(bettis, 1); List(missing) != "2" || err != nil {
+		t.Errorf("%v are missing (%v)", missing, err)
 	}
 	damaged := slices.Clone(b)
 	damaged[len(b)-40] ^= 1

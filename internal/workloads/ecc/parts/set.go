@@ -99,6 +99,9 @@ func Load(paths []string, threads int) (*Set, error) {
 		case err != nil:
 			return nil, err
 		default:
+			if len(list) > 0 && p.Values == nil && p.Counted.Ladder == list[0].Counted.Ladder {
+				p.lad, p.Listed = list[0].lad, nil // each table would take its memory
+			}
 			list = append(list, p)
 		}
 	}
@@ -144,6 +147,7 @@ func together(list []*Part, broken []error, threads int) (*Set, error) {
 // like is what a part is another of than one of the same curve.
 func (p *Part) like(first *Part) error {
 	for _, c := range []struct{ what, got, want string }{
+		{"of the sets at", list(p.At), list(first.At)},
 		{"of the input", p.Input, first.Input},
 		{"of an image of shape", p.Shape, first.Shape},
 		{"of an image of type", p.Type, first.Type},
@@ -164,11 +168,67 @@ func (p *Part) like(first *Part) error {
 			return fmt.Errorf("%s is a part %s %s, and %s %s; leave it out, or make it as the other was: %s", p.path, c.what, named(c.got), first.path, named(c.want), first.again([]int64{min(p.Shard, first.Shards)}))
 		}
 	}
+	if (p.Values == nil) != (first.Values == nil) {
+		return fmt.Errorf("%s and %s: parts of a curve and of levels", p.path, first.path)
+	}
+	if p.Values != nil && p.Values.Most != first.Values.Most {
+		return fmt.Errorf("%s has at most %d distinct values, and %s %d; make one of them as the other was: %s", p.path, p.Values.Most, first.path, first.Values.Most, first.again([]int64{min(p.Shard, first.Shards)}))
+	}
 	if p.in != first.in || p.Counted.Type != first.Counted.Type || p.Unhashed != first.Unhashed {
 		return fmt.Errorf("%s and %s: parts of different curves", p.path, first.path)
 	}
 	return nil
 }
+
+// Values are those of the image, where its parts tell them.
+func (s *Set) Values() Values {
+	var all Values
+	for _, p := range s.parts {
+		switch v := *p.Values; {
+		case all.Voxels == 0:
+			all = v
+		case v.Voxels > 0:
+			all = Values{all.Voxels + v.Voxels, min(all.Least, v.Least), max(all.Greatest, v.Greatest), v.Most}
+		}
+	}
+	return all
+}
+
+// Tables are those of the parts.
+func (s *Set) Tables() (list [][]float32) {
+	for _, p := range s.parts {
+		list = append(list, p.Listed)
+	}
+	return list
+}
+
+// Check reads all parts to their ends.
+func (s *Set) Check() error {
+	for _, p := range s.parts {
+		if err := p.each(func([]ecc.Step) error { return nil }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EachComponents calls f with the bytes of the components of each set, part by part in the order
+// of the shards: with none of one without slices.
+func (s *Set) EachComponents(f func(sets [][]byte) error) error {
+	for _, p := range s.parts {
+		list, err := p.components()
+		if err != nil {
+			return err
+		}
+		if err := f(list); err != nil {
+			return fmt.Errorf("%s: %w", p.path, err)
+		}
+	}
+	return nil
+}
+
+// list is values beside each other.
+func list(values []float64) string { return strings.Trim(fmt.Sprint(values), "[]") }
 
 // named is a value, or that there is none.
 func named(s string) string {
@@ -213,7 +273,11 @@ func (s *Set) Digest() string {
 	for _, p := range s.parts {
 		hashes = append(hashes, p.Hashes[:p.Span().Len()]...)
 	}
-	return grid.SumOf(h.shape, h.typ, hashes)
+	typ := h.typ
+	if len(h.At) > 0 { // what was counted is another image
+		typ, _ = grid.ParseType(h.Type) // parse has looked at it
+	}
+	return grid.SumOf(h.shape, typ, hashes)
 }
 
 // Head is that of the first part.
@@ -224,6 +288,9 @@ func (s *Set) Len() int { return len(s.parts) }
 
 // Ladder is that of the image, and In its convention.
 func (s *Set) Ladder() grid.Ladder { return s.parts[0].lad }
+
+// Shape is that of the image.
+func (s *Set) Shape() grid.Shape { return s.parts[0].shape }
 
 // In is the convention of the curve.
 func (s *Set) In() ecc.Convention { return s.parts[0].in }
@@ -240,14 +307,15 @@ func (s *Set) Sum() fingerprint.Sum {
 	return sum
 }
 
-// mostTable is the number of levels up to which changes are added up in a table.
-const mostTable = 1 << 24
+// MostTable is the number of levels up to which changes are added up in a table, and how many
+// values one may have that parts are given.
+const MostTable = 1 << 24
 
 // Steps are the steps of the curve, some at a time, once at least, each time ascending, in the
 // order in which its sets grow. All are in memory where the levels are few enough for a table of them; else
 // the parts, which are sorted, are merged as they are read.
 func (s *Set) Steps() iter.Seq2[ecc.VCEC, error] {
-	if s.Ladder().Len() <= mostTable {
+	if s.Ladder().Len() <= MostTable {
 		return func(yield func(ecc.VCEC, error) bool) { yield(s.added()) }
 	}
 	return s.merged()

@@ -7,7 +7,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/race"
-	"eccbench/internal/verify"
+	"eccbench/internal/verify/judged"
 	"eccbench/internal/workloads/eigenmap"
 )
 
@@ -20,54 +20,20 @@ type Workload = func(...Implementation) bench.Workload[*eigenmap.Problem, eigenm
 // Faults holds the policy alone to finding all answers to the adversarial inputs right, and of each
 // implementation with a fault at least one wrong.
 func Faults(t *testing.T, of Workload, right Implementation, faulty map[string]Implementation) {
-	if found := judge(t, of(right), right, true); found[verify.Wrong] > 0 || found[verify.Unverified] > 0 {
-		t.Errorf("right answers are found %v", found)
+	if n := judged.Alone(t, judged.Thinned(of(right)), true, 0); !n.All() {
+		t.Errorf("right answers are found %+v", n)
 	}
 	for name, i := range faulty {
 		if race.Enabled {
 			break // of the right one all goroutines were seen
 		}
 		t.Run(name, func(t *testing.T) {
-			found := judge(t, of(i), i, false)
-			if t.Logf("answers are found %v", found); found[verify.Wrong] == 0 {
+			n := judged.Alone(t, of(i), false, 0)
+			if t.Logf("answers are found %+v", n); n.Wrong == 0 {
 				t.Error("no answer is found wrong")
 			}
 		})
 	}
-}
-
-// judge counts what the policy says of the answers to the adversarial inputs.
-func judge(t *testing.T, w bench.Workload[*eigenmap.Problem, eigenmap.Map], i Implementation, right bool) map[verify.Status]int {
-	t.Helper()
-	ask := func(p *eigenmap.Problem) (eigenmap.Map, error) {
-		return bench.Answer(i, p, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 3}})
-	}
-	found := map[verify.Status]int{}
-	for k, name := range w.Adversarial {
-		if race.Enabled && k%3 != 2 {
-			continue
-		}
-		p, err := w.Inputs.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := ask(p)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		evidence := w.Policy.Check(verify.Question[*eigenmap.Problem, eigenmap.Map]{Name: name, In: p, Out: out, Ask: ask, PerCall: 1, Budget: 1 << 40, Thorough: right})
-		for _, e := range evidence {
-			if e.Diff == nil && !e.Passed {
-				t.Errorf("%s: %v", name, e)
-			}
-		}
-		v := verify.Judge([]string{name}, evidence)
-		if found[v.Status]++; right && v.Status == verify.Wrong {
-			t.Log(name, v.Reason)
-		}
-	}
-	return found
 }
 
 // Refusals holds an implementation to refusing an input under conditions, with a line that says why,
@@ -85,5 +51,32 @@ func Refusals(t *testing.T, i Implementation, of Workload, input string, refused
 		if err := i.CanDo(p, c); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// Benchmark times an implementation on inputs with as many cores as the test has, and tells what the
+// parts of a call took.
+func Benchmark(b *testing.B, i Implementation, of Workload, names ...string) {
+	for _, name := range names {
+		p, err := of().Inputs.Open(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		_, image, _ := strings.Cut(name, "/of=")
+		b.Run(image, func(b *testing.B) {
+			j, err := i.Setup(p, bench.Conditions{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			trace := &bench.Trace{}
+			for b.Loop() {
+				if err := j.Do(trace); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for part, seconds := range trace.Spans() {
+				b.ReportMetric(seconds/float64(b.N), part+"-s/op")
+			}
+		})
 	}
 }

@@ -1,4 +1,4 @@
-module eccbench/impls/eigenmap/multigrid/asm
+module eccbench/impls/eigenmap/asm
 
 go 1.26.0
 

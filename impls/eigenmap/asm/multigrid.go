@@ -1,39 +1,25 @@
-// Command asm writes the vector instructions of package multigrid:
-//
-//	go run . -isa avx2 -out ../kernel_avx2_amd64.s -stubs ../kernel_avx2_amd64.go -pkg multigrid
 package main
 
 import (
-	"flag"
-	"fmt"
-	"os"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
+
+// multigrid writes products and sums of vectors side by side, and smoothing.
+func multigrid() {
+	gram("gramOfMass256", true)
+	gram("gram256", false)
+	accumulate()
+	flow()
+	relax()
+}
 
 // Sizes of a number and of a cell's, in float64 and in float32.
 const (
 	number, cell         = 8, 32
 	narrowNumber, narrow = 4, 16
 )
-
-func main() {
-	isa := flag.String("isa", "avx2", "avx2")
-	flag.Parse()
-	if *isa != "avx2" {
-		fmt.Fprintf(os.Stderr, "asm: -isa %s: want avx2\n", *isa)
-		os.Exit(64)
-	}
-	ConstraintExpr("!noasm")
-	gram("gramOfMass256", true)
-	gram("gram256", false)
-	accumulate()
-	flow()
-	relax()
-	Generate()
-}
 
 // cells begins a loop over n cells, and ends it.
 func cells(n Register, body func()) {

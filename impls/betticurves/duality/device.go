@@ -1,0 +1,126 @@
+package duality
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/betti/counting"
+	"eccbench/internal/workloads/ecc"
+)
+
+// OnDevice does the same on an NVIDIA device (kernels/betti/curves.h): of an image whole, with
+// edges in any order, which forests of minima sort as they come.
+func OnDevice(open resident.Opener) bench.Implementation[grid.Source, betti.Curves] {
+	return counting.Method[grid.Source, betti.Curves]{
+		Name: "duality-gpu", Open: open, Plan: plan, Read: read, Poisoned: betti.PoisonedCurves,
+		Method: "resident image; minima, saddles and changes of χ by operations on words of bits, and for each saddle edges of a least forest of minima, one taking the place of another by compare-and-swap",
+		Source: "doc/betti.md, Delfinado and Edelsbrunner 1995, Smirnov and Morozov 2017",
+	}
+}
+
+// Shape of the kernels' work (kernels/betti/curves.h).
+const (
+	wordVoxels    = 32
+	places        = 13 // of neighbours before a voxel
+	mostMinima    = 16 // of a word
+	deviceBlock   = 256
+	joinBlock     = 128
+	mostBlocks    = 1 << 12
+	mostOfBlock   = 1 << 27 // voxels, of which counts of 32 bits tell the changes
+	queueBytes    = 256     // of a warp
+	mostOnDevice  = 1<<16 - 1
+	listsOfCounts = 3 // of χ, minima and maxima
+)
+
+// deviceKey is the type of the keys, and whether they are the image's values.
+func deviceKey(in grid.Source) (key grid.Type, same bool) {
+	switch {
+	case in.Type() == grid.Uint8 && identical(in):
+		return grid.Uint8, true
+	case in.Ladder().Len() < 1<<8:
+		return grid.Uint8, false
+	}
+	return grid.Uint16, false
+}
+
+// plan refuses what has more levels or voxels than the kernels count.
+func plan(in grid.Source) (counting.Plan, error) {
+	s := in.Shape()
+	d, h, w := ecc.Stack(s)
+	l := in.Ladder()
+	if !l.Indexed() || l.Len() > mostOnDevice {
+		return counting.Plan{}, fmt.Errorf("%d levels, of which the kernels count %d; take duality, on the cpu", l.Len(), mostOnDevice)
+	}
+	words := d * h * ((w + wordVoxels - 1) / wordVoxels)
+	if max(d, h, w) > math.MaxInt32/2 || words*mostMinima > math.MaxUint32-2 {
+		return counting.Plan{}, fmt.Errorf("%v: %d places of minima, of which the kernels count %d; take duality, on the cpu", s, words*mostMinima, uint32(math.MaxUint32-2))
+	}
+	key, same := deviceKey(in)
+	p := counting.Plan{
+		Module: "betti_curves", What: "the resident image with its bits and the edges of minima", Counts: listsOfCounts * (l.Len() + 1),
+		Scratch: []counting.Scratch{
+			{Name: "neighbours not above", Bytes: 4 * places * words}, {Name: "where voxels descend to", Bytes: 4 * 8 * words},
+			{Name: "saddles", Bytes: 4 * 2 * words}, {Name: "edges of minima", Bytes: 8 * (1 + words*mostMinima)}, {Name: "known minima", Bytes: 4 * 4 * words},
+		},
+	}
+	if !same {
+		var values []byte
+		for k := range l.Len() {
+			values = binary.LittleEndian.AppendUint32(values, math.Float32bits(l.Value(k)))
+		}
+		p.Tables = []counting.Table{{Name: "levels", Data: values}}
+		p.Scratch = append(p.Scratch, counting.Scratch{Name: "levels of voxels", Bytes: s.Voxels() * key.Size()})
+	}
+	hollow := min(d, h, w) > 2 // else every voxel is at a side
+	p.Launches = func(m counting.Memory) (list []counting.Launch) {
+		launch := func(name string, items, block, shared int64, args ...any) {
+			blocks := max(min((items+block-1)/block, mostBlocks), s.Voxels()/mostOfBlock+1)
+			list = append(list, counting.Launch{Kernel: name, Blocks: blocks, Threads: block, Shared: shared, Args: args})
+		}
+		keys := m.Image
+		if !same {
+			keys = m.Scratch[5]
+			launch(fmt.Sprintf("betti_keys_%v_%v", in.Type(), key), s.Voxels(), deviceBlock, 0, m.Image, s.Voxels(), m.Tables[0], int32(l.Len()), keys)
+		}
+		before, numbers, saddles, edges, known := m.Scratch[0], m.Scratch[1], m.Scratch[2], m.Scratch[3], m.Scratch[4]
+		of := func(args ...any) []any { return append([]any{keys, int32(w), int32(h), int32(d)}, args...) }
+		kernel := func(what string) string { return fmt.Sprintf("betti_%s_%v", what, key) }
+		kept := int64(0)
+		if key == grid.Uint8 {
+			kept = 4 * p.Counts
+		}
+		list = append(list, counting.Launch{Kernel: kernel("compare"), Blocks: (words + deviceBlock - 1) / deviceBlock, Threads: deviceBlock, Args: of(before)})
+		launch(kernel("scan"), words, joinBlock, kept, of(before, numbers, saddles, edges, known, int32(l.Len()), m.Counts)...)
+		launch(kernel("join"), words, joinBlock, joinBlock/32*queueBytes, of(numbers, saddles, edges, known)...)
+		launch(kernel("deaths"), words, deviceBlock, kept, of(numbers, int32(0), edges, known, int32(l.Len()), m.Counts)...)
+		if hollow {
+			launch(kernel("join_around"), words, joinBlock, joinBlock/32*queueBytes, of(numbers, saddles, edges, known)...)
+			launch(kernel("deaths"), words, deviceBlock, kept, of(numbers, int32(1), edges, known, int32(l.Len()), m.Counts)...)
+		}
+		return list
+	}
+	return p, nil
+}
+
+// read makes curves of the changes of χ, of the number of components and of that of the rest's.
+func read(in grid.Source, counts []int64) betti.Curves {
+	levels := in.Ladder().Len()
+	var lists [listsOfCounts]ecc.VCEC
+	for i := range lists {
+		of := counts[int64(i)*(levels+1):][:levels]
+		for k, change := range of {
+			if i == 2 { // what comes to the set at a level goes from the rest
+				change = -change
+			}
+			if change != 0 {
+				lists[i] = append(lists[i], ecc.Step{Level: int64(k), Change: change})
+			}
+		}
+	}
+	return betti.Joined(lists[1], lists[2], lists[0])
+}

@@ -1,0 +1,165 @@
+package lanczos
+
+import (
+	"errors"
+	"fmt"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/quantity"
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/eigenmap"
+	"eccbench/internal/workloads/eigenmap/ondevice"
+)
+
+// OnDevice does the same on an NVIDIA device (kernels/eigenmap/eigenmap_dense.cu), of the matrix
+// one half, which is the other's mirror.
+type OnDevice struct {
+	Open  resident.Opener
+	fault Fault
+}
+
+// About describes the method.
+func (OnDevice) About() bench.About {
+	return bench.About{
+		Name: "lanczos-gpu", Where: "gpu",
+		Method: "half of the dense matrix in float64, the mirror of the other, and Lanczos' method with full reorthogonalisation",
+		Source: "Cheng et al. 2014, routines 1 and 2, algorithm 1",
+		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
+	}
+}
+
+// tileNumbers is how many numbers a tile of the matrix has (kernels/eigenmap/eigenmap_dense.cu).
+const tileNumbers = ondevice.Chunk * ondevice.Chunk
+
+// The kernels, and their threads. The name of the first one goes on with what patches have.
+const weigh, product, row, degree = "eigenmap_weights", "eigenmap_dense_product", "eigenmap_dense_rows", "eigenmap_dense_degrees"
+
+const (
+	tileBlock = 256
+	rowsBlock = 512
+)
+
+// tilesOf is how many tiles there are along a side of the matrix, and how many in its half.
+func tilesOf(p *eigenmap.Problem) (side, all int64) {
+	side = ondevice.Rows(p) / ondevice.Chunk
+	return side, side * (side + 1) / 2
+}
+
+// What a number of the matrix takes a device in nanoseconds, for the estimate in a refusal: to be
+// made, and in a step.
+const devicePairNS, deviceStepNS = 0.01, 0.002
+
+// CanDo refuses what takes too long, and what does not fit the device or the kernels' integers.
+func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
+	d, err := ondevice.CanDo(o.Open, p, c, eigenmap.Lanczos)
+	if err != nil {
+		return err
+	}
+	n, steps := p.Nodes().Voxels(), int64(p.Steps)
+	each := devicePairNS + deviceStepNS*float64(steps)
+	if err := c.Allow(quantity.Seconds(float64(n*n)*each*1e-9), "%d² patches × %.3g ns", n, each); err != nil {
+		return err
+	}
+	if err := c.AllowMemory(8*n*(int64(p.K)+8)+16*p.Shape().Voxels(), "the image, and vectors of %d numbers", n); err != nil {
+		return err
+	}
+	side, tiles := tilesOf(p)
+	need := 8*tileNumbers*tiles + 8*(side+1)*ondevice.Rows(p) + ondevice.Bytes(p, steps)
+	return resident.Fits(d, need, fmt.Sprintf("half of a matrix of %d × %d numbers, and %d vectors", n, n, steps))
+}
+
+// Setup loads the kernels, and brings what is resident to the device.
+func (o OnDevice) Setup(p *eigenmap.Problem, c bench.Conditions) (_ bench.Job[eigenmap.Map], err error) {
+	side, tiles := tilesOf(p)
+	rows, j := ondevice.Rows(p), &deviceJob{fault: o.fault}
+	// Vectors that are too short are refused afterwards.
+	if j.Job, err = ondevice.Open(o.Open, p, c, ondevice.Plan{
+		Module: "eigenmap_dense", Kernels: []string{weigh + ondevice.Suffix(p), product, row, degree}, Columns: int64(p.Steps),
+		Buffers: []ondevice.Buffer{{To: &j.matrix, Name: "half of the matrix", Bytes: 8 * tileNumbers * tiles}, {To: &j.parts, Name: "products of tiles", Bytes: 8 * side * rows}, {To: &j.degrees, Name: "degrees", Bytes: 8 * rows}},
+	}); err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+var _ bench.DeviceJob = (*deviceJob)(nil)
+
+type deviceJob struct {
+	*ondevice.Job
+	fault   Fault
+	matrix  device.Buffer // tiles
+	parts   device.Buffer // what each tile makes of a vector
+	degrees device.Buffer
+}
+
+// Do answers on the device; a whole call brings the patches of the image there.
+func (j *deviceJob) Do(trace *bench.Trace) error { return j.Answer(trace, j.answer) }
+
+// apply sets parts to what tiles make of V.
+func (j *deviceJob) apply() error {
+	side, tiles := tilesOf(j.Problem)
+	return j.Launch(product, tiles, tileBlock, 0, j.matrix, j.Steps.V, int32(side), j.parts)
+}
+
+func (j *deviceJob) answer() error {
+	side, tiles := tilesOf(j.Problem)
+	n, steps, q := int32(j.Problem.Nodes().Voxels()), j.Problem.Steps, j.Patches
+	if err := j.Launch(weigh+ondevice.Suffix(j.Problem), tiles, tileBlock, 0, q.Features, q.Words, q.Squares, q.Places, n, int32(side), q.ByFeature, q.ByPlace, j.matrix); err != nil {
+		return err
+	}
+	if err := resident.Write(j.Stream, j.Steps.V, 0, q.Ones()); err != nil {
+		return err
+	}
+	if err := errors.Join(j.apply(), j.Launch(degree, side, rowsBlock, 0, j.parts, int32(side), n, j.degrees, j.Steps.Scale)); err != nil {
+		return err
+	}
+	apply := func(column int64) error {
+		return errors.Join(j.apply(), j.Launch(row, side, rowsBlock, 0, j.parts, int32(side), j.Steps.Q, int32(column), j.Steps.Scale, j.Steps.Z))
+	}
+	if j.fault == Fewer {
+		steps -= steps / 8
+	}
+	start := make([]float64, n)
+	for i := range start {
+		start[i] = j.Problem.Start(i)
+	}
+	if err := errors.Join(j.Steps.Begin(), j.Steps.Start(start)); err != nil {
+		return err
+	}
+	for range steps - 1 {
+		if err := j.Steps.Step(apply); err != nil {
+			return err
+		}
+	}
+	if err := j.Steps.Last(apply); err != nil {
+		return err
+	}
+	return j.vectors(steps)
+}
+
+// vectors sets the map to the lowest pairs of T.
+func (j *deviceJob) vectors(steps int) error {
+	t, err := j.Steps.T(steps)
+	if err != nil {
+		return err
+	}
+	degrees := make([]float64, j.Problem.Nodes().Voxels())
+	if err := resident.Read(j.Stream, degrees, j.degrees, 0); err != nil {
+		return err
+	}
+	if err := ondevice.Isolated(degrees); err != nil {
+		return err
+	}
+	for k, size := range t.Beside[:steps-1] {
+		if size < shortest {
+			return whole(k + 1)
+		}
+	}
+	values, coefficients, err := t.Lowest(j.Problem.K)
+	if err != nil {
+		return err
+	}
+	copy(j.Values, values)
+	return j.Steps.Combine(j.Vectors, coefficients)
+}

@@ -1,0 +1,37 @@
+package lanczos
+
+import (
+	"testing"
+
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/ecc/ecctest"
+	"eccbench/internal/workloads/eigenmap"
+	"eccbench/internal/workloads/eigenmap/eigentest"
+)
+
+func onHost(t *testing.T, fault string) resident.Opener {
+	return ecctest.Modules(t, fault, "eigenmap_dense")
+}
+
+// Of few patches, of three tiles and of two, in four words and in more. A launch takes long there.
+func TestKernelsOnHost(t *testing.T) {
+	all := eigenmap.BySteps().Adversarial
+	eigentest.Kernels(t, eigenmap.BySteps, OnDevice{Open: onHost(t, "")}, true, all[0], few, all[3])
+}
+
+const few = "eigenmap-lanczos/steps=5/alpha=40/beta=5/side=4/start=1/of=ball/shape=80x64/type=uint8"
+
+func TestKernelsOnDevice(t *testing.T) {
+	eigentest.Kernels(t, eigenmap.BySteps, OnDevice{Open: ecctest.Device(t)}, false, eigenmap.BySteps().Adversarial...)
+}
+
+func TestFaultsAreSeenOnHost(t *testing.T) {
+	for _, fault := range []string{"diagonal", "mirror", "once"} {
+		t.Run(fault, func(t *testing.T) {
+			eigentest.Seen(t, eigenmap.BySteps, OnDevice{Open: onHost(t, fault)}, few)
+		})
+	}
+	t.Run(string(Fewer), func(t *testing.T) {
+		eigentest.Seen(t, eigenmap.BySteps, OnDevice{Open: onHost(t, ""), fault: Fewer}, "eigenmap-lanczos/steps=8/alpha=40/beta=5/side=4/start=1/of=noise/shape=24x24/type=uint8/seed=5")
+	})
+}

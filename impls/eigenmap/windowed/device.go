@@ -1,0 +1,259 @@
+package windowed
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/quantity"
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/eigenmap"
+	"eccbench/internal/workloads/eigenmap/ondevice"
+)
+
+// OnDevice does the same on an NVIDIA device (kernels/eigenmap/eigenmap_near.cu), which keeps no
+// weights: they are made anew for each product.
+type OnDevice struct {
+	Open  resident.Opener
+	fault Fault
+}
+
+// About describes the method.
+func (OnDevice) About() bench.About {
+	return bench.About{
+		Name: "windowed-gpu", Where: "gpu",
+		Method: "Lanczos' method on near weights, made anew in float32, and residuals of all in float64 corrected in its basis",
+		Source: "doc/eigenmap.md",
+		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
+	}
+}
+
+// mostColumns is how many vectors a device keeps at most.
+const mostColumns = 1024
+
+// devicePairNS is what a pair of patches takes a device in all steps, for the estimate in a refusal.
+const devicePairNS = 1
+
+// columns is how many it keeps for a problem: all that there are of few patches.
+func columns(p *eigenmap.Problem) int64 { return min(p.Nodes().Voxels(), mostColumns) }
+
+// CanDo refuses what takes too long, and what does not fit the device or the kernels' integers.
+func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
+	d, err := ondevice.CanDo(o.Open, p, c, eigenmap.Patch)
+	if err != nil {
+		return err
+	}
+	n, k := p.Nodes().Voxels(), int64(p.K)
+	if n > math.MaxInt32 {
+		return fmt.Errorf("%d patches, of which the kernels count %d", n, math.MaxInt32)
+	}
+	if p.K >= mostBasis/2 && n > mostColumns {
+		return fmt.Errorf("finds up to %d pairs", mostBasis/2-1)
+	}
+	if err := c.Allow(quantity.Seconds(kept(p)*devicePairNS*1e-9), "%.3g pairs of patches × %d ns", kept(p), devicePairNS); err != nil {
+		return err
+	}
+	if err := c.AllowMemory(8*n*(8*k+8)+16*p.Shape().Voxels(), "the image, and vectors of %d numbers", n); err != nil {
+		return err
+	}
+	return resident.Fits(d, ondevice.Bytes(p, columns(p))+3*8*ondevice.Rows(p), fmt.Sprintf("%d vectors of %d numbers", columns(p), n))
+}
+
+// Setup loads the kernels, and brings what is resident to the device.
+func (o OnDevice) Setup(p *eigenmap.Problem, c bench.Conditions) (_ bench.Job[eigenmap.Map], err error) {
+	rows, suffix, j := 8*ondevice.Rows(p), ondevice.Suffix(p), &deviceJob{fault: o.fault}
+	if j.Job, err = ondevice.Open(o.Open, p, c, ondevice.Plan{
+		Module: "eigenmap_near", Kernels: []string{nearProduct + suffix, nearDifferences + suffix, nearDegrees + suffix},
+		Columns: columns(p), Narrow: true, Least: shortest,
+		Buffers: []ondevice.Buffer{{To: &j.degrees, Name: "degrees", Bytes: rows}, {To: &j.from, Name: "vector", Bytes: rows}, {To: &j.to, Name: "product", Bytes: rows}},
+	}); err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+var _ bench.DeviceJob = (*deviceJob)(nil)
+
+type deviceJob struct {
+	*ondevice.Job
+	fault             Fault
+	degrees, from, to device.Buffer
+	reach             int32 // of weights in float64
+}
+
+// Do answers on the device; a whole call brings the patches of the image there.
+func (j *deviceJob) Do(trace *bench.Trace) error {
+	return j.Answer(trace, func() error { return j.answer(trace) })
+}
+
+// The kernels, whose names go on with what patches have; the tiles of patches that they take, and
+// their threads.
+const (
+	nearProduct, nearDifferences, nearDegrees = "eigenmap_near_product", "eigenmap_near_differences", "eigenmap_near_degrees"
+
+	tileWide, tileHigh = 32, 2
+	tileBlock          = 256
+)
+
+// near adds a launch of a kernel for all patches, with weights as far as a reach.
+func (j *deviceJob) near(kernel string, reach int32, args ...any) error {
+	s, q := j.Problem.Nodes(), j.Patches
+	blocks := (s.W + tileWide - 1) / tileWide * ((s.H + tileHigh - 1) / tileHigh) * s.D
+	return j.Launch(kernel+ondevice.Suffix(j.Problem), blocks, tileBlock, 0, append([]any{q.Features, q.Words, q.Squares, int32(s.W), int32(s.H), int32(s.D), reach}, args...)...)
+}
+
+func (j *deviceJob) answer(trace *bench.Trace) error {
+	end := trace.Span("degrees")
+	degrees, err := j.count()
+	end()
+	if err != nil {
+		return err
+	}
+	kernel := kernelOf(j.Map, degrees)
+	if j.Problem.K == 1 {
+		return nil
+	}
+	end = trace.Span("lanczos")
+	t, coefficients, err := j.basis(kernel)
+	end()
+	if err != nil {
+		return err
+	}
+	defer trace.Span("correct")()
+	scaled := make([]float64, len(kernel))
+	host := &graph{n: len(kernel), threads: runtime.GOMAXPROCS(0)}
+	return corrector{
+		apply: func(to, from [][]float64) error {
+			for k, x := range from {
+				for i, v := range x {
+					scaled[i] = v / math.Sqrt(degrees[i])
+				}
+				if err := errors.Join(
+					resident.Write(j.Stream, j.from, 0, scaled),
+					j.near(nearDifferences, j.reach, j.Patches.ByFeature, j.Patches.ByPlace, j.from, j.Steps.Scale, j.to),
+					resident.Read(j.Stream, to[k], j.to, 0)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		guess: func(to [][]float64) error { return j.Steps.Combine(to, coefficients) },
+		correction: func(rest []float64, value float64, pair int) ([]float64, error) {
+			return j.correction(t, coefficients[pair], rest, value)
+		},
+		orthogonal: host.orthogonal, kernel: kernel, early: j.fault == Early,
+	}.pairs(j.Map, j.Problem.Tol)
+}
+
+// count makes the degrees and D^−½, of weights as far as they are of any use.
+func (j *deviceJob) count() ([]float64, error) {
+	s := j.Problem.Nodes()
+	n := int(s.Voxels())
+	degrees, longest := make([]float64, n), float64(max(s.W, s.H, s.D)-1)
+	for exponent := math.Log(float64(n) / precision); ; exponent *= 2 {
+		// What is farther away than the reach has at most so much of a row, or the reach is made longer.
+		left := float64(n) * math.Exp(-exponent)
+		j.reach = int32(math.Min(math.Ceil(j.Problem.Beta*math.Sqrt(2*exponent)), longest))
+		if err := errors.Join(
+			j.near(nearDegrees, j.reach, j.Patches.ByFeature, j.Patches.ByPlace, j.degrees, j.Steps.Scale),
+			resident.Read(j.Stream, degrees, j.degrees, 0)); err != nil {
+			return nil, err
+		}
+		if float64(j.reach) >= longest || left <= precision*slices.Min(degrees) {
+			return degrees, ondevice.Isolated(degrees)
+		}
+	}
+}
+
+// shortest is how long what is left of a vector is at least, where the space is not whole.
+const shortest = 1e-10
+
+// Looks at T are so far apart, as a share of the steps that were made.
+const firstLook, nextLook = 24, 0.25
+
+// basis takes steps in the complement of the kernel until the lowest pairs are as good as float32
+// makes them, and gives T with the coefficients of their vectors.
+func (j *deviceJob) basis(kernel []float64) (t ondevice.Tridiagonal, coefficients [][]float64, err error) {
+	wanted, n := j.Problem.K-1, len(kernel)
+	whole := n - 1 // steps
+	q, s := j.Patches, j.Steps
+	reach := int32(window(j.Problem))
+	product := func(column int64) error {
+		return j.near(nearProduct, reach, ondevice.Binary(q.ByFeature), ondevice.Binary(q.ByPlace), s.V, s.Q, column*ondevice.Rows(j.Problem), s.Scale, s.Z)
+	}
+	start := func(seed uint64) error {
+		v := make([]float64, n)
+		for i := range v {
+			v[i] = eigenmap.Uniform(seed, uint64(i))
+		}
+		return s.Start(v)
+	}
+	if err := errors.Join(s.Begin(kernel), start(1)); err != nil {
+		return t, nil, err
+	}
+	enough := max(1e-9, j.Problem.Tol/10)
+	begun := 0 // steps before the space that they are in now
+	for seed, look := uint64(2), min(max(firstLook, 2*wanted), whole); ; {
+		for s.Made() < look && !s.Full() {
+			if err := s.Step(product); err != nil {
+				return t, nil, err
+			}
+		}
+		last := s.Made()
+		if s.Full() || last == whole {
+			err = s.Last(product)
+		} else {
+			err, last = nil, last-1 // the last column has no number on the diagonal yet
+		}
+		if err != nil {
+			return t, nil, err
+		}
+		if t, err = s.T(last); err != nil {
+			return t, nil, err
+		}
+		if short := slices.IndexFunc(t.Beside[begun:max(begun, last-1)], func(b float64) bool { return b <= shortest }); short >= 0 {
+			// The space is whole, and another begins.
+			begun += short + 1
+			s.Forget(begun)
+			if err := errors.Join(s.Cut(begun-1), start(seed)); err != nil {
+				return t, nil, err
+			}
+			seed++
+			continue
+		}
+		var left float64
+		if _, coefficients, err = t.Lowest(min(wanted, last)); err != nil {
+			return t, nil, err
+		}
+		for _, c := range coefficients {
+			left = max(left, t.Beside[last-1]*math.Abs(c[last-1]))
+		}
+		if full := s.Full() || last == whole; full || left <= enough && len(coefficients) == wanted {
+			return t, coefficients, nil // a basis that is full may do with more corrections
+		}
+		look = min(s.Made()+max(1, int(nextLook*float64(s.Made()))), whole)
+	}
+}
+
+// correction is by T, in the complement of the pair's own vector, and beside the basis as if L were I.
+func (j *deviceJob) correction(t ondevice.Tridiagonal, own, rest []float64, value float64) ([]float64, error) {
+	c, err := j.Steps.Along(rest, len(own))
+	if err != nil {
+		return nil, err
+	}
+	solved := slices.Clone(c)
+	if err := t.Correct(value, own, solved); err != nil {
+		return nil, err
+	}
+	axpy(-1, c, solved)
+	out := zeros(1, len(rest))
+	if err := j.Steps.Combine(out, [][]float64{solved}); err != nil {
+		return nil, err
+	}
+	axpy(1, rest, out[0])
+	return out[0], nil
+}

@@ -1,0 +1,232 @@
+package gpu
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/ecc/ecctest"
+	"eccbench/internal/workloads/gvf"
+)
+
+// restOnHost has few threads, which are slow there, and as many blocks as there are components.
+func restOnHost(t *testing.T, fault string) resident.Opener {
+	return standIn(t, fault, 3, 128, "gvf_start", "gvf_steady")
+}
+
+func setUp(t testing.TB, i Implementation, p *gvf.Problem, scope bench.Scope) *job {
+	t.Helper()
+	c := bench.Conditions{Setting: bench.Setting{Scope: scope}}
+	if err := i.CanDo(p, c); err != nil {
+		t.Fatal(err)
+	}
+	j, err := i.Setup(p, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return j.(*job)
+}
+
+// rest is the field at rest, what it leaves in units of what it may, and how many steps it took,
+// the same bits at each of so many times.
+func rest(t testing.TB, i Implementation, p *gvf.Problem, scope bench.Scope, times int) (f gvf.Flow, share, steps float64) {
+	t.Helper()
+	j := setUp(t, i, p, scope)
+	for k := range times {
+		j.Poison()
+		if err := j.Do(nil); err != nil {
+			t.Fatal(err)
+		}
+		out, err := j.Out()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k > 0 {
+			if d := gvf.Steps().Policy.Agree(p, f, out); d != nil {
+				t.Errorf("call %d has other bits: %v", k, d)
+			}
+		}
+		f = gvf.Flow{}
+		for _, list := range out.V {
+			f.V = append(f.V, slices.Clone(list)) // the next answer takes its place
+		}
+	}
+	of, relative, err := gvf.Residuals(p, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c := range of {
+		if of[c] > 0 {
+			share = max(share, of[c]/(p.Tol*relative[c]))
+		}
+	}
+	return f, share, j.solver.steps()
+}
+
+// thin has b in a few pixels of a line, almost, which each level holds to another place: what
+// smooths a cell of much b too little takes 14 steps.
+const thin = "gvf-steady/tol=4/mu=50/boundary=0/of=ball/shape=600x5/type=uint8"
+
+// Fields come to rest by Residuals, which shares nothing with the solver, after few steps.
+func TestRestOnHost(t *testing.T) {
+	testRest(t, restOnHost(t, ""), append(gvf.ToSteady().Adversarial, thin))
+}
+
+func TestRestOnDevice(t *testing.T) {
+	testRest(t, ecctest.Device(t), append(gvf.ToSteady().Adversarial, thin,
+		"gvf-steady/tol=6/mu=50/boundary=0/of=noise/shape=512x512/levels=1024/type=float32/seed=1", "gvf-steady/tol=5/mu=200/boundary=1/of=grf/shape=1001x747/levels=1024/type=float32/smooth=3/seed=1",
+		"gvf-steady/tol=4/mu=50/boundary=0/of=grf/shape=181x217x181/levels=1024/type=float32/smooth=2/seed=1", "gvf-steady/tol=4/mu=50/boundary=1/of=noise/shape=130x65x71/type=uint8/seed=1",
+		"gvf-steady/tol=4/mu=50/boundary=0/of=ball/shape=3000x5/type=uint8", "gvf-steady/tol=4/mu=50/boundary=0/of=noise/shape=5x3000x2/type=uint8/seed=2",
+	))
+}
+
+func testRest(t *testing.T, open resident.Opener, names []string) {
+	i := Multigrid(open)
+	scopes := i.About().Scopes
+	for k, name := range names {
+		_, share, steps := rest(t, i, problemOf(t, name), scopes[k%len(scopes)], 1+k%2)
+		if !(share <= 1) || steps > 12 {
+			t.Errorf("%s: %v steps leave %v of what they may", name, steps, share)
+		}
+	}
+}
+
+// A field that is given comes to rest, too.
+func TestGivenFieldsRestOnHost(t *testing.T) {
+	p := problemOf(t, "gvf-steady/tol=4/mu=50/boundary=0/of=noise/shape=20x9x6/type=uint8/seed=5")
+	start, err := p.Start(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, share, _ := rest(t, Multigrid(restOnHost(t, "")), p.Flowing(start.V0, 0), bench.Device, 2); !(share <= 1) {
+		t.Errorf("it leaves %v of what it may", share)
+	}
+}
+
+func TestRestFaultsAreSeenOnHost(t *testing.T) {
+	p := problemOf(t, "gvf-steady/tol=4/mu=200/boundary=1/of=grf/shape=67x35/type=float32/levels=1024/smooth=2/seed=3")
+	for _, f := range []Fault{Early, BorderOff} {
+		if _, share, _ := rest(t, Faulty(Multigrid(restOnHost(t, "")), f), p, bench.Kernel, 1); share <= 1 {
+			t.Errorf("%s is not seen", f)
+		}
+	}
+}
+
+// What float32 cannot hold is an error of one line.
+func TestRestRefusalsOnHost(t *testing.T) {
+	p := problemOf(t, "gvf-steady/tol=12/mu=100/boundary=0/of=noise/shape=9x8/type=uint8/seed=1")
+	i := Multigrid(restOnHost(t, ""))
+	if err := setUp(t, i, p, bench.Kernel).Do(nil); err == nil || !strings.Contains(err.Error(), "ask for a larger tolerance") {
+		t.Errorf("a tolerance of 1e-12: %v", err)
+	}
+	p = problemOf(t, "gvf/steps=3/mu=50/boundary=0/of=noise/shape=9x8/type=uint8/seed=1")
+	if err := i.CanDo(p, bench.Conditions{}); err == nil {
+		t.Error("steps are taken")
+	}
+}
+
+// A right answer comes of another restriction, too, after some more steps: products tell, of
+// random lists and what interpolation and restriction make of them.
+func TestRestrictionIsTheTransposeOnHost(t *testing.T) {
+	for _, name := range []string{"gvf-steady/tol=4/mu=50/boundary=0/of=noise/shape=13x11x9/type=uint8/seed=1", "gvf-steady/tol=4/mu=50/boundary=1/of=noise/shape=31x22/type=uint8/seed=1"} {
+		p := problemOf(t, name)
+		for fault, wrong := range map[string]bool{"": false, "adjoint": true} {
+			if worst := transposed(t, Multigrid(restOnHost(t, fault)), p); worst > 1e-5 != wrong {
+				t.Errorf("%s, fault %q: products differ by %g", name, fault, worst)
+			}
+		}
+	}
+}
+
+// transposed is how far ⟨Pu, v⟩ and ⟨u, Rv⟩ are apart, the farthest of the levels.
+func transposed(t *testing.T, i Implementation, p *gvf.Problem) (worst float64) {
+	j := setUp(t, i, p, bench.Kernel)
+	s := j.solver
+	s.most = 0
+	levels := int64(len(s.ladder.plan) / ofLevel)
+	s.ladder.tape = nil
+	for k := range levels - 1 {
+		s.ladder.tape = append(s.ladder.tape, entry{what: opUp, level: k, from: inZ, to: inX, flags: meets}, entry{what: opRestricts, level: k, from: inP, to: inF, flags: meets})
+	}
+	s.once = int64(len(s.ladder.tape))
+	s.ladder.tape = append(s.ladder.tape, entry{what: opAdvance, flags: meets | sumsUp})
+	var tape []int64
+	for _, e := range s.ladder.tape {
+		tape = append(tape, e.what, e.level, e.from, e.to, e.flags)
+	}
+	random, rng := make([]float32, s.ladder.arena), rand.New(rand.NewPCG(1, 1))
+	for i := range random {
+		random[i] = rng.Float32() - 0.5
+	}
+	if err := errors.Join(j.stream.Upload(s.tape, 0, wide(tape)), j.stream.Upload(s.arena, 0, grid.Bytes(random))); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Do(nil); err != nil {
+		t.Fatal(err)
+	}
+	after := make([]byte, 4*len(random))
+	if err := j.stream.Download(after, s.arena, 0); err != nil {
+		t.Fatal(err)
+	}
+	list := func(of []float32, level, which int64) []float32 {
+		p := s.ladder.plan[ofLevel*level:]
+		n := p[0] * p[1] * p[2] * s.components
+		return of[p[10]+which*n:][:n]
+	}
+	made := make([]float32, len(random))
+	for i := range made {
+		made[i] = math.Float32frombits(binary.LittleEndian.Uint32(after[4*i:]))
+	}
+	for k := range levels - 1 {
+		one, other, size := 0.0, 0.0, 0.0
+		// The finest x takes turns with t at the last entry.
+		x := list(made, k, inX)
+		for i, v := range list(random, k, inP) {
+			one += float64(x[i]) * float64(v)
+			size += math.Abs(float64(x[i]) * float64(v))
+		}
+		for i, u := range list(random, k+1, inZ) {
+			other += float64(u) * float64(list(made, k+1, inF)[i])
+		}
+		worst = max(worst, math.Abs(one-other)/size)
+	}
+	return worst
+}
+
+// BenchmarkRestOnDevice says by the device's events what the field at rest takes, too.
+func BenchmarkRestOnDevice(b *testing.B) {
+	for _, of := range []string{
+		"tol=6/mu=50/boundary=0/of=noise/shape=512x512/levels=1024/type=float32/seed=1", "tol=6/mu=50/boundary=0/of=grf/shape=512x512/levels=1024/type=float32/smooth=2/seed=1",
+		"tol=4/mu=50/boundary=0/of=noise/shape=256x256x256/levels=1024/type=float32/seed=1", "tol=4/mu=50/boundary=0/of=grf/shape=256x256x256/levels=1024/type=float32/smooth=2/seed=1",
+		"tol=4/mu=50/boundary=0/of=noise/shape=181x217x181/levels=1024/type=float32/seed=1", "tol=4/mu=50/boundary=0/of=noise/shape=512x512x512/levels=1024/type=float32/seed=1",
+	} {
+		b.Run(of, func(b *testing.B) {
+			j := setUp(b, Multigrid(ecctest.Device(b)), problemOf(b, "gvf-steady/"+of), bench.Kernel)
+			sum := 0.0
+			for b.Loop() {
+				if err := j.Do(nil); err != nil {
+					b.Fatal(err)
+				}
+				took, err := j.Elapsed()
+				if err != nil {
+					b.Fatal(err)
+				}
+				sum += took.Seconds() * 1e3
+			}
+			b.ReportMetric(sum/float64(b.N), "device-ms")
+			b.ReportMetric(j.solver.steps(), "steps")
+		})
+	}
+}

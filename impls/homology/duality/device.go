@@ -1,0 +1,244 @@
+package duality
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/homology"
+)
+
+// OnDevice does the same on an NVIDIA device (kernels/homology/homology_duality.cu), where
+// triangles and edges meet in tables in the device's memory.
+type OnDevice struct{ Open resident.Opener }
+
+// About describes the method.
+func (OnDevice) About() bench.About {
+	return bench.About{
+		Name: "duality-gpu", Where: "gpu",
+		Method: "resident tetrahedra in space: roots of a forest of the vertices, surfaces of the boundary, half of its Euler characteristic; triangles meet in a table",
+		Source: "doc/homology.md, Delfinado and Edelsbrunner 1995",
+		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
+	}
+}
+
+// Shape of the kernels' work (kernels/homology/homology_duality.cu).
+const (
+	module     = "homology_duality"
+	block      = 256
+	someBlocks = 8       // of a multiprocessor, where the device alone knows how much there is to do
+	mostTets   = 1 << 26 // so that the corners of all triangles have numbers of 30 bits
+)
+
+// What is counted, each a word.
+const (
+	components = iota
+	boundary   // triangles
+	borders    // vertices of the boundary
+	surfaces
+	fans // of triangles around a vertex of the boundary
+	matched
+	notInSpace
+	notASurface
+	flat
+	counters
+)
+
+// What a tetrahedron takes of tables, as triples and halves: all triangles can be different, or
+// almost all are there twice. Each edge of the boundary has two triangles at least.
+func tablePlaces(tets int64) (faces, edges int64) { return 9*tets/2 + 1, 7*tets + 1 }
+
+// needs is the device's memory that a complex takes.
+func needs(p *homology.Problem) int64 {
+	tets := p.Given()
+	_, edges := tablePlaces(tets)
+	return 16*tets + 24*int64(p.Vertices) + 8*edges + (4+1+16+48)*tets + 8*int64(p.Vertices)
+}
+
+// CanDo refuses what duality refuses, and what does not fit the device.
+func (o OnDevice) CanDo(p *homology.Problem, c bench.Conditions) error {
+	d, err := o.Open(c.Device)
+	if err != nil {
+		return err
+	}
+	if err := inSpace(p); err != nil {
+		return err
+	}
+	if n := p.Given(); n > mostTets {
+		return fmt.Errorf("%d tetrahedra, of which the kernels tell %d apart; take reduced", n, mostTets)
+	}
+	if err := resident.Fits(d, needs(p), "the mesh with its tables"); err != nil {
+		return err
+	}
+	j, err := o.Setup(p, c)
+	if err != nil {
+		return err
+	}
+	return errors.Join(j.Do(nil), j.Close())
+}
+
+// Setup loads the kernels and copies the mesh to the device.
+func (o OnDevice) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[homology.Groups], error) {
+	d, err := o.Open(c.Device)
+	if err != nil {
+		return nil, err
+	}
+	program, err := resident.NewProgram(d, "duality", module, module+"_faces", module+"_join", module+"_boundary", module+"_clear", module+"_edges", module+"_count")
+	if err != nil {
+		return nil, err
+	}
+	j := &deviceJob{Program: program, in: p, whole: c.Scope == bench.E2E || c.Scope == bench.File, out: homology.Poisoned()}
+	if err := j.setup(); err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return j, nil
+}
+
+// A deviceJob has a resident mesh, or in whole calls one that it brings there.
+type deviceJob struct {
+	*resident.Program
+	in    *homology.Problem
+	whole bool
+	out   homology.Groups
+
+	tets, points   device.Buffer
+	table          device.Buffer // of triangles, then of edges
+	parent, border device.Buffer // forests of vertices
+	list, corner   device.Buffer // of the boundary: its triangles, and a forest of their corners
+	hidden, found  device.Buffer // tetrahedra whose side rounding hides, and their sides
+	count          device.Buffer
+	result         device.Pinned
+}
+
+var _ bench.DeviceJob = &deviceJob{}
+
+func (j *deviceJob) setup() (err error) {
+	tets, vertices := j.in.Given(), int64(j.in.Vertices)
+	_, edges := tablePlaces(tets)
+	for _, b := range []struct {
+		to    *device.Buffer
+		name  string
+		bytes int64
+	}{
+		{&j.tets, "tetrahedra", 16 * tets}, {&j.points, "points", 24 * vertices}, {&j.table, "table", 8 * edges},
+		{&j.parent, "forest", 4 * vertices}, {&j.border, "forest of the boundary", 4 * vertices},
+		{&j.list, "boundary", 16 * tets}, {&j.corner, "corners", 48 * tets}, {&j.hidden, "flat tetrahedra", 4 * tets}, {&j.found, "sides", tets}, {&j.count, "counts", 4 * counters},
+	} {
+		if *b.to, err = j.Alloc(b.name, b.bytes); err != nil {
+			return err
+		}
+	}
+	if j.result, err = j.On.AllocPinned("counts on the host", 4*counters); err != nil {
+		return err
+	}
+	if j.whole {
+		return nil
+	}
+	return j.bring()
+}
+
+// bring copies the mesh to the device.
+func (j *deviceJob) bring() error {
+	return errors.Join(j.Stream.Upload(j.tets, 0, grid.Bytes(j.in.Tops[3])), j.Stream.Upload(j.points, 0, grid.Bytes(j.in.Points)))
+}
+
+func (j *deviceJob) Do(*bench.Trace) error {
+	if j.whole {
+		if err := j.bring(); err != nil {
+			return err
+		}
+	}
+	if err := j.pass(0); err != nil {
+		return err
+	}
+	if n := j.counted(flat); n > 0 {
+		if err := j.lookAt(n); err != nil {
+			return err
+		}
+		if err := j.pass(1); err != nil {
+			return err
+		}
+	}
+	return j.groups()
+}
+
+// pass counts once, and brings the counts.
+func (j *deviceJob) pass(exact int32) error {
+	tets := j.in.Given()
+	faces, edges := tablePlaces(tets)
+	n, places, most := uint32(tets), uint32(faces), uint32(edges)
+	blocks, some := (tets+block-1)/block, someBlocks*int64(j.On.Info().SMs)
+	err := j.Timed(func() error {
+		return errors.Join(
+			j.Stream.Fill(j.count, 0, 4*counters, 0), j.Stream.Fill(j.table, 0, 8*faces, 0),
+			j.Stream.Fill(j.parent, 0, j.parent.Bytes(), 0xff), j.Stream.Fill(j.border, 0, j.border.Bytes(), 0xff),
+			j.Launch(module+"_faces", blocks, block, 0, j.tets, n, j.points, j.hidden, j.found, exact, j.table, places, j.parent, j.count),
+			j.Launch(module+"_join", blocks, block, 0, j.tets, n, j.parent),
+			j.Launch(module+"_boundary", some, block, 0, j.tets, j.table, places, j.list, j.border, j.corner, j.count),
+			j.Launch(module+"_clear", some, block, 0, j.table, most, j.count),
+			j.Launch(module+"_edges", some, block, 0, j.tets, j.list, j.table, most, j.border, j.corner, j.count),
+			j.Launch(module+"_count", some, block, 4*counters, j.parent, j.border, uint32(j.in.Vertices), j.corner, j.count),
+		)
+	})
+	return errors.Join(err, j.Stream.Copy(j.result, 0, j.count, 0, 4*counters), j.Stream.Wait())
+}
+
+// counted is a count of the last pass.
+func (j *deviceJob) counted(what int) int64 {
+	return int64(binary.LittleEndian.Uint32(j.result.Data()[4*what:]))
+}
+
+// lookAt finds the sides of n tetrahedra that rounding hides, exactly.
+func (j *deviceJob) lookAt(n int64) error {
+	list := make([]uint32, n)
+	if err := j.Stream.Download(grid.Bytes(list), j.hidden, 0); err != nil {
+		return err
+	}
+	found := make([]byte, j.in.Given())
+	for _, t := range list {
+		s := (*[4]uint32)(j.in.Tops[3][4*t:])
+		side, err := orientation(j.in.Points, s)
+		if err != nil {
+			return fmt.Errorf("tetrahedron %d: %w", t, err)
+		}
+		found[t] = byte(side)
+	}
+	return j.Stream.Upload(j.found, 0, found)
+}
+
+// groups makes the answer of the counts. What duality refuses, it says the place of.
+func (j *deviceJob) groups() error {
+	triangles, chi := j.counted(boundary), j.counted(borders)-j.counted(boundary)/2 // of each three edges, half
+	if j.counted(notInSpace) > 0 || j.counted(notASurface) > 0 || 2*j.counted(matched) != 3*triangles || j.counted(fans) != j.counted(borders) {
+		if err := newJob(j.in, bench.Conditions{Setting: bench.Setting{Threads: runtime.GOMAXPROCS(0)}}, "").Do(nil); err != nil {
+			return err
+		}
+		return errors.New("the kernels see no surface where there is one") // never
+	}
+	b0 := j.counted(components)
+	b2 := j.counted(surfaces) - b0
+	j.out = homology.Groups{Betti: []int64{b0, b0 + b2 - chi/2, b2, 0}, Torsion: make([][]uint64, 4)}
+	return nil
+}
+
+func (j *deviceJob) Poison() {
+	j.out = homology.Poisoned()
+	j.Fill(0x5a, j.table, j.parent, j.border, j.list, j.corner, j.count)
+	clear(j.result.Data())
+}
+
+func (j *deviceJob) Out() (homology.Groups, error) { return j.out, nil }
+
+// Close frees the device's memory and kernels.
+func (j *deviceJob) Close() error {
+	var result error
+	if j.result != nil {
+		result = errors.Join(j.Stream.Wait(), j.result.Close())
+	}
+	return errors.Join(result, j.Program.Close())
+}

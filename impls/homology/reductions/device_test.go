@@ -1,0 +1,70 @@
+package reductions_test
+
+import (
+	"testing"
+
+	"eccbench/impls/homology/reductions"
+	"eccbench/internal/bench"
+	"eccbench/internal/resident"
+	"eccbench/internal/simplicial"
+	"eccbench/internal/workloads/ecc/ecctest"
+	"eccbench/internal/workloads/homology"
+	"eccbench/internal/workloads/homology/homologytest"
+)
+
+// complexes are small ones of each dimension, shuffled or not, with simplices that are given twice,
+// that are faces of others, and that are on their own.
+func complexes(t *testing.T) map[string]*homology.Problem {
+	t.Helper()
+	list := map[string]*homology.Problem{}
+	for _, name := range []string{"kuhn/shape=4x3x3/order=random/seed=2", "rp2", "torus", "sphere/dim=0"} {
+		list[name] = homologytest.Open(t, name)
+	}
+	mixed := &simplicial.Complex{}
+	for _, s := range [][]uint32{{3, 1, 2}, {2, 3, 1}, {1, 2}, {5, 2}, {9, 5}, {2, 9}, {7}, {1}, {300}, {4, 6, 8, 10}, {8, 6}} {
+		mixed.Add(s...)
+	}
+	list["mixed"] = &homology.Problem{Complex: mixed, Over: 2}
+	return list
+}
+
+func kernels(open resident.Opener) homologytest.Implementation {
+	return reductions.RaceOnDevice{Open: open}
+}
+
+// The kernels give the groups that cores do.
+func TestKernelsOnHost(t *testing.T) {
+	open := homologytest.OnHost(t, "homology_race", "")
+	for name, p := range complexes(t) {
+		scope := bench.Kernel
+		if name == "mixed" {
+			scope = bench.E2E
+		}
+		if err := homologytest.Differs(t, kernels(open), reductions.Race{}, p, scope, 1); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// However often they are asked, and whoever wins.
+func TestKernelsOnDevice(t *testing.T) {
+	open := ecctest.Device(t)
+	list := complexes(t)
+	for _, name := range []string{
+		"five/shape=34x34x34/cavities=512/drills=9/order=random/seed=3", "kuhn/shape=60x50x20/cavities=99", "voxels/at=127/cut=kuhn/of=noise/shape=30x30x30/type=uint8/seed=8",
+		"random/vertices=900/dim=5/count=3000/seed=2", "join/with=torus/of=klein/shape=9x9", "random/vertices=100000/dim=1/count=300000/seed=2",
+	} {
+		list[name] = homologytest.Open(t, name)
+	}
+	for name, p := range list {
+		for _, scope := range []bench.Scope{bench.Kernel, bench.E2E} {
+			if err := homologytest.Differs(t, kernels(open), reductions.Race{}, p, scope, 5); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+func TestFaultsPlantedInKernelsShow(t *testing.T) {
+	homologytest.Faults(t, "homology_race", kernels, reductions.Race{}, complexes(t), "check", "cobound", "again")
+}

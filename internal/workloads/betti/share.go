@@ -1,0 +1,297 @@
+package betti
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/crew"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/fingerprint"
+)
+
+// MostSets is how many sets of an image there may be at a time.
+const MostSets = math.MaxUint8
+
+// Growing are the places of some values in the order in which their sets grow.
+func Growing(at []float64, superlevel bool) []int {
+	order := make([]int, len(at))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, k int) int {
+		if superlevel {
+			i, k = k, i
+		}
+		switch {
+		case at[i] < at[k]:
+			return -1
+		case at[i] > at[k]:
+			return 1
+		}
+		return 0
+	})
+	return order
+}
+
+// Sets shows an image as how many of its sets at some values, in the order in which they
+// grow, do not have a voxel: uint8, of which the sublevel set at level k is set k.
+func Sets(s grid.Source, at []float64, superlevel bool) (grid.Source, error) {
+	if len(at) > MostSets {
+		return nil, fmt.Errorf("%d sets: at most %d at a time", len(at), MostSets)
+	}
+	ladder, err := grid.Affine(0, 1, int64(len(at)+1))
+	v := sets{Source: s, ladder: ladder, superlevel: superlevel}
+	for _, i := range Growing(at, superlevel) {
+		v.thresholds = append(v.thresholds, Threshold(s, at[i], superlevel))
+	}
+	switch s.Type() {
+	case grid.Uint8:
+		v.table = tabled[uint8](v, 1<<8)
+	case grid.Uint16:
+		v.table = tabled[uint16](v, 1<<16)
+	case grid.Int16:
+		v.table = tabled[int16](v, 1<<16)
+	}
+	return v, err
+}
+
+type sets struct {
+	grid.Source
+	thresholds []float32
+	superlevel bool
+	ladder     grid.Ladder
+	table      []uint8 // of each pattern of an integer
+}
+
+func (s sets) Type() grid.Type     { return grid.Uint8 }
+func (s sets) Ladder() grid.Ladder { return s.ladder }
+func (s sets) Step() int64         { return grid.Step(s.Source) }
+func (s sets) Held() int64         { return grid.Held(s.Source) }
+
+// of is how many sets do not have a value.
+func (s sets) of(value float32) (n uint8) {
+	for _, t := range s.thresholds {
+		if s.superlevel && value >= t || !s.superlevel && value <= t {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// tabled is what each value of a type is shown as, by its pattern of bits.
+func tabled[T uint8 | uint16 | int16](s sets, n int) []uint8 {
+	table := make([]uint8, n)
+	for i := range table {
+		table[i] = s.of(float32(T(i)))
+	}
+	return table
+}
+
+func (s sets) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := grid.CheckSlab(s, dst, lo, hi); err != nil {
+		return err
+	}
+	from := s.Source.Type()
+	if from == grid.Uint8 {
+		if err := s.Source.ReadSlab(dst, lo, hi); err != nil {
+			return err
+		}
+		for i, v := range dst {
+			dst[i] = s.table[v]
+		}
+		return nil
+	}
+	size := grid.SliceBytes(s.Source)
+	step := max(1, setsBytes/size)
+	slab := grid.NewBuffer(min(step, hi-lo) * size)
+	for z := lo; z < hi; z += step {
+		part := slab[:(min(hi, z+step)-z)*size]
+		if err := s.Source.ReadSlab(part, z, min(hi, z+step)); err != nil {
+			return err
+		}
+		to := dst[(z-lo)*size/from.Size():][:int64(len(part))/from.Size()]
+		switch from {
+		case grid.Float32:
+			values := grid.Values[float32](part)
+			if err := grid.Finite(values, z*s.Shape().SliceVoxels(), s.Shape()); err != nil {
+				return err
+			}
+			for i, v := range values {
+				to[i] = s.of(v)
+			}
+		default: // patterns of 16 bits
+			for i, v := range grid.Values[uint16](part) {
+				to[i] = s.table[v]
+			}
+		}
+	}
+	return nil
+}
+
+// setsBytes is about how much of an image is read at a time.
+const setsBytes = 4 << 20
+
+// A Share is what some slices of an image tell of its sets beside what they add to the Euler
+// characteristic of each: a slab of each set, none where there are no slices.
+type Share struct {
+	Slabs []Slab
+	by    Slabber
+	c     ecc.Convention
+	flat  bool
+	cores int
+
+	whole  int64 // slices of the image
+	begins bool  // whether the image begins with the first piece
+	next   int64 // the slice that the next piece begins with
+
+	filled []Slab // the same slabs, by flood fill
+}
+
+// InShare is the question of what some slices of an image, as Sets shows it, add to the
+// Euler characteristic of each set, as ecc.InShare, and what tells the rest when it was
+// answered. An answer is held to its fingerprint, and the components to flood fill.
+func InShare(w bench.Workload[grid.Source, ecc.VCEC], by Slabber, in grid.Source, c ecc.Convention, of grid.Span, key fingerprint.Key, threads int) (bench.Workload[grid.Source, ecc.VCEC], func() fingerprint.Sum, *Share) {
+	s := &Share{
+		by: by, c: c, flat: in.Shape().Dim() == 2, cores: threads,
+		whole: in.Shape().Slices(), begins: of.Lo == 0, next: max(0, of.Lo-1),
+	}
+	w, sum := ecc.InShare(w, c, of, key, ecc.Beside{See: s.see})
+	w.Policy.Laws[0].Independent = false // of the components it says nothing
+	w.Policy.Laws = append(w.Policy.Laws, verify.Law[grid.Source, ecc.VCEC]{
+		Name: FloodName, Independent: true,
+		Check: func(grid.Source, ecc.VCEC, verify.Ask[grid.Source, ecc.VCEC]) (*verify.Diff, error) {
+			for k, filled := range s.filled {
+				if d := filled.unlike(s.Slabs[k], s.flat, c.Vertices); d != nil {
+					d.Where = fmt.Sprintf("set %d: %s", k+1, d.Where)
+					return d, nil
+				}
+			}
+			return nil, nil
+		},
+	})
+	return w, sum, s
+}
+
+// ShareOf is the cost of InShare of an image that Sets shows as counted: an estimate, rather more
+// than less.
+func ShareOf(s, counted grid.Source, c ecc.Convention, of grid.Span, threads int) ecc.Cost {
+	c.Superlevel = false
+	cost := ecc.ShareOf(counted, c, of, threads)
+	n := of.Len()
+	if n == 0 {
+		return cost
+	}
+	cost.Reads = ecc.ShareOf(s, c, of, threads).Reads
+	plane := counted.Shape().SliceVoxels()
+	slices := grid.PieceSlices(counted, of)
+	piece := slices * plane
+	const runs, bit = 4 * 5 / 8., 1 / 8. // of four bytes, of half of the voxels and an eighth
+	blocks := max(1, min(int64(threads), slices-1))
+	block := (slices-1)/blocks + 1
+	filled := 3 * piece * (block + 2*layers) / block
+	cost.Memory += int64((runs+bit)*float64(piece)) + filled
+	if c.Vertices {
+		cost.Memory += piece
+	}
+	// Components of a plane are at most a voxel of four of the set, and of two of the rest.
+	const components, bytes = 3 / 4., 4
+	sets := float64(counted.Ladder().Len() - 1)
+	cost.Part += int64(sets * 2 * components * bytes * float64(plane))
+	return cost
+}
+
+// see adds a piece.
+func (s *Share) see(piece *grid.Field, times int64) error {
+	if times < 0 { // a slice that two pieces have
+		return nil
+	}
+	n := piece.Shape().Slices()
+	if !s.flat && piece.Shape().Dim() == 2 {
+		n = 1
+	}
+	first := s.Slabs == nil
+	ends := [2]bool{first && s.begins, s.next+n == s.whole}
+	levels := int(piece.Ladder().Len()) - 1
+	if first {
+		s.Slabs, s.filled = make([]Slab, levels), make([]Slab, levels)
+	}
+	for k := range levels {
+		p := Piece{Image: &Image{piece, float32(k)}, Vertices: s.c.Vertices, Flat: s.flat, Ends: ends}
+		var said, filled Slab
+		var errs [2]error
+		var wg crew.Group
+		wg.Go(func() { said, errs[0] = s.by.Slab(p, s.cores) })
+		wg.Go(func() { filled, errs[1] = floodSlab(p, s.cores) })
+		wg.Wait()
+		if err := errors.Join(errs[:]...); err != nil {
+			return err
+		}
+		if !first {
+			if said, errs[0] = Join(s.Slabs[k], said); errs[0] != nil {
+				return errs[0]
+			}
+			if filled, errs[1] = Chain([]Slab{s.filled[k], filled}); errs[1] != nil {
+				return errs[1]
+			}
+		}
+		s.Slabs[k], s.filled[k] = said, filled
+	}
+	s.next += n - 1
+	return nil
+}
+
+// A Merging puts the slabs of several sets of an image together. What Join makes of them is
+// held to Chain.
+type Merging struct{ joined, filled []Slab }
+
+// Add adds the slabs of the next slices, one of each set.
+func (m *Merging) Add(slabs []Slab) (err error) {
+	if m.joined == nil {
+		m.joined, m.filled = slabs, slices.Clone(slabs)
+		return nil
+	}
+	if len(slabs) != len(m.joined) {
+		return fmt.Errorf("slabs of %d sets, of %d", len(slabs), len(m.joined))
+	}
+	for k, slab := range slabs {
+		if m.joined[k], err = Join(m.joined[k], slab); err != nil {
+			return err
+		}
+		if m.filled[k], err = Chain([]Slab{m.filled[k], slab}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Slabs are those of each set, of all slices that were added, or where both ways of putting them
+// together do not agree.
+func (m *Merging) Slabs(flat, vertices bool) ([]Slab, *verify.Diff) {
+	for k, s := range m.joined {
+		if d := m.filled[k].unlike(s, flat, vertices); d != nil {
+			d.Where = fmt.Sprintf("set %d: %s", k+1, d.Where)
+			return nil, d
+		}
+	}
+	return m.joined, nil
+}
+
+// Numbers are those of each set, whose Euler characteristics are given, or where the slabs do not
+// agree.
+func (m *Merging) Numbers(chi []int64, flat, vertices bool) ([]Numbers, *verify.Diff) {
+	slabs, d := m.Slabs(flat, vertices)
+	if d != nil {
+		return nil, d
+	}
+	numbers := make([]Numbers, len(slabs))
+	for k, s := range slabs {
+		numbers[k] = NumbersOf(s, flat, vertices, chi[k])
+	}
+	return numbers, nil
+}

@@ -1,0 +1,376 @@
+package betti
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"eccbench/internal/verify"
+)
+
+// A Slab is what some slices of a binary image tell of its components, so that those of
+// neighbouring slabs, which share a slice, can be put together.
+type Slab struct{ Set, Rest Components }
+
+// Components are those of a slab's set, or of the rest of it. The rest is one with all that is
+// outside the image where it comes to a side of it.
+//
+// A slice that the slab shares is told by its own components, which are those of the slice
+// alone, in the order of their first voxels: who else has the slice has the same list. Those of
+// the rest that come to a side of the slice are outside and are not listed.
+type Components struct {
+	Inner int64 // how many come to no shared slice and are not outside
+	// First and Last are which component of the slab each one of the first slice and of the last
+	// slice is of: 0 for outside, else numbered from 1 in the order in which they are listed
+	// here. Nil of a slice where the image begins or ends, and of the only slice of a slab both
+	// are the same.
+	First, Last []int32
+}
+
+// outside is the component of all that is outside the image.
+const outsideNumber = 0
+
+// A Piece is some slices of an image.
+type Piece struct {
+	Image    *Image
+	Vertices bool    // in the V-construction
+	Flat     bool    // of a 2D image
+	Ends     [2]bool // whether the image begins with the first slice, and ends with the last one
+}
+
+// Stack is the piece as planes, of rows, of voxels; those of a 2D image are of one row.
+func (p Piece) Stack() (d, h, w int64) {
+	s := p.Image.Shape()
+	if p.Flat {
+		return s.H, 1, s.W
+	}
+	return s.D, s.H, s.W
+}
+
+// A Slabber is an implementation that answers for slabs.
+type Slabber interface {
+	// Slab tells of the components of a slab's sublevel set that its numbers need.
+	Slab(in Piece, threads int) (Slab, error)
+}
+
+// Needs says which components tell the numbers of an image: in 3D those of the set and the
+// cavities, and of a 2D image the first or, where voxels are vertices, the second: the others
+// follow from the Euler characteristic.
+func Needs(flat, vertices bool) (set, rest bool) { return !flat || !vertices, !flat || vertices }
+
+// Count is how many components there are, and the outside.
+func (c Components) Count() int64 {
+	most := int32(outsideNumber)
+	for _, list := range [][]int32{c.First, c.Last} {
+		for _, v := range list {
+			most = max(most, v)
+		}
+	}
+	return c.Inner + int64(most)
+}
+
+// NumbersOf are the numbers of an image that is one slab, with a characteristic.
+func NumbersOf(s Slab, flat, vertices bool, chi int64) Numbers {
+	set, rest := s.Set.Count(), s.Rest.Count()
+	switch {
+	case !flat:
+		return Of(set, rest, chi)
+	case vertices:
+		return Numbers{B0: rest + chi, B1: rest}
+	}
+	return Numbers{B0: set, B1: set - chi}
+}
+
+// errShared says that slabs are not of one image.
+var errShared = errors.New("two slabs have different components in the slice that they share")
+
+func errMany(n int64) error {
+	return fmt.Errorf("%d components come to the slices that slabs share: at most %d; take more shards", n, math.MaxInt32)
+}
+
+// Join is the slab of two of which the second begins with the last slice of the first.
+func Join(a, b Slab) (s Slab, err error) {
+	if s.Set, err = join(a.Set, b.Set); err == nil {
+		s.Rest, err = join(a.Rest, b.Rest)
+	}
+	return s, err
+}
+
+// join unites the components of the slice that two slabs share.
+func join(a, b Components) (Components, error) {
+	if len(a.Last) != len(b.First) {
+		return Components{}, errShared
+	}
+	n := int64(1) + a.Count() - a.Inner + b.Count() - b.Inner
+	if n > math.MaxInt32 {
+		return Components{}, errMany(n)
+	}
+	of := int32(a.Count() - a.Inner) // the numbers of b come after those of a
+	parent := make([]int32, n)
+	for i := range parent {
+		parent[i] = int32(i)
+	}
+	find := func(v int32) int32 {
+		for parent[v] != v {
+			parent[v] = parent[parent[v]]
+			v = parent[v]
+		}
+		return v
+	}
+	second := func(v int32) int32 {
+		if v == outsideNumber {
+			return v
+		}
+		return of + v
+	}
+	classes := n - 1 // but the outside
+	for i, v := range a.Last {
+		p, q := find(v), find(second(b.First[i]))
+		if p != q {
+			parent[max(p, q)] = min(p, q)
+			classes--
+		}
+	}
+	// Numbers of what is left: the parents are done with where a number is below 0.
+	joined := Components{Inner: a.Inner + b.Inner + classes}
+	numbers := make([]int32, n)
+	next := int32(outsideNumber)
+	list := func(from []int32, node func(int32) int32) (to []int32) {
+		if from == nil {
+			return nil
+		}
+		to = make([]int32, len(from))
+		for i, v := range from {
+			root := find(node(v))
+			if root != outsideNumber && numbers[root] == 0 {
+				next++
+				numbers[root] = next
+				joined.Inner--
+			}
+			to[i] = numbers[root]
+		}
+		return to
+	}
+	joined.First = list(a.First, func(v int32) int32 { return v })
+	joined.Last = list(b.Last, second)
+	return joined, nil
+}
+
+// Chain is the slab of several, each of which begins with the last slice of the one before. It
+// knows nothing of Join: components of slabs that share one are neighbours, and what can be
+// reached from one is filled.
+func Chain(slabs []Slab) (s Slab, err error) {
+	of := func(get func(Slab) Components) (list []Components) {
+		for _, slab := range slabs {
+			list = append(list, get(slab))
+		}
+		return list
+	}
+	if s.Set, err = chain(of(func(s Slab) Components { return s.Set })); err == nil {
+		s.Rest, err = chain(of(func(s Slab) Components { return s.Rest }))
+	}
+	return s, err
+}
+
+func chain(list []Components) (s Components, err error) {
+	if len(list) == 0 {
+		return s, nil
+	}
+	// Nodes are outside, and the numbers of each slab after those of the slabs before.
+	before := make([]int64, len(list))
+	n := int64(1)
+	for i, c := range list {
+		s.Inner += c.Inner
+		before[i] = n - 1
+		n += c.Count() - c.Inner
+	}
+	if n > math.MaxInt32 {
+		return s, errMany(n)
+	}
+	node := func(slab int, number int32) int64 {
+		if number == outsideNumber {
+			return outsideNumber
+		}
+		return before[slab] + int64(number)
+	}
+	// Neighbours of each node are in one list, where they begin in another.
+	begin := make([]int64, n+1)
+	var near []int32
+	pairs := func(f func(a, b int64)) {
+		for i, c := range list[1:] {
+			for k, v := range c.First {
+				f(node(i, list[i].Last[k]), node(i+1, v))
+			}
+		}
+	}
+	for i, c := range list[1:] {
+		if len(list[i].Last) != len(c.First) {
+			return s, errShared
+		}
+	}
+	pairs(func(a, b int64) {
+		begin[a+1]++
+		begin[b+1]++
+	})
+	for i := range n {
+		begin[i+1] += begin[i]
+	}
+	near = make([]int32, begin[n])
+	at := slices.Clone(begin)
+	pairs(func(a, b int64) {
+		near[at[a]], near[at[b]] = int32(b), int32(a)
+		at[a]++
+		at[b]++
+	})
+	const empty, inner = -1, -2
+	filled := make([]int32, n)
+	for i := range filled {
+		filled[i] = empty
+	}
+	var todo []int64
+	fill := func(from int64, number int32) {
+		filled[from] = number
+		for todo = append(todo, from); len(todo) > 0; {
+			p := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			for _, q := range near[begin[p]:begin[p+1]] {
+				if filled[q] == empty {
+					filled[q] = number
+					todo = append(todo, int64(q))
+				}
+			}
+		}
+	}
+	fill(outsideNumber, outsideNumber)
+	next := int32(outsideNumber)
+	numbered := func(slab int, from []int32) (to []int32) {
+		if from == nil {
+			return nil
+		}
+		to = make([]int32, len(from))
+		for i, v := range from {
+			p := node(slab, v)
+			if filled[p] == empty {
+				next++
+				fill(p, next)
+			}
+			to[i] = filled[p]
+		}
+		return to
+	}
+	s.First = numbered(0, list[0].First)
+	s.Last = numbered(len(list)-1, list[len(list)-1].Last)
+	for p, number := range filled {
+		if number == empty {
+			s.Inner++
+			fill(int64(p), inner)
+		}
+	}
+	return s, nil
+}
+
+// unlike is the first thing that another slab says otherwise of what is needed, nil for nothing.
+func (s Slab) unlike(t Slab, flat, vertices bool) *verify.Diff {
+	set, rest := Needs(flat, vertices)
+	if set {
+		if d := s.Set.unlike(t.Set, "set"); d != nil {
+			return d
+		}
+	}
+	if rest {
+		return s.Rest.unlike(t.Rest, "rest")
+	}
+	return nil
+}
+
+func (c Components) unlike(d Components, of string) *verify.Diff {
+	if c.Inner != d.Inner {
+		return &verify.Diff{Where: "components of the " + of + " that come to no shared slice", Want: fmt.Sprint(c.Inner), Got: fmt.Sprint(d.Inner)}
+	}
+	for _, slice := range []struct {
+		name      string
+		want, got []int32
+	}{{"first", c.First, d.First}, {"last", c.Last, d.Last}} {
+		if len(slice.want) != len(slice.got) {
+			return &verify.Diff{Where: fmt.Sprintf("components of the %s in the %s slice", of, slice.name), Want: fmt.Sprint(len(slice.want)), Got: fmt.Sprint(len(slice.got))}
+		}
+		for i, v := range slice.want {
+			if v != slice.got[i] {
+				return &verify.Diff{Where: fmt.Sprintf("component of the %s in the %s slice, %d of %d", of, slice.name, i+1, len(slice.want)), Want: fmt.Sprint(v), Got: fmt.Sprint(slice.got[i])}
+			}
+		}
+	}
+	return nil
+}
+
+// AppendBinary writes a slab: of the set and of the rest how many come to no shared slice, and
+// for each of the two slices the length of its list, with 1 more, or 0 for none, and each
+// number as what it is below the next one that nobody has. All are varints.
+func (s Slab) AppendBinary(b []byte) ([]byte, error) {
+	for _, c := range []Components{s.Set, s.Rest} {
+		b = binary.AppendUvarint(b, uint64(c.Inner))
+		next := int32(outsideNumber + 1)
+		for _, list := range [][]int32{c.First, c.Last} {
+			if list == nil {
+				b = append(b, 0)
+				continue
+			}
+			b = binary.AppendUvarint(b, uint64(len(list))+1)
+			for _, v := range list {
+				b = binary.AppendUvarint(b, uint64(next-v))
+				if v == next {
+					next++
+				}
+			}
+		}
+	}
+	return b, nil
+}
+
+// UnmarshalBinary reads what AppendBinary wrote, and refuses what it does not write.
+func (s *Slab) UnmarshalBinary(b []byte) error {
+	malformed := errors.New("malformed components")
+	number := func() (uint64, bool) {
+		v, n := binary.Uvarint(b)
+		if n <= 0 {
+			return 0, false
+		}
+		b = b[n:]
+		return v, true
+	}
+	*s = Slab{}
+	for _, c := range []*Components{&s.Set, &s.Rest} {
+		inner, ok := number()
+		if !ok || inner > math.MaxInt64 {
+			return malformed
+		}
+		c.Inner = int64(inner)
+		next := uint64(outsideNumber + 1)
+		for _, list := range []*[]int32{&c.First, &c.Last} {
+			n, ok := number()
+			if !ok || n > uint64(len(b))+1 { // each takes a byte
+				return malformed
+			}
+			if n == 0 {
+				continue
+			}
+			*list = make([]int32, n-1)
+			for i := range *list {
+				below, ok := number()
+				if !ok || below > next || next > math.MaxInt32 {
+					return malformed
+				}
+				(*list)[i] = int32(next - below)
+				if below == 0 {
+					next++
+				}
+			}
+		}
+	}
+	if len(b) > 0 {
+		return malformed
+	}
+	return nil
+}

@@ -1,0 +1,301 @@
+// Package ondevice takes the fingerprints of images (doc/fingerprint.md) on a device: the same
+// sums as those of the processor, by kernels that share nothing with those that count.
+package ondevice
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"eccbench/internal/device"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/ecc/fingerprint"
+)
+
+// A Looker takes the fingerprints of images alike, which are in the device's memory.
+type Looker struct {
+	d         device.Device
+	shape     grid.Shape
+	rings     int32
+	vertices  bool // the voxels are
+	module    device.Module
+	stream    device.Stream
+	functions []*function
+	values    device.Buffer // of the levels of float32; nil where none are needed
+	host      device.Pinned // their sums
+	even      int32
+	lo        float32
+	inverse   float32
+	step      float32
+}
+
+// A function is one of a key's.
+type function struct {
+	fingerprint.Table
+	kernel  device.Function
+	weights device.Buffer
+	sum     device.Buffer
+	launch  device.Launch
+	copies  int32 // log₂ of those in shared memory
+}
+
+// The shape of the kernels' work (kernels/fingerprint/fingerprint.h).
+const (
+	threads = 384
+	columns = 128 // of a warp
+	rows    = 4
+	// mostShared is what copies of a table may take together, which leaves the rest to the
+	// cache; a table alone may take more.
+	mostShared  = 96 << 10
+	mostCopies  = 4       // log₂: the lanes of half a warp have one each
+	reserve     = 1 << 10 // of shared memory, for what the driver has there
+	mostSegment = 8192    // planes: a thread's sum of shifted weights has 63 bits
+	mostEven    = 1 << 22 // levels whose numbers float32 tells apart
+)
+
+// Open loads the kernels and the tables of weights for images like one.
+func Open(d device.Device, like grid.Source, k fingerprint.Key) (*Looker, error) {
+	return open(d, fingerprint.Prepare(like.Type(), like.Ladder(), k), like, k.Convention())
+}
+
+func open(d device.Device, p *fingerprint.Prepared, like grid.Source, in fingerprint.Convention) (o *Looker, err error) {
+	t, s, l := like.Type(), like.Shape(), like.Ladder()
+	if max(s.W, s.H, s.D) > math.MaxInt32/8 {
+		return nil, fmt.Errorf("fingerprint: %v: an axis is longer than the kernels count", s)
+	}
+	tables, err := p.Tables()
+	if err != nil {
+		return nil, err
+	}
+	o = &Looker{d: d, shape: s, vertices: in.Vertices}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, o.Close())
+			o = nil
+		}
+	}()
+	for i, ring := range []bool{in.Periodic.X, in.Periodic.Y, in.Periodic.Z} {
+		if ring {
+			o.rings |= 1 << i
+		}
+	}
+	if o.stream, err = d.NewStream("fingerprint"); err != nil {
+		return o, err
+	}
+	if o.host, err = d.AllocPinned("fingerprints on the host", 8*int64(len(tables))); err != nil {
+		return o, err
+	}
+	if t == grid.Float32 {
+		if err := o.levels(l); err != nil {
+			return o, err
+		}
+	}
+	for _, table := range tables {
+		f := &function{Table: table}
+		o.functions = append(o.functions, f)
+		if f.sum, err = d.Alloc("a fingerprint", 8); err != nil {
+			return o, err
+		}
+		if f.weights, err = put(o, "weights", table.Weights); err != nil {
+			return o, err
+		}
+	}
+	return o, o.load(t)
+}
+
+// load loads the kernel: one whose tables are in shared memory where they fit there.
+func (o *Looker) load(t grid.Type) (err error) {
+	need := o.functions[0].weights.Bytes()
+	if o.values != nil {
+		need += o.values.Bytes()
+	}
+	kernel := "fingerprint"
+	if o.functions[0].Under {
+		kernel += "_under"
+	}
+	shared := need+reserve <= o.d.Info().SharedOptIn
+	if !shared {
+		kernel += "_beside"
+	}
+	if o.module, err = resident.Load(o.d, fmt.Sprintf("fingerprint_%v", t), fmt.Sprintf("%s_%v", kernel, t)); err != nil {
+		return err
+	}
+	for _, f := range o.functions {
+		if f.kernel, err = o.module.Function(fmt.Sprintf("%s_%v", kernel, t)); err != nil {
+			return err
+		}
+		if err := o.arrange(f, shared); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put brings numbers to the device.
+func put[T uint64 | float32](o *Looker, name string, list []T) (device.Buffer, error) {
+	data, err := binary.Append(nil, binary.LittleEndian, list)
+	if err != nil {
+		return nil, err
+	}
+	b, err := o.d.Alloc(name, int64(len(data)))
+	if err != nil {
+		return nil, err
+	}
+	return b, o.stream.Upload(b, 0, data)
+}
+
+// levels is how values of float32 become levels: by arithmetic in float32 where that gives
+// each level, else by their values.
+func (o *Looker) levels(l grid.Ladder) (err error) {
+	lo, step, even := l.Affinity()
+	if even && l.Len() <= mostEven {
+		o.even, o.lo, o.step, o.inverse = 1, float32(lo), float32(step), float32(1/step)
+		if l.InFloat32() {
+			return nil
+		}
+	}
+	values := make([]float32, l.Len())
+	for i := range values {
+		values[i] = l.Value(int64(i))
+	}
+	o.values, err = put(o, "values of the levels", values)
+	return err
+}
+
+// arrange chooses how many copies of a table a block has in its shared memory, and as many
+// blocks as run at once.
+func (o *Looker) arrange(f *function, shared bool) error {
+	info := o.d.Info()
+	f.launch = device.Launch{Block: device.Dim{X: threads}}
+	if shared {
+		values := int64(0)
+		if o.values != nil {
+			values = o.values.Bytes()
+		}
+		for f.copies < mostCopies && f.weights.Bytes()<<(f.copies+1)+values <= mostShared {
+			f.copies++
+		}
+		f.launch.Shared = f.weights.Bytes()<<f.copies + values
+	}
+	if f.launch.Shared+f.kernel.Attributes().Shared > info.Shared {
+		if err := f.kernel.AllowShared(f.launch.Shared); err != nil {
+			return err
+		}
+	}
+	atOnce, err := f.kernel.Occupancy(threads, f.launch.Shared)
+	if err == nil && atOnce == 0 {
+		err = fmt.Errorf("kernel %s: no multiprocessor has room for a block", f.kernel.Name())
+	}
+	f.launch.Grid.X = int64(info.SMs) * int64(atOnce)
+	return err
+}
+
+// segment is how many planes a warp marches through. It reads one more, so few long segments
+// are cheap, but the last turn of all warps is to be full.
+func segment(s grid.Shape, positions, warps int64) int64 {
+	items := (s.W + columns - 1) / columns * ((s.H + rows) / rows)
+	best, least := int64(1), math.Inf(1)
+	for parts := int64(1); parts <= positions; parts++ {
+		length := (positions + parts - 1) / parts
+		if length > mostSegment {
+			continue
+		}
+		all := items * ((positions + length - 1) / length)
+		if cost := float64((all+warps-1)/warps) * (float64(length) + 1.5); cost < least {
+			best, least = length, cost
+		}
+	}
+	return best
+}
+
+// Of is the sum over the cells of an image: a buffer that it fills, or the address of its first
+// voxel.
+func (o *Looker) Of(image any) (fingerprint.Sum, error) {
+	sum, err := o.whole(image)
+	if o.vertices && o.shape.Dim() == 3 {
+		sum = negative(sum)
+	}
+	return sum, err
+}
+
+func negative(s fingerprint.Sum) (sum fingerprint.Sum) {
+	sum.Add(s, -1)
+	return sum
+}
+
+// whole is the sum with the signs of top cells. The kernels take a 2D image for a volume of one
+// plane. What is outside changes nothing but in the cells between the two: with the greatest
+// weight there they are the plane's own, with the sign of a cell that is thin; with the least
+// they are outside, and the plane's own are those with thickness.
+func (o *Looker) whole(image any) (fingerprint.Sum, error) {
+	err := o.d.Do(func() error {
+		return errors.Join(o.begin(), o.add(image, 0, -1, o.shape.D), o.end())
+	})
+	if err := errors.Join(err, o.stream.Wait()); err != nil {
+		return nil, err
+	}
+	return o.sum(), nil
+}
+
+// sum is what the last look brought to the host.
+func (o *Looker) sum() fingerprint.Sum {
+	sum := make(fingerprint.Sum, len(o.functions))
+	for i := range sum {
+		sum[i] = binary.LittleEndian.Uint64(o.host.Data()[8*i:])
+	}
+	if o.vertices && o.shape.Dim() == 2 {
+		return negative(sum)
+	}
+	return sum
+}
+
+// begin adds to the stream that there are no cells yet.
+func (o *Looker) begin() error {
+	var errs []error
+	for _, f := range o.functions {
+		errs = append(errs, o.stream.Fill(f.sum, 0, f.sum.Bytes(), 0))
+	}
+	return errors.Join(errs...)
+}
+
+// add adds to the stream a look at the cells of positions from ≤ z < to along the slices, those
+// between slice z and the next one, of which the slices from first on begin there.
+func (o *Looker) add(image any, first, from, to int64) error {
+	var values any = uint64(0) // none
+	if o.values != nil {
+		values = o.values
+	}
+	s := o.shape
+	for _, f := range o.functions {
+		length := segment(s, to-from, f.launch.Grid.X*threads/32)
+		if err := o.stream.Launch(f.kernel, f.launch, image, int32(s.W), int32(s.H), int32(s.D), int32(first), o.rings,
+			int32(from), int32(to), int32(length), f.weights, int32(len(f.Weights)), f.copies, int32(f.Least), values,
+			o.even, o.lo, o.inverse, o.step, int32(f.Shift), f.sum); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end adds the copies of the sums to the host.
+func (o *Looker) end() error {
+	var errs []error
+	for i, f := range o.functions {
+		errs = append(errs, o.stream.Copy(o.host, int64(8*i), f.sum, 0, f.sum.Bytes()))
+	}
+	return errors.Join(errs...)
+}
+
+// Close frees the device's memory and kernels.
+func (o *Looker) Close() error {
+	var errs []error
+	if o.stream != nil {
+		errs = append(errs, o.stream.Wait())
+	}
+	for _, f := range o.functions {
+		errs = append(errs, resident.CloseAll(f.weights, f.sum))
+	}
+	return errors.Join(append(errs, resident.CloseAll(o.values, o.host, o.module, o.stream))...)
+}

@@ -1,0 +1,73 @@
+package fingerprint
+
+import (
+	"errors"
+	"slices"
+
+	"eccbench/internal/grid"
+)
+
+// A Table is the weights of a function as kernels take them (kernels/fingerprint/fingerprint.h).
+type Table struct {
+	// Weights are w − 2⁵², shifted to the left by Shift, so that the upper 32 bits tell the
+	// levels apart: of the values of an integer type from Least on, the first and the last
+	// for those beyond, or of the levels of float32. Then comes that of what is outside.
+	Weights []uint64
+	Shift   uint
+	Least   int64
+	// Under says that what is outside has the least weight, in place of the greatest.
+	Under bool
+}
+
+// mostEntries is where a table would take a gigabyte.
+const mostEntries = 1 << 27
+
+// errEvery says which ladder has no table.
+var errEvery = errors.New("fingerprint: the ladder has no table of weights")
+
+// Tables are those of a key's functions. There are none for the ladder of every float32.
+func (p *Prepared) Tables() ([]Table, error) {
+	if !p.ladder.Indexed() || p.ladder.Len() > mostEntries {
+		return nil, errEvery
+	}
+	tables := make([]Table, len(p.functions))
+	for i, f := range p.functions {
+		t := Table{Under: p.in.Vertices}
+		if f.bits < 32 {
+			t.Shift = 32 - f.bits
+		}
+		of := f.weight.table
+		switch p.typ {
+		case grid.Float32:
+			of = of[:p.ladder.Len()+1] // with what is above the last level
+		case grid.Int16:
+			of = append(slices.Clone(of[1<<15:]), of[:1<<15]...) // in the order of the values
+			of, t.Least = within(of)
+			t.Least -= 1 << 15
+		case grid.Uint16:
+			of, t.Least = within(of)
+		}
+		t.Weights = make([]uint64, 0, len(of)+1)
+		for _, w := range of {
+			t.Weights = append(t.Weights, (w-lowest)<<t.Shift)
+		}
+		if p.typ != grid.Float32 {
+			t.Weights = append(t.Weights, (f.outside-lowest)<<t.Shift)
+		}
+		tables[i] = t
+	}
+	return tables, nil
+}
+
+// within is a table without what is the same at its ends, but for one of each, and where it
+// begins.
+func within(of []uint64) ([]uint64, int64) {
+	first, last := 0, len(of)-1
+	for first < last && of[first+1] == of[0] {
+		first++
+	}
+	for last > first && of[last-1] == of[len(of)-1] {
+		last--
+	}
+	return of[first : last+1], int64(first)
+}

@@ -1,0 +1,87 @@
+package eigentest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/verify"
+	"eccbench/internal/verify/judged"
+	"eccbench/internal/workloads/eigenmap"
+)
+
+// Kernels holds an implementation on a device to answering problems twice with the same bits, in
+// each scope, and as the policy wants them. On the host launches take long: laws that ask again are
+// left out.
+func Kernels(t *testing.T, of Workload, i Implementation, onHost bool, names ...string) {
+	t.Helper()
+	w, scopes := of(i), i.About().Scopes
+	if onHost {
+		w.Policy.Laws = slices.DeleteFunc(slices.Clone(w.Policy.Laws), func(l verify.Law[*eigenmap.Problem, eigenmap.Map]) bool { return l.Calls > 0 })
+	}
+	var n judged.Count
+	for k, name := range names {
+		p, err := w.Inputs.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := bench.Conditions{Setting: bench.Setting{Scope: scopes[k%len(scopes)]}}
+		m, err := twice(i, p, c)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		ask := func(p *eigenmap.Problem) (eigenmap.Map, error) { return bench.Answer(i, p, c) }
+		judged.Add(t, &n, w.Policy, verify.Question[*eigenmap.Problem, eigenmap.Map]{Name: name, In: p, Out: m, Ask: ask, PerCall: 1, Budget: 1 << 40, Thorough: true})
+	}
+	if !n.All() {
+		t.Errorf("right answers are found %+v", n)
+	}
+}
+
+// Seen holds the policy to finding some answer of an implementation with a fault wrong, of some
+// problems.
+func Seen(t *testing.T, of Workload, i Implementation, names ...string) {
+	t.Helper()
+	w := of(i)
+	w.Adversarial = names
+	if n := judged.Alone(t, w, false, 0); n.Wrong == 0 {
+		t.Errorf("no answer is found wrong: %+v", n)
+	}
+}
+
+// twice is the answer of a job that is asked two times.
+func twice(i Implementation, p *eigenmap.Problem, c bench.Conditions) (first eigenmap.Map, err error) {
+	if err := i.CanDo(p, c); err != nil {
+		return first, err
+	}
+	j, err := i.Setup(p, c)
+	if err != nil {
+		return first, err
+	}
+	defer func() { err = errors.Join(err, j.Close()) }()
+	for again := range 2 {
+		j.Poison()
+		if err := j.Do(nil); err != nil {
+			return first, err
+		}
+		m, err := j.Out()
+		if err != nil {
+			return first, err
+		}
+		if again == 0 {
+			first.Values = slices.Clone(m.Values)
+			for _, v := range m.Vectors {
+				first.Vectors = append(first.Vectors, slices.Clone(v))
+			}
+		} else if !slices.Equal(first.Values, m.Values) || !slices.EqualFunc(first.Vectors, m.Vectors, slices.Equal) {
+			return first, fmt.Errorf("values %v, then %v, or vectors differ", first.Values, m.Values)
+		}
+	}
+	if d, ok := j.(bench.DeviceJob); ok {
+		_, err = d.Elapsed()
+	}
+	return first, err
+}

@@ -1,0 +1,109 @@
+package ondevice
+
+import (
+	"errors"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/eigenmap"
+)
+
+// A Job answers by steps of Lanczos' method on the patches of an image. They are on the device, or
+// in whole calls are brought there.
+type Job struct {
+	*resident.Program
+	eigenmap.Output
+	Problem *eigenmap.Problem
+	Patches *Patches
+	Steps   *Steps
+	own     []device.Buffer
+	whole   bool
+}
+
+// A Plan is what a job has on a device.
+type Plan struct {
+	Module  string
+	Kernels []string // of products, beside those of steps
+	Columns int64    // vectors of the steps
+	Narrow  bool     // V is in float32
+	Least   float64  // a vector that is shorter is taken for 0
+	Buffers []Buffer // beside the patches and the steps
+}
+
+// A Buffer is memory of the device that a job sets to what it has allocated.
+type Buffer struct {
+	To    *device.Buffer
+	Name  string
+	Bytes int64
+}
+
+// CanDo gives the device of some conditions, or says why its kernels do not take the patches.
+func CanDo(open resident.Opener, p *eigenmap.Problem, c bench.Conditions, kind string) (device.Device, error) {
+	d, err := open(c.Device)
+	if err != nil {
+		return nil, err
+	}
+	return d, errors.Join(p.For(kind), checkPatches(p))
+}
+
+// Bytes is what the patches and the steps of a job take on a device, with so many vectors.
+func Bytes(p *eigenmap.Problem, columns int64) int64 {
+	return patchBytes(p) + stepBytes(Rows(p), columns, int64(p.K))
+}
+
+// Open loads the kernels, allocates the memory, and brings what is resident to the device.
+func Open(open resident.Opener, p *eigenmap.Problem, c bench.Conditions, plan Plan) (*Job, error) {
+	d, err := open(c.Device)
+	if err != nil {
+		return nil, err
+	}
+	on, err := resident.NewProgram(d, p.Kind, plan.Module, withSteps(plan.Narrow, plan.Kernels...)...)
+	if err != nil {
+		return nil, err
+	}
+	j := &Job{Program: on, Output: eigenmap.NewOutput(p), Problem: p, whole: c.Scope == bench.E2E}
+	if err := j.setup(plan); err != nil {
+		return nil, errors.Join(err, on.Close())
+	}
+	return j, nil
+}
+
+func (j *Job) setup(plan Plan) (err error) {
+	if j.Patches, err = newPatches(j.Program, j.Problem); err != nil {
+		return err
+	}
+	for _, b := range plan.Buffers {
+		if *b.To, err = j.Alloc(b.Name, b.Bytes); err != nil {
+			return err
+		}
+		j.own = append(j.own, *b.To)
+	}
+	if j.Steps, err = newSteps(j.Program, Rows(j.Problem), plan.Columns, int64(j.Problem.K), plan.Narrow, plan.Least); err != nil || j.whole {
+		return err
+	}
+	return j.Patches.Bring(j.Stream)
+}
+
+// Answer has the work timed, and waits for it.
+func (j *Job) Answer(trace *bench.Trace, work func() error) error {
+	if j.whole {
+		end := trace.Span("patches")
+		err := j.Patches.Bring(j.Stream)
+		end()
+		if err != nil {
+			return err
+		}
+	}
+	return errors.Join(j.Timed(work), j.Stream.Wait())
+}
+
+// Poison overwrites what Out reads, and what it is made of.
+func (j *Job) Poison() {
+	const poison = 0x5a
+	j.Output.Poison()
+	j.Fill(poison, append(j.own[:len(j.own):len(j.own)], j.Steps.buffers()...)...)
+}
+
+// Close frees the device's memory and kernels.
+func (j *Job) Close() error { return j.Program.Close() }

@@ -1,0 +1,120 @@
+// Package ondevice is what implementations of eigenmaps on a device have in common: the patches of
+// an image in its memory, and Lanczos' method with the vectors there (kernels/eigenmap).
+package ondevice
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"eccbench/internal/device"
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/eigenmap"
+)
+
+// Chunk is a multiple of which vectors have numbers, 0 behind their end.
+const Chunk = 128
+
+// Rows is how many numbers a vector has on the device.
+func Rows(p *eigenmap.Problem) int64 { return (p.Nodes().Voxels() + Chunk - 1) / Chunk * Chunk }
+
+// inRegisters is how many words of features registers hold.
+const inRegisters = 4
+
+// mostAxis keeps squares of distances within 32 bits.
+const mostAxis = 1 << 15
+
+// checkPatches is nil, or why the kernels do not take the patches.
+func checkPatches(p *eigenmap.Problem) error {
+	if s := p.Nodes(); max(s.W, s.H, s.D) > mostAxis {
+		return fmt.Errorf("%v patches: an axis is longer than the kernels count, %d", s, mostAxis)
+	}
+	return nil
+}
+
+// words is how many words of four grey values a patch has.
+func words(p *eigenmap.Problem) int64 {
+	if m := p.Features(); m > 4*inRegisters {
+		return (m + 3) / 4
+	}
+	return inRegisters
+}
+
+// Suffix is what the names of kernels have for so many words.
+func Suffix(p *eigenmap.Problem) string {
+	if words(p) == inRegisters {
+		return "_four"
+	}
+	return ""
+}
+
+// patchBytes is what patches take on a device.
+func patchBytes(p *eigenmap.Problem) int64 { return Rows(p) * (words(p) + 4) * 4 }
+
+// Patches are those of an image on a device: features, four grey values to a word; the squares of
+// their lengths; and places, x of all, y and z.
+type Patches struct {
+	p                         *eigenmap.Problem
+	Features, Squares, Places device.Buffer
+	Words                     int32
+	// ByFeature and ByPlace are what the squares of distances have in the exponent.
+	ByFeature, ByPlace float64
+}
+
+// newPatches allocates them.
+func newPatches(on *resident.Program, p *eigenmap.Problem) (*Patches, error) {
+	q := &Patches{p: p, Words: int32(words(p)), ByFeature: 1 / (float64(p.Features()) * p.Alpha * p.Alpha), ByPlace: 1 / (2 * p.Beta * p.Beta)}
+	rows := Rows(p)
+	for _, b := range []struct {
+		to    *device.Buffer
+		name  string
+		words int64
+	}{{&q.Features, "features", int64(q.Words)}, {&q.Squares, "squares of features", 1}, {&q.Places, "places of patches", 3}} {
+		var err error
+		if *b.to, err = on.Alloc(b.name, 4*b.words*rows); err != nil {
+			return nil, err
+		}
+	}
+	return q, nil
+}
+
+// Bring makes the patches of the image and copies them to the device.
+func (q *Patches) Bring(s device.Stream) error {
+	features, err := q.p.Patches()
+	if err != nil {
+		return err
+	}
+	rows, m, words := int(Rows(q.p)), int(q.p.Features()), int(q.Words)
+	packed, squares, places := make([]uint32, rows*words), make([]int32, rows), make([]int32, 3*rows)
+	for i := range int(q.p.Nodes().Voxels()) {
+		for k, v := range features[i*m:][:m] {
+			packed[i*words+k/4] |= uint32(v) << (8 * (k % 4))
+			squares[i] += v * v
+		}
+		z, y, x := q.p.Nodes().Coordinates(int64(i))
+		places[i], places[rows+i], places[2*rows+i] = int32(x), int32(y), int32(z)
+	}
+	return errors.Join(resident.Write(s, q.Features, 0, packed), resident.Write(s, q.Squares, 0, squares), resident.Write(s, q.Places, 0, places))
+}
+
+// Isolated is nil, or which patch has a degree that is not above 0.
+func Isolated(degrees []float64) error {
+	for i, d := range degrees {
+		if !(d > 0) {
+			return fmt.Errorf("patch %d has no neighbour, because all its weights are 0; want a larger alpha or beta", i)
+		}
+	}
+	return nil
+}
+
+// Ones are as many ones as there are patches, and zeros behind them.
+func (q *Patches) Ones() []float64 {
+	list := make([]float64, Rows(q.p))
+	for i := range q.p.Nodes().Voxels() {
+		list[i] = 1
+	}
+	return list
+}
+
+// Binary is a number as an exponent of two has it, in float32.
+func Binary(exponent float64) float32 { return float32(exponent * math.Log2E) }

@@ -1,0 +1,217 @@
+package ondevice
+
+import (
+	"errors"
+
+	"eccbench/internal/device"
+	"eccbench/internal/resident"
+)
+
+// Steps are those of Lanczos' method with full reorthogonalisation, in float64
+// (kernels/eigenmap/steps.h). Nobody waits for one: T is read at the end, or from time to
+// time.
+type Steps struct {
+	on     *resident.Program
+	chunks int64
+	most   int64 // columns of Q
+	least  float64
+	next   string // the kernel that makes the next column
+
+	Q     device.Buffer // the vectors, one after the other
+	Z     device.Buffer // what the next one is made of: what L makes of the last
+	V     device.Buffer // the last one by D^−½: what W is applied to
+	Scale device.Buffer // D^−½
+
+	parts, c, diagonal, beside, sums device.Buffer
+
+	Columns int64 // of Q that there are
+	fixed   int64 // of which the first ones are no step's
+}
+
+// stepBytes is what steps with so many vectors take on a device, to find some pairs.
+func stepBytes(rows, most, pairs int64) int64 {
+	return 8 * (rows*(most+3+pairs) + most*(rows/Chunk+4+pairs))
+}
+
+// The kernels of steps, beside those of the products.
+const nextWide, nextNarrow = "eigenmap_next_wide", "eigenmap_next_narrow"
+
+// withSteps are the kernels of products with those of steps: of V in float32 where it is narrow.
+func withSteps(narrow bool, products ...string) []string {
+	next := nextWide
+	if narrow {
+		next = nextNarrow
+	}
+	return append(products, "eigenmap_dots", "eigenmap_sums", "eigenmap_update", "eigenmap_combine", next)
+}
+
+// newSteps allocates as many vectors, for so many pairs to be found. V is in float32 where it is narrow.
+// A vector shorter than the least is taken for 0.
+func newSteps(on *resident.Program, rows, most, pairs int64, narrow bool, least float64) (_ *Steps, err error) {
+	s := &Steps{on: on, chunks: rows / Chunk, most: most, least: least, next: nextWide}
+	number := int64(8)
+	if narrow {
+		s.next, number = nextNarrow, 4
+	}
+	for _, b := range []struct {
+		to    *device.Buffer
+		name  string
+		bytes int64
+	}{
+		{&s.Q, "vectors of steps", 8 * rows * most}, {&s.Z, "next vector", 8 * rows}, {&s.V, "scaled vector", number * rows}, {&s.Scale, "scale", 8 * rows},
+		{&s.parts, "parts of sums", 8 * most * s.chunks}, {&s.c, "coefficients", 8 * most * max(1, pairs)}, {&s.diagonal, "diagonal of T", 8 * most},
+		{&s.beside, "numbers beside it", 8 * most}, {&s.sums, "sums of vectors", 8 * rows * max(1, pairs)},
+	} {
+		if *b.to, err = on.Alloc(b.name, b.bytes); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Begin empties Q but for vectors that are given, of unit length and perpendicular to each other,
+// to which those of the steps will be, too.
+func (s *Steps) Begin(fixed ...[]float64) error {
+	s.Columns, s.fixed = int64(len(fixed)), int64(len(fixed))
+	for k, v := range fixed {
+		if err := s.write(s.Q, int64(k), v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write sets a column to a vector.
+func (s *Steps) write(to device.Buffer, column int64, v []float64) error {
+	all := make([]float64, s.chunks*Chunk)
+	copy(all, v)
+	return resident.Write(s.on.Stream, to, 8*column*s.chunks*Chunk, all)
+}
+
+// blocks of the kernels, and their threads.
+const (
+	wideBlock = 512
+	sumWarps  = 8
+)
+
+// Start makes the next column of a vector.
+func (s *Steps) Start(v []float64) error {
+	if err := s.write(s.Z, 0, v); err != nil {
+		return err
+	}
+	return s.add(-1)
+}
+
+// Step makes the next column of what L makes of the last, which product leaves in Z. The number
+// of columns that it is given is where in Q the last one is.
+func (s *Steps) Step(product func(column int64) error) error {
+	if err := product(s.Columns - 1); err != nil {
+		return err
+	}
+	return s.add(s.Columns - 1 - s.fixed)
+}
+
+// Full reports whether Q has no room.
+func (s *Steps) Full() bool { return s.Columns == s.most }
+
+// Made is how many columns are steps'.
+func (s *Steps) Made() int { return int(s.Columns - s.fixed) }
+
+// Last makes the number of T on the diagonal for the last column, which has no column behind it.
+func (s *Steps) Last(product func(column int64) error) error {
+	step := s.Columns - 1 - s.fixed
+	if err := product(s.Columns - 1); err != nil {
+		return err
+	}
+	return errors.Join(s.perpendicular(step), s.Cut(int(step)))
+}
+
+// add makes z perpendicular to all columns, and the next column of it.
+func (s *Steps) add(step int64) error {
+	if err := s.perpendicular(step); err != nil {
+		return err
+	}
+	s.Columns++
+	return s.on.Launch(s.next, s.chunks, Chunk, 0, s.Z, s.parts, int32(s.chunks), s.least, s.Q, int32(s.Columns-1), s.Scale, s.V, s.beside, int32(step))
+}
+
+// perpendicular makes z so, twice.
+func (s *Steps) perpendicular(step int64) error {
+	columns, chunks := int32(s.Columns), int32(s.chunks)
+	sums := func(pass int32) error {
+		return s.on.Launch("eigenmap_sums", (s.Columns+sumWarps-1)/sumWarps, 32*sumWarps, 0, s.parts, columns, chunks, s.c, s.diagonal, int32(step), pass)
+	}
+	update := func(last int32) error {
+		return s.on.Launch("eigenmap_update", s.chunks, wideBlock, 0, s.Q, columns, chunks, s.c, s.Z, s.parts, last)
+	}
+	if columns > 0 {
+		if err := errors.Join(s.dots(), sums(0), update(0), sums(1)); err != nil {
+			return err
+		}
+	}
+	return update(1)
+}
+
+func (s *Steps) dots() error {
+	return s.on.Launch("eigenmap_dots", s.chunks, wideBlock, 0, s.Q, int32(s.Columns), int32(s.chunks), s.Z, s.parts)
+}
+
+// T reads the matrix of the steps: its diagonal, and the numbers beside it, each the length of what
+// was left of the next vector.
+func (s *Steps) T(n int) (t Tridiagonal, err error) {
+	t.Diagonal, t.Beside = make([]float64, n), make([]float64, n)
+	if err := resident.Read(s.on.Stream, t.Diagonal, s.diagonal, 0); err != nil {
+		return t, err
+	}
+	return t, resident.Read(s.on.Stream, t.Beside, s.beside, 0)
+}
+
+// Forget lets go of all columns from that of a step on.
+func (s *Steps) Forget(step int) { s.Columns = s.fixed + int64(step) }
+
+// Cut sets the number beside the diagonal behind a step to 0.
+func (s *Steps) Cut(step int) error {
+	return resident.Write(s.on.Stream, s.beside, 8*int64(step), []float64{0})
+}
+
+// Combine sets vectors to sums of the steps' columns.
+func (s *Steps) Combine(to, coefficients [][]float64) error {
+	columns := s.fixed + int64(len(coefficients[0]))
+	all := make([]float64, 0, columns*int64(len(to)))
+	for _, c := range coefficients {
+		all = append(append(all, make([]float64, s.fixed)...), c...)
+	}
+	if err := resident.Write(s.on.Stream, s.c, 0, all); err != nil {
+		return err
+	}
+	if err := s.on.Launch("eigenmap_combine", s.chunks, wideBlock, 0, s.Q, int32(columns), int32(s.chunks), s.c, int32(len(to)), s.sums); err != nil {
+		return err
+	}
+	for k, v := range to {
+		if err := resident.Read(s.on.Stream, v, s.sums, 8*int64(k)*s.chunks*Chunk); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Along is how much a vector has of each of the steps' first columns.
+func (s *Steps) Along(v []float64, n int) ([]float64, error) {
+	if err := s.write(s.Z, 0, v); err != nil {
+		return nil, err
+	}
+	columns := s.fixed + int64(n)
+	if err := s.on.Launch("eigenmap_dots", s.chunks, wideBlock, 0, s.Q, int32(columns), int32(s.chunks), s.Z, s.parts); err != nil {
+		return nil, err
+	}
+	if err := s.on.Launch("eigenmap_sums", (columns+sumWarps-1)/sumWarps, 32*sumWarps, 0, s.parts, int32(columns), int32(s.chunks), s.c, s.diagonal, int32(-1), int32(0)); err != nil {
+		return nil, err
+	}
+	c := make([]float64, n)
+	return c, resident.Read(s.on.Stream, c, s.c, 8*s.fixed)
+}
+
+// buffers are all that answers are made of.
+func (s *Steps) buffers() []device.Buffer {
+	return []device.Buffer{s.Q, s.Z, s.V, s.Scale, s.parts, s.c, s.diagonal, s.beside, s.sums}
+}

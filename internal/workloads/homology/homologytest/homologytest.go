@@ -1,0 +1,93 @@
+// Package homologytest is what tests of kernels of homology have in common.
+package homologytest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/device/devicetest"
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/ecc/ecctest"
+	"eccbench/internal/workloads/homology"
+	"eccbench/kernels/hosttest"
+)
+
+// An Implementation answers about complexes.
+type Implementation = bench.Implementation[*homology.Problem, homology.Groups]
+
+// OnHost are the kernels of a module, compiled for the host, on a stand-in for a device. A
+// fault is planted in them, or none, "".
+func OnHost(t *testing.T, module, fault string) resident.Opener {
+	t.Helper()
+	driver := devicetest.New(1, hosttest.Faulty(t, module, fault))
+	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
+}
+
+// Open is the problem of a complex that people name, over 2.
+func Open(t *testing.T, name string) *homology.Problem {
+	t.Helper()
+	name, err := homology.Of(name, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := homology.Inputs{}.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Differs is how kernels answer otherwise than cores do: they give the same groups so many times,
+// leave nothing of an answer that was overwritten, and refuse what cores refuse in the same words.
+func Differs(t *testing.T, kernels, cores Implementation, p *homology.Problem, scope bench.Scope, times int) error {
+	t.Helper()
+	c := bench.Conditions{Setting: bench.Setting{Scope: scope, Threads: 2}}
+	want, refused := bench.Answer(cores, p, c)
+	if err := kernels.CanDo(p, c); refused != nil || err != nil {
+		if fmt.Sprint(err) != fmt.Sprint(refused) {
+			return fmt.Errorf("the kernels: %v, cores: %v", err, refused)
+		}
+		return nil
+	}
+	j, err := kernels.Setup(p, c)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for range times {
+		j.Poison()
+		if got, _ := j.Out(); slices.Equal(got.Betti, want.Betti) {
+			return fmt.Errorf("%v after the output was overwritten", got)
+		}
+		if err := j.Do(nil); err != nil {
+			return err
+		}
+		if got, err := j.Out(); err != nil || !slices.Equal(got.Betti, want.Betti) {
+			return fmt.Errorf("%v, %v, want %v", got, err, want)
+		}
+	}
+	return nil
+}
+
+// Faults sees to it that each defect that is planted in the kernels of a module shows in one of
+// some complexes.
+func Faults(t *testing.T, module string, kernels func(resident.Opener) Implementation, cores Implementation, list map[string]*homology.Problem, faults ...string) {
+	for _, fault := range faults {
+		t.Run(fault, func(t *testing.T) {
+			i := kernels(OnHost(t, module, fault))
+			for _, p := range list {
+				if Differs(t, i, cores, p, bench.Kernel, 1) != nil {
+					return
+				}
+			}
+			t.Error("no answer differs")
+		})
+	}
+}
