@@ -1,6 +1,7 @@
 #!/bin/sh
 # Records the tables of the papers on this machine and its NVIDIA device, and
-# writes OUTDIR/wang2022.md, OUTDIR/saxena2025.md and OUTDIR/smistad2012.md from the records.
+# writes OUTDIR/wang2022.md, OUTDIR/saxena2025.md, OUTDIR/smistad2012.md and OUTDIR/cheng2014.md
+# from the records.
 #
 #   scripts/paper.sh OUTDIR [--store DIR] [--seconds N] [--only 'PART...']
 #
@@ -73,6 +74,8 @@ record batches 60 wang2022 --table 3 --row '128²*,128³×1,128³×10,128³×100
 record sizes 80 saxena2025 --max-bytes 64MiB --impl "$gpu" --max-time 300ms --check-time 500ms
 record flow 60 smistad2012 --table 1,4,5 --max-time 500ms --check-time 10s
 record flow-3d 60 smistad2012 --table 2 --max-time 2s --check-time 20s
+record eigenmaps 100 cheng2014 --row '9a,9b,9c,9d' --max-time 1s --check-time 15s
+record eigenmaps-large 240 cheng2014 --row '9e,9f' --max-time 1s --check-time 40s --time-limit 4m
 record streamed-4096 140 wang2022 --table 1 --row '4096³' --impl "$gpu" --max-time 1s --check-time 22s --time-limit 3m
 record smoothing-10000 60 wang2022 --table 2 --row '*×10000' --impl smooth-gpu --max-time 300ms --check-time 60s --time-limit 2m
 record files-1024 120 wang2022 --table 1 --row '1024³' --rotate 1 --max-time 9s --check-time 2s
@@ -87,7 +90,7 @@ record smoothing-cpu 200 wang2022 --table 2 --impl smooth --max-time 300ms --che
 [ -n "$named" ] || [ -z "$parts" ] || usage # it names none
 
 # The reports.
-for id in wang2022 saxena2025 smistad2012; do
+for id in wang2022 saxena2025 smistad2012 cheng2014; do
 	[ -s "$out/paper-$id.jsonl" ] || continue
 	{
 		printf '# The tables of %s here\n\n' "$id"

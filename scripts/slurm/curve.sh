@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
-# The curve of an image by the tasks of a Slurm array, and a job that merges their parts:
+# The curve of an image by the tasks of a Slurm array, and a job that merges their parts; or its
+# Betti numbers:
 #
 #	scripts/slurm/curve.sh [--wait] SHARDS FOLDER INPUT [flags of eccbench curve]
+#	scripts/slurm/curve.sh --betti [--wait] SHARDS FOLDER INPUT --at VALUES [flags of eccbench betti]
 #
-# The parts, the logs, and in the end the curve, FOLDER/curve.csv, are in FOLDER, which all
-# nodes must see. Run again, it submits the tasks of the parts that are missing or torn alone,
-# and the merge. With --wait it ends when the curve is there, or cannot be.
+# Where SBATCH_FLAGS ask for a GPU, with --gres=gpu or --gpus, curves are counted on it.
+#
+# The parts, the logs, and in the end the curve, FOLDER/curve.csv, or FOLDER/betti.csv, are in
+# FOLDER, which all nodes must see. Run again, it submits the tasks of the parts that are missing
+# or torn alone, and the merge. With --wait it ends when the result is there, or cannot be.
 #
 #	ECCBENCH       the program, the same on all nodes (eccbench)
 #	SBATCH_FLAGS   of the array: '--partition=long --cpus-per-task=8 --mem=1G --time=2:00:00'
@@ -18,12 +22,16 @@ fail() {
 	exit 64
 }
 
-wait=
-if [ "${1-}" = --wait ]; then
-	wait=--wait
+wait='' ask=curve
+while :; do
+	case ${1-} in
+	--wait) wait=--wait ;;
+	--betti) ask=betti ;;
+	*) break ;;
+	esac
 	shift
-fi
-[ $# -ge 3 ] || fail "usage: curve.sh [--wait] SHARDS FOLDER INPUT [flags of eccbench curve]"
+done
+[ $# -ge 3 ] || fail "usage: curve.sh [--betti] [--wait] SHARDS FOLDER INPUT [flags of eccbench curve or betti]"
 shards=$1 folder=${2%/}
 shift 2
 case $shards in '' | *[!0-9]* | 0*) fail "$shards: want the number of shards, 1 or more" ;; esac
@@ -32,8 +40,16 @@ command -v "$program" > /dev/null || fail "$program: no such program; say which 
 command -v sbatch > /dev/null || fail "sbatch: not found; this is for machines that submit jobs to Slurm"
 mkdir -p "$folder"
 
+case $ask/${SBATCH_FLAGS-} in
+curve/*--gres=gpu* | curve/*--gpus*)
+	case " $* " in *' --impl'*) ;; *) set -- "$@" --impl extrema-gpu ;; esac
+	;;
+esac
+
 # What is asked is kept beside the parts, so that those of two questions are never mixed.
 question=$(printf '%q ' "$shards" "$@")
+[ "$ask" = curve ] || question="$ask $question"
+result=$folder/$ask.csv
 if [ -e "$folder/question" ] && [ "$(cat "$folder/question")" != "$question" ]; then
 	fail "$folder: has the parts of $(cat "$folder/question"); name another folder"
 fi
@@ -55,24 +71,24 @@ if compgen -G "$folder/*.part" > /dev/null; then
 		missing=1-$shards
 	}
 fi
-if [ -z "$missing" ] && [ -s "$folder/curve.csv" ]; then
-	echo "curve.sh: $folder/curve.csv is there"
+if [ -z "$missing" ] && [ -s "$result" ]; then
+	echo "curve.sh: $result is there"
 	exit 0
 fi
 
 dependency=
 if [ -n "$missing" ]; then
-	task="exec $(printf '%q ' "$program" curve "$@" --quiet --key "$key" --shard "auto/$shards" --out "$folder") --threads \${SLURM_CPUS_PER_TASK:-\$(nproc)}"
+	task="exec $(printf '%q ' "$program" "$ask" "$@" --quiet --key "$key" --shard "auto/$shards" --out "$folder") --threads \${SLURM_CPUS_PER_TASK:-\$(nproc)}"
 	# shellcheck disable=SC2086 # flags are words
-	array=$(sbatch --parsable --job-name=eccbench-curve --array="$missing" --output="$folder/log-%a.txt" ${SBATCH_FLAGS-} --wrap "$task")
+	array=$(sbatch --parsable --job-name="eccbench-$ask" --array="$missing" --output="$folder/log-%a.txt" ${SBATCH_FLAGS-} --wrap "$task")
 	array=${array%%;*}
 	dependency="--dependency=afterok:$array --kill-on-invalid-dep=yes"
 	printf '%s\n' "$array" > "$folder/jobs"
 	echo "curve.sh: shards $missing of $shards are job $array"
 fi
 # shellcheck disable=SC2086
-merge="exec $(printf '%q ' "$program" merge "$folder" --out "$folder/curve.csv") ${MERGE_FLAGS-}"
-rm -f "$folder/curve.csv"
+merge="exec $(printf '%q ' "$program" merge "$folder" --out "$result") ${MERGE_FLAGS-}"
+rm -f "$result"
 status=0
 # shellcheck disable=SC2086
 job=$(sbatch --parsable $wait --job-name=eccbench-merge $dependency --output="$folder/log-merge.txt" ${MERGE_SBATCH-} --wrap "$merge") || status=$?
@@ -81,8 +97,8 @@ job=${job%%;*}
 printf '%s\n' "${array:+$array,}$job" > "$folder/jobs"
 echo "curve.sh: the merge is job $job"
 [ -n "$wait" ] || exit 0
-if [ ! -s "$folder/curve.csv" ]; then # a merge that cannot run has failed, too
-	echo "curve.sh: no curve: see $folder/log-*.txt; run again to make what is missing" >&2
+if [ ! -s "$result" ]; then # a merge that cannot run has failed, too
+	echo "curve.sh: no $ask: see $folder/log-*.txt; run again to make what is missing" >&2
 	exit 1
 fi
 cat "$folder/log-merge.txt"
