@@ -137,9 +137,21 @@ def load():
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
 
 
+def written(page, name, lines):
+    """Prints a table, and with --write puts it where a page names its script."""
+    text = "\n".join(lines) + "\n"
+    print(text)
+    if "--write" in sys.argv[1:]:
+        page = Path(__file__).parent / page
+        mark = f"<!-- {name} -->\n"
+        before, rest = page.read_text().split(mark, 1)
+        _, after = rest.split("<!-- end -->\n", 1)
+        page.write_text(f"{before}{mark}\n{text}\n<!-- end -->\n{after}")
+
+
 def main():
     before, body, after = load(), list(rows()), load()
-    table = [
+    written("README.md", "compare.py", [
         f"One core of {os.cpu_count()} of {processor()}, noise on {LEVELS} levels, the fastest of at least",
         f"three calls, a load of {before:.1f} before and {after:.1f} after, its own 1 included. Libraries of",
         "persistent homology compute more than χ.",
@@ -147,14 +159,7 @@ def main():
         "| image | library | what it does | construction | agrees with eccbench | from array to curve | × eccbench, verified |",
         "|---|---|---|---|---|---|---|",
         *body,
-    ]
-    text = "\n".join(table) + "\n"
-    print(text)
-    if "--write" in sys.argv[1:]:
-        readme = Path(__file__).with_name("README.md")
-        before, rest = readme.read_text().split("<!-- compare.py -->\n", 1)
-        _, after = rest.split("<!-- end -->\n", 1)
-        readme.write_text(f"{before}<!-- compare.py -->\n\n{text}\n<!-- end -->\n{after}")
+    ])
 
 
 if __name__ == "__main__":

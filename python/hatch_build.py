@@ -1,10 +1,14 @@
 """Builds the Go parts of the wheel: the library, and where it runs the command.
 
+On Linux the command is in the library, and what is executable only calls it, so that both share
+their code. On macOS it is a program of its own.
+
 ECCBENCH_TARGET names the platform, and its C compiler is that of the Python package
 ziglang. By default it is this machine, whose C compiler is CC or gcc.
 """
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -40,18 +44,26 @@ class CustomBuildHook(BuildHookInterface):
         package = Path(self.root, "src", "eccbench")
         into = package if version == "editable" else Path(self.root, "build", target or "host")
         flags = ["-trimpath", "-buildvcs=auto"]
-        link = f"-s -w -X main.version={self.metadata.version}"
-        library = into / LIBRARIES[system]
-        self.go(go, environment, "-buildmode=c-shared", *flags, f"-ldflags={link}", "-o", library, "./cmd/libeccbench")
-        library.with_suffix(".h").unlink()
+        link = f"-s -w -X eccbench/internal/exports.version={self.metadata.version}"
+        library, command = into / LIBRARIES[system], into / "bin" / "eccbench"
+        source = ["./cmd/libeccbench"]
+        if system == "linux":  # names and users are asked for as in a program without C
+            source = ["-tags=shared,netgo,osusergo", "./cmd/eccbench"]
+            link += f" -extldflags=-Wl,-soname,{library.name}"
+        self.run(go, environment, "build", "-buildmode=c-shared", *flags, f"-ldflags={link}", "-o", library, *source)
+        library.with_suffix(".h").unlink(missing_ok=True)
         built = {library: f"eccbench/{library.name}"}
+        if system == "linux":
+            command.parent.mkdir(parents=True, exist_ok=True)
+            compiler = shlex.split(environment.get("CC", "gcc"))
+            self.run(*compiler[:1], environment, *compiler[1:], "-Os", "-s", "-o", command, "python/launcher.c", f"-L{into}", "-leccbench", "-Wl,-rpath,$ORIGIN/..")
+        elif system == "darwin":
+            self.run(go, {**environment, "CGO_ENABLED": "0"}, "build", *flags, "-ldflags=-s -w", "-o", command, "./cmd/eccbench")
         if system != "windows":
-            command = into / "bin" / "eccbench"
-            self.go(go, {**environment, "CGO_ENABLED": "0"}, *flags, "-ldflags=-s -w", "-o", command, "./cmd/eccbench")
             built[command] = "eccbench/bin/eccbench"
         build_data.update(pure_python=False, tag=f"py3-none-{tag}")
         if version != "editable":
             build_data["force_include"].update({str(file): name for file, name in built.items()})
 
-    def go(self, go, environment, *arguments):
-        subprocess.run([go, "build", *map(str, arguments)], cwd=Path(self.root).parent, env=environment, check=True)
+    def run(self, program, environment, *arguments):
+        subprocess.run([program, *map(str, arguments)], cwd=Path(self.root).parent, env=environment, check=True)

@@ -46,6 +46,35 @@ def test_conventions(construction, periodic):
     same(eccbench.dask.curve(array, **options, slices=3, mask=within), eccbench.curve(image, **options, mask=within))
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(9,), (6, 7), (1, 8, 9), (9, 5, 6)])
+def test_betti(shape, dtype):
+    """Numbers of all types, however cut, by one to nine slabs, with components of several."""
+    image = drawn(shape, dtype)
+    at = np.unique(image)[1::3].astype(float)[None]
+    for construction in "TV":
+        for superlevel in (False, True):
+            options = {"construction": construction, "superlevel": superlevel}
+            want = eccbench.betti(image, at, **options)
+            for chunks, slices in ((2, None), (3, 1), (-1, 4), (1, 100)):
+                array = dask.array.from_array(image, chunks=chunks)
+                got = eccbench.dask.betti(array, at, slices=slices, **options)
+                assert got.dtype == np.int64 and got.tolist() == want.tolist()
+
+
+def test_betti_of_tree():
+    """Slabs that are united in more than one step, of bodies that most of them share."""
+    image = np.random.default_rng(4).integers(0, 256, (40, 12, 13), np.uint8)
+    image[:, 3, 3], image[:, 6, 6:9], image[20, :, :] = 0, 255, 255
+    array = dask.array.from_array(image, chunks=(1, -1, -1))
+    want = eccbench.betti(image, [100, 3, 200])
+    assert len({tuple(row) for row in want.tolist()}) == 3
+    assert eccbench.dask.betti(array, [100, 3, 200], slices=1).tolist() == want.tolist()
+    z, y, x = np.mgrid[-10:11, -10:11, -10:11]
+    shell = dask.array.from_array(abs(np.sqrt(x * x + y * y + z * z) - 7) < 1.5, chunks=4)
+    assert eccbench.dask.betti(shell, slices=2) == eccbench.Betti(1, 0, 1)
+
+
 def test_cluster():
     """By processes of dask.distributed, of which none has the image; and a task that fails."""
     image = drawn((40, 21, 22), np.uint16)
@@ -57,6 +86,8 @@ def test_cluster():
             assert got.witness == "fingerprints of 15 slabs and slices"
             later = eccbench.dask.curve(array, slices=10, compute=False)
             same(client.compute(later).result(), eccbench.curve(image))
+            assert eccbench.dask.betti(array, 30000, slices=5) == eccbench.betti(image, 30000)
+            assert client.compute(eccbench.dask.betti(array, 30000, slices=9, compute=False)).result() == eccbench.betti(image, 30000)
             holes = image.astype(np.float32)
             holes[17, 3, 4] = np.nan
             with pytest.raises(ValueError, match="NaN"):
@@ -80,6 +111,13 @@ def test_refused():
         eccbench.dask.curve(array[:2], periodic=(0,))
     with pytest.raises(ValueError, match="slices 0: want at least 1"):
         eccbench.dask.curve(array, slices=0)
+    for what, at in (("at is missing", None), ("finite", np.inf), ("256 values", range(256)), ("no values", [])):
+        with pytest.raises(ValueError, match=what):
+            eccbench.dask.betti(array, at)
+    with pytest.raises(ValueError, match="NaN"):
+        eccbench.dask.betti(dask.array.full((4, 5, 6), np.nan, chunks=2), 1)
+    with pytest.raises(TypeError, match="want a dask.array.Array; eccbench.betti"):
+        eccbench.dask.betti(np.zeros((2, 2)), 1)
     with pytest.raises(ValueError, match="a mask of shape"):
         eccbench.dask.curve(array, mask=np.ones((4, 5)))
     with pytest.raises(ValueError, match="does not know all"):

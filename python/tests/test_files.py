@@ -1,4 +1,5 @@
 import gzip
+import hashlib
 import json
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import eccbench
+from eccbench import _library
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint16", "float16", "float32", "int32", "uint32", "int64", "uint64", "float64"])
@@ -94,6 +96,11 @@ def test_command(tmp_path):
     assert rows == b"" and curve["chi"].tolist() == eccbench.curve(image).chi.tolist()
     refused = subprocess.run([sys.executable, "-m", "eccbench", "curve", "nowhere.npy"], stderr=subprocess.PIPE)
     assert refused.returncode == 64 and b"no such file" in refused.stderr
+    # Records name the code that was measured, which on Linux is in the library.
+    subprocess.run([sys.executable, "-m", "eccbench", "--impl", "extrema", "--sizes", "8", "--max-samples", "1", "-q", "-o", tmp_path / "runs"], check=True, stdout=subprocess.PIPE)
+    program = json.loads((tmp_path / "runs").read_text().splitlines()[0])["binary"]
+    if sys.platform == "linux":
+        assert program["sha256"] == hashlib.sha256(_library.PATH.read_bytes()).hexdigest()
 
 
 def test_zarr(tmp_path):

@@ -1,4 +1,4 @@
-"""Exact, verified Euler characteristic curves, Betti numbers and gradient vector flow of images.
+"""Exact, verified Euler characteristic curves, Betti numbers, gradient vector flow and eigenmaps of images.
 
 >>> import numpy as np, eccbench
 >>> image = np.random.default_rng(1).integers(0, 256, (64, 64, 64), np.uint8)
@@ -13,7 +13,8 @@ from importlib.metadata import version as _version
 
 from ._betti import Betti, BettiCurves, betti, betti_curves
 from ._curve import Curve, Image, curve, open
+from ._eigenmap import Eigenmap, eigenmap
 from ._gvf import gvf
 
-__all__ = ["Betti", "BettiCurves", "Curve", "Image", "betti", "betti_curves", "curve", "gvf", "open"]
+__all__ = ["Betti", "BettiCurves", "Curve", "Eigenmap", "Image", "betti", "betti_curves", "curve", "eigenmap", "gvf", "open"]
 __version__ = _version("eccbench")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, Iterator, NamedTuple, Union
+from typing import Any, ClassVar, NamedTuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _library
-from ._curve import Image, _array, _below, _cores, _in_order, _job, _numbers, _Request, _translated, _whole, _WIDENED, open
+from ._curve import Image, _array, _ByLevel, _conventions, _in_place, _job, _layout, _numbers, _Request, _translated, _WIDENED, open
 
 
 class Betti(NamedTuple):
@@ -32,7 +32,7 @@ class Betti(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BettiCurves:
+class BettiCurves(_ByLevel):
     """The Betti numbers of all sets of an image, by level.
 
     Attributes
@@ -70,26 +70,10 @@ class BettiCurves:
     construction: str
     superlevel: bool
     shape: tuple[int, ...]
-
-    def __len__(self) -> int:
-        return len(self.levels)
-
-    def keys(self) -> tuple[str, ...]:
-        return ("levels", "b0", "b1", "b2")
-
-    def __getitem__(self, key: str) -> NDArray[Any]:
-        if key not in self.keys():
-            raise KeyError(key)
-        column: NDArray[Any] = getattr(self, key)
-        return column
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.keys())
+    _columns: ClassVar[tuple[str, ...]] = ("b0", "b1", "b2")
 
     def __repr__(self) -> str:
-        shape = "×".join(map(str, self.shape))
-        by = f"{self.verdict} by {self.witness.split(' (')[0]}" if self.witness else self.verdict
-        return f"<BettiCurves of {shape}, {self.construction}, {'superlevel' if self.superlevel else 'sublevel'}: {len(self)} changes, {by}>"
+        return self._shown("changes")
 
     def __call__(self, values: ArrayLike) -> Any:
         """Betti numbers of the sets at some values.
@@ -111,12 +95,7 @@ class BettiCurves:
             If one of the values is NaN.
         """
         values = _numbers(values)
-        table = np.stack([self.b0, self.b1, self.b2], axis=-1)
-        none = np.zeros((1, 3), np.int64)
-        if self.superlevel:
-            found = np.concatenate([table[::-1], none])[_below(self.levels[::-1], values)]
-        else:
-            found = np.concatenate([none, table])[_below(self.levels, values, or_at=True)]
+        found = self._of_sets(values)
         return Betti(*map(int, found)) if values.ndim == 0 else found
 
 
@@ -180,20 +159,26 @@ def betti(
     >>> eccbench.betti(ring > 5)
     Betti(b0=1, b1=0, b2=0)
     """
-    request = _requested(construction, superlevel, verify, threads)
+    request = {**_conventions(construction, superlevel, verify, threads), "betti": True}
     if at is None:
         image = _array(image) if not isinstance(image, (str, os.PathLike, Image)) else image
         if not isinstance(image, np.ndarray) or image.dtype != np.bool_:
             raise ValueError("at is missing: want the values of the sets; only an image of bool is a set by itself")
         at, request["superlevel"] = 1, True
-    values = _numbers(at)
-    exact = values.astype(np.float64)
-    if values.dtype.kind in "iu" and any(int(e) != v for e, v in zip(exact.ravel().tolist(), values.ravel().tolist())):
-        raise ValueError("at: float64 does not hold one of the values")
+    values, exact = _sets(at)
     if exact.size == 0:
         return np.zeros((*values.shape, 3), np.int64)
     _, numbers, _, _, _ = _asked(image, {**request, "at": exact.ravel().tolist()})
     return Betti(*map(int, numbers[0])) if values.ndim == 0 else numbers.reshape(*values.shape, 3)
+
+
+def _sets(at: ArrayLike) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """The values of sets, and the same as float64."""
+    values = _numbers(at)
+    exact = values.astype(np.float64)
+    if values.dtype.kind in "iu" and any(int(e) != v for e, v in zip(exact.ravel().tolist(), values.ravel().tolist())):
+        raise ValueError("at: float64 does not hold one of the values")
+    return values, exact
 
 
 def betti_curves(
@@ -233,23 +218,11 @@ def betti_curves(
     >>> curves(5)
     Betti(b0=1, b1=1, b2=0)
     """
-    request = _requested(construction, superlevel, verify, threads)
+    request = {**_conventions(construction, superlevel, verify, threads), "betti": True}
     levels, numbers, answer, dtype, shape = _asked(image, request)
     levels = levels.astype(np.uint8 if dtype == np.bool_ else dtype.newbyteorder("="), copy=False)
     b0, b1, b2 = np.ascontiguousarray(numbers.T)
     return BettiCurves(levels, b0, b1, b2, answer["verdict"], answer["witness"], answer["implementation"], construction, bool(superlevel), shape)
-
-
-def _requested(construction: str, superlevel: bool, verify: bool, threads: int | None) -> _Request:
-    if construction not in ("T", "V"):
-        raise ValueError(f"construction {construction!r}: want 'T' or 'V'")
-    return {
-        "betti": True,
-        "construction": construction,
-        "superlevel": bool(superlevel),
-        "threads": _cores() if threads is None else _whole("threads", threads),
-        "verify": bool(verify),
-    }
 
 
 def _asked(image: Any, request: _Request) -> tuple[NDArray[Any], NDArray[np.int64], dict[str, Any], np.dtype[Any], tuple[int, ...]]:
@@ -266,23 +239,62 @@ def _asked(image: Any, request: _Request) -> tuple[NDArray[Any], NDArray[np.int6
             raise ValueError(f"an image of shape {array.shape}: want 1 to 3 axes")
         dtype, shape = array.dtype, array.shape
         images = array.astype(_WIDENED.get(dtype.name, dtype), copy=False)[np.newaxis]
-        voxels, _ = _in_order(images)
-        try:
-            return (*_rows(request, voxels), dtype, shape)
-        except _library.Error as e:
-            if e.kind != "finite":
-                raise
-            # The place of the first is that in the caller's axes.
-            return (*_rows(request, np.require(images, voxels.dtype, ["C", "ALIGNED"])), dtype, shape)
+        return (*_in_place(images, lambda voxels, _: _rows({**request, **_layout(voxels)}, voxels)), dtype, shape)
     except _library.Error as e:
         raise _translated(e) from None
 
 
 def _rows(request: _Request, voxels: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[np.int64], dict[str, Any]]:
-    if voxels is not None:
-        request = {**request, "type": voxels.dtype.name, "images": 1, "shape": voxels.shape[1:]}
     with _job(request, voxels) as job:
         answer: dict[str, Any] = job.answers[0]
         levels, numbers = np.empty(answer["rows"], answer["levels"]), np.empty((answer["rows"], 3), np.int64)
         job.rows(0, levels.ctypes.data, levels.nbytes, numbers.ctypes.data)
         return levels, numbers, answer
+
+
+class Slabs(NamedTuple):
+    """What some slices of an image tell of its sets at some values, in the order in which the sets grow.
+
+    Attributes
+    ----------
+    slabs : list of str
+        What is to be known of the components of each set, in Base64.
+    chi : list of int
+        What the slices add to the Euler characteristic of each set.
+    """
+
+    slabs: list[str]
+    chi: list[int]
+
+
+def slabs_of(image: NDArray[Any], whole: tuple[int, ...], lo: int, hi: int, request: _Request) -> Slabs:
+    """Slices lo to hi − 1 of a whole image, of which `image` has these and the one before them."""
+    array = _array(image)
+    voxels = array.astype(_WIDENED.get(array.dtype.name, array.dtype), copy=False)[np.newaxis]
+
+    def asked(voxels: NDArray[Any], _: Any) -> Slabs:
+        part = {"shape": list(whole), "lo": lo, "hi": hi}
+        with _job({**request, **_layout(voxels), "part": part}, voxels) as job:
+            return Slabs(job.answers[0]["slabs"], job.answers[0]["chi"])
+
+    try:
+        return _in_place(voxels, asked, turned=False)
+    except _library.Error as e:
+        raise _translated(e) from None
+
+
+def join(parts: list[Slabs], flat: bool, request: _Request) -> Slabs:
+    """The slabs of neighbouring parts, in order, together."""
+    try:
+        with _job({**request, "join": {"slabs": [p.slabs for p in parts], "flat": flat}}, None) as job:
+            return Slabs(job.answers[0]["slabs"], [sum(chi) for chi in zip(*(p.chi for p in parts))])
+    except _library.Error as e:
+        raise _translated(e) from None
+
+
+def numbers_of(whole: Slabs, flat: bool, request: _Request) -> NDArray[np.int64]:
+    """The Betti numbers of the sets that the slabs of a whole image are of, a row for each value."""
+    try:
+        return _rows({**request, "join": {"slabs": [whole.slabs], "chi": whole.chi, "flat": flat}}, None)[1]
+    except _library.Error as e:
+        raise _translated(e) from None

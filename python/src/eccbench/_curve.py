@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from dataclasses import dataclass, replace
-from typing import Any, Dict, Iterator, Literal, Sequence, Union, overload
+from typing import Any, Callable, ClassVar, Dict, Iterator, Literal, Sequence, TypeVar, Union, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -13,13 +13,59 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from . import _library
 
 _Request = Dict[str, Any]
+_Answer = TypeVar("_Answer")
 
 _NATIVE = ("uint8", "int16", "uint16", "float32", "int32", "uint32", "int64", "uint64", "float64")
 _WIDENED = {"bool": np.uint8, "int8": np.int16, "float16": np.float32}  # exactly
 
 
+class _ByLevel:
+    """What is known of the sets of an image, in columns with a row for each level: a mapping."""
+
+    levels: NDArray[Any]
+    verdict: str
+    witness: str
+    construction: str
+    superlevel: bool
+    shape: tuple[int, ...]
+    _columns: ClassVar[tuple[str, ...]]
+
+    def __len__(self) -> int:
+        return len(self.levels)
+
+    def keys(self) -> tuple[str, ...]:
+        return ("levels", *self._columns)
+
+    def __getitem__(self, key: str) -> NDArray[Any]:
+        if key not in self.keys():
+            raise KeyError(key)
+        column: NDArray[Any] = getattr(self, key)
+        return column
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    @property
+    def convention(self) -> str:
+        """The construction and the filtration, such as 'T, sublevel'."""
+        return f"{self.construction}, {'superlevel' if self.superlevel else 'sublevel'}"
+
+    def _shown(self, rows: str) -> str:
+        shape = "×".join(map(str, self.shape))
+        by = f"{self.verdict} by {self.witness.split(' (')[0]}" if self.witness else self.verdict
+        return f"<{type(self).__name__} of {shape}, {self.convention}: {len(self)} {rows}, {by}>"
+
+    def _of_sets(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        """The columns at some values, the last axis; 0 where a set is empty."""
+        table = np.stack([self[c] for c in self._columns], axis=-1)
+        none = np.zeros((1, len(self._columns)), np.int64)
+        if self.superlevel:
+            return np.concatenate([table[::-1], none])[_below(self.levels[::-1], values)]
+        return np.concatenate([none, table])[_below(self.levels, values, or_at=True)]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Curve:
+class Curve(_ByLevel):
     """The Euler characteristic curve of an image.
 
     Attributes
@@ -63,32 +109,16 @@ class Curve:
     periodic: tuple[int, ...]
     shape: tuple[int, ...]
     sampled: bool
+    _columns: ClassVar[tuple[str, ...]] = ("chi",)
 
     @property
     def convention(self) -> str:
         """The construction, the filtration and the periodic axes, such as 'T, sublevel'."""
         closed = f", periodic along {', '.join(map(str, self.periodic))}" if self.periodic else ""
-        return f"{self.construction}, {'superlevel' if self.superlevel else 'sublevel'}{closed}"
-
-    def __len__(self) -> int:
-        return len(self.levels)
-
-    def keys(self) -> tuple[str, str]:
-        return ("levels", "chi")
-
-    def __getitem__(self, key: str) -> NDArray[Any]:
-        if key not in self.keys():
-            raise KeyError(key)
-        return self.levels if key == "levels" else self.chi
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.keys())
+        return super().convention + closed
 
     def __repr__(self) -> str:
-        shape = "×".join(map(str, self.shape))
-        rows = f"{len(self)} levels" if self.sampled else f"{len(self)} changes"
-        by = f"{self.verdict} by {self.witness.split(' (')[0]}" if self.witness else self.verdict
-        return f"<Curve of {shape}, {self.convention}: {rows}, {by}>"
+        return self._shown("levels" if self.sampled else "changes")
 
     def __call__(self, values: ArrayLike) -> Any:
         """Euler characteristic of the sets at some values.
@@ -127,10 +157,8 @@ class Curve:
             if (self.levels[place] != values).any():
                 raise ValueError("the curve was taken at some levels alone, and a value is none of them: ask for it by at=, or for the whole curve")
             found = self.chi[place]
-        elif self.superlevel:
-            found = np.append(self.chi[::-1], 0)[_below(self.levels[::-1], values)]
         else:
-            found = np.append(0, self.chi)[_below(self.levels, values, or_at=True)]
+            found = self._of_sets(values)[..., 0]
         return int(found) if values.ndim == 0 else found
 
 
@@ -270,20 +298,12 @@ def curve(
     >>> eccbench.curve(np.sin(3 * x) * np.sin(3 * y), levels=5).chi
     array([  2,  18, -17, -17,   1])
     """
-    if construction not in ("T", "V"):
-        raise ValueError(f"construction {construction!r}: want 'T' or 'V'")
+    request = {**_conventions(construction, superlevel, verify, threads), "levels": 0}
     if levels is not None and at is not None:
         raise ValueError("levels and at: give one of them")
     if nan not in ("refuse", "mask"):
         raise ValueError(f"nan {nan!r}: want 'refuse' or 'mask'")
     rows = _Rows(None if levels is None else _whole("levels", levels), None if at is None else np.asarray(at))
-    request = {
-        "construction": construction,
-        "superlevel": bool(superlevel),
-        "levels": 0,
-        "threads": _cores() if threads is None else _whole("threads", threads),
-        "verify": bool(verify),
-    }
     if isinstance(image, (str, os.PathLike)):
         image = open(image)
     if isinstance(image, Image) and batch_axis is not None:
@@ -306,6 +326,18 @@ def curve(
             raise ValueError(f"out: want an array of int64 of shape {np.shape(chi)}")
         out[...] = chi
     return curves if batch_axis is not None else curves[0]
+
+
+def _conventions(construction: str, superlevel: bool, verify: bool, threads: int | None) -> _Request:
+    """What all requests have that are of sets."""
+    if construction not in ("T", "V"):
+        raise ValueError(f"construction {construction!r}: want 'T' or 'V'")
+    return {
+        "construction": construction,
+        "superlevel": bool(superlevel),
+        "threads": _cores() if threads is None else _whole("threads", threads),
+        "verify": bool(verify),
+    }
 
 
 class _Rows:
@@ -372,28 +404,23 @@ def _of_array(array: NDArray[Any], within: NDArray[np.bool_] | None, batch_axis:
         images = images.astype(_WIDENED[dtype.name])
     rings = _rings(periodic, len(shape))
     mask: NDArray[np.uint8] | None = None
-    voxels, order = _in_order(images)
     if within is not None:
-        voxels, order = np.require(images, voxels.dtype, ["C", "ALIGNED"]), range(len(shape))
         within = within[np.newaxis] if batch_axis is None else np.moveaxis(within, batch_axis, 0)
         mask = np.ascontiguousarray(within, np.uint8)
     if images.dtype == np.float32 and _plain(request) and mask is None:
         request["levels"] = rows.levels or 0
 
-    def ask() -> list[Curve]:
-        request.update(type=voxels.dtype.name, images=len(voxels), shape=voxels.shape[1:], periodic=_letters(rings, order))
+    def ask(voxels: NDArray[Any], order: Sequence[int]) -> list[Curve]:
+        request.update(_layout(voxels), periodic=_letters(rings, order))
         return _answered(request, voxels, dtype, shape, rings, mask)
 
     try:
-        curves = ask()
+        curves = _in_place(images, ask, turned=mask is None)
     except _library.Error as e:
-        if e.kind == "finite":  # the place of the first is that in the caller's axes
-            voxels, order = np.require(images, voxels.dtype, ["C", "ALIGNED"]), range(len(shape))
-        elif e.kind == "levels":  # float32 does not hold them, float64 may
-            request["levels"] = 0
-        else:
+        if e.kind != "levels":
             raise
-        curves = ask()
+        request["levels"] = 0  # float32 does not hold them, float64 may
+        curves = _in_place(images, ask, turned=mask is None)
     parts = images if within is None else [i[w] for i, w in zip(images, within)]
     return [rows.of(c, image) for c, image in zip(curves, parts)]
 
@@ -445,6 +472,11 @@ def _answered(request: _Request, voxels: NDArray[Any] | None, dtype: np.dtype[An
     return curves
 
 
+def _layout(voxels: NDArray[Any]) -> _Request:
+    """What a request says of images in memory."""
+    return {"type": voxels.dtype.name, "images": len(voxels), "shape": voxels.shape[1:]}
+
+
 def _whole(name: str, value: Any) -> int:
     try:
         number = operator.index(value)
@@ -478,6 +510,17 @@ def _array(image: Any) -> NDArray[Any]:
     return array
 
 
+def _one(image: Any) -> NDArray[Any]:
+    """The voxels of one image of 1 to 3 axes as the library reads them."""
+    array = _array(image)
+    if not 1 <= array.ndim <= 3:
+        raise ValueError(f"an image of shape {array.shape}: want 1 to 3 axes")
+    if array.size == 0:
+        raise ValueError(f"an image of shape {array.shape} has no voxels")
+    array = array.astype(_WIDENED.get(array.dtype.name, array.dtype), copy=False)
+    return np.require(array, array.dtype.newbyteorder("="), ["C", "ALIGNED"])
+
+
 def _in_order(images: NDArray[Any]) -> tuple[NDArray[Any], Sequence[int]]:
     """The images, row-major in the host's byte order, and the order of their axes then. They
     are in their own memory where that is possible: neither swapping the axes of an image nor
@@ -490,6 +533,19 @@ def _in_order(images: NDArray[Any]) -> tuple[NDArray[Any], Sequence[int]]:
         if turned.flags.c_contiguous:
             return turned, order
     return np.require(images, native, ["C", "ALIGNED"]), axes
+
+
+def _in_place(images: NDArray[Any], ask: Callable[[NDArray[Any], Sequence[int]], _Answer], turned: bool = True) -> _Answer:
+    """What is asked of images in their own memory where that is possible, with their axes turned."""
+    if turned:
+        voxels, order = _in_order(images)
+        try:
+            return ask(voxels, order)
+        except _library.Error as e:
+            if e.kind != "finite":
+                raise
+    # Also so that the place of a value that is not finite is that in the caller's axes.
+    return ask(np.require(images, images.dtype.newbyteorder("="), ["C", "ALIGNED"]), range(images.ndim - 1))
 
 
 class Image:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _library
-from ._curve import Image, _array, _cores, _job, _Request, _translated, _whole, _WIDENED, open
+from ._curve import Image, _cores, _job, _one, _Request, _translated, _whole, open
 
 
 def gvf(
@@ -97,14 +97,8 @@ def gvf(
             if mask is not None:
                 raise ValueError("mask: the array is masked by itself; fill it, such as by image.filled(value)")
             mask, image = ~np.ma.getmaskarray(image), image.filled(0)
-        array = _array(image)
-        if not 1 <= array.ndim <= 3:
-            raise ValueError(f"an image of shape {array.shape}: want 1 to 3 axes")
-        if array.size == 0:
-            raise ValueError(f"an image of shape {array.shape} has no voxels")
-        shape = array.shape
-        array = array.astype(_WIDENED.get(array.dtype.name, array.dtype), copy=False)
-        voxels = np.require(array, array.dtype.newbyteorder("="), ["C", "ALIGNED"])
+        voxels = _one(image)
+        shape = voxels.shape
         request = {**request, "type": voxels.dtype.name, "images": 1, "shape": shape}
         return _field(request, voxels, _labels(mask, shape), shape)
     except _library.Error as e:

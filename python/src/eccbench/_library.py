@@ -17,7 +17,7 @@ PATH = Path(__file__).with_name(_NAME)
 
 _job, _int, _text, _memory = ctypes.c_uint64, ctypes.c_int64, ctypes.c_char_p, ctypes.c_void_p
 
-# What cmd/libeccbench exports.
+# What internal/exports has.
 _PROTOTYPES = {
     "eccbench_start": (_int, _job, _text, _int, _memory, _int, _memory, _int, _text, _int),
     "eccbench_soft": (_int, _job, _text, _int, ctypes.POINTER(_memory), ctypes.POINTER(_int), _text, _int),
@@ -72,12 +72,15 @@ def _load(forked: bool) -> ctypes.CDLL:
     if not forked:
         return _declared(ctypes.CDLL(str(PATH)))
     image = PATH.read_bytes()
-    if hasattr(os, "memfd_create") and os.path.isdir("/proc/self/fd"):
+    # Named by the process: a child that loads its copy by the name that its parent's has would get
+    # its parent's.
+    files = f"/proc/{os.getpid()}/fd"
+    if hasattr(os, "memfd_create") and os.path.isdir(files):
         fd = os.memfd_create("eccbench")
         try:
             with open(fd, "wb", closefd=False) as copy:
                 copy.write(image)
-            return _declared(ctypes.CDLL(f"/proc/self/fd/{fd}"))
+            return _declared(ctypes.CDLL(f"{files}/{fd}"))
         finally:
             os.close(fd)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Curves of Dask arrays, which no machine need hold.
+"""Curves and Betti numbers of Dask arrays, which no machine need hold.
 
 >>> import dask.array, eccbench.dask
 >>> image = dask.array.random.default_rng(1).integers(0, 256, (64, 64, 64), 'uint8', chunks=(16, 64, 64))
@@ -17,12 +17,14 @@ import numpy as np
 from dask.delayed import Delayed
 from numpy.typing import NDArray
 
-from . import _curve
+from . import _betti, _curve
+from ._betti import Betti
 from ._curve import Curve
 
-__all__ = ["curve"]
+__all__ = ["betti", "curve"]
 
-_FAN = 16  # parts that are added up at a time
+_FAN = 16  # parts that are put together at a time
+_MOST_SETS = 255  # of an image at a time
 
 
 class _Part(NamedTuple):
@@ -89,26 +91,15 @@ def curve(
     Works with every scheduler: threads, processes, ``dask.distributed`` and, by it, the
     clusters of ``dask-jobqueue``. A worker needs the memory of a slab for each of its threads.
     """
-    if not isinstance(image, dask.array.Array):
-        raise TypeError(f"image is a {type(image).__name__}, want a dask.array.Array; eccbench.curve is for arrays in memory")
-    if not 1 <= image.ndim <= 3:
-        raise ValueError(f"an image of {image.ndim} axes: want 1, 2 or 3")
-    if any(np.isnan(n) for n in image.shape):
-        raise ValueError(f"an image of shape {image.shape}, of which Dask does not know all; image.compute_chunk_sizes() finds it")
-    if 0 in image.shape:
-        raise ValueError(f"an image of shape {image.shape} is empty")
+    _check(image, "curve")
     rings = _curve._rings(periodic, image.ndim)
     depth = image.shape[0]
     if 0 in rings and depth < 3:
         raise ValueError(f"periodic along the first axis, which has {depth} slices: want at least 3, or take eccbench.curve")
-    if slices is not None:
-        slices = _curve._whole("slices", slices)
     if mask is not None:
         mask = dask.array.asarray(mask)
         if mask.shape != image.shape:
             raise ValueError(f"a mask of shape {mask.shape} of an image of {image.shape}: want one of its shape")
-    across = {axis: -1 for axis in range(1, image.ndim)}
-    cut = image.rechunk({0: "auto" if slices is None else slices, **across})
     options = {
         "construction": construction, "superlevel": superlevel, "nan": nan, "verify": verify,
         "periodic": tuple(axis for axis in rings if axis > 0), "threads": _curve._whole("threads", threads),
@@ -118,19 +109,135 @@ def curve(
         """Slices of the image and of the mask, each as one array."""
         return _one(image[lo:hi]), None if mask is None else _one(mask[lo:hi])
 
-    count, at, parts = dask.delayed(_slab, pure=False), 0, []
-    for n in cut.chunks[0]:
-        lo = max(0, at - 1)
-        parts.append(count(*of(lo, at + n), at - lo, options))
-        at += n
+    count, parts = dask.delayed(_slab, pure=False), []
+    for lo, hi in _cuts(image, slices):
+        shared = min(lo, 1)
+        parts.append(count(*of(lo - shared, hi), shared, options))
     if 0 in rings:
         first, last = of(0, 1), of(depth - 1, depth)
         parts.append(dask.delayed(_ring, pure=False)(first[0], last[0], first[1], last[1], options))
-    add = dask.delayed(_sum, pure=True)
-    while len(parts) > 1:
-        parts = [add(parts[i:i + _FAN]) for i in range(0, len(parts), _FAN)]
-    whole = dask.delayed(_whole, pure=True)(parts[0], construction, superlevel, rings, image.shape)
+    together = _tree(dask.delayed(_sum, pure=True), parts)
+    whole = dask.delayed(_whole, pure=True)(together, construction, superlevel, rings, image.shape)
     return whole.compute() if compute else whole
+
+
+def betti(
+    image: Any,
+    at: Any = None,
+    *,
+    construction: str = "T",
+    superlevel: bool = False,
+    slices: int | None = None,
+    threads: int = 1,
+    compute: bool = True,
+) -> Any:
+    """Exact Betti numbers of the set of a Dask array at a value, or at some, by the scheduler that is in use.
+
+    The array is cut along its first axis into slabs that share a slice. A task tells how many
+    components of a slab come to no shared slice, and which component of the slab each one of a shared
+    slice is of; neighbours are united in a tree. The Euler characteristics add up.
+
+    Parameters
+    ----------
+    image : dask.array.Array
+        An image of 1, 2 or 3 axes, of the types that `eccbench.betti` takes.
+    at : array_like, optional
+        The values of the sets, at most 255. Of an image of bool it may be left out: the set is
+        then that of the voxels that are True.
+    construction, superlevel
+        As of `eccbench.betti`.
+    slices : int, optional
+        How many slices a slab has. By default as many as Dask's ``array.chunk-size`` holds,
+        in multiples of the array's own chunks where that can be.
+    threads : int
+        Cores that a task uses.
+    compute : bool
+        Give the numbers; if False, a `dask.delayed.Delayed` of them.
+
+    Returns
+    -------
+    numbers : Betti, ndarray of int64 or Delayed
+        As of `eccbench.betti` of the whole image.
+
+    Raises
+    ------
+    TypeError
+        If the image is no Dask array.
+    ValueError
+        As `eccbench.betti`; or if there are more than 255 values.
+    RuntimeError
+        If a slab, or what is made of several, fails its verification.
+
+    Notes
+    -----
+    Each slab is held to a flood fill and its characteristic to a fingerprint, and what is united, to
+    a filling from neighbour to neighbour. A task passes on a byte or a few for each component of its
+    shared slices.
+
+    Examples
+    --------
+    >>> import dask.array, eccbench.dask
+    >>> solid = dask.array.ones((40, 40, 40), dtype=bool, chunks=10)
+    >>> eccbench.dask.betti(solid)
+    Betti(b0=1, b1=0, b2=0)
+    """
+    _check(image, "betti")
+    if at is None:
+        if image.dtype != np.bool_:
+            raise ValueError("at is missing: want the values of the sets; only an image of bool is a set by itself")
+        at, superlevel = 1, True
+    values, exact = _betti._sets(at)
+    if not np.isfinite(exact).all():
+        raise ValueError("at: want finite numbers")
+    if exact.size > _MOST_SETS:
+        raise ValueError(f"at: {exact.size} values, want at most {_MOST_SETS} at a time")
+    if exact.size == 0:
+        raise ValueError("at: no values")
+    if image.ndim == 1:
+        image = image[:, np.newaxis]
+    elif image.ndim == 3 and image.shape[0] == 1:
+        image = image[0]
+    flat = image.ndim == 2
+    request = {**_curve._conventions(construction, superlevel, True, threads), "betti": True, "at": exact.ravel().tolist()}
+    count, parts = dask.delayed(_betti.slabs_of, pure=False), []
+    for lo, hi in _cuts(image, slices):
+        parts.append(count(_one(image[max(0, lo - 1):hi]), image.shape, lo, hi, request))
+    together = _tree(dask.delayed(_betti.join, pure=True), parts, flat, request)
+    whole = dask.delayed(_numbers, pure=True)(together, flat, request, values.shape)
+    return whole.compute() if compute else whole
+
+
+def _numbers(whole: _betti.Slabs, flat: bool, request: dict[str, Any], shape: tuple[int, ...]) -> Union[Betti, NDArray[np.int64]]:
+    numbers = _betti.numbers_of(whole, flat, request)
+    return numbers.reshape(*shape, 3) if shape else Betti(*map(int, numbers[0]))
+
+
+def _check(image: Any, name: str) -> None:
+    """Raise where an image is none that can be cut."""
+    if not isinstance(image, dask.array.Array):
+        raise TypeError(f"image is a {type(image).__name__}, want a dask.array.Array; eccbench.{name} is for arrays in memory")
+    if not 1 <= image.ndim <= 3:
+        raise ValueError(f"an image of {image.ndim} axes: want 1, 2 or 3")
+    if any(np.isnan(n) for n in image.shape):
+        raise ValueError(f"an image of shape {image.shape}, of which Dask does not know all; image.compute_chunk_sizes() finds it")
+    if 0 in image.shape:
+        raise ValueError(f"an image of shape {image.shape} is empty")
+
+
+def _cuts(image: Any, slices: int | None) -> list[tuple[int, int]]:
+    """The first slice of each slab, and the one after its last."""
+    if slices is not None:
+        slices = _curve._whole("slices", slices)
+    across = {axis: -1 for axis in range(1, image.ndim)}
+    ends = np.cumsum(image.rechunk({0: "auto" if slices is None else slices, **across}).chunks[0]).tolist()
+    return list(zip([0, *ends], ends))
+
+
+def _tree(add: Any, parts: list[Any], *options: Any) -> Any:
+    """All parts together, some neighbours at a time."""
+    while len(parts) > 1:
+        parts = [add(parts[i:i + _FAN], *options) for i in range(0, len(parts), _FAN)]
+    return parts[0]
 
 
 def _one(array: Any) -> Delayed:
