@@ -113,7 +113,9 @@ func NewBuffer(n int64) []byte {
 		return []byte{}
 	}
 	words := make([]uint64, (n+7)/8)
-	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), n)
+	b := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), n)
+	huge(b)
+	return b
 }
 
 func aligned(b []byte, size int64) bool {
