@@ -1,9 +1,11 @@
 package betti
 
 import (
+	"cmp"
+
 	"eccbench/internal/crew"
-	"eccbench/internal/grid"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
 )
 
 // Unlike is where what is said of a piece differs from what floods it, on so many cores; nil for
@@ -17,126 +19,99 @@ func Unlike(p Piece, said Slab, threads int) (*verify.Diff, error) {
 }
 
 // floodSlab fills the components of a piece, and those of its first and last slice alone, on
-// so many cores: each fills some slices, and Chain puts them together.
-func floodSlab(p Piece, threads int) (Slab, error) {
-	d, h, w := p.Stack()
-	blocks := max(1, min(int64(threads), d-1))
-	slabs := make([]Slab, blocks)
-	var wg crew.Group
-	for i := range blocks {
-		wg.Go(func() {
-			lo, hi := (d-1)*i/blocks, (d-1)*(i+1)/blocks+1 // they share a slice
-			m := &mask{hi - lo, h, w, make([]bool, (hi-lo)*h*w)}
-			size := h * w * p.Image.Type().Size()
-			f := p.Image.Source.(*grid.Field) // pieces are in memory
-			put(m.inside, f.Type(), f.Data()[lo*size:hi*size], p.Image.Threshold, false)
-			slabs[i] = m.slab(p.Vertices, p.Flat, [2]bool{p.Ends[0] && i == 0, p.Ends[1] && i == blocks-1})
-		})
-	}
-	wg.Wait()
-	return Chain(slabs)
-}
+// so many cores.
+func floodSlab(p Piece, threads int) (Slab, error) { return floodPlanes(p, 0, threads) }
 
-// slab fills both kinds of components.
-func (m *mask) slab(vertices, flat bool, ends [2]bool) (s Slab) {
-	set, rest := Needs(flat, vertices)
+// floodPlanes does it in slabs of so many planes, or of what suits, 0.
+func floodPlanes(p Piece, planes int64, threads int) (s Slab, err error) {
+	piece := &flood{
+		in: p.Image, planes: planes, convention: ecc.Convention{Vertices: p.Vertices}, flat: p.Flat,
+		ends: p.Ends, keeps: [2]bool{!p.Ends[0], !p.Ends[1]}, cores: int64(max(1, threads)),
+	}
+	piece.d, piece.h, piece.w = p.Stack()
+	set, rest := Needs(p.Flat, p.Vertices)
+	piece.omits = [kinds]bool{!set, !rest}
+	slabs, err := piece.slabs()
+	if err != nil {
+		return s, err
+	}
+	var errs [kinds]error
 	var wg crew.Group
 	if set {
-		wg.Go(func() { s.Set = m.components(filling{true, !vertices, [2]bool{false, flat}, ends}) })
+		wg.Go(func() { s.Set, errs[ofSet] = piece.components(slabs, ofSet) })
 	}
 	if rest {
-		wg.Go(func() { s.Rest = m.components(filling{false, vertices, [2]bool{false, flat}, ends}) })
+		wg.Go(func() { s.Rest, errs[ofRest] = piece.components(slabs, ofRest) })
 	}
 	wg.Wait()
-	return s
+	return s, cmp.Or(errs[:]...)
 }
 
-// components fills those of planes, and tells which come to the first one and to the last one
-// where others have it, too.
-func (m *mask) components(f filling) (c Components) {
-	first, ofFirst := m.planeComponents(f, 0)
-	last, ofLast := m.planeComponents(f, m.d-1)
-	const unseen = -1
-	number := func(list []int32) []int64 { // of the component of each one in the list
-		to := make([]int64, len(list))
-		for i := range to {
-			to[i] = unseen
-		}
-		return to
+// components are those of a kind of a piece whose slabs are filled, by the components that its
+// first and its last plane have by themselves.
+func (f *flood) components(slabs []filled, kind int) (c Components, err error) {
+	same := shared(kind)
+	last := &slabs[len(slabs)-1].of[kind]
+	nodes := int64(same)
+	for k := range slabs {
+		nodes += int64(slabs[k].of[kind].nodes - same)
 	}
-	atFirst, atLast := number(first), number(last)
-	outside := map[int64]bool{}
-	n := m.fillEach(f, func(z, y, x, n int64) {
-		if z < 0 || z >= m.d || y < 0 || y >= m.h || x < 0 || x >= m.w {
-			outside[n] = true
-			return
-		}
-		if z == 0 {
-			if v := ofFirst[y*m.w+x]; v >= 0 {
-				atFirst[v] = n
-			}
-		}
-		if z == m.d-1 {
-			if v := ofLast[y*m.w+x]; v >= 0 {
-				atLast[v] = n
-			}
-		}
-	})
+	// Of is the component of each node; numbers are of those that come to the planes.
+	of := make([]int64, nodes)
+	n := together(slabs, kind, func(node, component int64) { of[node] = component })
 	numbers := map[int64]int32{}
-	for o := range outside {
-		numbers[o] = outsideNumber
+	if kind == ofRest {
+		numbers[of[0]] = outsideNumber
 	}
 	next := int32(outsideNumber)
-	named := func(at []int64) (list []int32) {
-		list = make([]int32, len(at))
-		for i, n := range at {
-			if _, is := numbers[n]; !is {
-				next++
-				numbers[n] = next
-			}
-			list[i] = numbers[n]
+	list := func(z int64, plane []int32, node func(number int32) int64) ([]int32, error) {
+		listed := []int32{}
+		alone, err := f.alone(z, kind)
+		if err != nil {
+			return nil, err
 		}
-		return list
+		for i, own := range alone { // they are numbered as they come
+			if own != same+int32(len(listed))+1 {
+				continue
+			}
+			component := of[node(plane[i])]
+			if _, is := numbers[component]; !is {
+				next++
+				numbers[component] = next
+			}
+			listed = append(listed, numbers[component])
+		}
+		return listed, nil
 	}
-	if !f.ends[0] {
-		c.First = named(atFirst)
+	if f.keeps[0] {
+		if c.First, err = list(0, slabs[0].of[kind].first, func(number int32) int64 { return int64(number - 1) }); err != nil {
+			return c, err
+		}
 	}
-	if !f.ends[1] {
-		c.Last = named(atLast)
+	if f.keeps[1] {
+		before := nodes - int64(last.nodes-same)
+		if c.Last, err = list(f.d-1, last.last, func(number int32) int64 {
+			if number <= same {
+				return int64(number - 1)
+			}
+			return before + int64(number-1-same)
+		}); err != nil {
+			return c, err
+		}
 	}
 	c.Inner = n - int64(len(numbers))
-	return c
+	return c, nil
 }
 
-// planeComponents fills those of a plane alone: a number for each that is not outside, in the
-// order of their first voxels, and the place of each voxel's one in that list, or less than 0.
-func (m *mask) planeComponents(f filling, z int64) (list, of []int32) {
-	of = make([]int32, m.h*m.w)
-	const none = -1
-	for i := range of {
-		of[i] = none
-	}
-	plane := &mask{1, m.h, m.w, m.inside[z*m.h*m.w:][:m.h*m.w]}
-	f.flat[0] = true
-	outside := map[int64]bool{}
-	n := plane.fillEach(f, func(_, y, x, n int64) {
-		if y < 0 || y >= m.h || x < 0 || x >= m.w {
-			outside[n] = true
-			return
-		}
-		of[y*m.w+x] = int32(n)
-	})
-	places := make([]int32, n)
-	for n := range places {
-		if places[n] = none; !outside[int64(n)] {
-			places[n] = int32(len(list))
-			list = append(list, int32(n))
-		}
-	}
-	for i, v := range of {
-		if v >= 0 {
-			of[i] = places[v]
-		}
-	}
-	return list, of
+// alone is the number of the component of a kind that each voxel of a plane is of by itself, in
+// the order of their first voxels; 0 for a voxel of the other kind.
+func (f *flood) alone(z int64, kind int) ([]int32, error) {
+	plane := *f
+	plane.skip, plane.d, plane.planes = f.skip+z, 1, 1
+	plane.ends, plane.keeps = [2]bool{}, [2]bool{true, false}
+	plane.omits = [kinds]bool{true, true}
+	plane.omits[kind] = false
+	var by filler
+	s, err := by.fill(&plane, 0, 1)
+	return s.of[kind].first, err
 }

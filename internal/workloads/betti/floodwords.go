@@ -20,6 +20,9 @@ const (
 	readBytes  = 1 << 20
 )
 
+// leastPlanes are in a slab, of which two meet others.
+const leastPlanes = 4
+
 // A flood counts the components of a set and of the rest by filling each from its first voxel
 // on, 64 voxels of a row at a time. Slabs of planes are filled by all cores, and what comes to
 // their first and last planes is the nodes of a graph, which is filled likewise. Of an image
@@ -28,8 +31,14 @@ const (
 type flood struct {
 	in         *Image
 	convention ecc.Convention
-	flat       bool  // whether planes are the rows of a 2D image, and have no sides along y
+	flat       bool    // whether planes are the rows of a 2D image, and have no sides along y
+	ends       [2]bool // whether the image begins with the first plane, and ends with the last one
+	keeps      [2]bool // whether the nodes of the first plane, and of the last one, are asked for
+	omits      [kinds]bool
+	counts     bool // whether the cells are asked for, too
+	cores      int64
 	d, h, w    int64 // planes of h rows
+	skip       int64 // planes of the source before the first one
 	planes     int64 // of a slab
 	words      int64 // of a row
 	plane      int64 // words of a plane, with a row of none at either end
@@ -58,22 +67,39 @@ func (f *flood) corners(kind int) bool { return (kind == ofSet) != f.convention.
 
 // floodOf counts an image in a convention, in slabs of so many planes, or of what suits, 0.
 func floodOf(in *Image, c ecc.Convention, planes int64) (t tally, err error) {
-	f := &flood{in: in, convention: c, flat: in.Shape().Dim() == 2, planes: planes}
+	f := &flood{
+		in: in, convention: c, flat: in.Shape().Dim() == 2, planes: planes,
+		ends: [2]bool{true, true}, counts: true, cores: int64(runtime.GOMAXPROCS(0)),
+	}
 	f.d, f.h, f.w = ecc.Stack(in.Shape())
+	slabs, err := f.slabs()
+	if err != nil {
+		return t, err
+	}
+	for _, s := range slabs {
+		t.characteristic += s.characteristic
+	}
+	var wg crew.Group
+	wg.Go(func() { t.set = together(slabs, ofSet, nil) })
+	wg.Go(func() { t.rest = together(slabs, ofRest, nil) })
+	wg.Wait()
+	return t, nil
+}
+
+// slabs fills slabs of planes, and lists how neighbours meet.
+func (f *flood) slabs() ([]filled, error) {
 	f.words = f.w/64 + 1 // as those of ecc.PlaneSet: the last bit of a row is of no voxel
 	f.plane = (f.h + 2) * f.words
-	cores := int64(runtime.GOMAXPROCS(0))
-	if planes == 0 {
-		const least = 4 // of which two meet others
-		f.planes = max(least, min(floodBytes/(8*f.plane), (f.d+2*cores-1)/(2*cores)))
+	if f.planes == 0 {
+		f.planes = max(leastPlanes, min(floodBytes/(8*f.plane), (f.d+2*f.cores-1)/(2*f.cores)))
 	}
 	n := (f.d + f.planes - 1) / f.planes
 	slabs := make([]filled, n)
 	met := make([]atomic.Int32, n) // sides of each slab's last plane that are filled
-	fillers := make([]filler, cores)
-	errs := make([]error, cores)
+	fillers := make([]filler, f.cores)
+	errs := make([]error, f.cores)
 	var failed atomic.Bool
-	inParts(n, func(core int, k int64) {
+	inParts(f.cores, n, func(core int, k int64) {
 		if failed.Load() {
 			return
 		}
@@ -84,29 +110,21 @@ func floodOf(in *Image, c ecc.Convention, planes int64) (t tally, err error) {
 		for s := max(0, k-1); s <= min(k, n-2); s++ {
 			if met[s].Add(1) == 2 {
 				for kind := range kinds {
-					slabs[s].of[kind].meet(&slabs[s+1].of[kind], f.h, f.w, f.corners(kind))
+					if !f.omits[kind] {
+						slabs[s].of[kind].meet(&slabs[s+1].of[kind], f.h, f.w, f.corners(kind))
+					}
 				}
 			}
 		}
 	})
-	if err := cmp.Or(errs...); err != nil {
-		return t, err
-	}
-	for _, s := range slabs {
-		t.characteristic += s.characteristic
-	}
-	var wg crew.Group
-	wg.Go(func() { t.set = together(slabs, ofSet) })
-	wg.Go(func() { t.rest = together(slabs, ofRest) })
-	wg.Wait()
-	return t, nil
+	return slabs, cmp.Or(errs...)
 }
 
-// inParts calls f with 0 ≤ k < n on all cores.
-func inParts(n int64, f func(core int, k int64)) {
+// inParts calls f with 0 ≤ k < n on so many cores.
+func inParts(cores, n int64, f func(core int, k int64)) {
 	var next atomic.Int64
 	var wg crew.Group
-	for core := range min(int(n), runtime.GOMAXPROCS(0)) {
+	for core := range int(min(n, cores)) {
 		wg.Go(func() {
 			for k := next.Add(1) - 1; k < n; k = next.Add(1) - 1 {
 				f(core, k)
@@ -166,7 +184,9 @@ func (f *filler) fill(of *flood, lo, hi int64) (s filled, err error) {
 		return s, err
 	}
 	for kind := range kinds {
-		s.of[kind] = f.components(kind, lo, hi)
+		if !f.omits[kind] {
+			s.of[kind] = f.components(kind, lo, hi)
+		}
 	}
 	return s, nil
 }
@@ -184,9 +204,13 @@ func (f *filler) read(lo, hi int64) (characteristic int64, err error) {
 	}
 	f.above.Clear()
 	next := func() { f.below, f.above = f.above, f.below }
-	size := grid.SliceBytes(f.in.Source)
+	size := f.h * f.w * f.in.Type().Size()
 	step := max(1, readBytes/size)
-	for from := max(0, lo-1); from < hi; from += step {
+	first := lo
+	if f.counts {
+		first = max(0, lo-1)
+	}
+	for from := first; from < hi; from += step {
 		end := min(hi, from+step)
 		slab, err := f.slab(from, end)
 		if err != nil {
@@ -201,13 +225,15 @@ func (f *filler) read(lo, hi int64) (characteristic int64, err error) {
 			if z < lo {
 				continue
 			}
-			characteristic += count(f.below, f.above)
+			if f.counts {
+				characteristic += count(f.below, f.above)
+			}
 			for y := range f.h {
 				copy(f.inside[f.row(z-lo, y):][:f.words], f.above.Row(y))
 			}
 		}
 	}
-	if hi == f.d {
+	if hi == f.d && f.counts {
 		next()
 		f.above.Clear()
 		characteristic += count(f.below, f.above)
@@ -217,7 +243,8 @@ func (f *filler) read(lo, hi int64) (characteristic int64, err error) {
 
 // slab is slices of the image, where they are or read.
 func (f *filler) slab(lo, hi int64) ([]byte, error) {
-	size := grid.SliceBytes(f.in.Source)
+	size := f.h * f.w * f.in.Type().Size()
+	lo, hi = lo+f.skip, hi+f.skip
 	if whole, is := f.in.Source.(*grid.Field); is {
 		return whole.Data()[lo*size : hi*size], nil
 	}
@@ -231,10 +258,10 @@ func (f *filler) slab(lo, hi int64) ([]byte, error) {
 // components fills those of a kind, of the rest first what the outside comes to.
 func (f *filler) components(kind int, lo, hi int64) (c found) {
 	n := hi - lo
-	if lo > 0 {
+	if lo > 0 || f.keeps[0] {
 		c.first = make([]int32, f.h*f.w)
 	}
-	if hi < f.d {
+	if hi < f.d || f.keeps[1] {
 		c.last = make([]int32, f.h*f.w)
 	}
 	f.to = &c
@@ -276,7 +303,7 @@ func (f *filler) sides(lo, hi int64) {
 	for z := lo; z < hi; z++ {
 		for y := range f.h {
 			at := int(f.row(z-lo, y))
-			if z == 0 || z == f.d-1 || !f.flat && (y == 0 || y == f.h-1) {
+			if z == 0 && f.ends[0] || z == f.d-1 && f.ends[1] || !f.flat && (y == 0 || y == f.h-1) {
 				for i := range int(f.words) {
 					f.take(at+i, math.MaxUint64)
 				}
@@ -406,8 +433,9 @@ func (c *found) meet(next *found, h, w int64, corners bool) {
 }
 
 // together counts the components of a kind of all slabs: those at planes that meet are filled
-// from node to node.
-func together(slabs []filled, kind int) (n int64) {
+// from node to node. Where see is not nil it is called with each node of all slabs, counted from 0 on
+// in their order after those that are the same in all, and a number of the component that it is of.
+func together(slabs []filled, kind int, see func(node, component int64)) (n int64) {
 	same := shared(kind)
 	base := make([]int64, len(slabs)+1)
 	base[0] = int64(same)
@@ -462,6 +490,9 @@ func together(slabs []filled, kind int) (n int64) {
 		for len(todo) > 0 {
 			at := todo[len(todo)-1]
 			todo = todo[:len(todo)-1]
+			if see != nil {
+				see(at, n)
+			}
 			for _, to := range next[begin[at]:begin[at+1]] {
 				if !been[to] {
 					been[to] = true

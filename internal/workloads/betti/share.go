@@ -192,13 +192,15 @@ func ShareOf(s, counted grid.Source, c ecc.Convention, of grid.Span, threads int
 	slices := grid.PieceSlices(counted, of)
 	piece := slices * plane
 	const runs, bit = 4 * 5 / 8., 1 / 8. // of four bytes, of half of the voxels and an eighth
-	blocks := max(1, min(int64(threads), slices-1))
-	block := (slices-1)/blocks + 1
-	filled := 3 * piece * (block + 2*layers) / block
-	cost.Memory += int64((runs+bit)*float64(piece)) + filled
+	live := int64((runs + bit) * float64(piece))
 	if c.Vertices {
-		cost.Memory += piece
+		live += piece + piece/2 // the complement, with a layer
 	}
+	// Numbers of four bytes for both kinds of components and both ends of a slab that is filled,
+	// and what is listed of the first plane and the last.
+	const numbers, listed = 4 * kinds * 2, 16
+	live += (numbers*min(int64(threads)+1, (slices-1)/leastPlanes+1) + listed) * plane
+	cost.Memory += 2 * live // as much again is there until it is collected
 	// Components of a plane are at most a voxel of four of the set, and of two of the rest.
 	const components, bytes = 3 / 4., 4
 	sets := float64(counted.Ladder().Len() - 1)
