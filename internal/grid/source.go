@@ -93,9 +93,14 @@ func eachSlab(s Source, of Span, step, shared int64, f func(slab []byte, lo, hi 
 		go func() { done <- readParts(s, dst, from, hi) }()
 	}
 	for k := range ahead {
-		buffers[k], read[k] = NewBuffer((shared+step)*size), make(chan error, 1)
+		buffers[k], read[k] = takeBuffer((shared+step)*size), make(chan error, 1)
 		start(k)
 	}
+	defer func() { // nothing is read any more
+		for _, b := range buffers {
+			leaveBuffer(b)
+		}
+	}()
 	for k := range slabs {
 		lo, hi := span(k)
 		before := min(lo, shared) // slices of the slab before

@@ -1,0 +1,39 @@
+package grid
+
+import (
+	"runtime"
+	"testing"
+)
+
+// A buffer that was left is taken again where its size suits, by one at a time, until it is
+// collected.
+func TestBuffersAreTakenAgain(t *testing.T) {
+	left := func(b []byte) bool { return b[0] == 7 }
+	b := takeBuffer(1 << 20)
+	b[0] = 7
+	leaveBuffer(b)
+	if left(takeBuffer(1<<20+1)) || left(takeBuffer(1<<18)) {
+		t.Error("a buffer of another size was taken")
+	}
+	again := takeBuffer(1<<20 - 8)
+	if !left(again) || len(again) != 1<<20-8 {
+		t.Error("the buffer that was left was not taken")
+	}
+	if left(takeBuffer(1<<20 - 8)) {
+		t.Error("a buffer was taken twice")
+	}
+	leaveBuffer(again)
+	if b := takeBuffer(1 << 20); !left(b) {
+		t.Error("a buffer has shrunk")
+	} else {
+		leaveBuffer(b)
+	}
+	b, again = nil, nil
+	runtime.GC()
+	if left(takeBuffer(1 << 20)) {
+		t.Error("a buffer that was left is kept for ever")
+	}
+	if leaveBuffer(nil); len(takeBuffer(0)) != 0 {
+		t.Error("a buffer of nothing has something")
+	}
+}
