@@ -35,7 +35,7 @@ type shareJob struct {
 
 // addShard adds the flag of which part it is.
 func (s *shareJob) addShard(f *pflag.FlagSet, of string) {
-	f.StringVar(&s.shard, "shard", "", "a part of the "+of+", for eccbench merge: i/n for shard i of n, auto or auto/n for the one that Slurm, PBS, SGE or Kubernetes says")
+	f.StringVar(&s.shard, "shard", "", "a part of the "+of+", for eccbench merge: i/n for shard i of n, 3,5-7/n for several one after the other, auto or auto/n for the one that Slurm, PBS, SGE or Kubernetes says")
 }
 
 // add adds all flags.
@@ -130,8 +130,8 @@ func (j sharing) do(c *cli.Program, f *pflag.FlagSet, merged []string, impl stri
 	if j.impl != "" && j.impl != impl {
 		return cli.Usagef("--impl %s: parts are counted by %s alone", j.impl, impl)
 	}
-	which, err := shard.Parse(j.shard, os.Getenv)
-	if none := errors.Is(err, shard.ErrNoScheduler); err != nil && !(none && j.dry && which.N > 0) {
+	which, err := shard.ParseList(j.shard, os.Getenv)
+	if none := errors.Is(err, shard.ErrNoScheduler); err != nil && !(none && j.dry && which[0].N > 0) {
 		return cli.Usagef("--shard %s: %w", j.shard, err)
 	}
 	images := f.Args()
@@ -150,7 +150,15 @@ func (j sharing) do(c *cli.Program, f *pflag.FlagSet, merged []string, impl stri
 		return cli.Usagef("--shard writes a part: want its file or a folder for it, --out")
 	}
 	j.in.Once, j.impl = false, impl // each reads its own slices
-	return j.shareOf(c, f, images[0], which)
+	if len(which) > 1 && !j.dry && !isFolder(j.out) {
+		return cli.Usagef("--out %s: several parts want a folder, %s/", j.out, j.out)
+	}
+	for _, one := range which {
+		if err := j.shareOf(c, f, images[0], one); err != nil || j.dry {
+			return err
+		}
+	}
+	return nil
 }
 
 // shareOf writes what a shard adds to the curve of an image.
@@ -410,10 +418,15 @@ func hexOf(texts ...string) string {
 	return fmt.Sprintf("%x", sum[:16])
 }
 
+// isFolder reports whether parts are put into a folder, which need not be there.
+func isFolder(out string) bool {
+	info, err := os.Stat(out)
+	return err == nil && info.IsDir() || strings.HasSuffix(out, "/")
+}
+
 // partPath is the file of a part: a folder has it under a name of its own.
 func partPath(out string, s shard.Shard) (string, error) {
-	info, err := os.Stat(out)
-	if folder := err == nil && info.IsDir(); !folder && !strings.HasSuffix(out, "/") {
+	if !isFolder(out) {
 		return out, nil
 	}
 	if err := os.MkdirAll(out, 0o777); err != nil {

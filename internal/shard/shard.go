@@ -77,6 +77,40 @@ func Parse(text string, getenv func(string) string) (Shard, error) {
 	return s, nil
 }
 
+// ParseList reads what Parse does, and several shards of n, in ranges as Slurm takes them: "3,5-7/16".
+func ParseList(text string, getenv func(string) string) ([]Shard, error) {
+	which, n, _ := strings.Cut(text, "/")
+	if !strings.ContainsAny(strings.TrimPrefix(which, "-"), ",-") {
+		s, err := Parse(text, getenv)
+		return []Shard{s}, err
+	}
+	var list []Shard
+	for part := range strings.SplitSeq(which, ",") {
+		first, last, is := strings.Cut(part, "-")
+		if !is {
+			last = first
+		}
+		if first == Auto || last == Auto {
+			return nil, fmt.Errorf("%q: %s is one shard, without others", text, Auto)
+		}
+		lo, err := Parse(first+"/"+n, getenv)
+		if err != nil {
+			return nil, err
+		}
+		hi, err := Parse(last+"/"+n, getenv)
+		if err != nil {
+			return nil, err
+		}
+		if lo.I > hi.I || len(list) > 0 && lo.I <= list[len(list)-1].I {
+			return nil, fmt.Errorf("%q: want shards in ascending order, each once", text)
+		}
+		for i := lo.I; i <= hi.I; i++ {
+			list = append(list, Shard{i, hi.N})
+		}
+	}
+	return list, nil
+}
+
 // ErrNoScheduler says that the environment is not that of an array's task.
 var ErrNoScheduler = errors.New("no scheduler says which: none of SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, SGE_TASK_ID and JOB_COMPLETION_INDEX is set")
 

@@ -17,6 +17,28 @@ func env(pairs string) func(string) string {
 	return func(key string) string { return set[key] }
 }
 
+// Several shards are in ranges, as eccbench merge --missing prints them.
+func TestParseList(t *testing.T) {
+	for _, c := range []struct{ text, env, want string }{
+		{"3/8", "", "[3/8]"}, {"auto/8", "PBS_ARRAY_INDEX=8", "[8/8]"}, {"3,5-7/8", "", "[3/8 5/8 6/8 7/8]"}, {"1-2/2", "", "[1/2 2/2]"}, {"4-4/8", "", "[4/8]"},
+		{"3,3/8", "", "each once"}, {"5-3/8", "", "ascending"}, {"5,3/8", "", "ascending"}, {"1-9/8", "", "i from 1 to n"}, {"0-2/8", "", "i from 1 to n"},
+		{"1-2", "", "want i/n"}, {"1-/8", "", "want i/n"}, {",2/8", "", "want i/n"}, {"-1/8", "", "i from 1"}, {"1,auto/8", "PBS_ARRAY_INDEX=8", "without others"},
+		{"1-2/x", "", "no number"}, {"auto", "", "no scheduler"}, {"1-2-3/8", "", "want i/n"},
+	} {
+		list, err := ParseList(c.text, env(c.env))
+		got := fmt.Sprint(list)
+		if err != nil {
+			got = err.Error()
+		}
+		if err == nil && got != c.want || err != nil && !strings.Contains(got, c.want) {
+			t.Errorf("%q in %q: %s, want %s", c.text, c.env, got, c.want)
+		}
+	}
+	if list, err := ParseList("auto/4", env("")); len(list) != 1 || list[0].N != 4 || !errors.Is(err, ErrNoScheduler) {
+		t.Errorf("auto/4 without a scheduler: %v, %v", list, err)
+	}
+}
+
 func TestParse(t *testing.T) {
 	const (
 		slurm = "SLURM_ARRAY_TASK_ID=%d SLURM_ARRAY_TASK_MIN=%d SLURM_ARRAY_TASK_MAX=%d SLURM_ARRAY_TASK_COUNT=%d SLURM_ARRAY_TASK_STEP=%d"

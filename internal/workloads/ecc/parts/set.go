@@ -61,11 +61,7 @@ func List(numbers []int64) string {
 
 // again is the command that makes the parts of some shards, as a part was made, in its folder.
 func (p *Part) again(shards []int64) string {
-	folder := Quote(p.folder())
-	if len(shards) == 1 {
-		return fmt.Sprintf("%s --shard %d/%d -o %s", p.Command, shards[0], p.Shards, folder)
-	}
-	return fmt.Sprintf("for i in %s; do %s --shard $i/%d -o %s; done", strings.Trim(fmt.Sprint(shards), "[]"), p.Command, p.Shards, folder)
+	return fmt.Sprintf("%s --shard %s/%d -o %s", p.Command, List(shards), p.Shards, Quote(p.folder()))
 }
 
 func (p *Part) folder() string {
