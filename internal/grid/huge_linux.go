@@ -1,9 +1,8 @@
 package grid
 
 import (
+	"syscall"
 	"unsafe"
-
-	"golang.org/x/sys/unix"
 )
 
 // hugeBytes is the size of a huge page, and what memory has to have for them.
@@ -14,6 +13,6 @@ const hugeBytes = 2 << 20
 func huge(b []byte) {
 	from := -uintptr(unsafe.Pointer(&b[0])) % hugeBytes
 	if n := uintptr(len(b)); n >= from+hugeBytes {
-		unix.Madvise(b[from:n-(n-from)%hugeBytes], unix.MADV_HUGEPAGE)
+		syscall.Madvise(b[from:n-(n-from)%hugeBytes], syscall.MADV_HUGEPAGE)
 	}
 }
