@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"eccbench/internal/race"
 )
 
 // body is a kernel's text as a pattern finds it, without the scanner: from its line to
@@ -44,6 +46,9 @@ func committed(t *testing.T, f func(module string, ptx []byte, kernels []string)
 // What is left of a module has the kernel that was asked for with the body that it
 // had, on the same lines, no other, and all that stands outside of the kernels.
 func TestOnly(t *testing.T) {
+	if race.Enabled {
+		t.Skip("it reads text on one goroutine, where a race detector has nothing to find and takes a minute")
+	}
 	outside := regexp.MustCompile(`(?m)^\.(version|target|address_size|global|visible \.global|extern|weak|shared|const).*$`)
 	committed(t, func(module string, ptx []byte, kernels []string) {
 		got, err := Entries(module, ptx)
