@@ -31,6 +31,7 @@ import (
 type shareJob struct {
 	shard, key string
 	dry        bool
+	diskRate   string
 }
 
 // addShard adds the flag of which part it is.
@@ -43,9 +44,10 @@ func (s *shareJob) add(f *pflag.FlagSet, of string) {
 	s.addShard(f, of)
 	f.StringVar(&s.key, "key", "", "with --shard: the key of the fingerprint, 32 hexadecimal digits that all shards are given (default one that they derive of the input)")
 	f.BoolVar(&s.dry, "dry-run", false, "with --shard: what the shards of n read, take and write, and nothing else")
+	f.StringVar(&s.diskRate, "disk-rate", "", "with --dry-run: how many bytes a second are read, such as 2GiB, for how long that takes at least")
 }
 
-func (s *shareJob) asked() bool { return s.shard != "" || s.key != "" || s.dry }
+func (s *shareJob) asked() bool { return s.shard != "" || s.key != "" || s.dry || s.diskRate != "" }
 
 // A sharing is a question of which parts are made.
 type sharing struct {
@@ -120,7 +122,10 @@ func (j curveJob) ladder(f *pflag.FlagSet) (l grid.Ladder, err error) {
 // writes.
 func (j sharing) do(c *cli.Program, f *pflag.FlagSet, merged []string, impl string) error {
 	if j.shard == "" {
-		return cli.Usagef("--key and --dry-run are of parts: give --shard i/n too")
+		return cli.Usagef("--key, --dry-run and --disk-rate are of parts: give --shard i/n too")
+	}
+	if j.diskRate != "" && !j.dry {
+		return cli.Usagef("--disk-rate is for a plan: give --dry-run too")
 	}
 	for _, name := range merged {
 		if f.Changed(name) {
@@ -440,7 +445,7 @@ func partPath(out string, s shard.Shard) (string, error) {
 func command(f *pflag.FlagSet, of, input string, at []float64) string {
 	words := []string{"eccbench", of, parts.Quote(input)}
 	f.Visit(func(flag *pflag.Flag) {
-		if slices.Contains([]string{"shard", "out", "dry-run", "quiet", "threads", "time-limit"}, flag.Name) {
+		if slices.Contains([]string{"shard", "out", "dry-run", "disk-rate", "quiet", "threads", "time-limit"}, flag.Name) {
 			return
 		}
 		value := flag.Value.String()
@@ -459,11 +464,24 @@ func command(f *pflag.FlagSet, of, input string, at []float64) string {
 	return strings.Join(words, " ")
 }
 
-// plan prints what each of so many shards reads, takes and writes.
+// plan prints what each of so many shards reads, takes and writes, and how long reading takes.
 func (j sharing) plan(c *cli.Program, src, counted grid.Source, input string, n int64) error {
+	took := func(bytes int64) string { return "" }
+	header := ""
+	if j.diskRate != "" {
+		rate, err := quantity.ParseBytes(j.diskRate)
+		if err == nil && rate == 0 {
+			err = errors.New("nothing is ever read")
+		}
+		if err != nil {
+			return cli.Usagef("--disk-rate %s: %w", j.diskRate, err)
+		}
+		header = "in\t"
+		took = func(bytes int64) string { return quantity.Duration(quantity.Seconds(float64(bytes) / float64(rate))) }
+	}
 	fmt.Fprintf(c.Stdout, "%s: %v %v, %v: %d shards on %d cores each\n", report.VisibleText(input), src.Shape(), src.Type(), src.Ladder(), n, j.threads)
 	t := tabwriter.NewWriter(c.Stdout, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "shard\tslices\treads\tmemory, about\tpart, at most\t")
+	fmt.Fprintf(t, "shard\tslices\treads\t%smemory, about\tpart, at most\t\n", header)
 	var reads int64
 	for i := range n {
 		s := shard.Shard{I: i + 1, N: n}
@@ -473,11 +491,19 @@ func (j sharing) plan(c *cli.Program, src, counted grid.Source, input string, n 
 			cost = betti.ShareOf(src, counted, j.convention, of, j.threads)
 		}
 		reads += cost.Reads
-		fmt.Fprintf(t, "%v\t%d\t%s\t%s\t%s\t\n", s, of.Len(), quantity.Bytes(cost.Reads), quantity.Bytes(cost.Memory), quantity.Bytes(cost.Part))
+		in := took(cost.Reads)
+		if in != "" {
+			in += "\t"
+		}
+		fmt.Fprintf(t, "%v\t%d\t%s\t%s%s\t%s\t\n", s, of.Len(), quantity.Bytes(cost.Reads), in, quantity.Bytes(cost.Memory), quantity.Bytes(cost.Part))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(c.Stdout, "all read %s, %.2f %% more than the image\n", quantity.Bytes(reads), 100*(float64(reads)/float64(grid.TotalBytes(src))-1))
+	in := took(reads)
+	if in != "" {
+		in = ": " + in + " at " + j.diskRate + "/s, counting and checking meanwhile"
+	}
+	_, err := fmt.Fprintf(c.Stdout, "all read %s, %.2f %% more than the image%s\n", quantity.Bytes(reads), 100*(float64(reads)/float64(grid.TotalBytes(src))-1), in)
 	return err
 }
