@@ -1,5 +1,6 @@
 import doctest
 import os
+import signal
 
 import numpy as np
 import pytest
@@ -93,6 +94,31 @@ def test_cluster():
             with pytest.raises(ValueError, match="NaN"):
                 eccbench.dask.curve(dask.array.from_array(holes, chunks=(5, -1, -1)), slices=5)
             same(eccbench.dask.curve(dask.array.from_array(holes, chunks=(5, -1, -1)), slices=5, nan="mask"), eccbench.curve(holes, nan="mask"))
+
+
+def dies_once(block, path):
+    """A block, of which the first process that is asked for it is killed."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return block
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_killed(tmp_path):
+    """A process that is killed while it counts is replaced, and the curve is the image's."""
+    image = drawn((20, 21, 22), np.uint8)
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, protocol="tcp") as cluster:
+        with distributed.Client(cluster):
+            for question, name in ((eccbench.dask.curve, "curve"), (lambda array, **options: eccbench.dask.betti(array, 100, **options), "betti")):
+                path = tmp_path / name
+                array = dask.array.from_array(image, chunks=(20, 21, 22)).map_blocks(dies_once, str(path), dtype=image.dtype, meta=np.empty((0, 0, 0), image.dtype))
+                got = question(array, slices=5)
+                assert path.exists()
+                if name == "curve":
+                    same(got, eccbench.curve(image))
+                else:
+                    assert got == eccbench.betti(image, 100)
 
 
 def test_examples():
