@@ -63,7 +63,7 @@ func on(ns int64) func(*Image) time.Duration {
 }
 
 func euler(in *Image, out Numbers, _ ask) (*verify.Diff, error) {
-	chi, err := ecc.Characteristic(in.Binary(), 0)
+	chi, err := ecc.CharacteristicAt(in.Source, in.Threshold)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package ecc
 
 import (
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"runtime"
@@ -16,8 +17,12 @@ import (
 // the level's value, not their levels with it, and counts 64 cells at a time: it
 // shares no code with what it is the witness of.
 func Characteristic(s grid.Source, level int64) (int64, error) {
+	return CharacteristicAt(s, threshold(s.Ladder(), level))
+}
+
+// CharacteristicAt is that of the voxels that are not above a threshold.
+func CharacteristicAt(s grid.Source, t float32) (int64, error) {
 	n, h, w := Stack(s.Shape())
-	t := threshold(s.Ladder(), level)
 	return layers(s, n+1, h, w, func(into *PlaneSet, z int64, read func() ([]byte, error)) error { // below, between and above the planes
 		if z < 0 || z >= n {
 			into.Clear()
@@ -39,11 +44,21 @@ func layers(s grid.Source, n, h, w int64, put func(into *PlaneSet, z int64, read
 	var wg sync.WaitGroup
 	for p := range parts {
 		wg.Go(func() {
-			slab := grid.NewBuffer(grid.SliceBytes(s))
+			var buffer []byte
+			size := grid.SliceBytes(s)
+			read := func(z int64) (slab []byte, err error) {
+				if whole, is := s.(*grid.Field); is {
+					return whole.Data()[z*size : (z+1)*size], nil
+				}
+				if buffer == nil {
+					buffer = grid.NewBuffer(size)
+				}
+				return buffer, s.ReadSlab(buffer, z, z+1)
+			}
 			below, above := NewPlaneSet(h, w), NewPlaneSet(h, w)
 			next := func(z int64) error {
 				below, above = above, below
-				return put(above, z, func() ([]byte, error) { return slab, s.ReadSlab(slab, z, z+1) })
+				return put(above, z, func() ([]byte, error) { return read(z) })
 			}
 			lo, hi := n*p/parts, n*(p+1)/parts
 			for z := lo - 1; z < hi && errs[p] == nil; z++ {
@@ -95,7 +110,7 @@ func (s *PlaneSet) Row(y int64) []uint64 { return s.rows[(y+1)*s.words:][:s.word
 func (s *PlaneSet) Fill(typ grid.Type, plane []byte, t float32) {
 	switch typ {
 	case grid.Uint8:
-		fillSet(s, grid.Values[uint8](plane), t)
+		fillBytes(s, plane, t)
 	case grid.Int16:
 		fillSet(s, grid.Values[int16](plane), t)
 	case grid.Uint16:
@@ -120,6 +135,37 @@ func fillSet[T grid.Element](s *PlaneSet, plane []T, t float32) {
 				word = word>>1 | in<<63
 			}
 			row[i] = word >> (64 - uint(len(piece))) // 0 where there is no voxel
+		}
+	}
+}
+
+// fillBytes is fillSet of bytes, eight at a time.
+func fillBytes(s *PlaneSet, plane []byte, t float32) {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	limit := byte(min(max(t, 0), math.MaxUint8))
+	limits := ones * uint64(limit)
+	for y := range s.h {
+		values, row := plane[y*s.w:(y+1)*s.w], s.Row(y)
+		for i := range row {
+			piece := values[min(64*int64(i), s.w):min(64*int64(i+1), s.w)]
+			var word uint64
+			k := 0
+			for ; k+8 <= len(piece); k += 8 {
+				v := binary.LittleEndian.Uint64(piece[k:])
+				// The high bit of a byte of low says that its other bits are no more than the limit's.
+				low := (limits | high) - v&^high
+				in := (^v&limits | ^(v^limits)&low) & high
+				word |= in >> 7 * 0x0102040810204080 >> 56 << k
+			}
+			for ; k < len(piece); k++ {
+				if piece[k] <= limit {
+					word |= 1 << k
+				}
+			}
+			if t < 0 {
+				word = 0
+			}
+			row[i] = word
 		}
 	}
 }
