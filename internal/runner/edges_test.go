@@ -322,3 +322,39 @@ func TestTail(t *testing.T) {
 		t.Errorf("%q", short)
 	}
 }
+
+// Inputs that were written to and cannot be made again end the run.
+func TestWrittenInputsThatCannotBeMadeAgain(t *testing.T) {
+	b := toy()[0]
+	name := "numbers/n=4/seed=1"
+	c := cell{bench: b, about: bench.About{Name: "vandal", Where: "gpu"}, input: name}
+	g := &group{maker: b, input: name, variants: []string{name}}
+	defer func() { closeAll(g.shared) }()
+	if err := g.share(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.hash(c); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.shared[0].WriteAt([]byte{0xff}, 2); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := g.restore(ctx, c, &bench.CellRecord{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("restored: %v", err)
+	}
+}
+
+// A ceiling holds for bytes, also where it is of one item.
+func TestCeilingOfOneItem(t *testing.T) {
+	for items, want := range map[int64]float64{0: 800, 1: 800, 2: 400, 16: 50} {
+		g := &group{rates: rates{}, scope: bench.E2E}
+		c := bench.CellRecord{Cost: bench.Cost{Items: items, Bytes: 8}}
+		c.Where, c.Scope = "cpu", bench.E2E
+		g.hasten(c, 100)
+		if got := g.rates[ceilingKey{"cpu", bench.E2E}].bytes; got != want {
+			t.Errorf("%d items of 8 bytes, 100 a second: %v bytes a second, want %v", items, got, want)
+		}
+	}
+}
