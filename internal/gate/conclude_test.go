@@ -53,6 +53,8 @@ func TestConclusions(t *testing.T) {
 		{false, false, false, []CellResult{cell(Failed, "why"), cell(Regression, exactly)}, IsFailed, "1 of 2 cells is without a result of the candidate"},
 		{false, false, false, []CellResult{cell(Failed, "why"), cell(Changed, "why"), cell(Wrong, "why")}, IsWrong, "2 of 3 cells are wrong or changed in answer"},
 		{false, false, false, []CellResult{cell(Same, "", noisy)}, IsInconclusive, "the machine is too noisy: the base over itself is +10.0 % in i in"},
+		{false, false, false, []CellResult{cell(Same, "", func(c *CellResult) { c.Noise = &Estimate{Change: c.Effect} })}, IsInconclusive, "the machine is too noisy: the base over itself is +5.0 % in i in"},
+		{false, false, false, []CellResult{cell(Same, "", func(c *CellResult) { c.Noise = &Estimate{Change: 0.04} })}, Pass, "the only cell is no slower than the effect allows"},
 		// What is wrong anyway says nothing of the machine.
 		{false, false, false, []CellResult{cell(NotRun, "why", noisy), same}, IsInconclusive, "1 of 2 cells is not settled"},
 		// More than the effect and the noise together.
@@ -81,7 +83,7 @@ func TestDecisions(t *testing.T) {
 		lo, hi, slower, faster float64
 		want                   Decision
 	}{
-		{-0.19, 0.24, 1, 1, Same}, {-0.2, 0.24, 1, 1, Inconclusive}, {-0.21, 0.24, 1, 1, Inconclusive}, {-0.19, 0.25, 1, 1, Inconclusive},
+		{-0.19, 0.24, 1, 1, Same}, {lower(effect), 0.24, 1, 1, Inconclusive}, {-0.21, 0.24, 1, 1, Inconclusive}, {-0.19, 0.25, 1, 1, Inconclusive},
 		{0.3, 0.4, 0.05, 1, Regression}, {0.3, 0.4, 0.051, 1, Inconclusive}, {-0.4, -0.3, 1, 0.05, Improved}, {-0.4, -0.3, 1, 0.051, Inconclusive},
 	} {
 		if got := (&Estimate{Lo: &c.lo, Hi: &c.hi, Slower: c.slower, Faster: c.faster}).decide(effect); got != c.want {
@@ -122,6 +124,24 @@ func TestEstimates(t *testing.T) {
 	}
 	if got := between([][2]float64{{math.E, 1}, {1, math.E}, {2, 2}, {3, 3}}); math.Abs(got-0.5) > 1e-12 { // variances of ½, ½, 0, 0
 		t.Errorf("between processes: %v, want ½", got)
+	}
+}
+
+// The least count of any process is a cell's, wherever those are that count nothing.
+func TestLeastCounts(t *testing.T) {
+	one, five := int64(1), int64(5)
+	for _, list := range [][]Process{
+		{{Allocated: &one}}, {{Allocated: &five}, {Allocated: &one}}, {{Allocated: &one}, {Allocated: &five}}, {{Allocated: &one}, {}}, {{}, {Allocated: &one}, {}, {Allocated: &five}},
+	} {
+		if n := least(list, func(p Process) *int64 { return p.Allocated }); n == nil || *n != 1 {
+			t.Errorf("of %d processes: %v", len(list), n)
+		}
+	}
+	if n := least([]Process{{}, {}}, func(p Process) *int64 { return p.Allocated }); n != nil {
+		t.Errorf("of none that counts: %d", *n)
+	}
+	if n := Fewest(0); n != 5 {
+		t.Errorf("%d blocks for no cells, want 5", n)
 	}
 }
 
@@ -298,6 +318,23 @@ func TestReasonsOfOthers(t *testing.T) {
 		if _, err := ReadResult(strings.NewReader(text)); err == nil || err.Error() != want {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+}
+
+// A base without a result is no base, and answers beyond the inputs are none.
+func TestBasesThatFail(t *testing.T) {
+	good := []Process{{Status: verify.Verified, Quick: 1}}
+	if d, reason, _, _ := exact([]Process{{Status: verify.Crashed, Reason: "why"}}, good); d != Inconclusive || reason != "the base is CRASHED: why" {
+		t.Errorf("%s: %s", d, reason)
+	}
+	c := cells(1, 0.05)[0]
+	w := &world{rng: rand.New(rand.NewPCG(1, 1)), alter: func(_ Side, r *bench.CellRecord) { r.Digests = append(r.Digests, "2") }}
+	records, err := w.measure(t.Context(), Base, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, _ := observe(records, nil, c); p.Status != verify.Verified || len(p.digests) != 1 || p.digests[c.Input] != "1" {
+		t.Errorf("%s (%s), digests %v", p.Status, p.Reason, p.digests)
 	}
 }
 

@@ -214,8 +214,8 @@ func TestSlowCeilings(t *testing.T) {
 			Workload: c.Workload, Impl: c.Impl, Input: c.Input, Setting: bench.Setting{Scope: c.Scope}, Verdict: verify.Verdict{Status: verify.Verified},
 			Inputs: []string{c.Input}, Digests: []string{"1"}, Samples: []float64{1}, Cost: bench.Cost{Items: 1}, Ceiling: ceiling,
 		}
-		if p, _ := observe(bench.Records{Cells: []bench.CellRecord{r}}, nil, c); p.Status != want {
-			t.Errorf("one a second of at most %v: %s, want %s", ceiling, p.Status, want)
+		if p, _ := observe(bench.Records{Cells: []bench.CellRecord{r}}, nil, c); p.Status != want || p.bounded != (ceiling > 0) {
+			t.Errorf("one a second of at most %v: %s, bounded %v, want %s", ceiling, p.Status, p.bounded, want)
 		}
 	}
 }
