@@ -1,12 +1,16 @@
 package report
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"image/png"
 	"io"
+	"strings"
 	"testing"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/verify"
 )
 
 // A disk is full from one write on.
@@ -122,6 +126,82 @@ func TestHotRowsSaySo(t *testing.T) {
 		}
 		if fmt.Sprint(rows[0].Flags) != "[hot]" || len(rows) > 1 && len(rows[1].Flags) > 0 {
 			t.Errorf("flags of rows: %+v", rows)
+		}
+	}
+}
+
+// A figure without hollow points explains none.
+func TestHollowPointsAreExplained(t *testing.T) {
+	for marked, want := range map[string]string{"": "\n![a](b)\n", "~?": "\n![a](b)\n\nHollow points are the numbers marked ~ ?.\n"} {
+		var b strings.Builder
+		if err := (Figure{Title: "a", Link: "b", marked: marked}).markdown(&b); err != nil || b.String() != want {
+			t.Errorf("%v, %q, want %q", err, b.String(), want)
+		}
+	}
+}
+
+// Steps in dots are of two dots a pixel.
+func TestStepsInDots(t *testing.T) {
+	var b bytes.Buffer
+	if err := StepsPNG(&b, "title", "", "x", "y", Step{X: []float64{0, 1}, Y: []float64{1, 2}}); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := png.DecodeConfig(&b); err != nil || c.Width != 1440 || c.Height != 880 {
+		t.Errorf("%d × %d dots, %v", c.Width, c.Height, err)
+	}
+}
+
+// A ratio has an interval where both of its ends are known.
+func TestRatiosWithoutAnInterval(t *testing.T) {
+	for _, c := range []struct {
+		Comparison
+		want string
+	}{
+		{Comparison{}, "—"}, {Comparison{Ratio: 2, Lo: 1}, "2.000×"}, {Comparison{Ratio: 2, Hi: 3}, "2.000×"}, {Comparison{Ratio: 2, Lo: 1, Hi: 3}, "2.000× [1.000, 3.000]"},
+	} {
+		if got := c.ratio(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// The caches of the disk tell rows apart, those of a device do not.
+func TestPeers(t *testing.T) {
+	for _, scope := range []bench.Scope{bench.E2E, bench.Kernel, bench.File} {
+		cold, hot := Row{Setting: bench.Setting{Scope: scope}}, Row{Setting: bench.Setting{Scope: scope, Hot: true}}
+		if got := cold.peers() == hot.peers(); got != (scope != bench.File) {
+			t.Errorf("scope %s: hot and cold rows are peers: %v", scope, got)
+		}
+	}
+}
+
+// What nothing ran of has no table, and no runs no machines.
+func TestNothingRan(t *testing.T) {
+	var b strings.Builder
+	row := Row{Impl: "a", Class: "gen=any", Size: "8x8x8", Status: verify.Skipped, Reason: "no card", Setting: bench.Setting{Scope: bench.E2E, Threads: 2}}
+	if err := Throughput(&b, Text, []Row{row}); err != nil || b.String() != "gen=any, scope e2e, 2 threads\na 8³: SKIPPED: no card\n" {
+		t.Errorf("%v, %q", err, b.String())
+	}
+	if v, err := viewPage(Page{}); err != nil || len(v.Machines)+len(v.Tables)+len(v.Forests)+len(v.Downloads) > 0 {
+		t.Errorf("%v, %+v", err, v)
+	}
+}
+
+// What begins a tag of HTML is escaped, and nothing else that is less.
+func TestTagsAreEscaped(t *testing.T) {
+	for _, c := range "azmAZM/!?" {
+		if got, want := Prose(Markdown, "1<"+string(c)), "1&lt;"+string(c); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for _, c := range "`{@[ 09-=é" {
+		if got, want := Prose(Markdown, "1<"+string(c)), "1<"+string(c); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for text, want := range map[string]string{"<": "<", "(": "(", "](": `]\(`, "a(": "a("} {
+		if got := Prose(Markdown, text); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
