@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/stats"
 	"eccbench/internal/verify"
 )
 
@@ -355,6 +356,60 @@ func TestCeilingOfOneItem(t *testing.T) {
 		g.hasten(c, 100)
 		if got := g.rates[ceilingKey{"cpu", bench.E2E}].bytes; got != want {
 			t.Errorf("%d items of 8 bytes, 100 a second: %v bytes a second, want %v", items, got, want)
+		}
+	}
+}
+
+// A ceiling is not held to itself, however the first of its processes was disturbed.
+func TestCeilingsBoundOthersAlone(t *testing.T) {
+	for workload, want := range map[string]bool{"read": false, "sort": true} {
+		g := &group{Plan: Plan{Ceiling: "read"}, rates: rates{{"cpu", bench.E2E}: {bytes: 1, median: 2, call: 1}}}
+		r := &bench.CellRecord{Workload: workload, Where: "cpu", Cost: bench.Cost{Items: 1, Bytes: 1}, Setting: bench.Setting{Scope: bench.E2E}, Seconds: &stats.Summary{Median: 1, Hi: 1}}
+		if _, yes := g.implausible(r); yes != want {
+			t.Errorf("%s at twice the rate of the ceiling is implausible: %v", workload, yes)
+		}
+	}
+}
+
+// A row says how many inputs it had where those are fewer than rotate, or than a few.
+func TestFewInputsAreFlagged(t *testing.T) {
+	for _, c := range []struct {
+		rotate, inputs int
+		flagged        bool
+	}{{1, 1, true}, {1, 2, true}, {1, 3, false}, {3, 3, false}, {4, 3, true}, {4, 4, false}} {
+		g := &group{Plan: Plan{Rotate: c.rotate}}
+		r := &bench.CellRecord{Inputs: make([]string, c.inputs), Seconds: &stats.Summary{Confidence: 1}}
+		if g.finish(r, false); len(r.Flags) > 0 {
+			t.Errorf("without a time: flags %q", r.Flags)
+		}
+		g.finish(r, true)
+		if slices.Contains(r.Flags, fmt.Sprintf("inputs=%d", c.inputs)) != c.flagged || len(r.Flags) > 1 {
+			t.Errorf("%d inputs, %d rotate: flags %q", c.inputs, c.rotate, r.Flags)
+		}
+	}
+}
+
+// A cell that runs by itself has its inputs in memory, unless they are streamed or too large.
+func TestCellsAlone(t *testing.T) {
+	for _, c := range []struct {
+		scope  bench.Scope
+		memory int64
+		shared int
+		want   verify.Status
+	}{{"", 0, 1, verify.Verified}, {bench.E2E, 0, 1, verify.Verified}, {bench.File, 0, 0, verify.Verified}, {bench.E2E, 1, 0, verify.Skipped}} {
+		p := toyPlan(t, "plain")
+		p.Scope, p.Memory, p.Rotate = c.scope, c.memory, 1
+		groups, err := p.groups(p.Inputs[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := p.newGroup(groups[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		record, _, err := g.alone(t.Context(), groups[0][0])
+		if err != nil || len(g.shared) != c.shared || record.Status != c.want {
+			t.Errorf("%+v: %v, %d shared, %s (%s)", c, err, len(g.shared), record.Status, record.Reason)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -59,5 +60,45 @@ func TestCommitOfACheckout(t *testing.T) {
 	}
 	if got := checkoutCommit("toy"); got != "unknown" {
 		t.Errorf("without a module: %s", got)
+	}
+}
+
+// How a worker ended is told with the line that names the failure, or else the first one.
+func TestDeaths(t *testing.T) {
+	died, malformed := errors.New("exit status 2"), errors.New("not JSON")
+	for _, c := range []struct {
+		died, malformed error
+		stderr, want    string
+	}{
+		{nil, nil, "", "the worker ended without a result"},
+		{died, nil, "", "the worker ended with exit status 2"},
+		{died, malformed, "", "the worker wrote a malformed event: not JSON"},
+		{died, nil, "\nfirst\nlast\n", "the worker ended with exit status 2: first"},
+		{died, nil, "first\npanic: why\npanic: again\n", "the worker ended with exit status 2: panic: why"},
+		{died, nil, "first\nfatal error: why\ngoroutine 1", "the worker ended with exit status 2: fatal error: why"},
+	} {
+		if got := death(c.died, c.malformed, c.stderr); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// A file is mapped whole, also one that is empty, which cannot be mapped.
+func TestFilesAreMappedWhole(t *testing.T) {
+	for _, text := range []string{"", "a", "ab"} {
+		name := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		b, err := mapFile(f)
+		if err != nil || string(b) != text {
+			t.Errorf("%q is mapped as %q, %v", text, b, err)
+		}
+		unmap(b)
 	}
 }
