@@ -265,7 +265,9 @@ func (p *Project) prepare(ctx context.Context, t Target, overlay string) (list [
 		}
 		// What go vet suspects is what mutants are.
 		add(&Stage{Kind: byTests, Name: "tests of " + name, dir: filepath.Join(p.root, dir), argv: argv},
-			func() error { return p.build(ctx, "test", "-c", "-vet=off", "-overlay", overlay, "-o", binary, "./"+dir) })
+			func() error {
+				return p.build(ctx, "test", "-c", "-vet=off", "-overlay", overlay, "-o", binary, "./"+dir)
+			})
 	}
 	return list
 }
