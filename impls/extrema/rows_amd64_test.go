@@ -43,7 +43,7 @@ func rowsOfFloats[L lane](t *testing.T, size int64, isa string, rows func(*level
 		right, alone := newLevels[L](grid.Float32, ladder), newLevels[L](grid.Float32, ladder)
 		alone.convert = grid.Converter{} // the portable way: who asks it is told
 		first, last := ladder.Value(0), ladder.Value(many-1)
-		within := []float32{first, last, first - float32(step)/4, last - float32(step)/4, float32(math.Inf(-1)), -math.MaxFloat32}
+		within := []float32{first, last, first - float32(step), first - float32(step)/4, last - float32(step)/4, float32(math.Inf(-1)), -math.MaxFloat32}
 		for _, k := range []int64{0, 1, many / 2, many - 2} {
 			value := ladder.Value(k)
 			within = append(within, math.Nextafter32(value, first-1), math.Nextafter32(value, last+1), value+float32(step)/3, value+float32(step)*0.9)
