@@ -101,10 +101,6 @@ func checkoutCommit(module string) string {
 // DescribeMachine describes this host as far as it can be read.
 func DescribeMachine() bench.Machine {
 	host, _ := os.Hostname()
-	limit, err := strconv.ParseInt(first("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"), 10, 64)
-	if err != nil || limit >= 1<<60 {
-		limit = 0 // "max", or what cgroups of version 1 say for no limit
-	}
 	return bench.Machine{
 		Host:        host,
 		CPU:         orNA(procField("/proc/cpuinfo", "model name")),
@@ -113,10 +109,20 @@ func DescribeMachine() bench.Machine {
 		Governor:    orNA(first("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
 		Memory:      kilobytes(procField("/proc/meminfo", "MemTotal")),
 		CgroupCPU:   orNA(first("/sys/fs/cgroup/cpu.max")),
-		CgroupBytes: limit,
+		CgroupBytes: limited(first("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")),
 		Load:        load(),
 		Kernel:      strings.TrimSpace(runtime.GOOS + " " + first("/proc/sys/kernel/osrelease")),
 	}
+}
+
+// limited is the bytes of a cgroup's limit; 0 for "max", and for what those of version 1 say
+// where there is none.
+func limited(text string) int64 {
+	limit, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || limit >= 1<<60 {
+		return 0
+	}
+	return limit
 }
 
 // AvailableMemory is how many bytes can be used without swapping: what the

@@ -102,3 +102,12 @@ func TestFilesAreMappedWhole(t *testing.T) {
 		unmap(b)
 	}
 }
+
+// A cgroup has the limit that it says, unless it says that there is none.
+func TestLimitsOfCgroups(t *testing.T) {
+	for text, want := range map[string]int64{"": 0, "max": 0, "0": 0, "4096": 4096, "1152921504606846975": 1<<60 - 1, "1152921504606846976": 0, "9223372036854771712": 0, "99999999999999999999": 0} {
+		if got := limited(text); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
