@@ -41,21 +41,7 @@ func NewRunRecord(argv []string, seed uint64) (bench.RunRecord, error) {
 func describeBinary() (bench.Binary, error) {
 	b := bench.Binary{Commit: "unknown", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		setting := map[string]string{}
-		for _, s := range info.Settings {
-			setting[s.Key] = s.Value
-		}
-		if level := setting["GO"+strings.ToUpper(runtime.GOARCH)]; level != "" {
-			b.Arch += "/" + level
-		}
-		if rev := setting["vcs.revision"]; rev != "" {
-			b.Commit = rev
-			if setting["vcs.modified"] == "true" {
-				b.Commit += "+dirty"
-			}
-		} else {
-			b.Commit = checkoutCommit(info.Main.Path)
-		}
+		told(&b, info)
 	}
 	path, err := os.Executable()
 	if err == nil {
@@ -78,6 +64,24 @@ func describeBinary() (bench.Binary, error) {
 	}
 	b.SHA256 = hex.EncodeToString(h.Sum(nil))
 	return b, nil
+}
+
+// told notes what a program says of how it was built: for which level of its architecture, and
+// from which commit.
+func told(b *bench.Binary, info *debug.BuildInfo) {
+	setting := map[string]string{}
+	for _, s := range info.Settings {
+		setting[s.Key] = s.Value
+	}
+	if level := setting["GO"+strings.ToUpper(b.Arch)]; level != "" {
+		b.Arch += "/" + level
+	}
+	b.Commit = setting["vcs.revision"]
+	if b.Commit == "" {
+		b.Commit = checkoutCommit(info.Main.Path)
+	} else if setting["vcs.modified"] == "true" {
+		b.Commit += "+dirty"
+	}
 }
 
 // checkoutCommit is the revision of the checkout that the program was started

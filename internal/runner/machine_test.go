@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
+
+	"eccbench/internal/bench"
 )
 
 // git answers as git does in a checkout in which that is changed. Named after a command, it is
@@ -108,6 +111,26 @@ func TestLimitsOfCgroups(t *testing.T) {
 	for text, want := range map[string]int64{"": 0, "max": 0, "0": 0, "4096": 4096, "1152921504606846975": 1<<60 - 1, "1152921504606846976": 0, "9223372036854771712": 0, "99999999999999999999": 0} {
 		if got := limited(text); got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
+
+// A program says for which level of an architecture it was built, and from which commit.
+func TestBuilds(t *testing.T) {
+	t.Chdir(t.TempDir()) // where there is no checkout
+	for _, c := range []struct {
+		settings     []debug.BuildSetting
+		arch, commit string
+	}{
+		{nil, "amd64", "unknown"},
+		{[]debug.BuildSetting{{Key: "GOAMD64", Value: "v3"}, {Key: "GOARM64", Value: "v8.0"}}, "amd64/v3", "unknown"},
+		{[]debug.BuildSetting{{Key: "vcs.revision", Value: "0123"}, {Key: "vcs.modified", Value: "false"}}, "amd64", "0123"},
+		{[]debug.BuildSetting{{Key: "vcs.revision", Value: "0123"}, {Key: "vcs.modified", Value: "true"}}, "amd64", "0123+dirty"},
+		{[]debug.BuildSetting{{Key: "vcs.modified", Value: "true"}}, "amd64", "unknown"},
+	} {
+		b := bench.Binary{Arch: "amd64", Commit: "unknown"}
+		if told(&b, &debug.BuildInfo{Settings: c.settings}); b.Arch != c.arch || b.Commit != c.commit {
+			t.Errorf("%v: built for %s from %s, want %s and %s", c.settings, b.Arch, b.Commit, c.arch, c.commit)
 		}
 	}
 }
