@@ -146,14 +146,14 @@ func TestFingerprintOfABrokenSource(t *testing.T) {
 	}
 }
 
-// A breaking source fails from one of its reads on.
+// A breaking source fails at one of its reads.
 type breaking struct {
 	grid.Source
-	reads *atomic.Int64 // that are left
+	reads *atomic.Int64 // that are left until then
 }
 
 func (b breaking) ReadSlab(dst []byte, lo, hi int64) error {
-	if b.reads.Add(-1) < 0 {
+	if b.reads.Add(-1) == -1 {
 		return errBroken
 	}
 	return b.Source.ReadSlab(dst, lo, hi)
