@@ -7,6 +7,8 @@ import (
 	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/ecctest"
 )
 
 // Lanes are no wider than the levels need, and what is outside an image is above all of
@@ -77,5 +79,69 @@ func TestSearchedLevelsAreFlagged(t *testing.T) {
 		if got := job.(bench.Flagged).Flags(); !slices.Equal(got, c.want) {
 			t.Errorf("%v: flags %q, want %q", c.typ, got, c.want)
 		}
+	}
+}
+
+// A job adds up what it counts of several images, some many times and some to be taken off, of
+// its own dimension and of another, in each way in which it keeps changes.
+func TestImagesAddUp(t *testing.T) {
+	of := func(levels int64) grid.Ladder {
+		l, err := grid.Affine(0, 1, levels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	few, many := of(3000), of(1<<20+1)
+	for _, c := range []struct{ ladder, counted grid.Ladder }{{of(200), of(200)}, {few, few}, {many, many}, {grid.Identity(grid.Float32), few}} {
+		image := func(ladder grid.Ladder, d, h, w, seed int64) *grid.Field {
+			return ecctest.Image(t, grid.Shape{D: d, H: h, W: w}, grid.Float32, ladder, func(i int64) float64 { return float64((i*i + seed + 2) * 7919 % c.counted.Len()) })
+		}
+		for _, threads := range []int{1, 3} {
+			job, err := extrema.Implementation{}.Setup(image(c.ladder, 3, 4, 5, 0), bench.Conditions{Setting: bench.Setting{Threads: threads}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for round := range int64(2) {
+				adder := job.(bench.Adder[grid.Source])
+				adder.Begin()
+				want := map[int64]int64{}
+				for _, of := range [][4]int64{{3, 4, 5, 1}, {1, 6, 7, 1}, {2, 9, 3, 5}, {1, 4, 8, -2}, {5, 2, 2, 1}, {7, 3, 66, 1}} {
+					d, h, w, times := of[0], of[1], of[2], of[3]
+					if err := adder.Add(image(c.ladder, d, h, w, times+round), times); err != nil {
+						t.Fatal(err)
+					}
+					for _, s := range ecc.Enumerate(image(c.counted, d, h, w, times+round)) {
+						want[c.ladder.Level(c.counted.Value(s.Level))] += times * s.Change
+					}
+				}
+				got, err := job.Out()
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, s := range got {
+					want[s.Level] -= s.Change
+				}
+				for level, left := range want {
+					if left != 0 {
+						t.Fatalf("%v, %d cores, round %d: at level %d the change is wrong by %d", c.ladder, threads, round, level, -left)
+					}
+				}
+			}
+			if err := job.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// A set of instructions that there is not is refused by whoever asks for it.
+func TestUnknownInstructions(t *testing.T) {
+	c := bench.Conditions{Setting: bench.Setting{Threads: 1, ISA: "avx3"}}
+	if err := (extrema.Implementation{}).CanDo(constant(t), c); err == nil {
+		t.Error("can be done")
+	}
+	if job, err := (extrema.Implementation{}).Setup(constant(t), c); job != nil || err == nil {
+		t.Errorf("%v, %v", job, err)
 	}
 }

@@ -30,7 +30,7 @@ func rowsOfFloats[L lane](t *testing.T, size int64, isa string, rows func(*level
 	least := map[string]map[int64]int{AVX2: {1: 32, 2: 16, 4: 8}, AVX512: {1: 1, 2: 1, 4: 1}}[isa][size]
 	many := map[int64]int64{1: 255, 2: 3000, 4: 70000}[size]
 	inFloat32 := 0
-	ladders := [][2]float64{{0, 1}, {0, 2}, {0, 0.75}, {-3, 0.75}, {0, 3}, {-0.125, 0.1}, {0.1, 0.1}, {-0.02, 0.1}}
+	ladders := [][2]float64{{0, 1}, {0, 2}, {0, 0.75}, {-3, 0.75}, {0, 3}, {-0.125, 0.1}, {0.1, 0.1}, {-0.02, 0.1}, {-0.25, 1}}
 	for _, of := range ladders {
 		lo, step := of[0], of[1]
 		ladder, err := grid.Affine(lo, step, many)
@@ -43,12 +43,15 @@ func rowsOfFloats[L lane](t *testing.T, size int64, isa string, rows func(*level
 		right, alone := newLevels[L](grid.Float32, ladder), newLevels[L](grid.Float32, ladder)
 		alone.convert = grid.Converter{} // the portable way: who asks it is told
 		first, last := ladder.Value(0), ladder.Value(many-1)
-		within := []float32{first, last, first - float32(step)/4, last - float32(step)/4, float32(math.Inf(-1)), -math.MaxFloat32}
+		within := []float32{first, last, first - float32(step), first - float32(step)/4, last - float32(step)/4, float32(math.Inf(-1)), -math.MaxFloat32}
 		for _, k := range []int64{0, 1, many / 2, many - 2} {
 			value := ladder.Value(k)
 			within = append(within, math.Nextafter32(value, first-1), math.Nextafter32(value, last+1), value+float32(step)/3, value+float32(step)*0.9)
-			if mirrored := float32(float64(k)*step - lo); mirrored < last {
-				within = append(within, mirrored)
+			// On the ladders without lo, and with its opposite.
+			for _, other := range []float32{float32(float64(k) * step), float32(float64(k)*step - lo)} {
+				if other < last {
+					within = append(within, other)
+				}
 			}
 		}
 		beyond := []float32{math.Nextafter32(last, last+1), last + float32(step)/2, last + float32(step), last + 300*float32(step), math.MaxFloat32, float32(math.Inf(1))}

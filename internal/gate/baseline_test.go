@@ -18,7 +18,7 @@ import (
 func stored(t *testing.T, of []Cell) *Baseline {
 	t.Helper()
 	r := run(t, &world{noise: 0.01}, 5, of, func(g *Gate) { g.Alone = true })
-	if r.Verdict != Stored || len(r.Processes) != 4*10*len(of) {
+	if r.Verdict != Stored || len(r.Processes) != 4*10*len(of) || r.Cells[0].Decision != Measured {
 		t.Fatalf("%s: %s, %d processes", r.Verdict, r.Reason, len(r.Processes))
 	}
 	data, err := json.Marshal(r.Baseline())

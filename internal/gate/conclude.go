@@ -28,7 +28,7 @@ func (r *Result) conclude(alone bool) {
 	switch {
 	case alone:
 		if bad := count[Inconclusive] + count[NotRun]; bad > 0 {
-			say(IsInconclusive, "%s cannot be a baseline", cellsAre(bad, n))
+			say(IsInconclusive, "%s not fit for a baseline", cellsAre(bad, n))
 		} else if len(noisy) > 0 {
 			say(IsInconclusive, "the machine is too noisy for a baseline: %s", strings.Join(noisy, "; "))
 		} else {
@@ -94,7 +94,7 @@ func (r *Result) tooNoisy() []string {
 // unexplained counts the cells that are slower, both runs together, by more than
 // the effect and the largest difference of the base from itself.
 func (r *Result) unexplained() int {
-	most := 0.0
+	var most float64
 	for _, c := range r.Cells {
 		if c.Noise != nil {
 			most = max(most, math.Abs(math.Log1p(c.Noise.Change)))

@@ -3,6 +3,7 @@ package gate
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -179,6 +180,84 @@ func TestWordsOfNoise(t *testing.T) {
 		}
 		if got := r.tooNoisy(); len(got) != 1 || got[0] != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A block counts where both processes of a side have a time.
+func TestBlocksAreWhole(t *testing.T) {
+	good, bad := Process{Status: verify.Verified, Quick: 2}, Process{Status: verify.Crashed}
+	for _, c := range []struct {
+		list  []Process
+		whole bool
+	}{{nil, false}, {[]Process{good}, false}, {[]Process{good, bad}, false}, {[]Process{bad, good}, false}, {[]Process{bad, bad}, false}, {[]Process{good, good}, true}, {[]Process{good, good, good}, false}} {
+		seconds, whole := view{0: {Base: c.list}}.seconds(0, Base, quick)
+		if whole != c.whole || whole != (seconds == 2) {
+			t.Errorf("%v: %v s, whole %v", c.list, seconds, whole)
+		}
+	}
+}
+
+// What does not count its bytes says so; that a cell launches no kernels is no news.
+func TestWhatIsNotCounted(t *testing.T) {
+	list := []Process{{Status: verify.Verified, Quick: 1}}
+	if _, _, _, notes := exact(list, list); len(notes) != 1 || notes[0] != "not counted: the bytes that a call allocates" {
+		t.Errorf("notes %q", notes)
+	}
+}
+
+// The ceiling of what takes longer than a second is below one a second.
+func TestSlowCeilings(t *testing.T) {
+	for ceiling, want := range map[float64]verify.Status{0: verify.Verified, 0.1: verify.Implausible, 0.4: verify.Implausible, 0.5: verify.Verified} {
+		c := cells(1, 0.05)[0]
+		r := bench.CellRecord{
+			Workload: c.Workload, Impl: c.Impl, Input: c.Input, Setting: bench.Setting{Scope: c.Scope}, Verdict: verify.Verdict{Status: verify.Verified},
+			Inputs: []string{c.Input}, Digests: []string{"1"}, Samples: []float64{1}, Cost: bench.Cost{Items: 1}, Ceiling: ceiling,
+		}
+		if p, _ := observe(bench.Records{Cells: []bench.CellRecord{r}}, nil, c); p.Status != want || p.bounded != (ceiling > 0) {
+			t.Errorf("one a second of at most %v: %s, bounded %v, want %s", ceiling, p.Status, p.bounded, want)
+		}
+	}
+}
+
+// The devices of a machine are those that the rows name, each once, whether its run says so
+// before or after.
+func TestDevicesAreNoted(t *testing.T) {
+	w := &world{noise: 0.001}
+	w.alter = func(_ Side, c *bench.CellRecord) {
+		if c.Input == "in1" {
+			c.Device = "a card"
+		}
+	}
+	r := run(t, w, 1, cells(3, 0.05), nil)
+	if r.Cells[0].Device != "" || r.Cells[1].Device != "a card" || !slices.Equal(r.Machine.Devices, []string{"a card"}) || r.Machine.CPU != "a CPU" {
+		t.Errorf("%q, %q, %+v", r.Cells[0].Device, r.Cells[1].Device, r.Machine)
+	}
+}
+
+// Progress goes from none to all that run now, to which those that are run again are added.
+func TestProgress(t *testing.T) {
+	of := cells(2, 0.05)
+	for what, change := range map[string]func(*Gate){
+		"beside a base": func(*Gate) {}, "alone": func(g *Gate) { g.Alone = true }, "against a stored one": func(g *Gate) { g.Baseline = stored(t, of) },
+	} {
+		last, most := -1, 0
+		w := &world{noise: 0.001, slow: map[Side]float64{Candidate: 1}} // which a second round confirms
+		r := run(t, w, 1, of, func(g *Gate) {
+			change(g)
+			g.Progress = func(done, total int, _ Side, _ Cell) {
+				if done != last+1 || total <= done {
+					t.Errorf("%s: %d of %d after %d", what, done, total, last)
+				}
+				last, most = done, total
+			}
+		})
+		before := 0
+		if r.Stored != nil {
+			before = 2 * 2 * 2 * 10
+		}
+		if now := len(r.Processes) - before; last != now-1 || most != now {
+			t.Errorf("%s: ends at %d of %d, %d ran", what, last, most, now)
 		}
 	}
 }

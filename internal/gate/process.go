@@ -184,8 +184,7 @@ func exact(base, candidate []Process) (decision Decision, reason, reproduce stri
 		switch {
 		case input != "":
 			return Changed, "it answers " + input + " otherwise than the base", "", nil
-		case p.Repeated:
-			continue
+		case p.Repeated: // its time does not count
 		case p.Status == verify.Verified && !p.usable():
 			return Failed, "the candidate has no times", p.reproduce, nil
 		case !p.usable():

@@ -25,7 +25,7 @@ func (g *Gate) Run(ctx context.Context) (*Result, error) {
 	}
 	err := g.round(ctx, r, 1, cells)
 	g.judge(r, 1, cells)
-	if flagged := r.flagged(); err == nil && len(flagged) > 0 && !g.Alone {
+	if flagged := r.flagged(); err == nil && !g.Alone {
 		err = g.round(ctx, r, 2, flagged)
 		g.judge(r, 2, flagged)
 	}

@@ -103,7 +103,7 @@ type part struct{ lo, hi, times int64 }
 // part is one plane of several, which would be an image of another dimension.
 func parts(s Source) []part {
 	n, p := s.Shape().Slices(), Period(s)
-	if p == 0 || n < p+4 {
+	if p == 0 {
 		return []part{{0, n, 1}}
 	}
 	r := (n-2)%p + 2

@@ -263,8 +263,11 @@ func (p *Project) prepare(ctx context.Context, t Target, overlay string) (list [
 		if one {
 			argv = append(argv, "-test.run=^"+test+"$")
 		}
+		// What go vet suspects is what mutants are.
 		add(&Stage{Kind: byTests, Name: "tests of " + name, dir: filepath.Join(p.root, dir), argv: argv},
-			func() error { return p.build(ctx, "test", "-c", "-overlay", overlay, "-o", binary, "./"+dir) })
+			func() error {
+				return p.build(ctx, "test", "-c", "-vet=off", "-overlay", overlay, "-o", binary, "./"+dir)
+			})
 	}
 	return list
 }

@@ -300,9 +300,6 @@ func machineHTML(b *strings.Builder, all bench.Records) {
 // inlineSVG is a drawing as part of a page: without the XML header, and hidden
 // from screen readers, which have the table.
 func inlineSVG(svg []byte) template.HTML {
-	s := string(svg)
-	if i := strings.Index(s, "<svg"); i >= 0 {
-		s = s[i:]
-	}
-	return template.HTML(strings.Replace(s, "<svg", `<svg aria-hidden="true" focusable="false"`, 1))
+	_, drawing, _ := strings.Cut(string(svg), "<svg")
+	return template.HTML(`<svg aria-hidden="true" focusable="false"` + drawing)
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -198,7 +199,8 @@ func Table(w io.Writer, f Format, header []string, cells [][]string) error {
 			},
 		}))
 	}
-	t := tablewriter.NewTable(w, options...)
+	var b bytes.Buffer // the library does not say when it cannot write
+	t := tablewriter.NewTable(&b, options...)
 	t.Header(escaped(f, header))
 	rows := cells
 	cells = nil
@@ -211,7 +213,8 @@ func Table(w io.Writer, f Format, header []string, cells [][]string) error {
 	if err := t.Render(); err != nil {
 		return fmt.Errorf("printing a table: %w", err)
 	}
-	return nil
+	_, err := w.Write(b.Bytes())
+	return err
 }
 
 // escaped are texts as cells of a table.

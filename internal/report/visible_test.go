@@ -30,8 +30,8 @@ func TestVisible(t *testing.T) {
 					t.Fatal(n, err)
 				}
 			}
-			if size == len(text) && b.String() != want {
-				t.Errorf("%q: %q, want %q", text, b.String(), want)
+			if b.String() != want {
+				t.Errorf("%q in pieces of %d: %q, want %q", text, size, b.String(), want)
 			}
 			if got := b.String(); strings.ContainsAny(got, "\x1b\a\r\x00\x7f\u009b") || strings.Contains(got, "\x9b2") {
 				t.Errorf("%q in pieces of %d: %q", text, size, got)

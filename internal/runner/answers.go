@@ -95,6 +95,11 @@ type hasher struct {
 func (h *hasher) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {
+		if h.has == h.length {
+			h.sums = h.piece.Sum(h.sums)
+			h.piece.Reset()
+			h.has = 0
+		}
 		if h.has == 0 && len(b) > h.length {
 			whole := (len(b) - 1) / h.length // the last is ended when more comes
 			at := len(h.sums)
@@ -111,12 +116,6 @@ func (h *hasher) Write(b []byte) (int, error) {
 			}
 			all.Wait()
 			b = b[whole*h.length:]
-		}
-		if h.has == h.length {
-			h.sums = h.piece.Sum(h.sums)
-			h.piece.Reset()
-			h.has = 0
-			continue
 		}
 		part := b[:min(len(b), h.length-h.has)]
 		h.piece.Write(part) // which fails never

@@ -3,7 +3,10 @@ package runner
 import (
 	"bytes"
 	"crypto/sha256"
+	"math"
 	"testing"
+
+	"eccbench/internal/verify"
 )
 
 // However an answer is written, its digest is SHA-256 of it or of its pieces' digests.
@@ -36,5 +39,29 @@ func TestDigestIsOfPieces(t *testing.T) {
 				t.Errorf("%d bytes, %d at a time: %x, want %x", n, each, got, want)
 			}
 		}
+	}
+}
+
+// What answers are apart counts as measured where they are held against an answer that was
+// confirmed, not against the first.
+func TestWeighing(t *testing.T) {
+	list := []verify.Measure{{Name: "a", Value: 1, Limit: 4}, {Name: "b", Value: 1, Limit: 2}}
+	for _, by := range []string{"", "a witness"} {
+		g := &given[int]{by: by}
+		if share := g.weigh(nil, list); share != 0.5 || g.diff != nil || g.beyond != 0 {
+			t.Errorf("%q: a share of %v, %+v", by, share, g)
+		}
+		d := &verify.Diff{Where: "place 1"}
+		if share := g.weigh(d, list); !math.IsInf(share, 1) {
+			t.Errorf("%q: a difference within the limits is a share of %v", by, share)
+		}
+		if (by == "") != (len(g.measures) == 0) || (by == "") != (g.diff == nil) || (by == "") != (g.beyond == 0) {
+			t.Errorf("%q: %+v", by, g)
+		}
+		list[1].Value = 3
+		if share := g.weigh(d, list); share != 1.5 {
+			t.Errorf("%q: a share of %v", by, share)
+		}
+		list[1].Value = 1
 	}
 }

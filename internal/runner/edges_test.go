@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/stats"
 	"eccbench/internal/verify"
 )
 
@@ -320,5 +321,95 @@ func TestTail(t *testing.T) {
 	short := &tail{limit: 10}
 	if short.Write([]byte("abcdefg")); short.String() != "abcdefg" {
 		t.Errorf("%q", short)
+	}
+}
+
+// Inputs that were written to and cannot be made again end the run.
+func TestWrittenInputsThatCannotBeMadeAgain(t *testing.T) {
+	b := toy()[0]
+	name := "numbers/n=4/seed=1"
+	c := cell{bench: b, about: bench.About{Name: "vandal", Where: "gpu"}, input: name}
+	g := &group{maker: b, input: name, variants: []string{name}}
+	defer func() { closeAll(g.shared) }()
+	if err := g.share(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.hash(c); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.shared[0].WriteAt([]byte{0xff}, 2); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := g.restore(ctx, c, &bench.CellRecord{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("restored: %v", err)
+	}
+}
+
+// A ceiling holds for bytes, also where it is of one item.
+func TestCeilingOfOneItem(t *testing.T) {
+	for items, want := range map[int64]float64{0: 800, 1: 800, 2: 400, 16: 50} {
+		g := &group{rates: rates{}, scope: bench.E2E}
+		c := bench.CellRecord{Cost: bench.Cost{Items: items, Bytes: 8}}
+		c.Where, c.Scope = "cpu", bench.E2E
+		g.hasten(c, 100)
+		if got := g.rates[ceilingKey{"cpu", bench.E2E}].bytes; got != want {
+			t.Errorf("%d items of 8 bytes, 100 a second: %v bytes a second, want %v", items, got, want)
+		}
+	}
+}
+
+// A ceiling is not held to itself, however the first of its processes was disturbed.
+func TestCeilingsBoundOthersAlone(t *testing.T) {
+	for workload, want := range map[string]bool{"read": false, "sort": true} {
+		g := &group{Plan: Plan{Ceiling: "read"}, rates: rates{{"cpu", bench.E2E}: {bytes: 1, median: 2, call: 1}}}
+		r := &bench.CellRecord{Workload: workload, Where: "cpu", Cost: bench.Cost{Items: 1, Bytes: 1}, Setting: bench.Setting{Scope: bench.E2E}, Seconds: &stats.Summary{Median: 1, Hi: 1}}
+		if _, yes := g.implausible(r); yes != want {
+			t.Errorf("%s at twice the rate of the ceiling is implausible: %v", workload, yes)
+		}
+	}
+}
+
+// A row says how many inputs it had where those are fewer than rotate, or than a few.
+func TestFewInputsAreFlagged(t *testing.T) {
+	for _, c := range []struct {
+		rotate, inputs int
+		flagged        bool
+	}{{1, 1, true}, {1, 2, true}, {1, 3, false}, {3, 3, false}, {4, 3, true}, {4, 4, false}} {
+		g := &group{Plan: Plan{Rotate: c.rotate}}
+		r := &bench.CellRecord{Inputs: make([]string, c.inputs), Seconds: &stats.Summary{Confidence: 1}}
+		if g.finish(r, false); len(r.Flags) > 0 {
+			t.Errorf("without a time: flags %q", r.Flags)
+		}
+		g.finish(r, true)
+		if slices.Contains(r.Flags, fmt.Sprintf("inputs=%d", c.inputs)) != c.flagged || len(r.Flags) > 1 {
+			t.Errorf("%d inputs, %d rotate: flags %q", c.inputs, c.rotate, r.Flags)
+		}
+	}
+}
+
+// A cell that runs by itself has its inputs in memory, unless they are streamed or too large.
+func TestCellsAlone(t *testing.T) {
+	for _, c := range []struct {
+		scope  bench.Scope
+		memory int64
+		shared int
+		want   verify.Status
+	}{{"", 0, 1, verify.Verified}, {bench.E2E, 0, 1, verify.Verified}, {bench.File, 0, 0, verify.Verified}, {bench.E2E, 1, 0, verify.Skipped}} {
+		p := toyPlan(t, "plain")
+		p.Scope, p.Memory, p.Rotate = c.scope, c.memory, 1
+		groups, err := p.groups(p.Inputs[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := p.newGroup(groups[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		record, _, err := g.alone(t.Context(), groups[0][0])
+		if err != nil || len(g.shared) != c.shared || record.Status != c.want {
+			t.Errorf("%+v: %v, %d shared, %s (%s)", c, err, len(g.shared), record.Status, record.Reason)
+		}
 	}
 }

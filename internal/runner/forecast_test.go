@@ -152,3 +152,27 @@ func TestForecastByEstimates(t *testing.T) {
 		}
 	}
 }
+
+// A reference is asked where all inputs take it a third of the budget at most, as many at once as
+// there are cores.
+func TestForecastOfReferences(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	w := toy()[0].(*bound[[]uint32, []uint32]).w
+	w.Impls = []bench.Implementation[[]uint32, []uint32]{estimating{sorter{name: "plain"}}, estimating{sorter{name: "other"}}}
+	b := Bind(w)
+	const each = 50 * time.Millisecond
+	for _, c := range []struct {
+		impl   string
+		inputs int
+		budget time.Duration
+		want   time.Duration
+	}{
+		{"plain", 3, time.Hour, 0}, {"other", 3, time.Hour, 2 * each}, {"other", 2, time.Hour, each}, {"other", 1, time.Hour, each},
+		{"other", 3, 9 * each, 2 * each}, {"other", 3, 9*each - 9, 0}, {"other", 1, 3 * each, each}, {"other", 1, 3*each - 3, 0},
+	} {
+		g := &group{Plan: Plan{Budget: c.budget}, input: "numbers/n=50/seed=1", variants: make([]string, c.inputs)}
+		if got := g.byReference(cell{bench: b, about: bench.About{Name: c.impl}}); got != c.want {
+			t.Errorf("%s, %d inputs, a budget of %v: %v, want %v", c.impl, c.inputs, c.budget, got, c.want)
+		}
+	}
+}

@@ -41,21 +41,7 @@ func NewRunRecord(argv []string, seed uint64) (bench.RunRecord, error) {
 func describeBinary() (bench.Binary, error) {
 	b := bench.Binary{Commit: "unknown", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		setting := map[string]string{}
-		for _, s := range info.Settings {
-			setting[s.Key] = s.Value
-		}
-		if level := setting["GO"+strings.ToUpper(runtime.GOARCH)]; level != "" {
-			b.Arch += "/" + level
-		}
-		if rev := setting["vcs.revision"]; rev != "" {
-			b.Commit = rev
-			if setting["vcs.modified"] == "true" {
-				b.Commit += "+dirty"
-			}
-		} else {
-			b.Commit = checkoutCommit(info.Main.Path)
-		}
+		told(&b, info)
 	}
 	path, err := os.Executable()
 	if err == nil {
@@ -80,6 +66,24 @@ func describeBinary() (bench.Binary, error) {
 	return b, nil
 }
 
+// told notes what a program says of how it was built: for which level of its architecture, and
+// from which commit.
+func told(b *bench.Binary, info *debug.BuildInfo) {
+	setting := map[string]string{}
+	for _, s := range info.Settings {
+		setting[s.Key] = s.Value
+	}
+	if level := setting["GO"+strings.ToUpper(b.Arch)]; level != "" {
+		b.Arch += "/" + level
+	}
+	b.Commit = setting["vcs.revision"]
+	if b.Commit == "" {
+		b.Commit = checkoutCommit(info.Main.Path)
+	} else if setting["vcs.modified"] == "true" {
+		b.Commit += "+dirty"
+	}
+}
+
 // checkoutCommit is the revision of the checkout that the program was started
 // in, when that is the program's own source, as with go run, which stamps none.
 func checkoutCommit(module string) string {
@@ -101,10 +105,6 @@ func checkoutCommit(module string) string {
 // DescribeMachine describes this host as far as it can be read.
 func DescribeMachine() bench.Machine {
 	host, _ := os.Hostname()
-	limit, err := strconv.ParseInt(first("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"), 10, 64)
-	if err != nil || limit >= 1<<60 {
-		limit = 0 // "max", or what cgroups of version 1 say for no limit
-	}
 	return bench.Machine{
 		Host:        host,
 		CPU:         orNA(procField("/proc/cpuinfo", "model name")),
@@ -113,10 +113,20 @@ func DescribeMachine() bench.Machine {
 		Governor:    orNA(first("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
 		Memory:      kilobytes(procField("/proc/meminfo", "MemTotal")),
 		CgroupCPU:   orNA(first("/sys/fs/cgroup/cpu.max")),
-		CgroupBytes: limit,
+		CgroupBytes: limited(first("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")),
 		Load:        load(),
 		Kernel:      strings.TrimSpace(runtime.GOOS + " " + first("/proc/sys/kernel/osrelease")),
 	}
+}
+
+// limited is the bytes of a cgroup's limit; 0 for "max", and for what those of version 1 say
+// where there is none.
+func limited(text string) int64 {
+	limit, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || limit >= 1<<60 {
+		return 0
+	}
+	return limit
 }
 
 // AvailableMemory is how many bytes can be used without swapping: what the

@@ -247,6 +247,9 @@ func TestImplausible(t *testing.T) {
 		if few := fmt.Sprintf("n=%d", len(c.calls)); slices.Contains(r.Flags, few) != (len(c.calls) < 6) {
 			t.Errorf("%d calls: flags %q", len(c.calls), r.Flags)
 		}
+		if !slices.Contains(r.Flags, "inputs=0") {
+			t.Errorf("no inputs: flags %q", r.Flags)
+		}
 		if why := "the interval of the median is ±67 %"; summary.Max == 5 && r.Reason != why {
 			t.Errorf("%s, want %s", r.Reason, why)
 		}

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -30,25 +31,16 @@ func SignedRank(d []float64) float64 {
 // whole, and the sum of those of the positive ones.
 func doubledRanks(d []float64) (ranks []int, positive int) {
 	order := slices.Clone(d)
-	slices.SortFunc(order, func(a, b float64) int {
-		switch a, b := math.Abs(a), math.Abs(b); {
-		case a < b:
-			return -1
-		case a > b:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(order, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
 	for lo := 0; lo < len(order); {
 		hi := lo
 		for hi < len(order) && math.Abs(order[hi]) == math.Abs(order[lo]) {
 			hi++
 		}
 		for _, v := range order[lo:hi] {
-			if v == 0 {
-				continue
+			if v != 0 {
+				ranks = append(ranks, lo+1+hi)
 			}
-			ranks = append(ranks, lo+1+hi)
 			if v > 0 {
 				positive += lo + 1 + hi
 			}
@@ -72,7 +64,7 @@ func rankSums(ranks []int) []float64 {
 		for sum := reached; sum >= r; sum-- {
 			p[sum] = (p[sum] + p[sum-r]) / 2
 		}
-		for sum := min(r, reached+1) - 1; sum >= 0; sum-- {
+		for sum := r - 1; sum >= 0; sum-- {
 			p[sum] /= 2
 		}
 	}
@@ -86,7 +78,7 @@ func HodgesLehmann(d []float64) float64 { return median(walsh(d)) }
 
 // walsh is the means of all pairs of values, each with itself too, ascending.
 func walsh(d []float64) []float64 {
-	w := make([]float64, 0, len(d)*(len(d)+1)/2)
+	var w []float64
 	for i, a := range d {
 		for _, b := range d[:i+1] {
 			w = append(w, a/2+b/2)
@@ -114,7 +106,7 @@ func SignedRankBounds(d []float64, confidence float64) (lo, hi float64) {
 		}
 		k++
 	}
-	if k == 0 || len(d) == 0 {
+	if k == 0 {
 		return math.Inf(-1), math.Inf(1)
 	}
 	w := walsh(d)
@@ -128,17 +120,9 @@ func Holm(p []float64) []float64 {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case p[a] < p[b]:
-			return -1
-		case p[a] > p[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
 	adjusted := make([]float64, len(p))
-	most := 0.0
+	var most float64
 	for done, i := range order {
 		most = max(most, min(1, p[i]*float64(len(p)-done)))
 		adjusted[i] = most

@@ -164,3 +164,24 @@ func TestSignedRankOfNaN(t *testing.T) {
 		}
 	}
 }
+
+// What is rounded in the sum of all probabilities makes none above 1.
+func TestProbabilityIsNeverAboveOne(t *testing.T) {
+	var d []float64
+	for n := range 200 {
+		d = append(d, -float64(n+1))
+		if p := SignedRank(d); p > 1 || p < 1-1e-12 {
+			t.Errorf("%d negative values: p = 1 + %g", len(d), p-1)
+		}
+	}
+}
+
+// The sums of ranks are those from none to all of them, which are as rare.
+func TestSumsOfRanks(t *testing.T) {
+	for _, ranks := range [][]int{nil, {2}, {1, 2, 3}, {3, 3, 6, 8}} {
+		want := math.Pow(0.5, float64(len(ranks)))
+		if p := rankSums(ranks); p[0] != want || p[len(p)-1] != want {
+			t.Errorf("%v: none has the probability %v, all have %v, want %v", ranks, p[0], p[len(p)-1], want)
+		}
+	}
+}

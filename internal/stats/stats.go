@@ -62,15 +62,14 @@ func median(sorted []float64) float64 {
 // sample of n whose order statistics bound the median with at least the given
 // confidence, and the confidence reached. The number of samples below the
 // median is Binomial(n, ½), whatever the distribution (David and Nagaraja,
-// Order Statistics, section 7.1). Below six samples 95 % cannot be had: the
+// Order Statistics, section 7.1). From the middle on that is none: the confidence
+// has to be above 0. Below six samples 95 % cannot be had: the
 // ranks are then the extremes.
 func MedianRanks(n int, confidence float64) (lo, hi int, reached float64) {
-	if n == 1 {
-		return 0, 0, 0
-	}
 	below := distuv.Binomial{N: float64(n), P: 0.5}
 	reach := func(l int) float64 { return 1 - 2*below.CDF(float64(l)) }
-	for lo = 0; lo+1 < n-1-(lo+1) && reach(lo+1) >= confidence; lo++ {
+	for reach(lo+1) >= confidence {
+		lo++
 	}
 	return lo, n - 1 - lo, reach(lo)
 }

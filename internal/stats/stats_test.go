@@ -119,3 +119,48 @@ func TestLowerDecile(t *testing.T) {
 		t.Error("the values were sorted in place")
 	}
 }
+
+// A confidence that ranks reach is one that they have, to the last bit.
+func TestConfidenceThatIsReached(t *testing.T) {
+	for _, n := range []int{6, 8, 20, 51, 100} {
+		lo, hi, reached := MedianRanks(n, Confidence)
+		if l, h, r := MedianRanks(n, reached); l != lo || h != hi || r != reached {
+			t.Errorf("n=%d: ranks %d..%d reach %v, for which %d..%d are taken", n, lo, hi, reached, l, h)
+		}
+	}
+}
+
+// One value has no deviation, two have one.
+func TestDeviationOfFew(t *testing.T) {
+	if got := Summarise([]float64{3}).StdDev; got != 0 {
+		t.Errorf("of one value: %v", got)
+	}
+	if got := Summarise([]float64{3, 5}).StdDev; !near(got, math.Sqrt2) {
+		t.Errorf("of two values: %v, want √2", got)
+	}
+}
+
+// A spread is a share of the median, where there is one and an interval of the confidence.
+func TestSpread(t *testing.T) {
+	for _, c := range []struct {
+		s    Summary
+		want float64
+	}{
+		{Summary{Confidence: Confidence, Median: 1, Lo: 0.5, Hi: 1.25}, 0.375},
+		{Summary{Confidence: Confidence, Median: -4, Lo: -5, Hi: -3}, 0.25},
+		{Summary{Confidence: 0.94, Median: 1, Lo: 1, Hi: 1}, math.Inf(1)},
+		{Summary{Confidence: Confidence}, math.Inf(1)},
+	} {
+		if got := c.s.Spread(); got != c.want {
+			t.Errorf("%+v: %v, want %v", c.s, got, c.want)
+		}
+	}
+}
+
+// The median is of values in any order, which stay in theirs.
+func TestMedianOfAnyOrder(t *testing.T) {
+	x := []float64{5, 1, 4, 2}
+	if got := Median(x); got != 3 || x[0] != 5 || x[3] != 2 {
+		t.Errorf("%v of %v", got, x)
+	}
+}

@@ -126,3 +126,19 @@ func TestCheckedAnswersAreNotWorkedOutAgain(t *testing.T) {
 		}
 	}
 }
+
+// A law beside an independent one that takes more than is spare is not tried, and says so.
+func TestLawsBeyondWhatIsSpare(t *testing.T) {
+	tried := 0
+	dear := Law[int, int]{Name: "dear", Calls: 3, Check: func(int, int, Ask[int, int]) (*Diff, error) { tried++; return nil, nil }}
+	sure := Law[int, int]{Name: "sure", Independent: true, Check: func(int, int, Ask[int, int]) (*Diff, error) { return nil, nil }}
+	for spare, want := range map[time.Duration]int{0: 1, 3 * time.Second: 1, 3*time.Second - 1: 0} {
+		tried = 0
+		e := twice(sure, dear).Check(Question[int, int]{
+			Name: "x", In: 3, Out: 6, Budget: time.Hour, Spare: spare, Thorough: true, PerCall: time.Second, Now: func() time.Time { return time.Time{} },
+		})
+		if tried != want || len(e) != 2 || (want == 0) != (e[1].Note == "not tried: takes about 3s and 3s is left") {
+			t.Errorf("%v are spare: tried %d times, %v", spare, tried, e)
+		}
+	}
+}

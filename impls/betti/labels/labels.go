@@ -133,7 +133,7 @@ func (j *job) cavities() (n int64) {
 		if z == 0 || y == 0 || x == 0 || z == s.D-1 || y == s.H-1 || x == s.W-1 {
 			n -= j.join(at, beyond)
 		}
-		for _, to := range [3]struct{ place, step int64 }{{x, 1}, {y, s.W}, {z, s.W * s.H}} {
+		for _, to := range [...]struct{ place, step int64 }{{x, 1}, {y, s.W}, {z, s.W * s.H}} {
 			if to.place > 0 && j.outside[at-to.step] != 0 {
 				n -= j.join(at, at-to.step)
 			}
@@ -180,10 +180,7 @@ func shares() (list [256]int8) {
 		// A cell that leaves the vertex spans some axes, towards one side each.
 		for spans := 1; spans < 8; spans++ {
 			for side := range 8 {
-				if side&^spans != 0 {
-					continue
-				}
-				there := false
+				there := false // which none is on a side beyond its axes
 				for voxel := range 8 {
 					there = there || voxel&spans == side && pattern>>voxel&1 == 1
 				}

@@ -233,3 +233,29 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// One voxel less changes each number by what it may, and no more.
+func TestOneVoxelLess(t *testing.T) {
+	in := open(t, "betti/at=0/of=constant/shape=3x3x3/type=uint8")
+	out := Numbers{B0: 10, B1: 20, B2: 30}
+	for _, c := range []struct {
+		name        string
+		least, most int64
+		change      func(*Numbers, int64)
+	}{
+		{"b0", -1, 7, func(n *Numbers, by int64) { n.B0 += by }},
+		{"b1", -7, 5, func(n *Numbers, by int64) { n.B1 += by }},
+		{"b2", -5, 1, func(n *Numbers, by int64) { n.B2 += by }},
+	} {
+		for by := int64(-9); by <= 9; by++ {
+			d, err := oneLess(in, out, func(*Image) (Numbers, error) {
+				less := out
+				c.change(&less, by)
+				return less, nil
+			})
+			if err != nil || (d == nil) != (c.least <= by && by <= c.most) || d != nil && !strings.HasPrefix(d.Where, c.name+" without voxel ") {
+				t.Errorf("%s changes by %d: %+v, %v", c.name, by, d, err)
+			}
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -142,6 +143,45 @@ func TestFingerprintOfABrokenSource(t *testing.T) {
 	f := image(t, "noise/shape=16x15x14/type=uint8/seed=1")
 	if _, err := fingerprintLaw(t).Check(failing{f}, ecc.Enumerate(f), nil); !errors.Is(err, errBroken) {
 		t.Error(err)
+	}
+}
+
+// A breaking source fails at one of its reads.
+type breaking struct {
+	grid.Source
+	reads *atomic.Int64 // that are left until then
+}
+
+func (b breaking) ReadSlab(dst []byte, lo, hi int64) error {
+	if b.reads.Add(-1) == -1 {
+		return errBroken
+	}
+	return b.Source.ReadSlab(dst, lo, hi)
+}
+
+// Whichever read fails while the wrong level is looked for is an error, unless it only shows
+// what is around.
+func TestFingerprintOfASourceThatBreaks(t *testing.T) {
+	f := image(t, "noise/shape=5x4x3/type=uint8/levels=4/seed=1")
+	wrong := slices.Clone(ecc.Enumerate(f))
+	wrong[1].Change++
+	want, err := fingerprintLaw(t).Check(f, wrong, nil)
+	if err != nil || want == nil {
+		t.Fatal(want, err)
+	}
+	for reads := int64(0); ; reads++ {
+		b := breaking{f, new(atomic.Int64)}
+		b.reads.Store(reads)
+		d, err := fingerprintLaw(t).Check(b, wrong, nil)
+		if b.reads.Load() >= 0 {
+			if err != nil || reads < 4 {
+				t.Errorf("after %d reads: %v, %v", reads, d, err)
+			}
+			break
+		}
+		if err == nil && (d.Where != want.Where || d.Want != want.Want || d.Got != want.Got) || err != nil && !errors.Is(err, errBroken) {
+			t.Errorf("read %d fails: %v, %v", reads, d, err)
+		}
 	}
 }
 

@@ -1,0 +1,34 @@
+package labels
+
+import (
+	"testing"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/workloads/betti"
+)
+
+// A vast source is of a shape alone.
+type vast struct {
+	grid.Source
+	shape grid.Shape
+}
+
+func (v vast) Shape() grid.Shape { return v.shape }
+func (vast) Type() grid.Type     { return grid.Uint8 }
+
+// A label of 4 bytes tells all voxels and the outside apart, and none is poison.
+func TestMostVoxelsOnDevices(t *testing.T) {
+	for _, c := range []struct {
+		shape grid.Shape
+		can   bool
+	}{
+		{grid.Shape{D: 1 << 10, H: 1 << 11, W: 1 << 11}, false},                                     // 2³²
+		{grid.Shape{D: 1, H: 65535, W: 65537}, false},                                               // one less
+		{grid.Shape{D: 2, H: 3, W: 715827882}, true},                                                // 2³² − 4
+		{grid.Shape{D: 1, H: 1, W: 1<<31 - 1}, false}, {grid.Shape{D: 1, H: 1<<31 - 2, W: 2}, true}, // places of 4 bytes
+	} {
+		if _, err := plan(&betti.Image{Source: vast{shape: c.shape}}); (err == nil) != c.can {
+			t.Errorf("%v: %v", c.shape, err)
+		}
+	}
+}

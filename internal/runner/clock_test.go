@@ -1,0 +1,37 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A limit is of the clock that it is given: what it reads ends the context, and so does who
+// asked for it.
+func TestLimitsOfClocks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Unix(0, 0)
+		c := Clock(func() time.Time { return now })
+		ctx, stop := c.limit(t.Context(), time.Second)
+		defer stop()
+		time.Sleep(time.Hour) // by another clock
+		synctest.Wait()
+		if ctx.Err() != nil {
+			t.Error("ended before its time")
+		}
+		now = now.Add(time.Second)
+		time.Sleep(2 * look)
+		synctest.Wait()
+		if !errors.Is(ctx.Err(), context.Canceled) {
+			t.Errorf("at its time: %v", ctx.Err())
+		}
+		ctx, stop = c.limit(t.Context(), time.Second)
+		stop()
+		synctest.Wait()
+		if ctx.Err() == nil {
+			t.Error("not ended by who asked for it")
+		}
+	})
+}

@@ -1,0 +1,136 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"eccbench/internal/bench"
+)
+
+// git answers as git does in a checkout in which that is changed. Named after a command, it is
+// this that fails.
+func git(changed string, args []string) (exit int) {
+	if args[0] == changed {
+		return 128
+	}
+	switch strings.Join(args, " ") {
+	case "rev-parse HEAD":
+		fmt.Println("0123abcd")
+	case "status --porcelain":
+		fmt.Print(changed)
+	default:
+		return 1
+	}
+	return 0
+}
+
+// A program that says nothing of its commit has that of the checkout it is run in, which is
+// dirty where anything is changed or nobody knows; not that of another program's.
+func TestCommitOfACheckout(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(self, filepath.Join(dir, "git")); err != nil {
+		t.Skip(err)
+	}
+	t.Setenv("PATH", dir)
+	t.Chdir(dir)
+	for _, c := range []struct{ module, changed, want string }{
+		{"module toy\n\ngo 1.25\n", "", "0123abcd"},
+		{"module toy\n", " M toy.go\n", "0123abcd+dirty"},
+		{"module toy\n", "status", "0123abcd+dirty"},
+		{"module toy\n", "rev-parse", "unknown"},
+		{"module toys\n", "", "unknown"},
+		{"", "", "unknown"},
+	} {
+		if err := os.WriteFile("go.mod", []byte(c.module), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv(toyGit, c.changed)
+		if got := checkoutCommit("toy"); got != c.want {
+			t.Errorf("%q changed in %q: %s, want %s", c.changed, c.module, got, c.want)
+		}
+	}
+	if err := os.Remove("go.mod"); err != nil {
+		t.Fatal(err)
+	}
+	if got := checkoutCommit("toy"); got != "unknown" {
+		t.Errorf("without a module: %s", got)
+	}
+}
+
+// How a worker ended is told with the line that names the failure, or else the first one.
+func TestDeaths(t *testing.T) {
+	died, malformed := errors.New("exit status 2"), errors.New("not JSON")
+	for _, c := range []struct {
+		died, malformed error
+		stderr, want    string
+	}{
+		{nil, nil, "", "the worker ended without a result"},
+		{died, nil, "", "the worker ended with exit status 2"},
+		{died, malformed, "", "the worker wrote a malformed event: not JSON"},
+		{died, nil, "\nfirst\nlast\n", "the worker ended with exit status 2: first"},
+		{died, nil, "first\npanic: why\npanic: again\n", "the worker ended with exit status 2: panic: why"},
+		{died, nil, "first\nfatal error: why\ngoroutine 1", "the worker ended with exit status 2: fatal error: why"},
+	} {
+		if got := death(c.died, c.malformed, c.stderr); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// A file is mapped whole, also one that is empty, which cannot be mapped.
+func TestFilesAreMappedWhole(t *testing.T) {
+	for _, text := range []string{"", "a", "ab"} {
+		name := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		b, err := mapFile(f)
+		if err != nil || string(b) != text {
+			t.Errorf("%q is mapped as %q, %v", text, b, err)
+		}
+		unmap(b)
+	}
+}
+
+// A cgroup has the limit that it says, unless it says that there is none.
+func TestLimitsOfCgroups(t *testing.T) {
+	for text, want := range map[string]int64{"": 0, "max": 0, "0": 0, "4096": 4096, "1152921504606846975": 1<<60 - 1, "1152921504606846976": 0, "9223372036854771712": 0, "99999999999999999999": 0} {
+		if got := limited(text); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
+
+// A program says for which level of an architecture it was built, and from which commit.
+func TestBuilds(t *testing.T) {
+	t.Chdir(t.TempDir()) // where there is no checkout
+	for _, c := range []struct {
+		settings     []debug.BuildSetting
+		arch, commit string
+	}{
+		{nil, "amd64", "unknown"},
+		{[]debug.BuildSetting{{Key: "GOAMD64", Value: "v3"}, {Key: "GOARM64", Value: "v8.0"}}, "amd64/v3", "unknown"},
+		{[]debug.BuildSetting{{Key: "vcs.revision", Value: "0123"}, {Key: "vcs.modified", Value: "false"}}, "amd64", "0123"},
+		{[]debug.BuildSetting{{Key: "vcs.revision", Value: "0123"}, {Key: "vcs.modified", Value: "true"}}, "amd64", "0123+dirty"},
+		{[]debug.BuildSetting{{Key: "vcs.modified", Value: "true"}}, "amd64", "unknown"},
+	} {
+		b := bench.Binary{Arch: "amd64", Commit: "unknown"}
+		if told(&b, &debug.BuildInfo{Settings: c.settings}); b.Arch != c.arch || b.Commit != c.commit {
+			t.Errorf("%v: built for %s from %s, want %s and %s", c.settings, b.Arch, b.Commit, c.arch, c.commit)
+		}
+	}
+}
