@@ -117,7 +117,9 @@ func ofWhole[In interface{ Check() error }, Out any](c *cli.Program, a answering
 // tell says what was confirmed of an image, and how long it took.
 func tell[Out any](c *cli.Program, image wholeImage, confirmed string, a cli.Answered[Out], more string) {
 	for _, m := range a.Measures {
-		confirmed += ", " + m.String()
+		if !m.Aside {
+			confirmed += ", " + m.String()
+		}
 	}
 	fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %s%s, %v\n", image.shown, image.Shape(), image.Type(), confirmed, more, quantity.Duration(time.Since(image.start)))
 }

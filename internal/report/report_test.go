@@ -407,11 +407,14 @@ func TestThroughputWithinLimits(t *testing.T) {
 	plain.Measures = []verify.Measure{{Name: "largest error", Value: 2e-7, Limit: 1e-5}, {Name: "residual", Value: 0.5, Limit: 1, Unit: "%"}}
 	again := plain
 	again.Process, again.Measures = 1, []verify.Measure{{Name: "largest error", Value: 9e-7, Limit: 1e-5}, {Name: "residual", Value: 0.25, Limit: 1, Unit: "%"}}
-	half.Measures = []verify.Measure{{Name: "largest error", Value: 3e-6, Limit: 1e-5}}
+	half.Measures = []verify.Measure{{Name: "largest error", Value: 3e-6, Limit: 1e-5}, {Name: "angle", Value: 3e-6, Limit: 1e-5, Aside: true}}
 	recs.Cells = []bench.CellRecord{plain, again, half, exact}
 	var b bytes.Buffer
 	if err := Throughput(&b, Text, Rows(recs, "")); err != nil {
 		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "angle") {
+		t.Errorf("a measure that is aside is in the table:\n%s", b.String())
 	}
 	for _, want := range []string{
 		`Mvox·it/s +% of ceiling +× best CPU +largest error +residual +flags`,

@@ -270,12 +270,12 @@ func (s section) streamed(rows []Row) bool {
 		slices.ContainsFunc(rows, func(o Row) bool { return o.Class == r.Class && o.Scope == bench.E2E && o.Station == r.Station })
 }
 
-// measures names what was measured of the rows' answers, each a column.
+// measures names what was measured of the rows' answers, each a column, but for what is told aside.
 func (s section) measures() []string {
 	var names []string
 	for _, r := range s.rows {
 		for _, m := range r.Measures {
-			if !slices.Contains(names, m.Name) {
+			if !m.Aside && !slices.Contains(names, m.Name) {
 				names = append(names, m.Name)
 			}
 		}

@@ -16,6 +16,8 @@ type Measure struct {
 	Limit float64 `json:"limit"`          // the most that a right answer may have
 	Unit  string  `json:"unit,omitempty"` // "" for none
 	At    string  `json:"at,omitempty"`   // where the value was found
+	// Aside says that the measure is for records: tables and lines go without it.
+	Aside bool `json:"aside,omitempty"`
 }
 
 // Within reports whether the value keeps the limit. NaN does not.
