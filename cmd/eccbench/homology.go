@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -10,8 +11,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"eccbench/datasets"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
+	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
@@ -100,7 +103,7 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 		name, err = c.Homology.Named(input)
 	}
 	if err != nil {
-		return cli.Usage(err)
+		return notOfImage(input, cli.Usage(err))
 	}
 	if err := creatable(j.out); err != nil {
 		return err
@@ -114,7 +117,7 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 	p, err := c.Homology.Inputs.Open(name)
 	opened()
 	if err != nil {
-		return cli.Usage(err)
+		return notOfImage(input, cli.Usage(err))
 	}
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: j.threads}, Memory: runner.AvailableMemory()}
 	done := c.Waiting("finding and checking the homology", j.quiet)
@@ -138,6 +141,22 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 		fmt.Fprintf(c.Stderr, "eccbench: %s: %s: homology over %s by %s, VERIFIED by %s, %v\n", shown, simplicesInWords(out.Simplices), ringInWords(p.Over), a.By, a.Witness, quantity.Duration(time.Since(start)))
 	}
 	return writeTo(c, j.out, "homology", func(w io.Writer) error { return j.write(w, out) })
+}
+
+// notOfImage is the error that an input gives, which of an image says how its voxels are asked for.
+func notOfImage(input string, err error) error {
+	name := "file/path=" + input
+	if datasets.IsName(input) {
+		name = input
+	}
+	if image, e := datasets.Open(name); e == nil {
+		shape := image.Shape()
+		if e := grid.Close(image); e != nil {
+			return errors.Join(err, e)
+		}
+		return cli.Usagef("input %s: an image of %s voxels and no complex: name a level N, and ask for the voxels that are not above it by voxels/at=N/of=%s", report.VisibleText(input), shape, report.VisibleText(name))
+	}
+	return err
 }
 
 func (j homologyJob) write(w io.Writer, a homologyAnswer) error {
