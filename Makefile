@@ -55,6 +55,7 @@ FINGERPRINT := internal/workloads/ecc/fingerprint
 SOFT := impls/softecc/binned
 FLOW := internal/workloads/gvf/rows
 EIGENMAPS := impls/eigenmap
+CERTIFIED := internal/workloads/eigenmap
 # $(call assemble,FOLDER,FILE,PACKAGE,ISAS)
 assemble = ( cd $(1)/asm && for i in $(or $(4),$(ASM_ISAS)); do \
 	$(GO) run . -isa $$i -out ../$(2)_$${i}_amd64.s -stubs ../$(2)_$${i}_amd64.go -pkg $(3) || exit 1; done )
@@ -66,9 +67,10 @@ assembly:
 	@$(call assemble,$(FLOW),vector,rows)
 	@$(call assemble,$(EIGENMAPS),multigrid/kernel,multigrid,avx2)
 	@$(call assemble,$(EIGENMAPS),windowed/kernel,windowed,avx2)
+	@$(call assemble,$(EIGENMAPS),../../$(CERTIFIED)/kernel,eigenmap,avx2)
 
 check-generate: generate assembly
-	git diff --exit-code -- $(DOCS) $(PLOTS) impls/extrema $(FINGERPRINT) datasets $(SOFT) $(FLOW) $(EIGENMAPS)
+	git diff --exit-code -- $(DOCS) $(PLOTS) impls/extrema $(FINGERPRINT) datasets $(SOFT) $(FLOW) $(EIGENMAPS) $(CERTIFIED)
 	@new=$$(git ls-files --others --exclude-standard -- $(PLOTS)); [ -z "$$new" ] || { echo "not in git: $$new"; exit 1; }
 
 # What the kernels are compiled to, by clang and NVIDIA's assembler, which comes as a
@@ -99,7 +101,7 @@ portability:
 	for level in v1 v2 v3; do GOAMD64=$$level $(GO) test -count=1 -run 'Digest' ./datasets || exit 1; done
 	if grep -q avx512f /proc/cpuinfo; then GOAMD64=v4 $(GO) test -count=1 -run 'Digest' ./datasets; fi
 	$(GO) test -count=1 -tags noasm -skip OnHost ./impls/extrema
-	$(GO) test -count=1 -tags noasm ./$(FINGERPRINT) ./$(FLOW) ./$(EIGENMAPS)/...
+	$(GO) test -count=1 -tags noasm ./$(FINGERPRINT) ./$(FLOW) ./$(CERTIFIED) ./$(EIGENMAPS)/...
 	for level in v1 v3; do GOAMD64=$$level $(GO) test -count=1 -run 'Digest|Bits' ./internal/workloads/gvf ./impls/gvf/blocked || exit 1; done
 	$(GO) test -count=1 -tags noasm -run 'Digest' ./datasets
 	$(GO) test -count=1 -tags slow5 ./internal/workloads/ecc/counting

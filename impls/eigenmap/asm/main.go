@@ -1,4 +1,4 @@
-// Command asm writes the vector instructions of the implementations of eigenmaps:
+// Command asm writes the vector instructions of the implementations of eigenmaps, and of the definition:
 //
 //	go run . -isa avx2 -out ../multigrid/kernel_avx2_amd64.s -stubs ../multigrid/kernel_avx2_amd64.go -pkg multigrid
 package main
@@ -14,9 +14,9 @@ import (
 func main() {
 	isa := flag.String("isa", "avx2", "avx2")
 	flag.Parse()
-	of := map[string]func(){"multigrid": multigrid, "windowed": windowed}[flag.Lookup("pkg").Value.String()]
+	of := map[string]func(){"multigrid": multigrid, "windowed": windowed, "eigenmap": certify}[flag.Lookup("pkg").Value.String()]
 	if *isa != "avx2" || of == nil {
-		fmt.Fprintln(os.Stderr, "asm: want -isa avx2, and -pkg multigrid or windowed")
+		fmt.Fprintln(os.Stderr, "asm: want -isa avx2, and -pkg multigrid, windowed or eigenmap")
 		os.Exit(64)
 	}
 	ConstraintExpr("!noasm")

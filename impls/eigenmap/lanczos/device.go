@@ -61,7 +61,7 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	if err := c.Allow(quantity.Seconds(float64(n*n)*each*1e-9), "%d² patches × %.3g ns", n, each); err != nil {
 		return err
 	}
-	if err := c.AllowMemory(8*n*(int64(p.K)+8)+16*p.Shape().Voxels(), "the image, and vectors of %d numbers", n); err != nil {
+	if err := c.AllowMemory(8*n*(int64(p.K)+steps+8)+16*p.Shape().Voxels(), "the image, and %d vectors of %d numbers", steps, n); err != nil {
 		return err
 	}
 	side, tiles := tilesOf(p)
@@ -93,8 +93,15 @@ type deviceJob struct {
 	degrees device.Buffer
 }
 
-// Do answers on the device; a whole call brings the patches of the image there.
-func (j *deviceJob) Do(trace *bench.Trace) error { return j.Answer(trace, j.answer) }
+// Do answers on the device, and reads the vectors of the steps from there; a whole call brings the
+// patches of the image there first.
+func (j *deviceJob) Do(trace *bench.Trace) error {
+	if err := j.Answer(trace, j.answer); err != nil {
+		return err
+	}
+	defer trace.Span("vectors")()
+	return j.Steps.Read(j.Basis, j.Problem.Steps)
+}
 
 // apply sets parts to what tiles make of V.
 func (j *deviceJob) apply() error {
@@ -161,5 +168,7 @@ func (j *deviceJob) vectors(steps int) error {
 		return err
 	}
 	copy(j.Values, values)
+	copy(j.Diagonal, t.Diagonal)
+	copy(j.Beside, t.Beside)
 	return j.Steps.Combine(j.Vectors, coefficients)
 }

@@ -55,8 +55,8 @@ func (i Implementation) Setup(p *eigenmap.Problem, c bench.Conditions) (bench.Jo
 	if threads < 1 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	n := int(p.Nodes().Voxels())
-	return &job{p: p, fault: i.fault, threads: threads, n: n, w: make([]float64, n*n), q: make([]float64, n*p.Steps), Output: eigenmap.NewOutput(p)}, nil
+	n, out := int(p.Nodes().Voxels()), eigenmap.NewOutput(p)
+	return &job{p: p, fault: i.fault, threads: threads, n: n, w: make([]float64, n*n), q: out.Basis, Output: out}, nil
 }
 
 type job struct {
@@ -139,6 +139,11 @@ func (j *job) pairweight(features []int32) {
 					}
 				}
 			}
+			if j.fault == Single {
+				for k, v := range row {
+					row[k] = float64(float32(v))
+				}
+			}
 			if row[i] = 0; j.fault == Diagonal {
 				row[i] = 1 + float64(i%3)
 			}
@@ -197,6 +202,9 @@ func (j *job) steps() (*mat.SymDense, error) {
 	n, most := j.n, j.p.Steps
 	if j.fault == Fewer {
 		most -= most / 8
+		clear(j.q)
+		clear(j.Diagonal)
+		clear(j.Beside)
 	}
 	t := mat.NewSymDense(most, nil)
 	first := vector(j.q[:n])
@@ -255,7 +263,16 @@ func (j *job) vectors(t *mat.SymDense) error {
 	e.VectorsTo(&u)
 	steps := t.SymmetricDim()
 	copy(j.Values, e.Values(nil))
+	for k := range steps {
+		if j.Diagonal[k] = t.At(k, k); k > 0 {
+			j.Beside[k-1] = t.At(k-1, k)
+		}
+	}
 	for k, y := range j.Vectors {
+		if j.fault == Missed && k > 0 && k+1 < steps {
+			k++
+			j.Values[k-1] = e.Values(nil)[k]
+		}
 		c := vector(mat.Col(nil, k, &u))
 		j.parts(j.n, func(lo, hi int) {
 			blas64.Gemv(blas.Trans, 1, j.basis(steps, lo, hi), c, 0, vector(y[lo:hi]))

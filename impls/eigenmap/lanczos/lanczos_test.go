@@ -9,12 +9,21 @@ import (
 	"eccbench/internal/workloads/eigenmap/eigentest"
 )
 
-func TestPolicyCatchesPlantedFaults(t *testing.T) {
+func faults() map[string]eigentest.Implementation {
 	faulty := map[string]eigentest.Implementation{}
 	for _, f := range Faults() {
 		faulty[string(f)] = Faulty(f)
 	}
-	eigentest.Faults(t, eigenmap.BySteps, Implementation{}, faulty)
+	return faulty
+}
+
+func TestPolicyCatchesPlantedFaults(t *testing.T) {
+	eigentest.Faults(t, eigenmap.BySteps, Implementation{}, faults())
+}
+
+// The steps' recurrence alone sees each of the faults, and finds nothing in what is right.
+func TestOneLawCatchesPlantedFaults(t *testing.T) {
+	eigentest.Faults(t, eigentest.By(eigenmap.BySteps, "recurrence"), Implementation{}, faults())
 }
 
 func BenchmarkSteps(b *testing.B) {

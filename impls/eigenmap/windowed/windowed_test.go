@@ -8,12 +8,26 @@ import (
 	"eccbench/internal/workloads/eigenmap/eigentest"
 )
 
-func TestPolicyCatchesPlantedFaults(t *testing.T) {
+func faults() map[string]eigentest.Implementation {
 	faulty := map[string]eigentest.Implementation{}
 	for _, f := range Faults() {
 		faulty[string(f)] = Faulty(f)
 	}
-	eigentest.Faults(t, eigenmap.OnPatches, Implementation{}, faulty)
+	return faulty
+}
+
+func TestPolicyCatchesPlantedFaults(t *testing.T) {
+	eigentest.Faults(t, eigenmap.OnPatches, Implementation{}, faults())
+}
+
+// Residuals and a search, of graphs that are small enough for a proof, too, see each of the faults alone.
+func TestOneLawCatchesPlantedFaults(t *testing.T) {
+	searched := func(impls ...eigentest.Implementation) bench.Workload[*eigenmap.Problem, eigenmap.Map] {
+		w := eigentest.By(eigenmap.OnPatches, "search")(impls...)
+		w.Adversarial = w.Adversarial[1:] // of two pairs of two patches nothing is left to be missed
+		return w
+	}
+	eigentest.Faults(t, searched, Implementation{}, faults())
 }
 
 func BenchmarkPatches(b *testing.B) {

@@ -1,10 +1,12 @@
 package eigenmap
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -17,10 +19,14 @@ func (p *Problem) misshapen(m Map) *verify.Diff {
 	if len(m.Values) != p.K || len(m.Vectors) != p.K {
 		return &verify.Diff{Where: "the map", Want: fmt.Sprintf("%d pairs", p.K), Got: fmt.Sprintf("%d values, %d vectors", len(m.Values), len(m.Vectors))}
 	}
+	n := int(p.Nodes().Voxels())
 	for i, x := range m.Vectors {
-		if n := p.Nodes().Voxels(); int64(len(x)) != n {
+		if len(x) != n {
 			return &verify.Diff{Where: fmt.Sprintf("vector %d", i+1), Want: fmt.Sprintf("%d numbers", n), Got: fmt.Sprint(len(x))}
 		}
+	}
+	if len(m.Diagonal) != p.Steps || len(m.Beside) != max(0, p.Steps-1) || len(m.Basis) != p.Steps*n {
+		return &verify.Diff{Where: "the steps", Want: fmt.Sprintf("%d", p.Steps), Got: fmt.Sprintf("%d of T, %d beside them, %d numbers of vectors", len(m.Diagonal), len(m.Beside), len(m.Basis))}
 	}
 	return nil
 }
@@ -40,13 +46,42 @@ type certificate struct {
 	residuals []float64 // |Lx − λx|, λ from the edges
 	energies  []float64 // xᵀLx from the edges
 	product   [][]float64
+	digest    [sha256.Size]byte // of the map
 }
 
-// certify computes it.
+// certified is the last certificate that was made: the laws that a map is put to in turn begin with it.
+type certified struct {
+	certificate
+	sync.Mutex
+}
+
+// certify is the certificate of a map.
 func (p *Problem) certify(m Map) (c certificate, err error) {
+	hash := sha256.New()
+	if err := Encode(hash, m); err != nil {
+		return c, err
+	}
+	p.last.Lock()
+	defer p.last.Unlock()
+	if hash.Sum(c.digest[:0]); p.last.residuals != nil && p.last.digest == c.digest {
+		return p.last.certificate, nil
+	}
+	if c, err = p.certificate(m, c.digest); err == nil {
+		p.last.certificate = c
+	}
+	return c, err
+}
+
+// certificate computes it. Of patches what is left out of the graph counts as residual, too.
+func (p *Problem) certificate(m Map, digest [sha256.Size]byte) (c certificate, err error) {
+	c.digest = digest
 	g, err := p.graph()
 	if err != nil {
 		return c, err
+	}
+	left := 0.0
+	if p.Kind != Grid {
+		left = 3 * p.leftOut()
 	}
 	c.product = make([][]float64, p.K)
 	for k := range c.product {
@@ -58,10 +93,13 @@ func (p *Problem) certify(m Map) (c certificate, err error) {
 		for i, v := range x {
 			rest[i] = c.product[k][i] - m.Values[k]*v
 		}
-		c.residuals = append(c.residuals, norm(rest))
+		c.residuals = append(c.residuals, norm(rest)+left)
 	}
 	return c, nil
 }
+
+// residual is the measure that tables have.
+const residual = "residual"
 
 func nan(name, at string) []verify.Measure {
 	return []verify.Measure{{Name: name, Value: math.NaN(), At: at}}
@@ -82,7 +120,7 @@ func worst(name string, limit float64, list []float64) verify.Measure {
 // of the vectors, in order. They do not say that none is missing.
 func (p *Problem) pairs(m Map) ([]verify.Measure, certificate, error) {
 	if d := p.misshapen(m); d != nil {
-		return nan("residual", d.String()), certificate{}, nil
+		return nan(residual, d.String()), certificate{}, nil
 	}
 	c, err := p.certify(m)
 	if err != nil {
@@ -92,7 +130,7 @@ func (p *Problem) pairs(m Map) ([]verify.Measure, certificate, error) {
 	if p.Kind == Lanczos {
 		limit = mostLength // what steps reach is told, and whatever it is it is right
 	}
-	list := []verify.Measure{worst("residual", limit, c.residuals), {Name: "orthogonality", Limit: mostSkew}}
+	list := []verify.Measure{worst(residual, limit, c.residuals), {Name: "orthogonality", Limit: mostSkew}}
 	for i, x := range m.Vectors {
 		for j, y := range m.Vectors[:i+1] {
 			e := dot(x, y)

@@ -50,6 +50,7 @@ type Problem struct {
 
 	keys  []int64 // of the name it was made from
 	graph func() (*Graph, error)
+	last  *certified
 }
 
 // A Map is the lowest eigenpairs, or what stands for them: values in ascending order, and a unit
@@ -57,7 +58,12 @@ type Problem struct {
 type Map struct {
 	Values  []float64
 	Vectors [][]float64
+	Steps
 }
+
+// Steps are what some steps of Lanczos' method leave, where they are asked for: the tridiagonal
+// matrix T, its diagonal and the numbers beside it, and the vectors of the steps, one after the other.
+type Steps struct{ Diagonal, Beside, Basis []float64 }
 
 // OfVoxels is the question of the k lowest pairs of the graph of voxels.
 func OfVoxels(s grid.Source, k int, tol, sigma, floor float64, corners, plain bool) *Problem {
@@ -83,7 +89,7 @@ func OfSteps(s grid.Source, k, steps int, seed uint64, alpha, beta float64, side
 }
 
 func (p *Problem) ready() *Problem {
-	p.graph = sync.OnceValues(p.define)
+	p.graph, p.last = sync.OnceValues(p.define), &certified{}
 	return p
 }
 
@@ -257,13 +263,13 @@ const (
 
 // Inputs makes problems of a kind from names KIND/key=N/…/of=IMAGE. Smaller ones may have too few
 // nodes. Cost counts a node once, and a step of Lanczos' method as a product of matrix and vector;
-// of bytes one read of the image and one writing of the vectors.
+// of bytes one read of the image and one writing of the vectors, those of steps too.
 func Inputs(kind string) fields.Questions[*Problem] {
 	return fields.Questions[*Problem]{
 		Form: form(kind),
 		Pose: func(in grid.Source, keys []int64) (*Problem, error) { return pose(kind, in, keys) },
 		Weigh: func(p *Problem, keys []int64, cost bench.Cost) bench.Cost {
-			cost.Bytes += 8 * int64(p.K) * p.Nodes().Voxels()
+			cost.Bytes += 8 * int64(p.K+p.Steps) * p.Nodes().Voxels()
 			class := ""
 			for i, k := range form(kind).Keys {
 				if !k.Optional || keys[i] != k.Default {
@@ -337,19 +343,21 @@ func pose(kind string, s grid.Source, k []int64) (*Problem, error) {
 	return p, p.Check()
 }
 
-// Encode writes how many pairs there are, how many numbers a vector has, the values and the
-// vectors.
+// Encode writes how many pairs there are, how many numbers a vector has and how many steps were taken;
+// the values and the vectors; and of steps the matrix and the vectors.
 func Encode(w io.Writer, m Map) error {
 	n := 0
 	if len(m.Vectors) > 0 {
 		n = len(m.Vectors[0])
 	}
-	if len(m.Values) != len(m.Vectors) {
-		return fmt.Errorf("%d values and %d vectors", len(m.Values), len(m.Vectors))
+	steps := len(m.Diagonal)
+	if len(m.Values) != len(m.Vectors) || len(m.Beside) != max(0, steps-1) || len(m.Basis) != steps*n {
+		return fmt.Errorf("%d values, %d vectors, and of %d steps %d and %d numbers", len(m.Values), len(m.Vectors), steps, len(m.Beside), len(m.Basis))
 	}
 	b := bufio.NewWriterSize(w, 1<<18)
 	head := binary.LittleEndian.AppendUint64(nil, uint64(len(m.Values)))
-	b.Write(binary.LittleEndian.AppendUint64(head, uint64(n))) // Flush says what went wrong
+	head = binary.LittleEndian.AppendUint64(head, uint64(n))
+	b.Write(binary.LittleEndian.AppendUint64(head, uint64(steps))) // Flush says what went wrong
 	put := func(list []float64) {
 		var number [8]byte
 		for _, v := range list {
@@ -364,21 +372,33 @@ func Encode(w io.Writer, m Map) error {
 		}
 		put(list)
 	}
+	put(m.Diagonal)
+	put(m.Beside)
+	put(m.Basis)
 	return b.Flush()
 }
 
 // Decode is the inverse of Encode.
 func Decode(b []byte) (Map, error) {
 	malformed := errors.New("malformed eigenmap")
-	if len(b) < 16 {
+	const head = 24
+	if len(b) < head || len(b)%8 != 0 {
 		return Map{}, malformed
 	}
-	k, n, rest := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]), uint64(len(b)-16)/8
-	if len(b)%8 != 0 || k > rest || n > rest || k > 0 && (n+1 > rest/k || rest != k*(n+1)) || k == 0 && rest != 0 {
+	k, n, steps := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])
+	rest := uint64(len(b)-head) / 8
+	if most := rest + 1; k > most || n > most || steps > most || (n+1)*k/(n+1) != k || (n+2)*steps/(n+2) != steps {
 		return Map{}, malformed
 	}
-	at := 16
+	beside := max(steps, 1) - 1
+	if (n+1)*k+steps+beside+n*steps != rest {
+		return Map{}, malformed
+	}
+	at := head
 	take := func(n uint64) []float64 {
+		if n == 0 {
+			return nil
+		}
 		list := make([]float64, n)
 		for i := range list {
 			list[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[at:]))
@@ -390,6 +410,7 @@ func Decode(b []byte) (Map, error) {
 	for i := range m.Vectors {
 		m.Vectors[i] = take(n)
 	}
+	m.Steps = Steps{take(steps), take(beside), take(n * steps)}
 	return m, nil
 }
 
@@ -398,19 +419,22 @@ type Output struct{ Map }
 
 // NewOutput allocates it.
 func NewOutput(p *Problem) Output {
+	n := int(p.Nodes().Voxels())
 	o := Output{Map{Values: make([]float64, p.K), Vectors: make([][]float64, p.K)}}
 	for i := range o.Vectors {
-		o.Vectors[i] = make([]float64, p.Nodes().Voxels())
+		o.Vectors[i] = make([]float64, n)
+	}
+	if p.Steps > 0 {
+		o.Steps = Steps{make([]float64, p.Steps), make([]float64, p.Steps-1), make([]float64, n*p.Steps)}
 	}
 	return o
 }
 
 // Poison overwrites what Out reads with what no right answer has.
 func (o Output) Poison() {
-	for i, list := range o.Vectors {
-		o.Values[i] = 1e30
-		for j := range list {
-			list[j] = 1e30
+	for _, list := range append([][]float64{o.Values, o.Diagonal, o.Beside, o.Basis}, o.Vectors...) {
+		for i := range list {
+			list[i] = 1e30
 		}
 	}
 }

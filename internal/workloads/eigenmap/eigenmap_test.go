@@ -2,9 +2,11 @@ package eigenmap
 
 import (
 	"bytes"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -137,7 +139,7 @@ func TestSearchFindsWhatIsMissing(t *testing.T) {
 		_, all := dense(t, p)
 		q := open(t, strings.Replace(name, "k=5", "k=4", 1))
 		for without := range 5 {
-			m := Map{slices.Delete(slices.Clone(all.Values), without, without+1), slices.Delete(slices.Clone(all.Vectors), without, without+1)}
+			m := Map{Values: slices.Delete(slices.Clone(all.Values), without, without+1), Vectors: slices.Delete(slices.Clone(all.Vectors), without, without+1)}
 			for _, l := range []struct {
 				name    string
 				measure func(*Problem, Map, ask) ([]float64, error)
@@ -315,18 +317,199 @@ func TestNamesAndSharing(t *testing.T) {
 }
 
 func TestEncoding(t *testing.T) {
-	m := Map{[]float64{0, 0.5}, [][]float64{{1, 2, math.Inf(1)}, {-1, 0, 3}}}
-	var b bytes.Buffer
-	if err := Encode(&b, m); err != nil {
+	pairs := Map{Values: []float64{0, 0.5}, Vectors: [][]float64{{1, 2, math.Inf(1)}, {-1, 0, 3}}}
+	steps := pairs
+	steps.Steps = Steps{[]float64{1, 2, 3}, []float64{4, 5}, []float64{9, 8, 7, 6, 5, 4, 3, 2, 1}}
+	for _, m := range []Map{{Values: nil, Vectors: [][]float64{}}, pairs, steps} {
+		var b bytes.Buffer
+		if err := Encode(&b, m); err != nil {
+			t.Fatal(err)
+		}
+		if g, err := Decode(b.Bytes()); err != nil || !reflect.DeepEqual(g, m) {
+			t.Errorf("%v, not %v, %v", g, m, err)
+		}
+		for _, bad := range [][]byte{nil, b.Bytes()[:b.Len()-1], b.Bytes()[:b.Len()-8], append(b.Bytes(), make([]byte, 8)...), bytes.Repeat([]byte{255}, 40), append(make([]byte, 23), 200)} {
+			if g, err := Decode(bad); err == nil {
+				t.Errorf("%d bytes: %v", len(bad), g)
+			}
+		}
+	}
+	steps.Beside = steps.Beside[:1]
+	if err := Encode(io.Discard, steps); err == nil {
+		t.Error("a matrix that lacks a number is written")
+	}
+}
+
+// A change of any part of what steps leave is seen by their recurrence, and steps of the definition are
+// not.
+func TestRecurrence(t *testing.T) {
+	p := open(t, "eigenmap-lanczos/steps=20/alpha=40/beta=1/side=4/start=3/of=grf/shape=64x60/type=uint8/smooth=3/seed=1")
+	taken := func() Map {
+		m, err := p.lanczos()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	n := int(p.Nodes().Voxels())
+	for name, change := range map[string]func(m *Map){
+		"nothing":                   func(*Map) {},
+		"a number of T":             func(m *Map) { m.Diagonal[7] += 1e-7 },
+		"the last number of T":      func(m *Map) { m.Diagonal[19] += 1e-7 },
+		"a number beside":           func(m *Map) { m.Beside[11] += 1e-7 },
+		"a number of a vector":      func(m *Map) { m.Basis[9*n+5] += 1e-6 },
+		"the last vector":           func(m *Map) { m.Basis[19*n+5] += 1e-6 },
+		"the start":                 func(m *Map) { m.Basis[3] += 1e-6 },
+		"the sign of a vector":      func(m *Map) { scale(m.Basis[4*n:5*n], -1) },
+		"a value":                   func(m *Map) { m.Values[0] += 1e-7 },
+		"a pair that is not lowest": func(m *Map) { m.Values[1], m.Vectors[1] = p.ritz(t, *m, 2) },
+		"a vector that is off":      func(m *Map) { m.Vectors[1][4] += 1e-7 },
+		"a number that is not one":  func(m *Map) { m.Basis[2*n+1] = math.NaN() },
+		"T that is not a number":    func(m *Map) { m.Diagonal[3] = math.NaN() },
+		"a step less":               func(m *Map) { m.Diagonal, m.Beside, m.Basis = m.Diagonal[:19], m.Beside[:18], m.Basis[:19*n] },
+		"a start of another seed":   func(m *Map) { q := *p; q.Seed++; *m, _ = q.ready().lanczos() },
+		"steps of another alpha":    func(m *Map) { q := *p; q.Alpha++; *m, _ = q.ready().lanczos() },
+		"another space, as good": func(m *Map) {
+			q := *p
+			q.Steps++
+			*m, _ = q.ready().lanczos()
+			m.Diagonal, m.Beside, m.Basis = m.Diagonal[:20], m.Beside[:19], m.Basis[:20*n]
+		},
+		"steps that do not continue": func(m *Map) { m.Beside[12] = 0 },
+	} {
+		m := taken()
+		change(&m)
+		list, err := recurrence(p, m, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		right := true
+		for _, e := range list {
+			if !e.Within() {
+				right = false
+			}
+		}
+		if right != (name == "nothing") {
+			t.Errorf("%s: %v", name, list)
+		}
+	}
+}
+
+// ritz is a pair of T, as a map has it.
+func (p *Problem) ritz(t *testing.T, m Map, k int) (float64, []float64) {
+	s := mat.NewSymDense(len(m.Diagonal), nil)
+	for i, a := range m.Diagonal {
+		if s.SetSym(i, i, a); i > 0 {
+			s.SetSym(i-1, i, m.Beside[i-1])
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(s, true) {
+		t.Fatal("no eigenvalues")
+	}
+	var u mat.Dense
+	e.VectorsTo(&u)
+	return e.Values(nil)[k], m.combined(mat.Col(nil, k, &u))
+}
+
+// Of all that is measured the residual alone is told beside a number.
+func TestResidualIsTold(t *testing.T) {
+	p := open(t, "eigenmap/k=3/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=grf/shape=20x19/type=uint8/smooth=3/seed=1")
+	_, m := dense(t, p)
+	policy := OnGrid().Policy
+	list := policy.Distance(p, m, m)
+	more, err := policy.Laws[0].Measure(p, m, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := Decode(b.Bytes())
-	if err != nil || !slices.Equal(g.Values, m.Values) || !slices.Equal(g.Vectors[0], m.Vectors[0]) || !slices.Equal(g.Vectors[1], m.Vectors[1]) {
-		t.Errorf("%v, %v", g, err)
+	all, beside := append(list, more...), 0
+	for _, e := range all {
+		if !e.Aside {
+			beside++
+		}
+		if e.Aside == (e.Name == "residual") {
+			t.Errorf("%v, aside: %v", e, e.Aside)
+		}
 	}
-	for _, bad := range [][]byte{nil, b.Bytes()[:b.Len()-1], b.Bytes()[:b.Len()-8], bytes.Repeat([]byte{255}, 40), append(make([]byte, 15), 200)} {
-		if g, err := Decode(bad); err == nil {
-			t.Errorf("%d bytes: %v", len(bad), g)
+	if beside != 2 || len(all) < 10 {
+		t.Errorf("%d measures, %d of them not aside", len(all), beside)
+	}
+}
+
+// A certificate is made once of a map, and of another anew.
+func TestCertificateIsOfTheMap(t *testing.T) {
+	p := open(t, "eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=grf/shape=67x51/type=uint8/smooth=3/seed=3")
+	_, m := dense(t, p)
+	first, err := p.certify(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := p.certify(m); &again.residuals[0] != &first.residuals[0] {
+		t.Error("the same map is certified twice")
+	}
+	m.Vectors[1][0] += 1e-3
+	if other, _ := p.certify(m); !(other.residuals[1] > 1e-4) {
+		t.Errorf("residual %g of a vector that was changed in place", other.residuals[1])
+	}
+}
+
+// Vector instructions make the weights and the products that Go makes, of features up to 255 and of
+// any number of them, and 0 of what is as good as that.
+func TestKernels(t *testing.T) {
+	if !vectors() {
+		t.Skip("no vector instructions here")
+	}
+	for _, name := range []string{
+		"eigenmap-patch/k=2/tol=12/alpha=40/beta=5/side=4/of=noise/shape=120x80/type=uint8/seed=1", "eigenmap-patch/k=2/tol=12/alpha=4/beta=1/side=3/of=checkerboard/shape=48x36/type=uint8",
+		"eigenmap-patch/k=2/tol=12/alpha=100/beta=2/side=1/of=noise/shape=31x17/type=int16/levels=1000/seed=2", "eigenmap-patch/k=2/tol=12/alpha=40/beta=3/side=4/of=noise/shape=24x20x28/type=uint8/seed=3",
+	} {
+		p := open(t, name)
+		g, err := p.Define()
+		if err != nil || !g.fast {
+			t.Fatal(g.fast, err)
+		}
+		slow := *g
+		slow.fast = false
+		slow.portable()
+		slow.places()
+		zero := 0
+		for i := range g.Nodes() {
+			var all [2][]float64
+			for k, g := range []*Graph{g, &slow} {
+				g.runs(i, func(first int, weights []float64) { all[k] = append(append(all[k], float64(first)), weights...) })
+			}
+			if len(all[0]) != len(all[1]) {
+				t.Fatalf("%s: %d and %d numbers", name, len(all[0]), len(all[1]))
+			}
+			for k, v := range all[0] {
+				if want := all[1][k]; math.Abs(v-want) > 1e-13*want+1e-307 {
+					t.Fatalf("%s: patch %d: %v, not %v", name, i, v, want)
+				}
+				if v == 0 {
+					zero++
+				}
+			}
+		}
+		if zero == 0 {
+			t.Errorf("%s: no weight is 0", name)
+		}
+		x, to, want := make([]float64, g.Nodes()), make([]float64, g.Nodes()), make([]float64, g.Nodes())
+		for i := range x {
+			x[i] = Uniform(1, uint64(i))
+		}
+		a, b := g.Apply([][]float64{to}, [][]float64{x}), slow.Apply([][]float64{want}, [][]float64{x})
+		daxpy(-1, want, to)
+		if !(norm(to) < 1e-13*norm(x)) || math.Abs(a[0]-b[0]) > 1e-13*b[0] {
+			t.Errorf("%s: a product is off by %g, an energy %v, not %v", name, norm(to), a[0], b[0])
+		}
+	}
+	weights, x := make([]float32, 3*lanes), make([]float64, 3*lanes)
+	for i := range weights {
+		weights[i], x[i] = float32(Uniform(2, uint64(i))), Uniform(3, uint64(i))
+	}
+	for n := 0; n <= len(x); n += lanes {
+		if a, b := weighted(true, x, weights[:n]), weighted(false, x, weights[:n]); math.Abs(a-b) > 1e-15 {
+			t.Errorf("%d weights: %v, not %v", n, a, b)
 		}
 	}
 }

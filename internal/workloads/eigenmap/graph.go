@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
@@ -35,13 +36,25 @@ type Graph struct {
 	toward  [][3]int64  // of voxels: the neighbours behind a node, in x, y and z
 	weights [][]float64 // to each of these; 0 where there is none
 
+	root     []float64 // mass^½
 	features []int32   // of patches, one after the other
-	columns  []float64 // the first feature of all patches, the second, and so on
-	squares  []float64 // |x|² of each patch
-	alike    []float64 // exp(−d/(M·α²)) of squares of distances d, as far as it is worth a table
-	place    []float64 // exp(−d/(2β²)) of those of places
 	reach    int64     // how many patches away weights are that are not as good as 0
+
+	// By vector instructions: the first two features of all patches, 16 bits each, the next two, and
+	// so on; and the exponents d²/(2β²) of places that are d apart along x, from −reach on.
+	fast  bool
+	pairs []int32
+	apart []float64
+
+	// Without them:
+	columns []float64 // the first feature of all patches, the second, and so on
+	squares []float64 // |x|² of each patch
+	alike   []float64 // exp(−d/(M·α²)) of squares of distances d, as far as it is worth a table
+	place   []float64 // exp(−d/(2β²)) of those of places
 }
+
+// lanes is what vector instructions take at a time.
+const lanes = 8
 
 // Nodes is how many nodes there are.
 func (g *Graph) Nodes() int { return len(g.Degree) }
@@ -74,6 +87,10 @@ func (p *Problem) define() (*Graph, error) {
 	}
 	if g.mass = g.Degree; p.Plain {
 		g.mass = slices.Repeat([]float64{1}, int(n))
+	}
+	g.root = make([]float64, n)
+	for i, m := range g.mass {
+		g.root[i] = math.Sqrt(m)
 	}
 	return g, nil
 }
@@ -172,8 +189,16 @@ func Grey(t grid.Type, labelled bool, v, lo, hi float64) int32 {
 	return int32(math.RoundToEven(255 * ((v - lo) / (hi - lo))))
 }
 
-// negligible is ln 10^20: what all that is left out of a row is at most, as a share of it.
-const negligible = 20 * math.Ln10
+// leftOut is what all that is left out of a row of patches is at most, as a share of it. Without it
+// L is off by three times as much at most, in the 2-norm: of D^−½WD^−½ each row by the share itself,
+// and by that of both degrees.
+func (p *Problem) leftOut() float64 {
+	const ofTolerance, least = 1e-4, 1e-16
+	if p.Kind == Patch {
+		return max(least, ofTolerance*p.Tol)
+	}
+	return least
+}
 
 // Patches are the features of all patches, one after the other: their voxels' grey values,
 // row-major. What is left at the far borders belongs to none.
@@ -202,6 +227,19 @@ func (p *Problem) Patches() ([]int32, error) {
 
 // compare makes what distances of patches are found by.
 func (g *Graph) compare() {
+	if g.fast = vectors(); g.fast {
+		m, row := int(g.p.Features()), g.pairsRow()
+		g.pairs = make([]int32, (m+1)/2*row)
+		for i, v := range g.features {
+			g.pairs[i%m/2*row+i/m] |= v << (16 * (i % m % 2))
+		}
+		return
+	}
+	g.portable()
+}
+
+// portable is what they are found by without vector instructions.
+func (g *Graph) portable() {
 	n, m := g.Nodes(), int(g.p.Features())
 	g.columns, g.squares = make([]float64, n*m), make([]float64, n)
 	for i, v := range g.features {
@@ -214,6 +252,9 @@ func (g *Graph) compare() {
 	each(len(g.alike), func(d int) { g.alike[d] = math.Exp(-float64(d) * g.byFeature()) })
 }
 
+// pairsRow is how many numbers pairs of features take, with what fills vectors behind them.
+func (g *Graph) pairsRow() int { return g.Nodes() + lanes }
+
 func (g *Graph) byFeature() float64 {
 	return 1 / (float64(g.p.Features()) * g.p.Alpha * g.p.Alpha)
 }
@@ -223,25 +264,45 @@ func (g *Graph) byFeature() float64 {
 func (g *Graph) weigh() {
 	s, b := g.shape, g.p.Beta
 	farthest := math.Ceil(math.Sqrt(float64((s.W-1)*(s.W-1) + (s.H-1)*(s.H-1) + (s.D-1)*(s.D-1))))
-	all := math.Log(float64(g.Nodes()))
-	for exponent := negligible + all + 5; ; exponent *= 2 {
+	for exponent := g.p.farEnough(rows); ; {
 		g.reach = int64(math.Min(math.Ceil(b*math.Sqrt(2*exponent)), farthest))
-		g.place = make([]float64, g.reach*g.reach+1)
-		for d := range g.place {
-			g.place[d] = math.Exp(-float64(d) / (2 * b * b))
-		}
+		g.places()
 		g.eachRow(func(i int) {
 			sum := 0.0
-			g.runs(i, func(_ int, weights []float64) {
-				for _, w := range weights {
-					sum += w
-				}
-			})
+			g.runs(i, func(_ int, weights []float64) { sum += floats.Sum(weights) })
 			g.Degree[i] = sum
 		})
-		if all-exponent <= math.Log(slices.Min(g.Degree))-negligible || float64(g.reach) == farthest {
+		needed := g.p.farEnough(slices.Min(g.Degree))
+		if needed <= exponent || float64(g.reach) == farthest {
 			return
 		}
+		exponent = needed // enough, as degrees only grow
+	}
+}
+
+// rows is what rows add up to at least, at a guess.
+const rows = 1e-2
+
+// farEnough is the exponent of the factor of distance beyond which all weights together are a
+// negligible part of a row.
+func (p *Problem) farEnough(row float64) float64 {
+	return math.Log(float64(p.Nodes().Voxels())) - math.Log(row) - math.Log(p.leftOut())
+}
+
+// places makes what distances of places within reach are weighed by.
+func (g *Graph) places() {
+	by := 1 / (2 * g.p.Beta * g.p.Beta)
+	if g.fast {
+		g.apart = make([]float64, 2*g.reach+1+lanes)
+		for k := range g.apart {
+			d := float64(int64(k) - g.reach)
+			g.apart[k] = d * d * by
+		}
+		return
+	}
+	g.place = make([]float64, g.reach*g.reach+1)
+	for d := range g.place {
+		g.place[d] = math.Exp(-float64(d) * by)
 	}
 }
 
@@ -276,13 +337,10 @@ func (g *Graph) row(i int, f func(j int, w float64)) {
 // runs calls f with the patches within reach of one, by runs that lie side by side: the first, and
 // all weights. Where a run has the patch itself, that weight is 0.
 func (g *Graph) runs(i int, f func(first int, weights []float64)) {
-	s, n, m := g.shape, g.Nodes(), int(g.p.Features())
+	s := g.shape
 	pz, py, px := s.Coordinates(int64(i))
-	own := blas64.Vector{N: m, Inc: 1, Data: make([]float64, m)}
-	for k, v := range g.features[i*m:][:m] {
-		own.Data[k] = float64(v)
-	}
-	buffer := make([]float64, min(s.W, 2*g.reach+1))
+	buffer := make([]float64, min(s.W, 2*g.reach+1)+lanes)
+	weigh := g.weighing(i)
 	for z := max(0, pz-g.reach); z < min(s.D, pz+g.reach+1); z++ {
 		for y := max(0, py-g.reach); y < min(s.H, py+g.reach+1); y++ {
 			beside := (z-pz)*(z-pz) + (y-py)*(y-py)
@@ -291,28 +349,55 @@ func (g *Graph) runs(i int, f func(first int, weights []float64)) {
 			}
 			wide := int64(math.Sqrt(float64(g.reach*g.reach - beside)))
 			from, to := max(0, px-wide), min(s.W, px+wide+1)
-			first, length := int((z*s.H+y)*s.W+from), int(to-from)
-			// |x_i − x_j|² = |x_i|² + |x_j|² − 2x_i·x_j is of whole numbers below 2^32, and exact.
-			run := buffer[:length]
-			for k, v := range g.squares[first:][:length] {
-				run[k] = g.squares[i] + v
-			}
-			blas64.Gemv(blas.Trans, -2, blas64.General{Rows: m, Cols: length, Stride: n, Data: g.columns[first : first+(m-1)*n+length]}, own, 1, blas64.Vector{N: length, Inc: 1, Data: run})
-			for k, d := range run {
-				along := from + int64(k) - px
-				like := 0.0
-				if int(d) < len(g.alike) {
-					like = g.alike[int(d)]
-				} else {
-					like = math.Exp(-d * g.byFeature())
-				}
-				run[k] = like * g.place[beside+along*along]
-			}
+			first := int((z*s.H+y)*s.W + from)
+			run := weigh(buffer, first, int(to-from), from-px, beside)
 			if beside == 0 {
 				run[px-from] = 0
 			}
 			f(first, run)
 		}
+	}
+}
+
+// weighing gives what sets the weights of a patch to a run of others, the first of which is so far
+// away along x, and all of them beside it by a square of a distance.
+func (g *Graph) weighing(i int) func(to []float64, first, length int, along, beside int64) []float64 {
+	n, m := g.Nodes(), int(g.p.Features())
+	if g.fast {
+		row := g.pairsRow()
+		own := make([]int32, len(g.pairs)/row)
+		for k := range own {
+			own[k] = g.pairs[k*row+i]
+		}
+		byFeature, byPlace := g.byFeature(), 1/(2*g.p.Beta*g.p.Beta)
+		return func(to []float64, first, length int, along, beside int64) []float64 {
+			full := (length + lanes - 1) / lanes * lanes
+			weighVector(to[:full], g.pairs[first:], row, own, g.apart[g.reach+along:], float64(beside)*byPlace, byFeature)
+			return to[:length]
+		}
+	}
+	own := blas64.Vector{N: m, Inc: 1, Data: make([]float64, m)}
+	for k, v := range g.features[i*m:][:m] {
+		own.Data[k] = float64(v)
+	}
+	return func(to []float64, first, length int, along, beside int64) []float64 {
+		// |x_i − x_j|² = |x_i|² + |x_j|² − 2x_i·x_j is of whole numbers below 2^32, and exact.
+		run := to[:length]
+		for k, v := range g.squares[first:][:length] {
+			run[k] = g.squares[i] + v
+		}
+		blas64.Gemv(blas.Trans, -2, blas64.General{Rows: m, Cols: length, Stride: n, Data: g.columns[first : first+(m-1)*n+length]}, own, 1, blas64.Vector{N: length, Inc: 1, Data: run})
+		for k, d := range run {
+			far := along + int64(k)
+			like := 0.0
+			if int(d) < len(g.alike) {
+				like = g.alike[int(d)]
+			} else {
+				like = math.Exp(-d * g.byFeature())
+			}
+			run[k] = like * g.place[beside+far*far]
+		}
+		return run
 	}
 }
 
@@ -348,9 +433,15 @@ func each(n int, f func(i int)) {
 }
 
 // inParts calls f with parts of n, at the same time.
-func inParts(n int, f func(lo, hi int)) {
+func inParts(n int, f func(lo, hi int)) { inAtMost(runtime.GOMAXPROCS(0), n, f) }
+
+// inAtMost calls f with so many parts of n at most.
+func inAtMost(parts, n int, f func(lo, hi int)) {
 	const least = 1 << 10 // less than which goroutines cost more
-	parts := min(runtime.GOMAXPROCS(0), max(1, n/least))
+	if parts = min(parts, max(1, n/least)); parts == 1 {
+		f(0, n)
+		return
+	}
 	var c crew.Group
 	for k := range parts {
 		c.Go(func() { f(n*k/parts, n*(k+1)/parts) })
@@ -369,7 +460,7 @@ func (g *Graph) Apply(to, from [][]float64) (energies []float64) {
 	for k, x := range from {
 		u[k], rows[k] = make([]float64, len(x)), make([]float64, len(x))
 		for i, v := range x {
-			u[k][i] = v / math.Sqrt(g.mass[i])
+			u[k][i] = v / g.root[i]
 		}
 	}
 	inParts(g.Nodes(), func(lo, hi int) {
@@ -384,7 +475,7 @@ func (g *Graph) Apply(to, from [][]float64) (energies []float64) {
 	})
 	for k, r := range rows {
 		for i := range r {
-			to[k][i] /= math.Sqrt(g.mass[i])
+			to[k][i] /= g.root[i]
 		}
 		energies = append(energies, sum(r)/2)
 	}
@@ -400,10 +491,14 @@ func (g *Graph) flowPatches(to, energies, u [][]float64, lo, hi int) {
 		}
 		g.runs(i, func(first int, weights []float64) {
 			for k, v := range u {
-				own, sum, energy := v[i], 0.0, 0.0
-				for j, other := range v[first:][:len(weights)] {
+				own, sum, energy, done := v[i], 0.0, 0.0, 0
+				if g.fast {
+					done = len(weights) / lanes * lanes
+					sum, energy = flowVector(v[first:], weights[:done], own)
+				}
+				for j, other := range v[first+done:][:len(weights)-done] {
 					d := own - other
-					flow := weights[j] * d
+					flow := weights[done+j] * d
 					sum += flow
 					energy += flow * d
 				}
@@ -414,12 +509,19 @@ func (g *Graph) flowPatches(to, energies, u [][]float64, lo, hi int) {
 	}
 }
 
-// flowVoxels adds the same of one vector.
+// flowVoxels adds the same of one vector, energies where they are wanted.
 func (g *Graph) flowVoxels(to, energies, u []float64, lo, hi int) {
 	s := g.shape
 	inside := func(y, z int64) bool { return y >= 0 && z >= 0 && y < s.H && z < s.D }
-	flow := func(i, j, w []float64, to, energies []float64) {
-		i, j, w, energies = i[:len(to)], j[:len(to)], w[:len(to)], energies[:len(to)]
+	flow := func(i, j, w []float64, to []float64, at int64) {
+		i, j, w = i[:len(to)], j[:len(to)], w[:len(to)]
+		if energies == nil {
+			for x := range to {
+				to[x] += w[x] * (i[x] - j[x])
+			}
+			return
+		}
+		energies := energies[at:][:len(to)]
 		for x := range to {
 			d := i[x] - j[x]
 			f := w[x] * d
@@ -433,10 +535,10 @@ func (g *Graph) flowVoxels(to, energies, u []float64, lo, hi int) {
 		for k, t := range g.toward {
 			by := (t[2]*s.H+t[1])*s.W + t[0]
 			if from, to0 := line+max(x, -t[0]), line+min(end, s.W-t[0]); from < to0 && inside(y+t[1], z+t[2]) {
-				flow(u[from:], u[from+by:], g.weights[k][from:], to[from:to0], energies[from:])
+				flow(u[from:], u[from+by:], g.weights[k][from:], to[from:to0], from)
 			}
 			if from, to0 := line+max(x, t[0]), line+min(end, s.W+t[0]); from < to0 && inside(y-t[1], z-t[2]) {
-				flow(u[from:], u[from-by:], g.weights[k][from-by:], to[from:to0], energies[from:])
+				flow(u[from:], u[from-by:], g.weights[k][from-by:], to[from:to0], from)
 			}
 		}
 		i = int(line + end)

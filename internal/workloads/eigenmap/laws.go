@@ -1,12 +1,9 @@
 package eigenmap
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/mat"
 
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
@@ -266,115 +263,4 @@ func flipped(p *Problem, m Map, ask ask) ([]verify.Measure, error) {
 		list[k] = math.Abs(v - got.Values[k])
 	}
 	return []verify.Measure{worst("value of the flipped image off", p.Tol, list)}, nil
-}
-
-// lanczos takes steps by the definition: algorithm 1 of Cheng et al. 2014, each vector made
-// perpendicular to all before it twice, with L by the graph's rows.
-func (p *Problem) lanczos() (Map, error) {
-	g, err := p.graph()
-	if err != nil {
-		return Map{}, err
-	}
-	n := g.Nodes()
-	q := [][]float64{make([]float64, n)}
-	for i := range q[0] {
-		q[0][i] = p.Start(i)
-	}
-	scale(q[0], 1/norm(q[0]))
-	t := mat.NewSymDense(p.Steps, nil)
-	for k := range p.Steps {
-		z := make([]float64, n)
-		g.Apply([][]float64{z}, q[k:k+1])
-		t.SetSym(k, k, dot(q[k], z))
-		project(z, q)
-		size := norm(z)
-		if k == p.Steps-1 {
-			break
-		}
-		if size < 1e-12 {
-			return Map{}, fmt.Errorf("the Krylov space ends after %d steps", k+1)
-		}
-		t.SetSym(k, k+1, size)
-		scale(z, 1/size)
-		q = append(q, z)
-	}
-	var e mat.EigenSym
-	if !e.Factorize(t, true) {
-		return Map{}, errors.New("the eigenvalues of T were not found")
-	}
-	var u mat.Dense
-	e.VectorsTo(&u)
-	m := NewOutput(p).Map
-	copy(m.Values, e.Values(nil))
-	for k, y := range m.Vectors {
-		clear(y)
-		for j, v := range q {
-			for i := range y {
-				y[i] += u.At(j, k) * v[i]
-			}
-		}
-	}
-	return m, nil
-}
-
-func scale(x []float64, by float64) {
-	for i := range x {
-		x[i] *= by
-	}
-}
-
-// stepped compares values with those of the definition's steps.
-func stepped(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
-	list, _, err := p.pairs(m)
-	if err != nil || p.misshapen(m) != nil {
-		return list, err
-	}
-	want, err := p.lanczos()
-	if err != nil {
-		return nil, verify.ErrNotApplicable
-	}
-	off := make([]float64, p.K)
-	for k, v := range want.Values {
-		off[k] = math.Abs(v - m.Values[k])
-	}
-	return append(list, worst("value off the definition's steps", ofSteps, off)), nil
-}
-
-// krylov holds the residuals of a map to those of pairs that one Krylov space gives: all are
-// multiples of one vector, the next that the steps would take, which is perpendicular to the one
-// that they started from.
-func krylov(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
-	list, c, err := p.pairs(m)
-	if err != nil || c.residuals == nil {
-		return list, err
-	}
-	start := make([]float64, len(m.Vectors[0]))
-	for i := range start {
-		start[i] = p.Start(i)
-	}
-	scale(start, 1/norm(start))
-	var rest [][]float64
-	for k, x := range m.Vectors {
-		if c.residuals[k] < 1e-7 {
-			continue // of which rounding is too large a part
-		}
-		r := make([]float64, len(x))
-		for i, v := range x {
-			r[i] = (c.product[k][i] - m.Values[k]*v) / c.residuals[k]
-		}
-		rest = append(rest, r)
-	}
-	if len(rest) < 2 {
-		return nil, verify.ErrNotApplicable
-	}
-	along, apart := verify.Measure{Name: "residual along the start", Limit: 1e-6}, verify.Measure{Name: "residuals apart", Limit: 1e-6}
-	for k, r := range rest {
-		along.Value = max(along.Value, math.Abs(dot(r, start)))
-		if k > 0 {
-			d := slices.Clone(r)
-			project(d, rest[:1])
-			apart.Value = max(apart.Value, norm(d))
-		}
-	}
-	return append(list, along, apart), nil
 }

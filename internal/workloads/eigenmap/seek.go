@@ -2,7 +2,10 @@ package eigenmap
 
 import (
 	"math"
+	"runtime"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -68,42 +71,61 @@ func (g *Graph) coarsen() *coarsening {
 	return c
 }
 
-// precondition sets to to about the solution of L with from on the right: of the blocks, and of
-// each node by itself.
-func (c *coarsening) precondition(g *Graph, to, from []float64) {
-	for i, v := range from {
-		to[i] = v * g.mass[i] / g.Degree[i]
+// restrict adds to sums what a tile of a vector has of each block.
+func (c *coarsening) restrict(sums, r []float64, lo, hi int) {
+	of, root := c.of[lo:hi], c.root[lo:hi]
+	for i, v := range r[lo:hi] {
+		sums[of[i]] += root[i] * v
+	}
+}
+
+// prolong sets a tile to about the solution of L with r on the right: of each node by itself, and of
+// the blocks, where sums have it.
+func (c *coarsening) prolong(g *Graph, to, r, sums []float64, lo, hi int) {
+	if copy(to[lo:hi], r[lo:hi]); g.p.Plain {
+		for i := lo; i < hi; i++ {
+			to[i] /= g.Degree[i]
+		}
 	}
 	if c == nil {
 		return
 	}
-	sums := make([]float64, c.factor.n)
-	for i, v := range from {
-		sums[c.of[i]] += c.root[i] * v
-	}
-	c.factor.solve(sums)
-	for i, b := range c.of {
-		to[i] += c.root[i] * sums[b]
+	of, root := c.of[lo:hi], c.root[lo:hi]
+	for i := range of {
+		to[lo+i] += root[i] * sums[of[i]]
 	}
 }
 
-// A product sets to to what L, or what is near to it, makes of from.
-type product func(to, from []float64)
+// A product sets to to what L, or what is near to it, makes of from, and overwrites scratch.
+type product func(to, from, scratch []float64)
 
 // searching is what a search takes its steps by.
 func (g *Graph) searching() (*coarsening, product) {
 	if g.features == nil {
-		return g.coarsen(), func(to, from []float64) { g.Apply([][]float64{to}, [][]float64{from}) }
+		return g.coarsen(), func(to, from, u []float64) {
+			bySome(g.Nodes(), func(lo, hi int) {
+				for i := lo; i < hi; i++ {
+					u[i] = from[i] / g.root[i]
+				}
+			})
+			bySome(g.Nodes(), func(lo, hi int) {
+				clear(to[lo:hi])
+				g.flowVoxels(to, nil, u, lo, hi)
+				for i := lo; i < hi; i++ {
+					to[i] /= g.root[i]
+				}
+			})
+		}
 	}
 	own, apply := g.near()
 	return own.coarsen(), apply
 }
 
-// A run is weights of patches side by side, from the first on.
-type run struct {
-	first   int
-	weights []float32
-}
+// bySome calls f with parts of n on the cores that one of the starts has, all of which go on at once.
+func bySome(n int, f func(lo, hi int)) { inAtMost((runtime.GOMAXPROCS(0)+starts-1)/starts, n, f) }
+
+// A run is weights of patches side by side: the first patch, and where in a list they end.
+type run struct{ first, end int32 }
 
 // What is near: a factor of distance, and how many weights at most.
 const nearest, mostNear = 1e-3, 1 << 26
@@ -120,137 +142,192 @@ func (g *Graph) near() (*Graph, product) {
 			break
 		}
 	}
-	rows, diagonal := make([][]run, g.Nodes()), make([]float64, g.Nodes())
-	g.eachRow(func(i int) {
-		own.runs(i, func(first int, list []float64) {
-			weights := make([]float32, len(list))
-			for k, w := range list {
-				weights[k] = float32(w / math.Sqrt(g.mass[i]*g.mass[first+k]))
-				diagonal[i] += w / g.mass[i]
-			}
-			rows[i] = append(rows[i], run{first, weights})
-		})
-	})
-	return &own, func(to, from []float64) {
-		g.eachRow(func(i int) {
-			sum := 0.0
-			for _, r := range rows[i] {
-				part := from[r.first:][:len(r.weights)]
-				for k, w := range r.weights {
-					sum += float64(w) * part[k]
+	own.places()
+	runs, kept, diagonal := make([][]run, g.Nodes()), make([][]float32, g.Nodes()), make([]float64, g.Nodes())
+	inParts(g.Nodes(), func(lo, hi int) {
+		var list []float32
+		for i := lo; i < hi; i++ {
+			list = list[:0]
+			own.runs(i, func(first int, weights []float64) {
+				for k, w := range weights {
+					list = append(list, float32(w/g.root[first+k]/g.root[i]))
 				}
+				for len(list)%lanes != 0 {
+					list = append(list, 0)
+				}
+				diagonal[i] += floats.Sum(weights) / g.mass[i]
+				runs[i] = append(runs[i], run{int32(first), int32(len(list))})
+			})
+			kept[i] = slices.Clone(list)
+		}
+	})
+	return &own, func(to, from, padded []float64) {
+		padded = append(padded[:copy(padded, from)], make([]float64, lanes)...)
+		bySome(g.Nodes(), func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				sum, at := 0.0, 0
+				for _, r := range runs[i] {
+					sum += weighted(g.fast, padded[r.first:], kept[i][at:r.end])
+					at = int(r.end)
+				}
+				to[i] = diagonal[i]*from[i] - sum
 			}
-			to[i] = diagonal[i]*from[i] - sum
 		})
 	}
 }
 
+// weighted is the product of weights and as many numbers.
+func weighted(fast bool, x []float64, weights []float32) (sum float64) {
+	if fast {
+		return productVector(x, weights)
+	}
+	x = x[:len(weights)]
+	for k, w := range weights {
+		sum += float64(w) * x[k]
+	}
+	return sum
+}
+
 // mostSought is how many steps a search takes.
 const mostSought = 40
+
+// found is how little is left of the equation of a pair that is found, as a share of its value: of
+// another below it the vector has hardly more.
+const found = 1e-4
+
+// A tile is as many numbers of each vector as a search goes through at a time, so that memory is
+// read once for all that is made of them.
+const tile = 1 << 10
+
+// tiles calls f with the first and the end of each tile.
+func tiles(n int, f func(lo, hi int)) {
+	for lo := 0; lo < n; lo += tile {
+		f(lo, min(lo+tile, n))
+	}
+}
 
 // seek brings the Rayleigh quotient of a random vector down in the complement of orthonormal ones,
 // by preconditioned conjugate directions (Knyazev 2001, of one vector), and gives the unit vector
 // that it comes to; nil where nothing is left of the start.
 func (g *Graph) seek(apply product, off [][]float64, c *coarsening, seed uint64) []float64 {
 	n := g.Nodes()
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = Uniform(seed, uint64(i))
+	zeros := func() []float64 { return make([]float64, n) }
+	// What there is, what is left of its equation and preconditioned, and the last change.
+	x, w, p, lx, lw, lp := zeros(), zeros(), zeros(), zeros(), zeros(), zeros()
+	r, scratch := zeros(), make([]float64, n+lanes)
+	var sums []float64
+	if c != nil {
+		sums = make([]float64, c.factor.n)
 	}
-	// A smoother start has more of what is low.
-	smooth := make([]float64, n)
-	c.precondition(g, smooth, x)
-	x = smooth
-	unit := func(v []float64) bool {
-		for _, y := range off {
-			daxpy(-ddot(y, v), y, v)
+	// guess sets to to what is left, preconditioned, less what it has of the orthonormal vectors.
+	guess := func(to []float64) {
+		if c != nil {
+			c.factor.solve(sums)
 		}
-		size := math.Sqrt(ddot(v, v))
-		if !(size > 1e-200) {
-			return false
-		}
-		scale(v, 1/size)
-		return true
-	}
-	if !unit(x) {
-		return nil
-	}
-	lx, lw := make([]float64, n), make([]float64, n)
-	w := make([]float64, n)
-	var p, lp []float64
-	apply(lx, x)
-	for range mostSought {
-		value := ddot(x, lx)
-		r := make([]float64, n)
-		for i := range r {
-			r[i] = lx[i] - value*x[i]
-		}
-		if ddot(r, r) < 1e-24 {
-			break
-		}
-		c.precondition(g, w, r)
-		if !unit(w) {
-			break
-		}
-		apply(lw, w)
-		basis, products := [][]float64{x, w}, [][]float64{lx, lw}
-		if p != nil {
-			basis, products = append(basis, p), append(products, lp)
-		}
-		y := lowest(basis, products)
-		if y == nil {
-			if y = lowest(basis[:2], products[:2]); y == nil {
-				break
+		has := make([]float64, len(off))
+		tiles(n, func(lo, hi int) {
+			c.prolong(g, to, r, sums, lo, hi)
+			for k, y := range off {
+				has[k] += ddot(y[lo:hi], to[lo:hi])
 			}
+		})
+		tiles(n, func(lo, hi int) {
+			for k, y := range off {
+				daxpy(-has[k], y[lo:hi], to[lo:hi])
+			}
+		})
+	}
+	for i := range r {
+		r[i] = Uniform(seed, uint64(i))
+	}
+	if c != nil {
+		c.restrict(sums, r, 0, n)
+	}
+	guess(x) // a smoother start has more of what is low
+	apply(lx, x, scratch)
+	basis, products := [][]float64{x}, [][]float64{lx}
+	for range mostSought {
+		y, value := lowest(basis, products)
+		if y == nil && len(basis) > 2 {
+			y, value = lowest(basis[:2], products[:2])
 		}
-		np, nlp := make([]float64, n), make([]float64, n)
-		for k := 1; k < len(y); k++ {
-			daxpy(y[k], basis[k], np)
-			daxpy(y[k], products[k], nlp)
+		if y == nil {
+			break
 		}
-		for i := range x {
-			x[i], lx[i] = y[0]*x[i]+np[i], y[0]*lx[i]+nlp[i]
+		y = append(y, 0, 0)
+		left := 0.0
+		clear(sums)
+		tiles(n, func(lo, hi int) {
+			for _, of := range [2][3][]float64{{x[lo:hi], w[lo:hi], p[lo:hi]}, {lx[lo:hi], lw[lo:hi], lp[lo:hi]}} {
+				x, w, p := of[0], of[1][:len(of[0])], of[2][:len(of[0])]
+				for i, v := range x {
+					p[i] = y[1]*w[i] + y[2]*p[i]
+					x[i] = y[0]*v + p[i]
+				}
+			}
+			for i := lo; i < hi; i++ {
+				r[i] = lx[i] - value*x[i]
+			}
+			left += ddot(r[lo:hi], r[lo:hi])
+			if c != nil {
+				c.restrict(sums, r, lo, hi)
+			}
+		})
+		if left <= found*found*value*value || left < 1e-24 {
+			break
 		}
-		if size := math.Sqrt(ddot(x, x)); size > 0 {
-			scale(x, 1/size)
-			scale(lx, 1/size)
-		}
-		p, lp = np, nlp
-		if size := math.Sqrt(ddot(p, p)); size > 0 {
-			scale(p, 1/size)
-			scale(lp, 1/size)
+		guess(w)
+		apply(lw, w, scratch)
+		if len(basis) == 1 {
+			basis, products = append(basis, w), append(products, lw)
 		} else {
-			p = nil
+			basis, products = [][]float64{x, w, p}, [][]float64{lx, lw, lp}
 		}
 	}
 	project(x, off)
-	if !unit(x) {
+	size := norm(x)
+	if !(size > 1e-200) {
 		return nil
 	}
+	scale(x, 1/size)
 	return x
 }
 
-// lowest is the combination of a basis with the least Rayleigh quotient; nil where the basis is
-// as good as dependent.
-func lowest(basis, products [][]float64) []float64 {
+// lowest is the combination of length 1 of a basis with the least Rayleigh quotient, and that; nil
+// where the basis is as good as dependent.
+func lowest(basis, products [][]float64) ([]float64, float64) {
 	n := len(basis)
 	gram, energy := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
+	tiles(len(basis[0]), func(lo, hi int) {
+		for i := range n {
+			for j := range i + 1 {
+				gram.SetSym(i, j, gram.At(i, j)+ddot(basis[i][lo:hi], basis[j][lo:hi]))
+				energy.SetSym(i, j, energy.At(i, j)+ddot(basis[i][lo:hi], products[j][lo:hi]))
+			}
+		}
+	})
+	size := make([]float64, n)
+	for i := range size {
+		if size[i] = math.Sqrt(gram.At(i, i)); !(size[i] > 1e-200) {
+			return nil, 0
+		}
+	}
 	for i := range n {
 		for j := range i + 1 {
-			gram.SetSym(i, j, ddot(basis[i], basis[j]))
-			energy.SetSym(i, j, (ddot(basis[i], products[j])+ddot(basis[j], products[i]))/2)
+			gram.SetSym(i, j, gram.At(i, j)/size[i]/size[j])
+			energy.SetSym(i, j, energy.At(i, j)/size[i]/size[j])
 		}
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(gram) || chol.Cond() > 1e12 {
-		return nil
+		return nil, 0
 	}
 	// L⁻¹ E L⁻ᵀ is symmetric.
 	var l mat.TriDense
 	chol.LTo(&l)
 	var half, whole mat.Dense
 	if half.Solve(&l, energy) != nil || whole.Solve(&l, half.T()) != nil {
-		return nil
+		return nil, 0
 	}
 	sym := mat.NewSymDense(n, nil)
 	for i := range n {
@@ -260,12 +337,16 @@ func lowest(basis, products [][]float64) []float64 {
 	}
 	var e mat.EigenSym
 	if !e.Factorize(sym, true) {
-		return nil
+		return nil, 0
 	}
 	var vectors, y mat.Dense
 	e.VectorsTo(&vectors)
 	if y.Solve(l.T(), vectors.Slice(0, n, 0, 1)) != nil {
-		return nil
+		return nil, 0
 	}
-	return mat.Col(nil, 0, &y)
+	c := mat.Col(nil, 0, &y)
+	for i := range c {
+		c[i] /= size[i]
+	}
+	return c, e.Values(nil)[0]
 }

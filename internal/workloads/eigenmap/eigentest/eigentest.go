@@ -17,6 +17,13 @@ type Implementation = bench.Implementation[*eigenmap.Problem, eigenmap.Map]
 // A Workload is one of the questions, with implementations.
 type Workload = func(...Implementation) bench.Workload[*eigenmap.Problem, eigenmap.Map]
 
+// By leaves a workload's policy the laws whose names have a word.
+func By(of Workload, word string) Workload {
+	return func(impls ...Implementation) bench.Workload[*eigenmap.Problem, eigenmap.Map] {
+		return judged.By(of(impls...), func(name string) bool { return strings.Contains(name, word) })
+	}
+}
+
 // Faults holds the policy alone to finding all answers to the adversarial inputs right, and of each
 // implementation with a fault at least one wrong.
 func Faults(t *testing.T, of Workload, right Implementation, faulty map[string]Implementation) {

@@ -174,6 +174,17 @@ func (s *Steps) Cut(step int) error {
 	return resident.Write(s.on.Stream, s.beside, 8*int64(step), []float64{0})
 }
 
+// Read sets to to the first so many vectors of the steps, one after the other.
+func (s *Steps) Read(to []float64, columns int) error {
+	n := len(to) / columns
+	for k := range columns {
+		if err := resident.Read(s.on.Stream, to[k*n:][:n], s.Q, 8*(s.fixed+int64(k))*s.chunks*Chunk); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Combine sets vectors to sums of the steps' columns.
 func (s *Steps) Combine(to, coefficients [][]float64) error {
 	columns := s.fixed + int64(len(coefficients[0]))

@@ -1,0 +1,229 @@
+package eigenmap
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"eccbench/internal/verify"
+)
+
+// lanczos takes steps by the definition: algorithm 1 of Cheng et al. 2014, each vector made
+// perpendicular to all before it twice, with L by the graph's rows.
+func (p *Problem) lanczos() (Map, error) {
+	g, err := p.graph()
+	if err != nil {
+		return Map{}, err
+	}
+	n := g.Nodes()
+	q := [][]float64{make([]float64, n)}
+	for i := range q[0] {
+		q[0][i] = p.Start(i)
+	}
+	scale(q[0], 1/norm(q[0]))
+	t := mat.NewSymDense(p.Steps, nil)
+	for k := range p.Steps {
+		z := make([]float64, n)
+		g.Apply([][]float64{z}, q[k:k+1])
+		t.SetSym(k, k, dot(q[k], z))
+		project(z, q)
+		size := norm(z)
+		if k == p.Steps-1 {
+			break
+		}
+		if size < 1e-12 {
+			return Map{}, fmt.Errorf("the Krylov space ends after %d steps", k+1)
+		}
+		t.SetSym(k, k+1, size)
+		scale(z, 1/size)
+		q = append(q, z)
+	}
+	var e mat.EigenSym
+	if !e.Factorize(t, true) {
+		return Map{}, errors.New("the eigenvalues of T were not found")
+	}
+	var u mat.Dense
+	e.VectorsTo(&u)
+	m := Map{Values: e.Values(nil)[:p.K], Vectors: make([][]float64, p.K)}
+	for k, v := range q {
+		if m.Diagonal = append(m.Diagonal, t.At(k, k)); k > 0 {
+			m.Beside = append(m.Beside, t.At(k-1, k))
+		}
+		m.Basis = append(m.Basis, v...)
+	}
+	for k := range m.Vectors {
+		m.Vectors[k] = make([]float64, n)
+		for j, v := range q {
+			daxpy(u.At(j, k), v, m.Vectors[k])
+		}
+	}
+	return m, nil
+}
+
+// stepped compares values with those of the definition's steps.
+func stepped(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
+	list, _, err := p.pairs(m)
+	if err != nil || p.misshapen(m) != nil {
+		return list, err
+	}
+	want, err := p.lanczos()
+	if err != nil {
+		return nil, verify.ErrNotApplicable
+	}
+	off := make([]float64, p.K)
+	for k, v := range want.Values {
+		off[k] = math.Abs(v - m.Values[k])
+	}
+	return append(list, worst("value off the definition's steps", ofSteps, off)), nil
+}
+
+// recurrence proves that a map is what the steps give: of orthonormal vectors Q, the first of which
+// is the start, LQ = QT with T tridiagonal, but for the last column, is what one T alone and, but for
+// signs, one Q alone fulfil (Golub and Van Loan 2013, theorem 8.3.2). It takes no steps. LQz = QTz is
+// held to of random z, the seed of which is a hash of the map, because a matrix other than 0 hardly
+// has them in its kernel (Freivalds 1977); so is QᵀQz = z. Pairs have to be those of the lowest of T.
+func recurrence(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
+	list, c, err := p.pairs(m)
+	if err != nil || c.residuals == nil {
+		return list, err
+	}
+	g, err := p.graph()
+	if err != nil {
+		return nil, err
+	}
+	n, steps := g.Nodes(), p.Steps
+	start := make([]float64, n)
+	for i := range start {
+		start[i] = p.Start(i)
+	}
+	scale(start, 1/norm(start))
+	daxpy(-1, m.Basis[:n], start)
+
+	apart, skew := verify.Measure{Name: "LQz off QTz", Limit: p.rounded()}, verify.Measure{Name: "QᵀQz off z", Limit: mostSkew}
+	from := [][]float64{m.Basis[(steps-1)*n:]}
+	var want [][]float64
+	seed := binary.LittleEndian.Uint64(c.digest[:])
+	for draw := range draws {
+		z := make([]float64, steps)
+		for k := range z[:steps-1] { // whatever is behind the last one
+			z[k] = Uniform(seed+uint64(draw), uint64(k))
+		}
+		scale(z, 1/norm(z))
+		x, tz := m.combined(z), m.byT(z)
+		from, want = append(from, x), append(want, m.combined(tz))
+		z[steps-1] = 1 // of the last one, too, its length and its angles
+		daxpy(1, m.Basis[(steps-1)*n:], x)
+		back := m.products(x)
+		daxpy(-1, m.Basis[(steps-1)*n:], x)
+		daxpy(-1, z, back)
+		skew.Value = larger(skew.Value, norm(back))
+	}
+	to := make([][]float64, len(from))
+	for k := range to {
+		to[k] = make([]float64, n)
+	}
+	energies := g.Apply(to, from)
+	for draw, w := range want {
+		daxpy(-1, w, to[draw+1])
+		apart.Value = larger(apart.Value, norm(to[draw+1]))
+	}
+	list = append(list, apart, skew,
+		verify.Measure{Name: "start off the first vector", Value: norm(start), Limit: p.rounded()},
+		verify.Measure{Name: "last number of T off", Value: math.Abs(energies[0] - m.Diagonal[steps-1]), Limit: p.rounded()})
+
+	outside, off := verify.Measure{Name: "vectors off the span of Q", Limit: mostSkew}, verify.Measure{Name: "pairs off those of T", Limit: mostSkew}
+	for k, y := range m.Vectors {
+		c := m.products(y)
+		rest := m.combined(c)
+		daxpy(-1, y, rest)
+		outside.Value = larger(outside.Value, norm(rest))
+		tc := m.byT(c)
+		daxpy(-m.Values[k], c, tc)
+		off.Value = larger(off.Value, norm(tc))
+	}
+	last := m.Values[p.K-1] - 2*mostSkew
+	return append(list, outside, off, verify.Measure{Name: "values of T below the last", Value: float64(m.below(last)), Limit: float64(p.K - 1), At: fmt.Sprintf("below %g", last)}), nil
+}
+
+// draws is how many random vectors a recurrence is tried with: a column that is off by e is missed
+// where all of them have less of it than the limit over e.
+const draws = 2
+
+func larger(a, b float64) float64 {
+	if b > a || math.IsNaN(b) {
+		return b
+	}
+	return a
+}
+
+// rounded bounds |LQz − QTz| of a z of length 1 by what rounding leaves. A column is off by that of a
+// product, of sums of up to n terms, and of two times that it is made perpendicular, of N; and by
+// what is taken out of it along vectors before the last two, which rounding of their columns put
+// there: of N columns the square root of N, twice. Errors of sums of n terms are taken for random, and
+// so about the square root of n units (Higham and Mary 2019), of which eight are allowed.
+func (p *Problem) rounded() float64 {
+	const unit, allowed = 1.0 / (1 << 53), 8
+	n, steps := float64(p.Nodes().Voxels()), float64(p.Steps)
+	column := allowed * unit * mostLength * math.Sqrt(n+2*steps)
+	return column*math.Sqrt(steps)*(1+2*math.Sqrt(steps)) + 3*p.leftOut()
+}
+
+// combined is the vectors of the steps, each so many times, added up.
+func (m Map) combined(c []float64) []float64 {
+	n := len(m.Vectors[0])
+	out := make([]float64, n)
+	inParts(n, func(lo, hi int) {
+		blas64.Gemv(blas.Trans, 1, blas64.General{Rows: len(c), Cols: hi - lo, Stride: n, Data: m.Basis[lo : (len(c)-1)*n+hi]}, blasVector(c), 0, blasVector(out[lo:hi]))
+	})
+	return out
+}
+
+// products are those of a vector with each of the steps'.
+func (m Map) products(x []float64) []float64 {
+	n, out := len(x), make([]float64, len(m.Diagonal))
+	each(len(out), func(k int) { out[k] = dot(m.Basis[k*n:][:n], x) })
+	return out
+}
+
+// byT is what T makes of a vector.
+func (m Map) byT(z []float64) []float64 {
+	out := make([]float64, len(z))
+	for k, a := range m.Diagonal {
+		if out[k] += a * z[k]; k > 0 {
+			out[k] += m.Beside[k-1] * z[k-1]
+			out[k-1] += m.Beside[k-1] * z[k]
+		}
+	}
+	return out
+}
+
+// below counts the eigenvalues of T that are less than a bound, by the signs of its pivots.
+func (m Map) below(bound float64) (n int) {
+	pivot := 1.0
+	for k, a := range m.Diagonal {
+		next := a - bound
+		if k > 0 {
+			next -= m.Beside[k-1] * m.Beside[k-1] / pivot
+		}
+		if pivot = next; pivot == 0 {
+			pivot = -math.SmallestNonzeroFloat64
+		}
+		if !(pivot > 0) {
+			n++
+		}
+	}
+	return n
+}
+
+func blasVector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Inc: 1, Data: v} }
+
+func scale(x []float64, by float64) {
+	for i := range x {
+		x[i] *= by
+	}
+}
