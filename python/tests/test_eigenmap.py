@@ -42,7 +42,9 @@ def held(found, laplacian, tol):
     vectors = found.eigenvectors_.reshape(k, -1)
     assert np.allclose(vectors @ vectors.T, np.eye(k), atol=1e-10)
     left = np.linalg.norm(vectors @ laplacian - found.eigenvalues_[:, None] * vectors, axis=1)
-    assert (left <= 1.001 * tol + 1e-13).all() and np.allclose(left, found.residuals_, atol=1e-12)
+    # Residuals of patches count what the weights left out could add: less than a thousandth of the tolerance.
+    more = tol / 1000 if found.graph == "patch" else 0
+    assert (left <= 1.001 * tol + 1e-13).all() and (left <= found.residuals_ + 1e-12).all() and (found.residuals_ <= left + more + 1e-12).all()
     assert all(v[abs(v).argmax()] > 0 for v in vectors)
 
 

@@ -59,7 +59,8 @@ class Eigenmap:
         Of length 1, each with its sign fixed: its number farthest from 0 is above 0. `nodes` is the
         shape of the image, or that of the grid of patches.
     residuals_ : ndarray of shape (n_pairs,)
-        ``|L @ x - value * x|`` of each pair, in float64 and by the definition.
+        ``|L @ x - value * x|`` of each pair, in float64 and by the definition; for
+        patches plus the most that the weights left out, as too small, could add to it.
     embedding_ : ndarray of shape (*image, n_pairs)
         The vectors' numbers of each voxel; of a patch all its voxels have the same.
     labels_ : ndarray of shape (*image,), int64
