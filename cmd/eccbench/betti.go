@@ -22,6 +22,7 @@ import (
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
 	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/betti/unions"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -204,7 +205,7 @@ func (j bettiJob) curves(w bench.Workload[grid.Source, betti.Curves], name strin
 	if err != nil {
 		return l, err
 	}
-	if need, free := betti.WitnessBytes*asked.Shape().Voxels(), runner.AvailableMemory(); free > 0 && need > free {
+	if need, free := unions.Bytes(asked), runner.AvailableMemory(); free > 0 && need > free {
 		return l, cli.Usagef("%s: curves take %s to be verified, %s is free; take the numbers at some values, --at", p.Input, quantity.Bytes(need), quantity.Bytes(free))
 	}
 	a, err := cli.Answer(w, impl, name, asked, conditions, j.budget, "answer")

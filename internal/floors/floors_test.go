@@ -65,6 +65,7 @@ var floor = map[string]int{
 	"internal/workloads/gvf":  4,
 
 	"internal/workloads/betti/counting": 4,
+	"internal/workloads/betti/unions":   4,
 
 	"internal/workloads/betti/counting/countingtest": 4,
 	"internal/workloads/eigenmap":                    4,

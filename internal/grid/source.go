@@ -65,6 +65,30 @@ func EachSlab(s Source, f func(slab []byte, lo, hi int64) error) error {
 	return eachSlab(s, Whole(s), slabBytes/SliceBytes(s), 0, f)
 }
 
+// EachSharing reads the source in order, in slabs of so many slices, of which each begins with the
+// last slice of the one before, too. The next ones are read meanwhile; a slab is overwritten after f
+// returns.
+func EachSharing(s Source, step int64, f func(slab []byte, lo, hi int64) error) error {
+	whole, ok := s.(*Field)
+	if !ok {
+		return eachSlab(s, Whole(s), step, 1, f)
+	}
+	n, size := s.Shape().Slices(), SliceBytes(s)
+	for at := int64(0); at < n; at += step {
+		lo, hi := max(0, at-1), min(at+step, n)
+		if err := f(whole.data[lo*size:hi*size], lo, hi); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SharingBytes is how much memory EachSharing takes.
+func SharingBytes(s Source, step int64) int64 {
+	step = min(step, s.Shape().Slices())
+	return min(1+(s.Shape().Slices()-1)/step, slabsAhead(step*SliceBytes(s))) * (step + 1) * SliceBytes(s)
+}
+
 // A Span is slices Lo ≤ i < Hi of a source.
 type Span struct{ Lo, Hi int64 }
 

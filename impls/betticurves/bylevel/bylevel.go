@@ -9,6 +9,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/betti/unions"
 )
 
 // most is how many levels are asked for.
@@ -71,7 +72,7 @@ type job struct {
 
 func (j *job) Do(trace *bench.Trace) error {
 	end := trace.Span("levels")
-	levels, err := betti.LevelsOf(j.image.Source)
+	levels, err := unions.LevelsOf(j.image.Source)
 	end()
 	if err != nil {
 		return err

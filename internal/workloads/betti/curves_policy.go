@@ -9,6 +9,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/betti/unions"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
@@ -49,9 +50,9 @@ func weakCurves(_ grid.Source, out Curves) string {
 	return ""
 }
 
-// unionNS is about what a voxel of noise takes to join on two cores, in nanoseconds. Smooth
-// images take less.
-const unionNS = 600
+// unionNS is about what a voxel of noise takes one core to join, in nanoseconds. Smooth images take
+// less.
+const unionNS = 150
 
 func curvesLaws() []curvesLaw {
 	return append(conventional(ecc.Convention{}),
@@ -79,7 +80,7 @@ func Unions(c ecc.Convention) verify.Law[grid.Source, Curves] {
 	key := fingerprint.Draw(1).In(c)
 	return curvesLaw{
 		Name: "unions of all voxels in order, and the fingerprint", Note: "key " + key.String(), Independent: true,
-		Work:  func(s grid.Source) time.Duration { return time.Duration(s.Shape().Voxels()) * unionNS },
+		Work:  func(s grid.Source) time.Duration { return on(unionNS)(&Image{Source: s}) },
 		Check: func(in grid.Source, out Curves, _ curvesAsk) (*verify.Diff, error) { return united(in, out, key) },
 	}
 }
@@ -98,7 +99,8 @@ func united(in grid.Source, out Curves, key fingerprint.Key) (*verify.Diff, erro
 		}
 		return d, err
 	}
-	b0, rest, err := byUnions(in, key.Convention())
+	c := key.Convention()
+	b0, rest, err := unions.Changes(in, c.Superlevel, c.Vertices)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +110,7 @@ func united(in grid.Source, out Curves, key fingerprint.Key) (*verify.Diff, erro
 	}
 	for _, b := range []struct {
 		name string
-		want ecc.VCEC
+		want []unions.Step
 		got  func(Numbers) int64
 	}{{"b0", b0, func(n Numbers) int64 { return n.B0 }}, {"what is enclosed", rest, holes}, {"b2 of a 2D image", nil, other}} {
 		if d := unlike(in, b.name, b.want, out, b.got); d != nil {
@@ -119,7 +121,7 @@ func united(in grid.Source, out Curves, key fingerprint.Key) (*verify.Diff, erro
 }
 
 // unlike is the first level at which one of the numbers changes otherwise than it should.
-func unlike(in grid.Source, name string, want ecc.VCEC, out Curves, number func(Numbers) int64) *verify.Diff {
+func unlike(in grid.Source, name string, want []unions.Step, out Curves, number func(Numbers) int64) *verify.Diff {
 	at := func(level, want, got int64) *verify.Diff {
 		return &verify.Diff{Where: name + " at " + place(in, level), Want: fmt.Sprintf("a change of %+d", want), Got: fmt.Sprintf("a change of %+d", got)}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"eccbench/internal/fields"
 	"eccbench/internal/grid"
+	"eccbench/internal/workloads/betti/unions"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
 )
@@ -22,7 +23,7 @@ func TestUnions(t *testing.T) {
 		side := func() int64 { return 1 + rng.Int64N(6) }
 		in := ecctest.Drawn(t, grid.Shape{D: side(), H: side(), W: side()}, grid.Types()[rng.IntN(4)], 6, 3*uint64(rng.Uint32()))
 		for _, c := range []ecc.Convention{{}, {Superlevel: true}, {Vertices: true}, {Vertices: true, Superlevel: true}} {
-			b0, rest, err := byUnions(in, c)
+			b0, rest, err := unions.Changes(in, c.Superlevel, c.Vertices)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -35,11 +36,13 @@ func TestUnions(t *testing.T) {
 				if in.Shape().Dim() == 2 {
 					want[1] = filled.B1
 				}
-				at := func(v ecc.VCEC) int64 {
-					if c.Superlevel {
-						return v.At(in.Ladder().Len()) - v.At(level-1)
+				at := func(steps []unions.Step) (sum int64) {
+					for _, s := range steps {
+						if c.Superlevel && s.Level >= level || !c.Superlevel && s.Level <= level {
+							sum += s.Change
+						}
 					}
-					return v.At(level)
+					return sum
 				}
 				if got := [2]int64{at(b0), at(rest)}; got != want {
 					t.Fatalf("%v %v %+v level %d: %v, filled %v", in.Shape(), in.Type(), c, level, got, want)
@@ -52,7 +55,7 @@ func TestUnions(t *testing.T) {
 // Every float32 is a level, of which those that the image has are listed in order.
 func TestEveryLevel(t *testing.T) {
 	in := ecctest.Image(t, grid.Shape{D: 1, H: 2, W: 2}, grid.Float32, grid.Identity(grid.Float32), func(i int64) float64 { return []float64{1, -3, 0.5, -3}[i] })
-	levels, err := LevelsOf(in)
+	levels, err := unions.LevelsOf(in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +119,7 @@ func FuzzDecodeCurves(f *testing.F) {
 func TestLevelsOfEveryFloat32(t *testing.T) {
 	values := []float32{3e38, -3e38, 0, float32(math.Copysign(0, -1)), 1e-45, -1e-45, 1, -1, 3e38, 2}
 	f := ecctest.Image(t, grid.Shape{D: 1, H: 2, W: 5}, grid.Float32, grid.Identity(grid.Float32), func(i int64) float64 { return float64(values[i]) })
-	got, err := LevelsOf(f)
+	got, err := unions.LevelsOf(f)
 	if err != nil {
 		t.Fatal(err)
 	}

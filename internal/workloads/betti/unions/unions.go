@@ -1,0 +1,612 @@
+// Package unions joins all voxels of an image in the order of their levels, and says what the numbers
+// of components change by at each: a voxel that comes is a component more, and one less for each that it joins.
+//
+// An image is cut into boxes of which two beside each other share a layer of voxels, so that all of a
+// box is in a core's cache. A component of a box that has not come to a shared layer is joined for
+// good. Two that have come to one may be one already, elsewhere: that they are joined is kept, as an
+// edge of a level between two nodes. The same voxel of two boxes is one, which is an edge, too. It is
+// kept of those voxels alone that have no neighbour before them in the layer: others are joined with
+// such a one in both boxes. What remains is to join the nodes in the order of their edges.
+package unions
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"eccbench/internal/crew"
+	"eccbench/internal/grid"
+)
+
+// rowBits is how many voxels a row of a box has, with one that nothing is at on both sides.
+const rowBits = 64
+
+// cut is how many voxels boxes have along each axis, beside the layer that they share with the ones
+// before: at least two.
+func cut(s grid.Shape) grid.Shape {
+	if s.Dim() == 2 {
+		return grid.Shape{D: 1, H: 512, W: rowBits - 3}
+	}
+	return grid.Shape{D: 32, H: 32, W: rowBits - 3}
+}
+
+// Bytes is about what it takes to join all voxels of an image: slabs, and edges, which are at most an
+// eighth of the voxels, and a sixteenth of noise; where levels are many, what changes at each voxel, too.
+func Bytes(s grid.Source) int64 {
+	each := int64(3)
+	if dense(s.Ladder()) == 0 {
+		each = 20
+	}
+	return grid.SharingBytes(s, along(cut(s.Shape()), s.Shape())) + each*s.Shape().Voxels()
+}
+
+// along is how many slices a slab of boxes has.
+func along(box, s grid.Shape) int64 {
+	if s.Dim() == 2 {
+		return box.H
+	}
+	return box.D
+}
+
+// An edge joins two nodes at a level. A crossing is a voxel of a shared layer, of a box's node.
+type (
+	edge     struct{ level, a, b uint32 }
+	crossing struct{ level, node uint32 }
+)
+
+// outsideNode is that of what is around the image, in all boxes; none is of what has not come to a shared layer.
+const none, outsideNode = 0, 1
+
+var errNodes = errors.New("boxes have more components at their sides than there are numbers of 32 bits")
+
+// A graph is one of the two that a set and its rest are joined by: neighbours at faces, or at edges
+// and corners too. Where there is an outside it comes before all, and voxels at the sides of the
+// image touch it.
+type graph struct {
+	descending, corners, outside bool
+
+	nodes atomic.Uint64
+	mutex sync.Mutex
+	edges []edge
+	total tally
+}
+
+// A tally is a sum by level: of few levels a number each, of many what was added, packed as a level
+// and a change.
+type tally struct {
+	dense  []int64
+	sparse []uint64
+	levels int64 // those from here on are no levels
+}
+
+const changeBits, changeZero = 8, 128
+
+func dense(l grid.Ladder) int64 {
+	if n := l.Len(); l.Indexed() && n <= 1<<16 {
+		return n
+	}
+	return 0
+}
+
+func newTally(l grid.Ladder) tally { return tally{dense: make([]int64, dense(l)), levels: l.Len()} }
+
+func (t *tally) add(level uint32, change int) {
+	switch {
+	case change == 0 || int64(level) >= t.levels:
+	case len(t.dense) > 0:
+		t.dense[level] += int64(change)
+	default:
+		t.sparse = append(t.sparse, uint64(level)<<changeBits|uint64(change+changeZero))
+	}
+}
+
+func (t *tally) merge(o *tally) {
+	for i, v := range o.dense {
+		t.dense[i] += v
+	}
+	t.sparse = append(t.sparse, o.sparse...)
+}
+
+// changes are the sums times a sign, by level.
+func (t *tally) changes(sign int64) []Step {
+	v := []Step{}
+	for level, n := range t.dense {
+		if n != 0 {
+			v = append(v, Step{Level: int64(level), Change: sign * n})
+		}
+	}
+	slices.Sort(t.sparse)
+	for i := 0; i < len(t.sparse); {
+		level, sum := t.sparse[i]>>changeBits, int64(0)
+		for ; i < len(t.sparse) && t.sparse[i]>>changeBits == level; i++ {
+			sum += int64(t.sparse[i]&(1<<changeBits-1)) - changeZero
+		}
+		if sum != 0 {
+			v = append(v, Step{Level: int64(level), Change: sign * sum})
+		}
+	}
+	return v
+}
+
+// A box is the voxels lo ≤ i < hi along z, y and x; shares says with which ones beside it there is a
+// shared layer. Of both graphs it gives the crossings of each, in one order.
+type box struct {
+	lo, hi    [3]int64
+	shares    [3][2]bool
+	crossings [2][3][2][]crossing
+}
+
+// A voxel that has come has a parent, or is a root: of less than 0, the size of what it has, with a
+// node or none.
+type voxel struct {
+	parent int32
+	node   uint32
+}
+
+// A joiner has what a core needs for a box. Voxels have places in rows of rowBits and planes of rows,
+// with a frame around that nothing is at.
+type joiner struct {
+	s       grid.Shape
+	convert func(to []uint32, from []byte)
+	size    int64 // of a voxel
+
+	levels  []uint32 // of a row
+	order   []uint64 // of each voxel a level and a place
+	other   []uint64 // while it is sorted
+	count   []int32
+	voxels  []voxel
+	present []uint64 // of each row the voxels that have come
+	side    []bool   // whether all of a row is at sides
+	tallies [2]tally
+	edges   []edge
+}
+
+// levelsOf converts values to levels, of every float32 too.
+func levelsOf(s grid.Source) func(to []uint32, from []byte) {
+	if !s.Ladder().Indexed() {
+		return func(to []uint32, from []byte) {
+			for i, v := range grid.Values[float32](from) {
+				to[i] = grid.EveryLevel(v)
+			}
+		}
+	}
+	convert := grid.NewConverter(s.Type(), s.Ladder())
+	var levels []int32
+	return func(to []uint32, from []byte) {
+		levels = slices.Grow(levels[:0], len(to))[:len(to)]
+		convert.Convert(levels, from)
+		for i, k := range levels {
+			to[i] = uint32(k)
+		}
+	}
+}
+
+// LevelsOf lists the levels of an image that its voxels are on, in order.
+func LevelsOf(s grid.Source) ([]int64, error) {
+	levels, convert, size := make([]uint32, s.Shape().Voxels()), levelsOf(s), s.Type().Size()
+	if err := grid.EachSlab(s, func(slab []byte, lo, _ int64) error {
+		convert(levels[lo*s.Shape().SliceVoxels():][:int64(len(slab))/size], slab)
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	slices.Sort(levels)
+	var list []int64
+	for _, k := range slices.Compact(levels) {
+		if int64(k) < s.Ladder().Len() { // others are above all
+			list = append(list, int64(k))
+		}
+	}
+	return list, nil
+}
+
+// take reads the levels of a box from a slab that begins with a slice, and puts its voxels in order.
+func (j *joiner) take(b *box, slab []byte, first int64) {
+	d, h, w := b.hi[0]-b.lo[0], b.hi[1]-b.lo[1], b.hi[2]-b.lo[2]
+	n := int((d + 2) * (h + 2) * rowBits)
+	j.levels, j.order, j.other = room(j.levels, int(w)), room(j.order, int(d*h*w)), room(j.other, int(d*h*w))
+	j.voxels, j.present, j.side = room(j.voxels, n), room(j.present, n/rowBits), room(j.side, n/rowBits)
+	low, high, i := uint32(math.MaxUint32), uint32(0), 0
+	for z := range d {
+		for y := range h {
+			row := (b.lo[0]+z)*j.s.H + b.lo[1] + y - first*j.s.H
+			if j.s.Dim() == 2 {
+				row = b.lo[1] + y - first
+			}
+			at := ((z+1)*(h+2)+y+1)*rowBits + 1
+			j.side[at/rowBits] = z == 0 && j.s.Dim() == 3 || z == d-1 && j.s.Dim() == 3 || y == 0 || y == h-1
+			j.convert(j.levels, slab[(row*j.s.W+b.lo[2])*j.size:][:w*j.size])
+			for x, level := range j.levels {
+				low, high = min(low, level), max(high, level)
+				j.order[i] = uint64(level)<<32 | uint64(at+int64(x))
+				i++
+			}
+		}
+	}
+	const digit = 16
+	for shift := 0; (high-low)>>shift > 0; shift += digit {
+		j.count = room(j.count, min(int((high-low)>>shift), 1<<digit-1)+2)
+		clear(j.count)
+		for _, v := range j.order {
+			j.count[(uint32(v>>32)-low)>>shift&(1<<digit-1)+1]++
+		}
+		for k := range j.count[1:] {
+			j.count[k+1] += j.count[k]
+		}
+		for _, v := range j.order {
+			to := &j.count[(uint32(v>>32)-low)>>shift&(1<<digit-1)]
+			j.other[*to] = v
+			*to++
+		}
+		j.order, j.other = j.other, j.order
+	}
+}
+
+// room is a slice of a length in the room of another, or in new room.
+func room[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
+
+// Neighbours are bits of three rows of three voxels of three planes. beside has those of each bit that
+// are neighbours of it, itself among them; within those of a layer along an axis.
+var (
+	faces, all uint32
+	within     [3]uint32
+	beside     = map[bool]*[27]uint32{false: {}, true: {}}
+)
+
+func init() {
+	near := func(a, b int, corners bool) bool {
+		far := 0
+		for _, by := range []int{9, 3, 1} {
+			d := a/by%3 - b/by%3
+			if d*d > 1 {
+				return false
+			}
+			far += d * d
+		}
+		return far <= 1 || corners
+	}
+	for a := range 27 {
+		for axis, by := range []int{9, 3, 1} {
+			if a/by%3 == 1 {
+				within[axis] |= 1 << a
+			}
+		}
+		for b := range 27 {
+			for corners, list := range beside {
+				if near(a, b, corners) {
+					list[a] |= 1 << b
+				}
+			}
+		}
+	}
+	const middle = 13
+	faces, all = beside[false][middle]&^(1<<middle), beside[true][middle]&^(1<<middle)
+}
+
+// join joins the voxels of a box that take has put in order, in one of the graphs.
+func (j *joiner) join(b *box, which int, g *graph) error {
+	voxels, present, order := j.voxels, j.present, j.order
+	h, w := int32(b.hi[1]-b.lo[1]), int32(b.hi[2]-b.lo[2])
+	clear(present)
+	near, list := faces, beside[g.corners]
+	if g.corners {
+		near = all
+	}
+	var places, rows [27]int32
+	for k := range int32(27) {
+		rows[k] = (k/9-1)*(h+2) + k/3%3 - 1
+		places[k] = rows[k]*rowBits + k%3 - 1
+	}
+	if g.outside {
+		voxels[outside] = voxel{-1, outsideNode}
+	}
+	edges, nodes := j.edges[:0], uint32(outsideNode)
+	tally := &j.tallies[which]
+	for i := range order {
+		next := order[i]
+		if g.descending {
+			next = order[len(order)-1-i]
+		}
+		v, level, change := int32(uint32(next)), uint32(next>>32), 1
+		root, has := v, voxel{-1, none}
+		row, x := v/rowBits, v%rowBits
+		var here uint32
+		for k := int32(0); k < 27; k += 3 {
+			here |= uint32(present[row+rows[k]]>>(x-1)&7) << k
+		}
+		here &= near
+		present[row] |= 1 << x
+		for left := here; left != 0; {
+			k := bits.TrailingZeros32(left)
+			left &^= list[k] // a neighbour of a voxel that has come has been joined with it
+			other := v + places[k]
+			of := voxels[other]
+			for of.parent >= 0 {
+				above := voxels[of.parent]
+				if above.parent >= 0 {
+					voxels[other].parent = above.parent
+				}
+				other, of = of.parent, above
+			}
+			if other == root {
+				continue
+			}
+			if has.node != none && of.node != none {
+				edges = append(edges, edge{level, has.node, of.node})
+			} else {
+				change--
+			}
+			sum := voxel{has.parent + of.parent, max(has.node, of.node)}
+			if of.parent > has.parent {
+				voxels[other].parent = root
+			} else {
+				voxels[root].parent, root = other, other
+			}
+			has = sum
+			voxels[root] = has
+		}
+		if root == v {
+			voxels[v] = has
+		}
+		if x == 1 || x == w || j.side[row] {
+			edges, change = j.sides(b, which, g, v, level, here, &nodes, edges, change)
+		}
+		tally.add(level, change)
+	}
+	j.edges = edges
+	return g.number(b, which, edges, nodes)
+}
+
+// outside is what around the image stands for, a place of the frame.
+const outside = 0
+
+// sides joins a voxel at a side of a box with what is around the image, and notes it where it crosses
+// to another box: what it is part of has come to a shared layer.
+func (j *joiner) sides(b *box, which int, g *graph, v int32, level, here uint32, nodes *uint32, edges []edge, change int) ([]edge, int) {
+	root := j.find(v)
+	high, row := b.hi[1]-b.lo[1]+2, int64(v/rowBits)
+	for axis, p := range [3]int64{row/high - 1, row%high - 1, int64(v%rowBits) - 1} {
+		flat := axis == 0 && j.s.Dim() == 2 // nothing is before or behind a plane
+		for side, is := range [2]bool{p == 0, p == b.hi[axis]-b.lo[axis]-1} {
+			switch {
+			case !is || flat:
+			case b.shares[axis][side]:
+				if here&within[axis] != 0 {
+					continue // it is joined there with one that came before it, in both boxes
+				}
+				if j.voxels[root].node == none {
+					*nodes++
+					j.voxels[root].node = *nodes
+				}
+				b.crossings[which][axis][side] = append(b.crossings[which][axis][side], crossing{level, j.voxels[root].node})
+			case g.outside:
+				other := j.find(outside)
+				if other == root {
+					continue
+				}
+				a, c := j.voxels[root], j.voxels[other]
+				if a.node != none && c.node != none {
+					edges = append(edges, edge{level, a.node, c.node})
+				} else {
+					change--
+				}
+				j.voxels[other] = voxel{a.parent + c.parent, max(a.node, c.node)}
+				j.voxels[root].parent, root = other, other
+			}
+		}
+	}
+	return edges, change
+}
+
+// find is the root of a voxel that has come.
+func (j *joiner) find(i int32) int32 {
+	for j.voxels[i].parent >= 0 {
+		i = j.voxels[i].parent
+	}
+	return i
+}
+
+// number gives the nodes of a box numbers of their own, and keeps its edges.
+func (g *graph) number(b *box, which int, edges []edge, nodes uint32) error {
+	more := uint64(nodes - outsideNode)
+	before := g.nodes.Add(more) - more
+	if before+more >= math.MaxUint32-1 {
+		return errNodes
+	}
+	of := func(n uint32) uint32 {
+		if n == outsideNode {
+			return n
+		}
+		return n + uint32(before)
+	}
+	for _, axis := range b.crossings[which] {
+		for _, side := range axis {
+			for i := range side {
+				side[i].node = of(side[i].node)
+			}
+		}
+	}
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	for _, e := range edges {
+		g.edges = append(g.edges, edge{e.level, of(e.a), of(e.b)})
+	}
+	return nil
+}
+
+// meet joins the crossings that two boxes have in a layer.
+func (g *graph) meet(a, b []crossing) {
+	for i := range a {
+		g.edges = append(g.edges, edge{a[i].level, a[i].node, b[i].node})
+	}
+}
+
+// rest joins the nodes, which takes one from the sum at each level for each that it joins.
+func (g *graph) rest() {
+	slices.SortFunc(g.edges, func(a, b edge) int {
+		if g.descending {
+			a, b = b, a
+		}
+		return int(int64(a.level) - int64(b.level))
+	})
+	parent := make([]uint32, g.nodes.Load()+outsideNode+1)
+	for i := range parent {
+		parent[i] = uint32(i)
+	}
+	find := func(i uint32) uint32 {
+		for parent[i] != i {
+			parent[i] = parent[parent[i]]
+			i = parent[i]
+		}
+		return i
+	}
+	for _, e := range g.edges {
+		if a, b := find(e.a), find(e.b); a != b {
+			parent[a] = b
+			g.total.add(e.level, -1)
+		}
+	}
+}
+
+// A Step is what a number changes by at a level, which is an index on the image's ladder.
+type Step struct{ Level, Change int64 }
+
+// Changes are those of the number of components of an image's sublevel or superlevel sets, whose
+// voxels are top cells, which touch at corners too, or vertices; and those of the number of cavities
+// of a 3D image or holes of a 2D one. Every voxel is joined with its neighbours in the order of the
+// levels, and for the rest in the reverse order. It looks for no minima of the image and for no saddles.
+func Changes(s grid.Source, superlevel, vertices bool) (components, enclosed []Step, err error) {
+	return unite(s, superlevel, vertices, cut(s.Shape()))
+}
+
+func unite(s grid.Source, superlevel, vertices bool, size grid.Shape) (components, enclosed []Step, err error) {
+	graphs := [2]*graph{
+		{descending: superlevel, corners: !vertices, total: newTally(s.Ladder())},
+		{descending: !superlevel, corners: vertices, outside: true, total: newTally(s.Ladder())},
+	}
+	joiners := make([]*joiner, runtime.GOMAXPROCS(0))
+	for i := range joiners {
+		joiners[i] = &joiner{s: s.Shape(), convert: levelsOf(s), size: s.Type().Size(), tallies: [2]tally{newTally(s.Ladder()), newTally(s.Ladder())}}
+	}
+	var before []*box
+	step := along(size, s.Shape())
+	if err := grid.EachSharing(s, step, func(slab []byte, lo, hi int64) error {
+		if err := grid.Ended(s); err != nil {
+			return err
+		}
+		boxes, across := boxesOf(s.Shape(), size, lo, hi)
+		if err := each(boxes, joiners, func(j *joiner, b *box) error {
+			j.take(b, slab, lo)
+			for which, g := range graphs {
+				if err := j.join(b, which, g); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			return fmt.Errorf("%v: %w", s.Shape(), err)
+		}
+		deep := 0 // the axis of slices
+		if s.Shape().Dim() == 2 {
+			deep = 1
+		}
+		for i, b := range boxes {
+			for axis, other := range map[int]*box{2: at(boxes, i-1), 1: at(boxes, i-across)} {
+				if axis != deep && b.shares[axis][0] {
+					b.meet(other, axis, graphs)
+				}
+			}
+			if b.shares[deep][0] {
+				b.meet(before[i], deep, graphs)
+			}
+		}
+		before = boxes
+		return nil
+	}); err != nil {
+		return nil, nil, err
+	}
+	var wg crew.Group
+	for which, g := range graphs {
+		wg.Go(func() {
+			for _, j := range joiners {
+				g.total.merge(&j.tallies[which])
+			}
+			g.rest()
+		})
+	}
+	wg.Wait()
+	// What comes to the set at a level goes from the rest.
+	return graphs[0].total.changes(1), graphs[1].total.changes(-1), nil
+}
+
+func at(boxes []*box, i int) *box {
+	if i < 0 {
+		return nil
+	}
+	return boxes[i]
+}
+
+// meet joins a box with the one before it along an axis, and forgets their crossings there.
+func (b *box) meet(other *box, axis int, graphs [2]*graph) {
+	for which, g := range graphs {
+		g.meet(other.crossings[which][axis][1], b.crossings[which][axis][0])
+		other.crossings[which][axis][1], b.crossings[which][axis][0] = nil, nil
+	}
+}
+
+// boxesOf are the boxes of a slab of slices, row by row of boxes, of which there are so many across.
+func boxesOf(s, size grid.Shape, lo, hi int64) (boxes []*box, across int) {
+	n, by := [3]int64{s.D, s.H, s.W}, [3]int64{size.D, size.H, size.W}
+	deep := 0
+	if s.Dim() == 2 {
+		deep = 1
+	}
+	parts := func(axis int) (list [][2]int64) {
+		if axis == deep {
+			return [][2]int64{{lo, hi}}
+		}
+		for at := int64(0); at < n[axis]; at += by[axis] {
+			list = append(list, [2]int64{max(0, at-1), min(at+by[axis], n[axis])})
+		}
+		return list
+	}
+	across = len(parts(2))
+	for _, z := range parts(0) {
+		for _, y := range parts(1) {
+			for _, x := range parts(2) {
+				b := &box{}
+				for axis, part := range [3][2]int64{z, y, x} {
+					b.lo[axis], b.hi[axis] = part[0], part[1]
+					b.shares[axis] = [2]bool{part[0] > 0, part[1] < n[axis]}
+				}
+				boxes = append(boxes, b)
+			}
+		}
+	}
+	return boxes, across
+}
+
+// each gives boxes to joiners, all at the same time.
+func each(boxes []*box, joiners []*joiner, f func(*joiner, *box) error) error {
+	var wg crew.Group
+	var next atomic.Int64
+	errs := make([]error, len(joiners))
+	for i, j := range joiners {
+		wg.Go(func() {
+			for errs[i] == nil {
+				k := next.Add(1) - 1
+				if k >= int64(len(boxes)) {
+					return
+				}
+				errs[i] = f(j, boxes[k])
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
