@@ -118,6 +118,12 @@ func NewBuffer(n int64) []byte {
 	return b
 }
 
+// NewValues makes so many zeros, as NewBuffer does.
+func NewValues[T Stored](n int64) []T {
+	var zero T
+	return Values[T](NewBuffer(n * int64(unsafe.Sizeof(zero))))
+}
+
 func aligned(b []byte, size int64) bool {
 	return uintptr(unsafe.Pointer(&b[0]))%uintptr(size) == 0
 }

@@ -11,6 +11,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/crew"
+	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/gvf"
 	"eccbench/internal/workloads/gvf/rows"
@@ -70,7 +71,7 @@ func (i Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf
 	if i.fault == LostEdge { // of which small images have none
 		j.cut.columns = lead
 	}
-	j.other = make([]float32, s.Voxels())
+	j.other = grid.NewValues[float32](s.Voxels())
 	for range threads {
 		j.cores = append(j.cores, &core{job: j})
 	}
@@ -84,6 +85,7 @@ type job struct {
 	n, h, w int  // planes that are streamed, rows of each, columns
 	flat    bool // a plane is a row of a 2D image, and the rows beside it are in other planes
 	cut     cut
+	start   gvf.Starter
 	gvf.Output
 	other []float32 // what a pass is made from, or goes to
 	cores []*core
@@ -91,7 +93,7 @@ type job struct {
 
 func (j *job) Do(trace *bench.Trace) error {
 	end := trace.Span("gradient")
-	start, err := j.p.Start(len(j.cores))
+	start, err := j.start.Start(j.p, len(j.cores))
 	end()
 	if err != nil {
 		return err

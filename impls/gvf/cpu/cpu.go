@@ -7,6 +7,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/crew"
+	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/gvf"
 	"eccbench/internal/workloads/gvf/rows"
@@ -63,7 +64,7 @@ func (Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf.F
 	}
 	s := p.Shape()
 	j := &job{p: p, kernel: kernel, threads: threads, d: int(s.D), h: int(s.H), w: int(s.W), Output: gvf.NewOutput(p)}
-	j.other = make([]float32, s.Voxels())
+	j.other = grid.NewValues[float32](s.Voxels())
 	return j, nil
 }
 
@@ -72,13 +73,14 @@ type job struct {
 	kernel  rows.Kernel
 	threads int
 	d, h, w int
+	start   gvf.Starter
 	gvf.Output
 	other []float32 // what a step is taken from, or goes to
 }
 
 func (j *job) Do(trace *bench.Trace) error {
 	end := trace.Span("gradient")
-	start, err := j.p.Start(j.threads)
+	start, err := j.start.Start(j.p, j.threads)
 	end()
 	if err != nil {
 		return err

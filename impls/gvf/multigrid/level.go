@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"eccbench/internal/crew"
+	"eccbench/internal/grid"
 	"eccbench/internal/workloads/gvf"
 	"eccbench/internal/workloads/gvf/rows"
 )
@@ -118,7 +119,7 @@ type desk struct {
 func newLevel(x, y, z axis, kit *rows.Kit, threads int) *level {
 	l := &level{x: x, y: y, z: z, kit: kit, threads: threads, stride: rows.Padded(x.n)}
 	n := l.stride * y.n * z.n
-	l.diag, l.inv, l.f, l.rest = make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n+rows.Lanes)
+	l.diag, l.inv, l.f, l.rest = room(n), room(n), room(n), room(n+rows.Lanes)
 	l.u = l.values()
 	if x.n*y.n*z.n < 1<<14 {
 		l.threads = 1 // less than what goroutines cost
@@ -145,8 +146,10 @@ func (l *level) link() {
 
 // values is a list with a 0 before and behind each row, which a cell takes nothing of.
 func (l *level) values() []float32 {
-	return make([]float32, rows.Lanes+l.y.n*l.z.n*l.stride+rows.Lanes)
+	return room(rows.Lanes + l.y.n*l.z.n*l.stride + rows.Lanes)
 }
+
+func room(n int) []float32 { return grid.NewValues[float32](int64(n)) }
 
 // in is a row of such a list, with the zeros behind it.
 func (l *level) in(values []float32, r int) []float32 {

@@ -71,13 +71,14 @@ type job struct {
 	kit     *rows.Kit
 	threads int
 	solver  *solver // once there is something to solve
+	start   gvf.Starter
 	gvf.Output
 	cycles int // of all components
 }
 
 func (j *job) Do(trace *bench.Trace) error {
 	end := trace.Span("gradient")
-	start, err := j.p.Start(j.threads)
+	start, err := j.start.Start(j.p, j.threads)
 	end()
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ func newSolver(p *gvf.Problem, kit *rows.Kit, threads int) *solver {
 	s := &solver{p: p, parts: make([]float64, y.n*z.n), levels: newHierarchy(along(shape.W), y, z, mu, kit, threads)}
 	l := s.finest()
 	s.threads, s.zero = l.threads, make([]float32, l.stride)
-	s.b, s.v0 = make([]float32, len(l.f)), make([]float32, len(l.f))
+	s.b, s.v0 = room(len(l.f)), room(len(l.f))
 	s.x, s.d = l.values(), l.values()
 	over := make([]float64, l.x.n)
 	for i, w := range l.x.Width {

@@ -73,7 +73,7 @@ func (p *Problem) definedStart() (v0 [][]float32, b []float32, err error) {
 			v0 = p.gradientWithin(image)
 		}
 	}
-	b = make([]float32, len(v0[0]))
+	b = grid.NewValues[float32](int64(len(v0[0])))
 	inParts(int64(len(b)), runtime.GOMAXPROCS(0), func(_ int, lo, hi int64) {
 		for i := lo; i < hi; i++ {
 			sum := float32(v0[0][i]*v0[0][i]) + float32(v0[1][i]*v0[1][i])
@@ -93,7 +93,7 @@ func (p *Problem) normalised() ([]float32, error) {
 		return nil, err
 	}
 	extent := p.extentOf(values)
-	f := make([]float32, values.n)
+	f := grid.NewValues[float32](int64(values.n))
 	inParts(int64(len(f)), runtime.GOMAXPROCS(0), func(_ int, from, to int64) {
 		for i := int(from); i < int(to); i++ {
 			if p.inside(i) {
@@ -158,10 +158,7 @@ func (p *Problem) values() (list, error) {
 
 // gradient is by central differences.
 func gradient(s grid.Shape, f []float32) [][]float32 {
-	v0 := make([][]float32, s.Dim())
-	for c := range v0 {
-		v0[c] = make([]float32, len(f))
-	}
+	v0 := lists(s.Dim(), int64(len(f)))
 	inParts(int64(len(f)), runtime.GOMAXPROCS(0), func(_ int, lo, hi int64) { gradientOf(s, f, v0, lo, hi) })
 	return v0
 }
@@ -186,7 +183,8 @@ func evolve[T float32 | float64](p *Problem, v0, b []T, steps int64, threads int
 	if threads < 1 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	v, next := append([]T(nil), v0...), make([]T, len(v0))
+	v, next := grid.NewValues[T](int64(len(v0))), grid.NewValues[T](int64(len(v0)))
+	copy(v, v0)
 	rows := p.Shape().D * p.Shape().H
 	for range steps {
 		var g crew.Group

@@ -294,9 +294,8 @@ func Decode(b []byte) (Flow, error) {
 	if d > 3 || n > rest/4 || rest != 4*d*n {
 		return Flow{}, malformed
 	}
-	f := Flow{V: make([][]float32, d)}
+	f := Flow{V: lists(int(d), int64(n))}
 	for c := range f.V {
-		f.V[c] = make([]float32, n)
 		list := b[16+4*uint64(c)*n:][:4*n]
 		inParts(int64(n), runtime.GOMAXPROCS(0), func(_ int, lo, hi int64) {
 			for i := lo; i < hi; i++ {

@@ -227,13 +227,15 @@ func stepAlong(s grid.Shape, along int, i int64) int64 {
 
 // spread makes a field of lines along one axis, the same for all places of the others.
 func spread(s grid.Shape, along int, lines [][]float32) [][]float32 {
-	v := make([][]float32, len(lines))
-	for c := range v {
-		v[c] = make([]float32, s.Voxels())
-		for i := range v[c] {
-			v[c][i] = lines[c][stepAlong(s, along, int64(i))]
+	v := lists(len(lines), s.Voxels())
+	inParts(s.Voxels(), runtime.GOMAXPROCS(0), func(_ int, lo, hi int64) {
+		for i := lo; i < hi; i++ {
+			at := stepAlong(s, along, i)
+			for c := range v {
+				v[c][i] = lines[c][at]
+			}
 		}
-	}
+	})
 	return v
 }
 
@@ -479,7 +481,7 @@ func manufactured(p *Problem, _ Flow, ask ask) ([]verify.Measure, error) {
 	rows, cores := s.D*s.H, runtime.GOMAXPROCS(0)
 	u := make([][]float64, d)
 	for c := range u {
-		u[c] = make([]float64, s.Voxels())
+		u[c] = grid.NewValues[float64](s.Voxels())
 	}
 	inParts(rows, cores, func(_ int, lo, hi int64) {
 		for i := lo * s.W; i < hi*s.W; i++ {

@@ -63,11 +63,7 @@ func known(input string, p *Problem) (Flow, bool) {
 
 // zeros is the field that is 0.
 func (p *Problem) zeros() Flow {
-	f := Flow{V: make([][]float32, p.Dim())}
-	for c := range f.V {
-		f.V[c] = make([]float32, p.Shape().Voxels())
-	}
-	return f
+	return Flow{V: lists(p.Dim(), p.Shape().Voxels())}
 }
 
 // misshapen says where a field has not the values that the problem asks for.

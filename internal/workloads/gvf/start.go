@@ -18,7 +18,16 @@ type Start struct {
 func StartBytes(dim int) int64 { return 4 * int64(dim+2) }
 
 // Start makes V0 and b on so many goroutines (0 for one each core): to the bit what Define says.
-func (p *Problem) Start(threads int) (Start, error) {
+func (p *Problem) Start(threads int) (Start, error) { return new(Starter).Start(p, threads) }
+
+// A Starter makes Starts of one shape, each in the memory of the one before, which is no more.
+type Starter struct {
+	f, b []float32
+	v0   [][]float32
+}
+
+// Start is Problem.Start.
+func (k *Starter) Start(p *Problem, threads int) (Start, error) {
 	if threads < 1 {
 		threads = runtime.GOMAXPROCS(0)
 	}
@@ -26,18 +35,21 @@ func (p *Problem) Start(threads int) (Start, error) {
 	rows := s.D * s.H
 	v0 := p.V0
 	if v0 == nil {
-		f, err := p.scaled(threads)
+		f, err := k.scaled(p, threads)
 		if err != nil {
 			return Start{}, err
 		}
-		v0 = make([][]float32, s.Dim())
-		for c := range v0 {
-			v0[c] = make([]float32, len(f))
+		if k.v0 == nil {
+			k.v0 = lists(s.Dim(), s.Voxels())
 		}
+		v0 = k.v0
 		inParts(rows, threads, func(_ int, lo, hi int64) { gradientRows(s, f, v0, lo, hi) })
 		p.mend(v0, f)
 	}
-	b := make([]float32, s.Voxels())
+	if k.b == nil {
+		k.b = grid.NewValues[float32](s.Voxels())
+	}
+	b := k.b
 	inParts(rows, threads, func(_ int, lo, hi int64) {
 		lo, hi = lo*s.W, hi*s.W
 		b, vx, vy := b[lo:hi], v0[0][lo:hi], v0[1][lo:hi]
@@ -63,8 +75,17 @@ func inParts(n int64, parts int, f func(part int, lo, hi int64)) {
 	g.Wait()
 }
 
+// lists are so many lists of n zeros.
+func lists(many int, n int64) [][]float32 {
+	v := make([][]float32, many)
+	for c := range v {
+		v[c] = grid.NewValues[float32](n)
+	}
+	return v
+}
+
 // scaled is the image from 0 to 1.
-func (p *Problem) scaled(threads int) ([]float32, error) {
+func (k *Starter) scaled(p *Problem, threads int) ([]float32, error) {
 	if grid.LabelsOf(p.Source) != nil || p.Mask != nil { // which are seldom
 		return p.normalised()
 	}
@@ -72,7 +93,10 @@ func (p *Problem) scaled(threads int) ([]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]float32, f.Shape().Voxels())
+	if k.f == nil {
+		k.f = grid.NewValues[float32](f.Shape().Voxels())
+	}
+	out := k.f
 	switch f.Type() {
 	case grid.Uint8:
 		scaleTo(out, grid.Values[uint8](f.Data()), threads)
@@ -104,6 +128,7 @@ func scaleTo[T grid.Element](out []float32, values []T, threads int) {
 		from, to = min(from, least[part]), max(to, most[part])
 	}
 	if to == from {
+		clear(out)
 		return
 	}
 	inParts(n, threads, func(_ int, lo, hi int64) {
