@@ -38,6 +38,7 @@ type Result struct {
 	*Mutant
 	Verify, Tests string // the stage that did, if one did
 	Reached       bool   // whether any came to it
+	ByVerify      bool   // whether verify did
 }
 
 // Run samples mutants, builds them, and runs each.
@@ -325,6 +326,7 @@ func (p *Project) try(ctx context.Context, m *Mutant, stages []*Stage) (*Result,
 			continue
 		}
 		r.Reached = true
+		r.ByVerify = r.ByVerify || s.Kind == byVerify
 		failed, _, err := s.run(ctx, m.ID, s.limit(), p.scratch)
 		if err != nil {
 			return nil, err

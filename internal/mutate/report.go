@@ -64,10 +64,10 @@ type Results struct {
 // Print writes the table, the survivors, and what is out of date, and returns the score:
 // of all that were run, the percentage that was noticed.
 func (r *Results) Print(w io.Writer) (score float64) {
-	fmt.Fprint(w, "| code | changes | equivalent | run | noticed by `verify` | by tests | by any | survive | score |\n|---|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprint(w, "| code | changes | equivalent | run | `verify` comes to | noticed by `verify` | by tests | by any | survive | score |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	var total counts
 	for _, t := range r.targets {
-		n := counts{r.places[t.Name], r.equivalent[t.Name]}
+		n := counts{places: r.places[t.Name], equivalent: r.equivalent[t.Name]}
 		for _, x := range r.All {
 			if x.Target == t.Name {
 				n.add(x)
@@ -106,35 +106,49 @@ func (r *Results) Print(w io.Writer) (score float64) {
 }
 
 // counts are a line of the table: all changes that there are, equivalent ones that were
-// drawn, others that were run, and what noticed these.
-type counts [6]int
+// drawn, others that were run, those in functions that verify comes to, and what noticed these.
+type counts [noticedByAny + 1]int
+
+const (
+	places = iota
+	equivalent
+	run
+	verifyComesTo
+	noticedByVerify
+	noticedByTests
+	noticedByAny
+)
 
 func (n *counts) add(x *Result) {
-	n[2]++
+	n[run]++
+	if x.ByVerify {
+		n[verifyComesTo]++
+	}
 	if x.Verify != "" {
-		n[3]++
+		n[noticedByVerify]++
 	}
 	if x.Tests != "" {
-		n[4]++
+		n[noticedByTests]++
 	}
 	if x.Verify != "" || x.Tests != "" {
-		n[5]++
+		n[noticedByAny]++
 	}
 }
 
 func (n *counts) score() float64 {
-	if n[2] == 0 {
+	if n[run] == 0 {
 		return 100
 	}
-	return 100 * float64(n[5]) / float64(n[2])
+	return 100 * float64(n[noticedByAny]) / float64(n[run])
 }
 
 func (n *counts) line(w io.Writer, name string, verify bool) {
-	byVerify := "—"
+	comes, byVerify := "—", "—"
 	if verify {
-		byVerify = fmt.Sprint(n[3])
+		comes, byVerify = fmt.Sprint(n[verifyComesTo]), fmt.Sprint(n[noticedByVerify])
 	}
-	fmt.Fprintf(w, "| %s | %d | %d | %d | %s | %d | %d | %d | %.0f %% |\n", name, n[0], n[1], n[2], byVerify, n[4], n[5], n[2]-n[5], n.score())
+	fmt.Fprintf(w, "| %s | %d | %d | %d | %s | %s | %d | %d | %d | %.0f %% |\n",
+		name, n[places], n[equivalent], n[run], comes, byVerify, n[noticedByTests], n[noticedByAny], n[run]-n[noticedByAny], n.score())
 }
 
 // looked says whether the mutants of a file were listed.
