@@ -64,6 +64,7 @@ var targets = []Target{
 	{Name: "impls/betti/labels", dir: "impls/betti/labels", verify: [][]string{{"--workload", "betti", "--impl", "labels"}}, tests: []string{"impls/betti/labels", failing}},
 	{Name: "impls/betti/definition", dir: "impls/betti/definition", verify: [][]string{{"--workload", "betti", "--impl", "definition"}}, tests: []string{"impls/betti/definition", "impls/betti/labels", failing}},
 	{Name: "internal/workloads/betti", dir: "internal/workloads/betti", verify: append(betti, curves...), tests: []string{"internal/workloads/betti", "impls/betti/duality", "impls/betticurves/duality", failing}},
+	{Name: "internal/workloads/betti/unions", dir: "internal/workloads/betti/unions", verify: curves, own: true, tests: []string{"internal/workloads/betti/unions"}},
 	{Name: "impls/betticurves/duality", dir: "impls/betticurves/duality", verify: curves, tests: []string{"impls/betticurves/duality", failing}},
 	{Name: "impls/betticurves/bylevel", dir: "impls/betticurves/bylevel", verify: curves, tests: []string{"impls/betticurves/bylevel", "impls/betticurves/duality", failing}},
 	{Name: "impls/softecc/definition", dir: "impls/softecc/definition", verify: soft, own: true, tests: []string{"impls/softecc/definition", "impls/softecc/dense", failing}},
