@@ -2,6 +2,7 @@ package grid
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -57,6 +58,41 @@ func TestEachSlab(t *testing.T) {
 		}
 		if !errors.Is(err, c.want) || !slices.Equal(seen, want) {
 			t.Errorf("%+v: %v, slices %v", c, err, seen)
+		}
+	}
+}
+
+// Slabs that share a slice are the same of an image in memory as of one that is read.
+func TestEachSharing(t *testing.T) {
+	for _, shape := range []Shape{{D: 7, H: 2, W: 3}, {D: 1, H: 7, W: 6}} {
+		f, err := NewField(shape, Uint8, NewBuffer(shape.Voxels()), Identity(Uint8))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range f.Data() {
+			f.Data()[i] = byte(i)
+		}
+		for step := range int64(9) {
+			var spans [2][]string
+			for i, s := range []Source{f, struct{ Source }{f}} {
+				if err := EachSharing(s, step+1, func(slab []byte, lo, hi int64) error {
+					spans[i] = append(spans[i], fmt.Sprint(lo, hi, slab))
+					return nil
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if n := (shape.Slices() + step) / (step + 1); int64(len(spans[0])) != n || !slices.Equal(spans[0], spans[1]) {
+				t.Errorf("%v in %ds: %v, read %v", shape, step+1, spans[0], spans[1])
+			}
+			if size, hi := SliceBytes(f), min(2*step+2, shape.Slices()); step+1 < shape.Slices() {
+				if want := fmt.Sprint(step, hi, f.Data()[step*size:hi*size]); spans[0][1] != want {
+					t.Errorf("%v in %ds: the second is %v, want %v", shape, step+1, spans[0][1], want)
+				}
+			}
+		}
+		if err := EachSharing(f, 3, func([]byte, int64, int64) error { return errBroken }); !errors.Is(err, errBroken) {
+			t.Errorf("%v: %v", shape, err)
 		}
 	}
 }
