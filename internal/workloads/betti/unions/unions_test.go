@@ -1,11 +1,14 @@
 package unions
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"eccbench/internal/grid"
@@ -161,5 +164,22 @@ func TestUnreadable(t *testing.T) {
 	in := failing{ecctest.Drawn(t, grid.Shape{D: 40, H: 5, W: 5}, grid.Uint8, 9, 1)}
 	if _, _, err := Changes(in, false, false); err == nil || !strings.Contains(err.Error(), "slice 33 is gone") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Nodes have numbers of 32 bits, and boxes whose nodes have none end all.
+func TestTooManyNodes(t *testing.T) {
+	g := &graph{}
+	g.nodes.Store(math.MaxUint32 - 9)
+	if err := g.number(&box{}, 0, nil, outsideNode+7); err != nil {
+		t.Error(err)
+	}
+	joiners := []*joiner{{}, {}}
+	var boxes atomic.Int64
+	if err := each([]*box{{}, {}, {}, {}}, joiners, func(*joiner, *box) error {
+		boxes.Add(1)
+		return g.number(&box{}, 0, nil, outsideNode+7)
+	}); !errors.Is(err, errNodes) || boxes.Load() > 2 {
+		t.Errorf("after %d boxes: %v", boxes.Load(), err)
 	}
 }
