@@ -3,6 +3,7 @@ package gpu
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -216,17 +217,50 @@ func BenchmarkRestOnDevice(b *testing.B) {
 			j := setUp(b, Multigrid(ecctest.Device(b)), problemOf(b, "gvf-steady/"+of), bench.Kernel)
 			sum := 0.0
 			for b.Loop() {
-				if err := j.Do(nil); err != nil {
-					b.Fatal(err)
-				}
-				took, err := j.Elapsed()
-				if err != nil {
-					b.Fatal(err)
-				}
-				sum += took.Seconds() * 1e3
+				sum += timed(b, j)
 			}
-			b.ReportMetric(sum/float64(b.N), "device-ms")
+			b.ReportMetric(sum/float64(b.N)*1e3, "device-ms")
 			b.ReportMetric(j.solver.steps(), "steps")
 		})
+	}
+}
+
+// timed is how many seconds a call takes by the device's events.
+func timed(b *testing.B, j *job) float64 {
+	b.Helper()
+	if err := j.Do(nil); err != nil {
+		b.Fatal(err)
+	}
+	took, err := j.Elapsed()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return took.Seconds()
+}
+
+// BenchmarkStepsOnDevice says how many voxels take a step each ns, those in between and at the
+// start apart: 68 steps take so much longer than 4.
+func BenchmarkStepsOnDevice(b *testing.B) {
+	for _, storage := range []string{"gvf", "gvf-float16"} {
+		for _, shape := range []string{"256x256x256", "512x512x512", "16384x16384"} {
+			if storage != "gvf" && shape == "16384x16384" {
+				continue
+			}
+			b.Run(storage+"/"+shape, func(b *testing.B) {
+				const few, many = 4, 68
+				jobs := map[int]*job{}
+				var voxels int64
+				for _, steps := range []int{few, many} {
+					p := problemOf(b, fmt.Sprintf("%s/steps=%d/mu=50/boundary=0/of=noise/shape=%s/levels=1024/type=float32/seed=1", storage, steps, shape))
+					voxels = p.Shape().Voxels()
+					jobs[steps] = setUp(b, Blocked(ecctest.Device(b)), p, bench.Kernel)
+				}
+				sum := 0.0
+				for b.Loop() {
+					sum += timed(b, jobs[many]) - timed(b, jobs[few])
+				}
+				b.ReportMetric(float64((many-few)*voxels*int64(b.N))/sum/1e9, "Gvox·it/s")
+			})
+		}
 	}
 }
