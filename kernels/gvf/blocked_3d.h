@@ -7,28 +7,47 @@
 // hands rows on to the threads beside it through shared memory, in two planes in turn: so a
 // warp meets the two beside it, and no others, once for each plane that comes, however many
 // steps. V, V0 and b come by copies that run ahead. At the edges of a tile values are wrong, one
-// further in with each step, and tiles overlap by that. Beyond its borders a field is mirrored,
+// further in with each step, and tiles overlap by that: but not at a border of the field, where
+// a voxel beyond it is the one at it, so that a tile that ends there is right to its edge. Where
+// the boundary is another one, or the field less than a tile, it is mirrored beyond its borders,
 // which is what the boundary comes to, so that no step looks where it is.
 #pragma once
 #include "blocked.h"
 
-template <int depth, int rows, int warps, class Kept> struct blocked_3d {
+// An axis of n in tiles of so many, with margins: whether tiles end at its borders, how many there
+// are, and where one begins.
+template <int of, int margin> struct tiles {
+  bool within;
+  int n;
+  member tiles(const shape &s, int n, int at_once) : within(!s.third && n >= of && n % at_once == 0), n(n) {}
+  member int many() const { return ((within ? n - 2 * margin : n) + of - 2 * margin - 1) / (of - 2 * margin); }
+  member int begin(int i) const { return within ? shape::least(i * (of - 2 * margin), n - of) : i * (of - 2 * margin) - margin; }
+  // Whether place i of a tile from there on is right after all steps.
+  member bool right(int from, int i) const {
+    return i >= (within && from == 0 ? 0 : margin) && i < (within && from + of == n ? of : of - margin) && from + i < n;
+  }
+};
+
+// What is known of the columns of a tile: that they are in the field, and end at none of its borders.
+enum place { anywhere, at_border, inside };
+
+template <int depth, int rows, int warps, int ahead, class Kept> struct blocked_3d {
   typedef typename Kept::value value;
   enum {
     width = 64, height = 2 * rows * warps, plane = width * height, // of a tile
     margin = 4, // at its edges: as many as there are steps, and whole quads
-    wide = width - 2 * margin, high = height - 2 * margin,
-    // The rings: of V the plane of the last turn, of this one and of the next one; of V0 and b
-    // four in a row.
-    v_slots = 3, slots = 4, line_bytes = width * (int)sizeof(value), kept_plane = height * line_bytes, wide_plane = 4 * plane,
+    // The rings: of V the plane of the last turn, of this one and of those ahead; of V0 and b as
+    // many, and one more that is needed still.
+    v_slots = 2 + ahead, slots = 3 + ahead, line_bytes = width * (int)sizeof(value), kept_plane = height * line_bytes, wide_plane = 4 * plane,
     v_ring = 0, v0_ring = v_slots * kept_plane, b_ring = v0_ring + slots * kept_plane, exchange = b_ring + slots * wide_plane,
     bytes = exchange + 2 * (depth - 1) * wide_plane,
     pairs = depth / 2, size = (int)sizeof(value),
   };
-  static_assert(depth <= margin && depth <= slots, "a step needs what is no longer there");
+  static_assert(depth <= margin && depth <= 4, "a step needs what is no longer there");
 
   float32 mu;
   int own, north, south;                    // places in a plane, in values
+  bool leftmost, rightmost;                 // of a tile's columns
   quad kept[depth][2][rows];                // of each step two planes, in turn the lower one
   typename Kept::four v0s[pairs + 1][rows]; // V0 of the next plane of the second of two steps
   quad bs[pairs + 1][rows];                 // and b
@@ -49,7 +68,7 @@ template <int depth, int rows, int warps, class Kept> struct blocked_3d {
 
   // A plane has come: step k makes the one that is k below. All of them are handed on at the end,
   // so that no load waits for a store.
-  template <int odd> member void turn(int turn, int before, quad (&comes)[rows]) {
+  template <int odd, place where> member void turn(int now, int before, quad (&comes)[rows]) {
     typename Kept::four v0[rows];
     quad b[rows];
     UNROLL for (int k = 1; k <= depth; k++) {
@@ -64,7 +83,7 @@ template <int depth, int rows, int warps, class Kept> struct blocked_3d {
       UNROLL for (int r = 0; r < rows; r++) {
         quad v0_k, b_k;
         if (k % 2) {
-          int slot = (turn - k - planted(fault::ring)) & (slots - 1), at = own + r * width;
+          int slot = back<slots>(now, k + planted(fault::ring)), at = own + r * width;
           v0[r] = as_kept<Kept>(v0_ring + slot * kept_plane + size * at), v0_k = Kept::wide(v0[r]), b[r] = b_k = in_shared<in_float32>(b_ring + slot * wide_plane + 4 * at);
         } else {
           v0_k = Kept::wide(v0s[k / 2][r]), b_k = bs[k / 2][r];
@@ -74,6 +93,8 @@ template <int depth, int rows, int warps, class Kept> struct blocked_3d {
         const quad &n = r ? here[r - 1] : up, &m = r < rows - 1 ? here[r + 1] : down;
         beside x(v);
         float32 row[6] = {x.left, v[0], v[1], v[2], v[3], x.right};
+        if (where == at_border && leftmost) row[0] = v[0];
+        if (where == at_border && rightmost) row[5] = v[3];
         UNROLL for (int i = 0; i < 4; i++) {
           float32 sum = plus(plus(plus(row[i], row[i + 2]), plus(n[i], m[i])), plus(below[i], comes[r][i]));
           made[r][i] = stepped<6>(v[i], sum, v0_k[i], b_k[i], mu);
@@ -90,15 +111,21 @@ template <int depth, int rows, int warps, class Kept> struct blocked_3d {
     }
   }
 
+  // So many slots before one of a ring.
+  template <int of> member static int back(int slot, int k) { return slot < k ? slot - k + of : slot - k; }
+
   // The block's tile, of planes first ≤ z < last of a component.
-  template <bool inside> member void run(const value *v, const value *v_0, const float32 *b, value *to, const shape &s, int x0, int y0, int first, int last) {
+  template <place where> member void run(const value *v, const value *v_0, const float32 *b, value *to, const shape &s, int x0, int y0, int first, int last) {
+    const tiles<width, margin> columns_of(s, s.w, 4);
+    const tiles<height, margin> rows_of(s, s.h, 1);
     int lane = thread_x() & 31, column = 4 * (lane & 15), line = (2 * (thread_x() >> 5) + (lane >> 4)) * rows;
     own = line * width + column;
     north = own - (line > 0 ? width : 0), south = own + (line + rows < height ? rows : rows - 1) * width;
-    columns<inside> x(s, x0 - margin + column);
+    leftmost = column == 0, rightmost = column == width - 4;
+    columns<where != anywhere> x(s, x0 + column);
     int row[rows];
     UNROLL for (int r = 0; r < rows; r++) {
-      row[r] = s.mirrored(y0 - margin + line + r, s.h) * s.w;
+      row[r] = s.mirrored(y0 + line + r, s.h) * s.w;
       UNROLL for (int k = 0; k < depth; k++) kept[k][0][r] = kept[k][1][r] = quad{};
       UNROLL for (int k = 0; k <= pairs; k++) v0s[k][r] = {}, bs[k][r] = quad{};
     }
@@ -110,59 +137,66 @@ template <int depth, int rows, int warps, class Kept> struct blocked_3d {
       UNROLL for (int r = 0; r < rows; r++) x.template copy<in_float32>(ring + slot * wide_plane + 4 * (own + r * width), from + row[r]);
     };
     auto plane_of = [&](int turn) { return s.mirrored(first - depth + turn, s.d) * s.plane(); };
-    bool mine = column >= margin && column < width - margin && x0 - margin + column < s.w && !(planted(fault::edge) && column == width - margin - 4);
+    bool mine = columns_of.right(x0, column) && !(planted(fault::edge) && column == width - margin - 4);
     auto store_of = [&](int turn, const quad (&made)[rows]) {
       int z = first - 2 * depth + turn;
       if (!mine || z < first || z >= last) return;
       UNROLL for (int r = 0; r < rows; r++) {
-        int y = y0 - margin + line + r;
-        if (line + r < margin || line + r >= height - margin || y >= s.h) continue;
-        store<inside, Kept>(to + z * s.plane() + (int64)y * s.w, x0 - margin + column, s.w, made[r]);
+        if (!rows_of.right(y0, line + r)) continue;
+        store<where != anywhere, Kept>(to + z * s.plane() + (int64)(y0 + line + r) * s.w, x0 + column, s.w, made[r]);
       }
     };
-    int64 at = plane_of(0);
-    copy(v_ring, 0, v + at);
-    end_of_copies();
-    int come = 0, before = 2, next = 1;
-    quad made[rows];
     // V0 and b are asked for with the next plane of V.
-    auto begin = [&](int turn) {
-      wait_for_copies<0>();
-      UNROLL for (int r = 0; r < rows; r++) made[r] = in_shared<Kept>(v_ring + come * kept_plane + size * (own + r * width));
-      meet();
-      copy(v0_ring, turn & (slots - 1), v_0 + at);
-      copy_wide(b_ring, turn & (slots - 1), b + at);
-      at = plane_of(turn + 1);
-      copy(v_ring, next, v + at);
+    int64 at = plane_of(0);
+    int v_next = 0, next = 0; // where planes come
+    auto ask = [&](int turn) {
+      copy(v0_ring, next, v_0 + at);
+      copy_wide(b_ring, next, b + at);
+      next = next + 1 < slots ? next + 1 : 0;
+      at = plane_of(turn + ahead);
+      copy(v_ring, v_next, v + at);
+      v_next = v_next + 1 < v_slots ? v_next + 1 : 0;
       end_of_copies();
     };
-    auto move = [&] {
-      int free = before;
-      before = come, come = next, next = free;
+    copy(v_ring, v_next++, v + at);
+    end_of_copies();
+    UNROLL for (int t = 1 - ahead; t < 0; t++) ask(t);
+    int come = 0, now = 0; // of V and of the others
+    quad made[rows];
+    auto begin = [&](int turn) {
+      wait_for_copies<ahead - 1>();
+      UNROLL for (int r = 0; r < rows; r++) made[r] = in_shared<Kept>(v_ring + come * kept_plane + size * (own + r * width));
+      meet();
+      ask(turn);
+    };
+    auto end = [&](int turn) {
+      store_of(turn, made);
+      come = come + 1 < v_slots ? come + 1 : 0, now = now + 1 < slots ? now + 1 : 0;
     };
     for (int t = 0; t < last - first + 2 * depth; t += 2) {
       begin(t);
-      turn<0>(t, before, made);
-      store_of(t, made);
-      move();
+      turn<0, where>(now, back<v_slots>(come, 1), made);
+      end(t);
       begin(t + 1);
-      turn<1>(t + 1, before, made);
-      store_of(t + 1, made);
-      move();
+      turn<1, where>(now, back<v_slots>(come, 1), made);
+      end(t + 1);
     }
     wait_for_copies<0>();
   }
 
   // The block's part of all: components are next to each other, for they share b.
   member static void part(const value *v, const value *v_0, const float32 *b, value *to, const shape &s, float32 mu, int planes) {
-    int across = (s.w + wide - 1) / wide, down = (s.h + high - 1) / high, tile = block_x() / 3, c = block_x() % 3;
+    const tiles<width, margin> columns(s, s.w, 4);
+    const tiles<height, margin> rows_of(s, s.h, 1);
+    int across = columns.many(), down = rows_of.many(), tile = block_x() / 3, c = block_x() % 3;
     int first = tile / (across * down) * planes;
     tile %= across * down;
     int64 from = c * s.voxels();
     blocked_3d k;
     k.mu = mu;
-    int x0 = tile % across * wide, y0 = tile / across * high, last = shape::least(first + planes, s.d);
-    if (x0 >= margin && x0 - margin + width <= s.w && s.w % 4 == 0) k.template run<true>(v + from, v_0 + from, b, to + from, s, x0, y0, first, last);
-    else k.template run<false>(v + from, v_0 + from, b, to + from, s, x0, y0, first, last);
+    int x0 = columns.begin(tile % across), y0 = rows_of.begin(tile / across), last = shape::least(first + planes, s.d);
+    if (!columns.within) k.template run<anywhere>(v + from, v_0 + from, b, to + from, s, x0, y0, first, last);
+    else if (x0 == 0 || x0 + width == s.w) k.template run<at_border>(v + from, v_0 + from, b, to + from, s, x0, y0, first, last);
+    else k.template run<inside>(v + from, v_0 + from, b, to + from, s, x0, y0, first, last);
   }
 };

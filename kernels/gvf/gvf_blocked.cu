@@ -9,12 +9,13 @@
   extern "C" __global__ __attribute__((launch_bounds(32, 12))) void gvf_blocked_2d_##depth##name(FIELDS(Kept::value)) { \
     blocked_2d<depth, depth < 8 ? 8 : 16, Kept>::part(v, v0, b, to, shape{w, h, d, third}, mu, length);             \
   }
-#define BLOCKED_3D(depth, name, Kept)                                                                               \
-  extern "C" __global__ __attribute__((launch_bounds(384, 1))) void gvf_blocked_3d_##depth##name(FIELDS(Kept::value)) { \
-    blocked_3d<depth, 2, 12, Kept>::part(v, v0, b, to, shape{w, h, d, third}, mu, length);                          \
+#define BLOCKED_3D(depth, name, Kept, warps)                                                                        \
+  extern "C" __global__ __attribute__((launch_bounds(32 * warps, 1))) void gvf_blocked_3d_##depth##name(FIELDS(Kept::value)) { \
+    blocked_3d<depth, 2, warps, 2, Kept>::part(v, v0, b, to, shape{w, h, d, third}, mu, length);                    \
   }
-#define BLOCKED(name, Kept)                                                                                         \
+#define BLOCKED(name, Kept, warps)                                                                                  \
   BLOCKED_2D(1, name, Kept) BLOCKED_2D(2, name, Kept) BLOCKED_2D(4, name, Kept) BLOCKED_2D(8, name, Kept)           \
-  BLOCKED_3D(1, name, Kept) BLOCKED_3D(2, name, Kept) BLOCKED_3D(4, name, Kept)
-BLOCKED(, in_float32)
-BLOCKED(_float16, in_float16)
+  BLOCKED_3D(1, name, Kept, warps) BLOCKED_3D(2, name, Kept, warps) BLOCKED_3D(4, name, Kept, warps)
+// As many warps as shared memory has rows for.
+BLOCKED(, in_float32, 11)
+BLOCKED(_float16, in_float16, 12)

@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"fmt"
+	"math"
 
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
@@ -62,12 +63,24 @@ func launch(blocks, warps, shared int64) device.Launch {
 }
 
 // The tiles of steps that are taken together (kernels/gvf/blocked_3d.h, blocked_2d.h): columns
-// and rows that a block has, with a margin; and the columns that a warp has of a 2D image.
+// that a block has, with a margin, and rows of a warp; the columns that a warp has of a 2D image.
 const (
-	tileColumns, tileRows, tileWarps, margin = 64, 48, 12, 4
+	tileColumns, rowsOfWarp, margin = 64, 4, 4
+	ahead                           = 2 // planes that copies run ahead
+	// Planes of a run: tiles that go on for longer drift apart, until what one has read is no longer
+	// in the cache where the one beside it needs it.
+	longest = 192
 
 	stripColumns = 128
 )
+
+// tileWarps is how many warps a block has of a volume.
+func tileWarps(p *gvf.Problem) int64 {
+	if p.Storage == gvf.Float32 {
+		return 11
+	}
+	return 12
+}
 
 // The tiles of an image that registers hold (kernels/gvf/gvf_resident.cu), a block each.
 const residentTile, residentWarps, residentSteps = 64, 8, 8
@@ -120,16 +133,27 @@ func streamed(of *gvf.Problem, d device.Info, depth int64) pass {
 			slots = 16
 		}
 		strips := 2 * up(s.W, stripColumns-2*max(margin, depth))
-		p.length = run(s.H, strips, sms*atOnce, 2*depth)
+		p.length = run(s.H, s.H, strips, sms*atOnce, 2*depth)
 		p.launch = launch(strips*up(s.H, p.length), 1, ((4+slots)*kept+slots*4)*stripColumns)
 		return p
 	}
-	// Planes of a tile: of V three, of V0 and b four each, and of each step but the last two.
-	bytes := ((3+4)*kept + (4+2*(depth-1))*4) * tileColumns * tileRows
-	tiles := 3 * up(s.W, tileColumns-2*margin) * up(s.H, tileRows-2*margin)
-	p.length = run(s.D, tiles, sms, 2*depth)
-	p.launch = launch(tiles*up(s.D, p.length), tileWarps, bytes)
+	warps := tileWarps(of)
+	rows := rowsOfWarp * warps
+	// Planes of a tile: of V, of V0 and of b, and of each step but the last two.
+	bytes := ((2+ahead+3+ahead)*kept + (3+ahead+2*(depth-1))*4) * tileColumns * rows
+	tiles := 3 * tilesAlong(of, s.W, tileColumns, 4) * tilesAlong(of, s.H, rows, 1)
+	p.length = run(s.D, longest, tiles, sms, 2*depth)
+	p.launch = launch(tiles*up(s.D, p.length), warps, bytes)
 	return p
+}
+
+// tilesAlong is how many tiles of so many an axis of n has, some at once: they end at its borders
+// where a voxel beyond one is the one at it, and the axis is no less than a tile.
+func tilesAlong(p *gvf.Problem, n, tile, atOnce int64) int64 {
+	if p.Boundary == gvf.Replicate && n >= tile && n%atOnce == 0 {
+		n -= 2 * margin
+	}
+	return up(n, tile-2*margin)
 }
 
 // size is how many bytes a number of the field takes.
@@ -140,12 +164,12 @@ func size(p *gvf.Problem) int64 {
 	return 2
 }
 
-// run is how many of n planes, or rows, a tile goes through, where so many run at a time and each
-// has some planes more than it makes: so that the last turn of all is nearly full.
-func run(n, tiles, atOnce, more int64) (length int64) {
+// run is how many of n planes, or rows, a tile goes through, at most, where so many run at a time
+// and each has some planes more than it makes: so that the last turn of all is nearly full.
+func run(n, most, tiles, atOnce, more int64) (length int64) {
 	length = n
-	least := up(tiles, atOnce) * (n + more)
-	for parts := int64(2); parts <= n; parts++ {
+	least := int64(math.MaxInt64)
+	for parts := up(n, most); parts <= n; parts++ {
 		each := up(n, parts)
 		if cost := up(tiles*up(n, each), atOnce) * (each + more); cost < least {
 			length, least = each, cost

@@ -89,6 +89,7 @@ func Steps(impls ...bench.Implementation[*Problem, Flow]) bench.Workload[*Proble
 			q.Spell("ball/shape=40x33x19/type=uint8", 25, 50, 0), q.Spell("noise/shape=1x1x37/type=uint8/levels=3/seed=3", 5, 100, 0),
 			q.Spell("noise/shape=1x19x2/type=int16/levels=1000/seed=2", 6, 50, 1), q.Spell("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 11, 1, 0),
 			q.Spell("between/shape=43x11x7/levels=1024/seed=20", 17, 50, 0),
+			q.Spell("noise/shape=100x61x5/levels=1024/type=float32/seed=9", 9, 50, 0), // more than a tile, and its last ones overlap
 		},
 		Small: []string{q.Spell("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 64, 50, 0), q.Spell("noise/shape=256x256/levels=1024/type=float32/seed=1", 128, 50, 0)},
 	}, stepsPolicy(), impls)

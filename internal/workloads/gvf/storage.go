@@ -107,6 +107,7 @@ func Keeping(kind string, impls ...bench.Implementation[*Problem, Flow]) bench.W
 			q.Spell("checkerboard/shape=130x64/type=uint8", 40, 187, 0), q.Spell("noise/shape=31x17x13/type=float32/levels=1024/seed=7", 13, 50, 0),
 			q.Spell("grf/shape=24x20x28/type=float32/levels=1024/smooth=2/seed=3", 16, 100, 1), q.Spell("ball/shape=40x33x19/type=uint8", 25, 50, 0),
 			q.Spell("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 11, 1, 0),
+			q.Spell("noise/shape=100x61x5/levels=1024/type=float32/seed=9", 9, 50, 0), // more than a tile, and its last ones overlap
 		},
 		Small: []string{q.Spell("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 64, 50, 0)},
 	}, verify.Policy[*Problem, Flow]{Agree: agree, Weak: weak, Laws: []law{
