@@ -63,32 +63,76 @@ struct level {
   int nx, ny, nz;
   int across, down, along; // of a block's threads, as powers of two: columns, rows, runs of planes
   int length;              // planes that a thread goes through
+  int stride, each;        // from row to row of a list; cells of a row that a thread has, 1 or 4
   int ax, ay, az;          // where the tables of the axes are
   int64 base, inv;         // where the lists are
-  member int plane() const { return nx * ny; }
-  member int cells() const { return plane() * nz; }
+  member int plane() const { return stride * ny; }
+  member int room() const { return plane() * nz; } // of a list of a component
+  member int cells() const { return nx * ny * nz; }
 };
 
 // Levels of the longest axis that an image may have, and one that is a single cell.
-enum { most_levels = 33, of_level = 12 };
+enum { most_levels = 33, of_level = 14 };
 
-// An axis of n cells has four tables: widths, links to the cell before, and the shares of the two
+// What a thread has of a row, V: a cell, or four, whose places in lists are multiples of four.
+// Cells of lists beyond the end of a row are 0.
+template <class V> struct with { enum { cells = sizeof(V) / 4 }; };
+inlined float32 cell_of(float32 v, int) { return v; }
+inlined float32 cell_of(const quad &v, int j) { return v[j]; }
+inlined void set_cell(float32 &v, int, float32 to) { v = to; }
+inlined void set_cell(quad &v, int j, float32 to) { v[j] = to; }
+template <class V> inlined V load(const float32 *p) { return *(const V *)p; }
+template <class V> inlined void store(float32 *p, const V &v) { *(V *)p = v; }
+
+// The same from a place that need not be a multiple of four, as far as a row goes.
+inlined void load_some(float32 &v, const float32 *p, int) { v = *p; }
+inlined void load_some(quad &v, const float32 *p, int cells) { UNROLL for (int j = 0; j < 4; j++) v[j] = j < cells ? p[j] : 0; }
+
+// v, and 0 beyond so many cells.
+inlined float32 as_far_as(float32 v, int) { return v; }
+inlined quad as_far_as(quad v, int cells) {
+  UNROLL for (int j = 1; j < 4; j++) if (j >= cells) v[j] = 0;
+  return v;
+}
+
+// The cells one before and one behind each, of those and the one beside.
+inlined float32 moved_right(float32 left, float32) { return left; }
+inlined quad moved_right(float32 left, const quad &v) { return quad{left, v[0], v[1], v[2]}; }
+inlined float32 moved_left(float32, float32 right) { return right; }
+inlined quad moved_left(const quad &v, float32 right) { return quad{v[1], v[2], v[3], right}; }
+
+// Products in double, added.
+template <class V> inlined double dot(const V &a, const V &b) {
+  double sum = 0;
+  UNROLL for (int j = 0; j < with<V>::cells; j++) sum += (double)cell_of(a, j) * cell_of(b, j);
+  return sum;
+}
+
+// An axis of n cells has four tables, with 0 behind them: widths, links to the cell before, and the shares of the two
 // cells of the next level that a cell is interpolated from: of that which holds it, and of that
 // which is next nearest.
 struct axis {
   const float32 *width, *link, *near, *far;
-  member axis(const float32 *tables, int at, int n) : width(tables + at), link(width + n + 2), near(link + n + 2), far(near + n + 2) {}
+  member axis(const float32 *tables, int at, int n) : width(tables + at), link(width + n + 4), near(link + n + 4), far(near + n + 4) {}
 };
 
+// Numbers of a table from a place on.
+template <class V> inlined V row_of(const float32 *table) {
+  V v{};
+  UNROLL for (int j = 0; j < with<V>::cells; j++) set_cell(v, j, table[j]);
+  return v;
+}
+
 // How much flows to a cell from what is around it, in its plane.
-struct around {
-  float32 x0, x1, y0, y1, z, all; // of a column
-  float32 wx, wy, slack;
+template <class V> struct around {
+  V x0, x1, y0, y1, z, all; // of a column
+  float32 slack;
   const float32 *wz, *lz;
   member around(const float32 *tables, const level &l, int x, int y, float32 omega) : slack(1 / omega - 1) {
     axis ax(tables, l.ax, l.nx), ay(tables, l.ay, l.ny), az(tables, l.az, l.nz);
-    wx = ax.width[x], wy = ay.width[y];
-    x0 = wy * ax.link[x], x1 = wy * ax.link[x + 1], y0 = wx * ay.link[y], y1 = wx * ay.link[y + 1], z = wx * wy;
+    V wx = row_of<V>(ax.width + x);
+    float32 wy = ay.width[y];
+    x0 = wy * row_of<V>(ax.link + x), x1 = wy * row_of<V>(ax.link + x + 1), y0 = wx * ay.link[y], y1 = wx * ay.link[y + 1], z = wx * wy;
     all = (x0 + x1) + (y0 + y1);
     wz = az.width, lz = az.link;
   }
@@ -97,7 +141,7 @@ struct around {
 // The width of a plane, and its links.
 struct deep { float32 width, below, above; };
 
-struct six { float32 left, right, north, south, below, above; };
+template <class V> struct six { V left, right, north, south, below, above; };
 
 struct solver {
   const float32 *v0, *b, *tables;
@@ -117,52 +161,56 @@ struct knowledge {
   int since, ended, rest[3]; // rest: a component that is done
 };
 
-inlined float32 flows(const around &a, const six &s, const deep &d) {
+template <class V> inlined V flows(const around<V> &a, const six<V> &s, const deep &d) {
   return d.width * ((a.x0 * s.left + a.x1 * s.right) + (a.y0 * s.north + a.y1 * s.south)) + a.z * (d.below * s.below + d.above * s.above);
 }
 
 // What flows from a cell.
-inlined float32 leaves(const around &a, const deep &d) { return d.width * a.all + a.z * (d.below + d.above); }
+template <class V> inlined V leaves(const around<V> &a, const deep &d) { return d.width * a.all + a.z * (d.below + d.above); }
 
 // 1/inv − A, which is not negative anywhere.
-inlined float32 kept(const around &a, float32 here, const six &s, const deep &d) { return flows(a, s, d) + a.slack * leaves(a, d) * here; }
+template <class V> inlined V kept(const around<V> &a, const V &here, const six<V> &s, const deep &d) { return flows(a, s, d) + a.slack * leaves(a, d) * here; }
 
 // Goes through the planes of a column, some at a time, of which all is read before any of it is
 // needed: each is given the place, the plane, the value there and those around it, its links and
 // what else was read there. A value is made of what is read at a place.
-template <int together, class Read, class Value, class More, class Each>
-inlined void march(const level &l, const around &a, int x, int y, int first, int last, Read read, Value value, More more, Each each) {
-  typedef decltype(read(0)) raw;
-  int plane = l.plane(), i = first * plane + y * l.nx + x;
-  int left = x > 0 ? -1 : 0, right = x < l.nx - 1 ? 1 : 0, north = y > 0 ? -l.nx : 0, south = y < l.ny - 1 ? l.nx : 0;
+template <int together, class V, class Read, class Value, class More, class Each>
+inlined void march(const level &l, const around<V> &a, int x, int y, int first, int last, Read read, Value value, More more, Each each) {
+  enum { cells = with<V>::cells };
+  typedef decltype(read(V{}, 0)) raw;
+  typedef decltype(read(float32{}, 0)) raw_cell;
+  int plane = l.plane(), i = first * plane + y * l.stride + x;
+  int left = x > 0 ? -1 : 0, right = x + cells < l.nx ? cells : cells - 1, north = y > 0 ? -l.stride : 0, south = y < l.ny - 1 ? l.stride : 0;
   bool flat = l.ny == 1;
-  raw before = read(first > 0 ? i - plane : i), at = read(i);
+  raw before = read(V{}, first > 0 ? i - plane : i), at = read(V{}, i);
   for (int z = first; z < last; z += together, i += together * plane) {
-    raw column[together + 2], beside[together][4];
-    decltype(more(0)) others[together];
+    raw column[together + 2], rows[together][2];
+    raw_cell beside[together][2];
+    decltype(more(0, 0)) others[together];
     deep links[together];
     column[0] = before, column[1] = at;
     UNROLL for (int k = 0; k < together; k++) {
       int to = shape::least(k, last - 1 - z), j = i + to * plane;
-      column[k + 2] = read(z + to < l.nz - 1 ? j + plane : j);
-      beside[k][0] = read(j + left), beside[k][1] = read(j + right);
-      if (!flat) beside[k][2] = read(j + north), beside[k][3] = read(j + south);
+      column[k + 2] = read(V{}, z + to < l.nz - 1 ? j + plane : j);
+      beside[k][0] = read(float32{}, j + left), beside[k][1] = read(float32{}, j + right);
+      if (!flat) rows[k][0] = read(V{}, j + north), rows[k][1] = read(V{}, j + south);
       links[k] = deep{a.wz[z + to], a.lz[z + to], a.lz[z + to + 1]};
-      others[k] = more(j);
+      others[k] = more(j, z + to);
     }
     UNROLL for (int k = 0; k < together; k++) {
       if (z + k >= last) break;
-      six s{value(beside[k][0]), value(beside[k][1]), flat ? 0 : value(beside[k][2]), flat ? 0 : value(beside[k][3]), value(column[k]), value(column[k + 2])};
-      each(i + k * plane, z + k, value(column[k + 1]), s, links[k], others[k]);
+      V here = value(column[k + 1]), none{};
+      six<V> s{moved_right(value(beside[k][0]), here), moved_left(here, value(beside[k][1])), flat ? none : value(rows[k][0]), flat ? none : value(rows[k][1]), value(column[k]), value(column[k + 2])};
+      each(i + k * plane, z + k, here, s, links[k], others[k]);
     }
     before = column[together], at = column[together + 1];
   }
 }
 
 // What is read at a place.
-struct one { float32 a; };
-struct two { float32 a, b; };
-struct three { float32 a, b, c; };
+template <class V> struct one { V a; };
+template <class V> struct two { V a, b; };
+template <class V> struct three { V a, b, c; };
 
 inlined double from_lane_of_double(double v, int lane) {
   unsigned long long n = as<unsigned long long>(v);
@@ -188,18 +236,18 @@ inlined void sums_of_block(double (&of)[3]) {
 // sum while others read the last.
 inlined double *parts_of(const solver &s, int c, int turn) { return s.parts + ((int64)(turn & 1) * s.components + c) * blocks(); }
 
-// Goes through the columns of a level: column is given the component, the place in the plane
-// and the planes, and gives what it adds to the component's sum. The components of a tile come one
-// after the other, because they read the same b.
-template <class Column> inlined void columns(const solver &s, const level &l, const entry &e, const knowledge &k, Column column) {
+// Goes through the columns of a level, of so many cells: column is given the component, the place
+// in the plane and the planes, and gives what it adds to the component's sum. The components of a
+// tile come one after the other, because they read the same b.
+template <int cells, class Column> inlined void columns(const solver &s, const level &l, const entry &e, const knowledge &k, Column column) {
   int tid = thread_x(), tx = tid & ((1 << l.across) - 1), ty = tid >> l.across & ((1 << l.down) - 1), tz = tid >> (l.across + l.down);
-  int wide = ((l.nx - 1) >> l.across) + 1, high = ((l.ny - 1) >> l.down) + 1, runs = (l.nz + l.length - 1) / l.length, deep = ((runs - 1) >> l.along) + 1;
+  int wide = ((l.nx - 1) / cells >> l.across) + 1, high = ((l.ny - 1) >> l.down) + 1, runs = (l.nz + l.length - 1) / l.length, deep = ((runs - 1) >> l.along) + 1;
   int all = wide * high * deep * s.components, first = block_x(), stride = e.flags & alone ? s.components : blocks();
   double sums[3] = {};
   for (int item = first; item < all; item += stride) {
     int c = item % s.components, tile = item / s.components;
     if (e.flags & cycles && k.rest[c]) continue;
-    int x = (tile % wide << l.across) + tx, y = (tile / wide % high << l.down) + ty, run = (tile / wide / high << l.along) + tz;
+    int x = ((tile % wide << l.across) + tx) * cells, y = (tile / wide % high << l.down) + ty, run = (tile / wide / high << l.along) + tz;
     if (x >= l.nx || y >= l.ny || run >= runs) continue;
     double sum = column(c, x, y, run * l.length, shape::least((run + 1) * l.length, l.nz));
     UNROLL for (int i = 0; i < 3; i++) if (i == c) sums[i] += sum;
@@ -241,33 +289,58 @@ struct pass {
   const entry &e;
   const knowledge &k;
   level l;
-  int64 n;
+  int64 n, cells; // of a list, and of what is given, v0 and b
   float32 *inv;
-  member pass(const solver &s, const entry &e, const knowledge &k) : s(s), e(e), k(k), l(s.levels[e.level]), n(l.cells()), inv(s.arena + l.inv) {}
-  member around around_of(int x, int y) const { return around(s.tables, l, x, y, s.omega); }
-  member float32 *list_of(const level &of, int number, int which) const { return s.arena + of.base + (number ? which : k.role[which]) * s.components * (int64)of.cells(); }
+  member pass(const solver &s, const entry &e, const knowledge &k) : s(s), e(e), k(k), l(s.levels[e.level]), n(l.room()), cells(l.cells()), inv(s.arena + l.inv) {}
+  template <class V> member around<V> around_of(int x, int y) const { return around<V>(s.tables, l, x, y, s.omega); }
+  member float32 *list_of(const level &of, int number, int which) const { return s.arena + of.base + (number ? which : k.role[which]) * s.components * (int64)of.room(); }
   member float32 *list(int which) const { return list_of(l, e.level, which); }
-  template <class Column> member void columns(const level &of, Column column) const { ::columns(s, of, e, k, column); }
+  template <int cells = 1, class Column> member void columns(const level &of, Column column) const { ::columns<cells>(s, of, e, k, column); }
+  // Of v0 or b, whose rows are next to each other.
+  template <class V> member V given(const float32 *list, int x, int y, int z) const {
+    const float32 *p = list + (int64)(z * l.ny + y) * l.nx + x;
+    V v;
+    if (l.stride == l.nx) v = load<V>(p);
+    else load_some(v, p, l.nx - x);
+    return v;
+  }
 };
 
-// A pass by itself, so that it has all registers.
+// A pass by itself, so that it has all registers; and one for a cell or for four.
 #define PASS(name) static __device__ __attribute__((noinline)) void do_##name(const solver &s, const entry &e, const knowledge &k)
+#define PASS_OF(name) template <class V> PASS(name)
 
-PASS(source) {
+// How many planes are read at a time: of two lists and what is around a cell, of one, and of cells
+// alone.
+template <class V> struct at_once { enum { few = 2, more = 4, most = 8 }; };
+template <> struct at_once<float32> { enum { few = 2, more = 4, most = 4 }; };
+
+// Goes through the planes of a column, some at a time: each is given a place in a list, a plane
+// and what was read there.
+template <int together, class Read, class Each> inlined void pass_through(const level &l, int x, int y, int first, int last, Read read, Each each) {
+  int i = first * l.plane() + y * l.stride + x;
+  for (int z = first; z < last; z += together, i += together * l.plane()) {
+    decltype(read(0)) all[together];
+    UNROLL for (int k = 0; k < together; k++) all[k] = read(shape::least(z + k, last - 1));
+    UNROLL for (int k = 0; k < together; k++) if (z + k < last) each(i + k * l.plane(), z + k, all[k]);
+  }
+}
+
+PASS_OF(source) {
   pass p(s, e, k);
   float32 *to = p.inv;
-  p.columns(p.l, [&](int c, int x, int y, int first, int last) {
-    around a = p.around_of(x, y);
-    const float32 *v0 = s.v0 + c * p.n;
+  p.columns<with<V>::cells>(p.l, [&](int c, int x, int y, int first, int last) {
+    around<V> a = p.around_of<V>(x, y);
+    const float32 *v0 = s.v0 + c * p.cells;
     double sum = 0;
-    int i = first * p.l.plane() + y * p.l.nx + x;
-    for (int z = first; z < last; z++, i += p.l.plane()) {
-      float32 b = s.b[i];
-      double v = (double)b * v0[i];
+    pass_through<at_once<V>::most>(p.l, x, y, first, last, [&](int z) { return two<V>{p.given<V>(s.b, x, y, z), p.given<V>(v0, x, y, z)}; }, [&](int i, int z, const two<V> &of) {
       deep d{a.wz[z], a.lz[z], a.lz[z + 1]};
-      if (!c) to[i] = 1 / (a.z * d.width * b + (1 + a.slack) * leaves(a, d));
-      sum += v * v;
-    }
+      if (!c) store(to + i, as_far_as(1 / (a.z * d.width * of.a + (1 + a.slack) * leaves(a, d)), p.l.nx - x));
+      UNROLL for (int j = 0; j < with<V>::cells; j++) {
+        double v = (double)cell_of(of.a, j) * cell_of(of.b, j);
+        sum += v * v;
+      }
+    });
     return sum;
   });
 }
@@ -280,15 +353,14 @@ PASS(coarsen) {
   axis ax(s.tables, p.l.ax, p.l.nx), ay(s.tables, p.l.ay, p.l.ny), az(s.tables, p.l.az, p.l.nz);
   p.columns(m, [&](int c, int x, int y, int first, int last) {
     if (c) return 0.;
-    around a(s.tables, m, x, y, s.omega);
-    int i = first * m.plane() + y * m.nx + x;
+    around<float32> a(s.tables, m, x, y, s.omega);
+    int i = first * m.plane() + y * m.stride + x;
     for (int z = first; z < last; z++, i += m.plane()) {
       float32 sum = 0;
       UNROLL for (int part = 0; part < 8; part++) {
         int fx = 2 * x + (part & 1), fy = 2 * y + (part >> 1 & 1), fz = 2 * z + (part >> 2);
         if (fx >= p.l.nx || fy >= p.l.ny || fz >= p.l.nz) continue;
-        int from = fz * p.l.plane() + fy * p.l.nx + fx;
-        sum += e.level ? mass[from] : ax.width[fx] * ay.width[fy] * az.width[fz] * s.b[from];
+        sum += e.level ? mass[fz * p.l.plane() + fy * p.l.stride + fx] : ax.width[fx] * ay.width[fy] * az.width[fz] * s.b[(fz * p.l.ny + fy) * p.l.nx + fx];
       }
       to[i] = sum;
       over[i] = 1 / (sum + (1 + a.slack) * leaves(a, deep{a.wz[z], a.lz[z], a.lz[z + 1]}));
@@ -297,47 +369,85 @@ PASS(coarsen) {
   });
 }
 
-PASS(given) {
+PASS_OF(given) {
   pass p(s, e, k);
   float32 *list = p.list(e.to);
-  p.columns(p.l, [&](int c, int x, int y, int first, int last) {
-    around a = p.around_of(x, y);
-    const float32 *v0 = s.v0 + c * p.n;
+  p.columns<with<V>::cells>(p.l, [&](int c, int x, int y, int first, int last) {
+    around<V> a = p.around_of<V>(x, y);
+    const float32 *v0 = s.v0 + c * p.cells;
     float32 *to = list + c * p.n, scale = k.scale[c];
-    int i = first * p.l.plane() + y * p.l.nx + x;
-    for (int z = first; z < last; z++, i += p.l.plane()) to[i] = scale * v0[i] * s.b[i] * (a.z * a.wz[z]);
+    pass_through<at_once<V>::most>(p.l, x, y, first, last, [&](int z) { return two<V>{p.given<V>(s.b, x, y, z), p.given<V>(v0, x, y, z)}; },
+      [&](int i, int z, const two<V> &of) { store(to + i, scale * of.b * of.a * (a.z * a.wz[z])); });
     return 0.;
   });
 }
 
-PASS(restricts) {
+// What rows give to cells of the next level: one of them of single cells, two of four.
+typedef float32 pair __attribute__((vector_size(8)));
+template <class V> struct gathered;
+template <> struct gathered<float32> {
+  typedef float32 value;
+  givers g;
+  member gathered(const axis &a, int n, int x, int) : g(a, n, x) {}
+  member value of(const float32 *row) const {
+    return (g.share[0] * row[g.at[0]] + g.share[1] * row[g.at[1]]) + (g.share[2] * row[g.at[2]] + g.share[3] * row[g.at[3]]);
+  }
+};
+template <> struct gathered<quad> {
+  typedef pair value;
+  int at, before, behind; // the first of four, and those around them
+  pair share[4];
+  member gathered(const axis &a, int n, int x, int next) : at(2 * x), before(shape::greatest(at - 1, 0)), behind(at + 4 < n ? at + 4 : at) {
+    givers one(a, n, x), two(a, n, shape::least(x + 1, next - 1));
+    UNROLL for (int k = 0; k < 4; k++) share[k] = pair{one.share[k], x + 1 < next ? two.share[k] : 0};
+  }
+  member value of(const float32 *row) const {
+    quad q = load<quad>(row + at);
+    return (share[0] * pair{row[before], q[1]} + share[1] * pair{q[0], q[2]}) + (share[2] * pair{q[1], q[3]} + share[3] * pair{q[2], row[behind]});
+  }
+};
+inlined void store_some(float32 *p, float32 v, int) { *p = v; }
+inlined void store_some(float32 *p, const pair &v, int cells) {
+  p[0] = v[0];
+  if (cells > 1) p[1] = v[1];
+}
+
+PASS_OF(restricts) {
+  typedef typename gathered<V>::value value;
   pass p(s, e, k);
   level m = s.levels[e.level + 1];
   const float32 *list = p.list(e.from);
   float32 *sums = p.list_of(m, e.level + 1, e.to);
   axis ax(s.tables, p.l.ax, p.l.nx), ay(s.tables, p.l.ay, p.l.ny), az(s.tables, p.l.az, p.l.nz);
   bool flat = p.l.ny == 1; // whose only row is the second of four
-  p.columns(m, [&](int c, int x, int y, int first, int last) {
-    givers gx(ax, p.l.nx, x), gy(ay, p.l.ny, y);
+  p.columns<with<value>::cells>(m, [&](int c, int x, int y, int first, int last) {
+    gathered<V> from(ax, p.l.nx, x, m.nx);
+    givers gy(ay, p.l.ny, y);
     const float32 *of = list + c * p.n;
-    float32 *to = sums + c * (int64)m.cells();
+    float32 *to = sums + c * (int64)m.room();
     auto plane = [&](int z) {
-      float32 sum = 0;
+      value sum{};
       UNROLL for (int j = 0; j < 4; j++) {
         if (flat && j != 1) continue;
-        const float32 *row = of + z * p.l.plane() + gy.at[j] * p.l.nx;
-        sum += gy.share[j] * ((gx.share[0] * row[gx.at[0]] + gx.share[1] * row[gx.at[1]]) + (gx.share[2] * row[gx.at[2]] + gx.share[3] * row[gx.at[3]]));
+        sum += gy.share[j] * from.of(of + z * p.l.plane() + gy.at[j] * p.l.stride);
       }
       return sum;
     };
     givers g(az, p.l.nz, first);
-    float32 before = plane(g.at[0]), here = plane(g.at[1]);
-    int i = first * m.plane() + y * m.nx + x;
-    for (int z = first; z < last; z++, i += m.plane()) {
-      givers g(az, p.l.nz, z);
-      float32 second = plane(g.at[2]), after = plane(g.at[3]);
-      to[i] = (g.share[0] * before + g.share[1] * here) + (g.share[2] * second + g.share[3] * after);
-      before = second, here = after;
+    value before = plane(g.at[0]), here = plane(g.at[1]);
+    int i = first * m.plane() + y * m.stride + x;
+    for (int z = first; z < last; z += 2, i += 2 * m.plane()) {
+      value read[2][2];
+      UNROLL for (int k = 0; k < 2; k++) {
+        givers g(az, p.l.nz, shape::least(z + k, last - 1));
+        read[k][0] = plane(g.at[2]), read[k][1] = plane(g.at[3]);
+      }
+      UNROLL for (int k = 0; k < 2; k++) {
+        if (z + k >= last) break;
+        givers g(az, p.l.nz, z + k);
+        store_some(to + i + k * m.plane(), (g.share[0] * before + g.share[1] * here) + (g.share[2] * read[k][0] + g.share[3] * read[k][1]), m.nx - x);
+        before = read[k][0], here = read[k][1];
+      }
     }
     return 0.;
   });
@@ -350,133 +460,163 @@ PASS(solve) {
   p.columns(p.l, [&](int c, int, int, int, int) { return to[c * p.n] = from[c * p.n] * p.inv[0], 0.; });
 }
 
-PASS(down) {
+PASS_OF(down) {
   pass p(s, e, k);
   const float32 *list = p.list(in_f), *inv = p.inv;
   float32 *left = p.list(in_t);
-  p.columns(p.l, [&](int c, int x, int y, int first, int last) {
-    around a = p.around_of(x, y);
+  p.columns<with<V>::cells>(p.l, [&](int c, int x, int y, int first, int last) {
+    around<V> a = p.around_of<V>(x, y);
     const float32 *f = list + c * p.n;
     float32 *to = left + c * p.n;
-    march<2>(p.l, a, x, y, first, last, [&](int i) { return two{f[i], inv[i]}; }, [](const two &v) { return v.a * v.b; }, [](int) { return one{}; },
-      [&](int i, int, float32 here, const six &v, const deep &d, const one &) { to[i] = kept(a, here, v, d); });
+    auto read = [&](auto of, int i) { typedef decltype(of) T; return two<T>{load<T>(f + i), load<T>(inv + i)}; };
+    march<at_once<V>::few>(p.l, a, x, y, first, last, read, [](const auto &v) { return v.a * v.b; }, [](int, int) { return one<V>{}; },
+      [&](int i, int, const V &here, const six<V> &v, const deep &d, const one<V> &) { store(to + i, kept(a, here, v, d)); });
     return 0.;
   });
 }
 
-PASS(up) {
+// What rows of the next level come to at a place of a row.
+template <class V> struct interpolated;
+template <> struct interpolated<float32> {
+  takes t;
+  member interpolated(const axis &a, int x, int next) : t(a, x, next) {}
+  member float32 of(const float32 *row) const { return t.of_near * row[t.near] + t.of_far * row[t.far]; }
+};
+template <> struct interpolated<quad> {
+  int at, before, behind, last; // the cell that holds the first two, and those around it
+  quad of_near, of_far;
+  member interpolated(const axis &a, int x, int next)
+    : at(x / 2), before(shape::greatest(at - 1, 0)), behind(shape::least(at + 1, next - 1)), last(shape::least(at + 2, next - 1)), of_near(row_of<quad>(a.near + x)), of_far(row_of<quad>(a.far + x)) {}
+  member quad of(const float32 *row) const {
+    float32 one = row[before], two = row[at], three = row[behind], four = row[last];
+    return of_near * quad{two, two, three, three} + of_far * quad{one, three, two, four};
+  }
+};
+
+PASS_OF(up) {
   pass p(s, e, k);
   level m = s.levels[e.level + 1];
   const float32 *given = p.list(in_f), *list = p.list_of(m, e.level + 1, e.from), *inv = p.inv;
   float32 *made = p.list(e.to);
   axis ax(s.tables, p.l.ax, p.l.nx), ay(s.tables, p.l.ay, p.l.ny), az(s.tables, p.l.az, p.l.nz);
   bool cycle = e.flags & cycles, flat = m.ny == 1;
-  p.columns(p.l, [&](int c, int x, int y, int first, int last) {
-    enum { together = 4 };
-    takes tx(ax, x, m.nx), ty(ay, y, m.ny);
-    const float32 *of = list + c * (int64)m.cells(), *f = given + c * p.n;
+  p.columns<with<V>::cells>(p.l, [&](int c, int x, int y, int first, int last) {
+    enum { together = at_once<V>::most, coarse = together / 2 + 2 };
+    takes ty(ay, y, m.ny);
+    interpolated<V> along(ax, x, m.nx);
+    const float32 *of = list + c * (int64)m.room(), *f = given + c * p.n;
     float32 *to = made + c * p.n;
     float32 times = e.flags & finest_x ? 1 / k.scale[c] : 1;
-    int near = ty.near * m.nx, far = ty.far * m.nx, plane = p.l.plane(), i = first * plane + y * p.l.nx + x;
-    // A run begins at an even plane, so that four of it are from the same four of the next level.
+    int near = ty.near * m.stride, far = ty.far * m.stride, plane = p.l.plane(), i = first * plane + y * p.l.stride + x;
+    // A run begins at an even plane, so that those together are from the same ones of the next level.
     for (int z = first; z < last; z += together, i += together * plane) {
-      float32 from[together][4] = {}, shares[together][2], more[together][2] = {};
-      UNROLL for (int j = 0; j < together; j++) {
-        int at = shape::greatest(0, shape::least(shape::least(z / 2 - 1 + j, (last - 1) / 2 + 1), m.nz - 1)) * m.plane();
-        from[j][0] = of[at + near + tx.near], from[j][1] = of[at + near + tx.far];
-        if (!flat) from[j][2] = of[at + far + tx.near], from[j][3] = of[at + far + tx.far];
-      }
+      float32 shares[together][2];
+      two<V> more[together] = {};
+      V planes[coarse];
       UNROLL for (int j = 0; j < together; j++) {
         int on = shape::least(j, last - 1 - z);
         shares[j][0] = az.near[z + on], shares[j][1] = az.far[z + on];
-        if (cycle) more[j][0] = inv[i + on * plane], more[j][1] = f[i + on * plane];
+        if (cycle) more[j] = two<V>{load<V>(inv + i + on * plane), load<V>(f + i + on * plane)};
       }
-      float32 planes[together];
-      UNROLL for (int j = 0; j < together; j++) {
-        planes[j] = tx.of_near * from[j][0] + tx.of_far * from[j][1];
-        if (!flat) planes[j] = ty.of_near * planes[j] + ty.of_far * (tx.of_near * from[j][2] + tx.of_far * from[j][3]);
+      UNROLL for (int j = 0; j < coarse; j++) {
+        const float32 *at = of + shape::greatest(0, shape::least(shape::least(z / 2 - 1 + j, (last - 1) / 2 + 1), m.nz - 1)) * m.plane();
+        planes[j] = along.of(at + near);
+        if (!flat) planes[j] = ty.of_near * planes[j] + ty.of_far * along.of(at + far);
       }
       UNROLL for (int j = 0; j < together; j++) {
         if (z + j >= last) break;
-        float32 v = times * (shares[j][0] * planes[j / 2 + 1] + shares[j][1] * planes[j / 2 + j % 2 * 2]);
-        to[i + j * plane] = cycle ? v + more[j][0] * more[j][1] : v;
+        V v = times * (shares[j][0] * planes[j / 2 + 1] + shares[j][1] * planes[j / 2 + j % 2 * 2]);
+        store(to + i + j * plane, cycle ? v + more[j].a * more[j].b : v);
       }
     }
     return 0.;
   });
 }
 
-PASS(smooth) {
+PASS_OF(smooth) {
   pass p(s, e, k);
   const float32 *given = p.list(in_f), *list = p.list(in_t), *inv = p.inv;
   float32 *made = p.list(e.to);
   bool adds = e.to == in_x;
-  p.columns(p.l, [&](int c, int x, int y, int first, int last) {
-    around a = p.around_of(x, y);
+  p.columns<with<V>::cells>(p.l, [&](int c, int x, int y, int first, int last) {
+    around<V> a = p.around_of<V>(x, y);
     const float32 *f = given + c * p.n, *from = list + c * p.n;
     float32 *to = made + c * p.n;
     double sum = 0;
-    march<4>(p.l, a, x, y, first, last, [&](int i) { return from[i]; }, [](float32 v) { return v; }, [&](int i) { return three{f[i], inv[i], adds ? to[i] : 0}; },
-      [&](int i, int, float32 here, const six &v, const deep &d, const three &more) {
-        float32 next = more.b * (more.a + kept(a, here, v, d));
-        to[i] = more.c + next;
-        sum += (double)more.a * next;
+    auto read = [&](auto of, int i) { return load<decltype(of)>(from + i); };
+    march<at_once<V>::more>(p.l, a, x, y, first, last, read, [](const auto &v) { return v; }, [&](int i, int) { return three<V>{load<V>(f + i), load<V>(inv + i), adds ? load<V>(to + i) : V{}}; },
+      [&](int i, int, const V &here, const six<V> &v, const deep &d, const three<V> &more) {
+        V next = more.b * (more.a + kept(a, here, v, d));
+        store(to + i, more.c + next);
+        sum += dot(more.a, next);
       });
     return sum;
   });
 }
 
-PASS(remain) {
+PASS_OF(remain) {
   pass p(s, e, k);
   const float32 *list = p.list(e.from), *given = p.list(e.to), *inv = p.inv;
   float32 *left = p.list(in_f);
-  p.columns(p.l, [&](int c, int x, int y, int first, int last) {
-    around a = p.around_of(x, y);
+  p.columns<with<V>::cells>(p.l, [&](int c, int x, int y, int first, int last) {
+    around<V> a = p.around_of<V>(x, y);
     const float32 *from = list + c * p.n, *g = given + c * p.n;
     float32 *to = left + c * p.n;
-    march<4>(p.l, a, x, y, first, last, [&](int i) { return from[i]; }, [](float32 v) { return v; }, [&](int i) { return two{g[i], inv[i]}; },
-      [&](int i, int, float32 here, const six &v, const deep &d, const two &more) { to[i] = more.a + (kept(a, here, v, d) - here / more.b); });
+    auto read = [&](auto of, int i) { return load<decltype(of)>(from + i); };
+    march<at_once<V>::more>(p.l, a, x, y, first, last, read, [](const auto &v) { return v; }, [&](int i, int) { return two<V>{load<V>(g + i), load<V>(inv + i)}; },
+      [&](int i, int, const V &here, const six<V> &v, const deep &d, const two<V> &more) { store(to + i, as_far_as(more.a + (kept(a, here, v, d) - here / more.b), p.l.nx - x)); });
     return 0.;
   });
 }
 
-PASS(turn) {
+PASS_OF(turn) {
   pass p(s, e, k);
-  const float32 *z_list = p.list(in_z), *p_list = p.list(in_p), *b = s.b;
+  const float32 *z_list = p.list(in_z), *p_list = p.list(in_p);
   float32 *made = p.list(in_t);
-  p.columns(p.l, [&](int c, int x, int y, int first, int last) {
-    around a = p.around_of(x, y);
+  p.columns<with<V>::cells>(p.l, [&](int c, int x, int y, int first, int last) {
+    around<V> a = p.around_of<V>(x, y);
     const float32 *from = z_list + c * p.n, *before = p_list + c * p.n;
     float32 *to = made + c * p.n, keep = k.keep[c];
     double sum = 0;
-    march<2>(p.l, a, x, y, first, last, [&](int i) { return two{from[i], keep ? before[i] : 0}; }, [&](const two &v) { return v.a + keep * v.b; }, [&](int i) { return b[i]; },
-      [&](int i, int, float32 here, const six &v, const deep &d, float32 b) {
-        to[i] = here;
-        six by{v.left - here, v.right - here, v.north - here, v.south - here, v.below - here, v.above - here}; // nothing flows beyond borders
-        sum += (double)here * (a.z * d.width * b * here - flows(a, by, d));
+    auto read = [&](auto of, int i) { typedef decltype(of) T; return two<T>{load<T>(from + i), keep ? load<T>(before + i) : T{}}; };
+    march<at_once<V>::few>(p.l, a, x, y, first, last, read, [&](const auto &v) { return v.a + keep * v.b; }, [&](int, int z) { return p.given<V>(s.b, x, y, z); },
+      [&](int i, int, const V &here, const six<V> &v, const deep &d, const V &b) {
+        store(to + i, here);
+        six<V> by{v.left - here, v.right - here, v.north - here, v.south - here, v.below - here, v.above - here}; // nothing flows beyond borders
+        sum += dot<V>(here, a.z * d.width * b * here - flows(a, by, d));
       });
     return sum;
   });
 }
 
-PASS(advance) {
+PASS_OF(advance) {
   pass p(s, e, k);
-  const float32 *x_list = p.list(in_x), *p_list = p.list(in_p), *b = s.b;
+  const float32 *x_list = p.list(in_x), *p_list = p.list(in_p);
   float32 *made = p.list(in_t), *left = p.list(in_f);
-  p.columns(p.l, [&](int c, int x, int y, int first, int last) {
-    around a = p.around_of(x, y);
-    const float32 *from = x_list + c * p.n, *along = p_list + c * p.n, *v0 = s.v0 + c * p.n;
+  p.columns<with<V>::cells>(p.l, [&](int c, int x, int y, int first, int last) {
+    around<V> a = p.around_of<V>(x, y);
+    const float32 *from = x_list + c * p.n, *along = p_list + c * p.n, *v0 = s.v0 + c * p.cells;
     float32 *to = made + c * p.n, *f = left + c * p.n, step = k.step[c];
-    double sum = 0, scale = k.scale[c], over = 1 / (double)a.z;
-    march<2>(p.l, a, x, y, first, last, [&](int i) { return two{from[i], step ? along[i] : 0}; }, [&](const two &v) { return v.a + step * v.b; }, [&](int i) { return two{b[i], v0[i]}; },
-      [&](int i, int, float32 here, const six &v, const deep &d, const two &more) {
-        to[i] = here;
-        auto by = [&](float32 link, float32 other) { return (double)link * ((double)other - (double)here); };
-        double rest = d.width * ((by(a.x0, v.left) + by(a.x1, v.right)) + (by(a.y0, v.north) + by(a.y1, v.south))) + a.z * (by(d.below, v.below) + by(d.above, v.above));
-        rest += (double)a.z * d.width * more.a * ((double)more.b - (double)here);
-        f[i] = (float32)(rest * scale);
-        rest *= over / d.width;
-        sum += rest * rest;
+    double sum = 0, scale = k.scale[c];
+    auto read = [&](auto of, int i) { typedef decltype(of) T; return two<T>{load<T>(from + i), step ? load<T>(along + i) : T{}}; };
+    march<at_once<V>::few>(p.l, a, x, y, first, last, read, [&](const auto &v) { return v.a + step * v.b; }, [&](int, int z) { return two<V>{p.given<V>(s.b, x, y, z), p.given<V>(v0, x, y, z)}; },
+      [&](int i, int, const V &here, const six<V> &v, const deep &d, const two<V> &more) {
+        store(to + i, here);
+        V rests{};
+        double over = 1 / d.width;
+        UNROLL for (int j = 0; j < with<V>::cells; j++) {
+          if (x + j >= p.l.nx) break;
+          double at = cell_of(here, j);
+          auto by = [&](float32 link, float32 other) { return (double)link * ((double)other - at); };
+          float32 area = cell_of(a.z, j);
+          double rest = d.width * ((by(cell_of(a.x0, j), cell_of(v.left, j)) + by(cell_of(a.x1, j), cell_of(v.right, j))) + (by(cell_of(a.y0, j), cell_of(v.north, j)) + by(cell_of(a.y1, j), cell_of(v.south, j)))) +
+                        area * (by(d.below, cell_of(v.below, j)) + by(d.above, cell_of(v.above, j)));
+          rest += (double)area * d.width * cell_of(more.a, j) * ((double)cell_of(more.b, j) - at);
+          set_cell(rests, j, (float32)(rest * scale));
+          rest *= (double)(1 / area) * over; // of the finest cells, whose widths are powers of two
+          sum += rest * rest;
+        }
+        store(f + i, rests);
       });
     return sum;
   });
@@ -484,8 +624,6 @@ PASS(advance) {
 
 // An image is soon through, and blocks meet less often when passes are joined: what is between is
 // made by each thread that needs it. Rows of a cell of the next level are those around its two.
-inlined float32 one_of(const float32 (&of)[3], int i) { return i == 0 ? of[0] : i == 1 ? of[1] : of[2]; }
-
 PASS(descend) {
   pass p(s, e, k);
   level m = s.levels[e.level + 1];
@@ -496,7 +634,7 @@ PASS(descend) {
   p.columns(m, [&](int c, int x, int, int first, int last) {
     enum { wide = 6 }; // columns that take part, of which the first and the last are beside
     const float32 *f = list + c * p.n;
-    float32 *to = sums + c * (int64)m.cells();
+    float32 *to = sums + c * (int64)m.room();
     givers gx(ax, p.l.nx, x);
     int column[wide];
     float32 width[wide], link[wide];
@@ -531,6 +669,8 @@ PASS(descend) {
   });
 }
 
+inlined float32 one_of(const float32 (&of)[3], int i) { return i == 0 ? of[0] : i == 1 ? of[1] : of[2]; }
+
 PASS(ascend) {
   pass p(s, e, k);
   level m = s.levels[e.level + 1];
@@ -540,8 +680,8 @@ PASS(ascend) {
   bool adds = e.to == in_x;
   p.columns(p.l, [&](int c, int x, int y, int first, int last) {
     enum { together = 4, sides = 3 }; // columns: the one before, that of the thread, the one behind
-    around a = p.around_of(x, y);
-    const float32 *of = list + c * (int64)m.cells(), *f = given + c * p.n;
+    around<float32> a = p.around_of<float32>(x, y);
+    const float32 *of = list + c * (int64)m.room(), *f = given + c * p.n;
     float32 *to = made + c * p.n;
     int column[sides], near[sides], far[sides], from[sides];
     float32 of_near[sides], of_far[sides];
@@ -583,7 +723,7 @@ PASS(ascend) {
       UNROLL for (int j = 1; j <= together; j++) {
         if (z + j > last) break;
         float32 here = value(j, 1);
-        six v{value(j, 0), value(j, 2), 0, 0, value(j - 1, 1), value(j + 1, 1)};
+        six<float32> v{value(j, 0), value(j, 2), 0, 0, value(j - 1, 1), value(j + 1, 1)};
         float32 next = w[j][1] * (g[j][1] + kept(a, here, v, links[j - 1]));
         to[(z + j - 1) * p.l.nx + x] = old[j - 1] + next;
         sum += (double)g[j][1] * next;
@@ -593,22 +733,29 @@ PASS(ascend) {
   });
 }
 
+template <class V> inlined void perform_of(const solver &s, const entry &e, const knowledge &k) {
+  switch (e.what) {
+  case source: return do_source<V>(s, e, k);
+  case given: return do_given<V>(s, e, k);
+  case restricts: return do_restricts<V>(s, e, k);
+  case down: return do_down<V>(s, e, k);
+  case up: return do_up<V>(s, e, k);
+  case smooth: return do_smooth<V>(s, e, k);
+  case remain: return do_remain<V>(s, e, k);
+  case turn: return do_turn<V>(s, e, k);
+  case advance: return do_advance<V>(s, e, k);
+  }
+}
+
 inlined void perform(const solver &s, const entry &e, const knowledge &k) {
   switch (e.what) {
-  case source: return do_source(s, e, k);
   case coarsen: return do_coarsen(s, e, k);
-  case given: return do_given(s, e, k);
-  case restricts: return do_restricts(s, e, k);
   case solve: return do_solve(s, e, k);
-  case down: return do_down(s, e, k);
-  case up: return do_up(s, e, k);
-  case smooth: return do_smooth(s, e, k);
-  case remain: return do_remain(s, e, k);
-  case turn: return do_turn(s, e, k);
-  case advance: return do_advance(s, e, k);
   case descend: return do_descend(s, e, k);
   case ascend: return do_ascend(s, e, k);
   }
+  if (s.levels[e.level].each == 4) perform_of<quad>(s, e, k);
+  else perform_of<float32>(s, e, k);
 }
 
 // Power of two by which numbers of such a mean square are about 1.
@@ -668,9 +815,20 @@ inlined void conclude(const solver &s, const entry &e, knowledge &k, int64 cells
   }
 }
 
+// Copies n values from where they are, or zeros, by all threads.
+template <class V, class Place> inlined void copy_all(float32 *to, const float32 *from, int n, Place place, bool any) {
+  enum { together = 8 };
+  int step = blocks() * threads();
+  for (int i = block_x() * threads() + thread_x(); i < n; i += together * step) {
+    V v[together] = {};
+    UNROLL for (int k = 0; k < together; k++) if (any && i + k * step < n) v[k] = load<V>(from + place(i + k * step));
+    UNROLL for (int k = 0; k < together; k++) if (i + k * step < n) store(to + (i + k * step) * with<V>::cells, v[k]);
+  }
+}
+
 inlined entry entry_of(const int64 *p) { return entry{(int)p[0], (int)p[1], (int)p[2], (int)p[3], (int)p[4]}; }
 
-extern "C" __global__ __attribute__((launch_bounds(512, 1))) void gvf_steady(
+extern "C" __global__ __attribute__((launch_bounds(256, 1))) void gvf_steady(
   const float32 *v0, const float32 *b, float32 *to, float32 *arena, const float32 *tables, const int64 *plan, int levels, const int64 *tape, int once, int all,
   double *parts, unsigned *met, double *report, int components, float32 omega, double tol, int most) {
   __shared__ knowledge k;
@@ -679,7 +837,7 @@ extern "C" __global__ __attribute__((launch_bounds(512, 1))) void gvf_steady(
   __shared__ level shapes[most_levels];
   if (thread_x() < levels) {
     const int64 *p = plan + of_level * thread_x();
-    shapes[thread_x()] = level{(int)p[0], (int)p[1], (int)p[2], (int)p[3], (int)p[4], (int)p[5], (int)p[6], (int)p[7], (int)p[8], (int)p[9], p[10], p[11]};
+    shapes[thread_x()] = level{(int)p[0], (int)p[1], (int)p[2], (int)p[3], (int)p[4], (int)p[5], (int)p[6], (int)p[7], (int)p[8], (int)p[9], (int)p[10], (int)p[11], p[12], p[13]};
   }
   if (!thread_x()) {
     s = solver{v0, b, tables, arena, shapes, parts, omega, components};
@@ -714,9 +872,12 @@ extern "C" __global__ __attribute__((launch_bounds(512, 1))) void gvf_steady(
     __syncthreads();
     if (k.ended) break;
   }
-  const float32 *x = arena + finest.base + k.role[in_x] * components * (int64)finest.cells();
-  for (int64 i = (int64)block_x() * threads() + thread_x(); i < components * (int64)finest.cells(); i += (int64)blocks() * threads()) {
-    to[i] = k.source[i / finest.cells()] > 0 ? x[i] : 0;
+  for (int c = 0; c < components; c++) {
+    const float32 *x = arena + finest.base + (k.role[in_x] * components + c) * (int64)finest.room();
+    float32 *end = to + c * (int64)finest.cells();
+    bool any = k.source[c] > 0;
+    if (finest.each == 4 && finest.stride == finest.nx) copy_all<quad>(end, x, finest.cells() / 4, [=](int i) { return 4 * i; }, any);
+    else copy_all<float32>(end, x, finest.cells(), [=](int i) { return finest.stride == finest.nx ? i : i / finest.nx * finest.stride + i % finest.nx; }, any);
   }
   if (!block_x() && !thread_x()) {
     report[0] = steps - 1;

@@ -51,7 +51,7 @@ const (
 type entry struct{ what, level, from, to, flags int64 }
 
 const (
-	ofLevel   = 12
+	ofLevel   = 14
 	fewCells  = 4096 // of a level that a block has for itself
 	mostSteps = 100
 )
@@ -72,7 +72,7 @@ type ladder struct {
 // threads go through them as through planes.
 func newLadder(p *gvf.Problem, boundary gvf.Boundary, d device.Info) *ladder {
 	s, mu := p.Shape(), float64(p.Mu)
-	l := &ladder{components: int64(p.Dim()), blocks: int64(d.SMs), threads: bits.Len(uint(min(512, d.ThreadsPerBlock))) - 1}
+	l := &ladder{components: int64(p.Dim()), blocks: int64(d.SMs), threads: bits.Len(uint(min(256, d.ThreadsPerBlock))) - 1}
 	n := [3]int64{s.W, s.H, s.D}
 	if p.Dim() == 2 {
 		n = [3]int64{s.W, 1, s.H}
@@ -89,8 +89,12 @@ func newLadder(p *gvf.Problem, boundary gvf.Boundary, d device.Info) *ladder {
 			bottom = levels
 		}
 		levels++
-		across, rows, runs, length := l.tile(n, few)
-		l.plan = append(l.plan, n[0], n[1], n[2], across, rows, runs, length)
+		stride, each := n[0], int64(1)
+		if p.Dim() == 3 && n[0] >= 4 { // threads have four cells of a row, which begins at a multiple of four
+			stride, each = up(n[0], 4)*4, 4
+		}
+		across, rows, runs, length := l.tile([3]int64{up(n[0], each), n[1], n[2]}, few)
+		l.plan = append(l.plan, n[0], n[1], n[2], across, rows, runs, length, stride, each)
 		next := axes
 		for a := range axes {
 			l.plan = append(l.plan, int64(len(l.tables)))
@@ -99,15 +103,16 @@ func newLadder(p *gvf.Problem, boundary gvf.Boundary, d device.Info) *ladder {
 				next[a], near, far = axes[a].Coarser(mu)
 			}
 			for _, list := range [][]float64{axes[a].Width, axes[a].Link, near, far} {
-				table := make([]float32, n[a]+2)
+				table := make([]float32, n[a]+4)
 				for i, v := range list {
 					table[i] = float32(v)
 				}
 				l.tables = append(l.tables, table...)
 			}
 		}
-		l.plan = append(l.plan, l.arena, l.arena+lists*l.components*cells)
-		l.arena += (lists*l.components + 1) * cells
+		room := stride * n[1] * n[2]
+		l.plan = append(l.plan, l.arena, l.arena+lists*l.components*room)
+		l.arena += (lists*l.components + 1) * room
 		if cells == 1 {
 			break
 		}
@@ -124,11 +129,17 @@ func newLadder(p *gvf.Problem, boundary gvf.Boundary, d device.Info) *ladder {
 // goes through.
 func (l *ladder) tile(n [3]int64, few bool) (across, rows, runs, length int64) {
 	all, log := int64(l.threads), func(n int64) int64 { return int64(bits.Len64(uint64(n - 1))) }
-	rows = min(4, log(n[1]))
-	across = min(all-rows, log(n[0]))
+	// As wide as rows are, for memory brings rows faster, unless more threads had nothing.
+	items, atOnce := int64(math.MaxInt64), int64(1)
+	for high := min(2, log(n[1])); high <= min(4, log(n[1])); high++ {
+		wide := min(all-high, log(n[0]))
+		if tiles := up(n[0], 1<<wide) * up(n[1], 1<<high) << (wide + high); tiles < items {
+			items, across, rows = tiles, wide, high
+		}
+	}
 	rows = min(all-across, log(n[1]))
 	runs = all - across - rows
-	items, atOnce := up(n[0], 1<<across)*up(n[1], 1<<rows), int64(1)
+	items = up(n[0], 1<<across) * up(n[1], 1<<rows)
 	if !few {
 		items, atOnce = items*l.components, l.blocks
 	}
@@ -253,6 +264,10 @@ func (j *job) newSolver() error {
 		{&s.arena, "levels", 4 * s.ladder.arena, nil}, {&s.tables, "axes of levels", 0, grid.Bytes(s.ladder.tables)}, {&s.plan, "shapes of levels", 0, wide(s.ladder.plan)}, {&s.tape, "what is to be done", 0, wide(tape)},
 		{&s.parts, "parts of sums", 2 * 8 * s.components * s.blocks, nil}, {&s.met, "blocks that came", 4, nil}, {&s.verdicts, "what is left", reportBytes, nil},
 	}); err != nil {
+		return err
+	}
+	// What is beyond the end of a row stays 0.
+	if err := j.stream.Fill(s.arena, 0, 4*s.ladder.arena, 0); err != nil {
 		return err
 	}
 	s.report, err = j.d.AllocPinned("what is left, on the host", reportBytes)

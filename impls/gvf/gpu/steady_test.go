@@ -171,6 +171,15 @@ func transposed(t *testing.T, i Implementation, p *gvf.Problem) (worst float64) 
 	for i := range random {
 		random[i] = rng.Float32() - 0.5
 	}
+	for k := range levels { // which have nothing beyond the end of a row
+		p := s.ladder.plan[ofLevel*k:]
+		for i := p[12]; i < p[13]; i++ {
+			room := (p[13] - p[12]) / lists / s.components
+			if at := (i - p[12]) % room; at%p[7] >= p[0] || at >= p[7]*p[1]*p[2] {
+				random[i] = 0
+			}
+		}
+	}
 	if err := errors.Join(j.stream.Upload(s.tape, 0, wide(tape)), j.stream.Upload(s.arena, 0, grid.Bytes(random))); err != nil {
 		t.Fatal(err)
 	}
@@ -183,8 +192,8 @@ func transposed(t *testing.T, i Implementation, p *gvf.Problem) (worst float64) 
 	}
 	list := func(of []float32, level, which int64) []float32 {
 		p := s.ladder.plan[ofLevel*level:]
-		n := p[0] * p[1] * p[2] * s.components
-		return of[p[10]+which*n:][:n]
+		n := (p[13] - p[12]) / lists
+		return of[p[12]+which*n:][:n]
 	}
 	made := make([]float32, len(random))
 	for i := range made {
