@@ -140,7 +140,7 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	halves := gvf.Keeping(gvf.NameFloat16, gvfdefinition.Implementation{}, gvfgpu.Global(open), gvfgpu.GlobalShared(open), gvfgpu.Blocked(open))
 	snorms := gvf.Keeping(gvf.NameSnorm16, gvfdefinition.Implementation{}, gvfgpu.Global(open), gvfgpu.GlobalShared(open))
 	steady := gvf.ToSteady(multigrid.Implementation{}, gvfgpu.Multigrid(open))
-	voxels := eigenmap.OnGrid(eigendefinition.Implementation{}, eigenmultigrid.Implementation{})
+	voxels := eigenmap.OnGrid(eigendefinition.Implementation{}, eigenmultigrid.Implementation{}, eigenmultigrid.OnDevice{Open: open})
 	patches := eigenmap.OnPatches(eigendefinition.Implementation{}, windowed.Implementation{}, windowed.OnDevice{Open: open})
 	steps := eigenmap.BySteps(lanczos.Implementation{}, lanczos.OnDevice{Open: open})
 	numbers := betti.CurvesWorkload(bylevel.Implementation{Of: bettidefinition.Implementation{}, Most: mostRanked},

@@ -6,6 +6,10 @@
   fault(diagonal) /* a patch is its own neighbour */                           \
   fault(mirror)   /* what lies below the diagonal is lost */                   \
   fault(window)   /* the tiles before and behind, along x, are lost */         \
-  fault(once)     /* what a vector has of the first one is taken out half */
+  fault(once)     /* what a vector has of the first one is taken out half */   \
+  fault(plane)    /* the link before the first plane of a block is lost */     \
+  fault(sign)     /* what the next level came to is taken away, not added */   \
+  fault(adjoint)  /* restriction is not the transpose of interpolation */      \
+  fault(part)     /* the last block's part of a sum is left out */
 
 #include "../planted.h"

@@ -16,20 +16,7 @@ func finest(p *eigenmap.Problem, threads int) (*level, error) {
 	}
 	s := p.Shape()
 	l := newLevel(int(s.W), int(s.H), int(s.D), threads)
-	lo, hi := values[0], values[0]
-	for _, v := range values {
-		lo, hi = min(lo, v), max(hi, v)
-	}
-	if hi > lo {
-		over := hi - lo
-		l.rows(func(first, last int) {
-			for i := first * l.nx; i < last*l.nx; i++ {
-				values[i] = (values[i] - lo) / over
-			}
-		})
-	} else {
-		clear(values)
-	}
+	fromZeroToOne(values, l.threadsFor())
 	over := -1 / (p.Sigma * p.Sigma)
 	weigh := func(o offset) {
 		by := (o.z*l.ny+o.y)*l.nx + o.x
@@ -79,6 +66,24 @@ func finest(p *eigenmap.Problem, threads int) (*level, error) {
 		}
 	}
 	return l, nil
+}
+
+// fromZeroToOne moves and scales values so that the least is 0 and the greatest 1, or all are 0.
+func fromZeroToOne(values []float64, threads int) {
+	lo, hi := values[0], values[0]
+	for _, v := range values {
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	if hi <= lo {
+		clear(values)
+		return
+	}
+	over := hi - lo
+	parts(len(values), threads, func(first, last int) {
+		for i, v := range values[first:last] {
+			values[first+i] = (v - lo) / over
+		}
+	})
 }
 
 func abs(v int) int { return max(v, -v) }

@@ -1,0 +1,759 @@
+package multigrid
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/eigenmap"
+)
+
+// OnDevice does the same on an NVIDIA device (kernels/eigenmap/eigenmap_grid.cu), of neighbours that
+// share a face.
+type OnDevice struct {
+	Open  resident.Opener
+	fault Fault
+	most  int // iterations on the finest level, where it is not mostIterations
+}
+
+// About describes the method.
+func (OnDevice) About() bench.About {
+	return bench.About{
+		Name: "multigrid-gpu", Where: "gpu",
+		Method: "LOBPCG with vectors in float64 and directions in float32, without a matrix, and a multigrid cycle as its preconditioner",
+		Source: "doc/eigenmap.md; Knyazev 2001; Lottes 2023",
+		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
+	}
+}
+
+const (
+	deviceVoxelNS = 20 // that a voxel takes a device for each four pairs, for the estimate in a refusal
+	mostQuads     = 3  // that the kernels combine at once
+	mostCells     = 1 << 30
+	startCells    = 512 // that a level has at least which pairs are first looked for on
+)
+
+// deviceQuads is how many fours of vectors there is room for: as many as the CPU would take at most.
+func deviceQuads(p *eigenmap.Problem) int { return quads(p.K) + 1 }
+
+// CanDo refuses other graphs than the kernels know, and what takes too long or does not fit.
+func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
+	d, err := o.Open(c.Device)
+	if err != nil {
+		return err
+	}
+	if err := p.For(eigenmap.Grid); err != nil {
+		return err
+	}
+	n, q := p.Nodes().Voxels(), int64(deviceQuads(p))
+	switch {
+	case p.Corners || p.Radius > 1:
+		return errors.New("knows neighbours that share a face, not corners or a radius")
+	case p.Floor == 0:
+		return errors.New("a floor of 0 may leave the graph in parts, which are not looked for; want one above 0")
+	case n > mostCells:
+		return fmt.Errorf("%d voxels, of which the kernels count %d", n, mostCells)
+	case q > mostQuads:
+		return fmt.Errorf("finds up to %d pairs", lanes*(mostQuads-1))
+	case n < 4*lanes*(q+1):
+		return fmt.Errorf("%d voxels are too few for a basis; want at least %d", n, 4*lanes*(q+1))
+	}
+	if err := c.Allow(quantity.Seconds(float64(n*q*q*deviceVoxelNS)*1e-9), "%d voxels × %d² × %d ns", n, q, deviceVoxelNS); err != nil {
+		return err
+	}
+	if err := c.AllowMemory(8*n*int64(p.K+2), "the image and %d vectors of %d numbers", p.K, n); err != nil {
+		return err
+	}
+	var bytes int64
+	for _, b := range newDeviceJob(p).buffers() {
+		bytes += b.bytes
+	}
+	return resident.Fits(d, bytes, fmt.Sprintf("%d vectors of %d numbers", lanes*q, n))
+}
+
+// The kernels; gram and combine have a number behind them.
+const (
+	gridLinks, gridReady, gridSums, gridRandom, gridResidual, gridAnswer = "eigenmap_grid_links", "eigenmap_grid_ready", "eigenmap_grid_sums", "eigenmap_grid_random", "eigenmap_grid_residual", "eigenmap_grid_answer"
+	gridGram, gridCombine                                                = "eigenmap_grid_gram_", "eigenmap_grid_combine_"
+	gridStart, gridSweep, gridRemain                                     = "eigenmap_grid_start", "eigenmap_grid_sweep", "eigenmap_grid_remain"
+	gridShares, gridCoarsen, gridRestricts, gridInterpolate, gridGuess   = "eigenmap_grid_shares", "eigenmap_grid_coarsen", "eigenmap_grid_restricts", "eigenmap_grid_interpolate", "eigenmap_grid_guess"
+
+	gridBlock, gramBlock = 256, 224
+	gramNumbers          = 13 * 16 // that a launch of gram makes: of 13 pairs of fours, the last one of them sums
+)
+
+// Setup loads the kernels, makes the levels, and brings what is resident to the device.
+func (o OnDevice) Setup(p *eigenmap.Problem, c bench.Conditions) (_ bench.Job[eigenmap.Map], err error) {
+	d, err := o.Open(c.Device)
+	if err != nil {
+		return nil, err
+	}
+	kernels := []string{gridLinks, gridReady, gridSums, gridRandom, gridResidual, gridAnswer, gridStart, gridSweep, gridRemain, gridShares, gridCoarsen, gridRestricts, gridInterpolate, gridGuess}
+	for k := range 4 {
+		if kernels = append(kernels, fmt.Sprint(gridGram, k)); k > 0 {
+			kernels = append(kernels, fmt.Sprint(gridCombine, k))
+		}
+	}
+	on, err := resident.NewProgram(d, p.Kind, "eigenmap_grid", kernels...)
+	if err != nil {
+		return nil, err
+	}
+	j := newDeviceJob(p)
+	j.Program, j.Output, j.fault, j.whole = on, eigenmap.NewOutput(p), o.fault, c.Scope == bench.E2E
+	if j.most = mostIterations; o.most > 0 {
+		j.most = o.most
+	}
+	for _, b := range j.buffers() {
+		if err == nil {
+			*b.to, err = j.Alloc(b.name, b.bytes)
+		}
+	}
+	if err == nil && !j.whole {
+		err = j.bring()
+	}
+	if err != nil {
+		return nil, errors.Join(err, on.Close())
+	}
+	return j, nil
+}
+
+var _ bench.DeviceJob = (*deviceJob)(nil)
+
+type deviceJob struct {
+	*resident.Program
+	eigenmap.Output
+	p      *eigenmap.Problem
+	fault  Fault
+	most   int // iterations
+	whole  bool
+	levels []*deviceLevel
+
+	image, parts, totals, coefficients, answer device.Buffer
+	masses                                     float64 // of all cells
+	iterations                                 int     // of the finest level
+}
+
+// A deviceLevel is a level on a device. Lists of fours of vectors lie one after the other.
+type deviceLevel struct {
+	nx, ny, nz            int64
+	links, mass           device.Buffer // in float64
+	narrow, inv, shares   device.Buffer
+	f, u                  device.Buffer   // of the cycle, which ends in w where it is given one
+	x, w, p               []device.Buffer // by fours
+	quads                 int
+	values, residuals     []float64
+	gramShape, marchShape shape
+}
+
+// A shape is how blocks take a level.
+type shape struct{ across, length, blocks, threads int64 }
+
+func (l *deviceLevel) cells() int64 { return l.nx * l.ny * l.nz }
+
+// across is the power of two of threads side by side along x.
+func (l *deviceLevel) across() (n int64) {
+	for n < 5 && 1<<n < l.nx {
+		n++
+	}
+	return n
+}
+
+// marching is how blocks go through a level, with no more threads than it has columns for.
+func (l *deviceLevel) marching() shape {
+	rows := l.ny
+	if rows == 1 {
+		rows = l.nz
+	}
+	return l.shapeOf(upTo(gridBlock, rows<<l.across()))
+}
+
+// upTo is how many threads a block of at most so many has for some.
+func upTo(most, some int64) int64 {
+	const warp = 32
+	return min(most, warp*ceil(some, warp))
+}
+
+// enoughBlocks is how many keep a device busy.
+const enoughBlocks = 1024
+
+// shapeOf gives each block a run of planes, short enough for many blocks.
+func (l *deviceLevel) shapeOf(threads int64) shape {
+	s := shape{across: l.across(), threads: threads}
+	columns, deep := ceil(l.nx, 1<<s.across)*ceil(l.ny, threads>>s.across), int64(1)
+	if l.ny == 1 {
+		deep = threads >> s.across
+	}
+	for s.length = 32; s.length > 1 && columns*ceil(l.nz, deep*s.length) < enoughBlocks; {
+		s.length /= 2
+	}
+	s.blocks = columns * ceil(l.nz, deep*s.length)
+	return s
+}
+
+func ceil(a, b int64) int64 { return (a + b - 1) / b }
+
+func (l *deviceLevel) space(s shape) []any {
+	return []any{int32(l.nx), int32(l.ny), int32(l.nz), int32(s.across), int32(s.length)}
+}
+
+func (l *deviceLevel) size() []any { return []any{int32(l.nx), int32(l.ny), int32(l.nz)} }
+
+// newDeviceJob is one of a problem, with its levels and without any memory.
+func newDeviceJob(p *eigenmap.Problem) *deviceJob {
+	j, s, room := &deviceJob{p: p}, p.Shape(), deviceQuads(p)
+	n := [3]int64{s.W, s.H, s.D}
+	if s.D == 1 { // rows are gone through as planes are
+		n = [3]int64{s.W, 1, s.H}
+	}
+	for {
+		l := &deviceLevel{nx: n[0], ny: n[1], nz: n[2], x: make([]device.Buffer, room), w: make([]device.Buffer, room), p: make([]device.Buffer, room)}
+		l.gramShape, l.marchShape = l.shapeOf(gramBlock), l.marching()
+		if j.levels = append(j.levels, l); l.cells() == 1 {
+			return j
+		}
+		for a := range n {
+			n[a] = ceil(n[a], 2)
+		}
+	}
+}
+
+// A buffer is what is allocated, and where to.
+type buffer struct {
+	to    *device.Buffer
+	name  string
+	bytes int64
+}
+
+// buffers are all of a job.
+func (j *deviceJob) buffers() (list []buffer) {
+	room, parts := deviceQuads(j.p), int64(1)
+	for _, l := range j.levels {
+		c := l.cells()
+		parts = max(parts, gramNumbers*l.gramShape.blocks, lanes*l.marchShape.blocks, ceil(c, gridBlock))
+		list = append(list, buffer{&l.links, "links", 8 * 3 * c}, buffer{&l.mass, "masses", 8 * c},
+			buffer{&l.narrow, "links in float32", 4 * 3 * c}, buffer{&l.inv, "diagonal", 4 * c}, buffer{&l.shares, "shares", 4 * 3 * c},
+			buffer{&l.f, "right side", 4 * lanes * c}, buffer{&l.u, "values", 4 * lanes * c})
+		for q := range room {
+			list = append(list, buffer{&l.x[q], "vectors", 8 * lanes * c}, buffer{&l.w[q], "directions", 4 * lanes * c}, buffer{&l.p[q], "last changes", 4 * lanes * c})
+		}
+	}
+	c := j.levels[0].cells()
+	return append(list, buffer{&j.image, "image", 8 * c}, buffer{&j.parts, "parts of sums", 8 * parts},
+		buffer{&j.totals, "sums", 8 * gramNumbers * int64(len(triples(3*room)))},
+		buffer{&j.coefficients, "coefficients", 8 * int64(lanes*room) * int64(3*lanes*room+2)},
+		buffer{&j.answer, "vectors of the answer", 8 * c * int64(j.p.K)})
+}
+
+// bring makes numbers from 0 to 1 of the image, and copies them to the device.
+func (j *deviceJob) bring() error {
+	values, err := j.p.Numbers()
+	if err != nil {
+		return err
+	}
+	fromZeroToOne(values, runtime.GOMAXPROCS(0))
+	return j.Stream.Upload(j.image, 0, grid.Bytes(values))
+}
+
+// Do answers on the device, and reads the vectors from there; a whole call brings the image there first.
+func (j *deviceJob) Do(trace *bench.Trace) error {
+	if j.whole {
+		end := trace.Span("image")
+		err := j.bring()
+		end()
+		if err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(j.Timed(func() error { return j.solve(trace) }), j.Stream.Wait()); err != nil {
+		return err
+	}
+	defer trace.Span("vectors")()
+	n := j.levels[0].cells()
+	for k, x := range j.Vectors {
+		if err := j.Stream.Download(grid.Bytes(x), j.answer, 8*n*int64(k)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Poison overwrites what Out reads, and what it is made of.
+func (j *deviceJob) Poison() {
+	const poison = 0x5a
+	j.Output.Poison()
+	all := []device.Buffer{j.parts, j.totals, j.coefficients, j.answer}
+	for _, l := range j.levels {
+		all = append(append(append(append(all, l.links, l.mass, l.narrow, l.inv, l.shares, l.f, l.u), l.x...), l.w...), l.p...)
+	}
+	j.Fill(poison, all...)
+}
+
+// Close frees the device's memory and kernels.
+func (j *deviceJob) Close() error { return j.Program.Close() }
+
+// each launches a kernel with a thread for each of so many cells.
+func (j *deviceJob) each(kernel string, cells int64, args ...any) error {
+	return j.Launch(kernel, ceil(cells, gridBlock), upTo(gridBlock, cells), 0, args...)
+}
+
+// march launches one that goes through the planes of a level.
+func (j *deviceJob) march(kernel string, l *deviceLevel, args ...any) error {
+	s := l.marchShape
+	return j.Launch(kernel, s.blocks, s.threads, 0, append(l.space(s), args...)...)
+}
+
+// addUp adds up so many numbers' parts, and puts the sums at a place of the totals.
+func (j *deviceJob) addUp(numbers int, each int64, at int) error {
+	return j.Launch(gridSums, int64(numbers), upTo(gridBlock, each), 0, j.parts, int32(each), j.totals, int32(at))
+}
+
+// read waits for so many totals.
+func (j *deviceJob) read(numbers int) ([]float64, error) {
+	list := make([]float64, numbers)
+	return list, j.Stream.Download(grid.Bytes(list), j.totals, 0)
+}
+
+// build makes the links of all levels.
+func (j *deviceJob) build() error {
+	l := j.levels[0]
+	plain := int32(0)
+	if j.p.Plain {
+		plain = 1
+	}
+	floor := j.p.Floor
+	if err := j.each(gridLinks, l.cells(), append(append([]any{j.image}, l.space(l.marchShape)...), -1/(j.p.Sigma*j.p.Sigma), floor, l.links)...); err != nil {
+		return err
+	}
+	for k, l := range j.levels {
+		first := int32(0)
+		if k == 0 {
+			first = 1
+		}
+		if err := j.each(gridReady, l.cells(), append(append([]any{l.links}, l.space(l.marchShape)...), l.narrow, l.inv, l.mass, first, plain, j.parts)...); err != nil {
+			return err
+		}
+		if k == 0 {
+			if err := j.addUp(1, ceil(l.cells(), gridBlock), 0); err != nil {
+				return err
+			}
+			all, err := j.read(1)
+			if err != nil {
+				return err
+			}
+			j.masses = all[0]
+		}
+		if k+1 == len(j.levels) {
+			break
+		}
+		c := j.levels[k+1]
+		if err := errors.Join(
+			j.each(gridShares, l.cells(), append(l.size(), l.links, l.shares)...),
+			j.each(gridCoarsen, c.cells(), append(l.size(), l.links, l.mass, c.links, c.mass)...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweeps is how often a cycle smooths on each way.
+const sweeps = 3
+
+// cycle sets a list of a level to about what its f is given to be.
+func (j *deviceJob) cycle(k int, end device.Buffer) error {
+	l := j.levels[k]
+	if k == len(j.levels)-1 {
+		return j.Stream.Fill(end, 0, end.Bytes(), 0) // a cell alone, of which all that is asked is a constant
+	}
+	c := j.levels[k+1]
+	return errors.Join(
+		j.march(gridStart, l, l.narrow, l.inv, l.f, end),
+		j.march(gridSweep, l, l.narrow, l.inv, l.f, end, l.u, int32(sweeps), int32(1)),
+		j.march(gridRemain, l, l.narrow, l.f, l.u, end),
+		j.restrict(l, c, end),
+		j.cycle(k+1, c.w[0]),
+		j.interpolate(l, c),
+		j.march(gridSweep, l, l.narrow, l.inv, l.f, l.u, end, int32(1), int32(0)),
+		j.march(gridSweep, l, l.narrow, l.inv, l.f, end, l.u, int32(2), int32(0)),
+		j.march(gridSweep, l, l.narrow, l.inv, l.f, l.u, end, int32(sweeps), int32(0)))
+}
+
+// restrict sets the f of the next level to what is left on a level.
+func (j *deviceJob) restrict(l, c *deviceLevel, rest device.Buffer) error {
+	return j.each(gridRestricts, c.cells(), append(l.size(), l.shares, rest, c.f)...)
+}
+
+// interpolate adds what the next level's cycle came to.
+func (j *deviceJob) interpolate(l, c *deviceLevel) error {
+	return j.each(gridInterpolate, l.cells(), append(l.size(), l.shares, c.w[0], l.u)...)
+}
+
+// triples are lists of three of n such that any two are in one of them.
+func triples(n int) (list [][3]int) {
+	if n == 1 {
+		return [][3]int{{}}
+	}
+	covered := map[[2]int]bool{}
+	for a := range n {
+		for b := a + 1; b < n; b++ {
+			if covered[[2]int{a, b}] {
+				continue
+			}
+			third, most := b, 0
+			for c := range n {
+				gain := 0
+				for _, o := range []int{a, b} {
+					if c != o && !covered[[2]int{min(o, c), max(o, c)}] {
+						gain++
+					}
+				}
+				if c != a && c != b && gain > most {
+					third, most = c, gain
+				}
+			}
+			t := [3]int{a, b, third}
+			slices.Sort(t[:])
+			covered[[2]int{t[0], t[1]}], covered[[2]int{t[0], t[2]}], covered[[2]int{t[1], t[2]}] = true, true, true
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// A basis is lists of fours of vectors: those of x, which are in float64, and then others.
+type basis struct {
+	lists []device.Buffer
+	wide  int
+}
+
+func (l *deviceLevel) basis(withW, withP bool) basis {
+	b := basis{slices.Clone(l.x[:l.quads]), l.quads}
+	if withW {
+		b.lists = append(b.lists, l.w[:l.quads]...)
+	}
+	if withP {
+		b.lists = append(b.lists, l.p[:l.quads]...)
+	}
+	return b
+}
+
+// products are those of all vectors of a basis less what they have of the kernel, in two inner products,
+// by mass and by what A makes of them; and how much of the kernel each has.
+func (j *deviceJob) products(l *deviceLevel, b basis) (gram2, energy *mat.SymDense, kernel []float64, err error) {
+	list := triples(len(b.lists))
+	for at, t := range list {
+		wide := 0
+		for _, i := range t {
+			if i < b.wide {
+				wide++
+			}
+		}
+		args := append([]any{b.lists[t[0]], b.lists[t[1]], b.lists[t[2]]}, l.space(l.gramShape)...)
+		if err := errors.Join(
+			j.Launch(fmt.Sprint(gridGram, wide), l.gramShape.blocks, gramBlock, 0, append(args, l.links, l.mass, j.parts)...),
+			j.addUp(gramNumbers, l.gramShape.blocks, at*gramNumbers)); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	all, err := j.read(len(list) * gramNumbers)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	n := lanes * len(b.lists)
+	gram2, energy, kernel = mat.NewSymDense(n, nil), mat.NewSymDense(n, nil), make([]float64, n)
+	const pairs, each = 6, lanes * lanes
+	for at, t := range list {
+		numbers := all[at*gramNumbers:][:gramNumbers]
+		for i, of := range t {
+			copy(kernel[lanes*of:], numbers[2*pairs*each+lanes*i:][:lanes])
+		}
+		for k, pair := range [pairs][2]int{{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}} {
+			one, other := lanes*t[pair[0]], lanes*t[pair[1]]
+			for r := range lanes {
+				for c := range lanes {
+					if one != other || c >= r {
+						gram2.SetSym(one+r, other+c, numbers[k*each+lanes*r+c])
+						energy.SetSym(one+r, other+c, numbers[(pairs+k)*each+lanes*r+c])
+					}
+				}
+			}
+		}
+	}
+	for r := range n {
+		for c := r; c < n; c++ {
+			gram2.SetSym(r, c, gram2.At(r, c)-kernel[r]*kernel[c]/j.masses)
+		}
+	}
+	return gram2, energy, kernel, nil
+}
+
+// combine sets x and p to those of coefficients of a basis, without what they have of the kernel.
+func (j *deviceJob) combine(l *deviceLevel, c *mat.Dense, kernel []float64) error {
+	n := lanes * l.quads
+	rows, _ := c.Dims()
+	all := make([]float64, 3*n*n+2*n)
+	for r := range rows {
+		for k := range n {
+			v := c.At(r, k)
+			all[r*n+k] = v
+			shift := &all[3*n*n+k] // of x, and of p behind it
+			if r >= n {
+				shift = &all[3*n*n+n+k]
+			}
+			*shift += v * kernel[r] / j.masses
+		}
+	}
+	var withW, withP int32
+	if rows > n {
+		withW = 1
+	}
+	if rows > 2*n {
+		withP = 1
+	}
+	if err := j.Stream.Upload(j.coefficients, 0, grid.Bytes(all)); err != nil {
+		return err
+	}
+	var args []any
+	for _, list := range [][]device.Buffer{l.x, l.w, l.p} {
+		for _, b := range list[:l.quads] {
+			args = append(args, b)
+		}
+	}
+	return j.each(fmt.Sprint(gridCombine, l.quads), l.cells(), append(args, int32(l.cells()), j.coefficients, withW, withP)...)
+}
+
+// begin makes the vectors that there are orthonormal pairs of the level, as far as they go.
+func (j *deviceJob) begin(l *deviceLevel) error { return j.improve(l, l.basis(false, false)) }
+
+// improve takes the lowest pairs of a basis.
+func (j *deviceJob) improve(l *deviceLevel, b basis) error {
+	gram2, energy, kernel, err := j.products(l, b)
+	if err != nil {
+		return err
+	}
+	values, c, err := ritz(gram2, energy, lanes*l.quads)
+	if err != nil {
+		return err
+	}
+	l.values = values
+	return j.combine(l, c, kernel)
+}
+
+// seed sets fours of x from one on to random vectors, smoothed.
+func (j *deviceJob) seed(k, from int) error {
+	l := j.levels[k]
+	c := mat.NewDense(2*lanes*l.quads, lanes*l.quads, nil)
+	for q := range l.quads {
+		row := q * lanes
+		if q >= from {
+			row += l.quads * lanes
+		}
+		for i := range lanes {
+			c.Set(row+i, q*lanes+i, 1)
+		}
+		if q < from {
+			continue
+		}
+		if err := errors.Join(
+			j.Stream.Fill(l.x[q], 0, l.x[q].Bytes(), 0),
+			j.each(gridRandom, l.cells(), int32(l.cells()), int64(q), l.f),
+			j.cycle(k, l.w[q])); err != nil {
+			return err
+		}
+	}
+	for q := range from {
+		if err := j.Stream.Fill(l.w[q], 0, l.w[q].Bytes(), 0); err != nil {
+			return err
+		}
+	}
+	return j.combine(l, c, make([]float64, 2*lanes*l.quads))
+}
+
+// left sets the f of a level to what is left of the equations of a four.
+func (j *deviceJob) left(l *deviceLevel, q int) error {
+	v := l.values[lanes*q:]
+	return errors.Join(
+		j.march(gridResidual, l, l.x[q], l.links, l.mass, v[0], v[1], v[2], v[3], l.f, j.parts),
+		j.addUp(lanes, l.marchShape.blocks, lanes*q))
+}
+
+// remainders finds the norms of what is left of all. The f of the level is that of the last four.
+func (j *deviceJob) remainders(l *deviceLevel) error {
+	for q := range l.quads {
+		if err := j.left(l, q); err != nil {
+			return err
+		}
+	}
+	squares, err := j.read(lanes * l.quads)
+	if err != nil {
+		return err
+	}
+	l.residuals = l.residuals[:0]
+	for _, v := range squares {
+		l.residuals = append(l.residuals, root(v))
+	}
+	return nil
+}
+
+// iterate goes on until the first so many residuals are small enough.
+func (j *deviceJob) iterate(k, wanted, most int, enough func(value, residual float64) bool) error {
+	l, withP := j.levels[k], false
+	for range most {
+		if err := j.remainders(l); err != nil {
+			return err
+		}
+		done := true
+		for i := range wanted {
+			done = done && enough(l.values[i], l.residuals[i])
+		}
+		if done {
+			return nil
+		}
+		if k == 0 {
+			j.iterations++
+		}
+		for q := l.quads - 1; q >= 0; q-- {
+			if q < l.quads-1 {
+				if err := j.left(l, q); err != nil {
+					return err
+				}
+			}
+			if err := j.cycle(k, l.w[q]); err != nil {
+				return err
+			}
+		}
+		if err := j.improve(l, l.basis(true, withP)); err != nil {
+			return err
+		}
+		withP = true
+	}
+	return errUnfinished
+}
+
+// guess finds a first guess for the finest level, from that on which it is soon found.
+func (j *deviceJob) guess(wanted int) error {
+	n := quads(wanted + 1)
+	first := 0
+	for first+1 < len(j.levels) && j.levels[first+1].cells() >= startCells {
+		first++
+	}
+	roughly := func(value, residual float64) bool { return residual < 0.05*value }
+	for k := first; k > 0; k-- {
+		l, most := j.levels[k], 6
+		if l.quads = n; k == first {
+			l.quads, most = n+1, 2*patience
+			if err := j.seed(k, 0); err != nil {
+				return err
+			}
+		}
+		if err := j.begin(l); err != nil {
+			return err
+		}
+		if err := j.iterate(k, lanes*l.quads-lanes/2, most, roughly); err != nil && !errors.Is(err, errUnfinished) {
+			return err
+		}
+		if k == first {
+			if next, last := l.values[lanes*n], l.values[wanted-1]; next-last < enoughGap*next {
+				n++
+			}
+		}
+		finer := j.levels[k-1]
+		for q := range n {
+			if err := j.each(gridGuess, finer.cells(), append(finer.size(), finer.shares, l.x[q], finer.x[q])...); err != nil {
+				return err
+			}
+		}
+	}
+	j.levels[0].quads = n
+	if first == 0 {
+		return j.seed(0, 0)
+	}
+	return nil
+}
+
+// solve sets the answer on the device, and the values.
+func (j *deviceJob) solve(trace *bench.Trace) error {
+	end := trace.Span("levels")
+	err := j.build()
+	end()
+	if err != nil {
+		return err
+	}
+	l, wanted := j.levels[0], j.p.K-1
+	j.Values[0], j.iterations = 0, 0
+	if l.quads = 0; wanted > 0 {
+		end = trace.Span("guess")
+		err := j.guess(wanted)
+		end()
+		if err != nil {
+			return err
+		}
+	}
+	defer trace.Span("solve")()
+	shift := 0
+	if j.fault == Missed {
+		shift = 1
+	}
+	if wanted > 0 {
+		if err := j.pairs(wanted + shift); err != nil {
+			return err
+		}
+	}
+	for k := range wanted {
+		j.Values[1+k] = l.values[k+shift]
+	}
+	kernel := 1 / math.Sqrt(j.masses)
+	for q := range max(1, l.quads) {
+		from, behind := max(0, shift-lanes*q), lanes*q+1-shift
+		if err := j.each(gridAnswer, l.cells(), l.x[q], int32(l.cells()), l.mass, kernel, int32(from), int32(wanted+shift-lanes*q), int32(behind), j.answer); err != nil {
+			return err
+		}
+		kernel = 0
+	}
+	return nil
+}
+
+// pairs finds so many pairs on the finest level, from a first guess.
+func (j *deviceJob) pairs(found int) error {
+	l, wanted := j.levels[0], j.p.K-1
+	tol := j.p.Tol * 0.9 // rounding is not known to the last digit
+	for range 3 {
+		if err := j.begin(l); err != nil {
+			return err
+		}
+		enough := func(_, residual float64) bool { return residual <= tol || j.fault == Early }
+		err := j.iterate(0, found, min(patience, j.most), enough)
+		if errors.Is(err, errUnfinished) && j.most > patience {
+			if l.quads <= quads(wanted+1) {
+				l.quads++
+				if err := errors.Join(j.seed(0, l.quads-1), j.begin(l)); err != nil {
+					return err
+				}
+			}
+			err = j.iterate(0, found, j.most, enough)
+		}
+		if errors.Is(err, errUnfinished) {
+			return fmt.Errorf("%d iterations leave residuals up to %.3g, not %.3g: ask for a larger tolerance", j.iterations, largest(l.residuals[:found]), j.p.Tol)
+		}
+		if err != nil {
+			return err
+		}
+		// Sums and differences have rounded, and pairs are made orthonormal once more.
+		if err := errors.Join(j.begin(l), j.remainders(l)); err != nil {
+			return err
+		}
+		if largest(l.residuals[:found]) <= j.p.Tol || j.fault == Early {
+			return nil
+		}
+		tol /= 2
+	}
+	return fmt.Errorf("residuals stay at %.3g, not %.3g: ask for a larger tolerance", largest(l.residuals[:found]), j.p.Tol)
+}

@@ -1,0 +1,152 @@
+// start, sweep: about the solution of A u = f      remain: what is left
+// restricts: to the next level                     interpolate: from there, and once more sweep
+//
+// A V-cycle in float32. Smoothing is Chebyshev's method of the fourth kind, whose only parameter is a
+// bound of 1/diagonal·A, which for differences is 2 (Lottes 2023). A cell of the next level is two
+// cells along each axis that has more than one, and a cell takes a share of the next one beside its
+// own along each axis, of the same resistances that make the coarser links.
+#pragma once
+#include "grid.h"
+
+// Coefficients of a sweep: what it goes on by as before, and what it goes along what is left.
+inlined float32 goes_on(int sweep) { return (float32)(2 * sweep - 3) / (float32)(2 * sweep + 1); }
+inlined float32 goes_along(int sweep) { return (float32)(4 * sweep - 2) / (float32)(2 * sweep + 1); }
+
+// The first two sweeps, from 0.
+extern "C" __global__ void eigenmap_grid_start(SPACE, const float32 *links, const float32 *inv, const quad *f, quad *to) {
+  float32 first = goes_along(1), on = 1 + goes_on(2), along = goes_along(2);
+  march(THE_SPACE, links, [&](int i) { return (first * inv[i]) * f[i]; }, [&](int i, bool inside, const quad &here, const quad &flow) {
+    if (inside) to[i] = on * here + (along * inv[i]) * (f[i] - flow);
+  });
+}
+
+// A sweep in the place of what it was one before: of the first one there is none, of the third one
+// from 0 it is made anew.
+extern "C" __global__ void eigenmap_grid_sweep(SPACE, const float32 *links, const float32 *inv, const quad *f, const quad *from, quad *to, int sweep, int anew) {
+  float32 on = goes_on(sweep), along = goes_along(sweep);
+  march(THE_SPACE, links, [&](int i) { return from[i]; }, [&](int i, bool inside, const quad &here, const quad &flow) {
+    if (!inside) return;
+    quad next = here + (along * inv[i]) * (f[i] - flow);
+    if (sweep > 1) next += on * (here - (anew ? (goes_along(1) * inv[i]) * f[i] : to[i]));
+    to[i] = next;
+  });
+}
+
+extern "C" __global__ void eigenmap_grid_remain(SPACE, const float32 *links, const quad *f, const quad *from, quad *to) {
+  march(THE_SPACE, links, [&](int i) { return from[i]; }, [&](int i, bool inside, const quad &here, const quad &flow) {
+    if (inside) to[i] = f[i] - flow;
+  });
+}
+
+// How many cells of a level a cell of the next one has along an axis, and how many that has.
+inlined int fold(int n) { return n > 1 ? 2 : 1; }
+inlined int folded(int n) { return (n + 1) / 2; }
+
+// Cells of a level, of the next one, and shares, of x, y and z one after the other.
+struct folding {
+  int n[3], m[3];
+  const float32 *shares;
+  member folding(int nx, int ny, int nz, const float32 *shares) : n{nx, ny, nz}, m{folded(nx), folded(ny), folded(nz)}, shares(shares) {}
+  member int64 fine() const { return (int64)n[0] * n[1] * n[2]; }
+  member int coarse() const { return m[0] * m[1] * m[2]; }
+};
+
+// The share of a cell along an axis that it takes of the next level's cell beside that which holds it.
+extern "C" __global__ void eigenmap_grid_shares(int nx, int ny, int nz, const double *links, float32 *shares) {
+  int i = own_cell();
+  int64 n = (int64)nx * ny * nz;
+  if (i >= n) return;
+  int at[3] = {i % nx, i / nx % ny, i / nx / ny}, size[3] = {nx, ny, nz}, stride[3] = {1, nx, nx * ny};
+  float32 share[3] = {}, sum = 0;
+  UNROLL for (int a = 0; a < 3; a++) {
+    const double *link = links + a * n + i;
+    int k = at[a], by = stride[a];
+    if (k & 1 && k + 1 < size[a]) { // the second of a pair, with a cell behind it
+      double before = 0.5 / link[-by], after = k + 2 < size[a] ? 0.5 / link[by] : 0;
+      share[a] = (float32)(before / (before + 1 / link[0] + after));
+    } else if (!(k & 1) && k > 0) { // the first, with a pair before it
+      double before = 0.5 / link[-2 * by], after = k + 1 < size[a] ? 0.5 / link[0] : 0;
+      share[a] = (float32)(after / (before + 1 / link[-by] + after));
+    }
+    sum += share[a];
+  }
+  UNROLL for (int a = 0; a < 3; a++) shares[a * n + i] = sum > 1 ? share[a] / sum : share[a];
+}
+
+// The links and masses of the next level: links are of resistances between the middles of two cells in
+// series, of all lines of cells between them side by side.
+extern "C" __global__ void eigenmap_grid_coarsen(int nx, int ny, int nz, const double *links, const double *mass, double *to, double *masses) {
+  folding f(nx, ny, nz, nullptr);
+  int c = own_cell();
+  if (c >= f.coarse()) return;
+  int at[3] = {c % f.m[0], c / f.m[0] % f.m[1], c / f.m[0] / f.m[1]}, stride[3] = {1, nx, nx * ny};
+  int64 n = f.fine();
+  double sum = 0, link[3] = {};
+  NOT_UNROLLED for (int part = 0; part < 8; part++) {
+    int k[3] = {2 * at[0] + (part & 1), 2 * at[1] + (part >> 1 & 1), 2 * at[2] + (part >> 2)};
+    if (k[0] >= nx || k[1] >= ny || k[2] >= nz) continue;
+    int i = (k[2] * ny + k[1]) * nx + k[0];
+    sum += mass[i];
+    UNROLL for (int a = 0; a < 3; a++) {
+      if (!(k[a] & 1) || k[a] + 1 >= f.n[a]) continue;
+      const double *w = links + a * n + i;
+      link[a] += 1 / (0.5 / w[-stride[a]] + 1 / w[0] + (k[a] + 2 < f.n[a] ? 0.5 / w[stride[a]] : 0));
+    }
+  }
+  masses[c] = sum;
+  UNROLL for (int a = 0; a < 3; a++) to[a * (int64)f.coarse() + c] = link[a];
+}
+
+// What is left to the next level: each cell of that adds up what it is given by its own cells, and by
+// those beside them, in the order of axes.
+extern "C" __global__ void eigenmap_grid_restricts(int nx, int ny, int nz, const float32 *shares, const quad *from, quad *to) {
+  folding f(nx, ny, nz, shares);
+  int c = own_cell();
+  if (c >= f.coarse()) return;
+  int at[3] = {c % f.m[0], c / f.m[0] % f.m[1], c / f.m[0] / f.m[1]}, stride[3] = {1, nx, nx * ny};
+  int64 n = f.fine();
+  quad sum = {};
+  UNROLL for (int part = 0; part < 8; part++) {
+    int k[3] = {2 * at[0] + (part & 1), 2 * at[1] + (part >> 1 & 1), 2 * at[2] + (part >> 2)};
+    if (k[0] >= nx || k[1] >= ny || k[2] >= nz) continue;
+    int i = (k[2] * ny + k[1]) * nx + k[0];
+    float32 given = (shares[i] + shares[n + i]) + shares[2 * n + i];
+    sum += (planted(fault::adjoint) ? 1 : 1 - given) * from[i];
+    UNROLL for (int a = 0; a < 3; a++) {
+      int beside = k[a] & 1 ? 1 : -1; // away from the cells of c
+      if (f.n[a] == 1 || k[a] + beside < 0 || k[a] + beside >= f.n[a]) continue;
+      sum += shares[a * n + i + beside * stride[a]] * from[i + beside * stride[a]];
+    }
+  }
+  to[c] = sum;
+}
+
+// What a cell is interpolated from the next level's.
+template <class V, class N> inlined V interpolated(const folding &f, int i, const V *from) {
+  int at[3] = {i % f.n[0], i / f.n[0] % f.n[1], i / f.n[0] / f.n[1]}, stride[3] = {1, f.m[0], f.m[0] * f.m[1]};
+  int64 n = f.fine();
+  int c = (at[2] / 2 * f.m[1] + at[1] / 2) * f.m[0] + at[0] / 2;
+  float32 share[3] = {f.shares[i], f.shares[n + i], f.shares[2 * n + i]};
+  V sum = (N)(1 - ((share[0] + share[1]) + share[2])) * from[c];
+  UNROLL for (int a = 0; a < 3; a++) {
+    int beside = at[a] & 1 ? 1 : -1, next = at[a] / 2 + beside;
+    if (next >= 0 && next < f.m[a]) sum += (N)share[a] * from[c + beside * stride[a]]; // where the share is 0, too
+  }
+  return sum;
+}
+
+// Adds it to what there is.
+extern "C" __global__ void eigenmap_grid_interpolate(int nx, int ny, int nz, const float32 *shares, const quad *from, quad *to) {
+  folding f(nx, ny, nz, shares);
+  int i = own_cell();
+  if (i >= f.fine()) return;
+  quad added = interpolated<quad, float32>(f, i, from);
+  to[i] += planted(fault::sign) ? -added : added;
+}
+
+// The first guess of a level is what the next one has.
+extern "C" __global__ void eigenmap_grid_guess(int nx, int ny, int nz, const float32 *shares, const wide *from, wide *to) {
+  folding f(nx, ny, nz, shares);
+  int i = own_cell();
+  if (i < f.fine()) to[i] = interpolated<wide, double>(f, i, from);
+}

@@ -1,0 +1,211 @@
+// weigh the links of the voxels, and make coarser levels of them
+// repeat: what is left of the equations; a cycle of it; products of all vectors; combine them
+//
+// The lowest pairs of the graph of voxels by LOBPCG (Knyazev 2001), preconditioned by a multigrid
+// cycle (doc/eigenmap.md). x is in float64 and so is all that is made of it; what is only a direction,
+// the cycle's answer w and the last change p, is in float32. The small problem of the products is the
+// host's. Sums are made by blocks, of as many cells whatever the device, and then in the blocks' order.
+#include "cycle.h"
+
+// The links of each voxel to the next ones along x, y and z, of values from 0 to 1.
+extern "C" __global__ void eigenmap_grid_links(const double *values, SPACE, double over, double floor, double *links) {
+  space s = THE_SPACE;
+  int i = own_cell(), n = s.cells();
+  if (i >= n) return;
+  int x = i % nx, y = i / nx % ny, z = i / nx / ny;
+  auto link = [&](bool is, int by) {
+    if (!is) return 0.;
+    double d = values[i] - values[i + by];
+    return exponential(d * d * over) + floor;
+  };
+  links[i] = link(x < nx - 1, 1), links[n + i] = link(y < ny - 1, nx), links[2 * (int64)n + i] = link(z < nz - 1, nx * ny);
+}
+
+// The links in float32 and 1 over their sum. Of the finest level the masses: the sums of links, or
+// ones; and the parts of the sum of masses.
+extern "C" __global__ void eigenmap_grid_ready(const double *links, SPACE, float32 *narrow, float32 *inv, double *mass, int finest, int plain, double *parts) {
+  space s = THE_SPACE;
+  int i = own_cell();
+  int64 n = s.cells();
+  double sum[1] = {};
+  if (i < n) {
+    int at[3] = {i % nx, i / nx % ny, i / nx / ny}, stride[3] = {1, nx, nx * ny};
+    UNROLL for (int a = 0; a < 3; a++) {
+      double link = links[a * n + i];
+      narrow[a * n + i] = (float32)link;
+      sum[0] += link + (at[a] ? links[a * n + i - stride[a]] : 0);
+    }
+    inv[i] = sum[0] > 0 ? (float32)(1 / sum[0]) : 0;
+    if (plain) sum[0] = 1;
+    if (finest) mass[i] = sum[0];
+  }
+  if (!finest) return;
+  over_block(sum);
+  if (!thread_x()) parts[block_x()] = sum[0];
+}
+
+// Adds up parts, a block for each number.
+extern "C" __global__ void eigenmap_grid_sums(const double *parts, int each, double *totals, int at) {
+  double sum[1] = {};
+  for (int i = thread_x(); i < each; i += threads()) {
+    if (planted(fault::part) && i == each - 1 && each > 1) continue;
+    sum[0] += parts[(int64)block_x() * each + i];
+  }
+  over_block(sum);
+  if (!thread_x()) totals[at + block_x()] = sum[0];
+}
+
+// Numbers from −½ to ½: outputs of SplitMix64 from a seed on.
+extern "C" __global__ void eigenmap_grid_random(int cells, int64 seed, quad *to) {
+  int i = own_cell();
+  if (i >= cells) return;
+  quad v;
+  UNROLL for (int k = 0; k < 4; k++) {
+    unsigned long long h = seed + ((unsigned long long)i * 4 + k + 1) * 0x9e3779b97f4a7c15ull;
+    h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9ull;
+    h = (h ^ h >> 27) * 0x94d049bb133111ebull;
+    v[k] = (float32)((double)(int64)((h ^ h >> 31) >> 11) / 9007199254740992.0 - 0.5);
+  }
+  to[i] = v;
+}
+
+// What is left of the equations, A x − λ·mass·x, and of each vector its square in the normalised form.
+extern "C" __global__ void eigenmap_grid_residual(
+  SPACE, const wide *x, const double *links, const double *mass, double v0, double v1, double v2, double v3, quad *to, double *parts) {
+  const wide values{v0, v1, v2, v3};
+  double sum[4] = {};
+  march(THE_SPACE, links, [&](int i) { return x[i]; }, [&](int i, bool inside, const wide &here, const wide &flow) {
+    if (!inside) return;
+    double m = mass[i];
+    wide rest = flow - m * values * here, share = rest * rest / m;
+    to[i] = narrowed(rest);
+    UNROLL for (int k = 0; k < 4; k++) sum[k] += share[k];
+  });
+  over_block(sum);
+  if (!thread_x()) UNROLL for (int k = 0; k < 4; k++) parts[(int64)k * blocks() + block_x()] = sum[k];
+}
+
+// Three fours of vectors, as they are in memory, and their differences.
+struct trio { wide a, b, c; };
+inlined trio operator+(const trio &s, const trio &t) { return {s.a + t.a, s.b + t.b, s.c + t.c}; }
+inlined trio operator*(double f, const trio &t) { return {f * t.a, f * t.b, f * t.c}; }
+template <class A, class B, class C> struct three {
+  A a;
+  B b;
+  C c;
+};
+template <class A, class B, class C> inlined trio operator-(const three<A, B, C> &s, const three<A, B, C> &t) {
+  return {widened(s.a) - widened(t.a), widened(s.b) - widened(t.b), widened(s.c) - widened(t.c)};
+}
+
+// Products of three fours of vectors, each with itself and with those behind it: by mass, and of the
+// one with what A makes of the other; and the sums of each by mass. A plane of cells lies in shared
+// memory, of which a team of threads makes the products of two fours.
+enum { gram_threads = 224, team = 16, pairs = 6, roles = 2 * pairs + 1 };
+
+template <class A, class B, class C>
+inlined void gram(const space &s, const double *links, const double *mass, const A *a, const B *b, const C *c, double *parts) {
+  __shared__ double of[25][gram_threads]; // the vectors, what A makes of them, and the masses
+  const int t = thread_x(), lane = t % team, role = t / team, pair = role % pairs;
+  const bool energy = role >= pairs;
+  const int one = pair < 3 ? 0 : pair < 5 ? 1 : 2, other = pair < 3 ? pair : pair < 5 ? pair - 2 : 2;
+  const double(*left)[gram_threads] = of + 4 * one, (*right)[gram_threads] = of + 4 * other + (energy ? 12 : 0);
+  double sums[16] = {};
+  march(s, links, [&](int i) { return three<A, B, C>{a[i], b[i], c[i]}; }, [&](int i, bool inside, const three<A, B, C> &here, const trio &flow) {
+    wide v[6] = {widened(here.a), widened(here.b), widened(here.c), flow.a, flow.b, flow.c};
+    __syncthreads(); // what was there is no longer needed
+    UNROLL for (int k = 0; k < 24; k++) of[k][t] = inside ? v[k / 4][k % 4] : 0;
+    of[24][t] = inside ? mass[i] : 0;
+    __syncthreads();
+    if (role < roles - 1) {
+      NOT_UNROLLED for (int j = lane; j < gram_threads; j += team) {
+        double m = energy ? 1 : of[24][j], r[4];
+        UNROLL for (int k = 0; k < 4; k++) r[k] = right[k][j];
+        UNROLL for (int k = 0; k < 4; k++) {
+          double l = m * left[k][j];
+          UNROLL for (int q = 0; q < 4; q++) sums[4 * k + q] = __builtin_fma(l, r[q], sums[4 * k + q]);
+        }
+      }
+    } else if (role == roles - 1) {
+      NOT_UNROLLED for (int j = lane; j < gram_threads; j += team) {
+        double m = of[24][j];
+        UNROLL for (int k = 0; k < 12; k++) sums[k] = __builtin_fma(m, of[k][j], sums[k]);
+      }
+    }
+  });
+  UNROLL for (int k = 0; k < 16; k++) {
+    double sum = sums[k];
+    UNROLL for (int far = team / 2; far; far /= 2) sum += from_lane_of(sum, (t & 31) ^ far);
+    if (!lane && role < roles) parts[(int64)(16 * role + k) * blocks() + block_x()] = sum;
+  }
+}
+
+#define GRAM(name, A, B, C)                                                                                                      \
+  extern "C" __global__ __attribute__((launch_bounds(gram_threads, 2))) void eigenmap_grid_gram_##name(                          \
+    const A *a, const B *b, const C *c, SPACE, const double *links, const double *mass, double *parts) {                         \
+    gram(THE_SPACE, links, mass, a, b, c, parts);                                                                                \
+  }
+GRAM(0, quad, quad, quad)
+GRAM(1, wide, quad, quad)
+GRAM(2, wide, wide, quad)
+GRAM(3, wide, wide, wide)
+
+// x and p by coefficients: p of w and of what it was, x of x and of p; and less what either has of
+// the kernel. Coefficients are by rows, of x, w and p; what is taken from x and from p comes behind them.
+template <int fours> struct lists {
+  wide *x[fours];
+  const quad *w[fours];
+  quad *p[fours];
+};
+template <int fours> inlined void combine(int cells, const lists<fours> &of, const double *coefficients, int with_w, int with_p) {
+  enum { n = 4 * fours };
+  __shared__ double c[3 * n * n + 2 * n];
+  for (int k = thread_x(); k < 3 * n * n + 2 * n; k += threads()) c[k] = coefficients[k];
+  __syncthreads();
+  int i = own_cell();
+  if (i >= cells) return;
+  double x[n], p[n];
+  UNROLL for (int k = 0; k < n; k++) x[k] = -c[3 * n * n + k], p[k] = -c[3 * n * n + n + k];
+  UNROLL for (int q = 0; q < fours; q++) {
+    wide vx = of.x[q][i], vw{}, vp{};
+    if (with_w) vw = widened(of.w[q][i]);
+    if (with_p) vp = widened(of.p[q][i]);
+    UNROLL for (int k = 0; k < 4; k++) {
+      const double *row = c + (4 * q + k) * n;
+      UNROLL for (int to = 0; to < n; to++) {
+        x[to] = __builtin_fma(vx[k], row[to], x[to]);
+        p[to] = __builtin_fma(vw[k], row[n * n + to], p[to]);
+        p[to] = __builtin_fma(vp[k], row[2 * n * n + to], p[to]);
+      }
+    }
+  }
+  UNROLL for (int q = 0; q < fours; q++) {
+    wide vx, vp;
+    UNROLL for (int k = 0; k < 4; k++) vx[k] = x[4 * q + k] + p[4 * q + k], vp[k] = p[4 * q + k];
+    of.x[q][i] = vx;
+    if (with_w) of.p[q][i] = narrowed(vp);
+  }
+}
+
+extern "C" __global__ void eigenmap_grid_combine_1(wide *x0, const quad *w0, quad *p0, int cells, const double *c, int with_w, int with_p) {
+  combine<1>(cells, {{x0}, {w0}, {p0}}, c, with_w, with_p);
+}
+extern "C" __global__ void eigenmap_grid_combine_2(
+  wide *x0, wide *x1, const quad *w0, const quad *w1, quad *p0, quad *p1, int cells, const double *c, int with_w, int with_p) {
+  combine<2>(cells, {{x0, x1}, {w0, w1}, {p0, p1}}, c, with_w, with_p);
+}
+extern "C" __global__ void eigenmap_grid_combine_3(
+  wide *x0, wide *x1, wide *x2, const quad *w0, const quad *w1, const quad *w2, quad *p0, quad *p1, quad *p2, int cells, const double *c, int with_w, int with_p) {
+  combine<3>(cells, {{x0, x1, x2}, {w0, w1, w2}, {p0, p1, p2}}, c, with_w, with_p);
+}
+
+// Vectors of the answer, by the roots of the masses: from one of four to another, behind so many; and
+// that of the kernel, the first one, where its number is given.
+extern "C" __global__ void eigenmap_grid_answer(const wide *x, int cells, const double *mass, double kernel, int from, int end, int behind, double *to) {
+  int64 i = own_cell(), n = cells;
+  if (i >= n) return;
+  double m = root(mass[i]);
+  if (kernel > 0) to[i] = m * kernel;
+  wide v = x[i];
+  UNROLL for (int k = 0; k < 4; k++) if (k >= from && k < end) to[(behind + k) * n + i] = m * v[k];
+}
