@@ -14,6 +14,7 @@ type object struct {
 	bytes      int64 // 0 when it is no memory
 	handle     uintptr
 	free       symbol
+	lent       bool // by who made it, and frees it
 	closed     atomic.Bool
 }
 
@@ -57,10 +58,10 @@ func (o *object) usable() error {
 	return nil
 }
 
-// Close frees the object. When the context is lost it cannot be freed alone and
+// Close frees the object, unless it was lent. When the context is lost it cannot be freed alone and
 // is freed with the device.
 func (o *object) Close() error {
-	if o.closed.Swap(true) {
+	if o.closed.Swap(true) || o.lent {
 		return nil
 	}
 	return o.c.run(func() error {

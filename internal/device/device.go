@@ -72,6 +72,17 @@ type Device interface {
 	Close() error
 }
 
+// A Guest is a device that other programs of the process use, too, whose streams and memory it
+// is lent. Closing what is lent leaves it to its maker, who sees to it that it is there as long as
+// it is used; nothing of it is looked at.
+type Guest interface {
+	Device
+	// LentStream is a stream by the driver's handle.
+	LentStream(name string, handle uint64) Stream
+	// LentBuffer is memory of the device.
+	LentBuffer(name string, address uint64, bytes int64) Buffer
+}
+
 // Info describes a device. A figure that the driver does not know is 0.
 type Info struct {
 	Index  int    `json:"index"` // its place in Devices

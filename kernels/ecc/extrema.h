@@ -129,7 +129,24 @@ template <class T> inlined void total_up(const histogram &h, const ladder &l) {
     if (block_changes[v]) add_global(h.total + l.lut[v], block_changes[v]);
 }
 
+enum { blocks_2d = 3, blocks_3d = 3 }; // of 128 threads, that a multiprocessor has registers for
+
 const int columns = 128; // of a warp, four for each thread
+
+// How an image is read: fours, whose rows begin at multiples of four voxels, four voxels at a
+// time; bare ones never outside of the image itself, others between two guards (impls/extrema).
+enum reading { singly = 0, fours = 1, bare = 2 };
+
+// Of a bare image: how many voxels it has, and how many of its first planes are followed by so
+// many voxels that what a warp reads of them is in the image, whatever else it is.
+struct bounds {
+  int64 voxels;
+  int safe;
+};
+template <class T> inlined const T *within(const T *p, const T *image, int64 voxels, int n) {
+  const T *last = image + (voxels - n);
+  return p < image ? image : p > last ? last : p;
+}
 
 // What a warp's last column hands to the first column beyond, by which slice.
 // Thread 0 puts it here; every 32 slices each thread counts one.
@@ -153,13 +170,14 @@ __device__ unsigned queue, ended;
 struct queue_turns {
   inlined int warp() { return thread_x() >> 5; }
   inlined int warps() { return threads() >> 5; }
-  inlined int take(int) {
+  inlined int take_of(unsigned *queue) {
     __shared__ int turn;
     __syncthreads();
-    if (!thread_x()) turn = (int)take_turn(&queue);
+    if (!thread_x()) turn = (int)take_turn(queue);
     __syncthreads();
     return turn;
   }
+  inlined int take(int) { return take_of(&queue); }
   inlined void end() {
     if (!thread_x() && count_block(&ended) == (unsigned)blocks() - 1) queue = 0;
   }

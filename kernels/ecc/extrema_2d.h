@@ -19,9 +19,15 @@ template <class L, class T> struct segments {
   unsigned outer; // a bit for each voxel of a pair, 16 apart
 };
 
+// How far from a row's place the columns are that a thread reads of it, n from one on, of
+// which so many are left: of a bare image, where these are none, the last ones of the row.
+template <int how> inlined int columns_from(int first, int n, int left) {
+  return how & bare && first > left - n ? left - n : first;
+}
+
 // Lets row y come, and those of the other segments.
-template <bool aligned, class L, class T>
-inlined void load(segments<L, T> &in, const T *image, int width, int height, int y, int segment) {
+template <int how, class L, class T>
+inlined void load(segments<L, T> &in, const T *image, int left, int width, int height, int y, int segment) {
   in.outer = 0;
   UNROLL for (int i = 0; i < L::voxels; i++) {
     int at = y + i * segment;
@@ -29,22 +35,22 @@ inlined void load(segments<L, T> &in, const T *image, int width, int height, int
     if (!inside) in.outer |= 1u << (16 * i);
     const T *p = image + (int64)(inside ? at : 0) * width;
     UNROLL for (int t = 0; t < tiles; t++) {
-      if (aligned) in.raw[t][i] = *(const four_of<T> *)(p + t * columns);
-      else UNROLL for (int c = 0; c < 4; c++) in.raw[t][i][c] = p[t * columns + c];
+      if (how & fours) in.raw[t][i] = *(const four_of<T> *)(p + columns_from<how>(t * columns, 4, left));
+      else UNROLL for (int c = 0; c < 4; c++) in.raw[t][i][c] = p[columns_from<how>(t * columns + c, 1, left)];
     }
-    in.raw_extra[i] = p[tiles * columns - 4 * (thread_x() & 31)];
+    in.raw_extra[i] = p[columns_from<how>(tiles * columns - 4 * (thread_x() & 31), 1, left)];
   }
 }
 
 // Takes row y, which is in, and lets the one after the next come.
-template <class L, class T, bool aligned>
+template <class L, class T, int how>
 inlined void bring(segments<L, T> &in, row<L> &p, const counting<L> &k, int left, const T *image, int width, int height,
                    int y, int segment, const scaling &s) {
   int thread = thread_x() & 31;
   UNROLL for (int t = 0; t < tiles; t++) lanes(p.v[t], in.raw[t][0], in.raw[t][L::voxels - 1], s);
   typename L::value extra = lane<L>(in.raw_extra[0], in.raw_extra[L::voxels - 1], s);
   unsigned outer = in.outer;
-  load<aligned>(in, image, width, height, y + 2, segment);
+  load<how>(in, image, left, width, height, y + 2, segment);
   if (left < columns + 4 || outer)
     UNROLL for (int t = 0; t < tiles; t++) UNROLL for (int c = 0; c < 4; c++)
       p.v[t][c] = mark(p.v[t][c], t * columns + c < left ? outer : 0x10001);
@@ -99,9 +105,9 @@ inlined void count_row_seam(const counting<L> &k, int from, int to, const H &h, 
   sync_warp();
 }
 
-template <class L, class T, bool aligned, class H, class Turns>
+template <class L, class T, int how, class H, class Turns>
 inlined void extrema_2d(const T *image, int width, int, int height, int segment, const scaling &s, const ladder &l,
-                        const H &h, seam<L> *seams, Turns turns) {
+                        const H &h, seam<L> *seams, Turns turns, const bounds & = bounds{}) {
   if (planted(fault::slab)) height--;
   int thread = thread_x() & 31, warp = turns.warp(), warps = turns.warps();
   int across = (width + tiles * columns - 1) / (tiles * columns);
@@ -116,21 +122,21 @@ inlined void extrema_2d(const T *image, int width, int, int height, int segment,
     row_falls<L> fa, fb;
     segments<L, T> in, then;
     int y = first - 1;
-    load<aligned>(in, image + x, width, height, y, segment);
-    load<aligned>(then, image + x, width, height, y + 1, segment);
-    bring<L, T, aligned>(in, a, k, left, image + x, width, height, y, segment, s);
+    load<how>(in, image + x, left, width, height, y, segment);
+    load<how>(then, image + x, left, width, height, y + 1, segment);
+    bring<L, T, how>(in, a, k, left, image + x, width, height, y, segment, s);
     y++;
-    bring<L, T, aligned>(then, b, k, left, image + x, width, height, y, segment, s);
+    bring<L, T, how>(then, b, k, left, image + x, width, height, y, segment, s);
     compare(fa, a, b);
     int from = first;
     for (;;) {
       y++;
-      bring<L, T, aligned>(in, a, k, left, image + x, width, height, y, segment, s);
+      bring<L, T, how>(in, a, k, left, image + x, width, height, y, segment, s);
       compare(fb, b, a);
       count<L, T>(b, fa, fb, k, y - 1, h, l);
       if (y == last) break;
       y++;
-      bring<L, T, aligned>(then, b, k, left, image + x, width, height, y, segment, s);
+      bring<L, T, how>(then, b, k, left, image + x, width, height, y, segment, s);
       compare(fa, a, b);
       count<L, T>(a, fb, fa, k, y - 1, h, l);
       if (y == last) break;

@@ -129,11 +129,14 @@ inlined void count_seam(const counting<L> &k, int from, int to, const H &h, cons
 }
 
 // The rows that a thread reads, and the column beyond the warp's, of which the
-// first threads read one lane each. It reads what is outside too: the image has as
-// much memory around it (impls/extrema), and what comes of it is replaced.
+// first threads read one lane each. It reads what is outside too, and what comes of it is
+// replaced: the image has as much memory around it (impls/extrema); of a bare one something else
+// of the image is read, in its first plane and in its last ones.
 template <class L, class T> struct rows {
   static const int n = held * L::voxels + 1;
   const T *p, *extra;
+  const T *image; // and how many voxels it has, of a bare one
+  int64 voxels;
   four_of<T> raw[n];
   T raw_extra[L::voxels];
 };
@@ -141,23 +144,35 @@ template <class L, class T> struct rows {
 inlined int second(int r, int voxels) { return voxels == 2 ? r + held : r; }
 
 template <class L, class T>
-inlined void start(rows<L, T> &in, const T *image, int width, int height, int x, int y, int z) {
+inlined void start(rows<L, T> &in, const T *image, int width, int height, int x, int y, int z, const bounds &to) {
   int lane = thread_x() & 31;
+  in.image = image, in.voxels = to.voxels;
   in.p = image + ((int64)z * height + y) * width + x;
   in.extra = in.p - 4 * lane + columns + (int64)(lane < held ? lane : held) * width;
 }
 
 // Without the column beyond, nor the next plane.
-template <bool aligned, class L, class T> inlined void load_rows(rows<L, T> &in, int width) {
+template <int how, class L, class T> inlined void load_rows(rows<L, T> &in, int width, bool edge) {
+  if ((how & bare) && edge) {
+    UNROLL for (int r = 0; r < rows<L, T>::n; r++) {
+      const T *p = in.p + (int64)r * width;
+      if (how & fours) in.raw[r] = *(const four_of<T> *)within(p, in.image, in.voxels, 4);
+      else UNROLL for (int c = 0; c < 4; c++) in.raw[r][c] = *within(p + c, in.image, in.voxels, 1);
+    }
+    return;
+  }
   UNROLL for (int r = 0; r < rows<L, T>::n; r++) {
     const T *p = in.p + (int64)r * width;
-    if (aligned) in.raw[r] = *(const four_of<T> *)p;
+    if (how & fours) in.raw[r] = *(const four_of<T> *)p;
     else UNROLL for (int c = 0; c < 4; c++) in.raw[r][c] = p[c];
   }
 }
-template <bool aligned, class L, class T> inlined void load(rows<L, T> &in, int width, int64 plane) {
-  load_rows<aligned>(in, width);
-  UNROLL for (int i = 0; i < L::voxels; i++) in.raw_extra[i] = in.extra[(int64)i * held * width];
+template <int how, class L, class T> inlined void load(rows<L, T> &in, int width, int64 plane, bool edge) {
+  load_rows<how>(in, width, edge);
+  UNROLL for (int i = 0; i < L::voxels; i++) {
+    const T *p = in.extra + (int64)i * held * width;
+    in.raw_extra[i] = *((how & bare) && edge ? within(p, in.image, in.voxels, 1) : p);
+  }
   in.p += plane;
   in.extra += plane;
 }
@@ -187,12 +202,12 @@ template <class L> inlined edges edges_at(int width, int height, int x, int y) {
 }
 
 // Takes the plane z that is in, and lets the next one come.
-template <class L, class T, bool aligned>
-inlined void bring(rows<L, T> &in, plane<L> &p, const counting<L> &k, const edges &e, int z, int depth, bool more, int width,
-                   int64 size, const scaling &s) {
+template <class L, class T, int how>
+inlined void bring(rows<L, T> &in, plane<L> &p, const counting<L> &k, const edges &e, int z, int depth, int safe, bool more,
+                   int width, int64 size, const scaling &s) {
   UNROLL for (int r = 0; r <= held; r++) lanes(p.v[r], in.raw[r], in.raw[second(r, L::voxels)], s);
   typename L::value extra = lane<L>(in.raw_extra[0], in.raw_extra[L::voxels - 1], s);
-  if (more) load<aligned>(in, width, size);
+  if (more) load<how>(in, width, size, z + 1 >= safe);
   if (!e.none || z == depth) {
     unsigned all = z == depth ? 0xffffffff : 0;
     UNROLL for (int r = 0; r <= held; r++)
@@ -211,9 +226,9 @@ template <class L> inlined void take_outside(plane<L> &p) {
   }
 }
 
-template <class L, class T, bool aligned, class H, class Turns>
+template <class L, class T, int how, class H, class Turns>
 inlined void extrema_3d(const T *image, int width, int height, int depth, int segment, const scaling &sc,
-                        const ladder &l, const H &h, seam<L> *seams, Turns turns) {
+                        const ladder &l, const H &h, seam<L> *seams, Turns turns, const bounds &to = bounds{}) {
   int lane = thread_x() & 31, warp = turns.warp(), warps = turns.warps();
   const int high = held * L::voxels;
   if (planted(fault::slab)) depth--;
@@ -233,25 +248,25 @@ inlined void extrema_3d(const T *image, int width, int height, int depth, int se
     rows<L, T> in;
     edges e = edges_at<L>(width, height, x, strip * high - 1);
     int z = first ? first - 1 : 0; // the plane that is in
-    start(in, image, width, height, x, strip * high - 1, z);
-    load<aligned>(in, width, size);
+    start(in, image, width, height, x, strip * high - 1, z, to);
+    load<how>(in, width, size, true);
     if (first) {
-      bring<L, T, aligned>(in, a, k, e, z, depth, true, width, size, sc);
+      bring<L, T, how>(in, a, k, e, z, depth, to.safe, true, width, size, sc);
       z++;
     } else {
       take_outside(a);
     }
-    bring<L, T, aligned>(in, b, k, e, z, depth, z + 1 < depth, width, size, sc);
+    bring<L, T, how>(in, b, k, e, z, depth, to.safe, z + 1 < depth, width, size, sc);
     compare(fa, a, b);
     int from = first;
     for (;;) {
       z++;
-      bring<L, T, aligned>(in, a, k, e, z, depth, z < last && z + 1 < depth, width, size, sc);
+      bring<L, T, how>(in, a, k, e, z, depth, to.safe, z < last && z + 1 < depth, width, size, sc);
       compare(fb, b, a);
       count<L, T>(b, fa, fb, k, z - 1, h, l);
       if (z == last) break;
       z++;
-      bring<L, T, aligned>(in, b, k, e, z, depth, z < last && z + 1 < depth, width, size, sc);
+      bring<L, T, how>(in, b, k, e, z, depth, to.safe, z < last && z + 1 < depth, width, size, sc);
       compare(fa, a, b);
       count<L, T>(a, fb, fa, k, z - 1, h, l);
       if (z == last) break;

@@ -128,11 +128,11 @@ inlined void count(const plane<L> &p, const falls<L> &fell, const falls<L> &fall
   UNROLL for (int c = 0; c < 4; c++) add<T>(p.v[held][c], down[c], k.nowhere, h, l);
 }
 
-template <class L, class T, bool aligned>
-inlined void bring(rows<L, T> &in, plane<L> &p, const edges &e, int z, int depth, bool more, int width, int64 size,
+template <class L, class T, int how>
+inlined void bring(rows<L, T> &in, plane<L> &p, const edges &e, int z, int depth, int safe, bool more, int width, int64 size,
                    const scaling &s) {
   UNROLL for (int r = 0; r <= held; r++) lanes(p.v[r], in.raw[r], in.raw[second(r, L::voxels)], s);
-  if (more) load_rows<aligned>(in, width), in.p += size;
+  if (more) load_rows<how>(in, width, z + 1 >= safe), in.p += size;
   if (!e.none || z == depth) {
     unsigned all = z == depth ? 0xffffffff : 0;
     UNROLL for (int r = 0; r <= held; r++)
@@ -143,13 +143,13 @@ inlined void bring(rows<L, T> &in, plane<L> &p, const edges &e, int z, int depth
 
 // How the kernels of batches see an image: narrow ones in strips of whole rows, others
 // as the kernels for one image do.
-template <class L, class T, bool aligned> struct narrow_3d {
+template <class L, class T, int how> struct narrow_3d {
   static const int high = held * L::voxels;
   inlined int parts(int, int height, int depth, int segment) {
     return ((height + high - 1) / high) * ((depth + segment - 1) / segment);
   }
   inlined void count_part(int part, const T *image, int width, int height, int depth, int segment, const scaling &sc,
-                          const ladder &l, const histogram &h, seam<L> *) {
+                          const ladder &l, const histogram &h, seam<L> *, const bounds &to = bounds{}) {
     int down = (height + high - 1) / high, strip = part % down, x = 4 * (thread_x() & 31), first = part / down * segment;
     if (planted(fault::slab)) depth--;
     int last = first + segment < depth ? first + segment : depth;
@@ -162,24 +162,25 @@ template <class L, class T, bool aligned> struct narrow_3d {
     edges e = edges_at<L>(width, height, x, strip * high);
     int z = first ? first - 1 : 0;
     in.p = image + ((int64)z * height + strip * high) * width + x;
-    load_rows<aligned>(in, width);
+    in.image = image, in.voxels = to.voxels;
+    load_rows<how>(in, width, true);
     in.p += size;
     if (first) {
-      bring<L, T, aligned>(in, a, e, z, depth, true, width, size, sc);
+      bring<L, T, how>(in, a, e, z, depth, to.safe, true, width, size, sc);
       z++;
     } else {
       take_outside(a);
     }
-    bring<L, T, aligned>(in, b, e, z, depth, z + 1 < depth, width, size, sc);
+    bring<L, T, how>(in, b, e, z, depth, to.safe, z + 1 < depth, width, size, sc);
     compare(fa, a, b);
     for (;;) {
       z++;
-      bring<L, T, aligned>(in, a, e, z, depth, z < last && z + 1 < depth, width, size, sc);
+      bring<L, T, how>(in, a, e, z, depth, to.safe, z < last && z + 1 < depth, width, size, sc);
       compare(fb, b, a);
       count<L, T>(b, fa, fb, k, h, l);
       if (z == last) break;
       z++;
-      bring<L, T, aligned>(in, b, e, z, depth, z < last && z + 1 < depth, width, size, sc);
+      bring<L, T, how>(in, b, e, z, depth, to.safe, z < last && z + 1 < depth, width, size, sc);
       compare(fa, a, b);
       count<L, T>(a, fb, fa, k, h, l);
       if (z == last) break;
@@ -193,8 +194,8 @@ template <class L, class T> struct narrow_rows {
   unsigned outer[tiles];
 };
 
-template <bool aligned, class L, class T>
-inlined void load_rows(narrow_rows<L, T> &in, const T *image, int width, int height, int y, int segment) {
+template <int how, class L, class T>
+inlined void load_rows(narrow_rows<L, T> &in, const T *image, int left, int width, int height, int y, int segment) {
   UNROLL for (int t = 0; t < tiles; t++) {
     in.outer[t] = 0;
     UNROLL for (int i = 0; i < L::voxels; i++) {
@@ -202,19 +203,19 @@ inlined void load_rows(narrow_rows<L, T> &in, const T *image, int width, int hei
       bool inside = at >= 0 && at < height;
       if (!inside) in.outer[t] |= 1u << (16 * i);
       const T *p = image + (int64)(inside ? at : 0) * width;
-      if (aligned) in.raw[t][i] = *(const four_of<T> *)p;
-      else UNROLL for (int c = 0; c < 4; c++) in.raw[t][i][c] = p[c];
+      if (how & fours) in.raw[t][i] = *(const four_of<T> *)(p + columns_from<how>(0, 4, left));
+      else UNROLL for (int c = 0; c < 4; c++) in.raw[t][i][c] = p[columns_from<how>(c, 1, left)];
     }
   }
 }
 
-template <class L, class T, bool aligned>
+template <class L, class T, int how>
 inlined void bring(narrow_rows<L, T> &in, row<L> &p, int left, const T *image, int width, int height, int y, int segment,
                    const scaling &s) {
   UNROLL for (int t = 0; t < tiles; t++) lanes(p.v[t], in.raw[t][0], in.raw[t][L::voxels - 1], s);
   unsigned outer[tiles], any = 0;
   UNROLL for (int t = 0; t < tiles; t++) any |= outer[t] = in.outer[t];
-  load_rows<aligned>(in, image, width, height, y + 2, segment);
+  load_rows<how>(in, image, left, width, height, y + 2, segment);
   if (left < 4 || any)
     UNROLL for (int t = 0; t < tiles; t++) UNROLL for (int c = 0; c < 4; c++)
       p.v[t][c] = mark(p.v[t][c], c < left ? outer[t] : 0x10001);
@@ -243,12 +244,12 @@ inlined void count(const row<L> &p, const row_falls<L> &fell, const row_falls<L>
   }
 }
 
-template <class L, class T, bool aligned> struct narrow_2d {
+template <class L, class T, int how> struct narrow_2d {
   inlined int parts(int, int, int height, int segment) {
     return (height + tiles * L::voxels * segment - 1) / (tiles * L::voxels * segment);
   }
   inlined void count_part(int part, const T *image, int width, int, int height, int segment, const scaling &s,
-                          const ladder &l, const histogram &h, seam<L> *) {
+                          const ladder &l, const histogram &h, seam<L> *, const bounds & = bounds{}) {
     if (planted(fault::slab)) height--;
     int x = 4 * (thread_x() & 31), first = part * tiles * L::voxels * segment, last = first + segment, left = width - x;
     narrow<L> k{L::times(x ? 1 : 0), L::times(1), no_level<T>(l, L())};
@@ -257,20 +258,20 @@ template <class L, class T, bool aligned> struct narrow_2d {
     row_falls<L> fa, fb;
     narrow_rows<L, T> in, then;
     int y = first - 1;
-    load_rows<aligned>(in, image, width, height, y, segment);
-    load_rows<aligned>(then, image, width, height, y + 1, segment);
-    bring<L, T, aligned>(in, a, left, image, width, height, y, segment, s);
+    load_rows<how>(in, image, left, width, height, y, segment);
+    load_rows<how>(then, image, left, width, height, y + 1, segment);
+    bring<L, T, how>(in, a, left, image, width, height, y, segment, s);
     y++;
-    bring<L, T, aligned>(then, b, left, image, width, height, y, segment, s);
+    bring<L, T, how>(then, b, left, image, width, height, y, segment, s);
     compare(fa, a, b);
     for (;;) {
       y++;
-      bring<L, T, aligned>(in, a, left, image, width, height, y, segment, s);
+      bring<L, T, how>(in, a, left, image, width, height, y, segment, s);
       compare(fb, b, a);
       count<L, T>(b, fa, fb, k, h, l);
       if (y == last) break;
       y++;
-      bring<L, T, aligned>(then, b, left, image, width, height, y, segment, s);
+      bring<L, T, how>(then, b, left, image, width, height, y, segment, s);
       compare(fa, a, b);
       count<L, T>(a, fb, fa, k, h, l);
       if (y == last) break;
@@ -278,23 +279,23 @@ template <class L, class T, bool aligned> struct narrow_2d {
   }
 };
 
-template <class L, class T, bool aligned> struct wide_3d {
+template <class L, class T, int how> struct wide_3d {
   inlined int parts(int width, int height, int depth, int segment) {
     const int high = held * L::voxels;
     return ((width + columns - 1) / columns) * ((height + high) / high) * ((depth + segment - 1) / segment);
   }
   inlined void count_part(int part, const T *image, int width, int height, int depth, int segment, const scaling &s,
-                          const ladder &l, const histogram &h, seam<L> *seams) {
-    extrema_3d<L, T, aligned>(image, width, height, depth, segment, s, l, h, seams, one_turn{part});
+                          const ladder &l, const histogram &h, seam<L> *seams, const bounds &to = bounds{}) {
+    extrema_3d<L, T, how>(image, width, height, depth, segment, s, l, h, seams, one_turn{part}, to);
   }
 };
-template <class L, class T, bool aligned> struct wide_2d {
+template <class L, class T, int how> struct wide_2d {
   inlined int parts(int width, int, int height, int segment) {
     return ((width + tiles * columns - 1) / (tiles * columns)) * ((height + L::voxels * segment - 1) / (L::voxels * segment));
   }
   inlined void count_part(int part, const T *image, int width, int one, int height, int segment, const scaling &s,
-                          const ladder &l, const histogram &h, seam<L> *seams) {
-    extrema_2d<L, T, aligned>(image, width, one, height, segment, s, l, h, seams, one_turn{part});
+                          const ladder &l, const histogram &h, seam<L> *seams, const bounds &to = bounds{}) {
+    extrema_2d<L, T, how>(image, width, one, height, segment, s, l, h, seams, one_turn{part});
   }
 };
 

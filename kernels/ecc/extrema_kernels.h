@@ -5,8 +5,6 @@
 #include "extrema_3d.h"
 #include "../handover.h"
 
-enum { blocks_2d = 3, blocks_3d = 3 }; // that a multiprocessor has registers for
-
 #define KERNEL(name, dim, L, T, aligned)                                                                            \
   extern "C" __global__ __attribute__((launch_bounds(128, blocks_##dim))) void ecc_extrema##name##_##dim##_##T(      \
       const T *image, int width, int height, int slices, int segment, float32 scale, float32 offset, unsigned bias, \

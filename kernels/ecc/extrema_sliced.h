@@ -240,9 +240,9 @@ template <class Reader, int words> inlined void each_change(const Reader &in, co
 // Warps take segments of strips of tiles: the first by their own number, others in turn.
 __device__ unsigned queue, ended;
 
-// Counts an image. A Reader (sliced_planes.h) brings a warp the planes that it is begun
-// with, one by one, and adds the changes of the one before the last that it brought.
-template <class Reader> inlined void march(Reader &in, int width, int height, int depth, int segment) {
+// Counts an image, in turns of a queue. A Reader (sliced_planes.h) brings a warp the planes that
+// it is begun with, one by one, and adds the changes of the one before the last that it brought.
+template <class Reader> inlined void march(Reader &in, int width, int height, int depth, int segment, unsigned *queue) {
   const int bits = Reader::bits, words = Reader::words, columns = 64 * words;
   int lane = thread_x() & 31, warps = threads() >> 5, all = blocks() * warps;
   if (planted(fault::slab)) depth--;
@@ -291,7 +291,7 @@ template <class Reader> inlined void march(Reader &in, int width, int height, in
     }
     sync_warp();
     if (items <= all) return;
-    item = lane ? 0 : all + (int)take_turn(&queue);
+    item = lane ? 0 : all + (int)take_turn(queue);
     item = from_lane(item, 0);
   }
 }

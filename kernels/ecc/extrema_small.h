@@ -9,12 +9,12 @@
 
 template <class View, class L, class T>
 inlined void extrema_small(const T *image, int width, int height, int slices, int segment, const scaling &s, const ladder &l,
-                           int *total, seam<L> *seams) {
+                           int *total, seam<L> *seams, const bounds &to = bounds{}) {
   const int counters = sizeof(T) == 1 ? 256 : l.n;
   histogram h = histogram::start(0, counters, 1);
   int warp = thread_x() >> 5, warps = threads() >> 5, parts = View::parts(width, height, slices, segment);
   for (int part = block_x() + warp * blocks(); part < parts; part += warps * blocks())
-    View::count_part(part, image, width, height, slices, segment, s, l, h, seams + warp);
+    View::count_part(part, image, width, height, slices, segment, s, l, h, seams + warp, to);
   __syncthreads();
   for (int k = thread_x(); k < (planted(fault::flush) && counters > 512 ? 512 : counters); k += threads()) {
     int sum = block_changes[k];

@@ -1,7 +1,8 @@
 // How a warp gets its planes as slices (extrema_sliced.h), and adds their changes to the
 // counters. Planes are copied to shared memory ahead of their turn, what is outside too:
-// around the image is as much memory, which holds the first level (impls/extrema). No
-// cell is there, and what counter its changes, which are 0, go to does not matter.
+// around the image is as much memory, which holds the first level (impls/extrema), and of a
+// bare one something else of the image is copied. No cell is there, and what counter its
+// changes, which are 0, go to does not matter.
 #pragma once
 #include "extrema_sliced.h"
 #include "packed.h"
@@ -72,7 +73,7 @@ struct halved {
 // Three planes of 8 or 16 bits a voxel: the one that is counted, the next, and the one
 // after. A thread has a word of each row, and copies so many bytes at a time; of rows that
 // do not begin at multiples of four, from the multiple before.
-template <class T, class Counters, int bytes, bool aligned> struct ring {
+template <class T, class Counters, int bytes, bool aligned, bool bare = false> struct ring {
   static const int size = sizeof(T), bits = Counters::bits, words = 2 / size;
   static const int wide = 128, pitch = wide + 16, slot = rows * pitch, shared = 3 * slot; // in bytes
   static const int copiers = wide / bytes;                                                // threads to a row
@@ -81,18 +82,21 @@ template <class T, class Counters, int bytes, bool aligned> struct ring {
   const uint8 *image, *p, *beyond_p; // where the thread copies from next
   int64 plane;                       // in bytes, as is a row's width
   int width, left;                   // planes that are still to be copied
+  int safe, edge;                    // bare: the planes of bounds, and how many of those left are not
+  int64 whole_size;                  // bare: of the image
   unsigned now, next, far;           // slots
   unsigned first;                    // where the tile begins in the plane that is counted, of which two bits matter
   unsigned bias;
   Counters counted;
 
   // Behind the counters each warp has its planes.
-  inlined ring make(const T *image, int width, int height, unsigned bias, const Counters &counted) {
+  inlined ring make(const T *image, int width, int height, unsigned bias, const Counters &counted, int64 voxels = 0, int safe = 0) {
     unsigned slots = shared_address(block_changes) + Counters::bytes + (thread_x() >> 5) * shared;
     ring in{};
     in.image = (const uint8 *)image, in.width = width * size, in.plane = (int64)width * height * size;
     in.now = slots, in.next = slots + slot, in.far = slots + 2 * slot;
     in.bias = bias, in.counted = counted;
+    in.whole_size = voxels * size, in.safe = safe;
     return in;
   }
   member void begin(int x, int y, int z, int planes) {
@@ -101,7 +105,7 @@ template <class T, class Counters, int bytes, bool aligned> struct ring {
     first = (unsigned)(unsigned long long)p - (unsigned)plane;
     beyond_p = p + (int64)(lane & (rows - 1)) * width + wide;
     p += (int64)(lane / copiers) * width + lane % copiers * bytes;
-    left = planes;
+    left = planes, edge = z + planes - safe;
     copy(next);
     copy(far);
   }
@@ -109,7 +113,15 @@ template <class T, class Counters, int bytes, bool aligned> struct ring {
   member void copy(unsigned to) {
     int lane = thread_x() & 31;
     sync_warp();
-    if (left > 0) {
+    if (bare && left > 0 && left <= edge) {
+      const uint8 *last = (const uint8 *)whole(image + whole_size - (aligned ? bytes : 1));
+      auto inside = [=](const void *p) { return p < last ? p : last; };
+      UNROLL for (int r = 0; r < rows; r += 32 / copiers)
+        copy_to_shared<bytes>(to + (r + lane / copiers) * pitch + lane % copiers * bytes, inside(whole(ahead(p, r, width))));
+      if (lane < rows) copy_to_shared<bytes>(to + lane * pitch + wide, inside(whole(beyond_p)));
+      p += plane, beyond_p += plane;
+      left--;
+    } else if (left > 0) {
       UNROLL for (int r = 0; r < rows; r += 32 / copiers)
         copy_to_shared<bytes>(to + (r + lane / copiers) * pitch + lane % copiers * bytes, whole(ahead(p, r, width)));
       if (lane < rows) copy_to_shared<bytes>(to + lane * pitch + wide, whole(beyond_p));
@@ -173,7 +185,7 @@ template <class T, class Counters, int bytes, bool aligned> struct ring {
       unsigned *done, int levels, int, int, float32, float32, const int *lut, const float32 *, int64 *total, int) {  \
     typedef sliced::counters<T, sizeof(T) == 1 ? 8 : 10> counters;                                                   \
     auto in = sliced::ring<T, counters, chunk, aligned>::make(image, width, height, bias, counters::start(total, levels)); \
-    sliced::march(in, width, height, depth, segment);                                                                \
+    sliced::march(in, width, height, depth, segment, &sliced::queue);                                                \
     in.counted.finish(total, lut, levels);                                                                           \
     sliced::ready_again();                                                                                           \
     hand_over(total, levels, copy, done);                                                                            \
@@ -183,7 +195,7 @@ template <class T, class Counters, int bytes, bool aligned> struct ring {
       const T *image, int width, int height, int depth, int segment, float32, float32, unsigned bias, int levels,    \
       int, int, float32, float32, const int *, const float32 *, int64 *total, int) {                                 \
     auto in = sliced::ring<T, sliced::halved, chunk, aligned>::make(image, width, height, bias, sliced::halved::start(total, levels)); \
-    sliced::march(in, width, height, depth, segment);                                                                \
+    sliced::march(in, width, height, depth, segment, &sliced::queue);                                                \
     in.counted.finish(total, nullptr, levels);                                                                       \
     sliced::ready_again();                                                                                           \
   }

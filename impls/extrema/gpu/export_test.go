@@ -17,3 +17,9 @@ func AsLarge(o OnDevice) OnDevice {
 
 // Guard is how many bytes are before and after an image on a device.
 func Guard(in grid.Source) int64 { return guard(in) }
+
+// Large has images of a kind counted as large ones are.
+func Large(a ArrayKind) ArrayKind {
+	a.large = true
+	return a
+}

@@ -143,21 +143,29 @@ func (o OnDevice) CanDo(in grid.Source, c bench.Conditions) error {
 
 // able refuses images that do not fit a device together, or the kernels' integers.
 func able(d device.Device, images ...grid.Source) error {
-	if i := d.Info(); i.Major < 8 {
-		return fmt.Errorf("%s has compute capability %d.%d, the kernels need 8.0 for the minimum of two halves", i.Name, i.Major, i.Minor)
-	}
 	var need int64
 	for _, in := range images {
-		if err := in.Ladder().CheckIndexed(); err != nil {
+		if err := kernelsTake(d, in); err != nil {
 			return err
-		}
-		s := in.Shape()
-		if n, h, w := ecc.Stack(s); max(w, h, n) > math.MaxInt32/8 || n > math.MaxInt32/4 || w*h > math.MaxInt32 {
-			return fmt.Errorf("%v: a slice has more voxels than the kernels count, %d", s, math.MaxInt32)
 		}
 		need += 2*guard(in) + grid.TotalBytes(in) + 12*in.Ladder().Len()
 	}
 	return resident.Fits(d, need, "the resident image")
+}
+
+// kernelsTake refuses what does not fit the kernels' integers, and devices that they are not for.
+func kernelsTake(d device.Device, in grid.Source) error {
+	if i := d.Info(); i.Major < 8 {
+		return fmt.Errorf("%s has compute capability %d.%d, the kernels need 8.0 for the minimum of two halves", i.Name, i.Major, i.Minor)
+	}
+	if err := in.Ladder().CheckIndexed(); err != nil {
+		return err
+	}
+	s := in.Shape()
+	if n, h, w := ecc.Stack(s); max(w, h, n) > math.MaxInt32/8 || n > math.MaxInt32/4 || w*h > math.MaxInt32 {
+		return fmt.Errorf("%v: a slice has more voxels than the kernels count, %d", s, math.MaxInt32)
+	}
+	return nil
 }
 
 // guard is the number of bytes before and after the image that warps read

@@ -44,6 +44,8 @@ type Kernel struct {
 
 	Others []string // kernels of the module that Run launches
 
+	// Given says that the kernel has its table in memory that each launch is given, by CountIn.
+	Given bool
 	// HandsOver says that the kernel can hand its table over, and HandOver is called
 	// after Prepare, not Begin, Count and End.
 	HandsOver bool
@@ -81,6 +83,9 @@ func Open(d device.Device, k Kernel) (c *Counter, err error) {
 	}
 	if c.ladder, err = putLadder(d, c.Stream, k); err != nil {
 		return c, err
+	}
+	if k.Given {
+		return c, c.arrange(k)
 	}
 	if k.HandsOver {
 		if c.over, err = resident.NewHandover(d, c.Stream, k.tables(), k.Timed); err != nil {
@@ -221,6 +226,12 @@ func (c *Counter) Run(kernel string, last any, image ...any) error {
 func (c *Counter) Count(s device.Stream, image ...any) error {
 	c.launches++
 	return c.launch(s, c.args(image)...)
+}
+
+// CountIn adds the kernel to a stream, with its own parameters and the memory that it has its
+// table in. It may be called from several goroutines at once.
+func (c *Counter) CountIn(s device.Stream, memory device.Buffer, image ...any) error {
+	return c.launch(s, append(append(image, c.ladder.args()...), memory, c.copies)...)
 }
 
 // args are all parameters of the kernel, given its own.
