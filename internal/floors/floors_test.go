@@ -120,9 +120,10 @@ var floor = map[string]int{
 	"impls/softecc/definition": 6,
 	"impls/softecc/dense":      6,
 
-	"impls":            7,
-	"internal/library": 7,
-	"reports/paper":    7,
+	"impls":                     7,
+	"internal/library":          7,
+	"internal/library/ondevice": 7,
+	"reports/paper":             7,
 
 	"internal/cli":     8,
 	"internal/exports": 8,

@@ -51,7 +51,7 @@ func (j *Jobs) Start(id uint64, answer func(context.Context) ([]Answer, error)) 
 	go func() {
 		defer close(one.over)
 		defer cancel()
-		one.answers, one.err = caught(func() ([]Answer, error) { return answer(ctx) })
+		one.answers, one.err = Caught(func() ([]Answer, error) { return answer(ctx) })
 	}()
 	return nil
 }

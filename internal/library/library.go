@@ -267,8 +267,8 @@ func (f Fault) Error() string {
 	return fmt.Sprintf("internal error: %v", cause)
 }
 
-// caught makes an error of a panic.
-func caught[T any](f func() (T, error)) (out T, err error) {
+// Caught makes an error of a panic.
+func Caught[T any](f func() (T, error)) (out T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = Fault{p}
@@ -504,7 +504,7 @@ func held[In, Out any](p verify.Policy[In, Out], in In, out Out, by string) (ver
 type guarded struct{ grid.Source }
 
 func (g guarded) ReadSlab(dst []byte, lo, hi int64) error {
-	_, err := caught(func() (struct{}, error) { return struct{}{}, g.Source.ReadSlab(dst, lo, hi) })
+	_, err := Caught(func() (struct{}, error) { return struct{}{}, g.Source.ReadSlab(dst, lo, hi) })
 	return err
 }
 

@@ -229,7 +229,7 @@ func TestFault(t *testing.T) {
 			return Answer{Rows: int64(len(out))}, err
 		},
 	} {
-		if _, err := caught(ask); !errors.As(err, new(Fault)) || !strings.Contains(err.Error(), "internal error: out of reach") || strings.Contains(err.Error(), "\n") {
+		if _, err := Caught(ask); !errors.As(err, new(Fault)) || !strings.Contains(err.Error(), "internal error: out of reach") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -1,0 +1,78 @@
+//go:build cgo && linux
+
+package exports
+
+// #include <stdint.h>
+import "C"
+
+import (
+	"encoding/json"
+	"sync"
+	"unsafe"
+
+	"eccbench/internal/cuda"
+	"eccbench/internal/device"
+	"eccbench/internal/library"
+	"eccbench/internal/library/ondevice"
+	"eccbench/internal/resident"
+)
+
+// Images in the memory of a device are counted without jobs, on the caller's thread: nothing waits
+// for the device but eccbench_device_plan, and eccbench_device_count is called again and again.
+//
+//	eccbench_device_plan(request, length, text, size)                                 the length of what is known of a plan, or was wrong
+//	eccbench_device_count(plan, images, image, chi, memory, stream, text, size)       -1, or the length of an error
+//	eccbench_device_close(plan)                                                       it is forgotten, when nothing uses it any more
+//
+// A request is internal/library/ondevice.Request. The addresses are those of the device's memory, and the
+// stream is the driver's handle, of the device's primary context.
+var plans = ondevice.Plans{Open: resident.Once(sync.OnceValues(func() (device.Driver, error) {
+	d, err := cuda.Load()
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}))}
+
+func deviceFailed(err error) known {
+	k := failed(err)
+	if device.IsUnavailable(err) || device.IsSticky(err) || device.IsOutOfMemory(err) {
+		k.Kind = "device"
+	}
+	return k
+}
+
+//export eccbench_device_plan
+func eccbench_device_plan(request *C.char, length C.int64_t, text *C.char, size C.int64_t) C.int64_t {
+	plan, err := library.Caught(func() (*ondevice.Plan, error) {
+		var r ondevice.Request
+		if err := json.Unmarshal(unsafe.Slice((*byte)(unsafe.Pointer(request)), length), &r); err != nil {
+			return nil, err
+		}
+		return plans.Make(r)
+	})
+	if err != nil {
+		return putJSON(deviceFailed(err), text, size)
+	}
+	s, err := json.Marshal(plan)
+	if err != nil {
+		return putJSON(failed(err), text, size)
+	}
+	return put(s, text, size)
+}
+
+//export eccbench_device_count
+func eccbench_device_count(plan C.uint64_t, images C.int64_t, image, chi, memory, stream C.uint64_t, text *C.char, size C.int64_t) C.int64_t {
+	_, err := library.Caught(func() (struct{}, error) {
+		return struct{}{}, plans.Count(uint64(plan), int64(images), ondevice.Call{Image: uint64(image), Chi: uint64(chi), Memory: uint64(memory), Stream: uint64(stream)})
+	})
+	if err != nil {
+		return putJSON(deviceFailed(err), text, size)
+	}
+	return -1
+}
+
+//export eccbench_device_close
+func eccbench_device_close(plan C.uint64_t) {
+	_, _ = library.Caught(func() (struct{}, error) { return struct{}{}, plans.Close(uint64(plan)) })
+}
