@@ -145,10 +145,11 @@ mutate-check:
 	cd internal/mutate && $(GO) vet ./... && $(GO) test ./... && $(GO) run . -check
 
 # The Python wheel for x86-64 Linux, by compilers that come as Python wheels; the same bytes
-# every time. make wheels is for the other platforms, too, that can be compiled for here.
+# every time. make wheels is for the other platforms, too, that can be compiled for here. A wheel
+# of 17.6 MB has 6.8 MB of kernels, which are compressed already, and else Go's code.
 WHEELS        := $(BIN)/wheels
 WHEEL_TARGETS ?= linux-x86_64
-LARGEST_WHEEL := 17000000
+LARGEST_WHEEL := 18000000
 export SOURCE_DATE_EPOCH ?= 315532800
 $(BIN)/wheel-build/done: python/build.txt
 	$(PYTHON) -m venv --clear $(BIN)/wheel-build

@@ -10,7 +10,7 @@ from typing import Any, Callable, ClassVar, Dict, Iterator, Literal, Sequence, T
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from . import _library
+from . import _library, cuda
 
 _Request = Dict[str, Any]
 _Answer = TypeVar("_Answer")
@@ -221,7 +221,10 @@ def curve(
         float64, finite; or what `open` takes. It is not written to. Arrays of uint8, int16,
         uint16 and float32 are read where they are, whatever the order of their axes, and
         must not change meanwhile; others are copied. An array that other libraries share on
-        the CPU (DLPack, ``__array_interface__``) is one, too.
+        the CPU (DLPack, ``__array_interface__``) is one, too. Tensors of PyTorch and arrays
+        of CuPy on an NVIDIA device are waited for, copied to the host, and counted and
+        verified there, bfloat16 as float32; `eccbench.cuda.curve` counts them where they are,
+        unverified.
     construction : {'T', 'V'}
         'T': voxels are the top cells of a complex, which meet in faces, edges and corners:
         in 3D the connectivity of the set is 26. 'V': voxels are vertices, which meet along
@@ -262,7 +265,7 @@ def curve(
     Raises
     ------
     TypeError
-        If the array is of a type that has no order, or not on the CPU.
+        If the array is of a type that has no order, or on a device of another kind.
     ValueError
         If a value that is part of the image is NaN or infinite, the image is empty or has more than 3 axes, or an
         argument is impossible.
@@ -306,6 +309,8 @@ def curve(
     rows = _Rows(None if levels is None else _whole("levels", levels), None if at is None else np.asarray(at))
     if isinstance(image, (str, os.PathLike)):
         image = open(image)
+    if cuda.is_device_array(image):
+        image = cuda.to_host(image)
     if isinstance(image, Image) and batch_axis is not None:
         raise ValueError("batch_axis: a file holds one image")
     try:

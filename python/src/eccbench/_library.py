@@ -29,6 +29,13 @@ _PROTOTYPES = {
     "eccbench_version": (_int, _text, _int),
 }
 
+# And what it has on Linux.
+_DEVICE_PROTOTYPES = {
+    "eccbench_device_plan": (_int, _text, _int, _text, _int),
+    "eccbench_device_count": (_int, _job, _int, _job, _job, _job, _job, _text, _int),
+    "eccbench_device_close": (None, _job),
+}
+
 _TURN = 50  # milliseconds that a wait may hold signals back
 
 
@@ -90,7 +97,7 @@ def _load(forked: bool) -> ctypes.CDLL:
 
 
 def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
-    for name, (result, *arguments) in _PROTOTYPES.items():
+    for name, (result, *arguments) in (_PROTOTYPES | _DEVICE_PROTOTYPES if sys.platform == "linux" else _PROTOTYPES).items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
     return library
@@ -110,9 +117,12 @@ def _library() -> ctypes.CDLL:
     return state.loaded
 
 
+_SAID = 4096  # bytes that texts seldom exceed
+
+
 def _said(call: Any, *arguments: Any) -> str:
-    """The text of a call that writes one."""
-    size = 4096
+    """The text of a call that writes one, and does the same if it is called again."""
+    size = _SAID
     while True:
         text = ctypes.create_string_buffer(size)
         length = call(*arguments, text, size)
@@ -182,6 +192,36 @@ def soft(request: dict[str, Any], keep: Any, pieces: Sequence[tuple[int, int]]) 
     memory = (_memory * 5)(*[at for at, _ in pieces]), (_int * 5)(*[size for _, size in pieces])
     with Job(request, keep, memory, "eccbench_soft"):
         pass
+
+
+class Plan:
+    """How images alike are counted in the memory of a device, until nothing has it any more."""
+
+    def __init__(self, request: dict[str, Any]):
+        if sys.platform != "linux":
+            raise Error("device", "images on a device: only the library for Linux has kernels for them; take a copy on the host")
+        self._library, self._state = _library(), _state
+        text = json.dumps(request).encode()
+        known = json.loads(_said(self._library.eccbench_device_plan, text, len(text)))
+        if "error" in known:
+            _raise(known)
+        self._number: int = known["plan"]
+        self.memory: int = known["memory"]  # bytes to work in
+        self.rows: int = known["rows"]
+        self._count = self._library.eccbench_device_count
+
+    def count(self, images: int, image: int, chi: int, memory: int, stream: int) -> None:
+        """Add the count of images to a stream, all by addresses."""
+        if self._state is not _state:
+            raise Error("device", "images on a device: a process has no device after a fork; start it by spawn")
+        error = ctypes.create_string_buffer(_SAID)
+        length = self._count(self._number, images, image, chi, memory, stream, error, _SAID)
+        if length >= 0:
+            _raise(json.loads(error.raw[:length].decode()))
+
+    def __del__(self) -> None:
+        if getattr(self, "_number", 0) and self._state is _state and not sys.is_finalizing():
+            self._library.eccbench_device_close(self._number)
 
 
 def _raise(known: dict[str, Any]) -> None:

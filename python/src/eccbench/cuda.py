@@ -1,0 +1,368 @@
+"""Exact Euler characteristic curves of arrays on NVIDIA devices, where they lie.
+
+`eccbench.cuda.curve` takes tensors of PyTorch and arrays of CuPy, and adds its work to the stream
+that is current there: nothing waits, and the curve is an array of the same library on the same
+device. It is unverified; the copy on the host that `eccbench.curve` takes of such an array is not.
+
+    import torch, eccbench.cuda
+    chi = eccbench.cuda.curve(volume)                       # uint8: χ at 0, 1, ... 255
+    chi = eccbench.cuda.curve(volume.float(), at=range(9))  # float32: at these values
+    assert (chi.cpu().numpy() == eccbench.curve(volume.float(), at=range(9)).chi).all()
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _library
+
+__all__ = ["curve", "is_device_array"]
+
+_IN_PLACE = ("uint8", "int16", "uint16", "float32")
+_WIDENED = {"int8": "int16", "float16": "float32", "bfloat16": "float32"}  # exactly
+_ALIGN = 16  # bytes: of the fastest kernels
+_MOST_PLANS = 128
+
+
+class _Torch:
+    """What is needed of PyTorch."""
+
+    def __init__(self, torch: Any):
+        self.torch = torch
+        self.names = {getattr(torch, name): name for name in (*_IN_PLACE, *_WIDENED, "bool") if hasattr(torch, name)}
+
+    def place(self, x: Any) -> int | None:
+        """The number of the device, None for the host."""
+        return int(x.device.index) if x.device.type == "cuda" else None
+
+    def dtype(self, x: Any) -> str:
+        return self.names.get(x.dtype, str(x.dtype).replace("torch.", ""))
+
+    def strides(self, x: Any) -> Sequence[int]:
+        return x.stride()  # type: ignore[no-any-return]
+
+    def address(self, x: Any) -> int:
+        return x.data_ptr()  # type: ignore[no-any-return]
+
+    def detached(self, x: Any) -> Any:
+        return x.detach()
+
+    def astype(self, x: Any, name: str) -> Any:
+        return x.to(getattr(self.torch, name))
+
+    def as_bytes(self, x: Any) -> Any:
+        return x.view(self.torch.uint8)
+
+    def packed(self, x: Any) -> Any:
+        return x.contiguous()
+
+    def permuted(self, x: Any, axes: Sequence[int]) -> Any:
+        return x.permute(*axes)
+
+    def empty(self, shape: tuple[int, ...], like: Any) -> Any:
+        return self.torch.empty(shape, dtype=self.torch.int64, device=like.device)
+
+    def brought(self, numbers: NDArray[np.int64], like: Any) -> Any:
+        return self.torch.as_tensor(numbers, device=like.device)
+
+    def taken(self, x: Any, rows: Any, out: Any) -> Any:
+        return self.torch.index_select(x, -1, rows) if out is None else self.torch.index_select(x, -1, rows, out=out)
+
+    def stream(self, device: int) -> int:
+        return self.torch.cuda.current_stream(device).cuda_stream  # type: ignore[no-any-return]
+
+    def capturing(self, device: int) -> bool:
+        return bool(self.torch.cuda.is_current_stream_capturing())
+
+    def synchronize(self, device: int) -> None:
+        self.torch.cuda.synchronize(device)
+
+    def to_host(self, x: Any) -> NDArray[Any]:
+        x = x.detach()
+        if x.dtype == self.torch.bfloat16:  # which NumPy has not
+            x = x.to(self.torch.float32)
+        return x.cpu().numpy()  # type: ignore[no-any-return]
+
+
+class _CuPy:
+    """What is needed of CuPy."""
+
+    def __init__(self, cupy: Any):
+        self.cupy = cupy
+
+    def place(self, x: Any) -> int | None:
+        return int(x.device.id)
+
+    def dtype(self, x: Any) -> str:
+        return x.dtype.name  # type: ignore[no-any-return]
+
+    def strides(self, x: Any) -> Sequence[int]:
+        return [s // x.itemsize if s % x.itemsize == 0 else -1 for s in x.strides]
+
+    def address(self, x: Any) -> int:
+        return x.data.ptr  # type: ignore[no-any-return]
+
+    def detached(self, x: Any) -> Any:
+        return x
+
+    def astype(self, x: Any, name: str) -> Any:
+        return x.astype(name)
+
+    def as_bytes(self, x: Any) -> Any:
+        return x.view(np.uint8)
+
+    def packed(self, x: Any) -> Any:
+        return self.cupy.ascontiguousarray(x)
+
+    def permuted(self, x: Any, axes: Sequence[int]) -> Any:
+        return x.transpose(axes)
+
+    def empty(self, shape: tuple[int, ...], like: Any) -> Any:
+        with like.device:
+            return self.cupy.empty(shape, np.int64)
+
+    def brought(self, numbers: NDArray[np.int64], like: Any) -> Any:
+        with like.device:
+            return self.cupy.asarray(numbers)
+
+    def taken(self, x: Any, rows: Any, out: Any) -> Any:
+        with x.device:
+            return self.cupy.take(x, rows, axis=-1, out=out)
+
+    def stream(self, device: int) -> int:
+        return self.cupy.cuda.get_current_stream(device).ptr  # type: ignore[no-any-return]
+
+    def capturing(self, device: int) -> bool:
+        return bool(self.cupy.cuda.get_current_stream(device).is_capturing())
+
+    def synchronize(self, device: int) -> None:
+        self.cupy.cuda.Device(device).synchronize()
+
+    def to_host(self, x: Any) -> NDArray[Any]:
+        return self.cupy.asnumpy(x)  # type: ignore[no-any-return]
+
+
+_LIBRARIES = {"torch": ("Tensor", _Torch), "cupy": ("ndarray", _CuPy)}
+_adapters: dict[str, Any] = {}
+
+
+def _library_of(x: Any) -> Any:
+    """The library that an array is of, None for one that is not on a device."""
+    for name, (kind, adapter) in _LIBRARIES.items():
+        module = sys.modules.get(name)
+        if module is None or not isinstance(x, getattr(module, kind, ())):
+            continue
+        if name not in _adapters:
+            _adapters[name] = adapter(module)
+        return _adapters[name] if _adapters[name].place(x) is not None else None
+    return None
+
+
+def is_device_array(x: Any) -> bool:
+    """Whether an object is a tensor of PyTorch or an array of CuPy on an NVIDIA device."""
+    return _library_of(x) is not None
+
+
+def to_host(x: Any) -> NDArray[Any]:
+    """A copy on the host of an array on a device, when all that the current stream has is done."""
+    copy: NDArray[Any] = _library_of(x).to_host(x)
+    return copy
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The values that are asked for, as the library takes them, and which row each of them is."""
+
+    at: tuple[float, ...] | None  # each more than the one before; None for all values of the type
+    order: NDArray[np.int64] | None  # None for the rows as they are
+
+
+def _rows(at: ArrayLike | None, dtype: str) -> _Rows:
+    if at is None:
+        if dtype == "float32":
+            raise ValueError("at is missing: an array of floats on a device has too many values for a row each, and nobody looks for the least of them; "
+                             "give the values, such as at=numpy.linspace(0, 1, 256)")
+        return _Rows(None, None)
+    values = np.asarray(at)
+    if values.ndim != 1 or values.size == 0 or values.dtype.kind not in "biuf":
+        raise ValueError(f"at of shape {values.shape} and type {values.dtype}: want one axis of numbers")
+    values = values.astype(np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError("at: one of the values is NaN or infinite")
+    if dtype == "float32":
+        with np.errstate(over="ignore"):
+            near = values.astype(np.float32)
+        near = np.where(near.astype(np.float64) > values, np.nextafter(near, np.float32(-np.inf)), near)
+        if not np.isfinite(near).all():
+            raise ValueError("at: one of the values is below all of float32, where χ is 0; leave it out")
+        values = near.astype(np.float64) + 0.0  # and no −0
+    else:
+        bounds = np.iinfo(dtype)
+        values = np.floor(values)
+        if (values < bounds.min).any():
+            raise ValueError(f"at: one of the values is below all of {dtype}, where χ is 0; leave it out")
+        values = np.minimum(values, bounds.max)
+    ascending, order = np.unique(values, return_inverse=True)
+    in_order = len(ascending) == len(values) and bool((np.diff(values) > 0).all())
+    return _Rows(tuple(ascending.tolist()), None if in_order else order.astype(np.int64))
+
+
+class _Known:
+    """What a process knows of images that it was given before."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.rows: OrderedDict[Any, _Rows] = OrderedDict()
+        self.plans: OrderedDict[Any, tuple[_library.Plan, Any]] = OrderedDict()
+        self.captured: list[_library.Plan] = []  # whose kernels graphs have
+
+
+_known = _Known()
+
+
+def _plan(of: Any, device: int, shape: tuple[int, ...], dtype: str, at: ArrayLike | None, align: int, on_levels: bool, like: Any) -> tuple[_library.Plan, Any]:
+    """How images alike are counted, and which rows are asked for, None for those there are."""
+    asked = None if at is None else at if isinstance(at, (tuple, range)) else np.asarray(at).tobytes() + str(np.asarray(at).dtype).encode()
+    key = (of, device, shape, dtype, asked, align, on_levels)
+    capturing = of.capturing(device)
+    with _known.lock:
+        if key in _known.plans:
+            _known.plans.move_to_end(key)
+            if capturing:
+                _known.captured.append(_known.plans[key][0])
+            return _known.plans[key]
+        if capturing:
+            raise RuntimeError("a graph is being captured, and kernels cannot be loaded meanwhile: call once before with an array of the same shape and type, and the same at")
+        rows = _rows(at, dtype)
+        request = {"device": device, "shape": shape, "type": dtype, "at": rows.at, "align": align, "on_levels": on_levels}
+        plan = _library.Plan(request), None if rows.order is None else of.brought(rows.order, like)
+        if len(_known.plans) >= _MOST_PLANS:
+            of.synchronize(device)  # what is forgotten may still run
+            _known.plans.popitem(last=False)
+        _known.plans[key] = plan
+        return plan
+
+
+def curve(
+    image: Any,
+    *,
+    at: ArrayLike | None = None,
+    on_levels: bool = False,
+    dims: int | None = None,
+    out: Any = None,
+) -> Any:
+    """Exact Euler characteristic curve of an array on a device, as an array on the device.
+
+    The curve is that of `eccbench.curve` in the T-construction, of sublevel sets. All work is added
+    to the stream that is current in the array's library, and nothing waits for it, so that a CUDA
+    graph can capture it. So nothing holds it to a fingerprint: it is unverified. To verify it,
+    compare it with `eccbench.curve` of the same array, which waits, and counts and verifies a copy
+    on the host.
+
+    Parameters
+    ----------
+    image : torch.Tensor or cupy.ndarray on a device
+        Of bool, uint8, int16, uint16 or float32, which are read where they lie if they fill their
+        memory, in whatever order of their axes; others are copied by their library: those with
+        gaps, and int8, float16 and bfloat16, as int16 and float32. It is not written to. It must be
+        finite: nobody looks, and one with NaN gives no curve that means anything.
+    at : array_like, optional
+        The values at which χ is taken, on the host. By default all of an integer type, such as 0 to
+        255. A float image needs some.
+    on_levels : bool
+        Every value of the image is one of `at`, which are evenly spaced, 7,900 at most. Then
+        float32 images take about half of the time. It is a promise: nobody looks.
+    dims : {1, 2, 3}, optional
+        How many of the last axes are those of an image; the ones before count images. By default
+        the array is one image.
+    out : array of int64 on the device, optional
+        Where χ is written: packed, of the shape of the result.
+
+    Returns
+    -------
+    chi : torch.Tensor or cupy.ndarray of int64
+        Of shape (..., n), on the device of the image. By default n is the number of values of the
+        type, the least first: of int16 index 0 is −32768.
+
+    Raises
+    ------
+    TypeError
+        If the array is on no device, or of a type that is not read there.
+    ValueError
+        If its shape or an argument is impossible.
+    RuntimeError
+        If the device cannot be used, or a graph is being captured and no array alike was counted
+        before.
+
+    Notes
+    -----
+    The first call for images of a shape, a type and some values loads a kernel and waits for that.
+    Memory is that of the library's own allocator: 8 bytes for each value and 64 more, to work in.
+    Arrays whose address is a multiple of 16 and whose rows are multiples of 16 bytes are read
+    fastest.
+    """
+    of = _library_of(image)
+    if of is None:
+        raise TypeError(f"an array of {type(image).__module__}.{type(image).__name__}: want a tensor of torch or an array of cupy on an NVIDIA device; eccbench.curve takes those on the host")
+    x = of.detached(image)
+    dtype = of.dtype(x)
+    if dtype == "bool":
+        x, dtype = of.as_bytes(x), "uint8"
+    elif dtype in _WIDENED:
+        dtype = _WIDENED[dtype]
+        x = of.astype(x, dtype)
+    elif dtype not in _IN_PLACE:
+        raise TypeError(f"an array of {dtype} on a device: want bool, uint8, int8, int16, uint16, float16, bfloat16 or float32; convert it, or take a copy on the host for eccbench.curve")
+    shape = tuple(x.shape)
+    dims = len(shape) if dims is None else dims
+    if dims not in (1, 2, 3) or len(shape) < dims:
+        raise ValueError(f"an image of {dims} axes in an array of shape {shape}: want 1 to 3; dims says how many of the last are those of an image")
+    batch, whole = shape[: len(shape) - dims], shape[len(shape) - dims :]
+    if 0 in whole:
+        raise ValueError(f"an image of shape {whole} has no voxels")
+    images = 1
+    for n in batch:
+        images *= n
+    x, whole = _packed(of, x, len(batch))
+    device, address, voxels = of.place(x), of.address(x), 1
+    for n in whole:
+        voxels *= n
+    low = address | (voxels * (1 if dtype == "uint8" else 4 if dtype == "float32" else 2) if images > 1 else 0)
+    align = min(_ALIGN, low & -low)
+    try:
+        plan, order = _plan(of, device, whole, dtype, at, align, bool(on_levels), x)
+        rows = plan.rows if order is None else len(order)
+        if out is not None:
+            _check(of, out, (*batch, rows), device)
+        chi = out if out is not None and order is None else of.empty((*batch, plan.rows), x)
+        if images:
+            memory = of.empty((plan.memory // 8,), x)
+            plan.count(images, address, of.address(chi), of.address(memory), of.stream(device))
+    except _library.Error as e:
+        raise (RuntimeError if e.kind in ("device", "internal") else ValueError)(str(e)) from None
+    return chi if order is None else of.taken(chi, order, out)
+
+
+def _packed(of: Any, x: Any, before: int) -> tuple[Any, tuple[int, ...]]:
+    """The array with the axes of an image in the order in which they lie, which changes no curve,
+    packed; and the shape of an image then."""
+    shape, strides = tuple(x.shape), of.strides(x)
+    axes = sorted(range(before, len(shape)), key=lambda a: (-strides[a], a))
+    step, order = 1, [*range(before), *axes]
+    for a in reversed(order):
+        if shape[a] > 1 and strides[a] != step:
+            return of.packed(x), shape[before:]
+        step *= shape[a]
+    return x, tuple(shape[a] for a in axes)
+
+
+def _check(of: Any, out: Any, shape: tuple[int, ...], device: int | None) -> None:
+    if _library_of(out) is not of or of.place(out) != device or of.dtype(out) not in ("int64",) or tuple(out.shape) != shape or _packed(of, out, out.ndim)[0] is not out:
+        raise ValueError(f"out: want a packed array of int64 of shape {shape}, of the image's library and on its device")

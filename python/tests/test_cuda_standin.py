@@ -1,0 +1,245 @@
+"""What eccbench.cuda makes of its arguments, by a stand-in for CuPy whose device is the host: the
+library is asked for plans, and counts by addresses, as it is on a device."""
+
+import ctypes
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import eccbench
+import eccbench.cuda
+from eccbench import _library
+
+
+class Memory:
+    def __init__(self, ptr):
+        self.ptr = ptr
+
+
+class Device:
+    id = 3
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def synchronize(self):
+        pass
+
+
+class Stream:
+    ptr = 77
+    capturing = False
+
+    def is_capturing(self):
+        return self.capturing
+
+
+class Array(np.ndarray):
+    device = property(lambda self: Device())
+    data = property(lambda self: Memory(self.ctypes.data))
+
+
+def put(a):
+    return np.asarray(a).view(Array)
+
+
+class Plan:
+    """A plan that counts by eccbench.curve."""
+
+    made: list = []
+
+    def __init__(self, request):
+        self.request = request
+        self.made.append(request)
+        self.rows = 1 << (8 * np.dtype(request["type"]).itemsize) if request["at"] is None else len(request["at"])
+        self.memory = 64 + 8 * self.rows
+        self.calls = []
+
+    def count(self, images, image, chi, memory, stream):
+        self.calls.append((image, stream))
+        shape, dtype = tuple(self.request["shape"]), np.dtype(self.request["type"])
+        assert image % self.request["align"] == 0 and memory
+        voxels = seen(image, (images, *shape), dtype)
+        out = seen(chi, (images, self.rows), np.dtype(np.int64))
+        at = self.request["at"]
+        if at is None:
+            at = np.arange(np.iinfo(dtype).min, np.iinfo(dtype).max + 1)
+        for i in range(images):
+            out[i] = eccbench.curve(voxels[i], at=at, verify=False).chi
+
+
+def seen(address, shape, dtype):
+    n = int(np.prod(shape)) * dtype.itemsize
+    return np.frombuffer((ctypes.c_char * n).from_address(address), dtype).reshape(shape)
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    module = types.ModuleType("cupy")
+    module.ndarray = Array
+    module.stream = Stream()
+    module.empty = lambda shape, dtype: np.full(shape, -7, dtype).view(Array)
+    module.asarray = put
+    module.ascontiguousarray = lambda a: np.ascontiguousarray(a).view(Array)
+    module.take = lambda a, rows, axis, out: np.take(a, rows, axis=axis, out=out)
+    module.asnumpy = np.asarray
+    module.cuda = types.SimpleNamespace(get_current_stream=lambda device: module.stream, Device=lambda device: Device())
+    monkeypatch.setitem(sys.modules, "cupy", module)
+    monkeypatch.setattr(eccbench.cuda, "_adapters", {})
+    monkeypatch.setattr(eccbench.cuda, "_known", eccbench.cuda._Known())
+    monkeypatch.setattr(_library, "Plan", Plan)
+    monkeypatch.setattr(Plan, "made", [])
+    return module
+
+
+def noise(shape, dtype, seed=1):
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, 200, shape).astype(dtype)
+
+
+def chi(image, at):
+    return eccbench.curve(np.ascontiguousarray(image), at=at, verify=False).chi
+
+
+def test_all_values(cupy):
+    for dtype in (np.uint8, bool, np.int16, np.uint16, np.int8):
+        image = put(noise((5, 6, 7), dtype))
+        got = eccbench.cuda.curve(image)
+        bounds = np.iinfo({"bool": np.uint8, "int8": np.int16}.get(image.dtype.name, image.dtype))
+        assert isinstance(got, Array) and (got == chi(image, np.arange(bounds.min, bounds.max + 1))).all()
+    assert Plan.made[0] == {"device": 3, "shape": (5, 6, 7), "type": "uint8", "at": None, "align": 16, "on_levels": False}
+    assert [r["type"] for r in Plan.made] == ["uint8", "int16", "uint16"]  # bool as uint8, int8 as int16
+
+
+def test_some_values(cupy):
+    for dtype in (np.uint8, np.int16, np.uint16, np.float32, np.float16):
+        image = put(noise((9, 30), dtype))
+        for at in ([3], [9, 3, 9.5, 100], (1, 2, 3), np.arange(4, 9), [250.5, 1e4]):
+            assert (eccbench.cuda.curve(image, at=at) == chi(image, at)).all(), (dtype, at)
+    image = put(np.array([[0.1, 0.2]], np.float32))
+    assert list(eccbench.cuda.curve(image, at=[0.1, np.float32(0.1), 0.2, float(np.float32(0.2))])) == [0, 1, 1, 1]  # both are less than what float32 rounds them to
+
+
+def test_layouts(cupy):
+    """What is packed is read where it lies, and all else copied."""
+    image = put(noise((5, 6, 7), np.uint8))
+    at = range(0, 200, 10)
+    for x, shape, where in [
+        (image, (5, 6, 7), 0), (image.transpose(2, 0, 1), (5, 6, 7), 0), (image.T, (5, 6, 7), 0), (image[2:4], (2, 6, 7), 84), (image[1], (6, 7), 42),
+        (image[None], (1, 5, 6, 7), None), (image[:, :, ::2], (5, 6, 4), None), (image[::-1], (5, 6, 7), None), (image[:, 1:], (5, 5, 7), None),
+    ]:
+        if x.ndim > 3:
+            x, shape = x[0], shape[1:]
+            where = 0
+        Plan.made.clear()
+        eccbench.cuda._known.plans.clear()
+        assert (eccbench.cuda.curve(x, at=at) == chi(x, at)).all()
+        (plan, _), = eccbench.cuda._known.plans.values()
+        assert sorted(plan.request["shape"]) == sorted(shape)
+        address, stream = plan.calls[0]
+        assert stream == 77
+        assert (address - image.ctypes.data == where) if where is not None else not (0 <= address - image.ctypes.data < image.nbytes)
+
+
+def test_batches(cupy):
+    images = put(noise((2, 3, 5, 7), np.uint8))
+    got = eccbench.cuda.curve(images, dims=2)
+    assert got.shape == (2, 3, 256)
+    for i in np.ndindex(2, 3):
+        assert (got[i] == chi(images[i], np.arange(256))).all()
+    assert len(Plan.made) == 1 and Plan.made[0]["align"] == 1  # 35 bytes from one to the next
+    eccbench.cuda.curve(images.transpose(0, 1, 3, 2), dims=2)
+    assert eccbench.cuda.curve(images[:0], dims=2).shape == (0, 3, 256)
+
+
+def test_plans_are_kept(cupy):
+    image = put(noise((5, 7), np.uint8))
+    for _ in range(3):
+        for at in ([1, 2], (1, 2), range(3), None):
+            eccbench.cuda.curve(image, at=at)
+    assert len(Plan.made) == 4
+    for n in range(1, 200):
+        eccbench.cuda.curve(image[:, :1], at=[n])
+    assert len(eccbench.cuda._known.plans) == eccbench.cuda._MOST_PLANS
+
+
+def test_graphs(cupy, monkeypatch):
+    """While a graph is captured nothing is loaded, and what it has is kept."""
+    image = put(noise((5, 7), np.uint8))
+    eccbench.cuda.curve(image)
+    monkeypatch.setattr(Stream, "capturing", True)
+    eccbench.cuda.curve(image)
+    assert len(eccbench.cuda._known.captured) == 1
+    with pytest.raises(RuntimeError, match="a graph is being captured"):
+        eccbench.cuda.curve(image, at=[1])
+    assert len(Plan.made) == 1
+
+
+def test_out(cupy):
+    image = put(noise((5, 7), np.uint8))
+    out = put(np.zeros(256, np.int64))
+    assert eccbench.cuda.curve(image, out=out) is out and (out == chi(image, np.arange(256))).all()
+    few = put(np.zeros(3, np.int64))
+    assert eccbench.cuda.curve(image, at=[9, 3, 9], out=few) is few and (few == chi(image, [9, 3, 9])).all()
+    for wrong in (put(np.zeros(3, np.int64)), put(np.zeros(256, np.int32)), put(np.zeros(512, np.int64))[::2], np.zeros(256, np.int64), None.__class__):
+        with pytest.raises(ValueError, match="^out: want a packed array of int64 of shape .256,."):
+            eccbench.cuda.curve(image, out=wrong)
+
+
+def test_refusals(cupy):
+    image = put(noise((5, 7), np.float32))
+    for wrong, arguments, kind, said in [
+        (image, {}, ValueError, "^at is missing"),
+        (image, {"at": []}, ValueError, "want one axis of numbers"),
+        (image, {"at": ["a"]}, ValueError, "want one axis of numbers"),
+        (image, {"at": [np.inf]}, ValueError, "NaN or infinite"),
+        (image, {"at": [-1e300]}, ValueError, "below all of float32, where χ is 0"),
+        (image, {"at": [1], "dims": 3}, ValueError, "dims says"),
+        (image[:0], {"at": [1]}, ValueError, "has no voxels"),
+        (image.astype(np.float64), {"at": [1]}, TypeError, "an array of float64 on a device"),
+        (image.astype(np.uint8), {"at": [-0.5]}, ValueError, "below all of uint8"),
+        (np.zeros((3, 3)), {}, TypeError, "^an array of numpy.ndarray: want a tensor of torch or an array of cupy"),
+    ]:
+        with pytest.raises(kind, match=said):
+            eccbench.cuda.curve(wrong, **arguments)
+
+
+def test_curves_are_verified_on_the_host(cupy, monkeypatch):
+    """eccbench.curve waits for an array on a device, and holds the curve of a copy to a fingerprint."""
+    copied = []
+
+    def asnumpy(a):
+        copied.append(a)
+        return np.array(a, subok=False)
+
+    monkeypatch.setattr(cupy, "asnumpy", asnumpy)
+    for dtype in (np.uint8, np.float32, np.float64):
+        image = put(noise((5, 6, 7), dtype))
+        copied.clear()
+        curve, want = eccbench.curve(image), eccbench.curve(np.array(image, subok=False))
+        assert len(copied) == 1 and copied[0] is image
+        assert curve.verdict == "VERIFIED" and "fingerprint" in curve.witness and isinstance(curve.chi, np.ndarray) and not isinstance(curve.chi, Array)
+        assert (curve.levels == want.levels).all() and (curve.chi == want.chi).all()
+    curves = eccbench.curve(put(noise((4, 9, 9), np.uint8)), batch_axis=0, at=[3, 50], construction="V", superlevel=True)
+    assert [c.verdict for c in curves] == ["VERIFIED"] * 4 and curves[0].convention == "V, superlevel"
+    assert eccbench.curve(put(noise((5, 7), np.uint8)), verify=False).verdict == "UNVERIFIED"
+    assert Plan.made == []  # nothing is counted where it is not verified
+
+
+def test_what_a_device_counts_is_compared(cupy):
+    """As the documentation says to verify a curve of a device."""
+    image = put(noise((5, 6, 7), np.uint8))
+    assert (cupy.asnumpy(eccbench.cuda.curve(image)) == eccbench.curve(image)(np.arange(256))).all()
+
+
+def test_library_is_asked(cupy, monkeypatch):
+    """Where there is no device, the library says so."""
+    monkeypatch.undo()
+    with pytest.raises(_library.Error) as e:
+        _library.Plan({"device": 99, "shape": (3, 3), "type": "uint8", "at": None, "align": 16, "on_levels": False})
+    assert e.value.kind in ("device", "value") and "\n" not in str(e.value)
