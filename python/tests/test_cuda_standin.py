@@ -41,7 +41,7 @@ class Stream:
 
 class Array(np.ndarray):
     device = property(lambda self: Device())
-    data = property(lambda self: Memory(self.ctypes.data))
+    data = property(lambda self: Memory(self.ctypes.data if self.size else 0))  # as those of a device are
 
 
 def put(a):
@@ -54,6 +54,7 @@ class Plan:
     made: list = []
 
     def __init__(self, request):
+        assert request["align"] in (1, 2, 4, 8, 16)
         self.request = request
         self.made.append(request)
         self.rows = 1 << (8 * np.dtype(request["type"]).itemsize) if request["at"] is None else len(request["at"])

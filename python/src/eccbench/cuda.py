@@ -227,6 +227,13 @@ class _Known:
 _known = _Known()
 
 
+def _alignment(address: int, stride: int) -> int:
+    """Bytes that the addresses of images so far apart are multiples of, up to those of the fastest
+    kernels. An array of no images may be at 0, a multiple of every number."""
+    low = address | stride
+    return min(_ALIGN, low & -low) if low else _ALIGN
+
+
 def _plan(of: Any, device: int, shape: tuple[int, ...], dtype: str, at: ArrayLike | None, align: int, on_levels: bool, like: Any) -> tuple[_library.Plan, Any]:
     """How images alike are counted, and which rows are asked for, None for those there are."""
     asked = None if at is None else at if isinstance(at, (tuple, range)) else np.asarray(at).tobytes() + str(np.asarray(at).dtype).encode()
@@ -334,8 +341,8 @@ def curve(
     device, address, voxels = of.place(x), of.address(x), 1
     for n in whole:
         voxels *= n
-    low = address | (voxels * (1 if dtype == "uint8" else 4 if dtype == "float32" else 2) if images > 1 else 0)
-    align = min(_ALIGN, low & -low)
+    size = 1 if dtype == "uint8" else 4 if dtype == "float32" else 2
+    align = _alignment(address, voxels * size if images > 1 else 0)
     try:
         plan, order = _plan(of, device, whole, dtype, at, align, bool(on_levels), x)
         rows = plan.rows if order is None else len(order)
