@@ -106,6 +106,9 @@ func (w wrapped) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := CheckSlab(w, dst, lo, hi); err != nil {
 		return err
 	}
+	if lo == hi {
+		return nil
+	}
 	inner, size := w.Source.Shape(), SliceBytes(w.Source)
 	n := inner.Slices()
 	// It is read to the end of dst, and each row moved to its place before the next one is.

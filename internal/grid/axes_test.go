@@ -36,7 +36,7 @@ func TestWrapAndFirst(t *testing.T) {
 					}
 				}
 				n, size := s.Shape().Slices(), SliceBytes(s)
-				for lo := range n {
+				for lo := range n + 1 {
 					for hi := lo; hi <= n; hi++ {
 						slab := NewBuffer((hi - lo) * size)
 						if err := s.ReadSlab(slab, lo, hi); err != nil || !slices.Equal(slab, whole.Data()[lo*size:hi*size]) {

@@ -1,6 +1,9 @@
 package grid
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Negate shows a source with its values in reverse order, and its levels as many places
 // from the last as they were from the first: uint8 as 255 − value, int16 as −1 − value,
@@ -50,8 +53,12 @@ func (n negated) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// Pad shows a source with one voxel more at both ends of each axis, on the first level.
+// Pad shows a source with one voxel more at both ends of each axis, on the first level. Where the
+// source's type has no such value, reading it is an ErrNoValue.
 func Pad(s Source) Source { return padded{s} }
+
+// ErrNoValue is of a level that no value of an image's type is on.
+var ErrNoValue = errors.New("no value of the type")
 
 type padded struct{ Source }
 
@@ -68,6 +75,9 @@ func (p padded) ReadSlab(dst []byte, lo, hi int64) error {
 		return err
 	}
 	value := p.Ladder().Value(0)
+	if !p.Type().has(value) {
+		return fmt.Errorf("the first level, %v, which is put around the image, is %w %v", value, ErrNoValue, p.Type())
+	}
 	// What is within: rows of slices, of a 2D image one each.
 	inner := p.Source.Shape()
 	row, rows := inner.W*p.Type().Size(), inner.H
@@ -98,6 +108,19 @@ func (p padded) ReadSlab(dst []byte, lo, hi int64) error {
 	}
 	fillValue(p.Type(), dst[filled:], value)
 	return nil
+}
+
+// has reports whether a value is one of the type's.
+func (t Type) has(v float32) bool {
+	switch t {
+	case Uint8:
+		return v >= 0 && v <= 1<<8-1 && v == float32(uint8(v))
+	case Uint16:
+		return v >= 0 && v <= 1<<16-1 && v == float32(uint16(v))
+	case Int16:
+		return v >= -1<<15 && v <= 1<<15-1 && v == float32(int16(v))
+	}
+	return true
 }
 
 // fillValue writes one value everywhere.

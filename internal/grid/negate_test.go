@@ -1,6 +1,7 @@
 package grid
 
 import (
+	"errors"
 	"slices"
 	"testing"
 )
@@ -64,6 +65,33 @@ func TestNegate(t *testing.T) {
 	}
 }
 
+// What the type of an image has no value for cannot be around it.
+func TestPadOfNoValue(t *testing.T) {
+	for _, c := range []struct {
+		typ   Type
+		first float64
+		want  bool
+	}{
+		{Uint8, 0, true}, {Uint8, -1, false}, {Uint8, 255, true}, {Uint8, 256, false}, {Uint8, 0.5, false}, {Uint16, 65535, true}, {Uint16, 65536, false}, {Uint16, -1, false},
+		{Int16, -32768, true}, {Int16, -32769, false}, {Int16, 32767, true}, {Int16, 32768, false}, {Float32, -1e9, true},
+	} {
+		l, err := Affine(c.first, 1, 70000)
+		if c.typ == Float32 {
+			l, err = Affine(c.first, 1e9, 2)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := NewField(Shape{1, 2, 2}, c.typ, NewBuffer(4*c.typ.Size()), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(Pad(f)); (err == nil) != c.want || err != nil && !errors.Is(err, ErrNoValue) {
+			t.Errorf("%v from level %v on: %v", c.typ, c.first, err)
+		}
+	}
+}
+
 // A padded image is the image within a layer of the first level, whole and in any slabs.
 func TestPad(t *testing.T) {
 	for _, typ := range Types() {
@@ -103,7 +131,7 @@ func TestPad(t *testing.T) {
 				}
 			}
 			n, size := s.Slices(), SliceBytes(p)
-			for lo := range n {
+			for lo := range n + 1 {
 				for hi := lo; hi <= n; hi++ {
 					slab := NewBuffer((hi - lo) * size)
 					if err := p.ReadSlab(slab, lo, hi); err != nil || !slices.Equal(slab, whole.Data()[lo*size:hi*size]) {

@@ -18,12 +18,14 @@ type (
 )
 
 // Laws are the relations that the VCEC of every image keeps: its fingerprint, with a key
-// drawn by each call, the definition at sampled levels, duality, and what flips, axis swaps, relabelling and cutting
-// leave unchanged. Cheap ones stand first.
+// drawn by each call, the definition at sampled levels, duality, what flips, axis swaps, relabelling and cutting
+// leave unchanged, what other ways to the curve come to, and that the laws notice an error.
+// Cheap ones stand first.
 func Laws(eyes ...Eye) []verify.Law[grid.Source, VCEC] {
-	return []law{
+	k := fingerprint.Draw(1)
+	laws := []law{
 		sumsOf(Convention{}),
-		Fingerprinted(fingerprint.Draw(1), runtime.GOMAXPROCS(0), eyes...),
+		Fingerprinted(k, runtime.GOMAXPROCS(0), eyes...),
 		{Name: "definition at one level", Independent: true, Work: counting(1), Check: definition(1)},
 		{Name: "definition at three more levels", Independent: true, Work: counting(3), Check: definition(3)},
 		{Name: "duality at one level", Independent: true, Work: counting(2), Check: duality},
@@ -34,6 +36,7 @@ func Laws(eyes ...Eye) []verify.Law[grid.Source, VCEC] {
 		{Name: "swap of the fastest axes", Calls: 1.5, Work: viewing(5), Check: invariant(transposed)},
 		{Name: "increasing relabelling", Calls: 1.5, Work: viewing(40), Check: invariant(relabelled)},
 	}
+	return append(append(laws, inOtherWords(k)...), noticing(laws, k))
 }
 
 // counting estimates the time to count the cells of so many sublevel sets: 5 ns

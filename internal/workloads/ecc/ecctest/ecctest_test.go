@@ -1,6 +1,8 @@
 package ecctest
 
 import (
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -8,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -46,22 +49,60 @@ func small(t *rapid.T) *grid.Field {
 	return f
 }
 
-// The laws are theorems: the enumeration keeps each on any image, so a law that
-// contradicts an implementation is right.
-func TestLawsHold(t *testing.T) {
-	ask := func(s grid.Source) (ecc.VCEC, error) {
-		f, err := grid.Load(s)
+// enumerated answers by the enumeration, of float32 images on the ladder of every float32 too.
+func enumerated(s grid.Source) (ecc.VCEC, error) {
+	f, err := grid.Load(s)
+	if err != nil || f.Ladder().Indexed() {
 		if err != nil {
 			return nil, err
 		}
 		return ecc.Enumerate(f), nil
 	}
+	distinct := slices.Compact(slices.Sorted(slices.Values(f.Floats())))
+	l, err := grid.Table(distinct)
+	if err != nil {
+		return nil, err
+	}
+	if f, err = grid.Trusted(f.Shape(), f.Type(), f.Data(), l); err != nil {
+		return nil, err
+	}
+	v := ecc.Enumerate(f)
+	for i, s := range v {
+		v[i].Level = grid.Identity(grid.Float32).Level(distinct[s.Level])
+	}
+	return v, nil
+}
+
+// floats shows an image of small integers as one of float32 values, a part of them between
+// levels.
+func floats(t *rapid.T, f *grid.Field) *grid.Field {
+	data := grid.NewBuffer(4 * f.Shape().Voxels())
+	for i, v := range f.Floats() {
+		grid.Values[float32](data)[i] = v - float32(i%3)/4
+	}
+	l, err := grid.Affine(0, 1, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := grid.NewField(f.Shape(), grid.Float32, data, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// The laws are theorems: the enumeration keeps each on any image, so a law that
+// contradicts an implementation is right.
+func TestLawsHold(t *testing.T) {
 	for _, law := range ecc.Laws() {
 		t.Run(law.Name, func(t *testing.T) {
 			tried := 0
 			rapid.Check(t, func(t *rapid.T) {
 				f := small(t)
-				d, err := law.Check(f, ecc.Enumerate(f), ask)
+				if rapid.Bool().Draw(t, "float32") {
+					f = floats(t, f)
+				}
+				d, err := law.Check(f, ecc.Enumerate(f), enumerated)
 				if d != nil {
 					t.Fatalf("%v\n%s", d, d.Context)
 				}
@@ -87,7 +128,10 @@ func TestLawsNotice(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		v := ecc.Enumerate(g)
+		v, err := enumerated(g)
+		if err != nil {
+			return nil, err
+		}
 		if g.Floats()[0] == f.Floats()[0] {
 			v[0].Change++
 			v[len(v)-1].Change--
@@ -115,6 +159,52 @@ func TestLawsNotice(t *testing.T) {
 	}
 	if noticed < 5 {
 		t.Errorf("%d of %d laws notice", noticed, len(ecc.Laws()))
+	}
+}
+
+// An implementation that is right of the image and wrong of everything else is
+// contradicted by each law that asks it, and each applies to a float32 image of few levels.
+func TestLawsNoticeWhatTheyAskFor(t *testing.T) {
+	for _, name := range []string{"noise/shape=9x8x7/type=float32/levels=5/seed=1", "noise/shape=9x8/type=float32/levels=5/seed=1", "between/shape=9x8x7/levels=9/seed=1"} {
+		_, f := Open(t, name)
+		right := ecc.Enumerate(f)
+		asked := 0
+		wrong := func(s grid.Source) (ecc.VCEC, error) {
+			asked++
+			v, err := enumerated(s)
+			if err == nil {
+				v[0].Change += s.Shape().Voxels() // which do not cancel where images are taken from each other
+			}
+			return v, err
+		}
+		for _, law := range ecc.Laws() {
+			if d, err := law.Check(f, right, enumerated); d != nil || err != nil && (law.Name != "flip of the columns" || f.Shape().D > 1) {
+				t.Errorf("%s: %s: %v (%v)", name, law.Name, d, err)
+			}
+			asked = 0
+			d, err := law.Check(f, right, wrong)
+			if law.Calls > 0 != (asked > 0) && err == nil || asked > 0 && d == nil {
+				t.Errorf("%s: %s asked %d times: %v (%v)", name, law.Name, asked, d, err)
+			}
+		}
+	}
+}
+
+// Laws that weigh levels or ask often are for few of them, and the others for all.
+func TestLawsOfManyLevels(t *testing.T) {
+	for levels, want := range map[int64]int{1 << 12: 0, 1<<12 + 1: 6} {
+		_, f := Open(t, fmt.Sprintf("noise/shape=5x4x3/type=float32/levels=%d/seed=1", levels))
+		not := 0
+		for _, law := range ecc.Laws() {
+			if _, err := law.Check(f, ecc.Enumerate(f), enumerated); errors.Is(err, verify.ErrNotApplicable) {
+				not++
+			} else if err != nil {
+				t.Error(err)
+			}
+		}
+		if not != want {
+			t.Errorf("%d levels: %d laws do not apply, want %d", levels, not, want)
+		}
 	}
 }
 

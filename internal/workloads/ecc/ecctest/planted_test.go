@@ -19,7 +19,7 @@ func (enumerator) About() bench.About {
 	return bench.About{Name: "enumerator", Where: "cpu", Scopes: []bench.Scope{bench.E2E, bench.File}}
 }
 
-func (enumerator) CanDo(grid.Source, bench.Conditions) error { return nil }
+func (enumerator) CanDo(in grid.Source, _ bench.Conditions) error { return in.Ladder().CheckIndexed() }
 
 func (e enumerator) Setup(in grid.Source, _ bench.Conditions) (bench.Job[ecc.VCEC], error) {
 	return &enumeration{enumerator: e, in: in}, nil

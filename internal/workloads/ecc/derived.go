@@ -1,0 +1,267 @@
+package ecc
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"runtime"
+	"slices"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc/fingerprint"
+)
+
+// inOtherWords are laws of an answer that the image has by another way to the same curve, or in
+// another convention: on the ladder of every float32, in pieces, and by views of it. What people
+// are answered so is put together by this package, so that these laws look at both.
+func inOtherWords(k fingerprint.Key) []law {
+	work := func(s grid.Source) time.Duration {
+		return fingerprint.Work(s, k.For(s.Ladder().Len()), runtime.GOMAXPROCS(0)) + viewing(60)(s)
+	}
+	laws := []law{
+		{Name: "each float32 a level", Calls: 1.5, Work: viewing(80), Check: everyFloat32},
+		{Name: "sum of pieces", Calls: 3, Work: work, Check: inPieces},
+	}
+	for _, o := range []struct {
+		name   string
+		c      Convention
+		pieces bool
+	}{
+		{"superlevel sets", Convention{Superlevel: true}, false},
+		{"voxels as vertices", Convention{Vertices: true}, false},
+		{"axes closed to rings", Convention{Periodic: grid.Axes{X: true, Y: true, Z: true}}, false},
+		{"superlevel sets of vertices, closed to rings, in pieces", Convention{Vertices: true, Superlevel: true, Periodic: grid.Axes{X: true, Y: true, Z: true}}, true},
+	} {
+		laws = append(laws, law{Name: o.name, Calls: 4, Work: work, Check: func(in grid.Source, _ VCEC, answer ask) (*verify.Diff, error) {
+			if in.Ladder().Len() > fewLevels {
+				return nil, verify.ErrNotApplicable
+			}
+			c := o.c
+			c.Periodic.Z = c.Periodic.Z && in.Shape().D > 1
+			stood := grid.Source(standing{in})
+			if grid.TotalBytes(in) <= mostHeld {
+				var err error
+				if stood, err = grid.Load(stood); err != nil {
+					return nil, err
+				}
+			}
+			return inConvention(stood, c, k, o.pieces, answer)
+		}})
+	}
+	return laws
+}
+
+// fewLevels are as many as laws are for that ask or weigh levels many times: of more, what each
+// level takes is far more than what a small image does.
+const fewLevels = 1 << 12
+
+// mostHeld is the size of images that are held in memory with their values on levels: views read
+// some slices often.
+const mostHeld = 64 << 20
+
+// everyFloat32 asks about the image on the ladder of every float32, whose levels are those of
+// the image's ladder in more steps.
+func everyFloat32(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
+	if in.Type() != grid.Float32 || !in.Ladder().Indexed() {
+		return nil, verify.ErrNotApplicable
+	}
+	every := grid.Identity(grid.Float32)
+	asked := grid.Source(onEvery{in})
+	if f, ok := in.(*grid.Field); ok {
+		whole, err := grid.Trusted(f.Shape(), f.Type(), f.Data(), every)
+		if err != nil {
+			return nil, err
+		}
+		asked = whole
+	}
+	fine, err := answer(asked)
+	if errors.As(err, new(bench.Refusal)) { // most keep a table of levels
+		return nil, verify.ErrNotApplicable
+	}
+	if err != nil {
+		return nil, err
+	}
+	sum := map[int64]int64{}
+	for i, s := range fine {
+		if s.Level < 0 || s.Level >= every.Len() || i > 0 && s.Level <= fine[i-1].Level {
+			return misplaced(fine, every.Len()), nil
+		}
+		sum[in.Ladder().Level(every.Value(s.Level))] += s.Change
+	}
+	delete(sum, in.Ladder().Len()) // above all levels
+	return first(in, fromMap(sum), out), nil
+}
+
+// onEvery is a float32 image on the ladder of every float32.
+type onEvery struct{ grid.Source }
+
+func (onEvery) Ladder() grid.Ladder { return grid.Identity(grid.Float32) }
+
+// inPieces asks about slabs of a few slices and what two of them share.
+func inPieces(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
+	if in.Ladder().Len() > fewLevels {
+		return nil, verify.ErrNotApplicable
+	}
+	sum, err := bench.Answer(asking(Convention{}, answer, piecesOf(in)), in, bench.Conditions{Setting: bench.Setting{Threads: runtime.GOMAXPROCS(0)}})
+	if err != nil {
+		return nil, err
+	}
+	return first(in, sum, out), nil
+}
+
+// piecesOf is how many slices a piece has: a quarter of the image's and a rest, so that pieces
+// are of several heights.
+func piecesOf(in grid.Source) int64 { return max(2, in.Shape().Slices()/4) }
+
+// inConvention asks about views, or about those of pieces, and holds what they come to in a
+// convention to the fingerprint, which knows it by itself.
+func inConvention(in grid.Source, c Convention, k fingerprint.Key, pieces bool, answer ask) (*verify.Diff, error) {
+	if c.Vertices != c.Superlevel {
+		if _, err := grid.Negate(in); err != nil {
+			return nil, verify.ErrNotApplicable
+		}
+	}
+	height := int64(0)
+	if pieces {
+		height = piecesOf(in)
+	}
+	out, err := bench.Answer(asking(c, answer, height), in, bench.Conditions{Setting: bench.Setting{Threads: runtime.GOMAXPROCS(0)}})
+	if errors.Is(err, grid.ErrNoValue) {
+		return nil, verify.ErrNotApplicable
+	}
+	if err != nil {
+		return nil, err
+	}
+	return HoldToFingerprint(in, out, k.In(c), runtime.GOMAXPROCS(0))
+}
+
+// asking is the implementation under test in a convention, by pieces of so many slices or, with
+// 0, whole.
+func asking(c Convention, answer ask, slices int64) bench.Implementation[grid.Source, VCEC] {
+	if slices == 0 {
+		return viewer{asked{answer}, viewed(c)}
+	}
+	return InOnePass(bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{asked{answer}}}, c, slices).Impls[0]
+}
+
+// asked is the implementation under test, as a law asks it.
+type asked struct{ answer ask }
+
+func (asked) About() bench.About                        { return bench.About{Where: "cpu"} }
+func (asked) CanDo(grid.Source, bench.Conditions) error { return nil }
+
+func (a asked) Setup(in grid.Source, _ bench.Conditions) (bench.Job[VCEC], error) {
+	return &askedJob{answer: a.answer, in: in}, nil
+}
+
+type askedJob struct {
+	answer ask
+	in     grid.Source
+	out    VCEC
+}
+
+func (j *askedJob) Do(*bench.Trace) (err error) {
+	j.out, err = j.answer(j.in)
+	return err
+}
+
+func (j *askedJob) Poison()            { j.out = nil }
+func (j *askedJob) Out() (VCEC, error) { return j.out, nil }
+func (j *askedJob) Close() error       { return nil }
+
+// standing shows float32 values as the levels that they are on, which changes no set of those
+// at or below a level, and makes sets of those at or above one the ladder's. Of other types what
+// is on no level is not shown.
+type standing struct{ grid.Source }
+
+func (s standing) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := s.Source.ReadSlab(dst, lo, hi); err != nil {
+		return err
+	}
+	l := s.Ladder()
+	stand := func(v float32) (float32, error) {
+		k := l.Level(v)
+		if k == l.Len() || s.Type() != grid.Float32 && l.Value(k) != v {
+			return 0, fmt.Errorf("value %v: %w", v, verify.ErrNotApplicable)
+		}
+		return l.Value(k), nil
+	}
+	var err error
+	switch s.Type() {
+	case grid.Uint8:
+		_, err = each(dst, stand)
+	case grid.Int16:
+		_, err = each(grid.Values[int16](dst), stand)
+	case grid.Uint16:
+		_, err = each(grid.Values[uint16](dst), stand)
+	case grid.Float32:
+		_, err = each(grid.Values[float32](dst), stand)
+	}
+	return err
+}
+
+// each puts what a function makes of values in their places.
+func each[T grid.Element](values []T, f func(float32) (float32, error)) (n int, err error) {
+	for i, v := range values {
+		w, err := f(float32(v))
+		if err != nil {
+			return i, err
+		}
+		values[i] = T(w)
+	}
+	return len(values), nil
+}
+
+// noticing is the law that laws that look at an answer alone contradict one that is off by one:
+// a witness that would take any answer is none. The fingerprint finds the level, too.
+func noticing(laws []law, k fingerprint.Key) law {
+	return law{
+		Name: "an error put into the answer is found",
+		Work: func(s grid.Source) (work time.Duration) {
+			for _, l := range laws {
+				if l.Calls == 0 && l.Work != nil {
+					work += l.Work(s)
+				}
+			}
+			if n := s.Ladder().Len(); n <= fewLevels {
+				work += fingerprint.Work(s, k.For(n), runtime.GOMAXPROCS(0)) * time.Duration(bits.Len64(uint64(n)))
+			}
+			return work
+		},
+		Check: func(in grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
+			if len(out) == 0 || in.Ladder().Len() > fewLevels {
+				return nil, verify.ErrNotApplicable
+			}
+			for _, l := range laws {
+				if l.Calls > 0 {
+					continue
+				}
+				at := 0 // the sets at all levels that are drawn have what is wrong with this
+				if l.Name == FingerprintLaw {
+					at = len(out) / 2
+				}
+				wrong := slices.Clone(out)
+				wrong[at].Change++
+				d, err := l.Check(in, wrong, nil)
+				if err != nil {
+					return nil, err
+				}
+				if d != nil && (l.Name != FingerprintLaw || d.Where == FingerprintLaw) {
+					continue
+				}
+				want := atLevel(in, out[at].Level, "a change of %+d", out[at].Change, wrong[at].Change)
+				if d == nil || d.Where != want.Where || d.Want != want.Want || d.Got != want.Got {
+					said := "nothing"
+					if d != nil {
+						said = d.String()
+					}
+					return &verify.Diff{Where: fmt.Sprintf("the law %q of an answer that is wrong at level %d", l.Name, out[at].Level), Want: want.String(), Got: said}, nil
+				}
+			}
+			return nil, nil
+		},
+	}
+}
