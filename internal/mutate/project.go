@@ -250,12 +250,18 @@ func (p *Project) prepare(ctx context.Context, t Target, overlay string) (list [
 	}
 	for _, args := range t.verify {
 		argv := append([]string{program, "verify", "--quiet", "--time-limit", "20s"}, args...)
+		name := "verify " + strings.Join(args, " ")
 		if !t.own {
+			given := slices.Clone(argv)
 			for _, in := range p.inputs {
-				argv = append(argv, "--input", in)
+				given = append(given, "--input", in)
 			}
+			add(&Stage{Kind: byVerify, Name: name, dir: p.scratch, argv: given}, p.program)
+			name += " of all"
 		}
-		add(&Stage{Kind: byVerify, Name: "verify " + strings.Join(args, " "), dir: p.scratch, argv: argv}, p.program)
+		if t.own || t.whole {
+			add(&Stage{Kind: byVerify, Name: name, dir: p.scratch, argv: argv}, p.program)
+		}
 	}
 	for _, name := range t.tests {
 		dir, test, one := strings.Cut(name, " ")
@@ -348,6 +354,9 @@ func (p *Project) say(r *Result) {
 	what := "SURVIVES"
 	if by := strings.Trim(r.Verify+", "+r.Tests, ", "); by != "" {
 		what = "noticed by " + by
+		if r.Verify == "" && r.ByVerify {
+			what += ", not by verify, which comes to it"
+		}
 	} else if !r.Reached {
 		what = "NOT REACHED"
 	}

@@ -14,6 +14,7 @@ type Target struct {
 	part   string     // of the names of the files of assembly, if it is of these
 	verify [][]string // arguments of eccbench verify, each a run
 	own    bool       // verify looks at what is adversarial to the workload, not at inputs
+	whole  bool       // it looks at both, at inputs first
 	tests  []string   // packages, the nearest first, each with the name of a test where it is one alone
 	share  int        // of a sample, in percent of what others have
 }
@@ -52,14 +53,14 @@ var (
 const failing = "impls Test(FailuresAreTold|AnswersAreOverwritten)"
 
 var targets = []Target{
-	{Name: "impls/cpu", dir: "impls/cpu", verify: [][]string{{"--impl", "cpu"}}, tests: []string{"impls/cpu", failing}},
-	{Name: "impls/extrema", dir: "impls/extrema", verify: extrema, tests: []string{"impls/extrema", failing}},
-	{Name: "impls/extrema, AVX-512", dir: "impls/extrema", part: "avx512", verify: extrema[:1], tests: []string{"impls/extrema"}},
-	{Name: "impls/extrema, AVX2", dir: "impls/extrema", part: "avx2", verify: extrema[1:2], tests: []string{"impls/extrema"}},
-	{Name: "internal/workloads/ecc", dir: "internal/workloads/ecc", verify: both, tests: []string{"internal/workloads/ecc", "internal/workloads/ecc/ecctest", "impls/cpu", "impls TestOnePass"}},
-	{Name: "internal/workloads/ecc/fingerprint", dir: "internal/workloads/ecc/fingerprint", verify: both, tests: []string{"internal/workloads/ecc/fingerprint", "internal/workloads/ecc"}, share: 50},
-	{Name: "internal/workloads/ecc/fingerprint, AVX-512", dir: "internal/workloads/ecc/fingerprint", part: "avx512", verify: both, tests: []string{"internal/workloads/ecc/fingerprint"}, share: 50},
-	{Name: "internal/workloads/ecc/fingerprint, AVX2", dir: "internal/workloads/ecc/fingerprint", part: "avx2", verify: both, tests: []string{"internal/workloads/ecc/fingerprint"}, share: 50},
+	{Name: "impls/cpu", dir: "impls/cpu", verify: [][]string{{"--impl", "cpu"}}, whole: true, tests: []string{"impls/cpu", failing}},
+	{Name: "impls/extrema", dir: "impls/extrema", verify: extrema, whole: true, tests: []string{"impls/extrema", failing}},
+	{Name: "impls/extrema, AVX-512", dir: "impls/extrema", part: "avx512", verify: extrema[:1], whole: true, tests: []string{"impls/extrema"}},
+	{Name: "impls/extrema, AVX2", dir: "impls/extrema", part: "avx2", verify: extrema[1:2], whole: true, tests: []string{"impls/extrema"}},
+	{Name: "internal/workloads/ecc", dir: "internal/workloads/ecc", verify: both, whole: true, tests: []string{"internal/workloads/ecc", "internal/workloads/ecc/ecctest", "impls/cpu", "impls TestOnePass"}},
+	{Name: "internal/workloads/ecc/fingerprint", dir: "internal/workloads/ecc/fingerprint", verify: both, whole: true, tests: []string{"internal/workloads/ecc/fingerprint", "internal/workloads/ecc"}, share: 50},
+	{Name: "internal/workloads/ecc/fingerprint, AVX-512", dir: "internal/workloads/ecc/fingerprint", part: "avx512", verify: both, whole: true, tests: []string{"internal/workloads/ecc/fingerprint"}, share: 50},
+	{Name: "internal/workloads/ecc/fingerprint, AVX2", dir: "internal/workloads/ecc/fingerprint", part: "avx2", verify: both, whole: true, tests: []string{"internal/workloads/ecc/fingerprint"}, share: 50},
 	{Name: "impls/betti/duality", dir: "impls/betti/duality", verify: [][]string{{"--workload", "betti", "--impl", "duality"}}, tests: []string{"impls/betti/duality", failing}},
 	{Name: "impls/betti/labels", dir: "impls/betti/labels", verify: [][]string{{"--workload", "betti", "--impl", "labels"}}, tests: []string{"impls/betti/labels", failing}},
 	{Name: "impls/betti/definition", dir: "impls/betti/definition", verify: [][]string{{"--workload", "betti", "--impl", "definition"}}, tests: []string{"impls/betti/definition", "impls/betti/labels", failing}},
@@ -96,13 +97,13 @@ var targets = []Target{
 	{Name: "impls/eigenmap/windowed, AVX2", dir: "impls/eigenmap/windowed", part: "avx2", verify: patches, own: true, tests: []string{"impls/eigenmap/windowed"}, share: 50},
 	{Name: "impls/eigenmap/lanczos", dir: "impls/eigenmap/lanczos", verify: lanczos, own: true, tests: []string{"impls/eigenmap/lanczos", failing}, share: 50},
 	{Name: "internal/workloads/eigenmap", dir: "internal/workloads/eigenmap", verify: slices.Concat(voxels, patches, lanczos), own: true, tests: []string{"internal/workloads/eigenmap", "impls/eigenmap/windowed", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", failing}, share: 50},
-	{Name: "internal/grid", dir: "internal/grid", verify: both, tests: []string{"internal/grid", "impls/cpu", "datasets", "impls/batch"}},
-	{Name: "internal/verify", dir: "internal/verify", verify: both, tests: []string{"internal/verify", "internal/workloads/ecc", "internal/runner"}},
+	{Name: "internal/grid", dir: "internal/grid", verify: both, whole: true, tests: []string{"internal/grid", "impls/cpu", "datasets", "impls/batch"}},
+	{Name: "internal/verify", dir: "internal/verify", verify: both, whole: true, tests: []string{"internal/verify", "internal/workloads/ecc", "internal/runner"}},
 	{Name: "internal/runner", dir: "internal/runner", verify: both, tests: []string{"internal/runner"}},
 	{Name: "internal/gate", dir: "internal/gate", tests: []string{"internal/gate"}},
 	{Name: "internal/stats", dir: "internal/stats", verify: both, tests: []string{"internal/stats"}},
 	{Name: "internal/report", dir: "internal/report", verify: both, tests: []string{"internal/report"}},
-	{Name: "datasets", dir: "datasets", verify: both, tests: []string{"datasets"}},
+	{Name: "datasets", dir: "datasets", verify: both, whole: true, tests: []string{"datasets"}},
 	{Name: "kernels/ecc", share: 25},
 	{Name: "kernels/gvf", share: 25},
 }
