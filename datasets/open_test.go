@@ -214,6 +214,7 @@ func TestVariants(t *testing.T) {
 		{"noise/shape=8x8x8/repeat=3", 2, "noise/shape=8x8x8/levels=1024/type=float32/seed=2/repeat=3", 2},
 		{"grf/shape=20x1/roll=0", 2, "grf/shape=20x1/levels=1024/type=float32/smooth=2/seed=2", 2},
 		{"noise/shape=8x8x8/levels=1", 3, "noise/shape=8x8x8/levels=1/type=float32/seed=1", 1},
+		{"extremes/shape=9x9/lowest=0/highest=1", 3, "extremes/shape=9x9/levels=1024/type=float32/lowest=0/highest=1/seed=1", 1},
 		{"ball/shape=9x9x9", 3, "ball/shape=9x9x9/type=float32/radius=3/roll=6", 3},
 		{"ball/shape=9x9x9/roll=5", 3, "ball/shape=9x9x9/type=float32/radius=3/roll=2", 3},
 		{"ball/shape=9x9x9/roll=3", 3, "ball/shape=9x9x9/type=float32/radius=3", 3},

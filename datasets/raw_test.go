@@ -164,3 +164,19 @@ func appendElement(b []byte, s storedType, order binary.AppendByteOrder, v float
 func byteOrders() map[bool]binary.AppendByteOrder {
 	return map[bool]binary.AppendByteOrder{false: binary.LittleEndian, true: binary.BigEndian}
 }
+
+// Scaling merges values where two of those that a type has, the lowest and the highest too, come
+// to one float32.
+func TestScalingThatMerges(t *testing.T) {
+	const exact = 1 << 24 // up to which a float32 holds every whole number
+	for stored, ends := range map[storedType][2]float64{storedUint8: {0, 255}, storedInt8: {-128, 127}, storedUint16: {0, 65535}, storedInt16: {-32768, 32767}} {
+		for inter, want := range map[float64]bool{0: false, exact - ends[1]: false, exact - ends[1] + 1: true, -exact - ends[0]: false, -exact - ends[0] - 1: true} {
+			if got := (&fileBody{stored: stored, slope: 1, inter: inter}).merges(); got != want {
+				t.Errorf("%v and %.0f: merges %v, want %v", stored, inter, got, want)
+			}
+		}
+	}
+	if !(&fileBody{stored: storedInt32, slope: 1}).merges() {
+		t.Error("of all 32-bit integers none merge")
+	}
+}

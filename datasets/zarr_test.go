@@ -515,3 +515,35 @@ func FuzzBlosc(f *testing.F) {
 		}
 	})
 }
+
+// A file is no hierarchy, and whoever gives one is told so.
+func TestZarrOfAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.zarr")
+	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (&fileSet{}).describeZarr(path, FileOptions{}); err == nil || !strings.Contains(err.Error(), "this is none") {
+		t.Error(err)
+	}
+}
+
+// Several channels are to be chosen from, where they have names; one or none of these says
+// nothing.
+func TestZarrChannels(t *testing.T) {
+	second := int64(1)
+	for _, c := range []struct {
+		names  []string
+		count  int64
+		volume *int64
+		want   bool
+	}{{nil, 2, nil, true}, {[]string{"a"}, 2, nil, true}, {[]string{"a", "b"}, 1, nil, true}, {[]string{"a", "b"}, 2, nil, false}, {[]string{"a", "b"}, 2, &second, true}} {
+		n := &zarrNode{array: &zarrArray{shape: []int64{c.count, 4, 4}}}
+		n.attributes.Omero.Channels = slices.Grow(n.attributes.Omero.Channels, len(c.names))[:len(c.names)]
+		for i, name := range c.names {
+			n.attributes.Omero.Channels[i].Label = name
+		}
+		if got, err := n.volume(FileOptions{Volume: c.volume}, 0, 1); (err == nil) != c.want || got != c.volume {
+			t.Errorf("%d named channels of %d: %v", len(c.names), c.count, err)
+		}
+	}
+}

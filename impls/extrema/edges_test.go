@@ -145,3 +145,23 @@ func TestUnknownInstructions(t *testing.T) {
 		t.Errorf("%v, %v", job, err)
 	}
 }
+
+// Where changes are gathered a voxel may change a level of its own: what that takes at most is in
+// what a job needs.
+func TestMemoryOfTallies(t *testing.T) {
+	image := func(d int64, l grid.Ladder) *grid.Field {
+		return ecctest.Image(t, grid.Shape{D: d, H: 30, W: 50}, grid.Float32, l, func(int64) float64 { return 0 })
+	}
+	few, err := grid.Affine(0, 1, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		ladder grid.Ladder
+		voxel  int64
+	}{{grid.Identity(grid.Float32), 32}, {few, 0}} {
+		if got, want := extrema.Memory(image(200, c.ladder), 2)-extrema.Memory(image(100, c.ladder), 2), 100*30*50*c.voxel; got != want {
+			t.Errorf("%v: 100 planes more take %d bytes more, want %d", c.ladder, got, want)
+		}
+	}
+}

@@ -32,3 +32,6 @@ func Tallied(pairs, tallies int, levels []uint32, changes []int32) ecc.VCEC {
 	}
 	return steps(list)
 }
+
+// Memory is how many bytes a job is expected to allocate.
+func Memory(in grid.Source, threads int) int64 { return Implementation{}.layout(in, threads).memory() }

@@ -82,3 +82,18 @@ func TestAxes(t *testing.T) {
 		t.Error("axes of shapes")
 	}
 }
+
+// Who has seen enough axes is not shown the rest.
+func TestAxesStop(t *testing.T) {
+	for most := 1; most <= 3; most++ {
+		seen := 0
+		for range (Axes{true, true, true}).Each() {
+			if seen++; seen == most {
+				break
+			}
+		}
+		if seen != most {
+			t.Errorf("%d axes, want %d", seen, most)
+		}
+	}
+}

@@ -127,3 +127,12 @@ func TestEachPieceOfSpans(t *testing.T) {
 		}
 	}
 }
+
+// With 0 a piece has as many slices as are worth it, which a small image has not.
+func TestPiecesAreLarge(t *testing.T) {
+	f := numbered(t, Shape{5, 2, 2})
+	pieces := 0
+	if err := EachPiece(f, Whole(f), 0, false, func(*Field, int64) error { pieces++; return nil }); err != nil || pieces != 1 {
+		t.Errorf("%d pieces of a small image (%v)", pieces, err)
+	}
+}

@@ -258,3 +258,12 @@ func TestWithin(t *testing.T) {
 		}
 	}
 }
+
+// A comment says of how many slices each has a curve by itself, where they have.
+func TestCommentOfSlices(t *testing.T) {
+	for slices, want := range map[int]bool{0: false, 1: true, 2: true} {
+		if got := strings.Contains(Provenance{Slices: slices}.Comment(), fmt.Sprintf("; %d slices, each by itself", slices)); got != want {
+			t.Errorf("%d slices: %q", slices, Provenance{Slices: slices}.Comment())
+		}
+	}
+}
