@@ -60,6 +60,9 @@ func doVerify(c *cli.Program, args []string) error {
 	if long {
 		names = append(slices.Clone(names), b.Question().Long...)
 	}
+	if err := verify.Sound(); err != nil {
+		return err
+	}
 	p, err := limit.Plan(c, b.Name(), names)
 	if err != nil {
 		return err

@@ -133,8 +133,8 @@ func (j *hostJob[L, C]) forget() {
 	}
 }
 
+// forget forgets what was flushed, as all is where a count ends.
 func (c *core[L, C]) forget() {
-	clear(c.sink.tables)
 	clear(c.sums)
 	c.voxels = 0
 }

@@ -1,0 +1,154 @@
+package verify
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// Sound judges answers whose verdicts are known, right ones and wrong ones, and is an error that
+// says of which the verdict is another: who relies on verdicts looks at the judge first.
+func Sound() error {
+	even := Law[int, int]{Name: "even", Check: func(_, out int, _ Ask[int, int]) (*Diff, error) {
+		if out%2 == 0 {
+			return nil, nil
+		}
+		return &Diff{Where: "parity"}, nil
+	}}
+	doubled := Law[int, int]{Name: "definition", Independent: true, Work: func(int) time.Duration { return time.Second },
+		Check: func(in, out int, _ Ask[int, int]) (*Diff, error) {
+			if out == in+in {
+				return nil, nil
+			}
+			return &Diff{Where: "value"}, nil
+		}}
+	slow := Law[int, int]{Name: "slow", Work: func(int) time.Duration { return 2 * time.Second }, Check: func(int, int, Ask[int, int]) (*Diff, error) { return nil, nil }}
+	odd := Law[int, int]{Name: "additive", Calls: 1, Check: func(in, out int, ask Ask[int, int]) (*Diff, error) {
+		next, err := ask(in + 1)
+		if err != nil || next == out+2 {
+			return nil, err
+		}
+		return &Diff{Where: "next"}, nil
+	}}
+	wrong := Law[int, int]{Name: "wrong", Work: func(int) time.Duration { return 0 }, Check: func(int, int, Ask[int, int]) (*Diff, error) { return &Diff{Where: "always"}, nil }}
+	silent := Law[int, int]{Name: "silent", Check: func(int, int, Ask[int, int]) (*Diff, error) { return nil, ErrNotApplicable }}
+	broken := Law[int, int]{Name: "broken", Check: func(int, int, Ask[int, int]) (*Diff, error) { return nil, errors.New("no") }}
+	ask := func(in int) (int, error) { return 2 * in, nil }
+
+	near := Policy[int, int]{Distance: func(_, want, got int) []Measure {
+		return []Measure{{Name: "error", Value: math.Abs(float64(got - want)), Limit: 2}, {Name: "sign", Value: map[bool]float64{true: math.NaN()}[got < 0], Limit: 1}}
+	}}
+	apart := func(out int) Question[int, int] {
+		return Question[int, int]{Name: "x", In: 3, Out: out, Others: []Witness[int]{{By: "other", Out: 6}, {By: "another", Out: 7}}}
+	}
+	for _, c := range []struct {
+		what     string
+		policy   Policy[int, int]
+		q        Question[int, int]
+		want     Status
+		evidence int
+	}{
+		{"a closed form confirms", twice(), Question[int, int]{Name: "zero", Out: 0}, Verified, 1},
+		{"a closed form contradicts", twice(even), Question[int, int]{Name: "zero", Out: 2}, Wrong, 1},
+		{"another's answer confirms", twice(), Question[int, int]{Name: "x", Out: 4, Others: []Witness[int]{{By: "other", Out: 4}}}, Verified, 1},
+		{"another's answer contradicts", twice(), Question[int, int]{Name: "x", Out: 4, Others: []Witness[int]{{By: "other", Out: 5}}}, Wrong, 1},
+		{"a law that a constant keeps confirms nothing", twice(even), Question[int, int]{Name: "x", In: 3, Out: 4, Budget: time.Hour}, Unverified, 1},
+		{"but it contradicts", twice(even), Question[int, int]{Name: "x", In: 3, Out: 5, Budget: time.Hour}, Wrong, 1},
+		{"an independent law confirms", twice(even, doubled), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour}, Verified, 2},
+		{"an independent law contradicts", twice(even, doubled), Question[int, int]{Name: "x", In: 3, Out: 8, Budget: time.Hour}, Wrong, 2},
+		{"what is not affordable is not tried, and said", twice(even, doubled), Question[int, int]{Name: "x", In: 3, Out: 8, Budget: time.Millisecond}, Unverified, 2},
+		{"what takes all that is left is tried", twice(even, doubled), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Second}, Verified, 2},
+		{"what a law took is not left for the next", twice(even, slow, doubled), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: 3*time.Second - 1}, Unverified, 3},
+		{"what is spare is for laws beside an independent one", twice(doubled, odd), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour, Spare: 2 * time.Second, Thorough: true, PerCall: time.Second}, Verified, 2},
+		{"what is not spare is not for them", twice(doubled, even, odd), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour, Spare: 2*time.Second - 1, Thorough: true, PerCall: time.Second}, Verified, 3},
+		{"but an independent one is tried whatever is spare", twice(doubled), Question[int, int]{Name: "x", In: 3, Out: 8, Budget: time.Hour, Spare: 1}, Wrong, 1},
+		{"laws ask", twice(doubled, odd), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour, Thorough: true, PerCall: time.Second}, Verified, 2},
+		{"and stop when confirmed", twice(doubled, odd), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour}, Verified, 1},
+		{"what looks at the answer alone is not tried again on another's", twice(even, doubled, odd), Question[int, int]{Name: "x", In: 3, Out: 6, Others: []Witness[int]{{By: "other", Out: 6, Checked: true}}, Budget: time.Hour, Thorough: true}, Verified, 4},
+		{"but on the reference's", twice(even, doubled, wrong), Question[int, int]{Name: "x", In: 3, Out: 6, Others: []Witness[int]{{By: "other", Out: 6}}, Budget: time.Hour, Thorough: true}, Wrong, 4},
+		{"and on one that others disagree with", twice(wrong), Question[int, int]{Name: "x", In: 3, Out: 6, Others: []Witness[int]{{By: "other", Out: 7, Checked: true}}, Budget: time.Hour}, Wrong, 1},
+		{"what does not apply says nothing", twice(silent), Question[int, int]{Name: "x", Budget: time.Hour}, Unverified, 0},
+		{"what cannot be tried is said", twice(broken), Question[int, int]{Name: "x", Budget: time.Hour}, Unverified, 1},
+		{"what a law took counts where it is more than its estimate", twice(even, doubled), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: 2*time.Second - 1, Now: ticking()}, Unverified, 2},
+		{"and no more than that", twice(even, doubled), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: 2 * time.Second, Now: ticking()}, Verified, 2},
+		{"what is within its limits is right", near, apart(7), Verified, 2},
+		{"at the limit too", near, apart(5), Verified, 2},
+		{"what is beyond one is wrong", near, apart(4), Wrong, 2},
+		{"and what is no number", near, apart(-1), Wrong, 1},
+	} {
+		if c.q.Ask = ask; c.q.Now == nil {
+			c.q.Now = func() time.Time { return time.Time{} }
+		}
+		evidence := c.policy.Check(c.q)
+		if len(evidence) != c.evidence {
+			return fmt.Errorf("the judgement is not sound: %s: evidence %v, want %d pieces", c.what, evidence, c.evidence)
+		}
+		if got := Judge([]string{c.q.Name}, evidence); got.Status != c.want {
+			return fmt.Errorf("the judgement is not sound: %s: %s (%s), want %s", c.what, got.Status, got.Reason, c.want)
+		}
+	}
+	return soundOfSeveral()
+}
+
+// soundOfSeveral is Sound of verdicts on several inputs and of several measures.
+func soundOfSeveral() error {
+	measured := func(input string, values ...float64) Evidence {
+		e := Evidence{Input: input, Witness: "closed form", Passed: true, Independent: true}
+		for i, v := range values {
+			e.Measures = append(e.Measures, Measure{Name: string(rune('p' + i)), Value: v, Limit: 4})
+		}
+		return e
+	}
+	dependent, contradicted := measured("b"), measured("b")
+	dependent.Independent = false
+	contradicted.Passed, contradicted.Diff = false, &Diff{Where: "here", Want: "a", Got: "b"}
+	for i, c := range []struct {
+		evidence []Evidence
+		status   Status
+		reason   string
+		worst    []float64
+	}{
+		{nil, Unverified, "no affordable witness for a, b", nil},
+		{[]Evidence{measured("a")}, Unverified, "no affordable witness for b", nil},
+		{[]Evidence{measured("a"), dependent}, Unverified, "no affordable witness for b", nil},
+		{[]Evidence{measured("a"), contradicted}, Wrong, "b: closed form: here: want a, got b", nil},
+		{[]Evidence{measured("b", 2, 1), measured("a", 1, 3)}, Verified, "", []float64{2, 3}},
+		{[]Evidence{measured("b", 0), measured("a", 1, 3), measured("a", 2)}, Verified, "", []float64{2, 3}},
+	} {
+		got := Judge([]string{"a", "b"}, c.evidence)
+		var worst []float64
+		for _, m := range got.Measures {
+			worst = append(worst, m.Value)
+		}
+		if got.Status != c.status || got.Reason != c.reason || !slices.Equal(worst, c.worst) {
+			return fmt.Errorf("the judgement is not sound: evidence %d is %s (%s, %v), want %s (%s, %v)", i, got.Status, got.Reason, worst, c.status, c.reason, c.worst)
+		}
+	}
+	if got := Judge(nil, nil); got.Status != Unverified {
+		return fmt.Errorf("the judgement is not sound: of no inputs it is %s", got.Status)
+	}
+	return nil
+}
+
+// twice is how answers to a question that everybody can check are judged: what is twice the
+// number?
+func twice(laws ...Law[int, int]) Policy[int, int] {
+	return Policy[int, int]{
+		Agree: func(_, want, got int) *Diff {
+			if want == got {
+				return nil
+			}
+			return &Diff{Where: "here", Want: "a", Got: "b"}
+		},
+		Known: func(name string, in int) (int, bool) { return 0, name == "zero" },
+		Laws:  laws,
+	}
+}
+
+// ticking is a clock that is a second later each time that it is looked at.
+func ticking() func() time.Time {
+	now := time.Time{}
+	return func() time.Time { now = now.Add(time.Second); return now }
+}
