@@ -25,3 +25,32 @@ func Answer[In, Out any](i Implementation[In, Out], in In, c Conditions) (out Ou
 	}
 	return job.Out()
 }
+
+// Asking is an implementation that answers by a function, as one under test does that a law asks.
+func Asking[In, Out any](answer func(In) (Out, error)) Implementation[In, Out] {
+	return asking[In, Out]{answer}
+}
+
+type asking[In, Out any] struct{ answer func(In) (Out, error) }
+
+func (asking[In, Out]) About() About               { return About{Where: "cpu"} }
+func (asking[In, Out]) CanDo(In, Conditions) error { return nil }
+
+func (a asking[In, Out]) Setup(in In, _ Conditions) (Job[Out], error) {
+	return &asked[In, Out]{answer: a.answer, in: in}, nil
+}
+
+type asked[In, Out any] struct {
+	answer func(In) (Out, error)
+	in     In
+	out    Out
+}
+
+func (j *asked[In, Out]) Do(*Trace) (err error) {
+	j.out, err = j.answer(j.in)
+	return err
+}
+
+func (j *asked[In, Out]) Poison()           { j.out = *new(Out) }
+func (j *asked[In, Out]) Out() (Out, error) { return j.out, nil }
+func (j *asked[In, Out]) Close() error      { return nil }

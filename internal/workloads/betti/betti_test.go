@@ -259,3 +259,45 @@ func TestOneVoxelLess(t *testing.T) {
 		}
 	}
 }
+
+// What views come to in other conventions is held to who knows these by itself: one set, and all
+// levels.
+func TestViewsAreHeld(t *testing.T) {
+	for _, name := range []string{"betti/at=1/of=noise/shape=5x4x6/levels=4/type=uint8/seed=2", "betti/at=2/of=between/shape=9x11/levels=6/step=1/seed=3"} {
+		in := open(t, name)
+		for i, l := range views() {
+			for wrong, want := range map[int64]bool{0: false, 1: true} {
+				d, err := l.Check(in, Numbers{}, func(view *Image) (Numbers, error) {
+					n, err := ByFlooding(view, ecc.Convention{})
+					return Numbers{n.B0, n.B1 + wrong, n.B2}, err
+				})
+				if (d != nil) != want || err != nil {
+					t.Errorf("%s, view %d, wrong by %d: %v (%v)", name, i, wrong, d, err)
+				}
+			}
+		}
+		for i, l := range curvesViews() {
+			for wrong, want := range map[int64]bool{0: false, 1: true} {
+				d, err := l.Check(in.Source, nil, func(view grid.Source) (Curves, error) {
+					var c Curves
+					var before Numbers
+					for level := range view.Ladder().Len() {
+						n, err := ByFlooding(&Image{view, view.Ladder().Value(level)}, ecc.Convention{})
+						if err != nil {
+							return nil, err
+						}
+						if n != before {
+							c = append(c, Change{level, n.Minus(before)})
+						}
+						before = n
+					}
+					c[len(c)/2].B1 += wrong
+					return c, nil
+				})
+				if (d != nil) != want || err != nil {
+					t.Errorf("%s, curves of view %d, wrong by %d: %v (%v)", name, i, wrong, d, err)
+				}
+			}
+		}
+	}
+}

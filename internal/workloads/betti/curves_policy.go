@@ -55,14 +55,34 @@ func weakCurves(_ grid.Source, out Curves) string {
 const unionNS = 150
 
 func curvesLaws() []curvesLaw {
-	return append(conventional(ecc.Convention{}),
+	return append(append(conventional(ecc.Convention{}),
 		curvesLaw{Name: "flip of the slices", Calls: 1.1, Check: sameOf(flipped('s'))},
 		curvesLaw{Name: "flip of the rows", Calls: 1.1, Check: sameOf(flipped('x'))},
 		curvesLaw{Name: "swap of the fastest axes", Calls: 1.5, Check: sameOf(transposed)},
 		curvesLaw{Name: "slices upright", Calls: 1.5, Check: sameOf(upright)},
 		curvesLaw{Name: "planes of an image, all alike", Calls: 3.1, Check: sameOf(planes)},
 		curvesLaw{Name: "each voxel cut in eight", Calls: 8.1, Check: sameOf(func(s grid.Source) (grid.Source, error) { return doubled{s}, nil })},
-	)
+	), curvesViews()...)
+}
+
+// curvesViews are the laws that what views of an image come to in other conventions is what joins
+// voxels there.
+func curvesViews() (list []curvesLaw) {
+	for _, o := range conventions {
+		unions := Unions(o.c)
+		list = append(list, curvesLaw{Name: o.name + ", all levels", Note: unions.Note, Calls: 1.3, Work: unions.Work, Check: func(in grid.Source, _ Curves, answer curvesAsk) (*verify.Diff, error) {
+			in, err := ecc.OnLevels(in)
+			if err != nil {
+				return nil, err
+			}
+			out, err := bench.Answer(curvesViewer{bench.Asking(answer), o.c}, in, bench.Conditions{})
+			if err != nil {
+				return nil, err
+			}
+			return unions.Check(in, out, nil)
+		}})
+	}
+	return list
 }
 
 // conventional are the laws that know a convention by themselves.

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
@@ -39,7 +40,7 @@ const (
 )
 
 func laws() []law {
-	return []law{
+	return append([]law{
 		{Name: "b0 − b1 + b2 is the Euler characteristic by the definition", Work: on(countNS), Check: euler},
 		Flooding(ecc.Convention{}),
 		{Name: "reductions of the complex of cells", Independent: true,
@@ -52,7 +53,35 @@ func laws() []law {
 		{Name: "slices upright", Calls: 1.5, Work: on(5), Check: invariant(upright)},
 		{Name: "planes of an image, all alike", Calls: 3.1, Check: invariant(planes)},
 		{Name: "each voxel cut in eight", Calls: 8.1, Work: on(16), Check: invariant(func(s grid.Source) (grid.Source, error) { return doubled{s}, nil })},
+	}, views()...)
+}
+
+// conventions are those that are not the project's, with what their laws are called.
+var conventions = []struct {
+	name string
+	c    ecc.Convention
+}{
+	{"superlevel set", ecc.Convention{Superlevel: true}}, {"voxels as vertices", ecc.Convention{Vertices: true}},
+	{"superlevel set of vertices", ecc.Convention{Vertices: true, Superlevel: true}},
+}
+
+// views are the laws that what views of an image come to in other conventions is what fills
+// components and cavities there.
+func views() (list []law) {
+	for _, o := range conventions {
+		list = append(list, law{Name: o.name, Calls: 1.3, Work: on(fillNS), Check: func(in *Image, _ Numbers, answer ask) (*verify.Diff, error) {
+			out, err := bench.Answer(viewer{bench.Asking(answer), o.c}, in, bench.Conditions{})
+			if err != nil {
+				return nil, err
+			}
+			want, err := ByFlooding(in, o.c)
+			if err != nil {
+				return nil, err
+			}
+			return agree(in, want, out), nil
+		}})
 	}
+	return list
 }
 
 // on is so many nanoseconds a voxel on all cores.

@@ -36,17 +36,11 @@ func inOtherWords(k fingerprint.Key) []law {
 		{"superlevel sets of vertices, closed to rings, in pieces", Convention{Vertices: true, Superlevel: true, Periodic: grid.Axes{X: true, Y: true, Z: true}}, true},
 	} {
 		laws = append(laws, law{Name: o.name, Calls: 4, Work: work, Check: func(in grid.Source, _ VCEC, answer ask) (*verify.Diff, error) {
-			if in.Ladder().Len() > fewLevels {
-				return nil, verify.ErrNotApplicable
-			}
 			c := o.c
 			c.Periodic.Z = c.Periodic.Z && in.Shape().D > 1
-			stood := grid.Source(standing{in})
-			if grid.TotalBytes(in) <= mostHeld {
-				var err error
-				if stood, err = grid.Load(stood); err != nil {
-					return nil, err
-				}
+			stood, err := OnLevels(in)
+			if err != nil {
+				return nil, err
 			}
 			return inConvention(stood, c, k, o.pieces, answer)
 		}})
@@ -142,39 +136,25 @@ func inConvention(in grid.Source, c Convention, k fingerprint.Key, pieces bool, 
 // 0, whole.
 func asking(c Convention, answer ask, slices int64) bench.Implementation[grid.Source, VCEC] {
 	if slices == 0 {
-		return viewer{asked{answer}, viewed(c)}
+		return viewer{bench.Asking(answer), viewed(c)}
 	}
-	return InOnePass(bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{asked{answer}}}, c, slices).Impls[0]
+	return InOnePass(bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{bench.Asking(answer)}}, c, slices).Impls[0]
 }
 
-// asked is the implementation under test, as a law asks it.
-type asked struct{ answer ask }
-
-func (asked) About() bench.About                        { return bench.About{Where: "cpu"} }
-func (asked) CanDo(grid.Source, bench.Conditions) error { return nil }
-
-func (a asked) Setup(in grid.Source, _ bench.Conditions) (bench.Job[VCEC], error) {
-	return &askedJob{answer: a.answer, in: in}, nil
+// OnLevels shows float32 values as the levels that they are on, which changes no set of those at or
+// below a level, and makes sets of those at or above one the ladder's: for laws of other
+// conventions. It is verify.ErrNotApplicable where other values are on no level, or levels too many.
+func OnLevels(in grid.Source) (grid.Source, error) {
+	if in.Ladder().Len() > fewLevels {
+		return nil, verify.ErrNotApplicable
+	}
+	if grid.TotalBytes(in) > mostHeld {
+		return standing{in}, nil
+	}
+	return grid.Load(standing{in})
 }
 
-type askedJob struct {
-	answer ask
-	in     grid.Source
-	out    VCEC
-}
-
-func (j *askedJob) Do(*bench.Trace) (err error) {
-	j.out, err = j.answer(j.in)
-	return err
-}
-
-func (j *askedJob) Poison()            { j.out = nil }
-func (j *askedJob) Out() (VCEC, error) { return j.out, nil }
-func (j *askedJob) Close() error       { return nil }
-
-// standing shows float32 values as the levels that they are on, which changes no set of those
-// at or below a level, and makes sets of those at or above one the ladder's. Of other types what
-// is on no level is not shown.
+// standing is what OnLevels shows.
 type standing struct{ grid.Source }
 
 func (s standing) ReadSlab(dst []byte, lo, hi int64) error {
