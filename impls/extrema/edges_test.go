@@ -1,12 +1,15 @@
 package extrema_test
 
 import (
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/race"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
 )
@@ -162,6 +165,47 @@ func TestMemoryOfTallies(t *testing.T) {
 	}{{grid.Identity(grid.Float32), 32}, {few, 0}} {
 		if got, want := extrema.Memory(image(200, c.ladder), 2)-extrema.Memory(image(100, c.ladder), 2), 100*30*50*c.voxel; got != want {
 			t.Errorf("%v: 100 planes more take %d bytes more, want %d", c.ladder, got, want)
+		}
+	}
+}
+
+// What a job is expected to allocate before it counts it does, within a tenth: with tables for each
+// core and with one for all, with tallies, in memory and streamed.
+func TestMemoryIsWhatIsAllocated(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates, too")
+	}
+	for _, name := range []string{
+		"noise/shape=300x200x20/levels=256/type=uint8/seed=1", "noise/shape=64x64x64/levels=1000000/type=float32/seed=1", "noise/shape=64x64x16/levels=4000000/type=float32/seed=1",
+		"noise/shape=3000x200/levels=1024/type=float32/seed=1", "noise/shape=3000x200/levels=60000/type=float32/seed=1", "every/noise/shape=300x300x10/levels=1024/type=float32/seed=1",
+	} {
+		name, every := strings.CutPrefix(name, "every/")
+		made, whole := ecctest.Open(t, name)
+		after := int64(0) // what comes as levels are found
+		if every {
+			f, err := grid.Trusted(whole.Shape(), whole.Type(), whole.Data(), grid.Identity(grid.Float32))
+			if err != nil {
+				t.Fatal(err)
+			}
+			made, whole, after = everyValue{made}, f, 32*whole.Shape().Voxels()
+		}
+		for _, in := range []grid.Source{made, whole} {
+			for _, threads := range []int{1, 3} {
+				want := extrema.Memory(in, threads) - after
+				least := int64(1 << 62) // of a few, because the runtime allocates too
+				for range 3 {
+					var before, then runtime.MemStats
+					runtime.ReadMemStats(&before)
+					if _, err := (extrema.Implementation{}).Setup(in, bench.Conditions{Setting: bench.Setting{Threads: threads}}); err != nil {
+						t.Fatal(err)
+					}
+					runtime.ReadMemStats(&then)
+					least = min(least, int64(then.TotalAlloc-before.TotalAlloc))
+				}
+				if apart := least - want; apart > want/10+65536 || apart < -want/10-65536 {
+					t.Errorf("%s, in memory %v, %d cores: %d bytes allocated, %d expected", name, in == grid.Source(whole), threads, least, want)
+				}
+			}
 		}
 	}
 }

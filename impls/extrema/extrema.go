@@ -241,7 +241,10 @@ func highest(t grid.Type) float32 {
 
 // core is the number of bytes that a core of the layout allocates.
 func (l layout) core() int64 {
-	planes := 2 * (l.strip + 2) * l.stride * l.size
+	planes := (l.strip + 2) * l.stride * l.size
+	if !l.flat { // the next one, too
+		planes *= 2
+	}
 	n := planes + l.owed()*l.stride*l.size + l.slab*l.slice()*l.element + 2*l.buffer()*l.size + 4*l.w
 	if l.tallied {
 		return n + 2*8*int64(l.pairs)
