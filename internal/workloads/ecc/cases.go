@@ -119,7 +119,11 @@ func atTheEnds() []string {
 		// axes of more than 4096
 		"noise/shape=4099x5/type=uint8/levels=5/seed=19", "noise/shape=5x4099/type=float32/levels=5/seed=19",
 		"noise/shape=4101x3x2/type=float32/levels=7/seed=19", "noise/shape=2x4101x3/type=uint16/levels=7/seed=19", "noise/shape=3x2x4101/type=uint8/levels=17/seed=19",
-		"extremes/shape=3x2x4099/type=uint8/lowest=0/highest=2/seed=19")
+		"extremes/shape=3x2x4099/type=uint8/lowest=0/highest=2/seed=19",
+		// rows so long that a core's cache holds fewer of them than there are
+		"noise/shape=4101x27x2/type=uint8/levels=9/seed=21", "noise/shape=4101x13x2/type=uint16/levels=300/seed=21",
+		// and of which a core is given fewer at a time than it counts, where they are streamed
+		"noise/shape=4101x133/type=float32/levels=5/seed=21")
 }
 
 // Long lists inputs that break implementations by their size: more than 2²⁴

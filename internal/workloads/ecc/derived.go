@@ -50,7 +50,7 @@ func inOtherWords(k fingerprint.Key) []law {
 
 // fewLevels are as many as laws are for that ask or weigh levels many times: of more, what each
 // level takes is far more than what a small image does.
-const fewLevels = 1 << 12
+const fewLevels = 1 << 9
 
 // mostHeld is the size of images that are held in memory with their values on levels: views read
 // some slices often.
