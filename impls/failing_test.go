@@ -155,3 +155,31 @@ func TestAnswersAreOverwritten(t *testing.T) {
 		looks(t, set.Steady, "gvf-steady/tol=4/mu=50/boundary=0/of="+image)
 	}
 }
+
+// An estimate refuses what takes longer than there is time, and nothing that takes less, on any
+// number of cores that is asked for.
+func TestEstimatesOfCurves(t *testing.T) {
+	small, err := datasets.Open("noise/shape=10x10x10/type=uint8/levels=5/seed=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, impl := range impls.All(nil).Curve.Impls {
+		if impl.About().Where != "cpu" {
+			continue
+		}
+		for _, threads := range []int{0, 1, 2, 64} {
+			c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}, Time: 10 * time.Millisecond}
+			if err := impl.CanDo(small, c); err != nil {
+				t.Errorf("%s, %d cores: %v", impl.About().Name, threads, err)
+			}
+			if err := impl.CanDo(huge{small}, c); !errors.As(err, new(bench.TooLong)) {
+				t.Errorf("%s, %d cores: an image of 2³⁶ voxels: %v", impl.About().Name, threads, err)
+			}
+		}
+	}
+}
+
+// A huge source is of a shape alone.
+type huge struct{ grid.Source }
+
+func (huge) Shape() grid.Shape { return grid.Shape{D: 1 << 12, H: 1 << 12, W: 1 << 12} }

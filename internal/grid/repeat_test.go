@@ -96,3 +96,17 @@ func TestOverPeriods(t *testing.T) {
 		t.Errorf("of a broken source: %v", err)
 	}
 }
+
+// What is not to be seen to repeat itself is the same image, in memory if it was.
+func TestUnrepeated(t *testing.T) {
+	f := numbered(t, Shape{9, 2, 2})
+	if g, ok := Unrepeated(f.Repeating(3)).(*Field); !ok || Period(g) != 0 || !bytes.Equal(g.Data(), f.Data()) {
+		t.Errorf("of a field it is %T", Unrepeated(f.Repeating(3)))
+	}
+	if r := Repeat(f, 3); Period(r) != 3 || Period(Unrepeated(r)) != 0 || Unrepeated(r).Shape() != f.Shape() {
+		t.Error("a source repeats itself still")
+	}
+	if s := Source(struct{ Source }{f}); Unrepeated(s) != s {
+		t.Error("what does not repeat itself is another source")
+	}
+}

@@ -2,6 +2,7 @@ package ecc
 
 import (
 	"bytes"
+	"eccbench/internal/bench"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -265,5 +266,70 @@ func TestCommentOfSlices(t *testing.T) {
 		if got := strings.Contains(Provenance{Slices: slices}.Comment(), fmt.Sprintf("; %d slices, each by itself", slices)); got != want {
 			t.Errorf("%d slices: %q", slices, Provenance{Slices: slices}.Comment())
 		}
+	}
+}
+
+// A description says what counts as a cell and which sets grow, of what.
+func TestDescribe(t *testing.T) {
+	f, err := grid.NewField(grid.Shape{D: 2, H: 3, W: 4}, grid.Uint8, make([]byte, 24), grid.Identity(grid.Uint8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		in   Convention
+		want [3]string
+	}{
+		{Convention{}, [3]string{"T (voxels are top cells)", "sublevel, value <= level", ""}},
+		{Convention{Vertices: true}, [3]string{"V (voxels are vertices)", "sublevel, value <= level", ""}},
+		{Convention{Superlevel: true, Periodic: grid.Axes{X: true, Z: true}}, [3]string{"T (voxels are top cells)", "superlevel, value >= level", "x,z"}},
+	} {
+		p := Describe("a", f, c.in)
+		if got := [3]string{p.Construction, p.Filtration, p.Periodic}; got != c.want || p.Input != "a" || p.Shape != "4x3x2" || p.Type != "uint8" || p.Ladder != f.Ladder().String() {
+			t.Errorf("%+v: %+v", c.in, p)
+		}
+	}
+}
+
+// What follows a curve is no part of it.
+func TestDecodeToTheEnd(t *testing.T) {
+	b := Encode(VCEC{{1, 5}, {3, -2}})
+	if v, err := Decode(b); err != nil || len(v) != 2 {
+		t.Errorf("%v (%v)", v, err)
+	}
+	if v, err := Decode(append(b, 0)); err == nil {
+		t.Errorf("with a byte more: %v", v)
+	}
+}
+
+// What a pass has said is forgotten with its answer.
+func TestPoisonedPass(t *testing.T) {
+	f, err := grid.NewField(grid.Shape{D: 1, H: 2, W: 2}, grid.Uint8, []byte{0, 1, 2, 3}, grid.Identity(grid.Uint8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := func(s grid.Source) (VCEC, error) {
+		g, err := grid.Load(s)
+		if err != nil {
+			return nil, err
+		}
+		return Enumerate(g), nil
+	}
+	w := InOnePass(bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{bench.Asking(answer)}}, Convention{}, 2)
+	job, err := w.Impls[0].Setup(f, bench.Conditions{Setting: bench.Setting{Threads: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := job.Do(nil); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := job.Out(); err != nil || fmt.Sprint(out) != fmt.Sprint(Enumerate(f)) {
+		t.Errorf("%v (%v)", out, err)
+	}
+	job.Poison()
+	if out, err := job.Out(); len(out) > 0 {
+		t.Errorf("after it was overwritten: %v (%v)", out, err)
+	}
+	if _, err := w.Policy.Laws[1].Check(f, Enumerate(f), nil); err == nil {
+		t.Error("an answer is held to a fingerprint that was overwritten")
 	}
 }
