@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"sync/atomic"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -113,6 +114,18 @@ func TestParseLadder(t *testing.T) {
 	for _, key := range []string{"", "identity:256", "table:3:00", "affine:0:1", "affine:0:0:3", "affine:0:1:3x", "affine:0:1:+3"} {
 		if l, err := ParseLadder(key, Uint16); err == nil {
 			t.Errorf("%q is %v", key, l)
+		}
+	}
+}
+
+// Levels that are one float32 are said by their numbers.
+func TestLevelsThatAreTheSame(t *testing.T) {
+	for _, c := range []struct {
+		lo, step float64
+		want     string
+	}{{1, 1e-12, "levels 0 and 1 are the same float32"}, {1<<24 - 1, 1, "levels 1 and 2 are the same float32"}} {
+		if _, err := Affine(c.lo, c.step, 3); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("from %v by %v: %v, want %q", c.lo, c.step, err, c.want)
 		}
 	}
 }

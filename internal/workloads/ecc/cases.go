@@ -53,8 +53,8 @@ func Adversarial() []string {
 		"noise/shape=30x20/type=float32/levels=64/lo=-0.000003/step=1e-07/seed=12",
 		// smooth fields, in which most voxels change nothing
 		"grf/shape=24x20x16/type=uint8/seed=13", "grf/shape=64x48/type=float32/seed=13", "grf/shape=20x20x20/type=int16/levels=500/seed=13",
-		// rolled inputs: what rotates in place of a seed
-		"ramp/shape=12x11x10/type=uint8/roll=3", "ball/shape=16x16x16/type=uint8/roll=5",
+		// rolled inputs: what rotates in place of a seed; and repeated ones, of which a period is looked at
+		"noise/shape=7x5x47/type=uint8/levels=9/seed=22/repeat=3", "noise/shape=33x60/type=float32/levels=9/seed=22/repeat=7", "ramp/shape=12x11x10/type=uint8/roll=3", "ball/shape=16x16x16/type=uint8/roll=5",
 	}
 	cases = append(cases,
 		// more slices than a kernel marches through at once, and more tiles than its blocks take at once
