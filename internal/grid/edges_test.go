@@ -3,8 +3,8 @@ package grid
 import (
 	"errors"
 	"math"
-	"sync/atomic"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
