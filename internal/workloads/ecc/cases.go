@@ -47,7 +47,8 @@ func Adversarial() []string {
 		"point/shape=5x5x5/type=uint8", "point/shape=7x7/type=float32", "ball/shape=16x16x16/type=uint8", "ball/shape=33x33/type=uint8",
 		"shell/shape=24x24x24/type=uint8", "shell/shape=31x31/type=int16", "torus/shape=24x24x24/type=float32", "links/shape=32x32x32/type=uint8",
 		"checkerboard/shape=6x7x8/type=uint8", "checkerboard/shape=9x9/type=uint8", "dots/shape=9x8x7/type=uint16", "dots/shape=15x16/type=uint8",
-		"ramp/shape=12x11x10/type=uint8", "ramp/shape=40x40/type=float32",
+		"ramp/shape=12x11x10/type=uint8", "ramp/shape=40x40/type=float32", "serpent/shape=15x14x9/type=uint8", "serpent/shape=15x14/type=int16",
+		"drills/shape=16x15x14/type=uint8/count=9", "drills/shape=33x31/type=uint8/count=7", "cavities/shape=16x15x14/type=uint8/count=11", "cavities/shape=33x31/type=uint16/count=12",
 		// values 1e-7 apart, and denormals
 		"noise/shape=12x11x10/type=float32/levels=64/lo=0/step=1e-07/seed=12", "noise/shape=12x11x10/type=float32/levels=64/lo=0/step=2e-45/seed=12",
 		"noise/shape=30x20/type=float32/levels=64/lo=-0.000003/step=1e-07/seed=12",

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"eccbench/datasets"
+	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc/fingerprint"
@@ -123,3 +124,141 @@ func TestAllStops(t *testing.T) {
 		}
 	}
 }
+
+// Views of which the first cannot say what it counted have no answer.
+func TestViewsThatFail(t *testing.T) {
+	f, err := grid.NewField(grid.Shape{D: 1, H: 3, W: 3}, grid.Uint8, make([]byte, 9), grid.Identity(grid.Uint8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for first := range 3 {
+		said := 0
+		job, err := viewer{mute{bench.Asking(func(grid.Source) (VCEC, error) { return VCEC{{0, 1}}, nil }), first, &said}, viewed{Periodic: grid.Axes{X: true}}}.Setup(f, bench.Conditions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := job.Do(nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := job.Out(); (err == nil) != (first == 2) {
+			t.Errorf("view %d of 2 is mute: %v", first, err)
+		}
+	}
+}
+
+// A mute implementation has one job that cannot say what it counted.
+type mute struct {
+	bench.Implementation[grid.Source, VCEC]
+	at   int
+	said *int
+}
+
+type muteJob struct {
+	bench.Job[VCEC]
+	mute
+}
+
+func (m mute) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], error) {
+	job, err := m.Implementation.Setup(in, c)
+	return muteJob{job, m}, err
+}
+
+func (j muteJob) Out() (VCEC, error) {
+	if *j.said++; *j.said-1 == j.at {
+		return nil, errors.New("it is mute")
+	}
+	return j.Job.Out()
+}
+
+// An implementation is asked whether it can do an image with voxels left out where it knows of
+// these, one on the host of the whole and one on a device of a piece.
+func TestWhatIsAskedOfImplementations(t *testing.T) {
+	f, err := grid.NewField(grid.Shape{D: 40, H: 3, W: 3}, grid.Uint8, make([]byte, 360), grid.Identity(grid.Uint8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := bench.Asking(func(grid.Source) (VCEC, error) { return nil, nil })
+	for _, c := range []struct {
+		impl   bench.Implementation[grid.Source, VCEC]
+		masked bool
+		want   bool
+	}{{plain, false, true}, {plain, true, false}, {gappedSummer{summer{plain, grid.Whole}}, true, true}} {
+		if err := (viewer{c.impl, viewed{Masked: c.masked}}).CanDo(f, bench.Conditions{}); (err == nil) != c.want {
+			t.Errorf("%T, left out %v: %v", c.impl, c.masked, err)
+		}
+	}
+	for where, want := range map[string]int64{"cpu": 40, "gpu": 6} {
+		asked := int64(0)
+		s := summer{sized{plain, where, &asked}, func(grid.Source) grid.Span { return grid.Span{Lo: 3, Hi: 8} }}
+		if err := s.CanDo(f, bench.Conditions{}); err != nil || asked != want {
+			t.Errorf("on a %s: asked of %d slices, want %d (%v)", where, asked, want, err)
+		}
+	}
+}
+
+type sized struct {
+	bench.Implementation[grid.Source, VCEC]
+	where string
+	asked *int64
+}
+
+func (a sized) About() bench.About { return bench.About{Where: a.where} }
+
+func (a sized) CanDo(in grid.Source, _ bench.Conditions) error {
+	*a.asked = in.Shape().Slices()
+	return nil
+}
+
+// What cannot be read has no values on levels, nor does what is on none; float32 values are moved to
+// theirs.
+func TestOnLevels(t *testing.T) {
+	l, err := grid.Affine(0, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		typ    grid.Type
+		values []float32
+		want   []float32 // nil where the law does not apply
+	}{
+		{grid.Float32, []float32{-5, 0, 0.5, 4}, []float32{0, 0, 2, 4}}, {grid.Uint8, []float32{0, 2, 4, 4}, []float32{0, 2, 4, 4}}, {grid.Uint8, []float32{0, 1, 2, 4}, nil},
+		{grid.Int16, []float32{0, 2, 4, 2}, []float32{0, 2, 4, 2}}, {grid.Int16, []float32{-1, 2, 4, 2}, nil}, {grid.Uint16, []float32{4, 2, 0, 2}, []float32{4, 2, 0, 2}}, {grid.Uint16, []float32{4, 2, 3, 2}, nil},
+	} {
+		data := grid.NewBuffer(4 * c.typ.Size())
+		for i, v := range c.values {
+			switch c.typ {
+			case grid.Uint8:
+				data[i] = uint8(v)
+			case grid.Int16:
+				grid.Values[int16](data)[i] = int16(v)
+			case grid.Uint16:
+				grid.Values[uint16](data)[i] = uint16(v)
+			default:
+				grid.Values[float32](data)[i] = v
+			}
+		}
+		f, err := grid.NewField(grid.Shape{D: 1, H: 2, W: 2}, c.typ, data, l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := OnLevels(f)
+		if c.want == nil {
+			if !errors.Is(err, verify.ErrNotApplicable) {
+				t.Errorf("%v: %v", c.values, err)
+			}
+			continue
+		}
+		if err != nil || !slices.Equal(in.(*grid.Field).Floats(), c.want) {
+			t.Errorf("%v %v: %v, want %v (%v)", c.typ, c.values, in, c.want, err)
+		}
+		if _, err := OnLevels(unread{f}); !errors.Is(err, errUnread) {
+			t.Errorf("of what cannot be read: %v", err)
+		}
+	}
+}
+
+var errUnread = errors.New("it cannot be read")
+
+type unread struct{ grid.Source }
+
+func (unread) ReadSlab([]byte, int64, int64) error { return errUnread }

@@ -88,3 +88,26 @@ func TestNeighbourhood(t *testing.T) {
 		}
 	}
 }
+
+// Of an image of several slabs, each of several stretches, the first voxel on a level is found
+// wherever it is, and that there is none.
+func TestNeighbourhoodOfALargeImage(t *testing.T) {
+	shape := grid.Shape{D: 200, H: 300, W: 300}
+	data := make([]byte, shape.Voxels())
+	data[len(data)-1] = 1
+	f, err := grid.NewField(shape, grid.Uint8, data, grid.Identity(grid.Uint8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := ecc.Policy().Agree(struct{ grid.Source }{f}, ecc.VCEC{{Level: 1, Change: 1}}, nil)
+	if want := "levels around the first voxel on it, z 199 y 299 x 299:\n  0 0 . / 0 0 . / . . .\n  0 0 . / 0 1 . / . . ."; d == nil || d.Context != want {
+		t.Errorf("%v, want %q", d, want)
+	}
+	wide, err := grid.NewField(grid.Shape{D: 1, H: 300, W: 300}, grid.Uint16, grid.NewBuffer(2*300*300), grid.Identity(grid.Uint16))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := ecc.Policy().Agree(wide, ecc.VCEC{{Level: 1, Change: 1}}, nil); d == nil || d.Context != "no voxel stands on this level" {
+		t.Errorf("%v", d)
+	}
+}
