@@ -33,6 +33,8 @@ func Sound() error {
 		return &Diff{Where: "next"}, nil
 	}}
 	wrong := Law[int, int]{Name: "wrong", Work: func(int) time.Duration { return 0 }, Check: func(int, int, Ask[int, int]) (*Diff, error) { return &Diff{Where: "always"}, nil }}
+	wrongly := wrong
+	wrongly.Calls = 1
 	silent := Law[int, int]{Name: "silent", Check: func(int, int, Ask[int, int]) (*Diff, error) { return nil, ErrNotApplicable }}
 	broken := Law[int, int]{Name: "broken", Check: func(int, int, Ask[int, int]) (*Diff, error) { return nil, errors.New("no") }}
 	ask := func(in int) (int, error) { return 2 * in, nil }
@@ -67,6 +69,8 @@ func Sound() error {
 		{"laws ask", twice(doubled, odd), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour, Thorough: true, PerCall: time.Second}, Verified, 2},
 		{"and stop when confirmed", twice(doubled, odd), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour}, Verified, 1},
 		{"what looks at the answer alone is not tried again on another's", twice(even, doubled, odd), Question[int, int]{Name: "x", In: 3, Out: 6, Others: []Witness[int]{{By: "other", Out: 6, Checked: true}}, Budget: time.Hour, Thorough: true}, Verified, 4},
+		{"whatever it would say", twice(wrong), Question[int, int]{Name: "x", In: 3, Out: 6, Others: []Witness[int]{{By: "other", Out: 6, Checked: true}}, Budget: time.Hour, Thorough: true}, Verified, 2},
+		{"but what asks is", twice(wrongly), Question[int, int]{Name: "x", In: 3, Out: 6, Others: []Witness[int]{{By: "other", Out: 6, Checked: true}}, Budget: time.Hour, Thorough: true}, Wrong, 2},
 		{"but on the reference's", twice(even, doubled, wrong), Question[int, int]{Name: "x", In: 3, Out: 6, Others: []Witness[int]{{By: "other", Out: 6}}, Budget: time.Hour, Thorough: true}, Wrong, 4},
 		{"and on one that others disagree with", twice(wrong), Question[int, int]{Name: "x", In: 3, Out: 6, Others: []Witness[int]{{By: "other", Out: 7, Checked: true}}, Budget: time.Hour}, Wrong, 1},
 		{"what does not apply says nothing", twice(silent), Question[int, int]{Name: "x", Budget: time.Hour}, Unverified, 0},
@@ -104,6 +108,8 @@ func soundOfSeveral() error {
 	dependent, contradicted := measured("b"), measured("b")
 	dependent.Independent = false
 	contradicted.Passed, contradicted.Diff = false, &Diff{Where: "here", Want: "a", Got: "b"}
+	loose := measured("b", 3)
+	loose.Measures[0].Limit = 100
 	for i, c := range []struct {
 		evidence []Evidence
 		status   Status
@@ -116,6 +122,7 @@ func soundOfSeveral() error {
 		{[]Evidence{measured("a"), contradicted}, Wrong, "b: closed form: here: want a, got b", nil},
 		{[]Evidence{measured("b", 2, 1), measured("a", 1, 3)}, Verified, "", []float64{2, 3}},
 		{[]Evidence{measured("b", 0), measured("a", 1, 3), measured("a", 2)}, Verified, "", []float64{2, 3}},
+		{[]Evidence{measured("a", 2), loose}, Verified, "", []float64{2}}, // as a share of its limit
 	} {
 		got := Judge([]string{"a", "b"}, c.evidence)
 		var worst []float64
@@ -125,6 +132,10 @@ func soundOfSeveral() error {
 		if got.Status != c.status || got.Reason != c.reason || !slices.Equal(worst, c.worst) {
 			return fmt.Errorf("the judgement is not sound: evidence %d is %s (%s, %v), want %s (%s, %v)", i, got.Status, got.Reason, worst, c.status, c.reason, c.worst)
 		}
+	}
+	costs := twice(Law[int, int]{Calls: 1}, Law[int, int]{Calls: 5, Independent: true}, Law[int, int]{Calls: 3, Independent: true}, Law[int, int]{Calls: 4, Independent: true})
+	if least, fitting := costs.Costs(3, time.Second, 5*time.Second); least != 3*time.Second || fitting != 4*time.Second {
+		return fmt.Errorf("the judgement is not sound: it takes %v at least and %v fit, want 3s and 4s", least, fitting)
 	}
 	if got := Judge(nil, nil); got.Status != Unverified {
 		return fmt.Errorf("the judgement is not sound: of no inputs it is %s", got.Status)
