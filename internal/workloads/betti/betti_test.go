@@ -2,6 +2,7 @@ package betti
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -299,5 +301,40 @@ func TestViewsAreHeld(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The slices of a 3D image can be stood upright, and a 2D one has none.
+func TestUpright(t *testing.T) {
+	in := open(t, Spell(middle, "noise/shape=5x4x7/type=uint8"))
+	v, err := upright(in.Source)
+	if err != nil || v.Shape() != (grid.Shape{D: 4, H: 7, W: 5}) {
+		t.Fatalf("%v (%v)", v, err)
+	}
+	again, err := upright(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, err := grid.Load(in.Source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range []*grid.Field{v.(*grid.Field), again.(*grid.Field)} {
+		if same := bytes.Equal(f.Data(), was.Data()); same != (i == 1) {
+			t.Errorf("turned %d times it is the same: %v", i+1, same)
+		}
+	}
+	if v, err := upright(open(t, Spell(middle, "noise/shape=5x4/type=uint8")).Source); !errors.Is(err, verify.ErrNotApplicable) {
+		t.Errorf("of one slice: %v (%v)", v, err)
+	}
+}
+
+// What is no name has no smaller images, and an image that has some has them.
+func TestSmallerSets(t *testing.T) {
+	if names := (Inputs{}).Smaller("noise/shape=8x8/type=uint8"); len(names) != 0 {
+		t.Errorf("%q", names)
+	}
+	if names := (Inputs{}).Smaller("betti/at=7/of=noise/shape=8x8/levels=16/type=uint8/seed=1"); len(names) == 0 {
+		t.Error("none are smaller than 8x8")
 	}
 }

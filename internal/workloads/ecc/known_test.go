@@ -1,6 +1,7 @@
 package ecc_test
 
 import (
+	"slices"
 	"testing"
 
 	"eccbench/internal/fields"
@@ -18,6 +19,19 @@ func TestKnown(t *testing.T) {
 		if _, got := ecc.Known(name, &grid.Field{}); got != want {
 			in, err := fields.Inputs{}.Open(name)
 			t.Errorf("%s (%v, %v): known %v, want %v", name, in, err, got, want)
+		}
+	}
+}
+
+// What follows from the name of a solid is its curve, in two dimensions and three.
+func TestKnownSolids(t *testing.T) {
+	for _, name := range []string{
+		"drills/shape=16x15x14/type=uint8/count=9", "drills/shape=33x31/type=uint8/count=7", "cavities/shape=16x15x14/type=uint8/count=11", "cavities/shape=33x31/type=uint8/count=12",
+		"shell/shape=24x24x24/type=uint8", "shell/shape=31x31/type=uint8", "dots/shape=9x8x7/type=uint8", "checkerboard/shape=6x7x8/type=uint8", "serpent/shape=15x14x9/type=uint8",
+	} {
+		f := image(t, name)
+		if got, ok := ecc.Known(name, f); !ok || !slices.Equal(got, ecc.Enumerate(f)) {
+			t.Errorf("%s: %v, want %v", name, got, ecc.Enumerate(f))
 		}
 	}
 }

@@ -304,3 +304,17 @@ func TestTurns(t *testing.T) {
 		}
 	}
 }
+
+// What a fingerprint is written as reads back as the same, with every bit.
+func TestParseSum(t *testing.T) {
+	for _, want := range []fingerprint.Sum{{0}, {1<<64 - 1}, {1 << 63, 5}} {
+		if got, err := fingerprint.ParseSum(want.String()); err != nil || !got.Equal(want) {
+			t.Errorf("%v: %v (%v)", want, got, err)
+		}
+	}
+	for _, bad := range []string{"", "12", "000000000000000g", "0000000000000001 1"} {
+		if got, err := fingerprint.ParseSum(bad); err == nil {
+			t.Errorf("%q: %v", bad, got)
+		}
+	}
+}
