@@ -392,7 +392,7 @@ func (l level) reduce(used uint32) error {
 	launch := func(kernel string, args ...any) error {
 		return l.run(kernel, min(l.cells, l.some*block), args...)
 	}
-	for {
+	for before := l.raced; ; {
 		if err := l.Stream.Fill(l.rounds, 0, int64(4*ofRound*rounds), 0); err != nil {
 			return err
 		}
@@ -420,8 +420,9 @@ func (l level) reduce(used uint32) error {
 			wins += l.count(ofRound*slot + won)
 			l.raced++
 		}
-		if wins == 0 {
-			return fmt.Errorf("no cell won any of %d rounds", rounds) // never: the first of those that race wins
+		// Never, because the first of those that race wins, and is reduced.
+		if wins == 0 || int64(l.raced-before) > l.cells {
+			return fmt.Errorf("%d cells won in the last %d of %d rounds of %d cells of dimension %d", wins, rounds, l.raced-before, l.cells, l.d+1)
 		}
 	}
 }
