@@ -1,7 +1,9 @@
 // ascend .. next:  the cells of a dimension with their boundaries, and what their faces are faces
 //                  of, by sorting (sort.h)
-// costs:  each cell finds the face with which its reduction costs least, and all the least cost
-// race:   cells within a margin of it write their number to what they would change
+// costs:  lists the cells whose costs are not known, and finds the least cost that is
+// cheap:  each of these finds the face with which its reduction costs least
+// race:   cells within a margin of the least cost of all write their number to what they would
+//         change
 // check:  they take what cells have that come after them
 // own:    those that have all of it win
 // reduce: these are reduced: in the boundaries around the face the rest of the
@@ -12,20 +14,61 @@
 // Pingali 2013). Lists ascend. One that has no room where it is goes to the end of the pool. After
 // check a lock has the number of the first in order who wants it, whatever the schedule, so that
 // the first of all wins in each round.
+//
+// There are many cells in the first rounds, with short lists, and few in most, with lists that are
+// hundreds of numbers long: a thread takes a cell where there are many, else a warp does, or a
+// block.
 #include "sort.h"
 
 // What is counted of a dimension, beside a round's: what lists have taken of the pool, how long a
 // boundary became, whether the pool was too small, and the cells that are left over.
 enum { pooled, longest, full, left };
 // And of each round.
-enum { cheapness, tried, won, of_round };
+enum { cheapness, tried, won, asked, of_round };
 
 enum : unsigned { never = ~0u, unknown = 0 };
 
-typedef quad list_at; // where a list begins, its length, and its room
+typedef quad list_at; // where a list begins, its length, its room; of a cell whether its length is a new one, of a face a record
 
 inlined unsigned begin_of(list_at l) { return l[0]; }
 inlined unsigned length_of(list_at l) { return l[1]; }
+
+// From this cost on a warp takes a cell, however many there are.
+enum { dear = 64 };
+// Lists which together are longer are brought together by a warp.
+enum { long_lists = 48 };
+
+inlined unsigned lane() { return thread_x() & 31; }
+inlined unsigned sum_of_warp(unsigned v) {
+  for (int step = 16; step > 0; step /= 2) v += from_lane(v, lane() ^ step);
+  return v;
+}
+inlined unsigned least_of_warp(unsigned v) {
+  for (int step = 16; step > 0; step /= 2) {
+    unsigned other = from_lane(v, lane() ^ step);
+    v = other < v ? other : v;
+  }
+  return v;
+}
+
+// Threads of a launch that look at one of n things together, lane by lane of each of their warps.
+struct gang {
+  unsigned first, step;    // of the things
+  unsigned which, warps;   // of its warps this is, of how many
+  bool alone;              // a thread on its own
+
+  member gang(unsigned n, bool dears, bool whole_blocks) {
+    unsigned all = all_threads() / 32;
+    alone = n > all && !dears;
+    if (alone) first = this_thread(), step = all_threads(), which = 0, warps = 1;
+    else if (whole_blocks && n <= (unsigned)blocks()) first = block_x(), step = blocks(), which = thread_x() / 32, warps = threads() / 32;
+    else first = this_thread() / 32, step = all, which = 0, warps = 1;
+  }
+  // The first of some numbers that this thread looks at, and how far the next is.
+  member unsigned mine() const { return alone ? 0 : which + warps * lane(); }
+  member unsigned stride() const { return alone ? 1 : warps * 32; }
+  member bool leads() const { return alone || (!which && !lane()); }
+};
 
 // Each of n simplices with its k vertices in ascending order.
 extern "C" __global__ void homology_race_ascend(unsigned *list, unsigned n, unsigned k) {
@@ -106,6 +149,14 @@ extern "C" __global__ void homology_race_cells(unsigned *pool, list_at *cell, un
   cell[c] = list_at{c * k, k, k, 0};
 }
 
+inlined unsigned bounded(word cost) { return cost > never - 1 ? never - 1 : cost < 1 ? 1 : (unsigned)cost; }
+
+// What equation 5.1 has beside the lengths of boundaries around a face: of a cell's own boundary, of
+// the list of cells around the face, and of all such lists of its faces.
+inlined word cost_beside(unsigned length, unsigned around, word all) {
+  return (word)(length - 1) * around + all - around + (word)(around - 1) * length - length;
+}
+
 // The cost of the cheapest reduction of a cell, equation 5.1: how many entries are looked at.
 inlined unsigned cheapest(const unsigned *pool, const list_at *cell, const list_at *face, unsigned b, unsigned &with) {
   list_at own = cell[b];
@@ -116,40 +167,82 @@ inlined unsigned cheapest(const unsigned *pool, const list_at *cell, const list_
   for (unsigned i = 0; i < length; i++) {
     unsigned a = pool[begin_of(own) + i];
     list_at around = face[a];
-    word n = (word)(length - 1) * length_of(around) + all - length_of(around) + (word)(length_of(around) - 1) * length - length;
+    word n = cost_beside(length, length_of(around), all);
     for (unsigned j = 0; j < length_of(around); j++) n += length_of(cell[pool[begin_of(around) + j]]);
-    unsigned bounded = n > never - 1 ? never - 1 : n < 1 ? 1 : (unsigned)n;
-    if (bounded < cost) cost = bounded, with = a;
+    unsigned c = bounded(n);
+    if (c < cost) cost = c, with = a;
   }
   return cost;
 }
-
-extern "C" __global__ void homology_race_costs(const unsigned *pool, const list_at *cell, const list_at *face, unsigned cells, const unsigned *gone,
-                                               unsigned *cost, unsigned *with, unsigned slot, unsigned *counts) {
-  unsigned *count = counts + of_round * slot, least = never;
-  for (unsigned b = this_thread(); b < cells; b += all_threads()) {
-    unsigned c = cost[b];
-    if (c == unknown) {
-      unsigned a = 0;
-      cost[b] = c = gone[b] ? never : cheapest(pool, cell, face, b, a);
-      with[b] = a;
+// The same by a warp, whose lanes take a face each, or where these are few go through the cells
+// around one together.
+inlined unsigned cheapest_of_warp(const unsigned *pool, const list_at *cell, const list_at *face, unsigned b, unsigned &with) {
+  list_at own = cell[b];
+  unsigned length = length_of(own), sum = 0;
+  for (unsigned i = lane(); i < length; i += 32) sum += length_of(face[pool[begin_of(own) + i]]);
+  word all = sum_of_warp(sum); // of cells, which have numbers of 32 bits, and their faces
+  unsigned cost = never, a = 0;
+  if (length < 8) {
+    for (unsigned i = 0; i < length; i++) {
+      unsigned f = pool[begin_of(own) + i], lengths = 0;
+      list_at around = face[f];
+      for (unsigned j = lane(); j < length_of(around); j += 32) lengths += length_of(cell[pool[begin_of(around) + j]]);
+      unsigned c = bounded(cost_beside(length, length_of(around), all) + sum_of_warp(lengths));
+      if (c < cost) cost = c, a = f;
     }
+  } else {
+    for (unsigned i = lane(); i < length; i += 32) {
+      unsigned f = pool[begin_of(own) + i];
+      list_at around = face[f];
+      word n = cost_beside(length, length_of(around), all);
+      for (unsigned j = 0; j < length_of(around); j++) n += length_of(cell[pool[begin_of(around) + j]]);
+      unsigned c = bounded(n);
+      if (c < cost) cost = c, a = f;
+    }
+  }
+  // Of faces that cost the same the first by number, as a thread alone takes it.
+  unsigned least = least_of_warp(cost);
+  with = least_of_warp(cost == least ? a : never);
+  return least;
+}
+
+// Notes a cost for the least of a round, which all lanes of a warp do.
+inlined void note_least(unsigned *count, unsigned least) {
+  least = least_of_warp(least);
+  if (!lane() && never - least > fresh(count + cheapness)) most_global(count + cheapness, never - least);
+}
+
+extern "C" __global__ void homology_race_costs(unsigned cells, const unsigned *gone, unsigned *cost, unsigned *list, unsigned slot, unsigned *counts) {
+  unsigned *count = counts + of_round * slot, least = never;
+  for (unsigned first = this_thread() & ~31u; first < cells; first += all_threads()) {
+    unsigned b = first + lane(), c = b < cells ? cost[b] : never;
+    if (c == unknown && gone[b]) cost[b] = c = never;
+    unsigned at = append(count + asked, c == unknown);
+    if (c == unknown) list[at] = b;
+    else least = c < least ? c : least;
+  }
+  note_least(count, least);
+}
+
+extern "C" __global__ void homology_race_cheap(const unsigned *pool, const list_at *cell, const list_at *face, const unsigned *list, unsigned *cost,
+                                               unsigned *with, unsigned slot, unsigned *counts) {
+  unsigned *count = counts + of_round * slot, n = count[asked], least = never;
+  gang g(n, false, false);
+  for (unsigned i = g.first; i < n; i += g.step) {
+    unsigned b = list[i], a = 0, c = g.alone ? cheapest(pool, cell, face, b, a) : cheapest_of_warp(pool, cell, face, b, a);
+    if (g.leads()) cost[b] = c, with[b] = a;
     least = c < least ? c : least;
   }
-  for (int step = 16; step > 0; step /= 2) {
-    unsigned other = from_lane(least, (thread_x() & 31) ^ step);
-    least = other < least ? other : least;
-  }
-  if (!(thread_x() & 31) && never - least > fresh(count + cheapness)) most_global(count + cheapness, never - least);
+  note_least(count, least);
 }
 
 // Calls f with the locks of what the reduction of a cell changes, which come first those of the
-// cells.
+// cells: with all of them from one on, each so many further.
 template <class F> inlined void changed(const unsigned *pool, const list_at *cell, const list_at *face, unsigned cells, unsigned *lock, unsigned b,
-                                        unsigned a, F f) {
+                                        unsigned a, unsigned first, unsigned step, F f) {
   list_at around = face[a], own = cell[b];
-  for (unsigned i = 0; i < length_of(around); i++) f(lock + pool[begin_of(around) + i]);
-  for (unsigned i = 0; i < length_of(own); i++) f(lock + cells + pool[begin_of(own) + i]);
+  for (unsigned i = first; i < length_of(around); i += step) f(lock + pool[begin_of(around) + i]);
+  for (unsigned i = first; i < length_of(own); i += step) f(lock + cells + pool[begin_of(own) + i]);
 }
 
 extern "C" __global__ void homology_race_race(const unsigned *pool, const list_at *cell, const list_at *face, unsigned cells, const unsigned *cost,
@@ -160,12 +253,18 @@ extern "C" __global__ void homology_race_race(const unsigned *pool, const list_a
   if (least == never) return; // nothing is left to be reduced
   unsigned limit = least + margin < least || least + margin == never ? never - 1 : least + margin;
   for (unsigned first = this_thread() & ~31u; first < cells; first += all_threads()) {
-    unsigned b = first + (thread_x() & 31);
+    unsigned b = first + lane();
     bool in = b < cells && cost[b] <= limit;
     unsigned at = append(count + tried, in);
-    if (!in) continue;
-    list[at] = b;
-    changed(pool, cell, face, cells, lock, b, with[b], [&](unsigned *l) { put(l, b); });
+    if (in) list[at] = b;
+    if (least < dear) {
+      if (in) changed(pool, cell, face, cells, lock, b, with[b], 0, 1, [&](unsigned *l) { put(l, b); });
+      continue;
+    }
+    for (unsigned all = vote(in); all; all &= all - 1) {
+      unsigned c = first + (unsigned)__builtin_ctz(all);
+      changed(pool, cell, face, cells, lock, c, with[c], lane(), 32, [&](unsigned *l) { put(l, c); });
+    }
   }
 }
 
@@ -185,9 +284,10 @@ extern "C" __global__ void homology_race_check(const unsigned *pool, const list_
                                                const unsigned *with, unsigned round, unsigned *lock, const unsigned *list, unsigned slot,
                                                const unsigned *counts) {
   const unsigned *count = counts + of_round * slot;
-  for (unsigned i = this_thread(); i < count[tried]; i += all_threads()) {
+  gang g(count[tried], never - count[cheapness] >= dear, true);
+  for (unsigned i = g.first; i < count[tried]; i += g.step) {
     unsigned b = list[i];
-    changed(pool, cell, face, cells, lock, b, with[b], [&](unsigned *l) {
+    changed(pool, cell, face, cells, lock, b, with[b], g.mine(), g.stride(), [&](unsigned *l) {
       // With plain writes the first of three could lose to the second in every round: where threads
       // go in step, both take the lock for the third's, and the later write stays.
       for (unsigned has = fresh(l); has != b && comes_before(cost, b, has, round);) {
@@ -204,41 +304,100 @@ extern "C" __global__ void homology_race_own(const unsigned *pool, const list_at
                                              unsigned *lock, const unsigned *list, unsigned *winners, unsigned slot, unsigned *counts) {
   unsigned *count = counts + of_round * slot;
   unsigned tries = count[tried];
-  for (unsigned first = this_thread() & ~31u; first < tries; first += all_threads()) {
-    unsigned i = first + (thread_x() & 31), b = i < tries ? list[i] : 0;
+  gang g(tries, never - count[cheapness] >= dear, false);
+  for (unsigned first = g.alone ? g.first & ~31u : g.first; first < tries; first += g.step) {
+    unsigned i = g.alone ? first + lane() : first, b = i < tries ? list[i] : 0;
     bool owns = i < tries;
-    if (owns && !planted(fault::check)) changed(pool, cell, face, cells, lock, b, with[b], [&](unsigned *l) { owns = owns && *l == b; });
+    if (owns && !planted(fault::check)) changed(pool, cell, face, cells, lock, b, with[b], g.mine(), g.stride(), [&](unsigned *l) { owns = owns && *l == b; });
+    if (!g.alone) owns = !any(!owns) && g.leads();
     unsigned at = append(count + won, owns);
     if (owns) winners[at] = b;
   }
 }
 
+// Makes room for n numbers more in a list of some, at from, which is then where it is written: in
+// its own place or at the end of the pool. False where that is full.
+inlined bool make_room(unsigned size, list_at &l, unsigned n, unsigned *counted) {
+  unsigned room = 2 * (l[1] + n), at = fetch_add_global(counted + pooled, room);
+  if (at + room > size || at + room < at) {
+    fetch_add_global(counted + full, 1);
+    return false;
+  }
+  l[0] = at, l[2] = room;
+  return true;
+}
+
+// Whether a list notes that its length has changed.
+enum class marks { nothing, length };
+
 // Replaces a list by what is in it or in another, but not in both.
-inlined unsigned differ(unsigned *pool, unsigned size, list_at *to, const unsigned *other, unsigned n, unsigned *counted) {
+inlined unsigned differ(unsigned *pool, unsigned size, list_at *to, const unsigned *other, unsigned n, marks mark, unsigned *counted) {
   list_at l = *to;
   unsigned *from = pool + l[0], old = l[1];
   // Where there is room the list first moves to its end, so that what is written is never ahead
   // of what is read.
-  unsigned *out = from;
   if (l[2] >= old + n) {
     for (unsigned i = old; i > 0; i--) from[l[2] - old + i - 1] = from[i - 1];
     from += l[2] - old;
-  } else {
-    unsigned room = 2 * (old + n), at = fetch_add_global(counted + pooled, room);
-    if (at + room > size || at + room < at) {
-      fetch_add_global(counted + full, 1);
-      return old;
-    }
-    out = pool + at;
-    l[0] = at, l[2] = room;
-  }
+  } else if (!make_room(size, l, n, counted)) return old;
+  unsigned *out = pool + l[0];
   unsigned i = 0, j = 0, length = 0;
   while (i < old || j < n) {
     if (j == n || (i < old && from[i] < other[j])) out[length++] = from[i++];
     else if (i == old || other[j] < from[i]) out[length++] = other[j++];
     else i++, j++;
   }
-  *to = list_at{l[0], length, l[2], l[3]};
+  *to = list_at{l[0], length, l[2], mark == marks::length ? length != old : l[3]};
+  return length;
+}
+
+// How many of the ascending numbers that lanes hold are less.
+inlined unsigned lesser_in_warp(unsigned numbers, unsigned than) {
+  unsigned n = 0;
+  for (unsigned step = 16; step > 0; step /= 2)
+    if (from_lane(numbers, n + step - 1) < than) n += step;
+  return n + (from_lane(numbers, n) < than);
+}
+inlined unsigned lanes_below(unsigned n) { return n < 32 ? (1u << n) - 1 : ~0u; }
+
+// differ by a warp: 32 numbers of each list at a time, of which those go out that are not greater
+// than what comes later.
+inlined unsigned differ_of_warp(unsigned *pool, unsigned size, list_at *to, const unsigned *other, unsigned n, marks mark, unsigned *counted) {
+  list_at l = *to;
+  unsigned *from = pool + l[0], old = l[1];
+  if (l[2] >= old + n) {
+    for (unsigned end = old; end > 0; end = end > 32 ? end - 32 : 0) {
+      unsigned i = end - 1 - lane(), v = lane() < end ? from[i] : 0;
+      sync_warp();
+      if (lane() < end) from[l[2] - old + i] = v;
+      sync_warp();
+    }
+    from += l[2] - old;
+  } else {
+    unsigned at = 0, room = 0;
+    if (!lane() && make_room(size, l, n, counted)) at = l[0], room = l[2];
+    room = from_lane(room, 0);
+    if (!room) return old;
+    l[0] = from_lane(at, 0), l[2] = room;
+  }
+  unsigned *out = pool + l[0];
+  unsigned i = 0, j = 0, length = 0;
+  while (i < old || j < n) {
+    unsigned a = i + lane() < old ? from[i + lane()] : never, b = j + lane() < n ? other[j + lane()] : never;
+    unsigned last = from_lane(a, 31), other_last = from_lane(b, 31);
+    if (other_last < last) last = other_last;
+    bool has_a = a != never && a <= last, has_b = b != never && b <= last;
+    unsigned before_a = lesser_in_warp(b, a), before_b = lesser_in_warp(a, b);
+    unsigned at_a = from_lane(b, before_a & 31), at_b = from_lane(a, before_b & 31);
+    bool both_a = before_a < 32 && at_a == a, both_b = before_b < 32 && at_b == b;
+    unsigned out_a = vote(has_a && !both_a), out_b = vote(has_b && !both_b);
+    if (has_a && !both_a) out[length + before_in(out_a) + (unsigned)__builtin_popcount(out_b & lanes_below(before_a))] = a;
+    if (has_b && !both_b) out[length + before_in(out_b) + (unsigned)__builtin_popcount(out_a & lanes_below(before_b))] = b;
+    i += (unsigned)__builtin_popcount(vote(has_a)), j += (unsigned)__builtin_popcount(vote(has_b));
+    length += (unsigned)__builtin_popcount(out_a) + (unsigned)__builtin_popcount(out_b);
+  }
+  sync_warp();
+  if (!lane()) *to = list_at{l[0], length, l[2], mark == marks::length ? length != old : l[3]};
   return length;
 }
 
@@ -246,55 +405,87 @@ inlined unsigned differ(unsigned *pool, unsigned size, list_at *to, const unsign
 inlined void drop(unsigned *pool, list_at *of, unsigned number) {
   list_at l = *of;
   unsigned i = 0;
-  while (pool[l[0] + i] != number) i++;
+  while (i + 1 < l[1] && pool[l[0] + i] != number) i++;
   for (; i + 1 < l[1]; i++) pool[l[0] + i] = pool[l[0] + i + 1];
   *of = list_at{l[0], l[1] - 1, l[2], l[3]};
+}
+
+// Replaces lists by what is in them or in another, but not in both, but for one of them: a gang
+// takes them, a thread each, and a warp those that are long. Gives the greatest length of any.
+inlined unsigned differ_all(const gang &g, unsigned *pool, unsigned size, list_at *lists, list_at which, unsigned but, list_at other, marks mark,
+                           unsigned *counted) {
+  unsigned most = 0, n = length_of(other);
+  const unsigned *with = pool + begin_of(other);
+  if (g.alone) {
+    for (unsigned k = 0; k < length_of(which); k++) {
+      unsigned t = pool[begin_of(which) + k];
+      if (t == but) continue;
+      unsigned length = differ(pool, size, lists + t, with, n, mark, counted);
+      most = length > most ? length : most;
+    }
+    return most;
+  }
+  for (unsigned first = g.which; first < length_of(which); first += g.stride()) {
+    unsigned k = first + g.warps * lane();
+    unsigned t = k < length_of(which) ? pool[begin_of(which) + k] : but;
+    bool is_long = t != but && length_of(lists[t]) + n > long_lists;
+    unsigned length = 0;
+    if (t != but && !is_long) length = differ(pool, size, lists + t, with, n, mark, counted);
+    for (unsigned all = vote(is_long); all; all &= all - 1) {
+      unsigned got = differ_of_warp(pool, size, lists + from_lane(t, __builtin_ctz(all)), with, n, mark, counted);
+      length = got > length ? got : length;
+    }
+    most = length > most ? length : most;
+  }
+  return most;
 }
 
 extern "C" __global__ void homology_race_reduce(unsigned *pool, unsigned size, list_at *cell, list_at *face, unsigned cells,
                                                 const unsigned *with, const unsigned *winners, unsigned *gone, unsigned *counted, unsigned slot,
                                                 const unsigned *counts) {
-  unsigned wins = counts[of_round * slot + won];
-  for (unsigned i = this_thread(); i < wins; i += all_threads()) {
+  const unsigned *count = counts + of_round * slot;
+  unsigned wins = count[won];
+  gang g(wins, never - count[cheapness] >= dear, true);
+  for (unsigned i = g.first; i < wins; i += g.step) {
     unsigned b = winners[i], a = with[b];
     list_at own = cell[b], around = face[a];
-    for (unsigned k = 0; k < length_of(around); k++) {
-      unsigned t = pool[begin_of(around) + k];
-      if (t == b) continue;
-      unsigned length = differ(pool, size, cell + t, pool + begin_of(own), length_of(own), counted);
-      if (length > fresh(counted + longest)) most_global(counted + longest, length);
+    unsigned length = differ_all(g, pool, size, cell, around, b, own, marks::length, counted);
+    if (length > fresh(counted + longest)) most_global(counted + longest, length);
+    if (!planted(fault::cobound)) {
+      if (g.alone && length_of(around) == 1) {
+        for (unsigned k = 0; k < length_of(own); k++)
+          if (pool[begin_of(own) + k] != a) drop(pool, face + pool[begin_of(own) + k], b);
+      } else differ_all(g, pool, size, face, own, a, around, marks::nothing, counted);
     }
-    for (unsigned k = 0; k < length_of(own); k++) {
-      unsigned f = pool[begin_of(own) + k];
-      if (f == a || planted(fault::cobound)) continue;
-      if (length_of(around) == 1) drop(pool, face + f, b);
-      else differ(pool, size, face + f, pool + begin_of(around), length_of(around), counted);
-    }
-    gone[cells + a] = !planted(fault::again);
-    gone[b] = 1;
+    if (g.leads()) gone[cells + a] = !planted(fault::again), gone[b] = 1;
   }
 }
 
 inlined void tell_around(const unsigned *pool, list_at of, unsigned *cost) {
   for (unsigned i = 0; i < length_of(of); i++) put(cost + pool[begin_of(of) + i], (unsigned)unknown);
 }
+// What the cost of a cell has changes where a list around one of its faces does, or where a cell
+// around it has a boundary of another length.
 extern "C" __global__ void homology_race_tell(const unsigned *pool, const list_at *cell, const list_at *face, unsigned *cost, const unsigned *with,
                                               const unsigned *winners, unsigned slot, const unsigned *counts) {
   const unsigned *count = counts + of_round * slot;
-  for (unsigned i = this_thread(); i < count[won]; i += all_threads()) {
+  unsigned wins = count[won];
+  gang g(wins, never - count[cheapness] >= dear, true);
+  for (unsigned i = g.first; i < wins; i += g.step) {
     unsigned b = winners[i];
     list_at own = cell[b], around = face[with[b]];
-    put(cost + b, (unsigned)unknown);
-    for (unsigned k = 0; k < length_of(own); k++) {
+    if (g.leads()) put(cost + b, (unsigned)unknown);
+    for (unsigned k = g.mine(); k < length_of(own); k += g.stride()) {
       unsigned f = pool[begin_of(own) + k];
       if (f != with[b]) tell_around(pool, face[f], cost);
     }
-    for (unsigned j = 0; j < length_of(around); j++) {
+    for (unsigned j = g.which; j < length_of(around); j += g.warps) {
       unsigned t = pool[begin_of(around) + j];
       if (t == b) continue;
       list_at other = cell[t];
       put(cost + t, (unsigned)unknown);
-      for (unsigned k = 0; k < length_of(other); k++) tell_around(pool, face[pool[begin_of(other) + k]], cost);
+      if (!other[3]) continue;
+      for (unsigned k = g.alone ? 0 : lane(); k < length_of(other); k += g.alone ? 1 : 32) tell_around(pool, face[pool[begin_of(other) + k]], cost);
     }
   }
 }

@@ -21,7 +21,7 @@ type RaceOnDevice struct{ Open resident.Opener }
 // About describes the method.
 func (RaceOnDevice) About() bench.About {
 	return bench.About{
-		Name: "race-gpu", Where: "gpu", Method: "resident simplices; " + raceMethod + "; a thread for each cell",
+		Name: "race-gpu", Where: "gpu", Method: "resident simplices; " + raceMethod + "; a thread for each cell, or a warp or a block where cells are few or lists long",
 		Source: "Murty 2013, section 5, algorithms 2 to 4; Nasre, Burtscher and Pingali 2013",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File}, Options: margins(),
 	}
@@ -52,6 +52,7 @@ const (
 	cheapness = iota // never less the least cost, 0 where nothing is left to be reduced
 	tried
 	won
+	asked
 	ofRound
 )
 
@@ -142,7 +143,7 @@ func (r RaceOnDevice) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[
 	if err != nil {
 		return nil, err
 	}
-	kernels := []string{"ascend", "digits", "place", "scan_parts", "scan_tops", "scan_ends", "heads", "lists", "cells", "costs", "race", "check", "own", "reduce", "tell", "left", "next"}
+	kernels := []string{"ascend", "digits", "place", "scan_parts", "scan_tops", "scan_ends", "heads", "lists", "cells", "costs", "cheap", "race", "check", "own", "reduce", "tell", "left", "next"}
 	for i := range kernels {
 		kernels[i] = "homology_race_" + kernels[i]
 	}
@@ -390,7 +391,7 @@ func (l level) reduce(used uint32) error {
 		return err
 	}
 	launch := func(kernel string, args ...any) error {
-		return l.run(kernel, min(l.cells, l.some*block), args...)
+		return l.run(kernel, min(warp*l.cells, l.some*block), args...)
 	}
 	for before := l.raced; ; {
 		if err := l.Stream.Fill(l.rounds, 0, int64(4*ofRound*rounds), 0); err != nil {
@@ -398,7 +399,8 @@ func (l level) reduce(used uint32) error {
 		}
 		for slot := range uint32(rounds) {
 			err := errors.Join(
-				launch("costs", l.pool, l.cell, l.face, n, l.gone, l.cost, l.with, slot, l.rounds),
+				launch("costs", n, l.gone, l.cost, l.won, slot, l.rounds),
+				launch("cheap", l.pool, l.cell, l.face, l.won, l.cost, l.with, slot, l.rounds),
 				launch("race", l.pool, l.cell, l.face, n, l.cost, l.with, l.margin, l.lock, l.tried, slot, l.rounds),
 				launch("check", l.pool, l.cell, l.face, n, l.cost, l.with, uint32(l.raced)+slot, l.lock, l.tried, slot, l.rounds),
 				launch("own", l.pool, l.cell, l.face, n, l.with, l.lock, l.tried, l.won, slot, l.rounds),

@@ -19,7 +19,7 @@ import (
 func complexes(t *testing.T) map[string]*homology.Problem {
 	t.Helper()
 	list := map[string]*homology.Problem{}
-	for _, name := range []string{"kuhn/shape=4x3x3/order=random/seed=2", "rp2", "torus", "sphere/dim=0"} {
+	for _, name := range []string{"kuhn/shape=4x3x3/order=random/seed=2", "rp2", "torus", "sphere/dim=0", "random/vertices=30/dim=1/count=120/seed=2"} {
 		list[name] = homologytest.Open(t, name)
 	}
 	mixed := &simplicial.Complex{}
