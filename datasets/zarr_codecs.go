@@ -117,6 +117,9 @@ func unlz4(dst, src []byte, most int64) ([]byte, error) {
 	if n > most || n/lz4Ratio > int64(len(src)) {
 		return nil, fmt.Errorf("lz4: %d bytes are said to hold %d, where the chunk has %d", len(src), n, most)
 	}
+	if n == 0 { // which the library may not be asked for
+		return dst, nil
+	}
 	dst = extend(dst, n, have+n)
 	got, err := lz4.UncompressBlock(src[4:], dst[have:])
 	if err != nil {
