@@ -16,7 +16,7 @@ const unit = 1.0 / (1 << 24)
 
 // What a voxel takes in nanoseconds, about three times what it took on a busy machine: to
 // start from, and for a component in a step.
-const startNS, stepNS = 80, 10
+const startNS, stepNS = 80, 5
 
 // PlainLoop holds a field after some steps to the bits of the plain loop.
 func PlainLoop() verify.Law[*Problem, Flow] {
