@@ -7,6 +7,7 @@
   fault(fused)  /* a product is joined with a sum */                             \
   fault(edge)   /* the last column of a tile is lost */                          \
   fault(ring)   /* of steps that are taken together one reads V0 of another plane */ \
-  fault(adjoint) /* restriction is not the transpose of interpolation */
+  fault(adjoint) /* restriction is not the transpose of interpolation */ \
+  fault(hasty)   /* the first block of a launch that is done concludes, not the last */
 
 #include "../planted.h"

@@ -1,12 +1,16 @@
 // for each thing to do, in their order: each block its part of it; all blocks meet
 //
 // The steady state of the gradient vector flow, (μL + b)V = b·V0, by conjugate gradients that a
-// V-cycle preconditions, from full multigrid on (doc/gvf.md), all in one launch. What is to be
+// V-cycle preconditions, from full multigrid on (doc/gvf.md). What is to be
 // done is a list that the host makes: each entry is a pass over a level of all components, or, on
-// levels of few cells, of one component by one block alone. All blocks run at the same time,
-// because there are no more of them than multiprocessors, and meet after a pass by counting
-// themselves. The list has two parts: what is done once, and a step, which is repeated until
-// what is left of the equations, found from the field itself in double, is little enough.
+// levels of few cells, of one component by one block alone. The list has two parts: what is done
+// once, and a step, which is repeated until what is left of the equations, found from the field
+// itself in double, is little enough.
+//
+// A pass over a level of many cells is a launch, of as many blocks as there are tiles, and the last
+// of them to be done concludes. Passes over the others are one launch as far as they follow each
+// other, all of them where there are no more: there all blocks run at the same time, because there
+// are no more of them than multiprocessors, and meet after a pass by counting themselves.
 //
 // A level is cells side by side along three axes, the first of which is the fastest; a 2D image
 // has one cell along the second. With widths w and links l of the cells along an axis the
@@ -76,11 +80,12 @@ enum { most_levels = 33, of_level = 14 };
 
 // What a thread has of a row, V: a cell, or four, whose places in lists are multiples of four.
 // Cells of lists beyond the end of a row are 0.
+typedef float32 pair __attribute__((vector_size(8)));
 template <class V> struct with { enum { cells = sizeof(V) / 4 }; };
 inlined float32 cell_of(float32 v, int) { return v; }
 inlined float32 cell_of(const quad &v, int j) { return v[j]; }
 inlined void set_cell(float32 &v, int, float32 to) { v = to; }
-inlined void set_cell(quad &v, int j, float32 to) { v[j] = to; }
+template <class V> inlined void set_cell(V &v, int j, float32 to) { v[j] = to; }
 template <class V> inlined V load(const float32 *p) { return *(const V *)p; }
 template <class V> inlined void store(float32 *p, const V &v) { *(V *)p = v; }
 
@@ -123,9 +128,13 @@ template <class V> inlined V row_of(const float32 *table) {
   return v;
 }
 
-// How much flows to a cell from what is around it, in its plane.
+template <class V> struct six { V left, right, north, south, below, above; };
+
+// How much flows to the cells of a column from what is around them; and the width of a plane and
+// its links, to those below and above.
+struct deep { float32 width, below, above; };
 template <class V> struct around {
-  V x0, x1, y0, y1, z, all; // of a column
+  V x0, x1, y0, y1, z, all;
   float32 slack;
   const float32 *wz, *lz;
   member around(const float32 *tables, const level &l, int x, int y, float32 omega) : slack(1 / omega - 1) {
@@ -136,12 +145,49 @@ template <class V> struct around {
     all = (x0 + x1) + (y0 + y1);
     wz = az.width, lz = az.link;
   }
+  member deep links(int z) const { return deep{wz[z], lz[z], lz[z + 1]}; }
+  member V volume(const deep &d) const { return z * d.width; }
+  // What flows to a cell, and from it.
+  member V flows(const six<V> &s, const deep &d) const { return d.width * ((x0 * s.left + x1 * s.right) + (y0 * s.north + y1 * s.south)) + z * (d.below * s.below + d.above * s.above); }
+  member V leaves(const deep &d) const { return d.width * all + z * (d.below + d.above); }
+  // 1/inv − A, which is not negative anywhere.
+  member V kept(const V &here, const six<V> &s, const deep &d) const { return flows(s, d) + slack * leaves(d) * here; }
+  // What flows to a cell by differences, in double; and what is left of an equation is over.
+  member double gains(int j, double here, const six<V> &s, const deep &d) const {
+    auto by = [&](float32 link, const V &other) { return (double)link * ((double)cell_of(other, j) - here); };
+    return d.width * ((by(cell_of(x0, j), s.left) + by(cell_of(x1, j), s.right)) + (by(cell_of(y0, j), s.north) + by(cell_of(y1, j), s.south))) +
+           cell_of(z, j) * (by(d.below, s.below) + by(d.above, s.above));
+  }
+  member double volume(int j, const deep &d) const { return (double)cell_of(z, j) * d.width; }
+  member double share(int j, const deep &d) const { return (double)(1 / cell_of(z, j)) * (1 / (double)d.width); } // of the finest cells, whose widths are powers of two
 };
 
-// The width of a plane, and its links.
-struct deep { float32 width, below, above; };
-
-template <class V> struct six { V left, right, north, south, below, above; };
+// The same of a level whose cells are alike, in rows of whole fours: a cell beyond a border is read
+// as the one at it, so that nothing flows there.
+struct evenly {
+  struct none { float32 leaves; };
+  float32 x, y, z, cell, slack;
+  quad all;
+  int last;
+  member evenly(const float32 *tables, const level &l, int at, int row, float32 omega) : slack(1 / omega - 1), last(l.nz - 1) {
+    axis ax(tables, l.ax, l.nx), ay(tables, l.ay, l.ny), az(tables, l.az, l.nz);
+    float32 wx = ax.width[0], wy = ay.width[0], wz = az.width[0];
+    x = wy * wz * ax.link[1], y = wx * wz * ay.link[1], z = wx * wy * az.link[1], cell = wx * wy * wz;
+    float32 rows = y * ((row > 0) + (row < l.ny - 1)), inside = 2 * x + rows;
+    all = quad{at > 0 ? inside : x + rows, inside, inside, at + 4 < l.nx ? inside : x + rows};
+  }
+  member none links(int plane) const { return none{z * ((plane > 0) + (plane < last))}; }
+  member float32 volume(const none &) const { return cell; }
+  member quad flows(const six<quad> &s, const none &) const { return (x * (s.left + s.right) + y * (s.north + s.south)) + z * (s.below + s.above); }
+  member quad leaves(const none &d) const { return all + d.leaves; }
+  member quad kept(const quad &here, const six<quad> &s, const none &d) const { return flows(s, d) + ((1 + slack) * leaves(d) - 2 * (x + y + z)) * here; }
+  member double gains(int j, double here, const six<quad> &s, const none &) const {
+    auto by = [&](const quad &a, const quad &b) { return ((double)a[j] - here) + ((double)b[j] - here); };
+    return ((double)x * by(s.left, s.right) + (double)y * by(s.north, s.south)) + (double)z * by(s.below, s.above);
+  }
+  member double volume(int, const none &) const { return cell; }
+  member double share(int, const none &) const { return 1 / cell; }
+};
 
 struct solver {
   const float32 *v0, *b, *tables;
@@ -150,32 +196,26 @@ struct solver {
   double *parts;
   float32 omega;
   int components;
+  double tol; // of what is left
+  int most;   // steps
 };
 
 // What all blocks know alike.
 struct knowledge {
-  double total[3], source[3], best[3], gained[3], left[3];
-  float32 scale[3], keep[3], step[3];
+  int ended;       // first, where the host looks for it
+  int steps, since;
+  int sums;        // how many were made where blocks meet; launches of their own are one after the other
   int role[lists]; // of the finest level's lists, which take turns
-  int sums;        // how many were made
-  int since, ended, rest[3]; // rest: a component that is done
+  int rest[3];     // a component that is done
+  float32 scale[3], keep[3], step[3];
+  double source[3], best[3], gained[3], left[3];
 };
-
-template <class V> inlined V flows(const around<V> &a, const six<V> &s, const deep &d) {
-  return d.width * ((a.x0 * s.left + a.x1 * s.right) + (a.y0 * s.north + a.y1 * s.south)) + a.z * (d.below * s.below + d.above * s.above);
-}
-
-// What flows from a cell.
-template <class V> inlined V leaves(const around<V> &a, const deep &d) { return d.width * a.all + a.z * (d.below + d.above); }
-
-// 1/inv − A, which is not negative anywhere.
-template <class V> inlined V kept(const around<V> &a, const V &here, const six<V> &s, const deep &d) { return flows(a, s, d) + a.slack * leaves(a, d) * here; }
 
 // Goes through the planes of a column, some at a time, of which all is read before any of it is
 // needed: each is given the place, the plane, the value there and those around it, its links and
 // what else was read there. A value is made of what is read at a place.
-template <int together, class V, class Read, class Value, class More, class Each>
-inlined void march(const level &l, const around<V> &a, int x, int y, int first, int last, Read read, Value value, More more, Each each) {
+template <int together, class V, class Around, class Read, class Value, class More, class Each>
+inlined void march(const level &l, const Around &a, int x, int y, int first, int last, Read read, Value value, More more, Each each) {
   enum { cells = with<V>::cells };
   typedef decltype(read(V{}, 0)) raw;
   typedef decltype(read(float32{}, 0)) raw_cell;
@@ -187,14 +227,14 @@ inlined void march(const level &l, const around<V> &a, int x, int y, int first, 
     raw column[together + 2], rows[together][2];
     raw_cell beside[together][2];
     decltype(more(0, 0)) others[together];
-    deep links[together];
+    decltype(a.links(0)) links[together];
     column[0] = before, column[1] = at;
     UNROLL for (int k = 0; k < together; k++) {
       int to = shape::least(k, last - 1 - z), j = i + to * plane;
       column[k + 2] = read(V{}, z + to < l.nz - 1 ? j + plane : j);
       beside[k][0] = read(float32{}, j + left), beside[k][1] = read(float32{}, j + right);
       if (!flat) rows[k][0] = read(V{}, j + north), rows[k][1] = read(V{}, j + south);
-      links[k] = deep{a.wz[z + to], a.lz[z + to], a.lz[z + to + 1]};
+      links[k] = a.links(z + to);
       others[k] = more(j, z + to);
     }
     UNROLL for (int k = 0; k < together; k++) {
@@ -284,6 +324,8 @@ struct takes {
 };
 
 // What a pass has to do with: a level, and the lists of it and of the next one.
+static_assert(sizeof(knowledge) <= 256, "steady.go has as much room for it");
+
 struct pass {
   const solver &s;
   const entry &e;
@@ -292,7 +334,7 @@ struct pass {
   int64 n, cells; // of a list, and of what is given, v0 and b
   float32 *inv;
   member pass(const solver &s, const entry &e, const knowledge &k) : s(s), e(e), k(k), l(s.levels[e.level]), n(l.room()), cells(l.cells()), inv(s.arena + l.inv) {}
-  template <class V> member around<V> around_of(int x, int y) const { return around<V>(s.tables, l, x, y, s.omega); }
+  template <class How> member typename How::surroundings around_of(int x, int y) const { return typename How::surroundings(s.tables, l, x, y, s.omega); }
   member float32 *list_of(const level &of, int number, int which) const { return s.arena + of.base + (number ? which : k.role[which]) * s.components * (int64)of.room(); }
   member float32 *list(int which) const { return list_of(l, e.level, which); }
   template <int cells = 1, class Column> member void columns(const level &of, Column column) const { ::columns<cells>(s, of, e, k, column); }
@@ -306,14 +348,13 @@ struct pass {
   }
 };
 
-// A pass by itself, so that it has all registers; and one for a cell or for four.
-#define PASS(name) static __device__ __attribute__((noinline)) void do_##name(const solver &s, const entry &e, const knowledge &k)
-#define PASS_OF(name) template <class V> PASS(name)
+// How a pass goes through a level: what a thread has of a row, and how many planes are read at a
+// time, of two lists and what is around a cell, of one, and of cells alone.
+struct by_cells { typedef float32 value; typedef around<float32> surroundings; enum { few = 2, more = 4, most = 4 }; };
+struct by_fours { typedef quad value; typedef around<quad> surroundings; enum { few = 2, more = 4, most = 8 }; };
 
-// How many planes are read at a time: of two lists and what is around a cell, of one, and of cells
-// alone.
-template <class V> struct at_once { enum { few = 2, more = 4, most = 8 }; };
-template <> struct at_once<float32> { enum { few = 2, more = 4, most = 4 }; };
+#define PASS(name) inlined void do_##name(const solver &s, const entry &e, const knowledge &k)
+#define PASS_OF(name) template <class How, class V = typename How::value> PASS(name)
 
 // Goes through the planes of a column, some at a time: each is given a place in a list, a plane
 // and what was read there.
@@ -330,12 +371,12 @@ PASS_OF(source) {
   pass p(s, e, k);
   float32 *to = p.inv;
   p.columns<with<V>::cells>(p.l, [&](int c, int x, int y, int first, int last) {
-    around<V> a = p.around_of<V>(x, y);
+    auto a = p.around_of<How>(x, y);
     const float32 *v0 = s.v0 + c * p.cells;
     double sum = 0;
-    pass_through<at_once<V>::most>(p.l, x, y, first, last, [&](int z) { return two<V>{p.given<V>(s.b, x, y, z), p.given<V>(v0, x, y, z)}; }, [&](int i, int z, const two<V> &of) {
-      deep d{a.wz[z], a.lz[z], a.lz[z + 1]};
-      if (!c) store(to + i, as_far_as(1 / (a.z * d.width * of.a + (1 + a.slack) * leaves(a, d)), p.l.nx - x));
+    pass_through<How::most>(p.l, x, y, first, last, [&](int z) { return two<V>{p.given<V>(s.b, x, y, z), p.given<V>(v0, x, y, z)}; }, [&](int i, int z, const two<V> &of) {
+      auto d = a.links(z);
+      if (!c) store(to + i, as_far_as(1 / (a.volume(d) * of.a + (1 + a.slack) * a.leaves(d)), p.l.nx - x));
       UNROLL for (int j = 0; j < with<V>::cells; j++) {
         double v = (double)cell_of(of.a, j) * cell_of(of.b, j);
         sum += v * v;
@@ -345,45 +386,20 @@ PASS_OF(source) {
   });
 }
 
-PASS(coarsen) {
-  pass p(s, e, k);
-  level m = s.levels[e.level + 1];
-  const float32 *mass = p.list(in_z);
-  float32 *to = p.list_of(m, e.level + 1, in_z), *over = s.arena + m.inv;
-  axis ax(s.tables, p.l.ax, p.l.nx), ay(s.tables, p.l.ay, p.l.ny), az(s.tables, p.l.az, p.l.nz);
-  p.columns(m, [&](int c, int x, int y, int first, int last) {
-    if (c) return 0.;
-    around<float32> a(s.tables, m, x, y, s.omega);
-    int i = first * m.plane() + y * m.stride + x;
-    for (int z = first; z < last; z++, i += m.plane()) {
-      float32 sum = 0;
-      UNROLL for (int part = 0; part < 8; part++) {
-        int fx = 2 * x + (part & 1), fy = 2 * y + (part >> 1 & 1), fz = 2 * z + (part >> 2);
-        if (fx >= p.l.nx || fy >= p.l.ny || fz >= p.l.nz) continue;
-        sum += e.level ? mass[fz * p.l.plane() + fy * p.l.stride + fx] : ax.width[fx] * ay.width[fy] * az.width[fz] * s.b[(fz * p.l.ny + fy) * p.l.nx + fx];
-      }
-      to[i] = sum;
-      over[i] = 1 / (sum + (1 + a.slack) * leaves(a, deep{a.wz[z], a.lz[z], a.lz[z + 1]}));
-    }
-    return 0.;
-  });
-}
-
 PASS_OF(given) {
   pass p(s, e, k);
   float32 *list = p.list(e.to);
   p.columns<with<V>::cells>(p.l, [&](int c, int x, int y, int first, int last) {
-    around<V> a = p.around_of<V>(x, y);
+    auto a = p.around_of<How>(x, y);
     const float32 *v0 = s.v0 + c * p.cells;
     float32 *to = list + c * p.n, scale = k.scale[c];
-    pass_through<at_once<V>::most>(p.l, x, y, first, last, [&](int z) { return two<V>{p.given<V>(s.b, x, y, z), p.given<V>(v0, x, y, z)}; },
-      [&](int i, int z, const two<V> &of) { store(to + i, scale * of.b * of.a * (a.z * a.wz[z])); });
+    pass_through<How::most>(p.l, x, y, first, last, [&](int z) { return two<V>{p.given<V>(s.b, x, y, z), p.given<V>(v0, x, y, z)}; },
+      [&](int i, int z, const two<V> &of) { store(to + i, scale * of.b * of.a * a.volume(a.links(z))); });
     return 0.;
   });
 }
 
 // What rows give to cells of the next level: one of them of single cells, two of four.
-typedef float32 pair __attribute__((vector_size(8)));
 template <class V> struct gathered;
 template <> struct gathered<float32> {
   typedef float32 value;
@@ -410,6 +426,37 @@ inlined void store_some(float32 *p, float32 v, int) { *p = v; }
 inlined void store_some(float32 *p, const pair &v, int cells) {
   p[0] = v[0];
   if (cells > 1) p[1] = v[1];
+}
+
+// Neighbours of a row, as the next level has them.
+inlined pair joined(const quad &q) { return pair{q[0] + q[1], q[2] + q[3]}; }
+
+PASS_OF(coarsen) {
+  typedef typename gathered<V>::value value;
+  pass p(s, e, k);
+  level m = s.levels[e.level + 1];
+  const float32 *mass = p.list(in_z);
+  float32 *to = p.list_of(m, e.level + 1, in_z), *over = s.arena + m.inv;
+  axis ax(s.tables, p.l.ax, p.l.nx), ay(s.tables, p.l.ay, p.l.ny), az(s.tables, p.l.az, p.l.nz);
+  p.columns<with<value>::cells>(m, [&](int c, int x, int y, int first, int last) {
+    if (c) return 0.;
+    around<value> a(s.tables, m, x, y, s.omega);
+    auto cells = [&](int fx, int fy, int fz) {
+      if (e.level) return load<V>(mass + (fz * p.l.plane() + fy * p.l.stride + fx));
+      return p.given<V>(s.b, fx, fy, fz) * (row_of<V>(ax.width + fx) * (ay.width[fy] * az.width[fz]));
+    };
+    auto row = [&](int fy, int fz) {
+      if constexpr (with<V>::cells > 1) return joined(cells(2 * x, fy, fz));
+      else return cells(2 * x, fy, fz) + (2 * x + 1 < p.l.nx ? cells(2 * x + 1, fy, fz) : 0);
+    };
+    auto plane = [&](int fz) { return row(2 * y, fz) + (2 * y + 1 < p.l.ny ? row(2 * y + 1, fz) : value{}); };
+    pass_through<How::few>(m, x, y, first, last, [&](int z) { return two<value>{plane(2 * z), 2 * z + 1 < p.l.nz ? plane(2 * z + 1) : value{}}; }, [&](int i, int z, const two<value> &of) {
+      value sum = of.a + of.b;
+      store_some(to + i, sum, m.nx - x);
+      store_some(over + i, value(1 / (sum + (1 + a.slack) * a.leaves(a.links(z)))), m.nx - x);
+    });
+    return 0.;
+  });
 }
 
 PASS_OF(restricts) {
@@ -465,12 +512,12 @@ PASS_OF(down) {
   const float32 *list = p.list(in_f), *inv = p.inv;
   float32 *left = p.list(in_t);
   p.columns<with<V>::cells>(p.l, [&](int c, int x, int y, int first, int last) {
-    around<V> a = p.around_of<V>(x, y);
+    auto a = p.around_of<How>(x, y);
     const float32 *f = list + c * p.n;
     float32 *to = left + c * p.n;
     auto read = [&](auto of, int i) { typedef decltype(of) T; return two<T>{load<T>(f + i), load<T>(inv + i)}; };
-    march<at_once<V>::few>(p.l, a, x, y, first, last, read, [](const auto &v) { return v.a * v.b; }, [](int, int) { return one<V>{}; },
-      [&](int i, int, const V &here, const six<V> &v, const deep &d, const one<V> &) { store(to + i, kept(a, here, v, d)); });
+    march<How::few, V>(p.l, a, x, y, first, last, read, [](const auto &v) { return v.a * v.b; }, [](int, int) { return one<V>{}; },
+      [&](int i, int, const V &here, const six<V> &v, const auto &d, const one<V> &) { store(to + i, a.kept(here, v, d)); });
     return 0.;
   });
 }
@@ -501,7 +548,7 @@ PASS_OF(up) {
   axis ax(s.tables, p.l.ax, p.l.nx), ay(s.tables, p.l.ay, p.l.ny), az(s.tables, p.l.az, p.l.nz);
   bool cycle = e.flags & cycles, flat = m.ny == 1;
   p.columns<with<V>::cells>(p.l, [&](int c, int x, int y, int first, int last) {
-    enum { together = at_once<V>::most, coarse = together / 2 + 2 };
+    enum { together = How::most, coarse = together / 2 + 2 };
     takes ty(ay, y, m.ny);
     interpolated<V> along(ax, x, m.nx);
     const float32 *of = list + c * (int64)m.room(), *f = given + c * p.n;
@@ -539,14 +586,14 @@ PASS_OF(smooth) {
   float32 *made = p.list(e.to);
   bool adds = e.to == in_x;
   p.columns<with<V>::cells>(p.l, [&](int c, int x, int y, int first, int last) {
-    around<V> a = p.around_of<V>(x, y);
+    auto a = p.around_of<How>(x, y);
     const float32 *f = given + c * p.n, *from = list + c * p.n;
     float32 *to = made + c * p.n;
     double sum = 0;
     auto read = [&](auto of, int i) { return load<decltype(of)>(from + i); };
-    march<at_once<V>::more>(p.l, a, x, y, first, last, read, [](const auto &v) { return v; }, [&](int i, int) { return three<V>{load<V>(f + i), load<V>(inv + i), adds ? load<V>(to + i) : V{}}; },
-      [&](int i, int, const V &here, const six<V> &v, const deep &d, const three<V> &more) {
-        V next = more.b * (more.a + kept(a, here, v, d));
+    march<How::more, V>(p.l, a, x, y, first, last, read, [](const auto &v) { return v; }, [&](int i, int) { return three<V>{load<V>(f + i), load<V>(inv + i), adds ? load<V>(to + i) : V{}}; },
+      [&](int i, int, const V &here, const six<V> &v, const auto &d, const three<V> &more) {
+        V next = more.b * (more.a + a.kept(here, v, d));
         store(to + i, more.c + next);
         sum += dot(more.a, next);
       });
@@ -559,12 +606,12 @@ PASS_OF(remain) {
   const float32 *list = p.list(e.from), *given = p.list(e.to), *inv = p.inv;
   float32 *left = p.list(in_f);
   p.columns<with<V>::cells>(p.l, [&](int c, int x, int y, int first, int last) {
-    around<V> a = p.around_of<V>(x, y);
+    auto a = p.around_of<How>(x, y);
     const float32 *from = list + c * p.n, *g = given + c * p.n;
     float32 *to = left + c * p.n;
     auto read = [&](auto of, int i) { return load<decltype(of)>(from + i); };
-    march<at_once<V>::more>(p.l, a, x, y, first, last, read, [](const auto &v) { return v; }, [&](int i, int) { return two<V>{load<V>(g + i), load<V>(inv + i)}; },
-      [&](int i, int, const V &here, const six<V> &v, const deep &d, const two<V> &more) { store(to + i, as_far_as(more.a + (kept(a, here, v, d) - here / more.b), p.l.nx - x)); });
+    march<How::more, V>(p.l, a, x, y, first, last, read, [](const auto &v) { return v; }, [&](int i, int) { return two<V>{load<V>(g + i), load<V>(inv + i)}; },
+      [&](int i, int, const V &here, const six<V> &v, const auto &d, const two<V> &more) { store(to + i, as_far_as(more.a + (a.kept(here, v, d) - here / more.b), p.l.nx - x)); });
     return 0.;
   });
 }
@@ -574,16 +621,16 @@ PASS_OF(turn) {
   const float32 *z_list = p.list(in_z), *p_list = p.list(in_p);
   float32 *made = p.list(in_t);
   p.columns<with<V>::cells>(p.l, [&](int c, int x, int y, int first, int last) {
-    around<V> a = p.around_of<V>(x, y);
+    auto a = p.around_of<How>(x, y);
     const float32 *from = z_list + c * p.n, *before = p_list + c * p.n;
     float32 *to = made + c * p.n, keep = k.keep[c];
     double sum = 0;
     auto read = [&](auto of, int i) { typedef decltype(of) T; return two<T>{load<T>(from + i), keep ? load<T>(before + i) : T{}}; };
-    march<at_once<V>::few>(p.l, a, x, y, first, last, read, [&](const auto &v) { return v.a + keep * v.b; }, [&](int, int z) { return p.given<V>(s.b, x, y, z); },
-      [&](int i, int, const V &here, const six<V> &v, const deep &d, const V &b) {
+    march<How::few, V>(p.l, a, x, y, first, last, read, [&](const auto &v) { return v.a + keep * v.b; }, [&](int, int z) { return p.given<V>(s.b, x, y, z); },
+      [&](int i, int, const V &here, const six<V> &v, const auto &d, const V &b) {
         store(to + i, here);
         six<V> by{v.left - here, v.right - here, v.north - here, v.south - here, v.below - here, v.above - here}; // nothing flows beyond borders
-        sum += dot<V>(here, a.z * d.width * b * here - flows(a, by, d));
+        sum += dot<V>(here, a.volume(d) * b * here - a.flows(by, d));
       });
     return sum;
   });
@@ -594,26 +641,21 @@ PASS_OF(advance) {
   const float32 *x_list = p.list(in_x), *p_list = p.list(in_p);
   float32 *made = p.list(in_t), *left = p.list(in_f);
   p.columns<with<V>::cells>(p.l, [&](int c, int x, int y, int first, int last) {
-    around<V> a = p.around_of<V>(x, y);
+    auto a = p.around_of<How>(x, y);
     const float32 *from = x_list + c * p.n, *along = p_list + c * p.n, *v0 = s.v0 + c * p.cells;
     float32 *to = made + c * p.n, *f = left + c * p.n, step = k.step[c];
     double sum = 0, scale = k.scale[c];
     auto read = [&](auto of, int i) { typedef decltype(of) T; return two<T>{load<T>(from + i), step ? load<T>(along + i) : T{}}; };
-    march<at_once<V>::few>(p.l, a, x, y, first, last, read, [&](const auto &v) { return v.a + step * v.b; }, [&](int, int z) { return two<V>{p.given<V>(s.b, x, y, z), p.given<V>(v0, x, y, z)}; },
-      [&](int i, int, const V &here, const six<V> &v, const deep &d, const two<V> &more) {
+    march<How::few, V>(p.l, a, x, y, first, last, read, [&](const auto &v) { return v.a + step * v.b; }, [&](int, int z) { return two<V>{p.given<V>(s.b, x, y, z), p.given<V>(v0, x, y, z)}; },
+      [&](int i, int, const V &here, const six<V> &v, const auto &d, const two<V> &more) {
         store(to + i, here);
         V rests{};
-        double over = 1 / d.width;
         UNROLL for (int j = 0; j < with<V>::cells; j++) {
           if (x + j >= p.l.nx) break;
           double at = cell_of(here, j);
-          auto by = [&](float32 link, float32 other) { return (double)link * ((double)other - at); };
-          float32 area = cell_of(a.z, j);
-          double rest = d.width * ((by(cell_of(a.x0, j), cell_of(v.left, j)) + by(cell_of(a.x1, j), cell_of(v.right, j))) + (by(cell_of(a.y0, j), cell_of(v.north, j)) + by(cell_of(a.y1, j), cell_of(v.south, j)))) +
-                        area * (by(d.below, cell_of(v.below, j)) + by(d.above, cell_of(v.above, j)));
-          rest += (double)area * d.width * cell_of(more.a, j) * ((double)cell_of(more.b, j) - at);
+          double rest = a.gains(j, at, v, d) + a.volume(j, d) * cell_of(more.a, j) * ((double)cell_of(more.b, j) - at);
           set_cell(rests, j, (float32)(rest * scale));
-          rest *= (double)(1 / area) * over; // of the finest cells, whose widths are powers of two
+          rest *= a.share(j, d);
           sum += rest * rest;
         }
         store(f + i, rests);
@@ -680,7 +722,7 @@ PASS(ascend) {
   bool adds = e.to == in_x;
   p.columns(p.l, [&](int c, int x, int y, int first, int last) {
     enum { together = 4, sides = 3 }; // columns: the one before, that of the thread, the one behind
-    around<float32> a = p.around_of<float32>(x, y);
+    around<float32> a = p.around_of<by_cells>(x, y);
     const float32 *of = list + c * (int64)m.room(), *f = given + c * p.n;
     float32 *to = made + c * p.n;
     int column[sides], near[sides], far[sides], from[sides];
@@ -724,7 +766,7 @@ PASS(ascend) {
         if (z + j > last) break;
         float32 here = value(j, 1);
         six<float32> v{value(j, 0), value(j, 2), 0, 0, value(j - 1, 1), value(j + 1, 1)};
-        float32 next = w[j][1] * (g[j][1] + kept(a, here, v, links[j - 1]));
+        float32 next = w[j][1] * (g[j][1] + a.kept(here, v, links[j - 1]));
         to[(z + j - 1) * p.l.nx + x] = old[j - 1] + next;
         sum += (double)g[j][1] * next;
       }
@@ -733,29 +775,34 @@ PASS(ascend) {
   });
 }
 
-template <class V> inlined void perform_of(const solver &s, const entry &e, const knowledge &k) {
+// A pass as a function, so that it has all registers beside others.
+template <void (*pass)(const solver &, const entry &, const knowledge &)> static __device__ __attribute__((noinline)) void called(const solver &s, const entry &e, const knowledge &k) {
+  pass(s, e, k);
+}
+
+template <class How> inlined void perform_of(const solver &s, const entry &e, const knowledge &k) {
   switch (e.what) {
-  case source: return do_source<V>(s, e, k);
-  case given: return do_given<V>(s, e, k);
-  case restricts: return do_restricts<V>(s, e, k);
-  case down: return do_down<V>(s, e, k);
-  case up: return do_up<V>(s, e, k);
-  case smooth: return do_smooth<V>(s, e, k);
-  case remain: return do_remain<V>(s, e, k);
-  case turn: return do_turn<V>(s, e, k);
-  case advance: return do_advance<V>(s, e, k);
+  case source: return called<do_source<How>>(s, e, k);
+  case coarsen: return called<do_coarsen<How>>(s, e, k);
+  case given: return called<do_given<How>>(s, e, k);
+  case restricts: return called<do_restricts<How>>(s, e, k);
+  case down: return called<do_down<How>>(s, e, k);
+  case up: return called<do_up<How>>(s, e, k);
+  case smooth: return called<do_smooth<How>>(s, e, k);
+  case remain: return called<do_remain<How>>(s, e, k);
+  case turn: return called<do_turn<How>>(s, e, k);
+  case advance: return called<do_advance<How>>(s, e, k);
   }
 }
 
 inlined void perform(const solver &s, const entry &e, const knowledge &k) {
   switch (e.what) {
-  case coarsen: return do_coarsen(s, e, k);
-  case solve: return do_solve(s, e, k);
-  case descend: return do_descend(s, e, k);
-  case ascend: return do_ascend(s, e, k);
+  case solve: return called<do_solve>(s, e, k);
+  case descend: return called<do_descend>(s, e, k);
+  case ascend: return called<do_ascend>(s, e, k);
   }
-  if (s.levels[e.level].each == 4) perform_of<quad>(s, e, k);
-  else perform_of<float32>(s, e, k);
+  if (s.levels[e.level].each == 4) perform_of<by_fours>(s, e, k);
+  else perform_of<by_cells>(s, e, k);
 }
 
 // Power of two by which numbers of such a mean square are about 1.
@@ -767,21 +814,34 @@ inlined float32 scale_of(double mean) {
 
 enum { patience = 6 };
 
-// What follows from the sums of an entry, for all threads of a block alike.
-inlined void conclude(const solver &s, const entry &e, knowledge &k, int64 cells, double tol, int steps) {
-  int c = thread_x() / 32; // a warp for each component
-  if (c < s.components) {
-    double sum = 0;
-    for (int i = thread_x() & 31; i < blocks(); i += 32) sum += parts_of(s, c, k.sums)[i];
-    sum = sum_of_warp(sum);
-    if (!(thread_x() & 31)) k.total[c] = sum;
+// What follows from the sums of an entry, for all threads of a block alike: of few blocks a warp
+// adds up a component's, of many all threads do.
+template <bool many> inlined void conclude(const solver &s, const entry &e, knowledge &k, int64 cells) {
+  double total[3];
+  if (many) {
+    UNROLL for (int c = 0; c < 3; c++) {
+      total[c] = 0;
+      if (c < s.components) for (int i = thread_x(); i < blocks(); i += threads()) total[c] += parts_of(s, c, k.sums)[i];
+    }
+    sums_of_block(total);
+  } else {
+    __shared__ double of[3];
+    int c = thread_x() / 32;
+    if (c < s.components) {
+      double sum = 0;
+      for (int i = thread_x() & 31; i < blocks(); i += 32) sum += parts_of(s, c, k.sums)[i];
+      sum = sum_of_warp(sum);
+      if (!(thread_x() & 31)) of[c] = sum;
+    }
+    __syncthreads();
+    UNROLL for (int c = 0; c < 3; c++) total[c] = of[c];
   }
-  __syncthreads();
   if (thread_x()) return;
   bool all = true, better = false;
-  k.sums++;
-  for (int c = 0; c < s.components; c++) {
-    double sum = k.total[c];
+  if (!many) k.sums++;
+  UNROLL for (int c = 0; c < 3; c++) {
+    double sum = total[c];
+    if (c >= s.components) continue;
     switch (e.what) {
     case source:
       k.source[c] = sum, k.scale[c] = sum > 0 ? scale_of(sum / cells) : 1;
@@ -797,7 +857,7 @@ inlined void conclude(const solver &s, const entry &e, knowledge &k, int64 cells
       break;
     case advance:
       k.left[c] = sum;
-      if (sum <= tol * tol * k.source[c]) k.rest[c] = 1;
+      if (sum <= s.tol * s.tol * k.source[c]) k.rest[c] = 1;
       if (!k.rest[c]) all = false;
       if (sum < 0.81 * k.best[c]) k.best[c] = sum, better = true;
       break;
@@ -811,7 +871,8 @@ inlined void conclude(const solver &s, const entry &e, knowledge &k, int64 cells
   if (e.what == advance) {
     swap(in_x, in_t);
     k.since = better ? 0 : k.since + 1;
-    k.ended = all || k.since >= patience || steps <= 0;
+    k.ended = all || k.since >= patience || k.steps >= s.most;
+    k.steps++;
   }
 }
 
@@ -826,38 +887,59 @@ template <class V, class Place> inlined void copy_all(float32 *to, const float32
   }
 }
 
-inlined entry entry_of(const int64 *p) { return entry{(int)p[0], (int)p[1], (int)p[2], (int)p[3], (int)p[4]}; }
+// Before anything is known.
+inlined void begin(knowledge &k) {
+  k.ended = k.steps = k.since = 0;
+  for (int i = 0; i < lists; i++) k.role[i] = i;
+  for (int c = 0; c < 3; c++) k.rest[c] = 0, k.left[c] = k.source[c] = 0;
+}
 
+// The field, from where it is, and what the host is told: steps, and of each component the
+// squares of what is left and of b·V0.
+inlined void finish(const solver &s, const knowledge &k, float32 *to, double *report) {
+  const level finest = s.levels[0];
+  for (int c = 0; c < s.components; c++) {
+    const float32 *x = s.arena + finest.base + (k.role[in_x] * s.components + c) * (int64)finest.room();
+    float32 *end = to + c * (int64)finest.cells();
+    bool any = k.source[c] > 0;
+    if (finest.each == 4 && finest.stride == finest.nx) copy_all<quad>(end, x, finest.cells() / 4, [=](int i) { return 4 * i; }, any);
+    else copy_all<float32>(end, x, finest.cells(), [=](int i) { return finest.stride == finest.nx ? i : i / finest.nx * finest.stride + i % finest.nx; }, any);
+  }
+  if (block_x() || thread_x()) return;
+  report[0] = k.steps - 1;
+  for (int c = 0; c < s.components; c++) report[1 + c] = k.source[c] > 0 ? k.left[c] : 0, report[4 + c] = k.source[c];
+}
+
+#define OF_ALL const float32 *v0, const float32 *b, float32 *arena, const float32 *tables, const level *plan, double *parts, int components, float32 omega, double tol, int most
+
+// Entries from one on, by blocks that run at the same time. Where there are entries to come back
+// to they are all there is to do, to the end; else they are part of it, what is known is in state,
+// and blocks have met so many times so many before.
 extern "C" __global__ __attribute__((launch_bounds(256, 1))) void gvf_steady(
-  const float32 *v0, const float32 *b, float32 *to, float32 *arena, const float32 *tables, const int64 *plan, int levels, const int64 *tape, int once, int all,
-  double *parts, unsigned *met, double *report, int components, float32 omega, double tol, int most) {
+  OF_ALL, const knowledge *state, const entry *tape, int first, int back, int all, unsigned *met, unsigned turns, int levels, float32 *to, double *report) {
   __shared__ knowledge k;
   __shared__ solver s;
   __shared__ entry e;
   __shared__ level shapes[most_levels];
-  if (thread_x() < levels) {
-    const int64 *p = plan + of_level * thread_x();
-    shapes[thread_x()] = level{(int)p[0], (int)p[1], (int)p[2], (int)p[3], (int)p[4], (int)p[5], (int)p[6], (int)p[7], (int)p[8], (int)p[9], (int)p[10], (int)p[11], p[12], p[13]};
-  }
+  if (thread_x() < levels) shapes[thread_x()] = plan[thread_x()];
   if (!thread_x()) {
-    s = solver{v0, b, tables, arena, shapes, parts, omega, components};
-    for (int i = 0; i < lists; i++) k.role[i] = i;
-    k.since = k.ended = k.sums = 0;
-    for (int c = 0; c < 3; c++) k.rest[c] = 0, k.left[c] = k.source[c] = 0;
+    s = solver{v0, b, tables, arena, shapes, parts, omega, components, tol, most};
+    if (back < 0) k = *state;
+    else begin(k), k.sums = 0;
   }
   __syncthreads();
-  const level finest = shapes[0];
-  unsigned turns = 0;
-  int steps = 0;
-  entry next = entry_of(tape);
-  for (int i = 0;;) {
+  if (back < 0 && k.ended) return;
+  const int64 cells = shapes[0].cells();
+  entry next = tape[first];
+  for (int i = first;;) {
     if (!thread_x()) e = next;
     __syncthreads();
-    const int what = e.what, flags = e.flags; // the next one may be there before all have looked
-    i = i + 1 < all ? i + 1 : once;
-    next = entry_of(tape + 5 * i); // read ahead
+    const int flags = e.flags; // the next one may be there before all have looked
+    i = i + 1 < all ? i + 1 : back;
+    if (i >= 0) next = tape[i]; // read ahead
     if (flags & sums_up && thread_x() < components) parts_of(s, thread_x(), k.sums)[block_x()] = 0;
     if (!(flags & alone) || block_x() < components) perform(s, e, k);
+    if (i < 0) return;
     __syncthreads();
     if (!(flags & meets)) continue;
     if (!thread_x()) {
@@ -867,20 +949,54 @@ extern "C" __global__ __attribute__((launch_bounds(256, 1))) void gvf_steady(
     }
     __syncthreads();
     if (!(flags & sums_up)) continue;
-    conclude(s, e, k, finest.cells(), tol, most - steps);
-    if (what == advance) steps++;
+    conclude<false>(s, e, k, cells);
     __syncthreads();
     if (k.ended) break;
   }
-  for (int c = 0; c < components; c++) {
-    const float32 *x = arena + finest.base + (k.role[in_x] * components + c) * (int64)finest.room();
-    float32 *end = to + c * (int64)finest.cells();
-    bool any = k.source[c] > 0;
-    if (finest.each == 4 && finest.stride == finest.nx) copy_all<quad>(end, x, finest.cells() / 4, [=](int i) { return 4 * i; }, any);
-    else copy_all<float32>(end, x, finest.cells(), [=](int i) { return finest.stride == finest.nx ? i : i / finest.nx * finest.stride + i % finest.nx; }, any);
+  finish(s, k, to, report);
+}
+
+// A pass over a level of many cells by a launch of its own, whose last block concludes. Nothing is
+// done where a step before has come to the end.
+template <class Pass> inlined void by_itself(OF_ALL, knowledge *state, unsigned *ended, const entry &e, Pass perform) {
+  __shared__ bool last;
+  solver s{v0, b, tables, arena, plan, parts, omega, components, tol, most};
+  if (e.what == source) {
+    if (!block_x() && !thread_x()) begin(*state); // of which this pass uses nothing
+  } else if (state->ended) return;
+  perform(s, e, *state);
+  if (!(e.flags & sums_up)) return;
+  __syncthreads();
+  if (!thread_x()) last = deliver_block(ended) == (planted(fault::hasty) ? 0 : (unsigned)blocks() - 1);
+  __syncthreads();
+  if (last) conclude<true>(s, e, *state, plan[0].cells());
+}
+
+// How those go, and how many blocks a multiprocessor has: as an H200 is fastest (doc/gvf.md).
+template <int planes> struct by_planes { typedef quad value; typedef around<quad> surroundings; enum { few = planes, more = planes, most = planes }; };
+template <int planes> struct alike { typedef quad value; typedef evenly surroundings; enum { few = planes, more = planes, most = planes }; };
+
+#define BY_ITSELF(kernel, what, how, blocks)                                                                                                                                                     \
+  extern "C" __global__ __attribute__((launch_bounds(256, blocks))) void gvf_steady_##kernel(OF_ALL, knowledge *state, unsigned *ended, int level, int from, int to, int flags) {                \
+    by_itself(v0, b, arena, tables, plan, parts, components, omega, tol, most, state, ended, entry{what, level, from, to, flags},                                                                   \
+              [](const solver &s, const entry &e, const knowledge &k) { do_##what<how>(s, e, k); });                                                                                               \
   }
-  if (!block_x() && !thread_x()) {
-    report[0] = steps - 1;
-    for (int c = 0; c < components; c++) report[1 + c] = k.source[c] > 0 ? k.left[c] : 0, report[4 + c] = k.source[c];
-  }
+BY_ITSELF(source, source, by_planes<2>, 4)
+BY_ITSELF(coarsen, coarsen, by_planes<1>, 4)
+BY_ITSELF(given, given, by_planes<2>, 2)
+BY_ITSELF(restricts, restricts, by_planes<2>, 4)
+BY_ITSELF(down, down, by_planes<2>, 2)
+BY_ITSELF(down_alike, down, alike<2>, 2)
+BY_ITSELF(up, up, by_planes<4>, 2)
+BY_ITSELF(smooth, smooth, by_planes<2>, 2)
+BY_ITSELF(smooth_alike, smooth, alike<2>, 2)
+BY_ITSELF(remain, remain, by_planes<2>, 2)
+BY_ITSELF(remain_alike, remain, alike<2>, 2)
+BY_ITSELF(turn, turn, by_planes<2>, 2)
+BY_ITSELF(turn_alike, turn, alike<2>, 2)
+BY_ITSELF(advance, advance, by_planes<1>, 2)
+BY_ITSELF(advance_alike, advance, alike<1>, 2)
+
+extern "C" __global__ void gvf_steady_finish(OF_ALL, const knowledge *state, float32 *to, double *report) {
+  finish(solver{v0, b, tables, arena, plan, parts, omega, components, tol, most}, *state, to, report);
 }

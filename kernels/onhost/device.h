@@ -239,9 +239,9 @@ inlined unsigned load_shared(unsigned at) { return *(unsigned *)onhost::reach_sh
 inlined unsigned load_byte_shared(unsigned at) { return *(uint8 *)onhost::reach_shared("reads", at, 1); }
 
 inlined unsigned take_turn(unsigned *queue) { return (*queue)++; }
-inlined unsigned count_block(unsigned *ended) {
-  unsigned before = *ended;
-  *ended = before >= (unsigned)blocks() - 1 ? 0 : before + 1;
+inlined unsigned count_block(unsigned *ended) { // blocks may be threads of the host
+  unsigned before = __atomic_fetch_add(ended, 1u, __ATOMIC_ACQ_REL);
+  if (before == (unsigned)blocks() - 1) __atomic_store_n(ended, 0u, __ATOMIC_RELEASE);
   return before;
 }
 inlined unsigned deliver_block(unsigned *ended) { return count_block(ended); }

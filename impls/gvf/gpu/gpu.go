@@ -21,6 +21,7 @@ type Implementation struct {
 	Open   resident.Opener
 	method method
 	fault  Fault
+	many   int64 // cells of a level at rest above which each pass over it is a launch
 }
 
 // A method is a way to take steps.
@@ -74,8 +75,8 @@ func Blocked(open resident.Opener) Implementation {
 // Multigrid is the field at rest.
 func Multigrid(open resident.Opener) Implementation {
 	return Implementation{Open: open, method: method{
-		name: "multigrid-gpu", how: "full multigrid, then conjugate gradients with a V(1,1)-cycle in float32 and the residual in float64, in one launch", source: "doc/gvf.md; Han, Xu and Prince 2007",
-	}}
+		name: "multigrid-gpu", how: "full multigrid, then conjugate gradients with a V(1,1)-cycle in float32 and the residual in float64, one launch for all levels of few cells", source: "doc/gvf.md; Han, Xu and Prince 2007",
+	}, many: manyCells}
 }
 
 // All are the implementations that take steps.
@@ -131,7 +132,7 @@ func (i Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	n, dim := s.Voxels(), int64(p.Dim())
 	steps, more := p.Steps, int64(0)
 	if i.method.plan == nil {
-		steps, more = sweeps, newLadder(p, p.Boundary, d.Info()).bytes()
+		steps, more = sweeps, newLadder(p, p.Boundary, d.Info(), i.many).bytes()
 		if info := d.Info(); int64(info.SMs) < dim {
 			return fmt.Errorf("%s has %d multiprocessors, want one for each of %d components", info.Name, info.SMs, dim)
 		}
@@ -159,7 +160,7 @@ func (i Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf
 	if err != nil {
 		return nil, err
 	}
-	j := &job{Watch: resident.NewWatch(d), d: d, p: p, method: i.method, fault: i.fault, scope: c.Scope, threads: c.Threads}
+	j := &job{Watch: resident.NewWatch(d), d: d, p: p, method: i.method, fault: i.fault, many: i.many, scope: c.Scope, threads: c.Threads}
 	if err := j.setup(); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}

@@ -28,6 +28,7 @@ type job struct {
 	p          *gvf.Problem
 	method     method
 	fault      Fault
+	many       int64
 	scope      bench.Scope
 	threads    int
 	stream     device.Stream

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
+	"strings"
 
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
@@ -52,14 +54,32 @@ type entry struct{ what, level, from, to, flags int64 }
 
 const (
 	ofLevel   = 14
-	fewCells  = 4096 // of a level that a block has for itself
+	fewCells  = 4096    // of a level that a block has for itself
+	manyCells = 1 << 17 // above which each pass over a level is a launch, whose blocks are as many as memory wants
 	mostSteps = 100
+	atOnce    = 4       // steps that are launched before the host looks whether they are enough
+	mostParts = 1 << 13 // blocks of such a launch
 )
+
+// apart are the kernels of passes that are launches, how many cells of the level that it goes
+// through a thread has of a row, and whether there is one for cells that are alike.
+var apart = map[int64]struct {
+	kernel string
+	cells  int64
+	alike  bool
+}{
+	opSource: {"source", 4, false}, opCoarsen: {"coarsen", 2, false}, opGiven: {"given", 4, false}, opRestricts: {"restricts", 2, false}, opDown: {"down", 4, true}, opUp: {"up", 4, false},
+	opSmooth: {"smooth", 4, true}, opRemain: {"remain", 4, true}, opTurn: {"turn", 4, true}, opAdvance: {"advance", 4, true},
+}
+
+const alike = "_alike"
 
 // A ladder is the levels of an image for the device, and what is to be done with them.
 type ladder struct {
 	components int64
 	blocks     int64     // all of which run at the same time
+	many       int64     // levels of many cells
+	alike      []bool    // of a level: its cells are alike, in rows of whole fours
 	threads    int       // of a block, as a power of two
 	plan       []int64   // of each level ofLevel numbers
 	tables     []float32 // of the axes
@@ -70,7 +90,7 @@ type ladder struct {
 
 // newLadder makes the levels for a device. An image has its rows along the third axis, so that
 // threads go through them as through planes.
-func newLadder(p *gvf.Problem, boundary gvf.Boundary, d device.Info) *ladder {
+func newLadder(p *gvf.Problem, boundary gvf.Boundary, d device.Info, manyCells int64) *ladder {
 	s, mu := p.Shape(), float64(p.Mu)
 	l := &ladder{components: int64(p.Dim()), blocks: int64(d.SMs), threads: bits.Len(uint(min(256, d.ThreadsPerBlock))) - 1}
 	n := [3]int64{s.W, s.H, s.D}
@@ -93,10 +113,14 @@ func newLadder(p *gvf.Problem, boundary gvf.Boundary, d device.Info) *ladder {
 		if p.Dim() == 3 && n[0] >= 4 { // threads have four cells of a row, which begins at a multiple of four
 			stride, each = up(n[0], 4)*4, 4
 		}
-		across, rows, runs, length := l.tile([3]int64{up(n[0], each), n[1], n[2]}, few)
+		if each == 4 && cells > manyCells && cells > fewCells {
+			l.many++
+		}
+		across, rows, runs, length := l.tile([3]int64{up(n[0], each), n[1], n[2]}, few, l.many == levels)
 		l.plan = append(l.plan, n[0], n[1], n[2], across, rows, runs, length, stride, each)
-		next := axes
+		next, same := axes, n[0]%4 == 0
 		for a := range axes {
+			same = same && uniform(axes[a])
 			l.plan = append(l.plan, int64(len(l.tables)))
 			near, far := make([]float64, n[a]), make([]float64, n[a])
 			if cells > 1 {
@@ -110,6 +134,7 @@ func newLadder(p *gvf.Problem, boundary gvf.Boundary, d device.Info) *ladder {
 				l.tables = append(l.tables, table...)
 			}
 		}
+		l.alike = append(l.alike, same)
 		room := stride * n[1] * n[2]
 		l.plan = append(l.plan, l.arena, l.arena+lists*l.components*room)
 		l.arena += (lists*l.components + 1) * room
@@ -125,12 +150,22 @@ func newLadder(p *gvf.Problem, boundary gvf.Boundary, d device.Info) *ladder {
 	return l
 }
 
+// uniform reports whether the cells of an axis are alike: two or more, of one width and with one link.
+func uniform(a gvf.Axis) bool {
+	for i, w := range a.Width {
+		if w != a.Width[0] || i > 0 && a.Link[i] != a.Link[1] {
+			return false
+		}
+	}
+	return len(a.Width) > 1
+}
+
 // tile is how the threads of a block lie in a level, as powers of two, and how many planes each
 // goes through.
-func (l *ladder) tile(n [3]int64, few bool) (across, rows, runs, length int64) {
+func (l *ladder) tile(n [3]int64, few, many bool) (across, rows, runs, length int64) {
 	all, log := int64(l.threads), func(n int64) int64 { return int64(bits.Len64(uint64(n - 1))) }
 	// As wide as rows are, for memory brings rows faster, unless more threads had nothing.
-	items, atOnce := int64(math.MaxInt64), int64(1)
+	items := int64(math.MaxInt64)
 	for high := min(2, log(n[1])); high <= min(4, log(n[1])); high++ {
 		wide := min(all-high, log(n[0]))
 		if tiles := up(n[0], 1<<wide) * up(n[1], 1<<high) << (wide + high); tiles < items {
@@ -140,14 +175,22 @@ func (l *ladder) tile(n [3]int64, few bool) (across, rows, runs, length int64) {
 	rows = min(all-across, log(n[1]))
 	runs = all - across - rows
 	items = up(n[0], 1<<across) * up(n[1], 1<<rows)
-	if !few {
-		items, atOnce = items*l.components, l.blocks
+	// Blocks run together as often as items take it. In the time of some planes a thread begins, and
+	// reads four planes at a time; or, where a multiprocessor has two blocks, as memory brings them.
+	// Runs begin at even planes.
+	together, cost := l.blocks, func(planes int64) int64 { return 1 + up(planes, 4) }
+	if many {
+		together, cost = 2*l.blocks, func(planes int64) int64 { return planes + 6 }
 	}
-	// A thread begins as often, and reads four planes at a time, as items take it; runs begin at even planes.
+	if few {
+		together = 1
+	} else {
+		items *= l.components
+	}
 	least := int64(math.MaxInt64)
-	for _, planes := range []int64{4, 2, 8, 12, 16, 20, 24, 28, 32} {
-		if cost := up(items*up(up(n[2], planes), 1<<runs), atOnce) * (1 + up(planes, 4)); cost < least {
-			least, length = cost, planes
+	for _, planes := range []int64{4, 2, 8, 12, 16, 20, 24, 28, 32, 48, 64} {
+		if c := up(items*up(up(n[2], planes), 1<<runs), together) * cost(planes); c < least {
+			least, length = c, planes
 		}
 	}
 	return across, rows, runs, length
@@ -217,30 +260,70 @@ func (l *ladder) write(levels, bottom int64) {
 	}
 }
 
+// A leg is entries from one to another, by one launch: of those that all blocks go through
+// together, or a pass of its own.
+type leg struct {
+	from, to int64
+	launch   device.Launch
+	function device.Function
+	meetings int64
+}
+
+// legs are those of some entries: all of them where no level has many cells.
+func (l *ladder) legs(from, to int64, kernels map[string]device.Function) (list []leg) {
+	block := device.Dim{X: 1 << l.threads}
+	for i := from; i < to; i++ {
+		e := l.tape[i]
+		if e.level < l.many {
+			kernel := apart[e.what].kernel
+			if apart[e.what].alike && l.alike[e.level] {
+				kernel += alike
+			}
+			list = append(list, leg{i, i + 1, device.Launch{Grid: device.Dim{X: min(l.items(e), mostParts)}, Block: block}, kernels[kernel], 0})
+			continue
+		}
+		if n := len(list); n == 0 || list[n-1].to != i || l.tape[i-1].level < l.many {
+			list = append(list, leg{i, i, device.Launch{Grid: device.Dim{X: l.blocks}, Block: block}, kernels[""], 0})
+		}
+		last := &list[len(list)-1]
+		if last.to > last.from && l.tape[i-1].flags&meets != 0 {
+			last.meetings++
+		}
+		last.to++
+	}
+	return list
+}
+
+// items is how many blocks have something of an entry's level.
+func (l *ladder) items(e entry) int64 {
+	level := e.level
+	if e.what == opCoarsen || e.what == opRestricts {
+		level++
+	}
+	p := l.plan[ofLevel*level:]
+	return up(up(p[0], apart[e.what].cells), 1<<p[3]) * up(p[1], 1<<p[4]) * up(up(p[2], p[6]), 1<<p[5]) * l.components
+}
+
 // A solver is what a job keeps of a ladder on the device.
 type solver struct {
 	*ladder
-	function                                        device.Function
-	arena, tables, plan, tape, parts, met, verdicts device.Buffer
-	tol                                             float64
-	most                                            int64
-	report                                          device.Pinned
+	kernels                                                      map[string]device.Function // of passes; that of all by ""
+	first, step                                                  []leg
+	arena, tables, plan, tape, parts, met, done, state, verdicts device.Buffer
+	tol                                                          float64
+	most                                                         int64
+	report                                                       device.Pinned
 }
 
-// wide is numbers as a kernel reads them.
-func wide(list []int64) (b []byte) {
-	for _, v := range list {
-		b = binary.LittleEndian.AppendUint64(b, uint64(v))
-	}
-	return b
-}
-
-const reportBytes = 8 * 7 // steps, and of each component the squares of what is left and of b·V0
+const (
+	reportBytes = 8 * 7 // steps, and of each component the squares of what is left and of b·V0
+	stateBytes  = 256   // of what blocks know, which begins with whether it has ended
+)
 
 // bytes is what a solver takes of a device, about.
-func (l *ladder) bytes() int64 { return 4*l.arena + 1<<20 }
+func (l *ladder) bytes() int64 { return 4*l.arena + 1<<21 }
 
-func (j *job) newSolver() error {
+func (j *job) newSolver() (err error) {
 	s := &solver{tol: j.p.Tol, most: mostSteps}
 	j.solver = s
 	boundary := j.p.Boundary
@@ -250,22 +333,21 @@ func (j *job) newSolver() error {
 	case Early:
 		s.most = 0
 	}
-	s.ladder = newLadder(j.p, boundary, j.d.Info())
-	functions, err := j.module("gvf_steady", "gvf_steady")
-	if err != nil {
+	s.ladder = newLadder(j.p, boundary, j.d.Info(), j.many)
+	if err := j.solverKernels(); err != nil {
 		return err
 	}
-	s.function = functions[0]
-	var tape []int64
-	for _, e := range s.ladder.tape {
-		tape = append(tape, e.what, e.level, e.from, e.to, e.flags)
+	parts := s.blocks
+	if s.many > 0 {
+		parts = max(parts, mostParts)
 	}
 	if err := j.alloc([]allocation{
-		{&s.arena, "levels", 4 * s.ladder.arena, nil}, {&s.tables, "axes of levels", 0, grid.Bytes(s.ladder.tables)}, {&s.plan, "shapes of levels", 0, wide(s.ladder.plan)}, {&s.tape, "what is to be done", 0, wide(tape)},
-		{&s.parts, "parts of sums", 2 * 8 * s.components * s.blocks, nil}, {&s.met, "blocks that came", 4, nil}, {&s.verdicts, "what is left", reportBytes, nil},
+		{&s.arena, "levels", 4 * s.ladder.arena, nil}, {&s.tables, "axes of levels", 0, grid.Bytes(s.ladder.tables)}, {&s.plan, "shapes of levels", 0, s.shapes()}, {&s.tape, "what is to be done", 0, s.entries()},
+		{&s.parts, "parts of sums", 2 * 8 * s.components * parts, nil}, {&s.met, "blocks that came", 4, nil}, {&s.done, "blocks that are done", 4, make([]byte, 4)}, {&s.state, "what is known", 0, make([]byte, stateBytes)}, {&s.verdicts, "what is left", reportBytes, nil},
 	}); err != nil {
 		return err
 	}
+	s.walk()
 	// What is beyond the end of a row stays 0.
 	if err := j.stream.Fill(s.arena, 0, 4*s.ladder.arena, 0); err != nil {
 		return err
@@ -274,15 +356,110 @@ func (j *job) newSolver() error {
 	return err
 }
 
-// add adds the launch, of what gradients made.
+// solverKernels loads those that the ladder takes.
+func (j *job) solverKernels() error {
+	names := []string{""}
+	if j.solver.many > 0 {
+		names = append(names, "finish")
+		for _, a := range apart {
+			names = append(names, a.kernel)
+			if a.alike {
+				names = append(names, a.kernel+alike)
+			}
+		}
+	}
+	full := slices.Clone(names)
+	for i, n := range names {
+		full[i] = strings.TrimSuffix("gvf_steady_"+n, "_")
+	}
+	functions, err := j.module("gvf_steady", full...)
+	if err != nil {
+		return err
+	}
+	j.solver.kernels = map[string]device.Function{}
+	for i, n := range names {
+		j.solver.kernels[n] = functions[i]
+	}
+	return nil
+}
+
+// walk makes the legs of the tape.
+func (s *solver) walk() {
+	s.first, s.step = s.legs(0, s.once, s.kernels), s.legs(s.once, int64(len(s.ladder.tape)), s.kernels)
+}
+
+// shapes are the levels as a kernel has them: twelve int32 and two int64.
+func (l *ladder) shapes() (b []byte) {
+	for i, v := range l.plan {
+		if i%ofLevel < 12 {
+			b = binary.LittleEndian.AppendUint32(b, uint32(v))
+		} else {
+			b = binary.LittleEndian.AppendUint64(b, uint64(v))
+		}
+	}
+	return b
+}
+
+// entries are those of the tape as a kernel has them.
+func (l *ladder) entries() (b []byte) {
+	for _, e := range l.tape {
+		for _, v := range []int64{e.what, e.level, e.from, e.to, e.flags} {
+			b = binary.LittleEndian.AppendUint32(b, uint32(v))
+		}
+	}
+	return b
+}
+
+// add adds the launches, of what gradients made, and waits for them but where one is all.
 func (s *solver) add(j *job) error {
 	omega := float32(6. / 7)
 	if s.components == 2 {
 		omega = 0.8
 	}
-	return errors.Join(j.stream.Fill(s.met, 0, 4, 0),
-		j.stream.Launch(s.function, device.Launch{Grid: device.Dim{X: s.blocks}, Block: device.Dim{X: 1 << s.threads}}, j.v0, j.b, j.v[0], s.arena, s.tables, s.plan, int32(len(s.ladder.plan)/ofLevel), s.tape,
-			int32(s.once), int32(len(s.ladder.tape)), s.parts, s.met, s.verdicts, int32(s.components), omega, s.tol*(1-1e-9), int32(s.most)))
+	ofAll := []any{j.v0, j.b, s.arena, s.tables, s.plan, s.parts, int32(s.components), omega, s.tol * (1 - 1e-9), int32(s.most)}
+	levels, turns := int32(len(s.ladder.plan)/ofLevel), int64(0)
+	if err := j.stream.Fill(s.met, 0, 4, 0); err != nil {
+		return err
+	}
+	together := func(launch device.Launch, from, back, to int64) error {
+		return j.stream.Launch(s.kernels[""], launch, append(slices.Clip(ofAll), s.state, s.tape, int32(from), int32(back), int32(to), s.met, int32(turns), levels, j.v[0], s.verdicts)...)
+	}
+	if s.many == 0 {
+		return together(s.first[0].launch, 0, s.once, int64(len(s.ladder.tape)))
+	}
+	walk := func(legs []leg) error {
+		for _, l := range legs {
+			e := s.ladder.tape[l.from]
+			if e.level >= s.many {
+				if err := together(l.launch, l.from, -1, l.to); err != nil {
+					return err
+				}
+				turns += l.meetings * s.blocks
+				continue
+			}
+			if err := j.stream.Launch(l.function, l.launch, append(slices.Clip(ofAll), s.state, s.done, int32(e.level), int32(e.from), int32(e.to), int32(e.flags))...); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := walk(s.first); err != nil {
+		return err
+	}
+	for n := int64(0); n <= s.most; n += atOnce {
+		for range atOnce {
+			if err := walk(s.step); err != nil {
+				return err
+			}
+		}
+		if err := errors.Join(j.stream.Copy(s.report, 0, s.state, 0, 8), j.stream.Wait()); err != nil {
+			return err
+		}
+		if binary.LittleEndian.Uint32(s.report.Data()) != 0 {
+			break
+		}
+	}
+	return j.stream.Launch(s.kernels["finish"], device.Launch{Grid: device.Dim{X: s.blocks * 8}, Block: s.first[0].launch.Block}, append(slices.Clip(ofAll), s.state, j.v[0], s.verdicts)...)
 }
 
 // ended is nil, or why the field is not at rest.
@@ -300,7 +477,7 @@ func (s *solver) ended(st device.Stream) error {
 }
 
 func (s *solver) buffers() []device.Buffer {
-	return []device.Buffer{s.arena, s.tables, s.plan, s.tape, s.parts, s.met, s.verdicts}
+	return []device.Buffer{s.arena, s.tables, s.plan, s.tape, s.parts, s.met, s.done, s.state, s.verdicts}
 }
 
 // steps is how many the last answer took.

@@ -82,19 +82,37 @@ const thin = "gvf-steady/tol=4/mu=50/boundary=0/of=ball/shape=600x5/type=uint8"
 
 // Fields come to rest by Residuals, which shares nothing with the solver, after few steps.
 func TestRestOnHost(t *testing.T) {
-	testRest(t, restOnHost(t, ""), append(gvf.ToSteady().Adversarial, thin))
+	testRest(t, Multigrid(restOnHost(t, "")), append(gvf.ToSteady().Adversarial, thin))
+}
+
+// manyNames have levels whose passes are launches where those of more than fewCells cells are: one
+// of them, or two, of rows that are whole and not; and none, for rows of two cells.
+var manyNames = []string{
+	"gvf-steady/tol=4/mu=50/boundary=0/of=noise/shape=21x19x18/type=uint8/seed=1", "gvf-steady/tol=5/mu=50/boundary=0/of=noise/shape=40x22x16/type=uint8/seed=4", "gvf-steady/tol=4/mu=200/boundary=1/of=grf/shape=44x33x27/type=float32/levels=1024/smooth=2/seed=3",
+	"gvf-steady/tol=4/mu=50/boundary=0/of=ball/shape=64x9x8/type=uint8", "gvf-steady/tol=3/mu=50/boundary=0/of=noise/shape=2x70x40/type=uint8/seed=2",
+}
+
+// launching has passes of levels as launches of their own that are not worth it.
+func (i Implementation) launching() Implementation {
+	i.many = fewCells
+	return i
+}
+
+func TestRestByLaunchesOnHost(t *testing.T) {
+	testRest(t, Multigrid(restOnHost(t, "")).launching(), manyNames)
 }
 
 func TestRestOnDevice(t *testing.T) {
-	testRest(t, ecctest.Device(t), append(gvf.ToSteady().Adversarial, thin,
+	open := ecctest.Device(t)
+	testRest(t, Multigrid(open).launching(), append(gvf.ToSteady().Adversarial, manyNames...))
+	testRest(t, Multigrid(open), append(gvf.ToSteady().Adversarial, thin,
 		"gvf-steady/tol=6/mu=50/boundary=0/of=noise/shape=512x512/levels=1024/type=float32/seed=1", "gvf-steady/tol=5/mu=200/boundary=1/of=grf/shape=1001x747/levels=1024/type=float32/smooth=3/seed=1",
 		"gvf-steady/tol=4/mu=50/boundary=0/of=grf/shape=181x217x181/levels=1024/type=float32/smooth=2/seed=1", "gvf-steady/tol=4/mu=50/boundary=1/of=noise/shape=130x65x71/type=uint8/seed=1",
 		"gvf-steady/tol=4/mu=50/boundary=0/of=ball/shape=3000x5/type=uint8", "gvf-steady/tol=4/mu=50/boundary=0/of=noise/shape=5x3000x2/type=uint8/seed=2",
 	))
 }
 
-func testRest(t *testing.T, open resident.Opener, names []string) {
-	i := Multigrid(open)
+func testRest(t *testing.T, i Implementation, names []string) {
 	scopes := i.About().Scopes
 	for k, name := range names {
 		_, share, steps := rest(t, i, problemOf(t, name), scopes[k%len(scopes)], 1+k%2)
@@ -123,6 +141,29 @@ func TestRestFaultsAreSeenOnHost(t *testing.T) {
 			t.Errorf("%s is not seen", f)
 		}
 	}
+}
+
+// Who concludes before all blocks are done takes too little for what is left.
+func TestHasteIsSeenOnHost(t *testing.T) {
+	j := setUp(t, Multigrid(restOnHost(t, "hasty")).launching(), problemOf(t, manyNames[2]), bench.Kernel)
+	if err := j.Do(nil); err != nil {
+		t.Logf("no step gains anything: %v", err)
+		return
+	}
+	f, err := j.Out()
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, relative, err := gvf.Residuals(j.p, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c := range of {
+		if of[c] > j.p.Tol*relative[c] {
+			return
+		}
+	}
+	t.Error("it is not seen")
 }
 
 // What float32 cannot hold is an error of one line.
@@ -163,10 +204,6 @@ func transposed(t *testing.T, i Implementation, p *gvf.Problem) (worst float64) 
 	}
 	s.once = int64(len(s.ladder.tape))
 	s.ladder.tape = append(s.ladder.tape, entry{what: opAdvance, flags: meets | sumsUp})
-	var tape []int64
-	for _, e := range s.ladder.tape {
-		tape = append(tape, e.what, e.level, e.from, e.to, e.flags)
-	}
 	random, rng := make([]float32, s.ladder.arena), rand.New(rand.NewPCG(1, 1))
 	for i := range random {
 		random[i] = rng.Float32() - 0.5
@@ -180,7 +217,8 @@ func transposed(t *testing.T, i Implementation, p *gvf.Problem) (worst float64) 
 			}
 		}
 	}
-	if err := errors.Join(j.stream.Upload(s.tape, 0, wide(tape)), j.stream.Upload(s.arena, 0, grid.Bytes(random))); err != nil {
+	s.walk()
+	if err := errors.Join(j.stream.Upload(s.tape, 0, s.entries()), j.stream.Upload(s.arena, 0, grid.Bytes(random))); err != nil {
 		t.Fatal(err)
 	}
 	if err := j.Do(nil); err != nil {
