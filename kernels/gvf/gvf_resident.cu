@@ -96,10 +96,13 @@ extern "C" __global__ __attribute__((launch_bounds(block, 1))) void gvf_resident
       int x, y;
       in_frame(thread_x() + i * block, side, margin, x, y);
       from[i] = turn + (int64)s.mirrored(y0 + y, h) * w + s.mirrored(x0 + x, w);
-      come[i] = take(from[i]);
+    }
+    for (bool missing = true; missing;) { // all are asked for together: to wait for one after the other takes as many times as long
+      missing = false;
+      UNROLL for (int i = 0; i < each; i++) come[i] = take(from[i]);
+      UNROLL for (int i = 0; i < each; i++) missing |= (int)(come[i] >> 32) != number;
     }
     UNROLL for (int i = 0; i < each; i++) {
-      while ((int)(come[i] >> 32) != number) come[i] = take(from[i]);
       int x, y;
       in_frame(thread_x() + i * block, side, margin, x, y);
       whole[y * side + x] = as<float32>((unsigned)come[i]);
