@@ -61,9 +61,9 @@ const (
 	mostParts = 1 << 13 // blocks of such a launch
 )
 
-// apart are the kernels of passes that are launches, how many cells of the level that it goes
+// launches are the kernels of passes that are launches, how many cells of the level that it goes
 // through a thread has of a row, and whether there is one for cells that are alike.
-var apart = map[int64]struct {
+var launches = map[int64]struct {
 	kernel string
 	cells  int64
 	alike  bool
@@ -275,8 +275,8 @@ func (l *ladder) legs(from, to int64, kernels map[string]device.Function) (list 
 	for i := from; i < to; i++ {
 		e := l.tape[i]
 		if e.level < l.many {
-			kernel := apart[e.what].kernel
-			if apart[e.what].alike && l.alike[e.level] {
+			kernel := launches[e.what].kernel
+			if launches[e.what].alike && l.alike[e.level] {
 				kernel += alike
 			}
 			list = append(list, leg{i, i + 1, device.Launch{Grid: device.Dim{X: min(l.items(e), mostParts)}, Block: block}, kernels[kernel], 0})
@@ -301,7 +301,7 @@ func (l *ladder) items(e entry) int64 {
 		level++
 	}
 	p := l.plan[ofLevel*level:]
-	return up(up(p[0], apart[e.what].cells), 1<<p[3]) * up(p[1], 1<<p[4]) * up(up(p[2], p[6]), 1<<p[5]) * l.components
+	return up(up(p[0], launches[e.what].cells), 1<<p[3]) * up(p[1], 1<<p[4]) * up(up(p[2], p[6]), 1<<p[5]) * l.components
 }
 
 // A solver is what a job keeps of a ladder on the device.
@@ -361,7 +361,7 @@ func (j *job) solverKernels() error {
 	names := []string{""}
 	if j.solver.many > 0 {
 		names = append(names, "finish")
-		for _, a := range apart {
+		for _, a := range launches {
 			names = append(names, a.kernel)
 			if a.alike {
 				names = append(names, a.kernel+alike)
