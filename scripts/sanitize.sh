@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs the conformance tests of the implementations on a device under each tool
-# of compute-sanitizer, prints a line for each tool and implementation, and fails
-# on any finding:
+# Runs the tests of the implementations on a device under each tool of
+# compute-sanitizer, those of conformance and, of other workloads, those of the
+# kernels, prints a line for each tool and implementation, and fails on any finding:
 #
 #   scripts/sanitize.sh BINDIR [IMPLEMENTATION...]
 #
@@ -27,9 +27,10 @@ cases=${CASES:-'noise/shape=31x17x13/type=float32/seed=7|noise/shape=65x33x5/typ
 command -v "$sanitizer" >/dev/null || { echo "$0: no $sanitizer on this machine" >&2; exit 1; }
 
 # Each case is below TestConformance, those of the smoothing below TestDeviceIsHost, those
-# of the ceiling below TestSumOnDevice.
-run=$(printf '%s' "$cases" | sed 's,^,TestConformance/,; s,|,|TestConformance/,g')
-run="$run|TestDeviceIsHost/smooth/iterations=3|TestSumOnDevice"
+# of the ceiling below TestSumOnDevice. Other workloads ask all in one test.
+conformance=$(printf '%s' "$cases" | sed 's,^,TestConformance/,; s,|,|TestConformance/,g')
+conformance="$conformance|TestDeviceIsHost/smooth/iterations=3|TestSumOnDevice"
+kernels='^Test(Kernels|Product|Fields|Rest)OnDevice$'
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 bad=0
@@ -39,15 +40,18 @@ for tool in $tools; do
 	options=
 	[ "$tool" != memcheck ] || options='--report-api-errors no'
 	for impl in "$@"; do
+		case $impl in
+		chunked | extrema/gpu | fullsweep | read | smooth | tiled) run=$conformance passed='(Conformance[A-Za-z]*|DeviceIsHost|SumOnDevice)/' ;;
+		*) run=$kernels passed='[A-Za-z]*OnDevice ' ;;
+		esac
 		# shellcheck disable=SC2086 # the options are several words
 		ECCBENCH_REQUIRE_DEVICE=1 timeout "$timeout" "$sanitizer" --tool "$tool" $options --error-exitcode 1 \
 			"$bindir/$impl.test" -test.run "$run" -test.v >"$log" 2>&1
 		code=$?
-		ran=$(grep -Ec '^ *--- PASS: Test(Conformance[A-Za-z]*|DeviceIsHost|SumOnDevice)/' "$log")
+		ran=$(grep -Ec "^ *--- PASS: Test$passed" "$log")
 		missing=0 # patterns that no case has
 		case $impl in
-		smooth | read) ;;
-		*)
+		chunked | extrema/gpu | fullsweep | tiled)
 			missing=$(printf '%s\n' "$cases" | tr '|' '\n' | while read -r pattern; do
 				grep -Eq "^ *--- PASS: TestConformance[A-Za-z]*/.*$pattern" "$log" || echo "$pattern"
 			done | wc -l)
