@@ -25,6 +25,7 @@ extern __shared__ int block_changes[];
 // For each of the 27 places around a voxel, z slowest and x fastest, a word of bits of 32.
 typedef unsigned places[27];
 enum { middle = 13, number_words = 8, most_minima = 16, to_outside = 6, to_nowhere = 7 };
+typedef unsigned four_words __attribute__((vector_size(16)));
 
 inlined int ones(unsigned v) { return __builtin_popcount(v); }
 inlined int first_of(unsigned v) { return __builtin_ctz(v); }
@@ -65,8 +66,86 @@ template <class T, class K> inlined void find_keys(const T *image, int64 n, cons
   }
 }
 
+// Of 32 bytes of a row the ones that lie eight apart together: byte j of word i is voxel 8j + i, so that
+// its bit, as one of 32, is 8j + i. And those beside the 32.
+struct bytes {
+  unsigned v[8], before, behind;
+  // Of a row that is in the image, from its voxel 32·i on, of which so many are left.
+  member bytes(const uint8 *p, bool in, int i, int left, bool wide) : v{} {
+    unsigned l[8] = {};
+    if (in) {
+      if (wide) {
+        const four_words *q = (const four_words *)p;
+        four_words a = q[0], b{};
+        if (left > 16) b = q[1];
+        UNROLL for (int k = 0; k < 4; k++) l[k] = a[k], l[4 + k] = b[k];
+      } else {
+        UNROLL for (int k = 0; k < 8; k++) if (4 * k < left) l[k] = ((const unsigned *)p)[k];
+      }
+    }
+    // Words that follow in a row are those of the lanes beside, but for the first and the last lane.
+    int lane = thread_x() & 31;
+    before = from_lane_before(l[7]) >> 24, behind = from_lane_after(l[0]);
+    if (in && lane == 0 && i > 0) before = p[-1];
+    if (in && lane == 31 && left > 32) behind = p[32];
+    UNROLL for (int h = 0; h < 2; h++) {
+      unsigned a = permute(l[h], l[2 + h], 0x5140), b = permute(l[h], l[2 + h], 0x7362); // bytes of two rows in turn
+      unsigned c = permute(l[4 + h], l[6 + h], 0x5140), d = permute(l[4 + h], l[6 + h], 0x7362);
+      v[4 * h] = permute(a, c, 0x5410), v[4 * h + 1] = permute(a, c, 0x7632), v[4 * h + 2] = permute(b, d, 0x5410), v[4 * h + 3] = permute(b, d, 0x7632);
+    }
+  }
+  // Word i of the voxels so many behind, −1, 0 or 1.
+  member unsigned word(int i, int dx) const {
+    if (i + dx < 0) return v[7] << 8 | before;
+    if (i + dx > 7) return v[0] >> 8 | behind << 24;
+    return v[i + dx];
+  }
+};
+
+// The voxels whose byte of this, so many behind, is not above the own.
+inlined unsigned not_above(const bytes &other, const bytes &own, int dx) {
+  const unsigned high = 0x80808080, low = 0x01010101;
+  unsigned all = 0;
+  UNROLL for (int i = 0; i < 8; i++) {
+    unsigned a = other.word(i, dx), b = own.v[i], lesser = (b | high) - (a & ~high); // by the lower seven bits
+    all |= ((~a & b) | (~(a ^ b) & lesser)) >> (7 - i) & low << i;
+  }
+  return all;
+}
+
+// A thread compares a word, four voxels in each instruction, of rows of whole fours.
+inlined void compare_bytes(const rows<uint8> &r, unsigned *before) {
+  int64 at = (int64)block_x() * threads() + thread_x();
+  bool has = at < r.count;
+  int i = 0, y = 0, z = 0;
+  if (has) r.place(at, i, y, z);
+  int left = r.w - 32 * i;
+  bool wide = r.w % 16 == 0;
+  unsigned mask = left < 32 ? (1u << left) - 1 : ~0u, not_first = i ? ~0u : ~1u, not_last = left > 32 ? ~0u : ~(1u << (left - 1));
+  bytes own(r.keys + r.at(32 * i, y, z), has, i, left, wide);
+  UNROLL for (int row = 0; row < 5; row++) { // of the plane before, and those before this one
+    int dz = row < 3 ? -1 : 0, dy = row < 3 ? row - 1 : row - 4;
+    bool in = has && z + dz >= 0 && (unsigned)(y + dy) < (unsigned)r.h;
+    bytes other = own;
+    if (row < 4) other = bytes(r.keys + r.at(32 * i, y + dy, z + dz), in, i, left, wide);
+    unsigned there = in ? mask : 0;
+    UNROLL for (int dx = -1; dx < 2; dx++) {
+      int k = 3 * row + dx + 1;
+      if (k >= middle || !has) continue;
+      before[(int64)k * r.count + at] = not_above(other, own, dx) & there & (dx < 0 ? not_first : dx > 0 ? not_last : ~0u);
+    }
+  }
+}
+inlined bool compare_fours(const rows<uint8> &r, unsigned *before) {
+  if (r.w % 4) return false;
+  compare_bytes(r, before);
+  return true;
+}
+template <class K> inlined bool compare_fours(const rows<K> &, unsigned *) { return false; }
+
 // A warp compares 32 words, a voxel a lane; lanes keep a word each.
 template <class K> inlined void compare(const rows<K> &r, unsigned *before) {
+  if (compare_fours(r, before)) return;
   int lane = thread_x() & 31, warps = threads() >> 5;
   int64 first = ((int64)block_x() * warps + (thread_x() >> 5)) * 32;
   if (first >= r.count) return;

@@ -24,6 +24,7 @@ var asked = []string{
 	"noise/shape=40x9x2/levels=6/type=uint8/seed=7", "noise/shape=1x9x33/levels=6/type=uint8/seed=8", "noise/shape=3x3x3/levels=3/type=uint8/seed=9",
 	"dots/shape=35x13x11/type=uint8", "constant/shape=35x13x11/type=uint8", "checkerboard/shape=35x13x11/type=uint8", "serpent/shape=35x13x11/type=uint8",
 	"cavities/shape=35x13x11/type=uint8", "grf/shape=40x16x16/type=uint8/smooth=2/seed=1",
+	"noise/shape=80x9x5/levels=6/type=uint8/seed=10", "noise/shape=68x9x5/levels=200/type=uint8/seed=11", // whole fours, and sixteens, of rows of three words
 }
 
 // onHost are the kernels, compiled for the host, on a stand-in for a device.
