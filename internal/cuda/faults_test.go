@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -317,6 +318,28 @@ func TestCloseNamesWhatIsLeft(t *testing.T) {
 		t.Errorf("closing says\n%v\nwant\n%s", err, strings.Join(want, "\n"))
 	}
 	check(t, dev.Close(), buf.Close())
+}
+
+// Memory that one device has pinned is known to all of the driver, until it is closed.
+func TestPinnedMemoryOfAnotherDevice(t *testing.T) {
+	f := newFake(t)
+	f.set("devices", 2)
+	driver := must(Load())(t)
+	dev, other := must(driver.Open(0))(t), must(driver.Open(1))(t)
+	closeAtEnd(t, dev)
+	closeAtEnd(t, other)
+	host := must(dev.AllocPinned("host", 64))(t)
+	there := must(dev.Register("there", make([]byte, 64)))(t)
+	s, b := newStream(t, other, "main"), newBuffer(t, other, "words", 64)
+	copy(host.Data(), pattern(64))
+	check(t, s.Copy(b, 0, host, 0, 64), s.Copy(there, 0, b, 0, 64), s.Wait())
+	if !bytes.Equal(there.Data(), pattern(64)) {
+		t.Error("pinned memory came back changed")
+	}
+	check(t, host.Close(), there.Close())
+	if err := s.Copy(b, 0, host, 0, 64); err == nil || !strings.Contains(err.Error(), "used after it was closed") {
+		t.Errorf("memory that is closed is copied: %v", err)
+	}
 }
 
 func TestMisuse(t *testing.T) {

@@ -95,8 +95,8 @@ func (c *context) Register(name string, mem []byte) (device.Pinned, error) {
 	return p, nil
 }
 
-// memory is the object behind memory of this device, when n bytes from at are
-// within it.
+// memory is the object behind memory of this device, or pinned on the host for whichever device,
+// when n bytes from at are within it.
 func (c *context) memory(m device.Memory, at, n int64) (*object, error) {
 	var o *object
 	switch m := m.(type) {
@@ -105,7 +105,11 @@ func (c *context) memory(m device.Memory, at, n int64) (*object, error) {
 	case *pinned:
 		o = &m.object
 	}
-	if err := owned(c, "memory", o); err != nil {
+	err := owned(c, "memory", o)
+	if o != nil && o.onHost() && o.c.lib == c.lib {
+		err = o.usable() // pinned memory is known to every context
+	}
+	if err != nil {
 		return nil, err
 	}
 	if at < 0 || n < 0 || at > o.bytes-n {
