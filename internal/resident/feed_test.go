@@ -490,6 +490,45 @@ func TestFeedOfRepeatedImage(t *testing.T) {
 	}
 }
 
+// Any rows of an image that is pinned come from where they are, of one that repeats itself in parts.
+func TestPlaceOfRepeatedImage(t *testing.T) {
+	const row, cycle, rows = 2 << 10, 600, 1500
+	streamed := open(t, fmt.Sprintf("noise/shape=512x%d/type=float32/seed=1/repeat=%d", rows, cycle))
+	loaded, err := grid.Load(streamed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for in, repeats := range map[*grid.Field]bool{loaded: false, loaded.Repeating(cycle): true} {
+		d := standIn(t)
+		p, err := Pin(d, in, row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := newTarget(t, d, in)
+		for _, of := range [][2]int64{{0, rows}, {0, cycle}, {1, cycle + 1}, {cycle - 1, 2*cycle + 1}, {cycle, 2 * cycle}, {1499, 1500}, {7, 7}} {
+			lo, n, parts := of[0]*row, (of[1]-of[0])*row, int64(0)
+			err := p.Each(lo, n, func(from device.Memory, at, done, n int64) error {
+				parts++
+				return to.s.Copy(to.buffer, done, from, at, n)
+			})
+			got := make([]byte, n)
+			if err := errors.Join(err, to.s.Download(got, to.buffer, 0)); err != nil {
+				t.Fatal(err)
+			}
+			want := min(n, 1)
+			if repeats && n > 0 {
+				want = (of[1]-1)/cycle - of[0]/cycle + 1
+			}
+			if !bytes.Equal(got, loaded.Data()[lo:lo+n]) || parts != want {
+				t.Errorf("rows %v, which repeat %v: in %d parts, want %d; the bytes are right: %v", of, repeats, parts, want, bytes.Equal(got, loaded.Data()[lo:lo+n]))
+			}
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func uintptrOf(mem []byte) uintptr { return uintptr(unsafe.Pointer(&mem[0])) }
 
 // Nothing is under way of an image that is pinned where it is, either, when a copy fails.

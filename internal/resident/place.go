@@ -24,6 +24,23 @@ func (p *Place) At(off int64) (device.Memory, int64) {
 	return p.pinned, off
 }
 
+// Each calls f with where n bytes of the image from an offset on are, in their order: in one part,
+// or in as many as it is cut into by repeating itself.
+func (p *Place) Each(off, n int64, f func(from device.Memory, at, done, n int64) error) error {
+	for done := int64(0); done < n; {
+		from, at := p.At(off + done)
+		part := n - done
+		if p.cycle > 0 {
+			part = min(part, p.cycle-at)
+		}
+		if err := f(from, at, done, part); err != nil {
+			return err
+		}
+		done += part
+	}
+	return nil
+}
+
 // Close lets go of the memory.
 func (p *Place) Close() error { return p.pinned.Close() }
 
@@ -44,7 +61,7 @@ func Pin(d device.Device, in grid.Source, piece int64) (*Place, error) {
 		}
 		mem = mem[:min(once, int64(len(mem)))]
 	}
-	if !pinnable(mem) {
+	if !Pinnable(mem) {
 		return nil, nil
 	}
 	pinned, err := d.Register("image", mem)
@@ -57,8 +74,8 @@ func Pin(d device.Device, in grid.Source, piece int64) (*Place, error) {
 	return &Place{pinned, cycle}, nil
 }
 
-// pinnable reports whether memory begins a page of its own and is worth pinning:
+// Pinnable reports whether memory begins a page of its own and is worth pinning:
 // small images share pages with others, and pages are pinned once.
-func pinnable(mem []byte) bool {
+func Pinnable(mem []byte) bool {
 	return len(mem) >= 1<<20 && uintptr(unsafe.Pointer(&mem[0]))%uintptr(os.Getpagesize()) == 0
 }

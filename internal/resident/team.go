@@ -2,10 +2,8 @@ package resident
 
 import (
 	"errors"
-	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,12 +25,12 @@ type Member interface {
 // A stream of the first member's device notes the time before any of it, for which
 // all members wait, and again when it has waited for all of them.
 type Team struct {
+	Watches    // for each device
 	members    []Member
 	teams      [][]int // the members of each device, the first member's device first
 	clock      device.Stream
 	start, end device.Event
 	done       []device.Event // for each member
-	watches    []*Watch       // for each device
 }
 
 // NewTeam makes the events of a team. Its members stay the caller's.
@@ -49,7 +47,7 @@ func NewTeam(members []Member) (t *Team, err error) {
 		})
 		if k < 0 {
 			k = len(t.teams)
-			t.teams, t.watches = append(t.teams, nil), append(t.watches, NewWatch(m.On()))
+			t.teams, t.Watches = append(t.teams, nil), append(t.Watches, NewWatch(m.On()))
 		}
 		t.teams[k] = append(t.teams[k], i)
 		if t.done[i], err = m.On().NewEvent("end of a part"); err != nil {
@@ -177,65 +175,9 @@ func (t *Team) Cool() error {
 // Elapsed is the time of the last Do by the first member's device.
 func (t *Team) Elapsed() (time.Duration, error) { return t.end.Since(t.start) }
 
-// Device describes the devices in one line: equal ones once, with their number.
-func (t *Team) Device() string {
-	var kinds []string
-	count := map[string]int{}
-	for _, w := range t.watches {
-		kind := w.Device()
-		if count[kind]++; count[kind] == 1 {
-			kinds = append(kinds, kind)
-		}
-	}
-	for i, kind := range kinds {
-		kinds[i] = fmt.Sprintf("%d × %s", count[kind], kind)
-	}
-	return strings.Join(kinds, "; ")
-}
-
-// UUIDs are those of the devices.
-func (t *Team) UUIDs() []string {
-	var list []string
-	for _, w := range t.watches {
-		list = append(list, w.UUIDs()...)
-	}
-	return list
-}
-
-// DeviceMemory is the most bytes that buffers took on the devices.
-func (t *Team) DeviceMemory() (bytes int64) {
-	for _, w := range t.watches {
-		bytes += w.DeviceMemory()
-	}
-	return bytes
-}
-
-// Flags are how many devices there are, and what the sensors of each say.
-func (t *Team) Flags() []string {
-	flags := []string{fmt.Sprintf("devices=%d", len(t.teams))}
-	for k, m := range t.leads() {
-		for _, f := range t.watches[k].Flags() {
-			flags = append(flags, fmt.Sprintf("device %d: %s", m.On().Info().Index, f))
-		}
-	}
-	return flags
-}
-
-// Sensors is what each device's sensors showed at the last Flags.
-func (t *Team) Sensors() []string {
-	var list []string
-	for _, w := range t.watches {
-		list = append(list, w.Sensors()...)
-	}
-	return list
-}
-
 // Close frees what NewTeam made.
 func (t *Team) Close() error {
-	var errs []error
-	for _, w := range t.watches {
-		errs = append(errs, w.Close())
-	}
+	errs := []error{t.Watches.Close()}
 	for _, e := range t.done {
 		errs = append(errs, CloseAll(e))
 	}

@@ -1,7 +1,9 @@
 package resident
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"eccbench/internal/device"
 	"eccbench/internal/quantity"
@@ -71,4 +73,67 @@ func (w *Watch) Close() error {
 		return nil
 	}
 	return w.sensors.Close()
+}
+
+// Watches are those of several devices.
+type Watches []*Watch
+
+// Device describes the devices in one line: equal ones once, with their number.
+func (w Watches) Device() string {
+	var kinds []string
+	count := map[string]int{}
+	for _, one := range w {
+		kind := one.Device()
+		if count[kind]++; count[kind] == 1 {
+			kinds = append(kinds, kind)
+		}
+	}
+	for i, kind := range kinds {
+		kinds[i] = fmt.Sprintf("%d × %s", count[kind], kind)
+	}
+	return strings.Join(kinds, "; ")
+}
+
+// UUIDs are those of the devices.
+func (w Watches) UUIDs() (list []string) {
+	for _, one := range w {
+		list = append(list, one.UUIDs()...)
+	}
+	return list
+}
+
+// DeviceMemory is the most bytes that buffers took on the devices.
+func (w Watches) DeviceMemory() (bytes int64) {
+	for _, one := range w {
+		bytes += one.DeviceMemory()
+	}
+	return bytes
+}
+
+// Flags are how many devices there are, and what the sensors of each say.
+func (w Watches) Flags() []string {
+	flags := []string{fmt.Sprintf("devices=%d", len(w))}
+	for _, one := range w {
+		for _, f := range one.Flags() {
+			flags = append(flags, fmt.Sprintf("device %d: %s", one.on.Info().Index, f))
+		}
+	}
+	return flags
+}
+
+// Sensors is what each device's sensors showed at the last Flags.
+func (w Watches) Sensors() (list []string) {
+	for _, one := range w {
+		list = append(list, one.Sensors()...)
+	}
+	return list
+}
+
+// Close lets go of the sensors of all.
+func (w Watches) Close() error {
+	var errs []error
+	for _, one := range w {
+		errs = append(errs, one.Close())
+	}
+	return errors.Join(errs...)
 }
