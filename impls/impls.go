@@ -136,7 +136,8 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	reading := func(bench.Scope) string { return Ceiling }
 	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, binned.Implementation{}, binned.OnDevice{Open: open})
 	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{}, duality.OnDevice(open), labels.OnDevice(open))
-	flow := gvf.Steps(gvfdefinition.Implementation{}, gvfcpu.Implementation{}, gvfgpu.Global(open), gvfgpu.GlobalShared(open), gvfgpu.Texture(open), gvfgpu.TextureShared(open), blocked.Implementation{}, gvfgpu.Blocked(open))
+	flow := gvf.Steps(gvfdefinition.Implementation{}, gvfcpu.Implementation{}, gvfgpu.Global(open), gvfgpu.GlobalShared(open), gvfgpu.Texture(open), gvfgpu.TextureShared(open), blocked.Implementation{}, gvfgpu.Blocked(open),
+		gvfgpu.InSlabs(open), gvfgpu.InSlabsOnDevices(open))
 	halves := gvf.Keeping(gvf.NameFloat16, gvfdefinition.Implementation{}, gvfgpu.Global(open), gvfgpu.GlobalShared(open), gvfgpu.Blocked(open))
 	snorms := gvf.Keeping(gvf.NameSnorm16, gvfdefinition.Implementation{}, gvfgpu.Global(open), gvfgpu.GlobalShared(open))
 	steady := gvf.ToSteady(multigrid.Implementation{}, gvfgpu.Multigrid(open))

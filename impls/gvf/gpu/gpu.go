@@ -126,8 +126,8 @@ func (i Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	if p.Steps > math.MaxInt32 {
 		return fmt.Errorf("%d steps: more than the kernels count, %d", p.Steps, math.MaxInt32)
 	}
-	if info := d.Info(); info.Major < 8 {
-		return fmt.Errorf("%s has compute capability %d.%d, the kernels need 8.0 for copies to shared memory", info.Name, info.Major, info.Minor)
+	if err := recent(d); err != nil {
+		return err
 	}
 	n, dim := s.Voxels(), int64(p.Dim())
 	steps, more := p.Steps, int64(0)
@@ -148,6 +148,14 @@ func (i Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 		return err
 	}
 	return resident.Fits(d, n*(size(p)*3*dim+4)+grid.TotalBytes(p)+extentBytes+exchangeBytes(p, d.Info())+more, "the image with its gradient and two fields")
+}
+
+// recent refuses devices that the kernels are not for.
+func recent(d device.Device) error {
+	if info := d.Info(); info.Major < 8 {
+		return fmt.Errorf("%s has compute capability %d.%d, the kernels need 8.0 for copies to shared memory", info.Name, info.Major, info.Minor)
+	}
+	return nil
 }
 
 // hosted reports whether a flow starts on the host: from a field, or from an image whose values

@@ -23,11 +23,19 @@ func onHost(t *testing.T, fault string) resident.Opener {
 
 // standIn has some modules, so many multiprocessors, and blocks of so many threads.
 func standIn(t *testing.T, fault string, multiprocessors, threads int, modules ...string) resident.Opener {
+	driver := standInDriver(t, 1, fault, modules...)
+	driver.Multiprocessors(multiprocessors)
+	driver.ThreadsPerBlock(threads)
+	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
+}
+
+// standInDriver has so many of them.
+func standInDriver(t *testing.T, devices int, fault string, modules ...string) *devicetest.Driver {
 	find := map[string]func(string) devicetest.Kernel{}
 	for _, module := range modules {
 		find[module] = hosttest.Faulty(t, module, fault)
 	}
-	driver := devicetest.New(1, func(name string) devicetest.Kernel {
+	return devicetest.New(devices, func(name string) devicetest.Kernel {
 		for _, in := range find {
 			if k := in(name); k != nil {
 				return k
@@ -35,9 +43,6 @@ func standIn(t *testing.T, fault string, multiprocessors, threads int, modules .
 		}
 		return nil
 	})
-	driver.Multiprocessors(multiprocessors)
-	driver.ThreadsPerBlock(threads)
-	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
 }
 
 // tiled are problems of several tiles in each direction, whole and not: of a flat image and of
@@ -65,7 +70,7 @@ func asked() []string {
 
 // wrong is what is wrong with the answers of an implementation to a problem that is asked so
 // often in a scope.
-func wrong(t *testing.T, i Implementation, p *gvf.Problem, scope bench.Scope, times int) error {
+func wrong(t *testing.T, i bench.Implementation[*gvf.Problem, gvf.Flow], p *gvf.Problem, scope bench.Scope, times int) error {
 	t.Helper()
 	want, err := gvf.Define(p, 0)
 	if err != nil {

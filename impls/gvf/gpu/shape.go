@@ -101,16 +101,17 @@ func exchangeBytes(p *gvf.Problem, d device.Info) int64 {
 }
 
 // blocked is steps that are taken together: all of an image that registers hold, and of others
-// as many as there are kernels for, the most first.
+// as many as there are kernels for.
 func blocked(p *gvf.Problem, d device.Info, steps int64) (list []pass) {
 	if n := tilesOf(p, d); n > 0 {
 		return []pass{{module: "gvf_resident", kernel: "gvf_resident", launch: launch(n, residentWarps, 0), count: 1, readsB: true, steps: steps}}
 	}
-	depths := []int64{4, 2, 1}
-	if p.Dim() == 2 {
-		depths = []int64{8, 4, 2, 1}
-	}
-	for _, depth := range depths {
+	return together(p, d, steps)
+}
+
+// together is steps in as few passes as there are kernels for, the longest first.
+func together(p *gvf.Problem, d device.Info, steps int64) (list []pass) {
+	for _, depth := range depths(p.Dim()) {
 		if count := steps / depth; count > 0 {
 			one := streamed(p, d, depth)
 			one.count = count
@@ -119,6 +120,14 @@ func blocked(p *gvf.Problem, d device.Info, steps int64) (list []pass) {
 		}
 	}
 	return list
+}
+
+// depths is how many steps kernels take together in so many dimensions, the most first.
+func depths(dim int) []int64 {
+	if dim == 2 {
+		return []int64{8, 4, 2, 1}
+	}
+	return []int64{4, 2, 1}
 }
 
 // streamed is a pass of so many steps.

@@ -1,0 +1,655 @@
+package gpu
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/gvf"
+)
+
+// watch says of devices what every job on them does.
+type watch interface {
+	Device() string
+	UUIDs() []string
+	DeviceMemory() int64
+	bench.Flagged
+	Sensors() []string
+	io.Closer
+}
+
+type slabJob struct {
+	watch
+	cut
+	p       *gvf.Problem
+	fault   Fault
+	threads int
+
+	lanes   []*lane
+	slabs   []*slab
+	from    *held           // the field that is given, else nil
+	place   *resident.Place // the image, when it is pinned where it is
+	field   [2]*held        // after the last visit and every other one before it, and the others
+	seen    device.Pinned   // the extents of what blocks of each slab have seen
+	extent  device.Pinned   // of the image
+	plans   map[[2]int64][]pass
+	out     gvf.Output // of a field that is in memory of the devices' driver
+	counted []int64    // blocks that have seen each slab
+}
+
+// A lane is a device with the slabs that go through it: fetched, worked on and brought back by a
+// stream each.
+type lane struct {
+	d             device.Device
+	in, work, out device.Stream
+	start, end    device.Event // of all
+	slots         []*slot
+	v0, b, extent device.Buffer
+	modules       []device.Module
+	functions     map[string]device.Function
+	next          int // how many slabs have gone through it
+}
+
+// A slot is where a slab is on a device.
+type slot struct {
+	image      device.Buffer    // or the field that is given
+	v          [2]device.Buffer // the field, and that before it or after
+	last       int              // which of them the last slab left its field in
+	parts      device.Buffer
+	stage      device.Pinned // where the host puts an image that is not pinned
+	came       device.Event  // what was fetched last is there
+	made, sent device.Event  // its steps are taken, and it is back
+}
+
+// A slab is a part of the field that goes through one device.
+type slab struct {
+	lane *lane
+	sent [2]device.Event // it is back, of this visit and of the one before in turn
+}
+
+func (j *slabJob) setup(devices []device.Device) (err error) {
+	n, dim := j.p.Shape().Voxels(), j.p.Dim()
+	if hosted(j.p) {
+		start, err := j.p.Start(j.threads)
+		if err != nil {
+			return err
+		}
+		if j.from, err = hold(devices[0], start.V0); err != nil {
+			return err
+		}
+	} else if j.place, err = resident.Pin(devices[0], j.p.Source, grid.SliceBytes(j.p)); err != nil {
+		return err
+	}
+	for i := range min(2, j.visits()) {
+		if j.field[i], err = holdNew(devices[0], dim, n); err != nil {
+			return err
+		}
+	}
+	if j.seen, err = devices[0].AllocPinned("extents on the host", j.cut.slabs*extentBytes); err != nil {
+		return err
+	}
+	if j.extent, err = devices[0].AllocPinned("extent on the host", 8); err != nil {
+		return err
+	}
+	for _, d := range devices {
+		l := &lane{d: d, functions: map[string]device.Function{}}
+		j.lanes = append(j.lanes, l)
+		if err := j.open(l); err != nil {
+			return err
+		}
+	}
+	j.counted = make([]int64, j.cut.slabs)
+	for k := range j.cut.slabs {
+		s := &slab{lane: j.lanes[j.owner(k)]}
+		j.slabs = append(j.slabs, s)
+		for i := range s.sent {
+			if s.sent[i], err = s.lane.d.NewEvent("a slab is back"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// open makes what a device needs.
+func (j *slabJob) open(l *lane) (err error) {
+	for name, s := range map[string]*device.Stream{"fetching slabs": &l.in, "steps of slabs": &l.work, "slabs on their way back": &l.out} {
+		if *s, err = l.d.NewStream(fmt.Sprintf("%s, device %d", name, l.d.Info().Index)); err != nil {
+			return err
+		}
+	}
+	for _, e := range []*device.Event{&l.start, &l.end} {
+		if *e, err = l.d.NewEvent("start or end of all slabs"); err != nil {
+			return err
+		}
+	}
+	if err := j.load(l); err != nil {
+		return err
+	}
+	voxels := j.longest() * j.p.Shape().SliceVoxels()
+	field := 4 * int64(j.p.Dim()) * voxels
+	list := []allocation{{&l.b, "squares of the gradient's lengths of a slab", 4 * voxels, nil}, {&l.extent, "extent of the image", 8, nil}}
+	if j.from == nil {
+		list = append(list, allocation{&l.v0, "gradient of a slab", field, nil})
+	}
+	for range j.slots() {
+		s := &slot{}
+		l.slots = append(l.slots, s)
+		list = append(list, allocation{&s.image, "slab", voxels * voxelBytes(j.p), nil}, allocation{&s.parts, "extents of a slab", extentBytes, nil},
+			allocation{&s.v[0], "field of a slab", field, nil}, allocation{&s.v[1], "other field of a slab", field, nil})
+		for _, e := range []*device.Event{&s.came, &s.made, &s.sent} {
+			if *e, err = l.d.NewEvent("a slab has come, is made or is back"); err != nil {
+				return err
+			}
+		}
+		if j.from == nil && j.place == nil {
+			if s.stage, err = l.d.AllocPinned("slab on the host", voxels*voxelBytes(j.p)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, a := range list {
+		if *a.to, err = l.d.Alloc(a.name, a.bytes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// load finds the kernels of a device.
+func (j *slabJob) load(l *lane) error {
+	module := func(name string, kernels ...string) error {
+		m, err := resident.Load(l.d, name, kernels...)
+		if err != nil {
+			return err
+		}
+		l.modules = append(l.modules, m)
+		for _, k := range kernels {
+			if l.functions[k], err = m.Function(k); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	t := j.p.Type()
+	if err := module("gvf_start", fmt.Sprintf("gvf_extent_%v", t), fmt.Sprintf("gvf_scale_%v", t), "gvf_gradient", "gvf_magnitude"); err != nil {
+		return err
+	}
+	passes := append(together(j.p, l.d.Info(), j.of(0)), together(j.p, l.d.Info(), j.of(j.visits()-1))...)
+	names, shared := []string{}, map[string]int64{}
+	for _, p := range passes {
+		if shared[p.kernel] == 0 {
+			names = append(names, p.kernel)
+		}
+		shared[p.kernel] = p.launch.Shared
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	if err := module(passes[0].module, names...); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if f := l.functions[name]; shared[name]+f.Attributes().Shared > l.d.Info().Shared {
+			if err := f.AllowShared(shared[name]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Do takes all steps of all slabs.
+func (j *slabJob) Do(trace *bench.Trace) (err error) {
+	defer func() {
+		if err != nil {
+			_ = j.wait() // the first error says why
+		}
+	}()
+	if err := j.begin(trace); err != nil {
+		return err
+	}
+	defer trace.Span("visits")()
+	for visit := range j.visits() {
+		if err := j.eachSlab(func(k int64) error { return j.visit(k, visit) }); err != nil {
+			return err
+		}
+	}
+	first, last := j.lanes[0], (j.visits()-1)%2
+	for _, s := range j.slabs {
+		if err := first.out.WaitFor(s.sent[last]); err != nil {
+			return err
+		}
+	}
+	return errors.Join(first.out.Record(first.end), j.wait())
+}
+
+// begin notes the time, and finds the extent of the image, for which all of it goes through the
+// devices once.
+func (j *slabJob) begin(trace *bench.Trace) error {
+	defer trace.Span("extent of the image")()
+	for _, l := range j.lanes {
+		l.next = 0
+		if err := l.in.Record(l.start); err != nil {
+			return err
+		}
+	}
+	if j.from != nil {
+		return nil
+	}
+	if err := errors.Join(j.eachSlab(j.look), j.wait()); err != nil {
+		return err
+	}
+	j.merge()
+	for _, l := range j.lanes {
+		if err := l.in.Copy(l.extent, 0, j.extent, 0, j.extent.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// merge finds the extent of the image from those that blocks have seen.
+func (j *slabJob) merge() {
+	at := func(k, i int64) int32 {
+		return int32(binary.LittleEndian.Uint32(j.seen.Data()[k*extentBytes+4*i:]))
+	}
+	least, greatest := at(0, 0), at(0, 1)
+	for k, blocks := range j.counted {
+		if j.fault == OwnExtent && j.owner(int64(k)) > 0 {
+			continue
+		}
+		for i := range blocks {
+			least, greatest = min(least, at(int64(k), 2*i)), max(greatest, at(int64(k), 2*i+1))
+		}
+	}
+	data := j.extent.Data()
+	binary.LittleEndian.PutUint32(data, uint32(least))
+	binary.LittleEndian.PutUint32(data[4:], uint32(greatest))
+}
+
+// eachSlab calls f for all slabs, one of each device in turn.
+func (j *slabJob) eachSlab(f func(k int64) error) error {
+	for turn := range j.turns() {
+		for g := range j.devices {
+			lo, hi := part(j.cut.slabs, j.devices, g)
+			if lo+turn >= hi {
+				continue
+			}
+			if err := f(lo + turn); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// take is the slot for the next slab of a device.
+func (l *lane) take() *slot {
+	s := l.slots[l.next%len(l.slots)]
+	l.next++
+	return s
+}
+
+// look has a device look at the planes of a slab.
+func (j *slabJob) look(k int64) error {
+	l := j.slabs[k].lane
+	s := l.take()
+	lo, hi := j.inner(k)
+	if err := j.stageImage(s, lo, hi); err != nil {
+		return err
+	}
+	if err := errors.Join(l.in.WaitFor(s.made), j.fetchImage(l, s, lo, hi), l.in.Record(s.came)); err != nil {
+		return err
+	}
+	n := (hi - lo) * j.p.Shape().SliceVoxels()
+	shape := l.all(n)
+	shape.Grid.X = min(shape.Grid.X, extentParts)
+	j.counted[k] = shape.Grid.X
+	return errors.Join(
+		l.work.WaitFor(s.came), l.work.WaitFor(s.sent),
+		l.work.Launch(l.functions[fmt.Sprintf("gvf_extent_%v", j.p.Type())], shape, s.image, n, s.parts), l.work.Record(s.made),
+		l.out.WaitFor(s.made), l.out.Copy(j.seen, k*extentBytes, s.parts, 0, 8*shape.Grid.X), l.out.Record(s.sent))
+}
+
+// all is a launch of kernels that go through so many voxels.
+func (l *lane) all(n int64) device.Launch {
+	return launch(max(1, min(up(n, 32*startWarps), int64(l.d.Info().SMs)*startBlocks)), startWarps, 0)
+}
+
+// stageImage puts planes of an image that is not pinned into a slot's memory of the host.
+func (j *slabJob) stageImage(s *slot, lo, hi int64) error {
+	if s.stage == nil {
+		return nil
+	}
+	if err := s.came.Wait(); err != nil { // what was there is on the device
+		return err
+	}
+	size := grid.SliceBytes(j.p)
+	return resident.Each(j.threads, func(i int) error {
+		from, to := part(hi-lo, int64(j.threads), int64(i))
+		if from == to {
+			return nil
+		}
+		return j.p.ReadSlab(s.stage.Data()[from*size:to*size], lo+from, lo+to)
+	})
+}
+
+// fetchImage adds copies of planes of the image to a slot.
+func (j *slabJob) fetchImage(l *lane, s *slot, lo, hi int64) error {
+	size := grid.SliceBytes(j.p)
+	if s.stage != nil {
+		return l.in.Copy(s.image, 0, s.stage, 0, (hi-lo)*size)
+	}
+	return j.place.Each(lo*size, (hi-lo)*size, func(from device.Memory, at, done, n int64) error {
+		return l.in.Copy(s.image, done, from, at, n)
+	})
+}
+
+// visit has a slab go through its device for some steps.
+func (j *slabJob) visit(k, visit int64) error {
+	me := j.slabs[k]
+	s := me.lane.take()
+	lo, hi := j.outer(k, visit)
+	if err := j.stageImage(s, lo, hi); err != nil {
+		return err
+	}
+	return me.lane.d.Do(func() error {
+		return errors.Join(j.fetch(k, visit, s), j.workOn(k, visit, s), j.bring(k, visit, s))
+	})
+}
+
+// fetched is which of a slot's fields a slab is fetched to: not that which is on its way back.
+func (s *slot) fetched() int { return 1 - s.last }
+
+// fetch adds copies of a slab to the device.
+func (j *slabJob) fetch(k, visit int64, s *slot) error {
+	l := j.slabs[k].lane
+	lo, hi := j.outer(k, visit)
+	var errs []error
+	if j.fault != EarlyFetch {
+		errs = append(errs, l.in.WaitFor(s.made))
+	}
+	if j.from == nil {
+		errs = append(errs, j.fetchImage(l, s, lo, hi))
+	} else {
+		errs = append(errs, j.copies(j.from, lo, hi, func(from device.Memory, at, done, n int64) error { return l.in.Copy(s.image, done, from, at, n) }))
+	}
+	if visit > 0 {
+		// Those near this one are back, and with that have been fetched: so none of them is to be
+		// fetched still from where this one will be brought back to.
+		near := j.near(k, j.steps)
+		switch j.fault {
+		case EarlyHalo:
+			near = nil
+		case EarlyStore:
+			near = j.near(k, j.of(visit))
+		}
+		for _, q := range near {
+			errs = append(errs, l.in.WaitFor(j.slabs[q].sent[(visit-1)%2]))
+		}
+		to := s.v[s.fetched()]
+		errs = append(errs, j.copies(j.field[(j.visits()-visit)%2], lo, hi, func(from device.Memory, at, done, n int64) error { return l.in.Copy(to, done, from, at, n) }))
+	}
+	return errors.Join(append(errs, l.in.Record(s.came))...)
+}
+
+// copies calls f with where planes of each component are.
+func (j *slabJob) copies(h *held, lo, hi int64, f func(m device.Memory, at, done, n int64) error) error {
+	plane := 4 * j.p.Shape().SliceVoxels()
+	for c, m := range h.pinned {
+		if err := f(m, lo*plane, int64(c)*(hi-lo)*plane, (hi-lo)*plane); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// workOn adds the launches of a slab.
+func (j *slabJob) workOn(k, visit int64, s *slot) error {
+	l := j.slabs[k].lane
+	lo, hi := j.outer(k, visit)
+	shape := j.p.Shape().WithSlices(hi - lo)
+	errs := []error{l.work.WaitFor(s.came)}
+	if j.fault != EarlyWork {
+		errs = append(errs, l.work.WaitFor(s.sent))
+	}
+	n := shape.Voxels()
+	axes := []any{int32(shape.W), int32(shape.H), int32(shape.D)}
+	v0, to := s.image, 1-s.fetched()
+	if j.from != nil {
+		errs = append(errs, l.work.Launch(l.functions["gvf_magnitude"], l.all(n), append([]any{v0, l.b}, axes...)...))
+	} else {
+		v0 = l.v0
+		f := s.v[to]
+		errs = append(errs,
+			l.work.Launch(l.functions[fmt.Sprintf("gvf_scale_%v", j.p.Type())], l.all(n), s.image, n, l.extent, int32(1), f),
+			l.work.Launch(l.functions["gvf_gradient"], l.all(n), append([]any{f, v0, l.b}, axes...)...))
+	}
+	from := s.v[s.fetched()]
+	if visit == 0 {
+		from = v0
+	}
+	for _, one := range j.plan(l, hi-lo, j.of(visit)) {
+		for range one.count {
+			args := append([]any{from, v0, l.b, s.v[to]}, axes...)
+			errs = append(errs, l.work.Launch(l.functions[one.kernel], one.launch, append(args, int32(j.p.Boundary), j.p.Mu, int32(one.length))...))
+			from, to = s.v[to], 1-to
+		}
+	}
+	if j.all == 0 {
+		errs = append(errs, l.work.Copy(s.v[to], 0, v0, 0, 4*int64(j.p.Dim())*n))
+		to = 1 - to
+	}
+	s.last = 1 - to
+	return errors.Join(append(errs, l.work.Record(s.made))...)
+}
+
+// plan is the passes of a slab of so many planes.
+func (j *slabJob) plan(l *lane, planes, steps int64) []pass {
+	key := [2]int64{planes, steps}
+	if list, ok := j.plans[key]; ok {
+		return list
+	}
+	j.plans[key] = together(slabOf(j.p, planes), l.d.Info(), steps)
+	return j.plans[key]
+}
+
+// bring adds copies of a slab to the host.
+func (j *slabJob) bring(k, visit int64, s *slot) error {
+	l := j.slabs[k].lane
+	lo, hi := j.inner(k)
+	first, end := j.outer(k, visit)
+	plane := 4 * j.p.Shape().SliceVoxels()
+	if j.fault == LostSeam && k < j.cut.slabs-1 {
+		hi--
+	}
+	var errs []error
+	if j.fault != EarlyReturn {
+		errs = append(errs, l.out.WaitFor(s.made))
+	}
+	for c, to := range j.field[(j.visits()-1-visit)%2].pinned {
+		errs = append(errs, l.out.Copy(to, lo*plane, s.v[s.last], (int64(c)*(end-first)+lo-first)*plane, (hi-lo)*plane))
+	}
+	return errors.Join(append(errs, l.out.Record(s.sent), l.out.Record(j.slabs[k].sent[visit%2]))...)
+}
+
+// wait returns when nothing is under way.
+func (j *slabJob) wait() error {
+	var errs []error
+	for _, l := range j.lanes {
+		for _, s := range []device.Stream{l.in, l.work, l.out} {
+			if s != nil {
+				errs = append(errs, s.Wait())
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Elapsed is what the last Do took on the first device, from the first copy to the last.
+func (j *slabJob) Elapsed() (time.Duration, error) {
+	first := j.lanes[0]
+	return first.end.Since(first.start)
+}
+
+// Cool empties the devices' second-level caches.
+func (j *slabJob) Cool() error {
+	var errs []error
+	for _, l := range j.lanes {
+		errs = append(errs, l.d.FlushL2(l.work), l.work.Wait())
+	}
+	return errors.Join(errs...)
+}
+
+// Poison overwrites what Out reads, and what it is made of.
+func (j *slabJob) Poison() {
+	const poison = 0x5a
+	for _, l := range j.lanes {
+		list := []device.Buffer{l.v0, l.b}
+		for _, s := range l.slots {
+			list = append(list, s.image, s.v[0], s.v[1])
+		}
+		for _, b := range list {
+			if b != nil {
+				// A device that cannot be written to fails at the next call, with the reason.
+				_ = l.work.Fill(b, 0, b.Bytes(), poison)
+			}
+		}
+	}
+	_ = j.wait()
+	for _, f := range j.field {
+		if f != nil {
+			gvf.Output{Flow: gvf.Flow{V: f.lists}}.Poison()
+		}
+	}
+}
+
+// Out is the last answer, until the next.
+func (j *slabJob) Out() (gvf.Flow, error) {
+	f := j.field[0]
+	if j.fault == OldHost {
+		f = cmp.Or(j.field[1], f)
+	}
+	if !f.lent {
+		return gvf.Flow{V: f.lists}, nil
+	}
+	if j.out.V == nil {
+		j.out = gvf.NewOutput(j.p)
+	}
+	for c, list := range f.lists {
+		copy(j.out.V[c], list)
+	}
+	return j.out.Out()
+}
+
+// Close frees memory and kernels.
+func (j *slabJob) Close() error {
+	errs := []error{j.wait()}
+	for _, s := range j.slabs {
+		errs = append(errs, resident.CloseAll(s.sent[0], s.sent[1]))
+	}
+	for _, l := range j.lanes {
+		for _, s := range l.slots {
+			errs = append(errs, resident.CloseAll(s.stage, s.v[1], s.v[0], s.parts, s.image, s.sent, s.made, s.came))
+		}
+		errs = append(errs, resident.CloseAll(l.v0, l.b, l.extent))
+		for _, m := range l.modules {
+			errs = append(errs, m.Close())
+		}
+		errs = append(errs, resident.CloseAll(l.end, l.start, l.out, l.work, l.in))
+	}
+	for _, f := range []*held{j.field[0], j.field[1], j.from} {
+		if f != nil {
+			errs = append(errs, f.Close())
+		}
+	}
+	if j.place != nil {
+		errs = append(errs, j.place.Close())
+	}
+	return errors.Join(append(errs, resident.CloseAll(j.extent, j.seen), j.watch.Close())...)
+}
+
+var _ bench.DeviceJob = (*slabJob)(nil)
+
+// held is lists of numbers of the host that devices copy from and to.
+type held struct {
+	lists  [][]float32
+	pinned []device.Pinned // one for each
+	lent   bool            // they are in memory of the devices' driver, which is gone after Close
+}
+
+// hold pins lists where they are, or holds them in memory that is.
+func hold(d device.Device, lists [][]float32) (h *held, err error) {
+	h = &held{lists: lists}
+	for _, list := range lists {
+		mem := grid.Bytes(list)
+		if !resident.Pinnable(mem) {
+			break
+		}
+		p, err := d.Register("field on the host", mem)
+		if device.IsRegistered(err) && !device.IsSticky(err) {
+			break
+		}
+		if err != nil {
+			return nil, errors.Join(err, h.Close())
+		}
+		h.pinned = append(h.pinned, p)
+	}
+	if len(h.pinned) == len(lists) {
+		return h, nil
+	}
+	if err := h.Close(); err != nil {
+		return nil, err
+	}
+	h, err = lend(d, len(lists), int64(len(lists[0])))
+	if err == nil {
+		for c, list := range lists {
+			copy(h.lists[c], list)
+		}
+	}
+	return h, err
+}
+
+// holdNew is so many lists of numbers: of their own where that can be pinned.
+func holdNew(d device.Device, dim int, n int64) (*held, error) {
+	const page = 1 << 20 // what Pinnable pins
+	if 4*n < page {
+		return lend(d, dim, n)
+	}
+	lists := make([][]float32, dim)
+	for c := range lists {
+		lists[c] = grid.NewValues[float32](n)
+	}
+	return hold(d, lists)
+}
+
+// lend is so many lists in memory of the driver.
+func lend(d device.Device, dim int, n int64) (h *held, err error) {
+	h = &held{lent: true}
+	for range dim {
+		p, err := d.AllocPinned("field on the host", 4*n)
+		if err != nil {
+			return nil, errors.Join(err, h.Close())
+		}
+		h.pinned, h.lists = append(h.pinned, p), append(h.lists, grid.Values[float32](p.Data()))
+	}
+	return h, nil
+}
+
+// Close lets go of the memory.
+func (h *held) Close() error {
+	var errs []error
+	for _, p := range h.pinned {
+		errs = append(errs, p.Close())
+	}
+	h.pinned = nil
+	return errors.Join(errs...)
+}
