@@ -357,17 +357,25 @@ func (j *slabJob) fetchImage(l *lane, s *slot, lo, hi int64) error {
 func (j *slabJob) visit(k, visit int64) error {
 	me := j.slabs[k]
 	s := me.lane.take()
-	lo, hi := j.outer(k, visit)
-	if err := j.stageImage(s, lo, hi); err != nil {
-		return err
+	if visit == 0 || !j.stays() {
+		lo, hi := j.outer(k, visit)
+		if err := j.stageImage(s, lo, hi); err != nil {
+			return err
+		}
 	}
 	return me.lane.d.Do(func() error {
 		return errors.Join(j.fetch(k, visit, s), j.workOn(k, visit, s), j.bring(k, visit, s))
 	})
 }
 
-// fetched is which of a slot's fields a slab is fetched to: not that which is on its way back.
-func (s *slot) fetched() int { return 1 - s.last }
+// fetched is which of a slot's fields a slab is fetched to: not that which is on its way back, but of
+// a slab that stays its own.
+func (j *slabJob) fetched(s *slot) int {
+	if j.stays() {
+		return s.last
+	}
+	return 1 - s.last
+}
 
 // fetch adds copies of a slab to the device.
 func (j *slabJob) fetch(k, visit int64, s *slot) error {
@@ -377,15 +385,17 @@ func (j *slabJob) fetch(k, visit int64, s *slot) error {
 	if j.fault != EarlyFetch {
 		errs = append(errs, l.in.WaitFor(s.made))
 	}
-	if j.from == nil {
+	switch {
+	case visit > 0 && j.stays():
+	case j.from == nil:
 		errs = append(errs, j.fetchImage(l, s, lo, hi))
-	} else {
-		errs = append(errs, j.copies(j.from, lo, hi, func(from device.Memory, at, done, n int64) error { return l.in.Copy(s.image, done, from, at, n) }))
+	default:
+		errs = append(errs, j.copies(j.from, span{lo, hi}, lo, hi, func(m device.Memory, at, there, n int64) error { return l.in.Copy(s.image, there, m, at, n) }))
 	}
 	if visit > 0 {
 		// Those near this one are back, and with that have been fetched: so none of them is to be
 		// fetched still from where this one will be brought back to.
-		near := j.near(k, j.steps)
+		near := j.near(k, j.reach())
 		switch j.fault {
 		case EarlyHalo:
 			near = nil
@@ -395,17 +405,23 @@ func (j *slabJob) fetch(k, visit int64, s *slot) error {
 		for _, q := range near {
 			errs = append(errs, l.in.WaitFor(j.slabs[q].sent[(visit-1)%2]))
 		}
-		to := s.v[s.fetched()]
-		errs = append(errs, j.copies(j.field[(j.visits()-visit)%2], lo, hi, func(from device.Memory, at, done, n int64) error { return l.in.Copy(to, done, from, at, n) }))
+		spans, to := []span{{lo, hi}}, s.v[j.fetched(s)]
+		if j.stays() {
+			spans = j.halos(k, visit)
+		}
+		for _, of := range spans {
+			errs = append(errs, j.copies(j.field[(j.visits()-visit)%2], of, lo, hi, func(m device.Memory, at, there, n int64) error { return l.in.Copy(to, there, m, at, n) }))
+		}
 	}
 	return errors.Join(append(errs, l.in.Record(s.came))...)
 }
 
-// copies calls f with where planes of each component are.
-func (j *slabJob) copies(h *held, lo, hi int64, f func(m device.Memory, at, done, n int64) error) error {
+// copies calls f with where planes of each component are on the host, and in a slab of planes from
+// first to below end.
+func (j *slabJob) copies(h *held, of span, first, end int64, f func(m device.Memory, at, there, n int64) error) error {
 	plane := 4 * j.p.Shape().SliceVoxels()
 	for c, m := range h.pinned {
-		if err := f(m, lo*plane, int64(c)*(hi-lo)*plane, (hi-lo)*plane); err != nil {
+		if err := f(m, of.lo*plane, (int64(c)*(end-first)+of.lo-first)*plane, (of.hi-of.lo)*plane); err != nil {
 			return err
 		}
 	}
@@ -423,17 +439,20 @@ func (j *slabJob) workOn(k, visit int64, s *slot) error {
 	}
 	n := shape.Voxels()
 	axes := []any{int32(shape.W), int32(shape.H), int32(shape.D)}
-	v0, to := s.image, 1-s.fetched()
+	from, to := s.v[j.fetched(s)], 1-j.fetched(s)
+	v0 := l.v0
 	if j.from != nil {
+		v0 = s.image
+	}
+	switch f := s.v[to]; {
+	case visit > 0 && j.stays(): // V0 and b are there
+	case j.from != nil:
 		errs = append(errs, l.work.Launch(l.functions["gvf_magnitude"], l.all(n), append([]any{v0, l.b}, axes...)...))
-	} else {
-		v0 = l.v0
-		f := s.v[to]
+	default:
 		errs = append(errs,
 			l.work.Launch(l.functions[fmt.Sprintf("gvf_scale_%v", j.p.Type())], l.all(n), s.image, n, l.extent, int32(1), f),
 			l.work.Launch(l.functions["gvf_gradient"], l.all(n), append([]any{f, v0, l.b}, axes...)...))
 	}
-	from := s.v[s.fetched()]
 	if visit == 0 {
 		from = v0
 	}
@@ -465,18 +484,18 @@ func (j *slabJob) plan(l *lane, planes, steps int64) []pass {
 // bring adds copies of a slab to the host.
 func (j *slabJob) bring(k, visit int64, s *slot) error {
 	l := j.slabs[k].lane
-	lo, hi := j.inner(k)
 	first, end := j.outer(k, visit)
-	plane := 4 * j.p.Shape().SliceVoxels()
-	if j.fault == LostSeam && k < j.cut.slabs-1 {
-		hi--
-	}
 	var errs []error
 	if j.fault != EarlyReturn {
 		errs = append(errs, l.out.WaitFor(s.made))
 	}
-	for c, to := range j.field[(j.visits()-1-visit)%2].pinned {
-		errs = append(errs, l.out.Copy(to, lo*plane, s.v[s.last], (int64(c)*(end-first)+lo-first)*plane, (hi-lo)*plane))
+	for _, of := range j.returned(k, visit) {
+		if _, hi := j.inner(k); j.fault == LostSeam && of.hi == hi && hi < j.planes {
+			of.hi--
+		}
+		errs = append(errs, j.copies(j.field[(j.visits()-1-visit)%2], of, first, end, func(m device.Memory, at, there, n int64) error {
+			return l.out.Copy(m, at, s.v[s.last], there, n)
+		}))
 	}
 	return errors.Join(append(errs, l.out.Record(s.sent), l.out.Record(j.slabs[k].sent[visit%2]))...)
 }

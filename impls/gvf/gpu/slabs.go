@@ -100,28 +100,74 @@ func (c cut) of(visit int64) int64 { return min(c.steps, c.all-visit*c.steps) }
 // inner is the planes that a slab brings back.
 func (c cut) inner(k int64) (lo, hi int64) { return part(c.planes, c.slabs, k) }
 
-// outer is the planes that it needs for that.
+// stays reports whether each device has one slab, which stays there: no more than halos are exchanged
+// then between visits.
+func (c cut) stays() bool { return c.turns() == 1 }
+
+// outer is the planes that it needs for that: of a slab that stays, as many on each visit.
 func (c cut) outer(k, visit int64) (lo, hi int64) {
 	lo, hi = c.inner(k)
-	halo := c.of(visit) - c.short
-	if visit == 0 {
+	halo := c.of(visit)
+	switch {
+	case c.stays():
+		halo = c.reach()
+	case visit == 0:
 		halo += c.fringe
 	}
+	halo -= c.short
 	return max(0, lo-halo), min(c.planes, hi+halo)
 }
 
-// near is the slabs that have some of the planes within so many steps of a slab: with as many as a
-// visit takes, of two slabs either is near the other or neither.
-func (c cut) near(k, steps int64) (list []int64) {
+// reach is how far beyond its ends a slab is fetched, after the first visit, at most.
+func (c cut) reach() int64 {
+	if c.stays() {
+		return c.steps + c.fringe
+	}
+	return c.steps
+}
+
+// A span is planes lo ≤ z < hi.
+type span struct{ lo, hi int64 }
+
+// halos are the planes that a slab needs beside its own.
+func (c cut) halos(k, visit int64) []span {
+	lo, hi := c.inner(k)
+	first, end := c.outer(k, visit)
+	return []span{{first, lo}, {hi, end}}
+}
+
+// returned are the planes of a slab that are brought back after a visit: those that others need,
+// after the last one all.
+func (c cut) returned(k, visit int64) []span {
+	lo, hi := c.inner(k)
+	if !c.stays() || visit == c.visits()-1 {
+		return []span{{lo, hi}}
+	}
+	a, b := lo, hi
+	if lo > 0 {
+		a = min(hi, lo+c.reach())
+	}
+	if hi < c.planes {
+		b = max(lo, hi-c.reach())
+	}
+	if a >= b {
+		return []span{{lo, hi}}
+	}
+	return []span{{lo, a}, {b, hi}}
+}
+
+// near is the slabs that have some of the planes within so many of a slab: with as many as it is
+// ever fetched with, of two slabs either is near the other or neither.
+func (c cut) near(k, within int64) (list []int64) {
 	lo, hi := c.inner(k)
 	for q := k; q >= 0; q-- {
-		if _, end := c.inner(q); end <= lo-steps {
+		if _, end := c.inner(q); end <= lo-within {
 			break
 		}
 		list = append(list, q)
 	}
 	for q := k + 1; q < c.slabs; q++ {
-		if begin, _ := c.inner(q); begin >= hi+steps {
+		if begin, _ := c.inner(q); begin >= hi+within {
 			break
 		}
 		list = append(list, q)
@@ -185,6 +231,14 @@ func (c cut) cost(p *gvf.Problem) float64 {
 			fetched += 4 * dim
 		}
 		in, out := with*fetched*linkNS, plane*float64(whole)*4*dim*linkNS
+		if halos := (with - plane*float64(whole)) * 4 * dim * linkNS; c.stays() {
+			if number > 0 {
+				in = halos
+			}
+			if number < c.visits()-1 {
+				out = min(out, halos)
+			}
+		}
 		work := with*(steps*dim*step+gradientNS) + launchUS*1000*(4+steps/float64(depths(p.Dim())[0]))
 		longest := max(in, work, out)
 		return turns*longest + in + work + out - longest

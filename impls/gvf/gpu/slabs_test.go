@@ -67,6 +67,7 @@ var inSlabs = []struct {
 	{"gvf/steps=11/mu=100/boundary=1/of=noise/shape=7x6x9/type=uint16/levels=1024/seed=4", 5, 4},
 	{"gvf/steps=9/mu=150/boundary=0/of=noise/shape=132x37/type=float32/levels=1024/seed=5", 3, 9},
 	{"gvf/steps=11/mu=150/boundary=1/of=noise/shape=33x14/type=uint8/seed=6", 14, 4},
+	{"gvf/steps=7/mu=80/boundary=1/of=noise/shape=9x5x29/type=uint8/seed=8", 3, 2},
 	{"gvf/steps=6/mu=150/boundary=1/of=noise/shape=40x2/type=uint8/seed=7", 2, 2},
 	{"gvf/steps=4/mu=80/boundary=1/of=noise/shape=1x19x2/type=int16/levels=1000/seed=2", 2, 1},
 	{"gvf/steps=3/mu=80/boundary=0/of=noise/shape=1x1x37/type=uint8/levels=3/seed=3", 7, 2},
@@ -75,10 +76,11 @@ var inSlabs = []struct {
 	{"gvf/steps=3/mu=50/boundary=0/of=noise/shape=1x1/type=uint8/seed=5", 1, 3},
 }
 
-// Slabs have the bits of the plain loop, on one device and shared out over two.
+// Slabs have the bits of the plain loop, on one device and shared out over three, one of which may
+// have several of them.
 func TestSlabsOnHost(t *testing.T) {
 	for _, several := range []bool{false, true} {
-		i := Slabs{Open: slabDevices(t, 2, ""), several: several}
+		i := Slabs{Open: slabDevices(t, 3, ""), several: several}
 		testSlabs(t, i)
 	}
 }
@@ -123,7 +125,7 @@ func TestFaultsOfSlabsAreSeenOnHost(t *testing.T) {
 		several bool
 		slabs   int64
 	}{
-		{ShortHalo, "", false, 5}, {ShortHalo, "", true, 2}, {OldHost, "", false, 3}, {LostSeam, "", false, 3}, {OwnExtent, "", true, 3},
+		{ShortHalo, "", false, 5}, {ShortHalo, "", true, 2}, {OldHost, "", false, 3}, {LostSeam, "", false, 3}, {LostSeam, "", true, 2}, {OwnExtent, "", true, 3},
 		{EarlyHalo, "fetching slabs", false, 3}, {EarlyHalo, "fetching slabs", true, 2}, {EarlyFetch, "fetching slabs", false, 5},
 		{EarlyReturn, "slabs on their way back", false, 5}, {EarlyWork, "steps of slabs", false, 5}, {EarlyStore, "slabs on their way back", true, 4},
 	} {
