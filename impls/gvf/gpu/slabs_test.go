@@ -1,6 +1,9 @@
 package gpu
 
 import (
+	"fmt"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -245,6 +248,59 @@ func TestLargeSlabsOnDevice(t *testing.T) {
 			if problem := wrongSlabs(t, i, p, 3); problem != nil {
 				t.Errorf("1/%d, %s: %v", share, name, problem)
 			}
+		}
+	}
+}
+
+// What slabs cost beside a field that is resident: calls from the host's memory to the host's memory.
+func BenchmarkSlabsOnDevice(b *testing.B) {
+	open := ecctest.Device(b)
+	for _, steps := range []int{32, 256} {
+		streamed := problemOf(b, fmt.Sprintf("gvf/steps=%d/mu=50/boundary=0/of=noise/shape=512x512x512/levels=1024/type=float32/seed=1", steps))
+		field, err := grid.Load(streamed.Source)
+		if err != nil {
+			b.Fatal(err)
+		}
+		p := gvf.NewProblem(field, streamed.Mu, streamed.Steps, 0, streamed.Boundary)
+		var want gvf.Flow
+		for _, way := range []struct {
+			name    string
+			impl    bench.Implementation[*gvf.Problem, gvf.Flow]
+			options string
+		}{
+			{"blocked-gpu", Blocked(open), ""}, {"slabs-gpu", InSlabs(open), ""}, {"slabs-gpu", InSlabs(open), "budget=4GiB"}, {"slabs-gpu", InSlabs(open), "budget=2GiB"},
+			{"slabs-gpu", InSlabs(open), "budget=1GiB"},
+		} {
+			b.Run(fmt.Sprintf("%s/%s/%d", way.name, way.options, steps), func(b *testing.B) {
+				j, err := way.impl.Setup(p, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: runtime.NumCPU(), Options: way.options}})
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer j.Close()
+				if err := j.Do(nil); err != nil { // the first call
+					b.Fatal(err)
+				}
+				for b.Loop() {
+					if err := j.Do(nil); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if s, ok := j.(*slabJob); ok {
+					b.ReportMetric(float64(s.cut.slabs), "slabs")
+					b.ReportMetric(float64(s.visits()), "visits")
+					b.ReportMetric(s.cost(p)/1e6, "predicted-ms")
+				}
+				got, err := j.Out()
+				if err != nil {
+					b.Fatal(err)
+				}
+				if want.V == nil {
+					want = gvf.Flow{V: slices.Clone(got.V)}
+				}
+				if d := gvf.Steps().Policy.Agree(p, want, got); d != nil {
+					b.Error(d)
+				}
+			})
 		}
 	}
 }
