@@ -233,6 +233,22 @@ func testPinned(t *testing.T, open resident.Opener) {
 	}
 }
 
+// All problems for the kernels, in as little memory as takes a step and in some times that.
+func TestSlabsOfAllOnDevice(t *testing.T) {
+	open := ecctest.Device(t)
+	for _, name := range asked() {
+		p := problemOf(t, name)
+		least := newCut(p, 1)
+		least.steps, least.slabs = min(1, p.Steps), least.planes
+		for _, share := range []int64{1, 3} {
+			i := Slabs{Open: open, budget: share * least.bytes(p)}
+			if problem := wrongSlabs(t, i, p, 2); problem != nil {
+				t.Errorf("%d × %d bytes, %s: %v", share, least.bytes(p), name, problem)
+			}
+		}
+	}
+}
+
 // Slabs that the best cut has of images of many tiles.
 func TestLargeSlabsOnDevice(t *testing.T) {
 	open := ecctest.Device(t)
@@ -255,13 +271,12 @@ func TestLargeSlabsOnDevice(t *testing.T) {
 // What slabs cost beside a field that is resident: calls from the host's memory to the host's memory.
 func BenchmarkSlabsOnDevice(b *testing.B) {
 	open := ecctest.Device(b)
-	for _, steps := range []int{32, 256} {
-		streamed := problemOf(b, fmt.Sprintf("gvf/steps=%d/mu=50/boundary=0/of=noise/shape=512x512x512/levels=1024/type=float32/seed=1", steps))
-		field, err := grid.Load(streamed.Source)
-		if err != nil {
-			b.Fatal(err)
-		}
-		p := gvf.NewProblem(field, streamed.Mu, streamed.Steps, 0, streamed.Boundary)
+	field, err := grid.Load(problemOf(b, "gvf/of=noise/shape=512x512x512/levels=1024/type=float32/seed=1").Source)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, steps := range []int64{32, 256} {
+		p := gvf.NewProblem(field, 0.05, steps, 0, gvf.Replicate)
 		var want gvf.Flow
 		for _, way := range []struct {
 			name    string
