@@ -69,7 +69,7 @@ var inSlabs = []struct {
 	{"gvf/steps=3/mu=80/boundary=0/of=noise/shape=9x5x4/type=float32/levels=1024/seed=3", 4, 1},
 	{"gvf/steps=11/mu=100/boundary=1/of=noise/shape=7x6x9/type=uint16/levels=1024/seed=4", 5, 4},
 	{"gvf/steps=9/mu=150/boundary=0/of=noise/shape=132x37/type=float32/levels=1024/seed=5", 3, 9},
-	{"gvf/steps=11/mu=150/boundary=1/of=noise/shape=33x14/type=uint8/seed=6", 14, 4},
+	{"gvf/steps=11/mu=150/boundary=1/of=noise/shape=33x14/type=uint8/seed=6", 7, 4},
 	{"gvf/steps=7/mu=80/boundary=1/of=noise/shape=9x5x29/type=uint8/seed=8", 3, 2},
 	{"gvf/steps=6/mu=150/boundary=1/of=noise/shape=40x2/type=uint8/seed=7", 2, 2},
 	{"gvf/steps=4/mu=80/boundary=1/of=noise/shape=1x19x2/type=int16/levels=1000/seed=2", 2, 1},
@@ -98,7 +98,7 @@ func testSlabs(t *testing.T, i Slabs) {
 	t.Helper()
 	for k, c := range inSlabs {
 		p := problemOf(t, c.name)
-		if problem := wrongSlabs(t, forced(t, i, p, c.slabs, c.steps), p, 1+k%2); problem != nil {
+		if problem := wrongSlabs(t, forced(t, i, p, c.slabs, c.steps), p, 1+k%4/3); problem != nil {
 			t.Errorf("several %v, %d slabs, %d steps a visit, %s: %v", i.several, c.slabs, c.steps, c.name, problem)
 		}
 		if k%3 > 0 {
