@@ -462,15 +462,16 @@ template <bool around, class K> struct descent {
       int bit = x & 31;
       const unsigned *n = numbers + word * number_words;
       int number;
+      four_words half = *(const four_words *)(around ? n + 4 : n); // together, for a way waits for each of them
       if (around) {
-        number = (int)(n[5] >> bit & 1 | (n[6] >> bit & 1) << 1 | (n[7] >> bit & 1) << 2);
+        number = (int)(half[1] >> bit & 1 | (half[2] >> bit & 1) << 1 | (half[3] >> bit & 1) << 2);
         if (number == to_outside) {
           found = 0;
           break;
         }
         place = number == to_nowhere ? middle : face(number);
       } else {
-        place = (int)(n[0] >> bit & 1 | (n[1] >> bit & 1) << 1 | (n[2] >> bit & 1) << 2 | (n[3] >> bit & 1) << 3 | (n[4] >> bit & 1) << 4);
+        place = (int)(half[0] >> bit & 1 | (half[1] >> bit & 1) << 1 | (half[2] >> bit & 1) << 2 | (half[3] >> bit & 1) << 3 | (n[4] >> bit & 1) << 4);
       }
       if (place == middle) {
         found = number_of(word, minima_of(n, around), bit);
@@ -529,35 +530,41 @@ template <bool around, class K> inlined void join_at(const rows<K> &r, const des
   }
 }
 
-// A warp joins the saddles of 32 words at a time, each lane one of those that wait.
+// A warp goes through words, 32 at a time, until as many saddles wait as it has lanes: each lane joins
+// one. Few words have any where values are smooth.
 template <bool around, class K> inlined void join(const rows<K> &r, const unsigned *numbers, const unsigned *saddles, edge *edges, unsigned *known) {
-  int lane = thread_x() & 31;
-  int *list = block_changes + (thread_x() >> 5) * 64; // word of the warp, and bit
+  int lane = thread_x() & 31, waiting = 0;
+  int64 *list = (int64 *)block_changes + (thread_x() >> 5) * 64; // word and bit of those that wait
   descent<around, K> down{r, numbers, known};
   if (around) saddles += r.count;
-  for (int64 first = ((int64)block_x() * threads() + thread_x()) & ~31ll; first < r.count; first += (int64)blocks() * threads()) {
-    unsigned left = first + lane < r.count ? saddles[first + lane] : 0;
-    int waiting = 0;
-    for (bool more = any(left != 0); more || waiting;) {
-      while (more && waiting < 32) {
-        unsigned who = vote(left != 0);
-        if (left) {
-          list[waiting + ones(who & ((1u << lane) - 1))] = lane << 5 | first_of(left);
-          left &= left - 1;
-        }
-        waiting += ones(who);
-        more = any(left != 0);
+  int64 stride = (int64)blocks() * threads(), first = (((int64)block_x() * threads() + thread_x()) & ~31ll) - stride;
+  unsigned left = 0; // of the lane's word
+  for (;;) {
+    while (waiting < 32) {
+      unsigned who = vote(left != 0);
+      if (!who) {
+        first += stride;
+        if (first >= r.count) break;
+        left = first + lane < r.count ? saddles[first + lane] : 0;
+        continue;
       }
-      sync_warp();
-      int take = waiting < 32 ? waiting : 32;
-      if (lane < take) {
-        int item = list[waiting - 1 - lane], i, y, z;
-        r.place(first + (item >> 5), i, y, z);
-        join_at<around>(r, down, 32 * i + (item & 31), y, z, edges);
+      if (left) {
+        list[waiting + ones(who & ((1u << lane) - 1))] = (first + lane) << 5 | first_of(left);
+        left &= left - 1;
       }
-      waiting = planted(fault::waiting) ? 0 : waiting - take;
-      sync_warp();
+      waiting += ones(who);
     }
+    if (!waiting) break;
+    sync_warp();
+    int take = waiting < 32 ? waiting : 32;
+    if (lane < take) {
+      int64 item = list[waiting - 1 - lane];
+      int i, y, z;
+      r.place(item >> 5, i, y, z);
+      join_at<around>(r, down, 32 * i + (int)(item & 31), y, z, edges);
+    }
+    waiting = planted(fault::waiting) ? 0 : waiting - take;
+    sync_warp();
   }
 }
 

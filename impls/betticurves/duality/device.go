@@ -32,7 +32,7 @@ const (
 	joinBlock     = 128
 	mostBlocks    = 1 << 12
 	mostOfBlock   = 1 << 27 // voxels, of which counts of 32 bits tell the changes
-	queueBytes    = 256     // of a warp
+	queueBytes    = 8 * 64  // of a warp
 	mostOnDevice  = 1<<16 - 1
 	listsOfCounts = 3 // of χ, minima and maxima
 )
