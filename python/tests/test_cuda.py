@@ -165,6 +165,10 @@ def test_order_of_axes_and_gaps(on):
     for axes in [(0, 1, 2), (2, 1, 0), (1, 2, 0)]:
         view = on.transposed(x, axes)
         assert (on.get(eccbench.cuda.curve(view)) == want).all()
+    halves = image.astype(np.float16)
+    for axes in [(0, 1, 2), (2, 1, 0), (1, 2, 0)]:  # which are converted
+        view = on.transposed(on.put(halves), axes)
+        assert (on.get(eccbench.cuda.curve(view, at=range(256))) == want).all()
     gaps = x[::2, 3:, ::3]
     assert (on.get(eccbench.cuda.curve(gaps)) == everywhere(np.ascontiguousarray(image[::2, 3:, ::3]))).all()
 

@@ -3,6 +3,7 @@ library is asked for plans, and counts by addresses, as it is on a device."""
 
 import ctypes
 import sys
+import threading
 import types
 
 import numpy as np
@@ -60,8 +61,13 @@ class Plan:
         self.rows = 1 << (8 * np.dtype(request["type"]).itemsize) if request["at"] is None else len(request["at"])
         self.memory = 64 + 8 * self.rows
         self.calls = []
+        self.closed = False
+
+    def close(self):
+        self.closed = True
 
     def count(self, images, image, chi, memory, stream):
+        assert not self.closed
         self.calls.append((image, stream))
         shape, dtype = tuple(self.request["shape"]), np.dtype(self.request["type"])
         assert image % self.request["align"] == 0 and memory
@@ -89,9 +95,10 @@ def cupy(monkeypatch):
     module.ascontiguousarray = lambda a: np.ascontiguousarray(a).view(Array)
     module.take = lambda a, rows, axis, out: np.take(a, rows, axis=axis, out=out)
     module.asnumpy = np.asarray
-    module.cuda = types.SimpleNamespace(get_current_stream=lambda device: module.stream, Device=lambda device: Device())
+    module.cuda = types.SimpleNamespace(get_current_stream=lambda device: module.stream, Device=lambda device: Device(), runtime=types.SimpleNamespace(getDevice=lambda: 0))
     monkeypatch.setitem(sys.modules, "cupy", module)
     monkeypatch.setattr(eccbench.cuda, "_adapters", {})
+    monkeypatch.setattr(eccbench.cuda, "_kinds", {})
     monkeypatch.setattr(eccbench.cuda, "_known", eccbench.cuda._Known())
     monkeypatch.setattr(_library, "Plan", Plan)
     monkeypatch.setattr(Plan, "made", [])
@@ -138,11 +145,11 @@ def test_layouts(cupy):
             x, shape = x[0], shape[1:]
             where = 0
         Plan.made.clear()
-        eccbench.cuda._known.plans.clear()
+        eccbench.cuda._known.__init__()
         assert (eccbench.cuda.curve(x, at=at) == chi(x, at)).all()
-        (plan, _), = eccbench.cuda._known.plans.values()
-        assert sorted(plan.request["shape"]) == sorted(shape)
-        address, stream = plan.calls[0]
+        kept, = eccbench.cuda._known.plans.values()
+        assert sorted(kept.plan.request["shape"]) == sorted(shape)
+        address, stream = kept.plan.calls[0]
         assert stream == 77
         assert (address - image.ctypes.data == where) if where is not None else not (0 <= address - image.ctypes.data < image.nbytes)
 
@@ -161,12 +168,89 @@ def test_batches(cupy):
 def test_plans_are_kept(cupy):
     image = put(noise((5, 7), np.uint8))
     for _ in range(3):
-        for at in ([1, 2], (1, 2), range(3), None):
+        for at in ([1, 2], (1, 2), np.array([1, 2]), range(3), None):
             eccbench.cuda.curve(image, at=at)
-    assert len(Plan.made) == 4
+    assert len(Plan.made) == 3  # equal numbers are the same values
     for n in range(1, 200):
         eccbench.cuda.curve(image[:, :1], at=[n])
-    assert len(eccbench.cuda._known.plans) == eccbench.cuda._MOST_PLANS
+    plans = eccbench.cuda._known.plans
+    assert len(plans) == eccbench.cuda._MOST_PLANS and {p.plan.request["at"] for p in plans.values()} == {(float(n),) for n in range(72, 200)}
+    assert (eccbench.cuda.curve(image, at=(1, 2)) == chi(image, (1, 2))).all()  # again, after it was closed
+
+
+def test_values_that_change(cupy):
+    """Values are looked at in each call, also where they are in the array of the call before."""
+    image = put(noise((9, 30), np.uint8))
+    at = np.array([10, 20, 30])
+    for change in (lambda: None, lambda: at.__setitem__(1, 25), lambda: setattr(at, "dtype", np.float64), lambda: at.__setitem__(0, 3), lambda: setattr(at, "dtype", np.int64)):
+        change()
+        assert (eccbench.cuda.curve(image, at=at) == chi(image, at.copy())).all()
+    scalar = np.array(5)
+    values = scalar, 150
+    for n in (5, 100):
+        scalar[...] = n
+        assert (eccbench.cuda.curve(image, at=values) == chi(image, [n, 150])).all()
+    at.shape = (1, 3)
+    with pytest.raises(ValueError, match="want one axis of numbers"):
+        eccbench.cuda.curve(image, at=at)
+    # The least value of float32 that equals 0.1 there is more than 0.1.
+    image = put(np.array([[0.1, 0.2]], np.float32))
+    for _ in range(2):
+        assert [int(eccbench.cuda.curve(image, at=(v,))[0]) for v in (0.1, np.float32(0.1))] == [0, 1]
+
+
+def test_layouts_are_remembered(cupy, monkeypatch):
+    """Of a layout that was seen, other types, places and questions are still told apart."""
+    monkeypatch.setattr(eccbench.cuda, "_MOST_LOOKED", 5)
+    images = [put(noise((6, 8), t, seed)) for seed in range(3) for t in (np.uint8, np.int16, np.float32)]
+    images += [images[0]] + [put(noise((6, 17), np.uint8))[:, s] for s in (slice(None, 8), slice(1, 9), slice(None, 16, 2))] + [images[0].T, put(noise((49,), np.uint8))[1:].reshape(6, 8)]
+    for _ in range(2):
+        for x in images:
+            for at in ((50.0,), (20.0, 90.0)):
+                assert (eccbench.cuda.curve(x, at=at) == chi(x, at)).all()
+            assert (eccbench.cuda.curve(x, at=(50.0,), dims=1) == [chi(row, (50.0,)) for row in x]).all()
+    known = eccbench.cuda._known
+    assert len(known.layouts) <= 5 and len(known.values) <= 5 and all(len(how.plans) <= 5 for how in known.layouts.values())
+
+
+def test_plans_that_others_close(cupy, monkeypatch):
+    """Of threads that together know more than is kept, none counts by what another has closed, and
+    nothing is closed before the device has done with it."""
+    monkeypatch.setattr(eccbench.cuda, "_MOST_PLANS", 3)
+    waited = []
+    monkeypatch.setattr(Device, "synchronize", lambda self: waited.append(1))
+    image = put(noise((5, 7), np.uint8))
+    wants, wrong, closed = {n: chi(image, [n]) for n in range(0, 200, 20)}, [], []
+    monkeypatch.setattr(Plan, "close", lambda self: (closed.append(len(waited)), setattr(self, "closed", True)))
+
+    def count(seed):
+        for n in np.random.default_rng(seed).choice(list(wants), 150):
+            if not (eccbench.cuda.curve(image, at=(float(n),)) == wants[n]).all():
+                wrong.append(n)
+        wrong.append(None)
+
+    threads = [threading.Thread(target=count, args=(seed,)) for seed in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert wrong == [None] * 4 and len(eccbench.cuda._known.plans) == 3
+    assert len(closed) > 20 and closed == list(range(1, len(closed) + 1))
+
+
+def test_captured_plans_stay(cupy, monkeypatch):
+    monkeypatch.setattr(eccbench.cuda, "_MOST_PLANS", 2)
+    image = put(noise((5, 7), np.uint8))
+    eccbench.cuda.curve(image)
+    captured, = eccbench.cuda._known.plans.values()
+    monkeypatch.setattr(Stream, "capturing", True)
+    eccbench.cuda.curve(image)
+    monkeypatch.setattr(Stream, "capturing", False)
+    eccbench.cuda.curve(image, at=[0])
+    other = list(eccbench.cuda._known.plans.values())[1]
+    for n in range(1, 9):
+        eccbench.cuda.curve(image, at=[n])
+    assert not captured.plan.closed and other.plan.closed and eccbench.cuda._known.captured == [captured]
 
 
 def test_graphs(cupy, monkeypatch):

@@ -214,14 +214,26 @@ class Plan:
         """Add the count of images to a stream, all by addresses."""
         if self._state is not _state:
             raise Error("device", "images on a device: a process has no device after a fork; start it by spawn")
-        error = ctypes.create_string_buffer(_SAID)
+        try:
+            error = _errors.text
+        except AttributeError:
+            error = _errors.text = ctypes.create_string_buffer(_SAID)
         length = self._count(self._number, images, image, chi, memory, stream, error, _SAID)
         if length >= 0:
             _raise(json.loads(error.raw[:length].decode()))
 
+    def close(self) -> None:
+        """Forget it. Nothing that it has added may run."""
+        number, self._number = self._number, 0
+        if number and self._state is _state:
+            self._library.eccbench_device_close(number)
+
     def __del__(self) -> None:
-        if getattr(self, "_number", 0) and self._state is _state and not sys.is_finalizing():
-            self._library.eccbench_device_close(self._number)
+        if getattr(self, "_number", 0) and not sys.is_finalizing():
+            self.close()
+
+
+_errors = threading.local()  # a text of each thread, for calls that take microseconds
 
 
 def _raise(known: dict[str, Any]) -> None:

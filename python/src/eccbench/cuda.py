@@ -12,9 +12,9 @@ device. It is unverified; the copy on the host that `eccbench.curve` takes of su
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
-from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any, Sequence
 
@@ -29,6 +29,7 @@ _IN_PLACE = ("uint8", "int16", "uint16", "float32")
 _WIDENED = {"int8": "int16", "float16": "float32", "bfloat16": "float32"}  # exactly
 _ALIGN = 16  # bytes: of the fastest kernels
 _MOST_PLANS = 128
+_MOST_LOOKED = 1024  # layouts, and arrays of values, that a process remembers
 
 
 class _Torch:
@@ -37,10 +38,19 @@ class _Torch:
     def __init__(self, torch: Any):
         self.torch = torch
         self.names = {getattr(torch, name): name for name in (*_IN_PLACE, *_WIDENED, "bool") if hasattr(torch, name)}
+        # As Inductor's programs have it: without an object for each stream.
+        self.handle = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 
-    def place(self, x: Any) -> int | None:
-        """The number of the device, None for the host."""
-        return int(x.device.index) if x.device.type == "cuda" else None
+    def on_device(self, x: Any) -> bool:
+        return x.is_cuda  # type: ignore[no-any-return]
+
+    def place(self, x: Any) -> int:
+        """The number of the device."""
+        return x.get_device()  # type: ignore[no-any-return]
+
+    def layout(self, x: Any) -> Any:
+        """All that says how an array lies, but where."""
+        return x.dtype, x.shape, x.stride(), x.get_device()
 
     def dtype(self, x: Any) -> str:
         return self.names.get(x.dtype, str(x.dtype).replace("torch.", ""))
@@ -66,16 +76,22 @@ class _Torch:
     def permuted(self, x: Any, axes: Sequence[int]) -> Any:
         return x.permute(*axes)
 
-    def empty(self, shape: tuple[int, ...], like: Any) -> Any:
-        return self.torch.empty(shape, dtype=self.torch.int64, device=like.device)
+    def device(self, x: Any) -> Any:
+        """The device as `empty` takes it."""
+        return x.device
 
-    def brought(self, numbers: NDArray[np.int64], like: Any) -> Any:
-        return self.torch.as_tensor(numbers, device=like.device)
+    def empty(self, shape: tuple[int, ...], device: Any) -> Any:
+        return self.torch.empty(shape, dtype=self.torch.int64, device=device)
+
+    def brought(self, numbers: NDArray[np.int64], device: Any) -> Any:
+        return self.torch.as_tensor(numbers, device=device)
 
     def taken(self, x: Any, rows: Any, out: Any) -> Any:
         return self.torch.index_select(x, -1, rows) if out is None else self.torch.index_select(x, -1, rows, out=out)
 
     def stream(self, device: int) -> int:
+        if self.handle is not None:
+            return self.handle(device)  # type: ignore[no-any-return]
         return self.torch.cuda.current_stream(device).cuda_stream  # type: ignore[no-any-return]
 
     def capturing(self, device: int) -> bool:
@@ -97,8 +113,14 @@ class _CuPy:
     def __init__(self, cupy: Any):
         self.cupy = cupy
 
-    def place(self, x: Any) -> int | None:
-        return int(x.device.id)
+    def on_device(self, x: Any) -> bool:
+        return True
+
+    def place(self, x: Any) -> int:
+        return x.device.id  # type: ignore[no-any-return]
+
+    def layout(self, x: Any) -> Any:
+        return x.dtype, x.shape, x.strides, x.device.id
 
     def dtype(self, x: Any) -> str:
         return x.dtype.name  # type: ignore[no-any-return]
@@ -124,12 +146,17 @@ class _CuPy:
     def permuted(self, x: Any, axes: Sequence[int]) -> Any:
         return x.transpose(axes)
 
-    def empty(self, shape: tuple[int, ...], like: Any) -> Any:
-        with like.device:
+    def device(self, x: Any) -> Any:
+        return x.device
+
+    def empty(self, shape: tuple[int, ...], device: Any) -> Any:
+        if self.cupy.cuda.runtime.getDevice() == device.id:
+            return self.cupy.empty(shape, np.int64)
+        with device:
             return self.cupy.empty(shape, np.int64)
 
-    def brought(self, numbers: NDArray[np.int64], like: Any) -> Any:
-        with like.device:
+    def brought(self, numbers: NDArray[np.int64], device: Any) -> Any:
+        with device:
             return self.cupy.asarray(numbers)
 
     def taken(self, x: Any, rows: Any, out: Any) -> Any:
@@ -151,18 +178,23 @@ class _CuPy:
 
 _LIBRARIES = {"torch": ("Tensor", _Torch), "cupy": ("ndarray", _CuPy)}
 _adapters: dict[str, Any] = {}
+_kinds: dict[type, Any] = {}  # of arrays that were seen, their libraries
 
 
 def _library_of(x: Any) -> Any:
     """The library that an array is of, None for one that is not on a device."""
-    for name, (kind, adapter) in _LIBRARIES.items():
-        module = sys.modules.get(name)
-        if module is None or not isinstance(x, getattr(module, kind, ())):
-            continue
-        if name not in _adapters:
-            _adapters[name] = adapter(module)
-        return _adapters[name] if _adapters[name].place(x) is not None else None
-    return None
+    of = _kinds.get(type(x))
+    if of is None:
+        for name, (kind, adapter) in _LIBRARIES.items():
+            module = sys.modules.get(name)
+            if module is not None and isinstance(x, getattr(module, kind, ())):
+                if name not in _adapters:
+                    _adapters[name] = adapter(module)
+                of = _kinds[type(x)] = _adapters[name]
+                break
+        else:
+            return None
+    return of if of.on_device(x) else None
 
 
 def is_device_array(x: Any) -> bool:
@@ -214,17 +246,115 @@ def _rows(at: ArrayLike | None, dtype: str) -> _Rows:
     return _Rows(tuple(ascending.tolist()), None if in_order else order.astype(np.int64))
 
 
+class _Plan:
+    """How images alike are counted, until it is closed: from then on it counts nothing."""
+
+    def __init__(self, of: Any, device: int, plan: _library.Plan, order: Any):
+        self.of, self.device, self.plan = of, device, plan
+        self.order = order  # which row each value is, None for the rows as they are
+        self.rows: int = plan.rows if order is None else len(order)
+        self.lock = threading.Lock()
+        self.open = True
+        self.captured = False
+        self.used = 0
+
+    def count(self, images: int, image: int, chi: int, memory: int, stream: int, capturing: bool) -> bool:
+        """Whether it is open still, and the count was added to the stream."""
+        with self.lock:
+            if not self.open:
+                return False
+            if capturing and not self.captured:
+                self.captured = True
+                _known.captured.append(self)
+            self.plan.count(images, image, chi, memory, stream)
+        return True
+
+    def close(self) -> None:
+        """Close it, when all that it has added is done. One that a graph has stays as it is."""
+        with self.lock:
+            if not self.captured:
+                self.open = False
+                self.of.synchronize(self.device)
+                self.plan.close()
+
+
+class _Layout:
+    """What follows from how arrays lie, whatever their addresses are."""
+
+    def __init__(self, of: Any, x: Any, dims: int | None):
+        dtype = of.dtype(x)
+        self.bytes = dtype == "bool"
+        self.wider = _WIDENED.get(dtype)
+        self.type: str = "uint8" if self.bytes else self.wider or dtype
+        if self.type not in _IN_PLACE:
+            raise TypeError(f"an array of {dtype} on a device: want bool, uint8, int8, int16, uint16, float16, bfloat16 or float32; convert it, or take a copy on the host for eccbench.curve")
+        shape = tuple(x.shape)
+        dims = len(shape) if dims is None else dims
+        if dims not in (1, 2, 3) or len(shape) < dims:
+            raise ValueError(f"an image of {dims} axes in an array of shape {shape}: want 1 to 3; dims says how many of the last are those of an image")
+        self.batch, whole = shape[: len(shape) - dims], shape[len(shape) - dims :]
+        if 0 in whole:
+            raise ValueError(f"an image of shape {whole} has no voxels")
+        self.images, voxels = 1, 1
+        for n in self.batch:
+            self.images *= n
+        for n in whole:
+            voxels *= n
+        order = _order(shape, of.strides(x), len(self.batch))
+        self.packed = order is not None
+        self.shape = whole if order is None else order
+        self.apart = voxels * {"uint8": 1, "float32": 4}.get(self.type, 2) if self.images > 1 else 0  # bytes
+        self.number, self.device = of.place(x), of.device(x)
+        self.plans: dict[Any, _Plan] = {}  # which may be closed
+
+    def brought(self, of: Any, x: Any) -> Any:
+        """The array as the kernels take it."""
+        if self.bytes or self.wider or not self.packed:
+            x = of.detached(x)
+            if self.bytes:
+                x = of.as_bytes(x)
+            elif self.wider:
+                x = of.astype(x, self.wider)
+            # What is packed keeps the order of its axes when it is converted.
+            x = x if self.packed else of.packed(x)
+        return x
+
+
 class _Known:
     """What a process knows of images that it was given before."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.rows: OrderedDict[Any, _Rows] = OrderedDict()
-        self.plans: OrderedDict[Any, tuple[_library.Plan, Any]] = OrderedDict()
-        self.captured: list[_library.Plan] = []  # whose kernels graphs have
+        self.lock = threading.Lock()  # of the plans
+        self.plans: dict[Any, _Plan] = {}
+        self.captured: list[_Plan] = []  # whose kernels graphs have
+        self.layouts: dict[Any, _Layout] = {}
+        self.values: dict[int, tuple[Any, Any]] = {}  # by what id they have: the values, and how they are called
+        self.calls = itertools.count(1)
 
 
 _known = _Known()
+
+
+def _remembered(known: dict[Any, Any], key: Any, value: Any) -> Any:
+    if len(known) >= _MOST_LOOKED:
+        known.clear()
+    known[key] = value
+    return value
+
+
+def _called(at: ArrayLike | None) -> Any:
+    """What values are called in the key of a plan. Of those that were seen before only the bytes
+    are looked at, if they can change at all."""
+    if at is None or type(at) is range:
+        return at
+    seen, key = _known.values.get(id(at), (None, None))
+    if seen is at and (type(at) is tuple or (at.tobytes() == key[2] and at.shape == key[1] and at.dtype.str == key[0])):  # type: ignore[union-attr]
+        return key
+    values = np.asarray(at)
+    key = values.dtype.str, values.shape, values.tobytes()
+    if type(at) is np.ndarray or type(at) is tuple and all(type(v) in (bool, int, float) or isinstance(v, np.generic) for v in at):
+        _remembered(_known.values, id(at), (at, key))  # which keeps them, so that nothing else gets that id
+    return key
 
 
 def _alignment(address: int, stride: int) -> int:
@@ -234,26 +364,23 @@ def _alignment(address: int, stride: int) -> int:
     return min(_ALIGN, low & -low) if low else _ALIGN
 
 
-def _plan(of: Any, device: int, shape: tuple[int, ...], dtype: str, at: ArrayLike | None, align: int, on_levels: bool, like: Any) -> tuple[_library.Plan, Any]:
-    """How images alike are counted, and which rows are asked for, None for those there are."""
-    asked = None if at is None else at if isinstance(at, (tuple, range)) else np.asarray(at).tobytes() + str(np.asarray(at).dtype).encode()
-    key = (of, device, shape, dtype, asked, align, on_levels)
-    capturing = of.capturing(device)
+def _planned(of: Any, how: _Layout, at: ArrayLike | None, key: Any, capturing: bool) -> _Plan:
+    """A plan that is open, made if there is none."""
+    name, align, on_levels = key
+    whole = (of, how.number, how.shape, how.type, *key)
     with _known.lock:
-        if key in _known.plans:
-            _known.plans.move_to_end(key)
-            if capturing:
-                _known.captured.append(_known.plans[key][0])
-            return _known.plans[key]
+        plan = _known.plans.get(whole)
+        if plan is not None:
+            return plan
         if capturing:
             raise RuntimeError("a graph is being captured, and kernels cannot be loaded meanwhile: call once before with an array of the same shape and type, and the same at")
-        rows = _rows(at, dtype)
-        request = {"device": device, "shape": shape, "type": dtype, "at": rows.at, "align": align, "on_levels": on_levels}
-        plan = _library.Plan(request), None if rows.order is None else of.brought(rows.order, like)
+        rows = _rows(at, how.type)
+        request = {"device": how.number, "shape": how.shape, "type": how.type, "at": rows.at, "align": align, "on_levels": on_levels}
+        plan = _Plan(of, how.number, _library.Plan(request), None if rows.order is None else of.brought(rows.order, how.device))
         if len(_known.plans) >= _MOST_PLANS:
-            of.synchronize(device)  # what is forgotten may still run
-            _known.plans.popitem(last=False)
-        _known.plans[key] = plan
+            oldest = min(_known.plans, key=lambda k: _known.plans[k].used)
+            _known.plans.pop(oldest).close()
+        _known.plans[whole] = plan
         return plan
 
 
@@ -318,58 +445,45 @@ def curve(
     of = _library_of(image)
     if of is None:
         raise TypeError(f"an array of {type(image).__module__}.{type(image).__name__}: want a tensor of torch or an array of cupy on an NVIDIA device; eccbench.curve takes those on the host")
-    x = of.detached(image)
-    dtype = of.dtype(x)
-    if dtype == "bool":
-        x, dtype = of.as_bytes(x), "uint8"
-    elif dtype in _WIDENED:
-        dtype = _WIDENED[dtype]
-        x = of.astype(x, dtype)
-    elif dtype not in _IN_PLACE:
-        raise TypeError(f"an array of {dtype} on a device: want bool, uint8, int8, int16, uint16, float16, bfloat16 or float32; convert it, or take a copy on the host for eccbench.curve")
-    shape = tuple(x.shape)
-    dims = len(shape) if dims is None else dims
-    if dims not in (1, 2, 3) or len(shape) < dims:
-        raise ValueError(f"an image of {dims} axes in an array of shape {shape}: want 1 to 3; dims says how many of the last are those of an image")
-    batch, whole = shape[: len(shape) - dims], shape[len(shape) - dims :]
-    if 0 in whole:
-        raise ValueError(f"an image of shape {whole} has no voxels")
-    images = 1
-    for n in batch:
-        images *= n
-    x, whole = _packed(of, x, len(batch))
-    device, address, voxels = of.place(x), of.address(x), 1
-    for n in whole:
-        voxels *= n
-    size = 1 if dtype == "uint8" else 4 if dtype == "float32" else 2
-    align = _alignment(address, voxels * size if images > 1 else 0)
+    # Much of what a call takes of the host would be this function: what follows from the layout
+    # and the values is looked up.
+    layout = of.layout(image), dims
+    how = _known.layouts.get(layout) or _remembered(_known.layouts, layout, _Layout(of, image, dims))
+    x = how.brought(of, image)
+    address = of.address(x)
+    key = _called(at), _alignment(address, how.apart), bool(on_levels)
+    stream, capturing = of.stream(how.number), of.capturing(how.number)
+    plan = how.plans.get(key)
     try:
-        plan, order = _plan(of, device, whole, dtype, at, align, bool(on_levels), x)
-        rows = plan.rows if order is None else len(order)
-        if out is not None:
-            _check(of, out, (*batch, rows), device)
-        chi = out if out is not None and order is None else of.empty((*batch, plan.rows), x)
-        if images:
-            memory = of.empty((plan.memory // 8,), x)
-            plan.count(images, address, of.address(chi), of.address(memory), of.stream(device))
+        while True:
+            if plan is None or not plan.open:
+                plan = _remembered(how.plans, key, _planned(of, how, at, key, capturing))
+            plan.used = next(_known.calls)
+            if out is not None:
+                _check(of, out, (*how.batch, plan.rows), how.number)
+            chi = out if out is not None and plan.order is None else of.empty((*how.batch, plan.plan.rows), how.device)
+            if not how.images:
+                break
+            memory = of.empty((plan.plan.memory // 8,), how.device)
+            if plan.count(how.images, address, of.address(chi), of.address(memory), stream, capturing):
+                break
     except _library.Error as e:
         raise (RuntimeError if e.kind in ("device", "internal") else ValueError)(str(e)) from None
-    return chi if order is None else of.taken(chi, order, out)
+    return chi if plan.order is None else of.taken(chi, plan.order, out)
 
 
-def _packed(of: Any, x: Any, before: int) -> tuple[Any, tuple[int, ...]]:
-    """The array with the axes of an image in the order in which they lie, which changes no curve,
-    packed; and the shape of an image then."""
-    shape, strides = tuple(x.shape), of.strides(x)
+def _order(shape: tuple[int, ...], strides: Sequence[int], before: int) -> tuple[int, ...] | None:
+    """The shape of an image with its axes in the order in which they lie, which changes no curve;
+    None for an array that is not packed in any."""
     axes = sorted(range(before, len(shape)), key=lambda a: (-strides[a], a))
     step, order = 1, [*range(before), *axes]
     for a in reversed(order):
         if shape[a] > 1 and strides[a] != step:
-            return of.packed(x), shape[before:]
+            return None
         step *= shape[a]
-    return x, tuple(shape[a] for a in axes)
+    return tuple(shape[a] for a in axes)
 
 
-def _check(of: Any, out: Any, shape: tuple[int, ...], device: int | None) -> None:
-    if _library_of(out) is not of or of.place(out) != device or of.dtype(out) not in ("int64",) or tuple(out.shape) != shape or _packed(of, out, out.ndim)[0] is not out:
+def _check(of: Any, out: Any, shape: tuple[int, ...], device: int) -> None:
+    if _library_of(out) is not of or of.place(out) != device or of.dtype(out) not in ("int64",) or tuple(out.shape) != shape or _order(tuple(out.shape), of.strides(out), out.ndim) is None:
         raise ValueError(f"out: want a packed array of int64 of shape {shape}, of the image's library and on its device")
