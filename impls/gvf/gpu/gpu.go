@@ -115,21 +115,14 @@ func (i Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	if hosted(p) && p.Storage != gvf.Float32 {
 		return fmt.Errorf("a field that starts on the host is kept in %v alone", gvf.Float32)
 	}
-	s := p.Shape()
 	most := int64(math.MaxUint32)
 	if i.method.plan == nil {
 		most = math.MaxInt32
 	}
-	if s.W > math.MaxInt32/8 || s.H > math.MaxInt32/8 || s.D > math.MaxInt32/8 || s.W*s.H > math.MaxInt32 || s.Voxels() > most {
-		return fmt.Errorf("%v: more voxels than the kernels count, %d, or %d in a plane", s, most, math.MaxInt32)
-	}
-	if p.Steps > math.MaxInt32 {
-		return fmt.Errorf("%d steps: more than the kernels count, %d", p.Steps, math.MaxInt32)
-	}
-	if err := recent(d); err != nil {
+	if err := kernelsTake(p, d, most); err != nil {
 		return err
 	}
-	n, dim := s.Voxels(), int64(p.Dim())
+	n, dim := p.Shape().Voxels(), int64(p.Dim())
 	steps, more := p.Steps, int64(0)
 	if i.method.plan == nil {
 		steps, more = sweeps, newLadder(p, p.Boundary, d.Info(), i.many).bytes()
@@ -150,6 +143,19 @@ func (i Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	return resident.Fits(d, n*(size(p)*3*dim+4)+grid.TotalBytes(p)+extentBytes+exchangeBytes(p, d.Info())+more, "the image with its gradient and two fields")
 }
 
+// kernelsTake refuses what does not fit the kernels' integers, of which some count no more voxels
+// than most.
+func kernelsTake(p *gvf.Problem, d device.Device, most int64) error {
+	s := p.Shape()
+	if s.W > math.MaxInt32/8 || s.H > math.MaxInt32/8 || s.D > math.MaxInt32/8 || s.W*s.H > math.MaxInt32 || s.Voxels() > most {
+		return fmt.Errorf("%v: more voxels than the kernels count, %d, or %d in a plane", s, most, math.MaxInt32)
+	}
+	if p.Steps > math.MaxInt32 {
+		return fmt.Errorf("%d steps: more than the kernels count, %d", p.Steps, math.MaxInt32)
+	}
+	return recent(d)
+}
+
 // recent refuses devices that the kernels are not for.
 func recent(d device.Device) error {
 	if info := d.Info(); info.Major < 8 {
@@ -168,7 +174,7 @@ func (i Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf
 	if err != nil {
 		return nil, err
 	}
-	j := &job{Watch: resident.NewWatch(d), d: d, p: p, method: i.method, fault: i.fault, many: i.many, scope: c.Scope, threads: c.Threads}
+	j := &job{Watch: resident.NewWatch(d), program: program{d: d, p: p}, method: i.method, fault: i.fault, many: i.many, scope: c.Scope, threads: c.Threads}
 	if err := j.setup(); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}

@@ -2,9 +2,6 @@ package gpu
 
 import (
 	"errors"
-	"fmt"
-	"math"
-	"slices"
 	"time"
 
 	"eccbench/internal/bench"
@@ -14,18 +11,10 @@ import (
 	"eccbench/internal/workloads/gvf"
 )
 
-// Shape of the kernels that make V0 and b of an image (kernels/gvf/gvf_start.cu).
-const (
-	startWarps  = 8
-	startBlocks = 8 // of a multiprocessor
-	extentParts = 1024
-	extentBytes = 8 * extentParts
-)
-
 type job struct {
 	*resident.Watch
-	d          device.Device
-	p          *gvf.Problem
+	program
+	memory
 	method     method
 	fault      Fault
 	many       int64
@@ -33,27 +22,11 @@ type job struct {
 	threads    int
 	stream     device.Stream
 	start, end device.Event
-	modules    []device.Module
 
-	image    device.Buffer
-	parts    device.Buffer // the extent of what each block has seen
-	exchange device.Buffer // what blocks exchange pixels through, nil where they do not
-	number   int64         // of the last exchange
-	v0, b    device.Buffer
-	v        [2]device.Buffer // the field, and that before it or after
-	solver   *solver          // of the field at rest
-	feed     *resident.Feed   // of whole calls, which bring the image
-	back     device.Pinned    // the field on the host
-	out      gvf.Output       // the last answer
-
-	extent, scale, gradient, magnitude device.Function
-	work                               []work // in the order of the steps
-}
-
-// Work is a pass with its kernel.
-type work struct {
-	pass
-	function device.Function
+	solver *solver        // of the field at rest
+	feed   *resident.Feed // of whole calls, which bring the image
+	back   device.Pinned  // the field on the host
+	out    gvf.Output     // the last answer
 }
 
 func (j *job) setup() (err error) {
@@ -66,7 +39,7 @@ func (j *job) setup() (err error) {
 	if j.end, err = j.d.NewEvent("end"); err != nil {
 		return err
 	}
-	if err := j.load(); err != nil {
+	if err := j.load(j.method.plan); err != nil {
 		return err
 	}
 	if j.method.plan == nil {
@@ -152,61 +125,6 @@ func (j *job) bringStart() error {
 	return nil
 }
 
-// load finds the kernels, and makes a list of the passes.
-func (j *job) load() error {
-	t := j.p.Type()
-	extent, scale := fmt.Sprintf("gvf_extent_%v", t), fmt.Sprintf("gvf_scale_%v", t)
-	starts, err := j.module("gvf_start", extent, scale, "gvf_gradient"+suffix(j.p), "gvf_magnitude")
-	if err != nil {
-		return err
-	}
-	j.extent, j.scale, j.gradient, j.magnitude = starts[0], starts[1], starts[2], starts[3]
-	if j.p.Steps == 0 || j.method.plan == nil {
-		return nil
-	}
-	names := map[string][]string{}
-	for _, p := range j.method.plan(j.p, j.d.Info(), j.p.Steps) {
-		j.work = append(j.work, work{pass: p})
-		names[p.module] = append(names[p.module], p.kernel)
-	}
-	for module, kernels := range names {
-		functions, err := j.module(module, kernels...)
-		if err != nil {
-			return err
-		}
-		for i := range j.work {
-			w := &j.work[i]
-			if w.module != module {
-				continue
-			}
-			w.function = functions[slices.Index(kernels, w.kernel)]
-			if w.launch.Shared+w.function.Attributes().Shared > j.d.Info().Shared {
-				if err := w.function.AllowShared(w.launch.Shared); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// module loads kernels of a module.
-func (j *job) module(name string, kernels ...string) (list []device.Function, err error) {
-	m, err := resident.Load(j.d, name, kernels...)
-	if err != nil {
-		return nil, err
-	}
-	j.modules = append(j.modules, m)
-	for _, k := range kernels {
-		f, err := m.Function(k)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, f)
-	}
-	return list, nil
-}
-
 // Do answers on the device; but for the kernels alone, the field is brought to the host.
 func (j *job) Do(trace *bench.Trace) error {
 	if j.scope == bench.E2E {
@@ -249,7 +167,7 @@ func (j *job) run() error {
 	if err := j.stream.Record(j.start); err != nil {
 		return err
 	}
-	if err := j.gradients(); err != nil {
+	if err := j.gradients(j.stream, &j.memory); err != nil {
 		return err
 	}
 	if j.solver != nil {
@@ -258,25 +176,8 @@ func (j *job) run() error {
 		}
 		return j.stream.Record(j.end)
 	}
-	if len(j.work) == 0 {
-		if err := j.stream.Copy(j.v[0], 0, j.v0, 0, j.v0.Bytes()); err != nil {
-			return err
-		}
-	}
-	var left int64
-	for _, w := range j.work {
-		left += w.count
-	}
-	from := j.v0
-	for _, w := range j.work {
-		for range w.count {
-			left--
-			to := j.v[left%2]
-			if err := j.pass(w, from, to); err != nil {
-				return err
-			}
-			from = to
-		}
+	if err := j.steps(j.stream, &j.memory); err != nil {
+		return err
 	}
 	if j.fault == OldBuffer && len(j.work) > 0 {
 		if err := j.stream.Copy(j.v[0], 0, j.v[1], 0, j.v0.Bytes()); err != nil {
@@ -284,52 +185,6 @@ func (j *job) run() error {
 		}
 	}
 	return j.stream.Record(j.end)
-}
-
-// pass adds one.
-func (j *job) pass(w work, from, to device.Buffer) error {
-	s := j.p.Shape()
-	args := []any{from, j.v0}
-	if w.readsB {
-		args = append(args, j.b)
-	}
-	args = append(args, to)
-	if w.steps > 0 {
-		// Exchanges are numbered through all calls, so that none takes what another has left.
-		const most = math.MaxInt32
-		count := up(w.steps, residentSteps)
-		if j.number+count > most {
-			j.number = 0
-			if err := j.stream.Fill(j.exchange, 0, j.exchange.Bytes(), 0); err != nil {
-				return err
-			}
-		}
-		args = append(args, j.exchange, int32(s.W), int32(s.H), int32(j.p.Boundary), j.p.Mu, int32(w.steps), int32(j.number+1))
-		j.number += count
-		return j.stream.Launch(w.function, w.launch, args...)
-	}
-	args = append(args, int32(s.W), int32(s.H), int32(s.D), int32(j.p.Boundary), j.p.Mu)
-	if w.length > 0 {
-		args = append(args, int32(w.length))
-	}
-	return j.stream.Launch(w.function, w.launch, args...)
-}
-
-// gradients makes V0 and b: f, of the image, is where the field will be.
-func (j *job) gradients() error {
-	s := j.p.Shape()
-	n, f := s.Voxels(), j.v[0]
-	axes := []any{int32(s.W), int32(s.H), int32(s.D)}
-	all := launch(max(1, min(up(n, 32*startWarps), int64(j.d.Info().SMs)*startBlocks)), startWarps, 0)
-	if j.image == nil {
-		return j.stream.Launch(j.magnitude, all, append([]any{j.v0, j.b}, axes...)...)
-	}
-	parts := all
-	parts.Grid.X = min(parts.Grid.X, extentParts)
-	return errors.Join(
-		j.stream.Launch(j.extent, parts, j.image, n, j.parts),
-		j.stream.Launch(j.scale, all, j.image, n, j.parts, int32(parts.Grid.X), f),
-		j.stream.Launch(j.gradient, all, append([]any{f, j.v0, j.b}, axes...)...))
 }
 
 // Elapsed is what the last Do took on the device.
@@ -394,10 +249,7 @@ func (j *job) Close() error {
 		}
 	}
 	errs = append(errs, resident.CloseAll(j.back, j.exchange, j.parts, j.v[1], j.v[0], j.b, j.v0, j.image))
-	for _, m := range j.modules {
-		errs = append(errs, m.Close())
-	}
-	errs = append(errs, resident.CloseAll(j.end, j.start), j.Watch.Close())
+	errs = append(errs, j.unload(), resident.CloseAll(j.end, j.start), j.Watch.Close())
 	if j.stream != nil {
 		errs = append(errs, j.stream.Close())
 	}

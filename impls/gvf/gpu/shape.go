@@ -109,7 +109,8 @@ func blocked(p *gvf.Problem, d device.Info, steps int64) (list []pass) {
 	return together(p, d, steps)
 }
 
-// together is steps in as few passes as there are kernels for, the longest first.
+// together is steps in as few passes as there are kernels for, the longest first, by blocks of which
+// none waits for another.
 func together(p *gvf.Problem, d device.Info, steps int64) (list []pass) {
 	for _, depth := range depths(p.Dim()) {
 		if count := steps / depth; count > 0 {

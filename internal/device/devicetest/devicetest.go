@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -38,6 +39,7 @@ type Driver struct {
 	hurried string
 	sms     int
 	threads int
+	streams atomic.Uint64 // that were made
 	mu      sync.Mutex
 }
 
@@ -61,6 +63,7 @@ func (refused) Error() string     { return "no code for this device" }
 func (refused) CodeRefused() bool { return true }
 
 var _ device.Driver = (*Driver)(nil)
+var _ device.Guest = (*standin)(nil)
 
 // Version is made up.
 func (*Driver) Version() string { return "12.8" }
@@ -166,7 +169,7 @@ type memory struct {
 	data []byte
 	host bool
 
-	registered bool
+	registered, lent bool
 }
 
 func (m *memory) Name() string    { return m.name }
@@ -175,7 +178,9 @@ func (m *memory) Data() []byte    { return m.data }
 func (m *memory) Address() uint64 { return uint64(uintptr(unsafe.Pointer(&m.data[0]))) }
 
 func (m *memory) Close() error {
-	m.on.drop(m)
+	if !m.lent {
+		m.on.drop(m)
+	}
 	return nil
 }
 
@@ -192,6 +197,17 @@ func (s *standin) alloc(name string, bytes int64, host bool) (*memory, error) {
 
 func (s *standin) Alloc(name string, bytes int64) (device.Buffer, error) {
 	return s.alloc(name, bytes, false)
+}
+
+// LentBuffer is a part of memory that was allocated here, and panics where nobody has.
+func (s *standin) LentBuffer(name string, address uint64, bytes int64) device.Buffer {
+	s.driver.mu.Lock()
+	defer s.driver.mu.Unlock()
+	data, err := s.at(address)
+	if err != nil || int64(len(data)) < bytes {
+		panic(fmt.Sprintf("%s: %d bytes at %#x: nobody allocated them", name, bytes, address))
+	}
+	return &memory{on: s, name: name, data: data[:bytes:bytes], lent: true}
 }
 
 func (s *standin) AllocPinned(name string, bytes int64) (device.Pinned, error) {
@@ -279,7 +295,7 @@ func (t *texture) Close() error {
 // part is n bytes of memory that this device can use.
 func (s *standin) part(m device.Memory, at, n int64) ([]byte, error) {
 	mine, ok := m.(*memory)
-	if !ok || !mine.host && mine.on != s || !mine.on.owns(mine) {
+	if !ok || !mine.host && mine.on != s || !mine.lent && !mine.on.owns(mine) {
 		return nil, fmt.Errorf("memory of another device than %d, or closed", s.info.Index)
 	}
 	if at < 0 || n < 0 || at+n > int64(len(mine.data)) {

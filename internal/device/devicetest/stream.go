@@ -13,6 +13,7 @@ import (
 type stream struct {
 	on      *standin
 	name    string
+	handle  uint64
 	work    []func(*stream) error
 	done    int64 // work done since the beginning
 	clock   time.Duration
@@ -20,8 +21,23 @@ type stream struct {
 }
 
 func (s *standin) NewStream(name string) (device.Stream, error) {
-	st := &stream{on: s, name: name}
+	st := &stream{on: s, name: name, handle: s.driver.streams.Add(1)}
 	return st, s.keep(st, name)
+}
+
+// Handle is what LentStream finds a stream by.
+func Handle(s device.Stream) uint64 { return s.(*stream).handle }
+
+// LentStream is a stream that was made here, and panics where none was.
+func (s *standin) LentStream(name string, handle uint64) device.Stream {
+	s.driver.mu.Lock()
+	defer s.driver.mu.Unlock()
+	for o := range s.live {
+		if st, ok := o.(*stream); ok && st.handle == handle {
+			return st
+		}
+	}
+	panic(fmt.Sprintf("%s: stream %d: nobody made it", name, handle))
 }
 
 // own is the stream when it is of this device, else one that fails.
