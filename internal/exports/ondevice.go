@@ -17,11 +17,11 @@ import (
 	"eccbench/internal/resident"
 )
 
-// Images in the memory of a device are counted without jobs, on the caller's thread: nothing waits
-// for the device but eccbench_device_plan, and eccbench_device_count is called again and again.
+// Images in the memory of a device are answered without jobs, on the caller's thread: nothing waits
+// for the device but eccbench_device_plan, and eccbench_device_add is called again and again.
 //
 //	eccbench_device_plan(request, length, text, size)                                 the length of what is known of a plan, or was wrong
-//	eccbench_device_count(plan, images, image, chi, memory, stream, text, size)       -1, or the length of an error
+//	eccbench_device_add(plan, images, image, answer, memory, stream, text, size)      -1, or the length of an error
 //	eccbench_device_close(plan)                                                       it is forgotten, when nothing uses it any more
 //
 // A request is internal/library/ondevice.Request. The addresses are those of the device's memory, and the
@@ -61,10 +61,10 @@ func eccbench_device_plan(request *C.char, length C.int64_t, text *C.char, size 
 	return put(s, text, size)
 }
 
-//export eccbench_device_count
-func eccbench_device_count(plan C.uint64_t, images C.int64_t, image, chi, memory, stream C.uint64_t, text *C.char, size C.int64_t) C.int64_t {
+//export eccbench_device_add
+func eccbench_device_add(plan C.uint64_t, images C.int64_t, image, answer, memory, stream C.uint64_t, text *C.char, size C.int64_t) C.int64_t {
 	_, err := library.Caught(func() (struct{}, error) {
-		return struct{}{}, plans.Count(uint64(plan), int64(images), ondevice.Call{Image: uint64(image), Chi: uint64(chi), Memory: uint64(memory), Stream: uint64(stream)})
+		return struct{}{}, plans.Add(uint64(plan), int64(images), ondevice.Call{Image: uint64(image), Answer: uint64(answer), Memory: uint64(memory), Stream: uint64(stream)})
 	})
 	if err != nil {
 		return putJSON(deviceFailed(err), text, size)

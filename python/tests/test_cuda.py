@@ -220,6 +220,70 @@ def test_curves_are_verified_on_the_host(on, dtype):
     assert curve.verdict == "VERIFIED" and (curve.levels == want.levels).all() and (curve.chi == want.chi).all()
 
 
+def bits(field):
+    return np.ascontiguousarray(field).view(np.uint32)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int8, np.int16, np.uint16, np.float16, np.float32])
+def test_flows(on, dtype):
+    if on.name == "torch" and dtype == np.uint16 and not hasattr(on.torch, "uint16"):
+        pytest.skip("this PyTorch has no uint16")
+    for k, shape in enumerate([(9,), (5, 7), (64, 64), (300, 131), (1, 60, 41), (20, 30, 40), (33, 45, 70), (130, 48, 68)]):
+        image = noise(shape, dtype)
+        x = on.put(image)
+        for steps, mu, boundary in [(0, 0.05, "replicate"), (7 + k, 0.1, "third"), (16, 0.08, "replicate")]:
+            field = eccbench.cuda.gvf(x, steps=steps, mu=mu, boundary=boundary)
+            assert type(field) is type(x)
+            assert (bits(on.get(field)) == bits(eccbench.gvf(image, steps=steps, mu=mu, boundary=boundary, verify=False))).all(), (shape, steps)
+        assert (on.get(x) == image).all()
+
+
+def test_flows_of_any_layout(on):
+    image = noise((12, 20, 33), np.float32)
+    x = on.put(image)
+    for axes in [(0, 1, 2), (2, 1, 0), (1, 2, 0)]:
+        view = on.transposed(x, axes)
+        assert (bits(on.get(eccbench.cuda.gvf(view, steps=9))) == bits(eccbench.gvf(image.transpose(axes), steps=9, verify=False))).all()
+    assert (bits(on.get(eccbench.cuda.gvf(x[::2, 3:], steps=9))) == bits(eccbench.gvf(image[::2, 3:], steps=9, verify=False))).all()
+    batch = on.get(eccbench.cuda.gvf(x, steps=9, dims=2))
+    for got, one in zip(batch, image):
+        assert (bits(got) == bits(eccbench.gvf(one, steps=9, verify=False))).all()
+
+
+def test_flows_that_are_refused(on):
+    x = on.put(noise((8, 8, 8), np.uint8))
+    with pytest.raises(ValueError, match="nobody looks at the image; want μ of at most 0.1042"):
+        eccbench.cuda.gvf(x, steps=1, mu=0.11)
+    out = on.put(np.zeros((3, 8, 8, 8), np.float32))
+    assert eccbench.cuda.gvf(x, steps=3, out=out) is out
+    assert (bits(on.get(out)) == bits(eccbench.gvf(on.get(x), steps=3))).all()
+    flat = on.put(np.zeros(3 * 512 + 1, np.float32))
+    eccbench.cuda.gvf(x, steps=3, out=flat[1:].reshape(3, 8, 8, 8))
+    assert (bits(on.get(flat[1:])) == bits(on.get(out)).ravel()).all() and float(flat[0]) == 0
+
+
+def test_torch_flows_at_once_and_in_a_graph(torch):
+    image = noise((64, 96, 100), np.uint8)
+    x = torch.from_numpy(image).cuda()
+    want = torch.from_numpy(eccbench.gvf(image, steps=25, verify=False)).cuda()
+    streams, got = [torch.cuda.Stream() for _ in range(4)], []
+    eccbench.cuda.gvf(x, steps=25)
+    torch.cuda.synchronize()
+    for k in range(20):
+        with torch.cuda.stream(streams[k % 4]):
+            got.append(eccbench.cuda.gvf(x, steps=25))
+    torch.cuda.synchronize()
+    assert all(torch.equal(field, want) for field in got)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        field = eccbench.cuda.gvf(x, steps=25)
+    graph.replay()
+    assert torch.equal(field, want)
+    x.copy_(torch.from_numpy(image[::-1].copy()))
+    graph.replay()
+    assert (bits(field.cpu().numpy()) == bits(eccbench.gvf(image[::-1], steps=25, verify=False))).all()
+
+
 def test_torch_bfloat16(torch):
     x = torch.from_numpy(noise((20, 30), np.float32)).cuda().bfloat16()
     at = [-1.0, 0.0, 0.7]

@@ -50,26 +50,36 @@ def put(a):
 
 
 class Plan:
-    """A plan that counts by eccbench.curve."""
+    """A plan that answers by eccbench.curve and eccbench.gvf."""
 
     made: list = []
 
     def __init__(self, request):
-        assert request["align"] in (1, 2, 4, 8, 16)
+        assert "flow" in request or request["align"] in (1, 2, 4, 8, 16)
         self.request = request
         self.made.append(request)
-        self.rows = 1 << (8 * np.dtype(request["type"]).itemsize) if request["at"] is None else len(request["at"])
-        self.memory = 64 + 8 * self.rows
         self.calls = []
         self.closed = False
+        if "flow" in request:
+            assert request["flow"]["align"] in (4, 8, 16)
+            self.rows, self.memory = len(request["shape"]) - (len(request["shape"]) == 3 and request["shape"][0] == 1), 1024
+            return
+        self.rows = 1 << (8 * np.dtype(request["type"]).itemsize) if request["at"] is None else len(request["at"])
+        self.memory = 64 + 8 * self.rows
 
     def close(self):
         self.closed = True
 
-    def count(self, images, image, chi, memory, stream):
+    def add(self, images, image, chi, memory, stream):
         assert not self.closed
         self.calls.append((image, stream))
         shape, dtype = tuple(self.request["shape"]), np.dtype(self.request["type"])
+        if "flow" in self.request:
+            flow = dict(self.request["flow"])
+            assert chi % flow.pop("align") == 0 and flow.pop("tol") == 0
+            fields = [eccbench.gvf(voxels, **flow, verify=False) for voxels in seen(image, (images, *shape), dtype)]
+            seen(chi, (images, *fields[0].shape), np.dtype(np.float32))[:] = fields
+            return
         assert image % self.request["align"] == 0 and memory
         voxels = seen(image, (images, *shape), dtype)
         out = seen(chi, (images, self.rows), np.dtype(np.int64))
@@ -314,6 +324,67 @@ def test_curves_are_verified_on_the_host(cupy, monkeypatch):
     assert [c.verdict for c in curves] == ["VERIFIED"] * 4 and curves[0].convention == "V, superlevel"
     assert eccbench.curve(put(noise((5, 7), np.uint8)), verify=False).verdict == "UNVERIFIED"
     assert Plan.made == []  # nothing is counted where it is not verified
+
+
+def bits(field):
+    return np.asarray(field).view(np.uint32)
+
+
+def test_flows(cupy):
+    for dtype in (bool, np.uint8, np.int8, np.int16, np.uint16, np.float16, np.float32):
+        for shape in [(9,), (5, 7), (1, 7), (1, 6, 5), (4, 1, 5), (3, 6, 5)]:
+            image = put(noise(shape, dtype))
+            for steps, mu, boundary in [(0, 0.05, "replicate"), (5, 0.1, "third")]:
+                field = eccbench.cuda.gvf(image, steps=steps, mu=mu, boundary=boundary)
+                want = eccbench.gvf(np.array(image, subok=False), steps=steps, mu=mu, boundary=boundary)
+                assert isinstance(field, Array) and field.shape == want.shape and (bits(field) == bits(want)).all(), (dtype, shape)
+    assert Plan.made[0] == {"device": 3, "shape": (9,), "type": "uint8", "flow": {"steps": 0, "tol": 0.0, "mu": 0.05, "boundary": "replicate", "align": 16}}
+    assert len(Plan.made) == 4 * 6 * 2  # bool as uint8, int8 as int16, float16 as float32, and no other
+
+
+def test_flows_of_any_layout(cupy):
+    """The order of a sum's terms is that of the axes, so other orders are copied; batches are not."""
+    image = put(noise((4, 6, 8), np.uint8))
+    for x, copied in [(image, False), (image[1:3], False), (image.transpose(2, 0, 1), True), (image.T, True), (image[:, :, ::2], True), (image[::-1], True)]:
+        eccbench.cuda._known.__init__()
+        field = eccbench.cuda.gvf(x, steps=3)
+        assert (bits(field) == bits(eccbench.gvf(np.array(x, subok=False), steps=3))).all()
+        kept, = eccbench.cuda._known.plans.values()
+        assert (0 <= kept.plan.calls[0][0] - image.ctypes.data < image.nbytes) != copied
+        eccbench.cuda.curve(x)  # whose layouts are others
+    batch = eccbench.cuda.gvf(image, steps=3, dims=2)
+    assert batch.shape == (4, 2, 6, 8)
+    for got, one in zip(batch, image):
+        assert (bits(got) == bits(eccbench.gvf(np.array(one, subok=False), steps=3))).all()
+    assert eccbench.cuda.gvf(image[:0], steps=3, dims=2).shape == (0, 2, 6, 8)
+
+
+def test_where_flows_go(cupy):
+    image = put(noise((5, 7), np.uint8))
+    want = bits(eccbench.gvf(np.array(image, subok=False), steps=2))
+    memory = put(np.zeros(4 * 80, np.uint8))
+    for first in (0, 4, 8):
+        first += -memory.ctypes.data % 16
+        out = memory[first : first + 280].view(np.float32).reshape(2, 5, 7)
+        assert eccbench.cuda.gvf(image, steps=2, out=out) is out and (bits(out) == want).all()
+    assert [r["flow"]["align"] for r in Plan.made] == [16, 4, 8]
+    # Of images of 280 bytes each, every other field begins at a multiple of 8 alone.
+    assert eccbench.cuda.gvf(put(noise((2, 5, 7), np.uint8)), steps=2, dims=2).shape == (2, 2, 5, 7) and Plan.made[-1]["flow"]["align"] == 8
+    for wrong in (put(np.zeros((2, 5, 7))), put(np.zeros((5, 7, 2), np.float32)), np.zeros((2, 5, 7), np.float32), put(np.zeros((2, 7, 5), np.float32)).transpose(0, 2, 1)[:, ::-1]):
+        with pytest.raises(ValueError, match="^out: want a packed array of float32 of shape .2, 5, 7.,"):
+            eccbench.cuda.gvf(image, steps=2, out=wrong)
+
+
+def test_flows_that_are_refused(cupy):
+    image = put(noise((5, 7), np.uint8))
+    for arguments, said in [({"steps": -1}, "^steps"), ({"steps": 1.5}, "^steps"), ({"steps": 1, "mu": 0}, "^mu"), ({"steps": 1, "boundary": "wrap"}, "^boundary"), ({"steps": 1, "dims": 3}, "dims says")]:
+        with pytest.raises(ValueError, match=said):
+            eccbench.cuda.gvf(image, **arguments)
+    with pytest.raises(TypeError, match="want a tensor of torch or an array of cupy"):
+        eccbench.cuda.gvf(np.zeros((3, 3)), steps=1)
+    with pytest.raises(TypeError, match="an array of float64 on a device"):
+        eccbench.cuda.gvf(image.astype(np.float64), steps=1)
+    assert Plan.made == []
 
 
 def test_what_a_device_counts_is_compared(cupy):

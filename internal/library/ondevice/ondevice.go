@@ -10,10 +10,12 @@ import (
 	"strconv"
 	"sync"
 
-	"eccbench/impls/extrema/gpu"
+	extrema "eccbench/impls/extrema/gpu"
+	flows "eccbench/impls/gvf/gpu"
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
+	"eccbench/internal/workloads/gvf"
 )
 
 // A Request says what is asked of images, and what they have in common.
@@ -28,22 +30,41 @@ type Request struct {
 	Align int64 `json:"align"`
 	// OnLevels says that each value of the images is one of At. Nobody looks.
 	OnLevels bool `json:"on_levels"`
+	// Flow asks for the gradient vector flow in place of the curve.
+	Flow *Flow `json:"flow"`
 }
 
-// A Plan is how images alike are counted, from Open to Close.
+// A Flow is what is asked of a gradient vector flow: the field after so many steps.
+type Flow struct {
+	Steps    int64   `json:"steps"`
+	Mu       float64 `json:"mu"`
+	Boundary string  `json:"boundary"` // replicate or third
+	// Align is a number of bytes that the addresses of fields are multiples of.
+	Align int64 `json:"align"`
+}
+
+// A Plan is how images alike are answered, from Make to Close.
 type Plan struct {
 	Number uint64 `json:"plan"`
-	Memory int64  `json:"memory"` // bytes that Count is to be given
-	Rows   int64  `json:"rows"`
+	Memory int64  `json:"memory"` // bytes that Add is to be given, at an address that is a multiple of 256
+	Rows   int64  `json:"rows"`   // of a curve: an int64 each; the components of a field, float32 for each voxel
 
-	arrays *gpu.Arrays
+	arrays arrays
 	on     device.Guest
-	bytes  int64 // of an image
+	image  int64 // bytes
+	answer int64 // bytes
 }
 
-// A Call is the memory of the caller's that images are counted in, and the stream, by its handle:
-// the addresses of images one after the other, of their curves, and of memory to work in.
-type Call struct{ Image, Chi, Memory, Stream uint64 }
+// arrays are images alike in memory of others: what is asked of them by kernels that are loaded.
+type arrays interface {
+	Memory() int64
+	Enqueue(s device.Stream, image, answer, memory device.Buffer) error
+	Close() error
+}
+
+// A Call is the memory of the caller's that images are answered in, and the stream, by its handle:
+// the addresses of images one after the other, of their answers, and of memory to work in.
+type Call struct{ Image, Answer, Memory, Stream uint64 }
 
 // Plans are those of a process.
 type Plans struct {
@@ -57,7 +78,7 @@ type Plans struct {
 // Make makes a plan: it loads kernels, and brings what they need to know of the levels to the
 // device, which waits for it.
 func (p *Plans) Make(r Request) (*Plan, error) {
-	kind, err := r.kind()
+	open, err := r.opener()
 	if err != nil {
 		return nil, err
 	}
@@ -69,17 +90,15 @@ func (p *Plans) Make(r Request) (*Plan, error) {
 	if !ok {
 		return nil, fmt.Errorf("device %d: cannot be lent memory", r.Device)
 	}
-	arrays, err := gpu.OpenArrays(d, kind)
+	plan, err := open(guest)
 	if err != nil {
 		return nil, err
 	}
+	plan.Memory, plan.on = plan.arrays.Memory(), guest
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last++
-	plan := &Plan{
-		Number: p.last, Memory: arrays.Memory(), Rows: kind.Rows,
-		arrays: arrays, on: guest, bytes: kind.Shape.Voxels() * kind.Type.Size(),
-	}
+	plan.Number = p.last
 	if p.open == nil {
 		p.open = map[uint64]*Plan{}
 	}
@@ -87,8 +106,8 @@ func (p *Plans) Make(r Request) (*Plan, error) {
 	return plan, nil
 }
 
-// Count adds to the stream the count of some images.
-func (p *Plans) Count(number uint64, images int64, c Call) error {
+// Add adds to the stream what answers for some images.
+func (p *Plans) Add(number uint64, images int64, c Call) error {
 	p.mu.Lock()
 	plan := p.open[number]
 	p.mu.Unlock()
@@ -98,9 +117,9 @@ func (p *Plans) Count(number uint64, images int64, c Call) error {
 	s, memory := plan.on.LentStream("the caller's", c.Stream), plan.on.LentBuffer("the caller's memory", c.Memory, plan.Memory)
 	return plan.on.Do(func() error {
 		for i := range uint64(images) {
-			image := plan.on.LentBuffer("the caller's image", c.Image+i*uint64(plan.bytes), plan.bytes)
-			chi := plan.on.LentBuffer("the caller's curve", c.Chi+8*i*uint64(plan.Rows), 8*plan.Rows)
-			if err := plan.arrays.Enqueue(s, image, chi, memory); err != nil {
+			image := plan.on.LentBuffer("the caller's image", c.Image+i*uint64(plan.image), plan.image)
+			answer := plan.on.LentBuffer("the answer", c.Answer+i*uint64(plan.answer), plan.answer)
+			if err := plan.arrays.Enqueue(s, image, answer, memory); err != nil {
 				return err
 			}
 		}
@@ -120,21 +139,73 @@ func (p *Plans) Close(number uint64) error {
 	return plan.arrays.Close()
 }
 
-// kind is what kernels are asked for.
-func (r Request) kind() (kind gpu.ArrayKind, err error) {
-	kind = gpu.ArrayKind{Shape: grid.Shape{D: 1, H: 1, W: 1}, Align: r.Align, OnLevels: r.OnLevels}
-	if len(r.Shape) < 1 || len(r.Shape) > 3 {
-		return kind, fmt.Errorf("%d axes: want an image of 1 to 3", len(r.Shape))
+// opener loads what answers the request on a device.
+func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
+	shape, t, err := r.images()
+	if err != nil {
+		return nil, err
 	}
-	for i, to := range []*int64{&kind.Shape.W, &kind.Shape.H, &kind.Shape.D}[:len(r.Shape)] {
+	image := shape.Voxels() * t.Size()
+	if r.Flow != nil {
+		kind, err := r.flow(shape, t)
+		if err != nil {
+			return nil, err
+		}
+		return func(d device.Guest) (*Plan, error) {
+			a, err := flows.OpenArrays(d, kind)
+			if err != nil {
+				return nil, err
+			}
+			return &Plan{Rows: kind.Components, arrays: a, image: image, answer: a.Out()}, nil
+		}, nil
+	}
+	kind, err := r.curve(shape, t)
+	if err != nil {
+		return nil, err
+	}
+	return func(d device.Guest) (*Plan, error) {
+		a, err := extrema.OpenArrays(d, kind)
+		if err != nil {
+			return nil, err
+		}
+		return &Plan{Rows: kind.Rows, arrays: a, image: image, answer: 8 * kind.Rows}, nil
+	}, nil
+}
+
+// images is the shape and the type of an image.
+func (r Request) images() (shape grid.Shape, t grid.Type, err error) {
+	shape = grid.Shape{D: 1, H: 1, W: 1}
+	if len(r.Shape) < 1 || len(r.Shape) > 3 {
+		return shape, t, fmt.Errorf("%d axes: want an image of 1 to 3", len(r.Shape))
+	}
+	for i, to := range []*int64{&shape.W, &shape.H, &shape.D}[:len(r.Shape)] {
 		*to = r.Shape[len(r.Shape)-1-i]
 	}
-	if err := kind.Shape.Check(); err != nil {
-		return kind, err
+	if err := shape.Check(); err != nil {
+		return shape, t, err
 	}
-	if kind.Type, err = grid.ParseType(r.Type); err != nil {
-		return kind, err
+	t, err = grid.ParseType(r.Type)
+	return shape, t, err
+}
+
+// flow is what the kernels of a flow are asked for.
+func (r Request) flow(shape grid.Shape, t grid.Type) (kind flows.ArrayKind, err error) {
+	kind = flows.ArrayKind{Shape: shape, Type: t, Steps: r.Flow.Steps, Mu: float32(r.Flow.Mu), Align: r.Flow.Align}
+	b := slices.Index(gvf.Boundaries(), r.Flow.Boundary)
+	switch {
+	case b < 0:
+		return kind, fmt.Errorf("boundary %q: want one of %v", r.Flow.Boundary, gvf.Boundaries())
+	case r.Flow.Align < 4 || r.Flow.Align%4 != 0:
+		return kind, fmt.Errorf("fields at addresses that are multiples of %d: want 4 or more of them", r.Flow.Align)
 	}
+	kind.Boundary = gvf.Boundary(b)
+	kind.Components = min(int64(len(r.Shape)), int64(shape.Dim()))
+	return kind, nil
+}
+
+// curve is what the kernels of a curve are asked for.
+func (r Request) curve(shape grid.Shape, t grid.Type) (kind extrema.ArrayKind, err error) {
+	kind = extrema.ArrayKind{Shape: shape, Type: t, Align: r.Align, OnLevels: r.OnLevels}
 	if kind.Align < 1 {
 		return kind, fmt.Errorf("addresses that are multiples of %d", kind.Align)
 	}

@@ -1,51 +1,92 @@
 package ondevice
 
 import (
+	"bytes"
 	"encoding/binary"
-	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"eccbench/internal/device"
+	"eccbench/internal/device/devicetest"
 	"eccbench/internal/grid"
+	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
+	"eccbench/internal/workloads/gvf"
+	"eccbench/kernels/hosttest"
 )
 
-// guest is a stand-in for a device that lends what was allocated there, by made-up addresses.
-type guest struct {
+// A caller has a stream and memory of a device.
+type caller struct {
 	device.Device
-	stream  device.Stream
-	buffers map[uint64]device.Buffer
+	device.Stream
 }
 
-func (g *guest) LentStream(_ string, handle uint64) device.Stream {
-	if handle != 77 {
-		panic(fmt.Sprintf("stream %d: nobody made it", handle))
-	}
-	return g.stream
-}
-
-func (g *guest) LentBuffer(_ string, address uint64, bytes int64) device.Buffer {
-	b := g.buffers[address]
-	if b == nil || b.Bytes() != bytes {
-		panic(fmt.Sprintf("%d bytes at %d: nobody allocated them", bytes, address))
-	}
-	return b
-}
-
-func (g *guest) put(t *testing.T, address uint64, data []byte) {
+func newCaller(t *testing.T, d device.Device) caller {
 	t.Helper()
-	b, err := g.Alloc("the caller's", int64(len(data)))
+	s, err := d.NewStream("the caller's")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return caller{d, s}
+}
+
+// put is memory with some bytes.
+func (c caller) put(t *testing.T, data []byte) device.Buffer {
+	t.Helper()
+	b, err := c.Alloc("the caller's", int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.Close() })
-	if err := g.stream.Upload(b, 0, data); err != nil {
+	if err := c.Upload(b, 0, data); err != nil {
 		t.Fatal(err)
 	}
-	g.buffers[address] = b
+	return b
+}
+
+// answered is what a plan makes of images alike, in one piece of memory after the other.
+func (c caller) answered(t *testing.T, plans *Plans, plan *Plan, fields []*grid.Field) []byte {
+	t.Helper()
+	var images []byte
+	for _, f := range fields {
+		images = append(images, f.Data()...)
+	}
+	junk := func(bytes int64) device.Buffer { return c.put(t, slices.Repeat([]byte{0x5a}, int(bytes))) }
+	image, answer, memory := c.put(t, images), junk(plan.answer*int64(len(fields))), junk(plan.Memory)
+	call := Call{Image: image.Address(), Answer: answer.Address(), Memory: memory.Address(), Stream: devicetest.Handle(c.Stream)}
+	if err := plans.Add(plan.Number, int64(len(fields)), call); err != nil {
+		t.Fatal(err)
+	}
+	got, back := make([]byte, answer.Bytes()), make([]byte, len(images))
+	if err := c.Download(got, answer, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Download(back, image, 0); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(back, images) {
+		t.Error("the images were written to")
+	}
+	if err := plans.Close(plan.Number); err != nil {
+		t.Error(err)
+	}
+	if err := plans.Add(plan.Number, 1, call); err == nil || !strings.Contains(err.Error(), "there is none") {
+		t.Errorf("a plan that was closed: %v", err)
+	}
+	return got
+}
+
+// shapeOf is the shape of a field as a caller says it.
+func shapeOf(f *grid.Field) []int64 {
+	s := f.Shape()
+	if s.Dim() == 3 {
+		return []int64{s.D, s.H, s.W}
+	}
+	return []int64{s.H, s.W}
 }
 
 // chiAt is χ at some values by enumeration of all cells.
@@ -86,23 +127,14 @@ func TestCount(t *testing.T) {
 		{[]string{"noise/shape=16x8x4/type=float32/levels=64/seed=8"}, []float64{0.125, 0.75}, []float64{0.125, 0.75}, false},
 		{[]string{"noise/shape=16x8x4/type=float32/levels=64/seed=9"}, []float64{-3, 0.125, 0.5, 7}, []float64{-3, 0.125, 0.5, 7}, false},
 	} {
-		s, err := d.NewStream("the caller's")
-		if err != nil {
-			t.Fatal(err)
-		}
-		g := &guest{d, s, map[uint64]device.Buffer{}}
 		asked := ""
-		plans := Plans{Open: func(which string) (device.Device, error) { asked = which; return g, nil }}
+		plans := Plans{Open: func(which string) (device.Device, error) { asked = which; return d, nil }}
 		var fields []*grid.Field
 		for _, name := range c.images {
 			_, f := ecctest.Open(t, name)
 			fields = append(fields, f)
 		}
-		shape := []int64{fields[0].Shape().H, fields[0].Shape().W}
-		if fields[0].Shape().Dim() == 3 {
-			shape = append([]int64{fields[0].Shape().D}, shape...)
-		}
-		plan, err := plans.Make(Request{Device: 3, Shape: shape, Type: fields[0].Type().String(), At: c.at, Align: fields[0].Type().Size(), OnLevels: c.onLevels})
+		plan, err := plans.Make(Request{Device: 3, Shape: shapeOf(fields[0]), Type: fields[0].Type().String(), At: c.at, Align: fields[0].Type().Size(), OnLevels: c.onLevels})
 		if err != nil {
 			t.Errorf("%v at %v: %v", c.images, c.at, err)
 			continue
@@ -110,35 +142,77 @@ func TestCount(t *testing.T) {
 		if asked != "3" || plan.Rows != int64(len(c.want)) {
 			t.Errorf("%v: %d rows on device %s, want %d on 3", c.images, plan.Rows, asked, len(c.want))
 		}
-		call := Call{Image: 1 << 20, Chi: 2 << 20, Memory: 3 << 20, Stream: 77}
+		data := newCaller(t, d).answered(t, &plans, plan, fields)
 		for i, f := range fields {
-			g.put(t, call.Image+uint64(i*len(f.Data())), f.Data())
-			g.put(t, call.Chi+uint64(8*i*len(c.want)), slices.Repeat([]byte{0x5a}, 8*len(c.want)))
-		}
-		g.put(t, call.Memory, slices.Repeat([]byte{0x5a}, int(plan.Memory)))
-		if err := plans.Count(plan.Number, int64(len(fields)), call); err != nil {
-			t.Errorf("%v at %v: %v", c.images, c.at, err)
-			continue
-		}
-		for i, f := range fields {
-			got, data := make([]int64, len(c.want)), make([]byte, 8*len(c.want))
-			if err := s.Download(data, g.buffers[call.Chi+uint64(8*i*len(c.want))], 0); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := binary.Decode(data, binary.LittleEndian, got); err != nil {
+			got := make([]int64, len(c.want))
+			if _, err := binary.Decode(data[8*i*len(c.want):], binary.LittleEndian, got); err != nil {
 				t.Fatal(err)
 			}
 			if want := chiAt(f, c.want); !slices.Equal(got, want) {
 				t.Errorf("%s at %v: χ is %v, want %v", c.images[i], c.at, got, want)
 			}
 		}
-		if err := plans.Close(plan.Number); err != nil {
-			t.Error(err)
+	}
+}
+
+// Fields have the bits of the definition, the component along the slowest axis first.
+func TestFlow(t *testing.T) {
+	find := []func(string) devicetest.Kernel{hosttest.Kernels(t, "gvf_start"), hosttest.Kernels(t, "gvf_blocked")}
+	driver := devicetest.New(1, func(name string) devicetest.Kernel {
+		for _, in := range find {
+			if k := in(name); k != nil {
+				return k
+			}
 		}
-		if err := plans.Count(plan.Number, 1, call); err == nil || !strings.Contains(err.Error(), "there is none") {
-			t.Errorf("a plan that was closed: %v", err)
+		return nil
+	})
+	open := ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
+	d, err := open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plans := Plans{Open: func(string) (device.Device, error) { return d, nil }}
+	for _, c := range []struct {
+		images []string // alike
+		shape  []int64
+		flow   Flow
+		rows   int64
+	}{
+		{[]string{"noise/shape=20x9/type=uint8/seed=1", "noise/shape=20x9/type=uint8/seed=2"}, []int64{9, 20}, Flow{Steps: 5, Mu: 0.1, Boundary: "replicate", Align: 16}, 2},
+		{[]string{"noise/shape=13x7x5/type=int16/seed=3"}, []int64{5, 7, 13}, Flow{Steps: 6, Mu: 0.08, Boundary: "third", Align: 4}, 3},
+		{[]string{"noise/shape=33x1/type=uint8/seed=4", "noise/shape=33x1/type=uint8/seed=5"}, []int64{33}, Flow{Steps: 3, Mu: 0.05, Boundary: "replicate", Align: 16}, 1},
+		{[]string{"noise/shape=20x9/type=float32/levels=99/seed=6"}, []int64{1, 9, 20}, Flow{Steps: 1, Mu: 0.1, Boundary: "replicate", Align: 16}, 2},
+		{[]string{"noise/shape=9x6x4/type=uint16/seed=7"}, []int64{4, 6, 9}, Flow{Mu: 0.1, Boundary: "replicate", Align: 16}, 3},
+	} {
+		var fields []*grid.Field
+		for _, name := range c.images {
+			_, f := ecctest.Open(t, name)
+			fields = append(fields, f)
 		}
-		s.Close()
+		plan, err := plans.Make(Request{Shape: c.shape, Type: fields[0].Type().String(), Flow: &c.flow})
+		if err != nil {
+			t.Errorf("%v: %v", c.images, err)
+			continue
+		}
+		if plan.Rows != c.rows {
+			t.Errorf("%v: %d components, want %d", c.images, plan.Rows, c.rows)
+		}
+		data := newCaller(t, d).answered(t, &plans, plan, fields)
+		for i, f := range fields {
+			want, err := gvf.Define(gvf.NewProblem(f, float32(c.flow.Mu), c.flow.Steps, 0, gvf.Boundary(slices.Index(gvf.Boundaries(), c.flow.Boundary))), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := int(f.Shape().Voxels())
+			got := grid.Values[float32](data[4*i*n*int(c.rows):])
+			for k := range int(c.rows) {
+				for v := range n {
+					if g, w := got[k*n+v], want.V[int(c.rows)-1-k][v]; math.Float32bits(g) != math.Float32bits(w) {
+						t.Fatalf("%s, axis %d, voxel %d: %v, want %v", c.images[i], k, v, g, w)
+					}
+				}
+			}
+		}
 	}
 }
 
@@ -150,14 +224,16 @@ func TestRefusals(t *testing.T) {
 		return r
 	}
 	for want, r := range map[string]Request{
-		"0 axes":                     like(func(r *Request) { r.Shape = nil }),
-		"4 axes":                     like(func(r *Request) { r.Shape = []int64{1, 1, 1, 1} }),
-		"addresses that are":         like(func(r *Request) { r.Align = 0 }),
-		"at is missing":              like(func(r *Request) { r.Type = "float32" }),
-		"at is empty":                like(func(r *Request) { r.At = []float64{} }),
-		"at 0.5: is no value of":     like(func(r *Request) { r.At = []float64{0.5} }),
-		"at 256: is no value of":     like(func(r *Request) { r.At = []float64{256} }),
-		"at 0.1: is no finite value": like(func(r *Request) { r.Type, r.At = "float32", []float64{0.1} }),
+		"0 axes":                      like(func(r *Request) { r.Shape = nil }),
+		"4 axes":                      like(func(r *Request) { r.Shape = []int64{1, 1, 1, 1} }),
+		"addresses that are":          like(func(r *Request) { r.Align = 0 }),
+		"at is missing":               like(func(r *Request) { r.Type = "float32" }),
+		"at is empty":                 like(func(r *Request) { r.At = []float64{} }),
+		"at 0.5: is no value of":      like(func(r *Request) { r.At = []float64{0.5} }),
+		"at 256: is no value of":      like(func(r *Request) { r.At = []float64{256} }),
+		"at 0.1: is no finite value":  like(func(r *Request) { r.Type, r.At = "float32", []float64{0.1} }),
+		`boundary "mirror": want one`: like(func(r *Request) { r.Flow = &Flow{Mu: 0.1, Boundary: "mirror", Align: 4} }),
+		"fields at addresses that":    like(func(r *Request) { r.Flow = &Flow{Mu: 0.1, Boundary: "third", Align: 2} }),
 	} {
 		if _, err := plans.Make(r); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%+v: %v, want %q", r, err, want)

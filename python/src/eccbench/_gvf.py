@@ -105,7 +105,8 @@ def gvf(
         raise _translated(e) from None
 
 
-def _requested(steps: int | None, tol: float | None, mu: float, boundary: str, verify: bool, threads: int | None) -> _Request:
+def _flow(steps: int | None, tol: float | None, mu: float, boundary: str) -> dict[str, Any]:
+    """What is asked of a flow."""
     if (steps is None) == (tol is None):
         raise ValueError("want one of steps, the field after so many, and tol, the field at rest")
     if boundary not in ("replicate", "third"):
@@ -116,8 +117,12 @@ def _requested(steps: int | None, tol: float | None, mu: float, boundary: str, v
         raise ValueError(f"mu {mu!r}: want a number above 0, such as 0.05")
     if steps is not None and (isinstance(steps, bool) or int(steps) != steps or steps < 0):
         raise ValueError(f"steps {steps!r}: want a whole number, 0 or more")
+    return {"steps": int(steps or 0), "tol": float(tol or 0), "mu": float(mu), "boundary": boundary}
+
+
+def _requested(steps: int | None, tol: float | None, mu: float, boundary: str, verify: bool, threads: int | None) -> _Request:
     return {
-        "flow": {"steps": int(steps or 0), "tol": float(tol or 0), "mu": float(mu), "boundary": boundary},
+        "flow": _flow(steps, tol, mu, boundary),
         "construction": "T",
         "threads": _cores() if threads is None else _whole("threads", threads),
         "verify": bool(verify),

@@ -32,7 +32,7 @@ _PROTOTYPES = {
 # And what it has on Linux.
 _DEVICE_PROTOTYPES = {
     "eccbench_device_plan": (_int, _text, _int, _text, _int),
-    "eccbench_device_count": (_int, _job, _int, _job, _job, _job, _job, _text, _int),
+    "eccbench_device_add": (_int, _job, _int, _job, _job, _job, _job, _text, _int),
     "eccbench_device_close": (None, _job),
 }
 
@@ -195,7 +195,7 @@ def soft(request: dict[str, Any], keep: Any, pieces: Sequence[tuple[int, int]]) 
 
 
 class Plan:
-    """How images alike are counted in the memory of a device, until nothing has it any more."""
+    """How images alike are answered in the memory of a device, until nothing has it any more."""
 
     def __init__(self, request: dict[str, Any]):
         if sys.platform != "linux":
@@ -208,17 +208,17 @@ class Plan:
         self._number: int = known["plan"]
         self.memory: int = known["memory"]  # bytes to work in
         self.rows: int = known["rows"]
-        self._count = self._library.eccbench_device_count
+        self._add = self._library.eccbench_device_add
 
-    def count(self, images: int, image: int, chi: int, memory: int, stream: int) -> None:
-        """Add the count of images to a stream, all by addresses."""
+    def add(self, images: int, image: int, answer: int, memory: int, stream: int) -> None:
+        """Add what answers for images to a stream, all by addresses."""
         if self._state is not _state:
             raise Error("device", "images on a device: a process has no device after a fork; start it by spawn")
         try:
             error = _errors.text
         except AttributeError:
             error = _errors.text = ctypes.create_string_buffer(_SAID)
-        length = self._count(self._number, images, image, chi, memory, stream, error, _SAID)
+        length = self._add(self._number, images, image, answer, memory, stream, error, _SAID)
         if length >= 0:
             _raise(json.loads(error.raw[:length].decode()))
 

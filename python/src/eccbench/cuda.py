@@ -1,8 +1,10 @@
-"""Exact Euler characteristic curves of arrays on NVIDIA devices, where they lie.
+"""Exact Euler characteristic curves, and the gradient vector flow, of arrays on NVIDIA devices, where
+they lie.
 
-`eccbench.cuda.curve` takes tensors of PyTorch and arrays of CuPy, and adds its work to the stream
-that is current there: nothing waits, and the curve is an array of the same library on the same
-device. It is unverified; the copy on the host that `eccbench.curve` takes of such an array is not.
+`eccbench.cuda.curve` and `eccbench.cuda.gvf` take tensors of PyTorch and arrays of CuPy, and add
+their work to the stream that is current there: nothing waits, and the answer is an array of the
+same library on the same device. It is unverified; that of the copy on the host which
+`eccbench.curve` and `eccbench.gvf` take of such an array is not.
 
     import torch, eccbench.cuda
     chi = eccbench.cuda.curve(volume)                       # uint8: χ at 0, 1, ... 255
@@ -16,14 +18,14 @@ import itertools
 import sys
 import threading
 from dataclasses import dataclass
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _library
 
-__all__ = ["curve", "is_device_array"]
+__all__ = ["curve", "gvf", "is_device_array"]
 
 _IN_PLACE = ("uint8", "int16", "uint16", "float32")
 _WIDENED = {"int8": "int16", "float16": "float32", "bfloat16": "float32"}  # exactly
@@ -77,14 +79,15 @@ class _Torch:
         return x.permute(*axes)
 
     def device(self, x: Any) -> Any:
-        """The device as `empty` takes it."""
-        return x.device
+        """The device as `empty` takes it: by a tensor that is there, in half of the time."""
+        x.data_ptr()  # which fails for what only looks like a tensor, whose layout would be remembered
+        return self.torch.empty(0, dtype=self.torch.int64, device=x.device)
 
-    def empty(self, shape: tuple[int, ...], device: Any) -> Any:
-        return self.torch.empty(shape, dtype=self.torch.int64, device=device)
+    def empty(self, shape: tuple[int, ...], device: Any, dtype: str = "int64") -> Any:
+        return device.new_empty(shape) if dtype == "int64" else device.new_empty(shape, dtype=getattr(self.torch, dtype))
 
     def brought(self, numbers: NDArray[np.int64], device: Any) -> Any:
-        return self.torch.as_tensor(numbers, device=device)
+        return self.torch.as_tensor(numbers, device=device.device)
 
     def taken(self, x: Any, rows: Any, out: Any) -> Any:
         return self.torch.index_select(x, -1, rows) if out is None else self.torch.index_select(x, -1, rows, out=out)
@@ -149,11 +152,11 @@ class _CuPy:
     def device(self, x: Any) -> Any:
         return x.device
 
-    def empty(self, shape: tuple[int, ...], device: Any) -> Any:
+    def empty(self, shape: tuple[int, ...], device: Any, dtype: str = "int64") -> Any:
         if self.cupy.cuda.runtime.getDevice() == device.id:
-            return self.cupy.empty(shape, np.int64)
+            return self.cupy.empty(shape, dtype)
         with device:
-            return self.cupy.empty(shape, np.int64)
+            return self.cupy.empty(shape, dtype)
 
     def brought(self, numbers: NDArray[np.int64], device: Any) -> Any:
         with device:
@@ -247,7 +250,7 @@ def _rows(at: ArrayLike | None, dtype: str) -> _Rows:
 
 
 class _Plan:
-    """How images alike are counted, until it is closed: from then on it counts nothing."""
+    """How images alike are answered, until it is closed: from then on it adds nothing."""
 
     def __init__(self, of: Any, device: int, plan: _library.Plan, order: Any):
         self.of, self.device, self.plan = of, device, plan
@@ -258,15 +261,15 @@ class _Plan:
         self.captured = False
         self.used = 0
 
-    def count(self, images: int, image: int, chi: int, memory: int, stream: int, capturing: bool) -> bool:
-        """Whether it is open still, and the count was added to the stream."""
+    def add(self, images: int, image: int, answer: int, memory: int, stream: int, capturing: bool) -> bool:
+        """Whether it is open still, and what answers was added to the stream."""
         with self.lock:
             if not self.open:
                 return False
             if capturing and not self.captured:
                 self.captured = True
                 _known.captured.append(self)
-            self.plan.count(images, image, chi, memory, stream)
+            self.plan.add(images, image, answer, memory, stream)
         return True
 
     def close(self) -> None:
@@ -279,15 +282,16 @@ class _Plan:
 
 
 class _Layout:
-    """What follows from how arrays lie, whatever their addresses are."""
+    """What follows from how arrays lie, whatever their addresses are. Only some questions allow
+    that the axes of an image are turned."""
 
-    def __init__(self, of: Any, x: Any, dims: int | None):
+    def __init__(self, of: Any, x: Any, dims: int | None, turned: bool):
         dtype = of.dtype(x)
         self.bytes = dtype == "bool"
         self.wider = _WIDENED.get(dtype)
         self.type: str = "uint8" if self.bytes else self.wider or dtype
         if self.type not in _IN_PLACE:
-            raise TypeError(f"an array of {dtype} on a device: want bool, uint8, int8, int16, uint16, float16, bfloat16 or float32; convert it, or take a copy on the host for eccbench.curve")
+            raise TypeError(f"an array of {dtype} on a device: want bool, uint8, int8, int16, uint16, float16, bfloat16 or float32; convert it, or have eccbench.curve or eccbench.gvf take a copy on the host")
         shape = tuple(x.shape)
         dims = len(shape) if dims is None else dims
         if dims not in (1, 2, 3) or len(shape) < dims:
@@ -300,9 +304,9 @@ class _Layout:
             self.images *= n
         for n in whole:
             voxels *= n
-        order = _order(shape, of.strides(x), len(self.batch))
+        order = _order(shape, of.strides(x), len(self.batch) if turned else len(shape))
         self.packed = order is not None
-        self.shape = whole if order is None else order
+        self.shape = order if order and turned else whole
         self.apart = voxels * {"uint8": 1, "float32": 4}.get(self.type, 2) if self.images > 1 else 0  # bytes
         self.number, self.device = of.place(x), of.device(x)
         self.plans: dict[Any, _Plan] = {}  # which may be closed
@@ -364,19 +368,18 @@ def _alignment(address: int, stride: int) -> int:
     return min(_ALIGN, low & -low) if low else _ALIGN
 
 
-def _planned(of: Any, how: _Layout, at: ArrayLike | None, key: Any, capturing: bool) -> _Plan:
-    """A plan that is open, made if there is none."""
-    name, align, on_levels = key
+def _planned(of: Any, how: _Layout, key: Any, ask: Callable[[], tuple[dict[str, Any], Any]], capturing: bool) -> _Plan:
+    """A plan that is open, made if there is none of what is asked, and in which order its rows are."""
     whole = (of, how.number, how.shape, how.type, *key)
     with _known.lock:
         plan = _known.plans.get(whole)
         if plan is not None:
             return plan
         if capturing:
-            raise RuntimeError("a graph is being captured, and kernels cannot be loaded meanwhile: call once before with an array of the same shape and type, and the same at")
-        rows = _rows(at, how.type)
-        request = {"device": how.number, "shape": how.shape, "type": how.type, "at": rows.at, "align": align, "on_levels": on_levels}
-        plan = _Plan(of, how.number, _library.Plan(request), None if rows.order is None else of.brought(rows.order, how.device))
+            raise RuntimeError("a graph is being captured, and kernels cannot be loaded meanwhile: call once before with an array of the same shape and type, and the same arguments")
+        request, order = ask()
+        request = {"device": how.number, "shape": how.shape, "type": how.type, **request}
+        plan = _Plan(of, how.number, _library.Plan(request), None if order is None else of.brought(order, how.device))
         if len(_known.plans) >= _MOST_PLANS:
             oldest = min(_known.plans, key=lambda k: _known.plans[k].used)
             _known.plans.pop(oldest).close()
@@ -442,34 +445,135 @@ def curve(
     Arrays whose address is a multiple of 16 and whose rows are multiples of 16 bytes are read
     fastest.
     """
-    of = _library_of(image)
-    if of is None:
-        raise TypeError(f"an array of {type(image).__module__}.{type(image).__name__}: want a tensor of torch or an array of cupy on an NVIDIA device; eccbench.curve takes those on the host")
-    # Much of what a call takes of the host would be this function: what follows from the layout
+    # Much of what a call takes of the host would be this module: what follows from the layout
     # and the values is looked up.
-    layout = of.layout(image), dims
-    how = _known.layouts.get(layout) or _remembered(_known.layouts, layout, _Layout(of, image, dims))
+    of, how = _looked(image, dims, True)
     x = how.brought(of, image)
     address = of.address(x)
-    key = _called(at), _alignment(address, how.apart), bool(on_levels)
+    align = _alignment(address, how.apart)
+    key = _called(at), align, bool(on_levels)
+
+    def ask() -> tuple[dict[str, Any], Any]:
+        rows = _rows(at, how.type)
+        return {"at": rows.at, "align": align, "on_levels": key[2]}, rows.order
+
+    def answer(plan: _Plan) -> Any:
+        if out is not None:
+            _check(of, out, (*how.batch, plan.rows), how.number, "int64")
+            if plan.order is None:
+                return out
+        return of.empty((*how.batch, plan.plan.rows), how.device)
+
+    plan, chi = _added(of, how, address, key, ask, answer)
+    return chi if plan.order is None else of.taken(chi, plan.order, out)
+
+
+def gvf(
+    image: Any,
+    *,
+    steps: int,
+    mu: float = 0.05,
+    boundary: str = "replicate",
+    dims: int | None = None,
+    out: Any = None,
+) -> Any:
+    """Gradient vector flow of an array on a device after some steps, as an array on the device.
+
+    The field is that of `eccbench.gvf` with `steps`, to the bit. All work is added to the stream
+    that is current in the array's library, and nothing waits for it, so that a CUDA graph can
+    capture it. So it is unverified. To verify it, compare it with `eccbench.gvf` of the same array,
+    which waits, and computes and verifies the field of a copy on the host.
+
+    Parameters
+    ----------
+    image : torch.Tensor or cupy.ndarray on a device
+        Of bool, uint8, int16, uint16 or float32, which are read where they lie if they are
+        C-contiguous; others are copied by their library: those with gaps or other orders of
+        their axes, and int8, float16 and bfloat16, as int16 and float32. Its values are scaled to
+        0 to 1. It is not written to. It must be finite: nobody looks, and one with NaN gives no
+        field that means anything.
+    steps : int
+        Explicit steps: 0 for the gradient itself.
+    mu : float
+        Weight of the diffusion: the larger, the smoother. At most 0.1875 in 2D and 0.104 in 3D,
+        with which no image grows without bound.
+    boundary : {'replicate', 'third'}
+        The neighbour of a voxel at the border: the voxel itself, so that nothing flows out,
+        or the one on its other side.
+    dims : {1, 2, 3}, optional
+        How many of the last axes are those of an image; the ones before count images. By default
+        the array is one image.
+    out : array of float32 on the device, optional
+        Where the field is written: packed, of the shape of the result.
+
+    Returns
+    -------
+    field : torch.Tensor or cupy.ndarray of float32
+        Of shape (..., n, *shape of an image), on the device of the image: ``field[..., k, :, :]`` is
+        the component along axis k of an image, as those of `numpy.gradient` are, in units of the
+        image's range to a voxel. n is the number of its axes, 2 for one of shape (1, h, w).
+
+    Raises
+    ------
+    TypeError
+        If the array is on no device, or of a type that is not read there.
+    ValueError
+        If its shape or an argument is impossible.
+    RuntimeError
+        If the device cannot be used, or a graph is being captured and no array alike was answered
+        before.
+
+    Notes
+    -----
+    The first call for images of a shape and a type and some steps loads kernels and waits for that.
+    Memory is that of the library's own allocator: in 3D the field and 28 bytes a voxel to work in, in
+    2D the field and 20. One after the other, images of a batch share what is worked in.
+    """
+    from ._gvf import _flow  # which needs this module
+
+    flow = _flow(steps, None, mu, boundary)
+    of, how = _looked(image, dims, False)
+    x = how.brought(of, image)
+    n = 2 if len(how.shape) == 3 and how.shape[0] == 1 else len(how.shape)
+    shape = (*how.batch, n, *how.shape)
+    if out is not None:
+        _check(of, out, shape, how.number, "float32")
+    field = of.empty(shape, how.device, "float32") if out is None else out
+    apart = 4 * n
+    for voxels in how.shape:
+        apart *= voxels
+    align = _alignment(of.address(field), apart if how.images > 1 else 0)
+    key = "gvf", flow["steps"], flow["mu"], boundary, align
+    _added(of, how, of.address(x), key, lambda: ({"flow": {**flow, "align": align}}, None), lambda _: field)
+    return field
+
+
+def _looked(image: Any, dims: int | None, turned: bool) -> tuple[Any, _Layout]:
+    """The library of an array, and what follows from how it lies."""
+    of = _library_of(image)
+    if of is None:
+        raise TypeError(f"an array of {type(image).__module__}.{type(image).__name__}: want a tensor of torch or an array of cupy on an NVIDIA device; eccbench.curve and eccbench.gvf take those on the host")
+    layout = of.layout(image), dims, turned
+    return of, _known.layouts.get(layout) or _remembered(_known.layouts, layout, _Layout(of, image, dims, turned))
+
+
+def _added(of: Any, how: _Layout, address: int, key: Any, ask: Callable[[], tuple[dict[str, Any], Any]], answer: Callable[[_Plan], Any]) -> tuple[_Plan, Any]:
+    """The plan of what is asked, and its answer, whose making is added to the current stream."""
     stream, capturing = of.stream(how.number), of.capturing(how.number)
     plan = how.plans.get(key)
     try:
         while True:
             if plan is None or not plan.open:
-                plan = _remembered(how.plans, key, _planned(of, how, at, key, capturing))
+                plan = _remembered(how.plans, key, _planned(of, how, key, ask, capturing))
             plan.used = next(_known.calls)
-            if out is not None:
-                _check(of, out, (*how.batch, plan.rows), how.number)
-            chi = out if out is not None and plan.order is None else of.empty((*how.batch, plan.plan.rows), how.device)
+            to = answer(plan)
             if not how.images:
-                break
+                return plan, to
             memory = of.empty((plan.plan.memory // 8,), how.device)
-            if plan.count(how.images, address, of.address(chi), of.address(memory), stream, capturing):
-                break
+            if plan.add(how.images, address, of.address(to), of.address(memory), stream, capturing):
+                return plan, to
     except _library.Error as e:
         raise (RuntimeError if e.kind in ("device", "internal") else ValueError)(str(e)) from None
-    return chi if plan.order is None else of.taken(chi, plan.order, out)
 
 
 def _order(shape: tuple[int, ...], strides: Sequence[int], before: int) -> tuple[int, ...] | None:
@@ -484,6 +588,6 @@ def _order(shape: tuple[int, ...], strides: Sequence[int], before: int) -> tuple
     return tuple(shape[a] for a in axes)
 
 
-def _check(of: Any, out: Any, shape: tuple[int, ...], device: int) -> None:
-    if _library_of(out) is not of or of.place(out) != device or of.dtype(out) not in ("int64",) or tuple(out.shape) != shape or _order(tuple(out.shape), of.strides(out), out.ndim) is None:
-        raise ValueError(f"out: want a packed array of int64 of shape {shape}, of the image's library and on its device")
+def _check(of: Any, out: Any, shape: tuple[int, ...], device: int, dtype: str) -> None:
+    if _library_of(out) is not of or of.place(out) != device or of.dtype(out) != dtype or tuple(out.shape) != shape or _order(tuple(out.shape), of.strides(out), out.ndim) is None:
+        raise ValueError(f"out: want a packed array of {dtype} of shape {shape}, of the image's library and on its device")
