@@ -485,13 +485,15 @@ inlined void backward(const tilted<T> &y, const unsigned *changes, float32 *dx, 
 }
 
 // The kernels of a type, for rows that begin at multiples of four voxels and for others.
-// Parameters: the image and what is added to it, none of it to places; places or bins.
+// Parameters: the image and what is added to it, none of it to places; places or bins. Bins lie
+// over four numbers, which the device may have made: the middle of the first, 1 over their
+// width, their width, and λ.
 #define IMAGE(T) const T *image, const float32 *along, const float32 *of_row, int w, int h, int d
 #define TILTED(T) tilted<T>{image, along, of_row, w, h, d}
 #define OF_PLACES int64 *counts, int n, float32 scale, float32 offset, float32 step, float32 first
 #define PLACES places{counts, n, scale, offset, step, first}
-#define OF_BINS double lo, double inverse, int64 *counts, int n
-#define BINS bins{lo, inverse, counts, n}
+#define OF_BINS const double *over, int64 *counts, int n
+#define BINS bins{over[0], over[1], counts, n}
 #define FORWARD(T, way, OF, WAY, dim, planes, flat, ending, aligned)                                                    \
   extern "C" __global__ void softecc_##way##_##dim##ending##_##T(IMAGE(T), unsigned *changes, int length, OF) {         \
     forward<planes, flat, aligned>(TILTED(T), changes, length, WAY);                                                   \

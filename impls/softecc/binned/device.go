@@ -44,11 +44,8 @@ func (o OnDevice) CanDo(p *softecc.Problem, c bench.Conditions) error {
 		return errors.New("voxels are vertices; the kernels take them for top cells: binned, on the cpu, takes both")
 	}
 	s := p.Shape()
-	if s.W > math.MaxInt32/8 || s.H > math.MaxInt32/8 || s.H*s.D > math.MaxInt32/8 {
-		return fmt.Errorf("%v: more rows, or longer ones, than the kernels count, %d", s, math.MaxInt32/8)
-	}
-	if i := d.Info(); i.Major < 8 {
-		return fmt.Errorf("%s has compute capability %d.%d, the kernels need 8.0 for the minimum of two halves", i.Name, i.Major, i.Minor)
+	if err := countable(s, d.Info()); err != nil {
+		return err
 	}
 	if _, _, ok := byPlace(d, p); !ok && layBins(p).n == 0 {
 		return fmt.Errorf("λ is %g, of which the bins would be more than %d, or all levels are one; binned, on the cpu, needs none", p.Lambda, most)
@@ -57,6 +54,17 @@ func (o OnDevice) CanDo(p *softecc.Problem, c bench.Conditions) error {
 		return err
 	}
 	return resident.Fits(d, grid.TotalBytes(p)+words(s)*4+4*s.Voxels()+most*(binBytes+20)+4*s.H*s.D, "the resident image with its changes and gradient")
+}
+
+// countable refuses what does not fit the kernels' integers.
+func countable(s grid.Shape, d device.Info) error {
+	if s.W > math.MaxInt32/8 || s.H > math.MaxInt32/8 || s.H*s.D > math.MaxInt32/8 {
+		return fmt.Errorf("%v: more rows, or longer ones, than the kernels count, %d", s, math.MaxInt32/8)
+	}
+	if d.Major < 8 {
+		return fmt.Errorf("%s has compute capability %d.%d, the kernels need 8.0 for the minimum of two halves", d.Name, d.Major, d.Minor)
+	}
+	return nil
 }
 
 // byPlace is how float32 arithmetic spreads the levels of a problem from 0 to 1, and whether
@@ -124,12 +132,12 @@ type counter struct {
 	name              string
 	each              int64 // counts of a bin
 	n                 int64 // bins or places
-	width             float64
 	own               []any // last parameters of both kernels
 	kernels           device.Module
 	forward, backward device.Function
 	forwards          device.Launch
 	backwards         device.Launch
+	over              device.Buffer // float64: the middle of the first bin, 1 over their width, their width, and λ
 	middles           device.Buffer // float64
 	counts            device.Buffer
 	slopes            device.Buffer
@@ -245,6 +253,9 @@ func (j *deviceJob) byPlaces() (ok bool, err error) {
 	first, step, _ := l.Affinity()
 	c := &counter{name: "places", each: 1, n: l.Len()}
 	c.forwards.Shared, c.backwards.Shared = 4*c.n, 4*c.n
+	if c.over, err = put(j, "λ", []float64{0, 0, 0, j.p.Lambda}); err != nil {
+		return false, err
+	}
 	return true, j.countBy(c, func(k int64) float64 { return float64(l.Value(k)) }, func() []any {
 		return []any{c.counts, int32(c.n), scale, offset, float32(step), float32(first)}
 	})
@@ -260,8 +271,11 @@ func (j *deviceJob) inBins() error {
 	if b.n == 0 {
 		return fmt.Errorf("some voxels stand on no level, and λ is %g, of which the bins would be more than %d; binned, on the cpu, needs none", j.p.Lambda, most)
 	}
-	c := &counter{name: "bins", each: 3, n: int64(b.n), width: b.width}
-	return j.countBy(c, func(k int64) float64 { return b.at(int(k)) }, func() []any { return []any{b.lo, b.inverse, c.counts, int32(c.n)} })
+	c := &counter{name: "bins", each: 3, n: int64(b.n)}
+	if c.over, err = put(j, "what bins lie over", []float64{b.lo, b.inverse, b.width, b.lambda}); err != nil {
+		return err
+	}
+	return j.countBy(c, func(k int64) float64 { return b.at(int(k)) }, func() []any { return []any{c.over, c.counts, int32(c.n)} })
 }
 
 // countBy takes a counter in place of the one before, given the middles of its bins and, once
@@ -287,19 +301,7 @@ func (j *deviceJob) countBy(c *counter, middle func(k int64) float64, own func()
 		return err
 	}
 	c.own = own()
-	t, s, unaligned := j.p.Type(), j.p.Shape(), ""
-	if s.W%4 != 0 {
-		unaligned = "_unaligned"
-	}
-	forward := fmt.Sprintf("softecc_%s_%dd%s_%v", c.name, s.Dim(), unaligned, t)
-	backward := fmt.Sprintf("softecc_%s_backward%s_%v", c.name, unaligned, t)
-	if c.kernels, err = resident.Load(j.d, fmt.Sprintf("softecc_%v", t), forward, backward); err != nil {
-		return err
-	}
-	if c.forward, err = j.arrange(c.kernels, forward, &c.forwards); err != nil {
-		return err
-	}
-	if c.backward, err = j.arrange(c.kernels, backward, &c.backwards); err != nil {
+	if err := c.load(j.d, j.p.Type(), j.p.Shape(), j.p.Shape().W%4 == 0); err != nil {
 		return err
 	}
 	if c.moments, err = j.d.Alloc("moments", 4*8*c.backwards.Grid.X); err != nil {
@@ -309,8 +311,26 @@ func (j *deviceJob) countBy(c *counter, middle func(k int64) float64, own func()
 	return err
 }
 
+// load loads the kernels, for rows that begin at multiples of four voxels or for others.
+func (c *counter) load(d device.Device, t grid.Type, s grid.Shape, aligned bool) (err error) {
+	unaligned := ""
+	if !aligned {
+		unaligned = "_unaligned"
+	}
+	forward := fmt.Sprintf("softecc_%s_%dd%s_%v", c.name, s.Dim(), unaligned, t)
+	backward := fmt.Sprintf("softecc_%s_backward%s_%v", c.name, unaligned, t)
+	if c.kernels, err = resident.Load(d, fmt.Sprintf("softecc_%v", t), forward, backward); err != nil {
+		return err
+	}
+	if c.forward, err = arrange(d, c.kernels, forward, &c.forwards); err != nil {
+		return err
+	}
+	c.backward, err = arrange(d, c.kernels, backward, &c.backwards)
+	return err
+}
+
 func (c *counter) close() error {
-	return resident.CloseAll(c.result, c.moments, c.slopes, c.counts, c.middles, c.kernels)
+	return resident.CloseAll(c.result, c.moments, c.slopes, c.counts, c.middles, c.over, c.kernels)
 }
 
 // extent is the least and the greatest value of the image and of its levels, as far as a
@@ -361,13 +381,13 @@ func extentOf[T grid.Element](values []T, lo, hi float64) (float64, float64) {
 }
 
 // arrange finds a kernel, and chooses as many blocks as run at once.
-func (j *deviceJob) arrange(kernels device.Module, name string, l *device.Launch) (device.Function, error) {
+func arrange(d device.Device, kernels device.Module, name string, l *device.Launch) (device.Function, error) {
 	f, err := kernels.Function(name)
 	if err != nil {
 		return nil, err
 	}
 	l.Block.X = deviceBlock
-	if l.Shared+f.Attributes().Shared > j.d.Info().Shared {
+	if l.Shared+f.Attributes().Shared > d.Info().Shared {
 		if err := f.AllowShared(l.Shared); err != nil {
 			return nil, err
 		}
@@ -376,7 +396,7 @@ func (j *deviceJob) arrange(kernels device.Module, name string, l *device.Launch
 	if err == nil && atOnce == 0 {
 		err = fmt.Errorf("kernel %s: no multiprocessor has room for a block", name)
 	}
-	l.Grid.X = int64(j.d.Info().SMs) * int64(atOnce)
+	l.Grid.X = int64(d.Info().SMs) * int64(atOnce)
 	return f, err
 }
 
@@ -417,8 +437,8 @@ func (j *deviceJob) count() error {
 
 // length is how many rows a warp marches through: so many that its last turn is nearly
 // as full as the others, for it reads two beside them.
-func (j *deviceJob) length(c *counter) int64 {
-	s, slabs := j.p.Shape(), int64(2)
+func (c *counter) length(s grid.Shape) int64 {
+	slabs := int64(2)
 	if c.each > 1 {
 		slabs = 1
 	}
@@ -437,20 +457,27 @@ func (j *deviceJob) length(c *counter) int64 {
 	return best
 }
 
+// ofTables is how the table of so many bins is made, and ofCurves the curve at so many thresholds.
+func ofTables(n int64) device.Launch {
+	return device.Launch{Grid: device.Dim{X: min((n+3)/4, 1<<16)}, Block: device.Dim{X: 128}}
+}
+func ofCurves(m int64) device.Launch {
+	return device.Launch{Grid: device.Dim{X: m}, Block: device.Dim{X: 256}}
+}
+
 func (j *deviceJob) run(c *counter) error {
 	s, m := j.p.Shape(), int64(len(j.p.Tau))
 	image := []any{j.image, j.along, j.ofRow, int32(s.W), int32(s.H), int32(s.D)}
-	forward := append(append(image[:len(image):len(image)], j.changes, int32(j.length(c))), c.own...)
+	forward := append(append(image[:len(image):len(image)], j.changes, int32(c.length(s))), c.own...)
 	backward := append(append(image[:len(image):len(image)], j.changes, c.slopes, j.dx, c.moments), c.own...)
-	tables := device.Launch{Grid: device.Dim{X: min((c.n+3)/4, 1<<16)}, Block: device.Dim{X: 128}}
 	return errors.Join(
 		j.stream.Record(j.start),
 		j.stream.Fill32(c.counts, 0, c.counts.Bytes()/4, 0),
-		j.stream.Launch(j.table, tables, c.middles, int32(c.n), int32(c.each), c.width, j.p.Lambda, j.tau, j.g, int32(m), c.slopes),
+		j.stream.Launch(j.table, ofTables(c.n), c.middles, int32(c.n), int32(c.each), c.over, j.tau, j.g, int32(m), c.slopes),
 		j.stream.Launch(c.forward, c.forwards, forward...),
 		j.stream.Launch(c.backward, c.backwards, backward...),
-		j.stream.Launch(j.curve, device.Launch{Grid: device.Dim{X: m}, Block: device.Dim{X: 256}},
-			c.middles, c.counts, int32(c.n), int32(c.each), c.width, j.p.Lambda, j.tau, j.g, j.out),
+		j.stream.Launch(j.curve, ofCurves(m),
+			c.middles, c.counts, int32(c.n), int32(c.each), c.over, j.tau, j.g, j.out),
 		j.stream.Record(j.end),
 		j.stream.Copy(c.result, 0, c.counts, c.counts.Bytes()-8, 8),
 		j.stream.Copy(c.result, 8, c.moments, 0, c.moments.Bytes()),
