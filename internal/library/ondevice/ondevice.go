@@ -12,6 +12,7 @@ import (
 
 	extrema "eccbench/impls/extrema/gpu"
 	flows "eccbench/impls/gvf/gpu"
+	"eccbench/impls/softecc/binned"
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
@@ -32,6 +33,14 @@ type Request struct {
 	OnLevels bool `json:"on_levels"`
 	// Flow asks for the gradient vector flow in place of the curve.
 	Flow *Flow `json:"flow"`
+	// Soft asks for soft curves, of float32, by AddSoft in place of Add.
+	Soft *Soft `json:"soft"`
+}
+
+// A Soft is how many thresholds and bins there are.
+type Soft struct {
+	Thresholds int64 `json:"thresholds"`
+	Bins       int64 `json:"bins"`
 }
 
 // A Flow is what is asked of a gradient vector flow: the field after so many steps.
@@ -47,9 +56,10 @@ type Flow struct {
 type Plan struct {
 	Number uint64 `json:"plan"`
 	Memory int64  `json:"memory"` // bytes that Add is to be given, at an address that is a multiple of 256
-	Rows   int64  `json:"rows"`   // of a curve: an int64 each; the components of a field, float32 for each voxel
+	Rows   int64  `json:"rows"`   // of a curve: an int64 each; the components of a field, float32 for each voxel; the moments of a soft curve, four float64 each
 
-	arrays arrays
+	arrays arrays // nil of soft curves
+	soft   *soft
 	on     device.Guest
 	image  int64 // bytes
 	answer int64 // bytes
@@ -60,6 +70,12 @@ type arrays interface {
 	Memory() int64
 	Enqueue(s device.Stream, image, answer, memory device.Buffer) error
 	Close() error
+}
+
+// A soft is what soft curves are asked of.
+type soft struct {
+	*binned.Arrays
+	kind binned.ArrayKind
 }
 
 // A Call is the memory of the caller's that images are answered in, and the stream, by its handle:
@@ -94,7 +110,7 @@ func (p *Plans) Make(r Request) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan.Memory, plan.on = plan.arrays.Memory(), guest
+	plan.on = guest
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last++
@@ -111,7 +127,7 @@ func (p *Plans) Add(number uint64, images int64, c Call) error {
 	p.mu.Lock()
 	plan := p.open[number]
 	p.mu.Unlock()
-	if plan == nil {
+	if plan == nil || plan.arrays == nil {
 		return fmt.Errorf("plan %d: there is none", number)
 	}
 	s, memory := plan.on.LentStream("the caller's", c.Stream), plan.on.LentBuffer("the caller's memory", c.Memory, plan.Memory)
@@ -127,6 +143,46 @@ func (p *Plans) Add(number uint64, images int64, c Call) error {
 	})
 }
 
+// A SoftCall is the memory of the caller's in which soft curves are found, by addresses: what
+// binned.ArrayMemory has. That of images, changes, G, curves, gradients and moments is of one image
+// after the other, and the rest is of all of them.
+type SoftCall struct{ Image, Changes, Over, Middles, Along, OfRow, Tau, G, Work, Curve, DX, Moments uint64 }
+
+// AddSoft adds to the stream the forward pass of some images, or the backward pass.
+func (p *Plans) AddSoft(number uint64, backward bool, images int64, c SoftCall, stream uint64) error {
+	p.mu.Lock()
+	plan := p.open[number]
+	p.mu.Unlock()
+	if plan == nil || plan.soft == nil {
+		return fmt.Errorf("plan %d: there is none", number)
+	}
+	const single, double = 4, 8 // bytes
+	o, k, s := plan.soft.Arrays, plan.soft.kind, plan.on.LentStream("the caller's", stream)
+	voxels, m := k.Shape.Voxels(), k.Thresholds
+	return plan.on.Do(func() error {
+		for i := range uint64(images) {
+			lend := func(name string, at uint64, bytes int64) device.Buffer { return plan.on.LentBuffer(name, at, bytes) }
+			of := func(name string, at uint64, bytes int64) device.Buffer { return lend(name, at+i*uint64(bytes), bytes) }
+			memory := binned.ArrayMemory{
+				Image: of("the caller's image", c.Image, single*voxels), Changes: of("changes", c.Changes, o.Changes()), G: of("of thresholds", c.G, double*m),
+				Over: lend("what bins lie over", c.Over, double*4), Middles: lend("middles", c.Middles, double*k.Bins), Along: lend("terms along x", c.Along, single*k.Shape.W),
+				OfRow: lend("terms of rows", c.OfRow, single*k.Shape.H*k.Shape.D), Tau: lend("thresholds", c.Tau, double*m), Work: lend("the caller's memory", c.Work, o.Work()),
+			}
+			add := o.Forward
+			if backward {
+				add = o.Backward
+				memory.DX, memory.Moments = of("gradient", c.DX, single*voxels), of("moments", c.Moments, double*4*o.Blocks())
+			} else {
+				memory.Curve = of("the curve", c.Curve, double*3*m)
+			}
+			if err := add(s, memory); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // Close forgets a plan. Nothing may run that uses it.
 func (p *Plans) Close(number uint64) error {
 	p.mu.Lock()
@@ -135,6 +191,9 @@ func (p *Plans) Close(number uint64) error {
 	p.mu.Unlock()
 	if plan == nil {
 		return nil
+	}
+	if plan.soft != nil {
+		return plan.soft.Close()
 	}
 	return plan.arrays.Close()
 }
@@ -156,7 +215,20 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 			if err != nil {
 				return nil, err
 			}
-			return &Plan{Rows: kind.Components, arrays: a, image: image, answer: a.Out()}, nil
+			return &Plan{Rows: kind.Components, Memory: a.Memory(), arrays: a, image: image, answer: a.Out()}, nil
+		}, nil
+	}
+	if r.Soft != nil {
+		kind := binned.ArrayKind{Shape: shape, Thresholds: r.Soft.Thresholds, Bins: r.Soft.Bins, Align: r.Align}
+		if t != grid.Float32 {
+			return nil, fmt.Errorf("soft curves of %v: want %v", t, grid.Float32)
+		}
+		return func(d device.Guest) (*Plan, error) {
+			a, err := binned.OpenArrays(d, kind)
+			if err != nil {
+				return nil, err
+			}
+			return &Plan{Rows: a.Blocks(), Memory: a.Work(), soft: &soft{a, kind}}, nil
 		}, nil
 	}
 	kind, err := r.curve(shape, t)
@@ -168,7 +240,7 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Plan{Rows: kind.Rows, arrays: a, image: image, answer: 8 * kind.Rows}, nil
+		return &Plan{Rows: kind.Rows, Memory: a.Memory(), arrays: a, image: image, answer: 8 * kind.Rows}, nil
 	}, nil
 }
 

@@ -3,6 +3,8 @@ package ondevice
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -11,11 +13,10 @@ import (
 	"eccbench/internal/device"
 	"eccbench/internal/device/devicetest"
 	"eccbench/internal/grid"
-	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
 	"eccbench/internal/workloads/gvf"
-	"eccbench/kernels/hosttest"
+	"eccbench/internal/workloads/softecc"
 )
 
 // A caller has a stream and memory of a device.
@@ -157,17 +158,7 @@ func TestCount(t *testing.T) {
 
 // Fields have the bits of the definition, the component along the slowest axis first.
 func TestFlow(t *testing.T) {
-	find := []func(string) devicetest.Kernel{hosttest.Kernels(t, "gvf_start"), hosttest.Kernels(t, "gvf_blocked")}
-	driver := devicetest.New(1, func(name string) devicetest.Kernel {
-		for _, in := range find {
-			if k := in(name); k != nil {
-				return k
-			}
-		}
-		return nil
-	})
-	open := ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
-	d, err := open("")
+	d, err := ecctest.Modules(t, "", "gvf_start", "gvf_blocked")("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,6 +207,93 @@ func TestFlow(t *testing.T) {
 	}
 }
 
+// Soft curves of images one after the other have the definition's answers, each with its own upstream
+// gradient.
+func TestSoft(t *testing.T) {
+	d, err := ecctest.Modules(t, "", "softecc_curve", "softecc_float32")("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plans := Plans{Open: func(string) (device.Device, error) { return d, nil }}
+	c := newCaller(t, d)
+	var list []*softecc.Problem
+	var x []byte
+	for seed := range 3 {
+		p, err := softecc.Inputs().Open(fmt.Sprintf("softecc/m=5/lambda=50/alpha=0/dir=%d/of=noise/shape=21x9x4/type=float32/levels=100/seed=%d", seed, seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := grid.Load(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, x = append(list, p), append(x, f.Data()...)
+	}
+	const m, bins, voxels = 5, 2000, 21 * 9 * 4
+	width := 1.0 / (bins - 3)
+	over, middles, g := []float64{-width, 1 / width, width, list[0].Lambda}, make([]float64, bins), []float64{}
+	for k := range middles {
+		middles[k] = over[0] + float64(k)*width
+	}
+	for _, p := range list {
+		g = append(g, p.G...)
+	}
+	plan, err := plans.Make(Request{Shape: []int64{4, 9, 21}, Type: "float32", Align: 4, Soft: &Soft{Thresholds: m, Bins: bins}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(numbers any) uint64 {
+		data, err := binary.Append(nil, binary.LittleEndian, numbers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.put(t, data).Address()
+	}
+	junk := func(bytes int64) device.Buffer { return c.put(t, slices.Repeat([]byte{0x5a}, int(bytes))) }
+	curves, dx := junk(3*8*3*m), junk(3*4*voxels)
+	call := SoftCall{
+		Image: put(x), Changes: junk(3 * 24 * 9 * 4).Address(), Over: put(over), Middles: put(middles), Along: put(make([]float32, 21)), OfRow: put(make([]float32, 36)),
+		Tau: put(list[0].Tau), G: put(slices.Repeat([]float64{1}, 3*m)), Work: junk(plan.Memory).Address(), Curve: curves.Address(), DX: dx.Address(), Moments: junk(3 * 32 * plan.Rows).Address(),
+	}
+	if err := plans.AddSoft(plan.Number, false, 3, call, devicetest.Handle(c.Stream)); err != nil {
+		t.Fatal(err)
+	}
+	call.G = put(g)
+	if err := plans.AddSoft(plan.Number, true, 3, call, devicetest.Handle(c.Stream)); err != nil {
+		t.Fatal(err)
+	}
+	data, gradient := make([]byte, curves.Bytes()), make([]byte, dx.Bytes())
+	if err := errors.Join(c.Download(data, curves, 0), c.Download(gradient, dx, 0)); err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range list {
+		want, err := softecc.Define(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := grid.Values[float64](data[8*3*m*i:])
+		for j := range m {
+			if math.Abs(got[3*j]-want.Chi[j]) > 1e-5*100 || math.Abs(p.G[j]*got[3*j+1]-want.DTau[j]) > 1e-5*1000 {
+				t.Errorf("image %d, threshold %d: %v, want %v and %v", i, j, got[3*j:3*j+3], want.Chi[j], want.DTau[j])
+			}
+		}
+		for k, v := range grid.Values[float32](gradient[4*voxels*i:][:4*voxels]) {
+			if math.Abs(float64(v-want.DX[k])) > 1e-3 {
+				t.Fatalf("image %d, voxel %d: %v, want %v", i, k, v, want.DX[k])
+			}
+		}
+	}
+	if err := plans.Add(plan.Number, 1, Call{}); err == nil {
+		t.Error("soft curves were taken for others")
+	}
+	if err := plans.Close(plan.Number); err != nil {
+		t.Error(err)
+	}
+	if err := plans.AddSoft(plan.Number, true, 1, call, 1); err == nil || !strings.Contains(err.Error(), "there is none") {
+		t.Errorf("a plan that was closed: %v", err)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	plans := Plans{Open: func(string) (device.Device, error) { t.Error("a device was opened"); return nil, nil }}
 	like := func(change func(*Request)) Request {
@@ -233,6 +311,7 @@ func TestRefusals(t *testing.T) {
 		"at 256: is no value of":      like(func(r *Request) { r.At = []float64{256} }),
 		"at 0.1: is no finite value":  like(func(r *Request) { r.Type, r.At = "float32", []float64{0.1} }),
 		`boundary "mirror": want one`: like(func(r *Request) { r.Flow = &Flow{Mu: 0.1, Boundary: "mirror", Align: 4} }),
+		"soft curves of uint8":        like(func(r *Request) { r.Soft = &Soft{Thresholds: 1, Bins: 9} }),
 		"fields at addresses that":    like(func(r *Request) { r.Flow = &Flow{Mu: 0.1, Boundary: "third", Align: 2} }),
 	} {
 		if _, err := plans.Make(r); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {

@@ -33,6 +33,7 @@ _PROTOTYPES = {
 _DEVICE_PROTOTYPES = {
     "eccbench_device_plan": (_int, _text, _int, _text, _int),
     "eccbench_device_add": (_int, _job, _int, _job, _job, _job, _job, _text, _int),
+    "eccbench_device_soft": (_int, _job, ctypes.c_int32, _int, ctypes.POINTER(_job), _job, _text, _int),
     "eccbench_device_close": (None, _job),
 }
 
@@ -212,13 +213,20 @@ class Plan:
 
     def add(self, images: int, image: int, answer: int, memory: int, stream: int) -> None:
         """Add what answers for images to a stream, all by addresses."""
+        self._call(self._add, images, image, answer, memory, stream)
+
+    def soft(self, backward: bool, images: int, memory: Sequence[int], stream: int) -> None:
+        """Add a pass of soft curves to a stream, in memory by addresses."""
+        self._call(self._library.eccbench_device_soft, backward, images, (_job * len(memory))(*memory), stream)
+
+    def _call(self, function: Any, *arguments: Any) -> None:
         if self._state is not _state:
             raise Error("device", "images on a device: a process has no device after a fork; start it by spawn")
         try:
             error = _errors.text
         except AttributeError:
             error = _errors.text = ctypes.create_string_buffer(_SAID)
-        length = self._add(self._number, images, image, answer, memory, stream, error, _SAID)
+        length = function(self._number, *arguments, error, _SAID)
         if length >= 0:
             _raise(json.loads(error.raw[:length].decode()))
 

@@ -261,15 +261,15 @@ class _Plan:
         self.captured = False
         self.used = 0
 
-    def add(self, images: int, image: int, answer: int, memory: int, stream: int, capturing: bool) -> bool:
-        """Whether it is open still, and what answers was added to the stream."""
+    def call(self, capturing: bool, add: Callable[..., None], *arguments: Any) -> bool:
+        """Whether it is open still, and what answers was added to a stream by a method of the plan."""
         with self.lock:
             if not self.open:
                 return False
             if capturing and not self.captured:
                 self.captured = True
                 _known.captured.append(self)
-            self.plan.add(images, image, answer, memory, stream)
+            add(*arguments)
         return True
 
     def close(self) -> None:
@@ -570,10 +570,45 @@ def _added(of: Any, how: _Layout, address: int, key: Any, ask: Callable[[], tupl
             if not how.images:
                 return plan, to
             memory = of.empty((plan.plan.memory // 8,), how.device)
-            if plan.add(how.images, address, of.address(to), of.address(memory), stream, capturing):
+            if plan.call(capturing, plan.plan.add, how.images, address, of.address(to), of.address(memory), stream):
                 return plan, to
     except _library.Error as e:
         raise (RuntimeError if e.kind in ("device", "internal") else ValueError)(str(e)) from None
+
+
+def soft(images: Any, thresholds: int, bins: int, align: int) -> _Soft:
+    """What finds soft curves of packed tensors of PyTorch like these, float32, of shape (n, *image)."""
+    of, how = _looked(images, images.ndim - 1, False)
+    return _Soft(of, how, ("soft", thresholds, bins, align), {"soft": {"thresholds": thresholds, "bins": bins}, "align": align})
+
+
+class _Soft:
+    """Soft curves on the current stream of tensors alike, as internal/library/ondevice has them."""
+
+    def __init__(self, of: Any, how: _Layout, key: Any, request: dict[str, Any]):
+        self.of, self.how, self.key, self.request = of, how, key, request
+        self.stream, self.capturing = of.stream(how.number), of.capturing(how.number)
+        self._look()
+
+    def _look(self) -> None:
+        plan = self.how.plans.get(self.key)
+        try:
+            if plan is None or not plan.open:
+                plan = _remembered(self.how.plans, self.key, _planned(self.of, self.how, self.key, lambda: (self.request, None), self.capturing))
+        except _library.Error as e:
+            raise (RuntimeError if e.kind in ("device", "internal") else ValueError)(str(e)) from None
+        plan.used = next(_known.calls)
+        self.plan: _Plan = plan
+        self.blocks, self.memory = plan.plan.rows, plan.plan.memory  # the same of all plans alike
+
+    def add(self, backward: bool, *tensors: Any) -> None:
+        """Add a pass, by the tensors that ondevice.SoftCall has, None for those that the pass has not."""
+        memory = [0 if t is None else self.of.address(t) for t in tensors]
+        try:
+            while not self.plan.call(self.capturing, self.plan.plan.soft, backward, self.how.images, memory, self.stream):
+                self._look()
+        except _library.Error as e:
+            raise (RuntimeError if e.kind in ("device", "internal") else ValueError)(str(e)) from None
 
 
 def _order(shape: tuple[int, ...], strides: Sequence[int], before: int) -> tuple[int, ...] | None:

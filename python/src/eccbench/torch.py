@@ -21,7 +21,7 @@ from typing import Any, Collection, Optional, Sequence, Tuple, Union
 import torch
 from torch import Tensor
 
-from . import _library
+from . import _library, cuda
 from ._curve import _translated, curve
 
 if not hasattr(torch.library, "custom_op"):
@@ -38,10 +38,10 @@ def ecc(images: Tensor, thresholds: Union[Tensor, Sequence[float]], *, dims: int
     Parameters
     ----------
     images : Tensor of shape (..., *image)
-        Any number of axes before the `dims` of each image, on the CPU, of any type that
-        `eccbench.curve` takes, or bfloat16. Finite.
+        Any number of axes before the `dims` of each image, on the CPU or a CUDA device, of any
+        type that `eccbench.curve` takes, or bfloat16. Finite.
     thresholds : Tensor of shape (m,), or sequence of float
-        The values at which χ is taken.
+        The values at which χ is taken. On the CPU, unless the device may be waited for.
     dims : {1, 2, 3}
         How many of the last axes are those of an image.
     construction, superlevel, verify
@@ -50,6 +50,9 @@ def ecc(images: Tensor, thresholds: Union[Tensor, Sequence[float]], *, dims: int
     Returns
     -------
     chi : Tensor of shape (..., m), int64
+        On the device of the images. Images on a CUDA device are copied to the host, and counted
+        and verified there; with ``verify=False``, construction T and a type that
+        `eccbench.cuda.curve` takes they are counted on the device, and nothing waits.
 
     Raises
     ------
@@ -95,8 +98,8 @@ def soft_ecc(
     Parameters
     ----------
     images : Tensor of shape (..., *image)
-        X: any number of axes before the `dims` of each image, on the CPU; finite. float32 and
-        float64 are taken as they are; bfloat16, float16, bool and integers of up to 16 bits as
+        X: any number of axes before the `dims` of each image, on the CPU or a CUDA device; finite.
+        float32 and float64 are taken as they are; bfloat16, float16, bool and integers of up to 16 bits as
         float32.
     thresholds : Tensor of shape (m,), or sequence of float
         τ, in grey values and in any order.
@@ -122,10 +125,10 @@ def soft_ecc(
     Raises
     ------
     TypeError, ValueError
-        If a tensor is of a type or a shape that is not understood, a value is NaN or infinite,
-        or λ is not greater than 0.
+        If a tensor is of a type or a shape that is not understood; on the CPU also if a value is NaN
+        or infinite, or λ is not greater than 0.
     NotImplementedError
-        If the images are not on the CPU.
+        If the images are neither on the CPU nor on a CUDA device.
 
     Notes
     -----
@@ -135,6 +138,10 @@ def soft_ecc(
     gradients. Of voxels that are equal, the gradient is one of the derivatives to either side.
     As many cores are used as ``torch.get_num_threads()`` says. An upstream gradient that is not
     finite gives NaN.
+
+    On a CUDA device all is added to the current stream, and nothing waits for it, so nobody looks
+    at the numbers: χ is NaN where one of them is, where λ is not greater than 0, and where λ times
+    the range of the values that a threshold sees is more than 3,000. Bins are 65,536 there.
 
     References
     ----------
@@ -151,13 +158,13 @@ def soft_ecc(
         if isinstance(alpha, Tensor) or alpha != 0:
             raise ValueError("direction is missing: alpha is the scale of one")
         direction = torch.ones(dims, dtype=torch.float64)
-    tau, lam, alpha, v = (one if isinstance(one, Tensor) else torch.as_tensor(one, dtype=torch.float64) for one in (thresholds, lam, alpha, direction))
+    tau, lam, alpha, v = (_beside(one, images) for one in (thresholds, lam, alpha, direction))
     if tau.ndim != 1 or v.shape != (dims,) or lam.numel() != 1 or alpha.numel() != 1:
         raise ValueError(f"thresholds of shape {tuple(tau.shape)}, lam {tuple(lam.shape)}, direction {tuple(v.shape)}, alpha {tuple(alpha.shape)}: "
                          f"want one axis, one number, ({dims},) and one number")
     if superlevel:
         x, tau, alpha = -x, -tau, -alpha
-    chi, _, _, _ = _soft(x.reshape(-1, *shape), tau, lam, alpha, v, construction)
+    chi, _, _, _, _ = _soft(x.reshape(-1, *shape), tau, lam, alpha, v, construction)
     out: Tensor = chi.to(x.dtype).reshape(*batch, len(tau))
     return out
 
@@ -180,9 +187,9 @@ class ECC(torch.nn.Module):
         self.dims, self.construction, self.superlevel, self.verify = dims, construction, superlevel, verify
 
     def _apply(self, fn: Any, recurse: bool = True) -> "ECC":
-        exact = self.thresholds  # half() and float() would move them
+        exact = self.thresholds  # half() and float() would move them, and of cuda() they are wanted on the host
         super()._apply(fn, recurse)
-        self.thresholds = exact.to(self.thresholds.device)
+        self.thresholds = exact if self.thresholds.device.type == "cuda" else exact.to(self.thresholds.device)
         return self
 
     def forward(self, images: Tensor) -> Tensor:
@@ -277,9 +284,18 @@ def _split(images: Tensor, dims: int) -> Tuple[torch.Size, torch.Size]:
         raise TypeError(f"images of {type(images).__name__}: want a tensor; eccbench.curve takes arrays")
     if dims not in (1, 2, 3) or images.ndim < dims:
         raise ValueError(f"dims {dims} of images of shape {tuple(images.shape)}: want 1, 2 or 3, and no more than there are")
-    if images.device.type not in ("cpu", "meta"):
-        raise NotImplementedError(f"images on {images.device}: eccbench.torch computes on the CPU; take images.cpu(), through which gradients go back")
+    if images.device.type not in ("cpu", "cuda", "meta"):
+        raise NotImplementedError(f"images on {images.device}: eccbench.torch computes on the CPU and on CUDA devices; take images.cpu(), through which gradients go back")
     return images.shape[: images.ndim - dims], images.shape[images.ndim - dims :]
+
+
+def _beside(one: Any, images: Tensor) -> Tensor:
+    """Numbers as a tensor where the images are, without waiting for a device."""
+    if isinstance(one, Tensor):
+        return one if one.device == images.device else one.to(images.device, non_blocking=images.is_cuda)
+    if isinstance(one, (int, float)):
+        return torch.full((), one, dtype=torch.float64, device=images.device)
+    return torch.as_tensor(one, dtype=torch.float64).to(images.device, non_blocking=images.is_cuda)
 
 
 @torch.library.custom_op("eccbench::ecc", mutates_args=(), device_types="cpu")
@@ -296,23 +312,25 @@ def _(images: Tensor, thresholds: Tensor, construction: str, superlevel: bool, v
 
 
 @torch.library.custom_op("eccbench::soft_ecc", mutates_args=(), device_types="cpu")
-def _soft(images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str) -> Tuple[Tensor, Tensor, Tensor, Tensor]:
-    """χ of images (n, *image), its derivatives by the threshold and by λ, and what the backward pass takes of each voxel."""
+def _soft(images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """χ of images (n, *image), its derivatives by the threshold and by λ, and what the backward pass takes: of each voxel, and on a device of the bins."""
     images = images.contiguous()
     n, m = len(images), len(thresholds)
     numbers = torch.empty(n, 3, m, dtype=torch.float64)
     changes = torch.empty(images.shape, dtype=torch.int8)
     _ask(False, images, thresholds, lam, alpha, direction, construction, changes, numbers)
-    return (*(numbers[:, k].clone(memory_format=torch.contiguous_format) for k in range(3)), changes)
+    return (*(numbers[:, k].clone(memory_format=torch.contiguous_format) for k in range(3)), changes, torch.empty(0, dtype=torch.float64))
 
 
 @_soft.register_fake
-def _(images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str) -> Tuple[Tensor, Tensor, Tensor, Tensor]:
-    return (*(images.new_empty(images.shape[0], thresholds.shape[0], dtype=torch.float64) for _ in range(3)), torch.empty(images.shape, dtype=torch.int8, device=images.device))
+def _(images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    shape, bins = (_shape_of_changes(images, construction), 4) if images.device.type == "cuda" else (images.shape, 0)
+    changes = torch.empty(shape, dtype=torch.int8, device=images.device)
+    return (*(images.new_empty(images.shape[0], thresholds.shape[0], dtype=torch.float64) for _ in range(3)), changes, images.new_empty(bins, dtype=torch.float64))
 
 
 @torch.library.custom_op("eccbench::soft_ecc_backward", mutates_args=(), device_types="cpu")
-def _soft_backward(upstream: Tensor, images: Tensor, changes: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str) -> Tuple[Tensor, Tensor]:
+def _soft_backward(upstream: Tensor, images: Tensor, changes: Tensor, bins: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str) -> Tuple[Tensor, Tensor]:
     """The gradients by the images, and for each of them by v, its last axis first, and α."""
     images, upstream = images.contiguous(), upstream.contiguous()
     gradient, parameters = torch.empty_like(images), torch.empty(len(images), 4, dtype=torch.float64)
@@ -321,7 +339,7 @@ def _soft_backward(upstream: Tensor, images: Tensor, changes: Tensor, thresholds
 
 
 @_soft_backward.register_fake
-def _(upstream: Tensor, images: Tensor, changes: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str) -> Tuple[Tensor, Tensor]:
+def _(upstream: Tensor, images: Tensor, changes: Tensor, bins: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str) -> Tuple[Tensor, Tensor]:
     return torch.empty(images.shape, dtype=images.dtype, device=images.device), images.new_empty(images.shape[0], 4, dtype=torch.float64)
 
 
@@ -344,15 +362,15 @@ def _ask(backward: bool, images: Tensor, thresholds: Tensor, lam: Tensor, alpha:
 
 def _remember(ctx: Any, inputs: Tuple[Any, ...], output: Tuple[Tensor, ...]) -> None:
     *tensors, ctx.construction = inputs
-    _, by_threshold, by_lam, changes = output
-    ctx.save_for_backward(*tensors, by_threshold, by_lam, changes)
+    _, by_threshold, by_lam, changes, bins = output
+    ctx.save_for_backward(*tensors, by_threshold, by_lam, changes, bins)
 
 
 def _gradients(ctx: Any, upstream: Tensor, *_: Any) -> Tuple[Any, ...]:
-    images, thresholds, lam, alpha, direction, by_threshold, by_lam, changes = ctx.saved_tensors
+    images, thresholds, lam, alpha, direction, by_threshold, by_lam, changes, bins = ctx.saved_tensors
     of_images = of_alpha = of_direction = None
     if ctx.needs_input_grad[0] or ctx.needs_input_grad[3] or ctx.needs_input_grad[4]:
-        of_images, parameters = _soft_backward(upstream, images, changes, thresholds, lam, alpha, direction, ctx.construction)
+        of_images, parameters = _soft_backward(upstream, images, changes, bins, thresholds, lam, alpha, direction, ctx.construction)
         all_of = parameters.sum(0)
         of_direction = all_of[: direction.shape[0]].flip(0).to(direction.dtype)
         of_alpha = all_of[3].to(alpha.dtype).reshape(alpha.shape)
@@ -362,3 +380,197 @@ def _gradients(ctx: Any, upstream: Tensor, *_: Any) -> Tuple[Any, ...]:
 
 
 _soft.register_autograd(_gradients, setup_context=_remember)
+
+
+# On CUDA devices.
+
+
+@_exact.register_kernel("cuda")
+def _exact_on_device(images: Tensor, thresholds: Tensor, construction: str, superlevel: bool, verify: bool) -> Tensor:
+    on_device = images.dtype in (torch.bool, torch.uint8, torch.int8, torch.int16, torch.float16, torch.float32)
+    if verify or construction != "T" or not on_device or not images.is_cuda or not len(thresholds):
+        return _exact(images.cpu(), thresholds.cpu(), construction, superlevel, verify).to(images.device)
+    at = thresholds.double().numpy() if thresholds.device.type == "cpu" else thresholds.double().cpu().numpy()
+    # Below all values of an integer type χ is 0, which is a question to floats alone.
+    if superlevel or not images.is_floating_point() and at.min() < (0 if images.dtype in (torch.bool, torch.uint8) else torch.iinfo(images.dtype).min):
+        images = images.float()
+    return cuda.curve(-images if superlevel else images, at=-at if superlevel else at, dims=images.ndim - 1)
+
+
+_BINS = 1 << 16
+_FINE = 1 / 20  # of λ times the width of a bin, at most
+_REACH = 40.0  # in units of 1/λ: a sigmoid that is farther away is 0 or 1
+_LOW = {torch.float32: -math.inf, torch.float64: -1e300}  # below all values
+
+
+def _shape_of_changes(images: Tensor, construction: str) -> Tuple[Any, ...]:
+    """That of a byte for each voxel as the kernels count them: rows are filled up to four. Of vertices there is one more at each side."""
+    more = 2 if construction == "V" else 0
+    rows: Any = 1
+    for n in images.shape[1:-1]:
+        rows = rows * (n + more)
+    return images.shape[0], rows, (images.shape[-1] + more + 3) // 4 * 4
+
+
+class _OnDevice:
+    """Soft curves of images on a device, by kernels that take voxels for top cells.
+
+    Where they are vertices, a cell of k dimensions is dual to one of d − k of top cells, and has the
+    greatest value in Y where that has the least in −Y. So −Y is counted, between voxels that are less
+    than all: they have the cells at the sides, which are dual to none. Those are a sphere, whose χ is 0 or 2.
+    Then χ is sign · χ' + from the one that is counted.
+    """
+
+    def __init__(self, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str):
+        if construction not in ("T", "V"):
+            raise ValueError(f"construction {construction!r}: want T or V")
+        for one in (images, thresholds, lam, alpha, direction):
+            if one.device != images.device:
+                raise ValueError(f"images on {images.device} and a tensor on {one.device}: want all of them on one device")
+        self.vertices, self.dims = construction == "V", images.ndim - 1
+        self.images = images.contiguous()
+        self.tau, self.lam, self.alpha = thresholds.double(), lam.double().reshape(()), alpha.double().reshape(())
+        v = direction.double()
+        self.flat = self.dims == 3 and images.shape[1] == 1
+        if self.flat:  # on the host, too, the direction across a plane does not count
+            v = torch.cat([torch.zeros_like(v[:1]), v[1:]])
+        self.length = v.norm()
+        self.u = v / self.length
+        self.sign, self.start = 1.0, 0.0
+        self.x = self.images
+        if self.vertices:
+            self.tau, self.alpha = -self.tau, -self.alpha
+            self.x = torch.nn.functional.pad(-self.images, (1, 1) * self.dims, value=_LOW[images.dtype])
+            self.sign, self.start = (1.0, -1.0) if self.dims % 2 else (-1.0, 1.0)
+        self.shape = self.x.shape[1:]
+        self.places = [torch.arange(n, dtype=torch.float64, device=images.device) - (n - 1) / 2 for n in self.shape]
+        self.steps = self.alpha * self.u  # that Y rises by, along each axis
+        # In the order in which doc/softecc.md has it.
+        self.along = self.steps[-1] * self.places[-1]
+        rows = [s * p for s, p in zip(self.steps[:-1], self.places)]
+        self.of_row = torch.zeros(1, dtype=torch.float64, device=images.device) if not rows else rows[0] if len(rows) == 1 else rows[1] + rows[0][:, None]
+
+    def bins(self) -> Tensor:
+        """The middle of the first bin, 1 over their width, their width, and λ."""
+        least, greatest = (one.double() for one in self.images.aminmax())
+        if self.vertices:
+            least, greatest = -greatest, -least
+        rise = sum((s * p[0]).abs() for s, p in zip(self.steps, self.places))
+        rise = rise + (rise != 0) * 2.0**-22 * torch.maximum(least.abs(), greatest.abs())  # that Y is rounded by
+        seen = _REACH / self.lam
+        low, high = self.tau.min() - seen, self.tau.max() + seen
+        lo = torch.minimum(torch.maximum(least - rise, low), high)
+        hi = torch.maximum(torch.minimum(greatest + rise, high), low)
+        width = torch.maximum(hi - lo, 1 / self.lam) / (_BINS - 3)
+        return torch.stack([lo - width, 1 / width, width, self.lam])
+
+    def asked(self, good: Tensor) -> Tensor:
+        """The thresholds, which are NaN where what is asked has no answer here."""
+        return torch.where(good, self.tau, math.nan)
+
+    def kernels(self, x: Tensor, bins: Tensor, *others: Tensor) -> Tuple[Any, Tensor, Tensor, Tensor]:
+        """What finds soft curves of x, and the bins and terms in the way that it takes."""
+        middles = bins[0] + torch.arange(_BINS, dtype=torch.float64, device=x.device) * bins[2]
+        aligned = all(t.data_ptr() % 16 == 0 for t in (x, *others))
+        voxels = 1
+        for n in self.shape:
+            voxels *= n
+        align = 16 if aligned and (len(x) == 1 or voxels % 4 == 0) else 4
+        along, of_row = self.along.float(), self.of_row.float().contiguous()
+        if self.images.dtype == torch.float64:  # whose ranks are those of Y
+            along, of_row = torch.zeros_like(along), torch.zeros_like(of_row)
+        return cuda.soft(x, len(self.tau), _BINS, align), middles, along, of_row
+
+    def counted(self, x: Tensor, bins: Tensor, tau: Tensor) -> Tuple[Tensor, Tensor]:
+        """The curves that are counted of x with its derivatives, of shape (n, m, 3), and the changes."""
+        soft, middles, along, of_row = self.kernels(x, bins)
+        changes = torch.empty(_shape_of_changes(self.images, "V" if self.vertices else "T"), dtype=torch.int8, device=x.device)
+        curves = torch.empty(len(x), len(tau), 3, dtype=torch.float64, device=x.device)
+        ones = torch.ones(len(x), len(tau), dtype=torch.float64, device=x.device)
+        work = torch.empty(soft.memory // 8, dtype=torch.float64, device=x.device)
+        soft.add(False, x, changes, bins, middles, along, of_row, tau, ones, work, curves, None, None)
+        return curves, changes
+
+    def y(self) -> Tensor:
+        """Y of images of float64, of shape (n, voxels)."""
+        return (self.x + (self.of_row[..., None] + self.along).reshape(self.shape)).flatten(1)
+
+    def of_voxels(self, changes: Tensor) -> Tensor:
+        """The changes of images of float64, of shape (n, voxels)."""
+        return changes[..., : self.shape[-1]].flatten(1).double()
+
+    def ranks(self) -> Tensor:
+        """Y by the number of lesser values that there are, which float32 has."""
+        y, order = self.y().sort(1)
+        ranks = torch.nn.functional.pad((y[:, 1:] != y[:, :-1]).cumsum(1), (1, 0)).float()
+        return torch.empty_like(ranks).scatter_(1, order, ranks).reshape(self.x.shape)
+
+    def cut(self, x: Tensor) -> Tensor:
+        """The images without the voxels at their sides that are none of theirs."""
+        return x[(slice(None), *[slice(1, -1)] * self.dims)].contiguous() if self.vertices else x
+
+    def parameters(self, sums: Tensor) -> Tensor:
+        """The gradients by v, its last axis first, and α, of sums of c·G' and of that times each place, the last axis first."""
+        by = torch.zeros(len(sums), 4, dtype=torch.float64, device=sums.device)
+        moment = sums[:, 1 : 1 + self.dims].flip(1)
+        along = moment @ self.u
+        by[:, : self.dims] = (-(self.alpha / self.length) * (moment - along[:, None] * self.u)).flip(1)
+        if self.flat:
+            by[:, 2] = 0
+        by[:, 3] = along if self.vertices else -along
+        return by
+
+
+@_soft.register_kernel("cuda")
+def _soft_on_device(images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    p = _OnDevice(images, thresholds, lam, alpha, direction, construction)
+    bins = torch.zeros(4, dtype=torch.float64, device=images.device)
+    if not images.numel() or not len(thresholds):
+        none = torch.zeros(3, len(images), len(thresholds), dtype=torch.float64, device=images.device)
+        return none[0].clone(), none[1].clone(), none[2].clone(), torch.zeros(_shape_of_changes(images, construction), dtype=torch.int8, device=images.device), bins
+    if images.dtype == torch.float64:
+        # Bins that are above all ranks, of which nothing is wanted.
+        _, changes = p.counted(p.ranks(), torch.full_like(bins, 2.0**60), p.tau)
+        c, values, rows = p.of_voxels(changes), p.y(), []
+        for t in p.tau:
+            s = torch.sigmoid(p.lam * (t - values))
+            d = c * s * (1 - s)
+            rows.append(torch.stack([(c * s).sum(1), p.lam * d.sum(1), ((t - values) * d).sum(1)], 1))
+        curves = torch.stack(rows, 1)
+    else:
+        bins = p.bins()
+        curves, changes = p.counted(p.x, bins, p.asked((p.lam > 0) & (p.lam * bins[2] <= _FINE)))
+    chi = p.start + p.sign * curves[..., 0]
+    by_threshold = curves[..., 1] * (-p.sign if p.vertices else p.sign)
+    return chi, by_threshold, p.sign * curves[..., 2], changes, bins
+
+
+@_soft_backward.register_kernel("cuda")
+def _soft_backward_on_device(upstream: Tensor, images: Tensor, changes: Tensor, bins: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str) -> Tuple[Tensor, Tensor]:
+    p = _OnDevice(images, thresholds, lam, alpha, direction, construction)
+    if not images.numel() or not len(thresholds):
+        return torch.zeros_like(images, memory_format=torch.contiguous_format), torch.zeros(len(images), 4, dtype=torch.float64, device=images.device)
+    g = (p.sign * upstream.double()).contiguous()
+    changes = changes.contiguous()
+    if images.dtype == torch.float64:
+        c, y, slope = p.of_voxels(changes), p.y(), torch.zeros((), dtype=torch.float64, device=images.device)
+        for t, of in zip(p.tau, g.unbind(1)):
+            s = torch.sigmoid(p.lam * (t - y))
+            slope = slope + of[:, None] * p.lam * s * (1 - s)
+        moved = (c * slope).reshape(p.x.shape)
+        sums = [moved.flatten(1).sum(1)]
+        for axis in reversed(range(p.dims)):
+            sums.append((moved * p.places[axis].reshape(-1, *[1] * (p.dims - 1 - axis))).flatten(1).sum(1))
+        dx, sums = -moved, torch.stack(sums, 1)
+    else:
+        dx = torch.empty_like(p.x)
+        steep = p.lam * g.abs().sum(1).max()
+        tau = p.asked(steep <= torch.finfo(torch.float32).max)
+        soft, middles, along, of_row = p.kernels(p.x, bins, dx)
+        moments = torch.empty(len(images), soft.blocks, 4, dtype=torch.float64, device=images.device)
+        work = torch.empty(soft.memory // 8, dtype=torch.float64, device=images.device)
+        soft.add(True, p.x, changes, bins, middles, along, of_row, tau, g, work, None, dx, moments)
+        sums = moments.sum(1)  # about the first voxel
+        for k in range(p.dims):
+            sums[:, 1 + k] += sums[:, 0] * p.places[p.dims - 1 - k][0]
+    return p.cut(-dx if p.vertices else dx), p.parameters(sums)

@@ -1,0 +1,222 @@
+"""The layers of PyTorch on a device. Needs PyTorch and an NVIDIA device; without them it is skipped,
+or fails under ECCBENCH_REQUIRE_DEVICE=1."""
+
+import itertools
+import os
+import shutil
+
+import pytest
+
+REQUIRED = os.environ.get("ECCBENCH_REQUIRE_DEVICE") == "1"
+if not REQUIRED:
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+
+import torch  # noqa: E402
+
+if not torch.cuda.is_available():
+    if REQUIRED:
+        raise RuntimeError("ECCBENCH_REQUIRE_DEVICE=1: PyTorch finds no device")
+    pytest.skip("PyTorch finds no device", allow_module_level=True)
+
+import eccbench.torch as layers  # noqa: E402
+from eccbench.torch import ECC, SoftECC, ecc, soft_ecc  # noqa: E402
+
+CONVENTIONS = list(itertools.product("TV", (False, True)))
+
+
+def drawn(*shape, dtype=torch.float64, seed=0):
+    return torch.rand(*shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
+
+
+class NoWaiting:
+    """Within it an operation of PyTorch that waits for the device is an error."""
+
+    def __enter__(self):
+        torch.cuda.synchronize()
+        torch.cuda.set_sync_debug_mode("error")
+
+    def __exit__(self, *_):
+        torch.cuda.set_sync_debug_mode("default")
+
+
+def answered(x, tau, lam, v, alpha, upstream, device, **conventions):
+    """χ and all gradients, brought to the host."""
+    of = [t.detach().clone().to(device).requires_grad_() for t in (x, tau, lam, v, alpha)]
+    upstream = upstream.to(device)
+    chi = soft_ecc(of[0], of[1], of[2], direction=of[3], alpha=of[4], dims=len(v), **conventions)
+    chi.backward(upstream)
+    return [t.detach().cpu() for t in (chi, *[t.grad for t in of])]
+
+
+@pytest.mark.parametrize("shape", [(2, 9), (6, 7), (3, 64, 32), (4, 5, 6), (1, 8), (8, 1, 3), (1, 1, 5, 4), (2, 3, 17, 40, 36), (130, 5)])
+@pytest.mark.parametrize("construction, superlevel", CONVENTIONS)
+@pytest.mark.parametrize("dtype, near", [(torch.float64, 1e-11), (torch.float32, 1e-5)])
+def test_same_as_the_host(shape, construction, superlevel, dtype, near):
+    dims = min(3, len(shape)) if shape != (2, 9) and shape != (3, 64, 32) else len(shape) - 1
+    x, tau, v = drawn(*shape, seed=3).to(dtype), torch.tensor([0.7, 0.2, 0.45], dtype=dtype), torch.tensor([0.6, -1.5, 2.0][:dims], dtype=dtype)
+    upstream = drawn(*shape[: len(shape) - dims], 3, seed=4).to(dtype) - 0.5
+    given = x, tau, torch.tensor(20.0, dtype=dtype), v, torch.tensor(0.01, dtype=dtype), upstream
+    for got, want in zip(*(answered(*given, on, construction=construction, superlevel=superlevel) for on in ("cuda", "cpu"))):
+        assert got.dtype == want.dtype and got.shape == want.shape
+        scale = max(1.0, want.abs().max().item())
+        assert (got - want).abs().max() <= 20 * near * scale, (got, want)
+
+
+def test_large():
+    """Within the limits of the definition, and the same bits each time."""
+    x = drawn(2, 96, 100, 98, dtype=torch.float32)
+    tau = torch.linspace(0.05, 0.95, 16)
+    results = []
+    for device in ("cuda", "cuda", "cpu"):
+        y = x.to(device).requires_grad_()
+        chi = soft_ecc(y, tau, 100.0, dims=3)
+        chi.square().sum().backward()
+        results.append((chi.detach().cpu(), y.grad.cpu()))
+    for got, again, want in zip(*results):
+        assert torch.equal(got, again) and (got - want).abs().max() <= 2e-5 * want.abs().max()
+
+
+@pytest.mark.parametrize("construction", ["T", "V"])
+@pytest.mark.parametrize("shape", [(7,), (4, 5), (3, 4, 3)])
+def test_gradcheck(shape, construction):
+    def of(x, tau, lam, v, alpha):
+        return soft_ecc(x, tau, lam, dims=len(shape), direction=v, alpha=alpha, construction=construction)
+
+    inputs = drawn(2, *shape), torch.tensor([0.3, 0.8]), torch.tensor(11.0), torch.tensor([0.3, -2.0, 1.0][: len(shape)]), torch.tensor(0.02)
+    assert torch.autograd.gradcheck(of, [t.double().cuda().requires_grad_() for t in inputs])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_opcheck():
+    x = drawn(3, 5, 4).cuda()
+    tau, lam, alpha, v = torch.tensor([0.2, 0.7]).cuda(), torch.tensor(5.0).cuda(), torch.tensor(0.1).cuda(), torch.tensor([1.0, 2.0]).cuda()
+    learned = [t.detach().clone().requires_grad_() for t in (x, tau, lam, alpha, v)]
+    changes, bins = layers._soft(x, tau, lam, alpha, v, "V")[3:]
+    for op, arguments in [
+        (layers._soft, (*learned, "T")),
+        (layers._soft, (x.float(), tau, lam, alpha, v, "V")),
+        (layers._soft_backward, (torch.ones(3, 2, dtype=torch.float64, device="cuda"), x, changes, bins, tau, lam, alpha, v, "V")),
+        (layers._exact, (x.float(), tau.cpu(), "T", False, False)),
+    ]:
+        assert set(torch.library.opcheck(op, arguments).values()) == {"SUCCESS"}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_compile(backend):
+    if backend == "inductor" and not shutil.which("gcc"):
+        pytest.skip("inductor compiles with gcc, which is not installed")
+    layer = SoftECC(torch.linspace(0, 1, 5), 20.0, dims=2, direction=[1.0, 2.0], alpha=0.01, learn=["thresholds", "lam", "direction", "alpha"]).cuda()
+    exact = ECC(torch.linspace(0, 1, 5), dims=2, verify=False).cuda()
+
+    def loss(x):
+        return (layer(torch.sigmoid(x)) - exact(torch.sigmoid(x))).square().mean()
+
+    compiled = torch.compile(loss, fullgraph=True, backend=backend)
+    results = []
+    for f in (loss, compiled):
+        x = drawn(2, 1, 9, 8, dtype=torch.float32).cuda().requires_grad_()
+        layer.zero_grad()
+        value = f(x)
+        value.backward()
+        results.append([value.detach(), x.grad, *[p.grad.clone() for p in layer.parameters()]])
+    for plain, fast in zip(*results):
+        torch.testing.assert_close(fast, plain, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.uint8, torch.int16])
+def test_types(dtype):
+    x = (drawn(2, 6, 7) * (1 if dtype.is_floating_point else 9)).to(dtype).cuda()
+    if dtype.is_floating_point:
+        x.requires_grad_()
+    chi = soft_ecc(x, [0.2, 0.6], 10.0, dims=2)
+    assert chi.dtype == torch.float32 and chi.is_cuda
+    torch.testing.assert_close(chi.cpu(), soft_ecc(x.detach().cpu(), [0.2, 0.6], 10.0, dims=2), rtol=1e-5, atol=1e-5)
+    if dtype.is_floating_point:
+        chi.sum().backward()
+        assert x.grad.dtype == dtype and x.grad.abs().max() > 0
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.int8, torch.int16, torch.bfloat16, torch.float32, torch.float64, torch.int64])
+@pytest.mark.parametrize("construction, superlevel", CONVENTIONS)
+@pytest.mark.parametrize("verify", [True, False])
+def test_exact(dtype, construction, superlevel, verify):
+    x = (drawn(2, 3, 9, 8) * 9 - (2 if dtype not in (torch.bool, torch.uint8) else 0)).to(dtype)
+    for at in ([0.0, 1.0, 4.5], [3.0, -5.0, 0.5]):
+        got = ecc(x.cuda(), at, dims=2, construction=construction, superlevel=superlevel, verify=verify)
+        assert got.is_cuda and torch.equal(got.cpu(), ecc(x, at, dims=2, construction=construction, superlevel=superlevel))
+
+
+def test_autocast():
+    layer = SoftECC([0.2, 0.6], 10.0, dims=2, learn=["thresholds"]).cuda()
+    body = torch.nn.Conv2d(1, 2, 3, padding=1).cuda()
+    with torch.autocast("cuda", torch.bfloat16):
+        hidden = body(drawn(3, 1, 8, 8, dtype=torch.float32).cuda())
+        chi = layer(hidden)
+        chi.square().mean().backward()
+    assert hidden.dtype == torch.bfloat16 and chi.dtype == torch.float32 and chi.shape == (3, 2, 2)
+    assert body.weight.grad.abs().max() > 0 and layer.thresholds.grad.shape == (2,)
+
+
+def test_state():
+    layer = SoftECC([0.2, 0.6], 10.0, dims=3, direction=[1.0, 0.0, 2.0], alpha=0.5, learn=["thresholds", "lam"]).cuda()
+    other = SoftECC([0.0, 0.0], 1.0, dims=3, direction=[1.0, 1.0, 1.0], learn=["thresholds", "lam"]).cuda()
+    other.load_state_dict(layer.state_dict())
+    x = drawn(4, 5, 6, dtype=torch.float32).cuda()
+    assert torch.equal(other(x), layer(x))
+    exact = ECC([0.1, 0.2], dims=2).cuda()
+    assert exact.thresholds.device.type == "cpu" and exact.state_dict()["thresholds"].tolist() == [0.1, 0.2]
+
+
+@pytest.mark.parametrize("construction", ["T", "V"])
+def test_nothing_waits(construction):
+    layer = SoftECC(torch.linspace(0, 1, 7), 30.0, dims=3, direction=[1.0, 2.0, 0.5], alpha=0.01, learn=["thresholds", "lam", "direction", "alpha"], construction=construction).cuda()
+    exact = ECC(torch.linspace(0, 1, 7), dims=3, verify=False).cuda()
+    x = drawn(2, 20, 30, 40, dtype=torch.float32).cuda().requires_grad_()
+    layer(x).sum().backward()
+    exact(x)
+    want = layer(x).detach().clone(), exact(x)
+    with NoWaiting():
+        got = layer(x)
+        got.sum().backward()
+        counted = exact(x)
+        torch.cuda._sleep(20_000_000)
+        soft_ecc(x, torch.linspace(0, 1, 7), 30.0, dims=3)
+    assert torch.equal(got, want[0]) and torch.equal(counted, want[1])
+
+
+def test_graph():
+    """A whole step is captured, and played back with other images."""
+    layer = SoftECC(torch.linspace(0, 1, 7), 30.0, dims=2, direction=[1.0, 2.0], alpha=0.01, learn=["thresholds", "lam"]).cuda()
+    x = drawn(3, 40, 52, dtype=torch.float32).cuda().requires_grad_()
+
+    def step():
+        chi = layer(x)
+        return chi, *torch.autograd.grad(chi.square().sum(), [x, *layer.parameters()])
+
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        step()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        captured = step()
+    for seed in range(2):
+        with torch.no_grad():
+            x.copy_(drawn(3, 40, 52, dtype=torch.float32, seed=seed))
+        graph.replay()
+        torch.cuda.synchronize()
+        for got, want in zip(captured, step()):
+            torch.testing.assert_close(got, want, rtol=1e-6, atol=1e-6)
+
+
+def test_what_has_no_answer():
+    x = drawn(2, 6, 7, dtype=torch.float32).cuda().requires_grad_()
+    for tau, lam in [([0.2, 0.8], 1e5), ([0.5], -1.0), ([float("nan")], 9.0)]:
+        assert soft_ecc(x, tau, lam, dims=2).isnan().all()
+    soft_ecc(x, [0.3], 9.0, dims=2).backward(torch.full((2, 1), float("inf"), device="cuda"))
+    assert x.grad.isnan().any()
+    with pytest.raises(ValueError, match="want T or V"):
+        soft_ecc(x, [0.5], 1.0, dims=2, construction="U")
+    assert soft_ecc(x[:0], [0.5, 0.6], 1.0, dims=2).shape == (0, 2)
