@@ -7,6 +7,7 @@ import "C"
 
 import (
 	"encoding/json"
+	"errors"
 	"sync"
 	"unsafe"
 
@@ -18,10 +19,11 @@ import (
 )
 
 // Images in the memory of a device are answered without jobs, on the caller's thread: nothing waits
-// for the device but eccbench_device_plan, and eccbench_device_add is called again and again.
+// for the device but eccbench_device_plan and eccbench_device_verify, and eccbench_device_add is called again and again.
 //
 //	eccbench_device_plan(request, length, text, size)                                 the length of what is known of a plan, or was wrong
 //	eccbench_device_add(plan, images, image, answer, memory, stream, text, size)      -1, or the length of an error
+//	eccbench_device_verify(plan, images, image, curve, stream, text, size)            the same, of curves that are there: it waits
 //	eccbench_device_soft(plan, backward, images, memory, stream, text, size)          the same, of soft curves
 //	eccbench_device_close(plan)                                                       it is forgotten, when nothing uses it any more
 //
@@ -37,6 +39,9 @@ var plans = ondevice.Plans{Open: resident.Once(sync.OnceValues(func() (device.Dr
 
 func deviceFailed(err error) known {
 	k := failed(err)
+	if errors.As(err, new(ondevice.Wrong)) {
+		k.Kind = "internal"
+	}
 	if device.IsUnavailable(err) || device.IsSticky(err) || device.IsOutOfMemory(err) {
 		k.Kind = "device"
 	}
@@ -66,6 +71,17 @@ func eccbench_device_plan(request *C.char, length C.int64_t, text *C.char, size 
 func eccbench_device_add(plan C.uint64_t, images C.int64_t, image, answer, memory, stream C.uint64_t, text *C.char, size C.int64_t) C.int64_t {
 	_, err := library.Caught(func() (struct{}, error) {
 		return struct{}{}, plans.Add(uint64(plan), int64(images), ondevice.Call{Image: uint64(image), Answer: uint64(answer), Memory: uint64(memory), Stream: uint64(stream)})
+	})
+	if err != nil {
+		return putJSON(deviceFailed(err), text, size)
+	}
+	return -1
+}
+
+//export eccbench_device_verify
+func eccbench_device_verify(plan C.uint64_t, images C.int64_t, image, curve, stream C.uint64_t, text *C.char, size C.int64_t) C.int64_t {
+	_, err := library.Caught(func() (struct{}, error) {
+		return struct{}{}, plans.Verify(uint64(plan), int64(images), ondevice.Call{Image: uint64(image), Answer: uint64(curve), Stream: uint64(stream)})
 	})
 	if err != nil {
 		return putJSON(deviceFailed(err), text, size)

@@ -220,6 +220,33 @@ def test_curves_are_verified_on_the_host(on, dtype):
     assert curve.verdict == "VERIFIED" and (curve.levels == want.levels).all() and (curve.chi == want.chi).all()
 
 
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int8, np.int16, np.uint16, np.float32, np.float16])
+def test_verified(on, dtype):
+    if on.name == "torch" and dtype == np.uint16 and not hasattr(on.torch, "uint16"):
+        pytest.skip("this PyTorch has no uint16")
+    for shape in [(4096,), (64, 64), (33, 257), (9, 20, 41), (130, 16, 128)]:
+        image = noise(shape, dtype)
+        at = [-1.0, 0.0, 1.5] if np.dtype(dtype).kind == "f" else None
+        x = on.put(image)
+        assert (on.get(eccbench.cuda.curve(x, at=at, verify=True)) == on.get(eccbench.cuda.curve(x, at=at))).all()
+    flat = on.put(noise((1 + 40 * 128,), dtype))[1:].reshape(40, 128)
+    assert (on.get(eccbench.cuda.curve(flat, at=at, verify=True)) == on.get(eccbench.cuda.curve(flat, at=at))).all()
+    assert (on.get(eccbench.cuda.curve(flat, at=at, dims=1, verify=True)) == on.get(eccbench.cuda.curve(flat, at=at, dims=1))).all()
+
+
+def test_verification_fails(on):
+    """Of NaN, of which nobody looks otherwise. That values are on levels is not made use of."""
+    levels = (np.arange(64) / 64).astype(np.float32)
+    image = levels[noise((20, 30, 40), np.uint16) % 64]
+    assert (on.get(eccbench.cuda.curve(on.put(image), at=levels, on_levels=True, verify=True)) == eccbench.curve(image, at=levels).chi).all()
+    off = image.copy()
+    off[3:9] += 0.4 / 64
+    assert (on.get(eccbench.cuda.curve(on.put(off), at=levels, on_levels=True, verify=True)) == eccbench.curve(off, at=levels).chi).all()
+    off[1, 2, 3] = np.nan
+    with pytest.raises(ValueError, match="NaN or infinite"):
+        eccbench.cuda.curve(on.put(off), at=levels, verify=True)
+
+
 def bits(field):
     return np.ascontiguousarray(field).view(np.uint32)
 

@@ -90,6 +90,15 @@ class Plan:
             out[i] = eccbench.curve(voxels[i], at=at, verify=False).chi
 
 
+    def verify(self, images, image, chi, stream):
+        assert not self.closed and stream == 77 and image % 16 == 0
+        shape, dtype = tuple(self.request["shape"]), np.dtype(self.request["type"])
+        again = np.zeros((images, self.rows), np.int64)
+        Plan.add(self, images, image, again.ctypes.data, 1, stream)
+        if (again != seen(chi, again.shape, again.dtype)).any():
+            raise _library.Error("internal", "the curve of image 0 is WRONG")
+
+
 def seen(address, shape, dtype):
     n = int(np.prod(shape)) * dtype.itemsize
     return np.frombuffer((ctypes.c_char * n).from_address(address), dtype).reshape(shape)
@@ -105,6 +114,7 @@ def cupy(monkeypatch):
     module.ascontiguousarray = lambda a: np.ascontiguousarray(a).view(Array)
     module.take = lambda a, rows, axis, out: np.take(a, rows, axis=axis, out=out)
     module.asnumpy = np.asarray
+    module.isfinite = np.isfinite
     module.cuda = types.SimpleNamespace(get_current_stream=lambda device: module.stream, Device=lambda device: Device(), runtime=types.SimpleNamespace(getDevice=lambda: 0))
     monkeypatch.setitem(sys.modules, "cupy", module)
     monkeypatch.setattr(eccbench.cuda, "_adapters", {})
@@ -141,6 +151,30 @@ def test_some_values(cupy):
             assert (eccbench.cuda.curve(image, at=at) == chi(image, at)).all(), (dtype, at)
     image = put(np.array([[0.1, 0.2]], np.float32))
     assert list(eccbench.cuda.curve(image, at=[0.1, np.float32(0.1), 0.2, float(np.float32(0.2))])) == [0, 1, 1, 1]  # both are less than what float32 rounds them to
+
+
+def test_verified(cupy, monkeypatch):
+    """Curves are held to fingerprints on the device, of images that begin where its kernels have them."""
+    memory = put(np.zeros(4 * 100, np.uint8))
+    for first in (0, 1, 4, 16):
+        first += -memory.ctypes.data % 16
+        image = memory[first : first + 35].reshape(5, 7)
+        image[:] = noise((5, 7), np.uint8)
+        for at in (None, [9, 3, 9]):
+            assert (eccbench.cuda.curve(image, at=at, verify=True) == chi(image, np.arange(256) if at is None else at)).all()
+        assert (eccbench.cuda.curve(put(noise((2, 5, 7), np.uint8)), dims=2, verify=True) == eccbench.cuda.curve(put(noise((2, 5, 7), np.uint8)), dims=2)).all()
+    floats = put(noise((5, 7), np.float32))
+    assert (eccbench.cuda.curve(floats, at=[3, 90], verify=True) == chi(floats, [3, 90])).all()
+    floats[2, 3] = np.inf
+    with pytest.raises(ValueError, match="NaN or infinite"):
+        eccbench.cuda.curve(floats, at=[3], verify=True)
+    add = Plan.add
+    monkeypatch.setattr(Plan, "add", lambda self, images, image, to, memory, stream: (add(self, images, image, to, memory, stream), memory == 1 or seen(to, (1,), np.dtype(np.int64)).__setitem__(0, 77)))
+    with pytest.raises(RuntimeError, match="WRONG"):
+        eccbench.cuda.curve(image, verify=True)
+    monkeypatch.setattr(Stream, "capturing", True)
+    with pytest.raises(RuntimeError, match="nothing can be waited for"):
+        eccbench.cuda.curve(image, verify=True)
 
 
 def test_layouts(cupy):

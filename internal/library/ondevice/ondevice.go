@@ -3,8 +3,10 @@
 package ondevice
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -16,6 +18,8 @@ import (
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
+	"eccbench/internal/workloads/ecc/fingerprint"
+	"eccbench/internal/workloads/ecc/fingerprint/ondevice"
 	"eccbench/internal/workloads/gvf"
 )
 
@@ -60,6 +64,7 @@ type Plan struct {
 
 	arrays arrays // nil of soft curves
 	soft   *soft
+	curve  *extrema.ArrayKind // nil of others
 	on     device.Guest
 	image  int64 // bytes
 	answer int64 // bytes
@@ -141,6 +146,78 @@ func (p *Plans) Add(number uint64, images int64, c Call) error {
 		}
 		return nil
 	})
+}
+
+// Verify waits for the stream, and holds the curves of some images, which are there, to the images'
+// fingerprints, by kernels that share nothing with those that counted. Images begin at multiples of 16.
+func (p *Plans) Verify(number uint64, images int64, c Call) (err error) {
+	p.mu.Lock()
+	plan := p.open[number]
+	p.mu.Unlock()
+	if plan == nil || plan.curve == nil {
+		return fmt.Errorf("plan %d: there is none", number)
+	}
+	levels, key := plan.curve.Ladder.Len(), fingerprint.Draw(1)
+	look, err := ondevice.Open(plan.on, outline{plan.curve}, key)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, look.Close()) }()
+	s := plan.on.LentStream("the caller's", c.Stream)
+	if err := s.Wait(); err != nil {
+		return err
+	}
+	data := make([]byte, plan.answer)
+	for i := range uint64(images) {
+		if err := s.Download(data, plan.on.LentBuffer("the caller's curve", c.Answer+i*uint64(plan.answer), plan.answer), 0); err != nil {
+			return err
+		}
+		want, err := look.Of(plan.on.LentBuffer("the caller's image", c.Image+i*uint64(plan.image), plan.image))
+		if err != nil {
+			return err
+		}
+		got, err := fingerprint.OfCurve(changes(data, levels), levels, key)
+		if err != nil {
+			return err
+		}
+		if !got.Equal(want) {
+			return Wrong(fmt.Sprintf("the curve of image %d is WRONG: its fingerprint is %v, that of the image %v", i, got, want))
+		}
+	}
+	return nil
+}
+
+// Wrong is the error of curves that fingerprints contradict.
+type Wrong string
+
+func (w Wrong) Error() string { return string(w) }
+
+// changes are those of a curve at its first levels. That at the last level of all is 1, the Euler
+// characteristic of the box.
+func changes(data []byte, levels int64) iter.Seq2[int64, int64] {
+	return func(yield func(int64, int64) bool) {
+		last := int64(0)
+		for k := range int64(len(data) / 8) {
+			chi := int64(binary.LittleEndian.Uint64(data[8*k:]))
+			if !yield(k, chi-last) {
+				return
+			}
+			last = chi
+		}
+		if levels > int64(len(data)/8) {
+			yield(levels-1, 1-last)
+		}
+	}
+}
+
+// outline is an image of which nobody reads anything here.
+type outline struct{ *extrema.ArrayKind }
+
+func (o outline) Shape() grid.Shape   { return o.ArrayKind.Shape }
+func (o outline) Type() grid.Type     { return o.ArrayKind.Type }
+func (o outline) Ladder() grid.Ladder { return o.ArrayKind.Ladder }
+func (outline) ReadSlab([]byte, int64, int64) error {
+	return errors.New("an image that is in its caller's memory")
 }
 
 // A SoftCall is the memory of the caller's in which soft curves are found, by addresses: what
@@ -240,7 +317,7 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Plan{Rows: kind.Rows, Memory: a.Memory(), arrays: a, image: image, answer: 8 * kind.Rows}, nil
+		return &Plan{Rows: kind.Rows, Memory: a.Memory(), arrays: a, curve: &kind, image: image, answer: 8 * kind.Rows}, nil
 	}, nil
 }
 

@@ -156,6 +156,58 @@ func TestCount(t *testing.T) {
 	}
 }
 
+// Curves are held to fingerprints, also where few values are asked for.
+func TestVerify(t *testing.T) {
+	d, err := ecctest.Modules(t, "", "ecc_extrema_array_uint8", "ecc_extrema_array_float32", "fingerprint_uint8", "fingerprint_float32")("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plans, c := Plans{Open: func(string) (device.Device, error) { return d, nil }}, newCaller(t, d)
+	for _, q := range []struct {
+		images string
+		at     []float64
+		on     bool
+	}{
+		{"noise/shape=16x8x4/type=uint8/seed=%d", nil, false}, {"noise/shape=33x5/type=uint8/seed=%d", []float64{3, 200}, false},
+		{"noise/shape=16x8x4/type=float32/levels=64/seed=%d", []float64{0.125, 0.25, 0.75}, false}, {"noise/shape=16x8x4/type=float32/levels=4/seed=%d", []float64{0, 0.25, 0.5, 0.75}, true},
+		{"between/shape=33x34x5/levels=300/seed=%d", []float64{-3, 0.125, 0.5, 7}, false},
+	} {
+		var images []byte
+		var f *grid.Field
+		for seed := range 2 {
+			_, f = ecctest.Open(t, fmt.Sprintf(q.images, seed))
+			images = append(images, f.Data()...)
+		}
+		plan, err := plans.Make(Request{Shape: shapeOf(f), Type: f.Type().String(), At: q.at, Align: f.Type().Size(), OnLevels: q.on})
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := Call{Image: c.put(t, images).Address(), Stream: devicetest.Handle(c.Stream), Memory: c.put(t, make([]byte, plan.Memory)).Address()}
+		curves := c.put(t, make([]byte, 2*plan.answer))
+		call.Answer = curves.Address()
+		if err := plans.Add(plan.Number, 2, call); err != nil {
+			t.Fatal(err)
+		}
+		if err := plans.Verify(plan.Number, 2, call); err != nil {
+			t.Errorf("%s at %v: %v", q.images, q.at, err)
+		}
+		data := make([]byte, curves.Bytes())
+		if err := c.Download(data, curves, 0); err != nil {
+			t.Fatal(err)
+		}
+		data[plan.answer+8] ^= 1 // of the second image
+		if err := c.Upload(curves, 0, data); err != nil {
+			t.Fatal(err)
+		}
+		if err := plans.Verify(plan.Number, 2, call); !errors.As(err, new(Wrong)) || !strings.Contains(err.Error(), "image 1 ") {
+			t.Errorf("%s at %v: a curve that is wrong by 1: %v", q.images, q.at, err)
+		}
+		if err := plans.Close(plan.Number); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // Fields have the bits of the definition, the component along the slowest axis first.
 func TestFlow(t *testing.T) {
 	d, err := ecctest.Modules(t, "", "gvf_start", "gvf_blocked")("")

@@ -33,6 +33,7 @@ _PROTOTYPES = {
 _DEVICE_PROTOTYPES = {
     "eccbench_device_plan": (_int, _text, _int, _text, _int),
     "eccbench_device_add": (_int, _job, _int, _job, _job, _job, _job, _text, _int),
+    "eccbench_device_verify": (_int, _job, _int, _job, _job, _job, _text, _int),
     "eccbench_device_soft": (_int, _job, ctypes.c_int32, _int, ctypes.POINTER(_job), _job, _text, _int),
     "eccbench_device_close": (None, _job),
 }
@@ -214,6 +215,10 @@ class Plan:
     def add(self, images: int, image: int, answer: int, memory: int, stream: int) -> None:
         """Add what answers for images to a stream, all by addresses."""
         self._call(self._add, images, image, answer, memory, stream)
+
+    def verify(self, images: int, image: int, answer: int, stream: int) -> None:
+        """Wait for curves, and hold them to the fingerprints of their images."""
+        self._call(self._library.eccbench_device_verify, images, image, answer, stream)
 
     def soft(self, backward: bool, images: int, memory: Sequence[int], stream: int) -> None:
         """Add a pass of soft curves to a stream, in memory by addresses."""

@@ -3,8 +3,9 @@ they lie.
 
 `eccbench.cuda.curve` and `eccbench.cuda.gvf` take tensors of PyTorch and arrays of CuPy, and add
 their work to the stream that is current there: nothing waits, and the answer is an array of the
-same library on the same device. It is unverified; that of the copy on the host which
-`eccbench.curve` and `eccbench.gvf` take of such an array is not.
+same library on the same device. It is unverified, unless a curve is asked for with `verify=True`,
+which waits; that of the copy on the host which `eccbench.curve` and `eccbench.gvf` take of such an
+array is verified.
 
     import torch, eccbench.cuda
     chi = eccbench.cuda.curve(volume)                       # uint8: χ at 0, 1, ... 255
@@ -86,6 +87,12 @@ class _Torch:
     def empty(self, shape: tuple[int, ...], device: Any, dtype: str = "int64") -> Any:
         return device.new_empty(shape) if dtype == "int64" else device.new_empty(shape, dtype=getattr(self.torch, dtype))
 
+    def copied(self, x: Any) -> Any:
+        return x.detach().clone()
+
+    def finite(self, x: Any) -> bool:
+        return bool(self.torch.isfinite(x).all())
+
     def brought(self, numbers: NDArray[np.int64], device: Any) -> Any:
         return self.torch.as_tensor(numbers, device=device.device)
 
@@ -157,6 +164,14 @@ class _CuPy:
             return self.cupy.empty(shape, dtype)
         with device:
             return self.cupy.empty(shape, dtype)
+
+    def copied(self, x: Any) -> Any:
+        with x.device:
+            return x.copy()
+
+    def finite(self, x: Any) -> bool:
+        with x.device:
+            return bool(self.cupy.isfinite(x).all())
 
     def brought(self, numbers: NDArray[np.int64], device: Any) -> Any:
         with device:
@@ -394,14 +409,14 @@ def curve(
     on_levels: bool = False,
     dims: int | None = None,
     out: Any = None,
+    verify: bool = False,
 ) -> Any:
     """Exact Euler characteristic curve of an array on a device, as an array on the device.
 
     The curve is that of `eccbench.curve` in the T-construction, of sublevel sets. All work is added
     to the stream that is current in the array's library, and nothing waits for it, so that a CUDA
-    graph can capture it. So nothing holds it to a fingerprint: it is unverified. To verify it,
-    compare it with `eccbench.curve` of the same array, which waits, and counts and verifies a copy
-    on the host.
+    graph can capture it. So nothing holds it to a fingerprint: it is unverified, unless `verify` is
+    True. `eccbench.curve` of the same array counts and verifies a copy on the host.
 
     Parameters
     ----------
@@ -415,12 +430,17 @@ def curve(
         255. A float image needs some.
     on_levels : bool
         Every value of the image is one of `at`, which are evenly spaced, 7,900 at most. Then
-        float32 images take about half of the time. It is a promise: nobody looks.
+        float32 images take about half of the time. It is a promise: nobody looks, and where it is
+        not kept the device may fail. With `verify` it is not made use of.
     dims : {1, 2, 3}, optional
         How many of the last axes are those of an image; the ones before count images. By default
         the array is one image.
     out : array of int64 on the device, optional
         Where χ is written: packed, of the shape of the result.
+    verify : bool
+        Wait for the curve, look for values that are not finite, and hold the curve to the
+        fingerprint of its image on the device, by kernels that share nothing with those that
+        count: a wrong one passes with a probability of 2⁻³¹ or less.
 
     Returns
     -------
@@ -433,10 +453,10 @@ def curve(
     TypeError
         If the array is on no device, or of a type that is not read there.
     ValueError
-        If its shape or an argument is impossible.
+        If its shape or an argument is impossible, or a value is NaN or infinite and `verify` is True.
     RuntimeError
-        If the device cannot be used, or a graph is being captured and no array alike was counted
-        before.
+        If the device cannot be used, a curve fails its verification, or a graph is being captured
+        and no array alike was counted before, or `verify` is True.
 
     Notes
     -----
@@ -450,8 +470,16 @@ def curve(
     of, how = _looked(image, dims, True)
     x = how.brought(of, image)
     address = of.address(x)
+    if verify:
+        if of.capturing(how.number):
+            raise RuntimeError("verify: a graph is being captured, and nothing can be waited for; leave it out")
+        if how.type == "float32" and how.images and not of.finite(x):
+            raise ValueError("an image has a value that is NaN or infinite")
+        if address % _ALIGN:  # as the kernels of fingerprints have it
+            x = of.copied(x)
+            address = of.address(x)
     align = _alignment(address, how.apart)
-    key = _called(at), align, bool(on_levels)
+    key = _called(at), align, bool(on_levels) and not verify
 
     def ask() -> tuple[dict[str, Any], Any]:
         rows = _rows(at, how.type)
@@ -464,7 +492,7 @@ def curve(
                 return out
         return of.empty((*how.batch, plan.plan.rows), how.device)
 
-    plan, chi = _added(of, how, address, key, ask, answer)
+    plan, chi = _added(of, how, address, key, ask, answer, verify)
     return chi if plan.order is None else of.taken(chi, plan.order, out)
 
 
@@ -557,8 +585,9 @@ def _looked(image: Any, dims: int | None, turned: bool) -> tuple[Any, _Layout]:
     return of, _known.layouts.get(layout) or _remembered(_known.layouts, layout, _Layout(of, image, dims, turned))
 
 
-def _added(of: Any, how: _Layout, address: int, key: Any, ask: Callable[[], tuple[dict[str, Any], Any]], answer: Callable[[_Plan], Any]) -> tuple[_Plan, Any]:
-    """The plan of what is asked, and its answer, whose making is added to the current stream."""
+def _added(of: Any, how: _Layout, address: int, key: Any, ask: Callable[[], tuple[dict[str, Any], Any]], answer: Callable[[_Plan], Any], verify: bool = False) -> tuple[_Plan, Any]:
+    """The plan of what is asked, and its answer, whose making is added to the current stream; or
+    which is there, and verified."""
     stream, capturing = of.stream(how.number), of.capturing(how.number)
     plan = how.plans.get(key)
     try:
@@ -570,7 +599,9 @@ def _added(of: Any, how: _Layout, address: int, key: Any, ask: Callable[[], tupl
             if not how.images:
                 return plan, to
             memory = of.empty((plan.plan.memory // 8,), how.device)
-            if plan.call(capturing, plan.plan.add, how.images, address, of.address(to), of.address(memory), stream):
+            if not plan.call(capturing, plan.plan.add, how.images, address, of.address(to), of.address(memory), stream):
+                continue
+            if not verify or plan.call(False, plan.plan.verify, how.images, address, of.address(to), stream):
                 return plan, to
     except _library.Error as e:
         raise (RuntimeError if e.kind in ("device", "internal") else ValueError)(str(e)) from None
