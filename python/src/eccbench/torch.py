@@ -431,8 +431,7 @@ class _OnDevice:
         self.images = images.contiguous()
         self.tau, self.lam, self.alpha = thresholds.double(), lam.double().reshape(()), alpha.double().reshape(())
         v = direction.double()
-        self.flat = self.dims == 3 and images.shape[1] == 1
-        if self.flat:  # on the host, too, the direction across a plane does not count
+        if self.dims == 3 and images.shape[1] == 1:  # on the host, too, the direction across a plane does not count
             v = torch.cat([torch.zeros_like(v[:1]), v[1:]])
         self.length = v.norm()
         self.u = v / self.length
@@ -515,8 +514,6 @@ class _OnDevice:
         moment = sums[:, 1 : 1 + self.dims].flip(1)
         along = moment @ self.u
         by[:, : self.dims] = (-(self.alpha / self.length) * (moment - along[:, None] * self.u)).flip(1)
-        if self.flat:
-            by[:, 2] = 0
         by[:, 3] = along if self.vertices else -along
         return by
 
