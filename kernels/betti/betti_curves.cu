@@ -15,15 +15,15 @@ ALL_KEYS(float32)
   extern "C" __global__ void betti_compare_##K(const K *keys, int w, int h, int d, unsigned *before) {                     \
     compare(rows<K>(keys, w, h, d), before);                                                                                \
   }                                                                                                                         \
-  extern "C" __global__ void betti_scan_##K(const K *keys, int w, int h, int d, const unsigned *before, unsigned *numbers, \
+  extern "C" __global__ __attribute__((launch_bounds(128, 5))) void betti_scan_##K(const K *keys, int w, int h, int d, const unsigned *before, unsigned *numbers, \
                                             unsigned *saddles, edge *edges, unsigned *known, int levels, int64 *out) {     \
     scan(rows<K>(keys, w, h, d), before, numbers, saddles, edges, known, levels, out);                                      \
   }                                                                                                                         \
-  extern "C" __global__ void betti_join_##K(const K *keys, int w, int h, int d, const unsigned *numbers,                   \
+  extern "C" __global__ __attribute__((launch_bounds(128, 16))) void betti_join_##K(const K *keys, int w, int h, int d, const unsigned *numbers,                   \
                                             const unsigned *saddles, edge *edges, unsigned *known) {                       \
     join<false>(rows<K>(keys, w, h, d), numbers, saddles, edges, known);                                                    \
   }                                                                                                                         \
-  extern "C" __global__ void betti_join_around_##K(const K *keys, int w, int h, int d, const unsigned *numbers,            \
+  extern "C" __global__ __attribute__((launch_bounds(128, 16))) void betti_join_around_##K(const K *keys, int w, int h, int d, const unsigned *numbers,            \
                                                    const unsigned *saddles, edge *edges, unsigned *known) {                \
     join<true>(rows<K>(keys, w, h, d), numbers, saddles, edges, known);                                                     \
   }                                                                                                                         \

@@ -31,6 +31,7 @@ const (
 	deviceBlock   = 256
 	joinBlock     = 128
 	mostBlocks    = 1 << 12
+	joinBlocks    = 1 << 15
 	mostOfBlock   = 1 << 27 // voxels, of which counts of 32 bits tell the changes
 	queueBytes    = 8 * 64  // of a warp
 	mostOnDevice  = 1<<16 - 1
@@ -78,8 +79,9 @@ func plan(in grid.Source) (counting.Plan, error) {
 	}
 	hollow := min(d, h, w) > 2 // else every voxel is at a side
 	p.Launches = func(m counting.Memory) (list []counting.Launch) {
+		most := int64(mostBlocks)
 		launch := func(name string, items, block, shared int64, args ...any) {
-			blocks := max(min((items+block-1)/block, mostBlocks), s.Voxels()/mostOfBlock+1)
+			blocks := max(min((items+block-1)/block, most), s.Voxels()/mostOfBlock+1)
 			list = append(list, counting.Launch{Kernel: name, Blocks: blocks, Threads: block, Shared: shared, Args: args})
 		}
 		keys := m.Image
@@ -96,10 +98,14 @@ func plan(in grid.Source) (counting.Plan, error) {
 		}
 		list = append(list, counting.Launch{Kernel: kernel("compare"), Blocks: (words + deviceBlock - 1) / deviceBlock, Threads: deviceBlock, Args: of(before)})
 		launch(kernel("scan"), words, joinBlock, kept, of(before, numbers, saddles, edges, known, int32(l.Len()), m.Counts)...)
+		most = joinBlocks
 		launch(kernel("join"), words, joinBlock, joinBlock/32*queueBytes, of(numbers, saddles, edges, known)...)
+		most = mostBlocks
 		launch(kernel("deaths"), words, deviceBlock, kept, of(numbers, int32(0), edges, known, int32(l.Len()), m.Counts)...)
 		if hollow {
+			most = joinBlocks
 			launch(kernel("join_around"), words, joinBlock, joinBlock/32*queueBytes, of(numbers, saddles, edges, known)...)
+			most = mostBlocks
 			launch(kernel("deaths"), words, deviceBlock, kept, of(numbers, int32(1), edges, known, int32(l.Len()), m.Counts)...)
 		}
 		return list
