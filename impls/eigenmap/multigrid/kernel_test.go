@@ -114,11 +114,80 @@ func TestRestrictionIsTheTranspose(t *testing.T) {
 	}
 }
 
-// The bits are the same on any number of cores, and iterations are few on images that are smooth.
+// What A makes of the place along each axis is found from shares alone, and coarser links are what they
+// are said to be: so that coarser levels are not much too weak.
+func TestLinksOfCoarserLevels(t *testing.T) {
+	for _, name := range []string{
+		"eigenmap/k=2/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=tubes/shape=31x28x17/type=uint8/levels=256/seed=1",
+		"eigenmap/k=2/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=tubes/shape=67x45/type=uint8/levels=256/seed=1",
+	} {
+		l, err := finest(open(t, name), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.ready()
+		c := l.coarser()
+		size := l.size()
+		place, of := make(block, lanes*l.cells()), make(block, lanes*l.cells())
+		c.ready()
+		for a := range 3 {
+			for i := range c.cells() {
+				at := [lanes]int{i % c.nx, i / c.nx % c.ny, i / (c.nx * c.ny)}
+				for k, v := range at {
+					c.u[lanes*(i+1)+k] = float32(v)
+				}
+			}
+			clear(l.u)
+			l.interpolate(c)
+			for i := range place {
+				place[i] = float64(l.u[lanes+i])
+			}
+			l.apply(of, place, 0, l.ny*l.nz)
+			energy, links := make([]float64, c.cells()), make([]float64, c.cells())
+			for i := range l.cells() {
+				at := [3]int{i % l.nx, i / l.nx % l.ny, i / (l.nx * l.ny)}
+				if pull := l.pull(a, i, at); size[a] > 1 && math.Abs(pull-of[lanes*i+a]) > 1e-4 {
+					t.Fatalf("%s, axis %d, cell %v: A makes %g of the place, and not %g", name, a, at, of[lanes*i+a], pull)
+				}
+				// Half of the energy lies where the place is not that of the middle.
+				to := at
+				for b, f := range [3]int{l.foldx, l.foldy, l.foldz} {
+					to[b] /= f
+				}
+				k := (to[2]*c.ny+to[1])*c.nx + to[0]
+				beside := (place[lanes*i+a] - float64(to[a])) * of[lanes*i+a]
+				switch next := i + l.stride()[a]; {
+				case at[a]&1 == 1 && at[a]+1 < size[a]:
+					before, after := l.halves(a, at[a], i)
+					links[k] += 1 / (before + 1/l.link[a][i] + after)
+					energy[k] += beside + l.link[a][i]*(place[lanes*next+a]-place[lanes*i+a])
+				case at[a]&1 == 0 && at[a] > 0:
+					energy[k-c.stride()[a]] += beside
+				}
+			}
+			stronger := 0
+			for k, v := range c.link[a] {
+				if want := max(links[k], energy[k]/2); math.Abs(v-want) > 1e-4*(1+want) {
+					t.Fatalf("%s, axis %d: link %d is %g, want %g", name, a, k, v, want)
+				}
+				if v > 2*links[k] {
+					stronger++
+				}
+			}
+			if size[a] > 1 && stronger == 0 {
+				t.Errorf("%s, axis %d: no link is far from that of the resistances", name, a)
+			}
+		}
+	}
+}
+
+// The bits are the same on any number of cores, and iterations are few on images that are smooth, and
+// no more than some where tubes are thin.
 func TestBitsAndIterations(t *testing.T) {
 	for name, most := range map[string]int{
 		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=grf/shape=140x131/levels=1024/type=float32/smooth=3/seed=1":  12,
 		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=grf/shape=31x33x29/levels=1024/type=float32/smooth=3/seed=1": 14,
+		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=tubes/shape=203x190/levels=256/type=uint8/seed=1":            24,
 	} {
 		p := open(t, name)
 		var first []float64

@@ -80,7 +80,7 @@ func newLevel(nx, ny, nz, threads int) *level {
 // ready makes what smoothing takes of the links.
 func (l *level) ready() {
 	n := l.cells()
-	stride := [3]int{1, l.nx, l.nx * l.ny}
+	stride := l.stride()
 	l.inv = make([]float32, n)
 	l.along = make([]float32, n+1)
 	for a := 1; a < 3; a++ {
@@ -117,68 +117,137 @@ func fold(n int) int {
 	return 1
 }
 
-// coarser makes the next level, and how cells are interpolated from it. Along an axis, the link
-// of two coarser cells is that of the resistances between their middles in series, of all lines of
-// cells between them in parallel; a cell between two middles has a share of either by the
-// resistances to them, so that a weak link is where values jump.
+// coarser makes the next level, and how cells are interpolated from it: a cell between the middles of
+// two coarser cells has a share of either by the resistances to them, so that a weak link is where
+// values jump.
 func (l *level) coarser() *level {
 	l.foldx, l.foldy, l.foldz = fold(l.nx), fold(l.ny), fold(l.nz)
-	folds := [3]int{l.foldx, l.foldy, l.foldz}
-	size := [3]int{l.nx, l.ny, l.nz}
-	stride := [3]int{1, l.nx, l.nx * l.ny}
-	c := newLevel((l.nx+l.foldx-1)/l.foldx, (l.ny+l.foldy-1)/l.foldy, (l.nz+l.foldz-1)/l.foldz, l.threads)
-	n := l.cells()
 	for a := range l.share {
-		l.share[a] = make([]float32, n)
+		l.share[a] = make([]float32, l.cells())
 	}
-	l.own = make([]float32, n)
-	// Coarser cells by rows, so that what is added up has one order.
-	c.rows(func(lo, hi int) {
+	l.own = make([]float32, l.cells())
+	l.rows(l.divide)
+	c := newLevel((l.nx+l.foldx-1)/l.foldx, (l.ny+l.foldy-1)/l.foldy, (l.nz+l.foldz-1)/l.foldz, l.threads)
+	c.rows(func(lo, hi int) { // rows of c, so that what is added up has one order
 		for r := lo; r < hi; r++ {
-			cy, cz := r%c.ny, r/c.ny
-			for z := cz * l.foldz; z < min((cz+1)*l.foldz, l.nz); z++ {
-				for y := cy * l.foldy; y < min((cy+1)*l.foldy, l.ny); y++ {
-					row := (z*l.ny + y) * l.nx
-					for x := range l.nx {
-						c.mass[r*c.nx+x/l.foldx] += l.mass[row+x]
-					}
-					for x := range l.nx {
-						i := row + x
-						at := [3]int{x, y, z}
-						sum := float32(0)
-						for a, links := range l.link {
-							if k := at[a]; folds[a] == 2 {
-								next := i + stride[a]
-								switch before, after := 0.0, 0.0; {
-								case k&1 == 1 && k+1 < size[a]: // the second of a pair, with a cell behind it
-									if before = 0.5 / links[i-stride[a]]; k+2 < size[a] {
-										after = 0.5 / links[next]
-									}
-									total := before + 1/links[i] + after
-									c.link[a][r*c.nx+x/l.foldx] += 1 / total
-									l.share[a][i] = share(before, total)
-								case k&1 == 0 && k > 0: // the first, with a pair before it
-									if before = 0.5 / links[i-2*stride[a]]; k+1 < size[a] {
-										after = 0.5 / links[i]
-									}
-									l.share[a][i] = share(after, before+1/links[i-stride[a]]+after)
-								}
-							}
-							sum += l.share[a][i]
-						}
-						if sum > 1 {
-							for a := range l.share {
-								l.share[a][i] /= sum
-							}
-							sum = 1
-						}
-						l.own[i] = 1 - sum
-					}
-				}
-			}
+			l.gather(c, r)
 		}
 	})
 	return c
+}
+
+func (l *level) size() [3]int { return [3]int{l.nx, l.ny, l.nz} }
+
+func (l *level) stride() [3]int { return [3]int{1, l.nx, l.nx * l.ny} }
+
+// divide sets the shares of rows lo ≤ r < hi.
+func (l *level) divide(lo, hi int) {
+	size, stride := l.size(), l.stride()
+	for i := lo * l.nx; i < hi*l.nx; i++ {
+		at := [3]int{i % l.nx, i / l.nx % l.ny, i / (l.nx * l.ny)}
+		sum := float32(0)
+		for a, links := range l.link {
+			switch k := at[a]; {
+			case k&1 == 1 && k+1 < size[a]: // the second of a pair, with a cell behind it
+				before, after := l.halves(a, k, i)
+				l.share[a][i] = share(before, before+1/links[i]+after)
+			case k&1 == 0 && k > 0: // the first, with a pair before it
+				before, after := l.halves(a, k-1, i-stride[a])
+				l.share[a][i] = share(after, before+1/links[i-stride[a]]+after)
+			}
+			sum += l.share[a][i]
+		}
+		if sum > 1 {
+			for a := range l.share {
+				l.share[a][i] /= sum
+			}
+			sum = 1
+		}
+		l.own[i] = 1 - sum
+	}
+}
+
+// halves are the resistances along an axis from the middle of a coarser cell to the last cell i of its
+// line, and from the cell behind that to the middle of the next coarser cell.
+func (l *level) halves(a, k, i int) (before, after float64) {
+	stride := l.stride()[a]
+	if k+2 < l.size()[a] {
+		after = 0.5 / l.link[a][i+stride]
+	}
+	return 0.5 / l.link[a][i-stride], after
+}
+
+// pull is what A makes, at cell i, of the place along an axis as it is interpolated: a share before the
+// middle of its coarser cell, or behind it.
+func (l *level) pull(a, i int, at [3]int) (sum float64) {
+	share := l.share[a]
+	here, odd := float64(share[i]), at[a]&1 == 1
+	for b, stride := range l.stride() {
+		links := l.link[b]
+		before, after := 0.0, links[i] // 0 at the end
+		if at[b] > 0 {
+			before = links[i-stride]
+		}
+		// How much farther cell i is than the one before it and the one behind it.
+		var behind, ahead float64
+		if before > 0 {
+			behind = float64(share[i-stride])
+		}
+		if after > 0 {
+			ahead = float64(share[i+stride])
+		}
+		switch {
+		case b != a && odd:
+			sum += before*(here-behind) + after*(here-ahead)
+		case b != a:
+			sum += before*(behind-here) + after*(ahead-here)
+		case odd:
+			sum += before*(here+behind) + after*(here+ahead-1)
+		default:
+			sum += before*(1-here-behind) - after*(here+ahead)
+		}
+	}
+	return sum
+}
+
+// gather sets the masses and links of a row of the next level. The link of two coarser cells is that of
+// the resistances between their middles, of all lines of cells side by side, and at least half of what
+// makes the energy of the place along an axis, interpolated, the same on both levels. The first alone is
+// far too weak where a cell that is in the way of currents takes a share that currents do not give it,
+// as those of thin tubes do: what coarser levels find is then many times too much.
+func (l *level) gather(c *level, r int) {
+	size, stride := l.size(), l.stride()
+	y0, z0 := r%c.ny*l.foldy, r/c.ny*l.foldz
+	out := r * c.nx
+	energy := [3][]float64{make([]float64, c.nx), make([]float64, c.nx), make([]float64, c.nx)}
+	for z := z0; z < min(z0+l.foldz, l.nz); z++ {
+		for y := y0; y < min(y0+l.foldy, l.ny); y++ {
+			row := (z*l.ny + y) * l.nx
+			for x := range l.nx {
+				i, to, at := row+x, x/l.foldx, [3]int{x, y, z}
+				c.mass[out+to] += l.mass[i]
+				for a, k := range at {
+					if k&1 == 0 || k+1 >= size[a] {
+						continue
+					}
+					w, next := l.link[a][i], i+stride[a]
+					before, after := l.halves(a, k, i)
+					c.link[a][out+to] += 1 / (before + 1/w + after)
+					here, there := float64(l.share[a][i]), float64(l.share[a][next])
+					e := here*l.pull(a, i, at) + w*(1-here-there)
+					at[a]++
+					energy[a][to] += e - there*l.pull(a, next, at)
+					at[a]--
+				}
+			}
+		}
+	}
+	for a, list := range energy {
+		for x, e := range list {
+			link := &c.link[a][out+x]
+			*link = max(*link, e/2)
+		}
+	}
 }
 
 // share is a part of a resistance as a share of all of it, which may be without end.

@@ -107,7 +107,7 @@ func (l *level) support() {
 		return
 	}
 	const faces = 3
-	stride := [3]int{1, l.nx, l.nx * l.ny}
+	stride := l.stride()
 	for a, links := range l.link {
 		l.link[a] = slices.Clone(links) // products go on with those that were
 	}
@@ -175,8 +175,8 @@ func (l *level) parts() (part []int, n int) {
 
 // connected reports that no link between faces is 0.
 func (l *level) connected() bool {
-	for a, end := range [3]int{l.nx, l.ny, l.nz} {
-		stride := [3]int{1, l.nx, l.nx * l.ny}[a]
+	for a, end := range l.size() {
+		stride := l.stride()[a]
 		for i, w := range l.link[a] {
 			if w == 0 && i/stride%end < end-1 {
 				return false
