@@ -73,15 +73,35 @@ extern "C" __global__ void eigenmap_grid_shares(int nx, int ny, int nz, const do
   UNROLL for (int a = 0; a < 3; a++) shares[a * n + i] = sum > 1 ? share[a] / sum : share[a];
 }
 
-// The links and masses of the next level: links are of resistances between the middles of two cells in
-// series, of all lines of cells between them side by side.
-extern "C" __global__ void eigenmap_grid_coarsen(int nx, int ny, int nz, const double *links, const double *mass, double *to, double *masses) {
-  folding f(nx, ny, nz, nullptr);
+// What A makes, at a cell, of the place along an axis as it is interpolated: a share before the middle of
+// the next level's cell that holds it, or behind it.
+inlined double pull(const folding &f, const double *links, int axis, int i) {
+  int at[3] = {i % f.n[0], i / f.n[0] % f.n[1], i / f.n[0] / f.n[1]}, stride[3] = {1, f.n[0], f.n[0] * f.n[1]};
+  int64 n = f.fine();
+  const float32 *share = f.shares + axis * n;
+  bool odd = at[axis] & 1;
+  auto place = [&](int j, bool odd) { return odd ? (double)share[j] : -(double)share[j]; };
+  double here = place(i, odd), sum = 0;
+  UNROLL for (int a = 0; a < 3; a++) {
+    double before = at[a] ? links[a * n + i - stride[a]] : 0, after = links[a * n + i];
+    bool along = a == axis;
+    if (before > 0) sum += before * (here - place(i - stride[a], odd != along) + (along && !odd ? 1 : 0));
+    if (after > 0) sum += after * (here - place(i + stride[a], odd != along) - (along && odd ? 1 : 0));
+  }
+  return sum;
+}
+
+// The links and masses of the next level. A link is that of the resistances between the middles of two
+// cells in series, of all lines of cells between them side by side, and at least half of what makes the
+// energy of the place along its axis, interpolated, the same on both levels: the first alone is far too
+// weak where cells take shares that currents do not give them, as those of thin tubes do.
+extern "C" __global__ void eigenmap_grid_coarsen(int nx, int ny, int nz, const double *links, const float32 *shares, const double *mass, double *to, double *masses) {
+  folding f(nx, ny, nz, shares);
   int c = own_cell();
   if (c >= f.coarse()) return;
   int at[3] = {c % f.m[0], c / f.m[0] % f.m[1], c / f.m[0] / f.m[1]}, stride[3] = {1, nx, nx * ny};
   int64 n = f.fine();
-  double sum = 0, link[3] = {};
+  double sum = 0, link[3] = {}, energy[3] = {};
   NOT_UNROLLED for (int part = 0; part < 8; part++) {
     int k[3] = {2 * at[0] + (part & 1), 2 * at[1] + (part >> 1 & 1), 2 * at[2] + (part >> 2)};
     if (k[0] >= nx || k[1] >= ny || k[2] >= nz) continue;
@@ -90,11 +110,17 @@ extern "C" __global__ void eigenmap_grid_coarsen(int nx, int ny, int nz, const d
     UNROLL for (int a = 0; a < 3; a++) {
       if (!(k[a] & 1) || k[a] + 1 >= f.n[a]) continue;
       const double *w = links + a * n + i;
+      const float32 *share = shares + a * n + i;
       link[a] += 1 / (0.5 / w[-stride[a]] + 1 / w[0] + (k[a] + 2 < f.n[a] ? 0.5 / w[stride[a]] : 0));
+      double here = share[0], there = share[stride[a]];
+      energy[a] += here * pull(f, links, a, i) + w[0] * (1 - here - there) - there * pull(f, links, a, i + stride[a]);
     }
   }
   masses[c] = sum;
-  UNROLL for (int a = 0; a < 3; a++) to[a * (int64)f.coarse() + c] = link[a];
+  UNROLL for (int a = 0; a < 3; a++) {
+    double half = planted(fault::weak) ? 0 : energy[a] / 2;
+    to[a * (int64)f.coarse() + c] = link[a] > half ? link[a] : half;
+  }
 }
 
 // What is left to the next level: each cell of that adds up what it is given by its own cells, and by

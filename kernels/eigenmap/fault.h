@@ -10,6 +10,7 @@
   fault(plane)    /* the link before the first plane of a block is lost */     \
   fault(sign)     /* what the next level came to is taken away, not added */   \
   fault(adjoint)  /* restriction is not the transpose of interpolation */      \
+  fault(weak)     /* coarser links are those of resistances alone */           \
   fault(part)     /* the last block's part of a sum is left out */
 
 #include "../planted.h"

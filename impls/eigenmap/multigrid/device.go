@@ -357,7 +357,7 @@ func (j *deviceJob) build() error {
 		c := j.levels[k+1]
 		if err := errors.Join(
 			j.each(gridShares, l.cells(), append(l.size(), l.links, l.shares)...),
-			j.each(gridCoarsen, c.cells(), append(l.size(), l.links, l.mass, c.links, c.mass)...)); err != nil {
+			j.each(gridCoarsen, c.cells(), append(l.size(), l.links, l.shares, l.mass, c.links, c.mass)...)); err != nil {
 			return err
 		}
 	}

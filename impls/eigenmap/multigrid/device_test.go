@@ -130,6 +130,57 @@ func unsolved(t *testing.T, j *deviceJob) float64 {
 	return size(rest) / size(f)
 }
 
+// Links and masses of all levels are those of the CPU: coarser ones of thin tubes are not weak.
+func TestLevelsAreThoseOfTheCPUOnHost(t *testing.T) {
+	for fault, wrong := range map[string]bool{"": false, "weak": true} {
+		testLevels(t, onHost(t, fault), wrong)
+	}
+}
+
+func TestLevelsAreThoseOfTheCPUOnDevice(t *testing.T) { testLevels(t, ecctest.Device(t), false) }
+
+func testLevels(t *testing.T, open resident.Opener, wrong bool) {
+	for _, name := range []string{
+		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=tubes/shape=31x28x17/levels=256/type=uint8/seed=1",
+		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=tubes/shape=67x45/levels=256/type=uint8/seed=1",
+	} {
+		j := setUp(t, OnDevice{Open: open}, name)
+		if err := j.build(); err != nil {
+			t.Fatal(err)
+		}
+		l, err := finest(j.p, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		worst := 0.0
+		near := func(want []float64, from device.Buffer, at int64) {
+			got := make([]float64, len(want))
+			if err := j.Stream.Download(grid.Bytes(got), from, 8*at); err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range want {
+				worst = max(worst, math.Abs(v-got[i])/(math.Abs(v)+1e-9))
+			}
+		}
+		axes := []int{0, 1, 2}
+		if l.nz == 1 { // rows are gone through as planes are
+			axes = []int{0, 2, 1}
+		}
+		for k, on := range j.levels {
+			near(l.mass, on.mass, 0)
+			for a, axis := range axes {
+				near(l.link[a], on.links, int64(axis)*on.cells())
+			}
+			if k+1 < len(j.levels) {
+				l = l.coarser()
+			}
+		}
+		if worst > 1e-4 != wrong {
+			t.Errorf("%s: links and masses are off by up to %g of themselves", name, worst)
+		}
+	}
+}
+
 // Combinations of up to three fours are those of coefficients, less what they have of the kernel.
 func TestCombineOnHost(t *testing.T) {
 	const cells = 300 // more than a block
