@@ -125,26 +125,29 @@ extern "C" __global__ void eigenmap_grid_coarsen(int nx, int ny, int nz, const d
 
 // What is left to the next level: each cell of that adds up what it is given by its own cells, and by
 // those beside them, in the order of axes.
-extern "C" __global__ void eigenmap_grid_restricts(int nx, int ny, int nz, const float32 *shares, const quad *from, quad *to) {
-  folding f(nx, ny, nz, shares);
-  int c = own_cell();
-  if (c >= f.coarse()) return;
-  int at[3] = {c % f.m[0], c / f.m[0] % f.m[1], c / f.m[0] / f.m[1]}, stride[3] = {1, nx, nx * ny};
+inlined quad restricted(const folding &f, int c, const quad *from) {
+  int at[3] = {c % f.m[0], c / f.m[0] % f.m[1], c / f.m[0] / f.m[1]}, stride[3] = {1, f.n[0], f.n[0] * f.n[1]};
   int64 n = f.fine();
   quad sum = {};
   UNROLL for (int part = 0; part < 8; part++) {
     int k[3] = {2 * at[0] + (part & 1), 2 * at[1] + (part >> 1 & 1), 2 * at[2] + (part >> 2)};
-    if (k[0] >= nx || k[1] >= ny || k[2] >= nz) continue;
-    int i = (k[2] * ny + k[1]) * nx + k[0];
-    float32 given = (shares[i] + shares[n + i]) + shares[2 * n + i];
+    if (k[0] >= f.n[0] || k[1] >= f.n[1] || k[2] >= f.n[2]) continue;
+    int i = (k[2] * f.n[1] + k[1]) * f.n[0] + k[0];
+    float32 given = (f.shares[i] + f.shares[n + i]) + f.shares[2 * n + i];
     sum += (planted(fault::adjoint) ? 1 : 1 - given) * from[i];
     UNROLL for (int a = 0; a < 3; a++) {
       int beside = k[a] & 1 ? 1 : -1; // away from the cells of c
       if (f.n[a] == 1 || k[a] + beside < 0 || k[a] + beside >= f.n[a]) continue;
-      sum += shares[a * n + i + beside * stride[a]] * from[i + beside * stride[a]];
+      sum += f.shares[a * n + i + beside * stride[a]] * from[i + beside * stride[a]];
     }
   }
-  to[c] = sum;
+  return sum;
+}
+
+extern "C" __global__ void eigenmap_grid_restricts(int nx, int ny, int nz, const float32 *shares, const quad *from, quad *to) {
+  folding f(nx, ny, nz, shares);
+  int c = own_cell();
+  if (c < f.coarse()) to[c] = restricted(f, c, from);
 }
 
 // What a cell is interpolated from the next level's.
@@ -162,12 +165,15 @@ template <class V, class N> inlined V interpolated(const folding &f, int i, cons
 }
 
 // Adds it to what there is.
+inlined void correct(const folding &f, int i, const quad *from, quad *to) {
+  quad added = interpolated<quad, float32>(f, i, from);
+  to[i] += planted(fault::sign) ? -added : added;
+}
+
 extern "C" __global__ void eigenmap_grid_interpolate(int nx, int ny, int nz, const float32 *shares, const quad *from, quad *to) {
   folding f(nx, ny, nz, shares);
   int i = own_cell();
-  if (i >= f.fine()) return;
-  quad added = interpolated<quad, float32>(f, i, from);
-  to[i] += planted(fault::sign) ? -added : added;
+  if (i < f.fine()) correct(f, i, from, to);
 }
 
 // The first guess of a level is what the next one has.
@@ -175,4 +181,81 @@ extern "C" __global__ void eigenmap_grid_guess(int nx, int ny, int nz, const flo
   folding f(nx, ny, nz, shares);
   int i = own_cell();
   if (i < f.fine()) to[i] = interpolated<wide, double>(f, i, from);
+}
+
+// The levels from one on, of few cells, in a block: their cycle. What is known of each level lies in one
+// list, level by level: links, 1 over their sum, shares; and what is worked on in another, with room for
+// what is given to a level, for its values, and for what they were.
+enum { tail_threads = 1024, most_levels = 32 };
+
+struct few_cells {
+  int n[3], cells;
+  const float32 *links, *inv, *shares;
+  const quad *f;
+  quad *u, *end;
+  member few_cells(const int *size, int level, const float32 *known, const quad *given, quad *work, quad *to) : n{size[0], size[1], size[2]}, cells(n[0] * n[1] * n[2]) {
+    links = known + 7 * (int64)size[3], inv = links + 3 * cells, shares = inv + cells;
+    work += 3 * (int64)size[3];
+    f = level ? work : given, u = work + cells, end = level ? work + 2 * cells : to;
+  }
+  // A pass over all cells, which is given what flows from each.
+  template <class Read, class Each> member void pass(Read read, Each each) const {
+    for (int i = thread_x(); i < cells; i += threads()) {
+      int at[3] = {i % n[0], i / n[0] % n[1], i / n[0] / n[1]}, stride[3] = {1, n[0], n[0] * n[1]};
+      quad here = read(i), flow = {};
+      UNROLL for (int a = 0; a < 3; a++) {
+        if (at[a]) flow += links[a * cells + i - stride[a]] * (here - read(i - stride[a]));
+        if (at[a] + 1 < n[a]) flow += links[a * cells + i] * (here - read(i + stride[a]));
+      }
+      each(i, here, flow);
+    }
+    __syncthreads();
+  }
+};
+
+extern "C" __global__ __attribute__((launch_bounds(tail_threads, 1))) void eigenmap_grid_tail(
+  int nx, int ny, int nz, const float32 *known, int skip, const quad *given, quad *work, quad *to) {
+  __shared__ int sizes[most_levels][4]; // along the axes, and cells of all levels before
+  if (!thread_x()) {
+    int n[3] = {nx, ny, nz}, before = skip;
+    for (int k = 0; k < most_levels; k++) {
+      UNROLL for (int a = 0; a < 3; a++) sizes[k][a] = n[a], n[a] = folded(n[a]);
+      sizes[k][3] = before, before += sizes[k][0] * sizes[k][1] * sizes[k][2];
+    }
+  }
+  __syncthreads();
+  auto level = [&](int k) { return few_cells(sizes[k], k, known, given, work, to); };
+  int last = 0;
+  for (;; last++) {
+    few_cells l = level(last);
+    if (l.cells == 1) break;
+    float32 first = goes_along(1), on = 1 + goes_on(2), along = goes_along(2);
+    l.pass([&](int i) { return (first * l.inv[i]) * l.f[i]; }, [&](int i, const quad &here, const quad &flow) { l.end[i] = on * here + (along * l.inv[i]) * (l.f[i] - flow); });
+    l.pass([&](int i) { return l.end[i]; }, [&](int i, const quad &here, const quad &flow) {
+      l.u[i] = here + (goes_along(3) * l.inv[i]) * (l.f[i] - flow) + goes_on(3) * (here - (first * l.inv[i]) * l.f[i]);
+    });
+    l.pass([&](int i) { return l.u[i]; }, [&](int i, const quad &, const quad &flow) { l.end[i] = l.f[i] - flow; });
+    folding f(l.n[0], l.n[1], l.n[2], l.shares);
+    quad *next = const_cast<quad *>(level(last + 1).f);
+    for (int c = thread_x(); c < f.coarse(); c += threads()) next[c] = restricted(f, c, l.end);
+    __syncthreads();
+  }
+  if (!thread_x()) level(last).end[0] = quad{}; // a cell alone, of which all that is asked is a constant
+  __syncthreads();
+  for (int k = last - 1; k >= 0; k--) {
+    few_cells l = level(k), c = level(k + 1);
+    folding f(l.n[0], l.n[1], l.n[2], l.shares);
+    for (int i = thread_x(); i < l.cells; i += threads()) correct(f, i, c.end, l.u);
+    __syncthreads();
+    NOT_UNROLLED for (int sweep = 1; sweep <= (planted(fault::brief) ? 2 : 3); sweep++) {
+      const quad *from = sweep & 1 ? l.u : l.end;
+      quad *other = sweep & 1 ? l.end : l.u;
+      float32 on = goes_on(sweep), along = goes_along(sweep);
+      l.pass([&](int i) { return from[i]; }, [&](int i, const quad &here, const quad &flow) {
+        quad v = here + (along * l.inv[i]) * (l.f[i] - flow);
+        if (sweep > 1) v += on * (here - other[i]);
+        other[i] = v;
+      });
+    }
+  }
 }

@@ -11,6 +11,7 @@
   fault(sign)     /* what the next level came to is taken away, not added */   \
   fault(adjoint)  /* restriction is not the transpose of interpolation */      \
   fault(weak)     /* coarser links are those of resistances alone */           \
+  fault(brief)    /* levels in a block are smoothed less on the way back */     \
   fault(part)     /* the last block's part of a sum is left out */
 
 #include "../planted.h"

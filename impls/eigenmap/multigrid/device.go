@@ -82,13 +82,15 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 
 // The kernels; gram and combine have a number behind them.
 const (
-	gridLinks, gridReady, gridSums, gridRandom, gridResidual, gridAnswer = "eigenmap_grid_links", "eigenmap_grid_ready", "eigenmap_grid_sums", "eigenmap_grid_random", "eigenmap_grid_residual", "eigenmap_grid_answer"
-	gridGram, gridCombine                                                = "eigenmap_grid_gram_", "eigenmap_grid_combine_"
-	gridStart, gridSweep, gridRemain                                     = "eigenmap_grid_start", "eigenmap_grid_sweep", "eigenmap_grid_remain"
-	gridShares, gridCoarsen, gridRestricts, gridInterpolate, gridGuess   = "eigenmap_grid_shares", "eigenmap_grid_coarsen", "eigenmap_grid_restricts", "eigenmap_grid_interpolate", "eigenmap_grid_guess"
+	gridLinks, gridReady, gridSums, gridRandom, gridResidual, gridAnswer         = "eigenmap_grid_links", "eigenmap_grid_ready", "eigenmap_grid_sums", "eigenmap_grid_random", "eigenmap_grid_residual", "eigenmap_grid_answer"
+	gridGram, gridCombine                                                        = "eigenmap_grid_gram_", "eigenmap_grid_combine_"
+	gridStart, gridSweep, gridRemain                                             = "eigenmap_grid_start", "eigenmap_grid_sweep", "eigenmap_grid_remain"
+	gridShares, gridCoarsen, gridRestricts, gridInterpolate, gridGuess, gridTail = "eigenmap_grid_shares", "eigenmap_grid_coarsen", "eigenmap_grid_restricts", "eigenmap_grid_interpolate", "eigenmap_grid_guess", "eigenmap_grid_tail"
 
 	gridBlock, gramBlock = 256, 224
-	gramNumbers          = 13 * 16 // that a launch of gram makes: of 13 pairs of fours, the last one of them sums
+	tailBlock, tailCells = 1024, 4096 // of levels whose cycle one block does in less time than launches take
+	tailKnown, tailWork  = 7, 3       // numbers of float32, and fours of them, of each cell
+	gramNumbers          = 13 * 16    // that a launch of gram makes: of 13 pairs of fours, the last one of them sums
 )
 
 // Setup loads the kernels, makes the levels, and brings what is resident to the device.
@@ -97,7 +99,7 @@ func (o OnDevice) Setup(p *eigenmap.Problem, c bench.Conditions) (_ bench.Job[ei
 	if err != nil {
 		return nil, err
 	}
-	kernels := []string{gridLinks, gridReady, gridSums, gridRandom, gridResidual, gridAnswer, gridStart, gridSweep, gridRemain, gridShares, gridCoarsen, gridRestricts, gridInterpolate, gridGuess}
+	kernels := []string{gridLinks, gridReady, gridSums, gridRandom, gridResidual, gridAnswer, gridStart, gridSweep, gridRemain, gridShares, gridCoarsen, gridRestricts, gridInterpolate, gridGuess, gridTail}
 	for k := range 4 {
 		if kernels = append(kernels, fmt.Sprint(gridGram, k)); k > 0 {
 			kernels = append(kernels, fmt.Sprint(gridCombine, k))
@@ -136,15 +138,18 @@ type deviceJob struct {
 	most   int // iterations
 	whole  bool
 	levels []*deviceLevel
+	tail   int // the first level of those whose cycle is one block's
 
 	image, parts, totals, coefficients, answer device.Buffer
-	masses                                     float64 // of all cells
-	iterations                                 int     // of the finest level
+	known, work                                device.Buffer // of the tail, level by level
+	masses                                     float64       // of all cells
+	iterations                                 int           // of the finest level
 }
 
 // A deviceLevel is a level on a device. Lists of fours of vectors lie one after the other.
 type deviceLevel struct {
 	nx, ny, nz            int64
+	before                int64         // cells of the tail's levels before
 	links, mass           device.Buffer // in float64
 	narrow, inv, shares   device.Buffer
 	f, u                  device.Buffer   // of the cycle, which ends in w where it is given one
@@ -218,12 +223,19 @@ func newDeviceJob(p *eigenmap.Problem) *deviceJob {
 		l := &deviceLevel{nx: n[0], ny: n[1], nz: n[2], x: make([]device.Buffer, room), w: make([]device.Buffer, room), p: make([]device.Buffer, room)}
 		l.gramShape, l.marchShape = l.shapeOf(gramBlock), l.marching()
 		if j.levels = append(j.levels, l); l.cells() == 1 {
-			return j
+			break
 		}
 		for a := range n {
 			n[a] = ceil(n[a], 2)
 		}
 	}
+	j.tail = slices.IndexFunc(j.levels, func(l *deviceLevel) bool { return l.cells() <= tailCells })
+	before := int64(0)
+	for _, l := range j.levels[j.tail:] {
+		l.before = before
+		before += l.cells()
+	}
+	return j
 }
 
 // A buffer is what is allocated, and where to.
@@ -246,6 +258,9 @@ func (j *deviceJob) buffers() (list []buffer) {
 			list = append(list, buffer{&l.x[q], "vectors", 8 * lanes * c}, buffer{&l.w[q], "directions", 4 * lanes * c}, buffer{&l.p[q], "last changes", 4 * lanes * c})
 		}
 	}
+	last := j.levels[len(j.levels)-1]
+	few := last.before + last.cells()
+	list = append(list, buffer{&j.known, "levels of few cells", 4 * tailKnown * few}, buffer{&j.work, "values of few cells", 4 * lanes * tailWork * few})
 	c := j.levels[0].cells()
 	return append(list, buffer{&j.image, "image", 8 * c}, buffer{&j.parts, "parts of sums", 8 * parts},
 		buffer{&j.totals, "sums", 8 * gramNumbers * int64(len(triples(3*room)))},
@@ -290,7 +305,7 @@ func (j *deviceJob) Do(trace *bench.Trace) error {
 func (j *deviceJob) Poison() {
 	const poison = 0x5a
 	j.Output.Poison()
-	all := []device.Buffer{j.parts, j.totals, j.coefficients, j.answer}
+	all := []device.Buffer{j.parts, j.totals, j.coefficients, j.answer, j.known, j.work}
 	for _, l := range j.levels {
 		all = append(append(append(append(all, l.links, l.mass, l.narrow, l.inv, l.shares, l.f, l.u), l.x...), l.w...), l.p...)
 	}
@@ -361,6 +376,15 @@ func (j *deviceJob) build() error {
 			return err
 		}
 	}
+	for _, l := range j.levels[j.tail:] {
+		at, n := 4*tailKnown*l.before, 4*l.cells()
+		if err := errors.Join(
+			j.Stream.Copy(j.known, at, l.narrow, 0, 3*n),
+			j.Stream.Copy(j.known, at+3*n, l.inv, 0, n),
+			j.Stream.Copy(j.known, at+4*n, l.shares, 0, 3*n)); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -370,6 +394,9 @@ const sweeps = 3
 // cycle sets a list of a level to about what its f is given to be.
 func (j *deviceJob) cycle(k int, end device.Buffer) error {
 	l := j.levels[k]
+	if k >= j.tail {
+		return j.Launch(gridTail, 1, upTo(tailBlock, l.cells()), 0, append(l.size(), j.known, int32(l.before), l.f, j.work, end)...)
+	}
 	if k == len(j.levels)-1 {
 		return j.Stream.Fill(end, 0, end.Bytes(), 0) // a cell alone, of which all that is asked is a constant
 	}

@@ -181,6 +181,47 @@ func testLevels(t *testing.T, open resident.Opener, wrong bool) {
 	}
 }
 
+// A block's cycle of levels of few cells is that of launches.
+func TestTailOnHost(t *testing.T) {
+	for fault, wrong := range map[string]bool{"": false, "brief": true} {
+		testTail(t, onHost(t, fault), wrong)
+	}
+}
+
+func TestTailOnDevice(t *testing.T) { testTail(t, ecctest.Device(t), false) }
+
+func testTail(t *testing.T, open resident.Opener, wrong bool) {
+	for _, name := range []string{flat, volume} {
+		j := setUp(t, OnDevice{Open: open}, name)
+		if err := j.build(); err != nil {
+			t.Fatal(err)
+		}
+		if j.tail != 0 {
+			t.Fatalf("%s: the first level of a block is %d", name, j.tail)
+		}
+		for k, l := range j.levels[:len(j.levels)-1] {
+			f := make([]float32, lanes*l.cells())
+			for i := range f {
+				f[i] = float32(eigenmap.Uniform(uint64(k), uint64(i)))
+			}
+			var got [2][]float32
+			for by, tail := range []int{0, len(j.levels)} {
+				got[by], j.tail = make([]float32, len(f)), tail
+				if err := errors.Join(j.Stream.Upload(l.f, 0, grid.Bytes(f)), j.cycle(k, l.w[0]), j.Stream.Download(grid.Bytes(got[by]), l.w[0], 0)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			worst, top := 0.0, 0.0
+			for i, v := range got[1] {
+				worst, top = max(worst, math.Abs(float64(v-got[0][i]))), max(top, math.Abs(float64(v)))
+			}
+			if worst > 1e-4*top != wrong {
+				t.Errorf("%s, level %d: a block's cycle is off by %g of %g", name, k, worst, top)
+			}
+		}
+	}
+}
+
 // Combinations of up to three fours are those of coefficients, less what they have of the kernel.
 func TestCombineOnHost(t *testing.T) {
 	const cells = 300 // more than a block
