@@ -243,22 +243,31 @@ func newHierarchy(l *level) hierarchy {
 	return append(h, l)
 }
 
-// cycle sets the values of a level to about what they are given to be: a V-cycle that smooths twice
-// before and twice after, in reverse, so that it is a symmetric operator.
-func (h hierarchy) cycle(k int) {
+// How often a cycle smooths on each way: more often where pairs are not found soon, as of thin tubes.
+// An iteration makes products of all vectors, too, and is the dearer one then.
+const (
+	fewSweeps, manySweeps = 2, 4
+	soon                  = 3 // iterations
+)
+
+// cycle sets the values of a level to about what they are given to be: a V-cycle that smooths so often
+// before and as often after, in reverse, so that it is a symmetric operator.
+func (h hierarchy) cycle(k, sweeps int) {
 	l := h[k]
 	if k == len(h)-1 {
 		clear(l.u) // a cell alone, of which all that is asked is a constant
 		return
 	}
 	l.first()
-	l.relax(0)
-	l.relax(1)
+	for range sweeps - 1 {
+		l.relax(0)
+		l.relax(1)
+	}
 	l.remain(1)
 	l.restrict(h[k+1])
-	h.cycle(k + 1)
+	h.cycle(k+1, sweeps)
 	l.interpolate(h[k+1])
-	for range 2 {
+	for range sweeps {
 		l.relax(1)
 		l.relax(0)
 	}

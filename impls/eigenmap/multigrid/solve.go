@@ -276,7 +276,7 @@ func (s *solver) grow() {
 	for i := range s.f {
 		s.f[i] = float32(eigenmap.Uniform(uint64(q), uint64(i)))
 	}
-	s.h.cycle(0)
+	s.h.cycle(0, fewSweeps)
 	for i := range s.x[q] {
 		s.x[q][i] = float64(s.u[lanes+i])
 	}
@@ -284,6 +284,10 @@ func (s *solver) grow() {
 
 // precondition sets w to about the solution of what it holds, by a cycle in float32.
 func (s *solver) precondition() {
+	sweeps := fewSweeps
+	if s.iterations > soon {
+		sweeps = manySweeps
+	}
 	for q, w := range s.w {
 		var scale [lanes]float64
 		for k := range scale {
@@ -299,7 +303,7 @@ func (s *solver) precondition() {
 				}
 			}
 		})
-		s.h.cycle(0)
+		s.h.cycle(0, sweeps)
 		s.rows(func(lo, hi int) {
 			for i := lo * s.nx; i < hi*s.nx; i++ {
 				u, r := (*lane4)(s.u[lanes*(i+1):]), (*wide)(w[lanes*i:])
