@@ -388,11 +388,12 @@ func (j *deviceJob) build() error {
 	return nil
 }
 
-// sweeps is how often a cycle smooths on each way.
-const sweeps = 3
+// How often a cycle smooths on each way, an odd number: the finest of its levels more often where pairs
+// are not found soon, because that takes a device less than the products of another iteration.
+const sweeps, oftenSweeps = 3, 7
 
 // cycle sets a list of a level to about what its f is given to be.
-func (j *deviceJob) cycle(k int, end device.Buffer) error {
+func (j *deviceJob) cycle(k, often int, end device.Buffer) error {
 	l := j.levels[k]
 	if k >= j.tail {
 		return j.Launch(gridTail, 1, upTo(tailBlock, l.cells()), 0, append(l.size(), j.known, int32(l.before), l.f, j.work, end)...)
@@ -401,16 +402,25 @@ func (j *deviceJob) cycle(k int, end device.Buffer) error {
 		return j.Stream.Fill(end, 0, end.Bytes(), 0) // a cell alone, of which all that is asked is a constant
 	}
 	c := j.levels[k+1]
-	return errors.Join(
-		j.march(gridStart, l, l.narrow, l.inv, l.f, end),
-		j.march(gridSweep, l, l.narrow, l.inv, l.f, end, l.u, int32(sweeps), int32(1)),
+	from, to := end, l.u
+	sweep := func(number int, anew int32) error {
+		err := j.march(gridSweep, l, l.narrow, l.inv, l.f, from, to, int32(number), anew)
+		from, to = to, from
+		return err
+	}
+	err := errors.Join(j.march(gridStart, l, l.narrow, l.inv, l.f, end), sweep(3, 1))
+	for number := 4; number <= often; number++ {
+		err = errors.Join(err, sweep(number, 0))
+	}
+	err = errors.Join(err,
 		j.march(gridRemain, l, l.narrow, l.f, l.u, end),
 		j.restrict(l, c, end),
-		j.cycle(k+1, c.w[0]),
-		j.interpolate(l, c),
-		j.march(gridSweep, l, l.narrow, l.inv, l.f, l.u, end, int32(1), int32(0)),
-		j.march(gridSweep, l, l.narrow, l.inv, l.f, end, l.u, int32(2), int32(0)),
-		j.march(gridSweep, l, l.narrow, l.inv, l.f, l.u, end, int32(sweeps), int32(0)))
+		j.cycle(k+1, sweeps, c.w[0]),
+		j.interpolate(l, c))
+	for number := 1; number <= often; number++ {
+		err = errors.Join(err, sweep(number, 0))
+	}
+	return err
 }
 
 // restrict sets the f of the next level to what is left on a level.
@@ -592,7 +602,7 @@ func (j *deviceJob) seed(k, from int) error {
 		if err := errors.Join(
 			j.Stream.Fill(l.x[q], 0, l.x[q].Bytes(), 0),
 			j.each(gridRandom, l.cells(), int32(l.cells()), int64(q), l.f),
-			j.cycle(k, l.w[q])); err != nil {
+			j.cycle(k, sweeps, l.w[q])); err != nil {
 			return err
 		}
 	}
@@ -647,13 +657,17 @@ func (j *deviceJob) iterate(k, wanted, most int, enough func(value, residual flo
 		if k == 0 {
 			j.iterations++
 		}
+		often := sweeps
+		if k == 0 && j.iterations > soon {
+			often = oftenSweeps
+		}
 		for q := l.quads - 1; q >= 0; q-- {
 			if q < l.quads-1 {
 				if err := j.left(l, q); err != nil {
 					return err
 				}
 			}
-			if err := j.cycle(k, l.w[q]); err != nil {
+			if err := j.cycle(k, often, l.w[q]); err != nil {
 				return err
 			}
 		}

@@ -115,7 +115,7 @@ func unsolved(t *testing.T, j *deviceJob) float64 {
 	for range 3 {
 		err := errors.Join(
 			j.Stream.Upload(l.f, 0, grid.Bytes(rest)),
-			j.cycle(0, l.w[0]),
+			j.cycle(0, sweeps, l.w[0]),
 			j.Stream.Download(grid.Bytes(part), l.w[0], 0))
 		for i, v := range part {
 			x[i] += v
@@ -207,7 +207,7 @@ func testTail(t *testing.T, open resident.Opener, wrong bool) {
 			var got [2][]float32
 			for by, tail := range []int{0, len(j.levels)} {
 				got[by], j.tail = make([]float32, len(f)), tail
-				if err := errors.Join(j.Stream.Upload(l.f, 0, grid.Bytes(f)), j.cycle(k, l.w[0]), j.Stream.Download(grid.Bytes(got[by]), l.w[0], 0)); err != nil {
+				if err := errors.Join(j.Stream.Upload(l.f, 0, grid.Bytes(f)), j.cycle(k, sweeps, l.w[0]), j.Stream.Download(grid.Bytes(got[by]), l.w[0], 0)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -569,8 +569,9 @@ func BenchmarkStepsOnDevice(b *testing.B) {
 					"remain":      func() error { return j.march(gridRemain, l, l.narrow, l.f, l.u, l.w[0]) },
 					"restrict":    func() error { return j.restrict(l, c, l.w[0]) },
 					"interpolate": func() error { return j.interpolate(l, c) },
-					"cycle":       func() error { return j.cycle(0, l.w[0]) },
-					"cycle-below": func() error { return j.cycle(1, c.w[0]) },
+					"cycle":       func() error { return j.cycle(0, sweeps, l.w[0]) },
+					"cycle-often": func() error { return j.cycle(0, oftenSweeps, l.w[0]) },
+					"cycle-below": func() error { return j.cycle(1, sweeps, c.w[0]) },
 					"products":    func() error { _, _, _, err := j.products(l, l.basis(true, true)); return err },
 					"combine":     func() error { return j.combine(l, coefficients, make([]float64, 3*lanes*l.quads)) },
 					"build":       j.build,
