@@ -244,10 +244,11 @@ func newHierarchy(l *level) hierarchy {
 }
 
 // How often a cycle smooths on each way: more often where pairs are not found soon, as of thin tubes.
-// An iteration makes products of all vectors, too, and is the dearer one then.
+// An iteration makes products of all vectors, too, and is the dearer one then. Where the cycle is for a
+// stronger graph (support) that saves no iterations.
 const (
-	fewSweeps, manySweeps = 2, 4
-	soon                  = 3 // iterations
+	fewSweeps, manySweeps = 2, 6
+	soon                  = 2 // iterations
 )
 
 // cycle sets the values of a level to about what they are given to be: a V-cycle that smooths so often

@@ -187,7 +187,7 @@ func TestBitsAndIterations(t *testing.T) {
 	for name, most := range map[string]int{
 		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=grf/shape=140x131/levels=1024/type=float32/smooth=3/seed=1":  12,
 		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=grf/shape=31x33x29/levels=1024/type=float32/smooth=3/seed=1": 14,
-		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=tubes/shape=203x190/levels=256/type=uint8/seed=1":            20,
+		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=tubes/shape=203x190/levels=256/type=uint8/seed=1":            18,
 	} {
 		p := open(t, name)
 		var first []float64

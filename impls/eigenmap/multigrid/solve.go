@@ -285,7 +285,7 @@ func (s *solver) grow() {
 // precondition sets w to about the solution of what it holds, by a cycle in float32.
 func (s *solver) precondition() {
 	sweeps := fewSweeps
-	if s.iterations > soon {
+	if s.iterations > soon && s.beside == nil {
 		sweeps = manySweeps
 	}
 	for q, w := range s.w {
