@@ -390,7 +390,7 @@ func (j *deviceJob) build() error {
 
 // How often a cycle smooths on each way, an odd number: the finest of its levels more often where pairs
 // are not found soon, because that takes a device less than the products of another iteration.
-const sweeps, oftenSweeps = 3, 7
+const sweeps, oftenSweeps = 3, 11
 
 // cycle sets a list of a level to about what its f is given to be.
 func (j *deviceJob) cycle(k, often int, end device.Buffer) error {
