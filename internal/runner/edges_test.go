@@ -413,3 +413,22 @@ func TestCellsAlone(t *testing.T) {
 		}
 	}
 }
+
+// Cells have the time and the budget of the plan, and where they grow more of both for inputs
+// that are larger than usual, never less.
+func TestAllow(t *testing.T) {
+	for _, c := range []struct {
+		grow          bool
+		items         int64
+		limit, budget time.Duration
+	}{
+		{false, 1, 8 * time.Second, 4 * time.Second}, {false, 4 * usual, 8 * time.Second, 4 * time.Second},
+		{true, 1, 8 * time.Second, 4 * time.Second}, {true, usual, 8 * time.Second, 4 * time.Second},
+		{true, 4 * usual, 16 * time.Second, 8 * time.Second}, {true, 9 * usual, 24 * time.Second, 12 * time.Second},
+	} {
+		p := Plan{Time: 8 * time.Second, Budget: 4 * time.Second, Grow: c.grow}
+		if limit, budget := p.allow(bench.Cost{Items: c.items}); limit != c.limit || budget != c.budget {
+			t.Errorf("%+v: %v and %v", c, limit, budget)
+		}
+	}
+}

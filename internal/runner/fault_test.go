@@ -192,3 +192,13 @@ func TestReplacedProgram(t *testing.T) {
 		t.Error("gone, and no error")
 	}
 }
+
+// The limit of a worker's first phase runs from its start.
+func TestStartingIsAPhase(t *testing.T) {
+	now := time.Unix(1000, 0)
+	w := &watch{limit: time.Minute, clock: func() time.Time { return now }}
+	w.start(t.Context())()
+	if w.phase != "starting" || !w.since.Equal(now) {
+		t.Errorf("%q since %v, want starting since %v", w.phase, w.since, now)
+	}
+}

@@ -176,3 +176,27 @@ func TestForecastOfReferences(t *testing.T) {
 		}
 	}
 }
+
+// The first cell of an input waits until that is made, in memory; those after it do not, nor
+// does one that streams.
+func TestForecastOfMaking(t *testing.T) {
+	p := toyPlan(t, "plain", "other")
+	for scope, want := range map[bench.Scope]time.Duration{"": 3 * 4 * time.Millisecond, bench.File: 0} {
+		p.Scope = scope
+		groups, err := p.groups(p.Inputs[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := p.newGroup(groups[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		known := pilot{making: 1e-6} // for each of 4,000 bytes
+		f := foreseen{group: g, pilots: map[[3]string]pilot{{"sort", "plain", "gen=numbers"}: known, {"sort", "other", "gen=numbers"}: known}}
+		for i, want := range []time.Duration{starting + want, starting} {
+			if got, err := f.forecast(t.Context(), groups[0][i]); err != nil || got != want {
+				t.Errorf("scope %q, cell %d: %v, %v; want %v", scope, i, got, err, want)
+			}
+		}
+	}
+}

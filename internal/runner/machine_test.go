@@ -1,10 +1,13 @@
 package runner
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -27,6 +30,48 @@ func git(changed string, args []string) (exit int) {
 		return 1
 	}
 	return 0
+}
+
+// gone takes the file of this program away and prints the digest of what runs.
+func gone() (exit int) {
+	self, err := os.Executable()
+	if err == nil {
+		err = os.Remove(self)
+	}
+	b, err2 := describeBinary()
+	fmt.Print(b.SHA256)
+	if err := errors.Join(err, err2); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// A run is of the program that runs, whatever has become of its file.
+func TestDigestOfWhatRuns(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has a name for it")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(path, program, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(toyGone, "1")
+	out, err := exec.Command(path).CombinedOutput()
+	if want := fmt.Sprintf("%x", sha256.Sum256(program)); err != nil || string(out) != want {
+		t.Errorf("%s, %v; want %s", out, err, want)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("its file is there")
+	}
 }
 
 // A program that says nothing of its commit has that of the checkout it is run in, which is

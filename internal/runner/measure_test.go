@@ -303,3 +303,18 @@ func eventsAgainstTheWall(t *testing.T) {
 		t.Errorf("a device whose clock is wrong: %v", err)
 	}
 }
+
+// A named talker says how it works.
+type named struct{ talker }
+
+func (named) Flags() []string { return []string{"avx2", "pinned"} }
+
+// What a job says of itself is in the record once, however often it is asked.
+func TestFlagsOfJobs(t *testing.T) {
+	r := &trial[int, int]{jobs: []bench.Job[int]{named{}, talker{}}}
+	r.look()
+	r.look()
+	if want := []string{"avx2", "pinned"}; !slices.Equal(r.record.Flags, want) || r.record.Device != "" {
+		t.Errorf("flags %q of device %q, want %q of none", r.record.Flags, r.record.Device, want)
+	}
+}

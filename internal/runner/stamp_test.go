@@ -82,3 +82,21 @@ func TestStamps(t *testing.T) {
 		was = stampsOf([]string{path})
 	}
 }
+
+// Contents are told apart up to so many bytes of all files together, and what is large by its
+// size and its time alone.
+func TestStampsOfLargeFiles(t *testing.T) {
+	var paths []string
+	for i, size := range []int{small - 1, 2, 1, 1} {
+		path := filepath.Join(t.TempDir(), "image")
+		if err := os.WriteFile(path, make([]byte, size), 0o666); err != nil {
+			t.Fatalf("file %d: %v", i, err)
+		}
+		paths = append(paths, path)
+	}
+	for i, s := range stampsOf(paths) {
+		if read, want := s.sum != [len(s.sum)]byte{}, i == 0 || i == 2; read != want {
+			t.Errorf("file %d was read: %v, want %v", i, read, want)
+		}
+	}
+}

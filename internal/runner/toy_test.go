@@ -272,11 +272,15 @@ const (
 	toyWrites = "ECCBENCH_TEST_TOY_WRITES" // that inputs are read from, and written to meanwhile
 	toyCores  = "ECCBENCH_TEST_TOY_CORES"  // how many its checks want; its calls want 1
 	toyGit    = "ECCBENCH_TEST_TOY_GIT"    // what is changed in a checkout, of which it is the git
+	toyGone   = "ECCBENCH_TEST_TOY_GONE"   // that it takes itself away
 )
 
 func TestMain(m *testing.M) {
 	if changed, ok := os.LookupEnv(toyGit); ok {
 		os.Exit(git(changed, os.Args[1:]))
+	}
+	if os.Getenv(toyGone) != "" {
+		os.Exit(gone())
 	}
 	if os.Getenv(toyWorker) != "" {
 		if err := Work(append(toy(), jacobi("", spoilers()...)), os.Stdin, steady()); err != nil {
