@@ -223,3 +223,17 @@ func TestRatiosOfSlowRates(t *testing.T) {
 		t.Errorf("%v/s: %s, want %s", c.B.Rate, got, want)
 	}
 }
+
+// A ratio has an interval where both rates have one.
+func TestRatiosOfRatesWithoutIntervals(t *testing.T) {
+	with, without := &side{Row: Row{Rate: 2, Lo: 1, Hi: 4}}, &side{Row: Row{Rate: 2}}
+	open := &side{Row: Row{Rate: 2, Hi: 4}}
+	for _, c := range []struct {
+		x, y   *side
+		lo, hi float64
+	}{{with, with, 0.25, 4}, {with, open, 0, 4}, {with, without, 0, 0}, {without, with, 0, 0}, {open, with, 0, 0}, {without, without, 0, 0}} {
+		if got := compare(c.x, c.y); got.Ratio != 1 || got.Lo != c.lo || got.Hi != c.hi {
+			t.Errorf("%+v over %+v: %v [%v, %v], want 1 [%v, %v]", c.y.Row, c.x.Row, got.Ratio, got.Lo, got.Hi, c.lo, c.hi)
+		}
+	}
+}

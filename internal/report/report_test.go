@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -336,8 +337,18 @@ func TestRowsAreOfOneProgramOnOneMachine(t *testing.T) {
 		if rows[0].Rate != rate && len(rows) > 1 {
 			t.Errorf("%s: %g numbers/s, want the first's own", c.what, rows[0].Rate)
 		}
-		if of := sections(rows); len(of) != len(rows) {
+		of := sections(rows)
+		if len(of) != len(rows) {
 			t.Errorf("%s: %d tables of %d rows", c.what, len(of), len(rows))
+		}
+		for i, s := range of {
+			want := "gen=numbers, scope e2e, 2 threads"
+			if len(of) > 1 {
+				want += fmt.Sprintf(", machine %d", i+1)
+			}
+			if s.title != want {
+				t.Errorf("%s: a table of %q, want %q", c.what, s.title, want)
+			}
 		}
 	}
 }

@@ -371,3 +371,43 @@ func TestCheckLimits(t *testing.T) {
 		}
 	}
 }
+
+// Memory that cannot be had leaves no file open.
+func TestNoMemoryToPin(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	open, mapped := held(t)
+	if _, err := blank(-1); err == nil {
+		t.Error("there is memory of less than nothing")
+	}
+	if o, m := held(t); o != open || m != mapped {
+		t.Errorf("%d files are open and %d mapped, %d and %d before", o, m, open, mapped)
+	}
+}
+
+// What files cannot be is an error, of either.
+func TestClosedFiles(t *testing.T) {
+	open, err := newFile("a file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	closed, err := newFile("another")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	if d, err := firstByte(closed, open); err == nil {
+		t.Errorf("what cannot be read differs in %v", d)
+	}
+	if d, err := firstByte(open, closed); err == nil {
+		t.Errorf("what cannot be read differs in %v", d)
+	}
+	if d, err := firstByte(open, open); err != nil || d.Want != "0 bytes" {
+		t.Errorf("%v, %v", d, err)
+	}
+	for _, size := range []int64{1, 4 << 20} {
+		if err := enlarge(closed, size); err == nil {
+			t.Errorf("a closed file has %d bytes", size)
+		}
+	}
+}

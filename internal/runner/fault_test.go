@@ -61,6 +61,14 @@ func misbehave(fault string) error {
 			return err
 		}
 		return syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	case "bequeath":
+		has, err := exec.Command("sh", "-c", "ls -l /proc/self/fd/").Output()
+		for _, what := range []string{"memfd:", "3 -> pipe:"} {
+			if strings.Contains(string(has), what) {
+				return fmt.Errorf("what it starts has its files: %s", has)
+			}
+		}
+		return err
 	case "dawdle":
 		dawdle()
 	case "replace":
@@ -200,5 +208,19 @@ func TestStartingIsAPhase(t *testing.T) {
 	w.start(t.Context())()
 	if w.phase != "starting" || !w.since.Equal(now) {
 		t.Errorf("%q since %v, want starting since %v", w.phase, w.since, now)
+	}
+}
+
+// What a worker starts has neither its inputs and answers nor its pipe.
+func TestNothingIsBequeathed(t *testing.T) {
+	if _, err := os.Stat("/proc/self/fd"); err != nil {
+		t.Skip(err)
+	}
+	var got collector
+	if err := Run(t.Context(), toyPlan(t, "heirless"), &got); err != nil {
+		t.Fatal(err)
+	}
+	if c := got.cells[0]; c.Status != verify.Verified {
+		t.Errorf("%s: %s", c.Status, c.Reason)
 	}
 }

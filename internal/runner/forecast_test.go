@@ -200,3 +200,19 @@ func TestForecastOfMaking(t *testing.T) {
 		}
 	}
 }
+
+// What says that an input takes longer than a pilot may is not asked about that input, but about
+// one that it would be quick with.
+func TestForecastOfWhatPilotsMayNotTry(t *testing.T) {
+	p := toyPlan(t, "fearful")
+	p.Time, p.Inputs = 10*time.Minute, []string{"numbers/n=100000/seed=1"}
+	f, err := p.Forecast(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Halved so often that it takes a second at most, which are 781 numbers in a millisecond.
+	const answer = 128040973 * time.Nanosecond
+	if want := starting + 3*answer + 3*answer; f.Total() != want {
+		t.Errorf("%v, want %v", f.Total(), want)
+	}
+}

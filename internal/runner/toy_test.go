@@ -209,7 +209,7 @@ func toy() []Bench {
 			sorter{name: "loser", fault: "lose"}, sorter{name: "shy", fault: "refuse"}, sorter{name: "other", fault: "waste"},
 			sorter{name: "starter", fault: "start"}, sorter{name: "deserter", fault: "desert"}, sorter{name: "hoarder", fault: "hoard"},
 			sorter{name: "babbler", fault: "babble"}, sorter{name: "dawdler", fault: "dawdle"},
-			sorter{name: "replacer", fault: "replace"},
+			sorter{name: "replacer", fault: "replace"}, sorter{name: "heirless", fault: "bequeath"},
 			sorter{name: "elephant", fault: "remember"}, sorter{name: "confused", fault: "confuse"}, sorter{name: "plain"},
 			sorter{name: "vandal", fault: "scribble", where: "gpu"}, sorter{name: "wild", fault: "scribble", where: "gpu", crash: true},
 			sorter{name: "fickle", fault: "fickle"},
