@@ -8,9 +8,19 @@ type Refusal struct{ error }
 // Unwrap is the reason.
 func (r Refusal) Unwrap() error { return r.error }
 
+// A Pieced input is asked about piece by piece: what is answered about the pieces, so many times
+// each, adds up to the answer. A piece is overwritten after f returns.
+type Pieced[In any] interface {
+	EachPiece(f func(piece In, times int64) error) error
+}
+
 // Answer asks an implementation about one input: all that it takes, once, and its answer
-// when the output was overwritten before. What the implementation refuses is a Refusal.
+// when the output was overwritten before. What the implementation refuses is a Refusal, as are
+// Pieced inputs by one whose jobs are no Adders.
 func Answer[In, Out any](i Implementation[In, Out], in In, c Conditions) (out Out, err error) {
+	if p, ok := any(in).(Pieced[In]); ok {
+		return addUp(i, p, c)
+	}
 	if err := i.CanDo(in, c); err != nil {
 		return out, Refusal{err}
 	}
@@ -22,6 +32,48 @@ func Answer[In, Out any](i Implementation[In, Out], in In, c Conditions) (out Ou
 	job.Poison()
 	if err := job.Do(nil); err != nil {
 		return out, err
+	}
+	return job.Out()
+}
+
+// addUp has a job that is bound to the first piece add up all of them. It is asked about the first
+// alone before, which it has to forget.
+func addUp[In, Out any](i Implementation[In, Out], in Pieced[In], c Conditions) (out Out, err error) {
+	var job Job[Out]
+	var adder Adder[In]
+	defer func() {
+		if job != nil {
+			err = errors.Join(err, job.Close())
+		}
+	}()
+	if err := in.EachPiece(func(piece In, times int64) error {
+		if job == nil {
+			if err := i.CanDo(piece, c); err != nil {
+				return Refusal{err}
+			}
+			var err error
+			if job, err = i.Setup(piece, c); err != nil {
+				return err
+			}
+			if adder, _ = job.(Adder[In]); adder == nil {
+				return Refusal{errors.New("its jobs do not add up")}
+			}
+			job.Poison()
+			adder.Begin()
+			if err := adder.Add(piece, times); err != nil {
+				return err
+			}
+			if _, err := job.Out(); err != nil {
+				return err
+			}
+			adder.Begin()
+		}
+		return adder.Add(piece, times)
+	}); err != nil {
+		return out, err
+	}
+	if job == nil {
+		return out, errors.New("there is no piece to ask about")
 	}
 	return job.Out()
 }

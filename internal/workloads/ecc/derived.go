@@ -24,6 +24,7 @@ func inOtherWords(k fingerprint.Key) []law {
 	laws := []law{
 		{Name: "each float32 a level", Calls: 1.5, Work: viewing(80), Check: everyFloat32},
 		{Name: "sum of pieces", Calls: 3, Work: work, Check: inPieces},
+		{Name: "sum of pieces by one job", Calls: 2, Work: viewing(1), Check: addedUp},
 	}
 	for _, o := range []struct {
 		name   string
@@ -104,6 +105,26 @@ func inPieces(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
 		return nil, err
 	}
 	return first(in, sum, out), nil
+}
+
+// addedUp asks who adds up about the same slabs and slices, all of them by one job: as images are
+// counted that are read once.
+func addedUp(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
+	sum, err := answer(slabs{in})
+	if errors.As(err, new(bench.Refusal)) {
+		return nil, verify.ErrNotApplicable
+	}
+	if err != nil {
+		return nil, err
+	}
+	return first(in, sum, out), nil
+}
+
+// slabs is an image in pieces.
+type slabs struct{ grid.Source }
+
+func (s slabs) EachPiece(f func(piece grid.Source, times int64) error) error {
+	return grid.EachPiece(s.Source, grid.Whole(s.Source), piecesOf(s.Source), false, func(piece *grid.Field, times int64) error { return f(piece, times) })
 }
 
 // piecesOf is how many slices a piece has: a quarter of the image's and a rest, so that pieces
