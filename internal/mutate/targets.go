@@ -30,8 +30,8 @@ var inputs = []string{
 	"noise/shape=12x11x10/type=float32/levels=64/lo=0/step=2e-45/seed=12", "grf/shape=20x20x20/type=int16/levels=500/seed=13",
 	"noise/shape=7x9x131/type=float32/levels=9/seed=16", "noise/shape=31x29/type=uint16/levels=65536/seed=15",
 	"noise/shape=11x10x9/type=int16/levels=65536/seed=15", "noise/shape=19x18x17/type=float32/levels=1025/seed=14",
-	"between/shape=213x31/levels=200/seed=20", "between/shape=213x31/levels=200/step=0.1/seed=20", "between/shape=43x11x7/levels=1024/seed=20",
-	"between/shape=213x31/levels=1000/lo=-3.3/step=0.1/seed=20", "between/shape=213x31/levels=70000/seed=20", "between/shape=43x11x7/levels=70000/lo=-4/step=0.001/seed=20",
+	"between/shape=263x31/levels=200/seed=20", "between/shape=213x31/levels=200/step=0.1/seed=20", "between/shape=43x11x7/levels=1024/seed=20",
+	"between/shape=263x31/levels=1000/lo=-3.3/step=0.1/seed=20", "between/shape=213x31/levels=70000/seed=20", "between/shape=43x11x7/levels=70000/lo=-4/step=0.001/seed=20",
 }
 
 var (

@@ -81,7 +81,7 @@ func Adversarial() []string {
 // are of 8, 16 and 32 bits, in rows of several vectors and a rest.
 func besideLevels() []string {
 	var cases []string
-	for _, shape := range []string{"213x31", "43x11x7"} {
+	for _, shape := range []string{"263x31", "43x11x7"} {
 		for _, ladder := range []string{"levels=200", "levels=200/step=0.1", "levels=1024", "levels=1000/lo=-3.3/step=0.1", "levels=70000", "levels=70000/lo=-4/step=0.001"} {
 			cases = append(cases, fmt.Sprintf("between/shape=%s/%s/seed=20", shape, ladder))
 		}
