@@ -342,6 +342,23 @@ func TestWrittenInputsThatCannotBeMadeAgain(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
+	for status, more := range map[verify.Status]string{verify.Verified: "", verify.Unverified: "", verify.Crashed: "; and it is CRASHED: why", verify.Timeout: "; and it is TIMEOUT: why"} {
+		record := bench.CellRecord{Verdict: verify.Verdict{Status: status, Reason: "why"}}
+		f, err := newFile("what was written")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := (numbers{}).Share([]uint32{1, 2, 3, 4}, f); err != nil {
+			t.Fatal(err)
+		}
+		again := &group{maker: b, input: name, variants: g.variants, hashes: g.hashes, shared: []*os.File{f}}
+		err = again.restore(t.Context(), c, &record)
+		closeAll(again.shared)
+		const says = "it wrote to its input numbers/n=4/seed=1, byte 0 of what is shared: want "
+		if _, rest, ok := strings.Cut(record.Reason, "got 0x0001"); err != nil || record.Status != verify.Wrong || !strings.HasPrefix(record.Reason, says) || !ok || rest != more {
+			t.Errorf("%s: %s: %s (%v), want it to end with %q", status, record.Status, record.Reason, err, more)
+		}
+	}
 	if err := g.restore(ctx, c, &bench.CellRecord{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("restored: %v", err)
 	}
@@ -429,6 +446,25 @@ func TestAllow(t *testing.T) {
 		p := Plan{Time: 8 * time.Second, Budget: 4 * time.Second, Grow: c.grow}
 		if limit, budget := p.allow(bench.Cost{Items: c.items}); limit != c.limit || budget != c.budget {
 			t.Errorf("%+v: %v and %v", c, limit, budget)
+		}
+	}
+}
+
+// Inputs are in memory where they fit and nothing else was asked for; a scope that was is kept, or
+// refused where it needs them there.
+func TestScopeOf(t *testing.T) {
+	for _, c := range []struct {
+		asked  bench.Scope
+		memory int64
+		want   bench.Scope
+		fits   bool
+	}{
+		{"", 30, bench.E2E, true}, {"", 29, bench.File, true}, {"", 0, bench.E2E, true},
+		{bench.File, 30, bench.File, true}, {bench.File, 29, bench.File, true},
+		{bench.Kernel, 30, bench.Kernel, true}, {bench.Kernel, 29, bench.Kernel, false}, {bench.Kernel, 0, bench.Kernel, true}, {bench.E2E, 29, bench.E2E, false},
+	} {
+		if got, err := (Plan{Scope: c.asked, Memory: c.memory}).scopeOf(10, 3); got != c.want || (err == nil) != c.fits {
+			t.Errorf("%+v: %q, %v", c, got, err)
 		}
 	}
 }

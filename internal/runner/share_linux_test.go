@@ -180,3 +180,15 @@ func TestFilesInMemoryAreMemory(t *testing.T) {
 		t.Errorf("%d bytes more are in memory, want %d", n, size)
 	}
 }
+
+// A file that is longer than what can be mapped is an error.
+func TestTooLargeToMap(t *testing.T) {
+	f, err := newFile("a file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := enlarge(f, 1<<50); err == nil {
+		t.Error("a file is mapped that is longer than there are addresses")
+	}
+}
