@@ -53,6 +53,10 @@ func inOtherWords(k fingerprint.Key) []law {
 // level takes is far more than what a small image does.
 const fewLevels = 1 << 9
 
+// mostWeighed are as many levels as the fingerprint is taken for by each instruction set: each has
+// tables of weights of its own.
+const mostWeighed = 1 << 17
+
 // mostHeld is the size of images that are held in memory with their values on levels: views read
 // some slices often.
 const mostHeld = 64 << 20
@@ -216,8 +220,47 @@ func each[T grid.Element](values []T, f func(float32) (float32, error)) (n int, 
 	return len(values), nil
 }
 
+// alike is the law that the fingerprint, to which laws hold what they are told, is one by whichever
+// instruction set it is taken: on the image's ladder, in the conventions that change most, and on
+// that of every float32.
+func alike(k fingerprint.Key) law {
+	const times = 50 // the fingerprint by the fastest, of which the slowest takes six
+	return law{
+		Name: "the fingerprint is one by each instruction set",
+		Work: func(s grid.Source) time.Duration {
+			return times * fingerprint.Work(s, k.For(s.Ladder().Len()), runtime.GOMAXPROCS(0))
+		},
+		Check: func(in grid.Source, _ VCEC, _ ask) (*verify.Diff, error) {
+			if in.Ladder().Len() > mostWeighed {
+				return nil, verify.ErrNotApplicable
+			}
+			views := []grid.Source{in}
+			if f, ok := in.(*grid.Field); ok && in.Type() == grid.Float32 && in.Ladder().Len() <= fewLevels {
+				every, err := grid.Trusted(f.Shape(), f.Type(), f.Data(), grid.Identity(grid.Float32))
+				if err != nil {
+					return nil, err
+				}
+				views = append(views, every)
+			}
+			for _, view := range views {
+				for _, c := range []Convention{{}, {Vertices: true, Superlevel: true, Periodic: grid.Axes{X: true, Y: true, Z: in.Shape().D > 1}}} {
+					isa, want, got, err := fingerprint.Apart(view, k.In(c).For(view.Ladder().Len()), runtime.GOMAXPROCS(0))
+					if err != nil {
+						return nil, err
+					}
+					if isa != "" {
+						return &verify.Diff{Where: FingerprintLaw + " by " + isa, Want: want.String(), Got: got.String()}, nil
+					}
+				}
+			}
+			return nil, nil
+		},
+	}
+}
+
 // noticing is the law that laws that look at an answer alone contradict one that is off by one:
-// a witness that would take any answer is none. The fingerprint finds the level, too.
+// a witness that would take any answer is none. The fingerprint finds the level, too, as does the
+// comparison of answers.
 func noticing(laws []law, k fingerprint.Key) law {
 	return law{
 		Name: "an error put into the answer is found",
@@ -235,6 +278,11 @@ func noticing(laws []law, k fingerprint.Key) law {
 		Check: func(in grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
 			if len(out) == 0 || in.Ladder().Len() > fewLevels {
 				return nil, verify.ErrNotApplicable
+			}
+			for _, m := range misanswers(in, out) {
+				if d := first(in, m.want, m.got); !alikeDiff(d, m.diff) {
+					return &verify.Diff{Where: fmt.Sprintf("the comparison of %d steps with %d", len(m.got), len(m.want)), Want: m.diff.String(), Got: saying(d)}, nil
+				}
 			}
 			for _, l := range laws {
 				if l.Calls > 0 {
@@ -254,15 +302,46 @@ func noticing(laws []law, k fingerprint.Key) law {
 					continue
 				}
 				want := atLevel(in, out[at].Level, "a change of %+d", out[at].Change, wrong[at].Change)
-				if d == nil || d.Where != want.Where || d.Want != want.Want || d.Got != want.Got {
-					said := "nothing"
-					if d != nil {
-						said = d.String()
-					}
-					return &verify.Diff{Where: fmt.Sprintf("the law %q of an answer that is wrong at level %d", l.Name, out[at].Level), Want: want.String(), Got: said}, nil
+				if !alikeDiff(d, want) {
+					return &verify.Diff{Where: fmt.Sprintf("the law %q of an answer that is wrong at level %d", l.Name, out[at].Level), Want: want.String(), Got: saying(d)}, nil
 				}
 			}
 			return nil, nil
 		},
 	}
+}
+
+// A misanswer differs from what is wanted, in this.
+type misanswer struct {
+	want, got VCEC
+	diff      *verify.Diff
+}
+
+// misanswers differ from an answer by one in the middle, and lack one of its steps there or at
+// either end; and what does is held to it, as what has a step too many.
+func misanswers(in grid.Source, out VCEC) (list []misanswer) {
+	middle := len(out) / 2
+	changed := slices.Clone(out)
+	changed[middle].Change++
+	list = []misanswer{{out, changed, atLevel(in, out[middle].Level, "a change of %+d", out[middle].Change, changed[middle].Change)}}
+	for _, i := range []int{0, middle, len(out) - 1} {
+		s, less := out[i], slices.Delete(slices.Clone(out), i, i+1)
+		list = append(list,
+			misanswer{out, less, atLevel(in, s.Level, "a change of %+d", s.Change, 0)},
+			misanswer{less, out, atLevel(in, s.Level, "a change of %+d", 0, s.Change)})
+	}
+	return list
+}
+
+// alikeDiff reports whether a difference is that which is wanted.
+func alikeDiff(got, want *verify.Diff) bool {
+	return got != nil && got.Where == want.Where && got.Want == want.Want && got.Got == want.Got
+}
+
+// saying is what a law or a comparison says.
+func saying(d *verify.Diff) string {
+	if d == nil {
+		return "nothing"
+	}
+	return d.String()
 }

@@ -19,7 +19,8 @@ type (
 
 // Laws are the relations that the VCEC of every image keeps: its fingerprint, with a key
 // drawn by each call, the definition at sampled levels, duality, what flips, axis swaps, relabelling and cutting
-// leave unchanged, what other ways to the curve come to, and that the laws notice an error.
+// leave unchanged, what other ways to the curve come to, that the laws notice an error, and that
+// what is written of it reads back.
 // Cheap ones stand first.
 func Laws(eyes ...Eye) []verify.Law[grid.Source, VCEC] {
 	k := fingerprint.Draw(1)
@@ -27,7 +28,7 @@ func Laws(eyes ...Eye) []verify.Law[grid.Source, VCEC] {
 		sumsOf(Convention{}),
 		Fingerprinted(k, runtime.GOMAXPROCS(0), eyes...),
 		{Name: "definition at one level", Independent: true, Work: counting(1), Check: definition(1)},
-		{Name: "definition at three more levels", Independent: true, Work: counting(3), Check: definition(3)},
+		{Name: "definition at three more levels", Independent: true, Work: counting(3), Check: readFrom(definition(3))},
 		{Name: "duality at one level", Independent: true, Work: counting(2), Check: duality},
 		{Name: "cut at a shared slice", Calls: 1.1, Check: cut},
 		{Name: "flip of the slices", Calls: 1.1, Work: viewing(1), Check: invariant(flipped('s'))},
@@ -36,7 +37,7 @@ func Laws(eyes ...Eye) []verify.Law[grid.Source, VCEC] {
 		{Name: "swap of the fastest axes", Calls: 1.5, Work: viewing(5), Check: invariant(transposed)},
 		{Name: "increasing relabelling", Calls: 1.5, Work: viewing(40), Check: invariant(relabelled)},
 	}
-	return append(append(laws, inOtherWords(k)...), noticing(laws, k))
+	return append(append(laws, inOtherWords(k)...), alike(k), noticing(laws, k), readBack)
 }
 
 // counting estimates the time to count the cells of so many sublevel sets: 5 ns
@@ -96,6 +97,16 @@ func sampled(in grid.Source, out VCEC, stream uint64, n int) []int64 {
 		}
 	}
 	return levels
+}
+
+// unheld is an image that is read, wherever it is.
+type unheld struct{ grid.Source }
+
+// readFrom is what a law says where it has to read the image, as that of a file.
+func readFrom(check func(grid.Source, VCEC, ask) (*verify.Diff, error)) func(grid.Source, VCEC, ask) (*verify.Diff, error) {
+	return func(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
+		return check(unheld{in}, out, answer)
+	}
 }
 
 func definition(n int) func(grid.Source, VCEC, ask) (*verify.Diff, error) {

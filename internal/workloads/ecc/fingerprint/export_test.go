@@ -38,3 +38,5 @@ func Weights(k Key, levels int64) []uint64 {
 }
 
 var RoundKeys = roundKeys
+
+var ApartOf = apart

@@ -68,6 +68,28 @@ func Of(s grid.Source, k Key, threads int) (Sum, error) {
 	return Prepare(s.Type(), s.Ladder(), k).Of(s, threads)
 }
 
+// Apart is the first instruction set by which an image has another fingerprint than by the fastest
+// of this machine, and both; "" where there is none.
+func Apart(s grid.Source, k Key, threads int) (isa string, fastest, other Sum, err error) {
+	return apart(available(), func(isa string) (Sum, error) { return below(s, k, s.Ladder().Len(), threads, isa) })
+}
+
+// apart is Apart of what each of some instruction sets says, the fastest first.
+func apart(isas []string, of func(isa string) (Sum, error)) (isa string, fastest, other Sum, err error) {
+	for i, isa := range isas {
+		sum, err := of(isa)
+		if err != nil {
+			return "", nil, nil, err
+		}
+		if i == 0 {
+			fastest = sum
+		} else if !sum.Equal(fastest) {
+			return isa, fastest, sum, nil
+		}
+	}
+	return "", nil, nil, nil
+}
+
 // Below is Of the image without its voxels on level top and above: the sum of the
 // changes at the levels below top.
 func Below(s grid.Source, k Key, top int64, threads int) (Sum, error) {

@@ -318,3 +318,34 @@ func TestParseSum(t *testing.T) {
 		}
 	}
 }
+
+// An instruction set that sees another fingerprint is named, the first of several, and one that
+// fails.
+func TestApart(t *testing.T) {
+	for _, c := range []struct{ says, want string }{{"aaa", ""}, {"aba", "1"}, {"abb", "1"}, {"aab", "2"}, {"a", ""}, {"aax", "fails"}, {"xaa", "fails"}, {"abx", "1"}} {
+		of := func(isa string) (fingerprint.Sum, error) {
+			says := c.says[isa[0]-'0']
+			if says == 'x' {
+				return nil, fmt.Errorf("%s fails", isa)
+			}
+			return fingerprint.Sum{uint64(says)}, nil
+		}
+		isas := []string{"0", "1", "2"}[:len(c.says)]
+		got, fastest, other, err := fingerprint.ApartOf(isas, of)
+		if err != nil {
+			got = "fails"
+		}
+		if got != c.want || len(got) == 1 && (fastest[0] != 'a' || other[0] != 'b') {
+			t.Errorf("%s: %q, %v and %v, want %q", c.says, got, fastest, other, c.want)
+		}
+	}
+	for _, name := range []string{"noise/shape=7x9x5/type=float32/levels=9", "between/shape=70x9/levels=200/step=0.1", "noise/shape=70x9/type=uint8"} {
+		in, err := datasets.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if isa, want, got, err := fingerprint.Apart(in, fingerprint.Draw(2), 2); isa != "" || err != nil {
+			t.Errorf("%s: by %s %v, not %v, %v", name, isa, got, want, err)
+		}
+	}
+}
