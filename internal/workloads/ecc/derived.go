@@ -25,6 +25,7 @@ func inOtherWords(k fingerprint.Key) []law {
 		{Name: "each float32 a level", Calls: 1.5, Work: viewing(80), Check: everyFloat32},
 		{Name: "sum of pieces", Calls: 3, Work: work, Check: inPieces},
 		{Name: "sum of pieces by one job", Calls: 2, Work: viewing(1), Check: addedUp},
+		{Name: unreadableLaw, Calls: 3, Check: unanswered},
 	}
 	for _, o := range []struct {
 		name   string
@@ -129,6 +130,39 @@ type slabs struct{ grid.Source }
 
 func (s slabs) EachPiece(f func(piece grid.Source, times int64) error) error {
 	return grid.EachPiece(s.Source, grid.Whole(s.Source), piecesOf(s.Source), false, func(piece *grid.Field, times int64) error { return f(piece, times) })
+}
+
+const unreadableLaw = "what cannot be read has no answer"
+
+var errUnreadable = errors.New("it cannot be read")
+
+// unanswered asks about images of which the first slice cannot be read, one in the middle, and the
+// last.
+func unanswered(in grid.Source, _ VCEC, answer ask) (*verify.Diff, error) {
+	n := in.Shape().Slices()
+	for _, at := range []int64{0, n / 2, n - 1} {
+		_, err := answer(unreadable{in, at})
+		if err == nil {
+			return &verify.Diff{Where: fmt.Sprintf("without slice %d", at), Want: "an error", Got: "an answer"}, nil
+		}
+		if !errors.Is(err, errUnreadable) {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// unreadable is an image of which a slice cannot be read.
+type unreadable struct {
+	grid.Source
+	at int64
+}
+
+func (u unreadable) ReadSlab(dst []byte, lo, hi int64) error {
+	if lo <= u.at && u.at < hi {
+		return errUnreadable
+	}
+	return u.Source.ReadSlab(dst, lo, hi)
 }
 
 // piecesOf is how many slices a piece has: a quarter of the image's and a rest, so that pieces

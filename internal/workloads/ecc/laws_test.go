@@ -3,6 +3,7 @@ package ecc
 import (
 	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -347,6 +348,45 @@ func TestAddersAreAsked(t *testing.T) {
 			if got != c.want {
 				t.Errorf("%s, %s: %s (%v), want %s", name, c.what, got, d, c.want)
 			}
+		}
+	}
+}
+
+// Who answers about an image whatever cannot be read of it is found out, by whichever slice; who
+// says no more than that it failed is not asked further.
+func TestUnreadImagesHaveNoAnswer(t *testing.T) {
+	in, err := datasets.Open("noise/shape=5x4x7/type=uint8/seed=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := errors.New("it is too large")
+	for _, c := range []struct {
+		reads []int64 // slices
+		fail  error   // of what cannot be read; nil for that it cannot
+		want  string  // that it answers without, or "other"
+	}{
+		{[]int64{0, 1, 2, 3, 4, 5, 6}, nil, ""}, {[]int64{1, 3, 6}, nil, "0"}, {[]int64{0, 6}, nil, "3"}, {[]int64{0, 3}, nil, "6"}, {[]int64{0, 3, 6}, other, "other"},
+	} {
+		d, err := unanswered(in, nil, func(in grid.Source) (VCEC, error) {
+			slice := make([]byte, 20)
+			for _, z := range c.reads {
+				if err := in.ReadSlab(slice, z, z+1); err != nil && c.fail != nil {
+					return nil, c.fail
+				} else if err != nil {
+					return nil, err
+				}
+			}
+			return VCEC{{0, 1}}, nil
+		})
+		got := ""
+		if d != nil {
+			got = strings.TrimPrefix(d.Where, "without slice ")
+		}
+		if errors.Is(err, other) {
+			got, err = "other", nil
+		}
+		if got != c.want || err != nil {
+			t.Errorf("%+v: %q (%v)", c, got, err)
 		}
 	}
 }

@@ -186,6 +186,12 @@ func TestLawsNoticeWhatTheyAskFor(t *testing.T) {
 			}
 			asked, smaller = 0, 0
 			d, err := law.Check(f, right, wrong)
+			if law.Name == "what cannot be read has no answer" {
+				if asked != 3 || d != nil || err != nil { // it is right of these
+					t.Errorf("%s: %s asked %d times: %v (%v)", name, law.Name, asked, d, err)
+				}
+				continue
+			}
 			if law.Calls > 0 != (asked > 0) && err == nil || asked > 0 && d == nil {
 				t.Errorf("%s: %s asked %d times: %v (%v)", name, law.Name, asked, d, err)
 			}
