@@ -100,6 +100,9 @@ func TestOverPeriods(t *testing.T) {
 // What is not to be seen to repeat itself is the same image, in memory if it was.
 func TestUnrepeated(t *testing.T) {
 	f := numbered(t, Shape{9, 2, 2})
+	if n := Period(f.Repeating(3)); n != 3 || Period(f) != 0 {
+		t.Errorf("it repeats itself after %d slices, want 3, and after %d where nobody knows", n, Period(f))
+	}
 	if g, ok := Unrepeated(f.Repeating(3)).(*Field); !ok || Period(g) != 0 || !bytes.Equal(g.Data(), f.Data()) {
 		t.Errorf("of a field it is %T", Unrepeated(f.Repeating(3)))
 	}

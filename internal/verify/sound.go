@@ -134,7 +134,8 @@ func soundOfSeveral() error {
 		}
 	}
 	costs := twice(Law[int, int]{Calls: 1}, Law[int, int]{Calls: 5, Independent: true}, Law[int, int]{Calls: 3, Independent: true}, Law[int, int]{Calls: 4, Independent: true})
-	if least, fitting := costs.Costs(3, time.Second, 5*time.Second); least != 3*time.Second || fitting != 4*time.Second {
+	least, fitting := costs.Costs(3, time.Second, 5*time.Second)
+	if got := [2]time.Duration{least, fitting}; got != [2]time.Duration{3 * time.Second, 4 * time.Second} {
 		return fmt.Errorf("the judgement is not sound: it takes %v at least and %v fit, want 3s and 4s", least, fitting)
 	}
 	if got := Judge(nil, nil); got.Status != Unverified {
