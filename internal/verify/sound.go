@@ -65,6 +65,8 @@ func Sound() error {
 		{"what a law took is not left for the next", twice(even, slow, doubled), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: 3*time.Second - 1}, Unverified, 3},
 		{"what is spare is for laws beside an independent one", twice(doubled, odd), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour, Spare: 2 * time.Second, Thorough: true, PerCall: time.Second}, Verified, 2},
 		{"what is not spare is not for them", twice(doubled, even, odd), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour, Spare: 2*time.Second - 1, Thorough: true, PerCall: time.Second}, Verified, 3},
+		{"all of the budget is where no less is said", twice(doubled, wrongly), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour, Thorough: true, PerCall: time.Second}, Wrong, 2},
+		{"and where less is, what takes more is not tried", twice(doubled, wrongly), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour, Spare: time.Millisecond, Thorough: true, PerCall: time.Second}, Verified, 2},
 		{"but an independent one is tried whatever is spare", twice(doubled), Question[int, int]{Name: "x", In: 3, Out: 8, Budget: time.Hour, Spare: 1}, Wrong, 1},
 		{"laws ask", twice(doubled, odd), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour, Thorough: true, PerCall: time.Second}, Verified, 2},
 		{"and stop when confirmed", twice(doubled, odd), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour}, Verified, 1},
