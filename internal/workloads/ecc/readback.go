@@ -21,7 +21,7 @@ import (
 // Of more than mostRead it looks at them all once, one after the other.
 const (
 	mostWritten = 1 << 17
-	mostRead    = 1 << 12
+	mostRead    = fewLevels
 )
 
 // readBack is the law that an answer reads back as it is from every format that people are given
