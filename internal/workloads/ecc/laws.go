@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"time"
 
 	"eccbench/internal/grid"
@@ -30,6 +31,7 @@ func Laws(eyes ...Eye) []verify.Law[grid.Source, VCEC] {
 		{Name: "definition at one level", Independent: true, Work: counting(1), Check: definition(1)},
 		{Name: "definition at three more levels", Independent: true, Work: counting(3), Check: readFrom(definition(3))},
 		{Name: "duality at one level", Independent: true, Work: counting(2), Check: duality},
+		{Name: "enumeration of all cells", Independent: true, Work: enumerating, Check: enumerated},
 		{Name: "cut at a shared slice", Calls: 1.1, Check: cut},
 		{Name: "flip of the slices", Calls: 1.1, Work: viewing(1), Check: invariant(flipped('s'))},
 		{Name: "flip of the rows", Calls: 1.1, Work: viewing(1), Check: invariant(flipped('x'))},
@@ -97,6 +99,27 @@ func sampled(in grid.Source, out VCEC, stream uint64, n int) []int64 {
 		}
 	}
 	return levels
+}
+
+// mostEnumerated is as many voxels as images have of which all cells are listed.
+const mostEnumerated = 1 << 11
+
+func enumerating(s grid.Source) time.Duration {
+	const each = 500 * time.Nanosecond // voxel, with eight cells of its own
+	return time.Duration(min(s.Shape().Voxels(), mostEnumerated)) * each
+}
+
+// enumerated lists all cells of a small image in memory, whose voxels are all on levels or below.
+func enumerated(in grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
+	f, ok := in.(*grid.Field)
+	n := in.Ladder().Len()
+	if !ok || f.Shape().Voxels() > mostEnumerated || n > mostWritten {
+		return nil, verify.ErrNotApplicable
+	}
+	if slices.ContainsFunc(f.Floats(), func(v float32) bool { return in.Ladder().Level(v) == n }) {
+		return nil, verify.ErrNotApplicable
+	}
+	return first(in, Enumerate(f), out), nil
 }
 
 // unheld is an image that is read, wherever it is.

@@ -390,3 +390,34 @@ func TestUnreadImagesHaveNoAnswer(t *testing.T) {
 		}
 	}
 }
+
+// All cells are listed of small images, none of whose voxels are above all levels.
+func TestEnumeratedImages(t *testing.T) {
+	for name, want := range map[string]string{
+		"noise/shape=16x16x8/type=uint8/levels=3": "", "noise/shape=2049x1/type=uint8/levels=3": "not applicable", "noise/shape=3x3/type=float32/levels=200000": "not applicable",
+		"noise/shape=5x4/type=float32/levels=4": "not applicable", // with the voxel that is made so below
+	} {
+		in, err := datasets.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := grid.Load(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Shape().W == 5 {
+			grid.Values[float32](f.Data())[7] = 99
+		}
+		said := ""
+		if d, err := enumerated(f, VCEC{{0, 1}}, nil); errors.Is(err, verify.ErrNotApplicable) {
+			said = "not applicable"
+		} else if d == nil || err != nil {
+			t.Errorf("%s: a wrong answer: %v, %v", name, d, err)
+		} else if d, err := enumerated(f, Enumerate(f), nil); d != nil || err != nil {
+			t.Errorf("%s: the right answer: %v, %v", name, d, err)
+		}
+		if said != want {
+			t.Errorf("%s: %q, want %q", name, said, want)
+		}
+	}
+}
