@@ -349,3 +349,50 @@ func TestApart(t *testing.T) {
 		}
 	}
 }
+
+// What a fingerprint takes is told of each kind of ladder by its parts: a voxel's share, what it
+// takes to search for a level, what many levels take, and their table.
+func TestWork(t *testing.T) {
+	voxel := int64(2)
+	if fingerprint.Available()[0] == isa.Portable {
+		voxel = 12
+	}
+	table := func(n int) grid.Ladder {
+		values := make([]float32, n)
+		for i := range values {
+			values[i] = float32(i * i)
+		}
+		l, err := grid.Table(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	even, err := grid.Affine(0, 1, 100000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct {
+		typ    grid.Type
+		ladder grid.Ladder
+		want   int64 // ns
+	}{
+		"bytes":            {grid.Uint8, grid.Identity(grid.Uint8), 1000*voxel + 256*40},
+		"a table":          {grid.Float32, table(3), 1000*(voxel+30) + 3*40},
+		"many levels":      {grid.Float32, even, 1000*(voxel+10) + 100000*40},
+		"every float32":    {grid.Float32, grid.Identity(grid.Float32), 1000 * 4 * voxel},
+		"a table of bytes": {grid.Uint8, table(3), 1000*voxel + 3*40},
+	} {
+		f, err := grid.Trusted(grid.Shape{D: 10, H: 10, W: 10}, c.typ, make([]byte, 1000*c.typ.Size()), c.ladder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for functions := 1; functions <= 2; functions++ {
+			for threads, by := range map[int]int64{0: 1, 1: 1, 4: 4} {
+				if got := fingerprint.Work(f, fingerprint.Draw(functions), threads); int64(got) != c.want/by*int64(functions) {
+					t.Errorf("%s, %d functions on %d cores: %d ns, want %d", what, functions, threads, got, c.want/by*int64(functions))
+				}
+			}
+		}
+	}
+}
