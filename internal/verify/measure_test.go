@@ -63,3 +63,11 @@ func TestBeyond(t *testing.T) {
 		}
 	}
 }
+
+// A measure is told in four digits, with its unit.
+func TestDigitsOfMeasures(t *testing.T) {
+	m := Measure{Name: "largest error", Value: 1.23456e-7, Limit: 123456, Unit: "mm"}
+	if got, want := m.String(), "largest error 1.235e-07 mm of at most 1.235e+05 mm"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
