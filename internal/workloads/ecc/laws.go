@@ -102,7 +102,7 @@ func sampled(in grid.Source, out VCEC, stream uint64, n int) []int64 {
 }
 
 // mostEnumerated is as many voxels as images have of which all cells are listed.
-const mostEnumerated = 1 << 11
+const mostEnumerated = 1 << 12
 
 func enumerating(s grid.Source) time.Duration {
 	const each = 500 * time.Nanosecond // voxel, with eight cells of its own
