@@ -3,6 +3,7 @@ package ecc
 import (
 	"bytes"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 
@@ -34,6 +35,7 @@ func TestCurvesReadBack(t *testing.T) {
 	}{
 		{9, nil, true}, {9, VCEC{{0, 1}}, true}, {9, VCEC{{8, -3}}, true}, {9, VCEC{{0, 1}, {3, -7}, {4, 12}, {8, 5}}, true},
 		{mostRead, drawn(mostRead, 2), true}, {mostWritten, drawn(mostWritten, 2), true},
+		{9, VCEC{{2, math.MaxInt64}}, true}, {9, VCEC{{2, math.MinInt64}}, true},
 		{9, VCEC{{3, 1}, {2, 1}}, false}, {9, VCEC{{3, 1}, {3, 1}}, false}, {9, VCEC{{3, 0}}, false}, {mostRead + 1, VCEC{{3, 1}, {2, 1}}, false},
 	} {
 		c.out = slices.DeleteFunc(c.out, func(s Step) bool { return s.Change == 0 && c.want })
