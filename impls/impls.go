@@ -138,8 +138,8 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{}, duality.OnDevice(open), labels.OnDevice(open))
 	flow := gvf.Steps(gvfdefinition.Implementation{}, gvfcpu.Implementation{}, gvfgpu.Global(open), gvfgpu.GlobalShared(open), gvfgpu.Texture(open), gvfgpu.TextureShared(open), blocked.Implementation{}, gvfgpu.Blocked(open),
 		gvfgpu.InSlabs(open), gvfgpu.InSlabsOnDevices(open))
-	halves := gvf.Keeping(gvf.NameFloat16, gvfdefinition.Implementation{}, gvfgpu.Global(open), gvfgpu.GlobalShared(open), gvfgpu.Blocked(open))
-	snorms := gvf.Keeping(gvf.NameSnorm16, gvfdefinition.Implementation{}, gvfgpu.Global(open), gvfgpu.GlobalShared(open))
+	halves := gvf.Keeping(gvf.NameFloat16, gvfdefinition.Implementation{}, gvfgpu.Global(open), gvfgpu.GlobalShared(open), gvfgpu.Texture(open), gvfgpu.TextureShared(open), gvfgpu.Blocked(open))
+	snorms := gvf.Keeping(gvf.NameSnorm16, gvfdefinition.Implementation{}, gvfgpu.Global(open), gvfgpu.GlobalShared(open), gvfgpu.Texture(open), gvfgpu.TextureShared(open))
 	steady := gvf.ToSteady(multigrid.Implementation{}, gvfgpu.Multigrid(open))
 	voxels := eigenmap.OnGrid(eigendefinition.Implementation{}, eigenmultigrid.Implementation{}, eigenmultigrid.OnDevice{Open: open})
 	patches := eigenmap.OnPatches(eigendefinition.Implementation{}, windowed.Implementation{}, windowed.OnDevice{Open: open})

@@ -26,12 +26,17 @@ struct plainly {
 };
 struct through_texture_cache {
 #ifdef ON_HOST
-  member static float32 read(const float32 *p) { return *p; }
+  template <class V> member static V read(const V *p) { return *p; }
 #else
   member static float32 read(const float32 *p) {
     float32 v;
     asm volatile("ld.global.nc.f32 %0, [%1];" : "=f"(v) : "l"(p));
     return v;
+  }
+  template <class V> member static V read(const V *p) { // of 16 bits
+    short v;
+    asm volatile("ld.global.nc.u16 %0, [%1];" : "=h"(v) : "l"(p));
+    return as<V>(v);
   }
 #endif
 };
@@ -159,16 +164,16 @@ inlined void by_tile(const V *v, const V *v0, V *to, const shape &s, float32 mu)
   }                                                                                                 \
   extern "C" __global__ void gvf_global_shared_##dim##d##name(FIELDS(Kept::value)) {                \
     by_tile<dim, plainly, Kept>(v, v0, to, shape{w, h, d, third}, mu);                              \
+  }                                                                                                 \
+  extern "C" __global__ void gvf_texture_##dim##d##name(FIELDS(Kept::value)) {                      \
+    by_voxel<dim, through_texture_cache, Kept>(v, v0, to, shape{w, h, d, third}, mu);               \
+  }                                                                                                 \
+  extern "C" __global__ void gvf_texture_shared_##dim##d##name(FIELDS(Kept::value)) {               \
+    by_tile<dim, through_texture_cache, Kept>(v, v0, to, shape{w, h, d, third}, mu);                \
   }
 #define STEPS(dim)                                                                                  \
   STEP(, dim, in_float32)                                                                           \
   STEP(_float16, dim, in_float16)                                                                   \
-  STEP(_snorm16, dim, in_snorm16)                                                                   \
-  extern "C" __global__ void gvf_texture_##dim##d(FIELDS(float32)) {                                \
-    by_voxel<dim, through_texture_cache, in_float32>(v, v0, to, shape{w, h, d, third}, mu);         \
-  }                                                                                                 \
-  extern "C" __global__ void gvf_texture_shared_##dim##d(FIELDS(float32)) {                         \
-    by_tile<dim, through_texture_cache, in_float32>(v, v0, to, shape{w, h, d, third}, mu);          \
-  }
+  STEP(_snorm16, dim, in_snorm16)
 STEPS(2)
 STEPS(3)

@@ -57,12 +57,12 @@ func GlobalShared(open resident.Opener) Implementation {
 
 // TextureShared is plain steps through the texture cache by shared memory.
 func TextureShared(open resident.Opener) Implementation {
-	return Implementation{Open: open, method: method{"texture-shared", "one launch a step, tiles with a frame in shared memory, a voxel a thread, read through the texture cache", paper, shared("gvf_texture_shared"), nil}}
+	return Implementation{Open: open, method: method{"texture-shared", "one launch a step, tiles with a frame in shared memory, a voxel a thread, read through the texture cache", paper, shared("gvf_texture_shared"), []gvf.Storage{gvf.Float16, gvf.Snorm16}}}
 }
 
 // Texture is plain steps through the texture cache.
 func Texture(open resident.Opener) Implementation {
-	return Implementation{Open: open, method: method{"texture", "one launch a step, a voxel a thread, read through the texture cache", paper, textured, nil}}
+	return Implementation{Open: open, method: method{"texture", "one launch a step, a voxel a thread, read through the texture cache", paper, textured, []gvf.Storage{gvf.Float16, gvf.Snorm16}}}
 }
 
 // Blocked is several steps at a time.

@@ -36,7 +36,7 @@ func globally(p *gvf.Problem, _ device.Info, steps int64) []pass {
 }
 
 func textured(p *gvf.Problem, _ device.Info, steps int64) []pass {
-	return byVoxel(fmt.Sprintf("gvf_texture_%dd", p.Dim()), p.Shape(), steps)
+	return byVoxel(fmt.Sprintf("gvf_texture_%dd%s", p.Dim(), suffix(p)), p.Shape(), steps)
 }
 
 // The tiles of steps by shared memory (kernels/gvf/gvf_plain.cu) have a frame of a voxel.
