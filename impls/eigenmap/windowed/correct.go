@@ -1,6 +1,7 @@
 package windowed
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -11,8 +12,9 @@ import (
 
 // A corrector is what pairs are corrected by.
 type corrector struct {
-	apply func(to, from [][]float64) error // what L makes of vectors, of all weights in float64
-	guess func(to [][]float64) error       // the lowest pairs' vectors
+	apply  func(to, from [][]float64) error // what L makes of vectors
+	guess  func(to [][]float64) error       // the lowest pairs' vectors
+	beside int                              // how many vectors more it takes a guess for
 	// correction is about the solution of (L − value)t = rest for a pair.
 	correction func(rest []float64, value float64, pair int) ([]float64, error)
 	// orthogonal takes from v what it has of orthonormal vectors.
@@ -21,18 +23,21 @@ type corrector struct {
 	early      bool // without corrections, which is a fault
 }
 
-// mostCorrections is how often pairs are corrected.
-const mostCorrections = 30
+// How often pairs are corrected, and how many vectors there are at most that pairs are taken of.
+const mostCorrections, mostBasis = 30, 300
 
-// pairs brings the lowest pairs of L in float64 from a guess: their residuals, solved for, are added
-// to the vectors, and of all vectors the lowest pairs are taken (Davidson 1975).
-func (c corrector) pairs(m eigenmap.Map, tol float64) error {
+// pairs brings the lowest pairs of L from a guess: their residuals, solved for, are added to the vectors,
+// and of all vectors the lowest pairs are taken (Davidson 1975). Of too many vectors the lowest pairs
+// and what is next to them are what goes on.
+func (c corrector) pairs(m eigenmap.Map, tol float64, most int) error {
 	wanted, n := len(m.Values)-1, len(c.kernel)
 	var space, products [][]float64
-	fresh := zeros(wanted, n)
+	var energy []float64 // by rows, of each vector with those before it
+	fresh := zeros(wanted+c.beside, n)
 	if err := c.guess(fresh); err != nil {
 		return err
 	}
+	last := math.Inf(1) // what was left when there were too many vectors
 	for corrections := 0; ; corrections++ {
 		var added [][]float64
 		for _, v := range fresh {
@@ -47,11 +52,19 @@ func (c corrector) pairs(m eigenmap.Map, tol float64) error {
 		if err := c.apply(more, added); err != nil {
 			return err
 		}
+		before := len(space)
 		space, products = append(space, added...), append(products, more...)
+		for i, v := range space[before:] {
+			for k, other := range space[:before+i+1] {
+				energy = append(energy, (dot(v, products[k])+dot(other, products[before+i]))/2)
+			}
+		}
 		small := mat.NewSymDense(len(space), nil)
+		at := 0
 		for i := range space {
 			for k := range i + 1 {
-				small.SetSym(i, k, (dot(space[i], products[k])+dot(space[k], products[i]))/2)
+				small.SetSym(i, k, energy[at])
+				at++
 			}
 		}
 		var now, after basis
@@ -82,8 +95,19 @@ func (c corrector) pairs(m eigenmap.Map, tol float64) error {
 		if len(fresh) == 0 || c.early {
 			return nil
 		}
-		if len(added) == 0 || corrections == mostCorrections {
+		full := len(space)+len(fresh) > mostBasis
+		if len(added) == 0 || corrections == most || full && worst > last/2 {
 			return fmt.Errorf("%d corrections leave residuals up to %.3g, not %.3g: ask for a larger tolerance", corrections, worst, tol)
+		}
+		if full {
+			last = worst
+			energy = energy[:0]
+			space, products = nil, nil
+			for k := range min(wanted+mostBasis/4, mostBasis/2) {
+				by := mat.Col(nil, k, &now.pairs)
+				space, products = append(space, now.combine(by)), append(products, after.combine(by))
+				energy = append(append(energy, make([]float64, k)...), now.values[k])
+			}
 		}
 	}
 }
@@ -106,4 +130,32 @@ func kernelOf(m eigenmap.Map, degrees []float64) []float64 {
 	}
 	scale(x, 1/norm(x))
 	return x
+}
+
+// A basis is vectors, and of L among them, which is small, all pairs.
+type basis struct {
+	vectors [][]float64
+	values  []float64
+	pairs   mat.Dense
+}
+
+// find makes the pairs of a small matrix, the lowest first.
+func (b *basis) find(t *mat.SymDense) error {
+	var e mat.EigenSym
+	if !e.Factorize(t, true) {
+		return errors.New("the eigenvalues of a small matrix were not found")
+	}
+	b.values = e.Values(nil)
+	b.pairs.Reset()
+	e.VectorsTo(&b.pairs)
+	return nil
+}
+
+// combine adds up the vectors of the basis.
+func (b *basis) combine(c []float64) []float64 {
+	out := make([]float64, len(b.vectors[0]))
+	for k, v := range b.vectors {
+		axpy(c[k], v, out)
+	}
+	return out
 }

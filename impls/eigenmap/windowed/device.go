@@ -146,14 +146,14 @@ func (j *deviceJob) answer(trace *bench.Trace) error {
 			return j.correction(t, coefficients[pair], rest, value)
 		},
 		orthogonal: host.orthogonal, kernel: kernel, early: j.fault == Early,
-	}.pairs(j.Map, j.Problem.Tol)
+	}.pairs(j.Map, j.Problem.Tol, mostCorrections)
 }
 
 // count makes the degrees and D^−½, of weights as far as they are of any use.
 func (j *deviceJob) count() ([]float64, error) {
 	s := j.Problem.Nodes()
 	n := int(s.Voxels())
-	degrees, longest := make([]float64, n), float64(max(s.W, s.H, s.D)-1)
+	degrees, longest := make([]float64, n), farthest(s)
 	for exponent := math.Log(float64(n) / precision); ; exponent *= 2 {
 		// What is farther away than the reach has at most so much of a row, or the reach is made longer.
 		left := float64(n) * math.Exp(-exponent)

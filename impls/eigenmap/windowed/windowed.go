@@ -6,12 +6,9 @@
 package windowed
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"runtime"
-
-	"gonum.org/v1/gonum/mat"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/quantity"
@@ -28,7 +25,7 @@ type Implementation struct{ fault Fault }
 func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "windowed", Where: "cpu",
-		Method: "Lanczos' method on near weights in float32, and residuals of all in float64 corrected in its basis, all cores",
+		Method: "Davidson's method on near weights in float32, preconditioned by groups of patches, and residuals of all weights in float64 corrected, all cores",
 		Source: "doc/eigenmap.md",
 		Scopes: []bench.Scope{bench.E2E},
 	}
@@ -47,9 +44,6 @@ func kept(p *eigenmap.Problem) float64 {
 	s, r := p.Nodes(), 2*window(p)+1
 	return float64(s.Voxels()) * float64(min(s.W, r)) * float64(min(s.H, r)) * float64(min(s.D, r))
 }
-
-// mostBasis is how many vectors a basis has at most, beside those that it begins with.
-const mostBasis = 300
 
 // CanDo refuses what takes more time or memory than the conditions allow.
 func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
@@ -80,6 +74,7 @@ type job struct {
 	fault   Fault
 	threads int
 	eigenmap.Output
+	products int // with the kept weights, for the guess
 }
 
 // A run is weights of patches side by side, from the first on, and where they are.
@@ -181,8 +176,27 @@ func (j *job) Do(trace *bench.Trace) error {
 	end = trace.Span("weights")
 	s := g.near(window(j.p))
 	end()
-	end = trace.Span("lanczos")
-	b, err := j.basis(s, kernel)
+	end = trace.Span("groups")
+	c, err := g.coarsen(j.p)
+	end()
+	if err != nil {
+		return err
+	}
+	end = trace.Span("pairs")
+	const beside, steps = 2, 20 * mostBasis
+	err = corrector{
+		apply: func(to, from [][]float64) error {
+			for k, x := range from {
+				j.products++
+				s.apply(to[k], x)
+				axpy(-dot(kernel, to[k]), kernel, to[k]) // which float32 does not know to the last digit
+			}
+			return nil
+		},
+		guess: c.guess, beside: beside,
+		correction: func(rest []float64, _ float64, _ int) ([]float64, error) { return c.solve(rest) },
+		orthogonal: g.orthogonal, kernel: kernel,
+	}.pairs(j.Map, max(1e-9, j.p.Tol/10), steps)
 	end()
 	if err != nil {
 		return err
@@ -195,133 +209,50 @@ func (j *job) Do(trace *bench.Trace) error {
 		},
 		guess: func(to [][]float64) error {
 			for k, v := range to {
-				copy(v, b.combine(mat.Col(nil, k, &b.pairs)))
+				copy(v, j.Vectors[k+1])
 			}
 			return nil
 		},
-		correction: func(rest []float64, value float64, _ int) ([]float64, error) { return b.correction(rest, value), nil },
+		correction: func(rest []float64, value float64, _ int) ([]float64, error) {
+			return s.solve(c, rest, value, kernel, j.Vectors[1:])
+		},
 		orthogonal: g.orthogonal, kernel: kernel, early: j.fault == Early,
-	}.pairs(j.Map, j.p.Tol)
+	}.pairs(j.Map, j.p.Tol, mostCorrections)
 }
 
-// A basis is of a Krylov space, and of L there, which is small, all pairs.
-type basis struct {
-	vectors [][]float64
-	values  []float64
-	pairs   mat.Dense
-}
-
-// find makes the pairs of T, the lowest first.
-func (b *basis) find(t *mat.SymDense) error {
-	var e mat.EigenSym
-	if !e.Factorize(t, true) {
-		return errors.New("the eigenvalues of a small matrix were not found")
-	}
-	b.values = e.Values(nil)
-	b.pairs.Reset()
-	e.VectorsTo(&b.pairs)
-	return nil
-}
-
-// basis takes steps in the complement of the kernel until the lowest pairs are as good as float32
-// makes them. A basis that is full begins again with the lowest pairs that it has (Wu and Simon
-// 2000).
-func (j *job) basis(s *near, kernel []float64) (*basis, error) {
-	n, wanted := s.g.n, j.p.K-1
-	most := min(n-1, mostBasis)
-	b := &basis{}
-	v := make([]float64, n)
-	for i := range v {
-		v[i] = eigenmap.Uniform(1, uint64(i))
-	}
-	enough := max(1e-9, j.p.Tol/10)
-	t := mat.NewSymDense(most, nil)
-	s.g.orthogonal(v, kernel, b.vectors)
-	for seed, steps := uint64(2), 0; ; steps++ {
-		if size := norm(v); size > 1e-10 {
-			scale(v, 1/size)
-		} else { // the space is whole, and another begins
-			for i := range v {
-				v[i] = eigenmap.Uniform(seed, uint64(i))
-			}
-			seed++
-			s.g.orthogonal(v, kernel, b.vectors)
-			scale(v, 1/norm(v))
-		}
-		b.vectors = append(b.vectors, v)
-		k := len(b.vectors)
-		v = make([]float64, n)
-		s.apply(v, b.vectors[k-1])
-		for i, c := range s.g.orthogonal(v, kernel, b.vectors) {
-			t.SetSym(i, k-1, c)
-		}
-		if k < wanted || k%10 != 0 && k != most {
-			continue
-		}
-		small := mat.NewSymDense(k, nil)
-		small.CopySym(t)
-		if err := b.find(small); err != nil {
+// solve is about the solution of (L − value)t = rest of the kept weights, in the complement of some pairs
+// and the kernel: by conjugate gradients.
+func (s *near) solve(c *coarse, rest []float64, value float64, kernel []float64, pairs [][]float64) ([]float64, error) {
+	const enough, most = 1e-3, 20
+	n := len(rest)
+	t, p, q := make([]float64, n), make([]float64, n), make([]float64, n)
+	s.g.orthogonal(rest, kernel, pairs)
+	first, before := norm(rest), 0.0
+	for range most {
+		z, err := c.solve(rest)
+		if err != nil {
 			return nil, err
 		}
-		left, beyond := 0.0, norm(v)
-		for i := range wanted {
-			left = max(left, beyond*math.Abs(b.pairs.At(k-1, i)))
+		s.g.orthogonal(z, kernel, pairs)
+		now := dot(rest, z)
+		if before > 0 {
+			axpy(now/before, p, z)
 		}
-		switch {
-		case left <= enough || k == n-1:
-			return b, nil
-		case k == most && steps > 20*mostBasis:
-			return nil, fmt.Errorf("%d steps leave %.3g; ask for fewer pairs", steps, left)
-		case k == most:
-			b.restart(t, min(wanted+mostBasis/4, most/2))
+		p, before = z, now
+		s.apply(q, p)
+		axpy(-value, p, q)
+		s.g.orthogonal(q, kernel, pairs)
+		curve := dot(p, q)
+		if !(curve > 0) {
+			break
+		}
+		axpy(now/curve, p, t)
+		axpy(-now/curve, q, rest)
+		if norm(rest) <= enough*first {
+			break
 		}
 	}
-}
-
-// restart keeps the lowest pairs of a basis.
-func (b *basis) restart(t *mat.SymDense, keep int) {
-	t.Zero()
-	vectors := make([][]float64, keep)
-	for k := range vectors {
-		vectors[k] = b.combine(mat.Col(nil, k, &b.pairs))
-		t.SetSym(k, k, b.values[k])
-	}
-	b.vectors = vectors
-}
-
-// combine adds up the vectors of the basis.
-func (b *basis) combine(c []float64) []float64 {
-	out := make([]float64, len(b.vectors[0]))
-	for k, v := range b.vectors {
-		axpy(c[k], v, out)
-	}
-	return out
-}
-
-// correction is about the solution of (L − value)t = rest: in the basis by its pairs, but for the
-// pair of that value, and beside it as if L were I there.
-func (b *basis) correction(rest []float64, value float64) []float64 {
-	c := make([]float64, len(b.vectors))
-	for k, v := range b.vectors {
-		c[k] = dot(v, rest)
-	}
-	n := len(c)
-	var inPairs, back mat.VecDense
-	inPairs.MulVec(b.pairs.T(), mat.NewVecDense(n, c))
-	for k := range n {
-		gap := b.values[k] - value
-		if math.Abs(gap) < 1e-6 {
-			gap = math.Copysign(1e-6, gap)
-		}
-		inPairs.SetVec(k, inPairs.AtVec(k)/gap)
-	}
-	back.MulVec(&b.pairs, &inPairs)
-	out := make([]float64, len(rest))
-	copy(out, rest)
-	for k, v := range b.vectors {
-		axpy(back.AtVec(k)-c[k], v, out)
-	}
-	return out
+	return t, nil
 }
 
 // orthogonal takes from v what it has of orthonormal vectors, twice, and gives what it had of those
