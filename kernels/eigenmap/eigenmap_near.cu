@@ -4,10 +4,10 @@
 //   degrees:     D_i = Σ w_ij                          in float64
 //
 // The graph of patches without a matrix. A block has 32 × 2 patches of a plane, a lane two of a
-// column; its warps share the tiles of as many patches that are within reach, and go through the
-// patches of a tile one after the other: what is read of one is the same for all lanes. Tiles are
-// taken whole, so that i has j where j has i. Sums of a row of a tile are added up in float64, and
-// then warp by warp.
+// column. Its warps share the rows of patches that are within reach, and go along a row by steps that
+// are the same for all lanes: how far away a neighbour is is one number of all, and the weights that
+// are made are those of a disc, or a ball, but for a row at its border. Sums of a row are added up in
+// float64, and then warp by warp.
 #include "steps.h"
 #include "weight.h"
 
@@ -53,20 +53,20 @@ struct exact {
 };
 
 // What is added up of neighbours: the weights, those by the number of the neighbour, or by how
-// much more the patch itself has.
+// much more the patch itself has; nothing of what lies beyond a border.
 struct adds_weights {
-  member double of(int) const { return 0; }
-  template <class N> member N term(N w, N, N) const { return w; }
+  member double of(int, bool is) const { return is ? 1 : 0; }
+  member double term(double w, double, double other, bool) const { return w * other; }
 };
-template <class N> struct adds_products {
-  const N *v;
-  member N of(int i) const { return v[i]; }
-  member N term(N w, N, N other) const { return w * other; }
+struct adds_products {
+  const float32 *v;
+  member float32 of(int i, bool is) const { return is ? v[i] : 0; }
+  member float32 term(float32 w, float32, float32 other, bool) const { return w * other; }
 };
 struct adds_differences {
   const double *u;
-  member double of(int i) const { return u[i]; }
-  member double term(double w, double own, double other) const { return w * (own - other); }
+  member double of(int i, bool) const { return u[i]; }
+  member double term(double w, double own, double other, bool is) const { return is ? w * (own - other) : 0; }
 };
 
 // Calls done with each patch of the block and its sum, in one thread each.
@@ -83,40 +83,40 @@ inlined void near(const features &f, const nodes &s, const Weights &weights, con
   double sums[high];
   UNROLL for (int p = 0; p < high; p++) {
     int i = (tz * s.h + s.least(ty * high + p, s.h - 1)) * s.w + s.least(x, s.w - 1);
-    here[p] = Patch(f, i), square[p] = (unsigned)f.squares[i], own[p] = (number)adds.of(i), sums[p] = 0;
+    here[p] = Patch(f, i), square[p] = (unsigned)f.squares[i], own[p] = (number)adds.of(i, true), sums[p] = 0;
   }
-  int far_x = planted(fault::window) ? 0 : (s.reach + wide - 1) / wide, far_y = (s.reach + high - 1) / high;
-  int x0 = s.greatest(tx - far_x, 0), nx = s.least(tx + far_x + 1, columns) - x0;
-  int y0 = s.greatest(ty - far_y, 0), ny = s.least(ty + far_y + 1, bands) - y0;
-  int z0 = s.greatest(tz - s.reach, 0), nz = s.least(tz + s.reach + 1, s.d) - z0;
-  NOT_UNROLLED for (int tile = warp; tile < nx * ny * nz; tile += warps) {
-    int jx = x0 + tile % nx, jy = y0 + tile / nx % ny, jz = z0 + tile / nx / ny;
-    bool among = jx == tx && jy == ty && jz == tz; // i may be j
-    int n = s.least(wide, s.w - jx * wide);
-    NOT_UNROLLED for (int row = 0; row < high && jy * high + row < s.h; row++) {
-      int j = (jz * s.h + jy * high + row) * s.w + jx * wide;
-      number line[high], level[high], along = (number)(jx * wide - x);
-      UNROLL for (int p = 0; p < high; p++) {
-        int dy = jy * high + row - ty * high - p, dz = jz - tz;
-        level[p] = weights.place((number)(dy * dy + dz * dz)), line[p] = 0;
-      }
-      auto one = [&](int k, number dx) {
-        Patch there(f, j + k);
-        unsigned other = (unsigned)f.squares[j + k];
-        number v = (number)adds.of(j + k), apart = weights.place(dx * dx);
-        UNROLL for (int p = 0; p < high; p++) {
-          unsigned unlike = square[p] + other - 2 * here[p].dot(f, there);
-          number w = weights.template weight<Patch>(unlike, level[p] + apart);
-          if (among && k == lane && row == p && !planted(fault::diagonal)) w = 0;
-          line[p] += adds.term(w, own[p], v);
-        }
-      };
-      const int together = Patch::few ? 4 : 1;
-      int k = 0;
-      NOT_UNROLLED for (; k + together <= n; k += together, along += together) UNROLL for (int i = 0; i < together; i++) one(k + i, along + i);
-      NOT_UNROLLED for (; k < n; k++, along += 1) one(k, along);
-      UNROLL for (int p = 0; p < high; p++) sums[p] += (double)line[p];
+  int first = ty * high, last = first + high - 1, reach = s.reach; // rows of the block
+  int y0 = s.greatest(first - reach, 0), ny = s.least(last + reach + 1, s.h) - y0;
+  int z0 = s.greatest(tz - reach, 0), nz = s.least(tz + reach + 1, s.d) - z0;
+  NOT_UNROLLED for (int row = warp; row < ny * nz; row += warps) {
+    int jy = y0 + row % ny, dz = z0 + row / ny - tz, dy = s.greatest(s.greatest(first - jy, jy - last), 0);
+    int left = reach * reach - dy * dy - dz * dz;
+    if (left < 0) continue;
+    int far = planted(fault::window) ? 2 : (int)root(left), begin = s.greatest(-far, 1 - wide - tx * wide), end = s.least(far, s.w - 1 - tx * wide);
+    int from = ((tz + dz) * s.h + jy) * s.w, own_row = dz ? -1 : jy - first; // of the patch itself
+    number line[high], level[high];
+    UNROLL for (int p = 0; p < high; p++) {
+      int apart = jy - first - p;
+      level[p] = weights.place((number)(apart * apart + dz * dz)), line[p] = 0;
     }
+    auto one = [&](int dx) {
+      bool is = (unsigned)(x + dx) < (unsigned)s.w;
+      int j = from + (is ? x + dx : 0);
+      Patch there(f, j);
+      unsigned other = (unsigned)f.squares[j];
+      number v = (number)adds.of(j, is), apart = weights.place((number)(dx * dx));
+      UNROLL for (int p = 0; p < high; p++) {
+        unsigned unlike = square[p] + other - 2 * here[p].dot(f, there);
+        number w = weights.template weight<Patch>(unlike, level[p] + apart);
+        if (!dx && own_row == p && !planted(fault::diagonal)) w = 0;
+        line[p] += adds.term(w, own[p], v, is);
+      }
+    };
+    const int together = Patch::few ? 4 : 1;
+    int dx = begin;
+    NOT_UNROLLED for (; dx + together <= end + 1; dx += together) UNROLL for (int i = 0; i < together; i++) one(dx + i);
+    NOT_UNROLLED for (; dx <= end; dx++) one(dx);
+    UNROLL for (int p = 0; p < high; p++) sums[p] += (double)line[p];
   }
   UNROLL for (int p = 0; p < high; p++) all[warp][p][lane] = sums[p];
   __syncthreads();
@@ -131,7 +131,7 @@ inlined void near(const features &f, const nodes &s, const Weights &weights, con
 #define NEAR(name, Patch)                                                                                                                        \
   extern "C" __global__ __attribute__((launch_bounds(32 * warps))) void eigenmap_near_product##name(                                            \
     GRAPH, float32 by_feature, float32 by_place, const float32 *v, const double *q, int64 column, const double *scale, double *z) {             \
-    near<Patch>(features{all, words, squares}, nodes{w, h, d, reach}, narrow{by_feature, by_place}, adds_products<float32>{v},                  \
+    near<Patch>(features{all, words, squares}, nodes{w, h, d, reach}, narrow{by_feature, by_place}, adds_products{v},                  \
                 [&](int i, double sum) { z[i] = q[column + i] - scale[i] * sum; });                                                             \
   }                                                                                                                                              \
   extern "C" __global__ __attribute__((launch_bounds(32 * warps))) void eigenmap_near_differences##name(                                        \

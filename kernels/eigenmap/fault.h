@@ -5,7 +5,7 @@
 #define FAULTS(fault)                                                          \
   fault(diagonal) /* a patch is its own neighbour */                           \
   fault(mirror)   /* what lies below the diagonal is lost */                   \
-  fault(window)   /* the tiles before and behind, along x, are lost */         \
+  fault(window)   /* patches more than two away, along x, are lost */          \
   fault(once)     /* what a vector has of the first one is taken out half */   \
   fault(plane)    /* the link before the first plane of a block is lost */     \
   fault(sign)     /* what the next level came to is taken away, not added */   \
