@@ -21,27 +21,82 @@ extern "C" __global__ void eigenmap_grid_links(const double *values, SPACE, doub
   links[i] = link(x < nx - 1, 1), links[n + i] = link(y < ny - 1, nx), links[2 * (int64)n + i] = link(z < nz - 1, nx * ny);
 }
 
-// The links in float32 and 1 over their sum. Of the finest level the masses: the sums of links, or
-// ones; and the parts of the sum of masses.
-extern "C" __global__ void eigenmap_grid_ready(const double *links, SPACE, float32 *narrow, float32 *inv, double *mass, int finest, int plain, double *parts) {
+// Those to cells that share no face.
+extern "C" __global__ void eigenmap_grid_beside(const double *values, SPACE, double over, double floor, const int *offsets, int count, double *links) {
+  space s = THE_SPACE;
+  int i = own_cell(), n = s.cells();
+  if (i >= n) return;
+  int x = i % nx, y = i / nx % ny, z = i / nx / ny;
+  NOT_UNROLLED for (int k = 0; k < count; k++) {
+    const int *o = offsets + 4 * k;
+    bool is = (unsigned)(x + o[0]) < (unsigned)nx && (unsigned)(y + o[1]) < (unsigned)ny && (unsigned)(z + o[2]) < (unsigned)nz;
+    double d = is ? values[i] - values[i + o[3]] : 0;
+    links[(int64)k * n + i] = is ? exponential(d * d * over) + floor : 0;
+  }
+}
+
+// The masses, which are sums of links, or ones; and the parts of their sum.
+extern "C" __global__ void eigenmap_grid_masses(const double *links, SPACE, BESIDE, double *mass, int plain, double *parts) {
   space s = THE_SPACE;
   int i = own_cell();
   int64 n = s.cells();
   double sum[1] = {};
   if (i < n) {
     int at[3] = {i % nx, i / nx % ny, i / nx / ny}, stride[3] = {1, nx, nx * ny};
-    UNROLL for (int a = 0; a < 3; a++) {
-      double link = links[a * n + i];
-      narrow[a * n + i] = (float32)link;
-      sum[0] += link + (at[a] ? links[a * n + i - stride[a]] : 0);
-    }
-    inv[i] = sum[0] > 0 ? (float32)(1 / sum[0]) : 0;
+    UNROLL for (int a = 0; a < 3; a++) sum[0] += links[a * n + i] + (at[a] ? links[a * n + i - stride[a]] : 0);
+    beside b = THE_BESIDE;
+    NOT_UNROLLED for (int k = 0; k < count && !planted(fault::degree); k++) sum[0] += others[k * n + i] + (i >= b.far(k) ? others[k * n + i - b.far(k)] : 0);
     if (plain) sum[0] = 1;
-    if (finest) mass[i] = sum[0];
+    mass[i] = sum[0];
   }
-  if (!finest) return;
   over_block(sum);
   if (!thread_x()) parts[block_x()] = sum[0];
+}
+
+// The links between faces with what others hold: of a link to a cell so many steps away, along x, then y,
+// then z, as many times its weight on each of them, because (Σ d)² is at most n Σ d² of n differences.
+extern "C" __global__ void eigenmap_grid_support(const double *links, SPACE, BESIDE, double *to) {
+  space s = THE_SPACE;
+  int i = own_cell();
+  int64 n = s.cells();
+  if (i >= n) return;
+  int own[3] = {i % nx, i / nx % ny, i / nx / ny}, size[3] = {nx, ny, nz};
+  NOT_UNROLLED for (int a = 0; a < 3; a++) {
+    double sum = links[a * n + i];
+    NOT_UNROLLED for (int k = 0; k < count; k++) {
+      const int *o = offsets + 4 * k;
+      int steps = 0, along = o[a] < 0 ? -o[a] : o[a];
+      UNROLL for (int b = 0; b < 3; b++) steps += o[b] < 0 ? -o[b] : o[b];
+      NOT_UNROLLED for (int t = 0; t < along; t++) { // the cell that begins a path whose step it is
+        int at[3], shift = 0;
+        bool is = true;
+        UNROLL for (int b = 0; b < 3; b++) {
+          int gone = b < a ? o[b] : b > a ? 0 : o[a] > 0 ? t : -1 - t;
+          at[b] = own[b] - gone;
+          is = is && (unsigned)at[b] < (unsigned)size[b];
+        }
+        shift = (at[2] * ny + at[1]) * nx + at[0];
+        if (is) sum += steps * others[k * n + shift];
+      }
+    }
+    to[a * n + i] = sum;
+  }
+}
+
+// The links in float32 and 1 over their sum.
+extern "C" __global__ void eigenmap_grid_ready(const double *links, SPACE, float32 *narrow, float32 *inv) {
+  space s = THE_SPACE;
+  int i = own_cell();
+  int64 n = s.cells();
+  if (i >= n) return;
+  int at[3] = {i % nx, i / nx % ny, i / nx / ny}, stride[3] = {1, nx, nx * ny};
+  double sum = 0;
+  UNROLL for (int a = 0; a < 3; a++) {
+    double link = links[a * n + i];
+    narrow[a * n + i] = (float32)link;
+    sum += link + (at[a] ? links[a * n + i - stride[a]] : 0);
+  }
+  inv[i] = sum > 0 ? (float32)(1 / sum) : 0;
 }
 
 // Adds up parts, a block for each number.
@@ -70,19 +125,26 @@ extern "C" __global__ void eigenmap_grid_random(int cells, int64 seed, quad *to)
 }
 
 // What is left of the equations, A x − λ·mass·x, and of each vector its square in the normalised form.
-extern "C" __global__ void eigenmap_grid_residual(
-  SPACE, const wide *x, const double *links, const double *mass, double v0, double v1, double v2, double v3, quad *to, double *parts) {
-  const wide values{v0, v1, v2, v3};
+template <class Others>
+inlined void residual(const space &s, const wide *x, const double *links, const double *mass, const wide &values, quad *to, double *parts, const Others &others) {
   double sum[4] = {};
-  march(THE_SPACE, links, [&](int i) { return x[i]; }, [&](int i, bool inside, const wide &here, const wide &flow) {
+  march(s, links, [&](int i) { return x[i]; }, [&](int i, bool inside, const wide &here, const wide &flow) {
     if (!inside) return;
     double m = mass[i];
     wide rest = flow - m * values * here, share = rest * rest / m;
     to[i] = narrowed(rest);
     UNROLL for (int k = 0; k < 4; k++) sum[k] += share[k];
-  });
+  }, others);
   over_block(sum);
   if (!thread_x()) UNROLL for (int k = 0; k < 4; k++) parts[(int64)k * blocks() + block_x()] = sum[k];
+}
+
+#define RESIDUAL SPACE, const wide *x, const double *links, const double *mass, double v0, double v1, double v2, double v3, quad *to, double *parts
+extern "C" __global__ void eigenmap_grid_residual(RESIDUAL) {
+  residual(THE_SPACE, x, links, mass, wide{v0, v1, v2, v3}, to, parts, none_beside());
+}
+extern "C" __global__ void eigenmap_grid_residual_beside(RESIDUAL, BESIDE) {
+  residual(THE_SPACE, x, links, mass, wide{v0, v1, v2, v3}, to, parts, THE_BESIDE);
 }
 
 // Three fours of vectors, as they are in memory, and their differences.
@@ -103,8 +165,8 @@ template <class A, class B, class C> inlined trio operator-(const three<A, B, C>
 // memory, of which a team of threads makes the products of two fours.
 enum { gram_threads = 224, team = 16, pairs = 6, roles = 2 * pairs + 1 };
 
-template <class A, class B, class C>
-inlined void gram(const space &s, const double *links, const double *mass, const A *a, const B *b, const C *c, double *parts) {
+template <class A, class B, class C, class Others>
+inlined void gram(const space &s, const double *links, const double *mass, const A *a, const B *b, const C *c, double *parts, const Others &others) {
   __shared__ double of[25][gram_threads]; // the vectors, what A makes of them, and the masses
   const int t = thread_x(), lane = t % team, role = t / team, pair = role % pairs;
   const bool energy = role >= pairs;
@@ -132,7 +194,7 @@ inlined void gram(const space &s, const double *links, const double *mass, const
         UNROLL for (int k = 0; k < 12; k++) sums[k] = __builtin_fma(m, of[k][j], sums[k]);
       }
     }
-  });
+  }, others);
   UNROLL for (int k = 0; k < 16; k++) {
     double sum = sums[k];
     UNROLL for (int far = team / 2; far; far /= 2) sum += from_lane_of(sum, (t & 31) ^ far);
@@ -143,7 +205,11 @@ inlined void gram(const space &s, const double *links, const double *mass, const
 #define GRAM(name, A, B, C)                                                                                                      \
   extern "C" __global__ __attribute__((launch_bounds(gram_threads, 2))) void eigenmap_grid_gram_##name(                          \
     const A *a, const B *b, const C *c, SPACE, const double *links, const double *mass, double *parts) {                         \
-    gram(THE_SPACE, links, mass, a, b, c, parts);                                                                                \
+    gram(THE_SPACE, links, mass, a, b, c, parts, none_beside());                                                                 \
+  }                                                                                                                              \
+  extern "C" __global__ __attribute__((launch_bounds(gram_threads, 2))) void eigenmap_grid_gram_##name##_beside(                 \
+    const A *a, const B *b, const C *c, SPACE, const double *links, const double *mass, double *parts, BESIDE) {                 \
+    gram(THE_SPACE, links, mass, a, b, c, parts, THE_BESIDE);                                                                    \
   }
 GRAM(0, quad, quad, quad)
 GRAM(1, wide, quad, quad)

@@ -8,6 +8,7 @@
   fault(window)   /* patches more than two away, along x, are lost */          \
   fault(once)     /* what a vector has of the first one is taken out half */   \
   fault(plane)    /* the link before the first plane of a block is lost */     \
+  fault(degree)   /* links to cells that share no face are no part of masses */ \
   fault(sign)     /* what the next level came to is taken away, not added */   \
   fault(adjoint)  /* restriction is not the transpose of interpolation */      \
   fault(weak)     /* coarser links are those of resistances alone */           \

@@ -51,11 +51,37 @@ struct walk {
   member int at(const space &s, int z) const { return (z < 0 ? 0 : lesser(z, s.nz - 1)) * s.plane() + y * s.nx + x; }
 };
 
+// Links to cells that share no face: of each offset three numbers of cells along the axes, and how far
+// that is in memory; and the links of all cells to those so far away, 0 where there are none.
+struct beside {
+  const int *offsets;
+  int count;
+  const double *links;
+  member int far(int k) const { return offsets[4 * k + 3]; }
+  // What flows along them from a cell of n.
+  template <class V, class Flow, class Read> member void add(int i, int n, const V &here, Flow &flow, Read read) const {
+    NOT_UNROLLED for (int k = 0; k < count; k++) {
+      const double *link = links + (int64)k * n;
+      int by = far(k);
+      double ahead = link[i], behind = i >= by ? link[i - by] : 0;
+      if (ahead > 0) flow = flow + ahead * (here - read(i + by));
+      if (behind > 0) flow = flow + behind * (here - read(i - by));
+    }
+  }
+};
+#define BESIDE const int *offsets, int count, const double *others
+#define THE_BESIDE beside{offsets, count, others}
+
+struct none_beside {
+  template <class V, class Flow, class Read> member void add(int, int, const V &, Flow &, Read) const {}
+};
+
 // Goes through the cells of a block, plane by plane. What is read at a cell is any number of vectors;
 // each is given the cell, whether it is one or stands for what is beyond the border, what was read
 // there, and what flows from it, Σ link·(here − there), in the links' precision. All threads of a
 // block come to each plane.
-template <class N, class Read, class Each> inlined void march(const space &s, const N *links, Read read, Each each) {
+template <class N, class Read, class Each, class Others = none_beside>
+inlined void march(const space &s, const N *links, Read read, Each each, const Others &others = Others()) {
   walk w(s);
   const N *lx = links, *ly = lx + s.cells(), *lz = ly + s.cells();
   auto before = read(w.at(s, w.z - 1)), here = read(w.at(s, w.z));
@@ -70,6 +96,7 @@ template <class N, class Read, class Each> inlined void march(const space &s, co
       flow = flow + (above * (here - read(i + w.north)) + below * (here - read(i + w.south)));
     }
     flow = flow + (behind * (here - before) + ahead * (here - after));
+    others.add(i, s.cells(), here, flow, read);
     each(i, w.inside && z < s.nz, here, flow);
     before = here, here = after, behind = ahead;
   }

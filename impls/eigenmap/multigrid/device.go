@@ -17,8 +17,7 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// OnDevice does the same on an NVIDIA device (kernels/eigenmap/eigenmap_grid.cu), of neighbours that
-// share a face.
+// OnDevice does the same on an NVIDIA device (kernels/eigenmap/eigenmap_grid.cu).
 type OnDevice struct {
 	Open  resident.Opener
 	fault Fault
@@ -37,6 +36,7 @@ func (OnDevice) About() bench.About {
 
 const (
 	deviceVoxelNS = 20 // that a voxel takes a device for each four pairs, for the estimate in a refusal
+	deviceLinkNS  = 4  // … and each link of it that is not between faces
 	mostQuads     = 3  // that the kernels combine at once
 	mostCells     = 1 << 30
 	startCells    = 512 // that a level has at least which pairs are first looked for on
@@ -56,8 +56,6 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	}
 	n, q := p.Nodes().Voxels(), int64(deviceQuads(p))
 	switch {
-	case p.Corners || p.Radius > 1:
-		return errors.New("knows neighbours that share a face, not corners or a radius")
 	case p.Floor == 0:
 		return errors.New("a floor of 0 may leave the graph in parts, which are not looked for; want one above 0")
 	case n > mostCells:
@@ -67,7 +65,8 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	case n < 4*lanes*(q+1):
 		return fmt.Errorf("%d voxels are too few for a basis; want at least %d", n, 4*lanes*(q+1))
 	}
-	if err := c.Allow(quantity.Seconds(float64(n*q*q*deviceVoxelNS)*1e-9), "%d voxels × %d² × %d ns", n, q, deviceVoxelNS); err != nil {
+	ns := deviceVoxelNS + deviceLinkNS*int64(len(deviceOffsets(p))/offsetNumbers)
+	if err := c.Allow(quantity.Seconds(float64(n*q*q*ns)*1e-9), "%d voxels × %d² × %d ns", n, q, ns); err != nil {
 		return err
 	}
 	if err := c.AllowMemory(8*n*int64(p.K+2), "the image and %d vectors of %d numbers", p.K, n); err != nil {
@@ -84,13 +83,15 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 const (
 	gridLinks, gridReady, gridSums, gridRandom, gridResidual, gridAnswer         = "eigenmap_grid_links", "eigenmap_grid_ready", "eigenmap_grid_sums", "eigenmap_grid_random", "eigenmap_grid_residual", "eigenmap_grid_answer"
 	gridGram, gridCombine                                                        = "eigenmap_grid_gram_", "eigenmap_grid_combine_"
+	gridBeside, gridMasses, gridSupport, withBeside                              = "eigenmap_grid_beside", "eigenmap_grid_masses", "eigenmap_grid_support", "_beside"
 	gridStart, gridSweep, gridRemain                                             = "eigenmap_grid_start", "eigenmap_grid_sweep", "eigenmap_grid_remain"
 	gridShares, gridCoarsen, gridRestricts, gridInterpolate, gridGuess, gridTail = "eigenmap_grid_shares", "eigenmap_grid_coarsen", "eigenmap_grid_restricts", "eigenmap_grid_interpolate", "eigenmap_grid_guess", "eigenmap_grid_tail"
 
 	gridBlock, gramBlock = 256, 224
 	tailBlock, tailCells = 1024, 4096 // of levels whose cycle one block does in less time than launches take
 	tailKnown, tailWork  = 7, 3       // numbers of float32, and fours of them, of each cell
-	gramNumbers          = 13 * 16    // that a launch of gram makes: of 13 pairs of fours, the last one of them sums
+	offsetNumbers        = 4
+	gramNumbers          = 13 * 16 // that a launch of gram makes: of 13 pairs of fours, the last one of them sums
 )
 
 // Setup loads the kernels, makes the levels, and brings what is resident to the device.
@@ -99,9 +100,9 @@ func (o OnDevice) Setup(p *eigenmap.Problem, c bench.Conditions) (_ bench.Job[ei
 	if err != nil {
 		return nil, err
 	}
-	kernels := []string{gridLinks, gridReady, gridSums, gridRandom, gridResidual, gridAnswer, gridStart, gridSweep, gridRemain, gridShares, gridCoarsen, gridRestricts, gridInterpolate, gridGuess, gridTail}
+	kernels := []string{gridBeside, gridMasses, gridSupport, gridResidual + withBeside, gridLinks, gridReady, gridSums, gridRandom, gridResidual, gridAnswer, gridStart, gridSweep, gridRemain, gridShares, gridCoarsen, gridRestricts, gridInterpolate, gridGuess, gridTail}
 	for k := range 4 {
-		if kernels = append(kernels, fmt.Sprint(gridGram, k)); k > 0 {
+		if kernels = append(kernels, fmt.Sprint(gridGram, k), fmt.Sprint(gridGram, k, withBeside)); k > 0 {
 			kernels = append(kernels, fmt.Sprint(gridCombine, k))
 		}
 	}
@@ -118,6 +119,9 @@ func (o OnDevice) Setup(p *eigenmap.Problem, c bench.Conditions) (_ bench.Job[ei
 		if err == nil {
 			*b.to, err = j.Alloc(b.name, b.bytes)
 		}
+	}
+	if err == nil && len(j.offsets) > 0 {
+		err = j.Stream.Upload(j.far, 0, grid.Bytes(j.offsets))
 	}
 	if err == nil && !j.whole {
 		err = j.bring()
@@ -138,7 +142,12 @@ type deviceJob struct {
 	most   int // iterations
 	whole  bool
 	levels []*deviceLevel
-	tail   int // the first level of those whose cycle is one block's
+	// Of neighbours that share no face where they are, four numbers each, and on the device these, the
+	// links to them, and the links between faces that the cycle has for them.
+	offsets                []int32
+	far, others, supported device.Buffer
+
+	tail int // the first level of those whose cycle is one block's
 
 	image, parts, totals, coefficients, answer device.Buffer
 	known, work                                device.Buffer // of the tail, level by level
@@ -214,7 +223,7 @@ func (l *deviceLevel) size() []any { return []any{int32(l.nx), int32(l.ny), int3
 
 // newDeviceJob is one of a problem, with its levels and without any memory.
 func newDeviceJob(p *eigenmap.Problem) *deviceJob {
-	j, s, room := &deviceJob{p: p}, p.Shape(), deviceQuads(p)
+	j, s, room := &deviceJob{p: p, offsets: deviceOffsets(p)}, p.Shape(), deviceQuads(p)
 	n := [3]int64{s.W, s.H, s.D}
 	if s.D == 1 { // rows are gone through as planes are
 		n = [3]int64{s.W, 1, s.H}
@@ -262,10 +271,41 @@ func (j *deviceJob) buffers() (list []buffer) {
 	few := last.before + last.cells()
 	list = append(list, buffer{&j.known, "levels of few cells", 4 * tailKnown * few}, buffer{&j.work, "values of few cells", 4 * lanes * tailWork * few})
 	c := j.levels[0].cells()
+	if n := int64(len(j.offsets) / offsetNumbers); n > 0 {
+		list = append(list, buffer{&j.far, "offsets of neighbours", 4 * offsetNumbers * n}, buffer{&j.others, "links to them", 8 * n * c}, buffer{&j.supported, "links for them", 8 * 3 * c})
+	}
 	return append(list, buffer{&j.image, "image", 8 * c}, buffer{&j.parts, "parts of sums", 8 * parts},
 		buffer{&j.totals, "sums", 8 * gramNumbers * int64(len(triples(3*room)))},
 		buffer{&j.coefficients, "coefficients", 8 * int64(lanes*room) * int64(3*lanes*room+2)},
 		buffer{&j.answer, "vectors of the answer", 8 * c * int64(j.p.K)})
+}
+
+// deviceOffsets are where neighbours of a voxel are that share no face and come behind it, along the axes
+// of the device, and how far that is in its memory.
+func deviceOffsets(p *eigenmap.Problem) (list []int32) {
+	s := p.Shape()
+	for _, o := range farther(p) {
+		x, y, z := int64(o[0]), int64(o[1]), int64(o[2])
+		by := int32((z*s.H+y)*s.W + x)
+		if s.D == 1 { // rows are gone through as planes are
+			y, z = z, y
+		}
+		list = append(list, int32(x), int32(y), int32(z), by)
+	}
+	return list
+}
+
+// beside are what kernels are told of them.
+func (j *deviceJob) beside() []any {
+	return []any{j.far, int32(len(j.offsets) / offsetNumbers), j.others}
+}
+
+// of gives a kernel's name on a level, and what it is told last: of all links where some are not between faces.
+func (j *deviceJob) of(l *deviceLevel, kernel string) (string, []any) {
+	if l != j.levels[0] || len(j.offsets) == 0 {
+		return kernel, nil
+	}
+	return kernel + withBeside, j.beside()
 }
 
 // bring makes numbers from 0 to 1 of the image, and copies them to the device.
@@ -306,6 +346,9 @@ func (j *deviceJob) Poison() {
 	const poison = 0x5a
 	j.Output.Poison()
 	all := []device.Buffer{j.parts, j.totals, j.coefficients, j.answer, j.known, j.work}
+	if len(j.offsets) > 0 {
+		all = append(all, j.others, j.supported)
+	}
 	for _, l := range j.levels {
 		all = append(append(append(append(all, l.links, l.mass, l.narrow, l.inv, l.shares, l.f, l.u), l.x...), l.w...), l.p...)
 	}
@@ -344,37 +387,39 @@ func (j *deviceJob) build() error {
 	if j.p.Plain {
 		plain = 1
 	}
-	floor := j.p.Floor
-	if err := j.each(gridLinks, l.cells(), append(append([]any{j.image}, l.space(l.marchShape)...), -1/(j.p.Sigma*j.p.Sigma), floor, l.links)...); err != nil {
+	floor, over, links := j.p.Floor, -1/(j.p.Sigma*j.p.Sigma), l.links
+	err := j.each(gridLinks, l.cells(), append(append([]any{j.image}, l.space(l.marchShape)...), over, floor, l.links)...)
+	if n := int32(len(j.offsets) / offsetNumbers); n > 0 {
+		links = j.supported
+		err = errors.Join(err,
+			j.each(gridBeside, l.cells(), append(append([]any{j.image}, l.space(l.marchShape)...), over, floor, j.far, n, j.others)...),
+			j.each(gridSupport, l.cells(), append(append([]any{l.links}, l.space(l.marchShape)...), append(j.beside(), links)...)...))
+	}
+	err = errors.Join(err,
+		j.each(gridMasses, l.cells(), append(append(append([]any{l.links}, l.space(l.marchShape)...), j.beside()...), l.mass, plain, j.parts)...),
+		j.addUp(1, ceil(l.cells(), gridBlock), 0))
+	if err != nil {
 		return err
 	}
+	all, err := j.read(1)
+	if err != nil {
+		return err
+	}
+	j.masses = all[0]
 	for k, l := range j.levels {
-		first := int32(0)
-		if k == 0 {
-			first = 1
-		}
-		if err := j.each(gridReady, l.cells(), append(append([]any{l.links}, l.space(l.marchShape)...), l.narrow, l.inv, l.mass, first, plain, j.parts)...); err != nil {
+		if err := j.each(gridReady, l.cells(), append(append([]any{links}, l.space(l.marchShape)...), l.narrow, l.inv)...); err != nil {
 			return err
-		}
-		if k == 0 {
-			if err := j.addUp(1, ceil(l.cells(), gridBlock), 0); err != nil {
-				return err
-			}
-			all, err := j.read(1)
-			if err != nil {
-				return err
-			}
-			j.masses = all[0]
 		}
 		if k+1 == len(j.levels) {
 			break
 		}
 		c := j.levels[k+1]
 		if err := errors.Join(
-			j.each(gridShares, l.cells(), append(l.size(), l.links, l.shares)...),
-			j.each(gridCoarsen, c.cells(), append(l.size(), l.links, l.shares, l.mass, c.links, c.mass)...)); err != nil {
+			j.each(gridShares, l.cells(), append(l.size(), links, l.shares)...),
+			j.each(gridCoarsen, c.cells(), append(l.size(), links, l.shares, l.mass, c.links, c.mass)...)); err != nil {
 			return err
 		}
+		links = c.links
 	}
 	for _, l := range j.levels[j.tail:] {
 		at, n := 4*tailKnown*l.before, 4*l.cells()
@@ -494,8 +539,9 @@ func (j *deviceJob) products(l *deviceLevel, b basis) (gram2, energy *mat.SymDen
 			}
 		}
 		args := append([]any{b.lists[t[0]], b.lists[t[1]], b.lists[t[2]]}, l.space(l.gramShape)...)
+		kernel, others := j.of(l, fmt.Sprint(gridGram, wide))
 		if err := errors.Join(
-			j.Launch(fmt.Sprint(gridGram, wide), l.gramShape.blocks, gramBlock, 0, append(args, l.links, l.mass, j.parts)...),
+			j.Launch(kernel, l.gramShape.blocks, gramBlock, 0, append(append(args, l.links, l.mass, j.parts), others...)...),
 			j.addUp(gramNumbers, l.gramShape.blocks, at*gramNumbers)); err != nil {
 			return nil, nil, nil, err
 		}
@@ -617,8 +663,9 @@ func (j *deviceJob) seed(k, from int) error {
 // left sets the f of a level to what is left of the equations of a four.
 func (j *deviceJob) left(l *deviceLevel, q int) error {
 	v := l.values[lanes*q:]
+	kernel, others := j.of(l, gridResidual)
 	return errors.Join(
-		j.march(gridResidual, l, l.x[q], l.links, l.mass, v[0], v[1], v[2], v[3], l.f, j.parts),
+		j.march(kernel, l, append([]any{l.x[q], l.links, l.mass, v[0], v[1], v[2], v[3], l.f, j.parts}, others...)...),
 		j.addUp(lanes, l.marchShape.blocks, lanes*q))
 }
 
@@ -658,7 +705,7 @@ func (j *deviceJob) iterate(k, wanted, most int, enough func(value, residual flo
 			j.iterations++
 		}
 		often := sweeps
-		if k == 0 && j.iterations > soon {
+		if k == 0 && j.iterations > soon && len(j.offsets) == 0 {
 			often = oftenSweeps
 		}
 		for q := l.quads - 1; q >= 0; q-- {

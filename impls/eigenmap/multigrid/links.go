@@ -34,20 +34,9 @@ func finest(p *eigenmap.Problem, threads int) (*level, error) {
 		})
 	}
 	all := []offset{{1, 0, 0, l.link[0]}, {0, 1, 0, l.link[1]}, {0, 0, 1, l.link[2]}}
-	r, square := int(p.Radius), int(p.Radius*p.Radius)
-	if p.Corners {
-		square = 3
-	}
-	for z := 0; z <= min(r, l.nz-1); z++ {
-		for y := -min(r, l.ny-1); y <= min(r, l.ny-1); y++ {
-			for x := -min(r, l.nx-1); x <= min(r, l.nx-1); x++ {
-				far := x*x + y*y + z*z
-				if after := z > 0 || y > 0 || y == 0 && x > 0; after && far > 1 && far <= square {
-					all = append(all, offset{x, y, z, make([]float64, l.cells())})
-					l.beside = all
-				}
-			}
-		}
+	for _, o := range farther(p) {
+		all = append(all, offset{o[0], o[1], o[2], make([]float64, l.cells())})
+		l.beside = all
 	}
 	for _, o := range all {
 		weigh(o)
@@ -66,6 +55,26 @@ func finest(p *eigenmap.Problem, threads int) (*level, error) {
 		}
 	}
 	return l, nil
+}
+
+// farther are where neighbours of a voxel are that come behind it and share no face with it.
+func farther(p *eigenmap.Problem) (list [][3]int) {
+	s := p.Shape()
+	r, square := int(p.Radius), int(p.Radius*p.Radius)
+	if p.Corners {
+		square = 3
+	}
+	for z := 0; z <= min(r, int(s.D)-1); z++ {
+		for y := -min(r, int(s.H)-1); y <= min(r, int(s.H)-1); y++ {
+			for x := -min(r, int(s.W)-1); x <= min(r, int(s.W)-1); x++ {
+				far := x*x + y*y + z*z
+				if after := z > 0 || y > 0 || y == 0 && x > 0; after && far > 1 && far <= square {
+					list = append(list, [3]int{x, y, z})
+				}
+			}
+		}
+	}
+	return list
 }
 
 // fromZeroToOne moves and scales values so that the least is 0 and the greatest 1, or all are 0.
