@@ -97,6 +97,13 @@ func (s *stream) Launch(f device.Function, shape device.Launch, args ...any) err
 	if !ok || k.m.on != s.on {
 		return fmt.Errorf("stream %q: a kernel of another device", s.name)
 	}
+	for i, a := range args { // as a driver refuses them
+		switch a.(type) {
+		case int32, uint32, float32, int64, uint64, float64, device.Memory, device.Texture:
+		default:
+			return fmt.Errorf("kernel %q: argument %d: a %T cannot be passed", k.name, i, a)
+		}
+	}
 	return s.add(func(s *stream) error {
 		s.clock += time.Duration(shape.Grid.Count()) * launchTime
 		for _, a := range args {
