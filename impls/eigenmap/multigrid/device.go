@@ -271,9 +271,11 @@ func (j *deviceJob) buffers() (list []buffer) {
 	few := last.before + last.cells()
 	list = append(list, buffer{&j.known, "levels of few cells", 4 * tailKnown * few}, buffer{&j.work, "values of few cells", 4 * lanes * tailWork * few})
 	c := j.levels[0].cells()
-	if n := int64(len(j.offsets) / offsetNumbers); n > 0 {
-		list = append(list, buffer{&j.far, "offsets of neighbours", 4 * offsetNumbers * n}, buffer{&j.others, "links to them", 8 * n * c}, buffer{&j.supported, "links for them", 8 * 3 * c})
+	n, some := int64(len(j.offsets)/offsetNumbers), int64(0)
+	if n > 0 {
+		some = 8 * 3 * c
 	}
+	list = append(list, buffer{&j.far, "offsets of neighbours", max(4*offsetNumbers*n, 4)}, buffer{&j.others, "links to them", max(8*n*c, 8)}, buffer{&j.supported, "links for them", max(some, 8)})
 	return append(list, buffer{&j.image, "image", 8 * c}, buffer{&j.parts, "parts of sums", 8 * parts},
 		buffer{&j.totals, "sums", 8 * gramNumbers * int64(len(triples(3*room)))},
 		buffer{&j.coefficients, "coefficients", 8 * int64(lanes*room) * int64(3*lanes*room+2)},
@@ -345,10 +347,7 @@ func (j *deviceJob) Do(trace *bench.Trace) error {
 func (j *deviceJob) Poison() {
 	const poison = 0x5a
 	j.Output.Poison()
-	all := []device.Buffer{j.parts, j.totals, j.coefficients, j.answer, j.known, j.work}
-	if len(j.offsets) > 0 {
-		all = append(all, j.others, j.supported)
-	}
+	all := []device.Buffer{j.parts, j.totals, j.coefficients, j.answer, j.known, j.work, j.others, j.supported}
 	for _, l := range j.levels {
 		all = append(append(append(append(all, l.links, l.mass, l.narrow, l.inv, l.shares, l.f, l.u), l.x...), l.w...), l.p...)
 	}
