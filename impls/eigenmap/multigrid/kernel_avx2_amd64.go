@@ -29,3 +29,19 @@ func flow256(to *float64, here *float64, there *float64, link *float64, n int)
 //
 //go:noescape
 func relax256(u *float32, f *float32, inv *float32, along *float32, north *float32, south *float32, below *float32, above *float32, toNorth int, toSouth int, toBelow int, toAbove int, n int)
+
+// gather256 adds shares of n pairs of cells to a coarser one each.
+//
+//go:noescape
+func gather256(to *float32, from *float32, share *float32, n int)
+
+// gatherAcross256 adds shares of n pairs of cells to coarser ones, the first of a pair to the one behind.
+//
+//go:noescape
+func gatherAcross256(to *float32, from *float32, share *float32, n int)
+
+// interpolate256 adds to n pairs of cells their shares of the coarser cell that holds them, of the one
+// before or behind it, and of those so many bytes away.
+//
+//go:noescape
+func interpolate256(u *float32, own *float32, x *float32, y *float32, z *float32, c *float32, toY int, toZ int, n int)

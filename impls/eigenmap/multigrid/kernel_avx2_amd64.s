@@ -191,3 +191,106 @@ more:
 end:
 	VZEROUPPER
 	RET
+
+// func gather256(to *float32, from *float32, share *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·gather256(SB), NOSPLIT, $0-32
+	MOVQ  to+0(FP), AX
+	MOVQ  from+8(FP), CX
+	MOVQ  share+16(FP), DX
+	MOVQ  n+24(FP), BX
+	TESTQ BX, BX
+	JZ    end
+
+more:
+	VMOVUPS      (AX), X0
+	VBROADCASTSS (DX), X1
+	VBROADCASTSS 4(DX), X2
+	VFMADD231PS  (CX), X1, X0
+	VFMADD231PS  16(CX), X2, X0
+	VMOVUPS      X0, (AX)
+	ADDQ         $0x10, AX
+	ADDQ         $0x20, CX
+	ADDQ         $0x08, DX
+	DECQ         BX
+	JNZ          more
+
+end:
+	VZEROUPPER
+	RET
+
+// func gatherAcross256(to *float32, from *float32, share *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·gatherAcross256(SB), NOSPLIT, $0-32
+	MOVQ  to+0(FP), AX
+	MOVQ  from+8(FP), CX
+	MOVQ  share+16(FP), DX
+	MOVQ  n+24(FP), BX
+	TESTQ BX, BX
+	JZ    end
+
+more:
+	VMOVUPS      (AX), X0
+	VBROADCASTSS (DX), X1
+	VBROADCASTSS 4(DX), X2
+	VMOVUPS      16(AX), X3
+	VFMADD231PS  (CX), X1, X3
+	VMOVUPS      X3, 16(AX)
+	VFMADD231PS  16(CX), X2, X0
+	VMOVUPS      X0, (AX)
+	ADDQ         $0x10, AX
+	ADDQ         $0x20, CX
+	ADDQ         $0x08, DX
+	DECQ         BX
+	JNZ          more
+
+end:
+	VZEROUPPER
+	RET
+
+// func interpolate256(u *float32, own *float32, x *float32, y *float32, z *float32, c *float32, toY int, toZ int, n int)
+// Requires: AVX, FMA3
+TEXT ·interpolate256(SB), NOSPLIT, $0-72
+	MOVQ  u+0(FP), AX
+	MOVQ  own+8(FP), CX
+	MOVQ  c+40(FP), DX
+	MOVQ  x+16(FP), BX
+	MOVQ  y+24(FP), SI
+	MOVQ  z+32(FP), DI
+	MOVQ  toY+48(FP), R8
+	MOVQ  toZ+56(FP), R9
+	MOVQ  n+64(FP), R10
+	XORQ  R11, R11
+	TESTQ R10, R10
+	JZ    end
+
+more:
+	VMOVUPS      (AX), X0
+	VBROADCASTSS (CX)(R11*4), X1
+	VFMADD231PS  (DX), X1, X0
+	VBROADCASTSS (BX)(R11*4), X1
+	VFMADD231PS  -16(DX), X1, X0
+	VBROADCASTSS (SI)(R11*4), X1
+	VFMADD231PS  (DX)(R8*1), X1, X0
+	VBROADCASTSS (DI)(R11*4), X1
+	VFMADD231PS  (DX)(R9*1), X1, X0
+	VMOVUPS      X0, (AX)
+	VMOVUPS      16(AX), X0
+	VBROADCASTSS 4(CX)(R11*4), X1
+	VFMADD231PS  (DX), X1, X0
+	VBROADCASTSS 4(BX)(R11*4), X1
+	VFMADD231PS  16(DX), X1, X0
+	VBROADCASTSS 4(SI)(R11*4), X1
+	VFMADD231PS  (DX)(R8*1), X1, X0
+	VBROADCASTSS 4(DI)(R11*4), X1
+	VFMADD231PS  (DX)(R9*1), X1, X0
+	VMOVUPS      X0, 16(AX)
+	ADDQ         $0x20, AX
+	ADDQ         $0x10, DX
+	ADDQ         $0x02, R11
+	DECQ         R10
+	JNZ          more
+
+end:
+	VZEROUPPER
+	RET
