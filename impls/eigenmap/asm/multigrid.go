@@ -13,6 +13,9 @@ func multigrid() {
 	accumulate()
 	flow()
 	relax()
+	gather("gather256", false)
+	gather("gatherAcross256", true)
+	interpolate()
 }
 
 // Sizes of a number and of a cell's, in float64 and in float32.
@@ -166,5 +169,72 @@ func relax() {
 		ADDQ(U8(2*narrow), u)
 		ADDQ(U8(2*narrow), f)
 		ADDQ(U8(2), x)
+	})
+}
+
+// gather adds shares of pairs of cells to the coarser cells of a row: of each pair to its own, or across, of
+// pairs that two coarser cells share, the first to the next one.
+func gather(name string, across bool) {
+	TEXT(name, NOSPLIT, "func(to, from, share *float32, n int)")
+	Pragma("noescape")
+	if across {
+		Doc(name + " adds shares of n pairs of cells to coarser ones, the first of a pair to the one behind.")
+	} else {
+		Doc(name + " adds shares of n pairs of cells to a coarser one each.")
+	}
+	to, from, share := Load(Param("to"), GP64()), Load(Param("from"), GP64()), Load(Param("share"), GP64())
+	n := Load(Param("n"), GP64())
+	cells(n, func() {
+		t, a, b := XMM(), XMM(), XMM()
+		VMOVUPS(Mem{Base: to}, t)
+		VBROADCASTSS(Mem{Base: share}, a)
+		VBROADCASTSS(Mem{Base: share, Disp: narrowNumber}, b)
+		if across {
+			next := XMM()
+			VMOVUPS(Mem{Base: to, Disp: narrow}, next)
+			VFMADD231PS(Mem{Base: from}, a, next)
+			VMOVUPS(next, Mem{Base: to, Disp: narrow})
+		} else {
+			VFMADD231PS(Mem{Base: from}, a, t)
+		}
+		VFMADD231PS(Mem{Base: from, Disp: narrow}, b, t)
+		VMOVUPS(t, Mem{Base: to})
+		ADDQ(U8(narrow), to)
+		ADDQ(U8(2*narrow), from)
+		ADDQ(U8(2*narrowNumber), share)
+	})
+}
+
+// interpolate adds to pairs of cells what coarser ones give them.
+func interpolate() {
+	TEXT("interpolate256", NOSPLIT, "func(u, own, x, y, z, c *float32, toY, toZ, n int)")
+	Pragma("noescape")
+	Doc("interpolate256 adds to n pairs of cells their shares of the coarser cell that holds them, of the one",
+		"before or behind it, and of those so many bytes away.")
+	u, own, c := Load(Param("u"), GP64()), Load(Param("own"), GP64()), Load(Param("c"), GP64())
+	x, y, z := Load(Param("x"), GP64()), Load(Param("y"), GP64()), Load(Param("z"), GP64())
+	toY, toZ := Load(Param("toY"), GP64()), Load(Param("toZ"), GP64())
+	n, at := Load(Param("n"), GP64()), GP64()
+	XORQ(at, at)
+	cells(n, func() {
+		for k := range 2 {
+			t, s := XMM(), XMM()
+			VMOVUPS(Mem{Base: u, Disp: k * narrow}, t)
+			beside := -narrow
+			if k == 1 {
+				beside = narrow
+			}
+			for _, of := range []struct {
+				share Register
+				from  Mem
+			}{{own, Mem{Base: c}}, {x, Mem{Base: c, Disp: beside}}, {y, Mem{Base: c, Index: toY, Scale: 1}}, {z, Mem{Base: c, Index: toZ, Scale: 1}}} {
+				VBROADCASTSS(Mem{Base: of.share, Index: at, Scale: 4, Disp: k * narrowNumber}, s)
+				VFMADD231PS(of.from, s, t)
+			}
+			VMOVUPS(t, Mem{Base: u, Disp: k * narrow})
+		}
+		ADDQ(U8(2*narrow), u)
+		ADDQ(U8(narrow), c)
+		ADDQ(U8(2), at)
 	})
 }

@@ -138,8 +138,12 @@ func (l *level) restrict(c *level) {
 			out := c.f[lanes*r*c.nx:][:lanes*c.nx]
 			clear(out)
 			add := func(y, z int, share []float32) {
-				row := (z*l.ny + y) * l.nx
-				for x := range l.nx {
+				row, done := (z*l.ny+y)*l.nx, 0
+				if l.fast && l.foldx == 2 {
+					gatherVector(out, l.rest[lanes*row:], share[row:], l.nx/2, false)
+					done = l.nx &^ 1
+				}
+				for x := done; x < l.nx; x++ {
 					to, from, s := (*lane4)(out[lanes*(x/l.foldx):]), (*lane4)(l.rest[lanes*(row+x):]), share[row+x]
 					for k := range to {
 						to[k] += s * from[k]
@@ -154,6 +158,10 @@ func (l *level) restrict(c *level) {
 					}
 					// Cells of the coarser cells before and behind give their share along x.
 					row, share := (z*l.ny+y)*l.nx, l.share[0]
+					if l.fast {
+						gatherVector(out, l.rest[lanes*(row+1):], share[row+1:], (l.nx-1)/2, true)
+						continue
+					}
 					for x := 1; x+1 < l.nx; x += 2 {
 						here, next := lanes*(x/2), lanes*(x/2+1)
 						to, from, s := (*lane4)(out[next:]), (*lane4)(l.rest[lanes*(row+x):]), share[row+x]
@@ -202,7 +210,12 @@ func (l *level) interpolate(c *level) {
 			if l.foldz == 2 {
 				byZ = toward(z, c.nz) * c.nx * c.ny * lanes
 			}
-			for x := range l.nx {
+			done := 0
+			if l.fast && l.foldx == 2 { // what lies beyond the border of a row has no share
+				l.interpolateVector(row, l.nx/2, c.u, lanes*(cr*c.nx+1), byY, byZ)
+				done = l.nx &^ 1
+			}
+			for x := done; x < l.nx; x++ {
 				i, at := row+x, lanes*(cr*c.nx+x/l.foldx+1)
 				byX := 0
 				if l.foldx == 2 {

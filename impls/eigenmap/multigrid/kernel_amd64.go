@@ -47,3 +47,32 @@ func (l *level) relaxVector(i, n int, links [4][]float32, to [4]int) {
 	const size = 4
 	relax256(&l.u[at], &l.f[lanes*i], &l.inv[i], &l.along[i], &links[0][0], &links[1][0], &links[2][0], &links[3][0], size*to[0], size*to[1], size*to[2], size*to[3], n)
 }
+
+// gatherVector adds shares of n pairs of cells of a row to coarser ones.
+func gatherVector(to, from, share []float32, n int, across bool) {
+	if n == 0 {
+		return
+	}
+	_, _ = from[:2*lanes*n], share[:2*n]
+	if across {
+		gatherAcross256(&to[:lanes*(n+1)][0], &from[0], &share[0], n)
+		return
+	}
+	gather256(&to[:lanes*n][0], &from[0], &share[0], n)
+}
+
+// interpolateVector adds to n pairs of cells from the i-th on what coarser ones give them, the first of
+// which is at a place of their values, beside those so far away.
+func (l *level) interpolateVector(i, n int, c []float32, at, byY, byZ int) {
+	if n == 0 {
+		return
+	}
+	for _, by := range []int{-lanes, lanes, byY, byZ} {
+		_ = c[at+by : at+by+lanes*n]
+	}
+	for _, share := range [][]float32{l.own, l.share[0], l.share[1], l.share[2]} {
+		_ = share[i : i+2*n]
+	}
+	const size = 4
+	interpolate256(&l.u[lanes*(i+1) : lanes*(i+1+2*n)][0], &l.own[i], &l.share[0][i], &l.share[1][i], &l.share[2][i], &c[at], size*byY, size*byZ, n)
+}

@@ -62,6 +62,35 @@ func TestKernels(t *testing.T) {
 			l.f[i], l.u[lanes+i] = rng.Float32(), rng.Float32()
 		}
 		start := append([]float32(nil), l.u...)
+		c := l.coarser()
+		c.ready()
+		for i := range l.rest {
+			l.rest[i] = rng.Float32()
+		}
+		for i := range c.f {
+			c.u[lanes+i] = rng.Float32()
+		}
+		passes := map[string]struct {
+			pass func()
+			of   []float32
+		}{
+			"restrict":    {func() { l.restrict(c) }, c.f},
+			"interpolate": {func() { l.interpolate(c) }, l.u},
+		}
+		for name, p := range passes {
+			var got [2][]float32
+			for k := range got {
+				copy(l.u, start)
+				l.fast = k == 1
+				p.pass()
+				got[k] = append([]float32(nil), p.of...)
+			}
+			for i, v := range got[0] {
+				if math.Abs(float64(v-got[1][i])) > 1e-5*(1+math.Abs(float64(v))) {
+					t.Fatalf("%v, %s: number %d is %g and %g", size, name, i, v, got[1][i])
+				}
+			}
+		}
 		for colour := range 2 {
 			var got [2][]float32
 			for k := range got {
