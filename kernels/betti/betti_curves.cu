@@ -16,20 +16,20 @@ ALL_KEYS(float32)
     compare(rows<K>(keys, w, h, d), before);                                                                                \
   }                                                                                                                         \
   extern "C" __global__ __attribute__((launch_bounds(128, 5))) void betti_scan_##K(const K *keys, int w, int h, int d, const unsigned *before, unsigned *numbers, \
-                                            unsigned *saddles, edge *edges, unsigned *known, int levels, int64 *out) {     \
-    scan(rows<K>(keys, w, h, d), before, numbers, saddles, edges, known, levels, out);                                      \
+                                            unsigned *words, edge *edges, unsigned *known, int levels, int64 *out) {       \
+    scan(rows<K>(keys, w, h, d), before, numbers, words, edges, known, levels, out);                                        \
   }                                                                                                                         \
   extern "C" __global__ __attribute__((launch_bounds(128, 16))) void betti_join_##K(const K *keys, int w, int h, int d, const unsigned *numbers,                   \
-                                            const unsigned *saddles, edge *edges, unsigned *known) {                       \
-    join<false>(rows<K>(keys, w, h, d), numbers, saddles, edges, known);                                                    \
+                                            const unsigned *words, edge *edges, unsigned *known) {                         \
+    join<false>(rows<K>(keys, w, h, d), numbers, words, edges, known);                                                      \
   }                                                                                                                         \
   extern "C" __global__ __attribute__((launch_bounds(128, 16))) void betti_join_around_##K(const K *keys, int w, int h, int d, const unsigned *numbers,            \
-                                                   const unsigned *saddles, edge *edges, unsigned *known) {                \
-    join<true>(rows<K>(keys, w, h, d), numbers, saddles, edges, known);                                                     \
+                                                   const unsigned *words, edge *edges, unsigned *known) {                  \
+    join<true>(rows<K>(keys, w, h, d), numbers, words, edges, known);                                                       \
   }                                                                                                                         \
-  extern "C" __global__ void betti_deaths_##K(const K *keys, int w, int h, int d, const unsigned *numbers, int around,     \
+  extern "C" __global__ void betti_deaths_##K(const K *keys, int w, int h, int d, const unsigned *words, int around,       \
                                               edge *edges, unsigned *known, int levels, int64 *out) {                      \
-    deaths(rows<K>(keys, w, h, d), numbers, around, edges, known, levels, out);                                             \
+    deaths(rows<K>(keys, w, h, d), words, around, edges, known, levels, out);                                             \
   }
 KERNELS(uint8)
 KERNELS(uint16)

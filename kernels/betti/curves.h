@@ -33,6 +33,9 @@ inlined int first_of(unsigned v) { return __builtin_ctz(v); }
 // The places that share a face with a voxel, by number.
 inlined int face(int n) { return n < 3 ? n == 0 ? 4 : n == 1 ? 10 : 12 : n == 3 ? 14 : n == 4 ? 16 : 22; }
 
+// Lists of words: the voxels that are saddles of the set and of what is around it, and the minima of both.
+enum { saddles_of_set, saddles_around, minima_of_set, minima_around };
+
 // An image of keys in rows of words of 32 voxels.
 template <class K> struct rows {
   const K *keys;
@@ -285,7 +288,7 @@ inlined unsigned minima_of(const unsigned *n, bool around) {
 // Finds what 32 voxels add, a word a thread. Numbers say where a voxel descends to: five bits
 // for a place, and three for a face, the outside or nowhere.
 template <class K>
-inlined void scan(const rows<K> &r, const unsigned *before, unsigned *numbers, unsigned *saddles, edge *edges, unsigned *known, int levels, int64 *out) {
+inlined void scan(const rows<K> &r, const unsigned *before, unsigned *numbers, unsigned *words, edge *edges, unsigned *known, int levels, int64 *out) {
   tally<K> to{levels, out};
   to.begin();
   for (int64 at = (int64)block_x() * threads() + thread_x(); at < r.count; at += (int64)blocks() * threads()) {
@@ -312,7 +315,7 @@ inlined void scan(const rows<K> &r, const unsigned *before, unsigned *numbers, u
       l[back] = in & ~v;
     }
     unsigned *n = numbers + at * number_words;
-    unsigned only_around[6], number[number_words] = {}, maxima = 0, saddles_around = 0;
+    unsigned only_around[6], number[number_words] = {}, maxima = 0, joining_around = 0;
     bool hollow = r.d > 2 && r.h > 2 && r.w > 2;
     if (hollow) {
       // What is around comes in the reverse order, the outside first.
@@ -343,11 +346,11 @@ inlined void scan(const rows<K> &r, const unsigned *before, unsigned *numbers, u
           }
         unsigned some = 0;
         UNROLL for (int f = 0; f < 6; f++) some |= up(face(f)) & ~only_around[f];
-        saddles_around = some;
+        joining_around = some;
         if (!some) break;
       }
     }
-    if (planted(fault::side) && z == r.d - 1) saddles_around = 0;
+    if (planted(fault::side) && z == r.d - 1) joining_around = 0;
     // A voxel descends to where the link is deepest, as the faces have it, if that is in the link: ways are half as
     // long as by the first place of it.
     unsigned seen = 0, to_side[3][3];
@@ -356,10 +359,10 @@ inlined void scan(const rows<K> &r, const unsigned *before, unsigned *numbers, u
       to_side[a][0] = l[middle - face] & ~l[middle + face], to_side[a][2] = l[middle + face] & ~l[middle - face], to_side[a][1] = ~(to_side[a][0] | to_side[a][2]);
     }
     auto deepest = [&](int k) { return to_side[0][k % 3] & to_side[1][k / 3 % 3] & to_side[2][k / 9] & l[k]; };
-    UNROLL for (int k = 0; k < 27; k++) seen |= deepest(k);
     places only;
+    UNROLL for (int k = 0; k < 27; k++) only[k] = deepest(k), seen |= only[k];
     UNROLL for (int k = 0; k < 27; k++) {
-      unsigned first = deepest(k) | l[k] & ~seen;
+      unsigned first = only[k] | l[k] & ~seen;
       only[k] = first, seen |= first;
       UNROLL for (int bit = 0; bit < 5; bit++)
         if (k >> bit & 1) number[bit] |= first;
@@ -380,7 +383,8 @@ inlined void scan(const rows<K> &r, const unsigned *before, unsigned *numbers, u
       if (!some) break;
     }
     UNROLL for (int k = 0; k < number_words; k += 4) *(four_words *)(n + k) = four_words{number[k], number[k + 1], number[k + 2], number[k + 3]};
-    saddles[at] = some & mask, saddles[r.count + at] = saddles_around & mask;
+    words[saddles_of_set * r.count + at] = some & mask, words[saddles_around * r.count + at] = joining_around & mask;
+    words[minima_of_set * r.count + at] = minima, words[minima_around * r.count + at] = maxima;
     const K *keys = r.keys + r.at(32 * i, y, z);
     for (unsigned m = minima; m; m &= m - 1) to.add(of_set, keys[first_of(m)], 1);
     for (unsigned m = maxima; m; m &= m - 1) to.add(of_around, keys[first_of(m)], 1);
@@ -540,11 +544,11 @@ template <bool around, class K> inlined void join_at(const rows<K> &r, const des
 
 // A warp goes through words, 32 at a time, until as many saddles wait as it has lanes: each lane joins
 // one. Few words have any where values are smooth.
-template <bool around, class K> inlined void join(const rows<K> &r, const unsigned *numbers, const unsigned *saddles, edge *edges, unsigned *known) {
+template <bool around, class K> inlined void join(const rows<K> &r, const unsigned *numbers, const unsigned *words, edge *edges, unsigned *known) {
   int lane = thread_x() & 31, waiting = 0;
   int64 *list = (int64 *)block_changes + (thread_x() >> 5) * 64; // word and bit of those that wait
   descent<around, K> down{r, numbers, known};
-  if (around) saddles += r.count;
+  const unsigned *saddles = words + (around ? saddles_around : saddles_of_set) * r.count;
   int64 stride = (int64)blocks() * threads(), first = (((int64)block_x() * threads() + thread_x()) & ~31ll) - stride;
   unsigned left = 0; // of the lane's word
   for (;;) {
@@ -577,18 +581,17 @@ template <bool around, class K> inlined void join(const rows<K> &r, const unsign
 }
 
 // Counts the edges of a word's minima at their levels, and opens those of its maxima.
-template <class K> inlined void deaths(const rows<K> &r, const unsigned *numbers, int around, edge *edges, unsigned *known, int levels, int64 *out) {
+template <class K> inlined void deaths(const rows<K> &r, const unsigned *words, int around, edge *edges, unsigned *known, int levels, int64 *out) {
   tally<K> to{levels, out};
   to.begin();
   for (int64 at = (int64)block_x() * threads() + thread_x(); at < r.count; at += (int64)blocks() * threads()) {
-    const unsigned *n = numbers + at * number_words;
-    int minima = ones(minima_of(n, around));
+    int minima = ones(words[(around ? minima_around : minima_of_set) * r.count + at]);
     for (int i = 0; i < minima; i++) {
       unsigned level = (unsigned)(edges[1 + at * most_minima + i] >> 32);
       if (level != none) to.add(around ? of_around : of_set, around ? 0xffff - level : level, -1);
     }
     if (around) continue;
-    open_edges(edges, at, minima_of(n, true));
+    open_edges(edges, at, words[minima_around * r.count + at]);
     forget(known, at);
     if (at == 0) edges[0] = edge_of(none, 0);
   }

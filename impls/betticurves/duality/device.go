@@ -35,6 +35,7 @@ const (
 	mostOfBlock   = 1 << 27 // voxels, of which counts of 32 bits tell the changes
 	queueBytes    = 8 * 64  // of a warp
 	mostOnDevice  = 1<<16 - 1
+	wordLists     = 4 // of words of bits, beside those of places
 	listsOfCounts = 3 // of χ, minima and maxima
 )
 
@@ -66,7 +67,7 @@ func plan(in grid.Source) (counting.Plan, error) {
 		Module: "betti_curves", What: "the resident image with its bits and the edges of minima", Counts: listsOfCounts * (l.Len() + 1),
 		Scratch: []counting.Scratch{
 			{Name: "neighbours not above", Bytes: 4 * places * words}, {Name: "where voxels descend to", Bytes: 4 * 8 * words},
-			{Name: "saddles", Bytes: 4 * 2 * words}, {Name: "edges of minima", Bytes: 8 * (1 + words*mostMinima)}, {Name: "known minima", Bytes: 4 * 4 * words},
+			{Name: "saddles and minima", Bytes: 4 * wordLists * words}, {Name: "edges of minima", Bytes: 8 * (1 + words*mostMinima)}, {Name: "known minima", Bytes: 4 * 4 * words},
 		},
 	}
 	if !same {
@@ -89,7 +90,7 @@ func plan(in grid.Source) (counting.Plan, error) {
 			keys = m.Scratch[5]
 			launch(fmt.Sprintf("betti_keys_%v_%v", in.Type(), key), s.Voxels(), deviceBlock, 0, m.Image, s.Voxels(), m.Tables[0], int32(l.Len()), keys)
 		}
-		before, numbers, saddles, edges, known := m.Scratch[0], m.Scratch[1], m.Scratch[2], m.Scratch[3], m.Scratch[4]
+		before, numbers, lists, edges, known := m.Scratch[0], m.Scratch[1], m.Scratch[2], m.Scratch[3], m.Scratch[4]
 		of := func(args ...any) []any { return append([]any{keys, int32(w), int32(h), int32(d)}, args...) }
 		kernel := func(what string) string { return fmt.Sprintf("betti_%s_%v", what, key) }
 		kept := int64(0)
@@ -97,16 +98,16 @@ func plan(in grid.Source) (counting.Plan, error) {
 			kept = 4 * p.Counts
 		}
 		list = append(list, counting.Launch{Kernel: kernel("compare"), Blocks: (words + deviceBlock - 1) / deviceBlock, Threads: deviceBlock, Args: of(before)})
-		launch(kernel("scan"), words, joinBlock, kept, of(before, numbers, saddles, edges, known, int32(l.Len()), m.Counts)...)
+		launch(kernel("scan"), words, joinBlock, kept, of(before, numbers, lists, edges, known, int32(l.Len()), m.Counts)...)
 		most = joinBlocks
-		launch(kernel("join"), words, joinBlock, joinBlock/32*queueBytes, of(numbers, saddles, edges, known)...)
+		launch(kernel("join"), words, joinBlock, joinBlock/32*queueBytes, of(numbers, lists, edges, known)...)
 		most = mostBlocks
-		launch(kernel("deaths"), words, deviceBlock, kept, of(numbers, int32(0), edges, known, int32(l.Len()), m.Counts)...)
+		launch(kernel("deaths"), words, deviceBlock, kept, of(lists, int32(0), edges, known, int32(l.Len()), m.Counts)...)
 		if hollow {
 			most = joinBlocks
-			launch(kernel("join_around"), words, joinBlock, joinBlock/32*queueBytes, of(numbers, saddles, edges, known)...)
+			launch(kernel("join_around"), words, joinBlock, joinBlock/32*queueBytes, of(numbers, lists, edges, known)...)
 			most = mostBlocks
-			launch(kernel("deaths"), words, deviceBlock, kept, of(numbers, int32(1), edges, known, int32(l.Len()), m.Counts)...)
+			launch(kernel("deaths"), words, deviceBlock, kept, of(lists, int32(1), edges, known, int32(l.Len()), m.Counts)...)
 		}
 		return list
 	}
