@@ -29,7 +29,7 @@ func asked(ctx context.Context, r Soft, images []float32, g []float64) (m SoftMe
 func TestSoft(t *testing.T) {
 	const images = 3
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, shape := range [][]int64{{7}, {5, 6}, {3, 4, 5}, {41, 40, 33}} {
+	for _, shape := range [][]int64{{7}, {5, 6}, {3, 4, 5}, {1, 6, 5}, {41, 40, 33}} {
 		s, err := shapeOf(shape)
 		if err != nil {
 			t.Fatal(err)

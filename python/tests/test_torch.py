@@ -22,7 +22,7 @@ def drawn(*shape, dtype=torch.float64, seed=0):
     return torch.rand(*shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
 
 
-@pytest.mark.parametrize("shape", [(9,), (6, 7), (4, 5, 6), (1, 8), (8, 1, 3)])
+@pytest.mark.parametrize("shape", [(9,), (6, 7), (4, 5, 6), (1, 8), (8, 1, 3), (1, 6, 5)])
 @pytest.mark.parametrize("construction, superlevel", CONVENTIONS)
 @pytest.mark.parametrize("dtype, near", [(torch.float64, 1e-11), (torch.float32, 2e-4)])
 def test_formula(shape, construction, superlevel, dtype, near):
@@ -41,6 +41,21 @@ def test_formula(shape, construction, superlevel, dtype, near):
     for ours, theirs in zip(of, want_of):
         scale = max(1.0, theirs.grad.abs().max().item())
         torch.testing.assert_close(ours.grad.double(), theirs.grad, rtol=0, atol=near * scale)
+
+
+@pytest.mark.parametrize("construction, superlevel", CONVENTIONS)
+def test_direction_across_one_plane(construction, superlevel):
+    """Y is X there, and the direction learns to leave that."""
+    of, want_of = ([t.clone().requires_grad_() for t in (drawn(1, 6, 5), torch.tensor([2.0, 0.0, 0.0], dtype=torch.float64))] for _ in range(2))
+    tau, lam, alpha = torch.tensor([0.7, 0.3], dtype=torch.float64), torch.tensor(9.0, dtype=torch.float64), torch.tensor(0.1, dtype=torch.float64)
+    got = soft_ecc(of[0], tau, lam, dims=3, direction=of[1], alpha=alpha, construction=construction, superlevel=superlevel)
+    want = formula(want_of[0], tau, lam, want_of[1], alpha, construction, superlevel)
+    torch.testing.assert_close(got, want, rtol=0, atol=1e-12)
+    got.sum().backward()
+    want.sum().backward()
+    assert of[1].grad[0] == 0 and of[1].grad.norm() > 0.01
+    for ours, theirs in zip(of, want_of):
+        torch.testing.assert_close(ours.grad, theirs.grad, rtol=0, atol=1e-11)
 
 
 def test_large():

@@ -59,7 +59,7 @@ type Problem struct {
 	G      []float64  // the upstream gradient: one number for each threshold
 	Lambda float64    // steepness: σ(z) = 1/(1+exp(−λz)), in 1/grey value
 	Alpha  float64    // scale of the direction, in grey values a voxel
-	V      [3]float64 // x, y and z of the direction, of any length but 0: u = V/|V|
+	V      [3]float64 // x, y and z of the direction, of any length but 0: u = V/|V|, in 3D whatever the image is
 	// Vertices takes the voxels for the vertices of cells, each with the greatest value in Y of
 	// its own (V-construction), in place of top cells.
 	Vertices bool
@@ -92,15 +92,11 @@ func First(v, w float32, x, y, z, ox, oy, oz int64) bool {
 	return z < oz
 }
 
-// U is the direction of length 1, and the length of V. Of a 2D image z does not count.
+// U is the direction of length 1, and the length of V.
 func (p *Problem) U() (u [3]float64, norm float64) {
-	v := p.V
-	if p.Shape().D == 1 {
-		v[2] = 0
-	}
-	norm = math.Sqrt(v[0]*v[0] + v[1]*v[1] + v[2]*v[2])
+	norm = math.Sqrt(p.V[0]*p.V[0] + p.V[1]*p.V[1] + p.V[2]*p.V[2])
 	for i := range u {
-		u[i] = v[i] / norm
+		u[i] = p.V[i] / norm
 	}
 	return u, norm
 }
@@ -170,9 +166,6 @@ func (p *Problem) Direction(a *Answer, moment [3]float64) {
 	along := u[0]*moment[0] + u[1]*moment[1] + u[2]*moment[2]
 	for i := range u {
 		a.DV[i] = -p.Alpha * (moment[i] - along*u[i]) / norm
-	}
-	if p.Shape().D == 1 {
-		a.DV[2] = 0
 	}
 	a.Alpha = -along
 }
@@ -282,6 +275,9 @@ func pose(s grid.Source, keys []int64) (*Problem, error) {
 	rng := rand.New(rand.NewPCG(uint64(keys[3]), 0x736f6674656363))
 	for i := range p.V {
 		p.V[i] = 1.5 * rng.NormFloat64()
+	}
+	if shape.D == 1 {
+		p.V[2] = 0 // the direction of a 2D image is one of its plane
 	}
 	m := keys[0]
 	for j := range m {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,7 +62,7 @@ func TestGradientsByDifferences(t *testing.T) {
 		"softecc/m=6/lambda=12/alpha=300/dir=4/of=distinct/shape=5x4x3/type=float32/seed=3", "softecc/m=6/lambda=12/alpha=300/dir=5/of=distinct/shape=7x6/type=float32/seed=3",
 	} {
 		p := open(t, name)
-		p.Lambda, p.Alpha = p.Lambda*0.7, p.Alpha*1.3
+		p.Lambda, p.Alpha, p.V[2] = p.Lambda*0.7, p.Alpha*1.3, 0.8 // across the plane, too, where there is one
 		a := define(t, p)
 		check := func(what string, got, h, tolerance float64, change func(q *Problem, h float64)) {
 			t.Helper()
@@ -101,6 +102,35 @@ func TestGradientsByDifferences(t *testing.T) {
 				q.Source = f
 			})
 		}
+	}
+}
+
+// What a direction across the planes takes of a step along them is the same for one plane as
+// for the middle one of three.
+func TestOnePlane(t *testing.T) {
+	p := open(t, "softecc/m=6/lambda=12/alpha=300/dir=5/of=distinct/shape=7x6/type=float32/seed=3")
+	if p.V[2] != 0 {
+		t.Errorf("the direction of a 2D image is %v: want one of its plane", p.V)
+	}
+	p.V[2] = 2
+	plane, err := p.Values()
+	if err != nil {
+		t.Fatal(err)
+	}
+	three, err := grid.Trusted(grid.Shape{W: 7, H: 6, D: 3}, grid.Float32, grid.Bytes(slices.Repeat(plane, 3)), p.Ladder())
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := p.Y()
+	if err != nil {
+		t.Fatal(err)
+	}
+	middle, err := p.with(func(q *Problem) { q.Source = three }).Y()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if middle = middle[42:84]; !slices.Equal(of, middle) || slices.Equal(of, plane) {
+		t.Errorf("Y of one plane is %v, of the middle one of three %v", of, middle)
 	}
 }
 

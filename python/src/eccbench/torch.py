@@ -431,8 +431,6 @@ class _OnDevice:
         self.images = images.contiguous()
         self.tau, self.lam, self.alpha = thresholds.double(), lam.double().reshape(()), alpha.double().reshape(())
         v = direction.double()
-        if self.dims == 3 and images.shape[1] == 1:  # on the host, too, the direction across a plane does not count
-            v = torch.cat([torch.zeros_like(v[:1]), v[1:]])
         self.length = v.norm()
         self.u = v / self.length
         self.sign, self.start = 1.0, 0.0
