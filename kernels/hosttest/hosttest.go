@@ -97,16 +97,28 @@ func build(t testing.TB, module, with string, flags ...string) (program string) 
 	return program
 }
 
-// Kernels runs the kernels of a module on the host in place of a stand-in's device
-// (kernels/onhost/run.cc): on what the launch's parameters point to, in the launch's blocks.
-// Parameters of device memory are to be buffers.
-func Kernels(t testing.TB, module string) func(name string) devicetest.Kernel {
+// Modules runs the kernels of some modules on the host in place of a stand-in's device
+// (kernels/onhost/run.cc): on what the launch's parameters point to, in the launch's blocks,
+// with a defect, of those that their sources know, or with none, "". Parameters of device
+// memory are to be buffers.
+func Modules(t testing.TB, fault string, modules ...string) func(name string) devicetest.Kernel {
 	t.Helper()
-	return Faulty(t, module, "")
+	var list []func(string) devicetest.Kernel
+	for _, module := range modules {
+		list = append(list, kernelsOf(t, fault, module))
+	}
+	return func(name string) devicetest.Kernel {
+		for _, find := range list {
+			if k := find(name); k != nil {
+				return k
+			}
+		}
+		return nil
+	}
 }
 
-// Faulty is Kernels with a defect, of those that their source knows, or with none, "".
-func Faulty(t testing.TB, module, fault string) func(name string) devicetest.Kernel {
+// kernelsOf are the kernels of one.
+func kernelsOf(t testing.TB, fault, module string) func(name string) devicetest.Kernel {
 	t.Helper()
 	ptx, err := kernels.PTX(module)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 // On the host a launch takes long: only some images are labelled there.
 func TestKernelsOnHost(t *testing.T) {
-	driver := devicetest.New(1, hosttest.Kernels(t, "betti_labels"))
+	driver := devicetest.New(1, hosttest.Modules(t, "", "betti_labels"))
 	testKernels(t, ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil })), 3)
 }
 

@@ -29,7 +29,7 @@ var asked = []string{
 
 // onHost are the kernels, compiled for the host, on a stand-in for a device.
 func onHost(t *testing.T, fault string) resident.Opener {
-	driver := devicetest.New(1, hosttest.Faulty(t, "betti_curves", fault))
+	driver := devicetest.New(1, hosttest.Modules(t, fault, "betti_curves"))
 	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
 }
 

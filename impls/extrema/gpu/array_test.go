@@ -20,24 +20,16 @@ import (
 // arraysOnHost are the kernels for arrays, on a stand-in for a device. Its buffers lie between
 // pages that the process does not have.
 func arraysOnHost(t *testing.T) resident.Opener {
-	find := map[string]func(string) devicetest.Kernel{}
+	var modules []string
 	for _, typ := range grid.Types() {
 		for _, module := range []string{"ecc_extrema_array_", "ecc_extrema_array_large_"} {
 			if typ == grid.Float32 && strings.Contains(module, "large") {
 				continue
 			}
-			name := module + typ.String()
-			find[name] = hosttest.Kernels(t, name)
+			modules = append(modules, module+typ.String())
 		}
 	}
-	driver := devicetest.New(1, func(name string) devicetest.Kernel {
-		for _, in := range find {
-			if k := in(name); k != nil {
-				return k
-			}
-		}
-		return nil
-	})
+	driver := devicetest.New(1, hosttest.Modules(t, "", modules...))
 	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
 }
 

@@ -31,18 +31,7 @@ func standIn(t *testing.T, fault string, multiprocessors, threads int, modules .
 
 // standInDriver has so many of them.
 func standInDriver(t *testing.T, devices int, fault string, modules ...string) *devicetest.Driver {
-	find := map[string]func(string) devicetest.Kernel{}
-	for _, module := range modules {
-		find[module] = hosttest.Faulty(t, module, fault)
-	}
-	return devicetest.New(devices, func(name string) devicetest.Kernel {
-		for _, in := range find {
-			if k := in(name); k != nil {
-				return k
-			}
-		}
-		return nil
-	})
+	return devicetest.New(devices, hosttest.Modules(t, fault, modules...))
 }
 
 // tiled are problems of several tiles in each direction, whole and not: of a flat image and of

@@ -80,18 +80,7 @@ func problemOf(t *testing.T, name string) *softecc.Problem {
 
 // onHost are the kernels, compiled for the host, on a stand-in for a device.
 func onHost(t *testing.T) resident.Opener {
-	find := map[string]func(string) devicetest.Kernel{}
-	for _, module := range []string{"softecc_curve", "softecc_uint8", "softecc_int16", "softecc_uint16", "softecc_float32"} {
-		find[module] = hosttest.Kernels(t, module)
-	}
-	driver := devicetest.New(1, func(name string) devicetest.Kernel {
-		for _, in := range find {
-			if k := in(name); k != nil {
-				return k
-			}
-		}
-		return nil
-	})
+	driver := devicetest.New(1, hosttest.Modules(t, "", "softecc_curve", "softecc_uint8", "softecc_int16", "softecc_uint16", "softecc_float32"))
 	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
 }
 

@@ -135,18 +135,7 @@ func RunOnHost(t *testing.T, module string, planted []string, with func(resident
 // for a device of eight multiprocessors.
 func Modules(t testing.TB, fault string, modules ...string) resident.Opener {
 	t.Helper()
-	var find []func(string) devicetest.Kernel
-	for _, m := range modules {
-		find = append(find, hosttest.Faulty(t, m, fault))
-	}
-	driver := devicetest.New(1, func(name string) devicetest.Kernel {
-		for _, in := range find {
-			if k := in(name); k != nil {
-				return k
-			}
-		}
-		return nil
-	})
+	driver := devicetest.New(1, hosttest.Modules(t, fault, modules...))
 	driver.Multiprocessors(8)
 	return Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
 }

@@ -22,7 +22,7 @@ type Implementation = bench.Implementation[*homology.Problem, homology.Groups]
 // fault is planted in them, or none, "".
 func OnHost(t *testing.T, module, fault string) resident.Opener {
 	t.Helper()
-	driver := devicetest.New(1, hosttest.Faulty(t, module, fault))
+	driver := devicetest.New(1, hosttest.Modules(t, fault, module))
 	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
 }
 

@@ -33,19 +33,11 @@ var conventions = []fingerprint.Convention{
 
 // kernelsOnHost are the kernels, with a defect or none, on a stand-in for a device.
 func kernelsOnHost(t *testing.T, fault string) resident.Opener {
-	find := map[string]func(string) devicetest.Kernel{}
+	var modules []string
 	for _, typ := range grid.Types() {
-		module := fmt.Sprintf("fingerprint_%v", typ)
-		find[module] = hosttest.Faulty(t, module, fault)
+		modules = append(modules, fmt.Sprintf("fingerprint_%v", typ))
 	}
-	driver := devicetest.New(1, func(name string) devicetest.Kernel {
-		for _, in := range find {
-			if k := in(name); k != nil {
-				return k
-			}
-		}
-		return nil
-	})
+	driver := devicetest.New(1, hosttest.Modules(t, fault, modules...))
 	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
 }
 
