@@ -54,7 +54,7 @@ func (p *tiffPage) layout(tags map[uint16][]uint64, number func(uint16, uint64) 
 		return fmt.Errorf("%dx%d pixels in strips or tiles of %dx%d; the image is empty or its header is damaged", width, height, w, h)
 	}
 	p.width, p.height, p.segmentW, p.segmentH = int64(width), int64(height), int64(w), int64(h)
-	want := ceilDiv(p.width, p.segmentW) * ceilDiv(p.height, p.segmentH)
+	want := grid.CeilDiv(p.width, p.segmentW) * grid.CeilDiv(p.height, p.segmentH)
 	if int64(len(p.offsets)) != want || int64(len(p.counts)) != want {
 		return fmt.Errorf("%d offsets and %d byte counts for %d strips or tiles; the file is damaged", len(p.offsets), len(p.counts), want)
 	}
@@ -107,7 +107,7 @@ func (p *tiffPage) segmentBytes(i int64) int64 {
 // appendPage decodes a page and appends its pixels to data, which grows to at
 // most limit bytes.
 func (t *tiffFile) appendPage(data []byte, p *tiffPage, limit int64) ([]byte, error) {
-	across := ceilDiv(p.width, p.segmentW)
+	across := grid.CeilDiv(p.width, p.segmentW)
 	size := p.stored.size()
 	band := make([][]byte, across)
 	for y := int64(0); y < p.height; y += p.segmentH {
@@ -254,5 +254,3 @@ func integrate(row []byte, size int64, samples int) {
 		}
 	}
 }
-
-func ceilDiv(a, b int64) int64 { return (a + b - 1) / b }

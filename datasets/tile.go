@@ -1,6 +1,10 @@
 package datasets
 
-import "runtime"
+import (
+	"runtime"
+
+	"eccbench/internal/grid"
+)
 
 // A tile is a box of an image that is smoothed at once: slices m0…m1−1, rows
 // r0…r1−1 of each (one in 2D, where a slice is a row) and columns x0…x1−1.
@@ -47,14 +51,12 @@ func (g *grf) tiles(lo, hi int64) tiling {
 
 // even cuts n into as few pieces of at most size as there can be, nearly alike.
 func even(n, size int64) int64 {
-	pieces := (n + size - 1) / size
-	return (n + pieces - 1) / pieces
+	return grid.CeilDiv(n, grid.CeilDiv(n, size))
 }
 
 // along is the number of tiles along each axis.
 func (t tiling) along() (m, r, x int64) {
-	up := func(n, d int64) int64 { return (n + d - 1) / d }
-	return up(t.slab.m1-t.slab.m0, t.size[0]), up(t.slab.r1, t.size[1]), up(t.slab.x1, t.size[2])
+	return grid.CeilDiv(t.slab.m1-t.slab.m0, t.size[0]), grid.CeilDiv(t.slab.r1, t.size[1]), grid.CeilDiv(t.slab.x1, t.size[2])
 }
 
 func (t tiling) count() int64 {

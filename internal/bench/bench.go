@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -156,6 +157,14 @@ type Setting struct {
 	// Options are the method's own, as its About declares them, in that order and those
 	// at their default left out: "precision=fp16/fused=4".
 	Options string `json:"options,omitempty"`
+}
+
+// Cores is how many cores that is: all of the process's where Threads is not set.
+func (s Setting) Cores() int {
+	if s.Threads < 1 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return s.Threads
 }
 
 // Option is the value of one of the options, def where it is at its default.

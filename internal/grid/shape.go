@@ -86,3 +86,6 @@ func (s Shape) Coordinates(index int64) (z, y, x int64) {
 	plane := s.H * s.W
 	return index / plane, index % plane / s.W, index % s.W
 }
+
+// CeilDiv is how many pieces of n hold a: a/n, rounded up.
+func CeilDiv(a, n int64) int64 { return (a + n - 1) / n }

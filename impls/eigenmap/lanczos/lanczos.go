@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -51,12 +50,8 @@ func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 
 // Setup allocates the map.
 func (i Implementation) Setup(p *eigenmap.Problem, c bench.Conditions) (bench.Job[eigenmap.Map], error) {
-	threads := c.Threads
-	if threads < 1 {
-		threads = runtime.GOMAXPROCS(0)
-	}
 	n, out := int(p.Nodes().Voxels()), eigenmap.NewOutput(p)
-	return &job{p: p, fault: i.fault, threads: threads, n: n, w: make([]float64, n*n), q: out.Basis, Output: out}, nil
+	return &job{p: p, fault: i.fault, threads: c.Cores(), n: n, w: make([]float64, n*n), q: out.Basis, Output: out}, nil
 }
 
 type job struct {

@@ -193,7 +193,7 @@ func (l *deviceLevel) marching() shape {
 // upTo is how many threads a block of at most so many has for some.
 func upTo(most, some int64) int64 {
 	const warp = 32
-	return min(most, warp*ceil(some, warp))
+	return min(most, warp*grid.CeilDiv(some, warp))
 }
 
 // enoughBlocks is how many keep a device busy.
@@ -202,18 +202,16 @@ const enoughBlocks = 1024
 // shapeOf gives each block a run of planes, short enough for many blocks.
 func (l *deviceLevel) shapeOf(threads int64) shape {
 	s := shape{across: l.across(), threads: threads}
-	columns, deep := ceil(l.nx, 1<<s.across)*ceil(l.ny, threads>>s.across), int64(1)
+	columns, deep := grid.CeilDiv(l.nx, 1<<s.across)*grid.CeilDiv(l.ny, threads>>s.across), int64(1)
 	if l.ny == 1 {
 		deep = threads >> s.across
 	}
-	for s.length = 32; s.length > 1 && columns*ceil(l.nz, deep*s.length) < enoughBlocks; {
+	for s.length = 32; s.length > 1 && columns*grid.CeilDiv(l.nz, deep*s.length) < enoughBlocks; {
 		s.length /= 2
 	}
-	s.blocks = columns * ceil(l.nz, deep*s.length)
+	s.blocks = columns * grid.CeilDiv(l.nz, deep*s.length)
 	return s
 }
-
-func ceil(a, b int64) int64 { return (a + b - 1) / b }
 
 func (l *deviceLevel) space(s shape) []any {
 	return []any{int32(l.nx), int32(l.ny), int32(l.nz), int32(s.across), int32(s.length)}
@@ -235,7 +233,7 @@ func newDeviceJob(p *eigenmap.Problem) *deviceJob {
 			break
 		}
 		for a := range n {
-			n[a] = ceil(n[a], 2)
+			n[a] = grid.CeilDiv(n[a], 2)
 		}
 	}
 	j.tail = slices.IndexFunc(j.levels, func(l *deviceLevel) bool { return l.cells() <= tailCells })
@@ -259,7 +257,7 @@ func (j *deviceJob) buffers() (list []buffer) {
 	room, parts := deviceQuads(j.p), int64(1)
 	for _, l := range j.levels {
 		c := l.cells()
-		parts = max(parts, gramNumbers*l.gramShape.blocks, lanes*l.marchShape.blocks, ceil(c, gridBlock))
+		parts = max(parts, gramNumbers*l.gramShape.blocks, lanes*l.marchShape.blocks, grid.CeilDiv(c, gridBlock))
 		list = append(list, buffer{&l.links, "links", 8 * 3 * c}, buffer{&l.mass, "masses", 8 * c},
 			buffer{&l.narrow, "links in float32", 4 * 3 * c}, buffer{&l.inv, "diagonal", 4 * c}, buffer{&l.shares, "shares", 4 * 3 * c},
 			buffer{&l.f, "right side", 4 * lanes * c}, buffer{&l.u, "values", 4 * lanes * c})
@@ -359,7 +357,7 @@ func (j *deviceJob) Close() error { return j.Program.Close() }
 
 // each launches a kernel with a thread for each of so many cells.
 func (j *deviceJob) each(kernel string, cells int64, args ...any) error {
-	return j.Launch(kernel, ceil(cells, gridBlock), upTo(gridBlock, cells), 0, args...)
+	return j.Launch(kernel, grid.CeilDiv(cells, gridBlock), upTo(gridBlock, cells), 0, args...)
 }
 
 // march launches one that goes through the planes of a level.
@@ -396,7 +394,7 @@ func (j *deviceJob) build() error {
 	}
 	err = errors.Join(err,
 		j.each(gridMasses, l.cells(), append(append(append([]any{l.links}, l.space(l.marchShape)...), j.beside()...), l.mass, plain, j.parts)...),
-		j.addUp(1, ceil(l.cells(), gridBlock), 0))
+		j.addUp(1, grid.CeilDiv(l.cells(), gridBlock), 0))
 	if err != nil {
 		return err
 	}

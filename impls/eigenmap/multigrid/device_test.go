@@ -415,7 +415,7 @@ func newProducts(t testing.TB, open resident.Opener, nx, ny, nz int64) *products
 		}
 	}
 	if err := errors.Join(p.Stream.Upload(p.image, 0, grid.Bytes(p.values)), p.Stream.Upload(p.from, 0, grid.Bytes(p.vectors)),
-		p.Launch("eigenmap_product_scale", ceil(n, gridBlock), gridBlock, 0, append(p.l.size(), p.image, p.packed, p.over(), float32(floor))...)); err != nil {
+		p.Launch("eigenmap_product_scale", grid.CeilDiv(n, gridBlock), gridBlock, 0, append(p.l.size(), p.image, p.packed, p.over(), float32(floor))...)); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -522,10 +522,10 @@ func BenchmarkProductOnDevice(b *testing.B) {
 		for _, length := range []int64{4, 8, 16, 32, 64, 128} {
 			s := &p.l.marchShape
 			high := s.threads >> s.across
-			if s.length, s.blocks = length, ceil(size[0], 1<<s.across); size[1] > 1 {
-				s.blocks *= ceil(size[1], high) * ceil(size[2], length)
+			if s.length, s.blocks = length, grid.CeilDiv(size[0], 1<<s.across); size[1] > 1 {
+				s.blocks *= grid.CeilDiv(size[1], high) * grid.CeilDiv(size[2], length)
 			} else {
-				s.blocks *= ceil(size[2], high*length)
+				s.blocks *= grid.CeilDiv(size[2], high*length)
 			}
 			for _, normalised := range []bool{false, true} {
 				b.Run(fmt.Sprintf("%v/normalised=%v/planes=%d", size, normalised, length), func(b *testing.B) {
@@ -543,20 +543,7 @@ func BenchmarkProductOnDevice(b *testing.B) {
 
 func setUp(t testing.TB, i OnDevice, name string) *deviceJob {
 	t.Helper()
-	p, c := open(t, name), bench.Conditions{Setting: bench.Setting{Scope: bench.Kernel}}
-	if err := i.CanDo(p, c); err != nil {
-		t.Fatal(err)
-	}
-	j, err := i.Setup(p, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return j.(*deviceJob)
+	return ecctest.SetUp(t, i, open(t, name), bench.Conditions{Setting: bench.Setting{Scope: bench.Kernel}}).(*deviceJob)
 }
 
 const benchmarked = "eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of="

@@ -8,7 +8,6 @@ package windowed
 import (
 	"fmt"
 	"math"
-	"runtime"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/quantity"
@@ -62,11 +61,7 @@ func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 
 // Setup allocates the map.
 func (i Implementation) Setup(p *eigenmap.Problem, c bench.Conditions) (bench.Job[eigenmap.Map], error) {
-	threads := c.Threads
-	if threads < 1 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	return &job{p: p, fault: i.fault, threads: threads, Output: eigenmap.NewOutput(p)}, nil
+	return &job{p: p, fault: i.fault, threads: c.Cores(), Output: eigenmap.NewOutput(p)}, nil
 }
 
 type job struct {

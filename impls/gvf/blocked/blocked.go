@@ -6,7 +6,6 @@
 package blocked
 
 import (
-	"runtime"
 	"sync/atomic"
 
 	"eccbench/internal/bench"
@@ -58,10 +57,7 @@ func (i Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf
 	if i.fault == Fused {
 		kernel = fused
 	}
-	threads := c.Threads
-	if threads < 1 {
-		threads = runtime.GOMAXPROCS(0)
-	}
+	threads := c.Cores()
 	s := p.Shape()
 	j := &job{p: p, fault: i.fault, kernel: kernel, n: int(s.D), h: int(s.H), w: int(s.W), Output: gvf.NewOutput(p)}
 	if s.D == 1 { // a stack of rows

@@ -3,8 +3,6 @@
 package cpu
 
 import (
-	"runtime"
-
 	"eccbench/internal/bench"
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
@@ -58,12 +56,8 @@ func (Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf.F
 	if err != nil {
 		return nil, err
 	}
-	threads := c.Threads
-	if threads < 1 {
-		threads = runtime.GOMAXPROCS(0)
-	}
 	s := p.Shape()
-	j := &job{p: p, kernel: kernel, threads: threads, d: int(s.D), h: int(s.H), w: int(s.W), Output: gvf.NewOutput(p)}
+	j := &job{p: p, kernel: kernel, threads: c.Cores(), d: int(s.D), h: int(s.H), w: int(s.W), Output: gvf.NewOutput(p)}
 	j.other = grid.NewValues[float32](s.Voxels())
 	return j, nil
 }

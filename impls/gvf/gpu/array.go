@@ -80,7 +80,7 @@ func (o *Arrays) parts() []int64 {
 // Memory is how many bytes Enqueue is to be given, at an address that is a multiple of 256.
 func (o *Arrays) Memory() (bytes int64) {
 	for _, n := range o.parts() {
-		bytes += up(n, apart) * apart
+		bytes += grid.CeilDiv(n, apart) * apart
 	}
 	return bytes
 }
@@ -100,7 +100,7 @@ func (o *Arrays) Enqueue(s device.Stream, image, field, work device.Buffer) erro
 	at := work.Address()
 	for _, bytes := range o.parts() {
 		parts = append(parts, o.lends.LentBuffer("part of "+work.Name(), at, bytes))
-		at += uint64(up(bytes, apart) * apart)
+		at += uint64(grid.CeilDiv(bytes, apart) * apart)
 	}
 	m := &memory{image: image, parts: parts[0], v0: parts[1], b: parts[2], v: [2]device.Buffer{parts[3], field}}
 	if !o.within {

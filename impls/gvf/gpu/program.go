@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"eccbench/internal/device"
+	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/gvf"
 )
@@ -144,7 +145,7 @@ func (g *program) pass(on device.Stream, m *memory, w work, from, to device.Buff
 	if w.steps > 0 {
 		// Exchanges are numbered through all calls, so that none takes what another has left.
 		const most = math.MaxInt32
-		count := up(w.steps, residentSteps)
+		count := grid.CeilDiv(w.steps, residentSteps)
 		if m.number+count > most {
 			m.number = 0
 			if err := on.Fill(m.exchange, 0, m.exchange.Bytes(), 0); err != nil {
@@ -167,7 +168,7 @@ func (g *program) gradients(on device.Stream, m *memory) error {
 	s := g.p.Shape()
 	n, f := s.Voxels(), m.v[0]
 	axes := []any{int32(s.W), int32(s.H), int32(s.D)}
-	all := launch(max(1, min(up(n, 32*startWarps), int64(g.d.Info().SMs)*startBlocks)), startWarps, 0)
+	all := launch(max(1, min(grid.CeilDiv(n, 32*startWarps), int64(g.d.Info().SMs)*startBlocks)), startWarps, 0)
 	if m.image == nil {
 		return on.Launch(g.magnitude, all, append([]any{m.v0, m.b}, axes...)...)
 	}

@@ -15,8 +15,6 @@ const (
 	plainPlanes = 16 // that a block goes through
 )
 
-func up(n, by int64) int64 { return (n + by - 1) / by }
-
 // suffix is what the names of kernels have that keep a field in 16 bits.
 func suffix(p *gvf.Problem) string {
 	if p.Storage == gvf.Float32 {
@@ -31,7 +29,7 @@ func globally(p *gvf.Problem, _ device.Info, steps int64) []pass {
 	if s.W%4 != 0 {
 		return byVoxel(kernel+"_unaligned", s, steps)
 	}
-	blocks := up(s.W, 128) * up(s.H, plainWarps) * up(s.D, plainPlanes)
+	blocks := grid.CeilDiv(s.W, 128) * grid.CeilDiv(s.H, plainWarps) * grid.CeilDiv(s.D, plainPlanes)
 	return []pass{{module: "gvf_plain", kernel: kernel, launch: launch(blocks, plainWarps, 0), count: steps, length: plainPlanes}}
 }
 
@@ -49,13 +47,13 @@ func shared(prefix string) func(*gvf.Problem, device.Info, int64) []pass {
 		if p.Dim() == 3 {
 			side, deep = 6, 2
 		}
-		blocks := up(s.W, side) * up(s.H, side) * up(s.D, deep)
+		blocks := grid.CeilDiv(s.W, side) * grid.CeilDiv(s.H, side) * grid.CeilDiv(s.D, deep)
 		return []pass{{module: "gvf_plain", kernel: fmt.Sprintf("%s_%dd%s", prefix, p.Dim(), suffix(p)), launch: launch(blocks, sharedWarps, 0), count: steps}}
 	}
 }
 
 func byVoxel(kernel string, s grid.Shape, steps int64) []pass {
-	return []pass{{module: "gvf_plain", kernel: kernel, launch: launch(up(up(s.W, 32)*s.H*s.D, plainWarps), plainWarps, 0), count: steps}}
+	return []pass{{module: "gvf_plain", kernel: kernel, launch: launch(grid.CeilDiv(grid.CeilDiv(s.W, 32)*s.H*s.D, plainWarps), plainWarps, 0), count: steps}}
 }
 
 func launch(blocks, warps, shared int64) device.Launch {
@@ -142,9 +140,9 @@ func streamed(of *gvf.Problem, d device.Info, depth int64) pass {
 		if depth == 8 {
 			slots = 16
 		}
-		strips := 2 * up(s.W, stripColumns-2*max(margin, depth))
+		strips := 2 * grid.CeilDiv(s.W, stripColumns-2*max(margin, depth))
 		p.length = run(s.H, s.H, strips, sms*atOnce, 2*depth)
-		p.launch = launch(strips*up(s.H, p.length), 1, ((4+slots)*kept+slots*4)*stripColumns)
+		p.launch = launch(strips*grid.CeilDiv(s.H, p.length), 1, ((4+slots)*kept+slots*4)*stripColumns)
 		return p
 	}
 	warps := tileWarps(of)
@@ -153,7 +151,7 @@ func streamed(of *gvf.Problem, d device.Info, depth int64) pass {
 	bytes := ((2+ahead+3+ahead)*kept + (3+ahead+2*(depth-1))*4) * tileColumns * rows
 	tiles := 3 * tilesAlong(of, s.W, tileColumns, 4) * tilesAlong(of, s.H, rows, 1)
 	p.length = run(s.D, longest, tiles, sms, 2*depth)
-	p.launch = launch(tiles*up(s.D, p.length), warps, bytes)
+	p.launch = launch(tiles*grid.CeilDiv(s.D, p.length), warps, bytes)
 	return p
 }
 
@@ -163,7 +161,7 @@ func tilesAlong(p *gvf.Problem, n, tile, atOnce int64) int64 {
 	if p.Boundary == gvf.Replicate && n >= tile && n%atOnce == 0 {
 		n -= 2 * margin
 	}
-	return up(n, tile-2*margin)
+	return grid.CeilDiv(n, tile-2*margin)
 }
 
 // size is how many bytes a number of the field takes.
@@ -179,9 +177,9 @@ func size(p *gvf.Problem) int64 {
 func run(n, most, tiles, atOnce, more int64) (length int64) {
 	length = n
 	least := int64(math.MaxInt64)
-	for parts := up(n, most); parts <= n; parts++ {
-		each := up(n, parts)
-		if cost := up(tiles*up(n, each), atOnce) * (each + more); cost < least {
+	for parts := grid.CeilDiv(n, most); parts <= n; parts++ {
+		each := grid.CeilDiv(n, parts)
+		if cost := grid.CeilDiv(tiles*grid.CeilDiv(n, each), atOnce) * (each + more); cost < least {
 			length, least = each, cost
 		}
 	}

@@ -321,7 +321,7 @@ func (j *slabJob) look(k int64) error {
 
 // all is a launch of kernels that go through so many voxels.
 func (l *lane) all(n int64) device.Launch {
-	return launch(max(1, min(up(n, 32*startWarps), int64(l.d.Info().SMs)*startBlocks)), startWarps, 0)
+	return launch(max(1, min(grid.CeilDiv(n, 32*startWarps), int64(l.d.Info().SMs)*startBlocks)), startWarps, 0)
 }
 
 // stageImage puts planes of an image that is not pinned into a slot's memory of the host.

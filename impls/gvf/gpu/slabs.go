@@ -92,7 +92,7 @@ func newCut(p *gvf.Problem, devices int64) cut {
 }
 
 // visits is how often each slab goes through a device.
-func (c cut) visits() int64 { return max(1, up(c.all, max(1, c.steps))) }
+func (c cut) visits() int64 { return max(1, grid.CeilDiv(c.all, max(1, c.steps))) }
 
 // of is how many steps a visit takes.
 func (c cut) of(visit int64) int64 { return min(c.steps, c.all-visit*c.steps) }
@@ -176,10 +176,12 @@ func (c cut) near(k, within int64) (list []int64) {
 }
 
 // longest is how many planes a slab needs at most.
-func (c cut) longest() int64 { return min(c.planes, up(c.planes, c.slabs)+2*(c.steps+c.fringe)) }
+func (c cut) longest() int64 {
+	return min(c.planes, grid.CeilDiv(c.planes, c.slabs)+2*(c.steps+c.fringe))
+}
 
 // turns is how many slabs a device has, at most, and slots how many of them at a time.
-func (c cut) turns() int64 { return up(c.slabs, c.devices) }
+func (c cut) turns() int64 { return grid.CeilDiv(c.slabs, c.devices) }
 func (c cut) slots() int64 { return min(2, c.turns()) }
 
 // owner is the device that has a slab.
@@ -218,7 +220,7 @@ func (c cut) cost(p *gvf.Problem) float64 {
 	if p.Dim() == 2 {
 		step = step2DNS
 	}
-	turns, whole := float64(c.turns()), up(c.planes, c.slabs)
+	turns, whole := float64(c.turns()), grid.CeilDiv(c.planes, c.slabs)
 	all := 0.0
 	if !hosted(p) {
 		all += turns * float64(whole) * plane * from * linkNS
@@ -262,9 +264,9 @@ func bestCut(p *gvf.Problem, devices, bytes int64) (best cut, err error) {
 	c := newCut(p, devices)
 	least := math.Inf(1)
 	depth, plane := depths(p.Dim())[0], p.Shape().SliceVoxels()
-	for steps := min(1, c.all); ; steps = min(c.all, up(steps*5/4+1, depth)*depth) {
+	for steps := min(1, c.all); ; steps = min(c.all, grid.CeilDiv(steps*5/4+1, depth)*depth) {
 		c.steps = steps
-		for slabs := min(devices, c.planes); ; slabs = min(c.planes, up(slabs*5/4+1, devices)*devices) {
+		for slabs := min(devices, c.planes); ; slabs = min(c.planes, grid.CeilDiv(slabs*5/4+1, devices)*devices) {
 			c.slabs, c.devices = slabs, min(devices, slabs)
 			if c.longest()*plane <= mostVoxels && c.bytes(p) <= bytes {
 				if cost := c.cost(p); cost < least {

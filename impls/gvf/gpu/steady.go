@@ -111,12 +111,12 @@ func newLadder(p *gvf.Problem, boundary gvf.Boundary, d device.Info, manyCells i
 		levels++
 		stride, each := n[0], int64(1)
 		if p.Dim() == 3 && n[0] >= 4 { // threads have four cells of a row, which begins at a multiple of four
-			stride, each = up(n[0], 4)*4, 4
+			stride, each = grid.CeilDiv(n[0], 4)*4, 4
 		}
 		if each == 4 && cells > manyCells && cells > fewCells {
 			l.many++
 		}
-		across, rows, runs, length := l.tile([3]int64{up(n[0], each), n[1], n[2]}, few, l.many == levels)
+		across, rows, runs, length := l.tile([3]int64{grid.CeilDiv(n[0], each), n[1], n[2]}, few, l.many == levels)
 		l.plan = append(l.plan, n[0], n[1], n[2], across, rows, runs, length, stride, each)
 		next, same := axes, n[0]%4 == 0
 		for a := range axes {
@@ -168,17 +168,17 @@ func (l *ladder) tile(n [3]int64, few, many bool) (across, rows, runs, length in
 	items := int64(math.MaxInt64)
 	for high := min(2, log(n[1])); high <= min(4, log(n[1])); high++ {
 		wide := min(all-high, log(n[0]))
-		if tiles := up(n[0], 1<<wide) * up(n[1], 1<<high) << (wide + high); tiles < items {
+		if tiles := grid.CeilDiv(n[0], 1<<wide) * grid.CeilDiv(n[1], 1<<high) << (wide + high); tiles < items {
 			items, across, rows = tiles, wide, high
 		}
 	}
 	rows = min(all-across, log(n[1]))
 	runs = all - across - rows
-	items = up(n[0], 1<<across) * up(n[1], 1<<rows)
+	items = grid.CeilDiv(n[0], 1<<across) * grid.CeilDiv(n[1], 1<<rows)
 	// Blocks run together as often as items take it. In the time of some planes a thread begins, and
 	// reads four planes at a time; or, where a multiprocessor has two blocks, as memory brings them.
 	// Runs begin at even planes.
-	together, cost := l.blocks, func(planes int64) int64 { return 1 + up(planes, 4) }
+	together, cost := l.blocks, func(planes int64) int64 { return 1 + grid.CeilDiv(planes, 4) }
 	if many {
 		together, cost = 2*l.blocks, func(planes int64) int64 { return planes + 6 }
 	}
@@ -189,7 +189,7 @@ func (l *ladder) tile(n [3]int64, few, many bool) (across, rows, runs, length in
 	}
 	least := int64(math.MaxInt64)
 	for _, planes := range []int64{4, 2, 8, 12, 16, 20, 24, 28, 32, 48, 64} {
-		if c := up(items*up(up(n[2], planes), 1<<runs), together) * cost(planes); c < least {
+		if c := grid.CeilDiv(items*grid.CeilDiv(grid.CeilDiv(n[2], planes), 1<<runs), together) * cost(planes); c < least {
 			least, length = c, planes
 		}
 	}
@@ -301,7 +301,7 @@ func (l *ladder) items(e entry) int64 {
 		level++
 	}
 	p := l.plan[ofLevel*level:]
-	return up(up(p[0], launches[e.what].cells), 1<<p[3]) * up(p[1], 1<<p[4]) * up(up(p[2], p[6]), 1<<p[5]) * l.components
+	return grid.CeilDiv(grid.CeilDiv(p[0], launches[e.what].cells), 1<<p[3]) * grid.CeilDiv(p[1], 1<<p[4]) * grid.CeilDiv(grid.CeilDiv(p[2], p[6]), 1<<p[5]) * l.components
 }
 
 // A solver is what a job keeps of a ladder on the device.

@@ -24,20 +24,7 @@ func restOnHost(t *testing.T, fault string) resident.Opener {
 
 func setUp(t testing.TB, i Implementation, p *gvf.Problem, scope bench.Scope) *job {
 	t.Helper()
-	c := bench.Conditions{Setting: bench.Setting{Scope: scope}}
-	if err := i.CanDo(p, c); err != nil {
-		t.Fatal(err)
-	}
-	j, err := i.Setup(p, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return j.(*job)
+	return ecctest.SetUp(t, i, p, bench.Conditions{Setting: bench.Setting{Scope: scope}}).(*job)
 }
 
 // rest is the field at rest, what it leaves in units of what it may, and how many steps it took,

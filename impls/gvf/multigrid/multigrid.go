@@ -6,7 +6,6 @@ package multigrid
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 
 	"eccbench/internal/bench"
@@ -58,11 +57,7 @@ func (i Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf
 	if err != nil {
 		return nil, err
 	}
-	threads := c.Threads
-	if threads < 1 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	return &job{p: p, fault: i.fault, kit: kit, threads: threads, Output: gvf.NewOutput(p)}, nil
+	return &job{p: p, fault: i.fault, kit: kit, threads: c.Cores(), Output: gvf.NewOutput(p)}, nil
 }
 
 type job struct {

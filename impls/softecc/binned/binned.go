@@ -6,8 +6,6 @@
 package binned
 
 import (
-	"runtime"
-
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
@@ -55,16 +53,12 @@ func (i Implementation) Setup(p *softecc.Problem, c bench.Conditions) (bench.Job
 	if err != nil {
 		return nil, err
 	}
-	threads := c.Threads
-	if threads < 1 {
-		threads = runtime.GOMAXPROCS(0)
-	}
 	field, err := grid.Load(p.Source)
 	if err != nil {
 		return nil, err
 	}
 	j := &job{p: turned(p), fault: i.fault, dx: make([]float32, p.Shape().Voxels())}
-	s := newSweep(j.p, kernel, layBins(p), threads, rowsOf(p, field, p.Tilt(), kernel))
+	s := newSweep(j.p, kernel, layBins(p), c.Cores(), rowsOf(p, field, p.Tilt(), kernel))
 	s.changes = make([]uint8, p.Shape().Voxels())
 	j.sweep = s
 	j.planted(p, field, kernel)

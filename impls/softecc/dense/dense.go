@@ -5,7 +5,6 @@ package dense
 
 import (
 	"math"
-	"runtime"
 	"sync"
 
 	"eccbench/internal/bench"
@@ -49,11 +48,7 @@ func (Implementation) CanDo(p *softecc.Problem, c bench.Conditions) error {
 // Setup allocates Y with a border that is outside, the changes and the gradient.
 func (Implementation) Setup(p *softecc.Problem, c bench.Conditions) (bench.Job[softecc.Answer], error) {
 	s := p.Shape()
-	threads := c.Threads
-	if threads < 1 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	j := &job{p: p, threads: int64(threads), changes: make([]int8, s.Voxels()), dx: make([]float32, s.Voxels())}
+	j := &job{p: p, threads: int64(c.Cores()), changes: make([]int8, s.Voxels()), dx: make([]float32, s.Voxels())}
 	j.h, j.w, j.turn = s.H+2, s.W+2, 1
 	j.y = make([]float32, (s.D+2)*j.h*j.w)
 	j.others, j.cells, j.own = neighbours(s.D > 1, j.h, j.w)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"eccbench/internal/bench"
 	"eccbench/internal/cuda"
 	"eccbench/internal/device"
 	"eccbench/internal/resident"
@@ -43,4 +44,23 @@ func Closing(t testing.TB, open resident.Opener) resident.Opener {
 		})
 		return d, nil
 	}
+}
+
+// SetUp is a job of an implementation that can do what it is asked, which is closed at the end of
+// the test.
+func SetUp[In, Out any](t testing.TB, i bench.Implementation[In, Out], in In, c bench.Conditions) bench.Job[Out] {
+	t.Helper()
+	if err := i.CanDo(in, c); err != nil {
+		t.Fatal(err)
+	}
+	j, err := i.Setup(in, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return j
 }
