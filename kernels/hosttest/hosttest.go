@@ -18,6 +18,7 @@ import (
 
 	"eccbench/internal/device"
 	"eccbench/internal/device/devicetest"
+	"eccbench/internal/isa"
 	"eccbench/internal/race"
 	"eccbench/kernels"
 	"eccbench/kernels/source"
@@ -75,6 +76,10 @@ func build(t testing.TB, module, with string, flags ...string) (program string) 
 	halves := []string{"ecc/extrema.h", "softecc/softecc.h", "gvf/step.h"}
 	if !slices.ContainsFunc(halves, func(header string) bool { return slices.Contains(headers, header) }) {
 		compilers = append([]string{"g++"}, compilers...)
+	} else if slices.Contains(isa.Available(true), isa.AVX2) {
+		// Instructions for halves in place of calls of the compiler's library, with the same bits. All
+		// with AVX2 have them.
+		flags = append(flags[:len(flags):len(flags)], "-mf16c")
 	}
 	c := slices.IndexFunc(compilers, func(c string) bool { _, err := exec.LookPath(c); return err == nil })
 	if c < 0 {
