@@ -19,9 +19,12 @@ static void fail(const char *why) {
   exit(3);
 }
 
+// A fiber goes through all blocks: to make one takes system calls.
 static void body() {
-  call();
-  meet(place::end);
+  for (;;) {
+    call();
+    meet(place::end);
+  }
 }
 
 // Runs a thread to where it meets others.
@@ -58,17 +61,14 @@ static void go_on_together(int first, bool backwards) {
   }
 }
 
+const char before = 0x5b, beyond = 0x7d; // in shared memory, and behind it
+
 // A block finds in shared memory what no one wrote there, and leaves what is beyond alone.
 static void run_block() {
-  const char before = 0x5b, beyond = 0x7d;
-  memset(block_changes, beyond, sizeof block_changes);
   memset(block_changes, before, shared.bytes);
   for (auto &f : fibers) {
-    f.begun = false, f.waits = place::lanes;
+    f.waits = place::lanes;
     f.copies.clear(), f.groups.clear();
-    getcontext(&f.context);
-    f.context.uc_stack.ss_sp = stacks.get() + (&f - fibers.data()) * stack_bytes, f.context.uc_stack.ss_size = stack_bytes;
-    makecontext(&f.context, body, 0);
   }
   bool backwards = false;
   for (place all = place::block; all != place::end;) {
@@ -86,16 +86,24 @@ static void run_block() {
       if (all == place::block) f.waits = place::warp;
     }
   }
-  for (size_t i = shared.bytes; i < sizeof block_changes; i++)
-    if (((char *)block_changes)[i] != beyond) fail("a block wrote beyond its shared memory");
+  const char *end = (char *)block_changes + shared.bytes;
+  const size_t rest = sizeof block_changes - shared.bytes;
+  if (rest && (*end != beyond || memcmp(end, end + 1, rest - 1))) fail("a block wrote beyond its shared memory");
 }
 
 // What a launch has: so many threads to a block, and so much shared memory.
 static void start(size_t threads, size_t shared_bytes) {
   fibers.resize(threads), met.resize(threads);
   stacks.reset(new char[threads * stack_bytes]);
+  for (auto &f : fibers) {
+    f.begun = false;
+    getcontext(&f.context);
+    f.context.uc_stack.ss_sp = stacks.get() + (&f - fibers.data()) * stack_bytes, f.context.uc_stack.ss_size = stack_bytes;
+    makecontext(&f.context, body, 0);
+  }
   shared.begin = (char *)block_changes, shared.bytes = shared_bytes;
   if (shared.bytes > sizeof block_changes) fail("so much shared memory no block has");
+  memset(block_changes, beyond, sizeof block_changes);
 }
 
 static void run_blocks() {

@@ -9,6 +9,7 @@
 // -DSOURCE=, the kernels' source below the folder of kernels, without .cu, and
 // -DENTRIES='ENTRY(kernel)...'.
 #include "fibers.h"
+#include <algorithm>
 #include <string>
 #include <sys/mman.h>
 #include <tuple>
@@ -36,8 +37,8 @@ struct memory {
   }
   void check() const {
     size_t rounded = (bytes + unit - 1) / unit * unit;
-    for (const char *p = begin - before; p < begin + rounded; p++)
-      if ((p < begin || p >= begin + bytes) && *p != mark) fail("the kernel wrote beside its memory");
+    auto marked = [](const char *from, const char *to) { return std::all_of(from, to, [](char c) { return c == mark; }); };
+    if (!marked(begin - before, begin) || !marked(begin + bytes, begin + rounded)) fail("the kernel wrote beside its memory");
   }
 };
 static std::vector<memory> memories;
