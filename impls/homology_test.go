@@ -50,11 +50,10 @@ func TestPolicyCatchesPlantedFaultsOfHomology(t *testing.T) {
 	}
 	faulty["partitions: "+string(reductions.SharedInside)] = reductions.FaultyPartitions(reductions.SharedInside)
 	for name, i := range faulty {
-		t.Run(name, func(t *testing.T) {
-			if n := judged.Alone(t, homology.Workload(i), false, limit); n.Wrong == 0 {
-				t.Errorf("no answer is found wrong: %+v", n)
-			}
-		})
+		if race.Enabled {
+			break // of the right ones all goroutines were seen
+		}
+		t.Run(name, func(t *testing.T) { judged.Caught(t, homology.Workload(i), false, limit) })
 	}
 }
 

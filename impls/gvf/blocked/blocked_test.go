@@ -121,9 +121,7 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 				t.Errorf("by boxes that are a part of the image: %+v", n)
 			}
 			for what, laws := range map[string]func(string) bool{"all": func(string) bool { return true }, "laws that ask": func(name string) bool { return !strings.Contains(name, "plain") && !strings.Contains(name, "float64") }} {
-				if n := judged.Alone(t, judged.By(gvf.Steps(Faulty(f)), laws), true, 0); n.Wrong == 0 {
-					t.Errorf("by %s no answer is found wrong", what)
-				}
+				t.Run(what, func(t *testing.T) { judged.Caught(t, judged.By(gvf.Steps(Faulty(f)), laws), true, 0) })
 			}
 		})
 	}

@@ -25,11 +25,28 @@ func (n Count) All() bool { return n == Count{Right: n.Right} && n.Right > 0 }
 // answers are looked at.
 func Alone[In, Out any](t *testing.T, w bench.Workload[In, Out], thorough bool, limit time.Duration) (n Count) {
 	t.Helper()
+	return until(t, w, thorough, limit, func(Count) bool { return false })
+}
+
+// Caught holds the policy to finding an answer of an implementation with a fault wrong. The first is
+// enough: what is asked after it is not looked at.
+func Caught[In, Out any](t *testing.T, w bench.Workload[In, Out], thorough bool, limit time.Duration) {
+	t.Helper()
+	if n := until(t, w, thorough, limit, func(n Count) bool { return n.Wrong > 0 }); n.Wrong == 0 {
+		t.Errorf("no answer is found wrong: %+v", n)
+	}
+}
+
+func until[In, Out any](t *testing.T, w bench.Workload[In, Out], thorough bool, limit time.Duration, enough func(Count) bool) (n Count) {
+	t.Helper()
 	i := w.Impls[0]
 	ask := func(in In) (Out, error) {
 		return bench.Answer(i, in, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 3}, Time: limit})
 	}
 	for _, name := range w.Adversarial {
+		if enough(n) {
+			break
+		}
 		if w.Named != nil {
 			var err error
 			if name, err = w.Named(name); err != nil {
