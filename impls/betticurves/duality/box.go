@@ -2,21 +2,25 @@ package duality
 
 import (
 	"math/bits"
+	"slices"
 )
 
-// A box is a part of an image: its voxels in rows of whole words, and what one core knows of
-// them. It is used again for others.
+// A box is a part of an image: its voxels in rows of whole words and planes of whole groups of
+// words, and what one core knows of them. It is used again for others.
 type box[K key] struct {
 	j       *job[K]
 	d, h, w int64
 	sides   [6]side // least z, greatest z, and so on for y and x
 	words   int     // of a row
+	plane   int     // words of a plane
 
-	keys   []K // rows with room for a neighbour at either end
-	stride int
-	before []uint64 // bits of the 13 neighbours in places before a voxel that are not above it, a word of each for every word of voxels
+	keys    []K // of voxels, from lead on
+	lead    int
+	bits    []uint64 // of two planes by turns: of the 13 neighbours in places before a voxel, those that are not above it
+	sight   sight
+	group   *group
+	towards []uint8 // where each voxel descends to, in the set and around it
 
-	places      [27]int32 // how many voxels further each is
 	set, around graph[K]
 }
 
@@ -27,298 +31,223 @@ type side struct{ outer, shared bool }
 // keys of the latter are turned round, so that both begin with the least.
 type graph[K key] struct {
 	around  bool
-	numbers []uint64 // of each voxel, the bits of where it descends to, a word of each for every word of voxels
-	events  []uint64 // saddles and minima of shared layers: the turned key, and an index of ends
-	ends    [][2]int32
-	spare   []uint64
-	parent  []int32               // of voxels, see unknown
-	up      []int32               // of minima, another one of the component
-	nodes   []int32               // of minima that are roots
-	offsets [1 << placeBits]int32 // by number
-	slots   [6]int32              // minima of shared layers
-	part    part                  // what is left of the box
-	tally   *tally                // of the core
+	towards []uint8    // of the box
+	offsets [256]int32 // how many voxels further that is, 0 where a voxel stays
+	minima  []uint64
+	first   []int32 // the number of the first minimum of each word
+	known   []int32 // of one of each eight voxels, one more than the number of the minimum that it descends to, or 0
+
+	saddles []uint32  // voxels, and a place of a component of their links that is not the first one
+	places  [32]int32 // how many voxels further places are
+	layers  []layered
+	slots   [6]int32 // minima of shared layers
+
+	events, spare []event
+	up            []int32 // of minima, another one of the component, of a lesser number; of roots themselves
+	nodes         []int32 // of minima that are roots
+	part          part    // what is left of the box
+	tally         *tally  // of the core
 }
 
-// How many bits say where a voxel descends to: to one of 27 places, or to one of six faces,
-// the outside or nowhere.
-const (
-	placeBits = 6
-	faceBits  = 3
-	toOutside = 6
-	toNowhere = 7
-)
+// A layered is a minimum of a shared layer, and which one of them.
+type layered struct{ voxel, slot int32 }
 
 // keyAt is the key of a voxel, whose number is that of its bit.
-func (b *box[K]) keyAt(voxel int) K {
-	row := voxel / (64 * b.words)
-	return b.keys[row*b.stride+margin+voxel-row*64*b.words]
+func (b *box[K]) keyAt(voxel int) K { return b.keys[b.lead+voxel] }
+
+// planeWords is how many words planes of h rows of so many words take.
+func planeWords(h, words int64) int64 {
+	return (h*words + groupWords - 1) / groupWords * groupWords
 }
 
-// margin is the room at either end of a row.
-const margin = 8
+// bitsOf is how many words the bits of a place take in a plane, with room for neighbours at
+// either end.
+func bitsOf(plane, words int) (apart, before int) {
+	before = (words + 2*groupWords) / groupWords * groupWords
+	return plane + 2*before, before
+}
 
-// compare finds which neighbours before a voxel are not above it, of all voxels.
-func (b *box[K]) compare() {
-	for z := range b.d {
-		for y := range b.h {
-			row := int(z*b.h + y)
-			own := b.keys[row*b.stride+margin:]
-			to := b.before[row*b.words*middle:]
-			for place := range middle {
-				dz, dy, dx := place/9-1, place/3%3-1, place%3-1
-				if z+int64(dz) < 0 || y+int64(dy) < 0 || y+int64(dy) >= b.h {
-					continue // nobody asks
+// cut makes a box of its sides. Its memory is enough for all of the layout.
+func (b *box[K]) cut() {
+	b.words = int(words(b.w))
+	b.plane = int(planeWords(b.h, int64(b.words)))
+	b.lead = 64 * (b.plane + b.words + 1)
+	for k := range 27 {
+		b.set.places[k] = b.offset(k)
+	}
+	for n, k := range faces {
+		b.around.places[n] = b.offset(k)
+	}
+	for i := range 256 {
+		b.set.offsets[i] = b.set.places[i&(1<<placeBits-1)]
+		b.around.offsets[i] = b.around.places[i>>placeBits]
+	}
+	s := &b.sight
+	s.bits, s.row, s.plane = b.bits, b.words, b.plane
+	s.apart, _ = bitsOf(b.plane, b.words)
+	clear(s.masks[:18*b.plane])
+	for y := range b.h {
+		for i := range b.words {
+			at := int(y)*b.words + i
+			all := ^uint64(0)
+			ends := [3]uint64{} // the voxels at the ends of x
+			if i == 0 {
+				ends[0] = 1
+			}
+			if i == b.words-1 {
+				all >>= 63 - uint(b.w-1)%64
+				ends[2] = all &^ (all >> 1)
+			}
+			for k := range 9 {
+				r := y + int64(k/3) - 1
+				beyond := uint64(0)
+				if k%3 != 1 && b.sides[4+k%3/2].outer {
+					beyond = ends[k%3]
 				}
-				other := b.keys[(row+dz*int(b.h)+dy)*b.stride+margin+dx:]
-				notAbove(to[place:], middle, own, other, b.words)
+				switch {
+				case r >= 0 && r < b.h:
+					s.masks[k*b.plane+at] = all &^ ends[k%3]
+				case b.sides[2+k/6].outer:
+					beyond = all
+				}
+				s.masks[(9+k)*b.plane+at] = beyond
 			}
 		}
 	}
+}
+
+// offset is how many voxels further a place around a voxel is.
+func (b *box[K]) offset(place int) int32 {
+	return int32(64*((place/9-1)*b.plane+(place/3%3-1)*b.words) + place%3 - 1)
+}
+
+// compare finds which neighbours before a voxel are not above it, of all voxels of a plane.
+func (b *box[K]) compare(z int64) {
+	apart, before := bitsOf(b.plane, b.words)
+	b.j.kernel.compare(b.bits[int(z&1)*middle*apart+before:], b.keys, b.lead+int(z)*64*b.plane, apart, b.words, b.plane, b.plane)
 }
 
 // scan finds minima, saddles, and where other voxels descend to.
 func (b *box[K]) scan() {
-	lastWord := b.words - 1
-	lastBit := uint(b.w-1) % 64
+	apart, before := bitsOf(b.plane, b.words)
+	s, g := &b.sight, b.group
+	b.compare(0)
 	for z := range b.d {
-		for y := range b.h {
-			row := int(z*b.h + y)
-			// Which neighbouring rows are in the box, and which are outside the image.
-			var in, out [9]bool
-			for i := range in {
-				c, r := z+int64(i/3)-1, y+int64(i%3)-1
-				in[i] = c >= 0 && c < b.d && r >= 0 && r < b.h
-				out[i] = c < 0 && b.sides[0].outer || c >= b.d && b.sides[1].outer || r < 0 && b.sides[2].outer || r >= b.h && b.sides[3].outer
+		if z < b.d-1 {
+			b.compare(z + 1)
+		}
+		for n := range 2 {
+			inside := z > 0
+			if n == 1 {
+				inside = z < b.d-1
 			}
-			for i := range b.words {
-				mask := ^uint64(0)
-				var leftmost, rightmost uint64 // voxels at the ends of x
-				if i == 0 {
-					leftmost = 1
-				}
-				if i == lastWord {
-					mask >>= 63 - lastBit
-					rightmost = 1 << lastBit
-				}
-				var l, within, outside link
-				for k := range 27 {
-					if k == middle {
-						continue
-					}
-					dx := k%3 - 1
-					mine, beyond := mask, uint64(0)
-					switch {
-					case dx < 0:
-						mine &^= leftmost
-						if b.sides[4].outer {
-							beyond = leftmost
-						}
-					case dx > 0:
-						mine &^= rightmost
-						if b.sides[5].outer {
-							beyond = rightmost
-						}
-					}
-					if out[k/3] {
-						beyond = mask
-					}
-					outside[k] = beyond
-					if !in[k/3] {
-						continue
-					}
-					within[k] = mine
-					if k < middle {
-						l[k] = b.before[(row*b.words+i)*middle+k] & mine
-						continue
-					}
-					// The other one is not above a voxel that it precedes, seen from there.
-					there := (row + (k/9-1)*int(b.h) + k/3%3 - 1) * b.words
-					at := func(i int) uint64 { return b.before[(there+i)*middle+26-k] }
-					v := at(i)
-					switch {
-					case dx < 0:
-						if v <<= 1; i > 0 {
-							v |= at(i-1) >> 63
-						}
-					case dx > 0:
-						if v >>= 1; i < lastWord {
-							v |= at(i+1) << 63
-						}
-					}
-					l[k] = mine &^ v
-				}
-				if b.j.fault == SameAsAbove {
-					for k := range middle {
-						l[26-k] |= l[k] & within[26-k]
-					}
-				}
-				if b.j.hollow {
-					b.scanAround(&l, &within, &outside, row, i, mask, z, y)
-				}
-				b.scanSet(&l, row, i, mask, z, y)
+			s.in[n], s.out[n] = 0, 0
+			switch {
+			case inside:
+				s.in[n] = ^uint64(0)
+			case b.sides[n].outer && (n == 0 || b.j.fault != LostSide):
+				s.out[n] = ^uint64(0)
+			}
+		}
+		for i := 0; i < b.plane; i += groupWords {
+			s.at = i
+			s.here = int(z&1)*middle*apart + before + i
+			s.next = int(^z&1)*middle*apart + before + i
+			b.j.kernel.links(g, s)
+			word := int(z)*b.plane + i
+			to := (*[groupVoxels]uint8)(b.towards[64*word:])
+			b.j.kernel.set(g, to)
+			b.plant(to)
+			b.found(&b.set, &g.set, word, z)
+			if b.j.hollow {
+				b.j.kernel.around(g, s, to)
+				b.found(&b.around, &g.around, word, z)
 			}
 		}
 	}
 }
 
-// scanSet looks at a word of voxels of the set.
-func (b *box[K]) scanSet(l *link, row, i int, mask uint64, z, y int64) {
-	if b.j.fault == Faces {
-		var some link
-		for _, k := range faces {
-			some[k] = l[k]
-		}
-		l = &some
-	}
-	g := &b.set
-	word := row*b.words + i
-	only, number, none := l.first()
-	copy(g.numbers[word*placeBits:], number[:])
-	b.begin(g, none&mask, word)
-	b.shared(g, word, i, mask, z, y, func(normal func(k int) bool) (some uint64) {
-		for k, v := range l {
-			if !normal(k) {
-				some |= v
+// plant finds what a fault would in the set.
+func (b *box[K]) plant(to *[groupVoxels]uint8) {
+	g := b.group
+	switch b.j.fault {
+	case Faces:
+		all := g.link
+		for k := range g.link {
+			if k != middle && !slices.Contains(faces[:], k) {
+				g.link[k] = lanes{}
 			}
 		}
-		return some
-	})
-	rest, saddles := l.rest(only)
-	for ; saddles != 0; saddles &= saddles - 1 {
-		bit := bits.TrailingZeros64(saddles)
-		voxel := word*64 + bit
-		var set uint32
-		for k, v := range rest {
-			set |= uint32(v>>uint(bit)&1) << uint(k)
-		}
-		key := uint64(b.keyAt(voxel))
-		for n := 0; set != 0; n++ {
-			if n > 0 && b.j.fault == LostUnion {
-				break
+		b.j.kernel.set(g, to)
+		g.link = all
+	case SameAsAbove: // where voxels descend to stays, so that ways end
+		for k := range middle {
+			within := b.sight.within(26 - k)
+			for lane, v := range g.link[k] {
+				g.link[26-k][lane] |= v & within[lane]
 			}
-			of := component(set)
-			g.add(key, int32(voxel), int32(voxel)+b.places[bits.TrailingZeros32(of)])
-			set &^= of
 		}
+		b.j.kernel.set(g, new([groupVoxels]uint8))
 	}
 }
 
-// scanAround looks at a word of voxels of what is around the set, from the last to the first.
-func (b *box[K]) scanAround(l, within, outside *link, row, i int, mask uint64, z, y int64) {
-	g := &b.around
-	word := row*b.words + i
-	var up link
-	for k := range up {
-		up[k] = within[k]&^l[k] | outside[k]
-	}
-	if b.j.fault == LostSide && b.sides[1].outer && z == b.d-1 {
-		for k := range up {
-			up[k] = within[k] &^ l[k]
+// found notes what was found of a group, in the set or around it.
+func (b *box[K]) found(g *graph[K], f *found, word int, z int64) {
+	copy(g.minima[word:], f.minima[:])
+	for lane, minima := range f.minima {
+		g.first[word+lane] = int32(len(g.up))
+		for ; minima != 0; minima &= minima - 1 {
+			g.tally.add(uint32(b.keyAt((word+lane)*64+bits.TrailingZeros64(minima))), 1)
+			g.up = append(g.up, int32(len(g.up)))
 		}
-		*outside = link{}
 	}
-	// The outside comes first, and is one wherever a voxel touches it.
-	var number [faceBits]uint64
-	var only link
-	var seen uint64
-	put := func(n int, v uint64) {
-		for bit := range number {
-			if n>>bit&1 == 1 {
-				number[bit] |= v
+	rounds := f.rounds
+	if b.j.fault == LostUnion {
+		rounds = min(rounds, 1)
+	}
+	for n := range rounds {
+		place := &f.place[n]
+		for lane, saddles := range f.more[n] {
+			for ; saddles != 0; saddles &= saddles - 1 {
+				voxel := lane*64 + bits.TrailingZeros64(saddles)
+				g.saddles = append(g.saddles, uint32(word*64+voxel)<<placeBits|uint32(place[voxel&(groupVoxels-1)]))
 			}
 		}
 	}
-	for _, k := range faces {
-		only[k] = outside[k]
-		seen |= outside[k]
-	}
-	put(toOutside, seen)
-	for n, k := range faces {
-		first := up[k] &^ seen
-		only[k] |= first
-		seen |= first
-		put(n, first)
-	}
-	none := mask &^ seen
-	put(toNowhere, none)
-	copy(g.numbers[word*faceBits:], number[:])
-	b.begin(g, none, word)
-	b.shared(g, word, i, mask, z, y, func(normal func(k int) bool) (some uint64) {
-		for _, k := range faces {
-			if !normal(k) {
-				some |= up[k]
-			}
-		}
-		return some
-	})
-	rest, saddles := up.restOfFaces(only)
-	for ; saddles != 0; saddles &= saddles - 1 {
-		bit := bits.TrailingZeros64(saddles)
-		voxel := word*64 + bit
-		key := uint64(^b.keyAt(voxel))
-		for n := range faces {
-			if rest[n]>>uint(bit)&1 == 1 {
-				g.add(key, int32(voxel), int32(voxel)+g.offsets[n])
-			}
-		}
-	}
-}
-
-// add adds an edge that comes with a key, or a minimum of a shared layer.
-func (g *graph[K]) add(key uint64, a, b int32) {
-	g.events = append(g.events, key<<32|uint64(len(g.ends)))
-	g.ends = append(g.ends, [2]int32{a, b})
-}
-
-// begin counts minima, at their own keys.
-func (b *box[K]) begin(g *graph[K], minima uint64, word int) {
-	for ; minima != 0; minima &= minima - 1 {
-		g.tally.add(uint32(b.keyAt(word*64+bits.TrailingZeros64(minima))), 1)
-	}
+	b.shared(g, f, word, z)
 }
 
 // shared notes the minima of the layers that the box shares, in the order in which the other
-// box finds the same: voxels that none of their neighbours within the layer precedes, of which
-// some tells.
-func (b *box[K]) shared(g *graph[K], word, i int, mask uint64, z, y int64, some func(normal func(k int) bool) uint64) {
+// box finds the same: voxels that none of their neighbours within the layer precedes.
+func (b *box[K]) shared(g *graph[K], f *found, word int, z int64) {
 	for n, s := range b.sides {
-		if !s.shared {
+		if !s.shared || b.j.fault == LostLayer && n/2 == 1 {
 			continue
 		}
-		here := mask
-		switch n {
-		case 0, 1:
-			if z != int64(n)*(b.d-1) {
-				continue
-			}
-		case 2, 3:
-			if y != int64(n-2)*(b.h-1) {
-				continue
-			}
-		case 4:
-			if here &= 1; i > 0 {
-				continue
-			}
-		case 5:
-			if here &= 1 << (uint(b.w-1) % 64); i < b.words-1 {
-				continue
-			}
-		}
-		if b.j.fault == LostLayer && n/2 == 1 {
+		if n < 2 && z != int64(n)*(b.d-1) {
 			continue
 		}
-		minima := here &^ some(func(k int) bool {
-			return [3]int{k / 9, k / 3 % 3, k % 3}[n/2] != 1
-		})
-		for ; minima != 0; minima &= minima - 1 {
-			voxel := word*64 + bits.TrailingZeros64(minima)
-			key := b.keyAt(voxel)
-			if g.around {
-				key = ^key
+		for lane, minima := range f.layers[n/2] {
+			at := word + lane - int(z)*b.plane // in the plane
+			y, i := at/b.words, at%b.words
+			switch n {
+			case 2, 3:
+				if y != (n-2)*int(b.h-1) {
+					continue
+				}
+			case 4:
+				if minima &= 1; i > 0 {
+					continue
+				}
+			case 5:
+				if minima &= 1 << (uint(b.w-1) % 64); i < b.words-1 {
+					continue
+				}
 			}
-			g.add(uint64(key), int32(voxel), ^(g.slots[n]<<3 | int32(n)))
-			g.slots[n]++
+			for ; minima != 0; minima &= minima - 1 {
+				g.layers = append(g.layers, layered{int32((word+lane)*64 + bits.TrailingZeros64(minima)), ^(g.slots[n]<<3 | int32(n))})
+				g.slots[n]++
+			}
 		}
 	}
 }

@@ -6,14 +6,23 @@ import "encoding/binary"
 // a voxel that is in no set.
 type key interface{ uint8 | uint16 | uint32 }
 
-// notAbove sets the bits of the voxels whose neighbours are not above them: of 64 voxels each
-// word, every step-th of them from the first.
-func notAbove[K key](to []uint64, step int, own, other []K, words int) {
+// compare finds which neighbours at places before a voxel are not above it, of so many words of
+// voxels, rows and planes of as many words.
+func compare[K key](to []uint64, keys []K, at, apart, row, plane, words int) {
+	own := keys[at:][:64*words]
+	for place := range middle {
+		from := at + 64*((place/9-1)*plane+(place/3%3-1)*row) + place%3 - 1
+		notAbove(to[place*apart:][:words], own, keys[from:][:64*words])
+	}
+}
+
+// notAbove sets the bits of the voxels whose neighbours are not above them, 64 voxels a word.
+func notAbove[K key](to []uint64, own, other []K) {
 	if bytes, ok := any(own).([]uint8); ok {
-		notAboveBytes(to, step, bytes, any(other).([]uint8), words)
+		notAboveBytes(to, bytes, any(other).([]uint8))
 		return
 	}
-	for i := range words {
+	for i := range to {
 		a, b := (*[64]K)(other[64*i:]), (*[64]K)(own[64*i:])
 		var word uint64
 		for k := 0; k < 64; k += 8 {
@@ -21,7 +30,7 @@ func notAbove[K key](to []uint64, step int, own, other []K, words int) {
 			word |= (within(v[0], u[0]) | within(v[1], u[1])<<1 | within(v[2], u[2])<<2 | within(v[3], u[3])<<3 |
 				within(v[4], u[4])<<4 | within(v[5], u[5])<<5 | within(v[6], u[6])<<6 | within(v[7], u[7])<<7) << uint(k)
 		}
-		to[i*step] = word
+		to[i] = word
 	}
 }
 
@@ -35,13 +44,13 @@ func within[K key](v, limit K) (in uint64) {
 }
 
 // notAboveBytes is notAbove, eight at a time.
-func notAboveBytes(to []uint64, step int, own, other []uint8, words int) {
+func notAboveBytes(to []uint64, own, other []uint8) {
 	const (
 		ones  = 0x0101010101010101
 		tops  = ones << 7
 		order = 0x0102040810204080 // brings the lowest bit of each byte to the highest byte, in order
 	)
-	for i := range words {
+	for i := range to {
 		a, b := (*[64]uint8)(other[64*i:]), (*[64]uint8)(own[64*i:])
 		var word uint64
 		for k := 0; k < 64; k += 8 {
@@ -51,6 +60,6 @@ func notAboveBytes(to []uint64, step int, own, other []uint8, words int) {
 			in := limit&^v | ^(limit^v)&low
 			word |= in & tops >> 7 * order >> 56 << uint(k)
 		}
-		to[i*step] = word
+		to[i] = word
 	}
 }

@@ -27,6 +27,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/isa"
 	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
@@ -49,6 +50,7 @@ func (i Implementation) About() bench.About {
 		Name: "duality", Where: "cpu",
 		Method: "minima less successful unions at saddles, of the sublevel sets and of what is around them, b1 by the Euler characteristic curve of " + i.Counter.About().Name + "; all cores",
 		Source: "doc/betti.md, Delfinado and Edelsbrunner 1995",
+		ISAs:   available(),
 		Scopes: []bench.Scope{bench.E2E, bench.File},
 	}
 	if i.fault != "" {
@@ -60,6 +62,9 @@ func (i Implementation) About() bench.About {
 // CanDo refuses what takes more time or memory than the conditions allow, and what the other
 // implementation refuses.
 func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
+	if _, err := isa.Choose(c.ISA, available()); err != nil {
+		return err
+	}
 	n := in.Shape().Voxels()
 	cores := max(1, c.Threads)
 	if err := c.Allow(quantity.Seconds(float64(n)*voxelNS*1e-9/float64(cores)), "%d voxels × %d ns on %d cores", n, voxelNS, cores); err != nil {
@@ -77,7 +82,7 @@ func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 // What is taken, at most: by a voxel of a box and its bits, and by one of the image for what is
 // left of a box, and for its change where levels have no table.
 const (
-	boxBytes  = 64
+	boxBytes  = 96
 	leftBytes = 2
 	listBytes = 8
 )
@@ -91,7 +96,7 @@ func (i Implementation) memory(in grid.Source, cores int) int64 {
 	} else {
 		need += listBytes * n
 	}
-	slots := l.most[0] * l.most[1] * words(l.most[2]) * 64
+	slots := l.most[0] * planeWords(l.most[1], words(l.most[2])) * 64
 	need += int64(cores) * slots * boxBytes
 	if _, whole := in.(*grid.Field); !whole {
 		need += int64(cores) * l.most[0] * l.h * l.w * in.Type().Size()
@@ -161,11 +166,15 @@ func words(w int64) int64 { return (w + 63) / 64 }
 
 // Setup prepares the other implementation. What cores keep is made when they first run.
 func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[betti.Curves], error) {
+	name, err := isa.Choose(c.ISA, available())
+	if err != nil {
+		return nil, err
+	}
 	counter, err := i.Counter.Setup(in, c)
 	if err != nil {
 		return nil, err
 	}
-	j := &common{in: in, layout: i.layout(in), counter: counter, threads: max(1, c.Threads), fault: i.fault, out: betti.PoisonedCurves}
+	j := &common{in: in, layout: i.layout(in), counter: counter, threads: max(1, c.Threads), isa: name, fault: i.fault, out: betti.PoisonedCurves}
 	switch {
 	case j.levels < 1<<8, in.Type() == grid.Uint8 && identical(in):
 		return newJob[uint8](j), nil

@@ -1,6 +1,10 @@
 package duality
 
-import "slices"
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
 
 // A part is what is left of a box: nodes, which are components that have come to a shared
 // layer; the edges between them; and for each side the nodes of the minima of its layer, in
@@ -23,49 +27,49 @@ type minimum struct {
 	node int32
 }
 
-// unknown is the parent of a voxel that nobody went to. The parents of others are more by one
-// than the number of the voxel, and those of minima below it: −1 of the first one that was
-// found, −2 of the second.
-const unknown = 0
-
 // none is the node of a component that has not come to a shared layer.
 const none = -1
 
-// descend is where a voxel descends to, itself for a minimum.
-func (g *graph[K]) descend(voxel int32) int32 {
-	word, bit := int(voxel>>6), uint(voxel&63)
-	if g.around {
-		n := g.numbers[word*faceBits:][:faceBits]
-		number := n[0]>>bit&1 | n[1]>>bit&1<<1 | n[2]>>bit&1<<2
-		if number == toOutside {
-			return int32(len(g.parent) - 1)
-		}
-		return voxel + g.offsets[number]
-	}
-	n := g.numbers[word*placeBits:][:placeBits]
-	return voxel + g.offsets[n[0]>>bit&1|n[1]>>bit&1<<1|n[2]>>bit&1<<2|n[3]>>bit&1<<3|n[4]>>bit&1<<4|n[5]>>bit&1<<5]
+// An event joins two minima from a turned key on, or, where the other one is less than 0, is
+// a minimum of a shared layer.
+type event struct {
+	key  uint32
+	a, b int32
 }
 
-// minimum is the number of the minimum that a voxel descends to. All that it passes is next to
-// the minimum then.
+// minimum is the number of the minimum that a voxel descends to. One of each eight voxels, here
+// and there, keeps what is found.
 func (g *graph[K]) minimum(voxel int32) int32 {
-	parent, at := g.parent, voxel
-	for parent[at] >= unknown {
-		next := parent[at] - 1
-		if next < 0 {
-			if next = g.descend(at); next == at {
-				g.up, g.nodes = append(g.up, int32(len(g.up))), append(g.nodes, none)
-				parent[at] = -int32(len(g.up))
-				break
-			}
-			parent[at] = next + 1
+	keeps := func(at int32) bool { return (uint32(at)^uint32(at>>6)*0x9e3779b1>>29)&7 == 0 }
+	at, found := voxel, int32(0)
+	for {
+		if keeps(at) && g.known[at>>3] != 0 {
+			found = g.known[at>>3] - 1
+			break
+		}
+		next := at + g.offsets[g.towards[at]]
+		if next == at {
+			found = g.number(at)
+			break
 		}
 		at = next
 	}
-	for voxel != at {
-		voxel, parent[voxel] = parent[voxel]-1, at+1
+	for end := at; voxel != end; voxel += g.offsets[g.towards[voxel]] {
+		if keeps(voxel) {
+			g.known[voxel>>3] = found + 1
+		}
 	}
-	return -1 - parent[at]
+	return found
+}
+
+// number is that of a minimum.
+func (g *graph[K]) number(at int32) int32 {
+	word, bit := at>>6, uint(at&63)
+	minima := g.minima[word]
+	if minima>>bit&1 == 0 { // but a voxel that touches the outside
+		return 0
+	}
+	return g.first[word] + int32(bits.OnesCount64(minima&(1<<bit-1)))
 }
 
 // find is the root of a minimum. The way there is halved.
@@ -78,97 +82,175 @@ func (g *graph[K]) find(i int32) int32 {
 	return i
 }
 
+// unite joins two components, and gives their roots, of which the first one goes to the other;
+// or the same ones. Both ways are gone together, until they meet or one ends, and what they
+// pass is brought nearer to the other one's (Rem's algorithm).
+func (g *graph[K]) unite(a, b int32) (from, to int32) {
+	up := g.up
+	for up[a] != up[b] {
+		if up[a] < up[b] {
+			a, b = b, a
+		}
+		if up[a] == a {
+			to = g.find(up[b])
+			up[a] = to
+			return a, to
+		}
+		up[a], a = up[b], up[a]
+	}
+	return a, a
+}
+
 // join makes the edges of the box in the order of their keys. A component that has not come to
 // a shared layer ends where it meets another one. Two that have stay two nodes for others, and
 // are one from there on.
-func (g *graph[K]) join(fault Fault) {
+func (g *graph[K]) join(keys []K, fault Fault) {
 	p := part{}
 	for n, count := range g.slots {
 		p.shared[n] = make([]minimum, count)
 	}
-	g.up, g.nodes = g.up[:0], g.nodes[:0]
+	g.nodes = slices.Grow(g.nodes[:0], len(g.up))[:len(g.up)]
+	for i := range g.nodes {
+		g.nodes[i] = none
+	}
 	if g.around { // the outside
-		g.up, g.nodes = append(g.up, 0), append(g.nodes, 0)
-		g.parent[len(g.parent)-1] = -1
+		g.nodes[0] = 0
 		p.nodes = 1
 	}
-	// In the order of voxels, which are near each other; what has one minimum joins nothing.
-	left := g.events[:0]
-	for _, e := range g.events {
-		ends := &g.ends[uint32(e)]
-		if ends[0] = g.minimum(ends[0]); ends[1] >= 0 {
-			if ends[1] = g.minimum(ends[1]); ends[0] == ends[1] {
-				continue
-			}
-		}
-		left = append(left, e)
-	}
-	g.events = left
-	g.spare = sorted(g.events, g.spare)
-	for _, e := range g.events {
-		key, ends := uint32(e>>32), g.ends[uint32(e)]
-		a := g.find(ends[0])
-		if ends[1] < 0 {
+	turn := g.turn()
+	for _, e := range g.ordered(keys) {
+		if e.b < 0 {
+			a := g.find(e.a)
 			if g.nodes[a] == none {
 				g.nodes[a] = p.nodes
 				p.nodes++
 			}
-			slot := ^ends[1]
-			p.shared[slot&7][slot>>3] = minimum{key, g.nodes[a]}
+			slot := ^e.b
+			p.shared[slot&7][slot>>3] = minimum{e.key, g.nodes[a]}
 			continue
 		}
-		b := g.find(ends[1])
-		if a == b {
+		from, to := g.unite(e.a, e.b)
+		if from == to {
 			continue
 		}
-		if g.nodes[a] == none {
-			a, b = b, a
-		}
-		if g.nodes[b] == none || fault == EndedEarly {
-			g.tally.add(uint32(g.straight(K(key))), -1)
+		a, b := g.nodes[from], g.nodes[to]
+		if a == none || b == none || fault == EndedEarly {
+			g.tally.add(uint32(K(e.key)^turn), -1)
 		} else {
-			p.edges = append(p.edges, edge{key, g.nodes[a], g.nodes[b]})
+			p.edges = append(p.edges, edge{e.key, a, b})
 		}
-		g.up[b] = a
+		if b == none {
+			g.nodes[to] = a
+		}
 	}
 	g.part = p
 }
 
-// straight is a key that was turned, or not.
-func (g *graph[K]) straight(k K) K {
+// turn is what turns keys round, or leaves them.
+func (g *graph[K]) turn() K {
 	if g.around {
-		return ^k
+		return ^K(0)
 	}
-	return k
+	return 0
 }
 
-// sorted sorts events by their keys in place, and gives the memory that it took.
-func sorted(events, spare []uint64) []uint64 {
-	var or uint64
-	and := ^uint64(0)
-	for _, e := range events {
-		or |= e
-		and &= e
+// ordered are the events of the box in the order of their keys. They are found in the order of
+// voxels, which are near each other, and each is put among those of a few keys; what has one
+// minimum joins nothing.
+func (g *graph[K]) ordered(keys []K) []event {
+	turn := g.turn()
+	least, most := ^K(0), K(0)
+	for _, s := range g.saddles {
+		key := keys[s>>placeBits] ^ turn
+		least, most = min(least, key), max(most, key)
 	}
-	if len(events) < 1<<8 {
-		slices.Sort(events)
+	for _, l := range g.layers {
+		key := keys[l.voxel] ^ turn
+		least, most = min(least, key), max(most, key)
+	}
+	shift := max(0, bits.Len32(uint32(most-least))-8)
+	digit := func(key K) uint8 { return uint8((key - least) >> shift) }
+	var first, next [256]int32
+	for _, s := range g.saddles {
+		next[digit(keys[s>>placeBits]^turn)]++
+	}
+	for _, l := range g.layers {
+		next[digit(keys[l.voxel]^turn)]++
+	}
+	sum := int32(0)
+	for i, n := range next {
+		first[i], next[i] = sum, sum
+		sum += n
+	}
+	events := slices.Grow(g.events[:0], int(sum))[:sum]
+	towards, offsets, places := g.towards, &g.offsets, &g.places
+	for _, s := range g.saddles {
+		voxel := int32(s >> placeBits)
+		a, b := voxel, voxel+places[s&(1<<placeBits-1)]
+		// Most ways are so short that they are gone without a look at whether they have ended.
+		a, b = a+offsets[towards[a]], b+offsets[towards[b]]
+		a, b = a+offsets[towards[a]], b+offsets[towards[b]]
+		a, b = a+offsets[towards[a]], b+offsets[towards[b]]
+		a, b = a+offsets[towards[a]], b+offsets[towards[b]]
+		if offsets[towards[a]]|offsets[towards[b]] != 0 {
+			a, b = g.minimum(a), g.minimum(b)
+		} else {
+			a, b = g.number(a), g.number(b)
+		}
+		key := keys[voxel] ^ turn
+		at := &next[digit(key)]
+		events[*at] = event{uint32(key), a, b}
+		if a != b {
+			*at++
+		}
+	}
+	for _, l := range g.layers {
+		key := keys[l.voxel] ^ turn
+		at := &next[digit(key)]
+		events[*at] = event{uint32(key), g.minimum(l.voxel), l.slot}
+		*at++
+	}
+	n := int32(0)
+	for i, from := range first {
+		part := events[from:next[i]]
+		if shift > 0 {
+			g.spare = sorted(part, g.spare)
+		}
+		n += int32(copy(events[n:], part))
+	}
+	g.events = events
+	return events[:n]
+}
+
+// sorted sorts events by their keys, and gives the memory that it took.
+func sorted(events, spare []event) []event {
+	if len(events) < 1<<6 {
+		slices.SortFunc(events, func(a, b event) int { return cmp.Compare(a.key, b.key) })
 		return spare
+	}
+	var or uint32
+	and := ^uint32(0)
+	for _, e := range events {
+		or |= e.key
+		and &= e.key
 	}
 	spare = slices.Grow(spare[:0], len(events))[:len(events)]
 	from, to := events, spare
-	for shift := uint(32); shift < 64; shift += 8 {
-		if (or^and)>>shift&0xff == 0 {
+	for shift := uint(0); shift < 32; shift += 8 {
+		if (or&^and)>>shift&0xff == 0 {
 			continue
 		}
-		var first [257]int
-		for _, e := range from {
-			first[e>>shift&0xff+1]++
+		var first [256]int32
+		for i := range from {
+			first[uint8(from[i].key>>shift)]++
 		}
-		for i := range 256 {
-			first[i+1] += first[i]
+		sum := int32(0)
+		for i, n := range first {
+			first[i] = sum
+			sum += n
 		}
 		for _, e := range from {
-			digit := e >> shift & 0xff
+			digit := uint8(e.key >> shift)
 			to[first[digit]] = e
 			first[digit]++
 		}

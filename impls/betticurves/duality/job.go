@@ -20,6 +20,7 @@ type common struct {
 	layout
 	counter bench.Job[ecc.VCEC]
 	threads int
+	isa     string
 	fault   Fault
 	out     betti.Curves
 }
@@ -27,8 +28,9 @@ type common struct {
 // A job is an image with keys for its levels.
 type job[K key] struct {
 	*common
-	fill  func(to []K, from []byte, scratch []int32)
-	cores []*core[K]
+	kernel kernel[K]
+	fill   func(to []K, from []byte, scratch []int32)
+	cores  []*core[K]
 	// What is left of the boxes, x fastest.
 	set, around []part
 }
@@ -43,7 +45,7 @@ type core[K key] struct {
 }
 
 func newJob[K key](c *common) *job[K] {
-	j := &job[K]{common: c, fill: filler[K](c.in)}
+	j := &job[K]{common: c, kernel: kernelOf[K](c.isa), fill: filler[K](c.in)}
 	boxes := j.boxes()
 	j.set, j.around = make([]part, boxes), make([]part, boxes)
 	return j
@@ -154,17 +156,20 @@ func newCore[K key](j *job[K]) *core[K] {
 	c := &core[K]{set: newTally(j.layout), around: newTally(j.layout)}
 	b := &c.box
 	b.j = j
-	rows, words := int(j.most[0]*j.most[1]), int(words(j.most[2]))
-	b.keys = make([]K, rows*(64*words+2*margin)+margin)
-	b.before = make([]uint64, rows*words*middle)
-	b.set.tally, b.around.tally = &c.set, &c.around
-	b.set.numbers = make([]uint64, rows*words*placeBits)
-	b.set.parent = make([]int32, rows*words*64+1)
-	if j.hollow {
-		b.around.around = true
-		b.around.numbers = make([]uint64, rows*words*faceBits)
-		b.around.parent = make([]int32, rows*words*64+1)
+	words := words(j.most[2])
+	plane := planeWords(j.most[1], words)
+	all := int(j.most[0] * plane)
+	b.keys = make([]K, int(plane+words+1)*64+all*64)
+	apart, _ := bitsOf(int(plane), int(words))
+	b.bits = make([]uint64, 2*middle*apart)
+	b.sight.masks = make([]uint64, 18*plane)
+	b.towards = make([]uint8, all*64)
+	b.group = new(group)
+	for _, g := range b.graphs() {
+		g.towards = b.towards
+		g.minima, g.first, g.known = make([]uint64, all), make([]int32, all), make([]int32, all*8)
 	}
+	b.set.tally, b.around.tally, b.around.around = &c.set, &c.around, true
 	c.scratch = make([]int32, j.most[2])
 	return c
 }
@@ -183,47 +188,41 @@ func (c *core[K]) take(j *job[K], slab []byte, first int64, n int) {
 		b.sides[2*axis+1] = side{outer: i == pieces-1, shared: i < pieces-1}
 	}
 	b.d, b.h, b.w = hi[0]-lo[0], hi[1]-lo[1], hi[2]-lo[2]
-	b.words = int(words(b.w))
-	b.stride = 64*b.words + 2*margin
+	b.cut()
 	size := j.in.Type().Size()
 	for z := range b.d {
 		for y := range b.h {
 			from := (((lo[0]+z-first)*j.h+lo[1]+y)*j.w + lo[2]) * size
-			j.fill(b.keys[int(z*b.h+y)*b.stride+margin:][:b.w], slab[from:][:b.w*size], c.scratch)
+			j.fill(b.keys[b.lead+64*(int(z)*b.plane+int(y)*b.words):][:b.w], slab[from:][:b.w*size], c.scratch)
 		}
 	}
-	b.compare()
-	slots := int(b.d*b.h) * 64 * b.words
-	b.set.reset(slots)
-	if j.hollow {
-		b.around.reset(slots)
-	}
-	for k := range 27 {
-		b.places[k] = b.offset(k)
-		b.set.offsets[k%3|k/3%3<<2|k/9<<4] = b.places[k]
-	}
-	for n, k := range faces {
-		b.around.offsets[n] = b.offset(k)
+	for _, g := range b.graphs() {
+		g.reset(int(b.d) * b.plane)
 	}
 	b.scan()
-	b.set.join(j.fault)
+	b.set.join(b.keys[b.lead:], j.fault)
 	j.set[n] = b.set.part
 	if j.hollow {
-		b.around.join(j.fault)
+		b.around.join(b.keys[b.lead:], j.fault)
 		j.around[n] = b.around.part
 	}
 }
 
-// offset is how many voxels further a place around a voxel is.
-func (b *box[K]) offset(place int) int32 {
-	return int32(((place/9-1)*int(b.h)+place/3%3-1)*64*b.words + place%3 - 1)
+// graphs are those that are asked for.
+func (b *box[K]) graphs() []*graph[K] {
+	if b.j.hollow {
+		return []*graph[K]{&b.set, &b.around}
+	}
+	return []*graph[K]{&b.set}
 }
 
-// reset forgets a box.
-func (g *graph[K]) reset(slots int) {
-	g.parent = g.parent[:slots+1]
-	clear(g.parent)
-	g.events, g.ends, g.slots = g.events[:0], g.ends[:0], [6]int32{}
+// reset forgets a box, and makes room for one of so many words.
+func (g *graph[K]) reset(words int) {
+	clear(g.known[:8*words])
+	g.saddles, g.layers, g.up, g.slots = g.saddles[:0], g.layers[:0], g.up[:0], [6]int32{}
+	if g.around { // the outside
+		g.up = append(g.up, 0)
+	}
 }
 
 // graph joins what is left of all boxes, and gives the changes of the number of components by
@@ -252,11 +251,8 @@ func (j *job[K]) graph(parts []part, around bool) (ecc.VCEC, error) {
 		}
 		return int32(base[i]) + node
 	}
-	events, ends := make([]uint64, 0, count), make([][2]int32, 0, count)
-	add := func(key uint32, a, b int32) {
-		events = append(events, uint64(key)<<32|uint64(len(ends)))
-		ends = append(ends, [2]int32{a, b})
-	}
+	events := make([]event, 0, count)
+	add := func(key uint32, a, b int32) { events = append(events, event{key, a, b}) }
 	steps := [3]int{j.perLayer(), len(j.cuts[2]) - 1, 1}
 	for i, p := range parts {
 		for _, e := range p.edges {
@@ -290,10 +286,9 @@ func (j *job[K]) graph(parts []part, around bool) (ecc.VCEC, error) {
 	}
 	sum := newTally(j.layout)
 	for _, e := range events {
-		at := ends[uint32(e)]
-		if a, b := find(at[0]), find(at[1]); a != b {
+		if a, b := find(e.a), find(e.b); a != b {
 			parent[b] = a
-			key := K(e >> 32)
+			key := K(e.key)
 			if around {
 				key = ^key
 			}
@@ -394,8 +389,8 @@ func (j *job[K]) Poison() {
 	clear(j.set)
 	clear(j.around)
 	for _, c := range j.cores {
-		for i := range c.box.before {
-			c.box.before[i] = 0x5a5a5a5a5a5a5a5a
+		for i := range c.box.bits {
+			c.box.bits[i] = 0x5a5a5a5a5a5a5a5a
 		}
 	}
 }

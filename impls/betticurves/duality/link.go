@@ -10,14 +10,37 @@ const middle = 13
 // faces are the places that share a face with it.
 var faces = [6]int{4, 10, 12, 14, 16, 22}
 
-// angles are the pairs of faces that share an edge, with the place there.
+// angles are the pairs of faces that share an edge, by their numbers, with the place there.
 var angles = func() (list [12]struct{ a, b, edge int }) {
 	n := 0
 	for i, a := range faces {
-		for _, b := range faces[i+1:] {
+		for k, b := range faces[i+1:] {
 			if a+b != 2*middle {
-				list[n] = struct{ a, b, edge int }{a, b, a + b - middle}
+				list[n] = struct{ a, b, edge int }{i, i + 1 + k, a + b - middle}
 				n++
+			}
+		}
+	}
+	return list
+}()
+
+// touches says whether a place is at a face or an edge.
+var touches = func() (list [27]bool) {
+	for _, k := range faces {
+		list[k] = true
+	}
+	for _, t := range angles {
+		list[t.edge] = true
+	}
+	return list
+}()
+
+// having are the places whose number has a bit.
+var having = func() (list [placeBits][]uint8) {
+	for k := range uint8(27) {
+		for bit := range list {
+			if k != middle && k>>bit&1 == 1 {
+				list[bit] = append(list[bit], k)
 			}
 		}
 	}
@@ -45,36 +68,35 @@ func (l *link) spread() {
 	}
 }
 
-// first is the first place of each voxel's link, in the bits of its number, and the voxels
-// that have none, whose number is that of the middle. A number has two bits for each of x, y
-// and z, of places 0 to 2.
-func (l *link) first() (only link, number [placeBits]uint64, none uint64) {
-	var seen, x1, x2, y1, y2, z1, z2 uint64
-	for row := 0; row < 27; row += 3 {
-		a := l[row] &^ seen
-		seen |= a
-		b := l[row+1] &^ seen
-		seen |= b
-		c := l[row+2] &^ seen
-		seen |= c
-		only[row], only[row+1], only[row+2] = a, b, c
-		some := a | b | c
-		x1, x2 = x1|b, x2|c
-		switch row / 3 % 3 {
-		case 1:
-			y1 |= some
-		case 2:
-			y2 |= some
-		}
-		switch row / 9 {
-		case 1:
-			z1 |= some
-		case 2:
-			z2 |= some
-		}
+// down is one place of each voxel's link, to which the voxel descends: where the link is
+// deepest, as the faces have it, if that is in the link, so that ways are short, else the
+// first one.
+func (l *link) down() (only link) {
+	var side [3][3]uint64 // along x, y and z: the link has the one face and not the other
+	for axis, face := range [3]int{1, 3, 9} {
+		before, after := l[middle-face], l[middle+face]
+		side[axis] = [3]uint64{before &^ after, ^(before ^ after), after &^ before}
 	}
-	none = ^seen
-	return only, [placeBits]uint64{x1 | none, x2, y1 | none, y2, z1 | none, z2}, none
+	var seen uint64
+	for k := range l {
+		only[k] = l[k] & side[0][k%3] & side[1][k/3%3] & side[2][k/9]
+		seen |= only[k]
+	}
+	for k := range l {
+		only[k] |= l[k] &^ seen
+		seen |= l[k]
+	}
+	return only
+}
+
+// first is the first place of each voxel's link.
+func (l *link) first() (only link) {
+	var seen uint64
+	for k := range l {
+		only[k] = l[k] &^ seen
+		seen |= l[k]
+	}
+	return only
 }
 
 // rest is what is left of links without the component of one place each, where places touch
@@ -97,24 +119,51 @@ func (l *link) rest(of link) (rest link, some uint64) {
 	}
 }
 
-// restOfFaces is what is left of the faces of links without the components of some of them,
-// where those meet whose edge is there, too; and the voxels that have a rest.
-func (l *link) restOfFaces(of link) (rest [6]uint64, some uint64) {
-	var meet [len(angles)]uint64
-	for i, t := range angles {
-		meet[i] = l[t.a] & l[t.b] & l[t.edge]
+// numbers are those of one place of each voxel at most, bit by bit, or the middle's.
+func (l *link) numbers() (number [placeBits]uint64) {
+	none := ^uint64(0)
+	for _, v := range l {
+		none &^= v
 	}
+	for bit, places := range having {
+		for _, k := range places {
+			number[bit] |= l[k]
+		}
+		if middle>>bit&1 == 1 {
+			number[bit] |= none
+		}
+	}
+	return number
+}
+
+// A crown is the faces of 64 voxels, and what is there.
+type crown [6]uint64
+
+// first is the first face of each voxel.
+func (c *crown) first() (only crown) {
+	var seen uint64
+	for n := range c {
+		only[n] = c[n] &^ seen
+		seen |= c[n]
+	}
+	return only
+}
+
+// rest is what is left of the faces without the components of some of them, where two meet
+// whose angle is there; and the voxels that have a rest.
+func (c *crown) rest(of crown, angle *[len(angles)]uint64) (rest crown, some uint64) {
 	for {
 		var changed uint64
 		for i, t := range angles {
-			a, b := of[t.a], of[t.b]
-			of[t.a], of[t.b] = a|b&meet[i], b|a&meet[i]
-			changed |= (a ^ b) & meet[i]
+			both := (of[t.a] ^ of[t.b]) & angle[i] & c[t.a] & c[t.b]
+			of[t.a] |= both
+			of[t.b] |= both
+			changed |= both
 		}
 		some = 0
-		for i, k := range faces {
-			rest[i] = l[k] &^ of[k]
-			some |= rest[i]
+		for n := range c {
+			rest[n] = c[n] &^ of[n]
+			some |= rest[n]
 		}
 		if changed == 0 || some == 0 {
 			return rest, some
@@ -122,22 +171,14 @@ func (l *link) restOfFaces(of link) (rest [6]uint64, some uint64) {
 	}
 }
 
-// The columns of 27 bits at the ends of x, y and z.
-const (
-	leastX, greatestX = 0b001001001001001001001001001, 0b100100100100100100100100100
-	leastY, greatestY = 0b000000111000000111000000111, 0b111000000111000000111000000
-)
-
-// component is that of the first place of a set of places.
-func component(set uint32) uint32 {
-	of := set & -set
-	for {
-		v := of | of&^greatestX<<1 | of&^leastX>>1
-		v |= v&^greatestY<<3 | v&^leastY>>3
-		v = (v | v<<9 | v>>9) & set
-		if v == of {
-			return of
+// numbers are those of one face of each voxel at most, bit by bit.
+func (c *crown) numbers() (number [faceBits]uint64) {
+	for n, v := range c {
+		for bit := range number {
+			if n>>bit&1 == 1 {
+				number[bit] |= v
+			}
 		}
-		of = v
 	}
+	return number
 }
