@@ -18,6 +18,7 @@ type box[K key] struct {
 	lead    int
 	bits    []uint64 // of two planes by turns: of the 13 neighbours in places before a voxel, those that are not above it
 	sight   sight
+	layers  []uint64 // of a plane: the voxels at each of the six sides
 	group   *group
 	towards []uint8 // where each voxel descends to, in the set and around it
 
@@ -31,26 +32,31 @@ type side struct{ outer, shared bool }
 // keys of the latter are turned round, so that both begin with the least.
 type graph[K key] struct {
 	around  bool
-	towards []uint8    // of the box
-	offsets [256]int32 // how many voxels further that is, 0 where a voxel stays
+	towards []uint8     // of the box
+	offsets [256]uint32 // how many voxels further that is, around 2³², 0 where a voxel stays
 	minima  []uint64
 	first   []int32 // the number of the first minimum of each word
+	count   int32   // of minima, and the outside around the set
 	known   []int32 // of one of each eight voxels, one more than the number of the minimum that it descends to, or 0
 
-	saddles []uint32  // voxels, and a place of a component of their links that is not the first one
-	places  [32]int32 // how many voxels further places are
+	saddles []uint32   // voxels, and a place of a component of their links that is not the first one
+	places  [32]uint32 // how many voxels further places are
 	layers  []layered
 	slots   [6]int32 // minima of shared layers
 
 	events, spare []event
-	up            []int32 // of minima, another one of the component, of a lesser number; of roots themselves
-	nodes         []int32 // of minima that are roots
-	part          part    // what is left of the box
-	tally         *tally  // of the core
+	runs          [256][]event // of some keys each
+	up            forest       // of minima
+	nodes         []int32      // of minima that are roots
+	part          part         // what is left of the box
+	tally         *tally       // of the core
 }
 
 // A layered is a minimum of a shared layer, and which one of them.
-type layered struct{ voxel, slot int32 }
+type layered struct {
+	voxel uint32
+	slot  int32
+}
 
 // keyAt is the key of a voxel, whose number is that of its bit.
 func (b *box[K]) keyAt(voxel int) K { return b.keys[b.lead+voxel] }
@@ -73,10 +79,10 @@ func (b *box[K]) cut() {
 	b.plane = int(planeWords(b.h, int64(b.words)))
 	b.lead = 64 * (b.plane + b.words + 1)
 	for k := range 27 {
-		b.set.places[k] = b.offset(k)
+		b.set.places[k] = uint32(b.offset(k))
 	}
 	for n, k := range faces {
-		b.around.places[n] = b.offset(k)
+		b.around.places[n] = uint32(b.offset(k))
 	}
 	for i := range 256 {
 		b.set.offsets[i] = b.set.places[i&(1<<placeBits-1)]
@@ -86,6 +92,7 @@ func (b *box[K]) cut() {
 	s.bits, s.row, s.plane = b.bits, b.words, b.plane
 	s.apart, _ = bitsOf(b.plane, b.words)
 	clear(s.masks[:18*b.plane])
+	clear(b.layers[:6*b.plane])
 	for y := range b.h {
 		for i := range b.words {
 			at := int(y)*b.words + i
@@ -98,6 +105,14 @@ func (b *box[K]) cut() {
 				all >>= 63 - uint(b.w-1)%64
 				ends[2] = all &^ (all >> 1)
 			}
+			b.layers[at], b.layers[b.plane+at] = all, all
+			if y == 0 {
+				b.layers[2*b.plane+at] = all
+			}
+			if y == b.h-1 {
+				b.layers[3*b.plane+at] = all
+			}
+			b.layers[4*b.plane+at], b.layers[5*b.plane+at] = ends[0], ends[2]
 			for k := range 9 {
 				r := y + int64(k/3) - 1
 				beyond := uint64(0)
@@ -117,8 +132,8 @@ func (b *box[K]) cut() {
 }
 
 // offset is how many voxels further a place around a voxel is.
-func (b *box[K]) offset(place int) int32 {
-	return int32(64*((place/9-1)*b.plane+(place/3%3-1)*b.words) + place%3 - 1)
+func (b *box[K]) offset(place int) int {
+	return 64*((place/9-1)*b.plane+(place/3%3-1)*b.words) + place%3 - 1
 }
 
 // compare finds which neighbours before a voxel are not above it, of all voxels of a plane.
@@ -194,26 +209,34 @@ func (b *box[K]) plant(to *[groupVoxels]uint8) {
 // found notes what was found of a group, in the set or around it.
 func (b *box[K]) found(g *graph[K], f *found, word int, z int64) {
 	copy(g.minima[word:], f.minima[:])
+	keys, table := b.keys[b.lead+word*64:][:groupVoxels], g.tally.table
 	for lane, minima := range f.minima {
-		g.first[word+lane] = int32(len(g.up))
+		g.first[word+lane] = g.count
+		g.count += int32(bits.OnesCount64(minima))
 		for ; minima != 0; minima &= minima - 1 {
-			g.tally.add(uint32(b.keyAt((word+lane)*64+bits.TrailingZeros64(minima))), 1)
-			g.up = append(g.up, int32(len(g.up)))
+			key := uint32(keys[(lane*64+bits.TrailingZeros64(minima))&(groupVoxels-1)])
+			if table != nil {
+				table[key]++
+			} else {
+				g.tally.add(key, 1)
+			}
 		}
 	}
 	rounds := f.rounds
 	if b.j.fault == LostUnion {
 		rounds = min(rounds, 1)
 	}
+	saddles := g.saddles
 	for n := range rounds {
 		place := &f.place[n]
-		for lane, saddles := range f.more[n] {
-			for ; saddles != 0; saddles &= saddles - 1 {
-				voxel := lane*64 + bits.TrailingZeros64(saddles)
-				g.saddles = append(g.saddles, uint32(word*64+voxel)<<placeBits|uint32(place[voxel&(groupVoxels-1)]))
+		for lane, more := range f.more[n] {
+			for ; more != 0; more &= more - 1 {
+				voxel := (lane*64 + bits.TrailingZeros64(more)) & (groupVoxels - 1)
+				saddles = append(saddles, uint32(word*64+voxel)<<placeBits|uint32(place[voxel]))
 			}
 		}
 	}
+	g.saddles = saddles
 	b.shared(g, f, word, z)
 }
 
@@ -221,31 +244,14 @@ func (b *box[K]) found(g *graph[K], f *found, word int, z int64) {
 // box finds the same: voxels that none of their neighbours within the layer precedes.
 func (b *box[K]) shared(g *graph[K], f *found, word int, z int64) {
 	for n, s := range b.sides {
-		if !s.shared || b.j.fault == LostLayer && n/2 == 1 {
+		if !s.shared || n < 2 && z != int64(n)*(b.d-1) || b.j.fault == LostLayer && n/2 == 1 {
 			continue
 		}
-		if n < 2 && z != int64(n)*(b.d-1) {
-			continue
-		}
-		for lane, minima := range f.layers[n/2] {
-			at := word + lane - int(z)*b.plane // in the plane
-			y, i := at/b.words, at%b.words
-			switch n {
-			case 2, 3:
-				if y != (n-2)*int(b.h-1) {
-					continue
-				}
-			case 4:
-				if minima &= 1; i > 0 {
-					continue
-				}
-			case 5:
-				if minima &= 1 << (uint(b.w-1) % 64); i < b.words-1 {
-					continue
-				}
-			}
+		at := word - int(z)*b.plane
+		for lane, layer := range b.layers[n*b.plane+at:][:groupWords] {
+			minima := layer & f.layers[n/2][lane]
 			for ; minima != 0; minima &= minima - 1 {
-				g.layers = append(g.layers, layered{int32((word+lane)*64 + bits.TrailingZeros64(minima)), ^(g.slots[n]<<3 | int32(n))})
+				g.layers = append(g.layers, layered{uint32((word+lane)*64 + bits.TrailingZeros64(minima)), ^(g.slots[n]<<3 | int32(n))})
 				g.slots[n]++
 			}
 		}

@@ -140,11 +140,12 @@ func (i Implementation) layout(in grid.Source) (l layout) {
 			most = max(2, int64(math.Sqrt(float64(left))), left/l.d)
 		}
 		l.cuts[axis], l.most[axis] = cuts(sides[axis], most)
-		taken := l.most[axis]
-		if axis == 2 {
-			taken = 64 * words(taken) // rows are of whole words
+		switch axis { // rows are of whole words, and planes of whole groups
+		case 2:
+			left = max(1, left/(64*words(l.most[2])))
+		case 1:
+			left = max(1, left*words(l.most[2])/planeWords(l.most[1], words(l.most[2])))
 		}
-		left = max(1, left/taken)
 	}
 	return l
 }

@@ -39,8 +39,8 @@ type event struct {
 
 // minimum is the number of the minimum that a voxel descends to. One of each eight voxels, here
 // and there, keeps what is found.
-func (g *graph[K]) minimum(voxel int32) int32 {
-	keeps := func(at int32) bool { return (uint32(at)^uint32(at>>6)*0x9e3779b1>>29)&7 == 0 }
+func (g *graph[K]) minimum(voxel uint32) int32 {
+	keeps := func(at uint32) bool { return (at^at>>6*0x9e3779b1>>29)&7 == 0 }
 	at, found := voxel, int32(0)
 	for {
 		if keeps(at) && g.known[at>>3] != 0 {
@@ -63,8 +63,8 @@ func (g *graph[K]) minimum(voxel int32) int32 {
 }
 
 // number is that of a minimum.
-func (g *graph[K]) number(at int32) int32 {
-	word, bit := at>>6, uint(at&63)
+func (g *graph[K]) number(at uint32) int32 {
+	word, bit := at>>6, at&63
 	minima := g.minima[word]
 	if minima>>bit&1 == 0 { // but a voxel that touches the outside
 		return 0
@@ -72,31 +72,42 @@ func (g *graph[K]) number(at int32) int32 {
 	return g.first[word] + int32(bits.OnesCount64(minima&(1<<bit-1)))
 }
 
-// find is the root of a minimum. The way there is halved.
-func (g *graph[K]) find(i int32) int32 {
-	up := g.up
-	for up[i] != i {
-		up[i] = up[up[i]]
-		i = up[i]
+// A forest has for each of its nodes another one of its component, of a lesser number, or the
+// node itself.
+type forest []int32
+
+// singles is a forest of so many nodes by themselves, in the memory of another one.
+func singles(f forest, nodes int) forest {
+	f = slices.Grow(f[:0], nodes)[:nodes]
+	for i := range f {
+		f[i] = int32(i)
+	}
+	return f
+}
+
+// find is the root of a node. The way there is halved.
+func (f forest) find(i int32) int32 {
+	for f[i] != i {
+		f[i] = f[f[i]]
+		i = f[i]
 	}
 	return i
 }
 
 // unite joins two components, and gives their roots, of which the first one goes to the other;
-// or the same ones. Both ways are gone together, until they meet or one ends, and what they
-// pass is brought nearer to the other one's (Rem's algorithm).
-func (g *graph[K]) unite(a, b int32) (from, to int32) {
-	up := g.up
-	for up[a] != up[b] {
-		if up[a] < up[b] {
+// or a node twice, if they are one. Both ways are gone together, until they meet or one ends,
+// and what they pass is brought nearer to the other one's end (Rem's algorithm).
+func (f forest) unite(a, b int32) (from, to int32) {
+	for f[a] != f[b] {
+		if f[a] < f[b] {
 			a, b = b, a
 		}
-		if up[a] == a {
-			to = g.find(up[b])
-			up[a] = to
+		if f[a] == a {
+			to = f.find(f[b])
+			f[a] = to
 			return a, to
 		}
-		up[a], a = up[b], up[a]
+		f[a], a = f[b], f[a]
 	}
 	return a, a
 }
@@ -109,7 +120,8 @@ func (g *graph[K]) join(keys []K, fault Fault) {
 	for n, count := range g.slots {
 		p.shared[n] = make([]minimum, count)
 	}
-	g.nodes = slices.Grow(g.nodes[:0], len(g.up))[:len(g.up)]
+	g.up = singles(g.up, int(g.count))
+	g.nodes = slices.Grow(g.nodes[:0], int(g.count))[:g.count]
 	for i := range g.nodes {
 		g.nodes[i] = none
 	}
@@ -117,10 +129,19 @@ func (g *graph[K]) join(keys []K, fault Fault) {
 		g.nodes[0] = 0
 		p.nodes = 1
 	}
+	g.order(keys)
+	for _, run := range g.runs {
+		g.take(&p, run, fault)
+	}
+	g.part = p
+}
+
+// take makes the edges of events that are in order.
+func (g *graph[K]) take(p *part, events []event, fault Fault) {
 	turn := g.turn()
-	for _, e := range g.ordered(keys) {
+	for _, e := range events {
 		if e.b < 0 {
-			a := g.find(e.a)
+			a := g.up.find(e.a)
 			if g.nodes[a] == none {
 				g.nodes[a] = p.nodes
 				p.nodes++
@@ -129,7 +150,7 @@ func (g *graph[K]) join(keys []K, fault Fault) {
 			p.shared[slot&7][slot>>3] = minimum{e.key, g.nodes[a]}
 			continue
 		}
-		from, to := g.unite(e.a, e.b)
+		from, to := g.up.unite(e.a, e.b)
 		if from == to {
 			continue
 		}
@@ -143,7 +164,6 @@ func (g *graph[K]) join(keys []K, fault Fault) {
 			g.nodes[to] = a
 		}
 	}
-	g.part = p
 }
 
 // turn is what turns keys round, or leaves them.
@@ -154,10 +174,10 @@ func (g *graph[K]) turn() K {
 	return 0
 }
 
-// ordered are the events of the box in the order of their keys. They are found in the order of
-// voxels, which are near each other, and each is put among those of a few keys; what has one
-// minimum joins nothing.
-func (g *graph[K]) ordered(keys []K) []event {
+// order finds the events of the box, in runs in the order of their keys. They are found in the
+// order of voxels, which are near each other, and each is put among those of a few keys; what
+// has one minimum joins nothing.
+func (g *graph[K]) order(keys []K) {
 	turn := g.turn()
 	least, most := ^K(0), K(0)
 	for _, s := range g.saddles {
@@ -185,22 +205,28 @@ func (g *graph[K]) ordered(keys []K) []event {
 	events := slices.Grow(g.events[:0], int(sum))[:sum]
 	towards, offsets, places := g.towards, &g.offsets, &g.places
 	for _, s := range g.saddles {
-		voxel := int32(s >> placeBits)
+		voxel := s >> placeBits
 		a, b := voxel, voxel+places[s&(1<<placeBits-1)]
-		// Most ways are so short that they are gone without a look at whether they have ended.
-		a, b = a+offsets[towards[a]], b+offsets[towards[b]]
-		a, b = a+offsets[towards[a]], b+offsets[towards[b]]
-		a, b = a+offsets[towards[a]], b+offsets[towards[b]]
-		a, b = a+offsets[towards[a]], b+offsets[towards[b]]
-		if offsets[towards[a]]|offsets[towards[b]] != 0 {
-			a, b = g.minimum(a), g.minimum(b)
-		} else {
-			a, b = g.number(a), g.number(b)
+		var x, y int32
+		// Four steps at a time, without a look at whether the ways have ended.
+		for n := 0; ; n++ {
+			a, b = a+offsets[towards[a]], b+offsets[towards[b]]
+			a, b = a+offsets[towards[a]], b+offsets[towards[b]]
+			a, b = a+offsets[towards[a]], b+offsets[towards[b]]
+			a, b = a+offsets[towards[a]], b+offsets[towards[b]]
+			if offsets[towards[a]]|offsets[towards[b]] == 0 {
+				x, y = g.number(a), g.number(b)
+				break
+			}
+			if n == 4 {
+				x, y = g.minimum(a), g.minimum(b)
+				break
+			}
 		}
 		key := keys[voxel] ^ turn
 		at := &next[digit(key)]
-		events[*at] = event{uint32(key), a, b}
-		if a != b {
+		events[*at] = event{uint32(key), x, y}
+		if x != y {
 			*at++
 		}
 	}
@@ -210,16 +236,13 @@ func (g *graph[K]) ordered(keys []K) []event {
 		events[*at] = event{uint32(key), g.minimum(l.voxel), l.slot}
 		*at++
 	}
-	n := int32(0)
-	for i, from := range first {
-		part := events[from:next[i]]
-		if shift > 0 {
-			g.spare = sorted(part, g.spare)
-		}
-		n += int32(copy(events[n:], part))
-	}
 	g.events = events
-	return events[:n]
+	for i := range next {
+		g.runs[i] = events[first[i]:next[i]]
+		if shift > 0 {
+			g.spare = sorted(g.runs[i], g.spare)
+		}
+	}
 }
 
 // sorted sorts events by their keys, and gives the memory that it took.

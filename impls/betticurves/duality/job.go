@@ -163,6 +163,7 @@ func newCore[K key](j *job[K]) *core[K] {
 	apart, _ := bitsOf(int(plane), int(words))
 	b.bits = make([]uint64, 2*middle*apart)
 	b.sight.masks = make([]uint64, 18*plane)
+	b.layers = make([]uint64, 6*plane)
 	b.towards = make([]uint8, all*64)
 	b.group = new(group)
 	for _, g := range b.graphs() {
@@ -219,9 +220,9 @@ func (b *box[K]) graphs() []*graph[K] {
 // reset forgets a box, and makes room for one of so many words.
 func (g *graph[K]) reset(words int) {
 	clear(g.known[:8*words])
-	g.saddles, g.layers, g.up, g.slots = g.saddles[:0], g.layers[:0], g.up[:0], [6]int32{}
+	g.saddles, g.layers, g.count, g.slots = g.saddles[:0], g.layers[:0], 0, [6]int32{}
 	if g.around { // the outside
-		g.up = append(g.up, 0)
+		g.count = 1
 	}
 }
 
@@ -273,21 +274,9 @@ func (j *job[K]) graph(parts []part, around bool) (ecc.VCEC, error) {
 		}
 	}
 	sorted(events, nil)
-	parent := make([]int32, nodes)
-	for i := range parent {
-		parent[i] = int32(i)
-	}
-	find := func(i int32) int32 {
-		for parent[i] != i {
-			parent[i] = parent[parent[i]]
-			i = parent[i]
-		}
-		return i
-	}
-	sum := newTally(j.layout)
+	up, sum := singles(nil, int(nodes)), newTally(j.layout)
 	for _, e := range events {
-		if a, b := find(e.a), find(e.b); a != b {
-			parent[b] = a
+		if from, to := up.unite(e.a, e.b); from != to {
 			key := K(e.key)
 			if around {
 				key = ^key
