@@ -10,6 +10,7 @@
 package unions
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -30,7 +31,7 @@ const rowBits = 64
 // before: at least two.
 func cut(s grid.Shape) grid.Shape {
 	if s.Dim() == 2 {
-		return grid.Shape{D: 1, H: 512, W: rowBits - 3}
+		return grid.Shape{D: 32, H: 32, W: rowBits - 3}
 	}
 	return grid.Shape{D: 32, H: 32, W: rowBits - 3}
 }
@@ -297,10 +298,9 @@ func (j *joiner) join(b *box, which int, g *graph) error {
 	if g.corners {
 		near = all
 	}
-	var places, rows [27]int32
+	var places [27]int32
 	for k := range int32(27) {
-		rows[k] = (k/9-1)*(h+2) + k/3%3 - 1
-		places[k] = rows[k]*rowBits + k%3 - 1
+		places[k] = ((k/9-1)*(h+2)+k/3%3-1)*rowBits + k%3 - 1
 	}
 	if g.outside {
 		voxels[outside] = voxel{-1, outsideNode}
@@ -315,11 +315,11 @@ func (j *joiner) join(b *box, which int, g *graph) error {
 		v, level, change := int32(uint32(next)), uint32(next>>32), 1
 		root, has := v, voxel{-1, none}
 		row, x := v/rowBits, v%rowBits
-		var here uint32
-		for k := int32(0); k < 27; k += 3 {
-			here |= uint32(present[row+rows[k]]>>(x-1)&7) << k
+		shift := uint(x-1) % rowBits
+		three := func(of []uint64) uint32 { // rows of a plane
+			return uint32(of[0]>>shift&7 | of[1]>>shift&7<<3 | of[2]>>shift&7<<6)
 		}
-		here &= near
+		here := (three(present[row-h-3:][:3]) | three(present[row-1:][:3])<<9 | three(present[row+h+1:][:3])<<18) & near
 		present[row] |= 1 << x
 		for left := here; left != 0; {
 			k := bits.TrailingZeros32(left)
@@ -354,7 +354,7 @@ func (j *joiner) join(b *box, which int, g *graph) error {
 			voxels[v] = has
 		}
 		if x == 1 || x == w || j.side[row] {
-			edges, change = j.sides(b, which, g, v, level, here, &nodes, edges, change)
+			edges, change = j.sides(b, which, g, v, root, level, here, &nodes, edges, change)
 		}
 		tally.add(level, change)
 	}
@@ -365,10 +365,9 @@ func (j *joiner) join(b *box, which int, g *graph) error {
 // outside is what around the image stands for, a place of the frame.
 const outside = 0
 
-// sides joins a voxel at a side of a box with what is around the image, and notes it where it crosses
-// to another box: what it is part of has come to a shared layer.
-func (j *joiner) sides(b *box, which int, g *graph, v int32, level, here uint32, nodes *uint32, edges []edge, change int) ([]edge, int) {
-	root := j.find(v)
+// sides joins a voxel at a side of a box, that has a root, with what is around the image, and notes it
+// where it crosses to another box: what it is part of has come to a shared layer.
+func (j *joiner) sides(b *box, which int, g *graph, v, root int32, level, here uint32, nodes *uint32, edges []edge, change int) ([]edge, int) {
 	high, row := b.hi[1]-b.lo[1]+2, int64(v/rowBits)
 	for axis, p := range [3]int64{row/high - 1, row%high - 1, int64(v%rowBits) - 1} {
 		flat := axis == 0 && j.s.Dim() == 2 // nothing is before or behind a plane
@@ -448,12 +447,7 @@ func (g *graph) meet(a, b []crossing) {
 
 // rest joins the nodes, which takes one from the sum at each level for each that it joins.
 func (g *graph) rest() {
-	slices.SortFunc(g.edges, func(a, b edge) int {
-		if g.descending {
-			a, b = b, a
-		}
-		return int(int64(a.level) - int64(b.level))
-	})
+	g.sort()
 	parent := make([]uint32, g.nodes.Load()+outsideNode+1)
 	for i := range parent {
 		parent[i] = uint32(i)
@@ -470,6 +464,51 @@ func (g *graph) rest() {
 			parent[a] = b
 			g.total.add(e.level, -1)
 		}
+	}
+}
+
+// sort puts the edges in the order of their levels, in place: each among those of its level, or, of
+// many levels, of some that are put in order then.
+func (g *graph) sort() {
+	low, high := uint32(math.MaxUint32), uint32(0)
+	for _, e := range g.edges {
+		low, high = min(low, e.level), max(high, e.level)
+	}
+	if len(g.edges) == 0 {
+		return
+	}
+	const most = 16 // bits
+	shift := max(0, bits.Len32(high-low)-most)
+	of := func(e edge) uint32 {
+		if g.descending {
+			return (high - e.level) >> shift
+		}
+		return (e.level - low) >> shift
+	}
+	next := make([]int, (high-low)>>shift+2) // where the next one goes, and at the end where a run ends
+	for _, e := range g.edges {
+		next[of(e)+1]++
+	}
+	for k := range next[1:] {
+		next[k+1] += next[k]
+	}
+	begin := 0
+	for k, end := range slices.Clone(next[1:]) {
+		for next[k] < end {
+			e := &g.edges[next[k]]
+			to := &next[of(*e)]
+			g.edges[*to], *e = *e, g.edges[*to]
+			*to++
+		}
+		if shift > 0 {
+			slices.SortFunc(g.edges[begin:end], func(a, b edge) int {
+				if g.descending {
+					a, b = b, a
+				}
+				return cmp.Compare(a.level, b.level)
+			})
+		}
+		begin = end
 	}
 }
 

@@ -183,3 +183,28 @@ func TestTooManyNodes(t *testing.T) {
 		t.Errorf("after %d boxes: %v", boxes.Load(), err)
 	}
 }
+
+// Edges of few levels and of many come in their order, and none is lost.
+func TestOrderOfEdges(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	for n, levels := range map[int]uint32{0: 1, 1: 5, 1000: 300, 2000: 1 << 20, 3000: math.MaxUint32} {
+		for _, descending := range []bool{false, true} {
+			g := &graph{descending: descending}
+			sum := uint32(0)
+			for i := range n {
+				g.edges = append(g.edges, edge{rng.Uint32N(levels), uint32(i), 0})
+				sum += uint32(i)
+			}
+			g.sort()
+			for i, e := range g.edges {
+				if i > 0 && e.level != g.edges[i-1].level && e.level < g.edges[i-1].level != descending {
+					t.Fatalf("%d edges, descending %v: level %d after %d", n, descending, e.level, g.edges[i-1].level)
+				}
+				sum -= e.a
+			}
+			if sum != 0 || len(g.edges) != n {
+				t.Errorf("%d edges: others, or %d", n, len(g.edges))
+			}
+		}
+	}
+}
