@@ -142,13 +142,6 @@ type box struct {
 	crossings [2][3][2][]crossing
 }
 
-// A voxel that has come has a parent, or is a root: of less than 0, the size of what it has, with a
-// node or none.
-type voxel struct {
-	parent int32
-	node   uint32
-}
-
 // A joiner has what a core needs for a box. Voxels have places in rows of rowBits and planes of rows,
 // with a frame around that nothing is at.
 type joiner struct {
@@ -160,7 +153,8 @@ type joiner struct {
 	order   []uint64 // of each voxel a level and a place
 	other   []uint64 // while it is sorted
 	count   []int32
-	voxels  []voxel
+	parent  []int32  // of voxels that have come; of a root itself
+	node    []uint32 // of roots, or none
 	present []uint64 // of each row the voxels that have come
 	side    []bool   // whether all of a row is at sides
 	tallies [2]tally
@@ -211,7 +205,8 @@ func (j *joiner) take(b *box, slab []byte, first int64) {
 	d, h, w := b.hi[0]-b.lo[0], b.hi[1]-b.lo[1], b.hi[2]-b.lo[2]
 	n := int((d + 2) * (h + 2) * rowBits)
 	j.levels, j.order, j.other = room(j.levels, int(w)), room(j.order, int(d*h*w)), room(j.other, int(d*h*w))
-	j.voxels, j.present, j.side = room(j.voxels, n), room(j.present, n/rowBits), room(j.side, n/rowBits)
+	j.parent, j.node = room(j.parent, n), room(j.node, n)
+	j.present, j.side = room(j.present, n/rowBits), room(j.side, n/rowBits)
 	low, high, i := uint32(math.MaxUint32), uint32(0), 0
 	for z := range d {
 		for y := range h {
@@ -291,7 +286,7 @@ func init() {
 
 // join joins the voxels of a box that take has put in order, in one of the graphs.
 func (j *joiner) join(b *box, which int, g *graph) error {
-	voxels, present, order := j.voxels, j.present, j.order
+	parent, node, present, order := j.parent, j.node, j.present, j.order
 	h, w := int32(b.hi[1]-b.lo[1]), int32(b.hi[2]-b.lo[2])
 	clear(present)
 	near, list := faces, beside[g.corners]
@@ -303,7 +298,7 @@ func (j *joiner) join(b *box, which int, g *graph) error {
 		places[k] = ((k/9-1)*(h+2)+k/3%3-1)*rowBits + k%3 - 1
 	}
 	if g.outside {
-		voxels[outside] = voxel{-1, outsideNode}
+		parent[outside], node[outside] = outside, outsideNode
 	}
 	edges, nodes := j.edges[:0], uint32(outsideNode)
 	tally := &j.tallies[which]
@@ -312,8 +307,7 @@ func (j *joiner) join(b *box, which int, g *graph) error {
 		if g.descending {
 			next = order[len(order)-1-i]
 		}
-		v, level, change := int32(uint32(next)), uint32(next>>32), 1
-		root, has := v, voxel{-1, none}
+		v, level, change := int32(uint32(next)), uint32(next>>32), 0
 		row, x := v/rowBits, v%rowBits
 		shift := uint(x-1) % rowBits
 		three := func(of []uint64) uint32 { // rows of a plane
@@ -321,40 +315,35 @@ func (j *joiner) join(b *box, which int, g *graph) error {
 		}
 		here := (three(present[row-h-3:][:3]) | three(present[row-1:][:3])<<9 | three(present[row+h+1:][:3])<<18) & near
 		present[row] |= 1 << x
-		for left := here; left != 0; {
-			k := bits.TrailingZeros32(left)
-			left &^= list[k] // a neighbour of a voxel that has come has been joined with it
-			other := v + places[k]
-			of := voxels[other]
-			for of.parent >= 0 {
-				above := voxels[of.parent]
-				if above.parent >= 0 {
-					voxels[other].parent = above.parent
+		if here == 0 {
+			parent[v], node[v], change = v, none, 1
+		} else {
+			// It goes to what is two steps from its first neighbour, and so is nearer to its root than that.
+			k := bits.TrailingZeros32(here)
+			root := parent[parent[v+places[k]]]
+			parent[v] = root
+			for left := here &^ list[k]; left != 0; { // a neighbour of a voxel that has come has been joined with it
+				k = bits.TrailingZeros32(left)
+				left &^= list[k]
+				other := parent[parent[v+places[k]]]
+				if other == root {
+					continue
 				}
-				other, of = of.parent, above
+				if root, other = j.find(root), j.find(other); other == root {
+					continue
+				}
+				root, other = min(root, other), max(root, other)
+				if node[root] != none && node[other] != none {
+					edges = append(edges, edge{level, node[root], node[other]})
+				} else {
+					change--
+				}
+				node[root] = max(node[root], node[other])
+				parent[other] = root
 			}
-			if other == root {
-				continue
-			}
-			if has.node != none && of.node != none {
-				edges = append(edges, edge{level, has.node, of.node})
-			} else {
-				change--
-			}
-			sum := voxel{has.parent + of.parent, max(has.node, of.node)}
-			if of.parent > has.parent {
-				voxels[other].parent = root
-			} else {
-				voxels[root].parent, root = other, other
-			}
-			has = sum
-			voxels[root] = has
-		}
-		if root == v {
-			voxels[v] = has
 		}
 		if x == 1 || x == w || j.side[row] {
-			edges, change = j.sides(b, which, g, v, root, level, here, &nodes, edges, change)
+			edges, change = j.sides(b, which, g, v, level, here, &nodes, edges, change)
 		}
 		tally.add(level, change)
 	}
@@ -365,9 +354,9 @@ func (j *joiner) join(b *box, which int, g *graph) error {
 // outside is what around the image stands for, a place of the frame.
 const outside = 0
 
-// sides joins a voxel at a side of a box, that has a root, with what is around the image, and notes it
-// where it crosses to another box: what it is part of has come to a shared layer.
-func (j *joiner) sides(b *box, which int, g *graph, v, root int32, level, here uint32, nodes *uint32, edges []edge, change int) ([]edge, int) {
+// sides joins a voxel at a side of a box with what is around the image, and notes it where it crosses
+// to another box: what it is part of has come to a shared layer.
+func (j *joiner) sides(b *box, which int, g *graph, v int32, level, here uint32, nodes *uint32, edges []edge, change int) ([]edge, int) {
 	high, row := b.hi[1]-b.lo[1]+2, int64(v/rowBits)
 	for axis, p := range [3]int64{row/high - 1, row%high - 1, int64(v%rowBits) - 1} {
 		flat := axis == 0 && j.s.Dim() == 2 // nothing is before or behind a plane
@@ -378,34 +367,36 @@ func (j *joiner) sides(b *box, which int, g *graph, v, root int32, level, here u
 				if here&within[axis] != 0 {
 					continue // it is joined there with one that came before it, in both boxes
 				}
-				if j.voxels[root].node == none {
+				root := j.find(v)
+				if j.node[root] == none {
 					*nodes++
-					j.voxels[root].node = *nodes
+					j.node[root] = *nodes
 				}
-				b.crossings[which][axis][side] = append(b.crossings[which][axis][side], crossing{level, j.voxels[root].node})
+				b.crossings[which][axis][side] = append(b.crossings[which][axis][side], crossing{level, j.node[root]})
 			case g.outside:
-				other := j.find(outside)
-				if other == root {
+				root := j.find(v) // what is outside is before all
+				if root == outside {
 					continue
 				}
-				a, c := j.voxels[root], j.voxels[other]
-				if a.node != none && c.node != none {
-					edges = append(edges, edge{level, a.node, c.node})
+				if j.node[root] != none {
+					edges = append(edges, edge{level, j.node[root], j.node[outside]})
 				} else {
 					change--
 				}
-				j.voxels[other] = voxel{a.parent + c.parent, max(a.node, c.node)}
-				j.voxels[root].parent, root = other, other
+				j.node[outside] = max(j.node[outside], j.node[root])
+				j.parent[root] = outside
 			}
 		}
 	}
 	return edges, change
 }
 
-// find is the root of a voxel that has come.
+// find is the root of a voxel that has come. The way there is halved.
 func (j *joiner) find(i int32) int32 {
-	for j.voxels[i].parent >= 0 {
-		i = j.voxels[i].parent
+	parent := j.parent
+	for parent[i] != i {
+		parent[i] = parent[parent[i]]
+		i = parent[i]
 	}
 	return i
 }
