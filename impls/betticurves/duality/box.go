@@ -58,9 +58,6 @@ type layered struct {
 	slot  int32
 }
 
-// keyAt is the key of a voxel, whose number is that of its bit.
-func (b *box[K]) keyAt(voxel int) K { return b.keys[b.lead+voxel] }
-
 // planeWords is how many words planes of h rows of so many words take.
 func planeWords(h, words int64) int64 {
 	return (h*words + groupWords - 1) / groupWords * groupWords
