@@ -70,7 +70,7 @@ assembly:
 	@$(call assemble,$(EIGENMAPS),multigrid/kernel,multigrid,avx2)
 	@$(call assemble,$(EIGENMAPS),windowed/kernel,windowed,avx2)
 	@$(call assemble,$(EIGENMAPS),../../$(CERTIFIED)/kernel,eigenmap,avx2)
-	@$(call assemble,$(CURVES),kernel,duality,avx512)
+	@$(call assemble,$(CURVES),kernel,duality)
 
 check-generate: generate assembly
 	git diff --exit-code -- $(DOCS) $(PLOTS) impls/extrema $(FINGERPRINT) datasets $(SOFT) $(FLOW) $(EIGENMAPS) $(CERTIFIED) $(CURVES)

@@ -68,6 +68,7 @@ var targets = []Target{
 	{Name: "internal/workloads/betti/unions", dir: "internal/workloads/betti/unions", verify: curves, own: true, tests: []string{"internal/workloads/betti/unions"}},
 	{Name: "impls/betticurves/duality", dir: "impls/betticurves/duality", verify: curves, whole: true, tests: []string{"impls/betticurves/duality", failing}},
 	{Name: "impls/betticurves/duality, AVX-512", dir: "impls/betticurves/duality", part: "avx512", verify: curves, whole: true, tests: []string{"impls/betticurves/duality"}, share: 50},
+	{Name: "impls/betticurves/duality, AVX2", dir: "impls/betticurves/duality", part: "avx2", verify: [][]string{{"--workload", "betti-curves", "--impl", "duality", "--isa", "avx2"}}, whole: true, tests: []string{"impls/betticurves/duality"}, share: 50},
 	{Name: "impls/betticurves/bylevel", dir: "impls/betticurves/bylevel", verify: curves, whole: true, tests: []string{"impls/betticurves/bylevel", "impls/betticurves/duality", failing}},
 	{Name: "impls/softecc/definition", dir: "impls/softecc/definition", verify: soft, own: true, tests: []string{"impls/softecc/definition", "impls/softecc/dense", failing}},
 	{Name: "impls/softecc/dense", dir: "impls/softecc/dense", verify: soft, own: true, tests: []string{"impls/softecc/dense", "impls/softecc/binned", failing}},

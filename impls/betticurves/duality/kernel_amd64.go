@@ -19,16 +19,23 @@ var (
 	_ [0]struct{} = [unsafe.Offsetof(found{}.rounds) - 4288]struct{}{}
 )
 
+type compareFunc func(to *uint64, keys *byte, apart, row, plane, words int)
+
 func kernelOf[K key](name string) kernel[K] {
 	k := portable[K]()
-	if name != isa.AVX512 {
-		return k
-	}
 	const word = 8 // bytes
 	size := int(unsafe.Sizeof(K(0)))
-	compare := map[int]func(to *uint64, keys *byte, apart, row, plane, words int){1: compare8avx512, 2: compare16avx512, 4: compare32avx512}[size]
-	k.compare = func(to []uint64, keys []K, at, apart, row, plane, words int) {
-		compare(&to[0], (*byte)(unsafe.Pointer(&keys[at])), word*apart, size*64*row, size*64*plane, words)
+	compare := map[string]map[int]compareFunc{
+		isa.AVX512: {1: compare8avx512, 2: compare16avx512, 4: compare32avx512},
+		isa.AVX2:   {1: compare8avx2},
+	}[name][size]
+	if compare != nil {
+		k.compare = func(to []uint64, keys []K, at, apart, row, plane, words int) {
+			compare(&to[0], (*byte)(unsafe.Pointer(&keys[at])), word*apart, size*64*row, size*64*plane, words)
+		}
+	}
+	if name != isa.AVX512 {
+		return k
 	}
 	k.links = func(g *group, s *sight) {
 		linksavx512(&g.link[0][0], &s.bits[s.here], &s.bits[s.next], &s.masks[s.at], word*s.apart, word*s.row, word*s.plane, s.in[0], s.in[1])

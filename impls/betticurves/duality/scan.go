@@ -121,20 +121,17 @@ func scanSet(g *group, to *[groupVoxels]uint8) {
 	f.more, f.rounds = [mostRounds]lanes{}, 0
 	for lane := range groupWords {
 		l, mask := g.of(lane)
-		var planes [3]uint64
-		some := uint64(0)
-		for k, v := range l {
-			some |= v
-			for axis, normal := range [3]int{k / 9, k / 3 % 3, k % 3} {
-				if normal == 1 {
-					planes[axis] |= v
-				}
-			}
+		var rows [9]uint64
+		some, across := uint64(0), uint64(0)
+		for i := range rows {
+			rows[i] = l[3*i] | l[3*i+1] | l[3*i+2]
+			some |= rows[i]
+			across |= l[3*i+1]
 		}
 		f.minima[lane] = mask &^ some
-		for axis, v := range planes {
-			f.layers[axis][lane] = mask &^ v
-		}
+		f.layers[0][lane] = mask &^ (rows[3] | rows[4] | rows[5])
+		f.layers[1][lane] = mask &^ (rows[1] | rows[4] | rows[7])
+		f.layers[2][lane] = mask &^ across
 		only := l.down()
 		number := only.numbers()
 		spreadBytes((*[64]uint8)(to[64*lane:]), number[:], 0)

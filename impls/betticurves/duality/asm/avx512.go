@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
@@ -78,76 +76,6 @@ func ifSome(v Op, label string) {
 	VPTESTMQ(v, v, k)
 	KORTESTB(k, k)
 	JNZ(LabelRef(label))
-}
-
-// compare is notAbove of all places before a voxel, for keys of so many bytes.
-func compare(size int) {
-	name := fmt.Sprintf("compare%davx512", 8*size)
-	TEXT(name, NOSPLIT, "func(to *uint64, keys *byte, apart, row, plane, words int)")
-	Pragma("noescape")
-	Doc(name + " sets the bits of so many words of voxels whose neighbours are not above them, for each place before a voxel: the next one's lie apart bytes further. A row and a plane of keys are so many bytes.")
-	var to [5]GPVirtual
-	for i := range to {
-		to[i] = GP64()
-	}
-	Load(Param("to"), to[0])
-	apart, row, plane := Load(Param("apart"), GP64()), Load(Param("row"), GP64()), Load(Param("plane"), GP64())
-	for i := range to[1:] {
-		LEAQ(Mem{Base: to[i], Index: apart, Scale: 1}, to[i+1])
-	}
-	var from [5]GPVirtual // rows of the plane before, the row before, and the voxel's own
-	for i := range from {
-		from[i] = GP64()
-	}
-	Load(Param("keys"), from[4])
-	MOVQ(from[4], from[3])
-	SUBQ(row, from[3])
-	MOVQ(from[4], from[1])
-	SUBQ(plane, from[1])
-	MOVQ(from[1], from[0])
-	SUBQ(row, from[0])
-	LEAQ(Mem{Base: from[1], Index: row, Scale: 1}, from[2])
-	n := Load(Param("words"), GP64())
-	Label("word")
-	var own []VecVirtual
-	for i := range size {
-		own = append(own, load(Mem{Base: from[4], Disp: lane * i}))
-	}
-	for k := range middle {
-		m := Mem{Base: to[k%4], Index: apart, Scale: 4}
-		switch {
-		case k < 5:
-			m = Mem{Base: to[k]}
-		case k >= 8:
-			m = Mem{Base: to[k-8], Index: apart, Scale: 8}
-		}
-		for i, v := range own {
-			other := Mem{Base: from[k/3], Disp: lane*i + (k%3-1)*size}
-			bits := K()
-			const notLess = U8(5)
-			switch size {
-			case 1:
-				VPCMPUB(notLess, other, v, bits)
-				KMOVQ(bits, m)
-			case 2:
-				VPCMPUW(notLess, other, v, bits)
-				KMOVD(bits, m.Offset(4*i))
-			case 4:
-				VPCMPUD(notLess, other, v, bits)
-				KMOVW(bits, m.Offset(2*i))
-			}
-		}
-	}
-	for _, p := range to {
-		ADDQ(I32(8), p)
-	}
-	for _, p := range from {
-		ADDQ(I32(lane*size), p)
-	}
-	DECQ(n)
-	JNZ(LabelRef("word"))
-	VZEROUPPER()
-	RET()
 }
 
 // links is findLinks.

@@ -12,18 +12,22 @@ import (
 )
 
 func main() {
-	isa := flag.String("isa", "avx512", "avx512")
+	isa := flag.String("isa", "avx512", "avx512 or avx2")
 	flag.Parse()
-	if *isa != "avx512" {
-		fmt.Fprintf(os.Stderr, "asm: -isa %s: want avx512\n", *isa)
+	ConstraintExpr("!noasm")
+	switch *isa {
+	case "avx512":
+		for _, bytes := range []int{1, 2, 4} {
+			compare512(bytes)
+		}
+		links()
+		set()
+		around()
+	case "avx2":
+		compare256()
+	default:
+		fmt.Fprintf(os.Stderr, "asm: -isa %s: want avx512 or avx2\n", *isa)
 		os.Exit(64)
 	}
-	ConstraintExpr("!noasm")
-	for _, bytes := range []int{1, 2, 4} {
-		compare(bytes)
-	}
-	links()
-	set()
-	around()
 	Generate()
 }
