@@ -63,6 +63,30 @@ func TestRanks(t *testing.T) {
 	}
 }
 
+// Every instruction set says the same, and one that is not there is refused.
+func TestInstructionSets(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 9))
+	of := func(name string) bench.Conditions {
+		return bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 2, ISA: name}}
+	}
+	for range 40 {
+		in := random(t, rng, 12)
+		want := answer(t, ours(500), in, 1)
+		for _, name := range ours(0).About().ISAs {
+			if got, err := bench.Answer[grid.Source](ours(500), in, of(name)); err != nil || !slices.Equal(got, want) {
+				t.Fatalf("%s: %v, %v of %v, want %v", name, got, err, in.Shape(), want)
+			}
+		}
+	}
+	in := random(t, rng, 5)
+	if err := ours(0).CanDo(in, of("altivec")); err == nil {
+		t.Error("altivec is taken")
+	}
+	if _, err := ours(0).Setup(in, of("altivec")); err == nil {
+		t.Error("altivec is set up")
+	}
+}
+
 func BenchmarkDuality(b *testing.B) {
 	for _, image := range []string{"noise/shape=256x256x256/type=uint8/seed=1", "grf/shape=256x256x256/type=uint8/smooth=2.5/seed=1", "grf/shape=128x128x128/type=float32/levels=100000/smooth=2.5/seed=1"} {
 		_, in := ecctest.Open(b, image)
