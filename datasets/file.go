@@ -515,6 +515,15 @@ func (s *fileStream) Step() int64 {
 	return 1
 }
 
+// InBulk says so of what is not on this machine, and of chunks, which may not be.
+func (s *fileStream) InBulk() bool {
+	switch s.body.in.ReaderAt.(type) {
+	case *remoteFile, *zarrArray:
+		return true
+	}
+	return false
+}
+
 // Held is how many bytes are kept of what is read together.
 func (s *fileStream) Held() int64 {
 	if chunks, ok := s.body.in.ReaderAt.(*zarrArray); ok {

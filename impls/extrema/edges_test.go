@@ -1,6 +1,7 @@
 package extrema_test
 
 import (
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -81,6 +82,65 @@ func TestSearchedLevelsAreFlagged(t *testing.T) {
 		}
 		if got := job.(bench.Flagged).Flags(); !slices.Equal(got, c.want) {
 			t.Errorf("%v: flags %q, want %q", c.typ, got, c.want)
+		}
+	}
+}
+
+// Pieces that are joined add up to the image, by strips that hand on changes from piece to piece
+// and by others, whether they may be left open or not.
+func TestPiecesJoin(t *testing.T) {
+	few, err := grid.Affine(0, 1, 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []struct {
+		typ    grid.Type
+		ladder grid.Ladder
+	}{{grid.Uint8, grid.Identity(grid.Uint8)}, {grid.Uint16, grid.Identity(grid.Uint16)}, {grid.Float32, few}, {grid.Float32, grid.Identity(grid.Float32)}} {
+		f := ecctest.Image(t, grid.Shape{D: 9, H: 9, W: 70}, of.typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 199) })
+		changes := map[float32]int64{}
+		for _, s := range ecc.Enumerate(f) {
+			changes[few.Value(s.Level)] = s.Change
+		}
+		if f, err = grid.Trusted(f.Shape(), of.typ, f.Data(), of.ladder); err != nil {
+			t.Fatal(err)
+		}
+		for _, isa := range extrema.Available() {
+			for _, rows := range []int64{1, 2, 5} {
+				for _, threads := range []int{1, 2} {
+					for step := int64(2); step < 6; step++ {
+						for _, open := range []bool{false, true} {
+							var job bench.Job[ecc.VCEC]
+							if err := grid.EachJoined(f, grid.Whole(f), step, false, func(p grid.Piece) error {
+								if job == nil {
+									var err error
+									if job, err = extrema.InStrips(rows).Setup(p.Field, bench.Conditions{Setting: bench.Setting{Threads: threads, ISA: isa}}); err != nil {
+										return err
+									}
+									job.(bench.Adder[grid.Source]).Begin()
+								}
+								p.More = p.More && open
+								return job.(ecc.Joiner).AddJoined(p)
+							}); err != nil {
+								t.Fatal(err)
+							}
+							got, err := job.Out()
+							if err != nil {
+								t.Fatal(err)
+							}
+							want := maps.Clone(changes)
+							for _, s := range got {
+								want[f.Ladder().Value(s.Level)] -= s.Change
+							}
+							for value, left := range want {
+								if left != 0 {
+									t.Fatalf("%v, %s, strips of %d rows, %d cores, pieces of %d, open %v: at %v the change is wrong by %d", of.typ, isa, rows, threads, step, open, value, -left)
+								}
+							}
+						}
+					}
+				}
+			}
 		}
 	}
 }

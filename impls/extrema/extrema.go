@@ -63,6 +63,9 @@ func (i Implementation) About() bench.About {
 // Gapped says that voxels above the last level are as if outside.
 func (i Implementation) Gapped() {}
 
+// Joins says that its jobs count what an image adds to another one.
+func (i Implementation) Joins() {}
+
 // CanDo refuses an instruction set that the machine does not have, and what
 // would need more memory or time than the conditions allow.
 func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
@@ -245,7 +248,7 @@ func (l layout) core() int64 {
 	if !l.flat { // the next one, too
 		planes *= 2
 	}
-	n := planes + l.owed()*l.stride*l.size + l.slab*l.slice()*l.element + 2*l.buffer()*l.size + 4*l.w
+	n := planes + l.owed()*l.stride*l.size + l.slab*l.slice()*l.element + 2*l.buffer()*l.size + l.w*l.size + 4*l.w
 	if l.tallied {
 		return n + 2*8*int64(l.pairs)
 	}

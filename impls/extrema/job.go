@@ -24,12 +24,18 @@ type hostJob[L lane, C change] struct {
 	tallies []*tally
 	steps   ecc.VCEC       // of the tallies
 	added   bool           // to what the cores hold: it is to be put together
+	joined  bool           // without the cells of the image's first slice
+	carries bool           // to the first slice what was owed to the last one of the image before
+	open    bool           // without the step of the last slice, to which that is owed
+	carried bool           // the image before was open
+	carry   [][]C          // what is owed, of each strip, from image to image
 	aside   *hostJob[L, C] // for images that count otherwise than once; nil until there is one
 }
 
 // A core is the state of one goroutine.
 type core[L lane, C change] struct {
 	planes  [2][]L // a strip of a plane and of the next one, or of a 2D image
+	outside []L    // a row of what is outside
 	width   int64  // of the image that the planes are for
 	owed    []C
 	slab    []byte // slices of a streamed source
@@ -85,11 +91,11 @@ func (c *core[L, C]) fit(l layout) {
 	for i := range c.sink.handed {
 		c.sink.handed[i] = roomFor(c.sink.handed[i], l.w)
 	}
+	if l.w != c.width {
+		c.planes, c.outside = [2][]L{}, slices.Repeat([]L{L(l.pad)}, int(l.w))
+	}
 	for i := range c.planes {
 		n := int((l.strip+2)*l.stride + lead)
-		if l.w != c.width {
-			c.planes[i] = nil
-		}
 		if n > len(c.planes[i]) && !(l.flat && i > 0) {
 			c.planes[i] = slices.Repeat([]L{L(l.pad)}, n)
 		}
@@ -120,7 +126,7 @@ func (j *hostJob[L, C]) Begin() {
 	for _, c := range j.cores {
 		c.forget()
 	}
-	j.added = true
+	j.added, j.carried = true, false
 }
 
 // forget is Begin but for what each core forgets by itself.
@@ -165,6 +171,29 @@ func (j *hostJob[L, C]) Add(in grid.Source, times int64) error {
 		}
 	}
 	return err
+}
+
+// fewestStrips are for each core where strips are taken on from piece to piece.
+const fewestStrips = 2
+
+// AddJoined counts what a 3D image adds to the one before, if it shares its first slice with that.
+// Where the next one shares its last slice, the changes that are handed up to it are kept, strip
+// by strip.
+func (j *hostJob[L, C]) AddJoined(p grid.Piece) error {
+	j.bind(p.Field)
+	j.joined, j.carries = p.Shared != nil, j.carried
+	j.carried = p.More && j.strips >= int64(fewestStrips*j.threads)
+	defer func() { j.joined, j.carries, j.open = false, false, false }()
+	if j.open = j.carried; j.open || j.carries {
+		j.chunk = j.n
+	}
+	if j.open && int64(len(j.carry)) < j.strips {
+		j.carry = make([][]C, j.strips)
+		for i := range j.carry {
+			j.carry[i] = make([]C, j.owed()*j.stride+lead)
+		}
+	}
+	return j.count(false, nil)
 }
 
 // bind makes an image the job's.
@@ -233,15 +262,26 @@ func (j *hostJob[L, C]) reduce(trace *bench.Trace) {
 // countStrip counts the voxels of planes lo ≤ z < hi, rows y ≤ y' < y + strip, of an
 // image in memory.
 func (j *hostJob[L, C]) countStrip(c *core[L, C], y, lo, hi int64, trace *bench.Trace) error {
-	from := j.first(lo)
+	from, to := j.first(lo), hi
 	slab := j.resident[max(from, 0)*j.slice()*j.element:]
-	return j.march(c, slab, y, min(y+j.strip, j.h), from, hi, lo, trace)
+	owed := c.owed
+	if j.open || j.carries {
+		owed = j.carry[y/j.strip]
+	}
+	if !j.carries {
+		clear(owed)
+	}
+	if j.open {
+		to--
+	}
+	return j.march(c, owed, slab, y, min(y+j.strip, j.h), from, to, lo, trace)
 }
 
 // first is the first step for planes from lo on. A step is a plane and the next one;
-// the first is that of the plane before lo, which hands changes up.
+// the first is that of the plane before lo, which hands changes up. The step of the plane that
+// is outside before the first slice counts that slice's cells, as a 2D image.
 func (j *hostJob[L, C]) first(lo int64) int64 {
-	if j.impl.fault == LostHalo && lo > 0 {
+	if j.impl.fault == LostHalo && lo > 0 || j.joined && lo == 0 {
 		return lo
 	}
 	return lo - 1
@@ -260,7 +300,7 @@ func (j *hostJob[L, C]) countPlanes(c *core[L, C], lo, hi int64, trace *bench.Tr
 			return err
 		}
 		for y := int64(0); y < j.h; y += j.strip {
-			if err := j.march(c, slab, y, min(y+j.strip, j.h), from, to, lo, trace); err != nil {
+			if err := j.march(c, c.owed[y*j.stride:], slab, y, min(y+j.strip, j.h), from, to, lo, trace); err != nil {
 				return err
 			}
 		}
@@ -269,14 +309,10 @@ func (j *hostJob[L, C]) countPlanes(c *core[L, C], lo, hi int64, trace *bench.Tr
 }
 
 // march does steps from ≤ z < to of rows y0 ≤ y < y1, and discards those before
-// plane lo. The slab begins with plane max(from, 0).
-func (j *hostJob[L, C]) march(c *core[L, C], slab []byte, y0, y1, from, to, lo int64, trace *bench.Trace) error {
-	t := tile[L, C]{owed: c.owed, rows: int(y1 - y0), width: int(j.w), stride: int(j.stride), first: y0 == 0}
-	if j.slab > 0 {
-		t.owed = c.owed[y0*j.stride:]
-	} else {
-		clear(t.owed)
-	}
+// plane lo, with the rows' changes that are owed to the first plane, and then to the last. The slab
+// begins with plane max(from, 0).
+func (j *hostJob[L, C]) march(c *core[L, C], owed []C, slab []byte, y0, y1, from, to, lo int64, trace *bench.Trace) error {
+	t := tile[L, C]{owed: owed, rows: int(y1 - y0), width: int(j.w), stride: int(j.stride), first: y0 == 0}
 	if j.impl.fault == LastRow && y1 == j.h {
 		t.rows--
 	}
@@ -366,10 +402,7 @@ func (j *hostJob[L, C]) fill(c *core[L, C], into []L, rows []byte, top, bottom, 
 				break
 			}
 		}
-		dst := into[(y-y0+1)*j.stride+first:][:j.w]
-		for x := range dst {
-			dst[x] = L(j.pad)
-		}
+		copy(into[(y-y0+1)*j.stride+first:][:j.w], c.outside)
 	}
 	if from < to {
 		size := j.w * j.element

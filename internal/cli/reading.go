@@ -60,3 +60,6 @@ func (f *followed) ReadSlab(dst []byte, lo, hi int64) error {
 	f.bar.IncrInt64(hi - lo)
 	return err
 }
+
+// InBulk is that of the source.
+func (f *followed) InBulk() bool { return grid.InBulk(f.Source) }

@@ -62,6 +62,9 @@ func (d *Digester) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
+// InBulk is that of the source.
+func (d *Digester) InBulk() bool { return InBulk(d.Source) }
+
 // hash hashes slices lo ≤ i < hi of a slab that begins with slice first.
 func (d *Digester) hash(slab []byte, first, lo, hi int64) {
 	size := SliceBytes(d.Source)

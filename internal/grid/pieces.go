@@ -24,6 +24,25 @@ const fewestSlices = 8
 // of the two is shared. It is of the span that ends with the last slice, which reads the first
 // one for it.
 func EachPiece(s Source, of Span, pieceSlices int64, closed bool, f func(piece *Field, times int64) error) error {
+	return EachJoined(s, of, pieceSlices, closed, func(p Piece) error {
+		// The slab comes first, so that who is bound to the first piece is bound to one like most.
+		if err := f(p.Field, p.Times); err != nil || p.Shared == nil {
+			return err
+		}
+		return f(p.Shared, -p.Times)
+	})
+}
+
+// A Piece is an image that counts so many times.
+type Piece struct {
+	*Field
+	Times  int64
+	Shared *Field // its first slice, where that counts −Times because another piece has it; else nil
+	More   bool   // the piece after it begins with its last slice, which is Shared there
+}
+
+// EachJoined is EachPiece for who counts what a piece adds to the one before.
+func EachJoined(s Source, of Span, pieceSlices int64, closed bool, f func(Piece) error) error {
 	if of.Len() == 0 {
 		return nil
 	}
@@ -31,12 +50,18 @@ func EachPiece(s Source, of Span, pieceSlices int64, closed bool, f func(piece *
 	if pieceSlices == 0 {
 		pieceSlices = piecesOf(s)
 	}
-	call := func(slab []byte, times int64) error {
-		piece, err := Trusted(s.Shape().WithSlices(int64(len(slab))/size), s.Type(), slab, s.Ladder())
+	field := func(slab []byte) (*Field, error) {
+		return Trusted(s.Shape().WithSlices(int64(len(slab))/size), s.Type(), slab, s.Ladder())
+	}
+	call := func(slab []byte, shares, more bool, times int64) (err error) {
+		p := Piece{Times: times, More: more}
+		if p.Field, err = field(slab); err == nil && shares {
+			p.Shared, err = field(slab[:size])
+		}
 		if err != nil {
 			return err
 		}
-		return f(piece, times)
+		return f(p)
 	}
 	closed = closed && of.Hi == s.Shape().Slices()
 	var seam []byte // the last slice and the first
@@ -51,15 +76,9 @@ func EachPiece(s Source, of Span, pieceSlices int64, closed bool, f func(piece *
 		if closed && hi == of.Hi {
 			copy(seam, slab[int64(len(slab))-size:])
 		}
-		// The slab comes first, so that who is bound to the first piece is bound to one like most.
-		if err := call(slab, 1); err != nil {
-			return err
-		}
-		if !shares {
-			shares = true
-			return nil
-		}
-		return call(slab[:size], -1)
+		before := shares
+		shares = true
+		return call(slab, before, hi < of.Hi, 1)
 	})
 	if err != nil || !closed {
 		return err
@@ -69,7 +88,20 @@ func EachPiece(s Source, of Span, pieceSlices int64, closed bool, f func(piece *
 			return err
 		}
 	}
-	return cmp.Or(call(seam[:size], -1), call(seam, 1), call(seam[size:], -1))
+	return cmp.Or(call(seam, true, false, 1), call(seam[size:], false, false, -1))
+}
+
+// cachedBytes is what a piece has for each core that joins it to the one before: all of a piece is
+// still in a cache that the cores share when it is looked at once more.
+const cachedBytes = 8 << 20
+
+// JoinedSlices is how many slices a piece of EachJoined has at best, beside the shared one, for
+// so many cores that join pieces.
+func JoinedSlices(s Source, threads int) int64 {
+	if InBulk(s) {
+		return piecesOf(s)
+	}
+	return min(piecesOf(s), max(fewestSlices, int64(threads)*cachedBytes/SliceBytes(s)))
 }
 
 // piecesOf is how many slices of a source make a piece, beside the shared one.

@@ -136,3 +136,30 @@ func TestPiecesAreLarge(t *testing.T) {
 		t.Errorf("%d pieces of a small image (%v)", pieces, err)
 	}
 }
+
+type bulky struct{ Source }
+
+func (bulky) InBulk() bool { return true }
+
+// Pieces that are joined fit a cache of the cores, but those of a source that is far away.
+func TestJoinedPiecesAreSmall(t *testing.T) {
+	s := sized{numbered(t, Shape{1, 1, 1}), Shape{1 << 10, 1 << 10, 1 << 9}} // a slice is 1 MiB
+	for threads, want := range map[int]int64{1: 8, 2: 16, 3: 24, 64: 64} {
+		if got := JoinedSlices(s, threads); got != want {
+			t.Errorf("%d slices for %d cores, want %d", got, threads, want)
+		}
+	}
+	for _, far := range []Source{bulky{s}, &Digester{Source: bulky{s}}} {
+		if got := JoinedSlices(far, 1); got != 64 {
+			t.Errorf("%d slices of a source that is far away", got)
+		}
+	}
+}
+
+// sized is an image of another shape, which nobody reads.
+type sized struct {
+	Source
+	shape Shape
+}
+
+func (s sized) Shape() Shape { return s.shape }

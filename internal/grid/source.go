@@ -48,11 +48,12 @@ func CheckSlab(s Source, dst []byte, lo, hi int64) error {
 }
 
 // Slabs of EachSlab: of about slabBytes, and so many of them read ahead that they
-// take aheadBytes together, but at least two. Each is read in parts of about
-// partBytes at the same time.
+// take aheadBytes together, but at least two: what fills the requests that a disk takes at a
+// time, and no more, as memory that nobody has written to costs more than what is used again.
+// Each is read in parts of about partBytes at the same time.
 const (
 	slabBytes  = 16 << 20
-	aheadBytes = 64 << 20
+	aheadBytes = 32 << 20
 	partBytes  = 4 << 20
 )
 

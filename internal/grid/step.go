@@ -22,3 +22,10 @@ func Held(s Source) int64 {
 	}
 	return 0
 }
+
+// InBulk reports whether a source is read best by many requests at a time, as one that is far away
+// is.
+func InBulk(s Source) bool {
+	b, ok := s.(interface{ InBulk() bool })
+	return ok && b.InBulk()
+}

@@ -153,6 +153,9 @@ func (j *viewJob) Add(in grid.Source, times int64) error {
 	return nil
 }
 
+// AddJoined is that of the one job of a view that is the image.
+func (j *viewJob) AddJoined(p grid.Piece) error { return j.jobs[0].(Joiner).AddJoined(p) }
+
 // plus is the changes of two together, of the second so many times.
 func plus(a, b VCEC, times int64) VCEC {
 	all := make(VCEC, 0, len(a)+len(b))

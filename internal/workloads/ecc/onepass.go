@@ -1,6 +1,7 @@
 package ecc
 
 import (
+	"cmp"
 	"errors"
 	"runtime"
 	"slices"
@@ -54,10 +55,20 @@ func passing(w bench.Workload[grid.Source, VCEC], c Convention, of pass) (bench.
 	p.in = c
 	impls := make([]bench.Implementation[grid.Source, VCEC], len(w.Impls))
 	for i, impl := range w.Impls {
-		impls[i] = passer{viewer{summing(impl, p.span), viewed(c)}, p}
+		_, joins := impl.(Joining)
+		impls[i] = passer{viewer{summing(impl, p.span), viewed(c)}, p, joins}
 	}
 	w.Impls = impls
 	return w, p
+}
+
+// A Joining implementation has jobs that are Joiners.
+type Joining interface{ Joins() }
+
+// A Joiner is an Adder of 3D images that counts what a piece adds to the one before, for less than
+// both images. What it has counted of a piece with More is complete when that was added.
+type Joiner interface {
+	AddJoined(grid.Piece) error
 }
 
 // A pass is what one reading of an image tells beside its curve.
@@ -114,6 +125,7 @@ func (p *pass) unlike(in grid.Source, want fingerprint.Sum, out VCEC) (*verify.D
 type passer struct {
 	viewer
 	*pass
+	joins bool
 }
 
 // Setup makes the weights. The implementation is bound to pieces as they come.
@@ -122,13 +134,15 @@ func (p passer) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], erro
 	within := p.pass.in.WithinSlices(in.Shape())
 	return &passJob{
 		pass: p.pass, in: in, c: c, count: viewer{p.Implementation, viewed(within)},
-		look: fingerprint.Prepare(in.Type(), in.Ladder(), p.key.In(within).For(in.Ladder().Len())),
+		joins: p.joins && within == (Convention{}) && in.Shape().Dim() == 3,
+		look:  fingerprint.Prepare(in.Type(), in.Ladder(), p.key.In(within).For(in.Ladder().Len())),
 	}, nil
 }
 
 type passJob struct {
 	pass  *pass
 	count viewer
+	joins bool // pieces to what was counted before
 	look  *fingerprint.Prepared
 	in    grid.Source
 	c     bench.Conditions
@@ -142,24 +156,23 @@ func (j *passJob) Do(*bench.Trace) (err error) {
 	if spills {
 		of = max(fewestSpilled, j.pass.beside.Voxels/j.in.Shape().SliceVoxels())
 	}
-	err = grid.EachPiece(j.in, j.pass.span(j.in), of, j.pass.in.Periodic.Slices(j.in.Shape()), func(piece *grid.Field, times int64) error {
+	if of == 0 && j.joins {
+		of = grid.JoinedSlices(j.in, j.c.Threads)
+	}
+	err = grid.EachJoined(j.in, j.pass.span(j.in), of, j.pass.in.Periodic.Slices(j.in.Shape()), func(piece grid.Piece) error {
 		if job == nil {
 			var err error
-			if job, err = j.count.Setup(piece, j.c); err != nil {
+			if job, err = j.count.Setup(piece.Field, j.c); err != nil {
 				return err
 			}
 			adder(job).Begin()
 		}
-		if err := adder(job).Add(piece, times); err != nil {
+		piece.More = piece.More && !spills
+		if err := j.add(job, piece, &sum); err != nil {
 			return err
 		}
-		f, err := j.look.Of(piece, j.c.Threads)
-		sum.Add(f, times)
-		if err == nil && j.pass.beside.See != nil {
-			err = j.pass.beside.See(piece, times)
-		}
-		if voxels += piece.Shape().Voxels(); err != nil || !spills || voxels < j.pass.beside.Voxels {
-			return err
+		if voxels += piece.Shape().Voxels(); !spills || voxels < j.pass.beside.Voxels {
+			return nil
 		}
 		voxels = 0
 		return j.spill(job, sum, held)
@@ -175,6 +188,38 @@ func (j *passJob) Do(*bench.Trace) (err error) {
 		j.out, err = job.Out()
 	}
 	return err
+}
+
+// add counts a piece, looks at it, and has it seen, and takes off a slice that it shares.
+func (j *passJob) add(job bench.Job[VCEC], p grid.Piece, sum *fingerprint.Sum) error {
+	look := func() (fingerprint.Sum, error) { return j.look.Of(p.Field, j.c.Threads) }
+	taken := !j.joins || p.Times != 1 // the shared slice is to be taken off
+	var err error
+	if taken {
+		err = adder(job).Add(p.Field, p.Times)
+	} else if err = job.(Joiner).AddJoined(p); p.Shared != nil {
+		look = func() (fingerprint.Sum, error) { return j.look.OfJoined(p.Field, j.c.Threads) }
+	}
+	if err != nil {
+		return err
+	}
+	f, err := look()
+	sum.Add(f, p.Times)
+	if err = cmp.Or(err, j.see(p.Field, p.Times)); err != nil || p.Shared == nil {
+		return err
+	}
+	if !taken {
+		return j.see(p.Shared, -p.Times)
+	}
+	return j.add(job, grid.Piece{Field: p.Shared, Times: -p.Times}, sum)
+}
+
+// see has an image seen.
+func (j *passJob) see(piece *grid.Field, times int64) error {
+	if j.pass.beside.See == nil {
+		return nil
+	}
+	return j.pass.beside.See(piece, times)
 }
 
 // spill hands on what a job has counted, of which sum is the fingerprint with that of what was

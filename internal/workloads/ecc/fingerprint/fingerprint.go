@@ -141,7 +141,13 @@ func prepare(t grid.Type, l grid.Ladder, k Key, top int64, isa string) *Prepared
 
 // Of is the sum over all cells of an image of the type, on the ladder.
 func (p *Prepared) Of(s grid.Source, threads int) (Sum, error) {
-	return p.By(s, func(s grid.Source) (Sum, error) { return p.whole(s, threads) })
+	return p.By(s, func(s grid.Source) (Sum, error) { return p.whole(s, threads, false) })
+}
+
+// OfJoined is the sum over the cells of a 3D image of voxels that are top cells, without those of
+// its first slice.
+func (p *Prepared) OfJoined(f *grid.Field, threads int) (Sum, error) {
+	return p.whole(f, threads, true)
 }
 
 // By is Of by who looks at all of an image. An image that repeats itself is looked at in
@@ -161,11 +167,12 @@ func (p *Prepared) By(s grid.Source, whole func(grid.Source) (Sum, error)) (Sum,
 }
 
 // whole looks at all of an image.
-func (p *Prepared) whole(s grid.Source, threads int) (Sum, error) {
+func (p *Prepared) whole(s grid.Source, threads int, joined bool) (Sum, error) {
 	sum := make(Sum, len(p.functions))
 	for i, f := range p.functions {
 		m, err := newMarch(s, f, p.in.Periodic, threads, p.isa)
 		if err == nil {
+			m.joined = joined
 			sum[i], err = m.run()
 		}
 		if err != nil {

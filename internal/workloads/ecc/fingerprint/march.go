@@ -21,6 +21,7 @@ type march struct {
 	weight   *lookup
 	outside  uint64
 	periodic grid.Axes
+	joined   bool // the positions before the first slice are left out, and with them its cells
 	start    view // the first slice, where the last one meets it
 	kernel   kernel
 	turns    *turns // of 8 and 16-bit voxels, in place of the kernel; nil for others
@@ -146,6 +147,9 @@ func (m *march) run() (uint64, error) {
 				}
 				lo := turn/strips*m.depth - 1
 				hi := min(lo+m.depth, positions-1)
+				if m.joined {
+					lo = max(lo, 0)
+				}
 				y := turn%strips*m.rows - 1
 				switch {
 				case m.slab > 0:
