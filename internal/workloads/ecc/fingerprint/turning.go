@@ -53,7 +53,17 @@ type turnVectors struct {
 	area func(below *byte, stride, columns, rows int, to *byte, apart int, counts *[4]int64)
 }
 
+// lookUps add up what a table has for n times 64 bytes, those with even places, less those with odd
+// ones: of digits bytes for each, or of one less where it is of what is left of a line, whose slope
+// times the bytes is added from bit lineBits on.
+type lookUps struct {
+	whole func(table *[digits * 256]byte, src *byte, n int) int64
+	line  func(table *[digits * 256]byte, src *byte, n int, slope int64) int64
+}
+
 const (
+	// lineBits are how many random bits there are below a level where there are at most 256.
+	lineBits = 31
 	// digits are the bytes of W − w that are enough on at most 256 levels.
 	digits = 5
 	// listBytes is about how long a list grows.
@@ -75,14 +85,19 @@ func newTurns(t grid.Type, weights []uint64, outside uint64, in Convention, isa 
 	}
 	s := &turns{turnVectors: v, nothing: int64(outside - weights[0]), most: math.Inf(1)}
 	if t == grid.Uint8 {
-		table := digitsOf(weights, outside)
-		if table == nil {
-			return nil
+		table, slope := lineOf(weights, outside)
+		if slope == 0 {
+			if table = digitsOf(func(v int) uint64 { return outside - weights[v] }); table == nil {
+				return nil
+			}
 		}
 		s.alternate = func(list []byte) int64 {
 			n := len(list)
 			clear(list[n : n+64])
-			return lookUp(table, &list[0], (n+63)/64)
+			if slope == 0 {
+				return lookUp.whole(table, &list[0], (n+63)/64)
+			}
+			return lookUp.line(table, &list[0], (n+63)/64, slope)
 		}
 		return s
 	}
@@ -98,17 +113,31 @@ func newTurns(t grid.Type, weights []uint64, outside uint64, in Convention, isa 
 	return s
 }
 
-// digitsOf are W − w of each byte, the lowest digits of all first. It is nil where digits are
-// not enough.
-func digitsOf(weights []uint64, outside uint64) *[digits * 256]byte {
+// lineOf are what W − w of each byte is beyond a line that rises or falls by a level a byte, as it
+// is where each byte is a level, in one byte less than the whole takes. Where the line begins goes
+// out in a list of even length. The slope is 0 where there is no such line.
+func lineOf(weights []uint64, outside uint64) (table *[digits * 256]byte, slope int64) {
+	first := (outside - weights[0] - 1) >> lineBits // of 1 to 2³¹ beyond it
+	for _, slope := range []int64{-1, 1} {
+		beyond := func(v int) uint64 { return outside - weights[v] - (first+uint64(slope*int64(v)))<<lineBits }
+		if table = digitsOf(beyond); table != nil && [256]byte(table[256*(digits-1):]) == [256]byte{} {
+			return table, slope
+		}
+	}
+	return nil, 0
+}
+
+// digitsOf are the bytes of a number of each byte, the lowest digits of all first. It is nil where
+// digits are not enough.
+func digitsOf(number func(v int) uint64) *[digits * 256]byte {
 	table := new([digits * 256]byte)
-	for v, w := range weights {
-		off := outside - w
-		if off>>(8*digits) != 0 {
+	for v := range 256 {
+		n := number(v)
+		if n>>(8*digits) != 0 {
 			return nil
 		}
 		for d := range digits {
-			table[256*d+v] = byte(off >> (8 * d))
+			table[256*d+v] = byte(n >> (8 * d))
 		}
 	}
 	return table

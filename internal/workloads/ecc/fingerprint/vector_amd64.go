@@ -33,19 +33,20 @@ func assembly(volume func(below, above *uint64, stride, rows, columns int) uint6
 
 // turnVectorsOf are the vector instructions for turning points of a type, of the least values
 // or of the greatest, and what looks up those of bytes.
-func turnVectorsOf(name string, t grid.Type, greatest bool) (v turnVectors, lookUp func(table *[digits * 256]byte, src *byte, n int) int64, ok bool) {
+func turnVectorsOf(name string, t grid.Type, greatest bool) (v turnVectors, lookUp lookUps, ok bool) {
 	if name != isa.AVX512 || !isa.Bytes() {
-		return v, nil, false
+		return v, lookUp, false
 	}
+	lookUp = lookUps{alternateavx512, alternatelineavx512}
 	all := map[grid.Type][2]turnVectors{
 		grid.Uint8:  {{bytesvolumeleastavx512, bytesarealeastavx512}, {bytesvolumegreatestavx512, bytesareagreatestavx512}},
 		grid.Uint16: {{pairsvolumeleastavx512, pairsarealeastavx512}, {pairsvolumegreatestavx512, pairsareagreatestavx512}},
 		grid.Int16:  {{signedvolumeleastavx512, signedarealeastavx512}, {signedvolumegreatestavx512, signedareagreatestavx512}},
 	}[t]
 	if greatest {
-		return all[1], alternateavx512, true
+		return all[1], lookUp, true
 	}
-	return all[0], alternateavx512, true
+	return all[0], lookUp, true
 }
 
 type (

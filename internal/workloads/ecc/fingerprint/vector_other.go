@@ -13,6 +13,6 @@ func vectorised(grid.Ladder, string) vectors { return vectors{} }
 
 func encrypting(string) func(dst, table *uint64, src *byte, n, ahead int) int { return nil }
 
-func turnVectorsOf(string, grid.Type, bool) (v turnVectors, lookUp func(table *[digits * 256]byte, src *byte, n int) int64, ok bool) {
-	return v, nil, false
+func turnVectorsOf(string, grid.Type, bool) (v turnVectors, lookUp lookUps, ok bool) {
+	return v, lookUp, false
 }

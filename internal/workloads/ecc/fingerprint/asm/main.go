@@ -140,7 +140,8 @@ func main() {
 				t.turns(false, greatest)
 			}
 		}
-		alternate()
+		alternate(5, false)
+		alternate(4, true)
 	}
 	Generate()
 }

@@ -172,6 +172,9 @@ func (t values) turns(volume, greatest bool) {
 	CMPQ(n, U8(lanes))
 	JLE(LabelRef("last"))
 	Label("vector")
+	if volume { // the plane above is new, but for the rows that a position had
+		PREFETCHT0(Mem{Base: q, Index: w, Scale: 4})
+	}
 	block(nil, nil, func(GPVirtual) {})
 	ADDQ(U8(64), p)
 	if volume {
@@ -235,48 +238,57 @@ func (t values) turns(volume, greatest bool) {
 	RET()
 }
 
-// digits are how many bytes each entry of a table has that alternate looks up.
-const digits = 5
-
-// alternate adds up what a table has for bytes, those with even places, less those with odd
-// ones. The table has the lowest byte of all entries first.
-func alternate() {
-	const name = "alternateavx512"
-	TEXT(name, NOSPLIT, "func(table *[5 * 256]byte, src *byte, n int) int64")
+// alternate adds up what a table of so many digits has for bytes, those with even places, less
+// those with odd ones. The table has the lowest byte of all entries first. Where it is of what is
+// left of a line, the bytes themselves are added up too, times a slope, from bit 31 on.
+func alternate(digits int, line bool) {
+	name, slope, ends := "alternateavx512", "", "."
+	if line {
+		name, slope, ends = "alternatelineavx512", ", slope int64", ", and so the bytes themselves times the slope, from bit 31 on."
+	}
+	TEXT(name, NOSPLIT, fmt.Sprintf("func(table *[5 * 256]byte, src *byte, n int%s) int64", slope))
 	Pragma("noescape")
-	Doc(name + " adds up the entries of n times 64 bytes with even places, less those with odd ones.")
+	Doc(name + " adds up the entries of n times 64 bytes with even places, less those with odd ones" + ends)
 	table, src, n := Load(Param("table"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
-	signs := GLOBL("signsavx512", RODATA|NOPTR)
-	for i := range 8 {
-		DATA(8*i, U64(0xff01ff01ff01ff01))
+	signs := NewDataAddr(Symbol{Name: "signsavx512", Static: true}, 0)
+	if !line {
+		signs = GLOBL("signsavx512", RODATA|NOPTR)
+		for i := range 8 {
+			DATA(8*i, U64(0xff01ff01ff01ff01))
+		}
 	}
 	sign := ZMM()
 	VMOVDQU8(signs, sign)
-	var sums [digits]VecVirtual
+	sums, parts := make([]VecVirtual, digits), make([][4]VecVirtual, digits) // parts of the table
 	for d := range sums {
 		sums[d] = ZMM()
 		VPXORQ(sums[d], sums[d], sums[d])
+		for i := range parts[d] {
+			parts[d][i] = ZMM()
+			VMOVDQU8(Mem{Base: table, Disp: 256*d + 64*i}, parts[d][i])
+		}
+	}
+	bytes := ZMM()
+	if line {
+		VPXORQ(bytes, bytes, bytes)
 	}
 	Label("vector")
 	{
-		v, twice := ZMM(), ZMM()
+		v := ZMM()
 		VMOVDQU8(Mem{Base: src}, v)
-		VPADDB(v, v, twice)
-		upper, odd := K(), K()
+		if line {
+			VPDPBUSD(sign, v, bytes)
+		}
+		upper := K()
 		VPMOVB2M(v, upper)
-		VPMOVB2M(twice, odd)
-		second, third, fourth := K(), K(), K()
-		KANDNQ(odd, upper, second) // not upper, odd
-		KANDNQ(upper, odd, third)
-		KANDQ(upper, odd, fourth)
 		for d, sum := range sums {
-			entry := ZMM()
-			part := func(i int) Mem { return Mem{Base: table, Disp: 256*d + 64*i} }
-			VPERMB(part(0), v, entry)
-			VPERMB(part(1), v, second, entry)
-			VPERMB(part(2), v, third, entry)
-			VPERMB(part(3), v, fourth, entry)
-			VPDPBUSD(sign, entry, sum)
+			lower, higher := ZMM(), ZMM() // of the bytes below 128, and of the others
+			VMOVDQA64(v, lower)
+			VMOVDQA64(v, higher)
+			VPERMI2B(parts[d][1], parts[d][0], lower)
+			VPERMI2B(parts[d][3], parts[d][2], higher)
+			VMOVDQU8(higher, upper, lower)
+			VPDPBUSD(sign, lower, sum)
 		}
 	}
 	ADDQ(U8(64), src)
@@ -284,8 +296,7 @@ func alternate() {
 	JNZ(LabelRef("vector"))
 	total := GP64()
 	XORL(total.As32(), total.As32())
-	for d := digits - 1; d >= 0; d-- {
-		v := sums[d]
+	added := func(v VecVirtual) GPVirtual {
 		half, quarter := YMM(), XMM()
 		VEXTRACTI64X4(U8(1), v, half)
 		VPADDD(v.AsY(), half, half)
@@ -300,7 +311,16 @@ func alternate() {
 		VMOVD(quarter, sum)
 		wide := GP64()
 		MOVLQSX(sum, wide)
+		return wide
+	}
+	for d := digits - 1; d >= 0; d-- {
 		SHLQ(U8(8), total)
+		ADDQ(added(sums[d]), total)
+	}
+	if line {
+		wide := added(bytes)
+		IMULQ(Load(Param("slope"), GP64()), wide)
+		SHLQ(U8(31), wide)
 		ADDQ(wide, total)
 	}
 	VZEROUPPER()
