@@ -110,3 +110,8 @@ func signedareagreatestavx512(below *byte, stride int, columns int, rows int, to
 //
 //go:noescape
 func alternateavx512(table *[1280]byte, src *byte, n int) int64
+
+// alternatelineavx512 adds up the entries of n times 64 bytes with even places, less those with odd ones, and so the bytes themselves times the slope, from bit 31 on.
+//
+//go:noescape
+func alternatelineavx512(table *[1280]byte, src *byte, n int, slope int64) int64

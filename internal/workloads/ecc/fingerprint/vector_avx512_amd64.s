@@ -407,7 +407,7 @@ between:
 	JMP          found
 
 // func bytesvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
 TEXT ·bytesvolumeleastavx512(SB), NOSPLIT, $8-64
 	MOVQ below+0(FP), AX
 	MOVQ above+8(FP), CX
@@ -437,6 +437,7 @@ row:
 	JLE  last
 
 vector:
+	PREFETCHT0    (CX)(DX*4)
 	VMOVDQU8      (AX), Z0
 	VMOVDQU8      (AX)(DX*1), Z1
 	VMOVDQU8      (CX), Z2
@@ -735,7 +736,7 @@ last:
 	RET
 
 // func bytesvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
 TEXT ·bytesvolumegreatestavx512(SB), NOSPLIT, $8-64
 	MOVQ below+0(FP), AX
 	MOVQ above+8(FP), CX
@@ -765,6 +766,7 @@ row:
 	JLE  last
 
 vector:
+	PREFETCHT0    (CX)(DX*4)
 	VMOVDQU8      (AX), Z0
 	VMOVDQU8      (AX)(DX*1), Z1
 	VMOVDQU8      (CX), Z2
@@ -1063,7 +1065,7 @@ last:
 	RET
 
 // func pairsvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
 TEXT ·pairsvolumeleastavx512(SB), NOSPLIT, $8-64
 	MOVQ below+0(FP), AX
 	MOVQ above+8(FP), CX
@@ -1093,6 +1095,7 @@ row:
 	JLE  last
 
 vector:
+	PREFETCHT0    (CX)(DX*4)
 	VMOVDQU16     (AX), Z0
 	VMOVDQU16     (AX)(DX*1), Z1
 	VMOVDQU16     (CX), Z2
@@ -1393,7 +1396,7 @@ last:
 	RET
 
 // func pairsvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
 TEXT ·pairsvolumegreatestavx512(SB), NOSPLIT, $8-64
 	MOVQ below+0(FP), AX
 	MOVQ above+8(FP), CX
@@ -1423,6 +1426,7 @@ row:
 	JLE  last
 
 vector:
+	PREFETCHT0    (CX)(DX*4)
 	VMOVDQU16     (AX), Z0
 	VMOVDQU16     (AX)(DX*1), Z1
 	VMOVDQU16     (CX), Z2
@@ -1723,7 +1727,7 @@ last:
 	RET
 
 // func signedvolumeleastavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
 TEXT ·signedvolumeleastavx512(SB), NOSPLIT, $8-64
 	MOVQ below+0(FP), AX
 	MOVQ above+8(FP), CX
@@ -1753,6 +1757,7 @@ row:
 	JLE  last
 
 vector:
+	PREFETCHT0    (CX)(DX*4)
 	VMOVDQU16     (AX), Z0
 	VMOVDQU16     (AX)(DX*1), Z1
 	VMOVDQU16     (CX), Z2
@@ -2053,7 +2058,7 @@ last:
 	RET
 
 // func signedvolumegreatestavx512(below *byte, above *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
-// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, POPCNT
+// Requires: AVX, AVX512BW, AVX512VBMI2, BMI2, MMX+, POPCNT
 TEXT ·signedvolumegreatestavx512(SB), NOSPLIT, $8-64
 	MOVQ below+0(FP), AX
 	MOVQ above+8(FP), CX
@@ -2083,6 +2088,7 @@ row:
 	JLE  last
 
 vector:
+	PREFETCHT0    (CX)(DX*4)
 	VMOVDQU16     (AX), Z0
 	VMOVDQU16     (AX)(DX*1), Z1
 	VMOVDQU16     (CX), Z2
@@ -2390,86 +2396,71 @@ TEXT ·alternateavx512(SB), NOSPLIT, $0-32
 	MOVQ     n+16(FP), DX
 	VMOVDQU8 signsavx512<>+0(SB), Z0
 	VPXORQ   Z1, Z1, Z1
-	VPXORQ   Z2, Z2, Z2
-	VPXORQ   Z3, Z3, Z3
-	VPXORQ   Z4, Z4, Z4
-	VPXORQ   Z5, Z5, Z5
+	VMOVDQU8 (AX), Z2
+	VMOVDQU8 64(AX), Z3
+	VMOVDQU8 128(AX), Z4
+	VMOVDQU8 192(AX), Z5
+	VPXORQ   Z6, Z6, Z6
+	VMOVDQU8 256(AX), Z7
+	VMOVDQU8 320(AX), Z8
+	VMOVDQU8 384(AX), Z9
+	VMOVDQU8 448(AX), Z10
+	VPXORQ   Z11, Z11, Z11
+	VMOVDQU8 512(AX), Z12
+	VMOVDQU8 576(AX), Z13
+	VMOVDQU8 640(AX), Z14
+	VMOVDQU8 704(AX), Z15
+	VPXORQ   Z16, Z16, Z16
+	VMOVDQU8 768(AX), Z17
+	VMOVDQU8 832(AX), Z18
+	VMOVDQU8 896(AX), Z19
+	VMOVDQU8 960(AX), Z20
+	VPXORQ   Z21, Z21, Z21
+	VMOVDQU8 1024(AX), Z22
+	VMOVDQU8 1088(AX), Z23
+	VMOVDQU8 1152(AX), Z24
+	VMOVDQU8 1216(AX), Z25
 
 vector:
-	VMOVDQU8      (CX), Z6
-	VPADDB        Z6, Z6, Z7
-	VPMOVB2M      Z6, K1
-	VPMOVB2M      Z7, K2
-	KANDNQ        K2, K1, K3
-	KANDNQ        K1, K2, K4
-	KANDQ         K1, K2, K1
-	VPERMB        (AX), Z6, Z7
-	VPERMB        64(AX), Z6, K3, Z7
-	VPERMB        128(AX), Z6, K4, Z7
-	VPERMB        192(AX), Z6, K1, Z7
-	VPDPBUSD      Z0, Z7, Z1
-	VPERMB        256(AX), Z6, Z7
-	VPERMB        320(AX), Z6, K3, Z7
-	VPERMB        384(AX), Z6, K4, Z7
-	VPERMB        448(AX), Z6, K1, Z7
-	VPDPBUSD      Z0, Z7, Z2
-	VPERMB        512(AX), Z6, Z7
-	VPERMB        576(AX), Z6, K3, Z7
-	VPERMB        640(AX), Z6, K4, Z7
-	VPERMB        704(AX), Z6, K1, Z7
-	VPDPBUSD      Z0, Z7, Z3
-	VPERMB        768(AX), Z6, Z7
-	VPERMB        832(AX), Z6, K3, Z7
-	VPERMB        896(AX), Z6, K4, Z7
-	VPERMB        960(AX), Z6, K1, Z7
-	VPDPBUSD      Z0, Z7, Z4
-	VPERMB        1024(AX), Z6, Z7
-	VPERMB        1088(AX), Z6, K3, Z7
-	VPERMB        1152(AX), Z6, K4, Z7
-	VPERMB        1216(AX), Z6, K1, Z7
-	VPDPBUSD      Z0, Z7, Z5
+	VMOVDQU8      (CX), Z26
+	VPMOVB2M      Z26, K1
+	VMOVDQA64     Z26, Z27
+	VMOVDQA64     Z26, Z28
+	VPERMI2B      Z3, Z2, Z27
+	VPERMI2B      Z5, Z4, Z28
+	VMOVDQU8      Z28, K1, Z27
+	VPDPBUSD      Z0, Z27, Z1
+	VMOVDQA64     Z26, Z27
+	VMOVDQA64     Z26, Z28
+	VPERMI2B      Z8, Z7, Z27
+	VPERMI2B      Z10, Z9, Z28
+	VMOVDQU8      Z28, K1, Z27
+	VPDPBUSD      Z0, Z27, Z6
+	VMOVDQA64     Z26, Z27
+	VMOVDQA64     Z26, Z28
+	VPERMI2B      Z13, Z12, Z27
+	VPERMI2B      Z15, Z14, Z28
+	VMOVDQU8      Z28, K1, Z27
+	VPDPBUSD      Z0, Z27, Z11
+	VMOVDQA64     Z26, Z27
+	VMOVDQA64     Z26, Z28
+	VPERMI2B      Z18, Z17, Z27
+	VPERMI2B      Z20, Z19, Z28
+	VMOVDQU8      Z28, K1, Z27
+	VPDPBUSD      Z0, Z27, Z16
+	VMOVDQA64     Z26, Z27
+	VMOVDQA64     Z26, Z26
+	VPERMI2B      Z23, Z22, Z27
+	VPERMI2B      Z25, Z24, Z26
+	VMOVDQU8      Z26, K1, Z27
+	VPDPBUSD      Z0, Z27, Z21
 	ADDQ          $0x40, CX
 	DECQ          DX
 	JNZ           vector
 	XORL          AX, AX
-	VEXTRACTI64X4 $0x01, Z5, Y0
-	VPADDD        Y5, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X5
-	VPADDD        X0, X5, X5
-	VPSHUFD       $0x4e, X5, X0
-	VPADDD        X0, X5, X5
-	VPSHUFD       $0xb1, X5, X0
-	VPADDD        X0, X5, X5
-	VMOVD         X5, CX
-	MOVLQSX       CX, CX
 	SHLQ          $0x08, AX
-	ADDQ          CX, AX
-	VEXTRACTI64X4 $0x01, Z4, Y0
-	VPADDD        Y4, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X4
-	VPADDD        X0, X4, X4
-	VPSHUFD       $0x4e, X4, X0
-	VPADDD        X0, X4, X4
-	VPSHUFD       $0xb1, X4, X0
-	VPADDD        X0, X4, X4
-	VMOVD         X4, CX
-	MOVLQSX       CX, CX
-	SHLQ          $0x08, AX
-	ADDQ          CX, AX
-	VEXTRACTI64X4 $0x01, Z3, Y0
-	VPADDD        Y3, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X3
-	VPADDD        X0, X3, X3
-	VPSHUFD       $0x4e, X3, X0
-	VPADDD        X0, X3, X3
-	VPSHUFD       $0xb1, X3, X0
-	VPADDD        X0, X3, X3
-	VMOVD         X3, CX
-	MOVLQSX       CX, CX
-	SHLQ          $0x08, AX
-	ADDQ          CX, AX
-	VEXTRACTI64X4 $0x01, Z2, Y0
-	VPADDD        Y2, Y0, Y0
+	VEXTRACTI64X4 $0x01, Z21, Y0
+	VPADDD        Y21, Y0, Y0
 	VEXTRACTI128  $0x01, Y0, X2
 	VPADDD        X0, X2, X2
 	VPSHUFD       $0x4e, X2, X0
@@ -2478,8 +2469,44 @@ vector:
 	VPADDD        X0, X2, X2
 	VMOVD         X2, CX
 	MOVLQSX       CX, CX
-	SHLQ          $0x08, AX
 	ADDQ          CX, AX
+	SHLQ          $0x08, AX
+	VEXTRACTI64X4 $0x01, Z16, Y0
+	VPADDD        Y16, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X2
+	VPADDD        X0, X2, X2
+	VPSHUFD       $0x4e, X2, X0
+	VPADDD        X0, X2, X2
+	VPSHUFD       $0xb1, X2, X0
+	VPADDD        X0, X2, X2
+	VMOVD         X2, CX
+	MOVLQSX       CX, CX
+	ADDQ          CX, AX
+	SHLQ          $0x08, AX
+	VEXTRACTI64X4 $0x01, Z11, Y0
+	VPADDD        Y11, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X2
+	VPADDD        X0, X2, X2
+	VPSHUFD       $0x4e, X2, X0
+	VPADDD        X0, X2, X2
+	VPSHUFD       $0xb1, X2, X0
+	VPADDD        X0, X2, X2
+	VMOVD         X2, CX
+	MOVLQSX       CX, CX
+	ADDQ          CX, AX
+	SHLQ          $0x08, AX
+	VEXTRACTI64X4 $0x01, Z6, Y0
+	VPADDD        Y6, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X2
+	VPADDD        X0, X2, X2
+	VPSHUFD       $0x4e, X2, X0
+	VPADDD        X0, X2, X2
+	VPSHUFD       $0xb1, X2, X0
+	VPADDD        X0, X2, X2
+	VMOVD         X2, CX
+	MOVLQSX       CX, CX
+	ADDQ          CX, AX
+	SHLQ          $0x08, AX
 	VEXTRACTI64X4 $0x01, Z1, Y0
 	VPADDD        Y1, Y0, Y0
 	VEXTRACTI128  $0x01, Y0, X1
@@ -2490,7 +2517,6 @@ vector:
 	VPADDD        X0, X1, X1
 	VMOVD         X1, CX
 	MOVLQSX       CX, CX
-	SHLQ          $0x08, AX
 	ADDQ          CX, AX
 	VZEROUPPER
 	MOVQ          AX, ret+24(FP)
@@ -2505,3 +2531,130 @@ DATA signsavx512<>+40(SB)/8, $0xff01ff01ff01ff01
 DATA signsavx512<>+48(SB)/8, $0xff01ff01ff01ff01
 DATA signsavx512<>+56(SB)/8, $0xff01ff01ff01ff01
 GLOBL signsavx512<>(SB), RODATA|NOPTR, $64
+
+// func alternatelineavx512(table *[1280]byte, src *byte, n int, slope int64) int64
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VBMI, AVX512VNNI
+TEXT ·alternatelineavx512(SB), NOSPLIT, $0-40
+	MOVQ     table+0(FP), AX
+	MOVQ     src+8(FP), CX
+	MOVQ     n+16(FP), DX
+	VMOVDQU8 signsavx512<>+0(SB), Z0
+	VPXORQ   Z1, Z1, Z1
+	VMOVDQU8 (AX), Z2
+	VMOVDQU8 64(AX), Z3
+	VMOVDQU8 128(AX), Z4
+	VMOVDQU8 192(AX), Z5
+	VPXORQ   Z6, Z6, Z6
+	VMOVDQU8 256(AX), Z7
+	VMOVDQU8 320(AX), Z8
+	VMOVDQU8 384(AX), Z9
+	VMOVDQU8 448(AX), Z10
+	VPXORQ   Z11, Z11, Z11
+	VMOVDQU8 512(AX), Z12
+	VMOVDQU8 576(AX), Z13
+	VMOVDQU8 640(AX), Z14
+	VMOVDQU8 704(AX), Z15
+	VPXORQ   Z16, Z16, Z16
+	VMOVDQU8 768(AX), Z17
+	VMOVDQU8 832(AX), Z18
+	VMOVDQU8 896(AX), Z19
+	VMOVDQU8 960(AX), Z20
+	VPXORQ   Z21, Z21, Z21
+
+vector:
+	VMOVDQU8      (CX), Z22
+	VPDPBUSD      Z0, Z22, Z21
+	VPMOVB2M      Z22, K1
+	VMOVDQA64     Z22, Z23
+	VMOVDQA64     Z22, Z24
+	VPERMI2B      Z3, Z2, Z23
+	VPERMI2B      Z5, Z4, Z24
+	VMOVDQU8      Z24, K1, Z23
+	VPDPBUSD      Z0, Z23, Z1
+	VMOVDQA64     Z22, Z23
+	VMOVDQA64     Z22, Z24
+	VPERMI2B      Z8, Z7, Z23
+	VPERMI2B      Z10, Z9, Z24
+	VMOVDQU8      Z24, K1, Z23
+	VPDPBUSD      Z0, Z23, Z6
+	VMOVDQA64     Z22, Z23
+	VMOVDQA64     Z22, Z24
+	VPERMI2B      Z13, Z12, Z23
+	VPERMI2B      Z15, Z14, Z24
+	VMOVDQU8      Z24, K1, Z23
+	VPDPBUSD      Z0, Z23, Z11
+	VMOVDQA64     Z22, Z23
+	VMOVDQA64     Z22, Z22
+	VPERMI2B      Z18, Z17, Z23
+	VPERMI2B      Z20, Z19, Z22
+	VMOVDQU8      Z22, K1, Z23
+	VPDPBUSD      Z0, Z23, Z16
+	ADDQ          $0x40, CX
+	DECQ          DX
+	JNZ           vector
+	XORL          AX, AX
+	SHLQ          $0x08, AX
+	VEXTRACTI64X4 $0x01, Z16, Y0
+	VPADDD        Y16, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X2
+	VPADDD        X0, X2, X2
+	VPSHUFD       $0x4e, X2, X0
+	VPADDD        X0, X2, X2
+	VPSHUFD       $0xb1, X2, X0
+	VPADDD        X0, X2, X2
+	VMOVD         X2, CX
+	MOVLQSX       CX, CX
+	ADDQ          CX, AX
+	SHLQ          $0x08, AX
+	VEXTRACTI64X4 $0x01, Z11, Y0
+	VPADDD        Y11, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X2
+	VPADDD        X0, X2, X2
+	VPSHUFD       $0x4e, X2, X0
+	VPADDD        X0, X2, X2
+	VPSHUFD       $0xb1, X2, X0
+	VPADDD        X0, X2, X2
+	VMOVD         X2, CX
+	MOVLQSX       CX, CX
+	ADDQ          CX, AX
+	SHLQ          $0x08, AX
+	VEXTRACTI64X4 $0x01, Z6, Y0
+	VPADDD        Y6, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X2
+	VPADDD        X0, X2, X2
+	VPSHUFD       $0x4e, X2, X0
+	VPADDD        X0, X2, X2
+	VPSHUFD       $0xb1, X2, X0
+	VPADDD        X0, X2, X2
+	VMOVD         X2, CX
+	MOVLQSX       CX, CX
+	ADDQ          CX, AX
+	SHLQ          $0x08, AX
+	VEXTRACTI64X4 $0x01, Z1, Y0
+	VPADDD        Y1, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0xb1, X1, X0
+	VPADDD        X0, X1, X1
+	VMOVD         X1, CX
+	MOVLQSX       CX, CX
+	ADDQ          CX, AX
+	VEXTRACTI64X4 $0x01, Z21, Y0
+	VPADDD        Y21, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0xb1, X1, X0
+	VPADDD        X0, X1, X1
+	VMOVD         X1, CX
+	MOVLQSX       CX, CX
+	MOVQ          slope+24(FP), DX
+	IMULQ         DX, CX
+	SHLQ          $0x1f, CX
+	ADDQ          CX, AX
+	VZEROUPPER
+	MOVQ          AX, ret+32(FP)
+	RET
