@@ -65,7 +65,8 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	case n < 4*lanes*(q+1):
 		return fmt.Errorf("%d voxels are too few for a basis; want at least %d", n, 4*lanes*(q+1))
 	}
-	ns := deviceVoxelNS + deviceLinkNS*int64(len(deviceOffsets(p))/offsetNumbers)
+	j := newDeviceJob(p)
+	ns := deviceVoxelNS + deviceLinkNS*int64(len(j.offsets)/offsetNumbers)
 	if err := c.Allow(quantity.Seconds(float64(n*q*q*ns)*1e-9), "%d voxels × %d² × %d ns", n, q, ns); err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 		return err
 	}
 	var bytes int64
-	for _, b := range newDeviceJob(p).buffers() {
+	for _, b := range j.buffers() {
 		bytes += b.bytes
 	}
 	return resident.Fits(d, bytes, fmt.Sprintf("%d vectors of %d numbers", lanes*q, n))
@@ -269,11 +270,8 @@ func (j *deviceJob) buffers() (list []buffer) {
 	few := last.before + last.cells()
 	list = append(list, buffer{&j.known, "levels of few cells", 4 * tailKnown * few}, buffer{&j.work, "values of few cells", 4 * lanes * tailWork * few})
 	c := j.levels[0].cells()
-	n, some := int64(len(j.offsets)/offsetNumbers), int64(0)
-	if n > 0 {
-		some = 8 * 3 * c
-	}
-	list = append(list, buffer{&j.far, "offsets of neighbours", max(4*offsetNumbers*n, 4)}, buffer{&j.others, "links to them", max(8*n*c, 8)}, buffer{&j.supported, "links for them", max(some, 8)})
+	n := int64(len(j.offsets) / offsetNumbers) // of none there is memory, too, which kernels are told of
+	list = append(list, buffer{&j.far, "offsets of neighbours", max(4*offsetNumbers*n, 4)}, buffer{&j.others, "links to them", max(8*n*c, 8)}, buffer{&j.supported, "links for them", max(8*3*c*min(n, 1), 8)})
 	return append(list, buffer{&j.image, "image", 8 * c}, buffer{&j.parts, "parts of sums", 8 * parts},
 		buffer{&j.totals, "sums", 8 * gramNumbers * int64(len(triples(3*room)))},
 		buffer{&j.coefficients, "coefficients", 8 * int64(lanes*room) * int64(3*lanes*room+2)},
@@ -386,10 +384,10 @@ func (j *deviceJob) build() error {
 	}
 	floor, over, links := j.p.Floor, -1/(j.p.Sigma*j.p.Sigma), l.links
 	err := j.each(gridLinks, l.cells(), append(append([]any{j.image}, l.space(l.marchShape)...), over, floor, l.links)...)
-	if n := int32(len(j.offsets) / offsetNumbers); n > 0 {
+	if len(j.offsets) > 0 {
 		links = j.supported
 		err = errors.Join(err,
-			j.each(gridBeside, l.cells(), append(append([]any{j.image}, l.space(l.marchShape)...), over, floor, j.far, n, j.others)...),
+			j.each(gridBeside, l.cells(), append(append(append([]any{j.image}, l.space(l.marchShape)...), over, floor), j.beside()...)...),
 			j.each(gridSupport, l.cells(), append(append([]any{l.links}, l.space(l.marchShape)...), append(j.beside(), links)...)...))
 	}
 	err = errors.Join(err,
