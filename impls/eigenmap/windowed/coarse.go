@@ -64,7 +64,7 @@ func (g *graph) coarsen(p *eigenmap.Problem) (*coarse, error) {
 	width := 0
 	for k := range groups {
 		for q := len(groups) - 1; q > k+width; q-- {
-			if groups[k].near(&groups[q], reach) {
+			if groups[k].within(&groups[q], reach) {
 				width = q - k
 			}
 		}
@@ -116,8 +116,8 @@ func (g *graph) mean(of *group) {
 	}
 }
 
-// near reports that groups are no farther apart along any axis than so.
-func (a *group) near(b *group, reach float64) bool {
+// within reports that groups are no farther apart along any axis than so.
+func (a *group) within(b *group, reach float64) bool {
 	for k, v := range a.at {
 		if math.Abs(v-b.at[k]) > reach {
 			return false

@@ -18,7 +18,7 @@ type corrector struct {
 	// correction is about the solution of (L − value)t = rest for a pair.
 	correction func(rest []float64, value float64, pair int) ([]float64, error)
 	// orthogonal takes from v what it has of orthonormal vectors.
-	orthogonal func(v, kernel []float64, off [][]float64) []float64
+	orthogonal func(v, kernel []float64, off [][]float64)
 	kernel     []float64
 	early      bool // without corrections, which is a fault
 }
@@ -67,16 +67,15 @@ func (c corrector) pairs(m eigenmap.Map, tol float64, most int) error {
 				at++
 			}
 		}
-		var now, after basis
-		if err := now.find(small); err != nil {
+		values, vectors, err := lowest(small)
+		if err != nil {
 			return err
 		}
-		now.vectors, after.vectors = space, products
 		fresh = fresh[:0]
 		worst := 0.0
 		for k := range wanted {
-			by := mat.Col(nil, k, &now.pairs)
-			x, rest := now.combine(by), after.combine(by)
+			by := mat.Col(nil, k, vectors)
+			x, rest := combine(space, by), combine(products, by)
 			m.Values[k+1] = dot(x, rest)
 			copy(m.Vectors[k+1], x)
 			for i, v := range x {
@@ -102,12 +101,13 @@ func (c corrector) pairs(m eigenmap.Map, tol float64, most int) error {
 		if full {
 			last = worst
 			energy = energy[:0]
-			space, products = nil, nil
+			var kept, of [][]float64
 			for k := range min(wanted+mostBasis/4, mostBasis/2) {
-				by := mat.Col(nil, k, &now.pairs)
-				space, products = append(space, now.combine(by)), append(products, after.combine(by))
-				energy = append(append(energy, make([]float64, k)...), now.values[k])
+				by := mat.Col(nil, k, vectors)
+				kept, of = append(kept, combine(space, by)), append(of, combine(products, by))
+				energy = append(append(energy, make([]float64, k)...), values[k])
 			}
+			space, products = kept, of
 		}
 	}
 }
@@ -132,29 +132,21 @@ func kernelOf(m eigenmap.Map, degrees []float64) []float64 {
 	return x
 }
 
-// A basis is vectors, and of L among them, which is small, all pairs.
-type basis struct {
-	vectors [][]float64
-	values  []float64
-	pairs   mat.Dense
-}
-
-// find makes the pairs of a small matrix, the lowest first.
-func (b *basis) find(t *mat.SymDense) error {
+// lowest are all pairs of a small matrix, the lowest first.
+func lowest(m *mat.SymDense) ([]float64, *mat.Dense, error) {
 	var e mat.EigenSym
-	if !e.Factorize(t, true) {
-		return errors.New("the eigenvalues of a small matrix were not found")
+	if !e.Factorize(m, true) {
+		return nil, nil, errors.New("the eigenvalues of a small matrix were not found")
 	}
-	b.values = e.Values(nil)
-	b.pairs.Reset()
-	e.VectorsTo(&b.pairs)
-	return nil
+	var vectors mat.Dense
+	e.VectorsTo(&vectors)
+	return e.Values(nil), &vectors, nil
 }
 
-// combine adds up the vectors of the basis.
-func (b *basis) combine(c []float64) []float64 {
-	out := make([]float64, len(b.vectors[0]))
-	for k, v := range b.vectors {
+// combine adds up vectors.
+func combine(vectors [][]float64, c []float64) []float64 {
+	out := make([]float64, len(vectors[0]))
+	for k, v := range vectors {
 		axpy(c[k], v, out)
 	}
 	return out

@@ -1,8 +1,8 @@
 // Package windowed answers the lowest eigenpairs of the graph of an image's patches without the
-// dense matrix. Weights of patches that are near each other are kept in float32, and Lanczos'
-// method on them gives a basis of all that is low; in float64, with weights that are made anew of
-// all patches that count, residuals are found and corrected in that basis until they are as small
-// as they are asked to be.
+// dense matrix. Weights of patches that are near each other are kept in float32, and Davidson's
+// method on them, preconditioned by groups of patches, gives the lowest pairs; in float64, with weights
+// that are made anew of all patches that count, residuals are found and corrected until they are as
+// small as they are asked to be.
 package windowed
 
 import (
@@ -250,12 +250,10 @@ func (s *near) solve(c *coarse, rest []float64, value float64, kernel []float64,
 	return t, nil
 }
 
-// orthogonal takes from v what it has of orthonormal vectors, twice, and gives what it had of those
-// that are not the kernel's.
-func (g *graph) orthogonal(v, kernel []float64, off [][]float64) (had []float64) {
+// orthogonal takes from v what it has of orthonormal vectors, twice.
+func (g *graph) orthogonal(v, kernel []float64, off [][]float64) {
 	all := append([][]float64{kernel}, off...)
 	products := make([]float64, portions*len(all))
-	had = make([]float64, len(all))
 	for range 2 {
 		g.portioned(func(portion, lo, hi int) {
 			for k, x := range all {
@@ -266,14 +264,10 @@ func (g *graph) orthogonal(v, kernel []float64, off [][]float64) (had []float64)
 		for at, v := range products {
 			c[at%len(all)] += v
 		}
-		for k, v := range c {
-			had[k] += v
-		}
 		g.portioned(func(_, lo, hi int) {
 			for k, x := range all {
 				axpy(-c[k], x[lo:hi], v[lo:hi])
 			}
 		})
 	}
-	return had[1:]
 }
