@@ -98,7 +98,7 @@ func newJob(p *homology.Problem, c bench.Conditions, fault Fault) *job {
 	low := min(62-2*j.bits, j.bits-min(j.bits, leastBucket))
 	j.low = low
 	j.buckets = (p.Vertices-1)>>low + 1
-	j.parent = make([]uint32, p.Vertices)
+	j.parent = make(crew.Parents, p.Vertices)
 	j.words = make([]uint64, len(j.tets))
 	j.next = make([]uint32, j.cores*j.buckets)
 	j.start = make([]uint32, j.buckets+1)
@@ -117,11 +117,11 @@ type job struct {
 	bits    uint // of the number of a vertex
 	low     uint // of those, within a bucket
 	buckets int
-	parent  []uint32   // of each vertex, another one of its component
-	words   []uint64   // the triangles, by bucket
-	start   []uint32   // of each bucket
-	next    []uint32   // of each core, where its next triangle of a bucket goes
-	used    [][]uint64 // of each core, a bit for each vertex that it saw
+	parent  crew.Parents // of each vertex, another one of its component
+	words   []uint64     // the triangles, by bucket
+	start   []uint32     // of each bucket
+	next    []uint32     // of each core, where its next triangle of a bucket goes
+	used    [][]uint64   // of each core, a bit for each vertex that it saw
 	out     homology.Groups
 }
 
@@ -206,22 +206,6 @@ func (j *job) Do(trace *bench.Trace) error {
 	return nil
 }
 
-// find is the root of a vertex; the way there is halved. Other cores may join at the same time:
-// a parent is never greater than its child, so that every way ends.
-func (j *job) find(v uint32) uint32 {
-	for {
-		p := atomic.LoadUint32(&j.parent[v])
-		if p == v {
-			return v
-		}
-		q := atomic.LoadUint32(&j.parent[p])
-		if p != q {
-			atomic.CompareAndSwapUint32(&j.parent[v], p, q)
-		}
-		v = q
-	}
-}
-
 // atOnce is how many tetrahedra a core takes to join.
 const atOnce = 1 << 14
 
@@ -243,19 +227,19 @@ func (j *job) join(core int, taken *atomic.Int64) (n int64) {
 func (j *job) joinSome(tets []uint32, used []uint64) (n int64) {
 	for ; len(tets) >= 4; tets = tets[4:] {
 		s := (*[4]uint32)(tets)
-		root := j.find(s[0])
+		root := j.parent.Find(s[0])
 		used[s[0]/64] |= 1 << (s[0] % 64)
 		for _, v := range s[1:] {
 			used[v/64] |= 1 << (v % 64)
-			other := j.find(v)
-			for root != other {
+			other := j.parent.Find(v)
+			for root != other { // as crew.Parents.Unite, without a call for each vertex
 				low, high := min(root, other), max(root, other)
 				if atomic.CompareAndSwapUint32(&j.parent[high], high, low) {
 					n++
 					root = low
 					break
 				}
-				root, other = j.find(low), j.find(high)
+				root, other = j.parent.Find(low), j.parent.Find(high)
 			}
 		}
 	}
