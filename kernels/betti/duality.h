@@ -640,11 +640,13 @@ template <int deep> inlined void foreground_seams(volume<deep> v, unsigned *node
   add_all(out, components, -to.joined);
 }
 
-// A tile of what is around the set, two rows a thread.
+// A tile of what is around the set, two rows a thread. The image goes on before its first plane
+// where the first bit of ends is set, and after its last one where the second is.
 const int around_block = 512;
-inlined void background_tile(volume<5> v, unsigned *nodes, int64 *out) {
+inlined void background_tile(volume<5> v, int ends, unsigned *nodes, int64 *out) {
   typedef faces<5, 5> F;
   const int each = 1024 / around_block;
+  if (planted(fault::cut)) ends = 0;
   place p(v, (unsigned)block_x());
   int t = thread_x(), roots = 0;
   forest of{(volatile uint16 *)block_changes};
@@ -658,7 +660,7 @@ inlined void background_tile(volume<5> v, unsigned *nodes, int64 *out) {
     if (planted(fault::square)) closed = planes & up;
     rows &= ~(rows >> 1);
     planes = planes & ~(planes >> 1) & ~onward(planes, closed);
-    bool at_row = y == 0 || y == v.h - 1, at_plane = z == 0 || z == v.d - 1;
+    bool at_row = y == 0 || y == v.h - 1, at_plane = z == 0 && !(ends & 1) || z == v.d - 1 && !(ends & 2);
     word sides = at_row != at_plane || at_row && !planted(fault::edges) ? mine : 0;
     if (!planted(fault::edges) || !at_row && !at_plane) {
       if (p.x == 0) sides |= mine & 1;

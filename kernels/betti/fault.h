@@ -11,6 +11,8 @@
   fault(narrow)   /* the numbers of nodes are of 16 bits */                                        \
   fault(square)   /* a link is left out where one side of its square is missing */                 \
   fault(end)      /* a run that goes on in the next tile is not joined */                          \
+  fault(slice)    /* the slice that two parts have is counted twice in χ */                         \
+  fault(cut)      /* where an image is cut its background is joined with the outside */            \
   fault(side)     /* of curves, saddles around the set are forgotten in the last plane */          \
   fault(waiting)  /* saddles are forgotten that wait while a warp joins others */                  \
   fault(third)    /* of a saddle where three components meet the third is forgotten */             \
