@@ -30,6 +30,7 @@ const (
 	setBlock      = 256
 	aroundBlock   = 512
 	seamBlock     = 128
+	cutBlock      = 256
 	seamBytes     = 4 + 8*2000
 	queueBytes    = 256 // of a warp
 	bundleNodes   = 32
@@ -48,20 +49,27 @@ type tiling struct {
 	tz, ty, tx int64
 	planes     int64 // of a tile
 	hollow     bool  // whether there can be cavities
+	rows       bool  // whether slices of the image are rows of its one plane
+
+	first, last bool // whether the image goes on before the first slice of a part, and after its last one
 }
 
 func tile(s grid.Shape) tiling {
 	t := tiling{planes: deepPlanes}
 	t.d, t.h, t.w = ecc.Stack(s)
 	if t.h == 1 { // planes of one row are the rows of one plane
-		t.d, t.h = 1, t.d
+		t.d, t.h, t.rows = 1, t.d, true
 	}
 	if t.d <= flatPlanes {
 		t.planes = flatPlanes
 	}
-	rows := tileWords / t.planes
-	t.tz, t.ty, t.tx = (t.d+t.planes-1)/t.planes, (t.h+rows-1)/rows, words(t.w)
 	t.hollow = min(t.d, t.h, t.w) > 2
+	return t.cut()
+}
+
+// cut has as many tiles as there are planes and rows.
+func (t tiling) cut() tiling {
+	t.tz, t.ty, t.tx = grid.CeilDiv(t.d, t.planes), grid.CeilDiv(t.h, tileWords/t.planes), words(t.w)
 	return t
 }
 
@@ -83,19 +91,56 @@ func (t tiling) nodeBytes() int64 { return shadow * (1 + t.tiles()*t.faceNodes()
 
 // plan refuses what is beyond the kernels' integers.
 func plan(in *betti.Image) (counting.Plan, error) {
+	return tile(in.Shape()).plan(in)
+}
+
+func (t tiling) plan(in *betti.Image) (counting.Plan, error) {
 	s := in.Shape()
-	t := tile(s)
 	if max(t.d, t.h, t.w) > mostAxis {
 		return counting.Plan{}, fmt.Errorf("%v: an axis is longer than the kernels count, %d; take duality, on the cpu", s, mostAxis)
 	}
-	if nodes := t.tiles() * t.faceNodes(); nodes > math.MaxUint32-1 {
-		return counting.Plan{}, fmt.Errorf("%v: %d nodes at the faces of tiles, of which the kernels count %d; take duality, on the cpu", s, nodes, uint32(math.MaxUint32-1))
+	if places := t.places(true); places > math.MaxInt32 {
+		return counting.Plan{}, fmt.Errorf("%v: slices that several devices share have room for %d runs, of which the kernels count %d; take duality-gpu or duality", s, places, math.MaxInt32)
 	}
-	return counting.Plan{
+	most := math.MaxUint32 - 1 - t.places(true) // runs are told from nodes by what is beyond
+	if nodes := t.tiles() * t.faceNodes(); nodes > most {
+		return counting.Plan{}, fmt.Errorf("%v: %d nodes at the faces of tiles, of which the kernels count %d; take duality, on the cpu", s, nodes, most)
+	}
+	p := counting.Plan{
 		Module: "betti_duality", What: "the resident image with its bits and the nodes of tiles", Counts: counting.SumCounts,
 		Scratch:  []counting.Scratch{{Name: "bits", Bytes: t.bitBytes()}, {Name: "nodes of tiles", Bytes: t.nodeBytes()}},
 		Launches: func(m counting.Memory) []counting.Launch { return t.launches(in, m) },
-	}, nil
+	}
+	if t.shared() > 0 {
+		p.Scratch, p.Bring = append(p.Scratch, counting.Scratch{Name: "runs of the set in shared slices", Bytes: shadow * t.places(false)}), []int{2}
+		if t.hollow {
+			p.Scratch, p.Bring = append(p.Scratch, counting.Scratch{Name: "runs around it in shared slices", Bytes: shadow * t.places(true)}), []int{2, 3}
+		}
+	}
+	return p, nil
+}
+
+// shared is how many slices other parts of the image have, too.
+func (t tiling) shared() (n int64) {
+	for _, has := range []bool{t.first, t.last} {
+		if has {
+			n++
+		}
+	}
+	return n
+}
+
+// places is how many runs there may be in all slices that others have: of two rows together of the
+// set, and of a row of what is around it, or of a flat image.
+func (t tiling) places(around bool) int64 {
+	rows := t.h
+	switch {
+	case t.rows:
+		rows = 1
+	case !around:
+		rows = grid.CeilDiv(rows, 2)
+	}
+	return t.shared() * rows * t.tx * bundleNodes
 }
 
 func (t tiling) launches(in *betti.Image, m counting.Memory) []counting.Launch {
@@ -109,16 +154,41 @@ func (t tiling) launches(in *betti.Image, m counting.Memory) []counting.Launch {
 	queues := func(threads int64) int64 { return threads / 32 * queueBytes }
 	parents := func(bundles int64) int64 { return (bundles*bundleNodes + 4) / 2 * 4 }
 	rows := t.tz * t.planes * t.ty * (tileWords / t.planes / packRows) * t.tx
+	ends := int32(0)
+	if t.first {
+		ends |= 1
+	}
+	if t.last {
+		ends |= 2
+	}
+	// cut is the kernels that say what runs of shared slices are joined.
+	cut := func(kernel string, around bool, more ...any) []counting.Launch {
+		places := t.places(around)
+		if places == 0 {
+			return nil
+		}
+		runs := m.Scratch[2]
+		if around {
+			runs = m.Scratch[3]
+		}
+		blocks := grid.CeilDiv(places, cutBlock)
+		return []counting.Launch{
+			{Kernel: kernel, Blocks: blocks, Threads: cutBlock, Args: append([]any{bits, w, h, d, ends, m.Scratch[1], runs}, more...)},
+			{Kernel: "betti_settle", Blocks: blocks, Threads: cutBlock, Args: []any{m.Scratch[1], runs, int32(places)}},
+		}
+	}
 	list := []counting.Launch{
 		{Kernel: fmt.Sprintf("betti_pack%s_%v", flat, in.Type()), Blocks: (rows*32 + packBlock - 1) / packBlock, Threads: packBlock,
 			Args: []any{m.Image, w, h, d, counting.Limit(in.Type(), in.Threshold), bits}},
 		{Kernel: "betti_foreground" + flat, Blocks: t.tiles(), Threads: setBlock, Shared: parents(tileWords/4) + queues(setBlock), Args: parameters},
 		{Kernel: "betti_foreground_seams" + flat, Blocks: t.tiles(), Threads: seamBlock, Shared: seamBytes, Args: parameters},
 	}
+	list = append(list, cut("betti_cut_set"+flat, false, m.Counts)...)
 	if t.hollow {
 		list = append(list,
-			counting.Launch{Kernel: "betti_background", Blocks: t.tiles(), Threads: aroundBlock, Shared: parents(tileWords) + queues(aroundBlock), Args: parameters},
+			counting.Launch{Kernel: "betti_background", Blocks: t.tiles(), Threads: aroundBlock, Shared: parents(tileWords) + queues(aroundBlock), Args: []any{bits, w, h, d, ends, m.Scratch[1], m.Counts}},
 			counting.Launch{Kernel: "betti_background_seams", Blocks: t.tiles(), Threads: seamBlock, Shared: seamBytes, Args: parameters})
+		list = append(list, cut("betti_cut_rest", true)...)
 	}
 	return list
 }

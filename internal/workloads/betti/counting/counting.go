@@ -30,6 +30,7 @@ type Plan struct {
 	Tables  []Table
 	Scratch []Scratch // what they leave for each other, undefined before each call
 	Counts  int64     // what they add to, int64, zero before each call
+	Bring   []int     // which of the scratch a call brings to the host, beside the counts
 	// Launches are the kernels in order.
 	Launches func(Memory) []Launch
 }
@@ -50,6 +51,13 @@ type Scratch struct {
 type Memory struct {
 	Image, Counts   device.Buffer
 	Tables, Scratch []device.Buffer
+}
+
+// A Part is a job of a Method that others are put together with.
+type Part[Out any] interface {
+	bench.Job[Out]
+	bench.DeviceJob
+	Brought() [][]byte
 }
 
 // A Launch is a kernel with its threads, its dynamic shared memory in bytes and its parameters.
@@ -137,11 +145,13 @@ type job[In grid.Source, Out any] struct {
 
 	Memory
 	result device.Pinned
+	bring  []int
+	brought []device.Pinned
 	feed   *resident.Feed // of whole calls
 	out    Out
 }
 
-var _ bench.DeviceJob = (*job[grid.Source, int])(nil)
+var _ Part[int] = (*job[grid.Source, int])(nil)
 
 type step struct {
 	kernel device.Function
@@ -192,6 +202,13 @@ func (j *job[In, Out]) setup(c bench.Conditions, p Plan) (err error) {
 	}
 	if j.result, err = j.on.AllocPinned("counts on the host", 8*p.Counts); err != nil {
 		return err
+	}
+	for _, i := range p.Bring {
+		b, err := j.on.AllocPinned(p.Scratch[i].Name+" on the host", p.Scratch[i].Bytes)
+		if err != nil {
+			return err
+		}
+		j.bring, j.brought = append(j.bring, i), append(j.brought, b)
 	}
 	j.Poison()
 	return j.load(p.Module, p.Launches(j.Memory))
@@ -260,7 +277,23 @@ func (j *job[In, Out]) count(steps []step) error {
 			return err
 		}
 	}
-	return errors.Join(j.stream.Record(j.end), j.stream.Copy(j.result, 0, j.Counts, 0, j.Counts.Bytes()), j.stream.Wait())
+	if err := errors.Join(j.stream.Record(j.end), j.stream.Copy(j.result, 0, j.Counts, 0, j.Counts.Bytes())); err != nil {
+		return err
+	}
+	for i, from := range j.bring {
+		if err := j.stream.Copy(j.brought[i], 0, j.Scratch[from], 0, j.brought[i].Bytes()); err != nil {
+			return err
+		}
+	}
+	return j.stream.Wait()
+}
+
+// Brought is what the last call brought of the scratch, in the plan's order.
+func (j *job[In, Out]) Brought() (list [][]byte) {
+	for _, b := range j.brought {
+		list = append(list, b.Data())
+	}
+	return list
 }
 
 // EachKernel runs the kernels by themselves, each on what the last call left, the second-level
@@ -293,8 +326,10 @@ func (j *job[In, Out]) Poison() {
 		_ = j.stream.Fill(b, 0, b.Bytes(), poison)
 	}
 	_ = j.stream.Wait()
-	for i := range j.result.Data() {
-		j.result.Data()[i] = poison
+	for _, b := range append(j.brought[:len(j.brought):len(j.brought)], j.result) {
+		for i := range b.Data() {
+			b.Data()[i] = poison
+		}
 	}
 	j.out = j.method.Poisoned
 }
@@ -310,6 +345,9 @@ func (j *job[In, Out]) Close() error {
 	}
 	if j.feed != nil {
 		errs = append(errs, j.feed.Close())
+	}
+	for _, b := range j.brought {
+		errs = append(errs, b.Close())
 	}
 	errs = append(errs, resident.CloseAll(j.result, j.Counts))
 	for _, b := range slices.Concat(j.Scratch, j.Tables) {

@@ -1,0 +1,352 @@
+package duality
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/crew"
+	"eccbench/internal/device"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/betti/counting"
+)
+
+// OnDevices does what duality-gpu does on several devices of one host, of a part of the image
+// each. Neighbouring parts share a slice. Each device says which runs of it are of one component
+// there, or of the outside (kernels/betti/cut.h), and the host's cores join the components of
+// all parts at those runs; χ of the slice is taken off once. A two-dimensional image is cut along
+// its rows.
+type OnDevices struct {
+	Open resident.Opener
+
+	fault Fault
+}
+
+// Slips of who joins parts.
+const (
+	LostCut  Fault = "the parts of devices are not joined"
+	FarRun   Fault = "a part is joined at the runs of its other slice"
+	OwnSpace Fault = "what is outside of a part is another outside than that of the next"
+)
+
+// About describes the method.
+func (o OnDevices) About() bench.About {
+	a := bench.About{
+		Name: "duality-gpus", Where: "gpus",
+		Method: "duality-gpu on several devices of one host, a part each, neighbours share a slice, at whose runs cores join the components of all",
+		Source: "doc/betti.md",
+		Scopes: []bench.Scope{bench.Device, bench.E2E, bench.File}, // where the clock runs over the join, too
+	}
+	if o.fault != "" {
+		a.Method += "; planted fault: " + string(o.fault)
+	}
+	return a
+}
+
+// A portion is slices lo ≤ i < hi of an image for one device, with its tiles.
+type portion struct {
+	lo, hi int64
+	tiles  tiling
+}
+
+// portions cuts an image for at most so many devices. A part but the last ends with a tile: there the
+// kernels have nodes of all its runs. So a slice is shared in every so many, less one.
+func portions(s grid.Shape, devices int) (list []portion) {
+	whole := tile(s)
+	n, each := s.Slices(), whole.planes
+	if whole.rows {
+		each = tileWords / whole.planes
+	}
+	// The k-th tile begins with slice k·each − its number of cuts before, which is what parts are worth.
+	tiles := grid.CeilDiv(n, each)
+	parts := max(1, min(int64(devices), tiles))
+	if !whole.rows && whole.planes == flatPlanes { // of two planes
+		parts = 1
+	}
+	lo := int64(0)
+	for k := range parts {
+		hi := lo + each*((k+1)*tiles/parts-k*tiles/parts)
+		if k == parts-1 || hi >= n {
+			hi = n
+		}
+		p := portion{lo: lo, hi: hi, tiles: whole}
+		p.tiles.first, p.tiles.last = lo > 0, hi < n
+		if whole.rows {
+			p.tiles.h = hi - lo
+		} else {
+			p.tiles.d = hi - lo
+		}
+		p.tiles = p.tiles.cut()
+		if list = append(list, p); hi == n {
+			break
+		}
+		lo = hi - 1
+	}
+	return list
+}
+
+// of is the part of an image.
+func (p portion) of(in *betti.Image) *betti.Image {
+	if p.tiles.shared() == 0 {
+		return in
+	}
+	return &betti.Image{Source: grid.Crop(in.Source, p.lo, p.hi), Threshold: in.Threshold}
+}
+
+// counts are those of one part.
+type counts struct{ components, cavities, characteristic int64 }
+
+// on is the method that counts a part on a device.
+func (p portion) on(d device.Device) counting.Method[*betti.Image, counts] {
+	return counting.Method[*betti.Image, counts]{
+		Open: func(string) (device.Device, error) { return d, nil },
+		Plan: p.tiles.plan,
+		Read: func(_ *betti.Image, sums []int64) (c counts) {
+			c.components, c.cavities, c.characteristic = counting.Sums(sums)
+			return c
+		},
+	}
+}
+
+func (p portion) wrap(d device.Device, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("slices %d to %d on device %d: %w", p.lo, p.hi-1, d.Info().Index, err)
+}
+
+// CanDo refuses what one of the devices refuses of its part.
+func (o OnDevices) CanDo(in *betti.Image, c bench.Conditions) error {
+	devices, err := o.Open.Several(c.Devices)
+	if err != nil {
+		return err
+	}
+	for k, p := range portions(in.Shape(), len(devices)) {
+		if err := p.on(devices[k]).CanDo(p.of(in), c); err != nil {
+			return p.wrap(devices[k], err)
+		}
+	}
+	return nil
+}
+
+// Setup puts the parts on their devices, all at the same time, unless the scope times that.
+func (o OnDevices) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.Numbers], error) {
+	devices, err := o.Open.Several(c.Devices)
+	if err != nil {
+		return nil, err
+	}
+	list := portions(in.Shape(), len(devices))
+	j := &devicesJob{fault: o.fault, cores: max(1, c.Threads), parts: make([]counting.Part[counts], len(list)), portions: list, out: betti.Poisoned}
+	err = resident.Each(len(list), func(k int) error {
+		job, err := list[k].on(devices[k]).Setup(list[k].of(in), c)
+		if err != nil {
+			return list[k].wrap(devices[k], err)
+		}
+		j.parts[k] = job.(counting.Part[counts])
+		return nil
+	})
+	for _, d := range devices[:len(list)] {
+		j.Watches = append(j.Watches, resident.NewWatch(d))
+	}
+	if err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	for _, around := range []bool{false, true} {
+		b := bound{around: around, from: make([]uint32, len(list))}
+		n := int64(1)
+		for k, p := range list {
+			b.from[k] = uint32(n - 1)
+			n += p.tiles.places(around)
+		}
+		if n > 1 && (!around || list[0].tiles.hollow) {
+			b.parents = make(crew.Parents, n)
+			j.bounds = append(j.bounds, b)
+		}
+	}
+	return j, nil
+}
+
+// A bound is what is joined of the set, or of what is around it: the outside, 0, and for each place
+// of a run in a shared slice one node, of all parts, those of a part after the ones before.
+type bound struct {
+	around  bool
+	from    []uint32
+	parents crew.Parents
+}
+
+type devicesJob struct {
+	resident.Watches
+	fault    Fault
+	cores    int
+	portions []portion
+	parts    []counting.Part[counts]
+	bounds   []bound
+	out      betti.Numbers
+}
+
+var _ bench.DeviceJob = (*devicesJob)(nil)
+
+// Do counts all parts at the same time, and joins them.
+func (j *devicesJob) Do(trace *bench.Trace) error {
+	counted := trace.Span("count")
+	if err := resident.Each(len(j.parts), func(k int) error { return j.parts[k].Do(nil) }); err != nil {
+		return err
+	}
+	counted()
+	defer trace.Span("join")()
+	var all counts
+	for _, p := range j.parts {
+		c, err := p.Out()
+		if err != nil {
+			return err
+		}
+		all.components += c.components
+		all.cavities += c.cavities
+		all.characteristic += c.characteristic
+	}
+	for _, b := range j.bounds {
+		n, err := j.join(b)
+		if err != nil {
+			return err
+		}
+		if b.around {
+			all.cavities -= n
+		} else {
+			all.components -= n
+		}
+	}
+	j.out = betti.Of(all.components, all.cavities, all.characteristic)
+	return nil
+}
+
+// runs are those of one shared slice of a part, its first or its last one: at each place 0 for the
+// outside, the place, and one more, of a run that stands for its component, or noRun.
+func (j *devicesJob) runs(k int, around, last bool) []uint32 {
+	which := 0
+	if around {
+		which = 1
+	}
+	list := grid.Values[uint32](j.parts[k].Brought()[which])
+	t := j.portions[k].tiles
+	if n := int64(len(list)) / t.shared(); last && t.first {
+		return list[n:]
+	} else {
+		return list[:n]
+	}
+}
+
+// noRun is in place of a run where none begins.
+const noRun = ^uint32(0)
+
+// errSlice says that two devices have packed a slice differently.
+var errSlice = errors.New("two devices see different runs in the slice that they share")
+
+// join unites the components of neighbouring parts at the runs of the slice that they share, and
+// gives how many unions succeeded.
+func (j *devicesJob) join(b bound) (int64, error) {
+	if j.fault == LostCut {
+		return 0, nil
+	}
+	j.share(len(b.parents), func(lo, hi int) {
+		for i := range b.parents[lo:hi] {
+			b.parents[lo+i] = uint32(lo + i)
+		}
+	})
+	var joined atomic.Int64
+	var differ atomic.Bool
+	for k := range len(j.parts) - 1 {
+		before, after := j.runs(k, b.around, j.fault != FarRun), j.runs(k+1, b.around, false)
+		j.share(len(before), func(lo, hi int) {
+			some, ok := b.unite(k, before[lo:hi], after[lo:hi], j.fault)
+			if joined.Add(some); !ok {
+				differ.Store(true)
+			}
+		})
+	}
+	if differ.Load() {
+		return 0, errSlice
+	}
+	return joined.Load(), nil
+}
+
+// share has all cores do a part of n things each.
+func (j *devicesJob) share(n int, f func(lo, hi int)) {
+	var g crew.Group
+	for core := range j.cores {
+		g.Go(func() { f(core*n/j.cores, (core+1)*n/j.cores) })
+	}
+	g.Wait()
+}
+
+// unite unites at some runs of the slice that part k shares with the next, and reports whether
+// both have the same ones.
+func (b bound) unite(k int, before, after []uint32, fault Fault) (joined int64, same bool) {
+	same = true
+	var lastA, lastB uint32 // of the last union, which most runs repeat
+	for i, p := range before {
+		q := after[i]
+		if p == noRun || q == noRun {
+			same = same && p == q
+			continue
+		}
+		if p > 0 {
+			p += b.from[k]
+		}
+		if q > 0 {
+			q += b.from[k+1]
+		} else if fault == OwnSpace {
+			continue
+		}
+		if p == lastA && q == lastB {
+			continue
+		}
+		lastA, lastB = p, q
+		if b.parents.Unite(p, q) {
+			joined++
+		}
+	}
+	return joined, same
+}
+
+// Elapsed is what the device took that took longest, without the join.
+func (j *devicesJob) Elapsed() (most time.Duration, err error) {
+	for _, p := range j.parts {
+		took, err := p.Elapsed()
+		if err != nil {
+			return 0, err
+		}
+		most = max(most, took)
+	}
+	return most, nil
+}
+
+// Cool empties the caches of all devices.
+func (j *devicesJob) Cool() error {
+	return resident.Each(len(j.parts), func(k int) error { return j.parts[k].Cool() })
+}
+
+func (j *devicesJob) Poison() {
+	j.out = betti.Poisoned
+	for _, p := range j.parts {
+		p.Poison()
+	}
+	for _, b := range j.bounds {
+		clear(b.parents)
+	}
+}
+
+func (j *devicesJob) Out() (betti.Numbers, error) { return j.out, nil }
+
+func (j *devicesJob) Close() error {
+	errs := []error{j.Watches.Close()}
+	for _, p := range j.parts {
+		if p != nil {
+			errs = append(errs, p.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
