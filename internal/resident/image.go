@@ -21,13 +21,17 @@ type Opener func(which string) (device.Device, error)
 // call.
 func Once(load func() (device.Driver, error)) Opener {
 	var mu sync.Mutex
+	var driver device.Driver // of all devices: to another one, memory that it pinned is foreign
 	opened := map[int]device.Device{}
 	return func(which string) (device.Device, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		driver, err := load()
-		if err != nil {
-			return nil, err
+		if driver == nil {
+			loaded, err := load()
+			if err != nil {
+				return nil, err
+			}
+			driver = loaded
 		}
 		list, err := driver.Devices()
 		if err != nil {
