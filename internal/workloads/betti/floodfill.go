@@ -3,12 +3,14 @@ package betti
 import "math/bits"
 
 // The components of a slab are filled in two ways. One of them, the main one, grows along all
-// rows of the slab, forwards and back, as long as many words grow: of most images that is nearly
-// all of it. However far it came, it is connected. Then what is left of its kind is filled from
+// rows of the slab, forwards and back, and of most images that is nearly all of it. However far it came, it is connected. Then what is left of its kind is filled from
 // voxel to voxel, and is a component of its own unless it touches the main one.
 
 // mainWords is how many words a component takes that is grown along all rows.
 const mainWords = 256
+
+// blockRows are as many as are passed in all planes before the next ones.
+const blockRows = 32
 
 // components fills those of a kind. The main one of the rest is what is outside.
 func (f *filler) components(kind int, lo, hi int64) (c found) {
@@ -86,27 +88,33 @@ func (f *filler) sides(lo, hi int64) bool {
 	return some != 0
 }
 
-// spread grows the main component in a slab of n planes, and takes it from what is left.
+// spread grows the main component in a slab of n planes, and takes it from what is left. A few rows of
+// all planes at a time are passed forwards and back: so it comes from a side through a slab of few planes, in
+// which the ways of noise lead up and down.
 func (f *filler) spread(n int64) {
-	for z := range n {
-		f.sweep(z, z-1)
-	}
-	for z := n - 1; z >= 0; z-- {
-		f.sweep(z, z+1)
+	for lo := int64(0); lo < f.h; lo += blockRows {
+		hi := min(f.h, lo+blockRows)
+		for z := range n {
+			f.sweep(z, z-1, lo, hi)
+		}
+		for z := n - 1; z >= 0; z-- {
+			f.sweep(z, z+1, lo, hi)
+		}
 	}
 	for i, v := range f.main {
 		f.left[i] &^= v
 	}
 }
 
-// sweep grows the main component in a plane, from one beside it and from row to row, down and up.
-func (f *filler) sweep(z, beside int64) {
+// sweep grows the main component in rows lo ≤ y < hi of a plane, from one beside it and from row to row,
+// down and up.
+func (f *filler) sweep(z, beside, lo, hi int64) {
 	at, near := f.row(z, 0), f.row(beside, 0)
-	for y := range f.h {
+	for y := lo; y < hi; y++ {
 		i := at + y*f.words
 		f.grow(i, i-f.words, near+y*f.words)
 	}
-	for y := f.h - 2; y >= 0; y-- {
+	for y := hi - 1; y >= lo && f.h > 1; y-- {
 		i := at + y*f.words
 		f.grow(i, i+f.words, i)
 	}
