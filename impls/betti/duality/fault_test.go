@@ -22,7 +22,12 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 		if race.Enabled {
 			break // of the right one all goroutines were seen
 		}
-		t.Run(string(f), func(t *testing.T) { judged.Caught(t, betti.Workload(duality.Faulty(f)), false, 0) })
+		t.Run(string(f), func(t *testing.T) {
+			w := betti.Workload(duality.Faulty(f))
+			judged.Caught(t, w, false, 0)
+			w.Policy.Known = nil
+			judged.Caught(t, judged.By(w, func(law string) bool { return law == betti.FloodName }), false, 0)
+		})
 	}
 }
 

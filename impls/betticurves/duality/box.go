@@ -44,6 +44,7 @@ type graph[K key] struct {
 	layers  []layered
 	slots   [6]int32 // minima of shared layers
 
+	circle        bool // whether a voxel descends in a circle
 	events, spare []event
 	runs          [256][]event // of some keys each
 	up            forest       // of minima

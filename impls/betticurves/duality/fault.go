@@ -12,10 +12,11 @@ const (
 	LostSide    Fault = "side of the box lost"        // the last plane does not touch the outside
 	LostLayer   Fault = "shared layer lost"           // rows that two boxes share are not joined
 	EndedEarly  Fault = "component ended early"       // one that has come to a shared layer ends for good
+	Circle      Fault = "descent in a circle"         // a voxel that a saddle descends to descends to the saddle
 	SameAsAbove Fault = "neighbours of a level alike" // of a level, all of a voxel's neighbours precede it
 )
 
-// Faults lists every fault.
+// Faults lists every fault but Circle, of which there is no answer.
 func Faults() []Fault {
 	return []Fault{LostUnion, Faces, OneAbove, LostSide, LostLayer, EndedEarly, SameAsAbove}
 }
@@ -25,4 +26,18 @@ func Faults() []Fault {
 func Faulty(i Implementation, f Fault, box int64) Implementation {
 	i.fault, i.box = f, box
 	return i
+}
+
+// turnBack lets the voxel that the first saddle descends to descend to the saddle.
+func (g *graph[K]) turnBack() {
+	for _, s := range g.saddles {
+		from := s >> placeBits
+		by := g.offsets[g.towards[from]]
+		for k, offset := range g.offsets {
+			if by != 0 && offset == -by {
+				g.towards[from+by] = uint8(k)
+				return
+			}
+		}
+	}
 }

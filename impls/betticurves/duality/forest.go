@@ -38,11 +38,11 @@ type event struct {
 }
 
 // minimum is the number of the minimum that a voxel descends to. One of each eight voxels, here
-// and there, keeps what is found.
+// and there, keeps what is found. A way that does not end is given up.
 func (g *graph[K]) minimum(voxel uint32) int32 {
 	keeps := func(at uint32) bool { return (at^at>>6*0x9e3779b1>>29)&7 == 0 }
 	at, found := voxel, int32(0)
-	for {
+	for left := len(g.towards); ; left-- {
 		if keeps(at) && g.known[at>>3] != 0 {
 			found = g.known[at>>3] - 1
 			break
@@ -50,6 +50,10 @@ func (g *graph[K]) minimum(voxel uint32) int32 {
 		next := at + g.offsets[g.towards[at]]
 		if next == at {
 			found = g.number(at)
+			break
+		}
+		if left == 0 {
+			g.circle = true
 			break
 		}
 		at = next

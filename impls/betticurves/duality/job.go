@@ -134,15 +134,15 @@ func (j *job[K]) each() error {
 			for k := int(next.Add(1) - 1); k < tasks && errs[i] == nil; k = int(next.Add(1) - 1) {
 				if whole {
 					if errs[i] = grid.Ended(j.in); errs[i] == nil {
-						c.take(j, j.in.(*grid.Field).Data(), 0, k)
+						errs[i] = c.take(j, j.in.(*grid.Field).Data(), 0, k)
 					}
 					continue
 				}
 				lo, hi := j.cuts[0][k], j.cuts[0][k+1]+1
 				c.slab = slices.Grow(c.slab[:0], int((hi-lo)*grid.SliceBytes(j.in)))[:(hi-lo)*grid.SliceBytes(j.in)]
 				if errs[i] = j.in.ReadSlab(c.slab, lo, hi); errs[i] == nil {
-					for n := range j.perLayer() {
-						c.take(j, c.slab, lo, k*j.perLayer()+n)
+					for n := 0; n < j.perLayer() && errs[i] == nil; n++ {
+						errs[i] = c.take(j, c.slab, lo, k*j.perLayer()+n)
 					}
 				}
 			}
@@ -175,8 +175,11 @@ func newCore[K key](j *job[K]) *core[K] {
 	return c
 }
 
+// errCircle says that the program is wrong.
+var errCircle = errors.New("a voxel descends in a circle, to no minimum")
+
 // take joins what is in a box of an image, of which there are the planes from first on.
-func (c *core[K]) take(j *job[K], slab []byte, first int64, n int) {
+func (c *core[K]) take(j *job[K], slab []byte, first int64, n int) error {
 	b := &c.box
 	var lo, hi [3]int64
 	at := n
@@ -201,12 +204,19 @@ func (c *core[K]) take(j *job[K], slab []byte, first int64, n int) {
 		g.reset(int(b.d) * b.plane)
 	}
 	b.scan()
+	if j.fault == Circle {
+		b.set.turnBack()
+	}
 	b.set.join(b.keys[b.lead:], j.fault)
 	j.set[n] = b.set.part
 	if j.hollow {
 		b.around.join(b.keys[b.lead:], j.fault)
 		j.around[n] = b.around.part
 	}
+	if b.set.circle || b.around.circle {
+		return errCircle
+	}
+	return nil
 }
 
 // graphs are those that are asked for.
@@ -220,7 +230,7 @@ func (b *box[K]) graphs() []*graph[K] {
 // reset forgets a box, and makes room for one of so many words.
 func (g *graph[K]) reset(words int) {
 	clear(g.known[:8*words])
-	g.saddles, g.layers, g.count, g.slots = g.saddles[:0], g.layers[:0], 0, [6]int32{}
+	g.saddles, g.layers, g.count, g.slots, g.circle = g.saddles[:0], g.layers[:0], 0, [6]int32{}, false
 	if g.around { // the outside
 		g.count = 1
 	}

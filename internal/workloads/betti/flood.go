@@ -71,7 +71,7 @@ func compare[T grid.Element](to []bool, values []T, t float32, superlevel bool) 
 // counted by the definition. The holes of a 2D image are what is filled. It keeps no sets and
 // joins none.
 func ByFlooding(i *Image, c ecc.Convention) (Numbers, error) {
-	t, err := floodOf(i, c, 0)
+	t, err := floodOf(i, c, 0, mainWords)
 	if err != nil {
 		return Numbers{}, err
 	}

@@ -33,6 +33,7 @@ func randomImage(t testing.TB, shape grid.Shape, density float64) (*Image, *mask
 // However an image is cut into slabs, and whether or not it is in memory, words of bits fill
 // what single voxels do.
 func TestSlabsAreFilledLikeVoxels(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
 	for _, shape := range []grid.Shape{{D: 1, H: 1, W: 1}, {D: 1, H: 9, W: 70}, {D: 2, H: 5, W: 62}, {D: 7, H: 6, W: 63}, {D: 6, H: 3, W: 64}, {D: 5, H: 1, W: 130}, {D: 9, H: 9, W: 9}, {D: 1, H: 40, W: 126}, {D: 4, H: 7, W: 128}} {
 		for _, density := range []float64{0, 0.1, 0.3, 0.6, 0.9, 1} {
 			in, m := randomImage(t, shape, density)
@@ -53,8 +54,9 @@ func TestSlabsAreFilledLikeVoxels(t *testing.T) {
 				}
 				for _, planes := range []int64{0, 1, 2, 3} {
 					for _, source := range []grid.Source{image.Source, struct{ grid.Source }{image.Source}} {
-						if got, err := floodOf(image.of(source), c, planes); err != nil || got != want {
-							t.Errorf("%v, %v inside, %+v: %+v, %v in slabs of %d planes, want %+v", shape, density, c, got, err, planes, want)
+						few := rng.IntN(4)
+						if got, err := floodOf(image.of(source), c, planes, few); err != nil || got != want {
+							t.Errorf("%v, %v inside, %+v: %+v, %v in slabs of %d planes, small up to %d words, want %+v", shape, density, c, got, err, planes, few, want)
 						}
 					}
 				}
@@ -103,7 +105,7 @@ func BenchmarkFlood(b *testing.B) {
 		in, _ := randomImage(b, grid.Shape{D: 192, H: 192, W: 192}, density)
 		b.Run(fmt.Sprint(density), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := floodOf(in, ecc.Convention{}, 0); err != nil {
+				if _, err := floodOf(in, ecc.Convention{}, 0, mainWords); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -20,12 +20,13 @@ func Unlike(p Piece, said Slab, threads int) (*verify.Diff, error) {
 
 // floodSlab fills the components of a piece, and those of its first and last slice alone, on
 // so many cores.
-func floodSlab(p Piece, threads int) (Slab, error) { return floodPlanes(p, 0, threads) }
+func floodSlab(p Piece, threads int) (Slab, error) { return floodPlanes(p, 0, mainWords, threads) }
 
-// floodPlanes does it in slabs of so many planes, or of what suits, 0.
-func floodPlanes(p Piece, planes int64, threads int) (s Slab, err error) {
+// floodPlanes does it in slabs of so many planes, or of what suits, 0, where components are small up
+// to so many words.
+func floodPlanes(p Piece, planes int64, few, threads int) (s Slab, err error) {
 	piece := &flood{
-		in: p.Image, planes: planes, convention: ecc.Convention{Vertices: p.Vertices}, flat: p.Flat,
+		in: p.Image, planes: planes, few: few, convention: ecc.Convention{Vertices: p.Vertices}, flat: p.Flat,
 		ends: p.Ends, keeps: [2]bool{!p.Ends[0], !p.Ends[1]}, cores: int64(max(1, threads)),
 	}
 	piece.d, piece.h, piece.w = p.Stack()
@@ -64,16 +65,22 @@ func (f *flood) components(slabs []filled, kind int) (c Components, err error) {
 		numbers[of[0]] = outsideNumber
 	}
 	next := int32(outsideNumber)
-	list := func(z int64, plane []int32, node func(number int32) int64) ([]int32, error) {
+	list := func(z int64, main int32, b *border, node func(number int32) int64) ([]int32, error) {
 		listed := []int32{}
-		alone, err := f.alone(z, kind)
+		alone, n, err := f.alone(z, kind)
 		if err != nil {
 			return nil, err
 		}
-		for i, own := range alone { // they are numbered as they come
-			if own != same+int32(len(listed))+1 {
+		seen := make([]bool, n+1)
+		for number := range same + 1 {
+			seen[number] = true
+		}
+		plane := b.labels(main, f.h, f.w, f.words)
+		for i, own := range alone {
+			if seen[own] {
 				continue
 			}
+			seen[own] = true
 			component := of[node(plane[i])]
 			if _, is := numbers[component]; !is {
 				next++
@@ -84,13 +91,13 @@ func (f *flood) components(slabs []filled, kind int) (c Components, err error) {
 		return listed, nil
 	}
 	if f.keeps[0] {
-		if c.First, err = list(0, slabs[0].of[kind].first, func(number int32) int64 { return int64(number - 1) }); err != nil {
+		if c.First, err = list(0, slabs[0].of[kind].main, slabs[0].of[kind].first, func(number int32) int64 { return int64(number - 1) }); err != nil {
 			return c, err
 		}
 	}
 	if f.keeps[1] {
 		before := nodes - int64(last.nodes-same)
-		if c.Last, err = list(f.d-1, last.last, func(number int32) int64 {
+		if c.Last, err = list(f.d-1, last.main, last.last, func(number int32) int64 {
 			if number <= same {
 				return int64(number - 1)
 			}
@@ -103,9 +110,9 @@ func (f *flood) components(slabs []filled, kind int) (c Components, err error) {
 	return c, nil
 }
 
-// alone is the number of the component of a kind that each voxel of a plane is of by itself, in
-// the order of their first voxels; 0 for a voxel of the other kind.
-func (f *flood) alone(z int64, kind int) ([]int32, error) {
+// alone is the number of the component of a kind that each voxel of a plane is of by itself, 0 for
+// a voxel of the other kind, and the greatest number.
+func (f *flood) alone(z int64, kind int) (of []int32, most int32, err error) {
 	plane := *f
 	plane.skip, plane.d, plane.planes = f.skip+z, 1, 1
 	plane.ends, plane.keeps = [2]bool{}, [2]bool{true, false}
@@ -113,5 +120,9 @@ func (f *flood) alone(z int64, kind int) ([]int32, error) {
 	plane.omits[kind] = false
 	var by filler
 	s, err := by.fill(&plane, 0, 1)
-	return s.of[kind].first, err
+	if err != nil {
+		return nil, 0, err
+	}
+	c := &s.of[kind]
+	return c.first.labels(c.main, f.h, f.w, f.words), c.nodes, nil
 }

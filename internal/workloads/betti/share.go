@@ -196,10 +196,10 @@ func ShareOf(s, counted grid.Source, c ecc.Convention, of grid.Span, threads int
 	if c.Vertices {
 		live += piece + piece/2 // the complement, with a layer
 	}
-	// Numbers of four bytes for both kinds of components and both ends of a slab that is filled,
-	// and what is listed of the first plane and the last.
-	const numbers, listed = 4 * kinds * 2, 16
-	live += (numbers*min(int64(threads)+1, (slices-1)/leastPlanes+1) + listed) * plane
+	// Pieces of 24 bytes, of at most a voxel of four of the set and of two of the rest, at both ends of a
+	// slab that is filled, and what is listed of the first plane and the last.
+	const pieces, listed = 24 * 3 / 4 * 2, 16
+	live += (pieces*min(int64(threads)+1, (slices-1)/leastPlanes+1) + listed) * plane
 	cost.Memory += 2 * live // as much again is there until it is collected
 	// Components of a plane are at most a voxel of four of the set, and of two of the rest.
 	const components, bytes = 3 / 4., 4

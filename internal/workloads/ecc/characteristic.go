@@ -142,30 +142,33 @@ func fillSet[T grid.Element](s *PlaneSet, plane []T, t float32) {
 // fillBytes is fillSet of bytes, eight at a time.
 func fillBytes(s *PlaneSet, plane []byte, t float32) {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
-	limit := byte(min(max(t, 0), math.MaxUint8))
+	if t < 0 {
+		s.Clear()
+		return
+	}
+	limit := byte(min(t, math.MaxUint8))
 	limits := ones * uint64(limit)
+	eight := func(v uint64) uint64 {
+		// The high bit of a byte of low says that its other bits are no more than the limit's.
+		low := (limits | high) - v&^high
+		in := (^v&limits | ^(v^limits)&low) & high
+		return in >> 7 * 0x0102040810204080 >> 56
+	}
 	for y := range s.h {
 		values, row := plane[y*s.w:(y+1)*s.w], s.Row(y)
-		for i := range row {
-			piece := values[min(64*int64(i), s.w):min(64*int64(i+1), s.w)]
-			var word uint64
-			k := 0
-			for ; k+8 <= len(piece); k += 8 {
-				v := binary.LittleEndian.Uint64(piece[k:])
-				// The high bit of a byte of low says that its other bits are no more than the limit's.
-				low := (limits | high) - v&^high
-				in := (^v&limits | ^(v^limits)&low) & high
-				word |= in >> 7 * 0x0102040810204080 >> 56 << k
+		i := 0
+		for ; len(values) >= 64; i, values = i+1, values[64:] {
+			b := (*[64]byte)(values)
+			row[i] = eight(binary.LittleEndian.Uint64(b[0:])) | eight(binary.LittleEndian.Uint64(b[8:]))<<8 |
+				eight(binary.LittleEndian.Uint64(b[16:]))<<16 | eight(binary.LittleEndian.Uint64(b[24:]))<<24 |
+				eight(binary.LittleEndian.Uint64(b[32:]))<<32 | eight(binary.LittleEndian.Uint64(b[40:]))<<40 |
+				eight(binary.LittleEndian.Uint64(b[48:]))<<48 | eight(binary.LittleEndian.Uint64(b[56:]))<<56
+		}
+		row[i] = 0 // a word more than whole ones, of what is left
+		for k, v := range values {
+			if v <= limit {
+				row[i] |= 1 << k
 			}
-			for ; k < len(piece); k++ {
-				if piece[k] <= limit {
-					word |= 1 << k
-				}
-			}
-			if t < 0 {
-				word = 0
-			}
-			row[i] = word
 		}
 	}
 }

@@ -31,7 +31,7 @@ const rowBits = 64
 // before: at least two.
 func cut(s grid.Shape) grid.Shape {
 	if s.Dim() == 2 {
-		return grid.Shape{D: 32, H: 32, W: rowBits - 3}
+		return grid.Shape{D: 1, H: 256, W: rowBits - 3} // fewer voxels are at sides than of 32 rows
 	}
 	return grid.Shape{D: 32, H: 32, W: rowBits - 3}
 }

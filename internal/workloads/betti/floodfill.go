@@ -1,0 +1,346 @@
+package betti
+
+import "math/bits"
+
+// The components of a slab are filled in two ways. One of them, the main one, grows along all
+// rows of the slab, forwards and back, and of most images that is nearly all of it. However far it came, it is connected. Then what is left of its kind is filled from
+// voxel to voxel, and is a component of its own unless it touches the main one.
+
+// mainWords is how many words a component takes that is grown along all rows.
+const mainWords = 256
+
+// blockRows are as many as are passed in all planes before the next ones.
+const blockRows = 32
+
+// components fills those of a kind. The main one of the rest is what is outside.
+func (f *filler) components(kind int, lo, hi int64) (c found) {
+	n := hi - lo
+	f.to, f.touching, f.spares = &c, f.corners(kind), kind == ofSet
+	f.begin, f.end = f.row(0, 0), f.row(n, 0)
+	f.firstEnd, f.lastBegin = f.row(0, 0), f.row(n, 0)
+	if lo > 0 || f.keeps[0] {
+		c.first, f.firstEnd = &border{main: make([]uint64, f.plane+2)}, f.row(1, 0)
+	}
+	if hi < f.d || f.keeps[1] {
+		c.last, f.lastBegin = &border{main: make([]uint64, f.plane+2)}, f.row(n-1, 0)
+	}
+	last := uint64(1)<<uint(f.w%64) - 1 // the voxels of a row's last word
+	for z := range n {
+		for y := range f.h {
+			at := f.row(z, y)
+			from, left := f.inside[at:at+f.words], f.left[at:at+f.words]
+			if kind == ofSet {
+				copy(left, from)
+				continue
+			}
+			for i, v := range from {
+				left[i] = ^v
+			}
+			left[f.words-1] &= last
+		}
+	}
+	clear(f.left[f.end:]) // a slab before this one may have had more planes
+	clear(f.main)
+	if kind == ofRest {
+		c.nodes, c.main = 1, 1
+		if f.sides(lo, hi) {
+			f.spread(n)
+		}
+	}
+	for i := f.begin; i < f.end; i++ {
+		if f.left[i] != 0 {
+			f.single(int(i))
+		}
+		for f.left[i] != 0 {
+			f.one(int(i), n)
+		}
+	}
+	if c.first != nil {
+		copy(c.first.main, f.main[f.plane:])
+	}
+	if c.last != nil {
+		copy(c.last.main, f.main[n*f.plane:])
+	}
+	return c
+}
+
+// sides begins the main component with the voxels at the sides of the image, which touch what is
+// outside, and says whether there are any.
+func (f *filler) sides(lo, hi int64) bool {
+	some := uint64(0)
+	put := func(i int64, bits uint64) {
+		f.main[i] |= f.left[i] & bits
+		some |= f.main[i]
+	}
+	for z := lo; z < hi; z++ {
+		for y := range f.h {
+			at := f.row(z-lo, y)
+			if z == 0 && f.ends[0] || z == f.d-1 && f.ends[1] || !f.flat && (y == 0 || y == f.h-1) {
+				for i := range f.words {
+					put(at+i, ^uint64(0))
+				}
+				continue
+			}
+			put(at, 1)
+			put(at+(f.w-1)/64, 1<<uint((f.w-1)%64))
+		}
+	}
+	return some != 0
+}
+
+// spread grows the main component in a slab of n planes, and takes it from what is left. A few rows of
+// all planes at a time are passed forwards and back: so it comes from a side through a slab of few planes, in
+// which the ways of noise lead up and down.
+func (f *filler) spread(n int64) {
+	for lo := int64(0); lo < f.h; lo += blockRows {
+		hi := min(f.h, lo+blockRows)
+		for z := range n {
+			f.sweep(z, z-1, lo, hi)
+		}
+		for z := n - 1; z >= 0; z-- {
+			f.sweep(z, z+1, lo, hi)
+		}
+	}
+	for i, v := range f.main {
+		f.left[i] &^= v
+	}
+}
+
+// sweep grows the main component in rows lo ≤ y < hi of a plane, from one beside it and from row to row,
+// down and up.
+func (f *filler) sweep(z, beside, lo, hi int64) {
+	at, near := f.row(z, 0), f.row(beside, 0)
+	for y := lo; y < hi; y++ {
+		i := at + y*f.words
+		f.grow(i, i-f.words, near+y*f.words)
+	}
+	for y := hi - 1; y >= lo && f.h > 1; y-- {
+		i := at + y*f.words
+		f.grow(i, i+f.words, i)
+	}
+}
+
+// grow grows the main component in a row, from a row of its plane and from one of another plane.
+func (f *filler) grow(at, above, beside int64) {
+	n := (f.w + 63) / 64
+	m, k := f.main[at:][:n], f.left[at:][:n]
+	a, b := f.main[above:][:n], f.main[beside:][:n]
+	carry := uint64(0)
+	if f.touching {
+		// Words before and after the rows, and of the rows beside the other one.
+		w := f.words
+		up, down := f.main[beside-w:][:n], f.main[beside+w:][:n]
+		seed := m[0] | a[0] | b[0] | up[0] | down[0]
+		before := f.main[above-1] | f.main[beside-1] | f.main[beside-w-1] | f.main[beside+w-1]
+		for i := range m {
+			after := uint64(0)
+			if i+1 < len(m) {
+				after = m[i+1] | a[i+1] | b[i+1] | up[i+1] | down[i+1]
+			}
+			all := k[i]
+			some := (seed | seed<<1 | seed>>1 | before>>63 | after<<63 | carry) & all
+			some |= all &^ (all + some)
+			m[i] = some
+			carry = some >> 63
+			before, seed = seed, after
+		}
+	} else {
+		for i := range m {
+			all := k[i]
+			some := (m[i] | a[i] | b[i] | carry) & all
+			some |= all &^ (all + some) // a carry goes up to the end of a run
+			m[i] = some
+			carry = some >> 63
+		}
+	}
+	carry = 0
+	for i := len(m) - 1; i >= 0; i-- {
+		all, some := k[i], m[i]
+		some |= carry << 63 & all
+		for reach := all; some>>1&all&^some != 0; reach = all {
+			for by := uint(1); by < 16; by *= 2 {
+				some |= some >> by & reach
+				reach &= reach >> by
+			}
+		}
+		m[i] = some
+		carry = some & 1
+	}
+}
+
+// near are the voxels of a word that some of a slab touch, or are.
+func (f *filler) near(of []uint64, at int) uint64 {
+	w, p := int(f.words), int(f.plane)
+	if !f.touching {
+		return of[at] | of[at]<<1 | of[at]>>1 | of[at-1]>>63 | of[at+1]<<63 |
+			of[at-w] | of[at+w] | of[at-p] | of[at+p]
+	}
+	var v, before, after uint64
+	for plane := at - p; plane <= at+p; plane += p {
+		before |= of[plane-w-1] | of[plane-1] | of[plane+w-1]
+		v |= of[plane-w] | of[plane] | of[plane+w]
+		after |= of[plane-w+1] | of[plane+1] | of[plane+w+1]
+	}
+	return v | v<<1 | v>>1 | before>>63 | after<<63
+}
+
+// single takes the voxels of a word that have no neighbour of what is left.
+func (f *filler) single(i int) {
+	v := f.left[i]
+	// A voxel is itself near: the others are near because of a neighbour.
+	f.left[i] = 0
+	others := f.near(f.left, i)
+	f.left[i] = v
+	v &^= others | v<<1 | v>>1
+	if v == 0 {
+		return
+	}
+	f.left[i] &^= v
+	c := f.to
+	if c.main != 0 {
+		part := v & f.near(f.main, i)
+		f.main[i] |= part
+		v &^= part
+	}
+	if int64(i) >= f.firstEnd && int64(i) < f.lastBegin {
+		c.inner += int64(bits.OnesCount64(v))
+		return
+	}
+	for ; v != 0; v &= v - 1 {
+		f.number = 0
+		f.note(i, v&-v)
+	}
+}
+
+// one fills the component of a voxel of a word.
+func (f *filler) one(i int, n int64) {
+	c := f.to
+	f.number, f.touched = 0, c.main == 0
+	pieces := [2]int{}
+	for k, b := range [2]*border{c.first, c.last} {
+		if b != nil {
+			pieces[k] = len(b.pieces)
+		}
+	}
+	f.take(i, f.left[i]&-f.left[i])
+	if !f.flow(c.main == 0 && f.spares) {
+		f.promote(n)
+		return
+	}
+	switch {
+	case c.main != 0 && f.touched:
+		if f.number != 0 {
+			c.nodes--
+		}
+		for k, b := range [2]*border{c.first, c.last} {
+			if b == nil {
+				continue
+			}
+			for p := pieces[k]; p < len(b.pieces); p++ {
+				b.pieces[p].number = c.main
+			}
+		}
+	case f.number == 0:
+		c.inner++
+	}
+}
+
+// promote makes the component that is filled the main one. It grows from what is due: all neighbours
+// of what was filled are.
+func (f *filler) promote(n int64) {
+	if f.number == 0 {
+		f.to.nodes++
+		f.number = f.to.nodes
+	}
+	f.to.main = f.number
+	for _, i := range f.todo {
+		f.main[i] |= f.due[i]
+		f.left[i] |= f.due[i]
+		f.due[i] = 0
+	}
+	f.todo = f.todo[:0]
+	f.spread(n)
+}
+
+// take takes those bits of a word that are left.
+func (f *filler) take(i int, bits uint64) {
+	if bits &= f.left[i]; bits != 0 {
+		f.left[i] &^= bits
+		if f.due[i] == 0 {
+			f.todo = append(f.todo, i)
+		}
+		f.due[i] |= bits
+	}
+}
+
+// flow fills what is left around bits that are due, until none are or, where it is limited, a few
+// words are filled; it says whether all is.
+func (f *filler) flow(limited bool) bool {
+	words, plane := int(f.words), int(f.plane)
+	around := [8]int{-words, words, -plane, plane, -plane - words, -plane + words, plane - words, plane + words}
+	for filled := 0; len(f.todo) > 0; filled++ {
+		if limited && filled == f.few {
+			return false
+		}
+		i := f.todo[len(f.todo)-1]
+		f.todo = f.todo[:len(f.todo)-1]
+		v := f.due[i]
+		f.due[i] = 0
+		if all := f.left[i] | v; all != v {
+			v = runs(v, all)
+			f.left[i] = all &^ v
+		}
+		if int64(i) < f.firstEnd || int64(i) >= f.lastBegin {
+			f.note(i, v)
+		}
+		f.touched = f.touched || v&f.near(f.main, i) != 0
+		// The last bit of a row is of no voxel, so that no row goes on in the next one.
+		if v&1 != 0 {
+			f.take(i-1, 1<<63)
+		}
+		if v>>63 != 0 {
+			f.take(i+1, 1)
+		}
+		if !f.touching {
+			for _, by := range around[:4] {
+				f.take(i+by, v)
+			}
+			continue
+		}
+		wide := v | v<<1 | v>>1
+		for _, by := range around {
+			f.take(i+by, wide)
+			if v&1 != 0 {
+				f.take(i+by-1, 1<<63)
+			}
+			if v>>63 != 0 {
+				f.take(i+by+1, 1)
+			}
+		}
+	}
+	return true
+}
+
+// runs are the runs of ones in a word that have one of some bits of it.
+func runs(some, all uint64) uint64 {
+	v := some | all&^(all+some) // a carry goes up to the end of a run
+	for by := uint(1); by < 64; by *= 2 {
+		v |= v >> by & all // all holds the places from which so many ones go up
+		all &= all >> by
+	}
+	return v
+}
+
+// note notes voxels of a word of the component at the planes of neighbours.
+func (f *filler) note(i int, v uint64) {
+	if f.number == 0 {
+		f.to.nodes++
+		f.number = f.to.nodes
+	}
+	if int64(i) < f.firstEnd {
+		f.to.first.add(i-int(f.plane), v, f.number)
+	}
+	if int64(i) >= f.lastBegin {
+		f.to.last.add(i-int(f.lastBegin-1-f.words), v, f.number)
+	}
+}

@@ -1,0 +1,206 @@
+package betti
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// What is found in a slab are components those that come to no plane of a neighbour, and nodes: the others,
+// numbered from 1 on. Which voxels of the first and of the last plane are of which node is kept as
+// long as a neighbour needs it.
+type found struct {
+	inner       int64
+	nodes       int32
+	main        int32 // the node of the main component, 0 for none
+	first, last *border
+	edges       []edge // to nodes of the next slab
+}
+
+// A border is the nodes of a plane: the voxels of the main component are bits of words, as those
+// of a slab, and others are pieces of words.
+type border struct {
+	main   []uint64 // with a row of none at either end, and a word before all and after
+	heads  []int32  // the place of the last piece of a word, and 1 more; nil where there is none
+	pieces []piece
+}
+
+// A piece is voxels of a word that are of a node, and the place of another one, and 1 more.
+type piece struct {
+	bits         uint64
+	number, next int32
+	word         int32
+}
+
+// add notes voxels of a word that are of a node.
+func (b *border) add(word int, bits uint64, number int32) {
+	if b.heads == nil {
+		b.heads = make([]int32, len(b.main))
+	}
+	b.pieces = append(b.pieces, piece{bits, number, b.heads[word], int32(word)})
+	b.heads[word] = int32(len(b.pieces))
+}
+
+// An edge is two nodes, of a slab and of the next one.
+type edge uint64
+
+func edgeOf(a, b int32) edge    { return edge(a)<<32 | edge(b) }
+func (e edge) nodes() [2]int32  { return [2]int32{int32(e >> 32), int32(e & math.MaxUint32)} }
+func compacted(e []edge) []edge { slices.Sort(e); return slices.Compact(e) }
+
+// meet lists the edges from the last plane of a slab to the first one of the next, whose rows have
+// so many words, and which nobody needs any more.
+func (c *found) meet(next *found, words int, corners bool) {
+	a, b := c.last, next.first
+	c.last, next.first = nil, nil
+	// near are the voxels that those of the main component of the other plane touch.
+	near := func(main []uint64, i int) uint64 {
+		if !corners {
+			return main[i]
+		}
+		var v uint64
+		for row := i - words; row <= i+words; row += words {
+			v |= main[row] | main[row]<<1 | main[row]>>1 | main[row-1]>>63 | main[row+1]<<63
+		}
+		return v
+	}
+	if c.main != 0 && next.main != 0 {
+		for i := 1 + words; i < len(a.main)-1-words; i++ {
+			if v := a.main[i]; v != 0 && v&near(b.main, i) != 0 {
+				c.edges = append(c.edges, edgeOf(c.main, next.main))
+				break
+			}
+		}
+	}
+	if c.main != 0 {
+		for _, p := range b.pieces {
+			if p.bits&near(a.main, int(p.word)) != 0 {
+				c.edges = append(c.edges, edgeOf(c.main, p.number))
+			}
+		}
+	}
+	for _, p := range a.pieces {
+		i := int(p.word)
+		if next.main != 0 && p.bits&near(b.main, i) != 0 {
+			c.edges = append(c.edges, edgeOf(p.number, next.main))
+		}
+		if b.heads == nil {
+			continue
+		}
+		touch := func(word int, bits uint64) {
+			for k := b.heads[word]; k != 0; k = b.pieces[k-1].next {
+				if q := &b.pieces[k-1]; q.bits&bits != 0 {
+					c.edges = append(c.edges, edgeOf(p.number, q.number))
+				}
+			}
+		}
+		if !corners {
+			touch(i, p.bits)
+			continue
+		}
+		for row := i - words; row <= i+words; row += words {
+			touch(row, p.bits|p.bits<<1|p.bits>>1)
+			if p.bits&1 != 0 {
+				touch(row-1, 1<<63)
+			}
+			if p.bits>>63 != 0 {
+				touch(row+1, 1)
+			}
+		}
+	}
+	c.edges = compacted(c.edges)
+}
+
+// labels are the number of the node of each voxel of a plane of h rows of w voxels, 0 where it is
+// of the other kind.
+func (b *border) labels(main int32, h, w, words int64) []int32 {
+	to := make([]int32, h*w)
+	put := func(word int64, v uint64, number int32) {
+		at := word - 1 - words
+		row := to[at/words*w+at%words*64:]
+		for ; v != 0; v &= v - 1 {
+			row[bits.TrailingZeros64(v)] = number
+		}
+	}
+	for i, v := range b.main {
+		if v != 0 {
+			put(int64(i), v, main)
+		}
+	}
+	for _, p := range b.pieces {
+		put(int64(p.word), p.bits, p.number)
+	}
+	return to
+}
+
+// together counts the components of a kind of all slabs: those at planes that meet are filled
+// from node to node. Where see is not nil it is called with each node of all slabs, counted from 0 on
+// in their order after those that are the same in all, and a number of the component that it is of.
+func together(slabs []filled, kind int, see func(node, component int64)) (n int64) {
+	same := shared(kind)
+	base := make([]int64, len(slabs)+1)
+	base[0] = int64(same)
+	degree := 0
+	for k := range slabs {
+		c := &slabs[k].of[kind]
+		n += c.inner
+		base[k+1] = base[k] + int64(c.nodes-same)
+		degree += 2 * len(c.edges)
+	}
+	// ends are the nodes of each edge.
+	ends := func(f func(a, b int64)) {
+		for k := range slabs {
+			node := func(k int, number int32) int64 {
+				if number <= same {
+					return int64(number - 1)
+				}
+				return base[k] + int64(number-1-same)
+			}
+			for _, e := range slabs[k].of[kind].edges {
+				both := e.nodes()
+				f(node(k, both[0]), node(k+1, both[1]))
+			}
+		}
+	}
+	// The neighbours of each node follow each other.
+	begin := make([]int64, base[len(slabs)]+1)
+	ends(func(a, b int64) {
+		begin[a]++
+		begin[b]++
+	})
+	for i, sum := 0, int64(0); i < len(begin); i++ {
+		sum += begin[i]
+		begin[i] = sum
+	}
+	next := make([]int64, degree)
+	ends(func(a, b int64) {
+		begin[a]--
+		next[begin[a]] = b
+		begin[b]--
+		next[begin[b]] = a
+	})
+	been := make([]bool, len(begin)-1)
+	var todo []int64
+	for first := range been {
+		if been[first] {
+			continue
+		}
+		n++
+		been[first] = true
+		todo = append(todo, int64(first))
+		for len(todo) > 0 {
+			at := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			if see != nil {
+				see(at, n)
+			}
+			for _, to := range next[begin[at]:begin[at+1]] {
+				if !been[to] {
+					been[to] = true
+					todo = append(todo, to)
+				}
+			}
+		}
+	}
+	return n
+}
