@@ -14,6 +14,7 @@
   fault(side)     /* of curves, saddles around the set are forgotten in the last plane */          \
   fault(waiting)  /* saddles are forgotten that wait while a warp joins others */                  \
   fault(third)    /* of a saddle where three components meet the third is forgotten */             \
+  fault(path)     /* a way around the set leads to a corner that no edge leads to */               \
   fault(moved)    /* an edge whose place another one took is not joined again */
 
 #include "../planted.h"
