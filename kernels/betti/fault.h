@@ -11,6 +11,7 @@
   fault(narrow)   /* the numbers of nodes are of 16 bits */                                        \
   fault(square)   /* a link is left out where one side of its square is missing */                 \
   fault(end)      /* a run that goes on in the next tile is not joined */                          \
+  fault(full)     /* a tile of which all is in the set, or around it, is not counted */            \
   fault(side)     /* of curves, saddles around the set are forgotten in the last plane */          \
   fault(waiting)  /* saddles are forgotten that wait while a warp joins others */                  \
   fault(third)    /* of a saddle where three components meet the third is forgotten */             \
