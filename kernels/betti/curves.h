@@ -1,8 +1,9 @@
 // keys:     level of each voxel
 // compare:  bits of the 13 neighbours before a voxel that are not above it
-// scan:     of 32 voxels at a time, by operations on words: what each adds to χ, minima,
-//           saddles, and where the others descend to
-// join:     for each saddle: the minima that its link descends to, and unions of them
+// scan:     of 32 voxels at a time, by operations on words: minima, saddles, and where
+//           the others descend to; of an image that is not hollow what each adds to χ
+// join:     for each saddle: the minima that its link descends to, unions of them, and what
+//           it adds to χ
 // deaths:   at which levels minima were joined to others
 //
 // Betti curves (doc/betti.md): minima less unions at saddles, of the sets and of what is
@@ -24,14 +25,18 @@ extern __shared__ int block_changes[];
 
 // For each of the 27 places around a voxel, z slowest and x fastest, a word of bits of 32.
 typedef unsigned places[27];
-enum { middle = 13, number_words = 8, most_minima = 16, to_outside = 6, to_nowhere = 7 };
+enum { middle = 13, most_minima = 16 };
+// Where a voxel descends to, a number of four bits: to one of eight corners, of which x, y and z are the bits,
+// or to one of six faces; nowhere, for it is a minimum; and else, in the set, to an edge, around it to the outside.
+enum : unsigned { to_nowhere = 14, to_edge = 15, to_outside = 15 };
 typedef unsigned four_words __attribute__((vector_size(16)));
 
 inlined int ones(unsigned v) { return __builtin_popcount(v); }
 inlined int first_of(unsigned v) { return __builtin_ctz(v); }
 
-// The places that share a face with a voxel, by number.
+// The places that share a face with a voxel, by number, and those that share a corner alone.
 inlined int face(int n) { return n < 3 ? n == 0 ? 4 : n == 1 ? 10 : 12 : n == 3 ? 14 : n == 4 ? 16 : 22; }
+inlined int corner(int n) { return middle + (n & 4 ? 9 : -9) + (n & 2 ? 3 : -3) + (n & 1 ? 1 : -1); }
 
 // Lists of words: the voxels that are saddles of the set and of what is around it, and the minima of both.
 enum { saddles_of_set, saddles_around, minima_of_set, minima_around };
@@ -52,8 +57,12 @@ template <class K> struct rows {
     return (unsigned)x < (unsigned)w && (unsigned)y < (unsigned)h && (unsigned)z < (unsigned)d;
   }
   member int64 at(int x, int y, int z) const { return ((int64)z * h + y) * w + x; }
-  member int64 word(int x, int y, int z) const { return ((int64)z * h + y) * words + (x >> 5); }
+  member int64 stride() const { return (count + 31) & ~31ll; } // of lists of words
 };
+
+// The words of bits of the 13 places before a voxel: those of 32 words side by side, place by place.
+inlined const unsigned *of_word(const unsigned *before, unsigned word) { return before + (word + (word >> 5) * (32 * (middle - 1))); }
+inlined unsigned *of_word(unsigned *before, unsigned word) { return before + (word + (word >> 5) * (32 * (middle - 1))); }
 
 // How many levels are below a value.
 template <class T, class K> inlined void find_keys(const T *image, int64 n, const float32 *values, int levels, K *keys) {
@@ -73,24 +82,21 @@ template <class T, class K> inlined void find_keys(const T *image, int64 n, cons
 // its bit, as one of 32, is 8j + i. And those beside the 32.
 struct bytes {
   unsigned v[8], before, behind;
-  // Of a row that is in the image, from its voxel 32·i on, of which so many are left.
-  member bytes(const uint8 *p, bool in, int i, int left, bool wide) : v{} {
-    unsigned l[8] = {};
-    if (in) {
-      if (wide) {
-        const four_words *q = (const four_words *)p;
-        four_words a = q[0], b{};
-        if (left > 16) b = q[1];
-        UNROLL for (int k = 0; k < 4; k++) l[k] = a[k], l[4 + k] = b[k];
-      } else {
-        UNROLL for (int k = 0; k < 8; k++) if (4 * k < left) l[k] = ((const unsigned *)p)[k];
-      }
+  // From voxel 32·i of a row on, of which so many are left. What is beyond them may be anything.
+  member bytes(const uint8 *p, int i, int left, bool wide) {
+    unsigned l[8];
+    if (wide) {
+      const four_words *q = (const four_words *)p;
+      four_words a = q[0], b = q[left > 16];
+      UNROLL for (int k = 0; k < 4; k++) l[k] = a[k], l[4 + k] = b[k];
+    } else {
+      UNROLL for (int k = 0; k < 8; k++) l[k] = ((const unsigned *)p)[4 * k < left ? k : 0];
     }
     // Words that follow in a row are those of the lanes beside, but for the first and the last lane.
     int lane = thread_x() & 31;
     before = from_lane_before(l[7]) >> 24, behind = from_lane_after(l[0]);
-    if (in && lane == 0 && i > 0) before = p[-1];
-    if (in && lane == 31 && left > 32) behind = p[32];
+    if (lane == 0 && i > 0) before = p[-1];
+    if (lane == 31 && left > 32) behind = p[32];
     UNROLL for (int h = 0; h < 2; h++) {
       unsigned a = permute(l[h], l[2 + h], 0x5140), b = permute(l[h], l[2 + h], 0x7362); // bytes of two rows in turn
       unsigned c = permute(l[4 + h], l[6 + h], 0x5140), d = permute(l[4 + h], l[6 + h], 0x7362);
@@ -116,32 +122,36 @@ inlined unsigned not_above(const bytes &other, const bytes &own, int dx) {
   return all;
 }
 
-// A thread compares a word, four voxels in each instruction, of rows of whole fours.
-inlined void compare_bytes(const rows<uint8> &r, unsigned *before) {
+// A thread compares a word, four voxels in each instruction, of rows of whole fours, or of whole sixteens. Rows
+// that are not in the image are read as the own one, and so are words after the last one as that.
+template <bool wide> inlined void compare_bytes(const rows<uint8> &r, unsigned *before) {
   int64 at = (int64)block_x() * threads() + thread_x();
   bool has = at < r.count;
-  int i = 0, y = 0, z = 0;
-  if (has) r.place(at, i, y, z);
+  if (!has) at = r.count - 1;
+  int i, y, z;
+  r.place(at, i, y, z);
   int left = r.w - 32 * i;
-  bool wide = r.w % 16 == 0;
   unsigned mask = left < 32 ? (1u << left) - 1 : ~0u, not_first = i ? ~0u : ~1u, not_last = left > 32 ? ~0u : ~(1u << (left - 1));
-  bytes own(r.keys + r.at(32 * i, y, z), has, i, left, wide);
+  const uint8 *p = r.keys + r.at(32 * i, y, z);
+  unsigned *to = of_word(before, (unsigned)at);
+  bytes own(p, i, left, wide);
   UNROLL for (int row = 0; row < 5; row++) { // of the plane before, and those before this one
     int dz = row < 3 ? -1 : 0, dy = row < 3 ? row - 1 : row - 4;
-    bool in = has && z + dz >= 0 && (unsigned)(y + dy) < (unsigned)r.h;
+    bool in = z + dz >= 0 && (unsigned)(y + dy) < (unsigned)r.h;
     bytes other = own;
-    if (row < 4) other = bytes(r.keys + r.at(32 * i, y + dy, z + dz), in, i, left, wide);
+    if (row < 4) other = bytes(p + (in ? ((int64)dz * r.h + dy) * r.w : 0), i, left, wide);
     unsigned there = in ? mask : 0;
     UNROLL for (int dx = -1; dx < 2; dx++) {
       int k = 3 * row + dx + 1;
       if (k >= middle || !has) continue;
-      before[(int64)k * r.count + at] = not_above(other, own, dx) & there & (dx < 0 ? not_first : dx > 0 ? not_last : ~0u);
+      to[32 * k] = not_above(other, own, dx) & there & (dx < 0 ? not_first : dx > 0 ? not_last : ~0u);
     }
   }
 }
 inlined bool compare_fours(const rows<uint8> &r, unsigned *before) {
   if (r.w % 4) return false;
-  compare_bytes(r, before);
+  if (r.w % 16 == 0) compare_bytes<true>(r, before);
+  else compare_bytes<false>(r, before);
   return true;
 }
 template <class K> inlined bool compare_fours(const rows<K> &, unsigned *) { return false; }
@@ -173,24 +183,7 @@ template <class K> inlined void compare(const rows<K> &r, unsigned *before) {
     }
   }
   if (first + lane < r.count)
-    UNROLL for (int k = 0; k < middle; k++) before[(int64)k * r.count + first + lane] = mine[k];
-}
-
-// Adds to each place those that touch it.
-inlined void spread(places &l) {
-  UNROLL for (int i = 0; i < 27; i += 3) {
-    unsigned a = l[i], b = l[i + 1], c = l[i + 2];
-    l[i] = a | b, l[i + 1] = a | b | c, l[i + 2] = b | c;
-  }
-  UNROLL for (int i = 0; i < 27; i++) {
-    if (i / 3 % 3) continue;
-    unsigned a = l[i], b = l[i + 3], c = l[i + 6];
-    l[i] = a | b, l[i + 3] = a | b | c, l[i + 6] = b | c;
-  }
-  UNROLL for (int i = 0; i < 9; i++) {
-    unsigned a = l[i], b = l[i + 9], c = l[i + 18];
-    l[i] = a | b, l[i + 9] = a | b | c, l[i + 18] = b | c;
-  }
+    UNROLL for (int k = 0; k < middle; k++) of_word(before, (unsigned)first + lane)[32 * k] = mine[k];
 }
 
 // Numbers of 32 voxels, a bit of each in a word.
@@ -235,28 +228,29 @@ inlined sum_of_bits characteristic(const places &l) {
   return sum;
 }
 
-// Changes by level: of χ, of minima and of maxima. Where keys are bytes a block keeps them, else the
-// device's memory does.
+// Changes by level: of χ, of minima and of maxima. Where keys are bytes a block keeps some of the lists,
+// else the device's memory does.
 enum { of_chi, of_set, of_around, lists };
-template <class K> struct tally {
+template <class K, int first = 0, int kept_lists = lists> struct tally {
   int levels;
   int64 *out;
+  int *memory;
   member static bool kept() { return sizeof(K) == 1; }
   member int size() const { return levels + 1; }
   member void begin() const {
     if (!kept()) return;
-    for (int i = thread_x(); i < lists * size(); i += threads()) block_changes[i] = 0;
+    for (int i = thread_x(); i < kept_lists * size(); i += threads()) memory[i] = 0;
     __syncthreads();
   }
-  member void add(int list, int key, int change) const {
-    if (kept()) add_shared(shared_address(block_changes) + 4 * (list * size() + key), change);
+  member void add(int list, unsigned key, int change) const {
+    if (kept()) add_shared(shared_address(memory) + 4 * ((list - first) * size() + (int)key), change);
     else add_global(out + (int64)list * size() + key, (int64)change);
   }
   member void end() const {
     if (!kept()) return;
     __syncthreads();
-    for (int i = thread_x(); i < lists * size(); i += threads())
-      if (block_changes[i]) add_global(out + i, (int64)block_changes[i]);
+    for (int i = thread_x(); i < kept_lists * size(); i += threads())
+      if (memory[i]) add_global(out + first * size() + i, (int64)memory[i]);
   }
 };
 
@@ -275,21 +269,144 @@ inlined void open_edges(edge *edges, int64 word, unsigned minima) {
   }
 }
 
-// What is known of one of each eight voxels of a word (descent).
-inlined void forget(unsigned *known, int64 word) {
-  *(four_words *)(known + 4 * word) = four_words{};
+
+// The voxels of a word that are minima of the set, or of what is around it, given where voxels descend to.
+inlined unsigned minima_of(four_words n) { return ~n[0] & n[1] & n[2] & n[3]; }
+
+// The links of 32 voxels: bits of what precedes them, by what was found of the places before each of them.
+template <class K> inlined void read_links(const rows<K> &r, const unsigned *before, unsigned at, int i, int y, int z, unsigned mask, unsigned leftmost, unsigned rightmost, places &l) {
+  const unsigned *own = of_word(before, at);
+  UNROLL for (int k = 0; k < middle; k++) l[k] = own[32 * k]; // which is 0 for what is not in the image
+  l[middle] = 0;
+  unsigned to_left = i > 0, to_right = i < r.words - 1;
+  UNROLL for (int row = 4; row < 9; row++) {
+    // Another one is not above a voxel that it precedes, seen from there.
+    int dz = row / 3 - 1, dy = row % 3 - 1;
+    bool there = (dz == 0 || z + 1 < r.d) && (unsigned)(y + dy) < (unsigned)r.h;
+    unsigned a = there ? at + (unsigned)((dz * r.h + dy) * r.words) : at, in = there ? mask : 0;
+    UNROLL for (int dx = -1; dx < 2; dx++) {
+      int back = 3 * row + dx + 1, k = 26 - back;
+      if (back <= middle) continue;
+      unsigned v = row == 4 ? l[k] : of_word(before, a)[32 * k];
+      if (dx < 0) v = v << 1 | of_word(before, a - to_left)[32 * k] >> 31;
+      if (dx > 0) v = v >> 1 | of_word(before, a + to_right)[32 * k] << 31;
+      l[back] = in & ~v & ~(dx < 0 ? leftmost : dx > 0 ? rightmost : 0);
+    }
+  }
 }
 
-// The voxels of a word that are minima of the set, or of what is around it.
-inlined unsigned minima_of(const unsigned *n, bool around) {
-  return around ? n[5] & n[6] & n[7] : n[0] & ~n[1] & n[2] & n[3] & ~n[4]; // the number of the middle
+// One of eight words for each bit, by three others.
+inlined unsigned choose(unsigned x, unsigned a, unsigned b) { return x & b | ~x & a; }
+inlined unsigned choose(unsigned x, unsigned y, unsigned a, unsigned b, unsigned c, unsigned d) { return choose(y, choose(x, a, b), choose(x, c, d)); }
+
+// Where voxels descend to in the set. A corner is taken where each axis leads down to it, else a face.
+inlined four_words ways_in_set(const places &l, bool flat, unsigned mask) {
+  unsigned c[8];
+  UNROLL for (int n = 0; n < 8; n++) c[n] = l[corner(n)];
+  // Of a flat image the edges are its corners.
+  if (flat)
+    UNROLL for (int n = 0; n < 4; n++) c[n] = l[corner(n) + 9];
+  unsigned x = l[14] & ~l[12], y = l[16] & ~l[10], z = l[22] & ~l[4];
+  unsigned deep = choose(z, choose(x, y, c[0], c[1], c[2], c[3]), choose(x, y, c[4], c[5], c[6], c[7])), seen = deep;
+  unsigned number[4] = {x & deep, y & deep, z & deep, 0};
+  UNROLL for (int f = 0; f < 6; f++) {
+    unsigned first = l[face(f)] & ~seen;
+    seen |= first, number[3] |= first;
+    UNROLL for (int b = 0; b < 3; b++) if (f >> b & 1) number[b] |= first;
+  }
+  unsigned some = 0;
+  UNROLL for (int k = 0; k < 27; k++) some |= l[k];
+  unsigned nowhere = mask & ~some, rest = some & ~seen;
+  if (rest) {
+    UNROLL for (int n = 0; n < 8; n++) {
+      unsigned first = c[n] & rest;
+      rest &= ~first;
+      UNROLL for (int b = 0; b < 3; b++) if (n >> b & 1) number[b] |= first;
+    }
+    UNROLL for (int b = 0; b < 4; b++) number[b] |= rest;
+  }
+  return four_words{number[0], number[1] | nowhere, number[2] | nowhere, number[3] | nowhere};
 }
 
-// Finds what 32 voxels add, a word a thread. Numbers say where a voxel descends to: five bits
-// for a place, and three for a face, the outside or nowhere.
-template <class K>
+// The voxels whose links have several components, and a few others (join finds out). Faces of a link touch
+// each other, if it has others than two that are opposite, and all but four edges and four corners touch a
+// face. An edge that touches none is joined by others, and a corner never joins edges.
+inlined unsigned parted(const places &l) {
+  const int edges[12] = {1, 3, 5, 7, 9, 11, 15, 17, 19, 21, 23, 25};
+  auto f = [&](int axis, int side) { return l[middle + side * (axis == 0 ? 1 : axis == 1 ? 3 : 9)]; };
+  unsigned both[3], of_faces = 0, joined[27];
+  UNROLL for (int a = 0; a < 3; a++) both[a] = f(a, -1) | f(a, 1), of_faces |= both[a];
+  unsigned seen = of_faces, several = 0;
+  UNROLL for (int e = 0; e < 12; e++) {
+    int k = edges[e], d[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1}; // one of which is 0
+    unsigned touched = 0;
+    UNROLL for (int a = 0; a < 3; a++) touched |= d[a] ? f(a, d[a]) : both[a];
+    joined[k] = l[k] & (touched | ~seen); // where there is no face, from the first edge on
+    seen |= l[k];
+  }
+  UNROLL for (int sweep = 0; sweep < 2; sweep++)
+    UNROLL for (int n = 0; n < 12; n++) {
+      int k = edges[sweep ? 11 - n : n];
+      unsigned touched = joined[k];
+      UNROLL for (int e = 0; e < 12; e++) {
+        int o = edges[e], x = k % 3 - o % 3, y = k / 3 % 3 - o / 3 % 3, z = k / 9 - o / 9;
+        if (o != k && x * x < 2 && y * y < 2 && z * z < 2) touched |= joined[o];
+      }
+      joined[k] = l[k] & touched;
+    }
+  UNROLL for (int e = 0; e < 12; e++) several |= l[edges[e]] & ~joined[edges[e]];
+  UNROLL for (int a = 0; a < 3; a++) { // opposite faces and no others
+    int u = a == 0 ? 3 : 1, v = a == 2 ? 3 : 9;
+    unsigned between = l[middle - u - v] | l[middle - u + v] | l[middle + u - v] | l[middle + u + v];
+    several |= f(a, -1) & f(a, 1) & ~both[(a + 1) % 3] & ~both[(a + 2) % 3] & ~between;
+  }
+  UNROLL for (int n = 0; n < 8; n++) {
+    int k = corner(n), x = n & 1 ? 1 : -1, y = n & 2 ? 3 : -3, z = n & 4 ? 9 : -9;
+    unsigned alone = l[k] & ~(l[k - x] | l[k - y] | l[k - z] | l[k - x - y] | l[k - x - z] | l[k - y - z]);
+    several |= alone & seen, seen |= alone;
+  }
+  return several;
+}
+
+// Where voxels descend to around the set, and those of which several components meet, and a few others. A
+// corner is taken where a face and an edge lead to it. What is around comes in the reverse order, the outside first.
+inlined four_words ways_around(const places &l, const unsigned (&outside)[6], unsigned mask, unsigned &several) {
+  auto up = [&](int k) { return ~l[k]; };
+  unsigned side = 0, seen, at[6], number[4] = {};
+  UNROLL for (int f = 0; f < 6; f++) side |= outside[f];
+  unsigned x = up(14) & ~up(12), y = up(16) & ~up(10), z = up(22) & ~up(4);
+  unsigned along_x = up(12) | up(14), along_y = up(10) | up(16), along_z = up(4) | up(22);
+  unsigned xy = choose(x, y, up(9), up(11), up(15), up(17)), xz = choose(x, z, up(3), up(5), up(21), up(23)), yz = choose(y, z, up(1), up(7), up(19), up(25));
+  unsigned corners = choose(z, choose(x, y, up(0), up(2), up(6), up(8)), choose(x, y, up(18), up(20), up(24), up(26)));
+  if (!planted(fault::path)) corners &= xy & (along_x | along_y) | xz & (along_x | along_z) | yz & (along_y | along_z);
+  corners &= ~side;
+  seen = side;
+  UNROLL for (int f = 0; f < 6; f++) {
+    unsigned first = up(face(f)) & ~seen;
+    at[f] = outside[f] | first, seen |= first, number[3] |= first;
+    UNROLL for (int b = 0; b < 3; b++) if (f >> b & 1) number[b] |= first;
+  }
+  unsigned nowhere = ~seen;
+  UNROLL for (int b = 0; b < 4; b++) number[b] = number[b] & ~corners | side | (b ? nowhere : 0);
+  number[0] |= x & corners, number[1] |= y & corners, number[2] |= z & corners;
+  UNROLL for (int sweep = 0; sweep < 2; sweep++)
+    UNROLL for (int a = 0; a < 6; a++)
+      UNROLL for (int b = a + 1; b < 6; b++) {
+        if (a + b == 5) continue; // opposite
+        unsigned meet = up(face(a)) & up(face(b)) & up(face(a) + face(b) - middle);
+        at[a] |= meet & at[b], at[b] |= meet & at[a];
+      }
+  several = 0;
+  UNROLL for (int f = 0; f < 6; f++) several |= up(face(f)) & ~at[f];
+  several &= mask;
+  return four_words{number[0] & mask, number[1] & mask, number[2] & mask, number[3] & mask};
+}
+
+// Finds what 32 voxels add, a word a thread. In a hollow image each voxel adds to χ by the components that meet
+// there of the set and around it, and most add nothing (join).
+template <bool hollow, class K>
 inlined void scan(const rows<K> &r, const unsigned *before, unsigned *numbers, unsigned *words, edge *edges, unsigned *known, int levels, int64 *out) {
-  tally<K> to{levels, out};
+  tally<K> to{levels, out, block_changes};
   to.begin();
   for (int64 at = (int64)block_x() * threads() + thread_x(); at < r.count; at += (int64)blocks() * threads()) {
     int i, y, z;
@@ -297,99 +414,33 @@ inlined void scan(const rows<K> &r, const unsigned *before, unsigned *numbers, u
     int left = r.w - 32 * i;
     unsigned mask = left < 32 ? (1u << left) - 1 : ~0u, leftmost = i == 0, rightmost = left <= 32 ? 1u << (left - 1) : 0;
     places l;
-    unsigned outside[9]; // the rows around that are not in the image
-    UNROLL for (int k = 0; k < 9; k++) outside[k] = (unsigned)(z + k / 3 - 1) < (unsigned)r.d && (unsigned)(y + k % 3 - 1) < (unsigned)r.h ? 0 : mask;
-    l[middle] = 0;
-    UNROLL for (int k = 0; k < middle; k++) {
-      l[k] = before[k * r.count + at]; // which is 0 for what is not in the image
-      int back = 26 - k, dz = back / 9 - 1, dy = back / 3 % 3 - 1, dx = back % 3 - 1;
-      unsigned v = 0, in = mask & ~(dx < 0 ? leftmost : dx > 0 ? rightmost : 0);
-      if ((unsigned)(z + dz) >= (unsigned)r.d || (unsigned)(y + dy) >= (unsigned)r.h) in = 0;
-      if (in) {
-        // The other one is not above a voxel that it precedes, seen from there.
-        const unsigned *p = before + k * r.count + at + ((int64)dz * r.h + dy) * r.words;
-        v = p[0];
-        if (dx < 0) v = v << 1 | (i > 0 ? p[-1] >> 31 : 0);
-        if (dx > 0) v = v >> 1 | (i < r.words - 1 ? p[1] << 31 : 0);
-      }
-      l[back] = in & ~v;
-    }
-    unsigned *n = numbers + at * number_words;
-    unsigned only_around[6], number[number_words] = {}, maxima = 0, joining_around = 0;
-    bool hollow = r.d > 2 && r.h > 2 && r.w > 2;
-    if (hollow) {
-      // What is around comes in the reverse order, the outside first.
-      auto out_at = [&](int k) { return outside[k / 3] | (k % 3 == 0 ? leftmost : k % 3 == 2 ? rightmost : 0); };
-      auto up = [&](int k) { return mask & ~l[k] | out_at(k); };
-      unsigned seen = 0;
-      UNROLL for (int f = 0; f < 6; f++) {
-        only_around[f] = out_at(face(f));
-        seen |= only_around[f];
-      }
-      number[6] = number[7] = seen;
-      UNROLL for (int f = 0; f < 6; f++) {
-        unsigned first = up(face(f)) & ~seen;
-        only_around[f] |= first, seen |= first;
-        if (f & 1) number[5] |= first;
-        if (f & 2) number[6] |= first;
-        if (f & 4) number[7] |= first;
-      }
-      maxima = mask & ~seen;
-      number[5] |= maxima, number[6] |= maxima, number[7] |= maxima;
-      for (unsigned changed = mask; changed;) {
-        changed = 0;
-        UNROLL for (int a = 0; a < 6; a++)
-          UNROLL for (int b = a + 1; b < 6; b++) {
-            if (a + b == 5) continue; // opposite
-            unsigned meet = up(face(a)) & up(face(b)) & up(face(a) + face(b) - middle) & (only_around[a] ^ only_around[b]);
-            only_around[a] |= meet, only_around[b] |= meet, changed |= meet;
-          }
-        unsigned some = 0;
-        UNROLL for (int f = 0; f < 6; f++) some |= up(face(f)) & ~only_around[f];
-        joining_around = some;
-        if (!some) break;
-      }
-    }
-    if (planted(fault::side) && z == r.d - 1) joining_around = 0;
-    // A voxel descends to where the link is deepest, as the faces have it, if that is in the link: ways are half as
-    // long as by the first place of it.
-    unsigned seen = 0, to_side[3][3];
-    UNROLL for (int a = 0; a < 3; a++) {
-      int face = a == 0 ? 1 : a == 1 ? 3 : 9;
-      to_side[a][0] = l[middle - face] & ~l[middle + face], to_side[a][2] = l[middle + face] & ~l[middle - face], to_side[a][1] = ~(to_side[a][0] | to_side[a][2]);
-    }
-    auto deepest = [&](int k) { return to_side[0][k % 3] & to_side[1][k / 3 % 3] & to_side[2][k / 9] & l[k]; };
-    places only;
-    UNROLL for (int k = 0; k < 27; k++) only[k] = deepest(k), seen |= only[k];
-    UNROLL for (int k = 0; k < 27; k++) {
-      unsigned first = only[k] | l[k] & ~seen;
-      only[k] = first, seen |= first;
-      UNROLL for (int bit = 0; bit < 5; bit++)
-        if (k >> bit & 1) number[bit] |= first;
-    }
-    unsigned minima = mask & ~seen;
-    UNROLL for (int bit = 0; bit < 5; bit++)
-      if (middle >> bit & 1) number[bit] |= minima;
-    unsigned some = 0;
-    for (unsigned changed = mask; changed;) {
-      places next;
-      UNROLL for (int k = 0; k < 27; k++) next[k] = only[k];
-      spread(next);
-      changed = some = 0;
-      UNROLL for (int k = 0; k < 27; k++) {
-        unsigned v = next[k] & l[k];
-        changed |= v ^ only[k], only[k] = v, some |= l[k] & ~v;
-      }
-      if (!some) break;
-    }
-    UNROLL for (int k = 0; k < number_words; k += 4) *(four_words *)(n + k) = four_words{number[k], number[k + 1], number[k + 2], number[k + 3]};
-    words[saddles_of_set * r.count + at] = some & mask, words[saddles_around * r.count + at] = joining_around & mask;
-    words[minima_of_set * r.count + at] = minima, words[minima_around * r.count + at] = maxima;
+    read_links(r, before, (unsigned)at, i, y, z, mask, leftmost, rightmost, l);
+    four_words *n = (four_words *)numbers + at;
     const K *keys = r.keys + r.at(32 * i, y, z);
-    for (unsigned m = minima; m; m &= m - 1) to.add(of_set, keys[first_of(m)], 1);
-    for (unsigned m = maxima; m; m &= m - 1) to.add(of_around, keys[first_of(m)], 1);
+    four_words ways = ways_in_set(l, !hollow && r.d == 1, mask);
+    n[0] = ways;
+    unsigned minima = minima_of(ways), maxima = 0, around = 0;
+    words[saddles_of_set * r.stride() + at] = parted(l);
+    for (unsigned m = minima; m; m &= m - 1) {
+      unsigned key = keys[first_of(m)];
+      to.add(of_set, key, 1);
+      if (hollow) to.add(of_chi, key, 1);
+    }
+    if (hollow) {
+      unsigned outside[6] = {z == 0 ? mask : 0, y == 0 ? mask : 0, leftmost, rightmost, y == r.h - 1 ? mask : 0, z == r.d - 1 ? mask : 0};
+      n[r.stride()] = ways = ways_around(l, outside, mask, around);
+      maxima = minima_of(ways);
+      if (planted(fault::side) && z == r.d - 1) around = 0;
+      words[saddles_around * r.stride() + at] = around, words[minima_around * r.stride() + at] = maxima;
+      for (unsigned m = maxima; m; m &= m - 1) {
+        unsigned key = keys[first_of(m)];
+        to.add(of_around, key, 1), to.add(of_chi, key, -1);
+      }
+    }
+    words[minima_of_set * r.stride() + at] = minima;
     open_edges(edges, at, minima);
-    forget(known, at);
+    known[at] = 0;
+    if (hollow) continue;
     sum_of_bits chi = characteristic(l);
     unsigned same = chi.bit[0] & ~chi.bit[1] & chi.bit[2] & chi.bit[3] & ~chi.bit[4];
     for (unsigned m = mask & ~same; m; m &= m - 1) {
@@ -455,113 +506,173 @@ inlined unsigned component_of_faces(unsigned set, unsigned of) {
   }
 }
 
-// A voxel on its way down.
+// What precedes a voxel around it, as a set of places, and what is not in the image.
+template <class K> inlined unsigned link_of(const rows<K> &r, int x, int y, int z, unsigned &outside) {
+  outside = (x == 0 ? (unsigned)least_x : 0) | (x == r.w - 1 ? (unsigned)greatest_x : 0) | (y == 0 ? (unsigned)least_y : 0) |
+            (y == r.h - 1 ? (unsigned)greatest_y : 0) | (z == 0 ? 0777u : 0) | (z == r.d - 1 ? 0777u << 18 : 0);
+  // The voxels of a row are in one of two words of eight bytes, or in both.
+  unsigned set = 0;
+  int lead = x > 0, need = (lead + 1 + (x < r.w - 1)) * (int)sizeof(K);
+  const char *at = (const char *)(r.keys + r.at(x - lead, y, z));
+  int64 row = (int64)r.w * (int)sizeof(K), plane = row * r.h;
+  const unsigned all = sizeof(K) == 1 ? 0xff : 0xffff;
+  unsigned key = r.keys[r.at(x, y, z)];
+  UNROLL for (int n = 0; n < 9; n++) {
+    if (outside >> (3 * n + 1) & 1) continue;
+    const char *p = at + (n / 3 - 1) * plane + (n % 3 - 1) * row;
+    int past = (int)((unsigned long long)p & 7);
+    unsigned long long v = *(const unsigned long long *)(p - past) >> 8 * past;
+    if (past + need > 8) v |= *(const unsigned long long *)(p - past + 8) << (64 - 8 * past);
+    if (!lead) v <<= 8 * sizeof(K);
+    UNROLL for (int i = 0; i < 3; i++) {
+      int k = 3 * n + i;
+      unsigned other = (unsigned)(v >> (8 * (int)sizeof(K) * i)) & all;
+      if (k != middle && (k < middle ? other <= key : other < key)) set |= 1u << k;
+    }
+  }
+  set &= ~outside;
+  return set;
+}
+
+// A voxel on its way down, by its number where each row has whole words.
 template <bool around, class K> struct descent {
   const rows<K> &r;
-  const unsigned *numbers;
-  volatile unsigned *known; // 0, or the minimum that one of each eight voxels descends to
+  const four_words *ways;   // where voxels descend to
+  volatile unsigned *known; // 0, or the minimum that one voxel of each word descends to
+  const int64 *steps;       // for each number of where a voxel descends to
 
-  member unsigned minimum(int x, int y, int z, int place) const {
+  // Fills in the steps, which are in shared memory.
+  member static void fill(const rows<K> &r, int64 *steps) {
+    int n = thread_x();
+    if (n < 16) {
+      int k = n < 8 ? corner(n) : n < to_nowhere ? face(n - 8) : middle;
+      if (n < 8 && r.d == 1) k = corner(n & 3) + 9; // of a flat image the edges are its corners
+      steps[n] = step(r, k);
+    }
+    __syncthreads();
+  }
+  member static int64 step(const rows<K> &r, int k) {
+    return ((int64)(k / 9 - 1) * r.h + k / 3 % 3 - 1) * r.words * 32 + k % 3 - 1;
+  }
+  // To the first edge of a link that has no face and no corner.
+  member int64 to_first_edge(int64 at) const {
+    int i, x, y, z;
+    r.place(at >> 5, i, y, z);
+    x = 32 * i + (int)(at & 31);
+    K key = r.keys[r.at(x, y, z)];
+    int k = 0;
+    NOT_UNROLLED for (;; k++) {
+      int dx = k % 3 - 1, dy = k / 3 % 3 - 1, dz = k / 9 - 1;
+      if (dx * dx + dy * dy + dz * dz != 2 || !r.in(x + dx, y + dy, z + dz)) continue;
+      K other = r.keys[r.at(x + dx, y + dy, z + dz)];
+      if (k < middle ? other <= key : other < key) break;
+    }
+    return step(r, k);
+  }
+  member unsigned minimum(int64 at) const {
     int64 noted = -1;
     unsigned found;
     for (;;) {
-      x += place % 3 - 1, y += place / 3 % 3 - 1, z += place / 9 - 1;
-      if (around && !r.in(x, y, z)) { // in one step
-        found = 0;
-        break;
-      }
-      int64 word = r.word(x, y, z);
-      int bit = x & 31;
-      const unsigned *n = numbers + word * number_words;
-      int number;
-      four_words half = *(const four_words *)(around ? n + 4 : n); // together, for a way waits for each of them
-      if (around) {
-        number = (int)(half[1] >> bit & 1 | (half[2] >> bit & 1) << 1 | (half[3] >> bit & 1) << 2);
-        if (number == to_outside) {
-          found = 0;
-          break;
-        }
-        place = number == to_nowhere ? middle : face(number);
-      } else {
-        place = (int)(half[0] >> bit & 1 | (half[1] >> bit & 1) << 1 | (half[2] >> bit & 1) << 2 | (half[3] >> bit & 1) << 3 | (n[4] >> bit & 1) << 4);
-      }
-      if (place == middle) {
-        found = number_of(word, minima_of(n, around), bit);
-        break;
-      }
-      if (((unsigned)bit ^ rank((unsigned)word)) & 7) continue;
-      int64 note = word * 4 + (bit >> 3);
-      unsigned v = known[note];
+      unsigned word = (unsigned)(at >> 5), bit = (unsigned)at & 31;
+      // Both are asked for together.
+      unsigned v = 0;
+      bool keeps = bit == word * 0x9e3779b1u >> 27;
+      if (keeps) v = known[word];
+      four_words n = ways[word];
       if (v) {
         found = v - 1;
         break;
       }
-      if (noted < 0) noted = note;
+      unsigned number = (n[0] >> bit & 1) | (n[1] >> bit & 1) << 1 | (n[2] >> bit & 1) << 2 | (n[3] >> bit & 1) << 3;
+      if (number == to_nowhere) {
+        found = number_of(word, minima_of(n), (int)bit);
+        break;
+      }
+      if (around && number == to_outside) {
+        found = 0;
+        break;
+      }
+      if (keeps && noted < 0) noted = word;
+      at += !around && number == to_edge ? to_first_edge(at) : steps[number];
     }
     if (noted >= 0) known[noted] = found + 1;
     return found;
   }
 };
 
-// Joins what is in the link of a saddle.
-template <bool around, class K> inlined void join_at(const rows<K> &r, const descent<around, K> &down, int x, int y, int z, edge *edges) {
-  int64 row = r.w, plane = (int64)r.w * r.h;
-  const K *p = r.keys + r.at(x, y, z);
-  unsigned key = p[0], set = 0, outside = 0;
-  UNROLL for (int k = 0; k < 27; k++) {
-    if (k == middle) continue;
-    int dz = k / 9 - 1, dy = k / 3 % 3 - 1, dx = k % 3 - 1;
-    if (!r.in(x + dx, y + dy, z + dz)) {
-      outside |= 1u << k;
-      continue;
-    }
-    unsigned other = p[dz * plane + dy * row + dx];
-    if (k < middle ? other <= key : other < key) set |= 1u << k;
-  }
+// Joins what is in the link of a saddle, and gives the number of its components.
+template <bool around, class K> inlined int join_at(const rows<K> &r, const descent<around, K> &down, int64 at, int x, int y, int z, edge *edges) {
+  unsigned outside, key = r.keys[r.at(x, y, z)], set = link_of(r, x, y, z, outside);
+  int count = 0;
   if (!around) {
     unsigned first = 0;
-    for (bool some = false; set; some = true) {
-      unsigned of = component(set), found = down.minimum(x, y, z, first_of(set));
-      if (some) unite(edges, first, found, key);
+    for (; set; count++) {
+      unsigned of = component(set);
+      if (count == 2 && planted(fault::third)) return count;
+      if (of == set && count == 0) return 1;
+      unsigned found = down.minimum(at + down.step(r, first_of(set)));
+      if (count) unite(edges, first, found, key);
       else first = found;
       set &= ~of;
-      if (some && planted(fault::third)) return;
     }
-    return;
+    return count;
   }
   unsigned const all = (1u << 27) - 1;
   unsigned faces = 0;
   UNROLL for (int f = 0; f < 6; f++) faces |= 1u << face(f);
-  set = all & ~set & ~(1u << middle) | outside;
+  set = all & ~set & ~(1u << middle);
   unsigned level = 0xffff - key, from = set & faces & outside ? set & faces & outside : set & faces & (0 - (set & faces));
-  unsigned first = from & outside ? 0 : down.minimum(x, y, z, first_of(from));
-  for (unsigned rest = set & faces & ~component_of_faces(set, from); rest;) {
+  unsigned rest = set & faces & ~component_of_faces(set, from);
+  if (!rest) return 1;
+  unsigned first = from & outside ? 0 : down.minimum(at + down.step(r, first_of(from)));
+  for (count = 1; rest; count++) {
     unsigned one = rest & (0 - rest);
-    unite(edges, first, down.minimum(x, y, z, first_of(one)), level);
+    unite(edges, first, down.minimum(at + down.step(r, first_of(one))), level);
     rest &= ~component_of_faces(set, one);
   }
+  return count;
 }
 
-// A warp goes through words, 32 at a time, until as many saddles wait as it has lanes: each lane joins
-// one. Few words have any where values are smooth.
-template <bool around, class K> inlined void join(const rows<K> &r, const unsigned *numbers, const unsigned *words, edge *edges, unsigned *known) {
+// A warp goes through words, 128 at a time, until as many saddles wait as it has lanes: each lane joins
+// one. Few words have any where values are smooth. Of a hollow image each component but the first
+// changes χ, of the set by one less, around it by one more.
+template <bool around, bool hollow, class K>
+inlined void join(const rows<K> &r, const unsigned *numbers, const unsigned *words, edge *edges, unsigned *known, int levels, int64 *out) {
+  enum { each = 4 }; // words of a lane
   int lane = thread_x() & 31, waiting = 0;
   int64 *list = (int64 *)block_changes + (thread_x() >> 5) * 64; // word and bit of those that wait
-  descent<around, K> down{r, numbers, known};
-  const unsigned *saddles = words + (around ? saddles_around : saddles_of_set) * r.count;
-  int64 stride = (int64)blocks() * threads(), first = (((int64)block_x() * threads() + thread_x()) & ~31ll) - stride;
+  int64 *steps = (int64 *)block_changes + 2 * threads();
+  tally<K, of_chi, 1> to{levels, out, (int *)(steps + 16)};
+  if (hollow) to.begin();
+  descent<around, K> down{r, (const four_words *)numbers + around * r.stride(), known, steps};
+  down.fill(r, steps);
+  const unsigned *saddles = words + (around ? saddles_around : saddles_of_set) * r.stride();
+  int64 stride = (int64)blocks() * threads() * each, first = ((int64)block_x() * threads() + thread_x()) * each;
+  four_words ahead{};
+  if (first < r.count) ahead = *(const four_words *)(saddles + first);
   unsigned left = 0; // of the lane's word
+  unsigned mine[each] = {};
+  int next = each;
+  int64 at = 0;
   for (;;) {
     while (waiting < 32) {
       unsigned who = vote(left != 0);
       if (!who) {
-        first += stride;
-        if (first >= r.count) break;
-        left = first + lane < r.count ? saddles[first + lane] : 0;
+        if (next == each) { // what follows is read before it is asked for
+          if (!any(first < r.count)) break;
+          UNROLL for (int i = 0; i < each; i++) mine[i] = first + i < r.count ? ahead[i] : 0;
+          at = first, next = 0;
+          first += stride;
+          ahead = four_words{};
+          if (first < r.count) ahead = *(const four_words *)(saddles + first);
+        }
+        left = mine[0];
+        UNROLL for (int i = 1; i < each; i++) mine[i - 1] = mine[i];
+        next++;
         continue;
       }
       if (left) {
-        list[waiting + ones(who & ((1u << lane) - 1))] = (first + lane) << 5 | first_of(left);
+        list[waiting + ones(who & ((1u << lane) - 1))] = (at + next - 1) << 5 | first_of(left);
         left &= left - 1;
       }
       waiting += ones(who);
@@ -573,26 +684,28 @@ template <bool around, class K> inlined void join(const rows<K> &r, const unsign
       int64 item = list[waiting - 1 - lane];
       int i, y, z;
       r.place(item >> 5, i, y, z);
-      join_at<around>(r, down, 32 * i + (int)(item & 31), y, z, edges);
+      int x = 32 * i + (int)(item & 31), count = join_at<around>(r, down, item, x, y, z, edges);
+      if (hollow && count > 1) to.add(of_chi, r.keys[r.at(x, y, z)], around ? count - 1 : 1 - count);
     }
     waiting = planted(fault::waiting) ? 0 : waiting - take;
     sync_warp();
   }
+  if (hollow) to.end();
 }
 
 // Counts the edges of a word's minima at their levels, and opens those of its maxima.
-template <class K> inlined void deaths(const rows<K> &r, const unsigned *words, int around, edge *edges, unsigned *known, int levels, int64 *out) {
-  tally<K> to{levels, out};
+template <bool around, bool hollow, class K> inlined void deaths(const rows<K> &r, const unsigned *words, edge *edges, unsigned *known, int levels, int64 *out) {
+  tally<K, around ? of_around : of_set, 1> to{levels, out, block_changes};
   to.begin();
   for (int64 at = (int64)block_x() * threads() + thread_x(); at < r.count; at += (int64)blocks() * threads()) {
-    int minima = ones(words[(around ? minima_around : minima_of_set) * r.count + at]);
+    int minima = ones(words[(around ? minima_around : minima_of_set) * r.stride() + at]);
     for (int i = 0; i < minima; i++) {
       unsigned level = (unsigned)(edges[1 + at * most_minima + i] >> 32);
       if (level != none) to.add(around ? of_around : of_set, around ? 0xffff - level : level, -1);
     }
-    if (around) continue;
-    open_edges(edges, at, words[minima_around * r.count + at]);
-    forget(known, at);
+    if (around || !hollow) continue;
+    open_edges(edges, at, words[minima_around * r.stride() + at]);
+    known[at] = 0;
     if (at == 0) edges[0] = edge_of(none, 0);
   }
   to.end();

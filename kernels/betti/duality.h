@@ -198,6 +198,22 @@ template <int log_rows, int log_planes> struct faces {
 // any() under a name that parameters do not have.
 inlined bool warp_any(bool b) { return any(b); }
 
+// Whether any thread of a block says so. All call it.
+inlined bool any_of_block(bool b) {
+#ifdef ON_HOST
+  static __shared__ int said;
+  if (!thread_x()) said = 0;
+  __syncthreads();
+  if (b) said = 1;
+  __syncthreads();
+  bool so = said;
+  __syncthreads();
+  return so;
+#else
+  return __nvvm_bar0_or(b);
+#endif
+}
+
 // The first node of a tile's faces.
 template <class F> inlined unsigned first_node(unsigned tile) {
   unsigned n = tile * F::count;
@@ -227,6 +243,12 @@ template <class F, int block, class Any> inlined void close_tile(forest of, unsi
   __syncthreads();
   NOT_UNROLLED for (int j = 0; j < each; j++)
     if (root[j] >= 0) nodes[base + j * block + thread_x()] = root[j] ? base + claims - of.parent[root[j]] : 0;
+}
+
+// The same of a tile in which all is one run a row, and one component, with the given root.
+template <class F> inlined void close_full_tile(unsigned *nodes, unsigned base, unsigned root) {
+  const int before = F::in_planes + F::in_rows, rows = before / 32;
+  for (int i = thread_x(); i < rows + 2 * F::ends; i += threads()) nodes[base + (i < rows ? 32 * i : before + i - rows)] = root;
 }
 
 // Joins two nodes of faces in the device's memory.
@@ -458,6 +480,15 @@ template <int deep> inlined void foreground_tile(volume<deep> v, unsigned *nodes
   int y = p.y * v.rows + 2 * r, z = p.z * v.planes + 2 * k;
   rows_around<deep> rows(v, z, y, p.x);
   int chi = rows.characteristic(z, y, v.h, v.d);
+  // Tiles of which all or nothing is in the set are done sooner.
+  bool some = any_of_block(rows.any(2, 2) != 0), full = some && !any_of_block(~(rows.at[2][2] & rows.at[2][3] & rows.at[3][2] & rows.at[3][3]) != 0);
+  if (!some || full) {
+    unsigned base = first_node<F>((unsigned)block_x());
+    if (full) close_full_tile<F>(nodes, base, base);
+    add_all(out, components, full && !t && !planted(fault::full));
+    add_all(out, characteristic, chi);
+    return;
+  }
   meeting m[4];
   rows.meet(m);
   UNROLL for (int i = 0; i < 4; i++) m[i].keep();
@@ -652,6 +683,21 @@ inlined void background_tile(volume<5> v, int ends, unsigned *nodes, int64 *out)
   forest of{(volatile uint16 *)block_changes};
   if (!t) of.parent[0] = 0;
   if (!t && !block_x()) nodes[0] = 0;
+  // Tiles of which all or nothing is around the set are done sooner.
+  word all = ~0ull, some = 0;
+  UNROLL for (int j = 0; j < each; j++) {
+    int bundle = j * around_block + t;
+    word mine = v.around(p.z * 32 + (bundle >> 5), p.y * 32 + (bundle & 31), p.x);
+    all &= mine, some |= mine;
+  }
+  if (!any_of_block(some != 0)) return;
+  if (!any_of_block(~all != 0)) {
+    unsigned base = first_node<F>((unsigned)block_x());
+    bool side = !p.x || !p.y || !p.z || p.x == v.tx - 1 || p.y == v.ty - 1 || p.z == v.tz - 1;
+    close_full_tile<F>(nodes, base, side ? 0 : base);
+    add_all(out, cavities, !side && !t && !planted(fault::full));
+    return;
+  }
   word bits[2 * each], starts[each], starts_b[2 * each]; // of rows, then of planes
   NOT_UNROLLED for (int j = 0; j < each; j++) {
     int bundle = j * around_block + t, ly = bundle & 31, lz = bundle >> 5, y = p.y * 32 + ly, z = p.z * 32 + lz;

@@ -13,9 +13,11 @@
   fault(end)      /* a run that goes on in the next tile is not joined */                          \
   fault(slice)    /* the slice that two parts have is counted twice in χ */                         \
   fault(cut)      /* where an image is cut its background is joined with the outside */            \
+  fault(full)     /* a tile of which all is in the set, or around it, is not counted */            \
   fault(side)     /* of curves, saddles around the set are forgotten in the last plane */          \
   fault(waiting)  /* saddles are forgotten that wait while a warp joins others */                  \
   fault(third)    /* of a saddle where three components meet the third is forgotten */             \
+  fault(path)     /* a way around the set leads to a corner that no edge leads to */               \
   fault(moved)    /* an edge whose place another one took is not joined again */
 
 #include "../planted.h"

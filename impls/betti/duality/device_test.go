@@ -15,6 +15,9 @@ import (
 	"eccbench/kernels/hosttest"
 )
 
+// uniform are images with tiles inside of which all is in the set, or around it.
+var uniform = []string{betti.Spell(0, "point/shape=200x100x100/type=uint8"), betti.Spell(0, "cavities/shape=200x100x100/type=uint8/count=1")}
+
 // asked are images for the kernels: those that have several tiles along each axis, of each
 // kind, and all that are adversarial.
 func asked() []string {
@@ -33,6 +36,7 @@ func asked() []string {
 	} {
 		list = append(list, betti.Spell(0, image))
 	}
+	list = append(list, uniform...)
 	list = append(list, betti.Spell(-1, "grf/shape=130x70x66/type=uint8/smooth=2/seed=1"), betti.Spell(-1, "grf/shape=200x1100/type=uint8/smooth=2/seed=2"))
 	return slices.Concat(list, betti.Workload().Adversarial)
 }
@@ -46,7 +50,7 @@ func onHost(t *testing.T, fault string) resident.Opener {
 // On the host a launch takes long: only some images are counted there.
 func TestKernelsOnHost(t *testing.T) {
 	const each = 4
-	var some []string
+	some := slices.Clone(uniform)
 	for i, name := range asked() {
 		if i%each == 0 {
 			some = append(some, name)
@@ -86,7 +90,7 @@ func differs(t *testing.T, open resident.Opener, name string, scope bench.Scope,
 
 // Each defect that is planted in the kernels shows in some image.
 func TestFaultsPlantedInKernelsShow(t *testing.T) {
-	for _, fault := range []string{"edges", "eighteen", "outside", "seam", "twice", "narrow", "square", "end"} {
+	for _, fault := range []string{"edges", "eighteen", "outside", "seam", "twice", "narrow", "square", "end", "full"} {
 		t.Run(fault, func(t *testing.T) {
 			open := onHost(t, fault)
 			if !slices.ContainsFunc(asked(), func(name string) bool { return differs(t, open, name, bench.Kernel, 1) != nil }) {

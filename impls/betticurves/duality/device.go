@@ -34,9 +34,11 @@ const (
 	joinBlocks    = 1 << 15
 	mostOfBlock   = 1 << 27 // voxels, of which counts of 32 bits tell the changes
 	queueBytes    = 8 * 64  // of a warp
+	stepBytes     = 8 * 16  // of ways down
 	mostOnDevice  = 1<<16 - 1
-	wordLists     = 4 // of words of bits, beside those of places
-	listsOfCounts = 3 // of χ, minima and maxima
+	sideBySide    = 32 // words, of lists
+	wordLists     = 4  // of words of bits, beside those of places
+	listsOfCounts = 3  // of χ, minima and maxima
 )
 
 // deviceKey is the type of the keys, and whether they are the image's values.
@@ -62,12 +64,13 @@ func plan(in grid.Source) (counting.Plan, error) {
 	if max(d, h, w) > math.MaxInt32/2 || words*mostMinima > math.MaxUint32-2 {
 		return counting.Plan{}, fmt.Errorf("%v: %d places of minima, of which the kernels count %d; take duality, on the cpu", s, words*mostMinima, uint32(math.MaxUint32-2))
 	}
+	padded := (words + sideBySide - 1) / sideBySide * sideBySide
 	key, same := deviceKey(in)
 	p := counting.Plan{
 		Module: "betti_curves", What: "the resident image with its bits and the edges of minima", Counts: listsOfCounts * (l.Len() + 1),
 		Scratch: []counting.Scratch{
-			{Name: "neighbours not above", Bytes: 4 * places * words}, {Name: "where voxels descend to", Bytes: 4 * 8 * words},
-			{Name: "saddles and minima", Bytes: 4 * wordLists * words}, {Name: "edges of minima", Bytes: 8 * (1 + words*mostMinima)}, {Name: "known minima", Bytes: 4 * 4 * words},
+			{Name: "neighbours not above", Bytes: 4 * places * padded}, {Name: "where voxels descend to", Bytes: 4 * 8 * padded},
+			{Name: "saddles and minima", Bytes: 4 * wordLists * padded}, {Name: "edges of minima", Bytes: 8 * (1 + words*mostMinima)}, {Name: "known minima", Bytes: 4 * 4 * words},
 		},
 	}
 	if !same {
@@ -76,7 +79,7 @@ func plan(in grid.Source) (counting.Plan, error) {
 			values = binary.LittleEndian.AppendUint32(values, math.Float32bits(l.Value(k)))
 		}
 		p.Tables = []counting.Table{{Name: "levels", Data: values}}
-		p.Scratch = append(p.Scratch, counting.Scratch{Name: "levels of voxels", Bytes: s.Voxels() * key.Size()})
+		p.Scratch = append(p.Scratch, counting.Scratch{Name: "levels of voxels", Bytes: (s.Voxels()*key.Size() + 15) / 16 * 16})
 	}
 	hollow := min(d, h, w) > 2 // else every voxel is at a side
 	p.Launches = func(m counting.Memory) (list []counting.Launch) {
@@ -98,16 +101,22 @@ func plan(in grid.Source) (counting.Plan, error) {
 			kept = 4 * p.Counts
 		}
 		list = append(list, counting.Launch{Kernel: kernel("compare"), Blocks: (words + deviceBlock - 1) / deviceBlock, Threads: deviceBlock, Args: of(before)})
-		launch(kernel("scan"), words, joinBlock, kept, of(before, numbers, lists, edges, known, int32(l.Len()), m.Counts)...)
-		most = joinBlocks
-		launch(kernel("join"), words, joinBlock, joinBlock/32*queueBytes, of(numbers, lists, edges, known)...)
-		most = mostBlocks
-		launch(kernel("deaths"), words, deviceBlock, kept, of(lists, int32(0), edges, known, int32(l.Len()), m.Counts)...)
-		if hollow {
+		flat := ""
+		if !hollow {
+			flat = "_flat"
+		}
+		joined := of(numbers, lists, edges, known, int32(l.Len()), m.Counts)
+		join := func(what string) {
 			most = joinBlocks
-			launch(kernel("join_around"), words, joinBlock, joinBlock/32*queueBytes, of(numbers, lists, edges, known)...)
+			launch(kernel(what), words, joinBlock, joinBlock/32*queueBytes+stepBytes+kept/listsOfCounts, joined...)
 			most = mostBlocks
-			launch(kernel("deaths"), words, deviceBlock, kept, of(lists, int32(1), edges, known, int32(l.Len()), m.Counts)...)
+		}
+		launch(kernel("scan"+flat), words, joinBlock, kept, of(before, numbers, lists, edges, known, int32(l.Len()), m.Counts)...)
+		join("join" + flat)
+		launch(kernel("deaths"+flat), words, deviceBlock, kept/listsOfCounts, of(lists, edges, known, int32(l.Len()), m.Counts)...)
+		if hollow {
+			join("join_around")
+			launch(kernel("deaths_around"), words, deviceBlock, kept/listsOfCounts, of(lists, edges, known, int32(l.Len()), m.Counts)...)
 		}
 		return list
 	}

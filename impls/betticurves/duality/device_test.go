@@ -64,7 +64,7 @@ func differs(t *testing.T, open resident.Opener, name string, scope bench.Scope,
 
 // Each defect that is planted in the kernels shows in some image.
 func TestFaultsPlantedInKernelsShow(t *testing.T) {
-	for _, fault := range []string{"side", "waiting", "third", "moved"} {
+	for _, fault := range []string{"side", "waiting", "third", "path", "moved"} {
 		t.Run(fault, func(t *testing.T) {
 			open := onHost(t, fault)
 			if !slices.ContainsFunc(asked, func(name string) bool { return differs(t, open, name, bench.Kernel, 1) != nil }) {

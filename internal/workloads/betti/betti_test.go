@@ -74,6 +74,11 @@ func TestKnown(t *testing.T) {
 			list = append(list, fmt.Sprintf("drills/shape=%v/count=3", s), fmt.Sprintf("cavities/shape=%v/count=2", grid.Shape{D: s.D + 2, H: s.H, W: s.W}))
 		}
 	}
+	for _, s := range []grid.Shape{{D: 2, H: 5, W: 4}, {D: 4, H: 3, W: 5}, {D: 6, H: 4, W: 1}, {D: 8, H: 1, W: 3}} {
+		for roll := range s.D - 1 {
+			list = append(list, fmt.Sprintf("serpent/shape=%v/roll=%d", s, 1+roll))
+		}
+	}
 	for _, image := range list {
 		name := Spell(0, image+"/type=uint8")
 		in := open(t, name)

@@ -9,7 +9,7 @@ import (
 )
 
 // known are the numbers that follow from an input's name: those of the solids at their first
-// level, and of a box. Rolled and repeated inputs have none.
+// level, and of a box. Repeated inputs have none, and of rolled ones only serpents.
 func known(input string, in *Image) (Numbers, bool) {
 	level, image, err := parse(input)
 	if err != nil {
@@ -25,10 +25,26 @@ func known(input string, in *Image) (Numbers, bool) {
 	if !n.FromFiles() && in.Threshold >= in.Ladder().Value(in.Ladder().Len()-1) {
 		return Numbers{B0: 1}, true
 	}
-	if n.Get("roll")+n.Get("repeat") != "" {
+	if n.Get("repeat") != "" {
 		return Numbers{}, false
 	}
+	if roll := n.Get("roll"); roll != "" {
+		return rolled(n, in.Shape(), roll)
+	}
 	return solid(n, in.Source)
+}
+
+// rolled are the numbers of a serpent that is cut at a slice, whose parts change places. The last of an
+// even number of slices is empty, so that the parts do not touch there; if it is all of one part there is one.
+func rolled(n datasets.Name, s grid.Shape, roll string) (Numbers, bool) {
+	by, err := strconv.ParseInt(roll, 10, 64)
+	if n.Generator != "serpent" || s.Dim() != 3 || s.D%2 != 0 || err != nil || by < 1 || by >= s.D {
+		return Numbers{}, false
+	}
+	if by == s.D-1 {
+		return Numbers{B0: 1}, true
+	}
+	return Numbers{B0: 2}, true
 }
 
 // solid are the numbers of a solid inside its box.
