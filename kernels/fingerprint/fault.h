@@ -11,6 +11,8 @@
   fault(tie)     /* a weight falls where the upper halves are the same */                    \
   fault(lanes)   /* half of a warp is not added up */                                        \
   fault(between) /* a value between two levels is on the lower one */                        \
-  fault(last)    /* values above the last level are on it */
+  fault(last)    /* values above the last level are on it */                                 \
+  fault(cross)   /* of a product, upper bits times lower ones are left out once */           \
+  fault(step)    /* the next rows of a 2D image begin one early */
 
 #include "../planted.h"

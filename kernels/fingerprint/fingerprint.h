@@ -6,12 +6,14 @@
 // (doc/fingerprint.md). A cell that is thin along x and the one to its successor differ by
 // what the weight falls by to the next voxel, or by nothing, so four differences a voxel take
 // the eight cells. Each voxel is looked up once, but for a row and a plane that warps share. A
-// warp takes 128 columns and four rows, marches along z, and holds the last plane's weights in
-// registers.
+// warp takes 128 columns and four rows, marches along z, and holds the last plane. Of a 2D
+// image, whose positions have w and w with the next row alone, it marches along y.
 //
-// A weight is 64 bits of which the upper 32 tell the levels apart: the host shifts weights to
-// the left where they have fewer than 32 random bits, and a warp shifts back what it summed
-// before that can run over.
+// A warp holds a voxel as the place of its weight in shared memory, which ascends with the
+// levels: a minimum is one instruction, and the weights of what may fall are read last. A table
+// that is too large is one of products, or beside: then a warp holds weights, 64 bits of which
+// the upper 32 tell the levels apart. The host shifts weights to the left where they have fewer
+// than 32 random bits, and a warp shifts back what it summed before that can run over.
 //
 // Includes: ../device.h, ../rounded.h, fault.h.
 #pragma once
@@ -39,114 +41,227 @@ struct weight {
   member weight(const weight &w) : lo(w.lo), hi(w.hi) {}
   member weight &operator=(const weight &w) { return lo = w.lo, hi = w.hi, *this; }
 };
+inlined unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
 inlined weight least(weight a, weight b) {
   bool first = a.hi < b.hi;
   return {first ? a.lo : b.lo, first ? a.hi : b.hi};
 }
+inlined unsigned from(unsigned v, int lane) { return from_lane(v, lane); }
+inlined weight from(weight v, int lane) { return {from_lane(v.lo, lane), from_lane(v.hi, lane)}; }
+inlined unsigned before(unsigned v) { return from_lane_before(v); }
+inlined weight before(weight v) { return {from_lane_before(v.lo), from_lane_before(v.hi)}; }
 
-inlined uint64 whole(weight w) { return (uint64)w.hi << 32 | w.lo; }
-// Adds a − b where a is greater.
-inlined void add_fall(uint64 &sum, weight a, weight b) {
+// Adds a − b where asked.
+inlined void add_fall(uint64 &sum, bool asked, weight a, weight b) {
 #ifdef ON_HOST
-  if (a.hi > b.hi || (planted(fault::tie) && a.hi + 1 == b.hi)) sum += whole(a) - whole(b);
+  if (asked) sum += ((uint64)a.hi << 32 | a.lo) - ((uint64)b.hi << 32 | b.lo);
 #else // a branch around an addition of three becomes a condition of its two instructions
-  if (a.hi > b.hi)
+  if (asked)
     asm volatile("{ .reg .u64 a, b; mov.b64 a, {%1, %2}; mov.b64 b, {%3, %4}; sub.u64 a, a, b; add.u64 %0, %0, a; }"
                  : "+l"(sum) : "r"(a.lo), "r"(a.hi), "r"(b.lo), "r"(b.hi));
 #endif
 }
-// The words of a weight, which stay two.
-template <bool shared> inlined weight load(const void *p) {
+
+// The words of a weight in shared memory, which stay two.
+inlined weight load(unsigned at) {
 #ifdef ON_HOST
-  return *(const weight *)p;
+  return *(const weight *)onhost::reach_shared("reads", at, 8);
 #else
   weight w;
-  if (shared) asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(w.lo), "=r"(w.hi) : "r"((unsigned)(unsigned long long)(__attribute__((address_space(3))) const void *)p));
-  else asm volatile("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(w.lo), "=r"(w.hi) : "l"(p));
+  asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(w.lo), "=r"(w.hi) : "r"(at));
   return w;
+#endif
+}
+inlined weight load(const weight *p) {
+#ifdef ON_HOST
+  return *p;
+#else
+  weight w;
+  asm volatile("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(w.lo), "=r"(w.hi) : "l"(p));
+  return w;
+#endif
+}
+
+// a + b, from 0 to most.
+inlined int between(int a, int b, int most) {
+#ifdef ON_HOST
+  int d = a + b;
+  return d < 0 ? 0 : d > most ? most : d;
+#else // in this order, in which Hopper has one instruction
+  int d;
+  asm("{ .reg .s32 d; add.s32 d, %1, %2; min.s32 d, d, %3; max.s32 %0, d, 0; }" : "=r"(d) : "r"(a), "r"(b), "r"(most));
+  return d;
+#endif
+}
+
+// a·b, from 0 to 1, and 0 of what is no number.
+inlined float32 times_saturated(float32 a, float32 b) {
+#ifdef ON_HOST
+  float32 c = times(a, b);
+  return c > 0 ? c < 1 ? c : 1 : 0;
+#else
+  float32 c;
+  asm("mul.rn.sat.f32 %0, %1, %2;" : "=f"(c) : "f"(a), "f"(b));
+  return c;
 #endif
 }
 
 // Where the weights of levels are, and which level a value has. The last of n entries is what
 // is outside.
 struct ladder {
-  const weight *weights;
+  const weight *weights; // of the entries; or factors: of the upper bytes of levels, of the lower ones
   int n;
-  int log_copies;        // in shared memory
-  int least;             // 16 bits: the value of entry 0
+  int log_copies;        // of the table of weights
+  int least;             // integers: the value of entry 0
+  int top;               // and that of the last value, n − 1 where that is outside
   const float32 *values; // float32: of the levels; null where lo + k·step is exact
   int even;              // float32: the levels are evenly spaced
-  float32 lo, inverse, step;
+  float32 lo, inverse, step; // the inverse is of what the last level is above the first
+  int descend;           // the weights descend with the levels
+  int order;             // products: where levels begin in the upper word
   int lane;
 };
 
-// In shared memory, where they fit there, tables come in copies for lanes.
-template <bool shared> struct table;
-template <> struct table<true> {
-  inlined void begin(const ladder &l) {
-    weight *mine = (weight *)block_changes;
-    for (int i = thread_x(); i < l.n << l.log_copies; i += threads()) mine[i] = l.weights[i >> l.log_copies];
+// Entries are counted from a number on, of float32 from where its numbers are the integers.
+const float32 integers = 12582912;
+template <class T> inlined int zero() { return (T)0.5f > 0 ? (int)as<unsigned>(integers) : 0; }
+
+// Copies weights to shared memory: to each of n slots those of an entry.
+template <class F> inlined void fill(const weight *from, int n, int log_copies, F entry) {
+  weight *to = (weight *)block_changes;
+  const int some = 8; // loads at a time
+  NOT_UNROLLED for (int i = thread_x(); i < n << log_copies; i += some * threads()) {
+    weight w[some];
+    UNROLL for (int j = 0; j < some; j++) w[j] = from[entry((int)least((unsigned)(i + j * threads()) >> log_copies, (unsigned)n - 1))];
+    UNROLL for (int j = 0; j < some; j++)
+      if (i + j * threads() < n << log_copies) to[i + j * threads()] = w[j];
+  }
+}
+
+// A place of a weight in shared memory, of copies for lanes. What is outside has the first place
+// and the last one.
+template <bool under, class T> struct places {
+  typedef unsigned one;
+  unsigned step, stride, first, outside; // bytes from place to place, and from level to level
+  bool linear; // what is outside has a place by its number
+  const float32 *values;
+  member void begin(const ladder &l) {
+    int n = l.n, descend = l.descend;
+    fill(l.weights, n + 1, l.log_copies, [=](int slot) { return slot == 0 || slot == n ? n - 1 : descend ? n - 1 - slot : slot - 1; });
+    float32 *mine = (float32 *)block_changes + (2 * (n + 1) << l.log_copies);
     if (l.values)
-      for (int i = thread_x(); i < l.n - 1; i += threads()) ((float32 *)(mine + ((int64)l.n << l.log_copies)))[i] = l.values[i];
+      for (int i = thread_x(); i < n - 1; i += threads()) mine[i] = l.values[i];
     __syncthreads();
+    unsigned slots = shared_address(block_changes) + 8 * (l.lane & ((1 << l.log_copies) - 1));
+    values = mine, linear = descend == under;
+    step = 8u << l.log_copies, stride = descend ? -step : step;
+    first = slots + (descend ? n - 1 : 1) * step - zero<T>() * stride, outside = slots + (under ? 0 : n) * step;
   }
-  inlined weight at(const ladder &l, int k) {
-    const weight *mine = (const weight *)block_changes + (l.lane & ((1 << l.log_copies) - 1));
-    return load<true>((const char *)mine + (unsigned)k * (8u << l.log_copies));
+  member one at(int k) const { return k * stride + first; }
+  member void where_outside(one &place, int k, const ladder &l) const {
+    if (k == l.n - 1 + zero<T>()) place = outside;
   }
-  inlined float32 value(const ladder &l, int k) { return ((const float32 *)block_changes)[(2 * l.n << l.log_copies) + k]; }
+  member void add_falls(uint64 &sum, const one (&f)[5]) const {
+    weight w[5];
+    UNROLL for (int c = 0; c < 5; c++) w[c] = load(f[c]);
+    UNROLL for (int c = 0; c < 4; c++) {
+      int a = c + under, b = c + !under;
+      add_fall(sum, f[a] > f[b] || (planted(fault::tie) && f[a] + step == f[b]), w[a], w[b]);
+    }
+  }
 };
-template <> struct table<false> {
-  inlined void begin(const ladder &) {}
-  inlined weight at(const ladder &l, int k) { return load<false>(l.weights + k); }
-  inlined float32 value(const ladder &l, int k) { return l.values[k]; }
+
+template <bool under> inlined void add_weights_falls(uint64 &sum, const weight (&f)[5]) {
+  UNROLL for (int c = 0; c < 4; c++) {
+    int a = c + under, b = c + !under;
+    add_fall(sum, f[a].hi > f[b].hi || (planted(fault::tie) && f[a].hi + 1 == f[b].hi), f[a], f[b]);
+  }
+}
+
+// A weight of a table beside shared memory.
+template <bool under, class T> struct beside {
+  typedef weight one;
+  const bool linear = true;
+  const weight *weights;
+  const float32 *values;
+  member void begin(const ladder &l) { weights = l.weights, values = l.values; }
+  member one at(int k) const { return load(weights + (k - zero<T>())); }
+  member void where_outside(one &, int, const ladder &) const {}
+  member void add_falls(uint64 &sum, const one (&f)[5]) const { add_weights_falls<under>(sum, f); }
+};
+
+// A weight whose random bits are those of the product of two: of a level's upper byte and of its
+// lower one.
+template <bool under, class T> struct products {
+  typedef weight one;
+  const bool linear = false;
+  int sign, first;        // of levels
+  unsigned lanes, mask;   // places of the lane's copies; random bits of the upper word
+  unsigned unit, above;   // a level in the upper word, and what all levels have there
+  const float32 *values;
+  member void begin(const ladder &l) {
+    fill(l.weights, 512, 5, [](int slot) { return slot; }); // copies for all lanes, so that bytes of a level are bytes of a place
+    __syncthreads();
+    values = l.values;
+    sign = l.descend ? -1 : 1, first = (l.descend ? l.n - 2 : 0) - sign * zero<T>();
+    lanes = 8 * l.lane, unit = 1u << l.order, mask = unit - 1, above = under ? unit : 0;
+  }
+  member one at(int k) const {
+    unsigned level = k * sign + first, table = shared_address(block_changes);
+    weight a = load(permute(level, lanes, 0x5514) + table), b = load(permute(level, lanes, 0x5504) + table + (256 << 8));
+    uint64 low = (uint64)a.lo * b.lo;
+    unsigned hi = (unsigned)(low >> 32) + a.lo * b.hi;
+    if (!planted(fault::cross)) hi += a.hi * b.lo;
+    return {(unsigned)low, (hi & mask) | (level * unit + above)};
+  }
+  member void where_outside(one &w, int k, const ladder &l) const {
+    if (k == l.n - 1 + zero<T>()) w = weight(0, under ? 0 : (l.n - 1) * unit);
+  }
+  member void add_falls(uint64 &sum, const one (&f)[5]) const { add_weights_falls<under>(sum, f); }
 };
 
 const int held = 4, wide = 4, across = 32 * wide; // rows and columns of a thread, columns of a warp
 
-// Which entries some values have: of integers, their distance from the first one.
-template <bool shared, class T> struct entries {
-  template <class V, int n> inlined void of(int (&k)[n], const V &v, const ladder &l) {
-    int top = l.n - 2 - planted(fault::last);
-    UNROLL for (int c = 0; c < n; c++) {
-      int d = (int)v[c];
-      if (sizeof(T) > 1) d -= l.least, d = d < 0 ? 0 : d > top ? top : d;
-      k[c] = d;
-    }
+// Which entries some values have, and whether none of them is outside for sure: of integers,
+// their distance from the first one.
+template <class Way, class T> struct entries {
+  template <class V, int n> inlined bool of(int (&k)[n], const V &v, const ladder &l, const Way &way) {
+    int top = l.top - planted(fault::last);
+    UNROLL for (int c = 0; c < n; c++) k[c] = between((int)v[c], -l.least, top);
+    return way.linear || l.top < l.n - 1;
   }
 };
 // Of float32 the first level that is not below them: nearly always the nearest one.
-template <bool shared> struct entries<shared, float32> {
-  inlined float32 value(const ladder &l, int k) { return l.values ? table<shared>::value(l, k) : plus(l.lo, times((float32)k, l.step)); }
-  inlined int search(float32 v, const ladder &l) {
+template <class Way> struct entries<Way, float32> {
+  inlined float32 value(const ladder &l, const Way &way, int k) { return l.values ? way.values[k] : plus(l.lo, times((float32)k, l.step)); }
+  inlined int search(float32 v, const ladder &l, const Way &way) {
     int k = 0, hi = l.n - 1;
     while (k < hi) {
       int mid = (k + hi) >> 1;
-      if (value(l, mid) < v) k = mid + 1;
+      if (value(l, way, mid) < v) k = mid + 1;
       else hi = mid;
     }
-    return planted(fault::last) && k > l.n - 2 ? k - 1 : k;
+    return (planted(fault::last) && k > l.n - 2 ? k - 1 : k) + zero<float32>();
   }
-  template <class V, int n> inlined void of(int (&k)[n], const V &v, const ladder &l) {
-    const float32 integers = 12582912; // around it float32 are the integers
+  template <class V, int n> inlined bool of(int (&k)[n], const V &v, const ladder &l, const Way &way) {
     bool stand = l.even;
     UNROLL for (int c = 0; c < n; c++) k[c] = 0;
     if (stand) {
-      UNROLL for (int c = 0; c < n; c++) {
-        float32 f = times(minus(v[c], l.lo), l.inverse);
-        f = plus(__builtin_fminf(__builtin_fmaxf(f, 0), (float32)(l.n - 2)), integers);
-        k[c] = (int)(as<unsigned>(f) - as<unsigned>(integers));
-        float32 at = l.values ? table<shared>::value(l, k[c]) : plus(l.lo, times(minus(f, integers), l.step));
+      UNROLL for (int c = 0; c < n; c++) { // of all values a level on the ladder
+        float32 f = plus(times(times_saturated(minus(v[c], l.lo), l.inverse), (float32)(l.n - 2)), integers);
+        k[c] = (int)as<unsigned>(f);
+        float32 at = l.values ? way.values[k[c] - zero<float32>()] : plus(l.lo, times(minus(f, integers), l.step));
         stand &= at == v[c] || planted(fault::between);
       }
     }
-    if (stand) return;
+    if (stand) return true;
     NOT_UNROLLED for (int c = 0; c < n; c++) { // in registers
       float32 one = v[0];
       UNROLL for (int i = 1; i < n; i++) one = i == c ? v[i] : one;
-      int found = search(one, l);
+      int found = search(one, l, way);
       UNROLL for (int i = 0; i < n; i++) k[i] = i == c ? found : k[i];
     }
+    return false;
   }
 };
 
@@ -157,42 +272,46 @@ struct slab {
   int rings; // 1, 2, 4: along x, y, z
 };
 
-// What a thread reads of a plane, with the column before the warp's.
+// What a thread reads of a plane, and one of the lanes of each row of the column before.
 template <class T> struct loaded {
   typedef T vector __attribute__((vector_size(wide * sizeof(T))));
   vector v[held + 1];
-  T before[held + 1];
+  T before;
   bool there; // the plane
 };
 
-template <bool shared, class T> struct columns {
+template <class Way, class T> struct columns {
+  typedef typename Way::one one;
   const T *image;
   slab s;
   ladder l;
-  weight outside;
-  int x, before; // column, and that before the warp's, or -1
+  Way way;
+  int x; // column
   int rows[held + 1]; // where they begin in a plane, or -1
-  bool aligned, inside; // all rows and columns are there
+  int seam;           // the column before the warp's, in the row whose number the lane has, or -1
+  bool inside;        // all rows and columns are there
 
+  member int row(int y) const { return y >= 0 && y < s.h ? y * s.w : s.rings & 2 ? 0 : -1; }
   member void place(int at, int y) {
     x = at + wide * l.lane;
-    before = at ? at - 1 : s.rings & 1 ? s.w - 1 : -1;
+    int before = at ? at - 1 : s.rings & 1 ? s.w - 1 : -1;
     inside = at + across <= s.w && before >= 0;
     UNROLL for (int r = 0; r <= held; r++) {
-      int row = y + r - (planted(fault::row) && r == held);
-      bool there = row >= 0 && row < s.h;
-      rows[r] = there ? row * s.w : s.rings & 2 ? 0 : -1;
+      rows[r] = row(y + r - (planted(fault::row) && r == held));
       inside &= rows[r] >= 0;
     }
+    seam = row(y + (l.lane < held ? l.lane : held));
+    seam = seam < 0 || before < 0 ? -1 : seam + before;
   }
   member void load(loaded<T> &to, int z) const {
     to.there = z >= 0 && z < s.slices;
     if (!to.there && s.rings & 4) z = 0, to.there = true;
     if (!to.there) return;
     const T *plane = image + (int64)(z - s.first) * s.h * s.w;
+    to.before = plane[seam < 0 ? 0 : seam];
+    bool aligned = s.w % wide == 0;
     UNROLL for (int r = 0; r <= held; r++) {
       const T *p = plane + (rows[r] < 0 ? 0 : rows[r]);
-      to.before[r] = p[before < 0 ? 0 : before];
       if (aligned) {
         to.v[r] = *(const typename loaded<T>::vector *)(p + (x < s.w ? x : 0));
       } else {
@@ -200,20 +319,30 @@ template <bool shared, class T> struct columns {
       }
     }
   }
-  // The weights of a row: of the column before, and of the thread's.
-  member void look_up(weight (&to)[1 + wide], const loaded<T> &in, int r) const {
-    int k[wide], alone[1];
-    entries<shared, T>::of(k, in.v[r], l);
-    entries<shared, T>::of(alone, &in.before[r], l);
+  // The columns before the warp's, of which each lane has that of its row.
+  member one look_before(const loaded<T> &in) const {
+    int k[1];
+    bool none = entries<Way, T>::of(k, &in.before, l, way);
+    if (!in.there || seam < 0) k[0] = l.n - 1 + zero<T>(), none = false;
+    one found = way.at(k[0]);
+    if (!none) way.where_outside(found, k[0], l);
+    return found;
+  }
+  // A row: the column before, and the thread's.
+  member void look_up(one (&to)[1 + wide], const loaded<T> &in, one first, int r) const {
+    int k[wide];
+    bool none = entries<Way, T>::of(k, in.v[r], l, way);
     if (!inside || !in.there) {
       bool there = in.there && rows[r] >= 0;
       UNROLL for (int c = 0; c < wide; c++)
-        if (!there || (x + c >= s.w && !planted(fault::outside))) k[c] = l.n - 1;
-      if (!there || before < 0) alone[0] = l.n - 1;
+        if (!there || (x + c >= s.w && !planted(fault::outside))) k[c] = l.n - 1 + zero<T>();
+      none = false;
     }
-    UNROLL for (int c = 0; c < wide; c++) to[1 + c] = table<shared>::at(l, k[c]);
-    weight seam = table<shared>::at(l, alone[0]);
-    weight last = {from_lane_before(to[wide].lo), from_lane_before(to[wide].hi)};
+    UNROLL for (int c = 0; c < wide; c++) to[1 + c] = way.at(k[c]);
+    if (!none) {
+      UNROLL for (int c = 0; c < wide; c++) way.where_outside(to[1 + c], k[c], l);
+    }
+    one last = before(to[wide]), seam = from(first, r);
     if (planted(fault::seam)) seam = to[1];
     to[0] = l.lane ? last : seam;
   }
@@ -221,34 +350,36 @@ template <bool shared, class T> struct columns {
 
 // Positions from ≤ z < to of a warp's columns and rows. The end of a row adds nothing: where
 // what is outside has the least weight, the falls to the voxel before are taken.
-template <bool under, bool shared, class T> inlined uint64 march(const columns<shared, T> &k, int from, int to) {
+template <class Way, class T> inlined uint64 march(const columns<Way, T> &k, int from, int to) {
+  typedef typename Way::one one;
   uint64 more = 0, less = 0;
-  weight last[held + 1][1 + wide];
+  one last[held + 1][1 + wide];
   loaded<T> in;
   k.load(in, from);
-  UNROLL for (int r = 0; r <= held; r++) k.look_up(last[r], in, r);
+  {
+    one first = k.look_before(in);
+    UNROLL for (int r = 0; r <= held; r++) k.look_up(last[r], in, first, r);
+  }
   k.load(in, from + 1);
   NOT_UNROLLED for (int z = from + 1; z <= to; z++) {
     loaded<T> now = in;
     if (z < to) k.load(in, z + 1);
-    weight above[1 + wide], deep_above[1 + wide]; // of the row before
+    one above[1 + wide], deep_above[1 + wide]; // of the row before
+    one first = k.look_before(now);
     UNROLL for (int r = 0; r <= held; r++) {
-      weight v[1 + wide], deep[1 + wide];
-      k.look_up(v, now, r);
+      one v[1 + wide], deep[1 + wide];
+      k.look_up(v, now, first, r);
       UNROLL for (int c = 0; c <= wide; c++) deep[c] = least(last[r][c], v[c]);
       if (r > 0) {
-        weight both[1 + wide], all[1 + wide];
+        one both[1 + wide], all[1 + wide];
         UNROLL for (int c = 0; c <= wide; c++) {
           both[c] = least(last[r - 1][c], last[r][c]);
           all[c] = least(deep_above[c], deep[c]);
         }
-        UNROLL for (int c = 0; c < wide; c++) {
-          int a = c + under, b = c + !under;
-          add_fall(less, last[r - 1][a], last[r - 1][b]);
-          add_fall(more, both[a], both[b]);
-          add_fall(more, deep_above[a], deep_above[b]);
-          add_fall(planted(fault::sign) ? more : less, all[a], all[b]);
-        }
+        k.way.add_falls(less, last[r - 1]);
+        k.way.add_falls(more, both);
+        k.way.add_falls(more, deep_above);
+        k.way.add_falls(planted(fault::sign) ? more : less, all);
         UNROLL for (int c = 0; c <= wide; c++) last[r - 1][c] = above[c];
       }
       UNROLL for (int c = 0; c <= wide; c++) above[c] = v[c], deep_above[c] = deep[c];
@@ -258,20 +389,54 @@ template <bool under, bool shared, class T> inlined uint64 march(const columns<s
   return more - less;
 }
 
-// Adds the positions from ≤ z < to to a sum, in segments of so many, each by a warp in turn. The
-// weights are shifted to the left by a number of bits.
-template <bool under, bool shared, class T>
+// Positions from ≤ y < to of a 2D image's columns from x on, four at a time.
+template <class Way, class T> inlined uint64 march_flat(columns<Way, T> &next, int x, int from, int to) {
+  typedef typename Way::one one;
+  uint64 more = 0, less = 0;
+  one last[1 + wide];
+  loaded<T> in;
+  next.place(x, from);
+  next.load(in, 0);
+  next.look_up(last, in, next.look_before(in), 0);
+  next.place(x, from + 1);
+  next.load(in, 0);
+  NOT_UNROLLED for (int y = from; y < to; y += held) {
+    columns<Way, T> k = next;
+    loaded<T> now = in;
+    if (y + held < to) {
+      next.place(x, y + held + 1 - planted(fault::step));
+      next.load(in, 0);
+    }
+    one first = k.look_before(now);
+    UNROLL for (int r = 0; r < held && y + r < to; r++) {
+      one v[1 + wide], both[1 + wide];
+      k.look_up(v, now, first, r);
+      UNROLL for (int c = 0; c <= wide; c++) both[c] = least(last[c], v[c]);
+      k.way.add_falls(more, last);
+      k.way.add_falls(planted(fault::sign) ? more : less, both);
+      UNROLL for (int c = 0; c <= wide; c++) last[c] = v[c];
+    }
+  }
+  return more - less;
+}
+
+// Adds the positions from ≤ z < to to a sum, in segments of so many, each by a warp in turn; of
+// a 2D image those along y. The weights are shifted to the left by a number of bits.
+template <bool flat, class Way, class T>
 inlined void add_up(const T *image, const slab &s, int from, int to, int segment, const ladder &l, int shift, int64 *sum) {
-  table<shared>::begin(l);
-  columns<shared, T> k{image, s, l};
-  k.aligned = s.w % wide == 0;
-  int64 n = (s.w + across - 1) / across, groups = (s.h + held) / held, segments = (to - from + segment - 1) / segment;
+  columns<Way, T> k{image, s, l};
+  k.way.begin(l);
+  int64 n = (s.w + across - 1) / across, groups = flat ? 1 : (s.h + held) / held, segments = (to - from + segment - 1) / segment;
   int64 warps = (int64)blocks() * (threads() >> 5), mine = 0;
   for (int64 item = (int64)block_x() * (threads() >> 5) + (thread_x() >> 5); item < n * groups * segments; item += warps) {
-    int z = from + (int)(item / n / groups) * segment, end = to - z < segment ? to : z + segment;
+    int z = from + (int)(item / n / groups) * segment, end = to - z < segment ? to : z + segment, x = (int)(item % n) * across;
     if (planted(fault::segment) && end < to) end--;
-    k.place((int)(item % n) * across, (int)(item / n % groups) * held - 1);
-    mine += (int64)march<under>(k, z, end) >> shift;
+    if (flat) {
+      mine += (int64)march_flat(k, x, z, end) >> shift;
+    } else {
+      k.place(x, (int)(item / n % groups) * held - 1);
+      mine += (int64)march(k, z, end) >> shift;
+    }
   }
   UNROLL for (int d = 16; d; d >>= 1) {
     unsigned hi = from_lane((unsigned)((uint64)mine >> 32), l.lane ^ d), lo = from_lane((unsigned)mine, l.lane ^ d);
@@ -280,14 +445,14 @@ inlined void add_up(const T *image, const slab &s, int from, int to, int segment
   if (!l.lane && mine) add_global(sum, mine);
 }
 
-#define KERNEL(name, under, shared, T)                                                                                      \
+#define KERNEL(name, flat, way, under, T)                                                                                   \
   extern "C" __global__ AT_ONCE(THREADS, 1) void fingerprint##name##_##T(                                                   \
       const T *image, int width, int height, int slices, int first, int rings, int from, int to, int segment,               \
-      const weight *weights, int n, int log_copies, int least, const float32 *values, int even, float32 lo, float32 inverse, \
-      float32 step, int shift, int64 *sum) {                                                                                \
-    add_up<under, shared, T>(image, slab{width, height, slices, first, rings}, from, to, segment,                           \
-                             ladder{weights, n, log_copies, least, values, even, lo, inverse, step, thread_x() & 31},       \
-                             shift, sum);                                                                                   \
+      const weight *weights, int n, int log_copies, int least, int top, const float32 *values, int even, float32 lo, float32 inverse, \
+      float32 step, int descend, int order, int shift, int64 *sum) {                                                        \
+    add_up<flat, way<under, T>, T>(image, slab{width, height, slices, first, rings}, from, to, segment,                     \
+        ladder{weights, n, log_copies, least, top, values, even, lo, inverse, step, descend, order, thread_x() & 31}, shift, sum); \
   }
-#define SHARED(T) KERNEL(, false, true, T) KERNEL(_under, true, true, T)
-#define BESIDE(T) KERNEL(_beside, false, false, T) KERNEL(_under_beside, true, false, T)
+#define KERNELS(name, way, T)                                                                                               \
+  KERNEL(_##name, false, way, false, T) KERNEL(_under_##name, false, way, true, T)                                          \
+  KERNEL(_flat_##name, true, way, false, T) KERNEL(_flat_under_##name, true, way, true, T)

@@ -1,5 +1,6 @@
 // The fingerprints of float32 images on a device (fingerprint.h).
 #include "fingerprint.h"
 
-SHARED(float32)
-BESIDE(float32)
+KERNELS(places, places, float32)
+KERNELS(products, products, float32)
+KERNELS(beside, beside, float32)

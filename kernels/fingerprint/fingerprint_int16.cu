@@ -1,5 +1,6 @@
 // The fingerprints of int16 images on a device (fingerprint.h).
 #include "fingerprint.h"
 
-SHARED(int16)
-BESIDE(int16)
+KERNELS(places, places, int16)
+KERNELS(products, products, int16)
+KERNELS(beside, beside, int16)

@@ -1,5 +1,6 @@
 // The fingerprints of uint16 images on a device (fingerprint.h).
 #include "fingerprint.h"
 
-SHARED(uint16)
-BESIDE(uint16)
+KERNELS(places, places, uint16)
+KERNELS(products, products, uint16)
+KERNELS(beside, beside, uint16)

@@ -1,4 +1,4 @@
 // The fingerprints of uint8 images on a device (fingerprint.h).
 #include "fingerprint.h"
 
-SHARED(uint8)
+KERNELS(places, places, uint8)

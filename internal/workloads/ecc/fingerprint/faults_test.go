@@ -247,3 +247,28 @@ func TestFalseAcceptance(t *testing.T) {
 		}
 	}
 }
+
+// On ladders whose random bits are those of products, with 8 of them, differences that cancel in
+// each upper byte and in each lower one, and in the levels themselves, pass once in 51 at most:
+// that is 5 in 256, (m + 2)/2 · 2⁻ᵐ for m = 8.
+func TestFalseAcceptanceOfProducts(t *testing.T) {
+	wrong := ecc.VCEC{{Level: 0x301, Change: 1}, {Level: 0x302, Change: -1}, {Level: 0x501, Change: -1}, {Level: 0x502, Change: 1}}
+	const keys = 4000
+	pass := 0.0
+	for range keys {
+		for _, sum := range ofCurve(t, wrong, 1<<12, fingerprint.OfFewBits(fingerprint.Draw(2), 8)) {
+			if sum == 0 {
+				pass++
+			}
+		}
+	}
+	bound := 2 * keys * 5. / 256
+	if pass > bound+6*math.Sqrt(bound) || pass < bound/20 {
+		t.Errorf("%v of %d wrong curves pass, want %.0f at most, and some", pass, 2*keys, bound)
+	}
+	for range 20 {
+		if k := fingerprint.Draw(1); ofCurve(t, wrong, 1<<12, k)[0] == 0 {
+			t.Errorf("%v passes with all random bits, key %v", wrong, k)
+		}
+	}
+}

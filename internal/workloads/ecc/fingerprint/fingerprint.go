@@ -114,7 +114,8 @@ type Prepared struct {
 type function struct {
 	weight  *lookup
 	outside uint64
-	bits    uint   // that are random
+	bits    uint // that are random
+	factors []uint64
 	turns   *turns // nil where there are none
 }
 
@@ -130,7 +131,7 @@ func prepare(t grid.Type, l grid.Ladder, k Key, top int64, isa string) *Prepared
 	p := &Prepared{typ: t, ladder: l, in: k.in, isa: isa}
 	for i := range k.functions {
 		w := k.weights(l.Len(), i)
-		f := function{weight: newLookup(t, l, w, top, isa), outside: w.outside(), bits: w.bits}
+		f := function{weight: newLookup(t, l, w, top, isa), outside: w.outside(), bits: w.bits, factors: w.factors}
 		if t != grid.Float32 {
 			f.turns = newTurns(t, f.weight.table, f.outside, k.in, isa)
 		}

@@ -134,7 +134,17 @@ type weights struct {
 	levels int64
 	bits   uint // b
 	in     Convention
+	// factors are what random bits are products of, those of the upper bytes of levels and then
+	// those of the lower bytes; nil where a level has its own.
+	factors []uint64
 }
+
+// Beyond mostDrawn levels, up to mostProducts, the random bits of a level are the lowest ones of a
+// product of two random numbers: all products together take the room that weights of 512 levels take.
+const (
+	mostDrawn    = 1 << 11
+	mostProducts = 1 << 16
+)
 
 const (
 	lowest  = 1 << 52 // the least bit pattern of a normal float64
@@ -166,24 +176,42 @@ func (k Key) weights(levels int64, i int) weights {
 	if err != nil {
 		panic("fingerprint: " + err.Error()) // the seed is as long as a key
 	}
-	w := weights{k.seed, random, i % 2, uint64(i / 2), levels, randomBits(levels), k.in}
+	w := weights{k.seed, random, i % 2, uint64(i / 2), levels, randomBits(levels), k.in, nil}
 	if k.atMost > 0 {
 		w.bits = min(w.bits, k.atMost)
+	}
+	if levels > mostDrawn && levels <= mostProducts {
+		w.factors = make([]uint64, 512)
+		block := new([aes.BlockSize]byte)
+		for j := range w.factors {
+			w.factors[j] = w.drawn(block, int64(j))
+		}
 	}
 	return w
 }
 
-// with is the weight of a level. Its random bits are the first ones of half a block of
-// AES-128: the level and the function encrypted with the seed, in a block that is given, since
-// one for each level would be allocated.
+// with is the weight of a level, in a block that is given, since one for each level would be
+// allocated.
 func (w weights) with(block *[aes.BlockSize]byte, level int64) uint64 {
 	if w.descend() {
 		level = w.levels - 1 - level
 	}
-	binary.LittleEndian.PutUint64(block[:], uint64(level))
+	var random uint64
+	if w.factors == nil {
+		random = w.drawn(block, level)
+	} else {
+		random = w.factors[level>>8] * w.factors[256+level&255] & (1<<w.bits - 1)
+	}
+	return w.base() + uint64(level)<<w.bits + random
+}
+
+// drawn is the random bits of a number: the first ones of half a block of AES-128, the number and
+// that of the function encrypted with the seed.
+func (w weights) drawn(block *[aes.BlockSize]byte, number int64) uint64 {
+	binary.LittleEndian.PutUint64(block[:], uint64(number))
 	binary.LittleEndian.PutUint64(block[8:], w.number)
 	w.random.Encrypt(block[:], block[:])
-	return w.base() + uint64(level)<<w.bits + binary.LittleEndian.Uint64(block[8*w.half:])>>(64-w.bits)
+	return binary.LittleEndian.Uint64(block[8*w.half:]) >> (64 - w.bits)
 }
 
 // base is what the weights of all levels have in common.

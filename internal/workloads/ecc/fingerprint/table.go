@@ -2,6 +2,7 @@ package fingerprint
 
 import (
 	"errors"
+	"math"
 	"slices"
 
 	"eccbench/internal/grid"
@@ -15,8 +16,17 @@ type Table struct {
 	Weights []uint64
 	Shift   uint
 	Least   int64
+	// Beyond says that the last of them is outside, too, where the table has it once.
+	Beyond bool
 	// Under says that what is outside has the least weight, in place of the greatest.
 	Under bool
+	// Factors, if any, are the numbers whose products have the random bits of levels as their
+	// lowest Bits: those of the upper bytes of levels, and of the lower ones. Of an integer type the
+	// levels are then the values from First on. Reversed says that weights descend with the levels.
+	Factors  []uint64
+	Bits     uint
+	First    int64
+	Reversed bool
 }
 
 // mostEntries is where a table would take a gigabyte.
@@ -32,7 +42,10 @@ func (p *Prepared) Tables() ([]Table, error) {
 	}
 	tables := make([]Table, len(p.functions))
 	for i, f := range p.functions {
-		t := Table{Under: p.in.Vertices}
+		t := Table{Under: p.in.Vertices, Bits: f.bits, Reversed: p.in.Vertices != p.in.Superlevel}
+		if first, whole := p.consecutive(); whole {
+			t.Factors, t.First = f.factors, first
+		}
 		if f.bits < 32 {
 			t.Shift = 32 - f.bits
 		}
@@ -44,7 +57,7 @@ func (p *Prepared) Tables() ([]Table, error) {
 			of = append(slices.Clone(of[1<<15:]), of[:1<<15]...) // in the order of the values
 			of, t.Least = within(of)
 			t.Least -= 1 << 15
-		case grid.Uint16:
+		case grid.Uint8, grid.Uint16:
 			of, t.Least = within(of)
 		}
 		t.Weights = make([]uint64, 0, len(of)+1)
@@ -52,11 +65,24 @@ func (p *Prepared) Tables() ([]Table, error) {
 			t.Weights = append(t.Weights, (w-lowest)<<t.Shift)
 		}
 		if p.typ != grid.Float32 {
+			t.Beyond = of[len(of)-1] == f.outside
+		}
+		if p.typ != grid.Float32 && !t.Beyond {
 			t.Weights = append(t.Weights, (f.outside-lowest)<<t.Shift)
 		}
 		tables[i] = t
 	}
 	return tables, nil
+}
+
+// consecutive is the first level of a ladder whose levels are those integers that follow it, and
+// whether it is one, as every ladder is of float32, whose kernels know its levels.
+func (p *Prepared) consecutive() (first int64, whole bool) {
+	if p.typ == grid.Float32 {
+		return 0, true
+	}
+	lo, step, ok := p.ladder.Affinity()
+	return int64(lo), ok && step == 1 && lo == math.Trunc(lo) && math.Abs(lo) < 1<<24
 }
 
 // within is a table without what is the same at its ends, but for one of each, and where it

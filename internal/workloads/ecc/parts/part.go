@@ -113,8 +113,11 @@ type Part struct {
 	sum   fingerprint.Sum
 }
 
-// magic are a part's first bytes.
-const magic = "eccbench part 1\n"
+// magic are a part's first bytes. The number is another where a key has other fingerprints.
+const magic = "eccbench part 2\n"
+
+// former is where parts begin whose fingerprints add up with those of no part of today.
+const former = "eccbench part 1\n"
 
 // mostHead is how long a head may be.
 const mostHead = 1 << 20
@@ -259,6 +262,9 @@ func Open(path string) (*Part, error) {
 func read(r io.Reader, size int64) (*Part, error) {
 	start := make([]byte, len(magic)+4)
 	n, err := io.ReadFull(r, start)
+	if bytes.HasPrefix(start[:n], []byte(former)) {
+		return nil, errors.New("a part of an earlier version, whose fingerprints are others: count it again")
+	}
 	if !bytes.HasPrefix([]byte(magic), start[:min(n, len(magic))]) {
 		return nil, errors.New("not a part, which curve, betti and levels --shard write")
 	}

@@ -23,6 +23,7 @@ type Looker struct {
 	module    device.Module
 	stream    device.Stream
 	functions []*function
+	way       string        // to the weights: places, products or beside
 	values    device.Buffer // of the levels of float32; nil where none are needed
 	host      device.Pinned // their sums
 	even      int32
@@ -35,11 +36,17 @@ type Looker struct {
 type function struct {
 	fingerprint.Table
 	kernel  device.Function
-	weights device.Buffer
+	weights device.Buffer // or factors
+	entries int64         // of the ladder, with what is outside
+	least   int64         // the value of the first one, of 16 bits
+	top     int64         // the entry of the greatest value
 	sum     device.Buffer
 	launch  device.Launch
 	copies  int32 // log₂ of those in shared memory
 }
+
+// tableBytes is what a table takes in shared memory, which has the weight of what is outside twice.
+func (f *function) tableBytes() int64 { return 8 * int64(len(f.Weights)+1) }
 
 // The shape of the kernels' work (kernels/fingerprint/fingerprint.h).
 const (
@@ -48,11 +55,12 @@ const (
 	rows    = 4
 	// mostShared is what copies of a table may take together, which leaves the rest to the
 	// cache; a table alone may take more.
-	mostShared  = 96 << 10
+	mostShared  = 144 << 10
 	mostCopies  = 4       // log₂: the lanes of half a warp have one each
+	factorBytes = 1 << 17 // of 512 factors, of which each lane has copies
 	reserve     = 1 << 10 // of shared memory, for what the driver has there
 	mostSegment = 8192    // planes: a thread's sum of shifted weights has 63 bits
-	mostEven    = 1 << 22 // levels whose numbers float32 tells apart
+	mostEven    = 1 << 20 // levels whose numbers come out of four roundings to float32
 )
 
 // Open loads the kernels and the tables of weights for images like one.
@@ -98,35 +106,67 @@ func open(d device.Device, p *fingerprint.Prepared, like grid.Source, in fingerp
 		if f.sum, err = d.Alloc("a fingerprint", 8); err != nil {
 			return o, err
 		}
-		if f.weights, err = put(o, "weights", table.Weights); err != nil {
+	}
+	o.choose(l.Len())
+	for _, f := range o.functions {
+		numbers := f.Weights
+		if o.way == "products" {
+			numbers = f.Factors
+		}
+		if f.weights, err = put(o, "weights", numbers); err != nil {
 			return o, err
 		}
 	}
 	return o, o.load(t)
 }
 
-// load loads the kernel: one whose tables are in shared memory where they fit there.
-func (o *Looker) load(t grid.Type) (err error) {
-	need := o.functions[0].weights.Bytes()
+// choose chooses the way to the weights: a table in shared memory, what they are products of, or
+// where neither fits there a table beside it.
+func (o *Looker) choose(levels int64) {
+	room := o.d.Info().SharedOptIn - reserve
+	table := o.functions[0].tableBytes()
 	if o.values != nil {
-		need += o.values.Bytes()
+		table += o.values.Bytes()
 	}
+	products := o.functions[0].Factors != nil && factorBytes <= room
+	switch {
+	case products:
+		o.way = "products"
+	case table <= room:
+		o.way = "places"
+	default:
+		o.way = "beside"
+	}
+	for _, f := range o.functions {
+		f.entries, f.least = int64(len(f.Weights)), f.Least
+		if products {
+			f.entries, f.least, f.Shift = levels+1, f.First, 0
+		}
+		f.top = f.entries - 2
+		if f.Beyond {
+			f.top++
+		}
+	}
+}
+
+// load loads the kernel.
+func (o *Looker) load(t grid.Type) (err error) {
 	kernel := "fingerprint"
+	if o.shape.Dim() == 2 {
+		kernel += "_flat"
+	}
 	if o.functions[0].Under {
 		kernel += "_under"
 	}
-	shared := need+reserve <= o.d.Info().SharedOptIn
-	if !shared {
-		kernel += "_beside"
-	}
-	if o.module, err = resident.Load(o.d, fmt.Sprintf("fingerprint_%v", t), fmt.Sprintf("%s_%v", kernel, t)); err != nil {
+	name := fmt.Sprintf("%s_%s_%v", kernel, o.way, t)
+	if o.module, err = resident.Load(o.d, fmt.Sprintf("fingerprint_%v", t), name); err != nil {
 		return err
 	}
 	for _, f := range o.functions {
-		if f.kernel, err = o.module.Function(fmt.Sprintf("%s_%v", kernel, t)); err != nil {
+		if f.kernel, err = o.module.Function(name); err != nil {
 			return err
 		}
-		if err := o.arrange(f, shared); err != nil {
+		if err := o.arrange(f); err != nil {
 			return err
 		}
 	}
@@ -151,7 +191,10 @@ func put[T uint64 | float32](o *Looker, name string, list []T) (device.Buffer, e
 func (o *Looker) levels(l grid.Ladder) (err error) {
 	lo, step, even := l.Affinity()
 	if even && l.Len() <= mostEven {
-		o.even, o.lo, o.step, o.inverse = 1, float32(lo), float32(step), float32(1/step)
+		o.even, o.lo, o.step = 1, float32(lo), float32(step)
+		if l.Len() > 1 {
+			o.inverse = float32(1 / (step * float64(l.Len()-1)))
+		}
 		if l.InFloat32() {
 			return nil
 		}
@@ -166,18 +209,21 @@ func (o *Looker) levels(l grid.Ladder) (err error) {
 
 // arrange chooses how many copies of a table a block has in its shared memory, and as many
 // blocks as run at once.
-func (o *Looker) arrange(f *function, shared bool) error {
+func (o *Looker) arrange(f *function) error {
 	info := o.d.Info()
 	f.launch = device.Launch{Block: device.Dim{X: threads}}
-	if shared {
+	switch o.way {
+	case "products":
+		f.launch.Shared = factorBytes
+	case "places":
 		values := int64(0)
 		if o.values != nil {
 			values = o.values.Bytes()
 		}
-		for f.copies < mostCopies && f.weights.Bytes()<<(f.copies+1)+values <= mostShared {
+		for f.copies < mostCopies && f.tableBytes()<<(f.copies+1)+values <= mostShared {
 			f.copies++
 		}
-		f.launch.Shared = f.weights.Bytes()<<f.copies + values
+		f.launch.Shared = f.tableBytes()<<f.copies + values
 	}
 	if f.launch.Shared+f.kernel.Attributes().Shared > info.Shared {
 		if err := f.kernel.AllowShared(f.launch.Shared); err != nil {
@@ -192,10 +238,13 @@ func (o *Looker) arrange(f *function, shared bool) error {
 	return err
 }
 
-// segment is how many planes a warp marches through. It reads one more, so few long segments
-// are cheap, but the last turn of all warps is to be full.
+// segment is how many planes a warp marches through, of a 2D image rows. It reads one more, so few
+// long segments are cheap, but the last turn of all warps is to be full.
 func segment(s grid.Shape, positions, warps int64) int64 {
-	items := (s.W + columns - 1) / columns * ((s.H + rows) / rows)
+	items := (s.W + columns - 1) / columns
+	if s.Dim() == 3 {
+		items *= (s.H + rows) / rows
+	}
 	best, least := int64(1), math.Inf(1)
 	for parts := int64(1); parts <= positions; parts++ {
 		length := (positions + parts - 1) / parts
@@ -225,10 +274,7 @@ func negative(s fingerprint.Sum) (sum fingerprint.Sum) {
 	return sum
 }
 
-// whole is the sum with the signs of top cells. The kernels take a 2D image for a volume of one
-// plane. What is outside changes nothing but in the cells between the two: with the greatest
-// weight there they are the plane's own, with the sign of a cell that is thin; with the least
-// they are outside, and the plane's own are those with thickness.
+// whole is the sum with the signs of top cells.
 func (o *Looker) whole(image any) (fingerprint.Sum, error) {
 	err := o.d.Do(func() error {
 		return errors.Join(o.begin(), o.add(image, 0, -1, o.shape.D), o.end())
@@ -245,9 +291,6 @@ func (o *Looker) sum() fingerprint.Sum {
 	for i := range sum {
 		sum[i] = binary.LittleEndian.Uint64(o.host.Data()[8*i:])
 	}
-	if o.vertices && o.shape.Dim() == 2 {
-		return negative(sum)
-	}
 	return sum
 }
 
@@ -261,18 +304,26 @@ func (o *Looker) begin() error {
 }
 
 // add adds to the stream a look at the cells of positions from ≤ z < to along the slices, those
-// between slice z and the next one, of which the slices from first on begin there.
+// between slice z and the next one, of which the slices from first on begin there; of a 2D image at
+// all cells.
 func (o *Looker) add(image any, first, from, to int64) error {
 	var values any = uint64(0) // none
 	if o.values != nil {
 		values = o.values
 	}
 	s := o.shape
+	if s.Dim() == 2 {
+		from, to = -1, s.H
+	}
 	for _, f := range o.functions {
 		length := segment(s, to-from, f.launch.Grid.X*threads/32)
+		reversed := int32(0)
+		if f.Reversed {
+			reversed = 1
+		}
 		if err := o.stream.Launch(f.kernel, f.launch, image, int32(s.W), int32(s.H), int32(s.D), int32(first), o.rings,
-			int32(from), int32(to), int32(length), f.weights, int32(len(f.Weights)), f.copies, int32(f.Least), values,
-			o.even, o.lo, o.inverse, o.step, int32(f.Shift), f.sum); err != nil {
+			int32(from), int32(to), int32(length), f.weights, int32(f.entries), f.copies, int32(f.least), int32(f.top), values,
+			o.even, o.lo, o.inverse, o.step, reversed, int32(f.Bits)-32, int32(f.Shift), f.sum); err != nil {
 			return err
 		}
 	}

@@ -23,6 +23,7 @@ var images = []string{
 	"noise/shape=132x8x3/type=int16/seed=7", "noise/shape=131x9x5/type=uint16/seed=8", "noise/shape=64x5x4/type=uint16/levels=3000/seed=9",
 	"noise/shape=132x6x4/type=float32/levels=512/seed=10", "noise/shape=17x6x4/type=float32/levels=1000/step=0.1/seed=11", "between/shape=33x34x5/levels=300/seed=12",
 	"noise/shape=9x8x7/levels=64/type=float32/step=1e-13/seed=13", "noise/shape=140x7x3/type=float32/levels=40000/seed=14",
+	"noise/shape=129x11/type=uint16/seed=15", "noise/shape=300x30/type=float32/levels=700/seed=16", "between/shape=33x10/levels=5000/seed=17",
 }
 
 // conventions are those with the greatest values, those with the least, and closed axes.
@@ -96,9 +97,9 @@ func alike(t *testing.T, open resident.Opener, f grid.Source, k fingerprint.Key,
 
 // Each defect of the kernels shows in some image.
 func TestFaultsOnHost(t *testing.T) {
-	for _, fault := range []string{"seam", "row", "segment", "outside", "sign", "tie", "lanes", "between", "last"} {
+	for _, fault := range []string{"seam", "row", "segment", "outside", "sign", "tie", "lanes", "between", "last", "cross", "step"} {
 		open, caught := kernelsOnHost(t, fault), 0
-		for _, name := range []string{images[0], images[5], images[11]} {
+		for _, name := range []string{images[0], images[3], images[5], images[8], images[11]} {
 			_, f := ecctest.Open(t, name)
 			for _, in := range []grid.Source{f, masked(t, f)} {
 				if same, _ := alike(t, open, in, fingerprint.Draw(1), 1<<30); !same {
