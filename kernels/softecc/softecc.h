@@ -411,7 +411,8 @@ inlined void table_of(const sums &b, const double *tau, const double *g, int thr
   }
 }
 
-// G' of a voxel, by the table, which a block keeps in shared memory where it is of places.
+// c times G' of a voxel, by the table, which a block keeps in shared memory where it is of places:
+// there what a change of 0 is multiplied with costs less than a branch around it.
 struct at_places {
   places p;
   const float32 *slopes;
@@ -419,63 +420,74 @@ struct at_places {
     for (int k = thread_x(); k < p.n; k += threads()) ((float32 *)block_changes)[k] = slopes[k];
     __syncthreads();
   }
-  template <class T> member float32 of(const tilted<T> &, float32 v, int, int) const {
-    return ((const float32 *)block_changes)[as<unsigned>(p.number(v)) & 0xffff];
+  template <class T> member float32 times(int change, const tilted<T> &, float32 v, int, int) const {
+    return (float32)change * ((const float32 *)block_changes)[as<unsigned>(p.number(v)) & 0xffff];
   }
 };
 struct in_bins {
   bins b;
   const float32 *slopes;
   member void start() const {}
-  template <class T> member float32 of(const tilted<T> &y, float32 v, int row, int x) const {
+  template <class T> member float32 times(int change, const tilted<T> &y, float32 v, int row, int x) const {
+    if (!change) return 0;
     double from;
     int64 k = b.bin(b.of(y, v, row, x), &from);
     if (k < 0 || k >= b.n) return 0;
     const float32 *s = slopes + 3 * k;
     float32 f = (float32)from;
-    return s[0] + f * (s[1] + f * s[2]);
+    return (float32)change * (s[0] + f * (s[1] + f * s[2]));
   }
 };
 
-// ∂X, and of each block the sums of c G' and of c G' times x, y and z.
+// ∂X, and of each block the sums of c G' and of c G' times x, y and z. What forward read last may
+// still be in the second-level cache: the last rows are taken first.
 template <bool aligned, class T, class From>
 inlined void backward(const tilted<T> &y, const unsigned *changes, float32 *dx, double *moments, const From &from) {
-  const int rows = 4; // that a warp takes together
+  typedef float32 four_floats __attribute__((ext_vector_type(4))); // which are stored together
+  const int rows = 8; // of a plane that a warp takes together
   __shared__ double shared[32];
   from.start();
-  int words = (y.w + 3) / 4, across = (words + 31) / 32, all = y.h * y.d, warps = threads() >> 5;
-  int items = across * ((all + rows - 1) / rows);
+  int words = (y.w + 3) / 4, across = (words + 31) / 32, high = (y.h + rows - 1) / rows, warps = threads() >> 5;
+  int items = across * high * y.d;
   double sum = 0, by_x = 0, by_y = 0, by_z = 0;
-  for (int item = block_x() * warps + (thread_x() >> 5); item < items; item += blocks() * warps) {
-    int word = item % across * 32 + (thread_x() & 31), x = 4 * word, row0 = item / across * rows;
+  for (int item = items - 1 - (block_x() * warps + (thread_x() >> 5)); item >= 0; item -= blocks() * warps) {
+    int group = item / across, word = (item - group * across) * 32 + (thread_x() & 31), x = 4 * word;
+    int z = group / high, y0 = (group - z * high) * rows, row0 = z * y.h + y0;
     unsigned c[rows][1] = {};
     loaded<T> v[rows];
-    UNROLL for (int r = 0; r < rows; r++) load_if(row0 + r < all && word < words, c[r], changes + (int64)(row0 + r) * words + word);
+    const int has = word < words ? y.h - y0 : 0; // rows
+    const unsigned *kept = changes + (int64)row0 * words + word;
+    UNROLL for (int r = 0; r < rows; r++) load_if(r < has, c[r], kept + (int64)r * words);
+    const T *image = y.image + (int64)row0 * y.w + x;
     UNROLL for (int r = 0; r < rows; r++) {
       UNROLL for (int i = 0; i < (int)sizeof(T); i++) v[r].own[i] = 0;
-      load<aligned>(v[r], y.image + (int64)(row0 + r) * y.w + x, y.w - x, c[r][0] != 0);
+      load<aligned>(v[r], image + (int64)r * y.w, y.w - x, c[r][0] != 0);
     }
+    float32 *to = dx + (int64)row0 * y.w + x;
+    // Sums of the rows, and of them times how far they are from the first, and likewise of columns.
+    float32 all = 0, of_rows = 0, of_columns = 0;
     UNROLL for (int r = 0; r < rows; r++) {
-      if (row0 + r >= all || word >= words) continue;
-      struct alignas(16) quad { float32 v[4]; } out = {};
+      struct quad { float32 v[4]; } out = {};
       if (c[r][0]) {
         float32 p[4];
         UNROLL for (int i = 0; i < 4; i++) {
-          int change = (int)(c[r][0] << (24 - 8 * i)) >> 24;
-          p[i] = change ? (float32)change * from.of(y, v[r].at(i), row0 + r, x + i) : 0;
+          p[i] = from.times((int)permute(c[r][0], 0, 0x8880 + 0x1111 * i), y, v[r].at(i), row0 + r, x + i);
           out.v[i] = -p[i];
         }
-        double s = p[0] + p[1] + (p[2] + p[3]);
-        int z = (row0 + r) / y.h;
-        sum += s;
-        by_x += s * x + (double)(p[1] + 2 * p[2] + 3 * p[3]);
-        by_y += s * (row0 + r - z * y.h);
-        by_z += s * z;
+        float32 s = p[0] + p[1] + (p[2] + p[3]);
+        all += s;
+        of_rows += (float32)r * s;
+        of_columns += p[1] + 2 * p[2] + 3 * p[3];
       }
-      float32 *to = dx + (int64)(row0 + r) * y.w + x;
-      if (aligned) *(quad *)to = out;
-      else UNROLL for (int i = 0; i < 4; i++) if (x + i < y.w) to[i] = out.v[i];
+      if (r >= has) continue;
+      if (aligned) *(four_floats *)(to + (int64)r * y.w) = as<four_floats>(out);
+      else UNROLL for (int i = 0; i < 4; i++) if (x + i < y.w) to[(int64)r * y.w + i] = out.v[i];
     }
+    double s = all;
+    sum += s;
+    by_x += s * x + (double)of_columns;
+    by_y += s * y0 + (double)of_rows;
+    by_z += s * z;
   }
   sum = sum_of_block(sum, shared), by_x = sum_of_block(by_x, shared);
   by_y = sum_of_block(by_y, shared), by_z = sum_of_block(by_z, shared);
