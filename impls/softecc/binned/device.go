@@ -72,7 +72,7 @@ func countable(s grid.Shape, d device.Info) error {
 func byPlace(d device.Device, p *softecc.Problem) (scale, offset float32, ok bool) {
 	l := p.Ladder()
 	_, _, even := l.Affinity()
-	if !even || p.Alpha != 0 || l.Len() > mostPlaces || 4*l.Len() > d.Info().SharedOptIn-1<<10 {
+	if !even || p.Alpha != 0 || l.Len() > mostPlaces || 4*(l.Len()+spareCounts) > d.Info().SharedOptIn-1<<10 {
 		return 0, 0, false
 	}
 	lo, last := float64(l.Value(0)), float64(l.Len()-1)
@@ -147,6 +147,7 @@ type counter struct {
 
 // Shape of the kernels' work (kernels/softecc/softecc.h).
 const (
+	spareCounts = 32  // of no place
 	deviceBlock = 256 // threads
 	warpColumns = 128
 	slabPlanes  = 2     // a warp has two slabs of them where it counts by place
@@ -252,7 +253,7 @@ func (j *deviceJob) byPlaces() (ok bool, err error) {
 	l := j.p.Ladder()
 	first, step, _ := l.Affinity()
 	c := &counter{name: "places", each: 1, n: l.Len()}
-	c.forwards.Shared, c.backwards.Shared = 4*c.n, 4*c.n
+	c.forwards.Shared, c.backwards.Shared = 4*(c.n+spareCounts), 4*c.n
 	if c.over, err = put(j, "λ", []float64{0, 0, 0, j.p.Lambda}); err != nil {
 		return false, err
 	}
