@@ -401,10 +401,10 @@ inlined void curve_of(const sums &b, const double *tau, const double *g, double 
   out[3 * block_x() + 2] = g[block_x()] * dl;
 }
 
-// G' and, of bins, its derivatives by the distance in widths; a warp a bin.
-inlined void table_of(const sums &b, const double *tau, const double *g, int thresholds, float32 *out) {
-  int step = blocks() * (threads() >> 5);
-  for (int k = block_x() * (threads() >> 5) + (thread_x() >> 5); k < b.n; k += step) {
+// G' and, of bins, its derivatives by the distance in widths, by one of so many blocks; a warp a bin.
+inlined void table_of(const sums &b, const double *tau, const double *g, int thresholds, int block, int blocks, float32 *out) {
+  int warps = threads() >> 5;
+  for (int k = block * warps + (thread_x() >> 5); k < b.n; k += blocks * warps) {
     double v = 0, first = 0, second = 0;
     for (int j = thread_x() & 31; j < thresholds; j += 32) {
       double a = b.lambda * (tau[j] - b.at[k]);

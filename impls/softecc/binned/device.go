@@ -112,9 +112,8 @@ type deviceJob struct {
 	p          *softecc.Problem
 	stream     device.Stream
 	start, end device.Event
-	both       device.Module // of images of any type
-	curve      device.Function
-	table      device.Function
+	both       device.Module   // of images of any type
+	between    device.Function // makes the curve and the table
 
 	image, changes, dx device.Buffer
 	along, ofRow       device.Buffer // what is added to X
@@ -164,13 +163,10 @@ func (j *deviceJob) setup(c bench.Conditions) (err error) {
 	if j.end, err = j.d.NewEvent("end"); err != nil {
 		return err
 	}
-	if j.both, err = resident.Load(j.d, "softecc_curve", "softecc_curve", "softecc_table"); err != nil {
+	if j.both, err = resident.Load(j.d, "softecc_curve", "softecc_curve_and_table"); err != nil {
 		return err
 	}
-	if j.curve, err = j.both.Function("softecc_curve"); err != nil {
-		return err
-	}
-	if j.table, err = j.both.Function("softecc_table"); err != nil {
+	if j.between, err = j.both.Function("softecc_curve_and_table"); err != nil {
 		return err
 	}
 	if err := j.place(c); err != nil {
@@ -458,12 +454,16 @@ func (c *counter) length(s grid.Shape) int64 {
 	return best
 }
 
-// ofTables is how the table of so many bins is made, and ofCurves the curve at so many thresholds.
+// ofTables is how the table of so many bins is made, ofCurves the curve at so many thresholds, and
+// ofBoth both at once.
 func ofTables(n int64) device.Launch {
 	return device.Launch{Grid: device.Dim{X: min((n+3)/4, 1<<16)}, Block: device.Dim{X: 128}}
 }
 func ofCurves(m int64) device.Launch {
-	return device.Launch{Grid: device.Dim{X: m}, Block: device.Dim{X: 256}}
+	return device.Launch{Grid: device.Dim{X: m}, Block: device.Dim{X: 512}}
+}
+func ofBoth(m, n int64) device.Launch {
+	return device.Launch{Grid: device.Dim{X: m + min((n+15)/16, 1<<16)}, Block: device.Dim{X: 512}}
 }
 
 func (j *deviceJob) run(c *counter) error {
@@ -474,11 +474,10 @@ func (j *deviceJob) run(c *counter) error {
 	return errors.Join(
 		j.stream.Record(j.start),
 		j.stream.Fill32(c.counts, 0, c.counts.Bytes()/4, 0),
-		j.stream.Launch(j.table, ofTables(c.n), c.middles, int32(c.n), int32(c.each), c.over, j.tau, j.g, int32(m), c.slopes),
 		j.stream.Launch(c.forward, c.forwards, forward...),
 		j.stream.Launch(c.backward, c.backwards, backward...),
-		j.stream.Launch(j.curve, ofCurves(m),
-			c.middles, c.counts, int32(c.n), int32(c.each), c.over, j.tau, j.g, j.out),
+		j.stream.Launch(j.between, ofBoth(m, c.n),
+			c.middles, c.counts, int32(c.n), int32(c.each), c.over, j.tau, j.g, int32(m), j.out, c.slopes),
 		j.stream.Record(j.end),
 		j.stream.Copy(c.result, 0, c.counts, c.counts.Bytes()-8, 8),
 		j.stream.Copy(c.result, 8, c.moments, 0, c.moments.Bytes()),
