@@ -146,8 +146,8 @@ type counter struct {
 
 // Shape of the kernels' work (kernels/softecc/softecc.h).
 const (
-	spareCounts = 32  // of no place
 	deviceBlock = 256 // threads
+	spareCounts = 32  // of no place
 	warpColumns = 128
 	slabPlanes  = 2     // a warp has two slabs of them where it counts by place
 	mostPlaces  = 31744 // whose numbers are the patterns of finite halves
@@ -439,14 +439,17 @@ func (c *counter) length(s grid.Shape) int64 {
 	if c.each > 1 {
 		slabs = 1
 	}
-	across, deep, high := (s.W+warpColumns-1)/warpColumns, (s.D+slabs*slabPlanes-1)/(slabs*slabPlanes), int64(1)
+	across, deep, rows := (s.W+warpColumns-1)/warpColumns, (s.D+slabs*slabPlanes-1)/(slabs*slabPlanes), s.H
 	if s.Dim() == 2 {
-		deep, high = 1, slabs
+		deep, rows = 1, (s.H+slabs-1)/slabs
 	}
+	const shortest, longest, turns = 8, 256, 64
 	warps := c.forwards.Grid.X * deviceBlock / 32
 	best, least := int64(0), int64(math.MaxInt64)
-	for length := int64(8); length <= 256; length *= 2 {
-		items := across * deep * ((s.H + high*length - 1) / (high * length))
+	for turn := range int64(turns) {
+		pieces := max(1, (turn+1)*warps/(across*deep))
+		length := min(max(shortest, (rows+pieces-1)/pieces), longest)
+		items := across * deep * ((rows + length - 1) / length)
 		if cost := (items + warps - 1) / warps * (length + 2); cost < least {
 			best, least = length, cost
 		}
@@ -475,9 +478,9 @@ func (j *deviceJob) run(c *counter) error {
 		j.stream.Record(j.start),
 		j.stream.Fill32(c.counts, 0, c.counts.Bytes()/4, 0),
 		j.stream.Launch(c.forward, c.forwards, forward...),
-		j.stream.Launch(c.backward, c.backwards, backward...),
 		j.stream.Launch(j.between, ofBoth(m, c.n),
 			c.middles, c.counts, int32(c.n), int32(c.each), c.over, j.tau, j.g, int32(m), j.out, c.slopes),
+		j.stream.Launch(c.backward, c.backwards, backward...),
 		j.stream.Record(j.end),
 		j.stream.Copy(c.result, 0, c.counts, c.counts.Bytes()-8, 8),
 		j.stream.Copy(c.result, 8, c.moments, 0, c.moments.Bytes()),
