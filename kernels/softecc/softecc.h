@@ -12,6 +12,9 @@
 
 extern __shared__ int block_changes[];
 
+// Of a lambda, whose captures else are in memory.
+#define ALWAYS_INLINED __attribute__((always_inline))
+
 // Around it a float32 is an integer, and so are the lower bits of its pattern.
 const float32 integers = 12582912.0f;
 // The unit of the first two moments, in widths of a bin and their squares.
@@ -92,7 +95,7 @@ template <class V, class C> inlined void extrema(C *e, const V *m) {
 struct places {
   typedef unsigned value; // of a voxel of the first slab and one of the second
   typedef half2 change;
-  enum { slabs = 2 };
+  enum { slabs = 2, spare = 32 }; // counters of no place, one for each lane
   int64 *counts; // of the places, and then whether a value is none of them
   int n;
   float32 scale, offset, step, least; // scale·v + offset is from 0 to 1; step·place + least the value
@@ -100,32 +103,35 @@ struct places {
   member float32 number(float32 v) const { // plus integers
     return __builtin_fmaf(fma_saturated(v, scale, offset), (float32)(n - 1), integers);
   }
-  template <class T> member unsigned of(const tilted<T> &, float32 v, int, int) const { return as<unsigned>(number(v)); }
-  // The same, and whether the value stands on no place.
-  template <class T> member unsigned of(const tilted<T> &, float32 v, int, int, unsigned &strays) const {
-    float32 r = number(v);
-    strays |= as<unsigned>(__builtin_fmaf(r - integers, step, least)) ^ as<unsigned>(v);
-    return as<unsigned>(r);
-  }
-  member static value join(unsigned a, unsigned b) { return permute(a, b, 0x5410); }
+  template <class T> member float32 of(const tilted<T> &, float32 v, int, int) const { return number(v); }
+  // Not 0 where a value, whose number is given, stands on no place.
+  member unsigned stray(float32 number, float32 v) const { return as<unsigned>(__builtin_fmaf(number - integers, step, least)) ^ as<unsigned>(v); }
+  member static float32 above() { return integers + 0x7c00; } // the number whose pattern is infinity
+  member static value join(float32 a, float32 b) { return permute(as<unsigned>(a), as<unsigned>(b), 0x5410); }
   // What is an infinity where there is no voxel, and leaves values alone where there is.
-  member static unsigned cover(bool out, bool other) { return (out ? 0x7c00 : 0xfc00) | (other ? 0x7c000000 : 0xfc000000); }
+  member static unsigned cover(bool out) { return out ? 0x7c007c00 : 0xfc00fc00; }
   member static value covered(value v, unsigned cover) { return greatest_halves(v, cover); }
-  // The bytes of a word that are changes of voxels.
-  member static unsigned kept(bool in, bool other) { return (in ? 0xff : 0) | (other ? 0xff0000 : 0); }
+  // What changes are multiplied with: 1, or 0 where there is no voxel.
+  member static half2 kept(bool in, bool other) { return half2{(_Float16)in, (_Float16)other}; }
   // Changes are added to 0x6600, so that the lower byte of each half is one.
-  member static unsigned word(half2 c) { return as<unsigned>(c + half2{(_Float16)1536, (_Float16)1536}); }
+  member static unsigned word(half2 c, half2 kept) { return as<unsigned>(fma_halves(c, kept, half2{(_Float16)1536, (_Float16)1536})); }
   member static int of_word(unsigned word, int slab) { return (int)permute(word, 0, slab ? 0xaaa2 : 0x8880); }
   member static unsigned bytes(const unsigned (&w)[4], int slab) {
     unsigned selector = slab ? 0x62 : 0x40;
     return permute(permute(w[0], w[1], selector), permute(w[2], w[3], selector), 0x5410);
   }
   member void start() const {
-    for (int k = thread_x(); k < n; k += threads()) block_changes[k] = 0;
+    for (int k = thread_x(); k < n + spare; k += threads()) block_changes[k] = 0;
     __syncthreads();
   }
-  member void add(value v, int slab, int change) const {
-    add_shared_unless_0(shared_address(block_changes) + 4 * permute(v, 0, slab ? 0x4432 : 0x4410), change);
+  // Adds four changes without a branch, for which two warps of a scheduler wait longer than an addition takes.
+  member void add(const value *v, const unsigned (&word)[4], unsigned, int slab) const {
+    unsigned none = shared_address(block_changes) + 4 * (n + (thread_x() & 31));
+    UNROLL for (int i = 0; i < 4; i++) {
+      int change = of_word(word[i], slab);
+      unsigned to = shared_address(block_changes) + 4 * permute(v[i], 0, slab ? 0x4432 : 0x4410);
+      add_shared(change ? to : none, change);
+    }
   }
   member void finish(unsigned strays) const {
     if (strays) add_global(counts + n, (int64)1);
@@ -152,18 +158,23 @@ struct bins {
   template <class T> member float32 of(const tilted<T> &y, float32 v, int row, int x) const {
     return v + (y.of_row[row] + y.along[x]);
   }
-  template <class T> member float32 of(const tilted<T> &y, float32 v, int row, int x, unsigned &) const { return of(y, v, row, x); }
+  member unsigned stray(float32, float32) const { return 0; }
+  member static float32 above() { return __builtin_huge_valf(); }
   member static value join(float32 a, float32) { return a; }
-  member static float32 cover(bool out, bool) { return out ? __builtin_huge_valf() : -__builtin_huge_valf(); }
+  member static float32 cover(bool out) { return out ? __builtin_huge_valf() : -__builtin_huge_valf(); }
   member static value covered(value v, float32 cover) { return __builtin_fmaxf(v, cover); }
-  member static unsigned kept(bool in, bool) { return in ? 0xff : 0; }
-  member static unsigned word(float32 c) { return as<unsigned>(c + integers); }
+  member static float32 kept(bool in, bool) { return in ? 1 : 0; }
+  member static unsigned word(float32 c, float32 kept) { return as<unsigned>(__builtin_fmaf(c, kept, integers)); }
   member static int of_word(unsigned word, int) { return (int)permute(word, 0, 0x8880); }
   member static unsigned bytes(const unsigned (&w)[4], int) {
     return permute(permute(w[0], w[1], 0x40), permute(w[2], w[3], 0x40), 0x5410);
   }
   member void start() const {}
-  member void add(value v, int, int change) const {
+  member void add(const value *v, const unsigned (&word)[4], unsigned bytes, int slab) const {
+    if (!bytes) return;
+    UNROLL for (int i = 0; i < 4; i++) add(v[i], of_word(word[i], slab));
+  }
+  member void add(value v, int change) const {
     if (!change) return;
     double from;
     int64 k = bin(v, &from), *c = counts + 3 * k;
@@ -192,120 +203,122 @@ inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To
   int items = across * deep * ((y.h + high - 1) / high), warps = threads() >> 5;
   for (int item = block_x() * warps + (thread_x() >> 5); item < items; item += blocks() * warps) {
     int x = (item % across * 32 + lane) * 4, z0 = item / across % deep * slabs * planes, y0 = item / across / deep * high;
-    int end = y0 + length;
-    if (!flat && end > y.h) end = y.h;
-    V now[all][6], next[all][6], low[pairs + 1][6], below[pairs + 1][6];
-    C owed[planes][4] = {};
+    const int end = y0 + length < y.h ? y0 + length : y.h;
+    V now[all][6];
+    C owed[planes][4] = {}, owed_below[pairs + 1][4] = {};
     loaded<T> raw[reads];
     // A read is of a plane of the slabs and beside them, or of a slab of a flat image. Where
-    // there is no voxel, the nearest one is read, and covered.
+    // there is no voxel, the nearest one is read.
     auto plane = [&](int r) { return flat || (z0 + r - first >= 0 && z0 + r - first < y.d); };
     auto inside = [&](int r, int row) { return flat ? row + r * length >= 0 && row + r * length < y.h : row >= 0 && row < y.h; };
     auto nearest = [](int i, int n) { return i < 0 ? 0 : i < n ? i : n - 1; };
     auto line = [&](int r, int row) { return flat ? nearest(row + r * length, y.h) : nearest(z0 + r - first, y.d) * y.h + nearest(row, y.h); };
     const int beside = lane == 31 ? x + 4 : (x & ~127) - 1, near_beside = nearest(beside, y.w), near = x < y.w ? x : 0;
     const bool has = x < y.w, has_beside = beside >= 0 && beside < y.w;
-    typedef decltype(To::cover(true, true)) cover;
-    cover no_plane[all], no_edge[all];
-    unsigned keeps[planes];
-    UNROLL for (int p = 0; p < all; p++) {
-      const int other = slabs > 1 ? p + apart : p;
-      no_plane[p] = To::cover(!has || !plane(p), !has || !plane(other));
-      no_edge[p] = To::cover(!has_beside || !plane(p), !has_beside || !plane(other));
-    }
+    // Rows that have a voxel wherever there is a read; none where columns or planes have none.
+    const int full = (x & ~127) + 128 <= y.w && plane(0) && plane(reads - 1) ? flat ? y.h - (slabs - 1) * length : y.h : 0;
+    const auto no_edge = To::cover(!has_beside);
+    C keeps[planes];
     UNROLL for (int p = 0; p < planes; p++) keeps[p] = To::kept(has && plane(p + first), has && plane(p + first + (slabs > 1 ? apart : 0)));
-    // Rows are loaded a step before they are compared.
-    auto fetch = [&](int row) {
+    unsigned *kept = changes + ((int64)z0 * y.h + y0) * words + (x >> 2);
+    const int64 next_slab = (int64)length * words, next_plane = (int64)y.h * words; // of a flat image, and of others
+    // Rows are loaded one after the other, a step before they are compared.
+    const T *of[reads];
+    UNROLL for (int r = 0; r < reads; r++) of[r] = y.image + (int64)line(r, y0 - 1) * y.w + near;
+    auto fetch = [&](int row) ALWAYS_INLINED {
       UNROLL for (int r = 0; r < reads; r++) {
-        const T *p = y.image + (int64)line(r, row) * y.w;
-        load<aligned>(raw[r], p + near, y.w - near, true);
-        raw[r].edge = p[near_beside];
+        load<aligned>(raw[r], of[r], y.w - near, true);
+        raw[r].edge = of[r][near_beside - near];
+        of[r] += (unsigned)(flat ? row + r * length : row) < (unsigned)y.h - 1 ? y.w : 0;
       }
     };
-    auto arrange = [&](V (*v)[6], int row) {
-      decltype(to.of(y, 0.f, 0, 0)) own[reads][4], edges[reads];
+    // Values of Y, or the numbers of their places, of a row that was loaded: above all where there
+    // is no voxel. Whether voxels beside the slabs stand on places, others look.
+    float32 own[reads][4], edges[reads];
+    auto settle = [&](int row) ALWAYS_INLINED {
       UNROLL for (int r = 0; r < reads; r++) {
-        int at = line(r, row);
-        UNROLL for (int i = 0; i < 4; i++) own[r][i] = to.of(y, raw[r].at(i), at, aligned ? near + i : nearest(near + i, y.w), strays);
+        const int at = line(r, row);
+        UNROLL for (int i = 0; i < 4; i++) {
+          own[r][i] = to.of(y, raw[r].at(i), at, aligned ? near + i : nearest(near + i, y.w));
+          if (r >= first && r < reads - first) strays |= to.stray(own[r][i], raw[r].at(i));
+        }
         edges[r] = to.of(y, (float32)raw[r].edge, at, near_beside);
       }
-      UNROLL for (int p = 0; p < all; p++) {
-        V own_of[4];
-        const int other = slabs > 1 ? p + apart : p;
-        const bool out = !inside(p, row), out_other = !inside(other, row);
-        cover c = no_plane[p], at_edge = no_edge[p];
-        if (flat ? out || out_other : out) {
-          c = To::cover(out || !has, out_other || !has);
-          at_edge = To::cover(out || !has_beside, out_other || !has_beside);
+      if (row < 0 || row >= full) {
+        UNROLL for (int r = 0; r < reads; r++) {
+          const bool out = !plane(r) || !inside(r, row);
+          UNROLL for (int i = 0; i < 4; i++) if (out || x + i >= y.w) own[r][i] = To::above();
+          if (out) edges[r] = To::above();
         }
-        UNROLL for (int i = 0; i < 4; i++) {
-          own_of[i] = To::covered(To::join(own[p][i], own[other][i]), c);
-          if (!aligned && x + i >= y.w) own_of[i] = To::covered(own_of[i], To::cover(true, true));
-        }
-        with_neighbours(v[p], own_of, To::covered(To::join(edges[p], edges[other]), at_edge));
       }
     };
+    auto arrange = [&](int p, V *v) ALWAYS_INLINED {
+      V own_of[4];
+      const int other = slabs > 1 ? p + apart : p;
+      UNROLL for (int i = 0; i < 4; i++) own_of[i] = To::join(own[p][i], own[other][i]);
+      with_neighbours(v, own_of, To::covered(To::join(edges[p], edges[other]), no_edge));
+    };
     fetch(y0 - 1);
-    arrange(now, y0 - 1);
+    settle(y0 - 1);
+    UNROLL for (int p = 0; p < all; p++) arrange(p, now[p]);
     fetch(y0);
-    UNROLL for (int k = 0; k < pairs; k++) least_row(low[k], now[k], now[k + 1]);
     NOT_UNROLLED for (int row = y0 - 1; row < end; row++) {
       C c[planes][4], e[4];
-      V m[6];
-      arrange(next, row + 1);
+      V m[6], next[all][6];
+      settle(row + 1);
+      UNROLL for (int p = 0; p < all; p++) arrange(p, next[p]);
       fetch(row + 2);
       // Rows alone, and with the rows after: the cells of two rows belong to the first
       // of them unless its value is greater.
       UNROLL for (int p = 0; p < planes; p++) {
         const V *a = now[p + first], *b = next[p + first];
         extrema(e, a);
-        UNROLL for (int i = 0; i < 4; i++) c[p][i] = owed[p][i] + e[i];
+        UNROLL for (int i = 0; i < 4; i++) c[p][i] = e[i] - owed[p][i];
         least_row(m, a, b);
         extrema(e, m);
         UNROLL for (int i = 0; i < 4; i++) {
-          C later = e[i] * greater(a[i + 1], b[i + 1]);
-          c[p][i] -= e[i] - later;
-          owed[p][i] = -later;
+          owed[p][i] = e[i] * greater(a[i + 1], b[i + 1]);
+          c[p][i] += owed[p][i] - e[i];
         }
       }
-      // With the planes after, and with both.
+      // With the planes after, and with both: of the two rows first, as above, and then of
+      // the two planes.
       UNROLL for (int k = 0; k < pairs; k++) {
-        extrema(e, low[k]);
-        least_row(below[k], next[k], next[k + 1]);
-        least_row(m, low[k], below[k]);
         C both[4];
+        V low[6], below[6];
+        least_row(low, now[k], now[k + 1]);
+        least_row(below, next[k], next[k + 1]);
+        least_row(m, low, below);
+        extrema(e, low);
         extrema(both, m);
         UNROLL for (int i = 0; i < 4; i++) {
-          C up = greater(now[k][i + 1], now[k + 1][i + 1]), later = e[i] * up;
-          C down = both[i] * greater(low[k][i + 1], below[k][i + 1]), here = both[i] - down;
-          C here_up = here * up, down_up = down * greater(next[k][i + 1], next[k + 1][i + 1]);
-          if (k > 0) {
-            c[k - 1][i] += here - here_up - (e[i] - later);
-            owed[k - 1][i] += down - down_up;
-          }
-          if (k < planes) {
-            c[k][i] += here_up - later;
-            owed[k][i] += down_up;
-          }
+          C sum = owed_below[k][i] - e[i] + both[i], up = greater(now[k][i + 1], now[k + 1][i + 1]);
+          owed_below[k][i] = both[i] * greater(low[i + 1], below[i + 1]);
+          sum -= owed_below[k][i];
+          C upper = sum * up;
+          if (k > 0) c[k - 1][i] += sum - upper;
+          if (k < planes) c[k][i] += upper;
         }
       }
       if (row >= y0) {
         UNROLL for (int p = 0; p < planes; p++) {
-          unsigned word[4], keep = keeps[p];
-          if (flat) keep = To::kept(has && inside(0, row), has && inside(slabs - 1, row));
+          unsigned word[4];
+          C keep = keeps[p];
+          if (flat && slabs > 1 && row >= y.h - length) keep = To::kept(has, false);
           UNROLL for (int i = 0; i < 4; i++) {
-            word[i] = To::word(flat ? c[p][i] : -c[p][i]) & keep;
+            word[i] = To::word(flat ? c[p][i] : -c[p][i], keep);
             if (!aligned && x + i >= y.w) word[i] = 0;
           }
           UNROLL for (int s = 0; s < slabs; s++) {
-            UNROLL for (int i = 0; i < 4; i++) to.add(now[p + first][i + 1], s, To::of_word(word[i], s));
+            unsigned bytes = To::bytes(word, s);
+            to.add(now[p + first] + 1, word, bytes, s);
             int r = p + first + s * apart;
-            if (has && plane(r) && inside(r, row)) changes[(int64)line(r, row) * words + (x >> 2)] = To::bytes(word, s);
+            if (has && plane(r) && (!flat || row < y.h - s * length)) kept[flat ? s * next_slab : (p + s * apart) * next_plane] = bytes;
           }
         }
+        kept += words;
       }
       UNROLL for (int p = 0; p < all; p++) UNROLL for (int i = 0; i < 6; i++) now[p][i] = next[p][i];
-      UNROLL for (int k = 0; k < pairs; k++) UNROLL for (int i = 0; i < 6; i++) low[k][i] = below[k][i];
     }
   }
   to.finish(strays);
@@ -388,10 +401,10 @@ inlined void curve_of(const sums &b, const double *tau, const double *g, double 
   out[3 * block_x() + 2] = g[block_x()] * dl;
 }
 
-// G' and, of bins, its derivatives by the distance in widths; a warp a bin.
-inlined void table_of(const sums &b, const double *tau, const double *g, int thresholds, float32 *out) {
-  int step = blocks() * (threads() >> 5);
-  for (int k = block_x() * (threads() >> 5) + (thread_x() >> 5); k < b.n; k += step) {
+// G' and, of bins, its derivatives by the distance in widths, by one of so many blocks; a warp a bin.
+inlined void table_of(const sums &b, const double *tau, const double *g, int thresholds, int block, int blocks, float32 *out) {
+  int warps = threads() >> 5;
+  for (int k = block * warps + (thread_x() >> 5); k < b.n; k += blocks * warps) {
     double v = 0, first = 0, second = 0;
     for (int j = thread_x() & 31; j < thresholds; j += 32) {
       double a = b.lambda * (tau[j] - b.at[k]);
@@ -411,7 +424,8 @@ inlined void table_of(const sums &b, const double *tau, const double *g, int thr
   }
 }
 
-// G' of a voxel, by the table, which a block keeps in shared memory where it is of places.
+// c times G' of a voxel, by the table, which a block keeps in shared memory where it is of places:
+// there what a change of 0 is multiplied with costs less than a branch around it.
 struct at_places {
   places p;
   const float32 *slopes;
@@ -419,63 +433,74 @@ struct at_places {
     for (int k = thread_x(); k < p.n; k += threads()) ((float32 *)block_changes)[k] = slopes[k];
     __syncthreads();
   }
-  template <class T> member float32 of(const tilted<T> &, float32 v, int, int) const {
-    return ((const float32 *)block_changes)[as<unsigned>(p.number(v)) & 0xffff];
+  template <class T> member float32 times(int change, const tilted<T> &, float32 v, int, int) const {
+    return (float32)change * ((const float32 *)block_changes)[as<unsigned>(p.number(v)) & 0xffff];
   }
 };
 struct in_bins {
   bins b;
   const float32 *slopes;
   member void start() const {}
-  template <class T> member float32 of(const tilted<T> &y, float32 v, int row, int x) const {
+  template <class T> member float32 times(int change, const tilted<T> &y, float32 v, int row, int x) const {
+    if (!change) return 0;
     double from;
     int64 k = b.bin(b.of(y, v, row, x), &from);
     if (k < 0 || k >= b.n) return 0;
     const float32 *s = slopes + 3 * k;
     float32 f = (float32)from;
-    return s[0] + f * (s[1] + f * s[2]);
+    return (float32)change * (s[0] + f * (s[1] + f * s[2]));
   }
 };
 
-// ∂X, and of each block the sums of c G' and of c G' times x, y and z.
+// ∂X, and of each block the sums of c G' and of c G' times x, y and z. What forward read last may
+// still be in the second-level cache: the last rows are taken first.
 template <bool aligned, class T, class From>
 inlined void backward(const tilted<T> &y, const unsigned *changes, float32 *dx, double *moments, const From &from) {
-  const int rows = 4; // that a warp takes together
+  typedef float32 four_floats __attribute__((ext_vector_type(4))); // which are stored together
+  const int rows = 8; // of a plane that a warp takes together
   __shared__ double shared[32];
   from.start();
-  int words = (y.w + 3) / 4, across = (words + 31) / 32, all = y.h * y.d, warps = threads() >> 5;
-  int items = across * ((all + rows - 1) / rows);
+  int words = (y.w + 3) / 4, across = (words + 31) / 32, high = (y.h + rows - 1) / rows, warps = threads() >> 5;
+  int items = across * high * y.d;
   double sum = 0, by_x = 0, by_y = 0, by_z = 0;
-  for (int item = block_x() * warps + (thread_x() >> 5); item < items; item += blocks() * warps) {
-    int word = item % across * 32 + (thread_x() & 31), x = 4 * word, row0 = item / across * rows;
+  for (int item = items - 1 - (block_x() * warps + (thread_x() >> 5)); item >= 0; item -= blocks() * warps) {
+    int group = item / across, word = (item - group * across) * 32 + (thread_x() & 31), x = 4 * word;
+    int z = group / high, y0 = (group - z * high) * rows, row0 = z * y.h + y0;
     unsigned c[rows][1] = {};
     loaded<T> v[rows];
-    UNROLL for (int r = 0; r < rows; r++) load_if(row0 + r < all && word < words, c[r], changes + (int64)(row0 + r) * words + word);
+    const int has = word < words ? y.h - y0 : 0; // rows
+    const unsigned *kept = changes + (int64)row0 * words + word;
+    UNROLL for (int r = 0; r < rows; r++) load_if(r < has, c[r], kept + (int64)r * words);
+    const T *image = y.image + (int64)row0 * y.w + x;
     UNROLL for (int r = 0; r < rows; r++) {
       UNROLL for (int i = 0; i < (int)sizeof(T); i++) v[r].own[i] = 0;
-      load<aligned>(v[r], y.image + (int64)(row0 + r) * y.w + x, y.w - x, c[r][0] != 0);
+      load<aligned>(v[r], image + (int64)r * y.w, y.w - x, c[r][0] != 0);
     }
+    float32 *to = dx + (int64)row0 * y.w + x;
+    // Sums of the rows, and of them times how far they are from the first, and likewise of columns.
+    float32 all = 0, of_rows = 0, of_columns = 0;
     UNROLL for (int r = 0; r < rows; r++) {
-      if (row0 + r >= all || word >= words) continue;
-      struct alignas(16) quad { float32 v[4]; } out = {};
+      struct quad { float32 v[4]; } out = {};
       if (c[r][0]) {
         float32 p[4];
         UNROLL for (int i = 0; i < 4; i++) {
-          int change = (int)(c[r][0] << (24 - 8 * i)) >> 24;
-          p[i] = change ? (float32)change * from.of(y, v[r].at(i), row0 + r, x + i) : 0;
+          p[i] = from.times((int)permute(c[r][0], 0, 0x8880 + 0x1111 * i), y, v[r].at(i), row0 + r, x + i);
           out.v[i] = -p[i];
         }
-        double s = p[0] + p[1] + (p[2] + p[3]);
-        int z = (row0 + r) / y.h;
-        sum += s;
-        by_x += s * x + (double)(p[1] + 2 * p[2] + 3 * p[3]);
-        by_y += s * (row0 + r - z * y.h);
-        by_z += s * z;
+        float32 s = p[0] + p[1] + (p[2] + p[3]);
+        all += s;
+        of_rows += (float32)r * s;
+        of_columns += p[1] + 2 * p[2] + 3 * p[3];
       }
-      float32 *to = dx + (int64)(row0 + r) * y.w + x;
-      if (aligned) *(quad *)to = out;
-      else UNROLL for (int i = 0; i < 4; i++) if (x + i < y.w) to[i] = out.v[i];
+      if (r >= has) continue;
+      if (aligned) *(four_floats *)(to + (int64)r * y.w) = as<four_floats>(out);
+      else UNROLL for (int i = 0; i < 4; i++) if (x + i < y.w) to[(int64)r * y.w + i] = out.v[i];
     }
+    double s = all;
+    sum += s;
+    by_x += s * x + (double)of_columns;
+    by_y += s * y0 + (double)of_rows;
+    by_z += s * z;
   }
   sum = sum_of_block(sum, shared), by_x = sum_of_block(by_x, shared);
   by_y = sum_of_block(by_y, shared), by_z = sum_of_block(by_z, shared);

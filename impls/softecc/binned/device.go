@@ -72,7 +72,7 @@ func countable(s grid.Shape, d device.Info) error {
 func byPlace(d device.Device, p *softecc.Problem) (scale, offset float32, ok bool) {
 	l := p.Ladder()
 	_, _, even := l.Affinity()
-	if !even || p.Alpha != 0 || l.Len() > mostPlaces || 4*l.Len() > d.Info().SharedOptIn-1<<10 {
+	if !even || p.Alpha != 0 || l.Len() > mostPlaces || 4*(l.Len()+spareCounts) > d.Info().SharedOptIn-1<<10 {
 		return 0, 0, false
 	}
 	lo, last := float64(l.Value(0)), float64(l.Len()-1)
@@ -112,9 +112,8 @@ type deviceJob struct {
 	p          *softecc.Problem
 	stream     device.Stream
 	start, end device.Event
-	both       device.Module // of images of any type
-	curve      device.Function
-	table      device.Function
+	both       device.Module   // of images of any type
+	between    device.Function // makes the curve and the table
 
 	image, changes, dx device.Buffer
 	along, ofRow       device.Buffer // what is added to X
@@ -148,6 +147,7 @@ type counter struct {
 // Shape of the kernels' work (kernels/softecc/softecc.h).
 const (
 	deviceBlock = 256 // threads
+	spareCounts = 32  // of no place
 	warpColumns = 128
 	slabPlanes  = 2     // a warp has two slabs of them where it counts by place
 	mostPlaces  = 31744 // whose numbers are the patterns of finite halves
@@ -163,13 +163,10 @@ func (j *deviceJob) setup(c bench.Conditions) (err error) {
 	if j.end, err = j.d.NewEvent("end"); err != nil {
 		return err
 	}
-	if j.both, err = resident.Load(j.d, "softecc_curve", "softecc_curve", "softecc_table"); err != nil {
+	if j.both, err = resident.Load(j.d, "softecc_curve", "softecc_curve_and_table"); err != nil {
 		return err
 	}
-	if j.curve, err = j.both.Function("softecc_curve"); err != nil {
-		return err
-	}
-	if j.table, err = j.both.Function("softecc_table"); err != nil {
+	if j.between, err = j.both.Function("softecc_curve_and_table"); err != nil {
 		return err
 	}
 	if err := j.place(c); err != nil {
@@ -252,7 +249,7 @@ func (j *deviceJob) byPlaces() (ok bool, err error) {
 	l := j.p.Ladder()
 	first, step, _ := l.Affinity()
 	c := &counter{name: "places", each: 1, n: l.Len()}
-	c.forwards.Shared, c.backwards.Shared = 4*c.n, 4*c.n
+	c.forwards.Shared, c.backwards.Shared = 4*(c.n+spareCounts), 4*c.n
 	if c.over, err = put(j, "λ", []float64{0, 0, 0, j.p.Lambda}); err != nil {
 		return false, err
 	}
@@ -442,14 +439,17 @@ func (c *counter) length(s grid.Shape) int64 {
 	if c.each > 1 {
 		slabs = 1
 	}
-	across, deep, high := (s.W+warpColumns-1)/warpColumns, (s.D+slabs*slabPlanes-1)/(slabs*slabPlanes), int64(1)
+	across, deep, rows := (s.W+warpColumns-1)/warpColumns, (s.D+slabs*slabPlanes-1)/(slabs*slabPlanes), s.H
 	if s.Dim() == 2 {
-		deep, high = 1, slabs
+		deep, rows = 1, (s.H+slabs-1)/slabs
 	}
+	const shortest, longest, turns = 8, 256, 64
 	warps := c.forwards.Grid.X * deviceBlock / 32
 	best, least := int64(0), int64(math.MaxInt64)
-	for length := int64(8); length <= 256; length *= 2 {
-		items := across * deep * ((s.H + high*length - 1) / (high * length))
+	for turn := range int64(turns) {
+		pieces := max(1, (turn+1)*warps/(across*deep))
+		length := min(max(shortest, (rows+pieces-1)/pieces), longest)
+		items := across * deep * ((rows + length - 1) / length)
 		if cost := (items + warps - 1) / warps * (length + 2); cost < least {
 			best, least = length, cost
 		}
@@ -457,12 +457,16 @@ func (c *counter) length(s grid.Shape) int64 {
 	return best
 }
 
-// ofTables is how the table of so many bins is made, and ofCurves the curve at so many thresholds.
+// ofTables is how the table of so many bins is made, ofCurves the curve at so many thresholds, and
+// ofBoth both at once.
 func ofTables(n int64) device.Launch {
 	return device.Launch{Grid: device.Dim{X: min((n+3)/4, 1<<16)}, Block: device.Dim{X: 128}}
 }
 func ofCurves(m int64) device.Launch {
-	return device.Launch{Grid: device.Dim{X: m}, Block: device.Dim{X: 256}}
+	return device.Launch{Grid: device.Dim{X: m}, Block: device.Dim{X: 512}}
+}
+func ofBoth(m, n int64) device.Launch {
+	return device.Launch{Grid: device.Dim{X: m + min((n+15)/16, 1<<16)}, Block: device.Dim{X: 512}}
 }
 
 func (j *deviceJob) run(c *counter) error {
@@ -473,11 +477,10 @@ func (j *deviceJob) run(c *counter) error {
 	return errors.Join(
 		j.stream.Record(j.start),
 		j.stream.Fill32(c.counts, 0, c.counts.Bytes()/4, 0),
-		j.stream.Launch(j.table, ofTables(c.n), c.middles, int32(c.n), int32(c.each), c.over, j.tau, j.g, int32(m), c.slopes),
 		j.stream.Launch(c.forward, c.forwards, forward...),
+		j.stream.Launch(j.between, ofBoth(m, c.n),
+			c.middles, c.counts, int32(c.n), int32(c.each), c.over, j.tau, j.g, int32(m), j.out, c.slopes),
 		j.stream.Launch(c.backward, c.backwards, backward...),
-		j.stream.Launch(j.curve, ofCurves(m),
-			c.middles, c.counts, int32(c.n), int32(c.each), c.over, j.tau, j.g, j.out),
 		j.stream.Record(j.end),
 		j.stream.Copy(c.result, 0, c.counts, c.counts.Bytes()-8, 8),
 		j.stream.Copy(c.result, 8, c.moments, 0, c.moments.Bytes()),
