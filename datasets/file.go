@@ -20,6 +20,8 @@ type FileOptions struct {
 	// other one.
 	Shape grid.Shape
 	Type  grid.Type
+	// Other is the type of a raw file in place of Type where it is another, such as float64 or int8.
+	Other string
 	// Levels is 0 for the identity ladder of 8 and 16-bit types and the table
 	// of distinct values of float32. For float32 alone, Levels > 0 is the
 	// number of levels of an affine ladder from the least value to the greatest.
@@ -238,7 +240,7 @@ func describe(name string, in fileInput) (*fileBody, error) {
 	if err != nil {
 		return nil, err
 	}
-	if given := in.Shape != (grid.Shape{}) || in.Type != 0; given && format.name != "raw" {
+	if given := in.Shape != (grid.Shape{}) || in.typed(); given && format.name != "raw" {
 		return nil, fmt.Errorf("a %s file says its own shape and type; leave them out", format.name)
 	}
 	if in.unsized && !slices.Contains(passed, format.name) {
@@ -312,7 +314,8 @@ func formatOf(name string, in fileInput) (fileFormat, error) {
 	if err := foreign(name, nil); err != nil && in.Shape == (grid.Shape{}) {
 		return fileFormat{}, err
 	}
-	exact := slices.Contains(grid.Types(), in.Type) && in.Shape.Check() == nil && in.Shape.Voxels()*in.Type.Size() == in.size
+	stored := in.stored()
+	exact := stored != 0 && in.Shape.Check() == nil && in.Shape.Voxels()*stored.size() == in.size
 	if p, inner, ok := wrapping(name, head); ok && in.held == nil && !exact { // whose first bytes are anything
 		return fileFormat{}, wrappedFile{p, inner}
 	}

@@ -319,7 +319,7 @@ func fileGenerator() generator {
 			Params: []Param{
 				{"shape", "what the file says", "raw files: voxels along x, y and z"},
 				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32", "float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
-				{"type", "what the file says", "raw files: uint8, int16, uint16 or float32"},
+				{"type", "what the file says", "raw files: one that NumPy has, such as uint16 or float64"},
 				{"volume", "the only one", "of a file with several images of one shape, such as a time series: its number, from 0 on"},
 				{"array", "the only one", "of an .npz archive or a Zarr group with several arrays: the name of one, such as that of a level of resolution"},
 				{"channel", "the only one", "of an OME-NGFF image with several channels: the name or the number of one"},
@@ -374,8 +374,13 @@ func (r *reading) fileOptions() (o FileOptions) {
 	if _, ok := r.take("shape"); ok {
 		o.Shape = r.shape()
 	}
-	if _, ok := r.take("type"); ok {
-		o.Type = r.elementType()
+	if v, ok := r.take("type"); ok {
+		if t, err := grid.ParseType(v); err == nil {
+			o.Type = t
+		} else if o.Other = v; o.stored() == 0 {
+			r.refuse("type", v, "want one of %s", strings.Join(rawTypes(), ", "))
+		}
+		r.put("type", v)
 	}
 	if v, ok := r.take("levels"); ok && v == "every" {
 		o.Every = true

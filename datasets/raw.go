@@ -2,11 +2,13 @@ package datasets
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,23 +17,18 @@ import (
 
 // openRaw describes a file of nothing but little-endian voxels.
 func openRaw(in fileInput) (*fileBody, error) {
-	if in.Shape == (grid.Shape{}) || in.Type == 0 {
+	if in.Shape == (grid.Shape{}) || !in.typed() {
 		return nil, errors.New("a raw file says neither its shape nor its type; give both")
 	}
 	if err := in.Shape.Check(); err != nil {
 		return nil, err
 	}
-	b := &fileBody{shape: in.Shape}
-	for _, s := range []storedType{storedUint8, storedInt16, storedUint16, storedFloat32} {
-		if s.native() == in.Type {
-			b.stored = s
-		}
-	}
+	b := &fileBody{shape: in.Shape, stored: in.stored()}
 	if b.stored == 0 {
-		return nil, fmt.Errorf("unknown element type %v; want one of %v", in.Type, grid.Types())
+		return nil, fmt.Errorf("unknown element type %v; want one of %s", cmp.Or(in.Other, in.Type.String()), strings.Join(rawTypes(), ", "))
 	}
 	if b.bytes() != in.size && !in.unsized {
-		return nil, fmt.Errorf("the file has %d bytes but %v %v needs %d; correct the shape or the type", in.size, b.shape, in.Type, b.bytes())
+		return nil, fmt.Errorf("the file has %d bytes but %v %v needs %d; correct the shape or the type", in.size, b.shape, b.stored, b.bytes())
 	}
 	return b, nil
 }
@@ -53,6 +50,31 @@ const (
 	storedUint64
 	storedFloat64
 )
+
+// rawTypes are the types of raw files by the names that people give.
+func rawTypes() []string {
+	return []string{"bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64"}
+}
+
+// typed reports whether the type of a raw file is said.
+func (o FileOptions) typed() bool { return o.Type != 0 || o.Other != "" }
+
+// stored is the type of a raw file, 0 for none.
+func (o FileOptions) stored() storedType {
+	name := o.Other
+	if name == "" && slices.Contains(grid.Types(), o.Type) {
+		name = o.Type.String()
+	}
+	if name == "bool" {
+		return storedUint8
+	}
+	for s, n := range storedNames {
+		if n == name {
+			return s
+		}
+	}
+	return 0
+}
 
 // names are the types as people call them.
 var storedNames = map[storedType]string{

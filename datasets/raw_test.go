@@ -21,6 +21,8 @@ func TestRawErrors(t *testing.T) {
 	}{
 		{"no shape", 24, FileOptions{Type: grid.Uint8}, "neither its shape nor its type"},
 		{"no type", 24, FileOptions{Shape: shape}, "neither its shape nor its type"},
+		{"a type of nobody", 24, FileOptions{Shape: shape, Other: "float80"}, "unknown element type"},
+		{"short of float64", 191, FileOptions{Shape: shape, Other: "float64"}, "the file has 191 bytes but 4x3x2 float64 needs 192"},
 		{"unknown type", 24, FileOptions{Shape: shape, Type: 9}, "unknown element type"},
 		{"short", 47, FileOptions{Shape: shape, Type: grid.Int16}, "the file has 47 bytes but 4x3x2 int16 needs 48"},
 		{"long", 49, FileOptions{Shape: shape, Type: grid.Uint16}, "the file has 49 bytes but 4x3x2 uint16 needs 48"},
@@ -41,19 +43,16 @@ func TestRawErrors(t *testing.T) {
 func TestRawImage(t *testing.T) {
 	shape := grid.Shape{D: 2, H: 3, W: 4}
 	for _, s := range storedTypes() {
-		if s == storedInt8 {
-			continue // raw files have native types only
-		}
 		data := fileBytes(s, binary.LittleEndian, 24, fileSequence(s))
 		for _, stream := range []bool{false, true} {
-			got, err := openFileBytes("image.bin", data, FileOptions{Shape: shape, Type: s.native(), Stream: stream})
+			got, err := openFileBytes("image.bin", data, FileOptions{Shape: shape, Other: s.String(), Stream: stream && !s.narrowed()})
 			if err != nil {
 				t.Fatal(err)
 			}
 			checkFileImage(t, got, "4x3x2", s.native(), fileSequence(s))
 		}
 		// A name that tells nothing is raw when a shape comes with it.
-		if _, err := openFileBytes("image", data, FileOptions{Shape: shape, Type: s.native()}); err != nil {
+		if _, err := openFileBytes("image", data, FileOptions{Shape: shape, Other: s.String()}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -24,7 +24,7 @@ func stackGenerator() generator {
 			Params: []Param{
 				{"shape", "what the files say", "raw files: voxels of a slice along x and y"},
 				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32", "float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
-				{"type", "what the files say", "raw files: uint8, int16, uint16 or float32"},
+				{"type", "what the files say", "raw files: one that NumPy has, such as uint16 or float64"},
 				{"stream", "false", "true or once: read slices when they are asked for, where a slice says by itself what its voxels are, in place of holding the volume in memory"},
 				{"path", "", "the folder of the slices, or a pattern of their names; comes last and may hold slashes"},
 			},
@@ -75,7 +75,7 @@ func sliceFiles(path string, o FileOptions) ([]string, error) {
 		}
 		for _, e := range entries {
 			name := filepath.Join(path, e.Name())
-			if raw := o.Type != 0 && slices.Contains(fileFormats()[0].extensions, strings.ToLower(filepath.Ext(name))); !e.IsDir() && (raw || IsImage(name)) {
+			if raw := o.typed() && slices.Contains(fileFormats()[0].extensions, strings.ToLower(filepath.Ext(name))); !e.IsDir() && (raw || IsImage(name)) {
 				files = append(files, name)
 			}
 		}

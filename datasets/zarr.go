@@ -138,7 +138,7 @@ func describeZarr(s store, o FileOptions) (*fileBody, error) {
 	switch {
 	case o.Levels < 0 || o.Levels > grid.MaxLevels:
 		return nil, levelsError(o.Levels)
-	case o.Shape != (grid.Shape{}) || o.Type != 0:
+	case o.Shape != (grid.Shape{}) || o.typed():
 		return nil, errors.New("a Zarr array says its own shape and type; leave them out")
 	}
 	node, err := findArray(s, o.Array)

@@ -2,10 +2,10 @@
 // and what make kernels compiles them to, which is what a program carries, compressed:
 // PTX for compute capability 7.0 and a driver of CUDA 11.8, which the driver compiles for
 // its device, and machine code for the most common devices, which it loads as it is.
+// With -tags ptxonly a program has the PTX alone.
 package kernels
 
 import (
-	"embed"
 	"fmt"
 	"path"
 	"slices"
@@ -14,10 +14,8 @@ import (
 
 	"eccbench/kernels/bundle"
 	"eccbench/kernels/source"
+	"eccbench/kernels/terse"
 )
-
-//go:embed ptx/*.tar.zst
-var files embed.FS
 
 const (
 	ending   = ".tar.zst"
@@ -27,53 +25,63 @@ const (
 // modules are those of each file, by its name, which is unpacked when it is first asked for.
 var modules struct {
 	once sync.Once
-	of   map[string]func() (map[string]bundle.File, error)
+	of   map[string]func() (map[string]code, error)
 }
 
 // unpacked are the modules. A program that does not call it does not carry them, as it would
 // what a variable begins with.
-func unpacked() map[string]func() (map[string]bundle.File, error) {
+func unpacked() map[string]func() (map[string]code, error) {
 	modules.once.Do(func() {
-		modules.of = map[string]func() (map[string]bundle.File, error){}
+		modules.of = map[string]func() (map[string]code, error){}
 		list, err := files.ReadDir("ptx")
 		if err != nil {
 			return // an embedded folder can be read
 		}
 		for _, e := range list {
-			modules.of[e.Name()] = sync.OnceValues(func() (map[string]bundle.File, error) {
+			modules.of[e.Name()] = sync.OnceValues(func() (map[string]code, error) {
 				data, err := files.ReadFile("ptx/" + e.Name())
 				if err != nil {
 					return nil, err
 				}
-				return unpack(data)
+				return unpack(data, strings.HasSuffix(e.Name(), "."+portable+ending))
 			})
 		}
 	})
 	return modules.of
 }
 
-func unpack(data []byte) (map[string]bundle.File, error) {
+// A code is of a module; text, which is in its short form, is made longer when it is first asked for.
+type code struct {
+	stamp string
+	data  func() []byte
+}
+
+func unpack(data []byte, text bool) (map[string]code, error) {
 	parts, err := bundle.Unpack(data)
-	modules := map[string]bundle.File{}
+	modules := map[string]code{}
 	for _, f := range parts {
-		modules[strings.TrimSuffix(f.Name, path.Ext(f.Name))] = f
+		data := func() []byte { return f.Data }
+		if text {
+			data = sync.OnceValue(func() []byte { return terse.Long(f.Data) })
+		}
+		modules[strings.TrimSuffix(f.Name, path.Ext(f.Name))] = code{f.Stamp, data}
 	}
 	return modules, err
 }
 
 // module is a module's code for an architecture.
-func module(name, arch string) (bundle.File, error) {
+func module(name, arch string) (code, error) {
 	modules, ok := unpacked()[source.Kind(name)+"."+arch+ending]
 	if !ok {
-		return bundle.File{}, fmt.Errorf("no kernels called %s for %s", name, arch)
+		return code{}, fmt.Errorf("no kernels called %s for %s", name, arch)
 	}
 	of, err := modules()
 	if err != nil {
-		return bundle.File{}, fmt.Errorf("kernels %s: %w", name, err)
+		return code{}, fmt.Errorf("kernels %s: %w", name, err)
 	}
 	f, ok := of[name]
 	if !ok {
-		return bundle.File{}, fmt.Errorf("no kernels called %s", name)
+		return code{}, fmt.Errorf("no kernels called %s", name)
 	}
 	return f, nil
 }
@@ -100,17 +108,23 @@ func Names() []string {
 // PTX is a module in the form that the driver compiles for its device. It is shared: the
 // caller must not change it.
 func PTX(name string) ([]byte, error) {
-	f, err := module(name, portable)
-	return f.Data, err
+	m, err := module(name, portable)
+	if err != nil {
+		return nil, err
+	}
+	return m.data(), nil
 }
 
 // Machine is a module in machine code for exactly that compute capability, all kernels of
-// it, or nil where there is none. It is shared: the caller must not change it.
+// it, or nil where there is none, as in a program built with -tags ptxonly. It is shared: the caller must not change it.
 func Machine(name string, major, minor int) ([]byte, error) {
 	arch := fmt.Sprintf("sm_%d%d", major, minor)
-	if !slices.Contains(source.Machines(), arch) {
+	if !carried || !slices.Contains(source.Machines(), arch) {
 		return nil, nil
 	}
-	f, err := module(name, arch)
-	return f.Data, err
+	m, err := module(name, arch)
+	if err != nil {
+		return nil, err
+	}
+	return m.data(), nil
 }

@@ -23,6 +23,15 @@ TARGETS = {
     "linux-aarch64": ("linux", "arm64", "aarch64-linux-gnu.2.17", "manylinux_2_17_aarch64"),
     "windows-x86_64": ("windows", "amd64", "x86_64-windows-gnu", "win_amd64"),
 }
+# Packages whose code is run seldom: nothing is inlined into it, which makes the wheel smaller.
+COLD = """
+    net/... crypto/... vendor/... encoding/json encoding/xml encoding/asn1 encoding/gob regexp/... mime/... math/big os/... log/... html text/... debug/...
+    github.com/minio/... github.com/olekukonko/... github.com/vbauerster/... github.com/spf13/... github.com/tinylib/... github.com/clipperhouse/...
+    github.com/mattn/... github.com/fatih/... github.com/rs/... github.com/google/... github.com/philhofer/... github.com/acarl005/... gopkg.in/...
+    go.yaml.in/... golang.org/x/net/... golang.org/x/text/... golang.org/x/perf/... golang.org/x/crypto/... golang.org/x/image/font/... golang.org/x/image/vector
+    ./cmd/... ./internal/bench ./internal/cli ./internal/gate ./internal/gating ./internal/quantity ./internal/remote ./internal/report/... ./internal/reproduce
+    ./internal/runner ./internal/verify ./reports/... ./kernels
+""".split()
 LIBRARIES = {"linux": "libeccbench.so", "darwin": "libeccbench.dylib", "windows": "libeccbench.dll"}
 
 
@@ -46,11 +55,12 @@ class CustomBuildHook(BuildHookInterface):
         flags = ["-trimpath", "-buildvcs=auto"]
         link = f"-s -w -X eccbench/internal/exports.version={self.metadata.version}"
         library, command = into / LIBRARIES[system], into / "bin" / "eccbench"
-        source = ["./cmd/libeccbench"]
+        flags += [f"-gcflags={package}=-l" for package in COLD]
+        tags, source = ["ptxonly"], ["./cmd/libeccbench"]
         if system == "linux":  # names and users are asked for as in a program without C
-            source = ["-tags=shared,netgo,osusergo", "./cmd/eccbench"]
+            tags, source = [*tags, "shared", "netgo", "osusergo"], ["./cmd/eccbench"]
             link += f" -extldflags=-Wl,-soname,{library.name}"
-        self.run(go, environment, "build", "-buildmode=c-shared", *flags, f"-ldflags={link}", "-o", library, *source)
+        self.run(go, environment, "build", "-buildmode=c-shared", f"-tags={','.join(tags)}", *flags, f"-ldflags={link}", "-o", library, *source)
         library.with_suffix(".h").unlink(missing_ok=True)
         built = {library: f"eccbench/{library.name}"}
         if system == "linux":
@@ -58,7 +68,7 @@ class CustomBuildHook(BuildHookInterface):
             compiler = shlex.split(environment.get("CC", "gcc"))
             self.run(*compiler[:1], environment, *compiler[1:], "-Os", "-s", "-o", command, "python/launcher.c", f"-L{into}", "-leccbench", "-Wl,-rpath,$ORIGIN/..")
         elif system == "darwin":
-            self.run(go, {**environment, "CGO_ENABLED": "0"}, "build", *flags, "-ldflags=-s -w", "-o", command, "./cmd/eccbench")
+            self.run(go, {**environment, "CGO_ENABLED": "0"}, "build", "-tags=ptxonly", *flags, "-ldflags=-s -w", "-o", command, "./cmd/eccbench")
         if system != "windows":
             built[command] = "eccbench/bin/eccbench"
         build_data.update(pure_python=False, tag=f"py3-none-{tag}")

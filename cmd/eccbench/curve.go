@@ -60,7 +60,7 @@ func doCurve(c *cli.Program, args []string) error {
 	j.rows.add(f)
 	f.StringVarP(&j.out, "out", "o", "", "write to this file in place of standard output; of several images, or of a part, to this folder")
 	f.StringVar(&j.plot, "plot", "", "draw the curve to this file too, .svg or .png; of several images, to this folder, SVG")
-	j.in.AddFile(f, nil, "element type of a raw file: uint8, int16, uint16, float32", "levels of a float32 image, evenly from its least value to its greatest (default every value)")
+	j.in.AddFile(f, nil, "element type of a raw file, as NumPy calls it: bool, integers from int8 to uint64, float16, float32, float64", "levels of a float32 image, evenly from its least value to its greatest (default every value)")
 	f.BoolVar(&j.slices, "each-slice", false, "a curve of each slice of a 3D image by itself: CSV or jsonl with a column for the slice")
 	j.addConvention(f)
 	f.StringSliceVar(&j.periodic, "periodic", nil, "axes along which the last voxels and the first are neighbours: x,y,z")

@@ -27,6 +27,7 @@ var floor = map[string]int{
 	"internal/name":     0,
 	"kernels/bundle":    0,
 	"kernels/source":    0,
+	"kernels/terse":     0,
 	"internal/isa":      0,
 	"internal/crew":     0,
 	"internal/headers":  0,

@@ -3,7 +3,6 @@ package report
 import (
 	"encoding/base64"
 	"fmt"
-	"html/template"
 	"math"
 
 	"eccbench/internal/quantity"
@@ -19,7 +18,7 @@ type forest struct {
 
 type forestRow struct {
 	Name, Input, Scope, Decision, Text string
-	Drawing                            template.HTML
+	Drawing                            markup
 	value, lo, hi, band                float64 // ratios, 1 for none; 0 where there is none
 }
 
@@ -57,7 +56,7 @@ func (f *forest) draw() {
 		if r.value > 0 {
 			s += fmt.Sprintf(`<circle class="value" cx="%.1f" cy="%g" r="4"/>`, at(r.value), forestHeight/2)
 		}
-		f.Rows[i].Drawing = template.HTML(s + "</svg>")
+		f.Rows[i].Drawing = markup(s + "</svg>")
 	}
 }
 
@@ -103,6 +102,6 @@ func compareForest(a, b PageFile) forest {
 func newDownload(name, media string, data []byte) download {
 	return download{
 		Name: name, Size: quantity.Bytes(int64(len(data))),
-		Href: template.URL("data:" + media + ";base64," + base64.StdEncoding.EncodeToString(data)),
+		Href: "data:" + media + ";base64," + base64.StdEncoding.EncodeToString(data),
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
-	"html/template"
+	"html"
 	"io"
 	"math"
 	"slices"
@@ -15,8 +15,10 @@ import (
 	"eccbench/internal/verify"
 )
 
+// The frame is the page around what is measured.
+//
 //go:embed page.html
-var pageTemplate string
+var pageFrame string
 
 // A Page is what one self-contained HTML page shows. It needs nothing of any
 // network, and no script to be read.
@@ -103,25 +105,17 @@ func HTML(w io.Writer, p Page) error {
 	if err != nil {
 		return err
 	}
-	t, err := template.New("page").Parse(pageTemplate)
-	if err != nil {
-		return fmt.Errorf("page: %w", err)
-	}
-	var b bytes.Buffer
-	if err := t.Execute(&b, view); err != nil {
-		return fmt.Errorf("page: %w", err)
-	}
-	_, err = io.WriteString(w, VisibleText(b.String()))
+	_, err = io.WriteString(w, VisibleText(string(view.markup())))
 	return err
 }
 
-// The view is what the template prints.
+// The view is what the page prints.
 type pageView struct {
 	Title      string
 	Gate       *Judgement
 	Statuses   []string // "12 VERIFIED"
 	Noise      string
-	Machines   []template.HTML
+	Machines   []markup
 	Impls      []string
 	Tables     []pageTable
 	Quotes     []Quote
@@ -133,7 +127,7 @@ type pageView struct {
 type pageTable struct {
 	Title, Unit string
 	Rows        []pageRow
-	Figure      template.HTML
+	Figure      markup
 }
 
 type pageRow struct {
@@ -145,7 +139,7 @@ type pageRow struct {
 
 type download struct {
 	Name string
-	Href template.URL
+	Href string
 	Size string
 }
 
@@ -171,7 +165,7 @@ func viewPage(p Page) (*pageView, error) {
 	if len(all.Runs) > 0 {
 		var b strings.Builder
 		machineHTML(&b, all)
-		v.Machines = append(v.Machines, template.HTML(b.String()))
+		v.Machines = append(v.Machines, markup(b.String()))
 	}
 	if p.Gate != nil {
 		v.Forests = append(v.Forests, gateForest(*p.Gate))
@@ -282,7 +276,7 @@ func machineHTML(b *strings.Builder, all bench.Records) {
 	for i, row := range append([][]string{header}, rows...) {
 		b.WriteString("<tr>")
 		for k, text := range row {
-			text = template.HTMLEscapeString(text)
+			text = html.EscapeString(text)
 			switch {
 			case i == 0:
 				fmt.Fprintf(b, `<th scope="col">%s</th>`, text)
@@ -299,7 +293,7 @@ func machineHTML(b *strings.Builder, all bench.Records) {
 
 // inlineSVG is a drawing as part of a page: without the XML header, and hidden
 // from screen readers, which have the table.
-func inlineSVG(svg []byte) template.HTML {
+func inlineSVG(svg []byte) markup {
 	_, drawing, _ := strings.Cut(string(svg), "<svg")
-	return template.HTML(`<svg aria-hidden="true" focusable="false"` + drawing)
+	return markup(`<svg aria-hidden="true" focusable="false"` + drawing)
 }

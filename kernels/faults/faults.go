@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"eccbench/kernels/bundle"
+	"eccbench/kernels/terse"
 )
 
 //go:embed faults.ptx.tar.zst
@@ -23,7 +24,7 @@ func modules() map[string][]byte {
 	}
 	all := map[string][]byte{}
 	for _, f := range files {
-		all[strings.TrimSuffix(f.Name, ".ptx")] = f.Data
+		all[strings.TrimSuffix(f.Name, ".ptx")] = terse.Long(f.Data)
 	}
 	return all
 }

@@ -2,9 +2,9 @@
 //
 //	pack -clang clang-19 -ptxas ptxas [KIND...]
 //
-// It writes the PTX of each kind of modules to ptx/<kind>.ptx.tar.zst, machine code made
-// of it to ptx/<kind>.<architecture>.tar.zst, and the PTX of modules with known defects to
-// faults/faults.ptx.tar.zst. The same compilers write the same bytes.
+// It writes the PTX of each kind of modules to ptx/<kind>.ptx.tar.zst, in the short form of
+// package terse, machine code made of it to ptx/<kind>.<architecture>.tar.zst, and the PTX of
+// modules with known defects to faults/faults.ptx.tar.zst. The same compilers write the same bytes.
 package main
 
 import (
@@ -22,6 +22,7 @@ import (
 
 	"eccbench/kernels/bundle"
 	"eccbench/kernels/source"
+	"eccbench/kernels/terse"
 )
 
 func main() {
@@ -73,7 +74,7 @@ func run(c compilers, kinds []string) error {
 		if err != nil {
 			return err
 		}
-		return write(filepath.Join("faults", "faults.ptx.tar.zst"), faulty)
+		return writePTX(filepath.Join("faults", "faults.ptx.tar.zst"), faulty)
 	})
 	if err := together(work); err != nil || !all {
 		return err
@@ -114,7 +115,7 @@ func (c compilers) kind(kind string, modules []source.Module) error {
 	if err != nil {
 		return err
 	}
-	if err := write(file(kind, "ptx"), ptx); err != nil {
+	if err := writePTX(file(kind, "ptx"), ptx); err != nil {
 		return err
 	}
 	for _, arch := range source.Machines() {
@@ -129,7 +130,7 @@ func (c compilers) kind(kind string, modules []source.Module) error {
 	return nil
 }
 
-// compile is the stamped PTX of modules.
+// compile is the stamped PTX of modules, plain.
 func (c compilers) compile(modules []source.Module) (files []bundle.File, err error) {
 	for _, m := range modules {
 		stamp, err := m.Stamp(os.DirFS("."))
@@ -140,7 +141,11 @@ func (c compilers) compile(modules []source.Module) (files []bundle.File, err er
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Name(), err)
 		}
-		files = append(files, bundle.File{Name: m.Name() + ".ptx", Stamp: stamp, Data: slices.Concat([]byte(stamp+"\n"), ptx)})
+		plain, err := terse.Plain(slices.Concat([]byte(stamp+"\n"), ptx))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.Name(), err)
+		}
+		files = append(files, bundle.File{Name: m.Name() + ".ptx", Stamp: stamp, Data: plain})
 	}
 	return files, nil
 }
@@ -177,6 +182,18 @@ func output(c *exec.Cmd) ([]byte, error) {
 		return nil, fmt.Errorf("%w\n%s", err, problem.Bytes())
 	}
 	return out.Bytes(), nil
+}
+
+// writePTX writes a bundle of plain PTX in its short form.
+func writePTX(name string, files []bundle.File) error {
+	short := slices.Clone(files)
+	for i, f := range files {
+		short[i].Data = terse.Short(f.Data)
+		if !bytes.Equal(terse.Long(short[i].Data), f.Data) {
+			return fmt.Errorf("%s: its short form is of another text", f.Name)
+		}
+	}
+	return write(name, short)
 }
 
 func write(name string, files []bundle.File) error {
