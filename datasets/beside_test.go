@@ -11,34 +11,6 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A pairFixture is an image whose voxels are in files beside its header.
-type pairFixture struct {
-	fileFixture
-	data []string
-}
-
-func pairFixtures() []pairFixture {
-	u8, i16, u16, f32 := linear(10, 7), linear(-3000, 251), modulo(40000, 1001, 1<<16), linear(-1.5, 0.75)
-	parts := []string{"i16_part_1.raw", "i16_part_2.raw"}
-	return []pairFixture{
-		{fileFixture{"i16_pair_3d.hdr", "4x3x2", grid.Int16, i16}, []string{"i16_pair_3d.img"}},
-		{fileFixture{"f32_pair_3d.hdr.gz", "4x3x2", grid.Float32, f32}, []string{"f32_pair_3d.img.gz"}},
-		{fileFixture{"nifti2_pair_3d.hdr", "4x3x2", grid.Uint8, u8}, []string{"nifti2_pair_3d.img"}},
-		{fileFixture{"f32_detached_3d.nhdr", "4x3x2", grid.Float32, f32}, []string{"f32_detached_3d.raw"}},
-		{fileFixture{"i16_detached_gzip_3d.nhdr", "4x3x2", grid.Int16, i16}, []string{"i16_detached_gzip_3d.raw.gz"}},
-		{fileFixture{"i16_detached_bzip2_3d.nhdr", "4x3x2", grid.Int16, i16}, []string{"i16_detached_bzip2_3d.raw.bz2"}},
-		{fileFixture{"u16_detached_3d.mhd", "4x3x2", grid.Uint16, u16}, []string{"u16_detached_3d.raw"}},
-		{fileFixture{"f32_detached_zlib_3d.mhd", "4x3x2", grid.Float32, f32}, []string{"f32_detached_zlib_3d.zraw"}},
-		{fileFixture{"i16_list_3d.nhdr", "4x3x2", grid.Int16, i16}, parts},
-		{fileFixture{"i16_pattern_3d.nhdr", "4x3x2", grid.Int16, i16}, parts},
-		{fileFixture{"i16_lines_3d.nhdr", "4x3", grid.Int16, i16}, parts[:1]},
-		{fileFixture{"i16_end_3d.nhdr", "4x3", grid.Int16, i16}, parts[:1]},
-		{fileFixture{"i16_list_3d.mhd", "4x3x2", grid.Int16, i16}, parts},
-		{fileFixture{"i16_pattern_3d.mhd", "4x3x2", grid.Int16, i16}, parts},
-		{fileFixture{"i16_end_3d.mhd", "4x3", grid.Int16, i16}, parts[:1]},
-	}
-}
-
 // copied is a folder with the files of a fixture, and the paths of its header and data.
 func (f pairFixture) copied(t *testing.T) (header string, data []string) {
 	t.Helper()

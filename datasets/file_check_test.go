@@ -14,139 +14,6 @@ import (
 	"eccbench/internal/grid"
 )
 
-const fixtureDir = "testdata/files"
-
-// A fileFixture is a file that other software wrote, and what it holds.
-type fileFixture struct {
-	name  string
-	shape string
-	typ   grid.Type
-	value func(i int64) float64
-}
-
-func linear(a, b float64) func(int64) float64 {
-	return func(i int64) float64 { return a + b*float64(i) }
-}
-
-func modulo(a, b, m int64) func(int64) float64 {
-	return func(i int64) float64 { return float64((a + b*i) % m) }
-}
-
-// goodFixtures are described in testdata/files/README.md.
-func goodFixtures() []fileFixture {
-	u8, i8, i16 := linear(10, 7), linear(-100, 9), linear(-3000, 251)
-	u16, u16flat, f32 := modulo(40000, 1001, 1<<16), linear(500, 1000), linear(-1.5, 0.75)
-	// Float32 holds neither.
-	large, tenths := linear(1<<53-40, 7), linear(-1, 0.1)
-	return []fileFixture{
-		{"u1_2d.npy", "5x3", grid.Uint8, u8},
-		{"b1_2d.npy", "5x3", grid.Uint8, modulo(0, 1, 2)},
-		{"i1_2d.npy", "5x3", grid.Int16, linear(-100, 13)},
-		{"i2_be_3d.npy", "4x3x2", grid.Int16, i16},
-		{"u2_fortran_3d.npy", "4x3x2", grid.Uint16, u16},
-		{"f4_1d.npy", "6x1", grid.Float32, f32},
-		{"f4_be_fortran_4d.npy", "4x3x2", grid.Float32, f32},
-		{"u2_v2_2d.npy", "5x3", grid.Uint16, u16flat},
-		{"u2_v3_2d.npy", "5x3", grid.Uint16, u16flat},
-		{"i2_stored.npz", "4x3x2", grid.Int16, i16},
-		{"f4_deflated.npz", "4x3x2", grid.Float32, f32},
-		{"i2_be_3d.npy.gz", "4x3x2", grid.Int16, i16},
-		{"f32_2d.mha.zst", "5x3", grid.Float32, f32},
-		{"u8_strips_3d.tif.zst", "4x5x2", grid.Uint8, linear(10, 5)},
-		{"u8_3d.mha.bz2", "4x3x2", grid.Uint8, u8},
-		{"u8_3d.fits.gz", "4x3x2", grid.Uint8, u8},
-		{"u8_3d.nii", "4x3x2", grid.Uint8, u8},
-		{"i8_3d.nii", "4x3x2", grid.Int16, i8},
-		{"i16_be_3d.nii", "4x3x2", grid.Int16, i16},
-		{"u16_3d.nii.gz", "4x3x2", grid.Uint16, u16},
-		{"f32_2d.nii.gz", "5x3", grid.Float32, f32},
-		{"nifti2_3d.nii", "4x3x2", grid.Uint8, u8},
-		{"nifti2_i16_3d.nii.gz", "4x3x2", grid.Int16, i16},
-		{"u8_scaled_3d.nii", "4x3x2", grid.Float32, linear(-3, 3.5)},
-		{"u8_raw_3d.nrrd", "4x3x2", grid.Uint8, u8},
-		{"i16_be_raw_3d.nrrd", "4x3x2", grid.Int16, i16},
-		{"f32_gzip_3d.nrrd", "4x3x2", grid.Float32, f32},
-		{"u16_gzip_2d.nrrd", "5x3", grid.Uint16, u16flat},
-		{"u8_bzip2_3d.nrrd", "4x3x2", grid.Uint8, u8},
-		{"i16_ascii_3d.nrrd", "4x3x2", grid.Int16, i16},
-		{"f64_ranked_ascii_3d.nrrd", "4x3x2", grid.Float32, tenths},
-		{"f32_text_3d.mha", "4x3x2", grid.Float32, f32},
-		{"u8_3d.mha", "4x3x2", grid.Uint8, u8},
-		{"i16_zlib_3d.mha", "4x3x2", grid.Int16, i16},
-		{"f32_2d.mha", "5x3", grid.Float32, f32},
-		{"f64_ranked_3d.mha", "4x3x2", grid.Float32, tenths},
-		{"i8_3d.mrc", "4x3x2", grid.Int16, i8},
-		{"i16_3d.rec", "4x3x2", grid.Int16, i16},
-		{"f32_3d.map", "4x3x2", grid.Float32, f32},
-		{"f32_2d.mrc", "5x3", grid.Float32, f32},
-		{"u16_be_3d.mrc", "4x3x2", grid.Uint16, u16},
-		{"f16_3d.mrc", "4x3x2", grid.Float32, f32},
-		{"i16_extended_3d.mrc", "4x3x2", grid.Int16, i16},
-		{"u8_3d.fits", "4x3x2", grid.Uint8, u8},
-		{"i16_3d.fits", "4x3x2", grid.Int16, i16},
-		{"u16_3d.fits", "4x3x2", grid.Uint16, u16},
-		{"i8_3d.fits", "4x3x2", grid.Int16, i8},
-		{"u32_ranked_3d.fits", "4x3x2", grid.Float32, linear(1<<31, 7)},
-		{"u64_ranked_3d.fits", "4x3x2", grid.Float32, large},
-		{"i64_ranked_3d.fits", "4x3x2", grid.Float32, large},
-		{"f64_ranked_3d.fits", "4x3x2", grid.Float32, tenths},
-		{"f32_extension_2d.fits", "5x3", grid.Float32, f32},
-		{"u8_scaled_3d.fits", "4x3x2", grid.Float32, linear(-3, 3.5)},
-		{"u8_odd_2d.dcm", "5x3", grid.Uint8, u8},
-		{"i16_implicit_3d.dcm", "4x3x2", grid.Int16, i16},
-		{"u16_3d.dcm", "4x3x2", grid.Uint16, u16},
-		{"u32_ranked_3d.dcm", "4x3x2", grid.Float32, linear(1<<31, 7)},
-		{"u8_scaled_3d.dcm", "4x3x2", grid.Float32, linear(-3, 3.5)},
-		{"i12_2d.dcm", "5x3", grid.Int16, linear(-100, 13)},
-		{"rle_2d.dcm", "5x3", grid.Uint8, u8},
-		{"rle_i16_3d.dcm", "4x3x2", grid.Int16, i16},
-		{"u8_2d.png", "5x3", grid.Uint8, u8},
-		{"u16_2d.png", "5x3", grid.Uint16, u16flat},
-		{"bit_2d.png", "5x3", grid.Uint8, func(i int64) float64 { return 255 * float64(i%2) }},
-		{"rgb_2d.png", "5x3", grid.Uint8, u8},
-		{"rgba_2d.png", "5x3", grid.Uint8, u8},
-		{"alpha_2d.png", "5x3", grid.Uint8, u8},
-		{"rgb16_2d.png", "5x3", grid.Uint16, u16flat},
-		{"rgba16_2d.png", "5x3", grid.Uint16, u16flat},
-		{"rgb_2d.tif", "5x3", grid.Uint8, u8},
-		{"alpha_2d.tif", "5x3", grid.Uint8, u8},
-		{"rgb_be_tiles_predictor_2d.tif", "18x20", grid.Uint16, linear(0, 1)},
-		{"rgba_tiles_2d.tif", "18x20", grid.Uint8, modulo(0, 1, 256)},
-		{"rgb_predictor_3d.tif", "4x3x2", grid.Uint8, u8},
-		{"u8_2d.tif", "5x3", grid.Uint8, u8},
-		{"u8_strips_3d.tif", "4x5x2", grid.Uint8, linear(10, 5)},
-		{"i8_packbits_3d.tif", "4x3x2", grid.Int16, i8},
-		{"i16_be_deflate_3d.tif", "4x3x2", grid.Int16, i16},
-		{"u16_lzw_3d.tif", "4x3x2", grid.Uint16, u16},
-		{"f32_big_3d.tif", "4x3x2", grid.Float32, f32},
-		{"f32_be_big_deflate_2d.tif", "5x3", grid.Float32, f32},
-		{"u8_tiles_2d.tif", "18x20", grid.Uint8, modulo(0, 1, 256)},
-		{"u16_tiles_predictor_2d.tif", "18x20", grid.Uint16, linear(0, 1)},
-		{"u8_lzw_long_2d.tif", "60x40", grid.Uint8, func(i int64) float64 { return float64(i * i / 7 % 6) }},
-		{"pillow_lzw_2d.tif", "5x3", grid.Uint8, u8},
-		{"pillow_deflate_2d.tif", "5x3", grid.Uint16, u16flat},
-		{"imagej_3d.tif", "5x3x4", grid.Uint8, linear(10, 3)},
-		{"f8_2d.npy", "5x3", grid.Float32, linear(0, 1)},
-		{"f64_3d.nii", "4x3x2", grid.Float32, linear(0, 1)},
-		{"f2_3d.npy", "4x3x2", grid.Float32, f32},
-		{"i4_3d.npy", "4x3x2", grid.Float32, i16},
-		{"i32_3d.nii", "4x3x2", grid.Float32, i16},
-		{"u32_3d.tif", "4x3x2", grid.Float32, u16flat},
-		{"u4_ranked_be_3d.npy", "4x3x2", grid.Float32, linear(1<<31, 7)},
-		{"i8_ranked_fortran_3d.npy", "4x3x2", grid.Float32, large},
-		{"u8_ranked_3d.npy", "4x3x2", grid.Float32, large},
-		{"i64_ranked_3d.nrrd", "4x3x2", grid.Float32, large},
-		{"f8_ranked_3d.npy", "4x3x2", grid.Float32, tenths},
-		{"f64_ranked_3d.nii.gz", "4x3x2", grid.Float32, tenths},
-		{"f64_ranked_3d.nrrd", "4x3x2", grid.Float32, tenths},
-		{"f64_ranked_3d.tif", "4x3x2", grid.Float32, tenths},
-	}
-}
-
-func openFileBytes(name string, data []byte, o FileOptions) (grid.Source, error) {
-	return openImage(name, fileInput{ReaderAt: bytes.NewReader(data), size: int64(len(data)), FileOptions: o})
-}
-
 func readFixture(t testing.TB, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(fixtureDir, name))
@@ -154,13 +21,6 @@ func readFixture(t testing.TB, name string) []byte {
 		t.Fatal(err)
 	}
 	return data
-}
-
-// A fileT is what the checks below need of a *testing.T or a *rapid.T.
-type fileT interface {
-	Helper()
-	Fatal(...any)
-	Fatalf(string, ...any)
 }
 
 // fileShapeText is how a Shape prints whose axes are given slowest first.
@@ -177,57 +37,6 @@ func fileShapeText(axes []int64) string {
 	}
 	slices.Reverse(text)
 	return strings.Join(text, "x")
-}
-
-// fileValues reads a source whole.
-func fileValues(t fileT, s grid.Source) []float64 {
-	t.Helper()
-	buf := grid.NewBuffer(grid.TotalBytes(s))
-	if err := s.ReadSlab(buf, 0, s.Shape().Slices()); err != nil {
-		t.Fatal(err)
-	}
-	out := make([]float64, s.Shape().Voxels())
-	for i := range out {
-		switch s.Type() {
-		case grid.Uint8:
-			out[i] = float64(buf[i])
-		case grid.Int16:
-			out[i] = float64(grid.Values[int16](buf)[i])
-		case grid.Uint16:
-			out[i] = float64(grid.Values[uint16](buf)[i])
-		case grid.Float32:
-			out[i] = float64(grid.Values[float32](buf)[i])
-		}
-	}
-	return out
-}
-
-func checkFileImage(t fileT, s grid.Source, shape string, typ grid.Type, value func(int64) float64) {
-	t.Helper()
-	if s.Shape().String() != shape || s.Type() != typ {
-		t.Fatalf("image is %v %v, want %v %v", s.Shape(), s.Type(), shape, typ)
-	}
-	labels := grid.LabelsOf(s)
-	for i, v := range fileValues(t, s) {
-		if labels != nil {
-			v = labels.Float64(float32(v))
-		}
-		if v != value(int64(i)) {
-			t.Fatalf("voxel %d is %v, want %v", i, v, value(int64(i)))
-		}
-	}
-}
-
-func checkFileError(t testing.TB, what string, err error, want string) {
-	t.Helper()
-	switch {
-	case err == nil:
-		t.Errorf("%s: no error, want %q", what, want)
-	case !strings.Contains(err.Error(), want):
-		t.Errorf("%s: error %q, want %q", what, err, want)
-	case strings.Contains(err.Error(), "\n"):
-		t.Errorf("%s: error of several lines: %q", what, err)
-	}
 }
 
 // checkRefusedCheaply reports whether bytes are refused with an error that
@@ -302,21 +111,6 @@ func checkAnyFile(t fileT, name string, data []byte) {
 			t.Fatal(diff)
 		}
 	}
-}
-
-// slabsDiffer reads a source slice by slice, and says where it is not what is wanted.
-func slabsDiffer(s grid.Source, want []byte) string {
-	size := grid.SliceBytes(s)
-	buf := grid.NewBuffer(size)
-	for i := range s.Shape().Slices() {
-		if err := s.ReadSlab(buf, i, i+1); err != nil {
-			return fmt.Sprintf("slice %d: %v", i, err)
-		}
-		if !bytes.Equal(buf, want[i*size:(i+1)*size]) {
-			return fmt.Sprintf("slice %d of a %T differs from the whole", i, s)
-		}
-	}
-	return ""
 }
 
 // checkOnce reads a file once and in order where it can be, which shows the image that is

@@ -51,22 +51,7 @@ func TestFileFixtures(t *testing.T) {
 }
 
 func TestFileFixturesRefused(t *testing.T) {
-	for name, want := range map[string]string{
-		"struct_1d.npy":      "structured",
-		"palette_2d.png":     "palette",
-		"complex_2d.mrc":     "MRC mode 4",
-		"axes_3d.mrc":        "in the order 3, 2, 1; save",
-		"blank_2d.fits":      "BLANK",
-		"table.fits":         "no image",
-		"compressed_2d.fits": "funpack",
-		"rgb_colour_2d.png":  "row 2: an image in colour: red, green and blue differ first at pixel 4 of a row",
-		"rgba_clear_2d.png":  "row 1: an image with transparency, which is first not opaque at pixel 2 of a row",
-		"rgb_colour_2d.tif":  "page 1: row 2 from column 0: an image in colour",
-		"rgba_clear_2d.tif":  "page 1: row 1 from column 0: an image with transparency",
-		"rgb_planes_2d.tif":  "3 samples in planes of their own",
-		"whiteiszero_2d.tif": "white is zero",
-		"predictor3_2d.tif":  "predictor 3",
-	} {
+	for name, want := range refusedFixtures {
 		_, err := OpenFile(filepath.Join(fixtureDir, name), FileOptions{})
 		checkFileError(t, name, err, want)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"eccbench/internal/grid"
 	"eccbench/internal/isa"
+
 	"pgregory.net/rapid"
 )
 

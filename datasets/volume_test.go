@@ -10,38 +10,6 @@ import (
 	"eccbench/internal/grid"
 )
 
-// A volumeFixture is a file of several images; value takes the volume too.
-type volumeFixture struct {
-	name, shape string
-	count       int64
-	typ         grid.Type
-	value       func(volume, i int64) float64
-}
-
-func volumeFixtures() []volumeFixture {
-	// The voxels of volume v come after those of the one before, or lie beside them.
-	after := func(n int64, a, b float64) func(v, i int64) float64 {
-		return func(v, i int64) float64 { return a + b*float64(v*n+i) }
-	}
-	beside := func(count int64, a, b float64) func(v, i int64) float64 {
-		return func(v, i int64) float64 { return a + b*float64(i*count+v) }
-	}
-	return []volumeFixture{
-		{"i2_volumes_4d.npy", "4x3x2", 3, grid.Int16, after(24, -3000, 51)},
-		{"u2_volumes_fortran_5d.npy", "4x3x2", 6, grid.Uint16, after(24, 100, 7)},
-		{"i16_volumes_4d.nii", "4x3x2", 3, grid.Int16, after(24, -3000, 51)},
-		{"f32_volumes_4d.nii.gz", "4x3x2", 3, grid.Float32, after(24, -1.5, 0.75)},
-		{"i16_volumes_4d.nrrd", "4x3x2", 3, grid.Int16, after(24, -3000, 51)},
-		{"u8_list_4d.nrrd", "4x3x2", 3, grid.Uint8, beside(3, 0, 3)},
-		{"u8_vector_gzip_3d.nrrd", "4x3", 3, grid.Uint8, beside(3, 0, 3)},
-		{"i16_volumes_4d.mha", "4x3x2", 3, grid.Int16, after(24, -3000, 51)},
-		{"i16_volumes_4d.mrc", "4x3x2", 3, grid.Int16, after(24, -3000, 51)},
-		{"i16_volumes_4d.fits", "4x3x2", 3, grid.Int16, after(24, -3000, 51)},
-		{"volumes.npz", "4x3x2", 3, grid.Int16, after(24, -3000, 51)},
-		{"u8_channels_3d.mha", "4x3x2", 3, grid.Uint8, beside(3, 0, 3)},
-	}
-}
-
 func TestVolumes(t *testing.T) {
 	for _, f := range volumeFixtures() {
 		t.Run(f.name, func(t *testing.T) {

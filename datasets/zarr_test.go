@@ -64,85 +64,6 @@ func writeObject(t testing.TB, path string, data []byte) {
 	}
 }
 
-// without is a value in place of those of the slices below some.
-func without(value func(int64) float64, fill float64, voxels int64) func(int64) float64 {
-	return func(i int64) float64 {
-		if i < voxels {
-			return fill
-		}
-		return value(i)
-	}
-}
-
-func plus(value func(int64) float64, by int64) func(int64) float64 {
-	return func(i int64) float64 { return value(i + by) }
-}
-
-type zarrFixture struct {
-	fileFixture
-	options string // of its input string
-}
-
-func zarrFixtures() []zarrFixture {
-	u8, u16, f32 := modulo(10, 7, 256), modulo(40000, 1001, 1<<16), linear(-1.5, 0.75)
-	hundreds, odd, grey := linear(500, 100), modulo(0, 1, 2), linear(0, 13)
-	wrapped := func(i int64) float64 { return float64(int16(-3000 + 251*i)) }
-	const shape = "7x6x5"
-	list := []zarrFixture{
-		{fileFixture{"u8_raw_v2", shape, grid.Uint8, u8}, ""},
-		{fileFixture{"i16_zlib_be_v2", shape, grid.Int16, wrapped}, ""},
-		{fileFixture{"u16_gzip_slash_v2", shape, grid.Uint16, u16}, ""},
-		{fileFixture{"f32_zstd_fortran_v2", shape, grid.Float32, f32}, ""},
-		{fileFixture{"f32_bz2_v2", shape, grid.Float32, f32}, ""},
-		{fileFixture{"i16_lz4_v2", shape, grid.Int16, wrapped}, ""},
-		{fileFixture{"u32_blosc_lz4_long_v2", "43x41x40", grid.Float32, func(i int64) float64 { return float64(i / 97) }}, ""},
-		{fileFixture{"u32_blosc_zstd_long_v2", "43x41x40", grid.Float32, func(i int64) float64 { return float64(i / 97) }}, ""},
-		{fileFixture{"u16_missing_v2", shape, grid.Uint16, without(hundreds, 77, 84)}, ""},
-		{fileFixture{"f32_missing_be_v2", shape, grid.Float32, without(f32, 2.5, 84)}, ""},
-		{fileFixture{"b1_v2", shape, grid.Uint8, odd}, ""},
-		{fileFixture{"f8_ranked_v2", shape, grid.Float32, linear(-1, 0.1)}, ""},
-		{fileFixture{"i8_2d_v2", "7x6", grid.Int16, linear(-100, 5)}, ""},
-		{fileFixture{"u8_v3", shape, grid.Uint8, u8}, ""},
-		{fileFixture{"i16_be_gzip_v3", shape, grid.Int16, wrapped}, ""},
-		{fileFixture{"u16_zstd_crc_v3", shape, grid.Uint16, u16}, ""},
-		{fileFixture{"f32_blosc_v3", shape, grid.Float32, f32}, ""},
-		{fileFixture{"f32_transpose_v3", shape, grid.Float32, f32}, ""},
-		{fileFixture{"u16_dot_v3", shape, grid.Uint16, u16}, ""},
-		{fileFixture{"u16_v2keys_v3", shape, grid.Uint16, u16}, ""},
-		{fileFixture{"u16_shards_v3", shape, grid.Uint16, u16}, ""},
-		{fileFixture{"u16_shards_missing_v3", shape, grid.Uint16, without(hundreds, 77, 84)}, ""},
-		{fileFixture{"i16_shards_start_v3", shape, grid.Int16, wrapped}, ""},
-		{fileFixture{"f32_missing_v3", shape, grid.Float32, without(f32, 2.5, 84)}, ""},
-		{fileFixture{"u64_ranked_v3", shape, grid.Float32, linear(1<<53-40, 7)}, ""},
-		{fileFixture{"f16_v3", shape, grid.Float32, f32}, ""},
-		{fileFixture{"bool_v3", shape, grid.Uint8, odd}, ""},
-		{fileFixture{"u8_volumes_v3", "4x3x2", grid.Uint8, plus(linear(0, 3), 24)}, "/volume=1"},
-		{fileFixture{"channels_04", shape, grid.Uint16, plus(grey, 5*210)}, "/volume=2/channel=GFP"},
-		{fileFixture{"channels_04", shape, grid.Uint16, plus(grey, 210)}, "/volume=0/channel=1"},
-		{fileFixture{"channels_04", shape, grid.Uint16, plus(grey, 210)}, "/volume=1"},
-		{fileFixture{"channels_04", "4x3x3", grid.Uint16, plus(linear(7, 13), 2*36)}, "/volume=1/array=1/channel=DAPI"},
-		{fileFixture{"channels_05", shape, grid.Uint16, plus(grey, 5*210)}, "/volume=2/channel=GFP"},
-		{fileFixture{"channels_05", "4x3x3", grid.Uint16, plus(linear(7, 13), 3*36)}, "/volume=1/array=half/channel=GFP"},
-		{fileFixture{"channels_05", shape, grid.Uint8, u8}, "/array=labels%2Fcells"},
-		{fileFixture{"channels_05", shape, grid.Uint8, u8}, "/array=labels%2Fnuclei%2F0"},
-		{fileFixture{"channels_05", shape, grid.Uint8, u8}, "/array=labels%2Fnuclei"},
-		{fileFixture{"xarray", shape, grid.Uint16, plus(grey, 210)}, "/channel=1"},
-		{fileFixture{"xarray", shape, grid.Uint16, plus(grey, 210)}, "/array=signal/channel=1"},
-		{fileFixture{"flat_05", "7x6", grid.Uint16, plus(grey, 42)}, "/channel=GFP"},
-		{fileFixture{"volume_05", shape, grid.Uint8, u8}, ""},
-		{fileFixture{"volume_05", "4x3x3", grid.Uint8, linear(1, 1)}, "/array=1"},
-		{fileFixture{"series_04", shape, grid.Uint8, u8}, ""},
-		{fileFixture{"series_04", shape, grid.Uint8, u8}, "/array=0"},
-		{fileFixture{"two_arrays", shape, grid.Uint8, u8}, "/array=second"},
-	}
-	for _, codec := range []string{"lz4", "lz4hc", "zstd", "zlib"} {
-		for _, shuffle := range []string{"plain", "shuffle", "bits"} {
-			list = append(list, zarrFixture{fileFixture{"u16_blosc_" + codec + "_" + shuffle + "_v2", shape, grid.Uint16, u16}, ""})
-		}
-	}
-	return list
-}
-
 // What zarr-python wrote is read whole, streamed in any order, and in order once, on the levels
 // of every float32 and on those that there are.
 func TestZarrFixtures(t *testing.T) {
@@ -178,27 +99,7 @@ func TestZarrFixtures(t *testing.T) {
 
 func TestZarrRefused(t *testing.T) {
 	dir := unpackZarr(t)
-	for _, c := range []struct{ name, options, want string }{
-		{"c8_v3", "", "data type \"complex64\""},
-		{"delta_filter_v2", "", "its filter \"delta\" is not read"},
-		{"u16_blosc_blosclz_v2", "", "blosclz; save it with lz4 or zstd"},
-		{"f32_nan_v3", "", "NaN"},
-		{"u8_volumes_v3", "", "3 volumes of 4x3x2; choose one with --volume 0..2"},
-		{"u8_volumes_v3", "/volume=3", "no volume 3 of 3"},
-		{"u8_volumes_v3", "/channel=0/volume=1", "no axis of channels"},
-		{"channels_04", "", "2 channels; choose one with --channel, or channel=NAME in an input string: \"DAPI\", \"GFP\""},
-		{"channels_04", "/channel=GFP", "3 volumes of each channel; choose one with --volume 0..2"},
-		{"channels_05", "/channel=GFP/volume=3", "there is no volume 3 of the 3 of each channel"},
-		{"channels_05", "/channel=2/volume=0", "there is no channel \"2\"; want 0..1, or one of \"DAPI\", \"GFP\""},
-		{"channels_05", "/array=quarter", "there is no array \"quarter\"; want one of \"full\", \"half\", \"labels\""},
-		{"channels_05", "/array=..%2Fu8_v3.zarr", "want a path within the group"},
-		{"last_05", "", "of which \"c\" comes after those of space"},
-		{"two_arrays", "", "choose an array with --array, or array=NAME in an input string: \"first\", \"second\""},
-		{"u8_v3", "/array=0", "it is an array, and no group"},
-		{"u8_v3", "/shape=7x6x5/type=uint8", "says its own shape and type"},
-		{"u8_v3", "/levels=3", "a number of levels is for float32"},
-		{"none", "", "no such file or directory; check the path"},
-	} {
+	for _, c := range refusedZarr {
 		_, err := Open("file" + c.options + "/stream=false/path=" + filepath.Join(dir, c.name+".zarr"))
 		checkFileError(t, c.name+c.options, err, c.want)
 	}

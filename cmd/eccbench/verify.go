@@ -7,9 +7,13 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"eccbench/datasets"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/report"
+	"eccbench/internal/runner"
+	"eccbench/internal/sound"
+	"eccbench/internal/sound/grids"
 	"eccbench/internal/verify"
 )
 
@@ -60,11 +64,11 @@ func doVerify(c *cli.Program, args []string) error {
 	if long {
 		names = append(slices.Clone(names), b.Question().Long...)
 	}
-	if err := verify.Sound(); err != nil {
-		return err
-	}
 	p, err := limit.Plan(c, b.Name(), names)
 	if err != nil {
+		return err
+	}
+	if err := checkParts(b, p); err != nil {
 		return err
 	}
 	if !b.Question().OfImages() {
@@ -88,7 +92,38 @@ func doVerify(c *cli.Program, args []string) error {
 	if interrupted {
 		return cli.VerdictError{Code: cli.ExitInconclusive, Why: "interrupted: what had ended by then is above"}
 	}
+	if silent := silentLaws(b.Laws(), cells); len(silent) > 0 && !f.Changed("input") {
+		return fmt.Errorf("this program is not sound: of no input anything is said by the law %q", silent[0])
+	}
 	return cli.Verdict(cells)
+}
+
+// silentLaws are laws that say nothing in any cell, where there is evidence at all.
+func silentLaws(laws []string, cells []bench.CellRecord) []string {
+	said, any := map[string]bool{}, false
+	for _, cell := range cells {
+		for _, e := range cell.Evidence {
+			said[e.Witness] = true
+			any = any || cell.Status == verify.Verified
+		}
+	}
+	if !any {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(laws), func(law string) bool { return said[law] })
+}
+
+// checkParts looks at the judge, at what images come from and pass through, and at the parts of the
+// implementations, before any answer of theirs is looked at.
+func checkParts(b runner.Bench, p runner.Plan) error {
+	if err := verify.Sound(); err != nil {
+		return err
+	}
+	checks := append(grids.Checks(), datasets.Checks()...)
+	for _, impl := range p.Impls {
+		checks = append(checks, b.Checks(impl, p.ISA)...)
+	}
+	return sound.First(checks...)
 }
 
 // printVerdicts prints how many inputs each implementation answered how, then

@@ -1,8 +1,6 @@
 package extrema_test
 
 import (
-	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -73,42 +71,4 @@ func TestConformanceOnEveryFloat32(t *testing.T) {
 	each(t, func(t *testing.T, isa string) {
 		ecctest.Run(t, byValue{on{isa: isa}, 16})
 	})
-}
-
-// Changes of one level that are beyond an int32 together are added up all the same, and
-// those that cancel are no step.
-func TestTallyAddsUp(t *testing.T) {
-	for _, pairs := range []int{2, 8, 100} {
-		want := map[uint32]int64{}
-		rng := rand.New(rand.NewPCG(1, uint64(pairs)))
-		var levels []uint32
-		var changes []int32
-		for range 20_000 {
-			k, c := uint32(rng.Int32N(50))*0x05050505, int32(rng.Uint32())
-			if k > 0x80000000 {
-				c = math.MaxInt32
-			}
-			levels, changes = append(levels, k), append(changes, c)
-			want[k] += int64(c)
-		}
-		for k := range want { // every second level is left as it was
-			if k%2 == 0 {
-				for want[k] != 0 {
-					c := int32(max(math.MinInt32, min(math.MaxInt32, -want[k])))
-					levels, changes = append(levels, k), append(changes, c)
-					want[k] += int64(c)
-				}
-				delete(want, k)
-			}
-		}
-		got := extrema.Tallied(pairs, 3, levels, changes)
-		if len(got) != len(want) || !slices.IsSortedFunc(got, func(a, b ecc.Step) int { return int(a.Level - b.Level) }) {
-			t.Errorf("%d pairs: %d steps, want %d", pairs, len(got), len(want))
-		}
-		for _, s := range got {
-			if s.Change != want[uint32(s.Level)] {
-				t.Errorf("%d pairs: level %d changes by %d, want %d", pairs, s.Level, s.Change, want[uint32(s.Level)])
-			}
-		}
-	}
 }

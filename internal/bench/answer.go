@@ -5,6 +5,9 @@ import "errors"
 // A Refusal is why an implementation does not answer (CanDo).
 type Refusal struct{ error }
 
+// Refuse is a Refusal for a reason.
+func Refuse(reason error) Refusal { return Refusal{reason} }
+
 // Unwrap is the reason.
 func (r Refusal) Unwrap() error { return r.error }
 
@@ -12,6 +15,13 @@ func (r Refusal) Unwrap() error { return r.error }
 // each, adds up to the answer. A piece is overwritten after f returns.
 type Pieced[In any] interface {
 	EachPiece(f func(piece In, times int64) error) error
+}
+
+// A Joined piece is added to a job in a way of its own, which only some have: what others say to it
+// is a Refusal.
+type Joined[In any] interface {
+	Image() In
+	AddTo(job any) error
 }
 
 // Answer asks an implementation about one input: all that it takes, once, and its answer
@@ -47,6 +57,10 @@ func addUp[In, Out any](i Implementation[In, Out], in Pieced[In], c Conditions) 
 		}
 	}()
 	if err := in.EachPiece(func(piece In, times int64) error {
+		add := func() error { return adder.Add(piece, times) }
+		if j, ok := any(piece).(Joined[In]); ok {
+			piece, add = j.Image(), func() error { return j.AddTo(job) }
+		}
 		if job == nil {
 			if err := i.CanDo(piece, c); err != nil {
 				return Refusal{err}
@@ -60,7 +74,7 @@ func addUp[In, Out any](i Implementation[In, Out], in Pieced[In], c Conditions) 
 			}
 			job.Poison()
 			adder.Begin()
-			if err := adder.Add(piece, times); err != nil {
+			if err := add(); err != nil {
 				return err
 			}
 			if _, err := job.Out(); err != nil {
@@ -68,7 +82,7 @@ func addUp[In, Out any](i Implementation[In, Out], in Pieced[In], c Conditions) 
 			}
 			adder.Begin()
 		}
-		return adder.Add(piece, times)
+		return add()
 	}); err != nil {
 		return out, err
 	}

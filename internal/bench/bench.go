@@ -16,6 +16,7 @@ import (
 
 	"eccbench/internal/name"
 	"eccbench/internal/quantity"
+	"eccbench/internal/sound"
 	"eccbench/internal/verify"
 )
 
@@ -266,6 +267,12 @@ type Implementation[In, Out any] interface {
 	CanDo(In, Conditions) error
 	// Setup binds the implementation to an input and allocates all it needs.
 	Setup(In, Conditions) (Job[Out], error)
+}
+
+// A Checker is an implementation that can look at its parts, those that an instruction set has or
+// that of the machine with "": whether each does by itself what the answers rest on.
+type Checker interface {
+	Checks(isa string) []sound.Check
 }
 
 // A Job is one implementation bound to one input. Its methods are called from

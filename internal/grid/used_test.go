@@ -22,12 +22,14 @@ func TestBuffersAreTakenAgain(t *testing.T) {
 	if left(takeBuffer(1<<20 - 8)) {
 		t.Error("a buffer was taken twice")
 	}
+	runtime.KeepAlive(b) // it was not to be collected before
 	leaveBuffer(again)
 	if b := takeBuffer(1 << 20); !left(b) {
 		t.Error("a buffer has shrunk")
 	} else {
 		leaveBuffer(b)
 	}
+	runtime.KeepAlive(again)
 	b, again = nil, nil
 	runtime.GC()
 	if left(takeBuffer(1 << 20)) {

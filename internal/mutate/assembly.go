@@ -36,6 +36,9 @@ func bounds(text, name string) (start, end int) {
 		if i+1 < len(all) {
 			end = all[i+1][0]
 		}
+		if data := strings.Index(text[m[0]:end], "\nDATA "); data >= 0 { // which is for all
+			end = m[0] + data + 1
+		}
 		// What is written before the next function are comments on it.
 		for {
 			line := strings.LastIndexByte(strings.TrimRight(text[:end], "\n"), '\n') + 1
@@ -122,7 +125,7 @@ func asmWithin(text, file, name string) []*Mutant {
 		}
 		for _, s := range swapped {
 			for i := range s {
-				if strings.HasPrefix(m[1], s[i]) && (s[i][0] != 'J' || m[1] == s[i]) && !strings.HasPrefix(m[1], "VPANDN") {
+				if strings.HasPrefix(m[1], s[i]) && (s[i][0] != 'J' || m[1] == s[i]) && !begins(m[1], "VPANDN", "KANDN") {
 					add("swap", "\t"+s[1-i]+strings.TrimPrefix(m[1], s[i])+" "+m[2])
 				}
 			}

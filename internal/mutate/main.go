@@ -40,6 +40,7 @@ func command(ctx context.Context, args []string) error {
 	jobs := f.Int("jobs", runtime.NumCPU(), "mutants that run at once")
 	check := f.Bool("check", false, "fail where the score of the committed sample is less than the committed one")
 	survivors := f.String("survivors", "", "a file for the survivors, in the form of "+equivalentFile)
+	lazy := f.Bool("lazy", false, "run the tests on what verify does not notice alone: less to wait for, and by tests is less")
 	verbose := f.Bool("v", false, "a line for each mutant")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -49,7 +50,7 @@ func command(ctx context.Context, args []string) error {
 		return err
 	}
 	here := filepath.Join(abs, "internal/mutate")
-	p := Project{root: abs, command: "cmd/eccbench", targets: targets, inputs: inputs, seed: *seed, each: *each, jobs: *jobs, log: os.Stderr, verbose: *verbose}
+	p := Project{root: abs, command: "cmd/eccbench", targets: targets, inputs: inputs, seed: *seed, each: *each, jobs: *jobs, log: os.Stderr, verbose: *verbose, lazy: *lazy}
 	if p.equivalent, err = readEquivalent(filepath.Join(here, equivalentFile)); err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func command(ctx context.Context, args []string) error {
 		if floor, err = readFloor(filepath.Join(here, floorFile)); err != nil {
 			return err
 		}
-		p.seed, p.each = floor.Seed, floor.Each
+		p.seed, p.each, p.lazy = floor.Seed, floor.Each, true
 		*only = floor.Only
 	}
 	if *all {

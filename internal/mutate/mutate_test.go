@@ -237,3 +237,28 @@ func TestEquivalent(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A function ends where data or comments on the next one begin.
+func TestBounds(t *testing.T) {
+	const text = "// a is first.\nTEXT ·a(SB), NOSPLIT, $0-8\n\tRET\n\nDATA x<>+0(SB)/8, $1\nGLOBL x<>(SB), RODATA, $8\n\n// b is next.\nTEXT ·b(SB), NOSPLIT, $0-8\n\tRET\n\n// c is last.\nTEXT ·c(SB), NOSPLIT, $0-8\n\tRET\n"
+	for name, want := range map[string]string{"a": "TEXT ·a(SB), NOSPLIT, $0-8\n\tRET\n\n", "b": "TEXT ·b(SB), NOSPLIT, $0-8\n\tRET\n\n", "c": "TEXT ·c(SB), NOSPLIT, $0-8\n\tRET\n"} {
+		start, end := bounds(text, name)
+		if got := text[start:end]; got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
+
+// What has no opposite is not swapped.
+func TestSwaps(t *testing.T) {
+	text := "TEXT ·a(SB), NOSPLIT, $0-8\n\tKANDNW K1, K2, K3\n\tVPANDN Y0, Y1, Y2\n\tKANDW K1, K2, K3\n"
+	var got []string
+	for _, m := range asmWithin(text, "a.s", "a") {
+		if m.Operator == "swap" {
+			got = append(got, m.edit.text)
+		}
+	}
+	if !slices.Equal(got, []string{"\tKORW K1, K2, K3"}) {
+		t.Errorf("%q", got)
+	}
+}

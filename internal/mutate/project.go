@@ -26,6 +26,7 @@ type Project struct {
 	equivalent []*Mutant
 	log        io.Writer
 	verbose    bool
+	lazy       bool // tests look at what verify does not notice alone
 
 	scratch string
 	stages  map[string]*Stage
@@ -314,7 +315,8 @@ func (p *Project) several(ctx context.Context, n int, do func(i int) error) erro
 	return first
 }
 
-// try runs the stages that come to a mutant, of each kind until one fails.
+// try runs the stages that come to a mutant, of each kind until one fails, or of both where tests
+// are for what verify does not notice.
 func (p *Project) try(ctx context.Context, m *Mutant, stages []*Stage) (*Result, error) {
 	r := &Result{Mutant: m}
 	for _, s := range stages {
@@ -322,7 +324,7 @@ func (p *Project) try(ctx context.Context, m *Mutant, stages []*Stage) (*Result,
 		if s.Kind == byVerify {
 			noticed = &r.Verify
 		}
-		if *noticed != "" {
+		if *noticed != "" || p.lazy && r.Verify != "" {
 			continue
 		}
 		if err := s.ready(); err != nil {

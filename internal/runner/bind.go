@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/sound"
 )
 
 // A Bench is a workload with its types hidden, so that different questions can
@@ -27,6 +28,11 @@ type Bench interface {
 	Files(input string) []string
 	// CanDo is why an implementation refuses an input, nil when it does not.
 	CanDo(impl, input string, c bench.Conditions) error
+	// Laws are the names of those that have something to say of one adversarial input at least.
+	Laws() []string
+	// Checks are those that an implementation makes of its parts, which an instruction set has
+	// where there are several.
+	Checks(impl, isa string) []sound.Check
 
 	exact() bool
 	estimate(impl, input string, c bench.Conditions) (time.Duration, bool)
@@ -91,6 +97,27 @@ func (b *bound[In, Out]) CanDo(impl, input string, c bench.Conditions) error {
 	}
 	defer closeInput(in)
 	return i.CanDo(in, c)
+}
+
+func (b *bound[In, Out]) Laws() []string {
+	var names []string
+	for _, l := range b.w.Policy.Laws {
+		if l.Applies {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}
+
+func (b *bound[In, Out]) Checks(impl, isa string) []sound.Check {
+	i, err := b.find(impl)
+	if err != nil {
+		return nil
+	}
+	if c, ok := i.(bench.Checker); ok {
+		return c.Checks(isa)
+	}
+	return nil
 }
 
 func (b *bound[In, Out]) exact() bool { return b.w.Policy.Exact() }

@@ -117,9 +117,9 @@ func atTheEnds() []string {
 		// more than 2²⁰ levels
 		"noise/shape=35x11x5/type=float32/levels=1048577/seed=18", "noise/shape=67x9/type=float32/levels=1048579/seed=18",
 		"extremes/shape=19x5x4/type=float32/levels=1048577/lowest=0/highest=2/seed=18",
-		// axes of more than 4096
+		// axes of more than 4096, and so many rows that cores take strips of them
 		"noise/shape=4099x5/type=uint8/levels=5/seed=19", "noise/shape=5x4099/type=float32/levels=5/seed=19",
-		"noise/shape=4101x3x2/type=float32/levels=7/seed=19", "noise/shape=2x4101x3/type=uint16/levels=7/seed=19", "noise/shape=3x2x4101/type=uint8/levels=17/seed=19",
+		"noise/shape=4101x3x2/type=float32/levels=7/seed=19", "noise/shape=2x4101x3/type=uint16/levels=7/seed=19", "noise/shape=3x3001x9/type=uint8/levels=5/seed=19", "noise/shape=3x2x4101/type=uint8/levels=17/seed=19",
 		"extremes/shape=3x2x4099/type=uint8/lowest=0/highest=2/seed=19",
 		// rows so long that a core's cache holds fewer of them than there are
 		"noise/shape=4101x27x2/type=uint8/levels=9/seed=21", "noise/shape=4101x13x2/type=uint16/levels=300/seed=21",

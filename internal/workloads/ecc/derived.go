@@ -25,6 +25,7 @@ func inOtherWords(k fingerprint.Key) []law {
 		{Name: "each float32 a level", Calls: 1.5, Work: viewing(80), Check: everyFloat32},
 		{Name: "sum of pieces", Calls: 3, Work: work, Check: inPieces},
 		{Name: "sum of pieces by one job", Calls: 2, Work: viewing(1), Check: addedUp},
+		{Name: "pieces joined by one job", Calls: 2, Work: viewing(1), Check: joinedUp},
 		{Name: unreadableLaw, Calls: 3, Check: unanswered},
 	}
 	for _, o := range []struct {
@@ -115,7 +116,10 @@ func inPieces(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
 // addedUp asks who adds up about the same slabs and slices, all of them by one job: as images are
 // counted that are read once.
 func addedUp(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
-	sum, err := answer(slabs{in})
+	if _, cut := in.(bench.Pieced[grid.Source]); !cut {
+		in = slabs{in}
+	}
+	sum, err := answer(in)
 	if errors.As(err, new(bench.Refusal)) {
 		return nil, verify.ErrNotApplicable
 	}
@@ -130,6 +134,33 @@ type slabs struct{ grid.Source }
 
 func (s slabs) EachPiece(f func(piece grid.Source, times int64) error) error {
 	return grid.EachPiece(s.Source, grid.Whole(s.Source), piecesOf(s.Source), false, func(piece *grid.Field, times int64) error { return f(piece, times) })
+}
+
+// joinedUp asks who joins pieces to those before them, as images are counted that are read once.
+func joinedUp(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
+	if in.Shape().Dim() < 3 {
+		return nil, verify.ErrNotApplicable
+	}
+	return addedUp(joinable{in}, out, answer)
+}
+
+// joinable is an image in pieces that are joined.
+type joinable struct{ grid.Source }
+
+func (s joinable) EachPiece(f func(piece grid.Source, times int64) error) error {
+	return grid.EachJoined(s.Source, grid.Whole(s.Source), piecesOf(s.Source), false, func(p grid.Piece) error { return f(joint{p}, p.Times) })
+}
+
+// joint is one of its pieces.
+type joint struct{ grid.Piece }
+
+func (j joint) Image() grid.Source { return j.Field }
+
+func (j joint) AddTo(job any) error {
+	if job, ok := job.(Joiner); ok {
+		return job.AddJoined(j.Piece)
+	}
+	return bench.Refuse(errors.New("its jobs do not join"))
 }
 
 const unreadableLaw = "what cannot be read has no answer"
@@ -286,6 +317,43 @@ func alike(k fingerprint.Key) law {
 						return &verify.Diff{Where: FingerprintLaw + " by " + isa, Want: want.String(), Got: got.String()}, nil
 					}
 				}
+			}
+			return nil, nil
+		},
+	}
+}
+
+// joinedLooks is the law that the fingerprints of pieces that are joined add up to that of the image,
+// as those do of an image that is read once.
+func joinedLooks(k fingerprint.Key) law {
+	return law{
+		Name: "the fingerprint of what is joined",
+		Work: func(s grid.Source) time.Duration {
+			return 3 * fingerprint.Work(s, k.For(s.Ladder().Len()), runtime.GOMAXPROCS(0))
+		},
+		Check: func(in grid.Source, _ VCEC, _ ask) (*verify.Diff, error) {
+			if in.Shape().Dim() < 3 || in.Ladder().Len() > mostWeighed {
+				return nil, verify.ErrNotApplicable
+			}
+			look, threads := fingerprint.Prepare(in.Type(), in.Ladder(), k.For(in.Ladder().Len())), runtime.GOMAXPROCS(0)
+			want, err := look.Of(in, threads)
+			if err != nil {
+				return nil, err
+			}
+			got := look.Zero()
+			if err := grid.EachJoined(in, grid.Whole(in), piecesOf(in), false, func(p grid.Piece) error {
+				of := look.OfJoined
+				if p.Shared == nil {
+					of = func(f *grid.Field, threads int) (fingerprint.Sum, error) { return look.Of(f, threads) }
+				}
+				sum, err := of(p.Field, threads)
+				got.Add(sum, p.Times)
+				return err
+			}); err != nil {
+				return nil, err
+			}
+			if !got.Equal(want) {
+				return &verify.Diff{Where: FingerprintLaw + " of joined pieces", Want: want.String(), Got: got.String()}, nil
 			}
 			return nil, nil
 		},

@@ -39,8 +39,15 @@ func Laws(eyes ...Eye) []verify.Law[grid.Source, VCEC] {
 		{Name: "swap of the fastest axes", Calls: 1.5, Work: viewing(5), Check: invariant(transposed)},
 		{Name: "increasing relabelling", Calls: 1.5, Work: viewing(40), Check: invariant(relabelled)},
 	}
-	return append(append(laws, inOtherWords(k)...), alike(k), noticing(laws, k), readBack)
+	laws = append(append(laws, inOtherWords(k)...), alike(k), joinedLooks(k), noticing(laws, k), readBack)
+	for i, l := range laws {
+		laws[i].Applies = !slices.Contains(ofSome, l.Name)
+	}
+	return laws
 }
+
+// ofSome are laws of what only some implementations answer.
+var ofSome = []string{"each float32 a level", "sum of pieces by one job", "pieces joined by one job"}
 
 // counting estimates the time to count the cells of so many sublevel sets: 5 ns
 // for each voxel, level and core; one of an AMD EPYC takes 1 to count a voxel and 3

@@ -421,3 +421,82 @@ func TestEnumeratedImages(t *testing.T) {
 		}
 	}
 }
+
+// A joiner counts a piece without what it shares, or forgets to, or fails.
+type joiner struct {
+	bench.Implementation[grid.Source, VCEC]
+	fault string
+}
+
+type joinJob struct {
+	*sumJob
+	fault string
+}
+
+func (j joiner) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], error) {
+	job, err := j.Implementation.Setup(in, c)
+	if err != nil {
+		return nil, err
+	}
+	return joinJob{job.(*sumJob), j.fault}, nil
+}
+
+func (j joinJob) AddJoined(p grid.Piece) error {
+	if j.fault == "fails" && p.Shared != nil {
+		return errors.New("it fails")
+	}
+	if err := j.Add(p.Field, p.Times); err != nil || p.Shared == nil || j.fault == "forgets" {
+		return err
+	}
+	return j.Add(p.Shared, -p.Times)
+}
+
+// Who joins pieces is asked to, and found out; who does not is not asked, nor about a 2D image.
+func TestJoinersAreAsked(t *testing.T) {
+	for _, name := range []string{"noise/shape=7x9x13/type=uint8/levels=9/seed=1", "noise/shape=9x13/type=uint8/seed=1"} {
+		in, err := datasets.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := grid.Load(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		adds := summing(bench.Asking(func(in grid.Source) (VCEC, error) {
+			f, err := grid.Load(in)
+			if err != nil {
+				return nil, err
+			}
+			return Enumerate(f), nil
+		}), grid.Whole)
+		for _, c := range []struct {
+			what string
+			impl bench.Implementation[grid.Source, VCEC]
+			want string
+		}{
+			{"one that adds up alone", adds, "not applicable"}, {"one that joins", joiner{adds, ""}, "right"},
+			{"one that counts what is shared twice", joiner{adds, "forgets"}, "wrong"}, {"one that fails", joiner{adds, "fails"}, "it fails"},
+		} {
+			asked := 0
+			d, err := joinedUp(f, Enumerate(f), func(in grid.Source) (VCEC, error) {
+				asked++
+				return bench.Answer(c.impl, in, bench.Conditions{})
+			})
+			got := map[bool]string{true: "right", false: "wrong"}[d == nil]
+			if errors.Is(err, verify.ErrNotApplicable) {
+				got = "not applicable"
+			} else if err != nil {
+				got = err.Error()
+			}
+			if f.Shape().Dim() == 2 {
+				if got != "not applicable" || asked > 0 {
+					t.Errorf("%s, %s: %s, asked %d times", name, c.what, got, asked)
+				}
+				continue
+			}
+			if got != c.want || asked != 1 {
+				t.Errorf("%s, %s: %s (%v), want %s", name, c.what, got, d, c.want)
+			}
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"slices"
+	"testing"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/verify"
+)
+
+// A law that says nothing in any cell is silent, whether it would have passed or was not affordable,
+// but not where nobody was asked.
+func TestSilentLaws(t *testing.T) {
+	cell := func(status verify.Status, witnesses ...string) (c bench.CellRecord) {
+		c.Status = status
+		for _, w := range witnesses {
+			c.Evidence = append(c.Evidence, verify.Evidence{Witness: w})
+		}
+		return c
+	}
+	laws := []string{"a", "b", "c"}
+	for _, x := range []struct {
+		cells []bench.CellRecord
+		want  []string
+	}{
+		{nil, nil},
+		{[]bench.CellRecord{cell(verify.Skipped)}, nil},
+		{[]bench.CellRecord{cell(verify.Crashed, "a")}, nil},
+		{[]bench.CellRecord{cell(verify.Verified, "a"), cell(verify.Verified, "c", "closed form")}, []string{"b"}},
+		{[]bench.CellRecord{cell(verify.Verified, "a", "b"), cell(verify.Verified, "c")}, nil},
+	} {
+		if got := silentLaws(laws, x.cells); !slices.Equal(got, x.want) {
+			t.Errorf("%v: %q, want %q", x.cells, got, x.want)
+		}
+	}
+}

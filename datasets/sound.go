@@ -1,0 +1,216 @@
+package datasets
+
+import (
+	"archive/zip"
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/sound"
+)
+
+// Checks are of what images come from: files of every format that other software wrote, and
+// generators, whose images are the same on every machine.
+func Checks() []sound.Check {
+	return []sound.Check{
+		{Name: "files", Of: readsFiles},
+		{Name: "files of several parts", Of: readsPairs},
+		{Name: "files of several images", Of: readsVolumes},
+		{Name: "Zarr", Of: readsZarr},
+		{Name: "generators", Of: generates},
+	}
+}
+
+//go:embed testdata/files testdata/digests.txt
+var fixtures embed.FS
+
+// fixtureDir is where they are.
+const fixtureDir = "testdata/files"
+
+// fixture is the bytes of a file.
+func fixture(t sound.T, name string) []byte {
+	t.Helper()
+	data, err := fixtures.ReadFile(fixtureDir + "/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// unpacked is a folder with some of them.
+func unpacked(t sound.T, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range names {
+		if err := os.WriteFile(filepath.Join(dir, name), fixture(t, name), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// readsFiles reads files whole, streamed in any order and in order once, of which each shows the same
+// image; and what is no image is refused with the reason.
+func readsFiles(t sound.T) {
+	for _, f := range goodFixtures() {
+		data := fixture(t, f.name)
+		whole, err := openFileBytes(f.name, data, FileOptions{})
+		if err != nil {
+			t.Fatalf("%s: %v", f.name, err)
+		}
+		checkFileImage(t, whole, f.shape, f.typ, f.value)
+		if diff := slabsDiffer(whole, whole.(*grid.Field).Data()); diff != "" {
+			t.Fatalf("%s: %s", f.name, diff)
+		}
+		for _, o := range []FileOptions{{Stream: true}, {Stream: true, Once: true, Every: true}} {
+			s, err := openFileBytes(f.name, data, o)
+			if err != nil {
+				if !strings.Contains(err.Error(), "cannot be streamed because ") && !o.Once {
+					t.Fatalf("%s streamed: %v", f.name, err)
+				}
+				continue
+			}
+			if s.Shape() != whole.Shape() || s.Type() != whole.Type() {
+				t.Fatalf("%s streamed: %v %v", f.name, s.Shape(), s.Type())
+			}
+			if diff := slabsDiffer(s, whole.(*grid.Field).Data()); diff != "" && grid.LabelsOf(whole) == nil {
+				t.Fatalf("%s streamed: %s", f.name, diff)
+			}
+			if err := grid.Close(s); err != nil {
+				t.Fatalf("%s: %v", f.name, err)
+			}
+		}
+		// What pads a FITS file may be cut off, and what a TIFF file does not refer to.
+		padded := strings.HasSuffix(f.name, ".fits") || strings.HasSuffix(f.name, ".tif")
+		if _, err := openFileBytes(f.name, data[:len(data)/2], FileOptions{}); err == nil && !padded {
+			t.Fatalf("half of %s is accepted", f.name)
+		}
+	}
+	for name, want := range refusedFixtures {
+		_, err := openFileBytes(name, fixture(t, name), FileOptions{})
+		checkFileError(t, name, err, want)
+	}
+}
+
+func openFileBytes(name string, data []byte, o FileOptions) (grid.Source, error) {
+	return openImage(name, fileInput{ReaderAt: bytes.NewReader(data), size: int64(len(data)), FileOptions: o})
+}
+
+// readsPairs reads images whose voxels are in files beside their headers, whole and streamed.
+func readsPairs(t sound.T) {
+	for _, f := range pairFixtures() {
+		header := filepath.Join(unpacked(t, append([]string{f.name}, f.data...)...), f.name)
+		for _, o := range []FileOptions{{}, {Stream: true}} {
+			s, err := OpenFile(header, o)
+			if err != nil {
+				if !o.Stream || !strings.Contains(err.Error(), "cannot be streamed because ") {
+					t.Fatal(err)
+				}
+				continue
+			}
+			checkFileImage(t, s, f.shape, f.typ, f.value)
+			if err := grid.Close(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// readsVolumes reads each image of files that have several.
+func readsVolumes(t sound.T) {
+	for _, f := range volumeFixtures() {
+		data := fixture(t, f.name)
+		for v := range f.count {
+			s, err := openFileBytes(f.name, data, FileOptions{Volume: &v})
+			if err != nil {
+				t.Fatalf("%s: %v", f.name, err)
+			}
+			checkFileImage(t, s, f.shape, f.typ, func(i int64) float64 { return f.value(v, i) })
+		}
+		_, err := openFileBytes(f.name, data, FileOptions{})
+		checkFileError(t, f.name, err, fmt.Sprintf("%d volumes of %s; choose one with --volume 0..%d", f.count, f.shape, f.count-1))
+	}
+}
+
+// readsZarr reads Zarr arrays and groups, of each three one whole, one streamed in any order, and one
+// in order once: they are many files.
+func readsZarr(t sound.T) {
+	dir := t.TempDir()
+	packed := fixture(t, "zarr.zip")
+	z, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(dir, z); err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range zarrFixtures() {
+		stream := []string{"", "/stream=once", "/stream=false"}[i%3]
+		s, err := Open("file" + f.options + stream + "/path=" + filepath.Join(dir, f.name+".zarr"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkFileImage(t, s, f.shape, f.typ, f.value)
+		if _, whole := s.(*grid.Field); whole {
+			continue
+		}
+		want := grid.NewBuffer(grid.TotalBytes(s))
+		if err := s.ReadSlab(want, 0, s.Shape().Slices()); err != nil {
+			t.Fatal(err)
+		}
+		if s.Shape().Slices() <= 5 {
+			if diff := slabsDiffer(s, want); diff != "" {
+				t.Fatalf("%s%s%s: %s", f.name, f.options, stream, diff)
+			}
+		}
+		if err := grid.Close(s); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.ReadSlab(want, 0, s.Shape().Slices()); !errors.Is(err, fs.ErrClosed) {
+			t.Fatalf("%s: reading after it was closed: %v", f.name, err)
+		}
+	}
+	for _, c := range refusedZarr {
+		_, err := Open("file" + c.options + "/stream=false/path=" + filepath.Join(dir, c.name+".zarr"))
+		checkFileError(t, c.name+c.options, err, c.want)
+	}
+}
+
+// mostGenerated is as many voxels as images have that are generated to be checked, on fewer than 2²⁴
+// levels, which take longer to list.
+const mostGenerated = 1 << 14
+
+// generates makes images whose hashes are known: lines of a hash and a name, which a range of slices
+// may follow.
+func generates(t sound.T) {
+	list, err := fixtures.ReadFile("testdata/digests.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(list)) {
+		line = strings.TrimSpace(line)
+		want, what, _ := strings.Cut(line, " ")
+		if line == "" || strings.HasPrefix(line, "#") || strings.Contains(what, " ") || strings.Contains(what, "levels=16777216/") {
+			continue
+		}
+		if got, err := Canonical(what); err != nil || got != what {
+			t.Fatalf("%s is not canonical: %s, %v", what, got, err)
+		}
+		s, err := Open(what)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Shape().Voxels() > mostGenerated {
+			continue
+		}
+		if got, err := grid.Digest(s); err != nil || got != want {
+			t.Fatalf("%s: digest %s, want %s (%v)", what, got, want, err)
+		}
+	}
+}

@@ -1,0 +1,15 @@
+package extrema
+
+import (
+	"testing"
+)
+
+func TestChecks(t *testing.T) {
+	for _, isa := range available() {
+		for _, c := range (Implementation{}).Checks(isa) {
+			t.Run(isa+" "+c.Name, func(t *testing.T) { c.Of(t) })
+		}
+	}
+}
+
+func TestPiecesJoin(t *testing.T) { piecesJoin(t, available(), []int64{1, 2, 5}, 5) }

@@ -1,0 +1,47 @@
+// Package grids holds checks of what images pass through between where they come from and who
+// counts them: views, slabs, pieces, levels.
+package grids
+
+import "eccbench/internal/sound"
+
+// Checks lists them.
+func Checks() []sound.Check {
+	return []sound.Check{
+		{Name: "views of an image", Of: views},
+		{Name: "relabelled images", Of: relabelKeepsTheOrder},
+		{Name: "images closed to rings", Of: wrapAndFirst},
+		{Name: "axes", Of: axes},
+		{Name: "negated images", Of: negate},
+		{Name: "images padded with no value", Of: padOfNoValue},
+		{Name: "padded images", Of: pad},
+		{Name: "masked images", Of: mask},
+		{Name: "images that repeat themselves", Of: repeat},
+		{Name: "sums over periods", Of: overPeriods},
+		{Name: "images not seen to repeat themselves", Of: unrepeated},
+		{Name: "ranges of values", Of: ranges},
+		{Name: "images on a table", Of: onTable},
+		{Name: "images on a ladder", Of: onLadder},
+		{Name: "pieces", Of: eachPiece},
+		{Name: "pieces of spans", Of: eachPieceOfSpans},
+		{Name: "sizes of pieces", Of: piecesAreLarge},
+		{Name: "sizes of joined pieces", Of: joinedPiecesAreSmall},
+		{Name: "slabs", Of: eachSlab},
+		{Name: "slabs that share a slice", Of: eachSharing},
+		{Name: "slabs of an image in memory", Of: eachSlabOfAField},
+		{Name: "bounds of slabs", Of: checkSlab},
+		{Name: "levels", Of: levelIsTheLowest},
+		{Name: "ladders in words", Of: parseLadder},
+		{Name: "ladders of levels that are one", Of: levelsThatAreTheSame},
+		{Name: "hashes of slices", Of: digester},
+		{Name: "every float32 a level", Of: everyFloat32},
+		{Name: "shapes", Of: parseShape},
+		{Name: "types", Of: types},
+		{Name: "levels of bit patterns", Of: ofPatterns},
+		{Name: "what is no ladder", Of: ladderRefuses},
+		{Name: "levels in float32", Of: inFloat32},
+		{Name: "keys of ladders", Of: ladderKeys},
+		{Name: "images in memory", Of: newField},
+		{Name: "hashes", Of: digest},
+		{Name: "values of bytes", Of: valuesRefuses},
+	}
+}
