@@ -693,7 +693,7 @@ inlined void background_tile(volume<5> v, int ends, unsigned *nodes, int64 *out)
   if (!any_of_block(some != 0)) return;
   if (!any_of_block(~all != 0)) {
     unsigned base = first_node<F>((unsigned)block_x());
-    bool side = !p.x || !p.y || !p.z || p.x == v.tx - 1 || p.y == v.ty - 1 || p.z == v.tz - 1;
+    bool side = !p.x || !p.y || p.x == v.tx - 1 || p.y == v.ty - 1 || !p.z && !(ends & 1) || p.z == v.tz - 1 && !(ends & 2);
     close_full_tile<F>(nodes, base, side ? 0 : base);
     add_all(out, cavities, !side && !t && !planted(fault::full));
     return;

@@ -32,7 +32,7 @@ func cutImages() []string {
 	}
 	for _, image := range []string{
 		"serpent/shape=66x35x100/type=uint8", "cavities/shape=66x35x100/type=uint8", "drills/shape=66x35x100/type=uint8", "shell/shape=66x67x131/type=uint8",
-		"constant/shape=64x32x96/type=uint8", "serpent/shape=70x1100/type=uint8", "checkerboard/shape=65x33x99/type=uint8",
+		"constant/shape=64x32x96/type=uint8", "shell/shape=200x100x130/type=uint8", "serpent/shape=70x1100/type=uint8", "checkerboard/shape=65x33x99/type=uint8",
 	} {
 		list = append(list, betti.Spell(0, image))
 	}
