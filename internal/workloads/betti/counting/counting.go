@@ -144,11 +144,11 @@ type job[In grid.Source, Out any] struct {
 	steps      []step
 
 	Memory
-	result device.Pinned
-	bring  []int
+	result  device.Pinned
+	bring   []int
 	brought []device.Pinned
-	feed   *resident.Feed // of whole calls
-	out    Out
+	feed    *resident.Feed // of whole calls
+	out     Out
 }
 
 var _ Part[int] = (*job[grid.Source, int])(nil)
