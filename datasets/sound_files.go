@@ -133,6 +133,11 @@ func goodFixtures() []fileFixture {
 		{"f64_ranked_3d.nii.gz", "4x3x2", grid.Float32, tenths},
 		{"f64_ranked_3d.nrrd", "4x3x2", grid.Float32, tenths},
 		{"f64_ranked_3d.tif", "4x3x2", grid.Float32, tenths},
+		{"i64_ranked_3d.tif", "4x3x2", grid.Float32, large},
+		{"u64_be_predictor_3d.tif", "4x3x2", grid.Float32, large},
+		{"predictor3_2d.tif", "5x3", grid.Float32, f32},
+		{"f64_be_tiles_predictor3_2d.tif", "18x20", grid.Float32, tenths},
+		{"f16_predictor3_3d.tif", "4x3x2", grid.Float32, f32},
 	}
 }
 
@@ -363,7 +368,6 @@ var refusedFixtures = map[string]string{
 	"rgba_clear_2d.tif":  "page 1: row 1 from column 0: an image with transparency",
 	"rgb_planes_2d.tif":  "3 samples in planes of their own",
 	"whiteiszero_2d.tif": "white is zero",
-	"predictor3_2d.tif":  "predictor 3",
 }
 
 // refusedZarr are Zarr arrays and groups that hold no image, or several, and what is said of them.

@@ -12,10 +12,11 @@ import (
 
 // openTiff reads a stack of pages of one size and type (TIFF 6.0, or BigTIFF):
 // one page is a 2D image, several are the slices of a 3D one. It takes one
-// sample per pixel, an integer of 8 to 32 bits or a float of 16 to 64, or colours of 8 or 16
-// bits that are all grey, with alpha only where it is opaque, in strips or tiles, uncompressed or PackBits, LZW or deflate, with or without
-// horizontal differences. White-is-zero images are refused, because tools
-// differ on whether their values are to be inverted. The orientation is ignored.
+// sample per pixel, an integer of 8 to 64 bits or a float of 16 to 64, or colours of 8 or 16
+// bits that are all grey, with alpha only where it is opaque, in strips or tiles, uncompressed
+// or PackBits, LZW or deflate, with or without horizontal differences, of floats also by bytes.
+// White-is-zero images are refused, because tools differ on whether their values are to be
+// inverted. The orientation is ignored.
 func openTiff(in fileInput) (*fileBody, error) {
 	if in.Stream {
 		return nil, notStreamed{"a TIFF stack is assembled from its strips"}
@@ -75,7 +76,7 @@ type tiffPage struct {
 	stored             storedType
 	samples, colours   int64 // of a pixel, and how many of them are no alpha
 	compression        uint64
-	differences        bool
+	predictor          uint64
 	tiled              bool
 	segmentW, segmentH int64
 	offsets, counts    []uint64
@@ -160,6 +161,13 @@ const (
 	tiffTileOffsets     = 324
 	tiffTileByteCounts  = 325
 	tiffSampleFormat    = 339
+)
+
+// What pixels are stored as, beside themselves: tag 317 says it.
+const (
+	tiffNoPredictor    = 1
+	tiffDifferences    = 2 // between neighbours in a row
+	tiffBytesPredictor = 3 // between the bytes of floats, by their weight
 )
 
 // tags reads the directory at an offset: the values of the tags above, and the
@@ -261,7 +269,7 @@ func (t *tiffFile) page(at int64) (*tiffPage, int64, error) {
 		}
 		return missing
 	}
-	const grey = "save it as greyscale of 8 or 16 bits or 32-bit float"
+	const grey = "save it as greyscale: integers of 8 to 64 bits, or floats"
 	p := &tiffPage{compression: number(tiffCompression, 1), images: imagejImages(tags[tiffDescription]), colours: 1}
 	switch n := number(tiffPhotometric, 1); n {
 	case 1:
@@ -280,15 +288,15 @@ func (t *tiffFile) page(at int64) (*tiffPage, int64, error) {
 	} else if p.samples = int64(n); n > 1 && number(tiffPlanar, 1) != 1 {
 		return nil, 0, fmt.Errorf("%d samples in planes of their own; %s", n, grey)
 	}
-	switch n := number(tiffPredictor, 1); n {
-	case 1, 2:
-		p.differences = n == 2
-	default:
-		return nil, 0, fmt.Errorf("predictor %d is not read; save it with predictor 1 or 2", n)
+	if p.predictor = number(tiffPredictor, 1); p.predictor < tiffNoPredictor || p.predictor > tiffBytesPredictor {
+		return nil, 0, fmt.Errorf("predictor %d is not read; save it with predictor 1, 2 or 3", p.predictor)
 	}
 	bits, format := number(tiffBits, 1), number(tiffSampleFormat, 1)
 	if p.stored = tiffTypes[[2]uint64{bits, format}]; p.stored == 0 {
 		return nil, 0, fmt.Errorf("%d bits of sample format %d; %s", bits, format, grey)
+	}
+	if p.predictor == tiffBytesPredictor && format != 3 {
+		return nil, 0, fmt.Errorf("predictor 3, which is for floats, of %v; save it with predictor 1 or 2", p.stored)
 	}
 	if p.samples > 1 {
 		other := func(want uint64) func(uint64) bool { return func(n uint64) bool { return n != want } }
@@ -307,8 +315,8 @@ func (t *tiffFile) page(at int64) (*tiffPage, int64, error) {
 
 // tiffTypes are the types by their bits and sample format.
 var tiffTypes = map[[2]uint64]storedType{
-	{8, 1}: storedUint8, {16, 1}: storedUint16, {32, 1}: storedUint32,
-	{8, 2}: storedInt8, {16, 2}: storedInt16, {32, 2}: storedInt32,
+	{8, 1}: storedUint8, {16, 1}: storedUint16, {32, 1}: storedUint32, {64, 1}: storedUint64,
+	{8, 2}: storedInt8, {16, 2}: storedInt16, {32, 2}: storedInt32, {64, 2}: storedInt64,
 	{16, 3}: storedFloat16, {32, 3}: storedFloat32, {64, 3}: storedFloat64,
 }
 

@@ -145,13 +145,22 @@ func (t *tiffFile) segment(p *tiffPage, i int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.order == binary.BigEndian {
-		swapBytes(data, p.stored.size())
+	size := p.stored.size()
+	if t.order == binary.BigEndian && p.predictor != tiffBytesPredictor {
+		swapBytes(data, size)
 	}
-	if p.differences {
-		for row := range p.segmentRows(i) {
-			n := p.segmentW * p.samples * p.stored.size()
-			integrate(data[row*n:(row+1)*n], p.stored.size(), int(p.samples))
+	if p.predictor == tiffNoPredictor {
+		return data, nil
+	}
+	n := p.segmentW * p.samples * size
+	planes := make([]byte, n)
+	for row := range p.segmentRows(i) {
+		row := data[row*n : (row+1)*n]
+		if p.predictor == tiffBytesPredictor {
+			copy(planes, row)
+			gather(row, planes, size)
+		} else {
+			integrate(row, size, int(p.samples))
 		}
 	}
 	return data, nil
@@ -251,6 +260,19 @@ func integrate(row []byte, size int64, samples int) {
 		v := grid.Values[uint64](row)
 		for i := 1; i < len(v); i++ {
 			v[i] += v[i-1]
+		}
+	}
+}
+
+// gather makes little-endian floats of a row's bytes, which are differences along it: first the
+// bytes with the sign of all its floats, whatever the file's order of bytes, and last those of the
+// least weight (TIFF Technical Note 3). It changes those bytes.
+func gather(row, planes []byte, size int64) {
+	integrate(planes, 1, 1)
+	n := int64(len(row)) / size
+	for i := range n {
+		for k := range size {
+			row[i*size+size-1-k] = planes[k*n+i]
 		}
 	}
 }

@@ -33,6 +33,9 @@ func TestTiffImages(t *testing.T) {
 			compression: rapid.SampledFrom([]uint64{tiffPlain, tiffDeflate, tiffOldDeflate, tiffPackBits}).Draw(t, "compression"),
 			predictor:   rapid.SampledFrom([]uint64{1, 2}).Draw(t, "predictor"),
 		}
+		if x.stored == storedFloat32 {
+			x.predictor = rapid.SampledFrom([]uint64{1, 2, 3}).Draw(t, "predictor of floats")
+		}
 		d := rapid.Int64Range(1, 4).Draw(t, "pages")
 		x.pages = tiffPages(x.stored, d, x.w*x.h)
 		data := writeTiff(x)
@@ -81,11 +84,12 @@ func TestTiffErrors(t *testing.T) {
 		{"palette", one(tiffPhotometric, 3), "photometric interpretation 3"},
 		{"fill order", one(tiffFillOrder, 2), "fill order 2"},
 		{"bilevel", one(tiffBits, 1), "1 bits of sample format 1"},
-		{"uint64", one(tiffBits, 64), "64 bits of sample format 1"},
+		{"uint64", one(tiffBits, 64), "header says 64 bytes of voxels"},
 		{"uint32", one(tiffBits, 32), "compressed bytes can hold"},
 		{"complex", one(tiffSampleFormat, 6), "sample format 6"},
 		{"JPEG", one(tiffCompression, 7), "compression 7 is not"},
-		{"predictor", one(tiffPredictor, 3), "predictor 3"},
+		{"predictor", one(tiffPredictor, 4), "predictor 4"},
+		{"predictor of floats", one(tiffPredictor, 3), "predictor 3, which is for floats, of uint8"},
 		{"other type", one(tiffSampleFormat, 2), "differs from page 1"},
 		{"other size", func(x *tiffText) { x.edit = map[uint16][]uint64{tiffWidth: {2}} }, "2x6 uint8 differs from page 1, which is 4x6 uint8"},
 		{"no width", one(tiffWidth), "0x6 pixels"},

@@ -151,8 +151,11 @@ func tiffSegmentsOf(x tiffText, order binary.AppendByteOrder, pixels []float64) 
 }
 
 func differences(x tiffText, order binary.AppendByteOrder, row []byte) []byte {
-	if x.predictor != 2 {
+	switch x.predictor {
+	case 1:
 		return row
+	case 3:
+		return planes(x, order, row)
 	}
 	get := func(i int64) uint32 {
 		switch b := row[i*x.stored.size():]; x.stored.size() {
@@ -176,6 +179,23 @@ func differences(x tiffText, order binary.AppendByteOrder, row []byte) []byte {
 			out = order.AppendUint16(out, uint16(d))
 		default:
 			out = order.AppendUint32(out, d)
+		}
+	}
+	return out
+}
+
+// planes is the differences of the bytes of floats, those with the sign first.
+func planes(x tiffText, order binary.AppendByteOrder, row []byte) (out []byte) {
+	size := int(x.stored.size())
+	last := byte(0)
+	for k := range size {
+		for i := 0; i < len(row); i += size {
+			b := row[i+k]
+			if order == binary.AppendByteOrder(binary.LittleEndian) {
+				b = row[i+size-1-k]
+			}
+			out = append(out, b-last)
+			last = b
 		}
 	}
 	return out

@@ -89,6 +89,10 @@ nr('f64_ranked_3d.nrrd', 0.1 * steps - 1, encoding='raw')
 nr('i64_ranked_3d.nrrd', wide.astype('<i8'), encoding='gzip')
 tf('u32_3d.tif', (500 + 1000 * steps).astype('<u4'))
 tf('f64_ranked_3d.tif', 0.1 * steps - 1)
+tf('i64_ranked_3d.tif', wide.astype('<i8'))
+tf('u64_be_predictor_3d.tif', wide.astype('>u8'), byteorder='>', compression='zlib', predictor=2)
+tf('f64_be_tiles_predictor3_2d.tif', 0.1 * np.arange(360).reshape(20, 18) - 1, byteorder='>', tile=(16, 16), compression='lzw', predictor=3)
+tf('f16_predictor3_3d.tif', (-1.5 + 0.75 * steps).astype('<f2'), compression='zlib', predictor=3)
 nib.Nifti2Image(np.transpose(seq((2,3,4),'<i2',-3000,251)),np.eye(4)).to_filename(out+'nifti2_i16_3d.nii.gz')
 # MetaImage
 import SimpleITK as sitk
