@@ -210,4 +210,6 @@ ci: export ECCBENCH_REQUIRE_FAKE = 1
 ci: export ECCBENCH_REQUIRE_SLURM = 1
 ci: export ECCBENCH_REQUIRE_CHROMIUM = 1
 ci: FUZZTIME = 2s
-ci: lint check-generate check-kernels test-long race portability oracle smoke python torch mutate-check fuzz
+ci: lint check-generate check-kernels test-long race portability oracle smoke fuzz
+	@# These download, and are one process each for most of their time.
+	$(MAKE) --jobs=2 --output-sync=target python torch mutate-check
