@@ -1,0 +1,262 @@
+package duality
+
+import (
+	"math"
+	"math/bits"
+)
+
+// A window is planes of bits that a core has at hand, after the last plane of the window before:
+// of the set, of what is left of a kind, and of its trunk. There is a plane of nothing at both ends
+// of what is left and of the trunk, and none before those of the set.
+type window struct {
+	layout
+	room            int64
+	set, left, main []uint64
+	base            []int32 // the first node of each word of what is left
+	some            []bool  // of each row, whether some is left
+}
+
+// Windows are of about so many words, so that they stay in a core's cache.
+const windowWords, leastPlanes, mostPlanes = 1 << 15, 8, 64
+
+func windowPlanes(l layout) int64 { return max(leastPlanes, min(windowWords/l.plane, mostPlanes)) }
+
+func newWindow(l layout, room int64) window {
+	n := (room+3)*l.plane + 2
+	return window{
+		layout: l, room: room, set: make([]uint64, (room+2)*l.plane+2), left: make([]uint64, n), main: make([]uint64, n),
+		base: make([]int32, n), some: make([]bool, n/l.stride+1),
+	}
+}
+
+// at is where row y of plane z of what is left begins; the plane before the window is 0.
+func (w *window) at(z, y int64) int64 { return (z+1)*w.plane + w.row(y) }
+
+// count counts the components of a kind in planes lo ≤ z < hi of a part, and joins them with those
+// of the planes before.
+func (j *job) count(p *part, kind int, lo, hi int64) {
+	w, f, n := &p.window, p.forests[kind], hi-lo
+	isFirst, isLast := lo == p.lo, hi == p.hi
+	clear(w.left[:w.plane+1])
+	clear(w.main[:w.plane+1])
+	f.last.to(w)
+	for z := range n {
+		for y := range j.h {
+			from, to := w.set[(z+1)*w.plane+w.row(y):][:w.words], w.left[w.at(z+1, y):][:w.stride]
+			if copy(to, from); kind == ofRest {
+				for i, v := range from {
+					to[i] = ^v
+				}
+				to[w.words-1] &= j.last
+			}
+			to[w.words] = 0
+		}
+	}
+	clear(w.main[w.plane*2 : (n+3)*w.plane+2])
+	clear(w.left[(n+2)*w.plane:][:w.plane+2])
+	for z := range n { // rows of nothing
+		for _, y := range []int64{-1, j.h} {
+			clear(w.left[w.at(z+1, y):][:w.stride])
+		}
+	}
+	j.trunk(w, f, kind, lo, n, isFirst)
+	for z := int64(1); z <= n; z++ {
+		keep := z == n && !(isLast && !f.keeps[1]) || z == 1 && isFirst && f.keeps[0]
+		f.sift(j, w, z, kind, keep)
+		if z == 1 && isFirst && f.keeps[0] {
+			f.first.from(w, 1, firstTrunk)
+			if kind == ofRest {
+				f.first.trunk = outside
+			}
+			f.kept = int32(len(f.parent))
+		}
+	}
+	for z := range n + 1 {
+		for y := range j.h {
+			if w.some[w.at(z, y)/w.stride] {
+				f.link(j, w, z, y, kind)
+			}
+		}
+	}
+	f.last.from(w, n, f.trunk)
+	f.forget(w, n)
+}
+
+// trunk grows the trunk of a window of n planes, which is connected however far it grows, and takes it
+// from what is left. What is around the set begins with the sides of the image, which touch the outside;
+// the set goes on from the plane before, or begins anywhere.
+func (j *job) trunk(w *window, f *forest, kind int, lo, n int64, isFirst bool) {
+	switch {
+	case kind == ofRest:
+		f.trunk = outside
+		j.sides(w, lo, n)
+		j.spread(w, n, kind)
+		if isFirst && lo > 0 {
+			j.spreadOn(w, n, kind)
+		}
+	case !empty(w.main[w.plane:][:w.plane]):
+		j.spread(w, n, kind)
+	default:
+		j.seed(w, f, n, isFirst)
+	}
+	left, main := w.left[2*w.plane:][:n*w.plane], w.main[2*w.plane:][:n*w.plane]
+	for i, v := range main {
+		left[i] &^= v
+	}
+}
+
+func empty(words []uint64) bool {
+	for _, v := range words {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func ones(words []uint64) (n int) {
+	for _, v := range words {
+		n += bits.OnesCount64(v)
+	}
+	return n
+}
+
+// sides puts the voxels at the sides of the image in the trunk.
+func (j *job) sides(w *window, lo, n int64) {
+	for z := range n {
+		for y := range j.h {
+			sides := 0
+			for _, is := range []bool{lo+z == 0 && j.ends[0], lo+z == j.d-1 && j.ends[1], y == 0, y == j.h-1} {
+				if is {
+					sides++
+				}
+			}
+			at := w.at(z+1, y)
+			left, main := w.left[at:][:w.words], w.main[at:][:w.words]
+			switch {
+			case sides > 1 && j.fault == OpenEdges:
+			case sides > 0:
+				copy(main, left)
+			default:
+				main[0] |= left[0] & 1
+				main[w.words-1] |= left[w.words-1] & (1 << (uint(j.w-1) % 64))
+			}
+		}
+	}
+}
+
+// seed begins a trunk of the set anew: in the part's first window from one of several places, if those before
+// lead to little.
+func (j *job) seed(w *window, f *forest, n int64, isFirst bool) {
+	left, main := w.left[2*w.plane:][:n*w.plane], w.main[2*w.plane:][:n*w.plane]
+	all, size := ones(left), len(left)
+	if all == 0 {
+		return
+	}
+	tries := 1
+	if isFirst {
+		tries = 4
+	}
+	for try := range tries {
+		clear(main)
+		at := size * (2*try + 1) / (2 * tries)
+		for left[at] == 0 {
+			at = (at + 1) % size
+		}
+		main[at] = left[at] & -left[at]
+		j.spread(w, n, ofSet)
+		j.spreadOn(w, n, ofSet)
+		if ones(main) >= all/8 {
+			break
+		}
+	}
+	f.components++
+	f.trunk = firstTrunk
+	if !isFirst {
+		f.trunk = int32(len(f.parent))
+		f.parent = append(f.parent, f.trunk)
+	}
+}
+
+// spread grows the trunk, row by row from the first one of all planes to the last, and back.
+func (j *job) spread(w *window, n int64, kind int) {
+	for y := range j.h {
+		for z := int64(1); z <= n; z++ {
+			j.grow(w, w.at(z, y), -w.stride, -w.plane, kind)
+		}
+	}
+	for y := j.h - 1; y >= 0; y-- {
+		for z := n; z > 0; z-- {
+			j.grow(w, w.at(z, y), w.stride, w.plane, kind)
+		}
+	}
+}
+
+// spreadOn does it again, as long as the trunk has less than a quarter of its kind and grows by more than an eighth.
+func (j *job) spreadOn(w *window, n int64, kind int) {
+	left, main := w.left[2*w.plane:][:n*w.plane], w.main[2*w.plane:][:n*w.plane]
+	all, some := ones(left), ones(main)
+	for before := 0; some < all/4 && some > before+before/8; {
+		j.spread(w, n, kind)
+		before, some = some, ones(main)
+	}
+}
+
+// grow grows the trunk in a row from the row beside it in its plane and from the plane beside that.
+func (j *job) grow(w *window, at, row, plane int64, kind int) {
+	n := w.words
+	main, left, beside, next := w.main[at:][:n], w.left[at:][:n], w.main[at+row:][:n], w.main[at+plane:][:n]
+	if kind == ofRest {
+		growFaces(main, left, beside, next)
+		return
+	}
+	growCorners(main, left, beside, next, w.main[at+plane-w.stride:][:n], w.main[at+plane+w.stride:][:n], j.fault == Eighteen)
+}
+
+// growFaces grows some bits of left from those of two other rows: up to the ends of runs, down by few
+// bits, since a run that is not grown whole is found later.
+func growFaces(main, left, beside, next []uint64) {
+	left, beside, next = left[:len(main)], beside[:len(main)], next[:len(main)]
+	var carry, before, all uint64
+	for i := range main {
+		runs := left[i]
+		v := (main[i] | beside[i] | next[i] | carry) & runs
+		v |= runs &^ (runs + v) // a carry goes up to the end of a run
+		v |= v >> 1 & runs
+		v |= v >> 1 & runs
+		carry = v >> 63
+		if i > 0 {
+			main[i-1] = before | v<<63&all
+		}
+		before, all = v, runs
+	}
+	main[len(main)-1] = before
+}
+
+// growCorners does it from those that are a bit beside, too, and from two rows more.
+func growCorners(main, left, beside, next, lesser, greater []uint64, faulty bool) {
+	left, beside, next, lesser, greater = left[:len(main)], beside[:len(main)], next[:len(main)], lesser[:len(main)], greater[:len(main)]
+	var carry, before, all, last uint64
+	corners := uint64(math.MaxUint64)
+	if faulty {
+		corners = 0
+	}
+	seeds := main[0] | beside[0] | next[0] | (lesser[0]|greater[0])&corners
+	for i := range main {
+		after := uint64(0)
+		if i+1 < len(main) {
+			after = main[i+1] | beside[i+1] | next[i+1] | (lesser[i+1]|greater[i+1])&corners
+		}
+		runs := left[i]
+		v := (seeds | seeds<<1 | seeds>>1 | last>>63 | after<<63 | lesser[i] | greater[i] | carry) & runs
+		v |= runs &^ (runs + v)
+		v |= v >> 1 & runs
+		v |= v >> 1 & runs
+		carry = v >> 63
+		if i > 0 {
+			main[i-1] = before | v<<63&all
+		}
+		before, all, last, seeds = v, runs, seeds, after
+	}
+	main[len(main)-1] = before
+}
