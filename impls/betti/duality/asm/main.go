@@ -1,0 +1,293 @@
+// Command asm writes the vector instructions of package duality:
+//
+//	go run . -isa avx512 -out ../kernel_avx512_amd64.s -stubs ../kernel_avx512_amd64.go -pkg duality
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+func main() {
+	isa := flag.String("isa", "avx512", "avx512 or avx2")
+	flag.Parse()
+	ConstraintExpr("!noasm")
+	switch *isa {
+	case "avx512":
+		pack512()
+		grow512("faces", false)
+		grow512("corners", true)
+		characteristic512()
+	case "avx2":
+		pack256()
+	default:
+		fmt.Fprintf(os.Stderr, "asm: -isa %s: want avx512 or avx2\n", *isa)
+		os.Exit(64)
+	}
+	Generate()
+}
+
+// pack sets the bits of rows: word does so for 64 voxels of row, and last for those of a word that is not whole.
+func pack(name string, begin func(limit Mem), word func(from, to Mem), last func(from, to Mem, tail Register)) {
+	TEXT(name, NOSPLIT, "func(to *uint64, from *byte, stride, words, tail, rows int, limit uint8)")
+	Pragma("noescape")
+	Doc(name + " sets the bits of so many rows of bytes that are not above a limit: of so many words, and, where it can, of a tail of fewer than 64 bytes. Rows of bits are so many bytes apart.")
+	limit, err := Param("limit").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	begin(limit.Addr)
+	to, from := Load(Param("to"), GP64()), Load(Param("from"), GP64())
+	stride, words, tail, rows := Load(Param("stride"), GP64()), Load(Param("words"), GP64()), Load(Param("tail"), GP64()), Load(Param("rows"), GP64())
+	at, n := GP64(), GP64()
+	Label("row")
+	MOVQ(to, at)
+	MOVQ(words, n)
+	TESTQ(n, n)
+	JZ(LabelRef("tail"))
+	Label("word")
+	word(Mem{Base: from}, Mem{Base: at})
+	ADDQ(I32(64), from)
+	ADDQ(I32(8), at)
+	DECQ(n)
+	JNZ(LabelRef("word"))
+	Label("tail")
+	TESTQ(tail, tail)
+	JZ(LabelRef("next"))
+	if last != nil {
+		last(Mem{Base: from}, Mem{Base: at}, tail)
+	}
+	ADDQ(tail, from)
+	Label("next")
+	ADDQ(stride, to)
+	DECQ(rows)
+	JNZ(LabelRef("row"))
+	VZEROUPPER()
+	RET()
+}
+
+func pack512() {
+	const notAbove = 2 // of unsigned bytes
+	limit := ZMM()
+	mask, bits := K(), K()
+	pack("packavx512", func(of Mem) { VPBROADCASTB(of, limit) }, func(from, to Mem) {
+		v := ZMM()
+		VMOVDQU8(from, v)
+		VPCMPUB(U8(notAbove), limit, v, bits)
+		KMOVQ(bits, to)
+	}, func(from, to Mem, tail Register) {
+		m, v := GP64(), ZMM()
+		MOVQ(I32(-1), m)
+		BZHIQ(tail, m, m)
+		KMOVQ(m, mask)
+		VMOVDQU8_Z(from, mask, v)
+		VPCMPUB(U8(notAbove), limit, v, mask, bits)
+		KMOVQ(bits, to)
+	})
+}
+
+func pack256() {
+	limit := YMM()
+	pack("packavx2", func(of Mem) { VPBROADCASTB(of, limit) }, func(from, to Mem) {
+		for i := range 2 {
+			v, least := YMM(), YMM()
+			VMOVDQU(from.Offset(32*i), v)
+			VPMINUB(limit, v, least)
+			VPCMPEQB(v, least, v)
+			bits := GP32()
+			VPMOVMSKB(v, bits)
+			MOVL(bits, to.Offset(4*i))
+		}
+	}, nil)
+}
+
+// Functions of three bits, of which the first is of the destination.
+const (
+	orAndNot = 0xf4 // a | b &^ c
+	orAnd    = 0xf8 // a | b & c
+	or3      = 0xfe
+)
+
+// grow512 writes what grows the trunk in a row of planes: see growFaces and growCorners.
+func grow512(of string, corners bool) {
+	name := of + "avx512"
+	TEXT(name, NOSPLIT, "func(main, left *uint64, row, plane, apart, step, planes, words int)")
+	Pragma("noescape")
+	Doc(name + " grows the trunk in a row of each of so many planes, which are step bytes apart, from the rows that lie row and plane bytes further and, at corners, from those apart bytes before and after the second one.")
+	main, left := Load(Param("main"), GP64()), Load(Param("left"), GP64())
+	step, planes := Load(Param("step"), GP64()), Load(Param("planes"), GP64())
+	ones, one, zero := ZMM(), ZMM(), ZMM()
+	VPTERNLOGQ(U8(0xff), ones, ones, ones)
+	VPSRLQ(U8(63), ones, one)
+	VPXORQ(zero, zero, zero)
+	beside, next := Load(Param("row"), GP64()), Load(Param("plane"), GP64())
+	ADDQ(main, beside)
+	ADDQ(main, next)
+	rows := []Register{main, left, beside, next}
+	var lesser, greater Register
+	if corners {
+		greater = Load(Param("apart"), GP64())
+		lesser = GP64()
+		MOVQ(next, lesser)
+		SUBQ(greater, lesser)
+		ADDQ(next, greater)
+		rows = append(rows, lesser, greater)
+	}
+	at, n, carry := GP64(), GP64(), GP32()
+	mask := K()
+	Label("plane")
+	XORQ(at, at)
+	XORL(carry, carry)
+	Load(Param("words"), n)
+	before := ZMM()
+	if corners {
+		VPXORQ(before, before, before)
+	}
+	Label("words")
+	some := GP64()
+	MOVQ(I32(-1), some)
+	BZHIQ(n, some, some) // all bits where n is more
+	KMOVB(some.As32(), mask)
+	place := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: 8} }
+	runs, v := ZMM(), ZMM()
+	VMOVDQU64_Z(place(left), mask, runs)
+	VMOVDQU64_Z(place(main), mask, v)
+	VPORQ(place(beside), v, mask, v)
+	VPORQ(place(next), v, mask, v)
+	if corners {
+		VPORQ(place(lesser), v, mask, v)
+		VPORQ(place(greater), v, mask, v)
+		up, down, wide := ZMM(), ZMM(), ZMM()
+		VALIGNQ(U8(7), before, v, up)
+		VALIGNQ(U8(1), v, zero, down)
+		VMOVDQA64(v, before)
+		VPSHLDQ(U8(1), up, v, up) // a bit up, with the last one of the word before
+		VPSHRDQ(U8(1), down, v, down)
+		VPORQ(up, v, wide)
+		VPORQ(down, wide, v)
+	}
+	VPANDQ(runs, v, v)
+	fill := func(v VecVirtual) {
+		sum := ZMM()
+		VPADDQ(v, runs, sum)
+		VPTERNLOGQ(U8(orAndNot), sum, runs, v)
+	}
+	fill(v)
+	// Words that are filled to their last bit, and on through words that are all of runs.
+	full, whole := K(), K()
+	VPMOVQ2M(v, full)
+	VPCMPEQQ(ones, runs, whole)
+	f, w, to := GP32(), GP32(), GP32()
+	KMOVB(full, f)
+	KMOVB(whole, w)
+	LEAL(Mem{Base: carry, Index: f, Scale: 2}, f)
+	MOVL(f, to)
+	ANDL(w, to)
+	ADDL(w, to)
+	XORL(w, to)
+	ORL(f, to)
+	MOVL(to, carry)
+	SHRL(U8(8), carry)
+	ANDL(U8(1), carry)
+	into := K()
+	KMOVB(to, into)
+	more := ZMM()
+	VMOVDQA64_Z(one, into, more)
+	VPANDQ(runs, more, more)
+	fill(more)
+	VPORQ(more, v, v)
+	shifted := ZMM()
+	for range 2 {
+		VPSRLQ(U8(1), v, shifted)
+		VPTERNLOGQ(U8(orAnd), runs, shifted, v)
+	}
+	VALIGNQ(U8(1), v, zero, shifted)
+	VPSLLQ(U8(63), shifted, shifted)
+	VPTERNLOGQ(U8(orAnd), runs, shifted, v)
+	VMOVDQU64(v, mask, place(main))
+	ADDQ(I32(8), at)
+	SUBQ(I32(8), n)
+	JG(LabelRef("words"))
+	for _, of := range rows {
+		ADDQ(step, of)
+	}
+	DECQ(planes)
+	JNZ(LabelRef("plane"))
+	VZEROUPPER()
+	RET()
+}
+
+// characteristic512 writes what counts the characteristic between two planes: see characteristic.
+func characteristic512() {
+	TEXT("characteristicavx512", NOSPLIT, "func(before, plane *uint64, stride, rows, words int) int64")
+	Pragma("noescape")
+	Doc("characteristicavx512 is the characteristic of the cells that begin at so many rows of vertices, of which the first is after the given rows of two planes, stride bytes apart.")
+	a, c := Load(Param("before"), GP64()), Load(Param("plane"), GP64())
+	stride, rows, words := Load(Param("stride"), GP64()), Load(Param("rows"), GP64()), Load(Param("words"), GP64())
+	b, d, at, n := GP64(), GP64(), GP64(), GP64()
+	sum := ZMM()
+	VPXORQ(sum, sum, sum)
+	mask := K()
+	Label("row")
+	LEAQ(Mem{Base: a, Index: stride, Scale: 1}, b)
+	LEAQ(Mem{Base: c, Index: stride, Scale: 1}, d)
+	XORQ(at, at)
+	MOVQ(words, n)
+	var last [4]VecVirtual
+	for i := range last {
+		last[i] = ZMM()
+		VPXORQ(last[i], last[i], last[i])
+	}
+	Label("words")
+	some := GP64()
+	MOVQ(I32(-1), some)
+	BZHIQ(n, some, some)
+	KMOVB(some.As32(), mask)
+	place := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: 8} }
+	all, lower, upper, own := ZMM(), ZMM(), ZMM(), ZMM()
+	VMOVDQU64_Z(place(d), mask, own)
+	VMOVDQU64_Z(place(b), mask, lower)
+	VMOVDQU64_Z(place(c), mask, upper)
+	VMOVDQU64_Z(place(a), mask, all)
+	VPTERNLOGQ(U8(or3), upper, lower, all)
+	VPORQ(own, all, all)
+	VPORQ(own, lower, lower)
+	VPORQ(own, upper, upper)
+	for i, v := range []VecVirtual{all, lower, upper, own} {
+		before := ZMM()
+		VALIGNQ(U8(7), last[i], v, before)
+		VMOVDQA64(v, last[i])
+		VPSHLDQ(U8(1), before, v, before)
+		VPANDNQ(v, before, before)
+		VPOPCNTQ(before, before)
+		if i%3 == 0 {
+			VPADDQ(before, sum, sum)
+		} else {
+			VPSUBQ(before, sum, sum)
+		}
+	}
+	ADDQ(I32(8), at)
+	SUBQ(I32(8), n)
+	JG(LabelRef("words"))
+	ADDQ(stride, a)
+	ADDQ(stride, c)
+	DECQ(rows)
+	JNZ(LabelRef("row"))
+	half := ZMM()
+	VEXTRACTI64X4(U8(1), sum, half.AsY())
+	VPADDQ(half.AsY(), sum.AsY(), sum.AsY())
+	VEXTRACTI128(U8(1), sum.AsY(), half.AsX())
+	VPADDQ(half.AsX(), sum.AsX(), sum.AsX())
+	VPSHUFD(U8(0xee), sum.AsX(), half.AsX())
+	VPADDQ(half.AsX(), sum.AsX(), sum.AsX())
+	out := GP64()
+	VMOVQ(sum.AsX(), out)
+	VZEROUPPER()
+	Store(out, ReturnIndex(0))
+	RET()
+}
