@@ -12,7 +12,7 @@ type forest struct {
 	components int64   // nodes less unions
 	first      kept
 	last       kept
-	names      []int32
+	names, to  []int32 // room for who renames nodes
 }
 
 // Nodes that are always there: what is outside, and the trunk of the first window.
@@ -183,7 +183,7 @@ func (f *forest) forget(w *window, n int64) {
 		}
 		return i
 	}
-	to := make([]int32, 0, int(f.kept)+1+int(end-begin))
+	to := f.to[:0]
 	name := func(node int32) {
 		root := find(node)
 		if names[root] == 0 {
@@ -200,7 +200,7 @@ func (f *forest) forget(w *window, n int64) {
 	for i := begin; i < end; i++ {
 		name(i)
 	}
-	f.parent = append(f.parent[:0], to...)
+	f.parent, f.to = to, f.parent
 	f.trunk, f.last.trunk = trunk, trunk
 	for i := range f.last.base {
 		f.last.base[i] += by

@@ -76,7 +76,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	chi := int64(0)
 	for i, p := range j.parts {
 		if chi += p.chi; i > 0 {
-			chi += j.characteristic(j.parts[i-1].last, p.first)
+			chi += fastest.characteristic(j.layout, j.parts[i-1].last, p.first, j.h)
 		}
 	}
 	cavities := j.components[ofRest]
@@ -112,11 +112,11 @@ func (j *job) take(p *part) error {
 			if lo+z > 0 && lo+z == p.lo {
 				continue // that of the planes where parts meet is added there
 			}
-			p.chi += j.characteristic(w.set[z*j.plane:], w.set[(z+1)*j.plane:])
+			p.chi += fastest.characteristic(j.layout, w.set[z*j.plane:], w.set[(z+1)*j.plane:], j.h)
 		}
 		if hi == j.d {
 			clear(w.set[(hi-lo+1)*j.plane:][:j.plane])
-			p.chi += j.characteristic(w.set[(hi-lo)*j.plane:], w.set[(hi-lo+1)*j.plane:])
+			p.chi += fastest.characteristic(j.layout, w.set[(hi-lo)*j.plane:], w.set[(hi-lo+1)*j.plane:], j.h)
 		}
 		for kind := range j.kinds() {
 			j.count(p, kind, lo, hi)
@@ -174,10 +174,10 @@ func unite(parent []int32, a, b int32) int64 {
 // two planes, or between that and the next one. Of the cells that begin at a row
 // of vertices and are alike but for whether they span x, the shorter ones are more by one for
 // each run.
-func (j *job) characteristic(before, plane []uint64) (chi int64) {
-	for y := range j.h + 1 {
-		lesser, at := j.row(y-1), j.row(y)
-		a, b, c, d := before[lesser:][:j.words], before[at:][:j.words], plane[lesser:][:j.words], plane[at:][:j.words]
+func characteristic(l layout, before, plane []uint64, rows int64) (chi int64) {
+	for y := range rows + 1 {
+		lesser, at := l.row(y-1), l.row(y)
+		a, b, c, d := before[lesser:][:l.words], before[at:][:l.words], plane[lesser:][:l.words], plane[at:][:l.words]
 		b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
 		var all, lower, upper, last uint64 // the last bits of the words before
 		n := 0
@@ -236,7 +236,7 @@ func (j *job) pack(p *part, lo, hi int64) error {
 func (j *job) packSlab(to []uint64, slab []byte, planes int64) {
 	switch j.in.Type() {
 	case grid.Uint8:
-		packPlanes(j, to, slab, planes, packBytes)
+		packPlanes(j, to, slab, planes, fastest.packBytes)
 	case grid.Int16:
 		packPlanes(j, to, grid.Values[int16](slab), planes, packValues[int16])
 	case grid.Uint16:
@@ -251,11 +251,9 @@ func (j *job) packSlab(to []uint64, slab []byte, planes int64) {
 	}
 }
 
-func packPlanes[T grid.Element](j *job, to []uint64, values []T, planes int64, pack func(to []uint64, values []T, w int64, t float32)) {
+func packPlanes[T grid.Element](j *job, to []uint64, values []T, planes int64, pack func(to []uint64, values []T, w, stride, rows int64, t float32)) {
 	for z := range planes {
-		for y := range j.h {
-			pack(to[z*j.plane+j.row(y):][:j.words], values[(z*j.h+y)*j.w:][:j.w], j.w, j.in.Threshold)
-		}
+		pack(to[z*j.plane+j.row(0):], values[z*j.h*j.w:][:j.h*j.w], j.w, j.stride, j.h, j.in.Threshold)
 	}
 }
 

@@ -165,7 +165,9 @@ func (j *job) seed(w *window, f *forest, n int64, isFirst bool) {
 		}
 		main[at] = left[at] & -left[at]
 		j.spread(w, n, ofSet)
-		j.spreadOn(w, n, ofSet)
+		if isFirst || ones(main) < all/16 {
+			j.spreadOn(w, n, ofSet)
+		}
 		if ones(main) >= all/8 {
 			break
 		}
@@ -180,83 +182,94 @@ func (j *job) seed(w *window, f *forest, n int64, isFirst bool) {
 
 // spread grows the trunk, row by row from the first one of all planes to the last, and back.
 func (j *job) spread(w *window, n int64, kind int) {
+	grow := fastest.corners
+	switch {
+	case kind == ofRest:
+		grow = fastest.faces
+	case j.fault == Eighteen:
+		grow = growEdges
+	}
 	for y := range j.h {
-		for z := int64(1); z <= n; z++ {
-			j.grow(w, w.at(z, y), -w.stride, -w.plane, kind)
-		}
+		grow(w, y, n, false)
 	}
 	for y := j.h - 1; y >= 0; y-- {
-		for z := n; z > 0; z-- {
-			j.grow(w, w.at(z, y), w.stride, w.plane, kind)
-		}
+		grow(w, y, n, true)
 	}
 }
 
-// spreadOn does it again, as long as the trunk has less than a quarter of its kind and grows by more than an eighth.
+// spreadOn does it again, as long as the trunk has less than half of its kind and grows by more than an eighth.
 func (j *job) spreadOn(w *window, n int64, kind int) {
 	left, main := w.left[2*w.plane:][:n*w.plane], w.main[2*w.plane:][:n*w.plane]
 	all, some := ones(left), ones(main)
-	for before := 0; some < all/4 && some > before+before/8; {
+	for before := 0; some < all/2 && some > before+before/8; {
 		j.spread(w, n, kind)
 		before, some = some, ones(main)
 	}
 }
 
-// grow grows the trunk in a row from the row beside it in its plane and from the plane beside that.
-func (j *job) grow(w *window, at, row, plane int64, kind int) {
-	n := w.words
-	main, left, beside, next := w.main[at:][:n], w.left[at:][:n], w.main[at+row:][:n], w.main[at+plane:][:n]
-	if kind == ofRest {
-		growFaces(main, left, beside, next)
-		return
+// way is where row y begins in the first of n planes, and 1, or, up, in the last one, and −1.
+func (w *window) way(y, n int64, up bool) (at, sign int64) {
+	if up {
+		return w.at(n, y), -1
 	}
-	growCorners(main, left, beside, next, w.main[at+plane-w.stride:][:n], w.main[at+plane+w.stride:][:n], j.fault == Eighteen)
+	return w.at(1, y), 1
 }
 
-// growFaces grows some bits of left from those of two other rows: up to the ends of runs, down by few
-// bits, since a run that is not grown whole is found later.
-func growFaces(main, left, beside, next []uint64) {
-	left, beside, next = left[:len(main)], beside[:len(main)], next[:len(main)]
-	var carry, before, all uint64
-	for i := range main {
-		runs := left[i]
-		v := (main[i] | beside[i] | next[i] | carry) & runs
-		v |= runs &^ (runs + v) // a carry goes up to the end of a run
-		v |= v >> 1 & runs
-		v |= v >> 1 & runs
-		carry = v >> 63
-		if i > 0 {
-			main[i-1] = before | v<<63&all
+// growFaces grows the trunk in row y of n planes from neighbours at faces: from the row and the plane before,
+// or, up, after it. In a row it goes up to the ends of runs, down by few bits, since a run that is not grown whole is
+// found later.
+func growFaces(w *window, y, n int64, up bool) {
+	at, sign := w.way(y, n, up)
+	for range n {
+		main, left := w.main[at:][:w.words], w.left[at:][:w.words]
+		beside, next := w.main[at-sign*w.stride:][:w.words], w.main[at-sign*w.plane:][:w.words]
+		var carry, before, all uint64
+		for i := range main {
+			runs := left[i]
+			v := (main[i] | beside[i] | next[i] | carry) & runs
+			v |= runs &^ (runs + v) // a carry goes up to the end of a run
+			carry = v >> 63
+			v |= v >> 1 & runs
+			v |= v >> 1 & runs
+			if i > 0 {
+				main[i-1] = before | v<<63&all
+			}
+			before, all = v, runs
 		}
-		before, all = v, runs
+		main[len(main)-1] = before
+		at += sign * w.plane
 	}
-	main[len(main)-1] = before
 }
 
-// growCorners does it from those that are a bit beside, too, and from two rows more.
-func growCorners(main, left, beside, next, lesser, greater []uint64, faulty bool) {
-	left, beside, next, lesser, greater = left[:len(main)], beside[:len(main)], next[:len(main)], lesser[:len(main)], greater[:len(main)]
-	var carry, before, all, last uint64
-	corners := uint64(math.MaxUint64)
-	if faulty {
-		corners = 0
-	}
-	seeds := main[0] | beside[0] | next[0] | (lesser[0]|greater[0])&corners
-	for i := range main {
-		after := uint64(0)
-		if i+1 < len(main) {
-			after = main[i+1] | beside[i+1] | next[i+1] | (lesser[i+1]|greater[i+1])&corners
+// growCorners grows it from neighbours at edges and corners, too; growEdges leaves corners out.
+func growCorners(w *window, y, n int64, up bool) { growAround(w, y, n, up, math.MaxUint64) }
+func growEdges(w *window, y, n int64, up bool)   { growAround(w, y, n, up, 0) }
+
+func growAround(w *window, y, n int64, up bool, corners uint64) {
+	at, sign := w.way(y, n, up)
+	for range n {
+		main, left := w.main[at:][:w.words], w.left[at:][:w.words]
+		beside, next := w.main[at-sign*w.stride:][:w.words], w.main[at-sign*w.plane:][:w.words]
+		lesser, greater := w.main[at-sign*w.plane-w.stride:][:w.words], w.main[at-sign*w.plane+w.stride:][:w.words]
+		var carry, before, all, last uint64
+		seeds := main[0] | beside[0] | next[0] | (lesser[0]|greater[0])&corners
+		for i := range main {
+			after := uint64(0)
+			if i+1 < len(main) {
+				after = main[i+1] | beside[i+1] | next[i+1] | (lesser[i+1]|greater[i+1])&corners
+			}
+			runs := left[i]
+			v := (seeds | seeds<<1 | seeds>>1 | last>>63 | after<<63 | lesser[i] | greater[i] | carry) & runs
+			v |= runs &^ (runs + v)
+			carry = v >> 63
+			v |= v >> 1 & runs
+			v |= v >> 1 & runs
+			if i > 0 {
+				main[i-1] = before | v<<63&all
+			}
+			before, all, last, seeds = v, runs, seeds, after
 		}
-		runs := left[i]
-		v := (seeds | seeds<<1 | seeds>>1 | last>>63 | after<<63 | lesser[i] | greater[i] | carry) & runs
-		v |= runs &^ (runs + v)
-		v |= v >> 1 & runs
-		v |= v >> 1 & runs
-		carry = v >> 63
-		if i > 0 {
-			main[i-1] = before | v<<63&all
-		}
-		before, all, last, seeds = v, runs, seeds, after
+		main[len(main)-1] = before
+		at += sign * w.plane
 	}
-	main[len(main)-1] = before
 }

@@ -1,0 +1,50 @@
+//go:build amd64 && !noasm
+
+package duality
+
+import (
+	"golang.org/x/sys/cpu"
+
+	"eccbench/internal/isa"
+)
+
+// assembled says that this program has vector instructions.
+const assembled = true
+
+func kernelOf(name string) kernel {
+	k := portable()
+	const word, voxels = 8, 64 // bytes and voxels of a word
+	switch name {
+	case isa.AVX512:
+		k.pack = func(to []uint64, from []byte, w, stride, rows int64, limit uint8) {
+			packavx512(&to[0], &from[0], int(word*stride), int(w/voxels), int(w%voxels), int(rows), limit)
+		}
+		k.faces = func(w *window, y, n int64, up bool) {
+			at, sign := w.way(y, n, up)
+			facesavx512(&w.main[at], &w.left[at], -int(word*sign*w.stride), -int(word*sign*w.plane), 0, int(word*sign*w.plane), int(n), int(w.words))
+		}
+		k.corners = func(w *window, y, n int64, up bool) {
+			at, sign := w.way(y, n, up)
+			cornersavx512(&w.main[at], &w.left[at], -int(word*sign*w.stride), -int(word*sign*w.plane), int(word*w.stride), int(word*sign*w.plane), int(n), int(w.words))
+		}
+		if cpu.X86.HasAVX512VPOPCNTDQ {
+			k.characteristic = func(l layout, before, plane []uint64, rows int64) int64 {
+				first := l.row(-1)
+				return characteristicavx512(&before[first], &plane[first], int(word*l.stride), int(rows+1), int(l.words))
+			}
+		}
+	case isa.AVX2:
+		k.pack = func(to []uint64, from []byte, w, stride, rows int64, limit uint8) {
+			whole, tail := w/voxels, w%voxels
+			if whole > 0 {
+				packavx2(&to[0], &from[0], int(word*stride), int(whole), int(tail), int(rows), limit)
+			}
+			for y := range rows {
+				if tail > 0 {
+					packTail(to[y*stride+whole:], from[y*w+w-tail:][:tail], limit)
+				}
+			}
+		}
+	}
+	return k
+}

@@ -1,0 +1,120 @@
+package duality
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// randomWindow is a window of n planes of bits at random, of which a share is left, with a trunk of some of these.
+func randomWindow(rng *rand.Rand, h, w, n int64) *window {
+	of := newWindow(layoutOf(h, w), n)
+	share := 1 + rng.IntN(8)
+	full := rng.IntN(3) == 0
+	for z := int64(0); z <= n; z++ {
+		for y := range h {
+			for x := range w {
+				p, bit := of.at(z, y)+x/64, uint64(1)<<(x%64)
+				if rng.IntN(8) < share || full && x/64%2 == 0 {
+					if of.left[p] |= bit; rng.IntN(20) == 0 {
+						of.main[p] |= bit
+					}
+				}
+			}
+		}
+	}
+	return &of
+}
+
+// grown is what the trunk of a window is as far as it could come in a step: in row y of planes from 1 on, from
+// the row before, or after it, and the plane before or after; least is what it has to come to in the same.
+func grown(w *window, y, z int64, up, corners bool, width int64) (most, least []bool) {
+	sign := int64(1)
+	if up {
+		sign = -1
+	}
+	is := func(of []uint64, z, y, x int64) bool {
+		return x >= 0 && x < width && of[w.at(z, y)+x/64]>>(x%64)&1 != 0
+	}
+	most, least = make([]bool, width), make([]bool, width)
+	for x := range width {
+		if !is(w.left, z, y, x) {
+			continue
+		}
+		seed := is(w.main, z, y, x) || is(w.main, z, y-sign, x) || is(w.main, z-sign, y, x)
+		wide := seed
+		if corners {
+			for dx := int64(-1); dx <= 1; dx++ {
+				wide = wide || is(w.main, z, y, x+dx) || is(w.main, z, y-sign, x+dx)
+				for dy := int64(-1); dy <= 1; dy++ {
+					wide = wide || is(w.main, z-sign, y+dy, x+dx)
+				}
+			}
+		}
+		most[x], least[x] = wide, seed
+	}
+	for x := int64(1); x < width; x++ { // up to the ends of runs
+		most[x] = most[x] || most[x-1] && is(w.left, z, y, x)
+		least[x] = least[x] || least[x-1] && is(w.left, z, y, x)
+	}
+	for x := width - 2; x >= 0; x-- {
+		most[x] = most[x] || most[x+1] && is(w.left, z, y, x)
+	}
+	return most, least
+}
+
+// However wide rows are, the trunk grows in each to neighbours, up to the ends of their runs, and to nothing else.
+func TestGrow(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	for _, name := range available() {
+		k := kernelOf(name)
+		for range 400 {
+			const h = 3
+			width, n := 1+rng.Int64N(1200), 1+rng.Int64N(3)
+			w, corners, up := randomWindow(rng, h, width, n), rng.IntN(2) == 0, rng.IntN(2) == 0
+			before := *w
+			before.main = append([]uint64(nil), w.main...)
+			grow := k.faces
+			if corners {
+				grow = k.corners
+			}
+			y := rng.Int64N(h)
+			grow(w, y, n, up)
+			for i := range n {
+				z := 1 + i
+				if up {
+					z = n - i
+				}
+				most, least := grown(&before, y, z, up, corners, width)
+				for x := range 64 * w.words {
+					p, bit := w.at(z, y)+x/64, uint64(1)<<(x%64)
+					is := w.main[p]&bit != 0
+					if is && (x >= width || !most[x]) || !is && x < width && least[x] {
+						t.Fatalf("%s, corners %v, up %v: voxel %d of %d of row %d of plane %d of %d: %v", name, corners, up, x, width, y, z, n, is)
+					}
+					if is {
+						before.main[p] |= bit
+					}
+				}
+			}
+			for p := range before.main { // and nowhere else
+				if w.main[p] != before.main[p] {
+					t.Fatalf("%s, corners %v, up %v: another row than %d of %d planes is grown", name, corners, up, y, n)
+				}
+			}
+		}
+	}
+}
+
+func TestCharacteristic(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	for _, name := range available() {
+		for range 200 {
+			h, width := 1+rng.Int64N(5), 1+rng.Int64N(1200)
+			w := randomWindow(rng, h, width, 1)
+			before, plane := w.left[w.plane:], w.left[2*w.plane:]
+			if got, want := kernelOf(name).characteristic(w.layout, before, plane, h), characteristic(w.layout, before, plane, h); got != want {
+				t.Fatalf("%s: %d of %d rows of %d, want %d", name, got, h, width, want)
+			}
+		}
+	}
+}
