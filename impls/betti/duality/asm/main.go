@@ -113,6 +113,19 @@ const (
 	or3      = 0xfe
 )
 
+// first masks the first n words of a vector, or all where there are more. An instruction reads no more than the
+// lowest byte of a number of bits.
+func first(n GPVirtual, mask OpmaskVirtual) {
+	most := GP64()
+	MOVQ(I32(8), most)
+	CMPQ(n, most)
+	CMOVQLT(n, most)
+	some := GP32()
+	MOVL(I32(255), some)
+	BZHIL(most.As32(), some, some)
+	KMOVB(some, mask)
+}
+
 // grow512 writes what grows the trunk in a row of planes: see growFaces and growCorners.
 func grow512(of string, corners bool) {
 	name := of + "avx512"
@@ -149,10 +162,7 @@ func grow512(of string, corners bool) {
 		VPXORQ(before, before, before)
 	}
 	Label("words")
-	some := GP64()
-	MOVQ(I32(-1), some)
-	BZHIQ(n, some, some) // all bits where n is more
-	KMOVB(some.As32(), mask)
+	first(n, mask)
 	place := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: 8} }
 	runs, v := ZMM(), ZMM()
 	VMOVDQU64_Z(place(left), mask, runs)
@@ -244,10 +254,7 @@ func characteristic512() {
 		VPXORQ(last[i], last[i], last[i])
 	}
 	Label("words")
-	some := GP64()
-	MOVQ(I32(-1), some)
-	BZHIQ(n, some, some)
-	KMOVB(some.As32(), mask)
+	first(n, mask)
 	place := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: 8} }
 	all, lower, upper, own := ZMM(), ZMM(), ZMM(), ZMM()
 	VMOVDQU64_Z(place(d), mask, own)

@@ -136,9 +136,12 @@ func cells512() {
 		VPXORQ(v, v, v)
 	}
 	Label("words")
-	some := GP64()
+	some, most := GP64(), GP64()
+	MOVQ(I32(8), most) // an instruction reads no more than the lowest byte of a number of bits
+	CMPQ(n, most)
+	CMOVQLT(n, most)
 	MOVQ(I32(-1), some)
-	BZHIQ(n, some, some) // all bits where n is more
+	BZHIQ(most, some, some)
 	KMOVB(some.As32(), mask)
 	load := func(base Register) VecVirtual {
 		v := ZMM()
