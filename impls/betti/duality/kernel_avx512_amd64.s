@@ -49,7 +49,7 @@ next:
 	RET
 
 // func facesavx512(main *uint64, left *uint64, row int, plane int, apart int, step int, planes int, words int)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·facesavx512(SB), NOSPLIT, $0-64
 	MOVQ       main+0(FP), AX
 	MOVQ       left+8(FP), CX
@@ -69,9 +69,12 @@ plane:
 	MOVQ words+56(FP), R9
 
 words:
-	MOVQ        $-1, R11
-	BZHIQ       R9, R11, R11
-	KMOVB       R11, K1
+	MOVQ        $+8, R11
+	CMPQ        R9, R11
+	CMOVQLT     R9, R11
+	MOVL        $+255, R12
+	BZHIL       R11, R12, R12
+	KMOVB       R12, K1
 	VMOVDQU64.Z (CX)(R8*8), K1, Z3
 	VMOVDQU64.Z (AX)(R8*8), K1, Z4
 	VPORQ       (SI)(R8*8), Z4, K1, Z4
@@ -119,7 +122,7 @@ words:
 	RET
 
 // func cornersavx512(main *uint64, left *uint64, row int, plane int, apart int, step int, planes int, words int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, BMI2, CMOV
 TEXT ·cornersavx512(SB), NOSPLIT, $0-64
 	MOVQ       main+0(FP), AX
 	MOVQ       left+8(FP), CX
@@ -144,9 +147,12 @@ plane:
 	VPXORQ Z3, Z3, Z3
 
 words:
-	MOVQ        $-1, R13
-	BZHIQ       R11, R13, R13
-	KMOVB       R13, K1
+	MOVQ        $+8, R13
+	CMPQ        R11, R13
+	CMOVQLT     R11, R13
+	MOVL        $+255, R14
+	BZHIL       R13, R14, R14
+	KMOVB       R14, K1
 	VMOVDQU64.Z (CX)(R10*8), K1, Z4
 	VMOVDQU64.Z (AX)(R10*8), K1, Z5
 	VPORQ       (SI)(R10*8), Z5, K1, Z5
@@ -205,7 +211,7 @@ words:
 	RET
 
 // func characteristicavx512(before *uint64, plane *uint64, stride int, rows int, words int) int64
-// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VPOPCNTDQ, BMI2
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VPOPCNTDQ, BMI2, CMOV
 TEXT ·characteristicavx512(SB), NOSPLIT, $0-48
 	MOVQ   before+0(FP), AX
 	MOVQ   plane+8(FP), CX
@@ -225,9 +231,12 @@ row:
 	VPXORQ Z4, Z4, Z4
 
 words:
-	MOVQ          $-1, R11
-	BZHIQ         R10, R11, R11
-	KMOVB         R11, K1
+	MOVQ          $+8, R11
+	CMPQ          R10, R11
+	CMOVQLT       R10, R11
+	MOVL          $+255, R12
+	BZHIL         R11, R12, R12
+	KMOVB         R12, K1
 	VMOVDQU64.Z   (R8)(R9*8), K1, Z8
 	VMOVDQU64.Z   (DI)(R9*8), K1, Z6
 	VMOVDQU64.Z   (CX)(R9*8), K1, Z7

@@ -45,7 +45,7 @@ tail:
 	RET
 
 // func cellsavx512(below *uint64, above *uint64, stride int, rows int, words int) int64
-// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VPOPCNTDQ, BMI2
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VPOPCNTDQ, BMI2, CMOV
 TEXT ·cellsavx512(SB), NOSPLIT, $0-48
 	MOVQ   below+0(FP), AX
 	MOVQ   above+8(FP), CX
@@ -64,8 +64,11 @@ row:
 	VPXORQ Z4, Z4, Z4
 
 words:
+	MOVQ          $+8, R11
+	CMPQ          R9, R11
+	CMOVQLT       R9, R11
 	MOVQ          $-1, R10
-	BZHIQ         R9, R10, R10
+	BZHIQ         R11, R10, R10
 	KMOVB         R10, K1
 	VMOVDQU64.Z   (AX)(R8*8), K1, Z5
 	VMOVDQU64.Z   (SI)(R8*8), K1, Z6
