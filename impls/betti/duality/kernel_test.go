@@ -9,13 +9,13 @@ import (
 func randomWindow(rng *rand.Rand, h, w, n int64) *window {
 	of := newWindow(layoutOf(h, w), n)
 	share := 1 + rng.IntN(8)
-	full := rng.IntN(3) == 0
+	full, seldom := rng.IntN(3) == 0, []int{20, 2000}[rng.IntN(2)]
 	for z := int64(0); z <= n; z++ {
 		for y := range h {
 			for x := range w {
 				p, bit := of.at(z, y)+x/64, uint64(1)<<(x%64)
 				if rng.IntN(8) < share || full && x/64%2 == 0 {
-					if of.left[p] |= bit; rng.IntN(20) == 0 {
+					if of.left[p] |= bit; rng.IntN(seldom) == 0 {
 						of.main[p] |= bit
 					}
 				}
@@ -23,6 +23,14 @@ func randomWindow(rng *rand.Rand, h, w, n int64) *window {
 		}
 	}
 	return &of
+}
+
+// someWidth is of few vectors of words, and rarely of more words than a byte counts.
+func someWidth(rng *rand.Rand) int64 {
+	if rng.IntN(40) == 0 {
+		return 256*64 + rng.Int64N(200)
+	}
+	return 1 + rng.Int64N(1200)
 }
 
 // grown is what the trunk of a window is as far as it could come in a step: in row y of planes from 1 on, from
@@ -69,7 +77,7 @@ func TestGrow(t *testing.T) {
 		k := kernelOf(name)
 		for range 400 {
 			const h = 3
-			width, n := 1+rng.Int64N(1200), 1+rng.Int64N(3)
+			width, n := someWidth(rng), 1+rng.Int64N(3)
 			w, corners, up := randomWindow(rng, h, width, n), rng.IntN(2) == 0, rng.IntN(2) == 0
 			before := *w
 			before.main = append([]uint64(nil), w.main...)
@@ -109,7 +117,7 @@ func TestCharacteristic(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for _, name := range available() {
 		for range 200 {
-			h, width := 1+rng.Int64N(5), 1+rng.Int64N(1200)
+			h, width := 1+rng.Int64N(5), someWidth(rng)
 			w := randomWindow(rng, h, width, 1)
 			before, plane := w.left[w.plane:], w.left[2*w.plane:]
 			if got, want := kernelOf(name).characteristic(w.layout, before, plane, h), characteristic(w.layout, before, plane, h); got != want {

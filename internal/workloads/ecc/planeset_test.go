@@ -52,6 +52,9 @@ func TestCellsBetween(t *testing.T) {
 	for _, name := range isa.Available(assembled) {
 		for range 300 {
 			h, w := 1+rng.Int64N(4), 1+rng.Int64N(1200)
+			if rng.IntN(40) == 0 { // more words than a byte counts
+				w += 256 * 64
+			}
 			below, above := NewPlaneSet(h, w), NewPlaneSet(h, w)
 			for _, s := range []*PlaneSet{below, above} {
 				plane, limit := make([]byte, h*w), rng.Uint32()
