@@ -60,6 +60,7 @@ CERTIFIED := internal/workloads/eigenmap
 CURVES := impls/betticurves/duality
 BETTI := impls/betti/duality
 PLANES := internal/workloads/ecc
+FLOODS := internal/workloads/betti
 # $(call assemble,FOLDER,FILE,PACKAGE,ISAS)
 assemble = ( cd $(1)/asm && for i in $(or $(4),$(ASM_ISAS)); do \
 	$(GO) run . -isa $$i -out ../$(2)_$${i}_amd64.s -stubs ../$(2)_$${i}_amd64.go -pkg $(3) || exit 1; done )
@@ -75,9 +76,10 @@ assembly:
 	@$(call assemble,$(CURVES),kernel,duality)
 	@$(call assemble,$(BETTI),kernel,duality)
 	@$(call assemble,$(PLANES),planes,ecc)
+	@$(call assemble,$(FLOODS),flood,betti,avx512)
 
 check-generate: generate assembly
-	git diff --exit-code -- $(DOCS) $(PLOTS) impls/extrema $(FINGERPRINT) datasets $(SOFT) $(FLOW) $(EIGENMAPS) $(CERTIFIED) $(CURVES) $(BETTI) $(PLANES)
+	git diff --exit-code -- $(DOCS) $(PLOTS) impls/extrema $(FINGERPRINT) datasets $(SOFT) $(FLOW) $(EIGENMAPS) $(CERTIFIED) $(CURVES) $(BETTI) $(PLANES) $(FLOODS)
 	@new=$$(git ls-files --others --exclude-standard -- $(PLOTS)); [ -z "$$new" ] || { echo "not in git: $$new"; exit 1; }
 
 # What the kernels are compiled to, by clang and NVIDIA's assembler, which comes as a
@@ -114,6 +116,7 @@ portability:
 	$(GO) test -count=1 -tags noasm -run 'Ranks|Again|Groups' ./$(CURVES)
 	$(GO) test -count=1 -tags noasm -run 'Ranks|Again|Grow|Pack' ./$(BETTI)
 	$(GO) test -count=1 -tags noasm -run 'Bytes|CellsBetween' ./$(PLANES)
+	$(GO) test -count=1 -tags noasm -run 'Grows|Flood' ./$(FLOODS)
 	$(GO) test -count=1 -tags noasm -run 'Digest' ./datasets
 	$(GO) test -count=1 -tags slow5 ./internal/workloads/ecc/counting
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c -o $(BIN)/datasets.arm64.test ./datasets
