@@ -22,6 +22,8 @@ func main() {
 		pack512()
 		grow512("faces", false)
 		grow512("corners", true)
+		sift512("faces", false)
+		sift512("corners", true)
 		characteristic512()
 	case "avx2":
 		pack256()
@@ -232,6 +234,127 @@ func grow512(of string, corners bool) {
 	RET()
 }
 
+// sift512 writes what counts the bits of a row that have no neighbour: see sift.
+func sift512(of string, corners bool) {
+	name := of + "siftavx512"
+	TEXT(name, NOSPLIT, "func(left, main *uint64, stride, plane, words, rows int, kept uint64, some, touching *byte) int64")
+	Pragma("noescape")
+	Doc(name + " takes bits that have no neighbour in left from so many rows of words, but for those of words with the kept bits, and counts those that have none in main either. It marks the words that have some left, and those that touch main. Distances are of bytes.")
+	stride, plane := Load(Param("stride"), GP64()), Load(Param("plane"), GP64())
+	var bases [2][3]GPVirtual // the rows before those of the plane before, the own one, and the next one
+	for i, param := range []string{"left", "main"} {
+		for k := range bases[i] {
+			bases[i][k] = GP64()
+		}
+		Load(Param(param), bases[i][1])
+		SUBQ(stride, bases[i][1])
+		MOVQ(bases[i][1], bases[i][0])
+		SUBQ(plane, bases[i][0])
+		LEAQ(Mem{Base: bases[i][1], Index: plane, Scale: 1}, bases[i][2])
+	}
+	words, further, rows := GP64(), GP64(), GP64()
+	const own, vector, word = 1, 64, 8
+	Load(Param("words"), words)
+	ADDQ(I32(vector/word-1), words)
+	ANDQ(I32(-vector/word), words)
+	SHLQ(U8(3), words)
+	MOVQ(stride, further) // from where a row's vectors end
+	SUBQ(words, further)
+	Load(Param("rows"), rows)
+	some, touching := Load(Param("some"), GP64()), Load(Param("touching"), GP64())
+	kept, sum := ZMM(), ZMM()
+	keep, err := Param("kept").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	VPBROADCASTQ(keep.Addr, kept)
+	VPXORQ(sum, sum, sum)
+	mask, marks := K(), K()
+	// row is that of a plane, from 0 to 2, and of its rows likewise.
+	row := func(i, z, y int) Mem {
+		m := Mem{Base: bases[i][z]}
+		if y > 0 {
+			m.Index, m.Scale = stride, uint8(y)
+		}
+		return m
+	}
+	mark := func(v VecVirtual, at Register) {
+		m := GP32()
+		VPTESTMQ(v, v, marks)
+		KMOVB(marks, m)
+		MOVB(m.As8(), Mem{Base: at})
+	}
+	near := func(i int, v VecVirtual) VecVirtual {
+		before, after, beside := ZMM(), ZMM(), ZMM()
+		VMOVDQU64_Z(row(i, own, own).Offset(-word), mask, before)
+		VMOVDQU64_Z(row(i, own, own).Offset(word), mask, after)
+		VPXORQ(beside, beside, beside)
+		for z := range 3 {
+			for y := range 3 {
+				if z == own && y == own || !corners && z != own && y != own {
+					continue
+				}
+				VPORQ(row(i, z, y), beside, mask, beside)
+				if corners {
+					VPORQ(row(i, z, y).Offset(-word), before, mask, before)
+					VPORQ(row(i, z, y).Offset(word), after, mask, after)
+				}
+			}
+		}
+		wide := v
+		if corners {
+			wide = ZMM()
+			VPORQ(beside, v, wide)
+		}
+		VPSHLDQ(U8(1), before, wide, before)
+		VPSHRDQ(U8(1), after, wide, after)
+		VPTERNLOGQ(U8(or3), after, before, beside)
+		return beside
+	}
+	Label("row")
+	Load(Param("words"), words)
+	Label("words")
+	first(words, mask)
+	left, main := ZMM(), ZMM()
+	VMOVDQU64_Z(row(0, own, own), mask, left)
+	mark(left, some)
+	KTESTB(marks, marks)
+	JZ(LabelRef("none"))
+	alone := near(0, left)
+	VPORQ(kept, alone, alone)
+	VPANDNQ(left, alone, alone)
+	VPXORQ(alone, left, left)
+	VMOVDQU64(left, mask, row(0, own, own))
+	mark(left, some)
+	VMOVDQU64_Z(row(1, own, own), mask, main)
+	touched := near(1, main)
+	VPANDNQ(alone, touched, alone)
+	VPOPCNTQ(alone, alone)
+	VPADDQ(alone, sum, sum)
+	VPANDQ(left, touched, touched)
+	mark(touched, touching)
+	JMP(LabelRef("next"))
+	Label("none")
+	MOVB(I8(0), Mem{Base: touching})
+	Label("next")
+	ahead := func(by Op) {
+		for i := range bases {
+			for _, base := range bases[i] {
+				ADDQ(by, base)
+			}
+		}
+	}
+	ahead(I32(vector))
+	INCQ(some)
+	INCQ(touching)
+	SUBQ(I32(vector/word), words)
+	JG(LabelRef("words"))
+	ahead(further)
+	DECQ(rows)
+	JNZ(LabelRef("row"))
+	total(sum)
+}
+
 // characteristic512 writes what counts the characteristic between two planes: see characteristic.
 func characteristic512() {
 	TEXT("characteristicavx512", NOSPLIT, "func(before, plane *uint64, stride, rows, words int) int64")
@@ -285,6 +408,11 @@ func characteristic512() {
 	ADDQ(stride, c)
 	DECQ(rows)
 	JNZ(LabelRef("row"))
+	total(sum)
+}
+
+// total returns the sum of all words of a vector.
+func total(sum VecVirtual) {
 	half := ZMM()
 	VEXTRACTI64X4(U8(1), sum, half.AsY())
 	VPADDQ(half.AsY(), sum.AsY(), sum.AsY())
