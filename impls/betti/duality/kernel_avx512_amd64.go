@@ -19,6 +19,16 @@ func facesavx512(main *uint64, left *uint64, row int, plane int, apart int, step
 //go:noescape
 func cornersavx512(main *uint64, left *uint64, row int, plane int, apart int, step int, planes int, words int)
 
+// facessiftavx512 takes bits that have no neighbour in left from so many rows of words, but for those of words with the kept bits, and counts those that have none in main either. It marks the words that have some left, and those that touch main. Distances are of bytes.
+//
+//go:noescape
+func facessiftavx512(left *uint64, main *uint64, stride int, plane int, words int, rows int, kept uint64, some *byte, touching *byte) int64
+
+// cornerssiftavx512 takes bits that have no neighbour in left from so many rows of words, but for those of words with the kept bits, and counts those that have none in main either. It marks the words that have some left, and those that touch main. Distances are of bytes.
+//
+//go:noescape
+func cornerssiftavx512(left *uint64, main *uint64, stride int, plane int, words int, rows int, kept uint64, some *byte, touching *byte) int64
+
 // characteristicavx512 is the characteristic of the cells that begin at so many rows of vertices, of which the first is after the given rows of two planes, stride bytes apart.
 //
 //go:noescape

@@ -210,6 +210,274 @@ words:
 	VZEROUPPER
 	RET
 
+// func facessiftavx512(left *uint64, main *uint64, stride int, plane int, words int, rows int, kept uint64, some *byte, touching *byte) int64
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VPOPCNTDQ, BMI2, CMOV
+TEXT ·facessiftavx512(SB), NOSPLIT, $0-80
+	MOVQ         stride+16(FP), AX
+	MOVQ         plane+24(FP), CX
+	MOVQ         left+0(FP), BX
+	SUBQ         AX, BX
+	MOVQ         BX, DX
+	SUBQ         CX, DX
+	LEAQ         (BX)(CX*1), SI
+	MOVQ         main+8(FP), R8
+	SUBQ         AX, R8
+	MOVQ         R8, DI
+	SUBQ         CX, DI
+	LEAQ         (R8)(CX*1), CX
+	MOVQ         words+32(FP), R9
+	ADDQ         $+7, R9
+	ANDQ         $-8, R9
+	SHLQ         $0x03, R9
+	MOVQ         AX, R10
+	SUBQ         R9, R10
+	MOVQ         rows+40(FP), R11
+	MOVQ         some+56(FP), R12
+	MOVQ         touching+64(FP), R13
+	VPBROADCASTQ kept+48(FP), Z0
+	VPXORQ       Z1, Z1, Z1
+
+row:
+	MOVQ words+32(FP), R9
+
+words:
+	MOVQ        $+8, R14
+	CMPQ        R9, R14
+	CMOVQLT     R9, R14
+	MOVL        $+255, R15
+	BZHIL       R14, R15, R15
+	KMOVB       R15, K1
+	VMOVDQU64.Z (BX)(AX*1), K1, Z2
+	VPTESTMQ    Z2, Z2, K2
+	KMOVB       K2, R14
+	MOVB        R14, (R12)
+	KTESTB      K2, K2
+	JZ          none
+	VMOVDQU64.Z -8(BX)(AX*1), K1, Z3
+	VMOVDQU64.Z 8(BX)(AX*1), K1, Z5
+	VPXORQ      Z4, Z4, Z4
+	VPORQ       (DX)(AX*1), Z4, K1, Z4
+	VPORQ       (BX), Z4, K1, Z4
+	VPORQ       (BX)(AX*2), Z4, K1, Z4
+	VPORQ       (SI)(AX*1), Z4, K1, Z4
+	VPSHLDQ     $0x01, Z3, Z2, Z3
+	VPSHRDQ     $0x01, Z5, Z2, Z5
+	VPTERNLOGQ  $0xfe, Z5, Z3, Z4
+	VPORQ       Z0, Z4, Z4
+	VPANDNQ     Z2, Z4, Z4
+	VPXORQ      Z4, Z2, Z2
+	VMOVDQU64   Z2, K1, (BX)(AX*1)
+	VPTESTMQ    Z2, Z2, K2
+	KMOVB       K2, R14
+	MOVB        R14, (R12)
+	VMOVDQU64.Z (R8)(AX*1), K1, Z3
+	VMOVDQU64.Z -8(R8)(AX*1), K1, Z5
+	VMOVDQU64.Z 8(R8)(AX*1), K1, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPORQ       (DI)(AX*1), Z7, K1, Z7
+	VPORQ       (R8), Z7, K1, Z7
+	VPORQ       (R8)(AX*2), Z7, K1, Z7
+	VPORQ       (CX)(AX*1), Z7, K1, Z7
+	VPSHLDQ     $0x01, Z5, Z3, Z5
+	VPSHRDQ     $0x01, Z6, Z3, Z6
+	VPTERNLOGQ  $0xfe, Z6, Z5, Z7
+	VPANDNQ     Z4, Z7, Z4
+	VPOPCNTQ    Z4, Z4
+	VPADDQ      Z4, Z1, Z1
+	VPANDQ      Z2, Z7, Z7
+	VPTESTMQ    Z7, Z7, K2
+	KMOVB       K2, R14
+	MOVB        R14, (R13)
+	JMP         next
+
+none:
+	MOVB $+0, (R13)
+
+next:
+	ADDQ          $+64, DX
+	ADDQ          $+64, BX
+	ADDQ          $+64, SI
+	ADDQ          $+64, DI
+	ADDQ          $+64, R8
+	ADDQ          $+64, CX
+	INCQ          R12
+	INCQ          R13
+	SUBQ          $+8, R9
+	JG            words
+	ADDQ          R10, DX
+	ADDQ          R10, BX
+	ADDQ          R10, SI
+	ADDQ          R10, DI
+	ADDQ          R10, R8
+	ADDQ          R10, CX
+	DECQ          R11
+	JNZ           row
+	VEXTRACTI64X4 $0x01, Z1, Y0
+	VPADDQ        Y0, Y1, Y1
+	VEXTRACTI128  $0x01, Y1, X0
+	VPADDQ        X0, X1, X1
+	VPSHUFD       $0xee, X1, X0
+	VPADDQ        X0, X1, X1
+	VMOVQ         X1, AX
+	VZEROUPPER
+	MOVQ          AX, ret+72(FP)
+	RET
+
+// func cornerssiftavx512(left *uint64, main *uint64, stride int, plane int, words int, rows int, kept uint64, some *byte, touching *byte) int64
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VPOPCNTDQ, BMI2, CMOV
+TEXT ·cornerssiftavx512(SB), NOSPLIT, $0-80
+	MOVQ         stride+16(FP), AX
+	MOVQ         plane+24(FP), CX
+	MOVQ         left+0(FP), BX
+	SUBQ         AX, BX
+	MOVQ         BX, DX
+	SUBQ         CX, DX
+	LEAQ         (BX)(CX*1), SI
+	MOVQ         main+8(FP), R8
+	SUBQ         AX, R8
+	MOVQ         R8, DI
+	SUBQ         CX, DI
+	LEAQ         (R8)(CX*1), CX
+	MOVQ         words+32(FP), R9
+	ADDQ         $+7, R9
+	ANDQ         $-8, R9
+	SHLQ         $0x03, R9
+	MOVQ         AX, R10
+	SUBQ         R9, R10
+	MOVQ         rows+40(FP), R11
+	MOVQ         some+56(FP), R12
+	MOVQ         touching+64(FP), R13
+	VPBROADCASTQ kept+48(FP), Z0
+	VPXORQ       Z1, Z1, Z1
+
+row:
+	MOVQ words+32(FP), R9
+
+words:
+	MOVQ        $+8, R14
+	CMPQ        R9, R14
+	CMOVQLT     R9, R14
+	MOVL        $+255, R15
+	BZHIL       R14, R15, R15
+	KMOVB       R15, K1
+	VMOVDQU64.Z (BX)(AX*1), K1, Z2
+	VPTESTMQ    Z2, Z2, K2
+	KMOVB       K2, R14
+	MOVB        R14, (R12)
+	KTESTB      K2, K2
+	JZ          none
+	VMOVDQU64.Z -8(BX)(AX*1), K1, Z3
+	VMOVDQU64.Z 8(BX)(AX*1), K1, Z5
+	VPXORQ      Z4, Z4, Z4
+	VPORQ       (DX), Z4, K1, Z4
+	VPORQ       -8(DX), Z3, K1, Z3
+	VPORQ       8(DX), Z5, K1, Z5
+	VPORQ       (DX)(AX*1), Z4, K1, Z4
+	VPORQ       -8(DX)(AX*1), Z3, K1, Z3
+	VPORQ       8(DX)(AX*1), Z5, K1, Z5
+	VPORQ       (DX)(AX*2), Z4, K1, Z4
+	VPORQ       -8(DX)(AX*2), Z3, K1, Z3
+	VPORQ       8(DX)(AX*2), Z5, K1, Z5
+	VPORQ       (BX), Z4, K1, Z4
+	VPORQ       -8(BX), Z3, K1, Z3
+	VPORQ       8(BX), Z5, K1, Z5
+	VPORQ       (BX)(AX*2), Z4, K1, Z4
+	VPORQ       -8(BX)(AX*2), Z3, K1, Z3
+	VPORQ       8(BX)(AX*2), Z5, K1, Z5
+	VPORQ       (SI), Z4, K1, Z4
+	VPORQ       -8(SI), Z3, K1, Z3
+	VPORQ       8(SI), Z5, K1, Z5
+	VPORQ       (SI)(AX*1), Z4, K1, Z4
+	VPORQ       -8(SI)(AX*1), Z3, K1, Z3
+	VPORQ       8(SI)(AX*1), Z5, K1, Z5
+	VPORQ       (SI)(AX*2), Z4, K1, Z4
+	VPORQ       -8(SI)(AX*2), Z3, K1, Z3
+	VPORQ       8(SI)(AX*2), Z5, K1, Z5
+	VPORQ       Z4, Z2, Z6
+	VPSHLDQ     $0x01, Z3, Z6, Z3
+	VPSHRDQ     $0x01, Z5, Z6, Z5
+	VPTERNLOGQ  $0xfe, Z5, Z3, Z4
+	VPORQ       Z0, Z4, Z4
+	VPANDNQ     Z2, Z4, Z4
+	VPXORQ      Z4, Z2, Z2
+	VMOVDQU64   Z2, K1, (BX)(AX*1)
+	VPTESTMQ    Z2, Z2, K2
+	KMOVB       K2, R14
+	MOVB        R14, (R12)
+	VMOVDQU64.Z (R8)(AX*1), K1, Z3
+	VMOVDQU64.Z -8(R8)(AX*1), K1, Z5
+	VMOVDQU64.Z 8(R8)(AX*1), K1, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPORQ       (DI), Z7, K1, Z7
+	VPORQ       -8(DI), Z5, K1, Z5
+	VPORQ       8(DI), Z6, K1, Z6
+	VPORQ       (DI)(AX*1), Z7, K1, Z7
+	VPORQ       -8(DI)(AX*1), Z5, K1, Z5
+	VPORQ       8(DI)(AX*1), Z6, K1, Z6
+	VPORQ       (DI)(AX*2), Z7, K1, Z7
+	VPORQ       -8(DI)(AX*2), Z5, K1, Z5
+	VPORQ       8(DI)(AX*2), Z6, K1, Z6
+	VPORQ       (R8), Z7, K1, Z7
+	VPORQ       -8(R8), Z5, K1, Z5
+	VPORQ       8(R8), Z6, K1, Z6
+	VPORQ       (R8)(AX*2), Z7, K1, Z7
+	VPORQ       -8(R8)(AX*2), Z5, K1, Z5
+	VPORQ       8(R8)(AX*2), Z6, K1, Z6
+	VPORQ       (CX), Z7, K1, Z7
+	VPORQ       -8(CX), Z5, K1, Z5
+	VPORQ       8(CX), Z6, K1, Z6
+	VPORQ       (CX)(AX*1), Z7, K1, Z7
+	VPORQ       -8(CX)(AX*1), Z5, K1, Z5
+	VPORQ       8(CX)(AX*1), Z6, K1, Z6
+	VPORQ       (CX)(AX*2), Z7, K1, Z7
+	VPORQ       -8(CX)(AX*2), Z5, K1, Z5
+	VPORQ       8(CX)(AX*2), Z6, K1, Z6
+	VPORQ       Z7, Z3, Z3
+	VPSHLDQ     $0x01, Z5, Z3, Z5
+	VPSHRDQ     $0x01, Z6, Z3, Z6
+	VPTERNLOGQ  $0xfe, Z6, Z5, Z7
+	VPANDNQ     Z4, Z7, Z4
+	VPOPCNTQ    Z4, Z4
+	VPADDQ      Z4, Z1, Z1
+	VPANDQ      Z2, Z7, Z7
+	VPTESTMQ    Z7, Z7, K2
+	KMOVB       K2, R14
+	MOVB        R14, (R13)
+	JMP         next
+
+none:
+	MOVB $+0, (R13)
+
+next:
+	ADDQ          $+64, DX
+	ADDQ          $+64, BX
+	ADDQ          $+64, SI
+	ADDQ          $+64, DI
+	ADDQ          $+64, R8
+	ADDQ          $+64, CX
+	INCQ          R12
+	INCQ          R13
+	SUBQ          $+8, R9
+	JG            words
+	ADDQ          R10, DX
+	ADDQ          R10, BX
+	ADDQ          R10, SI
+	ADDQ          R10, DI
+	ADDQ          R10, R8
+	ADDQ          R10, CX
+	DECQ          R11
+	JNZ           row
+	VEXTRACTI64X4 $0x01, Z1, Y0
+	VPADDQ        Y0, Y1, Y1
+	VEXTRACTI128  $0x01, Y1, X0
+	VPADDQ        X0, X1, X1
+	VPSHUFD       $0xee, X1, X0
+	VPADDQ        X0, X1, X1
+	VMOVQ         X1, AX
+	VZEROUPPER
+	MOVQ          AX, ret+72(FP)
+	RET
+
 // func characteristicavx512(before *uint64, plane *uint64, stride int, rows int, words int) int64
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VPOPCNTDQ, BMI2, CMOV
 TEXT ·characteristicavx512(SB), NOSPLIT, $0-48
