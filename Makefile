@@ -116,7 +116,7 @@ portability:
 	$(GO) test -count=1 -tags noasm -run 'Ranks|Again|Groups' ./$(CURVES)
 	$(GO) test -count=1 -tags noasm -run 'Ranks|Again|Grow|Pack' ./$(BETTI)
 	$(GO) test -count=1 -tags noasm -run 'Bytes|CellsBetween' ./$(PLANES)
-	$(GO) test -count=1 -tags noasm -run 'Grows|Flood' ./$(FLOODS)
+	$(GO) test -count=1 -tags noasm -run 'Grows|Filled' ./$(FLOODS)
 	$(GO) test -count=1 -tags noasm -run 'Digest' ./datasets
 	$(GO) test -count=1 -tags slow5 ./internal/workloads/ecc/counting
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c -o $(BIN)/datasets.arm64.test ./datasets

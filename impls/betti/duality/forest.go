@@ -7,6 +7,7 @@ import "math/bits"
 type forest struct {
 	keeps      [2]bool // whether something comes before the first plane of the part, and after its last
 	parent     []int32 // of each node, one of a lesser number or itself
+	begins     int32   // the first node of the plane that was sifted last
 	kept       int32   // nodes that stay, from the first one on
 	trunk      int32   // the node of the trunk
 	components int64   // nodes less unions
@@ -22,13 +23,13 @@ const outside, firstTrunk, always = 0, 1, 2
 type kept struct {
 	left, main []uint64
 	base       []int32
-	some       []bool
+	some       []byte
 	trunk      int32
 }
 
 func newForest(l layout, keeps [2]bool) *forest {
 	of := func() kept {
-		return kept{left: make([]uint64, l.plane+2), main: make([]uint64, l.plane+2), base: make([]int32, l.plane+2), some: make([]bool, l.plane/l.stride)}
+		return kept{left: make([]uint64, l.plane+2), main: make([]uint64, l.plane+2), base: make([]int32, l.plane+2), some: make([]byte, l.rows*l.marks)}
 	}
 	return &forest{keeps: keeps, first: of(), last: of()}
 }
@@ -49,7 +50,7 @@ func (k *kept) to(w *window) {
 	copy(w.left[w.plane:], k.left)
 	copy(w.main[w.plane:], k.main)
 	copy(w.base[w.plane:], k.base)
-	copy(w.some[w.plane/w.stride:], k.some)
+	copy(w.some[w.rows*w.marks:], k.some)
 }
 
 // from takes a plane of a window.
@@ -58,7 +59,7 @@ func (k *kept) from(w *window, z int64, trunk int32) {
 	copy(k.left, w.left[at:])
 	copy(k.main, w.main[at:])
 	copy(k.base, w.base[at:])
-	copy(k.some, w.some[at/w.stride:])
+	copy(k.some, w.some[(z+1)*w.rows*w.marks:])
 	k.trunk = trunk
 }
 
@@ -92,70 +93,114 @@ func (w *window) near(of []uint64, p int64, kind int, corners bool) uint64 {
 // sift counts the voxels of a plane of which no neighbour is left: each is a component, or of the trunk if it
 // touches that. Runs of the others are nodes. Where planes that are not in the window may touch it, all are.
 func (f *forest) sift(j *job, w *window, z int64, kind int, keep bool) {
-	node := int32(len(f.parent))
-	for y := range j.h {
-		at := w.at(z, y)
-		some, carry := uint64(0), uint64(0)
-		for p := at; p < at+w.words; p++ {
-			w.base[p] = node
-			v := w.left[p]
-			if v == 0 {
-				carry = 0
-				continue
-			}
-			if !keep {
-				if alone := v &^ w.near(w.left, p, kind, true); alone != 0 {
-					v &^= alone
-					w.left[p] = v
-					f.components += int64(bits.OnesCount64(alone &^ w.near(w.main, p, kind, j.fault != Eighteen)))
-				}
-			}
-			node += int32(bits.OnesCount64(v &^ (v<<1 | carry)))
-			some |= v
-			carry = v >> 63
-		}
-		w.base[at+w.words] = node
-		w.some[at/w.stride] = some != 0
+	sift := fastest.aloneCorners
+	switch {
+	case kind == ofRest:
+		sift = fastest.aloneFaces
+	case j.fault == Eighteen:
+		sift = aloneAtEdges
 	}
+	node := int32(len(f.parent))
+	f.begins = node
+	f.components += sift(w, z, keep)
+	w.eachLeft(z, func(p, _ int64) {
+		w.base[p] = node
+		v := w.left[p]
+		node += int32(bits.OnesCount64(v &^ (v<<1 | w.left[p-1]>>63)))
+	})
 	f.components += int64(node) - int64(len(f.parent))
 	for i := int32(len(f.parent)); i < node; i++ {
 		f.parent = append(f.parent, i)
 	}
 }
 
-// link joins what is left of a row with what it touches of the trunk, and, of a plane that is not the one
-// before the window, with what is left of the rows before it.
-func (f *forest) link(j *job, w *window, z, y int64, kind int) {
-	at := w.at(z, y)
-	of := strip{w.left, w.base}
-	for p := at; p < at+w.words; p++ {
-		v := w.left[p]
-		if v == 0 {
-			continue
+// A mark is a bit of each of so many words of a row.
+const markWords = 8
+
+// marksAt is where the marks of a row begin.
+func (w *window) marksAt(z, y int64) int64 { return ((z+1)*w.rows + y + 1) * w.marks }
+
+// eachLeft calls f with the place of each word of a plane that has some left, and with how far its mark is
+// from the first bit of all marks.
+func (w *window) eachLeft(z int64, f func(p, mark int64)) {
+	at, marks := w.at(z, 0), w.marksAt(z, 0)
+	for range w.rows - 2 {
+		for i, some := range w.some[marks:][:w.marks] {
+			for ; some != 0; some &= some - 1 {
+				word := int64(bits.TrailingZeros8(some))
+				f(at+markWords*int64(i)+word, markWords*(marks+int64(i))+word)
+			}
 		}
-		if j.fault != LostTrunk {
-			if touching := v & w.near(w.main, p, kind, j.fault != Eighteen); touching != 0 {
+		at, marks = at+w.stride, marks+w.marks
+	}
+}
+
+// aloneAtFaces takes voxels that have no neighbour left from what is left of a plane, unless all is kept, counts those
+// that do not touch the trunk, and marks the words that have some left, and those that touch the trunk.
+func aloneAtFaces(w *window, z int64, keep bool) int64 { return w.alone(z, keep, ofRest, true) }
+
+// aloneAtCorners does it where voxels touch at edges and corners, too; aloneAtEdges does not count corners of the trunk.
+func aloneAtCorners(w *window, z int64, keep bool) int64 { return w.alone(z, keep, ofSet, true) }
+func aloneAtEdges(w *window, z int64, keep bool) int64   { return w.alone(z, keep, ofSet, false) }
+
+func (w *window) alone(z int64, keep bool, kind int, corners bool) (n int64) {
+	at, marks := w.at(z, 0), w.marksAt(z, 0)
+	clear(w.some[marks:][:(w.rows-2)*w.marks])
+	clear(w.touching[marks:][:(w.rows-2)*w.marks])
+	for range w.rows - 2 {
+		for i := range w.words {
+			p := at + i
+			v := w.left[p]
+			if v == 0 {
+				continue
+			}
+			near := w.near(w.main, p, kind, corners)
+			if !keep {
+				alone := v &^ w.near(w.left, p, kind, true)
+				v &^= alone
+				w.left[p] = v
+				n += int64(bits.OnesCount64(alone &^ near))
+			}
+			mark, bit := marks+i/markWords, byte(1)<<(i%markWords)
+			if v != 0 {
+				w.some[mark] |= bit
+			}
+			if v&near != 0 {
+				w.touching[mark] |= bit
+			}
+		}
+		at, marks = at+w.stride, marks+w.marks
+	}
+	return n
+}
+
+// link joins what is left of a plane with what it touches of the trunk, and, unless it is the
+// one before the window, with what is left in the rows before.
+func (f *forest) link(j *job, w *window, z int64, kind int) {
+	of := strip{w.left, w.base}
+	corners, lost := j.fault != Eighteen, z == 1 && j.fault == LostWindow
+	w.eachLeft(z, func(p, mark int64) {
+		if j.fault != LostTrunk && (z == 0 || w.touching[mark/markWords]>>(mark%markWords)&1 != 0) {
+			if touching := w.left[p] & w.near(w.main, p, kind, corners); touching != 0 {
 				f.components -= touch(f.parent, of, p, touching, f.trunk)
 			}
 		}
 		if z == 0 {
-			continue
+			return
 		}
-		lost := z == 1 && j.fault == LostWindow
 		if kind == ofRest {
 			f.components -= linkFaces(f.parent, of, p, of, p-w.stride)
 			if !lost {
 				f.components -= linkFaces(f.parent, of, p, of, p-w.plane)
 			}
-			continue
+			return
 		}
 		f.components -= linkCorners(f.parent, of, p, of, p-w.stride, true)
 		if !lost {
-			corners := j.fault != Eighteen
 			f.components -= linkCorners(f.parent, of, p, of, p-w.plane, true) +
 				linkCorners(f.parent, of, p, of, p-w.plane-w.stride, corners) + linkCorners(f.parent, of, p, of, p-w.plane+w.stride, corners)
 		}
-	}
+	})
 }
 
 // touch joins the runs of some bits with a node.
@@ -166,11 +211,10 @@ func touch(parent []int32, of strip, p int64, some uint64, with int32) (joined i
 	return joined
 }
 
-// forget keeps the nodes that others may join, and gives them the first numbers: of the last of n planes
-// in their order after those that stay and the trunk.
-func (f *forest) forget(w *window, n int64) {
-	at := w.at(n, 0)
-	begin, end := w.base[at], int32(len(f.parent)) // of the nodes of the last plane
+// forget keeps the nodes that others may join, and gives them the first numbers: of the last
+// plane // in their order after those that stay and the trunk.
+func (f *forest) forget() {
+	begin, end := f.begins, int32(len(f.parent)) // of the nodes of the last plane
 	if int64(cap(f.names)) < int64(end) {
 		f.names = make([]int32, end+end/2)
 	}

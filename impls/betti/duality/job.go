@@ -28,7 +28,10 @@ type job struct {
 
 // A layout is where words are, those of rows with one of nothing after each, those of planes with
 // a row of nothing at both ends.
-type layout struct{ words, stride, plane int64 }
+type layout struct {
+	words, stride, plane int64
+	rows, marks          int64 // rows of a plane, and bytes that mark words of one
+}
 
 // row is where a row of a plane begins: there is a word of nothing before all.
 func (l layout) row(y int64) int64 { return 1 + (y+1)*l.stride }
@@ -280,6 +283,8 @@ func (j *job) setup(d, h, w int64, threads int, planes int64) {
 func layoutOf(h, w int64) (l layout) {
 	l.words = words(w)
 	l.stride = l.words + 1
-	l.plane = (h + 2) * l.stride
+	l.rows = h + 2
+	l.plane = l.rows * l.stride
+	l.marks = grid.CeilDiv(l.words, markWords)
 	return l
 }

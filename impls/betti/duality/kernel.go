@@ -9,11 +9,15 @@ type kernel struct {
 	// faces and corners grow the trunk of a window in row y of n planes, from the one beside it and the
 	// plane beside that: down from the first ones, or up from the last ones.
 	faces, corners func(w *window, y, n int64, up bool)
+	// aloneFaces and aloneCorners sift a plane: see aloneAtFaces.
+	aloneFaces, aloneCorners func(w *window, z int64, keep bool) int64
 	// characteristic counts between two planes: see characteristic.
 	characteristic func(l layout, before, plane []uint64, rows int64) int64
 }
 
-func portable() kernel { return kernel{packPortably, growFaces, growCorners, characteristic} }
+func portable() kernel {
+	return kernel{packPortably, growFaces, growCorners, aloneAtFaces, aloneAtCorners, characteristic}
+}
 
 // fastest is that of the fastest instruction set of this machine.
 var fastest = kernelOf(available()[0])

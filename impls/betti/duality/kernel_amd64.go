@@ -3,6 +3,8 @@
 package duality
 
 import (
+	"math"
+
 	"golang.org/x/sys/cpu"
 
 	"eccbench/internal/isa"
@@ -28,6 +30,18 @@ func kernelOf(name string) kernel {
 			cornersavx512(&w.main[at], &w.left[at], -int(word*sign*w.stride), -int(word*sign*w.plane), int(word*w.stride), int(word*sign*w.plane), int(n), int(w.words))
 		}
 		if cpu.X86.HasAVX512VPOPCNTDQ {
+			type sift func(left, main *uint64, stride, plane, words, rows int, kept uint64, some, touching *byte) int64
+			alone := func(by sift) func(*window, int64, bool) int64 {
+				return func(w *window, z int64, keep bool) int64 {
+					kept := uint64(0)
+					if keep {
+						kept = math.MaxUint64
+					}
+					at, marks := w.at(z, 0), w.marksAt(z, 0)
+					return by(&w.left[at], &w.main[at], int(word*w.stride), int(word*w.plane), int(w.words), int(w.rows-2), kept, &w.some[marks], &w.touching[marks])
+				}
+			}
+			k.aloneFaces, k.aloneCorners = alone(facessiftavx512), alone(cornerssiftavx512)
 			k.characteristic = func(l layout, before, plane []uint64, rows int64) int64 {
 				first := l.row(-1)
 				return characteristicavx512(&before[first], &plane[first], int(word*l.stride), int(rows+1), int(l.words))

@@ -2,6 +2,7 @@ package duality
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -122,6 +123,31 @@ func TestCharacteristic(t *testing.T) {
 			before, plane := w.left[w.plane:], w.left[2*w.plane:]
 			if got, want := kernelOf(name).characteristic(w.layout, before, plane, h), characteristic(w.layout, before, plane, h); got != want {
 				t.Fatalf("%s: %d of %d rows of %d, want %d", name, got, h, width, want)
+			}
+		}
+	}
+}
+
+// Every instruction set finds the voxels that are alone as the portable code does, and marks the same words.
+func TestAlone(t *testing.T) {
+	rng := rand.New(rand.NewPCG(10, 10))
+	for _, name := range available() {
+		k := kernelOf(name)
+		for range 300 {
+			w := randomWindow(rng, 1+rng.Int64N(4), someWidth(rng), 3)
+			for i := range w.left { // few are left
+				w.left[i] &^= w.main[i] | rng.Uint64()&rng.Uint64()
+			}
+			other := *w
+			other.left, other.some, other.touching = slices.Clone(w.left), slices.Clone(w.some), slices.Clone(w.touching)
+			got, want := k.aloneFaces, aloneAtFaces
+			if rng.IntN(2) == 0 {
+				got, want = k.aloneCorners, aloneAtCorners
+			}
+			z, keep := 1+rng.Int64N(2), rng.IntN(4) == 0
+			a, b := got(w, z, keep), want(&other, z, keep)
+			if a != b || !slices.Equal(w.left, other.left) || !slices.Equal(w.some, other.some) || !slices.Equal(w.touching, other.touching) {
+				t.Fatalf("%s: %d of plane %d of %d words a row, kept %v, want %d, or other marks", name, a, z, w.words, keep, b)
 			}
 		}
 	}

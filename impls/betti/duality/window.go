@@ -13,7 +13,7 @@ type window struct {
 	room            int64
 	set, left, main []uint64
 	base            []int32 // the first node of each word of what is left
-	some            []bool  // of each row, whether some is left
+	some, touching  []byte  // of each row a bit of each word: whether some is left, and touches the trunk
 }
 
 // Windows are of about so many words, so that they stay in a core's cache.
@@ -25,7 +25,7 @@ func newWindow(l layout, room int64) window {
 	n := (room+3)*l.plane + 2
 	return window{
 		layout: l, room: room, set: make([]uint64, (room+2)*l.plane+2), left: make([]uint64, n), main: make([]uint64, n),
-		base: make([]int32, n), some: make([]bool, n/l.stride+1),
+		base: make([]int32, n), some: make([]byte, (room+2)*l.rows*l.marks), touching: make([]byte, (room+2)*l.rows*l.marks),
 	}
 }
 
@@ -72,14 +72,10 @@ func (j *job) count(p *part, kind int, lo, hi int64) {
 		}
 	}
 	for z := range n + 1 {
-		for y := range j.h {
-			if w.some[w.at(z, y)/w.stride] {
-				f.link(j, w, z, y, kind)
-			}
-		}
+		f.link(j, w, z, kind)
 	}
 	f.last.from(w, n, f.trunk)
-	f.forget(w, n)
+	f.forget()
 }
 
 // trunk grows the trunk of a window of n planes, which is connected however far it grows, and takes it
