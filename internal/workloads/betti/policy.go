@@ -32,10 +32,10 @@ func weak(_ *Image, out Numbers) string {
 	return ""
 }
 
-// What a voxel takes in nanoseconds, about three times what it took where two cores had other
+// What a voxel takes in nanoseconds, more than it took of any noise where two cores had other
 // work, too: to fill and to count, of a core's time, and to reduce where there are so few.
 const (
-	fillNS, countNS, reduceNS = 30, 6, 10000
+	fillNS, countNS, reduceNS = 12, 6, 10000
 	mostReduced               = 48 * 48 * 48
 )
 
