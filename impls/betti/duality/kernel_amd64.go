@@ -5,8 +5,6 @@ package duality
 import (
 	"math"
 
-	"golang.org/x/sys/cpu"
-
 	"eccbench/internal/isa"
 )
 
@@ -29,7 +27,7 @@ func kernelOf(name string) kernel {
 			at, sign := w.way(y, n, up)
 			cornersavx512(&w.main[at], &w.left[at], -int(word*sign*w.stride), -int(word*sign*w.plane), int(word*w.stride), int(word*sign*w.plane), int(n), int(w.words))
 		}
-		if cpu.X86.HasAVX512VPOPCNTDQ {
+		if isa.Counts() {
 			type sift func(left, main *uint64, stride, plane, words, rows int, kept uint64, some, touching *byte) int64
 			alone := func(by sift) func(*window, int64, bool) int64 {
 				return func(w *window, z int64, keep bool) int64 {

@@ -2,11 +2,7 @@
 
 package ecc
 
-import (
-	"golang.org/x/sys/cpu"
-
-	"eccbench/internal/isa"
-)
+import "eccbench/internal/isa"
 
 // assembled says that this program has vector instructions.
 const assembled = true
@@ -20,7 +16,7 @@ func planesOf(name string) planeKernel {
 				fillavx512(&s.Row(0)[0], &plane[0], int(s.h), int(s.w/64), int(s.w%64), limit)
 			}
 		}
-		if cpu.X86.HasAVX512VPOPCNTDQ {
+		if isa.Counts() {
 			k.cells = func(below, above *PlaneSet) int64 {
 				const word = 8 // bytes
 				return cellsavx512(&below.rows[0], &above.rows[0], int(word*below.words), int(below.h+1), int(below.words))
