@@ -270,9 +270,12 @@ func (j *job) setup(d, h, w int64, threads int, planes int64) {
 		planes = windowPlanes(j.layout)
 	}
 	n := min(int64(max(1, threads)), (d+1)/2)
+	planes = min(planes, (d+n-1)/n)
+	set, other := j.windowWords(planes)
+	all := grid.NewValues[uint64](n * (set + 2*other)) // in one piece, for large pages
 	for i := range n {
 		p := &part{lo: d * i / n, hi: d * (i + 1) / n, first: make([]uint64, j.plane+2), last: make([]uint64, j.plane+2)}
-		p.window = newWindow(j.layout, min(planes, p.hi-p.lo))
+		p.window, all = newWindow(j.layout, planes, all)
 		for kind := range j.kinds() {
 			p.forests[kind] = newForest(j.layout, [2]bool{p.lo > 0 || j.slab, p.hi < d || j.slab})
 		}

@@ -8,7 +8,9 @@ import (
 
 // randomWindow is a window of n planes of bits at random, of which a share is left, with a trunk of some of these.
 func randomWindow(rng *rand.Rand, h, w, n int64) *window {
-	of := newWindow(layoutOf(h, w), n)
+	l := layoutOf(h, w)
+	set, other := l.windowWords(n)
+	of, _ := newWindow(l, n, make([]uint64, set+2*other))
 	share := 1 + rng.IntN(8)
 	full, seldom := rng.IntN(3) == 0, []int{20, 2000}[rng.IntN(2)]
 	for z := int64(0); z <= n; z++ {

@@ -21,12 +21,19 @@ const windowWords, leastPlanes, mostPlanes = 1 << 15, 8, 64
 
 func windowPlanes(l layout) int64 { return max(leastPlanes, min(windowWords/l.plane, mostPlanes)) }
 
-func newWindow(l layout, room int64) window {
-	n := (room+3)*l.plane + 2
+// windowWords is how many words a window of so many planes has, of the set and of each other kind.
+func (l layout) windowWords(room int64) (set, other int64) {
+	return (room+2)*l.plane + 2, (room+3)*l.plane + 2
+}
+
+// newWindow takes the words of a window from others, which are left.
+func newWindow(l layout, room int64, words []uint64) (w window, rest []uint64) {
+	set, n := l.windowWords(room)
+	marks := (room + 2) * l.rows * l.marks
 	return window{
-		layout: l, room: room, set: make([]uint64, (room+2)*l.plane+2), left: make([]uint64, n), main: make([]uint64, n),
-		base: make([]int32, n), some: make([]byte, (room+2)*l.rows*l.marks), touching: make([]byte, (room+2)*l.rows*l.marks),
-	}
+		layout: l, room: room, set: words[:set:set], left: words[set : set+n : set+n], main: words[set+n : set+2*n : set+2*n],
+		base: make([]int32, n), some: make([]byte, marks), touching: make([]byte, marks),
+	}, words[set+2*n:]
 }
 
 // at is where row y of plane z of what is left begins; the plane before the window is 0.
