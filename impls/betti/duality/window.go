@@ -47,25 +47,18 @@ func (j *job) count(p *part, kind int, lo, hi int64) {
 	clear(w.left[:w.plane+1])
 	clear(w.main[:w.plane+1])
 	f.last.to(w)
-	for z := range n {
+	copy(w.left[2*w.plane:(n+2)*w.plane], w.set[w.plane:])
+	for z := int64(1); kind == ofRest && z <= n; z++ {
 		for y := range j.h {
-			from, to := w.set[(z+1)*w.plane+w.row(y):][:w.words], w.left[w.at(z+1, y):][:w.stride]
-			if copy(to, from); kind == ofRest {
-				for i, v := range from {
-					to[i] = ^v
-				}
-				to[w.words-1] &= j.last
+			row := w.left[w.at(z, y):][:w.words]
+			for i, v := range row {
+				row[i] = ^v
 			}
-			to[w.words] = 0
+			row[w.words-1] &= j.last
 		}
 	}
 	clear(w.main[w.plane*2 : (n+3)*w.plane+2])
 	clear(w.left[(n+2)*w.plane:][:w.plane+2])
-	for z := range n { // rows of nothing
-		for _, y := range []int64{-1, j.h} {
-			clear(w.left[w.at(z+1, y):][:w.stride])
-		}
-	}
 	j.trunk(w, f, kind, lo, n, isFirst)
 	for z := int64(1); z <= n; z++ {
 		keep := z == n && !(isLast && !f.keeps[1]) || z == 1 && isFirst && f.keeps[0]

@@ -29,18 +29,14 @@ func (f *filler) components(kind int, lo, hi int64) (c found) {
 		c.last, f.lastBegin = &border{main: make([]uint64, f.plane+2)}, f.row(n-1, 0)
 	}
 	last := uint64(1)<<uint(f.w%64) - 1 // the voxels of a row's last word
-	for z := range n {
+	copy(f.left[f.begin:f.end], f.inside[f.begin:f.end])
+	for z := int64(0); kind == ofRest && z < n; z++ {
 		for y := range f.h {
-			at := f.row(z, y)
-			from, left := f.inside[at:at+f.words], f.left[at:at+f.words]
-			if kind == ofSet {
-				copy(left, from)
-				continue
+			row := f.left[f.row(z, y):][:f.words]
+			for i, v := range row {
+				row[i] = ^v
 			}
-			for i, v := range from {
-				left[i] = ^v
-			}
-			left[f.words-1] &= last
+			row[f.words-1] &= last
 		}
 	}
 	clear(f.left[f.end:]) // a slab before this one may have had more planes

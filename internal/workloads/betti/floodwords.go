@@ -218,9 +218,7 @@ func (f *filler) read(lo, hi int64) (characteristic int64, err error) {
 			if f.counts {
 				characteristic += count(f.below, f.above)
 			}
-			for y := range f.h {
-				copy(f.inside[f.row(z-lo, y):][:f.words], f.above.Row(y))
-			}
+			copy(f.inside[f.row(z-lo, -1):], f.above.Row(-1)[:f.plane])
 		}
 	}
 	if hi == f.d && f.counts {
