@@ -22,6 +22,7 @@ func main() {
 		pack512()
 		grow512("faces", false)
 		grow512("corners", true)
+		down512()
 		sift512("faces", false)
 		sift512("corners", true)
 		characteristic512()
@@ -228,6 +229,86 @@ func grow512(of string, corners bool) {
 	for _, of := range rows {
 		ADDQ(step, of)
 	}
+	DECQ(planes)
+	JNZ(LabelRef("plane"))
+	VZEROUPPER()
+	RET()
+}
+
+// down512 writes what grows the trunk down a row: see growDown.
+func down512() {
+	TEXT("downavx512", NOSPLIT, "func(main, left *uint64, words, step, planes int)")
+	Pragma("noescape")
+	Doc("downavx512 grows the trunk down to the begins of runs in a row of so many words, in each of so many planes, step bytes apart.")
+	const vector, all = 8, 255 // words
+	main, left, step, planes := Load(Param("main"), GP64()), Load(Param("left"), GP64()), Load(Param("step"), GP64()), Load(Param("planes"), GP64())
+	ones, lowest := ZMM(), ZMM()
+	VPTERNLOGQ(U8(0xff), ones, ones, ones)
+	VPSRLQ(U8(63), ones, lowest)
+	at, most, some, carry, mask := GP64(), GP64(), GP32(), GP32(), K()
+	Label("plane")
+	Load(Param("words"), most)
+	LEAQ(Mem{Base: most, Disp: -1}, at)
+	ANDQ(I32(-vector), at) // where the last vector begins, and how many words it has
+	SUBQ(at, most)
+	MOVL(I32(all), some)
+	BZHIL(most.As32(), some, some)
+	XORL(carry, carry)
+	Label("words")
+	KMOVB(some, mask)
+	of := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: vector} }
+	v, runs, top := ZMM(), ZMM(), ZMM()
+	VMOVDQU64_Z(of(left), mask, runs)
+	VMOVDQU64_Z(of(main), mask, v)
+	VPANDNQ(ones, runs, top) // runs at the end of a word
+	VPLZCNTQ(top, top)
+	VPSRLVQ(top, ones, top)
+	VPANDNQ(ones, top, top)
+	reach := runs
+	for by := uint8(1); by < 64; by *= 2 {
+		shifted := ZMM()
+		VPSRLQ(U8(by), v, shifted)
+		VPTERNLOGQ(U8(orAnd), reach, shifted, v)
+		if by < 32 { // those from which so many more of a run go up
+			further := ZMM()
+			VPSRLQ(U8(by), reach, further)
+			VPANDQ(reach, further, further)
+			reach = further
+		}
+	}
+	// Words before those that are filled from their first bit, and on through words that are all of runs.
+	begins, whole, into := K(), K(), K()
+	VPTESTMQ(lowest, v, begins)
+	VPCMPEQQ(ones, runs, whole)
+	g, w, t, more := GP32(), GP32(), GP32(), GP32()
+	KMOVB(begins, g)
+	KMOVB(whole, w)
+	MOVL(g, t)
+	SHLL(U8(vector), carry)
+	ORL(carry, t)
+	SHRL(U8(1), t)
+	MOVL(w, carry) // for a while what so many words are passed by
+	for by := uint8(1); by < vector; by *= 2 {
+		MOVL(t, more)
+		ANDL(carry, more)
+		SHRL(U8(by), more)
+		ORL(more, t)
+		MOVL(carry, more)
+		SHLL(U8(by), more)
+		ANDL(more, carry)
+	}
+	KMOVB(t, into)
+	VPORQ(top, v, into, v)
+	ANDL(w, t)
+	ORL(g, t)
+	ANDL(U8(1), t)
+	MOVL(t, carry)
+	VMOVDQU64(v, mask, of(main))
+	MOVL(I32(all), some)
+	SUBQ(I32(vector), at)
+	JGE(LabelRef("words"))
+	ADDQ(step, main)
+	ADDQ(step, left)
 	DECQ(planes)
 	JNZ(LabelRef("plane"))
 	VZEROUPPER()
