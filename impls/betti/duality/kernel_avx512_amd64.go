@@ -19,6 +19,11 @@ func facesavx512(main *uint64, left *uint64, row int, plane int, apart int, step
 //go:noescape
 func cornersavx512(main *uint64, left *uint64, row int, plane int, apart int, step int, planes int, words int)
 
+// downavx512 grows the trunk down to the begins of runs in a row of so many words, in each of so many planes, step bytes apart.
+//
+//go:noescape
+func downavx512(main *uint64, left *uint64, words int, step int, planes int)
+
 // facessiftavx512 takes bits that have no neighbour in left from so many rows of words, but for those of words with the kept bits, and counts those that have none in main either. It marks the words that have some left, and those that touch main. Distances are of bytes.
 //
 //go:noescape

@@ -210,6 +210,102 @@ words:
 	VZEROUPPER
 	RET
 
+// func downavx512(main *uint64, left *uint64, words int, step int, planes int)
+// Requires: AVX, AVX512CD, AVX512DQ, AVX512F, BMI2
+TEXT ·downavx512(SB), NOSPLIT, $0-40
+	MOVQ       main+0(FP), AX
+	MOVQ       left+8(FP), CX
+	MOVQ       step+24(FP), DX
+	MOVQ       planes+32(FP), BX
+	VPTERNLOGQ $0xff, Z0, Z0, Z0
+	VPSRLQ     $0x3f, Z0, Z1
+
+plane:
+	MOVQ  words+16(FP), DI
+	LEAQ  -1(DI), SI
+	ANDQ  $-8, SI
+	SUBQ  SI, DI
+	MOVL  $+255, R8
+	BZHIL DI, R8, R8
+	XORL  DI, DI
+
+words:
+	KMOVB       R8, K1
+	VMOVDQU64.Z (CX)(SI*8), K1, Z3
+	VMOVDQU64.Z (AX)(SI*8), K1, Z2
+	VPANDNQ     Z0, Z3, Z4
+	VPLZCNTQ    Z4, Z4
+	VPSRLVQ     Z4, Z0, Z4
+	VPANDNQ     Z0, Z4, Z4
+	VPSRLQ      $0x01, Z2, Z5
+	VPTERNLOGQ  $0xf8, Z3, Z5, Z2
+	VPSRLQ      $0x01, Z3, Z5
+	VPANDQ      Z3, Z5, Z5
+	VPSRLQ      $0x02, Z2, Z6
+	VPTERNLOGQ  $0xf8, Z5, Z6, Z2
+	VPSRLQ      $0x02, Z5, Z6
+	VPANDQ      Z5, Z6, Z6
+	VPSRLQ      $0x04, Z2, Z5
+	VPTERNLOGQ  $0xf8, Z6, Z5, Z2
+	VPSRLQ      $0x04, Z6, Z5
+	VPANDQ      Z6, Z5, Z5
+	VPSRLQ      $0x08, Z2, Z6
+	VPTERNLOGQ  $0xf8, Z5, Z6, Z2
+	VPSRLQ      $0x08, Z5, Z6
+	VPANDQ      Z5, Z6, Z6
+	VPSRLQ      $0x10, Z2, Z5
+	VPTERNLOGQ  $0xf8, Z6, Z5, Z2
+	VPSRLQ      $0x10, Z6, Z5
+	VPANDQ      Z6, Z5, Z5
+	VPSRLQ      $0x20, Z2, Z6
+	VPTERNLOGQ  $0xf8, Z5, Z6, Z2
+	VPTESTMQ    Z1, Z2, K2
+	VPCMPEQQ    Z0, Z3, K3
+	KMOVB       K2, R8
+	KMOVB       K3, R9
+	MOVL        R8, R10
+	SHLL        $0x08, DI
+	ORL         DI, R10
+	SHRL        $0x01, R10
+	MOVL        R9, DI
+	MOVL        R10, R11
+	ANDL        DI, R11
+	SHRL        $0x01, R11
+	ORL         R11, R10
+	MOVL        DI, R11
+	SHLL        $0x01, R11
+	ANDL        R11, DI
+	MOVL        R10, R11
+	ANDL        DI, R11
+	SHRL        $0x02, R11
+	ORL         R11, R10
+	MOVL        DI, R11
+	SHLL        $0x02, R11
+	ANDL        R11, DI
+	MOVL        R10, R11
+	ANDL        DI, R11
+	SHRL        $0x04, R11
+	ORL         R11, R10
+	MOVL        DI, R11
+	SHLL        $0x04, R11
+	ANDL        R11, DI
+	KMOVB       R10, K2
+	VPORQ       Z4, Z2, K2, Z2
+	ANDL        R9, R10
+	ORL         R8, R10
+	ANDL        $0x01, R10
+	MOVL        R10, DI
+	VMOVDQU64   Z2, K1, (AX)(SI*8)
+	MOVL        $+255, R8
+	SUBQ        $+8, SI
+	JGE         words
+	ADDQ        DX, AX
+	ADDQ        DX, CX
+	DECQ        BX
+	JNZ         plane
+	VZEROUPPER
+	RET
+
 // func facessiftavx512(left *uint64, main *uint64, stride int, plane int, words int, rows int, kept uint64, some *byte, touching *byte) int64
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VPOPCNTDQ, BMI2, CMOV
 TEXT ·facessiftavx512(SB), NOSPLIT, $0-80
