@@ -101,7 +101,7 @@ func (j *job) kinds() int {
 // take counts what is within a part, window by window.
 func (j *job) take(p *part) error {
 	w := &p.window
-	p.chi = 0
+	p.chi, w.far = 0, false
 	clear(w.set)
 	for kind := range j.kinds() {
 		p.forests[kind].begin(kind)

@@ -9,6 +9,8 @@ type kernel struct {
 	// faces and corners grow the trunk of a window in row y of n planes, from the one beside it and the
 	// plane beside that: down from the first ones, or up from the last ones.
 	faces, corners func(w *window, y, n int64, up bool)
+	// down grows the trunk down to the begins of runs in the same rows.
+	down func(w *window, y, n int64)
 	// aloneFaces and aloneCorners sift a plane: see aloneAtFaces.
 	aloneFaces, aloneCorners func(w *window, z int64, keep bool) int64
 	// characteristic counts between two planes: see characteristic.
@@ -16,7 +18,7 @@ type kernel struct {
 }
 
 func portable() kernel {
-	return kernel{packPortably, growFaces, growCorners, aloneAtFaces, aloneAtCorners, characteristic}
+	return kernel{packPortably, growFaces, growCorners, growDown, aloneAtFaces, aloneAtCorners, characteristic}
 }
 
 // fastest is that of the fastest instruction set of this machine.

@@ -27,6 +27,10 @@ func kernelOf(name string) kernel {
 			at, sign := w.way(y, n, up)
 			cornersavx512(&w.main[at], &w.left[at], -int(word*sign*w.stride), -int(word*sign*w.plane), int(word*w.stride), int(word*sign*w.plane), int(n), int(w.words))
 		}
+		k.down = func(w *window, y, n int64) {
+			at := w.at(1, y)
+			downavx512(&w.main[at], &w.left[at], int(w.words), int(word*w.plane), int(n))
+		}
 		if isa.Counts() {
 			type sift func(left, main *uint64, stride, plane, words, rows int, kept uint64, some, touching *byte) int64
 			alone := func(by sift) func(*window, int64, bool) int64 {

@@ -130,6 +130,30 @@ func TestCharacteristic(t *testing.T) {
 	}
 }
 
+// Every instruction set grows the trunk down to where runs begin.
+func TestGrowDown(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 11))
+	for _, name := range available() {
+		for range 300 {
+			width, n := someWidth(rng), 1+rng.Int64N(3)
+			w := randomWindow(rng, 3, width, n)
+			want := slices.Clone(w.main)
+			for z := int64(1); z <= n; z++ {
+				for x, last := width-1, false; x >= 0; x-- {
+					p, bit := w.at(z, 1)+x/64, uint64(1)<<(x%64)
+					if last && w.left[p]&bit != 0 {
+						want[p] |= bit
+					}
+					last = want[p]&bit != 0
+				}
+			}
+			if kernelOf(name).down(w, 1, n); !slices.Equal(w.main, want) {
+				t.Fatalf("%s: %d planes of rows of %d: %x, want %x", name, n, width, w.main, want)
+			}
+		}
+	}
+}
+
 // Every instruction set finds the voxels that are alone as the portable code does, and marks the same words.
 func TestAlone(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 10))

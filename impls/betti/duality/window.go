@@ -11,6 +11,7 @@ import (
 type window struct {
 	layout
 	room            int64
+	far             bool // whether the trunk of the set grows down rows to the begins of runs, too
 	set, left, main []uint64
 	base            []int32 // the first node of each word of what is left
 	some, touching  []byte  // of each row a bit of each word: whether some is left, and touches the trunk
@@ -164,6 +165,11 @@ func (j *job) seed(w *window, f *forest, n int64, isFirst bool) {
 		if isFirst || ones(main) < all/16 {
 			j.spreadOn(w, n, ofSet)
 		}
+		if some := ones(main); some < all/16 && !w.far {
+			w.far = true // of what winds back and forth
+			j.spreadOn(w, n, ofSet)
+			w.far = ones(main) > 4*some
+		}
 		if ones(main) >= all/8 {
 			break
 		}
@@ -185,11 +191,17 @@ func (j *job) spread(w *window, n int64, kind int) {
 	case j.fault == Eighteen:
 		grow = growEdges
 	}
+	far := func(int64) {}
+	if w.far && kind == ofSet {
+		far = func(y int64) { fastest.down(w, y, n) }
+	}
 	for y := range j.h {
 		grow(w, y, n, false)
+		far(y)
 	}
 	for y := j.h - 1; y >= 0; y-- {
 		grow(w, y, n, true)
+		far(y)
 	}
 }
 
@@ -234,6 +246,23 @@ func growFaces(w *window, y, n int64, up bool) {
 		}
 		main[len(main)-1] = before
 		at += sign * w.plane
+	}
+}
+
+// growDown grows the trunk in row y of n planes down to the begins of runs.
+func growDown(w *window, y, n int64) {
+	for z := int64(1); z <= n; z++ {
+		at := w.at(z, y)
+		main, left := w.main[at:][:w.words], w.left[at:][:w.words]
+		carry := uint64(0)
+		for i := len(main) - 1; i >= 0; i-- {
+			v, reach := main[i]|carry<<63&left[i], left[i]
+			for by := uint(1); by < 64; by *= 2 {
+				v |= v >> by & reach
+				reach &= reach >> by // from which so many more of a run go up
+			}
+			main[i], carry = v, v&1
+		}
 	}
 }
 
