@@ -22,7 +22,7 @@ import (
 )
 
 // voxelNS is what a voxel costs a core, for the estimate in a refusal.
-const voxelNS = 10
+const voxelNS = 5
 
 // Implementation is ready to use.
 type Implementation struct {

@@ -1,6 +1,9 @@
 package duality
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // A forest is the components of a kind that a part has, as far as others may join them: of the part's
 // first plane, and of the last one that was counted. The others are counted and forgotten.
@@ -109,6 +112,7 @@ func (f *forest) sift(j *job, w *window, z int64, kind int, keep bool) {
 		node += int32(bits.OnesCount64(v &^ (v<<1 | w.left[p-1]>>63)))
 	})
 	f.components += int64(node) - int64(len(f.parent))
+	f.parent = slices.Grow(f.parent, int(node)-len(f.parent))
 	for i := int32(len(f.parent)); i < node; i++ {
 		f.parent = append(f.parent, i)
 	}

@@ -205,11 +205,10 @@ func (j *job) spread(w *window, n int64, kind int) {
 	}
 }
 
-// spreadOn does it again, as long as the trunk has less than half of its kind and grows by more than an eighth.
+// spreadOn does it again, as long as the trunk grows by more than a part in 32.
 func (j *job) spreadOn(w *window, n int64, kind int) {
-	left, main := w.left[2*w.plane:][:n*w.plane], w.main[2*w.plane:][:n*w.plane]
-	all, some := ones(left), ones(main)
-	for before := 0; some < all/2 && some > before+before/8; {
+	main := w.main[2*w.plane:][:n*w.plane]
+	for before, some := 0, ones(main); some > before+before/32; {
 		j.spread(w, n, kind)
 		before, some = some, ones(main)
 	}
