@@ -41,8 +41,8 @@ const (
 
 func laws() []law {
 	return append([]law{
+		Flooding(ecc.Convention{}), // it counts the characteristic of a 3D image, too
 		{Name: "b0 − b1 + b2 is the Euler characteristic by the definition", Work: on(countNS), Check: euler},
-		Flooding(ecc.Convention{}),
 		{Name: "reductions of the complex of cells", Independent: true,
 			Work: func(i *Image) time.Duration { return time.Duration(i.Shape().Voxels()) * reduceNS }, Check: reductions},
 		{Name: "cut at a shared slice", Calls: 1.2, Check: cut},
