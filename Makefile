@@ -50,7 +50,7 @@ reports: build
 	$(GO) run ./internal/docgen $(BIN)/eccbench $(wildcard reports/*.md)
 
 # The vector instructions of impls/extrema, the fingerprint, the generators, the soft curve,
-# the gradient vector flow, eigenmaps and Betti curves, each by a module of its own.
+# the gradient vector flow, eigenmaps, Betti numbers, their curves and their witness, each by a module of its own.
 ASM_ISAS := avx512 avx2
 FINGERPRINT := internal/workloads/ecc/fingerprint
 SOFT := impls/softecc/binned
@@ -58,6 +58,9 @@ FLOW := internal/workloads/gvf/rows
 EIGENMAPS := impls/eigenmap
 CERTIFIED := internal/workloads/eigenmap
 CURVES := impls/betticurves/duality
+BETTI := impls/betti/duality
+PLANES := internal/workloads/ecc
+FLOODS := internal/workloads/betti
 # $(call assemble,FOLDER,FILE,PACKAGE,ISAS)
 assemble = ( cd $(1)/asm && for i in $(or $(4),$(ASM_ISAS)); do \
 	$(GO) run . -isa $$i -out ../$(2)_$${i}_amd64.s -stubs ../$(2)_$${i}_amd64.go -pkg $(3) || exit 1; done )
@@ -71,9 +74,12 @@ assembly:
 	@$(call assemble,$(EIGENMAPS),windowed/kernel,windowed,avx2)
 	@$(call assemble,$(EIGENMAPS),../../$(CERTIFIED)/kernel,eigenmap,avx2)
 	@$(call assemble,$(CURVES),kernel,duality)
+	@$(call assemble,$(BETTI),kernel,duality)
+	@$(call assemble,$(PLANES),planes,ecc)
+	@$(call assemble,$(FLOODS),flood,betti,avx512)
 
 check-generate: generate assembly
-	git diff --exit-code -- $(DOCS) $(PLOTS) impls/extrema $(FINGERPRINT) datasets $(SOFT) $(FLOW) $(EIGENMAPS) $(CERTIFIED) $(CURVES)
+	git diff --exit-code -- $(DOCS) $(PLOTS) impls/extrema $(FINGERPRINT) datasets $(SOFT) $(FLOW) $(EIGENMAPS) $(CERTIFIED) $(CURVES) $(BETTI) $(PLANES) $(FLOODS)
 	@new=$$(git ls-files --others --exclude-standard -- $(PLOTS)); [ -z "$$new" ] || { echo "not in git: $$new"; exit 1; }
 
 # What the kernels are compiled to, by clang and NVIDIA's assembler, which comes as a
@@ -108,6 +114,9 @@ portability:
 	$(GO) test -count=1 -tags noasm ./$(FINGERPRINT) ./$(FLOW) ./$(CERTIFIED) ./$(EIGENMAPS)/...
 	for level in v1 v3; do GOAMD64=$$level $(GO) test -count=1 -run 'Digest|Bits' ./internal/workloads/gvf ./impls/gvf/blocked || exit 1; done
 	$(GO) test -count=1 -tags noasm -run 'Ranks|Again|Groups' ./$(CURVES)
+	$(GO) test -count=1 -tags noasm -run 'Ranks|Again|Grow|Pack' ./$(BETTI)
+	$(GO) test -count=1 -tags noasm -run 'Bytes|CellsBetween' ./$(PLANES)
+	$(GO) test -count=1 -tags noasm -run 'Grows|Filled' ./$(FLOODS)
 	$(GO) test -count=1 -tags noasm -run 'Digest' ./datasets
 	$(GO) test -count=1 -tags slow5 ./internal/workloads/ecc/counting
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c -o $(BIN)/datasets.arm64.test ./datasets

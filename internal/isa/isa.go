@@ -53,3 +53,7 @@ func AES() bool { return cpu.X86.HasAES }
 // Bytes reports whether a machine with AVX512 looks up bytes in tables of 64 and multiplies
 // them: VBMI and VNNI, as all with VBMI2 do so far.
 func Bytes() bool { return cpu.X86.HasAVX512VBMI && cpu.X86.HasAVX512VNNI }
+
+// Counts reports whether a machine with AVX512 counts the bits of words of a vector: VPOPCNTDQ, as all with VBMI2 do
+// so far.
+func Counts() bool { return cpu.X86.HasAVX512VPOPCNTDQ }

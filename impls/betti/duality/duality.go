@@ -1,20 +1,19 @@
 // Package duality counts the Betti numbers of a binary image without a label: components are
 // nodes less the links that join two, whatever the order of the links.
 //
-// The image is packed to a bit a voxel. Nodes of the foreground are runs of columns of 2 × 2
-// rows, whose voxels all touch each other; nodes of the background are runs of a row. Each
-// set of bits where two neighbouring rows meet is found by a few operations on words and
-// makes one link, or none where other links close a circle with it. By Alexander duality the
+// The image is packed to a bit a voxel, a window of planes at a time. Most voxels of most images are of
+// one component of the set, or of the outside. So in a window a trunk is grown along rows of words: voxels
+// that are connected, however far it comes. What is left of a kind is counted voxel by voxel where no neighbour
+// is left, and otherwise by runs: they and the trunk are nodes. Each set of bits where two neighbouring rows meet
+// makes one link. Of a window that is done nodes of the last plane are kept. By Alexander duality the
 // cavities are the components of the background but the outside (Delfinado and Edelsbrunner
 // 1995), and tunnels follow from the Euler characteristic, which is counted by runs on the
 // same bits. Components, cavities and the characteristic are sums over rows, so that cores
-// take parts of the planes; the parts are joined in pairs, then pairs of pairs. Sums are the
+// take parts of the planes, which are joined in the end. Sums are the
 // same whatever core comes first.
 package duality
 
 import (
-	"math"
-
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
@@ -23,10 +22,13 @@ import (
 )
 
 // voxelNS is what a voxel costs a core, for the estimate in a refusal.
-const voxelNS = 10
+const voxelNS = 5
 
 // Implementation is ready to use.
-type Implementation struct{ fault Fault }
+type Implementation struct {
+	fault  Fault
+	planes int64 // of a window; 0 for what suits
+}
 
 // About describes the method.
 func (i Implementation) About() bench.About {
@@ -49,47 +51,30 @@ func (Implementation) CanDo(in *betti.Image, c bench.Conditions) error {
 	if err := c.Allow(quantity.Seconds(float64(n)*voxelNS*1e-9/float64(cores)), "%d voxels × %d ns on %d cores", n, voxelNS, cores); err != nil {
 		return err
 	}
-	return c.AllowMemory(memory(in, cores), "a bit for each of %d voxels, and 4 bytes for each run that there may be", n)
+	return c.AllowMemory(memory(in, cores), "a few planes of bits and of runs for each of %d cores", cores)
 }
 
-// memory is what a job takes at most: bits, runs of every second voxel in the background and
-// of a quarter of them in the foreground's bundles, what rows begin with, and slabs.
+// memory is what a job takes at most: windows, planes that are kept, and nodes of half of their voxels of
+// each kind, and slabs.
 func memory(in *betti.Image, cores int) int64 {
 	d, h, w := ecc.Stack(in.Shape())
-	rows := d * h
-	need := 8*rows*words(w) + 4*(rows*((w+1)/2)+(d+1)/2*((h+1)/2)*((w+1)/2)) + 6*rows
+	l := layoutOf(h, w)
+	planes := min(windowPlanes(l), d)
+	const words, kept, node = 3*8 + 4, 2 * (2*2*8 + 2*2*4 + 8), 3 * 4
+	need := (planes+3)*l.plane*words + l.plane*kept + (planes+2)*h*(w+1)/2*node
 	if _, whole := in.Source.(*grid.Field); !whole {
-		need += int64(cores) * max(slabBytes, grid.SliceBytes(in.Source))
+		need += max(slabBytes, grid.SliceBytes(in.Source))
 	}
-	return need
+	return int64(cores) * need
 }
 
 // words is how many words the bits of a row take.
 func words(w int64) int64 { return (w + 63) / 64 }
 
-// Setup allocates the bits; nodes are as many as there are in the image.
+// Setup makes parts of the image, of one core each.
 func (i Implementation) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.Numbers], error) {
 	d, h, w := ecc.Stack(in.Shape())
 	j := &job{in: in, fault: i.fault, ends: [2]bool{true, true}, out: betti.Poisoned}
-	j.setup(d, h, w, c.Threads)
+	j.setup(d, h, w, c.Threads, i.planes)
 	return j, nil
-}
-
-// setup allocates the bits of so many planes.
-func (j *job) setup(d, h, w int64, threads int) {
-	j.d, j.h, j.w, j.words = d, h, w, words(w)
-	j.pairs = (d + 1) / 2
-	j.rowPairs = (h + 1) / 2
-	j.bits = make([]uint64, d*h*j.words)
-	j.none = make([]uint64, j.words)
-	j.bundles = make([]int32, j.pairs*j.rowPairs+1)
-	j.hollow = min(h, w) > 2 && (j.slab || d > 2) // else every voxel is at a side of the box
-	if j.hollow {
-		j.runs = make([]int32, d*h+1)
-	}
-	j.last = math.MaxUint64 >> uint(64*j.words-w)
-	parts := min(int64(max(1, threads)), j.pairs)
-	for p := range parts {
-		j.parts = append(j.parts, &part{lo: j.pairs * p / parts, hi: j.pairs * (p + 1) / parts})
-	}
 }

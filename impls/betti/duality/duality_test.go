@@ -52,8 +52,10 @@ func TestRanks(t *testing.T) {
 			t.Fatalf("labels: %v of %v not above %v, want %v", got, in.Shape(), in.Threshold, want)
 		}
 		for threads := 1; threads < 5; threads++ {
-			if got := answer(t, duality.Implementation{}, in, threads); got != want {
-				t.Fatalf("%v of %v not above %v on %d cores, want %v", got, in.Shape(), in.Threshold, threads, want)
+			for planes := range int64(4) {
+				if got := answer(t, duality.InWindows(planes), in, threads); got != want {
+					t.Fatalf("%v of %v not above %v on %d cores, in windows of %d planes, want %v", got, in.Shape(), in.Threshold, threads, planes, want)
+				}
 			}
 		}
 	}
@@ -66,8 +68,10 @@ func TestLabels(t *testing.T) {
 		in := random(t, rng, 40)
 		want := answer(t, labels.Implementation{}, in, 1)
 		for _, threads := range []int{1, 2, 3, 7} {
-			if got := answer(t, duality.Implementation{}, in, threads); got != want {
-				t.Fatalf("%v of %v not above %v on %d cores, want %v", got, in.Shape(), in.Threshold, threads, want)
+			for _, planes := range []int64{0, 1, 2, 5} {
+				if got := answer(t, duality.InWindows(planes), in, threads); got != want {
+					t.Fatalf("%v of %v not above %v on %d cores, in windows of %d planes, want %v", got, in.Shape(), in.Threshold, threads, planes, want)
+				}
 			}
 		}
 	}
@@ -101,25 +105,29 @@ func BenchmarkDuality(b *testing.B) {
 	}
 }
 
-// What a job takes at most grows as the image in memory does, along each axis.
-func TestMemoryGrowsWithTheImage(t *testing.T) {
-	need := func(s grid.Shape) int64 {
+// What a job takes at most grows as planes and cores do, and not with the number of planes.
+func TestMemoryGrowsWithPlanes(t *testing.T) {
+	need := func(s grid.Shape, threads int) int64 {
 		f, err := grid.NewField(s, grid.Uint8, make([]byte, s.Voxels()), grid.Identity(grid.Uint8))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return int64(sort.Search(1<<30, func(memory int) bool {
-			c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}, Memory: int64(memory) + 1}
+			c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}, Memory: int64(memory) + 1}
 			return duality.Implementation{}.CanDo(&betti.Image{Source: f}, c) == nil
 		}))
 	}
-	base := need(grid.Shape{D: 64, H: 64, W: 256})
-	if least := int64(64 * 64 * (256/8 + 4*256/2)); base < least || base > 2*least {
-		t.Errorf("bits and runs of every second voxel take %d bytes, want %d and some more", base, least)
+	s := grid.Shape{D: 16, H: 512, W: 512}
+	base := need(s, 1)
+	if least := int64(8 * 3 * 512 * 512 / 8); base < least { // bits of windows of eight planes
+		t.Errorf("windows take %d bytes, want more than %d", base, least)
 	}
-	for _, s := range []grid.Shape{{D: 128, H: 64, W: 256}, {D: 64, H: 128, W: 256}, {D: 64, H: 64, W: 512}} {
-		if got := need(s); got < base*19/10 || got > base*21/10 {
-			t.Errorf("%v takes %d bytes, half of it %d", s, got, base)
+	if got := need(grid.Shape{D: 32, H: 512, W: 512}, 1); got != base {
+		t.Errorf("twice as many planes take %d bytes, want %d", got, base)
+	}
+	for of, got := range map[string]int64{"rows": need(grid.Shape{D: 16, H: 1024, W: 512}, 1), "columns": need(grid.Shape{D: 16, H: 512, W: 1024}, 1), "cores": need(s, 2)} {
+		if got < base*17/10 || got > base*21/10 {
+			t.Errorf("twice as many %s take %d bytes, half of them %d", of, got, base)
 		}
 	}
 }

@@ -15,3 +15,6 @@ func Portions(s grid.Shape, devices int) (list [][2]int64) {
 	}
 	return list
 }
+
+// InWindows is the implementation in windows of so many planes.
+func InWindows(planes int64) Implementation { return Implementation{planes: planes} }

@@ -6,19 +6,20 @@ type Fault string
 
 // The faults. Each is a slip that an implementation of this kind has seen.
 const (
-	OpenEdges     Fault = "outside not joined at edges"  // background at an edge of the box is not joined with the outside
-	Eighteen      Fault = "18 for 26 neighbours"         // bundles that are diagonal to each other are not joined at corners
-	OutsideCounts Fault = "b2 without −1"                // the outside is counted as a cavity
-	LostSeam      Fault = "lost seam"                    // what the cores' parts of the foreground share is not joined
-	CountedTwice  Fault = "union counted twice"          // of those at the seams of the background
-	LastRow       Fault = "last row left out"            // of each plane
-	SquareWrong   Fault = "square closed on three sides" // a link is left out where one side of its square is missing
+	OpenEdges     Fault = "outside not joined at edges" // background at an edge of the box is not joined with the outside
+	Eighteen      Fault = "18 for 26 neighbours"        // voxels that share a corner alone are not joined
+	OutsideCounts Fault = "b2 without −1"               // the outside is counted as a cavity
+	LostSeam      Fault = "lost seam"                   // what the cores' parts of the foreground share is not joined
+	CountedTwice  Fault = "union counted twice"         // of those at the seams of the background
+	LastRow       Fault = "last row left out"           // of each plane
+	LostTrunk     Fault = "trunk not joined"            // with what was left of its component
+	LostWindow    Fault = "lost window"                 // what is left of a window's first plane is not joined with the plane before
 )
 
 // Faults lists every fault.
 func Faults() []Fault {
-	return []Fault{OpenEdges, Eighteen, OutsideCounts, LostSeam, CountedTwice, LastRow, SquareWrong}
+	return []Fault{OpenEdges, Eighteen, OutsideCounts, LostSeam, CountedTwice, LastRow, LostTrunk, LostWindow}
 }
 
-// Faulty is the implementation with a fault planted.
-func Faulty(f Fault) Implementation { return Implementation{fault: f} }
+// Faulty is the implementation with a fault planted, in windows of few planes.
+func Faulty(f Fault) Implementation { return Implementation{fault: f, planes: 3} }

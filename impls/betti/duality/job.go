@@ -1,296 +1,158 @@
 package duality
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
-	"sync"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/betti"
 )
 
-// A job is planes of rows of bits, 1 where a voxel is inside. A 2D image has planes of one
-// row.
+// A job is planes of rows of an image. A 2D image has planes of one row.
 type job struct {
 	in      *betti.Image
 	fault   Fault
 	d, h, w int64
-	words   int64   // of a row
-	last    uint64  // the voxels of a row's last word
-	hollow  bool    // whether there can be cavities
-	slab    bool    // whether it is planes of an image that goes on
-	ends    [2]bool // whether the image begins with the first plane and ends with the last
+	layout
+	last   uint64  // the voxels of a row's last word
+	hollow bool    // whether there can be cavities
+	slab   bool    // whether it is asked what its first plane and its last one are of
+	ends   [2]bool // whether the image begins with the first plane and ends with the last
 
-	pairs, rowPairs int64 // of planes, and of the rows of a plane
-	bits            []uint64
-	none            []uint64 // a row of the space around the box
-
-	bundles    []int32 // the first node of each pair of rows in each pair of planes
-	runs       []int32 // the first node of each row of the background
-	foreground []int32 // the parent of each node, one of a smaller number or itself
-	background []int32
-
-	parts []*part
-	out   betti.Numbers
+	parts      []*part
+	components [kinds]int64
+	out        betti.Numbers
 }
 
-// A part is pairs of planes lo ≤ k < hi, which one core takes.
+// A layout is where words are, those of rows with one of nothing after each, those of planes with
+// a row of nothing at both ends.
+type layout struct {
+	words, stride, plane int64
+	rows, marks          int64 // rows of a plane, and bytes that mark words of one
+}
+
+// row is where a row of a plane begins: there is a word of nothing before all.
+func (l layout) row(y int64) int64 { return 1 + (y+1)*l.stride }
+
+// A part is planes lo ≤ z < hi, which one core takes.
 type part struct {
-	lo, hi               int64
-	bundles, runs        int64 // how many
-	outside              int32 // the node of the background that is all space around the box
-	joined, joinedAround int64 // links that joined two components, of the foreground and of the background
-	chi                  int64
-	slab                 []byte
-	err                  error
+	lo, hi      int64
+	window      window
+	forests     [kinds]*forest
+	chi         int64
+	first, last []uint64 // the bits of the first plane and of the last one
+	slab        []byte
+	err         error
 }
 
-// row is row y of plane z, empty beyond the box.
-func (j *job) row(z, y int64) []uint64 {
-	if z < 0 || z >= j.d || y < 0 || y >= j.h {
-		return j.none
-	}
-	at := (z*j.h + y) * j.words
-	return j.bits[at : at+j.words : at+j.words]
-}
+// The two kinds of components.
+const (
+	ofSet  = iota
+	ofRest // around the set, with the outside
+	kinds
+)
 
 // each calls f for all parts at the same time.
 func (j *job) each(f func(p *part)) {
-	var wg sync.WaitGroup
+	var g crew.Group
 	for _, p := range j.parts {
-		wg.Go(func() { f(p) })
+		g.Go(func() { f(p) })
 	}
-	wg.Wait()
+	g.Wait()
 }
 
 func (j *job) Do(trace *bench.Trace) error {
-	end := trace.Span("pack")
-	j.each(func(p *part) {
-		if p.err = j.pack(p); p.err == nil {
-			j.number(p)
-		}
-	})
+	end := trace.Span("parts")
+	j.each(func(p *part) { p.err = j.take(p) })
 	for _, p := range j.parts {
 		if p.err != nil {
 			return p.err
 		}
 	}
 	end()
-	end = trace.Span("nodes")
-	nodes, err := j.place()
-	end()
-	if err != nil {
-		return err
+	defer trace.Span("seams")()
+	for kind := range j.kinds() {
+		j.components[kind] = j.join(kind)
 	}
-	end = trace.Span("links")
-	j.each(j.link)
-	end()
-	end = trace.Span("seams")
-	j.seams()
-	end()
-	b := betti.Numbers{B0: nodes.bundles, B2: nodes.runs}
 	chi := int64(0)
-	for _, p := range j.parts {
-		b.B0 -= p.joined
-		b.B2 -= p.joinedAround
-		chi += p.chi
+	for i, p := range j.parts {
+		if chi += p.chi; i > 0 {
+			chi += fastest.characteristic(j.layout, j.parts[i-1].last, p.first, j.h)
+		}
 	}
+	cavities := j.components[ofRest]
 	if j.hollow && j.fault != OutsideCounts {
-		b.B2-- // the outside
+		cavities-- // the outside
 	}
-	b.B1 = b.B0 + b.B2 - chi
-	j.out = b
+	j.out = betti.Of(j.components[ofSet], cavities, chi)
 	return nil
 }
 
-// number counts the nodes of each row of a part, and the runs of χ.
-func (j *job) number(p *part) {
-	p.bundles, p.runs, p.chi = 0, 0, 0
-	for k := p.lo; k < p.hi; k++ {
-		for r := range j.rowPairs {
-			j.bundles[k*j.rowPairs+r] = int32(p.bundles)
-			a, b, c, d := j.row(2*k, 2*r), j.row(2*k, 2*r+1), j.row(2*k+1, 2*r), j.row(2*k+1, 2*r+1)
-			p.bundles += countRuns(a, b, c, d)
+// kinds is of how many kinds components are counted.
+func (j *job) kinds() int {
+	if j.hollow {
+		return kinds
+	}
+	return ofRest
+}
+
+// take counts what is within a part, window by window.
+func (j *job) take(p *part) error {
+	w := &p.window
+	p.chi, w.far = 0, false
+	clear(w.set)
+	for kind := range j.kinds() {
+		p.forests[kind].begin(kind)
+	}
+	for lo := p.lo; lo < p.hi; lo += w.room {
+		hi := min(p.hi, lo+w.room)
+		if err := j.pack(p, lo, hi); err != nil {
+			return err
 		}
-	}
-	if !j.hollow {
-		return
-	}
-	p.runs = 1 // the outside
-	for r := 2 * p.lo * j.h; r < min(j.d, 2*p.hi)*j.h; r++ {
-		j.runs[r] = int32(p.runs)
-		row := j.bits[r*j.words:][:j.words]
-		carry, n := uint64(0), 0
-		for i, v := range row {
-			v = ^v
-			if i == len(row)-1 {
-				v &= j.last
+		for z := range hi - lo {
+			if lo+z > 0 && lo+z == p.lo {
+				continue // that of the planes where parts meet is added there
 			}
-			n += bits.OnesCount64(v &^ (v<<1 | carry))
-			carry = v >> 63
+			p.chi += fastest.characteristic(j.layout, w.set[z*j.plane:], w.set[(z+1)*j.plane:], j.h)
 		}
-		p.runs += int64(n)
+		if hi == j.d {
+			clear(w.set[(hi-lo+1)*j.plane:][:j.plane])
+			p.chi += fastest.characteristic(j.layout, w.set[(hi-lo)*j.plane:], w.set[(hi-lo+1)*j.plane:], j.h)
+		}
+		for kind := range j.kinds() {
+			j.count(p, kind, lo, hi)
+		}
+		if lo == p.lo {
+			copy(p.first, w.set[j.plane:])
+		}
+		copy(w.set[1:][:j.plane], w.set[1+(hi-lo)*j.plane:])
 	}
+	copy(p.last, w.set[:j.plane+2])
+	return nil
 }
 
-// countRuns counts the runs of four rows together.
-func countRuns(a, b, c, d []uint64) int64 {
-	b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
-	carry, n := uint64(0), 0
-	for i := range a {
-		v := a[i] | b[i] | c[i] | d[i]
-		n += bits.OnesCount64(v &^ (v<<1 | carry))
-		carry = v >> 63
-	}
-	return int64(n)
-}
-
-// nodes are how many there are.
-type nodes struct{ bundles, runs int64 }
-
-// place gives each part numbers of its own.
-func (j *job) place() (n nodes, err error) {
-	var first []nodes
-	for _, p := range j.parts {
-		first = append(first, n)
-		n.bundles += p.bundles
-		n.runs += p.runs
-	}
-	if max(n.bundles, n.runs) > math.MaxInt32 {
-		return n, fmt.Errorf("%d runs: nodes are at most %d; take a smaller image", max(n.bundles, n.runs), math.MaxInt32)
-	}
-	j.foreground, j.background = grown(j.foreground, n.bundles), grown(j.background, n.runs)
+// join joins the components of a kind of all parts, and is how many there are.
+func (j *job) join(kind int) (components int64) {
+	all := j.parts[0].forests[kind]
 	for i, p := range j.parts {
-		p.outside = int32(first[i].runs)
+		f := p.forests[kind]
+		components += f.components
 		if i == 0 {
 			continue
 		}
-		for k := p.lo * j.rowPairs; k < p.hi*j.rowPairs; k++ {
-			j.bundles[k] += int32(first[i].bundles)
+		components -= all.append(f, kind)
+		if j.fault == LostSeam && kind == ofSet {
+			continue
 		}
-		if j.hollow {
-			for r := 2 * p.lo * j.h; r < min(j.d, 2*p.hi)*j.h; r++ {
-				j.runs[r] += int32(first[i].runs)
-			}
+		joined := j.meet(all.parent, &j.parts[i-1].forests[kind].last, &f.first, kind)
+		if j.fault == CountedTwice && kind == ofRest {
+			joined *= 2
 		}
+		components -= joined
 	}
-	j.bundles[len(j.bundles)-1] = int32(n.bundles)
-	if j.hollow {
-		j.runs[len(j.runs)-1] = int32(n.runs)
-	}
-	return n, nil
-}
-
-// grown is a list of so many, the same one where it is long enough.
-func grown(list []int32, n int64) []int32 {
-	if int64(cap(list)) < n {
-		return make([]int32, n)
-	}
-	return list[:n]
-}
-
-// link makes the links within a part, and counts its runs of χ.
-func (j *job) link(p *part) {
-	p.joined, p.joinedAround = 0, 0
-	first, end := j.bundles[p.lo*j.rowPairs], j.bundles[p.hi*j.rowPairs]
-	for i := first; i < end; i++ {
-		j.foreground[i] = i
-	}
-	for k := p.lo; k < p.hi; k++ {
-		for r := range j.rowPairs {
-			p.joined += j.linkBundles(k, r, r > 0, k > p.lo)
-		}
-		for z := 2 * k; z < min(j.d, 2*k+2); z++ {
-			p.chi += j.characteristic(z)
-		}
-	}
-	if p.hi == j.pairs {
-		p.chi += j.characteristic(j.d)
-	}
-	if !j.hollow {
-		return
-	}
-	j.background[p.outside] = p.outside
-	for z := 2 * p.lo; z < min(j.d, 2*p.hi); z++ {
-		for y := range j.h {
-			p.joinedAround += j.open(p, z, y)
-			p.joinedAround += j.linkRuns(z, y, true, z > 2*p.lo)
-		}
-	}
-}
-
-// open makes the nodes of a row of the background, and joins those at a side of the box with
-// the outside.
-func (j *job) open(p *part, z, y int64) (joined int64) {
-	at := z*j.h + y
-	first, end := j.runs[at], j.runs[at+1]
-	if z == 2*p.hi-1 && y == j.h-1 && p.hi < j.pairs {
-		end = p.outside + int32(p.runs)
-	}
-	parent := j.background[first:end]
-	ends := 0
-	for _, is := range []bool{z == 0 && j.ends[0], z == j.d-1 && j.ends[1], y == 0, y == j.h-1} {
-		if is {
-			ends++
-		}
-	}
-	if ends == 1 || ends > 1 && j.fault != OpenEdges {
-		for i := range parent {
-			parent[i] = p.outside
-		}
-		return int64(len(parent))
-	}
-	for i := range parent {
-		parent[i] = first + int32(i)
-	}
-	row := j.row(z, y)
-	if ends > 1 || len(parent) == 0 {
-		return 0
-	}
-	if row[0]&1 == 0 {
-		parent[0] = p.outside
-		joined++
-	}
-	if end := len(parent) - 1; row[j.words-1]>>(uint(j.w-1)%64)&1 == 0 && (end > 0 || row[0]&1 == 1) {
-		parent[end] = p.outside
-		joined++
-	}
-	return joined
-}
-
-// seams joins neighbouring parts, then neighbouring pairs of them, and so on: none of those
-// that are joined at the same time has nodes of another.
-func (j *job) seams() {
-	for step := 1; step < len(j.parts); step *= 2 {
-		var wg sync.WaitGroup
-		for i := step; i < len(j.parts); i += 2 * step {
-			p := j.parts[i]
-			wg.Go(func() { j.seam(p) })
-		}
-		wg.Wait()
-	}
-}
-
-// seam joins a part with the one before it.
-func (j *job) seam(p *part) {
-	if j.fault != LostSeam {
-		for r := range j.rowPairs {
-			p.joined += j.linkBundles(p.lo, r, false, true)
-		}
-	}
-	if !j.hollow {
-		return
-	}
-	joined := unite(j.background, 0, p.outside) // all that is outside is one
-	for y := range j.h {
-		joined += j.linkRuns(2*p.lo, y, false, true)
-	}
-	if j.fault == CountedTwice {
-		joined *= 2
-	}
-	p.joinedAround += joined
+	return components
 }
 
 // unite makes one component of those of two nodes, where there are two: Rem's algorithm
@@ -312,12 +174,13 @@ func unite(parent []int32, a, b int32) int64 {
 }
 
 // characteristic is the Euler characteristic of the cells that begin in the plane between
-// plane z−1 and plane z, or between that and the next one. Of the cells that begin at a row
+// two planes, or between that and the next one. Of the cells that begin at a row
 // of vertices and are alike but for whether they span x, the shorter ones are more by one for
 // each run.
-func (j *job) characteristic(z int64) (chi int64) {
-	for y := range j.h + 1 {
-		a, b, c, d := j.row(z-1, y-1), j.row(z-1, y), j.row(z, y-1), j.row(z, y)
+func characteristic(l layout, before, plane []uint64, rows int64) (chi int64) {
+	for y := range rows + 1 {
+		lesser, at := l.row(y-1), l.row(y)
+		a, b, c, d := before[lesser:][:l.words], before[at:][:l.words], plane[lesser:][:l.words], plane[at:][:l.words]
 		b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
 		var all, lower, upper, last uint64 // the last bits of the words before
 		n := 0
@@ -335,8 +198,12 @@ func (j *job) characteristic(z int64) (chi int64) {
 
 func (j *job) Poison() {
 	j.out = betti.Poisoned
-	for i := range j.bits {
-		j.bits[i] = 0x5a5a5a5a5a5a5a5a
+	for _, p := range j.parts {
+		for _, list := range [][]uint64{p.window.left, p.window.main, p.first, p.last} {
+			for i := range list {
+				list[i] = 0x5a5a5a5a5a5a5a5a
+			}
+		}
 	}
 }
 
@@ -345,46 +212,82 @@ func (j *job) Out() (betti.Numbers, error) { return j.out, nil }
 func (j *job) Close() error { return nil }
 
 // slabBytes is about how much of a source that is not in memory is read at a time.
-const slabBytes = 4 << 20
+const slabBytes = 1 << 20
 
-// pack sets the bits of a part.
-func (j *job) pack(p *part) error {
-	lo, hi := 2*p.lo, min(j.d, 2*p.hi)
+// pack sets the bits of planes of a window, after its first one.
+func (j *job) pack(p *part, lo, hi int64) error {
 	size := j.h * j.w * j.in.Type().Size()
 	if f, ok := j.in.Source.(*grid.Field); ok {
-		j.packSlab(f.Data()[lo*size:hi*size], lo, hi)
+		j.packSlab(p.window.set[j.plane:], f.Data()[lo*size:hi*size], hi-lo)
 		return nil
 	}
 	step := max(1, slabBytes/size)
-	if p.slab == nil {
-		p.slab = grid.NewBuffer(min(step, hi-lo) * size)
-	}
 	for z := lo; z < hi; z += step {
-		end := min(hi, z+step)
-		slab := p.slab[:(end-z)*size]
-		if err := j.in.ReadSlab(slab, z, end); err != nil {
+		n := min(hi-z, step)
+		if int64(len(p.slab)) < n*size {
+			p.slab = grid.NewBuffer(n * size)
+		}
+		slab := p.slab[:n*size]
+		if err := j.in.ReadSlab(slab, z, z+n); err != nil {
 			return err
 		}
-		j.packSlab(slab, z, end)
+		j.packSlab(p.window.set[(z-lo+1)*j.plane:], slab, n)
 	}
 	return nil
 }
 
-func (j *job) packSlab(slab []byte, lo, hi int64) {
-	to := j.bits[lo*j.h*j.words : hi*j.h*j.words]
+func (j *job) packSlab(to []uint64, slab []byte, planes int64) {
 	switch j.in.Type() {
 	case grid.Uint8:
-		packBytes(to, slab, j.w, j.in.Threshold)
+		packPlanes(j, to, slab, planes, fastest.packBytes)
 	case grid.Int16:
-		packValues(to, grid.Values[int16](slab), j.w, j.in.Threshold)
+		packPlanes(j, to, grid.Values[int16](slab), planes, packValues[int16])
 	case grid.Uint16:
-		packValues(to, grid.Values[uint16](slab), j.w, j.in.Threshold)
+		packPlanes(j, to, grid.Values[uint16](slab), planes, packValues[uint16])
 	case grid.Float32:
-		packValues(to, grid.Values[float32](slab), j.w, j.in.Threshold)
+		packPlanes(j, to, grid.Values[float32](slab), planes, packValues[float32])
 	}
 	if j.fault == LastRow {
-		for z := range hi - lo {
-			clear(to[((z+1)*j.h-1)*j.words:][:j.words])
+		for z := range planes {
+			clear(to[z*j.plane+j.row(j.h-1):][:j.words])
 		}
 	}
+}
+
+func packPlanes[T grid.Element](j *job, to []uint64, values []T, planes int64, pack func(to []uint64, values []T, w, stride, rows int64, t float32)) {
+	for z := range planes {
+		pack(to[z*j.plane+j.row(0):], values[z*j.h*j.w:][:j.h*j.w], j.w, j.stride, j.h, j.in.Threshold)
+	}
+}
+
+// setup makes parts of so many planes.
+func (j *job) setup(d, h, w int64, threads int, planes int64) {
+	j.d, j.h, j.w = d, h, w
+	j.layout = layoutOf(h, w)
+	j.last = math.MaxUint64 >> uint(64*j.words-w)
+	j.hollow = min(h, w) > 2 && (j.slab || d > 2) // else every voxel is at a side of the box
+	if planes == 0 {
+		planes = windowPlanes(j.layout)
+	}
+	n := min(int64(max(1, threads)), (d+1)/2)
+	planes = min(planes, (d+n-1)/n)
+	set, other := j.windowWords(planes)
+	all := grid.NewValues[uint64](n * (set + 2*other)) // in one piece, for large pages
+	for i := range n {
+		p := &part{lo: d * i / n, hi: d * (i + 1) / n, first: make([]uint64, j.plane+2), last: make([]uint64, j.plane+2)}
+		p.window, all = newWindow(j.layout, planes, all)
+		for kind := range j.kinds() {
+			p.forests[kind] = newForest(j.layout, [2]bool{p.lo > 0 || j.slab, p.hi < d || j.slab})
+		}
+		j.parts = append(j.parts, p)
+	}
+}
+
+func layoutOf(h, w int64) (l layout) {
+	l.words = words(w)
+	l.stride = l.words + 1
+	l.rows = h + 2
+	l.plane = l.rows * l.stride
+	l.marks = grid.CeilDiv(l.words, markWords)
+	return l
 }

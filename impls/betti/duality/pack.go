@@ -5,15 +5,15 @@ import (
 	"math"
 )
 
-// packValues sets a bit for each value that is not above t, rows of w to whole words.
-func packValues[T int16 | uint16 | float32](to []uint64, values []T, w int64, t float32) {
+// packValues sets a bit for each value of rows of w that is not above t; rows of bits are so many words apart.
+func packValues[T int16 | uint16 | float32](to []uint64, values []T, w, stride, rows int64, t float32) {
 	limit, some := limitOf[T](t)
-	if !some {
-		clear(to)
-		return
-	}
-	for ; len(values) > 0; values = values[w:] {
-		row := values[:w]
+	for y := range rows {
+		row, to := values[y*w:][:w], to[y*stride:][:words(w)]
+		if !some {
+			clear(to)
+			continue
+		}
 		for ; len(row) >= 64; row, to = row[64:], to[1:] {
 			var word uint64
 			for i := 0; i < 64; i += 8 {
@@ -28,7 +28,7 @@ func packValues[T int16 | uint16 | float32](to []uint64, values []T, w int64, t 
 			for i, v := range row {
 				word |= within(v, limit) << uint(i)
 			}
-			to[0], to = word, to[1:]
+			to[0] = word
 		}
 	}
 }
@@ -54,18 +54,25 @@ func limitOf[T int16 | uint16 | float32](t float32) (limit T, some bool) {
 	return T(min(math.Floor(max(float64(t), least)), most)), float64(t) >= least
 }
 
-// packBytes is packValues of uint8, eight at a time.
-func packBytes(to []uint64, values []byte, w int64, t float32) {
+// packBytes is packValues of uint8.
+func (k kernel) packBytes(to []uint64, values []byte, w, stride, rows int64, t float32) {
+	if t < 0 {
+		for y := range rows {
+			clear(to[y*stride:][:words(w)])
+		}
+		return
+	}
+	k.pack(to, values, w, stride, rows, uint8(min(t, math.MaxUint8)))
+}
+
+// packPortably sets a bit for each of rows of w bytes that is not above a limit, eight at a time.
+func packPortably(to []uint64, from []byte, w, stride, rows int64, most uint8) {
 	const (
 		ones  = 0x0101010101010101
 		tops  = ones << 7
 		order = 0x0102040810204080 // brings the lowest bit of each byte to the highest byte, in order
 	)
-	if t < 0 {
-		clear(to)
-		return
-	}
-	limit := uint64(math.Floor(float64(min(t, math.MaxUint8))))
+	limit := uint64(most)
 	low := (limit&0x7f)*ones | tops
 	var high uint64 // bytes below 128 are within a limit that is not
 	if limit > 0x7f {
@@ -77,8 +84,8 @@ func packBytes(to []uint64, values []byte, w int64, t float32) {
 		within = within&(^v|high) | ^v&high
 		return within & tops >> 7 * order >> 56
 	}
-	for ; len(values) > 0; values = values[w:] {
-		row := values[:w]
+	for y := range rows {
+		row, to := from[y*w:][:w], to[y*stride:][:words(w)]
 		for ; len(row) >= 64; row, to = row[64:], to[1:] {
 			eight := (*[64]byte)(row)
 			to[0] = pack(binary.LittleEndian.Uint64(eight[0:])) | pack(binary.LittleEndian.Uint64(eight[8:]))<<8 |
@@ -87,13 +94,18 @@ func packBytes(to []uint64, values []byte, w int64, t float32) {
 				pack(binary.LittleEndian.Uint64(eight[48:]))<<48 | pack(binary.LittleEndian.Uint64(eight[56:]))<<56
 		}
 		if len(row) > 0 {
-			var word uint64
-			for i, v := range row {
-				if uint64(v) <= limit {
-					word |= 1 << uint(i)
-				}
-			}
-			to[0], to = word, to[1:]
+			packTail(to, row, most)
 		}
 	}
+}
+
+// packTail does it for a word that is not whole.
+func packTail(to []uint64, row []byte, limit uint8) {
+	var word uint64
+	for i, v := range row {
+		if v <= limit {
+			word |= 1 << uint(i)
+		}
+	}
+	to[0] = word
 }

@@ -25,7 +25,9 @@ func TestPack(t *testing.T) {
 			}
 		}
 		for _, at := range thresholds {
-			check(t, w, bytes, at, packBytes)
+			for _, name := range available() {
+				check(t, w, bytes, at, kernelOf(name).packBytes)
+			}
 			check(t, w, shorts, at, packValues[int16])
 			check(t, w, words, at, packValues[uint16])
 			check(t, w, floats, at, packValues[float32])
@@ -33,17 +35,24 @@ func TestPack(t *testing.T) {
 	}
 }
 
-func check[T grid.Element](t *testing.T, w int64, values []T, at float32, pack func([]uint64, []T, int64, float32)) {
+func check[T grid.Element](t *testing.T, w int64, values []T, at float32, pack func([]uint64, []T, int64, int64, int64, float32)) {
 	t.Helper()
 	rows := int64(len(values)) / w
-	to := make([]uint64, rows*words(w))
+	const more = 2 // words between rows
+	stride := words(w) + more
+	to := make([]uint64, rows*stride)
 	for i := range to {
 		to[i] = math.MaxUint64 // that was there before
 	}
-	pack(to, values, w, at)
+	pack(to, values, w, stride, rows, at)
 	for y := range rows {
+		for i := words(w); i < stride; i++ {
+			if to[y*stride+i] != math.MaxUint64 {
+				t.Fatalf("%T of %d columns: more than a row was written", values, w)
+			}
+		}
 		for x := range 64 * words(w) {
-			got := to[y*words(w)+x/64]>>(x%64)&1 == 1
+			got := to[y*stride+x/64]>>(x%64)&1 == 1
 			if want := x < w && float32(values[y*w+x]) <= at; got != want {
 				t.Fatalf("%T %v at %v, column %d of %d: %v", values, values[y*w+min(x, w-1)], at, x, w, got)
 			}

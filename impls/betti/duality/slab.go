@@ -19,7 +19,7 @@ func (i Implementation) Slab(p betti.Piece, threads int) (betti.Slab, error) {
 			return betti.Slab{}, err
 		}
 	}
-	j.setup(d, h, w, threads)
+	j.setup(d, h, w, threads, i.planes)
 	if err := j.Do(nil); err != nil {
 		return betti.Slab{}, err
 	}
@@ -31,10 +31,10 @@ func (i Implementation) Slab(p betti.Piece, threads int) (betti.Slab, error) {
 		set, rest = rest, set
 	}
 	if set {
-		*foreground = j.components(false, p)
+		*foreground = j.componentsOf(ofSet, p)
 	}
 	if rest {
-		*background = j.components(true, p)
+		*background = j.componentsOf(ofRest, p)
 	}
 	return s, nil
 }
@@ -81,57 +81,42 @@ func inverted[T grid.Element](to []byte, values []T, t float32) {
 	}
 }
 
-// components are those of the set, or of the background, which join those that a slice that is
-// shared has by itself. The background of a piece, or the set where voxels are vertices and
+// componentsOf are those of a kind, which join those that a slice that is
+// shared has by itself. What is around the set of a piece, or the set where voxels are vertices and
 // what is around them the set, is the rest of the set that is asked for: its components at
 // sides of a slice are outside.
-func (j *job) components(background bool, p betti.Piece) (c betti.Components) {
-	parent, firsts := j.foreground, j.bundles
-	if background {
-		parent, firsts = j.background, j.runs
-	}
-	isRest := background != p.Vertices
-	if background && !j.hollow { // all of it is outside
+func (j *job) componentsOf(kind int, p betti.Piece) (c betti.Components) {
+	isRest := (kind == ofRest) != p.Vertices
+	if kind == ofRest && !j.hollow { // all of it is outside
 		return betti.Components{First: none(p.Ends[0]), Last: none(p.Ends[1])}
 	}
-	roots := int64(0)
-	for i, v := range parent {
-		if int32(i) == v {
-			roots++
-		}
-	}
+	c.Inner = j.components[kind]
+	parent := j.parts[0].forests[kind].parent
 	// A root's parent becomes the complement of its number.
 	name := func(node, number int32) (int32, bool) {
 		for parent[node] >= 0 {
 			if parent[node] == node {
 				parent[node] = ^number
-				roots--
+				c.Inner--
 				return number, true
 			}
 			node = parent[node]
 		}
 		return ^parent[node], false
 	}
-	nodeOf := func(z, y, x int64) int32 {
-		if background {
-			return runAt(firsts[z*j.h+y], ^uint64(0), x, j.row(z, y))
-		}
-		b := j.bundleAt(z/2, y/2)
-		return runAt(b.first, 0, x, b.rows[0], b.rows[1], b.rows[2], b.rows[3])
-	}
-	switch {
-	case background:
-		name(0, 0) // what is around the box
+	first, last := j.parts[0], j.parts[len(j.parts)-1]
+	switch firsts := &first.forests[kind].first; {
+	case kind == ofRest:
+		name(outside, 0)
 	case isRest: // the layer
-		name(nodeOf(0, 0, 0), 0)
-		name(nodeOf(0, 0, j.w-1), 0)
-
+		name(firsts.nodeAt(j.row(0), 0), 0)
+		name(firsts.nodeAt(j.row(0), j.w-1), 0)
 	}
 	next := int32(1)
-	list := func(z int64) []int32 {
+	list := func(set []uint64, nodes *kept) []int32 {
 		of := []int32{}
-		for _, at := range j.plane(z, background, isRest) {
-			number, is := name(nodeOf(z, at.y, at.x), next)
+		for _, at := range j.spots(set, kind, isRest) {
+			number, is := name(nodes.nodeAt(j.row(at.y), at.x), next)
 			if is {
 				next++
 			}
@@ -140,13 +125,21 @@ func (j *job) components(background bool, p betti.Piece) (c betti.Components) {
 		return of
 	}
 	if !p.Ends[0] {
-		c.First = list(0)
+		c.First = list(first.first, &first.forests[kind].first)
 	}
 	if !p.Ends[1] {
-		c.Last = list(j.d - 1)
+		c.Last = list(last.last, &last.forests[kind].last)
 	}
-	c.Inner = roots
 	return c
+}
+
+// nodeAt is the node of a voxel of a row.
+func (k *kept) nodeAt(row, x int64) int32 {
+	p := row + x/64
+	if k.main[p]>>(x%64)&1 != 0 {
+		return k.trunk
+	}
+	return strip{k.left, k.base}.node(p, int(x%64))
 }
 
 // none is the list of a slice without components, nil where the image ends.
@@ -157,38 +150,18 @@ func none(ends bool) []int32 {
 	return []int32{}
 }
 
-// runAt is the number of the run that a voxel is of, in rows together of which the first run
-// has number first, each bit inverted or not.
-func runAt(first int32, invert uint64, x int64, rows ...[]uint64) int32 {
-	carry := uint64(0)
-	for i := range rows[0] {
-		v := uint64(0)
-		for _, row := range rows {
-			v |= row[i]
-		}
-		v ^= invert
-		starts := v &^ (v<<1 | carry)
-		if int64(i) == x/64 {
-			return node(first, starts, int(x%64))
-		}
-		first += int32(bits.OnesCount64(starts))
-		carry = v >> 63
-	}
-	return first
-}
-
 // A spot is a voxel of a plane.
 type spot struct{ y, x int64 }
 
 // A stretch is voxels lo ≤ x < hi of a row.
 type stretch struct{ y, lo, hi int64 }
 
-// plane lists the first voxel of each component of a plane alone, in order: of the set, whose
+// spots lists the first voxel of each component of a plane alone, in order: of the set, whose
 // voxels are neighbours at corners too, or of the background. Those of the rest at a side are
 // left out.
-func (j *job) plane(z int64, background, isRest bool) (list []spot) {
+func (j *job) spots(set []uint64, kind int, isRest bool) (list []spot) {
 	reach := int64(1) // how far stretches of two rows may be apart
-	if background {
+	if kind == ofRest {
 		reach = 0
 	}
 	stretches := []stretch{{y: math.MinInt64}} // the first is what is outside
@@ -199,7 +172,8 @@ func (j *job) plane(z int64, background, isRest bool) (list []spot) {
 		if y == 0 {
 			above = row
 		}
-		for lo, hi := j.nextStretch(z, y, 0, background); lo < j.w; lo, hi = j.nextStretch(z, y, hi, background) {
+		of := set[j.row(y):][:j.words]
+		for lo, hi := j.nextStretch(of, 0, kind); lo < j.w; lo, hi = j.nextStretch(of, hi, kind) {
 			n := int32(len(stretches))
 			stretches, parent = append(stretches, stretch{y, lo, hi}), append(parent, n)
 			sides := lo == 0 || hi == j.w || j.h > 1 && (y == 0 || y == j.h-1)
@@ -224,12 +198,11 @@ func (j *job) plane(z int64, background, isRest bool) (list []spot) {
 
 // nextStretch is the first stretch of voxels of a row from x on, all of the set or all of the
 // background; it begins at the row's end where there is none.
-func (j *job) nextStretch(z, y, x int64, background bool) (lo, hi int64) {
+func (j *job) nextStretch(row []uint64, x int64, kind int) (lo, hi int64) {
 	invert := uint64(0)
-	if background {
+	if kind == ofRest {
 		invert = math.MaxUint64
 	}
-	row := j.row(z, y)
 	lo = j.nextBit(row, x, invert)
 	return lo, j.nextBit(row, lo, ^invert)
 }

@@ -67,7 +67,7 @@ func ofSlabs(t testing.TB, rng *rand.Rand, in *betti.Image, vertices bool, threa
 			t.Fatal(err)
 		}
 		piece := betti.Piece{Image: &betti.Image{Source: f, Threshold: in.Threshold}, Vertices: vertices, Flat: isFlat, Ends: [2]bool{lo == 0, hi == n}}
-		s, err := duality.Implementation{}.Slab(piece, threads)
+		s, err := duality.InWindows(rng.Int64N(3)).Slab(piece, threads)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,10 @@
 package betti
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"eccbench/internal/isa"
+)
 
 // The components of a slab are filled in two ways. One of them, the main one, grows along all
 // rows of the slab, forwards and back, and of most images that is nearly all of it. However far it came, it is connected. Then what is left of its kind is filled from
@@ -9,8 +13,8 @@ import "math/bits"
 // mainWords is how many words a component takes that is grown along all rows.
 const mainWords = 256
 
-// blockRows are as many as are passed in all planes before the next ones.
-const blockRows = 32
+// blockPlanes are as many as the main component is grown in before the next ones.
+const blockPlanes = 8
 
 // components fills those of a kind. The main one of the rest is what is outside.
 func (f *filler) components(kind int, lo, hi int64) (c found) {
@@ -25,18 +29,14 @@ func (f *filler) components(kind int, lo, hi int64) (c found) {
 		c.last, f.lastBegin = &border{main: make([]uint64, f.plane+2)}, f.row(n-1, 0)
 	}
 	last := uint64(1)<<uint(f.w%64) - 1 // the voxels of a row's last word
-	for z := range n {
+	copy(f.left[f.begin:f.end], f.inside[f.begin:f.end])
+	for z := int64(0); kind == ofRest && z < n; z++ {
 		for y := range f.h {
-			at := f.row(z, y)
-			from, left := f.inside[at:at+f.words], f.left[at:at+f.words]
-			if kind == ofSet {
-				copy(left, from)
-				continue
+			row := f.left[f.row(z, y):][:f.words]
+			for i, v := range row {
+				row[i] = ^v
 			}
-			for i, v := range from {
-				left[i] = ^v
-			}
-			left[f.words-1] &= last
+			row[f.words-1] &= last
 		}
 	}
 	clear(f.left[f.end:]) // a slab before this one may have had more planes
@@ -88,17 +88,20 @@ func (f *filler) sides(lo, hi int64) bool {
 	return some != 0
 }
 
-// spread grows the main component in a slab of n planes, and takes it from what is left. A few rows of
-// all planes at a time are passed forwards and back: so it comes from a side through a slab of few planes, in
-// which the ways of noise lead up and down.
+// spread grows the main component in a slab of n planes, and takes it from what is left. A few planes at a
+// time are passed from the first row of each to the last, and back: so it comes to all ways of noise, which lead
+// up and down, while its words are in a core's cache. The first ones, which no others lead to, are passed as long as
+// that is worth while.
 func (f *filler) spread(n int64) {
-	for lo := int64(0); lo < f.h; lo += blockRows {
-		hi := min(f.h, lo+blockRows)
-		for z := range n {
-			f.sweep(z, z-1, lo, hi)
+	for lo := int64(0); lo < n; lo += blockPlanes {
+		hi := min(n, lo+blockPlanes)
+		f.pass(lo, hi)
+		if lo > 0 {
+			continue
 		}
-		for z := n - 1; z >= 0; z-- {
-			f.sweep(z, z+1, lo, hi)
+		block := f.main[:f.row(hi, 0)]
+		for was, is := 0, ones(block); is > was+was/32; was, is = is, ones(block) {
+			f.pass(lo, hi)
 		}
 	}
 	for i, v := range f.main {
@@ -106,32 +109,66 @@ func (f *filler) spread(n int64) {
 	}
 }
 
-// sweep grows the main component in rows lo ≤ y < hi of a plane, from one beside it and from row to row,
-// down and up.
-func (f *filler) sweep(z, beside, lo, hi int64) {
-	at, near := f.row(z, 0), f.row(beside, 0)
-	for y := lo; y < hi; y++ {
-		i := at + y*f.words
-		f.grow(i, i-f.words, near+y*f.words)
+func ones(words []uint64) (n int) {
+	for _, v := range words {
+		n += bits.OnesCount64(v)
 	}
-	for y := hi - 1; y >= lo && f.h > 1; y-- {
-		i := at + y*f.words
-		f.grow(i, i+f.words, i)
+	return n
+}
+
+// pass grows the main component in planes lo ≤ z < hi, from the first row of all of them to the last, and back.
+func (f *filler) pass(lo, hi int64) {
+	grow := floods.faces
+	if f.touching {
+		grow = floods.corners
+	}
+	words := (f.w + 63) / 64
+	for y := range f.h {
+		grow(f.main, f.left, f.row(lo, y), words, -f.words, -f.plane, f.words, f.plane, hi-lo)
+	}
+	for y := f.h - 1; y >= 0; y-- {
+		grow(f.main, f.left, f.row(hi-1, y), words, f.words, f.plane, f.words, -f.plane, hi-lo)
 	}
 }
 
-// grow grows the main component in a row, from a row of its plane and from one of another plane.
-func (f *filler) grow(at, above, beside int64) {
-	n := (f.w + 63) / 64
-	m, k := f.main[at:][:n], f.left[at:][:n]
-	a, b := f.main[above:][:n], f.main[beside:][:n]
-	carry := uint64(0)
-	if f.touching {
-		// Words before and after the rows, and of the rows beside the other one.
-		w := f.words
-		up, down := f.main[beside-w:][:n], f.main[beside+w:][:n]
+// A floodKernel grows the main component in a row of words of each of some planes, step words apart: from the rows that
+// lie so many words further, one of its plane and one of another plane, and at corners from those beside the other one.
+// In a row it grows up to the ends of runs and down by a few voxels, which is all of most runs that are not whole.
+type floodKernel struct {
+	faces, corners func(main, left []uint64, at, words, row, plane, apart, step, planes int64)
+}
+
+func portableFlood() floodKernel { return floodKernel{growAtFaces, growAtCorners} }
+
+// floods is the fastest of this machine.
+var floods = floodKernelOf(isa.Available(assembled)[0])
+
+func growAtFaces(main, left []uint64, at, words, row, plane, _, step, planes int64) {
+	for ; planes > 0; planes, at = planes-1, at+step {
+		m, k := main[at:][:words], left[at:][:words]
+		a, b := main[at+row:][:words], main[at+plane:][:words]
+		carry := uint64(0)
+		for i := range m {
+			all := k[i]
+			some := (m[i] | a[i] | b[i] | carry) & all
+			some |= all &^ (all + some) // a carry goes up to the end of a run
+			carry = some >> 63
+			some |= some>>1&all | some>>2&(all&(all>>1))
+			m[i] = some
+			if i > 0 {
+				m[i-1] |= some << 63 & k[i-1]
+			}
+		}
+	}
+}
+
+func growAtCorners(main, left []uint64, at, words, row, plane, apart, step, planes int64) {
+	for ; planes > 0; planes, at = planes-1, at+step {
+		m, k := main[at:][:words], left[at:][:words]
+		a, b := main[at+row:][:words], main[at+plane:][:words]
+		up, down := main[at+plane-apart:][:words], main[at+plane+apart:][:words]
 		seed := m[0] | a[0] | b[0] | up[0] | down[0]
-		before := f.main[above-1] | f.main[beside-1] | f.main[beside-w-1] | f.main[beside+w-1]
+		before, carry := uint64(0), uint64(0)
 		for i := range m {
 			after := uint64(0)
 			if i+1 < len(m) {
@@ -140,31 +177,14 @@ func (f *filler) grow(at, above, beside int64) {
 			all := k[i]
 			some := (seed | seed<<1 | seed>>1 | before>>63 | after<<63 | carry) & all
 			some |= all &^ (all + some)
-			m[i] = some
 			carry = some >> 63
+			some |= some>>1&all | some>>2&(all&(all>>1))
+			m[i] = some
+			if i > 0 {
+				m[i-1] |= some << 63 & k[i-1]
+			}
 			before, seed = seed, after
 		}
-	} else {
-		for i := range m {
-			all := k[i]
-			some := (m[i] | a[i] | b[i] | carry) & all
-			some |= all &^ (all + some) // a carry goes up to the end of a run
-			m[i] = some
-			carry = some >> 63
-		}
-	}
-	carry = 0
-	for i := len(m) - 1; i >= 0; i-- {
-		all, some := k[i], m[i]
-		some |= carry << 63 & all
-		for reach := all; some>>1&all&^some != 0; reach = all {
-			for by := uint(1); by < 16; by *= 2 {
-				some |= some >> by & reach
-				reach &= reach >> by
-			}
-		}
-		m[i] = some
-		carry = some & 1
 	}
 }
 

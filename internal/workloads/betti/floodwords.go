@@ -167,7 +167,8 @@ func (f *filler) fill(of *flood, lo, hi int64) (s filled, err error) {
 		f.flood = of
 		f.below, f.above = ecc.NewPlaneSet(of.h, of.w), ecc.NewPlaneSet(of.h, of.w)
 		n := of.row(min(of.planes, of.d)+1, 0)
-		f.inside, f.left, f.main, f.due = make([]uint64, n), make([]uint64, n), make([]uint64, n), make([]uint64, n)
+		all := grid.NewValues[uint64](4 * n) // in one piece, for large pages
+		f.inside, f.left, f.main, f.due = all[:n:n], all[n:2*n:2*n], all[2*n:3*n:3*n], all[3*n:]
 	}
 	if s.characteristic, err = f.read(lo, hi); err != nil {
 		return s, err
@@ -217,9 +218,7 @@ func (f *filler) read(lo, hi int64) (characteristic int64, err error) {
 			if f.counts {
 				characteristic += count(f.below, f.above)
 			}
-			for y := range f.h {
-				copy(f.inside[f.row(z-lo, y):][:f.words], f.above.Row(y))
-			}
+			copy(f.inside[f.row(z-lo, -1):], f.above.Row(-1)[:f.plane])
 		}
 	}
 	if hi == f.d && f.counts {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/isa"
 )
 
 // Characteristic is the Euler characteristic of the sublevel set at a level by
@@ -110,7 +111,7 @@ func (s *PlaneSet) Row(y int64) []uint64 { return s.rows[(y+1)*s.words:][:s.word
 func (s *PlaneSet) Fill(typ grid.Type, plane []byte, t float32) {
 	switch typ {
 	case grid.Uint8:
-		fillBytes(s, plane, t)
+		planes.fillBytes(s, plane, t)
 	case grid.Int16:
 		fillSet(s, grid.Values[int16](plane), t)
 	case grid.Uint16:
@@ -139,14 +140,29 @@ func fillSet[T grid.Element](s *PlaneSet, plane []T, t float32) {
 	}
 }
 
-// fillBytes is fillSet of bytes, eight at a time.
-func fillBytes(s *PlaneSet, plane []byte, t float32) {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
+// A planeKernel is what is done with planes of bits, in one instruction set.
+type planeKernel struct {
+	fill  func(s *PlaneSet, plane []byte, limit uint8)
+	cells func(below, above *PlaneSet) int64
+}
+
+func portablePlanes() planeKernel { return planeKernel{fillEights, cellsBetween} }
+
+// planes is the fastest of this machine.
+var planes = planesOf(isa.Available(assembled)[0])
+
+// fillBytes is fillSet of bytes.
+func (k planeKernel) fillBytes(s *PlaneSet, plane []byte, t float32) {
 	if t < 0 {
 		s.Clear()
 		return
 	}
-	limit := byte(min(t, math.MaxUint8))
+	k.fill(s, plane, uint8(min(t, math.MaxUint8)))
+}
+
+// fillEights puts in bytes that are not above a limit, eight at a time.
+func fillEights(s *PlaneSet, plane []byte, limit uint8) {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
 	limits := ones * uint64(limit)
 	eight := func(v uint64) uint64 {
 		// The high bit of a byte of low says that its other bits are no more than the limit's.
@@ -156,20 +172,27 @@ func fillBytes(s *PlaneSet, plane []byte, t float32) {
 	}
 	for y := range s.h {
 		values, row := plane[y*s.w:(y+1)*s.w], s.Row(y)
-		i := 0
-		for ; len(values) >= 64; i, values = i+1, values[64:] {
+		for i := 0; len(values) >= 64; i, values = i+1, values[64:] {
 			b := (*[64]byte)(values)
 			row[i] = eight(binary.LittleEndian.Uint64(b[0:])) | eight(binary.LittleEndian.Uint64(b[8:]))<<8 |
 				eight(binary.LittleEndian.Uint64(b[16:]))<<16 | eight(binary.LittleEndian.Uint64(b[24:]))<<24 |
 				eight(binary.LittleEndian.Uint64(b[32:]))<<32 | eight(binary.LittleEndian.Uint64(b[40:]))<<40 |
 				eight(binary.LittleEndian.Uint64(b[48:]))<<48 | eight(binary.LittleEndian.Uint64(b[56:]))<<56
 		}
-		row[i] = 0 // a word more than whole ones, of what is left
-		for k, v := range values {
+	}
+	fillTails(s, plane, limit)
+}
+
+// fillTails puts in what rows have after their whole words, in a word more.
+func fillTails(s *PlaneSet, plane []byte, limit uint8) {
+	for y := range s.h {
+		var word uint64
+		for k, v := range plane[(y+1)*s.w-s.w%64 : (y+1)*s.w] {
 			if v <= limit {
-				row[i] |= 1 << k
+				word |= 1 << k
 			}
 		}
+		s.Row(y)[s.words-1] = word
 	}
 }
 
@@ -192,7 +215,9 @@ func (s *PlaneSet) Invert() {
 // edges, the three squares and the cube that leave it towards greater x, y and z.
 // A cell is in the complex when any voxel that contains it is. Bit x of a word is
 // the voxel on the greater side of vertex x.
-func CellsBetween(below, above *PlaneSet) int64 {
+func CellsBetween(below, above *PlaneSet) int64 { return planes.cells(below, above) }
+
+func cellsBetween(below, above *PlaneSet) int64 {
 	chi := 0
 	for y := range below.h + 1 {
 		b0, b1, a0, a1 := below.Row(y-1), below.Row(y), above.Row(y-1), above.Row(y)

@@ -1,0 +1,315 @@
+package duality
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// A forest is the components of a kind that a part has, as far as others may join them: of the part's
+// first plane, and of the last one that was counted. The others are counted and forgotten.
+type forest struct {
+	keeps      [2]bool // whether something comes before the first plane of the part, and after its last
+	parent     []int32 // of each node, one of a lesser number or itself
+	begins     int32   // the first node of the plane that was sifted last
+	kept       int32   // nodes that stay, from the first one on
+	trunk      int32   // the node of the trunk
+	components int64   // nodes less unions
+	first      kept
+	last       kept
+	names, to  []int32 // room for who renames nodes
+}
+
+// Nodes that are always there: what is outside, and the trunk of the first window.
+const outside, firstTrunk, always = 0, 1, 2
+
+// A kept plane is what is left of it, the trunk, and the nodes of both.
+type kept struct {
+	left, main []uint64
+	base       []int32
+	some       []byte
+	trunk      int32
+}
+
+func newForest(l layout, keeps [2]bool) *forest {
+	of := func() kept {
+		return kept{left: make([]uint64, l.plane+2), main: make([]uint64, l.plane+2), base: make([]int32, l.plane+2), some: make([]byte, l.rows*l.marks)}
+	}
+	return &forest{keeps: keeps, first: of(), last: of()}
+}
+
+// begin forgets all.
+func (f *forest) begin(kind int) {
+	f.parent = append(f.parent[:0], outside, firstTrunk)
+	f.kept, f.trunk, f.components = always, firstTrunk, int64(kind) // the outside is a component
+	for _, k := range []*kept{&f.first, &f.last} {
+		clear(k.left)
+		clear(k.main)
+		clear(k.some)
+	}
+}
+
+// to puts a plane before those of a window.
+func (k *kept) to(w *window) {
+	copy(w.left[w.plane:], k.left)
+	copy(w.main[w.plane:], k.main)
+	copy(w.base[w.plane:], k.base)
+	copy(w.some[w.rows*w.marks:], k.some)
+}
+
+// from takes a plane of a window.
+func (k *kept) from(w *window, z int64, trunk int32) {
+	at := (z + 1) * w.plane
+	copy(k.left, w.left[at:])
+	copy(k.main, w.main[at:])
+	copy(k.base, w.base[at:])
+	copy(k.some, w.some[(z+1)*w.rows*w.marks:])
+	k.trunk = trunk
+}
+
+// near are the voxels that some of a window touch, of the set at corners too.
+func (w *window) near(of []uint64, p int64, kind int, corners bool) uint64 {
+	v := of[p]
+	if kind == ofRest {
+		return v<<1 | v>>1 | of[p-1]>>63 | of[p+1]<<63 | of[p-w.stride] | of[p+w.stride] | of[p-w.plane] | of[p+w.plane]
+	}
+	beside, before, after := uint64(0), of[p-1], of[p+1]
+	for _, q := range [4]int64{p - w.plane, p - w.stride, p + w.stride, p + w.plane} {
+		beside |= of[q]
+		before |= of[q-1]
+		after |= of[q+1]
+	}
+	above := uint64(0)
+	for _, q := range [4]int64{p - w.plane - w.stride, p - w.plane + w.stride, p + w.plane - w.stride, p + w.plane + w.stride} {
+		above |= of[q]
+		if corners {
+			before |= of[q-1]
+			after |= of[q+1]
+		}
+	}
+	wide := v | beside
+	if corners {
+		wide |= above
+	}
+	return beside | above | wide<<1 | wide>>1 | before>>63 | after<<63
+}
+
+// sift counts the voxels of a plane of which no neighbour is left: each is a component, or of the trunk if it
+// touches that. Runs of the others are nodes. Where planes that are not in the window may touch it, all are.
+func (f *forest) sift(j *job, w *window, z int64, kind int, keep bool) {
+	sift := fastest.aloneCorners
+	switch {
+	case kind == ofRest:
+		sift = fastest.aloneFaces
+	case j.fault == Eighteen:
+		sift = aloneAtEdges
+	}
+	node := int32(len(f.parent))
+	f.begins = node
+	f.components += sift(w, z, keep)
+	w.eachLeft(z, func(p, _ int64) {
+		w.base[p] = node
+		v := w.left[p]
+		node += int32(bits.OnesCount64(v &^ (v<<1 | w.left[p-1]>>63)))
+	})
+	f.components += int64(node) - int64(len(f.parent))
+	f.parent = slices.Grow(f.parent, int(node)-len(f.parent))
+	for i := int32(len(f.parent)); i < node; i++ {
+		f.parent = append(f.parent, i)
+	}
+}
+
+// A mark is a bit of each of so many words of a row.
+const markWords = 8
+
+// marksAt is where the marks of a row begin.
+func (w *window) marksAt(z, y int64) int64 { return ((z+1)*w.rows + y + 1) * w.marks }
+
+// eachLeft calls f with the place of each word of a plane that has some left, and with how far its mark is
+// from the first bit of all marks.
+func (w *window) eachLeft(z int64, f func(p, mark int64)) {
+	at, marks := w.at(z, 0), w.marksAt(z, 0)
+	for range w.rows - 2 {
+		for i, some := range w.some[marks:][:w.marks] {
+			for ; some != 0; some &= some - 1 {
+				word := int64(bits.TrailingZeros8(some))
+				f(at+markWords*int64(i)+word, markWords*(marks+int64(i))+word)
+			}
+		}
+		at, marks = at+w.stride, marks+w.marks
+	}
+}
+
+// aloneAtFaces takes voxels that have no neighbour left from what is left of a plane, unless all is kept, counts those
+// that do not touch the trunk, and marks the words that have some left, and those that touch the trunk.
+func aloneAtFaces(w *window, z int64, keep bool) int64 { return w.alone(z, keep, ofRest, true) }
+
+// aloneAtCorners does it where voxels touch at edges and corners, too; aloneAtEdges does not count corners of the trunk.
+func aloneAtCorners(w *window, z int64, keep bool) int64 { return w.alone(z, keep, ofSet, true) }
+func aloneAtEdges(w *window, z int64, keep bool) int64   { return w.alone(z, keep, ofSet, false) }
+
+func (w *window) alone(z int64, keep bool, kind int, corners bool) (n int64) {
+	at, marks := w.at(z, 0), w.marksAt(z, 0)
+	clear(w.some[marks:][:(w.rows-2)*w.marks])
+	clear(w.touching[marks:][:(w.rows-2)*w.marks])
+	for range w.rows - 2 {
+		for i := range w.words {
+			p := at + i
+			v := w.left[p]
+			if v == 0 {
+				continue
+			}
+			near := w.near(w.main, p, kind, corners)
+			if !keep {
+				alone := v &^ w.near(w.left, p, kind, true)
+				v &^= alone
+				w.left[p] = v
+				n += int64(bits.OnesCount64(alone &^ near))
+			}
+			mark, bit := marks+i/markWords, byte(1)<<(i%markWords)
+			if v != 0 {
+				w.some[mark] |= bit
+			}
+			if v&near != 0 {
+				w.touching[mark] |= bit
+			}
+		}
+		at, marks = at+w.stride, marks+w.marks
+	}
+	return n
+}
+
+// link joins what is left of a plane with what it touches of the trunk, and, unless it is the
+// one before the window, with what is left in the rows before.
+func (f *forest) link(j *job, w *window, z int64, kind int) {
+	of := strip{w.left, w.base}
+	corners, lost := j.fault != Eighteen, z == 1 && j.fault == LostWindow
+	w.eachLeft(z, func(p, mark int64) {
+		if j.fault != LostTrunk && (z == 0 || w.touching[mark/markWords]>>(mark%markWords)&1 != 0) {
+			if touching := w.left[p] & w.near(w.main, p, kind, corners); touching != 0 {
+				f.components -= touch(f.parent, of, p, touching, f.trunk)
+			}
+		}
+		if z == 0 {
+			return
+		}
+		if kind == ofRest {
+			f.components -= linkFaces(f.parent, of, p, of, p-w.stride)
+			if !lost {
+				f.components -= linkFaces(f.parent, of, p, of, p-w.plane)
+			}
+			return
+		}
+		f.components -= linkCorners(f.parent, of, p, of, p-w.stride, true)
+		if !lost {
+			f.components -= linkCorners(f.parent, of, p, of, p-w.plane, true) +
+				linkCorners(f.parent, of, p, of, p-w.plane-w.stride, corners) + linkCorners(f.parent, of, p, of, p-w.plane+w.stride, corners)
+		}
+	})
+}
+
+// touch joins the runs of some bits with a node.
+func touch(parent []int32, of strip, p int64, some uint64, with int32) (joined int64) {
+	for starts := some &^ (some << 1); starts != 0; starts &= starts - 1 {
+		joined += unite(parent, of.node(p, bits.TrailingZeros64(starts)), with)
+	}
+	return joined
+}
+
+// forget keeps the nodes that others may join, and gives them the first numbers: of the last
+// plane // in their order after those that stay and the trunk.
+func (f *forest) forget() {
+	begin, end := f.begins, int32(len(f.parent)) // of the nodes of the last plane
+	if int64(cap(f.names)) < int64(end) {
+		f.names = make([]int32, end+end/2)
+	}
+	names := f.names[:end] // of each root its new number, and 1 more
+	clear(names)
+	find := func(i int32) int32 {
+		for f.parent[i] != i {
+			f.parent[i] = f.parent[f.parent[i]]
+			i = f.parent[i]
+		}
+		return i
+	}
+	to := f.to[:0]
+	name := func(node int32) {
+		root := find(node)
+		if names[root] == 0 {
+			names[root] = int32(len(to)) + 1
+		}
+		to = append(to, names[root]-1)
+	}
+	for i := range f.kept {
+		name(i)
+	}
+	by := int32(len(to)) + 1 - begin
+	trunk := int32(len(to))
+	name(f.trunk)
+	for i := begin; i < end; i++ {
+		name(i)
+	}
+	f.parent, f.to = to, f.parent
+	f.trunk, f.last.trunk = trunk, trunk
+	for i := range f.last.base {
+		f.last.base[i] += by
+	}
+}
+
+// append adds the nodes of another part after those of a forest; what is outside of both is one.
+func (f *forest) append(g *forest, kind int) (joined int64) {
+	n := int32(len(f.parent))
+	for _, p := range g.parent {
+		f.parent = append(f.parent, p+n)
+	}
+	for _, k := range []*kept{&g.first, &g.last} {
+		k.trunk += n
+		for i := range k.base {
+			k.base[i] += n
+		}
+	}
+	if kind == ofRest {
+		joined = unite(f.parent, outside, outside+n)
+	}
+	return joined
+}
+
+// meet joins the components of a plane with those of the next one, of another part.
+func (j *job) meet(parent []int32, a, b *kept, kind int) (joined int64) {
+	near := func(of []uint64, p int64) uint64 {
+		if kind == ofRest {
+			return of[p]
+		}
+		var v, before, after uint64
+		for q := p - j.stride; q <= p+j.stride; q += j.stride {
+			before |= of[q-1]
+			v |= of[q]
+			after |= of[q+1]
+		}
+		return v | v<<1 | v>>1 | before>>63 | after<<63
+	}
+	of, other := strip{b.left, b.base}, strip{a.left, a.base}
+	together := uint64(0)
+	for y := range j.h {
+		for p := j.row(y); p < j.row(y)+j.words; p++ {
+			together |= b.main[p] & near(a.main, p)
+			if v := a.left[p] & near(b.main, p); v != 0 {
+				joined += touch(parent, other, p, v, b.trunk)
+			}
+			if b.left[p] == 0 {
+				continue
+			}
+			joined += touch(parent, of, p, b.left[p]&near(a.main, p), a.trunk)
+			if kind == ofRest {
+				joined += linkFaces(parent, of, p, other, p)
+				continue
+			}
+			for q := p - j.stride; q <= p+j.stride; q += j.stride {
+				joined += linkCorners(parent, of, p, other, q, true)
+			}
+		}
+	}
+	if together != 0 {
+		joined += unite(parent, a.trunk, b.trunk)
+	}
+	return joined
+}

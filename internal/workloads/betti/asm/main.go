@@ -1,0 +1,155 @@
+// Command asm writes the vector instructions of package betti:
+//
+//	go run . -isa avx512 -out ../flood_avx512_amd64.s -stubs ../flood_avx512_amd64.go -pkg betti
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+func main() {
+	isa := flag.String("isa", "avx512", "avx512")
+	flag.Parse()
+	if *isa != "avx512" {
+		fmt.Fprintf(os.Stderr, "asm: -isa %s: want avx512\n", *isa)
+		os.Exit(64)
+	}
+	ConstraintExpr("!noasm")
+	flood("floodFacesAVX512", false)
+	flood("floodCornersAVX512", true)
+	Generate()
+}
+
+// Functions of three bits a, b and c, of which the first is of the destination.
+const (
+	orAnd    = 0xf8 // a | b & c
+	orAndNot = 0xf4 // a | b &^ c
+	or       = 0xfe // a | b | c
+)
+
+// flood writes what grows the main component in a row of several planes: see grow.
+func flood(name string, corners bool) {
+	TEXT(name, NOSPLIT, "func(main, left *uint64, words, row, plane, apart, step, planes int)")
+	Pragma("noescape")
+	Doc(name + " grows the main component in a row of so many words in each of so many planes, step bytes apart, from the rows that lie row and plane bytes further, and at corners from those apart bytes beside the second one.")
+	const vector, all = 8, 0xff // words
+	zero, ones, lowest := ZMM(), ZMM(), ZMM()
+	VPXORQ(zero, zero, zero)
+	VPTERNLOGQ(U8(0xff), ones, ones, ones)
+	VPSRLQ(U8(63), ones, lowest)
+	bases := []Register{Load(Param("main"), GP64()), Load(Param("left"), GP64())}
+	more := func(from Register, param string) Register {
+		base := Load(Param(param), GP64())
+		ADDQ(from, base)
+		bases = append(bases, base)
+		return base
+	}
+	main, left := bases[0], bases[1]
+	sources := []Register{main, more(main, "row"), more(main, "plane")}
+	if corners {
+		beyond := more(sources[2], "apart")
+		before := GP64()
+		MOVQ(sources[2], before)
+		SUBQ(beyond, before)
+		ADDQ(sources[2], before)
+		bases = append(bases, before)
+		sources = append(sources, beyond, before)
+	}
+	planes := Load(Param("planes"), GP64())
+	at, words, carry, lanes := GP64(), GP64(), GP32(), K()
+	last := ZMM()
+	Label("plane")
+	XORQ(at, at)
+	XORL(carry, carry)
+	Load(Param("words"), words)
+	if corners {
+		VPXORQ(last, last, last)
+	}
+	Label("vector")
+	some, most := GP32(), GP64()
+	MOVQ(I32(vector), most) // an instruction reads no more than the lowest byte of a number of bits
+	CMPQ(words, most)
+	CMOVQLT(words, most)
+	MOVL(I32(all), some)
+	BZHIL(most.As32(), some, some)
+	KMOVB(some, lanes)
+	of := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: vector} }
+	v, runs := ZMM(), ZMM()
+	VMOVDQU64_Z(of(left), lanes, runs)
+	VMOVDQU64_Z(of(main), lanes, v)
+	for _, source := range sources[1:] {
+		VPORQ(of(source), v, lanes, v)
+	}
+	if corners { // the bits on both sides, too
+		lesser, greater := ZMM(), ZMM()
+		VALIGNQ(U8(vector-1), last, v, lesser)
+		VALIGNQ(U8(1), v, zero, greater)
+		VMOVDQA64(v, last)
+		VPSHLDQ(U8(1), lesser, last, lesser)
+		VPSHRDQ(U8(1), greater, last, greater)
+		VPTERNLOGQ(U8(or), greater, lesser, v)
+	}
+	VPANDQ(runs, v, v)
+	// A carry goes up to the end of a run in its word.
+	upwards := func(v VecVirtual) {
+		sum := ZMM()
+		VPADDQ(runs, v, sum)
+		VPTERNLOGQ(U8(orAndNot), sum, runs, v)
+	}
+	upwards(v)
+	// And so it does from word to word, each of which is a bit of a mask.
+	ends, passes := K(), K()
+	VPMOVQ2M(v, ends)
+	VPCMPEQQ(ones, runs, passes)
+	e, p, begins := GP32(), GP32(), GP32()
+	KMOVB(ends, e)
+	KMOVB(passes, p)
+	LEAL(Mem{Base: carry, Index: e, Scale: 2}, e)
+	MOVL(p, begins)
+	ANDL(e, begins)
+	ADDL(p, begins)
+	XORL(p, begins)
+	ORL(e, begins)
+	MOVL(begins, carry)
+	SHRL(U8(vector), carry)
+	begun, next := K(), ZMM()
+	KMOVB(begins, begun)
+	VPANDQ_Z(lowest, runs, begun, next)
+	upwards(next)
+	VPORQ(next, v, v)
+	// Down it grows by seven voxels: reach holds those from which so many runs go up.
+	reach := runs
+	for by := uint8(1); by < 8; by *= 2 {
+		down := ZMM()
+		VPSRLQ(U8(by), v, down)
+		VPTERNLOGQ(U8(orAnd), reach, down, v)
+		if by < 4 {
+			further := ZMM()
+			VPSRLQ(U8(by), reach, further)
+			VPANDQ(reach, further, further)
+			reach = further
+		}
+	}
+	down := ZMM()
+	VALIGNQ(U8(1), v, zero, down)
+	VPSLLQ(U8(63), down, down)
+	VPTERNLOGQ(U8(orAnd), runs, down, v)
+	VMOVDQU64(v, lanes, of(main))
+	ADDQ(I32(vector), at)
+	SUBQ(I32(vector), words)
+	JG(LabelRef("vector"))
+	step := Load(Param("step"), GP64())
+	for _, base := range bases {
+		ADDQ(step, base)
+	}
+	DECQ(planes)
+	JNZ(LabelRef("plane"))
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,8 @@
+//go:build !amd64 || noasm
+
+package betti
+
+// assembled says that this program has vector instructions.
+const assembled = false
+
+func floodKernelOf(string) floodKernel { return portableFlood() }

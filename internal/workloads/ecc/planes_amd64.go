@@ -1,0 +1,34 @@
+//go:build amd64 && !noasm
+
+package ecc
+
+import "eccbench/internal/isa"
+
+// assembled says that this program has vector instructions.
+const assembled = true
+
+func planesOf(name string) planeKernel {
+	k := portablePlanes()
+	switch name {
+	case isa.AVX512:
+		k.fill = func(s *PlaneSet, plane []byte, limit uint8) {
+			if len(plane) > 0 {
+				fillavx512(&s.Row(0)[0], &plane[0], int(s.h), int(s.w/64), int(s.w%64), limit)
+			}
+		}
+		if isa.Counts() {
+			k.cells = func(below, above *PlaneSet) int64 {
+				const word = 8 // bytes
+				return cellsavx512(&below.rows[0], &above.rows[0], int(word*below.words), int(below.h+1), int(below.words))
+			}
+		}
+	case isa.AVX2:
+		k.fill = func(s *PlaneSet, plane []byte, limit uint8) {
+			if s.w >= 64 {
+				fillavx2(&s.Row(0)[0], &plane[0], int(s.h), int(s.w/64), int(s.w%64), limit)
+			}
+			fillTails(s, plane, limit)
+		}
+	}
+	return k
+}
