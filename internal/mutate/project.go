@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -28,10 +29,11 @@ type Project struct {
 	verbose    bool
 	lazy       bool // tests look at what verify does not notice alone
 
-	scratch string
-	stages  map[string]*Stage
-	program func() error // builds it
-	mu      sync.Mutex
+	scratch  string
+	stages   map[string]*Stage
+	program  func() error // builds it
+	mu       sync.Mutex
+	building atomic.Int64 // nanoseconds of the processor that builds used
 }
 
 // A Result is what noticed a mutant.
@@ -161,6 +163,10 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 		}
 	}
 	results.took = time.Since(began)
+	results.used = map[string]time.Duration{"": time.Duration(p.building.Load())}
+	for _, s := range p.stages {
+		results.used[s.Kind] += time.Duration(s.used.Load())
+	}
 	return results, nil
 }
 
@@ -216,7 +222,9 @@ func (p *Project) overlay(packages map[string]*Package, chosen map[string][]*Mut
 func (p *Project) build(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = p.root
-	if out, err := cmd.CombinedOutput(); err != nil {
+	out, err := cmd.CombinedOutput()
+	p.building.Add(int64(processorTime(cmd)))
+	if err != nil {
 		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
 	return nil
@@ -250,7 +258,7 @@ func (p *Project) prepare(ctx context.Context, t Target, overlay string) (list [
 		p.program = sync.OnceValue(func() error { return p.build(ctx, "build", "-overlay", overlay, "-o", program, "./"+p.command) })
 	}
 	for _, args := range t.verify {
-		argv := append([]string{program, "verify", "--quiet", "--time-limit", "20s"}, args...)
+		argv := append([]string{program, "verify", "--quiet", "--fail-fast", "--time-limit", "20s"}, args...)
 		name := "verify " + strings.Join(args, " ")
 		if !t.own {
 			given := slices.Clone(argv)
@@ -335,7 +343,7 @@ func (p *Project) try(ctx context.Context, m *Mutant, stages []*Stage) (*Result,
 		}
 		r.Reached = true
 		r.ByVerify = r.ByVerify || s.Kind == byVerify
-		failed, _, err := s.run(ctx, m.ID, s.limit(), p.scratch)
+		failed, _, err := s.try(ctx, m.ID, p.scratch)
 		if err != nil {
 			return nil, err
 		}
@@ -399,7 +407,7 @@ func (p *Project) tryKernels(ctx context.Context, candidates []*Mutant, want map
 			if err != nil {
 				return err
 			}
-			failed, out, err := s.run(ctx, 0, s.limit(), p.scratch)
+			failed, out, err := s.try(ctx, 0, p.scratch)
 			if err != nil {
 				return err
 			}
@@ -439,11 +447,9 @@ func (p *Project) kernelStage(ctx context.Context, home string, test [2]string) 
 	}
 	s := &Stage{Kind: byTests, Name: name, dir: filepath.Join(p.root, test[0]),
 		argv: []string{binary, "-test.run", "^" + test[1], "-test.failfast", "-test.timeout=10m"}}
-	began := time.Now()
-	if failed, out, err := s.run(ctx, 0, 0, p.scratch, "ECCBENCH_REQUIRE_FAKE=1"); failed || err != nil {
-		return nil, fmt.Errorf("%s fails without a mutant: %w\n%s", name, err, out)
+	if err := s.time(ctx, 0, p.scratch, "ECCBENCH_REQUIRE_FAKE=1"); err != nil {
+		return nil, err
 	}
-	s.takes = time.Since(began)
 	s.dir = filepath.Join(home, test[0])
 	p.stages[name] = s
 	return s, os.MkdirAll(s.dir, 0o777)
