@@ -28,6 +28,7 @@ type Project struct {
 	log        io.Writer
 	verbose    bool
 	lazy       bool // tests look at what verify does not notice alone
+	quick      bool // the package's own tests are first, and what one notices nothing else looks at
 
 	scratch  string
 	stages   map[string]*Stage
@@ -255,7 +256,9 @@ func (p *Project) prepare(ctx context.Context, t Target, overlay string) (list [
 	}
 	program := filepath.Join(p.scratch, "program")
 	if p.program == nil {
-		p.program = sync.OnceValue(func() error { return p.build(ctx, "build", "-overlay", overlay, "-o", program, "./"+p.command) })
+		p.program = sync.OnceValue(func() error {
+			return p.build(ctx, "build", "-ldflags=-s -w", "-overlay", overlay, "-o", program, "./"+p.command)
+		})
 	}
 	for _, args := range t.verify {
 		argv := append([]string{program, "verify", "--quiet", "--fail-fast", "--time-limit", "20s"}, args...)
@@ -282,8 +285,12 @@ func (p *Project) prepare(ctx context.Context, t Target, overlay string) (list [
 		// What go vet suspects is what mutants are.
 		add(&Stage{Kind: byTests, Name: "tests of " + name, dir: filepath.Join(p.root, dir), argv: argv},
 			func() error {
-				return p.build(ctx, "test", "-c", "-vet=off", "-overlay", overlay, "-o", binary, "./"+dir)
+				return p.build(ctx, "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", binary, "./"+dir)
 			})
+	}
+	if first := slices.IndexFunc(list, func(s *Stage) bool { return s.Kind == byTests }); p.quick && first > 0 {
+		own := list[first]
+		list = slices.Insert(slices.Delete(list, first, first+1), 0, own)
 	}
 	return list
 }
@@ -324,7 +331,7 @@ func (p *Project) several(ctx context.Context, n int, do func(i int) error) erro
 }
 
 // try runs the stages that come to a mutant, of each kind until one fails, or of both where tests
-// are for what verify does not notice.
+// are for what verify does not notice or whatever notices it is enough.
 func (p *Project) try(ctx context.Context, m *Mutant, stages []*Stage) (*Result, error) {
 	r := &Result{Mutant: m}
 	for _, s := range stages {
@@ -332,7 +339,7 @@ func (p *Project) try(ctx context.Context, m *Mutant, stages []*Stage) (*Result,
 		if s.Kind == byVerify {
 			noticed = &r.Verify
 		}
-		if *noticed != "" || p.lazy && r.Verify != "" {
+		if *noticed != "" || p.lazy && r.Verify != "" || p.quick && r.Tests != "" {
 			continue
 		}
 		if err := s.ready(); err != nil {
