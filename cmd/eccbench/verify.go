@@ -130,12 +130,12 @@ func silentLaws(laws []string, cells []bench.CellRecord) []string {
 }
 
 // checkParts looks at the judge, at what images come from and pass through, and at the parts of the
-// implementations, before any answer of theirs is looked at.
+// question and of the implementations, before any answer of theirs is looked at.
 func checkParts(b runner.Bench, p runner.Plan) error {
 	if err := verify.Sound(); err != nil {
 		return err
 	}
-	checks := append(grids.Checks(), datasets.Checks()...)
+	checks := slices.Concat(grids.Checks(), datasets.Checks(), b.Parts())
 	for _, impl := range p.Impls {
 		checks = append(checks, b.Checks(impl, p.ISA)...)
 	}

@@ -1,0 +1,142 @@
+package fingerprint
+
+import (
+	"fmt"
+	"math"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/isa"
+	"eccbench/internal/sound"
+)
+
+// Checks are of the weights that vector instructions look up, and of where there are some.
+func Checks() []sound.Check {
+	var checks []sound.Check
+	for _, set := range available() {
+		checks = append(checks, sound.Check{Name: "instructions for turning points, " + set, Of: func(t sound.T) { whereThereAreTurns(t, set) }})
+		if set != isa.Portable {
+			checks = append(checks,
+				sound.Check{Name: "weights of float32, " + set, Of: func(t sound.T) { weightsOfFloats(t, set) }},
+				sound.Check{Name: "weights of whole numbers, " + set, Of: func(t sound.T) { weightsOfNumbers(t, set) }},
+			)
+		}
+	}
+	return checks
+}
+
+// Turning points are found by AVX-512 alone, where it has instructions for bytes, of types whose
+// values are no more than 16 bits.
+func whereThereAreTurns(t sound.T, set string) {
+	for _, greatest := range []bool{false, true} {
+		for _, typ := range grid.Types()[:3] {
+			v, lookUp, ok := turnVectorsOf(set, typ, greatest)
+			if want := assembled && set == isa.AVX512 && isa.Bytes(); ok != want || want && (v.volume == nil || v.area == nil || lookUp.whole == nil || lookUp.line == nil) {
+				t.Errorf("%v, the greatest %v: %v, want %v", typ, greatest, ok, want)
+			}
+		}
+	}
+}
+
+// weightsOfFloats holds what looks up the weights of float32 values to the portable way, whatever
+// values lie between levels or beyond the ladder; and it knows values within the ladder by itself,
+// since what it leaves to the portable way is only slow.
+func weightsOfFloats(t sound.T, set string) {
+	const many, n = 3000, 77
+	inFloat32 := 0
+	ladders := [][2]float64{{0, 1}, {0, 2}, {0, 0.75}, {-3, 0.75}, {-0.125, 0.1}, {0.1, 0.1}, {-0.02, 0.1}, {-0.25, 1}, {0.3, 1.1}, {7, 0.25}, {1000.3, 0.7}, {-1000.3, 0.7}}
+	for _, of := range ladders {
+		lo, step := of[0], of[1]
+		l, err := grid.Affine(lo, step, many)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.InFloat32() {
+			inFloat32++
+		}
+		u := newLookup(grid.Float32, l, Draw(1).weights(many, 0), many, set)
+		if u.fast.floats == nil {
+			t.Fatalf("levels %v + k × %v: no instructions", lo, step)
+		}
+		first, last := l.Value(0), l.Value(many-1)
+		within := []float32{first, last, first - float32(step), first - float32(step)/4, last - float32(step)/4, float32(math.Inf(-1)), -math.MaxFloat32}
+		for _, k := range []int64{0, 1, many / 2, many - 2} {
+			value := l.Value(k)
+			within = append(within, math.Nextafter32(value, first-1), math.Nextafter32(value, last+1), value+float32(step)/3, value+float32(step)*0.9)
+			// On the ladders without lo, and with its opposite.
+			for _, other := range []float32{float32(float64(k) * step), float32(float64(k)*step - lo)} {
+				if other < last {
+					within = append(within, other)
+				}
+			}
+		}
+		for _, k := range []float64{1, 2, 3, 10, 11, 12} { // a level's number without the step, or with the step as one more
+			within = append(within, float32(k+lo), float32(k+step+lo))
+		}
+		beyond := []float32{math.Nextafter32(last, last+1), last + float32(step)/2, last + float32(step), last + 300*float32(step), math.MaxFloat32, float32(math.Inf(1))}
+		for i, x := range append(within, beyond...) {
+			for _, place := range []int{-1, -2, -3, i * 5 % n} { // all, halves of vectors, or one
+				src := grid.NewBuffer(4 * n)
+				for j := range n {
+					grid.Values[float32](src)[j] = l.Value(int64(j) * 37 % many)
+					if place == j || place == -1 || place == -2 && j&4 == 0 || place == -3 && j&2 == 0 {
+						grid.Values[float32](src)[j] = x
+					}
+				}
+				if msg := u.apart(src, i < len(within)); msg != "" {
+					t.Fatalf("levels %v + k × %v, %d values, %v at %d: %s", lo, step, n, x, place, msg)
+				}
+			}
+		}
+	}
+	if inFloat32 == 0 || inFloat32 == len(ladders) {
+		t.Errorf("%d of %d ladders are exact in float32, want some of both", inFloat32, len(ladders))
+	}
+	uneven, err := grid.Table([]float32{0, 1, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if newLookup(grid.Float32, uneven, Draw(1).weights(3, 0), 3, set).fast.floats != nil {
+		t.Error("there are instructions for levels that are no arithmetic")
+	}
+}
+
+// weightsOfNumbers holds what looks up the weights of whole numbers to the portable way.
+func weightsOfNumbers(t sound.T, set string) {
+	for _, typ := range grid.Types()[:3] {
+		l := grid.Identity(typ)
+		u := newLookup(typ, l, Draw(1).weights(l.Len(), 0), l.Len(), set)
+		src := grid.NewBuffer(1 << 17)
+		for i := range 1 << 16 {
+			src[2*i], src[2*i+1] = byte(i), byte(i>>8)
+		}
+		if typ == grid.Uint8 {
+			src = src[:777]
+		}
+		if msg := u.apart(src, true); msg != "" {
+			t.Errorf("%v: %s", typ, msg)
+		}
+	}
+}
+
+// apart says where what vectors look up is not what the portable way does, or is written beyond the
+// values, or where they leave values that they are to know.
+func (u *lookup) apart(src []byte, known bool) string {
+	n := len(src) / int(u.typ.Size())
+	want, got := make([]uint64, n+5), make([]uint64, n+5)
+	u.portable(want[:n], src, make([]int32, n))
+	fast := map[grid.Type]func(dst, table *uint64, src *byte, n, ahead int) int{
+		grid.Uint8: u.fast.bytes, grid.Int16: u.fast.pairs, grid.Uint16: u.fast.pairs, grid.Float32: u.fast.floats,
+	}[u.typ]
+	done := fast(&got[0], &u.table[0], &src[0], n, 0)
+	if least := n - 16; known && done < least || done > n {
+		return fmt.Sprintf("%d of %d values are looked up", done, n)
+	}
+	for i := range got {
+		if i < done && got[i] != want[i] {
+			return fmt.Sprintf("value %d has weight %#x, want %#x", i, got[i], want[i])
+		} else if i >= n && got[i] != 0 {
+			return fmt.Sprintf("%d values beyond the last one are written", i-n+1)
+		}
+	}
+	return ""
+}
