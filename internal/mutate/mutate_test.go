@@ -98,7 +98,7 @@ func TestNoneChosen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.stages = map[string]*Stage{}
+	p.stages, p.binaries = map[string]*Stage{}, map[string]func() error{}
 	stages := p.prepare(t.Context(), p.targets[0], overlay)
 	if err := stages[0].ready(); err != nil {
 		t.Fatal(err)

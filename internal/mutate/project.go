@@ -32,7 +32,8 @@ type Project struct {
 
 	scratch  string
 	stages   map[string]*Stage
-	program  func() error // builds it
+	program  func() error            // builds it
+	binaries map[string]func() error // build the tests of packages
 	mu       sync.Mutex
 	building atomic.Int64 // nanoseconds of the processor that builds used
 }
@@ -53,7 +54,7 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(p.scratch)
-	p.stages = map[string]*Stage{}
+	p.stages, p.binaries = map[string]*Stage{}, map[string]func() error{}
 	results := &Results{targets: p.targets, places: map[string]int{}, equivalent: map[string]int{}}
 	used := map[*Mutant]bool{}
 
@@ -278,15 +279,20 @@ func (p *Project) prepare(ctx context.Context, t Target, overlay string) (list [
 	for _, name := range t.tests {
 		dir, test, one := strings.Cut(name, " ")
 		binary := filepath.Join(p.scratch, strings.ReplaceAll(dir, "/", "-")+".test")
-		argv := []string{binary, "-test.short", "-test.failfast", "-test.timeout=10m"}
+		argv := []string{binary, "-test.failfast", "-test.timeout=10m"}
 		if one {
 			argv = append(argv, "-test.run=^"+test+"$")
 		}
-		// What go vet suspects is what mutants are.
-		add(&Stage{Kind: byTests, Name: "tests of " + name, dir: filepath.Join(p.root, dir), argv: argv},
-			func() error {
+		if !strings.HasSuffix(test, "OnHost") { // of which none is short
+			argv = append(argv, "-test.short")
+		}
+		if p.binaries[dir] == nil {
+			p.binaries[dir] = sync.OnceValue(func() error {
+				// What go vet suspects is what mutants are.
 				return p.build(ctx, "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", binary, "./"+dir)
 			})
+		}
+		add(&Stage{Kind: byTests, Name: "tests of " + name, dir: filepath.Join(p.root, dir), argv: argv}, p.binaries[dir])
 	}
 	if first := slices.IndexFunc(list, func(s *Stage) bool { return s.Kind == byTests }); p.quick && first > 0 {
 		own := list[first]
