@@ -3,7 +3,6 @@ package duality_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"sort"
 	"testing"
 
 	"eccbench/impls/betti/definition"
@@ -97,29 +96,6 @@ func BenchmarkDuality(b *testing.B) {
 				}
 				b.ReportMetric(float64(in.Shape().Voxels())*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gvox/s")
 			})
-		}
-	}
-}
-
-// What a job takes at most grows as the image in memory does, along each axis.
-func TestMemoryGrowsWithTheImage(t *testing.T) {
-	need := func(s grid.Shape) int64 {
-		f, err := grid.NewField(s, grid.Uint8, make([]byte, s.Voxels()), grid.Identity(grid.Uint8))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return int64(sort.Search(1<<30, func(memory int) bool {
-			c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}, Memory: int64(memory) + 1}
-			return duality.Implementation{}.CanDo(&betti.Image{Source: f}, c) == nil
-		}))
-	}
-	base := need(grid.Shape{D: 64, H: 64, W: 256})
-	if least := int64(64 * 64 * (256/8 + 4*256/2)); base < least || base > 2*least {
-		t.Errorf("bits and runs of every second voxel take %d bytes, want %d and some more", base, least)
-	}
-	for _, s := range []grid.Shape{{D: 128, H: 64, W: 256}, {D: 64, H: 128, W: 256}, {D: 64, H: 64, W: 512}} {
-		if got := need(s); got < base*19/10 || got > base*21/10 {
-			t.Errorf("%v takes %d bytes, half of it %d", s, got, base)
 		}
 	}
 }

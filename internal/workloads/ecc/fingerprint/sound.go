@@ -7,6 +7,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/isa"
 	"eccbench/internal/sound"
+	"eccbench/internal/sound/grids"
 )
 
 // Checks are of the weights that vector instructions look up, and of where there are some.
@@ -21,7 +22,48 @@ func Checks() []sound.Check {
 			)
 		}
 	}
-	return checks
+	return append(checks, sound.Check{Name: "streamed images", Of: streamedAlike})
+}
+
+// An image has one fingerprint, whether it is in memory or read in slabs, on any number of cores and by
+// any instructions, in each convention.
+func streamedAlike(t sound.T) {
+	for _, shape := range []grid.Shape{{D: 7, H: 6, W: 37}, {D: 1, H: 40, W: 70}, {D: 2, H: 3, W: 5}, {D: 1, H: 1, W: 1}} {
+		for _, typ := range grid.Types() {
+			few, err := grid.Affine(0, 1, 12)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := grids.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 10) })
+			for _, c := range []Convention{
+				{}, {Vertices: true}, {Superlevel: true}, {Vertices: true, Superlevel: true}, {Periodic: grid.Axes{X: true}}, {Periodic: grid.Axes{Y: true}},
+				{Periodic: grid.Axes{Z: true}}, {Periodic: grid.Axes{X: true, Y: true, Z: true}}, {Vertices: true, Periodic: grid.Axes{X: true, Y: true, Z: true}},
+			} {
+				if c.Periodic.Of(shape) != nil {
+					continue
+				}
+				k := Draw(1).In(c)
+				var want Sum
+				for _, set := range available() {
+					p := prepare(typ, few, k, few.Len(), set)
+					for _, threads := range []int{1, 2, 5} {
+						for _, in := range []grid.Source{f, struct{ grid.Source }{f}} {
+							got, err := p.Of(in, threads)
+							if err != nil {
+								t.Fatal(err)
+							}
+							if want == nil {
+								want = got
+							}
+							if !got.Equal(want) {
+								t.Fatalf("%v of %v, %+v, in memory %v, by %s on %d cores: %v, want %v", shape, typ, c, in == grid.Source(f), set, threads, got, want)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
 }
 
 // Turning points are found by AVX-512 alone, where it has instructions for bytes, of types whose
