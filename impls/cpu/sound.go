@@ -3,6 +3,7 @@ package cpu
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"eccbench/internal/bench"
@@ -133,6 +134,19 @@ func refusals(t sound.T) {
 			return Implementation{}.CanDo(f, c) == nil
 		}), newPlan(f, threads).memory(); got != want {
 			t.Errorf("on %d cores %d bytes are enough, want %d", threads, got, want)
+		}
+	}
+	for _, c := range []struct {
+		in    grid.Source
+		given bench.Conditions
+		want  string
+	}{
+		{f, bench.Conditions{Setting: bench.Setting{Threads: 1}, Memory: 1}, "(1 cores × 3 slices of 1200 voxels, 256 levels), the limit is 1 B"},
+		{streamed(f), bench.Conditions{Setting: bench.Setting{Threads: 4}, Memory: 1}, "(4 cores × 7 slices of 1200 voxels, 256 levels), the limit is 1 B"},
+		{f, bench.Conditions{Setting: bench.Setting{Threads: 4}, Time: 1}, "needs about 150 µs for each answer (24000 voxels × 25 ns on 4 cores), 1.00 ns is left for one"},
+	} {
+		if err := (Implementation{}).CanDo(c.in, c.given); err == nil || !strings.HasSuffix(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
 	if (Implementation{}).CanDo(empty(t, shape, grid.Float32, grid.Identity(grid.Float32)), bench.Conditions{}) == nil {

@@ -1,14 +1,17 @@
 package extrema
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
 	"eccbench/internal/workloads/ecc"
@@ -442,14 +445,21 @@ func refusals(t sound.T, isa string) {
 			}
 		}
 	}
-	given := bench.Conditions{Setting: bench.Setting{Threads: 1, ISA: isa}}
+	f, given := empty(t, shape, grid.Uint8, grid.Identity(grid.Uint8)), bench.Conditions{Setting: bench.Setting{Threads: 4, ISA: isa}}
+	for want, c := range map[string]bench.Conditions{
+		"(4 cores × " + quantity.Bytes(Implementation{}.layout(f, 4).core()) + ", 256 levels), the limit is 1 B": {Setting: given.Setting, Memory: 1},
+		fmt.Sprintf("(24000 voxels × %d ns on 4 cores), 1.00 ns is left for one", by):                            {Setting: given.Setting, Time: 1},
+	} {
+		if err := (Implementation{}).CanDo(f, c); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
 	for w, want := range map[int64]bool{2 * flushAfter: true, 2*flushAfter + 1: false} {
 		if err := (Implementation{}).CanDo(vast{shape: grid.Shape{D: 1, H: 2, W: w}, typ: grid.Uint8}, given); (err == nil) != want {
 			t.Errorf("rows of %d voxels: %v", w, err)
 		}
 	}
 	given.ISA = "avx3"
-	f := empty(t, shape, grid.Uint8, grid.Identity(grid.Uint8))
 	if (Implementation{}).CanDo(f, given) == nil {
 		t.Error("instructions that there are not are not refused")
 	}
