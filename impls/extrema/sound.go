@@ -293,11 +293,14 @@ func tallyAddsUp(t sound.T) {
 	}
 }
 
-// addedByTallies is what so many tallies, which gather so many pairs, add up together.
+// addedByTallies is what so many tallies, which gather so many pairs, add up together, once they forgot
+// what they were given before.
 func addedByTallies(pairs, tallies int, levels []uint32, changes []int32) ecc.VCEC {
 	list := make([]*tally, tallies)
 	for i := range list {
 		list[i] = newTally(pairs)
+		add(list[i], levels, changes, 1<<32)
+		list[i].reset()
 	}
 	for i := range levels {
 		add(list[i%tallies], levels[i:i+1], changes[i:i+1], 1<<32)
