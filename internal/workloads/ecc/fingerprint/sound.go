@@ -22,7 +22,12 @@ func Checks() []sound.Check {
 			)
 		}
 	}
-	return append(checks, sound.Check{Name: "streamed images", Of: streamedAlike})
+	return append(checks,
+		sound.Check{Name: "streamed images", Of: streamedAlike},
+		sound.Check{Name: "keys of fingerprints", Of: keysReadBack},
+		sound.Check{Name: "fingerprints that are written", Of: sumsReadBack},
+		sound.Check{Name: "what fingerprints take", Of: workIsTold},
+	)
 }
 
 // An image has one fingerprint, whether it is in memory or read in slabs, on any number of cores and by
@@ -181,4 +186,96 @@ func (u *lookup) apart(src []byte, known bool) string {
 		}
 	}
 	return ""
+}
+
+// Keys are read as they are written, and the functions of one do for so many levels.
+func keysReadBack(t sound.T) {
+	for _, n := range []int{1, 2, 3} {
+		k := Draw(n)
+		if back, err := ParseKey(k.String()); err != nil || back != k {
+			t.Errorf("key %v is read as %v, %v", k, back, err)
+		}
+	}
+	for _, bad := range []string{"", "12", "00112233445566778899aabbccddeefg", "00112233445566778899aabbccddeeff*0", "00112233445566778899aabbccddeeff*x", "00112233445566778899aabbccddeeff00"} {
+		if _, err := ParseKey(bad); err == nil {
+			t.Errorf("key %q is read", bad)
+		}
+	}
+	if _, err := ParseKey("12"); err == nil || err.Error() != `key "12": want 32 hexadecimal digits` {
+		t.Error(err)
+	}
+	if a, b := Draw(1), Draw(1); a == b {
+		t.Error("two keys are the same")
+	}
+	for levels, want := range map[int64]int{2: 1, 256: 1, 1 << 29: 1, grid.MaxLevels: 1, grid.Identity(grid.Float32).Len(): 1, 1 << 34: 2} {
+		if got := Draw(1).For(levels).Functions(); got != want {
+			t.Errorf("%d levels take %d functions, want %d", levels, got, want)
+		}
+	}
+}
+
+// What a fingerprint is written as reads back as the same, with every bit.
+func sumsReadBack(t sound.T) {
+	for _, want := range []Sum{{0}, {1<<64 - 1}, {1 << 63, 5}} {
+		if got, err := ParseSum(want.String()); err != nil || !got.Equal(want) {
+			t.Errorf("%v: %v (%v)", want, got, err)
+		}
+	}
+	for _, bad := range []string{"", "12", "000000000000000g", "0000000000000001 1"} {
+		if got, err := ParseSum(bad); err == nil {
+			t.Errorf("%q: %v", bad, got)
+		}
+	}
+}
+
+// What a fingerprint takes is told of each kind of ladder by its parts: a voxel's share, what it
+// takes to search for a level, what many levels take, and their table.
+func workIsTold(t sound.T) {
+	voxel := int64(2)
+	if available()[0] == isa.Portable {
+		voxel = 12
+	}
+	table := func(n int) grid.Ladder {
+		values := make([]float32, n)
+		for i := range values {
+			values[i] = float32(i * i)
+		}
+		l, err := grid.Table(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	even, err := grid.Affine(0, 1, 100000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct {
+		typ    grid.Type
+		ladder grid.Ladder
+		want   int64 // ns
+	}{
+		"bytes":            {grid.Uint8, grid.Identity(grid.Uint8), 1000*voxel + 256*40},
+		"a short table":    {grid.Float32, table(3), 1000*(voxel+30) + 3*40},
+		"many levels":      {grid.Float32, even, 1000*(voxel+10) + 100000*40},
+		"every float32":    {grid.Float32, grid.Identity(grid.Float32), 1000 * 4 * voxel},
+		"a table of bytes": {grid.Uint8, table(3), 1000*voxel + 3*40},
+		"a long table":     {grid.Float32, table(manyLevels + 1), 1000*(voxel+30+10+110) + (manyLevels+1)*40},
+		"a table":          {grid.Float32, table(manyLevels), 1000*(voxel+30) + manyLevels*40},
+	} {
+		f, err := grid.Trusted(grid.Shape{D: 10, H: 10, W: 10}, c.typ, make([]byte, 1000*c.typ.Size()), c.ladder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for functions := 1; functions <= 2; functions++ {
+			for threads, by := range map[int]int64{0: 1, 1: 1, 4: 4} {
+				if got := Work(f, Draw(functions), threads); int64(got) != c.want/by*int64(functions) {
+					t.Errorf("%s, %d functions on %d cores: %d ns, want %d", what, functions, threads, got, c.want/by*int64(functions))
+				}
+				if got, want := int64(Work(struct{ grid.Source }{f}, Draw(functions), threads)), (c.want+3000)/by*int64(functions); got != want {
+					t.Errorf("%s, streamed, %d functions on %d cores: %d ns, want %d", what, functions, threads, got, want)
+				}
+			}
+		}
+	}
 }
