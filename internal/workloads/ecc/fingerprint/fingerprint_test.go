@@ -313,25 +313,3 @@ func TestApart(t *testing.T) {
 		}
 	}
 }
-
-// Bytes that are levels, each its own, are looked up in a byte less than others, whichever way the
-// levels go.
-func TestLineOfBytes(t *testing.T) {
-	few, err := grid.Affine(0, 2, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k := fingerprint.Draw(1)
-	for want, of := range map[int64]struct {
-		ladder grid.Ladder
-		in     fingerprint.Convention
-	}{
-		-1: {grid.Identity(grid.Uint8), fingerprint.Convention{}},
-		1:  {grid.Identity(grid.Uint8), fingerprint.Convention{Superlevel: true}},
-		0:  {few, fingerprint.Convention{}},
-	} {
-		if got := fingerprint.Slope(of.ladder, k.In(of.in)); got != want {
-			t.Errorf("%v, %+v: slope %d, want %d", of.ladder, of.in, got, want)
-		}
-	}
-}

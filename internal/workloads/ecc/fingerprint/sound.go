@@ -25,6 +25,8 @@ func Checks() []sound.Check {
 	return append(checks,
 		sound.Check{Name: "streamed images", Of: streamedAlike},
 		sound.Check{Name: "keys of fingerprints", Of: keysReadBack},
+		sound.Check{Name: "lines of bytes", Of: lineOfBytes},
+		sound.Check{Name: "fingerprints of curves", Of: curvesAdd},
 		sound.Check{Name: "fingerprints that are written", Of: sumsReadBack},
 		sound.Check{Name: "what fingerprints take", Of: workIsTold},
 	)
@@ -276,6 +278,59 @@ func workIsTold(t sound.T) {
 					t.Errorf("%s, streamed, %d functions on %d cores: %d ns, want %d", what, functions, threads, got, want)
 				}
 			}
+		}
+	}
+}
+
+// Bytes that are levels, each its own, are looked up in a byte less than others, whichever way the
+// levels go.
+func lineOfBytes(t sound.T) {
+	few, err := grid.Affine(0, 2, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := Draw(1)
+	for want, of := range map[int64]struct {
+		ladder grid.Ladder
+		in     Convention
+	}{
+		-1: {grid.Identity(grid.Uint8), Convention{}},
+		1:  {grid.Identity(grid.Uint8), Convention{Superlevel: true}},
+		0:  {few, Convention{}},
+	} {
+		w := k.In(of.in).weights(of.ladder.Len(), 0)
+		if _, got := lineOf(newLookup(grid.Uint8, of.ladder, w, of.ladder.Len(), fastest()).table, w.outside()); got != want {
+			t.Errorf("%v, %+v: slope %d, want %d", of.ladder, of.in, got, want)
+		}
+	}
+}
+
+// The fingerprint of a curve of many steps is the sum of those of its parts, on few levels and on every
+// float32.
+func curvesAdd(t sound.T) {
+	const steps, each = 10_000, 77
+	for _, levels := range []int64{steps, grid.Identity(grid.Float32).Len()} {
+		curve := func(from, to int64) func(func(level, change int64) bool) {
+			return func(yield func(level, change int64) bool) {
+				for i := from; i < to && yield(i*(levels/steps), i%7-3); i++ {
+				}
+			}
+		}
+		k := Draw(2)
+		whole, err := OfCurve(curve(0, steps), levels, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := make(Sum, len(whole))
+		for from := int64(0); from < steps; from += each {
+			part, err := OfCurve(curve(from, min(from+each, steps)), levels, k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum.Add(part, 1)
+		}
+		if !sum.Equal(whole) {
+			t.Errorf("of %d levels: %v, the parts have %v", levels, whole, sum)
 		}
 	}
 }
