@@ -76,21 +76,3 @@ func imageLevels(t testing.TB, s grid.Source) []int32 {
 	}
 	return levels
 }
-
-func openNamed(t testing.TB, name string) grid.Source {
-	t.Helper()
-	s, err := Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-func loadNamed(t testing.TB, name string) *grid.Field {
-	t.Helper()
-	f, err := grid.Load(openNamed(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}

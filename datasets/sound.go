@@ -24,6 +24,11 @@ func Checks() []sound.Check {
 		{Name: "files of several images", Of: readsVolumes},
 		{Name: "Zarr", Of: readsZarr},
 		{Name: "generators", Of: generates},
+		{Name: "slabs of generated images", Of: slabsOfTiles},
+		{Name: "slabs that are refused", Of: refusesSlabs},
+		{Name: "rolled images", Of: rolls},
+		{Name: "repeated images", Of: repeats},
+		{Name: "variants", Of: hasVariants},
 	}
 }
 

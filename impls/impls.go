@@ -127,6 +127,7 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 		Policy:    ecc.Policy(eyes...),
 		Encode:    bench.Small(ecc.Encode),
 		Decode:    ecc.Decode,
+		Checks:    ecc.Checks,
 	}
 	sum := read.Workload(readimpl.All(open)...)
 	sum.Inputs = images

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,16 +31,20 @@ func verifyCommand() cli.Subcommand {
 	}
 }
 
+// errFailed ends a run at the first cell that fails.
+var errFailed = errors.New("a cell failed")
+
 func doVerify(c *cli.Program, args []string) error {
 	var limit cli.Limits
 	var in cli.Inputs
-	var long, evidence bool
+	var long, evidence, failFast bool
 	var format string
 	f := pflag.NewFlagSet("verify", pflag.ContinueOnError)
 	limit.Add(f)
 	in.AddGiven(f, c.Benches)
 	f.BoolVar(&long, "long", false, "also inputs of more than 2²⁴ components and 2³¹ voxels")
 	f.BoolVar(&evidence, "evidence", false, "list what every witness said")
+	f.BoolVar(&failFast, "fail-fast", false, "end at the first cell that fails, and look for no smaller input that does")
 	f.StringVar(&format, "format", "text", "table format: text, md")
 	if err := c.Parse(verifyCommand(), f, args); err != nil {
 		return err
@@ -78,12 +83,23 @@ func doVerify(c *cli.Program, args []string) error {
 	if err != nil {
 		return err
 	}
+	reproduce := p.Reproduce
+	if failFast {
+		p.Reproduce = nil // it would be of a smaller input
+	}
 	var cells []bench.CellRecord
 	interrupted, err := c.Conduct(weights, limit.Quiet, func(cell bench.CellRecord) error {
+		failed := cli.Verdict([]bench.CellRecord{cell}) != nil
+		if failed && failFast {
+			cell.Reproduce = reproduce(cell.Impl, cell.Input)
+		}
 		cells = append(cells, cell)
+		if failed && failFast {
+			return errFailed
+		}
 		return nil
 	}, p)
-	if err != nil {
+	if err != nil && !errors.Is(err, errFailed) {
 		return err
 	}
 	if err := printVerdicts(c, style, p.Impls, cells, evidence); err != nil {
@@ -114,12 +130,12 @@ func silentLaws(laws []string, cells []bench.CellRecord) []string {
 }
 
 // checkParts looks at the judge, at what images come from and pass through, and at the parts of the
-// implementations, before any answer of theirs is looked at.
+// question and of the implementations, before any answer of theirs is looked at.
 func checkParts(b runner.Bench, p runner.Plan) error {
 	if err := verify.Sound(); err != nil {
 		return err
 	}
-	checks := append(grids.Checks(), datasets.Checks()...)
+	checks := slices.Concat(grids.Checks(), datasets.Checks(), b.Parts())
 	for _, impl := range p.Impls {
 		checks = append(checks, b.Checks(impl, p.ISA)...)
 	}

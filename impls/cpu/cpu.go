@@ -95,7 +95,7 @@ func newPlan(in grid.Source, threads int) plan {
 
 // memory is the number of bytes that a job of the plan allocates.
 func (p plan) memory() int64 {
-	core := 3*4*(p.h+2)*(p.w+2) + p.slab*p.h*p.w*p.size
+	core := 3*4*p.rows()*(p.w+2) + p.slab*p.h*p.w*p.size
 	if !p.shared {
 		core += 8 * p.levels
 	}

@@ -248,7 +248,7 @@ func (l layout) core() int64 {
 	if !l.flat { // the next one, too
 		planes *= 2
 	}
-	n := planes + l.owed()*l.stride*l.size + l.slab*l.slice()*l.element + 2*l.buffer()*l.size + l.w*l.size + 4*l.w
+	n := planes + l.owed()*l.stride*l.size + l.slab*l.slice()*l.element + 2*l.buffer()*l.size + l.w*l.size + 3*4*l.w
 	if l.tallied {
 		return n + 2*8*int64(l.pairs)
 	}

@@ -1,14 +1,19 @@
 package extrema
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
+	"time"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
 	"eccbench/internal/sound"
+	"eccbench/internal/sound/grids"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -24,31 +29,91 @@ func (i Implementation) Checks(asked string) []sound.Check {
 		sound.Check{Name: "images that add up", Of: imagesAddUp},
 		sound.Check{Name: "pieces that are joined, " + isa, Of: func(t sound.T) { piecesJoin(t, []string{isa}, []int64{1, 2}, 3) }},
 		sound.Check{Name: "tallies", Of: tallyAddsUp},
+		sound.Check{Name: "shares of cores", Of: sharedOut},
+		sound.Check{Name: "slabs", Of: slabs},
+		sound.Check{Name: "strips", Of: strips},
+		sound.Check{Name: "memory", Of: memoryIsWhatIsAllocated},
+		sound.Check{Name: "memory of tallies", Of: memoryOfTallies},
+		sound.Check{Name: "refusals, " + isa, Of: func(t sound.T) { refusals(t, isa) }},
+		sound.Check{Name: "flags", Of: searchedLevelsAreFlagged},
 	)
 }
 
-// image is an image whose values are of their places.
-func image(t sound.T, shape grid.Shape, typ grid.Type, ladder grid.Ladder, value func(i int64) float64) *grid.Field {
-	t.Helper()
-	data := grid.NewBuffer(shape.Voxels() * typ.Size())
-	for i := range shape.Voxels() {
-		at := data[i*typ.Size():][:typ.Size()]
-		switch v := value(i); typ {
-		case grid.Uint8:
-			at[0] = uint8(v)
-		case grid.Uint16:
-			grid.Values[uint16](at)[0] = uint16(v)
-		case grid.Int16:
-			grid.Values[int16](at)[0] = int16(v)
-		case grid.Float32:
-			grid.Values[float32](at)[0] = float32(v)
+func empty(t sound.T, shape grid.Shape, typ grid.Type, ladder grid.Ladder) *grid.Field {
+	return grids.Image(t, shape, typ, ladder, func(int64) float64 { return 0 })
+}
+
+// streamed is an image that nobody sees to be in memory.
+func streamed(s grid.Source) grid.Source { return struct{ grid.Source }{s} }
+
+// A vast source is of a shape and a type alone.
+type vast struct {
+	grid.Source
+	shape grid.Shape
+	typ   grid.Type
+}
+
+func (v vast) Shape() grid.Shape   { return v.shape }
+func (v vast) Type() grid.Type     { return v.typ }
+func (v vast) Ladder() grid.Ladder { return grid.Identity(v.typ) }
+
+// onEvery is a source on the ladder of every float32.
+type onEvery struct{ grid.Source }
+
+func (onEvery) Ladder() grid.Ladder { return grid.Identity(grid.Float32) }
+
+// An image is shared out among all cores that it has slices for, in chunks of four turns a core
+// that are not too short, and of its strips by themselves where all cores can have those.
+func sharedOut(t sound.T) {
+	for _, c := range []struct {
+		shape   grid.Shape
+		threads int
+		want    [2]int64 // cores and chunk
+	}{
+		{grid.Shape{D: 1000, H: 3, W: 3}, 1, [2]int64{1, 1000}}, {grid.Shape{D: 1000, H: 3, W: 3}, 0, [2]int64{1, 1000}}, {grid.Shape{D: 1000, H: 3, W: 3}, 2, [2]int64{2, 125}},
+		{grid.Shape{D: 1002, H: 3, W: 3}, 2, [2]int64{2, 126}}, {grid.Shape{D: 100, H: 3, W: 3}, 2, [2]int64{2, 32}}, {grid.Shape{D: 40, H: 3, W: 3}, 3, [2]int64{3, 14}},
+		{grid.Shape{D: 2, H: 3, W: 3}, 4, [2]int64{2, 1}}, {grid.Shape{D: 1, H: 999, W: 3}, 3, [2]int64{3, 84}}, {grid.Shape{D: 1, H: 90, W: 3}, 2, [2]int64{2, 32}},
+	} {
+		f := empty(t, c.shape, grid.Uint8, grid.Identity(grid.Uint8))
+		if l := (Implementation{}).layout(f, c.threads); int64(l.threads) != c.want[0] || l.chunk != c.want[1] {
+			t.Errorf("%v on %d cores: %d cores, chunks of %d slices, want %v", c.shape, c.threads, l.threads, l.chunk, c.want)
 		}
 	}
-	f, err := grid.NewField(shape, typ, data, ladder)
-	if err != nil {
-		t.Fatal(err)
+	// Of many strips each core has sixteen turns.
+	l := layout{strips: 8}
+	if l.share(100, 2); l.threads != 2 || l.chunk != 32 {
+		t.Errorf("8 strips of 100 slices on 2 cores: %d cores, chunks of %d, want 2 and 32", l.threads, l.chunk)
 	}
-	return f
+	if l.share(900, 2); l.chunk != 225 {
+		t.Errorf("8 strips of 900 slices on 2 cores: chunks of %d, want 225", l.chunk)
+	}
+	if l = (layout{strips: 2}); true {
+		if l.share(400, 2); l.chunk != 50 {
+			t.Errorf("2 strips of 400 slices on 2 cores: chunks of %d, want 50", l.chunk)
+		}
+	}
+}
+
+// A core reads what it counts and a slice on either side at once, where that is not too much; a step
+// is of two planes, so that a slab has two slices however large they are.
+func slabs(t sound.T) {
+	for _, c := range []struct {
+		shape   grid.Shape
+		typ     grid.Type
+		threads int
+		want    int64
+	}{
+		{grid.Shape{D: 100, H: 9, W: 9}, grid.Uint8, 1, 102}, {grid.Shape{D: 100, H: 9, W: 9}, grid.Uint8, 4, 27}, {grid.Shape{D: 100, H: 1 << 11, W: 1 << 11}, grid.Uint8, 1, 8},
+		{grid.Shape{D: 100, H: 1 << 11, W: 1 << 11}, grid.Uint16, 1, 4}, {grid.Shape{D: 9, H: 1 << 13, W: 1 << 13}, grid.Uint8, 1, 2}, {grid.Shape{D: 9, H: 1 << 13, W: 1 << 13}, grid.Uint8, 4, 2},
+		{grid.Shape{D: 1, H: 100, W: 9}, grid.Uint8, 1, 102}, {grid.Shape{D: 1, H: 100, W: 1 << 13}, grid.Uint8, 1, 27},
+	} {
+		if l := (Implementation{}).layout(vast{shape: c.shape, typ: c.typ}, c.threads); l.slab != c.want {
+			t.Errorf("%v of %v on %d cores: slabs of %d slices, want %d", c.shape, c.typ, c.threads, l.slab, c.want)
+		}
+	}
+	if l := (Implementation{}).layout(empty(t, grid.Shape{D: 9, H: 2, W: 2}, grid.Uint8, grid.Identity(grid.Uint8)), 1); l.slab != 0 {
+		t.Errorf("of an image in memory, slabs of %d slices", l.slab)
+	}
 }
 
 // Lanes are no wider than the levels need, and what is outside an image is above all of
@@ -89,7 +154,7 @@ func piecesJoin(t sound.T, isas []string, heights []int64, most int64) {
 		typ    grid.Type
 		ladder grid.Ladder
 	}{{grid.Uint8, grid.Identity(grid.Uint8)}, {grid.Uint16, grid.Identity(grid.Uint16)}, {grid.Float32, few}, {grid.Float32, grid.Identity(grid.Float32)}} {
-		f := image(t, grid.Shape{D: 9, H: 9, W: 70}, of.typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 199) })
+		f := grids.Image(t, grid.Shape{D: 9, H: 9, W: 70}, of.typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 199) })
 		changes := map[float32]int64{}
 		for _, s := range ecc.Enumerate(f) {
 			changes[few.Value(s.Level)] = s.Change
@@ -150,7 +215,7 @@ func imagesAddUp(t sound.T) {
 	few, many := of(3000), of(1<<20+1)
 	for _, c := range []struct{ ladder, counted grid.Ladder }{{of(200), of(200)}, {few, few}, {many, many}, {grid.Identity(grid.Float32), few}} {
 		image := func(ladder grid.Ladder, d, h, w, seed int64) *grid.Field {
-			return image(t, grid.Shape{D: d, H: h, W: w}, grid.Float32, ladder, func(i int64) float64 { return float64((i*i + seed + 2) * 7919 % c.counted.Len()) })
+			return grids.Image(t, grid.Shape{D: d, H: h, W: w}, grid.Float32, ladder, func(i int64) float64 { return float64((i*i + seed + 2) * 7919 % c.counted.Len()) })
 		}
 		for _, threads := range []int{1, 3} {
 			job, err := Implementation{}.Setup(image(c.ladder, 3, 4, 5, 0), bench.Conditions{Setting: bench.Setting{Threads: threads}})
@@ -228,14 +293,205 @@ func tallyAddsUp(t sound.T) {
 	}
 }
 
-// addedByTallies is what so many tallies, which gather so many pairs, add up together.
+// addedByTallies is what so many tallies, which gather so many pairs, add up together, once they forgot
+// what they were given before.
 func addedByTallies(pairs, tallies int, levels []uint32, changes []int32) ecc.VCEC {
 	list := make([]*tally, tallies)
 	for i := range list {
 		list[i] = newTally(pairs)
+		add(list[i], levels, changes, 1<<32)
+		list[i].reset()
 	}
 	for i := range levels {
 		add(list[i%tallies], levels[i:i+1], changes[i:i+1], 1<<32)
 	}
 	return steps(list)
+}
+
+// A strip of rows of three planes, of a flat image one, fits what it may take of a core's cache, and
+// strips are even; images in memory are cut, and those that are streamed read whole slices.
+func strips(t sound.T) {
+	for _, c := range []struct {
+		shape         grid.Shape
+		typ           grid.Type
+		strip, strips int64
+	}{
+		{grid.Shape{D: 9, H: 20, W: 9}, grid.Uint8, 20, 1}, {grid.Shape{D: 9, H: 1000, W: 64}, grid.Uint8, 500, 2}, {grid.Shape{D: 9, H: 1001, W: 64}, grid.Uint8, 501, 2},
+		{grid.Shape{D: 9, H: 1000, W: 64}, grid.Uint16, 334, 3}, {grid.Shape{D: 9, H: 100, W: 1 << 16}, grid.Uint8, 8, 13}, {grid.Shape{D: 1, H: 1000, W: 1 << 12}, grid.Uint8, 63, 1},
+	} {
+		ladder := grid.Identity(c.typ)
+		f, err := grid.Trusted(c.shape, c.typ, grid.NewBuffer(c.shape.Voxels()*c.typ.Size()), ladder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := Implementation{}.layout(f, 1)
+		if l.strip != c.strip || l.strips != c.strips {
+			t.Errorf("%v of %v: %d strips of %d rows, want %d of %d", c.shape, c.typ, l.strips, l.strip, c.strips, c.strip)
+		}
+		if l.stride*l.size%4096 == 0 {
+			t.Errorf("%v of %v: rows %d bytes apart", c.shape, c.typ, l.stride*l.size)
+		}
+		if of := (Implementation{}).layout(streamed(f), 1); of.strips != 1 {
+			t.Errorf("%v of %v: %d strips of a streamed image", c.shape, c.typ, of.strips)
+		}
+	}
+	for w, want := range map[int64]int64{flushAfter / 3: 3, flushAfter/2 + 1: 1, flushAfter: 1, 2 * flushAfter: 1} { // the changes of a strip fit its integers
+		l := layout{w: w}
+		if (Implementation{}).cut(&l, 9, 3, 1); l.strip != want {
+			t.Errorf("rows of %d voxels: strips of %d rows, want %d", w, l.strip, want)
+		}
+	}
+}
+
+// What a job is expected to allocate before it counts it does: with tables for each core and with
+// one for all, with tallies, in memory and streamed, whichever axis is the long one. What is
+// allocated is rounded up.
+func memoryIsWhatIsAllocated(t sound.T) {
+	for _, c := range []struct {
+		shape  grid.Shape
+		levels int64 // 0 for every float32
+	}{
+		{grid.Shape{D: 3, H: 20000, W: 1}, 200}, {grid.Shape{D: 3, H: 1, W: 40000}, 200}, {grid.Shape{D: 90, H: 50, W: 40}, 200}, {grid.Shape{D: 1, H: 9000, W: 40}, 200}, {grid.Shape{D: 1, H: 3, W: 100000}, 200},
+		{grid.Shape{D: 4, H: 3, W: 2}, 500}, {grid.Shape{D: 4, H: 3, W: 2}, 60000}, {grid.Shape{D: 4, H: 3, W: 2}, sharedLevels}, {grid.Shape{D: 4, H: 3, W: 2}, sharedLevels + 1},
+		{grid.Shape{D: 40, H: 50, W: 40}, 0}, {grid.Shape{D: 1, H: 300, W: 300}, 0},
+	} {
+		ladder, err := grid.Affine(0, 1, max(c.levels, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := empty(t, c.shape, grid.Float32, ladder)
+		made, after := streamed(whole), int64(0) // what comes as levels are found
+		if c.levels == 0 {
+			f, err := grid.Trusted(whole.Shape(), whole.Type(), whole.Data(), grid.Identity(grid.Float32))
+			if err != nil {
+				t.Fatal(err)
+			}
+			made, whole, after = onEvery{made}, f, 32*c.shape.Voxels()
+		}
+		for _, in := range []grid.Source{made, whole} {
+			for _, threads := range []int{1, 3} {
+				if threads > 1 && c.levels >= sharedLevels {
+					continue // which takes long
+				}
+				want := Implementation{}.layout(in, threads).memory() - after
+				got := int64(sound.Allocated(func() {
+					if _, err := (Implementation{}).Setup(in, bench.Conditions{Setting: bench.Setting{Threads: threads}}); err != nil {
+						t.Fatal(err)
+					}
+				}))
+				if apart, spare := got-want, want/100+int64(threads)<<15; apart > spare || apart < -spare {
+					t.Errorf("%v on %d levels, in memory %v, %d cores: %d bytes allocated, %d expected", c.shape, c.levels, in == grid.Source(whole), threads, got, want)
+				}
+			}
+		}
+	}
+}
+
+// Where changes are gathered a voxel may change a level of its own: what that takes at most is in
+// what a job needs.
+func memoryOfTallies(t sound.T) {
+	few, err := grid.Affine(0, 1, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		ladder grid.Ladder
+		voxel  int64
+	}{{grid.Identity(grid.Float32), 32}, {few, 0}} {
+		of := func(d int64) int64 {
+			return Implementation{}.layout(empty(t, grid.Shape{D: d, H: 30, W: 50}, grid.Float32, c.ladder), 2).memory()
+		}
+		if got, want := of(200)-of(100), 100*30*50*c.voxel; got != want {
+			t.Errorf("%v: 100 planes more take %d bytes more, want %d", c.ladder, got, want)
+		}
+	}
+}
+
+// What takes longer than there is time for, or more than there is memory, is refused, and no less:
+// by instructions, and more where levels are searched for, or too many for tables.
+func refusals(t sound.T, isa string) {
+	uneven, err := grid.Table([]float32{0, 1, 3, 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	many, err := grid.Affine(0, 1, sharedLevels+1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := map[string]int64{AVX512: 1, AVX2: 2, Portable: 12}[isa]
+	shape := grid.Shape{D: 20, H: 30, W: 40}
+	for _, c := range []struct {
+		what   string
+		typ    grid.Type
+		ladder grid.Ladder
+		ns     int64
+	}{
+		{"a table for each core", grid.Uint8, grid.Identity(grid.Uint8), by}, {"levels that are searched for", grid.Float32, uneven, by + 300},
+		{"one table for all cores", grid.Float32, many, by + 20}, {"tallies", grid.Float32, grid.Identity(grid.Float32), by + 20 + 40},
+	} {
+		f := empty(t, shape, c.typ, c.ladder)
+		for threads, cores := range map[int]int64{0: 1, 1: 1, 4: 4} {
+			given := bench.Conditions{Setting: bench.Setting{Threads: threads, ISA: isa}}
+			if got, want := sound.Least(func(n int64) bool {
+				c := given
+				c.Time = time.Duration(n)
+				return Implementation{}.CanDo(f, c) == nil
+			}), shape.Voxels()*c.ns/cores; got < want-1 || got > want+1 {
+				t.Errorf("%s, %d cores: %v is enough, want %v", c.what, threads, time.Duration(got), time.Duration(want))
+			}
+			if got, want := sound.Least(func(n int64) bool {
+				c := given
+				c.Memory = n
+				return Implementation{}.CanDo(f, c) == nil
+			}), (Implementation{}).layout(f, threads).memory(); got != want {
+				t.Errorf("%s, %d cores: %d bytes are enough, want %d", c.what, threads, got, want)
+			}
+		}
+	}
+	f, given := empty(t, shape, grid.Uint8, grid.Identity(grid.Uint8)), bench.Conditions{Setting: bench.Setting{Threads: 4, ISA: isa}}
+	for want, c := range map[string]bench.Conditions{
+		"(4 cores × " + quantity.Bytes(Implementation{}.layout(f, 4).core()) + ", 256 levels), the limit is 1 B": {Setting: given.Setting, Memory: 1},
+		fmt.Sprintf("(24000 voxels × %d ns on 4 cores), 1.00 ns is left for one", by):                            {Setting: given.Setting, Time: 1},
+	} {
+		if err := (Implementation{}).CanDo(f, c); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	for w, want := range map[int64]bool{2 * flushAfter: true, 2*flushAfter + 1: false} {
+		if err := (Implementation{}).CanDo(vast{shape: grid.Shape{D: 1, H: 2, W: w}, typ: grid.Uint8}, given); (err == nil) != want {
+			t.Errorf("rows of %d voxels: %v", w, err)
+		}
+	}
+	given.ISA = "avx3"
+	if (Implementation{}).CanDo(f, given) == nil {
+		t.Error("instructions that there are not are not refused")
+	}
+	if job, err := (Implementation{}).Setup(f, given); job != nil || err == nil {
+		t.Errorf("with instructions that there are not: %v, %v", job, err)
+	}
+}
+
+// A row says that its levels were searched for, where they were.
+func searchedLevelsAreFlagged(t sound.T) {
+	uneven, err := grid.Table([]float32{0, 1, 3, 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	even, err := grid.Affine(0, 1, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		typ    grid.Type
+		ladder grid.Ladder
+		want   []string
+	}{{grid.Float32, uneven, []string{"levels=searched"}}, {grid.Float32, even, nil}, {grid.Uint8, uneven, nil}} {
+		job, err := Implementation{}.Setup(empty(t, grid.Shape{D: 1, H: 2, W: 2}, c.typ, c.ladder), bench.Conditions{Setting: bench.Setting{Threads: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := job.(bench.Flagged).Flags(); !slices.Equal(got, c.want) {
+			t.Errorf("%v: flags %q, want %q", c.typ, got, c.want)
+		}
+	}
 }

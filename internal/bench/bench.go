@@ -31,6 +31,8 @@ type Workload[In, Out any] struct {
 	// it is affordable its answers are the witness of the others.
 	Reference string
 	Policy    verify.Policy[In, Out]
+	// Checks are of the parts that say what answers are worth and carry them; nil for none.
+	Checks func() []sound.Check
 	// Encode writes an answer so that equal answers are equal bytes; Decode is its
 	// inverse, of bytes that stay valid and unmodified while the answer is used. An
 	// answer may be larger than what a program would hold as bytes.

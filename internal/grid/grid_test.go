@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/gob"
 	"errors"
-	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -70,46 +68,6 @@ func TestLevels(t *testing.T) {
 			}
 		}
 	})
-}
-
-// Levels that lie as close together as can be, some of them far away, and so many that
-// each has one or two buckets.
-func TestLevelsOfLongTables(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	tables := map[string][]float32{}
-	near := []float32{-math.MaxFloat32, -1, -math.SmallestNonzeroFloat32, 0, math.SmallestNonzeroFloat32}
-	for x := float32(1); len(near) < 200_000; x = math.Nextafter32(x, 2) {
-		near = append(near, x)
-	}
-	tables["neighbours"] = append(near, 7, math.MaxFloat32)
-	for _, n := range []int{2, 3000, 70_000, 300_000} {
-		var even []float32
-		for range n {
-			even = append(even, rng.Float32()-0.25)
-		}
-		slices.Sort(even)
-		tables[fmt.Sprint(n)] = slices.Compact(even)
-	}
-	for name, levels := range tables {
-		l, err := Table(levels)
-		if err != nil {
-			t.Fatal(err)
-		}
-		values := []float32{float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.Copysign(0, -1))}
-		for _, v := range levels {
-			values = append(values, v, math.Nextafter32(v, math.MaxFloat32), math.Nextafter32(v, -math.MaxFloat32))
-		}
-		for range 10_000 {
-			values = append(values, math.Float32frombits(rng.Uint32()&^(1<<30)))
-		}
-		got := make([]int32, len(values))
-		NewLevels[float32](l).Convert(got, values)
-		for i, v := range values {
-			if k := l.Level(v); int64(got[i]) != k {
-				t.Fatalf("%s: %v is converted to %d, looked up as %d", name, v, got[i], k)
-			}
-		}
-	}
 }
 
 func TestLadderGob(t *testing.T) {

@@ -59,7 +59,7 @@ func command(ctx context.Context, args []string) error {
 		if floor, err = readFloor(filepath.Join(here, floorFile)); err != nil {
 			return err
 		}
-		p.seed, p.each, p.lazy = floor.Seed, floor.Each, true
+		p.seed, p.each, p.lazy, p.quick = floor.Seed, floor.Each, true, true
 		*only = floor.Only
 	}
 	if *all {

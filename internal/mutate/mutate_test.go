@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func fixture(t *testing.T) *Project {
@@ -97,7 +98,7 @@ func TestNoneChosen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.stages = map[string]*Stage{}
+	p.stages, p.binaries = map[string]*Stage{}, map[string]func() error{}
 	stages := p.prepare(t.Context(), p.targets[0], overlay)
 	if err := stages[0].ready(); err != nil {
 		t.Fatal(err)
@@ -105,10 +106,10 @@ func TestNoneChosen(t *testing.T) {
 	if len(stages[0].reached) == 0 {
 		t.Error("nothing was reached")
 	}
-	if failed, out, err := stages[0].run(t.Context(), 0, 0, p.scratch); failed || err != nil {
+	if failed, out, err := stages[0].run(t.Context(), 0, 0, 0, p.scratch); failed || err != nil {
 		t.Error(err, out)
 	}
-	if failed, _, err := stages[0].run(t.Context(), all[0].ID, 0, p.scratch); !failed || err != nil {
+	if failed, _, err := stages[0].run(t.Context(), all[0].ID, 0, 0, p.scratch); !failed || err != nil {
 		t.Errorf("%v passes: %v", all[0], err)
 	}
 }
@@ -118,8 +119,23 @@ func TestHeld(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux says what processes hold")
 	}
-	if group, err := syscall.Getpgid(0); err != nil || held(group) < 1<<20 {
-		t.Errorf("this group holds %d bytes (%v)", held(group), err)
+	group, err := syscall.Getpgid(0)
+	if bytes, used := held(group); err != nil || bytes < 1<<20 || used <= 0 {
+		t.Errorf("this group holds %d bytes and used %v (%v)", bytes, used, err)
+	}
+}
+
+// What uses the processor without end is ended, and so counts as noticed.
+func TestEndless(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux says what processes use")
+	}
+	s := Stage{argv: []string{"sh", "-c", "while :; do :; done"}}
+	if failed, _, err := s.run(t.Context(), 0, 0, 100*time.Millisecond, t.TempDir()); !failed || err != nil {
+		t.Errorf("it failed: %v (%v)", failed, err)
+	}
+	if used := time.Duration(s.used.Load()); used < 100*time.Millisecond {
+		t.Errorf("it used %v", used)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -27,11 +28,14 @@ type Project struct {
 	log        io.Writer
 	verbose    bool
 	lazy       bool // tests look at what verify does not notice alone
+	quick      bool // the package's own tests are first, and what one notices nothing else looks at
 
-	scratch string
-	stages  map[string]*Stage
-	program func() error // builds it
-	mu      sync.Mutex
+	scratch  string
+	stages   map[string]*Stage
+	program  func() error            // builds it
+	binaries map[string]func() error // build the tests of packages
+	mu       sync.Mutex
+	building atomic.Int64 // nanoseconds of the processor that builds used
 }
 
 // A Result is what noticed a mutant.
@@ -50,7 +54,7 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(p.scratch)
-	p.stages = map[string]*Stage{}
+	p.stages, p.binaries = map[string]*Stage{}, map[string]func() error{}
 	results := &Results{targets: p.targets, places: map[string]int{}, equivalent: map[string]int{}}
 	used := map[*Mutant]bool{}
 
@@ -161,6 +165,10 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 		}
 	}
 	results.took = time.Since(began)
+	results.used = map[string]time.Duration{"": time.Duration(p.building.Load())}
+	for _, s := range p.stages {
+		results.used[s.Kind] += time.Duration(s.used.Load())
+	}
 	return results, nil
 }
 
@@ -216,7 +224,9 @@ func (p *Project) overlay(packages map[string]*Package, chosen map[string][]*Mut
 func (p *Project) build(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = p.root
-	if out, err := cmd.CombinedOutput(); err != nil {
+	out, err := cmd.CombinedOutput()
+	p.building.Add(int64(processorTime(cmd)))
+	if err != nil {
 		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
 	return nil
@@ -247,10 +257,12 @@ func (p *Project) prepare(ctx context.Context, t Target, overlay string) (list [
 	}
 	program := filepath.Join(p.scratch, "program")
 	if p.program == nil {
-		p.program = sync.OnceValue(func() error { return p.build(ctx, "build", "-overlay", overlay, "-o", program, "./"+p.command) })
+		p.program = sync.OnceValue(func() error {
+			return p.build(ctx, "build", "-ldflags=-s -w", "-overlay", overlay, "-o", program, "./"+p.command)
+		})
 	}
 	for _, args := range t.verify {
-		argv := append([]string{program, "verify", "--quiet", "--time-limit", "20s"}, args...)
+		argv := append([]string{program, "verify", "--quiet", "--fail-fast", "--time-limit", "20s"}, args...)
 		name := "verify " + strings.Join(args, " ")
 		if !t.own {
 			given := slices.Clone(argv)
@@ -267,15 +279,24 @@ func (p *Project) prepare(ctx context.Context, t Target, overlay string) (list [
 	for _, name := range t.tests {
 		dir, test, one := strings.Cut(name, " ")
 		binary := filepath.Join(p.scratch, strings.ReplaceAll(dir, "/", "-")+".test")
-		argv := []string{binary, "-test.short", "-test.failfast", "-test.timeout=10m"}
+		argv := []string{binary, "-test.failfast", "-test.timeout=10m"}
 		if one {
 			argv = append(argv, "-test.run=^"+test+"$")
 		}
-		// What go vet suspects is what mutants are.
-		add(&Stage{Kind: byTests, Name: "tests of " + name, dir: filepath.Join(p.root, dir), argv: argv},
-			func() error {
-				return p.build(ctx, "test", "-c", "-vet=off", "-overlay", overlay, "-o", binary, "./"+dir)
+		if !strings.HasSuffix(test, "OnHost") { // of which none is short
+			argv = append(argv, "-test.short")
+		}
+		if p.binaries[dir] == nil {
+			p.binaries[dir] = sync.OnceValue(func() error {
+				// What go vet suspects is what mutants are.
+				return p.build(ctx, "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", binary, "./"+dir)
 			})
+		}
+		add(&Stage{Kind: byTests, Name: "tests of " + name, dir: filepath.Join(p.root, dir), argv: argv}, p.binaries[dir])
+	}
+	if first := slices.IndexFunc(list, func(s *Stage) bool { return s.Kind == byTests }); p.quick && first > 0 {
+		own := list[first]
+		list = slices.Insert(slices.Delete(list, first, first+1), 0, own)
 	}
 	return list
 }
@@ -316,7 +337,7 @@ func (p *Project) several(ctx context.Context, n int, do func(i int) error) erro
 }
 
 // try runs the stages that come to a mutant, of each kind until one fails, or of both where tests
-// are for what verify does not notice.
+// are for what verify does not notice or whatever notices it is enough.
 func (p *Project) try(ctx context.Context, m *Mutant, stages []*Stage) (*Result, error) {
 	r := &Result{Mutant: m}
 	for _, s := range stages {
@@ -324,7 +345,7 @@ func (p *Project) try(ctx context.Context, m *Mutant, stages []*Stage) (*Result,
 		if s.Kind == byVerify {
 			noticed = &r.Verify
 		}
-		if *noticed != "" || p.lazy && r.Verify != "" {
+		if *noticed != "" || p.lazy && r.Verify != "" || p.quick && r.Tests != "" {
 			continue
 		}
 		if err := s.ready(); err != nil {
@@ -335,7 +356,7 @@ func (p *Project) try(ctx context.Context, m *Mutant, stages []*Stage) (*Result,
 		}
 		r.Reached = true
 		r.ByVerify = r.ByVerify || s.Kind == byVerify
-		failed, _, err := s.run(ctx, m.ID, s.limit(), p.scratch)
+		failed, _, err := s.try(ctx, m.ID, p.scratch)
 		if err != nil {
 			return nil, err
 		}
@@ -399,7 +420,7 @@ func (p *Project) tryKernels(ctx context.Context, candidates []*Mutant, want map
 			if err != nil {
 				return err
 			}
-			failed, out, err := s.run(ctx, 0, s.limit(), p.scratch)
+			failed, out, err := s.try(ctx, 0, p.scratch)
 			if err != nil {
 				return err
 			}
@@ -439,11 +460,9 @@ func (p *Project) kernelStage(ctx context.Context, home string, test [2]string) 
 	}
 	s := &Stage{Kind: byTests, Name: name, dir: filepath.Join(p.root, test[0]),
 		argv: []string{binary, "-test.run", "^" + test[1], "-test.failfast", "-test.timeout=10m"}}
-	began := time.Now()
-	if failed, out, err := s.run(ctx, 0, 0, p.scratch, "ECCBENCH_REQUIRE_FAKE=1"); failed || err != nil {
-		return nil, fmt.Errorf("%s fails without a mutant: %w\n%s", name, err, out)
+	if err := s.time(ctx, 0, p.scratch, "ECCBENCH_REQUIRE_FAKE=1"); err != nil {
+		return nil, err
 	}
-	s.takes = time.Since(began)
 	s.dir = filepath.Join(home, test[0])
 	p.stages[name] = s
 	return s, os.MkdirAll(s.dir, 0o777)

@@ -59,6 +59,7 @@ type Results struct {
 	places     map[string]int // mutants that there are, by target
 	equivalent map[string]int // of those that were drawn, which were not run
 	took       time.Duration
+	used       map[string]time.Duration // of the processor: by kind of stage, and "" to build
 }
 
 // Print writes the table, the survivors, and what is out of date, and returns the score:
@@ -101,7 +102,8 @@ func (r *Results) Print(w io.Writer) (score float64) {
 			fmt.Fprintf(w, "- %s\n", m)
 		}
 	}
-	fmt.Fprintf(w, "\n%.0f s.\n", r.took.Seconds())
+	fmt.Fprintf(w, "\n%.0f s. Of the processor %.0f s to build, %.0f s by `verify`, %.0f s by tests.\n",
+		r.took.Seconds(), r.used[""].Seconds(), r.used[byVerify].Seconds(), r.used[byTests].Seconds())
 	return total.score()
 }
 

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -24,7 +25,9 @@ type Stage struct {
 
 	ready   func() error  // builds and measures it, once
 	takes   time.Duration // with the program itself
+	uses    time.Duration // of the processor
 	reached map[int]bool  // the functions that it comes to, by their numbers
+	used    atomic.Int64  // nanoseconds of the processor, by all runs
 }
 
 const (
@@ -36,8 +39,8 @@ const (
 const memory = 6 << 30
 
 // run runs the stage with a mutant chosen, 0 for none, in a folder for what it leaves. It
-// says whether the stage failed, which it also does when it takes too long.
-func (s *Stage) run(ctx context.Context, id int, limit time.Duration, scratch string, env ...string) (failed bool, output string, err error) {
+// says whether the stage failed, which it also does when it takes too long, 0 for no limits.
+func (s *Stage) run(ctx context.Context, id int, limit, ofProcessor time.Duration, scratch string, env ...string) (failed bool, output string, err error) {
 	temp, err := os.MkdirTemp(scratch, "run-")
 	if err != nil {
 		return false, "", err
@@ -67,7 +70,7 @@ func (s *Stage) run(ctx context.Context, id int, limit time.Duration, scratch st
 			case <-ended:
 				return
 			case <-time.After(200 * time.Millisecond):
-				if held(cmd.Process.Pid) > memory {
+				if bytes, used := held(cmd.Process.Pid); bytes > memory || ofProcessor > 0 && used > ofProcessor {
 					syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 				}
 			}
@@ -75,6 +78,7 @@ func (s *Stage) run(ctx context.Context, id int, limit time.Duration, scratch st
 	}()
 	err = cmd.Wait()
 	close(ended)
+	s.used.Add(int64(processorTime(cmd)))
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
@@ -96,11 +100,9 @@ func (s *Stage) measure(ctx context.Context, scratch string) error {
 	}
 	defer os.RemoveAll(temp)
 	list := filepath.Join(temp, "reached")
-	began := time.Now()
-	if failed, out, err := s.run(ctx, -1, 0, scratch, "ECCMUT_REACHED="+list); failed || err != nil {
-		return fmt.Errorf("%s fails without a mutant: %w\n%s", s.Name, err, out)
+	if err := s.time(ctx, -1, scratch, "ECCMUT_REACHED="+list); err != nil {
+		return err
 	}
-	s.takes = time.Since(began)
 	text, err := os.ReadFile(list)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -116,11 +118,33 @@ func (s *Stage) measure(ctx context.Context, scratch string) error {
 	return nil
 }
 
-// limit is how long the stage may take with a mutant.
-func (s *Stage) limit() time.Duration { return 4*s.takes + 10*time.Second }
+// time runs the stage without a mutant and notes what it takes.
+func (s *Stage) time(ctx context.Context, id int, scratch string, env ...string) error {
+	began, before := time.Now(), s.used.Load()
+	if failed, out, err := s.run(ctx, id, 0, 0, scratch, env...); failed || err != nil {
+		return fmt.Errorf("%s fails without a mutant: %w\n%s", s.Name, err, out)
+	}
+	s.takes, s.uses = time.Since(began), time.Duration(s.used.Load()-before)
+	return nil
+}
 
-// held is how many bytes the processes of a group hold, as Linux says; elsewhere 0.
-func held(group int) (bytes int64) {
+// try runs the stage with a mutant, which may use four times what the program does of the processor.
+// Whoever waits may do so for longer: others may use the machine.
+func (s *Stage) try(ctx context.Context, id int, scratch string) (failed bool, output string, err error) {
+	return s.run(ctx, id, 8*s.takes+60*time.Second, 4*s.uses+10*time.Second, scratch)
+}
+
+// processorTime is what a command that has ended used of the processor, with what it waited for.
+func processorTime(cmd *exec.Cmd) time.Duration {
+	if cmd.ProcessState == nil {
+		return 0
+	}
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+}
+
+// held is how many bytes the processes of a group hold, and how long they and what they waited for used
+// the processor, as Linux says; elsewhere 0.
+func held(group int) (bytes int64, used time.Duration) {
 	list, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, name := range list {
 		text, err := os.ReadFile(name)
@@ -129,11 +153,15 @@ func held(group int) (bytes int64) {
 		}
 		// What comes after the name in parentheses: state, parent, group, and so on.
 		_, rest, _ := strings.Cut(string(text), ") ")
-		const ofGroup, ofPages = 2, 21
+		const ofGroup, ofTicks, ofPages, tick = 2, 11, 21, time.Second / 100
 		if f := strings.Fields(rest); len(f) > ofPages && f[ofGroup] == strconv.Itoa(group) {
 			pages, _ := strconv.ParseInt(f[ofPages], 10, 64)
 			bytes += pages * int64(os.Getpagesize())
+			for _, ticks := range f[ofTicks : ofTicks+4] {
+				n, _ := strconv.ParseInt(ticks, 10, 64)
+				used += time.Duration(n) * tick
+			}
 		}
 	}
-	return bytes
+	return bytes, used
 }

@@ -30,6 +30,8 @@ type Bench interface {
 	CanDo(impl, input string, c bench.Conditions) error
 	// Laws are the names of those that have something to say of one adversarial input at least.
 	Laws() []string
+	// Parts are checks of what says what answers are worth, and carries them.
+	Parts() []sound.Check
 	// Checks are those that an implementation makes of its parts, which an instruction set has
 	// where there are several.
 	Checks(impl, isa string) []sound.Check
@@ -107,6 +109,13 @@ func (b *bound[In, Out]) Laws() []string {
 		}
 	}
 	return names
+}
+
+func (b *bound[In, Out]) Parts() []sound.Check {
+	if b.w.Checks == nil {
+		return nil
+	}
+	return b.w.Checks()
 }
 
 func (b *bound[In, Out]) Checks(impl, isa string) []sound.Check {

@@ -179,3 +179,28 @@ func TestBuilds(t *testing.T) {
 		}
 	}
 }
+
+// What the machine says of itself is the first value of a name, without what is around it.
+func TestFieldsOfFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "status")
+	if err := os.WriteFile(path, []byte("Threads without a value\nmodel name\t: one of two: fast \nMemTotal:       12 kB\nmodel name : another\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"model name": "one of two: fast", "MemTotal": "12 kB", "model": "", "Threads without a value": ""} {
+		if got := procField(path, name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if got := procField(path+".none", "MemTotal"); got != "" {
+		t.Errorf("of no file: %q", got)
+	}
+	if got := kilobytes(procField(path, "MemTotal")); got != 12<<10 {
+		t.Errorf("12 kB are %d bytes", got)
+	}
+	if got := first(path+".none", path); !strings.HasPrefix(got, "Threads") || !strings.HasSuffix(got, "another") || first(path+".none") != "" {
+		t.Errorf("the file has %q", got)
+	}
+	if orNA("") != "n/a" || orNA("x") != "x" {
+		t.Error("what is not known")
+	}
+}

@@ -3,7 +3,6 @@ package duality_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"sort"
 	"testing"
 
 	"eccbench/impls/betti/definition"
@@ -101,33 +100,6 @@ func BenchmarkDuality(b *testing.B) {
 				}
 				b.ReportMetric(float64(in.Shape().Voxels())*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gvox/s")
 			})
-		}
-	}
-}
-
-// What a job takes at most grows as planes and cores do, and not with the number of planes.
-func TestMemoryGrowsWithPlanes(t *testing.T) {
-	need := func(s grid.Shape, threads int) int64 {
-		f, err := grid.NewField(s, grid.Uint8, make([]byte, s.Voxels()), grid.Identity(grid.Uint8))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return int64(sort.Search(1<<30, func(memory int) bool {
-			c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}, Memory: int64(memory) + 1}
-			return duality.Implementation{}.CanDo(&betti.Image{Source: f}, c) == nil
-		}))
-	}
-	s := grid.Shape{D: 16, H: 512, W: 512}
-	base := need(s, 1)
-	if least := int64(8 * 3 * 512 * 512 / 8); base < least { // bits of windows of eight planes
-		t.Errorf("windows take %d bytes, want more than %d", base, least)
-	}
-	if got := need(grid.Shape{D: 32, H: 512, W: 512}, 1); got != base {
-		t.Errorf("twice as many planes take %d bytes, want %d", got, base)
-	}
-	for of, got := range map[string]int64{"rows": need(grid.Shape{D: 16, H: 1024, W: 512}, 1), "columns": need(grid.Shape{D: 16, H: 512, W: 1024}, 1), "cores": need(s, 2)} {
-		if got < base*17/10 || got > base*21/10 {
-			t.Errorf("twice as many %s take %d bytes, half of them %d", of, got, base)
 		}
 	}
 }

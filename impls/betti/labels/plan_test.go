@@ -27,8 +27,12 @@ func TestMostVoxelsOnDevices(t *testing.T) {
 		{grid.Shape{D: 2, H: 3, W: 715827882}, true},                                                // 2³² − 4
 		{grid.Shape{D: 1, H: 1, W: 1<<31 - 1}, false}, {grid.Shape{D: 1, H: 1<<31 - 2, W: 2}, true}, // places of 4 bytes
 	} {
-		if _, err := plan(&betti.Image{Source: vast{shape: c.shape}}); (err == nil) != c.can {
+		p, err := plan(&betti.Image{Source: vast{shape: c.shape}})
+		if (err == nil) != c.can {
 			t.Errorf("%v: %v", c.shape, err)
+		}
+		if want := 4 * (c.shape.Voxels() + 1); c.can && (len(p.Scratch) != 1 || p.Scratch[0].Bytes != want) {
+			t.Errorf("%v: scratch %+v, want %d bytes", c.shape, p.Scratch, want)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import "eccbench/internal/sound"
 func Checks() []sound.Check {
 	return []sound.Check{
 		{Name: "views of an image", Of: views},
+		{Name: "sources that are closed", Of: closes},
 		{Name: "relabelled images", Of: relabelKeepsTheOrder},
 		{Name: "images closed to rings", Of: wrapAndFirst},
 		{Name: "axes", Of: axes},
@@ -30,6 +31,7 @@ func Checks() []sound.Check {
 		{Name: "slabs of an image in memory", Of: eachSlabOfAField},
 		{Name: "bounds of slabs", Of: checkSlab},
 		{Name: "levels", Of: levelIsTheLowest},
+		{Name: "levels of tables", Of: func(t sound.T) { levelsOfTables(t, 20_000, 2, 3000, 70_000) }},
 		{Name: "ladders in words", Of: parseLadder},
 		{Name: "ladders of levels that are one", Of: levelsThatAreTheSame},
 		{Name: "hashes of slices", Of: digester},

@@ -139,6 +139,23 @@ func ladderRefuses(t sound.T) {
 			t.Errorf("%+v: ladder %v", c, l)
 		}
 	}
+	// What no level is beyond may be.
+	for _, c := range []struct {
+		lo, step float64
+		n        int64
+	}{{0, 1e38, 4}, {-3e38, 2e38, 4}, {math.MaxFloat32, 1e38, 1}, {0, 1e308, 1}} {
+		if _, err := grid.Affine(c.lo, c.step, c.n); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	for _, c := range []struct {
+		lo, step float64
+		n        int64
+	}{{0, 1e38, 5}, {-3e38, 2e38, 5}, {-math.MaxFloat64, 1e308, 2}} {
+		if l, err := grid.Affine(c.lo, c.step, c.n); err == nil {
+			t.Errorf("%+v: ladder %v", c, l)
+		}
+	}
 }
 
 // Ladders of other levels have other keys.

@@ -634,3 +634,43 @@ func fillValue(t grid.Type, dst []byte, v float32) {
 		}
 	}
 }
+
+var errClosed = errors.New("it is closed")
+
+// closable counts how often it is closed, which fails.
+type closable struct {
+	grid.Source
+	times *int
+}
+
+func (c closable) Close() error {
+	*c.times++
+	return errClosed
+}
+
+// Who shows a source that is to be closed closes it, once, and says how that went; what need not be
+// closed is not.
+func closes(t sound.T) {
+	f := numbered(t, grid.Shape{D: 4, H: 3, W: 2})
+	times := 0
+	c := closable{f, &times}
+	for what, s := range map[string]grid.Source{"the source": c, "repeated": grid.Repeat(c, 2), "hashed": grid.NewDigester(c)} {
+		if times = 0; !errors.Is(grid.Close(s), errClosed) || times != 1 {
+			t.Errorf("%s: closed %d times", what, times)
+		}
+	}
+	mask, err := grid.NewField(f.Shape(), grid.Uint8, grid.NewBuffer(24), grid.Identity(grid.Uint8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	masked, err := grid.Mask(c, closable{mask, &times})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if times = 0; !errors.Is(grid.Close(masked), errClosed) || times != 2 {
+		t.Errorf("an image and its mask: closed %d times", times)
+	}
+	if err := errors.Join(grid.Close(f), grid.Close(grid.Repeat(f, 2))); err != nil {
+		t.Errorf("in memory: %v", err)
+	}
+}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -119,40 +117,6 @@ func TestNames(t *testing.T) {
 	for _, bad := range []string{"betti/at=-2/of=noise/shape=8x8", "betti/of=noise/shape=8x8", "betti/at=2/of=ball/shape=8x8/type=uint8", "betti/at=1", "noise/shape=8x8", "betti/at=x/of=noise/shape=8x8"} {
 		if _, err := (Inputs{}).Open(bad); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", bad, err)
-		}
-	}
-}
-
-// What is shared is attached as the same image with the same threshold.
-func TestShare(t *testing.T) {
-	in := open(t, "betti/at=40/of=between/shape=43x11x7/levels=200/step=0.1/seed=20")
-	path := filepath.Join(t.TempDir(), "shared")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := (Inputs{}).Share(in, f); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if size := (Inputs{}).Size(in); int64(len(data)) > size {
-		t.Errorf("%d bytes are more than the %d announced", len(data), size)
-	}
-	again, err := Inputs{}.Attach(data)
-	if err != nil || again.Threshold != in.Threshold || again.Shape() != in.Shape() {
-		t.Fatal(again, err)
-	}
-	want, _ := ByFlooding(in, ecc.Convention{})
-	if got, err := ByFlooding(again, ecc.Convention{}); err != nil || got != want {
-		t.Errorf("%v, %v; want %v", got, err, want)
-	}
-	for n := range 64 {
-		if _, err := (Inputs{}).Attach(data[:n]); err == nil {
-			t.Errorf("attached %d bytes", n)
 		}
 	}
 }

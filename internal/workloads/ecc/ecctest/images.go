@@ -6,31 +6,14 @@ import (
 	"testing"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/sound/grids"
 )
 
 // Image is an image in memory of a value for each voxel in row-major order, which is one of
 // its type, or for float32 is rounded to it.
 func Image(t testing.TB, shape grid.Shape, typ grid.Type, l grid.Ladder, value func(i int64) float64) *grid.Field {
 	t.Helper()
-	data := grid.NewBuffer(shape.Voxels() * typ.Size())
-	for i := range shape.Voxels() {
-		v := value(i)
-		switch typ {
-		case grid.Uint8:
-			data[i] = uint8(v)
-		case grid.Int16:
-			grid.Values[int16](data)[i] = int16(v)
-		case grid.Uint16:
-			grid.Values[uint16](data)[i] = uint16(v)
-		case grid.Float32:
-			grid.Values[float32](data)[i] = float32(v)
-		}
-	}
-	f, err := grid.NewField(shape, typ, data, l)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return grids.Image(t, shape, typ, l, value)
 }
 
 // AroundLevels are float32 images of values on levels, a rounding beside them, anywhere

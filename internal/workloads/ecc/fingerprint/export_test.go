@@ -40,11 +40,3 @@ func Weights(k Key, levels int64) []uint64 {
 var RoundKeys = roundKeys
 
 var ApartOf = apart
-
-// Slope is that of the line beyond which less than the whole of W − w is looked up, of the voxels of
-// an image of bytes on a ladder; 0 for none.
-func Slope(l grid.Ladder, k Key) int64 {
-	w := k.weights(l.Len(), 0)
-	_, slope := lineOf(newLookup(grid.Uint8, l, w, l.Len(), fastest()).table, w.outside())
-	return slope
-}

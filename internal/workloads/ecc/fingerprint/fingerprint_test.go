@@ -187,23 +187,6 @@ func TestAboveTheLastLevel(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
-	for _, n := range []int{1, 2, 3} {
-		k := fingerprint.Draw(n)
-		if back, err := fingerprint.ParseKey(k.String()); err != nil || back != k {
-			t.Errorf("key %v is read as %v, %v", k, back, err)
-		}
-	}
-	for _, bad := range []string{"", "12", "00112233445566778899aabbccddeefg", "00112233445566778899aabbccddeeff*0", "00112233445566778899aabbccddeeff*x", "00112233445566778899aabbccddeeff00"} {
-		if _, err := fingerprint.ParseKey(bad); err == nil {
-			t.Errorf("key %q is read", bad)
-		}
-	}
-	if _, err := fingerprint.ParseKey("12"); err == nil || err.Error() != `key "12": want 32 hexadecimal digits` {
-		t.Error(err)
-	}
-	if a, b := fingerprint.Draw(1), fingerprint.Draw(1); a == b {
-		t.Error("two keys are the same")
-	}
 	// The same key gives the same sum on any machine.
 	k, err := fingerprint.ParseKey("000102030405060708090a0b0c0d0e0f*3")
 	if err != nil {
@@ -216,11 +199,6 @@ func TestKeys(t *testing.T) {
 	}
 	if want := "6e6541710a2cc96e 685c144ffed82d2b 69374ef08667b728"; got.String() != want {
 		t.Errorf("%v, want %v", got, want)
-	}
-	for levels, want := range map[int64]int{2: 1, 256: 1, 1 << 29: 1, grid.MaxLevels: 1, grid.Identity(grid.Float32).Len(): 1, 1 << 34: 2} {
-		if got := fingerprint.Draw(1).For(levels).Functions(); got != want {
-			t.Errorf("%d levels take %d functions, want %d", levels, got, want)
-		}
 	}
 }
 
@@ -305,20 +283,6 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// What a fingerprint is written as reads back as the same, with every bit.
-func TestParseSum(t *testing.T) {
-	for _, want := range []fingerprint.Sum{{0}, {1<<64 - 1}, {1 << 63, 5}} {
-		if got, err := fingerprint.ParseSum(want.String()); err != nil || !got.Equal(want) {
-			t.Errorf("%v: %v (%v)", want, got, err)
-		}
-	}
-	for _, bad := range []string{"", "12", "000000000000000g", "0000000000000001 1"} {
-		if got, err := fingerprint.ParseSum(bad); err == nil {
-			t.Errorf("%q: %v", bad, got)
-		}
-	}
-}
-
 // An instruction set that sees another fingerprint is named, the first of several, and one that
 // fails.
 func TestApart(t *testing.T) {
@@ -346,75 +310,6 @@ func TestApart(t *testing.T) {
 		}
 		if isa, want, got, err := fingerprint.Apart(in, fingerprint.Draw(2), 2); isa != "" || err != nil {
 			t.Errorf("%s: by %s %v, not %v, %v", name, isa, got, want, err)
-		}
-	}
-}
-
-// What a fingerprint takes is told of each kind of ladder by its parts: a voxel's share, what it
-// takes to search for a level, what many levels take, and their table.
-func TestWork(t *testing.T) {
-	voxel := int64(2)
-	if fingerprint.Available()[0] == isa.Portable {
-		voxel = 12
-	}
-	table := func(n int) grid.Ladder {
-		values := make([]float32, n)
-		for i := range values {
-			values[i] = float32(i * i)
-		}
-		l, err := grid.Table(values)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return l
-	}
-	even, err := grid.Affine(0, 1, 100000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for what, c := range map[string]struct {
-		typ    grid.Type
-		ladder grid.Ladder
-		want   int64 // ns
-	}{
-		"bytes":            {grid.Uint8, grid.Identity(grid.Uint8), 1000*voxel + 256*40},
-		"a table":          {grid.Float32, table(3), 1000*(voxel+30) + 3*40},
-		"many levels":      {grid.Float32, even, 1000*(voxel+10) + 100000*40},
-		"every float32":    {grid.Float32, grid.Identity(grid.Float32), 1000 * 4 * voxel},
-		"a table of bytes": {grid.Uint8, table(3), 1000*voxel + 3*40},
-	} {
-		f, err := grid.Trusted(grid.Shape{D: 10, H: 10, W: 10}, c.typ, make([]byte, 1000*c.typ.Size()), c.ladder)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for functions := 1; functions <= 2; functions++ {
-			for threads, by := range map[int]int64{0: 1, 1: 1, 4: 4} {
-				if got := fingerprint.Work(f, fingerprint.Draw(functions), threads); int64(got) != c.want/by*int64(functions) {
-					t.Errorf("%s, %d functions on %d cores: %d ns, want %d", what, functions, threads, got, c.want/by*int64(functions))
-				}
-			}
-		}
-	}
-}
-
-// Bytes that are levels, each its own, are looked up in a byte less than others, whichever way the
-// levels go.
-func TestLineOfBytes(t *testing.T) {
-	few, err := grid.Affine(0, 2, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k := fingerprint.Draw(1)
-	for want, of := range map[int64]struct {
-		ladder grid.Ladder
-		in     fingerprint.Convention
-	}{
-		-1: {grid.Identity(grid.Uint8), fingerprint.Convention{}},
-		1:  {grid.Identity(grid.Uint8), fingerprint.Convention{Superlevel: true}},
-		0:  {few, fingerprint.Convention{}},
-	} {
-		if got := fingerprint.Slope(of.ladder, k.In(of.in)); got != want {
-			t.Errorf("%v, %+v: slope %d, want %d", of.ladder, of.in, got, want)
 		}
 	}
 }

@@ -1,0 +1,111 @@
+package duality
+
+import (
+	"math/rand/v2"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/sound"
+	"eccbench/internal/sound/grids"
+	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/ecc"
+)
+
+// Checks are of slabs, which no law of a whole image's numbers asks for, and of what jobs are said to
+// need.
+func (i Implementation) Checks(string) []sound.Check {
+	return []sound.Check{
+		{Name: "slabs", Of: func(t sound.T) { slabsAdd(t, i, 24) }},
+		{Name: "memory", Of: memoryGrows},
+	}
+}
+
+// slabsAdd: slabs of an image, cut anywhere, are put together to its numbers, in every construction
+// and on any number of cores, and each tells what flood fill does.
+func slabsAdd(t sound.T, i Implementation, images int) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	for k := range images {
+		side := 7 + int64(k%4)*5
+		shape := grid.Shape{D: 1 + rng.Int64N(side), H: 1 + rng.Int64N(side), W: 1 + rng.Int64N(5*side)}
+		if k%4 == 0 { // 2D
+			shape.D, shape.H = 1, shape.D*shape.H
+		}
+		in := &betti.Image{Threshold: float32(rng.IntN(12) - 1), Source: grids.Image(t, shape, grid.Types()[k%3], grid.Identity(grid.Types()[k%3]), func(int64) float64 { return float64(rng.IntN(10)) })}
+		for _, vertices := range []bool{false, true} {
+			want, err := betti.ByFlooding(in, ecc.Convention{Vertices: vertices})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for threads := 1; threads < 3; threads++ {
+				if got := i.ofSlabs(t, rng, in, vertices, threads, want.B0-want.B1+want.B2); got != want {
+					t.Fatalf("%v of %v not above %v, vertices %v, on %d cores: want %v", got, shape, in.Threshold, vertices, threads, want)
+				}
+			}
+		}
+	}
+}
+
+// ofSlabs are the numbers of an image that is cut at random.
+func (i Implementation) ofSlabs(t sound.T, rng *rand.Rand, in *betti.Image, vertices bool, threads int, chi int64) betti.Numbers {
+	isFlat, n := in.Shape().Dim() == 2, in.Shape().Slices()
+	var all betti.Slab
+	for lo := int64(0); lo == 0 || lo < n-1; {
+		hi := min(n, lo+1+rng.Int64N(4))
+		if lo > 0 || n > 1 {
+			hi = min(n, max(hi, lo+2))
+		}
+		if lo == 0 && rng.IntN(3) == 0 {
+			hi = 1 // a slab of one slice
+		}
+		f, err := grid.Load(grid.Crop(in.Source, lo, hi))
+		if err != nil {
+			t.Fatal(err)
+		}
+		piece := betti.Piece{Image: &betti.Image{Source: f, Threshold: in.Threshold}, Vertices: vertices, Flat: isFlat, Ends: [2]bool{lo == 0, hi == n}}
+		i.planes = rng.Int64N(3) // of a window, or as many as fit
+		s, err := i.Slab(piece, threads)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, err := betti.Unlike(piece, s, threads); d != nil || err != nil {
+			t.Fatalf("slices %d to %d of %v not above %v, vertices %v: %v %v", lo, hi, in.Shape(), in.Threshold, vertices, d, err)
+		}
+		if lo == 0 {
+			all = s
+		} else if all, err = betti.Join(all, s); err != nil {
+			t.Fatal(err)
+		}
+		if hi == n {
+			break
+		}
+		lo = hi - 1
+	}
+	return betti.NumbersOf(all, isFlat, vertices, chi)
+}
+
+// What a job takes at most grows as planes and cores do, and not with the number of planes.
+func memoryGrows(t sound.T) {
+	need := func(s grid.Shape, threads int) int64 {
+		f, err := grid.Trusted(s, grid.Uint8, grid.NewBuffer(s.Voxels()), grid.Identity(grid.Uint8))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sound.Least(func(memory int64) bool {
+			c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}, Memory: memory}
+			return Implementation{}.CanDo(&betti.Image{Source: f}, c) == nil
+		})
+	}
+	s := grid.Shape{D: 16, H: 512, W: 512}
+	base := need(s, 1)
+	if least := int64(8 * 3 * 512 * 512 / 8); base < least { // bits of windows of eight planes
+		t.Errorf("windows take %d bytes, want more than %d", base, least)
+	}
+	if got := need(grid.Shape{D: 32, H: 512, W: 512}, 1); got != base {
+		t.Errorf("twice as many planes take %d bytes, want %d", got, base)
+	}
+	for of, got := range map[string]int64{"rows": need(grid.Shape{D: 16, H: 1024, W: 512}, 1), "columns": need(grid.Shape{D: 16, H: 512, W: 1024}, 1), "cores": need(s, 2)} {
+		if got < base*17/10 || got > base*21/10 {
+			t.Errorf("twice as many %s take %d bytes, half of them %d", of, got, base)
+		}
+	}
+}

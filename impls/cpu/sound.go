@@ -1,0 +1,176 @@
+package cpu
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/sound"
+	"eccbench/internal/sound/grids"
+)
+
+// Checks are of how images are shared out, of what jobs are said to need, and of the parts of calls.
+func (Implementation) Checks(string) []sound.Check {
+	return []sound.Check{
+		{Name: "shares of cores", Of: sharedOut},
+		{Name: "slabs", Of: slabs},
+		{Name: "memory", Of: memoryIsWhatIsAllocated},
+		{Name: "refusals", Of: refusals},
+		{Name: "parts of a call", Of: partsOfACall},
+	}
+}
+
+func empty(t sound.T, shape grid.Shape, typ grid.Type, ladder grid.Ladder) *grid.Field {
+	return grids.Image(t, shape, typ, ladder, func(int64) float64 { return 0 })
+}
+
+// streamed is an image that nobody sees to be in memory.
+func streamed(f *grid.Field) grid.Source { return struct{ grid.Source }{f} }
+
+// An image is shared out among all cores that it has slices for, a flat one in chunks of rows that
+// are not too short.
+func sharedOut(t sound.T) {
+	for _, c := range []struct {
+		shape   grid.Shape
+		threads int
+		want    [2]int64 // cores and chunk
+	}{
+		{grid.Shape{D: 9, H: 2, W: 2}, 4, [2]int64{4, 1}}, {grid.Shape{D: 33, H: 2, W: 2}, 2, [2]int64{2, 5}}, {grid.Shape{D: 2, H: 2, W: 2}, 4, [2]int64{2, 1}},
+		{grid.Shape{D: 32, H: 2, W: 2}, 2, [2]int64{2, 4}}, {grid.Shape{D: 96, H: 2, W: 2}, 1, [2]int64{1, 24}}, {grid.Shape{D: 97, H: 2, W: 2}, 1, [2]int64{1, 25}},
+		{grid.Shape{D: 9, H: 2, W: 2}, 0, [2]int64{1, 3}}, {grid.Shape{D: 1, H: 1000, W: 2}, 4, [2]int64{4, 64}}, {grid.Shape{D: 1, H: 100, W: 2}, 4, [2]int64{4, 25}},
+		{grid.Shape{D: 1, H: 101, W: 2}, 4, [2]int64{4, 26}}, {grid.Shape{D: 1, H: 4000, W: 2}, 4, [2]int64{4, 250}}, {grid.Shape{D: 1, H: 1, W: 1}, 2, [2]int64{1, 1}},
+	} {
+		if p := newPlan(empty(t, c.shape, grid.Uint8, grid.Identity(grid.Uint8)), c.threads); int64(p.threads) != c.want[0] || p.chunk != c.want[1] {
+			t.Errorf("%v on %d cores: %d cores, chunks of %d slices, want %v", c.shape, c.threads, p.threads, p.chunk, c.want)
+		}
+	}
+}
+
+// A vast source is of a shape and a type alone.
+type vast struct {
+	grid.Source
+	shape grid.Shape
+	typ   grid.Type
+}
+
+func (v vast) Shape() grid.Shape   { return v.shape }
+func (v vast) Type() grid.Type     { return v.typ }
+func (v vast) Ladder() grid.Ladder { return grid.Identity(v.typ) }
+
+// A core reads what it counts and a slice on either side at once, where that is not too much.
+func slabs(t sound.T) {
+	for _, c := range []struct {
+		shape   grid.Shape
+		typ     grid.Type
+		threads int
+		want    int64
+	}{
+		{grid.Shape{D: 100, H: 9, W: 9}, grid.Uint8, 1, 27}, {grid.Shape{D: 100, H: 9, W: 9}, grid.Uint8, 5, 7}, {grid.Shape{D: 100, H: 1 << 11, W: 1 << 11}, grid.Uint8, 1, 8},
+		{grid.Shape{D: 100, H: 1 << 11, W: 1 << 11}, grid.Uint16, 1, 4}, {grid.Shape{D: 100, H: 1 << 10, W: 1 << 11}, grid.Float32, 1, 4}, {grid.Shape{D: 9, H: 1 << 14, W: 1 << 14}, grid.Uint8, 1, 1},
+	} {
+		if p := newPlan(vast{shape: c.shape, typ: c.typ}, c.threads); p.slab != c.want {
+			t.Errorf("%v of %v on %d cores: slabs of %d slices, want %d", c.shape, c.typ, c.threads, p.slab, c.want)
+		}
+	}
+	if p := newPlan(empty(t, grid.Shape{D: 9, H: 2, W: 2}, grid.Uint8, grid.Identity(grid.Uint8)), 1); p.slab != 0 {
+		t.Errorf("of an image in memory, slabs of %d slices", p.slab)
+	}
+}
+
+// What a refusal says that a job needs it allocates: with a table of changes for each core and with
+// one for all, in memory and streamed, whichever axis is the long one. What is allocated is rounded up.
+func memoryIsWhatIsAllocated(t sound.T) {
+	for _, c := range []struct {
+		shape  grid.Shape
+		levels int64
+	}{
+		{grid.Shape{D: 3, H: 30000, W: 1}, 256}, {grid.Shape{D: 3, H: 1, W: 30000}, 256}, {grid.Shape{D: 90, H: 50, W: 40}, 256}, {grid.Shape{D: 1, H: 3000, W: 40}, 256}, {grid.Shape{D: 1, H: 3, W: 40000}, 256},
+		{grid.Shape{D: 4, H: 3, W: 2}, 65000}, {grid.Shape{D: 4, H: 3, W: 2}, sharedLevels}, {grid.Shape{D: 4, H: 3, W: 2}, sharedLevels + 1},
+	} {
+		ladder, err := grid.Affine(0, 1, c.levels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := empty(t, c.shape, grid.Float32, ladder)
+		for _, in := range []grid.Source{whole, streamed(whole)} {
+			for _, threads := range []int{1, 3} {
+				if threads > 1 && c.levels >= sharedLevels {
+					continue // which takes long
+				}
+				given := bench.Conditions{Setting: bench.Setting{Threads: threads}}
+				want := newPlan(in, threads).memory()
+				got := int64(sound.Allocated(func() {
+					if _, err := (Implementation{}).Setup(in, given); err != nil {
+						t.Fatal(err)
+					}
+				}))
+				if apart, spare := got-want, want/100+int64(threads)<<15; apart > spare || apart < -spare {
+					t.Errorf("%v on %d levels, in memory %v, %d cores: %d bytes allocated, %d expected", c.shape, c.levels, in == grid.Source(whole), threads, got, want)
+				}
+			}
+		}
+	}
+}
+
+// What takes longer than there is time for, or more than there is memory, is refused, and no less.
+func refusals(t sound.T) {
+	shape := grid.Shape{D: 20, H: 30, W: 40}
+	f := empty(t, shape, grid.Uint8, grid.Identity(grid.Uint8))
+	for threads, cores := range map[int]int64{0: 1, 1: 1, 4: 4} {
+		given := bench.Conditions{Setting: bench.Setting{Threads: threads}}
+		if got, want := sound.Least(func(n int64) bool {
+			c := given
+			c.Time = time.Duration(n)
+			return Implementation{}.CanDo(f, c) == nil
+		}), shape.Voxels()*nsPerVoxel/cores; got < want-1 || got > want+1 {
+			t.Errorf("on %d cores %v is enough, want %v", threads, time.Duration(got), time.Duration(want))
+		}
+		if got, want := sound.Least(func(n int64) bool {
+			c := given
+			c.Memory = n
+			return Implementation{}.CanDo(f, c) == nil
+		}), newPlan(f, threads).memory(); got != want {
+			t.Errorf("on %d cores %d bytes are enough, want %d", threads, got, want)
+		}
+	}
+	for _, c := range []struct {
+		in    grid.Source
+		given bench.Conditions
+		want  string
+	}{
+		{f, bench.Conditions{Setting: bench.Setting{Threads: 1}, Memory: 1}, "(1 cores × 3 slices of 1200 voxels, 256 levels), the limit is 1 B"},
+		{streamed(f), bench.Conditions{Setting: bench.Setting{Threads: 4}, Memory: 1}, "(4 cores × 7 slices of 1200 voxels, 256 levels), the limit is 1 B"},
+		{f, bench.Conditions{Setting: bench.Setting{Threads: 4}, Time: 1}, "needs about 150 µs for each answer (24000 voxels × 25 ns on 4 cores), 1.00 ns is left for one"},
+	} {
+		if err := (Implementation{}).CanDo(c.in, c.given); err == nil || !strings.HasSuffix(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+	if (Implementation{}).CanDo(empty(t, shape, grid.Float32, grid.Identity(grid.Float32)), bench.Conditions{}) == nil {
+		t.Error("levels that no table can have are not refused")
+	}
+}
+
+// A call names its parts.
+func partsOfACall(t sound.T) {
+	f := empty(t, grid.Shape{D: 7, H: 6, W: 5}, grid.Uint8, grid.Identity(grid.Uint8))
+	for _, c := range []struct {
+		in   grid.Source
+		want []string
+	}{{f, []string{"convert", "count", "reduce"}}, {streamed(f), []string{"convert", "count", "read", "reduce"}}} {
+		job, err := Implementation{}.Setup(c.in, bench.Conditions{Setting: bench.Setting{Threads: 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var trace bench.Trace
+		if err := job.Do(&trace); err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Sorted(maps.Keys(trace.Spans())); !slices.Equal(got, c.want) {
+			t.Errorf("parts %q, want %q", got, c.want)
+		}
+	}
+}

@@ -1,0 +1,30 @@
+package grids
+
+import (
+	"eccbench/internal/grid"
+	"eccbench/internal/sound"
+)
+
+// Image is an image in memory of a value for each voxel in row-major order, which is one of
+// its type, or for float32 is rounded to it.
+func Image(t sound.T, shape grid.Shape, typ grid.Type, ladder grid.Ladder, value func(i int64) float64) *grid.Field {
+	t.Helper()
+	data := grid.NewBuffer(shape.Voxels() * typ.Size())
+	for i := range shape.Voxels() {
+		switch v := value(i); typ {
+		case grid.Uint8:
+			data[i] = uint8(v)
+		case grid.Int16:
+			grid.Values[int16](data)[i] = int16(v)
+		case grid.Uint16:
+			grid.Values[uint16](data)[i] = uint16(v)
+		case grid.Float32:
+			grid.Values[float32](data)[i] = float32(v)
+		}
+	}
+	f, err := grid.NewField(shape, typ, data, ladder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}

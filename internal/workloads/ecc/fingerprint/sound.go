@@ -1,0 +1,336 @@
+package fingerprint
+
+import (
+	"fmt"
+	"math"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/isa"
+	"eccbench/internal/sound"
+	"eccbench/internal/sound/grids"
+)
+
+// Checks are of the weights that vector instructions look up, and of where there are some.
+func Checks() []sound.Check {
+	var checks []sound.Check
+	for _, set := range available() {
+		checks = append(checks, sound.Check{Name: "instructions for turning points, " + set, Of: func(t sound.T) { whereThereAreTurns(t, set) }})
+		if set != isa.Portable {
+			checks = append(checks,
+				sound.Check{Name: "weights of float32, " + set, Of: func(t sound.T) { weightsOfFloats(t, set) }},
+				sound.Check{Name: "weights of whole numbers, " + set, Of: func(t sound.T) { weightsOfNumbers(t, set) }},
+			)
+		}
+	}
+	return append(checks,
+		sound.Check{Name: "streamed images", Of: streamedAlike},
+		sound.Check{Name: "keys of fingerprints", Of: keysReadBack},
+		sound.Check{Name: "lines of bytes", Of: lineOfBytes},
+		sound.Check{Name: "fingerprints of curves", Of: curvesAdd},
+		sound.Check{Name: "fingerprints that are written", Of: sumsReadBack},
+		sound.Check{Name: "what fingerprints take", Of: workIsTold},
+	)
+}
+
+// An image has one fingerprint, whether it is in memory or read in slabs, on any number of cores and by
+// any instructions, in each convention.
+func streamedAlike(t sound.T) {
+	for _, shape := range []grid.Shape{{D: 7, H: 6, W: 37}, {D: 1, H: 40, W: 70}, {D: 2, H: 3, W: 5}, {D: 1, H: 1, W: 1}} {
+		for _, typ := range grid.Types() {
+			few, err := grid.Affine(0, 1, 12)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := grids.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 10) })
+			for _, c := range []Convention{
+				{}, {Vertices: true}, {Superlevel: true}, {Vertices: true, Superlevel: true}, {Periodic: grid.Axes{X: true}}, {Periodic: grid.Axes{Y: true}},
+				{Periodic: grid.Axes{Z: true}}, {Periodic: grid.Axes{X: true, Y: true, Z: true}}, {Vertices: true, Periodic: grid.Axes{X: true, Y: true, Z: true}},
+			} {
+				if c.Periodic.Of(shape) != nil {
+					continue
+				}
+				k := Draw(1).In(c)
+				var want Sum
+				for _, set := range available() {
+					p := prepare(typ, few, k, few.Len(), set)
+					for _, threads := range []int{1, 3} {
+						for _, in := range []grid.Source{f, struct{ grid.Source }{f}} {
+							got, err := p.Of(in, threads)
+							if err != nil {
+								t.Fatal(err)
+							}
+							if want == nil {
+								want = got
+							}
+							if !got.Equal(want) {
+								t.Fatalf("%v of %v, %+v, in memory %v, by %s on %d cores: %v, want %v", shape, typ, c, in == grid.Source(f), set, threads, got, want)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Turning points are found by AVX-512 alone, where it has instructions for bytes, of types whose
+// values are no more than 16 bits.
+func whereThereAreTurns(t sound.T, set string) {
+	for _, greatest := range []bool{false, true} {
+		for _, typ := range grid.Types()[:3] {
+			v, lookUp, ok := turnVectorsOf(set, typ, greatest)
+			if want := assembled && set == isa.AVX512 && isa.Bytes(); ok != want || want && (v.volume == nil || v.area == nil || lookUp.whole == nil || lookUp.line == nil) {
+				t.Errorf("%v, the greatest %v: %v, want %v", typ, greatest, ok, want)
+			}
+		}
+	}
+}
+
+// weightsOfFloats holds what looks up the weights of float32 values to the portable way, whatever
+// values lie between levels or beyond the ladder; and it knows values within the ladder by itself,
+// since what it leaves to the portable way is only slow.
+func weightsOfFloats(t sound.T, set string) {
+	const many, n = 3000, 77
+	inFloat32 := 0
+	ladders := [][2]float64{{0, 1}, {0, 2}, {0, 0.75}, {-3, 0.75}, {-0.125, 0.1}, {0.1, 0.1}, {-0.02, 0.1}, {-0.25, 1}, {0.3, 1.1}, {7, 0.25}, {1000.3, 0.7}, {-1000.3, 0.7}}
+	for _, of := range ladders {
+		lo, step := of[0], of[1]
+		l, err := grid.Affine(lo, step, many)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.InFloat32() {
+			inFloat32++
+		}
+		u := newLookup(grid.Float32, l, Draw(1).weights(many, 0), many, set)
+		if u.fast.floats == nil {
+			t.Fatalf("levels %v + k × %v: no instructions", lo, step)
+		}
+		first, last := l.Value(0), l.Value(many-1)
+		within := []float32{first, last, first - float32(step), first - float32(step)/4, last - float32(step)/4, float32(math.Inf(-1)), -math.MaxFloat32}
+		for _, k := range []int64{0, 1, many / 2, many - 2} {
+			value := l.Value(k)
+			within = append(within, math.Nextafter32(value, first-1), math.Nextafter32(value, last+1), value+float32(step)/3, value+float32(step)*0.9)
+			// On the ladders without lo, and with its opposite.
+			for _, other := range []float32{float32(float64(k) * step), float32(float64(k)*step - lo)} {
+				if other < last {
+					within = append(within, other)
+				}
+			}
+		}
+		for _, k := range []float64{1, 2, 3, 10, 11, 12} { // a level's number without the step, or with the step as one more
+			within = append(within, float32(k+lo), float32(k+step+lo))
+		}
+		beyond := []float32{math.Nextafter32(last, last+1), last + float32(step)/2, last + float32(step), last + 300*float32(step), math.MaxFloat32, float32(math.Inf(1))}
+		for i, x := range append(within, beyond...) {
+			for _, place := range []int{-1, -2, -3, i * 5 % n} { // all, halves of vectors, or one
+				src := grid.NewBuffer(4 * n)
+				for j := range n {
+					grid.Values[float32](src)[j] = l.Value(int64(j) * 37 % many)
+					if place == j || place == -1 || place == -2 && j&4 == 0 || place == -3 && j&2 == 0 {
+						grid.Values[float32](src)[j] = x
+					}
+				}
+				if msg := u.apart(src, i < len(within)); msg != "" {
+					t.Fatalf("levels %v + k × %v, %d values, %v at %d: %s", lo, step, n, x, place, msg)
+				}
+			}
+		}
+	}
+	if inFloat32 == 0 || inFloat32 == len(ladders) {
+		t.Errorf("%d of %d ladders are exact in float32, want some of both", inFloat32, len(ladders))
+	}
+	uneven, err := grid.Table([]float32{0, 1, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if newLookup(grid.Float32, uneven, Draw(1).weights(3, 0), 3, set).fast.floats != nil {
+		t.Error("there are instructions for levels that are no arithmetic")
+	}
+}
+
+// weightsOfNumbers holds what looks up the weights of whole numbers to the portable way.
+func weightsOfNumbers(t sound.T, set string) {
+	for _, typ := range grid.Types()[:3] {
+		l := grid.Identity(typ)
+		u := newLookup(typ, l, Draw(1).weights(l.Len(), 0), l.Len(), set)
+		src := grid.NewBuffer(1 << 17)
+		for i := range 1 << 16 {
+			src[2*i], src[2*i+1] = byte(i), byte(i>>8)
+		}
+		if typ == grid.Uint8 {
+			src = src[:777]
+		}
+		if msg := u.apart(src, true); msg != "" {
+			t.Errorf("%v: %s", typ, msg)
+		}
+	}
+}
+
+// apart says where what vectors look up is not what the portable way does, or is written beyond the
+// values, or where they leave values that they are to know.
+func (u *lookup) apart(src []byte, known bool) string {
+	n := len(src) / int(u.typ.Size())
+	want, got := make([]uint64, n+5), make([]uint64, n+5)
+	u.portable(want[:n], src, make([]int32, n))
+	fast := map[grid.Type]func(dst, table *uint64, src *byte, n, ahead int) int{
+		grid.Uint8: u.fast.bytes, grid.Int16: u.fast.pairs, grid.Uint16: u.fast.pairs, grid.Float32: u.fast.floats,
+	}[u.typ]
+	done := fast(&got[0], &u.table[0], &src[0], n, 0)
+	if least := n - 16; known && done < least || done > n {
+		return fmt.Sprintf("%d of %d values are looked up", done, n)
+	}
+	for i := range got {
+		if i < done && got[i] != want[i] {
+			return fmt.Sprintf("value %d has weight %#x, want %#x", i, got[i], want[i])
+		} else if i >= n && got[i] != 0 {
+			return fmt.Sprintf("%d values beyond the last one are written", i-n+1)
+		}
+	}
+	return ""
+}
+
+// Keys are read as they are written, and the functions of one do for so many levels.
+func keysReadBack(t sound.T) {
+	for _, n := range []int{1, 2, 3} {
+		k := Draw(n)
+		if back, err := ParseKey(k.String()); err != nil || back != k {
+			t.Errorf("key %v is read as %v, %v", k, back, err)
+		}
+	}
+	for _, bad := range []string{"", "12", "00112233445566778899aabbccddeefg", "00112233445566778899aabbccddeeff*0", "00112233445566778899aabbccddeeff*x", "00112233445566778899aabbccddeeff00"} {
+		if _, err := ParseKey(bad); err == nil {
+			t.Errorf("key %q is read", bad)
+		}
+	}
+	if _, err := ParseKey("12"); err == nil || err.Error() != `key "12": want 32 hexadecimal digits` {
+		t.Error(err)
+	}
+	if a, b := Draw(1), Draw(1); a == b {
+		t.Error("two keys are the same")
+	}
+	for levels, want := range map[int64]int{2: 1, 256: 1, 1 << 29: 1, grid.MaxLevels: 1, grid.Identity(grid.Float32).Len(): 1, 1 << 34: 2} {
+		if got := Draw(1).For(levels).Functions(); got != want {
+			t.Errorf("%d levels take %d functions, want %d", levels, got, want)
+		}
+	}
+}
+
+// What a fingerprint is written as reads back as the same, with every bit.
+func sumsReadBack(t sound.T) {
+	for _, want := range []Sum{{0}, {1<<64 - 1}, {1 << 63, 5}} {
+		if got, err := ParseSum(want.String()); err != nil || !got.Equal(want) {
+			t.Errorf("%v: %v (%v)", want, got, err)
+		}
+	}
+	for _, bad := range []string{"", "12", "000000000000000g", "0000000000000001 1"} {
+		if got, err := ParseSum(bad); err == nil {
+			t.Errorf("%q: %v", bad, got)
+		}
+	}
+}
+
+// What a fingerprint takes is told of each kind of ladder by its parts: a voxel's share, what it
+// takes to search for a level, what many levels take, and their table.
+func workIsTold(t sound.T) {
+	voxel := int64(2)
+	if available()[0] == isa.Portable {
+		voxel = 12
+	}
+	table := func(n int) grid.Ladder {
+		values := make([]float32, n)
+		for i := range values {
+			values[i] = float32(i * i)
+		}
+		l, err := grid.Table(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	even, err := grid.Affine(0, 1, 100000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct {
+		typ    grid.Type
+		ladder grid.Ladder
+		want   int64 // ns
+	}{
+		"bytes":            {grid.Uint8, grid.Identity(grid.Uint8), 1000*voxel + 256*40},
+		"a short table":    {grid.Float32, table(3), 1000*(voxel+30) + 3*40},
+		"many levels":      {grid.Float32, even, 1000*(voxel+10) + 100000*40},
+		"every float32":    {grid.Float32, grid.Identity(grid.Float32), 1000 * 4 * voxel},
+		"a table of bytes": {grid.Uint8, table(3), 1000*voxel + 3*40},
+		"a long table":     {grid.Float32, table(manyLevels + 1), 1000*(voxel+30+10+110) + (manyLevels+1)*40},
+		"a table":          {grid.Float32, table(manyLevels), 1000*(voxel+30) + manyLevels*40},
+	} {
+		f, err := grid.Trusted(grid.Shape{D: 10, H: 10, W: 10}, c.typ, make([]byte, 1000*c.typ.Size()), c.ladder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for functions := 1; functions <= 2; functions++ {
+			for threads, by := range map[int]int64{0: 1, 1: 1, 4: 4} {
+				if got := Work(f, Draw(functions), threads); int64(got) != c.want/by*int64(functions) {
+					t.Errorf("%s, %d functions on %d cores: %d ns, want %d", what, functions, threads, got, c.want/by*int64(functions))
+				}
+				if got, want := int64(Work(struct{ grid.Source }{f}, Draw(functions), threads)), (c.want+3000)/by*int64(functions); got != want {
+					t.Errorf("%s, streamed, %d functions on %d cores: %d ns, want %d", what, functions, threads, got, want)
+				}
+			}
+		}
+	}
+}
+
+// Bytes that are levels, each its own, are looked up in a byte less than others, whichever way the
+// levels go.
+func lineOfBytes(t sound.T) {
+	few, err := grid.Affine(0, 2, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := Draw(1)
+	for want, of := range map[int64]struct {
+		ladder grid.Ladder
+		in     Convention
+	}{
+		-1: {grid.Identity(grid.Uint8), Convention{}},
+		1:  {grid.Identity(grid.Uint8), Convention{Superlevel: true}},
+		0:  {few, Convention{}},
+	} {
+		w := k.In(of.in).weights(of.ladder.Len(), 0)
+		if _, got := lineOf(newLookup(grid.Uint8, of.ladder, w, of.ladder.Len(), fastest()).table, w.outside()); got != want {
+			t.Errorf("%v, %+v: slope %d, want %d", of.ladder, of.in, got, want)
+		}
+	}
+}
+
+// The fingerprint of a curve of many steps is the sum of those of its parts, on few levels and on every
+// float32.
+func curvesAdd(t sound.T) {
+	const steps, each = 10_000, 77
+	for _, levels := range []int64{steps, grid.Identity(grid.Float32).Len()} {
+		curve := func(from, to int64) func(func(level, change int64) bool) {
+			return func(yield func(level, change int64) bool) {
+				for i := from; i < to && yield(i*(levels/steps), i%7-3); i++ {
+				}
+			}
+		}
+		k := Draw(2)
+		whole, err := OfCurve(curve(0, steps), levels, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := make(Sum, len(whole))
+		for from := int64(0); from < steps; from += each {
+			part, err := OfCurve(curve(from, min(from+each, steps)), levels, k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum.Add(part, 1)
+		}
+		if !sum.Equal(whole) {
+			t.Errorf("of %d levels: %v, the parts have %v", levels, whole, sum)
+		}
+	}
+}

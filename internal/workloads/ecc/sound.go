@@ -1,0 +1,269 @@
+package ecc
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/sound"
+	"eccbench/internal/sound/grids"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc/fingerprint"
+)
+
+// Checks are of the parts of the question that no law of an answer looks at: what shares cost, the
+// weights of the fingerprint, components and holes, and laws that fail.
+func Checks() []sound.Check {
+	return append(fingerprint.Checks(),
+		sound.Check{Name: "costs of shares", Of: shareCosts},
+		sound.Check{Name: "costs of shares of many levels", Of: shareCostsOfLevels},
+		sound.Check{Name: "components and holes", Of: bettiIsEulers},
+		sound.Check{Name: "components and holes of a picture", Of: bettiByHand},
+		sound.Check{Name: "laws that cannot be tried", Of: failuresAreTold},
+		sound.Check{Name: "estimates of laws", Of: estimatesGrow},
+	)
+}
+
+// vast is of a shape, a type and a ladder alone.
+type vast struct {
+	grid.Source
+	shape  grid.Shape
+	typ    grid.Type
+	ladder grid.Ladder
+}
+
+func (v vast) Shape() grid.Shape   { return v.shape }
+func (v vast) Type() grid.Type     { return v.typ }
+func (v vast) Ladder() grid.Ladder { return v.ladder }
+
+func vastOf(shape grid.Shape, typ grid.Type) vast {
+	return vast{shape: shape, typ: typ, ladder: grid.Identity(typ)}
+}
+
+// A sixteenth of 2048³ of 8 or 16 bits takes no more than 300 MB, of which the slabs in memory
+// are a part; shards read what they have, the slice before, and what closes a ring; and memory
+// does not grow with the slices of a shard.
+func shareCosts(t sound.T) {
+	for _, typ := range []grid.Type{grid.Uint8, grid.Uint16} {
+		s := vastOf(grid.Shape{D: 2048, H: 2048, W: 2048}, typ)
+		size := grid.SliceBytes(s)
+		ring := Convention{Periodic: grid.Axes{Z: true}}
+		for _, c := range []struct {
+			in    Convention
+			of    grid.Span
+			reads int64
+		}{
+			{Convention{}, grid.Span{Lo: 0, Hi: 128}, 128}, {Convention{}, grid.Span{Lo: 128, Hi: 256}, 129}, {Convention{}, grid.Span{Lo: 5, Hi: 5}, 0},
+			{ring, grid.Span{Lo: 0, Hi: 2048}, 2048}, {ring, grid.Span{Lo: 1, Hi: 2048}, 2048}, {ring, grid.Span{Lo: 2, Hi: 2048}, 2048},
+			{ring, grid.Span{Lo: 1920, Hi: 2048}, 130}, {ring, grid.Span{Lo: 1792, Hi: 1920}, 129},
+		} {
+			got := ShareOf(s, c.in, c.of, 2)
+			if got.Reads != c.reads*size {
+				t.Errorf("%v %v %+v: reads %d slices and %d bytes, want %d", typ, c.of, c.in, got.Reads/size, got.Reads%size, c.reads)
+			}
+			if c.of.Len() > 0 && (got.Memory < grid.PieceBytes(s, c.of) || c.in == (Convention{}) && got.Memory > 300e6) {
+				t.Errorf("%v %v: %d bytes of memory", typ, c.of, got.Memory)
+			}
+		}
+		few, many := ShareOf(s, Convention{}, grid.Span{Lo: 100, Hi: 200}, 2), ShareOf(s, Convention{}, grid.Span{Lo: 100, Hi: 2000}, 2)
+		if few.Memory != many.Memory {
+			t.Errorf("%v: %d bytes of memory for 100 slices, %d for 1,900", typ, few.Memory, many.Memory)
+		}
+	}
+}
+
+// Beside slabs, memory grows with the levels: a weight of each function, a counter of each core, and
+// three more; where levels are too many for tables, with what changes and is not yet on a disk. A part
+// has an entry for each step, of which there are no more than levels, nor than cells.
+func shareCostsOfLevels(t sound.T) {
+	cube := grid.Shape{D: 64, H: 64, W: 64}
+	beside := func(typ grid.Type) int64 {
+		s, of := vastOf(cube, typ), grid.Span{Lo: 16, Hi: 32}
+		return ShareOf(s, Convention{}, of, 2).Memory - grid.PieceBytes(s, of)
+	}
+	const words = 1 + 2 + 3
+	if got := beside(grid.Uint16) - beside(grid.Uint8); got != 8*words*(1<<16-1<<8) {
+		t.Errorf("65,536 levels take %d bytes more than 256, want %d", got, 8*words*(1<<16-1<<8))
+	}
+	for _, c := range []struct {
+		shape         grid.Shape
+		typ           grid.Type
+		reads, steps  int64
+		spilledVoxels int64 // 0 where a table adds changes up
+	}{
+		{cube, grid.Uint8, 17, 256, 0}, {cube, grid.Uint16, 17, 1 << 16, 0}, {grid.Shape{D: 64, H: 4, W: 5}, grid.Uint16, 17, 8 * 17 * 4 * 5, 0},
+		{cube, grid.Float32, 17, 17 * 64 * 64, 17 * 64 * 64}, {grid.Shape{D: 64, H: 1 << 12, W: 1 << 12}, grid.Float32, 17, 17 << 24, max(SpilledVoxels, fewestSpilled<<24) + 1<<24},
+	} {
+		s, of := vastOf(c.shape, c.typ), grid.Span{Lo: 16, Hi: 32}
+		got := ShareOf(s, Convention{}, of, 2)
+		if want := partBytes*c.steps + 16*c.reads + s.Ladder().TableBytes() + 4096; got.Part != want {
+			t.Errorf("%v of %v: a part of %d bytes, want %d", c.shape, c.typ, got.Part, want)
+		}
+		want := programBytes + 2*coreBytes + grid.PieceBytes(s, of) + stepBytes*c.spilledVoxels
+		if c.spilledVoxels == 0 {
+			want += 8 * words * s.Ladder().Len()
+		}
+		if got.Memory != want {
+			t.Errorf("%v of %v: %d bytes of memory, want %d", c.shape, c.typ, got.Memory, want)
+		}
+		// A view of a piece is another one, and each core reads three slices of it at least, one more
+		// core than there are slices none.
+		for threads, slices := range map[int]int64{2: 6, 16: 48, 17: 51, 40: 51} {
+			plain, other := ShareOf(s, Convention{}, of, threads), ShareOf(s, Convention{Superlevel: true}, of, threads)
+			if got, want := other.Memory-plain.Memory, grid.PieceBytes(s, of)+slices*grid.SliceBytes(s); got != want {
+				t.Errorf("%v of %v, %d cores: a view takes %d bytes more, want %d", c.shape, c.typ, threads, got, want)
+			}
+		}
+	}
+	whole := grids.Image(t, grid.Shape{D: 9, H: 3, W: 2}, grid.Uint8, grid.Identity(grid.Uint8), func(int64) float64 { return 0 })
+	of := grid.Span{Lo: 3, Hi: 5}
+	if got := ShareOf(whole, Convention{}, of, 1).Memory - ShareOf(struct{ grid.Source }{whole}, Convention{}, of, 1).Memory; got != 9*3*2 {
+		t.Errorf("an image in memory takes %d bytes more, want its 54", got)
+	}
+}
+
+// Components less holes is the Euler characteristic, which is counted from cells and shares nothing
+// with union and find.
+func bettiIsEulers(t sound.T) {
+	few, err := grid.Affine(0, 1, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shape := range []grid.Shape{{D: 1, H: 37, W: 41}, {D: 1, H: 3, W: 64}, {D: 1, H: 33, W: 1}, {D: 1, H: 1, W: 33}} {
+		for what, value := range map[string]func(i int64) float64{
+			"noise":          func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 7) },
+			"a checkerboard": func(i int64) float64 { return float64((i%shape.W + i/shape.W) % 2) },
+			"a constant":     func(int64) float64 { return 3 },
+		} {
+			for _, typ := range []grid.Type{grid.Uint8, grid.Float32} {
+				f := grids.Image(t, shape, typ, few, value)
+				components, holes, err := Betti(f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for k := range few.Len() {
+					chi, err := Characteristic(f, k)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if components[k] < 0 || holes[k] < 0 || components[k]-holes[k] != chi {
+						t.Fatalf("%s, %v of %v, level %d: %d components, %d holes, χ = %d", what, shape, typ, k, components[k], holes[k], chi)
+					}
+				}
+				if last := len(components) - 1; components[last] != 1 || holes[last] != 0 {
+					t.Errorf("%s, %v: the whole image has %d components and %d holes", what, shape, components[last], holes[last])
+				}
+			}
+		}
+	}
+}
+
+// Two rings that touch at a corner, one around a pixel that touches it.
+func bettiByHand(t sound.T) {
+	const picture = "###....#.#....###.......####...#..#...#.##...###."
+	two, err := grid.Affine(0, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := grids.Image(t, grid.Shape{D: 1, H: 7, W: 7}, grid.Uint8, two, func(i int64) float64 {
+		if picture[i] == '#' {
+			return 0
+		}
+		return 1
+	})
+	components, holes, err := Betti(f)
+	if err != nil || !slices.Equal(components, []int64{1, 1}) || !slices.Equal(holes, []int64{2, 0}) {
+		t.Errorf("%v components, %v holes, %v", components, holes, err)
+	}
+	for _, s := range []vast{vastOf(grid.Shape{D: 4, H: 4, W: 4}, grid.Uint8), vastOf(grid.Shape{D: 1, H: 1 << 16, W: 1 << 15}, grid.Uint8)} {
+		if _, _, err := Betti(s); err == nil {
+			t.Errorf("%v is counted", s.shape)
+		}
+	}
+	if _, _, err := Betti(brokenImage{f}); !errors.Is(err, errBrokenImage) {
+		t.Errorf("of what cannot be read: %v", err)
+	}
+}
+
+var errBrokenImage = errors.New("the image is broken")
+
+// A brokenImage cannot be read.
+type brokenImage struct{ grid.Source }
+
+func (brokenImage) ReadSlab([]byte, int64, int64) error { return errBrokenImage }
+
+// What an implementation refuses a law cannot say anything of; how it fails otherwise is said.
+func failuresAreTold(t sound.T) {
+	few, err := grid.Affine(0, 1, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := grids.Image(t, grid.Shape{D: 6, H: 5, W: 4}, grid.Float32, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 7) })
+	out := Enumerate(f)
+	failed := errors.New("it fails")
+	for _, in := range []grid.Source{f, struct{ grid.Source }{f}} {
+		if d, err := everyFloat32(in, out, func(grid.Source) (VCEC, error) { return nil, failed }); d != nil || !errors.Is(err, failed) {
+			t.Errorf("%T: %v, %v", in, d, err)
+		}
+		if d, err := everyFloat32(in, out, func(grid.Source) (VCEC, error) { return nil, bench.Refuse(failed) }); d != nil || !errors.Is(err, verify.ErrNotApplicable) {
+			t.Errorf("%T, refused: %v, %v", in, d, err)
+		}
+		every := grid.Identity(grid.Float32)
+		fine := VCEC{}
+		for _, s := range out {
+			fine = append(fine, Step{every.Level(few.Value(s.Level)), s.Change})
+		}
+		if d, err := everyFloat32(in, out, func(asked grid.Source) (VCEC, error) {
+			if asked.Ladder().Key() != every.Key() || asked.Shape() != f.Shape() {
+				return nil, failed
+			}
+			return fine, nil
+		}); d != nil || err != nil {
+			t.Errorf("%T, right: %v, %v", in, d, err)
+		}
+		for what, wrong := range map[string]VCEC{"without a step": fine[1:], "twice": append(slices.Clone(fine), fine[len(fine)-1]), "below all levels": append(VCEC{{-1, 1}}, fine...), "above all": append(slices.Clone(fine), Step{every.Len(), 1})} {
+			if d, err := everyFloat32(in, out, func(grid.Source) (VCEC, error) { return wrong, nil }); d == nil || err != nil {
+				t.Errorf("%T, %s: %v, %v", in, what, d, err)
+			}
+		}
+	}
+}
+
+// What a law is estimated to take is some nanoseconds of each voxel and core, twice as much of twice as
+// many voxels, and half of it on twice as many cores; and estimates change nothing.
+func estimatesGrow(t sound.T) {
+	cores := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(cores)
+	for i, l := range Laws() {
+		if l.Work == nil {
+			continue
+		}
+		of := func(voxels int64, cores int) time.Duration {
+			runtime.GOMAXPROCS(cores)
+			took := Laws()[i].Work(vastOf(grid.Shape{D: voxels >> 16, H: 1 << 8, W: 1 << 8}, grid.Uint8))
+			if now := runtime.GOMAXPROCS(0); now != cores {
+				t.Errorf("the estimate of %q leaves %d cores of %d", l.Name, now, cores)
+			}
+			return took
+		}
+		const voxels = 1 << 26
+		base := of(voxels, 2)
+		if l.Name == "enumeration of all cells" || l.Name == readBack.Name { // of small images, by one core; of levels
+			if base <= 0 {
+				t.Errorf("%q is said to take %v", l.Name, base)
+			}
+			continue
+		}
+		if each := base * 2 / voxels; base <= 0 || each > time.Microsecond*10 {
+			t.Errorf("%q is said to take %v of each voxel and core", l.Name, each)
+		}
+		for what, ratio := range map[string]float64{"twice as many voxels": float64(of(2*voxels, 2)) / float64(base), "half as many cores": float64(of(voxels, 1)) / float64(base)} {
+			if ratio < 1.8 || ratio > 2.2 {
+				t.Errorf("with %s %q is said to take %.2f times as long", what, l.Name, ratio)
+			}
+		}
+	}
+}
