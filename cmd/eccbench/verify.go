@@ -111,7 +111,24 @@ func doVerify(c *cli.Program, args []string) error {
 	if silent := silentLaws(b.Laws(), cells); len(silent) > 0 && !f.Changed("input") {
 		return fmt.Errorf("this program is not sound: of no input anything is said by the law %q", silent[0])
 	}
+	if !f.Changed("input") && !f.Changed("isa") && !f.Changed("memory-limit") && !f.Changed("option") {
+		if name, why := answersNone(b.Abouts(), cells); name != "" {
+			return fmt.Errorf("this program is not sound: %s answers about none of the inputs: %s", name, why)
+		}
+	}
 	return cli.Verdict(cells)
+}
+
+// answersNone is the first implementation on the processor all of whose cells were skipped, and why
+// the first was: its refusals are for what is too large, and adversarial inputs are small.
+func answersNone(abouts []bench.About, cells []bench.CellRecord) (name, why string) {
+	for _, a := range abouts {
+		own := slices.DeleteFunc(slices.Clone(cells), func(c bench.CellRecord) bool { return c.Impl != a.Name })
+		if a.Where == "cpu" && len(own) > 0 && !slices.ContainsFunc(own, func(c bench.CellRecord) bool { return c.Status != verify.Skipped }) {
+			return a.Name, own[0].Reason
+		}
+	}
+	return "", ""
 }
 
 // silentLaws are laws that say nothing in any cell, where there is evidence at all.

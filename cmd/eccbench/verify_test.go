@@ -34,3 +34,31 @@ func TestSilentLaws(t *testing.T) {
 		}
 	}
 }
+
+// Who answers about no input is named, on the processor alone, and who was asked about none is not.
+func TestAnswersNone(t *testing.T) {
+	cell := func(impl string, status verify.Status, reason string) (c bench.CellRecord) {
+		c.Impl, c.Status, c.Reason = impl, status, reason
+		return c
+	}
+	abouts := []bench.About{{Name: "fast", Where: "gpu"}, {Name: "plain", Where: "cpu"}, {Name: "other", Where: "cpu"}}
+	for _, x := range []struct {
+		cells []bench.CellRecord
+		want  string
+	}{
+		{nil, ""},
+		{[]bench.CellRecord{cell("fast", verify.Skipped, "no device"), cell("plain", verify.Verified, "")}, ""},
+		{[]bench.CellRecord{cell("plain", verify.Skipped, "too large"), cell("plain", verify.Verified, "")}, ""},
+		{[]bench.CellRecord{cell("plain", verify.Skipped, "too slow"), cell("plain", verify.Skipped, "too large"), cell("other", verify.Verified, "")}, "plain: too slow"},
+		{[]bench.CellRecord{cell("plain", verify.Verified, ""), cell("other", verify.Skipped, "no")}, "other: no"},
+		{[]bench.CellRecord{cell("plain", verify.Crashed, "")}, ""},
+	} {
+		got, why := answersNone(abouts, x.cells)
+		if why != "" {
+			got += ": " + why
+		}
+		if got != x.want {
+			t.Errorf("%v: %q, want %q", x.cells, got, x.want)
+		}
+	}
+}

@@ -364,6 +364,9 @@ func levelsThatAreTheSame(t sound.T) {
 // bytes in another shape, and of the same slices in another order.
 func digester(t sound.T) {
 	shape := grid.Shape{D: 5, H: 2, W: 3}
+	if err := grid.NewDigester(counting{9, 2}).ReadSlab(grid.NewBuffer(3<<24), 0, 3); !errors.Is(err, errBroken) {
+		t.Errorf("of a broken source: %v", err)
+	}
 	image := func(shape grid.Shape, change func([]byte)) *grid.Field {
 		data := grid.NewBuffer(shape.Voxels())
 		for i := range data {

@@ -31,6 +31,7 @@ func Checks() []sound.Check {
 		{Name: "shares that are merged", Of: sharesAreMerged},
 		{Name: "costs of shares", Of: shareCosts},
 		{Name: "sets of an image", Of: setsShow},
+		{Name: "views that there are not", Of: viewsAreRefused},
 		{Name: "shared images", Of: sharedIsAttached},
 	}
 }
@@ -488,6 +489,21 @@ func sharedIsAttached(t sound.T) {
 	for n := range 64 {
 		if _, err := (Inputs{}).Attach(data[:n]); err == nil {
 			t.Errorf("attached %d bytes", n)
+		}
+	}
+}
+
+// An image with a mask, or closed to a ring, has no Betti numbers here.
+func viewsAreRefused(t sound.T) {
+	in := &Image{spots(t, grid.Shape{D: 3, H: 3, W: 3}), 100}
+	for _, c := range []ecc.Convention{{Masked: true}, {Periodic: grid.Axes{X: true}}, {Periodic: grid.Axes{Z: true}, Vertices: true}} {
+		if _, err := (viewer{in: c}).view(in); err == nil {
+			t.Errorf("%+v is not refused", c)
+		}
+	}
+	for _, c := range []ecc.Convention{{}, {Vertices: true}, {Superlevel: true}} {
+		if _, err := (viewer{in: c}).view(in); err != nil {
+			t.Errorf("%+v: %v", c, err)
 		}
 	}
 }
