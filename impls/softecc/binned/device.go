@@ -545,8 +545,8 @@ func (j *deviceJob) Out() (softecc.Answer, error) {
 		}
 	}
 	a.DX = make([]float32, s.Voxels())
-	_, err := binary.Decode(j.back.Data(), binary.LittleEndian, a.DX)
-	return a, err
+	copy(a.DX, grid.Values[float32](j.back.Data()))
+	return a, nil
 }
 
 // Close frees the device's memory and kernels.

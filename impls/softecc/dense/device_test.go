@@ -31,7 +31,7 @@ func testKernels(t *testing.T, open resident.Opener, again int) {
 }
 
 // Numbers that float32 does not have are refused.
-func TestRefusalsOnDevice(t *testing.T) {
+func TestNumbersRefusedOnHost(t *testing.T) {
 	open := softtest.OnHost(t, "softecc_dense")
 	for what, change := range map[string]func(*softecc.Problem){
 		"nothing": func(*softecc.Problem) {}, "λ too small": func(p *softecc.Problem) { p.Lambda = 1e-40 }, "a threshold": func(p *softecc.Problem) { p.Tau[1] = 1e39 },
