@@ -314,11 +314,8 @@ func (j *deviceJob) Poison() {
 		_ = j.stream.Fill(b, 0, b.Bytes(), poison)
 	}
 	_ = j.stream.Wait()
-	for _, data := range [][]byte{j.result.Data(), j.back.Data()} {
-		for i := range data {
-			data[i] = poison
-		}
-	}
+	resident.Overwrite(j.result.Data(), poison)
+	resident.Overwrite(j.back.Data(), poison)
 }
 
 // Out is the last answer, whose gradient is brought to the host.
