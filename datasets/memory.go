@@ -74,19 +74,9 @@ func spread(h hands, values []float32, shape grid.Shape) (lo, hi float32, err er
 	lo, hi = math.MaxFloat32, -math.MaxFloat32
 	finite := true
 	var mu sync.Mutex
+	v := vectorsOf(fastest())
 	h.inParts(len(values), func(from, to int) {
-		least, most, all := values[from], values[from], true
-		for _, v := range values[from:to] {
-			if math.Float32bits(v)&0x7f800000 == 0x7f800000 {
-				all = false
-			}
-			if v < least {
-				least = v
-			}
-			if v > most {
-				most = v
-			}
-		}
+		least, most, all := v.extremes(values[from:to])
 		mu.Lock()
 		defer mu.Unlock()
 		lo, hi, finite = min(lo, least), max(hi, most), finite && all

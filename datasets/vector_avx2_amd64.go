@@ -106,3 +106,9 @@ func putSinglesavx2(dst *float32, levels *uint32, n int, lo float32, step float3
 //
 //go:noescape
 func putDoublesavx2(dst *float32, levels *uint32, n int, lo float64, step float64)
+
+// spreadavx2 lowers the first vector at to to the values of n vectors, raises the second to them, and the third
+// to their patterns without their signs, which are as ordered as whole numbers; each lane for itself.
+//
+//go:noescape
+func spreadavx2(to *float32, values *float32, n int)

@@ -2054,3 +2054,40 @@ vector:
 	JNZ          vector
 	VZEROUPPER
 	RET
+
+// func spreadavx2(to *float32, values *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·spreadavx2(SB), NOSPLIT, $0-24
+	MOVQ    to+0(FP), AX
+	MOVQ    values+8(FP), CX
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	VMOVUPS 64(AX), Y2
+	VMOVUPS signlessavx2<>+0(SB), Y3
+	MOVQ    n+16(FP), DX
+	XORQ    BX, BX
+
+vector:
+	VMOVUPS (CX)(BX*1), Y4
+	VPAND   Y3, Y4, Y5
+	VMINPS  Y4, Y0, Y0
+	VMAXPS  Y4, Y1, Y1
+	VPMAXUD Y5, Y2, Y2
+	ADDQ    $0x20, BX
+	DECQ    DX
+	JNZ     vector
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VZEROUPPER
+	RET
+
+DATA signlessavx2<>+0(SB)/4, $0x7fffffff
+DATA signlessavx2<>+4(SB)/4, $0x7fffffff
+DATA signlessavx2<>+8(SB)/4, $0x7fffffff
+DATA signlessavx2<>+12(SB)/4, $0x7fffffff
+DATA signlessavx2<>+16(SB)/4, $0x7fffffff
+DATA signlessavx2<>+20(SB)/4, $0x7fffffff
+DATA signlessavx2<>+24(SB)/4, $0x7fffffff
+DATA signlessavx2<>+28(SB)/4, $0x7fffffff
+GLOBL signlessavx2<>(SB), RODATA|NOPTR, $32

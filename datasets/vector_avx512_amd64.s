@@ -2733,3 +2733,48 @@ vector:
 	JNZ           vector
 	VZEROUPPER
 	RET
+
+// func spreadavx512(to *float32, values *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·spreadavx512(SB), NOSPLIT, $0-24
+	MOVQ    to+0(FP), AX
+	MOVQ    values+8(FP), CX
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS signlessavx512<>+0(SB), Z3
+	MOVQ    n+16(FP), DX
+	XORQ    BX, BX
+
+vector:
+	VMOVUPS (CX)(BX*1), Z4
+	VPANDD  Z3, Z4, Z5
+	VMINPS  Z4, Z0, Z0
+	VMAXPS  Z4, Z1, Z1
+	VPMAXUD Z5, Z2, Z2
+	ADDQ    $0x40, BX
+	DECQ    DX
+	JNZ     vector
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VZEROUPPER
+	RET
+
+DATA signlessavx512<>+0(SB)/4, $0x7fffffff
+DATA signlessavx512<>+4(SB)/4, $0x7fffffff
+DATA signlessavx512<>+8(SB)/4, $0x7fffffff
+DATA signlessavx512<>+12(SB)/4, $0x7fffffff
+DATA signlessavx512<>+16(SB)/4, $0x7fffffff
+DATA signlessavx512<>+20(SB)/4, $0x7fffffff
+DATA signlessavx512<>+24(SB)/4, $0x7fffffff
+DATA signlessavx512<>+28(SB)/4, $0x7fffffff
+DATA signlessavx512<>+32(SB)/4, $0x7fffffff
+DATA signlessavx512<>+36(SB)/4, $0x7fffffff
+DATA signlessavx512<>+40(SB)/4, $0x7fffffff
+DATA signlessavx512<>+44(SB)/4, $0x7fffffff
+DATA signlessavx512<>+48(SB)/4, $0x7fffffff
+DATA signlessavx512<>+52(SB)/4, $0x7fffffff
+DATA signlessavx512<>+56(SB)/4, $0x7fffffff
+DATA signlessavx512<>+60(SB)/4, $0x7fffffff
+GLOBL signlessavx512<>(SB), RODATA|NOPTR, $64

@@ -1,7 +1,9 @@
 package datasets
 
 import (
+	"math"
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"eccbench/internal/grid"
@@ -39,6 +41,7 @@ type vectors struct {
 	pairs   func(dst *uint16, s *uint32, first uint32, turns int, levels, shift uint32)
 	singles func(dst *float32, s *uint32, first uint32, turns int, levels uint32, lo, step float32)
 	doubles func(dst *float32, s *uint32, first uint32, turns int, levels uint32, lo, step float64)
+	spread  func(to, values *float32, n int)
 }
 
 // maxTurn is the largest turn of all instruction sets.
@@ -93,6 +96,36 @@ func (v *vectors) noise(n int64, s scale, p philox) func(dst []byte, y, z int64,
 
 // twice is the lower 16 bits of a number, two times.
 func twice(n int64) uint32 { return uint32(uint16(n)) * (1<<16 + 1) }
+
+// extremes are the least and the greatest of values, one at least, and whether all are finite.
+func (v *vectors) extremes(values []float32) (lo, hi float32, finite bool) {
+	const infinity = 0x7f800000
+	lo, hi, finite = values[0], values[0], true
+	if lanes := int(v.filters.bytes) / 4; lanes > 0 && len(values) >= lanes {
+		of := make([]float32, 3*lanes)
+		copy(of, values[:lanes])
+		copy(of[lanes:2*lanes], values)
+		whole := len(values) / lanes
+		v.spread(&of[0], &values[0], whole)
+		lo, hi = slices.Min(of[:lanes]), slices.Max(of[lanes:2*lanes])
+		for _, far := range of[2*lanes:] {
+			finite = finite && math.Float32bits(far) < infinity
+		}
+		values = values[whole*lanes:]
+	}
+	for _, v := range values {
+		if math.Float32bits(v)&infinity == infinity {
+			finite = false
+		}
+		if v < lo {
+			lo = v
+		}
+		if v > hi {
+			hi = v
+		}
+	}
+	return lo, hi, finite
+}
 
 // affine is the ladder of a float32 scale, and whether float32 arithmetic makes every level's
 // value, which is looked at where there is a table of them.

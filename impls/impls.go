@@ -135,7 +135,7 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	smoothed := smooth.Workload(smoothimpl.OnHost{Counter: cpu.Implementation{}}, smoothimpl.OnDevice{Open: open})
 	// Whoever looks at each byte once is bounded by reading them.
 	reading := func(bench.Scope) string { return Ceiling }
-	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, binned.Implementation{}, binned.OnDevice{Open: open})
+	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, dense.OnDevice{Open: open}, binned.Implementation{}, binned.OnDevice{Open: open})
 	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{}, duality.OnDevice(open), duality.OnDevices{Open: open}, labels.OnDevice(open))
 	flow := gvf.Steps(gvfdefinition.Implementation{}, gvfcpu.Implementation{}, gvfgpu.Global(open), gvfgpu.GlobalShared(open), gvfgpu.Texture(open), gvfgpu.TextureShared(open), blocked.Implementation{}, gvfgpu.Blocked(open),
 		gvfgpu.InSlabs(open), gvfgpu.InSlabsOnDevices(open))

@@ -99,5 +99,6 @@ func main() {
 	i.putPairs()
 	i.putFloats(false)
 	i.putFloats(true)
+	i.spread()
 	Generate()
 }

@@ -212,7 +212,11 @@ func (j *hostJob[L, C]) count(forget bool, trace *bench.Trace) error {
 	slices := j.in.Shape().Slices()
 	turns := (slices + j.chunk - 1) / j.chunk * j.strips
 	for i, c := range j.cores {
-		wg.Go(func() {
+		run := wg.Go
+		if i == len(j.cores)-1 {
+			run = wg.Run
+		}
+		run(func() {
 			if forget {
 				c.forget()
 			}

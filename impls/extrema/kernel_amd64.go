@@ -3,6 +3,7 @@
 package extrema
 
 import (
+	"sync"
 	"unsafe"
 
 	"eccbench/internal/grid"
@@ -67,7 +68,10 @@ type (
 func assembly[L lane, C change](vector int, volume [2]volumeFunc, area [2]areaFunc, scatter scatterFunc) kernels[L, C] {
 	var zero L
 	size := int(unsafe.Sizeof(zero))
-	order := packing(size)
+	order := byBytes()
+	if size == 2 {
+		order = byPairs()
+	}
 	return kernels[L, C]{
 		volume: func(t *tile[L, C], s *sink[L, C]) {
 			t.columns(vector/size, func(x int, edge, keepY uint64, ahead *byte, step int) {
@@ -188,14 +192,16 @@ func (v *levels[L]) stepwise(least int, f func(dst, src *byte, n, rows, stride i
 	}
 }
 
+// byBytes and byPairs are the packings of all jobs.
+var (
+	byBytes = sync.OnceValue(func() []byte { return packing(1) })
+	byPairs = sync.OnceValue(func() []byte { return packing(2) })
+)
+
 // packing is, for each set of eight lanes, the shuffle that moves its lanes to
 // the front in order: eight indices of bytes, or of pairs of bytes for lanes of
 // two.
-func packing(size int) []byte {
-	width := 1
-	if size == 2 {
-		width = 2
-	}
+func packing(width int) []byte {
 	order := make([]byte, 0, 256*8*width)
 	for set := range 256 {
 		var lanes []byte

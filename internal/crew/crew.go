@@ -24,15 +24,17 @@ type Panic struct {
 func (p *Panic) Error() string { return fmt.Sprintf("%v\n%s", p.Value, p.Stack) }
 
 // Go runs a function on a goroutine of its own.
-func (g *Group) Go(f func()) {
-	g.wg.Go(func() {
-		defer func() {
-			if p := recover(); p != nil {
-				g.fault.CompareAndSwap(nil, &Panic{p, debug.Stack()})
-			}
-		}()
-		f()
-	})
+func (g *Group) Go(f func()) { g.wg.Go(func() { g.Run(f) }) }
+
+// Run runs a function on the caller's goroutine, as one of those to wait for: to start another
+// takes longer than a small task.
+func (g *Group) Run(f func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			g.fault.CompareAndSwap(nil, &Panic{p, debug.Stack()})
+		}
+	}()
+	f()
 }
 
 // Wait waits for all of them, and panics with a *Panic where one did.

@@ -25,7 +25,11 @@ func TestPanicComesToWhoWaits(t *testing.T) {
 	var g crew.Group
 	var n atomic.Int64
 	for i := range 10 {
-		g.Go(func() {
+		run := g.Go
+		if i%2 == 1 {
+			run = g.Run
+		}
+		run(func() {
 			if i == 3 {
 				panic("broken")
 			}

@@ -91,7 +91,7 @@ func putJSON(k known, text *C.char, size C.int64_t) C.int64_t {
 //export eccbench_start
 func eccbench_start(job C.uint64_t, request *C.char, length C.int64_t, voxels unsafe.Pointer, bytes C.int64_t, mask unsafe.Pointer, masked C.int64_t, text *C.char, size C.int64_t) C.int64_t {
 	in, within := unsafe.Slice((*byte)(voxels), bytes), unsafe.Slice((*byte)(mask), masked)
-	return start(job, request, length, text, size, func(ctx context.Context, r library.Request) ([]library.Answer, error) {
+	return start(job, request, length, text, size, func(r library.Request) bool { return r.Brief(len(in)) }, func(ctx context.Context, r library.Request) ([]library.Answer, error) {
 		return library.Answers(ctx, r, in, within)
 	})
 }
@@ -104,7 +104,7 @@ func eccbench_soft(job C.uint64_t, request *C.char, length C.int64_t, memory *un
 		Voxels: piece[byte](at[0], sizes[0]), Changes: piece[byte](at[1], sizes[1]), Numbers: piece[float64](at[2], sizes[2]),
 		Gradient: piece[byte](at[3], sizes[3]), Parameters: piece[float64](at[4], sizes[4]),
 	}
-	return start(job, request, length, text, size, func(ctx context.Context, r library.Soft) ([]library.Answer, error) {
+	return start(job, request, length, text, size, func(library.Soft) bool { return false }, func(ctx context.Context, r library.Soft) ([]library.Answer, error) {
 		return nil, library.SoftCurves(ctx, r, m)
 	})
 }
@@ -115,11 +115,11 @@ func piece[T byte | float64](at unsafe.Pointer, bytes C.int64_t) []T {
 }
 
 // start begins to answer a request.
-func start[R any](job C.uint64_t, request *C.char, length C.int64_t, text *C.char, size C.int64_t, answer func(context.Context, R) ([]library.Answer, error)) C.int64_t {
+func start[R any](job C.uint64_t, request *C.char, length C.int64_t, text *C.char, size C.int64_t, brief func(R) bool, answer func(context.Context, R) ([]library.Answer, error)) C.int64_t {
 	var r R
 	err := json.Unmarshal(unsafe.Slice((*byte)(unsafe.Pointer(request)), length), &r)
 	if err == nil {
-		err = jobs.Start(uint64(job), func(ctx context.Context) ([]library.Answer, error) { return answer(ctx, r) })
+		err = jobs.Start(uint64(job), brief(r), func(ctx context.Context) ([]library.Answer, error) { return answer(ctx, r) })
 	}
 	if err != nil {
 		return putJSON(failed(err), text, size)

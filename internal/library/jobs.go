@@ -34,25 +34,38 @@ func (j *Jobs) find(id uint64) (*job, error) {
 }
 
 // Start answers a request under a number that no other job has. The memory that is asked about
-// stays as it is until Wait says that the job is over.
-func (j *Jobs) Start(id uint64, answer func(context.Context) ([]Answer, error)) error {
+// stays as it is until Wait says that the job is over. A brief one is when Start returns: to hand
+// it to another thread takes longer.
+func (j *Jobs) Start(id uint64, brief bool, answer func(context.Context) ([]Answer, error)) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	one := &job{cancel: cancel, over: make(chan struct{})}
+	if err := j.add(id, one); err != nil {
+		cancel()
+		return err
+	}
+	run := func() {
+		defer close(one.over)
+		defer cancel()
+		one.answers, one.err = Caught(func() ([]Answer, error) { return answer(ctx) })
+	}
+	if brief {
+		run()
+	} else {
+		go run()
+	}
+	return nil
+}
+
+func (j *Jobs) add(id uint64, one *job) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if _, ok := j.jobs[id]; ok {
-		cancel()
 		return fmt.Errorf("job %d twice", id)
 	}
 	if j.jobs == nil {
 		j.jobs = map[uint64]*job{}
 	}
 	j.jobs[id] = one
-	go func() {
-		defer close(one.over)
-		defer cancel()
-		one.answers, one.err = Caught(func() ([]Answer, error) { return answer(ctx) })
-	}()
 	return nil
 }
 

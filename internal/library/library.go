@@ -184,6 +184,12 @@ func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, err
 	return r.ofImages(ctx, shape, voxels, mask)
 }
 
+// Brief reports whether curves of images in so many bytes of memory take a few milliseconds.
+func (r Request) Brief(bytes int) bool {
+	const most = 1 << 20
+	return bytes <= most && r.Input == "" && !r.Betti && r.Part == nil && r.Join == nil && r.Flow == nil && r.Eigenmap == nil
+}
+
 func (r Request) convention() ecc.Convention {
 	axes, _ := grid.ParseAxes(r.Periodic) // Answers looked
 	return ecc.Convention{Vertices: r.Construction == "V", Superlevel: r.Superlevel, Periodic: axes, Masked: r.masked || r.Gaps}
@@ -235,8 +241,12 @@ func eachImage(images, size, threads int, answer func(i, threads int) error) err
 	var next atomic.Int64
 	var failed atomic.Bool
 	var wg crew.Group
-	for range workers {
-		wg.Go(func() {
+	for k := range workers {
+		run := wg.Go
+		if k == workers-1 {
+			run = wg.Run
+		}
+		run(func() {
 			for i := int(next.Add(1) - 1); i < images && !failed.Load(); i = int(next.Add(1) - 1) {
 				if errs[i] = answer(i, threads); errs[i] != nil {
 					failed.Store(true)

@@ -296,10 +296,10 @@ func TestJobs(t *testing.T) {
 	r := request()
 	r.Type, r.Input = "", "noise/shape=4096x4096x4096/type=uint8/seed=1" // many minutes
 	ask := func(ctx context.Context) ([]Answer, error) { return Answers(ctx, r, nil, nil) }
-	if err := jobs.Start(1, ask); err != nil {
+	if err := jobs.Start(1, false, ask); err != nil {
 		t.Fatal(err)
 	}
-	if err := jobs.Start(1, ask); err == nil {
+	if err := jobs.Start(1, false, ask); err == nil {
 		t.Error("a number is taken twice")
 	}
 	if jobs.Wait(1, time.Millisecond) {
@@ -315,6 +315,38 @@ func TestJobs(t *testing.T) {
 	jobs.End(1)
 	if _, err := jobs.Answers(1); !errors.Is(err, errNoJob) {
 		t.Errorf("%v", err)
+	}
+}
+
+// A brief job is over when it has started, also one that panics. Nothing is brief that may take long.
+func TestBriefJobs(t *testing.T) {
+	var jobs Jobs
+	for id, ask := range []func(context.Context) ([]Answer, error){
+		func(context.Context) ([]Answer, error) { return []Answer{{Rows: 7}}, nil },
+		func(context.Context) ([]Answer, error) { panic("broken") },
+	} {
+		if err := jobs.Start(uint64(id), true, ask); err != nil || !jobs.Wait(uint64(id), 0) {
+			t.Errorf("job %d: %v, or it is not over", id, err)
+		}
+	}
+	if answers, err := jobs.Answers(0); err != nil || answers[0].Rows != 7 {
+		t.Errorf("%v, %v", answers, err)
+	}
+	if _, err := jobs.Answers(1); !errors.As(err, new(Fault)) {
+		t.Errorf("%v", err)
+	}
+	for what, change := range map[string]func(*Request){
+		"nothing": func(*Request) {}, "a file": func(r *Request) { r.Input = "x.npy" }, "Betti numbers": func(r *Request) { r.Betti = true }, "a part": func(r *Request) { r.Part = &Part{} },
+		"parts": func(r *Request) { r.Join = &Join{} }, "a flow": func(r *Request) { r.Flow = &Flow{} }, "a graph": func(r *Request) { r.Eigenmap = &Eigenmap{} },
+	} {
+		r := request()
+		change(&r)
+		if brief := r.Brief(1 << 20); brief != (what == "nothing") {
+			t.Errorf("%s: brief %v", what, brief)
+		}
+		if r.Brief(1<<20 + 1) {
+			t.Errorf("%s: a large image is brief", what)
+		}
 	}
 }
 

@@ -139,10 +139,7 @@ func (h *Handover) Elapsed() (time.Duration, error) {
 // Poison overwrites what the kernel writes. The table that it adds to is its own: it
 // left it cleared.
 func (h *Handover) Poison(value byte) {
-	data := h.Data()
-	for i := range data {
-		data[i] = value
-	}
+	Overwrite(h.Data(), value)
 	if h.copy == nil {
 		return
 	}

@@ -304,6 +304,24 @@ def test_what_a_device_is_asked(stand_in, shape, construction, dtype, near):
         torch.testing.assert_close(ours, theirs, rtol=near, atol=near * max(1.0, theirs.abs().max().item()))
 
 
+@pytest.mark.parametrize("shape", [(9,), (6, 7), (4, 5, 6), (1, 5, 4)])
+@pytest.mark.parametrize("construction", ["T", "V"])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_no_direction_on_a_device(stand_in, shape, construction, dtype):
+    """Without a direction all is as with one along which nothing rises, to the bit, in fewer steps."""
+    dims, upstream = len(shape), torch.tensor([[1.0, -2.0, 0.5], [0.3, 0.0, 1.0]], dtype=torch.float64)
+    results = []
+    for v in (torch.ones(dims), torch.empty(0)):
+        of = [t.to(dtype).clone().requires_grad_() for t in (drawn(2, *shape, seed=dims), torch.tensor([0.7, 0.2, 0.45]), torch.tensor(9.0))]
+        chi = OnStandIn.apply(construction, *of, torch.tensor(0.0), v)
+        chi.backward(upstream)
+        results.append([chi.detach(), *[t.grad for t in of]])
+    for ours, theirs in zip(*results):
+        assert torch.equal(ours, theirs)
+    of_host = layers._soft(drawn(2, *shape, seed=dims).to(dtype), *[t.detach() for t in of[1:]], torch.tensor(0.0), torch.empty(0), construction)
+    torch.testing.assert_close(results[1][0], of_host[0], rtol=2e-4, atol=2e-4)
+
+
 def test_what_has_no_answer_on_a_device(stand_in):
     x = drawn(2, 6, 7, dtype=torch.float32)
     v = torch.ones(2, dtype=torch.float64)

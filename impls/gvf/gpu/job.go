@@ -208,13 +208,7 @@ func (j *job) Poison() {
 		_ = j.stream.Fill(b, 0, b.Bytes(), poison)
 	}
 	_ = j.stream.Wait()
-	data := j.back.Data()
-	for i := range data[:min(len(data), 1<<12)] {
-		data[i] = poison
-	}
-	for n := 1 << 12; n < len(data); n += 1 << 12 {
-		copy(data[n:], data[:1<<12])
-	}
+	resident.Overwrite(j.back.Data(), poison)
 }
 
 // Out is the last answer, until the next.

@@ -14,6 +14,7 @@ import (
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc/ecctest"
 	"eccbench/internal/workloads/softecc"
+	"eccbench/internal/workloads/softecc/softtest"
 )
 
 // Images in memory of others have the definition's answers, with bins that are laid by whoever calls,
@@ -30,7 +31,7 @@ func testArrays(t *testing.T, open resident.Opener) {
 	} {
 		for _, alpha := range []int{0, 200} {
 			name := fmt.Sprintf("softecc/m=5/lambda=90/alpha=%d/dir=3/of=%s", alpha, image)
-			p := problemOf(t, name)
+			p := softtest.Open(t, name)
 			want, err := softecc.Define(p)
 			if err != nil {
 				t.Fatal(err)

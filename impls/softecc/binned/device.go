@@ -500,17 +500,13 @@ func (j *deviceJob) Cool() error {
 func (j *deviceJob) Poison() {
 	const poison = 0x5a
 	list := []device.Buffer{j.changes, j.dx, j.out, j.by.counts, j.by.slopes, j.by.moments}
-	for i := range j.by.result.Data() {
-		j.by.result.Data()[i] = poison
-	}
+	resident.Overwrite(j.by.result.Data(), poison)
 	for _, b := range list {
 		// A device that cannot be written to fails at the next call, with the reason.
 		_ = j.stream.Fill(b, 0, b.Bytes(), poison)
 	}
 	_ = j.stream.Wait()
-	for i := range j.back.Data() {
-		j.back.Data()[i] = poison
-	}
+	resident.Overwrite(j.back.Data(), poison)
 }
 
 // Out is the last answer, whose gradient is brought to the host.
@@ -545,8 +541,8 @@ func (j *deviceJob) Out() (softecc.Answer, error) {
 		}
 	}
 	a.DX = make([]float32, s.Voxels())
-	_, err := binary.Decode(j.back.Data(), binary.LittleEndian, a.DX)
-	return a, err
+	copy(a.DX, grid.Values[float32](j.back.Data()))
+	return a, nil
 }
 
 // Close frees the device's memory and kernels.

@@ -386,6 +386,8 @@ def _letters(rings: Sequence[int], order: Sequence[int]) -> list[str]:
 
 def _masked(image: NDArray[Any], hidden: Any, mask: ArrayLike | None, nan: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     """An image with 0 where it is masked, and a mask of its shape; none where all is part of it."""
+    if mask is None and hidden is np.ma.nomask and (nan != "mask" or image.dtype.kind != "f"):
+        return image, None
     within = np.ones(image.shape, bool) if mask is None else np.broadcast_to(np.asarray(mask, bool), image.shape)
     if hidden is not np.ma.nomask:
         within = within & ~hidden

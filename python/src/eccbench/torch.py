@@ -157,9 +157,12 @@ def soft_ecc(
     if direction is None:
         if isinstance(alpha, Tensor) or alpha != 0:
             raise ValueError("direction is missing: alpha is the scale of one")
-        direction = torch.ones(dims, dtype=torch.float64)
+        direction = torch.empty(0, dtype=torch.float64)  # Y is X
+        axes: Tuple[int, ...] = (0,)
+    else:
+        axes = (dims,)
     tau, lam, alpha, v = (_beside(one, images) for one in (thresholds, lam, alpha, direction))
-    if tau.ndim != 1 or v.shape != (dims,) or lam.numel() != 1 or alpha.numel() != 1:
+    if tau.ndim != 1 or v.shape != axes or lam.numel() != 1 or alpha.numel() != 1:
         raise ValueError(f"thresholds of shape {tuple(tau.shape)}, lam {tuple(lam.shape)}, direction {tuple(v.shape)}, alpha {tuple(alpha.shape)}: "
                          f"want one axis, one number, ({dims},) and one number")
     if superlevel:
@@ -348,7 +351,7 @@ def _ask(backward: bool, images: Tensor, thresholds: Tensor, lam: Tensor, alpha:
         return
     request = {
         "shape": list(images.shape[1:]), "type": str(images.dtype).replace("torch.", ""), "images": len(images), "threads": torch.get_num_threads(),
-        "construction": construction, "thresholds": thresholds.double().tolist(), "lambda": lam.item(), "alpha": alpha.item(), "direction": direction.double().tolist(),
+        "construction": construction, "thresholds": thresholds.double().tolist(), "lambda": lam.item(), "alpha": alpha.item(), "direction": direction.double().tolist() or [1.0] * (images.ndim - 1),
         "backward": backward,
     }
     if not all(map(math.isfinite, [*request["thresholds"], request["lambda"], request["alpha"], *request["direction"]])):
@@ -368,14 +371,18 @@ def _remember(ctx: Any, inputs: Tuple[Any, ...], output: Tuple[Tensor, ...]) -> 
 
 def _gradients(ctx: Any, upstream: Tensor, *_: Any) -> Tuple[Any, ...]:
     images, thresholds, lam, alpha, direction, by_threshold, by_lam, changes, bins = ctx.saved_tensors
-    of_images = of_alpha = of_direction = None
+    of_images = of_thresholds = of_lam = of_alpha = of_direction = None
     if ctx.needs_input_grad[0] or ctx.needs_input_grad[3] or ctx.needs_input_grad[4]:
         of_images, parameters = _soft_backward(upstream, images, changes, bins, thresholds, lam, alpha, direction, ctx.construction)
-        all_of = parameters.sum(0)
-        of_direction = all_of[: direction.shape[0]].flip(0).to(direction.dtype)
-        of_alpha = all_of[3].to(alpha.dtype).reshape(alpha.shape)
-    of_thresholds = (upstream * by_threshold).sum(0).to(thresholds.dtype)
-    of_lam = (upstream * by_lam).sum().to(lam.dtype).reshape(lam.shape)
+        all_of = parameters.sum(0) if ctx.needs_input_grad[3] or ctx.needs_input_grad[4] else parameters
+        if ctx.needs_input_grad[4]:
+            of_direction = all_of[: direction.shape[0]].flip(0).to(direction.dtype)
+        if ctx.needs_input_grad[3]:
+            of_alpha = all_of[3].to(alpha.dtype).reshape(alpha.shape)
+    if ctx.needs_input_grad[1]:
+        of_thresholds = (upstream * by_threshold).sum(0).to(thresholds.dtype)
+    if ctx.needs_input_grad[2]:
+        of_lam = (upstream * by_lam).sum().to(lam.dtype).reshape(lam.shape)
     return of_images, of_thresholds, of_lam, of_alpha, of_direction, None
 
 
@@ -429,17 +436,23 @@ class _OnDevice:
                 raise ValueError(f"images on {images.device} and a tensor on {one.device}: want all of them on one device")
         self.vertices, self.dims = construction == "V", images.ndim - 1
         self.images = images.contiguous()
-        self.tau, self.lam, self.alpha = thresholds.double(), lam.double().reshape(()), alpha.double().reshape(())
-        v = direction.double()
-        self.length = v.norm()
-        self.u = v / self.length
+        self.tau, self.lam = thresholds.double(), lam.double().reshape(())
+        self.tilted = len(direction) > 0
         self.sign, self.start = 1.0, 0.0
         self.x = self.images
         if self.vertices:
-            self.tau, self.alpha = -self.tau, -self.alpha
+            self.tau = -self.tau
             self.x = torch.nn.functional.pad(-self.images, (1, 1) * self.dims, value=_LOW[images.dtype])
             self.sign, self.start = (1.0, -1.0) if self.dims % 2 else (-1.0, 1.0)
         self.shape = self.x.shape[1:]
+        if self.tilted:
+            self._tilt(alpha.double().reshape(()), direction.double())
+
+    def _tilt(self, alpha: Tensor, v: Tensor) -> None:
+        """What is added to X."""
+        images, self.alpha = self.images, -alpha if self.vertices else alpha
+        self.length = v.norm()
+        self.u = v / self.length
         self.places = [torch.arange(n, dtype=torch.float64, device=images.device) - (n - 1) / 2 for n in self.shape]
         self.steps = self.alpha * self.u  # that Y rises by, along each axis
         # In the order in which doc/softecc.md has it.
@@ -452,12 +465,15 @@ class _OnDevice:
         least, greatest = (one.double() for one in self.images.aminmax())
         if self.vertices:
             least, greatest = -greatest, -least
-        rise = sum((s * p[0]).abs() for s, p in zip(self.steps, self.places))
-        rise = rise + (rise != 0) * 2.0**-22 * torch.maximum(least.abs(), greatest.abs())  # that Y is rounded by
+        if self.tilted:
+            rise = sum((s * p[0]).abs() for s, p in zip(self.steps, self.places))
+            rise = rise + (rise != 0) * 2.0**-22 * torch.maximum(least.abs(), greatest.abs())  # that Y is rounded by
+            least, greatest = least - rise, greatest + rise
         seen = _REACH / self.lam
-        low, high = self.tau.min() - seen, self.tau.max() + seen
-        lo = torch.minimum(torch.maximum(least - rise, low), high)
-        hi = torch.maximum(torch.minimum(greatest + rise, high), low)
+        first, last = self.tau.aminmax()
+        low, high = first - seen, last + seen
+        lo = torch.minimum(torch.maximum(least, low), high)
+        hi = torch.maximum(torch.minimum(greatest, high), low)
         width = torch.maximum(hi - lo, 1 / self.lam) / (_BINS - 3)
         return torch.stack([lo - width, 1 / width, width, self.lam])
 
@@ -473,9 +489,12 @@ class _OnDevice:
         for n in self.shape:
             voxels *= n
         align = 16 if aligned and (len(x) == 1 or voxels % 4 == 0) else 4
-        along, of_row = self.along.float(), self.of_row.float().contiguous()
-        if self.images.dtype == torch.float64:  # whose ranks are those of Y
-            along, of_row = torch.zeros_like(along), torch.zeros_like(of_row)
+        if self.tilted and self.images.dtype != torch.float64:
+            along, of_row = self.along.float(), self.of_row.float().contiguous()
+        else:  # ranks of float64 are those of Y
+            rows = voxels // self.shape[-1]
+            zeros = torch.zeros(max(self.shape[-1], rows), dtype=torch.float32, device=x.device)
+            along, of_row = zeros[: self.shape[-1]], zeros[:rows]
         return cuda.soft(x, len(self.tau), _BINS, align), middles, along, of_row
 
     def counted(self, x: Tensor, bins: Tensor, tau: Tensor) -> Tuple[Tensor, Tensor]:
@@ -490,7 +509,7 @@ class _OnDevice:
 
     def y(self) -> Tensor:
         """Y of images of float64, of shape (n, voxels)."""
-        return (self.x + (self.of_row[..., None] + self.along).reshape(self.shape)).flatten(1)
+        return (self.x + (self.of_row[..., None] + self.along).reshape(self.shape) if self.tilted else self.x).flatten(1)
 
     def of_voxels(self, changes: Tensor) -> Tensor:
         """The changes of images of float64, of shape (n, voxels)."""
@@ -509,6 +528,8 @@ class _OnDevice:
     def parameters(self, sums: Tensor) -> Tensor:
         """The gradients by v, its last axis first, and α, of sums of c·G' and of that times each place, the last axis first."""
         by = torch.zeros(len(sums), 4, dtype=torch.float64, device=sums.device)
+        if not self.tilted:
+            return by
         moment = sums[:, 1 : 1 + self.dims].flip(1)
         along = moment @ self.u
         by[:, : self.dims] = (-(self.alpha / self.length) * (moment - along[:, None] * self.u)).flip(1)
@@ -535,9 +556,9 @@ def _soft_on_device(images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tens
     else:
         bins = p.bins()
         curves, changes = p.counted(p.x, bins, p.asked((p.lam > 0) & (p.lam * bins[2] <= _FINE)))
-    chi = p.start + p.sign * curves[..., 0]
-    by_threshold = curves[..., 1] * (-p.sign if p.vertices else p.sign)
-    return chi, by_threshold, p.sign * curves[..., 2], changes, bins
+    if not p.vertices:
+        return (*(curves[..., k].clone(memory_format=torch.contiguous_format) for k in range(3)), changes, bins)
+    return p.start + p.sign * curves[..., 0], -p.sign * curves[..., 1], p.sign * curves[..., 2], changes, bins
 
 
 @_soft_backward.register_kernel("cuda")
@@ -545,7 +566,8 @@ def _soft_backward_on_device(upstream: Tensor, images: Tensor, changes: Tensor, 
     p = _OnDevice(images, thresholds, lam, alpha, direction, construction)
     if not images.numel() or not len(thresholds):
         return torch.zeros_like(images, memory_format=torch.contiguous_format), torch.zeros(len(images), 4, dtype=torch.float64, device=images.device)
-    g = (p.sign * upstream.double()).contiguous()
+    g = upstream.double() if p.sign == 1 else p.sign * upstream.double()
+    g = g.contiguous()
     changes = changes.contiguous()
     if images.dtype == torch.float64:
         c, y, slope = p.of_voxels(changes), p.y(), torch.zeros((), dtype=torch.float64, device=images.device)
@@ -554,7 +576,7 @@ def _soft_backward_on_device(upstream: Tensor, images: Tensor, changes: Tensor, 
             slope = slope + of[:, None] * p.lam * s * (1 - s)
         moved = (c * slope).reshape(p.x.shape)
         sums = [moved.flatten(1).sum(1)]
-        for axis in reversed(range(p.dims)):
+        for axis in reversed(range(p.dims if p.tilted else 0)):
             sums.append((moved * p.places[axis].reshape(-1, *[1] * (p.dims - 1 - axis))).flatten(1).sum(1))
         dx, sums = -moved, torch.stack(sums, 1)
     else:
@@ -565,7 +587,7 @@ def _soft_backward_on_device(upstream: Tensor, images: Tensor, changes: Tensor, 
         moments = torch.empty(len(images), soft.blocks, 4, dtype=torch.float64, device=images.device)
         work = torch.empty(soft.memory // 8, dtype=torch.float64, device=images.device)
         soft.add(True, p.x, changes, bins, middles, along, of_row, tau, g, work, None, dx, moments)
-        sums = moments.sum(1)  # about the first voxel
-        for k in range(p.dims):
+        sums = moments.sum(1) if p.tilted else moments  # about the first voxel
+        for k in range(p.dims if p.tilted else 0):
             sums[:, 1 + k] += sums[:, 0] * p.places[p.dims - 1 - k][0]
     return p.cut(-dx if p.vertices else dx), p.parameters(sums)

@@ -327,9 +327,7 @@ func (j *job[In, Out]) Poison() {
 	}
 	_ = j.stream.Wait()
 	for _, b := range append(j.brought[:len(j.brought):len(j.brought)], j.result) {
-		for i := range b.Data() {
-			b.Data()[i] = poison
-		}
+		resident.Overwrite(b.Data(), poison)
 	}
 	j.out = j.method.Poisoned
 }

@@ -1,0 +1,364 @@
+package dense
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/device"
+	"eccbench/internal/grid"
+	"eccbench/internal/resident"
+	"eccbench/internal/workloads/softecc"
+)
+
+// OnDevice is the same method on an NVIDIA device, as the paper has it: a thread a voxel
+// (kernels/softecc/softecc_dense.cu).
+type OnDevice struct{ Open resident.Opener }
+
+// About describes the method.
+func (OnDevice) About() bench.About {
+	return bench.About{
+		Name: "dense-gpu", Where: "gpu",
+		Method: "resident image, the change of every voxel from its neighbours, every sigmoid of every voxel in float32, forward and backward",
+		Source: "Saxena et al. 2025, section 3.2",
+		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
+	}
+}
+
+// Shape of the kernels' work.
+const (
+	deviceBlock = 128 // threads; one of the sums has a multiple of 32, of at most 8 warps
+	padded      = 32  // thresholds go through the voxels by so many
+	ofAll       = 5   // sums of backward that are not of a threshold
+)
+
+// CanDo refuses what does not fit the device, or the kernels' numbers.
+func (o OnDevice) CanDo(p *softecc.Problem, c bench.Conditions) error {
+	d, err := o.Open(c.Device)
+	if err != nil {
+		return err
+	}
+	if err := p.Check(); err != nil {
+		return err
+	}
+	s := p.Shape()
+	if s.W > math.MaxInt32/8 || s.H*s.D > math.MaxInt32/8 || (s.W+31)/32*s.H*s.D > math.MaxInt32/2 {
+		return fmt.Errorf("%v: more rows, or longer ones, than the kernels count", s)
+	}
+	if i := d.Info(); i.Major < 8 {
+		return fmt.Errorf("%s has compute capability %d.%d, the kernels are for 8.0 and more", i.Name, i.Major, i.Minor)
+	}
+	const least, most = 0x1p-126, math.MaxFloat32 // of a float32 that a device does not take for 0
+	if steep := steepness(p); !(steep >= least && steep <= most) || float32(p.Lambda) < least {
+		return fmt.Errorf("λ is %g, of which float32 has no like", p.Lambda)
+	}
+	for k := range p.Tau {
+		if math.Abs(p.Tau[k]) > most || math.Abs(p.G[k]) > most {
+			return fmt.Errorf("threshold %g, upstream gradient %g: beyond float32", p.Tau[k], p.G[k])
+		}
+	}
+	if err := c.AllowMemory(4*s.Voxels(), "4 bytes for each of %d voxels", s.Voxels()); err != nil {
+		return err
+	}
+	return resident.Fits(d, grid.TotalBytes(p)+9*s.Voxels()+4*(s.W+s.H*s.D)+8*(columns(p)*(mostBlocks(d)+2)), "the resident image with Y, changes and gradient")
+}
+
+// steepness is λ in units of two's exponents.
+func steepness(p *softecc.Problem) float64 { return p.Lambda * math.Log2E }
+
+// rows is how many thresholds there are with those that fill the last group.
+func rows(p *softecc.Problem) int64 { return (int64(len(p.Tau)) + padded - 1) / padded * padded }
+
+// columns is how many sums there are: χ of each threshold, its slope, and those of all.
+func columns(p *softecc.Problem) int64 { return 2*rows(p) + ofAll }
+
+// mostBlocks is more than run at once.
+func mostBlocks(d device.Device) int64 { return int64(d.Info().SMs) * 2048 / deviceBlock }
+
+// Setup loads the kernels and copies the image to the device.
+func (o OnDevice) Setup(p *softecc.Problem, c bench.Conditions) (bench.Job[softecc.Answer], error) {
+	d, err := o.Open(c.Device)
+	if err != nil {
+		return nil, err
+	}
+	j := &deviceJob{Watch: resident.NewWatch(d), d: d, p: p, turn: 1, outside: float32(math.Inf(1)), sign: 1}
+	if p.Shape().D > 1 {
+		j.sign = -1
+	}
+	if p.Vertices { // as on the host
+		j.turn, j.outside = -1, -j.outside
+		if p.Shape().D > 1 {
+			j.sign = -j.sign
+		}
+	}
+	if err := j.setup(c); err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return j, nil
+}
+
+var _ bench.DeviceJob = (*deviceJob)(nil)
+
+// A pass is a kernel with the blocks that it is launched in.
+type pass struct {
+	device.Function
+	device.Launch
+}
+
+type deviceJob struct {
+	*resident.Watch
+	d          device.Device
+	p          *softecc.Problem
+	turn       float32 // −1 where y is −Y
+	outside    float32
+	sign       int32 // of the cell that is a voxel itself
+	stream     device.Stream
+	start, end device.Event
+	kernels    device.Module
+
+	tilt, changes, forward, backward, sums pass
+
+	image, along, ofRow device.Buffer // X, and what is added to it
+	y                   device.Buffer // the image itself where Y is X
+	own                 device.Buffer // y where it is not
+	of, dx              device.Buffer // changes and gradient
+	tau                 device.Buffer
+	partial, out        device.Buffer // sums of each block, and of all
+	result              device.Pinned
+	back                device.Pinned  // the gradient
+	feed                *resident.Feed // of whole calls, which bring the image there and the gradient back
+}
+
+func (j *deviceJob) setup(c bench.Conditions) (err error) {
+	if j.stream, err = j.d.NewStream("soft curve"); err != nil {
+		return err
+	}
+	if j.start, err = j.d.NewEvent("start"); err != nil {
+		return err
+	}
+	if j.end, err = j.d.NewEvent("end"); err != nil {
+		return err
+	}
+	if err := j.load(); err != nil {
+		return err
+	}
+	if err := j.place(c); err != nil {
+		return err
+	}
+	for _, b := range []struct {
+		to    *device.Buffer
+		name  string
+		bytes int64
+	}{
+		{&j.of, "changes", j.p.Shape().Voxels()}, {&j.dx, "gradient", 4 * j.p.Shape().Voxels()},
+		{&j.partial, "sums of blocks", 8 * (rows(j.p)*j.forward.Grid.X + (rows(j.p)+ofAll)*j.backward.Grid.X)}, {&j.out, "sums", 8 * columns(j.p)},
+	} {
+		if *b.to, err = j.d.Alloc(b.name, b.bytes); err != nil {
+			return err
+		}
+	}
+	if j.result, err = j.d.AllocPinned("sums on the host", j.out.Bytes()); err != nil {
+		return err
+	}
+	if j.back, err = j.d.AllocPinned("gradient on the host", j.dx.Bytes()); err != nil {
+		return err
+	}
+	j.tau, err = j.put("thresholds", thresholds(j.p))
+	return err
+}
+
+// load finds the kernels, and chooses as many blocks as run at once.
+func (j *deviceJob) load() (err error) {
+	dim := fmt.Sprintf("%dd", j.p.Shape().Dim())
+	list := []struct {
+		to   *pass
+		name string
+	}{
+		{&j.tilt, fmt.Sprintf("tilt_%v", j.p.Type())}, {&j.changes, "changes_" + dim}, {&j.forward, "forward"}, {&j.backward, "backward"}, {&j.sums, "sums"},
+	}
+	var names []string
+	for i := range list {
+		list[i].name = "softecc_dense_" + list[i].name
+		names = append(names, list[i].name)
+	}
+	if j.kernels, err = resident.Load(j.d, "softecc_dense", names...); err != nil {
+		return err
+	}
+	for _, k := range list {
+		if k.to.Function, err = j.kernels.Function(k.name); err != nil {
+			return err
+		}
+		atOnce, err := k.to.Occupancy(deviceBlock, 0)
+		if err == nil && atOnce == 0 {
+			err = fmt.Errorf("kernel %s: no multiprocessor has room for a block", k.name)
+		}
+		if err != nil {
+			return err
+		}
+		k.to.Block.X, k.to.Grid.X = deviceBlock, min(int64(j.d.Info().SMs)*int64(atOnce), mostBlocks(j.d))
+	}
+	j.sums.Grid.X = columns(j.p)
+	return nil
+}
+
+// place brings the image to the device, or prepares for whole calls that do; and what is added to
+// it, unless that is nothing.
+func (j *deviceJob) place(c bench.Conditions) (err error) {
+	if c.Scope != bench.E2E {
+		j.image, err = resident.Put(j.d, j.stream, j.p)
+	} else if j.image, err = j.d.Alloc("image", grid.TotalBytes(j.p)); err == nil {
+		j.feed, err = resident.NewFeed(j.d, j.p, 0, c.Threads)
+	}
+	if err != nil {
+		return err
+	}
+	if j.p.Type() == grid.Float32 && j.p.Alpha == 0 && !j.p.Vertices {
+		j.y = j.image
+		return nil
+	}
+	t, s := j.p.Tilt(), j.p.Shape()
+	if j.along, err = j.put("terms along x", t.X); err != nil {
+		return err
+	}
+	rows := make([]float32, s.H*s.D)
+	for r := range rows {
+		rows[r] = t.Row(int64(r)%s.H, int64(r)/s.H)
+	}
+	if j.ofRow, err = j.put("terms of rows", rows); err != nil {
+		return err
+	}
+	j.own, err = j.d.Alloc("Y", 4*s.Voxels())
+	j.y = j.own
+	return err
+}
+
+// put brings numbers to the device.
+func (j *deviceJob) put(name string, list []float32) (device.Buffer, error) {
+	data, err := binary.Append(nil, binary.LittleEndian, list)
+	if err != nil {
+		return nil, err
+	}
+	b, err := j.d.Alloc(name, int64(len(data)))
+	if err != nil {
+		return nil, err
+	}
+	return b, j.stream.Upload(b, 0, data)
+}
+
+// thresholds are what the kernels have of each: itself in float32; what that lacks, in units of
+// two's exponents; and its upstream gradient. Those that fill the last group have none.
+func thresholds(p *softecc.Problem) []float32 {
+	n := rows(p)
+	list := make([]float32, 3*n)
+	for k, v := range p.Tau {
+		nearest := float32(v)
+		list[k], list[n+int64(k)], list[2*n+int64(k)] = nearest, float32((v-float64(nearest))*steepness(p)), float32(p.G[k])
+	}
+	return list
+}
+
+// Do answers on the device; a whole call has the image from the host, and the gradient there.
+func (j *deviceJob) Do(*bench.Trace) error {
+	if j.feed == nil {
+		return j.d.Do(j.run)
+	}
+	if err := j.feed.Add(j.stream, j.image, 0); err != nil {
+		return err
+	}
+	if err := j.d.Do(j.run); err != nil {
+		return err
+	}
+	return j.bring()
+}
+
+// bring brings the gradient to the host.
+func (j *deviceJob) bring() error {
+	return errors.Join(j.stream.Copy(j.back, 0, j.dx, 0, j.dx.Bytes()), j.stream.Wait())
+}
+
+func (j *deviceJob) run() error {
+	s, n := j.p.Shape(), int32(rows(j.p))
+	w, h, d, steep := int32(s.W), int32(s.H), int32(s.D), float32(steepness(j.p))
+	errs := []error{j.stream.Record(j.start)}
+	launch := func(k pass, args ...any) { errs = append(errs, j.stream.Launch(k.Function, k.Launch, args...)) }
+	if j.own != nil {
+		launch(j.tilt, j.image, j.along, j.ofRow, w, h, d, j.turn, j.y)
+	}
+	launch(j.changes, j.y, w, h, d, j.outside, j.sign, j.of)
+	launch(j.forward, j.y, j.of, w, h, d, j.tau, n, steep, j.turn, j.partial)
+	launch(j.backward, j.y, j.of, w, h, d, j.tau, n, steep, j.turn, float32(j.p.Lambda), j.dx, j.partial, int64(n)*j.forward.Grid.X)
+	launch(j.sums, j.partial, n, int32(j.forward.Grid.X), int32(j.backward.Grid.X), j.out)
+	return errors.Join(append(errs, j.stream.Record(j.end), j.stream.Copy(j.result, 0, j.out, 0, j.out.Bytes()), j.stream.Wait())...)
+}
+
+// Elapsed is what the last Do took on the device.
+func (j *deviceJob) Elapsed() (time.Duration, error) { return j.end.Since(j.start) }
+
+// Cool empties the device's second-level cache.
+func (j *deviceJob) Cool() error {
+	return errors.Join(j.d.FlushL2(j.stream), j.stream.Wait())
+}
+
+// Poison overwrites what Out reads, and what it is made of.
+func (j *deviceJob) Poison() {
+	const poison = 0x5a
+	list := []device.Buffer{j.of, j.dx, j.partial, j.out}
+	if j.own != nil {
+		list = append(list, j.own)
+	}
+	for _, b := range list {
+		// A device that cannot be written to fails at the next call, with the reason.
+		_ = j.stream.Fill(b, 0, b.Bytes(), poison)
+	}
+	_ = j.stream.Wait()
+	resident.Overwrite(j.result.Data(), poison)
+	resident.Overwrite(j.back.Data(), poison)
+}
+
+// Out is the last answer, whose gradient is brought to the host.
+func (j *deviceJob) Out() (softecc.Answer, error) {
+	p, m, n := j.p, len(j.p.Tau), int(rows(j.p))
+	sums := make([]float64, columns(p))
+	if _, err := binary.Decode(j.result.Data(), binary.LittleEndian, sums); err != nil {
+		return softecc.Answer{}, err
+	}
+	a := softecc.Answer{Chi: sums[:m], DTau: make([]float64, m)}
+	for k := range m {
+		a.DTau[k] = p.G[k] * p.Lambda * sums[n+k]
+	}
+	all := sums[2*n:]
+	var moment [3]float64 // of −∂X, about the middle
+	s := p.Shape()
+	for i, length := range []int64{s.W, s.H, s.D} {
+		moment[i] = -(all[1+i] + all[0]*softecc.Place(0, length))
+	}
+	p.Direction(&a, moment)
+	a.Lambda = all[4] / steepness(p)
+	if j.feed == nil {
+		if err := j.bring(); err != nil {
+			return a, err
+		}
+	}
+	a.DX = make([]float32, s.Voxels())
+	copy(a.DX, grid.Values[float32](j.back.Data()))
+	return a, nil
+}
+
+// Close frees the device's memory and kernels.
+func (j *deviceJob) Close() error {
+	var errs []error
+	if j.stream != nil {
+		errs = append(errs, j.stream.Wait())
+	}
+	if j.feed != nil {
+		errs = append(errs, j.feed.Close())
+	}
+	errs = append(errs, resident.CloseAll(j.back, j.result, j.out, j.partial, j.tau, j.dx, j.of, j.own, j.ofRow, j.along, j.image, j.kernels, j.end, j.start), j.Watch.Close())
+	if j.stream != nil {
+		errs = append(errs, j.stream.Close())
+	}
+	return errors.Join(errs...)
+}

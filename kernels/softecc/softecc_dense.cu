@@ -1,0 +1,197 @@
+// changes:  changes[p] = c(p), of the cells whose first voxel in Y is p
+// forward:  χ(τ) = Σ over voxels of c(p) σ(τ − Y(p))
+// backward: dx[p] = −c(p) Σ g σ'(τ − Y(p)), and the sums over voxels that the other gradients are
+//
+// The soft Euler characteristic curve by as many sigmoids for each voxel as there are thresholds,
+// forward and again backward, a thread a voxel (Saxena et al. 2025, section 3.2; impls/softecc/dense).
+// A sigmoid takes two instructions of the unit that bounds this, and sums are in float32 for each
+// thread: thresholds go through the voxels in groups that the registers hold, because additions in
+// memory for each of them would take longer than the sigmoids.
+#include "softecc.h"
+
+#ifdef ON_HOST
+inlined float32 power_of_two(float32 v) { return __builtin_exp2f(v); }
+inlined float32 reciprocal(float32 v) { return 1 / v; }
+#else
+inlined float32 power_of_two(float32 v) {
+  float32 p;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(p) : "f"(v));
+  return p;
+}
+inlined float32 reciprocal(float32 v) {
+  float32 r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
+  return r;
+}
+#endif
+
+// An image that warps take 32 voxels of a row at a time.
+struct rows {
+  int w, h, d;
+  member int across() const { return (w + 31) / 32; }
+  member int items() const { return across() * h * d; }
+  template <class F> member void each(F f) const {
+    int warps = threads() >> 5;
+    for (int item = block_x() * warps + (thread_x() >> 5); item < items(); item += blocks() * warps) {
+      int row = item / across(), x = (item - row * across()) * 32 + (thread_x() & 31);
+      if (x < w) f((int64)row * w + x, x, row);
+    }
+  }
+};
+
+// Of vertices all is of −Y, turn is −1.
+template <class T> inlined void tilt(const tilted<T> &image, float32 turn, float32 *y) {
+  rows{image.w, image.h, image.d}.each([&](int64 i, int x, int row) {
+    y[i] = turn * ((float32)image.image[i] + (image.of_row[row] + image.along[x]));
+  });
+}
+
+// Neighbours by their places, −1 to 1 along each axis: a bit of each; those of a cell; and
+// whether one is later where both are equal.
+constexpr unsigned bit(int x, int y, int z) { return 1u << ((z + 1) * 9 + (y + 1) * 3 + x + 1); }
+constexpr unsigned of_cell(int x, int y, int z) {
+  return (bit(x, 0, 0) | bit(0, y, 0) | bit(x, y, 0) | bit(0, 0, z) | bit(x, 0, z) | bit(0, y, z) | bit(x, y, z)) & ~bit(0, 0, 0);
+}
+constexpr bool after(int x, int y, int z) { return x > 0 || (x == 0 && (y > 0 || (y == 0 && z > 0))); }
+
+// Outside is what is beyond the sides, sign that of the cell which a voxel is.
+template <bool solid> inlined void changes_of(const float32 *y, const rows &r, float32 outside, int sign, signed char *changes) {
+  const int deep = solid ? 1 : 0;
+  r.each([&](int64 i, int x, int row) {
+    int z0 = row / r.h, y0 = row - z0 * r.h;
+    float32 own = y[i];
+    unsigned later = 0;
+    UNROLL for (int dz = -deep; dz <= deep; dz++) UNROLL for (int dy = -1; dy <= 1; dy++) {
+      bool in = y0 + dy >= 0 && y0 + dy < r.h && z0 + dz >= 0 && z0 + dz < r.d;
+      const float32 *p = y + i + ((int64)dz * r.h + dy) * r.w;
+      UNROLL for (int dx = -1; dx <= 1; dx++) {
+        if (!dx && !dy && !dz) continue;
+        float32 v = outside;
+        if (in && x + dx >= 0 && x + dx < r.w) v = p[dx];
+        if (after(dx, dy, dz) ? v >= own : v > own) later |= bit(dx, dy, dz);
+      }
+    }
+    int c = 1;
+    UNROLL for (int dz = -deep; dz <= deep; dz++) UNROLL for (int dy = -1; dy <= 1; dy++) UNROLL for (int dx = -1; dx <= 1; dx++) {
+      if (!dx && !dy && !dz) continue;
+      unsigned need = of_cell(dx, dy, dz);
+      if ((later & need) == need) c += ((dx != 0) + (dy != 0) + (dz != 0)) % 2 ? -1 : 1;
+    }
+    changes[i] = (signed char)(sign * c);
+  });
+}
+
+// Thresholds in float32, n of each: what they are, what that lacks, times the steepness in
+// units of two's exponents, and the upstream gradient. So many go through the voxels together.
+struct thresholds {
+  const float32 *list;
+  int n;
+  float32 steep, turn;
+  template <int together> member void take(float32 (&of)[together], int kind, int first) const {
+    UNROLL for (int k = 0; k < together; k++) of[k] = list[kind * n + first + k];
+  }
+};
+
+const int most_warps = 8; // of a block
+
+// Sums of the block, each in its place among those of its number. A lane has at most one of those
+// of its warp.
+template <int together> inlined void keep(const float32 (&sums)[together], double *partial, int first) {
+  __shared__ float32 of_warps[most_warps * 32];
+  int lane = thread_x() & 31;
+  float32 mine = 0;
+  UNROLL for (int k = 0; k < together; k++) {
+    float32 v = sums[k];
+    UNROLL for (int far = 16; far > 0; far >>= 1) v += from_lane(v, lane ^ far);
+    if (lane == k) mine = v;
+  }
+  __syncthreads(); // who read the last sums has done so
+  of_warps[thread_x()] = mine;
+  __syncthreads();
+  if (thread_x() >= together) return;
+  double v = 0;
+  for (int k = thread_x(); k < threads(); k += 32) v += of_warps[k];
+  partial[(int64)(first + thread_x()) * blocks() + block_x()] = v;
+}
+
+extern "C" __global__ void softecc_dense_forward(const float32 *y, const signed char *changes, int w, int h, int d, const float32 *tau, int n,
+                                                 float32 steep, float32 turn, double *partial) {
+  const int together = 32;
+  thresholds t{tau, n, steep, turn};
+  NOT_UNROLLED for (int first = 0; first < n; first += together) {
+    float32 at[together], rest[together], sums[together] = {};
+    t.take(at, 0, first), t.take(rest, 1, first);
+    rows{w, h, d}.each([&](int64 i, int, int) {
+      float32 v = turn * y[i], c = changes[i];
+      UNROLL for (int k = 0; k < together; k++)
+        sums[k] += c * reciprocal(1 + power_of_two(__builtin_fmaf(v - at[k], steep, -rest[k])));
+    });
+    keep(sums, partial, first);
+  }
+}
+
+// Of each threshold the sum of c σ(1 − σ), and then of all: of ∂X, of that times x, y and z, and
+// of c g σ(1 − σ) times how far it is from the threshold, in units of two's exponents. Its sums come
+// after those of forward.
+extern "C" __global__ void softecc_dense_backward(const float32 *y, const signed char *changes, int w, int h, int d, const float32 *tau, int n,
+                                                  float32 steep, float32 turn, float32 lambda, float32 *dx, double *partial, int64 forward) {
+  const int together = 16;
+  __shared__ double shared[32];
+  thresholds t{tau, n, steep, turn};
+  double all = 0, by_x = 0, by_y = 0, by_z = 0;
+  partial += forward;
+  float32 by_lambda = 0;
+  NOT_UNROLLED for (int first = 0; first < n; first += together) {
+    float32 at[together], rest[together], g[together], sums[together] = {};
+    t.take(at, 0, first), t.take(rest, 1, first), t.take(g, 2, first);
+    rows{w, h, d}.each([&](int64 i, int x, int row) {
+      float32 v = turn * y[i], c = changes[i], slope = 0, far = 0;
+      UNROLL for (int k = 0; k < together; k++) {
+        // From where the power is 0, the distance is of no account: it stays finite.
+        float32 a = __builtin_fmaf(at[k] - v, steep, rest[k]), b = __builtin_fminf(__builtin_fabsf(a), 256);
+        float32 e = power_of_two(-b), s = reciprocal(1 + e), one = e * s * s;
+        sums[k] += c * one;
+        slope += g[k] * one;
+        far += __builtin_copysignf(b, a) * (g[k] * one);
+      }
+      float32 of = (first ? dx[i] : 0) - c * lambda * slope;
+      dx[i] = of;
+      by_lambda += c * far;
+      if (first + together < n) return;
+      double o = of;
+      int z = row / h;
+      all += o, by_x += o * x, by_y += o * (row - z * h), by_z += o * z;
+    });
+    keep(sums, partial, first);
+  }
+  double last[] = {all, by_x, by_y, by_z, by_lambda};
+  UNROLL for (int k = 0; k < 5; k++) {
+    double v = sum_of_block(last[k], shared);
+    if (!thread_x()) partial[(int64)(n + k) * blocks() + block_x()] = v;
+  }
+}
+
+// The sums of all blocks, a block a number: those of forward, and then those of backward.
+extern "C" __global__ void softecc_dense_sums(const double *partial, int n, int forward, int backward, double *out) {
+  __shared__ double shared[32];
+  int of_backward = block_x() - n, each = of_backward < 0 ? forward : backward;
+  const double *from = partial + (of_backward < 0 ? (int64)block_x() * forward : (int64)n * forward + (int64)of_backward * backward);
+  double v = 0;
+  for (int k = thread_x(); k < each; k += threads()) v += from[k];
+  v = sum_of_block(v, shared);
+  if (!thread_x()) out[block_x()] = v;
+}
+
+#define CHANGES(dim, solid)                                                                                                                    \
+  extern "C" __global__ void softecc_dense_changes_##dim(const float32 *y, int w, int h, int d, float32 outside, int sign, signed char *changes) { \
+    changes_of<solid>(y, rows{w, h, d}, outside, sign, changes);                                                                                \
+  }
+CHANGES(2d, false)
+CHANGES(3d, true)
+
+#define TILT(T) \
+  extern "C" __global__ void softecc_dense_tilt_##T(IMAGE(T), float32 turn, float32 *y) { tilt(TILTED(T), turn, y); }
+TILT(uint8)
+TILT(int16)
+TILT(uint16)
+TILT(float32)
