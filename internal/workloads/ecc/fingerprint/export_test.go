@@ -37,8 +37,6 @@ func Weights(k Key, levels int64) []uint64 {
 	return append(all, w.outside())
 }
 
-var RoundKeys = roundKeys
-
 var ApartOf = apart
 
 // Slope is that of the line beyond which less than the whole of W − w is looked up, of the voxels of

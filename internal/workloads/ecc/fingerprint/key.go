@@ -134,13 +134,14 @@ type weights struct {
 	levels int64
 	bits   uint // b
 	in     Convention
-	// factors are what random bits are products of, those of the upper bytes of levels and then
-	// those of the lower bytes; nil where a level has its own.
+	// factors are what random bits are products of, those of the upper bytes of levels first and
+	// those of the lowest bytes last; nil where a level has its own.
 	factors []uint64
 }
 
 // Beyond mostDrawn levels, up to mostProducts, the random bits of a level are the lowest ones of a
 // product of two random numbers: all products together take the room that weights of 512 levels take.
+// On the ladder of every float32 they are a product of four, modulo a prime.
 const (
 	mostDrawn    = 1 << 11
 	mostProducts = 1 << 16
@@ -180,11 +181,17 @@ func (k Key) weights(levels int64, i int) weights {
 	if k.atMost > 0 {
 		w.bits = min(w.bits, k.atMost)
 	}
-	if levels > mostDrawn && levels <= mostProducts {
-		w.factors = make([]uint64, 512)
-		block := new([aes.BlockSize]byte)
+	block := new([aes.BlockSize]byte)
+	switch {
+	case levels > grid.MaxLevels:
+		w.factors = make([]uint64, 1024)
 		for j := range w.factors {
-			w.factors[j] = w.drawn(block, int64(j))
+			w.factors[j] = w.drawn(block, int64(j)) % prime
+		}
+	case levels > mostDrawn && levels <= mostProducts:
+		w.factors = make([]uint64, 512)
+		for j := range w.factors {
+			w.factors[j] = w.drawn(block, int64(j)) >> (64 - w.bits)
 		}
 	}
 	return w
@@ -197,21 +204,24 @@ func (w weights) with(block *[aes.BlockSize]byte, level int64) uint64 {
 		level = w.levels - 1 - level
 	}
 	var random uint64
-	if w.factors == nil {
-		random = w.drawn(block, level)
-	} else {
-		random = w.factors[level>>8] * w.factors[256+level&255] & (1<<w.bits - 1)
+	switch f := w.factors; len(f) {
+	case 0:
+		random = w.drawn(block, level) >> (64 - w.bits)
+	case 512:
+		random = f[level>>8] * f[256+level&255]
+	default:
+		random = timesInField(timesInField(f[level>>24], f[256+level>>16&255]), timesInField(f[512+level>>8&255], f[768+level&255]))
 	}
-	return w.base() + uint64(level)<<w.bits + random
+	return w.base() + uint64(level)<<w.bits + random&(1<<w.bits-1)
 }
 
-// drawn is the random bits of a number: the first ones of half a block of AES-128, the number and
-// that of the function encrypted with the seed.
+// drawn is the 64 random bits of a number, of which the first ones are taken: half a block of
+// AES-128, the number and that of the function encrypted with the seed.
 func (w weights) drawn(block *[aes.BlockSize]byte, number int64) uint64 {
 	binary.LittleEndian.PutUint64(block[:], uint64(number))
 	binary.LittleEndian.PutUint64(block[8:], w.number)
 	w.random.Encrypt(block[:], block[:])
-	return binary.LittleEndian.Uint64(block[8*w.half:]) >> (64 - w.bits)
+	return binary.LittleEndian.Uint64(block[8*w.half:])
 }
 
 // base is what the weights of all levels have in common.
