@@ -22,9 +22,9 @@ func timesInField(a, b uint64) uint64 {
 //
 //	offset, bytes
 //	   0, 4096  the factors of the first bytes of levels, of the second, third and fourth ones
-//	4096,    4  the level of 0
+//	4096,    4  the number of the level of 0
 //	4100,    4  1, or −1 where weights descend
-//	4104,    8  what the weights of all levels have in common
+//	4104,    8  what all weights have in common
 type block [4112]byte
 
 func newBlock(w weights) []uint64 {
@@ -32,13 +32,13 @@ func newBlock(w weights) []uint64 {
 	for i, f := range w.factors {
 		binary.LittleEndian.PutUint32(b[4*i:], uint32(f))
 	}
-	binary.LittleEndian.PutUint32(b[4096:], grid.EveryLevel(0))
+	binary.LittleEndian.PutUint32(b[4096:], grid.EveryLevel(0)+uint32(w.first()))
 	sign := int32(1)
 	if w.descend() {
 		sign = -1
 	}
 	binary.LittleEndian.PutUint32(b[4100:], uint32(sign))
-	binary.LittleEndian.PutUint64(b[4104:], w.base())
+	binary.LittleEndian.PutUint64(b[4104:], lowest)
 	words := make([]uint64, len(b)/8)
 	for i := range words {
 		words[i] = binary.NativeEndian.Uint64(b[8*i:])

@@ -122,8 +122,9 @@ func (k Key) Functions() int { return k.functions }
 //
 //	lowest + level·2^b + b random bits
 //
-// and that of what is outside the image lowest + levels·2^b; where voxels are vertices, that of
-// the level after, and lowest, so that the bits above the random ones tell both apart. Every weight is, read as a
+// and that of what is outside the image is as of the level after the last, without random bits where
+// a level has its own. Where voxels are vertices, levels are counted from 1, and what is outside is 0,
+// so that the bits above the random ones tell both apart. Every weight is, read as a
 // float64, a positive normal number, because a processor without a minimum of 64-bit
 // integers has one of those, in the same order.
 type weights struct {
@@ -145,6 +146,7 @@ type weights struct {
 const (
 	mostDrawn    = 1 << 11
 	mostProducts = 1 << 16
+	lowerFactors = 257 // where those of the lower bytes begin: the levels and what is outside have 17 bits
 )
 
 const (
@@ -189,7 +191,7 @@ func (k Key) weights(levels int64, i int) weights {
 			w.factors[j] = w.drawn(block, int64(j)) % prime
 		}
 	case levels > mostDrawn && levels <= mostProducts:
-		w.factors = make([]uint64, 512)
+		w.factors = make([]uint64, lowerFactors+256)
 		for j := range w.factors {
 			w.factors[j] = w.drawn(block, int64(j)) >> (64 - w.bits)
 		}
@@ -203,16 +205,24 @@ func (w weights) with(block *[aes.BlockSize]byte, level int64) uint64 {
 	if w.descend() {
 		level = w.levels - 1 - level
 	}
-	var random uint64
-	switch f := w.factors; len(f) {
-	case 0:
-		random = w.drawn(block, level) >> (64 - w.bits)
-	case 512:
-		random = f[level>>8] * f[256+level&255]
-	default:
-		random = timesInField(timesInField(f[level>>24], f[256+level>>16&255]), timesInField(f[512+level>>8&255], f[768+level&255]))
+	if w.factors != nil {
+		return w.of(level + w.first())
 	}
-	return w.base() + uint64(level)<<w.bits + random&(1<<w.bits-1)
+	return w.at(level+w.first(), w.drawn(block, level)>>(64-w.bits))
+}
+
+// of is the weight of a number of a level, or of what is outside, by its factors.
+func (w weights) of(number int64) uint64 {
+	f := w.factors
+	if len(f) < 1024 {
+		return w.at(number, f[number>>8]*f[lowerFactors+number&255])
+	}
+	return w.at(number, timesInField(timesInField(f[number>>24], f[256+number>>16&255]), timesInField(f[512+number>>8&255], f[768+number&255])))
+}
+
+// at is the weight of a number, with random bits.
+func (w weights) at(number int64, random uint64) uint64 {
+	return lowest + uint64(number)<<w.bits + random&(1<<w.bits-1)
 }
 
 // drawn is the 64 random bits of a number, of which the first ones are taken: half a block of
@@ -224,12 +234,12 @@ func (w weights) drawn(block *[aes.BlockSize]byte, number int64) uint64 {
 	return binary.LittleEndian.Uint64(block[8*w.half:])
 }
 
-// base is what the weights of all levels have in common.
-func (w weights) base() uint64 {
+// first is the number of the lowest level, or of the highest one where weights descend.
+func (w weights) first() int64 {
 	if w.in.Vertices {
-		return lowest + 1<<w.bits
+		return 1
 	}
-	return lowest
+	return 0
 }
 
 // descend reports whether a higher level has a lower weight.
@@ -237,8 +247,12 @@ func (w weights) descend() bool { return w.in.Vertices != w.in.Superlevel }
 
 // outside is the weight of what is outside the image.
 func (w weights) outside() uint64 {
+	number := w.levels
 	if w.in.Vertices {
-		return lowest
+		number = 0
 	}
-	return lowest + uint64(w.levels)<<w.bits
+	if w.factors != nil {
+		return w.of(number)
+	}
+	return w.at(number, 0)
 }

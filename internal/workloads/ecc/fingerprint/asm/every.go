@@ -7,7 +7,7 @@ import (
 )
 
 // every gives the weights of float32 values on the ladder of every float32: the factors of
-// the bytes of each level are multiplied, modulo 2³¹ − 1, of eight values at a time. The table is
+// the bytes of each level's number are multiplied, modulo 2³¹ − 1, of eight values at a time. The table is
 // the block of every.go, whose offsets these are.
 func (i isa) every() {
 	const (
