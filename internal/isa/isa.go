@@ -47,9 +47,6 @@ func Choose(asked string, available []string) (string, error) {
 	return asked, nil
 }
 
-// AES reports whether the machine has instructions for AES, as nearly all with AVX2 have.
-func AES() bool { return cpu.X86.HasAES }
-
 // Bytes reports whether a machine with AVX512 looks up bytes in tables of 64 and multiplies
 // them: VBMI and VNNI, as all with VBMI2 do so far.
 func Bytes() bool { return cpu.X86.HasAVX512VBMI && cpu.X86.HasAVX512VNNI }

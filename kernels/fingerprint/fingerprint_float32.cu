@@ -4,3 +4,4 @@
 KERNELS(places, places, float32)
 KERNELS(products, products, float32)
 KERNELS(beside, beside, float32)
+KERNELS(every, every, float32)

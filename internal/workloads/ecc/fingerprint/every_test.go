@@ -1,7 +1,6 @@
 package fingerprint_test
 
 import (
-	"encoding/hex"
 	"slices"
 	"testing"
 
@@ -10,17 +9,6 @@ import (
 	"eccbench/internal/workloads/ecc/ecctest"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
-
-// FIPS 197, appendix A.1.
-func TestRoundKeys(t *testing.T) {
-	key, _ := hex.DecodeString("2b7e151628aed2a6abf7158809cf4f3c")
-	keys := fingerprint.RoundKeys([16]byte(key))
-	for round, want := range map[int]string{0: "2b7e151628aed2a6abf7158809cf4f3c", 1: "a0fafe1788542cb123a339392a6c7605", 10: "d014f9a8c9ee2589e13f0cc8b6630ca6"} {
-		if got := hex.EncodeToString(keys[16*round:][:16]); got != want {
-			t.Errorf("round %d: %s, want %s", round, got, want)
-		}
-	}
-}
 
 // Float32 images on the ladder of every float32, against the enumeration of all cells on
 // that of their own values, for keys whose functions take either half of a block.

@@ -37,6 +37,4 @@ func Weights(k Key, levels int64) []uint64 {
 	return append(all, w.outside())
 }
 
-var RoundKeys = roundKeys
-
 var ApartOf = apart

@@ -122,8 +122,9 @@ func (k Key) Functions() int { return k.functions }
 //
 //	lowest + level·2^b + b random bits
 //
-// and that of what is outside the image lowest + levels·2^b; where voxels are vertices, that of
-// the level after, and lowest, so that the bits above the random ones tell both apart. Every weight is, read as a
+// and that of what is outside the image is as of the level after the last, without random bits where
+// a level has its own. Where voxels are vertices, levels are counted from 1, and what is outside is 0,
+// so that the bits above the random ones tell both apart. Every weight is, read as a
 // float64, a positive normal number, because a processor without a minimum of 64-bit
 // integers has one of those, in the same order.
 type weights struct {
@@ -134,16 +135,18 @@ type weights struct {
 	levels int64
 	bits   uint // b
 	in     Convention
-	// factors are what random bits are products of, those of the upper bytes of levels and then
-	// those of the lower bytes; nil where a level has its own.
+	// factors are what random bits are products of, those of the upper bytes of levels first and
+	// those of the lowest bytes last; nil where a level has its own.
 	factors []uint64
 }
 
 // Beyond mostDrawn levels, up to mostProducts, the random bits of a level are the lowest ones of a
 // product of two random numbers: all products together take the room that weights of 512 levels take.
+// On the ladder of every float32 they are a product of four, modulo a prime.
 const (
 	mostDrawn    = 1 << 11
 	mostProducts = 1 << 16
+	lowerFactors = 257 // where those of the lower bytes begin: the levels and what is outside have 17 bits
 )
 
 const (
@@ -180,11 +183,17 @@ func (k Key) weights(levels int64, i int) weights {
 	if k.atMost > 0 {
 		w.bits = min(w.bits, k.atMost)
 	}
-	if levels > mostDrawn && levels <= mostProducts {
-		w.factors = make([]uint64, 512)
-		block := new([aes.BlockSize]byte)
+	block := new([aes.BlockSize]byte)
+	switch {
+	case levels > grid.MaxLevels:
+		w.factors = make([]uint64, 1024)
 		for j := range w.factors {
-			w.factors[j] = w.drawn(block, int64(j))
+			w.factors[j] = w.drawn(block, int64(j)) % prime
+		}
+	case levels > mostDrawn && levels <= mostProducts:
+		w.factors = make([]uint64, lowerFactors+256)
+		for j := range w.factors {
+			w.factors[j] = w.drawn(block, int64(j)) >> (64 - w.bits)
 		}
 	}
 	return w
@@ -196,30 +205,41 @@ func (w weights) with(block *[aes.BlockSize]byte, level int64) uint64 {
 	if w.descend() {
 		level = w.levels - 1 - level
 	}
-	var random uint64
-	if w.factors == nil {
-		random = w.drawn(block, level)
-	} else {
-		random = w.factors[level>>8] * w.factors[256+level&255] & (1<<w.bits - 1)
+	if w.factors != nil {
+		return w.of(level + w.first())
 	}
-	return w.base() + uint64(level)<<w.bits + random
+	return w.at(level+w.first(), w.drawn(block, level)>>(64-w.bits))
 }
 
-// drawn is the random bits of a number: the first ones of half a block of AES-128, the number and
-// that of the function encrypted with the seed.
+// of is the weight of a number of a level, or of what is outside, by its factors.
+func (w weights) of(number int64) uint64 {
+	f := w.factors
+	if len(f) < 1024 {
+		return w.at(number, f[number>>8]*f[lowerFactors+number&255])
+	}
+	return w.at(number, timesInField(timesInField(f[number>>24], f[256+number>>16&255]), timesInField(f[512+number>>8&255], f[768+number&255])))
+}
+
+// at is the weight of a number, with random bits.
+func (w weights) at(number int64, random uint64) uint64 {
+	return lowest + uint64(number)<<w.bits + random&(1<<w.bits-1)
+}
+
+// drawn is the 64 random bits of a number, of which the first ones are taken: half a block of
+// AES-128, the number and that of the function encrypted with the seed.
 func (w weights) drawn(block *[aes.BlockSize]byte, number int64) uint64 {
 	binary.LittleEndian.PutUint64(block[:], uint64(number))
 	binary.LittleEndian.PutUint64(block[8:], w.number)
 	w.random.Encrypt(block[:], block[:])
-	return binary.LittleEndian.Uint64(block[8*w.half:]) >> (64 - w.bits)
+	return binary.LittleEndian.Uint64(block[8*w.half:])
 }
 
-// base is what the weights of all levels have in common.
-func (w weights) base() uint64 {
+// first is the number of the lowest level, or of the highest one where weights descend.
+func (w weights) first() int64 {
 	if w.in.Vertices {
-		return lowest + 1<<w.bits
+		return 1
 	}
-	return lowest
+	return 0
 }
 
 // descend reports whether a higher level has a lower weight.
@@ -227,8 +247,12 @@ func (w weights) descend() bool { return w.in.Vertices != w.in.Superlevel }
 
 // outside is the weight of what is outside the image.
 func (w weights) outside() uint64 {
+	number := w.levels
 	if w.in.Vertices {
-		return lowest
+		number = 0
 	}
-	return lowest + uint64(w.levels)<<w.bits
+	if w.factors != nil {
+		return w.of(number)
+	}
+	return w.at(number, 0)
 }

@@ -50,7 +50,7 @@ func newLookup(t grid.Type, l grid.Ladder, w weights, top int64, isa string) *lo
 	case !l.Indexed():
 		u.every, u.table, u.masked = of, newBlock(w), w.in.Masked
 		if top >= w.levels {
-			u.fast.floats = encrypting(isa)
+			u.fast.floats = multiplying(isa)
 		}
 		return u
 	default:

@@ -1,7 +1,7 @@
 package fingerprint
 
 import (
-	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -16,13 +16,16 @@ type Table struct {
 	Weights []uint64
 	Shift   uint
 	Least   int64
-	// Beyond says that the last of them is outside, too, where the table has it once.
+	// Beyond says that the last of them is outside, too, where the table has it once, or that some
+	// values of float32 are above every level.
 	Beyond bool
 	// Under says that what is outside has the least weight, in place of the greatest.
 	Under bool
 	// Factors, if any, are the numbers whose products have the random bits of levels as their
 	// lowest Bits: those of the upper bytes of levels, and of the lower ones. Of an integer type the
-	// levels are then the values from First on. Reversed says that weights descend with the levels.
+	// levels are then the values from First on. On the ladder of every float32, which has no Weights,
+	// they are of all four bytes of levels, the highest first, and multiplied modulo 2³¹ − 1.
+	// Reversed says that weights descend with the levels.
 	Factors  []uint64
 	Bits     uint
 	First    int64
@@ -32,17 +35,22 @@ type Table struct {
 // mostEntries is where a table would take a gigabyte.
 const mostEntries = 1 << 27
 
-// errEvery says which ladder has no table.
-var errEvery = errors.New("fingerprint: the ladder has no table of weights")
+// Tabled reports whether the levels of a ladder have tables.
+func Tabled(l grid.Ladder) bool { return !l.Indexed() || l.Len() <= mostEntries }
 
-// Tables are those of a key's functions. There are none for the ladder of every float32.
+// Tables are those of a key's functions.
 func (p *Prepared) Tables() ([]Table, error) {
-	if !p.ladder.Indexed() || p.ladder.Len() > mostEntries {
-		return nil, errEvery
+	if !Tabled(p.ladder) {
+		return nil, fmt.Errorf("fingerprint: a table of the weights of %d levels is too large", p.ladder.Len())
 	}
 	tables := make([]Table, len(p.functions))
 	for i, f := range p.functions {
 		t := Table{Under: p.in.Vertices, Bits: f.bits, Reversed: p.in.Vertices != p.in.Superlevel}
+		if !p.ladder.Indexed() {
+			t.Factors, t.Beyond = f.factors, p.in.Masked
+			tables[i] = t
+			continue
+		}
 		if first, whole := p.consecutive(); whole {
 			t.Factors, t.First = f.factors, first
 		}

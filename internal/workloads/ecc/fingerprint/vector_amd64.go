@@ -64,10 +64,9 @@ func vectorised(l grid.Ladder, name string) vectors {
 	return vectors{}
 }
 
-// encrypting gives the weights of float32 values on the ladder of every float32; nil where
-// the processor has no instructions for AES.
-func encrypting(name string) func(dst, table *uint64, src *byte, n, ahead int) int {
-	if name == isa.Portable || !isa.AES() {
+// multiplying gives the weights of float32 values on the ladder of every float32.
+func multiplying(name string) func(dst, table *uint64, src *byte, n, ahead int) int {
+	if name == isa.Portable {
 		return nil
 	}
 	return everyavx2

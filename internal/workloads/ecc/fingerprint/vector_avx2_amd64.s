@@ -397,150 +397,105 @@ between:
 	JMP          found
 
 // func everyavx2(dst *uint64, table *uint64, src *byte, n int, ahead int) int
-// Requires: AES, AVX, AVX2, MMX+
+// Requires: AVX, AVX2, MMX+
 TEXT ·everyavx2(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), AX
-	MOVQ table+8(FP), CX
-	MOVQ src+16(FP), DX
-	MOVQ n+24(FP), BX
-	MOVQ ahead+32(FP), SI
-	ADDQ DX, SI
-	XORQ DI, DI
-	SUBQ $0x08, BX
-	JL   stop
+	VPCMPEQD Y0, Y0, Y0
+	VPSRLQ   $0x21, Y0, Y1
+	VPSRLD   $0x18, Y0, Y2
+	VPSRLQ   $0x3f, Y0, Y0
+	MOVQ     dst+0(FP), AX
+	MOVQ     table+8(FP), CX
+	MOVQ     src+16(FP), DX
+	MOVQ     n+24(FP), BX
+	MOVQ     ahead+32(FP), SI
+	ADDQ     DX, SI
+	XORQ     DI, DI
+	SUBQ     $0x08, BX
+	JL       stop
 
 group:
 	PREFETCHT1   (SI)(DI*4)
-	VMOVUPS      (DX)(DI*4), Y0
-	VPSRAD       $0x1f, Y0, Y1
-	VPSRLD       $0x01, Y1, Y2
-	VPXOR        Y2, Y0, Y0
-	VPSUBD       Y1, Y0, Y0
-	VPSIGND      368(CX), Y0, Y0
-	VPADDD       336(CX), Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X5
-	VPMOVZXDQ    X0, Y0
-	VPUNPCKLQDQ  176(CX), Y0, Y1
-	VPXOR        208(CX), Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VMOVDQA      X1, X3
-	VPUNPCKHQDQ  176(CX), Y0, Y1
-	VPXOR        208(CX), Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X7
-	VMOVDQA      X1, X4
-	VPMOVZXDQ    X5, Y1
-	VPUNPCKLQDQ  176(CX), Y1, Y8
-	VPXOR        208(CX), Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X9
-	VMOVDQA      X8, X5
-	VPUNPCKHQDQ  176(CX), Y1, Y8
-	VPXOR        208(CX), Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X10
-	VMOVDQA      X8, X6
-	VAESENC      16(CX), X3, X3
-	VAESENC      16(CX), X2, X2
-	VAESENC      16(CX), X4, X4
-	VAESENC      16(CX), X7, X7
-	VAESENC      16(CX), X5, X5
-	VAESENC      16(CX), X9, X9
-	VAESENC      16(CX), X6, X6
-	VAESENC      16(CX), X10, X10
-	VAESENC      32(CX), X3, X3
-	VAESENC      32(CX), X2, X2
-	VAESENC      32(CX), X4, X4
-	VAESENC      32(CX), X7, X7
-	VAESENC      32(CX), X5, X5
-	VAESENC      32(CX), X9, X9
-	VAESENC      32(CX), X6, X6
-	VAESENC      32(CX), X10, X10
-	VAESENC      48(CX), X3, X3
-	VAESENC      48(CX), X2, X2
-	VAESENC      48(CX), X4, X4
-	VAESENC      48(CX), X7, X7
-	VAESENC      48(CX), X5, X5
-	VAESENC      48(CX), X9, X9
-	VAESENC      48(CX), X6, X6
-	VAESENC      48(CX), X10, X10
-	VAESENC      64(CX), X3, X3
-	VAESENC      64(CX), X2, X2
-	VAESENC      64(CX), X4, X4
-	VAESENC      64(CX), X7, X7
-	VAESENC      64(CX), X5, X5
-	VAESENC      64(CX), X9, X9
-	VAESENC      64(CX), X6, X6
-	VAESENC      64(CX), X10, X10
-	VAESENC      80(CX), X3, X3
-	VAESENC      80(CX), X2, X2
-	VAESENC      80(CX), X4, X4
-	VAESENC      80(CX), X7, X7
-	VAESENC      80(CX), X5, X5
-	VAESENC      80(CX), X9, X9
-	VAESENC      80(CX), X6, X6
-	VAESENC      80(CX), X10, X10
-	VAESENC      96(CX), X3, X3
-	VAESENC      96(CX), X2, X2
-	VAESENC      96(CX), X4, X4
-	VAESENC      96(CX), X7, X7
-	VAESENC      96(CX), X5, X5
-	VAESENC      96(CX), X9, X9
-	VAESENC      96(CX), X6, X6
-	VAESENC      96(CX), X10, X10
-	VAESENC      112(CX), X3, X3
-	VAESENC      112(CX), X2, X2
-	VAESENC      112(CX), X4, X4
-	VAESENC      112(CX), X7, X7
-	VAESENC      112(CX), X5, X5
-	VAESENC      112(CX), X9, X9
-	VAESENC      112(CX), X6, X6
-	VAESENC      112(CX), X10, X10
-	VAESENC      128(CX), X3, X3
-	VAESENC      128(CX), X2, X2
-	VAESENC      128(CX), X4, X4
-	VAESENC      128(CX), X7, X7
-	VAESENC      128(CX), X5, X5
-	VAESENC      128(CX), X9, X9
-	VAESENC      128(CX), X6, X6
-	VAESENC      128(CX), X10, X10
-	VAESENC      144(CX), X3, X3
-	VAESENC      144(CX), X2, X2
-	VAESENC      144(CX), X4, X4
-	VAESENC      144(CX), X7, X7
-	VAESENC      144(CX), X5, X5
-	VAESENC      144(CX), X9, X9
-	VAESENC      144(CX), X6, X6
-	VAESENC      144(CX), X10, X10
-	VAESENCLAST  160(CX), X3, X3
-	VAESENCLAST  160(CX), X2, X2
-	VAESENCLAST  160(CX), X4, X4
-	VAESENCLAST  160(CX), X7, X7
-	VAESENCLAST  160(CX), X5, X5
-	VAESENCLAST  160(CX), X9, X9
-	VAESENCLAST  160(CX), X6, X6
-	VAESENCLAST  160(CX), X10, X10
-	VINSERTI128  $0x01, X2, Y3, Y2
-	VPSHUFB      240(CX), Y2, Y2
-	VINSERTI128  $0x01, X7, Y4, Y7
-	VPSHUFB      240(CX), Y7, Y7
-	VPUNPCKLQDQ  Y7, Y2, Y2
-	VMOVDQU      272(CX), X3
-	VPSRLQ       X3, Y2, Y2
-	VMOVDQU      288(CX), X3
-	VPSLLQ       X3, Y0, Y0
-	VPADDQ       Y0, Y2, Y2
-	VPADDQ       304(CX), Y2, Y2
-	VMOVDQU      Y2, (AX)(DI*8)
-	VINSERTI128  $0x01, X9, Y5, Y0
-	VPSHUFB      240(CX), Y0, Y0
-	VINSERTI128  $0x01, X10, Y6, Y2
-	VPSHUFB      240(CX), Y2, Y2
-	VPUNPCKLQDQ  Y2, Y0, Y0
-	VMOVDQU      272(CX), X2
-	VPSRLQ       X2, Y0, Y0
-	VMOVDQU      288(CX), X2
-	VPSLLQ       X2, Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPADDQ       304(CX), Y0, Y0
-	VMOVDQU      Y0, 32(AX)(DI*8)
+	VMOVUPS      (DX)(DI*4), Y7
+	VPSRAD       $0x1f, Y7, Y8
+	VPSRLD       $0x01, Y8, Y9
+	VPXOR        Y9, Y7, Y7
+	VPSUBD       Y8, Y7, Y7
+	VPBROADCASTD 4100(CX), Y8
+	VPSIGND      Y8, Y7, Y7
+	VPBROADCASTD 4096(CX), Y8
+	VPADDD       Y8, Y7, Y7
+	VPSRLD       $0x18, Y7, Y8
+	VPCMPEQD     Y9, Y9, Y9
+	VPGATHERDD   Y9, (CX)(Y8*4), Y3
+	VPSRLD       $0x10, Y7, Y8
+	VPAND        Y2, Y8, Y8
+	VPCMPEQD     Y9, Y9, Y9
+	VPGATHERDD   Y9, 1024(CX)(Y8*4), Y4
+	VPSRLD       $0x08, Y7, Y8
+	VPAND        Y2, Y8, Y8
+	VPCMPEQD     Y9, Y9, Y9
+	VPGATHERDD   Y9, 2048(CX)(Y8*4), Y5
+	VPAND        Y2, Y7, Y8
+	VPCMPEQD     Y9, Y9, Y9
+	VPGATHERDD   Y9, 3072(CX)(Y8*4), Y6
+	VPMULUDQ     Y3, Y4, Y8
+	VPSRLQ       $0x1f, Y8, Y9
+	VPAND        Y1, Y8, Y8
+	VPADDQ       Y9, Y8, Y8
+	VPMULUDQ     Y5, Y6, Y9
+	VPSRLQ       $0x1f, Y9, Y10
+	VPAND        Y1, Y9, Y9
+	VPADDQ       Y10, Y9, Y9
+	VPMULUDQ     Y8, Y9, Y8
+	VPSRLQ       $0x1f, Y8, Y9
+	VPAND        Y1, Y8, Y8
+	VPADDQ       Y9, Y8, Y8
+	VPSRLQ       $0x1f, Y8, Y9
+	VPAND        Y1, Y8, Y8
+	VPADDQ       Y9, Y8, Y8
+	VPADDQ       Y0, Y8, Y9
+	VPSRLQ       $0x1f, Y9, Y9
+	VPADDQ       Y9, Y8, Y8
+	VPAND        Y1, Y8, Y8
+	VPSLLQ       $0x20, Y7, Y9
+	VPSRLQ       $0x01, Y9, Y9
+	VPADDQ       Y9, Y8, Y8
+	VPBROADCASTQ 4104(CX), Y9
+	VPADDQ       Y9, Y8, Y8
+	VPSRLQ       $0x20, Y3, Y3
+	VPSRLQ       $0x20, Y4, Y4
+	VPSRLQ       $0x20, Y5, Y5
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y3, Y4, Y9
+	VPSRLQ       $0x1f, Y9, Y10
+	VPAND        Y1, Y9, Y9
+	VPADDQ       Y10, Y9, Y9
+	VPMULUDQ     Y5, Y6, Y10
+	VPSRLQ       $0x1f, Y10, Y11
+	VPAND        Y1, Y10, Y10
+	VPADDQ       Y11, Y10, Y10
+	VPMULUDQ     Y9, Y10, Y9
+	VPSRLQ       $0x1f, Y9, Y10
+	VPAND        Y1, Y9, Y9
+	VPADDQ       Y10, Y9, Y9
+	VPSRLQ       $0x1f, Y9, Y10
+	VPAND        Y1, Y9, Y9
+	VPADDQ       Y10, Y9, Y9
+	VPADDQ       Y0, Y9, Y10
+	VPSRLQ       $0x1f, Y10, Y10
+	VPADDQ       Y10, Y9, Y9
+	VPAND        Y1, Y9, Y9
+	VPSRLQ       $0x20, Y7, Y7
+	VPSLLQ       $0x1f, Y7, Y7
+	VPADDQ       Y7, Y9, Y9
+	VPBROADCASTQ 4104(CX), Y7
+	VPADDQ       Y7, Y9, Y9
+	VPUNPCKLQDQ  Y9, Y8, Y7
+	VPUNPCKHQDQ  Y9, Y8, Y8
+	VPERM2I128   $0x20, Y8, Y7, Y9
+	VMOVDQU      Y9, (AX)(DI*8)
+	VPERM2I128   $0x31, Y8, Y7, Y9
+	VMOVDQU      Y9, 32(AX)(DI*8)
 	ADDQ         $0x08, DI
 	CMPQ         DI, BX
 	JLE          group

@@ -11,7 +11,7 @@ func kernelOf(string) kernel { return portable() }
 
 func vectorised(grid.Ladder, string) vectors { return vectors{} }
 
-func encrypting(string) func(dst, table *uint64, src *byte, n, ahead int) int { return nil }
+func multiplying(string) func(dst, table *uint64, src *byte, n, ahead int) int { return nil }
 
 func turnVectorsOf(string, grid.Type, bool) (v turnVectors, lookUp lookUps, ok bool) {
 	return v, lookUp, false

@@ -17,6 +17,7 @@ import (
 	"iter"
 	"math"
 	"os"
+	"slices"
 	"strings"
 
 	"eccbench/internal/grid"
@@ -114,10 +115,10 @@ type Part struct {
 }
 
 // magic are a part's first bytes. The number is another where a key has other fingerprints.
-const magic = "eccbench part 2\n"
+const magic = "eccbench part 3\n"
 
-// former is where parts begin whose fingerprints add up with those of no part of today.
-const former = "eccbench part 1\n"
+// former are where parts begin whose fingerprints add up with those of no part of today.
+var former = []string{"eccbench part 1\n", "eccbench part 2\n"}
 
 // mostHead is how long a head may be.
 const mostHead = 1 << 20
@@ -262,7 +263,7 @@ func Open(path string) (*Part, error) {
 func read(r io.Reader, size int64) (*Part, error) {
 	start := make([]byte, len(magic)+4)
 	n, err := io.ReadFull(r, start)
-	if bytes.HasPrefix(start[:n], []byte(former)) {
+	if slices.ContainsFunc(former, func(f string) bool { return strings.HasPrefix(string(start[:n]), f) }) {
 		return nil, errors.New("a part of an earlier version, whose fingerprints are others: count it again")
 	}
 	if !bytes.HasPrefix([]byte(magic), start[:min(n, len(magic))]) {

@@ -6,73 +6,101 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// every gives the weights of float32 values on the ladder of every float32: the level of
-// each is encrypted by the instructions for AES, of four values at a time. The table is the
-// block of every.go, whose offsets these are.
+// every gives the weights of float32 values on the ladder of every float32: the factors of
+// the bytes of each level's number are multiplied, modulo 2³¹ − 1, of eight values at a time. The table is
+// the block of every.go, whose offsets these are.
 func (i isa) every() {
 	const (
-		keys, number, first, half, down, up, lowest, zero, order = 0, 176, 208, 240, 272, 288, 304, 336, 368
-		rounds                                                   = 10
-		group                                                    = 8
+		factors, zero, order, base = 1024, 4096, 4100, 4104
+		bits                       = 31
+		group                      = 8
 	)
 	name := "every" + i.name
 	TEXT(name, NOSPLIT, "func(dst, table *uint64, src *byte, n, ahead int) int")
 	Pragma("noescape")
 	Doc(name + " gives the weights of float32 values on the ladder of every float32, and returns of how many of n.")
+	ones, prime, low, one := YMM(), YMM(), YMM(), YMM()
+	VPCMPEQD(ones, ones, ones)
+	VPSRLQ(U8(64-bits), ones, prime)
+	VPSRLD(U8(24), ones, low)
+	VPSRLQ(U8(63), ones, one)
+	// fold gives what is the same modulo the prime, in fewer bits.
+	fold := func(v VecVirtual) {
+		upper := YMM()
+		VPSRLQ(U8(bits), v, upper)
+		VPAND(prime, v, v)
+		VPADDQ(upper, v, v)
+	}
 	i.scan(group, 4, func(s scan) {
-		at := func(offset int) Mem { return Mem{Base: s.table, Disp: offset} }
+		all := func(offset int, broadcast func(...Op)) Register {
+			v := YMM()
+			broadcast(Mem{Base: s.table, Disp: offset}, v)
+			return v
+		}
 		level, sign, magnitude := YMM(), YMM(), YMM()
 		VMOVUPS(Mem{Base: s.src, Index: s.done, Scale: 4}, level)
 		VPSRAD(U8(31), level, sign)
 		VPSRLD(U8(1), sign, magnitude)
 		VPXOR(magnitude, level, level)
 		VPSUBD(sign, level, level)
-		VPSIGND(at(order), level, level)
-		VPADDD(at(zero), level, level)
+		VPSIGND(all(order, VPBROADCASTD), level, level)
+		VPADDD(all(zero, VPBROADCASTD), level, level)
 
-		var levels [2]VecVirtual // of four values, in 64 bits each
-		var states []VecVirtual  // of values 0, 2, 1, 3, and so on
-		upper := XMM()
-		VEXTRACTI128(U8(1), level, upper)
-		for part, four := range []Register{level.AsX(), upper} {
-			levels[part] = YMM()
-			VPMOVZXDQ(four, levels[part])
-			for _, unpack := range []func(...Op){VPUNPCKLQDQ, VPUNPCKHQDQ} {
-				two := YMM()
-				unpack(at(number), levels[part], two)
-				VPXOR(at(first), two, two)
-				second := XMM()
-				VEXTRACTI128(U8(1), two, second)
-				one := XMM()
-				VMOVDQA(two.AsX(), one)
-				states = append(states, one, second)
+		var found [4]VecVirtual // factors of the first to the fourth byte
+		for k := range found {
+			index, lanes := YMM(), YMM()
+			if k < 3 {
+				if k == 0 {
+					VPSRLD(U8(24), level, index)
+				} else {
+					VPSRLD(U8(24-8*k), level, index)
+					VPAND(low, index, index)
+				}
+			} else {
+				VPAND(low, level, index)
 			}
+			found[k] = YMM()
+			VPCMPEQD(lanes, lanes, lanes)
+			VPGATHERDD(lanes, Mem{Base: s.table, Index: index, Scale: 4, Disp: factors * k}, found[k])
 		}
-		for round := 1; round < rounds; round++ {
-			for _, x := range states {
-				VAESENC(at(keys+16*round), x, x)
+		var weights [2]VecVirtual // of the even values, and of the odd ones, which are above them
+		for part := range weights {
+			if part == 1 {
+				for _, f := range found {
+					VPSRLQ(U8(32), f, f)
+				}
 			}
-		}
-		for _, x := range states {
-			VAESENCLAST(at(keys+16*rounds), x, x)
-		}
-		for part := range levels {
-			var pairs [2]VecVirtual
-			for k := range pairs {
-				pairs[k] = YMM()
-				x := states[4*part+2*k:]
-				VINSERTI128(U8(1), x[1], x[0].AsY(), pairs[k])
-				VPSHUFB(at(half), pairs[k], pairs[k])
+			left, right, w := YMM(), YMM(), YMM()
+			VPMULUDQ(found[0], found[1], left)
+			fold(left) // to 32 bits
+			VPMULUDQ(found[2], found[3], right)
+			fold(right)
+			VPMULUDQ(left, right, w)
+			fold(w)
+			fold(w) // to the prime and 5, at most
+			over := YMM()
+			VPADDQ(one, w, over)
+			VPSRLQ(U8(bits), over, over)
+			VPADDQ(over, w, w)
+			VPAND(prime, w, w)
+			levels := YMM()
+			if part == 0 {
+				VPSLLQ(U8(32), level, levels)
+				VPSRLQ(U8(32-bits), levels, levels)
+			} else {
+				VPSRLQ(U8(32), level, levels)
+				VPSLLQ(U8(bits), levels, levels)
 			}
-			weight, shift := YMM(), XMM()
-			VPUNPCKLQDQ(pairs[1], pairs[0], weight)
-			VMOVDQU(at(down), shift)
-			VPSRLQ(shift, weight, weight)
-			VMOVDQU(at(up), shift)
-			VPSLLQ(shift, levels[part], levels[part])
-			VPADDQ(levels[part], weight, weight)
-			VPADDQ(at(lowest), weight, weight)
-			VMOVDQU(weight, Mem{Base: s.dst, Index: s.done, Scale: 8, Disp: 32 * part})
+			VPADDQ(levels, w, w)
+			VPADDQ(all(base, VPBROADCASTQ), w, w)
+			weights[part] = w
 		}
+		first, second, to := YMM(), YMM(), YMM()
+		VPUNPCKLQDQ(weights[1], weights[0], first) // 0, 1, 4, 5
+		VPUNPCKHQDQ(weights[1], weights[0], second)
+		VPERM2I128(U8(0x20), second, first, to)
+		VMOVDQU(to, Mem{Base: s.dst, Index: s.done, Scale: 8})
+		VPERM2I128(U8(0x31), second, first, to)
+		VMOVDQU(to, Mem{Base: s.dst, Index: s.done, Scale: 8, Disp: 32})
 	})
 }

@@ -131,7 +131,7 @@ func main() {
 	i.integers("pairs", 2, VPMOVZXWD)
 	i.floats(false)
 	i.floats(true)
-	if i.bytes == 32 { // AES has vectors of 128 bits
+	if i.bytes == 32 { // as both have them
 		i.every()
 	} else {
 		for _, t := range []values{ofBytes(), ofPairs(false), ofPairs(true)} {

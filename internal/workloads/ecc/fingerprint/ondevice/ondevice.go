@@ -23,7 +23,7 @@ type Looker struct {
 	module    device.Module
 	stream    device.Stream
 	functions []*function
-	way       string        // to the weights: places, products or beside
+	way       string        // to the weights: places, products, every or beside
 	values    device.Buffer // of the levels of float32; nil where none are needed
 	host      device.Pinned // their sums
 	even      int32
@@ -50,18 +50,24 @@ func (f *function) tableBytes() int64 { return 8 * int64(len(f.Weights)+1) }
 
 // The shape of the kernels' work (kernels/fingerprint/fingerprint.h).
 const (
-	threads = 384
-	columns = 128 // of a warp
-	rows    = 4
+	mostThreads = 512
+	columns     = 128 // of a warp
+	rows        = 4
 	// mostShared is what copies of a table may take together, which leaves the rest to the
 	// cache; a table alone may take more.
 	mostShared  = 144 << 10
-	mostCopies  = 4       // log₂: the lanes of half a warp have one each
-	factorBytes = 1 << 17 // of 512 factors, of which each lane has copies
-	reserve     = 1 << 10 // of shared memory, for what the driver has there
-	mostSegment = 8192    // planes: a thread's sum of shifted weights has 63 bits
-	mostEven    = 1 << 20 // levels whose numbers come out of four roundings to float32
+	mostCopies  = 4              // log₂: the lanes of half a warp have one each
+	factorBytes = 257 << 8       // of factors, of which the lanes of half a warp have copies
+	heldBytes   = 5 * 5 * 8 * 32 // that a warp holds a plane's weights in
+	reserve     = 1 << 10        // of shared memory, for what the driver has there
+	mostSegment = 8192           // planes: a thread's sum of shifted weights has 63 bits
+	mostEven    = 1 << 20        // levels whose numbers come out of four roundings to float32
 )
+
+// countable reports whether kernels count along an image's axes, and in a slice, by int32.
+func countable(s grid.Shape) bool {
+	return max(s.W, s.H, s.D) <= math.MaxInt32/8 && s.W*s.H <= math.MaxInt32
+}
 
 // Open loads the kernels and the tables of weights for images like one.
 func Open(d device.Device, like grid.Source, k fingerprint.Key) (*Looker, error) {
@@ -70,8 +76,8 @@ func Open(d device.Device, like grid.Source, k fingerprint.Key) (*Looker, error)
 
 func open(d device.Device, p *fingerprint.Prepared, like grid.Source, in fingerprint.Convention) (o *Looker, err error) {
 	t, s, l := like.Type(), like.Shape(), like.Ladder()
-	if max(s.W, s.H, s.D) > math.MaxInt32/8 {
-		return nil, fmt.Errorf("fingerprint: %v: an axis is longer than the kernels count", s)
+	if !countable(s) {
+		return nil, fmt.Errorf("fingerprint: %v: an axis is longer than the kernels count, or a slice larger", s)
 	}
 	tables, err := p.Tables()
 	if err != nil {
@@ -95,7 +101,7 @@ func open(d device.Device, p *fingerprint.Prepared, like grid.Source, in fingerp
 	if o.host, err = d.AllocPinned("fingerprints on the host", 8*int64(len(tables))); err != nil {
 		return o, err
 	}
-	if t == grid.Float32 {
+	if t == grid.Float32 && l.Indexed() {
 		if err := o.levels(l); err != nil {
 			return o, err
 		}
@@ -107,10 +113,12 @@ func open(d device.Device, p *fingerprint.Prepared, like grid.Source, in fingerp
 			return o, err
 		}
 	}
-	o.choose(l.Len())
+	if err := o.choose(l); err != nil {
+		return o, err
+	}
 	for _, f := range o.functions {
 		numbers := f.Weights
-		if o.way == "products" {
+		if o.way == "products" || o.way == "every" {
 			numbers = f.Factors
 		}
 		if f.weights, err = put(o, "weights", numbers); err != nil {
@@ -120,15 +128,28 @@ func open(d device.Device, p *fingerprint.Prepared, like grid.Source, in fingerp
 	return o, o.load(t)
 }
 
+// hasRoom reports whether a device has room for factors, and what a warp holds.
+func hasRoom(d device.Device) bool { return factorBytes+heldBytes <= d.Info().SharedOptIn-reserve }
+
 // choose chooses the way to the weights: a table in shared memory, what they are products of, or
 // where neither fits there a table beside it.
-func (o *Looker) choose(levels int64) {
+func (o *Looker) choose(l grid.Ladder) error {
 	room := o.d.Info().SharedOptIn - reserve
+	if !l.Indexed() {
+		if !hasRoom(o.d) {
+			return fmt.Errorf("fingerprint: the device's multiprocessors have %d bytes of shared memory, and the weights of every float32 take %d", room, factorBytes+heldBytes)
+		}
+		o.way = "every"
+		for _, f := range o.functions {
+			f.setEntries(l.Len() + 1)
+		}
+		return nil
+	}
 	table := o.functions[0].tableBytes()
 	if o.values != nil {
 		table += o.values.Bytes()
 	}
-	products := o.functions[0].Factors != nil && factorBytes <= room
+	products := o.functions[0].Factors != nil && hasRoom(o.d)
 	switch {
 	case products:
 		o.way = "products"
@@ -138,14 +159,22 @@ func (o *Looker) choose(levels int64) {
 		o.way = "beside"
 	}
 	for _, f := range o.functions {
-		f.entries, f.least = int64(len(f.Weights)), f.Least
+		f.least = f.Least
 		if products {
-			f.entries, f.least, f.Shift = levels+1, f.First, 0
+			f.setEntries(l.Len() + 1)
+			f.least, f.Shift = f.First, 0
+		} else {
+			f.setEntries(int64(len(f.Weights)))
 		}
-		f.top = f.entries - 2
-		if f.Beyond {
-			f.top++
-		}
+	}
+	return nil
+}
+
+// setEntries sets how many entries the ladder has, with what is outside.
+func (f *function) setEntries(n int64) {
+	f.entries, f.top = n, n-2
+	if f.Beyond {
+		f.top++
 	}
 }
 
@@ -207,13 +236,16 @@ func (o *Looker) levels(l grid.Ladder) (err error) {
 	return err
 }
 
-// arrange chooses how many copies of a table a block has in its shared memory, and as many
-// blocks as run at once.
+// arrange chooses how many copies of a table a block has in its shared memory, how many warps, and as
+// many blocks as run at once.
 func (o *Looker) arrange(f *function) error {
 	info := o.d.Info()
-	f.launch = device.Launch{Block: device.Dim{X: threads}}
+	threads, held := int64(mostThreads), int64(0)
+	if o.way != "places" && o.shape.Dim() == 3 {
+		held = heldBytes
+	}
 	switch o.way {
-	case "products":
+	case "products", "every":
 		f.launch.Shared = factorBytes
 	case "places":
 		values := int64(0)
@@ -225,6 +257,11 @@ func (o *Looker) arrange(f *function) error {
 		}
 		f.launch.Shared = f.tableBytes()<<f.copies + values
 	}
+	for threads > 32 && f.launch.Shared+held*threads/32 > info.SharedOptIn-reserve {
+		threads -= 32
+	}
+	f.launch.Block.X = threads
+	f.launch.Shared += held * threads / 32
 	if f.launch.Shared+f.kernel.Attributes().Shared > info.Shared {
 		if err := f.kernel.AllowShared(f.launch.Shared); err != nil {
 			return err
@@ -316,7 +353,7 @@ func (o *Looker) add(image any, first, from, to int64) error {
 		from, to = -1, s.H
 	}
 	for _, f := range o.functions {
-		length := segment(s, to-from, f.launch.Grid.X*threads/32)
+		length := segment(s, to-from, f.launch.Grid.X*f.launch.Block.X/32)
 		reversed := int32(0)
 		if f.Reversed {
 			reversed = 1

@@ -112,14 +112,18 @@ const linkBytes = 8
 // Work estimates the time that Of takes, rather more than less, on so many cores, and whether
 // there is a device.
 func (e Eye) Work(in grid.Source, k fingerprint.Key, threads int) (time.Duration, bool) {
-	if d := e.Device(); d == nil || !in.Ladder().Indexed() {
+	d, l := e.Device(), in.Ladder()
+	if d == nil || !countable(in.Shape()) || !fingerprint.Tabled(l) || !l.Indexed() && !hasRoom(d) {
 		return 0, false
 	}
 	voxel := in.Type().Size() * 1000 / linkBytes // picoseconds
 	if _, whole := in.(*grid.Field); !whole {
 		voxel += 3000 / int64(max(1, threads))
 	}
-	levels := 40 * in.Ladder().Len() * int64(k.Functions()) / int64(max(1, threads))
+	levels := int64(0)
+	if l.Indexed() {
+		levels = 40 * l.Len() * int64(k.Functions()) / int64(max(1, threads))
+	}
 	return time.Duration(voxel*grid.LookedAt(in)/1000+levels)*time.Nanosecond + 5*time.Millisecond, true
 }
 
