@@ -43,7 +43,7 @@ func TestPartsAreNamed(t *testing.T) {
 	pass := []string{"convert", "count", "read", "reduce"}
 	named(t, set.Curve, image, map[string][]string{"naive": {"count", "read"}, "cpu": pass, "extrema": pass})
 	named(t, set.Betti, "betti/at=2/of="+image, map[string][]string{
-		"definition": {"ranks", "read"}, "duality": {"links", "nodes", "pack", "seams"}, "labels": {"cavities", "characteristic", "components", "read"},
+		"definition": {"ranks", "read"}, "duality": {"parts", "seams"}, "labels": {"cavities", "characteristic", "components", "read"},
 	})
 	named(t, set.BettiCurves, image, map[string][]string{
 		"definition": {"levels", "numbers"}, "labels": {"levels", "numbers"}, "duality": {"boxes", "characteristic", "convert", "count", "joins", "read", "reduce"},
