@@ -178,20 +178,19 @@ template <int log_rows, int log_planes> struct faces {
     if (y == 0 || y == rows - 1) return in_planes + ((y ? planes : 0) + z) * 32 + (start >> 1);
     return in_planes + in_rows + (end ? ends : 0) + z * rows + y;
   }
-  // The bundle and the run that a node is of: the bit where it begins, or −1.
+  // The bundle of a row of nodes, of the first and last planes and rows.
+  member static int bundle_of(int row) {
+    if (32 * row < in_planes) return row < rows ? row : ends - 2 * rows + row;
+    row -= in_planes / 32;
+    return row < planes ? row << log_rows : (row - planes) << log_rows | (rows - 1);
+  }
+  // The bundle and the run that a node of an end is of: the bit where it begins, or −1.
   template <class Any> member static int begin(int f, int &bundle, const Any &any) {
-    if (f >= in_planes + in_rows) {
-      f -= in_planes + in_rows;
-      bool end = f >= ends;
-      bundle = f & (ends - 1);
-      word v = any(bundle);
-      return !(v >> (end ? 63 : 0) & 1) ? -1 : end ? start_of(v, 63) : 0;
-    }
-    int row = f >> 5;
-    if (f < in_planes) bundle = row < rows ? row : ends - 2 * rows + row;
-    else row -= in_planes / 32, bundle = row < planes ? row << log_rows : (row - planes) << log_rows | (rows - 1);
-    word s = starts_of(any(bundle)) >> (2 * (f & 31)) & 3;
-    return s ? 2 * (f & 31) + (s == 2) : -1;
+    f -= in_planes + in_rows;
+    bool end = f >= ends;
+    bundle = f & (ends - 1);
+    word v = any(bundle);
+    return !(v >> (end ? 63 : 0) & 1) ? -1 : end ? start_of(v, 63) : 0;
   }
 };
 
@@ -222,27 +221,53 @@ template <class F> inlined unsigned first_node(unsigned tile) {
 }
 
 // Gives the nodes of a tile's faces their parents: those of one component the first of them.
-// Nodes follow each other from base on; what is joined with the outside has node 0.
+// Nodes follow each other from base on; what is joined with the outside has node 0. A thread takes
+// the runs that begin in sixteen bits of a row, and then ends of rows.
 template <class F, int block, class Any> inlined void close_tile(forest of, unsigned *nodes, unsigned base, const Any &any) {
-  const int each = (F::count + block - 1) / block;
-  int root[each]; // −1 of what is no node
-  NOT_UNROLLED for (int j = 0; j < each; j++) {
-    int f = j * block + thread_x(), bundle = 0, begin = f < F::count ? F::begin(f, bundle, any) : -1;
-    int a = begin < 0 ? -1 : node(bundle, begin);
-    unsigned p = 0, claim = claims - f;
+  enum { slots = 8, in_rows = F::in_planes + F::in_rows, threads_of_rows = in_rows / slots, each = 2 * F::ends / block };
+  static_assert(threads_of_rows <= block && 2 * F::ends % block == 0, "");
+  int t = thread_x(), row = t * slots >> 5, first = t * slots & 31, bundle = 0;
+  unsigned begins = 0; // of sixteen bits
+  if (t < threads_of_rows) {
+    bundle = F::bundle_of(row);
+    begins = (unsigned)(starts_of(any(bundle)) >> 2 * first) & 0xffff;
+  }
+  // A root is claimed by the first of its nodes, and the others lead to it.
+  auto claim = [&](bool has, int a, unsigned number) {
+    int from = a;
+    unsigned p = 0, value = claims - number;
     // Lanes go on together, or few of them would at a time.
-    for (bool up = a >= 0; warp_any(up);) {
+    for (bool up = has; warp_any(up);) {
       if (up && ((p = of.parent[a]) == (unsigned)a || p > 32768)) up = false;
       else if (up) a = (int)p;
     }
-    root[j] = a;
-    for (bool open = a > 0; warp_any(open);) {
-      if (open) open = (p = of.parent[a]) < claim && !of.swap(a, p, claim);
+    if (has && a != from) of.parent[from] = (uint16)a;
+    for (bool open = has && a > 0; warp_any(open);) {
+      if (open) open = (p = of.parent[a]) < value && !of.swap(a, p, value);
     }
+  };
+  auto write = [&](int a, int f) {
+    unsigned p = of.parent[a];
+    if (p && p <= 32768) p = of.parent[p]; // of the root
+    nodes[base + f] = p ? base + claims - p : 0;
+  };
+  for (unsigned rest = begins; warp_any(rest != 0); rest &= rest - 1) {
+    int bit = rest ? __builtin_ctz(rest) : 0;
+    claim(rest != 0, node(bundle, 2 * first + bit), t * slots + (bit >> 1));
+  }
+  int a[each]; // the nodes of ends, or 0
+  NOT_UNROLLED for (int j = 0; j < each; j++) {
+    int f = in_rows + j * block + t, at = 0, begin = F::begin(f, at, any);
+    a[j] = begin < 0 ? 0 : node(at, begin);
+    claim(a[j] > 0, a[j], f);
   }
   __syncthreads();
+  for (; begins; begins &= begins - 1) {
+    int bit = __builtin_ctz(begins);
+    write(node(bundle, 2 * first + bit), t * slots + (bit >> 1));
+  }
   NOT_UNROLLED for (int j = 0; j < each; j++)
-    if (root[j] >= 0) nodes[base + j * block + thread_x()] = root[j] ? base + claims - of.parent[root[j]] : 0;
+    if (a[j]) write(a[j], in_rows + j * block + t);
 }
 
 // The same of a tile in which all is one run a row, and one component, with the given root.
