@@ -24,7 +24,7 @@ ALL_KEYS(float32)
       unsigned *known, int levels, int64 *out) {                                                                           \
     scan<hollow>(rows<K>(keys, w, h, d), before, numbers, words, edges, known, levels, out);                               \
   }                                                                                                                        \
-  extern "C" __global__ AT_ONCE(128, 16) void betti_join##kind##_##K(                                                      \
+  extern "C" __global__ AT_ONCE(128, 8) void betti_join##kind##_##K(                                                      \
       const K *keys, int w, int h, int d, const unsigned *numbers, const unsigned *words, edge *edges, unsigned *known,    \
       int levels, int64 *out) {                                                                                            \
     join<false, hollow>(rows<K>(keys, w, h, d), numbers, words, edges, known, levels, out);                                \
@@ -40,7 +40,7 @@ ALL_KEYS(float32)
   }                                                                                                                        \
   BOTH(K, , true)                                                                                                          \
   BOTH(K, _flat, false)                                                                                                    \
-  extern "C" __global__ AT_ONCE(128, 16) void betti_join_around_##K(                                                       \
+  extern "C" __global__ AT_ONCE(128, 8) void betti_join_around_##K(                                                       \
       const K *keys, int w, int h, int d, const unsigned *numbers, const unsigned *words, edge *edges, unsigned *known,    \
       int levels, int64 *out) {                                                                                            \
     join<true, true>(rows<K>(keys, w, h, d), numbers, words, edges, known, levels, out);                                   \

@@ -27,7 +27,8 @@ extern __shared__ int block_changes[];
 typedef unsigned places[27];
 enum { middle = 13, most_minima = 16 };
 // Where a voxel descends to, a number of four bits: to one of eight corners, of which x, y and z are the bits,
-// or to one of six faces; nowhere, for it is a minimum; and else, in the set, to an edge, around it to the outside.
+// or to one of six faces; nowhere, for it is a minimum; and else, in the set, to an edge, of which another number of
+// four bits tells, around it to the outside.
 enum : unsigned { to_nowhere = 14, to_edge = 15, to_outside = 15 };
 typedef unsigned four_words __attribute__((vector_size(16)));
 
@@ -36,10 +37,16 @@ inlined int first_of(unsigned v) { return __builtin_ctz(v); }
 
 // The places that share a face with a voxel, by number, and those that share a corner alone.
 inlined int face(int n) { return n < 3 ? n == 0 ? 4 : n == 1 ? 10 : 12 : n == 3 ? 14 : n == 4 ? 16 : 22; }
+inlined int edge_place(int n) { // of twelve
+  const int axis = n >> 2, a = n & 1 ? 1 : -1, b = n & 2 ? 1 : -1;
+  return middle + (axis == 0 ? 3 * a + 9 * b : axis == 1 ? a + 9 * b : a + 3 * b);
+}
 inlined int corner(int n) { return middle + (n & 4 ? 9 : -9) + (n & 2 ? 3 : -3) + (n & 1 ? 1 : -1); }
 
 // Lists of words: the voxels that are saddles of the set and of what is around it, and the minima of both.
 enum { saddles_of_set, saddles_around, minima_of_set, minima_around };
+// Lists of where voxels descend to: in the set, around it, and in the set to edges.
+enum { ways_of_set, ways_around_it, ways_along_edges };
 
 // An image of keys in rows of words of 32 voxels.
 template <class K> struct rows {
@@ -258,17 +265,15 @@ template <class K, int first = 0, int kept_lists = lists> struct tally {
 typedef unsigned long long edge;
 enum : unsigned { none = 0xffffffff };
 inlined edge edge_of(unsigned level, unsigned to) { return (edge)level << 32 | to; }
-// The number of the outside is 0, and those of minima are by their words.
-inlined unsigned number_of(int64 word, unsigned minima, int bit) {
-  return 1 + (unsigned)word * most_minima + (unsigned)ones(minima & ((1u << bit) - 1));
-}
-inlined void open_edges(edge *edges, int64 word, unsigned minima) {
+// The number of the outside is 0. The first minima of all words follow each other, then the second ones: most words
+// have few, whose edges so lie together.
+inlined unsigned number_of(int64 stride, int64 word, int i) { return 1 + (unsigned)i * (unsigned)stride + (unsigned)word; }
+inlined void open_edges(edge *edges, int64 stride, int64 word, unsigned minima) {
   for (int n = ones(minima), i = 0; i < n; i++) {
-    unsigned number = 1 + (unsigned)word * most_minima + (unsigned)i;
+    unsigned number = number_of(stride, word, i);
     edges[number] = edge_of(none, number);
   }
 }
-
 
 // The voxels of a word that are minima of the set, or of what is around it, given where voxels descend to.
 inlined unsigned minima_of(four_words n) { return ~n[0] & n[1] & n[2] & n[3]; }
@@ -299,8 +304,9 @@ template <class K> inlined void read_links(const rows<K> &r, const unsigned *bef
 inlined unsigned choose(unsigned x, unsigned a, unsigned b) { return x & b | ~x & a; }
 inlined unsigned choose(unsigned x, unsigned y, unsigned a, unsigned b, unsigned c, unsigned d) { return choose(y, choose(x, a, b), choose(x, c, d)); }
 
-// Where voxels descend to in the set. A corner is taken where each axis leads down to it, else a face.
-inlined four_words ways_in_set(const places &l, bool flat, unsigned mask) {
+// Where voxels descend to in the set. A corner is taken where each axis leads down to it, else a face. Says which do so
+// to an edge.
+inlined four_words ways_in_set(const places &l, bool flat, unsigned mask, unsigned &to_edges) {
   unsigned c[8];
   UNROLL for (int n = 0; n < 8; n++) c[n] = l[corner(n)];
   // Of a flat image the edges are its corners.
@@ -325,7 +331,19 @@ inlined four_words ways_in_set(const places &l, bool flat, unsigned mask) {
     }
     UNROLL for (int b = 0; b < 4; b++) number[b] |= rest;
   }
+  to_edges = rest;
   return four_words{number[0], number[1] | nowhere, number[2] | nowhere, number[3] | nowhere};
+}
+
+// Which edges they descend to.
+inlined four_words ways_to_edges(const places &l, unsigned rest) {
+  unsigned number[4] = {};
+  UNROLL for (int n = 0; n < 12; n++) {
+    unsigned first = l[edge_place(n)] & rest;
+    rest &= ~first;
+    UNROLL for (int b = 0; b < 4; b++) if (n >> b & 1) number[b] |= first;
+  }
+  return four_words{number[0], number[1], number[2], number[3]};
 }
 
 // The voxels whose links have several components, and a few others (join finds out). Faces of a link touch
@@ -417,8 +435,10 @@ inlined void scan(const rows<K> &r, const unsigned *before, unsigned *numbers, u
     read_links(r, before, (unsigned)at, i, y, z, mask, leftmost, rightmost, l);
     four_words *n = (four_words *)numbers + at;
     const K *keys = r.keys + r.at(32 * i, y, z);
-    four_words ways = ways_in_set(l, !hollow && r.d == 1, mask);
+    unsigned to_edges;
+    four_words ways = ways_in_set(l, !hollow && r.d == 1, mask, to_edges);
     n[0] = ways;
+    if (to_edges) n[r.stride() * ways_along_edges] = ways_to_edges(l, to_edges);
     unsigned minima = minima_of(ways), maxima = 0, around = 0;
     words[saddles_of_set * r.stride() + at] = parted(l);
     for (unsigned m = minima; m; m &= m - 1) {
@@ -428,7 +448,7 @@ inlined void scan(const rows<K> &r, const unsigned *before, unsigned *numbers, u
     }
     if (hollow) {
       unsigned outside[6] = {z == 0 ? mask : 0, y == 0 ? mask : 0, leftmost, rightmost, y == r.h - 1 ? mask : 0, z == r.d - 1 ? mask : 0};
-      n[r.stride()] = ways = ways_around(l, outside, mask, around);
+      n[r.stride() * ways_around_it] = ways = ways_around(l, outside, mask, around);
       maxima = minima_of(ways);
       if (planted(fault::side) && z == r.d - 1) around = 0;
       words[saddles_around * r.stride() + at] = around, words[minima_around * r.stride() + at] = maxima;
@@ -438,8 +458,9 @@ inlined void scan(const rows<K> &r, const unsigned *before, unsigned *numbers, u
       }
     }
     words[minima_of_set * r.stride() + at] = minima;
-    open_edges(edges, at, minima);
+    open_edges(edges, r.stride(), at, minima);
     known[at] = 0;
+    if (at == 0) known[r.stride()] = known[r.stride() + 1] = 0; // turns of warps that join
     if (hollow) continue;
     sum_of_bits chi = characteristic(l);
     unsigned same = chi.bit[0] & ~chi.bit[1] & chi.bit[2] & chi.bit[3] & ~chi.bit[4];
@@ -454,28 +475,8 @@ inlined void scan(const rows<K> &r, const unsigned *before, unsigned *numbers, u
 
 // A bijection, of which 0 comes first.
 inlined unsigned rank(unsigned v) {
-  v = (v ^ v >> 16) * 0x7feb352du;
-  v = (v ^ v >> 15) * 0x846ca68bu;
-  return v ^ v >> 16;
-}
-
-// Joins two minima from a level on.
-inlined void unite(volatile edge *edges, unsigned a, unsigned b, unsigned level) {
-  while (a != b) {
-    if (rank(a) < rank(b)) {
-      unsigned t = a;
-      a = b, b = t;
-    }
-    edge has = edges[a];
-    unsigned at = (unsigned)(has >> 32), to = (unsigned)has;
-    if (at <= level) {
-      a = to;
-      continue;
-    }
-    if (compare_swap_global((edge *)edges + a, has, edge_of(level, b)) != has) continue;
-    if (at == none || planted(fault::moved)) return;
-    a = to, level = at;
-  }
+  v *= 0x9e3779b1u;
+  return (v ^ v >> 15) * 0x85ebca6bu;
 }
 
 // The columns of 27 bits at the ends of x and y.
@@ -534,12 +535,13 @@ template <class K> inlined unsigned link_of(const rows<K> &r, int x, int y, int 
   return set;
 }
 
-// A voxel on its way down, by its number where each row has whole words.
+// Where voxels lead to that are numbered by the bits of words, and how far.
 template <bool around, class K> struct descent {
   const rows<K> &r;
   const four_words *ways;   // where voxels descend to
-  volatile unsigned *known; // 0, or the minimum that one voxel of each word descends to
-  const int64 *steps;       // for each number of where a voxel descends to
+  unsigned *known;          // 0, or the minimum that one voxel of each word descends to
+  const int64 *steps;       // for each number of where a voxel descends to, each edge, and each place
+  enum { edges = 16, places = 28, all = 55 };
 
   // Fills in the steps, which are in shared memory.
   member static void fill(const rows<K> &r, int64 *steps) {
@@ -549,146 +551,221 @@ template <bool around, class K> struct descent {
       if (n < 8 && r.d == 1) k = corner(n & 3) + 9; // of a flat image the edges are its corners
       steps[n] = step(r, k);
     }
+    if (n < 12) steps[edges + n] = step(r, edge_place(n));
+    if (n < 27) steps[places + n] = step(r, n);
     __syncthreads();
   }
   member static int64 step(const rows<K> &r, int k) {
     return ((int64)(k / 9 - 1) * r.h + k / 3 % 3 - 1) * r.words * 32 + k % 3 - 1;
   }
-  // To the first edge of a link that has no face and no corner.
-  member int64 to_first_edge(int64 at) const {
-    int i, x, y, z;
-    r.place(at >> 5, i, y, z);
-    x = 32 * i + (int)(at & 31);
-    K key = r.keys[r.at(x, y, z)];
-    int k = 0;
-    NOT_UNROLLED for (;; k++) {
-      int dx = k % 3 - 1, dy = k / 3 % 3 - 1, dz = k / 9 - 1;
-      if (dx * dx + dy * dy + dz * dz != 2 || !r.in(x + dx, y + dy, z + dz)) continue;
-      K other = r.keys[r.at(x + dx, y + dy, z + dz)];
-      if (k < middle ? other <= key : other < key) break;
-    }
-    return step(r, k);
+  member static unsigned number_at(four_words n, unsigned bit) {
+    return (n[0] >> bit & 1) | (n[1] >> bit & 1) << 1 | (n[2] >> bit & 1) << 2 | (n[3] >> bit & 1) << 3;
   }
-  member unsigned minimum(int64 at) const {
-    int64 noted = -1;
-    unsigned found;
-    for (;;) {
-      unsigned word = (unsigned)(at >> 5), bit = (unsigned)at & 31;
-      // Both are asked for together.
-      unsigned v = 0;
-      bool keeps = bit == word * 0x9e3779b1u >> 27;
-      if (keeps) v = known[word];
-      four_words n = ways[word];
-      if (v) {
-        found = v - 1;
-        break;
-      }
-      unsigned number = (n[0] >> bit & 1) | (n[1] >> bit & 1) << 1 | (n[2] >> bit & 1) << 2 | (n[3] >> bit & 1) << 3;
-      if (number == to_nowhere) {
-        found = number_of(word, minima_of(n), (int)bit);
-        break;
-      }
-      if (around && number == to_outside) {
-        found = 0;
-        break;
-      }
-      if (keeps && noted < 0) noted = word;
-      at += !around && number == to_edge ? to_first_edge(at) : steps[number];
+  // Goes a step from a voxel. Says whether that is where the way ends, at the minimum found. Notes the first
+  // word on the way that keeps a minimum, and has none yet.
+  member bool ends(int64 &at, unsigned &noted, unsigned &found) const {
+    unsigned word = (unsigned)(at >> 5), bit = (unsigned)at & 31;
+    // Both are asked for together.
+    unsigned v = 0;
+    bool keeps = bit == word * 0x9e3779b1u >> 27;
+    if (keeps) v = known[word];
+    four_words n = ways[word];
+    unsigned number = number_at(n, bit);
+    bool here = number == to_nowhere, out = around && number == to_outside;
+    if (v || here || out) {
+      found = v ? v - 1 : out ? 0 : number_of(r.stride(), word, ones(minima_of(n) & ((1u << bit) - 1)));
+      if (noted != none) known[noted] = found + 1;
+      noted = none;
+      return true;
     }
-    if (noted >= 0) known[noted] = found + 1;
-    return found;
+    if (keeps && noted == none) noted = word;
+    if (!around && number == to_edge) number = edges + number_at(ways[r.stride() * ways_along_edges + word], bit);
+    at += steps[number];
+    return false;
   }
 };
 
-// Joins what is in the link of a saddle, and gives the number of its components.
-template <bool around, class K> inlined int join_at(const rows<K> &r, const descent<around, K> &down, int64 at, int x, int y, int z, edge *edges) {
-  unsigned outside, key = r.keys[r.at(x, y, z)], set = link_of(r, x, y, z, outside);
-  int count = 0;
-  if (!around) {
-    unsigned first = 0;
-    for (; set; count++) {
-      unsigned of = component(set);
-      if (count == 2 && planted(fault::third)) return count;
-      if (of == set && count == 0) return 1;
-      unsigned found = down.minimum(at + down.step(r, first_of(set)));
-      if (count) unite(edges, first, found, key);
-      else first = found;
-      set &= ~of;
-    }
-    return count;
+// The components that meet in a saddle's link: places that are joined, one of each component, and how they follow.
+template <bool around> struct meeting {
+  enum : unsigned { places = (1u << 27) - 1, outside = 31 };
+  unsigned set, rest; // places, and those of components to come, with the first place of all above them
+  member meeting() : set(0), rest(0) {}
+  member meeting(unsigned link, unsigned beyond) : set(link), rest(link) {
+    if (around) set = places & ~link & ~(1u << middle), rest = set & faces();
+    unsigned from = around && rest & beyond ? rest & beyond : rest & (0 - rest), place = around && rest & beyond ? (unsigned)outside : (unsigned)first_of(rest);
+    take(from);
+    rest |= place << 27;
   }
-  unsigned const all = (1u << 27) - 1;
-  unsigned faces = 0;
-  UNROLL for (int f = 0; f < 6; f++) faces |= 1u << face(f);
-  set = all & ~set & ~(1u << middle);
-  unsigned level = 0xffff - key, from = set & faces & outside ? set & faces & outside : set & faces & (0 - (set & faces));
-  unsigned rest = set & faces & ~component_of_faces(set, from);
-  if (!rest) return 1;
-  unsigned first = from & outside ? 0 : down.minimum(at + down.step(r, first_of(from)));
-  for (count = 1; rest; count++) {
-    unsigned one = rest & (0 - rest);
-    unite(edges, first, down.minimum(at + down.step(r, first_of(one))), level);
-    rest &= ~component_of_faces(set, one);
+  member static unsigned faces() {
+    unsigned all = 0;
+    UNROLL for (int f = 0; f < 6; f++) all |= 1u << face(f);
+    return all;
   }
-  return count;
-}
+  member bool more() const { return rest & places; }
+  // The first place of all, or the outside.
+  member unsigned first() const { return rest >> 27; }
+  // That of the next component, which is none of the first one.
+  member unsigned next() {
+    unsigned of = rest & places;
+    take(of & (0 - of));
+    return (unsigned)first_of(of);
+  }
+  member void take(unsigned from) { rest &= ~(around ? component_of_faces(set, from) : component(rest & places)); }
+};
 
-// A warp goes through words, 128 at a time, until as many saddles wait as it has lanes: each lane joins
-// one. Few words have any where values are smooth. Of a hollow image each component but the first
-// changes χ, of the set by one less, around it by one more.
+// Lists of a warp, from which lanes take what they do next, one a lane: a lane that is done does not wait for others.
+// A lane does one step at a time of a way down, and one of edges that are followed, so that a warp's time is what
+// its lanes do together.
+template <bool around, class K> struct joiner {
+  enum { room = 64, words = 2 * room + 3 * room + 3 * room };
+  const rows<K> &r;
+  const descent<around, K> &down;
+  edge *edges;
+  int64 *saddles;      // word and bit of those that wait
+  unsigned *ways;      // that wait: two voxels, and the level, with the upper bits of both voxels
+  unsigned *links;     // that wait: two minima, and the level
+  int waiting = 0, ways_waiting = 0, links_waiting = 0;
+  // A lane's way, and the voxel and the minimum of the one before it, or of the one to come.
+  int64 at = 0, then = 0;
+  unsigned level = 0, noted = none, first = 0;
+  bool going = false, second = false;
+  // A lane's link; if a is b it has none.
+  unsigned a = 0, b = 0, limit = 0;
+
+  member joiner(const rows<K> &r, const descent<around, K> &down, edge *edges, unsigned *memory)
+      : r(r), down(down), edges(edges), saddles((int64 *)memory), ways(memory + 2 * room), links(memory + 5 * room) {}
+  member static unsigned below() { return (1u << (thread_x() & 31)) - 1; }
+  // How many wait when the idle lanes have taken one each, from the end of a list.
+  member static int left_of(int waiting, unsigned idle) { return waiting > ones(idle) ? waiting - ones(idle) : 0; }
+
+  // All lanes call it, some with a way.
+  member void add_way(bool has, int64 from, int64 to, unsigned key) {
+    unsigned who = vote(has);
+    unsigned *p = ways + 3 * (ways_waiting + ones(who & below()));
+    if (has) p[0] = (unsigned)from, p[1] = (unsigned)to, p[2] = key | (unsigned)(from >> 32 & 1) << 16 | (unsigned)(to >> 32 & 1) << 17;
+    ways_waiting += ones(who);
+    sync_warp();
+  }
+  // A step of each lane that goes down.
+  member void go() {
+    unsigned idle = vote(!going), before = ones(idle & below());
+    if (!going && (int)before < ways_waiting) {
+      const unsigned *p = ways + 3 * (ways_waiting - 1 - (int)before);
+      level = p[2] & 0xffff, at = (int64)(p[2] >> 16 & 1) << 32 | p[0], then = (int64)(p[2] >> 17 & 1) << 32 | p[1];
+      noted = none, going = true, second = around && at == outside();
+      if (second) at = then, first = 0;
+    }
+    ways_waiting = left_of(ways_waiting, idle);
+    unsigned found = 0;
+    bool ends = going && down.ends(at, noted, found), has = ends && second && first != found;
+    unsigned who = vote(has);
+    unsigned *p = links + 3 * (links_waiting + ones(who & below()));
+    if (has) p[0] = first, p[1] = found, p[2] = level;
+    links_waiting += ones(who);
+    if (ends && second) going = false;
+    else if (ends) second = true, first = found, at = then;
+    sync_warp();
+  }
+  member static int64 outside() { return (1ll << 33) - 1; }
+  // A step of each lane that joins two minima from a level on.
+  member void link() {
+    unsigned idle = vote(a == b), before = ones(idle & below());
+    if (a == b && (int)before < links_waiting) {
+      const unsigned *p = links + 3 * (links_waiting - 1 - (int)before);
+      a = p[0], b = p[1], limit = p[2];
+    }
+    links_waiting = left_of(links_waiting, idle);
+    if (a != b) {
+      if (rank(a) < rank(b)) {
+        unsigned t = a;
+        a = b, b = t;
+      }
+      edge has = ((volatile edge *)edges)[a];
+      unsigned of = (unsigned)(has >> 32), to = (unsigned)has;
+      if (of <= limit) {
+        a = to;
+      } else if (compare_swap_global(edges + a, has, edge_of(limit, b)) == has) {
+        if (of == none || planted(fault::moved)) a = b;
+        else a = to, limit = of;
+      }
+    }
+    sync_warp();
+  }
+};
+
+// Warps take words in their turns, so that they are all at work in a few planes, and what they need is near. Few words
+// have saddles where values are smooth: when as many wait as a warp has lanes each lane looks at one. Of a hollow image
+// each component but the first changes χ, of the set by one less, around it by one more.
 template <bool around, bool hollow, class K>
 inlined void join(const rows<K> &r, const unsigned *numbers, const unsigned *words, edge *edges, unsigned *known, int levels, int64 *out) {
-  enum { each = 4 }; // words of a lane
-  int lane = thread_x() & 31, waiting = 0;
-  int64 *list = (int64 *)block_changes + (thread_x() >> 5) * 64; // word and bit of those that wait
-  int64 *steps = (int64 *)block_changes + 2 * threads();
-  tally<K, of_chi, 1> to{levels, out, (int *)(steps + 16)};
+  typedef joiner<around, K> lists;
+  int lane = thread_x() & 31;
+  unsigned *memory = (unsigned *)block_changes + (thread_x() >> 5) * lists::words;
+  int64 *steps = (int64 *)((unsigned *)block_changes + (threads() >> 5) * lists::words);
+  tally<K, of_chi, 1> to{levels, out, (int *)(steps + descent<around, K>::all)};
   if (hollow) to.begin();
-  descent<around, K> down{r, (const four_words *)numbers + around * r.stride(), known, steps};
+  descent<around, K> down{r, (const four_words *)numbers + (around ? ways_around_it : ways_of_set) * r.stride(), known, steps};
   down.fill(r, steps);
+  lists l(r, down, edges, memory);
   const unsigned *saddles = words + (around ? saddles_around : saddles_of_set) * r.stride();
-  int64 stride = (int64)blocks() * threads() * each, first = ((int64)block_x() * threads() + thread_x()) * each;
-  four_words ahead{};
-  if (first < r.count) ahead = *(const four_words *)(saddles + first);
-  unsigned left = 0; // of the lane's word
-  unsigned mine[each] = {};
-  int next = each;
-  int64 at = 0;
+  unsigned left = 0, word = 0, key = 0; // of the lane: what is left of its word; of its saddle
+  int taken = 0; // saddles that lanes look at
+  bool more = true;
+  meeting<around> m;
   for (;;) {
-    while (waiting < 32) {
-      unsigned who = vote(left != 0);
-      if (!who) {
-        if (next == each) { // what follows is read before it is asked for
-          if (!any(first < r.count)) break;
-          UNROLL for (int i = 0; i < each; i++) mine[i] = first + i < r.count ? ahead[i] : 0;
-          at = first, next = 0;
-          first += stride;
-          ahead = four_words{};
-          if (first < r.count) ahead = *(const four_words *)(saddles + first);
+    if (l.links_waiting >= 32) {
+      l.link();
+    } else if (l.ways_waiting >= 32) {
+      l.go();
+    } else if (any(m.more())) { // a component of each lane's saddle is joined with the first one
+      bool has = m.more();
+      int64 from = lists::outside(), with = 0;
+      if (has) {
+        int64 item = l.saddles[l.waiting + taken - 1 - lane]; // is there until others wait
+        if (!around || m.first() != m.outside) from = item + steps[down.places + m.first()];
+        with = item + steps[down.places + m.next()];
+        if (planted(fault::third)) m.rest = 0;
+        if (hollow) to.add(of_chi, key, around ? 1 : -1);
+      }
+      l.add_way(has, from, with, around ? 0xffff - key : key);
+    } else if (l.waiting >= (more ? 32 : 1)) {
+      taken = l.waiting < 32 ? l.waiting : 32;
+      if (lane < taken) {
+        int64 item = l.saddles[l.waiting - 1 - lane];
+        int i, y, z;
+        r.place(item >> 5, i, y, z);
+        int x = 32 * i + (int)(item & 31);
+        unsigned outside, link = link_of(r, x, y, z, outside);
+        key = r.keys[r.at(x, y, z)];
+        m = meeting<around>(link, outside);
+      }
+      l.waiting -= taken;
+      if (planted(fault::waiting)) taken += l.waiting, l.waiting = 0;
+      sync_warp();
+    } else if (more) {
+      while (l.waiting < 32) {
+        unsigned who = vote(left != 0);
+        if (!who) {
+          word = from_lane(lane ? 0 : take_turn(known + r.stride() + around), 0) * 32 + (unsigned)lane;
+          more = word - (unsigned)lane < r.count;
+          if (!more) break;
+          left = word < r.count ? saddles[word] : 0;
+          continue;
         }
-        left = mine[0];
-        UNROLL for (int i = 1; i < each; i++) mine[i - 1] = mine[i];
-        next++;
-        continue;
+        if (left) {
+          l.saddles[l.waiting + ones(who & lists::below())] = (int64)word << 5 | first_of(left);
+          left &= left - 1;
+        }
+        l.waiting += ones(who);
       }
-      if (left) {
-        list[waiting + ones(who & ((1u << lane) - 1))] = (at + next - 1) << 5 | first_of(left);
-        left &= left - 1;
-      }
-      waiting += ones(who);
+      sync_warp();
+    } else if (any(l.going) || l.ways_waiting) {
+      l.go();
+    } else if (any(l.a != l.b) || l.links_waiting) {
+      l.link();
+    } else {
+      break;
     }
-    if (!waiting) break;
-    sync_warp();
-    int take = waiting < 32 ? waiting : 32;
-    if (lane < take) {
-      int64 item = list[waiting - 1 - lane];
-      int i, y, z;
-      r.place(item >> 5, i, y, z);
-      int x = 32 * i + (int)(item & 31), count = join_at<around>(r, down, item, x, y, z, edges);
-      if (hollow && count > 1) to.add(of_chi, r.keys[r.at(x, y, z)], around ? count - 1 : 1 - count);
-    }
-    waiting = planted(fault::waiting) ? 0 : waiting - take;
-    sync_warp();
   }
   if (hollow) to.end();
 }
@@ -700,11 +777,11 @@ template <bool around, bool hollow, class K> inlined void deaths(const rows<K> &
   for (int64 at = (int64)block_x() * threads() + thread_x(); at < r.count; at += (int64)blocks() * threads()) {
     int minima = ones(words[(around ? minima_around : minima_of_set) * r.stride() + at]);
     for (int i = 0; i < minima; i++) {
-      unsigned level = (unsigned)(edges[1 + at * most_minima + i] >> 32);
+      unsigned level = (unsigned)(edges[number_of(r.stride(), at, i)] >> 32);
       if (level != none) to.add(around ? of_around : of_set, around ? 0xffff - level : level, -1);
     }
     if (around || !hollow) continue;
-    open_edges(edges, at, words[minima_around * r.stride() + at]);
+    open_edges(edges, r.stride(), at, words[minima_around * r.stride() + at]);
     known[at] = 0;
     if (at == 0) edges[0] = edge_of(none, 0);
   }

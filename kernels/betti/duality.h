@@ -49,7 +49,7 @@ inlined int start_in(word starts, int bit) {
 }
 inlined int start_of(word v, int bit) { return start_in(starts_of(v), bit); }
 // The bits of each run from its lowest chosen bit on; the chosen ones are bits of runs.
-inlined word onward(word runs, word chosen) { return ((runs + chosen) ^ runs) & runs | chosen; }
+template <class W> inlined W onward(W runs, W chosen) { return ((runs + chosen) ^ runs) & runs | chosen; }
 inlined word reversed(word v) {
 #ifdef __clang__
   return __builtin_bitreverse64(v);
@@ -178,20 +178,19 @@ template <int log_rows, int log_planes> struct faces {
     if (y == 0 || y == rows - 1) return in_planes + ((y ? planes : 0) + z) * 32 + (start >> 1);
     return in_planes + in_rows + (end ? ends : 0) + z * rows + y;
   }
-  // The bundle and the run that a node is of: the bit where it begins, or −1.
+  // The bundle of a row of nodes, of the first and last planes and rows.
+  member static int bundle_of(int row) {
+    if (32 * row < in_planes) return row < rows ? row : ends - 2 * rows + row;
+    row -= in_planes / 32;
+    return row < planes ? row << log_rows : (row - planes) << log_rows | (rows - 1);
+  }
+  // The bundle and the run that a node of an end is of: the bit where it begins, or −1.
   template <class Any> member static int begin(int f, int &bundle, const Any &any) {
-    if (f >= in_planes + in_rows) {
-      f -= in_planes + in_rows;
-      bool end = f >= ends;
-      bundle = f & (ends - 1);
-      word v = any(bundle);
-      return !(v >> (end ? 63 : 0) & 1) ? -1 : end ? start_of(v, 63) : 0;
-    }
-    int row = f >> 5;
-    if (f < in_planes) bundle = row < rows ? row : ends - 2 * rows + row;
-    else row -= in_planes / 32, bundle = row < planes ? row << log_rows : (row - planes) << log_rows | (rows - 1);
-    word s = starts_of(any(bundle)) >> (2 * (f & 31)) & 3;
-    return s ? 2 * (f & 31) + (s == 2) : -1;
+    f -= in_planes + in_rows;
+    bool end = f >= ends;
+    bundle = f & (ends - 1);
+    word v = any(bundle);
+    return !(v >> (end ? 63 : 0) & 1) ? -1 : end ? start_of(v, 63) : 0;
   }
 };
 
@@ -221,34 +220,71 @@ template <class F> inlined unsigned first_node(unsigned tile) {
   return 1 + n;
 }
 
+// Claims the root of a node for a number, unless a lesser one has it, and lets the node lead to the root. All lanes
+// call it, some with a node.
+inlined void claim_root(forest of, bool has, int a, unsigned number) {
+  int from = a;
+  unsigned p = 0, value = claims - number;
+  // Lanes go on together, or few of them would at a time.
+  for (bool up = has; warp_any(up);) {
+    if (up && ((p = of.parent[a]) == (unsigned)a || p > 32768)) up = false;
+    else if (up) a = (int)p;
+  }
+  if (has && a != from) of.parent[from] = (uint16)a;
+  for (bool open = has && a > 0; warp_any(open);) {
+    if (open) open = (p = of.parent[a]) < value && !of.swap(a, p, value);
+  }
+}
+// The face's node that has claimed a node's root, or 0 for the outside.
+inlined unsigned claimed(forest of, unsigned base, int a) {
+  unsigned p = of.parent[a];
+  if (p && p <= 32768) p = of.parent[p]; // of the root
+  return p ? base + claims - p : 0;
+}
+
 // Gives the nodes of a tile's faces their parents: those of one component the first of them.
-// Nodes follow each other from base on; what is joined with the outside has node 0.
+// Nodes follow each other from base on; what is joined with the outside has node 0. A thread takes
+// the runs that begin in sixteen bits of a row, and then ends of rows.
 template <class F, int block, class Any> inlined void close_tile(forest of, unsigned *nodes, unsigned base, const Any &any) {
-  const int each = (F::count + block - 1) / block;
-  int root[each]; // −1 of what is no node
+  enum { slots = 8, in_rows = F::in_planes + F::in_rows, threads_of_rows = in_rows / slots, each = 2 * F::ends / block };
+  static_assert(threads_of_rows <= block && 2 * F::ends % block == 0, "");
+  int t = thread_x(), row = t * slots >> 5, first = t * slots & 31, bundle = 0;
+  unsigned begins = 0; // of sixteen bits
+  if (t < threads_of_rows) {
+    bundle = F::bundle_of(row);
+    begins = (unsigned)(starts_of(any(bundle)) >> 2 * first) & 0xffff;
+  }
+  for (unsigned rest = begins; warp_any(rest != 0); rest &= rest - 1) {
+    int bit = rest ? __builtin_ctz(rest) : 0;
+    claim_root(of, rest != 0, node(bundle, 2 * first + bit), t * slots + (bit >> 1));
+  }
+  int a[each]; // the nodes of ends, or 0
   NOT_UNROLLED for (int j = 0; j < each; j++) {
-    int f = j * block + thread_x(), bundle = 0, begin = f < F::count ? F::begin(f, bundle, any) : -1;
-    int a = begin < 0 ? -1 : node(bundle, begin);
-    unsigned p = 0, claim = claims - f;
-    // Lanes go on together, or few of them would at a time.
-    for (bool up = a >= 0; warp_any(up);) {
-      if (up && ((p = of.parent[a]) == (unsigned)a || p > 32768)) up = false;
-      else if (up) a = (int)p;
-    }
-    root[j] = a;
-    for (bool open = a > 0; warp_any(open);) {
-      if (open) open = (p = of.parent[a]) < claim && !of.swap(a, p, claim);
-    }
+    int f = in_rows + j * block + t, at = 0, begin = F::begin(f, at, any);
+    a[j] = begin < 0 ? 0 : node(at, begin);
+    claim_root(of, a[j] > 0, a[j], f);
   }
   __syncthreads();
+  for (; begins; begins &= begins - 1) {
+    int bit = __builtin_ctz(begins);
+    nodes[base + t * slots + (bit >> 1)] = claimed(of, base, node(bundle, 2 * first + bit));
+  }
   NOT_UNROLLED for (int j = 0; j < each; j++)
-    if (root[j] >= 0) nodes[base + j * block + thread_x()] = root[j] ? base + claims - of.parent[root[j]] : 0;
+    if (a[j]) nodes[base + in_rows + j * block + t] = claimed(of, base, a[j]);
 }
 
 // The same of a tile in which all is one run a row, and one component, with the given root.
 template <class F> inlined void close_full_tile(unsigned *nodes, unsigned base, unsigned root) {
   const int before = F::in_planes + F::in_rows, rows = before / 32;
   for (int i = thread_x(); i < rows + 2 * F::ends; i += threads()) nodes[base + (i < rows ? 32 * i : before + i - rows)] = root;
+}
+
+// The same of a bundle, of which all is one run.
+template <class F> inlined void close_whole(forest of, unsigned *nodes, unsigned base, int z, int y, int a) {
+  unsigned to = claimed(of, base, a);
+  int begin = F::of(z, y, 0, false), end = F::of(z, y, 0, true);
+  nodes[base + begin] = to;
+  if (end != begin) nodes[base + end] = to;
 }
 
 // Joins two nodes of faces in the device's memory.
@@ -375,14 +411,14 @@ template <int deep> inlined void pack(const uint8 *image, int w, int h, int d, i
 
 // Where two bundles of rows meet, whose facing rows are p and q: bits of which each makes a
 // link. Of those of both, at that place; of those of one, where the other ends before it.
-struct meeting {
-  word both, after, before;
+template <class W> struct meeting {
+  W both, after, before;
   member meeting() : both(0), after(0), before(0) {}
-  member meeting(word a, word b, word p, word q, unsigned p_last, unsigned q_last, word closed, bool corners) {
-    word facing = p & q, touching = facing;
+  member meeting(W a, W b, W p, W q, unsigned p_last, unsigned q_last, W closed, bool corners) {
+    W facing = p & q, touching = facing;
     after = before = 0;
     if (corners) {
-      word one = p & (q << 1 | q_last), other = q & (p << 1 | p_last), covered = facing << 1 | (p_last & q_last);
+      W one = p & (q << 1 | q_last), other = q & (p << 1 | p_last), covered = facing << 1 | (p_last & q_last);
       touching |= one & b | other & a;
       after = one & ~b & ~covered, before = other & ~a & ~covered;
     }
@@ -390,14 +426,19 @@ struct meeting {
     both = both & ~(both >> 1) & onward(both, touching) & ~onward(both, closed & both);
   }
   // All but those that lead to the column of tiles before.
-  member void keep() { after &= ~1ull, before &= ~1ull; }
+  member void keep() { after &= ~(W)1, before &= ~(W)1; }
   member void drop() { both = after = before = 0; }
 };
 
-// The rows around a bundle of two rows in two planes, which is [2..3][2..3].
-template <int deep> struct rows_around {
-  word at[4][4];
+// The rows around a bundle of two rows in two planes, which is [2..3][2..3]. Where each row is all or nothing, W has a
+// bit for it.
+template <int deep, class W = word> struct rows_around {
+  W at[4][4];
   unsigned last[4][4]; // the bits before the first
+  member rows_around(const rows_around<deep> &rows) {
+    UNROLL for (int a = 0; a < 4; a++)
+      UNROLL for (int b = 0; b < 4; b++) at[a][b] = (W)(rows.at[a][b] & 1), last[a][b] = rows.last[a][b];
+  }
   member rows_around(const volume<deep> &v, int z, int y, int i) {
     UNROLL for (int a = 0; a < 4; a += 2)
       UNROLL for (int b = 0; b < 4; b += 2) {
@@ -410,26 +451,26 @@ template <int deep> struct rows_around {
           }
       }
   }
-  member word any(int z, int y) const { return at[z][y] | at[z][y + 1] | at[z + 1][y] | at[z + 1][y + 1]; }
+  member W any(int z, int y) const { return at[z][y] | at[z][y + 1] | at[z + 1][y] | at[z + 1][y + 1]; }
   member unsigned any_last(int z, int y) const { return last[z][y] | last[z][y + 1] | last[z + 1][y] | last[z + 1][y + 1]; }
 
   // Four meetings: of the bundle with the one above, the one behind, and the one of both; and
   // of the one above with the one behind. Where others close a circle none is needed
   // (doc/betti.md).
-  member void meet(meeting (&m)[4]) const {
-    word down = at[2][2] | at[3][2], up = at[2][1] | at[3][1], front = at[2][2] | at[2][3], back = at[1][2] | at[1][3];
+  member void meet(meeting<W> (&m)[4]) const {
+    W down = at[2][2] | at[3][2], up = at[2][1] | at[3][1], front = at[2][2] | at[2][3], back = at[1][2] | at[1][3];
     unsigned down_last = last[2][2] | last[3][2], up_last = last[2][1] | last[3][1];
     unsigned front_last = last[2][2] | last[2][3], back_last = last[1][2] | last[1][3];
-    word row = down & up, row_behind = (at[0][2] | at[1][2]) & (at[0][1] | at[1][1]);
-    word plane = front & back, plane_above = (at[2][0] | at[2][1]) & (at[1][0] | at[1][1]);
-    word mine = any(2, 2), above = any(2, 0), behind = any(0, 2), both = any(0, 0);
+    W row = down & up, row_behind = (at[0][2] | at[1][2]) & (at[0][1] | at[1][1]);
+    W plane = front & back, plane_above = (at[2][0] | at[2][1]) & (at[1][0] | at[1][1]);
+    W mine = any(2, 2), above = any(2, 0), behind = any(0, 2), both = any(0, 0);
     bool corners = !planted(fault::eighteen);
-    word closed = row & row_behind & plane_above;
+    W closed = row & row_behind & plane_above;
     if (planted(fault::square)) closed = row & plane_above;
-    m[0] = meeting(mine, above, down, up, down_last, up_last, 0, true);
-    m[1] = meeting(mine, behind, front, back, front_last, back_last, closed, true);
-    m[2] = meeting(mine, both, at[2][2], at[1][1], last[2][2], last[1][1], row & plane_above | plane & row_behind, corners);
-    m[3] = meeting(above, behind, at[2][1], at[1][2], last[2][1], last[1][2], row & plane | plane_above & row_behind, corners);
+    m[0] = meeting<W>(mine, above, down, up, down_last, up_last, 0, true);
+    m[1] = meeting<W>(mine, behind, front, back, front_last, back_last, closed, true);
+    m[2] = meeting<W>(mine, both, at[2][2], at[1][1], last[2][2], last[1][1], row & plane_above | plane & row_behind, corners);
+    m[3] = meeting<W>(above, behind, at[2][1], at[1][2], last[2][1], last[1][2], row & plane | plane_above & row_behind, corners);
   }
   // The column's share of χ: of cells that begin at a row of vertices and differ in whether
   // they span x, the shorter ones are more by one for each run.
@@ -480,7 +521,10 @@ template <int deep> inlined void foreground_tile(volume<deep> v, unsigned *nodes
   int y = p.y * v.rows + 2 * r, z = p.z * v.planes + 2 * k;
   rows_around<deep> rows(v, z, y, p.x);
   int chi = rows.characteristic(z, y, v.h, v.d);
-  // Tiles of which all or nothing is in the set are done sooner.
+  // Tiles of which all or nothing is in the set are done sooner, and so are those of which that can be said of each row.
+  word row = v.w - 64 * p.x < 64 ? (1ull << (v.w - 64 * p.x)) - 1 : ~0ull, part = 0;
+  UNROLL for (int dz = 2; dz < 4; dz++)
+    UNROLL for (int dy = 2; dy < 4; dy++) part |= rows.at[dz][dy] ^ (rows.at[dz][dy] & 1 ? row : 0);
   bool some = any_of_block(rows.any(2, 2) != 0), full = some && !any_of_block(~(rows.at[2][2] & rows.at[2][3] & rows.at[3][2] & rows.at[3][3]) != 0);
   if (!some || full) {
     unsigned base = first_node<F>((unsigned)block_x());
@@ -489,24 +533,60 @@ template <int deep> inlined void foreground_tile(volume<deep> v, unsigned *nodes
     add_all(out, characteristic, chi);
     return;
   }
-  meeting m[4];
+  auto within = [&](auto (&m)[4]) { // those of the tile
+    UNROLL for (int i = 0; i < 4; i++) m[i].keep();
+    if (!r) m[0].drop();
+    if (!k) m[1].drop();
+    if (!r || !k) m[2].drop(), m[3].drop();
+  };
+  forest of{(volatile uint16 *)block_changes};
+  queue q{(unsigned *)block_changes + shared_queue(32 * F::ends) + 64 * (t >> 5), of, 0, 0, 0, 0};
+  int roots = 0;
+  const int to_above = t - 1, to_behind = t - F::rows, to_both = t - F::rows - 1;
+  if (!any_of_block(part != 0)) {
+    meeting<unsigned> m[4];
+    rows_around<deep, unsigned> whole_rows(rows);
+    whole_rows.meet(m);
+    within(m);
+    int a = node(t, 0), b = a;
+    bool mine = whole_rows.any(2, 2);
+    if (mine) {
+      if (m[0].both) b = node(to_above, 0), m[0].both = 0;
+      else if (m[1].both) b = node(to_behind, 0), m[1].both = 0;
+      else if (m[2].both) b = node(to_both, 0), m[2].both = 0;
+      else roots++;
+      of.parent[a] = (uint16)b;
+    }
+    __syncthreads();
+    NOT_UNROLLED for (int round = 0; round < FOREGROUND_ROUNDS; round++)
+      if (mine) of.parent[a] = of.parent[of.parent[a]];
+    __syncthreads();
+    unsigned links = m[1].both | m[2].both << 1 | m[3].both << 2; // the first link to the one above is the run's parent
+    NOT_UNROLLED for (int i = 0; i < 3; i++)
+      q.add(links >> i & 1 && !planted(fault::whole), i < 2 ? a : node(to_above, 0), node(i == 1 ? to_both : to_behind, 0));
+    q.finish();
+    __syncthreads();
+    unsigned base = first_node<F>((unsigned)block_x());
+    claim_root(of, mine, a, F::of(k, r, 0, false));
+    __syncthreads();
+    if (mine) close_whole<F>(of, nodes, base, k, r, a);
+    add_all(out, components, roots - q.joined);
+    add_all(out, characteristic, chi);
+    return;
+  }
+  meeting<word> m[4];
   rows.meet(m);
-  UNROLL for (int i = 0; i < 4; i++) m[i].keep();
-  if (!r) m[0].drop();
-  if (!k) m[1].drop();
-  if (!r || !k) m[2].drop(), m[3].drop();
+  within(m);
   word mine = rows.any(2, 2), above = rows.any(2, 0), behind = rows.any(0, 2), both = rows.any(0, 0);
 
-  forest of{(volatile uint16 *)block_changes};
-  int roots = 0;
   for (word rest = mine; rest;) {
     word next = rest + (rest & -rest), run = rest & ~next;
     int a = node(t, first_of(rest)), b = a;
     rest &= next;
     word c = m[0].both & run;
-    if (c) b = node_of(t - 1, above, first_of(c)), m[0].both &= ~(c & -c);
-    else if ((c = m[1].both & run)) b = node_of(t - F::rows, behind, first_of(c)), m[1].both &= ~(c & -c);
-    else if ((c = m[2].both & run)) b = node_of(t - F::rows - 1, both, first_of(c)), m[2].both &= ~(c & -c);
+    if (c) b = node_of(to_above, above, first_of(c)), m[0].both &= ~(c & -c);
+    else if ((c = m[1].both & run)) b = node_of(to_behind, behind, first_of(c)), m[1].both &= ~(c & -c);
+    else if ((c = m[2].both & run)) b = node_of(to_both, both, first_of(c)), m[2].both &= ~(c & -c);
     else roots++;
     of.parent[a] = (uint16)b;
   }
@@ -517,12 +597,11 @@ template <int deep> inlined void foreground_tile(volume<deep> v, unsigned *nodes
       of.parent[a] = of.parent[of.parent[a]];
     }
   __syncthreads();
-  queue q{(unsigned *)block_changes + shared_queue(32 * F::ends) + 64 * (t >> 5), of, 0, 0, 0, 0};
   // The code of a loop is there once: with all of them side by side it does not fit the
   // instruction cache.
   word bits[12], starts_a[4] = {starts_of(mine), starts_of(mine), starts_of(mine), starts_of(above)};
   word starts_b[4] = {starts_of(above), starts_of(behind), starts_of(both), starts_of(behind)};
-  int of_a[4] = {t, t, t, t - 1}, of_b[4] = {t - 1, t - F::rows, t - F::rows - 1, t - F::rows};
+  int of_a[4] = {t, t, t, to_above}, of_b[4] = {to_above, to_behind, to_both, to_behind};
   UNROLL for (int i = 0; i < 4; i++) bits[3 * i] = m[i].both, bits[3 * i + 1] = m[i].after, bits[3 * i + 2] = m[i].before;
   NOT_UNROLLED for (int i = 0; i < 12; i++) {
     int side = i / 3, which = i - 3 * side;
@@ -594,7 +673,7 @@ template <int deep> struct set_seams {
   // Joins bundles of this column of tiles with those above and behind in other tiles.
   member void beside(int k, int r, bool rows_too, bool planes_too) const {
     rows_around<deep> rows(v, 2 * k, 2 * r, i);
-    meeting m[4];
+    meeting<word> m[4];
     rows.meet(m);
     UNROLL for (int side = 0; side < 4; side++) m[side].keep();
     if (!rows_too) m[0].drop();
@@ -671,9 +750,53 @@ template <int deep> inlined void foreground_seams(volume<deep> v, unsigned *node
   add_all(out, components, -to.joined);
 }
 
+// A tile of what is around the set in which each row is all or nothing: a plane of it is a word of 32 bits, of which a
+// warp makes two. A run of such a word has the node of its first row.
+const int around_block = 512;
+template <class F, class Row> inlined void background_of_planes(forest of, queue &q, unsigned base, unsigned *nodes, int &roots, const Row &row_at) {
+  const int each = 1024 / around_block, warps = around_block / 32, rounds = 3;
+  int lane = thread_x() & 31, warp = thread_x() >> 5;
+  const unsigned bit = 1u << lane, last_row = 1u << 31;
+  unsigned plane[each], links = 0, ends = 0; // the latter two have a bit for each plane
+  int mine[each], other[each];               // nodes of runs, this row's, and the one behind it
+  NOT_UNROLLED for (int j = 0; j < each; j++) {
+    int z = j * warps + warp;
+    bool side = false, not_used;
+    unsigned cur = vote(row_at(z, lane, side)), sides = vote(side), back = z ? vote(row_at(z - 1, lane, not_used)) : 0;
+    auto begin = [&](unsigned v) { return 31 - __builtin_clz(v & ~(v << 1) & (bit | (bit - 1)) | 1); };
+    int s = begin(cur), s_back = begin(back);
+    unsigned run = cur & ~(cur + (1u << s)), both = cur & back, meets = both & ~(both << 1) & run;
+    plane[j] = cur, mine[j] = node(32 * z + s, 0), other[j] = node(32 * z - 32 + s_back, 0);
+    // The parent of a run is the outside, the first run behind that it meets, or itself.
+    if (cur & bit && s == lane) ends |= 1u << j;
+    bool hooks = !(run & sides) && meets;
+    int first = __builtin_ctz(meets | last_row), to = node(32 * z - 32 + (31 - __builtin_clz(back & ~(back << 1) & (2u << first) - 1 | 1)), 0);
+    if (ends >> j & 1) {
+      of.parent[mine[j]] = (uint16)(run & sides ? 0 : hooks ? to : mine[j]);
+      if (!(run & sides) && !hooks) roots++;
+    }
+    if (cur & meets & bit && !(hooks && first == lane)) links |= 1u << j;
+  }
+  __syncthreads();
+  NOT_UNROLLED for (int j = 0; j < each * rounds; j++)
+    if (int k = j & (each - 1); ends >> k & 1) of.parent[mine[k]] = of.parent[of.parent[mine[k]]];
+  __syncthreads();
+  NOT_UNROLLED for (int j = 0; j < each; j++) q.add(links >> j & 1 && !planted(fault::whole), mine[j], other[j]);
+  q.finish();
+  __syncthreads();
+  // The least number of a run's nodes is that of its first row, or of the tile's last one.
+  NOT_UNROLLED for (int j = 0; j < each; j++) {
+    int z = j * warps + warp, begin = F::of(z, lane, 0, false), last = F::of(z, 31, 0, false);
+    bool long_one = plane[j] + bit < plane[j] ; // the run from this row on ends at the tile's last row
+    claim_root(of, ends >> j & 1, mine[j], long_one && last < begin ? last : begin);
+  }
+  __syncthreads();
+  NOT_UNROLLED for (int j = 0; j < each; j++)
+    if (plane[j] & bit) close_whole<F>(of, nodes, base, j * warps + warp, lane, mine[j]);
+}
+
 // A tile of what is around the set, two rows a thread. The image goes on before its first plane
 // where the first bit of ends is set, and after its last one where the second is.
-const int around_block = 512;
 inlined void background_tile(volume<5> v, int ends, unsigned *nodes, int64 *out) {
   typedef faces<5, 5> F;
   const int each = 1024 / around_block;
@@ -683,12 +806,13 @@ inlined void background_tile(volume<5> v, int ends, unsigned *nodes, int64 *out)
   forest of{(volatile uint16 *)block_changes};
   if (!t) of.parent[0] = 0;
   if (!t && !block_x()) nodes[0] = 0;
-  // Tiles of which all or nothing is around the set are done sooner.
-  word all = ~0ull, some = 0;
+  // Tiles of which all or nothing is around the set are done sooner, and so are those of which that can be said of
+  // each row.
+  word all = ~0ull, some = 0, part = 0, row = v.w - 64 * p.x < 64 ? (1ull << (v.w - 64 * p.x)) - 1 : ~0ull;
   UNROLL for (int j = 0; j < each; j++) {
     int bundle = j * around_block + t;
     word mine = v.around(p.z * 32 + (bundle >> 5), p.y * 32 + (bundle & 31), p.x);
-    all &= mine, some |= mine;
+    all &= mine, some |= mine, part |= mine ^ (mine & 1 ? row : 0);
   }
   if (!any_of_block(some != 0)) return;
   if (!any_of_block(~all != 0)) {
@@ -696,6 +820,26 @@ inlined void background_tile(volume<5> v, int ends, unsigned *nodes, int64 *out)
     bool side = !p.x || !p.y || p.x == v.tx - 1 || p.y == v.ty - 1 || !p.z && !(ends & 1) || p.z == v.tz - 1 && !(ends & 2);
     close_full_tile<F>(nodes, base, side ? 0 : base);
     add_all(out, cavities, !side && !t && !planted(fault::full));
+    return;
+  }
+  queue q{(unsigned *)block_changes + shared_queue(32 * F::ends) + 64 * (t >> 5), of, 0, 0, 0, 0};
+  // The bits of a row that the outside is beside.
+  auto sides_of = [&](word mine, int y, int z) {
+    bool at_row = y == 0 || y == v.h - 1, at_plane = z == 0 && !(ends & 1) || z == v.d - 1 && !(ends & 2);
+    word sides = at_row != at_plane || at_row && !planted(fault::edges) ? mine : 0;
+    if (!planted(fault::edges) || !at_row && !at_plane) {
+      if (p.x == 0) sides |= mine & 1;
+      if (p.x == v.tx - 1) sides |= mine & 1ull << ((v.w - 1) & 63);
+    }
+    return sides;
+  };
+  if (!any_of_block(part != 0)) {
+    background_of_planes<F>(of, q, first_node<F>((unsigned)block_x()), nodes, roots, [&](int z, int y, bool &side) {
+      word mine = v.around(p.z * 32 + z, p.y * 32 + y, p.x);
+      side = sides_of(mine, p.y * 32 + y, p.z * 32 + z) != 0;
+      return mine != 0;
+    });
+    add_all(out, cavities, roots - q.joined);
     return;
   }
   word bits[2 * each], starts[each], starts_b[2 * each]; // of rows, then of planes
@@ -706,12 +850,7 @@ inlined void background_tile(volume<5> v, int ends, unsigned *nodes, int64 *out)
     if (planted(fault::square)) closed = planes & up;
     rows &= ~(rows >> 1);
     planes = planes & ~(planes >> 1) & ~onward(planes, closed);
-    bool at_row = y == 0 || y == v.h - 1, at_plane = z == 0 && !(ends & 1) || z == v.d - 1 && !(ends & 2);
-    word sides = at_row != at_plane || at_row && !planted(fault::edges) ? mine : 0;
-    if (!planted(fault::edges) || !at_row && !at_plane) {
-      if (p.x == 0) sides |= mine & 1;
-      if (p.x == v.tx - 1) sides |= mine & 1ull << ((v.w - 1) & 63);
-    }
+    word sides = sides_of(mine, y, z);
     starts[j] = starts_of(mine), starts_b[2 * j] = starts_of(up), starts_b[2 * j + 1] = starts_of(back);
     // The parent of a run is what it is linked with first: the outside, a run of the row before
     // or of the plane before; or itself.
@@ -742,7 +881,6 @@ inlined void background_tile(volume<5> v, int ends, unsigned *nodes, int64 *out)
       of.parent[a] = of.parent[of.parent[a]];
     }
   __syncthreads();
-  queue q{(unsigned *)block_changes + shared_queue(32 * F::ends) + 64 * (t >> 5), of, 0, 0, 0, 0};
   NOT_UNROLLED for (int i = 0; i < 2 * each; i++) {
     int bundle = (i >> 1) * around_block + t;
     links(q, bits[i], bundle, starts[i >> 1], 0, bundle - (i & 1 ? 32 : 1), starts_b[i], 0);

@@ -14,6 +14,7 @@
   fault(slice)    /* the slice that two parts have is counted twice in χ */                         \
   fault(cut)      /* where an image is cut its background is joined with the outside */            \
   fault(full)     /* a tile of which all is in the set, or around it, is not counted */            \
+  fault(whole)    /* of tiles in which each row is all or nothing runs have their first links alone */ \
   fault(side)     /* of curves, saddles around the set are forgotten in the last plane */          \
   fault(waiting)  /* saddles are forgotten that wait while a warp joins others */                  \
   fault(third)    /* of a saddle where three components meet the third is forgotten */             \

@@ -1,6 +1,7 @@
 package duality_test
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
 	"eccbench/internal/device/devicetest"
+	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/betti/counting/countingtest"
@@ -88,9 +90,59 @@ func differs(t *testing.T, open resident.Opener, name string, scope bench.Scope,
 	return countingtest.Differs(duality.OnDevice(open), in, scope, times, betti.Poisoned, want)
 }
 
+// rows is an image whose rows are all or nothing in the set, each by chance, but for some voxels at their ends.
+func rows(t *testing.T, shape grid.Shape, ends int64, density float64, seed uint64) *betti.Image {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 1))
+	data := grid.NewBuffer(shape.Voxels())
+	bit := func() byte {
+		if rng.Float64() < density {
+			return 0
+		}
+		return 1
+	}
+	for row := range shape.D * shape.H {
+		own := bit()
+		for x := range shape.W {
+			data[row*shape.W+x] = own
+			if x < ends || x >= shape.W-ends {
+				data[row*shape.W+x] = bit()
+			}
+		}
+	}
+	f, err := grid.Trusted(shape, grid.Uint8, data, grid.Identity(grid.Uint8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &betti.Image{Source: f, Threshold: 0}
+}
+
+// Tiles in which rows are all or nothing, some of which are the last ones of their rows, and some inside.
+func TestKernelsOfRowsOnHost(t *testing.T) { testRows(t, onHost(t, ""), 2) }
+
+func TestKernelsOfRowsOnDevice(t *testing.T) { testRows(t, ecctest.Device(t), 40) }
+
+func testRows(t *testing.T, open resident.Opener, times int) {
+	t.Helper()
+	for i, shape := range []grid.Shape{{D: 70, H: 67, W: 230}, {D: 66, H: 70, W: 77}, {D: 40, H: 33, W: 256}, {D: 2, H: 1030, W: 230}, {D: 1, H: 520, W: 130}} {
+		for j, density := range []float64{0.1, 0.3, 0.5, 0.7, 0.9} {
+			if times < 10 && (i+j)%3 != 0 {
+				continue // on the host a launch takes long
+			}
+			for _, ends := range []int64{0, 3} {
+				in := rows(t, shape, ends, density, uint64(i))
+				want := answer(t, duality.Implementation{}, in, 2)
+				if err := countingtest.Differs(duality.OnDevice(open), in, bench.Kernel, times, betti.Poisoned, want); err != nil {
+					t.Errorf("%v, %v of rows, %d at their ends: %v", shape, density, ends, err)
+				}
+			}
+		}
+	}
+}
+
 // Each defect that is planted in the kernels shows in some image.
 func TestFaultsPlantedInKernelsShow(t *testing.T) {
-	for _, fault := range []string{"edges", "eighteen", "outside", "seam", "twice", "narrow", "square", "end", "full"} {
+	for _, fault := range []string{"edges", "eighteen", "outside", "seam", "twice", "narrow", "square", "end", "full", "whole"} {
 		t.Run(fault, func(t *testing.T) {
 			open := onHost(t, fault)
 			if !slices.ContainsFunc(asked(), func(name string) bool { return differs(t, open, name, bench.Kernel, 1) != nil }) {

@@ -31,10 +31,11 @@ const (
 	deviceBlock   = 256
 	joinBlock     = 128
 	mostBlocks    = 1 << 12
-	joinBlocks    = 1 << 15
+	joinBlocks    = 1 << 11 // of which each warp takes words in its turn
+	turns         = 2       // numbers of them
 	mostOfBlock   = 1 << 27 // voxels, of which counts of 32 bits tell the changes
-	queueBytes    = 8 * 64  // of a warp
-	stepBytes     = 8 * 16  // of ways down
+	joinBytes     = 32 * 64 // of a warp
+	stepBytes     = 8 * 55  // of ways down, and to places
 	mostOnDevice  = 1<<16 - 1
 	sideBySide    = 32 // words, of lists
 	wordLists     = 4  // of words of bits, beside those of places
@@ -60,17 +61,16 @@ func plan(in grid.Source) (counting.Plan, error) {
 	if !l.Indexed() || l.Len() > mostOnDevice {
 		return counting.Plan{}, fmt.Errorf("%d levels, of which the kernels count %d; take duality, on the cpu", l.Len(), mostOnDevice)
 	}
-	words := d * h * ((w + wordVoxels - 1) / wordVoxels)
+	words := (d*h*((w+wordVoxels-1)/wordVoxels) + sideBySide - 1) / sideBySide * sideBySide // of lists
 	if max(d, h, w) > math.MaxInt32/2 || words*mostMinima > math.MaxUint32-2 {
 		return counting.Plan{}, fmt.Errorf("%v: %d places of minima, of which the kernels count %d; take duality, on the cpu", s, words*mostMinima, uint32(math.MaxUint32-2))
 	}
-	padded := (words + sideBySide - 1) / sideBySide * sideBySide
 	key, same := deviceKey(in)
 	p := counting.Plan{
 		Module: "betti_curves", What: "the resident image with its bits and the edges of minima", Counts: listsOfCounts * (l.Len() + 1),
 		Scratch: []counting.Scratch{
-			{Name: "neighbours not above", Bytes: 4 * places * padded}, {Name: "where voxels descend to", Bytes: 4 * 8 * padded},
-			{Name: "saddles and minima", Bytes: 4 * wordLists * padded}, {Name: "edges of minima", Bytes: 8 * (1 + words*mostMinima)}, {Name: "known minima", Bytes: 4 * 4 * words},
+			{Name: "neighbours not above", Bytes: 4 * places * words}, {Name: "where voxels descend to", Bytes: 4 * 12 * words},
+			{Name: "saddles and minima", Bytes: 4 * wordLists * words}, {Name: "edges of minima", Bytes: 8 * (1 + words*mostMinima)}, {Name: "known minima", Bytes: 4 * (words + turns)},
 		},
 	}
 	if !same {
@@ -108,7 +108,7 @@ func plan(in grid.Source) (counting.Plan, error) {
 		joined := of(numbers, lists, edges, known, int32(l.Len()), m.Counts)
 		join := func(what string) {
 			most = joinBlocks
-			launch(kernel(what), words, joinBlock, joinBlock/32*queueBytes+stepBytes+kept/listsOfCounts, joined...)
+			launch(kernel(what), words, joinBlock, joinBlock/32*joinBytes+stepBytes+kept/listsOfCounts, joined...)
 			most = mostBlocks
 		}
 		launch(kernel("scan"+flat), words, joinBlock, kept, of(before, numbers, lists, edges, known, int32(l.Len()), m.Counts)...)
