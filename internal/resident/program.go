@@ -62,6 +62,22 @@ func (p *Program) Launch(kernel string, blocks, threads, shared int64, args ...a
 	return p.Stream.Launch(p.functions[kernel], device.Launch{Grid: device.Dim{X: blocks}, Block: device.Dim{X: threads}, Shared: shared}, args...)
 }
 
+// AtOnce is how many blocks of a kernel run at once.
+func (p *Program) AtOnce(kernel string, threads int64) (int64, error) {
+	l := device.Launch{Block: device.Dim{X: threads}}
+	err := AtOnce(p.On, p.functions[kernel], &l)
+	return l.Grid.X, err
+}
+
+// PutNumbers allocates memory of the device for numbers, which Close frees, and copies them there.
+func (p *Program) PutNumbers(name string, numbers []float32) (device.Buffer, error) {
+	b, err := PutNumbers(p.On, p.Stream, name, numbers)
+	if b != nil {
+		p.buffers = append(p.buffers, b)
+	}
+	return b, err
+}
+
 // Timed runs what adds to the stream, between the two events.
 func (p *Program) Timed(f func() error) error {
 	return p.On.Do(func() error {

@@ -185,10 +185,10 @@ func (j *deviceJob) setup(c bench.Conditions) (err error) {
 	if err := j.tilt(); err != nil {
 		return err
 	}
-	if j.tau, err = put(j, "thresholds", j.p.Tau); err != nil {
+	if j.tau, err = resident.PutNumbers(j.d, j.stream, "thresholds", j.p.Tau); err != nil {
 		return err
 	}
-	if j.g, err = put(j, "upstream gradient", j.p.G); err != nil {
+	if j.g, err = resident.PutNumbers(j.d, j.stream, "upstream gradient", j.p.G); err != nil {
 		return err
 	}
 	if j.out, err = j.d.Alloc("soft curve", 3*8*int64(len(j.p.Tau))); err != nil {
@@ -213,30 +213,17 @@ func (j *deviceJob) place(c bench.Conditions) (err error) {
 	return err
 }
 
-// put brings numbers to the device.
-func put[T float32 | float64](j *deviceJob, name string, list []T) (device.Buffer, error) {
-	data, err := binary.Append(nil, binary.LittleEndian, list)
-	if err != nil {
-		return nil, err
-	}
-	b, err := j.d.Alloc(name, int64(len(data)))
-	if err != nil {
-		return nil, err
-	}
-	return b, errors.Join(j.stream.Upload(b, 0, data))
-}
-
 // tilt brings what is added to X.
 func (j *deviceJob) tilt() (err error) {
 	t, s := j.p.Tilt(), j.p.Shape()
-	if j.along, err = put(j, "terms along x", t.X); err != nil {
+	if j.along, err = resident.PutNumbers(j.d, j.stream, "terms along x", t.X); err != nil {
 		return err
 	}
 	rows := make([]float32, s.H*s.D)
 	for r := range rows {
 		rows[r] = t.Row(int64(r)%s.H, int64(r)/s.H)
 	}
-	j.ofRow, err = put(j, "terms of rows", rows)
+	j.ofRow, err = resident.PutNumbers(j.d, j.stream, "terms of rows", rows)
 	return err
 }
 
@@ -250,7 +237,7 @@ func (j *deviceJob) byPlaces() (ok bool, err error) {
 	first, step, _ := l.Affinity()
 	c := &counter{name: "places", each: 1, n: l.Len()}
 	c.forwards.Shared, c.backwards.Shared = 4*(c.n+spareCounts), 4*c.n
-	if c.over, err = put(j, "λ", []float64{0, 0, 0, j.p.Lambda}); err != nil {
+	if c.over, err = resident.PutNumbers(j.d, j.stream, "λ", []float64{0, 0, 0, j.p.Lambda}); err != nil {
 		return false, err
 	}
 	return true, j.countBy(c, func(k int64) float64 { return float64(l.Value(k)) }, func() []any {
@@ -269,7 +256,7 @@ func (j *deviceJob) inBins() error {
 		return fmt.Errorf("some voxels stand on no level, and λ is %g, of which the bins would be more than %d; binned, on the cpu, needs none", j.p.Lambda, most)
 	}
 	c := &counter{name: "bins", each: 3, n: int64(b.n)}
-	if c.over, err = put(j, "what bins lie over", []float64{b.lo, b.inverse, b.width, b.lambda}); err != nil {
+	if c.over, err = resident.PutNumbers(j.d, j.stream, "what bins lie over", []float64{b.lo, b.inverse, b.width, b.lambda}); err != nil {
 		return err
 	}
 	return j.countBy(c, func(k int64) float64 { return b.at(int(k)) }, func() []any { return []any{c.over, c.counts, int32(c.n)} })
@@ -288,7 +275,7 @@ func (j *deviceJob) countBy(c *counter, middle func(k int64) float64, own func()
 	for k := range middles {
 		middles[k] = middle(int64(k))
 	}
-	if c.middles, err = put(j, "middles of "+c.name, middles); err != nil {
+	if c.middles, err = resident.PutNumbers(j.d, j.stream, "middles of "+c.name, middles); err != nil {
 		return err
 	}
 	if c.counts, err = j.d.Alloc("counts of "+c.name, 8*(c.each*c.n+1)); err != nil {
@@ -384,17 +371,7 @@ func arrange(d device.Device, kernels device.Module, name string, l *device.Laun
 		return nil, err
 	}
 	l.Block.X = deviceBlock
-	if l.Shared+f.Attributes().Shared > d.Info().Shared {
-		if err := f.AllowShared(l.Shared); err != nil {
-			return nil, err
-		}
-	}
-	atOnce, err := f.Occupancy(l.Block.X, l.Shared)
-	if err == nil && atOnce == 0 {
-		err = fmt.Errorf("kernel %s: no multiprocessor has room for a block", name)
-	}
-	l.Grid.X = int64(d.Info().SMs) * int64(atOnce)
-	return f, err
+	return f, resident.AtOnce(d, f, l)
 }
 
 // Do answers on the device; a whole call has the image from the host, and the gradient there.

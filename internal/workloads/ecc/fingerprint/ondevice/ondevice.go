@@ -121,7 +121,7 @@ func open(d device.Device, p *fingerprint.Prepared, like grid.Source, in fingerp
 		if o.way == "products" || o.way == "every" {
 			numbers = f.Factors
 		}
-		if f.weights, err = put(o, "weights", numbers); err != nil {
+		if f.weights, err = resident.PutNumbers(o.d, o.stream, "weights", numbers); err != nil {
 			return o, err
 		}
 	}
@@ -202,19 +202,6 @@ func (o *Looker) load(t grid.Type) (err error) {
 	return nil
 }
 
-// put brings numbers to the device.
-func put[T uint64 | float32](o *Looker, name string, list []T) (device.Buffer, error) {
-	data, err := binary.Append(nil, binary.LittleEndian, list)
-	if err != nil {
-		return nil, err
-	}
-	b, err := o.d.Alloc(name, int64(len(data)))
-	if err != nil {
-		return nil, err
-	}
-	return b, o.stream.Upload(b, 0, data)
-}
-
 // levels is how values of float32 become levels: by arithmetic in float32 where that gives
 // each level, else by their values.
 func (o *Looker) levels(l grid.Ladder) (err error) {
@@ -232,7 +219,7 @@ func (o *Looker) levels(l grid.Ladder) (err error) {
 	for i := range values {
 		values[i] = l.Value(int64(i))
 	}
-	o.values, err = put(o, "values of the levels", values)
+	o.values, err = resident.PutNumbers(o.d, o.stream, "values of the levels", values)
 	return err
 }
 
@@ -262,17 +249,7 @@ func (o *Looker) arrange(f *function) error {
 	}
 	f.launch.Block.X = threads
 	f.launch.Shared += held * threads / 32
-	if f.launch.Shared+f.kernel.Attributes().Shared > info.Shared {
-		if err := f.kernel.AllowShared(f.launch.Shared); err != nil {
-			return err
-		}
-	}
-	atOnce, err := f.kernel.Occupancy(threads, f.launch.Shared)
-	if err == nil && atOnce == 0 {
-		err = fmt.Errorf("kernel %s: no multiprocessor has room for a block", f.kernel.Name())
-	}
-	f.launch.Grid.X = int64(info.SMs) * int64(atOnce)
-	return err
+	return resident.AtOnce(o.d, f.kernel, &f.launch)
 }
 
 // segment is how many planes a warp marches through, of a 2D image rows. It reads one more, so few
