@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
@@ -84,7 +83,12 @@ func (o OnDevice) Setup(p *softecc.Problem, c bench.Conditions) (bench.Job[softe
 	if err != nil {
 		return nil, err
 	}
-	j := &deviceJob{Watch: resident.NewWatch(d), d: d, p: p, turn: 1, outside: float32(math.Inf(1)), sign: 1}
+	kernels := kernelsOf(p)
+	program, err := resident.NewProgram(d, "soft curve", module, kernels[:]...)
+	if err != nil {
+		return nil, err
+	}
+	j := &deviceJob{Program: program, p: p, turn: 1, outside: float32(math.Inf(1)), sign: 1}
 	if p.Shape().D > 1 {
 		j.sign = -1
 	}
@@ -94,30 +98,36 @@ func (o OnDevice) Setup(p *softecc.Problem, c bench.Conditions) (bench.Job[softe
 			j.sign = -j.sign
 		}
 	}
-	if err := j.setup(c); err != nil {
+	if err := j.setup(kernels, c); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
 	return j, nil
 }
 
+const module = "softecc_dense"
+
+// kernelsOf are those that a problem asks for, in their turns.
+func kernelsOf(p *softecc.Problem) (names [5]string) {
+	for i, name := range []string{fmt.Sprintf("tilt_%v", p.Type()), fmt.Sprintf("changes_%dd", p.Shape().Dim()), "forward", "backward", "sums"} {
+		names[i] = module + "_" + name
+	}
+	return names
+}
+
 var _ bench.DeviceJob = (*deviceJob)(nil)
 
-// A pass is a kernel with the blocks that it is launched in.
+// A pass is a kernel with how many blocks it is launched in.
 type pass struct {
-	device.Function
-	device.Launch
+	kernel string
+	blocks int64
 }
 
 type deviceJob struct {
-	*resident.Watch
-	d          device.Device
-	p          *softecc.Problem
-	turn       float32 // −1 where y is −Y
-	outside    float32
-	sign       int32 // of the cell that is a voxel itself
-	stream     device.Stream
-	start, end device.Event
-	kernels    device.Module
+	*resident.Program
+	p       *softecc.Problem
+	turn    float32 // −1 where y is −Y
+	outside float32
+	sign    int32 // of the cell that is a voxel itself
 
 	tilt, changes, forward, backward, sums pass
 
@@ -132,19 +142,16 @@ type deviceJob struct {
 	feed                *resident.Feed // of whole calls, which bring the image there and the gradient back
 }
 
-func (j *deviceJob) setup(c bench.Conditions) (err error) {
-	if j.stream, err = j.d.NewStream("soft curve"); err != nil {
-		return err
+func (j *deviceJob) setup(kernels [5]string, c bench.Conditions) (err error) {
+	for i, k := range []*pass{&j.tilt, &j.changes, &j.forward, &j.backward, &j.sums} {
+		k.kernel = kernels[i]
+		atOnce, err := j.AtOnce(k.kernel, deviceBlock)
+		if err != nil {
+			return err
+		}
+		k.blocks = min(atOnce, mostBlocks(j.On))
 	}
-	if j.start, err = j.d.NewEvent("start"); err != nil {
-		return err
-	}
-	if j.end, err = j.d.NewEvent("end"); err != nil {
-		return err
-	}
-	if err := j.load(); err != nil {
-		return err
-	}
+	j.sums.blocks = columns(j.p)
 	if err := j.place(c); err != nil {
 		return err
 	}
@@ -154,63 +161,29 @@ func (j *deviceJob) setup(c bench.Conditions) (err error) {
 		bytes int64
 	}{
 		{&j.of, "changes", j.p.Shape().Voxels()}, {&j.dx, "gradient", 4 * j.p.Shape().Voxels()},
-		{&j.partial, "sums of blocks", 8 * (rows(j.p)*j.forward.Grid.X + (rows(j.p)+ofAll)*j.backward.Grid.X)}, {&j.out, "sums", 8 * columns(j.p)},
+		{&j.partial, "sums of blocks", 8 * (rows(j.p)*j.forward.blocks + (rows(j.p)+ofAll)*j.backward.blocks)}, {&j.out, "sums", 8 * columns(j.p)},
 	} {
-		if *b.to, err = j.d.Alloc(b.name, b.bytes); err != nil {
+		if *b.to, err = j.Alloc(b.name, b.bytes); err != nil {
 			return err
 		}
 	}
-	if j.result, err = j.d.AllocPinned("sums on the host", j.out.Bytes()); err != nil {
+	if j.result, err = j.On.AllocPinned("sums on the host", j.out.Bytes()); err != nil {
 		return err
 	}
-	if j.back, err = j.d.AllocPinned("gradient on the host", j.dx.Bytes()); err != nil {
+	if j.back, err = j.On.AllocPinned("gradient on the host", 4*j.p.Shape().Voxels()); err != nil {
 		return err
 	}
-	j.tau, err = j.put("thresholds", thresholds(j.p))
+	j.tau, err = j.PutNumbers("thresholds", thresholds(j.p))
 	return err
-}
-
-// load finds the kernels, and chooses as many blocks as run at once.
-func (j *deviceJob) load() (err error) {
-	dim := fmt.Sprintf("%dd", j.p.Shape().Dim())
-	list := []struct {
-		to   *pass
-		name string
-	}{
-		{&j.tilt, fmt.Sprintf("tilt_%v", j.p.Type())}, {&j.changes, "changes_" + dim}, {&j.forward, "forward"}, {&j.backward, "backward"}, {&j.sums, "sums"},
-	}
-	var names []string
-	for i := range list {
-		list[i].name = "softecc_dense_" + list[i].name
-		names = append(names, list[i].name)
-	}
-	if j.kernels, err = resident.Load(j.d, "softecc_dense", names...); err != nil {
-		return err
-	}
-	for _, k := range list {
-		if k.to.Function, err = j.kernels.Function(k.name); err != nil {
-			return err
-		}
-		atOnce, err := k.to.Occupancy(deviceBlock, 0)
-		if err == nil && atOnce == 0 {
-			err = fmt.Errorf("kernel %s: no multiprocessor has room for a block", k.name)
-		}
-		if err != nil {
-			return err
-		}
-		k.to.Block.X, k.to.Grid.X = deviceBlock, min(int64(j.d.Info().SMs)*int64(atOnce), mostBlocks(j.d))
-	}
-	j.sums.Grid.X = columns(j.p)
-	return nil
 }
 
 // place brings the image to the device, or prepares for whole calls that do; and what is added to
 // it, unless that is nothing.
 func (j *deviceJob) place(c bench.Conditions) (err error) {
 	if c.Scope != bench.E2E {
-		j.image, err = resident.Put(j.d, j.stream, j.p)
-	} else if j.image, err = j.d.Alloc("image", grid.TotalBytes(j.p)); err == nil {
-		j.feed, err = resident.NewFeed(j.d, j.p, 0, c.Threads)
+		j.image, err = resident.Put(j.On, j.Stream, j.p)
+	} else if j.image, err = j.On.Alloc("image", grid.TotalBytes(j.p)); err == nil {
+		j.feed, err = resident.NewFeed(j.On, j.p, 0, c.Threads)
 	}
 	if err != nil {
 		return err
@@ -220,32 +193,19 @@ func (j *deviceJob) place(c bench.Conditions) (err error) {
 		return nil
 	}
 	t, s := j.p.Tilt(), j.p.Shape()
-	if j.along, err = j.put("terms along x", t.X); err != nil {
+	if j.along, err = j.PutNumbers("terms along x", t.X); err != nil {
 		return err
 	}
 	rows := make([]float32, s.H*s.D)
 	for r := range rows {
 		rows[r] = t.Row(int64(r)%s.H, int64(r)/s.H)
 	}
-	if j.ofRow, err = j.put("terms of rows", rows); err != nil {
+	if j.ofRow, err = j.PutNumbers("terms of rows", rows); err != nil {
 		return err
 	}
-	j.own, err = j.d.Alloc("Y", 4*s.Voxels())
+	j.own, err = j.Alloc("Y", 4*s.Voxels())
 	j.y = j.own
 	return err
-}
-
-// put brings numbers to the device.
-func (j *deviceJob) put(name string, list []float32) (device.Buffer, error) {
-	data, err := binary.Append(nil, binary.LittleEndian, list)
-	if err != nil {
-		return nil, err
-	}
-	b, err := j.d.Alloc(name, int64(len(data)))
-	if err != nil {
-		return nil, err
-	}
-	return b, j.stream.Upload(b, 0, data)
 }
 
 // thresholds are what the kernels have of each: itself in float32; what that lacks, in units of
@@ -263,12 +223,12 @@ func thresholds(p *softecc.Problem) []float32 {
 // Do answers on the device; a whole call has the image from the host, and the gradient there.
 func (j *deviceJob) Do(*bench.Trace) error {
 	if j.feed == nil {
-		return j.d.Do(j.run)
+		return j.run()
 	}
-	if err := j.feed.Add(j.stream, j.image, 0); err != nil {
+	if err := j.feed.Add(j.Stream, j.image, 0); err != nil {
 		return err
 	}
-	if err := j.d.Do(j.run); err != nil {
+	if err := j.run(); err != nil {
 		return err
 	}
 	return j.bring()
@@ -276,30 +236,25 @@ func (j *deviceJob) Do(*bench.Trace) error {
 
 // bring brings the gradient to the host.
 func (j *deviceJob) bring() error {
-	return errors.Join(j.stream.Copy(j.back, 0, j.dx, 0, j.dx.Bytes()), j.stream.Wait())
+	return errors.Join(j.Stream.Copy(j.back, 0, j.dx, 0, j.back.Bytes()), j.Stream.Wait())
 }
 
 func (j *deviceJob) run() error {
 	s, n := j.p.Shape(), int32(rows(j.p))
 	w, h, d, steep := int32(s.W), int32(s.H), int32(s.D), float32(steepness(j.p))
-	errs := []error{j.stream.Record(j.start)}
-	launch := func(k pass, args ...any) { errs = append(errs, j.stream.Launch(k.Function, k.Launch, args...)) }
-	if j.own != nil {
-		launch(j.tilt, j.image, j.along, j.ofRow, w, h, d, j.turn, j.y)
-	}
-	launch(j.changes, j.y, w, h, d, j.outside, j.sign, j.of)
-	launch(j.forward, j.y, j.of, w, h, d, j.tau, n, steep, j.turn, j.partial)
-	launch(j.backward, j.y, j.of, w, h, d, j.tau, n, steep, j.turn, float32(j.p.Lambda), j.dx, j.partial, int64(n)*j.forward.Grid.X)
-	launch(j.sums, j.partial, n, int32(j.forward.Grid.X), int32(j.backward.Grid.X), j.out)
-	return errors.Join(append(errs, j.stream.Record(j.end), j.stream.Copy(j.result, 0, j.out, 0, j.out.Bytes()), j.stream.Wait())...)
-}
-
-// Elapsed is what the last Do took on the device.
-func (j *deviceJob) Elapsed() (time.Duration, error) { return j.end.Since(j.start) }
-
-// Cool empties the device's second-level cache.
-func (j *deviceJob) Cool() error {
-	return errors.Join(j.d.FlushL2(j.stream), j.stream.Wait())
+	err := j.Timed(func() error {
+		var errs []error
+		launch := func(k pass, args ...any) { errs = append(errs, j.Launch(k.kernel, k.blocks, deviceBlock, 0, args...)) }
+		if j.own != nil {
+			launch(j.tilt, j.image, j.along, j.ofRow, w, h, d, j.turn, j.y)
+		}
+		launch(j.changes, j.y, w, h, d, j.outside, j.sign, j.of)
+		launch(j.forward, j.y, j.of, w, h, d, j.tau, n, steep, j.turn, j.partial)
+		launch(j.backward, j.y, j.of, w, h, d, j.tau, n, steep, j.turn, float32(j.p.Lambda), j.dx, j.partial, int64(n)*j.forward.blocks)
+		launch(j.sums, j.partial, n, int32(j.forward.blocks), int32(j.backward.blocks), j.out)
+		return errors.Join(errs...)
+	})
+	return errors.Join(err, j.Stream.Copy(j.result, 0, j.out, 0, j.result.Bytes()), j.Stream.Wait())
 }
 
 // Poison overwrites what Out reads, and what it is made of.
@@ -309,11 +264,7 @@ func (j *deviceJob) Poison() {
 	if j.own != nil {
 		list = append(list, j.own)
 	}
-	for _, b := range list {
-		// A device that cannot be written to fails at the next call, with the reason.
-		_ = j.stream.Fill(b, 0, b.Bytes(), poison)
-	}
-	_ = j.stream.Wait()
+	j.Fill(poison, list...)
 	resident.Overwrite(j.result.Data(), poison)
 	resident.Overwrite(j.back.Data(), poison)
 }
@@ -349,16 +300,9 @@ func (j *deviceJob) Out() (softecc.Answer, error) {
 
 // Close frees the device's memory and kernels.
 func (j *deviceJob) Close() error {
-	var errs []error
-	if j.stream != nil {
-		errs = append(errs, j.stream.Wait())
-	}
+	errs := []error{j.Stream.Wait()}
 	if j.feed != nil {
 		errs = append(errs, j.feed.Close())
 	}
-	errs = append(errs, resident.CloseAll(j.back, j.result, j.out, j.partial, j.tau, j.dx, j.of, j.own, j.ofRow, j.along, j.image, j.kernels, j.end, j.start), j.Watch.Close())
-	if j.stream != nil {
-		errs = append(errs, j.stream.Close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, resident.CloseAll(j.back, j.result, j.image), j.Program.Close())...)
 }
