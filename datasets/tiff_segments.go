@@ -153,7 +153,10 @@ func (t *tiffFile) segment(p *tiffPage, i int64) ([]byte, error) {
 		return data, nil
 	}
 	n := p.segmentW * p.samples * size
-	planes := make([]byte, n)
+	var planes []byte
+	if p.predictor == tiffBytesPredictor {
+		planes = make([]byte, n)
+	}
 	for row := range p.segmentRows(i) {
 		row := data[row*n : (row+1)*n]
 		if p.predictor == tiffBytesPredictor {
