@@ -55,10 +55,15 @@ func (o *Looker) pass(in grid.Source, threads int, bytes int64) (sum fingerprint
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, feed.Close()) }()
-	if s.memory, err = o.d.Alloc("slab", s.room*s.size); err != nil {
+	const word = 4 // of which kernels of bytes read all, where the image ends within one
+	end := s.room * s.size
+	if s.memory, err = o.d.Alloc("slab", grid.CeilDiv(end, word)*word); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.memory.Close()) }()
+	if err := o.stream.Fill(s.memory, end, s.memory.Bytes()-end, 0); err != nil {
+		return nil, err
+	}
 	if err := o.begin(); err != nil {
 		return nil, err
 	}
