@@ -61,6 +61,7 @@ func (f *filler) components(kind int, lo, hi int64) (c found) {
 	if c.last != nil {
 		copy(c.last.main, f.main[n*f.plane:])
 	}
+	c.order(shared(kind), [2]bool{lo == 0 && f.keeps[0], hi == f.d && f.keeps[1]})
 	return c
 }
 
