@@ -20,7 +20,7 @@ const blockPlanes = 8
 func (f *filler) components(kind int, lo, hi int64) (c found) {
 	n := hi - lo
 	f.to, f.touching, f.spares = &c, f.corners(kind), kind == ofSet
-	f.begin, f.end = f.row(0, 0), f.row(n, 0)
+	begin, end := f.row(0, 0), f.row(n, 0)
 	f.firstEnd, f.lastBegin = f.row(0, 0), f.row(n, 0)
 	if lo > 0 || f.keeps[0] {
 		c.first, f.firstEnd = &border{main: make([]uint64, f.plane+2)}, f.row(1, 0)
@@ -29,7 +29,7 @@ func (f *filler) components(kind int, lo, hi int64) (c found) {
 		c.last, f.lastBegin = &border{main: make([]uint64, f.plane+2)}, f.row(n-1, 0)
 	}
 	last := uint64(1)<<uint(f.w%64) - 1 // the voxels of a row's last word
-	copy(f.left[f.begin:f.end], f.inside[f.begin:f.end])
+	copy(f.left[begin:end], f.inside[begin:end])
 	for z := int64(0); kind == ofRest && z < n; z++ {
 		for y := range f.h {
 			row := f.left[f.row(z, y):][:f.words]
@@ -39,7 +39,7 @@ func (f *filler) components(kind int, lo, hi int64) (c found) {
 			row[f.words-1] &= last
 		}
 	}
-	clear(f.left[f.end:]) // a slab before this one may have had more planes
+	clear(f.left[end:]) // a slab before this one may have had more planes
 	clear(f.main)
 	if kind == ofRest {
 		c.nodes, c.main = 1, 1
