@@ -29,11 +29,13 @@ func (f *filler) components(kind int, lo, hi int64) (c found) {
 		c.last, f.lastBegin = &border{main: make([]uint64, f.plane+2)}, f.row(n-1, 0)
 	}
 	last := uint64(1)<<uint(f.w%64) - 1 // the voxels of a row's last word
-	copy(f.left[begin:end], f.inside[begin:end])
+	if kind == ofSet {
+		copy(f.left[begin:end], f.inside[begin:end])
+	}
 	for z := int64(0); kind == ofRest && z < n; z++ {
 		for y := range f.h {
-			row := f.left[f.row(z, y):][:f.words]
-			for i, v := range row {
+			row, inside := f.left[f.row(z, y):][:f.words], f.inside[f.row(z, y):][:f.words]
+			for i, v := range inside {
 				row[i] = ^v
 			}
 			row[f.words-1] &= last

@@ -45,6 +45,7 @@ type flood struct {
 	slabs []filled
 	met   []atomic.Int32 // sides of each slab's last plane that are filled
 	sets  sync.Pool      // of planes
+	none  *ecc.PlaneSet  // a plane of none
 }
 
 // row is where a row of a slab begins. There is a plane of none at either end of a slab, and a
@@ -114,6 +115,7 @@ func (f *flood) prepare() {
 	}
 	n := grid.CeilDiv(f.d, f.planes)
 	f.slabs, f.met = make([]filled, n), make([]atomic.Int32, n)
+	f.none = ecc.NewPlaneSet(f.h, f.w)
 	f.sets.New = func() any { return ecc.NewPlaneSet(f.h, f.w) }
 }
 
@@ -217,13 +219,12 @@ type filled struct {
 // A filler is a core's memory.
 type filler struct {
 	*flood
-	buffer       []byte
-	below, above *ecc.PlaneSet
-	inside       []uint64 // the bits of a slab
-	left         []uint64 // to be filled
-	main         []uint64 // the main component
-	due          []uint64 // filled, but their neighbours are not
-	todo         []int    // words that have bits which are due
+	buffer []byte
+	inside []uint64 // the bits of a slab
+	left   []uint64 // to be filled
+	main   []uint64 // the main component
+	due    []uint64 // filled, but their neighbours are not
+	todo   []int    // words that have bits which are due
 	// of the kind that is filled
 	to                  *found
 	touching            bool  // at edges and corners too
@@ -240,7 +241,6 @@ func (f *filler) begin(of *flood) {
 		return
 	}
 	f.flood = of
-	f.below, f.above = ecc.NewPlaneSet(of.h, of.w), ecc.NewPlaneSet(of.h, of.w)
 	n := of.row(min(of.planes, of.d)+1, 0)
 	all := grid.NewValues[uint64](3 * n) // in one piece, for large pages
 	f.left, f.main, f.due = all[:n:n], all[n:2*n:2*n], all[2*n:]
@@ -257,40 +257,46 @@ func (f *filler) read(lo, hi int64) error {
 			return err
 		}
 		for z := from; z < end; z++ {
-			f.put(f.inside, z-lo, f.above, slab[(z-from)*size:][:size])
+			f.put(f.inside, z-lo, slab[(z-from)*size:][:size])
 		}
 	}
 	return nil
 }
 
-// put puts the set of a plane's values into the bits of a slab, by way of a plane.
-func (f *flood) put(inside []uint64, z int64, by *ecc.PlaneSet, plane []byte) {
-	fillSet(by, f.in.Type(), plane, f.in, f.convention)
-	copy(inside[f.row(z, -1):], by.Row(-1)[:f.plane])
+// planeOf is a plane of the bits of a slab.
+func (f *flood) planeOf(inside []uint64, z int64) *ecc.PlaneSet {
+	return ecc.PlaneSetOf(inside[f.row(z, -1):], f.h, f.w)
+}
+
+// put puts the set of a plane's values into the bits of a slab.
+func (f *flood) put(inside []uint64, z int64, plane []byte) {
+	fillSet(f.planeOf(inside, z), f.in.Type(), plane, f.in, f.convention)
 }
 
 // cells counts those of the planes of a slab, of which the first one and the last one stay for those between it and its
 // neighbours.
 func (f *filler) cells(s *filled, lo, hi int64) (n int64) {
-	plane := func(z int64, to *ecc.PlaneSet) { copy(to.Row(-1)[:f.plane], f.inside[f.row(z-lo, -1):]) }
-	f.above.Clear()
-	for z := lo; z < hi; z++ {
-		f.below, f.above = f.above, f.below
-		if plane(z, f.above); z > lo || lo == 0 {
-			n += f.count(f.below, f.above)
-		}
+	for z := lo + 1; z < hi; z++ {
+		n += f.count(f.planeOf(f.inside, z-1-lo), f.planeOf(f.inside, z-lo))
 	}
-	if lo > 0 {
-		s.first = f.sets.Get().(*ecc.PlaneSet)
-		plane(lo, s.first)
+	first, last := f.planeOf(f.inside, 0), f.planeOf(f.inside, hi-1-lo)
+	if lo == 0 {
+		n += f.count(f.none, first)
+	} else {
+		s.first = f.copied(first)
 	}
-	if hi < f.d {
-		s.last = f.sets.Get().(*ecc.PlaneSet)
-		plane(hi-1, s.last)
-		return n
+	if hi == f.d {
+		return n + f.count(last, f.none)
 	}
-	f.below.Clear()
-	return n + f.count(f.above, f.below)
+	s.last = f.copied(last)
+	return n
+}
+
+// copied is a plane that stays as it is.
+func (f *flood) copied(plane *ecc.PlaneSet) *ecc.PlaneSet {
+	to := f.sets.Get().(*ecc.PlaneSet)
+	copy(to.Row(-1)[:f.plane], plane.Row(-1)[:f.plane])
+	return to
 }
 
 // fillSet puts the set of an image in a convention, of the values of a plane, in one of bits.

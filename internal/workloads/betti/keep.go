@@ -52,8 +52,6 @@ func (k *keeper) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := k.Source.ReadSlab(dst, lo, hi); err != nil {
 		return err
 	}
-	set := k.sets.Get().(*ecc.PlaneSet)
-	defer k.sets.Put(set)
 	bytes := grid.SliceBytes(k.Source)
 	for z := lo; z < hi; z++ {
 		if k.planes[z].Swap(true) {
@@ -63,7 +61,7 @@ func (k *keeper) ReadSlab(dst []byte, lo, hi int64) error {
 		first, end := k.span(n)
 		b := &k.bits[n]
 		b.once.Do(func() { b.inside = k.room() })
-		k.put(b.inside, z-first, set, dst[(z-lo)*bytes:][:bytes])
+		k.put(b.inside, z-first, dst[(z-lo)*bytes:][:bytes])
 		if b.planes.Add(1) == end-first {
 			k.complete(n)
 		}
