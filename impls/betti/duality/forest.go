@@ -12,6 +12,7 @@ type forest struct {
 	parent     []int32 // of each node, one of a lesser number or itself
 	begins     int32   // the first node of the plane that was sifted last
 	kept       int32   // nodes that stay, from the first one on
+	from       int32   // where its nodes begin among those of all parts
 	trunk      int32   // the node of the trunk
 	components int64   // nodes less unions
 	first      kept
@@ -255,22 +256,17 @@ func (f *forest) forget() {
 	}
 }
 
-// append adds the nodes of another part after those of a forest; what is outside of both is one.
-func (f *forest) append(g *forest, kind int) (joined int64) {
-	n := int32(len(f.parent))
-	for _, p := range g.parent {
-		f.parent = append(f.parent, p+n)
+// in puts the nodes of a part among those of all parts.
+func (f *forest) in(all []int32) {
+	for i, p := range f.parent {
+		all[f.from+int32(i)] = f.from + p
 	}
-	for _, k := range []*kept{&g.first, &g.last} {
-		k.trunk += n
+	for _, k := range []*kept{&f.first, &f.last} {
+		k.trunk += f.from
 		for i := range k.base {
-			k.base[i] += n
+			k.base[i] += f.from
 		}
 	}
-	if kind == ofRest {
-		joined = unite(f.parent, outside, outside+n)
-	}
-	return joined
 }
 
 // meet joins the components of a plane with those of the next one, of another part.

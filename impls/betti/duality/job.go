@@ -3,6 +3,7 @@ package duality
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/crew"
@@ -73,9 +74,11 @@ func (j *job) Do(trace *bench.Trace) error {
 	}
 	end()
 	defer trace.Span("seams")()
+	var g crew.Group
 	for kind := range j.kinds() {
-		j.components[kind] = j.join(kind)
+		g.Go(func() { j.components[kind] = j.join(kind) })
 	}
+	g.Wait()
 	chi := int64(0)
 	for i, p := range j.parts {
 		if chi += p.chi; i > 0 {
@@ -133,26 +136,49 @@ func (j *job) take(p *part) error {
 	return nil
 }
 
-// join joins the components of a kind of all parts, and is how many there are.
+// join joins the components of a kind of all parts, and is how many there are. Neighbours are joined at the same
+// time, and those of neighbours, whose nodes nobody else has.
 func (j *job) join(kind int) (components int64) {
-	all := j.parts[0].forests[kind]
-	for i, p := range j.parts {
+	n := 0
+	for _, p := range j.parts {
 		f := p.forests[kind]
 		components += f.components
-		if i == 0 {
-			continue
+		f.from = int32(n)
+		n += len(f.parent)
+	}
+	all := j.parts[0].forests[kind]
+	all.parent = slices.Grow(all.parent, n-len(all.parent))
+	parent := all.parent[:n]
+	j.each(func(p *part) { p.forests[kind].in(parent) })
+	joined := make([]int64, len(j.parts))
+	for by := 1; by < len(j.parts); by *= 2 {
+		var g crew.Group
+		for i := by; i < len(j.parts); i += 2 * by {
+			g.Go(func() { joined[i] = j.seam(parent, i-by, i, kind) })
 		}
-		components -= all.append(f, kind)
-		if j.fault == LostSeam && kind == ofSet {
-			continue
-		}
-		joined := j.meet(all.parent, &j.parts[i-1].forests[kind].last, &f.first, kind)
-		if j.fault == CountedTwice && kind == ofRest {
-			joined *= 2
-		}
-		components -= joined
+		g.Wait()
+	}
+	all.parent = parent
+	for _, n := range joined {
+		components -= n
 	}
 	return components
+}
+
+// seam joins the components of a kind of parts from one on up to another with those from that on.
+func (j *job) seam(parent []int32, before, i, kind int) (joined int64) {
+	f := j.parts[i].forests[kind]
+	if kind == ofRest { // what is outside of both is one
+		joined = unite(parent, j.parts[before].forests[kind].from+outside, f.from+outside)
+	}
+	if j.fault == LostSeam && kind == ofSet {
+		return joined
+	}
+	met := j.meet(parent, &j.parts[i-1].forests[kind].last, &f.first, kind)
+	if j.fault == CountedTwice && kind == ofRest {
+		met *= 2
+	}
+	return joined + met
 }
 
 // unite makes one component of those of two nodes, where there are two: Rem's algorithm

@@ -19,5 +19,13 @@ func floodKernelOf(name string) floodKernel {
 	k.corners = func(main, left []uint64, at, words, row, plane, apart, step, planes int64) {
 		floodCornersAVX512(&main[at], &left[at], int(words), int(word*row), int(word*plane), int(word*apart), int(word*step), int(planes))
 	}
+	if isa.Counts() {
+		k.aloneFaces = func(main, left []uint64, at, words, row, plane int64) int64 {
+			return int64(aloneFacesAVX512(&main[at], &left[at], int(words), int(word*row), int(word*plane)))
+		}
+		k.aloneCorners = func(main, left []uint64, at, words, row, plane int64) int64 {
+			return int64(aloneCornersAVX512(&main[at], &left[at], int(words), int(word*row), int(word*plane)))
+		}
+	}
 	return k
 }

@@ -13,3 +13,13 @@ func floodFacesAVX512(main *uint64, left *uint64, words int, row int, plane int,
 //
 //go:noescape
 func floodCornersAVX512(main *uint64, left *uint64, words int, row int, plane int, apart int, step int, planes int)
+
+// aloneFacesAVX512 takes voxels that have no neighbour of what is left from so many words, and puts those that touch the main component into it; it counts the others. Rows and planes are so many bytes apart, at corners too.
+//
+//go:noescape
+func aloneFacesAVX512(main *uint64, left *uint64, words int, row int, plane int) int
+
+// aloneCornersAVX512 takes voxels that have no neighbour of what is left from so many words, and puts those that touch the main component into it; it counts the others. Rows and planes are so many bytes apart, at corners too.
+//
+//go:noescape
+func aloneCornersAVX512(main *uint64, left *uint64, words int, row int, plane int) int

@@ -173,3 +173,197 @@ vector:
 	JNZ         plane
 	VZEROUPPER
 	RET
+
+// func aloneFacesAVX512(main *uint64, left *uint64, words int, row int, plane int) int
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VPOPCNTDQ, BMI2, CMOV
+TEXT ·aloneFacesAVX512(SB), NOSPLIT, $0-48
+	MOVQ   main+0(FP), AX
+	MOVQ   left+8(FP), CX
+	MOVQ   words+16(FP), DX
+	MOVQ   row+24(FP), BX
+	MOVQ   plane+32(FP), SI
+	MOVQ   BX, DI
+	NEGQ   DI
+	MOVQ   SI, R8
+	NEGQ   R8
+	VPXORQ Z0, Z0, Z0
+
+vector:
+	MOVQ        $+8, R10
+	CMPQ        DX, R10
+	CMOVQLT     DX, R10
+	MOVL        $+255, R9
+	BZHIL       R10, R9, R9
+	KMOVB       R9, K1
+	VMOVDQU64.Z (CX), K1, Z1
+	VPTESTMQ    Z1, Z1, K2
+	KORTESTB    K2, K2
+	JZ          next
+	VMOVDQU64.Z (CX)(DI*1), K1, Z2
+	VPORQ       (CX)(BX*1), Z2, K1, Z2
+	VPORQ       (CX)(R8*1), Z2, K1, Z2
+	VPORQ       (CX)(SI*1), Z2, K1, Z2
+	VMOVDQU64.Z -8(CX), K1, Z3
+	VMOVDQU64.Z 8(CX), K1, Z4
+	VMOVDQU64.Z (CX), K1, Z5
+	VPSHLDQ     $0x01, Z3, Z5, Z3
+	VPSHRDQ     $0x01, Z4, Z5, Z4
+	VPTERNLOGQ  $0xfe, Z4, Z3, Z2
+	VPANDNQ     Z1, Z2, Z2
+	VPTESTMQ    Z2, Z2, K2
+	KORTESTB    K2, K2
+	JZ          next
+	VPANDNQ     Z1, Z2, Z1
+	VMOVDQU64   Z1, K1, (CX)
+	VMOVDQU64.Z (AX)(DI*1), K1, Z1
+	VPORQ       (AX)(BX*1), Z1, K1, Z1
+	VPORQ       (AX)(R8*1), Z1, K1, Z1
+	VPORQ       (AX)(SI*1), Z1, K1, Z1
+	VMOVDQU64.Z -8(AX), K1, Z3
+	VMOVDQU64.Z 8(AX), K1, Z4
+	VMOVDQU64.Z (AX), K1, Z5
+	VPSHLDQ     $0x01, Z3, Z5, Z3
+	VPSHRDQ     $0x01, Z4, Z5, Z4
+	VPTERNLOGQ  $0xfe, Z4, Z3, Z1
+	VPANDQ      Z1, Z2, Z1
+	VPANDNQ     Z2, Z1, Z2
+	VPORQ       (AX), Z1, K1, Z1
+	VMOVDQU64   Z1, K1, (AX)
+	VPOPCNTQ    Z2, Z2
+	VPADDQ      Z2, Z0, Z0
+
+next:
+	ADDQ          $+64, AX
+	ADDQ          $+64, CX
+	SUBQ          $+8, DX
+	JG            vector
+	VEXTRACTI64X4 $0x01, Z0, Y1
+	VPADDQ        Y1, Y0, Y1
+	VEXTRACTI128  $0x01, Y1, X0
+	VPADDQ        X0, X1, X0
+	VMOVQ         X0, AX
+	VPEXTRQ       $0x01, X0, CX
+	ADDQ          AX, CX
+	MOVQ          CX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func aloneCornersAVX512(main *uint64, left *uint64, words int, row int, plane int) int
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VPOPCNTDQ, BMI2, CMOV
+TEXT ·aloneCornersAVX512(SB), NOSPLIT, $0-48
+	MOVQ   main+0(FP), AX
+	MOVQ   left+8(FP), CX
+	MOVQ   words+16(FP), DX
+	MOVQ   row+24(FP), BX
+	MOVQ   plane+32(FP), SI
+	MOVQ   BX, DI
+	NEGQ   DI
+	MOVQ   SI, R8
+	NEGQ   R8
+	LEAQ   (R8)(DI*1), R9
+	LEAQ   (R8)(BX*1), R10
+	LEAQ   (SI)(DI*1), R11
+	LEAQ   (SI)(BX*1), R12
+	VPXORQ Z0, Z0, Z0
+
+vector:
+	MOVQ        $+8, R14
+	CMPQ        DX, R14
+	CMOVQLT     DX, R14
+	MOVL        $+255, R13
+	BZHIL       R14, R13, R13
+	KMOVB       R13, K1
+	VMOVDQU64.Z (CX), K1, Z1
+	VPTESTMQ    Z1, Z1, K2
+	KORTESTB    K2, K2
+	JZ          next
+	VMOVDQU64.Z (CX)(DI*1), K1, Z2
+	VPORQ       (CX)(BX*1), Z2, K1, Z2
+	VPORQ       (CX)(R8*1), Z2, K1, Z2
+	VPORQ       (CX)(SI*1), Z2, K1, Z2
+	VMOVDQU64.Z -8(CX), K1, Z3
+	VMOVDQU64.Z 8(CX), K1, Z4
+	VMOVDQU64.Z (CX), K1, Z5
+	VPORQ       (CX)(R9*1), Z2, K1, Z2
+	VPORQ       (CX)(R10*1), Z2, K1, Z2
+	VPORQ       (CX)(R11*1), Z2, K1, Z2
+	VPORQ       (CX)(R12*1), Z2, K1, Z2
+	VPORQ       Z2, Z5, Z5
+	VPORQ       -8(CX)(DI*1), Z3, K1, Z3
+	VPORQ       8(CX)(DI*1), Z4, K1, Z4
+	VPORQ       -8(CX)(BX*1), Z3, K1, Z3
+	VPORQ       8(CX)(BX*1), Z4, K1, Z4
+	VPORQ       -8(CX)(R8*1), Z3, K1, Z3
+	VPORQ       8(CX)(R8*1), Z4, K1, Z4
+	VPORQ       -8(CX)(SI*1), Z3, K1, Z3
+	VPORQ       8(CX)(SI*1), Z4, K1, Z4
+	VPORQ       -8(CX)(R9*1), Z3, K1, Z3
+	VPORQ       8(CX)(R9*1), Z4, K1, Z4
+	VPORQ       -8(CX)(R10*1), Z3, K1, Z3
+	VPORQ       8(CX)(R10*1), Z4, K1, Z4
+	VPORQ       -8(CX)(R11*1), Z3, K1, Z3
+	VPORQ       8(CX)(R11*1), Z4, K1, Z4
+	VPORQ       -8(CX)(R12*1), Z3, K1, Z3
+	VPORQ       8(CX)(R12*1), Z4, K1, Z4
+	VPSHLDQ     $0x01, Z3, Z5, Z3
+	VPSHRDQ     $0x01, Z4, Z5, Z4
+	VPTERNLOGQ  $0xfe, Z4, Z3, Z2
+	VPANDNQ     Z1, Z2, Z2
+	VPTESTMQ    Z2, Z2, K2
+	KORTESTB    K2, K2
+	JZ          next
+	VPANDNQ     Z1, Z2, Z1
+	VMOVDQU64   Z1, K1, (CX)
+	VMOVDQU64.Z (AX)(DI*1), K1, Z1
+	VPORQ       (AX)(BX*1), Z1, K1, Z1
+	VPORQ       (AX)(R8*1), Z1, K1, Z1
+	VPORQ       (AX)(SI*1), Z1, K1, Z1
+	VMOVDQU64.Z -8(AX), K1, Z3
+	VMOVDQU64.Z 8(AX), K1, Z4
+	VMOVDQU64.Z (AX), K1, Z5
+	VPORQ       (AX)(R9*1), Z1, K1, Z1
+	VPORQ       (AX)(R10*1), Z1, K1, Z1
+	VPORQ       (AX)(R11*1), Z1, K1, Z1
+	VPORQ       (AX)(R12*1), Z1, K1, Z1
+	VPORQ       Z1, Z5, Z5
+	VPORQ       -8(AX)(DI*1), Z3, K1, Z3
+	VPORQ       8(AX)(DI*1), Z4, K1, Z4
+	VPORQ       -8(AX)(BX*1), Z3, K1, Z3
+	VPORQ       8(AX)(BX*1), Z4, K1, Z4
+	VPORQ       -8(AX)(R8*1), Z3, K1, Z3
+	VPORQ       8(AX)(R8*1), Z4, K1, Z4
+	VPORQ       -8(AX)(SI*1), Z3, K1, Z3
+	VPORQ       8(AX)(SI*1), Z4, K1, Z4
+	VPORQ       -8(AX)(R9*1), Z3, K1, Z3
+	VPORQ       8(AX)(R9*1), Z4, K1, Z4
+	VPORQ       -8(AX)(R10*1), Z3, K1, Z3
+	VPORQ       8(AX)(R10*1), Z4, K1, Z4
+	VPORQ       -8(AX)(R11*1), Z3, K1, Z3
+	VPORQ       8(AX)(R11*1), Z4, K1, Z4
+	VPORQ       -8(AX)(R12*1), Z3, K1, Z3
+	VPORQ       8(AX)(R12*1), Z4, K1, Z4
+	VPSHLDQ     $0x01, Z3, Z5, Z3
+	VPSHRDQ     $0x01, Z4, Z5, Z4
+	VPTERNLOGQ  $0xfe, Z4, Z3, Z1
+	VPANDQ      Z1, Z2, Z1
+	VPANDNQ     Z2, Z1, Z2
+	VPORQ       (AX), Z1, K1, Z1
+	VMOVDQU64   Z1, K1, (AX)
+	VPOPCNTQ    Z2, Z2
+	VPADDQ      Z2, Z0, Z0
+
+next:
+	ADDQ          $+64, AX
+	ADDQ          $+64, CX
+	SUBQ          $+8, DX
+	JG            vector
+	VEXTRACTI64X4 $0x01, Z0, Y1
+	VPADDQ        Y1, Y0, Y1
+	VEXTRACTI128  $0x01, Y1, X0
+	VPADDQ        X0, X1, X0
+	VMOVQ         X0, AX
+	VPEXTRQ       $0x01, X0, CX
+	ADDQ          AX, CX
+	MOVQ          CX, ret+40(FP)
+	VZEROUPPER
+	RET

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"eccbench/internal/grid"
@@ -53,9 +54,14 @@ func TestSlabsAreFilledLikeVoxels(t *testing.T) {
 					characteristic: of.characteristic(c.Vertices),
 				}
 				for _, planes := range []int64{0, 1, 2, 3} {
-					for _, source := range []grid.Source{image.Source, struct{ grid.Source }{image.Source}} {
-						few := rng.IntN(4)
-						if got, err := floodOf(image.of(source), c, planes, few); err != nil || got != want {
+					unread := image.of(struct{ grid.Source }{image.Source})
+					once := image.of(&readOnce{image.Source, make([]bool, shape.Slices())})
+					few := rng.IntN(4)
+					for _, in := range []*Image{
+						image, unread, readBefore(t, rng, keeping(once, c, planes, few), 0), readBefore(t, rng, keeping(unread, c, planes, few), 0.5),
+						readBefore(t, rng, keeping(unread, ecc.Convention{}, planes, few), 0),
+					} {
+						if got, err := floodOf(in, c, planes, few); err != nil || got != want {
 							t.Errorf("%v, %v inside, %+v: %+v, %v in slabs of %d planes, small up to %d words, want %+v", shape, density, c, got, err, planes, few, want)
 						}
 					}
@@ -63,6 +69,40 @@ func TestSlabsAreFilledLikeVoxels(t *testing.T) {
 			}
 		}
 	}
+}
+
+// readBefore is an image whose slices are read in any order by several goroutines, but for so many of them, about.
+func readBefore(t *testing.T, rng *rand.Rand, in *Image, unread float64) *Image {
+	t.Helper()
+	var wg sync.WaitGroup
+	for _, z := range rng.Perm(int(in.Shape().Slices())) {
+		if rng.Float64() < unread {
+			continue
+		}
+		wg.Go(func() {
+			if err := in.ReadSlab(grid.NewBuffer(grid.SliceBytes(in)), int64(z), int64(z)+1); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	return in
+}
+
+// readOnce refuses to read again.
+type readOnce struct {
+	grid.Source
+	read []bool
+}
+
+func (r *readOnce) ReadSlab(dst []byte, lo, hi int64) error {
+	for z := lo; z < hi; z++ {
+		if r.read[z] {
+			return fmt.Errorf("slice %d is read again", z)
+		}
+		r.read[z] = true
+	}
+	return r.Source.ReadSlab(dst, lo, hi)
 }
 
 // characteristic counts the cells one of whose voxels is inside, or where voxels are vertices

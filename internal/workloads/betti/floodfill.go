@@ -20,7 +20,7 @@ const blockPlanes = 8
 func (f *filler) components(kind int, lo, hi int64) (c found) {
 	n := hi - lo
 	f.to, f.touching, f.spares = &c, f.corners(kind), kind == ofSet
-	f.begin, f.end = f.row(0, 0), f.row(n, 0)
+	begin, end := f.row(0, 0), f.row(n, 0)
 	f.firstEnd, f.lastBegin = f.row(0, 0), f.row(n, 0)
 	if lo > 0 || f.keeps[0] {
 		c.first, f.firstEnd = &border{main: make([]uint64, f.plane+2)}, f.row(1, 0)
@@ -29,17 +29,19 @@ func (f *filler) components(kind int, lo, hi int64) (c found) {
 		c.last, f.lastBegin = &border{main: make([]uint64, f.plane+2)}, f.row(n-1, 0)
 	}
 	last := uint64(1)<<uint(f.w%64) - 1 // the voxels of a row's last word
-	copy(f.left[f.begin:f.end], f.inside[f.begin:f.end])
+	if kind == ofSet {
+		copy(f.left[begin:end], f.inside[begin:end])
+	}
 	for z := int64(0); kind == ofRest && z < n; z++ {
 		for y := range f.h {
-			row := f.left[f.row(z, y):][:f.words]
-			for i, v := range row {
+			row, inside := f.left[f.row(z, y):][:f.words], f.inside[f.row(z, y):][:f.words]
+			for i, v := range inside {
 				row[i] = ^v
 			}
 			row[f.words-1] &= last
 		}
 	}
-	clear(f.left[f.end:]) // a slab before this one may have had more planes
+	clear(f.left[end:]) // a slab before this one may have had more planes
 	clear(f.main)
 	if kind == ofRest {
 		c.nodes, c.main = 1, 1
@@ -47,12 +49,12 @@ func (f *filler) components(kind int, lo, hi int64) (c found) {
 			f.spread(n)
 		}
 	}
-	for i := f.begin; i < f.end; i++ {
-		if f.left[i] != 0 {
-			f.single(int(i))
-		}
-		for f.left[i] != 0 {
-			f.one(int(i), n)
+	for z := range n {
+		f.singles(z)
+		for i := f.row(z, 0); i < f.row(z, f.h); i++ {
+			for f.left[i] != 0 {
+				f.one(int(i), n)
+			}
 		}
 	}
 	if c.first != nil {
@@ -61,6 +63,7 @@ func (f *filler) components(kind int, lo, hi int64) (c found) {
 	if c.last != nil {
 		copy(c.last.main, f.main[n*f.plane:])
 	}
+	c.order(shared(kind), [2]bool{lo == 0 && f.keeps[0], hi == f.d && f.keeps[1]})
 	return c
 }
 
@@ -135,10 +138,13 @@ func (f *filler) pass(lo, hi int64) {
 // lie so many words further, one of its plane and one of another plane, and at corners from those beside the other one.
 // In a row it grows up to the ends of runs and down by a few voxels, which is all of most runs that are not whole.
 type floodKernel struct {
-	faces, corners func(main, left []uint64, at, words, row, plane, apart, step, planes int64)
+	faces, corners           func(main, left []uint64, at, words, row, plane, apart, step, planes int64)
+	aloneFaces, aloneCorners func(main, left []uint64, at, words, row, plane int64) int64 // see aloneOf
 }
 
-func portableFlood() floodKernel { return floodKernel{growAtFaces, growAtCorners} }
+func portableFlood() floodKernel {
+	return floodKernel{growAtFaces, growAtCorners, aloneOf(false), aloneOf(true)}
+}
 
 // floods is the fastest of this machine.
 var floods = floodKernelOf(isa.Available(assembled)[0])
@@ -188,13 +194,33 @@ func growAtCorners(main, left []uint64, at, words, row, plane, apart, step, plan
 	}
 }
 
-// near are the voxels of a word that some of a slab touch, or are.
-func (f *filler) near(of []uint64, at int) uint64 {
-	w, p := int(f.words), int(f.plane)
-	if !f.touching {
-		return of[at] | of[at]<<1 | of[at]>>1 | of[at-1]>>63 | of[at+1]<<63 |
-			of[at-w] | of[at+w] | of[at-p] | of[at+p]
+// singles takes the voxels of a plane that have no neighbour of what is left. Those of a plane that others meet are nodes.
+func (f *filler) singles(z int64) {
+	at, c := f.row(z, 0), f.to
+	alone, one := floods.aloneFaces, aloneOfWord(false)
+	if f.touching {
+		alone, one = floods.aloneCorners, aloneOfWord(true)
 	}
+	if at >= f.firstEnd && at < f.lastBegin {
+		c.inner += alone(f.main, f.left, at, f.h*f.words, f.words, f.plane)
+		return
+	}
+	for i := at; i < f.row(z, f.h); i++ {
+		for v := one(f.main, f.left, i, f.words, f.plane); v != 0; v &= v - 1 {
+			f.number = 0
+			f.note(int(i), v&-v)
+		}
+	}
+}
+
+// nearFaces are the voxels of a word that some touch at faces, or are; rows and planes are so many words apart.
+func nearFaces(of []uint64, at, w, p int64) uint64 {
+	return of[at] | of[at]<<1 | of[at]>>1 | of[at-1]>>63 | of[at+1]<<63 |
+		of[at-w] | of[at+w] | of[at-p] | of[at+p]
+}
+
+// nearCorners are those that they touch at edges and corners, too.
+func nearCorners(of []uint64, at, w, p int64) uint64 {
 	var v, before, after uint64
 	for plane := at - p; plane <= at+p; plane += p {
 		before |= of[plane-w-1] | of[plane-1] | of[plane+w-1]
@@ -204,31 +230,40 @@ func (f *filler) near(of []uint64, at int) uint64 {
 	return v | v<<1 | v>>1 | before>>63 | after<<63
 }
 
-// single takes the voxels of a word that have no neighbour of what is left.
-func (f *filler) single(i int) {
-	v := f.left[i]
-	// A voxel is itself near: the others are near because of a neighbour.
-	f.left[i] = 0
-	others := f.near(f.left, i)
-	f.left[i] = v
-	v &^= others | v<<1 | v>>1
-	if v == 0 {
-		return
+// aloneOfWord takes the voxels of a word that have no neighbour of what is left, puts those that touch the main
+// component into it, and gives the others.
+func aloneOfWord(corners bool) func(main, left []uint64, at, row, plane int64) uint64 {
+	near := nearFaces
+	if corners {
+		near = nearCorners
 	}
-	f.left[i] &^= v
-	c := f.to
-	if c.main != 0 {
-		part := v & f.near(f.main, i)
-		f.main[i] |= part
-		v &^= part
+	return func(main, left []uint64, at, row, plane int64) uint64 {
+		v := left[at]
+		if v == 0 {
+			return 0
+		}
+		// A voxel is itself near: the others are near because of a neighbour.
+		left[at] = 0
+		others := near(left, at, row, plane)
+		left[at] = v
+		if v &^= others | v<<1 | v>>1; v == 0 {
+			return 0
+		}
+		left[at] &^= v
+		touching := v & near(main, at, row, plane)
+		main[at] |= touching
+		return v &^ touching
 	}
-	if int64(i) >= f.firstEnd && int64(i) < f.lastBegin {
-		c.inner += int64(bits.OnesCount64(v))
-		return
-	}
-	for ; v != 0; v &= v - 1 {
-		f.number = 0
-		f.note(i, v&-v)
+}
+
+// aloneOf does it in so many words, and counts the others.
+func aloneOf(corners bool) func(main, left []uint64, at, words, row, plane int64) int64 {
+	one := aloneOfWord(corners)
+	return func(main, left []uint64, at, words, row, plane int64) (n int64) {
+		for i := at; i < at+words; i++ {
+			n += int64(bits.OnesCount64(one(main, left, i, row, plane)))
+		}
+		return n
 	}
 }
 
@@ -297,6 +332,10 @@ func (f *filler) take(i int, bits uint64) {
 // words are filled; it says whether all is.
 func (f *filler) flow(limited bool) bool {
 	words, plane := int(f.words), int(f.plane)
+	near := nearFaces
+	if f.touching {
+		near = nearCorners
+	}
 	around := [8]int{-words, words, -plane, plane, -plane - words, -plane + words, plane - words, plane + words}
 	for filled := 0; len(f.todo) > 0; filled++ {
 		if limited && filled == f.few {
@@ -313,7 +352,7 @@ func (f *filler) flow(limited bool) bool {
 		if int64(i) < f.firstEnd || int64(i) >= f.lastBegin {
 			f.note(i, v)
 		}
-		f.touched = f.touched || v&f.near(f.main, i) != 0
+		f.touched = f.touched || v&near(f.main, int64(i), f.words, f.plane) != 0
 		// The last bit of a row is of no voxel, so that no row goes on in the next one.
 		if v&1 != 0 {
 			f.take(i-1, 1<<63)

@@ -7,14 +7,58 @@ import (
 )
 
 // What is found in a slab are components those that come to no plane of a neighbour, and nodes: the others,
-// numbered from 1 on. Which voxels of the first and of the last plane are of which node is kept as
-// long as a neighbour needs it.
+// numbered from 1 on. First come those that the graph of all slabs has, then those that come to one plane alone: of the
+// first plane, and of the last one. Which voxels of both planes are of which node is kept as long as a neighbour needs it.
 type found struct {
 	inner       int64
-	nodes       int32
-	main        int32 // the node of the main component, 0 for none
+	nodes       int32    // of the graph of all slabs
+	near        [2]int32 // nodes that come to the first plane alone, and to the last one
+	main        int32    // the node of the main component, 0 for none
 	first, last *border
-	edges       []edge // to nodes of the next slab
+	edges       []edge // of nodes, and of those of the next slab, which come after them
+}
+
+// order numbers the nodes. Those of a plane that is kept are of the graph of all slabs, as are those that are the same in
+// all.
+func (c *found) order(same int32, kept [2]bool) {
+	const first, last, whole = 1, 2, 3
+	at := make([]uint8, c.nodes+1)
+	for i, b := range [2]*border{c.first, c.last} {
+		if b == nil {
+			continue
+		}
+		is := uint8(first << i)
+		if kept[i] {
+			is = whole
+		}
+		for _, p := range b.pieces {
+			at[p.number] |= is
+		}
+	}
+	for n := range same + 1 {
+		at[n] = whole
+	}
+	at[c.main] = whole
+	var next [whole + 1]int32
+	for _, is := range at[1:] {
+		next[is]++
+	}
+	c.nodes, c.near = next[whole], [2]int32{next[first], next[last]}
+	next[whole], next[first], next[last] = 0, c.nodes, c.nodes+c.near[0]
+	number := make([]int32, len(at))
+	for n := 1; n < len(at); n++ {
+		next[at[n]]++
+		number[n] = next[at[n]]
+	}
+	c.main = number[c.main]
+	for _, b := range [2]*border{c.first, c.last} {
+		if b == nil {
+			continue
+		}
+		for i := range b.pieces {
+			b.pieces[i].number = number[b.pieces[i].number]
+		}
+	}
 }
 
 // A border is the nodes of a plane: the voxels of the main component are bits of words, as those
@@ -41,14 +85,14 @@ func (b *border) add(word int, bits uint64, number int32) {
 	b.heads[word] = int32(len(b.pieces))
 }
 
-// An edge is two nodes, of a slab and of the next one.
+// An edge is two nodes.
 type edge uint64
 
 func edgeOf(a, b int32) edge    { return edge(a)<<32 | edge(b) }
 func (e edge) nodes() [2]int32  { return [2]int32{int32(e >> 32), int32(e & math.MaxUint32)} }
 func compacted(e []edge) []edge { slices.Sort(e); return slices.Compact(e) }
 
-// meet lists the edges from the last plane of a slab to the first one of the next, whose rows have
+// meet finds the edges from the last plane of a slab to the first one of the next, whose rows have
 // so many words, and which nobody needs any more.
 func (c *found) meet(next *found, words int, corners bool) {
 	a, b := c.last, next.first
@@ -108,6 +152,84 @@ func (c *found) meet(next *found, words int, corners bool) {
 			}
 		}
 	}
+	c.close(next, compacted(c.edges))
+}
+
+// close fills what is connected by nodes that come to the planes of two slabs that meet and to no other plane: a
+// component, unless it leads to nodes of the graph of all slabs, between which edges are left.
+func (c *found) close(next *found, edges []edge) {
+	// The nodes of the slab's last plane alone, those of the next one's first plane alone, and those of all slabs.
+	skipped, alone := c.nodes+c.near[0], c.near[1]+next.near[0]
+	place := func(e edge) (a, b int32) {
+		both := e.nodes()
+		if a = both[0] - 1 - skipped; a < 0 {
+			a = alone + both[0] - 1
+		}
+		if b = c.near[1] + both[1] - 1 - next.nodes; b < c.near[1] {
+			b = alone + c.nodes + both[1] - 1
+		}
+		return a, b
+	}
+	begin := make([]int32, alone+1)
+	c.edges = nil
+	for _, e := range edges {
+		a, b := place(e)
+		if a >= alone && b >= alone {
+			c.edges = append(c.edges, edgeOf(a-alone+1, b-alone+1))
+		}
+		if a < alone {
+			begin[a]++
+		}
+		if b < alone {
+			begin[b]++
+		}
+	}
+	sum := int32(0)
+	for i := range begin {
+		sum += begin[i]
+		begin[i] = sum
+	}
+	to := make([]int32, sum)
+	for _, e := range edges {
+		a, b := place(e)
+		if a < alone {
+			begin[a]--
+			to[begin[a]] = b
+		}
+		if b < alone {
+			begin[b]--
+			to[begin[b]] = a
+		}
+	}
+	been := make([]bool, alone)
+	var todo []int32
+	for i := range alone {
+		if been[i] {
+			continue
+		}
+		been[i] = true
+		leads := int32(-1)
+		for todo = append(todo, i); len(todo) > 0; {
+			at := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			for _, n := range to[begin[at]:begin[at+1]] {
+				switch {
+				case n < alone:
+					if !been[n] {
+						been[n] = true
+						todo = append(todo, n)
+					}
+				case leads < 0:
+					leads = n
+				case leads != n:
+					c.edges = append(c.edges, edgeOf(min(leads, n)-alone+1, max(leads, n)-alone+1))
+				}
+			}
+		}
+		if leads < 0 {
+			c.inner++
+		}
+	}
 	c.edges = compacted(c.edges)
 }
 
@@ -150,15 +272,20 @@ func together(slabs []filled, kind int, see func(node, component int64)) (n int6
 	// ends are the nodes of each edge.
 	ends := func(f func(a, b int64)) {
 		for k := range slabs {
-			node := func(k int, number int32) int64 {
+			c := &slabs[k].of[kind]
+			node := func(number int32) int64 {
+				k := k
+				if number > c.nodes {
+					number, k = number-c.nodes, k+1
+				}
 				if number <= same {
 					return int64(number - 1)
 				}
 				return base[k] + int64(number-1-same)
 			}
-			for _, e := range slabs[k].of[kind].edges {
+			for _, e := range c.edges {
 				both := e.nodes()
-				f(node(k, both[0]), node(k+1, both[1]))
+				f(node(both[0]), node(both[1]))
 			}
 		}
 	}

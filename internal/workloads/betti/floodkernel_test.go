@@ -89,4 +89,74 @@ func TestGrows(t *testing.T) {
 	}
 }
 
+// Voxels that have no neighbour of what is left are taken, those that touch the main component go into it, and the
+// others are counted, whatever the instructions and however many words there are.
+func TestTakesThoseAlone(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	const planes = 3 // of which those of the middle one are taken
+	for _, name := range isa.Available(assembled) {
+		for n := range 200 {
+			width, rows, corners := 1+rng.Int64N(700), 1+rng.Int64N(5), n%2 > 0
+			stride := width/64 + 1
+			plane := (rows + 2) * stride
+			size := 1 + planes*plane + 1
+			left, main := make([]uint64, size), make([]uint64, size)
+			row := func(z, y int64) int64 { return 1 + z*plane + (y+1)*stride }
+			few, seldom := 2+rng.IntN(30), 1+rng.IntN(12)
+			for z := range int64(planes) {
+				for y := range rows {
+					for x := range width {
+						switch {
+						case rng.IntN(few) == 0:
+							set(left[row(z, y):], x)
+						case rng.IntN(seldom) == 0:
+							set(main[row(z, y):], x)
+						}
+					}
+				}
+			}
+			touches := func(of []uint64, z, y, x int64) bool { // a neighbour
+				for dz := int64(-1); dz <= 1; dz++ {
+					for dy := int64(-1); dy <= 1; dy++ {
+						for dx := int64(-1); dx <= 1; dx++ {
+							far := dz*dz + dy*dy + dx*dx
+							if far == 0 || far > 1 && !corners || y+dy < 0 || y+dy >= rows || x+dx < 0 || x+dx >= width {
+								continue
+							}
+							if of[row(z+dz, y+dy)+(x+dx)/64]>>((x+dx)%64)&1 != 0 {
+								return true
+							}
+						}
+					}
+				}
+				return false
+			}
+			wantLeft, wantMain, want := slices.Clone(left), slices.Clone(main), int64(0)
+			for y := range rows {
+				for x := range width {
+					at, bit := row(1, y)+x/64, uint64(1)<<(x%64)
+					if left[at]&bit == 0 || touches(left, 1, y, x) {
+						continue
+					}
+					wantLeft[at] &^= bit
+					if touches(main, 1, y, x) {
+						wantMain[at] |= bit
+					} else {
+						want++
+					}
+				}
+			}
+			k := floodKernelOf(name)
+			alone := k.aloneFaces
+			if corners {
+				alone = k.aloneCorners
+			}
+			got := alone(main, left, row(1, 0), rows*stride, stride, plane)
+			if got != want || !slices.Equal(left, wantLeft) || !slices.Equal(main, wantMain) {
+				t.Fatalf("%s, %d rows of %d, corners %v: %d alone, want %d, or other voxels than those", name, rows, width, corners, got, want)
+			}
+		}
+	}
+}
+
 func set(row []uint64, x int64) { row[x/64] |= 1 << (x % 64) }

@@ -32,17 +32,16 @@ func floodPlanes(p Piece, planes int64, few, threads int) (s Slab, err error) {
 	piece.d, piece.h, piece.w = p.Stack()
 	set, rest := Needs(p.Flat, p.Vertices)
 	piece.omits = [kinds]bool{!set, !rest}
-	slabs, err := piece.slabs()
-	if err != nil {
+	if err := piece.fill(); err != nil {
 		return s, err
 	}
 	var errs [kinds]error
 	var wg crew.Group
 	if set {
-		wg.Go(func() { s.Set, errs[ofSet] = piece.components(slabs, ofSet) })
+		wg.Go(func() { s.Set, errs[ofSet] = piece.components(ofSet) })
 	}
 	if rest {
-		wg.Go(func() { s.Rest, errs[ofRest] = piece.components(slabs, ofRest) })
+		wg.Go(func() { s.Rest, errs[ofRest] = piece.components(ofRest) })
 	}
 	wg.Wait()
 	return s, cmp.Or(errs[:]...)
@@ -50,7 +49,8 @@ func floodPlanes(p Piece, planes int64, few, threads int) (s Slab, err error) {
 
 // components are those of a kind of a piece whose slabs are filled, by the components that its
 // first and its last plane have by themselves.
-func (f *flood) components(slabs []filled, kind int) (c Components, err error) {
+func (f *flood) components(kind int) (c Components, err error) {
+	slabs := f.slabs
 	same := shared(kind)
 	last := &slabs[len(slabs)-1].of[kind]
 	nodes := int64(same)
@@ -113,16 +113,14 @@ func (f *flood) components(slabs []filled, kind int) (c Components, err error) {
 // alone is the number of the component of a kind that each voxel of a plane is of by itself, 0 for
 // a voxel of the other kind, and the greatest number.
 func (f *flood) alone(z int64, kind int) (of []int32, most int32, err error) {
-	plane := *f
-	plane.skip, plane.d, plane.planes = f.skip+z, 1, 1
-	plane.ends, plane.keeps = [2]bool{}, [2]bool{true, false}
-	plane.omits = [kinds]bool{true, true}
+	plane := &flood{
+		in: f.in, convention: f.convention, flat: f.flat, keeps: [2]bool{true, false}, omits: [kinds]bool{true, true},
+		cores: 1, d: 1, h: f.h, w: f.w, skip: f.skip + z, planes: 1, few: f.few,
+	}
 	plane.omits[kind] = false
-	var by filler
-	s, err := by.fill(&plane, 0, 1)
-	if err != nil {
+	if err := plane.fill(); err != nil {
 		return nil, 0, err
 	}
-	c := &s.of[kind]
+	c := &plane.slabs[0].of[kind]
 	return c.first.labels(c.main, f.h, f.w, f.words), c.nodes, nil
 }

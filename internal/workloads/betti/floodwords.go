@@ -3,6 +3,7 @@ package betti
 import (
 	"cmp"
 	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"eccbench/internal/crew"
@@ -13,7 +14,7 @@ import (
 // floodBytes are about the bits of a slab that one core fills, and readBytes about what is read
 // of a source at a time.
 const (
-	floodBytes = 4 << 20
+	floodBytes = 5 << 20
 	readBytes  = 1 << 20
 )
 
@@ -40,6 +41,11 @@ type flood struct {
 	few        int   // words of a component that is not grown along all rows
 	words      int64 // of a row
 	plane      int64 // words of a plane, with a row of none at either end
+
+	slabs []filled
+	met   []atomic.Int32 // sides of each slab's last plane that are filled
+	sets  sync.Pool      // of planes
+	none  *ecc.PlaneSet  // a plane of none
 }
 
 // row is where a row of a slab begins. There is a plane of none at either end of a slab, and a
@@ -66,57 +72,126 @@ func (f *flood) corners(kind int) bool { return (kind == ofSet) != f.convention.
 // floodOf counts an image in a convention, in slabs of so many planes, or of what suits, 0, where
 // components are small up to so many words.
 func floodOf(in *Image, c ecc.Convention, planes int64, few int) (t tally, err error) {
+	if k, is := in.Source.(*keeper); is && k.filledAs(in.Threshold, c) {
+		return k.sum(), nil
+	}
+	f := newFlood(in, c, planes, few)
+	if err := f.fill(); err != nil {
+		return t, err
+	}
+	return f.sum(), nil
+}
+
+// newFlood is of an image, as floodOf.
+func newFlood(in *Image, c ecc.Convention, planes int64, few int) *flood {
 	f := &flood{
 		in: in, convention: c, flat: in.Shape().Dim() == 2, planes: planes, few: few,
 		ends: [2]bool{true, true}, counts: true, cores: int64(runtime.GOMAXPROCS(0)),
 	}
 	f.d, f.h, f.w = ecc.Stack(in.Shape())
-	slabs, err := f.slabs()
-	if err != nil {
-		return t, err
-	}
-	for _, s := range slabs {
-		t.characteristic += s.characteristic
-	}
-	var wg crew.Group
-	wg.Go(func() { t.set = together(slabs, ofSet, nil) })
-	wg.Go(func() { t.rest = together(slabs, ofRest, nil) })
-	wg.Wait()
-	return t, nil
+	return f
 }
 
-// slabs fills slabs of planes, and lists how neighbours meet.
-func (f *flood) slabs() ([]filled, error) {
+// sum is what is counted in all slabs.
+func (f *flood) sum() (t tally) {
+	for i := range f.slabs {
+		t.characteristic += f.slabs[i].characteristic
+	}
+	var wg crew.Group
+	wg.Go(func() { t.set = together(f.slabs, ofSet, nil) })
+	wg.Go(func() { t.rest = together(f.slabs, ofRest, nil) })
+	wg.Wait()
+	return t
+}
+
+// prepare says how the image is cut into slabs, as many for each core.
+func (f *flood) prepare() {
 	f.words = f.w/64 + 1 // as those of ecc.PlaneSet: the last bit of a row is of no voxel
 	f.plane = (f.h + 2) * f.words
 	if f.planes == 0 {
-		f.planes = max(leastPlanes, min(floodBytes/(8*f.plane), (f.d+2*f.cores-1)/(2*f.cores)))
+		most := max(leastPlanes, floodBytes/(8*f.plane))
+		each := max(2, grid.CeilDiv(f.d, most*f.cores)) // slabs of a core
+		f.planes = max(leastPlanes, grid.CeilDiv(f.d, each*f.cores))
 	}
-	n := (f.d + f.planes - 1) / f.planes
-	slabs := make([]filled, n)
-	met := make([]atomic.Int32, n) // sides of each slab's last plane that are filled
+	n := grid.CeilDiv(f.d, f.planes)
+	f.slabs, f.met = make([]filled, n), make([]atomic.Int32, n)
+	f.none = ecc.NewPlaneSet(f.h, f.w)
+	f.sets.New = func() any { return ecc.NewPlaneSet(f.h, f.w) }
+}
+
+// span is the planes of a slab.
+func (f *flood) span(k int64) (lo, hi int64) { return k * f.planes, min((k+1)*f.planes, f.d) }
+
+// fill fills slabs of planes, and finds how neighbours meet.
+func (f *flood) fill() error {
+	f.prepare()
 	fillers := make([]filler, f.cores)
 	errs := make([]error, f.cores)
 	var failed atomic.Bool
-	inParts(f.cores, n, func(core int, k int64) {
+	inParts(f.cores, int64(len(f.slabs)), func(core int, k int64) {
 		if failed.Load() {
 			return
 		}
-		if slabs[k], errs[core] = fillers[core].fill(f, k*f.planes, min((k+1)*f.planes, f.d)); errs[core] != nil {
+		lo, hi := f.span(k)
+		by := &fillers[core]
+		by.begin(f)
+		if by.inside == nil {
+			by.inside = f.newSlab()
+		}
+		if errs[core] = by.read(lo, hi); errs[core] != nil {
 			failed.Store(true)
 			return
 		}
-		for s := max(0, k-1); s <= min(k, n-2); s++ {
-			if met[s].Add(1) == 2 {
-				for kind := range kinds {
-					if !f.omits[kind] {
-						slabs[s].of[kind].meet(&slabs[s+1].of[kind], int(f.words), f.corners(kind))
-					}
-				}
-			}
-		}
+		f.take(by, k)
 	})
-	return slabs, cmp.Or(errs...)
+	return cmp.Or(errs...)
+}
+
+// newSlab is room for the bits of a slab, with a plane at either end.
+func (f *flood) newSlab() []uint64 {
+	return grid.NewValues[uint64](f.row(min(f.planes, f.d)+1, 0))
+}
+
+// take fills a slab whose bits a filler has, and finds how it meets its neighbours if they are filled.
+func (f *flood) take(by *filler, k int64) {
+	lo, hi := f.span(k)
+	s := &f.slabs[k]
+	if f.counts {
+		s.characteristic = by.cells(s, lo, hi)
+	}
+	for kind := range kinds {
+		if !f.omits[kind] {
+			s.of[kind] = by.components(kind, lo, hi)
+		}
+	}
+	for i := max(0, k-1); i <= min(k, int64(len(f.slabs))-2); i++ {
+		if f.met[i].Add(1) == 2 { // both sides of its last plane
+			f.meet(&f.slabs[i], &f.slabs[i+1])
+		}
+	}
+}
+
+// meet finds how a slab meets the next one.
+func (f *flood) meet(s, next *filled) {
+	if f.counts {
+		s.characteristic += f.count(s.last, next.first)
+		f.sets.Put(s.last)
+		f.sets.Put(next.first)
+		s.last, next.first = nil, nil
+	}
+	for kind := range kinds {
+		if !f.omits[kind] {
+			s.of[kind].meet(&next.of[kind], int(f.words), f.corners(kind))
+		}
+	}
+}
+
+// count counts the cells between two planes.
+func (f *flood) count(below, above *ecc.PlaneSet) int64 {
+	if f.convention.Vertices {
+		return ecc.DualCellsBetween(below, above)
+	}
+	return ecc.CellsBetween(below, above)
 }
 
 // inParts calls f with 0 ≤ k < n on so many cores.
@@ -133,100 +208,105 @@ func inParts(cores, n int64, f func(core int, k int64)) {
 	wg.Wait()
 }
 
-// A filled slab has components of both kinds, and the cells between its planes and the one
-// before them.
+// A filled slab has components of both kinds, and the cells of its planes. Its first and its last plane are kept for those
+// between it and its neighbours.
 type filled struct {
 	characteristic int64
+	first, last    *ecc.PlaneSet
 	of             [kinds]found
 }
 
 // A filler is a core's memory.
 type filler struct {
 	*flood
-	buffer       []byte
-	below, above *ecc.PlaneSet
-	inside       []uint64 // the bits of a slab
-	left         []uint64 // to be filled
-	main         []uint64 // the main component
-	due          []uint64 // filled, but their neighbours are not
-	todo         []int    // words that have bits which are due
+	buffer []byte
+	inside []uint64 // the bits of a slab
+	left   []uint64 // to be filled
+	main   []uint64 // the main component
+	due    []uint64 // filled, but their neighbours are not
+	todo   []int    // words that have bits which are due
 	// of the kind that is filled
 	to                  *found
-	touching            bool // at edges and corners too
-	spares              bool // whether a component may become the main one
-	begin, end          int64
+	touching            bool  // at edges and corners too
+	spares              bool  // whether a component may become the main one
 	firstEnd, lastBegin int64 // the end of the first plane, and where the last one begins, if they are asked for
 	// of the component that is filled
 	number  int32 // 0 as long as it is no node
 	touched bool  // whether it touches the main one
 }
 
-// fill fills the components of planes lo ≤ z < hi.
-func (f *filler) fill(of *flood, lo, hi int64) (s filled, err error) {
-	if f.flood == nil {
-		f.flood = of
-		f.below, f.above = ecc.NewPlaneSet(of.h, of.w), ecc.NewPlaneSet(of.h, of.w)
-		n := of.row(min(of.planes, of.d)+1, 0)
-		all := grid.NewValues[uint64](4 * n) // in one piece, for large pages
-		f.inside, f.left, f.main, f.due = all[:n:n], all[n:2*n:2*n], all[2*n:3*n:3*n], all[3*n:]
+// begin makes room for slabs.
+func (f *filler) begin(of *flood) {
+	if f.flood != nil {
+		return
 	}
-	if s.characteristic, err = f.read(lo, hi); err != nil {
-		return s, err
-	}
-	for kind := range kinds {
-		if !f.omits[kind] {
-			s.of[kind] = f.components(kind, lo, hi)
-		}
-	}
-	return s, nil
+	f.flood = of
+	n := of.row(min(of.planes, of.d)+1, 0)
+	all := grid.NewValues[uint64](3 * n) // in one piece, for large pages
+	f.left, f.main, f.due = all[:n:n], all[n:2*n:2*n], all[2*n:]
 }
 
-// read sets the bits of planes, and counts the cells that begin between each of them and the
-// one before it, after the last plane of the image too.
-func (f *filler) read(lo, hi int64) (characteristic int64, err error) {
-	count := ecc.CellsBetween
-	if f.convention.Vertices {
-		count = ecc.DualCellsBetween
-	}
-	threshold := f.in.Threshold
-	if f.convention.Superlevel {
-		threshold = f.in.below().Threshold // who is not above it is not in the set
-	}
-	f.above.Clear()
-	next := func() { f.below, f.above = f.above, f.below }
+// read sets the bits of planes.
+func (f *filler) read(lo, hi int64) error {
 	size := f.h * f.w * f.in.Type().Size()
 	step := max(1, readBytes/size)
-	first := lo
-	if f.counts {
-		first = max(0, lo-1)
-	}
-	for from := first; from < hi; from += step {
+	for from := lo; from < hi; from += step {
 		end := min(hi, from+step)
 		slab, err := f.slab(from, end)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		for z := from; z < end; z++ {
-			next()
-			f.above.Fill(f.in.Type(), slab[(z-from)*size:][:size], threshold)
-			if f.convention.Superlevel {
-				f.above.Invert()
-			}
-			if z < lo {
-				continue
-			}
-			if f.counts {
-				characteristic += count(f.below, f.above)
-			}
-			copy(f.inside[f.row(z-lo, -1):], f.above.Row(-1)[:f.plane])
+			f.put(f.inside, z-lo, slab[(z-from)*size:][:size])
 		}
 	}
-	if hi == f.d && f.counts {
-		next()
-		f.above.Clear()
-		characteristic += count(f.below, f.above)
+	return nil
+}
+
+// planeOf is a plane of the bits of a slab.
+func (f *flood) planeOf(inside []uint64, z int64) *ecc.PlaneSet {
+	return ecc.PlaneSetOf(inside[f.row(z, -1):], f.h, f.w)
+}
+
+// put puts the set of a plane's values into the bits of a slab.
+func (f *flood) put(inside []uint64, z int64, plane []byte) {
+	fillSet(f.planeOf(inside, z), f.in.Type(), plane, f.in, f.convention)
+}
+
+// cells counts those of the planes of a slab, of which the first one and the last one stay for those between it and its
+// neighbours.
+func (f *filler) cells(s *filled, lo, hi int64) (n int64) {
+	for z := lo + 1; z < hi; z++ {
+		n += f.count(f.planeOf(f.inside, z-1-lo), f.planeOf(f.inside, z-lo))
 	}
-	return characteristic, nil
+	first, last := f.planeOf(f.inside, 0), f.planeOf(f.inside, hi-1-lo)
+	if lo == 0 {
+		n += f.count(f.none, first)
+	} else {
+		s.first = f.copied(first)
+	}
+	if hi == f.d {
+		return n + f.count(last, f.none)
+	}
+	s.last = f.copied(last)
+	return n
+}
+
+// copied is a plane that stays as it is.
+func (f *flood) copied(plane *ecc.PlaneSet) *ecc.PlaneSet {
+	to := f.sets.Get().(*ecc.PlaneSet)
+	copy(to.Row(-1)[:f.plane], plane.Row(-1)[:f.plane])
+	return to
+}
+
+// fillSet puts the set of an image in a convention, of the values of a plane, in one of bits.
+func fillSet(set *ecc.PlaneSet, typ grid.Type, plane []byte, in *Image, c ecc.Convention) {
+	if !c.Superlevel {
+		set.Fill(typ, plane, in.Threshold)
+		return
+	}
+	set.Fill(typ, plane, in.below().Threshold) // who is not above it is not in the set
+	set.Invert()
 }
 
 // slab is slices of the image, where they are or read.

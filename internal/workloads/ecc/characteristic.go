@@ -100,8 +100,13 @@ type PlaneSet struct {
 
 // NewPlaneSet is a plane of h rows of w voxels, none of which is in the set.
 func NewPlaneSet(h, w int64) *PlaneSet {
-	words := w/64 + 1
-	return &PlaneSet{h, w, words, make([]uint64, (h+2)*words)}
+	return PlaneSetOf(make([]uint64, (h+2)*(w/64+1)), h, w)
+}
+
+// PlaneSetOf is a plane of h rows of w voxels of which the words are given, w/64 + 1 for each row and as many of none at
+// either end.
+func PlaneSetOf(words []uint64, h, w int64) *PlaneSet {
+	return &PlaneSet{h, w, w/64 + 1, words[:(h+2)*(w/64+1)]}
 }
 
 // Row is row −1 ≤ y ≤ h.

@@ -23,6 +23,8 @@ func main() {
 	ConstraintExpr("!noasm")
 	flood("floodFacesAVX512", false)
 	flood("floodCornersAVX512", true)
+	alone("aloneFacesAVX512", false)
+	alone("aloneCornersAVX512", true)
 	Generate()
 }
 
@@ -150,6 +152,109 @@ func flood(name string, corners bool) {
 	}
 	DECQ(planes)
 	JNZ(LabelRef("plane"))
+	VZEROUPPER()
+	RET()
+}
+
+// alone writes what takes voxels without a neighbour from what is left: see alone in Go.
+func alone(name string, corners bool) {
+	TEXT(name, NOSPLIT, "func(main, left *uint64, words, row, plane int) int")
+	Pragma("noescape")
+	Doc(name + " takes voxels that have no neighbour of what is left from so many words, and puts those that touch the main component into it; it counts the others. Rows and planes are so many bytes apart, at corners too.")
+	const vector, all = 8, 0xff // words
+	main, left := Load(Param("main"), GP64()), Load(Param("left"), GP64())
+	words, row, plane := Load(Param("words"), GP64()), Load(Param("row"), GP64()), Load(Param("plane"), GP64())
+	rows, planes := GP64(), GP64() // back
+	MOVQ(row, rows)
+	NEGQ(rows)
+	MOVQ(plane, planes)
+	NEGQ(planes)
+	var across [4]Register // in the two planes beside
+	if corners {
+		for i, way := range [4][2]Register{{planes, rows}, {planes, row}, {plane, rows}, {plane, row}} {
+			across[i] = GP64()
+			LEAQ(Mem{Base: way[0], Index: way[1], Scale: 1}, across[i])
+		}
+	}
+	count := ZMM()
+	VPXORQ(count, count, count)
+	Label("vector")
+	some, most, lanes := GP32(), GP64(), K()
+	MOVQ(I32(vector), most)
+	CMPQ(words, most)
+	CMOVQLT(words, most)
+	MOVL(I32(all), some)
+	BZHIL(most.As32(), some, some)
+	KMOVB(some, lanes)
+	v, is := ZMM(), K()
+	VMOVDQU64_Z(Mem{Base: left}, lanes, v)
+	VPTESTMQ(v, v, is)
+	KORTESTB(is, is)
+	JZ(LabelRef("next"))
+	// near is the voxels that some of a base touch.
+	near := func(base Register) VecVirtual {
+		const word = 8 // bytes
+		beside, lesser, greater := ZMM(), ZMM(), ZMM()
+		of := func(by Register, disp int) Mem {
+			m := Mem{Base: base, Disp: disp}
+			if by != nil {
+				m.Index, m.Scale = by, 1
+			}
+			return m
+		}
+		VMOVDQU64_Z(of(rows, 0), lanes, beside)
+		for _, by := range []Register{row, planes, plane} {
+			VPORQ(of(by, 0), beside, lanes, beside)
+		}
+		VMOVDQU64_Z(of(nil, -word), lanes, lesser)
+		VMOVDQU64_Z(of(nil, word), lanes, greater)
+		wide := ZMM()
+		VMOVDQU64_Z(of(nil, 0), lanes, wide)
+		if corners {
+			for _, by := range across {
+				VPORQ(of(by, 0), beside, lanes, beside)
+			}
+			VPORQ(beside, wide, wide)
+			for _, by := range append([]Register{rows, row, planes, plane}, across[:]...) {
+				VPORQ(of(by, -word), lesser, lanes, lesser)
+				VPORQ(of(by, word), greater, lanes, greater)
+			}
+		}
+		VPSHLDQ(U8(1), lesser, wide, lesser)
+		VPSHRDQ(U8(1), greater, wide, greater)
+		VPTERNLOGQ(U8(or), greater, lesser, beside)
+		return beside
+	}
+	single := ZMM()
+	VPANDNQ(v, near(left), single)
+	VPTESTMQ(single, single, is)
+	KORTESTB(is, is)
+	JZ(LabelRef("next"))
+	VPANDNQ(v, single, v)
+	VMOVDQU64(v, lanes, Mem{Base: left})
+	touching := ZMM()
+	VPANDQ(near(main), single, touching)
+	VPANDNQ(single, touching, single)
+	VPORQ(Mem{Base: main}, touching, lanes, touching)
+	VMOVDQU64(touching, lanes, Mem{Base: main})
+	VPOPCNTQ(single, single)
+	VPADDQ(single, count, count)
+	Label("next")
+	ADDQ(I32(8*vector), main)
+	ADDQ(I32(8*vector), left)
+	SUBQ(I32(vector), words)
+	JG(LabelRef("vector"))
+	half, sum := YMM(), GP64()
+	VEXTRACTI64X4(U8(1), count, half)
+	VPADDQ(half, count.AsY(), half)
+	quarter := XMM()
+	VEXTRACTI128(U8(1), half, quarter)
+	VPADDQ(quarter, half.AsX(), quarter)
+	VMOVQ(quarter, sum)
+	total := GP64()
+	VPEXTRQ(U8(1), quarter, total)
+	ADDQ(sum, total)
+	Store(total, ReturnIndex(0))
 	VZEROUPPER()
 	RET()
 }
