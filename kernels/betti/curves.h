@@ -613,6 +613,17 @@ template <bool around> struct meeting {
   member void take(unsigned from) { rest &= ~(around ? component_of_faces(set, from) : component(rest & places)); }
 };
 
+// Takes some turns of a queue, and gives the first of them.
+inlined unsigned take_turns(unsigned *queue, int turns) {
+#ifdef ON_HOST
+  unsigned first = *queue;
+  *queue += (unsigned)turns;
+  return first;
+#else
+  return (unsigned)__nvvm_atom_add_gen_i((int *)queue, turns);
+#endif
+}
+
 // Lists of a warp, from which lanes take what they do next, one a lane: a lane that is done does not wait for others.
 // A lane does one step at a time of a way down, and one of edges that are followed, so that a warp's time is what
 // its lanes do together.
@@ -694,10 +705,12 @@ template <bool around, class K> struct joiner {
 };
 
 // Warps take words in their turns, so that they are all at work in a few planes, and what they need is near. Few words
-// have saddles where values are smooth: when as many wait as a warp has lanes each lane looks at one. Of a hollow image
-// each component but the first changes χ, of the set by one less, around it by one more.
+// have saddles where values are smooth: there a warp takes more of them at a time. When as many saddles wait as it has
+// lanes each lane looks at one. Of a hollow image each component but the first
+// changes χ, of the set by one less, around it by one more.
 template <bool around, bool hollow, class K>
 inlined void join(const rows<K> &r, const unsigned *numbers, const unsigned *words, edge *edges, unsigned *known, int levels, int64 *out) {
+  enum { most = 4, few = 8 }; // words that a lane takes in a turn, and saddles of a warp's words
   typedef joiner<around, K> lists;
   int lane = thread_x() & 31;
   unsigned *memory = (unsigned *)block_changes + (thread_x() >> 5) * lists::words;
@@ -709,7 +722,7 @@ inlined void join(const rows<K> &r, const unsigned *numbers, const unsigned *wor
   lists l(r, down, edges, memory);
   const unsigned *saddles = words + (around ? saddles_around : saddles_of_set) * r.stride();
   unsigned left = 0, word = 0, key = 0; // of the lane: what is left of its word; of its saddle
-  int taken = 0; // saddles that lanes look at
+  int turns = 0, to_come = 0, found = 0, taken = 0; // of the warp: words of a lane, those to come, and saddles of them
   bool more = true;
   meeting<around> m;
   for (;;) {
@@ -746,7 +759,11 @@ inlined void join(const rows<K> &r, const unsigned *numbers, const unsigned *wor
       while (l.waiting < 32) {
         unsigned who = vote(left != 0);
         if (!who) {
-          word = from_lane(lane ? 0 : take_turn(known + r.stride() + around), 0) * 32 + (unsigned)lane;
+          word += 32;
+          if (--to_come < 0) {
+            turns = found < few * turns ? most : 1, to_come = turns - 1, found = 0;
+            word = from_lane(lane ? 0 : take_turns(known + r.stride() + around, turns), 0) * 32 + (unsigned)lane;
+          }
           more = word - (unsigned)lane < r.count;
           if (!more) break;
           left = word < r.count ? saddles[word] : 0;
@@ -756,7 +773,7 @@ inlined void join(const rows<K> &r, const unsigned *numbers, const unsigned *wor
           l.saddles[l.waiting + ones(who & lists::below())] = (int64)word << 5 | first_of(left);
           left &= left - 1;
         }
-        l.waiting += ones(who);
+        l.waiting += ones(who), found += ones(who);
       }
       sync_warp();
     } else if (any(l.going) || l.ways_waiting) {
