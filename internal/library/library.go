@@ -240,21 +240,13 @@ func eachImage(images, size, threads int, answer func(i, threads int) error) err
 	errs := make([]error, images)
 	var next atomic.Int64
 	var failed atomic.Bool
-	var wg crew.Group
-	for k := range workers {
-		run := wg.Go
-		if k == workers-1 {
-			run = wg.Run
-		}
-		run(func() {
-			for i := int(next.Add(1) - 1); i < images && !failed.Load(); i = int(next.Add(1) - 1) {
-				if errs[i] = answer(i, threads); errs[i] != nil {
-					failed.Store(true)
-				}
+	crew.Each(workers, func(int) {
+		for i := int(next.Add(1) - 1); i < images && !failed.Load(); i = int(next.Add(1) - 1) {
+			if errs[i] = answer(i, threads); errs[i] != nil {
+				failed.Store(true)
 			}
-		})
-	}
-	wg.Wait()
+		}
+	})
 	for i, err := range errs {
 		if err != nil && images > 1 {
 			err = fmt.Errorf("image %d: %w", i, err)

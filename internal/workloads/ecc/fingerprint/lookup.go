@@ -61,24 +61,20 @@ func newLookup(t grid.Type, l grid.Ladder, w weights, top int64, isa string) *lo
 	return u
 }
 
-// filled is a table of n entries, made on all cores, each of which encrypts in a block of its
+// filled is a table of so many entries, made on all cores, each of which encrypts in a block of its
 // own.
-func filled(n int64, entry weighing) []uint64 {
-	table := make([]uint64, n)
-	parts := int64(runtime.GOMAXPROCS(0))
+func filled(entries int64, entry weighing) []uint64 {
+	table := make([]uint64, entries)
+	n, parts := int(entries), runtime.GOMAXPROCS(0)
 	if n < 1<<12 {
 		parts = 1
 	}
-	var wg crew.Group
-	for p := range parts {
-		wg.Go(func() {
-			block := new([aes.BlockSize]byte)
-			for i := n * p / parts; i < n*(p+1)/parts; i++ {
-				table[i] = entry(block, i)
-			}
-		})
-	}
-	wg.Wait()
+	crew.Each(parts, func(p int) {
+		block := new([aes.BlockSize]byte)
+		for i := n * p / parts; i < n*(p+1)/parts; i++ {
+			table[i] = entry(block, int64(i))
+		}
+	})
 	return table
 }
 

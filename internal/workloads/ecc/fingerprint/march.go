@@ -136,34 +136,30 @@ func (m *march) run() (uint64, error) {
 	turns := (positions + m.depth - 1) / m.depth * strips
 	var next atomic.Int64
 	sums, errs := make([]uint64, m.threads), make([]error, m.threads)
-	var wg crew.Group
-	for i := range m.threads {
-		wg.Go(func() {
-			c := m.core()
-			for errs[i] == nil {
-				turn := next.Add(1) - 1
-				if turn >= turns {
-					break
-				}
-				lo := turn/strips*m.depth - 1
-				hi := min(lo+m.depth, positions-1)
-				if m.joined {
-					lo = max(lo, 0)
-				}
-				y := turn%strips*m.rows - 1
-				switch {
-				case m.slab > 0:
-					errs[i] = m.stream(c, lo, hi)
-				case m.flat:
-					errs[i] = m.plane(c, view{m.resident, 0}, lo, hi)
-				default:
-					errs[i] = m.strip(c, view{m.resident, 0}, lo, hi, y)
-				}
+	crew.Each(m.threads, func(i int) {
+		c := m.core()
+		for errs[i] == nil {
+			turn := next.Add(1) - 1
+			if turn >= turns {
+				break
 			}
-			sums[i] = c.sum
-		})
-	}
-	wg.Wait()
+			lo := turn/strips*m.depth - 1
+			hi := min(lo+m.depth, positions-1)
+			if m.joined {
+				lo = max(lo, 0)
+			}
+			y := turn%strips*m.rows - 1
+			switch {
+			case m.slab > 0:
+				errs[i] = m.stream(c, lo, hi)
+			case m.flat:
+				errs[i] = m.plane(c, view{m.resident, 0}, lo, hi)
+			default:
+				errs[i] = m.strip(c, view{m.resident, 0}, lo, hi, y)
+			}
+		}
+		sums[i] = c.sum
+	})
 	var sum uint64
 	for _, s := range sums {
 		sum += s
