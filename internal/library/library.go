@@ -100,19 +100,28 @@ type Answer struct {
 // numbers are rows of levels, each with as many numbers as there are columns.
 type numbers interface {
 	columns() int64
-	// fill calls put with the rows in order; level is little-endian.
-	fill(put func(level []byte, numbers ...int64))
+	// fill puts the rows in order.
+	fill(*table)
+}
+
+// A table is where rows are written, which there is room for: their levels, little-endian, and their
+// numbers.
+type table struct {
+	levels  []byte
+	numbers []int64
+}
+
+func (t *table) put(level []byte, numbers ...int64) {
+	t.levels, t.numbers = append(t.levels, level...), append(t.numbers, numbers...)
 }
 
 type curveLines struct{ ecc.Lines }
 
 func (curveLines) columns() int64 { return 1 }
 
-func (l curveLines) fill(put func(level []byte, numbers ...int64)) {
-	var at []byte
+func (l curveLines) fill(t *table) {
 	l.Each(func(x ecc.Line) {
-		at = l.AppendLevel(at[:0], x)
-		put(at, x.Chi)
+		t.levels, t.numbers = l.AppendLevel(t.levels, x), append(t.numbers, x.Chi)
 	})
 }
 
@@ -525,10 +534,7 @@ func (a Answer) Fill(levels []byte, numbers []int64) error {
 	if int64(len(levels)) != a.Rows*size || int64(len(numbers)) != a.Numbers() {
 		return fmt.Errorf("%d rows to %d bytes and %d numbers", a.Rows, len(levels), len(numbers))
 	}
-	at, row := levels[:0], numbers[:0]
-	a.lines.fill(func(level []byte, numbers ...int64) {
-		at, row = append(at, level...), append(row, numbers...)
-	})
+	a.lines.fill(&table{levels[:0], numbers[:0]})
 	return nil
 }
 
