@@ -2,11 +2,14 @@ package datasets
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"eccbench/internal/grid"
 )
@@ -64,6 +67,100 @@ func Voxels(ctx context.Context, cores int, shape grid.Shape, typ string, data [
 	}
 	return grid.Trusted(shape, native, data, ladder)
 }
+
+// A Guess is an image of float32 in memory, on a ladder for the range of a sample. It watches who reads
+// it, and was right where it is Confirmed then.
+type Guess struct {
+	*grid.Field
+	lo, hi         float32
+	extremes       func(values []float32) (lo, hi float32, finite bool)
+	watched, wrong atomic.Bool
+}
+
+// errGuess ends the reading of a Guess that is wrong.
+var errGuess = errors.New("the image has values beyond those of a sample")
+
+const (
+	// fewGuessed are so few values that to look for their range takes no longer than to sample them.
+	fewGuessed = 1 << 20
+	// Of so many stretches of a sample, each of so many values, the least and the greatest value are
+	// those of the image unless it has others that are rarer, when they are seen so often.
+	sampleStretches, sampleValues, sampleOften = 256, 256, 8
+)
+
+// Guessed is Voxels of float32 with the range of a sample, and without looking whether all are
+// finite. It is nil where that is nothing to rely on, or not worth it.
+func Guessed(shape grid.Shape, typ string, data []byte, levels int64) *Guess {
+	n, size := int64(len(data)), grid.Float32.Size()
+	if typ != storedNames[storedFloat32] || n < size*fewGuessed || shape.Check() != nil || n != size*shape.Voxels() {
+		return nil
+	}
+	values := grid.Values[float32](data)
+	v := vectorsOf(fastest())
+	g := &Guess{lo: -math.MaxFloat32, hi: math.MaxFloat32, extremes: v.extremes}
+	ladder := grid.Identity(grid.Float32)
+	if levels > 0 {
+		if !g.sample(values) {
+			return nil
+		}
+		var err error
+		if ladder, err = RangeLadder(g.lo, g.hi, levels); err != nil || ladder.Value(ladder.Len()-1) != g.hi {
+			return nil // a value on the last level would be beyond the range
+		}
+	}
+	f, err := grid.Trusted(shape, grid.Float32, data, ladder)
+	if err != nil {
+		return nil
+	}
+	g.Field = f.Watched(g)
+	return g
+}
+
+// sample sets the range to that of a sample, and reports whether its ends are seen often.
+func (g *Guess) sample(values []float32) bool {
+	stretch := func(i uint64) []float32 {
+		const golden = 0x9e3779b97f4a7c15 // spreads multiples over all places, whatever the image's rows
+		at, _ := bits.Mul64(i*golden, uint64(len(values)-sampleValues+1))
+		return values[at:][:sampleValues]
+	}
+	g.lo, g.hi = math.MaxFloat32, -math.MaxFloat32
+	for i := range uint64(sampleStretches) {
+		lo, hi, finite := g.extremes(stretch(i))
+		if !finite {
+			return false
+		}
+		g.lo, g.hi = min(g.lo, lo), max(g.hi, hi)
+	}
+	var least, most int
+	for i := range uint64(sampleStretches) {
+		for _, v := range stretch(i) {
+			least, most = least+asInt(v == g.lo), most+asInt(v == g.hi)
+		}
+	}
+	g.lo, g.hi = g.lo+0, g.hi+0 // no −0
+	return least >= sampleOften && most >= sampleOften
+}
+
+// Watch is called by who shows values that stand on no level.
+func (g *Guess) Watch() { g.watched.Store(true) }
+
+// Look looks whether values are in the range.
+func (g *Guess) Look(values []byte) {
+	if lo, hi, finite := g.extremes(grid.Values[float32](values)); lo < g.lo || hi > g.hi || !finite {
+		g.wrong.Store(true)
+	}
+}
+
+// Err is not nil once a value was seen beyond the range.
+func (g *Guess) Err() error {
+	if g.wrong.Load() {
+		return errGuess
+	}
+	return nil
+}
+
+// Confirmed reports whether no value of the image is beyond the range, after a reading of all.
+func (g *Guess) Confirmed() bool { return g.watched.Load() && !g.wrong.Load() }
 
 // A LevelsError is that an image's values are too near each other, or too far, for as many
 // evenly spaced levels of float32 as were asked for.

@@ -56,11 +56,15 @@ func newHostJob[L lane, C change](i Implementation, in grid.Source, l layout, k 
 	if !l.tallied {
 		j.total = make([]int64, l.levels)
 	}
+	j.levels.watcher = grid.WatcherOf(in)
 	if k.rows != nil {
 		j.convert = k.rows(j.levels)
 	}
 	if j.convert == nil {
 		j.convert = j.levels.rows
+		if j.levels.watcher != nil {
+			j.convert = j.levels.watched(nil, j.convert)
+		}
 	}
 	for range l.threads {
 		c := &core[L, C]{sink: sink[L, C]{scatter: k.scatter, entries: int(l.table())}}

@@ -196,7 +196,12 @@ func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, err
 // Brief reports whether curves of images in so many bytes of memory take a few milliseconds.
 func (r Request) Brief(bytes int) bool {
 	const most = 1 << 20
-	return bytes <= most && r.Input == "" && !r.Betti && r.Part == nil && r.Join == nil && r.Flow == nil && r.Eigenmap == nil
+	return bytes <= most && r.Input == "" && r.curve()
+}
+
+// curve reports whether a curve is asked for.
+func (r Request) curve() bool {
+	return !r.Betti && r.Part == nil && r.Join == nil && r.Flow == nil && r.Eigenmap == nil
 }
 
 func (r Request) convention() ecc.Convention {
@@ -289,6 +294,17 @@ func Caught[T any](f func() (T, error)) (out T, err error) {
 }
 
 func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels, mask []byte) (Answer, error) {
+	if r.curve() && r.convention() == (ecc.Convention{}) { // those of others are seen otherwise
+		if g := datasets.Guessed(shape, r.Type, voxels, r.Levels); g != nil {
+			a, err := r.of(ctx, g.Field)
+			if err == nil && g.Confirmed() {
+				return a, nil
+			}
+			if err := ctx.Err(); err != nil {
+				return Answer{}, err
+			}
+		}
+	}
 	f, err := datasets.Voxels(ctx, r.Threads, shape, r.Type, voxels, r.Levels)
 	if err != nil {
 		return Answer{}, err
