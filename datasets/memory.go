@@ -68,11 +68,12 @@ func Voxels(ctx context.Context, cores int, shape grid.Shape, typ string, data [
 	return grid.Trusted(shape, native, data, ladder)
 }
 
-// A Guess is an image of float32 in memory, on a ladder for the range of a sample. It watches who reads
+// A Guess is an image of float32 in memory, on a ladder for the values of a sample. It watches who reads
 // it, and was right where it is Confirmed then.
 type Guess struct {
 	*grid.Field
-	lo, hi         float32
+	lo, hi         float32 // of all values
+	onLevels       bool    // as all of them are
 	extremes       func(values []float32) (lo, hi float32, finite bool)
 	watched, wrong atomic.Bool
 }
@@ -85,27 +86,46 @@ const (
 	fewGuessed = 1 << 20
 	// Of so many stretches of a sample, each of so many values, the least and the greatest value are
 	// those of the image unless it has others that are rarer, when they are seen so often.
-	sampleStretches, sampleValues, sampleOften = 256, 256, 8
+	sampleStretches, sampleValues, sampleOften = 128, 256, 4
+	// Levels are guessed of so many values of each stretch, and are at most as many as two bytes
+	// tell apart, or one for so many voxels, for each takes a weight of a fingerprint.
+	sampleLevels, mostGuessed, levelVoxels = 8, 1<<16 - 2, 64
 )
 
-// Guessed is Voxels of float32 with the range of a sample, and without looking whether all are
-// finite. It is nil where that is nothing to rely on, or not worth it.
+// Guessed is Voxels of float32 with the range of a sample, or on the evenly spaced levels that its
+// values stand on where a number of levels is not asked for, and without looking whether all are
+// finite. Those levels may be more than the image has, and are of no matter where all values
+// are on them. It is nil where the sample is nothing to rely on, or not worth it.
 func Guessed(shape grid.Shape, typ string, data []byte, levels int64) *Guess {
 	n, size := int64(len(data)), grid.Float32.Size()
-	if typ != storedNames[storedFloat32] || n < size*fewGuessed || shape.Check() != nil || n != size*shape.Voxels() {
+	few := int64(fewGuessed)
+	if levels == 0 {
+		few = sampleStretches * sampleValues
+	}
+	if typ != storedNames[storedFloat32] || n < size*few || shape.Check() != nil || n != size*shape.Voxels() {
 		return nil
 	}
 	values := grid.Values[float32](data)
 	v := vectorsOf(fastest())
-	g := &Guess{lo: -math.MaxFloat32, hi: math.MaxFloat32, extremes: v.extremes}
-	ladder := grid.Identity(grid.Float32)
-	if levels > 0 {
-		if !g.sample(values) {
-			return nil
-		}
-		var err error
+	g := &Guess{extremes: v.extremes}
+	often, finite := g.sample(values)
+	if !finite || levels > 0 && !often {
+		return nil
+	}
+	var ladder grid.Ladder
+	var err error
+	switch {
+	case levels > 0:
 		if ladder, err = RangeLadder(g.lo, g.hi, levels); err != nil || ladder.Value(ladder.Len()-1) != g.hi {
 			return nil // a value on the last level would be beyond the range
+		}
+	default:
+		if ladder, g.onLevels = g.ladder(values, often); !g.onLevels {
+			ladder = grid.Identity(grid.Float32)
+		}
+		g.lo, g.hi = -math.MaxFloat32, math.MaxFloat32
+		if !g.onLevels && n < size*fewGuessed {
+			return nil
 		}
 	}
 	f, err := grid.Trusted(shape, grid.Float32, data, ladder)
@@ -116,39 +136,88 @@ func Guessed(shape grid.Shape, typ string, data []byte, levels int64) *Guess {
 	return g
 }
 
-// sample sets the range to that of a sample, and reports whether its ends are seen often.
-func (g *Guess) sample(values []float32) bool {
-	stretch := func(i uint64) []float32 {
-		const golden = 0x9e3779b97f4a7c15 // spreads multiples over all places, whatever the image's rows
-		at, _ := bits.Mul64(i*golden, uint64(len(values)-sampleValues+1))
-		return values[at:][:sampleValues]
+// ladder are evenly spaced levels that some values of a sample stand on, from its least value to its
+// greatest, and half as many beyond either where they are not seen often.
+func (g *Guess) ladder(values []float32, often bool) (l grid.Ladder, ok bool) {
+	some := make([]float32, 0, sampleStretches*sampleLevels)
+	for i := range uint64(sampleStretches) {
+		some = append(some, stretch(values, i)[:sampleLevels]...)
 	}
+	slices.Sort(some)
+	some = slices.Compact(some)
+	gap := math.Inf(1)
+	for i := range len(some) - 1 {
+		gap = min(gap, float64(some[i+1])-float64(some[i]))
+	}
+	lo, hi := float64(g.lo), float64(g.hi)
+	steps := math.Round((hi - lo) / gap)
+	most := float64(min(mostGuessed, len(values)/levelVoxels))
+	if !(steps >= 1 && 2*steps+1 <= most) {
+		return l, false
+	}
+	step, more := (hi-lo)/steps, 0.0
+	if !often {
+		more = math.Ceil(steps / 2)
+	}
+	l, err := grid.Affine(lo-more*step, step, int64(steps+2*more)+1)
+	if err != nil {
+		return l, false
+	}
+	for _, v := range append(some, g.lo, g.hi) {
+		if k := l.Level(v); k == l.Len() || l.Value(k) != v {
+			return l, false
+		}
+	}
+	return l, true
+}
+
+// stretch is one of a sample's, wherever the image's rows begin.
+func stretch(values []float32, i uint64) []float32 {
+	const golden = 0x9e3779b97f4a7c15 // whose multiples are spread over all places
+	at, _ := bits.Mul64(i*golden, uint64(len(values)-sampleValues+1))
+	return values[at:][:sampleValues]
+}
+
+// sample sets the range to that of a sample, and reports whether its ends are seen often, and whether
+// all of it is finite.
+func (g *Guess) sample(values []float32) (often, finite bool) {
 	g.lo, g.hi = math.MaxFloat32, -math.MaxFloat32
 	for i := range uint64(sampleStretches) {
-		lo, hi, finite := g.extremes(stretch(i))
+		lo, hi, finite := g.extremes(stretch(values, i))
 		if !finite {
-			return false
+			return false, false
 		}
 		g.lo, g.hi = min(g.lo, lo), max(g.hi, hi)
 	}
 	var least, most int
-	for i := range uint64(sampleStretches) {
-		for _, v := range stretch(i) {
+	for i := uint64(0); i < sampleStretches && (least < sampleOften || most < sampleOften); i++ {
+		for _, v := range stretch(values, i) {
 			least, most = least+asInt(v == g.lo), most+asInt(v == g.hi)
 		}
 	}
 	g.lo, g.hi = g.lo+0, g.hi+0 // no −0
-	return least >= sampleOften && most >= sampleOften
+	return least >= sampleOften && most >= sampleOften, true
 }
 
 // Watch is called by who shows values that stand on no level.
 func (g *Guess) Watch() { g.watched.Store(true) }
 
-// Look looks whether values are in the range.
-func (g *Guess) Look(values []byte) {
-	if lo, hi, finite := g.extremes(grid.Values[float32](values)); lo < g.lo || hi > g.hi || !finite {
+// Look looks whether values are in the range, or on the levels.
+func (g *Guess) Look(data []byte) {
+	values := grid.Values[float32](data)
+	if lo, hi, finite := g.extremes(values); lo < g.lo || hi > g.hi || !finite || g.onLevels && !g.allOnLevels(values) {
 		g.wrong.Store(true)
 	}
+}
+
+func (g *Guess) allOnLevels(values []float32) bool {
+	l := g.Ladder()
+	for _, v := range values {
+		if k := l.Level(v); k == l.Len() || l.Value(k) != v {
+			return false
+		}
+	}
+	return true
 }
 
 // Err is not nil once a value was seen beyond the range.
@@ -159,7 +228,8 @@ func (g *Guess) Err() error {
 	return nil
 }
 
-// Confirmed reports whether no value of the image is beyond the range, after a reading of all.
+// Confirmed reports whether no value of the image is beyond the range or the levels, after a reading of
+// all.
 func (g *Guess) Confirmed() bool { return g.watched.Load() && !g.wrong.Load() }
 
 // A LevelsError is that an image's values are too near each other, or too far, for as many

@@ -158,8 +158,26 @@ func TestGuessed(t *testing.T) {
 			t.Errorf("%v is in the range", beyond)
 		}
 	}
-	if g := Guessed(shape, "float32", data, 0); g == nil || g.Ladder().Indexed() {
-		t.Error("no guess on every float32")
+	if g := Guessed(shape, "float32", data, 0); g == nil || g.Ladder().Key() != whole.Ladder().Key() {
+		t.Errorf("without a number of levels a guess %v", g)
+	} else {
+		g.Watch()
+		g.Look(grid.Bytes([]float32{0, float32(math.Copysign(0, -1)), 0.25, 12.25}))
+		if !g.Confirmed() {
+			t.Error("values on levels are wrong")
+		}
+		if g.Look(grid.Bytes([]float32{0, 0.125})); g.Confirmed() {
+			t.Error("a value between levels is right")
+		}
+	}
+	// The ends of these are seen seldom.
+	for i := range values {
+		values[i] = 3 - float32(rng.IntN(10)+rng.IntN(10)+rng.IntN(10)+rng.IntN(10)+rng.IntN(10)+rng.IntN(10))/8
+	}
+	if g := Guessed(shape, "float32", data, 0); g == nil || !g.Ladder().Indexed() || g.Ladder().Len() < 60 || g.Ladder().Level(-3.75) == g.Ladder().Len() {
+		t.Errorf("ends that are seen seldom: a guess %v", g)
+	} else if g.Watch(); !g.allOnLevels(values) {
+		t.Errorf("values on levels are not on those of the guess")
 	}
 	values[len(values)/2] = 100 // which no sample need have, and if it has then once
 	if g := Guessed(shape, "float32", data, 50); g != nil && g.Ladder().Value(49) == 100 {
@@ -167,6 +185,9 @@ func TestGuessed(t *testing.T) {
 	}
 	for i := range values {
 		values[i] = rng.Float32()
+	}
+	if g := Guessed(shape, "float32", data, 0); g == nil || g.Ladder().Indexed() {
+		t.Error("no guess on every float32")
 	}
 	for name, g := range map[string]*Guess{
 		"values that differ": Guessed(shape, "float32", data, 50), "a few": Guessed(grid.Shape{D: 1, H: 2, W: 2}, "float32", data[:16], 0),

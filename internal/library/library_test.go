@@ -383,7 +383,7 @@ func TestGuess(t *testing.T) {
 	for _, c := range []struct {
 		at    int
 		value float32
-	}{{0, 0}, {5, 17.5}, {77777, 299.5}, {0, 300}, {last, 300}, {500000, -1}, {last, -0.5}, {250*250 - 1, 1e9}, {600000, float32(math.NaN())}, {last, float32(math.Inf(1))}} {
+	}{{0, 0}, {5, float32(math.Copysign(0, -1))}, {5, 17.5}, {77777, 299.5}, {0, 300}, {last, 300}, {500000, -1}, {last, -0.5}, {250*250 - 1, 1e9}, {600000, float32(math.NaN())}, {last, float32(math.Inf(1))}} {
 		kept := values[c.at]
 		values[c.at] = c.value
 		for _, levels := range []int64{0, 1, 2, 300, 77} {
