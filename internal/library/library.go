@@ -225,8 +225,9 @@ func shapeOf(axes []int64) (grid.Shape, error) {
 // for others.
 const small = 64 << 20
 
-// fewVoxels are counted in about the time that it takes to start another core.
-const fewVoxels = 1 << 15
+// In about the time that it takes to start another core, so many voxels are looked at, or counted on
+// levels that a table holds.
+const fewVoxels, fewCounted = 1 << 15, 1 << 18
 
 func (r Request) ofImages(ctx context.Context, shape grid.Shape, voxels, mask []byte) ([]Answer, error) {
 	size, within := len(voxels)/r.Images, len(mask)/r.Images
@@ -451,7 +452,11 @@ func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
 	if err := c.Periodic.Of(s.Shape()); err != nil {
 		return a, fmt.Errorf("periodic: %w", err)
 	}
-	r.Threads = int(min(int64(r.Threads), 1+s.Shape().Voxels()/fewVoxels))
+	few := int64(fewVoxels)
+	if r.curve() && s.Ladder().Indexed() {
+		few = fewCounted
+	}
+	r.Threads = int(min(int64(r.Threads), 1+(s.Shape().Voxels()-1)/few))
 	w := bench.Workload[grid.Source, ecc.VCEC]{Impls: r.by}
 	if w.Impls == nil {
 		w.Impls = implementations()
