@@ -238,6 +238,10 @@ type LevelsError struct{ error }
 
 // spread is the least and the greatest of finite values.
 func spread(h hands, values []float32, shape grid.Shape) (lo, hi float32, err error) {
+	const few = 1 << 19 // are seen before another core starts
+	if len(values) < few {
+		h.cores = 1
+	}
 	lo, hi = math.MaxFloat32, -math.MaxFloat32
 	finite := true
 	var mu sync.Mutex
