@@ -109,9 +109,5 @@ func shareAmong(n, tasks int64, worker func(next func() (task int64, ok bool))) 
 		worker(next)
 		return
 	}
-	var wg crew.Group
-	for range n {
-		wg.Go(func() { worker(next) })
-	}
-	wg.Wait()
+	crew.Each(int(n), func(int) { worker(next) })
 }

@@ -2,11 +2,14 @@ package datasets
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"eccbench/internal/grid"
 )
@@ -65,12 +68,180 @@ func Voxels(ctx context.Context, cores int, shape grid.Shape, typ string, data [
 	return grid.Trusted(shape, native, data, ladder)
 }
 
+// A Guess is an image of float32 in memory, on a ladder for the values of a sample. It watches who reads
+// it, and was right where it is Confirmed then.
+type Guess struct {
+	*grid.Field
+	lo, hi         float32 // of all values
+	onLevels       bool    // as all of them are
+	extremes       func(values []float32) (lo, hi float32, finite bool)
+	watched, wrong atomic.Bool
+}
+
+// errGuess ends the reading of a Guess that is wrong.
+var errGuess = errors.New("the image has values beyond those of a sample")
+
+const (
+	// fewGuessed are so few values that to look for their range takes no longer than to sample them.
+	fewGuessed = 1 << 20
+	// Of so many stretches of a sample, each of so many values, the least and the greatest value are
+	// those of the image unless it has others that are rarer, when they are seen so often.
+	sampleStretches, sampleValues, sampleOften = 128, 256, 4
+	// Levels are guessed of so many values of each stretch, and are at most as many as two bytes
+	// tell apart, or one for so many voxels, for each takes a weight of a fingerprint.
+	sampleLevels, mostGuessed, levelVoxels = 8, 1<<16 - 2, 64
+)
+
+// Guessed is Voxels of float32 with the range of a sample, or on the evenly spaced levels that its
+// values stand on where a number of levels is not asked for, and without looking whether all are
+// finite. Those levels may be more than the image has, and are of no matter where all values
+// are on them. It is nil where the sample is nothing to rely on, or not worth it.
+func Guessed(shape grid.Shape, typ string, data []byte, levels int64) *Guess {
+	n, size := int64(len(data)), grid.Float32.Size()
+	few := int64(fewGuessed)
+	if levels == 0 {
+		few = sampleStretches * sampleValues
+	}
+	if typ != storedNames[storedFloat32] || n < size*few || shape.Check() != nil || n != size*shape.Voxels() {
+		return nil
+	}
+	values := grid.Values[float32](data)
+	v := vectorsOf(fastest())
+	g := &Guess{extremes: v.extremes}
+	often, finite := g.sample(values)
+	if !finite || levels > 0 && !often {
+		return nil
+	}
+	var ladder grid.Ladder
+	var err error
+	switch {
+	case levels > 0:
+		if ladder, err = RangeLadder(g.lo, g.hi, levels); err != nil || ladder.Value(ladder.Len()-1) != g.hi {
+			return nil // a value on the last level would be beyond the range
+		}
+	default:
+		if ladder, g.onLevels = g.ladder(values, often); !g.onLevels {
+			ladder = grid.Identity(grid.Float32)
+		}
+		g.lo, g.hi = -math.MaxFloat32, math.MaxFloat32
+		if !g.onLevels && n < size*fewGuessed {
+			return nil
+		}
+	}
+	f, err := grid.Trusted(shape, grid.Float32, data, ladder)
+	if err != nil {
+		return nil
+	}
+	g.Field = f.Watched(g)
+	return g
+}
+
+// ladder are evenly spaced levels that some values of a sample stand on, from its least value to its
+// greatest, and half as many beyond either where they are not seen often.
+func (g *Guess) ladder(values []float32, often bool) (l grid.Ladder, ok bool) {
+	some := make([]float32, 0, sampleStretches*sampleLevels)
+	for i := range uint64(sampleStretches) {
+		some = append(some, stretch(values, i)[:sampleLevels]...)
+	}
+	slices.Sort(some)
+	some = slices.Compact(some)
+	gap := math.Inf(1)
+	for i := range len(some) - 1 {
+		gap = min(gap, float64(some[i+1])-float64(some[i]))
+	}
+	lo, hi := float64(g.lo), float64(g.hi)
+	steps := math.Round((hi - lo) / gap)
+	most := float64(min(mostGuessed, len(values)/levelVoxels))
+	if !(steps >= 1 && 2*steps+1 <= most) {
+		return l, false
+	}
+	step, more := (hi-lo)/steps, 0.0
+	if !often {
+		more = math.Ceil(steps / 2)
+	}
+	l, err := grid.Affine(lo-more*step, step, int64(steps+2*more)+1)
+	if err != nil {
+		return l, false
+	}
+	for _, v := range append(some, g.lo, g.hi) {
+		if k := l.Level(v); k == l.Len() || l.Value(k) != v {
+			return l, false
+		}
+	}
+	return l, true
+}
+
+// stretch is one of a sample's, wherever the image's rows begin.
+func stretch(values []float32, i uint64) []float32 {
+	const golden = 0x9e3779b97f4a7c15 // whose multiples are spread over all places
+	at, _ := bits.Mul64(i*golden, uint64(len(values)-sampleValues+1))
+	return values[at:][:sampleValues]
+}
+
+// sample sets the range to that of a sample, and reports whether its ends are seen often, and whether
+// all of it is finite.
+func (g *Guess) sample(values []float32) (often, finite bool) {
+	g.lo, g.hi = math.MaxFloat32, -math.MaxFloat32
+	for i := range uint64(sampleStretches) {
+		lo, hi, finite := g.extremes(stretch(values, i))
+		if !finite {
+			return false, false
+		}
+		g.lo, g.hi = min(g.lo, lo), max(g.hi, hi)
+	}
+	var least, most int
+	for i := uint64(0); i < sampleStretches && (least < sampleOften || most < sampleOften); i++ {
+		for _, v := range stretch(values, i) {
+			least, most = least+asInt(v == g.lo), most+asInt(v == g.hi)
+		}
+	}
+	g.lo, g.hi = g.lo+0, g.hi+0 // no −0
+	return least >= sampleOften && most >= sampleOften, true
+}
+
+// Watch is called by who shows values that stand on no level.
+func (g *Guess) Watch() { g.watched.Store(true) }
+
+// Look looks whether values are in the range, or on the levels.
+func (g *Guess) Look(data []byte) {
+	values := grid.Values[float32](data)
+	if lo, hi, finite := g.extremes(values); lo < g.lo || hi > g.hi || !finite || g.onLevels && !g.allOnLevels(values) {
+		g.wrong.Store(true)
+	}
+}
+
+func (g *Guess) allOnLevels(values []float32) bool {
+	l := g.Ladder()
+	for _, v := range values {
+		if k := l.Level(v); k == l.Len() || l.Value(k) != v {
+			return false
+		}
+	}
+	return true
+}
+
+// Err is not nil once a value was seen beyond the range.
+func (g *Guess) Err() error {
+	if g.wrong.Load() {
+		return errGuess
+	}
+	return nil
+}
+
+// Confirmed reports whether no value of the image is beyond the range or the levels, after a reading of
+// all.
+func (g *Guess) Confirmed() bool { return g.watched.Load() && !g.wrong.Load() }
+
 // A LevelsError is that an image's values are too near each other, or too far, for as many
 // evenly spaced levels of float32 as were asked for.
 type LevelsError struct{ error }
 
 // spread is the least and the greatest of finite values.
 func spread(h hands, values []float32, shape grid.Shape) (lo, hi float32, err error) {
+	const few = 1 << 19 // are seen before another core starts
+	if len(values) < few {
+		h.cores = 1
+	}
 	lo, hi = math.MaxFloat32, -math.MaxFloat32
 	finite := true
 	var mu sync.Mutex

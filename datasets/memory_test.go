@@ -121,3 +121,80 @@ func TestVoxelsUntil(t *testing.T) {
 		}
 	}
 }
+
+// A guess has the ladder that the whole image has. It is confirmed by who finds all values on
+// levels or shows them, and not where one is beyond it or nobody watches.
+func TestGuessed(t *testing.T) {
+	shape := grid.Shape{D: 64, H: 128, W: 128}
+	rng := rand.New(rand.NewPCG(1, 1))
+	values := make([]float32, shape.Voxels())
+	for i := range values {
+		values[i] = float32(rng.IntN(50)) / 4
+	}
+	data := grid.Bytes(values)
+	whole, err := Voxels(t.Context(), 2, shape, "float32", data, 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	guess := func() *Guess {
+		g := Guessed(shape, "float32", data, 50)
+		if g == nil || g.Ladder().Key() != whole.Ladder().Key() {
+			t.Fatalf("a guess %v, want one on %v", g, whole.Ladder())
+		}
+		return g
+	}
+	g := guess()
+	if g.Look(data[:400]); g.Confirmed() {
+		t.Error("confirmed by nobody")
+	}
+	if g.Watch(); !g.Confirmed() || grid.Ended(g.Field) != nil {
+		t.Error("not confirmed")
+	}
+	for _, beyond := range []float32{-0.25, 12.5, float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))} {
+		g := guess()
+		g.Watch()
+		g.Look(grid.Bytes([]float32{1, 2, 3}))
+		if g.Look(grid.Bytes([]float32{1, beyond, 3})); g.Confirmed() || grid.Ended(g.Field) == nil {
+			t.Errorf("%v is in the range", beyond)
+		}
+	}
+	if g := Guessed(shape, "float32", data, 0); g == nil || g.Ladder().Key() != whole.Ladder().Key() {
+		t.Errorf("without a number of levels a guess %v", g)
+	} else {
+		g.Watch()
+		g.Look(grid.Bytes([]float32{0, float32(math.Copysign(0, -1)), 0.25, 12.25}))
+		if !g.Confirmed() {
+			t.Error("values on levels are wrong")
+		}
+		if g.Look(grid.Bytes([]float32{0, 0.125})); g.Confirmed() {
+			t.Error("a value between levels is right")
+		}
+	}
+	// The ends of these are seen seldom.
+	for i := range values {
+		values[i] = 3 - float32(rng.IntN(10)+rng.IntN(10)+rng.IntN(10)+rng.IntN(10)+rng.IntN(10)+rng.IntN(10))/8
+	}
+	if g := Guessed(shape, "float32", data, 0); g == nil || !g.Ladder().Indexed() || g.Ladder().Len() < 60 || g.Ladder().Level(-3.75) == g.Ladder().Len() {
+		t.Errorf("ends that are seen seldom: a guess %v", g)
+	} else if g.Watch(); !g.allOnLevels(values) {
+		t.Errorf("values on levels are not on those of the guess")
+	}
+	values[len(values)/2] = 100 // which no sample need have, and if it has then once
+	if g := Guessed(shape, "float32", data, 50); g != nil && g.Ladder().Value(49) == 100 {
+		t.Error("one value is guessed to be the greatest")
+	}
+	for i := range values {
+		values[i] = rng.Float32()
+	}
+	if g := Guessed(shape, "float32", data, 0); g == nil || g.Ladder().Indexed() {
+		t.Error("no guess on every float32")
+	}
+	for name, g := range map[string]*Guess{
+		"values that differ": Guessed(shape, "float32", data, 50), "a few": Guessed(grid.Shape{D: 1, H: 2, W: 2}, "float32", data[:16], 0),
+		"whole numbers": Guessed(shape, "int32", data, 0), "another shape": Guessed(grid.Shape{D: 65, H: 128, W: 128}, "float32", data, 0),
+	} {
+		if g != nil {
+			t.Errorf("%s: a guess", name)
+		}
+	}
+}

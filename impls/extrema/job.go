@@ -56,11 +56,15 @@ func newHostJob[L lane, C change](i Implementation, in grid.Source, l layout, k 
 	if !l.tallied {
 		j.total = make([]int64, l.levels)
 	}
+	j.levels.watcher = grid.WatcherOf(in)
 	if k.rows != nil {
 		j.convert = k.rows(j.levels)
 	}
 	if j.convert == nil {
 		j.convert = j.levels.rows
+		if j.levels.watcher != nil {
+			j.convert = j.levels.watched(nil, j.convert)
+		}
 	}
 	for range l.threads {
 		c := &core[L, C]{sink: sink[L, C]{scatter: k.scatter, entries: int(l.table())}}
@@ -208,39 +212,32 @@ func (j *hostJob[L, C]) bind(in grid.Source) {
 func (j *hostJob[L, C]) count(forget bool, trace *bench.Trace) error {
 	var next atomic.Int64
 	errs := make([]error, len(j.cores))
-	var wg crew.Group
 	slices := j.in.Shape().Slices()
 	turns := (slices + j.chunk - 1) / j.chunk * j.strips
-	for i, c := range j.cores {
-		run := wg.Go
-		if i == len(j.cores)-1 {
-			run = wg.Run
+	crew.Each(len(j.cores), func(i int) {
+		c := j.cores[i]
+		if forget {
+			c.forget()
 		}
-		run(func() {
-			if forget {
-				c.forget()
+		for errs[i] == nil {
+			turn := next.Add(1) - 1
+			if turn >= turns {
+				break
 			}
-			for errs[i] == nil {
-				turn := next.Add(1) - 1
-				if turn >= turns {
-					break
-				}
-				lo := turn / j.strips * j.chunk
-				hi := min(lo+j.chunk, slices)
-				c.lo, c.hi = 0, 0
-				switch {
-				case j.flat:
-					errs[i] = j.countRows(c, lo, hi, trace)
-				case j.slab > 0:
-					errs[i] = j.countPlanes(c, lo, hi, trace)
-				default:
-					errs[i] = j.countStrip(c, turn%j.strips*j.strip, lo, hi, trace)
-				}
+			lo := turn / j.strips * j.chunk
+			hi := min(lo+j.chunk, slices)
+			c.lo, c.hi = 0, 0
+			switch {
+			case j.flat:
+				errs[i] = j.countRows(c, lo, hi, trace)
+			case j.slab > 0:
+				errs[i] = j.countPlanes(c, lo, hi, trace)
+			default:
+				errs[i] = j.countStrip(c, turn%j.strips*j.strip, lo, hi, trace)
 			}
-			c.sink.flush(c.sums)
-		})
-	}
-	wg.Wait()
+		}
+		c.sink.flush(c.sums)
+	})
 	return errors.Join(errs...)
 }
 

@@ -149,16 +149,28 @@ func rows[L lane](least int, shifts map[int64]shiftFunc, single singleFunc, doub
 			})
 		case v.typ != grid.Float32 || !affine:
 			return nil
-		case v.ladder.InFloat32():
-			return v.stepwise(least, func(dst, src *byte, n, rows, stride int) int {
-				return single(dst, src, n, rows, stride*bytes, float32(lo), float32(1/step), float32(step), last)
-			})
 		}
-		return v.stepwise(least, func(dst, src *byte, n, rows, stride int) int {
+		turn := func(dst, src *byte, n, rows, stride int, last uint64) int {
 			return double(dst, src, n, rows, stride*bytes, lo, 1/step, step, last)
-		})
+		}
+		if v.ladder.InFloat32() {
+			turn = func(dst, src *byte, n, rows, stride int, last uint64) int {
+				return single(dst, src, n, rows, stride*bytes, float32(lo), float32(1/step), float32(step), last)
+			}
+		}
+		all := v.stepwise(least, func(dst, src *byte, n, rows, stride int) int { return turn(dst, src, n, rows, stride, last) })
+		if v.watcher == nil {
+			return all
+		}
+		return v.watched(func(dst []L, src []byte, n, rows, stride int) bool {
+			return n >= least && turn(pointer(dst, 0), &src[0], n, rows, stride, last|exactly) == n*rows
+		}, all)
 	}
 }
+
+// exactly is added to the last level where a function is to stop before a value that stands on no
+// level.
+const exactly = 1 << 32
 
 // stepwise turns values into levels by a function that may stop early, for rows
 // of at least so many values. Then sixteen values go the portable way, and so do

@@ -458,6 +458,9 @@ stop:
 	RET
 
 between0:
+	MOVQ      last+56(FP), R11
+	SHRQ      $0x20, R11
+	JNZ       stop
 	VPXOR     Y8, Y8, Y8
 	VPMAXSD   Y8, Y5, Y5
 	VPMINSD   Y3, Y5, Y5
@@ -487,6 +490,9 @@ between0:
 	JMP       found0
 
 between1:
+	MOVQ      last+56(FP), R10
+	SHRQ      $0x20, R10
+	JNZ       stop
 	VPXOR     Y8, Y8, Y8
 	VPMAXSD   Y8, Y5, Y5
 	VPMINSD   Y3, Y5, Y5
@@ -629,6 +635,9 @@ stop:
 	RET
 
 between0:
+	MOVQ         last+64(FP), R11
+	SHRQ         $0x20, R11
+	JNZ          stop
 	VPXOR        Y9, Y9, Y9
 	VPMAXSD      Y9, Y5, Y5
 	VPMINSD      Y3, Y5, Y5
@@ -672,6 +681,9 @@ between0:
 	JMP          found0
 
 between1:
+	MOVQ         last+64(FP), R10
+	SHRQ         $0x20, R10
+	JNZ          stop
 	VPXOR        Y9, Y9, Y9
 	VPMAXSD      Y9, Y5, Y5
 	VPMINSD      Y3, Y5, Y5
@@ -1130,6 +1142,9 @@ stop:
 	RET
 
 between0:
+	MOVQ      last+56(FP), R11
+	SHRQ      $0x20, R11
+	JNZ       stop
 	VPXOR     Y8, Y8, Y8
 	VPMAXSD   Y8, Y5, Y5
 	VPMINSD   Y3, Y5, Y5
@@ -1159,6 +1174,9 @@ between0:
 	JMP       found0
 
 between1:
+	MOVQ      last+56(FP), R10
+	SHRQ      $0x20, R10
+	JNZ       stop
 	VPXOR     Y8, Y8, Y8
 	VPMAXSD   Y8, Y5, Y5
 	VPMINSD   Y3, Y5, Y5
@@ -1299,6 +1317,9 @@ stop:
 	RET
 
 between0:
+	MOVQ         last+64(FP), R11
+	SHRQ         $0x20, R11
+	JNZ          stop
 	VPXOR        Y9, Y9, Y9
 	VPMAXSD      Y9, Y5, Y5
 	VPMINSD      Y3, Y5, Y5
@@ -1342,6 +1363,9 @@ between0:
 	JMP          found0
 
 between1:
+	MOVQ         last+64(FP), R10
+	SHRQ         $0x20, R10
+	JNZ          stop
 	VPXOR        Y9, Y9, Y9
 	VPMAXSD      Y9, Y5, Y5
 	VPMINSD      Y3, Y5, Y5
@@ -1764,6 +1788,9 @@ stop:
 	RET
 
 between0:
+	MOVQ      last+56(FP), R11
+	SHRQ      $0x20, R11
+	JNZ       stop
 	VPXOR     Y8, Y8, Y8
 	VPMAXSD   Y8, Y5, Y5
 	VPMINSD   Y3, Y5, Y5
@@ -1793,6 +1820,9 @@ between0:
 	JMP       found0
 
 between1:
+	MOVQ      last+56(FP), R10
+	SHRQ      $0x20, R10
+	JNZ       stop
 	VPXOR     Y8, Y8, Y8
 	VPMAXSD   Y8, Y5, Y5
 	VPMINSD   Y3, Y5, Y5
@@ -1929,6 +1959,9 @@ stop:
 	RET
 
 between0:
+	MOVQ         last+64(FP), R11
+	SHRQ         $0x20, R11
+	JNZ          stop
 	VPXOR        Y9, Y9, Y9
 	VPMAXSD      Y9, Y5, Y5
 	VPMINSD      Y3, Y5, Y5
@@ -1972,6 +2005,9 @@ between0:
 	JMP          found0
 
 between1:
+	MOVQ         last+64(FP), R10
+	SHRQ         $0x20, R10
+	JNZ          stop
 	VPXOR        Y9, Y9, Y9
 	VPMAXSD      Y9, Y5, Y5
 	VPMINSD      Y3, Y5, Y5

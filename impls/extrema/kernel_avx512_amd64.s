@@ -572,6 +572,9 @@ stop:
 	RET
 
 wholebetween:
+	MOVQ         last+56(FP), R11
+	SHRQ         $0x20, R11
+	JNZ          stop
 	VPXORD       Z7, Z7, Z7
 	VPMAXSD      Z7, Z5, Z5
 	VPMINSD      Z3, Z5, Z5
@@ -598,6 +601,9 @@ wholebetween:
 	JMP          wholefound
 
 restbetween:
+	MOVQ         last+56(FP), R10
+	SHRQ         $0x20, R10
+	JNZ          stop
 	VPXORD       Z8, Z8, Z8
 	VPMAXSD      Z8, Z5, Z5
 	VPMINSD      Z3, Z5, Z5
@@ -738,6 +744,9 @@ stop:
 	RET
 
 wholebetween:
+	MOVQ          last+64(FP), R11
+	SHRQ          $0x20, R11
+	JNZ           stop
 	VPXORD        Z8, Z8, Z8
 	VPMAXSD       Z8, Z5, Z5
 	VPMINSD       Z3, Z5, Z5
@@ -778,6 +787,9 @@ wholebetween:
 	JMP           wholefound
 
 restbetween:
+	MOVQ          last+64(FP), R10
+	SHRQ          $0x20, R10
+	JNZ           stop
 	VPXORD        Z9, Z9, Z9
 	VPMAXSD       Z9, Z5, Z5
 	VPMINSD       Z3, Z5, Z5
@@ -1387,6 +1399,9 @@ stop:
 	RET
 
 wholebetween:
+	MOVQ         last+56(FP), R11
+	SHRQ         $0x20, R11
+	JNZ          stop
 	VPXORD       Z7, Z7, Z7
 	VPMAXSD      Z7, Z5, Z5
 	VPMINSD      Z3, Z5, Z5
@@ -1413,6 +1428,9 @@ wholebetween:
 	JMP          wholefound
 
 restbetween:
+	MOVQ         last+56(FP), R10
+	SHRQ         $0x20, R10
+	JNZ          stop
 	VPXORD       Z8, Z8, Z8
 	VPMAXSD      Z8, Z5, Z5
 	VPMINSD      Z3, Z5, Z5
@@ -1553,6 +1571,9 @@ stop:
 	RET
 
 wholebetween:
+	MOVQ          last+64(FP), R11
+	SHRQ          $0x20, R11
+	JNZ           stop
 	VPXORD        Z8, Z8, Z8
 	VPMAXSD       Z8, Z5, Z5
 	VPMINSD       Z3, Z5, Z5
@@ -1593,6 +1614,9 @@ wholebetween:
 	JMP           wholefound
 
 restbetween:
+	MOVQ          last+64(FP), R10
+	SHRQ          $0x20, R10
+	JNZ           stop
 	VPXORD        Z9, Z9, Z9
 	VPMAXSD       Z9, Z5, Z5
 	VPMINSD       Z3, Z5, Z5
@@ -2200,6 +2224,9 @@ stop:
 	RET
 
 wholebetween:
+	MOVQ         last+56(FP), R11
+	SHRQ         $0x20, R11
+	JNZ          stop
 	VPXORD       Z7, Z7, Z7
 	VPMAXSD      Z7, Z5, Z5
 	VPMINSD      Z3, Z5, Z5
@@ -2226,6 +2253,9 @@ wholebetween:
 	JMP          wholefound
 
 restbetween:
+	MOVQ         last+56(FP), R10
+	SHRQ         $0x20, R10
+	JNZ          stop
 	VPXORD       Z8, Z8, Z8
 	VPMAXSD      Z8, Z5, Z5
 	VPMINSD      Z3, Z5, Z5
@@ -2364,6 +2394,9 @@ stop:
 	RET
 
 wholebetween:
+	MOVQ          last+64(FP), R11
+	SHRQ          $0x20, R11
+	JNZ           stop
 	VPXORD        Z8, Z8, Z8
 	VPMAXSD       Z8, Z5, Z5
 	VPMINSD       Z3, Z5, Z5
@@ -2404,6 +2437,9 @@ wholebetween:
 	JMP           wholefound
 
 restbetween:
+	MOVQ          last+64(FP), R10
+	SHRQ          $0x20, R10
+	JNZ           stop
 	VPXORD        Z9, Z9, Z9
 	VPMAXSD       Z9, Z5, Z5
 	VPMINSD       Z3, Z5, Z5

@@ -14,6 +14,7 @@ type levels[L lane] struct {
 	lut     []L            // 8 and 16-bit types: level of each bit pattern
 	convert grid.Converter // float32
 	shift   *shift         // where the look-up table is this
+	watcher grid.Watcher   // of values that need not stand on levels; nil for none
 }
 
 // A shift is a look-up table that arithmetic gives: the level of the bit pattern
@@ -70,6 +71,18 @@ func shifted[L lane](t grid.Type, lut []L) *shift {
 		}
 	}
 	return &s
+}
+
+// watched shows the watcher rows of which a function does not find every value to stand on a level,
+// and turns them by another. The first may be nil.
+func (v *levels[L]) watched(exactly func(dst []L, src []byte, n, rows, stride int) bool, otherwise rowsFunc[L]) rowsFunc[L] {
+	v.watcher.Watch()
+	return func(dst []L, src []byte, n, rows, stride int, scratch []int32) {
+		if exactly == nil || !exactly(dst, src, n, rows, stride) {
+			v.watcher.Look(src[:n*rows*int(v.typ.Size())])
+			otherwise(dst, src, n, rows, stride, scratch)
+		}
+	}
 }
 
 // rows is the portable way.

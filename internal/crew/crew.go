@@ -37,6 +37,19 @@ func (g *Group) Run(f func()) {
 	f()
 }
 
+// Each calls a function with every number below n, all at the same time, the last on the caller's
+// goroutine, and waits for them as Wait does.
+func Each(n int, f func(i int)) {
+	var g Group
+	for i := range n - 1 {
+		g.Go(func() { f(i) })
+	}
+	if n > 0 {
+		g.Run(func() { f(n - 1) })
+	}
+	g.Wait()
+}
+
 // Wait waits for all of them, and panics with a *Panic where one did.
 func (g *Group) Wait() {
 	g.wg.Wait()

@@ -45,3 +45,32 @@ func TestPanicComesToWhoWaits(t *testing.T) {
 	g.Wait()
 	t.Error("Wait returned")
 }
+
+// Each number comes once, the last to the caller's goroutine, whose panic comes as the others' do.
+func TestEach(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 7} {
+		calls := make([]atomic.Int64, n)
+		crew.Each(n, func(i int) { calls[i].Add(1) })
+		for i := range calls {
+			if c := calls[i].Load(); c != 1 {
+				t.Errorf("of %d: %d was called %d times", n, i, c)
+			}
+		}
+		for bad := range n {
+			func() {
+				var others atomic.Int64
+				defer func() {
+					if p, ok := recover().(*crew.Panic); !ok || p.Value != bad || others.Load() != int64(n-1) {
+						t.Errorf("of %d, %d panics: %v after %d of the others", n, bad, p, others.Load())
+					}
+				}()
+				crew.Each(n, func(i int) {
+					if i == bad {
+						panic(bad)
+					}
+					others.Add(1)
+				})
+			}()
+		}
+	}
+}

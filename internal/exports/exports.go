@@ -10,7 +10,7 @@
 // and are written to by a request to read alone; all other memory that is passed may go when a call
 // returns. No call prints, ends the process or keeps a thread of the caller's.
 //
-//	eccbench_start(job, request, length, voxels, bytes, mask, masked, text, size)   -1, or the length of an error
+//	eccbench_start(job, request, length, voxels, bytes, mask, masked, text, size)   -1, or where it is over the length of what is known
 //	eccbench_soft(job, request, length, memory, bytes, text, size)                  the same, of soft curves
 //	eccbench_wait(job, milliseconds)                          1 when it is over, 0 when not yet
 //	eccbench_answer(job, text, size)                          the length of what is known, see below
@@ -119,7 +119,11 @@ func start[R any](job C.uint64_t, request *C.char, length C.int64_t, text *C.cha
 	var r R
 	err := json.Unmarshal(unsafe.Slice((*byte)(unsafe.Pointer(request)), length), &r)
 	if err == nil {
-		err = jobs.Start(uint64(job), brief(r), func(ctx context.Context) ([]library.Answer, error) { return answer(ctx, r) })
+		quick := brief(r)
+		err = jobs.Start(uint64(job), quick, func(ctx context.Context) ([]library.Answer, error) { return answer(ctx, r) })
+		if err == nil && quick {
+			return eccbench_answer(job, text, size)
+		}
 	}
 	if err != nil {
 		return putJSON(failed(err), text, size)

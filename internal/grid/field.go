@@ -9,13 +9,14 @@ import (
 // A Field is an image whole in memory. It is never modified once made, and is
 // safe for concurrent use.
 type Field struct {
-	shape  Shape
-	typ    Type
-	ladder Ladder
-	data   []byte
-	period int64           // see Period
-	labels *Labels         // of what the values stand for; nil for themselves
-	until  context.Context // see Until; nil for no end
+	shape   Shape
+	typ     Type
+	ladder  Ladder
+	data    []byte
+	period  int64           // see Period
+	labels  *Labels         // of what the values stand for; nil for themselves
+	until   context.Context // see Until; nil for no end
+	watcher Watcher         // nil for none
 }
 
 // NewField makes a Field of bytes that it takes over: row-major, host byte

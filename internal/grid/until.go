@@ -18,10 +18,16 @@ func Until(ctx context.Context, s Source) Source {
 }
 
 // Ended is the error of the context that a source in memory is shown Until, nil before its
-// end. That of a source which is read comes with ReadSlab.
+// end, or of its watcher. That of a source which is read comes with ReadSlab.
 func Ended(s Source) error {
-	if f, ok := s.(*Field); ok && f.until != nil {
-		return f.until.Err()
+	f, ok := s.(*Field)
+	if ok && f.until != nil {
+		if err := f.until.Err(); err != nil {
+			return err
+		}
+	}
+	if ok && f.watcher != nil {
+		return f.watcher.Err()
 	}
 	return nil
 }

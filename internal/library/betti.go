@@ -36,11 +36,11 @@ type bettiLines struct{ betti.Lines }
 
 func (bettiLines) columns() int64 { return 3 }
 
-func (l bettiLines) fill(put func(level []byte, numbers ...int64)) {
+func (l bettiLines) fill(t *table) {
 	var at []byte
 	l.Each(func(level float32, n betti.Numbers) {
 		at = l.Labels.AppendBytes(at[:0], level)
-		put(at, n.B0, n.B1, n.B2)
+		t.put(at, n.B0, n.B1, n.B2)
 	})
 }
 
@@ -70,8 +70,8 @@ type bettiRows struct {
 
 func (bettiRows) columns() int64 { return 3 }
 
-func (l bettiRows) fill(put func(level []byte, numbers ...int64)) {
+func (l bettiRows) fill(t *table) {
 	for i, n := range l.numbers {
-		put(binary.LittleEndian.AppendUint64(nil, math.Float64bits(l.at[i])), n.B0, n.B1, n.B2)
+		t.put(binary.LittleEndian.AppendUint64(nil, math.Float64bits(l.at[i])), n.B0, n.B1, n.B2)
 	}
 }

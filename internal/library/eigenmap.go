@@ -77,12 +77,12 @@ type pairLines [][]float64
 
 func (pairLines) columns() int64 { return 0 }
 
-func (l pairLines) fill(put func(level []byte, numbers ...int64)) {
+func (l pairLines) fill(t *table) {
 	var number [8]byte
 	for _, list := range l {
 		for _, v := range list {
 			binary.LittleEndian.PutUint64(number[:], math.Float64bits(v))
-			put(number[:])
+			t.put(number[:])
 		}
 	}
 }

@@ -74,8 +74,8 @@ type flowLines struct{ gvf.Flow }
 func (flowLines) columns() int64 { return 0 }
 
 // fill puts many values at a time.
-func (l flowLines) fill(put func(level []byte, numbers ...int64)) {
+func (l flowLines) fill(t *table) {
 	for _, list := range l.V {
-		put(grid.Bytes(list))
+		t.put(grid.Bytes(list))
 	}
 }

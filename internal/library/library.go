@@ -100,19 +100,28 @@ type Answer struct {
 // numbers are rows of levels, each with as many numbers as there are columns.
 type numbers interface {
 	columns() int64
-	// fill calls put with the rows in order; level is little-endian.
-	fill(put func(level []byte, numbers ...int64))
+	// fill puts the rows in order.
+	fill(*table)
+}
+
+// A table is where rows are written, which there is room for: their levels, little-endian, and their
+// numbers.
+type table struct {
+	levels  []byte
+	numbers []int64
+}
+
+func (t *table) put(level []byte, numbers ...int64) {
+	t.levels, t.numbers = append(t.levels, level...), append(t.numbers, numbers...)
 }
 
 type curveLines struct{ ecc.Lines }
 
 func (curveLines) columns() int64 { return 1 }
 
-func (l curveLines) fill(put func(level []byte, numbers ...int64)) {
-	var at []byte
+func (l curveLines) fill(t *table) {
 	l.Each(func(x ecc.Line) {
-		at = l.AppendLevel(at[:0], x)
-		put(at, x.Chi)
+		t.levels, t.numbers = l.AppendLevel(t.levels, x), append(t.numbers, x.Chi)
 	})
 }
 
@@ -187,7 +196,12 @@ func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, err
 // Brief reports whether curves of images in so many bytes of memory take a few milliseconds.
 func (r Request) Brief(bytes int) bool {
 	const most = 1 << 20
-	return bytes <= most && r.Input == "" && !r.Betti && r.Part == nil && r.Join == nil && r.Flow == nil && r.Eigenmap == nil
+	return bytes <= most && r.Input == "" && r.curve()
+}
+
+// curve reports whether a curve is asked for.
+func (r Request) curve() bool {
+	return !r.Betti && r.Part == nil && r.Join == nil && r.Flow == nil && r.Eigenmap == nil
 }
 
 func (r Request) convention() ecc.Convention {
@@ -211,8 +225,9 @@ func shapeOf(axes []int64) (grid.Shape, error) {
 // for others.
 const small = 64 << 20
 
-// fewVoxels are counted in about the time that it takes to start another core.
-const fewVoxels = 1 << 15
+// In about the time that it takes to start another core, so many voxels are looked at, or counted on
+// levels that a table holds.
+const fewVoxels, fewCounted = 1 << 15, 1 << 18
 
 func (r Request) ofImages(ctx context.Context, shape grid.Shape, voxels, mask []byte) ([]Answer, error) {
 	size, within := len(voxels)/r.Images, len(mask)/r.Images
@@ -240,21 +255,13 @@ func eachImage(images, size, threads int, answer func(i, threads int) error) err
 	errs := make([]error, images)
 	var next atomic.Int64
 	var failed atomic.Bool
-	var wg crew.Group
-	for k := range workers {
-		run := wg.Go
-		if k == workers-1 {
-			run = wg.Run
-		}
-		run(func() {
-			for i := int(next.Add(1) - 1); i < images && !failed.Load(); i = int(next.Add(1) - 1) {
-				if errs[i] = answer(i, threads); errs[i] != nil {
-					failed.Store(true)
-				}
+	crew.Each(workers, func(int) {
+		for i := int(next.Add(1) - 1); i < images && !failed.Load(); i = int(next.Add(1) - 1) {
+			if errs[i] = answer(i, threads); errs[i] != nil {
+				failed.Store(true)
 			}
-		})
-	}
-	wg.Wait()
+		}
+	})
 	for i, err := range errs {
 		if err != nil && images > 1 {
 			err = fmt.Errorf("image %d: %w", i, err)
@@ -288,6 +295,17 @@ func Caught[T any](f func() (T, error)) (out T, err error) {
 }
 
 func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels, mask []byte) (Answer, error) {
+	if r.curve() && r.convention() == (ecc.Convention{}) { // those of others are seen otherwise
+		if g := datasets.Guessed(shape, r.Type, voxels, r.Levels); g != nil {
+			a, err := r.of(ctx, g.Field)
+			if err == nil && g.Confirmed() {
+				return a, nil
+			}
+			if err := ctx.Err(); err != nil {
+				return Answer{}, err
+			}
+		}
+	}
 	f, err := datasets.Voxels(ctx, r.Threads, shape, r.Type, voxels, r.Levels)
 	if err != nil {
 		return Answer{}, err
@@ -434,7 +452,11 @@ func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
 	if err := c.Periodic.Of(s.Shape()); err != nil {
 		return a, fmt.Errorf("periodic: %w", err)
 	}
-	r.Threads = int(min(int64(r.Threads), 1+s.Shape().Voxels()/fewVoxels))
+	few := int64(fewVoxels)
+	if r.curve() && s.Ladder().Indexed() {
+		few = fewCounted
+	}
+	r.Threads = int(min(int64(r.Threads), 1+(s.Shape().Voxels()-1)/few))
 	w := bench.Workload[grid.Source, ecc.VCEC]{Impls: r.by}
 	if w.Impls == nil {
 		w.Impls = implementations()
@@ -533,10 +555,7 @@ func (a Answer) Fill(levels []byte, numbers []int64) error {
 	if int64(len(levels)) != a.Rows*size || int64(len(numbers)) != a.Numbers() {
 		return fmt.Errorf("%d rows to %d bytes and %d numbers", a.Rows, len(levels), len(numbers))
 	}
-	at, row := levels[:0], numbers[:0]
-	a.lines.fill(func(level []byte, numbers ...int64) {
-		at, row = append(at, level...), append(row, numbers...)
-	})
+	a.lines.fill(&table{levels[:0], numbers[:0]})
 	return nil
 }
 

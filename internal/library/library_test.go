@@ -16,6 +16,7 @@ import (
 
 	"eccbench/datasets"
 	"eccbench/impls/cpu"
+	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/ecc"
@@ -365,5 +366,52 @@ func TestMask(t *testing.T) {
 	}
 	if _, err := Answers(t.Context(), r, make([]byte, 6), make([]byte, 3)); err == nil || !strings.Contains(err.Error(), "a mask of 3 bytes") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Curves of images whose range is guessed are those of the range that is looked for, also where the
+// guess is wrong: with a value beyond it, in any place, and between levels or on one. What is not
+// finite is told with its place.
+func TestGuess(t *testing.T) {
+	shape := grid.Shape{D: 17, H: 250, W: 250}
+	values := make([]float32, shape.Voxels())
+	rng := rand.New(rand.NewPCG(3, 3))
+	for i := range values {
+		values[i] = float32(rng.IntN(300))
+	}
+	last := len(values) - 1
+	for _, c := range []struct {
+		at    int
+		value float32
+	}{{0, 0}, {5, float32(math.Copysign(0, -1))}, {5, 17.5}, {77777, 299.5}, {0, 300}, {last, 300}, {500000, -1}, {last, -0.5}, {250*250 - 1, 1e9}, {600000, float32(math.NaN())}, {last, float32(math.Inf(1))}} {
+		kept := values[c.at]
+		values[c.at] = c.value
+		for _, levels := range []int64{0, 1, 2, 300, 77} {
+			r := request()
+			r.Type, r.Shape, r.Levels = "float32", []int64{shape.D, shape.H, shape.W}, levels
+			answers, err := Answers(t.Context(), r, grid.Bytes(values), nil)
+			image, wrong := datasets.Voxels(t.Context(), 1, shape, r.Type, grid.Bytes(values), levels)
+			if wrong != nil {
+				if err == nil || err.Error() != wrong.Error() {
+					t.Errorf("%v, %d levels: %v, want %v", c, levels, err, wrong)
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%v, %d levels: %v", c, levels, err)
+			}
+			out, err := bench.Answer(extrema.Implementation{}, grid.Source(image), bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 2}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := Answer{Levels: "<f4", lines: curveLines{ecc.LinesOf(image, out, ecc.Convention{}, levels > 0)}}
+			want.Rows = want.lines.(curveLines).Len()
+			gotLevels, gotChi := rows(t, answers[0])
+			wantLevels, wantChi := rows(t, want)
+			if !slices.Equal(gotLevels, wantLevels) || !slices.Equal(gotChi, wantChi) || answers[0].Verdict != "VERIFIED" {
+				t.Errorf("%v, %d levels: %s, %d rows, want %d, or others", c, levels, answers[0].Verdict, len(gotLevels), len(wantLevels))
+			}
+		}
+		values[c.at] = kept
 	}
 }

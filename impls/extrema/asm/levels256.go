@@ -83,6 +83,7 @@ func affine256(to int, double bool) {
 		unlessAll(level, on, between)
 		later = append(later, func() {
 			Label(between)
+			stopIfExactly()
 			between256(l, x, level, last, on)
 			unlessAll(level, on, "stop")
 			JMP(LabelRef(found))

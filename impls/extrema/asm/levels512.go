@@ -103,7 +103,7 @@ func affine(isa string, to int, double bool, w vectors) ladder {
 	name := fmt.Sprintf("%sto%d%s", kind, 8*to, isa)
 	TEXT(name, NOSPLIT, affineSignature(float))
 	Pragma("noescape")
-	Doc(name + " writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one is not between the nearest level and the next ones.")
+	Doc(name + " writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one is not between the nearest level and the next ones, or not on the nearest one where a bit of last above its 32 lowest is set.")
 	all := func(name string) VecVirtual {
 		v := w.whole()
 		x := Load(Param(name), XMM())
@@ -145,6 +145,7 @@ func affine512(to int, double bool) {
 		unlessAll(on, k, between)
 		later = append(later, func() {
 			Label(between)
+			stopIfExactly()
 			between512(l, x, level, last, on)
 			if k != nil {
 				KANDW(k, on, on)
@@ -168,6 +169,13 @@ func affine512(to int, double bool) {
 	for _, f := range later {
 		f()
 	}
+}
+
+// stopIfExactly stops where the last level is given with the wish for values on levels alone.
+func stopIfExactly() {
+	wish := Load(Param("last"), GP64())
+	SHRQ(U8(32), wish)
+	JNZ(LabelRef("stop"))
 }
 
 // unlessAll jumps where not all lanes, or not all of a mask, are among those of on, which

@@ -131,13 +131,9 @@ func misplaced(out VCEC, levels int64) *verify.Diff {
 func SumOf(out VCEC, levels int64, k fingerprint.Key, threads int) (fingerprint.Sum, error) {
 	parts := max(1, min(threads, len(out)>>12))
 	sums, errs := make([]fingerprint.Sum, parts), make([]error, parts)
-	var wg crew.Group
-	for p := range parts {
-		wg.Go(func() {
-			sums[p], errs[p] = fingerprint.OfCurve(out[len(out)*p/parts:len(out)*(p+1)/parts].All(), levels, k)
-		})
-	}
-	wg.Wait()
+	crew.Each(parts, func(p int) {
+		sums[p], errs[p] = fingerprint.OfCurve(out[len(out)*p/parts:len(out)*(p+1)/parts].All(), levels, k)
+	})
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}

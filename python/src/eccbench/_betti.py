@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _library
-from ._curve import Image, _array, _ByLevel, _conventions, _in_place, _job, _layout, _numbers, _Request, _translated, _WIDENED, open
+from ._curve import Image, _array, _ByLevel, _conventions, _in_place, _job, _layout, _level_type, _numbers, _Request, _translated, _WIDENED, open
 
 
 class Betti(NamedTuple):
@@ -220,7 +220,7 @@ def betti_curves(
     """
     request = {**_conventions(construction, superlevel, verify, threads), "betti": True}
     levels, numbers, answer, dtype, shape = _asked(image, request)
-    levels = levels.astype(np.uint8 if dtype == np.bool_ else dtype.newbyteorder("="), copy=False)
+    levels = levels.astype(_level_type(dtype), copy=False)
     b0, b1, b2 = np.ascontiguousarray(numbers.T)
     return BettiCurves(levels, b0, b1, b2, answer["verdict"], answer["witness"], answer["implementation"], construction, bool(superlevel), shape)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import os
 from dataclasses import dataclass, replace
@@ -379,9 +380,9 @@ def _rings(periodic: bool | Sequence[int], axes: int) -> tuple[int, ...]:
     return tuple(rings)
 
 
-def _letters(rings: Sequence[int], order: Sequence[int]) -> list[str]:
+def _letters(rings: Sequence[int], order: Sequence[int]) -> tuple[str, ...]:
     """What the library calls axes of an image whose axes it sees in an order."""
-    return [letter for letter, axis in zip("xyz", reversed(order)) if axis in rings]
+    return tuple(letter for letter, axis in zip("xyz", reversed(order)) if axis in rings) if rings else ()
 
 
 def _masked(image: NDArray[Any], hidden: Any, mask: ArrayLike | None, nan: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
@@ -407,8 +408,9 @@ def _of_array(array: NDArray[Any], within: NDArray[np.bool_] | None, batch_axis:
     if len(images) == 0:
         return []
     dtype = images.dtype
-    if dtype.name in _WIDENED:
-        images = images.astype(_WIDENED[dtype.name])
+    wider = _WIDENED.get(_name(dtype))
+    if wider is not None:
+        images = images.astype(wider)
     rings = _rings(periodic, len(shape))
     mask: NDArray[np.uint8] | None = None
     if within is not None:
@@ -472,7 +474,7 @@ def _answered(request: _Request, voxels: NDArray[Any] | None, dtype: np.dtype[An
             levels, chi = np.empty(answer["rows"], answer["levels"]), np.empty(answer["rows"], np.int64)
             job.rows(i, levels.ctypes.data, levels.nbytes, chi.ctypes.data)
             if not sampled:
-                levels = levels.astype(np.uint8 if dtype == np.bool_ else dtype.newbyteorder("="), copy=False)
+                levels = levels.astype(_level_type(dtype), copy=False)
             curves.append(Curve(
                 levels, chi, answer["verdict"], answer["witness"], answer["implementation"],
                 request["construction"], request["superlevel"], rings, shape, sampled))
@@ -481,7 +483,7 @@ def _answered(request: _Request, voxels: NDArray[Any] | None, dtype: np.dtype[An
 
 def _layout(voxels: NDArray[Any]) -> _Request:
     """What a request says of images in memory."""
-    return {"type": voxels.dtype.name, "images": len(voxels), "shape": voxels.shape[1:]}
+    return {"type": _name(voxels.dtype), "images": len(voxels), "shape": voxels.shape[1:]}
 
 
 def _whole(name: str, value: Any) -> int:
@@ -500,6 +502,23 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
+@functools.lru_cache(maxsize=64)
+def _name(dtype: np.dtype[Any]) -> str:
+    """What NumPy calls a type, which it puts together each time."""
+    return dtype.name
+
+
+@functools.lru_cache(maxsize=64)
+def _taken(dtype: np.dtype[Any]) -> bool:
+    return dtype.name in (*_NATIVE, *_WIDENED)
+
+
+@functools.lru_cache(maxsize=64)
+def _level_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type of the levels of an image of a type."""
+    return np.dtype(np.uint8) if dtype == np.bool_ else dtype.newbyteorder("=")
+
+
 def _array(image: Any) -> NDArray[Any]:
     """An array of numbers, in the memory of the image where that is possible."""
     if not isinstance(image, np.ndarray) and hasattr(image, "__dlpack__"):
@@ -511,7 +530,7 @@ def _array(image: Any) -> NDArray[Any]:
         except (BufferError, RuntimeError) as e:
             raise TypeError(f"an array that is not shared: {e}") from None
     array = np.asarray(image)  # of a masked array all values
-    if array.dtype.name not in (*_NATIVE, *_WIDENED):
+    if not _taken(array.dtype):
         advice = "its magnitude or its real part" if array.dtype.kind == "c" else "astype(numpy.float64), or an integer type that holds its values"
         raise TypeError(f"an array of {array.dtype}: want bool, integers of up to 64 bits, float16, float32 or float64; take {advice}")
     return array
@@ -532,14 +551,16 @@ def _in_order(images: NDArray[Any]) -> tuple[NDArray[Any], Sequence[int]]:
     """The images, row-major in the host's byte order, and the order of their axes then. They
     are in their own memory where that is possible: neither swapping the axes of an image nor
     flipping them changes its curve."""
-    native, axes = images.dtype.newbyteorder("="), range(images.ndim - 1)
-    if images.dtype == native and images.flags.aligned and images.size > 0:
+    axes, flags = range(images.ndim - 1), images.flags
+    if images.dtype.isnative and flags.aligned and images.size > 0:
+        if flags.c_contiguous:
+            return images, axes
         order = sorted(axes, key=lambda a: -abs(images.strides[a + 1]))
         turned = images.transpose(0, *(a + 1 for a in order))
         turned = turned[(slice(None), *(slice(None, None, -1 if s < 0 else 1) for s in turned.strides[1:]))]
         if turned.flags.c_contiguous:
             return turned, order
-    return np.require(images, native, ["C", "ALIGNED"]), axes
+    return np.require(images, images.dtype.newbyteorder("="), ["C", "ALIGNED"]), axes
 
 
 def _in_place(images: NDArray[Any], ask: Callable[[NDArray[Any], Sequence[int]], _Answer], turned: bool = True) -> _Answer:

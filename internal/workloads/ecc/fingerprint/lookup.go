@@ -31,6 +31,7 @@ type weighing func(block *[aes.BlockSize]byte, level int64) uint64
 type vectors struct {
 	bytes, pairs func(dst, table *uint64, src *byte, n, ahead int) int
 	floats       func(dst, table *uint64, src *byte, n, ahead int) int
+	exactly      func(dst, table *uint64, src *byte, n, ahead int) int // floats up to a value that is no level's own
 }
 
 // newLookup makes the table of a type on a ladder. The weight of the levels from top on
@@ -61,25 +62,34 @@ func newLookup(t grid.Type, l grid.Ladder, w weights, top int64, isa string) *lo
 	return u
 }
 
-// filled is a table of n entries, made on all cores, each of which encrypts in a block of its
+// filled is a table of so many entries, made on all cores, each of which encrypts in a block of its
 // own.
-func filled(n int64, entry weighing) []uint64 {
-	table := make([]uint64, n)
-	parts := int64(runtime.GOMAXPROCS(0))
+func filled(entries int64, entry weighing) []uint64 {
+	table := make([]uint64, entries)
+	n, parts := int(entries), runtime.GOMAXPROCS(0)
 	if n < 1<<12 {
 		parts = 1
 	}
-	var wg crew.Group
-	for p := range parts {
-		wg.Go(func() {
-			block := new([aes.BlockSize]byte)
-			for i := n * p / parts; i < n*(p+1)/parts; i++ {
-				table[i] = entry(block, i)
-			}
-		})
-	}
-	wg.Wait()
+	crew.Each(parts, func(p int) {
+		block := new([aes.BlockSize]byte)
+		for i := n * p / parts; i < n*(p+1)/parts; i++ {
+			table[i] = entry(block, int64(i))
+		}
+	})
 	return table
+}
+
+// watched is row of an image with a watcher, who is shown float32 of which some are no level's own.
+func (u *lookup) watched(w grid.Watcher, dst []uint64, src []byte, scratch []int32, ahead int) {
+	const group = 16 // that every instruction set has whole groups of
+	if n, exactly := len(dst), u.fast.exactly; exactly != nil && n >= group {
+		done := exactly(&dst[0], &u.table[0], &src[0], n, ahead)
+		if n-done < group && (done == n || exactly(&dst[n-group], &u.table[0], &src[4*(n-group)], group, ahead) == group) {
+			return
+		}
+	}
+	w.Look(src)
+	u.row(dst, src, scratch, ahead)
 }
 
 // row writes the weights of the values of src to dst, with scratch for as many levels.

@@ -14,9 +14,10 @@ import (
 // and a march takes it from plane to plane. A 2D image is one plane.
 type march struct {
 	in       grid.Source
-	n, h, w  int64 // planes, rows, columns
-	flat     bool  // the slices of a 2D image are its rows
-	size     int64 // bytes of a value
+	watcher  grid.Watcher // nil for none
+	n, h, w  int64        // planes, rows, columns
+	flat     bool         // the slices of a 2D image are its rows
+	size     int64        // bytes of a value
 	resident []byte
 	weight   *lookup
 	outside  uint64
@@ -51,7 +52,7 @@ const (
 func newMarch(s grid.Source, f function, periodic grid.Axes, threads int, isa string) (*march, error) {
 	shape := s.Shape()
 	m := &march{
-		in: s, n: shape.D, h: shape.H, w: shape.W, flat: shape.D == 1, size: s.Type().Size(),
+		in: s, watcher: grid.WatcherOf(s), n: shape.D, h: shape.H, w: shape.W, flat: shape.D == 1, size: s.Type().Size(),
 		weight: f.weight, outside: f.outside, periodic: periodic, kernel: kernelOf(isa),
 	}
 	if periodic == (grid.Axes{}) {
@@ -136,34 +137,30 @@ func (m *march) run() (uint64, error) {
 	turns := (positions + m.depth - 1) / m.depth * strips
 	var next atomic.Int64
 	sums, errs := make([]uint64, m.threads), make([]error, m.threads)
-	var wg crew.Group
-	for i := range m.threads {
-		wg.Go(func() {
-			c := m.core()
-			for errs[i] == nil {
-				turn := next.Add(1) - 1
-				if turn >= turns {
-					break
-				}
-				lo := turn/strips*m.depth - 1
-				hi := min(lo+m.depth, positions-1)
-				if m.joined {
-					lo = max(lo, 0)
-				}
-				y := turn%strips*m.rows - 1
-				switch {
-				case m.slab > 0:
-					errs[i] = m.stream(c, lo, hi)
-				case m.flat:
-					errs[i] = m.plane(c, view{m.resident, 0}, lo, hi)
-				default:
-					errs[i] = m.strip(c, view{m.resident, 0}, lo, hi, y)
-				}
+	crew.Each(m.threads, func(i int) {
+		c := m.core()
+		for errs[i] == nil {
+			turn := next.Add(1) - 1
+			if turn >= turns {
+				break
 			}
-			sums[i] = c.sum
-		})
-	}
-	wg.Wait()
+			lo := turn/strips*m.depth - 1
+			hi := min(lo+m.depth, positions-1)
+			if m.joined {
+				lo = max(lo, 0)
+			}
+			y := turn%strips*m.rows - 1
+			switch {
+			case m.slab > 0:
+				errs[i] = m.stream(c, lo, hi)
+			case m.flat:
+				errs[i] = m.plane(c, view{m.resident, 0}, lo, hi)
+			default:
+				errs[i] = m.strip(c, view{m.resident, 0}, lo, hi, y)
+			}
+		}
+		sums[i] = c.sum
+	})
 	var sum uint64
 	for _, s := range sums {
 		sum += s
@@ -323,7 +320,11 @@ func (m *march) fill(c *core, tile []uint64, v view, z, y, rows, x int64, fresh 
 			fill(row[to-x:], beside)
 		}
 		if to > from {
-			m.weight.row(row[from-x:to-x], voxels[from*m.size:to*m.size], c.scratch, m.ahead)
+			if m.watcher != nil {
+				m.weight.watched(m.watcher, row[from-x:to-x], voxels[from*m.size:to*m.size], c.scratch, m.ahead)
+			} else {
+				m.weight.row(row[from-x:to-x], voxels[from*m.size:to*m.size], c.scratch, m.ahead)
+			}
 		}
 	}
 	return int(columns)

@@ -57,9 +57,9 @@ type (
 func vectorised(l grid.Ladder, name string) vectors {
 	switch name {
 	case isa.AVX512:
-		return vectors{bytesavx512, pairsavx512, onLadder(l, singleavx512, doubleavx512)}
+		return vectors{bytesavx512, pairsavx512, onLadder(l, singleavx512, doubleavx512, 0), onLadder(l, singleavx512, doubleavx512, exactly)}
 	case isa.AVX2:
-		return vectors{bytesavx2, pairsavx2, onLadder(l, singleavx2, doubleavx2)}
+		return vectors{bytesavx2, pairsavx2, onLadder(l, singleavx2, doubleavx2, 0), onLadder(l, singleavx2, doubleavx2, exactly)}
 	}
 	return vectors{}
 }
@@ -72,14 +72,17 @@ func multiplying(name string) func(dst, table *uint64, src *byte, n, ahead int) 
 	return everyavx2
 }
 
+// exactly is the wish for values that are levels' own, beside the last level.
+const exactly = 1 << 32
+
 // onLadder looks up the weights of float32 values on an affine ladder, in float32 where
-// that gives every level exactly; nil for other ladders.
-func onLadder(l grid.Ladder, single singleFunc, double doubleFunc) func(dst, table *uint64, src *byte, n, ahead int) int {
+// that gives every level exactly, with a wish; nil for other ladders.
+func onLadder(l grid.Ladder, single singleFunc, double doubleFunc, wish uint64) func(dst, table *uint64, src *byte, n, ahead int) int {
 	lo, step, affine := l.Affinity()
 	if !affine {
 		return nil
 	}
-	last := uint64(l.Len() - 1)
+	last := uint64(l.Len()-1) | wish
 	if l.InFloat32() {
 		return func(dst, table *uint64, src *byte, n, ahead int) int {
 			return single(dst, table, src, n, ahead, float32(lo), float32(1/step), float32(step), last)

@@ -24,12 +24,12 @@ func bytesavx2(dst *uint64, table *uint64, src *byte, n int, ahead int) int
 //go:noescape
 func pairsavx2(dst *uint64, table *uint64, src *byte, n int, ahead int) int
 
-// singleavx2 looks up the weights of float32 values on an affine ladder, and returns of how many of n.
+// singleavx2 looks up the weights of float32 values on an affine ladder, and returns of how many of n; where a bit of last above its 32 lowest is set, of those before a group in which one is no level's own.
 //
 //go:noescape
 func singleavx2(dst *uint64, table *uint64, src *byte, n int, ahead int, lo float32, inverse float32, step float32, last uint64) int
 
-// doubleavx2 looks up the weights of float32 values on an affine ladder, and returns of how many of n.
+// doubleavx2 looks up the weights of float32 values on an affine ladder, and returns of how many of n; where a bit of last above its 32 lowest is set, of those before a group in which one is no level's own.
 //
 //go:noescape
 func doubleavx2(dst *uint64, table *uint64, src *byte, n int, ahead int, lo float64, inverse float64, step float64, last uint64) int

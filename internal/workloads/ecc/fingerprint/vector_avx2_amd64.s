@@ -264,6 +264,9 @@ stop:
 	RET
 
 between:
+	MOVQ         last+56(FP), R8
+	SHRQ         $0x20, R8
+	JNZ          stop
 	VPXOR        X9, X9, X9
 	VSUBPS       Y0, Y5, Y4
 	VMULPS       Y1, Y4, Y4
@@ -353,6 +356,9 @@ stop:
 	RET
 
 between:
+	MOVQ         last+64(FP), R8
+	SHRQ         $0x20, R8
+	JNZ          stop
 	VPXOR        X6, X6, X6
 	VCVTPS2PD    X5, Y4
 	VSUBPD       Y0, Y4, Y4

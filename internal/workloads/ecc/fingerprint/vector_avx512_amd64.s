@@ -272,6 +272,9 @@ stop:
 	RET
 
 between:
+	MOVQ         last+56(FP), R8
+	SHRQ         $0x20, R8
+	JNZ          stop
 	VPXOR        X9, X9, X9
 	VSUBPS       Z0, Z5, Z4
 	VMULPS       Z1, Z4, Z4
@@ -362,6 +365,9 @@ stop:
 	RET
 
 between:
+	MOVQ         last+64(FP), R8
+	SHRQ         $0x20, R8
+	JNZ          stop
 	VPXOR        X8, X8, X8
 	VCVTPS2PD    Y5, Z4
 	VSUBPD       Z0, Z4, Z4

@@ -123,7 +123,7 @@ func (i isa) floats(double bool) {
 	name := kind + i.name
 	TEXT(name, NOSPLIT, "func(dst, table *uint64, src *byte, n, ahead int, lo, inverse, step "+float+", last uint64) int")
 	Pragma("noescape")
-	Doc(name + " looks up the weights of float32 values on an affine ladder, and returns of how many of n.")
+	Doc(name + " looks up the weights of float32 values on an affine ladder, and returns of how many of n; where a bit of last above its 32 lowest is set, of those before a group in which one is no level's own.")
 	all := func(name string) VecVirtual {
 		v := i.wide()
 		p, err := Param(name).Resolve()
@@ -170,6 +170,9 @@ func (i isa) floats(double bool) {
 	})
 
 	Label("between")
+	wish := Load(Param("last"), GP64())
+	SHRQ(U8(32), wish)
+	JNZ(LabelRef("stop"))
 	zero := like(level)
 	VPXOR(zero.AsX(), zero.AsX(), zero.AsX())
 	VMOVUPS(l.nearest(values), level)
