@@ -44,7 +44,7 @@ fuzz() (
 )
 
 for package in $(grep -rl '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do
-	"$go" test -c -fuzz . -o "$dir/fuzz.test" "$package"
+	"$go" test -c -fuzz . -gcflags=all=-dwarf=false -ldflags=-w -o "$dir/fuzz.test" "$package"
 	for target in $(cd "$package" && "$dir/fuzz.test" -test.list '^Fuzz'); do
 		echo "$package $target"
 		fuzz "$package" "$target"
