@@ -230,6 +230,6 @@ ci: export ECCBENCH_REQUIRE_SLURM = 1
 ci: export ECCBENCH_REQUIRE_CHROMIUM = 1
 ci: FUZZTIME = 2s
 ci: VET = -vet=off
-ci: lint check-generate check-kernels test-long race portability oracle smoke fuzz
-	@# These download, and are one process each for most of their time.
-	$(MAKE) --jobs=2 --output-sync=target python torch mutate-check
+ci: lint check-generate check-kernels test-long race smoke fuzz
+	@# These wait for a download, or are one process for most of their time.
+	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check
