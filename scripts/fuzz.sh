@@ -1,6 +1,9 @@
 #!/bin/sh
 # Fuzzes every target of the module for so long each: scripts/fuzz.sh 30s [GO]
 #
+# A package is built once for all its targets, which go test -fuzz would do for each, and its
+# inputs are kept where go test -fuzz keeps them.
+#
 # Now and then Go's fuzzing engine calls the end of that time a failure: "context deadline
 # exceeded", and no failing input. Such a run is made again, three times at most.
 #
@@ -11,8 +14,10 @@ set -eu
 time=$1
 go=${2:-go}
 cores=$(getconf _NPROCESSORS_ONLN)
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+cache=$("$go" env GOCACHE)/fuzz
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+log=$dir/log
 
 alone() {
 	case $1 in
@@ -21,10 +26,13 @@ alone() {
 	esac
 }
 
-fuzz() {
+# fuzz PACKAGE TARGET, in the package's folder: what fails is written to its testdata/fuzz.
+fuzz() (
+	cd "$1"
 	for _ in 1 2 3; do
-		if env $(alone "$1") "$go" test -p "$cores" -run '^$' -fuzz "^$2\$" -fuzztime "$time" -fuzzminimizetime 1x -parallel "$cores" "$1" >"$log" 2>&1; then
-			cat "$log"
+		if env $(alone "$1") "$dir/fuzz.test" -test.run '^$' -test.fuzz "^$2\$" -test.fuzztime "$time" -test.fuzzminimizetime 1x -test.parallel "$cores" \
+			-test.fuzzcachedir "$cache/$("$go" list)" >"$log" 2>&1; then
+			tail -n 2 "$log"
 			return 0
 		fi
 		cat "$log"
@@ -33,10 +41,12 @@ fuzz() {
 		fi
 	done
 	return 1
-}
+)
 
 for package in $(grep -rl '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do
-	for target in $("$go" test -list '^Fuzz' "$package" | grep ^Fuzz); do
+	"$go" test -c -fuzz . -gcflags=all=-dwarf=false -ldflags=-w -o "$dir/fuzz.test" "$package"
+	for target in $(cd "$package" && "$dir/fuzz.test" -test.list '^Fuzz'); do
+		echo "$package $target"
 		fuzz "$package" "$target"
 	done
 done

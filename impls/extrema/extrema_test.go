@@ -9,6 +9,7 @@ import (
 	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/race"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
 )
@@ -37,6 +38,9 @@ func each(t *testing.T, f func(t *testing.T, isa string)) {
 			if err := (extrema.Implementation{}).CanDo(constant(t), bench.Conditions{Setting: bench.Setting{ISA: isa}}); err != nil {
 				t.Skip(err)
 			}
+			if race.Enabled && isa == "avx2" {
+				t.Skip("the goroutines are those of the others")
+			}
 			f(t, isa)
 		})
 	}
@@ -58,7 +62,7 @@ func TestConformance(t *testing.T) {
 // Strips of few rows meet inside small images.
 func TestConformanceInStrips(t *testing.T) {
 	heights := []int64{1, 3}
-	if testing.Short() {
+	if testing.Short() || race.Enabled {
 		heights = heights[:1]
 	}
 	each(t, func(t *testing.T, isa string) {

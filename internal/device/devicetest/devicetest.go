@@ -188,10 +188,7 @@ func (s *standin) alloc(name string, bytes int64, host bool) (*memory, error) {
 	if bytes <= 0 {
 		return nil, fmt.Errorf("%s: a size of %d bytes", name, bytes)
 	}
-	m := &memory{on: s, name: name, data: make([]byte, bytes), host: host}
-	for i := range m.data {
-		m.data[i] = 0xa5
-	}
+	m := &memory{on: s, name: name, data: slices.Repeat([]byte{0xa5}, int(bytes)), host: host}
 	return m, s.keep(m, name)
 }
 

@@ -48,9 +48,9 @@ func putLadder(d device.Device, s device.Stream, kernel Kernel) (*Ladder, error)
 	}
 	n := int64(1) << (8 * t.Size())
 	k.lut, err = put(d, s, "levels of the values", n, func(lut []int32) {
-		for i := range lut {
-			lut[i] = int32(l.Level(float32(int32(i) + k.least)))
-		}
+		of := l.OfPatterns(t)
+		least := int(k.least) & (len(of) - 1) // whose pattern is the first one's but for int16
+		copy(lut[copy(lut, of[least:]):], of[:least])
 	})
 	return k, err
 }

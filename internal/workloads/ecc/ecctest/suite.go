@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -228,34 +229,29 @@ func ways() []way {
 // forms and the laws on every case, in memory and streamed, with one thread and
 // several; checks that poison is seen, that answers repeat, that they are of the image as
 // it is now and of all of it, and that the input is left alone.
-func Run(t *testing.T, impl implementation) { run(t, impl, 0, true) }
+func Run(t *testing.T, impl implementation) { run(t, impl, math.MaxInt64) }
 
-// RunByLevel is Run for an implementation that takes longer the more levels there are.
-// Where they are many it is asked once, in memory; in as many ways as Run asks in the
-// long suites only, and not at all in a short run.
-func RunByLevel(t *testing.T, impl implementation) { run(t, impl, many, Long()) }
+// RunOnceByLevel is Run for an implementation that takes longer the more levels there are, to count
+// or to set up, and does nothing else for them. Where they are many it is asked once, in memory, and
+// not at all in a short run.
+func RunOnceByLevel(t *testing.T, impl implementation) { run(t, impl, many) }
 
-// RunOnceByLevel is Run for an implementation whose parts pass Run by themselves and take
-// long to set up. Where levels are many it is asked once, in memory, also in the long suites.
-func RunOnceByLevel(t *testing.T, impl implementation) { run(t, impl, many, false) }
-
-// many is the number of levels above which RunByLevel asks once.
+// many is the number of levels above which RunOnceByLevel asks once.
 const many = 5000
 
 // beyondRace reports whether a case has too many levels for the race detector, under which the
 // reference takes minutes.
 func beyondRace(c Case) bool { return race.Enabled && c.Field.Ladder().Len() > many }
 
-// run is Run for an implementation that takes long above so many levels, 0 for one that
-// does not, and whether it may take so long.
-func run(t *testing.T, impl implementation, slow int64, long bool) {
+// run is Run for an implementation that takes long above so many levels.
+func run(t *testing.T, impl implementation, slow int64) {
 	for _, c := range Cases(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			levels := c.Field.Ladder().Len()
 			if beyondRace(c) {
 				t.Skip("under the race detector this many levels take the reference minutes, and race no more than few do")
 			}
-			late := slow > 0 && levels > slow && !long
+			late := levels > slow
 			if late && testing.Short() {
 				t.Skipf("%d levels take it long", levels)
 			}
