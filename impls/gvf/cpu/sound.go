@@ -43,7 +43,7 @@ func answer(t sound.T, p *gvf.Problem, threads int) gvf.Flow {
 	return got
 }
 
-// Within a mask at random fields have the bits of the plain loop, and the laws hold.
+// Within a mask at random, and without one, fields have the bits of the plain loop, and the laws hold.
 func maskBits(t sound.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for k := range 30 {
@@ -62,6 +62,13 @@ func maskBits(t sound.T) {
 			return labels[((z/blocks)*shape.H+y/blocks)*shape.W+x/blocks]
 		})
 		p := gvf.NewProblem(field(t, shape, func(int64) byte { return byte(rng.IntN(256)) }), 0.09, rng.Int64N(8), 0, gvf.Replicate)
+		plain, err := gvf.Define(p, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := gvf.Steps().Policy.Agree(p, plain, answer(t, p, 1+k%4)); d != nil {
+			t.Fatalf("%v without a mask, %d steps: %v (%s)", shape, p.Steps, d, d.Context)
+		}
 		q, err := p.Within(mask)
 		if err != nil {
 			continue // all of it is 0
