@@ -10,6 +10,7 @@ import (
 
 	"eccbench/internal/grid"
 	"eccbench/internal/sound"
+	"eccbench/internal/sound/grids"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
 )
@@ -256,6 +257,18 @@ func problemsAreRefused(t sound.T) {
 func namesAndSharing(t sound.T) {
 	name := "softecc/m=3/lambda=20/alpha=10/dir=5/of=noise/shape=9x7x5/levels=4/type=float32/seed=1"
 	p := open(t, name)
+	// Thresholds are in the middle of thirds of 0 to ¾; around one level they are spread over 1.
+	if !slices.Equal(p.Tau, []float64{0.125, 0.375, 0.625}) || p.Lambda != 20/0.75 {
+		t.Errorf("thresholds %v, λ %v", p.Tau, p.Lambda)
+	}
+	flat, err := grid.Affine(7, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := pose(grids.Image(t, grid.Shape{D: 1, H: 2, W: 3}, grid.Float32, flat, func(int64) float64 { return 7 }), []int64{2, 20, 10, 5, 0})
+	if err != nil || !slices.Equal(one.Tau, []float64{6.75, 7.25}) || one.Lambda != 20 {
+		t.Errorf("thresholds %v around 7, λ %v, %v", one.Tau, one.Lambda, err)
+	}
 	f, err := os.Create(filepath.Join(t.TempDir(), "shared"))
 	if err != nil {
 		t.Fatal(err)
