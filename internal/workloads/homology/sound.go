@@ -10,10 +10,10 @@ import (
 	"eccbench/internal/sound"
 )
 
-// Checks are of what groups are judged by and carried in: rings, two enumerations of faces, ranks and
+// Checks are of complexes, and of what groups are judged by and carried in: rings, two enumerations of faces, ranks and
 // torsion, laws that see what is wrong, names, encoding and sharing.
 func Checks() []sound.Check {
-	return []sound.Check{
+	return append(simplicial.Checks(), []sound.Check{
 		{Name: "rings", Of: ringsAreRead},
 		{Name: "orders of cyclic parts", Of: factorsDivide},
 		{Name: "universal coefficients", Of: universalCoefficients},
@@ -25,7 +25,7 @@ func Checks() []sound.Check {
 		{Name: "shared complexes", Of: sharedIsAttached},
 		{Name: "names", Of: namesSayRings},
 		{Name: "laws of wrong groups", Of: lawsRefuse},
-	}
+	}...)
 }
 
 func problem(t sound.T, name string) *Problem {
