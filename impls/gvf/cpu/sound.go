@@ -193,4 +193,7 @@ func refusals(t sound.T) {
 	if err := (Implementation{}).CanDo(gvf.NewProblem(p.Source, 0.1, 0, 1e-4, gvf.Replicate), bench.Conditions{}); err == nil {
 		t.Error("a steady state is taken")
 	}
+	if _, err := (Implementation{}).Setup(p, bench.Conditions{Setting: bench.Setting{ISA: "sse"}}); err == nil {
+		t.Error("an unknown instruction set is set up")
+	}
 }
