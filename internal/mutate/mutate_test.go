@@ -77,6 +77,35 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// What neither computes nor carries answers is counted apart, and in the score.
+func TestAside(t *testing.T) {
+	r := &Results{targets: []Target{{Name: "a"}}}
+	for i, m := range []*Mutant{
+		{Func: "job.Do", File: "a/a.go"}, {Func: "job.CanDoMore", File: "a/faults.go"}, {Func: "Implementation.CanDo", File: "a/a.go"}, {Func: "fused", File: "a/fault.go"},
+		{Func: "Storage.String", File: "a/a.go"}, {Func: "Steps", File: "a/a.go", Before: `q.Spell("noise", 3, 50, 0),`},
+	} {
+		m.Target = "a"
+		if got := m.aside() != ""; got != (i > 1) {
+			t.Errorf("%v is aside: %v", m, got)
+		}
+		x := &Result{Mutant: m}
+		if i == 0 || i == 2 {
+			x.Verify = "verify"
+		}
+		if i == 4 {
+			x.Tests = "tests"
+		}
+		r.All = append(r.All, x)
+	}
+	var b strings.Builder
+	if score := r.Print(&b); score != 50 {
+		t.Errorf("a score of %v", score)
+	}
+	if !strings.Contains(b.String(), "notices 1 of 2 changes of what may compute or carry answers, and 1 are noticed by any;\nof planted faults, refusals, words and names of inputs 1 of 4, and 2.\n") {
+		t.Error(b.String())
+	}
+}
+
 // A program of all mutants of which none is chosen, or which says what it reaches, passes.
 func TestNoneChosen(t *testing.T) {
 	p := fixture(t)

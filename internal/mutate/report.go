@@ -66,12 +66,17 @@ type Results struct {
 // of all that were run, the percentage that was noticed.
 func (r *Results) Print(w io.Writer) (score float64) {
 	fmt.Fprint(w, "| code | changes | equivalent | run | `verify` comes to | noticed by `verify` | by tests | by any | survive | score |\n|---|---|---|---|---|---|---|---|---|---|\n")
-	var total counts
+	var total, answers, aside counts
 	for _, t := range r.targets {
 		n := counts{places: r.places[t.Name], equivalent: r.equivalent[t.Name]}
 		for _, x := range r.All {
 			if x.Target == t.Name {
 				n.add(x)
+				if x.aside() == "" {
+					answers.add(x)
+				} else {
+					aside.add(x)
+				}
 			}
 		}
 		n.line(w, t.Name, t.verify != nil)
@@ -80,6 +85,11 @@ func (r *Results) Print(w io.Writer) (score float64) {
 		}
 	}
 	total.line(w, "all", true)
+	if aside[run] > 0 {
+		fmt.Fprintf(w, "\nOf those that were run, `verify` notices %d of %d changes of what may compute or carry answers, and %d are noticed by any;\n"+
+			"of planted faults, refusals, words and names of inputs %d of %d, and %d.\n",
+			answers[noticedByVerify], answers[run], answers[noticedByAny], aside[noticedByVerify], aside[run], aside[noticedByAny])
+	}
 	var lost []*Result
 	for _, x := range r.All {
 		if x.Verify == "" && x.Tests == "" {

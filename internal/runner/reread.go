@@ -17,7 +17,8 @@ const mostReread = 4 << 20
 
 // reread binds the implementation to a copy of the first input, has it answer, puts
 // another input of the same kind in the place of the copy, and has it answer again: it
-// must be about what is there now. It says nothing where the clock does not run over the
+// must be about what is there now. Between the two its answer is overwritten, of which nothing may
+// be left, as an answer that is there already may be taken for that of a call which makes none. It says nothing where the clock does not run over the
 // reading of the input, nor where inputs are large or not views of the bytes they are
 // made of.
 func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err error) {
@@ -84,6 +85,20 @@ func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err err
 			Input: r.t.Inputs[0], Witness: "gives one answer every time",
 			Diff: &verify.Diff{Where: "the answer as it is written", Want: given, Got: digest + " (to a copy of the input)"},
 		}}, nil
+	}
+	if job.Poison(); r.impl.About().Where == "cpu" { // a device's buffers may say nothing that can be read
+		if left, err := job.Out(); err == nil { // it may be nothing that an answer can be made of
+			now, err := r.b.digest(left, nil)
+			if err != nil {
+				return nil, r.undecoded(0, err)
+			}
+			if now == digest {
+				return []verify.Evidence{{
+					Input: r.t.Inputs[0], Witness: "nothing is left of an answer that is overwritten",
+					Diff: &verify.Diff{Where: "the answer as it is written", Want: "another one", Got: digest},
+				}}, nil
+			}
+		}
 	}
 	copy(place.mapped, second)
 	if view, err := r.b.isView(in, second); err != nil || !view {

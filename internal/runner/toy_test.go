@@ -195,6 +195,9 @@ func (s *sorting) Launches() int64 { return s.launches }
 
 func (s *sorting) Poison() {
 	s.poisoned = true
+	if s.fault == "cling" {
+		return
+	}
 	for i := range s.out {
 		s.out[i] = 1 << 31
 	}
@@ -210,7 +213,7 @@ func toy() []Bench {
 			sorter{name: "starter", fault: "start"}, sorter{name: "deserter", fault: "desert"}, sorter{name: "hoarder", fault: "hoard"},
 			sorter{name: "babbler", fault: "babble"}, sorter{name: "dawdler", fault: "dawdle"},
 			sorter{name: "replacer", fault: "replace"}, sorter{name: "heirless", fault: "bequeath"},
-			sorter{name: "elephant", fault: "remember"}, sorter{name: "confused", fault: "confuse"}, sorter{name: "plain"},
+			sorter{name: "elephant", fault: "remember"}, sorter{name: "confused", fault: "confuse"}, sorter{name: "clinging", fault: "cling"}, sorter{name: "plain"},
 			sorter{name: "vandal", fault: "scribble", where: "gpu"}, sorter{name: "wild", fault: "scribble", where: "gpu", crash: true},
 			sorter{name: "fickle", fault: "fickle"},
 			sorter{name: "fearful", fault: "fear"}, sorter{name: "neighbour"}, sorter{name: "pinned", where: "gpu"},
@@ -469,6 +472,22 @@ func TestCopiesHaveTheSameAnswer(t *testing.T) {
 	last := c.Evidence[len(c.Evidence)-1]
 	if c.Status != verify.Wrong || last.Witness != "gives one answer every time" || last.Input != p.Inputs[0] || !strings.HasSuffix(last.Diff.Got, " (to a copy of the input)") {
 		t.Errorf("%s (%s), last %+v", c.Status, c.Reason, last)
+	}
+}
+
+// An answer that is there after it was overwritten is told, though it is right.
+func TestAnswersThatCling(t *testing.T) {
+	p := toyPlan(t, "plain", "clinging")
+	p.Reproduce, p.Sampling = nil, nil
+	var got collector
+	if err := Run(context.Background(), p, &got); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range got.cells {
+		last := c.Evidence[len(c.Evidence)-1]
+		if clings := c.Status == verify.Wrong && last.Witness == "nothing is left of an answer that is overwritten"; clings != (c.Impl == "clinging") {
+			t.Errorf("%s: %s (%s), last %+v", c.Impl, c.Status, c.Reason, last)
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"strings"
 	"testing"
 
 	"eccbench/internal/bench"
@@ -30,22 +29,5 @@ func TestBits(t *testing.T) {
 				t.Errorf("%s, %s: %v (%s)", name, isa, d, d.Context)
 			}
 		}
-	}
-}
-
-func TestRefusals(t *testing.T) {
-	p, err := gvf.Steps().Inputs.Open("gvf/steps=4/mu=50/boundary=0/of=noise/shape=12x11x10/type=uint8/seed=5")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for want, c := range map[string]bench.Conditions{
-		"1320 voxels × 3 components × 4 steps": {Time: 1}, "8 numbers for each of 1320 voxels": {Memory: 1000}, "instruction set sse": {Setting: bench.Setting{ISA: "sse"}},
-	} {
-		if err := (Implementation{}).CanDo(p, c); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
-	}
-	if err := (Implementation{}).CanDo(gvf.NewProblem(p.Source, 0.1, 0, 1e-4, gvf.Replicate), bench.Conditions{}); err == nil {
-		t.Error("a steady state is taken")
 	}
 }

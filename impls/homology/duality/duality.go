@@ -95,18 +95,22 @@ func newJob(p *homology.Problem, c bench.Conditions, fault Fault) *job {
 	j := &job{in: p, fault: fault, tets: p.Tops[3], cores: max(1, c.Threads), out: homology.Poisoned()}
 	j.bits = uint(max(1, bits.Len(uint(p.Vertices-1))))
 	// The least vertex has so many bits within a bucket that a triangle and its side fit a word.
-	low := min(62-2*j.bits, j.bits-min(j.bits, leastBucket))
-	j.low = low
-	j.buckets = (p.Vertices-1)>>low + 1
+	j.bucket(min(62-2*j.bits, j.bits-min(j.bits, leastBucket)))
 	j.parent = make(crew.Parents, p.Vertices)
 	j.words = make([]uint64, len(j.tets))
-	j.next = make([]uint32, j.cores*j.buckets)
-	j.start = make([]uint32, j.buckets+1)
 	j.used = make([][]uint64, j.cores)
 	for k := range j.used {
 		j.used[k] = make([]uint64, (p.Vertices+63)/64)
 	}
 	return j
+}
+
+// bucket lays out buckets of the vertices that differ in so many bits.
+func (j *job) bucket(low uint) {
+	j.low = low
+	j.buckets = (j.in.Vertices-1)>>low + 1
+	j.next = make([]uint32, j.cores*j.buckets)
+	j.start = make([]uint32, j.buckets+1)
 }
 
 type job struct {

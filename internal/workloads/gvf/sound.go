@@ -2,20 +2,43 @@ package gvf
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/sound"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/gvf/rows"
 )
 
-func open(t testing.TB, name string) *Problem {
+// Checks are of what fields are judged by and carried in: the definition and what implementations
+// start from, laws and boxes that see what is wrong, storage, names, encoding and files.
+func Checks() []sound.Check {
+	return append(rows.Checks(), []sound.Check{
+		{Name: "a row by hand", Of: rowByHand},
+		{Name: "what fields start from", Of: startIsDefined},
+		{Name: "closed forms", Of: closedForms},
+		{Name: "steps that grow", Of: unstableIsRefused},
+		{Name: "names and shared images", Of: namesAndSharing},
+		{Name: "encoded fields", Of: encoding},
+		{Name: "laws of wrong fields", Of: lawsSeeWrongFields},
+		{Name: "digests of fields", Of: digests},
+		{Name: "boxes", Of: boxesCover},
+		{Name: "values of boxes", Of: boxesSee},
+		{Name: "fields of 16 bits", Of: storageRounds},
+		{Name: "files of fields", Of: filesHold},
+	}...)
+}
+
+func open(t sound.T, name string) *Problem {
 	t.Helper()
 	kind, _, _ := strings.Cut(name, "/")
 	p, err := Inputs(kind).Open(name)
@@ -25,7 +48,7 @@ func open(t testing.TB, name string) *Problem {
 	return p
 }
 
-func imageOf(t *testing.T, shape grid.Shape, values ...uint8) grid.Source {
+func imageOf(t sound.T, shape grid.Shape, values ...uint8) grid.Source {
 	t.Helper()
 	f, err := grid.NewField(shape, grid.Uint8, values, grid.Identity(grid.Uint8))
 	if err != nil {
@@ -36,7 +59,7 @@ func imageOf(t *testing.T, shape grid.Shape, values ...uint8) grid.Source {
 
 // A row of three pixels by hand: f is 0, ½, 1, so V0 is ¼, ½, ¼ and b the squares, and a step
 // with μ = 1/8 is V0 + lap/8, of which the rows above and below are the pixel itself.
-func TestByHand(t *testing.T) {
+func rowByHand(t sound.T) {
 	s := imageOf(t, grid.Shape{D: 1, H: 1, W: 3}, 10, 30, 50)
 	for boundary, want := range [][]float32{{.25 + .25/8, .5 - .5/8, .25 + .25/8}, {.25 + .5/8, .5 - .5/8, .25 + .5/8}} {
 		f, err := Define(NewProblem(s, 0.125, 1, 0, Boundary(boundary)), 1)
@@ -54,7 +77,7 @@ func TestByHand(t *testing.T) {
 }
 
 // What implementations start from has the bits of the definition, of every type and shape.
-func TestStart(t *testing.T) {
+func startIsDefined(t sound.T) {
 	for _, image := range []string{
 		"noise/shape=1x1/type=uint8/seed=5", "noise/shape=2x9/type=int16/levels=1000/seed=1", "noise/shape=33x1/type=uint16/levels=300/seed=2",
 		"grf/shape=19x18x17/type=float32/levels=1024/smooth=1/seed=3", "noise/shape=1x2x3/type=uint8/seed=1", "between/shape=13x11x7/levels=1024/seed=20", "constant/shape=5x4x3/type=uint8",
@@ -80,7 +103,7 @@ func TestStart(t *testing.T) {
 }
 
 // The scheme in float64 keeps its closed forms to 10⁻¹², so that what float32 is held to is right.
-func TestClosedFormsInFloat64(t *testing.T) {
+func closedForms(t sound.T) {
 	p := open(t, "gvf/steps=37/mu=90/boundary=0/of=noise/shape=13x9x7/type=uint8/seed=5")
 	list, err := constantMagnitude(p, Flow{}, func(q *Problem) (Flow, error) {
 		_, b, err := q.definedStart()
@@ -106,7 +129,7 @@ func TestClosedFormsInFloat64(t *testing.T) {
 }
 
 // Steps that grow are refused at the bound and taken below it.
-func TestUnstableStepsAreRefused(t *testing.T) {
+func unstableIsRefused(t sound.T) {
 	flat := imageOf(t, grid.Shape{D: 1, H: 2, W: 2}, 0, 0, 255, 255) // b is ¼
 	solid := imageOf(t, grid.Shape{D: 2, H: 2, W: 2}, 0, 0, 0, 0, 255, 255, 255, 255)
 	for _, c := range []struct {
@@ -133,7 +156,7 @@ func TestUnstableStepsAreRefused(t *testing.T) {
 	}
 }
 
-func TestNamesAndSharing(t *testing.T) {
+func namesAndSharing(t sound.T) {
 	classes := map[string]bool{}
 	for _, name := range []string{"gvf/steps=12/mu=70/boundary=1/of=noise/shape=9x8x7/levels=16/type=uint8/seed=3", "gvf-steady/tol=5/mu=2000/boundary=0/of=noise/shape=9x8/levels=16/type=float32/seed=3",
 		"gvf-float16/steps=12/mu=70/boundary=1/of=noise/shape=9x8x7/levels=16/type=uint8/seed=3", "gvf-snorm16/steps=12/mu=70/boundary=1/of=noise/shape=9x8x7/levels=16/type=uint8/seed=3"} {
@@ -178,7 +201,7 @@ func TestNamesAndSharing(t *testing.T) {
 	}
 }
 
-func TestEncoding(t *testing.T) {
+func encoding(t sound.T) {
 	f := Flow{[][]float32{{1, 2, float32(math.Inf(1))}, {-1, 0, 3}}}
 	var b bytes.Buffer
 	if err := Encode(&b, f); err != nil {
@@ -196,7 +219,7 @@ func TestEncoding(t *testing.T) {
 }
 
 // Each law tells a field that is a little wrong from a right one, and finds the right one right.
-func TestLawsSeeWrongFields(t *testing.T) {
+func lawsSeeWrongFields(t sound.T) {
 	p := open(t, "gvf/steps=9/mu=80/boundary=0/of=grf/shape=17x13x11/type=float32/levels=1024/smooth=1/seed=3")
 	define := func(p *Problem) (Flow, error) { return Define(p, 0) }
 	right, err := define(p)
@@ -247,7 +270,7 @@ func TestLawsSeeWrongFields(t *testing.T) {
 }
 
 // The bits are the same on every processor: where products may be fused with sums, they are not.
-func TestDigest(t *testing.T) {
+func digests(t sound.T) {
 	for name, want := range map[string]string{
 		"gvf/steps=37/mu=90/boundary=0/of=noise/shape=31x17x13/levels=300/type=uint16/seed=1": "1e8beef1e1382fb52d7df02bf19cb510",
 		"gvf/steps=50/mu=150/boundary=1/of=noise/shape=61x43/type=uint8/seed=2":               "53e9de9860c8086a9fda4e996106991a",
@@ -270,7 +293,7 @@ func TestDigest(t *testing.T) {
 
 // Boxes are within an image, all corners among them, and what is around them is a small part of
 // it; of fields of many steps there are none.
-func TestBoxes(t *testing.T) {
+func boxesCover(t sound.T) {
 	for _, c := range []struct {
 		name  string
 		count int
@@ -313,7 +336,7 @@ func TestBoxes(t *testing.T) {
 
 // Boxes of a right field are right, of each storage and boundary and of a field that is given;
 // each value of any of them is looked at.
-func TestBoxesSeeEachOfTheirValues(t *testing.T) {
+func boxesSee(t sound.T) {
 	for k, name := range []string{
 		"gvf/steps=3/mu=50/boundary=0/of=noise/shape=43x31x26/type=uint8/seed=1", "gvf/steps=5/mu=80/boundary=1/of=noise/shape=190x143/type=int16/levels=1000/seed=1",
 		"gvf-float16/steps=3/mu=50/boundary=1/of=between/shape=33x31x26/levels=1024/seed=20", "gvf-snorm16/steps=2/mu=50/boundary=0/of=noise/shape=2x1x70/type=float32/levels=1024/seed=1",
@@ -349,6 +372,114 @@ func TestBoxesSeeEachOfTheirValues(t *testing.T) {
 				t.Errorf("%s: box %+v does not see a bit, %v", name, b, err)
 			}
 			*v = was
+		}
+	}
+}
+
+// Each number of 16 bits is what rounds to it, and what lies half way between two rounds to
+// the even one.
+func storageRounds(t sound.T) {
+	for _, s := range []Storage{Float16, Snorm16} {
+		decode := func(bits uint16) float32 {
+			return s.Decode([]float32{0}, binary.NativeEndian.AppendUint16(nil, bits))[0]
+		}
+		largest := uint16(0x7bff)
+		if s == Snorm16 {
+			largest = 32767
+		}
+		for bits := range largest {
+			v, next := decode(bits), decode(bits+1)
+			if v < 0 || next <= v {
+				t.Fatalf("%v: %#x is %v, and the next %v", s, bits, v, next)
+			}
+			even := v
+			if bits&1 == 1 {
+				even = next
+			}
+			between := float32((float64(v) + float64(next)) / 2)
+			cases := map[float32]float32{v: v, next: next, math.Nextafter32(between, 0): v, math.Nextafter32(between, 9e9): next, between: even}
+			if s == Snorm16 {
+				delete(cases, between) // which float32 does not hold
+			}
+			for from, want := range cases {
+				if got := s.Round(from); got != want {
+					t.Fatalf("%v rounds to %v in %v, want %v", from, got, s, want)
+				}
+				if got := s.Round(-from); got != -want {
+					t.Fatalf("%v rounds to %v in %v, want %v", -from, got, s, -want)
+				}
+			}
+		}
+	}
+	if v := Float16.Round(70000); !math.IsInf(float64(v), 1) || Float16.Decode([]float32{0}, []byte{0, 0xfc})[0] != float32(math.Inf(-1)) {
+		t.Errorf("70000 is %v", v)
+	}
+	if v := Snorm16.Round(-1e-6); v != 0 || math.Signbit(float64(v)) {
+		t.Errorf("-1e-6 is %v", v)
+	}
+	if Snorm16.Round(1.5) != 1 || Snorm16.Round(-3) != -1 || Float32.Round(0.1) != 0.1 {
+		t.Error("what is beyond the ends, or in float32, is not kept as it should be")
+	}
+}
+
+// Each format ends with the numbers, in its order, and says before them how many there are.
+func filesHold(t sound.T) {
+	solid, flat := grid.Shape{D: 2, H: 1, W: 3}, grid.Shape{D: 1, H: 2, W: 3}
+	three := Flow{[][]float32{{1, 2, 3, 4, 5, 6}, {-1, -2, -3, -4, -5, -6}, {10, 20, 30, 40, 50, 60}}}
+	two := Flow{three.V[:2]}
+	for _, c := range []struct {
+		extension string
+		s         grid.Shape
+		f         Flow
+		header    string
+		side      bool
+	}{
+		{".npy", solid, three, "'shape': (3, 2, 1, 3), ", false}, {".npy", flat, two, "'shape': (2, 2, 3), ", false},
+		{".nii", solid, three, "\x05\x00\x03\x00\x01\x00\x02\x00\x01\x00\x03\x00", false}, {".nii.gz", flat, two, "\x05\x00\x03\x00\x02\x00\x01\x00\x01\x00\x02\x00", false},
+		{".nrrd", solid, three, "# a note\ntype: float\ndimension: 4\nsizes: 3 1 2 3\n", false}, {".nrrd", flat, two, "dimension: 3\nsizes: 3 2 2\nkinds: domain domain vector\n", false},
+		{".mha", solid, three, "NDims = 3\n", true}, {".mha", flat, two, "DimSize = 3 2\nElementNumberOfChannels = 2\n", true},
+	} {
+		var b bytes.Buffer
+		if err := Write(&b, c.extension, c.s, c.f, "a note"); err != nil {
+			t.Fatal(err)
+		}
+		data := b.Bytes()
+		if c.extension == ".nii.gz" {
+			z, err := gzip.NewReader(&b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if data, err = io.ReadAll(z); err != nil {
+				t.Fatal(err)
+			}
+		}
+		n := 6 * len(c.f.V)
+		header, rest := data[:len(data)-4*n], data[len(data)-4*n:]
+		if !bytes.Contains(header, []byte(c.header)) {
+			t.Errorf("%s of %v: header %q, want %q in it", c.extension, c.s, header, c.header)
+		}
+		if c.extension == ".npy" && len(header)%64 != 0 || strings.HasPrefix(c.extension, ".nii") && len(header) != 352 {
+			t.Errorf("%s of %v: a header of %d bytes", c.extension, c.s, len(header))
+		}
+		var want, got []float32
+		for i := range n {
+			component, at := i/6, i%6
+			if c.side {
+				component, at = i%len(c.f.V), i/len(c.f.V)
+			}
+			want = append(want, c.f.V[component][at])
+			got = append(got, math.Float32frombits(binary.LittleEndian.Uint32(rest[4*i:])))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s of %v: %v, want %v", c.extension, c.s, got, want)
+		}
+	}
+	if err := Write(io.Discard, ".nii", grid.Shape{D: 1, H: 1, W: 1 << 15}, Flow{}, ""); err == nil {
+		t.Error("a NIfTI file has an axis of 32768")
+	}
+	for path, want := range map[string]string{"a.NII.GZ": ".nii.gz", "b.nii": ".nii", "c.npy": ".npy", "d.gz": "", "e": ""} {
+		if got := Extension(path); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}
 }

@@ -5,12 +5,30 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
 
 	"eccbench/internal/simplicial"
+	"eccbench/internal/sound"
 )
 
-func problem(t *testing.T, name string) *Problem {
+// Checks are of complexes, and of what groups are judged by and carried in: rings, two enumerations of faces, ranks and
+// torsion, laws that see what is wrong, names, encoding and sharing.
+func Checks() []sound.Check {
+	return append(simplicial.Checks(), []sound.Check{
+		{Name: "rings", Of: ringsAreRead},
+		{Name: "orders of cyclic parts", Of: factorsDivide},
+		{Name: "universal coefficients", Of: universalCoefficients},
+		{Name: "two enumerations", Of: enumerationsAgree},
+		{Name: "the Smith form of a projective plane", Of: smithByHand},
+		{Name: "known torsion", Of: torsionIsKnown},
+		{Name: "orders that are wrong by a square", Of: squaresAreTold},
+		{Name: "encoded groups", Of: encoding},
+		{Name: "shared complexes", Of: sharedIsAttached},
+		{Name: "names", Of: namesSayRings},
+		{Name: "laws of wrong groups", Of: lawsRefuse},
+	}...)
+}
+
+func problem(t sound.T, name string) *Problem {
 	t.Helper()
 	p, err := Inputs{}.Open(name)
 	if err != nil {
@@ -19,7 +37,7 @@ func problem(t *testing.T, name string) *Problem {
 	return p
 }
 
-func TestRings(t *testing.T) {
+func ringsAreRead(t sound.T) {
 	for _, s := range []string{"2", "3", "2147483647", "Q", "Z"} {
 		if r, err := ParseRing(s); err != nil || r.String() != s {
 			t.Errorf("%s: %v, %v", s, r, err)
@@ -32,7 +50,7 @@ func TestRings(t *testing.T) {
 	}
 }
 
-func TestFactors(t *testing.T) {
+func factorsDivide(t sound.T) {
 	for _, c := range [][2][]uint64{{{4, 6}, {2, 12}}, {{2, 3, 5}, {30}}, {{1}, {}}, {nil, {}}, {{2, 2, 4, 9}, {2, 2, 36}}} {
 		if got := Factors(c[0]); !slices.Equal(got, c[1]) {
 			t.Errorf("%v: %v, want %v", c[0], got, c[1])
@@ -41,7 +59,7 @@ func TestFactors(t *testing.T) {
 }
 
 // The projective plane, by its closed form and by ranks.
-func TestUniversalCoefficients(t *testing.T) {
+func universalCoefficients(t sound.T) {
 	g := Groups{[]int64{1, 0, 0}, [][]uint64{nil, {2}, nil}}
 	for r, want := range map[Ring][]int64{2: {1, 1, 1}, 3: {1, 0, 0}, Rationals: {1, 0, 0}} {
 		if got := g.over(r); !slices.Equal(got.Betti, want) {
@@ -57,7 +75,7 @@ func TestUniversalCoefficients(t *testing.T) {
 }
 
 // Those who enumerate faces share nothing, and count the same.
-func TestTwoEnumerations(t *testing.T) {
+func enumerationsAgree(t sound.T) {
 	for _, name := range []string{"lens/p=3/q=2", "random/vertices=14/dim=5/count=60", "five/shape=4x5x4/order=random", "join/with=rp2/of=torus"} {
 		p := problem(t, name)
 		if a, b := chainsOf(p).count, p.Counts(); !slices.Equal(a, b) {
@@ -66,7 +84,7 @@ func TestTwoEnumerations(t *testing.T) {
 	}
 }
 
-func TestSmith(t *testing.T) {
+func smithByHand(t sound.T) {
 	// Of triangles of the projective plane.
 	f := simplicial.NewFaces(problem(t, "rp2").Complex, 1)
 	rank, torsion := Smith(10, 15, func(i int64) []uint32 { return f.Boundary[2][3*i : 3*i+3] })
@@ -76,7 +94,7 @@ func TestSmith(t *testing.T) {
 }
 
 // Rows that hold little and full ones come to the same orders.
-func TestTorsion(t *testing.T) {
+func torsionIsKnown(t sound.T) {
 	for name, want := range map[string][]uint64{
 		"rp2": {2}, "moore/n=12": {12}, "lens/p=6/q=5": {6}, "wedge/with=moore,n=4/of=moore/n=6": {2, 12}, "dodecahedral/tenths=3": {5, 5, 5}, "torus": {},
 	} {
@@ -88,7 +106,7 @@ func TestTorsion(t *testing.T) {
 }
 
 // An order that is wrong by a square is told, though the ranks over primes are the same.
-func TestPolicyTellsSquares(t *testing.T) {
+func squaresAreTold(t sound.T) {
 	p := problem(t, "moore/n=4/over=Z")
 	for order, want := range map[uint64]bool{4: true, 2: false, 8: false, 6: false} {
 		out := Groups{[]int64{1, 0, 0}, [][]uint64{nil, {order}, nil}}
@@ -102,7 +120,7 @@ func TestPolicyTellsSquares(t *testing.T) {
 	}
 }
 
-func TestEncoding(t *testing.T) {
+func encoding(t sound.T) {
 	for _, g := range []Groups{NewGroups(0), Poisoned(), {[]int64{1, 2, 0}, [][]uint64{nil, {2, 4}, nil}}} {
 		got, err := Decode(Encode(g))
 		if err != nil || agree(nil, g, got) != nil {
@@ -119,7 +137,7 @@ func TestEncoding(t *testing.T) {
 	}
 }
 
-func TestShared(t *testing.T) {
+func sharedIsAttached(t sound.T) {
 	for _, name := range []string{"kuhn/shape=4x4x4/over=Q", "moore/n=2/order=random/over=Z"} {
 		p := problem(t, name)
 		f, err := os.Create(filepath.Join(t.TempDir(), "shared"))
@@ -145,7 +163,7 @@ func TestShared(t *testing.T) {
 }
 
 // Names say the ring before what holds the rest of the name.
-func TestNames(t *testing.T) {
+func namesSayRings(t sound.T) {
 	for name, want := range map[string]string{
 		"rp2": "rp2/over=2", "rp2/over=Z": "rp2/over=Z", "join/with=rp2/over=Q/of=klein": "join/with=rp2/over=Q/of=klein", "over=3/x.off": "file/over=2/path=over=3/x.off",
 		"join/with=rp2/of=klein/over=Z": "",
@@ -167,7 +185,7 @@ func TestNames(t *testing.T) {
 }
 
 // Each law finds an answer that is wrong.
-func TestLawsRefuse(t *testing.T) {
+func lawsRefuse(t sound.T) {
 	p := problem(t, "torus/over=2")
 	right := Groups{[]int64{1, 2, 1}, make([][]uint64, 3)}
 	for _, l := range laws() {

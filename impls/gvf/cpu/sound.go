@@ -3,15 +3,25 @@ package cpu
 import (
 	"math/rand/v2"
 	"strings"
-	"testing"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/sound"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/gvf"
 )
 
-func field(t *testing.T, shape grid.Shape, values func(i int64) byte) *grid.Field {
+// Checks are of fields within masks, which no input of a name has, and of what is refused.
+func (Implementation) Checks(string) []sound.Check {
+	return []sound.Check{
+		{Name: "fields within masks", Of: maskBits},
+		{Name: "parts of a mask", Of: maskParts},
+		{Name: "masks that are refused", Of: maskRefusals},
+		{Name: "refusals", Of: refusals},
+	}
+}
+
+func field(t sound.T, shape grid.Shape, values func(i int64) byte) *grid.Field {
 	t.Helper()
 	data := grid.NewBuffer(shape.Voxels())
 	for i := range data {
@@ -24,7 +34,7 @@ func field(t *testing.T, shape grid.Shape, values func(i int64) byte) *grid.Fiel
 	return f
 }
 
-func answer(t *testing.T, p *gvf.Problem, threads int) gvf.Flow {
+func answer(t sound.T, p *gvf.Problem, threads int) gvf.Flow {
 	t.Helper()
 	got, err := bench.Answer[*gvf.Problem, gvf.Flow](Implementation{}, p, bench.Conditions{Setting: bench.Setting{Threads: threads}})
 	if err != nil {
@@ -33,8 +43,8 @@ func answer(t *testing.T, p *gvf.Problem, threads int) gvf.Flow {
 	return got
 }
 
-// Within a mask at random fields have the bits of the plain loop, and the laws hold.
-func TestMaskBits(t *testing.T) {
+// Within a mask at random, and without one, fields have the bits of the plain loop, and the laws hold.
+func maskBits(t sound.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for k := range 30 {
 		side := func() int64 { return 1 + rng.Int64N(24) }
@@ -52,6 +62,13 @@ func TestMaskBits(t *testing.T) {
 			return labels[((z/blocks)*shape.H+y/blocks)*shape.W+x/blocks]
 		})
 		p := gvf.NewProblem(field(t, shape, func(int64) byte { return byte(rng.IntN(256)) }), 0.09, rng.Int64N(8), 0, gvf.Replicate)
+		plain, err := gvf.Define(p, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := gvf.Steps().Policy.Agree(p, plain, answer(t, p, 1+k%4)); d != nil {
+			t.Fatalf("%v without a mask, %d steps: %v (%s)", shape, p.Steps, d, d.Context)
+		}
 		q, err := p.Within(mask)
 		if err != nil {
 			continue // all of it is 0
@@ -75,7 +92,7 @@ func TestMaskBits(t *testing.T) {
 
 // Parts of a mask do not know of each other: each is as it is alone, and a mask that is one
 // part changes nothing.
-func TestMaskParts(t *testing.T) {
+func maskParts(t sound.T) {
 	shape := grid.Shape{D: 1, H: 20, W: 30}
 	rng := rand.New(rand.NewPCG(2, 2))
 	// Values of 0 and 255 in each part, so that all are scaled alike.
@@ -138,7 +155,7 @@ func TestMaskParts(t *testing.T) {
 	}
 }
 
-func TestMaskRefusals(t *testing.T) {
+func maskRefusals(t sound.T) {
 	shape := grid.Shape{D: 1, H: 4, W: 5}
 	image, ones := field(t, shape, func(i int64) byte { return byte(i) }), field(t, shape, func(int64) byte { return 1 })
 	for want, c := range map[string]struct {
@@ -157,5 +174,26 @@ func TestMaskRefusals(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// What takes more than is allowed is refused, and what is not asked.
+func refusals(t sound.T) {
+	p, err := gvf.Steps().Inputs.Open("gvf/steps=4/mu=50/boundary=0/of=noise/shape=12x11x10/type=uint8/seed=5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, c := range map[string]bench.Conditions{
+		"1320 voxels × 3 components × 4 steps": {Time: 1}, "8 numbers for each of 1320 voxels": {Memory: 1000}, "instruction set sse": {Setting: bench.Setting{ISA: "sse"}},
+	} {
+		if err := (Implementation{}).CanDo(p, c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if err := (Implementation{}).CanDo(gvf.NewProblem(p.Source, 0.1, 0, 1e-4, gvf.Replicate), bench.Conditions{}); err == nil {
+		t.Error("a steady state is taken")
+	}
+	if _, err := (Implementation{}).Setup(p, bench.Conditions{Setting: bench.Setting{ISA: "sse"}}); err == nil {
+		t.Error("an unknown instruction set is set up")
 	}
 }

@@ -2,6 +2,8 @@ package eigenmap
 
 import (
 	"bytes"
+	"compress/gzip"
+	"image/png"
 	"io"
 	"math"
 	"os"
@@ -9,14 +11,37 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/sound"
 )
 
-func open(t testing.TB, name string) *Problem {
+// Checks are of what pairs are judged by and carried in: the definition, counts and searches that see
+// what is missing, cuts and masks, the recurrence of steps, names, encoding and files, and vector
+// instructions.
+func Checks() []sound.Check {
+	return []sound.Check{
+		{Name: "graphs by hand", Of: graphsByHand},
+		{Name: "values below a bound", Of: inertiaCounts},
+		{Name: "searches for what is missing", Of: searchFinds},
+		{Name: "cuts", Of: cutsBound},
+		{Name: "cuts as quotients", Of: cutsAreQuotients},
+		{Name: "overlap of masks", Of: dice},
+		{Name: "masks of patches", Of: maskOfPatches},
+		{Name: "names and shared images", Of: namesAndSharing},
+		{Name: "encoded pairs", Of: encoding},
+		{Name: "the recurrence of steps", Of: recurrenceSees},
+		{Name: "what is told of residuals", Of: residualIsTold},
+		{Name: "certificates", Of: certificateIsOfTheMap},
+		{Name: "vector instructions", Of: kernelsAgree},
+		{Name: "files of masks and vectors", Of: filesHold},
+		{Name: "pictures", Of: picturesShow},
+	}
+}
+
+func open(t sound.T, name string) *Problem {
 	t.Helper()
 	kind, _, _ := strings.Cut(name, "/")
 	p, err := Inputs(kind).Open(name)
@@ -26,7 +51,7 @@ func open(t testing.TB, name string) *Problem {
 	return p
 }
 
-func imageOf(t *testing.T, shape grid.Shape, values ...uint8) grid.Source {
+func imageOf(t sound.T, shape grid.Shape, values ...uint8) grid.Source {
 	t.Helper()
 	f, err := grid.NewField(shape, grid.Uint8, values, grid.Identity(grid.Uint8))
 	if err != nil {
@@ -36,7 +61,7 @@ func imageOf(t *testing.T, shape grid.Shape, values ...uint8) grid.Source {
 }
 
 // dense is L as the definition applies it, and all its pairs.
-func dense(t *testing.T, p *Problem) (l *mat.SymDense, m Map) {
+func dense(t sound.T, p *Problem) (l *mat.SymDense, m Map) {
 	t.Helper()
 	g, err := p.Define()
 	if err != nil {
@@ -68,7 +93,7 @@ func dense(t *testing.T, p *Problem) (l *mat.SymDense, m Map) {
 }
 
 // Three voxels of 0, ½ and 1 by hand, and two patches.
-func TestByHand(t *testing.T) {
+func graphsByHand(t sound.T) {
 	p := OfVoxels(imageOf(t, grid.Shape{D: 1, H: 1, W: 3}, 10, 30, 50), 3, 1e-8, 0.5, 0.25, false, false)
 	g, err := p.Define()
 	if err != nil {
@@ -107,7 +132,7 @@ func TestByHand(t *testing.T) {
 
 // The count below a bound is that of all eigenvalues, of graphs of voxels and of patches, and what
 // rounding may do is small.
-func TestInertiaCounts(t *testing.T) {
+func inertiaCounts(t sound.T) {
 	for _, name := range []string{
 		"eigenmap/k=1/tol=6/sigma=100/floor=1000/corners=1/plain=0/of=noise/shape=7x5x3/type=uint8/seed=1", "eigenmap/k=1/tol=6/sigma=300/floor=1000/corners=0/plain=1/of=noise/shape=9x14/type=uint8/seed=2",
 		"eigenmap-patch/k=1/tol=6/alpha=40/beta=3/side=2/of=noise/shape=16x12/type=uint8/seed=1",
@@ -131,7 +156,7 @@ func TestInertiaCounts(t *testing.T) {
 }
 
 // A search alone finds what is left out, wherever a factorisation is too large: of all pairs but one.
-func TestSearchFindsWhatIsMissing(t *testing.T) {
+func searchFinds(t sound.T) {
 	for _, name := range []string{
 		"eigenmap/k=5/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=grf/shape=20x19/type=float32/levels=1024/smooth=3/seed=1", "eigenmap-patch/k=5/tol=6/alpha=40/beta=2/side=2/of=grf/shape=32x30/type=uint8/smooth=3/seed=1",
 	} {
@@ -165,7 +190,7 @@ func last(l func(*Problem, Map, ask) ([]measure, error)) func(*Problem, Map, ask
 }
 
 // A set's cut is never below the second value, and comes near it where two halves hang by a thread.
-func TestCuts(t *testing.T) {
+func cutsBound(t sound.T) {
 	p := open(t, "eigenmap/k=2/tol=8/sigma=100/floor=1000/corners=0/plain=0/of=ball/shape=21x20/type=uint8")
 	_, m := dense(t, p)
 	list, err := cuts(p, m, nil)
@@ -188,7 +213,7 @@ func TestCuts(t *testing.T) {
 }
 
 // A cut is the Rayleigh quotient of its set's vector.
-func TestCutsAreQuotients(t *testing.T) {
+func cutsAreQuotients(t sound.T) {
 	for _, name := range []string{
 		"eigenmap/k=2/tol=8/sigma=100/floor=1000/corners=1/plain=0/of=noise/shape=9x7x5/type=uint8/seed=5",
 		"eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=grf/shape=67x51/type=float32/levels=1024/smooth=3/seed=3",
@@ -237,7 +262,7 @@ func TestCutsAreQuotients(t *testing.T) {
 	}
 }
 
-func TestDice(t *testing.T) {
+func dice(t sound.T) {
 	truth := []bool{false, true, true, false, true}
 	if d := Dice(truth, []bool{false, true, false, true, true}); math.Abs(d-2.0/3) > 1e-15 {
 		t.Error(d)
@@ -256,7 +281,7 @@ func TestDice(t *testing.T) {
 	}
 }
 
-func TestMaskOfPatches(t *testing.T) {
+func maskOfPatches(t sound.T) {
 	p := OfPatches(imageOf(t, grid.Shape{D: 1, H: 5, W: 7}, make([]byte, 35)...), 2, 1e-6, 40, 5, 2)
 	m := Map{Values: []float64{0, 1}, Vectors: [][]float64{make([]float64, 6), {0.1, -0.9, 0.1, 0.2, -0.3, 0.1}}}
 	nodes := p.Nodewise(m)
@@ -272,7 +297,7 @@ func TestMaskOfPatches(t *testing.T) {
 	}
 }
 
-func TestNamesAndSharing(t *testing.T) {
+func namesAndSharing(t sound.T) {
 	for _, name := range []string{
 		"eigenmap/k=3/tol=5/sigma=70/floor=10/corners=1/plain=1/of=noise/shape=9x8x7/levels=16/type=uint8/seed=3", "eigenmap/k=3/tol=5/sigma=70/floor=10/corners=0/plain=1/radius=3/of=noise/shape=9x8x7/levels=16/type=uint8/seed=3", "eigenmap-patch/k=2/tol=7/alpha=30/beta=4/side=2/of=noise/shape=9x8/levels=16/type=float32/seed=3",
 		"eigenmap-lanczos/steps=5/alpha=30/beta=4/side=2/start=9/of=noise/shape=9x8/levels=16/type=float32/seed=3",
@@ -316,7 +341,7 @@ func TestNamesAndSharing(t *testing.T) {
 	}
 }
 
-func TestEncoding(t *testing.T) {
+func encoding(t sound.T) {
 	pairs := Map{Values: []float64{0, 0.5}, Vectors: [][]float64{{1, 2, math.Inf(1)}, {-1, 0, 3}}}
 	steps := pairs
 	steps.Steps = Steps{[]float64{1, 2, 3}, []float64{4, 5}, []float64{9, 8, 7, 6, 5, 4, 3, 2, 1}}
@@ -342,7 +367,7 @@ func TestEncoding(t *testing.T) {
 
 // A change of any part of what steps leave is seen by their recurrence, and steps of the definition are
 // not.
-func TestRecurrence(t *testing.T) {
+func recurrenceSees(t sound.T) {
 	p := open(t, "eigenmap-lanczos/steps=20/alpha=40/beta=1/side=4/start=3/of=grf/shape=64x60/type=uint8/smooth=3/seed=1")
 	taken := func() Map {
 		m, err := p.lanczos()
@@ -396,7 +421,7 @@ func TestRecurrence(t *testing.T) {
 }
 
 // ritz is a pair of T, as a map has it.
-func (p *Problem) ritz(t *testing.T, m Map, k int) (float64, []float64) {
+func (p *Problem) ritz(t sound.T, m Map, k int) (float64, []float64) {
 	s := mat.NewSymDense(len(m.Diagonal), nil)
 	for i, a := range m.Diagonal {
 		if s.SetSym(i, i, a); i > 0 {
@@ -413,7 +438,7 @@ func (p *Problem) ritz(t *testing.T, m Map, k int) (float64, []float64) {
 }
 
 // Of all that is measured the residual alone is told beside a number.
-func TestResidualIsTold(t *testing.T) {
+func residualIsTold(t sound.T) {
 	p := open(t, "eigenmap/k=3/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=grf/shape=20x19/type=uint8/smooth=3/seed=1")
 	_, m := dense(t, p)
 	policy := OnGrid().Policy
@@ -437,7 +462,7 @@ func TestResidualIsTold(t *testing.T) {
 }
 
 // A certificate is made once of a map, and of another anew.
-func TestCertificateIsOfTheMap(t *testing.T) {
+func certificateIsOfTheMap(t sound.T) {
 	p := open(t, "eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=grf/shape=67x51/type=uint8/smooth=3/seed=3")
 	_, m := dense(t, p)
 	first, err := p.certify(m)
@@ -455,9 +480,9 @@ func TestCertificateIsOfTheMap(t *testing.T) {
 
 // Vector instructions make the weights and the products that Go makes, of features up to 255 and of
 // any number of them, and 0 of what is as good as that.
-func TestKernels(t *testing.T) {
+func kernelsAgree(t sound.T) {
 	if !vectors() {
-		t.Skip("no vector instructions here")
+		return
 	}
 	for _, name := range []string{
 		"eigenmap-patch/k=2/tol=12/alpha=40/beta=5/side=4/of=noise/shape=120x80/type=uint8/seed=1", "eigenmap-patch/k=2/tol=12/alpha=4/beta=1/side=3/of=checkerboard/shape=48x36/type=uint8",
@@ -510,6 +535,84 @@ func TestKernels(t *testing.T) {
 	for n := 0; n <= len(x); n += lanes {
 		if a, b := weighted(true, x, weights[:n]), weighted(false, x, weights[:n]); math.Abs(a-b) > 1e-15 {
 			t.Errorf("%d weights: %v, not %v", n, a, b)
+		}
+	}
+}
+
+// Each format ends with the numbers, in its order.
+func filesHold(t sound.T) {
+	solid, flat := grid.Shape{D: 2, H: 1, W: 3}, grid.Shape{D: 1, H: 2, W: 3}
+	mask, vectors := []bool{true, false, false, false, true, true}, [][]float64{{1, 0, 0, 0, 0, -1}, {0, 0.5, 0, 0, 0, -0.25}}
+	bits := "\x01\x00\x00\x00\x01\x01"
+	floats := "\x00\x00\x80\x3f" + strings.Repeat("\x00", 16) + "\x00\x00\x80\xbf" + "\x00\x00\x00\x00" + "\x00\x00\x00\x3f" + strings.Repeat("\x00", 12) + "\x00\x00\x80\xbe"
+	for _, c := range []struct {
+		extension, mask, vectors string
+		shape                    grid.Shape
+	}{
+		{".npy", "'|u1', 'fortran_order': False, 'shape': (2, 3), ", "'<f4', 'fortran_order': False, 'shape': (2, 2, 3), ", flat},
+		{".npy", "'shape': (2, 1, 3), ", "'shape': (2, 2, 1, 3), ", solid},
+		{".nii", "\x03\x00\x03\x00\x01\x00\x02\x00\x01\x00", "\x04\x00\x03\x00\x01\x00\x02\x00\x02\x00", solid},
+		{".nii.gz", "a note", "eigenvectors", flat},
+	} {
+		var one, two bytes.Buffer
+		if err := WriteMask(&one, c.extension, c.shape, mask, "a note"); err != nil {
+			t.Fatal(err)
+		}
+		if err := WriteVectors(&two, c.extension, c.shape, vectors, "a note"); err != nil {
+			t.Fatal(err)
+		}
+		for what, b := range map[string]*bytes.Buffer{"mask": &one, "vectors": &two} {
+			data := b.Bytes()
+			if c.extension == ".nii.gz" {
+				z, err := gzip.NewReader(b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if data, err = io.ReadAll(z); err != nil {
+					t.Fatal(err)
+				}
+			}
+			end, says := bits, c.mask
+			if what == "vectors" {
+				end, says = floats, c.vectors
+			}
+			if !strings.HasSuffix(string(data), end) || !strings.Contains(string(data), says) {
+				t.Errorf("%s of %s: %q", what, c.extension, data)
+			}
+		}
+	}
+	if err := WriteMask(io.Discard, ".jpg", flat, mask, ""); err == nil {
+		t.Error("a format that there is not")
+	}
+}
+
+// In pictures slices are one below the other, vectors side by side, and 0 is grey.
+func picturesShow(t sound.T) {
+	s := grid.Shape{D: 2, H: 1, W: 3}
+	for _, c := range []struct {
+		write         func(io.Writer) error
+		width         int
+		x, y          int
+		want, another uint8
+	}{
+		{func(w io.Writer) error {
+			return WriteMask(w, ".png", s, []bool{true, false, false, false, true, true}, "")
+		}, 3, 1, 1, 255, 0},
+		{func(w io.Writer) error {
+			return WriteVectors(w, ".png", s, [][]float64{{1, 0, 0, 0, 0, -1}, {0, 0.5, 0, 0, 0, -0.25}}, "")
+		}, 3 + apart + 3, 3 + apart + 1, 0, 255, 128},
+	} {
+		var b bytes.Buffer
+		if err := c.write(&b); err != nil {
+			t.Fatal(err)
+		}
+		img, err := png.Decode(&b)
+		if err != nil || img.Bounds().Dx() != c.width || img.Bounds().Dy() != 2 {
+			t.Fatalf("%v, %v", img.Bounds(), err)
+		}
+		grey := func(x, y int) uint8 { r, _, _, _ := img.At(x, y).RGBA(); return uint8(r >> 8) }
+		if grey(c.x, c.y) != c.want || grey(1, 0) != c.another {
+			t.Errorf("%d and %d, want %d and %d", grey(c.x, c.y), grey(1, 0), c.want, c.another)
 		}
 	}
 }

@@ -1,0 +1,99 @@
+package blocked
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/race"
+	"eccbench/internal/sound"
+	"eccbench/internal/workloads/gvf"
+	"eccbench/internal/workloads/gvf/rows"
+)
+
+// Checks are of fields that are cut in ways which small ones are not, and of how they are cut.
+func (Implementation) Checks(string) []sound.Check {
+	return []sound.Check{
+		{Name: "fields in tiles of any size", Of: bits},
+		{Name: "tiles", Of: tilesCover},
+	}
+}
+
+// random is a flow of a random image whose shape is random, too.
+func random(t sound.T, rng *rand.Rand, most int64) *gvf.Problem {
+	side := func() int64 { return 1 + rng.Int64N(most) }
+	shape := grid.Shape{D: side(), H: side(), W: side()}
+	if rng.IntN(3) == 0 {
+		shape.D = 1
+	}
+	data := grid.NewBuffer(shape.Voxels())
+	for i := range data {
+		data[i] = byte(rng.IntN(256))
+	}
+	f, err := grid.NewField(shape, grid.Uint8, data, grid.Identity(grid.Uint8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gvf.NewProblem(f, 0.02+0.08*rng.Float32(), rng.Int64N(14), 0, gvf.Boundary(rng.IntN(2)))
+}
+
+// Fields have the bits of the plain loop, however they are cut, on any number of cores, in each
+// instruction set, and again.
+func bits(t sound.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	images := 24
+	if race.Enabled {
+		images = 8
+	}
+	for range images {
+		p := random(t, rng, 30)
+		want, err := gvf.Define(p, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, isa := range rows.Available() {
+			made, err := Implementation{}.Setup(p, bench.Conditions{Setting: bench.Setting{Threads: 1 + rng.IntN(4), ISA: isa}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := made.(*job)
+			j.cut = cut{depth: 1 + rng.IntN(7), planes: 1 + rng.IntN(40), rows: 1 + rng.IntN(40), columns: 1 + rng.IntN(40)}
+			for range 2 {
+				j.Poison()
+				if err := j.Do(nil); err != nil {
+					t.Fatal(err)
+				}
+				got, err := j.Out()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := gvf.Steps().Policy.Agree(p, want, got); d != nil {
+					t.Fatalf("%s: %v of %d steps, %v, cut %+v: %v (%s)", isa, p.Shape(), p.Steps, p.Boundary, j.cut, d, d.Context)
+				}
+			}
+			if err := j.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// Tiles cover a field once.
+func tilesCover(t sound.T) {
+	for _, s := range [][3]int{{1, 1, 1}, {512, 1, 512}, {64, 64, 64}, {181, 217, 181}, {3, 5, 3000}, {40, 1, 16384}} {
+		for _, threads := range []int{1, 2, 16} {
+			c := cutting(s[0], s[1], s[2], threads, s[1] == 1)
+			covered := 0
+			for _, tile := range c.tiles(s[0], s[1], s[2]) {
+				covered += (tile.z.hi - tile.z.lo) * (tile.y.hi - tile.y.lo) * (tile.x.hi - tile.x.lo)
+			}
+			if covered != s[0]*s[1]*s[2] {
+				t.Errorf("%v on %d cores: tiles %+v cover %d", s, threads, c, covered)
+			}
+		}
+	}
+	if list := pieces(10, 4); !slices.Equal(list, []span{{0, 3}, {3, 6}, {6, 10}}) {
+		t.Errorf("pieces of 10: %v", list)
+	}
+}
