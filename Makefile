@@ -110,8 +110,9 @@ check-kernels: kernels
 ON_DEVICE := chunked extrema/gpu fullsweep read smooth tiled betti/duality betti/labels betticurves/duality \
 	eigenmap/lanczos eigenmap/multigrid eigenmap/windowed gvf/gpu homology/duality homology/reductions softecc/binned softecc/dense
 sanitize:
-	@$(if $(BINDIR),,for i in $(ON_DEVICE); do mkdir -p $$(dirname $(BIN)/$$i) && CGO_ENABLED=0 $(GO) test -c -o $(BIN)/$$i.test ./impls/$$i || exit 1; done;) \
-	scripts/sanitize.sh $(or $(BINDIR),$(BIN)) $(ON_DEVICE)
+	@$(if $(BINDIR),,for i in $(ON_DEVICE); do mkdir -p $$(dirname $(BIN)/$$i) && CGO_ENABLED=0 $(GO) test -c -o $(BIN)/$$i.test ./impls/$$i || exit 1; done; \
+		CGO_ENABLED=0 $(GO) test -c -o $(BIN)/fingerprint.test ./$(FINGERPRINT)/ondevice || exit 1;) \
+	scripts/sanitize.sh $(or $(BINDIR),$(BIN)) $(ON_DEVICE) fingerprint
 
 # Other builds: the same bytes for every level of amd64, and on arm64, where fused
 # multiply-adds show; without assembly; with a slowdown planted. Level v1 is that of make

@@ -7,6 +7,7 @@
 #
 # BINDIR holds <implementation>.test, each made by
 #   CGO_ENABLED=0 go test -c -o BINDIR/<implementation>.test ./impls/<implementation>
+# and that of the fingerprint by ./internal/workloads/ecc/fingerprint/ondevice,
 # so that the machine with the device needs no Go. SANITIZER names the program,
 # TOOLS the tools, CASES the subtests (go test -run), TIMEOUT the seconds of one
 # run. Without compute-sanitizer or a device it fails.
@@ -30,7 +31,7 @@ command -v "$sanitizer" >/dev/null || { echo "$0: no $sanitizer on this machine"
 # of the ceiling below TestSumOnDevice. Other workloads ask all in one test.
 conformance=$(printf '%s' "$cases" | sed 's,^,TestConformance/,; s,|,|TestConformance/,g')
 conformance="$conformance|TestDeviceIsHost/smooth/iterations=3|TestSumOnDevice"
-kernels='^Test(Kernels|Product|Fields|Rest)OnDevice$'
+kernels='^Test(Kernels|Product|Fields|Rest|)OnDevice$'
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 bad=0

@@ -276,14 +276,21 @@ func (m misbehaving) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VC
 type misbehavingJob struct {
 	bench.Job[ecc.VCEC]
 	misbehaving
-	in    grid.Source
-	calls int
-	hog   [][]byte
-	kept  ecc.VCEC
+	in       grid.Source
+	calls    int
+	hog      [][]byte
+	kept     ecc.VCEC
+	poisoned bool
+}
+
+func (j *misbehavingJob) Poison() {
+	j.poisoned = true
+	j.Job.Poison()
 }
 
 func (j *misbehavingJob) Do(t *bench.Trace) error {
 	j.calls++
+	j.poisoned = false
 	switch j.kind {
 	case "crash":
 		panic("the planted crash")
@@ -329,6 +336,7 @@ func (j *misbehavingJob) Out() (ecc.VCEC, error) {
 		out[len(out)/2].Change++
 	case j.kind == "flaky" && j.calls%3 == 2 && len(out) > 0:
 		out[0].Change++
+	case j.kind == "fast" && j.poisoned: // what was overwritten stays so until it answers
 	case j.kind == "fast" && j.kept == nil:
 		j.kept = out
 	case j.kind == "fast":

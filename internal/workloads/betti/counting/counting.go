@@ -172,6 +172,10 @@ func (j *job[In, Out]) setup(c bench.Conditions, p Plan) (err error) {
 	if j.Image, err = j.on.Alloc("image", imageBytes(j.in)); err != nil {
 		return err
 	}
+	end := grid.TotalBytes(j.in) // what is behind it is read, and comes to nothing
+	if err := j.stream.Fill(j.Image, end, imageBytes(j.in)-end, 0); err != nil {
+		return err
+	}
 	if c.Scope == bench.Kernel || c.Scope == bench.Device {
 		err = resident.Stage(j.on, j.stream, j.Image, 0, j.in)
 	} else {
