@@ -57,11 +57,7 @@ const (
 
 // each calls f for all parts at the same time.
 func (j *job) each(f func(p *part)) {
-	var g crew.Group
-	for _, p := range j.parts {
-		g.Go(func() { f(p) })
-	}
-	g.Wait()
+	crew.Each(len(j.parts), func(i int) { f(j.parts[i]) })
 }
 
 func (j *job) Do(trace *bench.Trace) error {
@@ -74,11 +70,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	}
 	end()
 	defer trace.Span("seams")()
-	var g crew.Group
-	for kind := range j.kinds() {
-		g.Go(func() { j.components[kind] = j.join(kind) })
-	}
-	g.Wait()
+	crew.Each(j.kinds(), func(kind int) { j.components[kind] = j.join(kind) })
 	chi := int64(0)
 	for i, p := range j.parts {
 		if chi += p.chi; i > 0 {

@@ -170,37 +170,23 @@ func (c *found) close(next *found, edges []edge) {
 		}
 		return a, b
 	}
-	begin := make([]int32, alone+1)
 	c.edges = nil
 	for _, e := range edges {
-		a, b := place(e)
-		if a >= alone && b >= alone {
+		if a, b := place(e); a >= alone && b >= alone {
 			c.edges = append(c.edges, edgeOf(a-alone+1, b-alone+1))
 		}
-		if a < alone {
-			begin[a]++
-		}
-		if b < alone {
-			begin[b]++
-		}
 	}
-	sum := int32(0)
-	for i := range begin {
-		sum += begin[i]
-		begin[i] = sum
-	}
-	to := make([]int32, sum)
-	for _, e := range edges {
-		a, b := place(e)
-		if a < alone {
-			begin[a]--
-			to[begin[a]] = b
+	begin, to := neighbours(alone, func(way func(from, to int32)) {
+		for _, e := range edges {
+			a, b := place(e)
+			if a < alone {
+				way(a, b)
+			}
+			if b < alone {
+				way(b, a)
+			}
 		}
-		if b < alone {
-			begin[b]--
-			to[begin[b]] = a
-		}
-	}
+	})
 	been := make([]bool, alone)
 	var todo []int32
 	for i := range alone {
@@ -233,6 +219,24 @@ func (c *found) close(next *found, edges []edge) {
 	c.edges = compacted(c.edges)
 }
 
+// neighbours are the nodes that each of n leads to, of all ways between them, which are gone through twice: those of node
+// i are to[begin[i]:begin[i+1]].
+func neighbours[T int32 | int64](n T, ways func(way func(from, to T))) (begin, to []T) {
+	begin = make([]T, n+1)
+	ways(func(from, _ T) { begin[from]++ })
+	sum := T(0)
+	for i := range begin {
+		sum += begin[i]
+		begin[i] = sum
+	}
+	to = make([]T, sum)
+	ways(func(from, node T) {
+		begin[from]--
+		to[begin[from]] = node
+	})
+	return begin, to
+}
+
 // labels are the number of the node of each voxel of a plane of h rows of w voxels, 0 where it is
 // of the other kind.
 func (b *border) labels(main int32, h, w, words int64) []int32 {
@@ -262,12 +266,10 @@ func together(slabs []filled, kind int, see func(node, component int64)) (n int6
 	same := shared(kind)
 	base := make([]int64, len(slabs)+1)
 	base[0] = int64(same)
-	degree := 0
 	for k := range slabs {
 		c := &slabs[k].of[kind]
 		n += c.inner
 		base[k+1] = base[k] + int64(c.nodes-same)
-		degree += 2 * len(c.edges)
 	}
 	// ends are the nodes of each edge.
 	ends := func(f func(a, b int64)) {
@@ -289,22 +291,11 @@ func together(slabs []filled, kind int, see func(node, component int64)) (n int6
 			}
 		}
 	}
-	// The neighbours of each node follow each other.
-	begin := make([]int64, base[len(slabs)]+1)
-	ends(func(a, b int64) {
-		begin[a]++
-		begin[b]++
-	})
-	for i, sum := 0, int64(0); i < len(begin); i++ {
-		sum += begin[i]
-		begin[i] = sum
-	}
-	next := make([]int64, degree)
-	ends(func(a, b int64) {
-		begin[a]--
-		next[begin[a]] = b
-		begin[b]--
-		next[begin[b]] = a
+	begin, next := neighbours(base[len(slabs)], func(way func(from, to int64)) {
+		ends(func(a, b int64) {
+			way(a, b)
+			way(b, a)
+		})
 	})
 	been := make([]bool, len(begin)-1)
 	var todo []int64

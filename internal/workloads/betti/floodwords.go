@@ -106,7 +106,7 @@ func (f *flood) sum() (t tally) {
 
 // prepare says how the image is cut into slabs, as many for each core.
 func (f *flood) prepare() {
-	f.words = f.w/64 + 1 // as those of ecc.PlaneSet: the last bit of a row is of no voxel
+	f.words = ecc.RowWords(f.w) // the last bit of a row is of no voxel
 	f.plane = (f.h + 2) * f.words
 	if f.planes == 0 {
 		most := max(leastPlanes, floodBytes/(8*f.plane))
@@ -142,7 +142,7 @@ func (f *flood) fill() error {
 			failed.Store(true)
 			return
 		}
-		f.take(by, k)
+		f.fillSlab(by, k)
 	})
 	return cmp.Or(errs...)
 }
@@ -152,8 +152,8 @@ func (f *flood) newSlab() []uint64 {
 	return grid.NewValues[uint64](f.row(min(f.planes, f.d)+1, 0))
 }
 
-// take fills a slab whose bits a filler has, and finds how it meets its neighbours if they are filled.
-func (f *flood) take(by *filler, k int64) {
+// fillSlab fills a slab whose bits a filler has, and finds how it meets its neighbours if they are filled.
+func (f *flood) fillSlab(by *filler, k int64) {
 	lo, hi := f.span(k)
 	s := &f.slabs[k]
 	if f.counts {
@@ -197,15 +197,11 @@ func (f *flood) count(below, above *ecc.PlaneSet) int64 {
 // inParts calls f with 0 ≤ k < n on so many cores.
 func inParts(cores, n int64, f func(core int, k int64)) {
 	var next atomic.Int64
-	var wg crew.Group
-	for core := range int(min(n, cores)) {
-		wg.Go(func() {
-			for k := next.Add(1) - 1; k < n; k = next.Add(1) - 1 {
-				f(core, k)
-			}
-		})
-	}
-	wg.Wait()
+	crew.Each(int(min(n, cores)), func(core int) {
+		for k := next.Add(1) - 1; k < n; k = next.Add(1) - 1 {
+			f(core, k)
+		}
+	})
 }
 
 // A filled slab has components of both kinds, and the cells of its planes. Its first and its last plane are kept for those

@@ -16,15 +16,14 @@ type keeper struct {
 	planes []atomic.Bool // that were read
 	bits   []slabBits
 	filled atomic.Int64 // slabs
-	mutex  sync.Mutex
-	spare  [][]uint64 // room for the bits of slabs
-	idle   []*filler
+	rooms  sync.Pool    // for the bits of a slab
+	idle   sync.Pool    // fillers
 }
 
 // slabBits are those of a slab of which some planes were read.
 type slabBits struct {
 	once   sync.Once
-	inside []uint64
+	inside *[]uint64
 	planes atomic.Int64 // how many are there
 }
 
@@ -37,6 +36,8 @@ func keeping(in *Image, c ecc.Convention, planes int64, few int) *Image {
 	}
 	k := &keeper{Source: in.Source, flood: newFlood(in, c, planes, few)}
 	k.prepare()
+	k.rooms.New = func() any { room := k.newSlab(); return &room }
+	k.idle.New = func() any { return &filler{} }
 	k.planes, k.bits = make([]atomic.Bool, k.d), make([]slabBits, len(k.slabs))
 	return &Image{k, in.Threshold}
 }
@@ -44,7 +45,7 @@ func keeping(in *Image, c ecc.Convention, planes int64, few int) *Image {
 // KeptBytes is about what an image of which each slab has a plane that is not read yet takes, in bits.
 func KeptBytes(s grid.Source) int64 {
 	d, h, w := ecc.Stack(s.Shape())
-	return 8 * d * (h + 2) * (w/64 + 1)
+	return 8 * d * (h + 2) * ecc.RowWords(w)
 }
 
 // ReadSlab reads slices lo ≤ i < hi, and fills what is complete with those that were not read before.
@@ -60,8 +61,8 @@ func (k *keeper) ReadSlab(dst []byte, lo, hi int64) error {
 		n := z / k.flood.planes
 		first, end := k.span(n)
 		b := &k.bits[n]
-		b.once.Do(func() { b.inside = k.room() })
-		k.put(b.inside, z-first, dst[(z-lo)*bytes:][:bytes])
+		b.once.Do(func() { b.inside = k.rooms.Get().(*[]uint64) })
+		k.put(*b.inside, z-first, dst[(z-lo)*bytes:][:bytes])
 		if b.planes.Add(1) == end-first {
 			k.complete(n)
 		}
@@ -69,33 +70,16 @@ func (k *keeper) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// room is for the bits of a slab.
-func (k *keeper) room() []uint64 {
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	if n := len(k.spare); n > 0 {
-		last := k.spare[n-1]
-		k.spare = k.spare[:n-1]
-		return last
-	}
-	return k.newSlab()
-}
-
 // complete fills a slab all of whose planes were read.
 func (k *keeper) complete(n int64) {
-	k.mutex.Lock()
-	by := &filler{}
-	if last := len(k.idle) - 1; last >= 0 {
-		by, k.idle = k.idle[last], k.idle[:last]
-	}
-	k.mutex.Unlock()
+	by := k.idle.Get().(*filler)
+	defer k.idle.Put(by)
 	by.begin(k.flood)
-	by.inside = k.bits[n].inside
-	k.take(by, n)
-	k.mutex.Lock()
-	k.idle, k.spare = append(k.idle, by), append(k.spare, by.inside)
-	k.mutex.Unlock()
-	k.bits[n].inside = nil
+	b := &k.bits[n]
+	by.inside = *b.inside
+	k.fillSlab(by, n)
+	k.rooms.Put(b.inside)
+	b.inside = nil
 	k.filled.Add(1)
 }
 

@@ -100,14 +100,16 @@ type PlaneSet struct {
 
 // NewPlaneSet is a plane of h rows of w voxels, none of which is in the set.
 func NewPlaneSet(h, w int64) *PlaneSet {
-	return PlaneSetOf(make([]uint64, (h+2)*(w/64+1)), h, w)
+	return PlaneSetOf(make([]uint64, (h+2)*RowWords(w)), h, w)
 }
 
-// PlaneSetOf is a plane of h rows of w voxels of which the words are given, w/64 + 1 for each row and as many of none at
-// either end.
+// PlaneSetOf is a plane of h rows of w voxels of which the words are given, with a row of none at either end.
 func PlaneSetOf(words []uint64, h, w int64) *PlaneSet {
-	return &PlaneSet{h, w, w/64 + 1, words[:(h+2)*(w/64+1)]}
+	return &PlaneSet{h, w, RowWords(w), words[:(h+2)*RowWords(w)]}
 }
+
+// RowWords is how many words a row of w voxels takes in a plane, with room for one bit more.
+func RowWords(w int64) int64 { return w/64 + 1 }
 
 // Row is row −1 ≤ y ≤ h.
 func (s *PlaneSet) Row(y int64) []uint64 { return s.rows[(y+1)*s.words:][:s.words] }

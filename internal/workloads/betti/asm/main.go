@@ -35,12 +35,25 @@ const (
 	or       = 0xfe // a | b | c
 )
 
+const vector = 8 // words
+
+// lanesOf sets the lanes that so many words take of a vector: all, where there are more.
+func lanesOf(words, lanes Register) {
+	const all = 0xff
+	some, most := GP32(), GP64()
+	MOVQ(I32(vector), most) // an instruction reads no more than the lowest byte of a number of bits
+	CMPQ(words, most)
+	CMOVQLT(words, most)
+	MOVL(I32(all), some)
+	BZHIL(most.As32(), some, some)
+	KMOVB(some, lanes)
+}
+
 // flood writes what grows the main component in a row of several planes: see grow.
 func flood(name string, corners bool) {
 	TEXT(name, NOSPLIT, "func(main, left *uint64, words, row, plane, apart, step, planes int)")
 	Pragma("noescape")
 	Doc(name + " grows the main component in a row of so many words in each of so many planes, step bytes apart, from the rows that lie row and plane bytes further, and at corners from those apart bytes beside the second one.")
-	const vector, all = 8, 0xff // words
 	zero, ones, lowest := ZMM(), ZMM(), ZMM()
 	VPXORQ(zero, zero, zero)
 	VPTERNLOGQ(U8(0xff), ones, ones, ones)
@@ -74,13 +87,7 @@ func flood(name string, corners bool) {
 		VPXORQ(last, last, last)
 	}
 	Label("vector")
-	some, most := GP32(), GP64()
-	MOVQ(I32(vector), most) // an instruction reads no more than the lowest byte of a number of bits
-	CMPQ(words, most)
-	CMOVQLT(words, most)
-	MOVL(I32(all), some)
-	BZHIL(most.As32(), some, some)
-	KMOVB(some, lanes)
+	lanesOf(words, lanes)
 	of := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: vector} }
 	v, runs := ZMM(), ZMM()
 	VMOVDQU64_Z(of(left), lanes, runs)
@@ -161,7 +168,6 @@ func alone(name string, corners bool) {
 	TEXT(name, NOSPLIT, "func(main, left *uint64, words, row, plane int) int")
 	Pragma("noescape")
 	Doc(name + " takes voxels that have no neighbour of what is left from so many words, and puts those that touch the main component into it; it counts the others. Rows and planes are so many bytes apart, at corners too.")
-	const vector, all = 8, 0xff // words
 	main, left := Load(Param("main"), GP64()), Load(Param("left"), GP64())
 	words, row, plane := Load(Param("words"), GP64()), Load(Param("row"), GP64()), Load(Param("plane"), GP64())
 	rows, planes := GP64(), GP64() // back
@@ -179,13 +185,8 @@ func alone(name string, corners bool) {
 	count := ZMM()
 	VPXORQ(count, count, count)
 	Label("vector")
-	some, most, lanes := GP32(), GP64(), K()
-	MOVQ(I32(vector), most)
-	CMPQ(words, most)
-	CMOVQLT(words, most)
-	MOVL(I32(all), some)
-	BZHIL(most.As32(), some, some)
-	KMOVB(some, lanes)
+	lanes := K()
+	lanesOf(words, lanes)
 	v, is := ZMM(), K()
 	VMOVDQU64_Z(Mem{Base: left}, lanes, v)
 	VPTESTMQ(v, v, is)
