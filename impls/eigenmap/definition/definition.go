@@ -60,19 +60,8 @@ func (j *job) Do(*bench.Trace) error {
 	if err != nil {
 		return err
 	}
-	n := g.Nodes()
-	l := mat.NewSymDense(n, nil)
-	from, to := [][]float64{make([]float64, n)}, [][]float64{make([]float64, n)}
-	for i := range n {
-		from[0][i] = 1
-		g.Apply(to, from)
-		from[0][i] = 0
-		for k := i; k < n; k++ {
-			l.SetSym(i, k, to[0][k])
-		}
-	}
 	var e mat.EigenSym
-	if !e.Factorize(l, true) {
+	if !e.Factorize(g.Matrix(), true) {
 		return errors.New("the eigenvalues were not found")
 	}
 	copy(j.Values, e.Values(nil))
@@ -82,7 +71,7 @@ func (j *job) Do(*bench.Trace) error {
 		mat.Col(x, k, &vectors)
 	}
 	// Rounding leaves values as good as 0 on either side of it: those of the edges are at least 0.
-	copy(j.Values, g.Apply(slices.Repeat(to, j.p.K), j.Vectors))
+	copy(j.Values, g.Apply(slices.Repeat([][]float64{make([]float64, g.Nodes())}, j.p.K), j.Vectors))
 	slices.Sort(j.Values)
 	return nil
 }

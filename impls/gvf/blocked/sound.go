@@ -8,6 +8,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/race"
 	"eccbench/internal/sound"
+	"eccbench/internal/sound/grids"
 	"eccbench/internal/workloads/gvf"
 	"eccbench/internal/workloads/gvf/rows"
 )
@@ -31,11 +32,7 @@ func random(t sound.T, rng *rand.Rand, most int64) *gvf.Problem {
 	for i := range data {
 		data[i] = byte(rng.IntN(256))
 	}
-	f, err := grid.NewField(shape, grid.Uint8, data, grid.Identity(grid.Uint8))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return gvf.NewProblem(f, 0.02+0.08*rng.Float32(), rng.Int64N(14), 0, gvf.Boundary(rng.IntN(2)))
+	return gvf.NewProblem(grids.OfBytes(t, shape, data...), 0.02+0.08*rng.Float32(), rng.Int64N(14), 0, gvf.Boundary(rng.IntN(2)))
 }
 
 // Fields have the bits of the plain loop, however they are cut, on any number of cores, in each

@@ -7,6 +7,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/sound"
+	"eccbench/internal/sound/grids"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/gvf"
 )
@@ -27,11 +28,7 @@ func field(t sound.T, shape grid.Shape, values func(i int64) byte) *grid.Field {
 	for i := range data {
 		data[i] = values(int64(i))
 	}
-	f, err := grid.NewField(shape, grid.Uint8, data, grid.Identity(grid.Uint8))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return grids.OfBytes(t, shape, data...)
 }
 
 func answer(t sound.T, p *gvf.Problem, threads int) gvf.Flow {

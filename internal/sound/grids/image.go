@@ -28,3 +28,13 @@ func Image(t sound.T, shape grid.Shape, typ grid.Type, ladder grid.Ladder, value
 	}
 	return f
 }
+
+// OfBytes is an image of uint8 in memory, of values in row-major order, which it takes over.
+func OfBytes(t sound.T, shape grid.Shape, values ...uint8) *grid.Field {
+	t.Helper()
+	f, err := grid.NewField(shape, grid.Uint8, values, grid.Identity(grid.Uint8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}

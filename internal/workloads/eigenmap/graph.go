@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
@@ -447,6 +448,22 @@ func inAtMost(parts, n int, f func(lo, hi int)) {
 		c.Go(func() { f(n*k/parts, n*(k+1)/parts) })
 	}
 	c.Wait()
+}
+
+// Matrix is L whole, as Apply makes it of unit vectors.
+func (g *Graph) Matrix() *mat.SymDense {
+	n := g.Nodes()
+	l := mat.NewSymDense(n, nil)
+	unit, to := [][]float64{make([]float64, n)}, [][]float64{make([]float64, n)}
+	for i := range n {
+		unit[0][i] = 1
+		g.Apply(to, unit)
+		unit[0][i] = 0
+		for k := i; k < n; k++ {
+			l.SetSym(i, k, to[0][k])
+		}
+	}
+	return l
 }
 
 // Apply sets what L makes of each of some vectors, from differences: of x_i = m_i^½ u_i it is

@@ -16,6 +16,7 @@ import (
 
 	"eccbench/internal/grid"
 	"eccbench/internal/sound"
+	"eccbench/internal/sound/grids"
 )
 
 // Checks are of what pairs are judged by and carried in: the definition, counts and searches that see
@@ -51,15 +52,6 @@ func open(t sound.T, name string) *Problem {
 	return p
 }
 
-func imageOf(t sound.T, shape grid.Shape, values ...uint8) grid.Source {
-	t.Helper()
-	f, err := grid.NewField(shape, grid.Uint8, values, grid.Identity(grid.Uint8))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
 // dense is L as the definition applies it, and all its pairs.
 func dense(t sound.T, p *Problem) (l *mat.SymDense, m Map) {
 	t.Helper()
@@ -67,17 +59,7 @@ func dense(t sound.T, p *Problem) (l *mat.SymDense, m Map) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := g.Nodes()
-	l = mat.NewSymDense(n, nil)
-	unit, to := [][]float64{make([]float64, n)}, [][]float64{make([]float64, n)}
-	for i := range n {
-		unit[0][i] = 1
-		g.Apply(to, unit)
-		unit[0][i] = 0
-		for k := i; k < n; k++ {
-			l.SetSym(i, k, to[0][k])
-		}
-	}
+	l = g.Matrix()
 	var e mat.EigenSym
 	if !e.Factorize(l, true) {
 		t.Fatal("no eigenvalues")
@@ -88,13 +70,13 @@ func dense(t sound.T, p *Problem) (l *mat.SymDense, m Map) {
 	for k := range p.K {
 		m.Vectors = append(m.Vectors, mat.Col(nil, k, &v))
 	}
-	copy(m.Values, g.Apply(slices.Repeat(to, p.K), m.Vectors))
+	copy(m.Values, g.Apply(slices.Repeat([][]float64{make([]float64, g.Nodes())}, p.K), m.Vectors))
 	return l, m
 }
 
 // Three voxels of 0, ½ and 1 by hand, and two patches.
 func graphsByHand(t sound.T) {
-	p := OfVoxels(imageOf(t, grid.Shape{D: 1, H: 1, W: 3}, 10, 30, 50), 3, 1e-8, 0.5, 0.25, false, false)
+	p := OfVoxels(grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: 3}, 10, 30, 50), 3, 1e-8, 0.5, 0.25, false, false)
 	g, err := p.Define()
 	if err != nil {
 		t.Fatal(err)
@@ -112,13 +94,13 @@ func graphsByHand(t sound.T) {
 	}
 	// Within a radius of 2 are 12 of a plane and 32 of space, each once behind.
 	for s, want := range map[grid.Shape]float64{{D: 1, H: 5, W: 5}: 12, {D: 5, H: 5, W: 5}: 32} {
-		flat := imageOf(t, s, make([]uint8, s.Voxels())...)
+		flat := grids.OfBytes(t, s, make([]uint8, s.Voxels())...)
 		near, err := OfVoxels(flat, 2, 1e-8, 1, 0, false, false).Within(2).Define()
 		if err != nil || near.Degree[s.Voxels()/2] != want {
 			t.Errorf("%v: %v, %v", s, near.Degree, err)
 		}
 	}
-	q := OfPatches(imageOf(t, grid.Shape{D: 1, H: 3, W: 5}, 1, 2, 3, 4, 9, 5, 6, 7, 9, 9, 9, 9, 9, 9, 9), 2, 1e-8, 3, 2, 2)
+	q := OfPatches(grids.OfBytes(t, grid.Shape{D: 1, H: 3, W: 5}, 1, 2, 3, 4, 9, 5, 6, 7, 9, 9, 9, 9, 9, 9, 9), 2, 1e-8, 3, 2, 2)
 	features, err := q.Patches()
 	if err != nil || !slices.Equal(features, []int32{1, 2, 5, 6, 3, 4, 7, 9}) {
 		t.Errorf("features %v, %v", features, err)
@@ -282,7 +264,7 @@ func dice(t sound.T) {
 }
 
 func maskOfPatches(t sound.T) {
-	p := OfPatches(imageOf(t, grid.Shape{D: 1, H: 5, W: 7}, make([]byte, 35)...), 2, 1e-6, 40, 5, 2)
+	p := OfPatches(grids.OfBytes(t, grid.Shape{D: 1, H: 5, W: 7}, make([]byte, 35)...), 2, 1e-6, 40, 5, 2)
 	m := Map{Values: []float64{0, 1}, Vectors: [][]float64{make([]float64, 6), {0.1, -0.9, 0.1, 0.2, -0.3, 0.1}}}
 	nodes := p.Nodewise(m)
 	if !slices.Equal(nodes, []bool{false, true, false, false, true, false}) {

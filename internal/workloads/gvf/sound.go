@@ -15,6 +15,7 @@ import (
 
 	"eccbench/internal/grid"
 	"eccbench/internal/sound"
+	"eccbench/internal/sound/grids"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/gvf/rows"
 )
@@ -48,19 +49,10 @@ func open(t sound.T, name string) *Problem {
 	return p
 }
 
-func imageOf(t sound.T, shape grid.Shape, values ...uint8) grid.Source {
-	t.Helper()
-	f, err := grid.NewField(shape, grid.Uint8, values, grid.Identity(grid.Uint8))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
 // A row of three pixels by hand: f is 0, ½, 1, so V0 is ¼, ½, ¼ and b the squares, and a step
 // with μ = 1/8 is V0 + lap/8, of which the rows above and below are the pixel itself.
 func rowByHand(t sound.T) {
-	s := imageOf(t, grid.Shape{D: 1, H: 1, W: 3}, 10, 30, 50)
+	s := grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: 3}, 10, 30, 50)
 	for boundary, want := range [][]float32{{.25 + .25/8, .5 - .5/8, .25 + .25/8}, {.25 + .5/8, .5 - .5/8, .25 + .5/8}} {
 		f, err := Define(NewProblem(s, 0.125, 1, 0, Boundary(boundary)), 1)
 		if err != nil || !slices.Equal(f.V[0], want) || !slices.Equal(f.V[1], []float32{0, 0, 0}) {
@@ -130,8 +122,8 @@ func closedForms(t sound.T) {
 
 // Steps that grow are refused at the bound and taken below it.
 func unstableIsRefused(t sound.T) {
-	flat := imageOf(t, grid.Shape{D: 1, H: 2, W: 2}, 0, 0, 255, 255) // b is ¼
-	solid := imageOf(t, grid.Shape{D: 2, H: 2, W: 2}, 0, 0, 0, 0, 255, 255, 255, 255)
+	flat := grids.OfBytes(t, grid.Shape{D: 1, H: 2, W: 2}, 0, 0, 255, 255) // b is ¼
+	solid := grids.OfBytes(t, grid.Shape{D: 2, H: 2, W: 2}, 0, 0, 0, 0, 255, 255, 255, 255)
 	for _, c := range []struct {
 		s      grid.Source
 		mu     float32
