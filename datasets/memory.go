@@ -163,10 +163,8 @@ func (g *Guess) ladder(values []float32, often bool) (l grid.Ladder, ok bool) {
 	if err != nil {
 		return l, false
 	}
-	for _, v := range append(some, g.lo, g.hi) {
-		if k := l.Level(v); k == l.Len() || l.Value(k) != v {
-			return l, false
-		}
+	if !onLevels(l, append(some, g.lo, g.hi)) {
+		return l, false
 	}
 	return l, true
 }
@@ -205,19 +203,17 @@ func (g *Guess) Watch() { g.watched.Store(true) }
 // Look looks whether values are in the range, or on the levels.
 func (g *Guess) Look(data []byte) {
 	values := grid.Values[float32](data)
-	if lo, hi, finite := g.extremes(values); lo < g.lo || hi > g.hi || !finite || g.onLevels && !g.allOnLevels(values) {
+	if lo, hi, finite := g.extremes(values); lo < g.lo || hi > g.hi || !finite || g.onLevels && !onLevels(g.Ladder(), values) {
 		g.wrong.Store(true)
 	}
 }
 
-func (g *Guess) allOnLevels(values []float32) bool {
-	l := g.Ladder()
-	for _, v := range values {
-		if k := l.Level(v); k == l.Len() || l.Value(k) != v {
-			return false
-		}
-	}
-	return true
+// onLevels reports whether values are those of levels.
+func onLevels(l grid.Ladder, values []float32) bool {
+	return !slices.ContainsFunc(values, func(v float32) bool {
+		k := l.Level(v)
+		return k == l.Len() || l.Value(k) != v
+	})
 }
 
 // Err is not nil once a value was seen beyond the range.

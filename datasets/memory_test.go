@@ -176,7 +176,7 @@ func TestGuessed(t *testing.T) {
 	}
 	if g := Guessed(shape, "float32", data, 0); g == nil || !g.Ladder().Indexed() || g.Ladder().Len() < 60 || g.Ladder().Level(-3.75) == g.Ladder().Len() {
 		t.Errorf("ends that are seen seldom: a guess %v", g)
-	} else if g.Watch(); !g.allOnLevels(values) {
+	} else if g.Watch(); !onLevels(g.Ladder(), values) {
 		t.Errorf("values on levels are not on those of the guess")
 	}
 	values[len(values)/2] = 100 // which no sample need have, and if it has then once
