@@ -216,13 +216,13 @@ func characteristic(l layout, before, plane []uint64, rows int64) (chi int64) {
 
 func (j *job) Poison() {
 	j.out = betti.Poisoned
-	for _, p := range j.parts {
+	j.each(func(p *part) { // whose memory each core touches first
 		for _, list := range [][]uint64{p.window.left, p.window.main, p.first, p.last} {
 			for i := range list {
 				list[i] = 0x5a5a5a5a5a5a5a5a
 			}
 		}
-	}
+	})
 }
 
 func (j *job) Out() (betti.Numbers, error) { return j.out, nil }

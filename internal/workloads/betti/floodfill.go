@@ -7,7 +7,9 @@ import (
 )
 
 // The components of a slab are filled in two ways. One of them, the main one, grows along all
-// rows of the slab, forwards and back, and of most images that is nearly all of it. However far it came, it is connected. Then what is left of its kind is filled from
+// rows of the slab, forwards and back, and of most images that is nearly all of it. However far it came, it is connected.
+// Where the main one of a neighbour leads to voxels of the slab it begins with these, and is connected through that
+// neighbour. Then what is left of its kind is filled from
 // voxel to voxel, and is a component of its own unless it touches the main one.
 
 // mainWords is how many words a component takes that is grown along all rows.
@@ -16,17 +18,22 @@ const mainWords = 256
 // blockPlanes are as many as the main component is grown in before the next ones.
 const blockPlanes = 8
 
-// components fills those of a kind. The main one of the rest is what is outside.
-func (f *filler) components(kind int, lo, hi int64) (c found) {
+// leastPart says that the main component that begins where neighbours lead has an eighth of what is left at least: it is
+// given up otherwise, as another one may be large, and would be filled from voxel to voxel.
+const leastPart = 8
+
+// components fills those of a kind. The main one of the rest is what is outside. That of the set begins where those of
+// neighbours lead.
+func (f *filler) components(kind int, lo, hi int64, leading [2][]uint64) (c found) {
 	n := hi - lo
 	f.to, f.touching, f.spares = &c, f.corners(kind), kind == ofSet
 	begin, end := f.row(0, 0), f.row(n, 0)
 	f.firstEnd, f.lastBegin = f.row(0, 0), f.row(n, 0)
 	if lo > 0 || f.keeps[0] {
-		c.first, f.firstEnd = &border{main: make([]uint64, f.plane+2)}, f.row(1, 0)
+		c.first, f.firstEnd = f.borders.Get().(*border), f.row(1, 0)
 	}
 	if hi < f.d || f.keeps[1] {
-		c.last, f.lastBegin = &border{main: make([]uint64, f.plane+2)}, f.row(n-1, 0)
+		c.last, f.lastBegin = f.borders.Get().(*border), f.row(n-1, 0)
 	}
 	last := uint64(1)<<uint(f.w%64) - 1 // the voxels of a row's last word
 	if kind == ofSet {
@@ -43,17 +50,30 @@ func (f *filler) components(kind int, lo, hi int64) (c found) {
 	}
 	clear(f.left[end:]) // a slab before this one may have had more planes
 	clear(f.main)
+	begun := f.lead(leading, n)
 	if kind == ofRest {
 		c.nodes, c.main = 1, 1
-		if f.sides(lo, hi) {
-			f.spread(n)
+		begun = f.sides(lo, hi) || begun
+	}
+	if begun {
+		f.spread(n, leading[0] != nil)
+		clear(f.main[:f.plane+1]) // what led here is not of the slab
+		clear(f.main[(n+1)*f.plane+1:])
+	}
+	if kind == ofSet && begun {
+		if main := ones(f.main); main > 0 && main >= ones(f.left)/leastPart {
+			c.nodes, c.main = 1, 1
+		} else {
+			f.giveUp()
 		}
 	}
 	for z := range n {
 		f.singles(z)
-		for i := f.row(z, 0); i < f.row(z, f.h); i++ {
-			for f.left[i] != 0 {
-				f.one(int(i), n)
+		at := f.row(z, 0)
+		plane := f.left[at:f.row(z, f.h)]
+		for i := range plane {
+			for plane[i] != 0 {
+				f.one(int(at)+i, n)
 			}
 		}
 	}
@@ -65,6 +85,27 @@ func (f *filler) components(kind int, lo, hi int64) (c found) {
 	}
 	c.order(shared(kind), [2]bool{lo == 0 && f.keeps[0], hi == f.d && f.keeps[1]})
 	return c
+}
+
+// lead puts the voxels that lead to those of a slab of n planes before its first plane and after its last one, and says
+// whether there are any.
+func (f *filler) lead(leading [2][]uint64, n int64) (some bool) {
+	for i, at := range [2]int64{0, (n + 1) * f.plane} {
+		if leading[i] != nil {
+			copy(f.main[at:], leading[i])
+			some = true
+		}
+	}
+	return some
+}
+
+// giveUp leaves the voxels of the main component again.
+func (f *filler) giveUp() {
+	left := f.left[:len(f.main)]
+	for i, v := range f.main {
+		left[i] |= v
+	}
+	clear(f.main)
 }
 
 // sides begins the main component with the voxels at the sides of the image, which touch what is
@@ -93,13 +134,13 @@ func (f *filler) sides(lo, hi int64) bool {
 
 // spread grows the main component in a slab of n planes, and takes it from what is left. A few planes at a
 // time are passed from the first row of each to the last, and back: so it comes to all ways of noise, which lead
-// up and down, while its words are in a core's cache. The first ones, which no others lead to, are passed as long as
+// up and down, while its words are in a core's cache. The first ones, unless others lead to them, are passed as long as
 // that is worth while.
-func (f *filler) spread(n int64) {
+func (f *filler) spread(n int64, led bool) {
 	for lo := int64(0); lo < n; lo += blockPlanes {
 		hi := min(n, lo+blockPlanes)
 		f.pass(lo, hi)
-		if lo > 0 {
+		if lo > 0 || led {
 			continue
 		}
 		block := f.main[:f.row(hi, 0)]
@@ -107,8 +148,9 @@ func (f *filler) spread(n int64) {
 			f.pass(lo, hi)
 		}
 	}
+	left := f.left[:len(f.main)]
 	for i, v := range f.main {
-		f.left[i] &^= v
+		left[i] &^= v
 	}
 }
 
@@ -308,23 +350,19 @@ func (f *filler) promote(n int64) {
 		f.number = f.to.nodes
 	}
 	f.to.main = f.number
-	for _, i := range f.todo {
-		f.main[i] |= f.due[i]
-		f.left[i] |= f.due[i]
-		f.due[i] = 0
+	for _, d := range f.due {
+		f.main[d.word] |= d.bits
+		f.left[d.word] |= d.bits
 	}
-	f.todo = f.todo[:0]
-	f.spread(n)
+	f.due = f.due[:0]
+	f.spread(n, false)
 }
 
 // take takes those bits of a word that are left.
 func (f *filler) take(i int, bits uint64) {
 	if bits &= f.left[i]; bits != 0 {
 		f.left[i] &^= bits
-		if f.due[i] == 0 {
-			f.todo = append(f.todo, i)
-		}
-		f.due[i] |= bits
+		f.due = append(f.due, due{i, bits})
 	}
 }
 
@@ -337,14 +375,13 @@ func (f *filler) flow(limited bool) bool {
 		near = nearCorners
 	}
 	around := [8]int{-words, words, -plane, plane, -plane - words, -plane + words, plane - words, plane + words}
-	for filled := 0; len(f.todo) > 0; filled++ {
+	for filled := 0; len(f.due) > 0; filled++ {
 		if limited && filled == f.few {
 			return false
 		}
-		i := f.todo[len(f.todo)-1]
-		f.todo = f.todo[:len(f.todo)-1]
-		v := f.due[i]
-		f.due[i] = 0
+		last := len(f.due) - 1
+		i, v := f.due[last].word, f.due[last].bits
+		f.due = f.due[:last]
 		if all := f.left[i] | v; all != v {
 			v = runs(v, all)
 			f.left[i] = all &^ v

@@ -65,8 +65,20 @@ func (c *found) order(same int32, kept [2]bool) {
 // of a slab, and others are pieces of words.
 type border struct {
 	main   []uint64 // with a row of none at either end, and a word before all and after
-	heads  []int32  // the place of the last piece of a word, and 1 more; nil where there is none
+	heads  []int32  // of each word the place of its last piece, and 1 more
 	pieces []piece
+}
+
+func newBorder(words int64) *border {
+	return &border{main: make([]uint64, words), heads: make([]int32, words)}
+}
+
+// forget makes room for the nodes of another plane.
+func (b *border) forget() {
+	for _, p := range b.pieces {
+		b.heads[p.word] = 0
+	}
+	b.pieces = b.pieces[:0]
 }
 
 // A piece is voxels of a word that are of a node, and the place of another one, and 1 more.
@@ -78,9 +90,6 @@ type piece struct {
 
 // add notes voxels of a word that are of a node.
 func (b *border) add(word int, bits uint64, number int32) {
-	if b.heads == nil {
-		b.heads = make([]int32, len(b.main))
-	}
 	b.pieces = append(b.pieces, piece{bits, number, b.heads[word], int32(word)})
 	b.heads[word] = int32(len(b.pieces))
 }
@@ -93,10 +102,9 @@ func (e edge) nodes() [2]int32  { return [2]int32{int32(e >> 32), int32(e & math
 func compacted(e []edge) []edge { slices.Sort(e); return slices.Compact(e) }
 
 // meet finds the edges from the last plane of a slab to the first one of the next, whose rows have
-// so many words, and which nobody needs any more.
+// so many words.
 func (c *found) meet(next *found, words int, corners bool) {
 	a, b := c.last, next.first
-	c.last, next.first = nil, nil
 	// near are the voxels that those of the main component of the other plane touch.
 	near := func(main []uint64, i int) uint64 {
 		if !corners {
@@ -127,9 +135,6 @@ func (c *found) meet(next *found, words int, corners bool) {
 		i := int(p.word)
 		if next.main != 0 && p.bits&near(b.main, i) != 0 {
 			c.edges = append(c.edges, edgeOf(p.number, next.main))
-		}
-		if b.heads == nil {
-			continue
 		}
 		touch := func(word int, bits uint64) {
 			for k := b.heads[word]; k != 0; k = b.pieces[k-1].next {

@@ -14,7 +14,7 @@ import (
 // floodBytes are about the bits of a slab that one core fills, and readBytes about what is read
 // of a source at a time.
 const (
-	floodBytes = 5 << 20
+	floodBytes = 5 << 19
 	readBytes  = 1 << 20
 )
 
@@ -44,8 +44,9 @@ type flood struct {
 
 	slabs []filled
 	met   []atomic.Int32 // sides of each slab's last plane that are filled
-	sets  sync.Pool      // of planes
 	none  *ecc.PlaneSet  // a plane of none
+
+	sets, borders sync.Pool // of planes
 }
 
 // row is where a row of a slab begins. There is a plane of none at either end of a slab, and a
@@ -117,6 +118,7 @@ func (f *flood) prepare() {
 	f.slabs, f.met = make([]filled, n), make([]atomic.Int32, n)
 	f.none = ecc.NewPlaneSet(f.h, f.w)
 	f.sets.New = func() any { return ecc.NewPlaneSet(f.h, f.w) }
+	f.borders.New = func() any { return newBorder(f.plane + 2) }
 }
 
 // span is the planes of a slab.
@@ -128,7 +130,7 @@ func (f *flood) fill() error {
 	fillers := make([]filler, f.cores)
 	errs := make([]error, f.cores)
 	var failed atomic.Bool
-	inParts(f.cores, int64(len(f.slabs)), func(core int, k int64) {
+	inRuns(f.cores, int64(len(f.slabs)), func(core int, k int64) {
 		if failed.Load() {
 			return
 		}
@@ -161,7 +163,7 @@ func (f *flood) fillSlab(by *filler, k int64) {
 	}
 	for kind := range kinds {
 		if !f.omits[kind] {
-			s.of[kind] = by.components(kind, lo, hi)
+			s.of[kind] = by.components(kind, lo, hi, f.leading(kind, k))
 		}
 	}
 	for i := max(0, k-1); i <= min(k, int64(len(f.slabs))-2); i++ {
@@ -169,6 +171,18 @@ func (f *flood) fillSlab(by *filler, k int64) {
 			f.meet(&f.slabs[i], &f.slabs[i+1])
 		}
 	}
+}
+
+// leading are the voxels of the main component in the planes next to a slab's first plane and last one, those of slabs that
+// are filled. The main components of two neighbours may be two, unless they are what is outside: then the first leads alone.
+func (f *flood) leading(kind int, k int64) (main [2][]uint64) {
+	if k > 0 && f.met[k-1].Load() == 1 && f.slabs[k-1].of[kind].main != 0 {
+		main[0] = f.slabs[k-1].of[kind].last.main
+	}
+	if k < int64(len(f.met))-1 && f.met[k].Load() == 1 && (kind == ofRest || main[0] == nil) {
+		main[1] = f.slabs[k+1].of[kind].first.main
+	}
+	return main
 }
 
 // meet finds how a slab meets the next one.
@@ -181,7 +195,13 @@ func (f *flood) meet(s, next *filled) {
 	}
 	for kind := range kinds {
 		if !f.omits[kind] {
-			s.of[kind].meet(&next.of[kind], int(f.words), f.corners(kind))
+			a, b := &s.of[kind], &next.of[kind]
+			a.meet(b, int(f.words), f.corners(kind))
+			for _, of := range [2]**border{&a.last, &b.first} {
+				(*of).forget()
+				f.borders.Put(*of)
+				*of = nil
+			}
 		}
 	}
 }
@@ -194,12 +214,22 @@ func (f *flood) count(below, above *ecc.PlaneSet) int64 {
 	return ecc.CellsBetween(below, above)
 }
 
-// inParts calls f with 0 ≤ k < n on so many cores.
-func inParts(cores, n int64, f func(core int, k int64)) {
+// inRuns calls f with 0 ≤ k < n on so many cores. Each begins with a run of its own, so that neighbours come one after
+// the other.
+func inRuns(cores, n int64, f func(core int, k int64)) {
+	cores = min(n, cores)
+	order := make([]int64, 0, n)
+	for i := int64(0); int64(len(order)) < n; i++ {
+		for core := range cores {
+			if k := n*core/cores + i; k < n*(core+1)/cores {
+				order = append(order, k)
+			}
+		}
+	}
 	var next atomic.Int64
-	crew.Each(int(min(n, cores)), func(core int) {
-		for k := next.Add(1) - 1; k < n; k = next.Add(1) - 1 {
-			f(core, k)
+	crew.Each(int(cores), func(core int) {
+		for i := next.Add(1) - 1; i < n; i = next.Add(1) - 1 {
+			f(core, order[i])
 		}
 	})
 }
@@ -219,8 +249,7 @@ type filler struct {
 	inside []uint64 // the bits of a slab
 	left   []uint64 // to be filled
 	main   []uint64 // the main component
-	due    []uint64 // filled, but their neighbours are not
-	todo   []int    // words that have bits which are due
+	due    []due    // filled, but their neighbours are not
 	// of the kind that is filled
 	to                  *found
 	touching            bool  // at edges and corners too
@@ -238,8 +267,14 @@ func (f *filler) begin(of *flood) {
 	}
 	f.flood = of
 	n := of.row(min(of.planes, of.d)+1, 0)
-	all := grid.NewValues[uint64](3 * n) // in one piece, for large pages
-	f.left, f.main, f.due = all[:n:n], all[n:2*n:2*n], all[2*n:]
+	all := grid.NewValues[uint64](2 * n) // in one piece, for large pages
+	f.left, f.main = all[:n:n], all[n:]
+}
+
+// due are bits of a word.
+type due struct {
+	word int
+	bits uint64
 }
 
 // read sets the bits of planes.
