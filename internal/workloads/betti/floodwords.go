@@ -14,7 +14,7 @@ import (
 // floodBytes are about the bits of a slab that one core fills, and readBytes about what is read
 // of a source at a time.
 const (
-	floodBytes = 5 << 19
+	floodBytes = 5 << 20
 	readBytes  = 1 << 20
 )
 
