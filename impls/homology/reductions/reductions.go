@@ -167,8 +167,9 @@ type worker struct {
 	deleted, faceDeleted []bool
 	longest              int
 	sum                  []uint32
-	queue                []uint32 // of faces that were free
-	free                 bool     // those come first
+	regions              [][]uint32 // of each region of faces, those that were free
+	queue                []uint32   // of regions that have some
+	free                 bool       // those come first
 	fault                Fault
 
 	local []uint32 // numbers of faces in lists of the part; nil for all
@@ -192,20 +193,37 @@ func (w *worker) all(order string) {
 	}
 }
 
+// A region is so many faces, one after the other by number, as powers of two: it stays in a core's cache while its cells are
+// reduced.
+const regionBits = 16
+
 // freed remembers a face, by its number in the lists, that is free.
 func (w *worker) freed(f uint32) {
-	if w.free && w.coboundary.spans[f].len == 1 {
-		w.queue = append(w.queue, f)
+	if !w.free || w.coboundary.spans[f].len != 1 {
+		return
 	}
+	r := f >> regionBits
+	if w.regions == nil {
+		w.regions = make([][]uint32, (len(w.coboundary.spans)-1)>>regionBits+1)
+	}
+	if len(w.regions[r]) == 0 {
+		w.queue = append(w.queue, r)
+	}
+	w.regions[r] = append(w.regions[r], f)
 }
 
-// drain reduces the cells with free faces, until there are none. Nothing else changes but
+// drain reduces the cells with free faces, until there are none, a region at a time. Nothing else changes but
 // what the other faces of each are faces of.
 func (w *worker) drain() {
-	for at := 0; at < len(w.queue); at++ {
-		if cells := w.coboundary.get(w.queue[at]); len(cells) == 1 && !w.deleted[cells[0]] {
-			w.pair(cells[0], w.queue[at])
+	for next := 0; next < len(w.queue); next++ {
+		r := w.queue[next]
+		for at := 0; at < len(w.regions[r]); at++ {
+			f := w.regions[r][at]
+			if cells := w.coboundary.get(f); len(cells) == 1 && !w.deleted[cells[0]] {
+				w.pair(cells[0], f)
+			}
 		}
+		w.regions[r] = w.regions[r][:0]
 	}
 	w.queue = w.queue[:0]
 }
