@@ -194,8 +194,11 @@ arm64:
 	$(MAKE) wheel WHEELS=$(ARM64)-wheels WHEEL_TARGETS=linux-aarch64
 	scripts/arm64.sh $(ARM64) $(ARM64)-wheels/*.whl tests/test_curve.py
 
-# The wheel as users have it: in an empty environment, with its tests and examples; and beside
-# what there is of other libraries on this machine.
+# The wheel as users have it: in an empty environment, with its tests and examples; beside
+# what there is of other libraries on this machine; and with the oldest NumPy that it takes, which shows
+# arrays in other words than the examples have.
+OLDEST_NUMPY := numpy==1.23.5
+PLAIN_TESTS  := tests/test_curve.py tests/test_betti.py tests/test_files.py tests/test_gvf.py tests/test_eigenmap.py
 python: wheel
 	$(PYTHON) -m venv --clear --system-site-packages $(BIN)/python
 	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl pytest
@@ -204,6 +207,8 @@ python: wheel
 	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl pytest matplotlib 'dask[array]' distributed
 	cd python && ECCBENCH_REQUIRE_DASK=1 ../$(BIN)/python/bin/python -m pytest -q
 	cd python/examples && for example in *.py; do ../../$(BIN)/python/bin/python $$example ../../$(BIN)/python || exit 1; done
+	@$(BIN)/python/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: $(OLDEST_NUMPY) || { echo 'python: no wheel of $(OLDEST_NUMPY) for this Python, so nothing was run with it'; exit 0; }; \
+		cd python && ../$(BIN)/python/bin/python -m pytest -q -k 'not examples' $(PLAIN_TESTS)
 
 # The layers of PyTorch, in a Debian of their own: its PyTorch is for the CPU, and an eighth of
 # what PyPI's takes for this platform, which is for CUDA. Needs root, and downloads 230 MB once.

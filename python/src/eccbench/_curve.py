@@ -184,7 +184,8 @@ def _below(ascending: NDArray[Any], values: NDArray[Any], or_at: bool = False) -
         low, high = values < float(bounds.min), values >= float(bounds.max) + 1
     else:
         low, high = values < bounds.min, values > bounds.max
-    inside = np.where(low | high, 0, values).astype(ascending.dtype)
+    inside = np.zeros(values.shape, ascending.dtype)  # np.where would take some 64-bit integers through float64
+    np.copyto(inside, values, casting="unsafe", where=~(low | high))
     return np.where(low, 0, np.where(high, len(ascending), np.searchsorted(ascending, inside, side)))
 
 
