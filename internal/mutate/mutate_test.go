@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"math"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -74,6 +76,83 @@ func TestRun(t *testing.T) {
 		if !strings.Contains(b.String(), s) {
 			t.Errorf("no %q in\n%s", s, b.String())
 		}
+	}
+}
+
+// Where there is no time for a sample, or it is ended, the report is of those that were looked at.
+func TestLimit(t *testing.T) {
+	p := fixture(t)
+	p.limit = 1
+	r, err := p.Run(t.Context())
+	if err != nil || len(r.All) > 0 || r.left < 10 {
+		t.Fatalf("%d results, %d left, %v", len(r.All), r.left, err)
+	}
+	n := r.left
+	var b strings.Builder
+	r.Print(&b)
+	if s := fmt.Sprintf("no time for %d of the sample", n); !strings.Contains(b.String(), s) {
+		t.Errorf("no %q in\n%s", s, b.String())
+	}
+	p = fixture(t)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	p.verbose, p.log = true, writer(func(text string) {
+		if strings.Contains(text, "noticed by") {
+			stop()
+		}
+	})
+	r, err = p.Run(ctx)
+	if err != nil || len(r.All) == 0 || len(r.All) > p.jobs || len(r.All)+r.left != n {
+		t.Fatalf("%d results, %d left, %v", len(r.All), r.left, err)
+	}
+}
+
+type writer func(string)
+
+func (w writer) Write(text []byte) (int, error) { w(string(text)); return len(text), nil }
+
+// Every part of the list has the same share of each sample.
+func TestInterleave(t *testing.T) {
+	sample := func(name string, n int) (s []*Mutant) {
+		for i := range n {
+			s = append(s, &Mutant{Func: name + strconv.Itoa(i)})
+		}
+		return s
+	}
+	var got []string
+	for _, m := range interleave([][]*Mutant{sample("a", 4), sample("b", 2), nil, sample("c", 1)}) {
+		got = append(got, m.Func)
+	}
+	if s := strings.Join(got, " "); s != "a0 b0 a1 c0 a2 b1 a3" {
+		t.Error(s)
+	}
+}
+
+// Tests that fail without a mutant are left out and named; what fails without them too notices nothing.
+func TestLeftOut(t *testing.T) {
+	// What fails first ends the others.
+	s := &Stage{Kind: byTests, Name: "tests of x", argv: []string{"sh", "-c", `
+for arg; do case $arg in -test.failfast) fast=1;; "-test.skip=^(TestA|TestB|TestC)$") exit 0;; "-test.skip=^(TestA)$") skip=1;; esac; done
+echo "    --- FAIL: TestWithin/x (0.00s)"
+if [ ! "$skip" ]; then echo "--- FAIL: TestA (0.00s)"; exit 2; fi
+echo "--- FAIL: TestB (0.00s)"
+[ "$fast" ] || echo "--- FAIL: TestC (0.00s)"
+exit 1`, "sh", "-test.failfast"}}
+	if err := s.measure(t.Context(), t.TempDir()); err != nil || s.useless || s.broken != "tests of x without TestA, TestB, TestC, which fail without a mutant" {
+		t.Error(s.useless, s.broken, err)
+	}
+	s = &Stage{Kind: byTests, Name: "tests of y", argv: []string{"false"}}
+	if err := s.measure(t.Context(), t.TempDir()); err != nil || !s.useless || !strings.Contains(s.broken, "tests of y fails without a mutant") {
+		t.Error(s.useless, s.broken, err)
+	}
+	s.Kind = byVerify
+	if err := s.measure(t.Context(), t.TempDir()); err != nil || !s.useless {
+		t.Error(s.useless, s.broken, err)
+	}
+	var b strings.Builder
+	(&Results{Broken: []string{s.broken}}).Print(&b)
+	if !strings.Contains(b.String(), "Left out: tests of y") {
+		t.Error(b.String())
 	}
 }
 

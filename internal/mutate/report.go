@@ -52,13 +52,15 @@ func readJSON(name string, to any) error {
 
 // Results are of all mutants that were run.
 type Results struct {
-	All   []*Result
-	Stale []*Mutant // listed as equivalent, but of no mutant
+	All    []*Result
+	Stale  []*Mutant // listed as equivalent, but of no mutant
+	Broken []string  // what failed without a mutant and noticed nothing
 
 	targets    []Target
 	places     map[string]int // mutants that there are, by target
 	equivalent map[string]int // of those that were drawn, which were not run
 	took       time.Duration
+	left       int                      // of the sample, for which there was no time
 	used       map[string]time.Duration // of the processor: by kind of stage, and "" to build
 }
 
@@ -111,6 +113,12 @@ func (r *Results) Print(w io.Writer) (score float64) {
 		for _, m := range r.Stale {
 			fmt.Fprintf(w, "- %s\n", m)
 		}
+	}
+	for _, b := range r.Broken {
+		fmt.Fprintf(w, "\nLeft out: %s\n", b)
+	}
+	if r.left > 0 {
+		fmt.Fprintf(w, "\nThere was no time for %d of the sample.\n", r.left)
 	}
 	fmt.Fprintf(w, "\n%.0f s. Of the processor %.0f s to build, %.0f s by `verify`, %.0f s by tests.\n",
 		r.took.Seconds(), r.used[""].Seconds(), r.used[byVerify].Seconds(), r.used[byTests].Seconds())
