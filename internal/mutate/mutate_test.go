@@ -111,6 +111,25 @@ type writer func(string)
 
 func (w writer) Write(text []byte) (int, error) { w(string(text)); return len(text), nil }
 
+// What is listed is run, and nothing else; what is missed is written in the form of the list.
+func TestList(t *testing.T) {
+	p := fixture(t)
+	p.list = []*Mutant{{File: "sum/sum.go", Func: "Slack", Operator: "arithmetic", Before: "return n + 1", After: "return n - 1"}}
+	r, err := p.Run(t.Context())
+	if err != nil || len(r.All) != 1 || !r.All[0].same(p.list[0]) {
+		t.Fatal(r.All, err)
+	}
+	name := filepath.Join(t.TempDir(), "list")
+	for _, want := range []int{1, 0} {
+		if err := r.write(name, func(*Result) bool { return want == 1 }); err != nil {
+			t.Fatal(err)
+		}
+		if err := readJSON(name, &p.list); err != nil || len(p.list) != want || want == 1 && !r.All[0].same(p.list[0]) {
+			t.Error(p.list, err)
+		}
+	}
+}
+
 // Every part of the list has the same share of each sample.
 func TestInterleave(t *testing.T) {
 	sample := func(name string, n int) (s []*Mutant) {
@@ -162,6 +181,7 @@ func TestAside(t *testing.T) {
 	for i, m := range []*Mutant{
 		{Func: "job.Do", File: "a/a.go"}, {Func: "job.CanDoMore", File: "a/faults.go"}, {Func: "Implementation.CanDo", File: "a/a.go"}, {Func: "fused", File: "a/fault.go"},
 		{Func: "Storage.String", File: "a/a.go"}, {Func: "Steps", File: "a/a.go", Before: `q.Spell("noise", 3, 50, 0),`},
+		{Func: "deviceJob.Do", File: "impls/a/device.go"}, {Func: "job.Do", File: "impls/a/gpu/job.go"},
 	} {
 		m.Target = "a"
 		if got := m.aside() != ""; got != (i > 1) {
@@ -171,7 +191,7 @@ func TestAside(t *testing.T) {
 		if i == 0 || i == 2 {
 			x.Verify = "verify"
 		}
-		if i == 4 {
+		if i == 4 || i == 6 {
 			x.Tests = "tests"
 		}
 		r.All = append(r.All, x)
@@ -180,7 +200,7 @@ func TestAside(t *testing.T) {
 	if score := r.Print(&b); score != 50 {
 		t.Errorf("a score of %v", score)
 	}
-	if !strings.Contains(b.String(), "notices 1 of 2 changes of what may compute or carry answers, and 1 are noticed by any;\nof planted faults, refusals, words and names of inputs 1 of 4, and 2.\n") {
+	if !strings.Contains(b.String(), "notices 1 of 2 changes of what may compute or carry answers, and 1 are noticed by any;\nof planted faults, refusals, words and names of inputs 1 of 4, and 2;\nof what drives a device 0 of 2, and 1.\n") {
 		t.Error(b.String())
 	}
 }

@@ -32,6 +32,7 @@ type Project struct {
 	verbose    bool
 	lazy       bool          // tests look at what verify does not notice alone
 	quick      bool          // the package's own tests are first, and what one notices nothing else looks at
+	list       []*Mutant     // these alone, if there are any
 	limit      time.Duration // after so long no mutant is begun any more, 0 for no limit
 
 	scratch  string
@@ -48,6 +49,7 @@ type Result struct {
 	Verify, Tests string // the stage that did, if one did
 	Reached       bool   // whether any came to it
 	ByVerify      bool   // whether verify did
+	asked         bool   // whether verify is one of the stages
 }
 
 // Run samples mutants, builds them, and runs each, as many as there is time for. If it is ended before
@@ -94,6 +96,9 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 			all = packages[t.dir].asmMutants(t.part)
 		}
 		p.markEquivalent(all, used)
+		if p.list != nil {
+			all = slices.DeleteFunc(all, func(m *Mutant) bool { return !slices.ContainsFunc(p.list, m.same) })
+		}
 		candidates := all
 		shuffle(candidates, p.seed)
 		want := p.sample(t, len(candidates))
@@ -406,6 +411,7 @@ func (p *Project) try(ctx context.Context, m *Mutant, stages []*Stage) (*Result,
 			*noticed = s.Name
 		}
 	}
+	r.asked = slices.ContainsFunc(stages, func(s *Stage) bool { return s.Kind == byVerify })
 	p.say(r)
 	return r, nil
 }

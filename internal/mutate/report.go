@@ -68,15 +68,18 @@ type Results struct {
 // of all that were run, the percentage that was noticed.
 func (r *Results) Print(w io.Writer) (score float64) {
 	fmt.Fprint(w, "| code | changes | equivalent | run | `verify` comes to | noticed by `verify` | by tests | by any | survive | score |\n|---|---|---|---|---|---|---|---|---|---|\n")
-	var total, answers, aside counts
+	var total, answers, device, aside counts
 	for _, t := range r.targets {
 		n := counts{places: r.places[t.Name], equivalent: r.equivalent[t.Name]}
 		for _, x := range r.All {
 			if x.Target == t.Name {
 				n.add(x)
-				if x.aside() == "" {
+				switch x.aside() {
+				case "":
 					answers.add(x)
-				} else {
+				case onDevice:
+					device.add(x)
+				default:
 					aside.add(x)
 				}
 			}
@@ -87,10 +90,11 @@ func (r *Results) Print(w io.Writer) (score float64) {
 		}
 	}
 	total.line(w, "all", true)
-	if aside[run] > 0 {
+	if aside[run]+device[run] > 0 {
 		fmt.Fprintf(w, "\nOf those that were run, `verify` notices %d of %d changes of what may compute or carry answers, and %d are noticed by any;\n"+
-			"of planted faults, refusals, words and names of inputs %d of %d, and %d.\n",
-			answers[noticedByVerify], answers[run], answers[noticedByAny], aside[noticedByVerify], aside[run], aside[noticedByAny])
+			"of planted faults, refusals, words and names of inputs %d of %d, and %d;\nof what drives a device %d of %d, and %d.\n",
+			answers[noticedByVerify], answers[run], answers[noticedByAny], aside[noticedByVerify], aside[run], aside[noticedByAny],
+			device[noticedByVerify], device[run], device[noticedByAny])
 	}
 	var lost []*Result
 	for _, x := range r.All {
@@ -176,10 +180,11 @@ func (r *Results) looked(m *Mutant) bool {
 	return slices.ContainsFunc(r.targets, func(t Target) bool { return t.holds(m.File) })
 }
 
-func (r *Results) writeSurvivors(name string) error {
+// write lists some of the mutants in a file.
+func (r *Results) write(name string, which func(*Result) bool) error {
 	list := []*Mutant{}
 	for _, x := range r.All {
-		if x.Verify == "" && x.Tests == "" {
+		if which(x) {
 			m := *x.Mutant
 			m.Line = 0
 			list = append(list, &m)

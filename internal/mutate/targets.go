@@ -157,13 +157,15 @@ func (t Target) holds(file string) bool {
 	return t.part == ""
 }
 
+const onDevice = "what drives a device"
+
 // aside says what a mutant changes that neither computes an answer nor carries one, "" where it may:
 // faults that tests plant, what an implementation refuses by its estimates, what it says of itself,
-// and which inputs verify looks at.
+// and which inputs verify looks at. What answers with a device alone is apart too.
 func (m *Mutant) aside() string {
 	method := m.Func[strings.LastIndexByte(m.Func, '.')+1:]
-	switch {
-	case path.Base(m.File) == "fault.go":
+	switch base := path.Base(m.File); {
+	case base == "fault.go":
 		return "planted faults"
 	case method == "CanDo":
 		return "refusals"
@@ -171,6 +173,8 @@ func (m *Mutant) aside() string {
 		return "words"
 	case strings.Contains(m.Before, ".Spell("):
 		return "names of inputs"
+	case strings.HasPrefix(base, "device") && strings.HasPrefix(m.File, "impls/"), strings.HasSuffix(path.Dir(m.File), "/gpu"), path.Dir(m.File) == "internal/workloads/ecc/counting":
+		return onDevice
 	}
 	return ""
 }
