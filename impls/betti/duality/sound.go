@@ -11,10 +11,15 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// Checks are of slabs, which no law of a whole image's numbers asks for, and of what jobs are said to
-// need.
+// Checks are of the kernels of each instruction set, of slabs, which no law of a whole image's numbers asks
+// for, and of what jobs are said to need.
 func (i Implementation) Checks(string) []sound.Check {
 	return []sound.Check{
+		{Name: "bits of values", Of: bitsArePacked},
+		{Name: "trunks that grow", Of: func(t sound.T) { trunksGrow(t, 60) }},
+		{Name: "trunks that grow down", Of: func(t sound.T) { trunksGrowDown(t, 40) }},
+		{Name: "voxels that are alone", Of: func(t sound.T) { thoseAloneAreFound(t, 60) }},
+		{Name: "cells of planes", Of: func(t sound.T) { characteristicsAre(t, 30) }},
 		{Name: "slabs", Of: func(t sound.T) { slabsAdd(t, i, 24) }},
 		{Name: "memory", Of: memoryGrows},
 	}

@@ -19,10 +19,12 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// Checks are of what carries answers about parts of an image: slabs that are filled, joined and
+// Checks are of the kernels of flood fill and of what carries answers about parts of an image: slabs that are filled, joined and
 // written, shares and what they cost, sets, and images that are shared.
 func Checks() []sound.Check {
 	return []sound.Check{
+		{Name: "components that grow", Of: func(t sound.T) { componentsGrow(t, 60) }},
+		{Name: "voxels that are taken", Of: func(t sound.T) { thoseAloneAreTaken(t, 60) }},
 		{Name: "slabs that are filled", Of: slabsAreFilled},
 		{Name: "slabs that are joined", Of: func(t sound.T) { slabsAreJoined(t, 100) }},
 		{Name: "slabs that are not of one image", Of: slabsAreRefused},
