@@ -25,6 +25,7 @@ func Checks() []sound.Check {
 		sound.Check{Name: "costs of shares of many levels", Of: shareCostsOfLevels},
 		sound.Check{Name: "components and holes", Of: bettiIsEulers},
 		sound.Check{Name: "components and holes of a picture", Of: bettiByHand},
+		sound.Check{Name: "laws that take what is wrong", Of: blindLawsAreFound},
 		sound.Check{Name: "bytes of a set", Of: bytesOfASet},
 		sound.Check{Name: "answers to one pass that are wrong", Of: passesTell},
 		sound.Check{Name: "laws that cannot be tried", Of: failuresAreTold},
@@ -333,5 +334,37 @@ func bytesOfASet(t sound.T) {
 				}
 			}
 		}
+	}
+}
+
+// A law that takes a wrong answer for right is found, and a fingerprint that names another level
+// or another change than the one that is wrong.
+func blindLawsAreFound(t sound.T) {
+	few, err := grid.Affine(0, 1, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := grids.Image(t, grid.Shape{D: 1, H: 9, W: 9}, grid.Float32, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 9) })
+	out := Enumerate(f)
+	says := func(name string, d *verify.Diff) []law {
+		return []law{{Name: name, Check: func(grid.Source, VCEC, ask) (*verify.Diff, error) { return d, nil }}}
+	}
+	middle := out[len(out)/2]
+	right := atLevel(f, middle.Level, "a change of %+d", middle.Change, middle.Change+1)
+	for i, c := range []struct {
+		laws []law
+		want bool // that an error is found
+	}{
+		{says("blind", nil), false}, {says("seeing", &verify.Diff{}), true}, {says(FingerprintLaw, &verify.Diff{Where: FingerprintLaw}), true}, {says(FingerprintLaw, right), true},
+		{says(FingerprintLaw, nil), false}, {says(FingerprintLaw, &verify.Diff{Where: "level 1", Want: right.Want, Got: right.Got}), false},
+		{says(FingerprintLaw, &verify.Diff{Where: right.Where, Want: right.Got, Got: right.Got}), false}, {says(FingerprintLaw, &verify.Diff{Where: right.Where, Want: right.Want}), false},
+	} {
+		d, err := noticing(c.laws, fingerprint.Draw(1)).Check(f, out, nil)
+		if err != nil || (d == nil) != c.want {
+			t.Errorf("case %d: %v (%v)", i, d, err)
+		}
+	}
+	if _, err := noticing(nil, fingerprint.Draw(1)).Check(f, nil, nil); !errors.Is(err, verify.ErrNotApplicable) {
+		t.Errorf("of no steps: %v", err)
 	}
 }
