@@ -23,6 +23,7 @@ func Checks() []sound.Check {
 		{Name: "files of several parts", Of: readsPairs},
 		{Name: "files of several images", Of: readsVolumes},
 		{Name: "Zarr", Of: readsZarr},
+		{Name: "bytes of interlaced rows", Of: interlacedBytes},
 		{Name: "generators", Of: generates},
 		{Name: "slabs of generated images", Of: slabsOfTiles},
 		{Name: "slabs that are refused", Of: refusesSlabs},
@@ -222,6 +223,35 @@ func generates(t sound.T) {
 		}
 		if got, err := grid.Digest(s); err != nil || got != want {
 			t.Fatalf("%s: digest %s, want %s (%v)", what, got, want, err)
+		}
+	}
+}
+
+// The bytes of an interlaced image are those of its passes, as pixels are in them one by one.
+func interlacedBytes(t sound.T) {
+	of := [8]string{"16462646", "77777777", "56565656", "77777777", "36463646", "77777777", "56565656", "77777777"}
+	for height := range int64(10) {
+		for width := range int64(18) {
+			for _, depth := range []int64{1, 8, 16} {
+				h := pngHeader{width: width + 1, height: height + 1, depth: depth, samples: 1, interlaced: true}
+				want := int64(0)
+				for pass := byte('1'); pass <= '7'; pass++ {
+					for y := range h.height {
+						n := int64(0)
+						for x := range h.width {
+							if of[y%8][x%8] == pass {
+								n++
+							}
+						}
+						if n > 0 {
+							want += 1 + (n*depth+7)/8
+						}
+					}
+				}
+				if got := h.dataBytes(); got != want {
+					t.Errorf("%d×%d of %d bits: %d bytes, want %d", h.width, h.height, depth, got, want)
+				}
+			}
 		}
 	}
 }

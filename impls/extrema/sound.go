@@ -28,6 +28,7 @@ func (i Implementation) Checks(asked string) []sound.Check {
 		sound.Check{Name: "lanes", Of: lanesFit},
 		sound.Check{Name: "images that add up", Of: imagesAddUp},
 		sound.Check{Name: "pieces that are joined, " + isa, Of: func(t sound.T) { piecesJoin(t, []string{isa}, []int64{1, 2}, 3) }},
+		sound.Check{Name: "images that are read once", Of: onePassIsTheWhole},
 		sound.Check{Name: "tallies", Of: tallyAddsUp},
 		sound.Check{Name: "shares of cores", Of: sharedOut},
 		sound.Check{Name: "slabs", Of: slabs},
@@ -492,6 +493,34 @@ func searchedLevelsAreFlagged(t sound.T) {
 		}
 		if got := job.(bench.Flagged).Flags(); !slices.Equal(got, c.want) {
 			t.Errorf("%v: flags %q, want %q", c.typ, got, c.want)
+		}
+	}
+}
+
+// An image that is read once, by pieces, has the curve of the whole in each convention.
+func onePassIsTheWhole(t sound.T) {
+	few, err := grid.Affine(0, 1, 12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := bench.Workload[grid.Source, ecc.VCEC]{Impls: []bench.Implementation[grid.Source, ecc.VCEC]{Implementation{}}}
+	c := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 2}}
+	for _, shape := range []grid.Shape{{D: 7, H: 4, W: 6}, {D: 1, H: 9, W: 11}} {
+		f := grids.Image(t, shape, grid.Float32, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 10) })
+		for _, in := range []ecc.Convention{{}, {Vertices: true}, {Superlevel: true}, {Vertices: true, Superlevel: true}, {Periodic: grid.Axes{X: true}}, {Vertices: true, Periodic: grid.Axes{X: true, Y: true}}} {
+			want, err := bench.Answer(ecc.InConvention(own, in).Impls[0], grid.Source(f), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range []int64{2, 3} {
+				once := ecc.InOnePass(own, in, n)
+				for _, by := range once.Impls {
+					got, err := bench.Answer(by, grid.Source(grid.NewDigester(streamed(f))), c)
+					if err != nil || !slices.Equal(got, want) {
+						t.Errorf("%v, %+v by %d slices: %v, want %v (%v)", shape, in, n, got, want, err)
+					}
+				}
+			}
 		}
 	}
 }

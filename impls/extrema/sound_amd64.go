@@ -28,7 +28,7 @@ func rowsOfAllFloats(t sound.T, isa string, places func(i, n int) []int) {
 	rowsOfFloats(t, 4, isa, kernels32(isa).rows, places)
 }
 
-// allPlaces are halves, and all lanes of a vector in turn; fewPlaces are halves and one lane, another
+// allPlaces are halves, and all lanes of a vector in turn; fewPlaces are halves and two lanes, others
 // for another value.
 func allPlaces(_, n int) []int {
 	places := []int{-1, -2, -3, -4, -5}
@@ -38,7 +38,9 @@ func allPlaces(_, n int) []int {
 	return places
 }
 
-func fewPlaces(i, n int) []int { return []int{-1, -2, -3, -4, -5, i * 5 % (2 * n)} }
+func fewPlaces(i, n int) []int {
+	return []int{-1, -2, -3, -4, -5, i * 5 % (2 * n), (i*11 + 3) % (2 * n)}
+}
 
 // rowsOfNumbers holds the conversions of whole numbers that are arithmetic to the table: they turn
 // all values by themselves.

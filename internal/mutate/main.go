@@ -40,7 +40,10 @@ func command(ctx context.Context, args []string) error {
 	jobs := f.Int("jobs", runtime.NumCPU(), "mutants that run at once")
 	check := f.Bool("check", false, "fail where the score of the committed sample is less than the committed one")
 	survivors := f.String("survivors", "", "a file for the survivors, in the form of "+equivalentFile)
-	lazy := f.Bool("lazy", false, "run the tests on what verify does not notice alone: less to wait for, and by tests is less")
+	missed := f.String("missed", "", "a file for what verify does not notice, in the same form")
+	list := f.String("list", "", "a file in the same form: these are run, and nothing is drawn")
+	lazy := f.Bool("lazy", false, "run the tests on what verify does not notice alone, or verify on what the tests of what neither computes nor carries answers do not: less to wait for, and the other number is less")
+	limit := f.Duration("limit", 0, "after so long no mutant is begun any more, and the report is of those that were")
 	verbose := f.Bool("v", false, "a line for each mutant")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -50,9 +53,15 @@ func command(ctx context.Context, args []string) error {
 		return err
 	}
 	here := filepath.Join(abs, "internal/mutate")
-	p := Project{root: abs, command: "cmd/eccbench", targets: targets, inputs: inputs, seed: *seed, each: *each, jobs: *jobs, log: os.Stderr, verbose: *verbose, lazy: *lazy}
+	p := Project{root: abs, command: "cmd/eccbench", targets: targets, inputs: inputs, seed: *seed, each: *each, jobs: *jobs, log: os.Stderr, verbose: *verbose, lazy: *lazy, limit: *limit}
 	if p.equivalent, err = readEquivalent(filepath.Join(here, equivalentFile)); err != nil {
 		return err
+	}
+	if *list != "" {
+		if err := readJSON(*list, &p.list); err != nil {
+			return err
+		}
+		p.each = 0
 	}
 	var floor Floor
 	if *check {
@@ -84,9 +93,17 @@ func command(ctx context.Context, args []string) error {
 	}
 	score := results.Print(os.Stdout)
 	if *survivors != "" {
-		if err := results.writeSurvivors(*survivors); err != nil {
+		if err := results.write(*survivors, func(x *Result) bool { return x.Verify == "" && x.Tests == "" }); err != nil {
 			return err
 		}
+	}
+	if *missed != "" {
+		if err := results.write(*missed, func(x *Result) bool { return x.Verify == "" && x.asked }); err != nil {
+			return err
+		}
+	}
+	if len(results.Broken) > 0 {
+		return fmt.Errorf("%d of what notices mutants fail without one", len(results.Broken))
 	}
 	if *check {
 		if len(results.Stale) > 0 {

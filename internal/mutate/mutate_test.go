@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"math"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -77,12 +79,109 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// Where there is no time for a sample, or it is ended, the report is of those that were looked at.
+func TestLimit(t *testing.T) {
+	p := fixture(t)
+	p.limit = 1
+	r, err := p.Run(t.Context())
+	if err != nil || len(r.All) > 0 || r.left < 10 {
+		t.Fatalf("%d results, %d left, %v", len(r.All), r.left, err)
+	}
+	n := r.left
+	var b strings.Builder
+	r.Print(&b)
+	if s := fmt.Sprintf("no time for %d of the sample", n); !strings.Contains(b.String(), s) {
+		t.Errorf("no %q in\n%s", s, b.String())
+	}
+	p = fixture(t)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	p.verbose, p.log = true, writer(func(text string) {
+		if strings.Contains(text, "noticed by") {
+			stop()
+		}
+	})
+	r, err = p.Run(ctx)
+	if err != nil || len(r.All) == 0 || len(r.All) > p.jobs || len(r.All)+r.left != n {
+		t.Fatalf("%d results, %d left, %v", len(r.All), r.left, err)
+	}
+}
+
+type writer func(string)
+
+func (w writer) Write(text []byte) (int, error) { w(string(text)); return len(text), nil }
+
+// What is listed is run, and nothing else; what is missed is written in the form of the list.
+func TestList(t *testing.T) {
+	p := fixture(t)
+	p.list = []*Mutant{{File: "sum/sum.go", Func: "Slack", Operator: "arithmetic", Before: "return n + 1", After: "return n - 1"}}
+	r, err := p.Run(t.Context())
+	if err != nil || len(r.All) != 1 || !r.All[0].same(p.list[0]) {
+		t.Fatal(r.All, err)
+	}
+	name := filepath.Join(t.TempDir(), "list")
+	for _, want := range []int{1, 0} {
+		if err := r.write(name, func(*Result) bool { return want == 1 }); err != nil {
+			t.Fatal(err)
+		}
+		if err := readJSON(name, &p.list); err != nil || len(p.list) != want || want == 1 && !r.All[0].same(p.list[0]) {
+			t.Error(p.list, err)
+		}
+	}
+}
+
+// Every part of the list has the same share of each sample.
+func TestInterleave(t *testing.T) {
+	sample := func(name string, n int) (s []*Mutant) {
+		for i := range n {
+			s = append(s, &Mutant{Func: name + strconv.Itoa(i)})
+		}
+		return s
+	}
+	var got []string
+	for _, m := range interleave([][]*Mutant{sample("a", 4), sample("b", 2), nil, sample("c", 1)}) {
+		got = append(got, m.Func)
+	}
+	if s := strings.Join(got, " "); s != "a0 b0 a1 c0 a2 b1 a3" {
+		t.Error(s)
+	}
+}
+
+// Tests that fail without a mutant are left out and named; what fails without them too notices nothing.
+func TestLeftOut(t *testing.T) {
+	// What fails first ends the others.
+	s := &Stage{Kind: byTests, Name: "tests of x", argv: []string{"sh", "-c", `
+for arg; do case $arg in -test.failfast) fast=1;; "-test.skip=^(TestA|TestB|TestC)$") exit 0;; "-test.skip=^(TestA)$") skip=1;; esac; done
+echo "    --- FAIL: TestWithin/x (0.00s)"
+if [ ! "$skip" ]; then echo "--- FAIL: TestA (0.00s)"; exit 2; fi
+echo "--- FAIL: TestB (0.00s)"
+[ "$fast" ] || echo "--- FAIL: TestC (0.00s)"
+exit 1`, "sh", "-test.failfast"}}
+	if err := s.measure(t.Context(), t.TempDir()); err != nil || s.useless || s.broken != "tests of x without TestA, TestB, TestC, which fail without a mutant" {
+		t.Error(s.useless, s.broken, err)
+	}
+	s = &Stage{Kind: byTests, Name: "tests of y", argv: []string{"false"}}
+	if err := s.measure(t.Context(), t.TempDir()); err != nil || !s.useless || !strings.Contains(s.broken, "tests of y fails without a mutant") {
+		t.Error(s.useless, s.broken, err)
+	}
+	s.Kind = byVerify
+	if err := s.measure(t.Context(), t.TempDir()); err != nil || !s.useless {
+		t.Error(s.useless, s.broken, err)
+	}
+	var b strings.Builder
+	(&Results{Broken: []string{s.broken}}).Print(&b)
+	if !strings.Contains(b.String(), "Left out: tests of y") {
+		t.Error(b.String())
+	}
+}
+
 // What neither computes nor carries answers is counted apart, and in the score.
 func TestAside(t *testing.T) {
 	r := &Results{targets: []Target{{Name: "a"}}}
 	for i, m := range []*Mutant{
 		{Func: "job.Do", File: "a/a.go"}, {Func: "job.CanDoMore", File: "a/faults.go"}, {Func: "Implementation.CanDo", File: "a/a.go"}, {Func: "fused", File: "a/fault.go"},
 		{Func: "Storage.String", File: "a/a.go"}, {Func: "Steps", File: "a/a.go", Before: `q.Spell("noise", 3, 50, 0),`},
+		{Func: "deviceJob.Do", File: "impls/a/device.go"}, {Func: "job.Do", File: "impls/a/gpu/job.go"},
 	} {
 		m.Target = "a"
 		if got := m.aside() != ""; got != (i > 1) {
@@ -92,7 +191,7 @@ func TestAside(t *testing.T) {
 		if i == 0 || i == 2 {
 			x.Verify = "verify"
 		}
-		if i == 4 {
+		if i == 4 || i == 6 {
 			x.Tests = "tests"
 		}
 		r.All = append(r.All, x)
@@ -101,7 +200,7 @@ func TestAside(t *testing.T) {
 	if score := r.Print(&b); score != 50 {
 		t.Errorf("a score of %v", score)
 	}
-	if !strings.Contains(b.String(), "notices 1 of 2 changes of what may compute or carry answers, and 1 are noticed by any;\nof planted faults, refusals, words and names of inputs 1 of 4, and 2.\n") {
+	if !strings.Contains(b.String(), "notices 1 of 2 changes of what may compute or carry answers, and 1 are noticed by any;\nof planted faults, refusals, words and names of inputs 1 of 4, and 2;\nof what drives a device 0 of 2, and 1.\n") {
 		t.Error(b.String())
 	}
 }

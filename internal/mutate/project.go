@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -27,8 +30,10 @@ type Project struct {
 	equivalent []*Mutant
 	log        io.Writer
 	verbose    bool
-	lazy       bool // tests look at what verify does not notice alone
-	quick      bool // the package's own tests are first, and what one notices nothing else looks at
+	lazy       bool          // tests look at what verify does not notice alone
+	quick      bool          // the package's own tests are first, and what one notices nothing else looks at
+	list       []*Mutant     // these alone, if there are any
+	limit      time.Duration // after so long no mutant is begun any more, 0 for no limit
 
 	scratch  string
 	stages   map[string]*Stage
@@ -44,9 +49,11 @@ type Result struct {
 	Verify, Tests string // the stage that did, if one did
 	Reached       bool   // whether any came to it
 	ByVerify      bool   // whether verify did
+	asked         bool   // whether verify is one of the stages
 }
 
-// Run samples mutants, builds them, and runs each.
+// Run samples mutants, builds them, and runs each, as many as there is time for. If it is ended before
+// that, the results are of those that were looked at by then.
 func (p *Project) Run(ctx context.Context) (*Results, error) {
 	began := time.Now()
 	var err error
@@ -71,7 +78,7 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 		}
 	}
 	chosen := map[string][]*Mutant{} // by the folder of the package
-	var order []*Mutant
+	var samples [][]*Mutant
 	var kernels []*Mutant
 	wanted := map[string]int{} // of kernels, by their target
 	functions, id := 0, 0
@@ -89,6 +96,9 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 			all = packages[t.dir].asmMutants(t.part)
 		}
 		p.markEquivalent(all, used)
+		if p.list != nil {
+			all = slices.DeleteFunc(all, func(m *Mutant) bool { return !slices.ContainsFunc(p.list, m.same) })
+		}
 		candidates := all
 		shuffle(candidates, p.seed)
 		want := p.sample(t, len(candidates))
@@ -133,7 +143,7 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 			}
 		}
 		chosen[t.dir] = append(chosen[t.dir], good...)
-		order = append(order, good...)
+		samples = append(samples, good)
 	}
 	for _, e := range p.equivalent {
 		if !used[e] && results.looked(e) {
@@ -151,25 +161,51 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 		}
 		byTarget[t.Name] = p.prepare(ctx, t, overlay)
 	}
+	order := interleave(samples)
 	results.All = make([]*Result, len(order))
-	if err := p.several(ctx, len(order), func(i int) error {
+	err = p.several(ctx, len(order), func(i int) error {
+		if p.limit > 0 && time.Since(began) > p.limit {
+			return nil
+		}
 		r, err := p.try(ctx, order[i], byTarget[order[i].Target])
-		results.All[i] = r
+		if err == nil {
+			results.All[i] = r
+		}
 		return err
-	}); err != nil {
+	})
+	results.All = slices.DeleteFunc(results.All, func(r *Result) bool { return r == nil })
+	if results.left = len(order) - len(results.All); results.left == 0 && len(kernels) > 0 {
+		err = p.tryKernels(ctx, kernels, wanted, results)
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
 		return nil, err
 	}
-	if len(kernels) > 0 {
-		if err := p.tryKernels(ctx, kernels, wanted, results); err != nil {
-			return nil, err
+	for _, s := range p.stages {
+		if s.broken != "" {
+			results.Broken = append(results.Broken, s.broken)
 		}
 	}
+	slices.Sort(results.Broken)
 	results.took = time.Since(began)
 	results.used = map[string]time.Duration{"": time.Duration(p.building.Load())}
 	for _, s := range p.stages {
 		results.used[s.Kind] += time.Duration(s.used.Load())
 	}
 	return results, nil
+}
+
+// interleave orders samples so that of each the same share is in every part of the list.
+func interleave(samples [][]*Mutant) []*Mutant {
+	var all []*Mutant
+	at := map[*Mutant]float64{}
+	for _, s := range samples {
+		for i, m := range s {
+			at[m] = (float64(i) + 0.5) / float64(len(s))
+			all = append(all, m)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Mutant) int { return cmp.Compare(at[a], at[b]) })
+	return all
 }
 
 // sample is how many mutants of a target are run, of so many that there are.
@@ -240,6 +276,7 @@ func (p *Project) prepare(ctx context.Context, t Target, overlay string) (list [
 			list = append(list, known)
 			return
 		}
+		s.cores = max(2, runtime.NumCPU()/max(1, p.jobs))
 		s.ready = sync.OnceValue(func() error {
 			if err := binary(); err != nil {
 				return err
@@ -248,7 +285,7 @@ func (p *Project) prepare(ctx context.Context, t Target, overlay string) (list [
 				return err
 			}
 			if p.verbose {
-				fmt.Fprintf(p.log, "%s: %.1f s, comes to %d functions\n", s.Name, s.takes.Seconds(), len(s.reached))
+				fmt.Fprintf(p.log, "%s: %.1f s, %.1f s of the processor, comes to %d functions%s\n", s.Name, s.takes.Seconds(), s.uses.Seconds(), len(s.reached), s.broken)
 			}
 			return nil
 		})
@@ -288,15 +325,25 @@ func (p *Project) prepare(ctx context.Context, t Target, overlay string) (list [
 		}
 		if p.binaries[dir] == nil {
 			p.binaries[dir] = sync.OnceValue(func() error {
+				// The packages of the program are made by one command, and not by each test's at once.
+				if p.command != "" {
+					if err := p.program(); err != nil {
+						return err
+					}
+				}
 				// What go vet suspects is what mutants are.
 				return p.build(ctx, "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", binary, "./"+dir)
 			})
 		}
 		add(&Stage{Kind: byTests, Name: "tests of " + name, dir: filepath.Join(p.root, dir), argv: argv}, p.binaries[dir])
 	}
-	if first := slices.IndexFunc(list, func(s *Stage) bool { return s.Kind == byTests }); p.quick && first > 0 {
+	tests := func(s *Stage) bool { return s.Kind == byTests }
+	switch first := slices.IndexFunc(list, tests); {
+	case p.quick && first > 0:
 		own := list[first]
 		list = slices.Insert(slices.Delete(list, first, first+1), 0, own)
+	case p.lazy && t.tested && first > 0:
+		list = slices.Concat(list[first:], list[:first])
 	}
 	return list
 }
@@ -336,8 +383,8 @@ func (p *Project) several(ctx context.Context, n int, do func(i int) error) erro
 	return first
 }
 
-// try runs the stages that come to a mutant, of each kind until one fails, or of both where tests
-// are for what verify does not notice or whatever notices it is enough.
+// try runs the stages that come to a mutant, of each kind until one fails, or of both where one kind
+// is for what the other does not notice or whatever notices it is enough.
 func (p *Project) try(ctx context.Context, m *Mutant, stages []*Stage) (*Result, error) {
 	r := &Result{Mutant: m}
 	for _, s := range stages {
@@ -345,13 +392,13 @@ func (p *Project) try(ctx context.Context, m *Mutant, stages []*Stage) (*Result,
 		if s.Kind == byVerify {
 			noticed = &r.Verify
 		}
-		if *noticed != "" || p.lazy && r.Verify != "" || p.quick && r.Tests != "" {
+		if *noticed != "" || p.lazy && (r.Verify != "" || r.Tests != "") || p.quick && r.Tests != "" {
 			continue
 		}
 		if err := s.ready(); err != nil {
 			return nil, err
 		}
-		if !s.reached[m.function.index] {
+		if s.useless || !s.reached[m.function.index] {
 			continue
 		}
 		r.Reached = true
@@ -364,6 +411,7 @@ func (p *Project) try(ctx context.Context, m *Mutant, stages []*Stage) (*Result,
 			*noticed = s.Name
 		}
 	}
+	r.asked = slices.ContainsFunc(stages, func(s *Stage) bool { return s.Kind == byVerify })
 	p.say(r)
 	return r, nil
 }

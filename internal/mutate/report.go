@@ -52,13 +52,15 @@ func readJSON(name string, to any) error {
 
 // Results are of all mutants that were run.
 type Results struct {
-	All   []*Result
-	Stale []*Mutant // listed as equivalent, but of no mutant
+	All    []*Result
+	Stale  []*Mutant // listed as equivalent, but of no mutant
+	Broken []string  // what failed without a mutant and noticed nothing
 
 	targets    []Target
 	places     map[string]int // mutants that there are, by target
 	equivalent map[string]int // of those that were drawn, which were not run
 	took       time.Duration
+	left       int                      // of the sample, for which there was no time
 	used       map[string]time.Duration // of the processor: by kind of stage, and "" to build
 }
 
@@ -66,15 +68,18 @@ type Results struct {
 // of all that were run, the percentage that was noticed.
 func (r *Results) Print(w io.Writer) (score float64) {
 	fmt.Fprint(w, "| code | changes | equivalent | run | `verify` comes to | noticed by `verify` | by tests | by any | survive | score |\n|---|---|---|---|---|---|---|---|---|---|\n")
-	var total, answers, aside counts
+	var total, answers, device, aside counts
 	for _, t := range r.targets {
 		n := counts{places: r.places[t.Name], equivalent: r.equivalent[t.Name]}
 		for _, x := range r.All {
 			if x.Target == t.Name {
 				n.add(x)
-				if x.aside() == "" {
+				switch x.aside() {
+				case "":
 					answers.add(x)
-				} else {
+				case onDevice:
+					device.add(x)
+				default:
 					aside.add(x)
 				}
 			}
@@ -85,10 +90,11 @@ func (r *Results) Print(w io.Writer) (score float64) {
 		}
 	}
 	total.line(w, "all", true)
-	if aside[run] > 0 {
+	if aside[run]+device[run] > 0 {
 		fmt.Fprintf(w, "\nOf those that were run, `verify` notices %d of %d changes of what may compute or carry answers, and %d are noticed by any;\n"+
-			"of planted faults, refusals, words and names of inputs %d of %d, and %d.\n",
-			answers[noticedByVerify], answers[run], answers[noticedByAny], aside[noticedByVerify], aside[run], aside[noticedByAny])
+			"of planted faults, refusals, words and names of inputs %d of %d, and %d;\nof what drives a device %d of %d, and %d.\n",
+			answers[noticedByVerify], answers[run], answers[noticedByAny], aside[noticedByVerify], aside[run], aside[noticedByAny],
+			device[noticedByVerify], device[run], device[noticedByAny])
 	}
 	var lost []*Result
 	for _, x := range r.All {
@@ -111,6 +117,12 @@ func (r *Results) Print(w io.Writer) (score float64) {
 		for _, m := range r.Stale {
 			fmt.Fprintf(w, "- %s\n", m)
 		}
+	}
+	for _, b := range r.Broken {
+		fmt.Fprintf(w, "\nLeft out: %s\n", b)
+	}
+	if r.left > 0 {
+		fmt.Fprintf(w, "\nThere was no time for %d of the sample.\n", r.left)
 	}
 	fmt.Fprintf(w, "\n%.0f s. Of the processor %.0f s to build, %.0f s by `verify`, %.0f s by tests.\n",
 		r.took.Seconds(), r.used[""].Seconds(), r.used[byVerify].Seconds(), r.used[byTests].Seconds())
@@ -168,10 +180,11 @@ func (r *Results) looked(m *Mutant) bool {
 	return slices.ContainsFunc(r.targets, func(t Target) bool { return t.holds(m.File) })
 }
 
-func (r *Results) writeSurvivors(name string) error {
+// write lists some of the mutants in a file.
+func (r *Results) write(name string, which func(*Result) bool) error {
 	list := []*Mutant{}
 	for _, x := range r.All {
-		if x.Verify == "" && x.Tests == "" {
+		if which(x) {
 			m := *x.Mutant
 			m.Line = 0
 			list = append(list, &m)

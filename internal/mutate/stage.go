@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -23,10 +25,14 @@ type Stage struct {
 	dir  string
 	argv []string
 
+	cores   int           // that it is told of, 0 for all
 	ready   func() error  // builds and measures it, once
 	takes   time.Duration // with the program itself
 	uses    time.Duration // of the processor
 	reached map[int]bool  // the functions that it comes to, by their numbers
+	broken  string        // what of it fails without a mutant, and is left out
+	skipped []string      // the tests that are left out
+	useless bool          // that is all of it
 	used    atomic.Int64  // nanoseconds of the processor, by all runs
 }
 
@@ -54,6 +60,9 @@ func (s *Stage) run(ctx context.Context, id int, limit, ofProcessor time.Duratio
 	cmd := exec.CommandContext(ctx, s.argv[0], s.argv[1:]...)
 	cmd.Dir = s.dir
 	// Nor does a test that fails leave in the project what it failed with.
+	if s.cores > 0 { // others run beside it
+		env = append(env, "GOMAXPROCS="+strconv.Itoa(s.cores))
+	}
 	cmd.Env = append(os.Environ(), append(env, "ECCMUT="+strconv.Itoa(id), "TMPDIR="+temp, "RAPID_NOFAILFILE=1")...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -91,8 +100,8 @@ func (s *Stage) run(ctx context.Context, id int, limit, ofProcessor time.Duratio
 	return false, out.String(), err
 }
 
-// measure runs the stage without a mutant, which it has to pass, and learns what it comes
-// to.
+// measure runs the stage without a mutant and learns what it comes to. Tests that fail without one, on
+// this machine, are left out and named, and so is the stage where that is not enough.
 func (s *Stage) measure(ctx context.Context, scratch string) error {
 	temp, err := os.MkdirTemp(scratch, "measure-") // others are measured beside it
 	if err != nil {
@@ -100,8 +109,19 @@ func (s *Stage) measure(ctx context.Context, scratch string) error {
 	}
 	defer os.RemoveAll(temp)
 	list := filepath.Join(temp, "reached")
-	if err := s.time(ctx, -1, scratch, "ECCMUT_REACHED="+list); err != nil {
-		return err
+	for rounds := 0; ; rounds++ {
+		err := s.time(ctx, -1, scratch, "ECCMUT_REACHED="+list)
+		if err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if rounds == 4 || !s.leaveOut(ctx, scratch) {
+			s.useless, s.broken = true, err.Error()
+			return nil
+		}
+		os.Remove(list)
 	}
 	text, err := os.ReadFile(list)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -118,11 +138,43 @@ func (s *Stage) measure(ctx context.Context, scratch string) error {
 	return nil
 }
 
+// leaveOut finds tests that fail without a mutant, and has the stage skip them. It says whether there
+// are any; where one ends the others, there may be more.
+func (s *Stage) leaveOut(ctx context.Context, scratch string) bool {
+	if s.Kind != byTests {
+		return false
+	}
+	all := Stage{Name: s.Name, dir: s.dir, cores: s.cores}
+	for _, arg := range s.argv {
+		if arg != "-test.failfast" && !strings.HasPrefix(arg, "-test.skip=") {
+			all.argv = append(all.argv, arg)
+		}
+	}
+	skip := func() string { return "-test.skip=^(" + strings.Join(s.skipped, "|") + ")$" }
+	if len(s.skipped) > 0 {
+		all.argv = append(all.argv, skip())
+	}
+	_, out, _ := all.run(ctx, 0, 0, 0, scratch)
+	s.used.Add(all.used.Load())
+	known := len(s.skipped)
+	for _, m := range failedTest.FindAllStringSubmatch(out, -1) {
+		if !slices.Contains(s.skipped, m[1]) {
+			s.skipped = append(s.skipped, m[1])
+		}
+	}
+	s.argv = append(slices.DeleteFunc(s.argv, func(arg string) bool { return strings.HasPrefix(arg, "-test.skip=") }), skip())
+	s.broken = fmt.Sprintf("%s without %s, which fail without a mutant", s.Name, strings.Join(s.skipped, ", "))
+	return len(s.skipped) > known
+}
+
+// failedTest is a line of a test that failed, not one within another.
+var failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
+
 // time runs the stage without a mutant and notes what it takes.
 func (s *Stage) time(ctx context.Context, id int, scratch string, env ...string) error {
 	began, before := time.Now(), s.used.Load()
 	if failed, out, err := s.run(ctx, id, 0, 0, scratch, env...); failed || err != nil {
-		return fmt.Errorf("%s fails without a mutant: %w\n%s", s.Name, err, out)
+		return errors.Join(fmt.Errorf("%s fails without a mutant:\n%s", s.Name, out), err)
 	}
 	s.takes, s.uses = time.Since(began), time.Duration(s.used.Load()-before)
 	return nil

@@ -2,6 +2,7 @@ package simplicial
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"strings"
 
@@ -19,6 +20,9 @@ func Checks() []sound.Check {
 		{Name: "damaged files", Of: damagedIsTold},
 		{Name: "files beside each other", Of: filesBesideEachOther},
 		{Name: "voxels", Of: voxelsAreSimplices},
+		{Name: "joins with nothing", Of: joinsWithNothing},
+		{Name: "opposite faces", Of: screwsAreFar},
+		{Name: "triangles of a plane", Of: trianglesOfTetGen},
 		{Name: "faces on several cores", Of: facesOnCores},
 	}
 }
@@ -188,6 +192,58 @@ func facesOnCores(t sound.T) {
 			got := NewFaces(c, cores)
 			if !slices.EqualFunc(got.Vertices, want.Vertices, slices.Equal) || !slices.EqualFunc(got.Boundary, want.Boundary, slices.Equal) {
 				t.Errorf("%s: %d cores have other numbers", name, cores)
+			}
+		}
+	}
+}
+
+// A complex without simplices changes nothing.
+func joinsWithNothing(t sound.T) {
+	c := open(t, "rp2")
+	for _, of := range [][2]*Complex{{c, {}}, {{}, c}} {
+		if j, err := Join(of[0], of[1]); err != nil || j.Vertices != c.Vertices || !slices.EqualFunc(j.Tops, c.Tops, slices.Equal) {
+			t.Errorf("%v, %v", j, err)
+		}
+	}
+}
+
+// The middle of a face is moved to that of the opposite one, and no two points come nearer.
+func screwsAreFar(t sound.T) {
+	centre := [3]float64{1, 2, -0.5}
+	for _, angle := range []float64{0, 0.7, 3} {
+		p := [3]float64{3, 1.5, 1.5} // in the plane of the face
+		q, middle := screw(p, centre, angle), screw(centre, centre, angle)
+		far := 0.0
+		for i := range p {
+			far += (q[i] - middle[i]) * (q[i] - middle[i])
+			if math.Abs(middle[i]+centre[i]) > 1e-12 {
+				t.Errorf("the middle comes to %v", middle)
+			}
+		}
+		if math.Abs(far-8.25) > 1e-12 {
+			t.Errorf("turned by %v: %v² from the middle, want 8.25", angle, far)
+		}
+	}
+}
+
+// Nodes are numbered from 0 or 1 on, and elements are triangles where they have three or six.
+func trianglesOfTetGen(t sound.T) {
+	for base, nodes := range []string{"4 2 0 0\n0 0 0\n1 1 0\n2 0 1\n3 1 1\n", "4 2 0 0\n1 0 0\n2 1 0\n3 0 1\n4 1 1\n"} {
+		for _, elements := range []string{"2 3 0\n%1 0 1 2\n%2 1 2 3\n", "2 6 0\n%1 0 1 2 0 0 0\n%2 1 2 3 0 0 0\n"} {
+			var b strings.Builder
+			for i, line := range strings.Split(elements, "\n") {
+				words := strings.Fields(line)
+				for k, w := range words {
+					if i > 0 && k > 0 {
+						w = string(rune(w[0] + byte(base)))
+					}
+					b.WriteString(strings.TrimPrefix(w, "%") + " ")
+				}
+				b.WriteByte('\n')
+			}
+			c, err := readTetGen([]byte(b.String()), []byte(nodes))
+			if err != nil || len(c.Tops) != 3 || !slices.Equal(c.Tops[2], []uint32{0, 1, 2, 1, 2, 3}) {
+				t.Errorf("numbered from %d on: %v, %v", base, c, err)
 			}
 		}
 	}

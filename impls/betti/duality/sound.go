@@ -11,10 +11,15 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// Checks are of slabs, which no law of a whole image's numbers asks for, and of what jobs are said to
-// need.
+// Checks are of the kernels of each instruction set, of slabs, which no law of a whole image's numbers asks
+// for, and of what jobs are said to need.
 func (i Implementation) Checks(string) []sound.Check {
 	return []sound.Check{
+		{Name: "bits of values", Of: bitsArePacked},
+		{Name: "trunks that grow", Of: func(t sound.T) { trunksGrow(t, 60) }},
+		{Name: "trunks that grow down", Of: func(t sound.T) { trunksGrowDown(t, 40) }},
+		{Name: "voxels that are alone", Of: func(t sound.T) { thoseAloneAreFound(t, 60) }},
+		{Name: "cells of planes", Of: func(t sound.T) { characteristicsAre(t, 30) }},
 		{Name: "slabs", Of: func(t sound.T) { slabsAdd(t, i, 24) }},
 		{Name: "memory", Of: memoryGrows},
 	}
@@ -24,13 +29,17 @@ func (i Implementation) Checks(string) []sound.Check {
 // and on any number of cores, and each tells what flood fill does.
 func slabsAdd(t sound.T, i Implementation, images int) {
 	rng := rand.New(rand.NewPCG(3, 3))
+	few, err := grid.Affine(0, 1, 12)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for k := range images {
 		side := 7 + int64(k%4)*5
 		shape := grid.Shape{D: 1 + rng.Int64N(side), H: 1 + rng.Int64N(side), W: 1 + rng.Int64N(5*side)}
 		if k%4 == 0 { // 2D
 			shape.D, shape.H = 1, shape.D*shape.H
 		}
-		in := &betti.Image{Threshold: float32(rng.IntN(12) - 1), Source: grids.Image(t, shape, grid.Types()[k%3], grid.Identity(grid.Types()[k%3]), func(int64) float64 { return float64(rng.IntN(10)) })}
+		in := &betti.Image{Threshold: float32(rng.IntN(12) - 1), Source: grids.Image(t, shape, grid.Types()[(k+k/4)%4], few, func(int64) float64 { return float64(rng.IntN(10)) })}
 		for _, vertices := range []bool{false, true} {
 			want, err := betti.ByFlooding(in, ecc.Convention{Vertices: vertices})
 			if err != nil {

@@ -8,13 +8,10 @@ import (
 	"eccbench/internal/workloads/eigenmap/eigentest"
 )
 
-func open(t testing.TB, name string) *eigenmap.Problem {
-	t.Helper()
-	p, err := eigenmap.OnGrid().Inputs.Open(name)
-	if err != nil {
-		t.Fatal(err)
+func TestChecks(t *testing.T) {
+	for _, c := range (Implementation{}).Checks("") {
+		t.Run(c.Name, func(t *testing.T) { c.Of(t) })
 	}
-	return p
 }
 
 func conditions(threads int) bench.Conditions {

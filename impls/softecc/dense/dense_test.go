@@ -1,7 +1,6 @@
 package dense
 
 import (
-	"math"
 	"strings"
 	"testing"
 
@@ -9,21 +8,9 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
-func TestSigmoid(t *testing.T) {
-	for a := -60.0; a <= 60; a += 0.0137 {
-		s, d := sigmoid(a)
-		want, slope := softecc.Sigmoid(a)
-		if math.Abs(s-want) > 2e-8*want || math.Abs(d-slope) > 2e-8*slope {
-			t.Fatalf("σ(%g) is %g, slope %g, want %g and %g", a, s, d, want, slope)
-		}
-	}
-	for _, a := range []float64{800, 1e6, 1e300, math.Inf(1)} {
-		if s, d := sigmoid(a); s != 1 || d != 0 {
-			t.Errorf("σ(%g) is %g, slope %g", a, s, d)
-		}
-		if s, d := sigmoid(-a); s != 0 || d != 0 {
-			t.Errorf("σ(−%g) is %g, slope %g", a, s, d)
-		}
+func TestChecks(t *testing.T) {
+	for _, c := range (Implementation{}).Checks("") {
+		t.Run(c.Name, func(t *testing.T) { c.Of(t) })
 	}
 }
 

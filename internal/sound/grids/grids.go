@@ -44,6 +44,8 @@ func Checks() []sound.Check {
 		{Name: "keys of ladders", Of: ladderKeys},
 		{Name: "images in memory", Of: newField},
 		{Name: "hashes", Of: digest},
+		{Name: "sums of words", Of: sumsOfWords},
+		{Name: "memory of slabs that share a slice", Of: sharingBytes},
 		{Name: "values of bytes", Of: valuesRefuses},
 	}
 }

@@ -411,3 +411,28 @@ func digester(t sound.T) {
 		}
 	}
 }
+
+// What is added up is the bytes, as words of which the last is filled up, with no more than those.
+func sumsOfWords(t sound.T) {
+	for _, n := range []int{0, 1, 7, 8, 9, 63, 64, 65, 128, 130} {
+		b := make([]byte, n, n)
+		want := uint64(0)
+		for i := range b {
+			b[i] = byte(i*i + 1)
+			want += uint64(b[i]) << (8 * (i % 8))
+		}
+		if got := grid.Sum64(b[:n:n]); got != want {
+			t.Errorf("of %d bytes: %x, want %x", n, got, want)
+		}
+	}
+}
+
+// Slabs that share a slice take that much more, and no more of them are there than an image has.
+func sharingBytes(t sound.T) {
+	for _, c := range []struct{ slices, step, slabs int64 }{{10, 10, 1}, {10, 20, 1}, {10, 5, 2}, {10, 9, 2}} {
+		in := counting{c.slices, 99}
+		if got, want := grid.SharingBytes(in, c.step), c.slabs*(min(c.step, c.slices)+1)*grid.SliceBytes(in); got != want {
+			t.Errorf("%d slices, %d at a time: %d bytes, want %d", c.slices, c.step, got, want)
+		}
+	}
+}

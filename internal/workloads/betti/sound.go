@@ -15,14 +15,17 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
+	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-// Checks are of what carries answers about parts of an image: slabs that are filled, joined and
+// Checks are of the kernels of flood fill and of what carries answers about parts of an image: slabs that are filled, joined and
 // written, shares and what they cost, sets, and images that are shared.
 func Checks() []sound.Check {
 	return []sound.Check{
+		{Name: "components that grow", Of: func(t sound.T) { componentsGrow(t, 60) }},
+		{Name: "voxels that are taken", Of: func(t sound.T) { thoseAloneAreTaken(t, 60) }},
 		{Name: "slabs that are filled", Of: slabsAreFilled},
 		{Name: "slabs that are joined", Of: func(t sound.T) { slabsAreJoined(t, 100) }},
 		{Name: "slabs that are not of one image", Of: slabsAreRefused},
@@ -33,6 +36,8 @@ func Checks() []sound.Check {
 		{Name: "sets of an image", Of: setsShow},
 		{Name: "views that there are not", Of: viewsAreRefused},
 		{Name: "shared images", Of: sharedIsAttached},
+		{Name: "laws of wrong numbers", Of: lawsTell},
+		{Name: "images that are filled while they are read", Of: keptIsReadOnce},
 	}
 }
 
@@ -504,6 +509,69 @@ func viewsAreRefused(t sound.T) {
 	for _, c := range []ecc.Convention{{}, {Vertices: true}, {Superlevel: true}} {
 		if _, err := (viewer{in: c}).view(in); err != nil {
 			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// errUnread is of what cannot be read or asked.
+var errUnread = errors.New("it cannot be read")
+
+type unread struct{ grid.Source }
+
+func (unread) ReadSlab([]byte, int64, int64) error { return errUnread }
+
+// Laws know a right answer, tell a wrong one where they bound it, and say nothing of an answer where the image
+// is not read or nothing else is answered.
+func lawsTell(t sound.T) {
+	in := &Image{spots(t, grid.Shape{D: 5, H: 6, W: 7}), 110}
+	right, err := ByFlooding(in, ecc.Convention{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := func(in *Image) (Numbers, error) { return ByFlooding(in, ecc.Convention{}) }
+	for _, l := range laws() {
+		if d, err := l.Check(in, right, answer); d != nil || err != nil && !errors.Is(err, verify.ErrNotApplicable) {
+			t.Errorf("%s of a right answer: %v, %v", l.Name, d, err)
+		}
+		if l.Calls > 0 {
+			if d, err := l.Check(in, right, func(*Image) (Numbers, error) { return Numbers{}, errUnread }); d != nil || err == nil {
+				t.Errorf("%s of who answers nothing else: %v, %v", l.Name, d, err)
+			}
+		}
+		if d, err := l.Check(in.of(unread{in.Source}), right, func(*Image) (Numbers, error) { return Numbers{}, errUnread }); d != nil || err == nil {
+			t.Errorf("%s of an image that is not read: %v, %v", l.Name, d, err)
+		}
+	}
+	for _, by := range []int64{-1000, 1000} {
+		for i := range 3 {
+			wrong := right
+			*[]*int64{&wrong.B0, &wrong.B1, &wrong.B2}[i] += by
+			for name, check := range map[string]func(*Image, Numbers, ask) (*verify.Diff, error){"cut": cut, "one voxel less": oneLess} {
+				if d, err := check(in, wrong, answer); d == nil || err != nil {
+					t.Errorf("%s of number %d, wrong by %d: %v, %v", name, i, by, d, err)
+				}
+			}
+		}
+	}
+}
+
+// Slices that are read again are filled once.
+func keptIsReadOnce(t sound.T) {
+	f := spots(t, grid.Shape{D: 9, H: 5, W: 70})
+	in := &Image{struct{ grid.Source }{f}, 110}
+	want, err := ByFlooding(&Image{f, 110}, ecc.Convention{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := keeping(in, ecc.Convention{}, 2, mainWords)
+	for _, lo := range []int64{0, 0, 3, 5, 4, 3} {
+		if err := k.ReadSlab(make([]byte, 4*5*70), lo, lo+4); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if got, err := ByFlooding(k, ecc.Convention{}); got != want || err != nil {
+			t.Errorf("%v, %v; want %v", got, err, want)
 		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
-	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
 // Every other level that is looked at has a step, however few these are, and the others are
@@ -39,41 +38,6 @@ func TestSampledLevels(t *testing.T) {
 		if level < 0 || level >= 1<<24 {
 			t.Errorf("of an answer without steps: level %d", level)
 		}
-	}
-}
-
-// A law that takes a wrong answer for right is found, and a fingerprint that names another level
-// or another change than the one that is wrong.
-func TestBlindLaws(t *testing.T) {
-	in, err := datasets.Open("noise/shape=9x9/type=float32/levels=9")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := grid.Load(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := Enumerate(f)
-	says := func(name string, d *verify.Diff) []law {
-		return []law{{Name: name, Check: func(grid.Source, VCEC, ask) (*verify.Diff, error) { return d, nil }}}
-	}
-	middle := out[len(out)/2]
-	right := atLevel(f, middle.Level, "a change of %+d", middle.Change, middle.Change+1)
-	for i, c := range []struct {
-		laws []law
-		want bool // that an error is found
-	}{
-		{says("blind", nil), false}, {says("seeing", &verify.Diff{}), true}, {says(FingerprintLaw, &verify.Diff{Where: FingerprintLaw}), true}, {says(FingerprintLaw, right), true},
-		{says(FingerprintLaw, nil), false}, {says(FingerprintLaw, &verify.Diff{Where: "level 1", Want: right.Want, Got: right.Got}), false},
-		{says(FingerprintLaw, &verify.Diff{Where: right.Where, Want: right.Got, Got: right.Got}), false}, {says(FingerprintLaw, &verify.Diff{Where: right.Where, Want: right.Want}), false},
-	} {
-		d, err := noticing(c.laws, fingerprint.Draw(1)).Check(f, out, nil)
-		if err != nil || (d == nil) != c.want {
-			t.Errorf("case %d: %v (%v)", i, d, err)
-		}
-	}
-	if _, err := noticing(nil, fingerprint.Draw(1)).Check(f, nil, nil); !errors.Is(err, verify.ErrNotApplicable) {
-		t.Errorf("of no steps: %v", err)
 	}
 }
 

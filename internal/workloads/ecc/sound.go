@@ -2,12 +2,15 @@ package ecc
 
 import (
 	"errors"
+	"math"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"time"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/isa"
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
 	"eccbench/internal/verify"
@@ -22,6 +25,9 @@ func Checks() []sound.Check {
 		sound.Check{Name: "costs of shares of many levels", Of: shareCostsOfLevels},
 		sound.Check{Name: "components and holes", Of: bettiIsEulers},
 		sound.Check{Name: "components and holes of a picture", Of: bettiByHand},
+		sound.Check{Name: "laws that take what is wrong", Of: blindLawsAreFound},
+		sound.Check{Name: "bytes of a set", Of: bytesOfASet},
+		sound.Check{Name: "answers to one pass that are wrong", Of: passesTell},
 		sound.Check{Name: "laws that cannot be tried", Of: failuresAreTold},
 		sound.Check{Name: "estimates of laws", Of: estimatesGrow},
 	)
@@ -265,5 +271,100 @@ func estimatesGrow(t sound.T) {
 				t.Errorf("with %s %q is said to take %.2f times as long", what, l.Name, ratio)
 			}
 		}
+	}
+}
+
+// What is held against the fingerprint of a pass is told where it is wrong, or in no order.
+func passesTell(t sound.T) {
+	few, err := grid.Affine(0, 1, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := grids.Image(t, grid.Shape{D: 4, H: 5, W: 6}, grid.Uint8, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 7) })
+	out := Enumerate(f)
+	p := &pass{key: fingerprint.Draw(1)}
+	sum, err := fingerprint.Of(f, p.key, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err := p.unlike(f, sum, out); d != nil || err != nil {
+		t.Errorf("a right answer: %v, %v", d, err)
+	}
+	wrong := slices.Clone(out)
+	wrong[1].Change++
+	turned := slices.Clone(out)
+	slices.Reverse(turned)
+	for _, out := range []VCEC{wrong, turned, out[1:], append(slices.Clone(out), Step{7, 1})} {
+		if d, err := p.unlike(f, sum, out); d == nil || err != nil {
+			t.Errorf("%v: %v, %v", out, d, err)
+		}
+	}
+}
+
+// Bytes are in a set, eight at a time, where single values are: at every threshold, in rows that
+// end within eight and within a word.
+func bytesOfASet(t sound.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, w := range []int64{1, 7, 8, 63, 64, 65, 72, 131, 256} {
+		const h = 2
+		plane := make([]byte, h*w)
+		for i := range plane {
+			plane[i] = byte(rng.Uint32())
+		}
+		for i := range min(w, 256) { // each value beside its neighbours
+			plane[i] = byte(i)
+		}
+		thresholds := []float32{float32(math.Inf(-1)), -1, -0.5, 254.5, 255.5, 300, float32(math.Inf(1))}
+		for v := range 256 {
+			thresholds = append(thresholds, float32(v), float32(v)+0.5)
+		}
+		for _, threshold := range thresholds {
+			want := NewPlaneSet(h, w)
+			fillSet(want, plane, threshold)
+			for _, name := range isa.Available(assembled) {
+				got := NewPlaneSet(h, w)
+				for y := range int64(h) { // what was there before
+					for i := range got.Row(y) {
+						got.Row(y)[i] = math.MaxUint64
+					}
+				}
+				planesOf(name).fillBytes(got, plane, threshold)
+				if !slices.Equal(got.rows, want.rows) {
+					t.Errorf("%s: %d wide at %v: %x, want %x", name, w, threshold, got.rows, want.rows)
+				}
+			}
+		}
+	}
+}
+
+// A law that takes a wrong answer for right is found, and a fingerprint that names another level
+// or another change than the one that is wrong.
+func blindLawsAreFound(t sound.T) {
+	few, err := grid.Affine(0, 1, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := grids.Image(t, grid.Shape{D: 1, H: 9, W: 9}, grid.Float32, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 9) })
+	out := Enumerate(f)
+	says := func(name string, d *verify.Diff) []law {
+		return []law{{Name: name, Check: func(grid.Source, VCEC, ask) (*verify.Diff, error) { return d, nil }}}
+	}
+	middle := out[len(out)/2]
+	right := atLevel(f, middle.Level, "a change of %+d", middle.Change, middle.Change+1)
+	for i, c := range []struct {
+		laws []law
+		want bool // that an error is found
+	}{
+		{says("blind", nil), false}, {says("seeing", &verify.Diff{}), true}, {says(FingerprintLaw, &verify.Diff{Where: FingerprintLaw}), true}, {says(FingerprintLaw, right), true},
+		{says(FingerprintLaw, nil), false}, {says(FingerprintLaw, &verify.Diff{Where: "level 1", Want: right.Want, Got: right.Got}), false},
+		{says(FingerprintLaw, &verify.Diff{Where: right.Where, Want: right.Got, Got: right.Got}), false}, {says(FingerprintLaw, &verify.Diff{Where: right.Where, Want: right.Want}), false},
+	} {
+		d, err := noticing(c.laws, fingerprint.Draw(1)).Check(f, out, nil)
+		if err != nil || (d == nil) != c.want {
+			t.Errorf("case %d: %v (%v)", i, d, err)
+		}
+	}
+	if _, err := noticing(nil, fingerprint.Draw(1)).Check(f, nil, nil); !errors.Is(err, verify.ErrNotApplicable) {
+		t.Errorf("of no steps: %v", err)
 	}
 }

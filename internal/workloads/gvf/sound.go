@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"io"
 	"math"
 	"os"
@@ -36,6 +37,9 @@ func Checks() []sound.Check {
 		{Name: "values of boxes", Of: boxesSee},
 		{Name: "fields of 16 bits", Of: storageRounds},
 		{Name: "files of fields", Of: filesHold},
+		{Name: "fewer steps", Of: stepsAreFewer},
+		{Name: "problems that are not taken", Of: problemsAreNotTaken},
+		{Name: "what rounding changes", Of: unitsAreHalves},
 	}...)
 }
 
@@ -472,6 +476,65 @@ func filesHold(t sound.T) {
 	for path, want := range map[string]string{"a.NII.GZ": ".nii.gz", "b.nii": ".nii", "c.npy": ".npy", "d.gz": "", "e": ""} {
 		if got := Extension(path); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}
+
+// A problem that is smaller has half of the steps, or one less, and one at least.
+func stepsAreFewer(t sound.T) {
+	for steps, want := range map[int64][]int64{1: nil, 2: {1, 1}, 3: {1, 2}, 9: {4, 8}} {
+		var got []int64
+		for _, keys := range Inputs(Name).Fewer([]int64{steps, 5, 6}) {
+			if got = append(got, keys[0]); keys[1] != 5 || keys[2] != 6 {
+				t.Errorf("%d steps: %v", steps, keys)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("fewer than %d steps: %v, want %v", steps, got, want)
+		}
+	}
+}
+
+type unread struct{ grid.Source }
+
+func (unread) ReadSlab([]byte, int64, int64) error { return errUnread }
+
+var errUnread = errors.New("it cannot be read")
+
+// What is no problem, is kept otherwise or asks for another answer is refused, and an image that is not read
+// starts nothing.
+func problemsAreNotTaken(t sound.T) {
+	f := grids.Image(t, grid.Shape{D: 3, H: 4, W: 5}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64(i) })
+	of := func(change func(*Problem)) *Problem {
+		p := NewProblem(f, 0.05, 3, 0, Replicate)
+		change(p)
+		return p
+	}
+	none := func(*Problem) {}
+	for what, p := range map[string]*Problem{
+		"": of(none), "μ": of(func(p *Problem) { p.Mu = float32(math.NaN()) }), "steps": of(func(p *Problem) { p.Steps = -1 }),
+		"storage": of(func(p *Problem) { p.Storage = Float16 }), "rest": of(func(p *Problem) { p.Tol = 1e-3 }),
+	} {
+		if err := p.TakesStepsWithin(Snorm16); (err == nil) != (what == "") {
+			t.Errorf("%q: %v", what, err)
+		}
+	}
+	if err := of(func(p *Problem) { p.Storage = Float16 }).TakesStepsWithin(Float16); err != nil {
+		t.Error(err)
+	}
+	if _, err := of(func(p *Problem) { p.Source = unread{f} }).normalised(); !errors.Is(err, errUnread) {
+		t.Errorf("what is not read: %v", err)
+	}
+}
+
+// Rounding to 16 bits changes half of what two numbers of the format are apart.
+func unitsAreHalves(t sound.T) {
+	for _, c := range []struct {
+		of         Storage
+		most, want float64
+	}{{Float16, 1, 1. / 2048}, {Float16, 0.25, 1. / 8192}, {Float16, 0, 1. / (1 << 25)}, {Snorm16, 1, 0.5 / 32767}, {Snorm16, 0, 0.5 / 32767}} {
+		if got := c.of.unit(c.most); got != c.want {
+			t.Errorf("%v of %v: %v, want %v", c.of, c.most, got, c.want)
 		}
 	}
 }

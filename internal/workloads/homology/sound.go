@@ -25,6 +25,9 @@ func Checks() []sound.Check {
 		{Name: "shared complexes", Of: sharedIsAttached},
 		{Name: "names", Of: namesSayRings},
 		{Name: "laws of wrong groups", Of: lawsRefuse},
+		{Name: "primes that divide orders", Of: primesAreFound},
+		{Name: "groups of joins", Of: joinsMultiply},
+		{Name: "groups that follow from names", Of: namesAreKnown},
 	}...)
 }
 
@@ -121,7 +124,7 @@ func squaresAreTold(t sound.T) {
 }
 
 func encoding(t sound.T) {
-	for _, g := range []Groups{NewGroups(0), Poisoned(), {[]int64{1, 2, 0}, [][]uint64{nil, {2, 4}, nil}}} {
+	for _, g := range []Groups{NewGroups(0), Poisoned(), {[]int64{1, 2, 0}, [][]uint64{nil, {2, 4}, nil}}, {[]int64{1, 0}, [][]uint64{nil, slices.Repeat([]uint64{3}, 30)}}} {
 		got, err := Decode(Encode(g))
 		if err != nil || agree(nil, g, got) != nil {
 			t.Errorf("%v: %v, %v", g, got, err)
@@ -208,5 +211,50 @@ func lawsRefuse(t sound.T) {
 	}
 	if policy().Weak(p, right) != "" || policy().Weak(p, Groups{[]int64{1, 0, 0, 0}, make([][]uint64, 4)}) == "" {
 		t.Error("what proves little is not told")
+	}
+}
+
+// Large primes are found, each once, and those of another ring are its own.
+func primesAreFound(t sound.T) {
+	const large = 1<<20 + 7 // a prime
+	for _, c := range []struct {
+		ring Ring
+		of   []uint64
+		want []int64
+	}{
+		{Integers, nil, []int64{mostPrime, 2}}, {Integers, []uint64{3, 12}, []int64{mostPrime, 2, 3}},
+		{Integers, []uint64{2 * large, large, 7}, []int64{mostPrime, 2, large, 7}}, {5, []uint64{7}, []int64{5}},
+	} {
+		if got := primes(c.ring, Groups{[]int64{1, 0}, [][]uint64{nil, c.of}}); !slices.Equal(got, c.want) {
+			t.Errorf("over %v, of orders %v: %v, want %v", c.ring, c.of, got, c.want)
+		}
+	}
+}
+
+// Each two orders of a join make two groups of what divides both.
+func joinsMultiply(t sound.T) {
+	a := Groups{[]int64{1, 0, 0}, [][]uint64{nil, {2, 4}, nil}}
+	got := joined(a, a)
+	for d, torsion := range got.Torsion {
+		var want []uint64
+		if d == 3 || d == 4 {
+			want = []uint64{2, 2, 2, 4}
+		}
+		if !slices.Equal(Factors(torsion), Factors(want)) {
+			t.Errorf("dimension %d: %v, want %v", d, torsion, want)
+		}
+	}
+}
+
+// What follows from a name is of its ring, and nothing follows about another.
+func namesAreKnown(t sound.T) {
+	for _, ring := range []string{"2", "3", "Q", "Z"} {
+		p := problem(t, "rp2/over="+ring)
+		for _, of := range []string{"2", "3", "Q", "Z"} {
+			g, ok := known("rp2/over="+of, p)
+			if ok != (of == ring) {
+				t.Errorf("over %s, by the name over %s: %v, %v", ring, of, g, ok)
+			}
+		}
 	}
 }

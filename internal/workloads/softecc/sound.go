@@ -27,6 +27,7 @@ func Checks() []sound.Check {
 		{Name: "problems without an answer", Of: problemsAreRefused},
 		{Name: "names and shared images", Of: namesAndSharing},
 		{Name: "changes of voxels", Of: changesAddUp},
+		{Name: "what names draw", Of: namesDraw},
 	}
 }
 
@@ -360,5 +361,19 @@ func changesAddUp(t sound.T) {
 	}
 	if c := changeAt(grid.Shape{D: 3, H: 3, W: 3}, y, 13, true); c != mostChange {
 		t.Errorf("the vertex below eight changes χ by %d", c)
+	}
+}
+
+// A direction is drawn by its number alone, and the rise along it has a bound.
+func namesDraw(t sound.T) {
+	of := func(alpha, dir string) *Problem {
+		return open(t, "softecc/m=5/lambda=7/alpha="+alpha+"/dir="+dir+"/of=noise/shape=4x3x5/type=uint8/seed=5")
+	}
+	a, b, c := of("100", "1"), of("100", "2"), of("300", "1")
+	if a.V == b.V || a.V != c.V || a.Alpha >= c.Alpha || of("1048576", "1").Alpha <= c.Alpha {
+		t.Errorf("%v, %v and %v", a.V, b.V, c.V)
+	}
+	if _, err := Inputs().Open("softecc/m=5/lambda=7/alpha=1048577/dir=1/of=noise/shape=4x3x5/type=uint8/seed=5"); err == nil {
+		t.Error("a rise that is too large")
 	}
 }

@@ -25,6 +25,9 @@ func Checks() []sound.Check {
 	return append(checks,
 		sound.Check{Name: "streamed images", Of: streamedAlike},
 		sound.Check{Name: "keys of fingerprints", Of: keysReadBack},
+		sound.Check{Name: "a known fingerprint", Of: knownSum},
+		sound.Check{Name: "fingerprints that are apart", Of: apartIsNamed},
+		sound.Check{Name: "weights of products", Of: productsAreWeights},
 		sound.Check{Name: "lines of bytes", Of: lineOfBytes},
 		sound.Check{Name: "fingerprints of curves", Of: curvesAdd},
 		sound.Check{Name: "fingerprints that are written", Of: sumsReadBack},
@@ -331,6 +334,61 @@ func curvesAdd(t sound.T) {
 		}
 		if !sum.Equal(whole) {
 			t.Errorf("of %d levels: %v, the parts have %v", levels, whole, sum)
+		}
+	}
+}
+
+// A key gives the same sums on any machine, of each function, on few levels and on many.
+func knownSum(t sound.T) {
+	k, err := ParseKey("000102030405060708090a0b0c0d0e0f*4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for levels, want := range map[int64]string{10: "000000232e931d55 00000016f34b7c86 000000253549be15 000000223dbff6d8", 5000: "3d44c77a09dc18a0 3d559a14ef80aa47 3d4a59342718324c 3d2324d342e68c2b"} {
+		few, err := grid.Affine(0, 1, levels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := grids.Image(t, grid.Shape{D: 5, H: 6, W: 9}, grid.Float32, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % levels) })
+		got, err := Of(f, k, 2)
+		if err != nil || got.String() != want {
+			t.Errorf("on %d levels: %v, %v; want %s", levels, got, err, want)
+		}
+	}
+}
+
+// An instruction set that sees another fingerprint is named, the first of several, and one that fails.
+func apartIsNamed(t sound.T) {
+	for _, c := range []struct{ says, want string }{{"aaa", ""}, {"aba", "1"}, {"abb", "1"}, {"aab", "2"}, {"a", ""}, {"aax", "fails"}, {"xaa", "fails"}, {"abx", "1"}} {
+		of := func(isa string) (Sum, error) {
+			says := c.says[isa[0]-'0']
+			if says == 'x' {
+				return nil, fmt.Errorf("%s fails", isa)
+			}
+			return Sum{uint64(says)}, nil
+		}
+		got, fastest, other, err := apart([]string{"0", "1", "2"}[:len(c.says)], of)
+		if err != nil {
+			got = "fails"
+		}
+		if got != c.want || len(got) == 1 && (fastest[0] != 'a' || other[0] != 'b') {
+			t.Errorf("%s: %q, %v and %v, want %q", c.says, got, fastest, other, c.want)
+		}
+	}
+}
+
+// The random bits of a level are the product of those of its bytes, and weights ascend with levels.
+func productsAreWeights(t sound.T) {
+	for _, levels := range []int64{mostDrawn + 1, mostProducts} {
+		w := Draw(1).weights(levels, 0)
+		var last uint64
+		for _, number := range []int64{0, 1, 255, 256, 257, 300, levels - 2, levels - 1} {
+			got := w.of(number)
+			random := w.factors[number/256] * w.factors[lowerFactors+number%256]
+			if want := lowest + uint64(number)<<w.bits + random&(1<<w.bits-1); got != want || got <= last {
+				t.Errorf("%d levels: the weight of %d is %x, want %x, after %x", levels, number, got, want, last)
+			}
+			last = got
 		}
 	}
 }
