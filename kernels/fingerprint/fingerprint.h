@@ -6,7 +6,7 @@
 // (doc/fingerprint.md). A cell that is thin along x and the one to its successor differ by
 // what the weight falls by to the next voxel, or by nothing, so four differences a voxel take
 // the eight cells. Each voxel is looked up once, but for a row and a plane that warps share. A
-// warp takes 128 columns and four rows, marches along z, and holds the last plane. Of a 2D
+// warp takes 128 columns and four rows or five, marches along z, and holds the last plane. Of a 2D
 // image, whose positions have w and w with the next row alone, it marches along y.
 //
 // A warp holds a voxel as the place of its weight in shared memory, which ascends with the
@@ -26,7 +26,7 @@
 #define AT_ONCE(threads, blocks) __attribute__((launch_bounds(threads, blocks)))
 #endif
 
-const int held = 4, wide = 4, across = 32 * wide; // rows and columns of a thread, columns of a warp
+const int wide = 4, across = 32 * wide; // columns of a thread, and of a warp
 const int most_threads = 512;
 
 extern __shared__ int block_changes[];
@@ -40,35 +40,56 @@ struct weight {
   member weight(const weight &w) : lo(w.lo), hi(w.hi) {}
   member weight &operator=(const weight &w) { return lo = w.lo, hi = w.hi, *this; }
 };
+// How many rows a thread takes: more of weights, whose rows of the last plane take no registers.
+template <class one> constexpr int rows_of = sizeof(one) == sizeof(weight) ? 5 : 4;
+
 inlined unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
 inlined weight least(weight a, weight b) {
   bool first = a.hi < b.hi;
   return {first ? a.lo : b.lo, first ? a.hi : b.hi};
+}
+// Makes a the lesser one.
+inlined void lower(unsigned &a, unsigned b) { a = least(a, b); }
+inlined void lower(weight &a, weight b) {
+#ifdef ON_HOST
+  a = least(a, b);
+#else // by moves under a condition, which a multiplier does, and no choice
+  if (b.hi < a.hi) asm volatile("mov.b32 %0, %2; mov.b32 %1, %3;" : "=&r"(a.lo), "=r"(a.hi) : "r"(b.lo), "r"(b.hi));
+#endif
 }
 inlined unsigned from(unsigned v, int lane) { return from_lane(v, lane); }
 inlined weight from(weight v, int lane) { return {from_lane(v.lo, lane), from_lane(v.hi, lane)}; }
 inlined unsigned before(unsigned v) { return from_lane_before(v); }
 inlined weight before(weight v) { return {from_lane_before(v.lo), from_lane_before(v.hi)}; }
 
-// Adds a − b where asked.
-inlined void add_fall(uint64 &sum, bool asked, weight a, weight b) {
+// Adds a − b where key_a > key_b.
+inlined void add_fall(uint64 &sum, unsigned key_a, unsigned key_b, weight a, weight b) {
 #ifdef ON_HOST
-  if (asked) sum += ((uint64)a.hi << 32 | a.lo) - ((uint64)b.hi << 32 | b.lo);
+  if (key_a > key_b) sum += ((uint64)a.hi << 32 | a.lo) - ((uint64)b.hi << 32 | b.lo);
 #else // a branch around an addition of three becomes a condition of its two instructions
-  if (asked)
+  if (key_a > key_b)
     asm volatile("{ .reg .u64 a, b; mov.b64 a, {%1, %2}; mov.b64 b, {%3, %4}; sub.u64 a, a, b; add.u64 %0, %0, a; }"
                  : "+l"(sum) : "r"(a.lo), "r"(a.hi), "r"(b.lo), "r"(b.hi));
 #endif
 }
 
 // The words of a weight in shared memory, which stay two.
-inlined weight load(unsigned at) {
+template <int ahead = 0> inlined weight load(unsigned at) {
 #ifdef ON_HOST
-  return *(const weight *)onhost::reach_shared("reads", at, 8);
+  return *(const weight *)onhost::reach_shared("reads", at + ahead, 8);
 #else
   weight w;
-  asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(w.lo), "=r"(w.hi) : "r"(at));
+  asm volatile("ld.shared.v2.u32 {%0, %1}, [%2+%3];" : "=r"(w.lo), "=r"(w.hi) : "r"(at), "n"(ahead));
   return w;
+#endif
+}
+// The same where asked.
+inlined void load_if(bool asked, weight &to, unsigned at) {
+#ifdef ON_HOST
+  if (asked) to = load(at);
+#else
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p ld.shared.v2.u32 {%0, %1}, [%2]; }"
+               : "+r"(to.lo), "+r"(to.hi) : "r"(at), "r"((int)asked));
 #endif
 }
 inlined void store(unsigned at, weight w) {
@@ -100,6 +121,27 @@ inlined int between(int a, int b, int most) {
 #endif
 }
 
+inlined int64 multiply_wide(int a, int b) {
+#ifdef ON_HOST
+  return (int64)a * b;
+#else
+  int64 c;
+  asm("mul.wide.s32 %0, %1, %2;" : "=l"(c) : "r"(a), "r"(b));
+  return c;
+#endif
+}
+
+// A place so many values ahead.
+template <class T> inlined const T *after(const T *p, int n) {
+#ifdef ON_HOST
+  return p + n;
+#else // which no compiler makes one of each row of
+  uint64 q;
+  asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(q) : "r"(n), "n"(sizeof(T)), "l"(p));
+  return (const T *)(const __attribute__((address_space(1))) T *)q; // of the device's memory
+#endif
+}
+
 // a·b + c by a multiplier, which a shift in place of it would leave idle.
 inlined unsigned multiply_add(unsigned a, unsigned b, unsigned c) {
 #ifdef ON_HOST
@@ -107,6 +149,17 @@ inlined unsigned multiply_add(unsigned a, unsigned b, unsigned c) {
 #else
   unsigned d;
   asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+  return d;
+#endif
+}
+
+// a·b + c.
+inlined float32 fma_float(float32 a, float32 b, float32 c) {
+#ifdef ON_HOST
+  return plus(times(a, b), c);
+#else
+  float32 d;
+  asm("fma.rn.f32 %0, %1, %2, %3;" : "=f"(d) : "f"(a), "f"(b), "f"(c));
   return d;
 #endif
 }
@@ -144,8 +197,8 @@ const float32 integers = 12582912;
 template <class T> inlined int origin_of() { return (T)0.5f > 0 ? (int)as<unsigned>(integers) : 0; }
 
 // Copies weights to shared memory: to each of n slots those of an entry.
-template <class F> inlined void fill(const weight *from, int n, int log_copies, F entry) {
-  weight *to = (weight *)block_changes;
+template <class F> inlined void fill(void *place, const weight *from, int n, int log_copies, F entry) {
+  weight *to = (weight *)place;
   const int some = 8; // loads at a time
   NOT_UNROLLED for (int i = thread_x(); i < n << log_copies; i += some * threads()) {
     weight w[some];
@@ -154,6 +207,17 @@ template <class F> inlined void fill(const weight *from, int n, int log_copies, 
       if (i + j * threads() < n << log_copies) to[i + j * threads()] = w[j];
   }
 }
+
+// Where tables of factors begin, as the hardware counts: a number, so that an address needs no addition.
+// What a block was given begins before it.
+const unsigned factors_at = 4096, factor_bytes = 257 * 256;
+inlined unsigned *factor_place() {
+  unsigned before = factors_at - (shared_address(block_changes) & 0xffffff);
+  if (before > factors_at) __builtin_trap();
+  return (unsigned *)block_changes + before / 4;
+}
+// The upper byte of addresses in shared memory.
+inlined unsigned shared_window() { return shared_address(block_changes) & 0xff000000; }
 
 // A place of a weight in shared memory, of copies for lanes. What is outside has the first place
 // and the last one.
@@ -167,7 +231,7 @@ template <bool under, class T> struct places {
   const float32 *values;
   member void begin(const ladder &l) {
     int n = l.n, descend = l.descend;
-    fill(l.weights, n + 1, l.log_copies, [=](int slot) { return slot == 0 || slot == n ? n - 1 : descend ? n - 1 - slot : slot - 1; });
+    fill(block_changes, l.weights, n + 1, l.log_copies, [=](int slot) { return slot == 0 || slot == n ? n - 1 : descend ? n - 1 - slot : slot - 1; });
     float32 *mine = (float32 *)block_changes + (2 * (n + 1) << l.log_copies);
     if (l.values)
       for (int i = thread_x(); i < n - 1; i += threads()) mine[i] = l.values[i];
@@ -177,13 +241,14 @@ template <bool under, class T> struct places {
     step = 8u << l.log_copies, stride = descend ? -step : step;
     first = slots + (descend ? n - 1 : 1) * step - origin() * stride;
   }
+  member int beyond(const ladder &l) const { return l.n - 1 + origin(); }
   member one at(int k) const { return k * stride + first; }
   member void add_falls(uint64 &sum, const one (&f)[5]) const {
     weight w[5];
     UNROLL for (int c = 0; c < 5; c++) w[c] = load(f[c]);
     UNROLL for (int c = 0; c < 4; c++) {
       int a = c + under, b = c + !under;
-      add_fall(sum, f[a] > f[b] || (planted(fault::tie) && f[a] + step == f[b]), w[a], w[b]);
+      add_fall(sum, f[a] + planted(fault::tie) * 2 * step, f[b], w[a], w[b]);
     }
   }
 };
@@ -191,7 +256,7 @@ template <bool under, class T> struct places {
 template <bool under> inlined void add_weights_falls(uint64 &sum, const weight (&f)[5]) {
   UNROLL for (int c = 0; c < 4; c++) {
     int a = c + under, b = c + !under;
-    add_fall(sum, f[a].hi > f[b].hi || (planted(fault::tie) && f[a].hi + 1 == f[b].hi), f[a], f[b]);
+    add_fall(sum, f[a].hi + planted(fault::tie) * 2, f[b].hi, f[a], f[b]);
   }
 }
 
@@ -205,24 +270,30 @@ template <bool under, class T> struct beside {
   const weight *weights;
   const float32 *values;
   member void begin(const ladder &l) { weights = l.weights, values = l.values, outside = l.n - 1 + origin(); }
+  member int beyond(const ladder &l) const { return l.n - 1 + origin(); }
   member one at(int k) const { return load(weights + (k - origin())); }
   member void add_falls(uint64 &sum, const one (&f)[5]) const { add_weights_falls<under>(sum, f); }
 };
 
-inlined unsigned load_word(unsigned at) {
+template <int ahead = 0> inlined unsigned load_word(unsigned at) {
 #ifdef ON_HOST
-  return *(const unsigned *)onhost::reach_shared("reads", at, 4);
+  return *(const unsigned *)onhost::reach_shared("reads", at + ahead, 4);
 #else
   unsigned w;
-  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(w) : "r"(at));
+  asm volatile("ld.shared.u32 %0, [%1+%2];" : "=r"(w) : "r"(at), "n"(ahead));
   return w;
 #endif
 }
-// The product modulo a prime of a number below it and another one, of which there is twice as much.
+// Products modulo a prime, of a number of 32 bits with a sign and one whose absolute value is below 2³⁰,
+// of which there is twice as much: again a number of 32 bits, with a sign or without one, since a
+// multiple of the prime is taken off or added first. It needs no comparison but after the last one.
 const unsigned prime = 0x7fffffff;
-inlined unsigned times_in_field(unsigned a, unsigned twice_b) {
-  uint64 c = (uint64)a * twice_b;
-  unsigned d = (unsigned)(c >> 32) + ((unsigned)c >> 1); // 2³¹ is 1
+const int64 many_primes = (int64)prime << 31; // 2⁶² − 2³¹
+inlined int digits(int64 c) { return (int)(c >> 32) + (int)((unsigned)c >> 1); } // 2³¹ is 1
+inlined int times_signed(int a, int twice_b) { return digits((int64)a * twice_b - many_primes); }
+inlined unsigned times_unsigned(int a, int twice_b) { return (unsigned)digits((int64)a * twice_b + many_primes); }
+// A number below twice the prime, modulo the prime.
+inlined unsigned in_field(unsigned d) {
 #ifdef ON_HOST
   return least(d, d - prime);
 #else // in this order, in which Hopper has one instruction
@@ -236,34 +307,50 @@ inlined unsigned times_in_field(unsigned a, unsigned twice_b) {
 template <bool under, class T> struct every {
   typedef weight one;
   static const bool seldom = false;
-  static const int bytes = 257 * 256;
-  member static int origin() { return -0x7f7fffff; } // that of 0 is 0
-  int outside, sign, first; // of numbers
-  unsigned table, lanes;    // the rows; two of the lane's places in one
-  unsigned which[4];        // of those are taken first to last, and with which bytes
+  static const int bytes = factors_at + factor_bytes;
+  int outside;           // the number of what is outside
+  int zero, sign;        // that of the level of 0, and what the next one is above it
+  unsigned lanes;        // two of the lane's places in a row, and the upper byte of an address
+  unsigned which[4];     // of those are taken first to last, and with which bytes
   // A row of 64 words has copies for half a warp of four factors. One half of a warp takes the
   // first one and then the second one, when the other half takes the second one and then the first
   // one, so that no two lanes meet in a bank.
   member void begin(const ladder &l) {
-    unsigned *to = (unsigned *)block_changes;
-    NOT_UNROLLED for (int i = thread_x(); i < 256 * 64; i += threads()) {
-      int byte = i >> 4 & 3;
-      unsigned f = l.weights[byte << 8 | i >> 6].lo;
-      to[i] = byte ? 2 * f : f;
+    unsigned *to = factor_place();
+    const int some = 8, all = 256 * 64; // loads at a time
+    NOT_UNROLLED for (int i = thread_x(); i < all; i += some * threads()) {
+      unsigned f[some];
+      UNROLL for (int j = 0; j < some; j++) {
+        int at = i + j * threads() < all ? i + j * threads() : 0;
+        f[j] = l.weights[(at >> 4 & 3) << 8 | at >> 6].lo;
+      }
+      UNROLL for (int j = 0; j < some; j++) {
+        if (f[j] > prime / 2) f[j] -= prime;
+        if (i + j * threads() < all) to[i + j * threads()] = (i + j * threads()) >> 4 & 3 ? 2 * f[j] : f[j];
+      }
     }
     __syncthreads();
-    outside = (l.descend == under ? l.n - 1 : -1) + origin();
-    sign = l.descend ? -1 : 1, first = (l.descend ? l.n - 2 : 0) + under - sign * origin();
+    sign = l.descend ? -1 : 1, zero = 0x7f7fffff + under, outside = under ? 0 : l.n - 1;
     int second = l.lane >> 4;
-    table = shared_address(block_changes), lanes = 4 * (l.lane & 15) + (second ? 0x0040 : 0x4000) + 0x100 * 4 * (l.lane & 15);
-    UNROLL for (int i = 0; i < 4; i++) which[i] = 0x6604 + (i & 1) + ((3 - (i ^ second)) << 4);
+    lanes = shared_window() + 4 * (l.lane & 15) + (second ? 0x0040 : 0x4000) + 0x100 * 4 * (l.lane & 15);
+    UNROLL for (int i = 0; i < 4; i++) which[i] = 0x7604 + (i & 1) + ((3 - (i ^ second)) << 4);
   }
-  member one at(int k) const {
-    unsigned number = (unsigned)k * sign + first;
-    unsigned a = load_word(permute(number, lanes, which[0]) + table), b = load_word(permute(number, lanes, which[1]) + table);
-    unsigned c = load_word(permute(number, lanes, which[2]) + table + 128), d = load_word(permute(number, lanes, which[3]) + table + 128);
-    unsigned r = times_in_field(times_in_field(times_in_field(a, b), c), d);
-    return {2 * r, number};
+  // The number of a value, as which bits count from zero, and below it from the other end.
+  member int number(int bits) const {
+#ifdef ON_HOST
+    return (int)((unsigned)zero + (unsigned)sign * (bits < 0 ? -(unsigned)(bits & 0x7fffffff) : (unsigned)bits));
+#else // by a multiplier, where a branch would become a choice of two
+    int d;
+    asm("{ .reg .pred p; setp.lt.s32 p, %1, 0; mad.lo.s32 %0, %1, %2, %3; @p mad.lo.s32 %0, %1, %4, %5; }"
+        : "=&r"(d) : "r"(bits), "r"(sign), "r"(zero), "r"(-sign), "r"(zero ^ (int)0x80000000));
+    return d;
+#endif
+  }
+  member int beyond(const ladder &) const { return zero + sign * 0x7f800000; } // of infinity
+  member one at(unsigned number) const {
+    unsigned a = load_word<factors_at>(permute(number, lanes, which[0])), b = load_word<factors_at>(permute(number, lanes, which[1]));
+    unsigned c = load_word<factors_at + 128>(permute(number, lanes, which[2])), d = load_word<factors_at + 128>(permute(number, lanes, which[3]));
+    return {2 * in_field(times_unsigned(times_signed(times_signed((int)a, (int)b), (int)c), (int)d)), number};
   }
   member void add_falls(uint64 &sum, const one (&f)[5]) const { add_weights_falls<under>(sum, f); }
 };
@@ -273,27 +360,28 @@ template <bool under, class T> struct every {
 template <bool under, class T> struct products {
   typedef weight one;
   static const bool seldom = false;
-  static const int bytes = 257 * 256;
+  static const int bytes = factors_at + factor_bytes;
   member static int origin() { return origin_of<T>(); }
-  int outside, sign, first; // of numbers
-  unsigned table, lanes;    // the rows; the lane's place in one
+  int outside, sign, first; // of numbers, which are counted from where the factors are
+  unsigned lanes;           // the lane's place in a row, and the upper byte of an address
   unsigned unit, mask;      // a number in the upper word, and random bits there
   const float32 *values;
   member void begin(const ladder &l) {
     // Rows of 256 bytes, so that bytes of a level are bytes of a place: copies for half a warp of
     // the upper byte's factor, and of the lower one's.
-    fill(l.weights, 2 * 257, 4, [](int slot) { return slot & 1 ? 257 + least((unsigned)slot >> 1, 255u) : slot >> 1; });
+    fill(factor_place(), l.weights, 2 * 257, 4, [](int slot) { return slot & 1 ? 257 + least((unsigned)slot >> 1, 255u) : slot >> 1; });
     __syncthreads();
     values = l.values, outside = (l.descend == under ? l.n - 1 : -1) + origin();
-    sign = l.descend ? -1 : 1, first = (l.descend ? l.n - 2 : 0) + under - sign * origin();
-    lanes = 8 * (l.lane & 15), unit = 1u << l.order, mask = unit - 1, table = shared_address(block_changes);
+    sign = l.descend ? -1 : 1, first = (int)factors_at + (l.descend ? l.n - 2 : 0) + under - sign * origin();
+    lanes = shared_window() + 8 * (l.lane & 15), unit = 1u << l.order, mask = unit - 1;
   }
+  member int beyond(const ladder &l) const { return l.n - 1 + origin(); }
   member one at(int k) const {
     unsigned number = (unsigned)k * sign + first; // of 17 bits
-    weight a = load(permute(number, lanes, 0x5214) + table), b = load(permute(number, lanes, 0x5504) + table + 128);
+    weight a = load(permute(number, lanes, 0x7214)), b = load<factors_at + 128>(permute(number, lanes, 0x7504));
     uint64 low = (uint64)a.lo * b.lo;
-    unsigned hi = (unsigned)(low >> 32) + a.lo * b.hi;
-    if (!planted(fault::cross)) hi += a.hi * b.lo;
+    unsigned hi = multiply_add(a.lo, b.hi, (unsigned)(low >> 32));
+    if (!planted(fault::cross)) hi = multiply_add(a.hi, b.lo, hi);
     return {(unsigned)low, multiply_add(number, unit, hi & mask)};
   }
   member void add_falls(uint64 &sum, const one (&f)[5]) const { add_weights_falls<under>(sum, f); }
@@ -312,29 +400,31 @@ template <class Way, class T> struct entries {
 template <class Way> struct entries<Way, float32> {
   inlined float32 value(const ladder &l, const Way &way, int k) { return l.values ? way.values[k] : plus(l.lo, times((float32)k, l.step)); }
   inlined int search(float32 v, const ladder &l, const Way &way) {
-    int k = 0, hi = l.n - 1;
-    while (k < hi) {
-      int mid = (k + hi) >> 1;
-      if (value(l, way, mid) < v) k = mid + 1;
-      else hi = mid;
+    int k = 0, last = l.n - 2;
+    NOT_UNROLLED for (int some = 1 << (31 - __builtin_clz(l.n)); some; some >>= 1) { // as often in all lanes
+      int next = k + some;
+      if (next <= last + 1 && value(l, way, next - 1 < last ? next - 1 : last) < v) k = next;
     }
-    return (planted(fault::last) && k > l.n - 2 ? k - 1 : k) + Way::origin();
+    return (planted(fault::last) && k > last ? k - 1 : k) + Way::origin();
   }
-  template <class V, int n> inlined bool of(int (&k)[n], const V &v, const ladder &l, const Way &way) {
-    UNROLL for (int c = 0; c < n; c++) k[c] = 0;
-    if (l.even) {
-      float32 at[n];
-      UNROLL for (int c = 0; c < n; c++) { // of all values a level on the ladder
-        float32 f = plus(times(times_saturated(minus(v[c], l.lo), l.inverse), (float32)(l.n - 2)), integers);
-        k[c] = (int)as<unsigned>(f);
-        at[c] = plus(l.lo, times(minus(f, integers), l.step));
-      }
-      if (l.values)
-        UNROLL for (int c = 0; c < n; c++) at[c] = way.values[k[c] - Way::origin()];
-      bool stand = true;
-      UNROLL for (int c = 0; c < n; c++) stand &= at[c] == v[c] || planted(fault::between);
-      if (stand) return true;
+  // The nearest levels, and whether they have the values; of all values a level on the ladder.
+  template <bool known, class V, int n> inlined bool nearest(int (&k)[n], const V &v, const ladder &l, const Way &way) {
+    float32 at[n];
+    UNROLL for (int c = 0; c < n; c++) {
+      float32 f = fma_float(times_saturated(minus(v[c], l.lo), l.inverse), (float32)(l.n - 2), integers);
+      k[c] = (int)as<unsigned>(f);
+      if (!known) at[c] = plus(l.lo, times(minus(f, integers), l.step));
     }
+    if (known)
+      UNROLL for (int c = 0; c < n; c++) at[c] = way.values[k[c] - Way::origin()];
+    bool stand = true;
+    UNROLL for (int c = 0; c < n; c++) stand &= at[c] == v[c] || planted(fault::between);
+    return !any(!stand);
+  }
+  // Branches are those of a whole warp, so that lanes stay together.
+  template <class V, int n> inlined bool of(int (&k)[n], const V &v, const ladder &l, const Way &way) {
+    if (l.even && !l.values && nearest<false>(k, v, l, way)) return true;
+    if (l.even && l.values && nearest<true>(k, v, l, way)) return true;
     NOT_UNROLLED for (int c = 0; c < n; c++) { // in registers
       float32 one = v[0];
       UNROLL for (int i = 1; i < n; i++) one = i == c ? v[i] : one;
@@ -345,13 +435,10 @@ template <class Way> struct entries<Way, float32> {
   }
 };
 
-// On the ladder of every float32, the level.
+// On the ladder of every float32, the number of the level.
 template <bool under> struct entries<every<under, float32>, float32> {
-  template <class V, int n> inlined bool of(int (&k)[n], const V &v, const ladder &l, const every<under, float32> &) {
-    UNROLL for (int c = 0; c < n; c++) {
-      int b = as<int>(v[c]), sign = b >> 31; // all bits of a negative value
-      k[c] = (b ^ (sign & 0x7fffffff)) - sign;
-    }
+  template <class V, int n> inlined bool of(int (&k)[n], const V &v, const ladder &l, const every<under, float32> &way) {
+    UNROLL for (int c = 0; c < n; c++) k[c] = way.number(as<int>(v[c]));
     return l.top != l.n - 1;
   }
 };
@@ -364,7 +451,7 @@ struct slab {
 };
 
 // What a thread reads of a plane, and one of the lanes of each row of the column before.
-template <class T> struct loaded {
+template <class T, int held> struct loaded {
   typedef T vector __attribute__((vector_size(wide * sizeof(T))));
   vector v[held + 1];
   T before;
@@ -376,24 +463,29 @@ enum alignment { unaligned, aligned, unknown };
 
 template <class Way, class T> struct columns {
   typedef typename Way::one one;
+  static const int held = rows_of<one>;
+  typedef loaded<T, held> plane_of;
   const T *image;
   slab s;
   ladder l;
   Way way;
   int x;              // column
-  int rows[held + 1]; // where they begin in a plane
+  int rows[held + 1]; // where the thread's columns begin in a plane, or some others where it has none
+  int columns_on[wide]; // how many columns ahead each is, the last one of the image at most
   bool there[held + 1];
   int seam;           // the column before the warp's, in the row whose number the lane has, or -1
-  bool inside;        // all rows and columns are there
+  bool inside;        // all rows are there, and all columns where words are read that may have others
 
   member int row(int y) const { return y >= 0 && y < s.h ? y * s.w : s.rings & 2 ? 0 : -1; }
   member void place(int at, int y) {
     x = at + wide * l.lane;
+    int from = x < s.w ? x : 0;
+    UNROLL for (int c = 0; c < wide; c++) columns_on[c] = from + c < s.w ? c : planted(fault::outside) ? -from : s.w - 1 - from;
     int before = at ? at - 1 : s.rings & 1 ? s.w - 1 : -1;
-    inside = at + across <= s.w;
+    inside = sizeof(T) > 1 || s.w % wide == 0 || at + across <= s.w;
     UNROLL for (int r = 0; r <= held; r++) {
       int begin = row(y + r - (planted(fault::row) && r == held));
-      there[r] = begin >= 0, rows[r] = there[r] ? begin : 0;
+      there[r] = begin >= 0, rows[r] = from + (there[r] ? begin : 0);
       inside &= there[r];
     }
     seam = row(y + (l.lane < held ? l.lane : held));
@@ -403,53 +495,70 @@ template <class Way, class T> struct columns {
   member const T *plane(int z, bool &there) const {
     there = z >= 0 && z < s.slices;
     if (!there && s.rings & 4) z = 0, there = true;
-    return image + (there ? (int64)(z - s.first) * s.h * s.w : 0);
+    return image + multiply_wide(there ? z - s.first : 0, s.h * s.w);
   }
-  member void load_before(loaded<T> &to, const T *plane) const { to.before = plane[seam < 0 ? 0 : seam]; }
-  template <alignment a> member void load(loaded<T> &to, const T *plane, int r) const {
-    const T *p = plane + rows[r];
+  member void load_before(plane_of &to, const T *plane) const { to.before = plane[seam < 0 ? 0 : seam]; }
+  template <alignment a> member void load(plane_of &to, const T *plane, int r) const {
+    const T *p = after(plane, rows[r]);
     if (a == aligned || (a == unknown && s.w % wide == 0)) {
-      to.v[r] = *(const typename loaded<T>::vector *)(p + (x < s.w ? x : 0));
+      to.v[r] = *(const typename plane_of::vector *)p;
     } else if constexpr (sizeof(T) == 1) { // words, of which there may be no next one
-      p += x < s.w ? x : 0;
       int odd = (int)(int64)p & 3;
       const unsigned *word = (const unsigned *)(p - odd);
-      to.v[r] = as<typename loaded<T>::vector>(shift_right(word[odd && x + wide - odd < s.w], word[0], 8 * odd));
+      to.v[r] = as<typename plane_of::vector>(shift_right(word[odd && x + wide - odd < s.w], word[0], 8 * odd));
     } else {
-      UNROLL for (int c = 0; c < wide; c++) to.v[r][c] = p[x + c < s.w ? x + c : 0];
+      UNROLL for (int c = 0; c < wide; c++) to.v[r][c] = *after(p, columns_on[c]);
     }
   }
-  template <alignment a> member void load(loaded<T> &to, int z) const {
+  template <alignment a> member void load(plane_of &to, int z) const {
     const T *p = plane(z, to.there);
     load_before(to, p);
     UNROLL for (int r = 0; r <= held; r++) load<a>(to, p, r);
   }
   // The columns before the warp's, of which each lane has that of its row.
-  member one look_before(const loaded<T> &in) const {
+  member one look_before(const plane_of &in) const {
     int k[1];
     bool none = entries<Way, T>::of(k, &in.before, l, way);
-    if (!in.there || seam < 0 || (!none && k[0] == l.n - 1 + Way::origin())) k[0] = way.outside;
+    if (!in.there || seam < 0 || (!none && k[0] == way.beyond(l))) k[0] = way.outside;
     return way.at(k[0]);
   }
-  // A row: the column before, and the thread's.
-  member void look_up(one (&to)[1 + wide], const loaded<T> &in, one first, int r) const {
-    int k[wide];
-    bool none = entries<Way, T>::of(k, in.v[r], l, way) && inside && in.there;
+  // Entries of rows from one on. A column beyond the last one is like it: nothing falls to what is
+  // outside, or where that is the least, rises from it.
+  template <int n> member void find(int (&k)[n][wide], const plane_of &in, int first) const {
+    T v[n * wide];
+    int flat[n * wide];
+    UNROLL for (int i = 0; i < n * wide; i++) v[i] = in.v[first + i / wide][i % wide];
+    bool none = entries<Way, T>::of(flat, v, l, way) && inside && in.there;
+    UNROLL for (int i = 0; i < n * wide; i++) k[i / wide][i % wide] = flat[i];
     if (!none) {
-      UNROLL for (int c = 0; c < wide; c++)
-        if (!in.there || !there[r] || (x + c >= s.w && !planted(fault::outside)) || k[c] == l.n - 1 + Way::origin()) k[c] = way.outside;
+      UNROLL for (int r = 0; r < n; r++)
+        UNROLL for (int c = 0; c < wide; c++) {
+          if (sizeof(T) == 1 && c && x + c >= s.w && !planted(fault::outside)) k[r][c] = k[r][c - 1];
+          if (!in.there || !there[first + r] || k[r][c] == way.beyond(l)) k[r][c] = way.outside;
+        }
     }
+  }
+  // Whether the thread's columns add anything.
+  member bool adds() const { return x < s.w || planted(fault::outside); }
+  // A row: the thread's columns, and before them the last one of the lane before.
+  member void look_up(one (&to)[1 + wide], const int (&k)[wide]) const {
     UNROLL for (int c = 0; c < wide; c++) to[1 + c] = way.at(k[c]);
-    one last = before(to[wide]), seam = from(first, r);
-    if (planted(fault::seam)) seam = to[1];
-    to[0] = l.lane ? last : seam;
+    to[0] = before(to[wide]);
+    if (planted(fault::seam) && !l.lane) to[0] = to[1];
   }
 };
+
+// What lanes looked up for the first lane, which has none before it, where a register each has it.
+template <class one> inlined void take_seam(one &to, one seams, int r, int lane) {
+  one seam = from(seams, r);
+  if (!lane && !planted(fault::seam)) to = seam;
+}
 
 // What a warp holds of the last plane, places of weights in registers, weights in shared memory:
 // so many registers would leave room for fewer warps.
 template <class one> struct plane_held {
-  one rows[held + 1][1 + wide];
+  static const int held = rows_of<one>;
+  one rows[held + 1][1 + wide], seams;
   member plane_held(int, int) {}
   member void get(one (&to)[1 + wide], int r) const {
     UNROLL for (int c = 0; c <= wide; c++) to[c] = rows[r][c];
@@ -457,11 +566,18 @@ template <class one> struct plane_held {
   member void put(const one (&from)[1 + wide], int r) {
     UNROLL for (int c = 0; c <= wide; c++) rows[r][c] = from[c];
   }
+  member void put_seams(one of, int) { seams = of; }
+  member void get_seam(one &to, int r, int lane) const { take_seam(to, seams, r, lane); }
 };
+// The seams of two planes take turns, so that nobody waits but for those of this one.
 template <> struct plane_held<weight> {
-  unsigned mine;
-  member plane_held(int bytes, int lane)
-      : mine(shared_address(block_changes) + bytes + (thread_x() >> 5) * ((held + 1) * (1 + wide) * 256) + 8 * lane) {}
+  static const int held = rows_of<weight>;
+  static const int seam_bytes = 8 * (held + 1), bytes = (held + 1) * (1 + wide) * 256 + 2 * seam_bytes;
+  unsigned mine, seams, other;
+  member plane_held(int beside, int lane) {
+    unsigned warp = shared_address(block_changes) + beside + (thread_x() >> 5) * bytes;
+    mine = warp + 8 * lane, seams = warp + bytes - seam_bytes, other = seams - seam_bytes;
+  }
   member unsigned at(int r, int c) const { return mine + 256 * ((1 + wide) * r + c); }
   member void get(weight (&to)[1 + wide], int r) const {
     UNROLL for (int c = 0; c <= wide; c++) to[c] = load(at(r, c));
@@ -469,18 +585,28 @@ template <> struct plane_held<weight> {
   member void put(const weight (&from)[1 + wide], int r) const {
     UNROLL for (int c = 0; c <= wide; c++) store(at(r, c), from[c]);
   }
+  member void put_seams(weight of, int lane) {
+    unsigned now = other;
+    other = seams, seams = now;
+    if (lane <= held) store(seams + 8 * lane, of);
+    sync_warp();
+  }
+  member void get_seam(weight &to, int r, int lane) const {
+    if (!planted(fault::seam)) load_if(!lane, to, seams + 8 * r);
+  }
 };
 
 // Positions from ≤ z < to of a warp's columns and rows. The end of a row adds nothing: where
 // what is outside has the least weight, the falls to the voxel before are taken.
 template <alignment a, class Way, class T> inlined uint64 march(const columns<Way, T> &k, int from, int to) {
   typedef typename Way::one one;
+  const int held = rows_of<one>;
   // Where a warp holds weights, a row of the next plane is loaded when that of this one was looked
   // up, which takes fewer registers, but no row waits as long for its loads.
   const bool by_row = sizeof(one) == sizeof(weight);
   uint64 more = 0, less = 0;
   plane_held<one> last(Way::bytes, k.l.lane);
-  loaded<T> in;
+  loaded<T, held> in;
   k.template load<a>(in, from);
   {
     one some[1 + wide]; // of a plane that is not there: what it adds is taken off
@@ -488,34 +614,33 @@ template <alignment a, class Way, class T> inlined uint64 march(const columns<Wa
     UNROLL for (int r = 0; r <= held; r++) last.put(some, r);
   }
   NOT_UNROLLED for (int z = from; z <= to; z++) {
-    loaded<T> now = in;
+    loaded<T, held> now = in;
     bool there;
     const T *next = k.plane(z < to ? z + 1 : z, there);
     if (!by_row && z < to) k.template load<a>(in, z + 1);
-    one above[1 + wide], below[1 + wide], deep_above[1 + wide]; // of the row before, of this plane and of the last one
-    one first = k.look_before(now);
+    one below[1 + wide], deep_above[1 + wide]; // of the row before: of the last plane, and the least of both
+    last.put_seams(k.look_before(now), k.l.lane);
     if (by_row) k.load_before(in, next);
+    int entry[1][wide];
     UNROLL for (int r = 0; r <= held; r++) {
-      one v[1 + wide], under[1 + wide], deep[1 + wide];
-      k.look_up(v, now, first, r);
+      one deep[1 + wide], under[1 + wide];
+      k.find(entry, now, r);
+      k.look_up(deep, entry[0]);
+      last.get_seam(deep[0], r, k.l.lane);
       if (by_row) k.template load<a>(in, next, r);
       last.get(under, r);
-      UNROLL for (int c = 0; c <= wide; c++) deep[c] = least(under[c], v[c]);
+      last.put(deep, r);
+      UNROLL for (int c = 0; c <= wide; c++) lower(deep[c], under[c]);
       if (r > 0) {
-        one both[1 + wide], all[1 + wide];
-        UNROLL for (int c = 0; c <= wide; c++) {
-          both[c] = least(below[c], under[c]);
-          all[c] = least(deep_above[c], deep[c]);
-        }
         k.way.add_falls(less, below);
-        k.way.add_falls(more, both);
+        UNROLL for (int c = 0; c <= wide; c++) lower(below[c], under[c]);
+        k.way.add_falls(more, below);
         k.way.add_falls(more, deep_above);
-        k.way.add_falls(planted(fault::sign) ? more : less, all);
-        last.put(above, r - 1);
+        UNROLL for (int c = 0; c <= wide; c++) lower(deep_above[c], deep[c]);
+        k.way.add_falls(planted(fault::sign) ? more : less, deep_above);
       }
-      UNROLL for (int c = 0; c <= wide; c++) above[c] = v[c], below[c] = under[c], deep_above[c] = deep[c];
+      UNROLL for (int c = 0; c <= wide; c++) below[c] = under[c], deep_above[c] = deep[c];
     }
-    last.put(above, held);
     if (by_row) in.there = there;
     if (z == from) more = less = 0;
   }
@@ -525,25 +650,35 @@ template <alignment a, class Way, class T> inlined uint64 march(const columns<Wa
 // Positions from ≤ y < to of a 2D image's columns from x on, four at a time.
 template <alignment a, class Way, class T> inlined uint64 march_flat(columns<Way, T> &next, int x, int from, int to) {
   typedef typename Way::one one;
+  const int held = rows_of<one>;
   uint64 more = 0, less = 0;
   one last[1 + wide];
-  loaded<T> in;
+  loaded<T, held> in;
   next.place(x, from);
   next.template load<a>(in, 0);
-  next.look_up(last, in, next.look_before(in), 0);
+  {
+    one seams = next.look_before(in);
+    int entry[1][wide];
+    next.find(entry, in, 0);
+    next.look_up(last, entry[0]);
+    take_seam(last[0], seams, 0, next.l.lane);
+  }
   next.place(x, from + 1);
   next.template load<a>(in, 0);
   NOT_UNROLLED for (int y = from; y < to; y += held) {
     columns<Way, T> k = next;
-    loaded<T> now = in;
+    loaded<T, held> now = in;
     if (y + held < to) {
       next.place(x, y + held + 1 - planted(fault::step));
       next.template load<a>(in, 0);
     }
-    one first = k.look_before(now);
+    one seams = k.look_before(now);
+    int entry[held][wide];
+    k.find(entry, now, 0);
     UNROLL for (int r = 0; r < held && y + r < to; r++) {
       one v[1 + wide], both[1 + wide];
-      k.look_up(v, now, first, r);
+      k.look_up(v, entry[r]);
+      take_seam(v[0], seams, r, k.l.lane);
       UNROLL for (int c = 0; c <= wide; c++) both[c] = least(last[c], v[c]);
       k.way.add_falls(more, last);
       k.way.add_falls(planted(fault::sign) ? more : less, both);
@@ -557,6 +692,7 @@ template <alignment a, class Way, class T> inlined uint64 march_flat(columns<Way
 // a 2D image those along y. The weights are shifted to the left by a number of bits.
 template <bool flat, class Way, class T>
 inlined void add_up(const T *image, const slab &s, int from, int to, int segment, const ladder &l, int shift, int64 *sum) {
+  const int held = rows_of<typename Way::one>;
   columns<Way, T> k{image, s, l};
   k.way.begin(l);
   int64 n = (s.w + across - 1) / across, groups = flat ? 1 : (s.h + held) / held, segments = (to - from + segment - 1) / segment;
@@ -565,15 +701,17 @@ inlined void add_up(const T *image, const slab &s, int from, int to, int segment
   for (int64 item = (int64)block_x() * (threads() >> 5) + (thread_x() >> 5); item < n * groups * segments; item += warps) {
     int z = from + (int)(item / n / groups) * segment, end = to - z < segment ? to : z + segment, x = (int)(item % n) * across;
     if (planted(fault::segment) && end < to) end--;
+    uint64 all;
     const bool brief = sizeof(T) > 1 && (flat || Way::seldom);
     if (flat) {
-      if (brief) mine += (int64)march_flat<unknown>(k, x, z, end) >> shift;
-      else mine += (int64)(vectors ? march_flat<aligned>(k, x, z, end) : march_flat<unaligned>(k, x, z, end)) >> shift;
+      if (brief) all = march_flat<unknown>(k, x, z, end);
+      else all = vectors ? march_flat<aligned>(k, x, z, end) : march_flat<unaligned>(k, x, z, end);
     } else {
       k.place(x, (int)(item / n % groups) * held - 1);
-      if (brief) mine += (int64)march<unknown>(k, z, end) >> shift;
-      else mine += (int64)(vectors ? march<aligned>(k, z, end) : march<unaligned>(k, z, end)) >> shift;
+      if (brief) all = march<unknown>(k, z, end);
+      else all = vectors ? march<aligned>(k, z, end) : march<unaligned>(k, z, end);
     }
+    if (k.adds()) mine += (int64)all >> shift;
   }
   UNROLL for (int d = 16; d; d >>= 1) {
     unsigned hi = from_lane((unsigned)((uint64)mine >> 32), l.lane ^ d), lo = from_lane((unsigned)mine, l.lane ^ d);

@@ -25,12 +25,16 @@ func timesInField(a, b uint64) uint64 {
 //	4096,    4  the number of the level of 0
 //	4100,    4  1, or −1 where weights descend
 //	4104,    8  what all weights have in common
-type block [4112]byte
+//	4160, 4096  the factors again: of the first bytes all lowest bytes, and so on
+type block [8256]byte
 
 func newBlock(w weights) []uint64 {
 	var b block
 	for i, f := range w.factors {
 		binary.LittleEndian.PutUint32(b[4*i:], uint32(f))
+		for j := range 4 {
+			b[4160+i>>8<<10+j<<8+i&255] = byte(f >> (8 * j))
+		}
 	}
 	binary.LittleEndian.PutUint32(b[4096:], grid.EveryLevel(0)+uint32(w.first()))
 	sign := int32(1)

@@ -3,6 +3,8 @@
 package fingerprint
 
 import (
+	"unsafe"
+
 	"eccbench/internal/grid"
 	"eccbench/internal/isa"
 )
@@ -66,10 +68,26 @@ func vectorised(l grid.Ladder, name string) vectors {
 
 // multiplying gives the weights of float32 values on the ladder of every float32.
 func multiplying(name string) func(dst, table *uint64, src *byte, n, ahead int) int {
-	if name == isa.Portable {
+	switch {
+	case name == isa.Portable:
 		return nil
+	case name == isa.AVX512 && isa.Bytes():
+		return everyOfBytes
 	}
 	return everyavx2
+}
+
+// everyOfBytes looks up whole groups, of which the last one begins where it ends with the last value.
+func everyOfBytes(dst, table *uint64, src *byte, n, ahead int) int {
+	const group = 64
+	if n < group {
+		return everyavx2(dst, table, src, n, ahead)
+	}
+	if done := everybytesavx512(dst, table, src, n, ahead); done < n {
+		at := n - group
+		everybytesavx512((*uint64)(unsafe.Add(unsafe.Pointer(dst), 8*at)), table, (*byte)(unsafe.Add(unsafe.Pointer(src), 4*at)), group, ahead)
+	}
+	return n
 }
 
 // exactly is the wish for values that are levels' own, beside the last level.

@@ -106,6 +106,11 @@ func signedvolumegreatestavx512(below *byte, above *byte, stride int, columns in
 //go:noescape
 func signedareagreatestavx512(below *byte, stride int, columns int, rows int, to *byte, apart int, counts *[4]int64)
 
+// everybytesavx512 gives the weights of float32 values on the ladder of every float32, and returns of how many of n.
+//
+//go:noescape
+func everybytesavx512(dst *uint64, table *uint64, src *byte, n int, ahead int) int
+
 // alternateavx512 adds up the entries of n times 64 bytes with even places, less those with odd ones.
 //
 //go:noescape

@@ -2394,6 +2394,512 @@ last:
 	VZEROUPPER
 	RET
 
+// func everybytesavx512(dst *uint64, table *uint64, src *byte, n int, ahead int) int
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VBMI, MMX+
+TEXT ·everybytesavx512(SB), NOSPLIT, $0-48
+	VPTERNLOGD   $0xff, Z0, Z0, Z0
+	VPSLLD       $0x1f, Z0, Z3
+	VPSRLQ       $0x21, Z0, Z0
+	MOVQ         table+8(FP), AX
+	VPBROADCASTD 4100(AX), Z1
+	VPSRAD       $0x1f, Z1, Z1
+	MOVQ         table+8(FP), AX
+	VPBROADCASTD 4096(AX), Z2
+	VPSUBD       Z1, Z2, Z2
+	MOVQ         dst+0(FP), AX
+	MOVQ         table+8(FP), CX
+	MOVQ         src+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVQ         ahead+32(FP), SI
+	ADDQ         DX, SI
+	XORQ         DI, DI
+	SUBQ         $0x40, BX
+	JL           stop
+
+group:
+	PREFETCHT1   (SI)(DI*4)
+	PREFETCHT1   64(SI)(DI*4)
+	PREFETCHT1   128(SI)(DI*4)
+	PREFETCHT1   192(SI)(DI*4)
+	VMOVDQU32    (DX)(DI*4), Z4
+	VPMOVD2M     Z4, K1
+	VPSUBD       Z4, Z3, K1, Z4
+	VPXORD       Z1, Z4, Z4
+	VPADDD       Z2, Z4, Z4
+	VPSHUFB      everybytes<>+0(SB), Z4, Z5
+	VMOVDQU32    64(DX)(DI*4), Z6
+	VPMOVD2M     Z6, K1
+	VPSUBD       Z6, Z3, K1, Z6
+	VPXORD       Z1, Z6, Z6
+	VPADDD       Z2, Z6, Z6
+	VPSHUFB      everybytes<>+0(SB), Z6, Z7
+	VMOVDQU32    128(DX)(DI*4), Z8
+	VPMOVD2M     Z8, K1
+	VPSUBD       Z8, Z3, K1, Z8
+	VPXORD       Z1, Z8, Z8
+	VPADDD       Z2, Z8, Z8
+	VPSHUFB      everybytes<>+0(SB), Z8, Z9
+	VMOVDQU32    192(DX)(DI*4), Z10
+	VPMOVD2M     Z10, K1
+	VPSUBD       Z10, Z3, K1, Z10
+	VPXORD       Z1, Z10, Z10
+	VPADDD       Z2, Z10, Z10
+	VPSHUFB      everybytes<>+0(SB), Z10, Z11
+	VPUNPCKLDQ   Z7, Z5, Z12
+	VPUNPCKHDQ   Z7, Z5, Z5
+	VPUNPCKLDQ   Z11, Z9, Z7
+	VPUNPCKHDQ   Z11, Z9, Z9
+	VPUNPCKLQDQ  Z7, Z12, Z11
+	VPUNPCKHQDQ  Z7, Z12, Z7
+	VPUNPCKLQDQ  Z9, Z5, Z12
+	VPUNPCKHQDQ  Z9, Z5, Z5
+	VPMOVB2M     Z5, K1
+	VMOVDQA64    Z5, Z9
+	VMOVDQA64    Z5, Z13
+	VMOVDQU8     4160(CX), Z14
+	VPERMI2B     4224(CX), Z14, Z9
+	VMOVDQU8     4288(CX), Z14
+	VPERMI2B     4352(CX), Z14, Z13
+	VMOVDQU8     Z13, K1, Z9
+	VMOVDQA64    Z5, Z13
+	VMOVDQA64    Z5, Z14
+	VMOVDQU8     4416(CX), Z15
+	VPERMI2B     4480(CX), Z15, Z13
+	VMOVDQU8     4544(CX), Z15
+	VPERMI2B     4608(CX), Z15, Z14
+	VMOVDQU8     Z14, K1, Z13
+	VMOVDQA64    Z5, Z14
+	VMOVDQA64    Z5, Z15
+	VMOVDQU8     4672(CX), Z16
+	VPERMI2B     4736(CX), Z16, Z14
+	VMOVDQU8     4800(CX), Z16
+	VPERMI2B     4864(CX), Z16, Z15
+	VMOVDQU8     Z15, K1, Z14
+	VMOVDQA64    Z5, Z15
+	VMOVDQA64    Z5, Z5
+	VMOVDQU8     4928(CX), Z16
+	VPERMI2B     4992(CX), Z16, Z15
+	VMOVDQU8     5056(CX), Z16
+	VPERMI2B     5120(CX), Z16, Z5
+	VMOVDQU8     Z5, K1, Z15
+	VPUNPCKLBW   Z13, Z9, Z5
+	VPUNPCKHBW   Z13, Z9, Z13
+	VPUNPCKLBW   Z15, Z14, Z9
+	VPUNPCKHBW   Z15, Z14, Z14
+	VPUNPCKLWD   Z9, Z5, Z15
+	VPUNPCKHWD   Z9, Z5, Z5
+	VPUNPCKLWD   Z14, Z13, Z9
+	VPUNPCKHWD   Z14, Z13, Z13
+	VPMOVB2M     Z12, K1
+	VMOVDQA64    Z12, Z14
+	VMOVDQA64    Z12, Z16
+	VMOVDQU8     5184(CX), Z17
+	VPERMI2B     5248(CX), Z17, Z14
+	VMOVDQU8     5312(CX), Z17
+	VPERMI2B     5376(CX), Z17, Z16
+	VMOVDQU8     Z16, K1, Z14
+	VMOVDQA64    Z12, Z16
+	VMOVDQA64    Z12, Z17
+	VMOVDQU8     5440(CX), Z18
+	VPERMI2B     5504(CX), Z18, Z16
+	VMOVDQU8     5568(CX), Z18
+	VPERMI2B     5632(CX), Z18, Z17
+	VMOVDQU8     Z17, K1, Z16
+	VMOVDQA64    Z12, Z17
+	VMOVDQA64    Z12, Z18
+	VMOVDQU8     5696(CX), Z19
+	VPERMI2B     5760(CX), Z19, Z17
+	VMOVDQU8     5824(CX), Z19
+	VPERMI2B     5888(CX), Z19, Z18
+	VMOVDQU8     Z18, K1, Z17
+	VMOVDQA64    Z12, Z18
+	VMOVDQA64    Z12, Z12
+	VMOVDQU8     5952(CX), Z19
+	VPERMI2B     6016(CX), Z19, Z18
+	VMOVDQU8     6080(CX), Z19
+	VPERMI2B     6144(CX), Z19, Z12
+	VMOVDQU8     Z12, K1, Z18
+	VPUNPCKLBW   Z16, Z14, Z12
+	VPUNPCKHBW   Z16, Z14, Z16
+	VPUNPCKLBW   Z18, Z17, Z14
+	VPUNPCKHBW   Z18, Z17, Z17
+	VPUNPCKLWD   Z14, Z12, Z18
+	VPUNPCKHWD   Z14, Z12, Z12
+	VPUNPCKLWD   Z17, Z16, Z14
+	VPUNPCKHWD   Z17, Z16, Z16
+	VPMULUDQ     Z15, Z18, Z17
+	VPSRLQ       $0x20, Z15, Z15
+	VPSRLQ       $0x20, Z18, Z18
+	VPMULUDQ     Z15, Z18, Z15
+	VPSRLQ       $0x1f, Z17, Z18
+	VPANDQ       Z0, Z17, Z17
+	VPADDQ       Z18, Z17, Z17
+	VPSRLQ       $0x1f, Z15, Z18
+	VPANDQ       Z0, Z15, Z15
+	VPADDQ       Z18, Z15, Z15
+	VPMULUDQ     Z5, Z12, Z18
+	VPSRLQ       $0x20, Z5, Z5
+	VPSRLQ       $0x20, Z12, Z12
+	VPMULUDQ     Z5, Z12, Z5
+	VPSRLQ       $0x1f, Z18, Z12
+	VPANDQ       Z0, Z18, Z18
+	VPADDQ       Z12, Z18, Z18
+	VPSRLQ       $0x1f, Z5, Z12
+	VPANDQ       Z0, Z5, Z5
+	VPADDQ       Z12, Z5, Z5
+	VPMULUDQ     Z9, Z14, Z12
+	VPSRLQ       $0x20, Z9, Z9
+	VPSRLQ       $0x20, Z14, Z14
+	VPMULUDQ     Z9, Z14, Z9
+	VPSRLQ       $0x1f, Z12, Z14
+	VPANDQ       Z0, Z12, Z12
+	VPADDQ       Z14, Z12, Z12
+	VPSRLQ       $0x1f, Z9, Z14
+	VPANDQ       Z0, Z9, Z9
+	VPADDQ       Z14, Z9, Z9
+	VPMULUDQ     Z13, Z16, Z14
+	VPSRLQ       $0x20, Z13, Z13
+	VPSRLQ       $0x20, Z16, Z16
+	VPMULUDQ     Z13, Z16, Z13
+	VPSRLQ       $0x1f, Z14, Z16
+	VPANDQ       Z0, Z14, Z14
+	VPADDQ       Z16, Z14, Z14
+	VPSRLQ       $0x1f, Z13, Z16
+	VPANDQ       Z0, Z13, Z13
+	VPADDQ       Z16, Z13, Z13
+	VPMOVB2M     Z7, K1
+	VMOVDQA64    Z7, Z16
+	VMOVDQA64    Z7, Z19
+	VMOVDQU8     6208(CX), Z20
+	VPERMI2B     6272(CX), Z20, Z16
+	VMOVDQU8     6336(CX), Z20
+	VPERMI2B     6400(CX), Z20, Z19
+	VMOVDQU8     Z19, K1, Z16
+	VMOVDQA64    Z7, Z19
+	VMOVDQA64    Z7, Z20
+	VMOVDQU8     6464(CX), Z21
+	VPERMI2B     6528(CX), Z21, Z19
+	VMOVDQU8     6592(CX), Z21
+	VPERMI2B     6656(CX), Z21, Z20
+	VMOVDQU8     Z20, K1, Z19
+	VMOVDQA64    Z7, Z20
+	VMOVDQA64    Z7, Z21
+	VMOVDQU8     6720(CX), Z22
+	VPERMI2B     6784(CX), Z22, Z20
+	VMOVDQU8     6848(CX), Z22
+	VPERMI2B     6912(CX), Z22, Z21
+	VMOVDQU8     Z21, K1, Z20
+	VMOVDQA64    Z7, Z21
+	VMOVDQA64    Z7, Z7
+	VMOVDQU8     6976(CX), Z22
+	VPERMI2B     7040(CX), Z22, Z21
+	VMOVDQU8     7104(CX), Z22
+	VPERMI2B     7168(CX), Z22, Z7
+	VMOVDQU8     Z7, K1, Z21
+	VPUNPCKLBW   Z19, Z16, Z7
+	VPUNPCKHBW   Z19, Z16, Z19
+	VPUNPCKLBW   Z21, Z20, Z16
+	VPUNPCKHBW   Z21, Z20, Z20
+	VPUNPCKLWD   Z16, Z7, Z21
+	VPUNPCKHWD   Z16, Z7, Z7
+	VPUNPCKLWD   Z20, Z19, Z16
+	VPUNPCKHWD   Z20, Z19, Z19
+	VPMOVB2M     Z11, K1
+	VMOVDQA64    Z11, Z20
+	VMOVDQA64    Z11, Z22
+	VMOVDQU8     7232(CX), Z23
+	VPERMI2B     7296(CX), Z23, Z20
+	VMOVDQU8     7360(CX), Z23
+	VPERMI2B     7424(CX), Z23, Z22
+	VMOVDQU8     Z22, K1, Z20
+	VMOVDQA64    Z11, Z22
+	VMOVDQA64    Z11, Z23
+	VMOVDQU8     7488(CX), Z24
+	VPERMI2B     7552(CX), Z24, Z22
+	VMOVDQU8     7616(CX), Z24
+	VPERMI2B     7680(CX), Z24, Z23
+	VMOVDQU8     Z23, K1, Z22
+	VMOVDQA64    Z11, Z23
+	VMOVDQA64    Z11, Z24
+	VMOVDQU8     7744(CX), Z25
+	VPERMI2B     7808(CX), Z25, Z23
+	VMOVDQU8     7872(CX), Z25
+	VPERMI2B     7936(CX), Z25, Z24
+	VMOVDQU8     Z24, K1, Z23
+	VMOVDQA64    Z11, Z24
+	VMOVDQA64    Z11, Z11
+	VMOVDQU8     8000(CX), Z25
+	VPERMI2B     8064(CX), Z25, Z24
+	VMOVDQU8     8128(CX), Z25
+	VPERMI2B     8192(CX), Z25, Z11
+	VMOVDQU8     Z11, K1, Z24
+	VPUNPCKLBW   Z22, Z20, Z11
+	VPUNPCKHBW   Z22, Z20, Z22
+	VPUNPCKLBW   Z24, Z23, Z20
+	VPUNPCKHBW   Z24, Z23, Z23
+	VPUNPCKLWD   Z20, Z11, Z24
+	VPUNPCKHWD   Z20, Z11, Z11
+	VPUNPCKLWD   Z23, Z22, Z20
+	VPUNPCKHWD   Z23, Z22, Z22
+	VPMULUDQ     Z21, Z24, Z23
+	VPSRLQ       $0x20, Z21, Z21
+	VPSRLQ       $0x20, Z24, Z24
+	VPMULUDQ     Z21, Z24, Z21
+	VPSRLQ       $0x1f, Z23, Z24
+	VPANDQ       Z0, Z23, Z23
+	VPADDQ       Z24, Z23, Z23
+	VPSRLQ       $0x1f, Z21, Z24
+	VPANDQ       Z0, Z21, Z21
+	VPADDQ       Z24, Z21, Z21
+	VPMULUDQ     Z7, Z11, Z24
+	VPSRLQ       $0x20, Z7, Z7
+	VPSRLQ       $0x20, Z11, Z11
+	VPMULUDQ     Z7, Z11, Z7
+	VPSRLQ       $0x1f, Z24, Z11
+	VPANDQ       Z0, Z24, Z24
+	VPADDQ       Z11, Z24, Z24
+	VPSRLQ       $0x1f, Z7, Z11
+	VPANDQ       Z0, Z7, Z7
+	VPADDQ       Z11, Z7, Z7
+	VPMULUDQ     Z16, Z20, Z11
+	VPSRLQ       $0x20, Z16, Z16
+	VPSRLQ       $0x20, Z20, Z20
+	VPMULUDQ     Z16, Z20, Z16
+	VPSRLQ       $0x1f, Z11, Z20
+	VPANDQ       Z0, Z11, Z11
+	VPADDQ       Z20, Z11, Z11
+	VPSRLQ       $0x1f, Z16, Z20
+	VPANDQ       Z0, Z16, Z16
+	VPADDQ       Z20, Z16, Z16
+	VPMULUDQ     Z19, Z22, Z20
+	VPSRLQ       $0x20, Z19, Z19
+	VPSRLQ       $0x20, Z22, Z22
+	VPMULUDQ     Z19, Z22, Z19
+	VPSRLQ       $0x1f, Z20, Z22
+	VPANDQ       Z0, Z20, Z20
+	VPADDQ       Z22, Z20, Z20
+	VPSRLQ       $0x1f, Z19, Z22
+	VPANDQ       Z0, Z19, Z19
+	VPADDQ       Z22, Z19, Z19
+	MOVL         $0x00200000, R8
+	VPBROADCASTD R8, Z22
+	VPADDD       Z22, Z4, Z4
+	VPMULUDQ     Z23, Z17, Z17
+	VPSRLQ       $0x1f, Z17, Z23
+	VPANDQ       Z0, Z17, Z17
+	VPADDQ       Z23, Z17, Z17
+	VPSRLQ       $0x1f, Z17, Z23
+	VPANDQ       Z0, Z17, Z17
+	VPADDQ       Z23, Z17, Z17
+	VPSUBQ       Z0, Z17, Z23
+	VPMINUQ      Z23, Z17, Z17
+	VPSLLQ       $0x20, Z4, Z23
+	VPSRLQ       $0x01, Z23, Z23
+	VPADDQ       Z23, Z17, Z17
+	VPMULUDQ     Z21, Z15, Z15
+	VPSRLQ       $0x1f, Z15, Z21
+	VPANDQ       Z0, Z15, Z15
+	VPADDQ       Z21, Z15, Z15
+	VPSRLQ       $0x1f, Z15, Z21
+	VPANDQ       Z0, Z15, Z15
+	VPADDQ       Z21, Z15, Z15
+	VPSUBQ       Z0, Z15, Z21
+	VPMINUQ      Z21, Z15, Z15
+	VPSRLQ       $0x20, Z4, Z4
+	VPSLLQ       $0x1f, Z4, Z4
+	VPADDQ       Z4, Z15, Z15
+	VMOVDQU64    everyplaces<>+0(SB), Z4
+	VPERMI2Q     Z15, Z17, Z4
+	VMOVDQU64    Z4, (AX)(DI*8)
+	VMOVDQU64    everyplaces<>+64(SB), Z4
+	VPERMI2Q     Z15, Z17, Z4
+	VMOVDQU64    Z4, 64(AX)(DI*8)
+	VPADDD       Z22, Z6, Z6
+	VPMULUDQ     Z24, Z18, Z18
+	VPSRLQ       $0x1f, Z18, Z4
+	VPANDQ       Z0, Z18, Z18
+	VPADDQ       Z4, Z18, Z18
+	VPSRLQ       $0x1f, Z18, Z4
+	VPANDQ       Z0, Z18, Z18
+	VPADDQ       Z4, Z18, Z18
+	VPSUBQ       Z0, Z18, Z4
+	VPMINUQ      Z4, Z18, Z18
+	VPSLLQ       $0x20, Z6, Z4
+	VPSRLQ       $0x01, Z4, Z4
+	VPADDQ       Z4, Z18, Z18
+	VPMULUDQ     Z7, Z5, Z5
+	VPSRLQ       $0x1f, Z5, Z4
+	VPANDQ       Z0, Z5, Z5
+	VPADDQ       Z4, Z5, Z5
+	VPSRLQ       $0x1f, Z5, Z4
+	VPANDQ       Z0, Z5, Z5
+	VPADDQ       Z4, Z5, Z5
+	VPSUBQ       Z0, Z5, Z4
+	VPMINUQ      Z4, Z5, Z5
+	VPSRLQ       $0x20, Z6, Z4
+	VPSLLQ       $0x1f, Z4, Z4
+	VPADDQ       Z4, Z5, Z5
+	VMOVDQU64    everyplaces<>+0(SB), Z4
+	VPERMI2Q     Z5, Z18, Z4
+	VMOVDQU64    Z4, 128(AX)(DI*8)
+	VMOVDQU64    everyplaces<>+64(SB), Z4
+	VPERMI2Q     Z5, Z18, Z4
+	VMOVDQU64    Z4, 192(AX)(DI*8)
+	VPADDD       Z22, Z8, Z8
+	VPMULUDQ     Z11, Z12, Z12
+	VPSRLQ       $0x1f, Z12, Z4
+	VPANDQ       Z0, Z12, Z12
+	VPADDQ       Z4, Z12, Z12
+	VPSRLQ       $0x1f, Z12, Z4
+	VPANDQ       Z0, Z12, Z12
+	VPADDQ       Z4, Z12, Z12
+	VPSUBQ       Z0, Z12, Z4
+	VPMINUQ      Z4, Z12, Z12
+	VPSLLQ       $0x20, Z8, Z4
+	VPSRLQ       $0x01, Z4, Z4
+	VPADDQ       Z4, Z12, Z12
+	VPMULUDQ     Z16, Z9, Z9
+	VPSRLQ       $0x1f, Z9, Z4
+	VPANDQ       Z0, Z9, Z9
+	VPADDQ       Z4, Z9, Z9
+	VPSRLQ       $0x1f, Z9, Z4
+	VPANDQ       Z0, Z9, Z9
+	VPADDQ       Z4, Z9, Z9
+	VPSUBQ       Z0, Z9, Z4
+	VPMINUQ      Z4, Z9, Z9
+	VPSRLQ       $0x20, Z8, Z4
+	VPSLLQ       $0x1f, Z4, Z4
+	VPADDQ       Z4, Z9, Z9
+	VMOVDQU64    everyplaces<>+0(SB), Z4
+	VPERMI2Q     Z9, Z12, Z4
+	VMOVDQU64    Z4, 256(AX)(DI*8)
+	VMOVDQU64    everyplaces<>+64(SB), Z4
+	VPERMI2Q     Z9, Z12, Z4
+	VMOVDQU64    Z4, 320(AX)(DI*8)
+	VPADDD       Z22, Z10, Z10
+	VPMULUDQ     Z20, Z14, Z14
+	VPSRLQ       $0x1f, Z14, Z4
+	VPANDQ       Z0, Z14, Z14
+	VPADDQ       Z4, Z14, Z14
+	VPSRLQ       $0x1f, Z14, Z4
+	VPANDQ       Z0, Z14, Z14
+	VPADDQ       Z4, Z14, Z14
+	VPSUBQ       Z0, Z14, Z4
+	VPMINUQ      Z4, Z14, Z14
+	VPSLLQ       $0x20, Z10, Z4
+	VPSRLQ       $0x01, Z4, Z4
+	VPADDQ       Z4, Z14, Z14
+	VPMULUDQ     Z19, Z13, Z13
+	VPSRLQ       $0x1f, Z13, Z4
+	VPANDQ       Z0, Z13, Z13
+	VPADDQ       Z4, Z13, Z13
+	VPSRLQ       $0x1f, Z13, Z4
+	VPANDQ       Z0, Z13, Z13
+	VPADDQ       Z4, Z13, Z13
+	VPSUBQ       Z0, Z13, Z4
+	VPMINUQ      Z4, Z13, Z13
+	VPSRLQ       $0x20, Z10, Z4
+	VPSLLQ       $0x1f, Z4, Z4
+	VPADDQ       Z4, Z13, Z13
+	VMOVDQU64    everyplaces<>+0(SB), Z4
+	VPERMI2Q     Z13, Z14, Z4
+	VMOVDQU64    Z4, 384(AX)(DI*8)
+	VMOVDQU64    everyplaces<>+64(SB), Z4
+	VPERMI2Q     Z13, Z14, Z4
+	VMOVDQU64    Z4, 448(AX)(DI*8)
+	ADDQ         $0x40, DI
+	CMPQ         DI, BX
+	JLE          group
+
+stop:
+	VZEROUPPER
+	MOVQ DI, ret+40(FP)
+	RET
+
+DATA everybytes<>+0(SB)/1, $0x00
+DATA everybytes<>+1(SB)/1, $0x04
+DATA everybytes<>+2(SB)/1, $0x08
+DATA everybytes<>+3(SB)/1, $0x0c
+DATA everybytes<>+4(SB)/1, $0x01
+DATA everybytes<>+5(SB)/1, $0x05
+DATA everybytes<>+6(SB)/1, $0x09
+DATA everybytes<>+7(SB)/1, $0x0d
+DATA everybytes<>+8(SB)/1, $0x02
+DATA everybytes<>+9(SB)/1, $0x06
+DATA everybytes<>+10(SB)/1, $0x0a
+DATA everybytes<>+11(SB)/1, $0x0e
+DATA everybytes<>+12(SB)/1, $0x03
+DATA everybytes<>+13(SB)/1, $0x07
+DATA everybytes<>+14(SB)/1, $0x0b
+DATA everybytes<>+15(SB)/1, $0x0f
+DATA everybytes<>+16(SB)/1, $0x00
+DATA everybytes<>+17(SB)/1, $0x04
+DATA everybytes<>+18(SB)/1, $0x08
+DATA everybytes<>+19(SB)/1, $0x0c
+DATA everybytes<>+20(SB)/1, $0x01
+DATA everybytes<>+21(SB)/1, $0x05
+DATA everybytes<>+22(SB)/1, $0x09
+DATA everybytes<>+23(SB)/1, $0x0d
+DATA everybytes<>+24(SB)/1, $0x02
+DATA everybytes<>+25(SB)/1, $0x06
+DATA everybytes<>+26(SB)/1, $0x0a
+DATA everybytes<>+27(SB)/1, $0x0e
+DATA everybytes<>+28(SB)/1, $0x03
+DATA everybytes<>+29(SB)/1, $0x07
+DATA everybytes<>+30(SB)/1, $0x0b
+DATA everybytes<>+31(SB)/1, $0x0f
+DATA everybytes<>+32(SB)/1, $0x00
+DATA everybytes<>+33(SB)/1, $0x04
+DATA everybytes<>+34(SB)/1, $0x08
+DATA everybytes<>+35(SB)/1, $0x0c
+DATA everybytes<>+36(SB)/1, $0x01
+DATA everybytes<>+37(SB)/1, $0x05
+DATA everybytes<>+38(SB)/1, $0x09
+DATA everybytes<>+39(SB)/1, $0x0d
+DATA everybytes<>+40(SB)/1, $0x02
+DATA everybytes<>+41(SB)/1, $0x06
+DATA everybytes<>+42(SB)/1, $0x0a
+DATA everybytes<>+43(SB)/1, $0x0e
+DATA everybytes<>+44(SB)/1, $0x03
+DATA everybytes<>+45(SB)/1, $0x07
+DATA everybytes<>+46(SB)/1, $0x0b
+DATA everybytes<>+47(SB)/1, $0x0f
+DATA everybytes<>+48(SB)/1, $0x00
+DATA everybytes<>+49(SB)/1, $0x04
+DATA everybytes<>+50(SB)/1, $0x08
+DATA everybytes<>+51(SB)/1, $0x0c
+DATA everybytes<>+52(SB)/1, $0x01
+DATA everybytes<>+53(SB)/1, $0x05
+DATA everybytes<>+54(SB)/1, $0x09
+DATA everybytes<>+55(SB)/1, $0x0d
+DATA everybytes<>+56(SB)/1, $0x02
+DATA everybytes<>+57(SB)/1, $0x06
+DATA everybytes<>+58(SB)/1, $0x0a
+DATA everybytes<>+59(SB)/1, $0x0e
+DATA everybytes<>+60(SB)/1, $0x03
+DATA everybytes<>+61(SB)/1, $0x07
+DATA everybytes<>+62(SB)/1, $0x0b
+DATA everybytes<>+63(SB)/1, $0x0f
+GLOBL everybytes<>(SB), RODATA|NOPTR, $64
+
+DATA everyplaces<>+0(SB)/8, $0x0000000000000000
+DATA everyplaces<>+8(SB)/8, $0x0000000000000008
+DATA everyplaces<>+16(SB)/8, $0x0000000000000001
+DATA everyplaces<>+24(SB)/8, $0x0000000000000009
+DATA everyplaces<>+32(SB)/8, $0x0000000000000002
+DATA everyplaces<>+40(SB)/8, $0x000000000000000a
+DATA everyplaces<>+48(SB)/8, $0x0000000000000003
+DATA everyplaces<>+56(SB)/8, $0x000000000000000b
+DATA everyplaces<>+64(SB)/8, $0x0000000000000004
+DATA everyplaces<>+72(SB)/8, $0x000000000000000c
+DATA everyplaces<>+80(SB)/8, $0x0000000000000005
+DATA everyplaces<>+88(SB)/8, $0x000000000000000d
+DATA everyplaces<>+96(SB)/8, $0x0000000000000006
+DATA everyplaces<>+104(SB)/8, $0x000000000000000e
+DATA everyplaces<>+112(SB)/8, $0x0000000000000007
+DATA everyplaces<>+120(SB)/8, $0x000000000000000f
+GLOBL everyplaces<>(SB), RODATA|NOPTR, $128
+
 // func alternateavx512(table *[1280]byte, src *byte, n int) int64
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VBMI, AVX512VNNI
 TEXT ·alternateavx512(SB), NOSPLIT, $0-32

@@ -140,6 +140,7 @@ func main() {
 				t.turns(false, greatest)
 			}
 		}
+		everyBytes()
 		alternate(5, false)
 		alternate(4, true)
 	}

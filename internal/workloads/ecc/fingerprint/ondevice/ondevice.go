@@ -52,16 +52,15 @@ func (f *function) tableBytes() int64 { return 8 * int64(len(f.Weights)+1) }
 const (
 	mostThreads = 512
 	columns     = 128 // of a warp
-	rows        = 4
 	// mostShared is what copies of a table may take together, which leaves the rest to the
 	// cache; a table alone may take more.
 	mostShared  = 144 << 10
-	mostCopies  = 4              // log₂: the lanes of half a warp have one each
-	factorBytes = 257 << 8       // of factors, of which the lanes of half a warp have copies
-	heldBytes   = 5 * 5 * 8 * 32 // that a warp holds a plane's weights in
-	reserve     = 1 << 10        // of shared memory, for what the driver has there
-	mostSegment = 8192           // planes: a thread's sum of shifted weights has 63 bits
-	mostEven    = 1 << 20        // levels whose numbers come out of four roundings to float32
+	mostCopies  = 4                       // log₂: the lanes of half a warp have one each
+	factorBytes = 257<<8 + 4096           // of factors, of which the lanes of half a warp have copies, and before them
+	heldBytes   = (5 + 1) * (5*8*32 + 16) // that a warp holds a plane's weights in
+	reserve     = 1 << 10                 // of shared memory, for what the driver has there
+	mostSegment = 8192                    // planes: a thread's sum of shifted weights has 63 bits
+	mostEven    = 1 << 20                 // levels whose numbers come out of four roundings to float32
 )
 
 // countable reports whether kernels count along an image's axes, and in a slice, by int32.
@@ -178,6 +177,14 @@ func (f *function) setEntries(n int64) {
 	}
 }
 
+// rows is how many a warp takes at a time: more where it holds weights.
+func (o *Looker) rows() int64 {
+	if o.way == "places" {
+		return 4
+	}
+	return 5
+}
+
 // load loads the kernel.
 func (o *Looker) load(t grid.Type) (err error) {
 	kernel := "fingerprint"
@@ -254,7 +261,7 @@ func (o *Looker) arrange(f *function) error {
 
 // segment is how many planes a warp marches through, of a 2D image rows. It reads one more, so few
 // long segments are cheap, but the last turn of all warps is to be full.
-func segment(s grid.Shape, positions, warps int64) int64 {
+func segment(s grid.Shape, rows, positions, warps int64) int64 {
 	items := (s.W + columns - 1) / columns
 	if s.Dim() == 3 {
 		items *= (s.H + rows) / rows
@@ -330,7 +337,7 @@ func (o *Looker) add(image any, first, from, to int64) error {
 		from, to = -1, s.H
 	}
 	for _, f := range o.functions {
-		length := segment(s, to-from, f.launch.Grid.X*f.launch.Block.X/32)
+		length := segment(s, o.rows(), to-from, f.launch.Grid.X*f.launch.Block.X/32)
 		reversed := int32(0)
 		if f.Reversed {
 			reversed = 1
