@@ -415,7 +415,7 @@ func digester(t sound.T) {
 // What is added up is the bytes, as words of which the last is filled up, with no more than those.
 func sumsOfWords(t sound.T) {
 	for _, n := range []int{0, 1, 7, 8, 9, 63, 64, 65, 128, 130} {
-		b := make([]byte, n, n)
+		b := make([]byte, n)
 		want := uint64(0)
 		for i := range b {
 			b[i] = byte(i*i + 1)
