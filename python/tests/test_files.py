@@ -95,7 +95,7 @@ def test_command(tmp_path):
     curve = np.load(tmp_path / "curve.npy")
     assert rows == b"" and curve["chi"].tolist() == eccbench.curve(image).chi.tolist()
     refused = subprocess.run([sys.executable, "-m", "eccbench", "curve", "nowhere.npy"], stderr=subprocess.PIPE)
-    assert refused.returncode == 64 and b"no such file|cannot find|not found" in refused.stderr
+    assert refused.returncode == 64 and b"no such file" in refused.stderr
     # Records name the code that was measured, which on Linux is in the library.
     subprocess.run([sys.executable, "-m", "eccbench", "--impl", "extrema", "--sizes", "8", "--max-samples", "1", "-q", "-o", tmp_path / "runs"], check=True, stdout=subprocess.PIPE)
     program = json.loads((tmp_path / "runs").read_text().splitlines()[0])["binary"]
