@@ -1,6 +1,8 @@
 package grids
 
 import (
+	"errors"
+
 	"eccbench/internal/grid"
 	"eccbench/internal/sound"
 )
@@ -38,3 +40,12 @@ func OfBytes(t sound.T, shape grid.Shape, values ...uint8) *grid.Field {
 	}
 	return f
 }
+
+// ErrUnread is of an Unread image.
+var ErrUnread = errors.New("it cannot be read")
+
+// Unread is an image that cannot be read.
+type Unread struct{ grid.Source }
+
+// ReadSlab is ErrUnread.
+func (Unread) ReadSlab([]byte, int64, int64) error { return ErrUnread }

@@ -513,13 +513,6 @@ func viewsAreRefused(t sound.T) {
 	}
 }
 
-// errUnread is of what cannot be read or asked.
-var errUnread = errors.New("it cannot be read")
-
-type unread struct{ grid.Source }
-
-func (unread) ReadSlab([]byte, int64, int64) error { return errUnread }
-
 // Laws know a right answer, tell a wrong one where they bound it, and say nothing of an answer where the image
 // is not read or nothing else is answered.
 func lawsTell(t sound.T) {
@@ -534,11 +527,11 @@ func lawsTell(t sound.T) {
 			t.Errorf("%s of a right answer: %v, %v", l.Name, d, err)
 		}
 		if l.Calls > 0 {
-			if d, err := l.Check(in, right, func(*Image) (Numbers, error) { return Numbers{}, errUnread }); d != nil || err == nil {
+			if d, err := l.Check(in, right, func(*Image) (Numbers, error) { return Numbers{}, grids.ErrUnread }); d != nil || err == nil {
 				t.Errorf("%s of who answers nothing else: %v, %v", l.Name, d, err)
 			}
 		}
-		if d, err := l.Check(in.of(unread{in.Source}), right, func(*Image) (Numbers, error) { return Numbers{}, errUnread }); d != nil || err == nil {
+		if d, err := l.Check(in.of(grids.Unread{Source: in.Source}), right, func(*Image) (Numbers, error) { return Numbers{}, grids.ErrUnread }); d != nil || err == nil {
 			t.Errorf("%s of an image that is not read: %v, %v", l.Name, d, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"eccbench/datasets"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/sound/grids"
 	"eccbench/internal/verify"
 )
 
@@ -217,17 +218,11 @@ func TestOnLevels(t *testing.T) {
 		if err != nil || !slices.Equal(in.(*grid.Field).Floats(), c.want) {
 			t.Errorf("%v %v: %v, want %v (%v)", c.typ, c.values, in, c.want, err)
 		}
-		if _, err := OnLevels(unread{f}); !errors.Is(err, errUnread) {
+		if _, err := OnLevels(grids.Unread{Source: f}); !errors.Is(err, grids.ErrUnread) {
 			t.Errorf("of what cannot be read: %v", err)
 		}
 	}
 }
-
-var errUnread = errors.New("it cannot be read")
-
-type unread struct{ grid.Source }
-
-func (unread) ReadSlab([]byte, int64, int64) error { return errUnread }
 
 // A remiss adder forgets nothing where it begins, or adds all pieces once, or the first one always.
 type remiss struct {

@@ -189,17 +189,10 @@ func bettiByHand(t sound.T) {
 			t.Errorf("%v is counted", s.shape)
 		}
 	}
-	if _, _, err := Betti(brokenImage{f}); !errors.Is(err, errBrokenImage) {
+	if _, _, err := Betti(grids.Unread{Source: f}); !errors.Is(err, grids.ErrUnread) {
 		t.Errorf("of what cannot be read: %v", err)
 	}
 }
-
-var errBrokenImage = errors.New("the image is broken")
-
-// A brokenImage cannot be read.
-type brokenImage struct{ grid.Source }
-
-func (brokenImage) ReadSlab([]byte, int64, int64) error { return errBrokenImage }
 
 // What an implementation refuses a law cannot say anything of; how it fails otherwise is said.
 func failuresAreTold(t sound.T) {

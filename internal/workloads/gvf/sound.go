@@ -495,12 +495,6 @@ func stepsAreFewer(t sound.T) {
 	}
 }
 
-type unread struct{ grid.Source }
-
-func (unread) ReadSlab([]byte, int64, int64) error { return errUnread }
-
-var errUnread = errors.New("it cannot be read")
-
 // What is no problem, is kept otherwise or asks for another answer is refused, and an image that is not read
 // starts nothing.
 func problemsAreNotTaken(t sound.T) {
@@ -522,7 +516,7 @@ func problemsAreNotTaken(t sound.T) {
 	if err := of(func(p *Problem) { p.Storage = Float16 }).TakesStepsWithin(Float16); err != nil {
 		t.Error(err)
 	}
-	if _, err := of(func(p *Problem) { p.Source = unread{f} }).normalised(); !errors.Is(err, errUnread) {
+	if _, err := of(func(p *Problem) { p.Source = grids.Unread{Source: f} }).normalised(); !errors.Is(err, grids.ErrUnread) {
 		t.Errorf("what is not read: %v", err)
 	}
 }
