@@ -6,13 +6,36 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
+// productBits are those of a product modulo 2³¹ − 1.
+const productBits = 31
+
+// folding gives what is the same modulo the prime, in fewer bits.
+func folding(prime VecVirtual, vector func() VecVirtual, and func(a, b, to Op)) func(v VecVirtual) {
+	return func(v VecVirtual) {
+		upper := vector()
+		VPSRLQ(U8(productBits), v, upper)
+		and(prime, v, v)
+		VPADDQ(upper, v, v)
+	}
+}
+
+// aboveProduct puts the numbers of levels above the bits of products: those of even values, or, 1, of odd ones.
+func aboveProduct(odd int, number, to VecVirtual) {
+	if odd == 0 {
+		VPSLLQ(U8(32), number, to)
+		VPSRLQ(U8(32-productBits), to, to)
+	} else {
+		VPSRLQ(U8(32), number, to)
+		VPSLLQ(U8(productBits), to, to)
+	}
+}
+
 // every gives the weights of float32 values on the ladder of every float32: the factors of
 // the bytes of each level's number are multiplied, modulo 2³¹ − 1, of eight values at a time. The table is
 // the block of every.go, whose offsets these are.
 func (i isa) every() {
 	const (
 		factors, zero, order, base = 1024, 4096, 4100, 4104
-		bits                       = 31
 		group                      = 8
 	)
 	name := "every" + i.name
@@ -21,16 +44,10 @@ func (i isa) every() {
 	Doc(name + " gives the weights of float32 values on the ladder of every float32, and returns of how many of n.")
 	ones, prime, low, one := YMM(), YMM(), YMM(), YMM()
 	VPCMPEQD(ones, ones, ones)
-	VPSRLQ(U8(64-bits), ones, prime)
+	VPSRLQ(U8(64-productBits), ones, prime)
 	VPSRLD(U8(24), ones, low)
 	VPSRLQ(U8(63), ones, one)
-	// fold gives what is the same modulo the prime, in fewer bits.
-	fold := func(v VecVirtual) {
-		upper := YMM()
-		VPSRLQ(U8(bits), v, upper)
-		VPAND(prime, v, v)
-		VPADDQ(upper, v, v)
-	}
+	fold := folding(prime, YMM, VPAND)
 	i.scan(group, 4, func(s scan) {
 		all := func(offset int, broadcast func(...Op)) Register {
 			v := YMM()
@@ -80,17 +97,11 @@ func (i isa) every() {
 			fold(w) // to the prime and 5, at most
 			over := YMM()
 			VPADDQ(one, w, over)
-			VPSRLQ(U8(bits), over, over)
+			VPSRLQ(U8(productBits), over, over)
 			VPADDQ(over, w, w)
 			VPAND(prime, w, w)
 			levels := YMM()
-			if part == 0 {
-				VPSLLQ(U8(32), level, levels)
-				VPSRLQ(U8(32-bits), levels, levels)
-			} else {
-				VPSRLQ(U8(32), level, levels)
-				VPSLLQ(U8(bits), levels, levels)
-			}
+			aboveProduct(part, level, levels)
 			VPADDQ(levels, w, w)
 			VPADDQ(all(base, VPBROADCASTQ), w, w)
 			weights[part] = w

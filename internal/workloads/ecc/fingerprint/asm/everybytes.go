@@ -12,7 +12,6 @@ import (
 func everyBytes() {
 	const (
 		zero, order, digits = 4096, 4100, 4160
-		bits                = 31
 		group               = 64
 		base                = 52 // the bit that all weights have
 	)
@@ -30,14 +29,8 @@ func everyBytes() {
 	prime, negative, none, least := ZMM(), ZMM(), ZMM(), ZMM()
 	VPTERNLOGD(U8(0xff), prime, prime, prime)
 	VPSLLD(U8(31), prime, least)
-	VPSRLQ(U8(64-bits), prime, prime)
-	// fold gives what is the same modulo the prime, in fewer bits.
-	fold := func(v VecVirtual) {
-		upper := ZMM()
-		VPSRLQ(U8(bits), v, upper)
-		VPANDQ(prime, v, v)
-		VPADDQ(upper, v, v)
-	}
+	VPSRLQ(U8(64-productBits), prime, prime)
+	fold := folding(prime, ZMM, func(a, b, to Op) { VPANDQ(a, b, to) })
 	// What numbers are: zero and the order times the value, which is (value ^ negative) − negative.
 	VPBROADCASTD(Mem{Base: Load(Param("table"), GP64()), Disp: order}, negative)
 	VPSRAD(U8(31), negative, negative)
@@ -125,7 +118,7 @@ func everyBytes() {
 		left, right := products(0), products(2)
 		common := ZMM()
 		wide := GP32()
-		MOVL(U32(1<<(base-bits)), wide)
+		MOVL(U32(1<<(base-productBits)), wide)
 		VPBROADCASTD(wide, common)
 		for q, number := range numbers {
 			VPADDD(common, number, number)
@@ -136,13 +129,7 @@ func everyBytes() {
 				less, level := ZMM(), ZMM()
 				VPSUBQ(prime, w, less)
 				VPMINUQ(less, w, w)
-				if odd == 0 {
-					VPSLLQ(U8(32), number, level)
-					VPSRLQ(U8(32-bits), level, level)
-				} else {
-					VPSRLQ(U8(32), number, level)
-					VPSLLQ(U8(bits), level, level)
-				}
+				aboveProduct(odd, number, level)
 				VPADDQ(level, w, w)
 			}
 			for half := range 2 {
