@@ -23,6 +23,9 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
+// soft is the question of the soft curve, with those that answer on cores.
+var soft = softecc.Workload(definition.Implementation{}, dense.Implementation{}, binned.Implementation{})
+
 var errDisk = errors.New("the disk is gone")
 
 // A failing source cannot be read the at-th time, from 1 on.
@@ -81,7 +84,7 @@ func TestFailuresAreTold(t *testing.T) {
 		tellFailures(t, set.BettiCurves.Impls, image, same)
 		tellFailures(t, readimpl.All(nil), image, same)
 		tellFailures(t, set.Betti.Impls, image, func(s grid.Source) *betti.Image { return &betti.Image{Source: s, Threshold: 2} })
-		tellFailures(t, softecc.Workload(definition.Implementation{}, dense.Implementation{}, binned.Implementation{}).Impls, image, func(s grid.Source) *softecc.Problem {
+		tellFailures(t, soft.Impls, image, func(s grid.Source) *softecc.Problem {
 			return &softecc.Problem{Source: s, Tau: []float64{1, 2}, G: []float64{1, -1}, Lambda: 2, Alpha: 0.5, V: [3]float64{1, 0, 0}}
 		})
 		tellFailures(t, set.Flow.Impls, image, func(s grid.Source) *gvf.Problem { return gvf.NewProblem(s, 0.05, 3, 0, gvf.Replicate) })
@@ -150,7 +153,7 @@ func TestAnswersAreOverwritten(t *testing.T) {
 		looks(t, set.Curve, image)
 		looks(t, set.BettiCurves, image)
 		looks(t, set.Betti, "betti/at=2/of="+image)
-		looks(t, softecc.Workload(definition.Implementation{}, dense.Implementation{}, binned.Implementation{}), "softecc/m=4/lambda=8/alpha=100/dir=1/of="+image)
+		looks(t, soft, "softecc/m=4/lambda=8/alpha=100/dir=1/of="+image)
 		looks(t, set.Flow, "gvf/steps=3/mu=50/boundary=0/of="+image)
 		looks(t, set.Steady, "gvf-steady/tol=4/mu=50/boundary=0/of="+image)
 	}

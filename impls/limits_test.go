@@ -13,11 +13,7 @@ import (
 	"time"
 
 	"eccbench/impls"
-	"eccbench/impls/softecc/binned"
-	"eccbench/impls/softecc/definition"
-	"eccbench/impls/softecc/dense"
 	"eccbench/internal/bench"
-	"eccbench/internal/workloads/softecc"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/limits.txt")
@@ -67,7 +63,7 @@ func TestLimits(t *testing.T) {
 	limits(t, &b, set.BettiCurves, images...)
 	for _, image := range images {
 		limits(t, &b, set.Betti, "betti/at=2/of="+image)
-		limits(t, &b, softecc.Workload(definition.Implementation{}, dense.Implementation{}, binned.Implementation{}), "softecc/m=4/lambda=8/alpha=100/dir=1/of="+image)
+		limits(t, &b, soft, "softecc/m=4/lambda=8/alpha=100/dir=1/of="+image)
 		limits(t, &b, set.Flow, "gvf/steps=3/mu=50/boundary=0/of="+image)
 		limits(t, &b, set.Steady, "gvf-steady/tol=4/mu=50/boundary=0/of="+image)
 		limits(t, &b, set.Voxels, "eigenmap/k=2/tol=4/sigma=10/floor=3/corners=0/plain=0/of="+image)
