@@ -194,13 +194,19 @@ func bettiByHand(t sound.T) {
 	}
 }
 
-// What an implementation refuses a law cannot say anything of; how it fails otherwise is said.
-func failuresAreTold(t sound.T) {
-	few, err := grid.Affine(0, 1, 7)
+// scattered is an image on so few levels.
+func scattered(t sound.T, shape grid.Shape, typ grid.Type, levels int64) *grid.Field {
+	t.Helper()
+	few, err := grid.Affine(0, 1, levels)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := grids.Image(t, grid.Shape{D: 6, H: 5, W: 4}, grid.Float32, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 7) })
+	return grids.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % levels) })
+}
+
+// What an implementation refuses a law cannot say anything of; how it fails otherwise is said.
+func failuresAreTold(t sound.T) {
+	f := scattered(t, grid.Shape{D: 6, H: 5, W: 4}, grid.Float32, 7)
 	out := Enumerate(f)
 	failed := errors.New("it fails")
 	for _, in := range []grid.Source{f, struct{ grid.Source }{f}} {
@@ -213,7 +219,7 @@ func failuresAreTold(t sound.T) {
 		every := grid.Identity(grid.Float32)
 		fine := VCEC{}
 		for _, s := range out {
-			fine = append(fine, Step{every.Level(few.Value(s.Level)), s.Change})
+			fine = append(fine, Step{every.Level(f.Ladder().Value(s.Level)), s.Change})
 		}
 		if d, err := everyFloat32(in, out, func(asked grid.Source) (VCEC, error) {
 			if asked.Ladder().Key() != every.Key() || asked.Shape() != f.Shape() {
@@ -269,11 +275,7 @@ func estimatesGrow(t sound.T) {
 
 // What is held against the fingerprint of a pass is told where it is wrong, or in no order.
 func passesTell(t sound.T) {
-	few, err := grid.Affine(0, 1, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := grids.Image(t, grid.Shape{D: 4, H: 5, W: 6}, grid.Uint8, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 7) })
+	f := scattered(t, grid.Shape{D: 4, H: 5, W: 6}, grid.Uint8, 7)
 	out := Enumerate(f)
 	p := &pass{key: fingerprint.Draw(1)}
 	sum, err := fingerprint.Of(f, p.key, 1)
@@ -333,11 +335,7 @@ func bytesOfASet(t sound.T) {
 // A law that takes a wrong answer for right is found, and a fingerprint that names another level
 // or another change than the one that is wrong.
 func blindLawsAreFound(t sound.T) {
-	few, err := grid.Affine(0, 1, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := grids.Image(t, grid.Shape{D: 1, H: 9, W: 9}, grid.Float32, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 9) })
+	f := scattered(t, grid.Shape{D: 1, H: 9, W: 9}, grid.Float32, 9)
 	out := Enumerate(f)
 	says := func(name string, d *verify.Diff) []law {
 		return []law{{Name: name, Check: func(grid.Source, VCEC, ask) (*verify.Diff, error) { return d, nil }}}
