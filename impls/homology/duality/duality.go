@@ -25,10 +25,11 @@ import (
 )
 
 // tetrahedronNS is what a tetrahedron costs a core, for the estimate in a refusal, and
-// tetrahedronBytes what it takes: four triangles.
+// tetrahedronBytes what it takes: four triangles and a side. A vertex takes vertexBytes.
 const (
 	tetrahedronNS    = 300
-	tetrahedronBytes = 4*8 + 8
+	tetrahedronBytes = 4*8 + 1 + 8
+	vertexBytes      = 8 + 4 + 4
 )
 
 // Vertices are told from each other by so many bits at most, and there are so many buckets.
@@ -67,7 +68,7 @@ func (i Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 	if err := c.Allow(quantity.Seconds(float64(n)*tetrahedronNS*1e-9/float64(cores)), "%d tetrahedra × %d ns on %d cores", n, tetrahedronNS, cores); err != nil {
 		return err
 	}
-	if err := c.AllowMemory(n*tetrahedronBytes+8*int64(p.Vertices), "%d bytes for each of %d tetrahedra", tetrahedronBytes, n); err != nil {
+	if err := c.AllowMemory(n*tetrahedronBytes+vertexBytes*int64(p.Vertices), "%d bytes for each of %d tetrahedra", tetrahedronBytes, n); err != nil {
 		return err
 	}
 	return newJob(p, c, i.fault).Do(nil)
@@ -97,6 +98,8 @@ func newJob(p *homology.Problem, c bench.Conditions, fault Fault) *job {
 	// The least vertex has so many bits within a bucket that a triangle and its side fit a word.
 	j.bucket(min(62-2*j.bits, j.bits-min(j.bits, leastBucket)))
 	j.parent = make(crew.Parents, p.Vertices)
+	j.rounded = make([]uint64, p.Vertices)
+	j.side = make([]uint8, len(j.tets)/4)
 	j.words = make([]uint64, len(j.tets))
 	j.used = make([][]uint64, j.cores)
 	for k := range j.used {
@@ -122,6 +125,8 @@ type job struct {
 	low     uint // of those, within a bucket
 	buckets int
 	parent  crew.Parents // of each vertex, another one of its component
+	rounded []uint64     // coordinates of each vertex
+	side    []uint8      // of each tetrahedron, on which its greatest vertex is of the others
 	words   []uint64     // the triangles, by bucket
 	start   []uint32     // of each bucket
 	next    []uint32     // of each core, where its next triangle of a bucket goes

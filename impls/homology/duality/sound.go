@@ -1,10 +1,12 @@
 package duality
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/simplicial"
 	"eccbench/internal/sound"
 	"eccbench/internal/workloads/homology"
 )
@@ -55,6 +57,7 @@ func buckets(t sound.T) {
 func sidesOfTetrahedra(t sound.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	seen := [3]int{}
+	rounded := 0
 	for range 2000 {
 		most := int64(1) << (1 + rng.IntN(18)) // of few places many are in one plane
 		var at [12]int64
@@ -86,24 +89,52 @@ func sidesOfTetrahedra(t sound.T) {
 		if got != want || (err == nil) != (want > 0) {
 			t.Fatalf("%v: side %d without rounding, %v, want %d", points, got, err, want)
 		}
+		p := &homology.Problem{Complex: &simplicial.Complex{Tops: [][]uint32{nil, nil, nil, {0, 1, 2, 3}}, Vertices: 4, Points: points}, Over: 2}
+		j := newJob(p, bench.Conditions{Setting: bench.Setting{Threads: 1 + rng.IntN(4)}}, "")
+		if err := j.round(); err != nil {
+			t.Fatal(err)
+		}
+		if got := side((*[4]uint64)(j.rounded)); got != want && got != 0 {
+			t.Fatalf("%v, rounded to %x: side %d, want %d", points, j.rounded, got, want)
+		} else if got != 0 {
+			rounded++
+		}
+		points[rng.IntN(12)] = math.Inf(1 - 2*rng.IntN(2))
+		if err := j.Do(nil); err == nil {
+			t.Fatalf("%v: no error", points)
+		}
+	}
+	if rounded < 1000 {
+		t.Errorf("the sides of %d tetrahedra are told of rounded places", rounded)
 	}
 	if slices.Min(seen[:]) < 10 {
 		t.Errorf("%v on each side", seen)
 	}
 }
 
-// A table keeps the number of each key while it grows.
+// A table keeps the number of each key, and none of what it had before.
 func tables(t sound.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
-	table, want := newTable(0), map[uint64]uint32{}
-	for i := range uint32(2000) {
-		key := 1 + rng.Uint64N(900)<<rng.IntN(30)
-		if got := *table.at(key); got != want[key] {
-			t.Fatalf("key %#x: %d, want %d", key, got, want[key])
+	var table table
+	for _, n := range []int{0, 1, 600, 40, 900, 1} {
+		table.clear(n)
+		want := map[uint64]uint32{}
+		for i := range uint32(3 * n) {
+			key := (1 + rng.Uint64N(1<<30)) << rng.IntN(34)
+			if len(want) == n {
+				for key = range want {
+					break
+				}
+			}
+			if got := *table.at(key); got != want[key] {
+				t.Fatalf("key %#x of %d: %d, want %d", key, n, got, want[key])
+			}
+			*table.at(key), want[key] = i+1, i+1
 		}
-		*table.at(key), want[key] = i, i
-		if table.count != len(want) || 2*(table.count-1) >= len(table.places) {
-			t.Fatalf("%d keys, %d counted in %d places", len(want), table.count, len(table.places))
+		for key, number := range want {
+			if got := *table.at(key); got != number {
+				t.Fatalf("key %#x of %d: %d at the end, want %d", key, n, got, number)
+			}
 		}
 	}
 }

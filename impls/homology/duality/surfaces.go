@@ -1,6 +1,9 @@
 package duality
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // surfaces counts the components of the triangles of the boundary and their Euler
 // characteristic, or says why they are no surface: each edge must have two of them, and those at
@@ -15,57 +18,98 @@ func (j *job) surfaces(lists [][]uint64) (count, chi int64, err error) {
 	n := len(triangles)
 	// Corners at a vertex are joined where their triangles share an edge there; so are triangles.
 	corners, parts := newForest(3*n), newForest(n)
-	edges := newTable(3 * n / 2)
 	matched := 0
-	for t, v := range triangles {
-		for k := range 3 {
-			a, b := (k+1)%3, (k+2)%3
-			if v[a] > v[b] {
-				a, b = b, a
-			}
-			side := edges.at(uint64(v[a])<<32 | uint64(v[b]))
+	edges, start := j.edges(triangles)
+	var met table
+	for b := range j.buckets {
+		met.clear(int(start[b+1] - start[b]))
+		for _, e := range edges[start[b]:start[b+1]] {
+			side := met.at(e.ends)
 			seen := *side
 			if seen == 0 {
-				*side = uint32(3*t+k) + 1
+				*side = e.corner + 1
 				continue
 			}
 			if seen == twice {
 				if j.fault == AnyBoundary {
 					continue
 				}
-				return 0, 0, fmt.Errorf("the boundary is no surface: the edge of vertices %d and %d has more than two of its triangles; take reduced", v[a], v[b])
+				return 0, 0, fmt.Errorf("the boundary is no surface: the edge of vertices %d and %d has more than two of its triangles; take reduced", e.ends>>32, uint32(e.ends))
 			}
 			*side = twice
 			matched++
-			other := int(seen-1) / 3
-			parts.join(uint32(t), uint32(other))
-			for _, corner := range [2]int{a, b} {
-				for i, w := range triangles[other] {
-					if w == v[corner] {
-						corners.join(uint32(3*t+corner), uint32(3*other+i))
-					}
-				}
-			}
+			t, other := e.corner/3, (seen-1)/3
+			parts.join(t, other)
+			low, high := ends(e.corner % 3)
+			low2, high2 := ends((seen - 1) % 3)
+			corners.join(3*t+low, 3*other+low2)
+			corners.join(3*t+high, 3*other+high2)
 		}
 	}
 	if 2*matched != 3*n && j.fault == "" {
 		return 0, 0, fmt.Errorf("the boundary is no surface: %d of %d edges have one triangle alone; take reduced", 3*n-2*matched, matched)
 	}
-	// A vertex with two fans has two classes of corners.
-	fan := newTable(n/2 + 4)
 	vertices := int64(0)
-	for t, v := range triangles {
-		for k, w := range v {
-			root := corners.find(uint32(3*t + k))
-			if seen := fan.at(uint64(w) + 1); *seen == 0 {
-				*seen = root + 1
-				vertices++
-			} else if *seen != root+1 && j.fault != AnyBoundary {
-				return 0, 0, fmt.Errorf("the boundary is no surface: parts of it touch at vertex %d alone; take reduced", w)
-			}
+	seen := make([]uint64, (j.in.Vertices+63)/64)
+	for _, v := range triangles {
+		for _, w := range v {
+			seen[w/64] |= 1 << (w % 64)
 		}
 	}
+	for _, w := range seen {
+		vertices += int64(bits.OnesCount64(w))
+	}
+	// A vertex with two fans has two classes of corners.
+	if int64(3*n)-corners.joined != vertices && j.fault != AnyBoundary {
+		return 0, 0, fmt.Errorf("the boundary is no surface: parts of it touch at vertex %d alone; take reduced", corners.twoFans(triangles))
+	}
 	return int64(n) - parts.joined, vertices - int64(matched) + int64(n), nil
+}
+
+// An edge is the one of a triangle that is opposite to a corner.
+type edge struct {
+	ends   uint64 // the lower vertex, then the higher
+	corner uint32
+}
+
+// ends are the corners of the edge opposite to one, of a triangle whose vertices rise.
+func ends(corner uint32) (low, high uint32) { return (2 - corner) / 2, 2 - corner/2 }
+
+// edges are those of triangles, by the bucket of the lower vertex.
+func (j *job) edges(triangles [][3]uint32) (list []edge, start []uint32) {
+	start = make([]uint32, j.buckets+2)
+	for _, v := range triangles {
+		start[v[0]>>j.low+2] += 2
+		start[v[1]>>j.low+2]++
+	}
+	for b := range j.buckets {
+		start[b+2] += start[b+1]
+	}
+	list = make([]edge, 3*len(triangles))
+	for t, v := range triangles {
+		for corner := range uint32(3) {
+			low, high := ends(corner)
+			at := &start[v[low]>>j.low+1]
+			list[*at] = edge{uint64(v[low])<<32 | uint64(v[high]), uint32(3*t) + corner}
+			*at++
+		}
+	}
+	return list, start
+}
+
+// twoFans is the first vertex whose corners are of two classes.
+func (f *forest) twoFans(triangles [][3]uint32) uint32 {
+	fans := map[uint32]uint32{}
+	for t, v := range triangles {
+		for k, w := range v {
+			root := f.find(uint32(3*t + k))
+			if seen, ok := fans[w]; ok && seen != root {
+				return w
+			}
+			fans[w] = root
+		}
+	}
+	return 0 // never, where there are more classes than vertices
 }
 
 // A forest is things in components.
@@ -101,44 +145,31 @@ func (f *forest) join(a, b uint32) {
 const twice = ^uint32(0)
 
 // A table has a number for each key, 0 for one that is new. Keys are not 0.
-type table struct {
-	places []place
-	count  int
-}
+type table []place
 
 type place struct {
 	key    uint64
 	number uint32
 }
 
-func newTable(n int) *table {
-	size := 64
-	for size < 2*n {
-		size *= 2
+// clear makes a table empty, for so many keys at most.
+func (t *table) clear(n int) {
+	size := 1 << bits.Len(uint(2*n))
+	if size > cap(*t) {
+		*t = make(table, size)
+		return
 	}
-	return &table{places: make([]place, size)}
+	*t = (*t)[:size]
+	clear(*t)
 }
 
 // at is the number of a key, which is made.
-func (t *table) at(key uint64) (number *uint32) {
-	if 2*t.count >= len(t.places) {
-		old := t.places
-		*t = *newTable(len(old))
-		for _, p := range old {
-			if p.key != 0 {
-				*t.at(p.key) = p.number
-			}
-		}
-	}
-	mask := uint64(len(t.places) - 1)
+func (t table) at(key uint64) (number *uint32) {
+	mask := uint64(len(t) - 1)
 	at := key * 0x9e3779b97f4a7c15 >> 20 & mask
-	for t.places[at].key != 0 && t.places[at].key != key {
+	for t[at].key != 0 && t[at].key != key {
 		at = (at + 1) & mask
 	}
-	p := &t.places[at]
-	if p.key == 0 {
-		p.key = key
-		t.count++
-	}
-	return &p.number
+	t[at].key = key
+	return &t[at].number
 }

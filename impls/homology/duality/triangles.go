@@ -4,37 +4,20 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 )
 
 // A triangle is a word: the low bits of its least vertex, the other two vertices, and two bits
 // for the sides on which it was seen to have a tetrahedron.
 const sides = 3
 
-// sort counts the triangles of each bucket and puts them there, each with the side on which
-// its tetrahedron lies.
+// sort puts the triangles in their buckets, each with the side on which its tetrahedron lies. Points
+// are looked at before anything is moved, so that they stay near.
 func (j *job) sort() error {
-	tets := len(j.tets) / 4
-	err := j.spread(func(core int) error {
-		count := j.next[core*j.buckets : (core+1)*j.buckets]
-		clear(count)
-		lo, hi := j.share(core, tets)
-		for t := lo; t < hi; t++ {
-			s := j.tets[4*t : 4*t+4]
-			a, b, c, d := s[0], s[1], s[2], s[3]
-			// The least vertex has three of the triangles, the next one the fourth.
-			if a > b {
-				a, b = b, a
-			}
-			if c > d {
-				c, d = d, c
-			}
-			least, second := min(a, c), min(max(a, c), b, d)
-			count[least>>j.low] += 3
-			count[second>>j.low]++
-		}
-		return nil
-	})
-	if err != nil {
+	if err := j.round(); err != nil {
+		return err
+	}
+	if err := j.spread(j.count); err != nil {
 		return err
 	}
 	at := uint32(0)
@@ -46,54 +29,88 @@ func (j *job) sort() error {
 		}
 	}
 	j.start[j.buckets] = at
-	return j.spread(func(core int) error {
-		next := j.next[core*j.buckets : (core+1)*j.buckets]
-		lo, hi := j.share(core, tets)
-		mask := uint64(1)<<j.low - 1
-		width := j.bits
-		for t := lo; t < hi; t++ {
-			s := (*[4]uint32)(j.tets[4*t : 4*t+4])
-			o, err := orientation(j.in.Points, s)
-			if err != nil {
-				return fmt.Errorf("tetrahedron %d: %w", t, err)
-			}
-			a, b, c, d := s[0], s[1], s[2], s[3]
-			// Each swap mirrors the tetrahedron.
-			if a > b {
-				a, b, o = b, a, o^sides
-			}
-			if c > d {
-				c, d, o = d, c, o^sides
-			}
-			if a > c {
-				a, c, o = c, a, o^sides
-			}
-			if b > d {
-				b, d, o = d, b, o^sides
-			}
-			if b > c {
-				b, c, o = c, b, o^sides
-			}
-			n := &next[a>>j.low]
-			words := j.words[*n : *n+3]
-			*n += 3
-			top := uint64(a) & mask << (2*width + 2)
-			x, y, z := uint64(b)<<(width+2), uint64(c)<<2, uint64(d)<<2
-			words[0] = top | x | y | uint64(o^sides)
-			words[1] = top | x | z | uint64(o)
-			words[2] = top | uint64(c)<<(width+2) | z | uint64(o^sides)
-			m := &next[b>>j.low]
-			j.words[*m] = uint64(b)&mask<<(2*width+2) | uint64(c)<<(width+2) | z | uint64(o)
-			*m++
+	return j.spread(j.place)
+}
+
+// count counts the triangles of each bucket that a core's tetrahedra have, and finds the sides of
+// those.
+func (j *job) count(core int) error {
+	count := j.next[core*j.buckets : (core+1)*j.buckets]
+	clear(count)
+	var near [ahead][4]uint64
+	lo, hi := j.share(core, len(j.side))
+	for ; lo < hi; lo += ahead {
+		list := j.side[lo:min(lo+ahead, hi)]
+		tets := j.tets[4*lo:]
+		for t := range list {
+			s, at := (*[4]uint32)(tets[4*t:]), &near[t%ahead]
+			at[0], at[1], at[2], at[3] = j.rounded[s[0]], j.rounded[s[1]], j.rounded[s[2]], j.rounded[s[3]]
 		}
-		return nil
-	})
+		for t := range list {
+			s := (*[4]uint32)(tets[4*t:])
+			o := side(&near[t%ahead])
+			if o == 0 {
+				var err error
+				if o, err = orientation(j.in.Points, s); err != nil {
+					return fmt.Errorf("tetrahedron %d: %w", lo+t, err)
+				}
+			}
+			a, b, _, _, odd := sorted(s)
+			list[t] = uint8(o ^ uint32(odd)&sides)
+			// The least vertex has three of the triangles, the next one the fourth.
+			count[a>>j.low] += 3
+			count[b>>j.low]++
+		}
+	}
+	return nil
+}
+
+// place puts the triangles of a core's tetrahedra in their buckets.
+func (j *job) place(core int) error {
+	next := j.next[core*j.buckets : (core+1)*j.buckets]
+	lo, hi := j.share(core, len(j.side))
+	low, width := j.low&63, j.bits&31
+	mask := uint64(1)<<low - 1
+	for t := lo; t < hi; t++ {
+		a, b, c, d, _ := sorted((*[4]uint32)(j.tets[4*t : 4*t+4]))
+		o := uint64(j.side[t])
+		n := &next[a>>low]
+		words := j.words[*n : *n+3]
+		*n += 3
+		top, z := a&mask<<(2*width+2), d<<2|o
+		words[0] = top | b<<(width+2) | c<<2 | o ^ sides
+		words[1] = top | b<<(width+2) | z
+		words[2] = top | c<<(width+2) | z ^ sides
+		m := &next[b>>low]
+		j.words[*m] = b&mask<<(2*width+2) | c<<(width+2) | z
+		*m++
+	}
+	return nil
+}
+
+// sorted is the vertices of a tetrahedron in order, and all bits where an odd number of swaps, of
+// which each mirrors it, brings them there. No branch asks, which would be as likely as not.
+func sorted(s *[4]uint32) (a, b, c, d, odd uint64) {
+	a, b, c, d = uint64(s[0]), uint64(s[1]), uint64(s[2]), uint64(s[3])
+	a, b, odd = order(a, b, odd)
+	c, d, odd = order(c, d, odd)
+	a, c, odd = order(a, c, odd)
+	b, d, odd = order(b, d, odd)
+	b, c, odd = order(b, c, odd)
+	return a, b, c, d, odd
+}
+
+// order is the lesser of two numbers below 2⁶³ and the greater one, and turns odd where they swap.
+func order(a, b, odd uint64) (low, high, _ uint64) {
+	swap := uint64(int64(b-a) >> 63)
+	differ := (a ^ b) & swap
+	return a ^ differ, b ^ differ, odd ^ swap
 }
 
 // unmatched is the triangles of a core's buckets that one tetrahedron has alone: as words, with
 // the number of the bucket for the high bits.
 func (j *job) unmatched(core int) (list []uint64, err error) {
-	lo, hi := j.share(core, j.buckets)
+	lo, hi := j.sharedBuckets(core)
 	var table []uint64
 	for b := lo; b < hi; b++ {
 		words := j.words[j.start[b]:j.start[b+1]]
@@ -138,6 +155,17 @@ func (j *job) unmatched(core int) (list []uint64, err error) {
 	return list, nil
 }
 
+// sharedBuckets are a core's: where vertices are numbered at random, the least of three is one of
+// the first more often than not, so that cores share words and not buckets.
+func (j *job) sharedBuckets(core int) (lo, hi int) {
+	first, last := j.share(core, len(j.words))
+	from := func(word int) int {
+		b, _ := slices.BinarySearch(j.start, uint32(word))
+		return min(b, j.buckets)
+	}
+	return from(first), from(last)
+}
+
 // other reports whether a place is taken by another triangle than a word's.
 func other(seen, w uint64) bool {
 	differs := (seen ^ w) >> 2
@@ -149,6 +177,75 @@ func (j *job) vertices(bucket int, w uint64) [3]uint32 {
 	mask := uint64(1)<<j.bits - 1
 	return [3]uint32{uint32(bucket)<<j.low | uint32(w>>(2*j.bits+2)), uint32(w >> (j.bits + 2) & mask), uint32(w >> 2 & mask)}
 }
+
+// ahead is of how many tetrahedra the places are brought near at a time. Where vertices are
+// numbered at random each is somewhere else in memory, and a processor waits for many at a time only
+// where little is done with each.
+const ahead = 64
+
+// placeBits are those of a rounded coordinate, so that the determinant of three differences fits a
+// word with its sign.
+const placeBits = 20
+
+// round brings the coordinates of each vertex to whole numbers from the least of an axis to its
+// greatest, so that they are a word, of which more are near than of three.
+func (j *job) round() error {
+	least, most := make([][3]float64, j.cores), make([][3]float64, j.cores)
+	_ = j.spread(func(core int) error {
+		lo, hi := j.share(core, j.in.Vertices)
+		p := j.in.Points[3*lo : 3*hi]
+		for k := range 3 {
+			least[core][k], most[core][k] = math.Inf(1), math.Inf(-1)
+		}
+		for ; len(p) >= 3; p = p[3:] {
+			for k := range 3 {
+				least[core][k], most[core][k] = min(least[core][k], p[k]), max(most[core][k], p[k])
+			}
+		}
+		return nil
+	})
+	var scale [3]float64
+	for k := range 3 {
+		for core := range j.cores {
+			least[0][k], most[0][k] = min(least[0][k], least[core][k]), max(most[0][k], most[core][k])
+		}
+		scale[k] = (1<<placeBits - 1) / (most[0][k] - least[0][k])
+		if size := most[0][k] - least[0][k]; !(size <= math.MaxFloat64) || !(scale[k] <= math.MaxFloat64) {
+			clear(j.rounded) // which hides the side of each tetrahedron
+			return nil
+		}
+	}
+	return j.spread(func(core int) error {
+		lo, hi := j.share(core, j.in.Vertices)
+		at := least[0]
+		for v := lo; v < hi; v++ {
+			p := (*[3]float64)(j.in.Points[3*v:])
+			j.rounded[v] = uint64((p[0]-at[0])*scale[0]) | uint64((p[1]-at[1])*scale[1])<<placeBits | uint64((p[2]-at[2])*scale[2])<<(2*placeBits)
+		}
+		return nil
+	})
+}
+
+// side is orientation of rounded coordinates, 0 where the rounding can hide it.
+func side(at *[4]uint64) uint32 {
+	const mask = 1<<placeBits - 1
+	a, b, c, d := at[0], at[1], at[2], at[3]
+	ax, ay, az := int64(a&mask), int64(a>>placeBits&mask), int64(a>>(2*placeBits))
+	bx, by, bz := int64(b&mask)-ax, int64(b>>placeBits&mask)-ay, int64(b>>(2*placeBits))-az
+	cx, cy, cz := int64(c&mask)-ax, int64(c>>placeBits&mask)-ay, int64(c>>(2*placeBits))-az
+	dx, dy, dz := int64(d&mask)-ax, int64(d>>placeBits&mask)-ay, int64(d>>(2*placeBits))-az
+	det := (by*cz-bz*cy)*dx + (bz*cx-bx*cz)*dy + (bx*cy-by*cx)*dz
+	// No difference is off by 2, so that each of the six products of three is by less than
+	// (m+2)³-m³, where m is above them all.
+	m := 1 + (above(bx) | above(by) | above(bz) | above(cx) | above(cy) | above(cz) | above(dx) | above(dy) | above(dz))
+	if max(det, -det) <= 36*(m+2)*(m+2) {
+		return 0
+	}
+	return 1 + uint32(uint64(det)>>63)
+}
+
+// above has the bits of a number's size, or of one less.
+func above(d int64) int64 { return d ^ d>>63 }
 
 // orientation is 1 for a tetrahedron whose last vertex is on the one side of the first three, 2
 // for one on the other.
