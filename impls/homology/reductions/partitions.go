@@ -77,7 +77,7 @@ const unused = -2
 func bisect(c *simplicial.Complex, parts int) []int32 {
 	n := int(c.Given())
 	part := make([]int32, n)
-	in := incident(c)
+	in := incident(c, parts)
 	list := make([]uint32, n)
 	for i := range list {
 		list[i] = uint32(i)
