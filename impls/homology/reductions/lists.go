@@ -2,24 +2,42 @@ package reductions
 
 import "slices"
 
-// A span is where a list stands: its length, and how long it may become there.
+// A span is a list, or where it stands: its length, and how long it may become there. Most
+// lists are short, and are found with one look at memory.
 type span struct {
-	from      int
+	at        [short]uint32 // the numbers of a list with room for so many, else where it begins
 	len, room uint32
 }
 
-// lists are ascending lists of numbers that grow and shrink, in one piece of memory.
+const short = 2
+
+// lists are ascending lists of numbers that grow and shrink, the long ones in one piece of memory.
 type lists struct {
 	data  []uint32
 	spans []span
 }
 
+// place gives a list room, elsewhere in memory where that is much.
+func (s *span) place(from int, room uint32) {
+	if s.room = room; room > short {
+		s.at = [short]uint32{uint32(from), uint32(from >> 32)}
+	}
+}
+
+// from is where a list stands that is not short.
+func (s *span) from() int { return int(s.at[0]) | int(s.at[1])<<32 }
+
 // fixed are n lists of k numbers each, which are at hand.
 func fixed(data []uint32, k int) *lists {
 	l := &lists{data: data, spans: make([]span, len(data)/k)}
 	for i := range l.spans {
-		l.spans[i] = span{i * k, uint32(k), uint32(k)}
-		slices.Sort(data[i*k : (i+1)*k])
+		list := data[i*k : (i+1)*k]
+		slices.Sort(list)
+		s := &l.spans[i]
+		s.place(i*k, uint32(k))
+		if s.len = uint32(k); k <= short {
+			copy(s.at[:], list)
+		}
 	}
 	return l
 }
@@ -28,9 +46,7 @@ func fixed(data []uint32, k int) *lists {
 func (l *lists) some(of []uint32) *lists {
 	out := &lists{spans: make([]span, len(of))}
 	for i, from := range of {
-		list := l.get(from)
-		out.spans[i] = span{len(out.data), uint32(len(list)), uint32(len(list))}
-		out.data = append(out.data, list...)
+		out.set(uint32(i), l.get(from))
 	}
 	return out
 }
@@ -56,37 +72,48 @@ func inverted(of *lists, n int64, out []bool, number func(uint32) (uint32, bool)
 	each(func(_, v uint32) { l.spans[v].room++ })
 	at := 0
 	for i := range l.spans {
-		l.spans[i].from = at
-		at += int(l.spans[i].room)
+		s := &l.spans[i]
+		if s.place(at, s.room); s.room > short {
+			at += int(s.room)
+		}
 	}
 	l.data = make([]uint32, at)
 	each(func(i, v uint32) {
 		s := &l.spans[v]
-		l.data[s.from+int(s.len)] = i
 		s.len++
+		l.get(v)[s.len-1] = i
 	})
 	return l
 }
 
 // get is a list.
 func (l *lists) get(i uint32) []uint32 {
-	s := l.spans[i]
-	return l.data[s.from : s.from+int(s.len)]
+	s := &l.spans[i]
+	if s.room <= short {
+		return s.at[:s.len]
+	}
+	return l.data[s.from():][:s.len]
 }
 
 // set replaces a list: where it stands if there is room, else at the end of all. What get gave
 // of other lists stays as it is.
 func (l *lists) set(i uint32, list []uint32) {
 	s := &l.spans[i]
-	if int(s.room) < len(list) {
-		s.from, s.room = len(l.data), uint32(2*len(list))
-		if need := len(l.data) + 2*len(list); need > cap(l.data) { // all of it moves, so seldom
-			l.data = append(make([]uint32, 0, 2*need), l.data...)
+	if n := len(list); int(s.room) < n {
+		room := n
+		if n > short {
+			room = 2 * n
+			if need := len(l.data) + room; need > cap(l.data) { // all of it moves, so seldom
+				l.data = append(make([]uint32, 0, 2*need), l.data...)
+			}
 		}
-		l.data = l.data[:len(l.data)+2*len(list)]
+		s.place(len(l.data), uint32(room))
+		if room > short {
+			l.data = l.data[:len(l.data)+room]
+		}
 	}
-	copy(l.data[s.from:], list)
 	s.len = uint32(len(list))
+	copy(l.get(i), list)
 }
 
 // drop takes a number out of a list that has it.
