@@ -2,6 +2,7 @@ package simplicial
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 
 	"eccbench/internal/crew"
@@ -37,28 +38,47 @@ func NewFaces(c *Complex, cores int) *Faces {
 	if n == 0 {
 		return f
 	}
-	f.Vertices[n-1] = Distinct(c.Tops[n-1], n-1, c.Vertices, cores)
+	var room scratch
+	f.Vertices[n-1] = distinct(c.Tops[n-1], n-1, c.Vertices, cores, &room)
 	for d := n - 2; d >= 0; d-- {
-		f.Vertices[d], f.Boundary[d+1] = Below(f.Vertices[d+1], c.Tops[d], d, c.Vertices, cores)
+		f.Vertices[d], f.Boundary[d+1] = below(f.Vertices[d+1], c.Tops[d], d, c.Vertices, cores, &room)
 	}
 	return f
+}
+
+// A scratch is memory that is used again for each dimension.
+type scratch []record
+
+func (s *scratch) records(n int) []record {
+	if n > cap(*s) {
+		*s = make(scratch, n)
+	}
+	return (*s)[:n]
 }
 
 // Below is the simplices of dimension d, each once, with ascending vertices and in lexicographic
 // order: those that are given, and the faces of cells of the next higher dimension, whose
 // vertices ascend. The boundary are the faces of each cell as in Faces.
 func Below(cells, given []uint32, d, vertices, cores int) (list, boundary []uint32) {
+	return below(cells, given, d, vertices, cores, new(scratch))
+}
+
+func below(cells, given []uint32, d, vertices, cores int, room *scratch) (list, boundary []uint32) {
 	boundary = make([]uint32, len(cells))
-	return number(cells, ascending(given, d+1), d, vertices, boundary, cores), boundary
+	return number(cells, ascending(given, d+1), d, vertices, boundary, cores, room), boundary
 }
 
 // Distinct is simplices of dimension d with ascending vertices, each once, in the order in
 // which they come first.
 func Distinct(tops []uint32, d, vertices, cores int) []uint32 {
+	return distinct(tops, d, vertices, cores, new(scratch))
+}
+
+func distinct(tops []uint32, d, vertices, cores int, room *scratch) []uint32 {
 	k := d + 1
 	list := ascending(tops, k)
 	id := make([]uint32, len(list)/k)
-	number(nil, list, k-1, vertices, id, cores) // numbers of simplices, not of faces
+	number(nil, list, k-1, vertices, id, cores, room) // numbers of simplices, not of faces
 	seen := make([]bool, len(id))
 	out := list[:0]
 	for i, to := range id {
@@ -88,19 +108,17 @@ func ascend(s []uint32) {
 	}
 }
 
-// A record is a simplex on its way to its number: its vertices but the least, and where the
-// number goes. The vertices of one of up to three are in key, those of others are found at
-// where they come from.
-type record struct {
-	key  uint64
-	from uint32
-}
+// A record is a simplex on its way to its number: of the vertices but the least as many bits as there
+// is room for, from the next one on, and below them where it comes from and the number goes.
+type record uint64
 
 // A numbering is the simplices of one dimension while they are numbered: those that are given,
 // and faces of those of the next higher dimension.
 type numbering struct {
 	above, given []uint32
-	k            int // vertices of each
+	k            int  // vertices of each
+	width        uint // bits of a vertex
+	from         uint // of where a simplex comes from
 	records      []record
 	start        []uint32 // of the records with each least vertex
 }
@@ -114,8 +132,8 @@ const fewRecords, mostCores = 1 << 15, 16
 // face to ids: at place (d+2)·simplex + vertex left out, those of given ones behind. Cores take
 // parts of the simplices, then of the least vertices; the numbers are the same however many they
 // are.
-func number(above, given []uint32, d, vertices int, ids []uint32, cores int) []uint32 {
-	n := numbering{above: above, given: given, k: d + 1}
+func number(above, given []uint32, d, vertices int, ids []uint32, cores int, room *scratch) []uint32 {
+	n := newNumbering(above, given, d+1, vertices)
 	total := len(above) + len(given)/n.k // a simplex above has as many faces as vertices
 	if cores = min(cores, mostCores); total < fewRecords {
 		cores = 1
@@ -135,19 +153,14 @@ func number(above, given []uint32, d, vertices int, ids []uint32, cores int) []u
 		}
 	}
 	n.start[vertices] = at
-	n.records = make([]record, total)
+	if n.k == 1 {
+		return n.points(ids, cores)
+	}
+	n.records = room.records(total)
 	spread(cores, func(core int) {
 		next := next[core]
 		n.each(core, cores, func(from uint32, s []uint32) {
-			r := record{from: from}
-			switch n.k {
-			case 1:
-			case 2:
-				r.key = uint64(s[1])
-			default:
-				r.key = uint64(s[1])<<32 | uint64(s[2])
-			}
-			n.records[next[s[0]]] = r
+			n.records[next[s[0]]] = n.record(from, s)
 			next[s[0]]++
 		})
 	})
@@ -158,24 +171,62 @@ func number(above, given []uint32, d, vertices int, ids []uint32, cores int) []u
 		ends[core] = min(part, vertices)
 	}
 	ends[0], ends[cores] = 0, vertices
-	lists := make([][]uint32, cores)
-	spread(cores, func(core int) { lists[core] = n.list(ends[core], ends[core+1]) })
-	spread(cores, func(core int) {
-		before := 0
-		for _, list := range lists[:core] {
-			before += len(list) / n.k
+	counts := make([]int, cores)
+	spread(cores, func(core int) { counts[core] = n.sort(ends[core], ends[core+1]) })
+	before, all := make([]int, cores), 0
+	for core, count := range counts {
+		before[core] = all
+		all += count
+	}
+	list := make([]uint32, all*n.k)
+	spread(cores, func(core int) { n.list(ends[core], ends[core+1], before[core], list, ids) })
+	return list
+}
+
+func newNumbering(above, given []uint32, k, vertices int) *numbering {
+	n := &numbering{above: above, given: given, k: k}
+	n.width = uint(bits.Len(uint(max(1, vertices-1))))
+	n.from = uint(bits.Len(uint(len(above) + len(given)/k)))
+	return n
+}
+
+// record is that of a simplex.
+func (n *numbering) record(from uint32, s []uint32) record {
+	key, left := uint64(0), 64-n.from
+	for _, v := range s[1:] {
+		if left < n.width {
+			key = key<<left | uint64(v)>>(n.width-left)
+			break
 		}
-		count := uint32(before)
-		n.distinct(ends[core], ends[core+1], func(_ int, r record, first bool) {
-			if first {
-				count++
-			}
-			if int(r.from) < len(ids) {
-				ids[r.from] = count - 1
+		key = key<<n.width | uint64(v)
+		left -= n.width
+	}
+	return record(key<<n.from | uint64(from))
+}
+
+// whole reports whether all vertices of a simplex fit its record.
+func (n *numbering) whole() bool { return uint(n.k-1)*n.width+n.from <= 64 }
+
+// at is where the simplex of a record comes from.
+func (n *numbering) at(r record) uint32 { return uint32(r & (1<<n.from - 1)) }
+
+// points numbers the vertices, for which nothing has to be sorted.
+func (n *numbering) points(ids []uint32, cores int) (list []uint32) {
+	rank := make([]uint32, len(n.start)-1)
+	for v := range rank {
+		rank[v] = uint32(len(list))
+		if n.start[v+1] > n.start[v] {
+			list = append(list, uint32(v))
+		}
+	}
+	spread(cores, func(core int) {
+		n.each(core, cores, func(from uint32, s []uint32) {
+			if int(from) < len(ids) {
+				ids[from] = rank[s[0]]
 			}
 		})
 	})
-	return slices.Concat(lists...)
+	return list
 }
 
 // spread runs a function on each of some cores.
@@ -191,7 +242,7 @@ func spread(cores int, f func(core int)) {
 	group.Wait()
 }
 
-// vertex is vertex i of the simplex of a record.
+// vertex is vertex i of the simplex that comes from a place.
 func (n *numbering) vertex(from uint32, i int) uint32 {
 	if int(from) >= len(n.above) {
 		return n.given[(int(from)-len(n.above))*n.k+i]
@@ -203,56 +254,69 @@ func (n *numbering) vertex(from uint32, i int) uint32 {
 	return n.above[cell*(n.k+1)+i]
 }
 
-// compare is the order of two simplices with the same least vertex.
+// compare is the order of two simplices with the same least vertex, and for the same simplex that
+// in which they come.
 func (n *numbering) compare(a, b record) int {
-	if c := cmp.Compare(a.key, b.key); c != 0 {
+	if c := cmp.Compare(a>>n.from, b>>n.from); c != 0 {
 		return c
 	}
-	for i := 3; i < n.k; i++ {
-		if c := cmp.Compare(n.vertex(a.from, i), n.vertex(b.from, i)); c != 0 {
+	for i := 1; i < n.k; i++ {
+		if c := cmp.Compare(n.vertex(n.at(a), i), n.vertex(n.at(b), i)); c != 0 {
 			return c
 		}
 	}
-	return 0
+	return cmp.Compare(a, b)
 }
 
-// list sorts the records with some least vertices, and lists their simplices.
-func (n *numbering) list(lo, hi int) []uint32 {
-	out := make([]uint32, 0, int(n.start[hi]-n.start[lo])*n.k/2)
-	for v := lo; v < hi; v++ {
-		bucket := n.records[n.start[v]:n.start[v+1]]
-		switch {
-		case n.k > 3:
-			slices.SortFunc(bucket, n.compare)
-		case n.k > 1:
-			sortKeys(bucket)
+// same reports whether two records are of the same simplex.
+func (n *numbering) same(a, b record) bool {
+	if a>>n.from != b>>n.from {
+		return false
+	}
+	for i := 1; i < n.k && !n.whole(); i++ {
+		if n.vertex(n.at(a), i) != n.vertex(n.at(b), i) {
+			return false
 		}
 	}
-	n.distinct(lo, hi, func(v int, r record, first bool) {
-		switch {
-		case !first:
-		case n.k == 1:
-			out = append(out, uint32(v))
-		case n.k == 2:
-			out = append(out, uint32(v), uint32(r.key))
-		case n.k == 3:
-			out = append(out, uint32(v), uint32(r.key>>32), uint32(r.key))
-		default:
-			for i := range n.k {
-				out = append(out, n.vertex(r.from, i))
-			}
-		}
-	})
-	return out
+	return true
 }
 
-// distinct calls f with the sorted records with some least vertices, and says which are the first
-// of a simplex.
-func (n *numbering) distinct(lo, hi int, f func(v int, r record, first bool)) {
+// sort sorts the records with some least vertices, and counts their simplices.
+func (n *numbering) sort(lo, hi int) (count int) {
+	for v := lo; v < hi; v++ {
+		bucket := n.records[n.start[v]:n.start[v+1]]
+		if n.whole() {
+			slices.Sort(bucket)
+		} else {
+			slices.SortFunc(bucket, n.compare)
+		}
+		for i, r := range bucket {
+			if i == 0 || !n.same(r, bucket[i-1]) {
+				count++
+			}
+		}
+	}
+	return count
+}
+
+// list writes the simplices with some least vertices, which have been sorted, and their numbers,
+// which go on after so many.
+func (n *numbering) list(lo, hi, count int, list, ids []uint32) {
 	for v := lo; v < hi; v++ {
 		bucket := n.records[n.start[v]:n.start[v+1]]
 		for i, r := range bucket {
-			f(v, r, i == 0 || r.key != bucket[i-1].key || n.k > 3 && n.compare(r, bucket[i-1]) != 0)
+			from := n.at(r)
+			if i == 0 || !n.same(r, bucket[i-1]) {
+				s := list[count*n.k:][:n.k]
+				s[0] = uint32(v)
+				for i := range s[1:] {
+					s[i+1] = n.vertex(from, i+1)
+				}
+				count++
+			}
+			if int(from) < len(ids) {
+				ids[from] = uint32(count - 1)
+			}
 		}
 	}
 }
@@ -276,29 +340,5 @@ func (n *numbering) each(core, cores int, f func(from uint32, s []uint32)) {
 	given := len(n.given) / k
 	for at := given * core / cores; at < given*(core+1)/cores; at++ {
 		f(uint32(len(n.above)+at), n.given[at*k:(at+1)*k])
-	}
-}
-
-// sortKeys sorts the few records of a bucket by their keys.
-func sortKeys(list []record) {
-	if len(list) > 48 {
-		slices.SortFunc(list, func(a, b record) int {
-			switch {
-			case a.key < b.key:
-				return -1
-			case a.key > b.key:
-				return 1
-			}
-			return 0
-		})
-		return
-	}
-	for i := 1; i < len(list); i++ {
-		r := list[i]
-		j := i
-		for ; j > 0 && list[j-1].key > r.key; j-- {
-			list[j] = list[j-1]
-		}
-		list[j] = r
 	}
 }

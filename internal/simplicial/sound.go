@@ -24,6 +24,7 @@ func Checks() []sound.Check {
 		{Name: "opposite faces", Of: screwsAreFar},
 		{Name: "triangles of a plane", Of: trianglesOfTetGen},
 		{Name: "faces on several cores", Of: facesOnCores},
+		{Name: "faces of vertices with great numbers", Of: facesOfGreatNumbers},
 	}
 }
 
@@ -192,6 +193,39 @@ func facesOnCores(t sound.T) {
 			got := NewFaces(c, cores)
 			if !slices.EqualFunc(got.Vertices, want.Vertices, slices.Equal) || !slices.EqualFunc(got.Boundary, want.Boundary, slices.Equal) {
 				t.Errorf("%s: %d cores have other numbers", name, cores)
+			}
+		}
+	}
+}
+
+// Faces are in the same order where the numbers of vertices are so great that not all of them fit a
+// record, be they far apart or differ in their last bits alone.
+func facesOfGreatNumbers(t sound.T) {
+	for _, name := range []string{"random/vertices=14/dim=3/count=200", "random/vertices=12/dim=5/count=150", "kuhn/shape=14x13x12/order=random"} {
+		c := open(t, name)
+		want := NewFaces(c, 1)
+		for _, far := range []func(v uint32) uint32{
+			func(v uint32) uint32 { return v * 1021 },
+			func(v uint32) uint32 { return v + 1<<22 },
+		} {
+			number := func(list []uint32) []uint32 {
+				list = slices.Clone(list)
+				for i, v := range list {
+					list[i] = far(v)
+				}
+				return list
+			}
+			great := &Complex{Vertices: int(far(uint32(c.Vertices)))}
+			for _, tops := range c.Tops {
+				great.Tops = append(great.Tops, number(tops))
+			}
+			for _, cores := range []int{1, 3} {
+				got := NewFaces(great, cores)
+				for d := range want.Vertices {
+					if !slices.Equal(got.Vertices[d], number(want.Vertices[d])) || !slices.Equal(got.Boundary[d], want.Boundary[d]) {
+						t.Errorf("%s, vertices up to %d, %d cores: other simplices of dimension %d", name, great.Vertices, cores, d)
+					}
+				}
 			}
 		}
 	}
