@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"eccbench/internal/crew"
+	"eccbench/internal/pool"
 )
 
 // Faces are all simplices of a complex, numbered within their dimension: those of the greatest
@@ -32,54 +33,48 @@ func (f *Faces) Counts() []int64 {
 func (f *Faces) Count(d int) int64 { return int64(len(f.Vertices[d]) / (d + 1)) }
 
 // NewFaces numbers the simplices of a complex on some cores.
-func NewFaces(c *Complex, cores int) *Faces {
+func NewFaces(c *Complex, cores int) *Faces { return FacesIn(nil, c, cores) }
+
+// FacesIn is NewFaces with memory of a pool.
+func FacesIn(p *pool.Pool, c *Complex, cores int) *Faces {
 	n := len(c.Tops)
 	f := &Faces{Vertices: make([][]uint32, n), Boundary: make([][]uint32, n)}
 	if n == 0 {
 		return f
 	}
-	var room scratch
-	f.Vertices[n-1] = distinct(c.Tops[n-1], n-1, c.Vertices, cores, &room)
+	f.Vertices[n-1] = distinct(p, c.Tops[n-1], n-1, c.Vertices, cores)
 	for d := n - 2; d >= 0; d-- {
-		f.Vertices[d], f.Boundary[d+1] = below(f.Vertices[d+1], c.Tops[d], d, c.Vertices, cores, &room)
+		f.Vertices[d], f.Boundary[d+1] = below(p, f.Vertices[d+1], c.Tops[d], d, c.Vertices, cores)
 	}
 	return f
-}
-
-// A scratch is memory that is used again for each dimension.
-type scratch []record
-
-func (s *scratch) records(n int) []record {
-	if n > cap(*s) {
-		*s = make(scratch, n)
-	}
-	return (*s)[:n]
 }
 
 // Below is the simplices of dimension d, each once, with ascending vertices and in lexicographic
 // order: those that are given, and the faces of cells of the next higher dimension, whose
 // vertices ascend. The boundary are the faces of each cell as in Faces.
 func Below(cells, given []uint32, d, vertices, cores int) (list, boundary []uint32) {
-	return below(cells, given, d, vertices, cores, new(scratch))
+	return below(nil, cells, given, d, vertices, cores)
 }
 
-func below(cells, given []uint32, d, vertices, cores int, room *scratch) (list, boundary []uint32) {
-	boundary = make([]uint32, len(cells))
-	return number(cells, ascending(given, d+1), d, vertices, boundary, cores, room), boundary
+func below(p *pool.Pool, cells, given []uint32, d, vertices, cores int) (list, boundary []uint32) {
+	boundary = pool.Take[uint32](p, len(cells))
+	given = ascending(p, given, d+1)
+	list = number(p, cells, given, d, vertices, boundary, cores)
+	pool.Give(p, given)
+	return list, boundary
 }
 
 // Distinct is simplices of dimension d with ascending vertices, each once, in the order in
 // which they come first.
 func Distinct(tops []uint32, d, vertices, cores int) []uint32 {
-	return distinct(tops, d, vertices, cores, new(scratch))
+	return distinct(nil, tops, d, vertices, cores)
 }
 
-func distinct(tops []uint32, d, vertices, cores int, room *scratch) []uint32 {
+func distinct(p *pool.Pool, tops []uint32, d, vertices, cores int) []uint32 {
 	k := d + 1
-	list := ascending(tops, k)
-	id := make([]uint32, len(list)/k)
-	number(nil, list, k-1, vertices, id, cores, room) // numbers of simplices, not of faces
-	seen := make([]bool, len(id))
+	list := ascending(p, tops, k)
+	id, seen := pool.Take[uint32](p, len(list)/k), pool.Zeros[bool](p, len(list)/k)
+	pool.Give(p, number(p, nil, list, k-1, vertices, id, cores)) // numbers of simplices, not of faces
 	out := list[:0]
 	for i, to := range id {
 		if !seen[to] {
@@ -87,12 +82,15 @@ func distinct(tops []uint32, d, vertices, cores int, room *scratch) []uint32 {
 			out = append(out, list[i*k:(i+1)*k]...)
 		}
 	}
+	pool.Give(p, id)
+	pool.Give(p, seen)
 	return out
 }
 
 // ascending is the simplices of k vertices, each with its vertices in order.
-func ascending(tops []uint32, k int) []uint32 {
-	list := slices.Clone(tops)
+func ascending(p *pool.Pool, tops []uint32, k int) []uint32 {
+	list := pool.Take[uint32](p, len(tops))
+	copy(list, tops)
 	for at := 0; at < len(list); at += k {
 		ascend(list[at : at+k])
 	}
@@ -132,19 +130,27 @@ const fewRecords, mostCores = 1 << 15, 16
 // face to ids: at place (d+2)·simplex + vertex left out, those of given ones behind. Cores take
 // parts of the simplices, then of the least vertices; the numbers are the same however many they
 // are.
-func number(above, given []uint32, d, vertices int, ids []uint32, cores int, room *scratch) []uint32 {
+func number(p *pool.Pool, above, given []uint32, d, vertices int, ids []uint32, cores int) []uint32 {
 	n := newNumbering(above, given, d+1, vertices)
 	total := len(above) + len(given)/n.k // a simplex above has as many faces as vertices
 	if cores = min(cores, mostCores); total < fewRecords {
 		cores = 1
 	}
 	next := make([][]uint32, cores)
+	for core := range next {
+		next[core] = pool.Zeros[uint32](p, vertices)
+	}
 	spread(cores, func(core int) {
-		count := make([]uint32, vertices)
+		count := next[core]
 		n.each(core, cores, func(_ uint32, s []uint32) { count[s[0]]++ })
-		next[core] = count
 	})
-	n.start = make([]uint32, vertices+1)
+	n.start = pool.Take[uint32](p, vertices+1)
+	defer func() {
+		for _, next := range append(next, n.start) {
+			pool.Give(p, next)
+		}
+		pool.Give(p, n.records)
+	}()
 	at := uint32(0)
 	for v := range vertices {
 		n.start[v] = at
@@ -154,9 +160,9 @@ func number(above, given []uint32, d, vertices int, ids []uint32, cores int, roo
 	}
 	n.start[vertices] = at
 	if n.k == 1 {
-		return n.points(ids, cores)
+		return n.points(p, ids, cores)
 	}
-	n.records = room.records(total)
+	n.records = pool.Take[record](p, total)
 	spread(cores, func(core int) {
 		next := next[core]
 		n.each(core, cores, func(from uint32, s []uint32) {
@@ -178,7 +184,7 @@ func number(above, given []uint32, d, vertices int, ids []uint32, cores int, roo
 		before[core] = all
 		all += count
 	}
-	list := make([]uint32, all*n.k)
+	list := pool.Take[uint32](p, all*n.k)
 	spread(cores, func(core int) { n.list(ends[core], ends[core+1], before[core], list, ids) })
 	return list
 }
@@ -211,8 +217,10 @@ func (n *numbering) whole() bool { return uint(n.k-1)*n.width+n.from <= 64 }
 func (n *numbering) at(r record) uint32 { return uint32(r & (1<<n.from - 1)) }
 
 // points numbers the vertices, for which nothing has to be sorted.
-func (n *numbering) points(ids []uint32, cores int) (list []uint32) {
-	rank := make([]uint32, len(n.start)-1)
+func (n *numbering) points(p *pool.Pool, ids []uint32, cores int) []uint32 {
+	rank := pool.Take[uint32](p, len(n.start)-1)
+	defer pool.Give(p, rank)
+	list := pool.Take[uint32](p, len(rank))[:0]
 	for v := range rank {
 		rank[v] = uint32(len(list))
 		if n.start[v+1] > n.start[v] {

@@ -1,40 +1,47 @@
 package reductions
 
-import "slices"
+import (
+	"slices"
+
+	"eccbench/internal/pool"
+)
 
 // A span is a list, or where it stands: its length, and how long it may become there. Most
 // lists are short, and are found with one look at memory.
 type span struct {
-	at        [short]uint32 // the numbers of a list with room for so many, else where it begins
+	at        [short]uint32 // the numbers of a list with room for so many, else its piece of memory and where in it
 	len, room uint32
 }
 
 const short = 2
 
-// lists are ascending lists of numbers that grow and shrink, the long ones in one piece of memory.
+// lists are ascending lists of numbers that grow and shrink, the long ones in pieces of memory that
+// stay where they are.
 type lists struct {
-	data  []uint32
+	data  [][]uint32
 	spans []span
+	pool  *pool.Pool
 }
 
-// place gives a list room, elsewhere in memory where that is much.
-func (s *span) place(from int, room uint32) {
+// pieceSize is how many numbers a piece after the first one has room for, where not one list
+// needs more.
+const pieceSize = 1 << 23
+
+// place gives a list room, in a piece of memory where that is much.
+func (s *span) place(piece, from int, room uint32) {
 	if s.room = room; room > short {
-		s.at = [short]uint32{uint32(from), uint32(from >> 32)}
+		s.at = [short]uint32{uint32(piece), uint32(from)}
 	}
 }
 
-// from is where a list stands that is not short.
-func (s *span) from() int { return int(s.at[0]) | int(s.at[1])<<32 }
-
 // fixed are n lists of k numbers each, which are at hand.
-func fixed(data []uint32, k int) *lists {
-	l := &lists{data: data, spans: make([]span, len(data)/k)}
+func fixed(p *pool.Pool, data []uint32, k int) *lists {
+	l := &lists{data: [][]uint32{data}, spans: pool.Zeros[span](p, len(data)/k), pool: p}
 	for i := range l.spans {
 		list := data[i*k : (i+1)*k]
 		slices.Sort(list)
 		s := &l.spans[i]
-		s.place(i*k, uint32(k))
+		s.place(0, i*k, uint32(k))
 		if s.len = uint32(k); k <= short {
 			copy(s.at[:], list)
 		}
@@ -53,8 +60,8 @@ func (l *lists) some(of []uint32) *lists {
 
 // inverted is for each of n numbers the lists that have it, but for those that are left out.
 // Lists hold other numbers where number says so, and some that count not.
-func inverted(of *lists, n int64, out []bool, number func(uint32) (uint32, bool)) *lists {
-	l := &lists{spans: make([]span, n)}
+func inverted(p *pool.Pool, of *lists, n int64, out []bool, number func(uint32) (uint32, bool)) *lists {
+	l := &lists{spans: pool.Zeros[span](p, int(n)), pool: p}
 	each := func(f func(list, number uint32)) {
 		for i := range of.spans {
 			if out != nil && out[i] {
@@ -73,11 +80,11 @@ func inverted(of *lists, n int64, out []bool, number func(uint32) (uint32, bool)
 	at := 0
 	for i := range l.spans {
 		s := &l.spans[i]
-		if s.place(at, s.room); s.room > short {
+		if s.place(0, at, s.room); s.room > short {
 			at += int(s.room)
 		}
 	}
-	l.data = make([]uint32, at)
+	l.data = [][]uint32{pool.Take[uint32](p, at)}
 	each(func(i, v uint32) {
 		s := &l.spans[v]
 		s.len++
@@ -92,28 +99,34 @@ func (l *lists) get(i uint32) []uint32 {
 	if s.room <= short {
 		return s.at[:s.len]
 	}
-	return l.data[s.from():][:s.len]
+	return l.data[s.at[0]][s.at[1]:][:s.len]
 }
 
-// set replaces a list: where it stands if there is room, else at the end of all. What get gave
+// set replaces a list: where it stands if there is room, else behind all others. What get gave
 // of other lists stays as it is.
 func (l *lists) set(i uint32, list []uint32) {
 	s := &l.spans[i]
 	if n := len(list); int(s.room) < n {
-		room := n
-		if n > short {
-			room = 2 * n
-			if need := len(l.data) + room; need > cap(l.data) { // all of it moves, so seldom
-				l.data = append(make([]uint32, 0, 2*need), l.data...)
-			}
-		}
-		s.place(len(l.data), uint32(room))
-		if room > short {
-			l.data = l.data[:len(l.data)+room]
+		if n <= short {
+			s.place(0, 0, uint32(n))
+		} else {
+			from := l.grow(2 * n)
+			s.place(len(l.data)-1, from, uint32(2*n))
 		}
 	}
 	s.len = uint32(len(list))
 	copy(l.get(i), list)
+}
+
+// grow makes room for n numbers in the last piece.
+func (l *lists) grow(n int) (from int) {
+	if last := len(l.data) - 1; last < 0 || cap(l.data[last])-len(l.data[last]) < n {
+		l.data = append(l.data, pool.Take[uint32](l.pool, max(pieceSize, n))[:0])
+	}
+	last := &l.data[len(l.data)-1]
+	from = len(*last)
+	*last = (*last)[:from+n]
+	return from
 }
 
 // drop takes a number out of a list that has it.

@@ -1,9 +1,11 @@
 package reductions
 
 import (
+	"math"
 	"slices"
 
 	"eccbench/internal/crew"
+	"eccbench/internal/pool"
 	"eccbench/internal/simplicial"
 )
 
@@ -18,7 +20,7 @@ type incidence struct {
 // mostCores is how many count simplices around vertices, each in a list of its own.
 const mostCores = 16
 
-func incident(c *simplicial.Complex, cores int) *incidence {
+func incident(p *pool.Pool, c *simplicial.Complex, cores int) *incidence {
 	n, i := int(c.Given()), &incidence{}
 	for d, tops := range c.Tops {
 		if len(tops) == n*(d+1) {
@@ -37,16 +39,18 @@ func incident(c *simplicial.Complex, cores int) *incidence {
 	}
 	cores = min(cores, mostCores)
 	next := make([][]uint32, cores)
+	for core := range next {
+		next[core] = pool.Zeros[uint32](p, c.Vertices)
+	}
 	crew.Each(cores, func(core int) {
-		count := make([]uint32, c.Vertices)
+		count := next[core]
 		for s := n * core / cores; s < n*(core+1)/cores; s++ {
 			for _, v := range i.vertices(uint32(s)) {
 				count[v]++
 			}
 		}
-		next[core] = count
 	})
-	i.first = make([]uint32, c.Vertices+1)
+	i.first = pool.Take[uint32](p, c.Vertices+1)
 	at := uint32(0)
 	for v := range c.Vertices {
 		i.first[v] = at
@@ -55,7 +59,7 @@ func incident(c *simplicial.Complex, cores int) *incidence {
 		}
 	}
 	i.first[c.Vertices] = at
-	i.around = make([]uint32, len(i.all))
+	i.around = pool.Take[uint32](p, len(i.all))
 	crew.Each(cores, func(core int) {
 		next := next[core]
 		for s := n * core / cores; s < n*(core+1)/cores; s++ {
@@ -65,6 +69,9 @@ func incident(c *simplicial.Complex, cores int) *incidence {
 			}
 		}
 	})
+	for _, next := range next {
+		pool.Give(p, next)
+	}
 	return i
 }
 
@@ -97,6 +104,18 @@ func scattered(c *simplicial.Complex) bool {
 	return sum/count > c.Vertices/far
 }
 
+// leastAround is the vertex that the fewest simplices have, if any, which is as a rule at the end of
+// a complex and not in its middle, where what is met in turn would be farther apart.
+func (i *incidence) leastAround() int {
+	at, least := -1, uint32(math.MaxUint32)
+	for v := range len(i.first) - 1 {
+		if n := i.first[v+1] - i.first[v]; n > 0 && n < least {
+			at, least = v, n
+		}
+	}
+	return at
+}
+
 // several is from how many vertices the search goes on at a time. What it comes to is the same as
 // one by one, but the simplices and their vertices are anywhere in memory, and a processor waits
 // for many at a time where one does not hang on the other.
@@ -104,19 +123,26 @@ const several = 64
 
 // near is the complex with its vertices numbered breadth first, and its simplices in the order in
 // which they are met on the way, so that what is reduced together is close in memory.
-func near(c *simplicial.Complex, cores int) *simplicial.Complex {
+func near(p *pool.Pool, c *simplicial.Complex, cores int) *simplicial.Complex {
 	const none = ^uint32(0)
-	i := incident(c, cores)
-	number := slices.Repeat([]uint32{none}, c.Vertices)
-	seen := make([]uint64, (c.Given()+63)/64)
+	i := incident(p, c, cores)
+	number := pool.Take[uint32](p, c.Vertices)
+	for v := range number {
+		number[v] = none
+	}
+	seen := pool.Zeros[uint64](p, int(c.Given()+63)/64)
 	out := &simplicial.Complex{Tops: make([][]uint32, len(c.Tops)), Vertices: c.Vertices}
 	for d, tops := range c.Tops {
-		out.Tops[d] = make([]uint32, 0, len(tops))
+		out.Tops[d] = pool.Take[uint32](p, len(tops))[:0]
 	}
-	queue := make([]uint32, 0, c.Vertices)
+	queue := pool.Take[uint32](p, c.Vertices)[:0]
 	var met, ends, vertices []uint32
-	for start := range number {
-		if number[start] != none {
+	for at := -1; at < len(number); at++ {
+		start := at
+		if at < 0 {
+			start = i.leastAround()
+		}
+		if start < 0 || number[start] != none {
 			continue
 		}
 		number[start] = uint32(len(queue))
@@ -156,5 +182,9 @@ func near(c *simplicial.Complex, cores int) *simplicial.Complex {
 			}
 		}
 	}
+	for _, v := range [][]uint32{i.first, i.around, number, queue} {
+		pool.Give(p, v)
+	}
+	pool.Give(p, seen)
 	return out
 }

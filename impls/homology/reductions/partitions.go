@@ -31,7 +31,7 @@ func (Partitions) CanDo(p *homology.Problem, c bench.Conditions) error { return 
 
 // Setup binds the method to a complex, with a part for each core.
 func (p Partitions) Setup(in *homology.Problem, c bench.Conditions) (bench.Job[homology.Groups], error) {
-	return &job{in: in, fault: p.fault, parts: max(1, c.Threads), cores: max(1, c.Threads), order: c.Option(orderKey, freeFirst), out: homology.Poisoned()}, nil
+	return newJob(in, c, max(1, c.Threads), p.fault), nil
 }
 
 // between is the owner of a simplex that lies between parts.
@@ -77,7 +77,7 @@ const unused = -2
 func bisect(c *simplicial.Complex, parts int) []int32 {
 	n := int(c.Given())
 	part := make([]int32, n)
-	in := incident(c, parts)
+	in := incident(nil, c, parts)
 	list := make([]uint32, n)
 	for i := range list {
 		list[i] = uint32(i)
@@ -158,7 +158,7 @@ func (r *reducer) among(cell, face []int32, parts int, order string) {
 		group.Go(func() {
 			w := &worker{fault: r.fault, faceDeleted: r.faceDeleted, deleted: make([]bool, len(cells[p])), local: local, owner: face, part: int32(p)}
 			w.boundary = r.boundary.some(cells[p])
-			w.coboundary = inverted(w.boundary, int64(faces[p]), nil, func(f uint32) (uint32, bool) { return local[f], face[f] == w.part })
+			w.coboundary = inverted(nil, w.boundary, int64(faces[p]), nil, func(f uint32) (uint32, bool) { return local[f], face[f] == w.part })
 			w.all(order)
 			workers[p] = w
 		})

@@ -148,8 +148,8 @@ func newRound(boundary []uint32, k, faces int, j *raceJob) *racing {
 		raceJob: j, boundary: make([][]uint32, n), coboundary: make([][]uint32, faces), reduced: make([]bool, n), faceReduced: make([]bool, faces),
 		cost: make([]uint32, n), with: make([]uint32, n), lock: make([]uint32, n), faceLock: make([]uint32, faces), alive: make([]uint32, n),
 	}
-	of := fixed(boundary, k)
-	above := inverted(of, int64(faces), nil, nil)
+	of := fixed(nil, boundary, k)
+	above := inverted(nil, of, int64(faces), nil, nil)
 	for c := range r.boundary {
 		r.boundary[c] = slices.Clip(of.get(uint32(c)))
 		r.alive[c] = uint32(c)

@@ -11,6 +11,7 @@ import (
 	"math"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/pool"
 	"eccbench/internal/quantity"
 	"eccbench/internal/simplicial"
 	"eccbench/internal/workloads/homology"
@@ -69,7 +70,15 @@ func canDo(p *homology.Problem, c bench.Conditions) error {
 
 // Setup binds the method to a complex.
 func (i Implementation) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[homology.Groups], error) {
-	return &job{in: p, fault: i.fault, parts: 1, cores: max(1, c.Threads), order: c.Option(orderKey, freeFirst), out: homology.Poisoned()}, nil
+	return newJob(p, c, 1, i.fault), nil
+}
+
+// stock is the memory of all jobs, since a complex is in one call at a time as a rule.
+var stock pool.Stock
+
+func newJob(p *homology.Problem, c bench.Conditions, parts int, fault Fault) *job {
+	stock.Open()
+	return &job{in: p, fault: fault, parts: parts, cores: max(1, c.Threads), order: c.Option(orderKey, freeFirst), out: homology.Poisoned()}
 }
 
 type job struct {
@@ -93,14 +102,16 @@ func (j *job) Flags() []string {
 }
 
 func (j *job) Do(trace *bench.Trace) error {
+	p := stock.Borrow()
+	defer stock.Return(p)
 	in := j.in.Complex
 	if j.nearer = j.order == freeFirst && scattered(in); j.nearer {
 		end := trace.Span("renumbering")
-		in = near(in, j.cores)
+		in = near(p, in, j.cores)
 		end()
 	}
 	end := trace.Span("faces")
-	f := simplicial.NewFaces(in, j.cores)
+	f := simplicial.FacesIn(p, in, j.cores)
 	end()
 	out := homology.NewGroups(len(f.Vertices))
 	j.longest = 0
@@ -111,10 +122,10 @@ func (j *job) Do(trace *bench.Trace) error {
 		end()
 	}
 	// A cell that another one was reduced with is no longer there.
-	deleted := make([]bool, f.Count(max(0, len(f.Vertices)-1)))
+	deleted := pool.Zeros[bool](p, int(f.Count(max(0, len(f.Vertices)-1))))
 	for d := len(f.Vertices) - 1; d > 0; d-- {
 		end = trace.Span("reducible complex")
-		r := &reducer{boundary: fixed(f.Boundary[d], d+1), deleted: deleted, faceDeleted: make([]bool, f.Count(d-1)), fault: j.fault}
+		r := &reducer{boundary: fixed(p, f.Boundary[d], d+1), deleted: deleted, faceDeleted: pool.Zeros[bool](p, int(f.Count(d-1))), fault: j.fault}
 		end()
 		if owner != nil {
 			end = trace.Span("reductions of parts")
@@ -123,7 +134,7 @@ func (j *job) Do(trace *bench.Trace) error {
 		}
 		end = trace.Span("reducible complex")
 		w := &worker{fault: j.fault, boundary: r.boundary, deleted: r.deleted, faceDeleted: r.faceDeleted}
-		w.coboundary = inverted(r.boundary, f.Count(d-1), r.deleted, nil)
+		w.coboundary = inverted(p, r.boundary, f.Count(d-1), r.deleted, nil)
 		end()
 		end = trace.Span("reductions")
 		w.all(j.order)
@@ -134,7 +145,10 @@ func (j *job) Do(trace *bench.Trace) error {
 		}
 		j.longest = max(j.longest, r.longest, w.longest)
 		deleted = r.faceDeleted
-		f.Boundary[d], f.Vertices[d] = nil, nil
+		pool.Give(p, f.Vertices[d])
+		pool.Give(p, f.Boundary[d])
+		pool.Give(p, r.boundary.spans)
+		pool.Give(p, w.coboundary.spans)
 		end()
 	}
 	for _, gone := range deleted {
@@ -146,11 +160,20 @@ func (j *job) Do(trace *bench.Trace) error {
 	return nil
 }
 
-func (j *job) Poison() { j.out = homology.Poisoned() }
+func (j *job) Poison() {
+	j.out = homology.Poisoned()
+	p := stock.Borrow()
+	defer stock.Return(p)
+	p.Fill(0x5a5a5a5a5a5a5a5a)
+}
 
 func (j *job) Out() (homology.Groups, error) { return j.out, nil }
 
-func (j *job) Close() error { return nil }
+// Close lets go of the memory.
+func (j *job) Close() error {
+	stock.Close()
+	return nil
+}
 
 // A reducer has the cells of one dimension, and says which of the faces of the next lower one
 // are gone.
@@ -193,8 +216,8 @@ func (w *worker) all(order string) {
 	}
 }
 
-// A region is so many faces, one after the other by number, as powers of two: it stays in a core's cache while its cells are
-// reduced.
+// A region is so many faces, one after the other by number, as powers of two: it stays in a core's
+// cache while its cells are reduced.
 const regionBits = 16
 
 // freed remembers a face, by its number in the lists, that is free.
@@ -212,8 +235,8 @@ func (w *worker) freed(f uint32) {
 	w.regions[r] = append(w.regions[r], f)
 }
 
-// drain reduces the cells with free faces, until there are none, a region at a time. Nothing else changes but
-// what the other faces of each are faces of.
+// drain reduces the cells with free faces, until there are none, a region at a time. Nothing else
+// changes but what the other faces of each are faces of.
 func (w *worker) drain() {
 	for next := 0; next < len(w.queue); next++ {
 		r := w.queue[next]
