@@ -23,9 +23,9 @@ type lists struct {
 	pool  *pool.Pool
 }
 
-// pieceSize is how many numbers a piece after the first one has room for, where not one list
-// needs more.
-const pieceSize = 1 << 23
+// A piece has room for twice as many numbers as the one before it, for so many at least and at most,
+// where not one list needs more.
+const leastPiece, mostPiece = 1 << 10, 1 << 23
 
 // place gives a list room, in a piece of memory where that is much.
 func (s *span) place(piece, from int, room uint32) {
@@ -120,8 +120,13 @@ func (l *lists) set(i uint32, list []uint32) {
 
 // grow makes room for n numbers in the last piece.
 func (l *lists) grow(n int) (from int) {
-	if last := len(l.data) - 1; last < 0 || cap(l.data[last])-len(l.data[last]) < n {
-		l.data = append(l.data, pool.Take[uint32](l.pool, max(pieceSize, n))[:0])
+	var piece []uint32
+	if len(l.data) > 0 {
+		piece = l.data[len(l.data)-1]
+	}
+	if cap(piece)-len(piece) < n {
+		size := min(max(2*cap(piece), leastPiece), mostPiece)
+		l.data = append(l.data, pool.Take[uint32](l.pool, max(size, n))[:0])
 	}
 	last := &l.data[len(l.data)-1]
 	from = len(*last)

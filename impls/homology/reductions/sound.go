@@ -43,7 +43,7 @@ func listsGrow(t sound.T) {
 			} else {
 				other := make([]uint32, rng.IntN(12))
 				if step == 2000 {
-					other = make([]uint32, pieceSize)
+					other = make([]uint32, mostPiece)
 				}
 				at := uint32(0)
 				for j := range other {
