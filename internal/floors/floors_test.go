@@ -40,6 +40,7 @@ var floor = map[string]int{
 
 	"internal/shard":  1,
 	"internal/verify": 1,
+	"internal/pool":   1,
 	"datasets":        1,
 	"kernels":         1,
 	"kernels/faults":  1,
