@@ -50,6 +50,19 @@ func Each(n int, f func(i int)) {
 	g.Wait()
 }
 
+// Starts makes of how many of each kind every core has, where its own begin in a list of all by
+// kind and then by core. The start of each kind, and the end of the last, go to start.
+func Starts(count [][]uint32, start []uint32) {
+	at, last := uint32(0), len(start)-1
+	for kind := range last {
+		start[kind] = at
+		for _, own := range count {
+			at, own[kind] = at+own[kind], at
+		}
+	}
+	start[last] = at
+}
+
 // Wait waits for all of them, and panics with a *Panic where one did.
 func (g *Group) Wait() {
 	g.wg.Wait()

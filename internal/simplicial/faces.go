@@ -42,9 +42,9 @@ func FacesIn(p *pool.Pool, c *Complex, cores int) *Faces {
 	if n == 0 {
 		return f
 	}
-	f.Vertices[n-1] = distinct(p, c.Tops[n-1], n-1, c.Vertices, cores)
+	f.Vertices[n-1] = Distinct(p, c.Tops[n-1], n-1, c.Vertices, cores)
 	for d := n - 2; d >= 0; d-- {
-		f.Vertices[d], f.Boundary[d+1] = below(p, f.Vertices[d+1], c.Tops[d], d, c.Vertices, cores)
+		f.Vertices[d], f.Boundary[d+1] = Below(p, f.Vertices[d+1], c.Tops[d], d, c.Vertices, cores)
 	}
 	return f
 }
@@ -52,11 +52,7 @@ func FacesIn(p *pool.Pool, c *Complex, cores int) *Faces {
 // Below is the simplices of dimension d, each once, with ascending vertices and in lexicographic
 // order: those that are given, and the faces of cells of the next higher dimension, whose
 // vertices ascend. The boundary are the faces of each cell as in Faces.
-func Below(cells, given []uint32, d, vertices, cores int) (list, boundary []uint32) {
-	return below(nil, cells, given, d, vertices, cores)
-}
-
-func below(p *pool.Pool, cells, given []uint32, d, vertices, cores int) (list, boundary []uint32) {
+func Below(p *pool.Pool, cells, given []uint32, d, vertices, cores int) (list, boundary []uint32) {
 	boundary = pool.Take[uint32](p, len(cells))
 	given = ascending(p, given, d+1)
 	list = number(p, cells, given, d, vertices, boundary, cores)
@@ -66,11 +62,7 @@ func below(p *pool.Pool, cells, given []uint32, d, vertices, cores int) (list, b
 
 // Distinct is simplices of dimension d with ascending vertices, each once, in the order in
 // which they come first.
-func Distinct(tops []uint32, d, vertices, cores int) []uint32 {
-	return distinct(nil, tops, d, vertices, cores)
-}
-
-func distinct(p *pool.Pool, tops []uint32, d, vertices, cores int) []uint32 {
+func Distinct(p *pool.Pool, tops []uint32, d, vertices, cores int) []uint32 {
 	k := d + 1
 	list := ascending(p, tops, k)
 	id, seen := pool.Take[uint32](p, len(list)/k), pool.Zeros[bool](p, len(list)/k)
@@ -140,7 +132,7 @@ func number(p *pool.Pool, above, given []uint32, d, vertices int, ids []uint32, 
 	for core := range next {
 		next[core] = pool.Zeros[uint32](p, vertices)
 	}
-	spread(cores, func(core int) {
+	crew.Each(cores, func(core int) {
 		count := next[core]
 		n.each(core, cores, func(_ uint32, s []uint32) { count[s[0]]++ })
 	})
@@ -151,19 +143,12 @@ func number(p *pool.Pool, above, given []uint32, d, vertices int, ids []uint32, 
 		}
 		pool.Give(p, n.records)
 	}()
-	at := uint32(0)
-	for v := range vertices {
-		n.start[v] = at
-		for core := range next {
-			at, next[core][v] = at+next[core][v], at
-		}
-	}
-	n.start[vertices] = at
+	crew.Starts(next, n.start)
 	if n.k == 1 {
 		return n.points(p, ids, cores)
 	}
 	n.records = pool.Take[record](p, total)
-	spread(cores, func(core int) {
+	crew.Each(cores, func(core int) {
 		next := next[core]
 		n.each(core, cores, func(from uint32, s []uint32) {
 			n.records[next[s[0]]] = n.record(from, s)
@@ -178,14 +163,14 @@ func number(p *pool.Pool, above, given []uint32, d, vertices int, ids []uint32, 
 	}
 	ends[0], ends[cores] = 0, vertices
 	counts := make([]int, cores)
-	spread(cores, func(core int) { counts[core] = n.sort(ends[core], ends[core+1]) })
+	crew.Each(cores, func(core int) { counts[core] = n.sort(ends[core], ends[core+1]) })
 	before, all := make([]int, cores), 0
 	for core, count := range counts {
 		before[core] = all
 		all += count
 	}
 	list := pool.Take[uint32](p, all*n.k)
-	spread(cores, func(core int) { n.list(ends[core], ends[core+1], before[core], list, ids) })
+	crew.Each(cores, func(core int) { n.list(ends[core], ends[core+1], before[core], list, ids) })
 	return list
 }
 
@@ -227,7 +212,7 @@ func (n *numbering) points(p *pool.Pool, ids []uint32, cores int) []uint32 {
 			list = append(list, uint32(v))
 		}
 	}
-	spread(cores, func(core int) {
+	crew.Each(cores, func(core int) {
 		n.each(core, cores, func(from uint32, s []uint32) {
 			if int(from) < len(ids) {
 				ids[from] = rank[s[0]]
@@ -235,19 +220,6 @@ func (n *numbering) points(p *pool.Pool, ids []uint32, cores int) []uint32 {
 		})
 	})
 	return list
-}
-
-// spread runs a function on each of some cores.
-func spread(cores int, f func(core int)) {
-	if cores == 1 {
-		f(0)
-		return
-	}
-	var group crew.Group
-	for core := range cores {
-		group.Go(func() { f(core) })
-	}
-	group.Wait()
 }
 
 // vertex is vertex i of the simplex that comes from a place.

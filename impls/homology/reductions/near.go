@@ -51,14 +51,7 @@ func incident(p *pool.Pool, c *simplicial.Complex, cores int) *incidence {
 		}
 	})
 	i.first = pool.Take[uint32](p, c.Vertices+1)
-	at := uint32(0)
-	for v := range c.Vertices {
-		i.first[v] = at
-		for _, next := range next {
-			at, next[v] = at+next[v], at
-		}
-	}
-	i.first[c.Vertices] = at
+	crew.Starts(next, i.first)
 	i.around = pool.Take[uint32](p, len(i.all))
 	crew.Each(cores, func(core int) {
 		next := next[core]

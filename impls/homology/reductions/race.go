@@ -91,14 +91,14 @@ func (j *raceJob) Do(trace *bench.Trace) error {
 	var cells []uint32
 	for d := len(j.in.Tops) - 1; d >= 0; d-- {
 		if d == len(j.in.Tops)-1 {
-			cells = simplicial.Distinct(j.in.Tops[d], d, j.in.Vertices, j.cores)
+			cells = simplicial.Distinct(nil, j.in.Tops[d], d, j.in.Vertices, j.cores)
 		}
 		if d == 0 {
 			out.Betti[0] = int64(len(cells))
 			break
 		}
 		end := trace.Span("faces")
-		faces, boundary := simplicial.Below(cells, j.in.Tops[d-1], d-1, j.in.Vertices, j.cores)
+		faces, boundary := simplicial.Below(nil, cells, j.in.Tops[d-1], d-1, j.in.Vertices, j.cores)
 		r := newRound(boundary, d+1, len(faces)/d, j)
 		end()
 		end = trace.Span("reductions")
