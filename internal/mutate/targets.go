@@ -61,7 +61,7 @@ var targets = []Target{
 	{Name: "impls/extrema, AVX2", dir: "impls/extrema", part: "avx2", verify: extrema[1:2], whole: true, tests: []string{"impls/extrema"}},
 	{Name: "internal/workloads/ecc", dir: "internal/workloads/ecc", verify: both, whole: true, tests: []string{"internal/workloads/ecc", "internal/workloads/ecc/ecctest", "impls/cpu", "impls TestOnePass"}},
 	{Name: "internal/workloads/ecc/counting", dir: "internal/workloads/ecc/counting", tests: []string{"internal/workloads/ecc/counting", "impls/tiled TestKernelsOnHost", "impls/fullsweep TestKernelsOnHost"}, share: 50},
-	{Name: "internal/workloads/ecc/parts", dir: "internal/workloads/ecc/parts", tests: []string{"internal/workloads/ecc/parts"}, share: 50},
+	{Name: "internal/workloads/ecc/parts", dir: "internal/workloads/ecc/parts", verify: [][]string{{"--impl", "cpu"}}, own: true, tests: []string{"internal/workloads/ecc/parts"}, share: 50},
 	{Name: "internal/workloads/ecc/fingerprint", dir: "internal/workloads/ecc/fingerprint", verify: both, whole: true, tests: []string{"internal/workloads/ecc/fingerprint", "internal/workloads/ecc"}, share: 50},
 	{Name: "internal/workloads/ecc/fingerprint, AVX-512", dir: "internal/workloads/ecc/fingerprint", part: "avx512", verify: both, whole: true, tests: []string{"internal/workloads/ecc/fingerprint"}, share: 50},
 	{Name: "internal/workloads/ecc/fingerprint, AVX2", dir: "internal/workloads/ecc/fingerprint", part: "avx2", verify: both, whole: true, tests: []string{"internal/workloads/ecc/fingerprint"}, share: 50},

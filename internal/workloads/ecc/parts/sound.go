@@ -1,0 +1,512 @@
+package parts
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
+	"eccbench/internal/shard"
+	"eccbench/internal/sound"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/fingerprint"
+)
+
+// Checks are of what keeps parts of a curve in files, and of what puts them together.
+func Checks() []sound.Check {
+	return []sound.Check{
+		{Name: "parts of a curve", Of: stepsAddUp},
+		{Name: "parts that are torn", Of: bytesCount},
+		{Name: "parts on a table", Of: tablesAddUp},
+		{Name: "a part that is replaced", Of: replacedIsTorn},
+		{Name: "parts of other curves", Of: strangersAreRefused},
+		{Name: "parts that are missing", Of: missingAreNamed},
+		{Name: "parts that are merged", Of: mergesAreVerified},
+		{Name: "runs outside memory", Of: func(t sound.T) { runsAddUp(t, 2*mostRuns+3) }},
+	}
+}
+
+// made writes n parts of an image of 4×3×9 whose changes are random on a ladder, at about one
+// in so many levels, and gives the files and the curve that the changes add up to. The
+// fingerprints are those of the changes.
+func made(t sound.T, n int64, typ grid.Type, l grid.Ladder, one uint32, change func(*Part)) (files []string, want ecc.VCEC) {
+	t.Helper()
+	dir := t.TempDir()
+	rng := rand.New(rand.NewPCG(7, uint64(n)))
+	shape := grid.Shape{D: 9, H: 3, W: 4}
+	sum := map[int64]int64{}
+	for i := range n {
+		s := shard.Shard{I: i + 1, N: n}
+		of := s.Span(shape.D)
+		p := &Part{Head: Head{
+			Provenance: ecc.Provenance{Input: "an image", Shape: shape.String(), Type: typ.String(), Ladder: l.String(), Program: "one", Implementation: "extrema"},
+			Source:     "00", Shard: s.I, Shards: n, First: of.Lo, End: of.Hi, Key: fingerprint.Derived("a").String(), Command: "eccbench curve 'an image'",
+		}, Listed: l.Listed()}
+		p.Counted.Type, p.Counted.Ladder = typ.String(), l.Key()
+		for k := int64(0); k < l.Len(); k += 1 + int64(rng.Uint32N(2*one)) {
+			p.Steps = append(p.Steps, ecc.Step{Level: k, Change: int64(rng.IntN(200)) - 201})
+			if rng.IntN(3) == 0 {
+				p.Steps[len(p.Steps)-1].Change = 3
+			}
+		}
+		for slice := range HashedSlices(of, shape.D, false) {
+			p.Hashes = append(p.Hashes, grid.SliceHash{byte(slice)})
+		}
+		if change != nil {
+			change(p)
+		}
+		key, err := fingerprint.ParseKey(p.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := ecc.Convention{Superlevel: p.Superlevel}
+		if p.Fingerprint == "" {
+			f, err := ecc.SumOf(p.Steps, l.Len(), key.In(in).For(l.Len()), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Fingerprint = f.String()
+		}
+		for _, s := range p.Steps {
+			sum[s.Level] += s.Change
+		}
+		var b bytes.Buffer
+		if err := p.Write(&b, l.Len()); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, FileName(s))
+		if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, path)
+	}
+	for level, change := range sum {
+		if change != 0 {
+			want = append(want, ecc.Step{Level: level, Change: change})
+		}
+	}
+	slices.SortFunc(want, func(a, b ecc.Step) int { return int(a.Level - b.Level) })
+	return files, want
+}
+
+// Parts add up to the curve, in a table and as they are read, from either end, in any order,
+// of more steps than are put together at a time.
+func stepsAddUp(t sound.T) {
+	for _, c := range []struct {
+		typ grid.Type
+		n   int64
+		one uint32
+	}{{grid.Uint8, 1, 1}, {grid.Uint8, 12, 3}, {grid.Uint16, 3, 5}, {grid.Float32, 1, 1 << 22}, {grid.Float32, 5, 3 << 14}, {grid.Float32, 12, 1 << 26}} {
+		l := grid.Identity(c.typ)
+		for _, superlevel := range []bool{false, true} {
+			files, want := made(t, c.n, c.typ, l, c.one, func(p *Part) { p.Superlevel = superlevel })
+			slices.Reverse(files)
+			set, err := Load(files, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got ecc.VCEC
+			chunks := 0
+			for steps, err := range set.Steps() {
+				if err != nil {
+					t.Fatal(err)
+				}
+				chunks++
+				if superlevel {
+					got = append(slices.Clone(steps), got...)
+				} else {
+					got = append(got, steps...)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%v in %d, superlevel %v: %d steps, want %d", c.typ, c.n, superlevel, len(got), len(want))
+			}
+			if len(want) > mergedSteps && (chunks < 2 || c.typ != grid.Float32) {
+				t.Errorf("%v in %d: %d steps in %d chunks", c.typ, c.n, len(want), chunks)
+			}
+			for range set.Steps() { // who stops leaves nothing open
+				break
+			}
+			if wrong, err := set.Wrong(); wrong != nil || err != nil {
+				t.Errorf("%v in %d: part %v is wrong (%v)", c.typ, c.n, wrong, err)
+			}
+		}
+	}
+}
+
+// Bytes of a part count wherever they are, and so does its length.
+func bytesCount(t sound.T) {
+	table, err := grid.Table([]float32{-2, 0, 1, 1e9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []grid.Ladder{grid.Identity(grid.Uint8), grid.Identity(grid.Float32), table} {
+		typ := grid.Float32
+		if l.Len() == 1<<8 {
+			typ = grid.Uint8
+		}
+		files, _ := made(t, 2, typ, l, uint32(max(1, l.Len()/40)), nil)
+		whole, err := os.ReadFile(files[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		load := func(b []byte) error {
+			if err := os.WriteFile(files[1], b, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			set, err := Load(files, 1)
+			if err != nil {
+				return err
+			}
+			for _, err := range set.Steps() {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if err := load(whole); err != nil {
+			t.Fatal(err)
+		}
+		some := func(i int) bool { return i%5 == 0 || i < 30 || i > len(whole)-100 }
+		for n := range whole {
+			if !some(n) {
+				continue
+			}
+			err := load(whole[:n])
+			if err == nil || !errors.Is(err, ErrTorn) && !strings.Contains(err.Error(), "torn") && n > 0 {
+				t.Errorf("%v, %d bytes of %d: %v", typ, n, len(whole), err)
+			}
+		}
+		if err := load(append(slices.Clone(whole), 0)); err == nil {
+			t.Errorf("%v: a byte more is no matter", typ)
+		}
+		for i := range whole {
+			if !some(i) {
+				continue
+			}
+			b := slices.Clone(whole)
+			b[i] ^= 1 << (i % 8)
+			if err := load(b); err == nil {
+				t.Errorf("%v: byte %d of %d may be any", typ, i, len(whole))
+			}
+		}
+	}
+}
+
+// Parts on a table, which each of them has, add up; another table is another ladder. Of a survey
+// tables are the distinct values, of which a part has no more than there may be.
+func tablesAddUp(t sound.T) {
+	var values []float32
+	for i := range 300 {
+		values = append(values, float32(i)*1.5-7)
+	}
+	l, err := grid.Table(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, want := made(t, 4, grid.Float32, l, 2, nil)
+	set, err := Load(files, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if set.Ladder().Key() != l.Key() || &set.parts[0].lad.Listed()[0] != &set.parts[3].lad.Listed()[0] {
+		t.Errorf("on %s, want %s once", set.Ladder().Key(), l.Key())
+	}
+	for steps, err := range set.Steps() {
+		if err != nil || !slices.Equal(steps, want) {
+			t.Errorf("%v, want %v (%v)", steps, want, err)
+		}
+	}
+	for want, change := range map[string]func(*Part){
+		"with a table table:299": func(p *Part) { p.Listed = p.Listed[1:] },
+		"is not above":           func(p *Part) { p.Listed = append(slices.Clone(p.Listed[:299]), p.Listed[0]) },
+		"want identity":          func(p *Part) { p.Listed = nil },
+	} {
+		files, _ := made(t, 2, grid.Float32, l, 2, change)
+		if _, err := Load(files, 1); err == nil || !strings.Contains(err.Error(), "torn") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	survey := func(most int64, n int) func(*Part) {
+		return func(p *Part) {
+			p.Steps, p.Listed = nil, values[p.Shard:p.Shard+int64(n)]
+			p.Values = &Values{Voxels: p.Span().Len() * 12, Least: p.Listed[0], Greatest: p.Listed[n-1], Most: most + p.Shard/3}
+		}
+	}
+	files, _ = made(t, 2, grid.Float32, grid.Identity(grid.Float32), 1<<30, survey(4, 3))
+	if set, err = Load(files, 1); err != nil {
+		t.Fatal(err)
+	}
+	if v := set.Values(); v.Most != 4 || v.Least != values[1] || v.Greatest != values[4] || len(set.Tables()[1]) != 3 {
+		t.Errorf("%+v, %v", v, set.Tables())
+	}
+	files, _ = made(t, 3, grid.Float32, grid.Identity(grid.Float32), 1<<30, survey(4, 3))
+	if _, err := Load(files, 1); err == nil || !strings.Contains(err.Error(), "has at most 5 distinct values, and "+files[0]+" 4; make") {
+		t.Error(err)
+	}
+	files, _ = made(t, 2, grid.Float32, grid.Identity(grid.Float32), 1<<30, survey(2, 3))
+	if _, err := Load(files, 1); err == nil || !strings.Contains(err.Error(), "3 distinct values, of 2 at most") {
+		t.Error(err)
+	}
+}
+
+// A part that is made again while it is merged is not mixed with what it was.
+func replacedIsTorn(t sound.T) {
+	files, _ := made(t, 2, grid.Uint8, grid.Identity(grid.Uint8), 3, nil)
+	other, _ := made(t, 2, grid.Uint8, grid.Identity(grid.Uint8), 3, func(p *Part) { p.Steps[1].Change ^= 1 })
+	set, err := Load(files, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(other[1], files[1]); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range set.Steps() {
+		if !errors.Is(err, ErrTorn) {
+			t.Errorf("merged with another part: %v", err)
+		}
+	}
+}
+
+// What does not belong together is refused, with what it is that differs and what to do.
+func strangersAreRefused(t sound.T) {
+	l := grid.Identity(grid.Uint8)
+	odd := func(change func(*Part)) func(*Part) {
+		return func(p *Part) {
+			if p.Shard == 2 {
+				change(p)
+			}
+		}
+	}
+	for want, change := range map[string]func(*Part){
+		"a part of the input other, and":        odd(func(p *Part) { p.Input = "other" }),
+		"a part by the program two, and":        odd(func(p *Part) { p.Program = "two" }),
+		"a part by the implementation cpu, and": odd(func(p *Part) { p.Implementation = "cpu" }),
+		"by their sizes and times, are 01, and": odd(func(p *Part) { p.Source = "01" }),
+		"on the ladder affine:0:1:256, and":     odd(func(p *Part) { p.Counted.Ladder = "affine:0:1:256" }),
+		"in the construction V, and":            odd(func(p *Part) { p.Construction = "V" }),
+		"of the filtration up, and":             odd(func(p *Part) { p.Filtration = "up" }),
+		"periodic along x, and .*none":          odd(func(p *Part) { p.Periodic = "x" }),
+		"with the mask brain, and .*none":       odd(func(p *Part) { p.Mask = "brain" }),
+		"of the sets at 4, and .*none": odd(func(p *Part) {
+			p.At, p.Slabs, p.Counted.Ladder, p.Steps = []float64{4}, [][]byte{{1}}, "affine:0:1:2", nil
+		}),
+		"with the key ":                                    odd(func(p *Part) { p.Key = fingerprint.Derived("b").String() }),
+		"parts of different curves":                        odd(func(p *Part) { p.Superlevel = true }),
+		"have read slice 2 differently: the image changed": odd(func(p *Part) { p.Hashes[len(p.Hashes)-1][3]++ }),
+	} {
+		files, _ := made(t, 3, grid.Uint8, l, 3, change)
+		_, err := Load(files, 1)
+		before, after, _ := strings.Cut(want, ".*")
+		if err == nil || !strings.Contains(err.Error(), before) || !strings.Contains(err.Error(), after) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	files, _ := made(t, 6, grid.Uint8, l, 3, nil)
+	folder := filepath.Dir(files[0]) + "/"
+	other := folder + "other.txt"
+	if err := os.WriteFile(other, []byte("this is a text of some words"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		files []string
+		want  string
+	}{
+		{files[1:], "shard 1 of 6 is missing; make it: eccbench curve 'an image' --shard 1/6 -o " + folder},
+		{slices.Concat(files[:1], files[3:5]), "shards 2-3,6 of 6 are missing; make them: eccbench curve 'an image' --shard 2-3,6/6 -o " + folder},
+		{append(slices.Clone(files), files[2]), "both are shard 3/6; give one of them"},
+		{nil, "no part is whole"},
+		{[]string{other}, "other.txt: not a part, which"},
+		{[]string{"nothing.part"}, "no such file"},
+	} {
+		if _, err := Load(c.files, 1); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v\nwant %s", err, c.want)
+		}
+	}
+	others, _ := made(t, 3, grid.Uint8, l, 3, nil)
+	if _, err := Load(append(slices.Clone(files), others...), 1); err == nil || !strings.Contains(err.Error(), "of so many shards: 3, and") {
+		t.Error(err)
+	}
+}
+
+// Shards of which there is no whole part are named, whether a file is missing, cut off, or
+// damaged within.
+func missingAreNamed(t sound.T) {
+	files, _ := made(t, 9, grid.Uint8, grid.Identity(grid.Uint8), 3, nil)
+	if missing, err := Missing(files, 2); len(missing) > 0 || err != nil {
+		t.Errorf("%v are missing (%v)", missing, err)
+	}
+	b, err := os.ReadFile(files[3])
+	if err != nil {
+		t.Fatal(err)
+	}
+	bettis, _ := made(t, 2, grid.Uint8, grid.Identity(grid.Uint8), 3, func(p *Part) {
+		p.Counted.Ladder, p.Steps = "affine:0:1:3", p.Steps[:1]
+		p.At, p.Slabs, p.Fingerprint = []float64{1, 2}, [][]byte{{1, 2, 3}, nil}, fingerprint.Sum(make([]uint64, fingerprint.Derived("a").For(3).Functions())).String()
+	})
+	set, err := Load(bettis, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	if err := set.EachComponents(func(sets [][]byte) error {
+		if n++; len(sets) != 2 || string(sets[0]) != "\x01\x02\x03" || len(sets[1]) != 0 {
+			t.Errorf("components %v", sets)
+		}
+		return nil
+	}); err != nil || n != 2 {
+		t.Error(n, err)
+	}
+	torn, err := os.ReadFile(bettis[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	torn[len(torn)-sha256.Size-1] ^= 1
+	if err := os.WriteFile(bettis[1], torn, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := set.EachComponents(func([][]byte) error { return nil }); !errors.Is(err, ErrTorn) {
+		t.Errorf("torn components: %v", err)
+	}
+	if missing, err := Missing(bettis, 1); List(missing) != "2" || err != nil {
+		t.Errorf("%v are missing (%v)", missing, err)
+	}
+	damaged := slices.Clone(b)
+	damaged[len(b)-40] ^= 1
+	for path, b := range map[string][]byte{files[3]: b[:len(b)/2], files[5]: damaged} {
+		if err := os.WriteFile(path, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if missing, err := Missing(slices.Delete(slices.Clone(files), 6, 7), 2); List(missing) != "4,6-7" || err != nil {
+		t.Errorf("%v are missing (%v)", missing, err)
+	}
+}
+
+// A part whose changes are not those of its fingerprint is found, and so is one that changes
+// what all voxels sum to.
+func mergesAreVerified(t sound.T) {
+	judge := func(change func(*Part)) (verify.Verdict, *Set) {
+		files, _ := made(t, 3, grid.Uint8, grid.Identity(grid.Uint8), 3, change)
+		set, err := Load(files, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := Merging(set, func(ecc.VCEC) {})
+		out, err := bench.Answer(w.Impls[0], set, bench.Conditions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return verify.Judge([]string{"it"}, w.Policy.Check(verify.Question[*Set, Totals]{Name: "it", In: set, Out: out, Budget: 1 << 60})), set
+	}
+	total := func(p *Part) { // to one for the whole
+		sum := int64(0)
+		for _, s := range p.Steps[1:] {
+			sum += s.Change
+		}
+		p.Steps[0].Change = -sum
+		if p.Shard == 1 {
+			p.Steps[0].Change++
+		}
+	}
+	if v, set := judge(total); v.Status != verify.Verified {
+		t.Errorf("%v: %s", v.Status, v.Reason)
+	} else if wrong, err := set.Wrong(); wrong != nil || err != nil {
+		t.Errorf("part %v is wrong (%v)", wrong, err)
+	}
+	if v, _ := judge(nil); v.Status != verify.Wrong || !strings.Contains(v.Reason, "sum of all changes") {
+		t.Errorf("changes that sum to anything: %v: %s", v.Status, v.Reason)
+	}
+	v, set := judge(func(p *Part) {
+		total(p)
+		if p.Shard == 2 {
+			f, err := ecc.SumOf(p.Steps, 256, fingerprint.Derived("a").For(256), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Fingerprint = f.String()
+			p.Steps[1].Change++
+			p.Steps[2].Change--
+		}
+	})
+	wrong, err := set.Wrong()
+	if v.Status != verify.Wrong || !strings.Contains(v.Reason, "fingerprint") || err != nil || wrong == nil || wrong.Shard != 2 {
+		t.Errorf("%v: %s; part %v (%v)", v.Status, v.Reason, wrong, err)
+	}
+}
+
+// Steps that are kept outside memory are added up as those in it are, however many runs there
+// are, more than once, and leave no file.
+func runsAddUp(t sound.T, n int) {
+	files, _ := made(t, 2, grid.Float32, grid.Identity(grid.Float32), 1<<29, nil)
+	for _, superlevel := range []bool{false, true} {
+		p, err := Open(files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Head.Superlevel = superlevel
+		folder := t.TempDir()
+		levels := grid.Identity(grid.Float32).Len()
+		runs := NewRuns(folder, p.Head, levels)
+		rng := rand.New(rand.NewPCG(8, 9))
+		changes := map[int64]int64{}
+		for range n {
+			var steps ecc.VCEC
+			for level := rng.Int64N(40); level < 90; level += 1 + rng.Int64N(40) {
+				s := ecc.Step{Level: level * 17, Change: rng.Int64N(5) - 2}
+				if s.Change != 0 {
+					steps = append(steps, s)
+				}
+				changes[s.Level] += s.Change
+			}
+			if err := runs.Add(steps); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var want ecc.VCEC
+		for level, change := range changes {
+			if change != 0 {
+				want = append(want, ecc.Step{Level: level, Change: change})
+			}
+		}
+		slices.SortFunc(want, func(a, b ecc.Step) int { return int(a.Level - b.Level) })
+		if n := len(runs.all()); n > 3*mostRuns || !runs.Any() {
+			t.Errorf("%d runs are open", n)
+		}
+		k := fingerprint.Derived("a").For(levels)
+		merged, sum := runs.Steps(k, 1)
+		for range 2 {
+			var got ecc.VCEC
+			for steps, err := range merged {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, steps...)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("superlevel %v: %v, want %v", superlevel, got, want)
+			}
+		}
+		sums, err := ecc.SumOf(want, levels, k, 1)
+		if err != nil || !sum.Equal(sums) {
+			t.Error(sum, sums, err)
+		}
+		if err := runs.Close(); err != nil {
+			t.Error(err)
+		}
+		if left, err := os.ReadDir(folder); len(left) > 0 || err != nil {
+			t.Errorf("%v are left (%v)", left, err)
+		}
+	}
+	if NewRuns("nowhere", Head{Key: fingerprint.Derived("a").String()}, 2).Add(nil) == nil {
+		t.Error("a run in no folder")
+	}
+}
