@@ -125,7 +125,7 @@ func asmWithin(text, file, name string) []*Mutant {
 		}
 		for _, s := range swapped {
 			for i := range s {
-				if strings.HasPrefix(m[1], s[i]) && (s[i][0] != 'J' || m[1] == s[i]) && !begins(m[1], "VPANDN", "KANDN") {
+				if strings.HasPrefix(m[1], s[i]) && (s[i][0] != 'J' || m[1] == s[i]) && !begins(m[1], "VPANDN", "KANDN", "KORTEST") {
 					add("swap", "\t"+s[1-i]+strings.TrimPrefix(m[1], s[i])+" "+m[2])
 				}
 			}

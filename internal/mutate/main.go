@@ -43,7 +43,7 @@ func command(ctx context.Context, args []string) error {
 	missed := f.String("missed", "", "a file for what verify does not notice, in the same form")
 	list := f.String("list", "", "a file in the same form: these are run, and nothing is drawn")
 	lazy := f.Bool("lazy", false, "run the tests on what verify does not notice alone, or verify on what the tests of what neither computes nor carries answers do not: less to wait for, and the other number is less")
-	limit := f.Duration("limit", 0, "after so long no mutant is begun any more, and the report is of those that were")
+	limit := f.Duration("limit", 0, "after so long no mutant is begun any more, and the report is of those that ended soon after")
 	verbose := f.Bool("v", false, "a line for each mutant")
 	if err := f.Parse(args); err != nil {
 		return err

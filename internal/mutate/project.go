@@ -33,7 +33,7 @@ type Project struct {
 	lazy       bool          // tests look at what verify does not notice alone
 	quick      bool          // the package's own tests are first, and what one notices nothing else looks at
 	list       []*Mutant     // these alone, if there are any
-	limit      time.Duration // after so long no mutant is begun any more, 0 for no limit
+	limit      time.Duration // after so long no mutant is begun any more, and those that were are given up soon; 0 for no limit
 
 	scratch  string
 	stages   map[string]*Stage
@@ -163,6 +163,13 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 	}
 	order := interleave(samples)
 	results.All = make([]*Result, len(order))
+	if p.limit > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithCancel(ctx)
+		defer stop()
+		ending := time.AfterFunc(p.limit+late-time.Since(began), stop)
+		defer ending.Stop()
+	}
 	err = p.several(ctx, len(order), func(i int) error {
 		if p.limit > 0 && time.Since(began) > p.limit {
 			return nil
@@ -193,6 +200,9 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 	}
 	return results, nil
 }
+
+// late is how long after the limit mutants that were begun are waited for.
+const late = 40 * time.Second
 
 // interleave orders samples so that of each the same share is in every part of the list.
 func interleave(samples [][]*Mutant) []*Mutant {
