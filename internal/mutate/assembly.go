@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"path"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -23,6 +25,38 @@ var swapped = [][2]string{
 	{"VPMINU", "VPMAXU"}, {"VPMINS", "VPMAXS"}, {"VMINPS", "VMAXPS"}, {"VPADD", "VPSUB"}, {"VPCMPEQ", "VPCMPGT"},
 	{"KAND", "KOR"}, {"VPAND", "VPOR"}, {"JZ", "JNZ"}, {"JE", "JNE"}, {"JL", "JGE"}, {"JG", "JLE"}, {"JB", "JAE"}, {"JC", "JNC"},
 	{"ADDQ", "SUBQ"}, {"VADDP", "VSUBP"}, {"VMULP", "VADDP"},
+}
+
+// argument is an instruction that loads an argument to a register.
+var argument = regexp.MustCompile(`^MOV[A-Z]+\s+(\w+)\+\d+\(FP\), (\w+)$`)
+
+// passed are the registers in which Go passes the arguments of a function, as its comment lists them: the
+// wrapper that puts them on the stack leaves them there, so who does not load one has it.
+func passed(comment, name string) map[string]string {
+	_, list, ok := strings.Cut(comment, "// func "+name+"(")
+	if !ok {
+		return nil
+	}
+	list, _, _ = strings.Cut(list, "\n")
+	if end := strings.LastIndexByte(list, ')'); end >= 0 {
+		list = list[:end]
+	}
+	whole, floats := []string{"AX", "BX", "CX", "DI", "SI", "R8", "R9", "R10", "R11"}, 0
+	in := map[string]string{}
+	for _, parameter := range strings.Split(list, ", ") {
+		name, typ, _ := strings.Cut(parameter, " ")
+		switch {
+		case strings.HasPrefix(typ, "float"):
+			in[name] = "X" + strconv.Itoa(floats)
+			floats++
+		case strings.HasPrefix(typ, "["): // of several registers, or on the stack
+			return in
+		case len(whole) > 0:
+			in[name] = whole[0]
+			whole = whole[1:]
+		}
+	}
+	return in
 }
 
 // bounds is where a function is in assembly.
@@ -96,12 +130,16 @@ func asmWithin(text, file, name string) []*Mutant {
 	var all []*Mutant
 	start, end := bounds(text, name)
 	at := start
+	registers := passed(text[:max(start, 0)], name)
 	for _, line := range strings.SplitAfter(text[start:end], "\n") {
 		from := at
 		at += len(line)
 		line = strings.TrimSuffix(line, "\n")
 		m := instruction.FindStringSubmatch(line)
 		if m == nil || begins(m[1], ofNoAnswer...) {
+			continue
+		}
+		if a := argument.FindStringSubmatch(m[1] + " " + m[2]); a != nil && registers[a[1]] == a[2] && untouched(text[start:from], a[2]) {
 			continue
 		}
 		add := func(operator, with string) {
@@ -132,6 +170,22 @@ func asmWithin(text, file, name string) []*Mutant {
 		}
 	}
 	return all
+}
+
+// untouched says whether no instruction of some has a register, or a longer one that it is part of, for
+// its last operand.
+func untouched(code, register string) bool {
+	names := []string{register}
+	if n, vector := strings.CutPrefix(register, "X"); vector {
+		names = append(names, "Y"+n, "Z"+n)
+	}
+	for _, line := range strings.Split(code, "\n") {
+		words := strings.Fields(line)
+		if len(words) > 1 && slices.Contains(names, words[len(words)-1]) {
+			return false
+		}
+	}
+	return true
 }
 
 // beside is a line between the ones that are before and after it.

@@ -395,7 +395,7 @@ func TestBounds(t *testing.T) {
 
 // What has no opposite is not swapped.
 func TestSwaps(t *testing.T) {
-	text := "TEXT ·a(SB), NOSPLIT, $0-8\n\tKANDNW K1, K2, K3\n\tVPANDN Y0, Y1, Y2\n\tKANDW K1, K2, K3\n"
+	text := "TEXT ·a(SB), NOSPLIT, $0-8\n\tKANDNW K1, K2, K3\n\tKORTESTW K1, K1\n\tVPANDN Y0, Y1, Y2\n\tKANDW K1, K2, K3\n"
 	var got []string
 	for _, m := range asmWithin(text, "a.s", "a") {
 		if m.Operator == "swap" {
@@ -404,5 +404,25 @@ func TestSwaps(t *testing.T) {
 	}
 	if !slices.Equal(got, []string{"\tKORW K1, K2, K3"}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// An argument that stands in its register already need not be loaded, unless something else was put there.
+func TestArguments(t *testing.T) {
+	const loads = "\tMOVQ to+0(FP), AX\n\tMOVSS lo+8(FP), X0\n\tMOVQ from+16(FP), CX\n\tMOVQ n+24(FP), CX\n\tMOVSD hi+32(FP), X1\n"
+	deleted := func(before string) (n int) {
+		text := "// func a(to *byte, lo float32, from *byte, n int, hi float64) int\nTEXT ·a(SB), NOSPLIT, $0-48\n" + before + loads
+		for _, m := range asmWithin(text, "a.s", "a") {
+			if strings.Contains(m.Before, "; MOV") && strings.Contains(strings.Split(m.Before, "; ")[1], "(FP)") {
+				n++
+			}
+		}
+		return n
+	}
+	if got := deleted(""); got != 2 { // from stands in BX, and n where from was put
+		t.Errorf("%d loads are changed, want 2", got)
+	}
+	if got := deleted("\tXORL AX, AX\n\tVBROADCASTSD X7, Y1\n"); got != 4 {
+		t.Errorf("%d loads are changed, want 4", got)
 	}
 }
