@@ -10,19 +10,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// writeNpy makes an npy file, version 1, of a header's text and its data.
-func writeNpy(header string, data []byte) []byte {
-	header += "\n"
-	b := append([]byte(npyMagic), 1, 0)
-	b = binary.LittleEndian.AppendUint16(b, uint16(len(header)))
-	b = append(b, header...)
-	return append(b, data...)
-}
-
-func npyHeaderText(descr, order, shape string) string {
-	return fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", descr, order, shape)
-}
-
 func npyDescr(s storedType, big bool) string {
 	codes := map[storedType]string{storedUint8: "u1", storedInt8: "i1", storedInt16: "i2", storedUint16: "u2", storedFloat32: "f4"}
 	return map[bool]string{false: "<", true: ">"}[big] + codes[s]

@@ -121,49 +121,6 @@ func storedTypes() []storedType {
 	return []storedType{storedUint8, storedInt8, storedInt16, storedUint16, storedFloat32}
 }
 
-// fileSequence is a sequence of values that uses the range of a type.
-func fileSequence(s storedType) func(int64) float64 {
-	switch s {
-	case storedUint8:
-		return modulo(3, 37, 256)
-	case storedInt8:
-		return func(i int64) float64 { return float64((3+37*i)%256 - 128) }
-	case storedInt16:
-		return func(i int64) float64 { return float64((5+3001*i)%65536 - 32768) }
-	case storedUint16:
-		return modulo(5, 3001, 65536)
-	}
-	return func(i int64) float64 { return float64((5+3001*i)%65536)/64 - 500 }
-}
-
-// fileBytes encodes the first n values of a sequence, element by element.
-func fileBytes(s storedType, order binary.AppendByteOrder, n int64, value func(int64) float64) []byte {
-	var b []byte
-	for i := range n {
-		b = appendElement(b, s, order, value(i))
-	}
-	return b
-}
-
-func appendElement(b []byte, s storedType, order binary.AppendByteOrder, v float64) []byte {
-	switch s {
-	case storedUint8:
-		return append(b, uint8(v))
-	case storedInt8:
-		return append(b, uint8(int8(v)))
-	case storedInt16:
-		return order.AppendUint16(b, uint16(int16(v)))
-	case storedUint16:
-		return order.AppendUint16(b, uint16(v))
-	}
-	return order.AppendUint32(b, math.Float32bits(float32(v)))
-}
-
-// byteOrders are both, by whether they are big-endian.
-func byteOrders() map[bool]binary.AppendByteOrder {
-	return map[bool]binary.AppendByteOrder{false: binary.LittleEndian, true: binary.BigEndian}
-}
-
 // Scaling merges values where two of those that a type has, the lowest and the highest too, come
 // to one float32.
 func TestScalingThatMerges(t *testing.T) {

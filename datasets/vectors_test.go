@@ -109,53 +109,6 @@ func sameBytes(r interface {
 	}
 }
 
-// A level of the fast quantiser that is not too near to the next one is the quantiser's, for
-// the least and the largest sums, those next to where levels change, and others.
-func TestFastQuantiser(t *testing.T) {
-	fast := 0
-	rapid.Check(t, func(t *rapid.T) {
-		kernel := boxKernel(boxWidths(rapid.Float64Range(0.5, 32).Draw(t, "smooth")))
-		n := rapid.OneOf(rapid.Int64Range(1, 1<<24), rapid.Int64Range(1, 3000)).Draw(t, "levels")
-		q := newQuantiser(kernel, rapid.IntRange(2, 3).Draw(t, "dim"), n)
-		f := q.fast()
-		if f == nil {
-			t.Skip("not for these sums")
-		}
-		fast++
-		check := func(sum int64) {
-			sum = max(0, min(sum, q.most))
-			p := min(max(uint64(sum), f.base)-f.base, f.most)>>f.drop*uint64(f.factor) + f.zero
-			if uint32(p<<(64-f.down)>>32) >= f.near {
-				return
-			}
-			if got, want := min(uint32(p>>f.down), f.top), q.level(uint64(sum)); got != want {
-				t.Fatalf("sum %d is on level %d, want %d", sum, got, want)
-			}
-		}
-		for _, sum := range []int64{0, 1, q.mean - q.limit - 1, q.mean - q.limit, q.mean - q.limit + 1, q.mean - 1, q.mean, q.mean + q.limit - 1, q.mean + q.limit, q.mean + q.limit + 1, q.most} {
-			check(sum)
-		}
-		for range 20 {
-			// Where the level changes, by bisection.
-			k := rapid.Uint32Range(0, q.top).Draw(t, "level")
-			lo, hi := int64(0), q.most
-			for lo < hi {
-				if mid := (lo + hi) / 2; q.level(uint64(mid)) < k {
-					lo = mid + 1
-				} else {
-					hi = mid
-				}
-			}
-			check(lo - 1)
-			check(lo)
-			check(rapid.Int64Range(0, q.most).Draw(t, "sum"))
-		}
-	})
-	if fast == 0 {
-		t.Error("no quantiser has a fast one")
-	}
-}
-
 // Every instruction set finds the extremes of values, and whether one is not finite, wherever it is.
 func TestExtremes(t *testing.T) {
 	for _, isa := range append(available(), "none") {
