@@ -2,6 +2,7 @@ package ecc
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -29,6 +30,7 @@ func Checks() []sound.Check {
 		sound.Check{Name: "bytes of a set", Of: bytesOfASet},
 		sound.Check{Name: "answers to one pass that are wrong", Of: passesTell},
 		sound.Check{Name: "laws that cannot be tried", Of: failuresAreTold},
+		sound.Check{Name: "laws of wrong answers", Of: lawsContradict},
 		sound.Check{Name: "estimates of laws", Of: estimatesGrow},
 	)
 }
@@ -233,6 +235,105 @@ func failuresAreTold(t sound.T) {
 			if d, err := everyFloat32(in, out, func(grid.Source) (VCEC, error) { return wrong, nil }); d == nil || err != nil {
 				t.Errorf("%T, %s: %v, %v", in, what, d, err)
 			}
+		}
+	}
+}
+
+// counted is the curve of an image by all its cells, whole or in pieces, with so much more at its first
+// level.
+func counted(in grid.Source, more int64) (VCEC, error) {
+	sum := map[int64]int64{}
+	add := func(s grid.Source, times int64) error {
+		f, err := grid.Load(s)
+		if err != nil {
+			return err
+		}
+		on := f.Ladder()
+		if on.Len() > 1<<20 { // too many for a table: those that there are
+			values := slices.Clone(f.Floats())
+			slices.Sort(values)
+			if on, err = grid.Table(slices.Compact(values)); err != nil {
+				return err
+			}
+			if f, err = grid.Trusted(f.Shape(), f.Type(), f.Data(), on); err != nil {
+				return err
+			}
+		}
+		for _, c := range Enumerate(f) {
+			sum[s.Ladder().Level(on.Value(c.Level))] += times * c.Change
+		}
+		return nil
+	}
+	var err error
+	if p, ok := in.(bench.Pieced[grid.Source]); ok {
+		err = p.EachPiece(func(piece grid.Source, times int64) error {
+			j, joined := piece.(joint)
+			if !joined {
+				return add(piece, times)
+			}
+			if j.Shared == nil {
+				return add(j.Field, times)
+			}
+			return errors.Join(add(j.Field, times), add(j.Shared, -times))
+		})
+	} else {
+		err = add(in, 1)
+	}
+	var out VCEC
+	for _, level := range slices.Sorted(maps.Keys(sum)) {
+		if sum[level] += more; sum[level] != 0 {
+			out = append(out, Step{level, sum[level]})
+		}
+		more = 0
+	}
+	return out, err
+}
+
+// Each law holds for a right answer, contradicts one that is wrong at all levels or what it asks and is
+// answered wrongly, and says so where what it asks fails.
+func lawsContradict(t sound.T) {
+	failed := errors.New("it fails")
+	// Of these the answer says nothing: they are of what they ask, of the judge or of the text.
+	others := []string{unreadableLaw, readBack.Name, "an error put into the answer is found", "the fingerprint of what is joined", alike(fingerprint.Draw(1)).Name}
+	conventions := []string{"superlevel sets", "voxels as vertices", "axes closed to rings", "superlevel sets of vertices, closed to rings, in pieces"}
+	tried := map[string]bool{}
+	for _, f := range []*grid.Field{scattered(t, grid.Shape{D: 6, H: 5, W: 4}, grid.Float32, 7), scattered(t, grid.Shape{D: 1, H: 9, W: 9}, grid.Uint8, 9)} {
+		right := Enumerate(f)
+		wrong := slices.Clone(right)
+		wrong[0].Change++
+		for _, l := range Laws() {
+			check := func(out VCEC, answer ask, want string) {
+				d, err := l.Check(f, out, answer)
+				got := "nothing"
+				switch {
+				case errors.Is(err, verify.ErrNotApplicable):
+					return
+				case errors.Is(err, failed):
+					got = "a failure"
+				case err != nil:
+					got = err.Error()
+				case d != nil:
+					got = "a difference"
+				}
+				tried[l.Name] = true
+				if got != want {
+					t.Errorf("the law %q of %v %v, want %s: %s (%v)", l.Name, f.Shape(), f.Type(), want, got, d)
+				}
+			}
+			honest := func(in grid.Source) (VCEC, error) { return counted(in, 0) }
+			check(right, honest, "nothing")
+			if !slices.Contains(others, l.Name) && !slices.Contains(conventions, l.Name) {
+				check(wrong, honest, "a difference")
+			}
+			if l.Calls > 0 && !slices.Contains(others, l.Name) {
+				check(right, func(in grid.Source) (VCEC, error) { return counted(in, 1) }, "a difference")
+				check(right, func(grid.Source) (VCEC, error) { return nil, failed }, "a failure")
+			}
+		}
+	}
+	for _, l := range Laws() {
+		if !tried[l.Name] {
+			t.Errorf("the law %q says nothing of any image", l.Name)
 		}
 	}
 }
