@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"eccbench/internal/bench"
@@ -28,6 +29,8 @@ func Checks() []sound.Check {
 		sound.Check{Name: "components and holes of a picture", Of: bettiByHand},
 		sound.Check{Name: "laws that take what is wrong", Of: blindLawsAreFound},
 		sound.Check{Name: "bytes of a set", Of: bytesOfASet},
+		sound.Check{Name: "inverted planes", Of: invertedPlanes},
+		sound.Check{Name: "where a curve is from", Of: provenanceIsTold},
 		sound.Check{Name: "answers to one pass that are wrong", Of: passesTell},
 		sound.Check{Name: "laws that cannot be tried", Of: failuresAreTold},
 		sound.Check{Name: "laws of wrong answers", Of: lawsContradict},
@@ -458,5 +461,45 @@ func blindLawsAreFound(t sound.T) {
 	}
 	if _, err := noticing(nil, fingerprint.Draw(1)).Check(f, nil, nil); !errors.Is(err, verify.ErrNotApplicable) {
 		t.Errorf("of no steps: %v", err)
+	}
+}
+
+// What is inverted has the voxels of the plane that were not in it, and none beyond its rows.
+func invertedPlanes(t sound.T) {
+	for _, w := range []int64{1, 63, 64, 65, 128, 130} {
+		const h = 3
+		plane, other := make([]byte, h*w), make([]byte, h*w)
+		for i := range plane {
+			plane[i] = byte(i * i >> 1 & 1)
+			other[i] = 1 - plane[i]
+		}
+		got, want := NewPlaneSet(h, w), NewPlaneSet(h, w)
+		got.Fill(grid.Uint8, plane, 0)
+		want.Fill(grid.Uint8, other, 0)
+		got.Invert()
+		for y := int64(-1); y <= h; y++ {
+			if !slices.Equal(got.Row(y), want.Row(y)) {
+				t.Errorf("%d voxels, row %d: %x, want %x", w, y, got.Row(y), want.Row(y))
+			}
+		}
+	}
+}
+
+// The line above a curve tells all that is known of where it is from.
+func provenanceIsTold(t sound.T) {
+	bare := Provenance{Input: "an image", Shape: "3x4", Type: "uint8", Ladder: "identity", Construction: "T", Filtration: "up", Implementation: "extrema", Program: "one", Verdict: "VERIFIED", Witness: "two"}
+	const want = "# an image: 3x4 uint8, identity; T; up; extrema by one, VERIFIED by two"
+	if got := bare.Comment(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for said, add := range map[string]func(*Provenance){
+		"; voxels 0123": func(p *Provenance) { p.Digest = "0123" }, "; periodic along x,z": func(p *Provenance) { p.Periodic = "x,z" },
+		"; voxels of mask brain": func(p *Provenance) { p.Mask = "brain" }, "; 7 slices, each by itself": func(p *Provenance) { p.Slices = 7 },
+	} {
+		p := bare
+		add(&p)
+		if got, want := p.Comment(), strings.Replace(want, "; up", "; up"+said, 1); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

@@ -32,6 +32,7 @@ func Checks() []sound.Check {
 		sound.Check{Name: "a known fingerprint", Of: knownSum},
 		sound.Check{Name: "fingerprints that are apart", Of: apartIsNamed},
 		sound.Check{Name: "weights of products", Of: productsAreWeights},
+		sound.Check{Name: "tables of weights", Of: tablesAreTheWeights},
 		sound.Check{Name: "lines of bytes", Of: lineOfBytes},
 		sound.Check{Name: "fingerprints of curves", Of: curvesAdd},
 		sound.Check{Name: "fingerprints that are written", Of: sumsReadBack},
@@ -438,6 +439,49 @@ func watchersSeeAll(t sound.T, isa string) {
 						t.Fatalf("%s, %d values on levels %v apart, %v at %d: not shown", isa, n, step, x, at)
 					}
 					values[at] = kept
+				}
+			}
+		}
+	}
+}
+
+// The table that a kernel is given of an integer type has the weight of each value, those beyond its
+// ends with the first one and the last, and what is outside once.
+func tablesAreTheWeights(t sound.T) {
+	for _, typ := range grid.Types()[:3] {
+		lo, hi := int64(0), int64(1)<<(8*typ.Size())
+		if typ == grid.Int16 {
+			lo, hi = math.MinInt16, math.MaxInt16+1
+		}
+		ladders := []grid.Ladder{grid.Identity(typ)}
+		for _, of := range [][3]float64{{0, 1, 256}, {-100, 1, 150}, {7, 3, 50}, {40, 0.5, 90}} {
+			l, err := grid.Affine(of[0], of[1], int64(of[2]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ladders = append(ladders, l)
+		}
+		for _, l := range ladders {
+			for _, in := range []Convention{{}, {Vertices: true}, {Superlevel: true}} {
+				p := prepare(typ, l, Draw(1).In(in), l.Len(), isa.Portable)
+				tables, err := p.Tables()
+				if err != nil || len(tables) != 1 {
+					t.Fatalf("%v on %v: %d tables (%v)", typ, l, len(tables), err)
+				}
+				f, table := p.functions[0], tables[0]
+				values := table.Weights
+				if !table.Beyond {
+					values = values[:len(values)-1]
+				}
+				if got, want := table.Weights[len(table.Weights)-1], (f.outside-lowest)<<table.Shift; got != want {
+					t.Errorf("%v on %v, %+v: outside has %x, want %x", typ, l, in, got, want)
+				}
+				for v := lo; v < hi; v++ {
+					at := max(0, min(v-table.Least, int64(len(values))-1))
+					if got, want := values[at], (f.weight.table[v&(hi-lo-1)]-lowest)<<table.Shift; got != want {
+						t.Errorf("%v on %v, %+v: %d has %x, want %x", typ, l, in, v, got, want)
+						break
+					}
 				}
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -165,12 +166,16 @@ func bytesCount(t sound.T) {
 			if err != nil {
 				return err
 			}
+			checked := set.Check()
 			for _, err := range set.Steps() {
+				if (err == nil) != (checked == nil) {
+					t.Errorf("%v: who reads it finds %v, and Check %v", typ, err, checked)
+				}
 				if err != nil {
 					return err
 				}
 			}
-			return nil
+			return checked
 		}
 		if err := load(whole); err != nil {
 			t.Fatal(err)
@@ -187,6 +192,23 @@ func bytesCount(t sound.T) {
 		}
 		if err := load(append(slices.Clone(whole), 0)); err == nil {
 			t.Errorf("%v: a byte more is no matter", typ)
+		}
+		// One whose head says so, and whose checksum is right.
+		n := len(whole) - sha256.Size
+		if err := load(whole); err != nil {
+			t.Fatal(err)
+		}
+		p, err := Open(files[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := func(n int64) []byte { return fmt.Appendf(nil, `"bytes":%d,`, n) }
+		if more := bytes.Replace(whole[:n], said(p.Bytes), said(p.Bytes+1), 1); len(more) == n {
+			more = append(more, 0)
+			sum := sha256.Sum256(more)
+			if err := load(append(more, sum[:]...)); err == nil || !strings.Contains(err.Error(), "more bytes than changes") {
+				t.Errorf("%v: of a byte more than changes take: %v", typ, err)
+			}
 		}
 		for i := range whole {
 			if !some(i) {
@@ -349,12 +371,19 @@ func missingAreNamed(t sound.T) {
 		t.Fatal(err)
 	}
 	bettis, _ := made(t, 2, grid.Uint8, grid.Identity(grid.Uint8), 3, func(p *Part) {
-		p.Counted.Ladder, p.Steps = "affine:0:1:3", p.Steps[:1]
+		p.Type, p.Counted.Ladder, p.Steps = grid.Uint16.String(), "affine:0:1:3", p.Steps[:1] // of another type than what was counted
 		p.At, p.Slabs, p.Fingerprint = []float64{1, 2}, [][]byte{{1, 2, 3}, nil}, fingerprint.Sum(make([]uint64, fingerprint.Derived("a").For(3).Functions())).String()
 	})
 	set, err := Load(bettis, 1)
 	if err != nil {
 		t.Fatal(err)
+	}
+	var hashes []grid.SliceHash
+	for i := range set.Shape().Slices() {
+		hashes = append(hashes, grid.SliceHash{byte(i)})
+	}
+	if got, want := set.Digest(), grid.SumOf(set.Shape(), grid.Uint16, hashes); got != want {
+		t.Errorf("digest %s, want %s", got, want)
 	}
 	n := 0
 	if err := set.EachComponents(func(sets [][]byte) error {
