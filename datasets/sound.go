@@ -218,15 +218,25 @@ func generates(t sound.T) {
 		if got, err := Canonical(what); err != nil || got != what {
 			t.Fatalf("%s is not canonical: %s, %v", what, got, err)
 		}
-		s, err := Open(what)
+		n, err := split(what)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Shape().Voxels() > mostGenerated {
-			continue
-		}
-		if got, err := grid.Digest(s); err != nil || got != want {
-			t.Fatalf("%s: digest %s, want %s (%v)", what, got, want, err)
+		for _, set := range available() {
+			r, err := resolveOn(n, nil, 0, set)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := r.open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Shape().Voxels() > mostGenerated {
+				break
+			}
+			if got, err := grid.Digest(s); err != nil || got != want {
+				t.Fatalf("%s by %s: digest %s, want %s (%v)", what, set, got, want, err)
+			}
 		}
 	}
 }

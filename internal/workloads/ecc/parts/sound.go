@@ -180,7 +180,7 @@ func bytesCount(t sound.T) {
 		if err := load(whole); err != nil {
 			t.Fatal(err)
 		}
-		some := func(i int) bool { return i%5 == 0 || i < 30 || i > len(whole)-100 }
+		some := func(i int) bool { return i%19 == 0 || i < 30 || i > len(whole)-60 }
 		for n := range whole {
 			if !some(n) {
 				continue
