@@ -182,6 +182,7 @@ func TestAside(t *testing.T) {
 		{Func: "job.Do", File: "a/a.go"}, {Func: "job.CanDoMore", File: "a/faults.go"}, {Func: "Implementation.CanDo", File: "a/a.go"}, {Func: "fused", File: "a/fault.go"},
 		{Func: "Storage.String", File: "a/a.go"}, {Func: "Steps", File: "a/a.go", Before: `q.Spell("noise", 3, 50, 0),`},
 		{Func: "deviceJob.Do", File: "impls/a/device.go"}, {Func: "job.Do", File: "impls/a/gpu/job.go"},
+		{Func: "Laws", File: "a/laws.go", Operator: "constant", Before: `{Name: "flip", Calls: 1.1},`}, {Func: "job.Do", File: "a/a.go", Before: "if j.fault != Early {"},
 	} {
 		m.Target = "a"
 		if got := m.aside() != ""; got != (i > 1) {
@@ -197,10 +198,10 @@ func TestAside(t *testing.T) {
 		r.All = append(r.All, x)
 	}
 	var b strings.Builder
-	if score := r.Print(&b); score != 50 {
+	if score := r.Print(&b); score != 40 {
 		t.Errorf("a score of %v", score)
 	}
-	if !strings.Contains(b.String(), "notices 1 of 2 changes of what may compute or carry answers, and 1 are noticed by any;\nof planted faults, refusals, words and names of inputs 1 of 4, and 2;\nof what drives a device 0 of 2, and 1.\n") {
+	if !strings.Contains(b.String(), "notices 1 of 2 changes of what may compute or carry answers, and 1 are noticed by any;\nof planted faults, refusals, estimates, words and names of inputs 1 of 6, and 2;\nof what drives a device 0 of 2, and 1.\n") {
 		t.Error(b.String())
 	}
 }

@@ -160,17 +160,19 @@ func (t Target) holds(file string) bool {
 const onDevice = "what drives a device"
 
 // aside says what a mutant changes that neither computes an answer nor carries one, "" where it may:
-// faults that tests plant, what an implementation refuses by its estimates, what it says of itself,
-// and which inputs verify looks at. What answers with a device alone is apart too.
+// faults that tests plant, what an implementation refuses by its estimates, how many calls a law is said
+// to take, what an implementation says of itself, and which inputs verify looks at. What answers with a device alone is apart too.
 func (m *Mutant) aside() string {
 	method := m.Func[strings.LastIndexByte(m.Func, '.')+1:]
 	switch base := path.Base(m.File); {
-	case base == "fault.go", strings.Contains(m.Before, "fault =="):
+	case base == "fault.go", strings.Contains(m.Before, "fault =="), strings.Contains(m.Before, "fault !="):
 		return "planted faults"
 	case method == "CanDo", method == "canDo":
 		return "refusals"
 	case method == "About" || method == "String":
 		return "words"
+	case m.Operator == "constant" && strings.Contains(m.Before, "Calls: "):
+		return "estimates"
 	case strings.Contains(m.Before, ".Spell("):
 		return "names of inputs"
 	case strings.HasPrefix(base, "device") && strings.HasPrefix(m.File, "impls/"), strings.HasSuffix(path.Dir(m.File), "/gpu"), path.Dir(m.File) == "internal/workloads/ecc/counting":
