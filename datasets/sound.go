@@ -196,6 +196,25 @@ func readsZarr(t sound.T) {
 		_, err := Open("file" + c.options + "/stream=false/path=" + filepath.Join(dir, c.name+".zarr"))
 		checkFileError(t, c.name+c.options, err, c.want)
 	}
+	// Metadata that say more, or other things, of the same chunks.
+	for _, c := range []struct{ name, old, new, want string }{
+		{"u8_v3", `"attributes"`, `"dimension_names": [null, "y", "x"], "attributes"`, ""},
+		{"u16_shards_v3", "4,\n        4,\n        8", "1024, 512, 1024", "want at most 16777216 in each"},
+	} {
+		path := filepath.Join(dir, c.name+".zarr", "zarr.json")
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, bytes.Replace(text, []byte(c.old), []byte(c.new), 1), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err = Open("file/path=" + filepath.Dir(path)); c.want != "" {
+			checkFileError(t, c.name+" with "+c.new, err, c.want)
+		} else if err != nil {
+			t.Errorf("%s with %s: %v", c.name, c.new, err)
+		}
+	}
 }
 
 // mostGenerated is as many voxels as images have that are generated to be checked, on fewer than 2²⁴
