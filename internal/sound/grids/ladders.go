@@ -1,6 +1,7 @@
 package grids
 
 import (
+	"context"
 	"bytes"
 	"encoding/gob"
 	"errors"
@@ -207,6 +208,14 @@ func newField(t sound.T) {
 	}
 	if b := math.Float32bits(grid.Values[float32](f.Data())[1]); b != 0 {
 		t.Errorf("-0 became %#x", b)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	until, slab := grid.Until(ctx, f), grid.NewBuffer(grid.SliceBytes(f))
+	if err := until.ReadSlab(slab, 1, 2); err != nil {
+		t.Error(err)
+	}
+	if end(); !errors.Is(until.ReadSlab(slab, 1, 2), context.Canceled) || !errors.Is(grid.Ended(until), context.Canceled) || grid.Ended(f) != nil {
+		t.Error("an image is read after its end")
 	}
 	_, err = grid.NewField(s, grid.Float32, grid.Bytes([]float32{0, 0, 0, 0, nan, inf}), ladder)
 	var bad *grid.NotFiniteError

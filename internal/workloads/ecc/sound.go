@@ -31,6 +31,7 @@ func Checks() []sound.Check {
 		sound.Check{Name: "bytes of a set", Of: bytesOfASet},
 		sound.Check{Name: "inverted planes", Of: invertedPlanes},
 		sound.Check{Name: "where a curve is from", Of: provenanceIsTold},
+		sound.Check{Name: "lines that are not the answer's", Of: otherLinesAreFound},
 		sound.Check{Name: "answers to one pass that are wrong", Of: passesTell},
 		sound.Check{Name: "laws that cannot be tried", Of: failuresAreTold},
 		sound.Check{Name: "laws of wrong answers", Of: lawsContradict},
@@ -500,6 +501,31 @@ func provenanceIsTold(t sound.T) {
 		add(&p)
 		if got, want := p.Comment(), strings.Replace(want, "; up", "; up"+said, 1); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// Lines that are read back are held to those of the answer: one more or less, and one that is another, is found.
+func otherLinesAreFound(t sound.T) {
+	f := scattered(t, grid.Shape{D: 3, H: 5, W: 4}, grid.Uint8, 9)
+	out := Enumerate(f)
+	for _, c := range []Convention{{}, {Superlevel: true}} {
+		for _, format := range Formats() {
+			r := newReader(f, out, c, format)
+			if err := errors.Join(r.whole(), r.chunked(), r.within(), r.sliced(), r.same(0, r.Len(), r.Lines)); err != nil {
+				t.Errorf("%s, %+v: %v", format, c, err)
+			}
+			for at := range out {
+				wrong := r.Lines
+				wrong.Curve = slices.Clone(out)
+				wrong.Curve[at].Change += 3
+				if r.same(0, r.Len(), wrong) == nil {
+					t.Errorf("%s, %+v: a change of %+d is read as one of %+d", format, c, wrong.Curve[at].Change, out[at].Change)
+				}
+			}
+			if !r.All && (r.same(0, r.Len()-1, r.Lines) == nil || r.same(1, r.Len(), r.Lines) == nil || r.same(1, r.Len()+1, r.Lines) == nil) {
+				t.Errorf("%s, %+v: a line more or less is none", format, c)
+			}
 		}
 	}
 }

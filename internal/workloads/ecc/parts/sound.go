@@ -270,6 +270,19 @@ func tablesAddUp(t sound.T) {
 	if v := set.Values(); v.Most != 4 || v.Least != values[1] || v.Greatest != values[4] || len(set.Tables()[1]) != 3 {
 		t.Errorf("%+v, %v", v, set.Tables())
 	}
+	// Of twelve shards of nine slices some have none, and no values.
+	files, _ = made(t, 12, grid.Float32, grid.Identity(grid.Float32), 1<<30, func(p *Part) {
+		p.Steps, p.Values = nil, &Values{Voxels: p.Span().Len() * 12}
+		if p.Values.Voxels > 0 {
+			p.Values.Least, p.Values.Greatest = float32(20-p.Shard), float32(20+p.Shard)
+		}
+	})
+	if set, err = Load(files, 1); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := set.Values(), (Values{Voxels: 9 * 12, Least: 8, Greatest: 32}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
 	files, _ = made(t, 3, grid.Float32, grid.Identity(grid.Float32), 1<<30, survey(4, 3))
 	if _, err := Load(files, 1); err == nil || !strings.Contains(err.Error(), "has at most 5 distinct values, and "+files[0]+" 4; make") {
 		t.Error(err)
