@@ -351,11 +351,8 @@ func hard(p *Problem, _ Answer, ask ask) ([]verify.Measure, error) {
 		}
 	}
 	gap := math.Inf(1)
-	for k := len(at) - 1; k >= 0; k-- {
-		if k+1 < len(at) {
-			next[k] = min(next[k], at[k+1])
-		}
-		gap = min(gap, float64(next[k])-float64(at[k]))
+	for k, v := range at {
+		gap = min(gap, float64(next[k])-float64(v))
 	}
 	q := p.with(func(q *Problem) {
 		q.Tau, q.G = nil, nil
