@@ -486,14 +486,9 @@ func along(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 	if tied(p.Shape(), y) {
 		return nil, verify.ErrNotApplicable
 	}
-	s := p.Shape()
-	rng := rand.New(rand.NewPCG(uint64(len(values)), 3))
-	kx, ky, kz, phase := rng.Float64()/float64(s.W), rng.Float64()/float64(s.H), rng.Float64()/float64(s.D), rng.Float64()
-	wave := make([]float64, len(values))
+	wave := waveOver(p.Shape())
 	want, square := 0.0, 0.0
 	for i := range wave {
-		z, y, x := s.Coordinates(int64(i))
-		wave[i] = 0.75 + 0.25*math.Cos(2*math.Pi*(kx*float64(x)+ky*float64(y)+kz*float64(z)+phase))
 		d := float64(out.DX[i]) * wave[i]
 		want += d
 		square += d * d
@@ -515,6 +510,18 @@ func along(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 	}
 	scale := max(math.Abs(got[0]), math.Sqrt(square), largest(p.G)*p.Lambda/4, largest(out.DTau))
 	return gathered("error by differences", "along a wave", errorOf("∂X", "", got, []float64{want}, scale, byDifferences)), nil
+}
+
+// waveOver is a wave from ½ to 1 over an image, at most one of them along each axis.
+func waveOver(s grid.Shape) []float64 {
+	rng := rand.New(rand.NewPCG(uint64(s.Voxels()), 3))
+	kx, ky, kz, phase := rng.Float64()/float64(s.W), rng.Float64()/float64(s.H), rng.Float64()/float64(s.D), rng.Float64()
+	wave := make([]float64, s.Voxels())
+	for i := range wave {
+		z, y, x := s.Coordinates(int64(i))
+		wave[i] = 0.75 + 0.25*math.Cos(2*math.Pi*(kx*float64(x)+ky*float64(y)+kz*float64(z)+phase))
+	}
+	return wave
 }
 
 // of is an image of other values in place of the problem's, with the least and the last of

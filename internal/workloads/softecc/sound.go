@@ -2,6 +2,9 @@ package softecc
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -24,8 +27,17 @@ func Checks() []sound.Check {
 		{Name: "a direction across one plane", Of: onePlane},
 		{Name: "the limit of steep sigmoids", Of: limitIsExact},
 		{Name: "answers that are wrong", Of: policyCatches},
+		{Name: "each law", Of: lawsSee},
+		{Name: "what errors are relative to", Of: scalesAre},
+		{Name: "what laws are about", Of: lawsApply},
+		{Name: "samples", Of: samplesAreSpread},
+		{Name: "a threshold above a table", Of: boxOfTables},
+		{Name: "neighbours that tie", Of: tiesAreSeen},
+		{Name: "waves over an image", Of: wavesAreLong},
 		{Name: "problems without an answer", Of: problemsAreRefused},
 		{Name: "names and shared images", Of: namesAndSharing},
+		{Name: "problems that are smaller", Of: thresholdsAreFewer},
+		{Name: "answers in bytes", Of: encoding},
 		{Name: "changes of voxels", Of: changesAddUp},
 		{Name: "what names draw", Of: namesDraw},
 	}
@@ -151,20 +163,55 @@ func onePlane(t sound.T) {
 	}
 }
 
-// The soft curve with a steep sigmoid is the exact one of workload ecc, at every level.
+// The soft curve with a steep sigmoid is the exact one at every level: of workload ecc, and of
+// vertices that which cells of all vertices at or below it come to.
 func limitIsExact(t sound.T) {
-	for _, image := range []string{"noise/shape=9x8x7/type=uint8/levels=5/seed=3", "grf/shape=19x17/type=uint8/levels=50/smooth=1/seed=3"} {
-		p := open(t, "softecc/m=1/lambda=1/alpha=0/dir=4/of="+image)
-		p.Lambda, p.Tau, p.G = 1700, nil, nil
-		for k := range p.Ladder().Len() {
-			p.Tau, p.G = append(p.Tau, float64(p.Ladder().Value(k))+0.5), append(p.G, 1)
-		}
-		for k, chi := range define(t, p).Chi {
-			if want, err := ecc.Characteristic(p.Source, int64(k)); err != nil || float64(want) != chi {
-				t.Fatalf("%s, level %d: %v, want %d, %v", image, k, chi, want, err)
+	for _, image := range []string{"noise/shape=9x8x7/type=uint8/levels=5/seed=3", "grf/shape=19x17/type=uint8/levels=50/smooth=1/seed=3", "noise/shape=1x9/type=uint8/levels=9/seed=4", "noise/shape=2x1x6/type=uint8/levels=3/seed=4"} {
+		for _, vertices := range []string{"", "/vertices=1"} {
+			p := open(t, "softecc/m=1/lambda=1/alpha=0/dir=4"+vertices+"/of="+image)
+			p.Lambda, p.Tau, p.G = 1700, nil, nil
+			for k := range p.Ladder().Len() {
+				p.Tau, p.G = append(p.Tau, float64(p.Ladder().Value(k))+0.5), append(p.G, 1)
+			}
+			values, err := p.Values()
+			if err != nil {
+				t.Fatal(err)
+			}
+			some := p.with(func(q *Problem) { q.Tau, q.G = q.Tau[:2], q.G[:2] })
+			fast, slow := cells(some, values).chi, allCells(some, values).chi
+			for k, chi := range define(t, p).Chi {
+				want, err := ecc.Characteristic(p.Source, int64(k))
+				if p.Vertices {
+					want, err = ofVertices(p.Shape(), values, p.Ladder().Value(int64(k))), nil
+				}
+				if err != nil || float64(want) != chi || k < 2 && (fast[k] != chi || slow[k] != chi) {
+					t.Fatalf("%s%s, level %d: %v, want %d, %v", image, vertices, k, chi, want, err)
+				}
 			}
 		}
 	}
+}
+
+// ofVertices is χ of the cells all of whose vertices are at or below a value: of one or two along
+// each axis.
+func ofVertices(s grid.Shape, values []float32, top float32) (chi int64) {
+	for i := range s.Voxels() {
+		z, y, x := s.Coordinates(i)
+		for kind := range 8 {
+			w, h, d := int64(kind&1), int64(kind>>1&1), int64(kind>>2)
+			if x+w >= s.W || y+h >= s.H || z+d >= s.D {
+				continue
+			}
+			all := true
+			for corner := range int64(8) {
+				all = all && values[i+(d*(corner>>2)*s.H+h*(corner>>1&1))*s.W+w*(corner&1)] <= top
+			}
+			if all {
+				chi += 1 - 2*((w+h+d)&1)
+			}
+		}
+	}
+	return chi
 }
 
 func judge(p *Problem, out Answer) verify.Verdict {
@@ -222,6 +269,330 @@ func catches(t sound.T, p *Problem) {
 	}
 	if d, list := Policy().Compare(p, right, spoil(func(a *Answer) { a.Chi[6] += 1e-7 })); d != nil || list[0].Value == 0 {
 		t.Errorf("%v: a difference within the limit is %v", d, list)
+	}
+}
+
+// Each law finds a right answer right, by as many others as it says it asks for, none of which may
+// fail, and sees each number that it is about when it is a little wrong: of the answer, or of any of
+// those that it asks for.
+func lawsSee(t sound.T) {
+	const (
+		chi = 1 << iota
+		tau
+		image
+		direction
+		lambda
+		alpha
+	)
+	number := map[int]string{chi: "χ", tau: "∂τ", image: "∂X", direction: "∂v", lambda: "∂λ", alpha: "∂α"}
+	// A share of what errors are relative to is added to each number, of ∂X to half of
+	// the voxels.
+	wrong := func(p *Problem, a Answer, what int, by float64) Answer {
+		a.Chi, a.DTau, a.DX = slices.Clone(a.Chi), slices.Clone(a.DTau), slices.Clone(a.DX)
+		switch s := scalesOf(p, a); what {
+		case chi:
+			a.Chi[len(a.Chi)/2] += by * s.chi
+		case tau:
+			a.DTau[len(a.DTau)/2] += by * s.dtau
+		case image:
+			for i := range len(a.DX) / 2 {
+				a.DX[i] += float32(by * s.dx)
+			}
+		case direction:
+			a.DV[0] += by * s.dv
+		case lambda:
+			a.Lambda += by * s.lambda
+		case alpha:
+			a.Alpha += by * s.alpha
+		}
+		return a
+	}
+	gradients := tau | image | direction | lambda | alpha
+	about := map[string]struct {
+		out, asked  int
+		by, askedBy float64
+	}{
+		"above all values χ is that of the box":    {0, chi, 0, 1e-8},
+		"definition at some thresholds and voxels": {chi | tau | image, 0, 2e-5, 0},
+		"∂v and ∂α are moments of ∂X":              {image | direction | alpha, 0, 3e-5, 0},
+		"the exact curve where λ → ∞":              {0, chi, 0, 1e-6},
+		"∂τ and ∂λ by differences":                 {tau | lambda, chi, 0.03, 0.1},
+		"∂X along a direction by differences":      {image, chi, 0.002, 0.1},
+		"∂v and ∂α by differences":                 {direction | alpha, chi, 0.3, 0.1},
+		"linear in the upstream gradient":          {chi | gradients, gradients, 2e-4, 2e-4},
+		"the image and u flipped":                  {chi | gradients, chi | gradients, 4e-5, 4e-5},
+		"X and τ shifted":                          {0, chi | tau | image | lambda | alpha, 0, 4e-5},
+		"everything twice as large":                {chi | gradients, chi | gradients, 4e-5, 2e-4},
+	}
+	for _, vertices := range []string{"", "/vertices=1"} {
+		p := open(t, "softecc/m=6/lambda=30/alpha=100/dir=3"+vertices+"/of=distinct/shape=14x13x12/type=float32/seed=3")
+		right := define(t, p)
+		for _, l := range laws() {
+			if _, ok := about[l.Name]; !ok {
+				t.Errorf("%s: what is it about?", l.Name)
+			}
+			asked := 0
+			answers := map[int]Answer{} // those of Define, once
+			try := func(out Answer, change func(i int, a Answer) Answer) (bool, []verify.Measure) {
+				t.Helper()
+				asked = 0
+				d, list, err := l.Try(p, out, func(q *Problem) (Answer, error) {
+					a, ok := answers[asked]
+					if !ok {
+						a = define(t, q)
+						answers[asked] = a
+					}
+					asked++
+					return change(asked-1, a), nil
+				})
+				if err != nil {
+					t.Fatalf("%s: %v", l.Name, err)
+				}
+				return d == nil, list
+			}
+			as := func(_ int, a Answer) Answer { return a }
+			if ok, list := try(right, as); !ok || len(list) == 0 || float64(asked) != l.Calls {
+				t.Fatalf("%s: a right answer: %v, of %d that were asked for, want %g", l.Name, list, asked, l.Calls)
+			}
+			for i := range len(answers) {
+				k := 0
+				if _, _, err := l.Try(p, right, func(*Problem) (Answer, error) {
+					if k++; k == i+1 {
+						return Answer{}, grids.ErrUnread
+					}
+					return answers[k-1], nil
+				}); !errors.Is(err, grids.ErrUnread) {
+					t.Errorf("%s%s: where answer %d cannot be had: %v", l.Name, vertices, i, err)
+				}
+			}
+			for what, name := range number {
+				if about[l.Name].out&what != 0 {
+					if ok, _ := try(wrong(p, right, what, about[l.Name].by), as); ok {
+						t.Errorf("%s%s does not see %s", l.Name, vertices, name)
+					}
+				}
+				for i := range len(answers) {
+					if about[l.Name].asked&what == 0 {
+						continue
+					}
+					if ok, _ := try(right, func(k int, a Answer) Answer {
+						if k == i {
+							return wrong(p, a, what, about[l.Name].askedBy)
+						}
+						return a
+					}); ok {
+						t.Errorf("%s%s does not see %s of answer %d", l.Name, vertices, name, i)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Errors are relative to what one cell can come to, or to what was answered where that is more; a
+// difference of them is told by where it is. An answer without a gradient is weak.
+func scalesAre(t sound.T) {
+	of := func(shape grid.Shape, a Answer) scales {
+		image := grids.OfBytes(t, shape, make([]uint8, shape.Voxels())...)
+		return scalesOf(&Problem{Source: image, Tau: []float64{0, 0}, G: []float64{1, -2}, Lambda: 8, Alpha: 0.5, V: [3]float64{0, 3, -4}}, a)
+	}
+	one, box := grid.Shape{D: 1, H: 1, W: 1}, grid.Shape{D: 9, H: 9, W: 3} // whose corner is 1, 4 and 4 away, in all √33
+	corner := math.Sqrt(33)
+	for _, c := range []struct {
+		shape grid.Shape
+		a     Answer
+		want  scales
+	}{
+		{one, Answer{}, scales{1, 4, 4, 0.2, 1. / 16, 2}},
+		{box, Answer{}, scales{1, 4, 4, 0.4 * corner, 1. / 16, 4 * corner}},
+		{box, Answer{Chi: []float64{1, -7}, DTau: []float64{-30, 40}, DX: []float32{3, -4, 12}}, scales{7, 40, 12, 1.3 * corner, 50. / 64, 13 * corner}},
+		{box, Answer{DV: [3]float64{1, 2, -90}, Lambda: -5, Alpha: -1000}, scales{1, 4, 4, 90, 5, 1000}},
+	} {
+		got := of(c.shape, c.a)
+		for k, pair := range [][2]float64{{got.chi, c.want.chi}, {got.dtau, c.want.dtau}, {got.dx, c.want.dx}, {got.dv, c.want.dv}, {got.lambda, c.want.lambda}, {got.alpha, c.want.alpha}} {
+			if math.Abs(pair[0]-pair[1]) > 1e-12*pair[1] {
+				t.Errorf("%v, %+v: scale %d is %g, want %g", c.shape, c.a, k, pair[0], pair[1])
+			}
+		}
+	}
+	for what, m := range map[string]verify.Measure{
+		"voxel 2: 7 in place of 3":       errorOf("", "voxel", []float32{1, 2, 3, 4}, []float32{1, 3, 7, 2}, 2, 1),
+		"":                               errorOf("", "", []float64{3}, []float64{7}, 2, 1),
+		"threshold 1: NaN in place of 2": errorOf("", "threshold", []float64{1, 2, 3}, []float64{9, math.NaN(), 1e9}, 2, 1),
+		"2 in place of 1":                errorOf("", "axis", []float64{1}, []float64{1, 2}, 2, 1),
+	} {
+		if number := strings.Contains(what, "NaN") || what == "2 in place of 1"; m.At != what || math.IsNaN(m.Value) != number || !number && m.Value != 2 {
+			t.Errorf("%+v, want it at %q", m, what)
+		}
+	}
+	if m := errorOf("", "", []float64{3}, []float64{3}, 0, 1); m.Value != 0 {
+		t.Errorf("the same is %g apart", m.Value)
+	}
+	if weak := Policy().Weak; weak(nil, Answer{DX: []float32{0, 0}}) == "" || weak(nil, Answer{DX: []float32{0, -1e-30}}) != "" {
+		t.Error("an answer is weak by another gradient")
+	}
+}
+
+// Laws hold up to where roundings drown what they look at, and look at more of small images than of
+// large ones. Where they say that they do not apply, they ask nothing.
+func lawsApply(t sound.T) {
+	steep := func(reach float64) bool {
+		l, err := grid.Affine(-2, 1, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &Problem{Source: grids.Image(t, grid.Shape{D: 1, H: 1, W: 3}, grid.Float32, l, func(i int64) float64 { return -1 }), Alpha: 3, Lambda: reach / 5}
+		return p.huge() // up to 2 + 3 from 0
+	}
+	if steep(9999.5) || !steep(10000.5) {
+		t.Errorf("λ of 9999.5 over the largest value is steep: %v, of 10000.5: %v", steep(9999.5), steep(10000.5))
+	}
+	blank := func(s grid.Shape) grid.Source { return grids.OfBytes(t, s, make([]uint8, s.Voxels())...) }
+	for shape, want := range map[grid.Shape]bool{
+		{D: 12, H: 12, W: 12}: false, {D: 1, H: 12, W: 12}: false, {D: 11, H: 12, W: 12}: true, {D: 2, H: 12, W: 12}: true, {D: 12, H: 11, W: 12}: true, {D: 12, H: 12, W: 11}: true, {D: 1, H: 11, W: 12}: true,
+	} {
+		if p := (&Problem{Source: blank(shape)}); p.coarse() != want {
+			t.Errorf("%v is coarse: %v", shape, p.coarse())
+		}
+	}
+	for _, c := range []struct {
+		voxels    int64
+		tau, want int
+	}{{1 << 21, 9, 2}, {1<<21 + 1, 9, 1}, {9, 1, 1}, {9, 2, 2}} {
+		p := &Problem{Source: blank(grid.Shape{D: 1, H: 1, W: c.voxels}), Tau: make([]float64, c.tau)}
+		if got := someThresholds(p); got != c.want {
+			t.Errorf("%d of %d thresholds for %d voxels, want %d", got, c.tau, c.voxels, c.want)
+		}
+	}
+	// Where Y has many roundings, answers are right all the same.
+	for name, apart := range map[string][]string{ // which laws do not apply
+		"softecc/m=64/lambda=10000/alpha=700/dir=3/of=noise/shape=13x12/type=uint16/levels=1000/seed=3": {"∂τ and ∂λ by differences", "∂X along a direction by differences", "∂v and ∂α by differences"},
+		"softecc/m=3/lambda=100/alpha=100/dir=3/of=noise/shape=9x12/type=float32/levels=9/seed=3":       {"∂X along a direction by differences", "∂v and ∂α by differences"},
+		"softecc/m=3/lambda=100/alpha=0/dir=3/of=constant/shape=40x30/type=float32":                     {"∂X along a direction by differences", "∂v and ∂α by differences"},
+	} {
+		p := open(t, name)
+		right := define(t, p)
+		for _, l := range laws() {
+			asked := 0
+			d, list, err := l.Try(p, right, func(q *Problem) (Answer, error) {
+				asked++
+				return Define(q)
+			})
+			if none := slices.Contains(apart, l.Name); d != nil || none != errors.Is(err, verify.ErrNotApplicable) || !none && (err != nil || len(list) == 0) || none && asked > 0 {
+				t.Errorf("%s: %s: %v, %d numbers, %v", name, l.Name, d, len(list), err)
+			}
+		}
+	}
+}
+
+// The definition is held to two thresholds, or to all where they are fewer, and to all voxels of a
+// small image; of a large one to voxels from all over it.
+func samplesAreSpread(t sound.T) {
+	sees := func(p *Problem, out Answer) bool {
+		t.Helper()
+		list, err := sampled(p, out, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(list, func(m verify.Measure) bool { return !(m.Value <= m.Limit) })
+	}
+	for m := 1; m <= 8; m++ {
+		p := open(t, fmt.Sprintf("softecc/m=%d/lambda=20/alpha=100/dir=3/of=noise/shape=6x5/type=uint8/seed=3", m))
+		right, chi, tau := define(t, p), 0, 0
+		for j := range m {
+			for list, seen := range map[*float64]*int{&right.Chi[j]: &chi, &right.DTau[j]: &tau} {
+				was := *list
+				*list += 10 * p.Lambda
+				if sees(p, right) {
+					*seen++
+				}
+				*list = was
+			}
+		}
+		if want := min(2, m); chi != want || tau != want || sees(p, right) {
+			t.Errorf("of %d thresholds %d and %d are looked at, want %d", m, chi, tau, want)
+		}
+	}
+	for _, c := range []struct {
+		shape       string
+		first, step int
+	}{{"64x64", 0, 4096}, {"64x64", 1000, 4096}, {"64x64", 2777, 4096}, {"64x64", 4095, 4096}, {"65x64", 5, 50}, {"300x100", 0, 100}, {"300x100", 29_000, 20}} {
+		p := open(t, "softecc/m=1/lambda=2/alpha=0/dir=3/of=noise/shape="+c.shape+"/type=uint8/seed=3")
+		out := define(t, p)
+		if sees(p, out) {
+			t.Errorf("%s: a right answer is wrong", c.shape)
+		}
+		for i := c.first; i < len(out.DX); i += c.step {
+			out.DX[i] += float32(p.Steepest())
+		}
+		if !sees(p, out) {
+			t.Errorf("%s: no voxel from %d on in steps of %d is looked at", c.shape, c.first, c.step)
+		}
+	}
+}
+
+// A threshold above all values is above those of a table, too.
+func boxOfTables(t sound.T) {
+	p := open(t, "softecc/m=3/lambda=1/alpha=1000/dir=3/of=noise/shape=6x5/type=uint8/seed=3")
+	values, err := p.Values()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := p.of(values, func(v float64) float64 { return v })
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := box(p.with(func(q *Problem) { q.Source = f }), Answer{}, Define)
+	if err != nil || len(list) != 1 || list[0].Value > list[0].Limit {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
+// Two voxels tie where they are neighbours, along a diagonal too, and nowhere else.
+func tiesAreSeen(t sound.T) {
+	for _, s := range []grid.Shape{{D: 4, H: 4, W: 4}, {D: 1, H: 4, W: 4}} {
+		for i := range s.Voxels() {
+			for j := range i {
+				y := make([]float32, s.Voxels())
+				for k := range y {
+					y[k] = float32(k)
+				}
+				y[i] = y[j]
+				iz, iy, ix := s.Coordinates(i)
+				jz, jy, jx := s.Coordinates(j)
+				near := func(a, b int64) bool { return a-b <= 1 && b-a <= 1 }
+				if want := near(ix, jx) && near(iy, jy) && near(iz, jz); tied(s, y) != want {
+					t.Errorf("%v: voxels %d and %d tie: %v", s, i, j, !want)
+				}
+			}
+		}
+	}
+}
+
+// A wave is from ½ to 1, and changes little from voxel to voxel, along all axes.
+func wavesAreLong(t sound.T) {
+	for _, s := range []grid.Shape{{D: 20, H: 21, W: 22}, {D: 12, H: 30, W: 13}, {D: 1, H: 40, W: 50}} {
+		wave := waveOver(s)
+		if lo, hi := slices.Min(wave), slices.Max(wave); lo < 0.5 || hi > 1 || hi-lo < 0.05 {
+			t.Errorf("%v: a wave from %g to %g", s, lo, hi)
+		}
+		moved := [3]bool{}
+		for i, v := range wave {
+			z, y, x := s.Coordinates(int64(i))
+			for axis, c := range [3]struct{ at, n, step int64 }{{x, s.W, 1}, {y, s.H, s.W}, {z, s.D, s.H * s.W}} {
+				if c.at+1 == c.n {
+					continue
+				}
+				if by := math.Abs(wave[int64(i)+c.step] - v); by > 0.5*math.Pi/float64(c.n) {
+					t.Fatalf("%v: the wave changes by %g from voxel %d on", s, by, i)
+				} else if by > 1e-4 {
+					moved[axis] = true
+				}
+			}
+		}
+		if moved != [3]bool{true, true, s.D > 1} {
+			t.Errorf("%v: a wave along x, y and z: %v", s, moved)
+		}
 	}
 }
 
@@ -301,6 +672,12 @@ func namesAndSharing(t sound.T) {
 	if cost := Inputs().Cost(name, p); cost.Items != 315 || cost.Bytes != 8*315 || cost.Class != "m=3/lambda=20/alpha=10/gen=noise/dim=3/levels=4/type=float32" {
 		t.Errorf("%+v", cost)
 	}
+	for keys, want := range map[string]bool{"dir=1": false, "dir=4/vertices=1": true} {
+		name := "softecc/m=3/lambda=20/alpha=10/" + keys + "/of=noise/shape=9x7x5/levels=4/type=float32/seed=1"
+		if class := Inputs().Cost(name, open(t, name)).Class; strings.Contains(class, "/vertices=1/") != want {
+			t.Errorf("%s: rows of class %s", name, class)
+		}
+	}
 	for _, s := range Inputs().Smaller(name) {
 		open(t, s)
 	}
@@ -320,6 +697,48 @@ func namesAndSharing(t sound.T) {
 	} {
 		if _, err := Define(p.with(change)); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// A problem that is smaller has half of the thresholds, and one at least.
+func thresholdsAreFewer(t sound.T) {
+	for m, want := range map[int64][][]int64{1: nil, 2: {{1, 5, 6}}, 3: {{2, 5, 6}}, 64: {{32, 5, 6}}} {
+		if got := Inputs().Fewer([]int64{m, 5, 6}); !slices.EqualFunc(got, want, slices.Equal) {
+			t.Errorf("fewer than %d thresholds: %v, want %v", m, got, want)
+		}
+	}
+}
+
+// An answer is what its bytes say, of any number of voxels; bytes of another number are of none.
+func encoding(t sound.T) {
+	for _, c := range []struct{ m, voxels int }{{0, 0}, {0, 2}, {1, 1}, {3, 5}, {2, 1<<16 - 1}, {2, 1 << 16}, {1, 1<<17 + 3}} {
+		a := Answer{DX: make([]float32, c.voxels), DV: [3]float64{-1, 1e-300, 3}, Lambda: 7, Alpha: -0.1}
+		for j := range c.m {
+			a.Chi, a.DTau = append(a.Chi, float64(j)+0.1), append(a.DTau, -float64(j*j)/3)
+		}
+		for i := range a.DX {
+			a.DX[i] = float32(i)/3 - 1
+		}
+		var b bytes.Buffer
+		if err := Encode(&b, a); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Decode(b.Bytes())
+		if err != nil || !slices.Equal(got.Chi, a.Chi) || !slices.Equal(got.DTau, a.DTau) || !slices.Equal(got.DX, a.DX) || got.DV != a.DV || got.Lambda != a.Lambda || got.Alpha != a.Alpha {
+			t.Errorf("%d thresholds, %d voxels: %v", c.m, c.voxels, err)
+		}
+		whole := 8 * (1 + 2*c.m + 5)
+		for n := range min(b.Len(), whole+9) {
+			a, err := Decode(b.Bytes()[:n])
+			if right := n >= whole && (n-whole)%4 == 0; (err == nil) != right || right && len(a.DX) != (n-whole)/4 {
+				t.Errorf("%d thresholds, %d bytes of %d: %d voxels, %v", c.m, n, b.Len(), len(a.DX), err)
+			}
+		}
+		for _, m := range []uint64{1 << 59, 1 << 60, math.MaxUint64} {
+			if _, err := Decode(append(binary.LittleEndian.AppendUint64(nil, m), b.Bytes()[8:]...)); err == nil {
+				t.Errorf("%d bytes have %d thresholds", b.Len(), m)
+			}
 		}
 	}
 }
@@ -364,7 +783,8 @@ func changesAddUp(t sound.T) {
 	}
 }
 
-// A direction is drawn by its number alone, and the rise along it has a bound.
+// A direction is drawn by its number alone, and the rise along it has a bound; what a name draws
+// stays what it is, since rows of results have that name.
 func namesDraw(t sound.T) {
 	of := func(alpha, dir string) *Problem {
 		return open(t, "softecc/m=5/lambda=7/alpha="+alpha+"/dir="+dir+"/of=noise/shape=4x3x5/type=uint8/seed=5")
@@ -375,5 +795,23 @@ func namesDraw(t sound.T) {
 	}
 	if _, err := Inputs().Open("softecc/m=5/lambda=7/alpha=1048577/dir=1/of=noise/shape=4x3x5/type=uint8/seed=5"); err == nil {
 		t.Error("a rise that is too large")
+	}
+	for shape, half := range map[string]float64{"4x3x5": math.Sqrt(1.5*1.5 + 1 + 4), "1x1": 0.5, "5x1": 2} {
+		p := open(t, "softecc/m=5/lambda=7/alpha=300/dir=1/of=noise/shape="+shape+"/type=uint8/seed=5")
+		if rise := p.Alpha * half; math.Abs(rise-0.3*255) > 1e-9 {
+			t.Errorf("%s: a rise of %g to the corner, want %g", shape, rise, 0.3*255)
+		}
+	}
+	if want := [3]float64{1.8298596555945528, 0.7104948471817063, -2.7346366189813542}; a.V != want || a.G[0] != -1.959288622091961 || a.G[4] != -0.5338031719756869 {
+		t.Errorf("direction %v, upstream gradient %v", a.V, a.G)
+	}
+	for step, right := range map[float64]bool{3.402823e32: true, 3.402824e32: false} {
+		l, err := grid.Affine(0, step, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := pose(grids.Image(t, grid.Shape{D: 1, H: 1, W: 2}, grid.Float32, l, func(int64) float64 { return 0 }), []int64{2, 20, 10, 5, 0}); (err == nil) != right {
+			t.Errorf("levels %g apart: %v", step, err)
+		}
 	}
 }
