@@ -12,18 +12,10 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/softecc"
+	"eccbench/internal/workloads/softecc/softtest"
 )
 
 type implementation = bench.Implementation[*softecc.Problem, softecc.Answer]
-
-func open(t *testing.T, name string) *softecc.Problem {
-	t.Helper()
-	p, err := softecc.Inputs().Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
 
 func answer(i implementation, threads int, isa string) func(p *softecc.Problem) (softecc.Answer, error) {
 	return func(p *softecc.Problem) (softecc.Answer, error) {
@@ -38,7 +30,7 @@ func TestWithinLimits(t *testing.T) {
 	names := append(slices.Clone(softecc.Workload().Adversarial), "softecc/m=3/lambda=100/alpha=100/dir=1/of=noise/shape=900x40x3/type=float32/levels=1024/seed=1")
 	for i := range 2 * len(names) {
 		name := names[i/2]
-		p := open(t, name)
+		p := softtest.Open(t, name)
 		p.Vertices = i%2 > 0
 		want, err := softecc.Define(p)
 		if err != nil {
@@ -64,7 +56,7 @@ func TestBound(t *testing.T) {
 	for _, lambda := range []string{"1", "20", "150", "1000", "9000", "40000", "10000000"} {
 		for _, image := range []string{"between/shape=31x11x7/levels=1024/seed=20", "noise/shape=16x15x14/type=float32/levels=70000/seed=5"} {
 			for _, alpha := range []string{"0", "100"} {
-				p := open(t, "softecc/m=64/lambda="+lambda+"/alpha="+alpha+"/dir=2/of="+image)
+				p := softtest.Open(t, "softecc/m=64/lambda="+lambda+"/alpha="+alpha+"/dir=2/of="+image)
 				want, err := softecc.Define(p)
 				if err != nil {
 					t.Fatal(err)
@@ -83,7 +75,7 @@ func TestBound(t *testing.T) {
 
 // What is asked again is answered again, also after Poison, and the problem is left alone.
 func TestAgain(t *testing.T) {
-	p := open(t, "softecc/m=9/lambda=50/alpha=100/dir=2/of=noise/shape=40x31x20/type=uint16/levels=300/seed=5")
+	p := softtest.Open(t, "softecc/m=9/lambda=50/alpha=100/dir=2/of=noise/shape=40x31x20/type=uint16/levels=300/seed=5")
 	tau, before := slices.Clone(p.Tau), []softecc.Answer{}
 	j, err := binned.Implementation{}.Setup(p, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 2}})
 	if err != nil {
@@ -120,7 +112,7 @@ func TestAgain(t *testing.T) {
 // Each planted fault is seen by the laws alone, without another answer, and by one that
 // is near the definition's.
 func TestFaultsAreSeen(t *testing.T) {
-	p := open(t, "softecc/m=24/lambda=200/alpha=300/dir=3/of=noise/shape=24x20x16/levels=1024/type=float32/seed=3")
+	p := softtest.Open(t, "softecc/m=24/lambda=200/alpha=300/dir=3/of=noise/shape=24x20x16/levels=1024/type=float32/seed=3")
 	check := func(i implementation) verify.Verdict {
 		ask := answer(i, 2, "")
 		out, err := ask(p)
@@ -154,7 +146,7 @@ func TestFaultsAreSeen(t *testing.T) {
 
 // Values beyond the ladder's ends are in no bin, and count all the same.
 func TestValuesBeyondTheBins(t *testing.T) {
-	p := open(t, "softecc/m=24/lambda=200/alpha=300/dir=3/of=between/shape=24x20x6/levels=64/seed=3")
+	p := softtest.Open(t, "softecc/m=24/lambda=200/alpha=300/dir=3/of=between/shape=24x20x6/levels=64/seed=3")
 	far := *p
 	far.Tau = slices.Clone(p.Tau)
 	for i := range far.Tau {
@@ -179,7 +171,7 @@ func TestValuesBeyondTheBins(t *testing.T) {
 func TestUnits(t *testing.T) {
 	for _, step := range []string{"2e-35", "1e-13", "1e13", "1e27"} {
 		for _, alpha := range []string{"0", "100"} {
-			p := open(t, "softecc/m=5/lambda=100/alpha="+alpha+"/dir=3/of=noise/shape=9x8x7/levels=64/type=float32/step="+step+"/seed=3")
+			p := softtest.Open(t, "softecc/m=5/lambda=100/alpha="+alpha+"/dir=3/of=noise/shape=9x8x7/levels=64/type=float32/step="+step+"/seed=3")
 			if step == "2e-35" {
 				part := 0.99 * math.MaxFloat32 / p.Steepest()
 				for j := range p.G {
@@ -204,13 +196,24 @@ func TestUnits(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	p := open(t, "softecc/m=9/lambda=50/alpha=100/dir=2/of=noise/shape=40x31x20/type=uint8/seed=5")
-	for what, c := range map[string]bench.Conditions{
-		"time": {Time: 1}, "memory": {Memory: 1000}, "isa": {Setting: bench.Setting{ISA: "altivec"}},
+	p := softtest.Open(t, "softecc/m=9/lambda=50/alpha=100/dir=2/of=noise/shape=40x31x20/type=uint8/seed=5")
+	two := bench.Setting{Threads: 2}
+	for _, c := range []struct {
+		given bench.Conditions
+		want  string // "" where it is allowed
+	}{
+		{bench.Conditions{Setting: two, Time: 743_999}, "24800 voxels × 60 ns on 2 cores"}, {bench.Conditions{Setting: two, Time: 744_000}, ""},
+		{bench.Conditions{Time: 1_487_999}, "on 1 cores"}, {bench.Conditions{Time: 1_488_000}, ""},
+		{bench.Conditions{Setting: two, Memory: 14_804_063}, "5 bytes for each of 24800 voxels, and bins for 2 cores"}, {bench.Conditions{Setting: two, Memory: 14_804_064}, ""},
+		{bench.Conditions{Setting: bench.Setting{ISA: "altivec"}}, "altivec is not available"},
 	} {
-		if err := (binned.Implementation{}).CanDo(p, c); err == nil {
-			t.Errorf("%s: not refused", what)
+		if err := (binned.Implementation{}).CanDo(p, c.given); err == nil != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.given, err, c.want)
 		}
+	}
+	p.Lambda = -1
+	if err := (binned.Implementation{}).CanDo(p, bench.Conditions{}); err == nil {
+		t.Error("takes a problem without an answer")
 	}
 }
 
