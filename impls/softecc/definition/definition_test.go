@@ -28,6 +28,10 @@ func TestAnswersAndRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	two, err := softecc.Inputs().Open("softecc/m=9/lambda=50/alpha=100/dir=2/of=noise/shape=12x11x2/type=uint8/seed=5")
+	if err != nil {
+		t.Fatal(err)
+	}
 	four := bench.Setting{Threads: 4}
 	for _, c := range []struct {
 		p     *softecc.Problem
@@ -40,6 +44,7 @@ func TestAnswersAndRefusals(t *testing.T) {
 		{p, bench.Conditions{Setting: four, Time: 594_000}, ""},
 		{flat, bench.Conditions{Setting: four, Time: 118_799}, "132 voxels × 4 cells × 9 thresholds × 25 ns on 1 cores"},
 		{flat, bench.Conditions{Setting: four, Time: 118_800}, ""},
+		{two, bench.Conditions{Setting: four, Time: 118_799}, "264 voxels × 8 cells × 9 thresholds × 25 ns on 4 cores"},
 		{p, bench.Conditions{Memory: 26399}, "20 bytes for each of 1320 voxels"},
 		{p, bench.Conditions{Memory: 26400}, ""},
 	} {
