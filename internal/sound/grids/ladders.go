@@ -1,8 +1,8 @@
 package grids
 
 import (
-	"context"
 	"bytes"
+	"context"
 	"encoding/gob"
 	"errors"
 	"math"
