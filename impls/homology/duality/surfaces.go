@@ -47,7 +47,7 @@ func (j *job) surfaces(lists [][]uint64) (count, chi int64, err error) {
 		}
 	}
 	if 2*matched != 3*n && j.fault == "" {
-		return 0, 0, fmt.Errorf("the boundary is no surface: %d of %d edges have one triangle alone; take reduced", 3*n-2*matched, matched)
+		return 0, 0, fmt.Errorf("the boundary is no surface: %d of %d edges have one triangle alone; take reduced", 3*n-2*matched, 3*n-matched)
 	}
 	vertices := int64(0)
 	seen := make([]uint64, (j.in.Vertices+63)/64)
