@@ -34,6 +34,8 @@ var floor = map[string]int{
 	"internal/headers":  0,
 	"internal/ranks":    0,
 
+	"internal/sound/minors": 0,
+
 	"internal/report/svg": 0,
 
 	"internal/sound/grids": 1,

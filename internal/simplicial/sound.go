@@ -401,6 +401,7 @@ func namesAreOfComplexes(t sound.T) {
 		"wedge/with=rp2/of=moore/n=2":            {"e0b5924734821b55", []int64{15, 42, 28}},
 		"random":                                 {"eda099dbe5fc1639", []int64{12, 53, 35}},
 		"random/vertices=5/dim=4/count=3":        {"", []int64{5, 10, 10, 5, 1}},
+		"random/vertices=5/dim=0/count=30":       {"", []int64{5}},
 		"random/vertices=7/dim=3/count=9/seed=5": {"1dd613b212b6c73a", []int64{7, 20, 23, 8}},
 		"kuhn/shape=2x2x2":                       {"", []int64{8, 19, 18, 6}},
 		"five/shape=2x2x2":                       {"", []int64{8, 18, 16, 5}},

@@ -1,13 +1,22 @@
 package homology
 
 import (
+	"fmt"
+	"maps"
+	"math"
+	"math/big"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
+	"eccbench/internal/bench"
 	"eccbench/internal/simplicial"
 	"eccbench/internal/sound"
+	"eccbench/internal/sound/minors"
+	"eccbench/internal/verify"
 )
 
 // Checks are of complexes, and of what groups are judged by and carried in: rings, two enumerations of faces, ranks and
@@ -20,6 +29,9 @@ func Checks() []sound.Check {
 		{Name: "two enumerations", Of: enumerationsAgree},
 		{Name: "the Smith form of a projective plane", Of: smithByHand},
 		{Name: "known torsion", Of: torsionIsKnown},
+		{Name: "diagonals by minors", Of: diagonalsByMinors},
+		{Name: "ranks and torsion of random complexes", Of: ranksAreOfSmith},
+		{Name: "entries that grow", Of: entriesGrow},
 		{Name: "orders that are wrong by a square", Of: squaresAreTold},
 		{Name: "encoded groups", Of: encoding},
 		{Name: "shared complexes", Of: sharedIsAttached},
@@ -28,6 +40,11 @@ func Checks() []sound.Check {
 		{Name: "primes that divide orders", Of: primesAreFound},
 		{Name: "groups of joins", Of: joinsMultiply},
 		{Name: "groups that follow from names", Of: namesAreKnown},
+		{Name: "closed forms", Of: closedFormsAreRight},
+		{Name: "where groups differ", Of: differencesAreTold},
+		{Name: "what proves little", Of: weakIsTold},
+		{Name: "what laws ask for", Of: lawsAskForComplexes},
+		{Name: "what is said of problems", Of: problemsAreCounted},
 	}...)
 }
 
@@ -120,6 +137,16 @@ func squaresAreTold(t sound.T) {
 		if (d == nil) != want {
 			t.Errorf("order %d: %v", order, d)
 		}
+		// By the first prime over which it is wrong, if there is one.
+		if order == 6 && !strings.Contains(d.Where, "b1 over Z/3, as it follows from (1, 0 + Z/6, 0)") {
+			t.Errorf("order %d is wrong in %s", order, d.Where)
+		}
+	}
+	if d, err := byRanks(problem(t, "moore/n=4/over=3"), Groups{[]int64{1, 1, 0}, make([][]uint64, 3)}, nil); err != nil || d == nil || d.Where != "b1" {
+		t.Errorf("%v, %v", d, err)
+	}
+	if d, err := byRanks(p, NewGroups(2), nil); err != nil || d == nil || d.Where != "dimensions" || d.Want != "3" || d.Got != "2" {
+		t.Errorf("%v, %v", d, err)
 	}
 }
 
@@ -137,6 +164,16 @@ func encoding(t sound.T) {
 	}
 	if _, err := Decode([]byte{255, 255, 255, 255, 255, 255, 255, 255}); err == nil {
 		t.Error("dimensions without end")
+	}
+	g := Groups{[]int64{1, 2, 0}, [][]uint64{nil, {2, 4}, nil}}
+	b := Encode(g)
+	for end := range b {
+		if _, err := Decode(b[:end]); err == nil {
+			t.Errorf("cut off at %d of %d bytes and read", end, len(b))
+		}
+	}
+	if _, err := Decode(append(b, 0)); err == nil {
+		t.Error("read with what is behind")
 	}
 }
 
@@ -216,7 +253,7 @@ func lawsRefuse(t sound.T) {
 
 // Large primes are found, each once, and those of another ring are its own.
 func primesAreFound(t sound.T) {
-	const large = 1<<20 + 7 // a prime
+	const large, next = 1<<20 + 7, 1<<20 + 13 // primes
 	for _, c := range []struct {
 		ring Ring
 		of   []uint64
@@ -224,6 +261,8 @@ func primesAreFound(t sound.T) {
 	}{
 		{Integers, nil, []int64{mostPrime, 2}}, {Integers, []uint64{3, 12}, []int64{mostPrime, 2, 3}},
 		{Integers, []uint64{2 * large, large, 7}, []int64{mostPrime, 2, large, 7}}, {5, []uint64{7}, []int64{5}},
+		// But not those of which two are left, nor one that is beyond those of fields.
+		{Integers, []uint64{large * next * 3, mostPrime + 12}, []int64{mostPrime, 2, 3}}, {Rationals, []uint64{5, mostPrime}, []int64{mostPrime, 2, 5}},
 	} {
 		if got := primes(c.ring, Groups{[]int64{1, 0}, [][]uint64{nil, c.of}}); !slices.Equal(got, c.want) {
 			t.Errorf("over %v, of orders %v: %v, want %v", c.ring, c.of, got, c.want)
@@ -257,4 +296,375 @@ func namesAreKnown(t sound.T) {
 			}
 		}
 	}
+}
+
+// A diagonal form has the rank of the matrix, and its entries are of the same group as the invariant
+// factors, which are what minors have in common.
+func diagonalsByMinors(t sound.T) {
+	rng := rand.New(rand.NewPCG(11, 11))
+	torsion := 0
+	for round := range 600 {
+		m := make([][]int64, 1+rng.IntN(4))
+		columns, most := 1+rng.IntN(4), []int64{1, 2, 6, 1 << 40}[round%4]
+		for i := range m {
+			m[i] = make([]int64, columns)
+			for k := range m[i] {
+				if rng.IntN(3) > 0 {
+					m[i][k] = rng.Int64N(2*most+1) - most
+				}
+			}
+		}
+		rows := make([][]*big.Int, len(m))
+		for i := range m {
+			for _, v := range m[i] {
+				rows[i] = append(rows[i], big.NewInt(v))
+			}
+		}
+		rank, got := diagonal(rows)
+		var want []uint64
+		fits := true
+		for _, f := range minors.Factors(m) {
+			if fits = fits && f.BitLen() < 60; fits && f.Cmp(big.NewInt(1)) > 0 {
+				want = append(want, f.Uint64())
+			}
+		}
+		if rank != minors.Rank(m, 0) {
+			t.Fatalf("%v: rank %d, want %d", m, rank, minors.Rank(m, 0))
+		}
+		if !fits {
+			continue
+		}
+		if torsion += len(want); !slices.Equal(Factors(got), want) {
+			t.Fatalf("%v: a diagonal of %v, want %v", m, got, want)
+		}
+	}
+	if torsion < 100 {
+		t.Errorf("%d factors in all", torsion)
+	}
+}
+
+// The ranks of a random complex over primes, and its torsion by rows that hold little, follow from
+// the Smith forms of full matrices.
+func ranksAreOfSmith(t sound.T) {
+	for seed := range 12 {
+		for _, of := range []string{"random/vertices=6/dim=2/count=12", "random/vertices=8/dim=3/count=14", "random/vertices=7/dim=1/count=9", "wedge/with=moore,n=2/of=moore/n=3", "join/with=sphere,dim=0/of=moore/n=2"} {
+			name := fmt.Sprintf("%s/seed=%d", of, seed)
+			if prefix, last, two := strings.Cut(of, "/of="); two {
+				if seed > 0 {
+					continue
+				}
+				name = prefix + "/order=random/of=" + last
+			}
+			p := problem(t, name)
+			c := chainsOf(p)
+			g, f := NewGroups(len(c.count)), simplicial.NewFaces(p.Complex, 1)
+			for d, n := range f.Counts() {
+				if g.Betti[d] += n; d > 0 {
+					rank, torsion := Smith(n, f.Count(d-1), func(i int64) []uint32 { return f.Boundary[d][i*int64(d+1) : (i+1)*int64(d+1)] })
+					g.Betti[d] -= rank
+					g.Betti[d-1] -= rank
+					g.Torsion[d-1] = Factors(torsion)
+					few, err := c.torsion(d)
+					if err != nil || !slices.Equal(Factors(few), g.Torsion[d-1]) {
+						t.Fatalf("%s: torsion %v in dimension %d, %v; want %v", name, few, d-1, err, g.Torsion[d-1])
+					}
+				}
+			}
+			for _, prime := range []int64{2, 3, 5, mostPrime} {
+				if got, want := c.betti(prime), g.over(Ring(prime)); !slices.Equal(got, want.Betti) {
+					t.Fatalf("%s over %d: %v, want %v", name, prime, got, want)
+				}
+			}
+			for _, r := range []Ring{Integers, Rationals, 2, 3} {
+				if d, err := byRanks(&Problem{p.Complex, r}, g.over(r), nil); d != nil || err != nil {
+					t.Fatalf("%s over %v: %v, %v", name, r, d, err)
+				}
+			}
+		}
+	}
+}
+
+// Entries are added up to the greatest that is allowed, and a full matrix is made of what is left
+// where it is not too large.
+func entriesGrow(t sound.T) {
+	for _, c := range []struct {
+		pivot, other, below int64
+		grows               bool
+	}{{1, mostEntry, 0, false}, {1, mostEntry, -1, true}, {1, -mostEntry, 0, false}, {1, -mostEntry, 1, true}, {-1, mostEntry, 0, false}, {-1, mostEntry, 1, true}} {
+		m := sparse{rows: []map[uint32]int64{{0: c.pivot, 1: c.other}, {0: 1, 1: c.below}}, in: []map[int]bool{{0: true, 1: true}, {0: true, 1: true}}}
+		if c.below == 0 {
+			delete(m.rows[1], 1)
+			delete(m.in[1], 1)
+		}
+		if err := m.eliminate(0, 0); (err != nil) != c.grows {
+			t.Errorf("%+v: %v", c, err)
+		} else if err == nil {
+			if want := c.below - c.pivot*c.other; m.rows[1][1] != want || len(m.rows[1]) != 1 || len(m.in[1]) != 1 || !m.in[1][1] {
+				t.Errorf("%+v: %v is left in %v, want %d", c, m.rows[1], m.in[1], want)
+			}
+		}
+	}
+	for n, want := range map[int]bool{9: true, 470: false} {
+		m := sparse{in: make([]map[int]bool, n+1)}
+		for i := range n {
+			m.rows, m.in[i+1] = append(m.rows, map[uint32]int64{uint32(i + 1): 3}, nil), map[int]bool{i: true}
+		}
+		if got, err := m.rest(); (err == nil) != want || want && !slices.Equal(got, slices.Repeat([]uint64{3}, n)) {
+			t.Errorf("%d rows: %v, %v", n, got, err)
+		}
+	}
+}
+
+// Groups that follow from a name are those of textbooks, and those that the ranks of its complex
+// leave.
+func closedFormsAreRight(t sound.T) {
+	for name, want := range map[string]string{
+		"rp2": "(1, 0 + Z/2, 0)", "torus/shape=4x5": "(1, 2, 1)", "klein/shape=4x4": "(1, 1 + Z/2, 0)", "sphere/dim=0": "(2)", "sphere/dim=3": "(1, 0, 0, 1)", "moore/n=1": "(1, 0, 0)", "moore/n=6": "(1, 0 + Z/6, 0)", "lens/p=3/q=2": "(1, 0 + Z/3, 0, 1)",
+		"dodecahedral/tenths=1": "(1, 0, 0, 1)", "dodecahedral/tenths=3": "(1, 0 + Z/5 + Z/5 + Z/5, 0, 1)", "dodecahedral/tenths=5": "(1, 0 + Z/2, 0, 1)",
+		"join/with=moore,n=4/of=moore/n=6": "(1, 0, 0, 0 + Z/2, 0 + Z/2, 0)", "join/with=sphere,dim=1/of=klein": "(1, 0, 0, 1 + Z/2, 0)", "join/with=rp2/of=torus/shape=4x4": "(1, 0, 0, 0 + Z/2 + Z/2, 0 + Z/2, 0)", "join/with=sphere,dim=0/of=sphere/dim=0": "(1, 1)", "join/with=klein,shape=4x4/of=klein/shape=4x4": "(1, 0, 0, 1 + Z/2 + Z/2 + Z/2, 0 + Z/2, 0)",
+		"wedge/with=moore,n=4/of=moore/n=6": "(1, 0 + Z/2 + Z/12, 0)", "wedge/with=klein,shape=4x4/of=sphere/dim=3": "(1, 1 + Z/2, 0, 1)", "wedge/with=sphere,dim=0/of=rp2": "(2, 0 + Z/2, 0)", "wedge/with=wedge,with=rp2/of=torus": "",
+		"kuhn/shape=6x7x5/drills=2/cavities=1": "(1, 2, 1, 0)", "five/shape=6x7/drills=3": "(1, 3, 0)", "kuhn/shape=4x4x2": "(1, 0, 0, 0)", "kuhn/shape=4x4x1/drills=1": "(1, 1, 0)", "blunt": "(1, 0, 512, 0)", "post": "(1, 0, 1000, 0)", "bucky/cavities=7": "(1, 0, 7, 0)", "synth": "(1, 0, 5832, 0)", "join/with=random/of=rp2": "", "wedge/with=rp2/of=random": "", "random": "",
+	} {
+		n, err := simplicial.ParseName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, ok := integral(n)
+		if ok != (want != "") || ok && g.String() != want {
+			t.Errorf("%s: %v, %v, want %s", name, g, ok, want)
+		}
+		if !ok || slices.Contains([]string{"dodecahedral", "blunt", "post", "bucky", "synth"}, n.Kind) { // which take longer
+			continue
+		}
+		for _, r := range []Ring{Integers, Rationals, 2, 3} {
+			name, err := Of(name, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := problem(t, name)
+			got, ok := known(name, p)
+			if d, err := byRanks(p, got, nil); d != nil || err != nil || !ok {
+				t.Errorf("%s: %v, %v", name, d, err)
+			}
+		}
+	}
+}
+
+// What differs first is told, by its dimension.
+func differencesAreTold(t sound.T) {
+	right := Groups{[]int64{1, 2, 0}, [][]uint64{nil, {2, 4}, nil}}
+	for _, c := range []struct {
+		got              Groups
+		where, want, has string
+	}{
+		{right, "", "", ""}, {Groups{[]int64{1, 2}, right.Torsion[:2]}, "dimensions", "3", "2"}, {Groups{[]int64{1, 2, 7}, right.Torsion}, "b2", "0", "7"}, {Groups{[]int64{0, 1, 0}, right.Torsion}, "b0", "1", "0"},
+		{Groups{right.Betti, [][]uint64{nil, {2, 8}, {3}}}, "torsion in dimension 1", "[2 4]", "[2 8]"}, {Groups{right.Betti, [][]uint64{nil, {2, 4}, {3}}}, "torsion in dimension 2", "[]", "[3]"},
+	} {
+		d := agree(nil, right, c.got)
+		if (d == nil) != (c.where == "") || d != nil && (d.Where != c.where || d.Want != c.want || d.Got != c.has || !strings.Contains(d.Context, "want "+right.String()+", got "+c.got.String())) {
+			t.Errorf("%v of %v, want another in %s", d, c.got, c.where)
+		}
+	}
+	for b0, want := range map[int64]string{2: "", 3: "alternating sum of the Betti numbers: want 1, got 2 of (3, 1, 0)"} {
+		d, err := euler(problem(t, "rp2"), Groups{[]int64{b0, 1, 0}, make([][]uint64, 3)}, nil)
+		if err != nil || (d == nil) != (want == "") || d != nil && d.String() != want {
+			t.Errorf("%v, %v, want %s", d, err, want)
+		}
+	}
+}
+
+// One component and nothing else is what a program could answer that looks at nothing.
+func weakIsTold(t sound.T) {
+	for _, c := range []struct {
+		g    Groups
+		weak bool
+	}{
+		{Groups{[]int64{1, 0, 0}, make([][]uint64, 3)}, true}, {Groups{[]int64{0, 0}, make([][]uint64, 2)}, true}, {NewGroups(0), true}, {Groups{[]int64{2, 0}, make([][]uint64, 2)}, false}, {Groups{[]int64{1, 0, 1}, make([][]uint64, 3)}, false}, {Groups{[]int64{1, 1}, make([][]uint64, 2)}, false}, {Groups{[]int64{1, 0}, [][]uint64{nil, {2}}}, false},
+	} {
+		if got := weak(nil, c.g); (got != "") != c.weak || c.weak && !strings.Contains(got, c.g.String()) {
+			t.Errorf("%v: %q", c.g, got)
+		}
+	}
+}
+
+// Laws ask for complexes in space where they are given one: simplices cut at a point within fill
+// what they filled, and a simplex more is one with an inside and lies outside of all others.
+func lawsAskForComplexes(t sound.T) {
+	var asked *Problem
+	answer := func(p *Problem) (Groups, error) {
+		if err := p.Check(); err != nil {
+			return Groups{}, err
+		}
+		asked = p
+		return NewGroups(len(p.Tops)), nil
+	}
+	ask := func(name string, p *Problem) {
+		t.Helper()
+		asked = nil
+		for _, l := range laws() {
+			if strings.Contains(l.Name, name) {
+				if _, err := l.Check(p, NewGroups(len(p.Tops)), answer); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		}
+		if asked == nil || asked.Over != p.Over {
+			t.Fatalf("%s asks for %v", name, asked)
+		}
+	}
+	for _, name := range []string{"five/shape=4x5x3/drills=1/order=random/over=Z", "kuhn/shape=5x4/drills=1/over=3"} {
+		p := problem(t, name)
+		d := p.Dim()
+		p.Tops[d] = append(p.Tops[d], p.Tops[d][:d+1]...) // given twice
+		n := len(p.Tops[d])/(d+1) - 1
+		ask("cut", p)
+		if was, is := volume(p.Complex, p.Tops[d][:n*(d+1)]), volume(asked.Complex, asked.Tops[d]); asked.Given() != int64(n*(d+1)) || math.Abs(is-was) > 1e-9 || asked.Vertices != p.Vertices+n {
+			t.Errorf("%s: cut in %d simplices of volume %v, want %d of %v", name, asked.Given(), is, n*(d+1), was)
+		}
+		for i, most := 0, slices.Max(p.Points); i < len(p.Points); i++ {
+			p.Points[i] -= most // with 0 the greatest
+		}
+		ask("more", p)
+		last := asked.Tops[d][len(p.Tops[d]):]
+		if len(last) != d+1 || volume(asked.Complex, last) == 0 || !slices.Equal(asked.Tops[d][:len(p.Tops[d])], p.Tops[d]) || !slices.Equal(asked.Points[:len(p.Points)], p.Points) {
+			t.Errorf("%s: with %v more at %v", name, last, asked.Points[len(p.Points):])
+		}
+		for _, x := range asked.Points[len(p.Points):] {
+			if x <= slices.Max(p.Points) {
+				t.Errorf("%s: a simplex more is at %v", name, asked.Points[len(p.Points):])
+			}
+		}
+		ask("other numbers", p)
+		if was, is := volume(p.Complex, p.Tops[d]), volume(asked.Complex, asked.Tops[d]); math.Abs(is-was) > 1e-9 || slices.Equal(asked.Tops[d], p.Tops[d]) {
+			t.Errorf("%s: in other numbers of volume %v, want %v", name, is, was)
+		}
+	}
+	// What has no inside has none, and what has no dimension more has none.
+	if c := problem(t, "sphere/dim=0").Complex; starred(c) != c {
+		t.Error("points are cut")
+	}
+	for dim, want := range map[int]error{-1: verify.ErrNotApplicable, 0: nil, simplicial.MaxDim - 1: nil, simplicial.MaxDim: verify.ErrNotApplicable} {
+		p := &Problem{&simplicial.Complex{}, 2}
+		if dim >= 0 {
+			p.Add([]uint32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}[:dim+1]...)
+		}
+		if _, err := suspension(p, NewGroups(dim+1), answer); err != want {
+			t.Errorf("a suspension of dimension %d: %v", dim+1, err)
+		} else if err == nil && (asked.Dim() != dim+1 || asked.Given() != 2 || asked.Vertices != dim+3) {
+			t.Errorf("the suspension of a simplex is %v", asked.Tops)
+		}
+		if dim < 0 {
+			for _, l := range laws()[2:] {
+				if _, err := l.Check(p, NewGroups(0), answer); err != verify.ErrNotApplicable {
+					t.Errorf("%s of nothing: %v", l.Name, err)
+				}
+			}
+		}
+	}
+	if n := faces(problem(t, "sphere/dim=3")); n != 5*16 {
+		t.Errorf("%d faces at most", n)
+	}
+}
+
+// volume is what simplices of space fill, each by itself, or a third of that in a plane.
+func volume(c *simplicial.Complex, tops []uint32) (sum float64) {
+	d := c.Dim()
+	for at := 0; at < len(tops); at += d + 1 {
+		v := [3][3]float64{2: {2: 1}}
+		for i := range d {
+			for k := range 3 {
+				v[i][k] = c.Points[3*tops[at+i+1]+uint32(k)] - c.Points[3*tops[at]+uint32(k)]
+			}
+		}
+		sum += math.Abs(v[0][0]*(v[1][1]*v[2][2]-v[1][2]*v[2][1])-v[0][1]*(v[1][0]*v[2][2]-v[1][2]*v[2][0])+v[0][2]*(v[1][0]*v[2][1]-v[1][1]*v[2][0])) / 6
+	}
+	return sum
+}
+
+// Problems have the variants, files and weight of their complexes, over the ring that they are over.
+func problemsAreCounted(t sound.T) {
+	in := Inputs{}
+	if got, err := in.Variants("kuhn/shape=6x6x6/cavities=2/over=Q", 2); err != nil || !slices.Equal(got, []string{"kuhn/shape=6x6x6/drills=0/cavities=2/over=Q", "kuhn/shape=6x6x6/drills=0/cavities=1/over=Q"}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got := in.Smaller("random/count=9/over=Z"); !slices.Equal(got, []string{"random/vertices=12/dim=2/count=4/seed=1/over=Z", "random/vertices=12/dim=2/count=8/seed=1/over=Z"}) {
+		t.Error(got)
+	}
+	if got := in.Files("file/over=3/path=a/b.ele"); !slices.Equal(got, []string{"a/b.ele", "a/b.node"}) {
+		t.Error(got)
+	}
+	for _, name := range []string{"nothing", "rp2/over=9"} {
+		if list, err := in.Variants(name, 3); err == nil || in.Smaller(name) != nil || in.Files(name) != nil {
+			t.Errorf("%s: %v", name, list)
+		}
+		if _, err := in.Open(name); err == nil {
+			t.Errorf("%s is opened", name)
+		}
+	}
+	if _, err := in.Open("torus/shape=3x3/over=2"); err == nil {
+		t.Error("a torus of 3x3 is opened")
+	}
+	if _, err := question().Named("rp2/over=9"); err == nil {
+		t.Error("a ring of 9 elements is named")
+	}
+	p := problem(t, "rp2/over=Z")
+	for name, class := range map[string]string{
+		"rp2/over=Z": "gen=rp2/over=Z/order=lex", "rp2/order=random/seed=4/over=3": "gen=rp2/over=3/order=random", "file/over=2/path=a/b.off": "gen=file/over=2/name=b.off", "voxels/at=1/over=2/of=file/path=a/b.npy": "gen=voxels/over=2/name=voxels/at=1/cut=kuhn/of=file/path=a/b.npy", "what": "gen=unknown",
+	} {
+		if got, want := in.Cost(name, p), (bench.Cost{Items: 31, Unit: "simplices", Bytes: 120, Class: class, Size: "31 simplices"}); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+	kinds, q := simplicial.Kinds(), Workload()
+	if q.Name != "homology" || q.Reference != "" || len(q.Question.Kinds) != len(kinds) || q.Question.Kinds[3] != (bench.Kind{Name: kinds[3].Name, Doc: kinds[3].Doc, Example: kinds[3].Example}) {
+		t.Errorf("the workload %s is of %d kinds", q.Name, len(q.Question.Kinds))
+	}
+	for _, data := range [][]byte{nil, make([]byte, ringBytes-1), make([]byte, ringBytes), append(make([]byte, ringBytes), "SIMPLEX1"...)} {
+		if _, err := in.Attach(data); err == nil || !strings.HasPrefix(err.Error(), "shared complex: ") {
+			t.Errorf("%d bytes: %v", len(data), err)
+		}
+	}
+}
+
+// Answered is a check that an implementation gives the groups that follow from names, on any number
+// of cores, again and again, and that it names the parts of a call of several cores.
+func Answered(i bench.Implementation[*Problem, Groups], parts []string, names ...string) sound.Check {
+	return sound.Check{Name: "answers of " + i.About().Name, Of: func(t sound.T) {
+		for _, name := range names {
+			p := problem(t, name)
+			want, ok := known(name, p)
+			if !ok {
+				t.Fatalf("nothing follows from %s", name)
+			}
+			for threads := range 6 {
+				c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}}
+				if err := i.CanDo(p, c); err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				j, err := i.Setup(p, c)
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				for range 2 {
+					j.Poison()
+					if got, err := j.Out(); err == nil && agree(p, want, got) == nil {
+						t.Errorf("%s, %d cores: %v after the output was overwritten", name, threads, got)
+					}
+					var trace bench.Trace
+					if err := j.Do(&trace); err != nil {
+						t.Fatalf("%s, %d cores: %v", name, threads, err)
+					}
+					if got, err := j.Out(); err != nil || agree(p, want, got) != nil {
+						t.Errorf("%s, %d cores: %v, %v, want %v", name, threads, got, err, want)
+					}
+					if got := slices.Sorted(maps.Keys(trace.Spans())); threads == 3 && !slices.Equal(got, parts) {
+						t.Errorf("%s: parts %q, want %q", name, got, parts)
+					}
+				}
+				if err := j.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}}
 }
