@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/simplicial"
@@ -18,6 +19,9 @@ func (Implementation) Checks(string) []sound.Check {
 		{Name: "buckets of several vertices", Of: buckets},
 		{Name: "sides of tetrahedra", Of: sidesOfTetrahedra},
 		{Name: "tables", Of: tables},
+		{Name: "refused complexes", Of: refused},
+		{Name: "boundaries that are no surfaces", Of: noSurfaces},
+		homology.Answered(Implementation{}, []string{"boundary", "surfaces and components", "triangles"}, "kuhn/shape=7x6x5/drills=1/cavities=2/order=random/seed=5/over=Z", "five/shape=10x10x10/drills=4/cavities=12/over=3", "kuhn/shape=2x2x2/over=2"),
 	}
 }
 
@@ -64,6 +68,15 @@ func sidesOfTetrahedra(t sound.T) {
 		points := make([]float64, 12)
 		for i := range at {
 			at[i] = rng.Int64N(2*most) - most
+		}
+		if rng.IntN(2) == 0 { // or one place off a plane, which rounding hides
+			s, t := rng.Int64N(3)-1, rng.Int64N(3)-1
+			for k := range 3 {
+				at[9+k] = at[k] + s*(at[3+k]-at[k]) + t*(at[6+k]-at[k])
+			}
+			at[9+rng.IntN(3)] += rng.Int64N(3) - 1
+		}
+		for i := range at {
 			points[i] = float64(at[i])
 		}
 		var v [3][3]int64
@@ -99,6 +112,22 @@ func sidesOfTetrahedra(t sound.T) {
 		} else if got != 0 {
 			rounded++
 		}
+		// Of an axis that is too short or too long for any scale, places tell no side: they are 0.
+		long, e := slices.Clone(points), []int{-1074, -1060, 1005}[rng.IntN(3)]
+		for i, axis := 0, rng.IntN(3); i < 4; i++ {
+			long[3*i+axis] = math.Ldexp(long[3*i+axis], e)
+		}
+		if got, err = orientation(long, &[4]uint32{0, 1, 2, 3}); got != want || (err == nil) != (want > 0) {
+			t.Fatalf("%v: side %d, %v, want %d", long, got, err, want)
+		}
+		p.Points = long
+		if err := j.round(); err != nil {
+			t.Fatal(err)
+		}
+		if got := side((*[4]uint64)(j.rounded)); got != want && got != 0 || e < 0 && slices.Max(j.rounded) > 0 {
+			t.Fatalf("%v, rounded to %x: side %d, want %d", long, j.rounded, got, want)
+		}
+		p.Points = points
 		points[rng.IntN(12)] = math.Inf(1 - 2*rng.IntN(2))
 		if err := j.Do(nil); err == nil {
 			t.Fatalf("%v: no error", points)
@@ -134,6 +163,63 @@ func tables(t sound.T) {
 		for key, number := range want {
 			if got := *table.at(key); got != number {
 				t.Fatalf("key %#x of %d: %d at the end, want %d", key, n, got, number)
+			}
+		}
+	}
+}
+
+// What is no manifold in space is refused, with the place where it is none.
+func refused(t sound.T) {
+	at := []float64{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, -1, 0.2, 0.2, 0.5, 1, 1, 1, 2, 1, 1, 1, 2, 1, 2, 2, 3, -1, 0, 0, 0, -1, 0}
+	for want, tets := range map[string][]uint32{
+		"": {0, 1, 2, 3, 4, 0, 1, 2}, "triangle [0 1 2] has two tetrahedra on one side, which overlap": {0, 1, 2, 3, 5, 2, 1, 0}, "triangle [0 1 2] has three tetrahedra, which cannot be in space": {0, 1, 2, 3, 4, 1, 0, 2, 0, 1, 5, 2}, "triangle [0 1 2] has two tetrahedra on one side": {3, 2, 1, 0, 3, 2, 1, 0},
+		"tetrahedron 1: its vertices are in one plane": {0, 1, 2, 3, 3, 6, 7, 8}, "the edge of vertices 0 and 3 has more than two of its triangles": {0, 3, 1, 2, 0, 3, 10, 11}, "parts of it touch at vertex 3 alone": {0, 1, 2, 3, 3, 6, 7, 9},
+	} {
+		told(t, want, at, len(at)/3, nil, nil, nil, tets)
+	}
+	told(t, "there are simplices of dimension 2 on their own", at, 12, nil, nil, []uint32{0, 1, 4}, []uint32{0, 1, 2, 3})
+	told(t, "there are simplices of dimension 0 on their own", at, 12, []uint32{5}, nil, nil, []uint32{0, 1, 2, 3})
+	told(t, "tetrahedra with coordinates", nil, 12, nil, nil, nil, []uint32{0, 1, 2, 3})
+	told(t, "tetrahedra with coordinates", at, 12, nil, nil, []uint32{0, 1, 4})
+	told(t, "up to 67108864 vertices, there are 67108865", at, 1<<mostBits+1, nil, nil, nil, []uint32{0, 1, 2, 3})
+	at[15] = math.NaN()
+	told(t, "tetrahedron 0: a vertex is at [NaN 0.2 0.5], which is no point", at, 12, nil, nil, nil, []uint32{0, 1, 2, 5})
+}
+
+// told sees to it that simplices of vertices at some places are refused with some words, or taken.
+func told(t sound.T, want string, at []float64, vertices int, tops ...[]uint32) {
+	t.Helper()
+	for threads := 1; threads < 4; threads++ {
+		err := Implementation{}.CanDo(&homology.Problem{Complex: &simplicial.Complex{Tops: tops, Vertices: vertices, Points: at}, Over: 2}, bench.Conditions{Setting: bench.Setting{Threads: threads}})
+		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "; take reduced")) {
+			t.Errorf("%v: %v, want %q", tops, err, want)
+		}
+	}
+}
+
+// Triangles that are no surface are told, also those that no tetrahedra have for a boundary, and of
+// a surface components and characteristic are counted.
+func noSurfaces(t sound.T) {
+	for _, c := range []struct {
+		triangles  [][3]uint64
+		want       string
+		count, chi int64
+	}{
+		{nil, "", 0, 0}, {[][3]uint64{{0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}}, "", 1, 2}, {[][3]uint64{{0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}, {4, 5, 6}, {4, 5, 7}, {4, 6, 7}, {5, 6, 7}}, "", 2, 4},
+		{[][3]uint64{{0, 1, 2}}, "3 of 3 edges have one triangle alone", 0, 0}, {[][3]uint64{{0, 1, 2}, {0, 1, 3}, {0, 2, 3}}, "3 of 6 edges have one triangle alone", 0, 0},
+		{[][3]uint64{{0, 1, 2}, {0, 1, 3}, {0, 1, 4}}, "the edge of vertices 0 and 1 has more than two", 0, 0}, {[][3]uint64{{0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}, {3, 5, 6}, {3, 5, 7}, {3, 6, 7}, {5, 6, 7}}, "touch at vertex 3 alone", 0, 0},
+	} {
+		for cores := 1; cores < 4; cores++ {
+			j := newJob(&homology.Problem{Complex: &simplicial.Complex{Tops: make([][]uint32, 4), Vertices: 8, Points: make([]float64, 24)}, Over: 2}, bench.Conditions{Setting: bench.Setting{Threads: cores}}, "")
+			lists := make([][]uint64, cores)
+			for i, v := range c.triangles {
+				lists[i%cores] = append(lists[i%cores], v[0]<<32|v[1], v[2])
+			}
+			count, chi, err := j.surfaces(lists)
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v: %v, want %q", c.triangles, err, c.want)
+			} else if count != c.count || chi != c.chi {
+				t.Errorf("%v: %d surfaces of characteristic %d, want %d and %d", c.triangles, count, chi, c.count, c.chi)
 			}
 		}
 	}

@@ -1,9 +1,11 @@
 package reductions
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
+	"eccbench/internal/bench"
 	"eccbench/internal/pool"
 	"eccbench/internal/simplicial"
 	"eccbench/internal/sound"
@@ -16,8 +18,34 @@ func (Implementation) Checks(string) []sound.Check {
 	return []sound.Check{
 		{Name: "lists that grow", Of: listsGrow},
 		{Name: "renumbered complexes", Of: renumbered},
+		{Name: "what is far from each other", Of: farIsScattered},
+		{Name: "what jobs say of themselves", Of: flagsAreTold},
+		homology.Answered(Implementation{}, []string{"faces", "reducible complex", "reductions"}, answered...),
+		homology.Answered(Implementation{}, []string{"faces", "reducible complex", "reductions", "renumbering"}, scatteredOnes...),
 	}
 }
+
+// Checks are of the parts of a complex, on any number of cores.
+func (Partitions) Checks(string) []sound.Check {
+	return []sound.Check{
+		{Name: "parts of a complex", Of: partsAreEqual},
+		{Name: "what lies between parts", Of: ownersAreDefined},
+		homology.Answered(Partitions{}, []string{"faces", "partition", "reducible complex", "reductions", "reductions of parts"}, answered...),
+		homology.Answered(Partitions{}, []string{"faces", "partition", "reducible complex", "reductions", "reductions of parts", "renumbering"}, scatteredOnes...),
+	}
+}
+
+// Checks are of races on any number of cores.
+func (Race) Checks(string) []sound.Check {
+	return []sound.Check{homology.Answered(Race{}, []string{"faces", "reductions"}, slices.Concat(answered, scatteredOnes)...)}
+}
+
+// Complexes whose groups follow from their names, and those whose vertices are far from each other by
+// number.
+var (
+	answered      = []string{"kuhn/shape=5x6x16/drills=1/cavities=3/over=2", "five/shape=5x40/drills=3/over=2"}
+	scatteredOnes = []string{"kuhn/shape=6x7x6/drills=2/cavities=3/order=random/over=2", "klein/shape=9x9/order=random/over=2", "rp2/over=2", "wedge/with=moore,n=4/over=2/of=moore/n=6", "sphere/dim=5/over=2"}
+)
 
 // Lists are what is set, whatever happens to others, from those that stand where their length is to
 // those that fill a piece of memory.
@@ -147,4 +175,140 @@ func oneByOne(c *simplicial.Complex) [][]uint32 {
 		}
 	}
 	return out
+}
+
+// Parts have as many simplices, but for one or two, however many there are.
+func partsAreEqual(t sound.T) {
+	for _, name := range []string{"kuhn/shape=7x6x5/drills=1/cavities=1/order=random/seed=3", "random/vertices=90/dim=2/count=100/seed=2", "rp2"} {
+		p, err := homology.Inputs{}.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := int(p.Given())
+		for parts := 1; parts <= 7; parts++ {
+			count := make([]int, parts)
+			for _, part := range bisect(p.Complex, parts) {
+				count[part]++
+			}
+			for part, c := range count {
+				if c < n/parts-1 || c > n/parts+2 {
+					t.Errorf("%s: part %d of %d has %d of %d simplices", name, part, parts, c, n)
+				}
+			}
+			j, err := Partitions{}.Setup(p, bench.Conditions{Setting: bench.Setting{Threads: parts}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := j.(*job).parts; got != parts {
+				t.Errorf("%d parts on %d cores", got, parts)
+			}
+			if err := j.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// A simplex is inside a part where it has a vertex of which all given simplices are of that part,
+// and else between parts.
+func ownersAreDefined(t sound.T) {
+	for _, name := range []string{"kuhn/shape=7x6x5/drills=1/cavities=1/order=random/seed=3", "random/vertices=90/dim=2/count=100/seed=2", "mixed"} {
+		c := &simplicial.Complex{Tops: [][]uint32{{7}, {0, 5, 5, 2, 9, 3}, {1, 4, 0, 3, 9, 8}}, Vertices: 11}
+		if name != "mixed" {
+			p, err := homology.Inputs{}.Open(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c = p.Complex
+		}
+		f := simplicial.NewFaces(c, 1)
+		for parts := 1; parts <= 5; parts++ {
+			of := make([]map[int32]bool, c.Vertices)
+			part, at := bisect(c, parts), 0
+			for d, tops := range c.Tops {
+				for s := 0; s < len(tops); s += d + 1 {
+					for _, v := range tops[s : s+d+1] {
+						if of[v] == nil {
+							of[v] = map[int32]bool{}
+						}
+						of[v][part[at]] = true
+					}
+					at++
+				}
+			}
+			for d, owner := range owners(f, c, parts, "") {
+				for i, got := range owner {
+					want := map[int32]bool{}
+					for _, v := range f.Vertices[d][i*(d+1) : (i+1)*(d+1)] {
+						if len(of[v]) == 1 {
+							for p := range of[v] {
+								want[p] = true
+							}
+						}
+					}
+					if len(want) > 1 || len(want) == 1 && !want[got] || len(want) == 0 && got != between {
+						t.Fatalf("%s: simplex %d of dimension %d is of part %d, want %v", name, i, d, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The longest boundary is the longest there was, of any dimension and part, and so many rounds there
+// were.
+func flagsAreTold(t sound.T) {
+	p, err := homology.Inputs{}.Open("random/vertices=30/dim=3/count=300/seed=4/over=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		i       bench.Implementation[*homology.Problem, homology.Groups]
+		options string
+		threads int
+		want    []string
+	}{
+		{Implementation{}, "", 1, []string{"longest boundary of a cell: 17 faces", "vertices renumbered breadth first"}}, {Implementation{}, "pairs=numbered", 1, []string{"longest boundary of a cell: 19 faces"}},
+		{Partitions{}, "", 3, []string{"longest boundary of a cell: 16 faces", "vertices renumbered breadth first"}}, {Partitions{}, "pairs=numbered", 4, []string{"longest boundary of a cell: 19 faces"}},
+		{Race{}, "", 1, []string{"longest boundary of a cell: 18 faces", "108 rounds"}}, {Race{}, "margin=0", 1, []string{"longest boundary of a cell: 22 faces", "248 rounds"}},
+	} {
+		j, err := c.i.Setup(p, bench.Conditions{Setting: bench.Setting{Options: c.options, Threads: c.threads}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // a second call says the same
+			if err := j.Do(nil); err != nil {
+				t.Fatal(err)
+			}
+			if got := j.(interface{ Flags() []string }).Flags(); !slices.Equal(got, c.want) {
+				t.Errorf("%s, %s, %d cores: %q, want %q", c.i.About().Name, c.options, c.threads, got, c.want)
+			}
+		}
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	// Where any may be reduced, whatever it costs, those that race are all.
+	rounds, longest, err := Rounds(p.Complex, math.MaxUint32, true)
+	if most, far, _ := Rounds(p.Complex, 1<<30, true); err != nil || rounds != most || longest != far || rounds == 0 {
+		t.Errorf("%d rounds to a boundary of %d faces, %v, want %d and %d", rounds, longest, err, most, far)
+	}
+}
+
+// The vertices of a simplex are far from each other where they are more than an eighth of all apart as
+// a rule.
+func farIsScattered(t sound.T) {
+	for _, c := range []struct {
+		tops []uint32
+		want bool
+	}{{[]uint32{0, 10, 79, 69}, false}, {[]uint32{0, 11, 79, 68}, true}, {[]uint32{22, 0, 5, 6}, true}, {[]uint32{20, 0, 5, 6}, false}} {
+		if got := scattered(&simplicial.Complex{Tops: [][]uint32{nil, c.tops}, Vertices: 80}); got != c.want {
+			t.Errorf("%v of 80 vertices: %v", c.tops, got)
+		}
+	}
+	for _, tops := range [][][]uint32{nil, {{3, 70}}} {
+		if scattered(&simplicial.Complex{Tops: tops, Vertices: 80}) {
+			t.Errorf("%v is scattered", tops)
+		}
+	}
 }

@@ -1,9 +1,12 @@
 package reductions
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestChecks(t *testing.T) {
-	for _, c := range (Implementation{}).Checks("") {
+	for _, c := range slices.Concat(Implementation{}.Checks(""), Partitions{}.Checks(""), Race{}.Checks("")) {
 		t.Run(c.Name, func(t *testing.T) { c.Of(t) })
 	}
 }

@@ -1,0 +1,41 @@
+package definition
+
+import (
+	"math/rand/v2"
+
+	"eccbench/internal/ranks"
+	"eccbench/internal/sound"
+	"eccbench/internal/sound/minors"
+	"eccbench/internal/workloads/homology"
+)
+
+// Checks are of what the groups of most complexes do not come to: ranks of any signs over any field.
+func (Implementation) Checks(string) []sound.Check {
+	return []sound.Check{
+		{Name: "ranks by minors", Of: ranksByMinors},
+		homology.Answered(Implementation{}, []string{"elimination", "faces"}, "rp2/over=2", "moore/n=6/over=3", "klein/shape=4x4/over=Q", "wedge/with=moore,n=4/over=Z/of=rp2", "sphere/dim=0/over=5", "sphere/dim=4/over=Z", "join/with=sphere,dim=1/over=Z/of=rp2"),
+	}
+}
+
+// The rank over a field is the greatest size of a minor that is not 0 there.
+func ranksByMinors(t sound.T) {
+	rng := rand.New(rand.NewPCG(12, 12))
+	for range 150 {
+		d, n := 1+rng.IntN(3), 1+rng.IntN(5)
+		columns := d + 1 + rng.IntN(3)
+		var boundary []uint32
+		m := make([][]int64, n)
+		for i := range m {
+			m[i] = make([]int64, columns)
+			for k, face := range rng.Perm(columns)[:d+1] {
+				boundary = append(boundary, uint32(face))
+				m[i][face] = int64(1 - 2*(k%2))
+			}
+		}
+		for _, p := range []int64{2, 3, 5, ranks.MostPrime} {
+			if got, want := fieldRank(boundary, d, int64(n), int64(columns), p), minors.Rank(m, p); got != want {
+				t.Fatalf("%v over %d: rank %d, want %d", m, p, got, want)
+			}
+		}
+	}
+}
