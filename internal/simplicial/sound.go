@@ -288,6 +288,7 @@ var bad = map[string]string{
 	"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n1\n1 0 0 0\n$EndNodes\n$Elements\n1\n1 15 0 2\n": "a node 2, which is not there",
 	"ply\nformat ascii 1.0\nelement vertex 9\nproperty float x\nend_header\n1 2 3\n":                "9 elements vertex are more than the rest of the file can hold", "ply\nformat ascii 1.0\nelement vertex 17\nproperty float x\nelement cell 1\nproperty list int int vertex_indices\nend_header\n0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n17 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n": "element cell of 17 vertices: want at most 16",
 	"ply\nformat ascii 1.0\nelement vertex 17\nproperty float x\nelement cell 1\nproperty list int int vertex_indices\nend_header\n0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n16 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15\n": "", "ply\nformat binary_little_endian 1.0\nelement vertex 3\nproperty char x\nelement face 1\nproperty list uchar uchar vertex_indices\nend_header\n012\x03\x00\x01\x02": "",
+	"ply\nformat ascii 1.0\nelement material 4000000000\nelement vertex 1\nproperty float x\nend_header\n1\n": "", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n$EndNodes\n": "line 5: 4 nodes are more than the rest of the file can hold", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n3\n1 0 0 0\n$EndNodes\n": "line 7: the number of a vertex is \"$EndNodes\"",
 	"0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15": "", "0 1\x00 2\n": "no format", "-1 0\n": "line 1: a vertex is \"-1\"", "# a note\n0 1\n": "", "\n\n 0 1 2\n": "", "": "",
 	"0 1 2\n3 x\n": `line 2: a vertex is "x"`, "0 1 1\n": "line 1: vertex 1 is given twice", "0 -1\n": "from 0 on", "\x00\x01": "no format", "solid x\n": "no format", "SIMPLEX1": "damaged", strings.Repeat("1 ", 1): "", "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16": "more than 16 vertices",
 }
@@ -422,8 +423,8 @@ func namesAreOfComplexes(t sound.T) {
 		if got := hex.EncodeToString(h.Sum(nil)[:8]); want.digest != "" && got != want.digest {
 			t.Errorf("%s: digest %s, want %s", name, got, want.digest)
 		}
-		if got := c.Counts(); !slices.Equal(got, want.counts) {
-			t.Errorf("%s: %v, want %v", name, got, want.counts)
+		if got := c.Counts(); !slices.Equal(got, want.counts) || c.Points == nil && int64(c.Vertices) != got[0] {
+			t.Errorf("%s: %v of %d vertices, want %v", name, got, c.Vertices, want.counts)
 		}
 	}
 	// Without what is left out, of which names say what it is.
@@ -681,8 +682,10 @@ func facesOfGreatNumbers(t sound.T) {
 func joinsWithNothing(t sound.T) {
 	c := open(t, "rp2")
 	for _, of := range [][2]*Complex{{c, {}}, {{}, c}} {
-		if j, err := Join(of[0], of[1]); err != nil || j.Vertices != c.Vertices || !slices.EqualFunc(j.Tops, c.Tops, slices.Equal) {
-			t.Errorf("%v, %v", j, err)
+		for _, both := range []func(a, b *Complex) (*Complex, error){Join, Wedge} {
+			if j, err := both(of[0], of[1]); err != nil || j.Vertices != c.Vertices || !slices.EqualFunc(j.Tops, c.Tops, slices.Equal) {
+				t.Errorf("%v, %v", j, err)
+			}
 		}
 	}
 	// Of the greatest dimension is one that is just not refused.

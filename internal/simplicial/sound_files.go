@@ -147,10 +147,13 @@ func (m mesh) gmsh(rng *rand.Rand, version string) string {
 				fmt.Fprintln(&b, joined(p[:]), "~0.5")
 			}
 		}
-		fmt.Fprintf(&b, "$EndNodes\n$Elements\n%d %d 1 %d\n", len(m.simplices), len(m.simplices), len(m.simplices))
-		for i, s := range m.simplices {
-			k := gmshTypes[len(s)-1][i%len(gmshTypes[len(s)-1])]
-			fmt.Fprintf(&b, "%d 1 %d 1\n%d %s\n", len(s)-1, k[0], i+1, nodes(s, k[1]))
+		fmt.Fprintf(&b, "$EndNodes\n$Elements\n4 %d 1 %d\n", len(m.simplices), len(m.simplices))
+		for d, types := range gmshTypes {
+			k := types[rng.IntN(len(types))]
+			fmt.Fprintf(&b, "%d 1 %d %d\n", d, k[0], len(m.of(d)))
+			for i, s := range m.of(d) {
+				fmt.Fprintln(&b, i+1, nodes(s, k[1]))
+			}
 		}
 	}
 	return b.String() + "$EndElements\n"
