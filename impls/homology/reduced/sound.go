@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"eccbench/internal/ranks"
+	"eccbench/internal/simplicial"
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/minors"
 	"eccbench/internal/workloads/homology"
@@ -21,6 +22,7 @@ func (Implementation) Checks(string) []sound.Check {
 		{Name: "rows", Of: rowsAreSums},
 		{Name: "ranks and torsion by minors", Of: rankedByMinors},
 		{Name: "orders of more than 64 bits", Of: ordersFit},
+		{Name: "critical simplices", Of: fewAreCritical},
 		homology.Answered(Implementation{}, []string{"core", "coreductions", "faces"}, "rp2/over=2", "klein/order=random/seed=2/over=Z", "moore/n=12/order=random/over=Z", "wedge/with=moore,n=4/order=random/over=Z/of=moore/n=6", "join/with=moore,n=4/over=3/of=moore/n=3", "lens/p=5/q=2/over=5", "sphere/dim=0/over=Q", "sphere/dim=5/over=Z", "five/shape=6x7x6/drills=2/cavities=3/order=random/over=Q"),
 	}
 }
@@ -188,5 +190,24 @@ func ordersFit(t sound.T) {
 	}
 	if got, err := orders([]*big.Int{big.NewInt(2), new(big.Int).Add(most, big.NewInt(1))}); err == nil {
 		t.Errorf("an order of 2⁶⁴ is %v", got)
+	}
+}
+
+// Of a ball one vertex is left over, and of a sphere one simplex more.
+func fewAreCritical(t sound.T) {
+	for name, want := range map[string][]int{"kuhn/shape=5x4x6": {1, 0, 0, 0}, "five/shape=4x4x4/order=random": {1, 0, 0, 0}, "sphere/dim=3": {1, 0, 0, 1}, "sphere/dim=0": {2}, "kuhn/shape=6x6/drills=1": {1, 1, 0}} {
+		p, err := homology.Inputs{}.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := newMatching(simplicial.NewFaces(p.Complex, 1))
+		m.pair()
+		var got []int
+		for _, list := range m.critical {
+			got = append(got, len(list))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v are critical, want %v", name, got, want)
+		}
 	}
 }
