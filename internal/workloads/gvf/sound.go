@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"strings"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/name"
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
 	"eccbench/internal/verify"
@@ -30,8 +32,14 @@ func Checks() []sound.Check {
 		{Name: "closed forms", Of: closedForms},
 		{Name: "steps that grow", Of: unstableIsRefused},
 		{Name: "names and shared images", Of: namesAndSharing},
+		{Name: "numbers in names", Of: namesHold},
 		{Name: "encoded fields", Of: encoding},
 		{Name: "laws of wrong fields", Of: lawsSeeWrongFields},
+		{Name: "laws of fields that are not at rest", Of: lawsSeeUnrest},
+		{Name: "laws of fields of another shape", Of: lawsSeeShapes},
+		{Name: "laws of images that are not read", Of: lawsRead},
+		{Name: "limits of laws", Of: limitsByHand},
+		{Name: "closed forms along an axis", Of: turnsAreOfAxes},
 		{Name: "digests of fields", Of: digests},
 		{Name: "boxes", Of: boxesCover},
 		{Name: "values of boxes", Of: boxesSee},
@@ -197,6 +205,20 @@ func namesAndSharing(t sound.T) {
 	}
 }
 
+// Names have these numbers by default, and hold no others than these.
+func namesHold(t sound.T) {
+	others := map[string][2]int64{"mu": {1, 1 << 20}, "boundary": {0, 1}}
+	with := func(key string, least, most int64) map[string][2]int64 {
+		ranges := maps.Clone(others)
+		ranges[key] = [2]int64{least, most}
+		return ranges
+	}
+	for _, kind := range []string{Name, NameFloat16, NameSnorm16} {
+		name.Holds(t, form(kind), kind+"/steps=256/mu=50/boundary=0/of=x", with("steps", 0, 1<<40))
+	}
+	name.Holds(t, form(Steady), "gvf-steady/tol=4/mu=50/boundary=0/of=x", with("tol", 1, 12))
+}
+
 func encoding(t sound.T) {
 	f := Flow{[][]float32{{1, 2, float32(math.Inf(1))}, {-1, 0, 3}}}
 	var b bytes.Buffer
@@ -216,7 +238,13 @@ func encoding(t sound.T) {
 
 // Each law tells a field that is a little wrong from a right one, and finds the right one right.
 func lawsSeeWrongFields(t sound.T) {
-	p := open(t, "gvf/steps=9/mu=80/boundary=0/of=grf/shape=17x13x11/type=float32/levels=1024/smooth=1/seed=3")
+	seeWrongFields(t, Name, stepsLaws())
+	seeWrongFields(t, NameSnorm16, Keeping(NameSnorm16).Policy.Laws)
+}
+
+func seeWrongFields(t sound.T, kind string, laws []law) {
+	t.Helper()
+	p := open(t, kind+"/steps=9/mu=80/boundary=0/of=grf/shape=17x13x11/type=float32/levels=1024/smooth=1/seed=3")
 	define := func(p *Problem) (Flow, error) { return Define(p, 0) }
 	right, err := define(p)
 	if err != nil {
@@ -227,7 +255,7 @@ func lawsSeeWrongFields(t sound.T) {
 		w := verify.Policy[*Problem, Flow]{Laws: []law{l}}
 		e := w.Check(verify.Question[*Problem, Flow]{Name: "x", In: p, Out: out, Ask: ask, Budget: 1 << 50})
 		if len(e) != 1 || e[0].Diff == nil && !e[0].Passed {
-			t.Fatalf("%s: %v", l.Name, e)
+			t.Fatalf("%s: %s: %v", kind, l.Name, e)
 		}
 		return e[0].Diff
 	}
@@ -237,31 +265,248 @@ func lawsSeeWrongFields(t sound.T) {
 		g.V[1][len(g.V[1])/2] += by
 		return g
 	}
-	for _, l := range stepsLaws() {
-		if l.Name == "flip of the rows" && p.Dim() == 2 {
-			continue
-		}
+	for _, l := range laws {
 		if d := check(l, right, define); d != nil {
-			t.Errorf("%s: a right field: %v", l.Name, d)
+			t.Errorf("%s: %s: a right field: %v", kind, l.Name, d)
 		}
 		// Where what is asked for is wrong, or the answer itself.
 		if check(l, changed(right, 3), define) == nil && check(l, right, func(p *Problem) (Flow, error) {
 			f, err := Define(p, 0)
 			return changed(f, 3), err
 		}) == nil {
-			t.Errorf("%s does not see a value that is wrong", l.Name)
+			t.Errorf("%s: %s does not see a value that is wrong", kind, l.Name)
 		}
 		if strings.Contains(l.Name, "plain") || strings.Contains(l.Name, "one step") {
 			last := Flow{slices.Clone(right.V)}
 			last.V[2] = slices.Clone(right.V[2])
 			last.V[2][7] = math.Nextafter32(last.V[2][7], 2)
 			if check(l, last, define) == nil {
-				t.Errorf("%s does not see the last bit", l.Name)
+				t.Errorf("%s: %s does not see the last bit", kind, l.Name)
 			}
 		}
 	}
 	if d := agree(p, right, Flow{right.V[:2]}); d == nil {
 		t.Error("a field of two components agrees with one of three")
+	}
+}
+
+// Each law tells a field that is not at rest from one that is, or where one that is asked for is not;
+// and it finds nothing in one that is.
+func lawsSeeUnrest(t sound.T) {
+	for _, name := range []string{"gvf-steady/tol=3/mu=50/boundary=0/of=noise/shape=5x6x7/type=uint8/seed=1", "gvf-steady/tol=4/mu=80/boundary=1/of=noise/shape=9x8/type=uint8/seed=1"} {
+		p := open(t, name)
+		right, err := atRest(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unrest := func(f Flow) Flow {
+			for _, list := range f.V {
+				list[len(list)/3] += 0.03
+			}
+			return f
+		}
+		wrong := unrest(Flow{[][]float32{slices.Clone(right.V[0]), slices.Clone(right.V[1]), slices.Clone(right.V[len(right.V)-1])}[:p.Dim()]})
+		for _, l := range steadyLaws() {
+			asked := 0
+			counted := func(ask ask) ask {
+				return func(p *Problem) (Flow, error) {
+					asked++
+					return ask(p)
+				}
+			}
+			// An axis that turns back at the border has no closed form.
+			if l.Calls == 3 && p.Boundary == Third {
+				continue
+			}
+			if !passes(l, p, right, counted(atRest)) {
+				t.Errorf("%s: %s: a field at rest is not", name, l.Name)
+			}
+			of := func(p *Problem) (Flow, error) {
+				f, err := atRest(p)
+				return unrest(f), err
+			}
+			if passes(l, p, wrong, counted(of)) {
+				t.Errorf("%s: %s: a field is at rest that is not", name, l.Name)
+			}
+			if (asked == 0) != (l.Calls == 0) {
+				t.Errorf("%s: %s asks for %d fields", name, l.Name, asked)
+			}
+		}
+	}
+}
+
+// atRest is about the steady state: small fields of a weak diffusion come to rest in so many steps, as
+// far as float32 goes.
+func atRest(p *Problem) (Flow, error) {
+	q := p.after(2000)
+	q.Tol = 0
+	return Define(q, 1)
+}
+
+// passes reports that a law finds nothing.
+func passes(l law, p *Problem, out Flow, ask ask) bool {
+	if l.Check != nil {
+		d, err := l.Check(p, out, ask)
+		return d == nil && err == nil
+	}
+	list, err := l.Measure(p, out, ask)
+	return err == nil && !slices.ContainsFunc(list, func(m verify.Measure) bool { return !m.Within() })
+}
+
+// A field that lacks a component, or values of one, is wrong by each law that looks at it, and by each
+// that asks for it.
+func lawsSeeShapes(t sound.T) {
+	for _, c := range []struct {
+		kind   string
+		laws   []law
+		define ask
+	}{
+		{Name, stepsLaws(), func(p *Problem) (Flow, error) { return Define(p, 1) }}, {Steady, steadyLaws(), atRest},
+		{NameFloat16, Keeping(NameFloat16).Policy.Laws, func(p *Problem) (Flow, error) { return Define(p, 1) }},
+	} {
+		p := open(t, Inputs(c.kind).Spell("noise/shape=5x4x3/type=uint8/seed=1", 3))
+		right, err := c.define(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, less := range map[string]func(Flow) Flow{
+			"a component": func(f Flow) Flow { return Flow{f.V[:2]} },
+			"a value":     func(f Flow) Flow { return Flow{[][]float32{f.V[0], f.V[1], f.V[2][:len(f.V[2])-1]}} },
+		} {
+			for _, l := range c.laws {
+				looks := !strings.Contains(l.Name, "constant") && !strings.Contains(l.Name, "made")
+				if passes(l, p, less(right), c.define) == looks {
+					t.Errorf("%s: %s of a field that lacks %s: right is %v", c.kind, l.Name, what, !looks)
+				}
+				asks := func(p *Problem) (Flow, error) {
+					f, err := c.define(p)
+					return less(f), err
+				}
+				if passes(l, p, right, asks) != (l.Calls == 0) {
+					t.Errorf("%s: %s of fields that lack %s: right is %v", c.kind, l.Name, what, l.Calls != 0)
+				}
+			}
+		}
+	}
+	p := open(t, "gvf-steady/tol=3/mu=50/boundary=0/of=constant/shape=3x2/type=uint8")
+	out := p.zeros()
+	for _, v := range []float32{0, 1e-30} {
+		if out.V[1][5] = v; passes(Rest(), p, out, nil) != (v == 0) {
+			t.Errorf("a field with %v where all is 0: right is %v", v, v != 0)
+		}
+	}
+}
+
+// No law finds right what is answered of an image that cannot be read.
+func lawsRead(t sound.T) {
+	for kind, laws := range map[string][]law{Name: stepsLaws(), Steady: steadyLaws(), NameFloat16: Keeping(NameFloat16).Policy.Laws} {
+		p := open(t, Inputs(kind).Spell("noise/shape=5x4x3/type=uint8/seed=1", 3))
+		p = &Problem{Source: grids.Unread{Source: p.Source}, Mu: p.Mu, Steps: p.Steps, Storage: p.Storage, Tol: p.Tol, Boundary: p.Boundary, seams: p.seams}
+		out := p.zeros()
+		for _, list := range out.V {
+			for i := range list {
+				list[i] = float32(i)
+			}
+		}
+		for _, l := range laws {
+			for what, ask := range map[string]ask{
+				"where none is answered": func(*Problem) (Flow, error) { return Flow{}, grids.ErrUnread },
+				"where one is answered":  func(*Problem) (Flow, error) { return out, nil },
+			} {
+				if passes(l, p, out, ask) {
+					t.Errorf("%s: %s finds a field right of an image that is not read, %s", kind, l.Name, what)
+				}
+			}
+		}
+	}
+}
+
+// Limits are those that what rounding and a tolerance leave come to by hand, and no larger.
+func limitsByHand(t sound.T) {
+	flat, solid := grid.Shape{D: 1, H: 1, W: 2}, grid.Shape{D: 2, H: 1, W: 2}
+	for _, c := range []struct {
+		s    grid.Shape
+		mu   float32
+		b    float32
+		want float64 // of two steps from ½ at most
+	}{
+		{flat, 0.125, 0.5, 16. / (1 << 24)}, {flat, 0.125, 0.5000001, 48. / (1 << 24)}, {flat, 0.25, 0.25, 48. / (1 << 24)},
+		{solid, 0.125, 0.25, 16. / (1 << 24)}, {solid, 0.125, 0.2500001, 48. / (1 << 24)},
+	} {
+		p := NewProblem(grids.OfBytes(t, c.s, make([]byte, c.s.Voxels())...), c.mu, 2, 0, Replicate)
+		if got := p.rounding([][]float32{{0.25, 0}, {0, -0.5}}, []float32{c.b / 2, c.b, 0}); got != c.want {
+			t.Errorf("%v, μ %v, b %v: rounding makes %v, want %v", c.s, c.mu, c.b, got, c.want)
+		}
+		if got := p.rounding([][]float32{{0, 0}}, []float32{c.b}); got != 2e-44 {
+			t.Errorf("what is 0 rounds by %v", got)
+		}
+	}
+	of := func(name string, measure func(*Problem, Flow, ask) ([]verify.Measure, error)) (limits []float64) {
+		p := open(t, name)
+		list, err := measure(p, p.zeros(), func(p *Problem) (Flow, error) { return p.zeros(), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range list {
+			limits = append(limits, m.Limit)
+		}
+		return limits
+	}
+	// |V0| is ½, and 2dμ + b ¼ + ¼ in 2D.
+	if got := of("gvf/steps=2/mu=63/boundary=0/of=noise/shape=5x1/type=uint8", constantMagnitude); len(got) != 1 || math.Abs(got[0]-3*2*16*0.5*unit-1e-9) > 0.2e-6 {
+		t.Errorf("closed forms after steps within %v", got)
+	}
+	for _, limit := range of("gvf-steady/tol=3/mu=50/boundary=0/of=noise/shape=5x4/type=uint8", constantMagnitude) {
+		if want := 1.01e-3 + 1./(1<<22); math.Abs(limit-want) > 1e-12 {
+			t.Errorf("closed forms at rest within %v, want %v", limit, want)
+		}
+	}
+	for _, limit := range of("gvf-steady/tol=3/mu=50/boundary=0/of=noise/shape=5x4/type=uint8", residuals) {
+		if limit != 1e-3 {
+			t.Errorf("residuals within %v", limit)
+		}
+	}
+	// Two steps from V0 of ½ along x, in halves: b is ¼, and three times ½ rounds by u.
+	p := NewProblem(grids.OfBytes(t, flat, 0, 0), 0.125, 2, 0, Replicate).Flowing([][]float32{{0.5, 0.5}, {0, 0}}, 2)
+	p.Storage = Float16
+	u := 1.5 / 2048
+	want := u + 2*16./(1<<24) + 2*(u+0.25*u+4*0.5*2*(1+u)*u)
+	if list, err := fromFloat32(p, p.zeros(), nil); err != nil || math.Abs(list[0].Limit-want) > 1e-15 || list[0].Value != 0.5 {
+		t.Errorf("%v, %v, want a difference of 0.5 and a limit of %v", list, err, want)
+	}
+}
+
+// Closed forms are asked for along each axis of more than a voxel that is not too long to add up its
+// cosines, and of what no mask parts and no other boundary turns back.
+func turnsAreOfAxes(t sound.T) {
+	for _, c := range []struct {
+		s    grid.Shape
+		mu   float32
+		of   Boundary
+		axes []string
+	}{
+		{grid.Shape{D: 1, H: 1, W: 1}, 0.05, Replicate, nil}, {grid.Shape{D: 1, H: 1, W: mostTurned + 1}, 0.05, Replicate, nil}, {grid.Shape{D: 1, H: 2, W: 1}, 0.05, Replicate, []string{"along y"}},
+		{grid.Shape{D: 2, H: 3, W: 4}, 0.05, Replicate, []string{"along x", "along y", "along z"}}, {grid.Shape{D: 2, H: 3, W: 4}, 0.05, Third, nil},
+		{grid.Shape{D: 1, H: 3, W: 4}, 0.2497, Replicate, []string{"along x", "along y"}}, {grid.Shape{D: 1, H: 3, W: 4}, 0.24999, Replicate, nil},
+	} {
+		p := NewProblem(grids.OfBytes(t, c.s, make([]byte, c.s.Voxels())...), c.mu, 1, 0, c.of)
+		asked := 0
+		list, err := constantMagnitude(p, Flow{}, func(q *Problem) (Flow, error) {
+			asked++
+			if err := q.Check(); err != nil {
+				t.Errorf("%v, μ %v: %v", c.s, c.mu, err)
+			}
+			return Define(q, 1)
+		})
+		var axes []string
+		for _, m := range list {
+			if axes = append(axes, m.At[:len("along x")]); !m.Within() {
+				t.Errorf("%v, μ %v: %v", c.s, c.mu, m)
+			}
+		}
+		if asked != len(c.axes) || !slices.Equal(axes, c.axes) || errors.Is(err, verify.ErrNotApplicable) != (c.axes == nil) {
+			t.Errorf("%v, μ %v, %v: %d fields are asked for, %v, %v, want %v", c.s, c.mu, c.of, asked, list, err, c.axes)
+		}
 	}
 }
 

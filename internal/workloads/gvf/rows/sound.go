@@ -14,6 +14,7 @@ func Checks() []sound.Check {
 	return []sound.Check{
 		{Name: "rows of steps", Of: rowsHaveBits},
 		{Name: "rows of cells", Of: kitHasBits},
+		{Name: "lengths of rows", Of: rowsArePadded},
 	}
 }
 
@@ -126,5 +127,14 @@ func kitHasBits(t sound.T) {
 	}
 	if _, err := ChooseKit("sse"); err == nil {
 		t.Error("an unknown instruction set is taken")
+	}
+}
+
+// A row has a 0 behind its last cell, and is no longer than whole vectors need.
+func rowsArePadded(t sound.T) {
+	for n := range 5 * Lanes {
+		if long := Padded(n); long <= n || long > n+Lanes || long%Lanes != 0 {
+			t.Errorf("%d cells have a row of %d", n, long)
+		}
 	}
 }
