@@ -38,6 +38,7 @@ func Checks() []sound.Check {
 		{Name: "laws of fields that are not at rest", Of: lawsSeeUnrest},
 		{Name: "laws of fields of another shape", Of: lawsSeeShapes},
 		{Name: "laws of images that are not read", Of: lawsRead},
+		{Name: "energies", Of: energiesFall},
 		{Name: "limits of laws", Of: limitsByHand},
 		{Name: "closed forms along an axis", Of: turnsAreOfAxes},
 		{Name: "digests of fields", Of: digests},
@@ -417,6 +418,64 @@ func lawsRead(t sound.T) {
 					t.Errorf("%s: %s finds a field right of an image that is not read, %s", kind, l.Name, what)
 				}
 			}
+		}
+	}
+}
+
+// The energy is that by hand, and the law sees one that rises by as little as rounding does not, of
+// the field half way or of what comes of it; it finds nothing where none falls any more.
+func energiesFall(t sound.T) {
+	pair := NewProblem(grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: 2}, 0, 1), 0.5, 2, 0, Replicate)
+	f, v0 := Flow{[][]float32{{1, 3}, {0, 0}}}, [][]float32{{0, 0}, {0, 5}}
+	for want, mask := range map[float64][]float32{2 + 2 + 4*9 + 4*25: nil, 2 + 4*9 + 4*25: {1, 2}} {
+		if pair.Mask = mask; pair.energy(f, v0, []float32{2, 4}) != want {
+			t.Errorf("mask %v: an energy of %v, want %v", mask, pair.energy(f, v0, []float32{2, 4}), want)
+		}
+	}
+	of := func(steps int64, boundary Boundary) *Problem {
+		return open(t, Inputs(Name).Spell("noise/shape=6x5x4/type=uint8/seed=1", steps, 50, int64(boundary)))
+	}
+	for p, want := range map[*Problem]bool{of(1, Replicate): false, of(2, Third): false, of(2, Replicate): true, of(7, Replicate): true} {
+		half, err := Define(p.after(p.Steps/2), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v0, b, err := p.definedStart()
+		if err != nil {
+			t.Fatal(err)
+		}
+		asks := func(f Flow) ask {
+			return func(q *Problem) (Flow, error) {
+				if q.Steps != p.Steps/2 {
+					t.Errorf("half of %d steps are %d", p.Steps, q.Steps)
+				}
+				return f, nil
+			}
+		}
+		// Fields on the line through that of half the steps and V0, to the first of which that has a
+		// little more energy than the former.
+		on := func(share float32) Flow {
+			f := p.zeros()
+			for c := range f.V {
+				for i, v := range half.V[c] {
+					f.V[c][i] = v + share*(v0[c][i]-v)
+				}
+			}
+			return f
+		}
+		share := float32(1)
+		for p.energy(on(share/2), v0, b) > (1+3e-5)*p.energy(half, v0, b) {
+			share /= 2
+		}
+		d, err := energyFalls(p, half, asks(half))
+		if (err == nil) != want || d != nil {
+			t.Errorf("%d steps, %v: an energy that stays: %v, %v", p.Steps, p.Boundary, d, err)
+		}
+		if d, _ := energyFalls(p, on(share), asks(half)); (d != nil) != want {
+			t.Errorf("%d steps, %v: an energy that rises: %v", p.Steps, p.Boundary, d)
+		}
+		if d, _ := energyFalls(p, half, asks(on(2))); (d != nil) != want {
+			t.Errorf("%d steps, %v: an energy that rises at first: %v", p.Steps, p.Boundary, d)
 		}
 	}
 }
