@@ -15,6 +15,7 @@ func Checks() []sound.Check {
 		{Name: "rows of steps", Of: rowsHaveBits},
 		{Name: "rows of cells", Of: kitHasBits},
 		{Name: "lengths of rows", Of: rowsArePadded},
+		{Name: "lists that are too short", Of: shortListsAreRefused},
 	}
 }
 
@@ -135,6 +136,83 @@ func rowsArePadded(t sound.T) {
 	for n := range 5 * Lanes {
 		if long := Padded(n); long <= n || long > n+Lanes || long%Lanes != 0 {
 			t.Errorf("%d cells have a row of %d", n, long)
+		}
+	}
+}
+
+// A list that lacks a value is refused by each instruction set, of whichever nothing would be read or
+// set that is not of the list.
+func shortListsAreRefused(t sound.T) {
+	refused := func(what string, do func()) {
+		t.Helper()
+		defer func() {
+			if recover() == nil {
+				t.Errorf("%s is taken", what)
+			}
+		}()
+		do()
+	}
+	shorter := func(list *[]float32) func() {
+		was := *list
+		*list = was[: len(was)-1 : len(was)-1]
+		return func() { *list = was }
+	}
+	const n, count = 2 * Lanes, 3
+	list := func(n int) []float32 { return make([]float32, n) }
+	for _, isa := range Available() {
+		kernel, err := Choose(isa)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := Step{N: n, Count: count, Stride: n + 2, FieldStride: n + 1, DstStride: n + 3}
+		behind := func(stride int) []float32 { return list((count-1)*stride + n) }
+		s.V, s.North, s.South, s.V0, s.B, s.Dst = append(behind(s.Stride), 0, 0), behind(s.Stride), behind(s.Stride), behind(s.FieldStride), behind(s.FieldStride), behind(s.DstStride)
+		flat := []*[]float32{&s.V, &s.North, &s.South, &s.V0, &s.B, &s.Dst}
+		for _, lists := range [][]*[]float32{flat, append(flat, &s.Below, &s.Above)} {
+			if len(lists) > len(flat) {
+				s.Below, s.Above = behind(s.Stride), behind(s.Stride)
+			}
+			kernel(&s)
+			for k, l := range lists {
+				whole := shorter(l)
+				refused(fmt.Sprintf("%s: list %d of %d of a step, a value too short,", isa, k, len(lists)), func() { kernel(&s) })
+				whole()
+			}
+		}
+		kit, err := ChooseKit(isa)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := Row{U: list(n + 2), At: 1, North: 1, South: 1, Below: 1, Above: 1, N: n, F: list(n), Inv: list(n), Diag: list(n), Link: list(n + 1), Width: list(n)}
+		of := Rest{B: list(n), V0: list(n), Over: list(n), To: list(n)}
+		from, to := [4][]float32{list(n), list(n), list(n), list(n)}, list(n)
+		for what, c := range map[string]struct {
+			do    func()
+			lists []*[]float32
+		}{
+			"Begin":   {func() { kit.Begin(&r, 0); kit.Begin(&r, 1) }, []*[]float32{&r.F, &r.Inv}},
+			"Relax":   {func() { kit.Relax(&r, 0); kit.Relax(&r, 1) }, []*[]float32{&r.U, &r.F, &r.Inv, &r.Link, &r.Width}},
+			"Remain":  {func() { kit.Remain(&r, to) }, []*[]float32{&r.U, &r.F, &r.Diag, &r.Link, &r.Width, &to}},
+			"Rest":    {func() { kit.Rest(&r, &of) }, []*[]float32{&r.U, &r.Link, &r.Width, &of.B, &of.V0, &of.Over, &of.To}},
+			"Blend":   {func() { kit.Blend(to, &from, new([4]float32)) }, []*[]float32{&from[0], &from[1], &from[2], &from[3]}},
+			"Turn":    {func() { kit.Turn(to, from[0], 1) }, []*[]float32{&from[0]}},
+			"Advance": {func() { kit.Advance(to, from[0], 1) }, []*[]float32{&from[0]}},
+			"Dot":     {func() { kit.Dot(to, from[0], new(Sums)) }, []*[]float32{&from[0]}},
+		} {
+			for i := range r.Inv {
+				r.Inv[i] = 1
+			}
+			c.do()
+			for k, l := range c.lists {
+				whole := shorter(l)
+				refused(fmt.Sprintf("%s: list %d of %s, a value too short,", isa, k, what), c.do)
+				whole()
+			}
+			if slices.Contains(c.lists, &r.U) {
+				r.At = 0
+				refused(fmt.Sprintf("%s: %s of a row with nothing before it", isa, what), c.do)
+				r.At = 1
+			}
 		}
 	}
 }
