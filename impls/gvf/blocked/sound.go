@@ -76,14 +76,17 @@ func bits(t sound.T) {
 	}
 }
 
-// Tiles cover a field once.
+// Tiles cover a field once, and what is kept of one is no more than is said of it.
 func tilesCover(t sound.T) {
-	for _, s := range [][3]int{{1, 1, 1}, {512, 1, 512}, {64, 64, 64}, {181, 217, 181}, {3, 5, 3000}, {40, 1, 16384}} {
+	for _, s := range [][3]int{{1, 1, 1}, {512, 1, 512}, {64, 64, 64}, {181, 217, 181}, {3, 5, 3000}, {40, 1, 16384}, {3, 4000, 3}, {1000, 1000, 1000}, {1, 300, 300}} {
 		for _, threads := range []int{1, 2, 16} {
 			c := cutting(s[0], s[1], s[2], threads, s[1] == 1)
 			covered := 0
 			for _, tile := range c.tiles(s[0], s[1], s[2]) {
 				covered += (tile.z.hi - tile.z.lo) * (tile.y.hi - tile.y.lo) * (tile.x.hi - tile.x.lo)
+				if _, _, numbers := room(tile.x.wider(c.depth, s[2]), tile.y.wider(c.depth, s[1]), c.depth); 4*numbers > tileBytes {
+					t.Fatalf("%v on %d cores: %d numbers of a tile of %+v", s, threads, numbers, c)
+				}
 			}
 			if covered != s[0]*s[1]*s[2] {
 				t.Errorf("%v on %d cores: tiles %+v cover %d", s, threads, c, covered)

@@ -33,9 +33,8 @@ type core struct {
 // as soon as those around it of the level before are there, so that level l is l planes behind.
 func (c *core) run(t tile, p pass) {
 	x0, y0 := t.x.wider(p.depth, c.w), t.y.wider(p.depth, c.h)
-	stride := lead + (x0.hi-x0.lo+lead)/lead*lead
-	plane := (y0.hi - y0.lo) * stride
-	if need := p.depth*slots*plane + lead; len(c.levels) < need {
+	stride, plane, need := room(x0, y0, p.depth)
+	if len(c.levels) < need {
 		c.levels = make([]float32, need)
 	}
 	// at is where the voxel of a level is that all its ranges begin with.
@@ -60,6 +59,14 @@ func (c *core) run(t tile, p pass) {
 			}
 		}
 	}
+}
+
+// room is what the levels of so many steps take of columns and rows: from row to row, a plane, and
+// all of them.
+func room(x, y span, depth int) (stride, plane, all int) {
+	stride = lead + (x.hi-x.lo+lead)/lead*lead
+	plane = (y.hi - y.lo) * stride
+	return stride, plane, depth*slots*plane + lead
 }
 
 // border sets the neighbours beyond the first and the last column of rows of a level.
