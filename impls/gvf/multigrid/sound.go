@@ -21,6 +21,8 @@ func (Implementation) Checks(string) []sound.Check {
 	return []sound.Check{
 		{Name: "cycles", Of: cyclesAreFew},
 		{Name: "restrictions", Of: restrictionIsTheTranspose},
+		{Name: "levels", Of: levelsAreOfOneField},
+		{Name: "cycles as operators", Of: cyclesAreSymmetric},
 		{Name: "refusals", Of: refusals},
 		{Name: "instruction sets and cores", Of: sameBits},
 		{Name: "a call after another", Of: again},
@@ -69,8 +71,8 @@ func cyclesAreFew(t sound.T) {
 	}
 }
 
-// transposed is ⟨Pu, v⟩ and ⟨u, Rv⟩ for random u and v, of every level.
-func transposed(t sound.T, p *gvf.Problem, fault Fault) (worst float64) {
+// begun is a solver with the operators of a problem.
+func begun(t sound.T, p *gvf.Problem) *solver {
 	t.Helper()
 	start, err := p.Start(1)
 	if err != nil {
@@ -82,6 +84,13 @@ func transposed(t sound.T, p *gvf.Problem, fault Fault) (worst float64) {
 	}
 	s := newSolver(p, kit, 2)
 	s.begin(start.B)
+	return s
+}
+
+// transposed is ⟨Pu, v⟩ and ⟨u, Rv⟩ for random u and v, of every level.
+func transposed(t sound.T, p *gvf.Problem, fault Fault) (worst float64) {
+	t.Helper()
+	s := begun(t, p)
 	h := s.levels
 	if fault == NotAdjoint {
 		h.inject()
@@ -131,6 +140,156 @@ func restrictionIsTheTranspose(t sound.T) {
 		}
 		if worst := transposed(t, p, NotAdjoint); worst < 1e-3 {
 			t.Errorf("%s: products of what is not the transpose differ by %g", name, worst)
+		}
+	}
+}
+
+// uneven are images whose sides are odd, of either boundary, and large enough for goroutines.
+func uneven(t sound.T) []*gvf.Problem {
+	t.Helper()
+	return []*gvf.Problem{open(t, "gvf-steady/tol=4/mu=50/boundary=0/of=noise/shape=29x23x27/type=uint8/seed=1"), open(t, "gvf-steady/tol=4/mu=80/boundary=1/of=noise/shape=151x110/type=uint8/seed=1")}
+}
+
+// The operator of each level is that of the field: of a field that is 1 it leaves b alone, of
+// which a cell has what the cells of the finer level have that it holds; of one that is the place along
+// an axis nothing but b either, but for the border. Interpolated, that is the place again.
+func levelsAreOfOneField(t sound.T) {
+	for _, p := range uneven(t) {
+		levels := begun(t, p).levels.levels
+		mass := make([][]float64, len(levels))
+		for k, l := range levels {
+			axes := []*axis{&l.x, &l.y, &l.z}
+			at := func(r, x int) [3]int { return [3]int{x, r % l.y.n, r / l.y.n} }
+			// What the operator makes of values.
+			of := func(value func(at [3]int) float64) []float64 {
+				clear(l.u)
+				clear(l.f)
+				var out []float64
+				for r := range l.y.n * l.z.n {
+					for x := range l.x.n {
+						l.row(r)[x] = float32(value(at(r, x)))
+					}
+				}
+				l.remain()
+				for r := range l.y.n * l.z.n {
+					for _, v := range l.rest[r*l.stride:][:l.x.n] {
+						out = append(out, -float64(v))
+					}
+				}
+				return out
+			}
+			mass[k] = of(func([3]int) float64 { return 1 })
+			most := 0.0
+			for r := range l.y.n * l.z.n {
+				for _, v := range l.diag[r*l.stride:][:l.x.n] {
+					most = max(most, float64(v))
+				}
+			}
+			for a, axis := range axes {
+				for i, v := range of(func(at [3]int) float64 { return axis.Pos[at[a]] }) {
+					cell := at(i/l.x.n, i%l.x.n)
+					if c := cell[a]; c > 0 && c < axis.n-1 && math.Abs(v-mass[k][i]*axis.Pos[c]) > 1e-5*most*axis.Pos[axis.n-1] {
+						t.Fatalf("%v, level %d, cell %v: of the place along axis %d the operator makes %g, and b is %g", p.Shape(), k, cell, a, v, mass[k][i])
+					}
+				}
+			}
+			if k == 0 {
+				continue
+			}
+			fine := levels[k-1]
+			sums := make([]float64, len(mass[k]))
+			for i, b := range mass[k-1] {
+				x, y, z := i%fine.x.n, i/fine.x.n%fine.y.n, i/fine.x.n/fine.y.n
+				sums[(z/2*l.y.n+y/2)*l.x.n+x/2] += b
+			}
+			for i, b := range mass[k] {
+				if math.Abs(b-sums[i]) > 1e-5*most {
+					t.Fatalf("%v, level %d, cell %v: b is %g, and that of its cells %g", p.Shape(), k, at(i/l.x.n, i%l.x.n), b, sums[i])
+				}
+			}
+			for a, axis := range axes {
+				clear(l.u)
+				for r := range l.y.n * l.z.n {
+					for x := range l.x.n {
+						l.row(r)[x] = float32(axis.Pos[at(r, x)[a]])
+					}
+				}
+				clear(fine.u)
+				fine.interpolate(l)
+				from := [3]gvf.Axis{fine.x.Axis, fine.y.Axis, fine.z.Axis}[a]
+				for r := range fine.y.n * fine.z.n {
+					for x, v := range fine.row(r)[:fine.x.n] {
+						c := [3]int{x, r % fine.y.n, r / fine.y.n}[a]
+						want := from.Pos[c]
+						if c == 0 || len(from.Pos)%2 == 0 && c == len(from.Pos)-1 { // beyond which is no other to interpolate from
+							want = axis.Pos[c/2]
+						}
+						if math.Abs(float64(v)-want) > 1e-5*(1+want) {
+							t.Fatalf("%v, level %d, row %d, cell %d: place %g along axis %d is interpolated as %g", p.Shape(), k, r, x, want, a, v)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// From zero a cycle is a symmetric operator B, and from any u it comes to u + B(f − Au): so what it
+// smooths first and last has the same order.
+func cyclesAreSymmetric(t sound.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	for _, p := range uneven(t) {
+		h := begun(t, p).levels
+		for k, l := range h.levels[:len(h.levels)-1] {
+			random := func() []float32 {
+				list := make([]float32, len(l.f))
+				for r := range l.y.n * l.z.n {
+					for x := range l.x.n {
+						list[r*l.stride+x] = rng.Float32() - 0.5
+					}
+				}
+				return list
+			}
+			values := func() []float32 {
+				var list []float32
+				for r := range l.y.n * l.z.n {
+					list = append(list, l.row(r)...)
+				}
+				return list
+			}
+			fromZero := func(f []float32) []float32 {
+				copy(l.f, f)
+				h.cycle(k, true)
+				return values()
+			}
+			product := func(a, b []float32) (sum, size float64) {
+				for i, v := range a {
+					sum, size = sum+float64(v)*float64(b[i]), size+math.Abs(float64(v)*float64(b[i]))
+				}
+				return sum, size
+			}
+			f, g, u := random(), random(), random()
+			one, size := product(fromZero(f), g)
+			if other, _ := product(f, fromZero(g)); math.Abs(one-other) > 1e-5*size {
+				t.Errorf("%v, level %d: products are %g and %g", p.Shape(), k, one, other)
+			}
+			set := func() {
+				for r := range l.y.n * l.z.n {
+					copy(l.row(r), u[r*l.stride:][:l.stride])
+				}
+			}
+			set()
+			copy(l.f, f)
+			l.remain()
+			want := fromZero(slices.Clone(l.rest[:len(l.f)]))
+			set()
+			copy(l.f, f)
+			h.cycle(k, false)
+			for i, v := range values() {
+				if e := math.Abs(float64(v) - float64(u[i]) - float64(want[i])); e > 1e-4 {
+					t.Fatalf("%v, level %d: value %d is %g, not %g", p.Shape(), k, i, v, u[i]+want[i])
+				}
+			}
 		}
 	}
 }
