@@ -41,6 +41,16 @@ func OfBytes(t sound.T, shape grid.Shape, values ...uint8) *grid.Field {
 	return f
 }
 
+// Labelled is an image in memory of values that stand for labels, of which it has these ranks in row-major order.
+func Labelled(t sound.T, shape grid.Shape, labels []float64, ranks ...int) *grid.Field {
+	t.Helper()
+	l, err := grid.NewLabels("float64", labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Image(t, shape, grid.Float32, grid.Identity(grid.Float32), func(i int64) float64 { return float64(grid.Ranked(ranks[i])) }).Labelled(l)
+}
+
 // ErrUnread is of an Unread image.
 var ErrUnread = errors.New("it cannot be read")
 

@@ -29,6 +29,7 @@ func Checks() []sound.Check {
 	return append(rows.Checks(), []sound.Check{
 		{Name: "a row by hand", Of: rowByHand},
 		{Name: "what fields start from", Of: startIsDefined},
+		{Name: "values that stand for others", Of: labelsFlow},
 		{Name: "closed forms", Of: closedForms},
 		{Name: "steps that grow", Of: unstableIsRefused},
 		{Name: "names and shared images", Of: namesAndSharing},
@@ -103,6 +104,26 @@ func startIsDefined(t sound.T) {
 		}
 		if f, err := Define(p, 1); err != nil || agree(p, Flow{v0}, f) != nil {
 			t.Errorf("%s: without steps the field is not V0: %v", image, err)
+		}
+	}
+}
+
+// An image whose values stand for others flows as one of these, also where float64 does not hold their range.
+func labelsFlow(t sound.T) {
+	s, ranks := grid.Shape{D: 1, H: 2, W: 3}, []int{2, 0, 1, 1, 0, 2}
+	for _, c := range []struct{ labels, like []float64 }{{[]float64{-2, 0.5, 7}, []float64{-2, 0.5, 7}}, {[]float64{-1.5e308, -0.75e308, 1.5e308}, []float64{0, 1, 4}}} {
+		p := NewProblem(grids.Labelled(t, s, c.labels, ranks...), 0.05, 0, 0, Replicate)
+		q := NewProblem(grids.Image(t, s, grid.Float32, grid.Identity(grid.Float32), func(i int64) float64 { return c.like[ranks[i]] }), 0.05, 0, 0, Replicate)
+		want, err := Define(q, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Define(p, 1)
+		if err != nil || agree(p, want, got) != nil {
+			t.Errorf("of %v: %v, %v, want %v", c.labels, got, err, want)
+		}
+		if start, err := p.Start(2); err != nil || agree(p, want, Flow{start.V0}) != nil {
+			t.Errorf("of %v: %v, %v, want %v", c.labels, start.V0, err, want)
 		}
 	}
 }
