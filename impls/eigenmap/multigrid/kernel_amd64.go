@@ -2,11 +2,6 @@
 
 package multigrid
 
-import "eccbench/internal/isa"
-
-// vectors reports whether there are vector instructions for the kernels.
-func vectors() bool { return isa.Available(true)[0] != isa.Portable && isa.FMA() }
-
 func gramVector(to []float64, a, b block, mass []float64) {
 	n := len(a) / lanes
 	if _, _ = to[:lanes*lanes], b[:lanes*n]; n == 0 {

@@ -2,8 +2,6 @@
 
 package multigrid
 
-func vectors() bool { return false }
-
 func gramVector([]float64, block, block, []float64)           {}
 func accumulateVector(block, block, *[lanes * lanes]float64)  {}
 func flowVector(block, block, block, []float64)               {}

@@ -2,6 +2,7 @@ package multigrid
 
 import (
 	"eccbench/internal/crew"
+	"eccbench/internal/workloads/eigenmap"
 )
 
 // lanes is how many vectors are kept side by side: the numbers of a cell, one after the other.
@@ -68,7 +69,7 @@ func parts(n, threads int, f func(lo, hi int)) {
 }
 
 func newLevel(nx, ny, nz, threads int) *level {
-	l := &level{nx: nx, ny: ny, nz: nz, threads: threads, fast: vectors()}
+	l := &level{nx: nx, ny: ny, nz: nz, threads: threads, fast: eigenmap.Vectors()}
 	n := l.cells()
 	l.mass = make([]float64, n)
 	for a := range l.link {

@@ -19,7 +19,7 @@ func (Implementation) Checks(string) []sound.Check {
 
 // Vector instructions do what the kernels in Go do, but for rounding, and set nothing beside.
 func vectorsAgree(t sound.T) {
-	if !vectors() {
+	if !eigenmap.Vectors() {
 		return
 	}
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -2,11 +2,6 @@
 
 package windowed
 
-import "eccbench/internal/isa"
-
-// vectors reports whether there are vector instructions for the kernels.
-func vectors() bool { return isa.Available(true)[0] != isa.Portable && isa.FMA() }
-
 // unlikeVector sets as many distances of 16 features as are fours, and gives how many.
 func unlikeVector(to []int32, a, b []int16) int {
 	n := len(to) / 4

@@ -2,8 +2,6 @@
 
 package windowed
 
-func vectors() bool { return false }
-
 func unlikeVector([]int32, []int16, []int16) int { return 0 }
 
 func bothVector([]float64, []float64, []float32, float64) float64 { return 0 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"eccbench/internal/sound"
+	"eccbench/internal/workloads/eigenmap"
 )
 
 // Checks are of vector instructions.
@@ -14,7 +15,7 @@ func (Implementation) Checks(string) []sound.Check {
 
 // Vector instructions find the distances that Go finds, of the largest features, too.
 func distancesAre(t sound.T) {
-	if !vectors() {
+	if !eigenmap.Vectors() {
 		return
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -42,7 +43,7 @@ func distancesAre(t sound.T) {
 
 // Vector instructions multiply as Go does, but for rounding, and write no further than weights go.
 func productsAre(t sound.T) {
-	if !vectors() {
+	if !eigenmap.Vectors() {
 		return
 	}
 	rng := rand.New(rand.NewPCG(2, 2))

@@ -41,7 +41,7 @@ func newGraph(p *eigenmap.Problem, threads int) (*graph, error) {
 	for i, v := range features {
 		g.features[i] = int16(v)
 	}
-	g.fast = vectors()
+	g.fast = eigenmap.Vectors()
 	s := 1 / (float64(g.m) * p.Alpha * p.Alpha)
 	for d := range 1 << bits {
 		g.low = append(g.low, math.Exp(-float64(d)*s))

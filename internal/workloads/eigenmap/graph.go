@@ -13,6 +13,7 @@ import (
 
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
+	"eccbench/internal/isa"
 )
 
 // A Graph is the definition's own, in float64: it shares nothing with what implementations
@@ -53,6 +54,10 @@ type Graph struct {
 	alike   []float64 // exp(−d/(M·α²)) of squares of distances d, as far as it is worth a table
 	place   []float64 // exp(−d/(2β²)) of those of places
 }
+
+// Vectors reports whether there are vector instructions for what graphs of voxels and of patches are
+// dealt with by: in float64, with multiplications and additions at once.
+func Vectors() bool { return isa.Available(assembled)[0] != isa.Portable && isa.FMA() }
 
 // lanes is what vector instructions take at a time.
 const lanes = 8
@@ -228,7 +233,7 @@ func (p *Problem) Patches() ([]int32, error) {
 
 // compare makes what distances of patches are found by.
 func (g *Graph) compare() {
-	if g.fast = vectors(); g.fast {
+	if g.fast = Vectors(); g.fast {
 		m, row := int(g.p.Features()), g.pairsRow()
 		g.pairs = make([]int32, (m+1)/2*row)
 		for i, v := range g.features {

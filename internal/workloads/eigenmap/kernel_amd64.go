@@ -2,10 +2,8 @@
 
 package eigenmap
 
-import "eccbench/internal/isa"
-
-// vectors reports whether there are vector instructions for the kernels.
-func vectors() bool { return isa.Available(true)[0] != isa.Portable && isa.FMA() }
+// assembled says that this program has vector instructions.
+const assembled = true
 
 // weighVector sets weights, a multiple of eight, of patches whose features lie in pairs, rows of
 // so many patches.

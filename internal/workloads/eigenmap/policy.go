@@ -113,7 +113,7 @@ func weak(p *Problem, _ Map) string {
 
 // edgeNS is what an edge takes in nanoseconds, about three times what it took on a busy machine.
 func (p *Problem) edgeNS() float64 {
-	if p.Kind != Grid && vectors() {
+	if p.Kind != Grid && Vectors() {
 		return 4 + float64(p.Features())/16
 	}
 	return 20

@@ -130,18 +130,25 @@ type run struct{ first, end int32 }
 // What is near: a factor of distance, and how many weights at most.
 const nearest, mostNear = 1e-3, 1 << 26
 
+// nearby is how many patches away along an axis those are that are near, of whom there are to be no more
+// than so many pairs.
+func (g *Graph) nearby(most int64) int64 {
+	reach := min(g.reach, max(1, int64(g.p.Beta*math.Sqrt(-2*math.Log(nearest)))))
+	for n := int64(g.Nodes()); reach > 1; reach-- {
+		s, r := g.shape, 2*reach+1
+		if n*min(s.W, r)*min(s.H, r)*min(s.D, r) <= most {
+			break
+		}
+	}
+	return reach
+}
+
 // near is the graph of patches that are near each other alone, and the product of its Laplacian,
 // with the masses of all: what a search takes its steps by. What it finds is held to all weights
 // afterwards.
 func (g *Graph) near() (*Graph, product) {
 	own := *g
-	own.reach = min(g.reach, max(1, int64(g.p.Beta*math.Sqrt(-2*math.Log(nearest)))))
-	for n := int64(g.Nodes()); own.reach > 1; own.reach-- {
-		s, r := g.shape, 2*own.reach+1
-		if n*min(s.W, r)*min(s.H, r)*min(s.D, r) <= mostNear {
-			break
-		}
-	}
+	own.reach = g.nearby(mostNear)
 	own.places()
 	runs, kept, diagonal := make([][]run, g.Nodes()), make([][]float32, g.Nodes()), make([]float64, g.Nodes())
 	inParts(g.Nodes(), func(lo, hi int) {

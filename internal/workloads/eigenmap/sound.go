@@ -15,6 +15,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/isa"
+	"eccbench/internal/name"
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
 )
@@ -25,15 +27,21 @@ import (
 func Checks() []sound.Check {
 	return []sound.Check{
 		{Name: "graphs by hand", Of: graphsByHand},
+		{Name: "what is left out of graphs", Of: rowsAreWhole},
+		{Name: "patches that are near", Of: nearAreAsMany},
+		{Name: "labels as numbers", Of: labelsAreNumbers},
 		{Name: "values below a bound", Of: inertiaCounts},
 		{Name: "searches for what is missing", Of: searchFinds},
 		{Name: "cuts", Of: cutsBound},
 		{Name: "cuts as quotients", Of: cutsAreQuotients},
+		{Name: "sets that are cut off", Of: sweepsAreEven},
 		{Name: "overlap of masks", Of: dice},
 		{Name: "masks of patches", Of: maskOfPatches},
 		{Name: "names and shared images", Of: namesAndSharing},
+		{Name: "numbers in names", Of: namesHold},
 		{Name: "encoded pairs", Of: encoding},
 		{Name: "the recurrence of steps", Of: recurrenceSees},
+		{Name: "limits of the recurrence", Of: limitsByHand},
 		{Name: "what is told of residuals", Of: residualIsTold},
 		{Name: "certificates", Of: certificateIsOfTheMap},
 		{Name: "vector instructions", Of: kernelsAgree},
@@ -109,6 +117,100 @@ func graphsByHand(t sound.T) {
 	// Squares of distances are 4+4+4+9 = 21 of features and 1 of places.
 	if want := math.Exp(-21.0/(4*9) - 1.0/8); err != nil || math.Abs(g.Degree[0]-want) > 1e-16 || g.Degree[1] != g.Degree[0] {
 		t.Errorf("degrees %v, want %v, %v", g.Degree, want, err)
+	}
+}
+
+// A degree is the sum of all weights by the definition, but for the share of it that may be left out;
+// which is left out, where far patches weigh nothing.
+func rowsAreWhole(t sound.T) {
+	for _, c := range []struct {
+		name string
+		left float64
+	}{
+		{"eigenmap-patch/k=2/tol=1/alpha=300/beta=1/side=1/of=noise/shape=50x3/type=uint8/seed=1", 1e-5}, {"eigenmap-patch/k=2/tol=1/alpha=2/beta=1/side=1/of=noise/shape=150x3/type=uint8/seed=1", 1e-5},
+		{"eigenmap-patch/k=2/tol=3/alpha=100/beta=2/side=2/of=noise/shape=8x90/type=uint8/seed=2", 1e-7},
+		{"eigenmap-patch/k=2/tol=12/alpha=40/beta=1/side=1/of=noise/shape=60x2x2/type=uint8/seed=3", 1e-16}, {"eigenmap-lanczos/steps=3/alpha=40/beta=1/side=1/start=1/of=noise/shape=60x4/type=uint8/seed=3", 1e-16},
+	} {
+		p := open(t, c.name)
+		g, err := p.Define()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left := p.leftOut(); math.Abs(left-c.left) > 1e-12*c.left {
+			t.Errorf("%s: %g of a row may be left out, want %g", c.name, left, c.left)
+		}
+		for i, d := range g.Degree {
+			whole := 0.0
+			for j := range g.Degree {
+				if j != i {
+					whole += g.weight(i, j)
+				}
+			}
+			if e := (whole - d) / whole; e < -1e-13 || e > c.left+1e-13 {
+				t.Fatalf("%s: patch %d has the degree %v, all weights are %v", c.name, i, d, whole)
+			}
+		}
+		if s := g.shape; g.reach >= max(s.W, s.H)-1 {
+			t.Errorf("%s: nothing is left out", c.name)
+		}
+	}
+}
+
+// Near are all patches whose factor of distance along an axis is one that counts, or as many as make
+// no more pairs than are allowed.
+func nearAreAsMany(t sound.T) {
+	for _, name := range []string{
+		"eigenmap-patch/k=2/tol=8/alpha=40/beta=3/side=1/of=noise/shape=31x23/type=uint8/seed=1", "eigenmap-patch/k=2/tol=8/alpha=40/beta=2/side=1/of=noise/shape=9x13x5/type=uint8/seed=1",
+		"eigenmap-patch/k=2/tol=8/alpha=40/beta=2/side=1/of=noise/shape=5x13x9/type=uint8/seed=1", "eigenmap-patch/k=2/tol=8/alpha=40/beta=2/side=1/of=noise/shape=5x3x40/type=uint8/seed=1",
+	} {
+		g, err := open(t, name).Define()
+		if err != nil {
+			t.Fatal(err)
+		}
+		pairs := func(reach int64) (n int64) { // as if all patches had as many as the middle one
+			s := g.shape
+			for i := range s.Voxels() {
+				z, y, x := s.Coordinates(i)
+				if max(abs(x-s.W/2), abs(y-s.H/2), abs(z-s.D/2)) <= reach {
+					n++
+				}
+			}
+			return n * s.Voxels()
+		}
+		factor := func(reach int64) float64 { return math.Exp(-float64(reach*reach) / (2 * g.p.Beta * g.p.Beta)) }
+		all := g.nearby(1 << 40)
+		if factor(all) < nearest || factor(all+1) > nearest && all < g.reach {
+			t.Errorf("%s: near are those up to %d away, of %d", name, all, g.reach)
+		}
+		for reach := int64(1); reach <= all; reach++ {
+			for _, most := range []int64{pairs(reach) - 1, pairs(reach), pairs(reach) + 1} {
+				got := g.nearby(most)
+				if got < 1 || got > 1 && pairs(got) > most || got < all && pairs(got+1) <= most {
+					t.Errorf("%s: of at most %d pairs near are those up to %d away: %d pairs, and %d of one more", name, most, got, pairs(got), pairs(got+1))
+				}
+			}
+		}
+	}
+}
+
+// Values of an image that stand for others are these, halved where float64 does not hold their range;
+// grey values are of these, too.
+func labelsAreNumbers(t sound.T) {
+	s := grid.Shape{D: 1, H: 2, W: 2}
+	for _, c := range []struct{ labels, want []float64 }{
+		{[]float64{-2, 0.5, 3}, []float64{3, -2, 0.5, -2}}, {[]float64{-1.5e308, 0, 1.5e308}, []float64{0.75e308, -0.75e308, 0, -0.75e308}},
+	} {
+		p := OfPatches(grids.Labelled(t, s, c.labels, 2, 0, 1, 0), 2, 1e-6, 40, 5, 1)
+		if got, err := p.Numbers(); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("numbers %v, %v, want %v", got, err, c.want)
+		}
+		if got, err := p.Patches(); err != nil || !slices.Equal(got, []int32{255, 0, 128, 0}) {
+			t.Errorf("grey values %v, %v", got, err)
+		}
+	}
+	plain := OfPatches(grids.OfBytes(t, s, 7, 0, 9, 200), 2, 1e-6, 40, 5, 1)
+	if got, err := plain.Patches(); err != nil || !slices.Equal(got, []int32{7, 0, 9, 200}) {
+		t.Errorf("grey values %v, %v", got, err)
 	}
 }
 
@@ -244,6 +346,47 @@ func cutsAreQuotients(t sound.T) {
 	}
 }
 
+// The sets that cuts are made of: halves along each axis, and of what is in order in 16 parts all but the
+// last, each with the ones before.
+func sweepsAreEven(t sound.T) {
+	for _, name := range []string{"eigenmap/k=2/tol=8/sigma=100/floor=1000/corners=0/plain=0/of=distinct/shape=9x7x5/type=float32/seed=5", "eigenmap-patch/k=2/tol=8/alpha=400/beta=9/side=1/of=distinct/shape=15x9/type=uint8/seed=5"} {
+		p := open(t, name)
+		_, m := dense(t, p)
+		sweeps, err := p.sweeps(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, n := p.Nodes(), int(p.Nodes().Voxels())
+		mask := 0
+		for _, in := range p.Nodewise(m) {
+			if in {
+				mask++
+			}
+		}
+		want := [][]int{{mask}, {n / int(s.W) * int(s.W/2)}, {n / int(s.H) * int(s.H/2)}, {n / int(s.D) * int(s.D/2)}, nil, nil}
+		for k := 1; k < 16; k++ {
+			for i := 4; i < 6; i++ {
+				want[i] = append(want[i], n*k/16)
+			}
+		}
+		for i, sweep := range sweeps {
+			var got []int
+			for k := range sweep.names {
+				inside := 0
+				for _, r := range sweep.rank {
+					if int(r) <= k {
+						inside++
+					}
+				}
+				got = append(got, inside)
+			}
+			if len(sweeps) != len(want) || !slices.Equal(got, want[i]) {
+				t.Errorf("%s: %s and so on have %v nodes, want %v", name, sweep.names[0], got, want[i])
+			}
+		}
+	}
+}
+
 func dice(t sound.T) {
 	truth := []bool{false, true, true, false, true}
 	if d := Dice(truth, []bool{false, true, false, true, true}); math.Abs(d-2.0/3) > 1e-15 {
@@ -321,6 +464,19 @@ func namesAndSharing(t sound.T) {
 	if _, err := Inputs(Patch).Open("eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=5/of=noise/shape=9x4/type=uint8"); err == nil || !strings.Contains(err.Error(), "want 1 to 4") {
 		t.Error(err)
 	}
+}
+
+// Names have these numbers by default, and hold no others than these.
+func namesHold(t sound.T) {
+	name.Holds(t, form(Grid), "eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=x", map[string][2]int64{
+		"k": {1, 1024}, "tol": {1, 12}, "sigma": {1, 1 << 20}, "floor": {0, 1 << 30}, "corners": {0, 1}, "plain": {0, 1}, "radius": {1, 64},
+	})
+	name.Holds(t, form(Patch), "eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=x", map[string][2]int64{
+		"k": {1, 1024}, "tol": {1, 12}, "alpha": {1, 1 << 20}, "beta": {1, 1 << 20}, "side": {1, 1024},
+	})
+	name.Holds(t, form(Lanczos), "eigenmap-lanczos/steps=250/alpha=40/beta=5/side=4/start=1/of=x", map[string][2]int64{
+		"steps": {2, 1 << 20}, "alpha": {1, 1 << 20}, "beta": {1, 1 << 20}, "side": {1, 1024}, "start": {0, 1 << 40},
+	})
 }
 
 func encoding(t sound.T) {
@@ -402,6 +558,18 @@ func recurrenceSees(t sound.T) {
 	}
 }
 
+// What rounding may leave of 4 steps of 8 patches is that by hand: a column eight units of sums of 16
+// terms, and all of them ten times as much.
+func limitsByHand(t sound.T) {
+	p := OfSteps(grids.OfBytes(t, grid.Shape{D: 1, H: 2, W: 4}, make([]byte, 8)...), 2, 4, 1, 40, 5, 1)
+	if got, want := p.rounded(), 10*(8*2*4./(1<<53))+3e-16; math.Abs(got-want) > 1e-20 {
+		t.Errorf("rounding may leave %g, want %g", got, want)
+	}
+	if a, b, nan := larger(1, 2), larger(2, 1), larger(1, math.NaN()); a != 2 || b != 2 || !math.IsNaN(nan) {
+		t.Errorf("the larger of 1 and 2 is %v and %v, and of what is no number %v", a, b, nan)
+	}
+}
+
 // ritz is a pair of T, as a map has it.
 func (p *Problem) ritz(t sound.T, m Map, k int) (float64, []float64) {
 	s := mat.NewSymDense(len(m.Diagonal), nil)
@@ -463,7 +631,10 @@ func certificateIsOfTheMap(t sound.T) {
 // Vector instructions make the weights and the products that Go makes, of features up to 255 and of
 // any number of them, and 0 of what is as good as that.
 func kernelsAgree(t sound.T) {
-	if !vectors() {
+	if want := slices.Contains(isa.Available(assembled), isa.AVX2) && isa.FMA(); Vectors() != want {
+		t.Fatalf("vector instructions are used: %v, want %v", Vectors(), want)
+	}
+	if !Vectors() {
 		return
 	}
 	for _, name := range []string{
