@@ -1,12 +1,11 @@
 package impls_test
 
 import (
-	"maps"
-	"slices"
 	"testing"
 
 	"eccbench/impls"
 	"eccbench/internal/bench"
+	"eccbench/internal/sound"
 )
 
 // named looks at the parts that calls of a workload's implementations name.
@@ -16,22 +15,9 @@ func named[In, Out any](t *testing.T, w bench.Workload[In, Out], input string, w
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 2}}
 	for _, impl := range w.Impls {
-		a := impl.About()
-		if a.Where != "cpu" {
-			continue
-		}
-		job, err := impl.Setup(in, c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var trace bench.Trace
-		if err := job.Do(&trace); err != nil {
-			t.Fatal(err)
-		}
-		if got := slices.Sorted(maps.Keys(trace.Spans())); !slices.Equal(got, want[a.Name]) {
-			t.Errorf("%s of %s names the parts %q, want %q", a.Name, w.Name, got, want[a.Name])
+		if a := impl.About(); a.Where == "cpu" {
+			bench.Calls(impl, func(sound.T) (In, map[string]In) { return in, nil }, want[a.Name]...).Of(t)
 		}
 	}
 }
@@ -48,5 +34,4 @@ func TestPartsAreNamed(t *testing.T) {
 	named(t, set.BettiCurves, image, map[string][]string{
 		"definition": {"levels", "numbers"}, "labels": {"levels", "numbers"}, "duality": {"boxes", "characteristic", "convert", "count", "joins", "read", "reduce"},
 	})
-	named(t, set.Flow, "gvf/steps=3/mu=50/boundary=0/of="+image, map[string][]string{"cpu": {"gradient", "steps"}, "blocked": {"gradient", "steps"}})
 }

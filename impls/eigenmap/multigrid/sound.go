@@ -9,8 +9,9 @@ import (
 )
 
 // Checks are of vector instructions, and of levels and what goes from one to the next.
-func (Implementation) Checks(string) []sound.Check {
+func (i Implementation) Checks(string) []sound.Check {
 	return []sound.Check{
+		eigenmap.Calls(i, eigenmap.Grid, "guess", "levels", "links", "solve"),
 		{Name: "vector instructions", Of: vectorsAgree},
 		{Name: "restriction", Of: restrictionIsTheTranspose},
 		{Name: "links of coarser levels", Of: linksOfCoarserLevels},

@@ -9,8 +9,11 @@ import (
 )
 
 // Checks are of vector instructions.
-func (Implementation) Checks(string) []sound.Check {
-	return []sound.Check{{Name: "distances", Of: distancesAre}, {Name: "products", Of: productsAre}}
+func (i Implementation) Checks(string) []sound.Check {
+	return []sound.Check{
+		eigenmap.Calls(i, eigenmap.Patch, "correct", "degrees", "groups", "pairs", "weights"),
+		{Name: "distances", Of: distancesAre}, {Name: "products", Of: productsAre},
+	}
 }
 
 // Vector instructions find the distances that Go finds, of the largest features, too.

@@ -14,8 +14,9 @@ import (
 )
 
 // Checks are of fields that are cut in ways which small ones are not, and of how they are cut.
-func (Implementation) Checks(string) []sound.Check {
+func (i Implementation) Checks(string) []sound.Check {
 	return []sound.Check{
+		gvf.Calls(i, gvf.Name, "gradient", "steps"),
 		{Name: "fields in tiles of any size", Of: bits},
 		{Name: "tiles", Of: tilesCover},
 	}

@@ -13,8 +13,9 @@ import (
 )
 
 // Checks are of fields within masks, which no input of a name has, and of what is refused.
-func (Implementation) Checks(string) []sound.Check {
+func (i Implementation) Checks(string) []sound.Check {
 	return []sound.Check{
+		gvf.Calls(i, gvf.Name, "gradient", "steps"),
 		{Name: "fields within masks", Of: maskBits},
 		{Name: "parts of a mask", Of: maskParts},
 		{Name: "masks that are refused", Of: maskRefusals},

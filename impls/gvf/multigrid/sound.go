@@ -17,8 +17,9 @@ import (
 
 // Checks are of how soon fields come to rest, of the levels, of bits that do not depend on who takes
 // them, and of what is refused.
-func (Implementation) Checks(string) []sound.Check {
+func (i Implementation) Checks(string) []sound.Check {
 	return []sound.Check{
+		gvf.Calls(i, gvf.Steady, "gradient", "levels", "solve"),
 		{Name: "cycles", Of: cyclesAreFew},
 		{Name: "restrictions", Of: restrictionIsTheTranspose},
 		{Name: "levels", Of: levelsAreOfOneField},

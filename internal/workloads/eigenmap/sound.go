@@ -14,6 +14,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/isa"
 	"eccbench/internal/name"
@@ -58,6 +59,36 @@ func open(t sound.T, name string) *Problem {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// Calls is a check of calls of an implementation, which are to name these parts. They fail where the image
+// cannot be read, and where a node has no neighbour.
+func Calls(i bench.Implementation[*Problem, Map], kind string, parts ...string) sound.Check {
+	return bench.Calls(i, func(t sound.T) (*Problem, map[string]*Problem) {
+		// One value is so far from the others that its weights are 0.
+		s := grid.Shape{D: 1, H: 5, W: 5}
+		apart, alike := make([]byte, s.Voxels()), make([]byte, s.Voxels())
+		apart[14] = 255
+		for k := range alike {
+			alike[k] = byte(k * k % 7)
+		}
+		of := func(values []byte) (p *Problem) {
+			switch f := grids.OfBytes(t, s, values...); kind {
+			case Grid:
+				p = OfVoxels(f, 2, 1e-6, 0.01, 0, false, false)
+			case Patch:
+				p = OfPatches(f, 2, 1e-6, 2, 5, 1)
+			default:
+				p = OfSteps(f, 2, 2, 1, 2, 5, 1)
+			}
+			return p
+		}
+		in := of(alike)
+		if kind == Grid { // of which no two are apart
+			in.Floor = 0.5
+		}
+		return in, map[string]*Problem{grids.ErrUnread.Error(): in.Of(grids.Unread{Source: in.Source}), "no neighbour": of(apart)}
+	}, parts...)
 }
 
 // dense is L as the definition applies it, and all its pairs.

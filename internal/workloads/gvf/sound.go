@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/name"
 	"eccbench/internal/sound"
@@ -419,11 +420,26 @@ func lawsSeeShapes(t sound.T) {
 	}
 }
 
+// unread is the same problem of an image that cannot be read.
+func (p *Problem) unread() *Problem {
+	q := *p
+	q.Source = grids.Unread{Source: p.Source}
+	return &q
+}
+
+// Calls is a check of calls of an implementation, which are to name these parts.
+func Calls(i bench.Implementation[*Problem, Flow], kind string, parts ...string) sound.Check {
+	return bench.Calls(i, func(t sound.T) (*Problem, map[string]*Problem) {
+		p := open(t, Inputs(kind).Spell("noise/shape=9x8x7/type=uint8/levels=5/seed=1", 3))
+		return p, map[string]*Problem{grids.ErrUnread.Error(): p.unread()}
+	}, parts...)
+}
+
 // No law finds right what is answered of an image that cannot be read.
 func lawsRead(t sound.T) {
 	for kind, laws := range map[string][]law{Name: stepsLaws(), Steady: steadyLaws(), NameFloat16: Keeping(NameFloat16).Policy.Laws} {
 		p := open(t, Inputs(kind).Spell("noise/shape=5x4x3/type=uint8/seed=1", 3))
-		p = &Problem{Source: grids.Unread{Source: p.Source}, Mu: p.Mu, Steps: p.Steps, Storage: p.Storage, Tol: p.Tol, Boundary: p.Boundary, seams: p.seams}
+		p = p.unread()
 		out := p.zeros()
 		for _, list := range out.V {
 			for i := range list {
@@ -841,7 +857,7 @@ func problemsAreNotTaken(t sound.T) {
 	if err := of(func(p *Problem) { p.Storage = Float16 }).TakesStepsWithin(Float16); err != nil {
 		t.Error(err)
 	}
-	if _, err := of(func(p *Problem) { p.Source = grids.Unread{Source: f} }).normalised(); !errors.Is(err, grids.ErrUnread) {
+	if _, err := of(none).unread().normalised(); !errors.Is(err, grids.ErrUnread) {
 		t.Errorf("what is not read: %v", err)
 	}
 }

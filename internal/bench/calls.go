@@ -1,0 +1,39 @@
+package bench
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"eccbench/internal/sound"
+)
+
+// Calls is a check that a call of an implementation names these parts, in the order of their names, of
+// which a report tells the times; and that one fails whose input has no answer, of each of these by
+// what the error is to say.
+func Calls[In, Out any](i Implementation[In, Out], inputs func(sound.T) (in In, failing map[string]In), parts ...string) sound.Check {
+	return sound.Check{Name: "calls", Of: func(t sound.T) {
+		in, failing := inputs(t)
+		call := func(in In) (*Trace, error) {
+			job, err := i.Setup(in, Conditions{Setting: Setting{Scope: File, Threads: 2}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer job.Close()
+			var trace Trace
+			return &trace, job.Do(&trace)
+		}
+		trace, err := call(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Sorted(maps.Keys(trace.Spans())); !slices.Equal(got, parts) {
+			t.Errorf("%s names the parts %q, want %q", i.About().Name, got, parts)
+		}
+		for want, in := range failing {
+			if _, err := call(in); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", i.About().Name, err, want)
+			}
+		}
+	}}
+}
