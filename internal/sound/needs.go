@@ -19,6 +19,17 @@ func Allocated(f func()) uint64 {
 	return least
 }
 
+// Refused holds that a function panics.
+func Refused(t T, what string, do func()) {
+	t.Helper()
+	defer func() {
+		if recover() == nil {
+			t.Errorf("%s: no panic", what)
+		}
+	}()
+	do()
+}
+
 // Least is the least number from 1 on that is enough, of which all greater ones are.
 func Least(enough func(n int64) bool) int64 {
 	return 1 + int64(sort.Search(1<<50, func(n int) bool { return enough(int64(n) + 1) }))

@@ -4,7 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"eccbench/internal/grid"
 	"eccbench/internal/sound"
+	"eccbench/internal/sound/grids"
 	"eccbench/internal/workloads/eigenmap"
 )
 
@@ -13,6 +15,8 @@ func (i Implementation) Checks(string) []sound.Check {
 	return []sound.Check{
 		eigenmap.Calls(i, eigenmap.Patch, "correct", "degrees", "groups", "pairs", "weights"),
 		{Name: "distances", Of: distancesAre}, {Name: "products", Of: productsAre},
+		{Name: "lists that are too short", Of: shortListsAreRefused},
+		{Name: "windows", Of: windowsEnd},
 	}
 }
 
@@ -65,6 +69,39 @@ func productsAre(t sound.T) {
 		for i, v := range want {
 			if math.Abs(got[i]-v) > 1e-15*(1+math.Abs(v)) {
 				t.Errorf("%d weights: number %d is %v, not %v", n, i, got[i], v)
+			}
+		}
+	}
+}
+
+// A list that lacks a number is refused, of whichever nothing would be read or set that is not of the list.
+func shortListsAreRefused(t sound.T) {
+	const n = 3 * lanes
+	numbers := func(n int) []float64 { return make([]float64, n) }
+	for what, do := range map[string]func(fast bool){
+		"what products are added to": func(fast bool) { both(fast, numbers(n-1), numbers(n), make([]float32, n), 1) },
+		"what weights are times":     func(fast bool) { both(fast, numbers(n), numbers(n-1), make([]float32, n), 1) },
+	} {
+		for _, fast := range []bool{false, eigenmap.Vectors()} {
+			sound.Refused(t, what, func() { do(fast) })
+		}
+	}
+	if eigenmap.Vectors() {
+		sound.Refused(t, "own features", func() { unlikeVector(make([]int32, 4), make([]int16, 15), make([]int16, 64)) })
+		sound.Refused(t, "features of four patches", func() { unlikeVector(make([]int32, 4), make([]int16, 16), make([]int16, 63)) })
+	}
+}
+
+// A window ends where the factor of distance is as small as is not kept, or where the patches end.
+func windowsEnd(t sound.T) {
+	for _, shape := range []grid.Shape{{D: 1, H: 90, W: 80}, {D: 1, H: 3, W: 4}, {D: 5, H: 6, W: 9}} {
+		for _, beta := range []float64{0.1, 1, 2.5, 8} {
+			p := eigenmap.OfPatches(grids.OfBytes(t, shape, make([]byte, shape.Voxels())...), 2, 1e-6, 40, beta, 1)
+			far := window(p)
+			factor := func(far int64) float64 { return math.Exp(-float64(far*far) / (2 * beta * beta)) }
+			corner := (shape.W-1)*(shape.W-1) + (shape.H-1)*(shape.H-1) + (shape.D-1)*(shape.D-1)
+			if factor(far-1) < nearest || factor(far) > nearest && far*far < corner || (far-1)*(far-1) > corner {
+				t.Errorf("%v, β %v: a window of %d, beyond which are factors of %g", shape, beta, far, factor(far+1))
 			}
 		}
 	}

@@ -557,6 +557,28 @@ func limitsByHand(t sound.T) {
 			t.Errorf("closed forms at rest within %v, want %v", limit, want)
 		}
 	}
+	// At rest a made field is off by the tolerance of all that it is given, over the least b.
+	given, b, err := []float64{0, 0, 0}, []float32(nil), error(nil)
+	made := open(t, "gvf-steady/tol=3/mu=50/boundary=0/of=noise/shape=15x14x13/type=uint8")
+	list, err := manufactured(made, Flow{}, func(q *Problem) (Flow, error) {
+		if _, b, err = q.definedStart(); err != nil {
+			t.Fatal(err)
+		}
+		for c, list := range q.V0 {
+			for i, v := range list {
+				given[c] += float64(b[i]) * float64(b[i]) * float64(v) * float64(v)
+			}
+		}
+		return made.zeros(), nil
+	})
+	if err != nil || len(list) != 3 {
+		t.Fatal(list, err)
+	}
+	for c, m := range list {
+		if want := 1.01e-3 * math.Sqrt(given[c]) / float64(slices.Min(b)); m.Limit < want || m.Limit > 1.01*want {
+			t.Errorf("%s within %g, want %g", m.Name, m.Limit, want)
+		}
+	}
 	for _, limit := range of("gvf-steady/tol=3/mu=50/boundary=0/of=noise/shape=5x4/type=uint8", residuals) {
 		if limit != 1e-3 {
 			t.Errorf("residuals within %v", limit)

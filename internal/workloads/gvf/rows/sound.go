@@ -143,15 +143,6 @@ func rowsArePadded(t sound.T) {
 // A list that lacks a value is refused by each instruction set, of whichever nothing would be read or
 // set that is not of the list.
 func shortListsAreRefused(t sound.T) {
-	refused := func(what string, do func()) {
-		t.Helper()
-		defer func() {
-			if recover() == nil {
-				t.Errorf("%s is taken", what)
-			}
-		}()
-		do()
-	}
 	shorter := func(list *[]float32) func() {
 		was := *list
 		*list = was[: len(was)-1 : len(was)-1]
@@ -175,7 +166,7 @@ func shortListsAreRefused(t sound.T) {
 			kernel(&s)
 			for k, l := range lists {
 				whole := shorter(l)
-				refused(fmt.Sprintf("%s: list %d of %d of a step, a value too short,", isa, k, len(lists)), func() { kernel(&s) })
+				sound.Refused(t, fmt.Sprintf("%s: list %d of %d of a step, a value too short", isa, k, len(lists)), func() { kernel(&s) })
 				whole()
 			}
 		}
@@ -205,12 +196,12 @@ func shortListsAreRefused(t sound.T) {
 			c.do()
 			for k, l := range c.lists {
 				whole := shorter(l)
-				refused(fmt.Sprintf("%s: list %d of %s, a value too short,", isa, k, what), c.do)
+				sound.Refused(t, fmt.Sprintf("%s: list %d of %s, a value too short", isa, k, what), c.do)
 				whole()
 			}
 			if slices.Contains(c.lists, &r.U) {
 				r.At = 0
-				refused(fmt.Sprintf("%s: %s of a row with nothing before it", isa, what), c.do)
+				sound.Refused(t, fmt.Sprintf("%s: %s of a row with nothing before it", isa, what), c.do)
 				r.At = 1
 			}
 		}
