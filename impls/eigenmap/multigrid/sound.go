@@ -1,9 +1,12 @@
 package multigrid
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
+	"eccbench/internal/bench"
 	"eccbench/internal/sound"
 	"eccbench/internal/workloads/eigenmap"
 )
@@ -13,8 +16,12 @@ func (i Implementation) Checks(string) []sound.Check {
 	return []sound.Check{
 		eigenmap.Calls(i, eigenmap.Grid, "guess", "levels", "links", "solve"),
 		{Name: "vector instructions", Of: vectorsAgree},
+		{Name: "lists that are too short", Of: shortListsAreRefused},
 		{Name: "restriction", Of: restrictionIsTheTranspose},
 		{Name: "links of coarser levels", Of: linksOfCoarserLevels},
+		{Name: "cycles as operators", Of: cyclesAreSymmetric},
+		{Name: "support of far links", Of: supportHolds},
+		{Name: "bits and iterations", Of: bitsAndIterations},
 	}
 }
 
@@ -120,6 +127,44 @@ func vectorsAgree(t sound.T) {
 	}
 }
 
+// A list that lacks a number is refused, of whichever vector instructions would read or set what is not of
+// the list.
+func shortListsAreRefused(t sound.T) {
+	if !eigenmap.Vectors() {
+		return
+	}
+	const n = 3 // cells, and pairs of cells
+	numbers := func(n int) []float64 { return make([]float64, n) }
+	values := func(n int) []float32 { return make([]float32, n) }
+	// Calls of lists of these lengths.
+	for what, c := range map[string]struct {
+		lengths []int
+		do      func(n []int)
+	}{
+		"gram":          {[]int{lanes * lanes, lanes * n}, func(k []int) { gramVector(numbers(k[0]), numbers(lanes*n), numbers(k[1]), nil) }},
+		"gram by mass":  {[]int{lanes * lanes, lanes * n, n}, func(k []int) { gramVector(numbers(k[0]), numbers(lanes*n), numbers(k[1]), numbers(k[2])) }},
+		"accumulate":    {[]int{lanes * n}, func(k []int) { accumulateVector(numbers(k[0]), numbers(lanes*n), new([lanes * lanes]float64)) }},
+		"flow":          {[]int{lanes * n, lanes * n, lanes * n}, func(k []int) { flowVector(numbers(k[0]), numbers(k[1]), numbers(k[2]), numbers(n)) }},
+		"gather":        {[]int{lanes * n, 2 * lanes * n, 2 * n}, func(k []int) { gatherVector(values(k[0]), values(k[1]), values(k[2]), n, false) }},
+		"gather across": {[]int{lanes * (n + 1), 2 * lanes * n, 2 * n}, func(k []int) { gatherVector(values(k[0]), values(k[1]), values(k[2]), n, true) }},
+		"relax": {[]int{lanes * (2*n + 1), lanes * (2*n - 1), 2*n - 1, 2 * n, 2*n - 1, 2*n - 1, 2*n - 1, 2*n - 1}, func(k []int) {
+			l := &level{u: values(k[0]), f: values(k[1]), inv: values(k[2]), along: values(k[3])}
+			l.relaxVector(0, n, [4][]float32{values(k[4]), values(k[5]), values(k[6]), values(k[7])}, [4]int{})
+		}},
+		"interpolate": {[]int{lanes * (2*n + 1), 2 * n, 2 * n, 2 * n, 2 * n, lanes * (n + 2)}, func(k []int) {
+			l := &level{u: values(k[0]), own: values(k[1]), share: [3][]float32{values(k[2]), values(k[3]), values(k[4])}}
+			l.interpolateVector(0, n, values(k[5]), lanes, 0, 0)
+		}},
+	} {
+		c.do(c.lengths)
+		for i := range c.lengths {
+			lengths := slices.Clone(c.lengths)
+			lengths[i]--
+			sound.Refused(t, fmt.Sprintf("%s: list %d, a number too short", what, i), func() { c.do(lengths) })
+		}
+	}
+}
+
 // Restriction is the transpose of interpolation, so that a cycle is a symmetric operator.
 func restrictionIsTheTranspose(t sound.T) {
 	for _, name := range []string{"eigenmap/k=2/tol=6/sigma=200/floor=1000/corners=0/plain=0/of=noise/shape=45x37x11/type=uint8/seed=1", "eigenmap/k=2/tol=6/sigma=200/floor=1000/corners=0/plain=0/of=noise/shape=131x62/type=uint8/seed=1"} {
@@ -217,6 +262,171 @@ func linksOfCoarserLevels(t sound.T) {
 			}
 			if size[a] > 1 && stronger == 0 {
 				t.Errorf("%s, axis %d: no link is far from that of the resistances", name, a)
+			}
+		}
+	}
+}
+
+// A cycle is a symmetric operator, on each level; what it begins with is what relaxing both colours makes
+// of values that are 0, what is left of the equations is what the operator leaves of them, and the mass
+// of a cell that of those it holds.
+func cyclesAreSymmetric(t sound.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	for _, name := range []string{"eigenmap/k=2/tol=6/sigma=200/floor=1000/corners=0/plain=0/of=noise/shape=25x17x11/type=uint8/seed=1", "eigenmap/k=2/tol=6/sigma=200/floor=1000/corners=0/plain=0/of=noise/shape=71x62/type=uint8/seed=1"} {
+		l, err := finest(open(t, name), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := newHierarchy(l)
+		for k, l := range h[:len(h)-1] {
+			masses := make([]float64, h[k+1].cells())
+			for i, m := range l.mass {
+				x, y, z := i%l.nx, i/l.nx%l.ny, i/(l.nx*l.ny)
+				masses[(z/l.foldz*h[k+1].ny+y/l.foldy)*h[k+1].nx+x/l.foldx] += m
+			}
+			for i, m := range h[k+1].mass {
+				if math.Abs(m-masses[i]) > 1e-12*m {
+					t.Fatalf("%s, level %d: cell %d has the mass %g, and those it holds %g", name, k+1, i, m, masses[i])
+				}
+			}
+			random := func() []float32 {
+				list := make([]float32, lanes*l.cells())
+				for i := range list {
+					list[i] = rng.Float32() - 0.5
+				}
+				return list
+			}
+			f, g := random(), random()
+			values := func() []float32 { return slices.Clone(l.u[lanes : lanes+len(f)]) }
+			near := func(what string, got, want []float32, size float64) {
+				t.Helper()
+				for i, v := range got {
+					if !(math.Abs(float64(v-want[i])) <= 1e-5*size) {
+						t.Fatalf("%s, level %d: %s: number %d is %g, want %g", name, k, what, i, v, want[i])
+					}
+				}
+			}
+			copy(l.f, f)
+			copy(l.u[lanes:], g)
+			l.first()
+			begun := values()
+			clear(l.u)
+			l.relax(0)
+			l.relax(1)
+			near("what it begins with", begun, values(), 1e2)
+			u, of := make(block, len(f)), make(block, len(f))
+			for i, v := range begun {
+				u[i] = float64(v)
+			}
+			l.apply(of, u, 0, l.ny*l.nz)
+			l.remain(1)
+			left := make([]float32, len(f))
+			for i, v := range of {
+				left[i] = f[i] - float32(v)
+			}
+			near("what is left", l.rest, left, 10)
+			by := func(f []float32) []float32 {
+				copy(l.f, f)
+				h.cycle(k, 2)
+				return values()
+			}
+			one, other, size := 0.0, 0.0, 0.0
+			bf, bg := by(f), by(g)
+			for i, v := range bf {
+				one, other = one+float64(v)*float64(g[i]), other+float64(f[i])*float64(bg[i])
+				size += math.Abs(float64(v) * float64(g[i]))
+			}
+			if math.Abs(one-other) > 1e-4*size {
+				t.Errorf("%s, level %d: products are %g and %g of %g", name, k, one, other, size)
+			}
+		}
+	}
+}
+
+// Links between faces hold as much as all links do that they stand for: of each cell that is pulled at
+// alone, of values at random; and of the places along the axes just as much as they were given.
+func supportHolds(t sound.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	for _, name := range []string{"eigenmap/k=2/tol=6/sigma=300/floor=1000/corners=0/plain=0/radius=3/of=noise/shape=9x8/type=uint8/seed=1", "eigenmap/k=2/tol=6/sigma=300/floor=1000/corners=0/plain=0/radius=2/of=noise/shape=6x5x7/type=uint8/seed=1", "eigenmap/k=2/tol=6/sigma=300/floor=1000/corners=1/plain=0/of=noise/shape=6x5x7/type=uint8/seed=1"} {
+		l, err := finest(open(t, name), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := l.beside
+		l.support()
+		faces := []offset{{1, 0, 0, l.link[0]}, {0, 1, 0, l.link[1]}, {0, 0, 1, l.link[2]}}
+		energy := func(links []offset, u func(i int) float64) (sum float64) {
+			for _, o := range links {
+				for i, w := range o.link {
+					if w > 0 {
+						d := u(i) - u(i+(o.z*l.ny+o.y)*l.nx+o.x)
+						sum += w * d * d
+					}
+				}
+			}
+			return sum
+		}
+		values := make([]float64, l.cells())
+		for cell := range values {
+			for i := range values {
+				values[i] = rng.Float64()
+			}
+			one := func(i int) float64 {
+				if i == cell {
+					return 1
+				}
+				return 0
+			}
+			for _, u := range []func(i int) float64{one, func(i int) float64 { return values[i] }} {
+				if all, now := energy(all, u), energy(faces, u); now < all*(1-1e-12) {
+					t.Fatalf("%s: links between faces hold %g, and all %g", name, now, all)
+				}
+			}
+		}
+		given, places := 0.0, 0.0
+		for _, o := range all {
+			for _, w := range o.link {
+				steps := float64(max(o.x, -o.x) + max(o.y, -o.y) + max(o.z, -o.z))
+				given += w * steps * steps
+			}
+		}
+		for a, stride := range l.stride() {
+			places += energy(faces, func(i int) float64 { return float64(i / stride % l.size()[a]) })
+		}
+		if math.Abs(given-places) > 1e-12*given {
+			t.Errorf("%s: links between faces hold %g of the places, and were given %g", name, places, given)
+		}
+	}
+}
+
+// The bits are the same on any number of cores, and iterations are few on images that are smooth, and
+// no more than some where tubes are thin.
+func bitsAndIterations(t sound.T) {
+	for name, most := range map[string]int{
+		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=grf/shape=140x131/levels=1024/type=float32/smooth=3/seed=1":  12,
+		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=grf/shape=31x33x29/levels=1024/type=float32/smooth=3/seed=1": 14,
+		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=tubes/shape=103x90/levels=256/type=uint8/seed=1":             18,
+	} {
+		p := open(t, name)
+		var first []float64
+		for _, threads := range []int{1, 3} {
+			j, err := Implementation{}.Setup(p, bench.Conditions{Setting: bench.Setting{Threads: threads}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := j.Do(nil); err != nil {
+				t.Fatal(err)
+			}
+			own := j.(*job)
+			if own.iterations > most {
+				t.Errorf("%s: %d iterations, want at most %d", name, own.iterations, most)
+			}
+			bits := slices.Concat(own.Values, own.Vectors[3])
+			if first == nil {
+				first = bits
+			}
+			if !slices.Equal(bits, first) {
+				t.Errorf("%s: other bits on %d cores", name, threads)
 			}
 		}
 	}
