@@ -3,6 +3,7 @@ package windowed
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"eccbench/internal/grid"
 	"eccbench/internal/sound"
@@ -17,6 +18,15 @@ func (i Implementation) Checks(string) []sound.Check {
 		{Name: "distances", Of: distancesAre}, {Name: "products", Of: productsAre},
 		{Name: "lists that are too short", Of: shortListsAreRefused},
 		{Name: "windows", Of: windowsEnd},
+		{Name: "kept weights", Of: keptWeights},
+		{Name: "corrections", Of: correctionsSolve},
+		{Name: "bits and products", Of: func(t sound.T) {
+			bitsAndProducts(t, map[string]int{
+				"eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=grf/shape=160x104/type=uint8/levels=256/smooth=3/seed=1":  18,
+				"eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=tubes/shape=160x104/type=uint8/levels=256/seed=1":         30,
+				"eigenmap-patch/k=3/tol=8/alpha=40/beta=2/side=4/of=grf/shape=36x32x28/type=uint8/levels=256/smooth=4/seed=1": 33,
+			}, 1, 3)
+		}},
 	}
 }
 
@@ -102,6 +112,144 @@ func windowsEnd(t sound.T) {
 			corner := (shape.W-1)*(shape.W-1) + (shape.H-1)*(shape.H-1) + (shape.D-1)*(shape.D-1)
 			if factor(far-1) < nearest || factor(far) > nearest && far*far < corner || (far-1)*(far-1) > corner {
 				t.Errorf("%v, β %v: a window of %d, beyond which are factors of %g", shape, beta, far, factor(far+1))
+			}
+		}
+	}
+}
+
+// graphOf is the graph of an image's patches, and its kernel.
+func graphOf(t sound.T, name string) (p *eigenmap.Problem, g *graph, kernel []float64) {
+	t.Helper()
+	p, err := eigenmap.Inputs(eigenmap.Patch).Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g, err = newGraph(p, 2); err != nil {
+		t.Fatal(err)
+	}
+	return p, g, kernelOf(eigenmap.NewOutput(p).Map, g.degree)
+}
+
+func random(seed uint64, n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = eigenmap.Uniform(seed, uint64(i))
+	}
+	return x
+}
+
+// What the weights that are kept make of a vector is what those by the definition make of it that are
+// no farther away, and what all make in float64 is what those make; so are degrees.
+func keptWeights(t sound.T) {
+	for _, name := range []string{"eigenmap-patch/k=2/tol=8/alpha=60/beta=3/side=4/of=noise/shape=68x44/type=uint8/seed=1", "eigenmap-patch/k=2/tol=8/alpha=90/beta=2/side=1/of=noise/shape=7x5x6/type=uint8/seed=1", "eigenmap-patch/k=2/tol=8/alpha=90/beta=2/side=3/of=noise/shape=3x120/type=uint8/seed=1"} {
+		p, g, _ := graphOf(t, name)
+		features, err := p.Patches()
+		if err != nil {
+			t.Fatal(err)
+		}
+		const reach = 2
+		s, x := g.near(reach), random(1, g.n)
+		kept, all := append([]float64(nil), x...), append([]float64(nil), x...) // from the diagonal
+		for i := range g.n {
+			az, ay, ax := g.shape.Coordinates(int64(i))
+			degree := 0.0
+			for j := range g.n {
+				bz, by, bx := g.shape.Coordinates(int64(j))
+				if i == j {
+					continue
+				}
+				apart, unlike := (ax-bx)*(ax-bx)+(ay-by)*(ay-by)+(az-bz)*(az-bz), 0.0
+				for k, v := range features[i*g.m:][:g.m] {
+					d := float64(v - features[j*g.m+k])
+					unlike += d * d
+				}
+				w := math.Exp(-unlike/(float64(g.m)*p.Alpha*p.Alpha) - float64(apart)/(2*p.Beta*p.Beta))
+				degree += w
+				w /= math.Sqrt(g.degree[i] * g.degree[j])
+				all[i] -= w * x[j]
+				if apart <= reach*reach {
+					kept[i] -= w * x[j]
+				}
+			}
+			if math.Abs(g.degree[i]-degree) > 1e-12*degree {
+				t.Fatalf("%s: degree %d is %v, want %v", name, i, g.degree[i], degree)
+			}
+		}
+		of := make([]float64, g.n)
+		for what, c := range map[string]struct {
+			apply func()
+			want  []float64
+			most  float64
+		}{"those that are kept": {func() { s.apply(of, x) }, kept, 1e-6}, "all": {func() { g.apply([][]float64{of}, [][]float64{x}) }, all, 1e-12}} {
+			c.apply()
+			for i, v := range of {
+				if !(math.Abs(v-c.want[i]) <= c.most) {
+					t.Fatalf("%s: of %s number %d is %v, want %v", name, what, i, v, c.want[i])
+				}
+			}
+		}
+	}
+}
+
+// A correction solves its equation of the kept weights, beside the kernel and the pairs, to a thousandth;
+// and what is taken off a vector leaves nothing along these.
+func correctionsSolve(t sound.T) {
+	for _, name := range []string{"eigenmap-patch/k=3/tol=8/alpha=40/beta=5/side=4/of=grf/shape=96x80/type=uint8/levels=256/smooth=3/seed=1", "eigenmap-patch/k=2/tol=8/alpha=60/beta=2/side=4/of=noise/shape=68x44/type=uint8/seed=1"} {
+		p, g, kernel := graphOf(t, name)
+		j := &job{p: p, threads: 2, Output: eigenmap.NewOutput(p)}
+		if err := j.Do(nil); err != nil {
+			t.Fatal(err)
+		}
+		c, err := g.coarsen(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, rest, value, pairs := g.near(window(p)), random(2, g.n), j.Values[1], j.Vectors[1:]
+		g.orthogonal(rest, kernel, pairs)
+		for k, v := range append(pairs[:len(pairs):len(pairs)], kernel) {
+			if e := dot(rest, v); math.Abs(e) > 1e-14*norm(rest) {
+				t.Errorf("%s: %g is left along vector %d", name, e, k)
+			}
+		}
+		size := norm(rest)
+		x, err := s.solve(c, slices.Clone(rest), value, kernel, pairs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := make([]float64, g.n)
+		s.apply(of, x)
+		axpy(-value, x, of)
+		g.orthogonal(of, kernel, pairs)
+		axpy(-1, rest, of)
+		if left := norm(of) / size; !(left <= 1.01e-3) {
+			t.Errorf("%s: a correction leaves %g", name, left)
+		}
+	}
+}
+
+// bitsAndProducts holds answers to the same bits on any number of cores, and to so many products at most.
+func bitsAndProducts(t sound.T, of map[string]int, threads ...int) {
+	t.Helper()
+	for name, most := range of {
+		p, err := eigenmap.Inputs(eigenmap.Patch).Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var first []float64
+		for _, threads := range threads {
+			j := &job{p: p, threads: threads, Output: eigenmap.NewOutput(p)}
+			if err := j.Do(nil); err != nil {
+				t.Fatal(err)
+			}
+			if j.products > most {
+				t.Errorf("%s: %d products, want at most %d", name, j.products, most)
+			}
+			bits := slices.Concat(j.Values, j.Vectors[1])
+			if first == nil {
+				first = bits
+			}
+			if !slices.Equal(bits, first) {
+				t.Errorf("%s: other bits on %d cores", name, threads)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package eigenmap
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"image/png"
 	"io"
 	"math"
@@ -46,6 +47,7 @@ func Checks() []sound.Check {
 		{Name: "what is told of residuals", Of: residualIsTold},
 		{Name: "certificates", Of: certificateIsOfTheMap},
 		{Name: "vector instructions", Of: kernelsAgree},
+		{Name: "lists that are too short", Of: shortListsAreRefused},
 		{Name: "files of masks and vectors", Of: filesHold},
 		{Name: "pictures", Of: picturesShow},
 	}
@@ -719,6 +721,33 @@ func kernelsAgree(t sound.T) {
 	for n := 0; n <= len(x); n += lanes {
 		if a, b := weighted(true, x, weights[:n]), weighted(false, x, weights[:n]); math.Abs(a-b) > 1e-15 {
 			t.Errorf("%d weights: %v, not %v", n, a, b)
+		}
+	}
+}
+
+// A list that lacks a number is refused, of whichever vector instructions would read or set what is not of
+// the list.
+func shortListsAreRefused(t sound.T) {
+	if !Vectors() {
+		return
+	}
+	const n, row, own = 2 * lanes, 50, 3
+	numbers := func(n int) []float64 { return make([]float64, n) }
+	for what, c := range map[string]struct {
+		lengths []int
+		do      func(n []int)
+	}{
+		"weights": {[]int{(own-1)*row + n, n}, func(k []int) {
+			weighVector(numbers(n), make([]int32, k[0]), row, make([]int32, own), numbers(k[1]), 0, 1)
+		}},
+		"flows":    {[]int{n}, func(k []int) { flowVector(numbers(k[0]), numbers(n), 1) }},
+		"products": {[]int{n}, func(k []int) { productVector(numbers(k[0]), make([]float32, n)) }},
+	} {
+		c.do(c.lengths)
+		for i := range c.lengths {
+			lengths := slices.Clone(c.lengths)
+			lengths[i]--
+			sound.Refused(t, fmt.Sprintf("%s: list %d, a number too short", what, i), func() { c.do(lengths) })
 		}
 	}
 }
