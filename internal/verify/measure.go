@@ -23,6 +23,10 @@ type Measure struct {
 // Within reports whether the value keeps the limit. NaN does not.
 func (m Measure) Within() bool { return m.Value <= m.Limit }
 
+// Below reports whether a value is beyond the measure's, as one that is no number is: such a one
+// stays, and is below none.
+func (m Measure) Below(value float64) bool { return !math.IsNaN(m.Value) && !(value <= m.Value) }
+
 // Share is the value as a share of its limit, +Inf where it cannot be said.
 func (m Measure) Share() float64 {
 	share := m.Value / m.Limit

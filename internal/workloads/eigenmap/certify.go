@@ -109,7 +109,7 @@ func nan(name, at string) []verify.Measure {
 func worst(name string, limit float64, list []float64) verify.Measure {
 	m := verify.Measure{Name: name, Limit: limit}
 	for k, v := range list {
-		if !(v <= m.Value) {
+		if m.Below(v) {
 			m.Value, m.At = v, fmt.Sprintf("pair %d", k+1)
 		}
 	}
@@ -137,7 +137,7 @@ func (p *Problem) pairs(m Map) ([]verify.Measure, certificate, error) {
 			if i == j {
 				e--
 			}
-			if o := &list[1]; !(math.Abs(e) <= o.Value) {
+			if o := &list[1]; o.Below(math.Abs(e)) {
 				o.Value, o.At = math.Abs(e), fmt.Sprintf("vectors %d and %d", j+1, i+1)
 			}
 		}
@@ -145,7 +145,7 @@ func (p *Problem) pairs(m Map) ([]verify.Measure, certificate, error) {
 	value := verify.Measure{Name: "value off xᵀLx, of what may be", Limit: 1}
 	for k, v := range m.Values {
 		allowed := ofCancels*max(1, p.length()) + ofValue*c.energies[k]
-		if e := math.Abs(v-c.energies[k]) / allowed; !(e <= value.Value) {
+		if e := math.Abs(v-c.energies[k]) / allowed; value.Below(e) {
 			value.Value, value.At = e, fmt.Sprintf("pair %d: %g, xᵀLx is %g", k+1, v, c.energies[k])
 		}
 		if k > 0 && !(v >= m.Values[k-1]-allowed) {
@@ -176,7 +176,7 @@ func (p *Problem) kernel(m Map) ([]verify.Measure, error) {
 	part, parts := g.components()
 	zero := verify.Measure{Name: "values that are 0", Limit: p.Tol}
 	for k := range min(parts, p.K) {
-		if !(math.Abs(m.Values[k]) <= zero.Value) {
+		if zero.Below(math.Abs(m.Values[k])) {
 			zero.Value, zero.At = math.Abs(m.Values[k]), fmt.Sprintf("pair %d of a graph in %d parts", k+1, parts)
 		}
 	}
@@ -193,7 +193,7 @@ func (p *Problem) kernel(m Map) ([]verify.Measure, error) {
 		}
 		size := norm(x)
 		project(x, m.Vectors)
-		if e := norm(x) / size; !(e <= angle.Value) {
+		if e := norm(x) / size; angle.Below(e) {
 			angle.Value, angle.At = e, fmt.Sprintf("part %d of %d", c+1, parts)
 		}
 	}

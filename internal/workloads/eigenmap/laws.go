@@ -63,7 +63,7 @@ func spectrum(p *Problem, _ Map, ask ask) ([]verify.Measure, error) {
 	values := verify.Measure{Name: "error of the closed form", Limit: p.Tol}
 	whole, gap := 0, 0.0
 	for i := range p.K {
-		if e := math.Abs(got.Values[i] - modes[i].value); !(e <= values.Value) {
+		if e := math.Abs(got.Values[i] - modes[i].value); values.Below(e) {
 			values.Value, values.At = e, fmt.Sprintf("pair %d: %g, not %g", i+1, got.Values[i], modes[i].value)
 		}
 		if i+1 == len(modes) {
@@ -86,7 +86,7 @@ func spectrum(p *Problem, _ Map, ask ask) ([]verify.Measure, error) {
 			}
 			size := norm(x)
 			project(x, got.Vectors[:whole])
-			if e := norm(x) / size; !(e <= angle.Value) {
+			if e := norm(x) / size; angle.Below(e) {
 				angle.Value, angle.At = e, fmt.Sprintf("mode %v", m.k)
 			}
 		}

@@ -87,7 +87,7 @@ func precise(p *Problem, out Flow, _ ask) ([]verify.Measure, error) {
 	wide := widened(b)
 	for c := range v0 {
 		for i, want := range evolve(p, widened(v0[c]), wide, p.Steps, 0) {
-			if e := math.Abs(want - float64(out.V[c][i])); !(e <= m.Value) {
+			if e := math.Abs(want - float64(out.V[c][i])); m.Below(e) {
 				m.Value, m.At = e, p.place(c, i)
 			}
 		}
@@ -173,11 +173,11 @@ func constantMagnitude(p *Problem, _ Flow, ask ask) ([]verify.Measure, error) {
 				k := stepAlong(s, along, int64(i))
 				e := float64(v) - want[c][k]
 				square, of = square+e*e, of+float64(lines[c][k])*float64(lines[c][k])
-				if p.Tol == 0 && !(math.Abs(e) <= m.Value) {
+				if p.Tol == 0 && m.Below(math.Abs(e)) {
 					m.Value, m.At = math.Abs(e), "along "+axis(along)+": "+p.place(c, i)
 				}
 			}
-			if e := math.Sqrt(square / of); p.Tol != 0 && !(e <= m.Value) {
+			if e := math.Sqrt(square / of); p.Tol != 0 && m.Below(e) {
 				m.Value, m.At = e, "along "+axis(along)+": component "+axis(c)
 			}
 		}
@@ -531,7 +531,7 @@ func manufactured(p *Problem, _ Flow, ask ask) ([]verify.Measure, error) {
 		// b of an implementation is rounded to float32, too.
 		m := verify.Measure{Name: "error of a made state, " + axis(c), Limit: (p.Tol*1.01*math.Sqrt(sources[c])+math.Sqrt(rounded[c])+8*unit*math.Sqrt(sources[c]))/least + unit}
 		for i, want := range u[c] {
-			if e := math.Abs(float64(got.V[c][i]) - want); !(e <= m.Value) {
+			if e := math.Abs(float64(got.V[c][i]) - want); m.Below(e) {
 				m.Value, m.At = e, p.place(c, i)
 			}
 		}

@@ -159,7 +159,7 @@ func fromFloat32(p *Problem, out Flow, _ ask) ([]verify.Measure, error) {
 	m := verify.Measure{Name: "largest difference from float32", Limit: u + 2*q.rounding(v0, b) + float64(p.Steps)*(u+float64(slices.Max(b))*u+4*r*d*(2*r+u)*u)}
 	for c, list := range want.V {
 		for i, v := range list {
-			if e := math.Abs(float64(v) - float64(out.V[c][i])); !(e <= m.Value) {
+			if e := math.Abs(float64(v) - float64(out.V[c][i])); m.Below(e) {
 				m.Value, m.At = e, p.place(c, i)
 			}
 		}
