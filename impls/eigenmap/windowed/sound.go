@@ -1,6 +1,7 @@
 package windowed
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -20,6 +21,7 @@ func (i Implementation) Checks(string) []sound.Check {
 		{Name: "windows", Of: windowsEnd},
 		{Name: "kept weights", Of: keptWeights},
 		{Name: "corrections", Of: correctionsSolve},
+		{Name: "corrections that fail", Of: failuresAreTold},
 		{Name: "bits and products", Of: func(t sound.T) {
 			bitsAndProducts(t, map[string]int{
 				"eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=grf/shape=160x104/type=uint8/levels=256/smooth=3/seed=1":  18,
@@ -223,6 +225,35 @@ func correctionsSolve(t sound.T) {
 		axpy(-1, rest, of)
 		if left := norm(of) / size; !(left <= 1.01e-3) {
 			t.Errorf("%s: a correction leaves %g", name, left)
+		}
+	}
+}
+
+// Where vectors are not multiplied, guessed or corrected, pairs are not found, and it is said why.
+func failuresAreTold(t sound.T) {
+	p, g, kernel := graphOf(t, "eigenmap-patch/k=2/tol=8/alpha=60/beta=2/side=4/of=noise/shape=28x24/type=uint8/seed=1")
+	none := errors.New("no device")
+	for failing := range 4 {
+		fails := func(k int) error {
+			if k == failing {
+				return none
+			}
+			return nil
+		}
+		err := corrector{
+			apply: func(to, from [][]float64) error {
+				g.apply(to, from)
+				return fails(0)
+			},
+			guess: func(to [][]float64) error {
+				copy(to[0], random(1, g.n))
+				return fails(1)
+			},
+			correction: func(rest []float64, _ float64, _ int) ([]float64, error) { return slices.Clone(rest), fails(2) },
+			orthogonal: g.orthogonal, kernel: kernel,
+		}.pairs(eigenmap.NewOutput(p).Map, 1e-6, 50)
+		if errors.Is(err, none) != (failing < 3) || err != nil && failing == 3 {
+			t.Errorf("where %d fails: %v", failing, err)
 		}
 	}
 }

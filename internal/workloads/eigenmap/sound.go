@@ -32,6 +32,11 @@ func Checks() []sound.Check {
 		{Name: "what is left out of graphs", Of: rowsAreWhole},
 		{Name: "patches that are near", Of: nearAreAsMany},
 		{Name: "labels as numbers", Of: labelsAreNumbers},
+		{Name: "matrices of bands", Of: bandsSolve},
+		{Name: "pairs that are off", Of: pairsAreHeld},
+		{Name: "laws of other answers", Of: lawsSeeOthers},
+		{Name: "limits of laws", Of: limitsOfLaws},
+		{Name: "problems that have no answer", Of: problemsAreRefused},
 		{Name: "values below a bound", Of: inertiaCounts},
 		{Name: "searches for what is missing", Of: searchFinds},
 		{Name: "cuts", Of: cutsBound},
@@ -39,6 +44,8 @@ func Checks() []sound.Check {
 		{Name: "sets that are cut off", Of: sweepsAreEven},
 		{Name: "overlap of masks", Of: dice},
 		{Name: "masks of patches", Of: maskOfPatches},
+		{Name: "masks of cubes", Of: maskOfCubes},
+		{Name: "costs", Of: costs},
 		{Name: "names and shared images", Of: namesAndSharing},
 		{Name: "numbers in names", Of: namesHold},
 		{Name: "encoded pairs", Of: encoding},
@@ -272,6 +279,311 @@ func inertiaCounts(t sound.T) {
 	}
 }
 
+// A band that is factored solves its equations and counts the eigenvalues below a shift, whatever its
+// width; what rounding does to a number alone is three units of it.
+func bandsSolve(t sound.T) {
+	for n := 1; n < 12; n++ {
+		for width := range n + 2 {
+			b, dense := newBand(n, width), mat.NewSymDense(n, nil)
+			for i := range n {
+				for j := max(0, i-width); j <= i; j++ {
+					v := Uniform(uint64(n), uint64(20*i+j))
+					if i == j {
+						v += 0.5
+					}
+					dense.SetSym(i, j, v)
+					if i%2 == 0 { // from either side, and in parts
+						b.add(i, j, v/2)
+						b.add(j, i, v/2)
+					} else {
+						b.add(i, j, v)
+					}
+				}
+			}
+			var e mat.EigenSym
+			if !e.Factorize(dense, false) {
+				t.Fatal("no eigenvalues")
+			}
+			const shift = 0.3
+			want := 0
+			for _, v := range e.Values(nil) {
+				if v < shift {
+					want++
+				}
+			}
+			got, _, err := b.factor(shift)
+			if err != nil || got != want {
+				t.Fatalf("%d numbers, width %d: %d below %v, want %d, %v", n, width, got, shift, want, err)
+			}
+			x := make([]float64, n)
+			for i := range x {
+				x[i] = Uniform(7, uint64(i))
+			}
+			right := slices.Clone(x)
+			b.solve(x)
+			for i := range n {
+				sum := -shift * x[i]
+				for j := range n {
+					sum += dense.At(i, j) * x[j]
+				}
+				if math.Abs(sum-right[i]) > 1e-9*(1+norm(x)) {
+					t.Fatalf("%d numbers, width %d: equation %d is off by %g", n, width, i, sum-right[i])
+				}
+			}
+		}
+	}
+	one := newBand(1, 5)
+	one.add(0, 0, 2)
+	if n, bound, err := one.factor(4); n != 1 || bound != 3*2./(1<<53) || err != nil {
+		t.Errorf("%d below, rounding %g, %v", n, bound, err)
+	}
+	zero := newBand(2, 1)
+	zero.add(1, 0, 1)
+	if _, _, err := zero.factor(0); err == nil {
+		t.Error("a pivot of 0 is taken")
+	}
+}
+
+// A pair that is off by a little more than may be is seen, of each measure; one that is off by less is not.
+func pairsAreHeld(t sound.T) {
+	p := open(t, "eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=ball/shape=9x8/type=uint8")
+	apart := open(t, "eigenmap/k=3/tol=6/sigma=50/floor=0/corners=0/plain=1/of=ball/shape=9x8/type=uint8")
+	answers := map[*Problem]Map{}
+	for _, p := range []*Problem{p, apart} {
+		_, answers[p] = dense(t, p)
+	}
+	type change struct {
+		of     *Problem
+		change func(m *Map)
+		seen   string // by what
+	}
+	changes := map[string]change{
+		"nothing":                         {p, func(*Map) {}, ""},
+		"nothing of two parts":            {apart, func(*Map) {}, ""},
+		"a value by less than may be":     {p, func(m *Map) { m.Values[3] *= 1 + 0.9e-6 }, ""},
+		"a value by more":                 {p, func(m *Map) { m.Values[3] *= 1 + 1.2e-6 }, "value off"},
+		"a value by less, below":          {p, func(m *Map) { m.Values[3] *= 1 - 0.9e-6 }, ""},
+		"a value by more, below":          {p, func(m *Map) { m.Values[3] *= 1 - 1.2e-6 }, "value off"},
+		"a value that is 0 by less":       {p, func(m *Map) { m.Values[0] = 1.9e-13 }, ""},
+		"a value that is 0 by more":       {p, func(m *Map) { m.Values[0] = 2.2e-13 }, "value off"},
+		"the order of pairs":              {p, func(m *Map) { slices.Reverse(m.Values[1:]); slices.Reverse(m.Vectors[1:]) }, "value off"},
+		"a length by less than may be":    {p, func(m *Map) { scale(m.Vectors[1], 1+4e-11) }, ""},
+		"a length by more":                {p, func(m *Map) { scale(m.Vectors[1], 1+6e-11) }, "orthogonality"},
+		"a length by more, below":         {p, func(m *Map) { scale(m.Vectors[1], 1-6e-11) }, "orthogonality"},
+		"an angle by more":                {p, func(m *Map) { daxpy(1.5e-10, m.Vectors[0], m.Vectors[3]) }, "orthogonality"},
+		"a vector by more":                {p, func(m *Map) { m.Vectors[2][5] += 1e-4 }, residual},
+		"vectors that lack a pair":        {p, func(m *Map) { m.Vectors = m.Vectors[:3] }, residual},
+		"values that lack one":            {p, func(m *Map) { m.Values = m.Values[:3] }, residual},
+		"a vector that lacks a number":    {p, func(m *Map) { m.Vectors[3] = m.Vectors[3][1:] }, residual},
+		"steps that were not asked for":   {p, func(m *Map) { m.Diagonal = []float64{1} }, residual},
+		"a kernel that is another pair's": {apart, func(m *Map) { m.Vectors[0], m.Vectors[2] = m.Vectors[2], m.Vectors[0]; m.Values[0] = m.Values[2] }, "values that are 0"},
+		"a kernel that is missed":         {apart, func(m *Map) { m.Vectors = [][]float64{m.Vectors[0], m.Vectors[2], m.Vectors[2]} }, "angle of the kernel"},
+	}
+	for k := range 4 { // of whichever pair, a measure is none from then on
+		for _, seen := range []string{residual, "value off"} {
+			changes[fmt.Sprintf("a value %d that is none, by the %s", k, seen)] = change{p, func(m *Map) { m.Values[k] = math.NaN() }, seen}
+		}
+		for _, seen := range []string{residual, "orthogonality", "value off", "angle of"} {
+			changes[fmt.Sprintf("a number of vector %d that is none, by the %s", k, seen)] = change{p, func(m *Map) { m.Vectors[k][5] = math.NaN() }, seen}
+		}
+	}
+	for what, c := range changes {
+		m := answers[c.of]
+		m.Values, m.Vectors = slices.Clone(m.Values), slices.Clone(m.Vectors)
+		for k, x := range m.Vectors {
+			m.Vectors[k] = slices.Clone(x)
+		}
+		c.change(&m)
+		list, _, err := c.of.held(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var seen []string
+		for _, e := range list {
+			if !e.Within() {
+				seen = append(seen, e.Name)
+			}
+		}
+		if (c.seen == "") != (seen == nil) || c.seen != "" && !slices.ContainsFunc(seen, func(name string) bool { return strings.HasPrefix(name, c.seen) }) {
+			t.Errorf("%s: seen by %q, want %q, of %v", what, seen, c.seen, list)
+		}
+	}
+}
+
+// The laws that ask for pairs of another image find nothing in right ones, nor in values that are off by
+// half a tolerance; they see more, a vector that is off, numbers that are none, and pairs that are missing.
+func lawsSeeOthers(t sound.T) {
+	define := func(p *Problem) Map {
+		_, m := dense(t, p)
+		return m
+	}
+	for _, c := range []struct {
+		name    string
+		laws    []string
+		measure []func(*Problem, Map, ask) ([]measure, error)
+	}{
+		{"eigenmap/k=3/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=noise/shape=5x4x3/type=uint8/seed=1", []string{"spectrum", "flip"}, []func(*Problem, Map, ask) ([]measure, error){spectrum, flipped}},
+		{"eigenmap/k=6/tol=6/sigma=300/floor=1000/corners=1/plain=1/of=noise/shape=3x2/type=uint8/seed=1", []string{"spectrum", "flip"}, []func(*Problem, Map, ask) ([]measure, error){spectrum, flipped}},
+		{"eigenmap-patch/k=2/tol=6/alpha=100/beta=2/side=2/of=noise/shape=8x7/type=uint8/seed=1", []string{"flip"}, []func(*Problem, Map, ask) ([]measure, error){flipped}},
+	} {
+		p := open(t, c.name)
+		right := define(p)
+		for i, l := range c.measure {
+			var asked Map
+			for what, change := range map[string]func(m *Map){
+				"nothing":                         func(m *Map) {},
+				"half a tolerance":                func(m *Map) { m.Values[1] += 0.5e-6 },
+				"a tolerance and a half":          func(m *Map) { m.Values[1] += 1.5e-6 },
+				"a tolerance and a half, below":   func(m *Map) { m.Values[p.K-1] -= 1.5e-6 },
+				"a value that is none":            func(m *Map) { m.Values[0] = math.NaN() },
+				"a number of a vector":            func(m *Map) { m.Vectors[0][2] += 1e-3 },
+				"a number of a vector, not one":   func(m *Map) { m.Vectors[0][2] = math.NaN() },
+				"values that lack one":            func(m *Map) { m.Values = m.Values[:p.K-1] },
+				"vectors one of which is another": func(m *Map) { m.Vectors[0] = m.Vectors[1] },
+			} {
+				if c.laws[i] == "flip" && strings.Contains(what, "vector") {
+					continue // of which it looks at values
+				}
+				list, err := l(p, right, func(q *Problem) (Map, error) {
+					if asked.Values == nil {
+						asked = define(q)
+					}
+					m := asked
+					m.Values, m.Vectors = slices.Clone(m.Values), slices.Clone(m.Vectors)
+					m.Vectors[0] = slices.Clone(m.Vectors[0])
+					change(&m)
+					return m, nil
+				})
+				passes := err == nil && !slices.ContainsFunc(list, func(m measure) bool { return !m.Within() })
+				if want := what == "nothing" || what == "half a tolerance"; passes != want {
+					t.Errorf("%s: %s where %s is off: right is %v, %v, %v", c.name, c.laws[i], what, passes, list, err)
+				}
+			}
+		}
+	}
+	for shape, want := range map[grid.Shape]bool{{D: 1, H: 9, W: 8}: true, {D: 1, H: 8, W: 9}: false} { // whose last column is of no patch
+		values := make([]byte, shape.Voxels())
+		for i := range values {
+			values[i] = byte(i * i)
+		}
+		p := OfPatches(grids.OfBytes(t, shape, values...), 2, 1e-6, 100, 2, 2)
+		if _, err := flipped(p, define(p), func(p *Problem) (Map, error) { return define(p), nil }); (err == nil) != want {
+			t.Errorf("%v in reverse: %v", shape, err)
+		}
+	}
+	// A value that is half a tolerance above the least cut may be, and one that is more may not.
+	p := open(t, "eigenmap/k=2/tol=3/sigma=100/floor=1000/corners=0/plain=0/of=ball/shape=21x20/type=uint8")
+	m := define(p)
+	sweeps, err := p.sweeps(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := p.Define()
+	if err != nil {
+		t.Fatal(err)
+	}
+	least := math.Inf(1)
+	for _, cuts := range g.cuts(sweeps) {
+		least = min(least, slices.Min(cuts))
+	}
+	for by, want := range map[float64]bool{0.5: true, 1.5: false} {
+		m.Values[1] = least + by*p.Tol
+		if list, err := cuts(p, m, nil); err != nil || list[0].Within() != want {
+			t.Errorf("a value %v tolerances above the least cut: %v, %v", by, list, err)
+		}
+	}
+}
+
+// Limits are those by hand, and matrices are too large for a proof from there on where they are to be.
+func limitsOfLaws(t sound.T) {
+	flat := grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: 4}, 1, 2, 3, 4)
+	for _, c := range []struct {
+		p    *Problem
+		want float64
+	}{
+		{OfVoxels(flat, 2, 1e-3, 1, 0.5, false, false), 2}, {OfVoxels(flat, 2, 1e-3, 1, 0.5, false, true), 4 * 3 * 1.5}, {OfVoxels(flat, 2, 1e-3, 1, 0.5, true, true), 4 * 13 * 1.5},
+		{OfVoxels(flat, 2, 1e-3, 1, 0, false, true).Within(2), 4 * 16}, {OfPatches(flat, 2, 1e-3, 40, 5, 1), 2},
+	} {
+		if got := c.p.length(); got != c.want {
+			t.Errorf("%+v: a norm of %v, want %v", c.p, got, c.want)
+		}
+	}
+	for size, want := range map[[2]int]bool{{6000, 1000}: false, {6001, 1000}: true, {1 << 21, 15}: false, {1<<21 + 1, 15}: true} {
+		if got := large(size[0], size[1]); got != want {
+			t.Errorf("%d rows of %d numbers are too large: %v", size[0], size[1], got)
+		}
+	}
+	// What may be left out of rows counts as residual, three times.
+	p := open(t, "eigenmap-patch/k=2/tol=1/alpha=300/beta=1/side=1/of=noise/shape=20x3/type=uint8/seed=1")
+	_, m := dense(t, p)
+	if c, err := p.certify(m); err != nil || math.Abs(c.residuals[1]-3e-5) > 1e-12 {
+		t.Errorf("residuals %v, %v", c.residuals, err)
+	}
+	q := open(t, "eigenmap-lanczos/steps=5/alpha=40/beta=2/side=1/start=3/of=noise/shape=6x5/type=uint8/seed=1")
+	taken, err := q.lanczos()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, _, err := q.pairs(taken); err != nil || list[0].Limit != 2 || list[1].Limit != 1e-10 {
+		t.Errorf("%v, %v", list, err)
+	}
+	// The cosines of four voxels in a row have the values 0, 2 − √2 and 2, of weights 1.5: the angle is held to
+	// the gap above the last pair; of all pairs there is none.
+	for k, want := range map[int]float64{2: 2*math.Sqrt2*1e-3/(1.5*math.Sqrt2) + 1e-9, 4: 1e-9} {
+		list, err := spectrum(OfVoxels(flat, k, 1e-3, 1, 0.5, false, true), Map{}, func(p *Problem) (Map, error) {
+			_, m := dense(t, p)
+			return m, nil
+		})
+		if err != nil || len(list) != 2 || list[0].Limit != 1e-3 || math.Abs(list[1].Limit-want) > 1e-12 {
+			t.Errorf("%d pairs: %v, %v, want an angle of %v", k, list, err, want)
+		}
+	}
+}
+
+// What has no answer is refused, and what is just inside is not.
+func problemsAreRefused(t sound.T) {
+	image := func(d, h, w int64) grid.Source {
+		s := grid.Shape{D: d, H: h, W: w}
+		return grids.OfBytes(t, s, make([]byte, s.Voxels())...)
+	}
+	flat, solid, large := image(1, 4, 6), image(2, 4, 6), image(1, 182, 364)
+	nan, inf := math.NaN(), math.Inf(1)
+	voxels := func(k int, tol, sigma, floor float64, corners bool, radius int64) *Problem {
+		return OfVoxels(flat, k, tol, sigma, floor, corners, false).Within(radius)
+	}
+	patches := func(s grid.Source, k int, tol, alpha, beta float64, side int64) *Problem {
+		return OfPatches(s, k, tol, alpha, beta, side)
+	}
+	steps := func(k, steps int) *Problem { return OfSteps(flat, k, steps, 1, 40, 5, 2) }
+	for _, c := range []struct {
+		want string // "" where it has one
+		list []*Problem
+	}{
+		{"", []*Problem{voxels(24, 1e-6, 1, 0, true, 1), voxels(1, 0.999, 1e-9, 1e9, false, 64), patches(flat, 6, 1e-6, 1, 1, 2), patches(solid, 6, 1e-6, 1, 1, 2), patches(flat, 1, 1e-6, 1e-9, 1e9, 3), patches(large, 2, 1e-6, 1, 1, 181), steps(2, 2), steps(2, 6), steps(6, 6)}},
+		{"radius", []*Problem{voxels(1, 1e-6, 1, 0, false, 0), voxels(1, 1e-6, 1, 0, false, 65), voxels(1, 1e-6, 1, 0, true, 2)}},
+		{"sigma", []*Problem{voxels(1, 1e-6, 0, 0, false, 1), voxels(1, 1e-6, nan, 0, false, 1), voxels(1, 1e-6, inf, 0, false, 1)}},
+		{"floor", []*Problem{voxels(1, 1e-6, 1, -1e-9, false, 1), voxels(1, 1e-6, 1, nan, false, 1), voxels(1, 1e-6, 1, inf, false, 1)}},
+		{"pairs of", []*Problem{voxels(0, 1e-6, 1, 0, false, 1), voxels(25, 1e-6, 1, 0, false, 1), patches(flat, 7, 1e-6, 1, 1, 2)}},
+		{"tolerance", []*Problem{voxels(1, 0, 1, 0, false, 1), voxels(1, 1, 1, 0, false, 1), voxels(1, nan, 1, 0, false, 1), patches(flat, 2, -1e-6, 1, 1, 2)}},
+		{"patches of", []*Problem{patches(flat, 1, 1e-6, 1, 1, 0), patches(flat, 1, 1e-6, 1, 1, 5), patches(solid, 1, 1e-6, 1, 1, 3), patches(large, 1, 1e-6, 1, 1, 182)}},
+		{"alpha", []*Problem{patches(flat, 1, 1e-6, 0, 1, 2), patches(flat, 1, 1e-6, 1, 0, 2), patches(flat, 1, 1e-6, inf, 1, 2), patches(flat, 1, 1e-6, 1, nan, 2)}},
+		{"a graph of 1 node", []*Problem{patches(flat, 1, 1e-6, 1, 1, 4)}},
+		{"steps for", []*Problem{steps(2, 1), steps(3, 2), steps(2, 7)}},
+	} {
+		for i, p := range c.list {
+			if err := p.Check(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("problem %d of %q: %v", i, c.want, err)
+			}
+		}
+	}
+	if err := steps(2, 2).For(Grid, Patch); err == nil || !strings.Contains(err.Error(), "answers [eigenmap eigenmap-patch], not eigenmap-lanczos") {
+		t.Error(err)
+	}
+	if err := steps(2, 2).For(Grid, Lanczos); err != nil {
+		t.Error(err)
+	}
+}
+
 // A search alone finds what is left out, wherever a factorisation is too large: of all pairs but one.
 func searchFinds(t sound.T) {
 	for _, name := range []string{
@@ -451,6 +763,67 @@ func maskOfPatches(t sound.T) {
 		x, y := i%7, i/7
 		if want := nodes[min(y/2, 1)*3+min(x/2, 2)]; in != want {
 			t.Errorf("voxel %d, %d is %v", x, y, in)
+		}
+	}
+}
+
+// Of a volume patches are cubes, and of voxels a mask is itself; a vector's sign is that of its largest
+// number, the first of several.
+func maskOfCubes(t sound.T) {
+	s := grid.Shape{D: 5, H: 4, W: 7}
+	p := OfPatches(grids.OfBytes(t, s, make([]byte, s.Voxels())...), 2, 1e-6, 40, 5, 2)
+	nodes := make([]int, 12)
+	for i := range nodes {
+		nodes[i] = i
+	}
+	for i, got := range Voxelwise(p, nodes) {
+		z, y, x := s.Coordinates(int64(i))
+		if want := int((min(z/2, 1)*2+y/2)*3 + min(x/2, 2)); got != want {
+			t.Errorf("voxel %d, %d, %d is of patch %d, want %d", x, y, z, got, want)
+		}
+	}
+	q := OfVoxels(p.Source, 1, 1e-6, 1, 0, false, false)
+	if got := Voxelwise(q, []int{5, 6}); !slices.Equal(got, []int{5, 6}) {
+		t.Errorf("voxels of a mask are %v", got)
+	}
+	if in := q.Nodewise(Map{Values: []float64{0}, Vectors: [][]float64{{1}}}); slices.Contains(in, true) || int64(len(in)) != s.Voxels() {
+		t.Errorf("a single vector has the mask %v", in)
+	}
+	for _, c := range [][2][]float64{{{1, -2, 2}, {-1, 2, -2}}, {{1, 2, -2}, {1, 2, -2}}, {{0, -1}, {0, 1}}, {{0, 0}, {0, 0}}} {
+		if got := Signed(c[0]); !slices.Equal(got, c[1]) {
+			t.Errorf("%v signed is %v, want %v", c[0], got, c[1])
+		}
+	}
+}
+
+// What a table says of an answer: what is counted, what is read and written, and which answers stand in
+// one.
+func costs(t sound.T) {
+	const of = "noise/shape=8x6x4/levels=16/type=uint8/seed=3"
+	classes := map[string]bool{}
+	for name, want := range map[string]bench.Cost{
+		"eigenmap/k=3/tol=5/sigma=70/floor=10/corners=1/plain=1/of=" + of:          {Items: 192, Bytes: 192 + 8*3*192, Unit: "vox"},
+		"eigenmap/k=3/tol=5/sigma=70/floor=10/corners=0/plain=1/radius=3/of=" + of: {Items: 192, Bytes: 192 + 8*3*192, Unit: "vox"},
+		"eigenmap/k=3/tol=5/sigma=70/floor=10/corners=0/plain=1/of=" + of:          {Items: 192, Bytes: 192 + 8*3*192, Unit: "vox"},
+		"eigenmap-patch/k=2/tol=7/alpha=30/beta=4/side=2/of=" + of:                 {Items: 24, Bytes: 192 + 8*2*24, Unit: "patch"},
+		"eigenmap-lanczos/steps=5/alpha=30/beta=4/side=2/start=9/of=" + of:         {Items: 5, Bytes: 192 + 8*(2+5)*24, Unit: "matvec"},
+	} {
+		p := open(t, name)
+		got := Inputs(p.Kind).Cost(name, p)
+		keys, _, _ := strings.Cut(name, "/of=")
+		_, keys, _ = strings.Cut(keys, "/")
+		if got.Items != want.Items || got.Bytes != want.Bytes || got.Unit != want.Unit || !strings.HasPrefix(got.Class, keys+"/") || classes[got.Class] {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+		classes[got.Class] = true
+		if p.Image() != p.Source || len(p.Keys()) == 0 {
+			t.Errorf("%s: keys %v", name, p.Keys())
+		}
+	}
+	for values, want := range map[[2]byte]bool{{7, 7}: true, {7, 8}: false} {
+		p := OfVoxels(grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: 2}, values[0], values[1]), 1, 1e-6, 1, 0, false, false)
+		if said := weak(p, Map{}); (said != "") != want {
+			t.Errorf("values %v are weak: %q", values, said)
 		}
 	}
 }
@@ -796,6 +1169,16 @@ func filesHold(t sound.T) {
 	}
 	if err := WriteMask(io.Discard, ".jpg", flat, mask, ""); err == nil {
 		t.Error("a format that there is not")
+	}
+	for path, want := range map[string]string{"a.NII.GZ": ".nii.gz", "b.nii": ".nii", "c.npy": ".npy", "d.PNG": ".png", "e.gz": "", "f": ""} {
+		if got := Extension(path); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+	for s, want := range map[grid.Shape]bool{{D: 1, H: 1, W: 1 << 16}: true, {D: 1, H: 1, W: 1<<16 + 1}: false, {D: 1, H: 1 << 16, W: 1}: true, {D: 3, H: 1 << 15, W: 1}: false} {
+		if err := WriteMask(io.Discard, ".png", s, make([]bool, s.Voxels()), ""); (err == nil) != want {
+			t.Errorf("a picture of %v: %v", s, err)
+		}
 	}
 }
 
