@@ -208,6 +208,14 @@ func soundOfMeasures() error {
 			return fmt.Errorf("the judgement is not sound: worst of %v: %v, want %v", c.of, got, c.want)
 		}
 	}
+	for _, c := range []struct {
+		of, value float64
+		want      bool
+	}{{1, 2, true}, {1, 1, false}, {2, 1, false}, {0, nan, true}, {inf, nan, true}, {nan, 9, false}, {nan, inf, false}, {nan, nan, false}} {
+		if got := (Measure{Value: c.of}).Below(c.value); got != c.want {
+			return fmt.Errorf("a measure of %v is below %v: %v", c.of, c.value, got)
+		}
+	}
 	if d := beyond([]Measure{{Name: "a", Value: 1, Limit: 1}, {Name: "b", Limit: 1}}); d != nil {
 		return fmt.Errorf("the judgement is not sound: all within: %v", d)
 	}
