@@ -1,8 +1,6 @@
 package ecctest
 
 import (
-	"math"
-	"math/rand/v2"
 	"testing"
 
 	"eccbench/internal/grid"
@@ -35,27 +33,5 @@ func AroundLevels(t testing.TB) (images []*grid.Field) {
 // one seed in three.
 func Drawn(t testing.TB, shape grid.Shape, typ grid.Type, levels uint16, seed uint64) *grid.Field {
 	t.Helper()
-	top := float64(levels) + 1
-	if typ == grid.Uint8 {
-		top = min(top, 256)
-	}
-	lo, step := 0.0, 1+float64(seed%3)/2
-	switch typ {
-	case grid.Int16:
-		lo = -32768
-	case grid.Float32:
-		step /= 3
-	}
-	ladder, err := grid.Affine(lo, step, int64(levels)+1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rng := rand.New(rand.NewPCG(seed, uint64(levels)))
-	return Image(t, shape, typ, ladder, func(int64) float64 {
-		v := math.Floor(rng.Float64() * top)
-		if typ == grid.Float32 {
-			return v / 3
-		}
-		return lo + v
-	})
+	return grids.Drawn(t, shape, typ, levels, seed)
 }
