@@ -21,7 +21,7 @@ import (
 )
 
 // Checks are of the kernels of flood fill and of what carries answers about parts of an image: slabs that are filled, joined and
-// written, shares and what they cost, sets, and images that are shared.
+// written, shares and what they cost, sets, and images that are shared; of what names say of a set; and of the laws.
 func Checks() []sound.Check {
 	return []sound.Check{
 		{Name: "components that grow", Of: func(t sound.T) { componentsGrow(t, 60) }},
@@ -38,6 +38,18 @@ func Checks() []sound.Check {
 		{Name: "shared images", Of: sharedIsAttached},
 		{Name: "laws of wrong numbers", Of: lawsTell},
 		{Name: "images that are filled while they are read", Of: keptIsReadOnce},
+		{Name: "slabs that are filled like voxels", Of: func(t sound.T) { slabsAreFilledLikeVoxels(t, 0, 0.3, 0.8) }},
+		{Name: "pieces that are filled like voxels", Of: func(t sound.T) { piecesAreFilledLikeVoxels(t, 0, 0.3, 0.8) }},
+		{Name: "what is known of solids", Of: solidsAreKnown},
+		{Name: "names of sets", Of: namesAreRead},
+		{Name: "smaller sets", Of: smallerAreNamed},
+		{Name: "thresholds", Of: thresholdsAre},
+		{Name: "views in slabs", Of: viewsAreInSlabs},
+		{Name: "slices that stand upright", Of: slicesStand},
+		{Name: "laws of views", Of: viewsAreHeld},
+		{Name: "a voxel less", Of: oneVoxelLess},
+		{Name: "a cut at a slice", Of: cutIsBounded},
+		{Name: "numbers", Of: numbersAre},
 	}
 }
 
@@ -277,7 +289,7 @@ func sharesAreHeld(t sound.T) {
 // The shares of an image, however it is cut, come to what the whole is, in each convention.
 func sharesAreMerged(t sound.T) {
 	honest := liar{func(*Slab) {}}
-	for _, shape := range []grid.Shape{{D: 9, H: 8, W: 7}, {D: 1, H: 30, W: 9}, {D: 2, H: 5, W: 5}} {
+	for _, shape := range []grid.Shape{{D: 9, H: 9, W: 7}, {D: 1, H: 30, W: 9}, {D: 2, H: 5, W: 5}} {
 		f := spots(t, shape)
 		n := shape.Slices()
 		for _, c := range []ecc.Convention{{}, {Vertices: true}} {

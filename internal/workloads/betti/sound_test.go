@@ -1,9 +1,12 @@
 package betti
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestChecks(t *testing.T) {
-	for _, c := range Checks() {
+	for _, c := range slices.Concat(Checks(), CurvesChecks()) {
 		t.Run(c.Name, func(t *testing.T) { c.Of(t) })
 	}
 }
