@@ -70,6 +70,21 @@ func complexOf(there []bool, h, w int64) *complex {
 	return c
 }
 
+// numbers are those over every field, which are the same.
+func (c *complex) numbers() (n betti.Numbers, err error) {
+	for i, p := range fields() {
+		over, err := c.betti(p)
+		if err != nil {
+			return n, err
+		}
+		if i > 0 && over != n {
+			return n, fmt.Errorf("the numbers are %v over ℤ₂ and %v over the field of %d, but a set in space has no torsion", n, over, p)
+		}
+		n = over
+	}
+	return n, nil
+}
+
 // betti are the numbers over the field of p elements.
 func (c *complex) betti(p int64) (betti.Numbers, error) {
 	var rank [5]int64 // of the boundaries of each dimension

@@ -68,16 +68,11 @@ func (j *job) Do(trace *bench.Trace) error {
 	defer trace.Span("ranks")()
 	s := j.in.Shape()
 	c := newComplex(s.D, s.H, s.W, func(z, y, x int64) bool { return data[(z*s.H+y)*s.W+x] == 0 })
-	for i, p := range fields() {
-		n, err := c.betti(p)
-		if err != nil {
-			return err
-		}
-		if i > 0 && n != j.out {
-			return fmt.Errorf("the numbers are %v over ℤ₂ and %v over the field of %d, but a set in space has no torsion", j.out, n, p)
-		}
-		j.out = n
+	n, err := c.numbers()
+	if err != nil {
+		return err
 	}
+	j.out = n
 	return nil
 }
 

@@ -74,19 +74,9 @@ func TestConventions(t *testing.T) {
 	}
 }
 
-// Chains over a field are what they are over the integers: a square that is glued to itself
-// as a Klein bottle has torsion, which the field of 2 elements sees and the other does not.
-func TestTorsion(t *testing.T) {
-	// One vertex, edges a and b, and one square with boundary 2a, twice the same edge.
-	c := &complex{count: [4]int64{1, 2, 1, 0}}
-	c.boundary[1] = []chain{nil, nil}
-	c.boundary[2] = []chain{{{Row: 0, Times: 2}}}
-	over := func(p int64) int64 { return c.rank(2, p) }
-	if got := over(1<<31 - 1); got != 1 {
-		t.Errorf("rank %d over a large field, want 1", got)
-	}
-	if got := over(2); got != 0 {
-		t.Errorf("rank %d over ℤ₂, want 0", got)
+func TestChecks(t *testing.T) {
+	for _, c := range (Implementation{}).Checks("") {
+		t.Run(c.Name, func(t *testing.T) { c.Of(t) })
 	}
 }
 
