@@ -21,7 +21,79 @@ func (i Implementation) Checks(string) []sound.Check {
 		{Name: "voxels that are alone", Of: func(t sound.T) { thoseAloneAreFound(t, 60) }},
 		{Name: "cells of planes", Of: func(t sound.T) { characteristicsAre(t, 30) }},
 		{Name: "slabs", Of: func(t sound.T) { slabsAdd(t, i, 24) }},
+		{Name: "windows", Of: func(t sound.T) { windowsAdd(t, i, 24) }},
+		{Name: "planes that are read a few at a time", Of: func(t sound.T) { fewAreRead(t, i) }},
 		{Name: "memory", Of: memoryGrows},
+	}
+}
+
+// windowsAdd: windows of any number of planes, of any number of cores, add up to the numbers of an image, whether or
+// not it is in memory.
+func windowsAdd(t sound.T, i Implementation, images int) {
+	rng := rand.New(rand.NewPCG(4, 3))
+	few, err := grid.Affine(0, 1, 12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := range images {
+		side := 5 + int64(k%4)*5
+		shape := grid.Shape{D: 1 + rng.Int64N(side), H: 1 + rng.Int64N(side), W: 1 + rng.Int64N(side)}
+		if k%3 == 0 { // more than a word
+			shape.W += 60
+		}
+		if k%5 == 0 { // 2D
+			shape.D, shape.H = 1, shape.D*shape.H
+		}
+		f := grids.Image(t, shape, grid.Types()[(k+k/4)%4], few, func(int64) float64 { return float64(rng.IntN(10)) })
+		in := &betti.Image{Threshold: float32(rng.IntN(12) - 1), Source: f}
+		want, err := betti.ByFlooding(in, ecc.Convention{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, threads := range []int{1, 2, 3, 7} {
+			for _, planes := range []int64{0, 1, 2, 5} {
+				i.planes = planes
+				if in.Source = f; planes%2 == 1 {
+					in.Source = struct{ grid.Source }{f}
+				}
+				if got := i.numbers(t, in, threads); got != want {
+					t.Fatalf("%v of %v %v not above %v on %d cores, in windows of %d planes, want %v", got, shape, f.Type(), in.Threshold, threads, planes, want)
+				}
+			}
+		}
+	}
+}
+
+// numbers are those of an image on so many cores.
+func (i Implementation) numbers(t sound.T, in *betti.Image, threads int) betti.Numbers {
+	t.Helper()
+	n, err := bench.Answer(i, in, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// fewAreRead: an image that is not in memory is read a few planes at a time, and has the numbers of one that is.
+func fewAreRead(t sound.T, i Implementation) {
+	shape := grid.Shape{D: 5, H: 512, W: 1 << 10} // two planes are as much as is read at a time
+	f, err := grid.Trusted(shape, grid.Uint8, grid.NewBuffer(shape.Voxels()), grid.Identity(grid.Uint8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(5, 3))
+	for range 2000 {
+		f.Data()[rng.IntN(len(f.Data()))] = 1
+	}
+	for _, source := range []grid.Source{f, struct{ grid.Source }{f}} {
+		in := &betti.Image{Source: source}
+		want, err := betti.ByFlooding(in, ecc.Convention{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := i.numbers(t, in, 1); got != want || want.B2 < 100 {
+			t.Errorf("%v, want %v", got, want)
+		}
 	}
 }
 
