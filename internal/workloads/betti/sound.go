@@ -50,6 +50,7 @@ func Checks() []sound.Check {
 		{Name: "a voxel less", Of: oneVoxelLess},
 		{Name: "a cut at a slice", Of: cutIsBounded},
 		{Name: "numbers", Of: numbersAre},
+		{Name: "images that are read in parts", Of: partsAreRead},
 	}
 }
 

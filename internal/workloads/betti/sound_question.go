@@ -9,6 +9,7 @@ import (
 
 	"eccbench/internal/grid"
 	"eccbench/internal/sound"
+	"eccbench/internal/sound/grids"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
 )
@@ -320,5 +321,55 @@ func numbersAre(t sound.T) {
 	}
 	if got, want := Read(nil, counts), (Numbers{0x1001, 0x1001 + 0x10010 - 0x100100, 0x10010}); got != want {
 		t.Errorf("sums %x are %v, want %v", counts, got, want)
+	}
+}
+
+// What is read a part at a time, on several cores, is the image: its set, how many sets do not have each voxel, and
+// what is filled.
+func partsAreRead(t sound.T) {
+	shape := grid.Shape{D: 5, H: 512, W: 1 << 10} // of uint8 two planes are read at a time to be filled, of float32 two to tell sets
+	for _, typ := range []grid.Type{grid.Uint8, grid.Float32} {
+		l, err := grid.Affine(0, 1, 256)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := grids.Image(t, shape, typ, l, func(i int64) float64 { return float64(uint32(i>>5) * 2654435761 >> 24) })
+		in := &Image{f, 100}
+		unread := in.of(struct{ grid.Source }{f})
+		values := f.Floats()
+		m, err := maskOf(unread, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Sets(unread.Source, []float64{30, 100}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sets := grid.NewBuffer(shape.Voxels())
+		if err := s.ReadSlab(sets, 0, shape.D); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range values {
+			beyond := byte(0)
+			if v > 30 {
+				beyond++
+			}
+			if v > 100 {
+				beyond++
+			}
+			if m.inside[i] != (v <= 100) || sets[i] != beyond {
+				t.Fatalf("%v: %v of voxel %d is inside: %v, and in all but %d sets", typ, v, i, m.inside[i], sets[i])
+			}
+		}
+		want, err := ByFlooding(in, ecc.Convention{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := ByFlooding(unread, ecc.Convention{}); err != nil || got != want {
+			t.Errorf("%v: %v (%v), want %v", typ, got, err, want)
+		}
+		if _, err := maskOf(in.of(grids.Unread{Source: f}), false); err == nil {
+			t.Errorf("%v: an image that is not read has a set", typ)
+		}
 	}
 }
