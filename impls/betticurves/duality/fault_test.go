@@ -46,17 +46,6 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 	}
 }
 
-// A program whose voxels descend in a circle says so, and does not go on for ever.
-func TestCirclesEnd(t *testing.T) {
-	faulty := duality.Faulty(duality.Implementation{Counter: extrema.Implementation{}}, duality.Circle, 600)
-	streamed, whole := ecctest.Open(t, "noise/shape=30x20x21/levels=20/type=uint8/seed=3")
-	for _, in := range []grid.Source{streamed, whole} {
-		if c, err := bench.Answer(faulty, in, bench.Conditions{Setting: bench.Setting{Threads: 2}}); err == nil || !strings.Contains(err.Error(), "circle") {
-			t.Errorf("%d changes, %v", len(c), err)
-		}
-	}
-}
-
 // Whatever core comes first, and however many there are, the sums are the same; and a second
 // call, after the first one's output was overwritten, does all of it again.
 func TestAgain(t *testing.T) {

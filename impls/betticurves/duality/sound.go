@@ -1,15 +1,208 @@
 package duality
 
 import (
+	"errors"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
 	"eccbench/internal/sound"
+	"eccbench/internal/sound/grids"
+	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/ecc"
 )
 
-// Checks are of the kernels of every instruction set.
-func (Implementation) Checks(string) []sound.Check {
-	return []sound.Check{{Name: "groups of voxels", Of: func(t sound.T) { groupsAreScanned(t, 36) }}}
+// Checks are of the kernels of every instruction set, of how an image is cut into boxes and what is left of these is
+// joined, and of sums of changes.
+func (i Implementation) Checks(isa string) []sound.Check {
+	return []sound.Check{
+		{Name: "groups of voxels", Of: func(t sound.T) { groupsAreScanned(t, 36) }},
+		{Name: "boxes", Of: func(t sound.T) { boxesAreJoined(t, i, isa, 30) }},
+		{Name: "ways in a circle", Of: func(t sound.T) { circlesEnd(t, i, isa) }},
+		{Name: "cuts", Of: cutsShareEnds},
+		{Name: "events in order", Of: eventsAreSorted},
+		{Name: "changes by key", Of: changesAdd},
+		{Name: "joins that are too many", Of: tooManyAreTold},
+	}
+}
+
+// drawn is an image of a random shape, of each of some types and ladders in turn: levels are keys of 8, 16 or 32 bits,
+// with a table of them or without. Few values make flats.
+func drawn(t sound.T, rng *rand.Rand, k int) *grid.Field {
+	few := func(n int64) grid.Ladder {
+		l, err := grid.Affine(0, 1, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	kinds := []struct {
+		typ    grid.Type
+		ladder grid.Ladder
+		least  float64 // values are one of some from there on, or of some up to the other
+		most   float64
+	}{
+		{grid.Uint8, few(9), 0, 8}, {grid.Uint8, grid.Identity(grid.Uint8), 0, 255}, {grid.Uint16, few(255), 0, 254}, {grid.Float32, few(256), 0, 255},
+		{grid.Int16, grid.Identity(grid.Int16), -1 << 15, 1<<15 - 1}, {grid.Uint16, grid.Identity(grid.Uint16), 0, 1<<16 - 1}, {grid.Float32, few(1<<16 - 1), 0, 1<<16 - 2},
+		{grid.Float32, few(1 << 16), 0, 1<<16 - 1}, {grid.Float32, few(1<<16 + 1), 0, 1 << 16}, {grid.Float32, grid.Identity(grid.Float32), -2, 1 << 24},
+	}
+	kind := kinds[k%len(kinds)]
+	side := func() int64 { return 1 + rng.Int64N(11) }
+	shape := grid.Shape{D: side(), H: side(), W: side()}
+	switch rng.IntN(4) {
+	case 0: // more than a word
+		shape.W += 60
+	case 1: // 2D
+		shape.D, shape.H = 1, 3*shape.H
+	}
+	return grids.Image(t, shape, kind.typ, kind.ladder, func(int64) float64 {
+		if v := float64(rng.IntN(4)); rng.IntN(3) > 0 {
+			return kind.least + v
+		} else {
+			return kind.most - v
+		}
+	})
+}
+
+// boxesAreJoined: an image that is cut into boxes, whatever their size, has the curves that unions of all its voxels
+// and its fingerprint tell, on any number of cores, in memory and not.
+func boxesAreJoined(t sound.T, i Implementation, isa string, images int) {
+	rng := rand.New(rand.NewPCG(4, 3))
+	law := betti.Unions(ecc.Convention{})
+	for k := range images {
+		f := drawn(t, rng, k)
+		var want betti.Curves
+		for n, box := range []int64{0, 8, 27, 64, 500} {
+			for threads := 1; threads < 4; threads++ {
+				var in grid.Source = f
+				if threads == 2 {
+					in = struct{ grid.Source }{f}
+				}
+				i.box = box
+				got, err := bench.Answer(i, in, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads, ISA: isa}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n == 0 && threads == 1 {
+					want = got
+					if d, err := law.Check(f, got, nil); d != nil || err != nil {
+						t.Fatalf("%v %v %v: %v (%v)", f.Shape(), f.Type(), f.Ladder(), d, err)
+					}
+				}
+				if !slices.Equal(got, want) {
+					t.Fatalf("%v %v %v in boxes of %d on %d cores: %v, want %v", f.Shape(), f.Type(), f.Ladder(), box, threads, got, want)
+				}
+			}
+		}
+	}
+}
+
+// circlesEnd: a program whose voxels descend in a circle says so, and does not go on for ever.
+func circlesEnd(t sound.T, i Implementation, isa string) {
+	rng := rand.New(rand.NewPCG(5, 3))
+	f := grids.Image(t, grid.Shape{D: 9, H: 10, W: 11}, grid.Uint8, grid.Identity(grid.Uint8), func(int64) float64 { return float64(rng.IntN(20)) })
+	i.fault = Circle
+	for _, in := range []grid.Source{f, struct{ grid.Source }{f}} {
+		if c, err := bench.Answer(i, in, bench.Conditions{Setting: bench.Setting{Threads: 2, ISA: isa}}); !errors.Is(err, errCircle) {
+			t.Errorf("%d changes, %v", len(c), err)
+		}
+	}
+}
+
+// Pieces of a side share their ends, are of at most so many, which the longest is said to have, and of each two
+// neighbours could not be one.
+func cutsShareEnds(t sound.T) {
+	for side := int64(1); side < 40; side++ {
+		for most := int64(2); most < 12; most++ {
+			at, longest := cuts(side, most)
+			n, is := len(at)-1, int64(0)
+			for k := range n {
+				is = max(is, at[k+1]-at[k]+1)
+			}
+			if at[0] != 0 || at[n] != side-1 || !slices.IsSorted(at) || is != longest || longest > max(most, 1) || n > 1 && int64(n-1)*(most-1) >= side-1 {
+				t.Errorf("a side of %d in pieces of at most %d: cut at %v, the longest of %d", side, most, at, longest)
+			}
+		}
+	}
+}
+
+// Events come in the order of their keys, and none is lost, however many there are and wherever their keys differ.
+func eventsAreSorted(t sound.T) {
+	rng := rand.New(rand.NewPCG(6, 3))
+	var spare []event
+	for _, n := range []int{0, 1, 2, 63, 64, 65, 1000} {
+		for _, mask := range []uint32{0, 0xff, 0xff00, 0xff0000, 0xff000000, 0x00ffff00, 0xff0000ff, 0x80000001, 0xffffffff} {
+			events, key := make([]event, n), make([]uint32, n)
+			for i := range events {
+				key[i] = rng.Uint32()&mask | 0x5a5a5a5a&^mask
+				events[i] = event{key[i], int32(i), int32(^i)}
+			}
+			spare = sorted(events, spare)
+			seen := make([]bool, n)
+			for i, e := range events {
+				if i > 0 && events[i-1].key > e.key || seen[e.a] || key[e.a] != e.key || e.b != ^e.a {
+					t.Fatalf("%d events whose keys differ in %x: %v after %v", n, mask, e, events[max(i, 1)-1])
+				}
+				seen[e.a] = true
+			}
+		}
+	}
+}
+
+// Sums are of what was added for each key, by any of several, and keys from the last level on are of none.
+func changesAdd(t sound.T) {
+	rng := rand.New(rand.NewPCG(7, 3))
+	const levels = 20
+	for _, tabled := range []bool{true, false} {
+		for n := range 20 {
+			of := [2]tally{newTally(layout{levels: levels, tabled: tabled}), newTally(layout{levels: levels, tabled: tabled})}
+			of[0].add(3, 1)
+			of[0].clear()
+			sum := [levels + 1]int64{}
+			for range n * n {
+				key, change := rng.Uint32N(levels+1), int64(1)
+				if rng.IntN(1+n%4) > 0 {
+					change = -1
+				}
+				of[rng.IntN(2)].add(key, change)
+				sum[key] += change
+			}
+			of[0].take(&of[1])
+			want := ecc.VCEC{}
+			for level, change := range sum[:levels] {
+				if change != 0 {
+					want = append(want, ecc.Step{Level: int64(level), Change: change})
+				}
+			}
+			if got := of[0].changes(levels, 0); !slices.Equal(got, want) {
+				t.Errorf("a table %v: %v, want %v", tabled, got, want)
+			}
+		}
+	}
+}
+
+// More components of boxes, more edges or more minima of a layer than numbers of 32 bits tell apart are refused, before there is room
+// for them; and boxes that have different minima of a layer.
+func tooManyAreTold(t sound.T) {
+	const boxes, each = 1 << 15, 1 << 16
+	j := &job[uint8]{common: &common{layout: layout{cuts: [3][]int64{{0, 1}, {0, 1}, make([]int64, boxes+1)}}}}
+	other := []minimum{{0, 0}} // which no part has, so that nothing is joined
+	for name, p := range map[string]part{
+		"components": {nodes: each + 1, shared: [6][]minimum{5: other}},
+		"edges":      {edges: make([]edge, each), shared: [6][]minimum{5: other}},
+		"minima":     {shared: [6][]minimum{5: make([]minimum, each)}},
+	} {
+		for _, around := range []bool{false, true} {
+			if _, err := j.graph(slices.Repeat([]part{p}, boxes), around); err == nil || !strings.Contains(err.Error(), "want at most 2147483647") {
+				t.Errorf("%s, around %v: %v", name, around, err)
+			}
+		}
+		if _, err := j.graph([]part{p, {}}, false); err == nil || !strings.Contains(err.Error(), "minima of one layer") {
+			t.Errorf("%s of one of two boxes: %v", name, err)
+		}
+	}
 }
 
 // Every instruction set finds what the portable code does, of bits at random: few of them, so
