@@ -1,6 +1,7 @@
 package duality
 
 import (
+	"errors"
 	"math/rand/v2"
 
 	"eccbench/internal/bench"
@@ -74,7 +75,8 @@ func (i Implementation) numbers(t sound.T, in *betti.Image, threads int) betti.N
 	return n
 }
 
-// fewAreRead: an image that is not in memory is read a few planes at a time, and has the numbers of one that is.
+// fewAreRead: an image that is not in memory is read a few planes at a time, and has the numbers of one that is; one
+// that cannot be read has none.
 func fewAreRead(t sound.T, i Implementation) {
 	shape := grid.Shape{D: 5, H: 512, W: 1 << 10} // two planes are as much as is read at a time
 	f, err := grid.Trusted(shape, grid.Uint8, grid.NewBuffer(shape.Voxels()), grid.Identity(grid.Uint8))
@@ -94,6 +96,13 @@ func fewAreRead(t sound.T, i Implementation) {
 		if got := i.numbers(t, in, 1); got != want || want.B2 < 100 {
 			t.Errorf("%v, want %v", got, want)
 		}
+	}
+	unread := &betti.Image{Source: grids.Unread{Source: f}}
+	if n, err := bench.Answer(i, unread, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 2}}); !errors.Is(err, grids.ErrUnread) {
+		t.Errorf("%v of an image that is not read (%v)", n, err)
+	}
+	if _, err := i.Slab(betti.Piece{Image: unread}, 2); !errors.Is(err, grids.ErrUnread) {
+		t.Errorf("a piece that is not read has components (%v)", err)
 	}
 }
 

@@ -20,6 +20,7 @@ func (i Implementation) Checks(isa string) []sound.Check {
 	return []sound.Check{
 		{Name: "groups of voxels", Of: func(t sound.T) { groupsAreScanned(t, 36) }},
 		{Name: "boxes", Of: func(t sound.T) { boxesAreJoined(t, i, isa, 30) }},
+		{Name: "images that are not read", Of: func(t sound.T) { failuresEnd(t, i, isa) }},
 		{Name: "ways in a circle", Of: func(t sound.T) { circlesEnd(t, i, isa) }},
 		{Name: "cuts", Of: cutsShareEnds},
 		{Name: "events in order", Of: eventsAreSorted},
@@ -95,6 +96,24 @@ func boxesAreJoined(t sound.T, i Implementation, isa string, images int) {
 					t.Fatalf("%v %v %v in boxes of %d on %d cores: %v, want %v", f.Shape(), f.Type(), f.Ladder(), box, threads, got, want)
 				}
 			}
+		}
+	}
+}
+
+// failuresEnd: who cannot read an image, or is not told its Euler characteristic, has no curves of it.
+func failuresEnd(t sound.T, i Implementation, isa string) {
+	f := grids.Image(t, grid.Shape{D: 5, H: 6, W: 7}, grid.Uint8, grid.Identity(grid.Uint8), func(at int64) float64 { return float64(at) })
+	c := bench.Conditions{Setting: bench.Setting{Threads: 2, ISA: isa}}
+	failing := i
+	failing.Counter = bench.Asking(func(grid.Source) (ecc.VCEC, error) { return nil, grids.ErrUnread })
+	silent := i
+	silent.Counter = bench.Asking(func(grid.Source) (ecc.VCEC, error) { return ecc.VCEC{}, nil })
+	for what, of := range map[string]struct {
+		by Implementation
+		in grid.Source
+	}{"an image that is not read": {i, grids.Unread{Source: f}}, "planes that are not read": {silent, grids.Unread{Source: f}}, "no characteristic": {failing, f}} {
+		if got, err := bench.Answer(of.by, of.in, c); !errors.Is(err, grids.ErrUnread) {
+			t.Errorf("%s: %d changes (%v)", what, len(got), err)
 		}
 	}
 }
