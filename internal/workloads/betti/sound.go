@@ -32,6 +32,7 @@ func Checks() []sound.Check {
 		{Name: "slabs that are unlike", Of: slabsAreUnlike},
 		{Name: "shares that lie", Of: sharesAreHeld},
 		{Name: "shares that are merged", Of: sharesAreMerged},
+		{Name: "shares of several pieces", Of: sharesAreChained},
 		{Name: "costs of shares", Of: shareCosts},
 		{Name: "sets of an image", Of: setsShow},
 		{Name: "views that there are not", Of: viewsAreRefused},
@@ -50,7 +51,9 @@ func Checks() []sound.Check {
 		{Name: "a voxel less", Of: oneVoxelLess},
 		{Name: "a cut at a slice", Of: cutIsBounded},
 		{Name: "numbers", Of: numbersAre},
+		{Name: "numbers in conventions", Of: numbersAreTurned},
 		{Name: "images that are read in parts", Of: partsAreRead},
+		{Name: "images that are not read", Of: unreadIsTold},
 	}
 }
 
@@ -342,6 +345,55 @@ func sharesAreMerged(t sound.T) {
 	if _, d := m.Numbers([]int64{2}, false, false); d == nil {
 		t.Error("what is filled is another number")
 	}
+}
+
+// The pieces of a share come to what it is in one piece, said and filled; and who fails, of the first piece or of
+// another, has said so.
+func sharesAreChained(t sound.T) {
+	for _, shape := range []grid.Shape{{D: 9, H: 7, W: 8}, {D: 1, H: 20, W: 9}, {D: 5, H: 5, W: 4}} {
+		in, err := Sets(spots(t, shape), []float64{170, 60}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := shape.Slices()
+		for _, c := range []ecc.Convention{{}, {Vertices: true}} {
+			for _, of := range []grid.Span{{Lo: 0, Hi: n}, {Lo: 0, Hi: 1}, {Lo: 0, Hi: n - 1}, {Lo: 1, Hi: n}, {Lo: 2, Hi: n - 2}} {
+				want, said := shareOf(t, in, liar{func(*Slab) {}}, c, of)
+				if said != "" {
+					t.Errorf("%v, %v: %s", shape, of, said)
+				}
+				for fails := -1; fails < 4; fails++ {
+					by := failing{new(int), fails}
+					s := &Share{by: by, c: c, flat: shape.D == 1, cores: 2, whole: n, begins: of.Lo == 0, next: max(0, of.Lo-1)}
+					err := grid.EachPiece(in, of, 2, false, s.see)
+					if slabs := *by.slabs; fails >= 0 && slabs > fails {
+						if !errors.Is(err, errFailing) {
+							t.Errorf("%v, %v: slab %d of %d fails: %v", shape, of, fails, slabs, err)
+						}
+						continue
+					}
+					if err != nil || !reflect.DeepEqual(s.Slabs, want.Slabs) || !reflect.DeepEqual(s.filled, want.Slabs) {
+						t.Errorf("%v, %v, %+v in pieces: %+v, filled %+v, want %+v (%v)", shape, of, c, s.Slabs, s.filled, want.Slabs, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// failing tells of slabs up to one.
+type failing struct {
+	slabs *int
+	at    int
+}
+
+var errFailing = errors.New("no more slabs")
+
+func (f failing) Slab(p Piece, threads int) (Slab, error) {
+	if *f.slabs++; *f.slabs == f.at+1 {
+		return Slab{}, errFailing
+	}
+	return floodSlab(p, threads)
 }
 
 // vast is of a shape and levels alone.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
@@ -25,7 +26,7 @@ func open(t sound.T, name string) *Image {
 
 // What is known of solids of every shape is what fills them.
 func solidsAreKnown(t sound.T) {
-	list := []string{"sponge/shape=3x3x3", "sponge/shape=9x9x9", "sponge/shape=27x27x27", "sponge/shape=27x27", "sponge/shape=3x3", "sponge/shape=1x1"}
+	list := []string{"sponge/shape=3x3x3", "sponge/shape=9x9x9", "sponge/shape=27x27x27", "sponge/shape=27x27", "sponge/shape=3x3", "sponge/shape=1x1", "drills/shape=45x45x3/count=12"}
 	for i := range 40 {
 		rng := rand.New(rand.NewPCG(uint64(i), 3))
 		side := func() int64 { return 1 + rng.Int64N(9) }
@@ -37,7 +38,7 @@ func solidsAreKnown(t sound.T) {
 			list = append(list, fmt.Sprintf("drills/shape=%v/count=3", s), fmt.Sprintf("cavities/shape=%v/count=2", grid.Shape{D: s.D + 2, H: s.H, W: s.W}))
 		}
 	}
-	for _, s := range []grid.Shape{{D: 2, H: 5, W: 4}, {D: 4, H: 3, W: 5}, {D: 6, H: 4, W: 1}, {D: 8, H: 1, W: 3}} {
+	for _, s := range []grid.Shape{{D: 2, H: 5, W: 4}, {D: 4, H: 3, W: 5}, {D: 6, H: 4, W: 1}, {D: 8, H: 1, W: 3}, {D: 12, H: 3, W: 2}} {
 		for roll := range s.D - 1 {
 			list = append(list, fmt.Sprintf("serpent/shape=%v/roll=%d", s, 1+roll))
 		}
@@ -53,7 +54,7 @@ func solidsAreKnown(t sound.T) {
 			t.Errorf("%s: known to be %v, %v; filled %v", name, got, ok, want)
 		}
 	}
-	for _, name := range []string{"betti/at=0/of=serpent/shape=9x9x9/type=uint8/roll=2", "betti/at=0/of=sponge/shape=9x9x8/type=uint8", "betti/at=3/of=noise/shape=9x9x9/type=uint8"} {
+	for _, name := range []string{"betti/at=0/of=serpent/shape=9x9x9/type=uint8/roll=2", "betti/at=0/of=sponge/shape=9x9x8/type=uint8", "betti/at=0/of=sponge/shape=8x8x8/type=uint8", "betti/at=0/of=serpent/shape=3x3x4/type=uint8/repeat=2", "betti/at=3/of=noise/shape=9x9x9/type=uint8"} {
 		if n, ok := known(name, open(t, name)); ok {
 			t.Errorf("%s: known to be %v", name, n)
 		}
@@ -371,5 +372,94 @@ func partsAreRead(t sound.T) {
 		if _, err := maskOf(in.of(grids.Unread{Source: f}), false); err == nil {
 			t.Errorf("%v: an image that is not read has a set", typ)
 		}
+	}
+}
+
+// Numbers of views, turned back, are what fills the image's own set in each convention; what was overwritten stays
+// so, and who fails has said so.
+func numbersAreTurned(t sound.T) {
+	asked := func(c ecc.Convention, answer ask) bench.Workload[*Image, Numbers] {
+		return InConvention(Workload(bench.Asking(answer)), c)
+	}
+	for _, f := range fewLevels(t) {
+		for at := -1; at <= 6; at++ {
+			in := &Image{f, float32(at)}
+			for _, c := range everyConvention() {
+				want, err := ByFlooding(in, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				w := asked(c, func(view *Image) (Numbers, error) { return ByFlooding(view, ecc.Convention{}) })
+				if got, err := bench.Answer(w.Impls[0], in, bench.Conditions{}); err != nil || got != want {
+					t.Errorf("%v at %d, %+v: %v (%v), want %v", f.Shape(), at, c, got, err, want)
+				}
+				w = asked(c, func(*Image) (Numbers, error) { return Poisoned, nil })
+				if got, err := bench.Answer(w.Impls[0], in, bench.Conditions{}); err != nil || got != Poisoned {
+					t.Errorf("%+v: %v of what was overwritten (%v)", c, got, err)
+				}
+				w = asked(c, func(*Image) (Numbers, error) { return Numbers{}, grids.ErrUnread })
+				if got, err := bench.Answer(w.Impls[0], in, bench.Conditions{}); !errors.Is(err, grids.ErrUnread) {
+					t.Errorf("%+v: %v of who fails (%v)", c, got, err)
+				}
+				if c == (ecc.Convention{}) {
+					continue
+				}
+				for wrong := range int64(2) { // it is the only law
+					out := want
+					out.B1 += wrong
+					if d, err := w.Policy.Laws[0].Check(in, out, nil); err != nil || (d == nil) != (wrong == 0) {
+						t.Errorf("%v at %d, %+v, wrong by %d: %v (%v)", f.Shape(), at, c, wrong, d, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// What cannot be read, the first time or again, is told by all that reads it, and slices that there are not are
+// not read.
+func unreadIsTold(t sound.T) {
+	f := spots(t, grid.Shape{D: 5, H: 6, W: 7})
+	in := &Image{grids.Unread{Source: f}, 100}
+	views := map[string]grid.Source{
+		"binary": in.Binary(), "complement": in.complement().Source, "doubled": doubled{in.Source}, "extruded": extruded{grids.Unread{Source: spots(t, grid.Shape{D: 1, H: 6, W: 7})}, 3},
+		"without": without{in.Binary(), 0}, "keeping": Keeping(in, ecc.Convention{}),
+	}
+	for _, typ := range grid.Types() {
+		s, err := Sets(grids.Unread{Source: grids.Image(t, f.Shape(), typ, grid.Identity(typ), func(int64) float64 { return 0 })}, []float64{1}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		views["sets of "+typ.String()] = s
+	}
+	for name, v := range views {
+		size := grid.SliceBytes(v)
+		if err := v.ReadSlab(grid.NewBuffer(2*size), 0, 2); !errors.Is(err, grids.ErrUnread) {
+			t.Errorf("%s of an image that is not read: %v", name, err)
+		}
+	}
+	whole := &Image{f, 100}
+	for name, v := range map[string]grid.Source{"binary": whole.Binary(), "doubled": doubled{f}, "extruded": extruded{spots(t, grid.Shape{D: 1, H: 6, W: 7}), 3}} {
+		n, size := v.Shape().Slices(), grid.SliceBytes(v)
+		for _, slab := range [][3]int64{{0, n + 1, n + 1}, {0, 2, 1}, {-1, 1, 2}} {
+			if v.ReadSlab(grid.NewBuffer(slab[2]*size), slab[0], slab[1]) == nil {
+				t.Errorf("%s: slices %d to %d of %d are read into room for %d", name, slab[0], slab[1], n, slab[2])
+			}
+		}
+	}
+	if (without{(&Image{f, -1}).Binary(), 3}).ReadSlab(grid.NewBuffer(f.Shape().Voxels()), 0, 5) == nil {
+		t.Error("a voxel that is not in the set is taken out of it")
+	}
+	for _, vertices := range []bool{false, true} {
+		for _, ends := range [][2]bool{{false, true}, {true, false}} {
+			for _, source := range []grid.Source{in.Source, &readOnce{f, make([]bool, 5)}} { // planes at ends are read again
+				if _, err := Unlike(Piece{Image: in.of(source), Vertices: vertices, Ends: ends}, Slab{}, 2); err == nil {
+					t.Errorf("%T, ends %v: a piece that is not read has components", source, ends)
+				}
+			}
+		}
+	}
+	if Keeping(whole, ecc.Convention{}).Source != grid.Source(f) {
+		t.Error("an image in memory is kept")
 	}
 }

@@ -22,7 +22,7 @@ func Checks() []sound.Check {
 		{Name: "boxes of the usual size", Of: usualBoxesAreJoined},
 		{Name: "levels of an image", Of: levelsAreListed},
 		{Name: "sums by level", Of: sumsAre},
-		{Name: "images that are not read", Of: unreadIsTold},
+		{Name: "boxes that are not read", Of: unreadIsTold},
 		{Name: "more nodes than numbers", Of: tooManyNodesAreTold},
 		{Name: "order of edges", Of: edgesAreSorted},
 	}
