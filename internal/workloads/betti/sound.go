@@ -130,6 +130,9 @@ func slabsAreJoined(t sound.T, times int) {
 		n := 1 + rng.IntN(5)
 		var slabs []Slab
 		at := [2]int{-1, -1}
+		if rng.IntN(2) == 0 { // the first one shares a slice, too
+			at = [2]int{rng.IntN(12), rng.IntN(3)}
+		}
 		for i := range n {
 			next := [2]int{rng.IntN(12), rng.IntN(3)}
 			if i == n-1 && rng.IntN(2) == 0 {
@@ -347,8 +350,8 @@ func sharesAreMerged(t sound.T) {
 	}
 }
 
-// The pieces of a share come to what it is in one piece, said and filled; and who fails, of the first piece or of
-// another, has said so.
+// The pieces of a share come to what it is in one piece, said and filled; who fails, of the first piece or of
+// another, has said so, and who says that pieces have other components in the slice that they share is told.
 func sharesAreChained(t sound.T) {
 	for _, shape := range []grid.Shape{{D: 9, H: 7, W: 8}, {D: 1, H: 20, W: 9}, {D: 5, H: 5, W: 4}} {
 		in, err := Sets(spots(t, shape), []float64{170, 60}, false)
@@ -361,6 +364,15 @@ func sharesAreChained(t sound.T) {
 				want, said := shareOf(t, in, liar{func(*Slab) {}}, c, of)
 				if said != "" {
 					t.Errorf("%v, %v: %s", shape, of, said)
+				}
+				more := liar{func(s *Slab) { s.Set.Last, s.Rest.Last = append(s.Set.Last, outsideNumber), append(s.Rest.Last, outsideNumber) }}
+				s := &Share{by: more, c: c, flat: shape.D == 1, cores: 2, whole: n, begins: of.Lo == 0, next: max(0, of.Lo-1)}
+				pieces := 0
+				if err := grid.EachPiece(in, of, 2, false, func(piece *grid.Field, times int64) error {
+					pieces += int(max(0, times))
+					return s.see(piece, times)
+				}); errors.Is(err, errShared) != (pieces > 1) {
+					t.Errorf("%v, %v: %d pieces, of which one has more components than the next: %v", shape, of, pieces, err)
 				}
 				for fails := -1; fails < 4; fails++ {
 					by := failing{new(int), fails}

@@ -30,6 +30,7 @@ func CurvesChecks() []sound.Check {
 		sound.Check{Name: "curves in bytes", Of: curvesAreWritten},
 		sound.Check{Name: "curves in conventions", Of: curvesAreTurned},
 		sound.Check{Name: "laws of wrong curves", Of: curvesLawsTell},
+		sound.Check{Name: "changes of a number", Of: unlikeIsTold},
 		sound.Check{Name: "lines of curves", Of: linesAre},
 	)
 }
@@ -206,15 +207,17 @@ func curvesAreTurned(t sound.T) {
 // Laws know right curves and tell wrong ones: unions in order whatever is wrong, of each number at each level; the
 // others where they look. They say nothing of an image that is not read, nor where nothing else is answered.
 func curvesLawsTell(t sound.T) {
+	// Every value is a level, and voxels are on the first one and on the last.
 	identity := func(f *grid.Field) grid.Source {
-		g, err := grid.Trusted(f.Shape(), f.Type(), f.Data(), grid.Identity(f.Type()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return g
+		return grids.Image(t, f.Shape(), grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 {
+			if v := f.Data()[i]; v < 5 {
+				return float64(v)
+			}
+			return 255
+		})
 	}
 	images := fewLevels(t)
-	for _, in := range []grid.Source{images[0], images[5], images[6], identity(images[1])} {
+	for _, in := range []grid.Source{images[0], images[6], identity(images[5])} {
 		for _, c := range everyConvention() {
 			right, err := filledCurves(in, c)
 			if err != nil {
@@ -242,8 +245,12 @@ func curvesLawsTell(t sound.T) {
 					if !looks {
 						continue
 					}
-					if d, err := l.Check(in, wrong, answer); (d == nil || err != nil) && !errors.Is(err, verify.ErrNotApplicable) {
+					d, err := l.Check(in, wrong, answer)
+					if (d == nil || err != nil) && !errors.Is(err, verify.ErrNotApplicable) {
 						t.Errorf("%v, %+v, %s of %s: %v, %v", in.Shape(), c, l.Name, what, d, err)
+					}
+					if d != nil && strings.HasPrefix(what, "levels: ") && !strings.HasPrefix(d.Where, "change ") {
+						t.Errorf("%v, %+v, %s of %s: %v", in.Shape(), c, l.Name, what, d)
 					}
 				}
 			}
@@ -276,6 +283,39 @@ func curvesLawsTell(t sound.T) {
 	}
 }
 
+// A number that changes otherwise than it should is told at the first level where it does, of those that it should
+// change at and of others.
+func unlikeIsTold(t sound.T) {
+	in := fewLevels(t)[0]
+	number := func(n Numbers) int64 { return n.B1 }
+	out := func(steps ...unions.Step) (c Curves) {
+		for _, s := range steps {
+			c = append(c, Change{s.Level, Numbers{B0: 9, B1: s.Change}})
+		}
+		return c
+	}
+	right := []unions.Step{{Level: 0, Change: 2}, {Level: 2, Change: -1}, {Level: 5, Change: 4}}
+	for _, c := range []struct {
+		got  Curves
+		said string
+	}{
+		{out(right...), ""}, {out(unions.Step{Level: 0, Change: 2}, unions.Step{Level: 1}, unions.Step{Level: 2, Change: -1}, unions.Step{Level: 5, Change: 4}), ""},
+		{out(right[1:]...), "level 0 (value 0): a change of +2, a change of +0"}, {out(right[0], right[2]), "level 2 (value 2): a change of -1, a change of +0"},
+		{out(right[:2]...), "level 5 (value 5): a change of +4, a change of +0"}, {nil, "level 0 (value 0): a change of +2, a change of +0"},
+		{out(right[0], unions.Step{Level: 1, Change: 3}), "level 1 (value 1): a change of +0, a change of +3"},
+		{out(right[0], right[1], unions.Step{Level: 5, Change: 3}), "level 5 (value 5): a change of +4, a change of +3"},
+		{out(right[0], right[1], right[2], unions.Step{Level: 6, Change: 3}), "level 6: a change of +0, a change of +3"},
+	} {
+		said := ""
+		if d := unlike(in, "b1", right, c.got, number); d != nil {
+			said = strings.TrimPrefix(d.Where, "b1 at ") + ": " + d.Want + ", " + d.Got
+		}
+		if said != c.said {
+			t.Errorf("%v: %q, want %q", c.got, said, c.said)
+		}
+	}
+}
+
 // wrongCurves differ from right ones in a number or two at one of so many levels, or in levels.
 func wrongCurves(right Curves, levels int64) map[string]Curves {
 	list := map[string]Curves{}
@@ -293,7 +333,7 @@ func wrongCurves(right Curves, levels int64) map[string]Curves {
 			list[fmt.Sprintf("%schange %d by %v alone, %d", place, i, by, k)] = wrong
 		}
 		list[fmt.Sprintf("no change %d alone", i)] = slices.Delete(slices.Clone(right), i, i+1)
-		list[fmt.Sprintf("change %d twice", i)] = slices.Insert(slices.Clone(right), i, right[i])
+		list[fmt.Sprintf("levels: change %d twice", i)] = slices.Insert(slices.Clone(right), i, right[i])
 		if level := right[i].Level + 1; level < levels && (i+1 == len(right) || right[i+1].Level > level) {
 			wrong := slices.Clone(right)
 			wrong[i].Level = level
@@ -301,8 +341,8 @@ func wrongCurves(right Curves, levels int64) map[string]Curves {
 		}
 	}
 	nothing := Numbers{1, 1, 0}
-	list["a change below all levels"] = append(Curves{{-1, nothing}}, right...)
-	list["a change above all levels"] = append(slices.Clone(right), Change{levels, nothing})
+	list["levels: a change below all"] = append(Curves{{-1, nothing}}, right...)
+	list["levels: a change above all"] = append(slices.Clone(right), Change{levels, nothing})
 	return list
 }
 

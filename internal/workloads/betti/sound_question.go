@@ -218,7 +218,7 @@ func viewsAreHeld(t sound.T) {
 	}
 }
 
-// The slices of a 3D image can be stood upright, and a 2D one has none.
+// The slices of a 3D image can be stood upright, and a 2D one has none, but can be three planes.
 func slicesStand(t sound.T) {
 	in := open(t, Spell(middle, "noise/shape=5x4x7/type=uint8"))
 	v, err := upright(in.Source)
@@ -238,8 +238,15 @@ func slicesStand(t sound.T) {
 			t.Errorf("turned %d times it is the same: %v", i+1, same)
 		}
 	}
-	if v, err := upright(open(t, Spell(middle, "noise/shape=5x4/type=uint8")).Source); !errors.Is(err, verify.ErrNotApplicable) {
+	flat := open(t, Spell(middle, "noise/shape=5x4/type=uint8")).Source
+	if v, err := upright(flat); !errors.Is(err, verify.ErrNotApplicable) {
 		t.Errorf("of one slice: %v (%v)", v, err)
+	}
+	if v, err := planes(flat); err != nil || v.Shape() != (grid.Shape{D: 3, H: 4, W: 5}) {
+		t.Errorf("planes of one slice: %v (%v)", v, err)
+	}
+	if v, err := planes(in.Source); !errors.Is(err, verify.ErrNotApplicable) {
+		t.Errorf("planes of several slices: %v (%v)", v, err)
 	}
 }
 
