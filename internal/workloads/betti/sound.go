@@ -50,6 +50,7 @@ func Checks() []sound.Check {
 		{Name: "laws of views", Of: viewsAreHeld},
 		{Name: "a voxel less", Of: oneVoxelLess},
 		{Name: "a cut at a slice", Of: cutIsBounded},
+		{Name: "estimates of laws", Of: estimatesGrow},
 		{Name: "numbers", Of: numbersAre},
 		{Name: "numbers in conventions", Of: numbersAreTurned},
 		{Name: "images that are read in parts", Of: partsAreRead},
@@ -365,7 +366,9 @@ func sharesAreChained(t sound.T) {
 				if said != "" {
 					t.Errorf("%v, %v: %s", shape, of, said)
 				}
-				more := liar{func(s *Slab) { s.Set.Last, s.Rest.Last = append(s.Set.Last, outsideNumber), append(s.Rest.Last, outsideNumber) }}
+				more := liar{func(s *Slab) {
+					s.Set.Last, s.Rest.Last = append(s.Set.Last, outsideNumber), append(s.Rest.Last, outsideNumber)
+				}}
 				s := &Share{by: more, c: c, flat: shape.D == 1, cores: 2, whole: n, begins: of.Lo == 0, next: max(0, of.Lo-1)}
 				pieces := 0
 				if err := grid.EachPiece(in, of, 2, false, func(piece *grid.Field, times int64) error {

@@ -135,8 +135,11 @@ func curvesAgree(t sound.T) {
 			t.Errorf("%v: %v, want %s", got, d, what)
 		}
 	}
-	if d := sameCurves(s, want, want); d != nil {
-		t.Error(d)
+	nothing := slices.Insert(slices.Clone(want), 1, Change{Level: 2}) // which is no change
+	for _, both := range [][2]Curves{{want, want}, {want, nothing}, {nothing, want}} {
+		if d := sameCurves(s, both[0], both[1]); d != nil {
+			t.Errorf("%v, not %v: %v", both[1], both[0], d)
+		}
 	}
 	if fmt.Sprint(want.Euler()) != "[{1 2} {3 2}]" || want.At(2) != (Numbers{1, 2, 3}) || want.At(3) != (Numbers{1, 0, 3}) || want.from(2) != (Numbers{0, -2, 0}) {
 		t.Errorf("%v", want.Euler())

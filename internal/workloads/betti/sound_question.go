@@ -470,3 +470,12 @@ func unreadIsTold(t sound.T) {
 		t.Error("an image in memory is kept")
 	}
 }
+
+// Reductions are of small images, by one core.
+func estimatesGrow(t sound.T) {
+	of := func(voxels int64) grid.Source {
+		return vast{shape: grid.Shape{D: voxels >> 16, H: 1 << 8, W: 1 << 8}, ladder: grid.Identity(grid.Uint8)}
+	}
+	verify.EstimatesGrow(t, laws, func(voxels int64) *Image { return &Image{Source: of(voxels)} }, "reductions of the complex of cells")
+	verify.EstimatesGrow(t, curvesLaws, of)
+}

@@ -5,10 +5,8 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -342,40 +340,11 @@ func lawsContradict(t sound.T) {
 	}
 }
 
-// What a law is estimated to take is some nanoseconds of each voxel and core, twice as much of twice as
-// many voxels, and half of it on twice as many cores; and estimates change nothing.
+// Enumeration is of small images, by one core, and reading back is of levels.
 func estimatesGrow(t sound.T) {
-	cores := runtime.GOMAXPROCS(0)
-	defer runtime.GOMAXPROCS(cores)
-	for i, l := range Laws() {
-		if l.Work == nil {
-			continue
-		}
-		of := func(voxels int64, cores int) time.Duration {
-			runtime.GOMAXPROCS(cores)
-			took := Laws()[i].Work(vastOf(grid.Shape{D: voxels >> 16, H: 1 << 8, W: 1 << 8}, grid.Uint8))
-			if now := runtime.GOMAXPROCS(0); now != cores {
-				t.Errorf("the estimate of %q leaves %d cores of %d", l.Name, now, cores)
-			}
-			return took
-		}
-		const voxels = 1 << 26
-		base := of(voxels, 2)
-		if l.Name == "enumeration of all cells" || l.Name == readBack.Name { // of small images, by one core; of levels
-			if base <= 0 {
-				t.Errorf("%q is said to take %v", l.Name, base)
-			}
-			continue
-		}
-		if each := base * 2 / voxels; base <= 0 || each > time.Microsecond*10 {
-			t.Errorf("%q is said to take %v of each voxel and core", l.Name, each)
-		}
-		for what, ratio := range map[string]float64{"twice as many voxels": float64(of(2*voxels, 2)) / float64(base), "half as many cores": float64(of(voxels, 1)) / float64(base)} {
-			if ratio < 1.8 || ratio > 2.2 {
-				t.Errorf("with %s %q is said to take %.2f times as long", what, l.Name, ratio)
-			}
-		}
-	}
+	verify.EstimatesGrow(t, func() []verify.Law[grid.Source, VCEC] { return Laws() }, func(voxels int64) grid.Source {
+		return vastOf(grid.Shape{D: voxels >> 16, H: 1 << 8, W: 1 << 8}, grid.Uint8)
+	}, "enumeration of all cells", readBack.Name)
 }
 
 // What is held against the fingerprint of a pass is told where it is wrong, or in no order.

@@ -295,6 +295,11 @@ func tooManyNodesAreTold(t sound.T) {
 	if err := g.number(&box{}, 0, nil, outsideNode+7); err != nil {
 		t.Error(err)
 	}
+	g.nodes.Store(math.MaxUint32 - 8)
+	if err := g.number(&box{}, 0, nil, outsideNode+7); !errors.Is(err, errNodes) {
+		t.Errorf("a number too many: %v", err)
+	}
+	g.nodes.Store(math.MaxUint32 - 2)
 	joiners := []*joiner{{}, {}}
 	var boxes atomic.Int64
 	if err := each([]*box{{}, {}, {}, {}}, joiners, func(*joiner, *box) error {
