@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -29,6 +30,7 @@ func Checks() []sound.Check {
 		{Name: "slabs that are filled", Of: slabsAreFilled},
 		{Name: "slabs that are joined", Of: func(t sound.T) { slabsAreJoined(t, 100) }},
 		{Name: "slabs that are not of one image", Of: slabsAreRefused},
+		{Name: "slabs that nobody wrote", Of: bytesAreRefused},
 		{Name: "slabs that are unlike", Of: slabsAreUnlike},
 		{Name: "shares that lie", Of: sharesAreHeld},
 		{Name: "shares that are merged", Of: sharesAreMerged},
@@ -193,6 +195,28 @@ func slabsAreRefused(t sound.T) {
 	}
 	if s, err := Chain(nil); err != nil || !reflect.DeepEqual(s, Slab{}) {
 		t.Errorf("of no slabs: %+v, %v", s, err)
+	}
+}
+
+// Bytes that are no slab's are refused, where one that differs little is.
+func bytesAreRefused(t sound.T) {
+	long := slices.Repeat([]byte{0xff}, 8)
+	for _, c := range []struct {
+		bytes []byte
+		want  *Slab
+	}{
+		{make([]byte, 6), &Slab{}},
+		{[]byte{5, 2, 1, 3, 0, 1, 7, 0, 0}, &Slab{Set: Components{5, []int32{0}, []int32{1, 1}}, Rest: Components{Inner: 7}}},
+		{[]byte{5, 2, 2, 3, 0, 1, 7, 0, 0}, nil},                                                         // less than what is outside
+		{[]byte{5, 2, 1, 4, 0, 1, 7, 0, 0}, nil},                                                         // of three one is missing
+		{[]byte{5, 2, 1, 9, 0, 1, 7, 0, 0}, nil},                                                         // more than there are bytes
+		{slices.Concat(long, []byte{0x7f, 0, 0, 0, 0, 0}), &Slab{Set: Components{Inner: math.MaxInt64}}}, // as many as there can be
+		{slices.Concat(long, []byte{0xff, 1, 0, 0, 0, 0, 0}), nil},
+	} {
+		var s Slab
+		if err := s.UnmarshalBinary(c.bytes); (err == nil) != (c.want != nil) || err == nil && !reflect.DeepEqual(s, *c.want) {
+			t.Errorf("%v is %+v (%v), want %+v", c.bytes, s, err, c.want)
+		}
 	}
 }
 
@@ -613,6 +637,21 @@ func lawsTell(t sound.T) {
 		}
 		if d, err := l.Check(in.of(grids.Unread{Source: in.Source}), right, func(*Image) (Numbers, error) { return Numbers{}, grids.ErrUnread }); d != nil || err == nil {
 			t.Errorf("%s of an image that is not read: %v, %v", l.Name, d, err)
+		}
+	}
+	for _, by := range []int64{-1, 1} { // those that look at the numbers themselves
+		for i := range 3 {
+			wrong := right
+			*[]*int64{&wrong.B0, &wrong.B1, &wrong.B2}[i] += by
+			for _, l := range laws() {
+				d, err := l.Check(in, wrong, answer)
+				if errors.Is(err, verify.ErrNotApplicable) || slices.Contains([]string{"cut at a shared slice", "one voxel less"}, l.Name) || strings.HasPrefix(l.Name, "superlevel") || strings.HasPrefix(l.Name, "voxels as") {
+					continue
+				}
+				if d == nil || err != nil {
+					t.Errorf("%s of number %d, wrong by %d: %v, %v", l.Name, i, by, d, err)
+				}
+			}
 		}
 	}
 	for _, by := range []int64{-1000, 1000} {

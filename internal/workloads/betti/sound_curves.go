@@ -266,6 +266,9 @@ func curvesLawsTell(t sound.T) {
 	if d, err := box(ecc.Convention{})(identity(images[0]), nil, nil); d == nil || err != nil {
 		t.Errorf("no component of all voxels: %v, %v", d, err)
 	}
+	if _, err := filledAt(in, nil, ecc.Convention{}); !errors.Is(err, verify.ErrNotApplicable) {
+		t.Errorf("curves without a change: %v", err)
+	}
 	few, err := filledCurves(images[1], ecc.Convention{})
 	if err != nil || len(few) != filledLevels {
 		t.Fatalf("%v (%v), want %d changes", few, err, filledLevels)

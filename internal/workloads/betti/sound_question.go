@@ -218,7 +218,8 @@ func viewsAreHeld(t sound.T) {
 	}
 }
 
-// The slices of a 3D image can be stood upright, and a 2D one has none, but can be three planes.
+// The slices of a 3D image can be stood upright, and a 2D one has none, but can be three planes. What is turned in
+// memory is not if it is more than that.
 func slicesStand(t sound.T) {
 	in := open(t, Spell(middle, "noise/shape=5x4x7/type=uint8"))
 	v, err := upright(in.Source)
@@ -244,6 +245,15 @@ func slicesStand(t sound.T) {
 	}
 	if v, err := planes(flat); err != nil || v.Shape() != (grid.Shape{D: 3, H: 4, W: 5}) {
 		t.Errorf("planes of one slice: %v (%v)", v, err)
+	}
+	for _, s := range []grid.Shape{{D: 1, H: 1<<14 + 1, W: 1 << 16}, {D: 1<<4 + 1, H: 1 << 10, W: 1 << 16}} {
+		turn := upright
+		if s.D == 1 {
+			turn = transposed
+		}
+		if v, err := turn(vast{shape: s}); !errors.Is(err, verify.ErrNotApplicable) {
+			t.Errorf("%v is turned: %v (%v)", s, v, err)
+		}
 	}
 	if v, err := planes(in.Source); !errors.Is(err, verify.ErrNotApplicable) {
 		t.Errorf("planes of several slices: %v (%v)", v, err)
