@@ -42,6 +42,9 @@ func windowsAdd(t sound.T, i Implementation, images int) {
 		if k%3 == 0 { // more than a word
 			shape.W += 60
 		}
+		if k%6 == 5 { // more words than a byte marks
+			shape.W += 64 * markWords
+		}
 		if k%5 == 0 { // 2D
 			shape.D, shape.H = 1, shape.D*shape.H
 		}
@@ -117,6 +120,9 @@ func slabsAdd(t sound.T, i Implementation, images int) {
 	for k := range images {
 		side := 7 + int64(k%4)*5
 		shape := grid.Shape{D: 1 + rng.Int64N(side), H: 1 + rng.Int64N(side), W: 1 + rng.Int64N(5*side)}
+		if k%6 == 5 { // more words than a byte marks
+			shape.W += 64 * markWords
+		}
 		if k%4 == 0 { // 2D
 			shape.D, shape.H = 1, shape.D*shape.H
 		}
