@@ -64,7 +64,6 @@ func (j *job) Do(*bench.Trace) error {
 	if !e.Factorize(g.Matrix(), true) {
 		return errors.New("the eigenvalues were not found")
 	}
-	copy(j.Values, e.Values(nil))
 	var vectors mat.Dense
 	e.VectorsTo(&vectors)
 	for k, x := range j.Vectors {

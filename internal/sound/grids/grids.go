@@ -8,6 +8,7 @@ import "eccbench/internal/sound"
 func Checks() []sound.Check {
 	return []sound.Check{
 		{Name: "views of an image", Of: views},
+		{Name: "views of what cannot be read", Of: unreadViews},
 		{Name: "sources that are closed", Of: closes},
 		{Name: "relabelled images", Of: relabelKeepsTheOrder},
 		{Name: "images closed to rings", Of: wrapAndFirst},

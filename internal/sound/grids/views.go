@@ -2,6 +2,7 @@ package grids
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -672,5 +673,65 @@ func closes(t sound.T) {
 	}
 	if err := errors.Join(grid.Close(f), grid.Close(grid.Repeat(f, 2))); err != nil {
 		t.Errorf("in memory: %v", err)
+	}
+}
+
+// Whoever looks at an image that cannot be read, in whatever view and however much of it, is told so.
+func unreadViews(t sound.T) {
+	few, err := grid.Affine(0, 1, 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shape := range []grid.Shape{{D: 3, H: 4, W: 5}, {D: 1, H: 4, W: 5}} {
+		f := Image(t, shape, grid.Float32, few, func(i int64) float64 { return float64(i) })
+		s, n := Unread{f}, shape.Slices()
+		views := map[string]grid.Source{
+			"transposed": grid.Transpose(s), "turned along x": grid.Flip(s, 'x'), "turned along its slices": grid.Flip(s, 's'), "cut": grid.Crop(s, 1, n), "rolled": grid.Roll(s, 1),
+			"padded": grid.Pad(s), "on another ladder": grid.OnLadder(s, grid.Identity(grid.Float32)), "closed to a ring": grid.Wrap(s, grid.Axes{X: true, Y: true, Z: shape.D > 1}),
+			"its first column": grid.First(s, 'x'), "its first row": grid.First(s, 'y'), "what is present": grid.Present(s), "its gaps": grid.Gaps(s), "repeated": grid.Repeat(s, n),
+			"hashed": grid.NewDigester(s), "with an end": grid.Until(context.Background(), s),
+		}
+		for what, of := range map[string]func() (grid.Source, error){
+			"negated": func() (grid.Source, error) { return grid.Negate(s) }, "relabelled": func() (grid.Source, error) { return grid.Relabel(s, 3) },
+			"masked": func() (grid.Source, error) { return grid.Mask(s, f) }, "under a mask that cannot be read": func() (grid.Source, error) { return grid.Mask(f, s) },
+		} {
+			if views[what], err = of(); err != nil {
+				delete(views, what)
+				if !errors.Is(err, ErrUnread) {
+					t.Errorf("%v %s: %v", shape, what, err)
+				}
+			}
+		}
+		for what, v := range views {
+			slices := v.Shape().Slices()
+			spans := [][2]int64{{0, slices}, {0, 1}, {slices - 1, slices}}
+			if what == "padded" { // whose first and last slices are put around it
+				spans = [][2]int64{{0, slices}, {1, 2}, {slices - 2, slices - 1}}
+			}
+			for _, span := range spans {
+				if err := v.ReadSlab(grid.NewBuffer((span[1]-span[0])*grid.SliceBytes(v)), span[0], span[1]); !errors.Is(err, ErrUnread) {
+					t.Errorf("%v %s, slices %v: %v", shape, what, span, err)
+				}
+			}
+			if _, err := grid.Load(v); !errors.Is(err, ErrUnread) {
+				t.Errorf("%v %s, in memory: %v", shape, what, err)
+			}
+			if _, err := grid.Digest(v); !errors.Is(err, ErrUnread) {
+				t.Errorf("the digest of %v %s: %v", shape, what, err)
+			}
+			if _, _, err := grid.Range(v, grid.Whole(v)); !errors.Is(err, ErrUnread) {
+				t.Errorf("the range of %v %s: %v", shape, what, err)
+			}
+			for how, err := range map[string]error{
+				"in slabs":                    grid.EachSlab(v, func([]byte, int64, int64) error { return nil }),
+				"in slabs that share a slice": grid.EachSharing(v, 1, func([]byte, int64, int64) error { return nil }),
+				"in pieces":                   grid.EachPiece(v, grid.Whole(v), 2, false, func(*grid.Field, int64) error { return nil }),
+				"in pieces of a ring":         grid.EachPiece(v, grid.Whole(v), 2, true, func(*grid.Field, int64) error { return nil }),
+			} {
+				if !errors.Is(err, ErrUnread) {
+					t.Errorf("%v %s, %s: %v", shape, what, how, err)
+				}
+			}
+		}
 	}
 }
