@@ -30,3 +30,9 @@ func TestTimeOfAllLevels(t *testing.T) {
 		}
 	}
 }
+
+func TestChecks(t *testing.T) {
+	for _, c := range (bylevel.Implementation{Of: labels.Implementation{}}).Checks("") {
+		t.Run(c.Name, func(t *testing.T) { c.Of(t) })
+	}
+}

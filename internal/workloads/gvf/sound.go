@@ -885,6 +885,9 @@ func problemsAreNotTaken(t sound.T) {
 	if _, err := of(none).unread().normalised(); !errors.Is(err, grids.ErrUnread) {
 		t.Errorf("what is not read: %v", err)
 	}
+	if _, err := Stored(of(none).unread(), Float16.Round); !errors.Is(err, grids.ErrUnread) {
+		t.Errorf("steps of what is not read: %v", err)
+	}
 }
 
 // Rounding to 16 bits changes half of what two numbers of the format are apart.
