@@ -87,19 +87,27 @@ func writeSlices(t sound.T, dir, ext, descr string, s storedType, n int64, value
 	}
 }
 
-// Twelve slices, of which the tenth does not follow the first.
-func readsStacks(t sound.T) {
-	for _, c := range []struct {
-		ext, descr, options string
-		stored              storedType
-		typ                 grid.Type
-	}{
+// A kindOfSlices is how slices are written, and read as.
+type kindOfSlices struct {
+	ext, descr, options string
+	stored              storedType
+	typ                 grid.Type
+}
+
+// kindsOfSlices are some, those of float32 in an order of bytes and with options.
+func kindsOfSlices(float32s, options string) []kindOfSlices {
+	return []kindOfSlices{
 		{".npy", "|u1", "", storedUint8, grid.Uint8},
 		{".npy", "|i1", "", storedInt8, grid.Int16},
 		{".npy", ">i2", "", storedInt16, grid.Int16},
-		{".npy", "<f4", "", storedFloat32, grid.Float32},
+		{".npy", float32s, options, storedFloat32, grid.Float32},
 		{".raw", "", "/shape=3x2/type=uint16", storedUint16, grid.Uint16},
-	} {
+	}
+}
+
+// Twelve slices, of which the tenth does not follow the first.
+func readsStacks(t sound.T) {
+	for _, c := range kindsOfSlices("<f4", "") {
 		dir := t.TempDir()
 		value := fileSequence(c.stored)
 		writeSlices(t, dir, c.ext, c.descr, c.stored, 12, value)
@@ -128,17 +136,7 @@ func readsStacks(t sound.T) {
 // Slices are read when they are asked for, and are then what they are in memory. What is wrong
 // with one is said when it is read.
 func streamsStacks(t sound.T) {
-	for _, c := range []struct {
-		ext, descr, options string
-		stored              storedType
-		typ                 grid.Type
-	}{
-		{".npy", "|u1", "", storedUint8, grid.Uint8},
-		{".npy", "|i1", "", storedInt8, grid.Int16},
-		{".npy", ">i2", "", storedInt16, grid.Int16},
-		{".npy", ">f4", "/levels=every", storedFloat32, grid.Float32},
-		{".raw", "", "/shape=3x2/type=uint16", storedUint16, grid.Uint16},
-	} {
+	for _, c := range kindsOfSlices(">f4", "/levels=every") {
 		dir := t.TempDir()
 		value := fileSequence(c.stored)
 		writeSlices(t, dir, c.ext, c.descr, c.stored, 12, value)

@@ -128,16 +128,7 @@ func rankedByMinors(t sound.T) {
 	rng := rand.New(rand.NewPCG(14, 14))
 	large := 0
 	for round := range 800 {
-		m := make([][]int64, 1+rng.IntN(4))
-		columns, most := 1+rng.IntN(4), []int64{1, 2, 12, 1 << 36}[round%4]
-		for i := range m {
-			m[i] = make([]int64, columns)
-			for k := range m[i] {
-				if rng.IntN(3) > 0 {
-					m[i][k] = rng.Int64N(2*most+1) - most
-				}
-			}
-		}
+		m := minors.Random(rng, []int64{1, 2, 12, 1 << 36}[round%4])
 		for _, p := range []int64{0, 2, 3, ranks.MostPrime} {
 			var rows []row
 			for _, full := range m {

@@ -2,7 +2,10 @@
 // as ranks and invariant factors are defined.
 package minors
 
-import "math/big"
+import (
+	"math/big"
+	"math/rand/v2"
+)
 
 // Divisors are the greatest common divisors of all minors of one row, of two and so on, as far as
 // not all are 0. There are as many as the rank is, and as those over the field of p elements that p
@@ -73,4 +76,20 @@ func det(m [][]int64, rows, columns []int) *big.Int {
 		sum.Add(sum, term)
 	}
 	return sum
+}
+
+// Random is a matrix of one to four rows and columns, of which each third entry is 0 and the others
+// are any from −most to most.
+func Random(rng *rand.Rand, most int64) [][]int64 {
+	m := make([][]int64, 1+rng.IntN(4))
+	columns := 1 + rng.IntN(4)
+	for i := range m {
+		m[i] = make([]int64, columns)
+		for k := range m[i] {
+			if rng.IntN(3) > 0 {
+				m[i][k] = rng.Int64N(2*most+1) - most
+			}
+		}
+	}
+	return m
 }

@@ -304,16 +304,7 @@ func diagonalsByMinors(t sound.T) {
 	rng := rand.New(rand.NewPCG(11, 11))
 	torsion := 0
 	for round := range 600 {
-		m := make([][]int64, 1+rng.IntN(4))
-		columns, most := 1+rng.IntN(4), []int64{1, 2, 6, 1 << 40}[round%4]
-		for i := range m {
-			m[i] = make([]int64, columns)
-			for k := range m[i] {
-				if rng.IntN(3) > 0 {
-					m[i][k] = rng.Int64N(2*most+1) - most
-				}
-			}
-		}
+		m := minors.Random(rng, []int64{1, 2, 6, 1 << 40}[round%4])
 		rows := make([][]*big.Int, len(m))
 		for i := range m {
 			for _, v := range m[i] {
