@@ -78,8 +78,12 @@ func (j *job) Do(trace *bench.Trace) error {
 			rank = fieldRank(f.Boundary[d], d, n, m, int64(j.in.Over))
 		} else {
 			var torsion []uint64
-			rank, torsion = homology.Smith(n, m, func(i int64) []uint32 { return f.Boundary[d][i*int64(d+1) : (i+1)*int64(d+1)] })
+			var err error
+			rank, torsion, err = homology.Smith(n, m, func(i int64) []uint32 { return f.Boundary[d][i*int64(d+1) : (i+1)*int64(d+1)] })
 			if j.in.Over == homology.Integers {
+				if err != nil {
+					return err
+				}
 				out.Torsion[d-1] = homology.Factors(torsion)
 			}
 		}

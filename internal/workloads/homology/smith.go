@@ -1,11 +1,15 @@
 package homology
 
-import "math/big"
+import (
+	"errors"
+	"math/big"
+)
 
 // Smith is the rank of a boundary matrix over the integers and the entries of a diagonal form
 // of it that are more than 1: of n simplices and m faces, faces gives those of each. Diagonals
-// that do not divide each other are of the same group. The matrix is a full one.
-func Smith(n, m int64, faces func(simplex int64) []uint32) (rank int64, torsion []uint64) {
+// that do not divide each other are of the same group. The matrix is a full one. The rank is right where
+// an entry has more than 64 bits, too, which is an error.
+func Smith(n, m int64, faces func(simplex int64) []uint32) (rank int64, torsion []uint64, err error) {
 	rows := make([][]*big.Int, n)
 	for i := range rows {
 		rows[i] = make([]*big.Int, m)
@@ -19,11 +23,13 @@ func Smith(n, m int64, faces func(simplex int64) []uint32) (rank int64, torsion 
 	return diagonal(rows)
 }
 
+var errLong = errors.New("a torsion coefficient has more than 64 bits")
+
 // diagonal is the rank of a full matrix over the integers, which it changes, and the entries of a
-// diagonal form of it that are more than 1.
-func diagonal(rows [][]*big.Int) (rank int64, torsion []uint64) {
+// diagonal form of it that are more than 1, or errLong.
+func diagonal(rows [][]*big.Int) (rank int64, torsion []uint64, err error) {
 	if len(rows) == 0 {
-		return 0, nil
+		return 0, nil, nil
 	}
 	n, m := int64(len(rows)), int64(len(rows[0]))
 	q, t := new(big.Int), new(big.Int)
@@ -57,12 +63,14 @@ func diagonal(rows [][]*big.Int) (rank int64, torsion []uint64) {
 		if !alone {
 			continue // with what was left over, which is less
 		}
-		if v := t.Abs(pivot); v.IsUint64() && v.Uint64() > 1 {
+		if v := t.Abs(pivot); !v.IsUint64() {
+			err = errLong
+		} else if v.Uint64() > 1 {
 			torsion = append(torsion, v.Uint64())
 		}
 		rank++
 	}
-	return rank, torsion
+	return rank, torsion, err
 }
 
 // least is the place of the least entry of a matrix from a row and column on, -1 where all are 0.

@@ -1,6 +1,7 @@
 package homology
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -107,9 +108,17 @@ func enumerationsAgree(t sound.T) {
 func smithByHand(t sound.T) {
 	// Of triangles of the projective plane.
 	f := simplicial.NewFaces(problem(t, "rp2").Complex, 1)
-	rank, torsion := Smith(10, 15, func(i int64) []uint32 { return f.Boundary[2][3*i : 3*i+3] })
-	if rank != 10 || !slices.Equal(torsion, []uint64{2}) {
-		t.Errorf("rank %d, torsion %v", rank, torsion)
+	rank, torsion, err := Smith(10, 15, func(i int64) []uint32 { return f.Boundary[2][3*i : 3*i+3] })
+	if rank != 10 || !slices.Equal(torsion, []uint64{2}) || err != nil {
+		t.Errorf("rank %d, torsion %v, %v", rank, torsion, err)
+	}
+	// Of 64 bits, and of one more.
+	for bits, want := range map[uint]error{63: nil, 64: errLong} {
+		order := new(big.Int).Lsh(big.NewInt(1), bits)
+		rank, torsion, err := diagonal([][]*big.Int{{order, new(big.Int)}, {new(big.Int), big.NewInt(-1)}})
+		if rank != 2 || !errors.Is(err, want) || want == nil && !slices.Equal(torsion, []uint64{1 << 63}) {
+			t.Errorf("an order of 2^%d: rank %d, torsion %v, %v", bits, rank, torsion, err)
+		}
 	}
 }
 
@@ -311,7 +320,7 @@ func diagonalsByMinors(t sound.T) {
 				rows[i] = append(rows[i], big.NewInt(v))
 			}
 		}
-		rank, got := diagonal(rows)
+		rank, got, err := diagonal(rows)
 		var want []uint64
 		fits := true
 		for _, f := range minors.Factors(m) {
@@ -324,6 +333,9 @@ func diagonalsByMinors(t sound.T) {
 		}
 		if !fits {
 			continue
+		}
+		if err != nil {
+			t.Fatalf("%v: %v", m, err)
 		}
 		if torsion += len(want); !slices.Equal(Factors(got), want) {
 			t.Fatalf("%v: a diagonal of %v, want %v", m, got, want)
@@ -351,10 +363,13 @@ func ranksAreOfSmith(t sound.T) {
 			g, f := NewGroups(len(c.count)), simplicial.NewFaces(p.Complex, 1)
 			for d, n := range f.Counts() {
 				if g.Betti[d] += n; d > 0 {
-					rank, torsion := Smith(n, f.Count(d-1), func(i int64) []uint32 { return f.Boundary[d][i*int64(d+1) : (i+1)*int64(d+1)] })
+					rank, torsion, err := Smith(n, f.Count(d-1), func(i int64) []uint32 { return f.Boundary[d][i*int64(d+1) : (i+1)*int64(d+1)] })
 					g.Betti[d] -= rank
 					g.Betti[d-1] -= rank
 					g.Torsion[d-1] = Factors(torsion)
+					if err != nil {
+						t.Fatal(err)
+					}
 					few, err := c.torsion(d)
 					if err != nil || !slices.Equal(Factors(few), g.Torsion[d-1]) {
 						t.Fatalf("%s: torsion %v in dimension %d, %v; want %v", name, few, d-1, err, g.Torsion[d-1])

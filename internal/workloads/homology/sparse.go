@@ -105,6 +105,6 @@ func (m *sparse) rest() ([]uint64, error) {
 		}
 		full = append(full, list)
 	}
-	_, torsion := diagonal(full)
-	return torsion, nil
+	_, torsion, err := diagonal(full)
+	return torsion, err
 }
