@@ -11,6 +11,7 @@ import (
 
 	"eccbench/internal/grid"
 	"eccbench/internal/sound"
+	"eccbench/internal/sound/grids"
 )
 
 // rowChecks are of the conversions that an instruction set has.
@@ -244,16 +245,6 @@ func finishesWhatStopsEarly(t sound.T) {
 	}
 }
 
-// looked is what a watcher was shown.
-type looked struct {
-	watched bool
-	values  []float32
-}
-
-func (l *looked) Watch()             { l.watched = true }
-func (l *looked) Look(values []byte) { l.values = append(l.values, grid.Values[float32](values)...) }
-func (l *looked) Err() error         { return nil }
-
 // Whoever watches is shown every value that stands on no level, wherever it is in a row, and none
 // where all stand on levels; the levels are those that nobody watches.
 func watchersSeeAll(t sound.T, isa string) {
@@ -270,12 +261,12 @@ func watchedRows[L lane](t sound.T, isa string, rows func(*levels[L]) rowsFunc[L
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &looked{}
+		w := &grids.Looker{}
 		v := newLevels[L](grid.Float32, ladder)
 		plain := rows(v)
 		v.watcher = w
 		watched := rows(v)
-		if !w.watched {
+		if !w.Watches {
 			t.Errorf("%s: nobody watches", isa)
 		}
 		values := make([]float32, width*height)
@@ -284,21 +275,21 @@ func watchedRows[L lane](t sound.T, isa string, rows func(*levels[L]) rowsFunc[L
 		}
 		got, want, scratch := make([]L, stride*height), make([]L, stride*height), make([]int32, width)
 		turn := func() {
-			w.values = nil
+			w.Values = nil
 			plain(want, grid.Bytes(values), width, height, stride, scratch)
 			watched(got, grid.Bytes(values), width, height, stride, scratch)
 			if !slices.Equal(got, want) {
 				t.Fatalf("%s, %d levels %v apart: other levels than without a watcher", isa, n, step)
 			}
 		}
-		if turn(); w.values != nil {
-			t.Errorf("%s, %d levels %v apart: %d values shown, and all are on levels", isa, n, step, len(w.values))
+		if turn(); w.Values != nil {
+			t.Errorf("%s, %d levels %v apart: %d values shown, and all are on levels", isa, n, step, len(w.Values))
 		}
 		for at := range values {
 			for _, x := range []float32{-3.25, -1e9, ladder.Value(5) + 0.03, ladder.Value(n-1) + 0.03, 1e9} {
 				kept := values[at]
 				values[at] = x
-				if turn(); !slices.Contains(w.values, x) {
+				if turn(); !slices.Contains(w.Values, x) {
 					t.Fatalf("%s, %d levels %v apart, %v at %d: not shown", isa, n, step, x, at)
 				}
 				values[at] = kept

@@ -1,7 +1,9 @@
 package sound
 
 import (
+	"fmt"
 	"runtime"
+	"slices"
 	"sort"
 )
 
@@ -28,6 +30,17 @@ func Refused(t T, what string, do func()) {
 		}
 	}()
 	do()
+}
+
+// ShorterRefused holds that a function of lists of some lengths panics where one is a number too short.
+func ShorterRefused(t T, what string, lengths []int, do func(lengths []int)) {
+	t.Helper()
+	do(lengths)
+	for i := range lengths {
+		shorter := slices.Clone(lengths)
+		shorter[i]--
+		Refused(t, fmt.Sprintf("%s: list %d, a number too short", what, i), func() { do(shorter) })
+	}
 }
 
 // Least is the least number from 1 on that is enough, of which all greater ones are.

@@ -1,7 +1,6 @@
 package multigrid
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -156,12 +155,7 @@ func shortListsAreRefused(t sound.T) {
 			l.interpolateVector(0, n, values(k[5]), lanes, 0, 0)
 		}},
 	} {
-		c.do(c.lengths)
-		for i := range c.lengths {
-			lengths := slices.Clone(c.lengths)
-			lengths[i]--
-			sound.Refused(t, fmt.Sprintf("%s: list %d, a number too short", what, i), func() { c.do(lengths) })
-		}
+		sound.ShorterRefused(t, what, c.lengths, c.do)
 	}
 }
 

@@ -111,19 +111,25 @@ func listsGrow(t sound.T) {
 	}
 }
 
+// complexOf is the complex of a name, and for "mixed" one of three dimensions, with a vertex that no
+// simplex has.
+func complexOf(t sound.T, name string) *simplicial.Complex {
+	t.Helper()
+	if name == "mixed" {
+		return &simplicial.Complex{Tops: [][]uint32{{7}, {0, 5, 5, 2, 9, 3}, {1, 4, 0, 3, 9, 8}}, Vertices: 11}
+	}
+	p, err := homology.Inputs{}.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Complex
+}
+
 // A complex is renumbered as by a search that goes from one vertex to the next; how many cores
 // look at it changes nothing.
 func renumbered(t sound.T) {
 	for _, name := range []string{"kuhn/shape=7x6x5/drills=1/cavities=1/order=random/seed=3", "five/shape=9x8x7/order=random/seed=2", "mixed", "random/vertices=300/dim=2/count=150/seed=2"} {
-		// Of three dimensions, with a vertex that no simplex has.
-		c := &simplicial.Complex{Tops: [][]uint32{{7}, {0, 5, 5, 2, 9, 3}, {1, 4, 0, 3, 9, 8}}, Vertices: 11}
-		if name != "mixed" {
-			p, err := homology.Inputs{}.Open(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			c = p.Complex
-		}
+		c := complexOf(t, name)
 		want := oneByOne(c)
 		for _, cores := range []int{1, 3} {
 			if got := near(new(pool.Pool), c, cores); !slices.EqualFunc(got.Tops, want, slices.Equal) || got.Vertices != c.Vertices {
@@ -214,14 +220,7 @@ func partsAreEqual(t sound.T) {
 // and else between parts.
 func ownersAreDefined(t sound.T) {
 	for _, name := range []string{"kuhn/shape=7x6x5/drills=1/cavities=1/order=random/seed=3", "random/vertices=90/dim=2/count=100/seed=2", "mixed"} {
-		c := &simplicial.Complex{Tops: [][]uint32{{7}, {0, 5, 5, 2, 9, 3}, {1, 4, 0, 3, 9, 8}}, Vertices: 11}
-		if name != "mixed" {
-			p, err := homology.Inputs{}.Open(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			c = p.Complex
-		}
+		c := complexOf(t, name)
 		f := simplicial.NewFaces(c, 1)
 		for parts := 1; parts <= 5; parts++ {
 			of := make([]map[int32]bool, c.Vertices)

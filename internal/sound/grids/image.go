@@ -2,8 +2,10 @@ package grids
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync/atomic"
 
 	"eccbench/internal/grid"
 	"eccbench/internal/sound"
@@ -89,3 +91,37 @@ type Unread struct{ grid.Source }
 
 // ReadSlab is ErrUnread.
 func (Unread) ReadSlab([]byte, int64, int64) error { return ErrUnread }
+
+// Once is a source of which each slice can be read once.
+type Once struct {
+	grid.Source
+	read []atomic.Bool
+}
+
+// ReadOnce shows a source of which nothing was read yet.
+func ReadOnce(s grid.Source) Once { return Once{s, make([]atomic.Bool, s.Shape().Slices())} }
+
+// ReadSlab is an error where a slice is read again.
+func (o Once) ReadSlab(dst []byte, lo, hi int64) error {
+	for i := lo; i < hi; i++ {
+		if o.read[i].Swap(true) {
+			return fmt.Errorf("slice %d is read again", i)
+		}
+	}
+	return o.Source.ReadSlab(dst, lo, hi)
+}
+
+// A Looker is a grid.Watcher that keeps what it is shown.
+type Looker struct {
+	Watches bool
+	Values  []float32
+}
+
+// Watch notes that it is to be shown values.
+func (l *Looker) Watch() { l.Watches = true }
+
+// Look keeps values.
+func (l *Looker) Look(values []byte) { l.Values = append(l.Values, grid.Values[float32](values)...) }
+
+// Err is nil: nothing is wrong with any value.
+func (l *Looker) Err() error { return nil }

@@ -8,26 +8,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"eccbench/internal/grid"
 	"eccbench/internal/sound"
 )
-
-// A once is a source of which each slice can be read once.
-type once struct {
-	grid.Source
-	read []atomic.Int32
-}
-
-func (o once) ReadSlab(dst []byte, lo, hi int64) error {
-	for i := lo; i < hi; i++ {
-		if o.read[i].Add(1) > 1 {
-			return errors.New("read twice")
-		}
-	}
-	return o.Source.ReadSlab(dst, lo, hi)
-}
 
 // Pieces are the source's slices, each in all once, those that two share one at a time; and
 // the source is read once.
@@ -37,7 +21,7 @@ func eachPiece(t sound.T) {
 		n, size := shape.Slices(), grid.SliceBytes(f)
 		for _, step := range []int64{0, 2, 3, 4, 100} {
 			times, last, shared := make([]int64, n), int64(-1), int64(-1)
-			err := grid.EachPiece(once{struct{ grid.Source }{f}, make([]atomic.Int32, n)}, grid.Whole(f), step, false, func(piece *grid.Field, by int64) error {
+			err := grid.EachPiece(ReadOnce(struct{ grid.Source }{f}), grid.Whole(f), step, false, func(piece *grid.Field, by int64) error {
 				first := int64(grid.Values[uint16](piece.Data())[0]) / shape.SliceVoxels()
 				k := piece.Shape().Slices()
 				if piece.Shape().Dim() != shape.Dim() { // a plane
@@ -92,7 +76,7 @@ func eachPieceOfSpans(t sound.T) {
 				times, pairs := make([]int64, n), map[[2]int64]int64{}
 				for i := range cuts + 1 {
 					of := grid.Span{Lo: n * i / (cuts + 1), Hi: n * (i + 1) / (cuts + 1)}
-					read := once{struct{ grid.Source }{f}, make([]atomic.Int32, n)}
+					read := ReadOnce(struct{ grid.Source }{f})
 					err := grid.EachPiece(read, of, 2, closed, func(piece *grid.Field, by int64) error {
 						values := grid.Values[uint16](piece.Data())
 						slice := func(i int) int64 { return int64(values[i*int(shape.SliceVoxels())]) / shape.SliceVoxels() }
@@ -111,7 +95,7 @@ func eachPieceOfSpans(t sound.T) {
 					for s := range read.read {
 						s := int64(s)
 						wanted := s >= max(of.Lo-1, 0) && s < of.Hi || closed && of.Hi == n && s == 0
-						if got := read.read[s].Load() == 1; got != (wanted && of.Len() > 0) {
+						if got := read.read[s].Load(); got != (wanted && of.Len() > 0) {
 							t.Errorf("%v in %d spans, %v: slice %d was read: %v", shape, cuts+1, of, s, got)
 						}
 					}

@@ -469,7 +469,7 @@ func unreadIsTold(t sound.T) {
 	}
 	for _, vertices := range []bool{false, true} {
 		for _, ends := range [][2]bool{{false, true}, {true, false}} {
-			for _, source := range []grid.Source{in.Source, &readOnce{f, make([]bool, 5)}} { // planes at ends are read again
+			for _, source := range []grid.Source{in.Source, grids.ReadOnce(f)} { // planes at ends are read again
 				if _, err := Unlike(Piece{Image: in.of(source), Vertices: vertices, Ends: ends}, Slab{}, 2); err == nil {
 					t.Errorf("%T, ends %v: a piece that is not read has components", source, ends)
 				}

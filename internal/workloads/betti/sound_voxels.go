@@ -1,7 +1,6 @@
 package betti
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -9,6 +8,7 @@ import (
 
 	"eccbench/internal/grid"
 	"eccbench/internal/sound"
+	"eccbench/internal/sound/grids"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -56,7 +56,7 @@ func slabsAreFilledLikeVoxels(t sound.T, densities ...float64) {
 				}
 				for _, planes := range []int64{0, 1, 2, 3} {
 					unread := image.of(struct{ grid.Source }{image.Source})
-					once := image.of(&readOnce{image.Source, make([]bool, shape.Slices())})
+					once := image.of(grids.ReadOnce(image.Source))
 					few := rng.IntN(4)
 					for _, in := range []*Image{
 						image, unread, readBefore(t, rng, keeping(once, c, planes, few), 0), readBefore(t, rng, keeping(unread, c, planes, few), 0.5),
@@ -88,22 +88,6 @@ func readBefore(t sound.T, rng *rand.Rand, in *Image, unread float64) *Image {
 	}
 	wg.Wait()
 	return in
-}
-
-// readOnce refuses to read again.
-type readOnce struct {
-	grid.Source
-	read []bool
-}
-
-func (r *readOnce) ReadSlab(dst []byte, lo, hi int64) error {
-	for z := lo; z < hi; z++ {
-		if r.read[z] {
-			return fmt.Errorf("slice %d is read again", z)
-		}
-		r.read[z] = true
-	}
-	return r.Source.ReadSlab(dst, lo, hi)
 }
 
 // characteristic counts the cells one of whose voxels is inside, or where voxels are vertices

@@ -1116,12 +1116,7 @@ func shortListsAreRefused(t sound.T) {
 		"flows":    {[]int{n}, func(k []int) { flowVector(numbers(k[0]), numbers(n), 1) }},
 		"products": {[]int{n}, func(k []int) { productVector(numbers(k[0]), make([]float32, n)) }},
 	} {
-		c.do(c.lengths)
-		for i := range c.lengths {
-			lengths := slices.Clone(c.lengths)
-			lengths[i]--
-			sound.Refused(t, fmt.Sprintf("%s: list %d, a number too short", what, i), func() { c.do(lengths) })
-		}
+		sound.ShorterRefused(t, what, c.lengths, c.do)
 	}
 }
 
