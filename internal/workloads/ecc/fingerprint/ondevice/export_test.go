@@ -1,12 +1,63 @@
 package ondevice
 
 import (
+	"errors"
+	"math"
+	"time"
+
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
+// Segment is how many planes a warp marches through, and what all then take, where all numbers of segments
+// are tried.
+func Segment(s grid.Shape, rows, positions, warps int64) (length int64, cost, least float64) {
+	items := (s.W + columns - 1) / columns
+	if s.Dim() == 3 {
+		items *= (s.H + rows) / rows
+	}
+	of := func(length int64) float64 {
+		all := items * ((positions + length - 1) / length)
+		return float64((all+warps-1)/warps) * (float64(length) + startCost)
+	}
+	length, least = segment(s, rows, positions, warps), math.Inf(1)
+	for l := int64(1); l <= min(positions, mostSegment); l++ {
+		least = min(least, of(l))
+	}
+	return length, of(length), least
+}
+
 // Passing is Of through memory of about so many bytes.
 func Passing(d device.Device, in grid.Source, k fingerprint.Key, bytes int64) (fingerprint.Sum, error) {
 	return of(d, in, k, 2, bytes)
+}
+
+// Launches is the time that a device takes for so many looks at an image, one after the other, by the
+// events of its clock: of launches alone, which nobody waits for.
+func (o *Looker) Launches(image device.Buffer, n int) (took time.Duration, err error) {
+	var events [2]device.Event
+	defer func() {
+		for _, e := range events {
+			if e != nil {
+				err = errors.Join(err, e.Close())
+			}
+		}
+	}()
+	for i := range events {
+		if events[i], err = o.d.NewEvent("launches"); err != nil {
+			return 0, err
+		}
+	}
+	err = o.d.Do(func() error {
+		errs := []error{o.begin(), o.stream.Record(events[0])}
+		for range n {
+			errs = append(errs, o.add(image, 0, -1, o.shape.D))
+		}
+		return errors.Join(append(errs, o.stream.Record(events[1]))...)
+	})
+	if err := errors.Join(err, o.stream.Wait()); err != nil {
+		return 0, err
+	}
+	return events[1].Since(events[0])
 }

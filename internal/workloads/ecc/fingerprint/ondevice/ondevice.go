@@ -60,6 +60,7 @@ const (
 	heldBytes   = (5 + 1) * (5*8*32 + 16) // that a warp holds a plane's weights in
 	reserve     = 1 << 10                 // of shared memory, for what the driver has there
 	mostSegment = 8192                    // planes: a thread's sum of shifted weights has 63 bits
+	startCost   = 1.5                     // planes that a segment's beginning takes as long as
 	mostEven    = 1 << 20                 // levels whose numbers come out of four roundings to float32
 )
 
@@ -268,12 +269,16 @@ func segment(s grid.Shape, rows, positions, warps int64) int64 {
 	}
 	best, least := int64(1), math.Inf(1)
 	for parts := int64(1); parts <= positions; parts++ {
+		// No more segments cost less than this, whatever their last turn.
+		if float64(items)/float64(warps)*(float64(positions)+startCost*float64(parts)) >= least {
+			break
+		}
 		length := (positions + parts - 1) / parts
 		if length > mostSegment {
 			continue
 		}
 		all := items * ((positions + length - 1) / length)
-		if cost := float64((all+warps-1)/warps) * (float64(length) + 1.5); cost < least {
+		if cost := float64((all+warps-1)/warps) * (float64(length) + startCost); cost < least {
 			best, least = length, cost
 		}
 	}

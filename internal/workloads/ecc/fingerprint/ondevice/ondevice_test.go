@@ -109,6 +109,22 @@ func anyFloats(t *testing.T, s grid.Shape) *grid.Field {
 	return f
 }
 
+// No other number of segments takes less time than the one that is chosen.
+func TestSegments(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		s := grid.Shape{W: 1 + random.Int64N(3000), H: 1 + random.Int64N(20000), D: 1}
+		positions := s.H + 1
+		if random.IntN(2) == 0 {
+			s.H, s.D = 1+random.Int64N(2000), 2+random.Int64N(2000)
+			positions = 1 + random.Int64N(s.D+1)
+		}
+		if length, cost, least := ondevice.Segment(s, 4+random.Int64N(2), positions, 1+random.Int64N(3000)); cost > least || length < 1 {
+			t.Errorf("%v, %d positions: segments of %d cost %v, others %v", s, positions, length, cost, least)
+		}
+	}
+}
+
 // masked is an image of which some voxels are no part.
 func masked(t *testing.T, f *grid.Field) grid.Source {
 	t.Helper()
@@ -192,7 +208,8 @@ type onEvery struct{ grid.Source }
 
 func (onEvery) Ladder() grid.Ladder { return grid.Identity(grid.Float32) }
 
-// The rate of a look at an image that is on the device.
+// The rate of a look at an image that is on the device, until the host has its sum, and that of the
+// launches alone.
 func BenchmarkOf(b *testing.B) {
 	d, err := ecctest.Device(b)("")
 	if err != nil {
@@ -236,7 +253,14 @@ func BenchmarkOf(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(src.Shape().Voxels())*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gvox/s")
+			voxels := float64(src.Shape().Voxels())
+			b.ReportMetric(voxels*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gvox/s")
+			const launches = 100
+			took, err := o.Launches(image, launches)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(voxels*launches/took.Seconds()/1e9, "Gvox/s-launches")
 		})
 	}
 }
