@@ -130,7 +130,7 @@ func asmWithin(text, file, name string) []*Mutant {
 	var all []*Mutant
 	start, end := bounds(text, name)
 	at := start
-	registers := passed(text[:max(start, 0)], name)
+	registers, fetched := passed(text[:max(start, 0)], name), hints(text[start:end])
 	for _, line := range strings.SplitAfter(text[start:end], "\n") {
 		from := at
 		at += len(line)
@@ -140,6 +140,9 @@ func asmWithin(text, file, name string) []*Mutant {
 			continue
 		}
 		if a := argument.FindStringSubmatch(m[1] + " " + m[2]); a != nil && registers[a[1]] == a[2] && untouched(text[start:from], a[2]) {
+			continue
+		}
+		if to := m[2][strings.LastIndexByte(m[2], ' ')+1:]; fetched[to] {
 			continue
 		}
 		add := func(operator, with string) {
@@ -171,6 +174,40 @@ func asmWithin(text, file, name string) []*Mutant {
 	}
 	return all
 }
+
+// hints are the registers of a function that nothing depends on but what is fetched ahead: others have
+// no part of them, and nothing jumps by what becomes of them.
+func hints(code string) map[string]bool {
+	var lines [][]string // a mnemonic and operands
+	found := map[string]bool{}
+	for _, line := range strings.Split(code, "\n") {
+		m := instruction.FindStringSubmatch(line)
+		if m == nil || begins(m[1], "PREFETCH") {
+			continue
+		}
+		lines = append(lines, append([]string{m[1]}, strings.Split(m[2], ", ")...))
+		for _, r := range plainRegister.FindAllString(m[2], -1) {
+			found[r] = true
+		}
+	}
+	for again := true; again; {
+		again = false
+		for i, l := range lines {
+			flags := !begins(l[0], "MOV", "LEA") && i+1 < len(lines) && !begins(lines[i+1][0], "MOV", "V", "ADD", "SUB", "LEA")
+			if found[l[len(l)-1]] && !flags {
+				continue
+			}
+			for _, r := range plainRegister.FindAllString(strings.Join(l[1:], ", "), -1) {
+				again = again || found[r]
+				delete(found, r)
+			}
+		}
+	}
+	return found
+}
+
+// plainRegister is a register that no instruction takes without a word.
+var plainRegister = regexp.MustCompile(`\bR[0-9]+\b`)
 
 // untouched says whether no instruction of some has a register, or a longer one that it is part of, for
 // its last operand.

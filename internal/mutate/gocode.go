@@ -68,6 +68,21 @@ func (f *function) name() string {
 	}
 }
 
+// estimates says whether a workload's function tells how long something may take and nothing else, or is
+// one that does.
+func (f *function) estimates() bool {
+	results := f.decl.Type.Results
+	if results.NumFields() != 1 || !strings.HasPrefix(f.file.name, "impls/") && !strings.HasPrefix(f.file.name, "internal/workloads/") {
+		return false
+	}
+	t := results.List[0].Type
+	if of, ok := t.(*ast.FuncType); ok && of.Results.NumFields() == 1 {
+		t = of.Results.List[0].Type
+	}
+	name, ok := t.(*ast.SelectorExpr)
+	return ok && name.Sel.Name == "Duration"
+}
+
 // load reads the packages in folders below root, with the files that are built here, tests
 // aside.
 func load(root string, dirs []string) (map[string]*Package, error) {
@@ -176,7 +191,7 @@ func (p *Package) within(fn *function) []*Mutant {
 	var all []*Mutant
 	add := func(operator string, from, to token.Pos, text string) {
 		m := newMutant(fn.file.text, fn.file.name, fn.name(), operator, edit{p.offset(from), p.offset(to), text})
-		m.function = fn
+		m.function, m.estimate = fn, fn.estimates()
 		all = append(all, m)
 	}
 	insert := func(operator string, x ast.Expr, before, after string) {

@@ -23,6 +23,7 @@ type Mutant struct {
 
 	edit     edit
 	function *function
+	estimate bool // it is of what only tells how long something may take
 }
 
 func (m *Mutant) String() string {

@@ -161,7 +161,7 @@ const onDevice = "what drives a device"
 
 // aside says what a mutant changes that neither computes an answer nor carries one, "" where it may:
 // faults that tests plant, what an implementation refuses by its estimates, how many calls a law is said
-// to take, what an implementation says of itself, and which inputs verify looks at. What answers with a device alone is apart too.
+// to take and how long something may, what an implementation says of itself, what an error says, and which inputs verify looks at. What answers with a device alone is apart too.
 func (m *Mutant) aside() string {
 	method := m.Func[strings.LastIndexByte(m.Func, '.')+1:]
 	switch base := path.Base(m.File); {
@@ -171,8 +171,10 @@ func (m *Mutant) aside() string {
 		return "refusals"
 	case method == "About" || method == "String":
 		return "words"
-	case m.Operator == "constant" && strings.Contains(m.Before, "Calls: "):
+	case m.Operator == "constant" && strings.Contains(m.Before, "Calls: "), m.estimate:
 		return "estimates"
+	case strings.Contains(m.Before, "fmt.Errorf(") && (m.Operator == "constant" || m.Operator == "arithmetic"):
+		return "words" // or a value beside an error, which nobody looks at
 	case strings.Contains(m.Before, ".Spell("):
 		return "names of inputs"
 	case strings.HasPrefix(base, "device") && strings.HasPrefix(m.File, "impls/"), strings.HasSuffix(path.Dir(m.File), "/gpu"), path.Dir(m.File) == "internal/workloads/ecc/counting":
