@@ -91,7 +91,7 @@ func ascending(p *pool.Pool, tops []uint32, k int) []uint32 {
 
 // ascend sorts a few vertices.
 func ascend(s []uint32) {
-	for i := 1; i < len(s); i++ {
+	for i := range s {
 		for j := i; j > 0 && s[j] < s[j-1]; j-- {
 			s[j], s[j-1] = s[j-1], s[j]
 		}
@@ -176,7 +176,7 @@ func number(p *pool.Pool, above, given []uint32, d, vertices int, ids []uint32, 
 
 func newNumbering(above, given []uint32, k, vertices int) *numbering {
 	n := &numbering{above: above, given: given, k: k}
-	n.width = uint(bits.Len(uint(max(1, vertices-1))))
+	n.width = uint(bits.Len(uint(vertices - 1)))
 	n.from = uint(bits.Len(uint(len(above) + len(given)/k)))
 	return n
 }
