@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/ranks"
 	"eccbench/internal/simplicial"
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/minors"
@@ -23,7 +24,7 @@ import (
 // Checks are of complexes, and of what groups are judged by and carried in: rings, two enumerations of faces, ranks and
 // torsion, laws that see what is wrong, names, encoding and sharing.
 func Checks() []sound.Check {
-	return append(simplicial.Checks(), []sound.Check{
+	return append(append(simplicial.Checks(), ranks.Checks()...), []sound.Check{
 		{Name: "rings", Of: ringsAreRead},
 		{Name: "orders of cyclic parts", Of: factorsDivide},
 		{Name: "universal coefficients", Of: universalCoefficients},
