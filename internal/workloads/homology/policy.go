@@ -132,7 +132,9 @@ func powers(p *Problem, c *chains, out Groups) (*verify.Diff, error) {
 			return nil, err
 		}
 		want := Groups{slices.Clone(out.Betti), slices.Clone(out.Torsion)}
-		want.Torsion[d] = Factors(torsion)
+		if want.Torsion[d], err = Factors(torsion); err != nil {
+			return nil, err
+		}
 		if diff := agree(p, want, out); diff != nil {
 			return diff, nil
 		}

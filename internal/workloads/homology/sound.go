@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/ranks"
@@ -74,10 +75,55 @@ func ringsAreRead(t sound.T) {
 
 func factorsDivide(t sound.T) {
 	for _, c := range [][2][]uint64{{{4, 6}, {2, 12}}, {{2, 3, 5}, {30}}, {{1}, {}}, {nil, {}}, {{2, 2, 4, 9}, {2, 2, 36}}} {
-		if got := Factors(c[0]); !slices.Equal(got, c[1]) {
+		if got := factors(t, c[0]); !slices.Equal(got, c[1]) {
 			t.Errorf("%v: %v, want %v", c[0], got, c[1])
 		}
 	}
+	// Nothing follows from names of groups whose orders have more than 64 bits, but over a field.
+	for order, name := range map[uint64]string{1<<32 - 1: primorial(47), 1<<32 + 1: primorial(53)} {
+		got, err := Factors([]uint64{1 << 32, order, 1})
+		if fits := order < 1<<32; fits && (err != nil || !slices.Equal(got, []uint64{order << 32})) || !fits && err != errLong {
+			t.Errorf("2³² and %d: %v, %v", order, got, err)
+		}
+		n, err := simplicial.ParseName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g, ok := integral(n); ok != (order < 1<<32) || ok && g.String() != "(1, 0 + Z/614889782588491410, 0)" {
+			t.Errorf("%s: %v, %v", name, g, ok)
+		}
+	}
+}
+
+func factors(t sound.T, orders []uint64) []uint64 {
+	t.Helper()
+	list, err := Factors(orders)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// primorial names a complex whose torsion is one group of as many elements as the primes up to one come to
+// together, of more than 64 bits from 53 on.
+func primorial(most int) string {
+	name := "moore/n=2"
+	for p := 3; p <= most; p++ {
+		if big.NewInt(int64(p)).ProbablyPrime(0) {
+			name = fmt.Sprintf("wedge/with=moore,n=%d/of=%s", p, name)
+		}
+	}
+	return name
+}
+
+// LongTorsion is a complex with torsion of an order of more than 64 bits.
+func LongTorsion(t sound.T, over Ring) *Problem {
+	t.Helper()
+	name, err := Of(primorial(53), over)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return problem(t, name)
 }
 
 // The projective plane, by its closed form and by ranks.
@@ -129,7 +175,7 @@ func torsionIsKnown(t sound.T) {
 		"rp2": {2}, "moore/n=12": {12}, "lens/p=6/q=5": {6}, "wedge/with=moore,n=4/of=moore/n=6": {2, 12}, "dodecahedral/tenths=3": {5, 5, 5}, "torus": {},
 	} {
 		got, err := chainsOf(problem(t, name)).torsion(2)
-		if got = Factors(got); err != nil || !slices.Equal(got, want) {
+		if got = factors(t, got); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %v, %v; want %v", name, got, err, want)
 		}
 	}
@@ -289,7 +335,7 @@ func joinsMultiply(t sound.T) {
 		if d == 3 || d == 4 {
 			want = []uint64{2, 2, 2, 4}
 		}
-		if !slices.Equal(Factors(torsion), Factors(want)) {
+		if !slices.Equal(factors(t, torsion), factors(t, want)) {
 			t.Errorf("dimension %d: %v, want %v", d, torsion, want)
 		}
 	}
@@ -338,7 +384,7 @@ func diagonalsByMinors(t sound.T) {
 		if err != nil {
 			t.Fatalf("%v: %v", m, err)
 		}
-		if torsion += len(want); !slices.Equal(Factors(got), want) {
+		if torsion += len(want); !slices.Equal(factors(t, got), want) {
 			t.Fatalf("%v: a diagonal of %v, want %v", m, got, want)
 		}
 	}
@@ -367,12 +413,12 @@ func ranksAreOfSmith(t sound.T) {
 					rank, torsion, err := Smith(n, f.Count(d-1), func(i int64) []uint32 { return f.Boundary[d][i*int64(d+1) : (i+1)*int64(d+1)] })
 					g.Betti[d] -= rank
 					g.Betti[d-1] -= rank
-					g.Torsion[d-1] = Factors(torsion)
+					g.Torsion[d-1] = factors(t, torsion)
 					if err != nil {
 						t.Fatal(err)
 					}
 					few, err := c.torsion(d)
-					if err != nil || !slices.Equal(Factors(few), g.Torsion[d-1]) {
+					if err != nil || !slices.Equal(factors(t, few), g.Torsion[d-1]) {
 						t.Fatalf("%s: torsion %v in dimension %d, %v; want %v", name, few, d-1, err, g.Torsion[d-1])
 					}
 				}
@@ -634,7 +680,8 @@ func problemsAreCounted(t sound.T) {
 }
 
 // Answered is a check that an implementation gives the groups that follow from names, on any number
-// of cores, again and again, and that it names the parts of a call of several cores.
+// of cores, again and again, that it names the parts of a call of several cores, and that nothing has no
+// groups.
 func Answered(i bench.Implementation[*Problem, Groups], parts []string, names ...string) sound.Check {
 	return sound.Check{Name: "answers of " + i.About().Name, Of: func(t sound.T) {
 		for _, name := range names {
@@ -671,6 +718,58 @@ func Answered(i bench.Implementation[*Problem, Groups], parts []string, names ..
 				if err := j.Close(); err != nil {
 					t.Error(err)
 				}
+			}
+		}
+		nothing := &Problem{&simplicial.Complex{Vertices: 2}, 2}
+		for threads := 1; threads < 4; threads += 2 {
+			c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}}
+			if err := i.CanDo(nothing, c); err != nil {
+				if !strings.HasSuffix(err.Error(), "; take reduced") {
+					t.Errorf("nothing: %v", err)
+				}
+				continue
+			}
+			j, err := i.Setup(nothing, c)
+			if err == nil {
+				err = errors.Join(j.Do(nil), j.Close())
+			}
+			if err != nil {
+				t.Fatalf("nothing: %v", err)
+			}
+			if got, err := j.Out(); err != nil || len(got.Betti) > 0 || len(got.Torsion) > 0 {
+				t.Errorf("nothing has the groups %v, %v", got, err)
+			}
+		}
+	}}
+}
+
+// A Limit is from how many nanoseconds and bytes on an implementation takes a problem on some cores, or
+// why it does not, however many it has.
+type Limit struct {
+	Of        string
+	Threads   int
+	NS, Bytes int64
+	Never     string
+}
+
+// Limited is a check that an implementation takes what it has time and memory for, and nothing else.
+func Limited(i bench.Implementation[*Problem, Groups], limits ...Limit) sound.Check {
+	return sound.Check{Name: "limits of " + i.About().Name, Of: func(t sound.T) {
+		for _, l := range limits {
+			p := problem(t, l.Of)
+			can := func(ns, bytes int64) error {
+				return i.CanDo(p, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: l.Threads}, Time: time.Duration(ns), Memory: bytes})
+			}
+			if l.Never != "" {
+				if err := can(0, 0); err == nil || !strings.HasSuffix(err.Error(), l.Never+"; take reduced") {
+					t.Errorf("%s: %v, want %q", l.Of, err, l.Never)
+				}
+				continue
+			}
+			ns := sound.Least(func(n int64) bool { return can(n, 0) == nil })
+			bytes := sound.Least(func(n int64) bool { return can(0, n) == nil })
+			if ns != l.NS || bytes != l.Bytes {
+				t.Errorf("%s, %d cores: taken from %d ns and %d bytes on, want %d and %d", l.Of, l.Threads, ns, bytes, l.NS, l.Bytes)
 			}
 		}
 	}}
