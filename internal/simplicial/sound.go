@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -184,7 +185,7 @@ func nativeIsWritten(t sound.T) {
 			t.Errorf("simplices %v of %d vertices, trusted %v: %v", c.of.Tops, c.of.Vertices, c.trusted, err)
 		}
 	}
-	for _, name := range []string{"rp2", "five/shape=4x4x3", "moore/n=2/order=random"} {
+	for _, name := range []string{"rp2", "five/shape=4x4x3", "moore/n=2/order=random", "random/vertices=3/dim=2/count=1"} {
 		c := open(t, name)
 		for _, trusted := range []bool{true, false} {
 			c.Counts()
@@ -272,7 +273,7 @@ func polygonsAreDiscs(t sound.T) {
 var bad = map[string]string{
 	"OFF\n1 1 0\n0 0 0\n0\n": "line 4: a face without vertices", "OFF\n1 1 0\n0 0 0\n1 -1\n": "line 4: a vertex of a face is \"-1\": want a whole number from 0 on", "nOFF\n1 0 0\n0\n": "want points in space", "OFFX\n": "line 1: \"OFFX\": want OFF", "OFF\n1 0 0\n0 0\n": "a coordinate is missing: the file ends too early",
 	"OFF\n": "the number of vertices is missing", "OFF\n3 99 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n": "line 2: 99 faces are more than the rest of the file can hold", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n9 0 1 2\n": "line 6: 9 vertices of a face are more than", "OFF\n-1 1\n": "line 2: the number of vertices is \"-1\"",
-	"ply\nformat ascii 1.0\nelement vertex -1\nend_header\n": "line 3: \"element vertex -1\": want a PLY header", "ply\nelement vertex\nend_header\n": "line 2", "ply\nformat ascii\nend_header\n": "line 2", "ply\nproperty float x\nend_header\n": "line 2", "ply\nelement vertex 1\nproperty quad x\nend_header\n": "line 3",
+	"ply\nformat ascii 1.0\nelement vertex -1\nend_header\n": "line 3: \"element vertex -1\": want a PLY header", "ply\nelement vertex\nend_header\n": "line 2", "ply\nelement vertex x\nend_header\n": "line 2", "ply\nformat ascii\nend_header\n": "line 2", "ply\nproperty float x\nend_header\n": "line 2", "ply\nelement vertex 1\nproperty quad x\nend_header\n": "line 3",
 	"ply\nelement vertex 1\nproperty list quad int x\nend_header\n": "line 3", "ply\nelement vertex 1\nproperty list int x\nend_header\n": "line 3", "ply\nelement vertex 1\nproperty lost int int x\nend_header\n": "line 3", "ply\nend_header\n": "format \"\"",
 	"ply\nformat ascii 1.0\nelement face 1\nproperty list int int vertex_indices\nend_header\n1 0\n": "elements face come before those of vertices", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nelement tristrips 1\nproperty list int int vertex_indices\nend_header\n1\n1 0\n": "strips of triangles",
 	"ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nelement face 1\nproperty list int int vertex_indices\nend_header\n1\n0\n": "element face has no vertices", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nelement face 1\nproperty list int int vertex_indices\nend_header\n1\n1 -1\n": "element face has a vertex -1: want 0 to 0",
@@ -379,6 +380,19 @@ func voxelsAreSimplices(t sound.T) {
 	c := open(t, "voxels/at=0/of=constant/shape=3x2x2/type=uint8")
 	if d := open(t, "kuhn/shape=4x3x3"); !slices.Equal(c.Counts(), d.Counts()) {
 		t.Errorf("%v, want %v", c.Counts(), d.Counts())
+	}
+	// An image that is none is told.
+	path := filepath.Join(t.TempDir(), "a.npy")
+	head := fmt.Sprintf("\x93NUMPY\x01\x00v\x00%-117s\n", "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1), }")
+	if err := os.WriteFile(path, append([]byte(head), 0, 0, 0xc0, 0x7f), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	n, err := ParseName("voxels/at=0/of=file/path=" + path)
+	if err == nil {
+		_, err = n.Open()
+	}
+	if err == nil || !strings.Contains(err.Error(), "NaN") {
+		t.Errorf("voxels of what is no number: %v", err)
 	}
 }
 

@@ -297,6 +297,9 @@ func flagsAreTold(t sound.T) {
 			t.Error(err)
 		}
 	}
+	if _, err := (Race{}).Setup(nil, bench.Conditions{Setting: bench.Setting{Options: "margin=few"}}); err == nil {
+		t.Error("a margin of few is one")
+	}
 	// Where any may be reduced, whatever it costs, those that race are all.
 	p, err := homology.Inputs{}.Open(random)
 	if err != nil {

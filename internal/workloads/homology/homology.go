@@ -244,10 +244,8 @@ func (Inputs) Size(p *Problem) int64 { return ringBytes + simplicial.NativeSize(
 // Share writes the ring and the complex, whose simplices are counted.
 func (Inputs) Share(p *Problem, f *os.File) error {
 	p.Counts()
-	if _, err := f.Write(binary.LittleEndian.AppendUint64(nil, uint64(p.Over))); err != nil {
-		return err
-	}
-	return simplicial.WriteNative(f, p.Complex)
+	_, err := f.Write(binary.LittleEndian.AppendUint64(nil, uint64(p.Over)))
+	return errors.Join(err, simplicial.WriteNative(f, p.Complex))
 }
 
 // Attach makes the problem of bytes that Share wrote.

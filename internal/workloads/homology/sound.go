@@ -47,6 +47,7 @@ func Checks() []sound.Check {
 		{Name: "where groups differ", Of: differencesAreTold},
 		{Name: "what proves little", Of: weakIsTold},
 		{Name: "what laws ask for", Of: lawsAskForComplexes},
+		{Name: "what laws take", Of: lawsSayWhatTheyTake},
 		{Name: "what is said of problems", Of: problemsAreCounted},
 	}...)
 }
@@ -201,6 +202,18 @@ func squaresAreTold(t sound.T) {
 	if d, err := byRanks(problem(t, "moore/n=4/over=3"), Groups{[]int64{1, 1, 0}, make([][]uint64, 3)}, nil); err != nil || d == nil || d.Where != "b1" {
 		t.Errorf("%v, %v", d, err)
 	}
+	// What cannot be told is no answer's fault.
+	const n = 60
+	grows := &chains{count: []int64{0, n + 2, n + 1}, boundary: [][]uint32{2: {3 * n: 0, 3*n + 1: n, 3*n + 2: n + 1}}}
+	for i := range uint32(n) { // each number is the sum of the two before it
+		copy(grows.boundary[2][3*i:], []uint32{i, i + 2, i + 1})
+	}
+	if _, err := powers(p, grows, Groups{make([]int64, 3), [][]uint64{nil, {2}, nil}}); err == nil || !strings.Contains(err.Error(), "an entry grows") {
+		t.Errorf("orders of a matrix whose entries grow: %v", err)
+	}
+	if _, err := byRanks(LongTorsion(t, Integers), Groups{[]int64{1, 0, 0}, [][]uint64{nil, {2}, nil}}, nil); err != errLong {
+		t.Errorf("an order of more than 64 bits: %v", err)
+	}
 	if d, err := byRanks(p, NewGroups(2), nil); err != nil || d == nil || d.Where != "dimensions" || d.Want != "3" || d.Got != "2" {
 		t.Errorf("%v, %v", d, err)
 	}
@@ -296,6 +309,9 @@ func lawsRefuse(t sound.T) {
 		wrong := Groups{[]int64{1, 2, 2}, make([][]uint64, 3)}
 		if d, _ := l.Check(p, wrong, answer); d == nil {
 			t.Errorf("%s: keeps a wrong answer", l.Name)
+		}
+		if _, err := l.Check(p, right, func(*Problem) (Groups, error) { return right, errLong }); (err == errLong) != (l.Calls > 0) {
+			t.Errorf("%s: %v where nothing answers", l.Name, err)
 		}
 		constant := func(*Problem) (Groups, error) { return right, nil }
 		if d, _ := l.Check(p, right, constant); d == nil && (l.Name == "suspension" || l.Name == "a simplex more") {
@@ -616,6 +632,28 @@ func lawsAskForComplexes(t sound.T) {
 	}
 	if n := faces(problem(t, "sphere/dim=3")); n != 5*16 {
 		t.Errorf("%d faces at most", n)
+	}
+}
+
+// Laws say what they take: of each simplex and its faces some nanoseconds, more for two primes than for
+// one, and some calls.
+func lawsSayWhatTheyTake(t sound.T) {
+	for i, want := range []struct{ two, integers, calls float64 }{{two: 1100, integers: 1800}, {two: 400, integers: 400}, {calls: 1.2}, {calls: 5}, {calls: 6}, {calls: 1.1}} {
+		l := laws()[i]
+		if l.Independent != (i == 0) || float64(l.Calls) != want.calls || (l.Work == nil) != (want.calls > 0) {
+			t.Errorf("%s: independent %v, %v calls", l.Name, l.Independent, l.Calls)
+		}
+		if l.Work == nil {
+			continue
+		}
+		for over, each := range map[Ring]float64{2: want.two, Integers: want.integers} {
+			if got := l.Work(&Problem{problem(t, "sphere/dim=3").Complex, over}); got != time.Duration(5*16*each) {
+				t.Errorf("%s over %v: %v", l.Name, over, got)
+			}
+		}
+	}
+	if !big.NewInt(otherPrime).ProbablyPrime(0) || !slices.Equal(lesser([]int64{1, 5, 2}, []int64{3, 4, 2}), []int64{1, 4, 2}) {
+		t.Errorf("ranks over %d, and the lesser ones", otherPrime)
 	}
 }
 
