@@ -17,6 +17,8 @@ import (
 func (Implementation) Checks(string) []sound.Check {
 	return []sound.Check{
 		{Name: "buckets of several vertices", Of: buckets},
+		{Name: "tetrahedra that are taken at several times", Of: severalTimes},
+		{Name: "planted faults", Of: faultsDoHarm},
 		{Name: "sides of tetrahedra", Of: sidesOfTetrahedra},
 		{Name: "tables", Of: tables},
 		{Name: "refused complexes", Of: refused},
@@ -57,6 +59,31 @@ func buckets(t sound.T) {
 					t.Errorf("%s, %d bits a bucket, %d cores: %v, want %v", name, low, cores, got, want)
 				}
 			}
+		}
+	}
+}
+
+// All tetrahedra are joined where there are more than a core takes at once.
+func severalTimes(t sound.T) {
+	const n = atOnce + 70
+	p := apart(n)
+	for _, cores := range []int{1, 3} {
+		j := newJob(p, bench.Conditions{Setting: bench.Setting{Threads: cores}}, "")
+		if err := j.Do(nil); err != nil || !slices.Equal(j.out.Betti, []int64{n, 0, 0, 0}) {
+			t.Errorf("%d tetrahedra apart: %v, %v", n, j.out, err)
+		}
+	}
+}
+
+// Each fault that can be planted does harm.
+func faultsDoHarm(t sound.T) {
+	p := apart(5)
+	p.Vertices++
+	p.Points = append(p.Points, 9, 9, 9)
+	for _, f := range Faults()[1:] { // the first one takes what is refused
+		j := newJob(p, bench.Conditions{Setting: bench.Setting{Threads: 3}}, f)
+		if err := j.Do(nil); err != nil || slices.Equal(j.out.Betti, []int64{5, 0, 0, 0}) {
+			t.Errorf("%s: %v, %v", f, j.out, err)
 		}
 	}
 }
@@ -227,6 +254,12 @@ func noSurfaces(t sound.T) {
 			for i, v := range c.triangles {
 				lists[i%cores] = append(lists[i%cores], v[0]<<32|v[1], v[2])
 			}
+			if j.fault = AnyBoundary; c.want != "" {
+				if _, _, err := j.surfaces(lists); err != nil {
+					t.Errorf("%v, whatever it is: %v", c.triangles, err)
+				}
+			}
+			j.fault = ""
 			count, chi, err := j.surfaces(lists)
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v: %v, want %q", c.triangles, err, c.want)

@@ -311,7 +311,6 @@ func (w *worker) pair(b, a uint32) {
 		}
 	}
 	w.deleted[b] = true
-	w.coboundary.spans[a].len = 0
 }
 
 // inside reports whether a face is reduced with: all are, or those inside the part.

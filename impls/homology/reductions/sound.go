@@ -21,6 +21,7 @@ func (Implementation) Checks(string) []sound.Check {
 		{Name: "renumbered complexes", Of: renumbered},
 		{Name: "what is far from each other", Of: farIsScattered},
 		{Name: "what jobs say of themselves", Of: flagsAreTold},
+		homology.Planted(1, scatteredOnes, Faulty(FaceKept), Faulty(OldCoboundaries)),
 		limited(Implementation{}),
 		homology.Answered(Implementation{}, []string{"faces", "reducible complex", "reductions"}, answered...),
 		homology.Answered(Implementation{}, []string{"faces", "reducible complex", "reductions", "renumbering"}, scatteredOnes...),
@@ -32,6 +33,7 @@ func (Partitions) Checks(string) []sound.Check {
 	return []sound.Check{
 		{Name: "parts of a complex", Of: partsAreEqual},
 		{Name: "what lies between parts", Of: ownersAreDefined},
+		homology.Planted(3, answered, FaultyPartitions(SharedInside)),
 		limited(Partitions{}),
 		homology.Answered(Partitions{}, []string{"faces", "partition", "reducible complex", "reductions", "reductions of parts"}, answered...),
 		homology.Answered(Partitions{}, []string{"faces", "partition", "reducible complex", "reductions", "reductions of parts", "renumbering"}, scatteredOnes...),
@@ -40,7 +42,7 @@ func (Partitions) Checks(string) []sound.Check {
 
 // Checks are of races on any number of cores.
 func (Race) Checks(string) []sound.Check {
-	return []sound.Check{limited(Race{}), homology.Answered(Race{}, []string{"faces", "reductions"}, slices.Concat(answered, scatteredOnes)...)}
+	return []sound.Check{homology.Planted(3, scatteredOnes, FaultyRace(FaceKept), FaultyRace(OldCoboundaries), FaultyRace(Unchecked)), limited(Race{}), homology.Answered(Race{}, []string{"faces", "reductions"}, slices.Concat(answered, scatteredOnes)...)}
 }
 
 func limited(i bench.Implementation[*homology.Problem, homology.Groups]) sound.Check {

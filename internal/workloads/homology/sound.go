@@ -274,7 +274,7 @@ func sharedIsAttached(t sound.T) {
 // Names say the ring before what holds the rest of the name.
 func namesSayRings(t sound.T) {
 	for name, want := range map[string]string{
-		"rp2": "rp2/over=2", "rp2/over=Z": "rp2/over=Z", "join/with=rp2/over=Q/of=klein": "join/with=rp2/over=Q/of=klein", "over=3/x.off": "file/over=2/path=over=3/x.off",
+		"rp2": "rp2/over=2", "rp2/over=Z": "rp2/over=Z", "join/with=rp2/over=Q/of=klein": "join/with=rp2/over=Q/of=klein", "over=3/x.off": "file/over=2/path=over=3/x.off", "file/over=3/path=a/over=Z/b.off": "file/over=3/path=a/over=Z/b.off",
 		"join/with=rp2/of=klein/over=Z": "",
 	} {
 		got, err := question().Named(name)
@@ -776,6 +776,28 @@ func Answered(i bench.Implementation[*Problem, Groups], parts []string, names ..
 			}
 			if got, err := j.Out(); err != nil || len(got.Betti) > 0 || len(got.Torsion) > 0 {
 				t.Errorf("nothing has the groups %v, %v", got, err)
+			}
+		}
+	}}
+}
+
+// Planted is a check that implementations with a fault give other groups than follow from some of the names.
+func Planted(threads int, names []string, faulty ...bench.Implementation[*Problem, Groups]) sound.Check {
+	return sound.Check{Name: "planted faults", Of: func(t sound.T) {
+		for k, i := range faulty {
+			wrong := func(name string) bool {
+				p := problem(t, name)
+				j, err := i.Setup(p, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				err = errors.Join(j.Do(nil), j.Close())
+				got, _ := j.Out()
+				want, _ := known(name, p)
+				return err != nil || agree(p, want, got) != nil
+			}
+			if !slices.ContainsFunc(names, wrong) {
+				t.Errorf("fault %d of %s is of no harm to %v", k, i.About().Method, names)
 			}
 		}
 	}}
