@@ -91,7 +91,7 @@ func ascending(p *pool.Pool, tops []uint32, k int) []uint32 {
 
 // ascend sorts a few vertices.
 func ascend(s []uint32) {
-	for i := 1; i < len(s); i++ {
+	for i := range s {
 		for j := i; j > 0 && s[j] < s[j-1]; j-- {
 			s[j], s[j-1] = s[j-1], s[j]
 		}
@@ -158,8 +158,7 @@ func number(p *pool.Pool, above, given []uint32, d, vertices int, ids []uint32, 
 	// Parts of the vertices that have about as many records.
 	ends := make([]int, cores+1)
 	for core := range cores {
-		part, _ := slices.BinarySearch(n.start, uint32(total*core/cores))
-		ends[core] = min(part, vertices)
+		ends[core], _ = slices.BinarySearch(n.start, uint32(total*core/cores))
 	}
 	ends[0], ends[cores] = 0, vertices
 	counts := make([]int, cores)
@@ -176,7 +175,7 @@ func number(p *pool.Pool, above, given []uint32, d, vertices int, ids []uint32, 
 
 func newNumbering(above, given []uint32, k, vertices int) *numbering {
 	n := &numbering{above: above, given: given, k: k}
-	n.width = uint(bits.Len(uint(max(1, vertices-1))))
+	n.width = uint(bits.Len(uint(vertices - 1)))
 	n.from = uint(bits.Len(uint(len(above) + len(given)/k)))
 	return n
 }
@@ -304,7 +303,7 @@ func (n *numbering) list(lo, hi, count int, list, ids []uint32) {
 // each calls f with a core's part of the faces and of the given simplices, each with the place of
 // its number.
 func (n *numbering) each(core, cores int, f func(from uint32, s []uint32)) {
-	var face [MaxDim + 1]uint32
+	var face [MaxDim]uint32
 	k := n.k
 	cells := len(n.above) / (k + 1)
 	for cell := cells * core / cores; cell < cells*(core+1)/cores; cell++ {

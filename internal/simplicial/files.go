@@ -208,11 +208,11 @@ func (w *words) float(what string) (float64, error) {
 	return v, nil
 }
 
-// count is a number of things of which each takes so many bytes at least, as many as there can
-// be in what is left.
+// count is a number of things of which each takes so many bytes at least, with what parts its words
+// from those before, as many as there can be in what is left.
 func (w *words) count(what string, bytesEach int64) (int64, error) {
 	n, err := w.int("the number of "+what, 0)
-	if err == nil && n > (int64(len(w.data)-w.at)+bytesEach)/bytesEach {
+	if err == nil && n > int64(len(w.data)-w.at)/bytesEach {
 		err = w.errorf("%d %s are more than the rest of the file can hold", n, what)
 	}
 	return n, err
@@ -295,7 +295,7 @@ func readOFF(data []byte) (*Complex, error) {
 	if err != nil {
 		return nil, err
 	}
-	faces, err := w.count("faces", 2)
+	faces, err := w.count("faces", 4)
 	if err != nil {
 		return nil, err
 	}
@@ -334,7 +334,7 @@ func readOFF(data []byte) (*Complex, error) {
 // readTetGen reads the elements and the nodes of TetGen, or of Triangle.
 func readTetGen(elements, nodes []byte) (*Complex, error) {
 	w := &words{data: nodes, hash: true}
-	n, err := w.count("nodes", 4)
+	n, err := w.count("nodes", 6)
 	if err != nil {
 		return nil, fmt.Errorf(".node: %w", err)
 	}

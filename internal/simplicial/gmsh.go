@@ -178,7 +178,7 @@ func (g *gmsh) element(kind int64) error {
 }
 
 func (g *gmsh) elements2() error {
-	n, err := g.count("elements", 6)
+	n, err := g.count("elements", 9)
 	if err != nil {
 		return err
 	}

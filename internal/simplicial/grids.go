@@ -77,13 +77,10 @@ func fivePieces() [][4]int {
 	return [][4]int{{0, 3, 5, 6}, {0, 1, 3, 5}, {0, 2, 3, 6}, {0, 4, 5, 6}, {3, 5, 6, 7}}
 }
 
-// pierced is a grid without some of its cubes: straight holes through all planes, and single
+// pierced is a grid of two or more vertices along x and y without some of its cubes: straight holes through all planes, and single
 // cubes inside, neither of which touch each other or a side. The order of both is fixed.
 func pierced(w, h, d int, cut Cut, drills, cavities int64) (*Complex, error) {
-	across, down, deep := int64(max(0, (w-2)/2)), int64(max(0, (h-2)/2)), int64(max(0, (d-2)/2))
-	if d == 1 {
-		deep = 0
-	}
+	across, down, deep := int64(w/2-1), int64(h/2-1), int64(max(1, d/2)-1)
 	if columns := across * down; drills > columns {
 		return nil, fmt.Errorf("%d drills: %dx%d vertices have room for %d", drills, w, h, columns)
 	} else if room := (columns - drills) * deep; cavities > room {

@@ -38,7 +38,7 @@ type plyReader struct {
 
 func (r *plyReader) left() int64 {
 	if r.order == nil {
-		return int64(len(r.words.data)-r.words.at)/2 + 1 // a digit and a blank each
+		return (int64(len(r.words.data)-r.words.at) + 1) / 2 // a digit and a blank each
 	}
 	return int64(len(r.data))
 }

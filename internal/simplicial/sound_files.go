@@ -447,3 +447,31 @@ func typesOfPLY(t sound.T) {
 		}
 	}
 }
+
+// Of each thing as many are read as the rest of a file can hold where each is as short as can be, and of
+// one more it is told that there is no room.
+func countsFit(t sound.T) {
+	const gmsh2, gmsh4 = "$MeshFormat\n2 0 8\n$EndMeshFormat\n$Nodes\n", "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n"
+	const text, bytes = "ply\nformat ascii 1.0\n", "ply\nformat binary_little_endian 1.0\n"
+	one := func(s string) error { _, err := Read([]byte(s)); return err }
+	for _, c := range []struct {
+		head, each string
+		read       func(string) error
+	}{
+		{"OFF\n%d 0", "\n0 0 0", one}, {"OFF\n0 %d", "\n1 0", one}, {"OFF\n0 1\n%d", " 0", one},
+		{gmsh2 + "%d", "\n1 0 0 0", one}, {gmsh2 + "0\n$EndNodes\n$Elements\n%d", "\n1 15 0 1", one},
+		{gmsh4 + "%d", "\n0 0 0 0", one}, {gmsh4 + "1 1 1 1\n0 0 0 %d", "\n0 0 0 0", one}, {gmsh4 + "0 0 0 0\n$EndNodes\n$Elements\n1 1 1 1\n0 0 15 %d", "\n0 0", one},
+		{"%d", "\n0 0 0", func(s string) error { _, err := readTetGen(nil, []byte(s)); return err }}, {"%d", "\n0 0 0 0", func(s string) error { _, err := readTetGen([]byte(s), []byte("0 3\n")); return err }},
+		{text + "element vertex %d\nproperty char x\nend_header\n", "0 ", one}, {text + "element vertex 1\nproperty list char char x\nend_header\n%d", " 0", one},
+		{bytes + "element vertex %d\nproperty char x\nend_header\n", "0", one},
+	} {
+		const most = 40
+		rest := strings.Repeat(c.each, most)
+		for n := most - 1; n <= most+1; n++ {
+			// The blank behind the last one may be left out.
+			if err := c.read(fmt.Sprintf(c.head, n) + strings.TrimRight(rest, " ")); (err != nil && strings.Contains(err.Error(), "rest of the file")) != (n > most) {
+				t.Errorf("%q of %q, %d times: %v", c.head, c.each, most, err)
+			}
+		}
+	}
+}

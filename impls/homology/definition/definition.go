@@ -66,6 +66,15 @@ func (j *job) Do(trace *bench.Trace) error {
 	f := simplicial.NewFaces(j.in.Complex, 1)
 	end()
 	defer trace.Span("elimination")()
+	out, err := groups(f, j.in.Over)
+	if err == nil {
+		j.out = out
+	}
+	return err
+}
+
+// groups are those of a complex with these faces.
+func groups(f *simplicial.Faces, over homology.Ring) (homology.Groups, error) {
 	out := homology.NewGroups(len(f.Vertices))
 	for d, n := range f.Counts() {
 		out.Betti[d] += n
@@ -74,24 +83,25 @@ func (j *job) Do(trace *bench.Trace) error {
 		}
 		m := f.Count(d - 1)
 		var rank int64
-		if j.in.Over > homology.Integers {
-			rank = fieldRank(f.Boundary[d], d, n, m, int64(j.in.Over))
+		if over > homology.Integers {
+			rank = fieldRank(f.Boundary[d], d, n, m, int64(over))
 		} else {
 			var torsion []uint64
 			var err error
 			rank, torsion, err = homology.Smith(n, m, func(i int64) []uint32 { return f.Boundary[d][i*int64(d+1) : (i+1)*int64(d+1)] })
-			if j.in.Over == homology.Integers {
-				if err != nil {
-					return err
+			if over == homology.Integers {
+				if err == nil {
+					out.Torsion[d-1], err = homology.Factors(torsion)
 				}
-				out.Torsion[d-1] = homology.Factors(torsion)
+				if err != nil {
+					return out, err
+				}
 			}
 		}
 		out.Betti[d] -= rank
 		out.Betti[d-1] -= rank
 	}
-	j.out = out
-	return nil
+	return out, nil
 }
 
 // fieldRank is the rank of a boundary matrix over the field of p elements.

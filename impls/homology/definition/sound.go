@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"eccbench/internal/ranks"
+	"eccbench/internal/simplicial"
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/minors"
 	"eccbench/internal/workloads/homology"
@@ -13,7 +14,31 @@ import (
 func (Implementation) Checks(string) []sound.Check {
 	return []sound.Check{
 		{Name: "ranks by minors", Of: ranksByMinors},
+		{Name: "orders of more than 64 bits", Of: longOrders},
+		homology.Limited(Implementation{}, homology.Limit{Of: "rp2/over=2", NS: 4080, Bytes: 1200}, homology.Limit{Of: "rp2/over=Z", NS: 122_400, Bytes: 9600}, homology.Limit{Of: "rp2/over=Q", Threads: 3, NS: 122_400, Bytes: 9600}, homology.Limit{Of: "moore/n=2/over=3", NS: 22_896, Bytes: 3888}),
 		homology.Answered(Implementation{}, []string{"elimination", "faces"}, "rp2/over=2", "moore/n=6/over=3", "klein/shape=4x4/over=Q", "wedge/with=moore,n=4/over=Z/of=rp2", "sphere/dim=0/over=5", "sphere/dim=4/over=Z", "join/with=sphere,dim=1/over=Z/of=rp2"),
+	}
+}
+
+// Orders of more than 64 bits are refused over the integers, and count nowhere else. What is no complex has
+// some with few simplices.
+func longOrders(t sound.T) {
+	const d, n = 14, 56
+	rng := rand.New(rand.NewPCG(15, 15))
+	f := &simplicial.Faces{Vertices: make([][]uint32, d+1), Boundary: make([][]uint32, d+1)}
+	for k := range d {
+		f.Vertices[k], f.Boundary[k] = make([]uint32, k+1), make([]uint32, k+1)
+	}
+	f.Vertices[d-1], f.Boundary[d-1], f.Vertices[d] = make([]uint32, d*n), make([]uint32, d*n), make([]uint32, (d+1)*n)
+	for range n {
+		for _, face := range rng.Perm(n)[:d+1] {
+			f.Boundary[d] = append(f.Boundary[d], uint32(face))
+		}
+	}
+	for over, want := range map[homology.Ring]bool{homology.Integers: true, homology.Rationals: false, 2: false} {
+		if got, err := groups(f, over); (err != nil) != want {
+			t.Errorf("over %v: %v, %v", over, got, err)
+		}
 	}
 }
 

@@ -17,10 +17,13 @@ import (
 func (Implementation) Checks(string) []sound.Check {
 	return []sound.Check{
 		{Name: "buckets of several vertices", Of: buckets},
+		{Name: "tetrahedra that are taken at several times", Of: severalTimes},
+		{Name: "planted faults", Of: faultsDoHarm},
 		{Name: "sides of tetrahedra", Of: sidesOfTetrahedra},
 		{Name: "tables", Of: tables},
 		{Name: "refused complexes", Of: refused},
 		{Name: "boundaries that are no surfaces", Of: noSurfaces},
+		homology.Limited(Implementation{}, homology.Limit{Of: "kuhn/shape=3x3x3/over=Z", NS: 14_400, Bytes: 2400}, homology.Limit{Of: "kuhn/shape=3x3x3/over=2", Threads: 3, NS: 4800, Bytes: 2400}, homology.Limit{Of: "rp2", Never: "tetrahedra with coordinates"}),
 		homology.Answered(Implementation{}, []string{"boundary", "surfaces and components", "triangles"}, "kuhn/shape=7x6x5/drills=1/cavities=2/order=random/seed=5/over=Z", "five/shape=10x10x10/drills=4/cavities=12/over=3", "kuhn/shape=2x2x2/over=2"),
 	}
 }
@@ -56,6 +59,31 @@ func buckets(t sound.T) {
 					t.Errorf("%s, %d bits a bucket, %d cores: %v, want %v", name, low, cores, got, want)
 				}
 			}
+		}
+	}
+}
+
+// All tetrahedra are joined where there are more than a core takes at once.
+func severalTimes(t sound.T) {
+	const n = atOnce + 70
+	p := apart(n)
+	for _, cores := range []int{1, 3} {
+		j := newJob(p, bench.Conditions{Setting: bench.Setting{Threads: cores}}, "")
+		if err := j.Do(nil); err != nil || !slices.Equal(j.out.Betti, []int64{n, 0, 0, 0}) {
+			t.Errorf("%d tetrahedra apart: %v, %v", n, j.out, err)
+		}
+	}
+}
+
+// Each fault that can be planted does harm.
+func faultsDoHarm(t sound.T) {
+	p := apart(5)
+	p.Vertices++
+	p.Points = append(p.Points, 9, 9, 9)
+	for _, f := range Faults()[1:] { // the first one takes what is refused
+		j := newJob(p, bench.Conditions{Setting: bench.Setting{Threads: 3}}, f)
+		if err := j.Do(nil); err != nil || slices.Equal(j.out.Betti, []int64{5, 0, 0, 0}) {
+			t.Errorf("%s: %v, %v", f, j.out, err)
 		}
 	}
 }
@@ -119,9 +147,7 @@ func sidesOfTetrahedra(t sound.T) {
 		}
 		p := &homology.Problem{Complex: &simplicial.Complex{Tops: [][]uint32{nil, nil, nil, {0, 1, 2, 3}}, Vertices: 4, Points: points}, Over: 2}
 		j := newJob(p, bench.Conditions{Setting: bench.Setting{Threads: 1 + rng.IntN(4)}}, "")
-		if err := j.round(); err != nil {
-			t.Fatal(err)
-		}
+		j.round()
 		if got := side((*[4]uint64)(j.rounded)); got != want && got != 0 {
 			t.Fatalf("%v, rounded to %x: side %d, want %d", points, j.rounded, got, want)
 		} else if got != 0 {
@@ -136,9 +162,7 @@ func sidesOfTetrahedra(t sound.T) {
 			t.Fatalf("%v: side %d, %v, want %d", long, got, err, want)
 		}
 		p.Points = long
-		if err := j.round(); err != nil {
-			t.Fatal(err)
-		}
+		j.round()
 		if got := side((*[4]uint64)(j.rounded)); got != want && got != 0 || e < 0 && slices.Max(j.rounded) > 0 {
 			t.Fatalf("%v, rounded to %x: side %d, want %d", long, j.rounded, got, want)
 		}
@@ -222,7 +246,7 @@ func noSurfaces(t sound.T) {
 	}{
 		{nil, "", 0, 0}, {[][3]uint64{{0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}}, "", 1, 2}, {[][3]uint64{{0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}, {4, 5, 6}, {4, 5, 7}, {4, 6, 7}, {5, 6, 7}}, "", 2, 4},
 		{[][3]uint64{{0, 1, 2}}, "3 of 3 edges have one triangle alone", 0, 0}, {[][3]uint64{{0, 1, 2}, {0, 1, 3}, {0, 2, 3}}, "3 of 6 edges have one triangle alone", 0, 0},
-		{[][3]uint64{{0, 1, 2}, {0, 1, 3}, {0, 1, 4}}, "the edge of vertices 0 and 1 has more than two", 0, 0}, {[][3]uint64{{0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}, {3, 5, 6}, {3, 5, 7}, {3, 6, 7}, {5, 6, 7}}, "touch at vertex 3 alone", 0, 0},
+		{[][3]uint64{{0, 1, 2}, {0, 1, 3}, {0, 1, 4}}, "the edge of vertices 0 and 1 has more than two", 0, 0}, {[][3]uint64{{4, 5, 6}, {4, 5, 7}, {3, 4, 5}}, "the edge of vertices 4 and 5 has more than two", 0, 0}, {[][3]uint64{{0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}, {3, 5, 6}, {3, 5, 7}, {3, 6, 7}, {5, 6, 7}}, "touch at vertex 3 alone", 0, 0},
 	} {
 		for cores := 1; cores < 4; cores++ {
 			j := newJob(&homology.Problem{Complex: &simplicial.Complex{Tops: make([][]uint32, 4), Vertices: 8, Points: make([]float64, 24)}, Over: 2}, bench.Conditions{Setting: bench.Setting{Threads: cores}}, "")
@@ -230,6 +254,12 @@ func noSurfaces(t sound.T) {
 			for i, v := range c.triangles {
 				lists[i%cores] = append(lists[i%cores], v[0]<<32|v[1], v[2])
 			}
+			if j.fault = AnyBoundary; c.want != "" {
+				if _, _, err := j.surfaces(lists); err != nil {
+					t.Errorf("%v, whatever it is: %v", c.triangles, err)
+				}
+			}
+			j.fault = ""
 			count, chi, err := j.surfaces(lists)
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v: %v, want %q", c.triangles, err, c.want)

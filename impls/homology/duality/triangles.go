@@ -14,9 +14,7 @@ const sides = 3
 // sort puts the triangles in their buckets, each with the side on which its tetrahedron lies. Points
 // are looked at before anything is moved, so that they stay near.
 func (j *job) sort() error {
-	if err := j.round(); err != nil {
-		return err
-	}
+	j.round()
 	if err := j.spread(j.count); err != nil {
 		return err
 	}
@@ -189,7 +187,7 @@ const placeBits = 20
 
 // round brings the coordinates of each vertex to whole numbers from the least of an axis to its
 // greatest, so that they are a word, of which more are near than of three.
-func (j *job) round() error {
+func (j *job) round() {
 	least, most := make([][3]float64, j.cores), make([][3]float64, j.cores)
 	_ = j.spread(func(core int) error {
 		lo, hi := j.share(core, j.in.Vertices)
@@ -212,10 +210,10 @@ func (j *job) round() error {
 		scale[k] = (1<<placeBits - 1) / (most[0][k] - least[0][k])
 		if size := most[0][k] - least[0][k]; !(size <= math.MaxFloat64) || !(scale[k] <= math.MaxFloat64) {
 			clear(j.rounded) // which hides the side of each tetrahedron
-			return nil
+			return
 		}
 	}
-	return j.spread(func(core int) error {
+	_ = j.spread(func(core int) error {
 		lo, hi := j.share(core, j.in.Vertices)
 		at := least[0]
 		for v := lo; v < hi; v++ {

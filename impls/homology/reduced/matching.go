@@ -147,7 +147,7 @@ func (m *matching) boundary(d int, p int64) []row {
 	}
 	rows := make([]row, 0, len(m.critical[d]))
 	f := &front{when: m.when[d-1]}
-	chain := map[uint32]scalar{}
+	chain := map[uint32]scalar{} // of those in the front
 	add := func(s uint32, times scalar) {
 		if m.up[d-1][s] == none {
 			if _, critical := number[s]; !critical {
@@ -161,7 +161,6 @@ func (m *matching) boundary(d int, p int64) []row {
 		}
 	}
 	for _, c := range m.critical[d] {
-		clear(chain)
 		for k, s := range m.of(d, c) {
 			add(s, m.sign(k, p))
 		}

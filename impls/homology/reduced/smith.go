@@ -210,7 +210,7 @@ func orders(list []*big.Int) ([]uint64, error) {
 			return nil, errors.New("a torsion coefficient has more than 64 bits")
 		}
 	}
-	return homology.Factors(unordered(list)), nil
+	return homology.Factors(unordered(list))
 }
 
 func unordered(list []*big.Int) (orders []uint64) {

@@ -66,7 +66,7 @@ type raceJob struct {
 	out    homology.Groups
 	rounds int
 	// The longest boundary of a cell, ever.
-	longest atomic.Int64
+	longest int
 	// Ties are broken by the cells' numbers, not by lot.
 	numbered bool
 }
@@ -76,18 +76,17 @@ type raceJob struct {
 func Rounds(c *simplicial.Complex, margin uint32, numbered bool) (rounds, longest int, err error) {
 	j := &raceJob{in: &homology.Problem{Complex: c, Over: 2}, cores: 1, margin: margin, numbered: numbered}
 	err = j.Do(nil)
-	return j.rounds, int(j.longest.Load()), err
+	return j.rounds, j.longest, err
 }
 
 // Flags say how long the boundary of a cell became, and how often cells raced.
 func (j *raceJob) Flags() []string {
-	return []string{fmt.Sprintf("longest boundary of a cell: %d faces", j.longest.Load()), fmt.Sprintf("%d rounds", j.rounds)}
+	return []string{fmt.Sprintf("longest boundary of a cell: %d faces", j.longest), fmt.Sprintf("%d rounds", j.rounds)}
 }
 
 func (j *raceJob) Do(trace *bench.Trace) error {
 	out := homology.NewGroups(len(j.in.Tops))
-	j.rounds = 0
-	j.longest.Store(0)
+	j.rounds, j.longest = 0, 0
 	var cells []uint32
 	for d := len(j.in.Tops) - 1; d >= 0; d-- {
 		if d == len(j.in.Tops)-1 {
@@ -162,7 +161,7 @@ func newRound(boundary []uint32, k, faces int, j *raceJob) *racing {
 
 // all reduces cells in rounds until none can be, and counts those without a boundary.
 func (r *racing) all() (irreducible int64) {
-	mine := make([][]uint32, r.cores)
+	mine, longest := make([][]uint32, r.cores), make([]int, r.cores)
 	for {
 		least := r.costs()
 		if least == never {
@@ -184,7 +183,8 @@ func (r *racing) all() (irreducible int64) {
 		r.spread(func(core int) { r.race(mine[core]) })
 		r.spread(func(core int) { r.check(mine[core]) })
 		r.spread(func(core int) { mine[core] = slices.DeleteFunc(mine[core], func(c uint32) bool { return !r.owns(c) }) })
-		r.spread(func(core int) { r.reduce(mine[core]) })
+		r.spread(func(core int) { longest[core] = r.reduce(mine[core]) })
+		r.longest = max(r.longest, slices.Max(longest))
 		r.spread(func(core int) { r.tell(mine[core]) })
 		if r.rounds%compacted == 0 {
 			r.alive = slices.DeleteFunc(r.alive, func(c uint32) bool { return r.reduced[c] })
@@ -315,8 +315,8 @@ func (r *racing) owns(b uint32) bool {
 	return r.fault == Unchecked || r.changed(b, func(lock *uint32) bool { return *lock == b })
 }
 
-// reduce reduces cells that own all that is changed.
-func (r *racing) reduce(cells []uint32) {
+// reduce reduces cells that own all that is changed, and gives the longest boundary of one that it comes to.
+func (r *racing) reduce(cells []uint32) (longest int) {
 	var sum []uint32
 	for _, b := range cells {
 		a := r.with[b]
@@ -327,8 +327,7 @@ func (r *racing) reduce(cells []uint32) {
 			}
 			sum = difference(sum[:0], r.boundary[t], rest)
 			r.boundary[t] = append(r.boundary[t][:0], sum...)
-			for old := r.longest.Load(); int64(len(sum)) > old && !r.longest.CompareAndSwap(old, int64(len(sum))); old = r.longest.Load() {
-			}
+			longest = max(longest, len(sum))
 		}
 		for _, f := range rest {
 			if f != a && r.fault != OldCoboundaries {
@@ -339,6 +338,7 @@ func (r *racing) reduce(cells []uint32) {
 		r.reduced[b] = true
 		r.faceReduced[a] = r.fault != FaceKept
 	}
+	return longest
 }
 
 // tell has costs found anew that have changed, when all of a round are reduced.

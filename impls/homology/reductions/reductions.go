@@ -122,7 +122,10 @@ func (j *job) Do(trace *bench.Trace) error {
 		end()
 	}
 	// A cell that another one was reduced with is no longer there.
-	deleted := pool.Zeros[bool](p, int(f.Count(max(0, len(f.Vertices)-1))))
+	var deleted []bool
+	if top := len(f.Vertices) - 1; top >= 0 {
+		deleted = pool.Zeros[bool](p, int(f.Count(top)))
+	}
 	for d := len(f.Vertices) - 1; d > 0; d-- {
 		end = trace.Span("reducible complex")
 		r := &reducer{boundary: fixed(p, f.Boundary[d], d+1), deleted: deleted, faceDeleted: pool.Zeros[bool](p, int(f.Count(d-1))), fault: j.fault}
@@ -152,7 +155,7 @@ func (j *job) Do(trace *bench.Trace) error {
 		end()
 	}
 	for _, gone := range deleted {
-		if !gone && len(out.Betti) > 0 {
+		if !gone {
 			out.Betti[0]++
 		}
 	}
@@ -308,7 +311,6 @@ func (w *worker) pair(b, a uint32) {
 		}
 	}
 	w.deleted[b] = true
-	w.coboundary.spans[a].len = 0
 }
 
 // inside reports whether a face is reduced with: all are, or those inside the part.

@@ -21,6 +21,8 @@ func (Implementation) Checks(string) []sound.Check {
 		{Name: "renumbered complexes", Of: renumbered},
 		{Name: "what is far from each other", Of: farIsScattered},
 		{Name: "what jobs say of themselves", Of: flagsAreTold},
+		homology.Planted(1, scatteredOnes, Faulty(FaceKept), Faulty(OldCoboundaries)),
+		limited(Implementation{}),
 		homology.Answered(Implementation{}, []string{"faces", "reducible complex", "reductions"}, answered...),
 		homology.Answered(Implementation{}, []string{"faces", "reducible complex", "reductions", "renumbering"}, scatteredOnes...),
 	}
@@ -31,6 +33,8 @@ func (Partitions) Checks(string) []sound.Check {
 	return []sound.Check{
 		{Name: "parts of a complex", Of: partsAreEqual},
 		{Name: "what lies between parts", Of: ownersAreDefined},
+		homology.Planted(3, answered, FaultyPartitions(SharedInside)),
+		limited(Partitions{}),
 		homology.Answered(Partitions{}, []string{"faces", "partition", "reducible complex", "reductions", "reductions of parts"}, answered...),
 		homology.Answered(Partitions{}, []string{"faces", "partition", "reducible complex", "reductions", "reductions of parts", "renumbering"}, scatteredOnes...),
 	}
@@ -38,7 +42,11 @@ func (Partitions) Checks(string) []sound.Check {
 
 // Checks are of races on any number of cores.
 func (Race) Checks(string) []sound.Check {
-	return []sound.Check{homology.Answered(Race{}, []string{"faces", "reductions"}, slices.Concat(answered, scatteredOnes)...)}
+	return []sound.Check{homology.Planted(3, scatteredOnes, FaultyRace(FaceKept), FaultyRace(OldCoboundaries), FaultyRace(Unchecked)), limited(Race{}), homology.Answered(Race{}, []string{"faces", "reductions"}, slices.Concat(answered, scatteredOnes)...)}
+}
+
+func limited(i bench.Implementation[*homology.Problem, homology.Groups]) sound.Check {
+	return homology.Limited(i, homology.Limit{Of: "rp2/over=2", Threads: 2, NS: 46_500, Bytes: 4960}, homology.Limit{Of: "rp2/over=3", Never: "over 2, not over 3"}, homology.Limit{Of: "rp2/over=Z", Never: "over 2, not over Z"}, homology.Limit{Of: "rp2/over=Q", Never: "over 2, not over Q"})
 }
 
 // Complexes whose groups follow from their names, and those whose vertices are far from each other by
@@ -290,6 +298,9 @@ func flagsAreTold(t sound.T) {
 		if err := j.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+	if _, err := (Race{}).Setup(nil, bench.Conditions{Setting: bench.Setting{Options: "margin=few"}}); err == nil {
+		t.Error("a margin of few is one")
 	}
 	// Where any may be reduced, whatever it costs, those that race are all.
 	p, err := homology.Inputs{}.Open(random)

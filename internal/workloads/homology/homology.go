@@ -42,7 +42,7 @@ func ParseRing(s string) (Ring, error) {
 		return Integers, nil
 	}
 	p, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || p < 2 || p > mostPrime || !big.NewInt(p).ProbablyPrime(20) {
+	if err != nil || p > mostPrime || !big.NewInt(p).ProbablyPrime(0) { // which is sure below 2⁶⁴
 		return 0, fmt.Errorf("coefficients %.40q: want a prime up to %d, Q or Z", s, int64(mostPrime))
 	}
 	return Ring(p), nil
@@ -244,10 +244,8 @@ func (Inputs) Size(p *Problem) int64 { return ringBytes + simplicial.NativeSize(
 // Share writes the ring and the complex, whose simplices are counted.
 func (Inputs) Share(p *Problem, f *os.File) error {
 	p.Counts()
-	if _, err := f.Write(binary.LittleEndian.AppendUint64(nil, uint64(p.Over))); err != nil {
-		return err
-	}
-	return simplicial.WriteNative(f, p.Complex)
+	_, err := f.Write(binary.LittleEndian.AppendUint64(nil, uint64(p.Over)))
+	return errors.Join(err, simplicial.WriteNative(f, p.Complex))
 }
 
 // Attach makes the problem of bytes that Share wrote.

@@ -1,6 +1,7 @@
 package homology
 
 import (
+	"math/bits"
 	"slices"
 
 	"eccbench/internal/grid"
@@ -8,17 +9,21 @@ import (
 )
 
 // Factors are the orders of a sum of cyclic groups as invariant factors: each more than 1, and
-// each divides the next.
-func Factors(orders []uint64) []uint64 {
+// each divides the next. The last one may have more than 64 bits, which is an error.
+func Factors(orders []uint64) ([]uint64, error) {
 	// Of each two, the greatest common divisor and the least common multiple are the same group.
 	list := slices.Clone(orders)
 	for i := range list {
 		for j := i + 1; j < len(list); j++ {
 			g := gcd(list[i], list[j])
-			list[i], list[j] = g, list[i]/g*list[j]
+			more, least := bits.Mul64(list[i]/g, list[j])
+			if more > 0 {
+				return nil, errLong
+			}
+			list[i], list[j] = g, least
 		}
 	}
-	return slices.DeleteFunc(list, func(v uint64) bool { return v == 1 })
+	return slices.DeleteFunc(list, func(v uint64) bool { return v == 1 }), nil
 }
 
 func gcd(a, b uint64) uint64 {
@@ -48,12 +53,23 @@ func (g Groups) over(r Ring) Groups {
 	return out
 }
 
+// factored is the groups with the invariant factors of their torsion, where these fit.
+func (g Groups) factored() (Groups, bool) {
+	for d, orders := range g.Torsion {
+		var err error
+		if g.Torsion[d], err = Factors(orders); err != nil {
+			return Groups{}, false
+		}
+	}
+	return g, true
+}
+
 // integral is the homology over the integers that follows from the name of a complex.
 func integral(n simplicial.Name) (Groups, bool) {
 	of := func(betti ...int64) Groups { return Groups{betti, make([][]uint64, len(betti))} }
 	with := func(g Groups, d int, torsion ...uint64) (Groups, bool) {
-		g.Torsion[d] = Factors(torsion)
-		return g, true
+		g.Torsion[d] = torsion
+		return g.factored()
 	}
 	switch n.Kind {
 	case "rp2":
@@ -90,9 +106,9 @@ func integral(n simplicial.Name) (Groups, bool) {
 			return Groups{}, false
 		}
 		if n.Kind == "wedge" {
-			return wedged(x, y), true
+			return wedged(x, y).factored()
 		}
-		return joined(x, y), true
+		return joined(x, y).factored()
 	case "kuhn", "five":
 		if s, err := grid.ParseShape(n.Get("shape")); err != nil || s.D == 1 {
 			return of(1, n.Int("drills"), 0), true
@@ -120,7 +136,7 @@ func wedged(a, b Groups) Groups {
 	for _, g := range []Groups{a, b} {
 		for d := range g.Betti {
 			out.Betti[d] += g.Betti[d]
-			out.Torsion[d] = Factors(append(out.Torsion[d], g.Torsion[d]...))
+			out.Torsion[d] = append(out.Torsion[d], g.Torsion[d]...)
 		}
 	}
 	out.Betti[0]--
@@ -158,8 +174,5 @@ func joined(a, b Groups) Groups {
 		}
 	}
 	out.Betti[0]++
-	for d := range out.Torsion {
-		out.Torsion[d] = Factors(out.Torsion[d])
-	}
 	return out
 }

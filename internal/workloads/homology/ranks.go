@@ -26,7 +26,7 @@ func chainsOf(p *Problem) *chains {
 	for d, tops := range p.Tops {
 		for at := 0; at < len(tops); at += d + 1 {
 			s = append(s[:0], tops[at:at+d+1]...)
-			for i := 1; i <= d; i++ {
+			for i := range s {
 				for j := i; j > 0 && s[j] < s[j-1]; j-- {
 					s[j], s[j-1] = s[j-1], s[j]
 				}

@@ -12,8 +12,10 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/ranks"
 	"eccbench/internal/simplicial"
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/minors"
@@ -23,7 +25,7 @@ import (
 // Checks are of complexes, and of what groups are judged by and carried in: rings, two enumerations of faces, ranks and
 // torsion, laws that see what is wrong, names, encoding and sharing.
 func Checks() []sound.Check {
-	return append(simplicial.Checks(), []sound.Check{
+	return append(append(simplicial.Checks(), ranks.Checks()...), []sound.Check{
 		{Name: "rings", Of: ringsAreRead},
 		{Name: "orders of cyclic parts", Of: factorsDivide},
 		{Name: "universal coefficients", Of: universalCoefficients},
@@ -45,6 +47,7 @@ func Checks() []sound.Check {
 		{Name: "where groups differ", Of: differencesAreTold},
 		{Name: "what proves little", Of: weakIsTold},
 		{Name: "what laws ask for", Of: lawsAskForComplexes},
+		{Name: "what laws take", Of: lawsSayWhatTheyTake},
 		{Name: "what is said of problems", Of: problemsAreCounted},
 	}...)
 }
@@ -73,10 +76,55 @@ func ringsAreRead(t sound.T) {
 
 func factorsDivide(t sound.T) {
 	for _, c := range [][2][]uint64{{{4, 6}, {2, 12}}, {{2, 3, 5}, {30}}, {{1}, {}}, {nil, {}}, {{2, 2, 4, 9}, {2, 2, 36}}} {
-		if got := Factors(c[0]); !slices.Equal(got, c[1]) {
+		if got := factors(t, c[0]); !slices.Equal(got, c[1]) {
 			t.Errorf("%v: %v, want %v", c[0], got, c[1])
 		}
 	}
+	// Nothing follows from names of groups whose orders have more than 64 bits, but over a field.
+	for order, name := range map[uint64]string{1<<32 - 1: primorial(47), 1<<32 + 1: primorial(53)} {
+		got, err := Factors([]uint64{1 << 32, order, 1})
+		if fits := order < 1<<32; fits && (err != nil || !slices.Equal(got, []uint64{order << 32})) || !fits && err != errLong {
+			t.Errorf("2³² and %d: %v, %v", order, got, err)
+		}
+		n, err := simplicial.ParseName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g, ok := integral(n); ok != (order < 1<<32) || ok && g.String() != "(1, 0 + Z/614889782588491410, 0)" {
+			t.Errorf("%s: %v, %v", name, g, ok)
+		}
+	}
+}
+
+func factors(t sound.T, orders []uint64) []uint64 {
+	t.Helper()
+	list, err := Factors(orders)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// primorial names a complex whose torsion is one group of as many elements as the primes up to one come to
+// together, of more than 64 bits from 53 on.
+func primorial(most int) string {
+	name := "moore/n=2"
+	for p := 3; p <= most; p++ {
+		if big.NewInt(int64(p)).ProbablyPrime(0) {
+			name = fmt.Sprintf("wedge/with=moore,n=%d/of=%s", p, name)
+		}
+	}
+	return name
+}
+
+// LongTorsion is a complex with torsion of an order of more than 64 bits.
+func LongTorsion(t sound.T, over Ring) *Problem {
+	t.Helper()
+	name, err := Of(primorial(53), over)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return problem(t, name)
 }
 
 // The projective plane, by its closed form and by ranks.
@@ -128,7 +176,7 @@ func torsionIsKnown(t sound.T) {
 		"rp2": {2}, "moore/n=12": {12}, "lens/p=6/q=5": {6}, "wedge/with=moore,n=4/of=moore/n=6": {2, 12}, "dodecahedral/tenths=3": {5, 5, 5}, "torus": {},
 	} {
 		got, err := chainsOf(problem(t, name)).torsion(2)
-		if got = Factors(got); err != nil || !slices.Equal(got, want) {
+		if got = factors(t, got); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %v, %v; want %v", name, got, err, want)
 		}
 	}
@@ -153,6 +201,18 @@ func squaresAreTold(t sound.T) {
 	}
 	if d, err := byRanks(problem(t, "moore/n=4/over=3"), Groups{[]int64{1, 1, 0}, make([][]uint64, 3)}, nil); err != nil || d == nil || d.Where != "b1" {
 		t.Errorf("%v, %v", d, err)
+	}
+	// What cannot be told is no answer's fault.
+	const n = 60
+	grows := &chains{count: []int64{0, n + 2, n + 1}, boundary: [][]uint32{2: {3 * n: 0, 3*n + 1: n, 3*n + 2: n + 1}}}
+	for i := range uint32(n) { // each number is the sum of the two before it
+		copy(grows.boundary[2][3*i:], []uint32{i, i + 2, i + 1})
+	}
+	if _, err := powers(p, grows, Groups{make([]int64, 3), [][]uint64{nil, {2}, nil}}); err == nil || !strings.Contains(err.Error(), "an entry grows") {
+		t.Errorf("orders of a matrix whose entries grow: %v", err)
+	}
+	if _, err := byRanks(LongTorsion(t, Integers), Groups{[]int64{1, 0, 0}, [][]uint64{nil, {2}, nil}}, nil); err != errLong {
+		t.Errorf("an order of more than 64 bits: %v", err)
 	}
 	if d, err := byRanks(p, NewGroups(2), nil); err != nil || d == nil || d.Where != "dimensions" || d.Want != "3" || d.Got != "2" {
 		t.Errorf("%v, %v", d, err)
@@ -214,7 +274,7 @@ func sharedIsAttached(t sound.T) {
 // Names say the ring before what holds the rest of the name.
 func namesSayRings(t sound.T) {
 	for name, want := range map[string]string{
-		"rp2": "rp2/over=2", "rp2/over=Z": "rp2/over=Z", "join/with=rp2/over=Q/of=klein": "join/with=rp2/over=Q/of=klein", "over=3/x.off": "file/over=2/path=over=3/x.off",
+		"rp2": "rp2/over=2", "rp2/over=Z": "rp2/over=Z", "join/with=rp2/over=Q/of=klein": "join/with=rp2/over=Q/of=klein", "over=3/x.off": "file/over=2/path=over=3/x.off", "file/over=3/path=a/over=Z/b.off": "file/over=3/path=a/over=Z/b.off",
 		"join/with=rp2/of=klein/over=Z": "",
 	} {
 		got, err := question().Named(name)
@@ -249,6 +309,9 @@ func lawsRefuse(t sound.T) {
 		wrong := Groups{[]int64{1, 2, 2}, make([][]uint64, 3)}
 		if d, _ := l.Check(p, wrong, answer); d == nil {
 			t.Errorf("%s: keeps a wrong answer", l.Name)
+		}
+		if _, err := l.Check(p, right, func(*Problem) (Groups, error) { return right, errLong }); (err == errLong) != (l.Calls > 0) {
+			t.Errorf("%s: %v where nothing answers", l.Name, err)
 		}
 		constant := func(*Problem) (Groups, error) { return right, nil }
 		if d, _ := l.Check(p, right, constant); d == nil && (l.Name == "suspension" || l.Name == "a simplex more") {
@@ -288,7 +351,7 @@ func joinsMultiply(t sound.T) {
 		if d == 3 || d == 4 {
 			want = []uint64{2, 2, 2, 4}
 		}
-		if !slices.Equal(Factors(torsion), Factors(want)) {
+		if !slices.Equal(factors(t, torsion), factors(t, want)) {
 			t.Errorf("dimension %d: %v, want %v", d, torsion, want)
 		}
 	}
@@ -337,7 +400,7 @@ func diagonalsByMinors(t sound.T) {
 		if err != nil {
 			t.Fatalf("%v: %v", m, err)
 		}
-		if torsion += len(want); !slices.Equal(Factors(got), want) {
+		if torsion += len(want); !slices.Equal(factors(t, got), want) {
 			t.Fatalf("%v: a diagonal of %v, want %v", m, got, want)
 		}
 	}
@@ -366,12 +429,12 @@ func ranksAreOfSmith(t sound.T) {
 					rank, torsion, err := Smith(n, f.Count(d-1), func(i int64) []uint32 { return f.Boundary[d][i*int64(d+1) : (i+1)*int64(d+1)] })
 					g.Betti[d] -= rank
 					g.Betti[d-1] -= rank
-					g.Torsion[d-1] = Factors(torsion)
+					g.Torsion[d-1] = factors(t, torsion)
 					if err != nil {
 						t.Fatal(err)
 					}
 					few, err := c.torsion(d)
-					if err != nil || !slices.Equal(Factors(few), g.Torsion[d-1]) {
+					if err != nil || !slices.Equal(factors(t, few), g.Torsion[d-1]) {
 						t.Fatalf("%s: torsion %v in dimension %d, %v; want %v", name, few, d-1, err, g.Torsion[d-1])
 					}
 				}
@@ -572,6 +635,28 @@ func lawsAskForComplexes(t sound.T) {
 	}
 }
 
+// Laws say what they take: of each simplex and its faces some nanoseconds, more for two primes than for
+// one, and some calls.
+func lawsSayWhatTheyTake(t sound.T) {
+	for i, want := range []struct{ two, integers, calls float64 }{{two: 1100, integers: 1800}, {two: 400, integers: 400}, {calls: 1.2}, {calls: 5}, {calls: 6}, {calls: 1.1}} {
+		l := laws()[i]
+		if l.Independent != (i == 0) || float64(l.Calls) != want.calls || (l.Work == nil) != (want.calls > 0) {
+			t.Errorf("%s: independent %v, %v calls", l.Name, l.Independent, l.Calls)
+		}
+		if l.Work == nil {
+			continue
+		}
+		for over, each := range map[Ring]float64{2: want.two, Integers: want.integers} {
+			if got := l.Work(&Problem{problem(t, "sphere/dim=3").Complex, over}); got != time.Duration(5*16*each) {
+				t.Errorf("%s over %v: %v", l.Name, over, got)
+			}
+		}
+	}
+	if !big.NewInt(otherPrime).ProbablyPrime(0) || !slices.Equal(lesser([]int64{1, 5, 2}, []int64{3, 4, 2}), []int64{1, 4, 2}) {
+		t.Errorf("ranks over %d, and the lesser ones", otherPrime)
+	}
+}
+
 // volume is what simplices of space fill, each by itself, or a third of that in a plane.
 func volume(c *simplicial.Complex, tops []uint32) (sum float64) {
 	d := c.Dim()
@@ -633,7 +718,8 @@ func problemsAreCounted(t sound.T) {
 }
 
 // Answered is a check that an implementation gives the groups that follow from names, on any number
-// of cores, again and again, and that it names the parts of a call of several cores.
+// of cores, again and again, that it names the parts of a call of several cores, and that nothing has no
+// groups.
 func Answered(i bench.Implementation[*Problem, Groups], parts []string, names ...string) sound.Check {
 	return sound.Check{Name: "answers of " + i.About().Name, Of: func(t sound.T) {
 		for _, name := range names {
@@ -670,6 +756,80 @@ func Answered(i bench.Implementation[*Problem, Groups], parts []string, names ..
 				if err := j.Close(); err != nil {
 					t.Error(err)
 				}
+			}
+		}
+		nothing := &Problem{&simplicial.Complex{Vertices: 2}, 2}
+		for threads := 1; threads < 4; threads += 2 {
+			c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}}
+			if err := i.CanDo(nothing, c); err != nil {
+				if !strings.HasSuffix(err.Error(), "; take reduced") {
+					t.Errorf("nothing: %v", err)
+				}
+				continue
+			}
+			j, err := i.Setup(nothing, c)
+			if err == nil {
+				err = errors.Join(j.Do(nil), j.Close())
+			}
+			if err != nil {
+				t.Fatalf("nothing: %v", err)
+			}
+			if got, err := j.Out(); err != nil || len(got.Betti) > 0 || len(got.Torsion) > 0 {
+				t.Errorf("nothing has the groups %v, %v", got, err)
+			}
+		}
+	}}
+}
+
+// Planted is a check that implementations with a fault give other groups than follow from some of the names.
+func Planted(threads int, names []string, faulty ...bench.Implementation[*Problem, Groups]) sound.Check {
+	return sound.Check{Name: "planted faults", Of: func(t sound.T) {
+		for k, i := range faulty {
+			wrong := func(name string) bool {
+				p := problem(t, name)
+				j, err := i.Setup(p, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				err = errors.Join(j.Do(nil), j.Close())
+				got, _ := j.Out()
+				want, _ := known(name, p)
+				return err != nil || agree(p, want, got) != nil
+			}
+			if !slices.ContainsFunc(names, wrong) {
+				t.Errorf("fault %d of %s is of no harm to %v", k, i.About().Method, names)
+			}
+		}
+	}}
+}
+
+// A Limit is from how many nanoseconds and bytes on an implementation takes a problem on some cores, or
+// why it does not, however many it has.
+type Limit struct {
+	Of        string
+	Threads   int
+	NS, Bytes int64
+	Never     string
+}
+
+// Limited is a check that an implementation takes what it has time and memory for, and nothing else.
+func Limited(i bench.Implementation[*Problem, Groups], limits ...Limit) sound.Check {
+	return sound.Check{Name: "limits of " + i.About().Name, Of: func(t sound.T) {
+		for _, l := range limits {
+			p := problem(t, l.Of)
+			can := func(ns, bytes int64) error {
+				return i.CanDo(p, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: l.Threads}, Time: time.Duration(ns), Memory: bytes})
+			}
+			if l.Never != "" {
+				if err := can(0, 0); err == nil || !strings.HasSuffix(err.Error(), l.Never+"; take reduced") {
+					t.Errorf("%s: %v, want %q", l.Of, err, l.Never)
+				}
+				continue
+			}
+			ns := sound.Least(func(n int64) bool { return can(n, 0) == nil })
+			bytes := sound.Least(func(n int64) bool { return can(0, n) == nil })
+			if ns != l.NS || bytes != l.Bytes {
+				t.Errorf("%s, %d cores: taken from %d ns and %d bytes on, want %d and %d", l.Of, l.Threads, ns, bytes, l.NS, l.Bytes)
 			}
 		}
 	}}

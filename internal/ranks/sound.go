@@ -2,13 +2,24 @@ package ranks
 
 import (
 	"math/rand/v2"
-	"testing"
+	"slices"
+
+	"eccbench/internal/sound"
 )
+
+// Checks are of ranks and of what columns begin with, over small fields and the greatest.
+func Checks() []sound.Check {
+	return []sound.Check{
+		{Name: "inverses", Of: inverses},
+		{Name: "ranks of columns and their sums", Of: sumsAddNothing},
+		{Name: "fields, and columns that are left out", Of: fieldsAndSkips},
+	}
+}
 
 var fields = []int64{2, 3, MostPrime}
 
 // The inverse of a unit times it is 1, also in a field so large that squares need 62 bits.
-func TestPower(t *testing.T) {
+func inverses(t sound.T) {
 	for _, p := range fields {
 		for _, v := range []int64{1, 2, 3, 1 << 16, 65537, 1<<31 - 3, 1<<31 - 2} {
 			if v = v % p; v == 0 {
@@ -21,11 +32,11 @@ func TestPower(t *testing.T) {
 	}
 }
 
-// of is the rank of a full matrix by columns.
-func of(rows int, columns [][]int64, p int64, skip []bool) (int64, []bool) {
-	return Of(int64(rows), int64(len(columns)), p, func(i int64, list []Term) []Term {
+// of is the rank of a full matrix by columns, of the rows from one on.
+func of(from int, columns [][]int64, p int64, skip []bool) (int64, []bool) {
+	return Of(int64(len(columns[0])), int64(len(columns)), p, func(i int64, list []Term) []Term {
 		for row, v := range columns[i] {
-			if v != 0 {
+			if v != 0 && row >= from {
 				list = append(list, Term{uint32(row), v})
 			}
 		}
@@ -34,10 +45,11 @@ func of(rows int, columns [][]int64, p int64, skip []bool) (int64, []bool) {
 }
 
 // The rank of a matrix with any coefficients is how many columns it was made of: the others are
-// sums of those, which are independent by a triangle of ones.
-func TestRankOfAnyMatrix(t *testing.T) {
+// sums of those, which are independent by a triangle of ones. Of rows that columns begin with there are
+// as many, and each is one without which the rows behind it have a lesser rank.
+func sumsAddNothing(t sound.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
-	for range 200 {
+	for range 100 {
 		rows, independent, more := 4+rng.IntN(8), 1+rng.IntN(4), rng.IntN(5)
 		var columns [][]int64
 		for k := range independent {
@@ -60,15 +72,17 @@ func TestRankOfAnyMatrix(t *testing.T) {
 		}
 		rng.Shuffle(len(columns), func(i, j int) { columns[i], columns[j] = columns[j], columns[i] })
 		for _, p := range fields {
-			rank, begins := of(rows, columns, p, nil)
-			count := int64(0)
-			for _, b := range begins {
-				if b {
-					count++
-				}
+			rank, begins := of(0, columns, p, nil)
+			if rank != int64(independent) {
+				t.Fatalf("rank %d of %v over the field of %d, want %d", rank, columns, p, independent)
 			}
-			if rank != int64(independent) || count != rank {
-				t.Fatalf("rank %d, %d rows of %v over the field of %d, want %d", rank, count, columns, p, independent)
+			without := int64(0)
+			for row, b := range slices.Backward(begins) {
+				with, _ := of(row, columns, p, nil)
+				if b != (with > without) {
+					t.Fatalf("%v over the field of %d: columns begin with row %d: %v, but ranks from there on are %d and %d", columns, p, row, b, with, without)
+				}
+				without = with
 			}
 		}
 	}
@@ -76,14 +90,14 @@ func TestRankOfAnyMatrix(t *testing.T) {
 
 // A column that is twice another over the integers is nothing over two elements, and what is left
 // out is not looked at.
-func TestFieldsAndSkips(t *testing.T) {
+func fieldsAndSkips(t sound.T) {
 	columns := [][]int64{{2, 0}, {0, 1}, {0, 3}}
 	for p, want := range map[int64]int64{2: 1, 3: 2, MostPrime: 2} {
-		if got, _ := of(2, columns, p, nil); got != want {
+		if got, _ := of(0, columns, p, nil); got != want {
 			t.Errorf("rank %d over %d, want %d", got, p, want)
 		}
 	}
-	if got, begins := of(2, columns, 2, []bool{false, true, true}); got != 0 || begins[0] || begins[1] {
+	if got, begins := of(0, columns, 2, []bool{false, true, true}); got != 0 || begins[0] || begins[1] {
 		t.Errorf("rank %d, %v of columns that are left out", got, begins)
 	}
 }
