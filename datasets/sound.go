@@ -25,6 +25,8 @@ func Checks() []sound.Check {
 		{Name: "stacks of slices", Of: readsStacks},
 		{Name: "stacks of slices that are streamed", Of: streamsStacks},
 		{Name: "voxels in memory", Of: voxelsAreThoseOfAFile},
+		{Name: "edited files", Of: editsShowTheSame},
+		{Name: "input strings", Of: namesSayTheSame},
 		{Name: "Zarr", Of: readsZarr},
 		{Name: "quantisers", Of: fastQuantiserIsTheQuantiser},
 		{Name: "bytes of interlaced rows", Of: interlacedBytes},
@@ -37,7 +39,7 @@ func Checks() []sound.Check {
 	}
 }
 
-//go:embed testdata/files testdata/digests.txt
+//go:embed testdata/files testdata/digests.txt testdata/edits.txt
 var fixtures embed.FS
 
 // fixtureDir is where they are.
@@ -158,12 +160,7 @@ func readsZarr(t sound.T) {
 	} else {
 		dir = t.TempDir()
 	}
-	packed := fixture(t, "zarr.zip")
-	z, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(dir, z); err != nil {
+	if err := os.CopyFS(dir, zarrFixtureFiles(t)); err != nil {
 		t.Fatal(err)
 	}
 	for i, f := range zarrFixtures() {
@@ -196,6 +193,7 @@ func readsZarr(t sound.T) {
 		_, err := Open("file" + c.options + "/stream=false/path=" + filepath.Join(dir, c.name+".zarr"))
 		checkFileError(t, c.name+c.options, err, c.want)
 	}
+	checkEdits(t, dir, true)
 	// Metadata that say more, or other things, of the same chunks.
 	for _, c := range []struct{ name, old, new, want string }{
 		{"u8_v3", `"attributes"`, `"dimension_names": [null, "y", "x"], "attributes"`, ""},
@@ -215,6 +213,16 @@ func readsZarr(t sound.T) {
 			t.Errorf("%s with %s: %v", c.name, c.new, err)
 		}
 	}
+}
+
+// zarrFixtureFiles are the Zarr hierarchies.
+func zarrFixtureFiles(t sound.T) fs.FS {
+	packed := fixture(t, "zarr.zip")
+	z, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z
 }
 
 // mostGenerated is as many voxels as images have that are generated to be checked, on fewer than 2²⁴
