@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -365,7 +366,11 @@ func digester(t sound.T) {
 	}
 	same := func([]byte) {}
 	f := image(shape, same)
+	cores := runtime.GOMAXPROCS(0)
 	want, err := grid.NewDigester(f).Sum()
+	if got := runtime.GOMAXPROCS(cores); got != cores {
+		t.Errorf("hashing an image leaves %d of %d cores to others", got, cores)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
