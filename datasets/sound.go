@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"eccbench/internal/grid"
@@ -32,6 +33,32 @@ func Checks() []sound.Check {
 		{Name: "stored images", Of: storesImages},
 		{Name: "stored images that are refused", Of: refusesStored},
 		{Name: "levels of images of several chunks", Of: laddersOfChunks},
+		{Name: "raw files that are refused", Of: refusesRaw},
+		{Name: "raw files", Of: readsRaw},
+		{Name: "scaled values", Of: rescales},
+		{Name: "scales that make values one", Of: scalingThatMerges},
+		{Name: "files that are refused", Of: refusesFiles},
+		{Name: "shapes of axes", Of: shapesOfAxes},
+		{Name: "files that are streamed", Of: streamsWhereItCan},
+		{Name: "files that shrink", Of: filesThatShrink},
+		{Name: "files that change", Of: filesThatChange},
+		{Name: "surveys of files", Of: surveysOnce},
+		{Name: "files that are read once", Of: readsOnce},
+		{Name: "names of data files", Of: readsNumberedNames},
+		{Name: "files that are one", Of: chainsFiles},
+		{Name: "memory of files", Of: roomOfFiles},
+		{Name: "values that are ranked", Of: ranksValues},
+		{Name: "values that float32 holds", Of: narrowsExactly},
+		{Name: "values that are no numbers", Of: narrowRefusesNaN},
+		{Name: "halves", Of: readsHalves},
+		{Name: "stacks that are ranked", Of: ranksStacks},
+		{Name: "stacks that are refused", Of: refusesStacks},
+		{Name: "surveys of stacks", Of: surveysStacks},
+		{Name: "bits that count", Of: countsLowBits},
+		{Name: "sums of differences", Of: integrates},
+		{Name: "fill values", Of: fillValues},
+		{Name: "names with other values", Of: namesWithOthers},
+		{Name: "least and greatest values", Of: extremesOfValues},
 		{Name: "edited files", Of: editsShowTheSame},
 		{Name: "input strings", Of: namesSayTheSame},
 		{Name: "Zarr", Of: readsZarr},
@@ -201,6 +228,13 @@ func readsZarr(t sound.T) {
 		checkFileError(t, c.name+c.options, err, c.want)
 	}
 	checkEdits(t, dir, true)
+	// Two rows of 6 chunks of 24 bytes, and twice those that are read at the same time.
+	need := 2*144 + 2*min(int64(runtime.GOMAXPROCS(0))*24, 144)
+	for _, less := range []int64{0, 1} {
+		if _, err := describeZarr(folder(filepath.Join(dir, "u8_v3.zarr")), FileOptions{Stream: true, Memory: need - less}); (err != nil) != (less > 0) {
+			t.Errorf("rows of chunks in %d bytes: %v", need-less, err)
+		}
+	}
 	// Metadata that say more, or other things, of the same chunks.
 	for _, c := range []struct{ name, old, new, want string }{
 		{"u8_v3", `"attributes"`, `"dimension_names": [null, "y", "x"], "attributes"`, ""},

@@ -109,7 +109,9 @@ func edited(t sound.T, dir, what string) (hash, seen string) {
 		}
 		one := int64(1)
 		options := []FileOptions{{}, {Stream: true, Once: true, Every: true}, {Levels: 3}, {Stream: true}, {Volume: &one, Every: true, Gaps: true}}
-		if several || strings.Contains(name, zarrExtension) {
+		if several {
+			options = options[:1]
+		} else if strings.Contains(name, zarrExtension) {
 			options = options[:2]
 		}
 		for _, o := range options {
@@ -174,7 +176,7 @@ func shown(s grid.Source, err error) string {
 // without each line of its header, and with it twice.
 func damages(name string, data []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		const most = 330
+		const most = 256
 		for n := 0; n < min(len(data), most); n++ {
 			if b := data[n]; b == ' ' && n > 0 && data[n-1] == ' ' {
 				continue

@@ -13,7 +13,7 @@ import (
 
 // The levels of an image of more than one chunk are those of all of them, and of what is not finite all is counted.
 func laddersOfChunks(t sound.T) {
-	shape := grid.Shape{D: 1, H: 1, W: 2*chunkVoxels + 17}
+	shape := grid.Shape{D: 1, H: 1, W: chunkVoxels + 17}
 	values := make([]float32, shape.W)
 	for i := range values {
 		values[i] = float32((i*40009)%3001)/8 - 90
