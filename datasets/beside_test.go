@@ -125,36 +125,6 @@ func TestPairDamaged(t *testing.T) {
 	}
 }
 
-// The .img of a pair names the image as well, and a pair is not half of one.
-func TestNiftiPairs(t *testing.T) {
-	for header, name := range map[string]string{
-		"i16_pair_3d.hdr": "i16_pair_3d.img", "f32_pair_3d.hdr.gz": "f32_pair_3d.img.gz",
-	} {
-		for _, f := range pairFixtures() {
-			if f.name == header {
-				s, err := OpenFile(filepath.Join(fixtureDir, name), FileOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				checkFileImage(t, s, f.shape, f.typ, f.value)
-			}
-		}
-	}
-	dir := t.TempDir()
-	for name, data := range map[string]string{"alone.hdr": "i16_pair_3d.hdr", "alone.txt": "i16_pair_3d.hdr", "half.img": "i16_pair_3d.img", "one.hdr": "u8_3d.nii", "one.img": "i16_pair_3d.img"} {
-		if err := os.WriteFile(filepath.Join(dir, name), readFixture(t, data), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, want := range map[string]string{
-		"alone.hdr": "there is no alone.img beside it", "alone.txt": "with its .img beside it",
-		"half.img": "there is no half.hdr beside it", "one.img": "rename that to .nii",
-	} {
-		_, err := OpenFile(filepath.Join(dir, name), FileOptions{})
-		checkFileError(t, name, err, want)
-	}
-}
-
 // An image is looked at anew when its data change and its header does not.
 func TestPairSurveys(t *testing.T) {
 	var f pairFixture

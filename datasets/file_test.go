@@ -123,18 +123,6 @@ func TestFormatsAreInTheGuide(t *testing.T) {
 	}
 }
 
-// TestFileSniffed opens the fixtures under a name that tells nothing.
-func TestFileSniffed(t *testing.T) {
-	for _, f := range goodFixtures() {
-		s, err := openFileBytes("image", readFixture(t, f.name), FileOptions{})
-		if err != nil {
-			t.Errorf("%s: %v", f.name, err)
-			continue
-		}
-		checkFileImage(t, s, f.shape, f.typ, f.value)
-	}
-}
-
 // TestFileStreamConcurrent reads slabs of one stream from several goroutines.
 func TestFileStreamConcurrent(t *testing.T) {
 	shape := grid.Shape{D: 16, H: 9, W: 7}

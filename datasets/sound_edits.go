@@ -108,7 +108,7 @@ func edited(t sound.T, dir, what string) (hash, seen string) {
 			open = func(o FileOptions) (grid.Source, error) { return OpenFile(image, o) }
 		}
 		one := int64(1)
-		options := []FileOptions{{}, {Stream: true, Once: true, Every: true}, {Levels: 3}, {Stream: true}, {Volume: &one, Every: true, Gaps: true}}
+		options := []FileOptions{{}, {Stream: true, Once: true, Every: true}, {Levels: 3}, {Stream: true}, {Volume: &one}, {Every: true}, {Every: true, Gaps: true}}
 		if several {
 			options = options[:1]
 		} else if strings.Contains(name, zarrExtension) {

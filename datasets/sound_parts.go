@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"eccbench/internal/grid"
@@ -776,3 +777,98 @@ func extremesOfValues(t sound.T) {
 
 // fixturePath is where a file is that can be opened by its path.
 func fixturePath(t sound.T, name string) string { return filepath.Join(unpacked(t, name), name) }
+
+// The .img of a pair names the image as well, and a pair is not half of one.
+func opensPairs(t sound.T) {
+	for header, name := range map[string]string{
+		"i16_pair_3d.hdr": "i16_pair_3d.img", "f32_pair_3d.hdr.gz": "f32_pair_3d.img.gz",
+	} {
+		for _, f := range pairFixtures() {
+			if f.name == header {
+				s, err := OpenFile(filepath.Join(unpacked(t, header, name), name), FileOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkFileImage(t, s, f.shape, f.typ, f.value)
+			}
+		}
+	}
+	dir := t.TempDir()
+	for name, data := range map[string]string{"alone.hdr": "i16_pair_3d.hdr", "alone.txt": "i16_pair_3d.hdr", "half.img": "i16_pair_3d.img", "one.hdr": "u8_3d.nii", "one.img": "i16_pair_3d.img"} {
+		if err := os.WriteFile(filepath.Join(dir, name), fixture(t, data), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{
+		"alone.hdr": "there is no alone.img beside it", "alone.txt": "with its .img beside it",
+		"half.img": "there is no half.hdr beside it", "one.img": "rename that to .nii",
+	} {
+		_, err := OpenFile(filepath.Join(dir, name), FileOptions{})
+		checkFileError(t, name, err, want)
+	}
+}
+
+// A failing file cannot be read from the k-th time on that something is asked for.
+type failingFile struct {
+	io.ReaderAt
+	k *atomic.Int64
+}
+
+func (f failingFile) ReadAt(p []byte, at int64) (int, error) {
+	if f.k.Add(-1) < 0 {
+		return 0, errFailing
+	}
+	return f.ReaderAt.ReadAt(p, at)
+}
+
+var errFailing = errors.New("the disk is on fire")
+
+// Files are known by their first bytes alone, too, and what of one cannot be read is told: when it is
+// opened or, of one that is streamed, when it is read.
+func failingFiles(t sound.T) {
+	for _, f := range goodFixtures() {
+		data := fixture(t, f.name)
+		s, err := openFileBytes("image", data, FileOptions{})
+		if err != nil {
+			t.Errorf("%s by its first bytes: %v", f.name, err)
+			continue
+		}
+		checkFileImage(t, s, f.shape, f.typ, f.value)
+		for _, stream := range []bool{false, true} {
+			for k, over := int64(0), false; !over; k++ {
+				var left atomic.Int64
+				left.Store(k)
+				in := failingFile{bytes.NewReader(data), &left}
+				s, err := openImage(f.name, fileInput{ReaderAt: in, size: int64(len(data)), FileOptions: FileOptions{Stream: stream}})
+				if err == nil {
+					err = s.ReadSlab(grid.NewBuffer(grid.TotalBytes(s)), 0, s.Shape().Slices())
+				}
+				if over = left.Load() >= 0 || k > 99; !over && err == nil {
+					t.Errorf("%s, streamed %v, is read though it fails from place %d on", f.name, stream, k)
+				}
+			}
+		}
+	}
+}
+
+// A list of names ends where it is long.
+func listsNames(t sound.T) {
+	names := strings.Fields("a b c d e f g h i j k l m")
+	if got, want := listOf(names[:2]), `"a", "b"`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if of12, of13 := listOf(names[:12]), listOf(names); of13 != of12+", …" || !strings.HasSuffix(of12, `, "l"`) {
+		t.Errorf("%s, and of one more %s", of12, of13)
+	}
+}
+
+// Scaling makes one float32 of two values where both are beyond what it counts to.
+func mergesAtTheEnds(t sound.T) {
+	for stored, ends := range map[storedType][2]float64{storedUint8: {0, 255}, storedInt8: {-128, 127}, storedInt16: {-32768, 32767}, storedUint16: {0, 65535}} {
+		for inter, want := range map[float64]bool{1<<24 - ends[1]: false, 1<<24 - ends[1] + 1: true, -1<<24 - ends[0]: false, -1<<24 - ends[0] - 1: true} {
+			if b := (&fileBody{stored: stored, slope: 1, inter: inter}); b.merges() != want {
+				t.Errorf("%v and %v: merges %v", stored, inter, !want)
+			}
+		}
+	}
+}
