@@ -47,7 +47,3 @@ func FuzzRaw(f *testing.F) {
 		}
 	})
 }
-
-func storedTypes() []storedType {
-	return []storedType{storedUint8, storedInt8, storedInt16, storedUint16, storedFloat32}
-}

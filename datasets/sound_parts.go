@@ -872,3 +872,7 @@ func mergesAtTheEnds(t sound.T) {
 		}
 	}
 }
+
+func storedTypes() []storedType {
+	return []storedType{storedUint8, storedInt8, storedInt16, storedUint16, storedFloat32}
+}
