@@ -61,6 +61,8 @@ func Checks() []sound.Check {
 		{Name: "least and greatest values", Of: extremesOfValues},
 		{Name: "pairs by either name", Of: opensPairs},
 		{Name: "files that fail", Of: failingFiles},
+		{Name: "roots", Of: roots},
+		{Name: "series", Of: ordersSeries},
 		{Name: "lists of names", Of: listsNames},
 		{Name: "scales that merge", Of: mergesAtTheEnds},
 		{Name: "edited files", Of: editsShowTheSame},

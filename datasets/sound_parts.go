@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -875,4 +876,36 @@ func mergesAtTheEnds(t sound.T) {
 
 func storedTypes() []storedType {
 	return []storedType{storedUint8, storedInt8, storedInt16, storedUint16, storedFloat32}
+}
+
+// The slices of a series are in the order of their places, whatever their names, and refused where they
+// take more memory than there is.
+func ordersSeries(t sound.T) {
+	series, err := fs.Sub(fixtures, fixtureDir+"/series")
+	dir := filepath.Join(t.TempDir(), "series")
+	if err == nil {
+		err = os.CopyFS(dir, series)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open("stack/path=" + dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFileImage(t, s, "5x3x4", grid.Float32, linear(-1024, 100))
+	_, err = OpenIn(1, "stack/path="+dir)
+	checkFileError(t, "a stack in a byte", err, "voxels take")
+}
+
+// The root of a number, rounded up, is that of a square itself.
+func roots(t sound.T) {
+	for n, want := int64(0), int64(0); n < 200; n++ {
+		if want*want < n {
+			want++
+		}
+		if got := rootUp(big.NewInt(n)); got.Int64() != want {
+			t.Errorf("the root of %d is %v, want %d", n, got, want)
+		}
+	}
 }
