@@ -125,36 +125,6 @@ func TestPairDamaged(t *testing.T) {
 	}
 }
 
-// The .img of a pair names the image as well, and a pair is not half of one.
-func TestNiftiPairs(t *testing.T) {
-	for header, name := range map[string]string{
-		"i16_pair_3d.hdr": "i16_pair_3d.img", "f32_pair_3d.hdr.gz": "f32_pair_3d.img.gz",
-	} {
-		for _, f := range pairFixtures() {
-			if f.name == header {
-				s, err := OpenFile(filepath.Join(fixtureDir, name), FileOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				checkFileImage(t, s, f.shape, f.typ, f.value)
-			}
-		}
-	}
-	dir := t.TempDir()
-	for name, data := range map[string]string{"alone.hdr": "i16_pair_3d.hdr", "alone.txt": "i16_pair_3d.hdr", "half.img": "i16_pair_3d.img", "one.hdr": "u8_3d.nii", "one.img": "i16_pair_3d.img"} {
-		if err := os.WriteFile(filepath.Join(dir, name), readFixture(t, data), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, want := range map[string]string{
-		"alone.hdr": "there is no alone.img beside it", "alone.txt": "with its .img beside it",
-		"half.img": "there is no half.hdr beside it", "one.img": "rename that to .nii",
-	} {
-		_, err := OpenFile(filepath.Join(dir, name), FileOptions{})
-		checkFileError(t, name, err, want)
-	}
-}
-
 // An image is looked at anew when its data change and its header does not.
 func TestPairSurveys(t *testing.T) {
 	var f pairFixture
@@ -182,52 +152,5 @@ func TestPairSurveys(t *testing.T) {
 	}
 	if got := levels(); got != 1 {
 		t.Errorf("%d levels of an image of zeros", got)
-	}
-}
-
-func TestNumberedNames(t *testing.T) {
-	for _, c := range []struct {
-		field, want string
-	}{
-		{"s%03d.raw 8 12 2", "s008.raw s010.raw s012.raw"},
-		{"s%d.raw 3 1 -1", "s3.raw s2.raw s1.raw"},
-		{"s%d.raw 1 2", "s1.raw s2.raw"},
-		{"a name.raw", "a|name.raw"},
-		{"100%.raw", "100%.raw"},
-		{"s%d.raw 1 2 0", ""},
-		{"s%d.raw 1 2 -1", ""},
-		{"s%d.raw 0 9223372036854775807 1", ""},
-		{"s%s.raw 1 2 1", ""},
-		{"s%d%d.raw 1 2 1", ""},
-		{"s%99999999d.raw 1 2 1", ""},
-		{"s%d.raw 1 x 1", ""},
-		{"LIST", ""},
-		{"", ""},
-	} {
-		names, err := dataFiles(c.field, nil)
-		for i := range names {
-			names[i] = strings.ReplaceAll(names[i], " ", "|")
-		}
-		if got := strings.Join(names, " "); got != c.want || (err == nil) != (c.want != "") {
-			t.Errorf("%q: %q, %v; want %q", c.field, got, err, c.want)
-		}
-	}
-}
-
-func TestFileChain(t *testing.T) {
-	var c fileChain
-	text := "abcdefghij"
-	for _, part := range [][2]int64{{0, 3}, {3, 0}, {3, 1}, {4, 6}} {
-		c.add(strings.NewReader(text), part[0], part[1])
-	}
-	for at := range int64(len(text)) + 1 {
-		for n := range int64(len(text)) + 2 {
-			got := make([]byte, n)
-			k, err := c.ReadAt(got, at)
-			want := text[at:min(int64(len(text)), at+n)]
-			if string(got[:k]) != want || (err == nil) != (int64(k) == n) {
-				t.Fatalf("%d bytes at %d: %q, %v; want %q", n, at, got[:k], err, want)
-			}
-		}
 	}
 }

@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"bytes"
 	"encoding/binary"
 	"os"
 	"path/filepath"
@@ -150,25 +149,6 @@ func TestDicomRLE(t *testing.T) {
 	} {
 		checkRefusedCheaply(t, c.what+".dcm", c.data, FileOptions{}, c.want)
 		checkAnyFile(t, "image.dcm", c.data)
-	}
-}
-
-func TestLowBits(t *testing.T) {
-	for _, c := range []struct {
-		stored storedType
-		bits   int
-		in, to uint32
-	}{
-		{storedUint8, 7, 0xff, 0x7f}, {storedInt8, 7, 0x40, 0xc0}, {storedInt8, 7, 0xbf, 0x3f}, {storedUint16, 12, 0xf800, 0x0800},
-		{storedInt16, 12, 0x0800, 0xf800}, {storedInt16, 12, 0xf7ff, 0x07ff}, {storedUint32, 20, 0xfff80000, 0x80000}, {storedInt32, 20, 0x80000, 0xfff80000},
-	} {
-		data := grid.NewBuffer(8)[:c.stored.size()]
-		whole := binary.LittleEndian.AppendUint32(nil, c.in)
-		copy(data, whole)
-		lowBits(data, c.stored, c.bits)
-		if want := binary.LittleEndian.AppendUint32(nil, c.to)[:len(data)]; !bytes.Equal(data, want) {
-			t.Errorf("%d bits of %v %x: %x, want %x", c.bits, c.stored, c.in, data, want)
-		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"eccbench/internal/grid"
@@ -25,6 +26,47 @@ func Checks() []sound.Check {
 		{Name: "stacks of slices", Of: readsStacks},
 		{Name: "stacks of slices that are streamed", Of: streamsStacks},
 		{Name: "voxels in memory", Of: voxelsAreThoseOfAFile},
+		{Name: "voxels on even levels", Of: voxelsOnEvenLevels},
+		{Name: "voxels that are refused", Of: voxelsRefused},
+		{Name: "voxels that nobody waits for", Of: voxelsUntil},
+		{Name: "guesses", Of: guesses},
+		{Name: "stored images", Of: storesImages},
+		{Name: "stored images that are refused", Of: refusesStored},
+		{Name: "levels of images of several chunks", Of: laddersOfChunks},
+		{Name: "raw files that are refused", Of: refusesRaw},
+		{Name: "raw files", Of: readsRaw},
+		{Name: "scaled values", Of: rescales},
+		{Name: "scales that make values one", Of: scalingThatMerges},
+		{Name: "files that are refused", Of: refusesFiles},
+		{Name: "shapes of axes", Of: shapesOfAxes},
+		{Name: "files that are streamed", Of: streamsWhereItCan},
+		{Name: "files that shrink", Of: filesThatShrink},
+		{Name: "files that change", Of: filesThatChange},
+		{Name: "surveys of files", Of: surveysOnce},
+		{Name: "files that are read once", Of: readsOnce},
+		{Name: "names of data files", Of: readsNumberedNames},
+		{Name: "files that are one", Of: chainsFiles},
+		{Name: "memory of files", Of: roomOfFiles},
+		{Name: "values that are ranked", Of: ranksValues},
+		{Name: "values that float32 holds", Of: narrowsExactly},
+		{Name: "values that are no numbers", Of: narrowRefusesNaN},
+		{Name: "halves", Of: readsHalves},
+		{Name: "stacks that are ranked", Of: ranksStacks},
+		{Name: "stacks that are refused", Of: refusesStacks},
+		{Name: "surveys of stacks", Of: surveysStacks},
+		{Name: "bits that count", Of: countsLowBits},
+		{Name: "sums of differences", Of: integrates},
+		{Name: "fill values", Of: fillValues},
+		{Name: "names with other values", Of: namesWithOthers},
+		{Name: "least and greatest values", Of: extremesOfValues},
+		{Name: "pairs by either name", Of: opensPairs},
+		{Name: "files that fail", Of: failingFiles},
+		{Name: "roots", Of: roots},
+		{Name: "series", Of: ordersSeries},
+		{Name: "lists of names", Of: listsNames},
+		{Name: "scales that merge", Of: mergesAtTheEnds},
+		{Name: "edited files", Of: editsShowTheSame},
+		{Name: "input strings", Of: namesSayTheSame},
 		{Name: "Zarr", Of: readsZarr},
 		{Name: "quantisers", Of: fastQuantiserIsTheQuantiser},
 		{Name: "bytes of interlaced rows", Of: interlacedBytes},
@@ -37,7 +79,7 @@ func Checks() []sound.Check {
 	}
 }
 
-//go:embed testdata/files testdata/digests.txt
+//go:embed testdata/files testdata/digests.txt testdata/edits.txt
 var fixtures embed.FS
 
 // fixtureDir is where they are.
@@ -158,12 +200,7 @@ func readsZarr(t sound.T) {
 	} else {
 		dir = t.TempDir()
 	}
-	packed := fixture(t, "zarr.zip")
-	z, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(dir, z); err != nil {
+	if err := os.CopyFS(dir, zarrFixtureFiles(t)); err != nil {
 		t.Fatal(err)
 	}
 	for i, f := range zarrFixtures() {
@@ -196,6 +233,14 @@ func readsZarr(t sound.T) {
 		_, err := Open("file" + c.options + "/stream=false/path=" + filepath.Join(dir, c.name+".zarr"))
 		checkFileError(t, c.name+c.options, err, c.want)
 	}
+	checkEdits(t, dir, true)
+	// Two rows of 6 chunks of 24 bytes, and twice those that are read at the same time.
+	need := 2*144 + 2*min(int64(runtime.GOMAXPROCS(0))*24, 144)
+	for _, less := range []int64{0, 1} {
+		if _, err := describeZarr(folder(filepath.Join(dir, "u8_v3.zarr")), FileOptions{Stream: true, Memory: need - less}); (err != nil) != (less > 0) {
+			t.Errorf("rows of chunks in %d bytes: %v", need-less, err)
+		}
+	}
 	// Metadata that say more, or other things, of the same chunks.
 	for _, c := range []struct{ name, old, new, want string }{
 		{"u8_v3", `"attributes"`, `"dimension_names": [null, "y", "x"], "attributes"`, ""},
@@ -215,6 +260,16 @@ func readsZarr(t sound.T) {
 			t.Errorf("%s with %s: %v", c.name, c.new, err)
 		}
 	}
+}
+
+// zarrFixtureFiles are the Zarr hierarchies.
+func zarrFixtureFiles(t sound.T) fs.FS {
+	packed := fixture(t, "zarr.zip")
+	z, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z
 }
 
 // mostGenerated is as many voxels as images have that are generated to be checked, on fewer than 2²⁴

@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"bytes"
 	"math"
 	"testing"
 
@@ -174,18 +173,4 @@ func FuzzTiff(f *testing.F) {
 		f.Add(writeTiff(tiffText{stored: storedInt16, large: true, big: true, w: 5, h: 4, segW: 4, segH: 4, compression: compression, predictor: 2, pages: tiffPages(storedInt16, 2, 20)}))
 	}
 	fuzzFile(f, ".tif")
-}
-
-// Differences of every size of pixel add up to what they were taken of.
-func TestIntegrate(t *testing.T) {
-	for _, size := range []int64{1, 2, 4, 8} {
-		row, want := grid.NewBuffer(5*size), grid.NewBuffer(5*size)
-		for i := range int64(5) {
-			row[i*size] = 1
-			want[i*size] = byte(i + 1)
-		}
-		if integrate(row, size, 1); !bytes.Equal(row, want) {
-			t.Errorf("%d bytes: %v, want %v", size, row, want)
-		}
-	}
 }

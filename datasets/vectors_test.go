@@ -3,8 +3,6 @@ package datasets
 import (
 	"bytes"
 	"fmt"
-	"math"
-	"slices"
 	"testing"
 
 	"eccbench/internal/grid"
@@ -106,24 +104,5 @@ func sameBytes(r interface {
 		if got := read(set); !bytes.Equal(got, want) {
 			r.Fatalf("%s: slices %d to %d differ by %s", name, lo, hi, set)
 		}
-	}
-}
-
-// Every instruction set finds the extremes of values, and whether one is not finite, wherever it is.
-func TestExtremes(t *testing.T) {
-	for _, isa := range append(available(), "none") {
-		v := vectorsOf(isa)
-		rapid.Check(t, func(r *rapid.T) {
-			values := rapid.SliceOfN(rapid.Float32Range(-math.MaxFloat32, math.MaxFloat32), 1, 200).Draw(r, "values")
-			lo, hi, finite := v.extremes(values)
-			if lo != slices.Min(values) || hi != slices.Max(values) || !finite {
-				r.Fatalf("%s: %v to %v, finite %v, of %v", isa, lo, hi, finite, values)
-			}
-			wrong := rapid.SampledFrom([]float64{math.NaN(), math.Inf(1), math.Inf(-1)}).Draw(r, "wrong")
-			values[rapid.IntRange(0, len(values)-1).Draw(r, "at")] = float32(wrong)
-			if _, _, finite := v.extremes(values); finite {
-				r.Fatalf("%s: %v among %v is finite", isa, wrong, values)
-			}
-		})
 	}
 }

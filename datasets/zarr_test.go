@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -318,54 +317,10 @@ func TestZarrRuns(t *testing.T) {
 	}
 }
 
-// Rows of chunks that do not fit are refused before any is read.
-func TestZarrRoom(t *testing.T) {
-	s := memoryStore{"zarr.json": zarrJSON("[100000,100000,100000]", "[128,128,128]")}
-	_, err := describeZarr(s, FileOptions{Memory: 1 << 30, Stream: true})
-	checkFileError(t, "rows", err, "2 rows of its chunks of [128 128 128], and those that are read, take 2.33 TiB of memory, 1.00 GiB are free")
-	b, err := describeZarr(s, FileOptions{Stream: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.source(); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // zarrJSON is an array of uint8 without a chunk.
 func zarrJSON(shape, chunk string) []byte {
 	return []byte(`{"zarr_format":3,"node_type":"array","shape":` + shape + `,"data_type":"uint8","chunk_grid":{"name":"regular","configuration":{"chunk_shape":` + chunk +
 		`}},"chunk_key_encoding":{"name":"default"},"fill_value":3,"codecs":[{"name":"bytes"}]}`)
-}
-
-// Fill values are what JSON may say of them.
-func TestFillValue(t *testing.T) {
-	for _, c := range []struct {
-		text string
-		s    storedType
-		want uint64
-	}{
-		{"0", storedUint8, 0},
-		{"true", storedUint8, 1},
-		{"-1", storedInt16, 0xffff},
-		{"7.0", storedUint16, 7},
-		{"1.5", storedFloat32, uint64(math.Float32bits(1.5))},
-		{`"-Infinity"`, storedFloat64, math.Float64bits(math.Inf(-1))},
-		{`"0x7fc00000"`, storedFloat32, 0x7fc00000},
-		{"-2.5", storedFloat16, 0xc100},
-		{"65504", storedFloat16, 0x7bff},
-		{"18446744073709551615", storedUint64, math.MaxUint64},
-	} {
-		got, err := fillValue([]byte(c.text), c.s)
-		if err != nil || got != c.want {
-			t.Errorf("%s of %v: %x, %v; want %x", c.text, c.s, got, err, c.want)
-		}
-	}
-	for _, text := range []string{`"x"`, "256", "{}", "1.5"} {
-		if v, err := fillValue([]byte(text), storedUint8); err == nil {
-			t.Errorf("%s of uint8 is %d", text, v)
-		}
-	}
 }
 
 // FuzzZarr damages the metadata and one chunk of an array.
@@ -446,5 +401,19 @@ func TestZarrChannels(t *testing.T) {
 		if got, err := n.volume(FileOptions{Volume: c.volume}, 0, 1); (err == nil) != c.want || got != c.volume {
 			t.Errorf("%d named channels of %d: %v", len(c.names), c.count, err)
 		}
+	}
+}
+
+// Rows of chunks that do not fit are refused before any is read.
+func TestZarrRoom(t *testing.T) {
+	s := memoryStore{"zarr.json": zarrJSON("[100000,100000,100000]", "[128,128,128]")}
+	_, err := describeZarr(s, FileOptions{Memory: 1 << 30, Stream: true})
+	checkFileError(t, "rows", err, "2 rows of its chunks of [128 128 128], and those that are read, take 2.33 TiB of memory, 1.00 GiB are free")
+	b, err := describeZarr(s, FileOptions{Stream: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.source(); err != nil {
+		t.Fatal(err)
 	}
 }

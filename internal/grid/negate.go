@@ -110,15 +110,15 @@ func (p padded) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// has reports whether a value is one of the type's.
+// has reports whether a value is one of the type's: whatever others are converted to is another value.
 func (t Type) has(v float32) bool {
 	switch t {
 	case Uint8:
-		return v >= 0 && v <= 1<<8-1 && v == float32(uint8(v))
+		return v == float32(uint8(v))
 	case Uint16:
-		return v >= 0 && v <= 1<<16-1 && v == float32(uint16(v))
+		return v == float32(uint16(v))
 	case Int16:
-		return v >= -1<<15 && v <= 1<<15-1 && v == float32(int16(v))
+		return v == float32(int16(v))
 	}
 	return true
 }

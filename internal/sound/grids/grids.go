@@ -47,6 +47,9 @@ func Checks() []sound.Check {
 		{Name: "hashes", Of: digest},
 		{Name: "sums of words", Of: sumsOfWords},
 		{Name: "memory of slabs that share a slice", Of: sharingBytes},
+		{Name: "bytes in memory", Of: trusted},
+		{Name: "batches", Of: batches},
+		{Name: "slabs that are read in parts", Of: partsOfSlabs},
 		{Name: "values of bytes", Of: valuesRefuses},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -292,11 +293,12 @@ func levelIsTheLowest(t sound.T) {
 	for _, l := range []struct {
 		lo, step float64
 		n        int64
-	}{{0, 0.1, 300}, {-3.3, 0.1, 256}, {1e6, 1. / 3, 400}, {0, 1e-45, 64}, {7, 1, 1}, {16777000, 0.5, 900}, {-1, 3e-8, 200}} {
+	}{{0, 0.1, 300}, {-3.3, 0.1, 256}, {1e6, 1. / 3, 400}, {0, 1e-45, 64}, {7, 1, 1}, {16777000, 0.5, 900}, {-1, 3e-8, 200}, {1<<24 - 1.75, 1.5, 3}, {-1 << 24, 1.5, 3}} {
 		ladder, err := grid.Affine(l.lo, l.step, l.n)
 		if err != nil {
 			continue // levels that are one value are no ladder
 		}
+		levels, row := grid.NewLevels[float32](ladder), make([]int32, 1)
 		for k := range l.n {
 			for _, v := range []float32{ladder.Value(k), math.Nextafter32(ladder.Value(k), float32(math.Inf(1))), math.Nextafter32(ladder.Value(k), float32(math.Inf(-1)))} {
 				want := int64(0)
@@ -305,6 +307,9 @@ func levelIsTheLowest(t sound.T) {
 				}
 				if got := ladder.Level(v); got != want {
 					t.Errorf("%+v: %v is on level %d, want %d", l, v, got, want)
+				}
+				if levels.Convert(row, []float32{v}); int64(row[0]) != want {
+					t.Errorf("%+v: %v is converted to level %d, want %d", l, v, row[0], want)
 				}
 			}
 		}
@@ -365,7 +370,11 @@ func digester(t sound.T) {
 	}
 	same := func([]byte) {}
 	f := image(shape, same)
+	cores := runtime.GOMAXPROCS(0)
 	want, err := grid.NewDigester(f).Sum()
+	if got := runtime.GOMAXPROCS(cores); got != cores {
+		t.Errorf("hashing an image leaves %d of %d cores to others", got, cores)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

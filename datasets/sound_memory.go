@@ -6,14 +6,15 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
-	"testing"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/sound"
 )
 
-func TestVoxelsOnEvenLevels(t *testing.T) {
+// Levels are evenly spaced from the least value to the greatest.
+func voxelsOnEvenLevels(t sound.T) {
 	values := []float32{3, float32(math.Copysign(0, -1)), -2, 8}
-	f, err := Voxels(t.Context(), 2, grid.Shape{D: 1, H: 2, W: 2}, "float32", grid.Bytes(values), 11)
+	f, err := Voxels(context.Background(), 2, grid.Shape{D: 1, H: 2, W: 2}, "float32", grid.Bytes(values), 11)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,22 +23,23 @@ func TestVoxelsOnEvenLevels(t *testing.T) {
 	}
 }
 
-func TestVoxelsRefused(t *testing.T) {
+// What is no image is refused with the reason.
+func voxelsRefused(t sound.T) {
 	for want, ask := range map[string]func() (*grid.Field, error){
 		`element type "int8": want`: func() (*grid.Field, error) {
-			return Voxels(t.Context(), 2, grid.Shape{D: 1, H: 1, W: 1}, "int8", make([]byte, 1), 0)
+			return Voxels(context.Background(), 2, grid.Shape{D: 1, H: 1, W: 1}, "int8", make([]byte, 1), 0)
 		},
 		"every axis": func() (*grid.Field, error) {
-			return Voxels(t.Context(), 2, grid.Shape{D: 1, H: 0, W: 1}, "uint8", nil, 0)
+			return Voxels(context.Background(), 2, grid.Shape{D: 1, H: 0, W: 1}, "uint8", nil, 0)
 		},
 		"5 bytes, want 4": func() (*grid.Field, error) {
-			return Voxels(t.Context(), 2, grid.Shape{D: 1, H: 2, W: 2}, "uint8", make([]byte, 5), 0)
+			return Voxels(context.Background(), 2, grid.Shape{D: 1, H: 2, W: 2}, "uint8", make([]byte, 5), 0)
 		},
 		"leave it out": func() (*grid.Field, error) {
-			return Voxels(t.Context(), 2, grid.Shape{D: 1, H: 2, W: 2}, "uint8", make([]byte, 4), 9)
+			return Voxels(context.Background(), 2, grid.Shape{D: 1, H: 2, W: 2}, "uint8", make([]byte, 4), 9)
 		},
 		"ask for fewer levels": func() (*grid.Field, error) {
-			return Voxels(t.Context(), 2, grid.Shape{D: 1, H: 1, W: 2}, "float32", grid.Bytes([]float32{1, math.Nextafter32(1, 2)}), 9)
+			return Voxels(context.Background(), 2, grid.Shape{D: 1, H: 1, W: 2}, "float32", grid.Bytes([]float32{1, math.Nextafter32(1, 2)}), 9)
 		},
 	} {
 		if _, err := ask(); err == nil || !strings.Contains(err.Error(), want) {
@@ -47,8 +49,8 @@ func TestVoxelsRefused(t *testing.T) {
 }
 
 // Conversion and ranking stop with the context.
-func TestVoxelsUntil(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
+func voxelsUntil(t sound.T) {
+	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for typ, size := range map[string]int{"float16": 2, "float32": 4, "uint32": 4, "float64": 8, "int64": 8} {
 		if _, err := Voxels(ctx, 2, grid.Shape{D: 1, H: 4, W: 4}, typ, grid.NewBuffer(int64(16*size)), 0); !errors.Is(err, context.Canceled) {
@@ -59,7 +61,7 @@ func TestVoxelsUntil(t *testing.T) {
 
 // A guess has the ladder that the whole image has. It is confirmed by who finds all values on
 // levels or shows them, and not where one is beyond it or nobody watches.
-func TestGuessed(t *testing.T) {
+func guesses(t sound.T) {
 	shape := grid.Shape{D: 64, H: 128, W: 128}
 	rng := rand.New(rand.NewPCG(1, 1))
 	values := make([]float32, shape.Voxels())
@@ -67,7 +69,7 @@ func TestGuessed(t *testing.T) {
 		values[i] = float32(rng.IntN(50)) / 4
 	}
 	data := grid.Bytes(values)
-	whole, err := Voxels(t.Context(), 2, shape, "float32", data, 50)
+	whole, err := Voxels(context.Background(), 2, shape, "float32", data, 50)
 	if err != nil {
 		t.Fatal(err)
 	}
