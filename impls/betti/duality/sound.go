@@ -207,7 +207,7 @@ func (j *job) held() (n int64) {
 // much less. One that is not in memory takes what is read at a time, too, of each core.
 func memoryIsHeld(t sound.T) {
 	for least, s := range map[int64]grid.Shape{ // percent of what is said
-		80: {D: 1, H: 100, W: 10000}, 75: {D: 100, H: 5, W: 200}, 92: {D: 1, H: 400, W: 1}, 77: {D: 3, H: 100, W: 3},
+		85: {D: 1, H: 40, W: 38000}, 75: {D: 100, H: 5, W: 200}, 92: {D: 1, H: 400, W: 1}, 77: {D: 3, H: 100, W: 3},
 	} {
 		f := grids.Image(t, s, grid.Uint8, grid.Identity(grid.Uint8), func(at int64) float64 { return float64(at % s.W % 2) })
 		j, err := Implementation{}.Setup(&betti.Image{Source: f}, bench.Conditions{Setting: bench.Setting{Threads: 1}})
