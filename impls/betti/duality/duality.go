@@ -60,7 +60,7 @@ func memory(in *betti.Image, cores int) int64 {
 	d, h, w := ecc.Stack(in.Shape())
 	l := layoutOf(h, w)
 	planes := min(windowPlanes(l), d)
-	const words, kept, node = 3*8 + 4, 2 * (2*2*8 + 2*2*4 + 8), 3 * 4
+	const words, kept, node = 3*8 + 4, 2 * (2*2*8 + 2*2*4 + 8), 4 * 4 // three numbers of a node, with room to grow
 	need := (planes+3)*l.plane*words + l.plane*kept + (planes+2)*h*(w+1)/2*node
 	if _, whole := in.Source.(*grid.Field); !whole {
 		need += max(slabBytes, grid.SliceBytes(in.Source))

@@ -107,8 +107,8 @@ func (j *job) take(p *part) error {
 			return err
 		}
 		for z := range hi - lo {
-			if lo+z > 0 && lo+z == p.lo {
-				continue // that of the planes where parts meet is added there
+			if lo+z == p.lo {
+				continue // that of the planes where parts meet is added there; before the image's first one it is 0
 			}
 			p.chi += fastest.characteristic(j.layout, w.set[z*j.plane:], w.set[(z+1)*j.plane:], j.h)
 		}

@@ -166,12 +166,10 @@ func (j *job) spots(set []uint64, kind int, isRest bool) (list []spot) {
 	}
 	stretches := []stretch{{y: math.MinInt64}} // the first is what is outside
 	parent := []int32{0}
-	above, row := 0, 0 // the first stretch of the row above and of the row
+	row := len(stretches) // the first stretch of a row
 	for y := range j.h {
-		above, row = row, len(stretches)
-		if y == 0 {
-			above = row
-		}
+		above := row
+		row = len(stretches)
 		of := set[j.row(y):][:j.words]
 		for lo, hi := j.nextStretch(of, 0, kind); lo < j.w; lo, hi = j.nextStretch(of, hi, kind) {
 			n := int32(len(stretches))

@@ -25,6 +25,7 @@ func (i Implementation) Checks(string) []sound.Check {
 		{Name: "windows", Of: func(t sound.T) { windowsAdd(t, i, 24) }},
 		{Name: "planes that are read a few at a time", Of: func(t sound.T) { fewAreRead(t, i) }},
 		{Name: "memory", Of: memoryGrows},
+		{Name: "memory that is held", Of: memoryIsHeld},
 	}
 }
 
@@ -179,6 +180,57 @@ func (i Implementation) ofSlabs(t sound.T, rng *rand.Rand, in *betti.Image, vert
 	return betti.NumbersOf(all, isFlat, vertices, chi)
 }
 
+// need is how many bytes a job is said to take.
+func need(in grid.Source, threads int) int64 {
+	return sound.Least(func(memory int64) bool {
+		c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}, Memory: memory}
+		return Implementation{}.CanDo(&betti.Image{Source: in}, c) == nil
+	})
+}
+
+// held is how many bytes a job holds.
+func (j *job) held() (n int64) {
+	for _, p := range j.parts {
+		w := p.window
+		n += 8*int64(len(w.set)+len(w.left)+len(w.main)+len(p.first)+len(p.last)) + 4*int64(len(w.base)) + int64(len(w.some)+len(w.touching))
+		for _, f := range p.forests[:j.kinds()] {
+			n += 4 * int64(cap(f.parent)+cap(f.to)+cap(f.names))
+			for _, k := range []*kept{&f.first, &f.last} {
+				n += 8*int64(len(k.left)+len(k.main)) + 4*int64(len(k.base)) + int64(len(k.some))
+			}
+		}
+	}
+	return n
+}
+
+// A job of an image of stripes, which has as many runs as there can be, holds no more than it is said to take, and not
+// much less. One that is not in memory takes what is read at a time, too, of each core.
+func memoryIsHeld(t sound.T) {
+	for least, s := range map[int64]grid.Shape{ // percent of what is said
+		85: {D: 1, H: 40, W: 38000}, 75: {D: 100, H: 5, W: 200}, 92: {D: 1, H: 400, W: 1}, 77: {D: 3, H: 100, W: 3},
+	} {
+		f := grids.Image(t, s, grid.Uint8, grid.Identity(grid.Uint8), func(at int64) float64 { return float64(at % s.W % 2) })
+		j, err := Implementation{}.Setup(&betti.Image{Source: f}, bench.Conditions{Setting: bench.Setting{Threads: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Do(nil); err != nil {
+			t.Fatal(err)
+		}
+		said := need(f, 1)
+		if held := j.(*job).held(); held > said || held < said*least/100 {
+			t.Errorf("%v: %d bytes are held, of %d", s, held, said)
+		}
+		if got := need(struct{ grid.Source }{f}, 3) - need(f, 3); got != 3*slabBytes {
+			t.Errorf("%v: %d bytes of 3 slabs that are read, want %d", s, got, 3*slabBytes)
+		}
+	}
+	wide := grids.Image(t, grid.Shape{D: 1, H: 2, W: slabBytes + 9}, grid.Uint8, grid.Identity(grid.Uint8), func(int64) float64 { return 0 })
+	if got := need(struct{ grid.Source }{wide}, 1) - need(wide, 1); got != slabBytes+9 {
+		t.Errorf("a row of %d bytes that is read takes %d", slabBytes+9, got)
+	}
+}
+
 // What a job takes at most grows as planes and cores do, and not with the number of planes.
 func memoryGrows(t sound.T) {
 	need := func(s grid.Shape, threads int) int64 {
@@ -186,10 +238,7 @@ func memoryGrows(t sound.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return sound.Least(func(memory int64) bool {
-			c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}, Memory: memory}
-			return Implementation{}.CanDo(&betti.Image{Source: f}, c) == nil
-		})
+		return need(f, threads)
 	}
 	s := grid.Shape{D: 16, H: 512, W: 512}
 	base := need(s, 1)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/isa"
 	"eccbench/internal/sound"
 )
 
@@ -40,8 +41,9 @@ func someWidth(rng *rand.Rand) int64 {
 }
 
 // grown is what the trunk of a window is as far as it could come in a step: in row y of planes from 1 on, from
-// the row before, or after it, and the plane before or after; least is what it has to come to in the same.
-func grown(w *window, y, z int64, up, corners bool, width int64) (most, least []bool) {
+// the row before, or after it, and the plane before or after; least is what it has to come to in the same, across words
+// that are of two vectors, too, or not.
+func grown(w *window, y, z int64, up, corners, across bool, width int64) (most, least []bool) {
 	sign := int64(1)
 	if up {
 		sign = -1
@@ -64,11 +66,14 @@ func grown(w *window, y, z int64, up, corners bool, width int64) (most, least []
 				}
 			}
 		}
-		most[x], least[x] = wide, seed
+		most[x], least[x] = wide, seed || across && wide
 	}
 	for x := int64(1); x < width; x++ { // up to the ends of runs
 		most[x] = most[x] || most[x-1] && is(w.left, z, y, x)
 		least[x] = least[x] || least[x-1] && is(w.left, z, y, x)
+	}
+	for x := range width - 1 { // and a voxel down
+		least[x] = least[x] || least[x+1] && is(w.left, z, y, x) && (across || x%64 < 63)
 	}
 	for x := width - 2; x >= 0; x-- {
 		most[x] = most[x] || most[x+1] && is(w.left, z, y, x)
@@ -98,7 +103,7 @@ func trunksGrow(t sound.T, times int) {
 				if up {
 					z = n - i
 				}
-				most, least := grown(&before, y, z, up, corners, width)
+				most, least := grown(&before, y, z, up, corners, name == isa.Portable, width)
 				for x := range 64 * w.words {
 					p, bit := w.at(z, y)+x/64, uint64(1)<<(x%64)
 					is := w.main[p]&bit != 0

@@ -2,6 +2,7 @@ package bylevel
 
 import (
 	"errors"
+	"slices"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -10,9 +11,24 @@ import (
 	"eccbench/internal/workloads/betti"
 )
 
-// Checks are that who cannot read an image, or is not told its numbers at a level, has no curves of it.
+// told is a job that notes that its answer was poisoned.
+type told struct {
+	bench.Job[betti.Numbers]
+	poisoned bool
+}
+
+func (j *told) Poison() { j.poisoned = true }
+
+// Checks are that who cannot read an image, or is not told its numbers at a level, has no curves of it, and that
+// the answer of who is asked is poisoned, too.
 func (i Implementation) Checks(string) []sound.Check {
-	return []sound.Check{{Name: "images without curves", Of: func(t sound.T) {
+	return []sound.Check{{Name: "answers that are poisoned", Of: func(t sound.T) {
+		of := &told{}
+		j := &job{of: of}
+		if j.Poison(); !of.poisoned || !slices.Equal(j.out, betti.PoisonedCurves) {
+			t.Errorf("poisoned %v, %v", of.poisoned, j.out)
+		}
+	}}, {Name: "images without curves", Of: func(t sound.T) {
 		f := grids.Image(t, grid.Shape{D: 3, H: 4, W: 5}, grid.Uint8, grid.Identity(grid.Uint8), func(at int64) float64 { return float64(at % 7) })
 		c := bench.Conditions{Setting: bench.Setting{Threads: 2}}
 		failing := i

@@ -148,9 +148,9 @@ func (i Implementation) layout(in grid.Source) (l layout) {
 		l.cuts[axis], l.most[axis] = cuts(sides[axis], most)
 		switch axis { // rows are of whole words, and planes of whole groups
 		case 2:
-			left = max(1, left/(64*words(l.most[2])))
+			left /= 64 * words(l.most[2])
 		case 1:
-			left = max(1, left*words(l.most[2])/planeWords(l.most[1], words(l.most[2])))
+			left = left * words(l.most[2]) / planeWords(l.most[1], words(l.most[2]))
 		}
 	}
 	return l

@@ -23,6 +23,8 @@ func (i Implementation) Checks(isa string) []sound.Check {
 		{Name: "images that are not read", Of: func(t sound.T) { failuresEnd(t, i, isa) }},
 		{Name: "ways in a circle", Of: func(t sound.T) { circlesEnd(t, i, isa) }},
 		{Name: "cuts", Of: cutsShareEnds},
+		{Name: "sizes of boxes", Of: boxesFill},
+		{Name: "memory", Of: memoryAdds},
 		{Name: "events in order", Of: eventsAreSorted},
 		{Name: "changes by key", Of: changesAdd},
 		{Name: "joins that are too many", Of: tooManyAreTold},
@@ -147,6 +149,71 @@ func cutsShareEnds(t sound.T) {
 			if at[0] != 0 || at[n] != side-1 || !slices.IsSorted(at) || is != longest || longest > max(most, 1) || n > 1 && int64(n-1)*(most-1) >= side-1 {
 				t.Errorf("a side of %d in pieces of at most %d: cut at %v, the longest of %d", side, most, at, longest)
 			}
+		}
+	}
+}
+
+// sized is an image of a shape, type and ladder alone.
+type sized struct {
+	grid.Source
+	shape  grid.Shape
+	typ    grid.Type
+	ladder grid.Ladder
+}
+
+func (s sized) Shape() grid.Shape   { return s.shape }
+func (s sized) Type() grid.Type     { return s.typ }
+func (s sized) Ladder() grid.Ladder { return s.ladder }
+
+// Boxes of a large image have as many voxels as they may have, and where sides are long about as many planes as rows.
+func boxesFill(t sound.T) {
+	for shape, cube := range map[grid.Shape]bool{
+		{D: 512, H: 512, W: 512}: true, {D: 200, H: 200, W: 200}: true, {D: 2048, H: 2048, W: 1023}: true, {D: 3000, H: 3000, W: 3}: true,
+		{D: 3, H: 3000, W: 3000}: false, {D: 3000, H: 30, W: 300}: false, {D: 1, H: 1 << 14, W: 1 << 14}: false,
+	} {
+		most := Implementation{}.layout(sized{shape: shape, ladder: grid.Identity(grid.Uint8)}).most
+		if n := most[0] * planeWords(most[1], words(most[2])) * 64; n > boxVoxels || n < boxVoxels*7/8 || cube && max(most[0], most[1]) > min(most[0], most[1])+1 {
+			t.Errorf("%v: boxes of %v at most are %d voxels", shape, most, n)
+		}
+	}
+}
+
+// Each core has a box, the planes of a layer of boxes where an image is not in memory, and tables of few levels; of many
+// levels each voxel's changes are listed.
+func memoryAdds(t sound.T) {
+	shape := grid.Shape{D: 300, H: 200, W: 100}
+	n := shape.Voxels()
+	memory := func(typ grid.Type, levels int64, cores int, whole bool) int64 {
+		ladder, err := grid.Affine(0, 1, max(1, levels))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if levels == 0 {
+			ladder = grid.Identity(typ)
+		}
+		var in grid.Source = sized{shape: shape, typ: typ, ladder: ladder}
+		if whole {
+			if in, err = grid.Trusted(shape, typ, grid.NewBuffer(n*typ.Size()), ladder); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return Implementation{}.memory(in, cores)
+	}
+	l := Implementation{}.layout(sized{shape: shape, ladder: grid.Identity(grid.Uint8)})
+	slots := l.most[0] * planeWords(l.most[1], words(l.most[2])) * 64
+	base := memory(grid.Uint8, 100, 1, true)
+	if want := n*leftBytes + slots*boxBytes + 2*8*100; base != want {
+		t.Errorf("a box takes %d bytes, want %d", base, want)
+	}
+	for what, is := range map[string][2]int64{
+		"3 cores":                  {memory(grid.Uint8, 100, 3, true), n*leftBytes + 3*(base-n*leftBytes)},
+		"50 levels more":           {memory(grid.Uint8, 150, 1, true), base + 2*8*50},
+		"planes that are read":     {memory(grid.Uint8, 100, 2, false) - memory(grid.Uint8, 100, 2, true), 2 * l.most[0] * 200 * 100},
+		"planes of larger numbers": {memory(grid.Uint16, 100, 1, false) - memory(grid.Uint16, 100, 1, true), l.most[0] * 200 * 100 * 2},
+		"every float32 a level":    {memory(grid.Float32, 0, 2, false) - memory(grid.Float32, 1, 2, false), n*listBytes - 2*2*8},
+	} {
+		if is[0] != is[1] {
+			t.Errorf("%s: %d bytes, want %d", what, is[0], is[1])
 		}
 	}
 }

@@ -310,12 +310,10 @@ func (f *filler) cells(s *filled, lo, hi int64) (n int64) {
 	for z := lo + 1; z < hi; z++ {
 		n += f.count(f.planeOf(f.inside, z-1-lo), f.planeOf(f.inside, z-lo))
 	}
-	first, last := f.planeOf(f.inside, 0), f.planeOf(f.inside, hi-1-lo)
-	if lo == 0 {
-		n += f.count(f.none, first)
-	} else {
-		s.first = f.copied(first)
+	if lo > 0 { // else no cells begin before the first plane, or as many even ones as odd ones
+		s.first = f.copied(f.planeOf(f.inside, 0))
 	}
+	last := f.planeOf(f.inside, hi-1-lo)
 	if hi == f.d {
 		return n + f.count(last, f.none)
 	}

@@ -57,6 +57,8 @@ func Checks() []sound.Check {
 		{Name: "numbers in conventions", Of: numbersAreTurned},
 		{Name: "images that are read in parts", Of: partsAreRead},
 		{Name: "images that are not read", Of: unreadIsTold},
+		{Name: "sets of every type", Of: setsOfTypes},
+		{Name: "what is said beside numbers", Of: restIsSaid},
 	}
 }
 
@@ -286,6 +288,9 @@ func shareOf(t sound.T, in grid.Source, by Slabber, c ecc.Convention, of grid.Sp
 	if _, err := bench.Answer(w.Impls[0], in, bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 1}}); err != nil {
 		t.Fatal(err)
 	}
+	if laws := w.Policy.Laws; laws[0].Independent || !laws[1].Independent {
+		t.Error("the fingerprint of a share alone says that it is right")
+	}
 	d, err := w.Policy.Laws[1].Check(in, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -372,6 +377,13 @@ func sharesAreMerged(t sound.T) {
 	m.filled[0].Set.Inner++
 	if _, d := m.Numbers([]int64{2}, false, false); d == nil {
 		t.Error("what is filled is another number")
+	}
+	for i, slab := range []*Slab{&m.joined[0], &m.filled[0]} { // of which one has a component that the next slab has not
+		slab.Set.Last = []int32{outsideNumber}
+		if err := m.Add([]Slab{one}); !errors.Is(err, errShared) {
+			t.Errorf("slabs that do not share a slice are added in one of two ways, %d: %v", i, err)
+		}
+		slab.Set.Last = nil
 	}
 }
 
@@ -493,6 +505,10 @@ func shareCosts(t sound.T) {
 // Sets show how many of them do not have a voxel, of every type, and NaN is in none.
 func setsShow(t sound.T) {
 	at := []float64{1.5, -2, 7}
+	four, err := grid.Affine(0, 1, 4) // of none of three sets to all of them
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, superlevel := range []bool{false, true} {
 		for _, typ := range grid.Types() {
 			f, err := grid.Trusted(grid.Shape{D: 2, H: 2, W: 4}, typ, grid.NewBuffer(16*typ.Size()), grid.Identity(typ))
@@ -515,7 +531,7 @@ func setsShow(t sound.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s.Type() != grid.Uint8 || s.Ladder().Len() != 4 || grid.Step(s) != grid.Step(f) || grid.Held(s) != grid.Held(f) {
+			if s.Type() != grid.Uint8 || s.Ladder().Key() != four.Key() || grid.Step(s) != grid.Step(f) || grid.Held(s) != grid.Held(f) {
 				t.Errorf("%v: %v of %d levels", typ, s.Type(), s.Ladder().Len())
 			}
 			got := grid.NewBuffer(16)

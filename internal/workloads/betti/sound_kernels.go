@@ -14,6 +14,7 @@ func componentsGrow(t sound.T, times int) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	const rows = 5 // of which the middle one of a plane grows
 	for _, name := range isa.Available(assembled) {
+		across := name == isa.Portable // vectors leave what is beside them
 		for n := range times {
 			width := 1 + rng.Int64N(1200)
 			if n%40 == 0 { // more words than a byte counts
@@ -60,14 +61,17 @@ func componentsGrow(t sound.T, times int) {
 				for x := range width {
 					for _, seed := range seeds {
 						for d := -reach; d <= reach; d++ {
-							most[x] = most[x] || is(left, at, x) && is(want, seed, x+d)
+							some := is(left, at, x) && is(want, seed, x+d)
+							most[x], least[x] = most[x] || some, least[x] || some && (d == 0 || across)
 						}
-						least[x] = least[x] || is(left, at, x) && is(want, seed, x)
 					}
 				}
 				for x := int64(1); x < width; x++ {
 					most[x] = most[x] || most[x-1] && is(left, at, x)
 					least[x] = least[x] || least[x-1] && is(left, at, x)
+				}
+				for x := range width - 1 { // and a voxel down
+					least[x] = least[x] || least[x+1] && is(left, at, x) && (across || x%64 < 63)
 				}
 				for x := width - 2; x >= 0; x-- {
 					most[x] = most[x] || most[x+1] && is(left, at, x)

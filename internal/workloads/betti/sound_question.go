@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/fields"
 	"eccbench/internal/grid"
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
@@ -488,4 +489,83 @@ func estimatesGrow(t sound.T) {
 	}
 	verify.EstimatesGrow(t, laws, func(voxels int64) *Image { return &Image{Source: of(voxels)} }, "reductions of the complex of cells")
 	verify.EstimatesGrow(t, curvesLaws, of)
+}
+
+// A set of every type is the values that are not above a threshold, or not below it.
+func setsOfTypes(t sound.T) {
+	for _, typ := range grid.Types() {
+		f := grids.Image(t, grid.Shape{D: 3, H: 5, W: 7}, typ, grid.Identity(typ), func(i int64) float64 { return float64(i * 31 % 101) })
+		for _, superlevel := range []bool{false, true} {
+			m, err := maskOf(&Image{f, 50}, superlevel)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range f.Floats() {
+				if m.inside[i] != (superlevel && v >= 50 || !superlevel && v <= 50) {
+					t.Fatalf("%v, superlevel %v: %v is inside: %v", typ, superlevel, v, m.inside[i])
+				}
+			}
+		}
+	}
+}
+
+// bulk is read best by many requests at a time.
+type bulk struct{ grid.Source }
+
+func (bulk) InBulk() bool { return true }
+
+// What an input costs is told of its image and level, what is kept of an image of its planes; what has no name is not
+// known, and what has no numbers is refused.
+func restIsSaid(t sound.T) {
+	const image = "noise/shape=8x9x10/levels=16/type=uint8/seed=1"
+	for level, at := range map[int64]string{middle: "middle", 7: "7"} {
+		in := open(t, Spell(level, image))
+		of, got := fields.Inputs{}.Cost(image, in.Source), Inputs{}.Cost(Spell(level, image), in)
+		if of.Class += "/at=" + at; got != of {
+			t.Errorf("at level %d: %+v, want %+v", level, got, of)
+		}
+	}
+	if _, err := (Inputs{}).Open("betti/at=0/of=nothing/shape=3x3"); err == nil {
+		t.Error("an image that there is not is opened")
+	}
+	in := &Image{spots(t, grid.Shape{D: 9, H: 5, W: 70}), 110}
+	if n, ok := known("noise", in); ok {
+		t.Errorf("no name is known to be %v", n)
+	}
+	w := Workload(bench.Asking(func(*Image) (Numbers, error) { return Numbers{}, nil }))
+	if is := InConvention(w, ecc.Convention{}).Policy; len(is.Laws) != len(w.Policy.Laws) || is.Known == nil {
+		t.Errorf("%d laws in the project's convention, want %d", len(is.Laws), len(w.Policy.Laws))
+	}
+	curves := CurvesWorkload(bench.Asking(func(grid.Source) (Curves, error) { return nil, nil }))
+	if is := CurvesInConvention(curves, ecc.Convention{}).Policy; len(is.Laws) != len(curves.Policy.Laws) {
+		t.Errorf("%d laws of curves in the project's convention, want %d", len(is.Laws), len(curves.Policy.Laws))
+	}
+	masked := InConvention(w, ecc.Convention{Masked: true}).Impls[0]
+	if _, err := masked.Setup(in, bench.Conditions{}); err == nil || masked.CanDo(in, bench.Conditions{}) == nil {
+		t.Error("an image with a mask is not refused")
+	}
+	for _, is := range []bool{false, true} {
+		var s grid.Source = struct{ grid.Source }{in.Source}
+		if is {
+			s = bulk{in.Source}
+		}
+		k := keeping(in.of(s), ecc.Convention{}, 2, mainWords).Source.(*keeper)
+		if want := 8 * k.d * k.flood.plane; k.InBulk() != is || KeptBytes(s) != want {
+			t.Errorf("in bulk: %v, want %v; %d bytes are kept, want %d", k.InBulk(), is, KeptBytes(s), want)
+		}
+	}
+	p := Piece{Image: in, Ends: [2]bool{true, false}}
+	s, err := floodSlab(p, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for by := range int64(2) {
+		s.Set.Inner += by
+		if d, err := Unlike(p, s, 1); (d != nil) != (by > 0) || err != nil {
+			t.Errorf("a piece with %d components more: %v, %v", by, d, err)
+		}
+	}
+	if d, err := Unlike(Piece{Image: in.of(grids.Unread{Source: in.Source})}, s, 1); !errors.Is(err, grids.ErrUnread) {
+		t.Errorf("a piece that is not read is like another: %v, %v", d, err)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"unsafe"
 
 	"eccbench/internal/grid"
 	"eccbench/internal/sound"
@@ -25,6 +26,7 @@ func Checks() []sound.Check {
 		{Name: "boxes that are not read", Of: unreadIsTold},
 		{Name: "more nodes than numbers", Of: tooManyNodesAreTold},
 		{Name: "order of edges", Of: edgesAreSorted},
+		{Name: "memory of unions", Of: memoryIsOfEdges},
 	}
 }
 
@@ -331,6 +333,33 @@ func edgesAreSorted(t sound.T) {
 			if sum != 0 || len(g.edges) != n {
 				t.Errorf("%d edges: others, or %d", n, len(g.edges))
 			}
+		}
+	}
+}
+
+// Beside slabs an image takes the edges of both graphs, of an eighth of its voxels, and where levels are many what
+// both change by at each, with a little more.
+func memoryIsOfEdges(t sound.T) {
+	for shape, step := range map[grid.Shape]int64{{D: 50, H: 60, W: 70}: 32, {D: 1, H: 500, W: 70}: 256} {
+		n := shape.Voxels()
+		more := func(l grid.Ladder) int64 {
+			f, err := grid.Trusted(shape, grid.Float32, grid.NewBuffer(4*n), l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in := struct{ grid.Source }{f} // slabs of which are held
+			return Bytes(in) - grid.SharingBytes(in, step)
+		}
+		few, err := grid.Affine(0, 1, 1<<16)
+		if err != nil {
+			t.Fatal(err)
+		}
+		edges := 2 * int64(unsafe.Sizeof(edge{})) * n / 8
+		if got := more(few); got != edges {
+			t.Errorf("%v: edges take %d bytes, want %d", shape, got, edges)
+		}
+		if got := more(grid.Identity(grid.Float32)) - edges; got <= 2*8*n || got >= 2*9*n {
+			t.Errorf("%v: changes at many levels take %d bytes, want a little more than %d", shape, got, 2*8*n)
 		}
 	}
 }

@@ -249,9 +249,8 @@ func room[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 // Neighbours are bits of three rows of three voxels of three planes. beside has those of each bit that
 // are neighbours of it, itself among them; within those of a layer along an axis.
 var (
-	faces, all uint32
-	within     [3]uint32
-	beside     = map[bool]*[27]uint32{false: {}, true: {}}
+	within [3]uint32
+	beside = map[bool]*[27]uint32{false: {}, true: {}}
 )
 
 func init() {
@@ -280,8 +279,6 @@ func init() {
 			}
 		}
 	}
-	const middle = 13
-	faces, all = beside[false][middle]&^(1<<middle), beside[true][middle]&^(1<<middle)
 }
 
 // join joins the voxels of a box that take has put in order, in one of the graphs.
@@ -289,10 +286,9 @@ func (j *joiner) join(b *box, which int, g *graph) error {
 	parent, node, present, order := j.parent, j.node, j.present, j.order
 	h, w := int32(b.hi[1]-b.lo[1]), int32(b.hi[2]-b.lo[2])
 	clear(present)
-	near, list := faces, beside[g.corners]
-	if g.corners {
-		near = all
-	}
+	const middle = 13
+	list := beside[g.corners]
+	near := list[middle] // of the voxel, which has not come yet
 	var places [27]int32
 	for k := range int32(27) {
 		places[k] = ((k/9-1)*(h+2)+k/3%3-1)*rowBits + k%3 - 1
