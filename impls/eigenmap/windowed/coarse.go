@@ -88,7 +88,7 @@ func (g *graph) coarsen(p *eigenmap.Problem) (*coarse, error) {
 	for k, a := range groups {
 		for q := k + 1; q < min(n, k+width+1); q++ {
 			w := matrix.At(k, q) * sums[k] * sums[q]
-			matrix.SetSymBand(k, q, -w/math.Sqrt(a.degree*groups[q].degree))
+			matrix.SetSymBand(k, q, -w/(math.Sqrt(a.degree)*math.Sqrt(groups[q].degree)))
 			rest[k] += w
 			rest[q] += w
 		}
