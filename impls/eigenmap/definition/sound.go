@@ -16,6 +16,7 @@ func (i Implementation) Checks(string) []sound.Check {
 		eigenmap.Calls(i, eigenmap.Grid),
 		eigenmap.Answers(i, nil,
 			"eigenmap/k=3/tol=9/sigma=300/floor=1000/corners=1/plain=1/of=noise/shape=4x3/type=uint8/seed=1",
+			"eigenmap/k=25/tol=9/sigma=300/floor=1000/corners=0/plain=0/of=constant/shape=5x5/type=uint8", // of twice the same
 			"eigenmap-patch/k=12/tol=9/alpha=100/beta=2/side=1/of=noise/shape=4x3/type=uint8/seed=1"),
 		// 132 nodes: their cube, and three matrices.
 		eigenmap.Needs(i, map[string]eigenmap.Need{

@@ -439,7 +439,7 @@ func (s *solver) dense(kernel [][]float64) ([]float64, *mat.Dense, error) {
 		s.apply(to, unit, 0, s.ny*s.nz)
 		unit[lanes*i] = 0
 		for j := range n {
-			sym.SetSym(i, j, to[lanes*j]/(math.Sqrt(s.mass[i])*math.Sqrt(s.mass[j])))
+			sym.SetSym(i, j, to[lanes*j]/math.Sqrt(s.mass[i])/math.Sqrt(s.mass[j]))
 		}
 	}
 	top := 0.0

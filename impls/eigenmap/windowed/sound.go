@@ -27,6 +27,7 @@ func (i Implementation) Checks(string) []sound.Check {
 		eigenmap.Answers(i, faulty,
 			"eigenmap-patch/k=3/tol=12/alpha=40/beta=3/side=2/of=grf/shape=19x16/type=float32/levels=1024/smooth=2/seed=1",
 			"eigenmap-patch/k=2/tol=9/alpha=60/beta=2/side=2/of=noise/shape=6x5x9/type=int16/levels=1000/seed=1",
+			"eigenmap-patch/k=2/tol=9/alpha=100/beta=50/side=1/of=noise/shape=4x4x4/type=uint8/seed=3",
 			"eigenmap-patch/k=12/tol=6/alpha=100/beta=2/side=1/of=noise/shape=12x1/type=uint8/seed=2", // all pairs
 			"eigenmap-patch/k=1/tol=6/alpha=100/beta=2/side=1/of=noise/shape=2x1/type=uint8/seed=2",
 			"eigenmap-patch/k=5/tol=8/alpha=40/beta=5/side=1/of=constant/shape=8x5/type=uint8", // of few groups
@@ -50,7 +51,9 @@ func (i Implementation) Checks(string) []sound.Check {
 				}
 			}
 		}},
+		{Name: "patches that have none alike near", Of: farAreCounted},
 		{Name: "groups of patches", Of: groupsAreWhole},
+		{Name: "groups that are not solved", Of: unsolvedIsTold},
 		{Name: "corrected pairs", Of: pairsAreCorrected},
 		{Name: "distances", Of: distancesAre}, {Name: "products", Of: productsAre},
 		{Name: "lists that are too short", Of: shortListsAreRefused},
@@ -283,6 +286,41 @@ func jobOf(t sound.T, p *eigenmap.Problem, threads int) *job {
 		t.Fatal(err)
 	}
 	return j.(*job)
+}
+
+// Of patches that are like those alone that are far away, degrees are of these.
+func farAreCounted(t sound.T) {
+	values := make([]byte, 39)
+	for i := range values {
+		values[i] = byte(i % 13 * 19)
+	}
+	p := eigenmap.OfPatches(grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: 39}, values...), 2, 1e-8, 2, 1, 1)
+	want, err := p.Define()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := newGraph(p, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, d := range g.degree {
+		if w := want.Degree[i]; math.Abs(d-w) > 1e-10*w {
+			t.Errorf("degree %d is %g, want %g", i, d, w)
+		}
+	}
+}
+
+// Groups whose matrix is as good as singular are not solved, and whoever has them to be says so.
+func unsolvedIsTold(t sound.T) {
+	_, g, kernel := graphOf(t, "eigenmap-patch/k=2/tol=8/alpha=60/beta=2/side=1/of=noise/shape=2x1/type=uint8/seed=1")
+	c := &coarse{of: []int32{0, 1}, share: []float64{1, 1}, kernel: mat.NewVecDense(2, []float64{1, 0})}
+	c.factors.Factorize(mat.NewDiagDense(2, []float64{1, 1e-20}))
+	guessed := c.guess(zeros(1, 2))
+	_, solved := c.solve([]float64{1, 2})
+	_, corrected := g.near(1).solve(c, []float64{1, 2}, 0, kernel, nil)
+	if guessed == nil || solved == nil || corrected == nil {
+		t.Errorf("a guess, a solution and a correction: %v, %v, %v", guessed, solved, corrected)
+	}
 }
 
 // Each patch is of one group, of those near it that are alike, and groups are not too many; their vectors have

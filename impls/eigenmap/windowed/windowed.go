@@ -100,7 +100,7 @@ func (g *graph) near(reach int64) *near {
 			own.runs(i, func(first int, list []float64) {
 				at := len(weights)
 				for k, w := range list {
-					weights = append(weights, float32(w/(math.Sqrt(g.degree[i])*math.Sqrt(g.degree[first+k]))))
+					weights = append(weights, float32(w/math.Sqrt(g.degree[i])/math.Sqrt(g.degree[first+k])))
 				}
 				for len(weights)%lanes != 0 {
 					weights = append(weights, 0)

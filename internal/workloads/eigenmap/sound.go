@@ -33,6 +33,7 @@ func Checks() []sound.Check {
 	return []sound.Check{
 		{Name: "graphs by hand", Of: graphsByHand},
 		{Name: "what is left out of graphs", Of: rowsAreWhole},
+		{Name: "patches that are far", Of: farAreCounted},
 		{Name: "patches that are near", Of: nearAreAsMany},
 		{Name: "labels as numbers", Of: labelsAreNumbers},
 		{Name: "matrices of bands", Of: bandsSolve},
@@ -43,6 +44,7 @@ func Checks() []sound.Check {
 		{Name: "problems that have no answer", Of: problemsAreRefused},
 		{Name: "values below a bound", Of: inertiaCounts},
 		{Name: "searches for what is missing", Of: searchFinds},
+		{Name: "searches of long lines", Of: searchComesFar},
 		{Name: "cuts", Of: cutsBound},
 		{Name: "cuts as quotients", Of: cutsAreQuotients},
 		{Name: "sets that are cut off", Of: sweepsAreEven},
@@ -130,6 +132,9 @@ func Answers(i implementation, faulty map[string]implementation, names ...string
 		for _, name := range names {
 			p := open(t, name)
 			for _, threads := range []int{1, 99} {
+				if m, err := bench.Answer(i, p, bench.Conditions{}); err != nil || !slices.IsSorted(m.Values) {
+					t.Errorf("%s: values %v, %v", name, m.Values, err)
+				}
 				if v := judge(i, p, name, threads); v.Status != verify.Verified {
 					t.Errorf("%s, %d cores: %s: %s", name, threads, v.Status, v.Reason)
 				}
@@ -244,6 +249,35 @@ func graphsByHand(t sound.T) {
 	// Squares of distances are 4+4+4+9 = 21 of features and 1 of places.
 	if want := math.Exp(-21.0/(4*9) - 1.0/8); err != nil || math.Abs(g.Degree[0]-want) > 1e-16 || g.Degree[1] != g.Degree[0] {
 		t.Errorf("degrees %v, want %v, %v", g.Degree, want, err)
+	}
+}
+
+// Patches count however far away they are where others are as far: the opposite corners of a cube, and those
+// that none near are like.
+func farAreCounted(t sound.T) {
+	alike := make([]byte, 39)
+	for i := range alike {
+		alike[i] = byte(i % 13 * 19)
+	}
+	for _, p := range []*Problem{
+		OfPatches(grids.OfBytes(t, grid.Shape{D: 4, H: 4, W: 4}, make([]byte, 64)...), 2, 1e-8, 40, 1e3, 1),
+		OfPatches(grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: 39}, alike...), 2, 1e-8, 2, 1, 1),
+	} {
+		g, err := p.Define()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, d := range g.Degree {
+			whole := 0.0
+			for j := range g.Degree {
+				if j != i {
+					whole += g.weight(i, j)
+				}
+			}
+			if math.Abs(d-whole) > 1e-11*whole {
+				t.Errorf("%v: patch %d has the degree %g, all weights are %g", g.shape, i, d, whole)
+			}
+		}
 	}
 }
 
@@ -736,6 +770,26 @@ func searchFinds(t sound.T) {
 	}
 }
 
+// A search comes to the lowest value there is, of a line so long that steps alone do not go from end to end.
+func searchComesFar(t sound.T) {
+	g, err := open(t, "eigenmap/k=1/tol=6/sigma=100/floor=0/corners=0/plain=1/of=constant/shape=500x1/type=uint8").Define()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernel := slices.Repeat([]float64{1 / math.Sqrt(500)}, 500)
+	c, apply := g.searching()
+	x := g.seek(apply, [][]float64{kernel}, c, 1)
+	got, want := g.Apply([][]float64{make([]float64, len(x))}, [][]float64{x})[0], 4*math.Pow(math.Sin(math.Pi/1000), 2)
+	if !(got < want*(1+1e-7)) {
+		t.Errorf("a search comes to %g, the value is %g", got, want)
+	}
+	// Where blocks are not factored it goes on without them.
+	x = g.seek(apply, [][]float64{kernel}, nil, 1)
+	if less := g.Apply([][]float64{make([]float64, len(x))}, [][]float64{x})[0]; !(less > got && less < 0.1) {
+		t.Errorf("a search without blocks comes to %g, with them to %g", less, got)
+	}
+}
+
 // last is the value and the limit of a law's last measure.
 func last(l func(*Problem, Map, ask) ([]measure, error)) func(*Problem, Map, ask) ([]float64, error) {
 	return func(p *Problem, m Map, ask ask) ([]float64, error) {
@@ -775,9 +829,13 @@ func cutsAreQuotients(t sound.T) {
 	for _, name := range []string{
 		"eigenmap/k=2/tol=8/sigma=100/floor=1000/corners=1/plain=0/of=noise/shape=9x7x5/type=uint8/seed=5",
 		"eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=grf/shape=67x51/type=float32/levels=1024/smooth=3/seed=3",
+		"eigenmap/k=2/tol=8/sigma=100/floor=1000/corners=0/plain=0/of=noise/shape=9001x1/type=uint8/seed=5", // in parts
 	} {
 		p := open(t, name)
-		_, m := dense(t, p)
+		m := Map{Vectors: [][]float64{nil, make([]float64, p.Nodes().Voxels())}}
+		for i := range m.Vectors[1] {
+			m.Vectors[1][i] = Uniform(1, uint64(i))
+		}
 		g, err := p.Define()
 		if err != nil {
 			t.Fatal(err)
