@@ -252,6 +252,11 @@ func correctionsSolve(t sound.T) {
 				t.Errorf("%s: %g is left along vector %d", name, e, k)
 			}
 		}
+		rounded := slices.Clone(kernel) // of which one time leaves what rounding is of the whole
+		axpy(1e-10, rest, rounded)
+		if g.orthogonal(rounded, kernel, pairs); math.Abs(dot(rounded, kernel)) > 1e-14*norm(rounded) {
+			t.Errorf("%s: %g of %g is left along the kernel", name, dot(rounded, kernel), norm(rounded))
+		}
 		size := norm(rest)
 		x, err := s.solve(c, slices.Clone(rest), value, kernel, pairs)
 		if err != nil {
@@ -329,6 +334,7 @@ func groupsAreWhole(t sound.T) {
 	for _, name := range []string{
 		"eigenmap-patch/k=2/tol=8/alpha=40/beta=3/side=2/of=grf/shape=59x31/type=uint8/levels=256/smooth=3/seed=1", "eigenmap-patch/k=2/tol=8/alpha=10/beta=1/side=1/of=noise/shape=7x13x6/type=uint8/seed=1",
 		"eigenmap-patch/k=2/tol=8/alpha=40/beta=3/side=2/of=tubes/shape=31x59/type=uint8/levels=256/seed=1", "eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=1/of=constant/shape=3x1/type=uint8",
+		"eigenmap-patch/k=2/tol=8/alpha=10/beta=1/side=1/of=noise/shape=150x4/type=uint8/seed=1",
 	} {
 		p, g, kernel := graphOf(t, name)
 		c, err := g.coarsen(p)
@@ -345,6 +351,9 @@ func groupsAreWhole(t sound.T) {
 			if math.Abs(v-1) > 1e-12 || math.Abs(along[k]-c.kernel.AtVec(k)) > 1e-12 {
 				t.Fatalf("%s: group %d of %d has the length %v, and of the kernel %v, not %v", name, k, n, v, c.kernel.AtVec(k), along[k])
 			}
+		}
+		if _, width := c.factors.SymBand(); g.shape.W == 150 && width > n/4 {
+			t.Errorf("%s: of %d groups those up to %d away count", name, n, width)
 		}
 		if n > max(1, g.n/4) {
 			t.Errorf("%s: %d groups of %d patches", name, n, g.n)

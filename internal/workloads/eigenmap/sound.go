@@ -40,6 +40,7 @@ func Checks() []sound.Check {
 		{Name: "pairs that are off", Of: pairsAreHeld},
 		{Name: "laws of other answers", Of: lawsSeeOthers},
 		{Name: "limits of laws", Of: limitsOfLaws},
+		{Name: "projections", Of: projectionsLeaveNothing},
 		{Name: "estimates by hand", Of: estimatesByHand},
 		{Name: "problems that have no answer", Of: problemsAreRefused},
 		{Name: "values below a bound", Of: inertiaCounts},
@@ -615,6 +616,21 @@ func lawsSeeOthers(t sound.T) {
 	}
 }
 
+// What is taken from a vector that is nearly that alone leaves nothing of it but rounding of what is left.
+func projectionsLeaveNothing(t sound.T) {
+	off := [][]float64{make([]float64, 100), make([]float64, 100)}
+	x := make([]float64, 100)
+	for i := range x {
+		off[i%2][i], x[i] = 1/math.Sqrt(50), Uniform(1, uint64(i))*1e-10+1
+	}
+	project(x, off)
+	for k, y := range off {
+		if e := math.Abs(dot(x, y)); e > 1e-14*norm(x) {
+			t.Errorf("%g of vector %d is left in %g", e, k, norm(x))
+		}
+	}
+}
+
 // Limits are those by hand, and matrices are too large for a proof from there on where they are to be.
 func limitsOfLaws(t sound.T) {
 	flat := grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: 4}, 1, 2, 3, 4)
@@ -692,7 +708,11 @@ func estimatesByHand(t sound.T) {
 		if p.Kind == Lanczos {
 			passes = []float64{3, 7}
 		}
+		calls := []float64{0, 0, 1, 0, 1}
 		for k, l := range c.policy.Laws {
+			if l.Calls != calls[k] || l.Independent != (k < 2) {
+				t.Errorf("%q takes %v calls, independent %v", l.Name, l.Calls, l.Independent)
+			}
 			if got, want := float64(l.Work(p)), passes[k]*c.edges+c.want[k]; math.Abs(got-want) > 3 {
 				t.Errorf("%s: %q is said to take %v ns, want %v", name, l.Name, got, want)
 			}
