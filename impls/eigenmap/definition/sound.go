@@ -14,6 +14,23 @@ import (
 func (i Implementation) Checks(string) []sound.Check {
 	return []sound.Check{
 		eigenmap.Calls(i, eigenmap.Grid),
+		eigenmap.Answers(i, nil,
+			"eigenmap/k=3/tol=9/sigma=300/floor=1000/corners=1/plain=1/of=noise/shape=4x3/type=uint8/seed=1",
+			"eigenmap/k=25/tol=9/sigma=300/floor=1000/corners=0/plain=0/of=constant/shape=5x5/type=uint8", // of twice the same
+			"eigenmap-patch/k=12/tol=9/alpha=100/beta=2/side=1/of=noise/shape=4x3/type=uint8/seed=1"),
+		// 132 nodes: their cube, and three matrices.
+		eigenmap.Needs(i, map[string]eigenmap.Need{
+			"eigenmap/k=2/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=noise/shape=12x11/type=uint8/seed=1": {NS: 132 * 132 * 132 * 12, Bytes: 3 * 8 * 132 * 132, OneCore: true},
+			"eigenmap-patch/k=2/tol=6/alpha=40/beta=5/side=2/of=noise/shape=24x22/type=uint8/seed=1":           {NS: 132 * 132 * 132 * 12, Bytes: 3 * 8 * 132 * 132, OneCore: true},
+		}),
+		{Name: "the largest graph", Of: func(t sound.T) {
+			for n, want := range map[int64]bool{1 << 15: true, 1<<15 + 1: false} {
+				p := eigenmap.OfVoxels(grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: n}, make([]byte, n)...), 2, 1e-6, 1, 0, false, false)
+				if err := i.CanDo(p, bench.Conditions{}); (err == nil) != want {
+					t.Errorf("%d nodes: %v", n, err)
+				}
+			}
+		}},
 		{Name: "values near 0", Of: smallValues},
 	}
 }

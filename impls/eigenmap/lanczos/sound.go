@@ -1,11 +1,45 @@
 package lanczos
 
 import (
+	"strings"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/grid"
 	"eccbench/internal/sound"
+	"eccbench/internal/sound/grids"
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// Checks are of calls.
+// Checks are of calls, of answers and their faults, and of where steps end.
 func (i Implementation) Checks(string) []sound.Check {
-	return []sound.Check{eigenmap.Calls(i, eigenmap.Lanczos, "lanczos", "laplacian", "pairweight", "patches", "vectors")}
+	faulty := map[string]bench.Implementation[*eigenmap.Problem, eigenmap.Map]{}
+	for _, f := range Faults() {
+		faulty[string(f)] = Faulty(f)
+	}
+	return []sound.Check{
+		eigenmap.Calls(i, eigenmap.Lanczos, "lanczos", "laplacian", "pairweight", "patches", "vectors"),
+		eigenmap.Answers(i, faulty,
+			"eigenmap-lanczos/steps=8/alpha=40/beta=5/side=4/start=1/of=noise/shape=24x24/type=uint8/seed=5",
+			"eigenmap-lanczos/steps=20/alpha=60/beta=2/side=2/start=3/of=noise/shape=6x5x9/type=int16/levels=1000/seed=1",
+			"eigenmap-lanczos/steps=12/alpha=100/beta=2/side=1/start=2/of=noise/shape=12x1/type=uint8/seed=2",
+			"eigenmap-lanczos/steps=5/alpha=1/beta=5/side=1/start=2/of=ramp/shape=12x1/type=float32",
+			// Of which little more than the first two vectors is left by a product.
+			"eigenmap-lanczos/steps=3/alpha=40/beta=10000/side=1/start=1/of=constant/shape=3x3/type=uint8"),
+		// 80 patches of 1,280 voxels: 20 ns of each pair, and 1 in each step.
+		eigenmap.Needs(i, map[string]eigenmap.Need{
+			"eigenmap-lanczos/steps=12/alpha=40/beta=5/side=4/start=1/of=noise/shape=40x32/type=uint8/seed=5": {NS: 80 * 80 * (20 + 12), Bytes: 8*80*(80+12) + 24*1280},
+		}),
+		{Name: "steps that end", Of: stepsEnd},
+	}
+}
+
+// Of patches all of which are as near each other L has two values: steps end after two.
+func stepsEnd(t sound.T) {
+	flat := grids.OfBytes(t, grid.Shape{D: 1, H: 3, W: 3}, make([]byte, 9)...)
+	for steps := 2; steps <= 9; steps++ {
+		_, err := bench.Answer[*eigenmap.Problem, eigenmap.Map](Implementation{}, eigenmap.OfSteps(flat, 2, steps, 1, 40, 1e9, 1), bench.Conditions{})
+		if (err == nil) != (steps == 2) || err != nil && !strings.Contains(err.Error(), "after 2 steps") {
+			t.Errorf("%d steps: %v", steps, err)
+		}
+	}
 }

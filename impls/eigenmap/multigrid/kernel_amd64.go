@@ -26,12 +26,9 @@ func flowVector(to, here, there block, link []float64) {
 	}
 }
 
-// relaxVector sets n cells, every second one from the i-th on, of a row whose links are given from
+// relaxVector sets one or more cells, every second one from the i-th on, of a row whose links are given from
 // there on.
 func (l *level) relaxVector(i, n int, links [4][]float32, to [4]int) {
-	if n == 0 {
-		return
-	}
 	last := 2 * (n - 1)
 	at := lanes * (i + 1)
 	_, _ = l.u[at-lanes:at+lanes*(last+2)], l.f[lanes*i:lanes*(i+last+1)]

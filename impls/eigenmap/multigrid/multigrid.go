@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/mat"
+
 	"eccbench/internal/bench"
 	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/eigenmap"
@@ -166,15 +168,13 @@ func (j *job) Do(trace *bench.Trace) error {
 
 // whole answers by all pairs of a small matrix.
 func (j *job) whole(s *solver, known int) error {
-	values, vectors, err := s.dense()
+	values, vectors, err := s.dense(j.Vectors[:known])
 	if err != nil {
 		return err
 	}
-	for k := known; k < j.p.K; k++ {
-		j.Values[k] = max(0, values[k])
-		for i := range j.Vectors[k] {
-			j.Vectors[k][i] = vectors.At(i, k)
-		}
+	for k, x := range j.Vectors[known:] {
+		j.Values[known+k] = max(0, values[k])
+		mat.Col(x, k, vectors)
 	}
 	j.fault.swap(j.Map)
 	return nil

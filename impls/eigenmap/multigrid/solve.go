@@ -362,7 +362,7 @@ func coarse(h hierarchy, quads int) *solver {
 	}
 	s.from(nil)
 	if s.cells() <= few {
-		values, vectors, err := s.dense()
+		values, vectors, err := s.dense(nil)
 		if err != nil {
 			return nil
 		}
@@ -428,8 +428,9 @@ func solverOf(h hierarchy, wanted int, part []int, parts int) *solver {
 	return s
 }
 
-// dense finds all pairs of M^−½AM^−½.
-func (s *solver) dense() ([]float64, *mat.Dense, error) {
+// dense finds all pairs of M^−½AM^−½. Orthonormal vectors of its kernel, if there are any, come last, and
+// nothing of them is in others, however small values of these are.
+func (s *solver) dense(kernel [][]float64) ([]float64, *mat.Dense, error) {
 	n := s.cells()
 	sym := mat.NewSymDense(n, nil)
 	unit, to := make(block, lanes*n), make(block, lanes*n)
@@ -438,8 +439,15 @@ func (s *solver) dense() ([]float64, *mat.Dense, error) {
 		s.apply(to, unit, 0, s.ny*s.nz)
 		unit[lanes*i] = 0
 		for j := range n {
-			sym.SetSym(i, j, to[lanes*j]/math.Sqrt(s.mass[i]*s.mass[j]))
+			sym.SetSym(i, j, to[lanes*j]/math.Sqrt(s.mass[i])/math.Sqrt(s.mass[j]))
 		}
+	}
+	top := 0.0
+	for i := range n {
+		top = max(top, sym.At(i, i))
+	}
+	for _, x := range kernel { // to twice as much as any value may be
+		sym.SymRankOne(sym, 4*top, mat.NewVecDense(n, x))
 	}
 	var e mat.EigenSym
 	if !e.Factorize(sym, true) {

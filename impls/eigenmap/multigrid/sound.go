@@ -12,8 +12,25 @@ import (
 
 // Checks are of vector instructions, and of levels and what goes from one to the next.
 func (i Implementation) Checks(string) []sound.Check {
+	faulty := map[string]bench.Implementation[*eigenmap.Problem, eigenmap.Map]{}
+	for _, f := range Faults() {
+		faulty[string(f)] = Faulty(f)
+	}
 	return []sound.Check{
 		eigenmap.Calls(i, eigenmap.Grid, "guess", "levels", "links", "solve"),
+		eigenmap.Answers(i, faulty,
+			"eigenmap/k=5/tol=7/sigma=300/floor=1000/corners=0/plain=1/of=noise/shape=5x13x3/type=uint8/seed=2",
+			"eigenmap/k=12/tol=9/sigma=300/floor=1000/corners=0/plain=0/of=noise/shape=12x1/type=uint8/seed=5", // all pairs
+			"eigenmap/k=3/tol=9/sigma=30/floor=0/corners=0/plain=0/of=ball/shape=7x6/type=uint8",               // two parts
+			"eigenmap/k=3/tol=9/sigma=70/floor=0/corners=0/plain=0/of=noise/shape=3x3/type=uint8/seed=1",       // as good as parts
+			"eigenmap/k=2/tol=8/sigma=4/floor=0/corners=0/plain=0/of=ramp/shape=12x1/type=float32"),            // of weights of 1e-225
+		eigenmap.Needs(i, map[string]eigenmap.Need{
+			// 132 voxels and two fours of vectors; then three, twice.
+			"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=noise/shape=12x11/type=uint8/seed=1":             {NS: 132 * 4 * 1500, Bytes: 132 * ((6*8*4*2 + 80 + 8*5 + 8*4) * 4 / 3)},
+			"eigenmap/k=5/tol=6/sigma=100/floor=1000/corners=1/plain=0/of=noise/shape=12x11/type=uint8/seed=1":             {NS: 132 * 9 * 1500, Bytes: 132 * ((6*8*4*3 + 80 + 8*18 + 8*5) * 4 / 3)},
+			"eigenmap/k=8/tol=6/sigma=100/floor=1000/corners=0/plain=0/radius=3/of=noise/shape=12x11/type=uint8/seed=1":    {NS: 132 * 9 * (1500 + 200*(3+13)), Bytes: 132 * ((6*8*4*3 + 80 + 8*18 + 8*8) * 4 / 3)},
+			"eigenmap/k=1/tol=6/sigma=100/floor=1000/corners=0/plain=0/radius=2/of=noise/shape=12x11x10/type=uint8/seed=1": {NS: 1320 * 4 * (1500 + 200*19), Bytes: 1320 * ((6*8*4*2 + 80 + 8*21 + 8) * 4 / 3)},
+		}),
 		{Name: "vector instructions", Of: vectorsAgree},
 		{Name: "lists that are too short", Of: shortListsAreRefused},
 		{Name: "restriction", Of: restrictionIsTheTranspose},
@@ -396,10 +413,16 @@ func supportHolds(t sound.T) {
 // The bits are the same on any number of cores, and iterations are few on images that are smooth, and
 // no more than some where tubes are thin.
 func bitsAndIterations(t sound.T) {
+	for k := 1; k < 20; k++ {
+		if n := lanes * quads(k); n < k || n-lanes >= k {
+			t.Errorf("%d vectors for %d pairs", n, k)
+		}
+	}
 	for name, most := range map[string]int{
 		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=grf/shape=140x131/levels=1024/type=float32/smooth=3/seed=1":  12,
 		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=grf/shape=31x33x29/levels=1024/type=float32/smooth=3/seed=1": 14,
 		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=tubes/shape=103x90/levels=256/type=uint8/seed=1":             18,
+		"eigenmap/k=4/tol=7/sigma=30/floor=100/corners=0/plain=1/of=dots/shape=40x30/type=uint8":                                   33, // 43 of as many vectors to the end
 	} {
 		p := open(t, name)
 		var first []float64

@@ -88,7 +88,7 @@ func (g *graph) coarsen(p *eigenmap.Problem) (*coarse, error) {
 	for k, a := range groups {
 		for q := k + 1; q < min(n, k+width+1); q++ {
 			w := matrix.At(k, q) * sums[k] * sums[q]
-			matrix.SetSymBand(k, q, -w/math.Sqrt(a.degree*groups[q].degree))
+			matrix.SetSymBand(k, q, -w/math.Sqrt(a.degree)/math.Sqrt(groups[q].degree))
 			rest[k] += w
 			rest[q] += w
 		}
@@ -205,7 +205,7 @@ func (c *coarse) guess(to [][]float64) error {
 	}
 	for k, v := range to {
 		for i, group := range c.of {
-			if v[i] = 0; k < few {
+			if k < few {
 				v[i] = c.share[i] * y.At(int(group), k)
 			} else { // there are no more groups
 				v[i] = eigenmap.Uniform(uint64(k+1), uint64(i))

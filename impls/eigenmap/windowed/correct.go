@@ -20,10 +20,11 @@ type corrector struct {
 	// orthogonal takes from v what it has of orthonormal vectors.
 	orthogonal func(v, kernel []float64, off [][]float64)
 	kernel     []float64
+	basis      int  // how many vectors there are at most that pairs are taken of
 	early      bool // without corrections, which is a fault
 }
 
-// How often pairs are corrected, and how many vectors there are at most that pairs are taken of.
+// How often pairs are corrected, and how many vectors there are at most.
 const mostCorrections, mostBasis = 30, 300
 
 // pairs brings the lowest pairs of L from a guess: their residuals, solved for, are added to the vectors,
@@ -83,7 +84,7 @@ func (c corrector) pairs(m eigenmap.Map, tol float64, most int) error {
 			}
 			left := norm(rest)
 			worst = max(worst, left)
-			if left > 0.9*tol {
+			if !(left <= 0.9*tol) {
 				t, err := c.correction(rest, m.Values[k+1], k)
 				if err != nil {
 					return err
@@ -94,7 +95,7 @@ func (c corrector) pairs(m eigenmap.Map, tol float64, most int) error {
 		if len(fresh) == 0 || c.early {
 			return nil
 		}
-		full := len(space)+len(fresh) > mostBasis
+		full := len(space)+len(fresh) > c.basis
 		if len(added) == 0 || corrections == most || full && worst > last/2 {
 			return fmt.Errorf("%d corrections leave residuals up to %.3g, not %.3g: ask for a larger tolerance", corrections, worst, tol)
 		}
@@ -102,7 +103,7 @@ func (c corrector) pairs(m eigenmap.Map, tol float64, most int) error {
 			last = worst
 			energy = energy[:0]
 			var kept, of [][]float64
-			for k := range min(wanted+mostBasis/4, mostBasis/2) {
+			for k := range min(wanted+c.basis/4, c.basis/2) {
 				by := mat.Col(nil, k, vectors)
 				kept, of = append(kept, combine(space, by)), append(of, combine(products, by))
 				energy = append(append(energy, make([]float64, k)...), values[k])

@@ -145,7 +145,7 @@ func (j *deviceJob) answer(trace *bench.Trace) error {
 		correction: func(rest []float64, value float64, pair int) ([]float64, error) {
 			return j.correction(t, coefficients[pair], rest, value)
 		},
-		orthogonal: host.orthogonal, kernel: kernel, early: j.fault == Early,
+		orthogonal: host.orthogonal, kernel: kernel, basis: mostBasis, early: j.fault == Early,
 	}.pairs(j.Map, j.Problem.Tol, mostCorrections)
 }
 

@@ -3,6 +3,7 @@ package windowed
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"eccbench/internal/crew"
@@ -67,14 +68,8 @@ func newGraph(p *eigenmap.Problem, threads int) (*graph, error) {
 			})
 		})
 		left := float64(g.n) * math.Exp(-exponent) // in any row
-		short := -1
-		for i, d := range g.degree {
-			if !(left <= precision*d) {
-				short = i
-				break
-			}
-		}
-		if short < 0 || float64(g.reach) >= longest {
+		short := slices.ContainsFunc(g.degree, func(d float64) bool { return !(left <= precision*d) })
+		if !short || float64(g.reach) >= longest {
 			for i, d := range g.degree {
 				if !(d > 0) {
 					return nil, fmt.Errorf("patch %d has no neighbour, because all its weights are 0; want a larger alpha or beta", i)

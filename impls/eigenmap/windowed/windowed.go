@@ -61,13 +61,14 @@ func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 
 // Setup allocates the map.
 func (i Implementation) Setup(p *eigenmap.Problem, c bench.Conditions) (bench.Job[eigenmap.Map], error) {
-	return &job{p: p, fault: i.fault, threads: c.Cores(), Output: eigenmap.NewOutput(p)}, nil
+	return &job{p: p, fault: i.fault, threads: c.Cores(), guesses: 20 * mostBasis, Output: eigenmap.NewOutput(p)}, nil
 }
 
 type job struct {
 	p       *eigenmap.Problem
 	fault   Fault
 	threads int
+	guesses int // corrections of the guess at most
 	eigenmap.Output
 	products int // with the kept weights, for the guess
 }
@@ -99,7 +100,7 @@ func (g *graph) near(reach int64) *near {
 			own.runs(i, func(first int, list []float64) {
 				at := len(weights)
 				for k, w := range list {
-					weights = append(weights, float32(w/math.Sqrt(g.degree[i]*g.degree[first+k])))
+					weights = append(weights, float32(w/math.Sqrt(g.degree[i])/math.Sqrt(g.degree[first+k])))
 				}
 				for len(weights)%lanes != 0 {
 					weights = append(weights, 0)
@@ -178,7 +179,6 @@ func (j *job) Do(trace *bench.Trace) error {
 		return err
 	}
 	end = trace.Span("pairs")
-	const beside, steps = 2, 20 * mostBasis
 	err = corrector{
 		apply: func(to, from [][]float64) error {
 			for k, x := range from {
@@ -188,10 +188,10 @@ func (j *job) Do(trace *bench.Trace) error {
 			}
 			return nil
 		},
-		guess: c.guess, beside: beside,
+		guess: c.guess, beside: 2,
 		correction: func(rest []float64, _ float64, _ int) ([]float64, error) { return c.solve(rest) },
-		orthogonal: g.orthogonal, kernel: kernel,
-	}.pairs(j.Map, max(1e-9, j.p.Tol/10), steps)
+		orthogonal: g.orthogonal, kernel: kernel, basis: mostBasis,
+	}.pairs(j.Map, max(1e-9, j.p.Tol/10), j.guesses)
 	end()
 	if err != nil {
 		return err
@@ -211,7 +211,7 @@ func (j *job) Do(trace *bench.Trace) error {
 		correction: func(rest []float64, value float64, _ int) ([]float64, error) {
 			return s.solve(c, rest, value, kernel, j.Vectors[1:])
 		},
-		orthogonal: g.orthogonal, kernel: kernel, early: j.fault == Early,
+		orthogonal: g.orthogonal, kernel: kernel, basis: mostBasis, early: j.fault == Early,
 	}.pairs(j.Map, j.p.Tol, mostCorrections)
 }
 

@@ -271,7 +271,7 @@ func (g *Graph) below(bound float64) (n int, rounding float64, err error) {
 		b.add(at(i), at(i), g.Degree[i]/g.mass[i])
 		g.row(i, func(j int, w float64) {
 			if j < i {
-				b.add(at(i), at(j), -w/math.Sqrt(g.mass[i]*g.mass[j]))
+				b.add(at(i), at(j), -w/g.root[i]/g.root[j])
 			}
 		})
 	}

@@ -61,7 +61,7 @@ func (g *Graph) coarsen() *coarsening {
 			if b := c.of[j]; j < i && a != b {
 				c.factor.add(a, a, w/weight[a])
 				c.factor.add(b, b, w/weight[b])
-				c.factor.add(a, b, -w/math.Sqrt(weight[a]*weight[b]))
+				c.factor.add(a, b, -w/math.Sqrt(weight[a])/math.Sqrt(weight[b]))
 			}
 		})
 	}

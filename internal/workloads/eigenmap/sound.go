@@ -10,8 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -21,6 +23,7 @@ import (
 	"eccbench/internal/name"
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
+	"eccbench/internal/verify"
 )
 
 // Checks are of what pairs are judged by and carried in: the definition, counts and searches that see
@@ -30,15 +33,19 @@ func Checks() []sound.Check {
 	return []sound.Check{
 		{Name: "graphs by hand", Of: graphsByHand},
 		{Name: "what is left out of graphs", Of: rowsAreWhole},
+		{Name: "patches that are far", Of: farAreCounted},
 		{Name: "patches that are near", Of: nearAreAsMany},
 		{Name: "labels as numbers", Of: labelsAreNumbers},
 		{Name: "matrices of bands", Of: bandsSolve},
 		{Name: "pairs that are off", Of: pairsAreHeld},
 		{Name: "laws of other answers", Of: lawsSeeOthers},
 		{Name: "limits of laws", Of: limitsOfLaws},
+		{Name: "projections", Of: projectionsLeaveNothing},
+		{Name: "estimates by hand", Of: estimatesByHand},
 		{Name: "problems that have no answer", Of: problemsAreRefused},
 		{Name: "values below a bound", Of: inertiaCounts},
 		{Name: "searches for what is missing", Of: searchFinds},
+		{Name: "searches of long lines", Of: searchComesFar},
 		{Name: "cuts", Of: cutsBound},
 		{Name: "cuts as quotients", Of: cutsAreQuotients},
 		{Name: "sets that are cut off", Of: sweepsAreEven},
@@ -72,7 +79,7 @@ func open(t sound.T, name string) *Problem {
 
 // Calls is a check of calls of an implementation, which are to name these parts. They fail where the image
 // cannot be read, and where a node has no neighbour.
-func Calls(i bench.Implementation[*Problem, Map], kind string, parts ...string) sound.Check {
+func Calls(i implementation, kind string, parts ...string) sound.Check {
 	return bench.Calls(i, func(t sound.T) (*Problem, map[string]*Problem) {
 		// One value is so far from the others that its weights are 0.
 		s := grid.Shape{D: 1, H: 5, W: 5}
@@ -98,6 +105,92 @@ func Calls(i bench.Implementation[*Problem, Map], kind string, parts ...string) 
 		}
 		return in, map[string]*Problem{grids.ErrUnread.Error(): in.Of(grids.Unread{Source: in.Source}), "no neighbour": of(apart)}
 	}, parts...)
+}
+
+type implementation = bench.Implementation[*Problem, Map]
+
+// Answers is a check of answers to small problems, on one core and on more than there are nodes: laws find none
+// wrong, and all of them apart, but of each implementation with a fault an answer to one of them.
+func Answers(i implementation, faulty map[string]implementation, names ...string) sound.Check {
+	return sound.Check{Name: "small answers", Of: func(t sound.T) {
+		judge := func(i implementation, p *Problem, name string, threads int) verify.Verdict {
+			ask := func(p *Problem) (Map, error) {
+				return bench.Answer(i, p, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}})
+			}
+			m, err := ask(p)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			policy := certifiedPolicy()
+			if p.Kind == Lanczos {
+				policy = stepsPolicy()
+			}
+			return verify.Judge([]string{name}, policy.Check(verify.Question[*Problem, Map]{
+				Name: name, In: p, Out: m, Ask: ask, PerCall: 1, Budget: 1 << 50, Thorough: true, Now: func() time.Time { return time.Time{} },
+			}))
+		}
+		seen := map[string]bool{}
+		for _, name := range names {
+			p := open(t, name)
+			for _, threads := range []int{1, 99} {
+				if m, err := bench.Answer(i, p, bench.Conditions{}); err != nil || !slices.IsSorted(m.Values) {
+					t.Errorf("%s: values %v, %v", name, m.Values, err)
+				}
+				if v := judge(i, p, name, threads); v.Status != verify.Verified {
+					t.Errorf("%s, %d cores: %s: %s", name, threads, v.Status, v.Reason)
+				}
+			}
+			for fault, i := range faulty {
+				if !seen[fault] {
+					seen[fault] = judge(i, p, name, 2).Status == verify.Wrong
+				}
+			}
+		}
+		for fault := range faulty {
+			if !seen[fault] {
+				t.Errorf("%s is not seen", fault)
+			}
+		}
+	}}
+}
+
+// A Need is what an answer takes by hand: nanoseconds of a core, however many there are or of those alone that
+// it is given, and bytes.
+type Need struct {
+	NS, Bytes int64
+	OneCore   bool
+}
+
+// Needs is a check of what is refused: problems that are given less than they take, on some cores, and those of
+// other kinds.
+func Needs(i implementation, needs map[string]Need) sound.Check {
+	return sound.Check{Name: "needs", Of: func(t sound.T) {
+		kinds := map[string]bool{}
+		for name, need := range needs {
+			p := open(t, name)
+			kinds[p.Kind] = true
+			for threads, cores := range map[int]int64{0: 1, 1: 1, 4: 4} {
+				given := bench.Conditions{Setting: bench.Setting{Threads: threads}}
+				if need.OneCore {
+					cores = 1
+				}
+				for _, c := range []struct {
+					ns, bytes int64
+					want      string // what is said
+				}{{0, 0, ""}, {need.NS/cores + 1, need.Bytes, ""}, {need.NS/cores - 1, need.Bytes, "is left"}, {need.NS/cores + 1, need.Bytes - 1, "the limit is"}} {
+					given.Time, given.Memory = time.Duration(c.ns), c.bytes
+					if err := i.CanDo(p, given); (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n")) {
+						t.Errorf("%s, %d cores, of %+v given %d ns and %d bytes: %v", name, threads, need, c.ns, c.bytes, err)
+					}
+				}
+			}
+		}
+		for kind, keys := range map[string]string{Grid: "k=2/tol=6/sigma=100/floor=1000/corners=0/plain=0", Patch: "k=2/tol=6/alpha=40/beta=5/side=1", Lanczos: "steps=2/alpha=40/beta=5/side=1/start=1"} {
+			if err := i.CanDo(open(t, kind+"/"+keys+"/of=noise/shape=3x3/type=uint8/seed=1"), bench.Conditions{}); (err == nil) != kinds[kind] {
+				t.Errorf("%s: %v", kind, err)
+			}
+		}
+	}}
 }
 
 // dense is L as the definition applies it, and all its pairs.
@@ -157,6 +250,35 @@ func graphsByHand(t sound.T) {
 	// Squares of distances are 4+4+4+9 = 21 of features and 1 of places.
 	if want := math.Exp(-21.0/(4*9) - 1.0/8); err != nil || math.Abs(g.Degree[0]-want) > 1e-16 || g.Degree[1] != g.Degree[0] {
 		t.Errorf("degrees %v, want %v, %v", g.Degree, want, err)
+	}
+}
+
+// Patches count however far away they are where others are as far: the opposite corners of a cube, and those
+// that none near are like.
+func farAreCounted(t sound.T) {
+	alike := make([]byte, 39)
+	for i := range alike {
+		alike[i] = byte(i % 13 * 19)
+	}
+	for _, p := range []*Problem{
+		OfPatches(grids.OfBytes(t, grid.Shape{D: 4, H: 4, W: 4}, make([]byte, 64)...), 2, 1e-8, 40, 1e3, 1),
+		OfPatches(grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: 39}, alike...), 2, 1e-8, 2, 1, 1),
+	} {
+		g, err := p.Define()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, d := range g.Degree {
+			whole := 0.0
+			for j := range g.Degree {
+				if j != i {
+					whole += g.weight(i, j)
+				}
+			}
+			if math.Abs(d-whole) > 1e-11*whole {
+				t.Errorf("%v: patch %d has the degree %g, all weights are %g", g.shape, i, d, whole)
+			}
+		}
 	}
 }
 
@@ -494,6 +616,21 @@ func lawsSeeOthers(t sound.T) {
 	}
 }
 
+// What is taken from a vector that is nearly that alone leaves nothing of it but rounding of what is left.
+func projectionsLeaveNothing(t sound.T) {
+	off := [][]float64{make([]float64, 100), make([]float64, 100)}
+	x := make([]float64, 100)
+	for i := range x {
+		off[i%2][i], x[i] = 1/math.Sqrt(50), Uniform(1, uint64(i))*1e-10+1
+	}
+	project(x, off)
+	for k, y := range off {
+		if e := math.Abs(dot(x, y)); e > 1e-14*norm(x) {
+			t.Errorf("%g of vector %d is left in %g", e, k, norm(x))
+		}
+	}
+}
+
 // Limits are those by hand, and matrices are too large for a proof from there on where they are to be.
 func limitsOfLaws(t sound.T) {
 	flat := grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: 4}, 1, 2, 3, 4)
@@ -537,6 +674,52 @@ func limitsOfLaws(t sound.T) {
 		if err != nil || len(list) != 2 || list[0].Limit != 1e-3 || math.Abs(list[1].Limit-want) > 1e-12 {
 			t.Errorf("%d pairs: %v, %v, want an angle of %v", k, list, err, want)
 		}
+	}
+}
+
+// What laws take is nanoseconds of edges, nodes and products, on all cores but for a factorisation.
+func estimatesByHand(t sound.T) {
+	if cores := runtime.GOMAXPROCS(2); cores != 2 {
+		defer runtime.GOMAXPROCS(cores)
+	}
+	edge := func(fast float64) float64 { // of patches
+		if Vectors() {
+			return fast
+		}
+		return 20
+	}
+	// Twice the exponent that patches are looked at to, of so many, of which so much of a row may be left out.
+	twice := func(n, left float64) float64 { return 2 * (math.Log(n) - math.Log(1e-2) - math.Log(left)) }
+	flat, solid := math.Pi*twice(400, 1e-12)*1, 4./3*math.Pi*math.Pow(twice(1000, 1e-12), 1.5)
+	near, nearSolid := math.Pi*2*math.Log(1e3), 4./3*math.Pi*math.Pow(2*math.Log(1e3), 1.5)
+	for name, c := range map[string]struct {
+		policy verify.Policy[*Problem, Map]
+		edges  float64 // what a pass takes, on two cores
+		want   []float64
+	}{
+		"eigenmap/k=2/tol=8/sigma=100/floor=0/corners=0/plain=0/of=noise/shape=7x5x3/type=uint8/seed=1":        {certifiedPolicy(), 20 * 6 * 105 / 2, []float64{105 * 15 * 15, 3 * 40 * 30 * 105 / 2, 100 * 105 / 2, 0, 5 * 105 / 2}},
+		"eigenmap/k=2/tol=8/sigma=100/floor=0/corners=0/plain=0/radius=2/of=noise/shape=7x5/type=uint8/seed=1": {certifiedPolicy(), 20 * 32 * 35 / 2, []float64{35 * 10 * 10, 3 * 40 * 30 * 35 / 2, 100 * 35 / 2, 0, 5 * 35 / 2}},
+		"eigenmap-patch/k=2/tol=8/alpha=40/beta=1/side=2/of=noise/shape=40x40/type=uint8/seed=1":               {certifiedPolicy(), edge(4.25) * 400 * flat / 2, []float64{400 * 400 * 400, 3 * 40 * 400 * (30 + near) / 2, 100 * 400 / 2, 0, 5 * 400 / 2}},
+		"eigenmap-patch/k=2/tol=8/alpha=40/beta=1/side=1/of=noise/shape=10x10x10/type=uint8/seed=1":            {certifiedPolicy(), edge(4.0625) * 1000 * min(1000, solid) / 2, []float64{1000 * 1000 * 1000, 3 * 40 * 1000 * (30 + nearSolid) / 2, 100 * 1000 / 2, 0, 5 * 1000 / 2}},
+		"eigenmap-lanczos/steps=7/alpha=40/beta=50/side=2/start=1/of=noise/shape=40x40/type=uint8/seed=1":      {stepsPolicy(), edge(4.25) * 400 * 400 / 2, []float64{12 * 7 * 400 / 2, 7 * 7 * 400 * 4}},
+	} {
+		p := open(t, name)
+		passes := []float64{3, 3, 0, 2, 0}
+		if p.Kind == Lanczos {
+			passes = []float64{3, 7}
+		}
+		calls := []float64{0, 0, 1, 0, 1}
+		for k, l := range c.policy.Laws {
+			if l.Calls != calls[k] || l.Independent != (k < 2) {
+				t.Errorf("%q takes %v calls, independent %v", l.Name, l.Calls, l.Independent)
+			}
+			if got, want := float64(l.Work(p)), passes[k]*c.edges+c.want[k]; math.Abs(got-want) > 3 {
+				t.Errorf("%s: %q is said to take %v ns, want %v", name, l.Name, got, want)
+			}
+		}
+	}
+	if took := factoring(open(t, "eigenmap/k=2/tol=8/sigma=100/floor=0/corners=0/plain=0/of=noise/shape=256x33x32/type=uint8/seed=1")); took != 0 {
+		t.Errorf("what is too large to be factored is said to take %v", took)
 	}
 }
 
@@ -607,6 +790,26 @@ func searchFinds(t sound.T) {
 	}
 }
 
+// A search comes to the lowest value there is, of a line so long that steps alone do not go from end to end.
+func searchComesFar(t sound.T) {
+	g, err := open(t, "eigenmap/k=1/tol=6/sigma=100/floor=0/corners=0/plain=1/of=constant/shape=500x1/type=uint8").Define()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernel := slices.Repeat([]float64{1 / math.Sqrt(500)}, 500)
+	c, apply := g.searching()
+	x := g.seek(apply, [][]float64{kernel}, c, 1)
+	got, want := g.Apply([][]float64{make([]float64, len(x))}, [][]float64{x})[0], 4*math.Pow(math.Sin(math.Pi/1000), 2)
+	if !(got < want*(1+1e-7)) {
+		t.Errorf("a search comes to %g, the value is %g", got, want)
+	}
+	// Where blocks are not factored it goes on without them.
+	x = g.seek(apply, [][]float64{kernel}, nil, 1)
+	if less := g.Apply([][]float64{make([]float64, len(x))}, [][]float64{x})[0]; !(less > got && less < 0.1) {
+		t.Errorf("a search without blocks comes to %g, with them to %g", less, got)
+	}
+}
+
 // last is the value and the limit of a law's last measure.
 func last(l func(*Problem, Map, ask) ([]measure, error)) func(*Problem, Map, ask) ([]float64, error) {
 	return func(p *Problem, m Map, ask ask) ([]float64, error) {
@@ -646,9 +849,13 @@ func cutsAreQuotients(t sound.T) {
 	for _, name := range []string{
 		"eigenmap/k=2/tol=8/sigma=100/floor=1000/corners=1/plain=0/of=noise/shape=9x7x5/type=uint8/seed=5",
 		"eigenmap-patch/k=2/tol=8/alpha=40/beta=5/side=4/of=grf/shape=67x51/type=float32/levels=1024/smooth=3/seed=3",
+		"eigenmap/k=2/tol=8/sigma=100/floor=1000/corners=0/plain=0/of=noise/shape=9001x1/type=uint8/seed=5", // in parts
 	} {
 		p := open(t, name)
-		_, m := dense(t, p)
+		m := Map{Vectors: [][]float64{nil, make([]float64, p.Nodes().Voxels())}}
+		for i := range m.Vectors[1] {
+			m.Vectors[1][i] = Uniform(1, uint64(i))
+		}
 		g, err := p.Define()
 		if err != nil {
 			t.Fatal(err)
