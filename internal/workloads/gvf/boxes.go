@@ -131,11 +131,8 @@ func (p *Problem) inBoxes(boxes []box, out Flow) (*verify.Diff, error) {
 		q := p.Flowing(p.startIn(around, scaled), p.Steps)
 		q.Source, q.Storage = boxed{p.Source, around.shape()}, p.Storage
 		want, err := Define(q, 0)
-		if err != nil {
-			return nil, err
-		}
-		if d := p.differs(b, around, want, out); d != nil {
-			return d, nil
+		if d := p.differs(b, around, want, out); d != nil || err != nil {
+			return d, err
 		}
 	}
 	return nil, nil
