@@ -64,7 +64,7 @@ type job struct {
 	fault   Fault
 	kit     *rows.Kit
 	threads int
-	solver  *solver // once there is a b
+	solver  *solver // made by the first call
 	start   gvf.Starter
 	gvf.Output
 	cycles int // of all components

@@ -24,6 +24,7 @@ func (i Implementation) Checks(string) []sound.Check {
 		{Name: "restrictions", Of: restrictionIsTheTranspose},
 		{Name: "levels", Of: levelsAreOfOneField},
 		{Name: "cycles as operators", Of: cyclesAreSymmetric},
+		{Name: "the last cycle", Of: cyclesEnd},
 		{Name: "refusals", Of: refusals},
 		{Name: "instruction sets and cores", Of: sameBits},
 		{Name: "a call after another", Of: again},
@@ -241,7 +242,7 @@ func cyclesAreSymmetric(t sound.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for _, p := range uneven(t) {
 		h := begun(t, p).levels
-		for k, l := range h.levels[:len(h.levels)-1] {
+		for k, l := range h.levels {
 			random := func() []float32 {
 				list := make([]float32, len(l.f))
 				for r := range l.y.n * l.z.n {
@@ -295,6 +296,60 @@ func cyclesAreSymmetric(t sound.T) {
 	}
 }
 
+// Cycles end with the first that leaves the tolerance or less, or with the last of those that bring it no
+// nearer, or too little of it.
+func cyclesEnd(t sound.T) {
+	p := open(t, "gvf-steady/tol=3/mu=1000/boundary=0/of=grf/shape=64x64/levels=1024/type=float32/smooth=3/seed=1")
+	s := begun(t, p)
+	start, err := p.Start(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	solve := func(c int, tol float64) (cycles int, left float64, err error) {
+		p.Tol = tol
+		cycles, err = s.solve(make([]float32, len(start.B)), start.V0[c])
+		return cycles, s.left(s.d, 0), err
+	}
+	l, exact := s.finest(), 0
+	for c, v0 := range start.V0 {
+		source := math.Sqrt(s.sum(func(_, r int) (sum float64) {
+			for i := r * l.x.n; i < (r+1)*l.x.n; i++ {
+				e := float64(start.B[i]) * float64(v0[i])
+				sum += e * e
+			}
+			return sum
+		}))
+		cycles, left, err := solve(c, 1e-3)
+		if size := s.scale * source / math.Sqrt(float64(len(v0))); err != nil || size < 0.5 || size >= 1 {
+			t.Errorf("component %d: levels are given values of about %v, %v", c, size, err)
+		}
+		if tol := left / source; tol*source == left {
+			exact++
+			if again, _, err := solve(c, tol); again != cycles || err != nil {
+				t.Errorf("component %d: %d cycles leave the tolerance, and %d are taken: %v", c, cycles, again, err)
+			}
+		}
+		refused, _, err := solve(c, 1e-12)
+		var least float64
+		if _, err := fmt.Sscanf(fmt.Sprint(err), "in float32 it leaves %g", &least); err != nil {
+			t.Fatal(err)
+		}
+		if cycles, _, err := solve(c, 1.01*least); err != nil || refused != cycles+patience {
+			t.Errorf("component %d: %d cycles are taken where %d bring it as near: %v", c, refused, cycles, err)
+		}
+	}
+	if exact == 0 {
+		t.Error("no tolerance is what is left")
+	}
+	for _, a := range []*axis{&l.x, &l.y} { // so that coarser levels bring it no nearer
+		clear(a.nearGiven)
+		clear(a.farGiven)
+	}
+	if cycles, _, err := solve(0, 1e-12); cycles != enough || err == nil {
+		t.Errorf("%d slow cycles are taken: %v", cycles, err)
+	}
+}
+
 // What float32 cannot hold is said in one line, and so is what is not asked.
 func refusals(t sound.T) {
 	p := open(t, "gvf-steady/tol=12/mu=100/boundary=0/of=grf/shape=40x41/levels=1024/type=float32/smooth=3/seed=1")
@@ -308,6 +363,9 @@ func refusals(t sound.T) {
 	}
 	if err := (Implementation{}).CanDo(gvf.NewProblem(p.Source, 0.1, 3, 0, gvf.Replicate), bench.Conditions{}); err == nil {
 		t.Error("steps are taken")
+	}
+	if _, err := (Implementation{}).Setup(p, bench.Conditions{Setting: bench.Setting{ISA: "sse"}}); err == nil {
+		t.Error("an unknown instruction set is set up")
 	}
 }
 
@@ -369,11 +427,14 @@ func anyShape(t sound.T) {
 	if race.Enabled {
 		images = 8
 	}
-	for range images {
+	for k := range images {
 		side := func() int64 { return 1 + rng.Int64N(1<<rng.IntN(7)) }
 		shape := grid.Shape{D: side(), H: side(), W: side()}
 		if rng.IntN(2) == 0 {
 			shape.D = 1
+		}
+		if k%2 == 0 { // of each length that rows of a few vectors have
+			shape.W, shape.H = int64(26+k/2), min(shape.H, 8)
 		}
 		name := fmt.Sprintf("gvf-steady/tol=4/mu=%d/boundary=%d/of=noise/shape=%v/type=uint8/seed=%d", 1+rng.IntN(1<<rng.IntN(13)), rng.IntN(2), shape, rng.IntN(9))
 		p := open(t, name)

@@ -12,6 +12,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -51,6 +52,9 @@ func Checks() []sound.Check {
 		{Name: "fewer steps", Of: stepsAreFewer},
 		{Name: "problems that are not taken", Of: problemsAreNotTaken},
 		{Name: "what rounding changes", Of: unitsAreHalves},
+		{Name: "laws of problems of each kind", Of: lawsApply},
+		{Name: "estimates of laws", Of: estimates},
+		{Name: "questions", Of: questionsAsk},
 	}...)
 }
 
@@ -252,10 +256,26 @@ func encoding(t sound.T) {
 	if err != nil || !slices.Equal(f.V[0], g.V[0]) || !slices.Equal(f.V[1], g.V[1]) {
 		t.Errorf("%v, %v", g, err)
 	}
-	for _, bad := range [][]byte{nil, b.Bytes()[:b.Len()-1], bytes.Repeat([]byte{255}, 40)} {
+	of := func(components, values uint64, rest int) []byte {
+		b := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, components), values)
+		return append(b, make([]byte, rest)...)
+	}
+	for _, bad := range [][]byte{nil, of(0, 0, 0)[:15], b.Bytes()[:b.Len()-1], append(b.Bytes(), 0), bytes.Repeat([]byte{255}, 40), of(4, 1, 16), of(2, 1<<62, 0), of(0, 1, 0), of(1, 1, 3)} {
 		if g, err := Decode(bad); err == nil {
 			t.Errorf("%d bytes: %v", len(bad), g)
 		}
+	}
+	for n, good := range [][]byte{of(0, 0, 0), of(1, 3, 12), of(2, 1, 8), of(3, 1, 12)} {
+		if g, err := Decode(good); err != nil || len(g.V) != n {
+			t.Errorf("%d components: %v, %v", n, g, err)
+		}
+	}
+	if err := Encode(&b, Flow{[][]float32{{1, 2}, {1}}}); err == nil {
+		t.Error("components of two lengths are written")
+	}
+	b.Reset()
+	if err := Encode(&b, Flow{}); err != nil || !bytes.Equal(b.Bytes(), of(0, 0, 0)) {
+		t.Errorf("nothing is written as %v, %v", b.Bytes(), err)
 	}
 }
 
@@ -636,6 +656,8 @@ func digests(t sound.T) {
 	for name, want := range map[string]string{
 		"gvf/steps=37/mu=90/boundary=0/of=noise/shape=31x17x13/levels=300/type=uint16/seed=1": "1e8beef1e1382fb52d7df02bf19cb510",
 		"gvf/steps=50/mu=150/boundary=1/of=noise/shape=61x43/type=uint8/seed=2":               "53e9de9860c8086a9fda4e996106991a",
+		"gvf-float16/steps=9/mu=150/boundary=1/of=noise/shape=61x43/type=uint8/seed=2":        "839adb849e9e10d260dbb11e7ab53ea7",
+		"gvf-snorm16/steps=9/mu=90/boundary=0/of=noise/shape=11x9x7/type=uint8/seed=2":        "7a77d890bebfad5ddf8a5c7691f68bf4",
 	} {
 		f, err := Define(open(t, name), 0)
 		if err != nil {
@@ -732,6 +754,11 @@ func boxesSee(t sound.T) {
 			*v = math.Nextafter32(was, 1)
 			if d, err := p.inBoxes(all[i:i+1], out); d == nil || err != nil {
 				t.Errorf("%s: box %+v does not see a bit, %v", name, b, err)
+			}
+			if i == len(all)-1 {
+				if d, err := p.inBoxes(all, out); d == nil || err != nil {
+					t.Errorf("%s: of all boxes the last is not looked at, %v", name, err)
+				}
 			}
 			*v = was
 		}
@@ -839,12 +866,32 @@ func filesHold(t sound.T) {
 	if err := Write(io.Discard, ".nii", grid.Shape{D: 1, H: 1, W: 1 << 15}, Flow{}, ""); err == nil {
 		t.Error("a NIfTI file has an axis of 32768")
 	}
+	if err := Write(io.Discard, ".png", flat, two, ""); err == nil {
+		t.Error("fields are pictures")
+	}
+	// Of values that no buffer holds, too.
+	large := grid.Shape{D: 1, H: 300, W: 300}
+	for _, extension := range Extensions() {
+		for s, f := range map[grid.Shape]Flow{flat: two, large: {lists(2, large.Voxels())}} {
+			if err := Write(full{}, extension, s, f, "a note"); !errors.Is(err, io.ErrShortWrite) {
+				t.Errorf("%s of %v, on a full disk: %v", extension, s, err)
+			}
+			if err := Encode(full{}, f); !errors.Is(err, io.ErrShortWrite) {
+				t.Errorf("an answer of %v, on a full disk: %v", s, err)
+			}
+		}
+	}
 	for path, want := range map[string]string{"a.NII.GZ": ".nii.gz", "b.nii": ".nii", "c.npy": ".npy", "d.gz": "", "e": ""} {
 		if got := Extension(path); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}
 }
+
+// full takes nothing.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
 // A problem that is smaller has half of the steps, or one less, and one at least.
 func stepsAreFewer(t sound.T) {
@@ -899,5 +946,131 @@ func unitsAreHalves(t sound.T) {
 		if got := c.of.unit(c.most); got != c.want {
 			t.Errorf("%v of %v: %v, want %v", c.of, c.most, got, c.want)
 		}
+	}
+}
+
+// Each law finds a right field right, of a problem of whichever kind, or does not apply to it.
+func lawsApply(t sound.T) {
+	p := open(t, "gvf/steps=3/mu=50/boundary=0/of=noise/shape=9x7/type=uint8/seed=1")
+	start, err := p.Start(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := make([]float32, p.Shape().Voxels())
+	for i := range parts {
+		parts[i] = float32(i / 4 % 3)
+	}
+	masked, err := p.WithinParts(parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labelled := grids.Labelled(t, grid.Shape{D: 2, H: 1, W: 3}, []float64{-2, 0.5, 7}, 2, 0, 1, 1, 0, 2)
+	fixed, boxes, turned, one, falls := "a constant V0 stays", "the plain loop in boxes, bit for bit", "closed form of |V0| constant along x, y and z", "one step from the field before", "the energy falls"
+	x, y, z := "flip along x", "flip of the rows", "flip of the slices"
+	for what, c := range map[string]struct {
+		p    *Problem
+		none []string
+	}{
+		"flat":     {p, []string{y}},
+		"solid":    {open(t, "gvf/steps=3/mu=50/boundary=0/of=noise/shape=5x4x3/type=uint8/seed=1"), nil},
+		"no steps": {p.after(0), []string{one, y, falls}},
+		"one step": {p.after(1), []string{y, falls}},
+		"third":    {NewProblem(p.Source, p.Mu, 3, 0, Third), []string{turned, y, falls}},
+		"given":    {p.Flowing(start.V0, 3), []string{x, y, z}},
+		"in parts": {masked, []string{boxes, turned, x, y, z}},
+		"labelled": {NewProblem(labelled, 0.05, 3, 0, Replicate), []string{x, y, z}},
+		"unstable": {NewProblem(p.Source, 0.249999, 3, 0, Replicate), []string{turned, fixed, y}},
+	} {
+		define := func(p *Problem) (Flow, error) { return Define(p, 1) }
+		out, err := define(c.p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var none []string
+		for _, l := range stepsLaws() {
+			var err error
+			if l.Check != nil {
+				_, err = l.Check(c.p, out, define)
+			} else {
+				_, err = l.Measure(c.p, out, define)
+			}
+			if errors.Is(err, verify.ErrNotApplicable) {
+				none = append(none, l.Name)
+			} else if !passes(l, c.p, out, define) {
+				t.Errorf("%s: %s: a right field is wrong, %v", what, l.Name, err)
+			}
+		}
+		if !slices.Equal(none, c.none) {
+			t.Errorf("%s: these laws do not apply: %q, want %q", what, none, c.none)
+		}
+	}
+}
+
+// A law is estimated to take these nanoseconds of a voxel and a core, of an image that is all in each of
+// 24 boxes.
+func estimates(t sound.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	for kind, want := range map[string][]int64{
+		Name: {80 + 5*6, 10 + 24*(80+5*6), 80 + 5*6, 20, 5, 80, 5, 5, 5, 80}, Steady: {80, 20, 800, 5}, NameFloat16: {80 + 10*6, 10 + 24*(80+5*6), 80 + 5*6},
+	} {
+		p := open(t, Inputs(kind).Spell("noise/shape=32x30/type=uint8/seed=1", 3))
+		var got []int64
+		for _, l := range map[string][]law{Name: stepsLaws(), Steady: steadyLaws(), NameFloat16: Keeping(kind).Policy.Laws}[kind] {
+			got = append(got, int64(l.Work(p))*2/p.Shape().Voxels())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: laws are said to take %v ns of a voxel, want %v", kind, got, want)
+		}
+	}
+}
+
+// Names ask what they say, of images that are read as what they are made of; and what a constant image or a
+// program that ignores its image answers is known.
+func questionsAsk(t sound.T) {
+	for _, w := range []bench.Workload[*Problem, Flow]{Steps(), ToSteady(), Keeping(NameFloat16), Keeping(NameSnorm16)} {
+		image := "noise/shape=5x4/type=uint8/seed=1"
+		name := Inputs(w.Name).Spell(image, 3, 70, 1)
+		if w.Form.Kind != w.Name || w.Reads == nil || w.Reads(name) != image {
+			t.Errorf("%s: of the form %v", w.Name, w.Form)
+		}
+		p := open(t, name)
+		want := NewProblem(p.Source, 0.07, 3, 0, Third)
+		want.Storage = map[string]Storage{NameFloat16: Float16, NameSnorm16: Snorm16}[w.Name]
+		if w.Name == Steady {
+			want.Steps, want.Tol = 0, 1e-3
+		}
+		if p.Mu != want.Mu || p.Steps != want.Steps || p.Tol != want.Tol || p.Boundary != want.Boundary || p.Storage != want.Storage {
+			t.Errorf("%s asks for %+v", name, p)
+		}
+	}
+	p := open(t, "gvf/steps=3/mu=50/boundary=0/of=noise/shape=5x4/type=uint8/seed=1")
+	for input, want := range map[string]bool{"gvf/steps=3/mu=50/boundary=0/of=constant/shape=5x4/type=uint8": true, "gvf/steps=3/mu=50/boundary=0/of=noise/shape=5x4/type=uint8/seed=1": false, "constant/shape=5x4/type=uint8": false, "gvf/steps=3/mu=50/boundary=0/of=constant/": false} {
+		f, ok := known(input, p)
+		if ok != want || ok && agree(p, p.zeros(), f) != nil {
+			t.Errorf("%s: the answer is known: %v", input, ok)
+		}
+		if _, ok := known(input, p.Flowing(p.zeros().V, 3)); ok {
+			t.Errorf("%s: the answer to a field that is given is known", input)
+		}
+	}
+	out := NewOutput(p)
+	for c := range out.V {
+		if weak(p, out.Flow) == "" {
+			t.Error("a field of zeros is no weak answer")
+		}
+		out.V[c][7] = -1e-9
+		if weak(p, out.Flow) != "" {
+			t.Errorf("a field is a weak answer whose component %d is not 0", c)
+		}
+		out.V[c][7] = 0
+	}
+	out.Poison()
+	for c, list := range out.V {
+		if int64(len(list)) != p.Shape().Voxels() || slices.ContainsFunc(list, func(v float32) bool { return v != 1e30 }) {
+			t.Errorf("component %d is overwritten by %v", c, list)
+		}
+	}
+	if f, err := out.Out(); err != nil || agree(p, out.Flow, f) != nil {
+		t.Errorf("an output gives another field: %v", err)
 	}
 }
