@@ -399,6 +399,7 @@ func again(t sound.T) {
 		t.Fatal(err)
 	}
 	var first gvf.Flow
+	cycles := 0
 	for k := range 3 {
 		j.Poison()
 		if err := j.Do(nil); err != nil {
@@ -412,6 +413,10 @@ func again(t sound.T) {
 			for _, list := range out.V {
 				first.V = append(first.V, slices.Clone(list))
 			}
+			cycles = j.(*job).cycles
+		}
+		if n := j.(*job).cycles; n != cycles || n == 0 {
+			t.Errorf("call %d takes %d cycles, and the first %d", k, n, cycles)
 		}
 		if d := gvf.Steps().Policy.Agree(p, first, out); d != nil {
 			t.Fatalf("call %d: %v", k, d)

@@ -55,6 +55,7 @@ func Checks() []sound.Check {
 		{Name: "laws of problems of each kind", Of: lawsApply},
 		{Name: "estimates of laws", Of: estimates},
 		{Name: "questions", Of: questionsAsk},
+		{Name: "differences in words", Of: differencesAreTold},
 	}...)
 }
 
@@ -109,6 +110,18 @@ func startIsDefined(t sound.T) {
 		}
 		if f, err := Define(p, 1); err != nil || agree(p, Flow{v0}, f) != nil {
 			t.Errorf("%s: without steps the field is not V0: %v", image, err)
+		}
+	}
+	// In the memory of another start.
+	var k Starter
+	for _, image := range []string{"noise/shape=5x4x3/type=uint8/seed=1", "constant/shape=5x4x3/type=uint8", "noise/shape=5x4x3/type=float32/levels=9/seed=2"} {
+		p := open(t, "gvf/steps=0/mu=50/boundary=0/of="+image)
+		v0, b, err := p.definedStart()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err := k.Start(p, 2); err != nil || agree(p, Flow{v0}, Flow{s.V0}) != nil || !slices.Equal(b, s.B) {
+			t.Errorf("%s after another: %v", image, err)
 		}
 	}
 }
@@ -181,6 +194,21 @@ func unstableIsRefused(t sound.T) {
 		if err := p.Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+	for _, c := range []struct {
+		s     grid.Source
+		mu    float32
+		steps int64
+		v0    [][]float32
+		want  bool
+	}{{flat, 0.1875, 1, nil, true}, {flat, 0.18751, 1, nil, false}, {flat, 9, 0, nil, true}, {flat, 0.1, 1, lists(2, 4), false}, {solid, 0.10416, 1, nil, true}, {solid, 0.10417, 1, nil, false}} {
+		p := NewProblem(c.s, c.mu, c.steps, 0, Replicate)
+		if p.V0 = c.v0; p.StableAnyway() != c.want {
+			t.Errorf("%v, μ %v, %d steps: stable whatever it is: %v", c.s.Shape(), c.mu, c.steps, !c.want)
+		}
+	}
+	if err := NewProblem(grids.Unread{Source: flat}, 0.2, 1, 0, Replicate).Check(); !errors.Is(err, grids.ErrUnread) {
+		t.Errorf("steps of what is not read: %v", err)
 	}
 	if err := NewProblem(flat, 7, 0, 1e-4, Replicate).Check(); err != nil {
 		t.Errorf("a steady state takes no steps: %v", err)
@@ -806,6 +834,9 @@ func storageRounds(t sound.T) {
 	if v := Snorm16.Round(-1e-6); v != 0 || math.Signbit(float64(v)) {
 		t.Errorf("-1e-6 is %v", v)
 	}
+	if got := Float32.Decode([]float32{0, 0}, grid.Bytes([]float32{0.1, -3})); !slices.Equal(got, []float32{0.1, -3}) {
+		t.Errorf("0.1 and -3 are %v", got)
+	}
 	if Snorm16.Round(1.5) != 1 || Snorm16.Round(-3) != -1 || Float32.Round(0.1) != 0.1 {
 		t.Error("what is beyond the ends, or in float32, is not kept as it should be")
 	}
@@ -816,6 +847,11 @@ func filesHold(t sound.T) {
 	solid, flat := grid.Shape{D: 2, H: 1, W: 3}, grid.Shape{D: 1, H: 2, W: 3}
 	three := Flow{[][]float32{{1, 2, 3, 4, 5, 6}, {-1, -2, -3, -4, -5, -6}, {10, 20, 30, 40, 50, 60}}}
 	two := Flow{three.V[:2]}
+	large := grid.Shape{D: 1, H: 300, W: 300}
+	many := Flow{lists(2, large.Voxels())}
+	for i := range many.V[0] {
+		many.V[0][i], many.V[1][i] = float32(i), -float32(i)
+	}
 	for _, c := range []struct {
 		extension string
 		s         grid.Shape
@@ -827,6 +863,7 @@ func filesHold(t sound.T) {
 		{".nii", solid, three, "\x05\x00\x03\x00\x01\x00\x02\x00\x01\x00\x03\x00", false}, {".nii.gz", flat, two, "\x05\x00\x03\x00\x02\x00\x01\x00\x01\x00\x02\x00", false},
 		{".nrrd", solid, three, "# a note\ntype: float\ndimension: 4\nsizes: 3 1 2 3\n", false}, {".nrrd", flat, two, "dimension: 3\nsizes: 3 2 2\nkinds: domain domain vector\n", false},
 		{".mha", solid, three, "NDims = 3\n", true}, {".mha", flat, two, "DimSize = 3 2\nElementNumberOfChannels = 2\n", true},
+		{".mha", large, many, "DimSize = 300 300\n", true}, // more than is written at a time
 	} {
 		var b bytes.Buffer
 		if err := Write(&b, c.extension, c.s, c.f, "a note"); err != nil {
@@ -842,7 +879,8 @@ func filesHold(t sound.T) {
 				t.Fatal(err)
 			}
 		}
-		n := 6 * len(c.f.V)
+		values := len(c.f.V[0])
+		n := values * len(c.f.V)
 		header, rest := data[:len(data)-4*n], data[len(data)-4*n:]
 		if !bytes.Contains(header, []byte(c.header)) {
 			t.Errorf("%s of %v: header %q, want %q in it", c.extension, c.s, header, c.header)
@@ -852,7 +890,7 @@ func filesHold(t sound.T) {
 		}
 		var want, got []float32
 		for i := range n {
-			component, at := i/6, i%6
+			component, at := i/values, i%values
 			if c.side {
 				component, at = i%len(c.f.V), i/len(c.f.V)
 			}
@@ -860,7 +898,7 @@ func filesHold(t sound.T) {
 			got = append(got, math.Float32frombits(binary.LittleEndian.Uint32(rest[4*i:])))
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%s of %v: %v, want %v", c.extension, c.s, got, want)
+			t.Errorf("%s of %v: %v, want %v", c.extension, c.s, got[:6], want[:6])
 		}
 	}
 	if err := Write(io.Discard, ".nii", grid.Shape{D: 1, H: 1, W: 1 << 15}, Flow{}, ""); err == nil {
@@ -870,9 +908,8 @@ func filesHold(t sound.T) {
 		t.Error("fields are pictures")
 	}
 	// Of values that no buffer holds, too.
-	large := grid.Shape{D: 1, H: 300, W: 300}
 	for _, extension := range Extensions() {
-		for s, f := range map[grid.Shape]Flow{flat: two, large: {lists(2, large.Voxels())}} {
+		for s, f := range map[grid.Shape]Flow{flat: two, large: many} {
 			if err := Write(full{}, extension, s, f, "a note"); !errors.Is(err, io.ErrShortWrite) {
 				t.Errorf("%s of %v, on a full disk: %v", extension, s, err)
 			}
@@ -928,6 +965,20 @@ func problemsAreNotTaken(t sound.T) {
 	}
 	if err := of(func(p *Problem) { p.Storage = Float16 }).TakesStepsWithin(Float16); err != nil {
 		t.Error(err)
+	}
+	masked := func(p *Problem) { p.Mask = make([]float32, 60) }
+	for what, err := range map[string]error{
+		"takes no mask": of(masked).TakesSteps(), "not steps": of(none).ComesToRest(), "tolerance 2": of(func(p *Problem) { p.Tol = 2 }).ComesToRest(), "a steady state": of(func(p *Problem) { p.Tol = 1e-3 }).TakesSteps(),
+	} {
+		if err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%v, want %q", err, what)
+		}
+	}
+	if err := errors.Join(of(none).TakesSteps(), of(masked).TakesStepsWithin(), of(func(p *Problem) { p.Tol = 1e-3 }).ComesToRest()); err != nil {
+		t.Error(err)
+	}
+	if _, err := of(none).Within(grids.Unread{Source: f}); !errors.Is(err, grids.ErrUnread) {
+		t.Errorf("a mask that is not read: %v", err)
 	}
 	if _, err := of(none).unread().normalised(); !errors.Is(err, grids.ErrUnread) {
 		t.Errorf("what is not read: %v", err)
@@ -1043,6 +1094,12 @@ func questionsAsk(t sound.T) {
 			t.Errorf("%s asks for %+v", name, p)
 		}
 	}
+	for steps, items := range []int64{20, 20, 40} {
+		name := Inputs(Name).Spell("noise/shape=5x4/type=uint8/seed=1", int64(steps))
+		if cost := Inputs(Name).Cost(name, open(t, name)); cost.Items != items {
+			t.Errorf("%d steps of 20 voxels count as %d", steps, cost.Items)
+		}
+	}
 	p := open(t, "gvf/steps=3/mu=50/boundary=0/of=noise/shape=5x4/type=uint8/seed=1")
 	for input, want := range map[string]bool{"gvf/steps=3/mu=50/boundary=0/of=constant/shape=5x4/type=uint8": true, "gvf/steps=3/mu=50/boundary=0/of=noise/shape=5x4/type=uint8/seed=1": false, "constant/shape=5x4/type=uint8": false, "gvf/steps=3/mu=50/boundary=0/of=constant/": false} {
 		f, ok := known(input, p)
@@ -1072,5 +1129,31 @@ func questionsAsk(t sound.T) {
 	}
 	if f, err := out.Out(); err != nil || agree(p, out.Flow, f) != nil {
 		t.Errorf("an output gives another field: %v", err)
+	}
+}
+
+// What differs first is told with its place and both values, and how much differs.
+func differencesAreTold(t sound.T) {
+	flat, solid := open(t, "gvf/steps=1/mu=50/boundary=0/of=noise/shape=3x2/type=uint8/seed=1"), open(t, "gvf/steps=1/mu=50/boundary=0/of=noise/shape=3x2x4/type=uint8/seed=1")
+	off := func(p *Problem, c int, at ...int) Flow {
+		f := p.zeros()
+		for _, i := range at {
+			f.V[c][i] = 0.5
+		}
+		return f
+	}
+	for _, c := range []struct {
+		p    *Problem
+		f    Flow
+		want verify.Diff
+	}{
+		{flat, off(flat, 1, 4, 5), verify.Diff{Where: "component y at x 1, y 1", Want: "0 (0x00000000)", Got: "0.5 (0x3f000000)", Context: "2 of 12 values differ"}},
+		{solid, off(solid, 2, 23), verify.Diff{Where: "component z at x 2, y 1, z 3", Want: "0 (0x00000000)", Got: "0.5 (0x3f000000)", Context: "1 of 72 values differ"}},
+		{flat, solid.zeros(), verify.Diff{Where: "the field", Want: "2 components", Got: "3"}},
+		{flat, Flow{[][]float32{make([]float32, 6), make([]float32, 5)}}, verify.Diff{Where: "component y", Want: "6 values", Got: "5"}},
+	} {
+		if d := agree(c.p, c.p.zeros(), c.f); d == nil || *d != c.want {
+			t.Errorf("%+v, want %+v", d, c.want)
+		}
 	}
 }
