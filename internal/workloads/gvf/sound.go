@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"math"
@@ -47,6 +48,7 @@ func Checks() []sound.Check {
 		{Name: "digests of fields", Of: digests},
 		{Name: "boxes", Of: boxesCover},
 		{Name: "values of boxes", Of: boxesSee},
+		{Name: "places of boxes", Of: boxesAreDrawn},
 		{Name: "fields of 16 bits", Of: storageRounds},
 		{Name: "files of fields", Of: filesHold},
 		{Name: "fewer steps", Of: stepsAreFewer},
@@ -481,6 +483,9 @@ func (p *Problem) unread() *Problem {
 // Calls is a check of calls of an implementation, which are to name these parts.
 func Calls(i bench.Implementation[*Problem, Flow], kind string, parts ...string) sound.Check {
 	return bench.Calls(i, func(t sound.T) (*Problem, map[string]*Problem) {
+		if w := Steps(i); w.Reference != i.About().Name {
+			t.Errorf("%s is held to %q", w.Name, w.Reference)
+		}
 		p := open(t, Inputs(kind).Spell("noise/shape=9x8x7/type=uint8/levels=5/seed=1", 3))
 		return p, map[string]*Problem{grids.ErrUnread.Error(): p.unread()}
 	}, parts...)
@@ -495,6 +500,11 @@ func lawsRead(t sound.T) {
 		for _, list := range out.V {
 			for i := range list {
 				list[i] = float32(i)
+			}
+		}
+		if kind == Steady {
+			if list := steadyPolicy().Distance(p, out, out); !slices.ContainsFunc(list, func(m verify.Measure) bool { return !m.Within() }) {
+				t.Errorf("a field is no distance from the steady state of an image that is not read: %v", list)
 			}
 		}
 		for _, l := range laws {
@@ -660,6 +670,12 @@ func turnsAreOfAxes(t sound.T) {
 	} {
 		p := NewProblem(grids.OfBytes(t, c.s, make([]byte, c.s.Voxels())...), c.mu, 1, 0, c.of)
 		asked := 0
+		if c.s.W >= mostTurned { // not to the end, which takes seconds
+			_, err := constantMagnitude(NewProblem(boxed{Source: grids.Unread{}, shape: grid.Shape{D: 1, H: 1, W: mostTurned}}, c.mu, 1, 0, c.of), Flow{}, func(*Problem) (Flow, error) { return Flow{}, grids.ErrUnread })
+			if !errors.Is(err, grids.ErrUnread) {
+				t.Errorf("an axis of %d has no closed form: %v", mostTurned, err)
+			}
+		}
 		list, err := constantMagnitude(p, Flow{}, func(q *Problem) (Flow, error) {
 			asked++
 			if err := q.Check(); err != nil {
@@ -676,6 +692,21 @@ func turnsAreOfAxes(t sound.T) {
 		if asked != len(c.axes) || !slices.Equal(axes, c.axes) || errors.Is(err, verify.ErrNotApplicable) != (c.axes == nil) {
 			t.Errorf("%v, μ %v, %v: %d fields are asked for, %v, %v, want %v", c.s, c.mu, c.of, asked, list, err, c.axes)
 		}
+	}
+}
+
+// Boxes depend on the sides of an image, on steps and on a seed alone, so that another may look at the same.
+func boxesAreDrawn(t sound.T) {
+	h := sha256.New()
+	source := grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: 1}, 0)
+	for _, s := range []grid.Shape{{D: 1, H: 4, W: 5}, {D: 1, H: 143, W: 190}, {D: 200, H: 5, W: 33}, {D: 40, H: 300, W: 300}, {D: 512, H: 512, W: 512}, {D: 1, H: 4096, W: 4096}} {
+		for _, steps := range []int64{0, 1, 2, 3, 5, 7, 8, 9, 12, 16, 20, 25, 33, 50, 64, 80, 100, 128, 200} {
+			p := NewProblem(boxed{source, s}, 0.05, steps, 0, Replicate)
+			fmt.Fprintln(h, s, steps, p.boxes(7))
+		}
+	}
+	if got := hex.EncodeToString(h.Sum(nil)[:16]); got != "56e0e6815bc49ffa6dcec29be0758a10" {
+		t.Errorf("boxes of the digest %s", got)
 	}
 }
 
@@ -1081,7 +1112,7 @@ func questionsAsk(t sound.T) {
 	for _, w := range []bench.Workload[*Problem, Flow]{Steps(), ToSteady(), Keeping(NameFloat16), Keeping(NameSnorm16)} {
 		image := "noise/shape=5x4/type=uint8/seed=1"
 		name := Inputs(w.Name).Spell(image, 3, 70, 1)
-		if w.Form.Kind != w.Name || w.Reads == nil || w.Reads(name) != image {
+		if w.Form.Kind != w.Name || w.Reference != "" || w.Reads == nil || w.Reads(name) != image {
 			t.Errorf("%s: of the form %v", w.Name, w.Form)
 		}
 		p := open(t, name)
