@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -25,6 +26,7 @@ func (i Implementation) Checks(string) []sound.Check {
 		{Name: "levels", Of: levelsAreOfOneField},
 		{Name: "cycles as operators", Of: cyclesAreSymmetric},
 		{Name: "the last cycle", Of: cyclesEnd},
+		{Name: "rows that follow others", Of: rowsFollow},
 		{Name: "refusals", Of: refusals},
 		{Name: "instruction sets and cores", Of: sameBits},
 		{Name: "a call after another", Of: again},
@@ -291,6 +293,31 @@ func cyclesAreSymmetric(t sound.T) {
 			for i, v := range values() {
 				if e := math.Abs(float64(v) - float64(u[i]) - float64(want[i])); e > 1e-4 {
 					t.Fatalf("%v, level %d: value %d is %g, not %g", p.Shape(), k, i, v, u[i]+want[i])
+				}
+			}
+		}
+	}
+}
+
+// Each row is first once, and second once, when all around it have been first.
+func rowsFollow(t sound.T) {
+	for _, n := range [][2]int{{1, 1}, {1, 2}, {1, 9}, {2, 1}, {2, 3}, {3, 2}, {4, 3}, {7, 2}, {12, 1}} {
+		for threads := 1; threads < 6; threads++ {
+			planes, each := n[0], n[1]
+			first, second := make([]atomic.Int32, planes*each), make([]atomic.Int32, planes*each)
+			l := &level{y: axis{n: each}, z: axis{n: planes}, threads: threads}
+			l.follow(func(_, r int) { first[r].Add(1) }, func(_, r int) {
+				for _, beside := range [][2]int{{0, 0}, {0, -1}, {0, 1}, {-1, 0}, {1, 0}} {
+					z, y := r/each+beside[0], r%each+beside[1]
+					if z >= 0 && z < planes && y >= 0 && y < each && first[z*each+y].Load() != 1 {
+						t.Errorf("%v rows, %d threads: row %d is second before %d, %d was first", n, threads, r, z, y)
+					}
+				}
+				second[r].Add(1)
+			})
+			for r := range first {
+				if first[r].Load() != 1 || second[r].Load() != 1 {
+					t.Errorf("%v rows, %d threads: row %d is first %d times, and second %d times", n, threads, r, first[r].Load(), second[r].Load())
 				}
 			}
 		}
