@@ -338,7 +338,7 @@ func cyclesEnd(t sound.T) {
 		cycles, err = s.solve(make([]float32, len(start.B)), start.V0[c])
 		return cycles, s.left(s.d, 0), err
 	}
-	l, exact := s.finest(), 0
+	l, exact, sources := s.finest(), 0, []float64(nil)
 	for c, v0 := range start.V0 {
 		source := math.Sqrt(s.sum(func(_, r int) (sum float64) {
 			for i := r * l.x.n; i < (r+1)*l.x.n; i++ {
@@ -347,6 +347,7 @@ func cyclesEnd(t sound.T) {
 			}
 			return sum
 		}))
+		sources = append(sources, source)
 		cycles, left, err := solve(c, 1e-3)
 		if size := s.scale * source / math.Sqrt(float64(len(v0))); err != nil || size < 0.5 || size >= 1 {
 			t.Errorf("component %d: levels are given values of about %v, %v", c, size, err)
@@ -373,15 +374,16 @@ func cyclesEnd(t sound.T) {
 		clear(a.nearGiven)
 		clear(a.farGiven)
 	}
-	if cycles, _, err := solve(0, 1e-12); cycles != enough || err == nil {
-		t.Errorf("%d slow cycles are taken: %v", cycles, err)
+	cycles, left, err := solve(0, 1e-12)
+	if want := fmt.Sprintf("%d cycles leave %.3g of |b·V0|, not 1e-12", enough, left/sources[0]); cycles != enough || err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%d slow cycles are taken: %v, want %q", cycles, err, want)
 	}
 }
 
 // What float32 cannot hold is said in one line, and so is what is not asked.
 func refusals(t sound.T) {
 	p := open(t, "gvf-steady/tol=12/mu=100/boundary=0/of=grf/shape=40x41/levels=1024/type=float32/smooth=3/seed=1")
-	if _, err := bench.Answer[*gvf.Problem, gvf.Flow](Implementation{}, p, bench.Conditions{}); err == nil || !strings.Contains(err.Error(), "ask for a larger tolerance") {
+	if _, err := bench.Answer[*gvf.Problem, gvf.Flow](Implementation{}, p, bench.Conditions{}); err == nil || !strings.Contains(err.Error(), "component x: in float32 it leaves") {
 		t.Errorf("a tolerance of 1e-12: %v", err)
 	}
 	for want, c := range map[string]bench.Conditions{"1640 voxels × 2 components": {Time: 1}, "bytes for each of 1640 voxels": {Memory: 1000}} {

@@ -190,6 +190,8 @@ func unstableIsRefused(t sound.T) {
 		}
 	}
 	for want, p := range map[string]*Problem{
+		"in 2D: 4·2·μ + the largest |V0|² is 2.25 and steps above 2 grow without bound; want μ of at most 0.2188": NewProblem(flat, 0.25, 1, 0, Replicate),
+		"in 3D: 4·3·μ + the largest |V0|² is 3.25 and steps above 2 grow without bound; want μ of at most 0.1458": NewProblem(solid, 0.25, 1, 0, Replicate),
 		"μ is 0": NewProblem(flat, 0, 1, 0, Replicate), "μ is NaN": NewProblem(flat, float32(math.NaN()), 1, 0, Replicate), "-1 steps": NewProblem(flat, 0.1, -1, 0, Replicate),
 		"boundary 2": NewProblem(flat, 0.1, 1, 0, 2), "tolerance 1": NewProblem(flat, 0.1, 0, 1, Replicate), "tolerance -1": NewProblem(flat, 0.1, 0, -1, Replicate),
 	} {
@@ -244,6 +246,10 @@ func namesAndSharing(t sound.T) {
 		cost := in.Cost(name, p)
 		if kind == Name && (cost.Items != 12*9*8*7 || cost.Unit != "vox·it" || cost.Bytes != 504+12*504) || kind == Steady && (cost.Items != 72 || cost.Unit != "vox") {
 			t.Errorf("%+v", cost)
+		}
+		want := map[string]string{Name: "steps=12/mu=70/boundary=third/", Steady: "tol=5/mu=2000/boundary=replicate/", NameFloat16: "storage=float16/steps=12/mu=70/boundary=third/", NameSnorm16: "storage=snorm16/steps=12/mu=70/boundary=third/"}[kind]
+		if !strings.HasPrefix(cost.Class, want) {
+			t.Errorf("%s: the class %s, want %s", name, cost.Class, want)
 		}
 		if classes[cost.Class] {
 			t.Errorf("%s: rows of another question have the class %s", name, cost.Class)
@@ -487,8 +493,37 @@ func Calls(i bench.Implementation[*Problem, Flow], kind string, parts ...string)
 			t.Errorf("%s is held to %q", w.Name, w.Reference)
 		}
 		p := open(t, Inputs(kind).Spell("noise/shape=9x8x7/type=uint8/levels=5/seed=1", 3))
+		overwritten(t, i, p)
 		return p, map[string]*Problem{grids.ErrUnread.Error(): p.unread()}
 	}, parts...)
+}
+
+// overwritten holds that nothing of an answer is left when a job says so.
+func overwritten(t sound.T, i bench.Implementation[*Problem, Flow], p *Problem) {
+	t.Helper()
+	job, err := i.Setup(p, bench.Conditions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := job.Do(nil); err != nil {
+		t.Fatal(err)
+	}
+	was, err := job.Out()
+	if err != nil {
+		t.Fatal(err)
+	}
+	was = Flow{slices.Clone(was.V)}
+	for c, list := range was.V {
+		was.V[c] = slices.Clone(list)
+	}
+	job.Poison()
+	out, err := job.Out()
+	if err == nil && slices.EqualFunc(was.V, out.V, slices.Equal[[]float32]) {
+		t.Errorf("%s: what is overwritten is an answer", i.About().Name)
+	}
+	if err := job.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // No law finds right what is answered of an image that cannot be read.
@@ -802,6 +837,9 @@ func boxesSee(t sound.T) {
 		}
 		if d, err := p.inBoxes(all, out); d != nil || err != nil {
 			t.Errorf("%s: %v, %v", name, d, err)
+		}
+		if _, err := p.inBoxes(nil, out); !errors.Is(err, verify.ErrNotApplicable) {
+			t.Errorf("%s: no boxes find a field right: %v", name, err)
 		}
 		for i, b := range all {
 			c, at := i%p.Dim(), [3]int64{}
