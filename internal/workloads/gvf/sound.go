@@ -1142,6 +1142,11 @@ func estimates(t sound.T) {
 			t.Errorf("%s: laws are said to take %v ns of a voxel, want %v", kind, got, want)
 		}
 	}
+	p := open(t, "gvf/steps=3/mu=50/boundary=0/of=noise/shape=90x80/type=uint8/seed=1")
+	want := int64(10*90*80+(80+5*6)*(40*24+24*30)) / 2
+	if got := p.boxesTake([]box{{[3]int64{10, 60, 0}, [3]int64{42, 80, 1}}, {[3]int64{70, 0, 0}, [3]int64{90, 26, 1}}}); int64(got) != want {
+		t.Errorf("two boxes are said to take %d ns, want %d", got, want)
+	}
 }
 
 // Names ask what they say, of images that are read as what they are made of; and what a constant image or a
