@@ -54,19 +54,13 @@ func (i Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf
 	if err != nil {
 		return nil, err
 	}
-	if i.fault == Fused {
-		kernel = fused
-	}
 	threads := c.Cores()
 	s := p.Shape()
-	j := &job{p: p, fault: i.fault, kernel: kernel, n: int(s.D), h: int(s.H), w: int(s.W), Output: gvf.NewOutput(p)}
+	j := &job{p: p, fault: i.fault, kernel: i.fault.kernel(kernel), n: int(s.D), h: int(s.H), w: int(s.W), Output: gvf.NewOutput(p)}
 	if s.D == 1 { // a stack of rows
 		j.n, j.h, j.flat = int(s.H), 1, true
 	}
-	j.cut = cutting(j.n, j.h, j.w, threads, j.flat)
-	if i.fault == LostEdge { // of which small images have none
-		j.cut.columns = lead
-	}
+	j.cut = i.fault.cut(cutting(j.n, j.h, j.w, threads, j.flat))
 	j.other = grid.NewValues[float32](s.Voxels())
 	for range threads {
 		j.cores = append(j.cores, &core{job: j})
@@ -95,10 +89,7 @@ func (j *job) Do(trace *bench.Trace) error {
 		return err
 	}
 	defer trace.Span("steps")()
-	steps := int(j.p.Steps)
-	if j.fault == OldBuffer {
-		steps -= steps % 2
-	}
+	steps := j.fault.steps(int(j.p.Steps))
 	passes := (steps + j.cut.depth - 1) / j.cut.depth
 	tiles := j.cut.tiles(j.n, j.h, j.w)
 	for c, v0 := range start.V0 {

@@ -3,6 +3,7 @@ package blocked
 import (
 	"math"
 
+	"eccbench/internal/workloads/gvf"
 	"eccbench/internal/workloads/gvf/rows"
 )
 
@@ -22,6 +23,42 @@ func Faults() []Fault { return []Fault{OldBuffer, BorderOff, Fused, LostEdge} }
 
 // Faulty is the implementation with a fault.
 func Faulty(f Fault) Implementation { return Implementation{f} }
+
+func (f Fault) kernel(right rows.Kernel) rows.Kernel {
+	if f == Fused {
+		return fused
+	}
+	return right
+}
+
+func (f Fault) cut(right cut) cut {
+	if f == LostEdge { // of which small images have none
+		right.columns = lead
+	}
+	return right
+}
+
+func (f Fault) steps(right int) int {
+	if f == OldBuffer {
+		right -= right % 2
+	}
+	return right
+}
+
+func (f Fault) boundary(right gvf.Boundary, n int) gvf.Boundary {
+	if f == BorderOff && n > 2 {
+		return gvf.Third - right
+	}
+	return right
+}
+
+// lost is how many columns before the last of w a tile that ends before them lacks.
+func (f Fault) lost(p pass, level, end, w int) int {
+	if f == LostEdge && level == p.depth && p.component == 1 && end < w {
+		return 1
+	}
+	return 0
+}
 
 // fused is a kernel whose products are not rounded.
 func fused(s *rows.Step) {

@@ -97,4 +97,21 @@ func tilesCover(t sound.T) {
 	if list := pieces(10, 4); !slices.Equal(list, []span{{0, 3}, {3, 6}, {6, 10}}) {
 		t.Errorf("pieces of 10: %v", list)
 	}
+	// What is cut otherwise has the same bits, later.
+	for of, want := range map[[4]int]cut{
+		{512, 1, 512, 2}: {16, 256, 1, 512}, {4096, 1, 4096, 2}: {16, 2048, 1, 4096}, {20000, 1, 20000, 8}: {16, 2500, 1, 4096}, {128, 128, 128, 1}: {8, 128, 39, 128},
+		{181, 217, 181, 16}: {8, 37, 26, 181}, {1000, 1000, 1000, 16}: {8, 1000, 16, 256}, {3, 4000, 3, 2}: {8, 3, 176, 3}, {40, 9, 300, 3}: {8, 40, 9, 256},
+	} {
+		if c := cutting(of[0], of[1], of[2], of[3], of[1] == 1); c != want {
+			t.Errorf("%v on %d cores is cut by %+v, want %+v", of[:3], of[3], c, want)
+		}
+	}
+	for n := 1; n < 20; n++ {
+		for most := 1; most < 20; most++ {
+			list := pieces(n, most)
+			if len(list)*most < n || (len(list)-1)*most >= n {
+				t.Errorf("%d in pieces of at most %d: %v", n, most, list)
+			}
+		}
+	}
 }

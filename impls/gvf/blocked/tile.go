@@ -1,9 +1,6 @@
 package blocked
 
-import (
-	"eccbench/internal/workloads/gvf"
-	"eccbench/internal/workloads/gvf/rows"
-)
+import "eccbench/internal/workloads/gvf/rows"
 
 // A span is places lo ≤ i < hi of an axis.
 type span struct{ lo, hi int }
@@ -85,10 +82,7 @@ func (c *core) border(plane []float32, ys, xs span, y0, x0, stride int) {
 
 // beyond are the places of the neighbours beyond an axis of n.
 func (c *core) beyond(n int) (before, after int) {
-	boundary := c.p.Boundary
-	if c.fault == BorderOff && n > 2 {
-		boundary = gvf.Third - boundary
-	}
+	boundary := c.fault.boundary(c.p.Boundary, n)
 	return int(boundary.Before(int64(n))), int(boundary.After(int64(n)))
 }
 
@@ -111,7 +105,7 @@ func (c *core) plane(p pass, level, z int, ys, xs span, y0, x0, stride int, at f
 	n, m := c.beside(z, c.n)
 	column := xs.lo - x0
 	here, below, above := at(level-1, z)+column, at(level-1, n)+column, at(level-1, m)+column
-	s.N, s.Mu, s.Stride, s.FieldStride = xs.hi-xs.lo, c.p.Mu, stride, c.w
+	s.N, s.Mu, s.Stride, s.FieldStride = xs.hi-xs.lo-c.fault.lost(p, level, xs.hi, c.w), c.p.Mu, stride, c.w
 	for y := ys.lo; y < ys.hi; {
 		// Rows whose neighbours are as far from them go together.
 		s.Count = 1
@@ -131,9 +125,6 @@ func (c *core) plane(p pass, level, z int, ys, xs span, y0, x0, stride int, at f
 		s.V0, s.B = p.v0[field:], p.b[field:]
 		if level == p.depth {
 			s.Dst, s.DstStride = p.to[field:], c.w
-			if c.fault == LostEdge && p.component == 1 && xs.hi < c.w {
-				s.N--
-			}
 		} else {
 			s.Dst, s.DstStride = c.levels[at(level, z)+column+row:], stride
 		}

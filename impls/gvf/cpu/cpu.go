@@ -137,11 +137,8 @@ func (j *job) sweep(to, from, v0, b []float32, lo, hi int) {
 		}
 		n, m := j.beside(y, j.h)
 		here, north, south := from[r*w:], from[(z*j.h+n)*w:], from[(z*j.h+m)*w:]
-		below, above := here, here
-		if j.d > 1 {
-			n, m := j.beside(z, j.d)
-			below, above = from[(n*j.h+y)*w:], from[(m*j.h+y)*w:]
-		}
+		n, m = j.beside(z, j.d)
+		below, above := from[(n*j.h+y)*w:], from[(m*j.h+y)*w:]
 		ends := func(x, before, after int) {
 			for i := x; i < count*w; i += w {
 				k := r*w + i

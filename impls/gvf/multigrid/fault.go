@@ -1,5 +1,7 @@
 package multigrid
 
+import "eccbench/internal/workloads/gvf"
+
 // A Fault is a mistake that is planted to see that it is caught.
 type Fault string
 
@@ -16,6 +18,28 @@ func Faults() []Fault { return []Fault{NotAdjoint, Lost, Early, BorderOff} }
 
 // Faulty is the implementation with a fault.
 func Faulty(f Fault) Implementation { return Implementation{f} }
+
+func (f Fault) problem(right *gvf.Problem) *gvf.Problem {
+	if f == BorderOff {
+		return gvf.NewProblem(right.Source, right.Mu, 0, right.Tol, gvf.Third-right.Boundary)
+	}
+	return right
+}
+
+func (f Fault) solver(right *solver) *solver {
+	if f == NotAdjoint {
+		right.levels.inject()
+	}
+	return right
+}
+
+// source is what a component is solved for.
+func (f Fault) source(v0 [][]float32, c int) []float32 {
+	if f == Lost && c == len(v0)-1 {
+		c--
+	}
+	return v0[c]
+}
 
 // inject gives what a cell has to the cell of the next level that holds it, and to no other.
 func (h *hierarchy) inject() {

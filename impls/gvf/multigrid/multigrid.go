@@ -6,7 +6,6 @@ package multigrid
 
 import (
 	"fmt"
-	"slices"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/quantity"
@@ -65,7 +64,7 @@ type job struct {
 	fault   Fault
 	kit     *rows.Kit
 	threads int
-	solver  *solver // once there is something to solve
+	solver  *solver // made by the first call
 	start   gvf.Starter
 	gvf.Output
 	cycles int // of all components
@@ -79,34 +78,17 @@ func (j *job) Do(trace *bench.Trace) error {
 		return err
 	}
 	j.cycles = 0
-	if slices.Max(start.B) == 0 { // and so is V0, or as good as
-		for c := range j.V {
-			clear(j.V[c])
-		}
-		return nil
-	}
 	end = trace.Span("levels")
 	if j.solver == nil {
-		p := j.p
-		if j.fault == BorderOff {
-			p = gvf.NewProblem(p.Source, p.Mu, 0, p.Tol, gvf.Third-p.Boundary)
-		}
-		j.solver = newSolver(p, j.kit, j.threads)
-		if j.fault == NotAdjoint {
-			j.solver.levels.inject()
-		}
+		j.solver = j.fault.solver(newSolver(j.fault.problem(j.p), j.kit, j.threads))
 	}
 	s := j.solver
 	s.begin(start.B)
 	s.early = j.fault == Early
 	end()
 	defer trace.Span("solve")()
-	for c, v0 := range start.V0 {
-		if j.fault == Lost && c == len(start.V0)-1 {
-			copy(j.V[c], j.V[c-1])
-			continue
-		}
-		cycles, err := s.solve(j.V[c], v0)
+	for c := range start.V0 {
+		cycles, err := s.solve(j.V[c], j.fault.source(start.V0, c))
 		if err != nil {
 			return fmt.Errorf("component %s: %w", "xyz"[c:c+1], err)
 		}

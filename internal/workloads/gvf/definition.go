@@ -149,10 +149,7 @@ func (p *Problem) values() (list, error) {
 	if err != nil {
 		return list{}, err
 	}
-	values, labels := f.Floats(), grid.LabelsOf(p.Source)
-	if labels == nil {
-		return list{len(values), func(i int) float64 { return float64(values[i]) }}, nil
-	}
+	values, labels := f.Floats(), grid.LabelsOf(p.Source) // none are the values themselves
 	return list{len(values), func(i int) float64 { return labels.Float64(values[i]) }}, nil
 }
 

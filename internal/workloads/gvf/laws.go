@@ -151,7 +151,6 @@ func constantMagnitude(p *Problem, _ Flow, ask ask) ([]verify.Measure, error) {
 				turn := 0.3 + 7*float64(i)/float64(n)
 				lines[c][i] = float32(r / math.Sqrt(float64(d-1)) * []float64{math.Sin(turn), math.Cos(turn), 1}[(c+along)%d])
 			}
-			want[c] = p.line(lines[c], b)
 		}
 		q := p.Flowing(spread(s, along, lines), p.Steps)
 		got, err := ask(q)
@@ -162,6 +161,9 @@ func constantMagnitude(p *Problem, _ Flow, ask ask) ([]verify.Measure, error) {
 		if d := p.misshapen(got); d != nil {
 			m.Value, m.At = math.NaN(), d.String()
 			return append(list, m), nil
+		}
+		for c := range want {
+			want[c] = p.line(lines[c], b)
 		}
 		if p.Tol != 0 {
 			// The least eigenvalue is b, so that the error is at most the residual over b.

@@ -7,11 +7,13 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -46,11 +48,16 @@ func Checks() []sound.Check {
 		{Name: "digests of fields", Of: digests},
 		{Name: "boxes", Of: boxesCover},
 		{Name: "values of boxes", Of: boxesSee},
+		{Name: "places of boxes", Of: boxesAreDrawn},
 		{Name: "fields of 16 bits", Of: storageRounds},
 		{Name: "files of fields", Of: filesHold},
 		{Name: "fewer steps", Of: stepsAreFewer},
 		{Name: "problems that are not taken", Of: problemsAreNotTaken},
 		{Name: "what rounding changes", Of: unitsAreHalves},
+		{Name: "laws of problems of each kind", Of: lawsApply},
+		{Name: "estimates of laws", Of: estimates},
+		{Name: "questions", Of: questionsAsk},
+		{Name: "differences in words", Of: differencesAreTold},
 	}...)
 }
 
@@ -105,6 +112,18 @@ func startIsDefined(t sound.T) {
 		}
 		if f, err := Define(p, 1); err != nil || agree(p, Flow{v0}, f) != nil {
 			t.Errorf("%s: without steps the field is not V0: %v", image, err)
+		}
+	}
+	// In the memory of another start.
+	var k Starter
+	for _, image := range []string{"noise/shape=5x4x3/type=uint8/seed=1", "constant/shape=5x4x3/type=uint8", "noise/shape=5x4x3/type=float32/levels=9/seed=2"} {
+		p := open(t, "gvf/steps=0/mu=50/boundary=0/of="+image)
+		v0, b, err := p.definedStart()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err := k.Start(p, 2); err != nil || agree(p, Flow{v0}, Flow{s.V0}) != nil || !slices.Equal(b, s.B) {
+			t.Errorf("%s after another: %v", image, err)
 		}
 	}
 }
@@ -171,12 +190,29 @@ func unstableIsRefused(t sound.T) {
 		}
 	}
 	for want, p := range map[string]*Problem{
+		"in 2D: 4·2·μ + the largest |V0|² is 2.25 and steps above 2 grow without bound; want μ of at most 0.2188": NewProblem(flat, 0.25, 1, 0, Replicate),
+		"in 3D: 4·3·μ + the largest |V0|² is 3.25 and steps above 2 grow without bound; want μ of at most 0.1458": NewProblem(solid, 0.25, 1, 0, Replicate),
 		"μ is 0": NewProblem(flat, 0, 1, 0, Replicate), "μ is NaN": NewProblem(flat, float32(math.NaN()), 1, 0, Replicate), "-1 steps": NewProblem(flat, 0.1, -1, 0, Replicate),
 		"boundary 2": NewProblem(flat, 0.1, 1, 0, 2), "tolerance 1": NewProblem(flat, 0.1, 0, 1, Replicate), "tolerance -1": NewProblem(flat, 0.1, 0, -1, Replicate),
 	} {
 		if err := p.Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+	for _, c := range []struct {
+		s     grid.Source
+		mu    float32
+		steps int64
+		v0    [][]float32
+		want  bool
+	}{{flat, 0.1875, 1, nil, true}, {flat, 0.18751, 1, nil, false}, {flat, 9, 0, nil, true}, {flat, 0.1, 1, lists(2, 4), false}, {solid, 0.10416, 1, nil, true}, {solid, 0.10417, 1, nil, false}} {
+		p := NewProblem(c.s, c.mu, c.steps, 0, Replicate)
+		if p.V0 = c.v0; p.StableAnyway() != c.want {
+			t.Errorf("%v, μ %v, %d steps: stable whatever it is: %v", c.s.Shape(), c.mu, c.steps, !c.want)
+		}
+	}
+	if err := NewProblem(grids.Unread{Source: flat}, 0.2, 1, 0, Replicate).Check(); !errors.Is(err, grids.ErrUnread) {
+		t.Errorf("steps of what is not read: %v", err)
 	}
 	if err := NewProblem(flat, 7, 0, 1e-4, Replicate).Check(); err != nil {
 		t.Errorf("a steady state takes no steps: %v", err)
@@ -210,6 +246,10 @@ func namesAndSharing(t sound.T) {
 		cost := in.Cost(name, p)
 		if kind == Name && (cost.Items != 12*9*8*7 || cost.Unit != "vox·it" || cost.Bytes != 504+12*504) || kind == Steady && (cost.Items != 72 || cost.Unit != "vox") {
 			t.Errorf("%+v", cost)
+		}
+		want := map[string]string{Name: "steps=12/mu=70/boundary=third/", Steady: "tol=5/mu=2000/boundary=replicate/", NameFloat16: "storage=float16/steps=12/mu=70/boundary=third/", NameSnorm16: "storage=snorm16/steps=12/mu=70/boundary=third/"}[kind]
+		if !strings.HasPrefix(cost.Class, want) {
+			t.Errorf("%s: the class %s, want %s", name, cost.Class, want)
 		}
 		if classes[cost.Class] {
 			t.Errorf("%s: rows of another question have the class %s", name, cost.Class)
@@ -252,10 +292,24 @@ func encoding(t sound.T) {
 	if err != nil || !slices.Equal(f.V[0], g.V[0]) || !slices.Equal(f.V[1], g.V[1]) {
 		t.Errorf("%v, %v", g, err)
 	}
-	for _, bad := range [][]byte{nil, b.Bytes()[:b.Len()-1], bytes.Repeat([]byte{255}, 40)} {
+	of := func(components, values uint64, rest int) []byte {
+		b := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, components), values)
+		return append(b, make([]byte, rest)...)
+	}
+	for _, bad := range [][]byte{nil, of(0, 0, 0)[:15], b.Bytes()[:b.Len()-1], append(b.Bytes(), 0), bytes.Repeat([]byte{255}, 40), of(4, 1, 16), of(2, 1<<62, 0), of(0, 1, 0), of(1, 1, 3)} {
 		if g, err := Decode(bad); err == nil {
 			t.Errorf("%d bytes: %v", len(bad), g)
 		}
+	}
+	for n, good := range [][]byte{of(0, 0, 0), of(1, 3, 12), of(2, 1, 8), of(3, 1, 12)} {
+		b.Reset()
+		g, err := Decode(good)
+		if err = errors.Join(err, Encode(&b, g)); err != nil || len(g.V) != n || !bytes.Equal(b.Bytes(), good) {
+			t.Errorf("%d components: %v, %v", n, g, err)
+		}
+	}
+	if err := Encode(&b, Flow{[][]float32{{1, 2}, {1}}}); err == nil {
+		t.Error("components of two lengths are written")
 	}
 }
 
@@ -433,9 +487,41 @@ func (p *Problem) unread() *Problem {
 // Calls is a check of calls of an implementation, which are to name these parts.
 func Calls(i bench.Implementation[*Problem, Flow], kind string, parts ...string) sound.Check {
 	return bench.Calls(i, func(t sound.T) (*Problem, map[string]*Problem) {
+		if w := Steps(i); w.Reference != i.About().Name {
+			t.Errorf("%s is held to %q", w.Name, w.Reference)
+		}
 		p := open(t, Inputs(kind).Spell("noise/shape=9x8x7/type=uint8/levels=5/seed=1", 3))
+		overwritten(t, i, p)
 		return p, map[string]*Problem{grids.ErrUnread.Error(): p.unread()}
 	}, parts...)
+}
+
+// overwritten holds that nothing of an answer is left when a job says so.
+func overwritten(t sound.T, i bench.Implementation[*Problem, Flow], p *Problem) {
+	t.Helper()
+	job, err := i.Setup(p, bench.Conditions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := job.Do(nil); err != nil {
+		t.Fatal(err)
+	}
+	was, err := job.Out()
+	if err != nil {
+		t.Fatal(err)
+	}
+	was = Flow{slices.Clone(was.V)}
+	for c, list := range was.V {
+		was.V[c] = slices.Clone(list)
+	}
+	job.Poison()
+	out, err := job.Out()
+	if err == nil && slices.EqualFunc(was.V, out.V, slices.Equal[[]float32]) {
+		t.Errorf("%s: what is overwritten is an answer", i.About().Name)
+	}
+	if err := job.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // No law finds right what is answered of an image that cannot be read.
@@ -447,6 +533,11 @@ func lawsRead(t sound.T) {
 		for _, list := range out.V {
 			for i := range list {
 				list[i] = float32(i)
+			}
+		}
+		if kind == Steady {
+			if list := steadyPolicy().Distance(p, out, out); !slices.ContainsFunc(list, func(m verify.Measure) bool { return !m.Within() }) {
+				t.Errorf("a field is no distance from the steady state of an image that is not read: %v", list)
 			}
 		}
 		for _, l := range laws {
@@ -612,6 +703,12 @@ func turnsAreOfAxes(t sound.T) {
 	} {
 		p := NewProblem(grids.OfBytes(t, c.s, make([]byte, c.s.Voxels())...), c.mu, 1, 0, c.of)
 		asked := 0
+		if c.s.W >= mostTurned { // not to the end, which takes seconds
+			_, err := constantMagnitude(NewProblem(boxed{Source: grids.Unread{}, shape: grid.Shape{D: 1, H: 1, W: mostTurned}}, c.mu, 1, 0, c.of), Flow{}, func(*Problem) (Flow, error) { return Flow{}, grids.ErrUnread })
+			if !errors.Is(err, grids.ErrUnread) {
+				t.Errorf("an axis of %d has no closed form: %v", mostTurned, err)
+			}
+		}
 		list, err := constantMagnitude(p, Flow{}, func(q *Problem) (Flow, error) {
 			asked++
 			if err := q.Check(); err != nil {
@@ -631,11 +728,28 @@ func turnsAreOfAxes(t sound.T) {
 	}
 }
 
+// Boxes depend on the sides of an image, on steps and on a seed alone, so that another may look at the same.
+func boxesAreDrawn(t sound.T) {
+	h := sha256.New()
+	source := grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: 1}, 0)
+	for _, s := range []grid.Shape{{D: 1, H: 4, W: 5}, {D: 1, H: 143, W: 190}, {D: 200, H: 5, W: 33}, {D: 40, H: 300, W: 300}, {D: 512, H: 512, W: 512}, {D: 1, H: 4096, W: 4096}} {
+		for _, steps := range []int64{0, 1, 2, 3, 5, 7, 8, 9, 12, 16, 20, 25, 33, 50, 64, 80, 100, 128, 200} {
+			p := NewProblem(boxed{source, s}, 0.05, steps, 0, Replicate)
+			fmt.Fprintln(h, s, steps, p.boxes(7))
+		}
+	}
+	if got := hex.EncodeToString(h.Sum(nil)[:16]); got != "56e0e6815bc49ffa6dcec29be0758a10" {
+		t.Errorf("boxes of the digest %s", got)
+	}
+}
+
 // The bits are the same on every processor: where products may be fused with sums, they are not.
 func digests(t sound.T) {
 	for name, want := range map[string]string{
 		"gvf/steps=37/mu=90/boundary=0/of=noise/shape=31x17x13/levels=300/type=uint16/seed=1": "1e8beef1e1382fb52d7df02bf19cb510",
 		"gvf/steps=50/mu=150/boundary=1/of=noise/shape=61x43/type=uint8/seed=2":               "53e9de9860c8086a9fda4e996106991a",
+		"gvf-float16/steps=9/mu=150/boundary=1/of=noise/shape=61x43/type=uint8/seed=2":        "839adb849e9e10d260dbb11e7ab53ea7",
+		"gvf-snorm16/steps=9/mu=90/boundary=0/of=noise/shape=11x9x7/type=uint8/seed=2":        "7a77d890bebfad5ddf8a5c7691f68bf4",
 	} {
 		f, err := Define(open(t, name), 0)
 		if err != nil {
@@ -722,6 +836,9 @@ func boxesSee(t sound.T) {
 		if d, err := p.inBoxes(all, out); d != nil || err != nil {
 			t.Errorf("%s: %v, %v", name, d, err)
 		}
+		if _, err := p.inBoxes(nil, out); !errors.Is(err, verify.ErrNotApplicable) {
+			t.Errorf("%s: no boxes find a field right: %v", name, err)
+		}
 		for i, b := range all {
 			c, at := i%p.Dim(), [3]int64{}
 			for a := range at {
@@ -732,6 +849,11 @@ func boxesSee(t sound.T) {
 			*v = math.Nextafter32(was, 1)
 			if d, err := p.inBoxes(all[i:i+1], out); d == nil || err != nil {
 				t.Errorf("%s: box %+v does not see a bit, %v", name, b, err)
+			}
+			if i == len(all)-1 {
+				if d, err := p.inBoxes(all, out); d == nil || err != nil {
+					t.Errorf("%s: of all boxes the last is not looked at, %v", name, err)
+				}
 			}
 			*v = was
 		}
@@ -779,6 +901,9 @@ func storageRounds(t sound.T) {
 	if v := Snorm16.Round(-1e-6); v != 0 || math.Signbit(float64(v)) {
 		t.Errorf("-1e-6 is %v", v)
 	}
+	if got := Float32.Decode([]float32{0, 0}, grid.Bytes([]float32{0.1, -3})); !slices.Equal(got, []float32{0.1, -3}) {
+		t.Errorf("0.1 and -3 are %v", got)
+	}
 	if Snorm16.Round(1.5) != 1 || Snorm16.Round(-3) != -1 || Float32.Round(0.1) != 0.1 {
 		t.Error("what is beyond the ends, or in float32, is not kept as it should be")
 	}
@@ -789,6 +914,11 @@ func filesHold(t sound.T) {
 	solid, flat := grid.Shape{D: 2, H: 1, W: 3}, grid.Shape{D: 1, H: 2, W: 3}
 	three := Flow{[][]float32{{1, 2, 3, 4, 5, 6}, {-1, -2, -3, -4, -5, -6}, {10, 20, 30, 40, 50, 60}}}
 	two := Flow{three.V[:2]}
+	large := grid.Shape{D: 1, H: 300, W: 300}
+	many := Flow{lists(2, large.Voxels())}
+	for i := range many.V[0] {
+		many.V[0][i], many.V[1][i] = float32(i), -float32(i)
+	}
 	for _, c := range []struct {
 		extension string
 		s         grid.Shape
@@ -800,6 +930,7 @@ func filesHold(t sound.T) {
 		{".nii", solid, three, "\x05\x00\x03\x00\x01\x00\x02\x00\x01\x00\x03\x00", false}, {".nii.gz", flat, two, "\x05\x00\x03\x00\x02\x00\x01\x00\x01\x00\x02\x00", false},
 		{".nrrd", solid, three, "# a note\ntype: float\ndimension: 4\nsizes: 3 1 2 3\n", false}, {".nrrd", flat, two, "dimension: 3\nsizes: 3 2 2\nkinds: domain domain vector\n", false},
 		{".mha", solid, three, "NDims = 3\n", true}, {".mha", flat, two, "DimSize = 3 2\nElementNumberOfChannels = 2\n", true},
+		{".mha", large, many, "DimSize = 300 300\n", true}, // more than is written at a time
 	} {
 		var b bytes.Buffer
 		if err := Write(&b, c.extension, c.s, c.f, "a note"); err != nil {
@@ -815,7 +946,8 @@ func filesHold(t sound.T) {
 				t.Fatal(err)
 			}
 		}
-		n := 6 * len(c.f.V)
+		values := len(c.f.V[0])
+		n := values * len(c.f.V)
 		header, rest := data[:len(data)-4*n], data[len(data)-4*n:]
 		if !bytes.Contains(header, []byte(c.header)) {
 			t.Errorf("%s of %v: header %q, want %q in it", c.extension, c.s, header, c.header)
@@ -825,7 +957,7 @@ func filesHold(t sound.T) {
 		}
 		var want, got []float32
 		for i := range n {
-			component, at := i/6, i%6
+			component, at := i/values, i%values
 			if c.side {
 				component, at = i%len(c.f.V), i/len(c.f.V)
 			}
@@ -833,11 +965,25 @@ func filesHold(t sound.T) {
 			got = append(got, math.Float32frombits(binary.LittleEndian.Uint32(rest[4*i:])))
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%s of %v: %v, want %v", c.extension, c.s, got, want)
+			t.Errorf("%s of %v: %v, want %v", c.extension, c.s, got[:6], want[:6])
 		}
 	}
 	if err := Write(io.Discard, ".nii", grid.Shape{D: 1, H: 1, W: 1 << 15}, Flow{}, ""); err == nil {
 		t.Error("a NIfTI file has an axis of 32768")
+	}
+	if err := Write(io.Discard, ".png", flat, two, ""); err == nil {
+		t.Error("fields are pictures")
+	}
+	// Of values that no buffer holds, too.
+	for _, extension := range Extensions() {
+		for s, f := range map[grid.Shape]Flow{flat: two, large: many} {
+			if err := Write(full{}, extension, s, f, "a note"); !errors.Is(err, io.ErrShortWrite) {
+				t.Errorf("%s of %v, on a full disk: %v", extension, s, err)
+			}
+			if err := Encode(full{}, f); !errors.Is(err, io.ErrShortWrite) {
+				t.Errorf("an answer of %v, on a full disk: %v", s, err)
+			}
+		}
 	}
 	for path, want := range map[string]string{"a.NII.GZ": ".nii.gz", "b.nii": ".nii", "c.npy": ".npy", "d.gz": "", "e": ""} {
 		if got := Extension(path); got != want {
@@ -845,6 +991,11 @@ func filesHold(t sound.T) {
 		}
 	}
 }
+
+// full takes nothing.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
 // A problem that is smaller has half of the steps, or one less, and one at least.
 func stepsAreFewer(t sound.T) {
@@ -882,6 +1033,20 @@ func problemsAreNotTaken(t sound.T) {
 	if err := of(func(p *Problem) { p.Storage = Float16 }).TakesStepsWithin(Float16); err != nil {
 		t.Error(err)
 	}
+	masked := func(p *Problem) { p.Mask = make([]float32, 60) }
+	for what, err := range map[string]error{
+		"takes no mask": of(masked).TakesSteps(), "not steps": of(none).ComesToRest(), "tolerance 2": of(func(p *Problem) { p.Tol = 2 }).ComesToRest(), "a steady state": of(func(p *Problem) { p.Tol = 1e-3 }).TakesSteps(),
+	} {
+		if err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%v, want %q", err, what)
+		}
+	}
+	if err := errors.Join(of(none).TakesSteps(), of(masked).TakesStepsWithin(), of(func(p *Problem) { p.Tol = 1e-3 }).ComesToRest()); err != nil {
+		t.Error(err)
+	}
+	if _, err := of(none).Within(grids.Unread{Source: f}); !errors.Is(err, grids.ErrUnread) {
+		t.Errorf("a mask that is not read: %v", err)
+	}
 	if _, err := of(none).unread().normalised(); !errors.Is(err, grids.ErrUnread) {
 		t.Errorf("what is not read: %v", err)
 	}
@@ -898,6 +1063,169 @@ func unitsAreHalves(t sound.T) {
 	}{{Float16, 1, 1. / 2048}, {Float16, 0.25, 1. / 8192}, {Float16, 0, 1. / (1 << 25)}, {Snorm16, 1, 0.5 / 32767}, {Snorm16, 0, 0.5 / 32767}} {
 		if got := c.of.unit(c.most); got != c.want {
 			t.Errorf("%v of %v: %v, want %v", c.of, c.most, got, c.want)
+		}
+	}
+}
+
+// Each law finds a right field right, of a problem of whichever kind, or does not apply to it.
+func lawsApply(t sound.T) {
+	p := open(t, "gvf/steps=3/mu=50/boundary=0/of=noise/shape=9x7/type=uint8/seed=1")
+	start, err := p.Start(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := make([]float32, p.Shape().Voxels())
+	for i := range parts {
+		parts[i] = float32(i / 4 % 3)
+	}
+	masked, err := p.WithinParts(parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labelled := grids.Labelled(t, grid.Shape{D: 2, H: 1, W: 3}, []float64{-2, 0.5, 7}, 2, 0, 1, 1, 0, 2)
+	fixed, boxes, turned, one, falls := "a constant V0 stays", "the plain loop in boxes, bit for bit", "closed form of |V0| constant along x, y and z", "one step from the field before", "the energy falls"
+	x, y, z := "flip along x", "flip of the rows", "flip of the slices"
+	for what, c := range map[string]struct {
+		p    *Problem
+		none []string
+	}{
+		"flat":     {p, []string{y}},
+		"solid":    {open(t, "gvf/steps=3/mu=50/boundary=0/of=noise/shape=5x4x3/type=uint8/seed=1"), nil},
+		"no steps": {p.after(0), []string{one, y, falls}},
+		"one step": {p.after(1), []string{y, falls}},
+		"third":    {NewProblem(p.Source, p.Mu, 3, 0, Third), []string{turned, y, falls}},
+		"given":    {p.Flowing(start.V0, 3), []string{x, y, z}},
+		"in parts": {masked, []string{boxes, turned, x, y, z}},
+		"labelled": {NewProblem(labelled, 0.05, 3, 0, Replicate), []string{x, y, z}},
+		"unstable": {NewProblem(p.Source, 0.249999, 3, 0, Replicate), []string{turned, fixed, y}},
+	} {
+		define := func(p *Problem) (Flow, error) { return Define(p, 1) }
+		out, err := define(c.p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var none []string
+		for _, l := range stepsLaws() {
+			var err error
+			if l.Check != nil {
+				_, err = l.Check(c.p, out, define)
+			} else {
+				_, err = l.Measure(c.p, out, define)
+			}
+			if errors.Is(err, verify.ErrNotApplicable) {
+				none = append(none, l.Name)
+			} else if !passes(l, c.p, out, define) {
+				t.Errorf("%s: %s: a right field is wrong, %v", what, l.Name, err)
+			}
+		}
+		if !slices.Equal(none, c.none) {
+			t.Errorf("%s: these laws do not apply: %q, want %q", what, none, c.none)
+		}
+	}
+}
+
+// A law is estimated to take these nanoseconds of a voxel and a core, of an image that is all in each of
+// 24 boxes.
+func estimates(t sound.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	for kind, want := range map[string][]int64{
+		Name: {80 + 5*6, 10 + 24*(80+5*6), 80 + 5*6, 20, 5, 80, 5, 5, 5, 80}, Steady: {80, 20, 800, 5}, NameFloat16: {80 + 10*6, 10 + 24*(80+5*6), 80 + 5*6},
+	} {
+		p := open(t, Inputs(kind).Spell("noise/shape=32x30/type=uint8/seed=1", 3))
+		var got []int64
+		for _, l := range map[string][]law{Name: stepsLaws(), Steady: steadyLaws(), NameFloat16: Keeping(kind).Policy.Laws}[kind] {
+			got = append(got, int64(l.Work(p))*2/p.Shape().Voxels())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: laws are said to take %v ns of a voxel, want %v", kind, got, want)
+		}
+	}
+	p := open(t, "gvf/steps=3/mu=50/boundary=0/of=noise/shape=90x80/type=uint8/seed=1")
+	want := int64(10*90*80+(80+5*6)*(40*24+24*30)) / 2
+	if got := p.boxesTake([]box{{[3]int64{10, 60, 0}, [3]int64{42, 80, 1}}, {[3]int64{70, 0, 0}, [3]int64{90, 26, 1}}}); int64(got) != want {
+		t.Errorf("two boxes are said to take %d ns, want %d", got, want)
+	}
+}
+
+// Names ask what they say, of images that are read as what they are made of; and what a constant image or a
+// program that ignores its image answers is known.
+func questionsAsk(t sound.T) {
+	for _, w := range []bench.Workload[*Problem, Flow]{Steps(), ToSteady(), Keeping(NameFloat16), Keeping(NameSnorm16)} {
+		image := "noise/shape=5x4/type=uint8/seed=1"
+		name := Inputs(w.Name).Spell(image, 3, 70, 1)
+		if w.Form.Kind != w.Name || w.Reference != "" || w.Reads == nil || w.Reads(name) != image {
+			t.Errorf("%s: of the form %v", w.Name, w.Form)
+		}
+		p := open(t, name)
+		want := NewProblem(p.Source, 0.07, 3, 0, Third)
+		want.Storage = map[string]Storage{NameFloat16: Float16, NameSnorm16: Snorm16}[w.Name]
+		if w.Name == Steady {
+			want.Steps, want.Tol = 0, 1e-3
+		}
+		if p.Mu != want.Mu || p.Steps != want.Steps || p.Tol != want.Tol || p.Boundary != want.Boundary || p.Storage != want.Storage {
+			t.Errorf("%s asks for %+v", name, p)
+		}
+	}
+	for steps, items := range []int64{20, 20, 40} {
+		name := Inputs(Name).Spell("noise/shape=5x4/type=uint8/seed=1", int64(steps))
+		if cost := Inputs(Name).Cost(name, open(t, name)); cost.Items != items {
+			t.Errorf("%d steps of 20 voxels count as %d", steps, cost.Items)
+		}
+	}
+	p := open(t, "gvf/steps=3/mu=50/boundary=0/of=noise/shape=5x4/type=uint8/seed=1")
+	for input, want := range map[string]bool{"gvf/steps=3/mu=50/boundary=0/of=constant/shape=5x4/type=uint8": true, "gvf/steps=3/mu=50/boundary=0/of=noise/shape=5x4/type=uint8/seed=1": false, "constant/shape=5x4/type=uint8": false, "gvf/steps=3/mu=50/boundary=0/of=constant/": false} {
+		f, ok := known(input, p)
+		if ok != want || ok && agree(p, p.zeros(), f) != nil {
+			t.Errorf("%s: the answer is known: %v", input, ok)
+		}
+		if _, ok := known(input, p.Flowing(p.zeros().V, 3)); ok {
+			t.Errorf("%s: the answer to a field that is given is known", input)
+		}
+	}
+	out := NewOutput(p)
+	for c := range out.V {
+		if weak(p, out.Flow) == "" {
+			t.Error("a field of zeros is no weak answer")
+		}
+		out.V[c][7] = -1e-9
+		if weak(p, out.Flow) != "" {
+			t.Errorf("a field is a weak answer whose component %d is not 0", c)
+		}
+		out.V[c][7] = 0
+	}
+	out.Poison()
+	for c, list := range out.V {
+		if int64(len(list)) != p.Shape().Voxels() || slices.ContainsFunc(list, func(v float32) bool { return v != 1e30 }) {
+			t.Errorf("component %d is overwritten by %v", c, list)
+		}
+	}
+	if f, err := out.Out(); err != nil || agree(p, out.Flow, f) != nil {
+		t.Errorf("an output gives another field: %v", err)
+	}
+}
+
+// What differs first is told with its place and both values, and how much differs.
+func differencesAreTold(t sound.T) {
+	flat, solid := open(t, "gvf/steps=1/mu=50/boundary=0/of=noise/shape=3x2/type=uint8/seed=1"), open(t, "gvf/steps=1/mu=50/boundary=0/of=noise/shape=3x2x4/type=uint8/seed=1")
+	off := func(p *Problem, c int, at ...int) Flow {
+		f := p.zeros()
+		for _, i := range at {
+			f.V[c][i] = 0.5
+		}
+		return f
+	}
+	for _, c := range []struct {
+		p    *Problem
+		f    Flow
+		want verify.Diff
+	}{
+		{flat, off(flat, 1, 4, 5), verify.Diff{Where: "component y at x 1, y 1", Want: "0 (0x00000000)", Got: "0.5 (0x3f000000)", Context: "2 of 12 values differ"}},
+		{solid, off(solid, 2, 23), verify.Diff{Where: "component z at x 2, y 1, z 3", Want: "0 (0x00000000)", Got: "0.5 (0x3f000000)", Context: "1 of 72 values differ"}},
+		{flat, solid.zeros(), verify.Diff{Where: "the field", Want: "2 components", Got: "3"}},
+		{flat, Flow{[][]float32{make([]float32, 6), make([]float32, 5)}}, verify.Diff{Where: "component y", Want: "6 values", Got: "5"}},
+	} {
+		if d := agree(c.p, c.p.zeros(), c.f); d == nil || *d != c.want {
+			t.Errorf("%+v, want %+v", d, c.want)
 		}
 	}
 }

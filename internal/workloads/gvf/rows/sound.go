@@ -174,6 +174,9 @@ func shortListsAreRefused(t sound.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if kit != &portable {
+			sound.Refused(t, isa+": rows that are no whole number of vectors", func() { kit.Turn(list(n+1), list(n+1), 1) })
+		}
 		r := Row{U: list(n + 2), At: 1, North: 1, South: 1, Below: 1, Above: 1, N: n, F: list(n), Inv: list(n), Diag: list(n), Link: list(n + 1), Width: list(n)}
 		of := Rest{B: list(n), V0: list(n), Over: list(n), To: list(n)}
 		from, to := [4][]float32{list(n), list(n), list(n), list(n)}, list(n)
