@@ -62,7 +62,8 @@ func (p *Problem) with(change func(q *Problem)) *Problem {
 func box(p *Problem, _ Answer, ask ask) ([]verify.Measure, error) {
 	l := p.Ladder()
 	top := float64(l.Value(l.Len()-1)) + 2*p.Alpha*p.half() + 100/p.Lambda
-	got, err := ask(p.with(func(q *Problem) { q.Tau, q.G = []float64{top + math.Abs(top)*1e-6}, []float64{1} }))
+	// Without an upstream gradient no λ is too large.
+	got, err := ask(p.with(func(q *Problem) { q.Tau, q.G = []float64{top + math.Abs(top)*1e-6}, []float64{0} }))
 	if err != nil {
 		return nil, err
 	}
@@ -89,11 +90,8 @@ func enumerating(p *Problem) time.Duration {
 // few voxels.
 func sampled(p *Problem, out Answer, _ ask) ([]verify.Measure, error) {
 	m := len(p.Tau)
-	if len(out.Chi) != m || len(out.DTau) != m {
-		return []verify.Measure{errorOf("χ", "threshold", p.Tau, out.Chi, 1, Limit)}, nil
-	}
-	if int64(len(out.DX)) != p.Shape().Voxels() {
-		return []verify.Measure{errorOf("∂X", "voxel", make([]float32, p.Shape().Voxels()), out.DX, 1, Limit)}, nil
+	if n := int(p.Shape().Voxels()); len(out.Chi) != m || len(out.DTau) != m || len(out.DX) != n {
+		return []verify.Measure{counted("χ", m, len(out.Chi), Limit), counted("∂τ", m, len(out.DTau), Limit), counted("∂X", n, len(out.DX), Limit)}, nil
 	}
 	y, err := p.Y()
 	if err != nil {
@@ -361,7 +359,7 @@ func hard(p *Problem, _ Answer, ask ask) ([]verify.Measure, error) {
 			if !math.IsInf(float64(next[k]), 1) {
 				tau = (float64(v) + float64(next[k])) / 2
 			}
-			q.Tau, q.G = append(q.Tau, tau), append(q.G, 1)
+			q.Tau, q.G = append(q.Tau, tau), append(q.G, 0) // as in box
 		}
 		q.Lambda = max(1700, 1700/gap)
 	})
@@ -594,7 +592,8 @@ func linear(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 		return nil, err
 	}
 	if len(second.DX) != len(out.DX) || len(both.DX) != len(out.DX) || len(second.DTau) != len(out.DTau) {
-		return []verify.Measure{errorOf("∂X", "voxel", out.DX, nil, 1, bySymmetry)}, nil
+		return gathered("error by symmetries", "linearity", counted("∂X", len(out.DX), len(second.DX), bySymmetry),
+			counted("∂X", len(out.DX), len(both.DX), bySymmetry), counted("∂τ", len(out.DTau), len(second.DTau), bySymmetry)), nil
 	}
 	want := Answer{Chi: out.Chi, DTau: slices.Clone(out.DTau), DX: slices.Clone(out.DX), Lambda: out.Lambda - 3*second.Lambda, Alpha: out.Alpha - 3*second.Alpha}
 	for j := range want.DTau {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
@@ -32,6 +33,8 @@ func Checks() []sound.Check {
 		{Name: "what laws are about", Of: lawsApply},
 		{Name: "samples", Of: samplesAreSpread},
 		{Name: "a threshold above a table", Of: boxOfTables},
+		{Name: "laws where λ is large", Of: lawsOfSteep},
+		{Name: "answers that lack numbers", Of: lawsCount},
 		{Name: "neighbours that tie", Of: tiesAreSeen},
 		{Name: "waves over an image", Of: wavesAreLong},
 		{Name: "problems without an answer", Of: problemsAreRefused},
@@ -436,16 +439,17 @@ func scalesAre(t sound.T) {
 // Laws hold up to where roundings drown what they look at, and look at more of small images than of
 // large ones. Where they say that they do not apply, they ask nothing.
 func lawsApply(t sound.T) {
-	steep := func(reach float64) bool {
-		l, err := grid.Affine(-2, 1, 2)
+	for _, levels := range [][]float32{{-2, -1}, {-2, 0, 1}, {-1, 2}, {-1, 0, 2}, {1, 2}} { // up to 2 + 3 from 0
+		l, err := grid.Table(levels)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &Problem{Source: grids.Image(t, grid.Shape{D: 1, H: 1, W: 3}, grid.Float32, l, func(i int64) float64 { return -1 }), Alpha: 3, Lambda: reach / 5}
-		return p.huge() // up to 2 + 3 from 0
-	}
-	if steep(9999.5) || !steep(10000.5) {
-		t.Errorf("λ of 9999.5 over the largest value is steep: %v, of 10000.5: %v", steep(9999.5), steep(10000.5))
+		p := &Problem{Source: grids.Image(t, grid.Shape{D: 1, H: 1, W: 3}, grid.Float32, l, func(i int64) float64 { return float64(levels[0]) }), Alpha: 3}
+		for reach, want := range map[float64]bool{9999.5: false, 10000.5: true} {
+			if p.Lambda = reach / 5; p.huge() != want {
+				t.Errorf("λ of %g over the largest of levels %v is steep: %v", reach, levels, !want)
+			}
+		}
 	}
 	blank := func(s grid.Shape) grid.Source { return grids.OfBytes(t, s, make([]uint8, s.Voxels())...) }
 	for shape, want := range map[grid.Shape]bool{
@@ -545,6 +549,53 @@ func boxOfTables(t sound.T) {
 	list, err := box(p.with(func(q *Problem) { q.Source = f }), Answer{}, Define)
 	if err != nil || len(list) != 1 || list[0].Value > list[0].Limit {
 		t.Errorf("%v, %v", list, err)
+	}
+}
+
+// What is asked for its curve alone has an answer however steep sigmoids are.
+func lawsOfSteep(t sound.T) {
+	l, err := grid.Affine(0, 1e-37, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Problem{Source: grids.Image(t, grid.Shape{D: 2, H: 3, W: 4}, grid.Float32, l, func(i int64) float64 { return float64(i%4) * 1e-37 }), Tau: []float64{1e-37}, G: []float64{0.1}, Lambda: 1.5e38, V: [3]float64{1}}
+	for name, measure := range map[string]func(*Problem, Answer, ask) ([]verify.Measure, error){"box": box, "hard": hard} {
+		if list, err := measure(p, Answer{}, Define); err != nil || len(list) != 1 || list[0].Value > list[0].Limit {
+			t.Errorf("%s: %v, %v", name, list, err)
+		}
+	}
+}
+
+// An answer of too many numbers, or too few, is one by no measure, whatever the numbers are.
+func lawsCount(t sound.T) {
+	p := open(t, "softecc/m=2/lambda=7/alpha=100/dir=3/of=noise/shape=3x2/type=uint8/seed=5")
+	right := define(t, p)
+	for what, change := range map[string]func(a *Answer){
+		"no ∂τ, and thresholds for χ": func(a *Answer) { a.Chi, a.DTau = p.Tau, nil },
+		"no ∂X":                       func(a *Answer) { a.DX = nil },
+		"a ∂τ more":                   func(a *Answer) { a.DTau = append(slices.Clone(a.DTau), 0) },
+	} {
+		wrong := right
+		change(&wrong)
+		beyond := func(m verify.Measure) bool { return !(m.Value <= m.Limit) }
+		if list, err := sampled(p, wrong, nil); err != nil || !slices.ContainsFunc(list, beyond) {
+			t.Errorf("%s: %v, %v", what, list, err)
+		}
+		for last := range 2 {
+			asked := 0
+			if list, err := linear(p, right, func(q *Problem) (Answer, error) {
+				if asked++; asked == 1+last {
+					return wrong, nil
+				}
+				return Define(q)
+			}); err != nil || !slices.ContainsFunc(list, beyond) {
+				t.Errorf("%s of answer %d: %v, %v", what, last, list, err)
+			}
+		}
+	}
+	empty := func(*Problem) (Answer, error) { return right, nil }
+	if list, err := linear(p, Answer{Chi: right.Chi, DTau: right.DTau}, empty); err != nil || !math.IsNaN(list[0].Value) {
+		t.Errorf("no ∂X: %v, %v", list, err)
 	}
 }
 
@@ -701,6 +752,56 @@ func namesAndSharing(t sound.T) {
 	}
 }
 
+// Answers holds what an implementation's jobs answer to the definition, in both constructions and on
+// any number of cores: again after what was answered is overwritten, and nothing of an image that
+// cannot be read.
+func Answers(t sound.T, i bench.Implementation[*Problem, Answer]) {
+	for k, name := range []string{
+		"softecc/m=5/lambda=20/alpha=100/dir=1/of=noise/shape=5x4x3/type=float32/levels=70/seed=5", "softecc/m=1/lambda=90/alpha=0/dir=2/of=noise/shape=4x7/type=uint8/levels=9/seed=5",
+	} {
+		for at, threads := range []int{1, 3, 9, 2} {
+			p := open(t, name)
+			p.Vertices = at%2 > 0
+			c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}}
+			want := define(t, p)
+			j, err := i.Setup(p, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var before Answer
+			var poisoned []float32
+			for again := range 2 {
+				if err := j.Do(nil); err != nil {
+					t.Fatal(err)
+				}
+				got, err := j.Out()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d, _ := Policy().Compare(p, want, got); d != nil {
+					t.Errorf("problem %d, vertices %v, %d cores, time %d: %v", k, p.Vertices, threads, again, d)
+				}
+				if again > 0 && &got.DX[0] == &before.DX[0] && slices.Min(poisoned) < 1e29 {
+					t.Errorf("problem %d: ∂X that is overwritten is %v", k, poisoned)
+				}
+				before = got
+				j.Poison()
+				poisoned = slices.Clone(got.DX)
+				if got, err := j.Out(); err != nil || got.Chi != nil || got.DX != nil {
+					t.Errorf("problem %d: what is overwritten is %v, %v", k, got, err)
+				}
+			}
+			if err := j.Close(); err != nil {
+				t.Error(err)
+			}
+			p.Source = grids.Unread{Source: p.Source}
+			if _, err := bench.Answer(i, p, c); !errors.Is(err, grids.ErrUnread) {
+				t.Errorf("an image that is not read: %v", err)
+			}
+		}
+	}
+}
+
 // A problem that is smaller has half of the thresholds, and one at least.
 func thresholdsAreFewer(t sound.T) {
 	for m, want := range map[int64][][]int64{1: nil, 2: {{1, 5, 6}}, 3: {{2, 5, 6}}, 64: {{32, 5, 6}}} {
@@ -793,8 +894,10 @@ func namesDraw(t sound.T) {
 	if a.V == b.V || a.V != c.V || a.Alpha >= c.Alpha || of("1048576", "1").Alpha <= c.Alpha {
 		t.Errorf("%v, %v and %v", a.V, b.V, c.V)
 	}
-	if _, err := Inputs().Open("softecc/m=5/lambda=7/alpha=1048577/dir=1/of=noise/shape=4x3x5/type=uint8/seed=5"); err == nil {
-		t.Error("a rise that is too large")
+	for at, want := range [][4]int64{{1, 1 << 16, 64}, {1, 1 << 40, 100}, {0, 1 << 20, 100}, {0, 1 << 40, 1}, {0, 1, 0, 1}} {
+		if k := form().Keys[at]; [3]int64{k.Min, k.Max, k.Default} != [3]int64(want[:3]) || k.Optional != (want[3] == 1) {
+			t.Errorf("%s is from %d to %d, else %d, want %v", k.Key, k.Min, k.Max, k.Default, want)
+		}
 	}
 	for shape, half := range map[string]float64{"4x3x5": math.Sqrt(1.5*1.5 + 1 + 4), "1x1": 0.5, "5x1": 2} {
 		p := open(t, "softecc/m=5/lambda=7/alpha=300/dir=1/of=noise/shape="+shape+"/type=uint8/seed=5")
