@@ -332,7 +332,7 @@ func reachIsFull(t sound.T) {
 
 // Jobs answer on the instruction sets that there are.
 func jobsAnswer(t sound.T, i Implementation) {
-	softecc.Answers(t, i)
+	softecc.Answers(t, i, "backward", "curve", "forward", "table")
 	p := open(t, "softecc/m=1/lambda=90/alpha=0/dir=2/of=noise/shape=4x7/type=uint8/seed=5")
 	if _, err := i.Setup(p, bench.Conditions{Setting: bench.Setting{ISA: "none"}}); err == nil {
 		t.Error("answers on an instruction set that there is not")

@@ -9,7 +9,7 @@ import (
 
 // Checks are of the sigmoid, far from where images have values too, and of jobs.
 func (i Implementation) Checks(string) []sound.Check {
-	return []sound.Check{{Name: "the sigmoid", Of: sigmoidIs}, {Name: "jobs", Of: func(t sound.T) { softecc.Answers(t, i) }}}
+	return []sound.Check{{Name: "the sigmoid", Of: sigmoidIs}, {Name: "jobs", Of: func(t sound.T) { softecc.Answers(t, i, "backward", "changes", "forward") }}}
 }
 
 // The sigmoid and its slope are those of the definition, as near as the first eight terms of the

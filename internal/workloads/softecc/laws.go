@@ -390,12 +390,17 @@ func hard(p *Problem, _ Answer, ask ask) ([]verify.Measure, error) {
 	return gathered("error of exact χ", "λ → ∞", errorOf("χ", "threshold", want, got.Chi, 1, 0)), nil
 }
 
-// loss is Σ g_j χ(τ_j).
-func (p *Problem) loss(chi []float64) (sum float64) {
-	if len(chi) != len(p.G) {
-		return math.NaN()
+// curve is χ at each threshold, no number where an answer has others.
+func (p *Problem) curve(a Answer) []float64 {
+	if len(a.Chi) != len(p.G) {
+		return slices.Repeat([]float64{math.NaN()}, len(p.G))
 	}
-	for j, v := range chi {
+	return a.Chi
+}
+
+// loss is Σ g_j χ(τ_j).
+func (p *Problem) loss(a Answer) (sum float64) {
+	for j, v := range p.curve(a) {
 		sum += p.G[j] * v
 	}
 	return sum
@@ -429,7 +434,7 @@ func differences(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 				q.Tau[j] += h
 			}
 		}))
-		return a.Chi, err
+		return p.curve(a), err
 	})
 	if err != nil {
 		return nil, err
@@ -439,7 +444,7 @@ func differences(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 	}
 	byLambda, err := slope(0.05*p.Lambda, func(h float64) ([]float64, error) {
 		a, err := ask(p.with(func(q *Problem) { q.Lambda += h }))
-		return []float64{p.loss(a.Chi)}, err
+		return []float64{p.loss(a)}, err
 	})
 	if err != nil {
 		return nil, err
@@ -501,7 +506,7 @@ func along(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 			return nil, err
 		}
 		a, err := ask(p.with(func(q *Problem) { q.Source = f }))
-		return []float64{p.loss(a.Chi)}, err
+		return []float64{p.loss(a)}, err
 	})
 	if err != nil {
 		return nil, err
@@ -554,14 +559,14 @@ func turned(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 				q.V[i] += h * way[i]
 			}
 		}))
-		return []float64{p.loss(a.Chi)}, err
+		return []float64{p.loss(a)}, err
 	})
 	if err != nil {
 		return nil, err
 	}
 	byAlpha, err := slope(step*p.Alpha, func(h float64) ([]float64, error) {
 		a, err := ask(p.with(func(q *Problem) { q.Alpha += h }))
-		return []float64{p.loss(a.Chi)}, err
+		return []float64{p.loss(a)}, err
 	})
 	if err != nil {
 		return nil, err
