@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -381,6 +382,18 @@ func lawsSee(t sound.T) {
 					t.Errorf("%s%s does not see that answer %d is none", l.Name, vertices, i)
 				}
 			}
+			for some, failed := int64(0), true; failed; some++ { // reads of the image
+				part := &fading{Source: p.Source}
+				part.left.Store(some)
+				k := -1
+				_, _, err := l.Try(p.with(func(q *Problem) { q.Source = part }), right, func(*Problem) (Answer, error) {
+					k++
+					return answers[k], nil
+				})
+				if failed = part.left.Load() < 0; failed && !errors.Is(err, grids.ErrUnread) || !failed && err != nil {
+					t.Errorf("%s%s: where the image can be read %d times: %v", l.Name, vertices, some, err)
+				}
+			}
 			for what, name := range number {
 				if about[l.Name].out&what != 0 {
 					if ok, _ := try(wrong(p, right, what, about[l.Name].by), as); ok {
@@ -403,6 +416,19 @@ func lawsSee(t sound.T) {
 			}
 		}
 	}
+}
+
+// A fading source can be read so often.
+type fading struct {
+	grid.Source
+	left atomic.Int64
+}
+
+func (f *fading) ReadSlab(dst []byte, lo, hi int64) error {
+	if f.left.Add(-1) < 0 {
+		return grids.ErrUnread
+	}
+	return f.Source.ReadSlab(dst, lo, hi)
 }
 
 // Errors are relative to what one cell can come to, or to what was answered where that is more; a
@@ -718,7 +744,7 @@ func lawsOfSteep(t sound.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Problem{Source: grids.Image(t, grid.Shape{D: 2, H: 3, W: 4}, grid.Float32, l, func(i int64) float64 { return float64(i%4) * 1e-37 }), Tau: []float64{1e-37}, G: []float64{0.1}, Lambda: 1.5e38, V: [3]float64{1}}
+	p := &Problem{Source: grids.Image(t, grid.Shape{D: 2, H: 3, W: 4}, grid.Float32, l, func(i int64) float64 { return float64(i%4) * 1e-37 }), Tau: []float64{1e-37}, G: []float64{0.1}, Lambda: 3e38, V: [3]float64{1}}
 	for name, measure := range map[string]func(*Problem, Answer, ask) ([]verify.Measure, error){"box": box, "hard": hard} {
 		if list, err := measure(p, Answer{}, Define); err != nil || len(list) != 1 || list[0].Value > list[0].Limit {
 			t.Errorf("%s: %v, %v", name, list, err)
