@@ -572,10 +572,17 @@ func lawsAsk(t sound.T) {
 	}
 	p := &Problem{Source: grids.Image(t, grid.Shape{D: 1, H: 1, W: 2}, grid.Float32, grid.Identity(grid.Float32), func(int64) float64 { return 2e38 }), Tau: []float64{0}, G: []float64{1}, Lambda: 1, Alpha: 1, V: [3]float64{1}}
 	none := func(*Problem) (Answer, error) { return Answer{}, errors.New("asked") }
+	if list, err := hard(p.with(func(q *Problem) { q.Alpha = 4e38 }), Answer{}, none); err == nil || err.Error() == "asked" {
+		t.Errorf("values that are infinite have a curve: %v, %v", list, err)
+	}
 	for name, measure := range map[string]func(*Problem, Answer, ask) ([]verify.Measure, error){"shifted": shifted, "doubled": doubled} {
 		if _, err := measure(p, Answer{}, none); !errors.Is(err, verify.ErrNotApplicable) {
 			t.Errorf("%s, of what float32 does not hold: %v", name, err)
 		}
+	}
+	p.Source = grids.Image(t, p.Shape(), grid.Float32, grid.Identity(grid.Float32), func(int64) float64 { return 2 })
+	if _, err := doubled(p, Answer{}, none); err == nil || err.Error() == "asked" || errors.Is(err, verify.ErrNotApplicable) {
+		t.Errorf("levels of float32 are doubled: %v", err)
 	}
 	// A threshold is above all values, however steep sigmoids are; errors of it are whole.
 	l, err := grid.Affine(7, 1, 1)
