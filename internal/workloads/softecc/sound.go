@@ -418,14 +418,14 @@ func lawsSee(t sound.T) {
 	}
 }
 
-// A fading source can be read so often.
+// A fading source fails once, when it was read so often.
 type fading struct {
 	grid.Source
 	left atomic.Int64
 }
 
 func (f *fading) ReadSlab(dst []byte, lo, hi int64) error {
-	if f.left.Add(-1) < 0 {
+	if f.left.Add(-1) == -1 {
 		return grids.ErrUnread
 	}
 	return f.Source.ReadSlab(dst, lo, hi)
