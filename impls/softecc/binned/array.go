@@ -49,6 +49,9 @@ type ArrayMemory struct {
 	Moments device.Buffer // float64, for each of Blocks() of them four: sums of c·G' and of that times x, y and z
 }
 
+// aligned says that all rows begin at multiples of four voxels' bytes.
+func (a ArrayKind) aligned() bool { return a.Shape.W%4 == 0 && a.Align%16 == 0 }
+
 // OpenArrays loads the kernels for images alike.
 func OpenArrays(d device.Device, a ArrayKind) (*Arrays, error) {
 	s := a.Shape
@@ -61,7 +64,6 @@ func OpenArrays(d device.Device, a ArrayKind) (*Arrays, error) {
 	if a.Thresholds < 1 || a.Thresholds > math.MaxInt32 || a.Bins < 4 || a.Bins > most {
 		return nil, fmt.Errorf("%d thresholds, %d bins: want 1 or more, and 4 to %d", a.Thresholds, a.Bins, most)
 	}
-	const four = 16 // bytes
 	o := &Arrays{kind: a, on: d, by: &counter{name: "bins", each: 3, n: a.Bins}}
 	var err error
 	if o.both, err = resident.Load(d, "softecc_curve", "softecc_curve", "softecc_table"); err == nil {
@@ -70,7 +72,7 @@ func OpenArrays(d device.Device, a ArrayKind) (*Arrays, error) {
 		}
 	}
 	if err == nil {
-		err = o.by.load(d, grid.Float32, s, s.W%4 == 0 && a.Align%four == 0)
+		err = o.by.load(d, grid.Float32, s, a.aligned())
 	}
 	if err != nil {
 		return nil, errors.Join(err, o.Close())

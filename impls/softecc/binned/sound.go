@@ -6,8 +6,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 	"sync/atomic"
 
+	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/isa"
 	"eccbench/internal/sound"
@@ -17,7 +19,7 @@ import (
 
 // Checks are of the instruction set's functions by themselves, of bins and the table at their edges,
 // and of images in memory of callers, for whom a Layer answers.
-func (Implementation) Checks(asked string) []sound.Check {
+func (i Implementation) Checks(asked string) []sound.Check {
 	set, err := isa.Choose(asked, available())
 	if err != nil {
 		return nil // it is refused
@@ -33,7 +35,10 @@ func (Implementation) Checks(asked string) []sound.Check {
 		sound.Check{Name: "strips and chunks", Of: sweepsAreCut},
 		sound.Check{Name: "bins", Of: binsAreLaid},
 		sound.Check{Name: "values in bins", Of: binsAreNear},
+		sound.Check{Name: "thresholds within reach", Of: reachIsFull},
 		sound.Check{Name: "tallies", Of: talliesAddUp},
+		sound.Check{Name: "jobs", Of: func(t sound.T) { jobsAnswer(t, i) }},
+		sound.Check{Name: "images in memory of others", Of: arraysAreOpened},
 		sound.Check{Name: "images of callers", Of: func(t sound.T) { layersAnswer(t, ofCallers()) }},
 		sound.Check{Name: "images of float64 that are tilted", Of: tiltedLayers},
 		sound.Check{Name: "the extent of an image", Of: extentsAre},
@@ -309,6 +314,28 @@ func binsAreNear(t sound.T) {
 				t.Fatalf("problem %d, %d bins: the slope at %g is %g, want %g", i, b.n, y, v, slope)
 			}
 		}
+	}
+}
+
+// Thresholds within reach of a value are those that are no farther.
+func reachIsFull(t sound.T) {
+	tau := []float64{-3, -1, -1, 0, 2, 2, 5}
+	for y := -8.0; y <= 10; y++ {
+		for window := range 4 {
+			from, to := near(tau, y, float64(window))
+			if a, b := sort.SearchFloat64s(tau, y-float64(window)-0.5), sort.SearchFloat64s(tau, y+float64(window)+0.5); from != a || to != b {
+				t.Errorf("thresholds %d to %d of %v are within %d of %g, want %d to %d", from, to, tau, window, y, a, b)
+			}
+		}
+	}
+}
+
+// Jobs answer on the instruction sets that there are.
+func jobsAnswer(t sound.T, i Implementation) {
+	softecc.Answers(t, i, "backward", "curve", "forward", "table")
+	p := open(t, "softecc/m=1/lambda=90/alpha=0/dir=2/of=noise/shape=4x7/type=uint8/seed=5")
+	if _, err := i.Setup(p, bench.Conditions{Setting: bench.Setting{ISA: "none"}}); err == nil {
+		t.Error("answers on an instruction set that there is not")
 	}
 }
 

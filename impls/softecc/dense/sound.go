@@ -7,18 +7,29 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
-// Checks are of the sigmoid, far from where images have values too.
-func (Implementation) Checks(string) []sound.Check {
-	return []sound.Check{{Name: "the sigmoid", Of: sigmoidIs}}
+// Checks are of the sigmoid, far from where images have values too, and of jobs.
+func (i Implementation) Checks(string) []sound.Check {
+	return []sound.Check{{Name: "the sigmoid", Of: sigmoidIs}, {Name: "jobs", Of: func(t sound.T) { softecc.Answers(t, i, "backward", "changes", "forward") }}}
 }
 
-// The sigmoid and its slope are those of the definition.
+// The sigmoid and its slope are those of the definition, as near as the first eight terms of the
+// exponential between two powers of 2 are.
 func sigmoidIs(t sound.T) {
 	for a := -60.0; a <= 60; a += 0.0137 {
 		s, d := sigmoid(a)
 		want, slope := softecc.Sigmoid(a)
 		if math.Abs(s-want) > 2e-8*want || math.Abs(d-slope) > 2e-8*slope {
 			t.Fatalf("σ(%g) is %g, slope %g, want %g and %g", a, s, d, want, slope)
+		}
+		k := math.Round(math.Abs(a) * math.Log2E)
+		term := math.Exp2(-k)
+		e := term
+		for n := 1.0; n <= 7; n++ {
+			term *= (k*math.Ln2 - math.Abs(a)) / n
+			e += term
+		}
+		if terms := e / (1 + e) / (1 + e); math.Abs(d-terms) > 1e-13*d {
+			t.Fatalf("the slope of σ(%g) is %g, of eight terms %g", a, d, terms)
 		}
 	}
 	for _, a := range []float64{800, 1e6, 1e300, math.Inf(1)} {

@@ -89,9 +89,8 @@ func Distance(p *Problem, want, got Answer) []verify.Measure {
 // errorOf is the largest difference of two lists, relative to a scale; lists of other
 // lengths, and what is no number, are beyond any limit.
 func errorOf[T float32 | float64](what, place string, want, got []T, scale, limit float64) verify.Measure {
-	m := verify.Measure{Name: "error of " + what, Limit: limit}
-	if len(want) != len(got) {
-		m.Value, m.At = math.NaN(), fmt.Sprintf("%d in place of %d", len(got), len(want))
+	m := counted(what, len(want), len(got), limit)
+	if m.At != "" {
 		return m
 	}
 	at := -1
@@ -110,6 +109,16 @@ func errorOf[T float32 | float64](what, place string, want, got []T, scale, limi
 	}
 	if at >= 0 && place != "" {
 		m.At = fmt.Sprintf("%s %d: %g in place of %g", place, at, float64(got[at]), float64(want[at]))
+	}
+	return m
+}
+
+// counted is a measure of a list that has as many numbers as it is to have, and else is beyond any
+// limit.
+func counted(what string, want, got int, limit float64) verify.Measure {
+	m := verify.Measure{Name: "error of " + what, Limit: limit}
+	if want != got {
+		m.Value, m.At = math.NaN(), fmt.Sprintf("%d in place of %d", got, want)
 	}
 	return m
 }

@@ -314,14 +314,15 @@ func Encode(w io.Writer, a Answer) error {
 
 // Decode is the inverse of Encode.
 func Decode(b []byte) (a Answer, err error) {
-	if len(b) < 8 {
+	const least = 8 * 6 // bytes: of an answer without thresholds and voxels
+	if len(b) < least || (len(b)-least)%4 != 0 {
 		return a, errors.New("malformed answer")
 	}
 	m := binary.LittleEndian.Uint64(b)
-	b = b[8:]
-	if m > uint64(len(b))/16 || uint64(len(b)) < 16*m+40 || (uint64(len(b))-16*m-40)%4 != 0 {
+	if m > uint64(len(b)-least)/16 {
 		return a, errors.New("malformed answer")
 	}
+	b = b[8:]
 	next := func() float64 {
 		v := math.Float64frombits(binary.LittleEndian.Uint64(b))
 		b = b[8:]

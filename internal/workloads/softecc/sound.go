@@ -5,12 +5,16 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 
+	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
@@ -29,9 +33,14 @@ func Checks() []sound.Check {
 		{Name: "answers that are wrong", Of: policyCatches},
 		{Name: "each law", Of: lawsSee},
 		{Name: "what errors are relative to", Of: scalesAre},
+		{Name: "what errors of laws are relative to", Of: lawScalesAre},
 		{Name: "what laws are about", Of: lawsApply},
+		{Name: "what laws ask", Of: lawsAsk},
+		{Name: "how long laws take", Of: lawsTake},
 		{Name: "samples", Of: samplesAreSpread},
 		{Name: "a threshold above a table", Of: boxOfTables},
+		{Name: "laws where λ is large", Of: lawsOfSteep},
+		{Name: "answers that lack numbers", Of: lawsCount},
 		{Name: "neighbours that tie", Of: tiesAreSeen},
 		{Name: "waves over an image", Of: wavesAreLong},
 		{Name: "problems without an answer", Of: problemsAreRefused},
@@ -98,7 +107,7 @@ func gradientsAreSlopes(t sound.T) {
 			want, err := slope(h, func(h float64) ([]float64, error) {
 				q := p.with(func(q *Problem) { change(q, h) })
 				a, err := Define(q)
-				return []float64{p.loss(a.Chi)}, err
+				return []float64{p.loss(a)}, err
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -364,6 +373,26 @@ func lawsSee(t sound.T) {
 				}); !errors.Is(err, grids.ErrUnread) {
 					t.Errorf("%s%s: where answer %d cannot be had: %v", l.Name, vertices, i, err)
 				}
+				if ok, _ := try(right, func(k int, a Answer) Answer {
+					if k == i {
+						return Answer{}
+					}
+					return a
+				}); ok {
+					t.Errorf("%s%s does not see that answer %d is none", l.Name, vertices, i)
+				}
+			}
+			for some, failed := int64(0), true; failed; some++ { // reads of the image
+				part := &fading{Source: p.Source}
+				part.left.Store(some)
+				k := -1
+				_, _, err := l.Try(p.with(func(q *Problem) { q.Source = part }), right, func(*Problem) (Answer, error) {
+					k++
+					return answers[k], nil
+				})
+				if failed = part.left.Load() < 0; failed && !errors.Is(err, grids.ErrUnread) || !failed && err != nil {
+					t.Errorf("%s%s: where the image can be read %d times: %v", l.Name, vertices, some, err)
+				}
 			}
 			for what, name := range number {
 				if about[l.Name].out&what != 0 {
@@ -387,6 +416,19 @@ func lawsSee(t sound.T) {
 			}
 		}
 	}
+}
+
+// A fading source fails once, when it was read so often.
+type fading struct {
+	grid.Source
+	left atomic.Int64
+}
+
+func (f *fading) ReadSlab(dst []byte, lo, hi int64) error {
+	if f.left.Add(-1) == -1 {
+		return grids.ErrUnread
+	}
+	return f.Source.ReadSlab(dst, lo, hi)
 }
 
 // Errors are relative to what one cell can come to, or to what was answered where that is more; a
@@ -420,32 +462,183 @@ func scalesAre(t sound.T) {
 		"":                               errorOf("", "", []float64{3}, []float64{7}, 2, 1),
 		"threshold 1: NaN in place of 2": errorOf("", "threshold", []float64{1, 2, 3}, []float64{9, math.NaN(), 1e9}, 2, 1),
 		"2 in place of 1":                errorOf("", "axis", []float64{1}, []float64{1, 2}, 2, 1),
+		"axis 0: 3 in place of 2":        errorOf("", "axis", []float64{2, 2, 2}, []float64{3, 3, 1}, 0.5, 1), // the first of those
 	} {
 		if number := strings.Contains(what, "NaN") || what == "2 in place of 1"; m.At != what || math.IsNaN(m.Value) != number || !number && m.Value != 2 {
 			t.Errorf("%+v, want it at %q", m, what)
 		}
 	}
-	if m := errorOf("", "", []float64{3}, []float64{3}, 0, 1); m.Value != 0 {
-		t.Errorf("the same is %g apart", m.Value)
+	if m := errorOf("", "axis", []float64{3}, []float64{3}, 0, 1); m.Value != 0 || m.At != "" {
+		t.Errorf("the same is %g apart at %q", m.Value, m.At)
 	}
 	if weak := Policy().Weak; weak(nil, Answer{DX: []float32{0, 0}}) == "" || weak(nil, Answer{DX: []float32{0, -1e-30}}) != "" {
 		t.Error("an answer is weak by another gradient")
 	}
 }
 
-// Laws hold up to where roundings drown what they look at, and look at more of small images than of
-// large ones. Where they say that they do not apply, they ask nothing.
-func lawsApply(t sound.T) {
-	steep := func(reach float64) bool {
-		l, err := grid.Affine(-2, 1, 2)
+// Errors of laws are relative to the largest of all that they are made of. What is answered here is
+// no curve, so that one of those is the largest.
+func lawScalesAre(t sound.T) {
+	p := open(t, "softecc/m=2/lambda=64/alpha=100/dir=3/of=distinct/shape=14x13/type=float32/seed=3")
+	p.Alpha, p.Lambda = 0.25, 8 // so that no roundings drown steps
+	blank := Answer{Chi: make([]float64, 2), DTau: make([]float64, 2), DX: make([]float32, 14*13)}
+	_, norm := p.U()
+	// With these slopes, which a curve that grows with each answer comes to, and these upstream gradients.
+	near := func(what string, list []verify.Measure, err error, want float64) {
+		t.Helper()
+		if err != nil || len(list) != 1 || math.Abs(list[0].Value-want) > 1e-6*want {
+			t.Errorf("%s: %v, want %g, %v", what, list, want, err)
+		}
+	}
+	wave := waveOver(p.Shape())
+	for _, c := range []struct{ dx, g, tau, rise float64 }{{1, 1e-9, 0, 0}, {1, 90, 0, 0}, {1, 1e-9, -70, 0}, {1, 2, 3, 1e-3}, {1, 1, 3, -5}} {
+		q := p.with(func(q *Problem) { q.G = []float64{c.g, -c.g / 2} })
+		asked := 0
+		rising := func(r *Problem) (Answer, error) {
+			asked++
+			a := blank
+			a.Chi = []float64{c.rise * float64([]int{-2, -1, 1, 2}[(asked-1)%4]), 0}
+			return a, nil
+		}
+		step := 0.1 / q.Lambda
+		got := c.g * c.rise / step
+		out := blank
+		out.DX, out.DTau = make([]float32, 14*13), []float64{0, c.tau}
+		out.DX[50] = float32(c.dx)
+		list, err := along(q, out, rising)
+		near(fmt.Sprintf("along, %+v", c), list, err, math.Abs(c.dx*wave[50]-got)/max(math.Abs(got), wave[50]*c.dx, c.g*q.Lambda/4, math.Abs(c.tau)))
+
+		// The image has no gradient here, so that ∂v and ∂α have the scales of one cell.
+		out = blank
+		out.DTau, out.Lambda = []float64{0, 9}, 0
+		asked = 0
+		list, err = differences(q, out, rising)
+		byLambda := c.g * c.rise / (0.05 * q.Lambda)
+		near(fmt.Sprintf("differences, %+v", c), list, err, max(max(9, math.Abs(got))/max(c.g*q.Lambda/4, math.Abs(got)), math.Abs(byLambda)/max(math.Abs(byLambda), math.Abs(got)/q.Lambda/q.Lambda, c.g/4/q.Lambda)))
+
+		out = blank
+		out.Alpha = 7 * c.g
+		asked = 0
+		list, err = turned(q, out, rising)
+		s := scalesOf(q, out)
+		turn := 0.1 / (q.Lambda * q.Alpha * q.half())
+		byV, byAlpha := math.Abs(c.g*c.rise/turn), c.g*c.rise/turn/q.Alpha
+		near(fmt.Sprintf("turned, %+v", c), list, err, max(byV/max(s.dv*norm, byV), math.Abs(byAlpha-7*c.g)/max(s.alpha, math.Abs(byAlpha))))
+	}
+	for k, what := range []string{"χ", "∂τ", "∂X", "∂v", "∂λ", "∂α"} {
+		of := func(v float64) Answer {
+			list := [6]float64{}
+			list[k] = v
+			return Answer{Chi: []float64{list[0], 0}, DTau: []float64{0, list[1]}, DX: []float32{float32(list[2])}, DV: [3]float64{0, 0, list[3]}, Lambda: list[4], Alpha: list[5]}
+		}
+		for largest := range 4 {
+			answers := [4]Answer{of(0), of(0), of(0), of(0)}
+			answers[largest] = of(-4e6)
+			got := of(100)
+			if largest == 1 {
+				got = of(100 - 4e6)
+			}
+			list := symmetry(p, "by", answers[0], answers[1], got, answers[2], answers[3])
+			near(fmt.Sprintf("%s by answer %d", what, largest), list, nil, 100/4e6)
+			if m := list[0]; m.Name != "error by symmetries" || !strings.HasPrefix(m.At, what+", by") || strings.HasSuffix(m.At, " ") {
+				t.Errorf("%+v", m)
+			}
+		}
+	}
+}
+
+// Laws are asked about what they say that they are.
+func lawsAsk(t sound.T) {
+	for _, c := range []struct {
+		levels []float32
+		by     float64 // that values are shifted by
+	}{{[]float32{0, 1, 3}, 4}, {[]float32{-1, 3}, 4}, {[]float32{-5, -2}, 4}, {[]float32{2, 2.75}, 1}, {[]float32{0}, math.Exp2(-99)}} {
+		l, err := grid.Table(c.levels)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &Problem{Source: grids.Image(t, grid.Shape{D: 1, H: 1, W: 3}, grid.Float32, l, func(i int64) float64 { return -1 }), Alpha: 3, Lambda: reach / 5}
-		return p.huge() // up to 2 + 3 from 0
+		of := func(value float32) *Problem {
+			f := grids.Image(t, grid.Shape{D: 1, H: 1, W: 1}, grid.Float32, l, func(int64) float64 { return float64(value) })
+			return &Problem{Source: f, Tau: []float64{0}, G: []float64{1}, Lambda: 1, Alpha: 1, V: [3]float64{1}}
+		}
+		var asked []*Problem
+		ask := func(q *Problem) (Answer, error) {
+			asked = append(asked, q)
+			return Answer{}, nil
+		}
+		if _, err := shifted(of(c.levels[0]), Answer{}, ask); err != nil || len(asked) != 2 || asked[0].Alpha != 0 || asked[1].Alpha != 0 || asked[0].Tau[0] != 0 || asked[1].Tau[0] != c.by || float64(asked[1].Ladder().Value(asked[1].Ladder().Len()-1)) != float64(c.levels[len(c.levels)-1])+c.by {
+			t.Errorf("levels %v: %d questions, %v, want them shifted by %g", c.levels, len(asked), err, c.by)
+		}
 	}
-	if steep(9999.5) || !steep(10000.5) {
-		t.Errorf("λ of 9999.5 over the largest value is steep: %v, of 10000.5: %v", steep(9999.5), steep(10000.5))
+	p := &Problem{Source: grids.Image(t, grid.Shape{D: 1, H: 1, W: 2}, grid.Float32, grid.Identity(grid.Float32), func(int64) float64 { return 2e38 }), Tau: []float64{0}, G: []float64{1}, Lambda: 1, Alpha: 1, V: [3]float64{1}}
+	none := func(*Problem) (Answer, error) { return Answer{}, errors.New("asked") }
+	if list, err := hard(p.with(func(q *Problem) { q.Alpha = 4e38 }), Answer{}, none); err == nil || err.Error() == "asked" {
+		t.Errorf("values that are infinite have a curve: %v, %v", list, err)
+	}
+	for name, measure := range map[string]func(*Problem, Answer, ask) ([]verify.Measure, error){"shifted": shifted, "doubled": doubled} {
+		if _, err := measure(p, Answer{}, none); !errors.Is(err, verify.ErrNotApplicable) {
+			t.Errorf("%s, of what float32 does not hold: %v", name, err)
+		}
+	}
+	p.Source = grids.Image(t, p.Shape(), grid.Float32, grid.Identity(grid.Float32), func(int64) float64 { return 2 })
+	if _, err := doubled(p, Answer{}, none); err == nil || err.Error() == "asked" || errors.Is(err, verify.ErrNotApplicable) {
+		t.Errorf("levels of float32 are doubled: %v", err)
+	}
+	// A threshold is above all values, however steep sigmoids are; errors of it are whole.
+	l, err := grid.Affine(7, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p = &Problem{Source: grids.Image(t, grid.Shape{D: 1, H: 1, W: 2}, grid.Float32, l, func(int64) float64 { return 7 }), Tau: []float64{0}, G: []float64{1}, Lambda: 1e9, V: [3]float64{1}}
+	for name, measure := range map[string]func(*Problem, Answer, ask) ([]verify.Measure, error){"above all values": box, "λ → ∞": hard} {
+		for _, off := range []float64{0, 0.5} {
+			list, err := measure(p, Answer{}, func(q *Problem) (Answer, error) {
+				a := define(t, q)
+				a.Chi[0] += off
+				return a, nil
+			})
+			if err != nil || len(list) != 1 || list[0].Value != off || list[0].Name != "error of exact χ" || !strings.HasPrefix(list[0].At, "χ, "+name) {
+				t.Errorf("%s: %v, %v", name, list, err)
+			}
+		}
+	}
+}
+
+// How long laws take is said for each voxel, of all cores.
+func lawsTake(t sound.T) {
+	cores := int64(runtime.GOMAXPROCS(0))
+	for _, c := range []struct{ voxels, some int64 }{{1000, 2}, {1<<21 + 5, 1}} {
+		p := &Problem{Source: grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: c.voxels}, make([]uint8, c.voxels)...), Tau: make([]float64, 9)}
+		for _, vertices := range []bool{false, true} {
+			p.Vertices = vertices
+			definition, curve := int64(100), int64(60)
+			if vertices {
+				definition, curve = 300, 300*someLevels
+			}
+			for name, want := range map[string]int64{"definition at some thresholds and voxels": definition * c.some, "the exact curve where λ → ∞": curve, "∂X along a direction by differences": 80} {
+				l := laws()[slices.IndexFunc(laws(), func(l law) bool { return l.Name == name })]
+				if got := l.Work(p); int64(got) != want*c.voxels/cores {
+					t.Errorf("%s takes %v of %d voxels, want %d ns for each", name, got, c.voxels, want)
+				}
+			}
+		}
+	}
+}
+
+// Laws hold up to where roundings drown what they look at, and look at more of small images than of
+// large ones. Where they say that they do not apply, they ask nothing.
+func lawsApply(t sound.T) {
+	for _, levels := range [][]float32{{-2, -1}, {-2, 0, 1}, {-1, 2}, {-1, 0, 2}, {1, 2}} { // up to 2 + 3 from 0
+		l, err := grid.Table(levels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &Problem{Source: grids.Image(t, grid.Shape{D: 1, H: 1, W: 3}, grid.Float32, l, func(i int64) float64 { return float64(levels[0]) }), Alpha: 3}
+		for reach, want := range map[float64]bool{9999.5: false, 10000.5: true} {
+			if p.Lambda = reach / 5; p.huge() != want {
+				t.Errorf("λ of %g over the largest of levels %v is steep: %v", reach, levels, !want)
+			}
+		}
 	}
 	blank := func(s grid.Shape) grid.Source { return grids.OfBytes(t, s, make([]uint8, s.Voxels())...) }
 	for shape, want := range map[grid.Shape]bool{
@@ -496,21 +689,25 @@ func samplesAreSpread(t sound.T) {
 		}
 		return slices.ContainsFunc(list, func(m verify.Measure) bool { return !(m.Value <= m.Limit) })
 	}
-	for m := 1; m <= 8; m++ {
+	for m, want := range [][]int{1: {0}, {0, 1}, {0, 1}, {0, 2}, {2, 4}, {0, 3}, {3, 6}, {4, 7}} {
+		if m == 0 {
+			continue
+		}
 		p := open(t, fmt.Sprintf("softecc/m=%d/lambda=20/alpha=100/dir=3/of=noise/shape=6x5/type=uint8/seed=3", m))
-		right, chi, tau := define(t, p), 0, 0
+		right := define(t, p)
+		var chi, tau []int
 		for j := range m {
-			for list, seen := range map[*float64]*int{&right.Chi[j]: &chi, &right.DTau[j]: &tau} {
+			for list, seen := range map[*float64]*[]int{&right.Chi[j]: &chi, &right.DTau[j]: &tau} {
 				was := *list
 				*list += 10 * p.Lambda
 				if sees(p, right) {
-					*seen++
+					*seen = append(*seen, j)
 				}
 				*list = was
 			}
 		}
-		if want := min(2, m); chi != want || tau != want || sees(p, right) {
-			t.Errorf("of %d thresholds %d and %d are looked at, want %d", m, chi, tau, want)
+		if !slices.Equal(chi, want) || !slices.Equal(tau, want) || sees(p, right) {
+			t.Errorf("of %d thresholds %v and %v are looked at, want %v", m, chi, tau, want)
 		}
 	}
 	for _, c := range []struct {
@@ -545,6 +742,53 @@ func boxOfTables(t sound.T) {
 	list, err := box(p.with(func(q *Problem) { q.Source = f }), Answer{}, Define)
 	if err != nil || len(list) != 1 || list[0].Value > list[0].Limit {
 		t.Errorf("%v, %v", list, err)
+	}
+}
+
+// What is asked for its curve alone has an answer however steep sigmoids are.
+func lawsOfSteep(t sound.T) {
+	l, err := grid.Affine(0, 1e-37, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Problem{Source: grids.Image(t, grid.Shape{D: 2, H: 3, W: 4}, grid.Float32, l, func(i int64) float64 { return float64(i%4) * 1e-37 }), Tau: []float64{1e-37}, G: []float64{0.1}, Lambda: 3e38, V: [3]float64{1}}
+	for name, measure := range map[string]func(*Problem, Answer, ask) ([]verify.Measure, error){"box": box, "hard": hard} {
+		if list, err := measure(p, Answer{}, Define); err != nil || len(list) != 1 || list[0].Value > list[0].Limit {
+			t.Errorf("%s: %v, %v", name, list, err)
+		}
+	}
+}
+
+// An answer of too many numbers, or too few, is one by no measure, whatever the numbers are.
+func lawsCount(t sound.T) {
+	p := open(t, "softecc/m=2/lambda=7/alpha=100/dir=3/of=noise/shape=3x2/type=uint8/seed=5")
+	right := define(t, p)
+	for what, change := range map[string]func(a *Answer){
+		"no ∂τ, and thresholds for χ": func(a *Answer) { a.Chi, a.DTau = p.Tau, nil },
+		"no ∂X":                       func(a *Answer) { a.DX = nil },
+		"a ∂τ more":                   func(a *Answer) { a.DTau = append(slices.Clone(a.DTau), 0) },
+	} {
+		wrong := right
+		change(&wrong)
+		beyond := func(m verify.Measure) bool { return !(m.Value <= m.Limit) }
+		if list, err := sampled(p, wrong, nil); err != nil || !slices.ContainsFunc(list, beyond) {
+			t.Errorf("%s: %v, %v", what, list, err)
+		}
+		for last := range 2 {
+			asked := 0
+			if list, err := linear(p, right, func(q *Problem) (Answer, error) {
+				if asked++; asked == 1+last {
+					return wrong, nil
+				}
+				return Define(q)
+			}); err != nil || !slices.ContainsFunc(list, beyond) {
+				t.Errorf("%s of answer %d: %v, %v", what, last, list, err)
+			}
+		}
+	}
+	empty := func(*Problem) (Answer, error) { return right, nil }
+	if list, err := linear(p, Answer{Chi: right.Chi, DTau: right.DTau}, empty); err != nil || !math.IsNaN(list[0].Value) {
+		t.Errorf("no ∂X: %v, %v", list, err)
 	}
 }
 
@@ -608,7 +852,7 @@ func problemsAreRefused(t sound.T) {
 		"or the direction: want":       func(p *Problem) { p.V = [3]float64{} },
 		"α or the direction":           func(p *Problem) { p.Alpha = nan },
 		"λ is -1: want more than 0":    func(p *Problem) { p.Lambda = -1 },
-		"beyond float32":               func(p *Problem) { p.G, p.Lambda = []float64{1, -1, 0}, 9.73e37 },
+		"beyond float32":               func(p *Problem) { p.G, p.Lambda = []float64{1, -1, 0}, math.Nextafter(math.MaxFloat32/3.5, 1e39) },
 	} {
 		p := open(t, "softecc/m=3/lambda=7/alpha=100/dir=3/of=noise/shape=3x3x3/type=uint8/seed=5")
 		if err := p.Check(); err != nil {
@@ -620,7 +864,7 @@ func problemsAreRefused(t sound.T) {
 		}
 	}
 	p := open(t, "softecc/m=3/lambda=7/alpha=100/dir=3/of=noise/shape=3x3x3/type=uint8/seed=5")
-	p.G, p.Lambda = []float64{1, -1, 0}, 9.72e37
+	p.G, p.Lambda = []float64{1, -1, 0}, math.MaxFloat32/3.5
 	if err := p.Check(); err != nil {
 		t.Error(err)
 	}
@@ -701,6 +945,60 @@ func namesAndSharing(t sound.T) {
 	}
 }
 
+// Answers holds what an implementation's jobs answer to the definition, in both constructions and on
+// any number of cores, whose calls name these parts: again after what was answered is overwritten, and nothing of an image that
+// cannot be read.
+func Answers(t sound.T, i bench.Implementation[*Problem, Answer], parts ...string) {
+	for k, name := range []string{
+		"softecc/m=5/lambda=20/alpha=100/dir=1/of=noise/shape=5x4x3/type=float32/levels=70/seed=5", "softecc/m=1/lambda=90/alpha=0/dir=2/of=noise/shape=4x7/type=uint8/levels=9/seed=5",
+	} {
+		for at, threads := range []int{1, 3, 9, 2} {
+			p := open(t, name)
+			p.Vertices = at%2 > 0
+			c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}}
+			want := define(t, p)
+			j, err := i.Setup(p, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var before Answer
+			var poisoned []float32
+			for again := range 2 {
+				var trace bench.Trace
+				if err := j.Do(&trace); err != nil {
+					t.Fatal(err)
+				}
+				if got := slices.Sorted(maps.Keys(trace.Spans())); !slices.Equal(got, parts) {
+					t.Errorf("a call has the parts %q, want %q", got, parts)
+				}
+				got, err := j.Out()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d, _ := Policy().Compare(p, want, got); d != nil {
+					t.Errorf("problem %d, vertices %v, %d cores, time %d: %v", k, p.Vertices, threads, again, d)
+				}
+				if again > 0 && &got.DX[0] == &before.DX[0] && slices.Min(poisoned) < 1e29 {
+					t.Errorf("problem %d: ∂X that is overwritten is %v", k, poisoned)
+				}
+				before = got
+				j.Poison()
+				poisoned = slices.Clone(got.DX)
+				if got, err := j.Out(); err != nil || got.Chi != nil || got.DX != nil {
+					t.Errorf("problem %d: what is overwritten is %v, %v", k, got, err)
+				}
+			}
+			if err := j.Close(); err != nil {
+				t.Error(err)
+			}
+			p.Source = grids.Unread{Source: p.Source}
+			if _, err := bench.Answer(i, p, c); !errors.Is(err, grids.ErrUnread) {
+				t.Errorf("an image that is not read: %v", err)
+			}
+		}
+	}
+}
+
 // A problem that is smaller has half of the thresholds, and one at least.
 func thresholdsAreFewer(t sound.T) {
 	for m, want := range map[int64][][]int64{1: nil, 2: {{1, 5, 6}}, 3: {{2, 5, 6}}, 64: {{32, 5, 6}}} {
@@ -708,6 +1006,16 @@ func thresholdsAreFewer(t sound.T) {
 			t.Errorf("fewer than %d thresholds: %v, want %v", m, got, want)
 		}
 	}
+}
+
+// What is full takes so many writes.
+type full struct{ writes int }
+
+func (f *full) Write(b []byte) (int, error) {
+	if f.writes--; f.writes < 0 {
+		return 0, errors.New("full")
+	}
+	return len(b), nil
 }
 
 // An answer is what its bytes say, of any number of voxels; bytes of another number are of none.
@@ -723,6 +1031,11 @@ func encoding(t sound.T) {
 		var b bytes.Buffer
 		if err := Encode(&b, a); err != nil {
 			t.Fatal(err)
+		}
+		for writes := range 2 + c.voxels>>16 {
+			if err := Encode(&full{writes: writes}, a); (err == nil) != (writes > (c.voxels+1<<16-1)>>16) {
+				t.Errorf("%d thresholds, %d voxels, of which %d parts can be written: %v", c.m, c.voxels, writes, err)
+			}
 		}
 		got, err := Decode(b.Bytes())
 		if err != nil || !slices.Equal(got.Chi, a.Chi) || !slices.Equal(got.DTau, a.DTau) || !slices.Equal(got.DX, a.DX) || got.DV != a.DV || got.Lambda != a.Lambda || got.Alpha != a.Alpha {
@@ -793,8 +1106,10 @@ func namesDraw(t sound.T) {
 	if a.V == b.V || a.V != c.V || a.Alpha >= c.Alpha || of("1048576", "1").Alpha <= c.Alpha {
 		t.Errorf("%v, %v and %v", a.V, b.V, c.V)
 	}
-	if _, err := Inputs().Open("softecc/m=5/lambda=7/alpha=1048577/dir=1/of=noise/shape=4x3x5/type=uint8/seed=5"); err == nil {
-		t.Error("a rise that is too large")
+	for at, want := range [][4]int64{{1, 1 << 16, 64}, {1, 1 << 40, 100}, {0, 1 << 20, 100}, {0, 1 << 40, 1}, {0, 1, 0, 1}} {
+		if k := form().Keys[at]; [3]int64{k.Min, k.Max, k.Default} != [3]int64(want[:3]) || k.Optional != (want[3] == 1) {
+			t.Errorf("%s is from %d to %d, else %d, want %v", k.Key, k.Min, k.Max, k.Default, want)
+		}
 	}
 	for shape, half := range map[string]float64{"4x3x5": math.Sqrt(1.5*1.5 + 1 + 4), "1x1": 0.5, "5x1": 2} {
 		p := open(t, "softecc/m=5/lambda=7/alpha=300/dir=1/of=noise/shape="+shape+"/type=uint8/seed=5")
