@@ -30,6 +30,7 @@ func (i Implementation) Checks(asked string) []sound.Check {
 		sound.Check{Name: "pieces that are joined, " + isa, Of: func(t sound.T) { piecesJoin(t, []string{isa}, []int64{1, 2}, 3) }},
 		sound.Check{Name: "images that are read once", Of: onePassIsTheWhole},
 		sound.Check{Name: "images that are read in slabs", Of: slabsAddUp},
+		sound.Check{Name: "planted faults, " + isa, Of: func(t sound.T) { faultsAreWrong(t, isa) }},
 		sound.Check{Name: "tallies", Of: tallyAddsUp},
 		sound.Check{Name: "tables of changes", Of: tablesHold},
 		sound.Check{Name: "shares of cores", Of: sharedOut},
@@ -136,6 +137,18 @@ func slabsAddUp(t sound.T) {
 					t.Errorf("%v by %d slices, in strips of %d rows, on %d cores: %d steps, want %d (%v)", shape, i.slab, i.rows, threads, len(got), len(want), err)
 				}
 			}
+		}
+	}
+}
+
+// Who has a planted fault says so, and answers wrongly.
+func faultsAreWrong(t sound.T, isa string) {
+	f := grids.Image(t, grid.Shape{D: 70, H: 5, W: 7}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64((i*i + 3) * 7919 % 9) })
+	for _, fault := range append(Faults(), "") {
+		i := Faulty(fault)
+		got, err := bench.Answer(bench.Implementation[grid.Source, ecc.VCEC](i), grid.Source(f), bench.Conditions{Setting: bench.Setting{Threads: 2, ISA: isa}})
+		if wrong := err != nil || !slices.Equal(got, ecc.Enumerate(f)); wrong != (fault != "") || strings.HasSuffix(i.About().Method, "; planted fault: "+string(fault)) != wrong {
+			t.Errorf("%s, with the fault %q: wrong %v (%v)", i.About().Method, fault, wrong, err)
 		}
 	}
 }
