@@ -97,7 +97,7 @@ func asksAreHeard(t sound.T) {
 	f := scattered(t, grid.Shape{D: 12, H: 3, W: 4}, grid.Float32, 7)
 	refused := errors.New("no")
 	for _, l := range Laws() {
-		asked, most := 0, int64(0)
+		asked, most, viewed := 0, int64(0), false
 		_, err := l.Check(f, Enumerate(f), func(grid.Source) (VCEC, error) { asked++; return nil, bench.Refuse(refused) })
 		if asked > 0 && (errors.Is(err, verify.ErrNotApplicable) != slices.Contains(ofSome, l.Name) || !errors.Is(err, verify.ErrNotApplicable) && !errors.Is(err, refused)) {
 			t.Errorf("the law %q, refused, says %v", l.Name, err)
@@ -107,10 +107,15 @@ func asksAreHeard(t sound.T) {
 		}
 		if _, err := l.Check(f, Enumerate(f), func(in grid.Source) (VCEC, error) {
 			most = max(most, in.Shape().Slices())
+			_, held := in.(*grid.Field)
+			viewed = viewed || !held
 			return counted(in, 0)
 		}); err == nil && asked > 0 {
 			if pieces := l.Name == "sum of pieces" || l.Name == "cut at a shared slice" || strings.HasSuffix(l.Name, ", in pieces"); (most < 12) != pieces {
 				t.Errorf("the law %q asks about %d slices of 12", l.Name, most)
+			}
+			if !viewed && slices.Contains([]string{"superlevel sets", "voxels as vertices", "axes closed to rings"}, l.Name) {
+				t.Errorf("the law %q asks about no view", l.Name)
 			}
 		}
 	}
@@ -390,6 +395,11 @@ func curvesReadBack(t sound.T) {
 	} {
 		if d, err := readBack.Check(on(c.levels), c.out, nil); err != nil || (d == nil) != c.want {
 			t.Errorf("%v of %d levels: %v, %v", c.out, c.levels, d, err)
+		}
+		for _, in := range []Convention{{}, {Superlevel: true}} { // whole, where a line is not written for each level
+			if err := newReader(on(c.levels), c.out, in, CSV).whole(); (err == nil) != c.want {
+				t.Errorf("%v of %d levels, %+v: %v", c.out, c.levels, in, err)
+			}
 		}
 		if got, err := Decode(Encode(c.out)); err != nil || !slices.Equal(got, c.out) {
 			t.Errorf("%v is read as %v (%v)", c.out, got, err)
