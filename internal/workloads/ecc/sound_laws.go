@@ -187,6 +187,26 @@ func eyesSee(t sound.T) {
 			t.Errorf("%+v: %v, %v", c, d, err)
 		}
 	}
+	// A wrong level is named, the lower one of two, with what is around it; where it cannot be looked
+	// for, that is an error.
+	law := Fingerprinted(fingerprint.Draw(1), 1)
+	for i := range right[1:] {
+		wrong := slices.Clone(right)
+		wrong[i].Change += 5
+		wrong[i+1].Change -= 5
+		want := atLevel(f, right[i].Level, "a change of %+d", right[i].Change, wrong[i].Change)
+		if d, err := law.Check(f, wrong, nil); err != nil || !alikeDiff(d, want) || !strings.Contains(d.Context, law.Note) || !strings.HasSuffix(d.Context, want.Context) {
+			t.Errorf("changes %d and %d are wrong: %+v (%v)", i, i+1, d, err)
+		}
+		for reads := int64(0); ; reads++ {
+			b := breaksAfter(f, reads, nil)
+			if d, err := law.Check(b, wrong, nil); b.reads.Load() >= 0 {
+				break
+			} else if err == nil && !alikeDiff(d, want) || err != nil && !errors.Is(err, errBroken) {
+				t.Errorf("changes %d and %d are wrong, and read %d fails: %v (%v)", i, i+1, reads, d, err)
+			}
+		}
+	}
 	twice := slices.Clone(right)
 	twice[2].Change--
 	for want, wrong := range map[string]VCEC{
@@ -567,22 +587,7 @@ func sharesAddUp(t sound.T) {
 				t.Errorf("read %d fails: %v", reads, err)
 			}
 		}
-		sound := impls[by]
-		for fails := 1; fails < 9; fails++ {
-			asked := 0
-			broken := bench.Asking(func(in grid.Source) (VCEC, error) {
-				if asked++; asked == fails {
-					return nil, errBroken
-				}
-				return counted(in, 0)
-			})
-			if impls[by] = broken; by == 1 {
-				impls[by] = joiner{broken, &joined}
-			}
-			if _, _, _, err := share(by, Convention{}, whole, b, f); !errors.Is(err, errBroken) {
-				t.Errorf("answer %d fails: %v", fails, err)
-			}
-		}
+		right := impls[by]
 		impls[by] = bench.Asking(func(in grid.Source) (VCEC, error) { return counted(in, 1) })
 		if by == 1 {
 			impls[by] = joiner{impls[by], &joined}
@@ -593,7 +598,7 @@ func sharesAddUp(t sound.T) {
 		} else if d, err := w.Policy.Laws[0].Check(f, out, nil); d == nil || err != nil {
 			t.Errorf("a wrong spill is not found (%v)", err)
 		}
-		impls[by] = sound
+		impls[by] = right
 	}
 	w := InOnePass(bench.Workload[grid.Source, VCEC]{Impls: impls[:1]}, Convention{}, 2)
 	job, err := w.Impls[0].Setup(f, set)
@@ -613,13 +618,11 @@ func sharesAddUp(t sound.T) {
 }
 
 // A somewhere is an implementation on the host or on a device that says of how many slices it was
-// asked, and of which one job cannot say what it counted.
+// asked.
 type somewhere struct {
 	bench.Implementation[grid.Source, VCEC]
 	where  string
 	slices *int64
-	mute   int
-	said   *int
 }
 
 func (a somewhere) About() bench.About { return bench.About{Where: a.where} }
@@ -629,54 +632,99 @@ func (a somewhere) CanDo(in grid.Source, _ bench.Conditions) error {
 	return nil
 }
 
-func (a somewhere) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], error) {
-	job, err := a.Implementation.Setup(in, c)
-	return muteJob{job, a}, err
+// A gapped implementation takes images with voxels above the last level.
+type gapped struct {
+	bench.Implementation[grid.Source, VCEC]
 }
 
-type muteJob struct {
-	bench.Job[VCEC]
-	somewhere
+func (gapped) Gapped() {}
+
+// A failing implementation fails when it or a job of its is called for so many more times.
+type failing struct {
+	bench.Implementation[grid.Source, VCEC]
+	left *int
 }
 
-func (j muteJob) Out() (VCEC, error) {
-	if *j.said++; *j.said-1 == j.mute {
-		return nil, errBroken
+func (f failing) next(err error) error {
+	if *f.left--; *f.left == -1 {
+		return errBroken
 	}
-	return j.Job.Out()
+	return err
+}
+
+func (f failing) CanDo(in grid.Source, c bench.Conditions) error {
+	return f.next(f.Implementation.CanDo(in, c))
+}
+
+func (f failing) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], error) {
+	job, err := f.Implementation.Setup(in, c)
+	if err = f.next(err); err != nil {
+		return nil, err
+	}
+	return failingJob{job, f}, nil
+}
+
+type failingJob struct {
+	bench.Job[VCEC]
+	failing
+}
+
+func (j failingJob) Do(t *bench.Trace) error { return j.next(j.Job.Do(t)) }
+func (j failingJob) Close() error            { return j.next(j.Job.Close()) }
+func (j failingJob) Out() (VCEC, error) {
+	out, err := j.Job.Out()
+	return out, j.next(err)
+}
+
+// Whichever call of an implementation fails, what counts by it fails.
+func failedCallsAreTold(t sound.T) {
+	f := scattered(t, grid.Shape{D: 6, H: 3, W: 2}, grid.Uint8, 7)
+	for what, by := range map[string]func(own failing) bench.Workload[grid.Source, VCEC]{
+		"views": func(own failing) bench.Workload[grid.Source, VCEC] {
+			return InConvention(bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{own}}, Convention{Vertices: true, Periodic: grid.Axes{X: true}})
+		},
+		"pieces": func(own failing) bench.Workload[grid.Source, VCEC] {
+			return InOnePass(bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{own}}, Convention{Superlevel: true}, 2)
+		},
+		"joined pieces": func(own failing) bench.Workload[grid.Source, VCEC] {
+			w, _ := InShare(bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{joiner{own, new(int)}}}, Convention{}, grid.Whole(f), fingerprint.Draw(1), Beside{Spill: func(VCEC) error { return nil }, Voxels: 13})
+			return w
+		},
+	} {
+		for calls := 0; ; calls++ {
+			left := calls
+			_, err := bench.Answer(by(failing{bench.Asking(func(in grid.Source) (VCEC, error) { return counted(in, 0) }), &left}).Impls[0], grid.Source(f), bench.Conditions{Setting: bench.Setting{Threads: 1}})
+			if left >= 0 {
+				if err != nil || calls < 5 {
+					t.Errorf("%s: %d calls, %v", what, calls, err)
+				}
+				break
+			}
+			if !errors.Is(err, errBroken) {
+				t.Errorf("%s, of which call %d fails: %v", what, calls, err)
+			}
+		}
+	}
 }
 
 // An implementation is asked whether it can do an image with voxels left out where it knows of
-// these, one on the host of the whole and one on a device of a piece; views of which one cannot say what
-// it counted have no answer.
+// these, one on the host of the whole and one on a device of a piece.
 func viewsAreAsked(t sound.T) {
 	f := scattered(t, grid.Shape{D: 40, H: 3, W: 3}, grid.Uint8, 7)
 	plain := bench.Asking(func(grid.Source) (VCEC, error) { return VCEC{{0, 1}}, nil })
 	for _, c := range []struct {
 		impl         bench.Implementation[grid.Source, VCEC]
 		masked, want bool
-	}{{plain, false, true}, {plain, true, false}, {gappedSummer{summer{plain, grid.Whole}}, true, true}} {
+	}{{plain, false, true}, {plain, true, false}, {summing(plain, grid.Whole), true, false}, {summing(gapped{plain}, grid.Whole), true, true}} {
 		if err := (viewer{c.impl, viewed{Masked: c.masked}}).CanDo(f, bench.Conditions{}); (err == nil) != c.want {
 			t.Errorf("%T, left out %v: %v", c.impl, c.masked, err)
 		}
 	}
 	for where, want := range map[string]int64{"cpu": 40, "gpu": 6} {
 		asked := int64(0)
-		s := summer{somewhere{plain, where, &asked, 0, nil}, func(grid.Source) grid.Span { return grid.Span{Lo: 3, Hi: 8} }}
+		s := summer{somewhere{plain, where, &asked}, func(grid.Source) grid.Span { return grid.Span{Lo: 3, Hi: 8} }}
 		if err := s.CanDo(f, bench.Conditions{}); err != nil || asked != want {
 			t.Errorf("on a %s: asked of %d slices, want %d (%v)", where, asked, want, err)
-		}
-	}
-	for mute := range 3 {
-		job, err := viewer{somewhere{plain, "cpu", nil, mute, new(int)}, viewed{Periodic: grid.Axes{X: true}}}.Setup(f, bench.Conditions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := job.Do(nil); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := job.Out(); (err == nil) != (mute == 2) {
-			t.Errorf("view %d of 2 is mute: %v", mute, err)
 		}
 	}
 	v := VCEC{{1, 5}, {3, -2}, {9, 1}}
