@@ -405,13 +405,18 @@ func curvesReadBack(t sound.T) {
 		}
 		return vast{shape: grid.Shape{D: 1, H: 1, W: 1}, typ: grid.Float32, ladder: l}
 	}
+	var turned VCEC // where not each line is looked up by its value
+	for k := range int64(34) {
+		turned = append(turned, Step{k, 1})
+	}
+	turned[1], turned[2] = turned[2], turned[1]
 	for _, c := range []struct {
 		levels int64
 		out    VCEC
 		want   bool
 	}{
 		{9, nil, true}, {9, VCEC{{0, 1}}, true}, {9, VCEC{{8, -3}}, true}, {9, VCEC{{0, 1}, {3, -7}, {4, 12}, {8, 5}}, true}, {9, VCEC{{2, math.MaxInt64}}, true}, {9, VCEC{{2, math.MinInt64}}, true},
-		{9, VCEC{{3, 1}, {2, 1}}, false}, {9, VCEC{{3, 1}, {3, 1}}, false}, {9, VCEC{{3, 0}}, false}, {mostRead + 1, VCEC{{3, 1}, {2, 1}}, false}, {mostWritten, VCEC{{3, 1}, {2, 1}}, false},
+		{9, VCEC{{3, 1}, {2, 1}}, false}, {9, VCEC{{3, 1}, {3, 1}}, false}, {9, VCEC{{3, 0}}, false}, {40, turned, false}, {mostRead + 1, VCEC{{3, 1}, {2, 1}}, false}, {mostWritten, VCEC{{3, 1}, {2, 1}}, false},
 	} {
 		if d, err := readBack.Check(on(c.levels), c.out, nil); err != nil || (d == nil) != c.want {
 			t.Errorf("%v of %d levels: %v, %v", c.out, c.levels, d, err)
