@@ -10,6 +10,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/sound"
 	"eccbench/internal/sound/grids"
+	"eccbench/internal/workloads/ecc"
 )
 
 // Checks are of how images are shared out, of what jobs are said to need, and of the parts of calls.
@@ -20,6 +21,8 @@ func (Implementation) Checks(string) []sound.Check {
 		{Name: "memory", Of: memoryIsWhatIsAllocated},
 		{Name: "refusals", Of: refusals},
 		{Name: "parts of a call", Of: partsOfACall},
+		{Name: "images that are read in slabs", Of: slabsAddUp},
+		{Name: "planted faults", Of: faultsAreWrong},
 	}
 }
 
@@ -77,6 +80,48 @@ func slabs(t sound.T) {
 	}
 	if p := newPlan(empty(t, grid.Shape{D: 9, H: 2, W: 2}, grid.Uint8, grid.Identity(grid.Uint8)), 1); p.slab != 0 {
 		t.Errorf("of an image in memory, slabs of %d slices", p.slab)
+	}
+}
+
+// An image is counted as it is in memory whatever of it is read at a time, and however many levels
+// have one table.
+func slabsAddUp(t sound.T) {
+	for _, shape := range []grid.Shape{{D: 13, H: 5, W: 7}, {D: 1, H: 31, W: 9}} {
+		f := drawn(t, shape)
+		want := ecc.Enumerate(f)
+		for slab := range int64(6) {
+			for _, threads := range []int{1, 2} {
+				in := grid.Source(f)
+				if slab > 0 {
+					in = streamed(f)
+				}
+				p := newPlan(in, threads)
+				p.slab, p.shared = slab, slab%2 == 0
+				job := newJob(in, p, "")
+				if err := job.Do(nil); err != nil {
+					t.Error(err)
+				}
+				if got, err := job.Out(); err != nil || !slices.Equal(got, want) {
+					t.Errorf("%v by %d slices on %d cores: %d steps, want %d (%v)", shape, slab, threads, len(got), len(want), err)
+				}
+			}
+		}
+	}
+}
+
+func drawn(t sound.T, shape grid.Shape) *grid.Field {
+	return grids.Image(t, shape, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64(255 - (i*i+3)*7919%11%3) })
+}
+
+// Who has a planted fault says so, and answers wrongly.
+func faultsAreWrong(t sound.T) {
+	f := drawn(t, grid.Shape{D: 13, H: 5, W: 7})
+	for _, fault := range append(Faults(), "") {
+		i := Faulty(fault)
+		got, err := bench.Answer(bench.Implementation[grid.Source, ecc.VCEC](i), grid.Source(f), bench.Conditions{Setting: bench.Setting{Threads: 1}})
+		if wrong := err != nil || !slices.Equal(got, ecc.Enumerate(f)); wrong != (fault != "") || strings.HasSuffix(i.About().Method, "; planted fault: "+string(fault)) != wrong {
+			t.Errorf("%s, with the fault %q: wrong %v (%v)", i.About().Method, fault, wrong, err)
+		}
 	}
 }
 

@@ -41,6 +41,7 @@ func (l layout) nsPerVoxel(isa string) int64 {
 type Implementation struct {
 	fault Fault
 	rows  int64 // of a strip; 0 for as many as the cache holds
+	slab  int64 // slices of a slab; 0 for as many as slabBytes
 	pairs int   // that a tally gathers; 0 for gathered, or fewer of a small image
 }
 
@@ -165,7 +166,7 @@ func (i Implementation) layout(in grid.Source, threads int) layout {
 	if resident {
 		l.resident = f.Data()
 	} else {
-		l.slab = max(2, min(l.chunk+2, slabBytes/grid.SliceBytes(in)))
+		l.slab = max(2, min(l.chunk+2, cmp.Or(i.slab, slabBytes/grid.SliceBytes(in))))
 		if l.flat {
 			l.strip = min(l.strip, l.slab)
 			l.slab = l.strip + 2

@@ -29,7 +29,10 @@ func (i Implementation) Checks(asked string) []sound.Check {
 		sound.Check{Name: "images that add up", Of: imagesAddUp},
 		sound.Check{Name: "pieces that are joined, " + isa, Of: func(t sound.T) { piecesJoin(t, []string{isa}, []int64{1, 2}, 3) }},
 		sound.Check{Name: "images that are read once", Of: onePassIsTheWhole},
+		sound.Check{Name: "images that are read in slabs", Of: slabsAddUp},
+		sound.Check{Name: "planted faults, " + isa, Of: func(t sound.T) { faultsAreWrong(t, isa) }},
 		sound.Check{Name: "tallies", Of: tallyAddsUp},
+		sound.Check{Name: "tables of changes", Of: tablesHold},
 		sound.Check{Name: "shares of cores", Of: sharedOut},
 		sound.Check{Name: "slabs", Of: slabs},
 		sound.Check{Name: "strips", Of: strips},
@@ -114,6 +117,83 @@ func slabs(t sound.T) {
 	}
 	if l := (Implementation{}).layout(empty(t, grid.Shape{D: 9, H: 2, W: 2}, grid.Uint8, grid.Identity(grid.Uint8)), 1); l.slab != 0 {
 		t.Errorf("of an image in memory, slabs of %d slices", l.slab)
+	}
+}
+
+// An image is counted as it is in memory whatever of it is read at a time, and whatever of that is
+// kept for the next time.
+func slabsAddUp(t sound.T) {
+	for _, shape := range []grid.Shape{{D: 23, H: 5, W: 7}, {D: 1, H: 61, W: 9}} {
+		f := grids.Image(t, shape, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64((i*i + 3) * 7919 % 251) })
+		want := ecc.Enumerate(f)
+		for _, i := range []Implementation{{}, {slab: 2}, {slab: 3}, {slab: 4, rows: 2}, {slab: 7, rows: 1}} {
+			for _, threads := range []int{1, 2} {
+				in := grid.Source(streamed(f))
+				if i.slab == 4 {
+					in = f
+				}
+				got, err := bench.Answer(bench.Implementation[grid.Source, ecc.VCEC](i), in, bench.Conditions{Setting: bench.Setting{Threads: threads}})
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("%v by %d slices, in strips of %d rows, on %d cores: %d steps, want %d (%v)", shape, i.slab, i.rows, threads, len(got), len(want), err)
+				}
+			}
+		}
+	}
+}
+
+// Who has a planted fault says so, and answers wrongly.
+func faultsAreWrong(t sound.T, isa string) {
+	f := grids.Image(t, grid.Shape{D: 70, H: 5, W: 7}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64((i*i + 3) * 7919 % 9) })
+	for _, fault := range append(Faults(), "") {
+		i := Faulty(fault)
+		got, err := bench.Answer(bench.Implementation[grid.Source, ecc.VCEC](i), grid.Source(f), bench.Conditions{Setting: bench.Setting{Threads: 2, ISA: isa}})
+		if wrong := err != nil || !slices.Equal(got, ecc.Enumerate(f)); wrong != (fault != "") || strings.HasSuffix(i.About().Method, "; planted fault: "+string(fault)) != wrong {
+			t.Errorf("%s, with the fault %q: wrong %v (%v)", i.About().Method, fault, wrong, err)
+		}
+	}
+}
+
+// A table has an entry for each level and one for what is outside, and a line of the cache more than
+// whole lines of these; a core has four tables where those take no more than they may, and the cores
+// have one where levels are many. What a table holds is added up before it may not fit.
+func tablesHold(t sound.T) {
+	for levels := range int64(100) {
+		if n := (layout{levels: levels}).table(); n%16 != 0 || n-16 <= levels || n-32 > levels {
+			t.Errorf("a table of %d levels has %d entries", levels, n)
+		}
+	}
+	for _, c := range []struct {
+		levels int64
+		want   int
+	}{{1, 4}, {2031, 4}, {2032, 1}, {sharedLevels, 1}, {sharedLevels + 1, 0}} {
+		ladder, err := grid.Affine(0, 1, c.levels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l := (Implementation{}).layout(empty(t, grid.Shape{D: 2, H: 2, W: 2}, grid.Float32, ladder), 1); l.tables != c.want {
+			t.Errorf("%d levels: %d tables, want %d", c.levels, l.tables, c.want)
+		}
+	}
+	c, sums := core[uint8, int8]{sink: sink[uint8, int8]{tables: []int32{1, 2, 3, 4}, entries: 2}}, []int64{10, 20}
+	for i, of := range []struct{ voxels, sum int64 }{{flushAfter - 1, 10}, {1, 14}, {flushAfter - 1, 14}, {1, 18}, {flushAfter + 9, 22}} {
+		c.sums = sums
+		c.counted(of.voxels)
+		if sums[0] != of.sum {
+			t.Errorf("at %d: a table is added up to %d, want %d", i, sums[0], of.sum)
+		}
+		if clean := c.sink.tables[0] == 0; clean != (i%2 == 1 || i == 4) {
+			t.Errorf("at %d: tables %v", i, c.sink.tables)
+		} else if clean {
+			copy(c.sink.tables, []int32{1, 2, 3, 4})
+		}
+	}
+	// A tally sorts what it gathered when it has no room for more.
+	y := newTally(8)
+	for i := range uint32(17) {
+		y.gather(newPair(i, 1))
+		if want := int(i) / 8; len(y.runs) != want {
+			t.Errorf("a tally of 8 pairs has %d runs of %d, want %d", len(y.runs), i+1, want)
+		}
 	}
 }
 

@@ -2,8 +2,6 @@ package ecc_test
 
 import (
 	"errors"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -43,48 +41,6 @@ func TestRefusedDerivedImages(t *testing.T) {
 		}
 		if v := verify.Judge([]string{name}, evidence); v.Status != verify.Verified || notes < 3 {
 			t.Errorf("%s: %s (%s), %d laws were refused", name, v.Status, v.Reason, notes)
-		}
-	}
-}
-
-// A curve of one step is one that a program could answer that ignores its input; one of
-// two is not.
-func TestWeak(t *testing.T) {
-	weak := ecc.Policy().Weak
-	for steps, want := range map[int]bool{0: true, 1: true, 2: false, 3: false} {
-		out := slices.Repeat(ecc.VCEC{{Level: 1, Change: 1}}, steps)
-		if got := weak(nil, out) != ""; got != want {
-			t.Errorf("%d steps: weak %v, want %v", steps, got, want)
-		}
-	}
-}
-
-// Beside a disagreement are the first voxel on its level and those around it, at every
-// border.
-func TestNeighbourhood(t *testing.T) {
-	for _, c := range []struct {
-		shape grid.Shape
-		level int64
-		want  string
-	}{
-		{grid.Shape{D: 3, H: 3, W: 3}, 13, "levels around the first voxel on it, z 1 y 1 x 1:\n  0 1 2 / 3 4 5 / 6 7 8\n  9 10 11 / 12 13 14 / 15 16 17\n  18 19 20 / 21 22 23 / 24 25 26"},
-		{grid.Shape{D: 3, H: 3, W: 3}, 0, "levels around the first voxel on it, z 0 y 0 x 0:\n  . . . / . 0 1 / . 3 4\n  . . . / . 9 10 / . 12 13"},
-		{grid.Shape{D: 3, H: 3, W: 3}, 26, "levels around the first voxel on it, z 2 y 2 x 2:\n  13 14 . / 16 17 . / . . .\n  22 23 . / 25 26 . / . . ."},
-		{grid.Shape{D: 2, H: 3, W: 4}, 17, "levels around the first voxel on it, z 1 y 1 x 1:\n  0 1 2 / 4 5 6 / 8 9 10\n  12 13 14 / 16 17 18 / 20 21 22"},
-		{grid.Shape{D: 1, H: 3, W: 4}, 7, "levels around the first voxel on it, z 0 y 1 x 3:\n  . . . / 2 3 . / . . .\n  . . . / 6 7 . / . . .\n  . . . / 10 11 . / . . ."},
-		{grid.Shape{D: 1, H: 2, W: 2}, 200, "no voxel stands on this level"},
-	} {
-		data := make([]byte, c.shape.Voxels())
-		for i := range data {
-			data[i] = byte(i)
-		}
-		f, err := grid.NewField(c.shape, grid.Uint8, data, grid.Identity(grid.Uint8))
-		if err != nil {
-			t.Fatal(err)
-		}
-		d := ecc.Policy().Agree(f, ecc.VCEC{{Level: c.level, Change: 1}}, nil)
-		if d == nil || d.Context != c.want {
-			t.Errorf("%v, level %d: %q, want %q", c.shape, c.level, strings.TrimSpace(d.Context), c.want)
 		}
 	}
 }

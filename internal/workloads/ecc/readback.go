@@ -82,13 +82,13 @@ func (r reader) whole() error {
 	for i, x := range lines {
 		level := r.Ladder.Level(x.Level)
 		if level == r.Ladder.Len() || r.Ladder.Value(level) != x.Level {
-			return fmt.Errorf("line %d is of the value %v, which is no level", i+1, x.Level)
+			return fmt.Errorf("a line is of the value %v, which is no level", x.Level)
 		}
 		if i > 0 && (x.Level > lines[i-1].Level) == r.In.Superlevel {
-			return fmt.Errorf("line %d of the value %v comes after one of %v", i+1, x.Level, lines[i-1].Level)
+			return fmt.Errorf("a line of the value %v comes after one of %v", x.Level, lines[i-1].Level)
 		}
 		if chi += x.Change; x.Chi != chi {
-			return fmt.Errorf("line %d has χ = %d, the changes up to it sum to %d", i+1, x.Chi, chi)
+			return fmt.Errorf("the line of the value %v has χ = %d, the changes up to it sum to %d", x.Level, x.Chi, chi)
 		}
 		if i%(1+len(lines)/16) == 0 && r.At(float64(x.Level)) != chi {
 			return fmt.Errorf("χ = %d at the value %v, and %d as it is written", r.At(float64(x.Level)), x.Level, chi)
@@ -170,7 +170,7 @@ func (r reader) sliced() error {
 	for i := head; i < len(rows)-1; i++ { // the last one ends with the text
 		after, ok := strings.CutPrefix(rows[i], fmt.Sprintf(prefix, int64(i-head)/r.Len()))
 		if !ok {
-			return fmt.Errorf("line %d is of another slice: %q", i+1, rows[i])
+			return fmt.Errorf("a line is of another slice: %q", rows[i])
 		}
 		rows[i] = rest + after // as of an image
 	}

@@ -34,6 +34,17 @@ func Checks() []sound.Check {
 		sound.Check{Name: "laws that cannot be tried", Of: failuresAreTold},
 		sound.Check{Name: "laws of wrong answers", Of: lawsContradict},
 		sound.Check{Name: "estimates of laws", Of: estimatesGrow},
+		sound.Check{Name: "laws of what cannot be read", Of: failedReadsAreTold},
+		sound.Check{Name: "laws of what changes", Of: changesAreSeen},
+		sound.Check{Name: "laws that ask", Of: asksAreHeard},
+		sound.Check{Name: "eyes for the fingerprint", Of: eyesSee},
+		sound.Check{Name: "what laws are of", Of: lawsApply},
+		sound.Check{Name: "cells", Of: cellsAreCounted},
+		sound.Check{Name: "neighbourhoods", Of: neighbourhoods},
+		sound.Check{Name: "curves that are written", Of: curvesReadBack},
+		sound.Check{Name: "shares of a curve", Of: sharesAddUp},
+		sound.Check{Name: "what implementations are asked", Of: viewsAreAsked},
+		sound.Check{Name: "implementations that fail", Of: failedCallsAreTold},
 	)
 }
 

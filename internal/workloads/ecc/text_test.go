@@ -2,7 +2,6 @@ package ecc
 
 import (
 	"bytes"
-	"eccbench/internal/bench"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -188,18 +187,6 @@ func labelled[T int32 | uint32 | int64 | uint64 | float64](t *testing.T, typ str
 	return l
 }
 
-// full takes some bytes and then no more.
-type full struct{ left int }
-
-var errFull = errors.New("no space left")
-
-func (f *full) Write(p []byte) (int, error) {
-	if f.left -= len(p); f.left < 0 {
-		return 0, errFull
-	}
-	return len(p), nil
-}
-
 // A disk that fills up is an error, and nothing waits for it for ever.
 func TestWriteFails(t *testing.T) {
 	v := drawn(1<<20, 1)
@@ -209,7 +196,7 @@ func TestWriteFails(t *testing.T) {
 	}
 	for _, f := range Formats() {
 		for _, left := range []int{0, 100, 1 << 20} {
-			if err := (Lines{Curve: v, Ladder: l}).Write(&full{left}, f, Provenance{}, true); !errors.Is(err, errFull) {
+			if err := (Lines{Curve: v, Ladder: l}).Write(&full{left}, f, Provenance{}, true); !errors.Is(err, errBroken) {
 				t.Errorf("%s, room for %d bytes: %v", f, left, err)
 			}
 		}
@@ -287,49 +274,5 @@ func TestDescribe(t *testing.T) {
 		if got := [3]string{p.Construction, p.Filtration, p.Periodic}; got != c.want || p.Input != "a" || p.Shape != "4x3x2" || p.Type != "uint8" || p.Ladder != f.Ladder().String() {
 			t.Errorf("%+v: %+v", c.in, p)
 		}
-	}
-}
-
-// What follows a curve is no part of it.
-func TestDecodeToTheEnd(t *testing.T) {
-	b := Encode(VCEC{{1, 5}, {3, -2}})
-	if v, err := Decode(b); err != nil || len(v) != 2 {
-		t.Errorf("%v (%v)", v, err)
-	}
-	if v, err := Decode(append(b, 0)); err == nil {
-		t.Errorf("with a byte more: %v", v)
-	}
-}
-
-// What a pass has said is forgotten with its answer.
-func TestPoisonedPass(t *testing.T) {
-	f, err := grid.NewField(grid.Shape{D: 1, H: 2, W: 2}, grid.Uint8, []byte{0, 1, 2, 3}, grid.Identity(grid.Uint8))
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer := func(s grid.Source) (VCEC, error) {
-		g, err := grid.Load(s)
-		if err != nil {
-			return nil, err
-		}
-		return Enumerate(g), nil
-	}
-	w := InOnePass(bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{bench.Asking(answer)}}, Convention{}, 2)
-	job, err := w.Impls[0].Setup(f, bench.Conditions{Setting: bench.Setting{Threads: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := job.Do(nil); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := job.Out(); err != nil || fmt.Sprint(out) != fmt.Sprint(Enumerate(f)) {
-		t.Errorf("%v (%v)", out, err)
-	}
-	job.Poison()
-	if out, err := job.Out(); len(out) > 0 {
-		t.Errorf("after it was overwritten: %v (%v)", out, err)
-	}
-	if _, err := w.Policy.Laws[1].Check(f, Enumerate(f), nil); err == nil {
-		t.Error("an answer is held to a fingerprint that was overwritten")
 	}
 }

@@ -1,6 +1,7 @@
 package fingerprint
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -347,21 +348,39 @@ func curvesAdd(t sound.T) {
 	}
 }
 
-// A key gives the same sums on any machine, of each function, on few levels and on many.
+// A key gives the same sums on any machine, of each function, on few levels and on many, by each way
+// to weights, in each convention.
 func knownSum(t sound.T) {
-	k, err := ParseKey("000102030405060708090a0b0c0d0e0f*4")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for levels, want := range map[int64]string{10: "000000232e931d55 00000016f34b7c86 000000253549be15 000000223dbff6d8", 5000: "3d44c77a09dc18a0 3d559a14ef80aa47 3d4a59342718324c 3d2324d342e68c2b"} {
-		few, err := grid.Affine(0, 1, levels)
+	of := func(functions string, levels int64, in Convention) string {
+		k, err := ParseKey("000102030405060708090a0b0c0d0e0f" + functions)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := grids.Image(t, grid.Shape{D: 5, H: 6, W: 9}, grid.Float32, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % levels) })
-		got, err := Of(f, k, 2)
-		if err != nil || got.String() != want {
-			t.Errorf("on %d levels: %v, %v; want %s", levels, got, err, want)
+		l := grid.Identity(grid.Float32)
+		if levels > 0 {
+			if l, err = grid.Affine(0, 1, levels); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f := grids.Image(t, grid.Shape{D: 5, H: 6, W: 9}, grid.Float32, l, func(i int64) float64 { return float64((i*i + 3) * 7919 % cmp.Or(levels, 1000)) })
+		got, err := Of(f, k.In(in), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.String()
+	}
+	for levels, want := range map[int64]string{10: "000000232e931d55 00000016f34b7c86 000000253549be15 000000223dbff6d8", 5000: "3d44c77a09dc18a0 3d559a14ef80aa47 3d4a59342718324c 3d2324d342e68c2b"} {
+		if got := of("*4", levels, Convention{}); got != want {
+			t.Errorf("on %d levels: %s, want %s", levels, got, want)
+		}
+	}
+	for levels, want := range map[int64][2]string{
+		256: {"000000fc87d0e7fc", "000001c49cab35bb"}, 257: {"6fc003b0fa997154", "d0240233aa1a66fb"}, mostDrawn: {"25fd2e59cdadc5b9", "78e48f07f060cb5f"}, mostDrawn + 1: {"f598507b6828fd0a", "1c3a7038eb9e4733"}, mostProducts: {"92904cdd59f177e5", "b5595a9eee44c4a8"}, mostProducts + 1: {"18e7a5bc6f8de124", "f6838f084b9673b3"}, 0: {"3e04800316012c00", "1df13fff0fd16af6"},
+	} {
+		for i, in := range []Convention{{Superlevel: true}, {Vertices: true, Periodic: grid.Axes{Y: true}}} {
+			if got := of("", levels, in); got != want[i] {
+				t.Errorf("on %d levels, %+v: %s, want %s", levels, in, got, want[i])
+			}
 		}
 	}
 }

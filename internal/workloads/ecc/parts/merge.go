@@ -1,7 +1,6 @@
 package parts
 
 import (
-	"runtime"
 	"slices"
 
 	"eccbench/internal/bench"
@@ -70,7 +69,7 @@ func (j *mergeJob) Do(*bench.Trace) error {
 		if err != nil {
 			return err
 		}
-		some, err := ecc.SumOf(steps, j.set.Ladder().Len(), j.set.Key(), max(1, min(j.set.threads, runtime.GOMAXPROCS(0))))
+		some, err := ecc.SumOf(steps, j.set.Ladder().Len(), j.set.Key(), j.set.threads)
 		if err != nil {
 			return err
 		}

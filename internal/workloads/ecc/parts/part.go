@@ -154,7 +154,10 @@ func once(steps ecc.VCEC) iter.Seq2[ecc.VCEC, error] {
 }
 
 // Write writes a part whose head has all but what is known of the steps.
-func (p *Part) Write(w io.Writer, levels int64) error {
+func (p *Part) Write(w io.Writer, levels int64) error { return p.write(w, levels, mostKept) }
+
+// write is Write that keeps at most so many bytes of changes while they are counted.
+func (p *Part) write(w io.Writer, levels, most int64) error {
 	each := func(put func([]byte) error) error {
 		var b []byte
 		chunks, last := p.Chunks, int64(0)
@@ -187,7 +190,7 @@ func (p *Part) Write(w io.Writer, levels int64) error {
 	}
 	if err := each(func(b []byte) error {
 		p.Changes, p.Bytes = p.Changes+1, p.Bytes+int64(len(b))
-		if p.Bytes <= mostKept {
+		if p.Bytes <= most {
 			kept = append(kept, b...)
 		}
 		return nil
@@ -210,7 +213,7 @@ func (p *Part) Write(w io.Writer, levels int64) error {
 	for _, h := range p.Hashes {
 		to.Write(h[:])
 	}
-	if p.Bytes <= mostKept {
+	if p.Bytes <= most {
 		to.Write(kept)
 	} else if err := each(func(b []byte) error { _, err := to.Write(b); return err }); err != nil {
 		return err
@@ -273,8 +276,8 @@ func read(r io.Reader, size int64) (*Part, error) {
 		return nil, torn("it ends after %d bytes", n)
 	}
 	length := int64(binary.LittleEndian.Uint32(start[len(magic):]))
-	if length > mostHead || length > size {
-		return nil, torn("a head of %d bytes in a file of %d", length, size)
+	if length > mostHead {
+		return nil, torn("a head of %d bytes, of which a part has %d at most", length, mostHead)
 	}
 	p := &Part{}
 	raw := append(start, make([]byte, length)...)

@@ -3,6 +3,8 @@ package parts
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -30,6 +32,9 @@ func Checks() []sound.Check {
 		{Name: "parts of other curves", Of: strangersAreRefused},
 		{Name: "parts that are missing", Of: missingAreNamed},
 		{Name: "parts that are merged", Of: mergesAreVerified},
+		{Name: "heads of parts", Of: headsThatLie},
+		{Name: "parts as they are written", Of: writesAreWhole},
+		{Name: "words of parts", Of: wordsOfParts},
 		{Name: "runs outside memory", Of: func(t sound.T) { runsAddUp(t, 2*mostRuns+3) }},
 	}
 }
@@ -131,6 +136,10 @@ func stepsAddUp(t sound.T) {
 			}
 			if len(want) > mergedSteps && (chunks < 2 || c.typ != grid.Float32) {
 				t.Errorf("%v in %d: %d steps in %d chunks", c.typ, c.n, len(want), chunks)
+			}
+			some := want[:min(len(want), 1<<12)]
+			if sum, err := ecc.SumOf(some, l.Len(), set.Key(), 1); err != nil || len(some) == len(want) && !sum.Equal(set.Sum()) || set.Len() != int(c.n) || set.Head().Shards != c.n || set.Shape() != (grid.Shape{D: 9, H: 3, W: 4}) || set.In().Superlevel != superlevel {
+				t.Errorf("%v in %d, superlevel %v: the set of %d parts of %v has the sum %v (%v)", c.typ, c.n, superlevel, set.Len(), set.Shape(), set.Sum(), err)
 			}
 			for range set.Steps() { // who stops leaves nothing open
 				break
@@ -309,6 +318,16 @@ func replacedIsTorn(t sound.T) {
 			t.Errorf("merged with another part: %v", err)
 		}
 	}
+	if err := os.Remove(files[1]); err != nil {
+		t.Fatal(err)
+	}
+	_, err = set.Wrong()
+	_, merged := bench.Answer(Merging(set, func(ecc.VCEC) {}).Impls[0], set, bench.Conditions{})
+	for what, err := range map[string]error{"checked": set.Check(), "looked at": err, "merged": merged} {
+		if !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s without a part: %v", what, err)
+		}
+	}
 }
 
 // What does not belong together is refused, with what it is that differs and what to do.
@@ -365,6 +384,13 @@ func strangersAreRefused(t sound.T) {
 		if _, err := Load(c.files, 1); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v\nwant %s", err, c.want)
 		}
+	}
+	torn := folder + "torn.part"
+	if b, err := os.ReadFile(files[2]); err != nil || os.WriteFile(torn, b[:len(b)-1], 0o666) != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(append(slices.Clone(files), torn), 1); !errors.Is(err, ErrTorn) || !strings.HasSuffix(err.Error(), "leave it out") {
+		t.Errorf("whole parts and one that is torn: %v", err)
 	}
 	others, _ := made(t, 3, grid.Uint8, l, 3, nil)
 	if _, err := Load(append(slices.Clone(files), others...), 1); err == nil || !strings.Contains(err.Error(), "of so many shards: 3, and") {
@@ -442,10 +468,16 @@ func mergesAreVerified(t sound.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := Merging(set, func(ecc.VCEC) {})
+		var seen ecc.VCEC
+		w := Merging(set, func(steps ecc.VCEC) { seen = append(seen, steps...) })
 		out, err := bench.Answer(w.Impls[0], set, bench.Conditions{})
 		if err != nil {
 			t.Fatal(err)
+		}
+		for steps, err := range set.Steps() { // all at once
+			if err != nil || !slices.Equal(steps, seen) || out.Steps != int64(len(seen)) {
+				t.Errorf("%d steps are seen and %d told, of %d (%v)", len(seen), out.Steps, len(steps), err)
+			}
 		}
 		return verify.Judge([]string{"it"}, w.Policy.Check(verify.Question[*Set, Totals]{Name: "it", In: set, Out: out, Budget: 1 << 60})), set
 	}
@@ -500,6 +532,7 @@ func runsAddUp(t sound.T, n int) {
 		runs := NewRuns(folder, p.Head, levels)
 		rng := rand.New(rand.NewPCG(8, 9))
 		changes := map[int64]int64{}
+		var opened []*Part
 		for range n {
 			var steps ecc.VCEC
 			for level := rng.Int64N(40); level < 90; level += 1 + rng.Int64N(40) {
@@ -512,6 +545,7 @@ func runsAddUp(t sound.T, n int) {
 			if err := runs.Add(steps); err != nil {
 				t.Fatal(err)
 			}
+			opened = append(opened, runs.all()...)
 		}
 		var want ecc.VCEC
 		for level, change := range changes {
@@ -544,11 +578,184 @@ func runsAddUp(t sound.T, n int) {
 		if err := runs.Close(); err != nil {
 			t.Error(err)
 		}
+		for _, p := range opened {
+			if err := p.file.Close(); !errors.Is(err, os.ErrClosed) {
+				t.Fatalf("a run is left open (%v)", err)
+			}
+		}
 		if left, err := os.ReadDir(folder); len(left) > 0 || err != nil {
 			t.Errorf("%v are left (%v)", left, err)
 		}
 	}
 	if NewRuns("nowhere", Head{Key: fingerprint.Derived("a").String()}, 2).Add(nil) == nil {
 		t.Error("a run in no folder")
+	}
+}
+
+// A head that says what no part has is refused, with what that is.
+func headsThatLie(t sound.T) {
+	files, _ := made(t, 3, grid.Uint8, grid.Identity(grid.Uint8), 3, nil)
+	bettis, _ := made(t, 3, grid.Uint8, grid.Identity(grid.Uint8), 3, func(p *Part) {
+		p.Counted.Ladder, p.Steps, p.At, p.Slabs = "affine:0:1:3", nil, []float64{1, 2}, [][]byte{{1, 2, 3}, nil}
+		p.Fingerprint = fingerprint.Sum{0}.String()
+	})
+	open := func(file string, change func(h map[string]any)) (*Part, error) {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, h := len(magic)+4, map[string]any{}
+		end := at + int(binary.LittleEndian.Uint32(b[len(magic):]))
+		if err := json.Unmarshal(b[at:end], &h); err != nil {
+			t.Fatal(err)
+		}
+		change(h)
+		head, err := json.Marshal(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b = slices.Concat(b[:len(magic)], binary.LittleEndian.AppendUint32(nil, uint32(len(head))), head, b[end:])
+		return read(bytes.NewReader(b), int64(len(b)))
+	}
+	whole, err := open(files[1], func(map[string]any) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, k := whole.Changes, whole.Bytes
+	for i, c := range []struct {
+		key  string
+		says any
+		want string
+	}{
+		{"shards", 0, "shard 2 of 0"}, {"shards", shard.MaxShards + 1, fmt.Sprintf("shard 2 of %d", shard.MaxShards+1)}, {"shard", 0, "shard 0 of 3"}, {"shard", 4, "shard 4 of 3"},
+		{"step", -1, "-1 slices that are read together"}, {"step", 10, "10 slices that are read together, of 9"}, {"step", 9, ""},
+		{"first", 2, "has slices 2 to 6 of 9"}, {"end", 7, "has slices 3 to 7 of 9"}, {"fingerprint", fingerprint.Sum{0, 0}.String(), "a fingerprint of 2 functions"}, {"fingerprint", "0", "fingerprint"},
+		{"key", "0", "key"}, {"shape", "4x3x0", "shape"}, {"counted", map[string]any{"type": "int", "ladder": "identity"}, "type"}, {"counted", map[string]any{"type": "uint8", "ladder": "odd"}, "ladder"}, {"periodic", "w", "w"},
+		{"components", []int{1}, "components of 1 sets, of 0"}, {"at", []int{1}, "components of 0 sets, of 1"}, {"values", map[string]any{"voxels": 36}, "values of 36 voxels"},
+		{"changes", -1, "-1 changes in"}, {"changes", 257, "257 changes in"}, {"bytes", 2*n - 1, fmt.Sprintf("%d changes in %d bytes", n, 2*n-1)}, {"bytes", 20*n + 1, fmt.Sprintf("%d changes in %d bytes", n, 20*n+1)},
+		{"bytes", 20 * n, fmt.Sprintf("%d bytes of changes in a file of", 20*n)}, {"bytes", k - 1, "bytes of"}, {"bytes", k + 1, "bytes of"},
+		{"table", -1, "a table of -1 values"}, {"table", MostTable + 1, "a table of 16777217 values"}, {"table", 1 << 20, "a table of 1048576 values"}, {"command", strings.Repeat("x", mostHead), "of which a part has"},
+		{"components", []int{1, 1, 1}, "components of 3 sets, of 2"}, {"components", []int{-1, 4}, "-1 bytes of components"}, {"components", []int{1 << 30, 3}, "1073741824 bytes of components"}, {"at", []int{1, 2, 3}, "components of 2 sets, of 3"},
+		{"type", "int", "type"},
+	} {
+		file := files[1]
+		if i >= 30 {
+			file = bettis[1]
+		}
+		if _, err := open(file, func(h map[string]any) { h[c.key] = c.says }); (c.want != "" || err != nil) && (!errors.Is(err, ErrTorn) || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s %.40v: %v, want %q", c.key, c.says, err, c.want)
+		}
+	}
+	if _, err := open(bettis[1], func(h map[string]any) { h["at"], h["components"] = []int{1, 2, 3}, []int{1, 1, 1} }); err == nil || !strings.Contains(err.Error(), "a ladder of 3 levels, of 3 sets") {
+		t.Error(err)
+	}
+	if _, err := open(files[1], func(h map[string]any) {
+		h["changes"], h["bytes"], h["values"] = 0, 0, map[string]any{"voxels": 35}
+	}); err == nil || !strings.Contains(err.Error(), "values of 35 voxels") {
+		t.Error(err)
+	}
+}
+
+// A part is the same bytes however many of its changes are kept while they are counted, and all of
+// them, or an error.
+func writesAreWhole(t sound.T) {
+	files, _ := made(t, 2, grid.Uint8, grid.Identity(grid.Uint8), 9, nil)
+	p, err := Open(files[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(files[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.each(func(steps []ecc.Step) error { p.Steps = append(p.Steps, steps...); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	p.Slabs = nil
+	for _, most := range []int64{0, p.Bytes - 1, p.Bytes, p.Bytes + 1} {
+		var b bytes.Buffer
+		if err := p.write(&b, 256, most); err != nil || !bytes.Equal(b.Bytes(), want) {
+			t.Errorf("%d bytes are kept: %d other bytes, of %d (%v)", most, b.Len(), len(want), err)
+		}
+		for _, room := range []int{0, 9, len(want) - sha256.Size - 1, len(want) - 1} {
+			if err := p.write(&full{room}, 256, most); !errors.Is(err, os.ErrInvalid) {
+				t.Errorf("%d bytes are kept, of %d that are written: %v", most, room, err)
+			}
+		}
+	}
+	for fails := range 2 { // the first time that they are asked for, and the second
+		p.Chunks = func(yield func(ecc.VCEC, error) bool) {
+			if yield(p.Steps, nil) && fails == 0 {
+				yield(nil, os.ErrInvalid)
+			}
+			fails--
+		}
+		if err := p.write(new(bytes.Buffer), 256, 0); !errors.Is(err, os.ErrInvalid) {
+			t.Errorf("steps that fail: %v", err)
+		}
+	}
+	p.Chunks, p.Command = nil, ""
+	head, err := json.Marshal(p.Head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Command = strings.Repeat("x", mostHead-len(head))
+	var b bytes.Buffer
+	if err := p.Write(&b, 256); err != nil {
+		t.Error(err)
+	} else if _, err := read(&b, int64(b.Len())); err != nil {
+		t.Error(err)
+	}
+	if p.Command += "x"; p.Write(&b, 256) == nil {
+		t.Error("a head of any length is written")
+	}
+}
+
+// full takes some bytes and then no more.
+type full struct{ left int }
+
+func (f *full) Write(p []byte) (int, error) {
+	if f.left -= len(p); f.left < 0 {
+		return 0, os.ErrInvalid
+	}
+	return len(p), nil
+}
+
+// What is said of parts is what a person and a shell take it for.
+func wordsOfParts(t sound.T) {
+	for want, h := range map[string]Head{
+		"no values": {Values: &Values{}}, "values from 1 to 4": {Values: &Values{Voxels: 1, Least: 1, Greatest: 4}},
+		"3 distinct values from 1 to 4": {Values: &Values{Voxels: 1, Least: 1, Greatest: 4, Most: 1}, Table: 3},
+		"7 changes":                     {Changes: 7}, "components of the sets at 1, 2.5": {At: []float64{1, 2.5}},
+	} {
+		if got := h.Has(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for word, want := range map[string]string{"azAZ09_-./=:,+@%": "azAZ09_-./=:,+@%", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "a`": "'a`'", "{z": "'{z'", "@[": "'@['", "a;b": "'a;b'"} {
+		if got := Quote(word); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	for path, want := range map[string]string{"a": "./", "/a": "/", "b/a": "b/"} {
+		if got := (&Part{path: path}).folder(); got != want {
+			t.Errorf("%s is in %s, want %s", path, got, want)
+		}
+	}
+	for _, c := range []struct {
+		of     grid.Span
+		closed bool
+		want   []int64
+	}{
+		{grid.Span{Lo: 0, Hi: 2}, true, []int64{0, 1}}, {grid.Span{Lo: 1, Hi: 2}, true, []int64{1, 0}}, {grid.Span{Lo: 1, Hi: 4}, true, []int64{1, 2, 3, 0}}, {grid.Span{Lo: 2, Hi: 4}, true, []int64{2, 3, 1, 0}},
+		{grid.Span{Lo: 2, Hi: 4}, false, []int64{2, 3, 1}}, {grid.Span{Lo: 4, Hi: 4}, true, nil}, {grid.Span{Lo: 2, Hi: 3}, true, []int64{2, 1}},
+	} {
+		all := slices.Collect(HashedSlices(c.of, 4, c.closed))
+		if !slices.Equal(all, c.want) {
+			t.Errorf("%v of 4, closed %v: hashes of %v, want %v", c.of, c.closed, all, c.want)
+		}
+		for range HashedSlices(c.of, 4, c.closed) { // who stops is not asked on
+			break
+		}
 	}
 }
