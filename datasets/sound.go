@@ -68,6 +68,7 @@ func Checks() []sound.Check {
 		{Name: "edited files", Of: editsShowTheSame},
 		{Name: "input strings", Of: namesSayTheSame},
 		{Name: "Zarr", Of: readsZarr},
+		{Name: "blocks of Blosc", Of: blocksOfBlosc},
 		{Name: "quantisers", Of: fastQuantiserIsTheQuantiser},
 		{Name: "bytes of interlaced rows", Of: interlacedBytes},
 		{Name: "generators", Of: generates},

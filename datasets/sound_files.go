@@ -392,3 +392,15 @@ var refusedZarr = []struct{ name, options, want string }{
 	{"u8_v3", "/levels=3", "a number of levels is for float32"},
 	{"none", "", "no such file or directory; check the path"},
 }
+
+// A block of Blosc has a length behind the header, and as much after it as that says.
+func blocksOfBlosc(t sound.T) {
+	src := make([]byte, bloscHeader+12)
+	src[bloscHeader+4] = 4 // as long as what becomes of it, so it is copied
+	for at := range int64(len(src) + 2) {
+		out := make([]byte, 4)
+		if err := unbloscBlock(out, src, at, 0, false, 1, nil); (err == nil) != (at == bloscHeader+4) {
+			t.Errorf("a block at %d of %d bytes: %v", at, len(src), err)
+		}
+	}
+}

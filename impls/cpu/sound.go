@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -23,6 +25,7 @@ func (Implementation) Checks(string) []sound.Check {
 		{Name: "parts of a call", Of: partsOfACall},
 		{Name: "images that are read in slabs", Of: slabsAddUp},
 		{Name: "planted faults", Of: faultsAreWrong},
+		{Name: "images that end", Of: endsAreTold},
 	}
 }
 
@@ -111,6 +114,43 @@ func slabsAddUp(t sound.T) {
 
 func drawn(t sound.T, shape grid.Shape) *grid.Field {
 	return grids.Image(t, shape, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64(255 - (i*i+3)*7919%11%3) })
+}
+
+// A breaking image has as many reads as are left.
+type breaking struct {
+	grid.Source
+	left *int
+}
+
+func (b breaking) ReadSlab(dst []byte, lo, hi int64) error {
+	if *b.left--; *b.left < 0 {
+		return grids.ErrUnread
+	}
+	return b.Source.ReadSlab(dst, lo, hi)
+}
+
+// There is no answer where one of the reads fails, nor where the image in memory ends.
+func endsAreTold(t sound.T) {
+	f := drawn(t, grid.Shape{D: 7, H: 4, W: 5})
+	for reads := 0; ; reads++ {
+		left := reads
+		in := breaking{f, &left}
+		p := newPlan(in, 1)
+		p.slab = 1
+		err := newJob(in, p, "").Do(nil)
+		if left >= 0 && err == nil && reads > 7 {
+			break
+		}
+		if !errors.Is(err, grids.ErrUnread) {
+			t.Fatalf("after %d reads: %v", reads, err)
+		}
+	}
+	ctx, end := context.WithCancel(context.Background())
+	in := grid.Until(ctx, f)
+	end()
+	if err := newJob(in, newPlan(in, 1), "").Do(nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("an image in memory that ended: %v", err)
+	}
 }
 
 // Who has a planted fault says so, and answers wrongly.

@@ -27,7 +27,8 @@ func (i Implementation) Checks(asked string) []sound.Check {
 	return append(rowChecks(isa),
 		sound.Check{Name: "lanes", Of: lanesFit},
 		sound.Check{Name: "images that add up", Of: imagesAddUp},
-		sound.Check{Name: "pieces that are joined, " + isa, Of: func(t sound.T) { piecesJoin(t, []string{isa}, []int64{1, 2}, 3) }},
+		sound.Check{Name: "pieces that are joined, " + isa, Of: func(t sound.T) { piecesJoin(t, []string{isa}, []int64{1, 2}, []int64{2, 3}, 9) }},
+		sound.Check{Name: "long pieces that are joined, " + isa, Of: func(t sound.T) { piecesJoin(t, []string{isa}, []int64{1}, []int64{75}, 150) }},
 		sound.Check{Name: "images that are read once", Of: onePassIsTheWhole},
 		sound.Check{Name: "images that are read in slabs", Of: slabsAddUp},
 		sound.Check{Name: "planted faults, " + isa, Of: func(t sound.T) { faultsAreWrong(t, isa) }},
@@ -226,7 +227,7 @@ func lanesFit(t sound.T) {
 
 // piecesJoin: pieces that are joined add up to the image, by strips that hand on changes from piece to piece
 // and by others, whether they may be left open or not.
-func piecesJoin(t sound.T, isas []string, heights []int64, most int64) {
+func piecesJoin(t sound.T, isas []string, heights, pieces []int64, depth int64) {
 	few, err := grid.Affine(0, 1, 200)
 	if err != nil {
 		t.Fatal(err)
@@ -235,7 +236,7 @@ func piecesJoin(t sound.T, isas []string, heights []int64, most int64) {
 		typ    grid.Type
 		ladder grid.Ladder
 	}{{grid.Uint8, grid.Identity(grid.Uint8)}, {grid.Uint16, grid.Identity(grid.Uint16)}, {grid.Float32, few}, {grid.Float32, grid.Identity(grid.Float32)}} {
-		f := grids.Image(t, grid.Shape{D: 9, H: 9, W: 70}, of.typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 199) })
+		f := grids.Image(t, grid.Shape{D: depth, H: 9, W: 70}, of.typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 199) })
 		changes := map[float32]int64{}
 		for _, s := range ecc.Enumerate(f) {
 			changes[few.Value(s.Level)] = s.Change
@@ -246,7 +247,7 @@ func piecesJoin(t sound.T, isas []string, heights []int64, most int64) {
 		for _, isa := range isas {
 			for _, rows := range heights {
 				for _, threads := range []int{1, 2} {
-					for step := int64(2); step <= most; step++ {
+					for _, step := range pieces {
 						for _, open := range []bool{false, true} {
 							var job bench.Job[ecc.VCEC]
 							if err := grid.EachJoined(f, grid.Whole(f), step, false, func(p grid.Piece) error {

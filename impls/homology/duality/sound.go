@@ -20,6 +20,7 @@ func (Implementation) Checks(string) []sound.Check {
 		{Name: "tetrahedra that are taken at several times", Of: severalTimes},
 		{Name: "planted faults", Of: faultsDoHarm},
 		{Name: "sides of tetrahedra", Of: sidesOfTetrahedra},
+		{Name: "sides that rounding may change", Of: sidesAreLeft},
 		{Name: "tables", Of: tables},
 		{Name: "refused complexes", Of: refused},
 		{Name: "boundaries that are no surfaces", Of: noSurfaces},
@@ -98,6 +99,19 @@ func apart(n int) *homology.Problem {
 		c.Points = append(c.Points, x, 0, 0, x+1, 0, 0, x, 1, 0, x, 0, 1)
 	}
 	return &homology.Problem{Complex: c, Over: 2}
+}
+
+// Whichever coordinate is the largest, places tell no side by a determinant that rounding may have changed.
+func sidesAreLeft(t sound.T) {
+	for large := range 9 {
+		var at [4]uint64
+		for k, place := range []uint64{1 << 16, 1 << 10, 1 << 10} { // one of each row and column
+			at[1+(large/3+k)%3] = place << ((large%3 + k) % 3 * placeBits)
+		}
+		if got := side(&at); got != 0 {
+			t.Errorf("places %x have side %d, and may have another", at, got)
+		}
+	}
 }
 
 // A tetrahedron is on the side that whole numbers say, which are added up exactly.

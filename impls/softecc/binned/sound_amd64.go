@@ -4,6 +4,7 @@ package binned
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"slices"
 
 	"eccbench/internal/isa"
@@ -15,7 +16,30 @@ func columnChecks(set string) []sound.Check {
 	if set == isa.Portable {
 		return nil
 	}
-	return []sound.Check{{Name: "a column of voxels, " + set, Of: func(t sound.T) { columnIs(t, set) }}}
+	return []sound.Check{
+		{Name: "a column of voxels, " + set, Of: func(t sound.T) { columnIs(t, set) }},
+		{Name: "a column of nothing, " + set, Of: func(t sound.T) { nothingIs(t, set) }},
+	}
+}
+
+// An instruction set has functions of its own, and of no rows there are no changes.
+func nothingIs(t sound.T, set string) {
+	of := func(f any) uintptr { return reflect.ValueOf(f).Pointer() }
+	k, other := vector(set), vector(isa.AVX512)
+	if set == isa.AVX512 {
+		other = vector(isa.AVX2)
+	}
+	if of(k.step) == of(other.step) || of(k.tilt) == of(other.tilt) {
+		t.Errorf("%s has the functions of another instruction set", set)
+	}
+	for _, width := range []int64{1, lanes / 2, lanes, lanes + 1} {
+		rows := make([]float32, 2*(2*lead+width+lanes))
+		s := step[float32]{below: rows, above: rows, owed: make([]int32, width+lanes), width: width, stride: 2*lead + width, out: slices.Repeat([]uint8{7}, int(width+lanes))}
+		s.handed = [2][]int32{make([]int32, width), make([]int32, width)}
+		if k.step(&s); slices.ContainsFunc(s.out, func(v uint8) bool { return v != 7 }) {
+			t.Errorf("%s: no rows of %d voxels have changes %v", set, width, s.out)
+		}
+	}
 }
 
 // What a column is called with, all of it constant: see column.

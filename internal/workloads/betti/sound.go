@@ -578,6 +578,15 @@ func setsShow(t sound.T) {
 	if _, err := Sets(bad, make([]float64, MostSets+1), false); err == nil {
 		t.Error("256 sets")
 	}
+	// A slice of more than is read at a time is read at once.
+	f := grids.Image(t, grid.Shape{D: 1, H: 1, W: setsBytes/4 + 1}, grid.Float32, grid.Identity(grid.Float32), func(i int64) float64 { return float64(i & 1) })
+	s, err = Sets(f, []float64{0.5}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dst := make([]byte, f.Shape().W); s.ReadSlab(dst, 0, 1) != nil || dst[0] != 0 || dst[1] != 1 || dst[len(dst)-1] != 0 {
+		t.Errorf("a long slice is %v", dst[:2])
+	}
 }
 
 // What is shared is attached as the same image with the same threshold.

@@ -181,7 +181,11 @@ func curvesAreTurned(t sound.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := CurvesInConvention(CurvesWorkload(bench.Asking(ours)), c)
+			w := CurvesWorkload(bench.Asking(ours))
+			if w.Reference != w.Impls[0].About().Name {
+				t.Errorf("the reference is %q", w.Reference)
+			}
+			w = CurvesInConvention(w, c)
 			if got, err := bench.Answer(w.Impls[0], grid.Source(in), bench.Conditions{}); err != nil || !slices.Equal(got, want) {
 				t.Errorf("%v, %+v: %v (%v), want %v", in.Shape(), c, got, err, want)
 			}

@@ -712,6 +712,22 @@ func failedCallsAreTold(t sound.T) {
 	}
 }
 
+// countedWithin is the curve of an image on few levels, of which voxels above the last are no part.
+func countedWithin(t sound.T, in grid.Source) (VCEC, error) {
+	f, err := grid.Load(in)
+	if err != nil {
+		return nil, err
+	}
+	l := f.Ladder()
+	more, err := grid.Affine(0, 1, l.Len()+1)
+	if err != nil {
+		return nil, err
+	}
+	values := f.Floats()
+	all := Enumerate(grids.Image(t, f.Shape(), grid.Float32, more, func(i int64) float64 { return float64(l.Level(values[i])) }))
+	return slices.DeleteFunc(all, func(s Step) bool { return s.Level == l.Len() }), nil
+}
+
 // An implementation is asked whether it can do an image with voxels left out where it knows of
 // these, one on the host of the whole and one on a device of a piece.
 func viewsAreAsked(t sound.T) {
@@ -723,6 +739,21 @@ func viewsAreAsked(t sound.T) {
 	}{{plain, false, true}, {plain, true, false}, {summing(plain, grid.Whole), true, false}, {summing(gapped{plain}, grid.Whole), true, true}} {
 		if err := (viewer{c.impl, viewed{Masked: c.masked}}).CanDo(f, bench.Conditions{}); (err == nil) != c.want {
 			t.Errorf("%T, left out %v: %v", c.impl, c.masked, err)
+		}
+	}
+	// What the views of an image with voxels left out add up to has its fingerprint.
+	masked, err := grid.Mask(f, scattered(t, f.Shape(), grid.Uint8, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []Convention{{Masked: true}, {Masked: true, Vertices: true}, {Masked: true, Vertices: true, Superlevel: true}, {Masked: true, Periodic: grid.Axes{Z: true}}} {
+		w := InConvention(bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{gapped{bench.Asking(func(in grid.Source) (VCEC, error) { return countedWithin(t, in) })}}}, c)
+		out, err := bench.Answer(w.Impls[0], masked, bench.Conditions{Setting: bench.Setting{Threads: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, err := w.Policy.Laws[0].Check(masked, out, nil); d != nil || err != nil {
+			t.Errorf("%+v: %v, %v", c, d, err)
 		}
 	}
 	for where, want := range map[string]int64{"cpu": 40, "gpu": 6} {

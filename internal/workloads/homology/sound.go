@@ -285,6 +285,9 @@ func namesSayRings(t sound.T) {
 			t.Errorf("%s: %s, %v; want %s", name, got, err, want)
 		}
 	}
+	if p, err := (Inputs{}).Open("join/with=rp2/of=klein/over=Z"); err == nil {
+		t.Errorf("the ring of what a join is of is that of the join, %v", p.Over)
+	}
 	if got, err := Of("rp2/over=Z", 3); err != nil || got != "rp2/over=3" {
 		t.Error(got, err)
 	}

@@ -424,6 +424,15 @@ func missingAreNamed(t sound.T) {
 	if got, want := set.Digest(), grid.SumOf(set.Shape(), grid.Uint16, hashes); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
+	one, _ := made(t, 1, grid.Uint8, grid.Identity(grid.Uint8), 3, func(p *Part) {
+		p.Type, p.Counted.Ladder, p.Steps = grid.Uint16.String(), "affine:0:1:2", p.Steps[:1]
+		p.At, p.Slabs, p.Fingerprint = []float64{1}, [][]byte{{1}}, fingerprint.Sum(make([]uint64, fingerprint.Derived("a").For(2).Functions())).String()
+	})
+	if alone, err := Load(one, 1); err != nil {
+		t.Error(err)
+	} else if got, want := alone.Digest(), grid.SumOf(alone.Shape(), grid.Uint16, hashes[:alone.Shape().Slices()]); got != want {
+		t.Errorf("of one set, the digest %s, want %s", got, want)
+	}
 	n := 0
 	if err := set.EachComponents(func(sets [][]byte) error {
 		if n++; len(sets) != 2 || string(sets[0]) != "\x01\x02\x03" || len(sets[1]) != 0 {
