@@ -19,4 +19,6 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-func TestPiecesJoin(t *testing.T) { piecesJoin(t, available(), []int64{1, 2, 5}, []int64{2, 3, 4, 5}, 9) }
+func TestPiecesJoin(t *testing.T) {
+	piecesJoin(t, available(), []int64{1, 2, 5}, []int64{2, 3, 4, 5}, 9)
+}
