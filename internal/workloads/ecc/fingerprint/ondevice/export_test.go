@@ -13,14 +13,7 @@ import (
 // Segment is how many planes a warp marches through, and what all then take, where all numbers of segments
 // are tried.
 func Segment(s grid.Shape, rows, positions, warps int64) (length int64, cost, least float64) {
-	items := (s.W + columns - 1) / columns
-	if s.Dim() == 3 {
-		items *= (s.H + rows) / rows
-	}
-	of := func(length int64) float64 {
-		all := items * ((positions + length - 1) / length)
-		return float64((all+warps-1)/warps) * (float64(length) + startCost)
-	}
+	of := func(length int64) float64 { return planesOf(marches(s, rows), length, positions, warps) }
 	length, least = segment(s, rows, positions, warps), math.Inf(1)
 	for l := int64(1); l <= min(positions, mostSegment); l++ {
 		least = min(least, of(l))

@@ -263,10 +263,7 @@ func (o *Looker) arrange(f *function) error {
 // segment is how many planes a warp marches through, of a 2D image rows. It reads one more, so few
 // long segments are cheap, but the last turn of all warps is to be full.
 func segment(s grid.Shape, rows, positions, warps int64) int64 {
-	items := (s.W + columns - 1) / columns
-	if s.Dim() == 3 {
-		items *= (s.H + rows) / rows
-	}
+	items := marches(s, rows)
 	best, least := int64(1), math.Inf(1)
 	for parts := int64(1); parts <= positions; parts++ {
 		// No more segments cost less than this, whatever their last turn.
@@ -277,12 +274,26 @@ func segment(s grid.Shape, rows, positions, warps int64) int64 {
 		if length > mostSegment {
 			continue
 		}
-		all := items * ((positions + length - 1) / length)
-		if cost := float64((all+warps-1)/warps) * (float64(length) + startCost); cost < least {
+		if cost := planesOf(items, length, positions, warps); cost < least {
 			best, least = length, cost
 		}
 	}
 	return best
+}
+
+// marches are what warps march along side by side: their columns and rows.
+func marches(s grid.Shape, rows int64) int64 {
+	n := (s.W + columns - 1) / columns
+	if s.Dim() == 3 {
+		n *= (s.H + rows) / rows
+	}
+	return n
+}
+
+// planesOf are the planes that all turns of warps take as long as, by segments of a length.
+func planesOf(items, length, positions, warps int64) float64 {
+	all := items * ((positions + length - 1) / length)
+	return float64((all+warps-1)/warps) * (float64(length) + startCost)
 }
 
 // Of is the sum over the cells of an image: a buffer that it fills, or the address of its first
