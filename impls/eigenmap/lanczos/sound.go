@@ -12,13 +12,9 @@ import (
 
 // Checks are of calls, of answers and their faults, and of where steps end.
 func (i Implementation) Checks(string) []sound.Check {
-	faulty := map[string]bench.Implementation[*eigenmap.Problem, eigenmap.Map]{}
-	for _, f := range Faults() {
-		faulty[string(f)] = Faulty(f)
-	}
 	return []sound.Check{
 		eigenmap.Calls(i, eigenmap.Lanczos, "lanczos", "laplacian", "pairweight", "patches", "vectors"),
-		eigenmap.Answers(i, faulty,
+		eigenmap.Answers(i, eigenmap.Planted(Faulty, Faults()...),
 			"eigenmap-lanczos/steps=8/alpha=40/beta=5/side=4/start=1/of=noise/shape=24x24/type=uint8/seed=5",
 			"eigenmap-lanczos/steps=20/alpha=60/beta=2/side=2/start=3/of=noise/shape=6x5x9/type=int16/levels=1000/seed=1",
 			"eigenmap-lanczos/steps=12/alpha=100/beta=2/side=1/start=2/of=noise/shape=12x1/type=uint8/seed=2",

@@ -12,13 +12,9 @@ import (
 
 // Checks are of vector instructions, and of levels and what goes from one to the next.
 func (i Implementation) Checks(string) []sound.Check {
-	faulty := map[string]bench.Implementation[*eigenmap.Problem, eigenmap.Map]{}
-	for _, f := range Faults() {
-		faulty[string(f)] = Faulty(f)
-	}
 	return []sound.Check{
 		eigenmap.Calls(i, eigenmap.Grid, "guess", "levels", "links", "solve"),
-		eigenmap.Answers(i, faulty,
+		eigenmap.Answers(i, eigenmap.Planted(Faulty, Faults()...),
 			"eigenmap/k=5/tol=7/sigma=300/floor=1000/corners=0/plain=1/of=noise/shape=5x13x3/type=uint8/seed=2",
 			"eigenmap/k=12/tol=9/sigma=300/floor=1000/corners=0/plain=0/of=noise/shape=12x1/type=uint8/seed=5", // all pairs
 			"eigenmap/k=3/tol=9/sigma=30/floor=0/corners=0/plain=0/of=ball/shape=7x6/type=uint8",               // two parts

@@ -109,6 +109,15 @@ func Calls(i implementation, kind string, parts ...string) sound.Check {
 
 type implementation = bench.Implementation[*Problem, Map]
 
+// Planted are the implementations with each of some faults, by these.
+func Planted[F ~string, I implementation](faulty func(F) I, faults ...F) map[string]implementation {
+	planted := map[string]implementation{}
+	for _, f := range faults {
+		planted[string(f)] = faulty(f)
+	}
+	return planted
+}
+
 // Answers is a check of answers to small problems, on one core and on more than there are nodes: laws find none
 // wrong, and all of them apart, but of each implementation with a fault an answer to one of them.
 func Answers(i implementation, faulty map[string]implementation, names ...string) sound.Check {
@@ -132,10 +141,10 @@ func Answers(i implementation, faulty map[string]implementation, names ...string
 		seen := map[string]bool{}
 		for _, name := range names {
 			p := open(t, name)
+			if m, err := bench.Answer(i, p, bench.Conditions{}); err != nil || !slices.IsSorted(m.Values) {
+				t.Errorf("%s: values %v, %v", name, m.Values, err)
+			}
 			for _, threads := range []int{1, 99} {
-				if m, err := bench.Answer(i, p, bench.Conditions{}); err != nil || !slices.IsSorted(m.Values) {
-					t.Errorf("%s: values %v, %v", name, m.Values, err)
-				}
 				if v := judge(i, p, name, threads); v.Status != verify.Verified {
 					t.Errorf("%s, %d cores: %s: %s", name, threads, v.Status, v.Reason)
 				}
