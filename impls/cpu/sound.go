@@ -24,7 +24,9 @@ func (Implementation) Checks(string) []sound.Check {
 		{Name: "refusals", Of: refusals},
 		{Name: "parts of a call", Of: partsOfACall},
 		{Name: "images that are read in slabs", Of: slabsAddUp},
-		{Name: "planted faults", Of: faultsAreWrong},
+		{Name: "planted faults", Of: func(t sound.T) {
+			ecc.FaultsAreWrong(t, drawn(t, grid.Shape{D: 13, H: 5, W: 7}), bench.Setting{Threads: 1}, Faulty, Faults()...)
+		}},
 		{Name: "images that end", Of: endsAreTold},
 	}
 }
@@ -55,17 +57,6 @@ func sharedOut(t sound.T) {
 	}
 }
 
-// A vast source is of a shape and a type alone.
-type vast struct {
-	grid.Source
-	shape grid.Shape
-	typ   grid.Type
-}
-
-func (v vast) Shape() grid.Shape   { return v.shape }
-func (v vast) Type() grid.Type     { return v.typ }
-func (v vast) Ladder() grid.Ladder { return grid.Identity(v.typ) }
-
 // A core reads what it counts and a slice on either side at once, where that is not too much.
 func slabs(t sound.T) {
 	for _, c := range []struct {
@@ -77,7 +68,7 @@ func slabs(t sound.T) {
 		{grid.Shape{D: 100, H: 9, W: 9}, grid.Uint8, 1, 27}, {grid.Shape{D: 100, H: 9, W: 9}, grid.Uint8, 5, 7}, {grid.Shape{D: 100, H: 1 << 11, W: 1 << 11}, grid.Uint8, 1, 8},
 		{grid.Shape{D: 100, H: 1 << 11, W: 1 << 11}, grid.Uint16, 1, 4}, {grid.Shape{D: 100, H: 1 << 10, W: 1 << 11}, grid.Float32, 1, 4}, {grid.Shape{D: 9, H: 1 << 14, W: 1 << 14}, grid.Uint8, 1, 1},
 	} {
-		if p := newPlan(vast{shape: c.shape, typ: c.typ}, c.threads); p.slab != c.want {
+		if p := newPlan(grids.VastOf(c.shape, c.typ), c.threads); p.slab != c.want {
 			t.Errorf("%v of %v on %d cores: slabs of %d slices, want %d", c.shape, c.typ, c.threads, p.slab, c.want)
 		}
 	}
@@ -116,29 +107,15 @@ func drawn(t sound.T, shape grid.Shape) *grid.Field {
 	return grids.Image(t, shape, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64(255 - (i*i+3)*7919%11%3) })
 }
 
-// A breaking image has as many reads as are left.
-type breaking struct {
-	grid.Source
-	left *int
-}
-
-func (b breaking) ReadSlab(dst []byte, lo, hi int64) error {
-	if *b.left--; *b.left < 0 {
-		return grids.ErrUnread
-	}
-	return b.Source.ReadSlab(dst, lo, hi)
-}
-
 // There is no answer where one of the reads fails, nor where the image in memory ends.
 func endsAreTold(t sound.T) {
 	f := drawn(t, grid.Shape{D: 7, H: 4, W: 5})
-	for reads := 0; ; reads++ {
-		left := reads
-		in := breaking{f, &left}
+	for reads := int64(0); ; reads++ {
+		in := grids.BreaksAfter(f, reads, nil)
 		p := newPlan(in, 1)
 		p.slab = 1
 		err := newJob(in, p, "").Do(nil)
-		if left >= 0 && err == nil && reads > 7 {
+		if in.Left() >= 0 && err == nil && reads > 7 {
 			break
 		}
 		if !errors.Is(err, grids.ErrUnread) {
@@ -150,18 +127,6 @@ func endsAreTold(t sound.T) {
 	end()
 	if err := newJob(in, newPlan(in, 1), "").Do(nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("an image in memory that ended: %v", err)
-	}
-}
-
-// Who has a planted fault says so, and answers wrongly.
-func faultsAreWrong(t sound.T) {
-	f := drawn(t, grid.Shape{D: 13, H: 5, W: 7})
-	for _, fault := range append(Faults(), "") {
-		i := Faulty(fault)
-		got, err := bench.Answer(bench.Implementation[grid.Source, ecc.VCEC](i), grid.Source(f), bench.Conditions{Setting: bench.Setting{Threads: 1}})
-		if wrong := err != nil || !slices.Equal(got, ecc.Enumerate(f)); wrong != (fault != "") || strings.HasSuffix(i.About().Method, "; planted fault: "+string(fault)) != wrong {
-			t.Errorf("%s, with the fault %q: wrong %v (%v)", i.About().Method, fault, wrong, err)
-		}
 	}
 }
 

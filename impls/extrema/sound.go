@@ -51,17 +51,6 @@ func empty(t sound.T, shape grid.Shape, typ grid.Type, ladder grid.Ladder) *grid
 // streamed is an image that nobody sees to be in memory.
 func streamed(s grid.Source) grid.Source { return struct{ grid.Source }{s} }
 
-// A vast source is of a shape and a type alone.
-type vast struct {
-	grid.Source
-	shape grid.Shape
-	typ   grid.Type
-}
-
-func (v vast) Shape() grid.Shape   { return v.shape }
-func (v vast) Type() grid.Type     { return v.typ }
-func (v vast) Ladder() grid.Ladder { return grid.Identity(v.typ) }
-
 // onEvery is a source on the ladder of every float32.
 type onEvery struct{ grid.Source }
 
@@ -112,7 +101,7 @@ func slabs(t sound.T) {
 		{grid.Shape{D: 100, H: 1 << 11, W: 1 << 11}, grid.Uint16, 1, 4}, {grid.Shape{D: 9, H: 1 << 13, W: 1 << 13}, grid.Uint8, 1, 2}, {grid.Shape{D: 9, H: 1 << 13, W: 1 << 13}, grid.Uint8, 4, 2},
 		{grid.Shape{D: 1, H: 100, W: 9}, grid.Uint8, 1, 102}, {grid.Shape{D: 1, H: 100, W: 1 << 13}, grid.Uint8, 1, 27},
 	} {
-		if l := (Implementation{}).layout(vast{shape: c.shape, typ: c.typ}, c.threads); l.slab != c.want {
+		if l := (Implementation{}).layout(grids.VastOf(c.shape, c.typ), c.threads); l.slab != c.want {
 			t.Errorf("%v of %v on %d cores: slabs of %d slices, want %d", c.shape, c.typ, c.threads, l.slab, c.want)
 		}
 	}
@@ -145,13 +134,7 @@ func slabsAddUp(t sound.T) {
 // Who has a planted fault says so, and answers wrongly.
 func faultsAreWrong(t sound.T, isa string) {
 	f := grids.Image(t, grid.Shape{D: 70, H: 5, W: 7}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64((i*i + 3) * 7919 % 9) })
-	for _, fault := range append(Faults(), "") {
-		i := Faulty(fault)
-		got, err := bench.Answer(bench.Implementation[grid.Source, ecc.VCEC](i), grid.Source(f), bench.Conditions{Setting: bench.Setting{Threads: 2, ISA: isa}})
-		if wrong := err != nil || !slices.Equal(got, ecc.Enumerate(f)); wrong != (fault != "") || strings.HasSuffix(i.About().Method, "; planted fault: "+string(fault)) != wrong {
-			t.Errorf("%s, with the fault %q: wrong %v (%v)", i.About().Method, fault, wrong, err)
-		}
-	}
+	ecc.FaultsAreWrong(t, f, bench.Setting{Threads: 2, ISA: isa}, Faulty, Faults()...)
 }
 
 // A table has an entry for each level and one for what is outside, and a line of the cache more than
@@ -540,7 +523,7 @@ func refusals(t sound.T, isa string) {
 		}
 	}
 	for w, want := range map[int64]bool{2 * flushAfter: true, 2*flushAfter + 1: false} {
-		if err := (Implementation{}).CanDo(vast{shape: grid.Shape{D: 1, H: 2, W: w}, typ: grid.Uint8}, given); (err == nil) != want {
+		if err := (Implementation{}).CanDo(grids.VastOf(grid.Shape{D: 1, H: 2, W: w}, grid.Uint8), given); (err == nil) != want {
 			t.Errorf("rows of %d voxels: %v", w, err)
 		}
 	}

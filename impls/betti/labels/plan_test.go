@@ -4,17 +4,9 @@ import (
 	"testing"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/sound/grids"
 	"eccbench/internal/workloads/betti"
 )
-
-// A vast source is of a shape alone.
-type vast struct {
-	grid.Source
-	shape grid.Shape
-}
-
-func (v vast) Shape() grid.Shape { return v.shape }
-func (vast) Type() grid.Type     { return grid.Uint8 }
 
 // A label of 4 bytes tells all voxels and the outside apart, and none is poison.
 func TestMostVoxelsOnDevices(t *testing.T) {
@@ -27,7 +19,7 @@ func TestMostVoxelsOnDevices(t *testing.T) {
 		{grid.Shape{D: 2, H: 3, W: 715827882}, true},                                                // 2³² − 4
 		{grid.Shape{D: 1, H: 1, W: 1<<31 - 1}, false}, {grid.Shape{D: 1, H: 1<<31 - 2, W: 2}, true}, // places of 4 bytes
 	} {
-		p, err := plan(&betti.Image{Source: vast{shape: c.shape}})
+		p, err := plan(&betti.Image{Source: grids.VastOf(c.shape, grid.Uint8)})
 		if (err == nil) != c.can {
 			t.Errorf("%v: %v", c.shape, err)
 		}

@@ -153,25 +153,13 @@ func cutsShareEnds(t sound.T) {
 	}
 }
 
-// sized is an image of a shape, type and ladder alone.
-type sized struct {
-	grid.Source
-	shape  grid.Shape
-	typ    grid.Type
-	ladder grid.Ladder
-}
-
-func (s sized) Shape() grid.Shape   { return s.shape }
-func (s sized) Type() grid.Type     { return s.typ }
-func (s sized) Ladder() grid.Ladder { return s.ladder }
-
 // Boxes of a large image have as many voxels as they may have, and where sides are long about as many planes as rows.
 func boxesFill(t sound.T) {
 	for shape, cube := range map[grid.Shape]bool{
 		{D: 512, H: 512, W: 512}: true, {D: 200, H: 200, W: 200}: true, {D: 2048, H: 2048, W: 1023}: true, {D: 3000, H: 3000, W: 3}: true,
 		{D: 3, H: 3000, W: 3000}: false, {D: 3000, H: 30, W: 300}: false, {D: 1, H: 1 << 14, W: 1 << 14}: false,
 	} {
-		most := Implementation{}.layout(sized{shape: shape, ladder: grid.Identity(grid.Uint8)}).most
+		most := Implementation{}.layout(grids.VastOf(shape, grid.Uint8)).most
 		if n := most[0] * planeWords(most[1], words(most[2])) * 64; n > boxVoxels || n < boxVoxels*7/8 || cube && max(most[0], most[1]) > min(most[0], most[1])+1 {
 			t.Errorf("%v: boxes of %v at most are %d voxels", shape, most, n)
 		}
@@ -191,7 +179,7 @@ func memoryAdds(t sound.T) {
 		if levels == 0 {
 			ladder = grid.Identity(typ)
 		}
-		var in grid.Source = sized{shape: shape, typ: typ, ladder: ladder}
+		var in grid.Source = grids.Vast{Size: shape, Of: typ, Levels: ladder}
 		if whole {
 			if in, err = grid.Trusted(shape, typ, grid.NewBuffer(n*typ.Size()), ladder); err != nil {
 				t.Fatal(err)
@@ -199,7 +187,7 @@ func memoryAdds(t sound.T) {
 		}
 		return Implementation{}.memory(in, cores)
 	}
-	l := Implementation{}.layout(sized{shape: shape, ladder: grid.Identity(grid.Uint8)})
+	l := Implementation{}.layout(grids.VastOf(shape, grid.Uint8))
 	slots := l.most[0] * planeWords(l.most[1], words(l.most[2])) * 64
 	base := memory(grid.Uint8, 100, 1, true)
 	if want := n*leftBytes + slots*boxBytes + 2*8*100; base != want {

@@ -92,6 +92,56 @@ type Unread struct{ grid.Source }
 // ReadSlab is ErrUnread.
 func (Unread) ReadSlab([]byte, int64, int64) error { return ErrUnread }
 
+// A Breaking image fails at one of its reads, and may be another one from then on.
+type Breaking struct {
+	grid.Source
+	left *atomic.Int64 // reads until then
+	then grid.Source   // nil where it fails once
+}
+
+// BreaksAfter is an image that breaks after so many reads: it fails once, or is then another, if there is one.
+func BreaksAfter(in grid.Source, reads int64, then grid.Source) Breaking {
+	b := Breaking{in, new(atomic.Int64), then}
+	b.left.Store(reads)
+	return b
+}
+
+// Left is how many reads are left until it breaks, less than none where it did.
+func (b Breaking) Left() int64 { return b.left.Load() }
+
+// ReadSlab is ErrUnread at the read that fails.
+func (b Breaking) ReadSlab(dst []byte, lo, hi int64) error {
+	switch left := b.left.Add(-1); {
+	case left < 0 && b.then != nil:
+		return b.then.ReadSlab(dst, lo, hi)
+	case left == -1:
+		return ErrUnread
+	}
+	return b.Source.ReadSlab(dst, lo, hi)
+}
+
+// A Vast image is of a shape, a type and a ladder alone, and cannot be read.
+type Vast struct {
+	Unread
+	Size   grid.Shape
+	Of     grid.Type
+	Levels grid.Ladder
+}
+
+// VastOf is on the ladder of all values of a type.
+func VastOf(shape grid.Shape, typ grid.Type) Vast {
+	return Vast{Size: shape, Of: typ, Levels: grid.Identity(typ)}
+}
+
+// Shape is the image's.
+func (v Vast) Shape() grid.Shape { return v.Size }
+
+// Type is the image's.
+func (v Vast) Type() grid.Type { return v.Of }
+
+// Ladder is the image's.
+func (v Vast) Ladder() grid.Ladder { return v.Levels }
+
 // Once is a source of which each slice can be read once.
 type Once struct {
 	grid.Source

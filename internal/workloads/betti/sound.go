@@ -447,31 +447,20 @@ func (f failing) Slab(p Piece, threads int) (Slab, error) {
 	return floodSlab(p, threads)
 }
 
-// vast is of a shape and levels alone.
-type vast struct {
-	grid.Source
-	shape  grid.Shape
-	ladder grid.Ladder
-}
-
-func (v vast) Shape() grid.Shape   { return v.shape }
-func (v vast) Type() grid.Type     { return grid.Uint8 }
-func (v vast) Ladder() grid.Ladder { return v.ladder }
-
 // Beside what a curve takes, a share takes bits and runs of each voxel of a piece, twice, what is
 // listed of a slab's ends, and where voxels are vertices the complement; and a part has the
 // components of two planes for each set.
 func shareCosts(t sound.T) {
 	shape := grid.Shape{D: 500, H: 400, W: 300}
 	plane := shape.SliceVoxels()
-	s := vast{shape: shape, ladder: grid.Identity(grid.Uint8)}
+	s := grids.VastOf(shape, grid.Uint8)
 	of := grid.Span{Lo: 100, Hi: 200}
 	cost := func(sets int64, c ecc.Convention, of grid.Span) ecc.Cost {
 		l, err := grid.Affine(0, 1, sets+1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		counted := vast{shape: shape, ladder: l}
+		counted := grids.Vast{Size: shape, Of: grid.Uint8, Levels: l}
 		got, beside := ShareOf(s, counted, c, of, 3), ecc.ShareOf(counted, c, of, 3)
 		if want := ecc.ShareOf(s, c, of, 3).Reads; got.Reads != want {
 			t.Errorf("%d sets: reads %d bytes, want %d", sets, got.Reads, want)
@@ -482,7 +471,7 @@ func shareCosts(t sound.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	piece := grid.PieceSlices(vast{shape: shape, ladder: l}, of) * plane
+	piece := grid.PieceSlices(grids.Vast{Size: shape, Of: grid.Uint8, Levels: l}, of) * plane
 	slabs := min(4, (piece/plane-1)/leastPlanes+1)
 	want := 2 * (piece*21/8 + (36*slabs+16)*plane)
 	if got := cost(1, ecc.Convention{}, of); got.Memory != want || got.Part != 6*plane {

@@ -252,7 +252,7 @@ func slicesStand(t sound.T) {
 		if s.D == 1 {
 			turn = transposed
 		}
-		if v, err := turn(vast{shape: s}); !errors.Is(err, verify.ErrNotApplicable) {
+		if v, err := turn(grids.VastOf(s, grid.Uint8)); !errors.Is(err, verify.ErrNotApplicable) {
 			t.Errorf("%v is turned: %v (%v)", s, v, err)
 		}
 	}
@@ -485,7 +485,7 @@ func unreadIsTold(t sound.T) {
 // Reductions are of small images, by one core.
 func estimatesGrow(t sound.T) {
 	of := func(voxels int64) grid.Source {
-		return vast{shape: grid.Shape{D: voxels >> 16, H: 1 << 8, W: 1 << 8}, ladder: grid.Identity(grid.Uint8)}
+		return grids.VastOf(grid.Shape{D: voxels >> 16, H: 1 << 8, W: 1 << 8}, grid.Uint8)
 	}
 	verify.EstimatesGrow(t, laws, func(voxels int64) *Image { return &Image{Source: of(voxels)} }, "reductions of the complex of cells")
 	verify.EstimatesGrow(t, curvesLaws, of)

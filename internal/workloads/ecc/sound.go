@@ -48,28 +48,12 @@ func Checks() []sound.Check {
 	)
 }
 
-// vast is of a shape, a type and a ladder alone.
-type vast struct {
-	grid.Source
-	shape  grid.Shape
-	typ    grid.Type
-	ladder grid.Ladder
-}
-
-func (v vast) Shape() grid.Shape   { return v.shape }
-func (v vast) Type() grid.Type     { return v.typ }
-func (v vast) Ladder() grid.Ladder { return v.ladder }
-
-func vastOf(shape grid.Shape, typ grid.Type) vast {
-	return vast{shape: shape, typ: typ, ladder: grid.Identity(typ)}
-}
-
 // A sixteenth of 2048³ of 8 or 16 bits takes no more than 300 MB, of which the slabs in memory
 // are a part; shards read what they have, the slice before, and what closes a ring; and memory
 // does not grow with the slices of a shard.
 func shareCosts(t sound.T) {
 	for _, typ := range []grid.Type{grid.Uint8, grid.Uint16} {
-		s := vastOf(grid.Shape{D: 2048, H: 2048, W: 2048}, typ)
+		s := grids.VastOf(grid.Shape{D: 2048, H: 2048, W: 2048}, typ)
 		size := grid.SliceBytes(s)
 		ring := Convention{Periodic: grid.Axes{Z: true}}
 		for _, c := range []struct {
@@ -102,7 +86,7 @@ func shareCosts(t sound.T) {
 func shareCostsOfLevels(t sound.T) {
 	cube := grid.Shape{D: 64, H: 64, W: 64}
 	beside := func(typ grid.Type) int64 {
-		s, of := vastOf(cube, typ), grid.Span{Lo: 16, Hi: 32}
+		s, of := grids.VastOf(cube, typ), grid.Span{Lo: 16, Hi: 32}
 		return ShareOf(s, Convention{}, of, 2).Memory - grid.PieceBytes(s, of)
 	}
 	const words = 1 + 2 + 3
@@ -118,7 +102,7 @@ func shareCostsOfLevels(t sound.T) {
 		{cube, grid.Uint8, 17, 256, 0}, {cube, grid.Uint16, 17, 1 << 16, 0}, {grid.Shape{D: 64, H: 4, W: 5}, grid.Uint16, 17, 8 * 17 * 4 * 5, 0},
 		{cube, grid.Float32, 17, 17 * 64 * 64, 17 * 64 * 64}, {grid.Shape{D: 64, H: 1 << 12, W: 1 << 12}, grid.Float32, 17, 17 << 24, max(SpilledVoxels, fewestSpilled<<24) + 1<<24},
 	} {
-		s, of := vastOf(c.shape, c.typ), grid.Span{Lo: 16, Hi: 32}
+		s, of := grids.VastOf(c.shape, c.typ), grid.Span{Lo: 16, Hi: 32}
 		got := ShareOf(s, Convention{}, of, 2)
 		if want := partBytes*c.steps + 16*c.reads + s.Ladder().TableBytes() + 4096; got.Part != want {
 			t.Errorf("%v of %v: a part of %d bytes, want %d", c.shape, c.typ, got.Part, want)
@@ -199,9 +183,9 @@ func bettiByHand(t sound.T) {
 	if err != nil || !slices.Equal(components, []int64{1, 1}) || !slices.Equal(holes, []int64{2, 0}) {
 		t.Errorf("%v components, %v holes, %v", components, holes, err)
 	}
-	for _, s := range []vast{vastOf(grid.Shape{D: 4, H: 4, W: 4}, grid.Uint8), vastOf(grid.Shape{D: 1, H: 1 << 16, W: 1 << 15}, grid.Uint8)} {
+	for _, s := range []grids.Vast{grids.VastOf(grid.Shape{D: 4, H: 4, W: 4}, grid.Uint8), grids.VastOf(grid.Shape{D: 1, H: 1 << 16, W: 1 << 15}, grid.Uint8)} {
 		if _, _, err := Betti(s); err == nil {
-			t.Errorf("%v is counted", s.shape)
+			t.Errorf("%v is counted", s.Size)
 		}
 	}
 	if _, _, err := Betti(grids.Unread{Source: f}); !errors.Is(err, grids.ErrUnread) {
@@ -354,7 +338,7 @@ func lawsContradict(t sound.T) {
 // Enumeration is of small images, by one core, and reading back is of levels.
 func estimatesGrow(t sound.T) {
 	verify.EstimatesGrow(t, func() []verify.Law[grid.Source, VCEC] { return Laws() }, func(voxels int64) grid.Source {
-		return vastOf(grid.Shape{D: voxels >> 16, H: 1 << 8, W: 1 << 8}, grid.Uint8)
+		return grids.VastOf(grid.Shape{D: voxels >> 16, H: 1 << 8, W: 1 << 8}, grid.Uint8)
 	}, "enumeration of all cells", readBack.Name)
 }
 

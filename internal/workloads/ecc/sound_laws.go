@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"eccbench/internal/bench"
@@ -21,31 +20,7 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
-var errBroken = errors.New("it is broken")
-
-// A breaking image fails at one of its reads, and may be another one from then on.
-type breaking struct {
-	grid.Source
-	reads *atomic.Int64 // that are left until then
-	then  grid.Source   // nil where it fails once
-}
-
-// breaksAfter is an image that breaks after so many reads.
-func breaksAfter(in grid.Source, reads int64, then grid.Source) breaking {
-	b := breaking{in, new(atomic.Int64), then}
-	b.reads.Store(reads)
-	return b
-}
-
-func (b breaking) ReadSlab(dst []byte, lo, hi int64) error {
-	switch left := b.reads.Add(-1); {
-	case left < 0 && b.then != nil:
-		return b.then.ReadSlab(dst, lo, hi)
-	case left == -1:
-		return errBroken
-	}
-	return b.Source.ReadSlab(dst, lo, hi)
-}
+var errBroken = grids.ErrUnread
 
 // Whichever read of an image fails, a law of a right answer says so, or that it does not apply.
 func failedReadsAreTold(t sound.T) {
@@ -53,10 +28,10 @@ func failedReadsAreTold(t sound.T) {
 	right := Enumerate(f)
 	for _, l := range Laws() {
 		for reads := int64(0); ; reads++ {
-			b := breaksAfter(f, reads, nil)
+			b := grids.BreaksAfter(f, reads, nil)
 			d, err := l.Check(b, right, func(in grid.Source) (VCEC, error) { return counted(in, 0) })
 			told := errors.Is(err, errBroken) || l.Name == "an error put into the answer is found" && err == nil // what is around is not shown
-			if whole := b.reads.Load() >= 0; errors.Is(err, verify.ErrNotApplicable) || whole && d == nil && err == nil {
+			if whole := b.Left() >= 0; errors.Is(err, verify.ErrNotApplicable) || whole && d == nil && err == nil {
 				break
 			} else if d != nil || whole || !told {
 				t.Errorf("the law %q, of which read %d fails: %v, %v", l.Name, reads, d, err)
@@ -75,13 +50,13 @@ func changesAreSeen(t sound.T) {
 	for _, l := range []law{alike(k), joinedLooks(k)} {
 		seen := len(isa.Available(assembled)) == 1 && l.Name == alike(k).Name
 		for reads := int64(1); ; reads++ {
-			b := breaksAfter(f, reads, other)
+			b := grids.BreaksAfter(f, reads, other)
 			d, err := l.Check(b, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			seen = seen || d != nil
-			if b.reads.Load() >= 0 {
+			if b.Left() >= 0 {
 				break
 			}
 		}
@@ -199,8 +174,8 @@ func eyesSee(t sound.T) {
 			t.Errorf("changes %d and %d are wrong: %+v (%v)", i, i+1, d, err)
 		}
 		for reads := int64(0); ; reads++ {
-			b := breaksAfter(f, reads, nil)
-			if d, err := law.Check(b, wrong, nil); b.reads.Load() >= 0 {
+			b := grids.BreaksAfter(f, reads, nil)
+			if d, err := law.Check(b, wrong, nil); b.Left() >= 0 {
 				break
 			} else if err == nil && !alikeDiff(d, want) || err != nil && !errors.Is(err, errBroken) {
 				t.Errorf("changes %d and %d are wrong, and read %d fails: %v (%v)", i, i+1, reads, d, err)
@@ -221,7 +196,7 @@ func eyesSee(t sound.T) {
 // Images of which levels are drawn, which stand on levels, or whose cells are all listed are those that
 // laws say.
 func lawsApply(t sound.T) {
-	in := vastOf(grid.Shape{D: 1, H: 9, W: 9}, grid.Float32)
+	in := grids.VastOf(grid.Shape{D: 1, H: 9, W: 9}, grid.Float32)
 	isStep, drawn := map[int64]bool{5: true, 1 << 20: true, 1<<24 - 1: true}, map[int64]bool{}
 	for stream := range uint64(20) {
 		for i, level := range sampled(in, VCEC{{5, 1}, {1 << 20, -3}, {1<<24 - 1, 3}}, stream, 8) {
@@ -235,9 +210,9 @@ func lawsApply(t sound.T) {
 	}
 	f := scattered(t, grid.Shape{D: 5, H: 3, W: 4}, grid.Uint8, 7)
 	for n, reads := range map[int]int64{1: 5, 3: 15} {
-		b := breaksAfter(f, 1000, nil)
-		if d, err := definition(n)(b, Enumerate(f), nil); d != nil || err != nil || 1000-b.reads.Load() < reads || 1000-b.reads.Load() >= reads+5 {
-			t.Errorf("%d levels take %d reads (%v, %v)", n, 1000-b.reads.Load(), d, err)
+		b := grids.BreaksAfter(f, 1000, nil)
+		if d, err := definition(n)(b, Enumerate(f), nil); d != nil || err != nil || 1000-b.Left() < reads || 1000-b.Left() >= reads+5 {
+			t.Errorf("%d levels take %d reads (%v, %v)", n, 1000-b.Left(), d, err)
 		}
 	}
 	l, err := grid.Affine(0, 2, 3)
@@ -287,7 +262,7 @@ func lawsApply(t sound.T) {
 			t.Errorf("%+v: %v, %v", c, d, err)
 		}
 	}
-	in = vastOf(grid.Shape{D: 1 << 10, H: 1 << 8, W: 1 << 8}, grid.Uint8)
+	in = grids.VastOf(grid.Shape{D: 1 << 10, H: 1 << 8, W: 1 << 8}, grid.Uint8)
 	for _, ns := range []int{1, 5, 80} {
 		if got, one := viewing(ns)(in), viewing(1)(in); got < time.Duration(ns)*one || got >= time.Duration(ns)*(one+1) {
 			t.Errorf("%d ns a voxel: %v, where 1 ns is %v", ns, got, one)
@@ -371,10 +346,10 @@ func neighbourhoods(t sound.T) {
 			continue
 		}
 		for reads := int64(0); ; reads++ {
-			b := breaksAfter(in, reads, nil)
-			if got := neighbourhood(b, c.level); b.reads.Load() >= 0 {
+			b := grids.BreaksAfter(in, reads, nil)
+			if got := neighbourhood(b, c.level); b.Left() >= 0 {
 				break
-			} else if got != "cannot read the neighbourhood: it is broken" {
+			} else if got != "cannot read the neighbourhood: "+errBroken.Error() {
 				t.Errorf("read %d fails: %q", reads, got)
 			}
 		}
@@ -403,7 +378,7 @@ func curvesReadBack(t sound.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return vast{shape: grid.Shape{D: 1, H: 1, W: 1}, typ: grid.Float32, ladder: l}
+		return grids.Vast{Size: grid.Shape{D: 1, H: 1, W: 1}, Of: grid.Float32, Levels: l}
 	}
 	var turned VCEC // where not each line is looked up by its value
 	for k := range int64(34) {
@@ -585,8 +560,8 @@ func sharesAddUp(t sound.T) {
 			}
 		}
 		for reads := int64(0); ; reads++ {
-			image := breaksAfter(f, reads, nil)
-			if _, _, _, err := share(by, Convention{}, whole, b, image); image.reads.Load() >= 0 {
+			image := grids.BreaksAfter(f, reads, nil)
+			if _, _, _, err := share(by, Convention{}, whole, b, image); image.Left() >= 0 {
 				break
 			} else if !errors.Is(err, errBroken) {
 				t.Errorf("read %d fails: %v", reads, err)
@@ -778,5 +753,17 @@ func viewsAreAsked(t sound.T) {
 	}
 	if got := fmt.Sprint(v.Curve(), v.At(0), v.At(1), v.At(8), v.At(9)); got != "[{1 5} {3 3} {9 4}] 0 5 3 4" {
 		t.Error(got)
+	}
+}
+
+// FaultsAreWrong holds that who has a planted fault says so, and answers wrongly, and who has none neither.
+func FaultsAreWrong[F ~string, I bench.Implementation[grid.Source, VCEC]](t sound.T, f *grid.Field, s bench.Setting, faulty func(F) I, faults ...F) {
+	want := Enumerate(f)
+	for _, fault := range append(faults, "") {
+		i := bench.Implementation[grid.Source, VCEC](faulty(fault))
+		got, err := bench.Answer(i, grid.Source(f), bench.Conditions{Setting: s})
+		if wrong := err != nil || !slices.Equal(got, want); wrong != (fault != "") || strings.HasSuffix(i.About().Method, "; planted fault: "+string(fault)) != wrong {
+			t.Errorf("%s, with the fault %q: wrong %v (%v)", i.About().Method, fault, wrong, err)
+		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -383,14 +382,13 @@ func lawsSee(t sound.T) {
 				}
 			}
 			for some, failed := int64(0), true; failed; some++ { // reads of the image
-				part := &fading{Source: p.Source}
-				part.left.Store(some)
+				part := grids.BreaksAfter(p.Source, some, nil)
 				k := -1
 				_, _, err := l.Try(p.with(func(q *Problem) { q.Source = part }), right, func(*Problem) (Answer, error) {
 					k++
 					return answers[k], nil
 				})
-				if failed = part.left.Load() < 0; failed && !errors.Is(err, grids.ErrUnread) || !failed && err != nil {
+				if failed = part.Left() < 0; failed && !errors.Is(err, grids.ErrUnread) || !failed && err != nil {
 					t.Errorf("%s%s: where the image can be read %d times: %v", l.Name, vertices, some, err)
 				}
 			}
@@ -416,19 +414,6 @@ func lawsSee(t sound.T) {
 			}
 		}
 	}
-}
-
-// A fading source fails once, when it was read so often.
-type fading struct {
-	grid.Source
-	left atomic.Int64
-}
-
-func (f *fading) ReadSlab(dst []byte, lo, hi int64) error {
-	if f.left.Add(-1) == -1 {
-		return grids.ErrUnread
-	}
-	return f.Source.ReadSlab(dst, lo, hi)
 }
 
 // Errors are relative to what one cell can come to, or to what was answered where that is more; a
