@@ -1,10 +1,12 @@
 // Command pack compiles the kernels, in the folder that holds them:
 //
-//	pack -clang clang-19 -ptxas ptxas [KIND...]
+//	pack -clang clang-19 -ptxas ptxas [-machine K/N] [KIND...]
 //
 // It writes the PTX of each kind of modules to ptx/<kind>.ptx.tar.zst, in the short form of
 // package terse, machine code made of it to ptx/<kind>.<architecture>.tar.zst, and the PTX of
 // modules with known defects to faults/faults.ptx.tar.zst. The same compilers write the same bytes.
+// With -machine, machine code is written of one kind in N, from the one numbered K mod N, and that of
+// the others stays: it takes ten times what PTX does.
 package main
 
 import (
@@ -28,8 +30,14 @@ import (
 func main() {
 	clang := flag.String("clang", "clang-19", "compiles sources to PTX")
 	ptxas := flag.String("ptxas", "ptxas", "assembles PTX to machine code")
+	machine := flag.String("machine", "0/1", "of which kinds there is to be new machine code: one in N, from K mod N, as K/N")
 	flag.Parse()
-	if err := run(compilers{*clang, *ptxas}, flag.Args()); err != nil {
+	c := compilers{clang: *clang, ptxas: *ptxas}
+	if n, err := fmt.Sscanf(*machine, "%d/%d", &c.first, &c.every); n < 2 || c.first < 0 || c.every < 1 {
+		fmt.Fprintf(os.Stderr, "pack: -machine %s: want K/N, such as 0/1 (%v)\n", *machine, err)
+		os.Exit(2)
+	}
+	if err := run(c, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "pack:", err)
 		os.Exit(1)
 	}
@@ -57,11 +65,11 @@ func run(c compilers, kinds []string) error {
 		return err
 	}
 	var work []func() error
-	for _, kind := range kinds {
+	for i, kind := range kinds {
 		if len(of[kind]) == 0 {
 			return fmt.Errorf("no kernels called %s", kind)
 		}
-		work = append(work, func() error { return c.kind(kind, of[kind]) })
+		work = append(work, func() error { return c.kind(kind, of[kind], i%c.every == c.first%c.every) })
 	}
 	wanted := map[string]bool{}
 	for kind := range of {
@@ -107,10 +115,13 @@ func together(work []func() error) error {
 	return errors.Join(errs...)
 }
 
-type compilers struct{ clang, ptxas string }
+type compilers struct {
+	clang, ptxas string
+	first, every int // of which kinds machine code is written
+}
 
-// kind writes the files of a kind of modules.
-func (c compilers) kind(kind string, modules []source.Module) error {
+// kind writes the files of a kind of modules, machine code too or not.
+func (c compilers) kind(kind string, modules []source.Module, machine bool) error {
 	ptx, err := c.compile(modules)
 	if err != nil {
 		return err
@@ -118,12 +129,15 @@ func (c compilers) kind(kind string, modules []source.Module) error {
 	if err := writePTX(file(kind, "ptx"), ptx); err != nil {
 		return err
 	}
+	if !machine {
+		return nil
+	}
 	for _, arch := range source.Machines() {
-		machine, err := c.assemble(ptx, arch)
+		code, err := c.assemble(ptx, arch)
 		if err != nil {
 			return err
 		}
-		if err := write(file(kind, arch), machine); err != nil {
+		if err := write(file(kind, arch), code); err != nil {
 			return err
 		}
 	}

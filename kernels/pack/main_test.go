@@ -54,7 +54,7 @@ func TestPack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := compilers{filepath.Join(dir, "bin", "clang"), filepath.Join(dir, "bin", "ptxas")}
+	c := compilers{clang: filepath.Join(dir, "bin", "clang"), ptxas: filepath.Join(dir, "bin", "ptxas"), every: 1}
 	list := func() []string {
 		files, err := filepath.Glob("ptx/*")
 		if err != nil {
@@ -119,6 +119,23 @@ func TestPack(t *testing.T) {
 	}
 	if again, err := os.ReadFile("ptx/two.sm_90.tar.zst"); err != nil || !bytes.Equal(again, first) {
 		t.Errorf("generated again the bytes differ, %v", err)
+	}
+	// Of two kinds and one of faults, one gets new machine code, and all new PTX.
+	put("a/one.cu", "one again\n")
+	put("a/two_uint8.cu", "two again\n")
+	for first, want := range [][2]bool{{true, false}, {true, true}} {
+		part := c
+		part.first, part.every = first, 2
+		if err := run(part, []string{"one", "two"}); err != nil {
+			t.Fatal(err)
+		}
+		again := func(kind, form string) bool { // what is of the sources as they are now
+			files := read(file(kind, form))
+			return bytes.Contains(terse.Long(files[len(files)-1].Data), []byte("again"))
+		}
+		if got := [2]bool{again("one", "sm_80"), again("two", "sm_90")}; got != want || !again("one", "ptx") || !again("two", "ptx") {
+			t.Errorf("from %d, of two: new machine code of one and two: %v, want %v", first, got, want)
+		}
 	}
 
 	put("a/one.cu", "bad\n")
