@@ -61,11 +61,11 @@ func TestConformance(t *testing.T) {
 
 // Strips of few rows meet inside small images.
 func TestConformanceInStrips(t *testing.T) {
-	heights := []int64{1, 3}
-	if testing.Short() || race.Enabled {
-		heights = heights[:1]
-	}
 	each(t, func(t *testing.T, isa string) {
+		heights := []int64{1, 3} // where rows are cut does not depend on instructions
+		if testing.Short() || race.Enabled || isa != extrema.Available()[0] {
+			heights = heights[:1]
+		}
 		for _, rows := range heights {
 			if failing := ecctest.Failures(t, on{extrema.InStrips(rows), isa}); len(failing) > 0 {
 				t.Errorf("strips of %d rows: %d cases fail, such as %s", rows, len(failing), failing[0])

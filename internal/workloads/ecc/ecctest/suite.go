@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -29,11 +28,27 @@ import (
 
 type implementation = bench.Implementation[grid.Source, ecc.VCEC]
 
-// LongSuites is the variable that lets the long suites run, as make test-long sets it.
+// LongSuites is the variable that lets the long suites run, as make test-long sets it: 1 for all that they
+// have, K/N for one case in N, from the one numbered K mod N.
 const LongSuites = "ECCBENCH_LONG"
 
 // Long reports whether the long suites run.
-func Long() bool { return os.Getenv(LongSuites) == "1" && !testing.Short() }
+func Long() bool { return os.Getenv(LongSuites) != "" && !testing.Short() }
+
+// Part is those of the cases that the long suites alone have which run now.
+func Part[C any](cases []C) (part []C) {
+	if !Long() {
+		return nil
+	}
+	first, every := 0, 0
+	if n, _ := fmt.Sscanf(os.Getenv(LongSuites), "%d/%d", &first, &every); n < 2 || first < 0 || every < 1 {
+		return cases
+	}
+	for i := first % every; i < len(cases); i += every {
+		part = append(part, cases[i])
+	}
+	return part
+}
 
 // A Case is one image of the suite. All who ask share it.
 type Case struct {
@@ -229,31 +244,35 @@ func ways() []way {
 // forms and the laws on every case, in memory and streamed, with one thread and
 // several; checks that poison is seen, that answers repeat, that they are of the image as
 // it is now and of all of it, and that the input is left alone.
-func Run(t *testing.T, impl implementation) { run(t, impl, math.MaxInt64) }
+func Run(t *testing.T, impl implementation) { run(t, impl, func(Case) bool { return false }) }
 
 // RunOnceByLevel is Run for an implementation that takes longer the more levels there are, to count
 // or to set up, and does nothing else for them. Where they are many it is asked once, in memory, and
 // not at all in a short run.
-func RunOnceByLevel(t *testing.T, impl implementation) { run(t, impl, many) }
+func RunOnceByLevel(t *testing.T, impl implementation) {
+	run(t, impl, func(c Case) bool {
+		levels := c.Field.Ladder().Len()
+		return levels > many || levels*c.Field.Shape().Voxels() > much
+	})
+}
 
-// many is the number of levels above which RunOnceByLevel asks once.
-const many = 5000
+// RunOnceByLevel asks once above so many levels, and above so many of each voxel's.
+const many, much = 5000, 1 << 22
 
 // beyondRace reports whether a case has too many levels for the race detector, under which the
 // reference takes minutes.
 func beyondRace(c Case) bool { return race.Enabled && c.Field.Ladder().Len() > many }
 
-// run is Run for an implementation that takes long above so many levels.
-func run(t *testing.T, impl implementation, slow int64) {
+// run is Run for an implementation that takes long for some cases.
+func run(t *testing.T, impl implementation, slow func(Case) bool) {
 	for _, c := range Cases(t) {
 		t.Run(c.Name, func(t *testing.T) {
-			levels := c.Field.Ladder().Len()
 			if beyondRace(c) {
 				t.Skip("under the race detector this many levels take the reference minutes, and race no more than few do")
 			}
-			late := levels > slow
+			late := slow(c)
 			if late && testing.Short() {
-				t.Skipf("%d levels take it long", levels)
+				t.Skipf("%d levels of %v take it long", c.Field.Ladder().Len(), c.Field.Shape())
 			}
 			want := c.want()
 			if known, ok := ecc.Known(c.Name, c.Field); ok && !slices.Equal(known, want) {
