@@ -73,7 +73,7 @@ func doVerify(c *cli.Program, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := checkParts(b, p); err != nil {
+	if err := checkParts(c, b, p); err != nil {
 		return err
 	}
 	if !b.Question().OfImages() {
@@ -148,9 +148,12 @@ func silentLaws(laws []string, cells []bench.CellRecord) []string {
 
 // checkParts looks at the judge, at what images come from and pass through, and at the parts of the
 // question and of the implementations, before any answer of theirs is looked at.
-func checkParts(b runner.Bench, p runner.Plan) error {
+func checkParts(c *cli.Program, b runner.Bench, p runner.Plan) error {
 	if err := verify.Sound(); err != nil {
 		return err
+	}
+	if c.Parts != nil {
+		return sound.First(c.Parts...)
 	}
 	checks := slices.Concat(grids.Checks(), datasets.Checks(), b.Parts())
 	for _, impl := range p.Impls {
