@@ -11,6 +11,10 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 CLANG   ?= clang-19
 
+# What takes long and says much the same of each commit, as one in N from the one numbered K mod N: machine
+# code that compilers make again, and cases of kernels on the host. make ci takes the part of its commit.
+PART ?= 0/1
+
 # For builds of all that nothing else is built with: what go vet says lint says, and nobody
 # debugs them.
 LEAN := -vet=off -gcflags=all=-dwarf=false
@@ -28,17 +32,19 @@ test:
 test-short:
 	$(GO) test -short -timeout 5m ./...
 
-# All of test, and all cases of the suites that test takes some of.
-test-long: export ECCBENCH_LONG = 1
+# All of test, and all cases of the suites that test takes some of, or those of a PART.
+test-long: export ECCBENCH_LONG = $(PART)
 test-long:
 	$(GO) test $(VET) -timeout 30m ./...
 
 # Without the reference, which runs on one goroutine and takes minutes there, the
 # command, whose cells are processes, all cases of extrema on a stand-in for a
 # device, whose kernels are: other tests there drive it, and what takes long on one
-# goroutine: damaged files, groups of a curve's voxels, and the other programs of make oracle.
+# goroutine: checks of parts, damaged files, groups of a curve's voxels, and the other programs of make oracle.
+# A process that ends waits a second for races to be told, by default: tests here start hundreds.
+race: export GORACE = atexit_sleep_ms=10
 race:
-	$(GO) test -race $(LEAN) -timeout 20m -skip '^TestConformanceOnStandIns$$|Damaged$$|^TestGroups$$|Against(Gudhi|ScikitImage|Phat|SciPy|NumPy)$$' $$($(GO) list ./... | grep -v -e /impls/naive$$ -e /cmd/eccbench$$)
+	$(GO) test -race $(LEAN) -timeout 20m -skip '^TestConformanceOnStandIns$$|^TestChecks$$|Damaged$$|^TestGroups$$|Against(Gudhi|ScikitImage|Phat|SciPy|NumPy)$$' $$($(GO) list ./... | grep -v -e /impls/naive$$ -e /cmd/eccbench$$)
 
 # For another system the types of all are checked, and what is its own is vetted, for which
 # the standard library must be compiled for it, as fast as can be.
@@ -92,14 +98,15 @@ check-generate: generate assembly
 
 # What the kernels are compiled to, by clang and NVIDIA's assembler, which comes as a
 # Python wheel: PTX and machine code of each kind (kernels/pack), stamped with the hash of
-# what they are of. KINDS names the kinds to compile, such as ecc_tiled; all unless given.
+# what they are of. KINDS names the kinds to compile, such as ecc_tiled; all unless given. PART=0/4 makes
+# machine code of one kind in four alone.
 PTXAS ?= $(BIN)/ptxas/nvidia/cuda_nvcc/bin/ptxas
 $(BIN)/ptxas/nvidia/cuda_nvcc/bin/ptxas: kernels/ptxas.txt
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --upgrade --no-deps --require-hashes --only-binary :all: --target $(BIN)/ptxas -r $<
 	touch $@
 kernels: $(PTXAS)
 	$(GO) build -o $(BIN)/pack ./kernels/pack
-	cd kernels && ../$(BIN)/pack -clang $(CLANG) -ptxas $(abspath $(PTXAS)) $(KINDS)
+	cd kernels && ../$(BIN)/pack -clang $(CLANG) -ptxas $(abspath $(PTXAS)) -machine $(PART) $(KINDS)
 
 check-kernels: kernels
 	git diff --exit-code -- kernels
@@ -116,11 +123,10 @@ sanitize:
 
 # Other builds: the same bytes for every level of amd64, and on arm64, where fused
 # multiply-adds show; without assembly; with a slowdown planted. Level v1 is that of make
-# test, and what v2 has v3 has too. Without assembly the kernels on the host are the same, and
+# test, what v2 has v3 has too, and for v4 the compiler changes no arithmetic. Without assembly the kernels on the host are the same, and
 # extrema's other ways are the way portable of make test.
 portability:
 	GOAMD64=v3 $(GO) test $(LEAN) -count=1 -run 'Digest|Bits' ./datasets ./internal/workloads/gvf ./impls/gvf/blocked
-	if grep -q avx512f /proc/cpuinfo; then GOAMD64=v4 $(GO) test $(LEAN) -count=1 -run 'Digest' ./datasets; fi
 	$(GO) test -count=1 -tags noasm -skip 'OnHost|InStrips|OnEveryFloat32' ./impls/extrema
 	$(GO) test -count=1 -tags noasm -skip OnHost ./$(FINGERPRINT) ./$(FLOW) ./$(CERTIFIED) ./$(EIGENMAPS)/...
 	$(GO) test -count=1 -tags noasm -run 'Ranks|Again|Groups' ./$(CURVES)
@@ -244,6 +250,7 @@ ci: export ECCBENCH_REQUIRE_FAKE = 1
 ci: export ECCBENCH_REQUIRE_SLURM = 1
 ci: export ECCBENCH_REQUIRE_CHROMIUM = 1
 ci: FUZZTIME = 2s
+ci: PART = $(shell printf %d 0x$$(git rev-parse HEAD | cut -c1-7))/4
 ci: VET = -vet=off
 ci: lint check-generate check-kernels test-long race smoke fuzz
 	@# These wait for a download, or are one process for most of their time.
