@@ -27,6 +27,7 @@ func Checks() []sound.Check {
 	return []sound.Check{
 		{Name: "parts of a curve", Of: stepsAddUp},
 		{Name: "parts that are torn", Of: bytesCount},
+		{Name: "changes of parts", Of: changesThatLie},
 		{Name: "parts on a table", Of: tablesAddUp},
 		{Name: "a part that is replaced", Of: replacedIsTorn},
 		{Name: "parts of other curves", Of: strangersAreRefused},
@@ -228,6 +229,42 @@ func bytesCount(t sound.T) {
 			if err := load(b); err == nil {
 				t.Errorf("%v: byte %d of %d may be any", typ, i, len(whole))
 			}
+		}
+	}
+}
+
+// Changes of nothing, at a level that is not above the one before or is none, and bytes that are no
+// changes, are of a part that is torn, whatever its checksum.
+func changesThatLie(t sound.T) {
+	one := ecc.Step{Level: 3, Change: 1}
+	for _, c := range []struct {
+		steps ecc.VCEC
+		bytes string // in place of theirs
+		whole bool
+	}{
+		{steps: ecc.VCEC{{Level: 0, Change: 1}, {Level: 255, Change: -1}}, whole: true}, {steps: ecc.VCEC{{Level: 255, Change: 1}}, whole: true}, {steps: ecc.VCEC{one}, bytes: "\xff\x01"},
+		{steps: ecc.VCEC{{Level: 256, Change: 1}}}, {steps: ecc.VCEC{one, {Level: 256, Change: 1}}}, {steps: ecc.VCEC{one, one}}, {steps: ecc.VCEC{one, {Level: 2, Change: 1}}},
+		{steps: ecc.VCEC{{Level: 0, Change: 0}}}, {steps: ecc.VCEC{one, {Level: 4, Change: 0}}}, {steps: ecc.VCEC{one}, bytes: "\x80\x80"}, {steps: ecc.VCEC{one}, bytes: "\x03\x80"},
+		{steps: slices.Repeat(ecc.VCEC{one}, 10), bytes: strings.Repeat("\x80", 10) + strings.Repeat("\x01", 10)}, {steps: slices.Repeat(ecc.VCEC{one}, 10), bytes: "\x03" + strings.Repeat("\x80", 19)},
+	} {
+		files, _ := made(t, 1, grid.Uint8, grid.Identity(grid.Uint8), 3, func(p *Part) { p.Steps, p.Fingerprint = c.steps, fingerprint.Sum{0}.String() })
+		b, err := os.ReadFile(files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := len(b) - sha256.Size
+		copy(b[n-len(c.bytes):], c.bytes)
+		sum := sha256.Sum256(b[:n])
+		copy(b[n:], sum[:])
+		if err := os.WriteFile(files[0], b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		p, err := Open(files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.each(func([]ecc.Step) error { return nil }); (err == nil) != c.whole || err != nil && !strings.Contains(err.Error(), "torn: change ") {
+			t.Errorf("%v, %x: %v", c.steps, c.bytes, err)
 		}
 	}
 }
