@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"eccbench/internal/grid"
@@ -18,12 +19,14 @@ func Checks() []sound.Check {
 	for _, set := range available() {
 		checks = append(checks,
 			sound.Check{Name: "instructions for turning points, " + set, Of: func(t sound.T) { whereThereAreTurns(t, set) }},
+			sound.Check{Name: "turning points, " + set, Of: func(t sound.T) { turningPoints(t, set) }},
 			sound.Check{Name: "weights that are watched, " + set, Of: func(t sound.T) { watchersSeeAll(t, set) }},
 		)
 		if set != isa.Portable {
 			checks = append(checks,
 				sound.Check{Name: "weights of float32, " + set, Of: func(t sound.T) { weightsOfFloats(t, set) }},
 				sound.Check{Name: "weights of whole numbers, " + set, Of: func(t sound.T) { weightsOfNumbers(t, set) }},
+				sound.Check{Name: "products about the prime, " + set, Of: func(t sound.T) { productsAboutThePrime(t, set) }},
 			)
 		}
 	}
@@ -94,6 +97,141 @@ func whereThereAreTurns(t sound.T, set string) {
 			v, lookUp, ok := turnVectorsOf(set, typ, greatest)
 			if want := assembled && set == isa.AVX512 && isa.Bytes(); ok != want || want && (v.volume == nil || v.area == nil || lookUp.whole == nil || lookUp.line == nil) {
 				t.Errorf("%v, the greatest %v: %v, want %v", typ, greatest, ok, want)
+			}
+		}
+	}
+}
+
+// Turning points are those of the definition, of rows that end within a vector and with one, behind what
+// the lists have, and what they are worth is W − w of each with the signs of their places.
+func turningPoints(t sound.T, set string) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, greatest := range []bool{false, true} {
+		for _, typ := range grid.Types()[:3] {
+			v, _, ok := turnVectorsOf(set, typ, greatest)
+			if !ok {
+				continue
+			}
+			size, at := int(typ.Size()), func(b []byte, i int) int { return int(b[i]) }
+			switch typ {
+			case grid.Int16:
+				at = func(b []byte, i int) int { return int(grid.Values[int16](b)[i]) }
+			case grid.Uint16:
+				at = func(b []byte, i int) int { return int(grid.Values[uint16](b)[i]) }
+			}
+			least := func(a, b int) int { return min(a, b) }
+			if greatest {
+				least = func(a, b int) int { return max(a, b) }
+			}
+			for _, columns := range []int{1, 2, 31, 32, 33, 64, 65, 97, 128, 130} {
+				const rows, apart = 3, 4096
+				var planes [2][]byte
+				for z := range planes { // with a vector more, which has a say in nothing
+					planes[z] = grid.NewBuffer(int64((rows+1)*columns*size + 64))
+					for i := range (rows + 1) * columns { // few values, from one end to the other
+						x := rng.IntN(5) * (1<<(8*size) - 1) / 4
+						planes[z][size*i] = byte(x)
+						if size > 1 {
+							planes[z][2*i+1] = byte(x >> 8)
+						}
+					}
+				}
+				for _, volume := range []bool{false, true} {
+					lists, first := make([]byte, 4*apart+64), [4]int64{0, 6, 128, 2}
+					counts := first
+					if volume {
+						v.volume(&planes[0][0], &planes[1][0], columns*size, columns, rows, &lists[0], apart, &counts)
+					} else {
+						v.area(&planes[0][0], columns*size, columns, rows, &lists[0], apart, &counts)
+					}
+					for kind := range 4 {
+						var want []int
+						value := func(y, x int) int {
+							b, a := at(planes[0], y*columns+x), at(planes[1], y*columns+x)
+							next, both := at(planes[0], (y+1)*columns+x), at(planes[1], (y+1)*columns+x)
+							if !volume {
+								return [2]int{b, least(b, next)}[kind]
+							}
+							return [4]int{b, least(b, a), least(b, next), least(least(b, a), least(next, both))}[kind]
+						}
+						for y := 0; y < rows && (volume || kind < 2); y++ {
+							held := false
+							for x := range columns {
+								holds := x == columns-1 || least(value(y, x), value(y, x+1)) == value(y, x)
+								if holds != held {
+									want = append(want, value(y, x))
+								}
+								held = holds
+							}
+							want = append(want, 0)
+						}
+						var got []int
+						for i := range int(counts[kind]-first[kind]) / size {
+							got = append(got, at(lists[kind*apart:], int(first[kind])/size+i))
+						}
+						if !slices.Equal(got, want) {
+							t.Fatalf("%v, %d columns, volume %v, the greatest %v, kind %d: %v, want %v", typ, columns, volume, greatest, kind, got, want)
+						}
+					}
+				}
+			}
+			few, err := grid.Affine(0, 2, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range []grid.Ladder{grid.Identity(typ), few} {
+				in := Convention{Superlevel: greatest}
+				w := Draw(1).In(in).weights(l.Len(), 0)
+				table := newLookup(typ, l, w, l.Len(), set).table
+				turns := newTurns(typ, table, w.outside(), in, set)
+				for n := 2; n < 200; n += 2 {
+					list, want := grid.NewBuffer(int64(n*size+64)), uint64(0)
+					for i := range list {
+						list[i] = byte(rng.Uint32())
+					}
+					for i := range n {
+						of := w.outside() - table[at(list, i)&(1<<(8*size)-1)]
+						if i%2 == 1 {
+							of = -of
+						}
+						want += of
+					}
+					if got := turns.alternate(list[:n*size]); got != int64(want) {
+						t.Fatalf("%v on %v, %d turning points are worth %d, want %d", typ, l, n, got, int64(want))
+					}
+				}
+			}
+		}
+	}
+}
+
+// Random bits whose product is the prime and some more are those of the rest, which is few numbers of
+// all: levels are such here, by factors of their last bytes that make up for the others.
+func productsAboutThePrime(t sound.T, set string) {
+	every := grid.Identity(grid.Float32)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		w := Draw(1).weights(every.Len(), 0)
+		src := grid.NewBuffer(4 * 256)
+		for last := range 256 {
+			level := rng.Int64N(every.Len()>>8)<<8 + int64(last)
+			grid.Values[float32](src)[last] = every.Value(level)
+			f := w.factors
+			product := timesInField(timesInField(f[level>>24], f[256+level>>16&255]), f[512+level>>8&255])
+			f[768+last] = uint64(last % 6)
+			for power := prime - 2; power > 0; power >>= 1 { // its inverse
+				if power&1 == 1 {
+					f[768+last] = timesInField(f[768+last], product)
+				}
+				product = timesInField(product, product)
+			}
+		}
+		u := newLookup(grid.Float32, every, w, every.Len(), set)
+		for _, n := range []int{5, 32, 256} { // fewer than a vector, some and all
+			for at := 0; at+n <= 256; at += n {
+				if msg := u.apart(src[4*at:4*(at+n)], true); msg != "" {
+					t.Fatalf("values from %d on, of %d: %s", at, n, msg)
+				}
 			}
 		}
 	}
@@ -470,7 +608,7 @@ func tablesAreTheWeights(t sound.T) {
 			lo, hi = math.MinInt16, math.MaxInt16+1
 		}
 		ladders := []grid.Ladder{grid.Identity(typ)}
-		for _, of := range [][3]float64{{0, 1, 256}, {-100, 1, 150}, {7, 3, 50}, {40, 0.5, 90}} {
+		for _, of := range [][3]float64{{0, 1, 256}, {-100, 1, 150}, {7, 3, 50}, {40, 0.5, 90}, {-1e6, 1, 9}, {1e6, 1, 9}} {
 			l, err := grid.Affine(of[0], of[1], int64(of[2]))
 			if err != nil {
 				t.Fatal(err)
