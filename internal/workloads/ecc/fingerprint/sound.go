@@ -1,6 +1,7 @@
 package fingerprint
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math"
@@ -32,6 +33,7 @@ func Checks() []sound.Check {
 	}
 	return append(checks,
 		sound.Check{Name: "streamed images", Of: streamedAlike},
+		sound.Check{Name: "tiles and slabs of images", Of: tilesAddUp},
 		sound.Check{Name: "keys of fingerprints", Of: keysReadBack},
 		sound.Check{Name: "a known fingerprint", Of: knownSum},
 		sound.Check{Name: "fingerprints that are apart", Of: apartIsNamed},
@@ -57,7 +59,7 @@ func streamedAlike(t sound.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := grids.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 10) })
+			f := grids.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 10) }) // no two rows alike
 			for _, c := range []Convention{
 				{}, {Vertices: true}, {Superlevel: true}, {Vertices: true, Superlevel: true}, {Periodic: grid.Axes{X: true}}, {Periodic: grid.Axes{Y: true}},
 				{Periodic: grid.Axes{Z: true}}, {Periodic: grid.Axes{X: true, Y: true, Z: true}}, {Vertices: true, Periodic: grid.Axes{X: true, Y: true, Z: true}},
@@ -80,6 +82,53 @@ func streamedAlike(t sound.T) {
 							}
 							if !got.Equal(want) {
 								t.Fatalf("%v of %v, %+v, in memory %v, by %s on %d cores: %v, want %v", shape, typ, c, in == grid.Source(f), set, threads, got, want)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// The sum is the same however an image is cut: in tiles of few rows and columns, whose turns are of few
+// positions, and in slabs of few slices.
+func tilesAddUp(t sound.T) {
+	few, err := grid.Affine(0, 1, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shape := range []grid.Shape{{D: 6, H: 5, W: 19}, {D: 1, H: 11, W: 19}} {
+		for _, typ := range []grid.Type{grid.Uint8, grid.Uint16, grid.Float32} {
+			f := grids.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 9) })
+			for _, c := range []Convention{{}, {Vertices: true}, {Periodic: grid.Axes{X: true, Y: true, Z: shape.D > 1}}} {
+				function := prepare(typ, few, Draw(1).In(c), few.Len(), fastest()).functions[0]
+				for _, in := range []grid.Source{f, struct{ grid.Source }{f}} {
+					sum := func(change func(m *march)) uint64 {
+						m, err := newMarch(in, function, c.Periodic, 2, fastest())
+						if err != nil {
+							t.Fatal(err)
+						}
+						change(m)
+						got, err := m.run()
+						if err != nil {
+							t.Fatal(err)
+						}
+						return got
+					}
+					want := sum(func(*march) {})
+					for rows := range int64(3) {
+						for deep := range int64(4) {
+							if got := sum(func(m *march) {
+								m.rows, m.depth = rows+1, 2*deep+1
+								if m.turns == nil {
+									m.columns, m.stride = group, 2*group
+								}
+								if m.slab > 0 {
+									m.slab = rows + 1
+								}
+							}); got != want {
+								t.Errorf("%v of %v, %+v, in memory %v: by %d rows and %d positions %x, want %x", shape, typ, c, in == grid.Source(f), rows+1, 2*deep+1, got, want)
 							}
 						}
 					}
@@ -123,21 +172,29 @@ func turningPoints(t sound.T, set string) {
 			if greatest {
 				least = func(a, b int) int { return max(a, b) }
 			}
-			for _, columns := range []int{1, 2, 31, 32, 33, 64, 65, 97, 128, 130} {
-				const rows, apart = 3, 4096
+			for _, columns := range []int{1, 2, 31, 32, 33, 64, 65, 128, 130} {
+				const rows, apart = 2, 4096
 				var planes [2][]byte
-				for z := range planes { // with a vector more, which has a say in nothing
-					planes[z] = grid.NewBuffer(int64((rows+1)*columns*size + 64))
-					for i := range (rows + 1) * columns { // few values, from one end to the other
-						x := rng.IntN(5) * (1<<(8*size) - 1) / 4
-						planes[z][size*i] = byte(x)
-						if size > 1 {
-							planes[z][2*i+1] = byte(x >> 8)
+				for z := range planes {
+					b, free := grids.AtEnd((rows + 1) * columns * size)
+					defer free()
+					planes[z] = b
+				}
+				for round := range 4 {
+					volume := round%2 == 1
+					for z := range planes {
+						for i := range (rows + 1) * columns { // few values, from one end to the other, or the ends in turns
+							x := rng.IntN(5) * (1<<(8*size) - 1) / 4
+							if round > 1 { // so that whole vectors turn at the end of a row
+								x = (i%columns + least(0, 1) + 1) % 2 * (1<<(8*size) - 1)
+							}
+							planes[z][size*i] = byte(x)
+							if size > 1 {
+								planes[z][2*i+1] = byte(x >> 8)
+							}
 						}
 					}
-				}
-				for _, volume := range []bool{false, true} {
-					lists, first := make([]byte, 4*apart+64), [4]int64{0, 6, 128, 2}
+					lists, first := bytes.Repeat([]byte{1}, 4*apart+64), [4]int64{0, 6, 128, 2}
 					counts := first
 					if volume {
 						v.volume(&planes[0][0], &planes[1][0], columns*size, columns, rows, &lists[0], apart, &counts)
@@ -242,6 +299,8 @@ func productsAboutThePrime(t sound.T, set string) {
 // since what it leaves to the portable way is only slow.
 func weightsOfFloats(t sound.T, set string) {
 	const many, n = 3000, 77
+	src, free := grids.AtEnd(4 * n)
+	defer free()
 	inFloat32 := 0
 	ladders := [][2]float64{{0, 1}, {0, 2}, {0, 0.75}, {-3, 0.75}, {-0.125, 0.1}, {0.1, 0.1}, {-0.02, 0.1}, {-0.25, 1}, {0.3, 1.1}, {7, 0.25}, {1000.3, 0.7}, {-1000.3, 0.7}}
 	for _, of := range ladders {
@@ -275,7 +334,6 @@ func weightsOfFloats(t sound.T, set string) {
 		beyond := []float32{math.Nextafter32(last, last+1), last + float32(step)/2, last + float32(step), last + 300*float32(step), math.MaxFloat32, float32(math.Inf(1))}
 		for i, x := range append(within, beyond...) {
 			for _, place := range []int{-1, -2, -3, i * 5 % n} { // all, halves of vectors, or one
-				src := grid.NewBuffer(4 * n)
 				for j := range n {
 					grid.Values[float32](src)[j] = l.Value(int64(j) * 37 % many)
 					if place == j || place == -1 || place == -2 && j&4 == 0 || place == -3 && j&2 == 0 {
@@ -305,12 +363,13 @@ func weightsOfNumbers(t sound.T, set string) {
 	for _, typ := range grid.Types()[:3] {
 		l := grid.Identity(typ)
 		u := newLookup(typ, l, Draw(1).weights(l.Len(), 0), l.Len(), set)
-		src := grid.NewBuffer(1 << 17)
+		src, free := grids.AtEnd(1 << 17)
+		defer free()
 		for i := range 1 << 16 {
 			src[2*i], src[2*i+1] = byte(i), byte(i>>8)
 		}
 		if typ == grid.Uint8 {
-			src = src[:777]
+			src = src[len(src)-777:]
 		}
 		if msg := u.apart(src, true); msg != "" {
 			t.Errorf("%v: %s", typ, msg)
