@@ -483,6 +483,17 @@ func missingAreNamed(t sound.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for n, want := range map[int]string{sha256.Size: "its checksum is", sha256.Size + 1: "it ends in its components", sha256.Size + 4: "it ends in its changes"} {
+		if err := os.WriteFile(bettis[1], torn[:len(torn)-n], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := set.EachComponents(func([][]byte) error { return nil }); !errors.Is(err, ErrTorn) || !strings.Contains(err.Error(), want) {
+			t.Errorf("components of a part that lacks %d bytes: %v", n, err)
+		}
+		if err := set.parts[1].each(func([]ecc.Step) error { return nil }); !errors.Is(err, ErrTorn) || !strings.Contains(err.Error(), want) {
+			t.Errorf("steps of a part that lacks %d bytes: %v", n, err)
+		}
+	}
 	torn[len(torn)-sha256.Size-1] ^= 1
 	if err := os.WriteFile(bettis[1], torn, 0o666); err != nil {
 		t.Fatal(err)
