@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -148,6 +149,7 @@ func stepsAddUp(t sound.T) {
 			if wrong, err := set.Wrong(); wrong != nil || err != nil {
 				t.Errorf("%v in %d: part %v is wrong (%v)", c.typ, c.n, wrong, err)
 			}
+			allShut(t, files)
 		}
 	}
 }
@@ -196,7 +198,7 @@ func bytesCount(t sound.T) {
 				continue
 			}
 			err := load(whole[:n])
-			if err == nil || !errors.Is(err, ErrTorn) && !strings.Contains(err.Error(), "torn") && n > 0 {
+			if err == nil || !errors.Is(err, ErrTorn) && !strings.Contains(err.Error(), "torn") && n > 0 || (n < len(magic)+4) != strings.Contains(err.Error(), "it ends after") {
 				t.Errorf("%v, %d bytes of %d: %v", typ, n, len(whole), err)
 			}
 		}
@@ -265,6 +267,27 @@ func changesThatLie(t sound.T) {
 		}
 		if err := p.each(func([]ecc.Step) error { return nil }); (err == nil) != c.whole || err != nil && !strings.Contains(err.Error(), "torn: change ") {
 			t.Errorf("%v, %x: %v", c.steps, c.bytes, err)
+		}
+		for _, err := range (&Set{[]*Part{p}, 1}).merged() {
+			if (err == nil) != c.whole {
+				t.Errorf("%v, %x, merged: %v", c.steps, c.bytes, err)
+			}
+			if err != nil {
+				break
+			}
+		}
+		allShut(t, files)
+	}
+}
+
+// allShut finds files that are open, where there is a list of those.
+func allShut(t sound.T, files []string) {
+	t.Helper()
+	const open = "/proc/self/fd"
+	list, _ := os.ReadDir(open)
+	for _, f := range list {
+		if path, err := os.Readlink(filepath.Join(open, f.Name())); err == nil && slices.Contains(files, path) {
+			t.Errorf("%s is left open", path)
 		}
 	}
 }
@@ -652,10 +675,19 @@ func runsAddUp(t sound.T, n int) {
 // A head that says what no part has is refused, with what that is.
 func headsThatLie(t sound.T) {
 	files, _ := made(t, 3, grid.Uint8, grid.Identity(grid.Uint8), 3, nil)
-	bettis, _ := made(t, 3, grid.Uint8, grid.Identity(grid.Uint8), 3, func(p *Part) {
+	components := func(p *Part) {
 		p.Counted.Ladder, p.Steps, p.At, p.Slabs = "affine:0:1:3", nil, []float64{1, 2}, [][]byte{{1, 2, 3}, nil}
 		p.Fingerprint = fingerprint.Sum{0}.String()
-	})
+		if p.Span().Len() == 0 {
+			p.Slabs = nil
+		}
+	}
+	bettis, _ := made(t, 3, grid.Uint8, grid.Identity(grid.Uint8), 3, components)
+	if some, _ := made(t, 12, grid.Uint8, grid.Identity(grid.Uint8), 3, components); true { // of which some have no slices
+		if _, err := Load(some, 1); err != nil {
+			t.Error(err)
+		}
+	}
 	open := func(file string, change func(h map[string]any)) (*Part, error) {
 		b, err := os.ReadFile(file)
 		if err != nil {
@@ -693,7 +725,7 @@ func headsThatLie(t sound.T) {
 		{"bytes", 20 * n, fmt.Sprintf("%d bytes of changes in a file of", 20*n)}, {"bytes", k - 1, "bytes of"}, {"bytes", k + 1, "bytes of"},
 		{"table", -1, "a table of -1 values"}, {"table", MostTable + 1, "a table of 16777217 values"}, {"table", 1 << 20, "a table of 1048576 values"}, {"command", strings.Repeat("x", mostHead), "of which a part has"},
 		{"components", []int{1, 1, 1}, "components of 3 sets, of 2"}, {"components", []int{-1, 4}, "-1 bytes of components"}, {"components", []int{1 << 30, 3}, "1073741824 bytes of components"}, {"at", []int{1, 2, 3}, "components of 2 sets, of 3"},
-		{"type", "int", "type"},
+		{"type", "int", "type"}, {"shards", shard.MaxShards, "has slices"},
 	} {
 		file := files[1]
 		if i >= 30 {
@@ -765,6 +797,9 @@ func writesAreWhole(t sound.T) {
 	}
 	if p.Command += "x"; p.Write(&b, 256) == nil {
 		t.Error("a head of any length is written")
+	}
+	if p.Command, p.At = "", []float64{math.NaN()}; p.Write(&b, 256) == nil {
+		t.Error("a head that is no text is written")
 	}
 }
 
