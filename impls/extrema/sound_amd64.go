@@ -150,7 +150,7 @@ func rowsOfFloats[L lane](t sound.T, size int64, isa string, rows func(*levels[L
 		for _, k := range []float64{1, 2, 3, 10, 11, 12} {
 			within = append(within, float32(k+lo), float32(k+step+lo))
 		}
-		beyond := []float32{math.Nextafter32(last, last+1), last + float32(step)/2, last + float32(step), last + 300*float32(step), math.MaxFloat32, float32(math.Inf(1))}
+		beyond := []float32{math.Nextafter32(last, last+1), last + float32(step)/2, last + float32(step), last + 2*float32(step), last + 300*float32(step), math.MaxFloat32, float32(math.Inf(1))}
 		byItself, asItIs := rows(alone), rows(right)
 		for _, n := range []int{least, 77} {
 			src, free := grids.AtEnd(2 * n * 4)
@@ -288,7 +288,7 @@ func watchedRows[L lane](t sound.T, isa string, rows func(*levels[L]) rowsFunc[L
 			t.Errorf("%s, %d levels %v apart: %d values shown, and all are on levels", isa, n, step, len(w.Values))
 		}
 		for at := range values {
-			for _, x := range []float32{-3.25, -1e9, ladder.Value(5) + 0.03, ladder.Value(n-1) + 0.03, 1e9} {
+			for _, x := range []float32{-3.25, -1e9, ladder.Value(5) + 0.03, ladder.Value(n-1) + 0.03, float32(float64(n)*step - 3), 1e9} {
 				kept := values[at]
 				values[at] = x
 				if turn(); !slices.Contains(w.Values, x) {

@@ -3,6 +3,8 @@ package fingerprint
 import (
 	"bytes"
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -34,6 +36,8 @@ func Checks() []sound.Check {
 	return append(checks,
 		sound.Check{Name: "streamed images", Of: streamedAlike},
 		sound.Check{Name: "tiles and slabs of images", Of: tilesAddUp},
+		sound.Check{Name: "lists of turning points", Of: listsHaveRoom},
+		sound.Check{Name: "fingerprints of images that end", Of: endsAreTold},
 		sound.Check{Name: "keys of fingerprints", Of: keysReadBack},
 		sound.Check{Name: "a known fingerprint", Of: knownSum},
 		sound.Check{Name: "fingerprints that are apart", Of: apartIsNamed},
@@ -49,7 +53,7 @@ func Checks() []sound.Check {
 // An image has one fingerprint, whether it is in memory or read in slabs, on any number of cores and by
 // any instructions, in each convention.
 func streamedAlike(t sound.T) {
-	for _, shape := range []grid.Shape{{D: 7, H: 6, W: 37}, {D: 1, H: 40, W: 70}, {D: 2, H: 3, W: 5}, {D: 1, H: 1, W: 1}, {D: 2, H: 3, W: turnBytes + 3}} {
+	for _, shape := range []grid.Shape{{D: 7, H: 6, W: 37}, {D: 1, H: 40, W: 70}, {D: 2, H: 3, W: 7}, {D: 1, H: 1, W: 1}, {D: 2, H: 3, W: turnBytes + 3}} {
 		for _, typ := range grid.Types() {
 			wide := shape.W > turnBytes // whose rows are taken one by one
 			if wide && typ != grid.Uint8 {
@@ -135,6 +139,59 @@ func tilesAddUp(t sound.T) {
 				}
 			}
 		}
+	}
+}
+
+// Rows are taken as long as each of the lists has room for all their voxels, and one always is; lists
+// that have none are looked at before.
+func listsHaveRoom(t sound.T) {
+	for _, c := range []struct{ columns, size int64 }{{10, 1}, {10, 2}, {3 * listBytes, 1}, {3 * listBytes, 2}} {
+		s := newTurning(&turns{alternate: func(list []byte) int64 { return int64(len(list)) }}, c.columns, c.size)
+		each := (c.columns + 1) * c.size
+		all := max(listBytes, each) / each
+		if got := int64(len(s.lists)); got != 4*(max(listBytes, each)+64) {
+			t.Errorf("%+v: lists of %d bytes", c, got)
+		}
+		if got := s.fit(c.columns, 1<<20); got != all {
+			t.Errorf("%+v: %d rows fit, want %d", c, got, all)
+		}
+		for i := range s.counts {
+			full := int64(s.room) - 64
+			for counts, want := range map[int64]int64{full - each: 1, full - each + 1: all, full: all} {
+				s.counts, s.sum = [4]int64{}, 0
+				if s.counts[i] = counts; s.fit(c.columns, 1<<20) != want || (s.counts == [4]int64{}) != (counts == 0 || counts > full-each) || s.fit(c.columns, 0) != 0 {
+					t.Errorf("%+v, %d bytes in list %d: other than %d rows fit, %d are left", c, counts, i, want, s.counts)
+				}
+				sign := [4]int64{1, -1, -1, 1}[i]
+				if s.look(); s.sum != sign*counts || s.counts != [4]int64{} {
+					t.Errorf("%+v, %d bytes in list %d are worth %d, %d are left", c, counts, i, s.sum, s.counts)
+				}
+			}
+		}
+	}
+}
+
+// An image that has ended has no fingerprint, flat or not, whether it is taken in tiles or by its
+// turning points.
+func endsAreTold(t sound.T) {
+	ctx, end := context.WithCancel(context.Background())
+	end()
+	for _, shape := range []grid.Shape{{D: 5, H: 4, W: 6}, {D: 1, H: 9, W: 6}} {
+		for _, typ := range []grid.Type{grid.Uint8, grid.Float32} {
+			few, err := grid.Affine(0, 1, 9)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := grids.Image(t, shape, typ, few, func(i int64) float64 { return float64(i % 9) })
+			for _, set := range available() {
+				if got, err := prepare(typ, few, Draw(1), 9, set).Of(grid.Until(ctx, f), 2); !errors.Is(err, context.Canceled) {
+					t.Errorf("%v of %v by %s: %v (%v)", shape, typ, set, got, err)
+				}
+			}
+		}
+	}
+	if fastest() != available()[0] {
+		t.Errorf("the fastest of %v is %s", available(), fastest())
 	}
 }
 
@@ -331,7 +388,7 @@ func weightsOfFloats(t sound.T, set string) {
 		for _, k := range []float64{1, 2, 3, 10, 11, 12} { // a level's number without the step, or with the step as one more
 			within = append(within, float32(k+lo), float32(k+step+lo))
 		}
-		beyond := []float32{math.Nextafter32(last, last+1), last + float32(step)/2, last + float32(step), last + 300*float32(step), math.MaxFloat32, float32(math.Inf(1))}
+		beyond := []float32{math.Nextafter32(last, last+1), last + float32(step)/2, last + float32(step), last + 2*float32(step), last + 300*float32(step), math.MaxFloat32, float32(math.Inf(1))}
 		for i, x := range append(within, beyond...) {
 			for _, place := range []int{-1, -2, -3, i * 5 % n} { // all, halves of vectors, or one
 				for j := range n {
@@ -645,7 +702,7 @@ func watchersSeeAll(t sound.T, isa string) {
 				t.Errorf("%s, %d values on levels %v apart: %d are shown", isa, n, step, len(w.Values))
 			}
 			for at := range values {
-				for _, x := range []float32{-3.25, -1e9, l.Value(5) + 0.03, l.Value(l.Len()-1) + 0.03, 1e9} {
+				for _, x := range []float32{-3.25, -1e9, l.Value(5) + 0.03, l.Value(l.Len()-1) + 0.03, float32(float64(l.Len())*step - 3), 1e9} {
 					kept := values[at]
 					values[at] = x
 					if turn(); !slices.Contains(w.Values, x) {
@@ -700,6 +757,51 @@ func tablesAreTheWeights(t sound.T) {
 						t.Errorf("%v on %v, %+v: %d has %x, want %x", typ, l, in, v, got, want)
 						break
 					}
+				}
+			}
+		}
+	}
+	// Of float32 they are the weights of levels and of what is above them, or factors.
+	const none = math.MaxInt64
+	for _, c := range []struct {
+		typ   grid.Type
+		of    [3]float64 // no levels for every float32
+		first int64      // of those that have factors
+	}{
+		{grid.Float32, [3]float64{}, 0}, {grid.Float32, [3]float64{0, 0.5, 50}, none}, {grid.Float32, [3]float64{3, 0.5, 5000}, 0}, {grid.Uint16, [3]float64{7, 1, 5000}, 7}, {grid.Int16, [3]float64{-700, 1, 5000}, -700},
+		{grid.Uint16, [3]float64{7, 0.5, 5000}, none}, {grid.Uint16, [3]float64{7.5, 1, 5000}, none}, {grid.Uint16, [3]float64{-1<<24 + 1, 1, 5000}, -1<<24 + 1}, {grid.Uint16, [3]float64{-1 << 24, 1, 5000}, none},
+	} {
+		l := grid.Identity(grid.Float32)
+		if c.of[2] > 0 {
+			var err error
+			if l, err = grid.Affine(c.of[0], c.of[1], int64(c.of[2])); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, in := range []Convention{{}, {Vertices: true, Masked: true}} {
+			p := prepare(c.typ, l, Draw(1).In(in), l.Len(), isa.Portable)
+			tables, err := p.Tables()
+			if err != nil || len(tables) != 1 {
+				t.Fatalf("%v on %v: %d tables (%v)", c.typ, l, len(tables), err)
+			}
+			f, got := p.functions[0], tables[0]
+			if got.Under != in.Vertices || got.Reversed != in.Vertices || got.Bits != f.bits || !l.Indexed() && got.Beyond != in.Masked {
+				t.Errorf("%v on %v, %+v: %v, %v, %d bits, %v", c.typ, l, in, got.Under, got.Reversed, got.Bits, got.Beyond)
+			}
+			first, factors := c.first, f.factors
+			if first == none {
+				first, factors = 0, nil
+			}
+			if !slices.Equal(got.Factors, factors) || got.First != first || (factors == nil) != (c.first == none) {
+				t.Errorf("%v on %v, %+v: %d factors from %d on, want %d", c.typ, l, in, len(got.Factors), got.First, c.first)
+			}
+			if c.typ == grid.Float32 && l.Indexed() {
+				want := make([]uint64, l.Len()+1)
+				for i := range want {
+					want[i] = (f.weight.table[i] - lowest) << got.Shift
+				}
+				if !slices.Equal(got.Weights, want) || got.Beyond {
+					t.Errorf("%v on %v, %+v: %d weights that are others", c.typ, l, in, len(got.Weights))
 				}
 			}
 		}
