@@ -127,10 +127,6 @@ func (j *job) count(c *core, lo, hi int64, trace *bench.Trace) error {
 	if j.fault == TieRule {
 		earlier = 1
 	}
-	changes := c.changes
-	if j.shared {
-		changes = nil
-	}
 	for z := lo; z < hi; z++ {
 		if err := j.load(c, 2, z+1, lo, hi, trace); err != nil {
 			return err
@@ -138,9 +134,9 @@ func (j *job) count(c *core, lo, hi int64, trace *bench.Trace) error {
 		end := trace.Span("count")
 		s := &c.slices
 		if j.flat {
-			j.row(changes, s[0], s[1], s[2], earlier)
+			j.row(c.changes, s[0], s[1], s[2], earlier)
 		} else {
-			j.plane(changes, s[0], s[1], s[2], earlier)
+			j.plane(c.changes, s[0], s[1], s[2], earlier)
 		}
 		c.again(j, c, z)
 		end()

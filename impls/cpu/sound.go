@@ -151,7 +151,11 @@ func memoryIsWhatIsAllocated(t sound.T) {
 					continue // which takes long
 				}
 				given := bench.Conditions{Setting: bench.Setting{Threads: threads}}
-				want := newPlan(in, threads).memory()
+				p := newPlan(in, threads)
+				if p.shared != (c.levels > sharedLevels) {
+					t.Errorf("%d levels: one table for all cores is %v", c.levels, p.shared)
+				}
+				want := p.memory()
 				got := int64(sound.Allocated(func() {
 					if _, err := (Implementation{}).Setup(in, given); err != nil {
 						t.Fatal(err)

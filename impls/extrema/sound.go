@@ -41,6 +41,7 @@ func (i Implementation) Checks(asked string) []sound.Check {
 		sound.Check{Name: "memory of tallies", Of: memoryOfTallies},
 		sound.Check{Name: "refusals, " + isa, Of: func(t sound.T) { refusals(t, isa) }},
 		sound.Check{Name: "flags", Of: searchedLevelsAreFlagged},
+		sound.Check{Name: "parts of a call", Of: partsOfACall},
 	)
 }
 
@@ -557,6 +558,33 @@ func searchedLevelsAreFlagged(t sound.T) {
 		}
 		if got := job.(bench.Flagged).Flags(); !slices.Equal(got, c.want) {
 			t.Errorf("%v: flags %q, want %q", c.typ, got, c.want)
+		}
+	}
+}
+
+// A call names its parts, of which one table for all cores has one less.
+func partsOfACall(t sound.T) {
+	many, err := grid.Affine(0, 1, sharedLevels+1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shape := range []grid.Shape{{D: 7, H: 6, W: 5}, {D: 1, H: 6, W: 5}} {
+		few, wide := empty(t, shape, grid.Float32, grid.Identity(grid.Float32)), empty(t, shape, grid.Float32, many)
+		for _, c := range []struct {
+			in   grid.Source
+			want []string
+		}{{empty(t, shape, grid.Uint8, grid.Identity(grid.Uint8)), []string{"convert", "count", "reduce"}}, {streamed(few), []string{"convert", "count", "read", "reduce"}}, {few, []string{"convert", "count", "reduce"}}, {wide, []string{"convert", "count"}}} {
+			job, err := Implementation{}.Setup(c.in, bench.Conditions{Setting: bench.Setting{Threads: 2}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var trace bench.Trace
+			if err := job.Do(&trace); err != nil {
+				t.Fatal(err)
+			}
+			if got := slices.Sorted(maps.Keys(trace.Spans())); !slices.Equal(got, c.want) {
+				t.Errorf("%v, %T on %v: parts %q, want %q", shape, c.in, c.in.Ladder(), got, c.want)
+			}
 		}
 	}
 }

@@ -96,7 +96,8 @@ func numbersOf[L lane](t sound.T, typ grid.Type, ladder grid.Ladder, isa string,
 		n = 77
 	}
 	size := int(typ.Size())
-	src := grid.NewBuffer(int64(rowsOf * n * size))
+	src, free := grids.AtEnd(rowsOf * n * size)
+	defer free()
 	for i := range rowsOf * n {
 		src[i*size] = byte(i * 7)
 		if size > 1 {
@@ -149,16 +150,18 @@ func rowsOfFloats[L lane](t sound.T, size int64, isa string, rows func(*levels[L
 		for _, k := range []float64{1, 2, 3, 10, 11, 12} {
 			within = append(within, float32(k+lo), float32(k+step+lo))
 		}
-		beyond := []float32{math.Nextafter32(last, last+1), last + float32(step)/2, last + float32(step), last + 300*float32(step), math.MaxFloat32, float32(math.Inf(1))}
+		beyond := []float32{math.Nextafter32(last, last+1), last + float32(step)/2, last + float32(step), last + 2*float32(step), last + 300*float32(step), math.MaxFloat32, float32(math.Inf(1))}
 		byItself, asItIs := rows(alone), rows(right)
 		for _, n := range []int{least, 77} {
+			src, free := grids.AtEnd(2 * n * 4)
+			defer free()
 			for i, x := range append(within, beyond...) {
 				convert := byItself
 				if i >= len(within) {
 					convert = asItIs
 				}
 				for _, at := range places(i, n) {
-					if msg := rowsDiffer(right, convert, n, at, x); msg != "" {
+					if msg := rowsDiffer(right, convert, src, n, at, x); msg != "" {
 						t.Fatalf("%d bytes, levels %v + k × %v, two rows of %d values, %v at %d: %s", size, lo, step, n, x, at, msg)
 					}
 				}
@@ -179,7 +182,7 @@ var halves = []func(i int) bool{
 
 // rowsDiffer says where a conversion of two rows, all values on levels but those at a place,
 // is not the portable one, or writes beyond a row.
-func rowsDiffer[L lane](v *levels[L], convert rowsFunc[L], n, at int, x float32) (msg string) {
+func rowsDiffer[L lane](v *levels[L], convert rowsFunc[L], src []byte, n, at int, x float32) (msg string) {
 	defer func() {
 		if r := recover(); r != nil {
 			msg = fmt.Sprint("left to the portable way: ", r)
@@ -187,7 +190,6 @@ func rowsDiffer[L lane](v *levels[L], convert rowsFunc[L], n, at int, x float32)
 	}()
 	const beside = 5
 	stride := n + beside
-	src := grid.NewBuffer(int64(2*n) * 4)
 	values := grid.Values[float32](src)
 	for i := range values {
 		values[i] = v.ladder.Value(int64(i) * 37 % v.ladder.Len())
@@ -286,7 +288,7 @@ func watchedRows[L lane](t sound.T, isa string, rows func(*levels[L]) rowsFunc[L
 			t.Errorf("%s, %d levels %v apart: %d values shown, and all are on levels", isa, n, step, len(w.Values))
 		}
 		for at := range values {
-			for _, x := range []float32{-3.25, -1e9, ladder.Value(5) + 0.03, ladder.Value(n-1) + 0.03, 1e9} {
+			for _, x := range []float32{-3.25, -1e9, ladder.Value(5) + 0.03, ladder.Value(n-1) + 0.03, float32(float64(n)*step - 3), 1e9} {
 				kept := values[at]
 				values[at] = x
 				if turn(); !slices.Contains(w.Values, x) {

@@ -37,7 +37,7 @@ func Sound() error {
 	wrongly := wrong
 	wrongly.Calls = 1
 	silent := Law[int, int]{Name: "silent", Check: func(int, int, Ask[int, int]) (*Diff, error) { return nil, ErrNotApplicable }}
-	broken := Law[int, int]{Name: "broken", Check: func(int, int, Ask[int, int]) (*Diff, error) { return nil, errors.New("no") }}
+	broken := Law[int, int]{Name: "broken", Independent: true, Check: func(int, int, Ask[int, int]) (*Diff, error) { return nil, errors.New("no") }}
 	ask := func(in int) (int, error) { return 2 * in, nil }
 
 	near := Policy[int, int]{Distance: func(_, want, got int) []Measure {
@@ -139,10 +139,19 @@ func soundOfSeveral() error {
 			return fmt.Errorf("the judgement is not sound: evidence %d is %s (%s, %v), want %s (%s, %v)", i, got.Status, got.Reason, worst, c.status, c.reason, c.worst)
 		}
 	}
-	costs := twice(Law[int, int]{Calls: 1}, Law[int, int]{Calls: 5, Independent: true}, Law[int, int]{Calls: 3, Independent: true}, Law[int, int]{Calls: 4, Independent: true})
-	least, fitting := costs.Costs(3, time.Second, 5*time.Second)
-	if got := [2]time.Duration{least, fitting}; got != [2]time.Duration{3 * time.Second, 4 * time.Second} {
-		return fmt.Errorf("the judgement is not sound: it takes %v at least and %v fit, want 3s and 4s", least, fitting)
+	// The cheapest independent law is what an answer takes at least, and what fits are all laws in order
+	// whose costs do together.
+	law := func(cost time.Duration, independent bool) Law[int, int] {
+		return Law[int, int]{Independent: independent, Calls: 1, Work: func(int) time.Duration { return cost }}
+	}
+	some := twice(law(1, false), law(40, true), law(20, true), law(30, true), law(2, false))
+	for spare, want := range map[time.Duration]time.Duration{0: 0, 10: 0, 11: 11, 22: 11, 23: 23, 61: 61, 1000: 143} {
+		if least, fitting := some.Costs(3, 10, spare); least != 30 || fitting != want {
+			return fmt.Errorf("the judgement is not sound: where %d is spare it takes %d at least and %d fit, want 30 and %d", spare, least, fitting, want)
+		}
+	}
+	if least, fitting := twice(law(5, false)).Costs(3, 10, 100); least != 0 || fitting != 15 {
+		return fmt.Errorf("the judgement is not sound: without an independent law it takes %d at least and %d fit, want 0 and 15", least, fitting)
 	}
 	if got := Judge(nil, nil); got.Status != Unverified {
 		return fmt.Errorf("the judgement is not sound: of no inputs it is %s", got.Status)

@@ -67,20 +67,3 @@ func TestLawsBeyondWhatIsSpare(t *testing.T) {
 		}
 	}
 }
-
-// The cheapest independent law is what an answer takes at least, and what fits are all laws in
-// order whose costs do together.
-func TestCosts(t *testing.T) {
-	law := func(cost time.Duration, independent bool) Law[int, int] {
-		return Law[int, int]{Independent: independent, Calls: 1, Work: func(int) time.Duration { return cost }}
-	}
-	p := twice(law(1, false), law(40, true), law(20, true), law(30, true), law(2, false))
-	for spare, want := range map[time.Duration]time.Duration{0: 0, 10: 0, 11: 11, 22: 11, 23: 23, 61: 61, 1000: 143} {
-		if least, fitting := p.Costs(3, 10, spare); least != 30 || fitting != want {
-			t.Errorf("spare %d: %d at least, %d fit, want 30 and %d", spare, least, fitting, want)
-		}
-	}
-	if least, fitting := twice(law(5, false)).Costs(3, 10, 100); least != 0 || fitting != 15 {
-		t.Errorf("without an independent law: %d, %d", least, fitting)
-	}
-}

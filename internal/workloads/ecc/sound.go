@@ -5,8 +5,10 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -28,6 +30,7 @@ func Checks() []sound.Check {
 		sound.Check{Name: "laws that take what is wrong", Of: blindLawsAreFound},
 		sound.Check{Name: "bytes of a set", Of: bytesOfASet},
 		sound.Check{Name: "inverted planes", Of: invertedPlanes},
+		sound.Check{Name: "images that laws transpose", Of: transposedInMemory},
 		sound.Check{Name: "where a curve is from", Of: provenanceIsTold},
 		sound.Check{Name: "lines that are not the answer's", Of: otherLinesAreFound},
 		sound.Check{Name: "answers to one pass that are wrong", Of: passesTell},
@@ -363,6 +366,23 @@ func passesTell(t sound.T) {
 			t.Errorf("%v: %v, %v", out, d, err)
 		}
 	}
+	// What many steps sum to is the same on any number of cores.
+	many := make(VCEC, 3<<12+5)
+	for i := range many {
+		many[i] = Step{int64(i), int64(i%7 + 1)}
+	}
+	want, err := SumOf(many, 1<<20, p.key, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for threads := range 5 {
+		if got, err := SumOf(many, 1<<20, p.key, threads); err != nil || !got.Equal(want) {
+			t.Errorf("%d steps on %d cores: %v, want %v (%v)", len(many), threads, got, want, err)
+		}
+	}
+	if _, err := SumOf(many, int64(len(many)-1), p.key, 3); err == nil {
+		t.Error("a step that is on no level is summed")
+	}
 }
 
 // Bytes are in a set, eight at a time, where single values are: at every threshold, in rows that
@@ -424,8 +444,41 @@ func blindLawsAreFound(t sound.T) {
 			t.Errorf("case %d: %v (%v)", i, d, err)
 		}
 	}
+	takes := func(law law, n time.Duration) law {
+		law.Work = func(grid.Source) time.Duration { return n }
+		return law
+	}
+	mixed := []law{takes(law{}, 5), takes(law{Calls: 1}, 70), {}, takes(law{}, 300)}
+	k := fingerprint.Draw(1)
+	for levels, want := range map[int64]time.Duration{fewLevels: 305 + 10*fingerprint.Work(onLevels(t, fewLevels), k.For(fewLevels), runtime.GOMAXPROCS(0)), fewLevels + 1: 305} {
+		if got := noticing(mixed, k).Work(onLevels(t, levels)); got != want {
+			t.Errorf("on %d levels it takes %d ns, want %d", levels, got, want)
+		}
+	}
 	if _, err := noticing(nil, fingerprint.Draw(1)).Check(f, nil, nil); !errors.Is(err, verify.ErrNotApplicable) {
 		t.Errorf("of no steps: %v", err)
+	}
+}
+
+// onLevels is an image on so many levels.
+func onLevels(t sound.T, levels int64) grid.Source {
+	return scattered(t, grid.Shape{D: 1, H: 3, W: 3}, grid.Float32, levels)
+}
+
+// A 2D image is transposed in memory, where it is not too large for that, and no other.
+func transposedInMemory(t sound.T) {
+	for _, c := range []struct {
+		of    grid.Source
+		whole bool
+		err   error
+	}{
+		{onLevels(t, 9), true, nil}, {scattered(t, grid.Shape{D: 2, H: 3, W: 4}, grid.Uint8, 9), false, nil},
+		{grids.VastOf(grid.Shape{D: 1, H: 1 << 16, W: 1<<14 + 1}, grid.Uint8), false, verify.ErrNotApplicable}, {grids.VastOf(grid.Shape{D: 2, H: 1 << 16, W: 1 << 14}, grid.Uint8), false, nil},
+	} {
+		got, err := transposed(c.of)
+		if _, whole := got.(*grid.Field); whole != c.whole || !errors.Is(err, c.err) {
+			t.Errorf("%v: %T (%v)", c.of.Shape(), got, err)
+		}
 	}
 }
 

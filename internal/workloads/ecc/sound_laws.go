@@ -470,20 +470,27 @@ type joiner struct {
 func (joiner) Joins() {}
 
 func (j joiner) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], error) {
-	return joinJob{&sumJob{impl: j.Implementation, c: c, bound: map[grid.Shape]boundJob{}}, j.joined}, nil
+	return &joinJob{sumJob: &sumJob{impl: j.Implementation, c: c, bound: map[grid.Shape]boundJob{}}, joined: j.joined}, nil
 }
 
 type joinJob struct {
 	*sumJob
 	joined *int
+	open   bool // the piece before is without its last slice
 }
 
-func (j joinJob) AddJoined(p grid.Piece) error {
+func (j *joinJob) AddJoined(p grid.Piece) error {
 	*j.joined++
-	if err := j.Add(p.Field, p.Times); err != nil || p.Shared == nil {
-		return err
+	err := j.Add(p.Field, p.Times)
+	if p.Shared != nil && !j.open {
+		err = errors.Join(err, j.Add(p.Shared, -p.Times))
 	}
-	return j.Add(p.Shared, -p.Times)
+	if j.open = p.More; j.open {
+		s := p.Shape()
+		last, failed := grid.Trusted(grid.Shape{D: 1, H: s.H, W: s.W}, p.Type(), p.Data()[grid.SliceBytes(p)*(s.D-1):], p.Ladder())
+		err = errors.Join(err, failed, j.Add(last, -p.Times))
+	}
+	return err
 }
 
 // The shares of an image add up to its curve, as pieces that are joined and as others, spilled as

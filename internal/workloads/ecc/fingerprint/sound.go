@@ -1,9 +1,13 @@
 package fingerprint
 
 import (
+	"bytes"
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"eccbench/internal/grid"
@@ -18,17 +22,22 @@ func Checks() []sound.Check {
 	for _, set := range available() {
 		checks = append(checks,
 			sound.Check{Name: "instructions for turning points, " + set, Of: func(t sound.T) { whereThereAreTurns(t, set) }},
+			sound.Check{Name: "turning points, " + set, Of: func(t sound.T) { turningPoints(t, set) }},
 			sound.Check{Name: "weights that are watched, " + set, Of: func(t sound.T) { watchersSeeAll(t, set) }},
 		)
 		if set != isa.Portable {
 			checks = append(checks,
 				sound.Check{Name: "weights of float32, " + set, Of: func(t sound.T) { weightsOfFloats(t, set) }},
 				sound.Check{Name: "weights of whole numbers, " + set, Of: func(t sound.T) { weightsOfNumbers(t, set) }},
+				sound.Check{Name: "products about the prime, " + set, Of: func(t sound.T) { productsAboutThePrime(t, set) }},
 			)
 		}
 	}
 	return append(checks,
 		sound.Check{Name: "streamed images", Of: streamedAlike},
+		sound.Check{Name: "tiles and slabs of images", Of: tilesAddUp},
+		sound.Check{Name: "lists of turning points", Of: listsHaveRoom},
+		sound.Check{Name: "fingerprints of images that end", Of: endsAreTold},
 		sound.Check{Name: "keys of fingerprints", Of: keysReadBack},
 		sound.Check{Name: "a known fingerprint", Of: knownSum},
 		sound.Check{Name: "fingerprints that are apart", Of: apartIsNamed},
@@ -44,7 +53,7 @@ func Checks() []sound.Check {
 // An image has one fingerprint, whether it is in memory or read in slabs, on any number of cores and by
 // any instructions, in each convention.
 func streamedAlike(t sound.T) {
-	for _, shape := range []grid.Shape{{D: 7, H: 6, W: 37}, {D: 1, H: 40, W: 70}, {D: 2, H: 3, W: 5}, {D: 1, H: 1, W: 1}, {D: 2, H: 3, W: turnBytes + 3}} {
+	for _, shape := range []grid.Shape{{D: 7, H: 6, W: 37}, {D: 1, H: 40, W: 70}, {D: 2, H: 3, W: 7}, {D: 1, H: 1, W: 1}, {D: 2, H: 3, W: turnBytes + 3}} {
 		for _, typ := range grid.Types() {
 			wide := shape.W > turnBytes // whose rows are taken one by one
 			if wide && typ != grid.Uint8 {
@@ -54,7 +63,7 @@ func streamedAlike(t sound.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := grids.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 10) })
+			f := grids.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 10) }) // no two rows alike
 			for _, c := range []Convention{
 				{}, {Vertices: true}, {Superlevel: true}, {Vertices: true, Superlevel: true}, {Periodic: grid.Axes{X: true}}, {Periodic: grid.Axes{Y: true}},
 				{Periodic: grid.Axes{Z: true}}, {Periodic: grid.Axes{X: true, Y: true, Z: true}}, {Vertices: true, Periodic: grid.Axes{X: true, Y: true, Z: true}},
@@ -86,6 +95,106 @@ func streamedAlike(t sound.T) {
 	}
 }
 
+// The sum is the same however an image is cut: in tiles of few rows and columns, whose turns are of few
+// positions, and in slabs of few slices.
+func tilesAddUp(t sound.T) {
+	few, err := grid.Affine(0, 1, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shape := range []grid.Shape{{D: 6, H: 5, W: 19}, {D: 1, H: 11, W: 19}} {
+		for _, typ := range []grid.Type{grid.Uint8, grid.Uint16, grid.Float32} {
+			f := grids.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 9) })
+			for _, c := range []Convention{{}, {Vertices: true}, {Periodic: grid.Axes{X: true, Y: true, Z: shape.D > 1}}} {
+				function := prepare(typ, few, Draw(1).In(c), few.Len(), fastest()).functions[0]
+				for _, in := range []grid.Source{f, struct{ grid.Source }{f}} {
+					sum := func(change func(m *march)) uint64 {
+						m, err := newMarch(in, function, c.Periodic, 2, fastest())
+						if err != nil {
+							t.Fatal(err)
+						}
+						change(m)
+						got, err := m.run()
+						if err != nil {
+							t.Fatal(err)
+						}
+						return got
+					}
+					want := sum(func(*march) {})
+					for rows := range int64(3) {
+						for deep := range int64(4) {
+							if got := sum(func(m *march) {
+								m.rows, m.depth = rows+1, 2*deep+1
+								if m.turns == nil {
+									m.columns, m.stride = group, 2*group
+								}
+								if m.slab > 0 {
+									m.slab = rows + 1
+								}
+							}); got != want {
+								t.Errorf("%v of %v, %+v, in memory %v: by %d rows and %d positions %x, want %x", shape, typ, c, in == grid.Source(f), rows+1, 2*deep+1, got, want)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Rows are taken as long as each of the lists has room for all their voxels, and one always is; lists
+// that have none are looked at before.
+func listsHaveRoom(t sound.T) {
+	for _, c := range []struct{ columns, size int64 }{{10, 1}, {10, 2}, {3 * listBytes, 1}, {3 * listBytes, 2}} {
+		s := newTurning(&turns{alternate: func(list []byte) int64 { return int64(len(list)) }}, c.columns, c.size)
+		each := (c.columns + 1) * c.size
+		all := max(listBytes, each) / each
+		if got := int64(len(s.lists)); got != 4*(max(listBytes, each)+64) {
+			t.Errorf("%+v: lists of %d bytes", c, got)
+		}
+		if got := s.fit(c.columns, 1<<20); got != all {
+			t.Errorf("%+v: %d rows fit, want %d", c, got, all)
+		}
+		for i := range s.counts {
+			full := int64(s.room) - 64
+			for counts, want := range map[int64]int64{full - each: 1, full - each + 1: all, full: all} {
+				s.counts, s.sum = [4]int64{}, 0
+				if s.counts[i] = counts; s.fit(c.columns, 1<<20) != want || (s.counts == [4]int64{}) != (counts == 0 || counts > full-each) || s.fit(c.columns, 0) != 0 {
+					t.Errorf("%+v, %d bytes in list %d: other than %d rows fit, %d are left", c, counts, i, want, s.counts)
+				}
+				sign := [4]int64{1, -1, -1, 1}[i]
+				if s.look(); s.sum != sign*counts || s.counts != [4]int64{} {
+					t.Errorf("%+v, %d bytes in list %d are worth %d, %d are left", c, counts, i, s.sum, s.counts)
+				}
+			}
+		}
+	}
+}
+
+// An image that has ended has no fingerprint, flat or not, whether it is taken in tiles or by its
+// turning points.
+func endsAreTold(t sound.T) {
+	ctx, end := context.WithCancel(context.Background())
+	end()
+	for _, shape := range []grid.Shape{{D: 5, H: 4, W: 6}, {D: 1, H: 9, W: 6}} {
+		for _, typ := range []grid.Type{grid.Uint8, grid.Float32} {
+			few, err := grid.Affine(0, 1, 9)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := grids.Image(t, shape, typ, few, func(i int64) float64 { return float64(i % 9) })
+			for _, set := range available() {
+				if got, err := prepare(typ, few, Draw(1), 9, set).Of(grid.Until(ctx, f), 2); !errors.Is(err, context.Canceled) {
+					t.Errorf("%v of %v by %s: %v (%v)", shape, typ, set, got, err)
+				}
+			}
+		}
+	}
+	if fastest() != available()[0] {
+		t.Errorf("the fastest of %v is %s", available(), fastest())
+	}
+}
+
 // Turning points are found by AVX-512 alone, where it has instructions for bytes, of types whose
 // values are no more than 16 bits.
 func whereThereAreTurns(t sound.T, set string) {
@@ -99,11 +208,156 @@ func whereThereAreTurns(t sound.T, set string) {
 	}
 }
 
+// Turning points are those of the definition, of rows that end within a vector and with one, behind what
+// the lists have, and what they are worth is W − w of each with the signs of their places.
+func turningPoints(t sound.T, set string) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, greatest := range []bool{false, true} {
+		for _, typ := range grid.Types()[:3] {
+			v, _, ok := turnVectorsOf(set, typ, greatest)
+			if !ok {
+				continue
+			}
+			size, at := int(typ.Size()), func(b []byte, i int) int { return int(b[i]) }
+			switch typ {
+			case grid.Int16:
+				at = func(b []byte, i int) int { return int(grid.Values[int16](b)[i]) }
+			case grid.Uint16:
+				at = func(b []byte, i int) int { return int(grid.Values[uint16](b)[i]) }
+			}
+			least := func(a, b int) int { return min(a, b) }
+			if greatest {
+				least = func(a, b int) int { return max(a, b) }
+			}
+			for _, columns := range []int{1, 2, 31, 32, 33, 64, 65, 128, 130} {
+				const rows, apart = 2, 4096
+				var planes [2][]byte
+				for z := range planes {
+					b, free := grids.AtEnd((rows + 1) * columns * size)
+					defer free()
+					planes[z] = b
+				}
+				for round := range 4 {
+					volume := round%2 == 1
+					for z := range planes {
+						for i := range (rows + 1) * columns { // few values, from one end to the other, or the ends in turns
+							x := rng.IntN(5) * (1<<(8*size) - 1) / 4
+							if round > 1 { // so that whole vectors turn at the end of a row
+								x = (i%columns + least(0, 1) + 1) % 2 * (1<<(8*size) - 1)
+							}
+							planes[z][size*i] = byte(x)
+							if size > 1 {
+								planes[z][2*i+1] = byte(x >> 8)
+							}
+						}
+					}
+					lists, first := bytes.Repeat([]byte{1}, 4*apart+64), [4]int64{0, 6, 128, 2}
+					counts := first
+					if volume {
+						v.volume(&planes[0][0], &planes[1][0], columns*size, columns, rows, &lists[0], apart, &counts)
+					} else {
+						v.area(&planes[0][0], columns*size, columns, rows, &lists[0], apart, &counts)
+					}
+					for kind := range 4 {
+						var want []int
+						value := func(y, x int) int {
+							b, a := at(planes[0], y*columns+x), at(planes[1], y*columns+x)
+							next, both := at(planes[0], (y+1)*columns+x), at(planes[1], (y+1)*columns+x)
+							if !volume {
+								return [2]int{b, least(b, next)}[kind]
+							}
+							return [4]int{b, least(b, a), least(b, next), least(least(b, a), least(next, both))}[kind]
+						}
+						for y := 0; y < rows && (volume || kind < 2); y++ {
+							held := false
+							for x := range columns {
+								holds := x == columns-1 || least(value(y, x), value(y, x+1)) == value(y, x)
+								if holds != held {
+									want = append(want, value(y, x))
+								}
+								held = holds
+							}
+							want = append(want, 0)
+						}
+						var got []int
+						for i := range int(counts[kind]-first[kind]) / size {
+							got = append(got, at(lists[kind*apart:], int(first[kind])/size+i))
+						}
+						if !slices.Equal(got, want) {
+							t.Fatalf("%v, %d columns, volume %v, the greatest %v, kind %d: %v, want %v", typ, columns, volume, greatest, kind, got, want)
+						}
+					}
+				}
+			}
+			few, err := grid.Affine(0, 2, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range []grid.Ladder{grid.Identity(typ), few} {
+				in := Convention{Superlevel: greatest}
+				w := Draw(1).In(in).weights(l.Len(), 0)
+				table := newLookup(typ, l, w, l.Len(), set).table
+				turns := newTurns(typ, table, w.outside(), in, set)
+				for n := 2; n < 200; n += 2 {
+					list, want := grid.NewBuffer(int64(n*size+64)), uint64(0)
+					for i := range list {
+						list[i] = byte(rng.Uint32())
+					}
+					for i := range n {
+						of := w.outside() - table[at(list, i)&(1<<(8*size)-1)]
+						if i%2 == 1 {
+							of = -of
+						}
+						want += of
+					}
+					if got := turns.alternate(list[:n*size]); got != int64(want) {
+						t.Fatalf("%v on %v, %d turning points are worth %d, want %d", typ, l, n, got, int64(want))
+					}
+				}
+			}
+		}
+	}
+}
+
+// Random bits whose product is the prime and some more are those of the rest, which is few numbers of
+// all: levels are such here, by factors of their last bytes that make up for the others.
+func productsAboutThePrime(t sound.T, set string) {
+	every := grid.Identity(grid.Float32)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		w := Draw(1).weights(every.Len(), 0)
+		src := grid.NewBuffer(4 * 256)
+		for last := range 256 {
+			level := rng.Int64N(every.Len()>>8)<<8 + int64(last)
+			grid.Values[float32](src)[last] = every.Value(level)
+			f := w.factors
+			product := timesInField(timesInField(f[level>>24], f[256+level>>16&255]), f[512+level>>8&255])
+			f[768+last] = uint64(last % 6)
+			for power := prime - 2; power > 0; power >>= 1 { // its inverse
+				if power&1 == 1 {
+					f[768+last] = timesInField(f[768+last], product)
+				}
+				product = timesInField(product, product)
+			}
+		}
+		u := newLookup(grid.Float32, every, w, every.Len(), set)
+		for _, n := range []int{5, 32, 256} { // fewer than a vector, some and all
+			for at := 0; at+n <= 256; at += n {
+				if msg := u.apart(src[4*at:4*(at+n)], true); msg != "" {
+					t.Fatalf("values from %d on, of %d: %s", at, n, msg)
+				}
+			}
+		}
+	}
+}
+
 // weightsOfFloats holds what looks up the weights of float32 values to the portable way, whatever
 // values lie between levels or beyond the ladder; and it knows values within the ladder by itself,
 // since what it leaves to the portable way is only slow.
 func weightsOfFloats(t sound.T, set string) {
 	const many, n = 3000, 77
+	src, free := grids.AtEnd(4 * n)
+	defer free()
 	inFloat32 := 0
 	ladders := [][2]float64{{0, 1}, {0, 2}, {0, 0.75}, {-3, 0.75}, {-0.125, 0.1}, {0.1, 0.1}, {-0.02, 0.1}, {-0.25, 1}, {0.3, 1.1}, {7, 0.25}, {1000.3, 0.7}, {-1000.3, 0.7}}
 	for _, of := range ladders {
@@ -134,10 +388,9 @@ func weightsOfFloats(t sound.T, set string) {
 		for _, k := range []float64{1, 2, 3, 10, 11, 12} { // a level's number without the step, or with the step as one more
 			within = append(within, float32(k+lo), float32(k+step+lo))
 		}
-		beyond := []float32{math.Nextafter32(last, last+1), last + float32(step)/2, last + float32(step), last + 300*float32(step), math.MaxFloat32, float32(math.Inf(1))}
+		beyond := []float32{math.Nextafter32(last, last+1), last + float32(step)/2, last + float32(step), last + 2*float32(step), last + 300*float32(step), math.MaxFloat32, float32(math.Inf(1))}
 		for i, x := range append(within, beyond...) {
 			for _, place := range []int{-1, -2, -3, i * 5 % n} { // all, halves of vectors, or one
-				src := grid.NewBuffer(4 * n)
 				for j := range n {
 					grid.Values[float32](src)[j] = l.Value(int64(j) * 37 % many)
 					if place == j || place == -1 || place == -2 && j&4 == 0 || place == -3 && j&2 == 0 {
@@ -167,12 +420,13 @@ func weightsOfNumbers(t sound.T, set string) {
 	for _, typ := range grid.Types()[:3] {
 		l := grid.Identity(typ)
 		u := newLookup(typ, l, Draw(1).weights(l.Len(), 0), l.Len(), set)
-		src := grid.NewBuffer(1 << 17)
+		src, free := grids.AtEnd(1 << 17)
+		defer free()
 		for i := range 1 << 16 {
 			src[2*i], src[2*i+1] = byte(i), byte(i>>8)
 		}
 		if typ == grid.Uint8 {
-			src = src[:777]
+			src = src[len(src)-777:]
 		}
 		if msg := u.apart(src, true); msg != "" {
 			t.Errorf("%v: %s", typ, msg)
@@ -448,7 +702,7 @@ func watchersSeeAll(t sound.T, isa string) {
 				t.Errorf("%s, %d values on levels %v apart: %d are shown", isa, n, step, len(w.Values))
 			}
 			for at := range values {
-				for _, x := range []float32{-3.25, -1e9, l.Value(5) + 0.03, l.Value(l.Len()-1) + 0.03, 1e9} {
+				for _, x := range []float32{-3.25, -1e9, l.Value(5) + 0.03, l.Value(l.Len()-1) + 0.03, float32(float64(l.Len())*step - 3), 1e9} {
 					kept := values[at]
 					values[at] = x
 					if turn(); !slices.Contains(w.Values, x) {
@@ -470,7 +724,7 @@ func tablesAreTheWeights(t sound.T) {
 			lo, hi = math.MinInt16, math.MaxInt16+1
 		}
 		ladders := []grid.Ladder{grid.Identity(typ)}
-		for _, of := range [][3]float64{{0, 1, 256}, {-100, 1, 150}, {7, 3, 50}, {40, 0.5, 90}} {
+		for _, of := range [][3]float64{{0, 1, 256}, {-100, 1, 150}, {7, 3, 50}, {40, 0.5, 90}, {-1e6, 1, 9}, {1e6, 1, 9}} {
 			l, err := grid.Affine(of[0], of[1], int64(of[2]))
 			if err != nil {
 				t.Fatal(err)
@@ -503,6 +757,51 @@ func tablesAreTheWeights(t sound.T) {
 						t.Errorf("%v on %v, %+v: %d has %x, want %x", typ, l, in, v, got, want)
 						break
 					}
+				}
+			}
+		}
+	}
+	// Of float32 they are the weights of levels and of what is above them, or factors.
+	const none = math.MaxInt64
+	for _, c := range []struct {
+		typ   grid.Type
+		of    [3]float64 // no levels for every float32
+		first int64      // of those that have factors
+	}{
+		{grid.Float32, [3]float64{}, 0}, {grid.Float32, [3]float64{0, 0.5, 50}, none}, {grid.Float32, [3]float64{3, 0.5, 5000}, 0}, {grid.Uint16, [3]float64{7, 1, 5000}, 7}, {grid.Int16, [3]float64{-700, 1, 5000}, -700},
+		{grid.Uint16, [3]float64{7, 0.5, 5000}, none}, {grid.Uint16, [3]float64{7.5, 1, 5000}, none}, {grid.Uint16, [3]float64{-1<<24 + 1, 1, 5000}, -1<<24 + 1}, {grid.Uint16, [3]float64{-1 << 24, 1, 5000}, none},
+	} {
+		l := grid.Identity(grid.Float32)
+		if c.of[2] > 0 {
+			var err error
+			if l, err = grid.Affine(c.of[0], c.of[1], int64(c.of[2])); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, in := range []Convention{{}, {Vertices: true, Masked: true}} {
+			p := prepare(c.typ, l, Draw(1).In(in), l.Len(), isa.Portable)
+			tables, err := p.Tables()
+			if err != nil || len(tables) != 1 {
+				t.Fatalf("%v on %v: %d tables (%v)", c.typ, l, len(tables), err)
+			}
+			f, got := p.functions[0], tables[0]
+			if got.Under != in.Vertices || got.Reversed != in.Vertices || got.Bits != f.bits || !l.Indexed() && got.Beyond != in.Masked {
+				t.Errorf("%v on %v, %+v: %v, %v, %d bits, %v", c.typ, l, in, got.Under, got.Reversed, got.Bits, got.Beyond)
+			}
+			first, factors := c.first, f.factors
+			if first == none {
+				first, factors = 0, nil
+			}
+			if !slices.Equal(got.Factors, factors) || got.First != first || (factors == nil) != (c.first == none) {
+				t.Errorf("%v on %v, %+v: %d factors from %d on, want %d", c.typ, l, in, len(got.Factors), got.First, c.first)
+			}
+			if c.typ == grid.Float32 && l.Indexed() {
+				want := make([]uint64, l.Len()+1)
+				for i := range want {
+					want[i] = (f.weight.table[i] - lowest) << got.Shift
+				}
+				if !slices.Equal(got.Weights, want) || got.Beyond {
+					t.Errorf("%v on %v, %+v: %d weights that are others", c.typ, l, in, len(got.Weights))
 				}
 			}
 		}

@@ -202,9 +202,8 @@ func (t *turning) plane(below []byte, stride, columns, rows int64, less bool) {
 	}
 }
 
-// row is t of one row, taken away where less.
+// row is t of one row, taken away where less. The lists are empty.
 func (t *turning) row(row []byte, columns int64, less bool) {
-	t.look()
 	t.plane(row, 0, columns, 1, less)
 	// The row with itself is in the other list. For the voxel 0 behind the row, no list of
 	// the other sign makes up.

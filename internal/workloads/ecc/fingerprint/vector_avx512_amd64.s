@@ -430,15 +430,14 @@ TEXT ·bytesvolumeleastavx512(SB), NOSPLIT, $8-64
 	MOVQ 16(DI), R10
 	ADDQ BX, R10
 	ADDQ SI, BX
-	MOVQ 24(DI), DI
-	ADDQ BX, DI
-	ADDQ SI, BX
+	MOVQ 24(DI), SI
+	ADDQ BX, SI
 	MOVQ rows+32(FP), BX
 	MOVQ BX, (SP)
 
 row:
 	MOVQ columns+24(FP), BX
-	XORL SI, SI
+	XORL DI, DI
 	CMPQ BX, $0x40
 	JLE  last
 
@@ -463,9 +462,9 @@ vector:
 	VPCMPUB       $0x02, Z4, Z0, K1
 	KMOVQ         K1, R11
 	MOVQ          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCQ          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORQ          R11, R12
 	KMOVQ         R12, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
@@ -475,9 +474,9 @@ vector:
 	VPCMPUB       $0x02, Z6, Z2, K1
 	KMOVQ         K1, R11
 	MOVQ          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCQ          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORQ          R11, R12
 	KMOVQ         R12, K1
 	VPCOMPRESSB.Z Z2, K1, Z0
@@ -487,9 +486,9 @@ vector:
 	VPCMPUB       $0x02, Z5, Z1, K1
 	KMOVQ         K1, R11
 	MOVQ          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCQ          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORQ          R11, R12
 	KMOVQ         R12, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
@@ -499,15 +498,15 @@ vector:
 	VPCMPUB       $0x02, Z7, Z3, K1
 	KMOVQ         K1, R11
 	MOVQ          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCQ          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORQ          R11, R12
 	KMOVQ         R12, K1
 	VPCOMPRESSB.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (DI)
+	VMOVDQU8      Z0, (SI)
 	POPCNTQ       R12, R12
-	LEAQ          (DI)(R12*1), DI
+	LEAQ          (SI)(R12*1), SI
 	ADDQ          $0x40, AX
 	ADDQ          $0x40, CX
 	SUBQ          $0x40, BX
@@ -543,7 +542,7 @@ last:
 	KMOVQ         K1, R11
 	ORQ           R12, R11
 	MOVQ          R11, R13
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCQ          R13, R13
 	XORQ          R11, R13
 	KMOVQ         R13, K1
@@ -555,7 +554,7 @@ last:
 	KMOVQ         K1, R11
 	ORQ           R12, R11
 	MOVQ          R11, R13
-	BTL           $0x02, SI
+	BTL           $0x02, DI
 	ADCQ          R13, R13
 	XORQ          R11, R13
 	KMOVQ         R13, K1
@@ -567,7 +566,7 @@ last:
 	KMOVQ         K1, R11
 	ORQ           R12, R11
 	MOVQ          R11, R13
-	BTL           $0x01, SI
+	BTL           $0x01, DI
 	ADCQ          R13, R13
 	XORQ          R11, R13
 	KMOVQ         R13, K1
@@ -579,24 +578,24 @@ last:
 	KMOVQ         K1, R11
 	ORQ           R12, R11
 	MOVQ          R11, R12
-	BTL           $0x00, SI
+	BTL           $0x00, DI
 	ADCQ          R12, R12
 	XORQ          R11, R12
 	KMOVQ         R12, K1
 	VPCOMPRESSB.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (DI)
+	VMOVDQU8      Z0, (SI)
 	POPCNTQ       R12, R12
-	LEAQ          (DI)(R12*1), DI
+	LEAQ          (SI)(R12*1), SI
 	MOVB          $0x00, (R8)
 	ADDQ          $0x01, R8
 	MOVB          $0x00, (R9)
 	ADDQ          $0x01, R9
 	MOVB          $0x00, (R10)
 	ADDQ          $0x01, R10
-	MOVB          $0x00, (DI)
-	ADDQ          $0x01, DI
-	MOVQ          columns+24(FP), SI
-	SUBQ          SI, BX
+	MOVB          $0x00, (SI)
+	ADDQ          $0x01, SI
+	MOVQ          columns+24(FP), DI
+	SUBQ          DI, BX
 	ADDQ          BX, AX
 	ADDQ          DX, AX
 	ADDQ          BX, CX
@@ -615,9 +614,8 @@ last:
 	SUBQ          AX, R10
 	MOVQ          R10, 16(DX)
 	ADDQ          CX, AX
-	SUBQ          AX, DI
-	MOVQ          DI, 24(DX)
-	ADDQ          CX, AX
+	SUBQ          AX, SI
+	MOVQ          SI, 24(DX)
 	VZEROUPPER
 	RET
 
@@ -632,15 +630,14 @@ TEXT ·bytesarealeastavx512(SB), NOSPLIT, $8-56
 	MOVQ (SI), DI
 	ADDQ DX, DI
 	ADDQ BX, DX
-	MOVQ 8(SI), SI
-	ADDQ DX, SI
-	ADDQ BX, DX
+	MOVQ 8(SI), BX
+	ADDQ DX, BX
 	MOVQ rows+24(FP), DX
 	MOVQ DX, (SP)
 
 row:
 	MOVQ columns+16(FP), DX
-	XORL BX, BX
+	XORL SI, SI
 	CMPQ DX, $0x40
 	JLE  last
 
@@ -654,9 +651,9 @@ vector:
 	VPCMPUB       $0x02, Z2, Z0, K1
 	KMOVQ         K1, R8
 	MOVQ          R8, R9
-	BTL           $0x01, BX
+	BTL           $0x01, SI
 	ADCQ          R9, R9
-	ADCL          BX, BX
+	ADCL          SI, SI
 	XORQ          R8, R9
 	KMOVQ         R9, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
@@ -666,15 +663,15 @@ vector:
 	VPCMPUB       $0x02, Z3, Z1, K1
 	KMOVQ         K1, R8
 	MOVQ          R8, R9
-	BTL           $0x01, BX
+	BTL           $0x01, SI
 	ADCQ          R9, R9
-	ADCL          BX, BX
+	ADCL          SI, SI
 	XORQ          R8, R9
 	KMOVQ         R9, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
+	VMOVDQU8      Z0, (BX)
 	POPCNTQ       R9, R9
-	LEAQ          (SI)(R9*1), SI
+	LEAQ          (BX)(R9*1), BX
 	ADDQ          $0x40, AX
 	SUBQ          $0x40, DX
 	CMPQ          DX, $0x40
@@ -699,7 +696,7 @@ last:
 	KMOVQ         K1, R8
 	ORQ           R9, R8
 	MOVQ          R8, R10
-	BTL           $0x01, BX
+	BTL           $0x01, SI
 	ADCQ          R10, R10
 	XORQ          R8, R10
 	KMOVQ         R10, K1
@@ -711,20 +708,20 @@ last:
 	KMOVQ         K1, R8
 	ORQ           R9, R8
 	MOVQ          R8, R9
-	BTL           $0x00, BX
+	BTL           $0x00, SI
 	ADCQ          R9, R9
 	XORQ          R8, R9
 	KMOVQ         R9, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
+	VMOVDQU8      Z0, (BX)
 	POPCNTQ       R9, R9
-	LEAQ          (SI)(R9*1), SI
+	LEAQ          (BX)(R9*1), BX
 	MOVB          $0x00, (DI)
 	ADDQ          $0x01, DI
-	MOVB          $0x00, (SI)
-	ADDQ          $0x01, SI
-	MOVQ          columns+16(FP), BX
-	SUBQ          BX, DX
+	MOVB          $0x00, (BX)
+	ADDQ          $0x01, BX
+	MOVQ          columns+16(FP), SI
+	SUBQ          SI, DX
 	ADDQ          DX, AX
 	ADDQ          CX, AX
 	DECQ          (SP)
@@ -735,9 +732,8 @@ last:
 	SUBQ          AX, DI
 	MOVQ          DI, (DX)
 	ADDQ          CX, AX
-	SUBQ          AX, SI
-	MOVQ          SI, 8(DX)
-	ADDQ          CX, AX
+	SUBQ          AX, BX
+	MOVQ          BX, 8(DX)
 	VZEROUPPER
 	RET
 
@@ -759,15 +755,14 @@ TEXT ·bytesvolumegreatestavx512(SB), NOSPLIT, $8-64
 	MOVQ 16(DI), R10
 	ADDQ BX, R10
 	ADDQ SI, BX
-	MOVQ 24(DI), DI
-	ADDQ BX, DI
-	ADDQ SI, BX
+	MOVQ 24(DI), SI
+	ADDQ BX, SI
 	MOVQ rows+32(FP), BX
 	MOVQ BX, (SP)
 
 row:
 	MOVQ columns+24(FP), BX
-	XORL SI, SI
+	XORL DI, DI
 	CMPQ BX, $0x40
 	JLE  last
 
@@ -792,9 +787,9 @@ vector:
 	VPCMPUB       $0x05, Z4, Z0, K1
 	KMOVQ         K1, R11
 	MOVQ          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCQ          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORQ          R11, R12
 	KMOVQ         R12, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
@@ -804,9 +799,9 @@ vector:
 	VPCMPUB       $0x05, Z6, Z2, K1
 	KMOVQ         K1, R11
 	MOVQ          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCQ          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORQ          R11, R12
 	KMOVQ         R12, K1
 	VPCOMPRESSB.Z Z2, K1, Z0
@@ -816,9 +811,9 @@ vector:
 	VPCMPUB       $0x05, Z5, Z1, K1
 	KMOVQ         K1, R11
 	MOVQ          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCQ          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORQ          R11, R12
 	KMOVQ         R12, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
@@ -828,15 +823,15 @@ vector:
 	VPCMPUB       $0x05, Z7, Z3, K1
 	KMOVQ         K1, R11
 	MOVQ          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCQ          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORQ          R11, R12
 	KMOVQ         R12, K1
 	VPCOMPRESSB.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (DI)
+	VMOVDQU8      Z0, (SI)
 	POPCNTQ       R12, R12
-	LEAQ          (DI)(R12*1), DI
+	LEAQ          (SI)(R12*1), SI
 	ADDQ          $0x40, AX
 	ADDQ          $0x40, CX
 	SUBQ          $0x40, BX
@@ -872,7 +867,7 @@ last:
 	KMOVQ         K1, R11
 	ORQ           R12, R11
 	MOVQ          R11, R13
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCQ          R13, R13
 	XORQ          R11, R13
 	KMOVQ         R13, K1
@@ -884,7 +879,7 @@ last:
 	KMOVQ         K1, R11
 	ORQ           R12, R11
 	MOVQ          R11, R13
-	BTL           $0x02, SI
+	BTL           $0x02, DI
 	ADCQ          R13, R13
 	XORQ          R11, R13
 	KMOVQ         R13, K1
@@ -896,7 +891,7 @@ last:
 	KMOVQ         K1, R11
 	ORQ           R12, R11
 	MOVQ          R11, R13
-	BTL           $0x01, SI
+	BTL           $0x01, DI
 	ADCQ          R13, R13
 	XORQ          R11, R13
 	KMOVQ         R13, K1
@@ -908,24 +903,24 @@ last:
 	KMOVQ         K1, R11
 	ORQ           R12, R11
 	MOVQ          R11, R12
-	BTL           $0x00, SI
+	BTL           $0x00, DI
 	ADCQ          R12, R12
 	XORQ          R11, R12
 	KMOVQ         R12, K1
 	VPCOMPRESSB.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (DI)
+	VMOVDQU8      Z0, (SI)
 	POPCNTQ       R12, R12
-	LEAQ          (DI)(R12*1), DI
+	LEAQ          (SI)(R12*1), SI
 	MOVB          $0x00, (R8)
 	ADDQ          $0x01, R8
 	MOVB          $0x00, (R9)
 	ADDQ          $0x01, R9
 	MOVB          $0x00, (R10)
 	ADDQ          $0x01, R10
-	MOVB          $0x00, (DI)
-	ADDQ          $0x01, DI
-	MOVQ          columns+24(FP), SI
-	SUBQ          SI, BX
+	MOVB          $0x00, (SI)
+	ADDQ          $0x01, SI
+	MOVQ          columns+24(FP), DI
+	SUBQ          DI, BX
 	ADDQ          BX, AX
 	ADDQ          DX, AX
 	ADDQ          BX, CX
@@ -944,9 +939,8 @@ last:
 	SUBQ          AX, R10
 	MOVQ          R10, 16(DX)
 	ADDQ          CX, AX
-	SUBQ          AX, DI
-	MOVQ          DI, 24(DX)
-	ADDQ          CX, AX
+	SUBQ          AX, SI
+	MOVQ          SI, 24(DX)
 	VZEROUPPER
 	RET
 
@@ -961,15 +955,14 @@ TEXT ·bytesareagreatestavx512(SB), NOSPLIT, $8-56
 	MOVQ (SI), DI
 	ADDQ DX, DI
 	ADDQ BX, DX
-	MOVQ 8(SI), SI
-	ADDQ DX, SI
-	ADDQ BX, DX
+	MOVQ 8(SI), BX
+	ADDQ DX, BX
 	MOVQ rows+24(FP), DX
 	MOVQ DX, (SP)
 
 row:
 	MOVQ columns+16(FP), DX
-	XORL BX, BX
+	XORL SI, SI
 	CMPQ DX, $0x40
 	JLE  last
 
@@ -983,9 +976,9 @@ vector:
 	VPCMPUB       $0x05, Z2, Z0, K1
 	KMOVQ         K1, R8
 	MOVQ          R8, R9
-	BTL           $0x01, BX
+	BTL           $0x01, SI
 	ADCQ          R9, R9
-	ADCL          BX, BX
+	ADCL          SI, SI
 	XORQ          R8, R9
 	KMOVQ         R9, K1
 	VPCOMPRESSB.Z Z0, K1, Z0
@@ -995,15 +988,15 @@ vector:
 	VPCMPUB       $0x05, Z3, Z1, K1
 	KMOVQ         K1, R8
 	MOVQ          R8, R9
-	BTL           $0x01, BX
+	BTL           $0x01, SI
 	ADCQ          R9, R9
-	ADCL          BX, BX
+	ADCL          SI, SI
 	XORQ          R8, R9
 	KMOVQ         R9, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
+	VMOVDQU8      Z0, (BX)
 	POPCNTQ       R9, R9
-	LEAQ          (SI)(R9*1), SI
+	LEAQ          (BX)(R9*1), BX
 	ADDQ          $0x40, AX
 	SUBQ          $0x40, DX
 	CMPQ          DX, $0x40
@@ -1028,7 +1021,7 @@ last:
 	KMOVQ         K1, R8
 	ORQ           R9, R8
 	MOVQ          R8, R10
-	BTL           $0x01, BX
+	BTL           $0x01, SI
 	ADCQ          R10, R10
 	XORQ          R8, R10
 	KMOVQ         R10, K1
@@ -1040,20 +1033,20 @@ last:
 	KMOVQ         K1, R8
 	ORQ           R9, R8
 	MOVQ          R8, R9
-	BTL           $0x00, BX
+	BTL           $0x00, SI
 	ADCQ          R9, R9
 	XORQ          R8, R9
 	KMOVQ         R9, K1
 	VPCOMPRESSB.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
+	VMOVDQU8      Z0, (BX)
 	POPCNTQ       R9, R9
-	LEAQ          (SI)(R9*1), SI
+	LEAQ          (BX)(R9*1), BX
 	MOVB          $0x00, (DI)
 	ADDQ          $0x01, DI
-	MOVB          $0x00, (SI)
-	ADDQ          $0x01, SI
-	MOVQ          columns+16(FP), BX
-	SUBQ          BX, DX
+	MOVB          $0x00, (BX)
+	ADDQ          $0x01, BX
+	MOVQ          columns+16(FP), SI
+	SUBQ          SI, DX
 	ADDQ          DX, AX
 	ADDQ          CX, AX
 	DECQ          (SP)
@@ -1064,9 +1057,8 @@ last:
 	SUBQ          AX, DI
 	MOVQ          DI, (DX)
 	ADDQ          CX, AX
-	SUBQ          AX, SI
-	MOVQ          SI, 8(DX)
-	ADDQ          CX, AX
+	SUBQ          AX, BX
+	MOVQ          BX, 8(DX)
 	VZEROUPPER
 	RET
 
@@ -1088,15 +1080,14 @@ TEXT ·pairsvolumeleastavx512(SB), NOSPLIT, $8-64
 	MOVQ 16(DI), R10
 	ADDQ BX, R10
 	ADDQ SI, BX
-	MOVQ 24(DI), DI
-	ADDQ BX, DI
-	ADDQ SI, BX
+	MOVQ 24(DI), SI
+	ADDQ BX, SI
 	MOVQ rows+32(FP), BX
 	MOVQ BX, (SP)
 
 row:
 	MOVQ columns+24(FP), BX
-	XORL SI, SI
+	XORL DI, DI
 	CMPQ BX, $0x20
 	JLE  last
 
@@ -1121,9 +1112,9 @@ vector:
 	VPCMPUW       $0x02, Z4, Z0, K1
 	KMOVD         K1, R11
 	MOVL          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCL          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
@@ -1133,9 +1124,9 @@ vector:
 	VPCMPUW       $0x02, Z6, Z2, K1
 	KMOVD         K1, R11
 	MOVL          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCL          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z2, K1, Z0
@@ -1145,9 +1136,9 @@ vector:
 	VPCMPUW       $0x02, Z5, Z1, K1
 	KMOVD         K1, R11
 	MOVL          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCL          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
@@ -1157,15 +1148,15 @@ vector:
 	VPCMPUW       $0x02, Z7, Z3, K1
 	KMOVD         K1, R11
 	MOVL          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCL          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (DI)
+	VMOVDQU8      Z0, (SI)
 	POPCNTQ       R12, R12
-	LEAQ          (DI)(R12*2), DI
+	LEAQ          (SI)(R12*2), SI
 	ADDQ          $0x40, AX
 	ADDQ          $0x40, CX
 	SUBQ          $0x20, BX
@@ -1201,7 +1192,7 @@ last:
 	KMOVD         K1, R11
 	ORL           R12, R11
 	MOVL          R11, R13
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCL          R13, R13
 	XORL          R11, R13
 	KMOVD         R13, K1
@@ -1213,7 +1204,7 @@ last:
 	KMOVD         K1, R11
 	ORL           R12, R11
 	MOVL          R11, R13
-	BTL           $0x02, SI
+	BTL           $0x02, DI
 	ADCL          R13, R13
 	XORL          R11, R13
 	KMOVD         R13, K1
@@ -1225,7 +1216,7 @@ last:
 	KMOVD         K1, R11
 	ORL           R12, R11
 	MOVL          R11, R13
-	BTL           $0x01, SI
+	BTL           $0x01, DI
 	ADCL          R13, R13
 	XORL          R11, R13
 	KMOVD         R13, K1
@@ -1237,24 +1228,24 @@ last:
 	KMOVD         K1, R11
 	ORL           R12, R11
 	MOVL          R11, R12
-	BTL           $0x00, SI
+	BTL           $0x00, DI
 	ADCL          R12, R12
 	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (DI)
+	VMOVDQU8      Z0, (SI)
 	POPCNTQ       R12, R12
-	LEAQ          (DI)(R12*2), DI
+	LEAQ          (SI)(R12*2), SI
 	MOVW          $0x0000, (R8)
 	ADDQ          $0x02, R8
 	MOVW          $0x0000, (R9)
 	ADDQ          $0x02, R9
 	MOVW          $0x0000, (R10)
 	ADDQ          $0x02, R10
-	MOVW          $0x0000, (DI)
-	ADDQ          $0x02, DI
-	MOVQ          columns+24(FP), SI
-	SUBQ          SI, BX
+	MOVW          $0x0000, (SI)
+	ADDQ          $0x02, SI
+	MOVQ          columns+24(FP), DI
+	SUBQ          DI, BX
 	ADDQ          BX, BX
 	ADDQ          BX, AX
 	ADDQ          DX, AX
@@ -1274,9 +1265,8 @@ last:
 	SUBQ          AX, R10
 	MOVQ          R10, 16(DX)
 	ADDQ          CX, AX
-	SUBQ          AX, DI
-	MOVQ          DI, 24(DX)
-	ADDQ          CX, AX
+	SUBQ          AX, SI
+	MOVQ          SI, 24(DX)
 	VZEROUPPER
 	RET
 
@@ -1291,15 +1281,14 @@ TEXT ·pairsarealeastavx512(SB), NOSPLIT, $8-56
 	MOVQ (SI), DI
 	ADDQ DX, DI
 	ADDQ BX, DX
-	MOVQ 8(SI), SI
-	ADDQ DX, SI
-	ADDQ BX, DX
+	MOVQ 8(SI), BX
+	ADDQ DX, BX
 	MOVQ rows+24(FP), DX
 	MOVQ DX, (SP)
 
 row:
 	MOVQ columns+16(FP), DX
-	XORL BX, BX
+	XORL SI, SI
 	CMPQ DX, $0x20
 	JLE  last
 
@@ -1313,9 +1302,9 @@ vector:
 	VPCMPUW       $0x02, Z2, Z0, K1
 	KMOVD         K1, R8
 	MOVL          R8, R9
-	BTL           $0x01, BX
+	BTL           $0x01, SI
 	ADCL          R9, R9
-	ADCL          BX, BX
+	ADCL          SI, SI
 	XORL          R8, R9
 	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
@@ -1325,15 +1314,15 @@ vector:
 	VPCMPUW       $0x02, Z3, Z1, K1
 	KMOVD         K1, R8
 	MOVL          R8, R9
-	BTL           $0x01, BX
+	BTL           $0x01, SI
 	ADCL          R9, R9
-	ADCL          BX, BX
+	ADCL          SI, SI
 	XORL          R8, R9
 	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
+	VMOVDQU8      Z0, (BX)
 	POPCNTQ       R9, R9
-	LEAQ          (SI)(R9*2), SI
+	LEAQ          (BX)(R9*2), BX
 	ADDQ          $0x40, AX
 	SUBQ          $0x20, DX
 	CMPQ          DX, $0x20
@@ -1358,7 +1347,7 @@ last:
 	KMOVD         K1, R8
 	ORL           R9, R8
 	MOVL          R8, R10
-	BTL           $0x01, BX
+	BTL           $0x01, SI
 	ADCL          R10, R10
 	XORL          R8, R10
 	KMOVD         R10, K1
@@ -1370,20 +1359,20 @@ last:
 	KMOVD         K1, R8
 	ORL           R9, R8
 	MOVL          R8, R9
-	BTL           $0x00, BX
+	BTL           $0x00, SI
 	ADCL          R9, R9
 	XORL          R8, R9
 	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
+	VMOVDQU8      Z0, (BX)
 	POPCNTQ       R9, R9
-	LEAQ          (SI)(R9*2), SI
+	LEAQ          (BX)(R9*2), BX
 	MOVW          $0x0000, (DI)
 	ADDQ          $0x02, DI
-	MOVW          $0x0000, (SI)
-	ADDQ          $0x02, SI
-	MOVQ          columns+16(FP), BX
-	SUBQ          BX, DX
+	MOVW          $0x0000, (BX)
+	ADDQ          $0x02, BX
+	MOVQ          columns+16(FP), SI
+	SUBQ          SI, DX
 	ADDQ          DX, DX
 	ADDQ          DX, AX
 	ADDQ          CX, AX
@@ -1395,9 +1384,8 @@ last:
 	SUBQ          AX, DI
 	MOVQ          DI, (DX)
 	ADDQ          CX, AX
-	SUBQ          AX, SI
-	MOVQ          SI, 8(DX)
-	ADDQ          CX, AX
+	SUBQ          AX, BX
+	MOVQ          BX, 8(DX)
 	VZEROUPPER
 	RET
 
@@ -1419,15 +1407,14 @@ TEXT ·pairsvolumegreatestavx512(SB), NOSPLIT, $8-64
 	MOVQ 16(DI), R10
 	ADDQ BX, R10
 	ADDQ SI, BX
-	MOVQ 24(DI), DI
-	ADDQ BX, DI
-	ADDQ SI, BX
+	MOVQ 24(DI), SI
+	ADDQ BX, SI
 	MOVQ rows+32(FP), BX
 	MOVQ BX, (SP)
 
 row:
 	MOVQ columns+24(FP), BX
-	XORL SI, SI
+	XORL DI, DI
 	CMPQ BX, $0x20
 	JLE  last
 
@@ -1452,9 +1439,9 @@ vector:
 	VPCMPUW       $0x05, Z4, Z0, K1
 	KMOVD         K1, R11
 	MOVL          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCL          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
@@ -1464,9 +1451,9 @@ vector:
 	VPCMPUW       $0x05, Z6, Z2, K1
 	KMOVD         K1, R11
 	MOVL          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCL          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z2, K1, Z0
@@ -1476,9 +1463,9 @@ vector:
 	VPCMPUW       $0x05, Z5, Z1, K1
 	KMOVD         K1, R11
 	MOVL          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCL          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
@@ -1488,15 +1475,15 @@ vector:
 	VPCMPUW       $0x05, Z7, Z3, K1
 	KMOVD         K1, R11
 	MOVL          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCL          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (DI)
+	VMOVDQU8      Z0, (SI)
 	POPCNTQ       R12, R12
-	LEAQ          (DI)(R12*2), DI
+	LEAQ          (SI)(R12*2), SI
 	ADDQ          $0x40, AX
 	ADDQ          $0x40, CX
 	SUBQ          $0x20, BX
@@ -1532,7 +1519,7 @@ last:
 	KMOVD         K1, R11
 	ORL           R12, R11
 	MOVL          R11, R13
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCL          R13, R13
 	XORL          R11, R13
 	KMOVD         R13, K1
@@ -1544,7 +1531,7 @@ last:
 	KMOVD         K1, R11
 	ORL           R12, R11
 	MOVL          R11, R13
-	BTL           $0x02, SI
+	BTL           $0x02, DI
 	ADCL          R13, R13
 	XORL          R11, R13
 	KMOVD         R13, K1
@@ -1556,7 +1543,7 @@ last:
 	KMOVD         K1, R11
 	ORL           R12, R11
 	MOVL          R11, R13
-	BTL           $0x01, SI
+	BTL           $0x01, DI
 	ADCL          R13, R13
 	XORL          R11, R13
 	KMOVD         R13, K1
@@ -1568,24 +1555,24 @@ last:
 	KMOVD         K1, R11
 	ORL           R12, R11
 	MOVL          R11, R12
-	BTL           $0x00, SI
+	BTL           $0x00, DI
 	ADCL          R12, R12
 	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (DI)
+	VMOVDQU8      Z0, (SI)
 	POPCNTQ       R12, R12
-	LEAQ          (DI)(R12*2), DI
+	LEAQ          (SI)(R12*2), SI
 	MOVW          $0x0000, (R8)
 	ADDQ          $0x02, R8
 	MOVW          $0x0000, (R9)
 	ADDQ          $0x02, R9
 	MOVW          $0x0000, (R10)
 	ADDQ          $0x02, R10
-	MOVW          $0x0000, (DI)
-	ADDQ          $0x02, DI
-	MOVQ          columns+24(FP), SI
-	SUBQ          SI, BX
+	MOVW          $0x0000, (SI)
+	ADDQ          $0x02, SI
+	MOVQ          columns+24(FP), DI
+	SUBQ          DI, BX
 	ADDQ          BX, BX
 	ADDQ          BX, AX
 	ADDQ          DX, AX
@@ -1605,9 +1592,8 @@ last:
 	SUBQ          AX, R10
 	MOVQ          R10, 16(DX)
 	ADDQ          CX, AX
-	SUBQ          AX, DI
-	MOVQ          DI, 24(DX)
-	ADDQ          CX, AX
+	SUBQ          AX, SI
+	MOVQ          SI, 24(DX)
 	VZEROUPPER
 	RET
 
@@ -1622,15 +1608,14 @@ TEXT ·pairsareagreatestavx512(SB), NOSPLIT, $8-56
 	MOVQ (SI), DI
 	ADDQ DX, DI
 	ADDQ BX, DX
-	MOVQ 8(SI), SI
-	ADDQ DX, SI
-	ADDQ BX, DX
+	MOVQ 8(SI), BX
+	ADDQ DX, BX
 	MOVQ rows+24(FP), DX
 	MOVQ DX, (SP)
 
 row:
 	MOVQ columns+16(FP), DX
-	XORL BX, BX
+	XORL SI, SI
 	CMPQ DX, $0x20
 	JLE  last
 
@@ -1644,9 +1629,9 @@ vector:
 	VPCMPUW       $0x05, Z2, Z0, K1
 	KMOVD         K1, R8
 	MOVL          R8, R9
-	BTL           $0x01, BX
+	BTL           $0x01, SI
 	ADCL          R9, R9
-	ADCL          BX, BX
+	ADCL          SI, SI
 	XORL          R8, R9
 	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
@@ -1656,15 +1641,15 @@ vector:
 	VPCMPUW       $0x05, Z3, Z1, K1
 	KMOVD         K1, R8
 	MOVL          R8, R9
-	BTL           $0x01, BX
+	BTL           $0x01, SI
 	ADCL          R9, R9
-	ADCL          BX, BX
+	ADCL          SI, SI
 	XORL          R8, R9
 	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
+	VMOVDQU8      Z0, (BX)
 	POPCNTQ       R9, R9
-	LEAQ          (SI)(R9*2), SI
+	LEAQ          (BX)(R9*2), BX
 	ADDQ          $0x40, AX
 	SUBQ          $0x20, DX
 	CMPQ          DX, $0x20
@@ -1689,7 +1674,7 @@ last:
 	KMOVD         K1, R8
 	ORL           R9, R8
 	MOVL          R8, R10
-	BTL           $0x01, BX
+	BTL           $0x01, SI
 	ADCL          R10, R10
 	XORL          R8, R10
 	KMOVD         R10, K1
@@ -1701,20 +1686,20 @@ last:
 	KMOVD         K1, R8
 	ORL           R9, R8
 	MOVL          R8, R9
-	BTL           $0x00, BX
+	BTL           $0x00, SI
 	ADCL          R9, R9
 	XORL          R8, R9
 	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
+	VMOVDQU8      Z0, (BX)
 	POPCNTQ       R9, R9
-	LEAQ          (SI)(R9*2), SI
+	LEAQ          (BX)(R9*2), BX
 	MOVW          $0x0000, (DI)
 	ADDQ          $0x02, DI
-	MOVW          $0x0000, (SI)
-	ADDQ          $0x02, SI
-	MOVQ          columns+16(FP), BX
-	SUBQ          BX, DX
+	MOVW          $0x0000, (BX)
+	ADDQ          $0x02, BX
+	MOVQ          columns+16(FP), SI
+	SUBQ          SI, DX
 	ADDQ          DX, DX
 	ADDQ          DX, AX
 	ADDQ          CX, AX
@@ -1726,9 +1711,8 @@ last:
 	SUBQ          AX, DI
 	MOVQ          DI, (DX)
 	ADDQ          CX, AX
-	SUBQ          AX, SI
-	MOVQ          SI, 8(DX)
-	ADDQ          CX, AX
+	SUBQ          AX, BX
+	MOVQ          BX, 8(DX)
 	VZEROUPPER
 	RET
 
@@ -1750,15 +1734,14 @@ TEXT ·signedvolumeleastavx512(SB), NOSPLIT, $8-64
 	MOVQ 16(DI), R10
 	ADDQ BX, R10
 	ADDQ SI, BX
-	MOVQ 24(DI), DI
-	ADDQ BX, DI
-	ADDQ SI, BX
+	MOVQ 24(DI), SI
+	ADDQ BX, SI
 	MOVQ rows+32(FP), BX
 	MOVQ BX, (SP)
 
 row:
 	MOVQ columns+24(FP), BX
-	XORL SI, SI
+	XORL DI, DI
 	CMPQ BX, $0x20
 	JLE  last
 
@@ -1783,9 +1766,9 @@ vector:
 	VPCMPW        $0x02, Z4, Z0, K1
 	KMOVD         K1, R11
 	MOVL          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCL          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
@@ -1795,9 +1778,9 @@ vector:
 	VPCMPW        $0x02, Z6, Z2, K1
 	KMOVD         K1, R11
 	MOVL          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCL          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z2, K1, Z0
@@ -1807,9 +1790,9 @@ vector:
 	VPCMPW        $0x02, Z5, Z1, K1
 	KMOVD         K1, R11
 	MOVL          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCL          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
@@ -1819,15 +1802,15 @@ vector:
 	VPCMPW        $0x02, Z7, Z3, K1
 	KMOVD         K1, R11
 	MOVL          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCL          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (DI)
+	VMOVDQU8      Z0, (SI)
 	POPCNTQ       R12, R12
-	LEAQ          (DI)(R12*2), DI
+	LEAQ          (SI)(R12*2), SI
 	ADDQ          $0x40, AX
 	ADDQ          $0x40, CX
 	SUBQ          $0x20, BX
@@ -1863,7 +1846,7 @@ last:
 	KMOVD         K1, R11
 	ORL           R12, R11
 	MOVL          R11, R13
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCL          R13, R13
 	XORL          R11, R13
 	KMOVD         R13, K1
@@ -1875,7 +1858,7 @@ last:
 	KMOVD         K1, R11
 	ORL           R12, R11
 	MOVL          R11, R13
-	BTL           $0x02, SI
+	BTL           $0x02, DI
 	ADCL          R13, R13
 	XORL          R11, R13
 	KMOVD         R13, K1
@@ -1887,7 +1870,7 @@ last:
 	KMOVD         K1, R11
 	ORL           R12, R11
 	MOVL          R11, R13
-	BTL           $0x01, SI
+	BTL           $0x01, DI
 	ADCL          R13, R13
 	XORL          R11, R13
 	KMOVD         R13, K1
@@ -1899,24 +1882,24 @@ last:
 	KMOVD         K1, R11
 	ORL           R12, R11
 	MOVL          R11, R12
-	BTL           $0x00, SI
+	BTL           $0x00, DI
 	ADCL          R12, R12
 	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (DI)
+	VMOVDQU8      Z0, (SI)
 	POPCNTQ       R12, R12
-	LEAQ          (DI)(R12*2), DI
+	LEAQ          (SI)(R12*2), SI
 	MOVW          $0x0000, (R8)
 	ADDQ          $0x02, R8
 	MOVW          $0x0000, (R9)
 	ADDQ          $0x02, R9
 	MOVW          $0x0000, (R10)
 	ADDQ          $0x02, R10
-	MOVW          $0x0000, (DI)
-	ADDQ          $0x02, DI
-	MOVQ          columns+24(FP), SI
-	SUBQ          SI, BX
+	MOVW          $0x0000, (SI)
+	ADDQ          $0x02, SI
+	MOVQ          columns+24(FP), DI
+	SUBQ          DI, BX
 	ADDQ          BX, BX
 	ADDQ          BX, AX
 	ADDQ          DX, AX
@@ -1936,9 +1919,8 @@ last:
 	SUBQ          AX, R10
 	MOVQ          R10, 16(DX)
 	ADDQ          CX, AX
-	SUBQ          AX, DI
-	MOVQ          DI, 24(DX)
-	ADDQ          CX, AX
+	SUBQ          AX, SI
+	MOVQ          SI, 24(DX)
 	VZEROUPPER
 	RET
 
@@ -1953,15 +1935,14 @@ TEXT ·signedarealeastavx512(SB), NOSPLIT, $8-56
 	MOVQ (SI), DI
 	ADDQ DX, DI
 	ADDQ BX, DX
-	MOVQ 8(SI), SI
-	ADDQ DX, SI
-	ADDQ BX, DX
+	MOVQ 8(SI), BX
+	ADDQ DX, BX
 	MOVQ rows+24(FP), DX
 	MOVQ DX, (SP)
 
 row:
 	MOVQ columns+16(FP), DX
-	XORL BX, BX
+	XORL SI, SI
 	CMPQ DX, $0x20
 	JLE  last
 
@@ -1975,9 +1956,9 @@ vector:
 	VPCMPW        $0x02, Z2, Z0, K1
 	KMOVD         K1, R8
 	MOVL          R8, R9
-	BTL           $0x01, BX
+	BTL           $0x01, SI
 	ADCL          R9, R9
-	ADCL          BX, BX
+	ADCL          SI, SI
 	XORL          R8, R9
 	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
@@ -1987,15 +1968,15 @@ vector:
 	VPCMPW        $0x02, Z3, Z1, K1
 	KMOVD         K1, R8
 	MOVL          R8, R9
-	BTL           $0x01, BX
+	BTL           $0x01, SI
 	ADCL          R9, R9
-	ADCL          BX, BX
+	ADCL          SI, SI
 	XORL          R8, R9
 	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
+	VMOVDQU8      Z0, (BX)
 	POPCNTQ       R9, R9
-	LEAQ          (SI)(R9*2), SI
+	LEAQ          (BX)(R9*2), BX
 	ADDQ          $0x40, AX
 	SUBQ          $0x20, DX
 	CMPQ          DX, $0x20
@@ -2020,7 +2001,7 @@ last:
 	KMOVD         K1, R8
 	ORL           R9, R8
 	MOVL          R8, R10
-	BTL           $0x01, BX
+	BTL           $0x01, SI
 	ADCL          R10, R10
 	XORL          R8, R10
 	KMOVD         R10, K1
@@ -2032,20 +2013,20 @@ last:
 	KMOVD         K1, R8
 	ORL           R9, R8
 	MOVL          R8, R9
-	BTL           $0x00, BX
+	BTL           $0x00, SI
 	ADCL          R9, R9
 	XORL          R8, R9
 	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
+	VMOVDQU8      Z0, (BX)
 	POPCNTQ       R9, R9
-	LEAQ          (SI)(R9*2), SI
+	LEAQ          (BX)(R9*2), BX
 	MOVW          $0x0000, (DI)
 	ADDQ          $0x02, DI
-	MOVW          $0x0000, (SI)
-	ADDQ          $0x02, SI
-	MOVQ          columns+16(FP), BX
-	SUBQ          BX, DX
+	MOVW          $0x0000, (BX)
+	ADDQ          $0x02, BX
+	MOVQ          columns+16(FP), SI
+	SUBQ          SI, DX
 	ADDQ          DX, DX
 	ADDQ          DX, AX
 	ADDQ          CX, AX
@@ -2057,9 +2038,8 @@ last:
 	SUBQ          AX, DI
 	MOVQ          DI, (DX)
 	ADDQ          CX, AX
-	SUBQ          AX, SI
-	MOVQ          SI, 8(DX)
-	ADDQ          CX, AX
+	SUBQ          AX, BX
+	MOVQ          BX, 8(DX)
 	VZEROUPPER
 	RET
 
@@ -2081,15 +2061,14 @@ TEXT ·signedvolumegreatestavx512(SB), NOSPLIT, $8-64
 	MOVQ 16(DI), R10
 	ADDQ BX, R10
 	ADDQ SI, BX
-	MOVQ 24(DI), DI
-	ADDQ BX, DI
-	ADDQ SI, BX
+	MOVQ 24(DI), SI
+	ADDQ BX, SI
 	MOVQ rows+32(FP), BX
 	MOVQ BX, (SP)
 
 row:
 	MOVQ columns+24(FP), BX
-	XORL SI, SI
+	XORL DI, DI
 	CMPQ BX, $0x20
 	JLE  last
 
@@ -2114,9 +2093,9 @@ vector:
 	VPCMPW        $0x05, Z4, Z0, K1
 	KMOVD         K1, R11
 	MOVL          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCL          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
@@ -2126,9 +2105,9 @@ vector:
 	VPCMPW        $0x05, Z6, Z2, K1
 	KMOVD         K1, R11
 	MOVL          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCL          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z2, K1, Z0
@@ -2138,9 +2117,9 @@ vector:
 	VPCMPW        $0x05, Z5, Z1, K1
 	KMOVD         K1, R11
 	MOVL          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCL          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
@@ -2150,15 +2129,15 @@ vector:
 	VPCMPW        $0x05, Z7, Z3, K1
 	KMOVD         K1, R11
 	MOVL          R11, R12
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCL          R12, R12
-	ADCL          SI, SI
+	ADCL          DI, DI
 	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (DI)
+	VMOVDQU8      Z0, (SI)
 	POPCNTQ       R12, R12
-	LEAQ          (DI)(R12*2), DI
+	LEAQ          (SI)(R12*2), SI
 	ADDQ          $0x40, AX
 	ADDQ          $0x40, CX
 	SUBQ          $0x20, BX
@@ -2194,7 +2173,7 @@ last:
 	KMOVD         K1, R11
 	ORL           R12, R11
 	MOVL          R11, R13
-	BTL           $0x03, SI
+	BTL           $0x03, DI
 	ADCL          R13, R13
 	XORL          R11, R13
 	KMOVD         R13, K1
@@ -2206,7 +2185,7 @@ last:
 	KMOVD         K1, R11
 	ORL           R12, R11
 	MOVL          R11, R13
-	BTL           $0x02, SI
+	BTL           $0x02, DI
 	ADCL          R13, R13
 	XORL          R11, R13
 	KMOVD         R13, K1
@@ -2218,7 +2197,7 @@ last:
 	KMOVD         K1, R11
 	ORL           R12, R11
 	MOVL          R11, R13
-	BTL           $0x01, SI
+	BTL           $0x01, DI
 	ADCL          R13, R13
 	XORL          R11, R13
 	KMOVD         R13, K1
@@ -2230,24 +2209,24 @@ last:
 	KMOVD         K1, R11
 	ORL           R12, R11
 	MOVL          R11, R12
-	BTL           $0x00, SI
+	BTL           $0x00, DI
 	ADCL          R12, R12
 	XORL          R11, R12
 	KMOVD         R12, K1
 	VPCOMPRESSW.Z Z3, K1, Z0
-	VMOVDQU8      Z0, (DI)
+	VMOVDQU8      Z0, (SI)
 	POPCNTQ       R12, R12
-	LEAQ          (DI)(R12*2), DI
+	LEAQ          (SI)(R12*2), SI
 	MOVW          $0x0000, (R8)
 	ADDQ          $0x02, R8
 	MOVW          $0x0000, (R9)
 	ADDQ          $0x02, R9
 	MOVW          $0x0000, (R10)
 	ADDQ          $0x02, R10
-	MOVW          $0x0000, (DI)
-	ADDQ          $0x02, DI
-	MOVQ          columns+24(FP), SI
-	SUBQ          SI, BX
+	MOVW          $0x0000, (SI)
+	ADDQ          $0x02, SI
+	MOVQ          columns+24(FP), DI
+	SUBQ          DI, BX
 	ADDQ          BX, BX
 	ADDQ          BX, AX
 	ADDQ          DX, AX
@@ -2267,9 +2246,8 @@ last:
 	SUBQ          AX, R10
 	MOVQ          R10, 16(DX)
 	ADDQ          CX, AX
-	SUBQ          AX, DI
-	MOVQ          DI, 24(DX)
-	ADDQ          CX, AX
+	SUBQ          AX, SI
+	MOVQ          SI, 24(DX)
 	VZEROUPPER
 	RET
 
@@ -2284,15 +2262,14 @@ TEXT ·signedareagreatestavx512(SB), NOSPLIT, $8-56
 	MOVQ (SI), DI
 	ADDQ DX, DI
 	ADDQ BX, DX
-	MOVQ 8(SI), SI
-	ADDQ DX, SI
-	ADDQ BX, DX
+	MOVQ 8(SI), BX
+	ADDQ DX, BX
 	MOVQ rows+24(FP), DX
 	MOVQ DX, (SP)
 
 row:
 	MOVQ columns+16(FP), DX
-	XORL BX, BX
+	XORL SI, SI
 	CMPQ DX, $0x20
 	JLE  last
 
@@ -2306,9 +2283,9 @@ vector:
 	VPCMPW        $0x05, Z2, Z0, K1
 	KMOVD         K1, R8
 	MOVL          R8, R9
-	BTL           $0x01, BX
+	BTL           $0x01, SI
 	ADCL          R9, R9
-	ADCL          BX, BX
+	ADCL          SI, SI
 	XORL          R8, R9
 	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z0, K1, Z0
@@ -2318,15 +2295,15 @@ vector:
 	VPCMPW        $0x05, Z3, Z1, K1
 	KMOVD         K1, R8
 	MOVL          R8, R9
-	BTL           $0x01, BX
+	BTL           $0x01, SI
 	ADCL          R9, R9
-	ADCL          BX, BX
+	ADCL          SI, SI
 	XORL          R8, R9
 	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
+	VMOVDQU8      Z0, (BX)
 	POPCNTQ       R9, R9
-	LEAQ          (SI)(R9*2), SI
+	LEAQ          (BX)(R9*2), BX
 	ADDQ          $0x40, AX
 	SUBQ          $0x20, DX
 	CMPQ          DX, $0x20
@@ -2351,7 +2328,7 @@ last:
 	KMOVD         K1, R8
 	ORL           R9, R8
 	MOVL          R8, R10
-	BTL           $0x01, BX
+	BTL           $0x01, SI
 	ADCL          R10, R10
 	XORL          R8, R10
 	KMOVD         R10, K1
@@ -2363,20 +2340,20 @@ last:
 	KMOVD         K1, R8
 	ORL           R9, R8
 	MOVL          R8, R9
-	BTL           $0x00, BX
+	BTL           $0x00, SI
 	ADCL          R9, R9
 	XORL          R8, R9
 	KMOVD         R9, K1
 	VPCOMPRESSW.Z Z1, K1, Z0
-	VMOVDQU8      Z0, (SI)
+	VMOVDQU8      Z0, (BX)
 	POPCNTQ       R9, R9
-	LEAQ          (SI)(R9*2), SI
+	LEAQ          (BX)(R9*2), BX
 	MOVW          $0x0000, (DI)
 	ADDQ          $0x02, DI
-	MOVW          $0x0000, (SI)
-	ADDQ          $0x02, SI
-	MOVQ          columns+16(FP), BX
-	SUBQ          BX, DX
+	MOVW          $0x0000, (BX)
+	ADDQ          $0x02, BX
+	MOVQ          columns+16(FP), SI
+	SUBQ          SI, DX
 	ADDQ          DX, DX
 	ADDQ          DX, AX
 	ADDQ          CX, AX
@@ -2388,9 +2365,8 @@ last:
 	SUBQ          AX, DI
 	MOVQ          DI, (DX)
 	ADDQ          CX, AX
-	SUBQ          AX, SI
-	MOVQ          SI, 8(DX)
-	ADDQ          CX, AX
+	SUBQ          AX, BX
+	MOVQ          BX, 8(DX)
 	VZEROUPPER
 	RET
 

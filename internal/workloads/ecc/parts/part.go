@@ -455,7 +455,7 @@ func (p *Part) open() (*cursor, error) {
 	return c, nil
 }
 
-// next fills steps, whose levels are places, and gives how many there were: none at the end,
+// next fills some steps, whose levels are places, and gives how many there were: none at the end,
 // where the checksum is held to what was read.
 func (c *cursor) next(steps []ecc.Step) (n int, err error) {
 	for ; n < len(steps) && c.steps < c.p.Changes; n++ {
@@ -464,12 +464,10 @@ func (c *cursor) next(steps []ecc.Step) (n int, err error) {
 				return n, err
 			}
 		}
+		// Where one is no number, the change is 0, which none is.
 		by, k := binary.Uvarint(c.buf[c.at:])
-		if k <= 0 {
-			return n, c.torn("change %d", c.steps)
-		}
-		change, m := binary.Varint(c.buf[c.at+k:])
-		if m <= 0 || change == 0 || by == 0 && c.steps > 0 || by >= uint64(c.p.lad.Len()-c.place) {
+		change, m := binary.Varint(c.buf[c.at+max(k, 0):])
+		if change == 0 || by == 0 && c.steps > 0 || by >= uint64(c.p.lad.Len()-c.place) {
 			return n, c.torn("change %d", c.steps)
 		}
 		c.at += k + m
@@ -477,7 +475,7 @@ func (c *cursor) next(steps []ecc.Step) (n int, err error) {
 		c.steps++
 		steps[n] = ecc.Step{Level: c.place, Change: change}
 	}
-	if n == 0 && len(steps) > 0 {
+	if n == 0 {
 		for _, n := range c.p.Components {
 			if _, err := io.CopyN(c.hash, c.f, n); err != nil {
 				return 0, c.torn("it ends in its components")

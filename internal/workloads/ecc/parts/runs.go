@@ -85,15 +85,14 @@ func (r *Runs) Steps(k fingerprint.Key, threads int) (iter.Seq2[ecc.VCEC, error]
 	sum := new(fingerprint.Sum)
 	return func(yield func(ecc.VCEC, error) bool) {
 		*sum = nil
-		for steps, err := range (&Set{r.all(), 1}).merged() {
+		(&Set{r.all(), 1}).merged()(func(steps ecc.VCEC, err error) bool {
 			var some fingerprint.Sum
 			if err == nil {
 				some, err = ecc.SumOf(steps, r.levels, k, threads)
 			}
-			if sum.Add(some, 1); !yield(steps, err) {
-				return
-			}
-		}
+			sum.Add(some, 1)
+			return yield(steps, err)
+		})
 	}, sum
 }
 

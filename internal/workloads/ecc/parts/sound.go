@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -27,6 +28,7 @@ func Checks() []sound.Check {
 	return []sound.Check{
 		{Name: "parts of a curve", Of: stepsAddUp},
 		{Name: "parts that are torn", Of: bytesCount},
+		{Name: "changes of parts", Of: changesThatLie},
 		{Name: "parts on a table", Of: tablesAddUp},
 		{Name: "a part that is replaced", Of: replacedIsTorn},
 		{Name: "parts of other curves", Of: strangersAreRefused},
@@ -147,6 +149,7 @@ func stepsAddUp(t sound.T) {
 			if wrong, err := set.Wrong(); wrong != nil || err != nil {
 				t.Errorf("%v in %d: part %v is wrong (%v)", c.typ, c.n, wrong, err)
 			}
+			allShut(t, files)
 		}
 	}
 }
@@ -195,7 +198,7 @@ func bytesCount(t sound.T) {
 				continue
 			}
 			err := load(whole[:n])
-			if err == nil || !errors.Is(err, ErrTorn) && !strings.Contains(err.Error(), "torn") && n > 0 {
+			if err == nil || !errors.Is(err, ErrTorn) && !strings.Contains(err.Error(), "torn") && n > 0 || (n < len(magic)+4) != strings.Contains(err.Error(), "it ends after") {
 				t.Errorf("%v, %d bytes of %d: %v", typ, n, len(whole), err)
 			}
 		}
@@ -228,6 +231,63 @@ func bytesCount(t sound.T) {
 			if err := load(b); err == nil {
 				t.Errorf("%v: byte %d of %d may be any", typ, i, len(whole))
 			}
+		}
+	}
+}
+
+// Changes of nothing, at a level that is not above the one before or is none, and bytes that are no
+// changes, are of a part that is torn, whatever its checksum.
+func changesThatLie(t sound.T) {
+	one := ecc.Step{Level: 3, Change: 1}
+	for _, c := range []struct {
+		steps ecc.VCEC
+		bytes string // in place of theirs
+		whole bool
+	}{
+		{steps: ecc.VCEC{{Level: 0, Change: 1}, {Level: 255, Change: -1}}, whole: true}, {steps: ecc.VCEC{{Level: 255, Change: 1}}, whole: true}, {steps: ecc.VCEC{one}, bytes: "\xff\x01"},
+		{steps: ecc.VCEC{{Level: 256, Change: 1}}}, {steps: ecc.VCEC{one, {Level: 256, Change: 1}}}, {steps: ecc.VCEC{one, one}}, {steps: ecc.VCEC{one, {Level: 2, Change: 1}}},
+		{steps: ecc.VCEC{{Level: 0, Change: 0}}}, {steps: ecc.VCEC{one, {Level: 4, Change: 0}}}, {steps: ecc.VCEC{one}, bytes: "\x80\x80"}, {steps: ecc.VCEC{one}, bytes: "\x03\x80"},
+		{steps: slices.Repeat(ecc.VCEC{one}, 10), bytes: strings.Repeat("\x80", 10) + strings.Repeat("\x01", 10)}, {steps: slices.Repeat(ecc.VCEC{one}, 10), bytes: "\x03" + strings.Repeat("\x80", 19)},
+	} {
+		files, _ := made(t, 1, grid.Uint8, grid.Identity(grid.Uint8), 3, func(p *Part) { p.Steps, p.Fingerprint = c.steps, fingerprint.Sum{0}.String() })
+		b, err := os.ReadFile(files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := len(b) - sha256.Size
+		copy(b[n-len(c.bytes):], c.bytes)
+		sum := sha256.Sum256(b[:n])
+		copy(b[n:], sum[:])
+		if err := os.WriteFile(files[0], b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		p, err := Open(files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.each(func([]ecc.Step) error { return nil }); (err == nil) != c.whole || err != nil && !strings.Contains(err.Error(), "torn: change ") {
+			t.Errorf("%v, %x: %v", c.steps, c.bytes, err)
+		}
+		for _, err := range (&Set{[]*Part{p}, 1}).merged() {
+			if (err == nil) != c.whole {
+				t.Errorf("%v, %x, merged: %v", c.steps, c.bytes, err)
+			}
+			if err != nil {
+				break
+			}
+		}
+		allShut(t, files)
+	}
+}
+
+// allShut finds files that are open, where there is a list of those.
+func allShut(t sound.T, files []string) {
+	t.Helper()
+	const open = "/proc/self/fd"
+	list, _ := os.ReadDir(open)
+	for _, f := range list {
+		if path, err := os.Readlink(filepath.Join(open, f.Name())); err == nil && slices.Contains(files, path) {
+			t.Errorf("%s is left open", path)
 		}
 	}
 }
@@ -446,6 +506,17 @@ func missingAreNamed(t sound.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for n, want := range map[int]string{sha256.Size: "its checksum is", sha256.Size + 1: "it ends in its components", sha256.Size + 4: "it ends in its changes"} {
+		if err := os.WriteFile(bettis[1], torn[:len(torn)-n], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := set.EachComponents(func([][]byte) error { return nil }); !errors.Is(err, ErrTorn) || !strings.Contains(err.Error(), want) {
+			t.Errorf("components of a part that lacks %d bytes: %v", n, err)
+		}
+		if err := set.parts[1].each(func([]ecc.Step) error { return nil }); !errors.Is(err, ErrTorn) || !strings.Contains(err.Error(), want) {
+			t.Errorf("steps of a part that lacks %d bytes: %v", n, err)
+		}
+	}
 	torn[len(torn)-sha256.Size-1] ^= 1
 	if err := os.WriteFile(bettis[1], torn, 0o666); err != nil {
 		t.Fatal(err)
@@ -604,10 +675,19 @@ func runsAddUp(t sound.T, n int) {
 // A head that says what no part has is refused, with what that is.
 func headsThatLie(t sound.T) {
 	files, _ := made(t, 3, grid.Uint8, grid.Identity(grid.Uint8), 3, nil)
-	bettis, _ := made(t, 3, grid.Uint8, grid.Identity(grid.Uint8), 3, func(p *Part) {
+	components := func(p *Part) {
 		p.Counted.Ladder, p.Steps, p.At, p.Slabs = "affine:0:1:3", nil, []float64{1, 2}, [][]byte{{1, 2, 3}, nil}
 		p.Fingerprint = fingerprint.Sum{0}.String()
-	})
+		if p.Span().Len() == 0 {
+			p.Slabs = nil
+		}
+	}
+	bettis, _ := made(t, 3, grid.Uint8, grid.Identity(grid.Uint8), 3, components)
+	if some, _ := made(t, 12, grid.Uint8, grid.Identity(grid.Uint8), 3, components); true { // of which some have no slices
+		if _, err := Load(some, 1); err != nil {
+			t.Error(err)
+		}
+	}
 	open := func(file string, change func(h map[string]any)) (*Part, error) {
 		b, err := os.ReadFile(file)
 		if err != nil {
@@ -645,7 +725,7 @@ func headsThatLie(t sound.T) {
 		{"bytes", 20 * n, fmt.Sprintf("%d bytes of changes in a file of", 20*n)}, {"bytes", k - 1, "bytes of"}, {"bytes", k + 1, "bytes of"},
 		{"table", -1, "a table of -1 values"}, {"table", MostTable + 1, "a table of 16777217 values"}, {"table", 1 << 20, "a table of 1048576 values"}, {"command", strings.Repeat("x", mostHead), "of which a part has"},
 		{"components", []int{1, 1, 1}, "components of 3 sets, of 2"}, {"components", []int{-1, 4}, "-1 bytes of components"}, {"components", []int{1 << 30, 3}, "1073741824 bytes of components"}, {"at", []int{1, 2, 3}, "components of 2 sets, of 3"},
-		{"type", "int", "type"},
+		{"type", "int", "type"}, {"shards", shard.MaxShards, "has slices"},
 	} {
 		file := files[1]
 		if i >= 30 {
@@ -717,6 +797,9 @@ func writesAreWhole(t sound.T) {
 	}
 	if p.Command += "x"; p.Write(&b, 256) == nil {
 		t.Error("a head of any length is written")
+	}
+	if p.Command, p.At = "", []float64{math.NaN()}; p.Write(&b, 256) == nil {
+		t.Error("a head that is no text is written")
 	}
 }
 

@@ -77,9 +77,11 @@ func (t values) turns(volume, greatest bool) {
 		to, apart, counts := Load(Param("to"), GP64()), Load(Param("apart"), GP64()), Load(Param("counts"), GP64())
 		for s := range streams {
 			o := GP64()
+			if s > 0 {
+				ADDQ(apart, to)
+			}
 			MOVQ(Mem{Base: counts, Disp: 8 * s}, o)
 			ADDQ(to, o)
-			ADDQ(apart, to)
 			outs = append(outs, o)
 		}
 	}
@@ -229,9 +231,11 @@ func (t values) turns(volume, greatest bool) {
 	{
 		to, apart, counts := Load(Param("to"), GP64()), Load(Param("apart"), GP64()), Load(Param("counts"), GP64())
 		for s, o := range outs {
+			if s > 0 {
+				ADDQ(apart, to)
+			}
 			SUBQ(to, o)
 			MOVQ(o, Mem{Base: counts, Disp: 8 * s})
-			ADDQ(apart, to)
 		}
 	}
 	VZEROUPPER()
