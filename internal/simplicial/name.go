@@ -351,7 +351,7 @@ func (n Name) Smaller() (list []Name) {
 					v = v.Change(holes, fmt.Sprint(n.Int(holes)/8))
 				}
 			}
-			if c, err := v.Open(); err == nil && c.Dim() >= 0 {
+			if _, err := v.Open(); err == nil {
 				list = append(list, v)
 			}
 		}

@@ -32,6 +32,8 @@ func Checks() []sound.Check {
 		{Name: "types of PLY", Of: typesOfPLY},
 		{Name: "numbers of what follows", Of: countsFit},
 		{Name: "damaged files", Of: damagedIsTold},
+		{Name: "faces that are given", Of: facesAreLeftOut},
+		{Name: "long lines of PLY", Of: longLinesOfPLY},
 		{Name: "files beside each other", Of: filesBesideEachOther},
 		{Name: "wrong complexes", Of: wrongComplexes},
 		{Name: "voxels", Of: voxelsAreSimplices},
@@ -306,6 +308,27 @@ func damagedIsTold(t sound.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.60q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// Simplices that are faces of others are left out, be it a single one.
+func facesAreLeftOut(t sound.T) {
+	for text, want := range map[string][][]uint32{
+		"0 1\n1\n": {nil, {0, 1}}, "0 1\n1\n2\n": {{2}, {0, 1}}, "0 1 2\n2 1\n": {nil, nil, {0, 1, 2}}, "0 1 2\n2\n3 0\n0 1\n": {nil, {0, 3}, {0, 1, 2}}, "4 5 6\n2\n": {{0}, nil, {1, 2, 3}}, "3 4\n": {nil, {0, 1}}, "7\n5\n7\n": {{1, 0, 1}},
+	} {
+		if c, err := Read([]byte(text)); err != nil || !slices.EqualFunc(c.Tops, want, slices.Equal) || !slices.Equal(c.Counts(), NewFaces(c, 1).Counts()) {
+			t.Errorf("%q: %+v, %v, want %v", text, c, err, want)
+		}
+	}
+}
+
+// A line of the head of PLY is read as far as 4096 bytes.
+func longLinesOfPLY(t sound.T) {
+	for blanks, want := range map[int]bool{4096 - len("property") - len("float") - len("x"): true, 4096 - len("property") - len("float"): false} {
+		_, err := Read([]byte("ply\nformat ascii 1.0\nelement vertex 1\nproperty" + strings.Repeat(" ", blanks-1) + "float x\nend_header\n1\n"))
+		if (err == nil) != want {
+			t.Errorf("%d blanks in a line: %v", blanks, err)
 		}
 	}
 }

@@ -22,6 +22,7 @@ func (Implementation) Checks(string) []sound.Check {
 		{Name: "sides of tetrahedra", Of: sidesOfTetrahedra},
 		{Name: "sides that rounding may change", Of: sidesAreLeft},
 		{Name: "tables", Of: tables},
+		{Name: "triangles that are looked for in the same places", Of: triangleTables},
 		{Name: "refused complexes", Of: refused},
 		{Name: "boundaries that are no surfaces", Of: noSurfaces},
 		homology.Limited(Implementation{}, homology.Limit{Of: "kuhn/shape=3x3x3/over=Z", NS: 14_400, Bytes: 2400}, homology.Limit{Of: "kuhn/shape=3x3x3/over=2", Threads: 3, NS: 4800, Bytes: 2400}, homology.Limit{Of: "rp2", Never: "tetrahedra with coordinates"}),
@@ -218,6 +219,33 @@ func tables(t sound.T) {
 				t.Fatalf("key %#x of %d: %d at the end, want %d", key, n, got, number)
 			}
 		}
+	}
+}
+
+// A table of triangles has a place for each, also where all are looked for first at places of even number,
+// and has each in the list once.
+func triangleTables(t sound.T) {
+	const n = 42 // as many as a table of 64 places is for
+	j := newJob(apart(1<<12), bench.Conditions{Setting: bench.Setting{Threads: 1}}, "")
+	j.bucket(0)
+	j.words = nil
+	var want []uint64
+	for c := uint64(2); len(j.words) < n; c++ {
+		key := 1<<(j.bits+2) | c<<2
+		if key*0x9e3779b97f4a7c15>>20&1 == 0 {
+			j.words, want = append(j.words, key|1+c&1), append(want, 1, c)
+		}
+	}
+	for b := range j.start[1:] {
+		j.start[b+1] = n
+	}
+	list, err := j.unmatched(0)
+	var got []uint64
+	for i := 0; i < len(list); i += 2 {
+		got = append(got, list[i], list[i+1])
+	}
+	if slices.Sort(got); err != nil || !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+		t.Errorf("triangles %v, %v, want %v", got, err, want)
 	}
 }
 
