@@ -152,11 +152,12 @@ func sidesOfTetrahedra(t sound.T) {
 			want = 2
 		}
 		seen[want]++
-		got, err := orientation(points, &[4]uint32{0, 1, 2, 3})
-		if got != want || (err == nil) != (want > 0) {
-			t.Fatalf("%v: side %d, %v, want %d", points, got, err, want)
+		for _, s := range [][4]uint32{{0, 1, 2, 3}, {1, 0, 3, 2}, {2, 3, 0, 1}, {3, 2, 1, 0}} { // which mirror it twice
+			if got, err := orientation(points, &s); got != want || (err == nil) != (want > 0) {
+				t.Fatalf("%v, in the order %v: side %d, %v, want %d", points, s, got, err, want)
+			}
 		}
-		got, err = exactly(points[:3], points[3:6], points[6:9], points[9:])
+		got, err := exactly(points[:3], points[3:6], points[6:9], points[9:])
 		if got != want || (err == nil) != (want > 0) {
 			t.Fatalf("%v: side %d without rounding, %v, want %d", points, got, err, want)
 		}

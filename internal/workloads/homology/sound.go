@@ -478,6 +478,17 @@ func entriesGrow(t sound.T) {
 			}
 		}
 	}
+	// All that are units are pivots, be they 1 or -1: of none that is left a full matrix is made.
+	for d := 1; d < 3; d++ {
+		c := &chains{count: make([]int64, d+1), boundary: make([][]uint32, d+1)}
+		c.count[d-1], c.count[d] = 500, 500
+		for i := range uint32(500) {
+			c.boundary[d] = append(c.boundary[d], slices.Repeat([]uint32{i}, d+1)...) // the last sign stays
+		}
+		if got, err := c.torsion(d); err != nil || len(got) > 0 {
+			t.Errorf("500 rows of a unit each: %v, %v", got, err)
+		}
+	}
 	for n, want := range map[int]bool{9: true, 470: false} {
 		m := sparse{in: make([]map[int]bool, n+1)}
 		for i := range n {
