@@ -489,13 +489,21 @@ func entriesGrow(t sound.T) {
 			t.Errorf("500 rows of a unit each: %v, %v", got, err)
 		}
 	}
-	for n, want := range map[int]bool{9: true, 470: false} {
-		m := sparse{in: make([]map[int]bool, n+1)}
-		for i := range n {
-			m.rows, m.in[i+1] = append(m.rows, map[uint32]int64{uint32(i + 1): 3}, nil), map[int]bool{i: true}
+	for _, c := range []struct {
+		n     int
+		v     int64
+		large bool
+	}{{9, 3, false}, {464, 1, false}, {465, 1, true}} { // of columns that no row has there may be more
+		m := sparse{in: make([]map[int]bool, c.n+10)}
+		for i := range c.n {
+			m.rows, m.in[i+1] = append(m.rows, map[uint32]int64{uint32(i + 1): c.v}, nil), map[int]bool{i: true}
 		}
-		if got, err := m.rest(); (err == nil) != want || want && !slices.Equal(got, slices.Repeat([]uint64{3}, n)) {
-			t.Errorf("%d rows: %v, %v", n, got, err)
+		want := slices.Repeat([]uint64{3}, c.n)
+		if c.v == 1 {
+			want = nil
+		}
+		if got, err := m.rest(); (err != nil) != c.large || !c.large && !slices.Equal(got, want) {
+			t.Errorf("%d rows: %v, %v", c.n, got, err)
 		}
 	}
 }
