@@ -15,7 +15,6 @@ func (Implementation) Checks(string) []sound.Check {
 	return []sound.Check{
 		{Name: "ranks by minors", Of: ranksByMinors},
 		{Name: "orders of more than 64 bits", Of: longOrders},
-		{Name: "many points", Of: manyPoints},
 		homology.Limited(Implementation{}, homology.Limit{Of: "rp2/over=2", NS: 4080, Bytes: 1200}, homology.Limit{Of: "rp2/over=Z", NS: 122_400, Bytes: 9600}, homology.Limit{Of: "rp2/over=Q", Threads: 3, NS: 122_400, Bytes: 9600}, homology.Limit{Of: "moore/n=2/over=3", NS: 22_896, Bytes: 3888}),
 		homology.Answered(Implementation{}, []string{"elimination", "faces"}, "rp2/over=2", "moore/n=6/over=3", "klein/shape=4x4/over=Q", "wedge/with=moore,n=4/over=Z/of=rp2", "sphere/dim=0/over=5", "sphere/dim=4/over=Z", "join/with=sphere,dim=1/over=Z/of=rp2"),
 	}
@@ -40,18 +39,6 @@ func longOrders(t sound.T) {
 		if got, err := groups(f, over); (err != nil) != want {
 			t.Errorf("over %v: %v, %v", over, got, err)
 		}
-	}
-}
-
-// Of so many points that several cores would number them each is a component.
-func manyPoints(t sound.T) {
-	c := &simplicial.Complex{}
-	for v := range uint32(1 << 15) {
-		c.Add(v)
-	}
-	j := &job{in: &homology.Problem{Complex: c, Over: 2}}
-	if err := j.Do(nil); err != nil || j.out.String() != "(32768)" {
-		t.Errorf("%v, %v", j.out, err)
 	}
 }
 

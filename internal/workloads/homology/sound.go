@@ -757,8 +757,8 @@ type nameOnly struct {
 func (n nameOnly) About() bench.About { return n.about }
 
 // Answered is a check that an implementation gives the groups that follow from names, on any number
-// of cores, again and again, that it names the parts of a call of several cores, and that nothing has no
-// groups.
+// of cores, again and again, that it names the parts of a call of several cores, that nothing has no groups, and
+// that many points are as many components.
 func Answered(i bench.Implementation[*Problem, Groups], parts []string, names ...string) sound.Check {
 	return sound.Check{Name: "answers of " + i.About().Name, Of: func(t sound.T) {
 		for _, name := range names {
@@ -797,24 +797,29 @@ func Answered(i bench.Implementation[*Problem, Groups], parts []string, names ..
 				}
 			}
 		}
-		nothing := &Problem{&simplicial.Complex{Vertices: 2}, 2}
-		for threads := 1; threads < 4; threads += 2 {
-			c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}}
-			if err := i.CanDo(nothing, c); err != nil {
-				if !strings.HasSuffix(err.Error(), "; take reduced") {
-					t.Errorf("nothing: %v", err)
+		points := &simplicial.Complex{} // so many that several cores number them, where there are several
+		for v := range uint32(1 << 15) {
+			points.Add(v)
+		}
+		for want, of := range map[string]*simplicial.Complex{"()": {Vertices: 2}, "(32768)": points} {
+			for _, threads := range []int{0, 1, 3} {
+				p, c := &Problem{of, 2}, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}}
+				if err := i.CanDo(p, c); err != nil {
+					if !strings.HasSuffix(err.Error(), "; take reduced") {
+						t.Errorf("%s: %v", want, err)
+					}
+					continue
 				}
-				continue
-			}
-			j, err := i.Setup(nothing, c)
-			if err == nil {
-				err = errors.Join(j.Do(nil), j.Close())
-			}
-			if err != nil {
-				t.Fatalf("nothing: %v", err)
-			}
-			if got, err := j.Out(); err != nil || len(got.Betti) > 0 || len(got.Torsion) > 0 {
-				t.Errorf("nothing has the groups %v, %v", got, err)
+				j, err := i.Setup(p, c)
+				if err == nil {
+					err = errors.Join(j.Do(nil), j.Close())
+				}
+				if err != nil {
+					t.Fatalf("%s: %v", want, err)
+				}
+				if got, err := j.Out(); err != nil || got.String() != want || len(got.Torsion) != len(got.Betti) {
+					t.Errorf("%d cores: %v, %v, want %s", threads, got, err, want)
+				}
 			}
 		}
 	}}
