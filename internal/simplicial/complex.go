@@ -84,6 +84,9 @@ func (c *Complex) Check() error {
 		if len(tops)%(d+1) != 0 {
 			return fmt.Errorf("%d vertices in simplices of %d", len(tops), d+1)
 		}
+		if err := givenFit(len(tops), d); err != nil {
+			return err
+		}
 		for at := 0; at < len(tops); at += d + 1 {
 			s := tops[at : at+d+1]
 			for i, v := range s {
@@ -93,9 +96,6 @@ func (c *Complex) Check() error {
 				if slices.Contains(s[:i], v) {
 					return fmt.Errorf("simplex %v has vertex %d twice", s, v)
 				}
-			}
-			if int64(at/(d+1)) >= mostGiven {
-				return fmt.Errorf("more than %d simplices of dimension %d", mostGiven, d)
 			}
 		}
 	}
@@ -108,6 +108,14 @@ func (c *Complex) Check() error {
 // mostGiven is how many simplices of a dimension are given at most, so that places in the
 // lists of their faces fit 32 bits.
 const mostGiven = 1 << 28
+
+// givenFit refuses more simplices of a dimension than there may be, by how many vertices all of them list.
+func givenFit(listed, d int) error {
+	if n := listed / (d + 1); n > mostGiven {
+		return fmt.Errorf("%d simplices of dimension %d: want at most %d", n, d, mostGiven)
+	}
+	return nil
+}
 
 // trim takes empty lists off the end.
 func (c *Complex) trim() *Complex {

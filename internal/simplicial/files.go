@@ -112,9 +112,6 @@ func finished(c *Complex) (*Complex, error) {
 	f := NewFaces(c, runtime.GOMAXPROCS(0))
 	c.counts = f.Counts()
 	for d := range c.Dim() {
-		if len(c.Tops[d]) == 0 {
-			continue
-		}
 		covered := make([]bool, f.Count(d))
 		for _, face := range f.Boundary[d+1] {
 			covered[face] = true

@@ -172,6 +172,15 @@ func vertexShape(s string) (grid.Shape, error) {
 	return shape, err
 }
 
+// verticesOf is how many vertices voxels have as cubes.
+func verticesOf(voxels grid.Shape) (grid.Shape, error) {
+	s := grid.Shape{D: voxels.D + 1, H: voxels.H + 1, W: voxels.W + 1}
+	if s.Voxels() > mostVertices {
+		return s, fmt.Errorf("%v voxels: want at most %d vertices", voxels, mostVertices)
+	}
+	return s, nil
+}
+
 // voxels are those of an image at or below a level.
 func voxels(n Name) (*Complex, error) {
 	cut := Cut(n.Get("cut"))
@@ -184,8 +193,9 @@ func voxels(n Name) (*Complex, error) {
 	}
 	defer grid.Close(src)
 	s := src.Shape()
-	if (s.D+1)*(s.H+1)*(s.W+1) > mostVertices {
-		return nil, fmt.Errorf("%v voxels: want at most %d vertices", s, mostVertices)
+	vertices, err := verticesOf(s)
+	if err != nil {
+		return nil, err
 	}
 	f, err := grid.Load(src)
 	if err != nil {
@@ -196,7 +206,7 @@ func voxels(n Name) (*Complex, error) {
 		return nil, fmt.Errorf("level %d: the image has levels 0 to %d", at, f.Ladder().Len()-1)
 	}
 	threshold, values := f.Ladder().Value(at), f.Floats()
-	return Grid(int(s.W)+1, int(s.H)+1, int(s.D)+1, cut, func(x, y, z int) bool {
+	return Grid(int(vertices.W), int(vertices.H), int(vertices.D), cut, func(x, y, z int) bool {
 		return values[(int64(z)*s.H+int64(y))*s.W+int64(x)] <= threshold
 	}), nil
 }
@@ -351,7 +361,7 @@ func (n Name) Smaller() (list []Name) {
 					v = v.Change(holes, fmt.Sprint(n.Int(holes)/8))
 				}
 			}
-			if c, err := v.Open(); err == nil && c.Dim() >= 0 {
+			if _, err := v.Open(); err == nil {
 				list = append(list, v)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"eccbench/internal/grid"
 	"eccbench/internal/sound"
 )
 
@@ -32,6 +33,8 @@ func Checks() []sound.Check {
 		{Name: "types of PLY", Of: typesOfPLY},
 		{Name: "numbers of what follows", Of: countsFit},
 		{Name: "damaged files", Of: damagedIsTold},
+		{Name: "faces that are given", Of: facesAreLeftOut},
+		{Name: "long lines of PLY", Of: longLinesOfPLY},
 		{Name: "files beside each other", Of: filesBesideEachOther},
 		{Name: "wrong complexes", Of: wrongComplexes},
 		{Name: "voxels", Of: voxelsAreSimplices},
@@ -310,6 +313,27 @@ func damagedIsTold(t sound.T) {
 	}
 }
 
+// Simplices that are faces of others are left out, be it a single one.
+func facesAreLeftOut(t sound.T) {
+	for text, want := range map[string][][]uint32{
+		"0 1\n1\n": {nil, {0, 1}}, "0 1\n1\n2\n": {{2}, {0, 1}}, "0 1 2\n2 1\n": {nil, nil, {0, 1, 2}}, "0 1 2\n2\n3 0\n0 1\n": {nil, {0, 3}, {0, 1, 2}}, "4 5 6\n2\n": {{0}, nil, {1, 2, 3}}, "3 4\n": {nil, {0, 1}}, "7\n5\n7\n": {{1, 0, 1}},
+	} {
+		if c, err := Read([]byte(text)); err != nil || !slices.EqualFunc(c.Tops, want, slices.Equal) || !slices.Equal(c.Counts(), NewFaces(c, 1).Counts()) {
+			t.Errorf("%q: %+v, %v, want %v", text, c, err, want)
+		}
+	}
+}
+
+// A line of the head of PLY is read as far as 4096 bytes.
+func longLinesOfPLY(t sound.T) {
+	for blanks, want := range map[int]bool{4096 - len("property") - len("float") - len("x"): true, 4096 - len("property") - len("float"): false} {
+		_, err := Read([]byte("ply\nformat ascii 1.0\nelement vertex 1\nproperty" + strings.Repeat(" ", blanks-1) + "float x\nend_header\n1\n"))
+		if (err == nil) != want {
+			t.Errorf("%d blanks in a line: %v", blanks, err)
+		}
+	}
+}
+
 func filesBesideEachOther(t sound.T) {
 	if _, err := ReadFile("testdata/nowhere.ele"); err == nil || err.Error() != "input testdata/nowhere.ele: no such file or directory" {
 		t.Error(err)
@@ -354,6 +378,11 @@ func wrongComplexes(t sound.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
+	for listed, want := range map[[2]int]bool{{1 << 28, 0}: true, {1<<28 + 1, 0}: false, {3 << 28, 2}: true, {3<<28 + 3, 2}: false} {
+		if err := givenFit(listed[0], listed[1]); (err == nil) != want {
+			t.Errorf("%d vertices of simplices of dimension %d: %v", listed[0], listed[1], err)
+		}
+	}
 	for _, c := range []*Complex{{}, {Vertices: math.MaxUint32}, {Tops: list(15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), Vertices: 16}, {Tops: list(0, 2, 0, 2), Vertices: 3, Points: make([]float64, 9)}} {
 		if err := c.Check(); err != nil {
 			t.Error(err)
@@ -380,6 +409,12 @@ func voxelsAreSimplices(t sound.T) {
 	c := open(t, "voxels/at=0/of=constant/shape=3x2x2/type=uint8")
 	if d := open(t, "kuhn/shape=4x3x3"); !slices.Equal(c.Counts(), d.Counts()) {
 		t.Errorf("%v, want %v", c.Counts(), d.Counts())
+	}
+	// As many vertices are taken as a grid may have, and no more along any axis.
+	for s, want := range map[grid.Shape]bool{{D: 511, H: 511, W: 511}: true, {D: 512, H: 511, W: 511}: false, {D: 511, H: 512, W: 511}: false, {D: 511, H: 511, W: 512}: false, {D: 1, H: 8191, W: 8191}: true} {
+		if v, err := verticesOf(s); (err == nil) != want || v != (grid.Shape{D: s.D + 1, H: s.H + 1, W: s.W + 1}) {
+			t.Errorf("%v voxels have %v vertices, %v", s, v, err)
+		}
 	}
 	// An image that is none is told.
 	path := filepath.Join(t.TempDir(), "a.npy")

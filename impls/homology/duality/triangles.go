@@ -159,7 +159,7 @@ func (j *job) sharedBuckets(core int) (lo, hi int) {
 	first, last := j.share(core, len(j.words))
 	from := func(word int) int {
 		b, _ := slices.BinarySearch(j.start, uint32(word))
-		return min(b, j.buckets)
+		return b
 	}
 	return from(first), from(last)
 }

@@ -2,6 +2,7 @@ package reduced
 
 import (
 	"container/heap"
+	"slices"
 
 	"eccbench/internal/simplicial"
 )
@@ -21,7 +22,7 @@ type matching struct {
 	when     [][]uint32 // the order of the less of pairs, and of critical ones
 	critical [][]uint32
 	clock    uint32
-	queue    [][]uint32 // by dimension, of those with one face left
+	queue    [][]uint32 // by dimension, of those that came to have one face left
 	signs    bool
 }
 
@@ -29,19 +30,11 @@ func newMatching(f *simplicial.Faces) *matching {
 	dims := len(f.Vertices)
 	m := &matching{
 		faces: f, cofaces: make([][]uint32, dims), first: make([][]uint32, dims), left: make([][]uint8, dims), gone: make([][]bool, dims),
-		up: make([][]uint32, dims), when: make([][]uint32, dims), critical: make([][]uint32, dims), queue: make([][]uint32, dims+1),
+		up: make([][]uint32, dims), when: make([][]uint32, dims), critical: make([][]uint32, dims), queue: make([][]uint32, dims),
 	}
 	for d := range dims {
 		n := f.Count(d)
-		m.gone[d], m.up[d], m.when[d], m.left[d] = make([]bool, n), make([]uint32, n), make([]uint32, n), make([]uint8, n)
-		for i := range m.up[d] {
-			m.up[d][i] = none
-		}
-		if d > 0 {
-			for i := range m.left[d] {
-				m.left[d][i] = uint8(d + 1)
-			}
-		}
+		m.gone[d], m.up[d], m.when[d], m.left[d] = make([]bool, n), slices.Repeat([]uint32{none}, int(n)), make([]uint32, n), slices.Repeat([]uint8{uint8(d + 1)}, int(n))
 		m.first[d] = make([]uint32, n+1)
 		if d == dims-1 {
 			continue
@@ -78,28 +71,21 @@ func (m *matching) pair() {
 	}
 }
 
-// drain takes pairs away until there are none.
+// drain takes pairs away until there are none. A pair leaves a face to simplices of its own dimensions
+// and of the next higher one, so that lower ones do not come again.
 func (m *matching) drain() {
-	for more := true; more; {
-		more = false
-		for d := 1; d < len(m.gone); d++ {
-			for at := 0; at < len(m.queue[d]); at++ {
-				t := m.queue[d][at]
-				if m.gone[d][t] || m.left[d][t] != 1 {
-					continue
-				}
-				more = true
-				for _, s := range m.faces.Boundary[d][int(t)*(d+1) : int(t+1)*(d+1)] {
-					if !m.gone[d-1][s] {
-						m.up[d-1][s] = t
-						m.gone[d][t] = true // before its face goes, so that it does not come again
-						m.take(d-1, s)
-						m.leave(d, t)
-						break
-					}
+	for d := 1; d < len(m.gone); d++ {
+		for len(m.queue[d]) > 0 {
+			t := m.queue[d][0]
+			m.queue[d] = m.queue[d][1:]
+			for _, s := range m.of(d, t) {
+				if !m.gone[d-1][s] { // one, or none that is left by now
+					m.up[d-1][s] = t
+					m.gone[d][t] = true
+					m.take(d-1, s)
+					m.leave(d, t)
 				}
 			}
-			m.queue[d] = m.queue[d][:0]
 		}
 	}
 }
@@ -115,7 +101,7 @@ func (m *matching) take(d int, s uint32) {
 // leave counts a simplex that was taken away off those that it is a face of.
 func (m *matching) leave(d int, s uint32) {
 	for _, t := range m.cofaces[d][m.first[d][s]:m.first[d][s+1]] {
-		if m.left[d+1][t]--; m.left[d+1][t] == 1 && !m.gone[d+1][t] {
+		if m.left[d+1][t]--; m.left[d+1][t] == 1 {
 			m.queue[d+1] = append(m.queue[d+1], t)
 		}
 	}

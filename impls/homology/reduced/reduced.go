@@ -86,11 +86,8 @@ func (j *job) Do(trace *bench.Trace) error {
 		out.Betti[d-1] -= rank
 		if j.in.Over == homology.Integers && len(torsion) > 0 {
 			var err error
-			if out.Torsion[d-1], err = orders(torsion); err != nil {
+			if out.Torsion[d-1], err = orders(torsion, j.fault); err != nil {
 				return err
-			}
-			if j.fault == NotDividing {
-				out.Torsion[d-1] = unordered(torsion)
 			}
 		}
 	}

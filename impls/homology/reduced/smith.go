@@ -139,10 +139,9 @@ func ranked(rows []row, p int64) (rank int64, rest []*big.Int) {
 			}
 			pivot := rows[i]
 			column, inverse := pivot[at].column, pivot[at].value.inverse(p)
-			rows[i] = nil
 			rank++
 			more = true
-			for _, k := range in[column] {
+			for _, k := range in[column] { // of the row itself nothing is left
 				v, ok := rows[k].at(column)
 				if !ok {
 					continue
@@ -164,7 +163,8 @@ func ranked(rows []row, p int64) (rank int64, rest []*big.Int) {
 // made the only one of its row and column, again and again.
 func diagonal(rows []row) (list []*big.Int) {
 	for len(rows) > 0 {
-		at, column := 0, int32(-1)
+		var at int
+		var column int32
 		var least *big.Int
 		for i, r := range rows {
 			for _, e := range r {
@@ -204,18 +204,16 @@ func diagonal(rows []row) (list []*big.Int) {
 }
 
 // orders are the entries of a diagonal form as the orders of cyclic groups that divide each other.
-func orders(list []*big.Int) ([]uint64, error) {
+func orders(list []*big.Int, fault Fault) ([]uint64, error) {
+	var orders []uint64
 	for _, v := range list {
 		if !v.IsUint64() {
 			return nil, errors.New("a torsion coefficient has more than 64 bits")
 		}
-	}
-	return homology.Factors(unordered(list))
-}
-
-func unordered(list []*big.Int) (orders []uint64) {
-	for _, v := range list {
 		orders = append(orders, v.Uint64())
 	}
-	return orders
+	if fault == NotDividing {
+		return orders, nil
+	}
+	return homology.Factors(orders)
 }

@@ -175,13 +175,13 @@ func rankedByMinors(t sound.T) {
 // Orders are told up to 64 bits, and refused beyond.
 func ordersFit(t sound.T) {
 	most := new(big.Int).SetUint64(math.MaxUint64)
-	if got, err := orders([]*big.Int{big.NewInt(6), big.NewInt(4)}); err != nil || !slices.Equal(got, []uint64{2, 12}) {
+	if got, err := orders([]*big.Int{big.NewInt(6), big.NewInt(4)}, ""); err != nil || !slices.Equal(got, []uint64{2, 12}) {
 		t.Errorf("%v, %v", got, err)
 	}
-	if got, err := orders([]*big.Int{most}); err != nil || !slices.Equal(got, []uint64{math.MaxUint64}) {
+	if got, err := orders([]*big.Int{most}, ""); err != nil || !slices.Equal(got, []uint64{math.MaxUint64}) {
 		t.Errorf("%v, %v", got, err)
 	}
-	if got, err := orders([]*big.Int{big.NewInt(2), new(big.Int).Add(most, big.NewInt(1))}); err == nil {
+	if got, err := orders([]*big.Int{big.NewInt(2), new(big.Int).Add(most, big.NewInt(1))}, ""); err == nil {
 		t.Errorf("an order of 2⁶⁴ is %v", got)
 	}
 	for over, want := range map[homology.Ring]bool{homology.Integers: true, homology.Rationals: false} {

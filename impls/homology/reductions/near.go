@@ -28,7 +28,6 @@ func incident(p *pool.Pool, c *simplicial.Complex, cores int) *incidence {
 		}
 	}
 	if i.k == 0 {
-		i.of = make([]int, 0, n+1)
 		for d, tops := range c.Tops {
 			for s := 0; s < len(tops); s += d + 1 {
 				i.of = append(i.of, len(i.all)+s)

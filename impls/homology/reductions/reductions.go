@@ -116,7 +116,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	out := homology.NewGroups(len(f.Vertices))
 	j.longest = 0
 	var owner [][]int32 // of each simplex, the part that it is inside, or between
-	if j.parts > 1 && len(f.Vertices) > 1 {
+	if j.parts > 1 {
 		end = trace.Span("partition")
 		owner = owners(f, in, j.parts, j.fault)
 		end()

@@ -119,10 +119,13 @@ func listsGrow(t sound.T) {
 	}
 }
 
-// complexOf is the complex of a name, and for "mixed" one of three dimensions, with a vertex that no
-// simplex has.
+// complexOf is the complex of a name, for "mixed" one of three dimensions, with a vertex that no simplex
+// has, and for "nothing" such vertices alone.
 func complexOf(t sound.T, name string) *simplicial.Complex {
 	t.Helper()
+	if name == "nothing" {
+		return &simplicial.Complex{Tops: [][]uint32{nil}, Vertices: 3}
+	}
 	if name == "mixed" {
 		return &simplicial.Complex{Tops: [][]uint32{{7}, {0, 5, 5, 2, 9, 3}, {1, 4, 0, 3, 9, 8}}, Vertices: 11}
 	}
@@ -136,7 +139,7 @@ func complexOf(t sound.T, name string) *simplicial.Complex {
 // A complex is renumbered as by a search that goes from one vertex to the next; how many cores
 // look at it changes nothing.
 func renumbered(t sound.T) {
-	for _, name := range []string{"kuhn/shape=7x6x5/drills=1/cavities=1/order=random/seed=3", "five/shape=9x8x7/order=random/seed=2", "mixed", "random/vertices=300/dim=2/count=150/seed=2"} {
+	for _, name := range []string{"kuhn/shape=7x6x5/drills=1/cavities=1/order=random/seed=3", "five/shape=9x8x7/order=random/seed=2", "mixed", "nothing", "random/vertices=300/dim=2/count=150/seed=2", "random/vertices=90/dim=1/count=65"} {
 		c := complexOf(t, name)
 		want := oneByOne(c)
 		for _, cores := range []int{1, 3} {
@@ -266,7 +269,7 @@ func ownersAreDefined(t sound.T) {
 // The longest boundary is the longest there was, of any dimension and part, and so many rounds there
 // were.
 func flagsAreTold(t sound.T) {
-	const random, holes, nearer = "random/vertices=30/dim=3/count=300/seed=4/over=2", "kuhn/shape=9x8x9/drills=4/cavities=9/order=random/over=2", "vertices renumbered breadth first"
+	const points, random, holes, nearer = "sphere/dim=0/over=2", "random/vertices=30/dim=3/count=300/seed=4/over=2", "kuhn/shape=9x8x9/drills=4/cavities=9/order=random/over=2", "vertices renumbered breadth first"
 	longest := func(n int) string { return fmt.Sprintf("longest boundary of a cell: %d faces", n) }
 	for _, c := range []struct {
 		of      string
@@ -278,6 +281,7 @@ func flagsAreTold(t sound.T) {
 		{random, Implementation{}, "", 1, []string{longest(17), nearer}}, {random, Implementation{}, "pairs=numbered", 1, []string{longest(19)}}, {holes, Implementation{}, "", 1, []string{longest(18), nearer}}, {holes, Implementation{}, "pairs=numbered", 1, []string{longest(110)}},
 		{random, Partitions{}, "", 3, []string{longest(16), nearer}}, {random, Partitions{}, "pairs=numbered", 4, []string{longest(19)}}, {holes, Partitions{}, "", 3, []string{longest(31), nearer}},
 		{random, Race{}, "", 1, []string{longest(18), "108 rounds"}}, {random, Race{}, "margin=0", 1, []string{longest(22), "248 rounds"}}, {holes, Race{}, "", 1, []string{longest(24), "82 rounds"}},
+		{points, Implementation{}, "", 1, []string{longest(0)}}, {points, Partitions{}, "", 3, []string{longest(0)}}, {points, Race{}, "", 1, []string{longest(0), "0 rounds"}},
 	} {
 		p, err := homology.Inputs{}.Open(c.of)
 		if err != nil {

@@ -165,10 +165,9 @@ func joined(a, b Groups) Groups {
 			}
 			for _, s := range a.Torsion[i] {
 				for _, t := range b.Torsion[j] {
-					if g := gcd(s, t); g > 1 {
-						out.Torsion[d] = append(out.Torsion[d], g)
-						out.Torsion[d+1] = append(out.Torsion[d+1], g)
-					}
+					g := gcd(s, t) // 1 is of no group, which Factors leaves out
+					out.Torsion[d] = append(out.Torsion[d], g)
+					out.Torsion[d+1] = append(out.Torsion[d+1], g)
 				}
 			}
 		}

@@ -80,9 +80,9 @@ func least(rows [][]*big.Int, from int64) (row, column int64) {
 		for c := from; c < int64(len(rows[i])); c++ {
 			if v := rows[i][c]; v.Sign() != 0 && (row < 0 || v.CmpAbs(rows[row][column]) < 0) {
 				row, column = i, c
-			}
-			if row >= 0 && rows[row][column].IsInt64() && (rows[row][column].Int64() == 1 || rows[row][column].Int64() == -1) {
-				return row, column
+				if v.BitLen() == 1 { // there is no less than 1 or -1
+					return row, column
+				}
 			}
 		}
 	}

@@ -462,7 +462,7 @@ func entriesGrow(t sound.T) {
 	for _, c := range []struct {
 		pivot, other, below int64
 		grows               bool
-	}{{1, mostEntry, 0, false}, {1, mostEntry, -1, true}, {1, -mostEntry, 0, false}, {1, -mostEntry, 1, true}, {-1, mostEntry, 0, false}, {-1, mostEntry, 1, true}} {
+	}{{1, mostEntry, 0, false}, {1, mostEntry, -1, true}, {1, -mostEntry, 0, false}, {1, -mostEntry, 1, true}, {-1, mostEntry, 0, false}, {-1, mostEntry, 1, true}, {1, 5, 5, false}, {-1, 5, -5, false}} {
 		m := sparse{rows: []map[uint32]int64{{0: c.pivot, 1: c.other}, {0: 1, 1: c.below}}, in: []map[int]bool{{0: true, 1: true}, {0: true, 1: true}}}
 		if c.below == 0 {
 			delete(m.rows[1], 1)
@@ -471,18 +471,39 @@ func entriesGrow(t sound.T) {
 		if err := m.eliminate(0, 0); (err != nil) != c.grows {
 			t.Errorf("%+v: %v", c, err)
 		} else if err == nil {
-			if want := c.below - c.pivot*c.other; m.rows[1][1] != want || len(m.rows[1]) != 1 || len(m.in[1]) != 1 || !m.in[1][1] {
-				t.Errorf("%+v: %v is left in %v, want %d", c, m.rows[1], m.in[1], want)
+			want := map[uint32]int64{1: c.below - c.pivot*c.other}
+			maps.DeleteFunc(want, func(_ uint32, v int64) bool { return v == 0 })
+			if !maps.Equal(m.rows[1], want) || len(m.rows[0]) > 0 || len(m.in[0]) > 0 || len(m.in[1]) != len(want) || m.in[1][1] != (len(want) > 0) {
+				t.Errorf("%+v: %v is left in %v, want %v", c, m.rows, m.in, want)
 			}
 		}
 	}
-	for n, want := range map[int]bool{9: true, 470: false} {
-		m := sparse{in: make([]map[int]bool, n+1)}
-		for i := range n {
-			m.rows, m.in[i+1] = append(m.rows, map[uint32]int64{uint32(i + 1): 3}, nil), map[int]bool{i: true}
+	// All that are units are pivots, be they 1 or -1: of none that is left a full matrix is made.
+	for d := 1; d < 3; d++ {
+		c := &chains{count: make([]int64, d+1), boundary: make([][]uint32, d+1)}
+		c.count[d-1], c.count[d] = 500, 500
+		for i := range uint32(500) {
+			c.boundary[d] = append(c.boundary[d], slices.Repeat([]uint32{i}, d+1)...) // the last sign stays
 		}
-		if got, err := m.rest(); (err == nil) != want || want && !slices.Equal(got, slices.Repeat([]uint64{3}, n)) {
-			t.Errorf("%d rows: %v, %v", n, got, err)
+		if got, err := c.torsion(d); err != nil || len(got) > 0 {
+			t.Errorf("500 rows of a unit each: %v, %v", got, err)
+		}
+	}
+	for _, c := range []struct {
+		n     int
+		v     int64
+		large bool
+	}{{9, 3, false}, {464, 1, false}, {465, 1, true}} { // of columns that no row has there may be more
+		m := sparse{in: make([]map[int]bool, c.n+10)}
+		for i := range c.n {
+			m.rows, m.in[i+1] = append(m.rows, map[uint32]int64{uint32(i + 1): c.v}, nil), map[int]bool{i: true}
+		}
+		want := slices.Repeat([]uint64{3}, c.n)
+		if c.v == 1 {
+			want = nil
+		}
+		if got, err := m.rest(); (err != nil) != c.large || !c.large && !slices.Equal(got, want) {
+			t.Errorf("%d rows: %v, %v", c.n, got, err)
 		}
 	}
 }
@@ -713,6 +734,9 @@ func problemsAreCounted(t sound.T) {
 	if q.Name != "homology" || q.Reference != "" || len(q.Question.Kinds) != len(kinds) || q.Question.Kinds[3] != (bench.Kind{Name: kinds[3].Name, Doc: kinds[3].Doc, Example: kinds[3].Example}) {
 		t.Errorf("the workload %s is of %d kinds", q.Name, len(q.Question.Kinds))
 	}
+	if q := Workload(named("first"), named("second")); q.Reference != "first" {
+		t.Errorf("the reference is %q, want the first", q.Reference)
+	}
 	for _, data := range [][]byte{nil, make([]byte, ringBytes-1), make([]byte, ringBytes), append(make([]byte, ringBytes), "SIMPLEX1"...)} {
 		if _, err := in.Attach(data); err == nil || !strings.HasPrefix(err.Error(), "shared complex: ") {
 			t.Errorf("%d bytes: %v", len(data), err)
@@ -720,9 +744,21 @@ func problemsAreCounted(t sound.T) {
 	}
 }
 
+// named is an implementation that has a name alone.
+func named(name string) bench.Implementation[*Problem, Groups] {
+	return nameOnly{about: bench.About{Name: name}}
+}
+
+type nameOnly struct {
+	bench.Implementation[*Problem, Groups]
+	about bench.About
+}
+
+func (n nameOnly) About() bench.About { return n.about }
+
 // Answered is a check that an implementation gives the groups that follow from names, on any number
-// of cores, again and again, that it names the parts of a call of several cores, and that nothing has no
-// groups.
+// of cores, again and again, that it names the parts of a call of several cores, that nothing has no groups, and
+// that many points are as many components.
 func Answered(i bench.Implementation[*Problem, Groups], parts []string, names ...string) sound.Check {
 	return sound.Check{Name: "answers of " + i.About().Name, Of: func(t sound.T) {
 		for _, name := range names {
@@ -761,24 +797,29 @@ func Answered(i bench.Implementation[*Problem, Groups], parts []string, names ..
 				}
 			}
 		}
-		nothing := &Problem{&simplicial.Complex{Vertices: 2}, 2}
-		for threads := 1; threads < 4; threads += 2 {
-			c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}}
-			if err := i.CanDo(nothing, c); err != nil {
-				if !strings.HasSuffix(err.Error(), "; take reduced") {
-					t.Errorf("nothing: %v", err)
+		points := &simplicial.Complex{} // so many that several cores number them, where there are several
+		for v := range uint32(1 << 15) {
+			points.Add(v)
+		}
+		for want, of := range map[string]*simplicial.Complex{"()": {Vertices: 2}, "(32768)": points} {
+			for _, threads := range []int{0, 1, 3} {
+				p, c := &Problem{of, 2}, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}}
+				if err := i.CanDo(p, c); err != nil {
+					if !strings.HasSuffix(err.Error(), "; take reduced") {
+						t.Errorf("%s: %v", want, err)
+					}
+					continue
 				}
-				continue
-			}
-			j, err := i.Setup(nothing, c)
-			if err == nil {
-				err = errors.Join(j.Do(nil), j.Close())
-			}
-			if err != nil {
-				t.Fatalf("nothing: %v", err)
-			}
-			if got, err := j.Out(); err != nil || len(got.Betti) > 0 || len(got.Torsion) > 0 {
-				t.Errorf("nothing has the groups %v, %v", got, err)
+				j, err := i.Setup(p, c)
+				if err == nil {
+					err = errors.Join(j.Do(nil), j.Close())
+				}
+				if err != nil {
+					t.Fatalf("%s: %v", want, err)
+				}
+				if got, err := j.Out(); err != nil || got.String() != want || len(got.Torsion) != len(got.Betti) {
+					t.Errorf("%d cores: %v, %v, want %s", threads, got, err, want)
+				}
 			}
 		}
 	}}

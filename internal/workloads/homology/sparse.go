@@ -63,9 +63,7 @@ func (m *sparse) eliminate(i int, column uint32) error {
 			switch now := m.rows[r][f] - times*v; {
 			case now == 0:
 				delete(m.rows[r], f)
-				if f != column {
-					delete(m.in[f], r)
-				}
+				delete(m.in[f], r)
 			case now > mostEntry || now < -mostEntry:
 				return fmt.Errorf("telling the orders of torsion: an entry grows beyond %d", mostEntry)
 			default:
@@ -74,7 +72,6 @@ func (m *sparse) eliminate(i int, column uint32) error {
 			}
 		}
 	}
-	m.in[column] = nil
 	m.rows[i] = nil
 	return nil
 }
