@@ -362,11 +362,11 @@ func coarse(h hierarchy, quads int) *solver {
 	}
 	s.from(nil)
 	if s.cells() <= few {
-		values, vectors, err := s.dense(nil)
+		_, vectors, err := s.dense(nil)
 		if err != nil {
 			return nil
 		}
-		for k := range min(want, len(values)-1) {
+		for k := range want {
 			for i := range s.cells() {
 				s.x[k/lanes][lanes*i+k%lanes] = vectors.At(i, k+1) / math.Sqrt(s.mass[i])
 			}
