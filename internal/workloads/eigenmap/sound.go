@@ -511,7 +511,15 @@ func pairsAreHeld(t sound.T) {
 		"a vector that lacks a number":    {p, func(m *Map) { m.Vectors[3] = m.Vectors[3][1:] }, residual + " at vector 4: want 72 numbers, got 71"},
 		"steps that were not asked for":   {p, func(m *Map) { m.Diagonal = []float64{1} }, residual + " at the steps: want 0, got 1 of T"},
 		"a kernel that is another pair's": {apart, func(m *Map) { m.Vectors[0], m.Vectors[2] = m.Vectors[2], m.Vectors[0]; m.Values[0] = m.Values[2] }, "values that are 0 at pair 1 of a graph in 2 parts"},
-		"a kernel that is missed":         {apart, func(m *Map) { m.Vectors = [][]float64{m.Vectors[0], m.Vectors[2], m.Vectors[2]} }, "angle of the kernel at part "},
+		"a kernel that is missed": {apart, func(m *Map) { // of which the first part is left
+			g, _ := apart.graph()
+			part, _ := g.components()
+			for i, c := range part {
+				m.Vectors[0][i] = float64(1 - c)
+			}
+			scale(m.Vectors[0], 1/norm(m.Vectors[0]))
+			m.Vectors[1] = m.Vectors[2]
+		}, "angle of the kernel at part 2 of 2"},
 	}
 	for k := range 4 { // of whichever pair, a measure is none from then on
 		for _, seen := range []string{residual, "value off"} {
