@@ -1,12 +1,18 @@
 package multigrid
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/grid"
 	"eccbench/internal/sound"
+	"eccbench/internal/sound/grids"
 	"eccbench/internal/workloads/eigenmap"
 )
 
@@ -29,6 +35,8 @@ func (i Implementation) Checks(string) []sound.Check {
 		}),
 		{Name: "vector instructions", Of: vectorsAgree},
 		{Name: "lists that are too short", Of: shortListsAreRefused},
+		{Name: "small pencils", Of: pencilsAreSolved},
+		{Name: "values near 0", Of: smallValues},
 		{Name: "restriction", Of: restrictionIsTheTranspose},
 		{Name: "links of coarser levels", Of: linksOfCoarserLevels},
 		{Name: "cycles as operators", Of: cyclesAreSymmetric},
@@ -169,6 +177,67 @@ func shortListsAreRefused(t sound.T) {
 		}},
 	} {
 		sound.ShorterRefused(t, what, c.lengths, c.do)
+	}
+}
+
+// Of vectors that depend on each other, are of any length or are 0, the lowest pairs are those of their span,
+// and no more are found than it has.
+func pencilsAreSolved(t sound.T) {
+	mass, links := mat.NewDiagDense(3, []float64{1, 4, 1}), mat.NewDiagDense(3, []float64{1, 2, 5})
+	for _, c := range []struct {
+		columns []float64 // of three numbers
+		values  []float64 // of their span
+	}{
+		{[]float64{1, 2, 3, 4, 0, 1, 2, -1, 0}, []float64{0.5, 1, 5}},
+		{[]float64{1, 2, 3, 1, 2, 3, 4, 0, 1, 0, 0, 0, 2e-30, -1e-30, 0}, []float64{0.5, 1, 5}},
+		{[]float64{0, 1, 0, 0, 2, 0, 0, 0, 3e20}, []float64{0.5, 5}},
+		{make([]float64, 9), nil},
+	} {
+		n := len(c.columns) / 3
+		u := mat.DenseCopyOf(mat.NewDense(n, 3, c.columns).T())
+		small := func(m mat.Matrix) *mat.SymDense {
+			var half, whole mat.Dense
+			half.Mul(m, u)
+			whole.Mul(u.T(), &half)
+			s := mat.NewSymDense(n, nil)
+			for i := range n {
+				for j := range i + 1 {
+					s.SetSym(i, j, whole.At(i, j))
+				}
+			}
+			return s
+		}
+		for want := 1; want <= n; want++ {
+			values, by, err := ritz(small(mass), small(links), want)
+			if few := fmt.Sprintf("%d vectors of a basis of %d are independent", len(c.values), n); (err == nil) != (want <= len(c.values)) || err != nil && !strings.Contains(err.Error(), few) {
+				t.Errorf("%v: %d pairs of %v: %v", c.columns, want, c.values, err)
+			}
+			if err != nil {
+				continue
+			}
+			var x, rest mat.Dense
+			x.Mul(u, by)
+			for k, v := range values {
+				rest.Mul(mass, &x)
+				one := mat.Dot(x.ColView(k), rest.ColView(k))
+				rest.Scale(-v, &rest)
+				var of mat.Dense
+				of.Mul(links, &x)
+				rest.Add(&of, &rest)
+				if left := mat.Norm(rest.ColView(k), 2); math.Abs(v-c.values[k]) > 1e-9 || math.Abs(one-1) > 1e-9 || !(left < 1e-9) {
+					t.Errorf("%v: value %d of %d is %v, not %v, of the length %v, and leaves %v", c.columns, k, want, v, c.values[k], one, left)
+				}
+			}
+		}
+	}
+}
+
+// Of two voxels that hang together by a weight that is as good as nothing the second value is twice that.
+func smallValues(t sound.T) {
+	p := eigenmap.OfVoxels(grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: 2}, 0, 9), 2, 1e-6, 0.1, 0, false, true)
+	m, err := bench.Answer[*eigenmap.Problem, eigenmap.Map](Implementation{}, p, bench.Conditions{})
+	if want := 2 * math.Exp(-100); err != nil || math.Abs(m.Values[1]-want) > 1e-9*want {
+		t.Errorf("values %v, %v, want %v", m.Values, err, want)
 	}
 }
 
