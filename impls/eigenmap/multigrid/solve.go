@@ -233,10 +233,6 @@ func (s *solver) begin() error {
 	s.values = values
 	all := mat.NewDense(2*lanes*len(s.x), lanes*len(s.x), nil)
 	all.Slice(0, lanes*len(s.x), 0, lanes*len(s.x)).(*mat.Dense).Copy(c)
-	for q := range s.w {
-		clear(s.w[q])
-		clear(s.aw[q])
-	}
 	s.combine(all, false)
 	return nil
 }

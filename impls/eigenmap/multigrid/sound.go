@@ -23,9 +23,11 @@ func (i Implementation) Checks(string) []sound.Check {
 		eigenmap.Answers(i, eigenmap.Planted(Faulty, Faults()...),
 			"eigenmap/k=5/tol=7/sigma=300/floor=1000/corners=0/plain=1/of=noise/shape=5x13x3/type=uint8/seed=2",
 			"eigenmap/k=12/tol=9/sigma=300/floor=1000/corners=0/plain=0/of=noise/shape=12x1/type=uint8/seed=5", // all pairs
-			"eigenmap/k=3/tol=9/sigma=30/floor=0/corners=0/plain=0/of=ball/shape=7x6/type=uint8",               // two parts
-			"eigenmap/k=3/tol=9/sigma=70/floor=0/corners=0/plain=0/of=noise/shape=3x3/type=uint8/seed=1",       // as good as parts
-			"eigenmap/k=2/tol=8/sigma=4/floor=0/corners=0/plain=0/of=ramp/shape=12x1/type=float32"),            // of weights of 1e-225
+			"eigenmap/k=5/tol=9/sigma=300/floor=1000/corners=1/plain=0/of=noise/shape=3x2x4/type=uint8/seed=5", // of voxels that touch
+			"eigenmap/k=2/tol=6/sigma=300/floor=1000/corners=0/plain=0/radius=4/of=noise/shape=2x2x9/type=uint8/seed=7",
+			"eigenmap/k=3/tol=9/sigma=30/floor=0/corners=0/plain=0/of=ball/shape=7x6/type=uint8",         // two parts
+			"eigenmap/k=3/tol=9/sigma=70/floor=0/corners=0/plain=0/of=noise/shape=3x3/type=uint8/seed=1", // as good as parts
+			"eigenmap/k=2/tol=8/sigma=4/floor=0/corners=0/plain=0/of=ramp/shape=12x1/type=float32"),      // of weights of 1e-225
 		eigenmap.Needs(i, map[string]eigenmap.Need{
 			// 132 voxels and two fours of vectors; then three, twice.
 			"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=noise/shape=12x11/type=uint8/seed=1":             {NS: 132 * 4 * 1500, Bytes: 132 * ((6*8*4*2 + 80 + 8*5 + 8*4) * 4 / 3)},
@@ -36,6 +38,8 @@ func (i Implementation) Checks(string) []sound.Check {
 		{Name: "vector instructions", Of: vectorsAgree},
 		{Name: "lists that are too short", Of: shortListsAreRefused},
 		{Name: "small pencils", Of: pencilsAreSolved},
+		{Name: "vectors in chunks", Of: chunksAreWhole},
+		{Name: "connected parts", Of: partsAreConnected},
 		{Name: "values near 0", Of: smallValues},
 		{Name: "restriction", Of: restrictionIsTheTranspose},
 		{Name: "links of coarser levels", Of: linksOfCoarserLevels},
@@ -226,6 +230,128 @@ func pencilsAreSolved(t sound.T) {
 				rest.Add(&of, &rest)
 				if left := mat.Norm(rest.ColView(k), 2); math.Abs(v-c.values[k]) > 1e-9 || math.Abs(one-1) > 1e-9 || !(left < 1e-9) {
 					t.Errorf("%v: value %d of %d is %v, not %v, of the length %v, and leaves %v", c.columns, k, want, v, c.values[k], one, left)
+				}
+			}
+		}
+	}
+}
+
+// Sums and combinations are of each cell once, where chunks end with the cells, before or behind them; what is
+// left of equations is what A leaves of them, and its norms are those of the normalised form.
+func chunksAreWhole(t sound.T) {
+	for n := chunk - 1; n <= chunk+1; n++ {
+		for of, v := range sums(n, 2, 2, func(lo, hi int, to []float64) { to[0] += float64(hi - lo); to[1]++ }) {
+			if want := []int{n, (n + chunk - 1) / chunk}[of]; v != float64(want) {
+				t.Errorf("%d cells: sum %d is %v, want %d", n, of, v, want)
+			}
+		}
+		l := newLevel(n, 1, 1, 2)
+		for i := range n {
+			l.mass[i] = 0.1 + float64(i%7)
+			if i+1 < n {
+				l.link[0][i] = 1 + float64(i%3)
+			}
+		}
+		s := newSolver(hierarchy{l}, 1, nil, 1)
+		lists := [][]block{s.x, s.w, s.p}
+		var before [3]block
+		for k, list := range lists {
+			for i := range list[0] {
+				list[0][i] = eigenmap.Uniform(uint64(k), uint64(i))
+			}
+			before[k] = slices.Clone(list[0])
+		}
+		c := mat.NewDense(3*lanes, lanes, nil)
+		for i := range 3 * lanes {
+			for k := range lanes {
+				c.Set(i, k, eigenmap.Uniform(9, uint64(lanes*i+k)))
+			}
+		}
+		s.combine(c, true)
+		for i := range lanes * n {
+			x, p := 0.0, 0.0
+			for k := range lanes {
+				at := i/lanes*lanes + k
+				x += before[0][at] * c.At(k, i%lanes)
+				p += before[1][at]*c.At(lanes+k, i%lanes) + before[2][at]*c.At(2*lanes+k, i%lanes)
+			}
+			if math.Abs(s.x[0][i]-x-p)+math.Abs(s.p[0][i]-p) > 1e-14 {
+				t.Fatalf("%d cells: number %d of x is %v, of p %v, want %v and %v", n, i, s.x[0][i], s.p[0][i], x+p, p)
+			}
+		}
+		if err := s.begin(); err != nil {
+			t.Fatal(err)
+		}
+		s.remainders()
+		a := make(block, lanes*n)
+		l.apply(a, s.x[0], 0, 1)
+		var squares wide
+		for i, v := range s.x[0] {
+			rest := a[i] - s.values[i%lanes]*l.mass[i/lanes]*v
+			if squares[i%lanes] += rest * rest / l.mass[i/lanes]; math.Abs(rest-s.w[0][i]) > 1e-12 {
+				t.Fatalf("%d cells: of equation %d is left %v, want %v", n, i, s.w[0][i], rest)
+			}
+		}
+		for k, v := range squares {
+			if math.Abs(s.residuals[k]-math.Sqrt(v)) > 1e-12 {
+				t.Errorf("%d cells: residual %d is %v, want %v", n, k, s.residuals[k], math.Sqrt(v))
+			}
+		}
+	}
+}
+
+// Cells are of one part where links above 0 join them, from whichever end, and of others where none do.
+func partsAreConnected(t sound.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for _, name := range []string{"corners=0/plain=0/of=constant/shape=9x7", "corners=0/plain=0/of=constant/shape=5x4x3", "corners=0/plain=0/of=constant/shape=2x3x6", "corners=1/plain=0/of=constant/shape=5x6", "corners=1/plain=0/of=constant/shape=4x3x4"} {
+		for draw := range 12 {
+			l, err := finest(open(t, "eigenmap/k=1/tol=6/sigma=100/floor=0/"+name+"/type=uint8"), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := l.beside
+			if all == nil {
+				all = []offset{{1, 0, 0, l.link[0]}, {0, 1, 0, l.link[1]}, {0, 0, 1, l.link[2]}}
+			}
+			want := make([]int, l.cells()) // the first cell of the part of each
+			for i := range want {
+				want[i] = i
+			}
+			cut := false
+			for k, o := range all {
+				for i, w := range o.link {
+					if w > 0 && (draw == 0 && i == l.cells()/2 || draw > 1 && rng.IntN(12) < draw) { // one along each axis, none, or some
+						o.link[i] = 0
+						cut = cut || k < 3
+					}
+				}
+			}
+			if l.connected() == cut {
+				t.Fatalf("%s: links that are 0: %v", name, cut)
+			}
+			for changed := true; changed; {
+				changed = false
+				for _, o := range all {
+					for i, w := range o.link {
+						if by := (o.z*l.ny+o.y)*l.nx + o.x; w > 0 && want[i] != want[i+by] {
+							want[i], want[i+by], changed = min(want[i], want[i+by]), min(want[i], want[i+by]), true
+						}
+					}
+				}
+			}
+			number, n := map[int]int{}, 0
+			for i, first := range want {
+				if first == i {
+					number[i], n = n, n+1
+				}
+			}
+			part, parts := l.parts()
+			if parts != n || (part == nil) != (n == 1) {
+				t.Fatalf("%s: %d parts, want %d", name, parts, n)
+			}
+			for i, p := range part {
+				if p != number[want[i]] {
+					t.Fatalf("%s: cell %d of part %d, want %d", name, i, p, number[want[i]])
 				}
 			}
 		}
@@ -500,8 +626,8 @@ func bitsAndIterations(t sound.T) {
 				t.Fatal(err)
 			}
 			own := j.(*job)
-			if own.iterations > most {
-				t.Errorf("%s: %d iterations, want at most %d", name, own.iterations, most)
+			if own.iterations > most || own.iterations < 2 {
+				t.Errorf("%s: %d iterations, want 2 to %d", name, own.iterations, most)
 			}
 			bits := slices.Concat(own.Values, own.Vectors[3])
 			if first == nil {
