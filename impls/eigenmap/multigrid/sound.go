@@ -546,13 +546,24 @@ func cyclesAreSymmetric(t sound.T) {
 }
 
 // Links between faces hold as much as all links do that they stand for: of each cell that is pulled at
-// alone, of values at random; and of the places along the axes just as much as they were given.
+// alone, of values at random; and of the places along the axes just as much as they were given. Degrees are those of
+// the definition.
 func supportHolds(t sound.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, name := range []string{"eigenmap/k=2/tol=6/sigma=300/floor=1000/corners=0/plain=0/radius=3/of=noise/shape=9x8/type=uint8/seed=1", "eigenmap/k=2/tol=6/sigma=300/floor=1000/corners=0/plain=0/radius=2/of=noise/shape=6x5x7/type=uint8/seed=1", "eigenmap/k=2/tol=6/sigma=300/floor=1000/corners=1/plain=0/of=noise/shape=6x5x7/type=uint8/seed=1"} {
-		l, err := finest(open(t, name), 1)
+		p := open(t, name)
+		l, err := finest(p, 1)
 		if err != nil {
 			t.Fatal(err)
+		}
+		want, err := p.Define()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, d := range l.mass {
+			if math.Abs(d-want.Degree[i]) > 1e-12*d {
+				t.Fatalf("%s: cell %d has the degree %v, want %v", name, i, d, want.Degree[i])
+			}
 		}
 		all := l.beside
 		l.support()
