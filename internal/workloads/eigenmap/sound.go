@@ -392,7 +392,8 @@ func labelsAreNumbers(t sound.T) {
 // rounding may do is small.
 func inertiaCounts(t sound.T) {
 	for _, name := range []string{
-		"eigenmap/k=1/tol=6/sigma=100/floor=1000/corners=1/plain=0/of=noise/shape=7x5x3/type=uint8/seed=1", "eigenmap/k=1/tol=6/sigma=300/floor=1000/corners=0/plain=1/of=noise/shape=9x14/type=uint8/seed=2",
+		"eigenmap/k=1/tol=6/sigma=100/floor=1000/corners=1/plain=0/of=noise/shape=7x5x3/type=uint8/seed=1", "eigenmap/k=1/tol=6/sigma=100/floor=1000/corners=1/plain=0/of=noise/shape=2x4x7/type=uint8/seed=1",
+		"eigenmap/k=1/tol=6/sigma=300/floor=1000/corners=0/plain=1/of=noise/shape=9x14/type=uint8/seed=2",
 		"eigenmap-patch/k=1/tol=6/alpha=40/beta=3/side=2/of=noise/shape=16x12/type=uint8/seed=1",
 	} {
 		p := open(t, name)
@@ -911,6 +912,14 @@ func searchComesFar(t sound.T) {
 	if !(got < want*(1+1e-7)) {
 		t.Errorf("a search comes to %g, the value is %g", got, want)
 	}
+	// Of a span that is all there is nothing left.
+	two, err := open(t, "eigenmap/k=2/tol=6/sigma=100/floor=0/corners=0/plain=1/of=constant/shape=2x1/type=uint8").Define()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, apply := two.searching(); two.seek(apply, [][]float64{{1, 0}, {0, 1}}, c, 1) != nil {
+		t.Error("something is left of a whole space")
+	}
 	// Where blocks are not factored it goes on without them.
 	x = g.seek(apply, [][]float64{kernel}, nil, 1)
 	if less := g.Apply([][]float64{make([]float64, len(x))}, [][]float64{x})[0]; !(less > got && less < 0.1) {
@@ -1201,7 +1210,7 @@ func encoding(t sound.T) {
 		if g, err := Decode(b.Bytes()); err != nil || !reflect.DeepEqual(g, m) {
 			t.Errorf("%v, not %v, %v", g, m, err)
 		}
-		for _, bad := range [][]byte{nil, b.Bytes()[:b.Len()-1], b.Bytes()[:b.Len()-8], append(b.Bytes(), make([]byte, 8)...), bytes.Repeat([]byte{255}, 40), append(make([]byte, 23), 200)} {
+		for _, bad := range [][]byte{nil, b.Bytes()[:b.Len()-1], b.Bytes()[:b.Len()-8], append(b.Bytes(), make([]byte, 8)...), bytes.Repeat([]byte{255}, 40), append(make([]byte, 23), 200), append(append(make([]byte, 15), 200), make([]byte, 8)...)} {
 			if g, err := Decode(bad); err == nil {
 				t.Errorf("%d bytes: %v", len(bad), g)
 			}
@@ -1264,6 +1273,12 @@ func recurrenceSees(t sound.T) {
 		}
 		if right != (name == "nothing") {
 			t.Errorf("%s: %v", name, list)
+		}
+		if name == "nothing" || name == "a value" {
+			list, err := stepped(p, m, nil)
+			if err != nil || list[len(list)-1].Within() != right || !strings.Contains(list[len(list)-1].Name, "steps") {
+				t.Errorf("%s: by the definition's steps %v, %v", name, list, err)
+			}
 		}
 	}
 }
@@ -1496,6 +1511,7 @@ func picturesShow(t sound.T) {
 		{func(w io.Writer) error {
 			return WriteVectors(w, ".png", s, [][]float64{{1, 0, 0, 0, 0, -1}, {0, 0.5, 0, 0, 0, -0.25}}, "")
 		}, 3 + apart + 3, 3 + apart + 1, 0, 255, 128},
+		{func(w io.Writer) error { return WriteVectors(w, ".png", s, [][]float64{make([]float64, 6)}, "") }, 3, 2, 1, 128, 128},
 	} {
 		var b bytes.Buffer
 		if err := c.write(&b); err != nil {
