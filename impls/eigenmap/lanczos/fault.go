@@ -1,5 +1,10 @@
 package lanczos
 
+import (
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+)
+
 // A Fault is a mistake that is planted to see that it is caught.
 type Fault string
 
@@ -18,3 +23,46 @@ func Faults() []Fault { return []Fault{Sign, Diagonal, Fewer, Skew, Single, Miss
 
 // Faulty is the implementation with a fault.
 func Faulty(f Fault) Implementation { return Implementation{f} }
+
+// weights plants what is wrong with a row of weights.
+func (f Fault) weights(row []float64, i int) {
+	switch f {
+	case Single:
+		for k, v := range row {
+			row[k] = float64(float32(v))
+		}
+	case Diagonal:
+		row[i] = 1 + float64(i%3)
+	}
+}
+
+// degrees plants what is wrong with D^−½.
+func (f Fault) degrees(scale []float64) {
+	if f == Sign {
+		scale[0] = -scale[0]
+	}
+}
+
+// fewer is how many steps are made, the rest being nothing.
+func (j *job) fewer() int {
+	clear(j.q)
+	clear(j.Diagonal)
+	clear(j.Beside)
+	return j.p.Steps - j.p.Steps/8
+}
+
+// skew takes from what a step makes its last two vectors alone.
+func (j *job) skew(t *mat.SymDense, k int, z blas64.Vector) {
+	for i := max(0, k-1); i <= k; i++ {
+		blas64.Axpy(-t.At(i, k), vector(j.q[i*j.n:][:j.n]), z)
+	}
+}
+
+// next is the pair that takes the place of one, and sets its value.
+func (j *job) next(k int, values []float64) int {
+	if k > 0 && k+1 < len(values) {
+		j.Values[k] = values[k+1]
+		return k + 1
+	}
+	return k
+}

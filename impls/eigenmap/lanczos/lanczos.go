@@ -134,14 +134,8 @@ func (j *job) pairweight(features []int32) {
 					}
 				}
 			}
-			if j.fault == Single {
-				for k, v := range row {
-					row[k] = float64(float32(v))
-				}
-			}
-			if row[i] = 0; j.fault == Diagonal {
-				row[i] = 1 + float64(i%3)
-			}
+			row[i] = 0
+			j.fault.weights(row, i)
 		}
 	})
 }
@@ -163,9 +157,7 @@ func (j *job) laplacian() error {
 			return fmt.Errorf("patch %d has no neighbour, because all its weights are 0; want a larger alpha or beta", i)
 		}
 	}
-	if j.fault == Sign {
-		scale[0] = -scale[0]
-	}
+	j.fault.degrees(scale)
 	j.parts(j.n, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row := j.w[i*j.n:][:j.n]
@@ -196,10 +188,7 @@ func whole(steps int) error {
 func (j *job) steps() (*mat.SymDense, error) {
 	n, most := j.n, j.p.Steps
 	if j.fault == Fewer {
-		most -= most / 8
-		clear(j.q)
-		clear(j.Diagonal)
-		clear(j.Beside)
+		most = j.fewer()
 	}
 	t := mat.NewSymDense(most, nil)
 	first := vector(j.q[:n])
@@ -215,14 +204,9 @@ func (j *job) steps() (*mat.SymDense, error) {
 			blas64.Gemv(blas.NoTrans, 1, rows, last, 0, vector(z.Data[lo:hi]))
 		})
 		t.SetSym(k, k, blas64.Dot(last, z))
-		if j.fault == Skew {
-			blas64.Axpy(-t.At(k, k), last, z)
-			if k > 0 {
-				blas64.Axpy(-t.At(k-1, k), vector(j.q[(k-1)*n:][:n]), z)
-			}
-		}
 		for range 2 {
 			if j.fault == Skew {
+				j.skew(t, k, z)
 				break
 			}
 			j.parts(k+1, func(lo, hi int) {
@@ -264,9 +248,8 @@ func (j *job) vectors(t *mat.SymDense) error {
 		}
 	}
 	for k, y := range j.Vectors {
-		if j.fault == Missed && k > 0 && k+1 < steps {
-			k++
-			j.Values[k-1] = e.Values(nil)[k]
+		if j.fault == Missed {
+			k = j.next(k, e.Values(nil))
 		}
 		c := vector(mat.Col(nil, k, &u))
 		j.parts(j.n, func(lo, hi int) {

@@ -84,9 +84,7 @@ func (l *level) ready() {
 	stride := l.stride()
 	l.inv = make([]float32, n)
 	l.along = make([]float32, n+1)
-	for a := 1; a < 3; a++ {
-		l.link32[a] = make([]float32, n)
-	}
+	l.link32[1], l.link32[2] = make([]float32, n), make([]float32, n)
 	l.rows(func(lo, hi int) {
 		for i := lo * l.nx; i < hi*l.nx; i++ {
 			d := 0.0

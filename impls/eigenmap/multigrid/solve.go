@@ -233,10 +233,6 @@ func (s *solver) begin() error {
 	s.values = values
 	all := mat.NewDense(2*lanes*len(s.x), lanes*len(s.x), nil)
 	all.Slice(0, lanes*len(s.x), 0, lanes*len(s.x)).(*mat.Dense).Copy(c)
-	for q := range s.w {
-		clear(s.w[q])
-		clear(s.aw[q])
-	}
 	s.combine(all, false)
 	return nil
 }
@@ -362,11 +358,11 @@ func coarse(h hierarchy, quads int) *solver {
 	}
 	s.from(nil)
 	if s.cells() <= few {
-		values, vectors, err := s.dense(nil)
+		_, vectors, err := s.dense(nil)
 		if err != nil {
 			return nil
 		}
-		for k := range min(want, len(values)-1) {
+		for k := range want {
 			for i := range s.cells() {
 				s.x[k/lanes][lanes*i+k%lanes] = vectors.At(i, k+1) / math.Sqrt(s.mass[i])
 			}

@@ -1,12 +1,18 @@
 package multigrid
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/grid"
 	"eccbench/internal/sound"
+	"eccbench/internal/sound/grids"
 	"eccbench/internal/workloads/eigenmap"
 )
 
@@ -17,9 +23,11 @@ func (i Implementation) Checks(string) []sound.Check {
 		eigenmap.Answers(i, eigenmap.Planted(Faulty, Faults()...),
 			"eigenmap/k=5/tol=7/sigma=300/floor=1000/corners=0/plain=1/of=noise/shape=5x13x3/type=uint8/seed=2",
 			"eigenmap/k=12/tol=9/sigma=300/floor=1000/corners=0/plain=0/of=noise/shape=12x1/type=uint8/seed=5", // all pairs
-			"eigenmap/k=3/tol=9/sigma=30/floor=0/corners=0/plain=0/of=ball/shape=7x6/type=uint8",               // two parts
-			"eigenmap/k=3/tol=9/sigma=70/floor=0/corners=0/plain=0/of=noise/shape=3x3/type=uint8/seed=1",       // as good as parts
-			"eigenmap/k=2/tol=8/sigma=4/floor=0/corners=0/plain=0/of=ramp/shape=12x1/type=float32"),            // of weights of 1e-225
+			"eigenmap/k=5/tol=9/sigma=300/floor=1000/corners=1/plain=0/of=noise/shape=3x2x4/type=uint8/seed=5", // of voxels that touch
+			"eigenmap/k=2/tol=6/sigma=300/floor=1000/corners=0/plain=0/radius=4/of=noise/shape=2x2x9/type=uint8/seed=7",
+			"eigenmap/k=3/tol=9/sigma=30/floor=0/corners=0/plain=0/of=ball/shape=7x6/type=uint8",         // two parts
+			"eigenmap/k=3/tol=9/sigma=70/floor=0/corners=0/plain=0/of=noise/shape=3x3/type=uint8/seed=1", // as good as parts
+			"eigenmap/k=2/tol=8/sigma=4/floor=0/corners=0/plain=0/of=ramp/shape=12x1/type=float32"),      // of weights of 1e-225
 		eigenmap.Needs(i, map[string]eigenmap.Need{
 			// 132 voxels and two fours of vectors; then three, twice.
 			"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=noise/shape=12x11/type=uint8/seed=1":             {NS: 132 * 4 * 1500, Bytes: 132 * ((6*8*4*2 + 80 + 8*5 + 8*4) * 4 / 3)},
@@ -29,6 +37,10 @@ func (i Implementation) Checks(string) []sound.Check {
 		}),
 		{Name: "vector instructions", Of: vectorsAgree},
 		{Name: "lists that are too short", Of: shortListsAreRefused},
+		{Name: "small pencils", Of: pencilsAreSolved},
+		{Name: "vectors in chunks", Of: chunksAreWhole},
+		{Name: "connected parts", Of: partsAreConnected},
+		{Name: "values near 0", Of: smallValues},
 		{Name: "restriction", Of: restrictionIsTheTranspose},
 		{Name: "links of coarser levels", Of: linksOfCoarserLevels},
 		{Name: "cycles as operators", Of: cyclesAreSymmetric},
@@ -169,6 +181,189 @@ func shortListsAreRefused(t sound.T) {
 		}},
 	} {
 		sound.ShorterRefused(t, what, c.lengths, c.do)
+	}
+}
+
+// Of vectors that depend on each other, are of any length or are 0, the lowest pairs are those of their span,
+// and no more are found than it has.
+func pencilsAreSolved(t sound.T) {
+	mass, links := mat.NewDiagDense(3, []float64{1, 4, 1}), mat.NewDiagDense(3, []float64{1, 2, 5})
+	for _, c := range []struct {
+		columns []float64 // of three numbers
+		values  []float64 // of their span
+	}{
+		{[]float64{1, 2, 3, 4, 0, 1, 2, -1, 0}, []float64{0.5, 1, 5}},
+		{[]float64{1, 2, 3, 1, 2, 3, 4, 0, 1, 0, 0, 0, 2e-30, -1e-30, 0}, []float64{0.5, 1, 5}},
+		{[]float64{0, 1, 0, 0, 2, 0, 0, 0, 3e20}, []float64{0.5, 5}},
+		{make([]float64, 9), nil},
+	} {
+		n := len(c.columns) / 3
+		u := mat.DenseCopyOf(mat.NewDense(n, 3, c.columns).T())
+		small := func(m mat.Matrix) *mat.SymDense {
+			var half, whole mat.Dense
+			half.Mul(m, u)
+			whole.Mul(u.T(), &half)
+			s := mat.NewSymDense(n, nil)
+			for i := range n {
+				for j := range i + 1 {
+					s.SetSym(i, j, whole.At(i, j))
+				}
+			}
+			return s
+		}
+		for want := 1; want <= n; want++ {
+			values, by, err := ritz(small(mass), small(links), want)
+			if few := fmt.Sprintf("%d vectors of a basis of %d are independent", len(c.values), n); (err == nil) != (want <= len(c.values)) || err != nil && !strings.Contains(err.Error(), few) {
+				t.Errorf("%v: %d pairs of %v: %v", c.columns, want, c.values, err)
+			}
+			if err != nil {
+				continue
+			}
+			var x, rest mat.Dense
+			x.Mul(u, by)
+			for k, v := range values {
+				rest.Mul(mass, &x)
+				one := mat.Dot(x.ColView(k), rest.ColView(k))
+				rest.Scale(-v, &rest)
+				var of mat.Dense
+				of.Mul(links, &x)
+				rest.Add(&of, &rest)
+				if left := mat.Norm(rest.ColView(k), 2); math.Abs(v-c.values[k]) > 1e-9 || math.Abs(one-1) > 1e-9 || !(left < 1e-9) {
+					t.Errorf("%v: value %d of %d is %v, not %v, of the length %v, and leaves %v", c.columns, k, want, v, c.values[k], one, left)
+				}
+			}
+		}
+	}
+}
+
+// Sums and combinations are of each cell once, where chunks end with the cells, before or behind them; what is
+// left of equations is what A leaves of them, and its norms are those of the normalised form.
+func chunksAreWhole(t sound.T) {
+	for n := chunk - 1; n <= chunk+1; n++ {
+		for of, v := range sums(n, 2, 2, func(lo, hi int, to []float64) { to[0] += float64(hi - lo); to[1]++ }) {
+			if want := []int{n, (n + chunk - 1) / chunk}[of]; v != float64(want) {
+				t.Errorf("%d cells: sum %d is %v, want %d", n, of, v, want)
+			}
+		}
+		l := newLevel(n, 1, 1, 2)
+		for i := range n {
+			l.mass[i] = 0.1 + float64(i%7)
+			if i+1 < n {
+				l.link[0][i] = 1 + float64(i%3)
+			}
+		}
+		s := newSolver(hierarchy{l}, 1, nil, 1)
+		lists := [][]block{s.x, s.w, s.p}
+		var before [3]block
+		for k, list := range lists {
+			for i := range list[0] {
+				list[0][i] = eigenmap.Uniform(uint64(k), uint64(i))
+			}
+			before[k] = slices.Clone(list[0])
+		}
+		c := mat.NewDense(3*lanes, lanes, nil)
+		for i := range 3 * lanes {
+			for k := range lanes {
+				c.Set(i, k, eigenmap.Uniform(9, uint64(lanes*i+k)))
+			}
+		}
+		s.combine(c, true)
+		for i := range lanes * n {
+			x, p := 0.0, 0.0
+			for k := range lanes {
+				at := i/lanes*lanes + k
+				x += before[0][at] * c.At(k, i%lanes)
+				p += before[1][at]*c.At(lanes+k, i%lanes) + before[2][at]*c.At(2*lanes+k, i%lanes)
+			}
+			if math.Abs(s.x[0][i]-x-p)+math.Abs(s.p[0][i]-p) > 1e-14 {
+				t.Fatalf("%d cells: number %d of x is %v, of p %v, want %v and %v", n, i, s.x[0][i], s.p[0][i], x+p, p)
+			}
+		}
+		if err := s.begin(); err != nil {
+			t.Fatal(err)
+		}
+		s.remainders()
+		a := make(block, lanes*n)
+		l.apply(a, s.x[0], 0, 1)
+		var squares wide
+		for i, v := range s.x[0] {
+			rest := a[i] - s.values[i%lanes]*l.mass[i/lanes]*v
+			if squares[i%lanes] += rest * rest / l.mass[i/lanes]; math.Abs(rest-s.w[0][i]) > 1e-12 {
+				t.Fatalf("%d cells: of equation %d is left %v, want %v", n, i, s.w[0][i], rest)
+			}
+		}
+		for k, v := range squares {
+			if math.Abs(s.residuals[k]-math.Sqrt(v)) > 1e-12 {
+				t.Errorf("%d cells: residual %d is %v, want %v", n, k, s.residuals[k], math.Sqrt(v))
+			}
+		}
+	}
+}
+
+// Cells are of one part where links above 0 join them, from whichever end, and of others where none do.
+func partsAreConnected(t sound.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for _, name := range []string{"corners=0/plain=0/of=constant/shape=9x7", "corners=0/plain=0/of=constant/shape=5x4x3", "corners=0/plain=0/of=constant/shape=2x3x6", "corners=1/plain=0/of=constant/shape=5x6", "corners=1/plain=0/of=constant/shape=4x3x4"} {
+		for draw := range 12 {
+			l, err := finest(open(t, "eigenmap/k=1/tol=6/sigma=100/floor=0/"+name+"/type=uint8"), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := l.beside
+			if all == nil {
+				all = []offset{{1, 0, 0, l.link[0]}, {0, 1, 0, l.link[1]}, {0, 0, 1, l.link[2]}}
+			}
+			want := make([]int, l.cells()) // the first cell of the part of each
+			for i := range want {
+				want[i] = i
+			}
+			cut := false
+			for k, o := range all {
+				for i, w := range o.link {
+					if w > 0 && (draw == 0 && i == l.cells()/2 || draw > 1 && rng.IntN(12) < draw) { // one along each axis, none, or some
+						o.link[i] = 0
+						cut = cut || k < 3
+					}
+				}
+			}
+			if l.connected() == cut {
+				t.Fatalf("%s: links that are 0: %v", name, cut)
+			}
+			for changed := true; changed; {
+				changed = false
+				for _, o := range all {
+					for i, w := range o.link {
+						if by := (o.z*l.ny+o.y)*l.nx + o.x; w > 0 && want[i] != want[i+by] {
+							want[i], want[i+by], changed = min(want[i], want[i+by]), min(want[i], want[i+by]), true
+						}
+					}
+				}
+			}
+			number, n := map[int]int{}, 0
+			for i, first := range want {
+				if first == i {
+					number[i], n = n, n+1
+				}
+			}
+			part, parts := l.parts()
+			if parts != n || (part == nil) != (n == 1) {
+				t.Fatalf("%s: %d parts, want %d", name, parts, n)
+			}
+			for i, p := range part {
+				if p != number[want[i]] {
+					t.Fatalf("%s: cell %d of part %d, want %d", name, i, p, number[want[i]])
+				}
+			}
+		}
+	}
+}
+
+// Of two voxels that hang together by a weight that is as good as nothing the second value is twice that.
+func smallValues(t sound.T) {
+	p := eigenmap.OfVoxels(grids.OfBytes(t, grid.Shape{D: 1, H: 1, W: 2}, 0, 9), 2, 1e-6, 0.1, 0, false, true)
+	m, err := bench.Answer[*eigenmap.Problem, eigenmap.Map](Implementation{}, p, bench.Conditions{})
+	if want := 2 * math.Exp(-100); err != nil || math.Abs(m.Values[1]-want) > 1e-9*want {
+		t.Errorf("values %v, %v, want %v", m.Values, err, want)
 	}
 }
 
@@ -351,13 +546,24 @@ func cyclesAreSymmetric(t sound.T) {
 }
 
 // Links between faces hold as much as all links do that they stand for: of each cell that is pulled at
-// alone, of values at random; and of the places along the axes just as much as they were given.
+// alone, of values at random; and of the places along the axes just as much as they were given. Degrees are those of
+// the definition.
 func supportHolds(t sound.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, name := range []string{"eigenmap/k=2/tol=6/sigma=300/floor=1000/corners=0/plain=0/radius=3/of=noise/shape=9x8/type=uint8/seed=1", "eigenmap/k=2/tol=6/sigma=300/floor=1000/corners=0/plain=0/radius=2/of=noise/shape=6x5x7/type=uint8/seed=1", "eigenmap/k=2/tol=6/sigma=300/floor=1000/corners=1/plain=0/of=noise/shape=6x5x7/type=uint8/seed=1"} {
-		l, err := finest(open(t, name), 1)
+		p := open(t, name)
+		l, err := finest(p, 1)
 		if err != nil {
 			t.Fatal(err)
+		}
+		want, err := p.Define()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, d := range l.mass {
+			if math.Abs(d-want.Degree[i]) > 1e-12*d {
+				t.Fatalf("%s: cell %d has the degree %v, want %v", name, i, d, want.Degree[i])
+			}
 		}
 		all := l.beside
 		l.support()
@@ -431,8 +637,8 @@ func bitsAndIterations(t sound.T) {
 				t.Fatal(err)
 			}
 			own := j.(*job)
-			if own.iterations > most {
-				t.Errorf("%s: %d iterations, want at most %d", name, own.iterations, most)
+			if own.iterations > most || own.iterations < 2 {
+				t.Errorf("%s: %d iterations, want 2 to %d", name, own.iterations, most)
 			}
 			bits := slices.Concat(own.Values, own.Vectors[3])
 			if first == nil {

@@ -14,3 +14,12 @@ func Faults() []Fault { return []Fault{Degrees, Early} }
 
 // Faulty is the implementation with a fault.
 func Faulty(f Fault) Implementation { return Implementation{f} }
+
+// spoil plants what is wrong with the degrees.
+func (f Fault) spoil(g *graph) {
+	if f == Degrees {
+		for i := range g.degree {
+			g.degree[i]++ // as of a patch that is its own neighbour
+		}
+	}
+}

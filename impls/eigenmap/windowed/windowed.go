@@ -160,11 +160,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	if err != nil {
 		return err
 	}
-	if j.fault == Degrees {
-		for i := range g.degree {
-			g.degree[i]++ // as of a patch that is its own neighbour
-		}
-	}
+	j.fault.spoil(g)
 	kernel := kernelOf(j.Map, g.degree)
 	if j.p.K == 1 {
 		return nil

@@ -395,7 +395,7 @@ func (g *Graph) weighing(i int) func(to []float64, first, length int, along, bes
 		blas64.Gemv(blas.Trans, -2, blas64.General{Rows: m, Cols: length, Stride: n, Data: g.columns[first : first+(m-1)*n+length]}, own, 1, blas64.Vector{N: length, Inc: 1, Data: run})
 		for k, d := range run {
 			far := along + int64(k)
-			like := 0.0
+			var like float64
 			if int(d) < len(g.alike) {
 				like = g.alike[int(d)]
 			} else {

@@ -285,11 +285,7 @@ func (g *Graph) seek(apply product, off [][]float64, c *coarsening, seed uint64)
 		}
 		guess(w)
 		apply(lw, w, scratch)
-		if len(basis) == 1 {
-			basis, products = append(basis, w), append(products, lw)
-		} else {
-			basis, products = [][]float64{x, w, p}, [][]float64{lx, lw, lp}
-		}
+		basis, products = [][]float64{x, w, p}, [][]float64{lx, lw, lp} // p is 0 the first time
 	}
 	project(x, off)
 	size := norm(x)
