@@ -124,7 +124,7 @@ func (j *job) take(p *part) error {
 		}
 		copy(w.set[1:][:j.plane], w.set[1+(hi-lo)*j.plane:])
 	}
-	copy(p.last, w.set[:j.plane+2])
+	copy(p.last, w.set)
 	return nil
 }
 

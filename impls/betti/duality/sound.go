@@ -20,6 +20,7 @@ func (i Implementation) Checks(string) []sound.Check {
 		{Name: "trunks that grow", Of: func(t sound.T) { trunksGrow(t, 60) }},
 		{Name: "trunks that grow down", Of: func(t sound.T) { trunksGrowDown(t, 40) }},
 		{Name: "voxels that are alone", Of: func(t sound.T) { thoseAloneAreFound(t, 60) }},
+		{Name: "instructions that are taken", Of: kernelsAreTaken},
 		{Name: "cells of planes", Of: func(t sound.T) { characteristicsAre(t, 30) }},
 		{Name: "slabs", Of: func(t sound.T) { slabsAdd(t, i, 24) }},
 		{Name: "windows", Of: func(t sound.T) { windowsAdd(t, i, 24) }},

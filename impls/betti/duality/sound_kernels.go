@@ -3,6 +3,7 @@ package duality
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 
 	"eccbench/internal/grid"
@@ -79,6 +80,22 @@ func grown(w *window, y, z int64, up, corners, across bool, width int64) (most, 
 		most[x] = most[x] || most[x+1] && is(w.left, z, y, x)
 	}
 	return most, least
+}
+
+// Voxels that are alone and cells are counted by vector instructions where a machine counts bits by these, and else by the portable
+// code.
+func kernelsAreTaken(t sound.T) {
+	at := func(f any) uintptr { return reflect.ValueOf(f).Pointer() }
+	for _, name := range available() {
+		k := kernelOf(name)
+		for what, of := range map[string][2]any{
+			"faces": {k.aloneFaces, aloneAtFaces}, "corners": {k.aloneCorners, aloneAtCorners}, "cells": {k.characteristic, characteristic},
+		} {
+			if vectors := at(of[0]) != at(of[1]); vectors != (name == isa.AVX512 && isa.Counts()) {
+				t.Errorf("%s: %s by vector instructions: %v", name, what, vectors)
+			}
+		}
+	}
 }
 
 // However wide rows are, the trunk grows in each to neighbours, up to the ends of their runs, and to nothing else.
@@ -172,6 +189,9 @@ func thoseAloneAreFound(t sound.T, times int) {
 			w := randomWindow(rng, 1+rng.Int64N(4), someWidth(rng), 3)
 			for i := range w.left { // few are left
 				w.left[i] &^= w.main[i] | rng.Uint64()&rng.Uint64()
+			}
+			for i := range w.some { // of planes before
+				w.some[i], w.touching[i] = byte(rng.Uint32()), byte(rng.Uint32())
 			}
 			other := *w
 			other.left, other.some, other.touching = slices.Clone(w.left), slices.Clone(w.some), slices.Clone(w.touching)

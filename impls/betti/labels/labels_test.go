@@ -42,3 +42,9 @@ func TestPolicy(t *testing.T) {
 		}
 	}
 }
+
+func TestChecks(t *testing.T) {
+	for _, c := range (labels.Implementation{}).Checks("") {
+		t.Run(c.Name, func(t *testing.T) { c.Of(t) })
+	}
+}

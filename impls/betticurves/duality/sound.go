@@ -1,6 +1,7 @@
 package duality
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -114,6 +115,11 @@ func failuresEnd(t sound.T, i Implementation, isa string) {
 	failing.Counter = bench.Asking(func(grid.Source) (ecc.VCEC, error) { return nil, grids.ErrUnread })
 	silent := i
 	silent.Counter = bench.Asking(func(grid.Source) (ecc.VCEC, error) { return ecc.VCEC{}, nil })
+	ctx, end := context.WithCancel(context.Background())
+	end()
+	if got, err := bench.Answer(silent, grid.Until(ctx, f), c); !errors.Is(err, context.Canceled) {
+		t.Errorf("an image that has ended: %d changes (%v)", len(got), err)
+	}
 	for what, of := range map[string]struct {
 		by Implementation
 		in grid.Source

@@ -48,7 +48,6 @@ func (f *filler) components(kind int, lo, hi int64, leading [2][]uint64) (c foun
 			row[f.words-1] &= last
 		}
 	}
-	clear(f.left[end:]) // a slab before this one may have had more planes
 	clear(f.main)
 	begun := f.lead(leading, n)
 	if kind == ofRest {

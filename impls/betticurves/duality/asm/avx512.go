@@ -48,12 +48,16 @@ func all(name string) VecVirtual {
 	return v
 }
 
-// zero is no bits. An exclusive or of a register with itself would be read as a use of it.
-func zero() VecVirtual {
-	x, v := GP64(), ZMM()
+// zeros are vectors of no bits. An exclusive or of a vector with itself would be read as a use of it.
+func zeros(n int) (list []VecVirtual) {
+	x := GP64()
 	XORQ(x, x)
-	VPBROADCASTQ(x, v)
-	return v
+	for range n {
+		v := ZMM()
+		VPBROADCASTQ(x, v)
+		list = append(list, v)
+	}
+	return list
 }
 
 // andNot is a &^ b.
@@ -92,12 +96,18 @@ func links() {
 	masks := Load(Param("masks"), GP64())
 	var in [9]VecVirtual
 	for k := range in {
+		if k > 0 {
+			ADDQ(plane, masks)
+		}
 		in[k] = load(Mem{Base: masks})
-		ADDQ(plane, masks)
 	}
 	before, behind := all("before"), all("behind")
 	store(in[4], Mem{Base: link, Disp: lane * middle})
 	for k := range middle {
+		if k > 0 {
+			ADDQ(apart, here)
+			ADDQ(apart, next)
+		}
 		v := load(Mem{Base: here})
 		if k < 9 {
 			VPTERNLOGQ(and, in[k%9], before, v)
@@ -130,8 +140,6 @@ func links() {
 			VPANDNQ(in[k%9], v, v)
 		}
 		store(v, Mem{Base: link, Disp: lane * k})
-		ADDQ(apart, here)
-		ADDQ(apart, next)
 	}
 	VZEROUPPER()
 	RET()
@@ -140,12 +148,7 @@ func links() {
 // A number has a vector for each of its bits.
 type number []VecVirtual
 
-func newNumber(bits int) (n number) {
-	for range bits {
-		n = append(n, zero())
-	}
-	return n
-}
+func newNumber(bits int) number { return zeros(bits) }
 
 // add adds voxels whose number it is.
 func (n number) add(number int, voxels Op) {
@@ -208,8 +211,8 @@ func set() {
 		VPTERNLOGQ(equal, b, b, both)
 		sides[axis] = [3]VecVirtual{andNot(a, b), both, andNot(b, a)}
 	}
-	some, seen := zero(), zero()
-	layers := [3]VecVirtual{zero(), zero(), zero()}
+	none := zeros(5)
+	some, seen, layers := none[0], none[1], none[2:]
 	row := ZMM()
 	for k := range 27 {
 		if k%3 == 0 {
@@ -286,7 +289,8 @@ func set() {
 	for k := range 9 {
 		three(v[k], v[k+9], v[k+18])
 	}
-	some, changed := zero(), zero()
+	none = zeros(2)
+	some, changed := none[0], none[1]
 	for k, next := range v {
 		if k == middle {
 			continue
@@ -299,7 +303,8 @@ func set() {
 	ifNone(some, "done")
 	ifSome(changed, "flood")
 	store(some, Mem{Base: more})
-	n, seen = newNumber(5), zero()
+	none = zeros(6)
+	n, seen = none[:5], none[5]
 	for k := range 27 {
 		if k == middle {
 			continue
@@ -374,7 +379,8 @@ func around() {
 		return v
 	}
 	var face, only [6]VecVirtual
-	some, open := zero(), zero()
+	none := zeros(2)
+	some, open := none[0], none[1]
 	for n, k := range faces {
 		face[n], only[n] = up(k), outside(k)
 		VPORQ(face[n], some, some)
@@ -431,7 +437,8 @@ func around() {
 	LEAQ(Mem{Base: found, Disp: placeAt}, place)
 	XORQ(rounds, rounds)
 	Label("flood")
-	changed := zero()
+	none = zeros(2)
+	changed, some := none[0], none[1]
 	for _, p := range angles {
 		both := ZMM()
 		VMOVDQA64(only[p.a], both)
@@ -440,14 +447,14 @@ func around() {
 		VPORQ(both, only[p.b], only[p.b])
 		VPORQ(both, changed, changed)
 	}
-	some = zero()
 	for n := range face {
 		VPTERNLOGQ(orAndNot, face[n], only[n], some)
 	}
 	ifNone(some, "done")
 	ifSome(changed, "flood")
 	store(some, Mem{Base: more})
-	n, seen = newNumber(3), zero()
+	none = zeros(4)
+	n, seen = none[:3], none[3]
 	for i := range face {
 		VPANDNQ(face[i], only[i], face[i])
 		VPANDNQ(face[i], seen, only[i])

@@ -1,6 +1,7 @@
 package unions
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -283,7 +284,13 @@ func (f failing) ReadSlab(dst []byte, lo, hi int64) error {
 	return f.Source.ReadSlab(dst, lo, hi)
 }
 
+// An image whose slice cannot be read has no changes, nor one that has ended.
 func unreadIsTold(t sound.T) {
+	ctx, end := context.WithCancel(context.Background())
+	end()
+	if _, _, err := Changes(grid.Until(ctx, grids.Drawn(t, grid.Shape{D: 4, H: 5, W: 5}, grid.Uint8, 9, 1)), false, false); !errors.Is(err, context.Canceled) {
+		t.Errorf("an image that has ended has changes (%v)", err)
+	}
 	in := failing{grids.Drawn(t, grid.Shape{D: 40, H: 5, W: 5}, grid.Uint8, 9, 1)}
 	if _, _, err := Changes(in, false, false); err == nil || !strings.Contains(err.Error(), "slice 33 is gone") {
 		t.Errorf("got %v", err)
