@@ -35,7 +35,7 @@ const (
 )
 
 // places are what functions are called with in memory, so that no register has by chance what one is to
-// take from its arguments.
+// take from its arguments. What adds up is called twice, so that it does not begin by chance with 0.
 type places struct {
 	sums                                                                      *float64
 	v0, b, over, width, link, diag, inv, f, above, below, south, north, u, to *float32
@@ -52,6 +52,7 @@ func (p *places) call256(what string) {
 		remain256(p.to, p.u, p.north, p.south, p.below, p.above, p.f, p.diag, p.link, p.width, cellsApart, alongApart, northApart, southApart, belowApart, aboveApart)
 	case "rest":
 		rest256(p.sums, p.to, p.u, p.north, p.south, p.below, p.above, p.link, p.width, p.over, p.b, p.v0, cellsApart, float64(float32(alongApart)), float64(float32(northApart)), float64(float32(southApart)), float64(float32(belowApart)), float64(float32(aboveApart)), scaleApart)
+		rest256(p.sums, p.to, p.u, p.north, p.south, p.below, p.above, p.link, p.width, p.over, p.b, p.v0, cellsApart, float64(float32(alongApart)), float64(float32(northApart)), float64(float32(southApart)), float64(float32(belowApart)), float64(float32(aboveApart)), scaleApart)
 	case "blend":
 		blend256(p.to, p.f, p.inv, p.diag, p.b, cellsApart, shareA, shareB, shareC, shareD)
 	case "turn":
@@ -59,6 +60,7 @@ func (p *places) call256(what string) {
 	case "advance":
 		advance256(p.to, p.f, cellsApart, keepApart)
 	case "dot":
+		dot256(p.sums, p.f, p.inv, cellsApart)
 		dot256(p.sums, p.f, p.inv, cellsApart)
 	case "plane":
 		plane256(p.to, p.u, p.north, p.south, p.v0, p.b, stepN, stepRows, stepTo*size, stepStride*size, stepField*size, muApart, 4)
@@ -78,6 +80,7 @@ func (p *places) call512(what string) {
 		remain512(p.to, p.u, p.north, p.south, p.below, p.above, p.f, p.diag, p.link, p.width, cellsApart, alongApart, northApart, southApart, belowApart, aboveApart)
 	case "rest":
 		rest512(p.sums, p.to, p.u, p.north, p.south, p.below, p.above, p.link, p.width, p.over, p.b, p.v0, cellsApart, float64(float32(alongApart)), float64(float32(northApart)), float64(float32(southApart)), float64(float32(belowApart)), float64(float32(aboveApart)), scaleApart)
+		rest512(p.sums, p.to, p.u, p.north, p.south, p.below, p.above, p.link, p.width, p.over, p.b, p.v0, cellsApart, float64(float32(alongApart)), float64(float32(northApart)), float64(float32(southApart)), float64(float32(belowApart)), float64(float32(aboveApart)), scaleApart)
 	case "blend":
 		blend512(p.to, p.f, p.inv, p.diag, p.b, cellsApart, shareA, shareB, shareC, shareD)
 	case "turn":
@@ -85,6 +88,7 @@ func (p *places) call512(what string) {
 	case "advance":
 		advance512(p.to, p.f, cellsApart, keepApart)
 	case "dot":
+		dot512(p.sums, p.f, p.inv, cellsApart)
 		dot512(p.sums, p.f, p.inv, cellsApart)
 	case "plane":
 		plane512(p.to, p.u, p.north, p.south, p.v0, p.b, stepN, stepRows, stepTo*size, stepStride*size, stepField*size, muApart, 4)
