@@ -19,6 +19,7 @@ func (i Implementation) Checks(string) []sound.Check {
 		gvf.Calls(i, gvf.Name, "gradient", "steps"),
 		{Name: "fields in tiles of any size", Of: bits},
 		{Name: "tiles", Of: tilesCover},
+		{Name: "refusals", Of: refusals},
 	}
 }
 
@@ -113,5 +114,20 @@ func tilesCover(t sound.T) {
 				t.Errorf("%d in pieces of at most %d: %v", n, most, list)
 			}
 		}
+	}
+}
+
+// What is not asked, and what no machine has, is refused.
+func refusals(t sound.T) {
+	p := random(t, rand.New(rand.NewPCG(2, 2)), 9)
+	unknown := bench.Conditions{Setting: bench.Setting{ISA: "sse"}}
+	if err := (Implementation{}).CanDo(p, unknown); err == nil {
+		t.Error("an unknown instruction set is taken")
+	}
+	if _, err := (Implementation{}).Setup(p, unknown); err == nil {
+		t.Error("an unknown instruction set is set up")
+	}
+	if err := (Implementation{}).CanDo(gvf.NewProblem(p.Source, 0.1, 0, 1e-4, gvf.Replicate), bench.Conditions{}); err == nil {
+		t.Error("a steady state is taken")
 	}
 }

@@ -317,7 +317,7 @@ func binsAreNear(t sound.T) {
 	}
 }
 
-// Thresholds within reach of a value are those that are no farther.
+// Thresholds within reach of a value are those that are no farther, and so are bins.
 func reachIsFull(t sound.T) {
 	tau := []float64{-3, -1, -1, 0, 2, 2, 5}
 	for y := -8.0; y <= 10; y++ {
@@ -327,6 +327,17 @@ func reachIsFull(t sound.T) {
 				t.Errorf("thresholds %d to %d of %v are within %d of %g, want %d to %d", from, to, tau, window, y, a, b)
 			}
 		}
+	}
+	// Bins whose middles 10, 10¼, 10½, … are within 3/λ of a threshold, and one more at either end.
+	b := bins{lambda: 2, lo: 10, width: 0.25, inverse: 4, n: 100}
+	for tau, want := range map[float64][2]int{-50: {0, 0}, 8: {0, 0}, 8.25: {0, 1}, 10.5: {0, 10}, 11.5: {0, 14}, 12: {1, 16}, 20: {33, 48}, 33: {85, 100}, 36.5: {99, 100}, 36.75: {100, 100}, 90: {100, 100}} {
+		if from, to := b.within(tau, 3); from != want[0] || to != want[1] {
+			t.Errorf("bins %d to %d are within reach of %g, want %v", from, to, tau, want)
+		}
+	}
+	// Of no bins there are none, where float64 does not hold how far they would be, too.
+	if from, to := (bins{lambda: 1e-300}).within(math.MaxFloat64, reach); from != 0 || to != 0 {
+		t.Errorf("of no bins %d to %d are within reach", from, to)
 	}
 }
 

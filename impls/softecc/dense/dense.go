@@ -144,7 +144,7 @@ func within(at, end int64) bool { return at == 0 || at == end }
 
 // each splits n among the job's cores.
 func (j *job) each(n int64, work func(part int, lo, hi int64)) {
-	parts := max(1, min(j.threads, n))
+	parts := min(j.threads, n)
 	var wg sync.WaitGroup
 	for k := range parts {
 		wg.Go(func() { work(int(k), n*k/parts, n*(k+1)/parts) })

@@ -32,7 +32,11 @@ func sigmoidIs(t sound.T) {
 			t.Fatalf("the slope of σ(%g) is %g, of eight terms %g", a, d, terms)
 		}
 	}
-	for _, a := range []float64{800, 1e6, 1e300, math.Inf(1)} {
+	// Of the last power of 2 whose exponential is not 0, and of the one behind it.
+	if s, d := sigmoid(-999.5 * math.Ln2); math.Abs(s-math.Exp2(-999.5)) > 2e-8*s || d != s {
+		t.Errorf("beside 2^-999.5, σ is %g, slope %g", s, d)
+	}
+	for _, a := range []float64{1000.5 * math.Ln2, 800, 1e6, 1e300, math.Inf(1)} {
 		if s, d := sigmoid(a); s != 1 || d != 0 {
 			t.Errorf("σ(%g) is %g, slope %g", a, s, d)
 		}

@@ -14,10 +14,6 @@ import (
 // and z.
 type box struct{ from, to [3]int64 }
 
-func (b box) voxels() int64 {
-	return (b.to[0] - b.from[0]) * (b.to[1] - b.from[1]) * (b.to[2] - b.from[2])
-}
-
 // shape is the extent of a box.
 func (b box) shape() grid.Shape {
 	return grid.Shape{D: b.to[2] - b.from[2], H: b.to[1] - b.from[1], W: b.to[0] - b.from[0]}
@@ -143,7 +139,7 @@ func (p *Problem) inBoxes(boxes []box, out Flow) (*verify.Diff, error) {
 // startIn is V0 of a box, at whose sides it is that of an image which ends there.
 func (p *Problem) startIn(b box, scaled func(i int64) float32) [][]float32 {
 	cut := func(at func(i int64) float32) []float32 {
-		list, s := make([]float32, 0, b.voxels()), p.Shape()
+		list, s := make([]float32, 0, b.shape().Voxels()), p.Shape()
 		for z := b.from[2]; z < b.to[2]; z++ {
 			for y := b.from[1]; y < b.to[1]; y++ {
 				for x := b.from[0]; x < b.to[0]; x++ {

@@ -936,6 +936,7 @@ func namesAndSharing(t sound.T) {
 func Answers(t sound.T, i bench.Implementation[*Problem, Answer], parts ...string) {
 	for k, name := range []string{
 		"softecc/m=5/lambda=20/alpha=100/dir=1/of=noise/shape=5x4x3/type=float32/levels=70/seed=5", "softecc/m=1/lambda=90/alpha=0/dir=2/of=noise/shape=4x7/type=uint8/levels=9/seed=5",
+		"softecc/m=2/lambda=50/alpha=50/dir=3/of=noise/shape=2x5x2/type=uint8/levels=9/seed=5", // a solid of the fewest planes
 	} {
 		for at, threads := range []int{1, 3, 9, 2} {
 			p := open(t, name)

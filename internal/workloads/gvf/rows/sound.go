@@ -11,12 +11,12 @@ import (
 
 // Checks are of the instruction sets of this machine: each has the bits of what is written in Go.
 func Checks() []sound.Check {
-	return []sound.Check{
+	return append(argumentChecks(), []sound.Check{
 		{Name: "rows of steps", Of: rowsHaveBits},
 		{Name: "rows of cells", Of: kitHasBits},
 		{Name: "lengths of rows", Of: rowsArePadded},
 		{Name: "lists that are too short", Of: shortListsAreRefused},
-	}
+	}...)
 }
 
 // Every instruction set has the bits of the kernel in Go, for rows of all lengths, values of all
