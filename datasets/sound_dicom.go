@@ -112,6 +112,7 @@ func damagedDicom() (list []damagedFile) {
 		{"table", dicomTable, dicomElement(dicomTable, "SQ", ""), "a table of values"},
 		{"enhanced", dicomPerFrame, dicomElement(dicomPerFrame, "SQ", ""), "values by groups of frames"},
 		{"position", dicomPosition, dicomElement(dicomPosition, "DS", `1\2 `), "want 3 numbers"},
+		{"orientation", dicomOrientation, dicomElement(dicomOrientation, "DS", `1\2 `), "want 6 numbers"},
 		{"no pixels", dicomPixels, "", "no pixels"},
 		{"compressed", dicomPixels, "\xe0\x7f\x10\x00OB\x00\x00\xff\xff\xff\xff", "its pixels are compressed"},
 		{"two", dicomPixels, strings.Repeat(dicomElement(dicomPixels, "OW", "123456"), 2), "two elements of pixels"},
@@ -164,12 +165,24 @@ func damagedRLE() []damagedFile {
 
 // refusesDicom holds that what is damaged is refused with the reason, and that what is not is read.
 func refusesDicom(t sound.T) {
-	for want, data := range map[string][]byte{"\x01\x02\x03\x04\x05\x06": writeDicom(nil), "\x01\x02\x03\x07\x07\x09": rleFile(goodRLE(), dicomItemOf(dicomSequenceEnd, ""))} {
-		s, err := openFileBytes("IM0001.dcm", data, FileOptions{})
+	// Elements within one of no type do not say theirs, whatever the file does.
+	const open, end = "\x00\x00\xff\xff\xff\xff\xfe\xff\x00\xe0\xff\xff\xff\xff", "\xfe\xff\x0d\xe0\x00\x00\x00\x00\xfe\xff\xdd\xe0\x00\x00\x00\x00"
+	for what, c := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"plain":      {writeDicom(nil), "\x01\x02\x03\x04\x05\x06"},
+		"compressed": {rleFile(goodRLE(), dicomItemOf(dicomSequenceEnd, "")), "\x01\x02\x03\x07\x07\x09"},
+		"sequences": {writeDicom(map[uint32]string{
+			0x00081140: "\x08\x00\x40\x11SQ" + open + "\x10\x00\x10\x00PN\x04\x00abcd" + end,
+			0x00091001: "\x09\x00\x01\x10UN" + open + "\x10\x00\x10\x00\x04\x00\x00\x00abcd" + end,
+		}), "\x01\x02\x03\x04\x05\x06"},
+	} {
+		s, err := openFileBytes("IM0001.dcm", c.data, FileOptions{})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s: %v", what, err)
 		}
-		checkFileImage(t, s, "3x2", grid.Uint8, func(i int64) float64 { return float64(want[i]) })
+		checkFileImage(t, s, "3x2", grid.Uint8, func(i int64) float64 { return float64(c.want[i]) })
 	}
 	refusesDamaged(t, damagedDicom())
 	refusesDamaged(t, damagedRLE())

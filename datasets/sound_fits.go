@@ -67,6 +67,8 @@ func damagedFits() (list []damagedFile) {
 		bad := append(writeFits(primary, ""), writeFits(append(append([]string{}, table...), c.card), "123456")...)
 		add("table", bad, c.want)
 	}
+	// Nothing comes after a table that fills its block.
+	add("full", append(writeFits(primary, ""), writeFits(append(slices.Clone(table[:4]), "NAXIS2  = 960"), strings.Repeat("x", fitsBlock))...), "no image")
 	return list
 }
 
