@@ -132,7 +132,7 @@ func newGRF(shape grid.Shape, s scale, levels int64, widths [3]int64, seed uint6
 		quant: newQuantiser(boxKernel(widths), shape.Dim(), levels),
 	}
 	for _, w := range widths {
-		g.halo += (w - 1) / 2
+		g.halo += w / 2 // which is odd
 	}
 	if g.quant.most>>32 == 0 {
 		g.lanes = 2

@@ -61,7 +61,7 @@ func (g *grf) newVectorScratch(line int64) *vectorScratch {
 }
 
 // vectors is how many vectors hold n numbers of so many bytes.
-func (f *filters) vectors(n, size int64) int { return int((n*size + f.bytes - 1) / f.bytes) }
+func (f *filters) vectors(n, size int64) int { return int(grid.CeilDiv(n*size, f.bytes)) }
 
 // narrowLine is the noise of one row, smoothed along x: a sum of 16 bits for each voxel.
 func (g *grf) narrowLine(dst []uint64, t tile, y, z int64, b *vectorScratch) {
@@ -70,7 +70,7 @@ func (g *grf) narrowLine(dst []uint64, t tile, y, z int64, b *vectorScratch) {
 	start := t.x0 - g.halo
 	skip := start & 3
 	b.schedule.set(&g.noise, y, z)
-	f.countBytes(&b.bytes[0], &b.schedule[0], uint32((start-skip)>>2), int((skip+voxels+2*g.halo+f.turn-1)/f.turn))
+	f.countBytes(&b.bytes[0], &b.schedule[0], uint32((start-skip)>>2), int(grid.CeilDiv(skip+voxels+2*g.halo, f.turn)))
 	f.weigh((*uint16)(unsafe.Pointer(&dst[0])), &b.bytes[skip], &g.weights[0], f.vectors(voxels, 1))
 }
 
@@ -82,7 +82,7 @@ func (g *grf) vectorLine(dst []uint64, t tile, y, z int64, b *vectorScratch) {
 	start := t.x0 - g.halo
 	skip := start & 3
 	b.schedule.set(&g.noise, y, z)
-	f.counts(&b.counts[0], &b.schedule[0], uint32((start-skip)>>2), int((skip+voxels+2*g.halo+f.turn-1)/f.turn))
+	f.counts(&b.counts[0], &b.schedule[0], uint32((start-skip)>>2), int(grid.CeilDiv(skip+voxels+2*g.halo, f.turn)))
 	n := voxels + 2*g.halo
 	narrow, most, done := b.counts[skip:], int64(32), 0
 	for done < 3 && most*g.widths[done] < 1<<16 {

@@ -161,12 +161,8 @@ type placed[T wide] struct {
 // one to the last.
 func exactInteger(v uint64) bool { return bits.Len64(v)-bits.TrailingZeros64(v) <= 24 }
 
-func magnitude(v int64) uint64 {
-	if v < 0 {
-		return -uint64(v)
-	}
-	return uint64(v)
-}
+// magnitude is that of the least number, too, which is its own opposite.
+func magnitude(v int64) uint64 { return uint64(max(v, -v)) }
 
 // exactFloat reports whether float32 holds a number, or it is none.
 func exactFloat(v float64) bool { return float64(float32(v)) == v || v != v }

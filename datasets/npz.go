@@ -23,7 +23,10 @@ func openNpz(in fileInput) (*fileBody, error) {
 	}
 	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
 	end := make([]byte, 4) // of what the archive ends with, before its comment
-	if _, err := in.ReadAt(end, max(0, in.size-22-int64(len(z.Comment)))); err != nil || string(end) != "PK\x05\x06" {
+	if _, err := in.ReadAt(end, max(0, in.size-22-int64(len(z.Comment)))); err != nil && err != io.EOF {
+		return nil, fmt.Errorf("reading the archive: %w", pathCause(err))
+	}
+	if string(end) != "PK\x05\x06" {
 		return nil, errors.New("trailing data after the archive; cut them off")
 	}
 	var names []string
@@ -53,6 +56,11 @@ func openNpz(in fileInput) (*fileBody, error) {
 	}
 	size, packed := chosen.UncompressedSize64, chosen.CompressedSize64
 	at, err := chosen.DataOffset()
+	if err != nil {
+		if _, cause := in.ReadAt(end, 0); cause != nil { // the disk's, and not the archive's
+			return nil, fmt.Errorf("reading the archive: %w", pathCause(cause))
+		}
+	}
 	if err != nil || packed > uint64(in.size) || at > in.size-int64(packed) {
 		return nil, fmt.Errorf("truncated: the array's %d bytes lie beyond the end of the archive; copy it again", packed)
 	}

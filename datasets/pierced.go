@@ -31,7 +31,7 @@ func drillsGenerator() generator {
 				period = 0
 			}
 			return solid(s, t, period, func(x, y, _ int64) bool {
-				return x&y&1 == 0 || x == s.W-1 || y == s.H-1 || y/2*odds(s.W)+x/2 >= count
+				return x&y&1 == 0 || x == s.W-1 || y/2*odds(s.W)+x/2 >= count
 			})
 		},
 	}
@@ -55,7 +55,7 @@ func cavitiesGenerator() generator {
 				if x&y&1 == 0 || x == s.W-1 || y == s.H-1 {
 					return true
 				}
-				if s.Dim() == 3 && (z&1 == 0 || z == s.D-1) {
+				if s.Dim() == 3 && z&1 == 0 {
 					return true
 				}
 				return (z/2*odds(s.H)+y/2)*odds(s.W)+x/2 >= count

@@ -51,5 +51,13 @@ func Checks() []sound.Check {
 		{Name: "batches", Of: batches},
 		{Name: "slabs that are read in parts", Of: partsOfSlabs},
 		{Name: "values of bytes", Of: valuesRefuses},
+		{Name: "labels", Of: labels},
+		{Name: "gaps, and values above the last level", Of: gapsAndTops},
+		{Name: "views of every type", Of: viewsOfTypes},
+		{Name: "rows that change places", Of: turnsRows},
+		{Name: "bounds of views", Of: boundsOfViews},
+		{Name: "pieces that fail", Of: piecesThatFail},
+		{Name: "what sources say of themselves", Of: whatSourcesSay},
+		{Name: "ladders in gobs", Of: ladderGobs},
 	}
 }

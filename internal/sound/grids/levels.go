@@ -40,7 +40,7 @@ func levelsOfTables(t sound.T, neighbours int, random ...int) {
 		for range 10_000 {
 			values = append(values, math.Float32frombits(rng.Uint32()&^(1<<30)))
 		}
-		got := make([]int32, len(values))
+		got := slices.Repeat([]int32{-1}, len(values))
 		grid.NewLevels[float32](l).Convert(got, values)
 		for i, v := range values {
 			if k := l.Level(v); int64(got[i]) != k {
