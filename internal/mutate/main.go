@@ -43,6 +43,7 @@ func command(ctx context.Context, args []string) error {
 	missed := f.String("missed", "", "a file for what verify does not notice, in the same form")
 	list := f.String("list", "", "a file in the same form: these are run, and nothing is drawn")
 	lazy := f.Bool("lazy", false, "run the tests on what verify does not notice alone, or verify on what the tests of what neither computes nor carries answers do not: less to wait for, and the other number is less")
+	quick := f.Bool("quick", false, "run the tests of a mutant's own package first, and nothing else on what they notice: the number by any alone, for less to wait for")
 	limit := f.Duration("limit", 0, "after so long no mutant is begun any more, and the report is of those that ended soon after")
 	verbose := f.Bool("v", false, "a line for each mutant")
 	if err := f.Parse(args); err != nil {
@@ -53,7 +54,7 @@ func command(ctx context.Context, args []string) error {
 		return err
 	}
 	here := filepath.Join(abs, "internal/mutate")
-	p := Project{root: abs, command: "cmd/eccbench", targets: targets, inputs: inputs, seed: *seed, each: *each, jobs: *jobs, log: os.Stderr, verbose: *verbose, lazy: *lazy, limit: *limit}
+	p := Project{root: abs, command: "cmd/eccbench", targets: targets, inputs: inputs, seed: *seed, each: *each, jobs: *jobs, log: os.Stderr, verbose: *verbose, lazy: *lazy || *quick, quick: *quick, limit: *limit}
 	if p.equivalent, err = readEquivalent(filepath.Join(here, equivalentFile)); err != nil {
 		return err
 	}
