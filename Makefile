@@ -12,7 +12,8 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 CLANG   ?= clang-19
 
 # What takes long and says much the same of each commit, as one in N from the one numbered K mod N: machine
-# code that compilers make again, and cases of kernels on the host. make ci takes the part of its commit.
+# code that compilers make again, cases of kernels on the host, and targets to fuzz. make ci takes the part of
+# its commit.
 PART ?= 0/1
 
 # For builds of all that nothing else is built with: what go vet says lint says, and nobody
@@ -163,7 +164,7 @@ smoke: build
 
 FUZZTIME ?= 30s
 fuzz:
-	scripts/fuzz.sh $(FUZZTIME) $(GO)
+	scripts/fuzz.sh $(FUZZTIME) $(GO) $(PART)
 
 # What verify and the tests notice of changes of one place: a sample in minutes, other
 # samples with MUTATE='-seed 2', more with '-n 40', all in many hours with '-all', some with
@@ -249,7 +250,7 @@ setup-debian:
 ci: export ECCBENCH_REQUIRE_FAKE = 1
 ci: export ECCBENCH_REQUIRE_SLURM = 1
 ci: export ECCBENCH_REQUIRE_CHROMIUM = 1
-ci: FUZZTIME = 2s
+ci: FUZZTIME = 4s
 ci: PART = $(shell printf %d 0x$$(git rev-parse HEAD | cut -c1-7))/4
 ci: VET = -vet=off
 ci: lint check-generate check-kernels test-long race smoke fuzz

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Fuzzes every target of the module for so long each: scripts/fuzz.sh 30s [GO]
+# Fuzzes every target of the module for so long each, or one in N from the one numbered K mod N:
+# scripts/fuzz.sh 30s [GO [K/N]]
 #
 # A package is built once for all its targets, which go test -fuzz would do for each, and its
 # inputs are kept where go test -fuzz keeps them.
@@ -13,6 +14,8 @@
 set -eu
 time=$1
 go=${2:-go}
+part=${3:-0/1}
+first=${part%/*} every=${part#*/}
 cores=$(getconf _NPROCESSORS_ONLN)
 cache=$("$go" env GOCACHE)/fuzz
 dir=$(mktemp -d)
@@ -43,10 +46,16 @@ fuzz() (
 	return 1
 )
 
-for package in $(grep -rl '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do
-	"$go" test -c -fuzz . -gcflags=all=-dwarf=false -ldflags=-w -o "$dir/fuzz.test" "$package"
-	for target in $(cd "$package" && "$dir/fuzz.test" -test.list '^Fuzz'); do
-		echo "$package $target"
-		fuzz "$package" "$target"
-	done
+# All targets, each as PACKAGE:TARGET, in the same order on every machine, and of them a part.
+targets=$(grep -ro '^func Fuzz[A-Za-z0-9]*' --include='*_test.go' . |
+	sed 's,/[^/]*:func ,:,' | LC_ALL=C sort | awk -v first="$first" -v every="$every" '(NR - 1) % every == first % every')
+built=
+for target in $targets; do
+	package=${target%:*}
+	if [ "$package" != "$built" ]; then
+		"$go" test -c -fuzz . -gcflags=all=-dwarf=false -ldflags=-w -o "$dir/fuzz.test" "$package"
+		built=$package
+	fi
+	echo "$package ${target#*:}"
+	fuzz "$package" "${target#*:}"
 done
