@@ -97,12 +97,14 @@ func kitHasBits(t sound.T) {
 				k.Remain(&r, remaining)
 				of := of
 				of.To = slices.Clone(of.To)
+				before := Sums{1: 2, partial: 3} // of another row
+				of.Sums = before
 				squares, product := k.Rest(&r, &of)
 				mixed, turned, advanced := slices.Clone(to), slices.Clone(to), slices.Clone(to)
 				k.Blend(mixed[:n], &from, &[4]float32{0.25, 0.75, 0.3, 1})
 				k.Turn(turned[:n], from[0], 0.7)
 				k.Advance(advanced[:n], from[0], 0.7)
-				return append(set, remaining, of.To, mixed, turned, advanced), []float64{squares, product, k.Dot(from[0], from[1], new(Sums))}
+				return append(set, remaining, of.To, mixed, turned, advanced), []float64{squares, product, k.Dot(from[0], from[1], &before)}
 			}
 			want, sums := run(&portable)
 			got, others := run(kit)
