@@ -133,7 +133,7 @@ some = @echo "$(1)"; out=$$($(1) 2>&1); code=$$?; echo "$$out"; [ $$code -eq 0 ]
 # test, what v2 has v3 has too, and for v4 the compiler changes no arithmetic. Without assembly the kernels on the host are the same, and
 # extrema's other ways are the way portable of make test.
 portability:
-	$(call some,GOAMD64=v3 $(GO) test $(LEAN) -count=1 -run 'Digest|TestChecks' ./datasets ./internal/workloads/gvf ./impls/gvf/blocked)
+	$(call some,GOAMD64=v3 $(GO) test $(LEAN) -count=1 -run 'Digest|TestChecks' ./datasets ./internal/workloads/gvf ./impls/gvf/blocked ./impls/gvf/multigrid)
 	$(GO) test -count=1 -tags noasm -skip 'OnHost|InStrips|OnEveryFloat32' ./impls/extrema
 	$(GO) test -count=1 -tags noasm -skip OnHost ./$(FINGERPRINT) ./$(FLOW) ./$(CERTIFIED) ./$(EIGENMAPS)/...
 	$(call some,$(GO) test -count=1 -tags noasm -run 'Ranks|Again|Groups' ./$(CURVES))

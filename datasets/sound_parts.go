@@ -576,7 +576,7 @@ func ranksStacks(t sound.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkFileImage(t, s, "4x3x2", grid.Float32, func(i int64) float64 { return -1 + 0.1*float64((i+12)%24) })
+	checkFileImage(t, s, "4x3x2", grid.Float32, func(i int64) float64 { return -1 + float64(0.1*float64((i+12)%24)) })
 }
 
 // What is no stack is refused with the reason.
